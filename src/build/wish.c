@@ -435,7 +435,7 @@ emogi_wish_find(EmogiSlot *slot, const EmogiWish *wish)
 
 	while (finding == EMOGI_MUST_WAIT || finding == EMOGI_MUST_MAKE_ROOM)
 	{
-		if (finding == EMOGI_MUST_MAKE_ROOM && !emogi_call_make_room())
+		if (finding == EMOGI_MUST_MAKE_ROOM && !emogi_call_make_room(0))
 			return EMOGI_MUST_BUILD_PRIVATELY;
 		finding = finding == EMOGI_MUST_WAIT ? wait_for_builder(slot, wish, true) : look_up(slot, wish, true);
 	}

@@ -179,7 +179,7 @@ emogi_wish_reserve_at(EmogiSlot *slot, const EmogiWish *wish, const EmogiGraphKe
 			cached->live_position = position;
 		}
 		emogi_cache_unlock();
-	} while (finding == EMOGI_MUST_MAKE_ROOM && emogi_call_make_room());
+	} while (finding == EMOGI_MUST_MAKE_ROOM && emogi_call_make_room(0));
 	return cached != NULL;
 }
 

@@ -12,6 +12,9 @@
 #define EMOGI_MAX_VERSIONS 8
 #define EMOGI_MAX_LIVE_VERSIONS 3
 
+/* Graphs of one table or query, of all columns, directions and snapshots, that are kept: each lookup goes over them under cache_lock. */
+#define EMOGI_MAX_OF_SOURCE 256
+
 /* Will no snapshot ever again see the rows of this Graph? */
 static bool
 is_outdated(const EmogiCached *cached, TransactionId oldest_xid)
@@ -112,7 +115,9 @@ doom_predecessors(const EmogiCached *published, TransactionId oldest_xid)
 {
 	bool		inherits = false;
 	EmogiCached *oldest = NULL;
+	EmogiCached *oldest_of_all = NULL;
 	int			versions = 0;
+	int			nothers = 0;
 	dlist_iter	iter;
 
 	dlist_foreach(iter, emogi_cache_chain(&published->key))
@@ -130,16 +135,21 @@ doom_predecessors(const EmogiCached *published, TransactionId oldest_xid)
 			if (cached->live_id == 0 && published->live_id == 0)
 				emogi_rents_note_end(published->key.relid, cached->hits);
 			emogi_cache_doom(cached);
+			continue;
 		}
-		else if (cached->key.direction == published->key.direction && cached->key.weight == published->key.weight)
-		{
-			versions++;
-			if (oldest == NULL || cached->last_used < oldest->last_used)
-				oldest = cached;
-		}
+		nothers++;
+		if (oldest_of_all == NULL || cached->last_used < oldest_of_all->last_used)
+			oldest_of_all = cached;
+		if (cached->key.direction != published->key.direction || cached->key.weight != published->key.weight)
+			continue;
+		versions++;
+		if (oldest == NULL || cached->last_used < oldest->last_used)
+			oldest = cached;
 	}
 	if (versions >= (published->live_id != 0 ? EMOGI_MAX_LIVE_VERSIONS : EMOGI_MAX_VERSIONS))
 		emogi_cache_doom(oldest);
+	else if (nothers >= EMOGI_MAX_OF_SOURCE)
+		emogi_cache_doom(oldest_of_all);
 	return inherits;
 }
 

@@ -204,6 +204,7 @@ void
 emogi_cache_doom(EmogiCached *cached)
 {
 	emogi_cache_let_go(cached);
+	emogi_cache_count_out(cached);
 	cached->state = EMOGI_GRAPH_DOOMED;
 	dlist_delete(&cached->order);
 	dlist_push_tail(&emogi_cache_shared->doomed, &cached->order);
@@ -234,6 +235,7 @@ emogi_cache_take_over(int index, EmogiGraph *built, int dictionary)
 	cached->dictionary = emogi_dictionaries_use(dictionary);
 	cached->packed = packed;
 	cached->bytes += bytes;
+	emogi_cache_count_in(cached);
 	emogi_cache_unlock();
 }
 
@@ -365,9 +367,9 @@ count_users(const EmogiCached *cached)
 	return cached->pins - (cached->contraction_making ? 1 : 0);
 }
 
-/* Find the READY Graph that is neither pinned nor kept and was not used for longest; or NULL. Caller holds cache_lock. */
+/* Find the READY Graph, of those that a role has built (InvalidOid = of all), that is neither pinned nor kept and was not used for longest; or NULL. Caller holds cache_lock. */
 static EmogiCached *
-least_recently_used(void)
+least_recently_used(Oid builder)
 {
 	dlist_iter	iter;
 
@@ -375,10 +377,21 @@ least_recently_used(void)
 	{
 		EmogiCached *cached = dlist_container(EmogiCached, order, iter.cur);
 
-		if (cached->state == EMOGI_GRAPH_READY && count_users(cached) == 0 && !cached->kept)
+		if (cached->state == EMOGI_GRAPH_READY && count_users(cached) == 0 && !cached->kept &&
+			(!OidIsValid(builder) || cached->builder == builder))
 			return cached;
 	}
 	return NULL;
+}
+
+/* Doom a Graph to make room. Caller holds cache_lock. */
+static void
+evict(EmogiCached *victim)
+{
+	for (int i = 0; i < victim->nleaves; i++)
+		emogi_tables_displace(victim->leaves[i].table);
+	emogi_cache_doom(victim);
+	emogi_cache_shared->counters.evictions++;
 }
 
 /*
@@ -388,16 +401,29 @@ least_recently_used(void)
 static bool
 doom_oldest(void)
 {
-	EmogiCached *victim = least_recently_used();
+	EmogiCached *victim = least_recently_used(InvalidOid);
 
 	if (emogi_live_state_doom(victim != NULL ? victim->live_id : 0))
 		return true;
 	if (victim == NULL)
 		return false;
-	for (int i = 0; i < victim->nleaves; i++)
-		emogi_tables_displace(victim->leaves[i].table);
-	emogi_cache_doom(victim);
-	emogi_cache_shared->counters.evictions++;
+	evict(victim);
+	return true;
+}
+
+/* The same of what a role has built, if it would have more than its share with so many more bytes; false when it would not, or all is in use. */
+static bool
+doom_oldest_of(Oid role, uint64 more_bytes)
+{
+	EmogiCached *victim;
+
+	if (!emogi_cache_is_beyond_share(role, more_bytes))
+		return false;
+	victim = least_recently_used(role);
+	if (victim == NULL)
+		return emogi_live_state_doom_of(role);
+	if (victim->live_id == 0 || !emogi_live_state_doom(victim->live_id))
+		evict(victim);
 	return true;
 }
 
@@ -432,21 +458,16 @@ emogi_cache_wait_for_room(void)
 	ConditionVariableCancelSleep();
 }
 
-/*
- * Evict one Graph that is not in use, or a live state, and wait until its memory is free, or give up labels or a contraction hierarchy of a
- * Graph that is; false when there is none.
- */
-bool
-emogi_cache_make_room(void)
+/* Evict a Graph or a live state, unless a Graph is about to be freed, and wait until the memory is free; false when nothing is evicted. role: see doom_oldest_of; InvalidOid = of all. */
+static bool
+evict_and_wait(Oid role, uint64 more_bytes)
 {
 	bool		leaving;
 	bool		doomed;
 
-	if (emogi_cache_labels_drop())
-		return true;
 	emogi_cache_lock();
 	leaving = is_one_leaving();
-	doomed = !leaving && doom_oldest();
+	doomed = !leaving && (OidIsValid(role) ? doom_oldest_of(role, more_bytes) : doom_oldest());
 	emogi_cache_unlock();
 	if (doomed)
 	{
@@ -455,7 +476,20 @@ emogi_cache_make_room(void)
 	}
 	if (doomed || leaving)
 		emogi_cache_wait_for_room();
-	return doomed || leaving || emogi_cache_contraction_drop();
+	return doomed || leaving;
+}
+
+/*
+ * Evict one Graph that is not in use, or a live state, and wait until its memory is free, or give up labels or a contraction hierarchy of a
+ * Graph that is; false when there is none. What the current user has built goes first, if that role would have more than its share with
+ * these bytes.
+ */
+bool
+emogi_cache_make_room(uint64 bytes)
+{
+	if (!superuser() && evict_and_wait(GetUserId(), bytes))
+		return true;
+	return emogi_cache_labels_drop() || evict_and_wait(InvalidOid, 0) || emogi_cache_contraction_drop();
 }
 
 /* Get the bytes of a cached Graph, but for labels and a contraction hierarchy, which make room though it is pinned. Whoever asks has it pinned. */

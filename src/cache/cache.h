@@ -4,7 +4,8 @@
  * ring.c knows which transactions have changed which tables, and so whether a Graph still holds what a snapshot sees; it stands
  * on xids.c, what a snapshot sees of other transactions, and tables.c, the tables that are tracked.
  * cache.c keeps the entries: their life, their memory, their eviction; cache_find.c finds them by what they are made of; cache_labels.c
- * has what they have of components; cache_keep.c says which of them are not evicted to make room; rents.c what searches have cost that did without. Which
+ * has what they have of components; cache_keep.c says which of them are not evicted to make room, cache_share.c when those of a role are
+ * evicted before all others; rents.c what searches have cost that did without. Which
  * entry serves a call is wish.c's business, in ../build.
  */
 #ifndef EMOGI_CACHE_H
@@ -146,6 +147,15 @@ typedef enum EmogiCachedState
 	EMOGI_GRAPH_DOOMED			/* found by nobody; freed when nothing has it pinned and no GPU knows it */
 } EmogiCachedState;
 
+/* What Graphs have together: see cache_share.c. */
+typedef struct EmogiCacheSum
+{
+	uint64		bytes;			/* but for labels and contraction hierarchies */
+	uint32		ngraphs;
+	uint32		nleaves;
+	uint32		ndictionaries;	/* a dictionary of several Graphs counts for each */
+} EmogiCacheSum;
+
 /* One cached Graph. All under EmogiShared.cache_lock; the arrays of a READY Graph are read by whoever has it pinned. */
 typedef struct EmogiCached
 {
@@ -159,6 +169,7 @@ typedef struct EmogiCached
 	bool		leaving;		/* DOOMED, and somebody is about to free it */
 	bool		packed;			/* its memory is a small block; else whole granules */
 	bool		kept;			/* READY, and not evicted to make room: see cache_keep.c */
+	EmogiCacheSum counted;		/* among those of its builder, see cache_share.c; all 0 = not counted */
 	EmogiGraph	graph;
 	uint32		weight_misfits; /* EMOGI_NOT_* over all weights */
 	uint64		bytes;			/* in the Region, but for the dictionary */
@@ -217,6 +228,9 @@ typedef struct EmogiCacheCounters
 	TimestampTz reset_at;
 } EmogiCacheCounters;
 
+/* Sums of Graphs by their builders. Roles that share a place share its sum. */
+#define EMOGI_BUILDERS		1024
+
 /* Keys of queries with a value of the call's that were asked for lately. */
 #define EMOGI_KEYS_ASKED	1024
 
@@ -228,6 +242,7 @@ typedef struct EmogiCache
 	uint32		next_asked;
 	EmogiCacheCounters counters;
 	EmogiKept	kept;
+	EmogiCacheSum built[EMOGI_BUILDERS];	/* by the hash of the role that has built them */
 	ConditionVariable changed;	/* broadcast when a Graph becomes READY or FREE */
 	pg_atomic_uint32 ndoomed;	/* read without lock */
 	volatile bool contractions_wanted;	/* of some Graph, perhaps; read without lock */
@@ -259,7 +274,7 @@ extern void emogi_cache_doom(EmogiCached *cached);
 extern void emogi_cache_take_over(int graph, EmogiGraph *built, int dictionary);
 extern void emogi_cache_unpin(int graph);
 extern void emogi_cache_free_doomed(void);
-extern bool emogi_cache_make_room(void);
+extern bool emogi_cache_make_room(uint64 bytes);
 extern uint64 emogi_cache_evict(Oid database, Oid relid);
 extern uint64 emogi_cache_evict_queries(bool (*evicts) (const EmogiCached *, const void *), const void *arg);
 extern void emogi_cache_wait_for_room(void);
@@ -323,6 +338,12 @@ extern bool emogi_cache_labels_drop(void);
 extern bool emogi_cache_keep(EmogiCached *cached, EmogiKept *together);
 extern void emogi_cache_let_go(EmogiCached *cached);
 extern uint64 emogi_cache_kept_bytes(void);
+
+/* ---- cache_share.c: what the Graphs that a role has built have together; caller holds cache_lock ---- */
+
+extern void emogi_cache_count_in(EmogiCached *cached);
+extern void emogi_cache_count_out(EmogiCached *cached);
+extern bool emogi_cache_is_beyond_share(Oid role, uint64 more_bytes);
 
 /* ---- rents.c: what has been paid for walks over indexes ---- */
 

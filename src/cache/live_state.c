@@ -197,6 +197,39 @@ find_free(void)
 	return NULL;
 }
 
+/* Doom the state with this id (0 = any), made by this role (InvalidOid = any), that was not used for longest; false when it is held or not there. Caller holds cache_lock. */
+static bool
+doom_least_used(uint64 id, Oid maker)
+{
+	EmogiLiveState *victim = NULL;
+
+	for (uint32 i = 0; i < emogi_live_states->nused; i++)
+	{
+		EmogiLiveState *state = &emogi_live_states->states[i];
+
+		if (state->phase == EMOGI_LIVE_READY && state->holder < 0 && !state->doomed && (id == 0 || state->id == id) &&
+			(!OidIsValid(maker) || state->maker == maker) && (victim == NULL || state->last_used < victim->last_used))
+			victim = state;
+	}
+	if (victim != NULL)
+		victim->doomed = true;
+	return victim != NULL;
+}
+
+/*
+ * Doom a state to have its place: the one that was not used for longest, of the current user's alone if that role has made more than three
+ * quarters of all. False when all are held. Caller holds cache_lock.
+ */
+static bool
+doom_for_place(void)
+{
+	int			nown = 0;
+
+	for (uint32 i = 0; i < emogi_live_states->nused; i++)
+		nown += emogi_live_states->states[i].phase != EMOGI_LIVE_FREE && emogi_live_states->states[i].maker == GetUserId();
+	return (nown > EMOGI_MAX_LIVE_STATES / 4 * 3 && doom_least_used(0, GetUserId())) || doom_least_used(0, InvalidOid);
+}
+
 /* Begin to make the state of a Source; NULL when there is no place. Caller holds cache_lock. */
 static EmogiLiveState *
 make_state(const EmogiGraphKey *key)
@@ -211,6 +244,7 @@ make_state(const EmogiGraphKey *key)
 	state->dictionary = -1;
 	state->id = emogi_live_states->next_id++;
 	state->key = *key;
+	state->maker = GetUserId();
 	return state;
 }
 
@@ -241,16 +275,25 @@ emogi_live_state_hold(EmogiSlot *slot, const EmogiGraphKey *key, bool make, bool
 {
 	EmogiLiveState *state;
 	bool		wait;
+	bool		doomed;
 
-	for (*waited = false;; *waited = true)
+	*waited = false;
+	for (;;)
 	{
 		ConditionVariablePrepareToSleep(&emogi_live_states->released);
 		emogi_cache_lock();
 		state = try_to_hold(slot, key, make, &wait);
+		doomed = state == NULL && !wait && make && doom_for_place();
 		emogi_cache_unlock();
-		if (!wait)
+		if (doomed)
+			emogi_live_state_free_doomed();
+		else if (!wait)
 			break;
-		emogi_shared_sleep(&emogi_live_states->released, 1000, EMOGI_WAIT_BUILD);
+		else
+		{
+			emogi_shared_sleep(&emogi_live_states->released, 1000, EMOGI_WAIT_BUILD);
+			*waited = true;
+		}
 	}
 	ConditionVariableCancelSleep();
 	return state;
@@ -365,19 +408,26 @@ emogi_live_state_let_go(EmogiSlot *slot)
 bool
 emogi_live_state_doom(uint64 id)
 {
-	EmogiLiveState *victim = NULL;
+	return doom_least_used(id, InvalidOid);
+}
+
+/* Doom the state that was not used for longest of those that a role has made. Caller holds cache_lock. */
+bool
+emogi_live_state_doom_of(Oid maker)
+{
+	return doom_least_used(0, maker);
+}
+
+/* Get the bytes of the states that a role has made. Caller holds cache_lock. */
+uint64
+emogi_live_state_bytes_of(Oid maker)
+{
+	uint64		bytes = 0;
 
 	for (uint32 i = 0; i < emogi_live_states->nused; i++)
-	{
-		EmogiLiveState *state = &emogi_live_states->states[i];
-
-		if (state->phase == EMOGI_LIVE_READY && state->holder < 0 && !state->doomed && (id == 0 || state->id == id) &&
-			(victim == NULL || state->last_used < victim->last_used))
-			victim = state;
-	}
-	if (victim != NULL)
-		victim->doomed = true;
-	return victim != NULL;
+		if (emogi_live_states->states[i].phase != EMOGI_LIVE_FREE && emogi_live_states->states[i].maker == maker)
+			bytes += emogi_live_states->states[i].bytes;
+	return bytes;
 }
 
 /* Does a state follow this table, by its own name or as a leaf? What its holder changes is not looked at. */

@@ -76,6 +76,7 @@ typedef struct EmogiLiveState
 	int			holder;			/* index of a slot; -1 = nobody */
 	uint64		id;				/* never used twice */
 	EmogiGraphKey key;			/* database, relid, src, dst, weight, keys */
+	Oid			maker;			/* the role whose call has made it */
 	TimestampTz last_used;
 	uint64		bytes;			/* of all blocks */
 
@@ -126,6 +127,8 @@ extern uint64 emogi_live_state_bytes(uint64 id);
 extern bool emogi_live_state_is_there(uint64 id);
 extern void emogi_live_state_empty(EmogiLiveState *state);
 extern bool emogi_live_state_doom(uint64 id);
+extern bool emogi_live_state_doom_of(Oid maker);
+extern uint64 emogi_live_state_bytes_of(Oid maker);
 extern uint64 emogi_live_state_doom_all(Oid database, Oid relid);
 extern void emogi_live_state_free_doomed(void);
 

@@ -437,21 +437,21 @@ note_wait_for_room(bool waits)
 
 /* Have the cache make room as emogi_cache_make_room does; false when there is nothing to give up. */
 bool
-emogi_call_make_room(void)
+emogi_call_make_room(uint64 bytes)
 {
 	bool		made;
 
 	note_wait_for_room(true);
-	made = emogi_cache_make_room();
+	made = emogi_cache_make_room(bytes);
 	note_wait_for_room(false);
 	return made;
 }
 
 /* Make room for an allocation in the Region, see region.h. */
 static bool
-make_room(bool at_limit)
+make_room(bool at_limit, uint64 bytes)
 {
-	return at_limit ? end_all_finished() : emogi_call_make_room();
+	return at_limit ? end_all_finished() : emogi_call_make_room(bytes);
 }
 
 /* Have this asked for room, and see when a query stops for a while; called once, in the postmaster. */

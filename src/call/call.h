@@ -93,7 +93,7 @@ extern bool emogi_call_hold(EmogiCall *call);
 extern void emogi_call_take_slot(EmogiCall *call);
 extern void emogi_call_leave(EmogiCall *call);
 extern void emogi_call_init(void);
-extern bool emogi_call_make_room(void);
+extern bool emogi_call_make_room(uint64 bytes);
 extern void emogi_call_finish(EmogiCall *call, EmogiCall **holder);
 extern void emogi_call_resume(EmogiCall *call);
 extern void emogi_call_phase(EmogiCall *call, EmogiPhase phase);

@@ -136,6 +136,9 @@ is_rest(const Entry *entry)
 	return !OidIsValid(entry->statistic.key.userid);
 }
 
+/* The role whose entries come first in the order, for it has more than its share; InvalidOid = none. */
+static Oid	crowding = InvalidOid;
+
 /* Order entries by their use, the least first; those of the rest follow, and those that are free come last. */
 static int
 compare_use(const void *a, const void *b)
@@ -145,6 +148,8 @@ compare_use(const void *a, const void *b)
 
 	if (x->used != y->used)
 		return x->used ? -1 : 1;
+	if (OidIsValid(crowding) && (x->statistic.key.userid == crowding) != (y->statistic.key.userid == crowding))
+		return x->statistic.key.userid == crowding ? -1 : 1;
 	if (is_rest(x) != is_rest(y))
 		return is_rest(x) ? 1 : -1;
 	return x->statistic.use < y->statistic.use ? -1 : x->statistic.use > y->statistic.use;
@@ -201,13 +206,26 @@ add_to_rest(const EmogiStatistic *gone)
 	add_sums(&rest->statistic, gone);
 }
 
-/* Remove the least used entries, for all are taken; their sums go to the rest of their function, which may take their place. Of a rest itself, which goes where there is nothing else, they are lost. */
+/* Count the entries of a role. */
+static int
+count_entries(Oid userid)
+{
+	int			count = 0;
+
+	for (int i = 0; i < emogi_stat_entries; i++)
+		count += table->entries[i].used && table->entries[i].statistic.key.userid == userid;
+	return count;
+}
+
+/* Remove the least used entries, for all are taken, of a role itself if it has more than three quarters of them; their sums go to the rest of their function, which may take their place. Of a rest itself, which goes where there is nothing else, they are lost. */
 static void
-make_room(void)
+make_room(Oid userid)
 {
 	const int	wanted = Max(emogi_stat_entries / 20, 1);
 
+	crowding = OidIsValid(userid) && count_entries(userid) > emogi_stat_entries / 4 * 3 ? userid : InvalidOid;
 	sort_entries();
+	crowding = InvalidOid;
 	for (int i = 0; i < emogi_stat_entries && emogi_stat_entries - table->nentries < wanted; i++)
 	{
 		const Entry gone = table->entries[order[i]];
@@ -230,7 +248,7 @@ add_entry(const EmogiStatisticKey *key)
 	int		   *bucket;
 
 	while (table->first_free == EMOGI_NONE)
-		make_room();
+		make_room(key->userid);
 	index = table->first_free;
 	entry = &table->entries[index];
 	table->first_free = entry->next;

@@ -122,6 +122,7 @@ emogi_cycles(PG_FUNCTION_ARGS)
 	uint64		max_cycles;
 	uint32		source;
 	bool		has_more = false;
+	MemoryContext old;
 
 	emogi_compat_init_rows(fcinfo);
 	emogi_arguments_begin(fcinfo, EMOGI_SSSP, &task);
@@ -134,6 +135,7 @@ emogi_cycles(PG_FUNCTION_ARGS)
 	if (call == NULL)
 		return (Datum) 0;
 	source = find_source(&task, &graph);
+	old = emogi_path_steps_enter();
 	if (source != EMOGI_NO_VERTEX)
 		has_more = search(call, &task, &paths, source, max_length, max_cycles);
 	emogi_path_steps_name(&paths);
@@ -141,6 +143,7 @@ emogi_cycles(PG_FUNCTION_ARGS)
 	emogi_path_steps_put(fcinfo, &paths);
 	call->record.nrows += paths.nsteps;
 	emogi_call_end(call);
+	emogi_path_steps_leave(old);
 	if (has_more)
 		warn_of_more(max_cycles);
 	return (Datum) 0;

@@ -17,6 +17,23 @@
 /* Places that a hash table begins with at most. */
 #define MOST_PLACES UINT64CONST(1048576)
 
+/*
+ * Enter a context for what a call needs to find its paths; get the one before. The caller's is not reset while a cursor over the rows is
+ * open, which are in the tuplestore by then.
+ */
+MemoryContext
+emogi_path_steps_enter(void)
+{
+	return MemoryContextSwitchTo(AllocSetContextCreate(CurrentMemoryContext, "emogi paths", ALLOCSET_DEFAULT_SIZES));
+}
+
+/* Free all that was allocated since emogi_path_steps_enter, and go back to the context before. */
+void
+emogi_path_steps_leave(MemoryContext old)
+{
+	MemoryContextDelete(MemoryContextSwitchTo(old));
+}
+
 /* Make room for so many items of an array. */
 static void *
 make_room(void *items, uint64 *room, uint64 count, size_t bytes)

@@ -43,6 +43,8 @@ typedef struct EmogiPathSteps
 /* Columns of a step: seq, vertex, edge, cost, distance. */
 #define EMOGI_STEP_COLUMNS 5
 
+extern MemoryContext emogi_path_steps_enter(void);
+extern void emogi_path_steps_leave(MemoryContext old);
 extern void emogi_path_steps_add(EmogiPathSteps *paths, const uint32 *path, uint64 length, const double *distance, bool by_number);
 extern void emogi_path_steps_name(EmogiPathSteps *paths);
 extern void emogi_path_steps_fill(const EmogiPathSteps *paths, uint64 path, uint64 i, Datum *values, bool *nulls);

@@ -136,10 +136,12 @@ carry_out(FunctionCallInfo fcinfo, EmogiTask *task, uint64 count, bool least_alo
 	uint32		source;
 	uint32		target;
 	bool		has_more = false;
+	MemoryContext old;
 
 	emogi_shortest_path_notice_ends(task, NULL, call != NULL ? &graph : NULL);
 	if (call == NULL)
 		return;
+	old = emogi_path_steps_enter();
 	source = emogi_graph_vertex(&graph, task->keys[0]);
 	target = emogi_graph_vertex(&graph, task->targets[0]);
 	if (source != EMOGI_NO_VERTEX && target != EMOGI_NO_VERTEX)
@@ -149,6 +151,7 @@ carry_out(FunctionCallInfo fcinfo, EmogiTask *task, uint64 count, bool least_alo
 	emogi_path_steps_put(fcinfo, &paths);
 	call->record.nrows += paths.nsteps;
 	emogi_call_end(call);
+	emogi_path_steps_leave(old);
 	if (has_more)
 		ereport(WARNING,
 				(errmsg("there are more than %llu shortest paths", (unsigned long long) count),

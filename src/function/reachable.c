@@ -304,5 +304,7 @@ emogi_reachable(PG_FUNCTION_ARGS)
 	emogi_call_phase(reaching.call, EMOGI_PHASE_ROWS);
 	put_rows(fcinfo, &reaching);
 	emogi_call_end(reaching.call);
+	pfree(reaching.found);		/* the context is not reset while a cursor over the rows is open */
+	pfree(reaching.pairs);
 	return (Datum) 0;
 }

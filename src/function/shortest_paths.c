@@ -323,6 +323,7 @@ emogi_shortest_paths(PG_FUNCTION_ARGS)
 	EmogiTask	task;
 	EmogiGraph	graph;
 	Paths		paths = {.task = &task,.graph = &graph,.found = {.task = &task,.graph = &graph}};
+	MemoryContext old;
 
 	emogi_compat_init_rows(fcinfo);
 	read_arguments(fcinfo, &task);
@@ -330,11 +331,13 @@ emogi_shortest_paths(PG_FUNCTION_ARGS)
 	emogi_run_notice_sets(&task, paths.call != NULL ? &graph : NULL);
 	if (paths.call == NULL)
 		return (Datum) 0;
+	old = emogi_path_steps_enter();
 	find_pairs(&paths);
 	find_paths(&paths);
 	emogi_path_steps_name(&paths.found);
 	emogi_call_phase(paths.call, EMOGI_PHASE_ROWS);
 	put_rows(fcinfo, &paths);
 	emogi_call_end(paths.call);
+	emogi_path_steps_leave(old);
 	return (Datum) 0;
 }

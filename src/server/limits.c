@@ -7,7 +7,8 @@
  * which there are few. Superusers are not limited.
  *
  * A cached Graph is everybody's, but a pinned one cannot make room. So the Graphs that a role's other calls have pinned count
- * as its memory, each once. That of the call itself does not: whatever is cached may be used.
+ * as its memory, each once. That of the call itself does not: whatever is cached may be used. Graphs that nobody uses may be evicted,
+ * those of a role that have more than its memory before all others (cache/cache_share.c).
  *
  * By default a session may have 64 calls, far more than a plan needs and half of the slots; a role half of the holdings and
  * three quarters of the slots, for the rest serves many roles, as slots are had for the time of a request only; both three
@@ -36,6 +37,7 @@ static int	role_calls = EMOGI_NHOLDINGS / 2;
 static int	role_slots = EMOGI_NSLOTS / 4 * 3;
 static int	session_memory_mb = -1;
 static int	role_memory_mb = -1;
+static int	max_server_connections = 16;
 
 /* Define these settings; called once, in the postmaster. */
 void
@@ -66,6 +68,11 @@ emogi_limits_define(void)
 							"-1 means three quarters of emogi.max_memory, 0 no limit. Superusers have none.",
 							&role_memory_mb, -1, -1, INT_MAX / 2,
 							PGC_SUSET, GUC_UNIT_MB, NULL, NULL, NULL);
+	DefineCustomIntVariable("emogi.max_server_connections",
+							"Connections to each server that emogi.server_connections may ask for.",
+							"Superusers may ask for 64.",
+							&max_server_connections, 16, 1, 64,
+							PGC_SUSET, 0, NULL, NULL, NULL);
 }
 
 /* Have the cache tell how large its Graphs are: it stands above this room. Called once, in the postmaster. */
@@ -216,6 +223,20 @@ emogi_limits_own_bytes(void)
 	return n * EMOGI_GRANULE_BYTES;
 }
 
+/* Get the bytes that the calls of a role have, but for what they have pinned. */
+uint64
+emogi_limits_bytes_of_calls(Oid userid)
+{
+	uint64		n = 0;
+
+	LWLockAcquire(emogi_shared->lock, LW_SHARED);
+	for (int i = 0; i < emogi_shared->accounts_end; i++)
+		if (counts(&emogi_shared->accounts[i], 0, userid))
+			n += emogi_shared->accounts[i].nchunks + emogi_shared->accounts[i].nothers;
+	LWLockRelease(emogi_shared->lock);
+	return n * EMOGI_GRANULE_BYTES;
+}
+
 /* Get the bytes that calls of the current user may have: emogi.max_memory, or less. */
 uint64
 emogi_limits_allowed_bytes(void)
@@ -236,6 +257,20 @@ uint64
 emogi_limits_backend_bytes(void)
 {
 	return Min(emogi_region_budget_bytes() / BACKEND_SHARE, emogi_limits_allowed_bytes());
+}
+
+/* Get the bytes that the cached Graphs of the current user may have before they make room for each other; PG_UINT64_MAX = no limit. */
+uint64
+emogi_limits_role_bytes(void)
+{
+	return role_memory_mb == 0 ? PG_UINT64_MAX : memory_limit(role_memory_mb) * EMOGI_GRANULE_BYTES;
+}
+
+/* Get the number of connections by which a call of the current user may read each server; 0 = postgres_fdw reads it. */
+int
+emogi_limits_server_connections(void)
+{
+	return superuser() ? emogi_server_connections : Min(emogi_server_connections, max_server_connections);
 }
 
 /* Raise 53400 for a number of calls that is at its limit. */

@@ -11,12 +11,12 @@
 #include "server/machine.h"
 #include "server/settings.h"
 
-/* Gives something up, so that there is room; false when there is nothing to give up. at_limit: see region.h. */
-static bool (*make_room) (bool at_limit);
+/* Gives something up, so that there is room; false when there is nothing to give up. See region.h. */
+static bool (*make_room) (bool at_limit, uint64 bytes);
 
 /* Have this asked for room, see region.h; called once, in the postmaster. */
 void
-emogi_region_ask_for_room(bool (*ask) (bool at_limit))
+emogi_region_ask_for_room(bool (*ask) (bool at_limit, uint64 bytes))
 {
 	make_room = ask;
 }
@@ -81,7 +81,7 @@ void
 emogi_region_check_budget(uint64 bytes)
 {
 	while (emogi_granules_for(bytes) > emogi_granules_free())
-		if (emogi_granules_for(bytes) > emogi_region->budget || !make_room(false))
+		if (emogi_granules_for(bytes) > emogi_region->budget || !make_room(false, bytes))
 			report_full(bytes, emogi_region->budget - emogi_granules_free());
 }
 
@@ -109,13 +109,13 @@ allocate(EmogiOwner owner, Size bytes, bool any_content)
 	{
 		if (limit != EMOGI_WITHIN_LIMITS)
 		{
-			if (make_room(true))
+			if (make_room(true, bytes))
 				continue;
 			emogi_limits_report(limit);
 		}
 		if (emogi_granules_cool(count))
 			continue;
-		if (count <= emogi_region->budget && make_room(false))
+		if (count <= emogi_region->budget && make_room(false, bytes))
 			continue;
 		if (start != NULL)
 			report_pool(bytes);

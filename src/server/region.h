@@ -29,9 +29,9 @@ typedef uint32 EmogiOwner;
 
 /*
  * Have `make_room` asked, whenever an allocation does not fit, to give something up; it returns false when there is nothing.
- * at_limit: the calls of the session or of its role have what they may have, else it is the budget that is full.
+ * at_limit: the calls of the session or of its role have what they may have, else it is the budget that is full. bytes: of the allocation.
  */
-extern void emogi_region_ask_for_room(bool (*make_room) (bool at_limit));
+extern void emogi_region_ask_for_room(bool (*make_room) (bool at_limit, uint64 bytes));
 
 /* Have `bytes` tell what part of the Region Graphs have that make no room. */
 extern void emogi_region_ask_kept(uint64 (*bytes) (void));

@@ -92,7 +92,7 @@ emogi_settings_placement_name(EmogiPlacement placement)
 	return emogi_settings_option_name(placement_options, placement);
 }
 
-/* Get what one request may take of memory that it can do without: a quarter of what the Region leaves, shared by four requests. */
+/* Get what one request may take of memory that it can do without: a sixteenth of what the Region leaves. */
 uint64
 emogi_settings_spare_bytes(void)
 {

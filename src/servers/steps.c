@@ -11,6 +11,7 @@
 #include "utils/builtins.h"
 
 #include "server/fault.h"
+#include "server/limits.h"
 #include "server/settings.h"
 #include "servers/reading.h"
 
@@ -45,7 +46,7 @@ emogi_steps_begin(EmogiServers *reading, EmogiFarConnection *connection)
 		return;
 	}
 	connection->phase = EMOGI_FAR_BEGINNING;
-	emogi_connection_send(connection, emogi_texts_begin(connection->server, PQserverVersion(connection->conn), connection->leads && emogi_server_connections > 1));
+	emogi_connection_send(connection, emogi_texts_begin(connection->server, PQserverVersion(connection->conn), connection->leads && emogi_limits_server_connections() > 1));
 }
 
 /* Find out who tells stamps there. */
@@ -141,7 +142,7 @@ open_others(EmogiServers *reading, EmogiFarServer *server)
 {
 	const uint64 wanted = emogi_ranges_connections(server->tables);
 
-	for (int i = 1; i < emogi_server_connections && (uint64) i < wanted && server->snapshot != NULL; i++)
+	for (int i = 1; i < emogi_limits_server_connections() && (uint64) i < wanted && server->snapshot != NULL; i++)
 		emogi_steps_connect(reading, server, false);
 }
 
@@ -202,7 +203,7 @@ take_measure(EmogiServers *reading, EmogiFarConnection *connection, const PGresu
 	npages = has_pages ? strtoull(PQgetvalue(result, 0, 2), NULL, 10) : 0;
 	if (npages > MaxBlockNumber)
 		emogi_report_protocol(connection);
-	table->ranges = emogi_ranges_divide(npages, emogi_server_connections);
+	table->ranges = emogi_ranges_divide(npages, emogi_limits_server_connections());
 	if (connection->server->is_told && (Oid) strtoul(PQgetvalue(result, 0, 4), NULL, 10) != table->stamped)
 		emogi_report_gone(connection);
 	table->oid = has_pages && !is_set(result, 1) ? (Oid) strtoul(PQgetvalue(result, 0, 4), NULL, 10) : InvalidOid;

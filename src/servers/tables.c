@@ -33,6 +33,7 @@
 #include "citus/citus.h"
 #include "servers/far.h"
 #include "server/compat.h"
+#include "server/limits.h"
 #include "server/settings.h"
 
 /*
@@ -237,7 +238,7 @@ emogi_servers_list(const EmogiSource *source, List *relids, List **heaps, List *
 	ListCell   *cell;
 
 	*heaps = *elsewhere = NIL;
-	if (emogi_server_connections == 0 || (source->graph->reads_names && source->edge > 0))
+	if (emogi_limits_server_connections() == 0 || (source->graph->reads_names && source->edge > 0))
 		return false;
 	foreach(cell, relids)
 	{

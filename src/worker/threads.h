@@ -11,7 +11,7 @@
 #include "cpu/contraction.h"
 #include "worker/gpus.h"
 
-#define EMOGI_WORKER_REQUESTS 4			/* served at once by the processor */
+#define EMOGI_WORKER_REQUESTS 5			/* served at once by the processor, of one role all but one */
 #define EMOGI_WORKER_THREADS (EMOGI_WORKER_REQUESTS + EMOGI_MAX_DEVICES + 1)	/* and one that makes a hierarchy */
 #define EMOGI_NO_GPU (-1)
 

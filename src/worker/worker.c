@@ -14,6 +14,9 @@
  * use all of them; and one that promises to be long, while EMOGI_LONG_THREADS such are running. So there is always a thread
  * soon for a short request, and the operating system gives it its share of the processors. Which GPU a request gets: assign.c.
  *
+ * A request that promises to be short may run for hours, and a run is not interrupted. So the requests of one role, unless it is a
+ * superuser, never have all threads, nor all places for long requests: one of each is left to other roles.
+ *
  * The worker ends with proc_exit(1), after which the postmaster starts it again within a second: exit code 0 is final, and a
  * crash would take every session with it. Only when the postmaster itself asks for its end, which is the end of the server,
  * the code is 0. On the way out it stops its threads and fails the
@@ -44,7 +47,7 @@
 
 /* A run on the CPU that may look at more edges than this (about a second on two processors) is long. */
 #define EMOGI_LONG_EDGES 500e6
-#define EMOGI_LONG_THREADS 2
+#define EMOGI_LONG_THREADS 3		/* of one role all but one */
 
 /* How long a worker that drains lets its threads go on. */
 #define EMOGI_DRAIN_MS 10000.0
@@ -106,13 +109,34 @@ is_long(const EmogiRequest *request)
 		(double) request->graph.forward.nedges * count_passes(request) > EMOGI_LONG_EDGES;
 }
 
-/* Can a request be started now? */
+/* May the role of a slot have one more request that is running on the CPU? Caller holds EmogiShared.lock. */
 static bool
-can_start(const EmogiRequest *request, uint32 free_gpus)
+role_may_start(const EmogiSlot *slot)
 {
-	if (emogi_threads_uses_gpu(request))
+	const EmogiAccount *account = &emogi_shared->accounts[slot - emogi_shared->slots];
+	int			nrequests = 0;
+	int			nlong_requests = 0;
+
+	for (int i = 0; i < EMOGI_NSLOTS && account->limited; i++)
+	{
+		const EmogiSlot *other = &emogi_shared->slots[i];
+
+		if ((other->state != EMOGI_SLOT_RUNNING && other->state != EMOGI_SLOT_ORPHAN) || !emogi_shared->accounts[i].limited ||
+			emogi_shared->accounts[i].userid != account->userid || emogi_threads_uses_gpu(&other->request))
+			continue;
+		nrequests++;
+		nlong_requests += is_long(&other->request);
+	}
+	return nrequests < EMOGI_WORKER_REQUESTS - 1 && (nlong_requests < EMOGI_LONG_THREADS - 1 || !is_long(&slot->request));
+}
+
+/* Can a request be started now? Caller holds EmogiShared.lock. */
+static bool
+can_start(const EmogiSlot *slot, uint32 free_gpus)
+{
+	if (emogi_threads_uses_gpu(&slot->request))
 		return free_gpus != 0;
-	return nprocessing < EMOGI_WORKER_REQUESTS && (nlong < EMOGI_LONG_THREADS || !is_long(request));
+	return nprocessing < EMOGI_WORKER_REQUESTS && (nlong < EMOGI_LONG_THREADS || !is_long(&slot->request)) && role_may_start(slot);
 }
 
 /* Make the QUEUED slot whose turn it is RUNNING; NULL when none waits that can be started now. */
@@ -127,7 +151,7 @@ pick_slot(void)
 	{
 		EmogiSlot  *slot = &emogi_shared->slots[i];
 
-		if (slot->state == EMOGI_SLOT_QUEUED && is_before(slot, first) && can_start(&slot->request, free_gpus))
+		if (slot->state == EMOGI_SLOT_QUEUED && is_before(slot, first) && can_start(slot, free_gpus))
 			first = slot;
 	}
 	if (first != NULL)

@@ -164,16 +164,18 @@ is($node->safe_psql('postgres', "SELECT status, wait_ms >= 500, wait_ms <= total
 $_->ask("RESET ROLE; RESET emogi.role_slots; SET ROLE mallory") foreach @attackers;
 my $third = session($node);
 my $third_pid = $third->ask('SELECT pg_backend_pid()');
-foreach my $i (0 .. 1)		# as many long ones as run at a time
+foreach my $i (0 .. 1)		# as many long ones as a role may run at a time
 {
 	$attackers[$i]->tell($forever);
 	# running is also who has his graph built, and may yet have to queue
 	shown("pid = $pids[$i] AND p.state = 'running' AND phase = 'run'", qr/running/, "run $i runs");
 }
+$third->ask('SET ROLE mallory');
 $third->tell($forever);
 shown("pid = $third_pid AND cardinality(blocked_by) = 2", qr/^queued\|engine\|${\event('EmogiEngine')}$/, 'one more is queued');
 $node->safe_psql('postgres', 'SELECT pg_cancel_backend(pid) FROM emogi_progress');
 $_->answer foreach @attackers[0 .. 1], $third;
+$third->ask('RESET ROLE');
 $third->tell(q{SELECT emogi_evict('tree') IS NULL; SET emogi.fault = 'registered=3000000'; SELECT count(*) FROM emogi_bfs('tree', 1)});
 shown("pid = $third_pid", qr/^idle\|\|/, 'a session builds');
 my $waiter = session($node);

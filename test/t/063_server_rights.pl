@@ -146,6 +146,15 @@ if (reads_servers())
 {
 	is((answer_of($hub, "SET ROLE alice; SET emogi.server_connections = $_"))[0], '22023', "emogi.server_connections = $_ is refused") for -1, 65;
 	is((answer_of($hub, "SET ROLE alice; SET emogi.server_connections = 64; SELECT n('owned')"))[0], '3', 'the most');
+
+	# How many they are at most is the superuser's to say: each is a session there.
+	far('CREATE TABLE spread (src bigint, dst bigint) WITH (fillfactor = 10); INSERT INTO spread SELECT i, i + 1 FROM generate_series(1, 120000) i; ANALYZE spread; GRANT SELECT ON spread TO PUBLIC');
+	sql('CREATE FOREIGN TABLE spread (src bigint, dst bigint) SERVER far; GRANT SELECT ON spread TO alice');
+	my $shown = q{SET ROLE alice; SET emogi.server_connections = 4; EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF) SELECT * FROM emogi_degree('spread')};
+	like((answer_of($hub, $shown))[0], qr/Server Connections: 4\n/, 'connections that a role asks for');
+	like((answer_of($hub, "SET emogi.max_server_connections = 2; $shown"))[0], qr/Server Connections: 2\n/, '... and may not have');
+	is((answer_of($hub, "SET emogi.max_server_connections = 2; SET ROLE alice; SET emogi.server_connections = 4; SELECT n('spread')"))[0], '120000', '... read the same rows');
+	is((answer_of($hub, 'SET ROLE alice; SET emogi.max_server_connections = 64'))[0], '42501', '... and a role does not raise it');
 }
 
 # Settings of the far session, and options.

@@ -1,0 +1,130 @@
+# A role without any right takes what it can of what all share, engine threads, memory and places of the cache, places for what follows
+# tables: others' calls are answered, their graphs stay, the server does not restart, and all is given back.
+
+use strict;
+use warnings;
+
+use FindBin;
+use lib $FindBin::RealBin;
+use EmogiTest;
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+my $node = crash_node('main', "emogi.max_memory = '96MB'", 'emogi.engine = cpu', 'emogi.cpu_threads = 2');
+my $worker = worker_pid($node);
+$node->safe_psql('postgres', q{
+	CREATE ROLE mallory LOGIN;
+	CREATE ROLE app LOGIN;
+	CREATE SCHEMA own AUTHORIZATION mallory;
+	CREATE TABLE tree AS SELECT i / 2 AS src, i AS dst FROM generate_series(2, 100001) i;
+	ALTER TABLE tree OWNER TO app;
+	SET ROLE mallory;
+	CREATE TABLE own.star AS SELECT i AS src, 0 AS dst FROM generate_series(1, 200000) i;
+	DO $$ BEGIN EXECUTE 'CREATE TABLE own.wide AS SELECT '
+		|| (SELECT string_agg(format('i + %s AS c%s', k, k), ', ') FROM generate_series(0, 399) k) || ' FROM generate_series(1, 5) i'; END $$});
+
+my $app = session($node);
+$app->ask(q{SET ROLE app; SET statement_timeout = '60s'});
+
+# The call of another role, and where its graph came from.
+sub app_calls
+{
+	return join ' ', split /\n/, $app->ask(q{SELECT count(*) FROM emogi_bfs('tree', 1);
+		SELECT cache FROM emogi_runs WHERE pid = pg_backend_pid() ORDER BY id DESC LIMIT 1});
+}
+
+# Get the number of calls of a role that the engine has in hand.
+sub running
+{
+	return $node->safe_psql('postgres', q{SELECT count(*) FROM emogi_progress WHERE username = 'mallory' AND state = 'running' AND phase = 'run'});
+}
+
+# Start the same call in so many sessions of the role, and wait until some run and all others are queued.
+sub attack_engine
+{
+	my ($n, $runs, $sql, $name) = @_;
+	my @sessions = map { session($node) } 1 .. $n;
+
+	foreach my $session (@sessions)
+	{
+		$session->ask('SET ROLE mallory');
+		$session->tell($sql);
+	}
+	my $shown;
+	ok(wait_until(60, sub {
+			$shown = $node->safe_psql('postgres', q{SELECT string_agg(s, ' ' ORDER BY s) FROM (SELECT count(*) || ' ' || state AS s FROM emogi_progress WHERE username = 'mallory' GROUP BY state) x});
+			return $shown eq ($n - $runs) . " queued $runs running";
+		}), "$name: $runs of $n run, the others are queued") or diag $shown;
+	return @sessions;
+}
+
+# Cancel what the role does, and see its sessions end.
+sub end_attack
+{
+	my ($name, @sessions) = @_;
+
+	$node->safe_psql('postgres', q{SELECT pg_cancel_backend(pid) FROM emogi_progress WHERE username = 'mallory'});
+	like($_->answer, qr/57014/, "$name: is canceled") foreach @sessions;
+	$_->quit foreach @sessions;
+	ok(wait_until(10, sub { $node->safe_psql('postgres', 'SELECT count(*) FROM emogi_progress') eq '0' }), "$name: nothing is left in progress");
+}
+
+is(app_calls(), '100001 built', 'another role alone');
+
+# Engine threads. Similarity looks at all pairs of neighbours of a vertex: on a star that takes hours, which the number of edges does not promise.
+my @sessions = attack_engine(8, 4, q{SELECT count(*) FROM emogi_similarity('own.star', top_k => 1)}, 'runs that promise to be short');
+is($app->ask(q{SELECT count(*) FROM emogi_bfs('SELECT src, dst + 0 FROM tree', 1)}), '100001', '... and a graph of another role is built and searched');
+is($app->ask(q{SELECT count(*) FROM emogi_pagerank('tree', max_iterations => 100000)}), '100001', '... and what promises to be long is run');
+end_attack('runs that promise to be short', @sessions);
+@sessions = attack_engine(4, 2, q{SELECT count(*) FROM emogi_pagerank('own.star', max_iterations => 100000000, tolerance => 0)}, 'long runs');
+is($app->ask(q{SELECT count(*) FROM emogi_pagerank('tree', max_iterations => 100001)}), '100001', '... and a long run of another role is answered');
+end_attack('long runs', @sessions);
+is(app_calls(), '100001 hit', 'its graph is still there');
+
+# Memory of the cache: more graphs than there is room for, none of which is in use.
+my $mallory = session($node);
+$mallory->ask('SET ROLE mallory');
+my $evictions = $node->safe_psql('postgres', 'SELECT evictions FROM emogi_cache');
+is($mallory->ask(q{DO $$ BEGIN FOR k IN 1 .. 40 LOOP PERFORM count(*) FROM emogi_cc(format('SELECT i / 2, i + %s FROM generate_series(2, 400000) i', k)); END LOOP; END $$}),
+	'', 'forty graphs of a role');
+cmp_ok($node->safe_psql('postgres', 'SELECT evictions FROM emogi_cache'), '>=', $evictions + 20, '... of which most made room');
+is(app_calls(), '100001 hit', '... and that of another role did not');
+cmp_ok($node->safe_psql('postgres', q{SELECT sum(bytes + key_bytes) FROM emogi_graphs WHERE source LIKE '%400000%'}), '<=', 72 << 20, '... which has three quarters of the memory at most');
+
+# ... and with a limit of its own.
+my $limited = session($node);
+$limited->ask(q{SET emogi.role_memory = '40MB'; SET ROLE mallory});
+is($limited->ask(q{DO $$ BEGIN FOR k IN 1 .. 10 LOOP PERFORM count(*) FROM emogi_cc(format('SELECT i / 2, i + %s FROM generate_series(2, 200000) i', k)); END LOOP; END $$}),
+	'', 'graphs of a role with a lower emogi.role_memory');
+is(app_calls(), '100001 hit', '... do not evict that of another');
+$limited->quit;
+
+# Places for graphs: 1024 with so little memory.
+is($mallory->ask(q{DO $$ BEGIN FOR k IN 1 .. 1300 LOOP PERFORM count(*) FROM emogi_cc(format('SELECT i, i + %s FROM generate_series(1, 2) i', k)); END LOOP; END $$}),
+	'', 'more graphs than there are places for');
+is(app_calls(), '100001 hit', '... do not evict that of another role');
+is($mallory->ask(q{DO $$ BEGIN FOR k IN 1 .. 399 LOOP PERFORM count(*) FROM emogi_sssp(format('own.wide(c0, c1, c%s)', k), 1); END LOOP; END $$}),
+	'', 'graphs of one table with different weights');
+cmp_ok($node->safe_psql('postgres', q{SELECT count(*) FROM emogi_graphs WHERE source = 'own.wide'}), '<=', 257, '... of which 257 are kept: lookups go over them');
+
+# Places for what follows tables: 1024.
+is($mallory->ask(q{SET emogi.live_min_size = 0; DO $$ BEGIN FOR i IN 0 .. 35 LOOP FOR j IN 0 .. 35 LOOP
+		IF i <> j THEN PERFORM count(*) FROM emogi_bfs(format('own.wide(c%s, c%s)', i, j), 1); END IF; END LOOP; END LOOP; END $$}), '', 'more tables to follow than there are places for');
+is(app_calls(), '100001 hit', '... leave the graph of another role');
+$app->ask(q{INSERT INTO tree VALUES (1, 200000)});
+like(app_calls(), qr/^100002 (?:spliced|patched)$/, '... which still follows its table');
+$node->safe_psql('postgres', q{CREATE TABLE late AS SELECT i / 2 AS src, i AS dst FROM generate_series(2, 100001) i; ALTER TABLE late OWNER TO app});
+my $late = join ' ', split /\n/, $app->ask(q{SELECT count(*) FROM emogi_bfs('late', 1); INSERT INTO late VALUES (1, 200000); SELECT count(*) FROM emogi_bfs('late', 1);
+	SELECT cache FROM emogi_runs WHERE pid = pg_backend_pid() ORDER BY id DESC LIMIT 1});
+like($late, qr/^100001 100002 (?:spliced|patched)$/, '... and so does one that comes later');
+
+$_->quit foreach $mallory, $app;
+is(worker_pid($node), $worker, 'the engine worker is the same');
+is($node->safe_psql('postgres', q{SELECT count(*) FROM emogi_graphs WHERE pins > 0}), '0', 'nothing is in use');
+nothing_left($node, 'at the end');
+is($node->safe_psql('postgres', 'DROP SCHEMA own CASCADE; SELECT live_bytes FROM emogi_cache'), '0', '... and nothing of what was dropped');
+$node->stop;
+no_crash($node);
+
+done_testing();
