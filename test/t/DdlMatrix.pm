@@ -1,0 +1,238 @@
+# What 083_ddl_matrix.pl runs its table of DDL statements with.
+package DdlMatrix;
+
+use strict;
+use warnings;
+
+use EmogiTest;
+use Exporter 'import';
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+use Time::HiRes qw(sleep);
+
+our @EXPORT = qw(matrix_node run_matrix commands_of_psql);
+
+my $path = 'SET search_path = first, m, public';
+my ($node, $version, %session);
+my ($ngraphs, $nhits) = (0, 0);
+
+# Get the cluster of the matrix, with the sessions: caller, other, fresh.
+sub matrix_node
+{
+	my (@conf) = @_;
+
+	$node = crash_node('main', "emogi.max_memory = '256MB'", 'shared_buffers = 16MB', 'jit = off', 'statement_timeout = 30s', 'lock_timeout = 10s', @conf);
+	$version = int($node->safe_psql('postgres', 'SHOW server_version_num') / 10000);
+	open_sessions();
+	return $node;
+}
+
+sub open_sessions
+{
+	$session{$_} = session($node) foreach qw(caller other fresh);
+}
+
+# Ask a session for several things at once: the answers, errors as "error SQLSTATE".
+sub ask_all
+{
+	my ($who, @sql) = @_;
+	my $out = $session{$who}->ask(join("\n", map { "\\echo == next\n$_;" } @sql));
+	my (undef, @answers) = split /^== next\n?/m, "$out\n", -1;
+
+	return map { /(?:ERROR|FATAL|PANIC):\s+(\w{5}):/ ? "error $1" : s/\n+\z//r } @answers;
+}
+
+# Get the statement that calls a graph: its vertices, and behind "=>" their components.
+sub call_of
+{
+	my ($graph) = @_;
+
+	return $graph if $graph =~ /emogi_/;
+	return qq{SELECT concat(string_agg(vertex, ' ' ORDER BY vertex COLLATE "C"), ' => ', string_agg(component, ' ' ORDER BY vertex COLLATE "C")) FROM emogi_cc_text(\$graph\$$graph\$graph\$)};
+}
+
+# Get the statement that lists the vertices of a graph in plain SQL; undef if that is not simple.
+sub plain_of
+{
+	my ($graph) = @_;
+
+	return undef if $graph =~ /emogi_/ || $graph =~ /\(\(/ && $graph !~ /^SELECT/;
+	my $query = $graph =~ /^SELECT/ ? $graph : $graph =~ /^(\S+)\((\w+), (\w+)\)$/ ? "SELECT $2 AS src, $3 AS dst FROM $1" : "SELECT * FROM $graph";
+	return qq{WITH q AS ($query), ends AS (SELECT src, dst FROM q WHERE src IS NOT NULL AND dst IS NOT NULL) SELECT string_agg(v::text, ' ' ORDER BY v::text COLLATE "C") FROM (SELECT src FROM ends UNION SELECT dst FROM ends) u(v)};
+}
+
+# Compare, in one session, what calls answer (twice) with what they answer without the cache, and with plain SQL. Returns what differs,
+# and the answers without the cache. In a transaction, errors are caught by savepoints.
+sub compare
+{
+	my ($who, $phase, $row, $in_transaction) = @_;
+	my @graphs = @{ $row->{graphs} };
+	my $safely = sub { my ($sql) = @_; return $in_transaction ? "SAVEPOINT a;\n$sql;\nROLLBACK TO a" : $sql };
+	my @sql = map { my $call = call_of($_); ($safely->($call), $safely->($call)) } @graphs;
+	push @sql, 'SET emogi.cache = off', map { $safely->(call_of($_)) } @graphs;
+	push @sql, 'SET emogi.cache = on', map { $safely->($row->{sql} ? plain_of($_) // 'SELECT 1' : 'SELECT 1') } @graphs;
+	my @answers = ask_all($who, @sql);
+	my $n = @graphs;
+	my (@wrong, @off);
+
+	foreach my $i (0 .. $n - 1)
+	{
+		my ($first, $second, $off, $plain) = @answers[2 * $i, 2 * $i + 1, 2 * $n + 1 + $i, 3 * $n + 2 + $i];
+		my $name = "$phase, $graphs[$i]";
+
+		push @off, $off;
+		push @wrong, "$name: STALE: $first, without the cache $off" if $first ne $off;
+		push @wrong, "$name: STALE at the second call: $second, without the cache $off" if $first eq $off && $second ne $off;
+		push @wrong, "$name: internal error" if "$first $second $off" =~ /error XX/;
+		push @wrong, "$name: without the cache $off, in SQL $plain" if $row->{sql} && defined plain_of($graphs[$i]) && !same($off, $plain);
+	}
+	return (\@off, @wrong);
+}
+
+# Tell whether an answer of emogi_cc_text and one of plain SQL have the same vertices, or are both errors.
+sub same
+{
+	my ($off, $plain) = @_;
+
+	return $plain =~ /^error/ if $off =~ /^error/;
+	return $plain eq $off =~ s/ => .*//sr;
+}
+
+# Call every graph three times, as the cache keeps some from the second call on; counts hits of the third.
+sub warm
+{
+	my ($row) = @_;
+	my @calls = map { my $call = call_of($_); "$call;\n$call;\n$call;\nSELECT 'cache: ' || cache FROM emogi_runs WHERE pid = pg_backend_pid() ORDER BY id DESC LIMIT 1" } @{ $row->{graphs} };
+
+	foreach my $answer (ask_all('caller', @calls))
+	{
+		$ngraphs++;
+		$nhits++ if $answer =~ /cache: hit\z/;
+	}
+}
+
+# Do the DDL of a row in a session; dies unless it succeeds.
+sub change
+{
+	my ($who, $row, $sql) = @_;
+	my ($answer) = ask_all($who, "RESET ROLE;\n$sql");
+
+	return if $answer eq ($row->{error} ? "error $row->{error}" : '') || !$row->{error} && $answer !~ /^error/;
+	die "$sql: $answer\n";
+}
+
+# Run one row: set-up, warm calls, the DDL in the same transaction and rolled back, the DDL of another session, undo.
+sub run_row
+{
+	my ($row) = @_;
+	my $role = $row->{as} ? "SET ROLE $row->{as}" : 'RESET ROLE';
+	my ($before, $after, @wrong);
+	my $check = sub { my ($who, $phase, @rest) = @_; my ($off, @new) = compare($who, $phase, $row, @rest); push @wrong, @new; return $off };
+
+	change('other', { error => undef }, "CREATE SCHEMA m;\n$path;\n$row->{setup}");
+	ask_all('caller', $path, $role, $row->{session} // '');
+	warm($row);
+	$before = $check->('caller', 'before');
+
+	if ($row->{tx})
+	{
+		ask_all('caller', 'BEGIN');
+		change('caller', $row, $row->{ddl});
+		ask_all('caller', $role);
+		push @$after, @{ $check->('caller', 'in the transaction of the DDL', 1) } if !$row->{error};
+		ask_all('caller', 'ROLLBACK');
+		my $off = $check->('caller', 'after ROLLBACK');
+		push @wrong, "after ROLLBACK the answers are others than before: @$off" if "@$off" ne "@$before";
+		warm($row);
+	}
+
+	# an old snapshot sees the new catalogs; only then is the DDL's effect on hits seen
+	ask_all('caller', 'BEGIN ISOLATION LEVEL REPEATABLE READ', 'SELECT count(*) FROM pg_am') if $row->{tx} && !$row->{own};
+	change($row->{own} ? 'caller' : 'other', $row, $row->{ddl});
+	ask_all('caller', $role) if $row->{own} && !$row->{keep_role};
+	sleep $row->{wait} if $row->{wait};
+	if ($row->{tx} && !$row->{own})
+	{
+		$check->('caller', 'under a snapshot older than the DDL', 1);
+		ask_all('caller', 'COMMIT');
+	}
+	push @$after, @{ $check->('caller', 'after the DDL of another session') };
+	ask_all('fresh', '\c', 'SET client_min_messages = warning', $row->{path} // $path, $role, $row->{session} // '');
+	if ($row->{own}) { change('fresh', $row, $row->{ddl}); ask_all('fresh', $role) if !$row->{keep_role} }
+	push @$after, @{ $check->('fresh', 'in a fresh session') };
+
+	if ($row->{undo})
+	{
+		change($row->{own} ? 'caller' : 'other', {}, $row->{undo});
+		ask_all('caller', $role);
+		sleep $row->{wait} if $row->{wait};
+		$check->('caller', 'after the DDL was undone');
+		if ($row->{tx} && !$row->{own} && $row->{can} ne 'harmless')
+		{
+			# graphs built while the DDL is open are old ones
+			ask_all('other', 'BEGIN');
+			change('other', $row, $row->{ddl});
+			ask_all('caller', 'SELECT emogi_evict()', q{SET lock_timeout = '10ms'}, map({ my $call = call_of($_); ($call, $call) } @{ $row->{graphs} }), 'RESET lock_timeout');
+			ask_all('other', 'COMMIT');
+			$check->('caller', 'after the DDL that was open when the graph was built');
+			change('other', {}, $row->{undo});
+		}
+	}
+	my %was = map { $_ => 1 } @$before;
+	my $changed = grep { my $i = $_; $after->[$i] ne $before->[ $i % @$before ] } 0 .. $#$after;
+	push @wrong, 'the DDL was to change a graph, and changed none: ' . join('; ', @$before) if $row->{can} ne 'harmless' && !$changed;
+	push @wrong, 'the DDL was to be harmless, and changed a graph: ' . join('; ', @$before, '->', @$after) if $row->{can} eq 'harmless' && $changed;
+	return @wrong;
+}
+
+# Drop what a row has left.
+sub clean_up
+{
+	my ($row) = @_;
+
+	ask_all('caller', 'ROLLBACK', 'RESET ROLE', 'RESET ALL', 'SET client_min_messages = warning');
+	ask_all('fresh', 'ROLLBACK', '\c', 'SET client_min_messages = warning');
+	ask_all('other', 'ROLLBACK', 'RESET ROLE', map({ "$_" } split /;\s*/, $row->{clean} // ''), 'DROP SCHEMA IF EXISTS m, first, other CASCADE');
+}
+
+# Run all rows of the table that the version has, one test each.
+sub run_matrix
+{
+	my ($fixture, $rows) = @_;
+
+	foreach (@$rows)
+	{
+		my ($form, $can, $name, $ddl, $undo, $options) = @$_;
+		my ($setup, @graphs) = @{ $fixture->{$name} // die "no fixture $name" };
+		my $row = { form => $form, can => $can =~ s/:.*//sr, setup => $setup, graphs => \@graphs, ddl => $ddl, undo => $undo, tx => 1, sql => 1, %{ $options // {} } };
+
+		$row->{setup} = join('; ', grep { $_ } $setup, $options->{setup});
+	  SKIP:
+		{
+			skip "$form: another version", 1 if $version < ($row->{min} // 0) || $version > ($row->{max} // 99);
+			skip "$form: not on this server", 1 if $row->{if} && (ask_all('other', "SELECT $row->{if}"))[0] ne 't';
+			my @wrong = eval { run_row($row) };
+			push @wrong, $@ if $@;
+			ok(!@wrong, "$form ($row->{can})") or diag map { "  $_\n" } @wrong;
+			eval { clean_up($row); 1 } or do {
+				diag "$form: a session is gone: $@";
+				wait_until(60, sub { $node->safe_psql('postgres', 'SELECT 1') eq '1' });
+				open_sessions();
+				clean_up($row);
+			};
+		}
+	}
+	note "$nhits of $ngraphs graphs were hits before the DDL";
+	cmp_ok($nhits, '>', $ngraphs / 2, 'most graphs were hits before the DDL');
+}
+
+# Get the commands that psql lists.
+sub commands_of_psql
+{
+	my ($stdout) = run_command([ 'psql', '-X', '-d', $node->connstr('postgres'), '-c', '\h' ]);
+
+	return grep { /^[A-Z]/ } map { s/^\s+|\s+$//gr } map { split / {2,}/ } (split /\n/, $stdout =~ s/^.*?:\n//r);
+}
+
+1;
