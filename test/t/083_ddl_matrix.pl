@@ -70,18 +70,249 @@ my %fixture = (
 		'e', 'v', 'SELECT src, dst FROM e', 'SELECT src::d AS src, dst::d AS dst FROM p', 'SELECT f(src) AS src, f(dst) AS dst FROM p'],
 	uuid => [q{CREATE TABLE e (src uuid, dst uuid); INSERT INTO e VALUES ('00000000-0000-0000-0000-000000000001', '00000000-0000-0000-0000-000000000002'), ('00000000-0000-0000-0000-000000000002', '00000000-0000-0000-0000-000000000003')}, 'e', 'SELECT src, dst FROM e'],
 	text => [q{CREATE TABLE e (src text, dst text, n int); INSERT INTO e VALUES ('a', 'B', 1), ('c', 'D', 2), ('D', 'e', 2)}, 'e', 'SELECT src, dst FROM e WHERE n > 1', 'SELECT src COLLATE "C" AS src, dst COLLATE "C" AS dst FROM e'],
+	collation => [q{CREATE COLLATION co (LOCALE = 'C'); CREATE TABLE p (src text, dst text); INSERT INTO p VALUES ('a', 'B'), ('c', 'D'); CREATE TABLE e (src text COLLATE co, dst text COLLATE co); INSERT INTO e TABLE p;
+		CREATE VIEW v AS SELECT src COLLATE co AS src, dst COLLATE co AS dst FROM p}, 'e', 'v', 'SELECT src, dst FROM e', 'SELECT src COLLATE co AS src, dst COLLATE co AS dst FROM p', q{SELECT src, dst FROM p WHERE src COLLATE co < 'b'}],
+	base => [q{CREATE TYPE b; CREATE FUNCTION b_in(cstring) RETURNS b LANGUAGE internal IMMUTABLE STRICT AS 'int4in'; CREATE FUNCTION b_out(b) RETURNS cstring LANGUAGE internal IMMUTABLE STRICT AS 'int4out';
+		CREATE TYPE b (INPUT = b_in, OUTPUT = b_out, LIKE = int4); CREATE FUNCTION b_cmp(b, b) RETURNS int LANGUAGE internal IMMUTABLE STRICT AS 'btint4cmp';} .
+		join('', map { "CREATE FUNCTION b_$_->[0](b, b) RETURNS bool LANGUAGE internal IMMUTABLE STRICT AS 'int4$_->[0]'; CREATE OPERATOR $_->[1] (LEFTARG = b, RIGHTARG = b, FUNCTION = b_$_->[0]);" } ['lt', '<'], ['le', '<='], ['eq', '='], ['ge', '>='], ['gt', '>']) .
+		q{CREATE OPERATOR FAMILY bf USING btree; CREATE OPERATOR CLASS bc DEFAULT FOR TYPE b USING btree FAMILY bf AS OPERATOR 1 <, OPERATOR 2 <=, OPERATOR 3 =, OPERATOR 4 >=, OPERATOR 5 >, FUNCTION 1 b_cmp(b, b);
+		CREATE TABLE e (src b, dst b); INSERT INTO e VALUES ('1', '2'), ('2', '3'), ('10', '11')}, 'e', 'SELECT src, dst FROM e', 'SELECT DISTINCT src, dst FROM e', 'SELECT 1 AS src, 2 AS dst FROM e WHERE src < dst'],
+
+	# functions in SQL, internal and in plpgsql, nested, in views, in FROM; an aggregate, an operator, casts
+	functions => [q{CREATE TABLE e (src bigint, dst bigint, k bigint); INSERT INTO e VALUES (1, 2, 5), (2, 3, NULL), (10, 11, 7); CREATE SCHEMA other; CREATE TABLE other.e AS SELECT 77::bigint AS src, 78::bigint AS dst, 79::bigint AS k;
+		GRANT USAGE ON SCHEMA other TO PUBLIC; GRANT SELECT ON e, other.e TO ddl_bob;
+		CREATE FUNCTION f(bigint) RETURNS bigint LANGUAGE sql IMMUTABLE AS 'SELECT coalesce($1, 3) + 100'; CREATE FUNCTION g(bigint) RETURNS bigint LANGUAGE sql IMMUTABLE AS 'SELECT f($1) + 1';
+		CREATE FUNCTION h(bigint) RETURNS bigint LANGUAGE internal IMMUTABLE STRICT AS 'int8abs'; CREATE FUNCTION p(bigint) RETURNS bigint LANGUAGE plpgsql IMMUTABLE AS 'BEGIN RETURN coalesce($1, 3) + 200; END';
+		CREATE FUNCTION rows_of(bigint) RETURNS TABLE (src bigint, dst bigint) LANGUAGE sql STABLE AS 'SELECT src, dst FROM e WHERE src < $1 OR src > 70'; CREATE FUNCTION w() RETURNS text LANGUAGE sql STABLE AS 'SELECT current_user::text';
+		CREATE FUNCTION fl(float8) RETURNS text LANGUAGE sql IMMUTABLE AS 'SELECT $1::text';
+		CREATE VIEW v AS SELECT f(src) AS src, f(dst) AS dst FROM e},
+		'v', 'SELECT f(src) AS src, f(dst) AS dst FROM e', 'SELECT f(k) AS src, dst FROM e', 'SELECT src, dst FROM e WHERE f(k) > 104', 'SELECT g(src) AS src, g(k) AS dst FROM e', 'SELECT h(src) AS src, h(k) AS dst FROM e',
+		'SELECT p(src) AS src, p(k) AS dst FROM e', 'SELECT * FROM rows_of(5)', 'SELECT w() AS src, src::text AS dst FROM e', 'SELECT fl(src / 3::float8) AS src, fl(dst) AS dst FROM e', 'SELECT src, 9::bigint AS dst FROM e WHERE h(-5) = 5'],
+	aggregate => [q{CREATE TABLE e (src bigint, dst bigint); INSERT INTO e VALUES (1, 2), (1, 3), (10, 11); CREATE AGGREGATE agg(bigint) (SFUNC = int8larger, STYPE = bigint); CREATE VIEW v AS SELECT src, agg(dst) AS dst FROM e GROUP BY src},
+		'v', 'SELECT src, agg(dst) AS dst FROM e GROUP BY src', 'SELECT src, agg(dst) OVER (ORDER BY dst) AS dst FROM e'],
+	operator => [q{CREATE TABLE e (src bigint, dst bigint); INSERT INTO e VALUES (1, 2), (2, 3), (10, 11); CREATE SCHEMA other; CREATE FUNCTION later(bigint, bigint) RETURNS bigint LANGUAGE sql IMMUTABLE AS 'SELECT $1 + $2'; CREATE OPERATOR %% (LEFTARG = bigint, RIGHTARG = bigint, FUNCTION = int8larger);
+		CREATE OPERATOR !% (LEFTARG = bigint, RIGHTARG = bigint, FUNCTION = later);
+		CREATE VIEW v AS SELECT src, src %% dst AS dst FROM e}, 'v', 'SELECT src, src %% dst AS dst FROM e', 'SELECT src, src !% dst AS dst FROM e', 'SELECT src, dst FROM e WHERE src %% 5::bigint > 5', 'SELECT src, src %% 7 AS dst FROM e'],
+	casts => [q{CREATE TYPE c AS (a int, b int); CREATE TABLE e (src bigint, dst bigint, c c); INSERT INTO e VALUES (1, 2, '(1,2)'), (2, 3, '(1,3)'), (10, 11, '(4,4)'); CREATE FUNCTION to_a(c) RETURNS bigint LANGUAGE sql IMMUTABLE AS 'SELECT ($1).a::bigint';
+		CREATE FUNCTION to_b(c) RETURNS bigint LANGUAGE sql IMMUTABLE AS 'SELECT ($1).b::bigint + 100'; CREATE FUNCTION to_t(c) RETURNS text LANGUAGE sql IMMUTABLE AS 'SELECT format(''%s/%s'', ($1).a, ($1).b)'; CREATE CAST (c AS bigint) WITH FUNCTION to_a(c)},
+		'SELECT src, c::bigint AS dst FROM e', 'SELECT c::text AS src, src::text AS dst FROM e', 'SELECT src, dst FROM e WHERE src = c', 'SELECT src, abs(c) AS dst FROM e'],
+	search => [q{CREATE TEXT SEARCH DICTIONARY sd (TEMPLATE = pg_catalog.simple); CREATE TEXT SEARCH CONFIGURATION cfg (COPY = pg_catalog.simple); ALTER TEXT SEARCH CONFIGURATION cfg ALTER MAPPING FOR asciiword WITH sd;
+		CREATE TABLE e (src bigint, dst bigint, t text); INSERT INTO e VALUES (1, 2, 'the cats'), (2, 3, 'cat'), (10, 11, 'The')}, map { "SELECT src, dst FROM e WHERE $_" }
+		q{to_tsvector('cfg', t) @@ 'the'::tsquery}, q{to_tsvector('m.cfg'::regconfig, t) @@ to_tsquery('cfg', 'cat')}, q{ts_lexize('sd', t) = '{the}'}, q{to_tsvector(t) @@ to_tsquery('cats')}, q{t @@ 'the'}],
+
+	# relations of other kinds
+	partitions => [q{CREATE TABLE e (src bigint, dst bigint) PARTITION BY RANGE (src); CREATE TABLE e1 PARTITION OF e FOR VALUES FROM (0) TO (5); CREATE TABLE e2 PARTITION OF e FOR VALUES FROM (5) TO (20); CREATE TABLE e3 (src bigint, dst bigint);
+		INSERT INTO e VALUES (1, 2), (2, 3), (10, 11); INSERT INTO e3 VALUES (30, 31); CREATE VIEW v AS SELECT src, dst FROM e}, 'e', 'v', 'SELECT src, dst FROM e WHERE src > 1', 'SELECT src, dst FROM ONLY e', 'e2'],
+	inheritance => [q{CREATE TABLE e (src bigint, dst bigint); CREATE TABLE kid () INHERITS (e); CREATE TABLE apart (src bigint, dst bigint); INSERT INTO e VALUES (1, 2); INSERT INTO kid VALUES (2, 3); INSERT INTO apart VALUES (30, 31); CREATE VIEW v AS SELECT src, dst FROM e},
+		'e', 'v', 'SELECT src, dst FROM e', 'SELECT src, dst FROM ONLY e', 'SELECT tableoid::bigint AS src, dst FROM e WHERE src > 20'],
+	materialized => [q{CREATE TABLE p (src bigint, dst bigint); INSERT INTO p VALUES (1, 2), (2, 3); CREATE MATERIALIZED VIEW e AS SELECT * FROM p; CREATE UNIQUE INDEX e_i ON e (src); INSERT INTO p VALUES (30, 31); CREATE VIEW v AS SELECT src, dst FROM e}, 'e', 'v', 'SELECT src, dst FROM e WHERE src > 1'],
+	sequence => [q{CREATE SEQUENCE s; CREATE TABLE e (src bigint, dst bigint); INSERT INTO e VALUES (1, 2), (2, 3)}, 'SELECT last_value AS src, 50::bigint AS dst FROM s', 'SELECT src, dst FROM e, s WHERE last_value < 5', 'e'],
+	foreign => [q{CREATE TABLE p (src bigint, dst bigint); INSERT INTO p VALUES (1, 2), (2, 3); CREATE TABLE p2 (src bigint, dst bigint, x int); INSERT INTO p2 VALUES (30, 31, 1); CREATE SCHEMA other; CREATE TABLE other.e AS SELECT 60::bigint AS src, 61::bigint AS dst;
+		CREATE EXTENSION postgres_fdw SCHEMA m; CREATE SERVER ddl_loop FOREIGN DATA WRAPPER postgres_fdw OPTIONS (HOSTPORT, dbname 'postgres'); CREATE USER MAPPING FOR postgres SERVER ddl_loop;
+		CREATE FOREIGN TABLE e (src bigint, dst bigint) SERVER ddl_loop OPTIONS (schema_name 'm', table_name 'p'); CREATE TABLE x (src bigint, dst bigint, r e); INSERT INTO x VALUES (1, 2, '(1,2)'); CREATE VIEW v AS SELECT src, dst FROM e},
+		'e', 'v', 'SELECT src, dst FROM e WHERE src > 1', 'SELECT src, dst FROM x WHERE r IS NOT NULL'],
+	shadow => [q{CREATE TABLE e (src bigint, dst bigint); INSERT INTO e VALUES (1, 2), (2, 3); CREATE SCHEMA other; CREATE TABLE other.e AS SELECT 60::bigint AS src, 61::bigint AS dst; GRANT USAGE ON SCHEMA other TO PUBLIC}, 'e', 'e(src, dst)', 'SELECT src, dst FROM e', 'SELECT src, dst FROM m.e'],
+
+	# rights: ddl_alice calls; ddl_bob owns a view of a table of ddl_carol
+	rights => [q{CREATE TABLE e (src bigint, dst bigint, k int); INSERT INTO e VALUES (1, 2, 1), (2, 3, 1), (10, 11, 2); ALTER TABLE e OWNER TO ddl_carol; CREATE VIEW v AS SELECT src, dst FROM e; ALTER VIEW v OWNER TO ddl_bob; CREATE FUNCTION f(bigint) RETURNS bigint LANGUAGE sql IMMUTABLE AS 'SELECT $1 + 100';
+		GRANT SELECT ON e TO ddl_bob; GRANT SELECT ON v TO ddl_alice; GRANT SELECT ON e TO ddl_group; GRANT SELECT (src, dst) ON e TO ddl_alice}, 'e', 'e(src, dst)', 'v', 'SELECT src, dst FROM e', 'SELECT src, dst FROM e WHERE k = 1', 'SELECT f(src) AS src, f(dst) AS dst FROM e', 'SELECT count(*) AS src, 5::bigint AS dst FROM e'],
+	policies => [q{CREATE TABLE e (src bigint, dst bigint, who text); INSERT INTO e VALUES (1, 2, 'ddl_alice'), (2, 3, 'ddl_alice'), (10, 11, 'ddl_bob'); ALTER TABLE e OWNER TO ddl_carol; GRANT SELECT ON e TO ddl_alice, ddl_bob; CREATE VIEW v AS SELECT src, dst FROM e; ALTER VIEW v OWNER TO ddl_bob; GRANT SELECT ON v TO ddl_alice;
+		CREATE POLICY own ON e USING (who = current_user); CREATE POLICY group_sees ON e TO ddl_group USING (true); ALTER TABLE e ENABLE ROW LEVEL SECURITY}, 'e', 'v', 'SELECT src, dst FROM e', 'SELECT src, dst FROM e WHERE src > 1'],
 );
 
 # [statement form, what it can change, fixture, DDL, undo, options]. What it can change: rows (of a graph), keys (their text, order
-# or equality), rights (of the caller), or harmless: reason. Options: graphs => [...] in place of the fixture's; setup => more of it;
-# as => role of the calls; own => true: in the sessions of the calls; tx => 0: not in a transaction; min, max => major version;
-# if => a condition of the server; error => SQLSTATE that the DDL ends with; sql => 0: no comparison with plain SQL.
-my @rows = (
-	# ALTER TYPE
-	['ALTER TYPE ADD ATTRIBUTE', 'rows', 'composite', 'ALTER TYPE c ADD ATTRIBUTE z int', 'ALTER TYPE c DROP ATTRIBUTE z'],
-	['ALTER TYPE ADD ATTRIBUTE, of keys', 'keys', 'composite_keys', 'ALTER TYPE c ADD ATTRIBUTE z int', 'ALTER TYPE c DROP ATTRIBUTE z'],
+# or equality), rights (of the caller), or harmless: reason; excepted: the manual asks for emogi_evict(). Options: graphs => [...] in
+# place of the fixture's; setup => more of it; clean => what to drop besides; as => role of the calls; own => 1: in the sessions of the
+# calls; tx => 0: not in a transaction; min, max => major version; if => a condition of the server; error => SQLSTATE of the DDL;
+# sql => 0: no comparison with plain SQL; wait => seconds; session => what a session of calls begins with.
+my $no_use = 'harmless: no query depends on it';
+my $space = PostgreSQL::Test::Utils::tempdir();
+my %alice = (as => 'ddl_alice');
+my %alone = (tx => 0);
+
+my @types = (
+	(map { ["ALTER TYPE ADD ATTRIBUTE, $_", $_ =~ /keys/ ? 'keys' : 'rows', $_, 'ALTER TYPE c ADD ATTRIBUTE z int', 'ALTER TYPE c DROP ATTRIBUTE z'] }
+		qw(composite composite_keys nested_keys array_keys range_keys domain_composite_keys)),
+	['ALTER TYPE ADD ATTRIBUTE, composite_groups', 'harmless: old values get NULL', 'composite_groups', 'ALTER TYPE c ADD ATTRIBUTE z int', 'ALTER TYPE c DROP ATTRIBUTE z'],
+	['ALTER TYPE ADD ATTRIBUTE, composite_casts', 'rows', 'composite_casts', 'ALTER TYPE c ADD ATTRIBUTE z int', 'ALTER TYPE c DROP ATTRIBUTE z'],
+	(map { ["ALTER TYPE DROP ATTRIBUTE, $_", $_ =~ /keys/ ? 'keys' : 'rows', $_, 'ALTER TYPE c DROP ATTRIBUTE b', 'ALTER TYPE c ADD ATTRIBUTE b int'] }
+		qw(composite composite_groups composite_keys nested_keys array_keys range_keys domain_composite_keys)),
+	['ALTER TYPE DROP ATTRIBUTE, the first', 'rows', 'composite', 'ALTER TYPE c DROP ATTRIBUTE IF EXISTS a', undef],
+	['ALTER TYPE DROP and ADD ATTRIBUTE at once', 'rows', 'composite', 'ALTER TYPE c DROP ATTRIBUTE b, ADD ATTRIBUTE b int', undef],
+	['ALTER TYPE ADD and DROP ATTRIBUTE at once, of keys', 'keys', 'composite_keys', 'ALTER TYPE c DROP ATTRIBUTE b, ADD ATTRIBUTE b text', undef],
+	['ALTER TYPE ADD ATTRIBUTE, of the outer type', 'keys', 'nested_keys', 'ALTER TYPE n ADD ATTRIBUTE y int', 'ALTER TYPE n DROP ATTRIBUTE y'],
+	['ALTER TYPE ADD ATTRIBUTE CASCADE', 'rows', 'typed', 'ALTER TYPE c ADD ATTRIBUTE z int CASCADE', 'ALTER TYPE c DROP ATTRIBUTE z CASCADE'],
+	['ALTER TYPE DROP ATTRIBUTE CASCADE', 'rows', 'typed', 'ALTER TYPE c DROP ATTRIBUTE k CASCADE', 'ALTER TYPE c ADD ATTRIBUTE k int CASCADE'],
+	['ALTER TYPE ALTER ATTRIBUTE TYPE', 'rows', 'composite_casts', 'ALTER TYPE c ALTER ATTRIBUTE b TYPE text', 'ALTER TYPE c ALTER ATTRIBUTE b TYPE int'],
+	['ALTER TYPE ALTER ATTRIBUTE TYPE CASCADE', 'rows', 'typed', 'ALTER TYPE c ALTER ATTRIBUTE src TYPE float8 CASCADE', 'ALTER TYPE c ALTER ATTRIBUTE src TYPE bigint CASCADE', { sql => 0 }],
+	['ALTER TYPE RENAME ATTRIBUTE', 'rows', 'composite', 'ALTER TYPE c RENAME ATTRIBUTE b TO y', 'ALTER TYPE c RENAME ATTRIBUTE y TO b'],
+	['ALTER TYPE RENAME ATTRIBUTE, of keys', 'rows', 'composite_keys', 'ALTER TYPE c RENAME ATTRIBUTE a TO y', 'ALTER TYPE c RENAME ATTRIBUTE y TO a'],
+	['ALTER TYPE RENAME ATTRIBUTE CASCADE', 'rows', 'typed', 'ALTER TYPE c RENAME ATTRIBUTE dst TO target CASCADE', 'ALTER TYPE c RENAME ATTRIBUTE target TO dst CASCADE'],
+	['ALTER TYPE ADD VALUE', 'rows', 'enum', q{ALTER TYPE en ADD VALUE 'z'}, undef],
+	['ALTER TYPE ADD VALUE BEFORE', 'harmless: the order of the others stays', 'enum', q{ALTER TYPE en ADD VALUE 'bb' BEFORE 'c'}, undef],
+	['ALTER TYPE ADD VALUE AFTER', 'harmless: the order of the others stays', 'enum', q{ALTER TYPE en ADD VALUE IF NOT EXISTS '0' AFTER 'a'}, undef],
+	['ALTER TYPE RENAME VALUE', 'keys', 'enum', q{ALTER TYPE en RENAME VALUE 'a' TO 'zz'}, q{ALTER TYPE en RENAME VALUE 'zz' TO 'a'}],
+	['ALTER TYPE RENAME VALUE, to and fro', 'keys', 'enum', q{ALTER TYPE en RENAME VALUE 'a' TO 'x'; ALTER TYPE en RENAME VALUE 'd' TO 'a'; ALTER TYPE en RENAME VALUE 'x' TO 'd'}, undef],
+	['ALTER TYPE RENAME TO', 'rows', 'composite_casts', 'ALTER TYPE c RENAME TO c2', 'ALTER TYPE c2 RENAME TO c'],
+	['ALTER TYPE OWNER TO', $no_use, 'composite', 'ALTER TYPE c OWNER TO ddl_bob', 'ALTER TYPE c OWNER TO postgres'],
+	['ALTER TYPE SET SCHEMA', 'rows', 'composite_casts', 'ALTER TYPE c SET SCHEMA other', 'ALTER TYPE other.c SET SCHEMA m', { setup => 'CREATE SCHEMA other' }],
+	['ALTER TYPE SET', 'harmless: functions of base types are believed', 'base', 'ALTER TYPE b SET (TYPMOD_IN = numerictypmodin)', undef],
+	['CREATE TYPE', 'rows', 'shadow', 'CREATE TYPE c AS (a int)', 'DROP TYPE c', { graphs => ['SELECT (ROW(src)::c)::text AS src, dst::text AS dst FROM e'] }],
+	['CREATE TYPE, in front', 'rows', 'composite_casts', 'CREATE TYPE first.c AS (a int, b int, z text)', 'DROP TYPE first.c', { setup => 'CREATE SCHEMA first' }],
+	['CREATE TYPE AS ENUM, in front', 'keys', 'enum', q{CREATE TYPE first.en AS ENUM ('d', 'c', 'b', 'a')}, 'DROP TYPE first.en', { setup => 'CREATE SCHEMA first', graphs => ['SELECT src::text::en AS src, dst::text::en AS dst FROM e', q{SELECT src::text AS src, 'x' AS dst FROM e WHERE 'a'::en < 'b'::en}] }],
+	['CREATE TYPE AS RANGE', 'harmless: a type of its own', 'edges', 'CREATE TYPE ra AS RANGE (subtype = bigint)', 'DROP TYPE ra'],
+	['CREATE TYPE, of a base type', 'harmless: a type of its own', 'edges', 'CREATE TYPE shell', 'DROP TYPE shell'],
+	['DROP TYPE', 'rows', 'composite_casts', 'DROP TYPE c', 'CREATE TYPE c AS (a int, b int)'],
+	['DROP TYPE, and CREATE TYPE', 'rows', 'composite_casts', 'DROP TYPE c; CREATE TYPE c AS (b text, a text)', 'DROP TYPE c; CREATE TYPE c AS (a int, b int)'],
+	['DROP TYPE CASCADE', 'rows', 'composite', 'DROP TYPE c CASCADE', undef],
+
+	['ALTER TABLE ADD COLUMN, of a row type', 'rows', 'row_type', 'ALTER TABLE r ADD COLUMN z int', 'ALTER TABLE r DROP COLUMN z'],
+	['ALTER TABLE DROP COLUMN, of a row type', 'rows', 'row_type', 'ALTER TABLE r DROP COLUMN b', 'ALTER TABLE r ADD COLUMN b int'],
+	['ALTER TABLE RENAME COLUMN, of a row type', 'rows', 'row_type', 'ALTER TABLE r RENAME COLUMN a TO y', 'ALTER TABLE r RENAME COLUMN y TO a'],
+	['ALTER TABLE ADD COLUMN, of a row type of keys', 'keys', 'row_type_keys', 'ALTER TABLE r ADD COLUMN z int', 'ALTER TABLE r DROP COLUMN z'],
+	['ALTER TABLE DROP COLUMN, of a row type of keys', 'keys', 'row_type_keys', 'ALTER TABLE r DROP COLUMN b', undef],
+	['ALTER TABLE ADD COLUMN, of a row type within a type', 'rows', 'nested_row_type', 'ALTER TABLE r ADD COLUMN z int', 'ALTER TABLE r DROP COLUMN z'],
+	['ALTER TABLE DROP COLUMN, of a row type within a type', 'rows', 'nested_row_type', 'ALTER TABLE r DROP COLUMN b', undef],
+	['ALTER TABLE INHERIT, of a row type', 'harmless: no column changes', 'row_type', 'ALTER TABLE r INHERIT pa', 'ALTER TABLE r NO INHERIT pa', { setup => 'CREATE TABLE pa (a int)' }],
+	['ALTER TABLE ADD COLUMN, of a parent of a row type', 'rows', 'row_type', 'ALTER TABLE pa ADD COLUMN z int', 'ALTER TABLE pa DROP COLUMN z', { setup => 'CREATE TABLE pa (a int); ALTER TABLE r INHERIT pa' }],
+	['CREATE OR REPLACE VIEW, of a row type', 'rows', 'view_row_type', 'CREATE OR REPLACE VIEW r AS SELECT 1 AS a, 2 AS b, 3 AS z', undef],
+	['ALTER VIEW RENAME COLUMN, of a row type', 'rows', 'view_row_type', 'ALTER VIEW r RENAME COLUMN a TO y', 'ALTER VIEW r RENAME COLUMN y TO a'],
+
+	['ALTER DOMAIN ADD', 'rows', 'domain', 'ALTER DOMAIN d ADD CONSTRAINT small CHECK (VALUE < 20) NOT VALID', 'ALTER DOMAIN d DROP CONSTRAINT small', { sql => 0 }],
+	['ALTER DOMAIN VALIDATE CONSTRAINT', 'harmless: it counts already', 'domain', 'ALTER DOMAIN d VALIDATE CONSTRAINT small', undef, { setup => 'ALTER DOMAIN d ADD CONSTRAINT small CHECK (VALUE < 200) NOT VALID' }],
+	['ALTER DOMAIN DROP CONSTRAINT', 'rows', 'domain', 'ALTER DOMAIN d DROP CONSTRAINT small', undef, { setup => 'ALTER DOMAIN d ADD CONSTRAINT small CHECK (VALUE < 20) NOT VALID' }],
+	['ALTER DOMAIN RENAME CONSTRAINT', $no_use, 'domain', 'ALTER DOMAIN d RENAME CONSTRAINT positive TO p', undef],
+	['ALTER DOMAIN SET NOT NULL', 'rows', 'domain', 'ALTER DOMAIN d SET NOT NULL', 'ALTER DOMAIN d DROP NOT NULL', { graphs => ['SELECT coalesce(NULLIF(src, 5)::d, 1) AS src, dst FROM p'] }],
+	['ALTER DOMAIN DROP NOT NULL', 'harmless: no value changes', 'domain', 'ALTER DOMAIN d DROP NOT NULL', undef, { setup => 'ALTER DOMAIN d SET NOT NULL' }],
+	['ALTER DOMAIN SET DEFAULT', 'harmless: of rows to come', 'domain', 'ALTER DOMAIN d SET DEFAULT 5', 'ALTER DOMAIN d DROP DEFAULT'],
+	['ALTER DOMAIN OWNER TO', $no_use, 'domain', 'ALTER DOMAIN d OWNER TO ddl_bob', undef],
+	['ALTER DOMAIN RENAME TO', 'rows', 'domain', 'ALTER DOMAIN d RENAME TO d2', 'ALTER DOMAIN d2 RENAME TO d'],
+	['ALTER DOMAIN SET SCHEMA', 'rows', 'domain', 'ALTER DOMAIN d SET SCHEMA other', 'ALTER DOMAIN other.d SET SCHEMA m', { setup => 'CREATE SCHEMA other' }],
+	['CREATE DOMAIN', 'rows', 'domain', 'CREATE DOMAIN first.d AS int CHECK (VALUE < 0)', 'DROP DOMAIN first.d', { setup => 'CREATE SCHEMA first' }],
+	['DROP DOMAIN', 'rows', 'domain', 'DROP DOMAIN d CASCADE', undef],
+
+	['ALTER COLLATION REFRESH VERSION', 'harmless: it notes a version', 'collation', 'ALTER COLLATION und REFRESH VERSION', undef, { setup => q{CREATE COLLATION und (provider = icu, locale = 'und')}, if => q{EXISTS (SELECT FROM pg_collation WHERE collprovider = 'i')} }],
+	['ALTER COLLATION RENAME TO', 'rows', 'collation', 'ALTER COLLATION co RENAME TO co2', 'ALTER COLLATION co2 RENAME TO co'],
+	['ALTER COLLATION OWNER TO', $no_use, 'collation', 'ALTER COLLATION co OWNER TO ddl_bob', undef],
+	['ALTER COLLATION SET SCHEMA', 'rows', 'collation', 'ALTER COLLATION co SET SCHEMA other', 'ALTER COLLATION other.co SET SCHEMA m', { setup => 'CREATE SCHEMA other' }],
+	['CREATE COLLATION', 'keys', 'collation', q{CREATE COLLATION first.co (provider = icu, locale = 'und')}, 'DROP COLLATION first.co', { setup => 'CREATE SCHEMA first', if => q{EXISTS (SELECT FROM pg_collation WHERE collprovider = 'i')} }],
+	['DROP COLLATION', 'rows', 'collation', 'DROP COLLATION co CASCADE', undef],
+	['DROP COLLATION, and CREATE COLLATION', 'keys', 'collation', q{DROP COLLATION co; CREATE COLLATION co (provider = icu, locale = 'und')}, q{DROP COLLATION co; CREATE COLLATION co (LOCALE = 'C')},
+		{ setup => 'DROP VIEW v; DROP TABLE e', graphs => ['SELECT src COLLATE co AS src, dst COLLATE co AS dst FROM p', q{SELECT src, dst FROM p WHERE src COLLATE co < 'b'}], if => q{EXISTS (SELECT FROM pg_collation WHERE collprovider = 'i')} }],
 );
 
+my @functions = (
+	(map { my ($what, $undo, $can) = @$_; ["ALTER FUNCTION $what", $can, 'functions', "ALTER FUNCTION f(bigint) $what", $undo && "ALTER FUNCTION f(bigint) $undo"] }
+		['STRICT', 'CALLED ON NULL INPUT', 'rows'], ['RETURNS NULL ON NULL INPUT', 'CALLED ON NULL INPUT', 'rows'], ['STABLE', 'IMMUTABLE', 'harmless: only whether it is shared'], ['VOLATILE', 'IMMUTABLE', 'harmless: only whether it is shared'],
+		['COST 10000', 'COST 1', 'harmless: a hint'], ['PARALLEL SAFE', 'PARALLEL UNSAFE', 'harmless: a hint'], ['LEAKPROOF', 'NOT LEAKPROOF', 'harmless: a hint'],
+		['SECURITY DEFINER', 'SECURITY INVOKER', 'harmless: it reads nothing'], ['SET work_mem = 1000', 'RESET work_mem', 'harmless: no value depends on it'], ['OWNER TO ddl_bob', 'OWNER TO postgres', 'harmless: it is not SECURITY DEFINER']),
+	['ALTER FUNCTION CALLED ON NULL INPUT', 'rows', 'functions', 'ALTER FUNCTION f(bigint) CALLED ON NULL INPUT', 'ALTER FUNCTION f(bigint) STRICT', { setup => 'ALTER FUNCTION f(bigint) STRICT' }],
+	['ALTER FUNCTION STRICT, of an internal one', 'harmless: it was', 'functions', 'ALTER FUNCTION h(bigint) STRICT', undef],
+	['ALTER FUNCTION ROWS', 'harmless: a hint', 'functions', 'ALTER FUNCTION rows_of(bigint) ROWS 5', undef],
+	['ALTER FUNCTION SUPPORT', 'harmless: a hint', 'functions', 'ALTER FUNCTION rows_of(bigint) SUPPORT generate_series_int8_support', undef, { tx => 0, graphs => ['SELECT f(src) AS src, f(dst) AS dst FROM e'] }],
+	['ALTER FUNCTION SET', 'rows', 'functions', 'ALTER FUNCTION rows_of(bigint) SET search_path = other', 'ALTER FUNCTION rows_of(bigint) RESET ALL'],
+	['ALTER FUNCTION SET, of what functions in C read', 'rows', 'functions', 'ALTER FUNCTION fl(float8) SET extra_float_digits = -10', 'ALTER FUNCTION fl(float8) RESET extra_float_digits'],
+	['ALTER FUNCTION SECURITY DEFINER', 'rows', 'functions', 'ALTER FUNCTION w() SECURITY DEFINER', 'ALTER FUNCTION w() SECURITY INVOKER', { as => 'ddl_bob' }],
+	['ALTER FUNCTION OWNER TO, of SECURITY DEFINER', 'rows', 'functions', 'ALTER FUNCTION w() OWNER TO ddl_bob', 'ALTER FUNCTION w() OWNER TO postgres', { setup => 'ALTER FUNCTION w() SECURITY DEFINER' }],
+	['ALTER FUNCTION DEPENDS ON EXTENSION', $no_use, 'functions', 'ALTER FUNCTION f(bigint) DEPENDS ON EXTENSION emogi', 'ALTER FUNCTION f(bigint) NO DEPENDS ON EXTENSION emogi'],
+	['ALTER FUNCTION RENAME TO', 'rows', 'functions', 'ALTER FUNCTION f(bigint) RENAME TO f2', 'ALTER FUNCTION f2(bigint) RENAME TO f'],
+	['ALTER FUNCTION SET SCHEMA', 'rows', 'functions', 'ALTER FUNCTION f(bigint) SET SCHEMA other', 'ALTER FUNCTION other.f(bigint) SET SCHEMA m'],
+	['ALTER ROUTINE', 'rows', 'functions', 'ALTER ROUTINE f(bigint) STRICT', 'ALTER ROUTINE f(bigint) CALLED ON NULL INPUT'],
+	['CREATE OR REPLACE FUNCTION, in SQL', 'rows', 'functions', q{CREATE OR REPLACE FUNCTION f(bigint) RETURNS bigint LANGUAGE sql IMMUTABLE AS 'SELECT coalesce($1, 4) + 1000'}, q{CREATE OR REPLACE FUNCTION f(bigint) RETURNS bigint LANGUAGE sql IMMUTABLE AS 'SELECT coalesce($1, 3) + 100'}],
+	['CREATE OR REPLACE FUNCTION, with a body', 'rows', 'functions', 'CREATE OR REPLACE FUNCTION f(bigint) RETURNS bigint LANGUAGE sql IMMUTABLE RETURN $1 + 1000', q{CREATE OR REPLACE FUNCTION f(bigint) RETURNS bigint LANGUAGE sql IMMUTABLE AS 'SELECT coalesce($1, 3) + 100'}],
+	['CREATE OR REPLACE FUNCTION, internal', 'rows', 'functions', q{CREATE OR REPLACE FUNCTION h(bigint) RETURNS bigint LANGUAGE internal IMMUTABLE STRICT AS 'int8um'}, q{CREATE OR REPLACE FUNCTION h(bigint) RETURNS bigint LANGUAGE internal IMMUTABLE STRICT AS 'int8abs'}],
+	['CREATE OR REPLACE FUNCTION, plpgsql', 'rows', 'functions', q{CREATE OR REPLACE FUNCTION p(bigint) RETURNS bigint LANGUAGE plpgsql IMMUTABLE AS 'BEGIN RETURN $1; END'}, undef],
+	['CREATE OR REPLACE FUNCTION, in FROM', 'rows', 'functions', q{CREATE OR REPLACE FUNCTION rows_of(bigint) RETURNS TABLE (src bigint, dst bigint) LANGUAGE sql STABLE AS 'SELECT dst, src + 50 FROM e'}, undef],
+	['CREATE FUNCTION, in front', 'rows', 'functions', q{CREATE FUNCTION first.f(bigint) RETURNS bigint LANGUAGE sql IMMUTABLE AS 'SELECT 5::bigint'}, 'DROP FUNCTION first.f(bigint)', { setup => 'CREATE SCHEMA first' }],
+	['CREATE FUNCTION, of types that fit better', 'rows', 'functions', q{CREATE FUNCTION rows_of(int) RETURNS TABLE (src bigint, dst bigint) LANGUAGE sql STABLE AS 'SELECT 5::bigint, 6::bigint'}, 'DROP FUNCTION rows_of(int)'],
+	['DROP FUNCTION', 'rows', 'functions', 'DROP FUNCTION h(bigint)', q{CREATE FUNCTION h(bigint) RETURNS bigint LANGUAGE internal IMMUTABLE STRICT AS 'int8abs'}],
+	['DROP FUNCTION, and CREATE FUNCTION', 'rows', 'functions', q{DROP FUNCTION h(bigint); CREATE FUNCTION h(bigint) RETURNS bigint LANGUAGE sql IMMUTABLE AS 'SELECT $1 + 7'}, undef],
+	['DROP ROUTINE', 'rows', 'functions', 'DROP ROUTINE h(bigint)', undef],
+	['CREATE OR REPLACE FUNCTION, of a default', 'rows', 'functions', q{CREATE OR REPLACE FUNCTION df(a bigint, b bigint DEFAULT 20) RETURNS bigint LANGUAGE sql IMMUTABLE AS 'SELECT $1 + $2'}, q{CREATE OR REPLACE FUNCTION df(a bigint, b bigint DEFAULT 10) RETURNS bigint LANGUAGE sql IMMUTABLE AS 'SELECT $1 + $2'},
+		{ setup => q{CREATE FUNCTION df(a bigint, b bigint DEFAULT 10) RETURNS bigint LANGUAGE sql IMMUTABLE AS 'SELECT $1 + $2'}, graphs => ['SELECT df(src) AS src, df(dst) AS dst FROM e'] }],
+	['CREATE OR REPLACE FUNCTION, STABLE and folded', 'rows', 'functions', q{CREATE OR REPLACE FUNCTION lim() RETURNS bigint LANGUAGE plpgsql STABLE AS 'BEGIN RETURN 2; END'}, undef,
+		{ setup => q{CREATE FUNCTION lim() RETURNS bigint LANGUAGE plpgsql STABLE AS 'BEGIN RETURN 5; END'}, graphs => ['SELECT src, dst FROM e WHERE src < lim()'] }],
+	['CREATE PROCEDURE', 'harmless: no query calls it', 'edges', q{CREATE PROCEDURE pr() LANGUAGE sql AS ''}, 'DROP PROCEDURE pr()'],
+	['ALTER PROCEDURE', 'harmless: no query calls it', 'edges', 'ALTER PROCEDURE pr() SECURITY DEFINER', undef, { setup => q{CREATE PROCEDURE pr() LANGUAGE sql AS ''} }],
+	['DROP PROCEDURE', 'harmless: no query calls it', 'edges', 'DROP PROCEDURE pr()', undef, { setup => q{CREATE PROCEDURE pr() LANGUAGE sql AS ''} }],
+	['CREATE AGGREGATE', 'rows', 'aggregate', 'CREATE AGGREGATE first.agg(bigint) (SFUNC = int8smaller, STYPE = bigint)', 'DROP AGGREGATE first.agg(bigint)', { setup => 'CREATE SCHEMA first' }],
+	['CREATE OR REPLACE AGGREGATE', 'rows', 'aggregate', 'CREATE OR REPLACE AGGREGATE agg(bigint) (SFUNC = int8smaller, STYPE = bigint)', 'CREATE OR REPLACE AGGREGATE agg(bigint) (SFUNC = int8larger, STYPE = bigint)'],
+	['CREATE OR REPLACE AGGREGATE, INITCOND', 'rows', 'aggregate', q{CREATE OR REPLACE AGGREGATE agg(bigint) (SFUNC = int8larger, STYPE = bigint, INITCOND = '50')}, undef],
+	['CREATE OR REPLACE FUNCTION, of an aggregate', 'rows', 'aggregate', q{CREATE OR REPLACE FUNCTION step(bigint, bigint) RETURNS bigint LANGUAGE sql IMMUTABLE AS 'SELECT 9::bigint'}, undef,
+		{ setup => q{CREATE FUNCTION step(bigint, bigint) RETURNS bigint LANGUAGE sql IMMUTABLE AS 'SELECT coalesce($1, 0) + $2'; CREATE AGGREGATE agg2(bigint) (SFUNC = step, STYPE = bigint)}, graphs => ['SELECT src, agg2(dst) AS dst FROM e GROUP BY src'] }],
+	['ALTER AGGREGATE RENAME TO', 'rows', 'aggregate', 'ALTER AGGREGATE agg(bigint) RENAME TO agg2', 'ALTER AGGREGATE agg2(bigint) RENAME TO agg'],
+	['ALTER AGGREGATE SET SCHEMA', 'rows', 'aggregate', 'ALTER AGGREGATE agg(bigint) SET SCHEMA other', 'ALTER AGGREGATE other.agg(bigint) SET SCHEMA m', { setup => 'CREATE SCHEMA other' }],
+	['ALTER AGGREGATE OWNER TO', $no_use, 'aggregate', 'ALTER AGGREGATE agg(bigint) OWNER TO ddl_bob', undef],
+	['DROP AGGREGATE', 'rows', 'aggregate', 'DROP AGGREGATE agg(bigint) CASCADE', undef],
+	['CREATE OPERATOR', 'rows', 'operator', 'CREATE OPERATOR first.%% (LEFTARG = bigint, RIGHTARG = bigint, FUNCTION = int8smaller)', 'DROP OPERATOR first.%% (bigint, bigint)', { setup => 'CREATE SCHEMA first' }],
+	['CREATE OPERATOR, of types that fit better', 'rows', 'operator', 'CREATE OPERATOR %% (LEFTARG = bigint, RIGHTARG = int, FUNCTION = int84mul)', 'DROP OPERATOR %% (bigint, int)'],
+	['CREATE OPERATOR, = of a composite type', 'rows', 'composite', 'CREATE OPERATOR = (LEFTARG = c, RIGHTARG = c, FUNCTION = c_eq)', 'DROP OPERATOR = (c, c)', { setup => q{CREATE FUNCTION c_eq(c, c) RETURNS bool LANGUAGE sql IMMUTABLE AS 'SELECT ($1).a <> ($2).a'} }],
+	['ALTER OPERATOR SET', 'harmless: hints', 'operator', 'ALTER OPERATOR %% (bigint, bigint) SET (RESTRICT = eqsel, JOIN = eqjoinsel)', 'ALTER OPERATOR %% (bigint, bigint) SET (RESTRICT = NONE, JOIN = NONE)', { graphs => ['SELECT src, src %% dst AS dst FROM e'] }],
+	['ALTER OPERATOR OWNER TO', $no_use, 'operator', 'ALTER OPERATOR %% (bigint, bigint) OWNER TO ddl_bob', undef],
+	['ALTER OPERATOR SET SCHEMA', 'rows', 'operator', 'ALTER OPERATOR %% (bigint, bigint) SET SCHEMA other', 'ALTER OPERATOR other.%% (bigint, bigint) SET SCHEMA m'],
+	['CREATE OR REPLACE FUNCTION, of an operator', 'rows', 'operator', q{CREATE OR REPLACE FUNCTION later(bigint, bigint) RETURNS bigint LANGUAGE sql IMMUTABLE AS 'SELECT $1 - $2'}, undef],
+	['DROP OPERATOR', 'rows', 'operator', 'DROP OPERATOR %% (bigint, bigint) CASCADE', undef],
+	['DROP OPERATOR, and CREATE OPERATOR', 'rows', 'operator', 'DROP OPERATOR !% (bigint, bigint); CREATE OPERATOR !% (LEFTARG = bigint, RIGHTARG = bigint, FUNCTION = int8mul)', undef],
+	['CREATE OPERATOR CLASS, the default of a composite type', 'rows', 'composite_groups', 'CREATE OPERATOR CLASS cc DEFAULT FOR TYPE c USING btree AS OPERATOR 1 <~, OPERATOR 2 <=~, OPERATOR 3 =~, OPERATOR 4 >=~, OPERATOR 5 >~, FUNCTION 1 c_cmp(c, c)', 'DROP OPERATOR FAMILY cc USING btree CASCADE',
+		{ sql => 0, setup => q{CREATE FUNCTION c_cmp(c, c) RETURNS int LANGUAGE sql IMMUTABLE AS 'SELECT btint4cmp(($1).a, ($2).a)';} . join('', map { "CREATE FUNCTION c_$_->[0](c, c) RETURNS bool LANGUAGE sql IMMUTABLE AS 'SELECT (\$1).a $_->[1] (\$2).a'; CREATE OPERATOR $_->[1]~ (LEFTARG = c, RIGHTARG = c, FUNCTION = c_$_->[0]);" } ['lt', '<'], ['le', '<='], ['eq', '='], ['ge', '>='], ['gt', '>']) }],
+	['CREATE OPERATOR CLASS, the default of keys', 'keys', 'composite_keys', 'CREATE OPERATOR CLASS cc DEFAULT FOR TYPE c USING btree AS OPERATOR 1 <~, OPERATOR 2 <=~, OPERATOR 3 =~, OPERATOR 4 >=~, OPERATOR 5 >~, FUNCTION 1 c_cmp(c, c)', 'DROP OPERATOR FAMILY cc USING btree CASCADE',
+		{ sql => 0, setup => q{CREATE FUNCTION c_cmp(c, c) RETURNS int LANGUAGE sql IMMUTABLE AS 'SELECT btint4cmp(($1).a, ($2).a)';} . join('', map { "CREATE FUNCTION c_$_->[0](c, c) RETURNS bool LANGUAGE sql IMMUTABLE AS 'SELECT (\$1).a $_->[1] (\$2).a'; CREATE OPERATOR $_->[1]~ (LEFTARG = c, RIGHTARG = c, FUNCTION = c_$_->[0]);" } ['lt', '<'], ['le', '<='], ['eq', '='], ['ge', '>='], ['gt', '>']) }],
+	['ALTER OPERATOR CLASS RENAME TO', $no_use, 'base', 'ALTER OPERATOR CLASS bc USING btree RENAME TO bc2', undef],
+	['ALTER OPERATOR CLASS OWNER TO', $no_use, 'base', 'ALTER OPERATOR CLASS bc USING btree OWNER TO ddl_bob', undef],
+	['ALTER OPERATOR CLASS SET SCHEMA', $no_use, 'base', 'ALTER OPERATOR CLASS bc USING btree SET SCHEMA other', undef, { setup => 'CREATE SCHEMA other' }],
+	['DROP OPERATOR CLASS', 'keys', 'base', 'DROP OPERATOR CLASS bc USING btree', undef],
+	['DROP OPERATOR CLASS, and CREATE OPERATOR CLASS', 'keys', 'base', 'DROP OPERATOR CLASS bc USING btree; CREATE OPERATOR CLASS bc DEFAULT FOR TYPE b USING btree FAMILY bf AS OPERATOR 1 >, OPERATOR 2 >=, OPERATOR 3 =, OPERATOR 4 <=, OPERATOR 5 <, FUNCTION 1 b_rev(b, b)', undef,
+		{ setup => q{CREATE FUNCTION b_rev(b, b) RETURNS int LANGUAGE sql IMMUTABLE AS 'SELECT -b_cmp($1, $2)'} }],
+	['CREATE OR REPLACE FUNCTION, of an operator class', 'excepted: emogi_evict() is asked for', 'base', q{CREATE OR REPLACE FUNCTION b_cmp(b, b) RETURNS int LANGUAGE sql IMMUTABLE AS 'SELECT btint4cmp($2::text::int, $1::text::int)'; SELECT emogi_evict()}, undef, { tx => 0, sql => 0 }],
+	['CREATE OPERATOR FAMILY', $no_use, 'base', 'CREATE OPERATOR FAMILY bf2 USING btree', 'DROP OPERATOR FAMILY bf2 USING btree'],
+	['ALTER OPERATOR FAMILY ADD', 'harmless: keys use the class', 'base', 'ALTER OPERATOR FAMILY bf USING btree ADD OPERATOR 3 = (int, int)', 'ALTER OPERATOR FAMILY bf USING btree DROP OPERATOR 3 (int, int)'],
+	['ALTER OPERATOR FAMILY DROP', 'harmless: keys use the class', 'base', 'ALTER OPERATOR FAMILY bf USING btree DROP OPERATOR 3 (int, int)', undef, { setup => 'ALTER OPERATOR FAMILY bf USING btree ADD OPERATOR 3 = (int, int)' }],
+	['ALTER OPERATOR FAMILY RENAME TO', $no_use, 'base', 'ALTER OPERATOR FAMILY bf USING btree RENAME TO bf2', undef],
+	['ALTER OPERATOR FAMILY OWNER TO', $no_use, 'base', 'ALTER OPERATOR FAMILY bf USING btree OWNER TO ddl_bob', undef],
+	['ALTER OPERATOR FAMILY SET SCHEMA', $no_use, 'base', 'ALTER OPERATOR FAMILY bf USING btree SET SCHEMA other', undef, { setup => 'CREATE SCHEMA other' }],
+	['DROP OPERATOR FAMILY', 'keys', 'base', 'DROP OPERATOR FAMILY bf USING btree CASCADE', undef],
+	['CREATE CAST', 'rows', 'casts', 'CREATE CAST (c AS text) WITH FUNCTION to_t(c)', 'DROP CAST (c AS text)'],
+	['CREATE CAST AS IMPLICIT', 'rows', 'casts', 'CREATE CAST (c AS bigint) WITH FUNCTION to_b(c) AS IMPLICIT', 'DROP CAST (c AS bigint)', { setup => 'DROP CAST (c AS bigint)' }],
+	['CREATE CAST WITH INOUT', 'rows', 'casts', 'CREATE CAST (c AS bigint) WITH INOUT', 'DROP CAST (c AS bigint)', { setup => 'DROP CAST (c AS bigint); DELETE FROM e', graphs => ['SELECT src, c::bigint AS dst FROM e'] }],
+	['DROP CAST', 'rows', 'casts', 'DROP CAST (c AS bigint)', 'CREATE CAST (c AS bigint) WITH FUNCTION to_a(c)'],
+	['DROP CAST, and CREATE CAST', 'rows', 'casts', 'DROP CAST (c AS bigint); CREATE CAST (c AS bigint) WITH FUNCTION to_b(c)', 'DROP CAST (c AS bigint); CREATE CAST (c AS bigint) WITH FUNCTION to_a(c)'],
+	['CREATE CONVERSION', 'harmless: its function is in C, and converts', 'text', q{CREATE DEFAULT CONVERSION conv FOR 'LATIN1' TO 'UTF8' FROM iso8859_1_to_utf8}, 'DROP CONVERSION conv', { graphs => [q{SELECT convert_from(src::bytea, 'LATIN1') AS src, dst FROM e}] }],
+	['ALTER CONVERSION', $no_use, 'text', 'ALTER CONVERSION conv RENAME TO conv2', undef, { setup => q{CREATE CONVERSION conv FOR 'LATIN1' TO 'UTF8' FROM iso8859_1_to_utf8} }],
+	['DROP CONVERSION', $no_use, 'text', 'DROP CONVERSION conv', undef, { setup => q{CREATE CONVERSION conv FOR 'LATIN1' TO 'UTF8' FROM iso8859_1_to_utf8} }],
+	['CREATE TRANSFORM', 'harmless: functions in SQL use none', 'functions', 'CREATE TRANSFORM FOR int LANGUAGE sql (FROM SQL WITH FUNCTION prsd_lextype(internal), TO SQL WITH FUNCTION int4recv(internal))', 'DROP TRANSFORM FOR int LANGUAGE sql'],
+	['DROP TRANSFORM', 'harmless: functions in SQL use none', 'functions', 'DROP TRANSFORM IF EXISTS FOR int LANGUAGE sql', undef],
+	['CREATE LANGUAGE', $no_use, 'functions', 'CREATE LANGUAGE ddl_language HANDLER plpgsql_call_handler', 'DROP LANGUAGE ddl_language'],
+	['ALTER LANGUAGE', $no_use, 'functions', 'ALTER LANGUAGE plpgsql OWNER TO ddl_bob', 'ALTER LANGUAGE plpgsql OWNER TO postgres'],
+	['DROP LANGUAGE', 'rows', 'functions', 'DROP LANGUAGE ddl_language CASCADE', undef, { setup => q{CREATE LANGUAGE ddl_language HANDLER plpgsql_call_handler; CREATE FUNCTION l(bigint) RETURNS bigint LANGUAGE ddl_language IMMUTABLE AS 'BEGIN RETURN $1 + 5; END'}, graphs => ['SELECT l(src) AS src, l(dst) AS dst FROM e'] }],
+
+	['ALTER TEXT SEARCH CONFIGURATION ALTER MAPPING', 'rows', 'search', 'ALTER TEXT SEARCH CONFIGURATION cfg ALTER MAPPING FOR asciiword WITH english_stem', 'ALTER TEXT SEARCH CONFIGURATION cfg ALTER MAPPING FOR asciiword WITH sd'],
+	['ALTER TEXT SEARCH CONFIGURATION ALTER MAPPING REPLACE', 'rows', 'search', 'ALTER TEXT SEARCH CONFIGURATION cfg ALTER MAPPING REPLACE sd WITH english_stem', 'ALTER TEXT SEARCH CONFIGURATION cfg ALTER MAPPING REPLACE english_stem WITH sd'],
+	['ALTER TEXT SEARCH CONFIGURATION DROP MAPPING', 'rows', 'search', 'ALTER TEXT SEARCH CONFIGURATION cfg DROP MAPPING FOR asciiword', 'ALTER TEXT SEARCH CONFIGURATION cfg ADD MAPPING FOR asciiword WITH sd'],
+	['ALTER TEXT SEARCH CONFIGURATION RENAME TO', 'rows', 'search', 'ALTER TEXT SEARCH CONFIGURATION cfg RENAME TO cfg2', 'ALTER TEXT SEARCH CONFIGURATION cfg2 RENAME TO cfg'],
+	['ALTER TEXT SEARCH CONFIGURATION OWNER TO', $no_use, 'search', 'ALTER TEXT SEARCH CONFIGURATION cfg OWNER TO ddl_bob', undef],
+	['ALTER TEXT SEARCH CONFIGURATION SET SCHEMA', 'rows', 'search', 'ALTER TEXT SEARCH CONFIGURATION cfg SET SCHEMA other', 'ALTER TEXT SEARCH CONFIGURATION other.cfg SET SCHEMA m', { setup => 'CREATE SCHEMA other' }],
+	['CREATE TEXT SEARCH CONFIGURATION', 'rows', 'search', 'CREATE TEXT SEARCH CONFIGURATION first.cfg (COPY = pg_catalog.english)', 'DROP TEXT SEARCH CONFIGURATION first.cfg', { setup => 'CREATE SCHEMA first' }],
+	['DROP TEXT SEARCH CONFIGURATION', 'rows', 'search', 'DROP TEXT SEARCH CONFIGURATION cfg', undef],
+	['ALTER TEXT SEARCH DICTIONARY', 'rows', 'search', 'ALTER TEXT SEARCH DICTIONARY sd (STOPWORDS = english)', 'ALTER TEXT SEARCH DICTIONARY sd (STOPWORDS)'],
+	['ALTER TEXT SEARCH DICTIONARY RENAME TO', 'rows', 'search', 'ALTER TEXT SEARCH DICTIONARY sd RENAME TO sd2', 'ALTER TEXT SEARCH DICTIONARY sd2 RENAME TO sd'],
+	['CREATE TEXT SEARCH DICTIONARY', 'rows', 'search', 'CREATE TEXT SEARCH DICTIONARY first.sd (TEMPLATE = pg_catalog.simple, STOPWORDS = english)', 'DROP TEXT SEARCH DICTIONARY first.sd', { setup => 'CREATE SCHEMA first' }],
+	['DROP TEXT SEARCH DICTIONARY', 'rows', 'search', 'DROP TEXT SEARCH DICTIONARY sd CASCADE', undef],
+	['CREATE TEXT SEARCH PARSER', $no_use, 'search', 'CREATE TEXT SEARCH PARSER pa (START = prsd_start, GETTOKEN = prsd_nexttoken, END = prsd_end, LEXTYPES = prsd_lextype)', 'DROP TEXT SEARCH PARSER pa'],
+	['ALTER TEXT SEARCH PARSER', $no_use, 'search', 'ALTER TEXT SEARCH PARSER pa RENAME TO pa2', undef, { setup => 'CREATE TEXT SEARCH PARSER pa (START = prsd_start, GETTOKEN = prsd_nexttoken, END = prsd_end, LEXTYPES = prsd_lextype)' }],
+	['DROP TEXT SEARCH PARSER', $no_use, 'search', 'DROP TEXT SEARCH PARSER IF EXISTS pa', undef],
+	['CREATE TEXT SEARCH TEMPLATE', $no_use, 'search', 'CREATE TEXT SEARCH TEMPLATE tt (INIT = dsimple_init, LEXIZE = dsimple_lexize)', 'DROP TEXT SEARCH TEMPLATE tt'],
+	['ALTER TEXT SEARCH TEMPLATE', $no_use, 'search', 'ALTER TEXT SEARCH TEMPLATE tt RENAME TO tt2', undef, { setup => 'CREATE TEXT SEARCH TEMPLATE tt (INIT = dsimple_init, LEXIZE = dsimple_lexize)' }],
+	['DROP TEXT SEARCH TEMPLATE', $no_use, 'search', 'DROP TEXT SEARCH TEMPLATE IF EXISTS tt', undef],
+
+	['CREATE EXTENSION', 'rows', 'text', 'CREATE EXTENSION citext SCHEMA m', 'DROP EXTENSION citext', { sql => 0, graphs => ['SELECT src::citext AS src, dst::citext AS dst FROM e', q{SELECT src, dst FROM e WHERE src::citext = 'A'}], if => q{EXISTS (SELECT FROM pg_available_extensions WHERE name = 'citext')} }],
+	['ALTER EXTENSION UPDATE', 'harmless: new functions', 'text', 'ALTER EXTENSION citext UPDATE', undef, { sql => 0, setup => q{CREATE EXTENSION citext SCHEMA m VERSION '1.4'}, graphs => ['SELECT src::citext AS src, dst::citext AS dst FROM e', q{SELECT src, dst FROM e WHERE src::citext = 'A'}], if => q{EXISTS (SELECT FROM pg_available_extensions WHERE name = 'citext')} }],
+	['ALTER EXTENSION SET SCHEMA', 'rows', 'text', 'ALTER EXTENSION citext SET SCHEMA other', 'ALTER EXTENSION citext SET SCHEMA m', { sql => 0, setup => q{CREATE SCHEMA other; CREATE EXTENSION citext SCHEMA m}, graphs => ['SELECT src::citext AS src, dst::citext AS dst FROM e', q{SELECT src, dst FROM e WHERE src::citext = 'A'}], if => q{EXISTS (SELECT FROM pg_available_extensions WHERE name = 'citext')} }],
+	['ALTER EXTENSION ADD', $no_use, 'functions', 'ALTER EXTENSION citext ADD FUNCTION f(bigint)', 'ALTER EXTENSION citext DROP FUNCTION f(bigint)', { setup => q{CREATE EXTENSION citext SCHEMA m}, if => q{EXISTS (SELECT FROM pg_available_extensions WHERE name = 'citext')} }],
+	['DROP EXTENSION', 'rows', 'text', 'DROP EXTENSION citext', undef, { sql => 0, setup => 'CREATE EXTENSION citext SCHEMA m', graphs => ['SELECT src::citext AS src, dst::citext AS dst FROM e'], if => q{EXISTS (SELECT FROM pg_available_extensions WHERE name = 'citext')} }],
+);
+
+#TABLES
+
 matrix_node();
-run_matrix(\%fixture, \@rows);
+run_matrix(\%fixture, [ @types, @functions ]);
 done_testing();
