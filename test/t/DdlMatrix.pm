@@ -38,7 +38,7 @@ sub open_sessions
 sub ask_all
 {
 	my ($who, @sql) = @_;
-	my $out = $session{$who}->ask(join("\n", map { "\\echo == next\n$_;" } @sql));
+	my $out = $session{$who}->ask(join("\n", map { "\\echo == next\n" . (/^\\/ ? $_ : "$_;") } @sql));
 	my (undef, @answers) = split /^== next\n?/m, "$out\n", -1;
 
 	return map { /(?:ERROR|FATAL|PANIC):\s+(\w{5}):/ ? "error $1" : s/\n+\z//r } @answers;
@@ -58,9 +58,9 @@ sub plain_of
 {
 	my ($graph) = @_;
 
-	return undef if $graph =~ /emogi_/ || $graph =~ /\(\(/ && $graph !~ /^SELECT/;
-	my $query = $graph =~ /^SELECT/ ? $graph : $graph =~ /^(\S+)\((\w+), (\w+)\)$/ ? "SELECT $2 AS src, $3 AS dst FROM $1" : "SELECT * FROM $graph";
-	return qq{WITH q AS ($query), ends AS (SELECT src, dst FROM q WHERE src IS NOT NULL AND dst IS NOT NULL) SELECT string_agg(v::text, ' ' ORDER BY v::text COLLATE "C") FROM (SELECT src FROM ends UNION SELECT dst FROM ends) u(v)};
+	return undef if $graph =~ /emogi_|^SELECT \*/ || $graph =~ /\(\(/ && $graph !~ /^SELECT/;
+	my $query = $graph =~ /^SELECT/ ? $graph : $graph =~ /^(\S+)\((\w+), (\w+)\)$/ ? "SELECT $2 AS src, $3 AS dst FROM $1" : "SELECT src, dst FROM $graph";
+	return qq{WITH q AS MATERIALIZED ($query), ends AS (SELECT src, dst FROM q WHERE src IS NOT NULL AND dst IS NOT NULL) SELECT string_agg(v::text, ' ' ORDER BY v::text COLLATE "C") FROM (SELECT src FROM ends UNION SELECT dst FROM ends) u(v)};
 }
 
 # Compare, in one session, what calls answer (twice) with what they answer without the cache, and with plain SQL. Returns what differs,
@@ -192,7 +192,7 @@ sub clean_up
 {
 	my ($row) = @_;
 
-	ask_all('caller', 'ROLLBACK', 'RESET ROLE', 'RESET ALL', 'SET client_min_messages = warning');
+	ask_all('caller', 'ROLLBACK', 'RESET SESSION AUTHORIZATION', 'RESET ROLE', 'RESET ALL', 'SET client_min_messages = warning');
 	ask_all('fresh', 'ROLLBACK', '\c', 'SET client_min_messages = warning');
 	ask_all('other', 'ROLLBACK', 'RESET ROLE', 'DROP SCHEMA IF EXISTS m, first, other CASCADE', $row->{clean} // '');
 }
@@ -229,12 +229,18 @@ sub run_matrix
 	cmp_ok($nhits, '>', $ngraphs / 2, 'most graphs were hits before the DDL');
 }
 
-# Get the commands that psql lists.
+# Get the commands that psql lists, in columns of one width.
 sub commands_of_psql
 {
 	my ($stdout) = run_command([ 'psql', '-X', '-d', $node->connstr('postgres'), '-c', '\h' ]);
+	my @lines = grep { /^  [A-Z]/ } split /\n/, $stdout;
 
-	return grep { /^[A-Z]/ } map { s/^\s+|\s+$//gr } map { split / {2,}/ } (split /\n/, $stdout =~ s/^.*?:\n//r);
+	foreach my $width (20 .. 80)
+	{
+		my @cells = map { my $line = substr($_, 2); map { substr($line, $_ * $width, $width) } 0 .. int((length($line) - 1) / $width) } @lines;
+		return map { s/\s+\z//r } @cells if !grep { !/^[A-Z]+( [A-Z]+)*\s+\z/ && !/^[A-Z]+( [A-Z]+)*\z/ || /^.{$width}\z/ && !/ \z/ } @cells;
+	}
+	die "psql lists commands in an unknown way: $stdout";
 }
 
 1;
