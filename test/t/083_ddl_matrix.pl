@@ -124,7 +124,7 @@ my %fixture = (
 # or equality), rights (of the caller), or harmless: reason; excepted: the manual asks for emogi_evict(). Options: graphs => [...] in
 # place of the fixture's; setup => more of it; clean => what to drop besides; as => role of the calls; own => 1: in the sessions of the
 # calls; tx => 0: not in a transaction; min, max => major version; if => a condition of the server; error => SQLSTATE of the DDL;
-# sql => 0: no comparison with plain SQL; wait => seconds; session => what a session of calls begins with.
+# sql => 0: no comparison with plain SQL; old => 0: no snapshot older than the DDL, in which PostgreSQL itself notices it late; wait => seconds; session => what a session of calls begins with.
 my $no_use = 'harmless: no query depends on it';
 my $space = PostgreSQL::Test::Utils::tempdir();
 my %alice = (as => 'ddl_alice');
@@ -445,7 +445,7 @@ my @rights = (
 	['REVOKE EXECUTE', 'rights', 'rights', 'REVOKE EXECUTE ON FUNCTION f(bigint) FROM PUBLIC', 'GRANT EXECUTE ON FUNCTION f(bigint) TO PUBLIC', {%alice}],
 	['REVOKE EXECUTE, of an aggregate', 'rights', 'rights', 'REVOKE EXECUTE ON FUNCTION ag(bigint) FROM PUBLIC', 'GRANT EXECUTE ON FUNCTION ag(bigint) TO PUBLIC', { %alice, setup => 'CREATE AGGREGATE ag(bigint) (SFUNC = int8larger, STYPE = bigint)', graphs => ['SELECT src, ag(dst) AS dst FROM e GROUP BY src'] }],
 	['REVOKE EXECUTE, of an operator', 'rights', 'rights', 'REVOKE EXECUTE ON FUNCTION f2(bigint, bigint) FROM PUBLIC', 'GRANT EXECUTE ON FUNCTION f2(bigint, bigint) TO PUBLIC', { %alice, setup => q{CREATE FUNCTION f2(bigint, bigint) RETURNS bigint LANGUAGE internal IMMUTABLE STRICT AS 'int8pl'; CREATE OPERATOR +% (LEFTARG = bigint, RIGHTARG = bigint, FUNCTION = f2)}, graphs => ['SELECT src, src +% dst AS dst FROM e'] }],
-	['REVOKE EXECUTE, of emogi itself', 'rights', 'rights', 'REVOKE EXECUTE ON FUNCTION emogi_cc_text(text) FROM PUBLIC', 'GRANT EXECUTE ON FUNCTION emogi_cc_text(text) TO PUBLIC', { %alice, sql => 0 }],
+	['REVOKE EXECUTE, of emogi itself', 'rights', 'rights', 'REVOKE EXECUTE ON FUNCTION emogi_cc_text(text) FROM PUBLIC', 'GRANT EXECUTE ON FUNCTION emogi_cc_text(text) TO PUBLIC', { %alice, sql => 0, old => 0 }],
 	['REVOKE USAGE, of a type', 'harmless: it is for who makes objects', 'composite', 'REVOKE USAGE ON TYPE c FROM PUBLIC', 'GRANT USAGE ON TYPE c TO PUBLIC', { %alice, setup => 'GRANT SELECT ON e, v TO ddl_alice' }],
 	['REVOKE, of a role', 'rights', 'rights', 'REVOKE ddl_group FROM ddl_alice', undef, { %alice, setup => 'GRANT ddl_group TO ddl_alice', clean => 'REVOKE ddl_group FROM ddl_alice' }],
 	['ALTER DEFAULT PRIVILEGES', 'harmless: of objects to come', 'rights', 'ALTER DEFAULT PRIVILEGES IN SCHEMA m GRANT SELECT ON TABLES TO ddl_alice', undef, {%alice}],

@@ -149,11 +149,11 @@ sub run_row
 	}
 
 	# an old snapshot sees the new catalogs; only then is the DDL's effect on hits seen
-	ask_all('caller', 'BEGIN ISOLATION LEVEL REPEATABLE READ', 'SELECT count(*) FROM pg_am') if $row->{tx} && !$row->{own};
+	ask_all('caller', 'BEGIN ISOLATION LEVEL REPEATABLE READ', 'SELECT count(*) FROM pg_am') if $row->{tx} && $row->{old} && !$row->{own};
 	change($row->{own} ? 'caller' : 'other', $row, $row->{ddl});
 	ask_all('caller', $role) if $row->{own} && !$row->{keep_role};
 	sleep $row->{wait} if $row->{wait};
-	if ($row->{tx} && !$row->{own})
+	if ($row->{tx} && $row->{old} && !$row->{own})
 	{
 		$check->('caller', 'under a snapshot older than the DDL', 1);
 		ask_all('caller', 'COMMIT');
@@ -206,7 +206,7 @@ sub run_matrix
 	{
 		my ($form, $can, $name, $ddl, $undo, $options) = @$_;
 		my ($setup, @graphs) = @{ $fixture->{$name} // die "no fixture $name" };
-		my $row = { form => $form, can => $can =~ s/:.*//sr, setup => $setup, graphs => \@graphs, ddl => $ddl, undo => $undo, tx => 1, sql => 1, %{ $options // {} } };
+		my $row = { form => $form, can => $can =~ s/:.*//sr, setup => $setup, graphs => \@graphs, ddl => $ddl, undo => $undo, tx => 1, sql => 1, old => 1, %{ $options // {} } };
 
 		$row->{setup} = join('; ', grep { $_ } $setup, $options->{setup});
 		$row->{evict} = 1 if $row->{can} eq 'excepted';
