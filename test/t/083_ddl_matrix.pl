@@ -12,7 +12,6 @@ use EmogiTest;
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
-use Time::HiRes qw(sleep);
 
 # What the rows start from: a name => [set-up, graph argument, ...]. A set-up is run in the schema m, which calls search behind the
 # schema "first", if there is one. Graphs are called with emogi_cc_text, or are whole calls, from SELECT emogi_ on.
@@ -124,7 +123,7 @@ my %fixture = (
 # or equality), rights (of the caller), or harmless: reason; excepted: the manual asks for emogi_evict(). Options: graphs => [...] in
 # place of the fixture's; setup => more of it; clean => what to drop besides; as => role of the calls; own => 1: in the sessions of the
 # calls; tx => 0: not in a transaction; min, max => major version; if => a condition of the server; error => SQLSTATE of the DDL;
-# sql => 0: no comparison with plain SQL; old => 0: no snapshot older than the DDL, in which PostgreSQL itself notices it late; wait => seconds; session => what a session of calls begins with.
+# sql => 0: no comparison with plain SQL; old => 0: no snapshot older than the DDL, in which PostgreSQL itself notices it late; wait => a query whose answer changes when the DDL has arrived; session => what a session of calls begins with.
 my $no_use = 'harmless: no query depends on it';
 my $space = PostgreSQL::Test::Utils::tempdir();
 my %alice = (as => 'ddl_alice');
@@ -505,7 +504,7 @@ my @settings = (
 	['DISCARD', 'rows', 'edges', "DISCARD ALL; SET search_path = first, m, public; SET client_min_messages = warning", undef, { own => 1, tx => 0, session => 'SET extra_float_digits = -10', graphs => [$floats] }],
 	['SET TRANSACTION', 'harmless: it has its own graphs', 'edges', 'SET SESSION CHARACTERISTICS AS TRANSACTION ISOLATION LEVEL SERIALIZABLE', 'SET SESSION CHARACTERISTICS AS TRANSACTION ISOLATION LEVEL READ COMMITTED', { own => 1, tx => 0 }],
 	['LOAD', $no_use, 'edges', q{LOAD 'plpgsql'}, undef, { own => 1, tx => 0 }],
-	['ALTER SYSTEM', 'rows', 'edges', 'ALTER SYSTEM SET extra_float_digits = -10; SELECT pg_reload_conf()', 'ALTER SYSTEM RESET extra_float_digits; SELECT pg_reload_conf()', { %alone, wait => 0.3, graphs => [$floats] }],
+	['ALTER SYSTEM', 'rows', 'edges', 'ALTER SYSTEM SET extra_float_digits = -10; SELECT pg_reload_conf()', 'ALTER SYSTEM RESET extra_float_digits; SELECT pg_reload_conf()', { %alone, wait => 'SHOW extra_float_digits', graphs => [$floats] }],
 	['ALTER DATABASE SET', 'rows', 'edges', 'ALTER DATABASE postgres SET extra_float_digits = -10', 'ALTER DATABASE postgres RESET extra_float_digits', { graphs => [$floats] }],
 	['ALTER DATABASE SET, of the search path', 'rows', 'shadow', 'ALTER DATABASE postgres SET search_path = other, m, public', 'ALTER DATABASE postgres RESET search_path', { path => '' }],
 	['ALTER ROLE SET', 'rows', 'edges', q{ALTER ROLE postgres SET TimeZone = 'Asia/Tokyo'}, 'ALTER ROLE postgres RESET TimeZone', { graphs => [$dated] }],
@@ -543,8 +542,8 @@ my @no_ddl = ('ABORT', 'BEGIN', 'CALL', 'CHECKPOINT', 'CLOSE', 'COMMIT', 'COMMIT
 	'NOTIFY', 'PREPARE', 'PREPARE TRANSACTION', 'RELEASE SAVEPOINT', 'ROLLBACK', 'ROLLBACK PREPARED', 'ROLLBACK TO SAVEPOINT', 'SAVEPOINT', 'SELECT', 'SET CONSTRAINTS', 'SHOW', 'START TRANSACTION', 'TABLE', 'UNLISTEN', 'UPDATE', 'VALUES', 'WITH');
 
 my $node = matrix_node();
-my $space1 = PostgreSQL::Test::Utils::tempdir();
-$node->safe_psql('postgres', "CREATE TABLESPACE ddl_space LOCATION '$space1'");
+my $spare = PostgreSQL::Test::Utils::tempdir();
+$node->safe_psql('postgres', "CREATE TABLESPACE ddl_space LOCATION '$spare'");
 my @rows = (@types, @functions, @relations, @servers, @rights, @settings, @others);
 my $only = $ENV{DDL_ROWS};    # a pattern: the rows to run, for who changes one
 run_matrix(\%fixture, [ grep { !$only || $_->[0] =~ /$only/ } @rows ]);

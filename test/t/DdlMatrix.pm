@@ -9,7 +9,6 @@ use Exporter 'import';
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
-use Time::HiRes qw(sleep);
 
 our @EXPORT = qw(matrix_node run_matrix commands_of_psql);
 
@@ -63,32 +62,31 @@ sub plain_of
 	return qq{WITH q AS MATERIALIZED ($query), ends AS (SELECT src, dst FROM q WHERE src IS NOT NULL AND dst IS NOT NULL) SELECT string_agg(v::text, ' ' ORDER BY v::text COLLATE "C") FROM (SELECT src FROM ends UNION SELECT dst FROM ends) u(v)};
 }
 
-# Compare, in one session, what calls answer (twice) with what they answer without the cache, and with plain SQL. Returns what differs,
-# and the answers without the cache. In a transaction, errors are caught by savepoints.
-sub compare
+# Compare, in one session, what calls answer (twice) with what they answer without the cache, and with plain SQL. Returns the answers
+# without the cache; what differs is added to the row. In a transaction, errors are caught by savepoints.
+sub check
 {
 	my ($who, $phase, $row, $in_transaction) = @_;
 	my @graphs = @{ $row->{graphs} };
 	my $safely = sub { my ($sql) = @_; return $in_transaction ? "SAVEPOINT a;\n$sql;\nROLLBACK TO a" : $sql };
-	my @sql = map { my $call = call_of($_); ($safely->($call), $safely->($call)) } @graphs;
-	push @sql, 'SET emogi.cache = off', map { $safely->(call_of($_)) } @graphs;
-	push @sql, 'SET emogi.cache = on', map { $safely->($row->{sql} ? plain_of($_) // 'SELECT 1' : 'SELECT 1') } @graphs;
-	my @answers = ask_all($who, @sql);
+	my @answers = ask_all($who, map({ my $call = $safely->(call_of($_)); ($call, $call) } @graphs), 'SET emogi.cache = off', map({ $safely->(call_of($_)) } @graphs),
+		'SET emogi.cache = on', map { $safely->($row->{sql} ? plain_of($_) // 'SELECT 1' : 'SELECT 1') } @graphs);
 	my $n = @graphs;
-	my (@wrong, @off);
+	my @off;
 
 	foreach my $i (0 .. $n - 1)
 	{
 		my ($first, $second, $off, $plain) = @answers[2 * $i, 2 * $i + 1, 2 * $n + 1 + $i, 3 * $n + 2 + $i];
-		my $name = "$phase, $graphs[$i]";
+		my @wrong;
 
 		push @off, $off;
-		push @wrong, "$name: STALE: $first, without the cache $off" if $first ne $off;
-		push @wrong, "$name: STALE at the second call: $second, without the cache $off" if $first eq $off && $second ne $off;
-		push @wrong, "$name: internal error" if "$first $second $off" =~ /error XX/;
-		push @wrong, "$name: without the cache $off, in SQL $plain" if $row->{sql} && defined plain_of($graphs[$i]) && !same($off, $plain);
+		push @wrong, "STALE: $first, without the cache $off" if $first ne $off;
+		push @wrong, "STALE at the second call: $second, without the cache $off" if $first eq $off && $second ne $off;
+		push @wrong, 'internal error' if "$first $second $off" =~ /error XX/;
+		push @wrong, "without the cache $off, in SQL $plain" if $row->{sql} && defined plain_of($graphs[$i]) && !same($off, $plain);
+		push @{ $row->{wrong} }, map { "$phase, $graphs[$i]: $_" } @wrong;
 	}
-	return (\@off, @wrong);
+	return \@off;
 }
 
 # Tell whether an answer of emogi_cc_text and one of plain SQL have the same vertices, or are both errors.
@@ -123,68 +121,81 @@ sub change
 	die "$sql: $answer\n";
 }
 
-# Run one row: set-up, warm calls, the DDL in the same transaction and rolled back, the DDL of another session, undo.
+# Do the DDL in the transaction of the calls, and roll it back. Returns the answers within.
+sub in_transaction
+{
+	my ($row, $before) = @_;
+	my $within = [];
+
+	ask_all('caller', 'BEGIN');
+	change('caller', $row, $row->{ddl});
+	ask_all('caller', $row->{role});
+	$within = check('caller', 'in the transaction of the DDL', $row, 1) if !$row->{error};
+	ask_all('caller', 'ROLLBACK');
+	my $off = check('caller', 'after ROLLBACK', $row);
+	push @{ $row->{wrong} }, "after ROLLBACK the answers are others than before: @$off" if "@$off" ne "@$before";
+	warm($row);
+	return @$within;
+}
+
+# Do the DDL in another session, or in that of the calls if it is about sessions. Returns the answers after it, of an old and of a fresh session.
+sub by_another
+{
+	my ($row) = @_;
+	my $old = $row->{tx} && $row->{old} && !$row->{own};
+
+	# a snapshot, but no lock on a table of the graph: calls read new catalogs and old rows
+	ask_all('caller', 'BEGIN ISOLATION LEVEL REPEATABLE READ', 'SELECT count(*) FROM pg_am') if $old;
+	change($row->{own} ? 'caller' : 'other', $row, $row->{ddl});
+	ask_all('caller', $row->{role}) if $row->{own} && !$row->{keep_role};
+	wait_until(30, sub { (ask_all('caller', $row->{wait}))[0] ne $row->{value} }) if $row->{wait};
+	if ($old)
+	{
+		check('caller', 'under a snapshot older than the DDL', $row, 1);
+		ask_all('caller', 'COMMIT');
+	}
+	my @after = @{ check('caller', 'after the DDL of another session', $row) };
+	ask_all('fresh', '\c', 'SET client_min_messages = warning', $row->{path} // $path, $row->{role}, $row->{session} // '');
+	change('fresh', $row, $row->{ddl}) if $row->{own};
+	ask_all('fresh', $row->{role}) if $row->{own} && !$row->{keep_role};
+	return (@after, @{ check('fresh', 'in a fresh session', $row) });
+}
+
+# Undo the DDL; then have graphs built while it is open in another session, and commit it: they are old ones.
+sub undone
+{
+	my ($row) = @_;
+
+	change($row->{own} ? 'caller' : 'other', {}, $row->{undo});
+	ask_all('caller', $row->{role});
+	wait_until(30, sub { (ask_all('caller', $row->{wait}))[0] eq $row->{value} }) if $row->{wait};
+	check('caller', 'after the DDL was undone', $row);
+	return if !$row->{tx} || $row->{own} || $row->{can} eq 'harmless';
+	ask_all('other', 'BEGIN');
+	change('other', $row, $row->{ddl});
+	ask_all('caller', 'SELECT emogi_evict()', q{SET lock_timeout = '10ms'}, map({ my $call = call_of($_); ($call, $call) } @{ $row->{graphs} }), 'RESET lock_timeout');
+	ask_all('other', 'COMMIT');
+	check('caller', 'after the DDL that was open when the graph was built', $row);
+	change('other', {}, $row->{undo});
+}
+
+# Run one row: set-up, warm calls, the DDL in the same transaction and rolled back, the DDL of another session, undo. Returns what went wrong.
 sub run_row
 {
 	my ($row) = @_;
-	my $role = $row->{as} ? "SET ROLE $row->{as}" : 'RESET ROLE';
-	my ($before, $after, @wrong);
-	my $check = sub { my ($who, $phase, @rest) = @_; my ($off, @new) = compare($who, $phase, $row, @rest); push @wrong, @new; return $off };
+	my $server = sprintf(q{host '%s', port '%s'}, $node->host, $node->port);
 
-	change('other', { error => undef }, "CREATE SCHEMA m;\nGRANT USAGE ON SCHEMA m TO PUBLIC;\nSET search_path = m, public;\n" . $row->{setup} =~ s/HOSTPORT/"host '" . $node->host . "', port '" . $node->port . "'"/er . ";\n$path");
-	ask_all('caller', $path, $role, $row->{session} // '');
+	change('other', {}, join(";\n", 'CREATE SCHEMA m', 'GRANT USAGE ON SCHEMA m TO PUBLIC', 'SET search_path = m, public', $row->{setup} =~ s/HOSTPORT/$server/r, $path));
+	ask_all('caller', $path, $row->{role}, $row->{session} // '');
+	($row->{value}) = ask_all('caller', $row->{wait}) if $row->{wait};
 	warm($row);
-	$before = $check->('caller', 'before');
+	my $before = check('caller', 'before', $row);
+	my @after = (($row->{tx} ? in_transaction($row, $before) : ()), by_another($row));
+	undone($row) if $row->{undo};
 
-	if ($row->{tx})
-	{
-		ask_all('caller', 'BEGIN');
-		change('caller', $row, $row->{ddl});
-		ask_all('caller', $role);
-		push @$after, @{ $check->('caller', 'in the transaction of the DDL', 1) } if !$row->{error};
-		ask_all('caller', 'ROLLBACK');
-		my $off = $check->('caller', 'after ROLLBACK');
-		push @wrong, "after ROLLBACK the answers are others than before: @$off" if "@$off" ne "@$before";
-		warm($row);
-	}
-
-	# an old snapshot sees the new catalogs; only then is the DDL's effect on hits seen
-	ask_all('caller', 'BEGIN ISOLATION LEVEL REPEATABLE READ', 'SELECT count(*) FROM pg_am') if $row->{tx} && $row->{old} && !$row->{own};
-	change($row->{own} ? 'caller' : 'other', $row, $row->{ddl});
-	ask_all('caller', $role) if $row->{own} && !$row->{keep_role};
-	sleep $row->{wait} if $row->{wait};
-	if ($row->{tx} && $row->{old} && !$row->{own})
-	{
-		$check->('caller', 'under a snapshot older than the DDL', 1);
-		ask_all('caller', 'COMMIT');
-	}
-	push @$after, @{ $check->('caller', 'after the DDL of another session') };
-	ask_all('fresh', '\c', 'SET client_min_messages = warning', $row->{path} // $path, $role, $row->{session} // '');
-	if ($row->{own}) { change('fresh', $row, $row->{ddl}); ask_all('fresh', $role) if !$row->{keep_role} }
-	push @$after, @{ $check->('fresh', 'in a fresh session') };
-
-	if ($row->{undo})
-	{
-		change($row->{own} ? 'caller' : 'other', {}, $row->{undo});
-		ask_all('caller', $role);
-		sleep $row->{wait} if $row->{wait};
-		$check->('caller', 'after the DDL was undone');
-		if ($row->{tx} && !$row->{own} && $row->{can} ne 'harmless')
-		{
-			# graphs built while the DDL is open are old ones
-			ask_all('other', 'BEGIN');
-			change('other', $row, $row->{ddl});
-			ask_all('caller', 'SELECT emogi_evict()', q{SET lock_timeout = '10ms'}, map({ my $call = call_of($_); ($call, $call) } @{ $row->{graphs} }), 'RESET lock_timeout');
-			ask_all('other', 'COMMIT');
-			$check->('caller', 'after the DDL that was open when the graph was built');
-			change('other', {}, $row->{undo});
-		}
-	}
-	my %was = map { $_ => 1 } @$before;
-	my $changed = grep { my $i = $_; $after->[$i] ne $before->[ $i % @$before ] } 0 .. $#$after;
-	push @wrong, 'the DDL was to change a graph, and changed none: ' . join('; ', @$before) if $row->{can} ne 'harmless' && !$changed;
-	push @wrong, 'the DDL was to be harmless, and changed a graph: ' . join('; ', @$before, '->', @$after) if $row->{can} eq 'harmless' && $changed;
-	return @wrong;
+	my $changed = grep { $after[$_] ne $before->[ $_ % @$before ] } 0 .. $#after;
+	push @{ $row->{wrong} }, 'the DDL was to change a graph, and changed none: ' . join('; ', @$before) if $row->{can} ne 'harmless' && !$changed;
+	push @{ $row->{wrong} }, 'the DDL was to be harmless, and changed a graph: ' . join('; ', @$before, '->', @after) if $row->{can} eq 'harmless' && $changed;
 }
 
 # Drop what a row has left.
@@ -206,17 +217,16 @@ sub run_matrix
 	{
 		my ($form, $can, $name, $ddl, $undo, $options) = @$_;
 		my ($setup, @graphs) = @{ $fixture->{$name} // die "no fixture $name" };
-		my $row = { form => $form, can => $can =~ s/:.*//sr, setup => $setup, graphs => \@graphs, ddl => $ddl, undo => $undo, tx => 1, sql => 1, old => 1, %{ $options // {} } };
+		my $row = { form => $form, can => $can =~ s/:.*//sr, setup => $setup, graphs => \@graphs, ddl => $ddl, undo => $undo, wrong => [], tx => 1, sql => 1, old => 1, %{ $options // {} } };
 
 		$row->{setup} = join('; ', grep { $_ } $setup, $options->{setup});
-		$row->{evict} = 1 if $row->{can} eq 'excepted';
+		$row->{role} = $row->{as} ? "SET ROLE $row->{as}" : 'RESET ROLE';
 	  SKIP:
 		{
 			skip "$form: another version", 1 if $version < ($row->{min} // 0) || $version > ($row->{max} // 99);
 			skip "$form: not on this server", 1 if $row->{if} && (ask_all('other', "SELECT $row->{if}"))[0] ne 't';
-			my @wrong = eval { run_row($row) };
-			push @wrong, $@ if $@;
-			ok(!@wrong, "$form ($row->{can})") or diag map { "  $_\n" } @wrong;
+			push @{ $row->{wrong} }, $@ if !eval { run_row($row); 1 };
+			ok(!@{ $row->{wrong} }, "$form ($row->{can})") or diag map { "  $_\n" } @{ $row->{wrong} };
 			eval { clean_up($row); 1 } or do {
 				diag "$form: a session is gone: $@";
 				wait_until(60, sub { $node->safe_psql('postgres', 'SELECT 1') eq '1' });
