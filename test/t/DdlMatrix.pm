@@ -21,7 +21,7 @@ sub matrix_node
 {
 	my (@conf) = @_;
 
-	$node = crash_node('main', "emogi.max_memory = '256MB'", 'shared_buffers = 16MB', 'jit = off', 'statement_timeout = 30s', 'lock_timeout = 10s', @conf);
+	$node = crash_node('main', "emogi.max_memory = '256MB'", 'shared_buffers = 16MB', 'jit = off', 'statement_timeout = 30s', 'lock_timeout = 10s', 'emogi.live_min_size = 0', @conf);
 	$version = int($node->safe_psql('postgres', 'SHOW server_version_num') / 10000);
 	$node->safe_psql('postgres', q{CREATE ROLE ddl_alice; CREATE ROLE ddl_bob; CREATE ROLE ddl_carol; CREATE ROLE ddl_group; GRANT CREATE ON SCHEMA public TO ddl_bob});
 	open_sessions();
