@@ -1,4 +1,4 @@
-# What 083_ddl_matrix.pl runs its table of DDL statements with.
+# What 088_ddl_matrix.pl runs its table of DDL statements with.
 package DdlMatrix;
 
 use strict;
