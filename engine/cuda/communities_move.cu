@@ -126,10 +126,11 @@ typedef struct Going
 	bool		to_empty;
 } Going;
 
-/* See which nodes of a batch may go. All threads of the grid. */
+/* See which nodes of a batch may go; none when the run is halted, for then not all have chosen. All threads of the grid. */
 static __device__ __forceinline__ void
-check_moves(const Level &level, const Arrays &arrays, const Going &going, const Batch &batch)
+check_moves(const Level &level, const Arrays &arrays, const Going &going, const Batch &batch, const Step &step)
 {
+	const bool	halted = is_halted(step);
 	unsigned long long gained = 0;
 	unsigned long long nmoved = 0;
 	unsigned long long nopen = 0;
@@ -142,7 +143,7 @@ check_moves(const Level &level, const Arrays &arrays, const Going &going, const 
 		EmogiWish	wish;
 		double		gain;
 
-		if (to == STAYS)
+		if (to == STAYS || halted)
 			return;
 		wish = EmogiWish{from, to, going.to_empty, arrays.difference[i], level.strength[node], arrays.total[from], arrays.total[to],
 			arrays.size[from], arrays.size[to], arrays.into[from], arrays.into[to], arrays.out_of[from], arrays.out_of[to]};
@@ -164,10 +165,12 @@ check_moves(const Level &level, const Arrays &arrays, const Going &going, const 
 	block_add(&arrays.sums->nopen, nopen);
 }
 
-/* Move those that may go. All threads of the grid. */
+/* Move those that may go, likewise. All threads of the grid. */
 static __device__ __forceinline__ void
-make_moves(const Level &level, const Arrays &arrays, const Batch &batch)
+make_moves(const Level &level, const Arrays &arrays, const Batch &batch, const Step &step)
 {
+	const bool	halted = is_halted(step);
+
 	for_each(batch.starts[NCLASSES] - batch.starts[0], [&](uint64_t k) {
 		const uint64_t i = batch.starts[0] + k;
 		const uint32_t to = arrays.chosen[i];
@@ -175,7 +178,7 @@ make_moves(const Level &level, const Arrays &arrays, const Batch &batch)
 		const uint32_t from = arrays.community[node];
 		const long long strength = level.strength[node];
 
-		if (to == STAYS)
+		if (to == STAYS || halted)
 			return;
 		arrays.out_of[from] = 0;
 		arrays.into[to] = 0;
@@ -233,15 +236,15 @@ open_neighbours(const Level &level, const Arrays &arrays, const Batch &batch)
 }
 
 static __global__ void __launch_bounds__(BLOCK_THREADS)
-move_check_kernel(Level level, Arrays arrays, Going going, Batch batch)
+move_check_kernel(Level level, Arrays arrays, Going going, Batch batch, Step step)
 {
-	check_moves(level, arrays, going, batch);
+	check_moves(level, arrays, going, batch, step);
 }
 
 static __global__ void __launch_bounds__(BLOCK_THREADS)
-move_go_kernel(Level level, Arrays arrays, Batch batch)
+move_go_kernel(Level level, Arrays arrays, Batch batch, Step step)
 {
-	make_moves(level, arrays, batch);
+	make_moves(level, arrays, batch, step);
 }
 
 static __global__ void __launch_bounds__(BLOCK_THREADS)
@@ -252,11 +255,11 @@ move_open_kernel(Level level, Arrays arrays, Batch batch)
 
 /* All three of a batch of few nodes, in one block. */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
-move_few_kernel(Level level, Arrays arrays, Going going, Batch batch)
+move_few_kernel(Level level, Arrays arrays, Going going, Batch batch, Step step)
 {
-	check_moves(level, arrays, going, batch);
+	check_moves(level, arrays, going, batch, step);
 	__syncthreads();
-	make_moves(level, arrays, batch);
+	make_moves(level, arrays, batch, step);
 	__syncthreads();
 	open_neighbours(level, arrays, batch);
 }
@@ -304,11 +307,11 @@ move_batch(Search *search, const Level *level, const MoveRule &rule, bool sure, 
 	TRY(tally_batch(search, rule, level->is_wide, b, first_long, error));
 	if (are_few(batch))
 	{
-		CUDA_LAUNCH(move_few_kernel, 1, BLOCK_THREADS, stream, *level, search->arrays, going, batch);
+		CUDA_LAUNCH(move_few_kernel, 1, BLOCK_THREADS, stream, *level, search->arrays, going, batch, search->run->step);
 		return EMOGI_OK;
 	}
-	LAUNCH_EACH(move_check_kernel, search, count, *level, search->arrays, going, batch);
-	LAUNCH_EACH(move_go_kernel, search, count, *level, search->arrays, batch);
+	LAUNCH_EACH(move_check_kernel, search, count, *level, search->arrays, going, batch, search->run->step);
+	LAUNCH_EACH(move_go_kernel, search, count, *level, search->arrays, batch, search->run->step);
 	CUDA_LAUNCH(move_open_kernel, open_blocks(search, batch), BLOCK_THREADS, stream, *level, search->arrays, batch);
 	return EMOGI_OK;
 }
