@@ -310,7 +310,14 @@ describe_order(const PlannerInfo *root, const Input *input)
 	return spec;
 }
 
-/* Add a path for ORDER BY with a LIMIT that is known. */
+/* Is an expression of LIMIT or OFFSET the same whenever the plan is executed? Of one that is not, the planner knows an estimate. */
+static bool
+is_constant(const Node *limit)
+{
+	return limit == NULL || IsA(limit, Const);
+}
+
+/* Add a path for ORDER BY with a constant LIMIT. */
 static void
 add_first(PlannerInfo *root, const Input *input, RelOptInfo *output)
 {
@@ -318,8 +325,8 @@ add_first(PlannerInfo *root, const Input *input, RelOptInfo *output)
 	CustomPath *path;
 	List	   *spec;
 
-	if (root->limit_tuples < 1 || root->limit_tuples > MOST_PICKED || query->limitOption == LIMIT_OPTION_WITH_TIES ||
-		root->sort_pathkeys == NIL)
+	if (root->limit_tuples < 1 || root->limit_tuples > MOST_PICKED || !is_constant(query->limitCount) ||
+		!is_constant(query->limitOffset) || query->limitOption == LIMIT_OPTION_WITH_TIES || root->sort_pathkeys == NIL)
 		return;
 	spec = describe_order(root, input);
 	if (spec == NIL)
