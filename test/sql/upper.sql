@@ -197,6 +197,28 @@ SELECT q, ways(q) FROM unnest(ARRAY[
 -- The smallest vertices come first among equals.
 SELECT vertex FROM emogi_bfs('e', 5000) ORDER BY level DESC LIMIT 4;
 
+-- As text, keys of other types may be equal that are not: such vertices are counted row by row.
+CREATE TABLE f (src float8, dst float8);
+INSERT INTO f VALUES (0.1::float8, 0.1::float8 + 1.4e-17), (0.1::float8 + 1.4e-17, 0.1::float8 + 2.8e-17);
+CREATE TABLE x AS SELECT src::text AS src, dst::text AS dst FROM f;
+SELECT q, ways(q) FROM unnest(ARRAY['SELECT count(DISTINCT vertex), count(*) FROM emogi_cc_text(''f'')', 'SELECT count(DISTINCT vertex), count(*) FROM emogi_cc_text(''x'')',
+  'SELECT count(DISTINCT vertex) FROM emogi_cc_text(''u'')', 'SELECT count(DISTINCT vertex) FROM emogi_cc_text(''e'')',
+  'SELECT count(DISTINCT vertex) FROM emogi_cc_text(''SELECT src, dst FROM f'')', 'SELECT count(DISTINCT vertex) FROM emogi_cc_uuid(''u'')']) q;
+SET extra_float_digits = 0;
+SELECT count(DISTINCT vertex), count(*) FROM emogi_cc_text('f');
+SELECT count(DISTINCT vertex) FROM emogi_cc_text('SELECT src, dst FROM f');
+-- A plan for text does not outlive it.
+SET plan_cache_mode = force_generic_plan;
+PREPARE d AS SELECT count(DISTINCT vertex) FROM emogi_cc_text('x');
+EXECUTE d;
+ALTER TABLE x ALTER src TYPE float8 USING src::float8, ALTER dst TYPE float8 USING dst::float8;
+TRUNCATE x;
+INSERT INTO x SELECT * FROM f;
+EXECUTE d;
+DEALLOCATE d;
+RESET plan_cache_mode;
+RESET extra_float_digits;
+
 -- A LIMIT or an OFFSET that may change from one execution to the next is left to PostgreSQL: the planner knows an estimate of it.
 SET my.n = 2;
 SET my.o = 0;
