@@ -2,7 +2,7 @@
  * kept.c: connections that a session keeps open between calls, to ask servers whether rows have changed.
  *
  * One is to be had again for just the same options. It is in no transaction: the end of the last one has been sent, and its answer may still be on
- * the way. Whatever has gone wrong with it meanwhile is found out when it is taken, and another is opened.
+ * the way. Settings were the transaction's, and have ended with it. Whatever has gone wrong with it meanwhile is found out when it is taken, and another is opened.
  */
 #include "postgres.h"
 

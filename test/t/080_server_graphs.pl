@@ -288,6 +288,19 @@ for my $i (1, 2)
 	}
 	$session->quit;
 }
+# A read of all rows, whose connection is kept, and then a table there of which rows are hidden: settings are the transaction's.
+for my $i (1, 2)
+{
+	my $session = session($hub);
+	my $ask = sub { my ($graph) = @_; return $session->ask("SELECT string_agg(vertex::text, ' ' ORDER BY vertex) FROM emogi_bfs('$graph', 0)") };
+
+	$hub->safe_psql('postgres', q{SELECT emogi_evict('t')});
+	$session->ask('SET ROLE narrow');
+	is($ask->('t') . "\nbuilt", expected('built'), 'a table of which all rows are read');
+	is($ask->('mine(src, dst)'), '0 1', '... and by the same connection one of which rows are hidden');
+	is($ask->('mine(src, dst)'), '0 1', '... again');
+	$session->quit;
+}
 $far->safe_psql('postgres', 'REVOKE SELECT ON t FROM narrow');
 my ($rc, $out, $err) = $hub->psql('postgres', "SET ROLE narrow; SELECT count(*) FROM emogi_bfs('t', 0)");
 isnt($rc, 0, 'a role that may no longer read over there');
