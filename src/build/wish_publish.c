@@ -64,7 +64,10 @@ has_same_columns(const EmogiCached *cached, const EmogiCached *other)
 		emogi_key_type_equal(&cached->key.keys, &other->key.keys);
 }
 
-/* Are two Graphs of what servers have told one role of the same columns at different times? It will not be told the same again. */
+/*
+ * Are two Graphs of what servers have told one role of the same columns at different times? It will not be told the same again. Of other columns
+ * that is not known: one of older rows stays until its columns are asked for, or memory is short.
+ */
 static bool
 is_overtaken(const EmogiCached *cached, const EmogiCached *published)
 {

@@ -119,7 +119,8 @@ emogi_kept_give(const StringInfo key, PGconn *conn)
 	char	   *copy = MemoryContextAllocExtended(TopMemoryContext, key->len, MCXT_ALLOC_NO_OOM);
 	Kept	   *one;
 
-	if (copy == NULL || PQstatus(conn) != CONNECTION_OK || PQtransactionStatus(conn) != PQTRANS_INTRANS || !PQsendQuery(conn, "COMMIT"))
+	if (copy == NULL || PQstatus(conn) != CONNECTION_OK || PQtransactionStatus(conn) != PQTRANS_INTRANS || !PQsendQuery(conn, "COMMIT") ||
+		PQflush(conn) != 0)
 	{
 		if (copy != NULL)
 			pfree(copy);
