@@ -11,7 +11,9 @@
  * Nodes are moved batch by batch. All nodes of a batch choose where they would go as things stand when it begins. What wants to go into a
  * community and what out of it is added up, and a node goes if it gains even if all of those come and leave that are not good for it.
  * (Edges between those that move can only make the sum of their gains larger, where no community is both left and joined; from SURE_SWEEP
- * on this is seen to, so modularity grows then, and the end is reached.)
+ * on this is seen to, so modularity grows then.) Where more nodes of each batch want to go than may go together, none goes. So in late sweeps a part
+ * of them asks, chosen by hash: all, half, a quarter and so on, down to 2^-23 of them, and all again. A node that asks alone and gains goes, so the end
+ * is reached.
  */
 #ifndef EMOGI_CONTRACT_COMMUNITIES_H
 #define EMOGI_CONTRACT_COMMUNITIES_H
@@ -24,8 +26,11 @@
 #define EMOGI_COMMUNITIES_BATCHES 96	/* of a sweep, at most; more of one that comes late */
 #define EMOGI_LOUVAIN_BATCHES 512	/* of many nodes: modularity is larger then, and the refinement does not come to make it so */
 #define EMOGI_COMMUNITIES_BATCH_NODES 16384	/* of a batch of many nodes */
-#define EMOGI_COMMUNITIES_LATE_SWEEP 64	/* from then on their number doubles every so often: at last nodes go one by one */
+#define EMOGI_COMMUNITIES_LATE_SWEEP 64	/* from then on their number doubles every so often, up to MOST_BATCHES */
 #define EMOGI_COMMUNITIES_MOST_BATCHES 16384
+#define EMOGI_COMMUNITIES_FEW_SWEEP 512	/* from then on not all nodes that want to move ask for it: at last they go one by one, */
+#define EMOGI_COMMUNITIES_FEW_IDLE 32	/* or after so many sweeps in a row in which none has moved */
+#define EMOGI_COMMUNITIES_MOST_IDLE 512	/* such sweeps end local moving: gains that are left are no more than rounding */
 #define EMOGI_LOUVAIN_ENOUGH 0.002	/* of all that was gained: where a sweep gains less, the next level gets there sooner */
 #define EMOGI_LEIDEN_ENOUGH 0.005	/* which begins anew with a pass */
 #define EMOGI_COMMUNITIES_ITERATIONS 2	/* of Leiden */
@@ -174,11 +179,21 @@ emogi_communities_batch(uint64_t salt, uint64_t i, uint32_t nbatches)
 	return (uint32_t) ((emogi_communities_random(salt, i) >> 32) * nbatches >> 32);
 }
 
-/* Does a node that wants to be alone ask for it in this sweep? Fewer of them at a time may where many together may not. */
+/* Do only some of the nodes that want to move ask for it, from this sweep on? nidle: the sweeps before it, in a row, in which none has moved. */
 EMOGI_INLINE bool
-emogi_communities_asks(uint64_t salt, uint64_t i, uint64_t sweep)
+emogi_communities_few_ask(uint64_t sweep, uint64_t nidle)
 {
-	return (emogi_communities_random(~salt, i) >> 40 & ((UINT64_C(1) << sweep % 12) - 1)) == 0;
+	return sweep >= EMOGI_COMMUNITIES_FEW_SWEEP || nidle >= EMOGI_COMMUNITIES_FEW_IDLE;
+}
+
+/*
+ * Does a node that wants to move ask for it in this sweep, where not all do? Fewer of them at a time may where many together may not. few: as above;
+ * before that only nodes that want to be alone are asked for so.
+ */
+EMOGI_INLINE bool
+emogi_communities_asks(uint64_t salt, uint64_t i, uint64_t sweep, bool few)
+{
+	return (emogi_communities_random(~salt, i) >> 40 & ((UINT64_C(1) << sweep % (few ? 24 : 12)) - 1)) == 0;
 }
 
 /* What a node looks at when it has chosen, all as it was when the batch began, or added up for the batch. */

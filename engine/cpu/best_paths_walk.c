@@ -341,10 +341,11 @@ emogi_best_paths_sort_far(void *arg, int thread, int nthreads)
 		for (uint64_t i = 0; i < block->count; i++)
 		{
 			EmogiBinItem item = block->items[i];
-			uint32_t	bin = bin_by_steps(path, item.value);
+			uint32_t	bin;
 
 			if (load_value(&path->value[item.vertex]) != item.value)
 				continue;
+			bin = bin_by_steps(path, item.value);
 			tally->nfar += bin == EMOGI_FAR_BIN;
 			tally->nnear += bin != EMOGI_FAR_BIN;
 			if (!emogi_bins_add(bins, bin, item.vertex, item.value))

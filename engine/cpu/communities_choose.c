@@ -153,6 +153,11 @@ look_at(EmogiMoving *moving, EmogiTally *tally, Wishes *wishes, uint64_t i)
 		all->open[v] = EMOGI_MOVING_WANTS_OUT;
 		__atomic_fetch_add(&moving->nleaving, 1, __ATOMIC_RELAXED);
 	}
+	else if (moving->few && !emogi_communities_asks(moving->salt, v, moving->sweep, true))
+	{
+		all->open[v] = EMOGI_MOVING_OPEN;
+		__atomic_fetch_add(&moving->nopen, 1, __ATOMIC_RELAXED);
+	}
 	else
 		note_mover(moving, wishes, v, to, difference);
 }

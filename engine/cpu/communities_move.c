@@ -230,8 +230,9 @@ move_batch(EmogiMoving *moving, uint64_t nlisted)
 
 /* Put those that want out into order, ascending, and communities without nodes into all->refined; gets how many there are of both. */
 static uint64_t
-order_leaving(EmogiCommunities *all, const EmogiLevel *level, uint64_t salt, uint64_t sweep)
+order_leaving(EmogiCommunities *all, const EmogiMoving *moving)
 {
+	const EmogiLevel *level = moving->level;
 	uint64_t	count = 0;
 	uint64_t	nplaces = 0;
 
@@ -239,7 +240,7 @@ order_leaving(EmogiCommunities *all, const EmogiLevel *level, uint64_t salt, uin
 		if (all->open[i] == EMOGI_MOVING_WANTS_OUT)
 		{
 			all->open[i] = EMOGI_MOVING_OPEN;
-			if (emogi_communities_asks(salt, i, sweep))
+			if (emogi_communities_asks(moving->salt, i, moving->sweep, moving->few))
 				all->order[count++] = (uint32_t) i;
 		}
 	for (uint64_t c = 0; c < level->nnodes && nplaces < count; c++)
@@ -250,12 +251,12 @@ order_leaving(EmogiCommunities *all, const EmogiLevel *level, uint64_t salt, uin
 
 /* Look at all open nodes. */
 static void
-look_at_open(EmogiMoving *moving, uint64_t sweep)
+look_at_open(EmogiMoving *moving)
 {
 	EmogiCommunities *all = moving->all;
 	uint64_t	nlisted;
-	uint64_t	count = emogi_communities_order(all, moving->level, moving->salt, sweep, &nlisted);
-	const uint32_t nbatches = emogi_communities_nbatches(&all->gains, count, sweep);
+	uint64_t	count = emogi_communities_order(all, moving->level, moving->salt, moving->sweep, &nlisted);
+	const uint32_t nbatches = emogi_communities_nbatches(&all->gains, count, moving->sweep);
 
 	moving->first = 0;
 	for (uint32_t b = 0; b < nbatches; b++)
@@ -268,7 +269,7 @@ look_at_open(EmogiMoving *moving, uint64_t sweep)
 	if (moving->nleaving == 0 || emogi_job_stopped(&all->run.job))
 		return;
 	moving->first = 0;
-	moving->end = order_leaving(all, moving->level, moving->salt, sweep);
+	moving->end = order_leaving(all, moving);
 	moving->to_empty = true;
 	(void) move_batch(moving, nlisted / (count + 1) * moving->end);
 	moving->nopen += moving->nleaving;
@@ -327,6 +328,8 @@ emogi_communities_move(EmogiCommunities *all, const EmogiLevel *level, bool last
 	EmogiMoving		moving = {.all = all, .level = level};
 	bool		settles = last;
 	bool		looks_at_all = true;
+	bool		few = false;
+	uint64_t	nidle = 0;		/* sweeps in a row in which no node has moved */
 
 	all->gains.least = 0.0;
 	all->nempty = 0;
@@ -336,9 +339,11 @@ emogi_communities_move(EmogiCommunities *all, const EmogiLevel *level, bool last
 	{
 		const int64_t before = all->gained;
 
-		moving = (EmogiMoving) {.all = all, .level = level, .salt = emogi_communities_random(salt, sweep),
+		few = few || emogi_communities_few_ask(sweep, nidle);
+		moving = (EmogiMoving) {.all = all, .level = level, .salt = emogi_communities_random(salt, sweep), .sweep = sweep, .few = few,
 			.sure = sweep >= EMOGI_COMMUNITIES_SURE_SWEEP};
-		look_at_open(&moving, sweep);
+		look_at_open(&moving);
+		nidle = moving.nmoved > 0 ? 0 : nidle + 1;
 		if (moving.nopen + moving.nmoved > 0 && (double) (all->gained - before) > least_of_sweep(all, level, settles))
 		{
 			all->gains.least = 0.0;
@@ -346,7 +351,7 @@ emogi_communities_move(EmogiCommunities *all, const EmogiLevel *level, bool last
 			continue;
 		}
 		settles = last || all->nempty == 0;
-		if (!settles || (moving.nopen + moving.nmoved == 0 && looks_at_all))
+		if (!settles || (moving.nopen + moving.nmoved == 0 && looks_at_all) || nidle >= EMOGI_COMMUNITIES_MOST_IDLE)
 			break;
 		all->gains.least = all->least_gain;
 		looks_at_all = true;

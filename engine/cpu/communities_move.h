@@ -21,6 +21,8 @@ typedef struct EmogiMoving
 	bool		sure;
 	bool		alone;			/* the batch is one thread's */
 	bool		to_empty;		/* the batch is of those that want out */
+	bool		few;			/* not all that want to move ask for it */
+	uint64_t	sweep;
 	uint64_t	first;			/* of the batch, in order */
 	uint64_t	end;
 	uint64_t	nmovers;		/* atomic */

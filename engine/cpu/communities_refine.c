@@ -15,6 +15,7 @@
 #define AHEAD 8					/* nodes between the steps in which what a node needs is fetched */
 #define FETCHED_ENTRIES 8		/* of a list */
 #define ENTRIES_ALONE 16384		/* entries of a batch that one thread is through with sooner */
+#define ENTRIES_AT_ONCE 65536	/* of a component, between two looks whether to end */
 #define NO_BATCH UINT16_MAX		/* of a node that is not looked at */
 
 typedef struct Refining
@@ -338,11 +339,12 @@ emogi_communities_refine(EmogiCommunities *all, const EmogiLevel *level, uint64_
 	}
 }
 
-/* Find what of a node's community is connected with it: all of it gets its number. */
+/* Find what of a node's community is connected with it: all of it gets its number. Ends early when the job has stopped. */
 static void
 spread(EmogiCommunities *all, const EmogiLevel *level, uint32_t from)
 {
 	uint64_t	height = 1;
+	uint64_t	looked = 0;
 
 	all->refined[from] = from;
 	all->order[0] = from;
@@ -354,6 +356,8 @@ spread(EmogiCommunities *all, const EmogiLevel *level, uint32_t from)
 		{
 			const uint32_t j = level->targets[e];
 
+			if (++looked % ENTRIES_AT_ONCE == 0 && emogi_job_stopped(&all->run.job))
+				return;
 			if (all->refined[j] != EMOGI_NO_VERTEX || all->community[j] != all->community[i] ||
 				(emogi_level_weight(level->weights, level->units, e) == 0))
 				continue;

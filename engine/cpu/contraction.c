@@ -96,9 +96,8 @@ weigh(Queue *queue, uint32_t v)
 	return true;
 }
 
-/* Is the job to end? */
-static bool
-is_stopped(EmogiContracting *work)
+bool
+emogi_contraction_make_stopped(EmogiContracting *work)
 {
 	if (work->poll != NULL && work->poll())
 		emogi_job_fail(&work->job, EMOGI_CANCELED);
@@ -114,7 +113,7 @@ fill_queue(Queue *queue)
 		if (!weigh(queue, (uint32_t) v))
 			return false;
 		queue->heap[queue->count++] = (uint32_t) v;
-		if (v % POLL == 0 && is_stopped(queue->work))
+		if (v % POLL == 0 && emogi_contraction_make_stopped(queue->work))
 			return false;
 	}
 	for (uint64_t i = queue->count / 2; i-- > 0;)
@@ -202,7 +201,7 @@ contract(Queue *queue)
 			return false;
 		emogi_contraction_make_remove(work, v);
 		raise_neighbours(queue, v);
-		if (++done % POLL == 0 && is_stopped(work))
+		if (++done % POLL == 0 && emogi_contraction_make_stopped(work))
 			return false;
 		emogi_job_done(&work->job, 1);
 	}

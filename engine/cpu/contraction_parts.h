@@ -73,6 +73,9 @@ extern void emogi_contraction_make_remove(EmogiContracting *work, uint32_t v);
 extern EmogiContraction *emogi_contraction_make_pack(EmogiContracting *work, const uint32_t *order);
 extern void emogi_contraction_make_free(EmogiContracting *work);
 
+/* contraction.c: is the job to end? Asks poll. */
+extern bool emogi_contraction_make_stopped(EmogiContracting *work);
+
 /* contraction_order.c */
 extern void emogi_contraction_make_order(const EmogiContracting *work, const uint32_t *levels, uint32_t *order, uint64_t *places, uint32_t *ranks,
 										 uint64_t *starts);
@@ -80,7 +83,7 @@ extern void emogi_contraction_make_order(const EmogiContracting *work, const uin
 /* contraction_witness.c: find what the contraction of a vertex needs. adds: and add it. Gets how many arcs; false as above. */
 extern bool emogi_contraction_make_shortcuts(EmogiContracting *work, uint32_t v, bool adds, uint64_t *count);
 
-/* Get the distance of the farthest vertex from one, or near it. */
+/* Get the distance of the farthest vertex from one, or near it; any when the job is to end. */
 extern double emogi_contraction_make_farthest(EmogiContracting *work, uint32_t source);
 
 #endif							/* EMOGI_CONTRACTION_PARTS_H */

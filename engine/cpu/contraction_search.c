@@ -574,7 +574,10 @@ emogi_contraction_distances(const EmogiContraction *made, const EmogiGraph *grap
 	error->message[0] = error->detail[0] = '\0';
 	*looked = 0;
 	if (matrix == NULL)
+	{
+		snprintf(error->message, sizeof error->message, "out of memory for a matrix of distances");
 		return status;
+	}
 	*matrix = (Matrix) {.job = {.control = control}, .made = made, .error = emogi_contraction_error(graph), .reversed = reversed};
 	for (uint64_t first = 0; first < query->ntargets && !emogi_job_stopped(&matrix->job) && !matrix->gave_up; first += BATCH)
 		(void) find_columns(matrix, query, first, poll, distance);

@@ -12,6 +12,7 @@
 
 #define MOST_SETTLED 60			/* vertices */
 #define MOST_SETTLED_LATE 400	/* where what is left is dense: a shortcut too many costs more there */
+#define POLL_SETTLED 65536		/* vertices between two looks whether to end */
 #define LATE_ARCS 12			/* of the vertex from which it is searched */
 
 /* Put an entry into the heap, which has room for it. */
@@ -63,6 +64,8 @@ search_around(EmogiContracting *work, uint32_t source, uint32_t around, double m
 		const EmogiArc *arcs = emogi_contraction_make_arcs(work, 0, entry.vertex);
 		const uint32_t count = work->lists[0][entry.vertex].count;
 
+		if (nsettled % POLL_SETTLED == POLL_SETTLED - 1 && emogi_contraction_make_stopped(work))
+			break;
 		if (entry.distance > work->nodes[entry.vertex].distance)
 			continue;
 		if (entry.distance >= most || (work->nodes[entry.vertex].wanted == work->search && --nwanted == 0))

@@ -18,6 +18,7 @@
 
 #define VERTICES_AT_ONCE 1024
 #define SEEDS_AT_ONCE 64
+#define PEELED_AT_ONCE 65536	/* of a cascade, between two looks whether to end */
 #define ALONE_LEFT 4096			/* so few vertices are not worth waking anyone */
 
 typedef struct Cores
@@ -170,7 +171,7 @@ peel(Cores *cores, int thread, bool is_shared)
 		for (; i < end && !emogi_job_stopped(&cores->run.job); i++)
 		{
 			height = peel_vertex(cores, cores->seeds[i], stack, height, is_shared);
-			for (npeeled++; height > 0; npeeled++)
+			for (npeeled++; height > 0 && !(npeeled % PEELED_AT_ONCE == 0 && emogi_job_stopped(&cores->run.job)); npeeled++)
 				height = peel_vertex(cores, stack[height - 1], stack, height - 1, is_shared);
 		}
 	}

@@ -22,12 +22,12 @@ typedef struct Hops
 	uint64_t	looked;
 	bool		failed;
 	uint64_t	deepest;		/* level that nothing is walked over from */
-	uint64_t   *queue;			/* [2^(bits - 1)], and as much scratch: vertices << 32 | their levels, in the order in which they were met */
+	uint64_t   *queue;			/* [2^(bits - 1)], and as much scratch and a word (emogi_near_order): vertices << 32 | their levels, in the order in which they were met */
 	uint64_t	count;
 	uint32_t   *table;			/* [2^bits], vertex + 1, 0 = free, open addressing, at least half of them free */
 	int			bits;
 	bool		is_taken;		/* queue, and the table behind it, are memory of their own */
-	uint64_t	few_queue[2 << (FEW_BITS - 1)];
+	uint64_t	few_queue[(1 << FEW_BITS) + 1];
 	uint32_t	few_table[1 << FEW_BITS];
 } Hops;
 
@@ -66,7 +66,7 @@ grow(Hops *hops, uint64_t count)
 
 	while (UINT64_C(1) << bits < 2 * count)
 		bits++;
-	after = malloc((sizeof(*hops->queue) + sizeof(*hops->table)) << bits);
+	after = malloc(((sizeof(*hops->queue) + sizeof(*hops->table)) << bits) + sizeof(*hops->queue));
 	if (after == NULL)
 	{
 		hops->failed = true;
@@ -74,7 +74,7 @@ grow(Hops *hops, uint64_t count)
 	}
 	hops->bits = bits;
 	hops->queue = memcpy(after, before, hops->count * sizeof(*before));
-	hops->table = memset(after + (UINT64_C(1) << bits), 0, sizeof(*hops->table) << bits);
+	hops->table = memset(after + (UINT64_C(1) << bits) + 1, 0, sizeof(*hops->table) << bits);
 	for (uint64_t i = 0; i < hops->count; i++)
 		*find_place(hops, vertex_of(after[i])) = vertex_of(after[i]) + 1;
 	if (hops->is_taken)

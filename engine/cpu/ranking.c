@@ -70,13 +70,11 @@ emogi_ranking_take(EmogiRanking *ranking, void **items, size_t bytes)
 
 /* ---- classes ---- */
 
-bool
-emogi_ranking_is_banned(const EmogiRanking *ranking, const EmogiRankClass *class, uint32_t vertex)
+void
+emogi_ranking_bar(EmogiRanking *ranking, const EmogiRankClass *class, bool barred)
 {
 	for (uint32_t i = class->bans; i != EMOGI_RANKING_NONE; i = ranking->bans[i].next)
-		if (ranking->bans[i].vertex == vertex)
-			return true;
-	return false;
+		ranking->nodes[ranking->bans[i].vertex].barred = barred;
 }
 
 /* Say where a class stands among those of its path that have the same key: what goes on with a smaller vertex than the path before what leaves it later. */
@@ -241,14 +239,15 @@ bound_class(EmogiRanking *ranking, const EmogiRankPath *path, EmogiRankClass *cl
 	const uint64_t first = lists->offsets[spur];
 
 	class->key = (double) INFINITY;
-	for (uint64_t e = first; e < lists->offsets[spur + 1]; e++)
+	emogi_ranking_bar(ranking, class, true);
+	for (uint64_t e = first; e < lists->offsets[spur + 1] && !emogi_ranking_look_within(ranking, e - first); e++)
 	{
 		const uint32_t v = lists->targets[e];
 		const double value = emogi_path_candidate(EMOGI_SSSP, path->distance[class->at], emogi_weight(lists->weights, type, e));
 		double		key;
 
 		if (emogi_ranking_repeats(lists, first, e) || !(value < (double) INFINITY) ||
-			(ranking->nodes[v].stamp == ranking->stamp && ranking->nodes[v].banned) || emogi_ranking_is_banned(ranking, class, v))
+			(ranking->nodes[v].stamp == ranking->stamp && ranking->nodes[v].banned) || ranking->nodes[v].barred)
 			continue;
 		key = emogi_ranking_deflate(ranking, emogi_ranking_add(value, emogi_ranking_bound(ranking, v)));
 		key = key < ranking->last ? ranking->last : key;
@@ -258,6 +257,7 @@ bound_class(EmogiRanking *ranking, const EmogiRankPath *path, EmogiRankClass *cl
 			class->next = v;
 		}
 	}
+	emogi_ranking_bar(ranking, class, false);
 	return class->key < (double) INFINITY;
 }
 
@@ -296,7 +296,7 @@ split(EmogiRanking *ranking, EmogiRankPath *path, uint32_t bans)
 		path->classes[path->nclasses++] = class;
 	}
 	qsort(path->classes, path->nclasses, sizeof *path->classes, compare_classes);
-	return true;
+	return ranking->job.status == EMOGI_OK;
 }
 
 /* Have the first class of all, whose path has been found, give it to the ranking. */

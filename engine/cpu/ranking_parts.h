@@ -44,6 +44,7 @@ typedef struct EmogiSpurNode
 	uint32_t	stamp;
 	bool		banned;			/* on the class's prefix */
 	bool		on_path;		/* on the path that is being made */
+	bool		barred;			/* whatever the stamp: may not follow the spur (emogi_ranking_bar) */
 	double		value;			/* the least distance from the source with that prefix; +inf = not met */
 	double		latest;			/* from here a way leads to the target in time when the distance is at most this; -1 = it is not known */
 	double		dead;			/* from here none does when it is at least this */
@@ -154,8 +155,8 @@ typedef enum EmogiSpurOutcome
 
 /* ---- ranking.c ---- */
 
-/* Say whether a vertex may not follow the prefix of a class. */
-extern bool emogi_ranking_is_banned(const EmogiRanking *ranking, const EmogiRankClass *class, uint32_t vertex);
+/* Mark the vertices that may not follow the prefix of a class, before the spur's list is walked, or take the marks away. */
+extern void emogi_ranking_bar(EmogiRanking *ranking, const EmogiRankClass *class, bool barred);
 
 /* Make room for `count` items of `bytes` in an array of *room; false, with the job failed, without memory. */
 extern bool emogi_ranking_reserve(EmogiRanking *ranking, void **items, uint64_t *room, uint64_t count, size_t bytes);
@@ -292,6 +293,15 @@ emogi_ranking_look(EmogiRanking *ranking, uint64_t count)
 			emogi_job_fail(&ranking->job, EMOGI_CANCELED);
 		return emogi_job_stopped(&ranking->job);
 	}
+	return ranking->job.status != EMOGI_OK;
+}
+
+/* Ask poll in the middle of a list of which `nwalked` entries have been walked; true = the job has ended. */
+static inline bool
+emogi_ranking_look_within(EmogiRanking *ranking, uint64_t nwalked)
+{
+	if (nwalked % 65536 == 65535 && ranking->poll != NULL && ranking->poll())
+		emogi_job_fail(&ranking->job, EMOGI_CANCELED);
 	return ranking->job.status != EMOGI_OK;
 }
 

@@ -33,7 +33,7 @@ emogi_ranking_spur_node(EmogiRanking *ranking, uint32_t vertex)
 	if (node->stamp != ranking->stamp)
 	{
 		ranking->nmet += node->stamp == 0;
-		*node = (EmogiSpurNode) {.stamp = ranking->stamp,.value = (double) INFINITY,.latest = -1.0,.dead = (double) INFINITY};
+		*node = (EmogiSpurNode) {.stamp = ranking->stamp,.barred = node->barred,.value = (double) INFINITY,.latest = -1.0,.dead = (double) INFINITY};
 	}
 	return node;
 }
@@ -77,9 +77,9 @@ offer(EmogiRanking *ranking, uint32_t vertex, double value, double *length)
 	return emogi_ranking_push(ranking, &ranking->queue, (EmogiRankEntry) {emogi_ranking_add(value, bound), value, vertex});
 }
 
-/* Make offers over the list of a vertex. class: the vertex is its spur; NULL = it is none. */
+/* Make offers over the list of a vertex. is_spur: what is barred is left out. */
 static bool
-walk(EmogiRanking *ranking, uint32_t vertex, double value, const EmogiRankClass *class, double *length)
+walk(EmogiRanking *ranking, uint32_t vertex, double value, bool is_spur, double *length)
 {
 	const EmogiAdjacency *lists = &ranking->graph->forward;
 	const EmogiWeightType type = ranking->graph->weight_type;
@@ -92,10 +92,9 @@ walk(EmogiRanking *ranking, uint32_t vertex, double value, const EmogiRankClass 
 	{
 		const double next = emogi_path_candidate(EMOGI_SSSP, value, emogi_weight(lists->weights, type, e));
 
-		if (emogi_ranking_repeats(lists, first, e) || !(next < (double) INFINITY) ||
-			(class != NULL && emogi_ranking_is_banned(ranking, class, lists->targets[e])))
+		if (emogi_ranking_repeats(lists, first, e) || !(next < (double) INFINITY) || (is_spur && ranking->nodes[lists->targets[e]].barred))
 			continue;
-		if (!offer(ranking, lists->targets[e], next, length))
+		if (!offer(ranking, lists->targets[e], next, length) || emogi_ranking_look_within(ranking, e - first))
 			return false;
 	}
 	return true;
@@ -115,7 +114,7 @@ settle(EmogiRanking *ranking, double *length)
 		return true;
 	if (key > entry.key)
 		return emogi_ranking_push(ranking, &ranking->queue, (EmogiRankEntry) {key, entry.value, entry.vertex});
-	return walk(ranking, entry.vertex, entry.value, NULL, length);
+	return walk(ranking, entry.vertex, entry.value, false, length);
 }
 
 /* Find the length of the shortest path of a class, if it is no more than allowed. */
@@ -124,10 +123,14 @@ find_length(EmogiRanking *ranking, const EmogiRankPath *path, EmogiRankClass *cl
 {
 	EmogiRankQueue *queue = &ranking->queue;
 	double		key;
+	bool		walked;
 
 	queue->count = 0;
 	*length = (double) INFINITY;
-	if (!walk(ranking, path->vertices[class->at], path->distance[class->at], class, length))
+	emogi_ranking_bar(ranking, class, true);
+	walked = walk(ranking, path->vertices[class->at], path->distance[class->at], true, length);
+	emogi_ranking_bar(ranking, class, false);
+	if (!walked)
 		return false;
 	while (queue->count > 0 && !(queue->entries[0].key > (*length < allowed ? *length : allowed) * ranking->slack))
 		if (!settle(ranking, length))
@@ -267,25 +270,22 @@ pop_step(EmogiRanking *ranking)
 
 /* May the path go on to a vertex, as far as is known? */
 static bool
-may_enter(EmogiRanking *ranking, const EmogiRankClass *class, Clock clock, uint32_t vertex, double value, double length)
+may_enter(EmogiRanking *ranking, Clock clock, uint32_t vertex, double value, double length)
 {
 	const EmogiSpurNode *node = emogi_ranking_spur_node(ranking, vertex);
 
-	if (node->banned || node->on_path || !(value <= length) || (ranking->nsteps == 1 && emogi_ranking_is_banned(ranking, class, vertex)))
+	if (node->banned || node->on_path || !(value <= length) || (ranking->nsteps == 1 && node->barred))
 		return false;
 	return vertex == ranking->target || (value < node->dead && is_in_time(ranking, clock, vertex, value, length));
 }
 
-/* Find the first path of a class that is no longer than `length`: the steps from the spur on; none = there is no such path. */
+/* Make steps from the spur on, which is the first, and bars what may not follow it, until one is to the target; none is left when there is no such path. */
 static bool
-find_steps(EmogiRanking *ranking, const EmogiRankPath *path, const EmogiRankClass *class, Clock clock, double length)
+make_steps(EmogiRanking *ranking, Clock clock, double length)
 {
 	const EmogiAdjacency *lists = &ranking->graph->forward;
 	const EmogiWeightType type = ranking->graph->weight_type;
 
-	ranking->nsteps = 0;
-	if (!push_step(ranking, path->vertices[class->at], path->distance[class->at]))
-		return false;
 	while (ranking->nsteps > 0 && ranking->steps[ranking->nsteps - 1].vertex != ranking->target)
 	{
 		EmogiSpurStep *step = &ranking->steps[ranking->nsteps - 1];
@@ -300,12 +300,25 @@ find_steps(EmogiRanking *ranking, const EmogiRankPath *path, const EmogiRankClas
 		value = emogi_path_candidate(EMOGI_SSSP, step->value, emogi_weight(lists->weights, type, e));
 		if (emogi_ranking_repeats(lists, lists->offsets[step->vertex], e) || !(value < (double) INFINITY))
 			continue;
-		if (may_enter(ranking, class, clock, lists->targets[e], value, length) && !push_step(ranking, lists->targets[e], value))
+		if (may_enter(ranking, clock, lists->targets[e], value, length) && !push_step(ranking, lists->targets[e], value))
 			return false;
-		if (ranking->job.status != EMOGI_OK)
+		if (emogi_ranking_look_within(ranking, e))
 			return false;
 	}
 	return true;
+}
+
+/* Find the first path of a class that is no longer than `length`: the steps from the spur on; none = there is no such path. */
+static bool
+find_steps(EmogiRanking *ranking, const EmogiRankPath *path, const EmogiRankClass *class, Clock clock, double length)
+{
+	bool		made;
+
+	ranking->nsteps = 0;
+	emogi_ranking_bar(ranking, class, true);
+	made = push_step(ranking, path->vertices[class->at], path->distance[class->at]) && make_steps(ranking, clock, length);
+	emogi_ranking_bar(ranking, class, false);
+	return made;
 }
 
 /* Have the path of the steps be the class's. */

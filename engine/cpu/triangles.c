@@ -23,6 +23,7 @@
 #define VERTICES_AT_ONCE 4096
 #define SHORT_LISTS 16			/* entries, the mean over all neighbours */
 #define OWN_COUNTS 65536		/* vertices of which each thread keeps counts: 512 KB */
+#define LOOKED_AT_ONCE 1048576	/* entries between two looks whether to end, of the neighbours of a vertex */
 #define GATHER 128				/* list entries that are looked up before those found are counted */
 
 typedef struct Triangles
@@ -106,13 +107,14 @@ close_in_ways(const Triangles *triangles, uint64_t w, const uint8_t *marks, uint
 	return of_u;
 }
 
-/* Count the triangles of which u is the vertex of lowest degree. */
+/* Count the triangles of which u is the vertex of lowest degree; not all of them when the job has stopped. */
 static inline uint64_t
-close_all(const Triangles *triangles, uint64_t u, uint8_t *marks, uint64_t *own)
+close_all(Triangles *triangles, uint64_t u, uint8_t *marks, uint64_t *own)
 {
 	const EmogiOriented *oriented = &triangles->oriented;
 	uint64_t	count = 0;
 	uint64_t	looked = 0;
+	uint64_t	limit = LOOKED_AT_ONCE;
 
 	if (oriented->offsets[u + 1] - oriented->offsets[u] < 2)
 		return 0;
@@ -123,6 +125,12 @@ close_all(const Triangles *triangles, uint64_t u, uint8_t *marks, uint64_t *own)
 
 		count += oriented->ways != NULL ? close_in_ways(triangles, w, marks, own) : close_plain(triangles, w, marks, own);
 		looked += oriented->offsets[w + 1] - oriented->offsets[w];
+		if (looked + e - oriented->offsets[u] >= limit)
+		{
+			if (emogi_job_stopped(&triangles->run.job))
+				break;
+			limit += LOOKED_AT_ONCE;
+		}
 	}
 	mark_list(oriented, u, marks, false);
 	add_count(triangles, own, (uint32_t) u, count);

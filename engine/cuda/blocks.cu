@@ -294,10 +294,12 @@ blocks_above_kernel(Blocks blocks, unsigned long long *components)
 
 /* Count each block for its top. Bytes: 8 a vertex, and 12 at random a block. */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
-blocks_below_kernel(Blocks blocks, unsigned long long *components)
+blocks_below_kernel(Blocks blocks, unsigned long long *components, Step step)
 {
 	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
 
+	if (is_halted(step))
+		return;					/* a block may have no top yet */
 	for (uint64_t v = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x; v < blocks.nvertices; v += nthreads)
 		if (is_block(blocks, v))
 			atomicAdd(&components[blocks.top[v]], 1ull);
@@ -400,7 +402,7 @@ count_blocks(Run *run, const Blocks *blocks, unsigned long long *components, Emo
 	cudaStream_t stream = run->state->stream;
 
 	CUDA_LAUNCH(blocks_above_kernel, run->full_blocks, BLOCK_THREADS, stream, *blocks, components);
-	CUDA_LAUNCH(blocks_below_kernel, run->full_blocks, BLOCK_THREADS, stream, *blocks, components);
+	CUDA_LAUNCH(blocks_below_kernel, run->full_blocks, BLOCK_THREADS, stream, *blocks, components, run->step);
 	CUDA_LAUNCH(blocks_drop_kernel, run->full_blocks, BLOCK_THREADS, stream, run->nvertices, components);
 	return EMOGI_OK;
 }

@@ -32,10 +32,12 @@ second_of(const Blocks &blocks, uint32_t label)
 
 /* Count blocks by their smallest vertices, and mark the labels that are above their tops. Bytes: 16 a vertex, and one atomic operation a block. */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
-blocks_count_kernel(Blocks blocks, Numbers numbers)
+blocks_count_kernel(Blocks blocks, Numbers numbers, Step step)
 {
 	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
 
+	if (is_halted(step))
+		return;					/* a block may have no top yet */
 	for (uint64_t v = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x; v < blocks.nvertices; v += nthreads)
 	{
 		const bool	there = is_block(blocks, v);
@@ -49,10 +51,12 @@ blocks_count_kernel(Blocks blocks, Numbers numbers)
 
 /* List the labels that are above their tops. Bytes: 16 a vertex. */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
-blocks_list_kernel(Blocks blocks, Numbers numbers)
+blocks_list_kernel(Blocks blocks, Numbers numbers, Step step)
 {
 	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
 
+	if (is_halted(step))
+		return;					/* nothing was counted */
 	for (uint64_t v = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x; v < blocks.nvertices; v += nthreads)
 		if (is_block(blocks, v) && v > blocks.top[v])
 			numbers.labels[0][numbers.listed[v]] = (uint32_t) v;
@@ -153,11 +157,11 @@ emogi_blocks_number(Run *run, const Blocks *blocks, int64_t *component, EmogiErr
 	told = numbers.listed + n + 1;
 	CUDA_TRY(cudaMemsetAsync(numbers.before, 0, (n + 1) * sizeof *numbers.before, stream));
 	CUDA_TRY(cudaMemsetAsync(numbers.listed + n, 0, sizeof *numbers.listed, stream));
-	CUDA_LAUNCH(blocks_count_kernel, nblocks, BLOCK_THREADS, stream, *blocks, numbers);
+	CUDA_LAUNCH(blocks_count_kernel, nblocks, BLOCK_THREADS, stream, *blocks, numbers, run->step);
 	TRY(prefix_sum(run, numbers.before, n + 1, numbers.tile, error));
 	TRY(prefix_sum(run, numbers.listed, n + 1, numbers.tile, error));
 	CUDA_TRY(cudaMemcpyAsync(told, numbers.listed + n, sizeof *told, cudaMemcpyDeviceToDevice, stream));
-	CUDA_LAUNCH(blocks_list_kernel, nblocks, BLOCK_THREADS, stream, *blocks, numbers);
+	CUDA_LAUNCH(blocks_list_kernel, nblocks, BLOCK_THREADS, stream, *blocks, numbers, run->step);
 	TRY(emogi_run_fetch(run, &nlabels, told, sizeof nlabels, error));
 	TRY(stable_sort(run, &numbers.labels[0], &numbers.labels[1], nlabels, blocks->top, n, numbers.counts, error));
 	CUDA_LAUNCH(blocks_begin_kernel, nblocks, BLOCK_THREADS, stream, *blocks, numbers, numbers.labels[0], told);

@@ -58,7 +58,7 @@ round_entry(uint64_t chunk, uint32_t round)
 	return chunk * CHUNK_ENTRIES + round * ROUND_ENTRIES + lane_number() * LANE_ENTRIES;
 }
 
-/* Give the warps of the grid chunks first .. upto - 1 in ascending order. process(chunk) is called by whole warps. */
+/* Give the warps of the grid chunks first .. upto - 1, fewer than NO_BATCH, in ascending order. process(chunk) is called by whole warps. */
 template <class Process>
 static __device__ __forceinline__ void
 sweep_chunks(const Step &step, uint64_t first, uint64_t upto, Process process)
@@ -69,7 +69,7 @@ sweep_chunks(const Step &step, uint64_t first, uint64_t upto, Process process)
 	{
 		const uint32_t ticket = __shfl_sync(FULL_WARP, next, 0);
 
-		if (ticket >= upto - first)
+		if (ticket == NO_BATCH || ticket >= upto - first)
 			break;
 		if (lane_number() == 0)
 			next = take_ticket(step);	/* under way while the chunk is read */

@@ -67,6 +67,7 @@ typedef struct Sums
 	long long	gained;
 	unsigned long long nmoved;
 	unsigned long long nopen;
+	unsigned long long nwaiting;	/* 1 = a node wants to move, and has not asked for it */
 	unsigned long long nleaving;
 	unsigned long long most;	/* the largest, of any kind */
 	long long	whole;

@@ -31,6 +31,8 @@ struct MoveRule
 	Arrays		arrays;
 	EmogiGains	gains;
 	uint64_t	salt;
+	uint64_t	sweep;
+	bool		few;			/* not all nodes that want to move ask for it */
 	bool		to_empty;
 
 	__device__ __forceinline__ bool open(uint64_t i, Item *item) const
@@ -106,7 +108,14 @@ struct MoveRule
 			arrays.open[item.node] = WANTS_OUT;
 			arrays.sums->nleaving = 1;
 		}
-		else if (item.best.community != EMOGI_NO_VERTEX)
+		else if (item.best.community == EMOGI_NO_VERTEX)
+			return;
+		else if (few && !emogi_communities_asks(salt, item.node, sweep, true))
+		{
+			arrays.open[item.node] = OPEN;
+			arrays.sums->nwaiting = 1;
+		}
+		else
 			wish(item, i, item.best.community, item.best.weight - item.own_weight);
 	}
 };
@@ -126,10 +135,11 @@ typedef struct Going
 	bool		to_empty;
 } Going;
 
-/* See which nodes of a batch may go. All threads of the grid. */
+/* See which nodes of a batch may go; none when the run is halted, for then not all have chosen. All threads of the grid. */
 static __device__ __forceinline__ void
-check_moves(const Level &level, const Arrays &arrays, const Going &going, const Batch &batch)
+check_moves(const Level &level, const Arrays &arrays, const Going &going, const Batch &batch, const Step &step)
 {
+	const bool	halted = is_halted(step);
 	unsigned long long gained = 0;
 	unsigned long long nmoved = 0;
 	unsigned long long nopen = 0;
@@ -142,7 +152,7 @@ check_moves(const Level &level, const Arrays &arrays, const Going &going, const 
 		EmogiWish	wish;
 		double		gain;
 
-		if (to == STAYS)
+		if (to == STAYS || halted)
 			return;
 		wish = EmogiWish{from, to, going.to_empty, arrays.difference[i], level.strength[node], arrays.total[from], arrays.total[to],
 			arrays.size[from], arrays.size[to], arrays.into[from], arrays.into[to], arrays.out_of[from], arrays.out_of[to]};
@@ -164,10 +174,12 @@ check_moves(const Level &level, const Arrays &arrays, const Going &going, const 
 	block_add(&arrays.sums->nopen, nopen);
 }
 
-/* Move those that may go. All threads of the grid. */
+/* Move those that may go, likewise. All threads of the grid. */
 static __device__ __forceinline__ void
-make_moves(const Level &level, const Arrays &arrays, const Batch &batch)
+make_moves(const Level &level, const Arrays &arrays, const Batch &batch, const Step &step)
 {
+	const bool	halted = is_halted(step);
+
 	for_each(batch.starts[NCLASSES] - batch.starts[0], [&](uint64_t k) {
 		const uint64_t i = batch.starts[0] + k;
 		const uint32_t to = arrays.chosen[i];
@@ -175,7 +187,7 @@ make_moves(const Level &level, const Arrays &arrays, const Batch &batch)
 		const uint32_t from = arrays.community[node];
 		const long long strength = level.strength[node];
 
-		if (to == STAYS)
+		if (to == STAYS || halted)
 			return;
 		arrays.out_of[from] = 0;
 		arrays.into[to] = 0;
@@ -233,15 +245,15 @@ open_neighbours(const Level &level, const Arrays &arrays, const Batch &batch)
 }
 
 static __global__ void __launch_bounds__(BLOCK_THREADS)
-move_check_kernel(Level level, Arrays arrays, Going going, Batch batch)
+move_check_kernel(Level level, Arrays arrays, Going going, Batch batch, Step step)
 {
-	check_moves(level, arrays, going, batch);
+	check_moves(level, arrays, going, batch, step);
 }
 
 static __global__ void __launch_bounds__(BLOCK_THREADS)
-move_go_kernel(Level level, Arrays arrays, Batch batch)
+move_go_kernel(Level level, Arrays arrays, Batch batch, Step step)
 {
-	make_moves(level, arrays, batch);
+	make_moves(level, arrays, batch, step);
 }
 
 static __global__ void __launch_bounds__(BLOCK_THREADS)
@@ -252,11 +264,11 @@ move_open_kernel(Level level, Arrays arrays, Batch batch)
 
 /* All three of a batch of few nodes, in one block. */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
-move_few_kernel(Level level, Arrays arrays, Going going, Batch batch)
+move_few_kernel(Level level, Arrays arrays, Going going, Batch batch, Step step)
 {
-	check_moves(level, arrays, going, batch);
+	check_moves(level, arrays, going, batch, step);
 	__syncthreads();
-	make_moves(level, arrays, batch);
+	make_moves(level, arrays, batch, step);
 	__syncthreads();
 	open_neighbours(level, arrays, batch);
 }
@@ -304,11 +316,11 @@ move_batch(Search *search, const Level *level, const MoveRule &rule, bool sure, 
 	TRY(tally_batch(search, rule, level->is_wide, b, first_long, error));
 	if (are_few(batch))
 	{
-		CUDA_LAUNCH(move_few_kernel, 1, BLOCK_THREADS, stream, *level, search->arrays, going, batch);
+		CUDA_LAUNCH(move_few_kernel, 1, BLOCK_THREADS, stream, *level, search->arrays, going, batch, search->run->step);
 		return EMOGI_OK;
 	}
-	LAUNCH_EACH(move_check_kernel, search, count, *level, search->arrays, going, batch);
-	LAUNCH_EACH(move_go_kernel, search, count, *level, search->arrays, batch);
+	LAUNCH_EACH(move_check_kernel, search, count, *level, search->arrays, going, batch, search->run->step);
+	LAUNCH_EACH(move_go_kernel, search, count, *level, search->arrays, batch, search->run->step);
 	CUDA_LAUNCH(move_open_kernel, open_blocks(search, batch), BLOCK_THREADS, stream, *level, search->arrays, batch);
 	return EMOGI_OK;
 }
@@ -317,12 +329,12 @@ move_batch(Search *search, const Level *level, const MoveRule &rule, bool sure, 
 
 /* Mark those that leave now, and communities without nodes. */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
-leave_mark_kernel(Arrays arrays, uint64_t nnodes, uint64_t salt, uint64_t sweep)
+leave_mark_kernel(Arrays arrays, uint64_t nnodes, uint64_t salt, uint64_t sweep, bool few)
 {
 	for_each(nnodes + 1, [&](uint64_t i) {
 		const bool	out = i < nnodes && arrays.open[i] == WANTS_OUT;
 
-		arrays.place[i] = out && emogi_communities_asks(salt, i, sweep);
+		arrays.place[i] = out && emogi_communities_asks(salt, i, sweep, few);
 		arrays.refined[i] = i < nnodes && arrays.size[i] == 0;
 		if (out)
 			arrays.open[i] = arrays.place[i] ? LEAVES : OPEN;
@@ -345,12 +357,12 @@ leave_write_kernel(Arrays arrays, uint64_t nnodes)
 
 /* Let nodes leave for communities of their own. */
 static EmogiStatus
-leave(Search *search, const Level *level, MoveRule rule, bool sure, uint64_t sweep, EmogiError *error)
+leave(Search *search, const Level *level, MoveRule rule, bool sure, EmogiError *error)
 {
 	Run		   *run = search->run;
 	uint64_t	first_long = 0;
 
-	LAUNCH_EACH(leave_mark_kernel, search, level->nnodes + 1, search->arrays, level->nnodes, rule.salt, sweep);
+	LAUNCH_EACH(leave_mark_kernel, search, level->nnodes + 1, search->arrays, level->nnodes, rule.salt, rule.sweep, rule.few);
 	TRY(prefix_sum(run, search->arrays.place, level->nnodes + 1, search->arrays.narrow_tile, error));
 	TRY(prefix_sum(run, search->arrays.refined, level->nnodes + 1, search->arrays.narrow_tile, error));
 	LAUNCH_EACH(leave_write_kernel, search, level->nnodes, search->arrays, level->nnodes);
@@ -419,9 +431,9 @@ count_empty(Search *search, const Level *level, EmogiError *error)
 
 /* Look at all open nodes. sums: what came of it. */
 static EmogiStatus
-sweep_open(Search *search, const Level *level, uint64_t salt, uint64_t sweep, Sums *sums, EmogiError *error)
+sweep_open(Search *search, const Level *level, uint64_t salt, uint64_t sweep, bool few, Sums *sums, EmogiError *error)
 {
-	const MoveRule rule = {*level, search->arrays, search->gains, salt, false};
+	const MoveRule rule = {*level, search->arrays, search->gains, salt, sweep, few, false};
 	const bool	sure = sweep >= EMOGI_COMMUNITIES_SURE_SWEEP;
 	uint64_t	first_long = 0;
 
@@ -431,11 +443,12 @@ sweep_open(Search *search, const Level *level, uint64_t salt, uint64_t sweep, Su
 	for (uint32_t b = 0; b < search->order.nbatches; b++)
 		TRY(move_batch(search, level, rule, sure, b, &first_long, error));
 	TRY(emogi_communities_take_sums(search, sums, error));
+	sums->nopen += sums->nwaiting;
 	if (sums->nleaving > 0)
 	{
 		Sums		more;
 
-		TRY(leave(search, level, rule, sure, sweep, error));
+		TRY(leave(search, level, rule, sure, error));
 		LAUNCH_EACH(move_count_empty_kernel, search, level->nnodes, search->arrays, level->nnodes);
 		TRY(emogi_communities_take_sums(search, &more, error));
 		sums->gained += more.gained;
@@ -453,6 +466,8 @@ emogi_communities_settle(Search *search, const Level *level, bool last, uint64_t
 	const bool	is_small = level->nnodes + level->nentries < EMOGI_COMMUNITIES_SMALL_LEVEL;
 	bool		settles = last;
 	bool		looks_at_all = true;
+	bool		few = false;
+	uint64_t	nidle = 0;		/* sweeps in a row in which no node has moved */
 
 	search->gains.least = 0.0;
 	LAUNCH_EACH(move_begin_kernel, search, level->nnodes, *level, search->arrays);
@@ -463,7 +478,9 @@ emogi_communities_settle(Search *search, const Level *level, bool last, uint64_t
 		double		enough;
 		Sums		sums;
 
-		TRY(sweep_open(search, level, emogi_communities_random(salt, sweep), sweep, &sums, error));
+		few = few || emogi_communities_few_ask(sweep, nidle);
+		TRY(sweep_open(search, level, emogi_communities_random(salt, sweep), sweep, few, &sums, error));
+		nidle = sums.nmoved > 0 ? 0 : nidle + 1;
 		search->gained += sums.gained;
 		enough = search->least_gain * search->gains.scale;
 		if (!settles && !is_small)
@@ -475,7 +492,7 @@ emogi_communities_settle(Search *search, const Level *level, bool last, uint64_t
 			continue;
 		}
 		settles = last || search->nempty == 0;
-		if (!settles || (sums.nopen + sums.nmoved == 0 && looks_at_all))
+		if (!settles || (sums.nopen + sums.nmoved == 0 && looks_at_all) || nidle >= EMOGI_COMMUNITIES_MOST_IDLE)
 			break;
 		search->gains.least = search->least_gain;
 		looks_at_all = true;

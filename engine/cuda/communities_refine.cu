@@ -10,6 +10,7 @@
 #include <math.h>
 
 #define NO_NODE_BATCH UINT16_MAX	/* of a node that is not looked at */
+#define SPREAD_ENTRIES 4096		/* that a lane looks at before it asks whether to leave */
 
 /* What rules that look at a node's list have in common. */
 struct ListRule
@@ -303,10 +304,11 @@ part_begin_kernel(Level level, Arrays arrays)
 
 /* Bring the smaller number to both ends of entries within communities, 8 lanes a list, and to what the numbers name. */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
-part_spread_kernel(Level level, Arrays arrays)
+part_spread_kernel(Level level, Arrays arrays, Step step)
 {
 	const uint32_t rank = threadIdx.x % SHORT_LANES;
 	const uint64_t ngroups = (uint64_t) gridDim.x * (BLOCK_THREADS / SHORT_LANES);
+	uint32_t	nlooked = 0;
 	bool		changed = false;
 
 	for (uint64_t i = (uint64_t) blockIdx.x * (BLOCK_THREADS / SHORT_LANES) + threadIdx.x / SHORT_LANES; i < level.nnodes; i += ngroups)
@@ -316,6 +318,8 @@ part_spread_kernel(Level level, Arrays arrays)
 			const uint32_t own = *(volatile uint32_t *) &arrays.refined[i];
 			const uint32_t other = *(volatile uint32_t *) &arrays.refined[j];
 
+			if (++nlooked % SPREAD_ENTRIES == 0 && must_leave_alone(step, 63))
+				return;
 			if (arrays.community[j] != arrays.community[i] || own == other || level_weight(level, e) == 0)
 				continue;
 			changed = true;
@@ -359,7 +363,7 @@ emogi_communities_part(Search *search, const Level *level, uint64_t *nparts, Emo
 	LAUNCH_EACH(part_begin_kernel, search, level->nnodes, *level, search->arrays);
 	do
 	{
-		LAUNCH_EACH(part_spread_kernel, search, level->nnodes * SHORT_LANES, *level, search->arrays);
+		LAUNCH_EACH(part_spread_kernel, search, level->nnodes * SHORT_LANES, *level, search->arrays, search->run->step);
 		LAUNCH_EACH(part_follow_kernel, search, level->nnodes, *level, search->arrays);
 		TRY(emogi_communities_take_sums(search, &sums, error));
 	} while (sums.changed != 0);

@@ -359,10 +359,12 @@ tally_slabs_kernel(Rule rule, const Long *longs, uint64_t nlongs, uint64_t nslab
 /* Bring together what was found in the slabs of long lists, a warp each. */
 template <class Rule>
 static __global__ void __launch_bounds__(BLOCK_THREADS)
-tally_merge_kernel(Rule rule, const Long *longs, uint64_t nlongs, Arena arena)
+tally_merge_kernel(Rule rule, const Long *longs, uint64_t nlongs, Arena arena, Step step)
 {
 	const uint64_t nwarps = (uint64_t) gridDim.x * BLOCK_WARPS;
 
+	if (is_halted(step))
+		return;					/* not all slabs have been looked at */
 	for (uint64_t x = (uint64_t) blockIdx.x * BLOCK_WARPS + threadIdx.x / WARP_LANES; x < nlongs; x += nwarps)
 	{
 		const Long	its = longs[x];
@@ -465,7 +467,7 @@ look_at_tables(Search *search, const Rule &rule, uint64_t first, uint64_t upto, 
 		CUDA_LAUNCH((tally_slabs_kernel<Rule>), blocks_of(search, nslabs, 1, 16), BLOCK_THREADS, stream, rule, search->longs + first, upto - first,
 					nslabs, arena, search->run->step);
 		CUDA_LAUNCH((tally_merge_kernel<Rule>), blocks_of(search, upto - first, BLOCK_WARPS, 16), BLOCK_THREADS, stream, rule, search->longs + first,
-					upto - first, arena);
+					upto - first, arena, search->run->step);
 		CUDA_TRY(cudaMemsetAsync(arena.keys, 0xFF, nslots * sizeof *arena.keys, stream));
 		CUDA_TRY(cudaMemsetAsync(arena.sums, 0, nslots * sizeof *arena.sums, stream));
 	}

@@ -4,7 +4,8 @@
  * Rules. A function that can fail returns an EmogiStatus and fills `error`; CUDA_TRY and TRY leave it at once, so what
  * it took must belong to a holder that is freed on every path: a DeviceMemory or a PlacedGraph, which the run frees at
  * its end, or a Resident, which outlives the run (resident.cuh). All work goes to the one stream of the state. Nobody
- * waits for work on the stream but by emogi_cuda_wait, which polls control->cancel; emogi_run leaves it idle.
+ * waits for work on the stream but by emogi_cuda_wait, which polls control->cancel; emogi_run leaves it idle. Once a
+ * kernel has seen a cancel, those that are queued behind it in the run leave at once, too (traverse.cuh, is_halted).
  * Device memory is taken through emogi_memory_take and freed through emogi_memory_free alone, which keep the count and
  * the cap (managed memory: papers/managed.cu). It comes and goes in the order of the stream: what works on it elsewhere
  * waits for an event of the stream first, and is over before it is freed.

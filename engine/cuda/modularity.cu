@@ -190,6 +190,8 @@ take_arrays(Run *run, const EmogiQuery *query, Modularity *modularity, EmogiErro
 	modularity->bits = 5;
 	while (UINT64_C(1) << modularity->bits < 2 * n)
 		modularity->bits++;
+	if (modularity->bits > 32)
+		return emogi_device_fail(error, EMOGI_UNSUPPORTED, "numbers of communities have 32 bits on the GPU", "%llu vertices", (unsigned long long) n);
 	TRY(take_array(&run->memory, &modularity->value, n, "communities", error));
 	TRY(take_array(&run->memory, &modularity->community, 2 * n, "numbers of communities", error));
 	TRY(take_array(&run->memory, &modularity->strength, 2 * n + 2, "sums of weights", error));

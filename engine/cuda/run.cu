@@ -21,7 +21,8 @@ take_step(Run *run, const EmogiGraph *graph, EmogiError *error)
 	TRY(take_array(&run->memory, &run->step.counters, 1, "counters", error));
 	TRY(take_array(&run->memory, &run->step.slices, slice_capacity(nedges, Line<Target>::ENTRIES), "slices", error));
 	run->step.stop = run->state->device_stop;
-	return emogi_run_clear(run, error);
+	CUDA_TRY(cudaMemsetAsync(run->step.counters, 0, sizeof *run->step.counters, run->state->stream));
+	return EMOGI_OK;
 }
 
 EmogiStatus
@@ -162,7 +163,7 @@ emogi_run_begin_step(Run *run, EmogiError *error)
 EmogiStatus
 emogi_run_clear(Run *run, EmogiError *error)
 {
-	CUDA_TRY(cudaMemsetAsync(run->step.counters, 0, sizeof *run->step.counters, run->state->stream));
+	CUDA_TRY(cudaMemsetAsync(run->step.counters, 0, offsetof(Counters, halt), run->state->stream));
 	return EMOGI_OK;
 }
 

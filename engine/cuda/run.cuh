@@ -56,7 +56,7 @@ extern EmogiStatus emogi_run_place(Run *run, const EmogiGraph *graph, const Emog
 extern EmogiStatus emogi_run_size_grids(Run *run, const EmogiGraph *graph, const void *const *kernels, size_t nkernels, uint32_t edge_bytes,
 										EmogiError *error);
 
-/* Zero what the device counts for one step, or everything that it counts. */
+/* Zero what the device counts for one step, or everything that it counts; a halt stays. */
 extern EmogiStatus emogi_run_begin_step(Run *run, EmogiError *error);
 extern EmogiStatus emogi_run_clear(Run *run, EmogiError *error);
 

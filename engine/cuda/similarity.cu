@@ -23,6 +23,7 @@
 
 #define SHORT_LIST 64			/* entries of the longest shorter list that LINE_LANES lanes look up */
 #define PART_ENTRIES 1024		/* of a longer one, that a warp does */
+#define MOST_PARTS (UINT64_C(1) << 31)	/* of a launch: tickets have 32 bits, and every warp takes one too many */
 
 /* Arrays in device memory. */
 typedef struct Similarities
@@ -240,13 +241,11 @@ find_pair(const Similarities &all, uint64_t part)
 	return low;
 }
 
-/* Count what parts of longer pairs share, a warp each. Bytes: as the first comment says. */
+/* Count what parts first .. upto - 1 of longer pairs share, a warp each. Bytes: as the first comment says. */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
-similarity_long_kernel(Lists<Target> lists, Similarities all, Step step)
+similarity_long_kernel(Lists<Target> lists, Similarities all, uint64_t first, uint64_t upto, Step step)
 {
-	const uint64_t nparts = all.parts[all.npairs];
-
-	sweep_chunks(step, 0, nparts, [&](uint64_t part) {
+	sweep_chunks(step, first, upto, [&](uint64_t part) {
 		const uint64_t i = find_pair(all, part);
 		const Pair	pair = read_pair(lists, all, i, true);
 		const uint64_t from = pair.list.start / ENTRIES * ENTRIES + (part - all.parts[i]) * PART_ENTRIES;
@@ -338,13 +337,19 @@ static EmogiStatus
 count_pairs(Run *run, const Similarities *all, EmogiError *error)
 {
 	cudaStream_t stream = run->state->stream;
+	uint64_t	nparts;
 
 	CUDA_TRY(cudaMemsetAsync(all->parts + all->npairs, 0, sizeof *all->parts, stream));
 	TRY(emogi_run_begin_step(run, error));
 	CUDA_LAUNCH(similarity_short_kernel, run->nblocks, BLOCK_THREADS, stream, run->graph.forward, *all, run->step);
 	TRY(prefix_sum(run, all->parts, all->npairs + 1, all->tile, error));
-	TRY(emogi_run_begin_step(run, error));
-	CUDA_LAUNCH(similarity_long_kernel, run->nblocks, BLOCK_THREADS, stream, run->graph.forward, *all, run->step);
+	TRY(emogi_run_fetch(run, &nparts, all->parts + all->npairs, sizeof nparts, error));	/* parts that were not counted to the end may be any number */
+	for (uint64_t first = 0; first < nparts; first += MOST_PARTS)
+	{
+		TRY(emogi_run_begin_step(run, error));
+		CUDA_LAUNCH(similarity_long_kernel, run->nblocks, BLOCK_THREADS, stream, run->graph.forward, *all, first,
+					nparts - first < MOST_PARTS ? nparts : first + MOST_PARTS, run->step);
+	}
 	return EMOGI_OK;
 }
 

@@ -89,24 +89,38 @@ read_span(const Lists<Target> &lists, uint32_t vertex)
 	return Span{__ldg(&lists.offsets[vertex]), __ldg(&lists.offsets[(uint64_t) vertex + 1])};
 }
 
+/* Say whether the kernel leaves; asks in every 16th round. Whole warps. */
+static __device__ __forceinline__ bool
+leaves_now(const Step &step, uint32_t round)
+{
+	return round % 16 == 15 && __any_sync(FULL_WARP, lane_number() == 0 && must_leave_alone(step, round));
+}
+
 /* Put vertices in order by how many there may be two steps away, a warp each. Bytes: the lists, and 16 at random an entry. */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
 alike_sort_kernel(Lists<Target> lists, Lists<Target> back, Alike alike, Step step)
 {
 	const uint64_t nwarps = (uint64_t) gridDim.x * BLOCK_WARPS;
+	uint32_t	round = 0;
 
 	for (uint64_t v = (uint64_t) blockIdx.x * BLOCK_WARPS + threadIdx.x / WARP_LANES; v < alike.nvertices; v += nwarps)
 	{
 		const Span	list = read_span(lists, (uint32_t) v);
 		unsigned long long most = 0;
 
-		for (uint64_t e = list.start + lane_number(); e < list.end; e += WARP_LANES)
+		for (uint64_t base = list.start; base < list.end; base += WARP_LANES)
+		{
+			const uint64_t e = base + lane_number();
+
 			if (is_distinct(lists.targets, list, e))
 			{
 				const Span	span = read_span(back, __ldg(&lists.targets[e]));
 
 				most += span.end - span.start;
 			}
+			if (leaves_now(step, round++))
+				return;			/* halted: nobody uses the order, which is not whole */
+		}
 		most = warp_sum(most);
 		if (lane_number() == 0)
 		{
@@ -227,13 +241,6 @@ count_list(const Counts &counts, Board *board, const Lists<Target> &back, Span l
 
 		counts.add(board, w != v, w);
 	}
-}
-
-/* Say whether the kernel leaves; asks in every 16th round. Whole warps. */
-static __device__ __forceinline__ bool
-leaves_now(const Step &step, uint32_t round)
-{
-	return round % 16 == 15 && __any_sync(FULL_WARP, lane_number() == 0 && must_leave_alone(step, round));
 }
 
 /*

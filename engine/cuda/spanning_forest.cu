@@ -265,12 +265,14 @@ has_offer(const Growth &growth, uint64_t base, uint32_t giant, unsigned long lon
 /* Offer every tree the ranks of its vertices' edges. Bytes: 12 a vertex that is open, and 8 at random. */
 template <typename Weight>
 static __global__ void __launch_bounds__(BLOCK_THREADS)
-forest_offer_kernel(Growth growth)
+forest_offer_kernel(Growth growth, Step step)
 {
 	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
 	const uint64_t own = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x;
 	const uint32_t giant = *growth.giant;
 
+	if (is_halted(step))
+		return;					/* an edge that is remembered may have no target yet */
 	for (uint64_t base = own - lane_number(); base < growth.nvertices; base += nthreads)
 	{
 		unsigned long long rank;
@@ -289,12 +291,14 @@ forest_offer_kernel(Growth growth)
 /* Offer the ends of those edges that have the least rank. Bytes: as forest_offer_kernel. */
 template <typename Weight>
 static __global__ void __launch_bounds__(BLOCK_THREADS)
-forest_offer_ends_kernel(Growth growth)
+forest_offer_ends_kernel(Growth growth, Step step)
 {
 	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
 	const uint64_t own = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x;
 	const uint32_t giant = *growth.giant;
 
+	if (is_halted(step))
+		return;
 	for (uint64_t base = own - lane_number(); base < growth.nvertices; base += nthreads)
 	{
 		const uint32_t v = (uint32_t) (base + lane_number());
@@ -319,6 +323,8 @@ forest_join_kernel(Growth growth, Step step)
 	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
 	unsigned long long njoined = 0;
 
+	if (is_halted(step))
+		return;
 	for (uint64_t v = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x; v < growth.nvertices; v += nthreads)
 	{
 		unsigned long long edge;
@@ -346,10 +352,12 @@ forest_join_kernel(Growth growth, Step step)
  * the logarithm of its length. Those that stay are offered edges anew. Bytes: 8 a vertex, 20 a tree, and random reads of 4.
  */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
-forest_follow_kernel(Growth growth)
+forest_follow_kernel(Growth growth, Step step)
 {
 	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
 
+	if (is_halted(step))
+		return;					/* links were not written */
 	for (uint64_t v = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x; v < growth.nvertices; v += nthreads)
 	{
 		volatile uint32_t *link = growth.link;
@@ -371,10 +379,12 @@ forest_follow_kernel(Growth growth)
 
 /* Tell all vertices their new trees. Bytes: 8 a vertex, and 4 at random. */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
-forest_tell_kernel(Growth growth)
+forest_tell_kernel(Growth growth, Step step)
 {
 	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
 
+	if (is_halted(step))
+		return;
 	for (uint64_t v = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x; v < growth.nvertices; v += nthreads)
 		growth.tree[v] = growth.link[growth.tree[v]];
 }
@@ -483,11 +493,11 @@ make_round(Run *run, const Growth *growth, bool first, EmogiError *error)
 	TRY(look_at_lists(run, growth, Find<Weight, false>{*growth, first}, error));
 	if constexpr (is_wide<Weight>())
 		TRY(look_at_lists(run, growth, Find<Weight, true>{*growth, first}, error));
-	CUDA_LAUNCH(forest_offer_kernel<Weight>, nblocks, BLOCK_THREADS, stream, *growth);
-	CUDA_LAUNCH(forest_offer_ends_kernel<Weight>, nblocks, BLOCK_THREADS, stream, *growth);
+	CUDA_LAUNCH(forest_offer_kernel<Weight>, nblocks, BLOCK_THREADS, stream, *growth, run->step);
+	CUDA_LAUNCH(forest_offer_ends_kernel<Weight>, nblocks, BLOCK_THREADS, stream, *growth, run->step);
 	CUDA_LAUNCH(forest_join_kernel, nblocks, BLOCK_THREADS, stream, *growth, run->step);
-	CUDA_LAUNCH(forest_follow_kernel, nblocks, BLOCK_THREADS, stream, *growth);
-	CUDA_LAUNCH(forest_tell_kernel, nblocks, BLOCK_THREADS, stream, *growth);
+	CUDA_LAUNCH(forest_follow_kernel, nblocks, BLOCK_THREADS, stream, *growth, run->step);
+	CUDA_LAUNCH(forest_tell_kernel, nblocks, BLOCK_THREADS, stream, *growth, run->step);
 	CUDA_LAUNCH(forest_vote_kernel, 1, BLOCK_THREADS, stream, *growth);
 	return EMOGI_OK;
 }

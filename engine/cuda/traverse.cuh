@@ -66,7 +66,6 @@ typedef struct Counters
 	unsigned long long claimed; /* vertices reached in this step, of several levels if it has several */
 	unsigned long long nslices;
 	uint32_t	ticket;			/* the next batch of words */
-	uint32_t	halt;			/* 1 = leave: cancel was seen */
 	uint32_t	nqueued;
 
 	/* What a persistent kernel leaves behind (persistent.cuh; the last three only when it has a pile of vertices that wait). */
@@ -86,6 +85,9 @@ typedef struct Counters
 	unsigned long long entries; /* looked at */
 	unsigned long long lists;	/* not empty, of the lists that bottom-up steps read */
 	unsigned long long starts;	/* lines in which at least one of them starts */
+
+	/* Zeroed when the run is opened, and never again. */
+	uint32_t	halt;			/* 1 = cancel was seen: kernels leave, this one and those queued behind it */
 } Counters;
 
 /* What the kernels of a step share. */
@@ -331,6 +333,16 @@ queue_slices(const Step &step, bool cut, uint32_t vertex, uint64_t nlines, uint3
 		for (uint32_t i = from + lane_number(); i < its_upto; i += WARP_LANES)
 			step.slices[slot + (i - from)] = Slice{its_vertex, i};
 	}
+}
+
+/*
+ * Say whether cancel was seen before this kernel began. Kernels queued earlier may have left early then, so a kernel that uses what they wrote as
+ * an index or as a bound, and does not take its work from a sweep below, asks this first and returns.
+ */
+static __device__ __forceinline__ bool
+is_halted(const Step &step)
+{
+	return *(const volatile uint32_t *) &step.counters->halt != 0;
 }
 
 /* Say whether the kernel shall leave. The first thread asks the host over the link, and tells the others. */

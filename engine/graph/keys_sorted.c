@@ -32,9 +32,11 @@
 typedef struct KeyBucket
 {
 	uint64_t	low;			/* its smallest key */
-	uint32_t	first_cell;
-	uint32_t	shift;			/* cell = first_cell + ((key - low) >> shift) */
+	uint64_t	first_cell:58;	/* there are up to MAX_CELLS_PER_KEY a key: more than 32 bits number */
+	uint64_t	shift:6;		/* cell = first_cell + ((key - low) >> shift) */
 } KeyBucket;
+
+_Static_assert(sizeof(KeyBucket) == 16, "the buckets of a graph fit the first-level cache");
 
 typedef struct KeyIndex
 {
@@ -384,7 +386,7 @@ close_up(SortedBuild *build)
 					(count - i < PIECE_KEYS ? count - i : PIECE_KEYS) * sizeof(uint64_t));
 		}
 		build->start[b] = n;
-		*bucket = (KeyBucket) {.low = count > 0 ? build->keys[n] : 0, .first_cell = (uint32_t) ncells};
+		*bucket = (KeyBucket) {.low = count > 0 ? build->keys[n] : 0, .first_cell = ncells};
 		span = count > 0 ? build->keys[n + count - 1] - bucket->low : 0;
 		while (span >> bucket->shift >= count * per_key && span >> bucket->shift > 0)
 			bucket->shift++;

@@ -92,7 +92,7 @@ build_shared(EmogiCall *call, const EmogiSource *source, const Rows *rows, const
 		emogi_cache_unpin(slot->graph);
 		slot->graph = -1;
 		*built = graph;
-		note_private(call, "its plan read something else than was expected, or a function was replaced or a type altered meanwhile");
+		note_private(call, "its plan read something else than was expected, or a function was replaced, a type altered or a name led elsewhere meanwhile");
 		return false;
 	}
 	emogi_wish_publish(call, &graph, misfits, pg_atomic_read_u64(&slot->nskipped), &emogi_cache_shared->counters.builds);

@@ -23,6 +23,7 @@
 #include "miscadmin.h"
 #include "storage/bufmgr.h"
 #include "storage/procarray.h"
+#include "tcop/pquery.h"
 #include "utils/snapmgr.h"
 #include "utils/timestamp.h"
 
@@ -138,6 +139,18 @@ emogi_wish_may_be_shared(void)
 	return emogi_enable_cache && !IsolationIsSerializable();
 }
 
+/*
+ * Get a time that is not after the one at which the active snapshot was taken. The snapshot of a cursor is that of the statement that opened it,
+ * or, if that was a function's, of any statement around it. A portal without a name may have been bound by an earlier message.
+ */
+static TimestampTz
+get_snapshot_time(void)
+{
+	if (IsolationUsesXactSnapshot() || (ActivePortal != NULL && ActivePortal->visible && ActivePortal->name[0] != '\0'))
+		return GetCurrentTransactionStartTimestamp();
+	return ActivePortal != NULL ? Min(GetCurrentStatementStartTimestamp(), ActivePortal->creation_time) : GetCurrentStatementStartTimestamp();
+}
+
 /* May the Graph of these heaps be shared, as the active snapshot sees them? Fills in the wish; can_follow is set if that may be. */
 bool
 emogi_wish_may_share(EmogiWish *wish, List *leaves)
@@ -146,8 +159,7 @@ emogi_wish_may_share(EmogiWish *wish, List *leaves)
 		emogi_xids_take(GetActiveSnapshot(), &wish->xids))
 	{
 		wish->can_follow &= wish->key.keys.class != EMOGI_KEY_COMPARED && wish->nleaves > 0 && wish->xids.recovery == RecoveryInProgress();
-		wish->taken_at = IsolationUsesXactSnapshot() ? GetCurrentTransactionStartTimestamp() :
-			GetCurrentStatementStartTimestamp();
+		wish->taken_at = get_snapshot_time();
 		return !wish->own;
 	}
 	wish->can_follow = false;

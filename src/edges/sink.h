@@ -34,7 +34,7 @@ typedef struct EmogiSink
 
 extern void emogi_sink_open(EmogiSink *sink, uint64 token);
 extern void emogi_sink_open_load(EmogiSink *sink, FunctionCallInfo fcinfo, bool keys, bool vertices, bool weighted);
-extern void emogi_sink_refuse_caller(void) pg_attribute_noreturn();
+extern void emogi_sink_refuse_caller(void);
 extern void emogi_sink_next_chunk(EmogiSink *sink);
 extern void emogi_sink_turn(EmogiSink *sink, bool alone);
 extern void emogi_sink_put_vertex(EmogiSink *sink, int64 vertex);

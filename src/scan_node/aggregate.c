@@ -253,7 +253,7 @@ next_group(ScanState *state)
 	if (aggregate->next >= aggregate->groups.ngroups)
 		return slot;
 	if (state->ps.qual == NULL && state->ps.ps_ProjInfo == NULL)
-		ResetExprContext(context);	/* else ExecScan does */
+		ResetExprContext(context);	/* else emogi_scan_next does */
 	old = MemoryContextSwitchTo(context->ecxt_per_tuple_memory);
 	for (int i = 0; i < aggregate->noutputs; i++)
 		slot->tts_values[i] = group_column(aggregate, aggregate->next, &aggregate->outputs[i], &slot->tts_isnull[i]);
@@ -263,19 +263,11 @@ next_group(ScanState *state)
 	return ExecStoreVirtualTuple(slot);
 }
 
-static bool
-recheck_group(ScanState *state, TupleTableSlot *slot)
-{
-	return true;
-}
-
 /* Return the next row that HAVING lets pass. */
 static TupleTableSlot *
 exec_aggregate(CustomScanState *node)
 {
-	if (node->ss.ps.qual == NULL && node->ss.ps.ps_ProjInfo == NULL)
-		return next_group(&node->ss);
-	return ExecScan(&node->ss, next_group, recheck_group);
+	return emogi_scan_next(node, next_group);
 }
 
 /* ---- beginning and end ---- */

@@ -136,7 +136,7 @@ constant_depth(const EmogiScan *scan)
 		if (scan->pushdowns[i] > EMOGI_VERTEX_IN && scan->pushdowns[i] <= EMOGI_EXACTLY && bound >= 0 && (depth < 0 || bound < depth))
 			depth = bound;
 	}
-	return depth < 0 ? -1 : (int64) depth;
+	return depth < 0 ? -1 : (int64) Min(depth, PG_INT32_MAX);
 }
 
 /* Describe the walk that a call may be instead of having its Graph built; false when it may not. */

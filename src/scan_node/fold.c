@@ -232,6 +232,7 @@ count_few(Folding *folding)
 {
 	const EmogiRange *range = &folding->ranges->of[0];
 	const uint32 *values = folding->result->columns[0].vertex + folding->first;
+	const double none = folding->columns[0].none;
 
 	pack(values, (uint32) folding->least, folding->count, folding->mask);
 	for (uint32 i = 0; i < folding->nvalues; i++)
@@ -239,7 +240,7 @@ count_few(Folding *folding)
 		const int64 value = folding->least + i;
 		uint32		nequal;
 
-		if (value == (int64) folding->columns[0].none || (range->given && (value < range->least || value > range->most)))
+		if ((double) value == none || (range->given && (value < range->least || value > range->most)))
 			continue;
 		nequal = count_bytes(folding->mask, (uint8) i, folding->count);
 		if (nequal > 0)

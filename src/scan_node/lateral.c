@@ -356,8 +356,8 @@ find_sums(PlannerInfo *root, const PathTarget *target, List *having, Sums *sums)
 
 		if (sortgroupref == 0 || get_sortgroupref_clause_noerr(sortgroupref, root->parse->groupClause) == NULL)
 			others = lappend(others, node);
-		else if (bms_is_member(sums->inner->relid, pull_varnos(root, node)))
-			return false;
+		else if (bms_is_member(sums->inner->relid, pull_varnos(root, node)) || contain_volatile_functions(node) || contain_subplans(node))
+			return false;		/* it may differ from row to row of one search */
 		else
 			add_column_to_pathtarget(sums->partial, (Expr *) node, sortgroupref);
 	}

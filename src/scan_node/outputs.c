@@ -44,8 +44,8 @@ find_output(Oid aggregate, EmogiOutput *output)
 }
 
 /*
- * Match an aggregate of a column of a call's rows. count(DISTINCT vertex) is count(*), for no vertex has two rows; of another column it is
- * the number of groups.
+ * Match an aggregate of a column of a call's rows. count(DISTINCT vertex) is taken for count(*), because no vertex has two rows (upper.c asks
+ * whether their text forms differ, too); of another column it is the number of groups.
  */
 bool
 emogi_outputs_match(const RelOptInfo *rel, const Aggref *aggregate, EmogiOutput *output, int *place)

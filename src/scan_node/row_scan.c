@@ -95,7 +95,7 @@ put_row_of_keys(EmogiScan *scan, TupleTableSlot *slot)
 	MemoryContext old = MemoryContextSwitchTo(context->ecxt_per_tuple_memory);
 
 	if (scan->css.ss.ps.qual == NULL && scan->css.ss.ps.ps_ProjInfo == NULL)
-		ResetExprContext(context);	/* else ExecScan does */
+		ResetExprContext(context);	/* else emogi_scan_next does */
 	put_row(scan, slot);
 	MemoryContextSwitchTo(old);
 }
@@ -126,20 +126,11 @@ next_row(ScanState *state)
 	return ExecStoreVirtualTuple(slot);
 }
 
-/* No row of a function is ever locked, so none is rechecked. */
-static bool
-recheck_row(ScanState *state, TupleTableSlot *slot)
-{
-	return true;
-}
-
 /* Return the next row that the remaining conditions let pass. */
 static TupleTableSlot *
 exec_row_scan(CustomScanState *node)
 {
-	if (node->ss.ps.qual == NULL && node->ss.ps.ps_ProjInfo == NULL)
-		return next_row(&node->ss);
-	return ExecScan(&node->ss, next_row, recheck_row);
+	return emogi_scan_next(node, next_row);
 }
 
 /* ---- beginning and end ---- */

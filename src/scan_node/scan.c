@@ -420,3 +420,35 @@ emogi_scan_has_row(const EmogiScan *scan, uint64 v)
 		return emogi_rows_next(scan->function->columns, &scan->result, v, v + 1) == v;
 	return emogi_ranges_select(&scan->ranges, scan->function->columns, &scan->result, v, 1, mask) == 1;
 }
+
+/* ---- rows ---- */
+
+/*
+ * Get the next row of a node that passes its conditions, projected, as ExecScan does. ExecScan itself is of no use here: minor versions
+ * before 14.20, 15.15, 16.11, 17.7 and 18.1 return no row of a node without a relation while an UPDATE rechecks a row (EvalPlanQual).
+ * There is nothing to recheck: no row of a function is ever locked.
+ */
+TupleTableSlot *
+emogi_scan_next(CustomScanState *node, TupleTableSlot *(*next) (ScanState *state))
+{
+	ExprState  *qual = node->ss.ps.qual;
+	ProjectionInfo *projection = node->ss.ps.ps_ProjInfo;
+	ExprContext *context = node->ss.ps.ps_ExprContext;
+
+	if (qual == NULL && projection == NULL)
+		return next(&node->ss);
+	for (;;)
+	{
+		TupleTableSlot *slot;
+
+		CHECK_FOR_INTERRUPTS();
+		ResetExprContext(context);
+		slot = next(&node->ss);
+		if (TupIsNull(slot))
+			return projection != NULL ? ExecClearTuple(projection->pi_state.resultslot) : slot;
+		context->ecxt_scantuple = slot;
+		if (qual == NULL || ExecQual(qual, context))
+			return projection != NULL ? ExecProject(projection) : slot;
+		InstrCountFiltered1(node, 1);
+	}
+}

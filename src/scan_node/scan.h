@@ -108,6 +108,7 @@ extern void emogi_scan_init(EmogiScan *scan, int eflags);
 extern void emogi_scan_run(EmogiScan *scan);
 extern void emogi_scan_report_keys(void);
 extern void emogi_scan_end_run(EmogiScan *scan);
+extern TupleTableSlot *emogi_scan_next(CustomScanState *node, TupleTableSlot *(*next) (ScanState *state));
 extern bool emogi_scan_has_row(const EmogiScan *scan, uint64 v);
 extern void emogi_scan_add_to_total(EmogiScan *scan, const EmogiCall *call);
 extern void emogi_scan_open_tables(EmogiScan *scan, Oid root);

@@ -94,6 +94,7 @@ typedef struct Wanted
 	const Input *input;
 	int			place;			/* of the column of groups, 0 = there are none */
 	bool		counts_groups;	/* and no group has a row */
+	Oid			keyed;			/* relation on the type of whose keys this depends; InvalidOid = none */
 	List	   *tlist;			/* TargetEntry: that column, and aggregates, each once */
 	List	   *outputs;		/* [tlist] integer lists: EmogiOutput, place */
 } Wanted;
@@ -116,6 +117,25 @@ count_groups(Wanted *wanted, const Node *node, int place)
 	wanted->place = place;
 	wanted->counts_groups = true;
 	return makes_groups(wanted->input, place, exprType(argument));
+}
+
+/*
+ * Are there as many values of `vertex` as vertices? Text forms of different keys may be equal, such as those of floats, which depend on
+ * extra_float_digits.
+ */
+static bool
+has_distinct_vertices(Wanted *wanted, const Aggref *aggregate)
+{
+	const Node *argument = (const Node *) linitial_node(TargetEntry, aggregate->args)->expr;
+	EmogiSource source;
+
+	if (exprType(argument) != TEXTOID)
+		return true;
+	if (!emogi_call_expr_source(wanted->input->call, wanted->input->function->algorithm, &source))
+		return false;
+	wanted->keyed = source.relid;
+	return OidIsValid(source.key.type) &&
+		(source.key.class == EMOGI_KEY_INTEGER || source.key.type == TEXTOID || source.key.type == UUIDOID);
 }
 
 /* Are all aggregates such as there are where groups are only counted? */
@@ -141,6 +161,8 @@ add_output(Wanted *wanted, Node *node)
 		(wanted->place == 0 || emogi_outputs_place(wanted->input->rel, node) != wanted->place))
 		return false;
 	if (output == EMOGI_OUTPUT_GROUPS && !count_groups(wanted, node, place))
+		return false;
+	if (output == EMOGI_OUTPUT_COUNT && ((const Aggref *) node)->aggdistinct != NIL && !has_distinct_vertices(wanted, (const Aggref *) node))
 		return false;
 	if (tlist_member((Expr *) node, wanted->tlist) != NULL)
 		return true;
@@ -217,6 +239,8 @@ add_aggregate_path(PlannerInfo *root, const Input *input, RelOptInfo *output, Pa
 	if (!find_group(root, input, clauses, &wanted, &var) || !add_outputs(&wanted, (Node *) target->exprs) ||
 		!add_outputs(&wanted, (Node *) having) || !is_consistent(&wanted))
 		return;
+	if (OidIsValid(wanted.keyed))
+		root->glob->relationOids = list_append_unique_oid(root->glob->relationOids, wanted.keyed);
 	if (var != NULL)
 		ngroups = estimate_num_groups(root, list_make1(var), input->rel->rows, NULL, NULL);
 	path->path.pathtype = T_CustomScan;
@@ -310,7 +334,14 @@ describe_order(const PlannerInfo *root, const Input *input)
 	return spec;
 }
 
-/* Add a path for ORDER BY with a LIMIT that is known. */
+/* Is an expression of LIMIT or OFFSET the same whenever the plan is executed? Of one that is not, the planner knows an estimate. */
+static bool
+is_constant(const Node *limit)
+{
+	return limit == NULL || IsA(limit, Const);
+}
+
+/* Add a path for ORDER BY with a constant LIMIT. */
 static void
 add_first(PlannerInfo *root, const Input *input, RelOptInfo *output)
 {
@@ -318,8 +349,8 @@ add_first(PlannerInfo *root, const Input *input, RelOptInfo *output)
 	CustomPath *path;
 	List	   *spec;
 
-	if (root->limit_tuples < 1 || root->limit_tuples > MOST_PICKED || query->limitOption == LIMIT_OPTION_WITH_TIES ||
-		root->sort_pathkeys == NIL)
+	if (root->limit_tuples < 1 || root->limit_tuples > MOST_PICKED || !is_constant(query->limitCount) ||
+		!is_constant(query->limitOffset) || query->limitOption == LIMIT_OPTION_WITH_TIES || root->sort_pathkeys == NIL)
 		return;
 	spec = describe_order(root, input);
 	if (spec == NIL)

@@ -26,6 +26,7 @@
 #include "optimizer/paths.h"
 #include "parser/parse_relation.h"
 #include "pgstat.h"
+#include "rewrite/rewriteHandler.h"
 #include "rewrite/rewriteManip.h"
 #include "storage/bufmgr.h"
 #include "storage/ipc.h"
@@ -181,6 +182,17 @@ emogi_compat_is_stored(Form_pg_attribute attribute)
 	(void) attribute;
 	return true;
 #endif
+}
+
+/* 18: get the expression that a column is computed by as it is read; NULL = it is stored. */
+static inline Node *
+emogi_compat_virtual_expression(Relation rel, AttrNumber attnum)
+{
+#if PG_VERSION_NUM >= 180000
+	if (!emogi_compat_is_stored(TupleDescAttr(RelationGetDescr(rel), attnum - 1)))
+		return build_generation_expression(rel, attnum);
+#endif
+	return NULL;
 }
 
 /* 17: the variables of transaction ids have a new name. The caller holds XactTruncationLock. */

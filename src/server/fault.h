@@ -48,7 +48,7 @@ typedef enum EmogiTreeRule
 	EMOGI_TREE_ROWS,			/* the rows of functions in the catalogs are part of the key */
 	EMOGI_TREE_SETTINGS,		/* settings are part of the key */
 	EMOGI_TREE_FOLD,			/* what is one value for a call is part of the key */
-	EMOGI_TREE_DEFAULTS,		/* defaults of arguments are looked at */
+	EMOGI_TREE_DEFAULTS,		/* defaults of arguments are part of the tree */
 	EMOGI_TREE_CHILDREN,		/* children of tables are leaves */
 	EMOGI_TREE_RIGHTS,			/* the caller's rights are asked for */
 	EMOGI_TREE_PUBLISH,			/* published only if the plan read nothing else, and nothing was replaced on the way */

@@ -326,20 +326,23 @@ sees_definition(Oid relid, Snapshot snapshot)
 	return emogi_seen_name(name, relid, snapshot) && emogi_seen_rule(relid, snapshot);
 }
 
-/* Does the active snapshot see a relation, one of a list, as a plan reads it? */
+/* Does the active snapshot see a relation, one of a list, as a plan reads it? Those that are named count by their own names. */
 static bool
-sees_planned(Oid relid, List *relids, Snapshot snapshot)
+sees_planned(Oid relid, List *relids, List *named, Snapshot snapshot)
 {
 	bool		childless;
 
 	return relid < FirstNormalObjectId ||
-		(emogi_seen_relation(relid, snapshot, &childless) && (is_read_by_parent(relid, relids) || sees_definition(relid, snapshot)) &&
+		(emogi_seen_relation(relid, snapshot, &childless) && ((!list_member_oid(named, relid) && is_read_by_parent(relid, relids)) || sees_definition(relid, snapshot)) &&
 		 (childless || emogi_seen_children(relid, snapshot)));
 }
 
-/* Find a relation that the active snapshot sees otherwise than a query reads it; InvalidOid when there is none. They are locked. */
+/*
+ * Find a relation that the active snapshot sees otherwise than a query reads it; InvalidOid when there is none. They are locked. The query
+ * names some of them; NIL = it is not known which.
+ */
 Oid
-emogi_snapshot_find_unseen(List *relids)
+emogi_snapshot_find_unseen(List *relids, List *named)
 {
 	Snapshot	snapshot = GetActiveSnapshot();
 	ListCell   *cell;
@@ -347,7 +350,7 @@ emogi_snapshot_find_unseen(List *relids)
 	if (is_kept())
 		return InvalidOid;
 	foreach(cell, relids)
-		if (!sees_planned(lfirst_oid(cell), relids, snapshot))
+		if (!sees_planned(lfirst_oid(cell), relids, named, snapshot))
 			return lfirst_oid(cell);
 	return InvalidOid;
 }
@@ -388,7 +391,7 @@ find_unseen(SPIPlanPtr plan, int *generation)
 	if (cached == NULL || list_length(cached->stmt_list) != 1)
 		elog(ERROR, "could not plan a query");
 	*generation = cached->generation;
-	unseen = emogi_snapshot_find_unseen(linitial_node(PlannedStmt, cached->stmt_list)->relationOids);
+	unseen = emogi_snapshot_find_unseen(linitial_node(PlannedStmt, cached->stmt_list)->relationOids, NIL);
 	ReleaseCachedPlan(cached, NULL);
 	return OidIsValid(unseen) ? unseen : find_unseen_shards(linitial(SPI_plan_get_plan_sources(plan)));
 }

@@ -176,7 +176,7 @@ extern void emogi_snapshot_refuse_worker(void);
 extern void emogi_snapshot_push(void);
 extern void emogi_snapshot_answer(void);
 extern void emogi_snapshot_renew(Oid relid);
-extern Oid	emogi_snapshot_find_unseen(List *relids);
+extern Oid	emogi_snapshot_find_unseen(List *relids, List *named);
 extern bool emogi_snapshot_sees(const EmogiSource *source, List **relids);
 extern EmogiReading emogi_snapshot_open(const char *query, int nargs, Oid *types, int cursor_options);
 extern void emogi_snapshot_prepare(const char *query);

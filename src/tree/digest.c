@@ -81,9 +81,9 @@ location_length(const char *text)
 	return 0;
 }
 
-/* Add a tree, without places in the text. */
-static void
-add_tree(StringInfo bytes, Node *tree)
+/* Get the text of a tree, without places in the text of its query, and its length with the zero that ends it. */
+static char *
+text_of_tree(Node *tree, Size *length)
 {
 	char	   *text = nodeToString(tree);
 	char	   *end = text;
@@ -99,21 +99,42 @@ add_tree(StringInfo bytes, Node *tree)
 		else
 			*end++ = *p++;
 	}
-	appendBinaryStringInfo(bytes, text, (int) (end - text));
-	appendStringInfoChar(bytes, '\0');
-	pfree(text);
+	*end = '\0';
+	*length = end + 1 - text;
+	return text;
 }
 
-/* Hash bytes. */
+/* Raise an error if a step of a digest has failed. */
 static void
-hash_bytes_to(const StringInfo bytes, uint8 *digest)
+check_step(bool done)
+{
+	if (!done)
+		elog(ERROR, "could not compute the digest of a query");
+}
+
+/* Hash what a key is made of, one tree after the other: their texts can be long. Get its length. */
+static Size
+hash_all(const EmogiTreeLook *look, uint8 *digest)
 {
 	pg_cryptohash_ctx *hash = pg_cryptohash_create(PG_SHA256);
+	Size		total = look->bytes.len;
+	ListCell   *cell;
 
-	if (hash == NULL || pg_cryptohash_init(hash) < 0 || pg_cryptohash_update(hash, (uint8 *) bytes->data, bytes->len) < 0 ||
-		pg_cryptohash_final(hash, digest, EMOGI_DIGEST_BYTES) < 0)
-		elog(ERROR, "could not compute the digest of a query");
+	check_step(hash != NULL && pg_cryptohash_init(hash) >= 0 && pg_cryptohash_update(hash, (uint8 *) look->bytes.data, look->bytes.len) >= 0);
+	foreach(cell, look->trees)
+	{
+		Size		length;
+		char	   *text;
+
+		CHECK_FOR_INTERRUPTS();
+		text = text_of_tree(lfirst(cell), &length);
+		check_step(pg_cryptohash_update(hash, (uint8 *) text, length) >= 0);
+		pfree(text);
+		total += length;
+	}
+	check_step(pg_cryptohash_final(hash, digest, EMOGI_DIGEST_BYTES) >= 0);
 	pg_cryptohash_free(hash);
+	return total;
 }
 
 /* Find what is remembered of just this; NULL when that is nothing. */
@@ -129,7 +150,7 @@ recall(const EmogiTreeLook *look)
 
 /* Remember what a digest was made of, in place of what was remembered first. */
 static void
-remember(const EmogiTreeLook *look, int nbytes)
+remember(const EmogiTreeLook *look)
 {
 	Memory	   *memory = &memories[oldest++ % MEMORIES];
 	MemoryContext context = memory->context;
@@ -141,8 +162,8 @@ remember(const EmogiTreeLook *look, int nbytes)
 	context = AllocSetContextCreate(TopMemoryContext, "emogi digest of a query", ALLOCSET_SMALL_SIZES);
 	old = MemoryContextSwitchTo(context);
 	memory->trees = copyObject(look->trees);
-	memory->bytes = memcpy(palloc(nbytes), look->bytes.data, nbytes);
-	memory->nbytes = nbytes;
+	memory->bytes = memcpy(palloc(look->bytes.len), look->bytes.data, look->bytes.len);
+	memory->nbytes = look->bytes.len;
 	memcpy(memory->digest, look->tree->digest, sizeof memory->digest);
 	MemoryContextSwitchTo(old);
 	memory->context = context;
@@ -153,26 +174,13 @@ void
 emogi_digest_make(EmogiTreeLook *look)
 {
 	const Memory *memory;
-	int			nbytes;
-	ListCell   *cell;
 
 	add_surroundings(look);
 	appendBinaryStringInfo(&look->bytes, look->types.definition.data, look->types.definition.len);
 	look->tree->has_types = look->types.definition.len > 0;
 	memory = recall(look);
 	if (memory != NULL)
-	{
 		memcpy(look->tree->digest, memory->digest, sizeof memory->digest);
-		return;
-	}
-	nbytes = look->bytes.len;
-	foreach(cell, look->trees)
-	{
-		CHECK_FOR_INTERRUPTS();
-		add_tree(&look->bytes, lfirst(cell));
-	}
-	hash_bytes_to(&look->bytes, look->tree->digest);
-	if (look->bytes.len <= MOST_REMEMBERED_BYTES)
-		remember(look, nbytes);
-	pfree(look->bytes.data);
+	else if (hash_all(look, look->tree->digest) <= MOST_REMEMBERED_BYTES)
+		remember(look);
 }

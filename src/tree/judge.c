@@ -6,6 +6,7 @@
  */
 #include "postgres.h"
 
+#include "access/relation.h"
 #include "access/sysattr.h"
 #include "access/transam.h"
 #include "miscadmin.h"
@@ -67,6 +68,29 @@ emogi_judge_rights(Query *query, EmogiTreeLook *look)
 
 /* ---- what is read ---- */
 
+/*
+ * Judge what columns of a relation are computed by as they are read: a tree names them, and the planner puts their expressions into its place. Children are read
+ * by those of the relation that the tree names.
+ */
+static bool
+judge_virtual_columns(Oid relid, EmogiTreeLook *look)
+{
+	Relation	rel = relation_open(relid, NoLock);
+	bool		refused = false;
+
+	for (AttrNumber attnum = 1; attnum <= RelationGetNumberOfAttributes(rel) && !refused; attnum++)
+	{
+		Node	   *expression = emogi_compat_virtual_expression(rel, attnum);
+
+		if (expression == NULL)
+			continue;
+		look->trees = lappend(look->trees, expression);
+		refused = emogi_judge_node(expression, look);
+	}
+	relation_close(rel, NoLock);
+	return refused;
+}
+
 /* Judge a relation, and note it. */
 static bool
 judge_relation(const RangeTblEntry *entry, EmogiTreeLook *look)
@@ -90,7 +114,7 @@ judge_relation(const RangeTblEntry *entry, EmogiTreeLook *look)
 		look->tree->roots = list_append_unique_oid(look->tree->roots, entry->relid);
 	else
 		look->tree->alone = list_append_unique_oid(look->tree->alone, entry->relid);
-	return false;
+	return judge_virtual_columns(entry->relid, look);
 }
 
 /* Judge an entry of a range table; what hangs on it is walked to by itself. */
@@ -155,8 +179,6 @@ judge_hidden(Node *node, EmogiTreeLook *look)
 
 				return OidIsValid(type->cmp_proc) && emogi_judge_function(type->cmp_proc, look);
 			}
-		case T_FuncExpr:
-			return emogi_judge_defaults((FuncExpr *) node, look);
 		default:
 			return false;
 	}

@@ -120,6 +120,8 @@ judge_label(Oid function, Form_pg_proc proc, EmogiTreeLook *look)
 
 	if (proc->provolatile == PROVOLATILE_VOLATILE)
 		return emogi_judge_refuse(look, "function %s is VOLATILE: it may give another value each time", name);
+	if (is_builtin(function) && strcmp(name, "jsonb_object_agg") == 0)
+		return emogi_judge_refuse(look, "function %s depends on settings and on names of objects, though it is IMMUTABLE", name);
 	if (reads_configuration(proc))
 		return emogi_judge_refuse(look, "function %s depends on a text search configuration; keep the tsvector in a generated column", name);
 	if (proc->provolatile != PROVOLATILE_STABLE || emogi_faults.tree[EMOGI_TREE_FOLD])
@@ -166,17 +168,20 @@ analyse_text(Oid function, HeapTuple row, const char *text)
 									 prepare_sql_fn_parse_info(row, (Node *) call, DEFAULT_COLLATION_OID));
 }
 
-/* Analyse the body of a function in SQL. */
+/* Analyse the body of a function in SQL, and note it if it is text. */
 static List *
-analyse_body(Oid function, HeapTuple row)
+analyse_body(Oid function, HeapTuple row, EmogiTreeLook *look)
 {
 	bool		isnull;
+	char	   *string;
 	Datum		body = SysCacheGetAttr(PROCOID, row, Anum_pg_proc_prosqlbody, &isnull);
 
 	if (!isnull)
 		return analyse_stored(TextDatumGetCString(body));
 	body = SysCacheGetAttr(PROCOID, row, Anum_pg_proc_prosrc, &isnull);
-	return analyse_text(function, row, TextDatumGetCString(body));
+	string = TextDatumGetCString(body);
+	look->tree->texts = lappend(look->tree->texts, string);
+	return analyse_text(function, row, string);
 }
 
 /* Does a function take arguments whose type is known by the call alone? */
@@ -197,6 +202,7 @@ judge_body(Oid function, HeapTuple row, EmogiTreeLook *look)
 	const char *name = NameStr(proc->proname);
 	int			nrelations = look->nrelations;
 	List	   *queries;
+	Query	   *query;
 
 	if (proc->prosecdef)
 		return emogi_judge_refuse(look, "function %s is SECURITY DEFINER, so it reads with other rights than its caller's", name);
@@ -206,12 +212,13 @@ judge_body(Oid function, HeapTuple row, EmogiTreeLook *look)
 		return emogi_judge_refuse(look, "function %s takes arguments of any type", name);
 	if (look->depth == MOST_DEPTH)
 		return emogi_judge_refuse(look, "function %s calls functions in SQL more than %d deep", name, MOST_DEPTH);
-	queries = analyse_body(function, row);
+	queries = analyse_body(function, row, look);
 	if (list_length(queries) != 1)
 		return emogi_judge_refuse(look, "function %s is more than one SELECT", name);
-	look->trees = lappend(look->trees, linitial(queries));
+	query = emogi_defaults_expand(linitial_node(Query, queries));
+	look->trees = lappend(look->trees, query);
 	look->depth++;
-	if (emogi_judge_rights(linitial_node(Query, queries), look) || emogi_judge_node(linitial(queries), look))
+	if (emogi_judge_rights(query, look) || emogi_judge_node((Node *) query, look))
 		return true;
 	look->depth--;
 	if (proc->provolatile == PROVOLATILE_VOLATILE && look->nrelations > nrelations)
@@ -272,7 +279,7 @@ judge_row(Oid function, HeapTuple row, EmogiTreeLook *look)
 	add_row(look, row);
 	look->has_settings |= takes_time_zone(proc);
 	if (proc->prokind == PROKIND_AGGREGATE)
-		return judge_parts(function, look);
+		return judge_label(function, proc, look) || judge_parts(function, look);
 	if (proc->prolang == SQLlanguageId && !is_builtin(function))
 		return judge_body(function, row, look);
 	if (proc->prolang != INTERNALlanguageId && proc->prolang != ClanguageId && !is_builtin(function))
@@ -297,28 +304,6 @@ emogi_judge_function(Oid function, EmogiTreeLook *look)
 	refused = judge_row(function, row, look);
 	ReleaseSysCache(row);
 	return refused;
-}
-
-/* Judge the defaults of arguments that a call leaves out: the planner fills them in, and they are not in the tree. */
-bool
-emogi_judge_defaults(FuncExpr *call, EmogiTreeLook *look)
-{
-	HeapTuple	row = SearchSysCache1(PROCOID, ObjectIdGetDatum(call->funcid));
-	List	   *args = call->args;
-
-	if (!HeapTupleIsValid(row) || emogi_faults.tree[EMOGI_TREE_DEFAULTS])
-	{
-		if (HeapTupleIsValid(row))
-			ReleaseSysCache(row);
-		return false;
-	}
-	if (list_length(args) < ((Form_pg_proc) GETSTRUCT(row))->pronargs)
-		args = expand_function_arguments(copyObject(call->args), false, call->funcresulttype, row);
-	ReleaseSysCache(row);
-	for (int i = list_length(call->args); i < list_length(args); i++)
-		if (contain_mutable_functions(list_nth(args, i)))
-			return emogi_judge_refuse(look, "a default of function %s is not constant; give the argument", get_func_name(call->funcid));
-	return false;
 }
 
 /* May the caller execute all functions that a tree calls (Q18)? */

@@ -11,7 +11,7 @@
 typedef struct EmogiTreeLook
 {
 	EmogiTree  *tree;
-	List	   *trees;			/* Query: it, and the bodies of functions in SQL */
+	List	   *trees;			/* Query: it, and the bodies of functions in SQL; expressions of virtual columns */
 	List	   *functions;		/* OIDs: all that are called, for the right to do so */
 	List	   *named;			/* OIDs of all relations and views in the trees */
 	int			depth;			/* of functions in SQL */
@@ -31,11 +31,16 @@ extern bool emogi_judge_rights(Query *query, EmogiTreeLook *look);
 /* ---- judge_functions.c ---- */
 
 extern bool emogi_judge_function(Oid function, EmogiTreeLook *look);
-extern bool emogi_judge_defaults(FuncExpr *call, EmogiTreeLook *look);
 extern bool emogi_judge_execute(EmogiTreeLook *look);
 
-/* ---- fold.c, leaves.c, digest.c ---- */
+/* ---- names.c ---- */
 
+extern uint64 emogi_names_count(void);
+extern bool emogi_names_may_have_changed(List *texts, uint64 since);
+
+/* ---- defaults.c, fold.c, leaves.c, digest.c ---- */
+
+extern Query *emogi_defaults_expand(Query *query);
 extern Query *emogi_fold_query(Query *query, EmogiTreeLook *look);
 extern bool emogi_leaves_list(EmogiTreeLook *look);
 extern List *emogi_leaves_relations(const EmogiTree *tree);

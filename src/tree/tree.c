@@ -82,13 +82,14 @@ look_at(EmogiTreeLook *look, const EmogiSource *source)
 	EmogiTree  *tree = look->tree;
 
 	tree->ninvalidations = take_invalidations();
+	tree->nrenamings = emogi_names_count();
 	tree->query = tree->text != NULL ? emogi_query_analyse(tree->text) : NULL;
 	if (tree->query == NULL)
 		return emogi_judge_refuse(look, "it is not one SELECT");
 	if (find_columns(look, source) || (tree->columns.reverse > 0 && find_both_ways(look, source)) || emogi_judge_rights(tree->query, look))
 		return true;
 	tree->is_unsafe = look->for_planner && max_parallel_hazard(tree->query) == PROPARALLEL_UNSAFE;
-	tree->query = emogi_fold_query(tree->query, look);
+	tree->query = emogi_fold_query(emogi_defaults_expand(tree->query), look);
 	look->trees = list_make1(tree->query);
 	if (tree->refusal != NULL || emogi_judge_node((Node *) tree->query, look) || emogi_judge_execute(look) ||
 		emogi_leaves_list(look))
@@ -148,15 +149,19 @@ compare(void *context)
 /*
  * Was nothing that functions are or do replaced since the tree was analysed (Q17)? Others' DDL is the usual reason for invalidations, and
  * when too many have come nobody knows of what: then it is looked at again, under the same snapshot. No invalidation tells of every change
- * of a type, so a tree with types is always looked at again.
+ * of a type, so a tree with types is always looked at again. For bodies that are text another look is not enough: a name may have led to
+ * another object only while the tree ran.
  */
 static bool
 is_as_analysed(const EmogiTree *tree)
 {
+	const bool	are_same = take_invalidations() == tree->ninvalidations;
 	Comparison	comparison = {tree};
 	ErrorData  *error;
 
-	if (take_invalidations() == tree->ninvalidations && !tree->has_types)
+	if (emogi_names_may_have_changed(tree->texts, tree->nrenamings))
+		return false;
+	if (are_same && !tree->has_types)
 		return true;
 	if (IsInParallelMode())
 		return false;			/* nothing can be attempted: the Graph is the call's alone */
@@ -195,7 +200,7 @@ emogi_tree_open(const EmogiSource *source)
 			PopActiveSnapshot();
 			return tree;
 		}
-		unseen = emogi_snapshot_find_unseen(list_concat_unique_oid(tree->named, tree->relations));
+		unseen = emogi_snapshot_find_unseen(list_concat_unique_oid(list_copy(tree->named), tree->relations), tree->named);
 		if (!OidIsValid(unseen))
 			break;
 		PopActiveSnapshot();

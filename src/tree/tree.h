@@ -2,9 +2,9 @@
  * tree.h: a query as a tree: what its rows depend on, and whether their Graph may be shared. Its rules have numbers, Q1 to Q18.
  *
  * emogi_tree_open (tree.c) takes the text of a Source to its analysed and rewritten tree, in which views are expanded and row
- * security is; fold.c puts the values of what is one value for the whole call in its place; judge.c, with judge_functions.c, goes
+ * security is; defaults.c fills in arguments that calls omit; fold.c puts the values of what is one value for the whole call in its place; judge.c, with judge_functions.c, goes
  * through all of it and says why it may not be shared, if so; leaves.c lists the tables that its rows lie in; digest.c makes the
- * key of it. tree_run.c runs the tree itself, and says whether what came of it may be published. What these share is look.h.
+ * key of it. tree_run.c runs the tree itself, names.c tells whether names led elsewhere meanwhile, and says whether what came of it may be published. What these share is look.h.
  */
 #ifndef EMOGI_TREE_H
 #define EMOGI_TREE_H
@@ -34,7 +34,9 @@ typedef struct EmogiTree
 	const EmogiSource *source;	/* what it was made of; the caller's */
 	uint64		ninvalidations; /* seen before it was analysed */
 	StringInfoData versions;	/* of the rows in the catalogs that its functions are */
+	uint64		nrenamings;		/* likewise, of names */
 	bool		has_types;		/* the definitions of types are part of the digest */
+	List	   *texts;			/* char *: bodies of its functions that are text, which is analysed once more when the tree runs */
 	bool		reads_elsewhere;	/* its plan reads what is not among the relations; known when it has been run */
 } EmogiTree;
 

@@ -109,6 +109,7 @@ SELECT emogi_evict() IS NOT NULL;
 EXPLAIN (COSTS OFF) SELECT * FROM emogi_bfs('edges', 4, 2);
 EXPLAIN (COSTS OFF) SELECT * FROM emogi_bfs('edges', 4, 2, 'in');
 EXPLAIN (COSTS OFF) SELECT * FROM emogi_bfs('edges', 4, direction => 'both') WHERE level <= 2;
+EXPLAIN (COSTS OFF) SELECT * FROM emogi_bfs('edges', 4) WHERE level <= 9223372036854775807;
 EXPLAIN (COSTS OFF) SELECT * FROM emogi_bfs('edges', 4) WHERE vertex = 5;
 EXPLAIN (COSTS OFF) SELECT * FROM emogi_bfs('edges', 4);
 EXPLAIN (COSTS OFF) SELECT * FROM emogi_sssp('edges', 4, 2);

@@ -106,6 +106,26 @@ SELECT q, ways(q) FROM unnest(ARRAY[
   'SELECT v, count(b.vertex) FROM s LEFT JOIN LATERAL emogi_bfs(''e'', v) b ON true GROUP BY v'
 ]) q;
 
+-- What is to be computed for each row of the join, also by a sub-select, is not computed once for each search.
+CREATE SEQUENCE counted;
+SELECT q, ways(q) FROM unnest(ARRAY[
+  'SELECT count(*) > 1000, sum(n) FROM (SELECT random() AS r, count(*) AS n FROM s, LATERAL emogi_bfs(''e'', v) WHERE id <= 40 GROUP BY random()) x',
+  'SELECT count(*) > 1000, sum(n) FROM (SELECT v + random() AS r, count(*) AS n FROM s, LATERAL emogi_bfs(''e'', v) WHERE id <= 40 GROUP BY v + random()) x',
+  'SELECT count(*) > 1000, sum(n) FROM (SELECT nextval(''counted'') AS r, count(*) AS n FROM s, LATERAL emogi_bfs(''e'', v) WHERE id <= 40 GROUP BY 1) x',
+  'SELECT count(*) > 1000, sum(n) FROM (SELECT (SELECT random() + 0 * v) AS r, count(*) AS n FROM s, LATERAL emogi_bfs(''e'', v) WHERE id <= 40 GROUP BY 1) x',
+  'SELECT v, count(*) FROM s, LATERAL emogi_bfs(''e'', v) WHERE random() < 2 GROUP BY v',
+  'SELECT v, count(*) FILTER (WHERE random() < 2) FROM s, LATERAL emogi_bfs(''e'', v) GROUP BY v',
+  'SELECT v, count(CASE WHEN random() < 2 THEN 1 END) FROM s, LATERAL emogi_bfs(''e'', v) GROUP BY v'
+]) q;
+
+-- What is computed for each group may be anything.
+SELECT q, ways(q) FROM unnest(ARRAY[
+  'SELECT count(DISTINCT r) > 100 FROM (SELECT v, count(*) + random() AS r FROM s, LATERAL emogi_bfs(''e'', v) GROUP BY v) x',
+  'SELECT v, count(*) FROM s, LATERAL emogi_bfs(''e'', v) GROUP BY v HAVING count(*) > 10 AND random() < 2',
+  'SELECT (SELECT 7) + class, count(*) FROM s, LATERAL emogi_bfs(''e'', v) GROUP BY 1',
+  'SELECT one, count(*) FROM (s LEFT JOIN (SELECT id AS other, 1 AS one FROM s WHERE id < 5) o ON other = id), LATERAL emogi_bfs(''e'', v) GROUP BY one'
+]) q;
+
 -- The plan, and what the run comes to.
 EXPLAIN (COSTS OFF, VERBOSE) SELECT class, avg(level) FROM s, LATERAL emogi_bfs('e', v) WHERE level >= 1 GROUP BY class HAVING count(*) > 2;
 SELECT v, count(*), sum(level), max(level) FROM s, LATERAL emogi_bfs('e', v) WHERE v IN (-1, 5000, 7000) GROUP BY v ORDER BY v;

@@ -105,6 +105,19 @@ CREATE OR REPLACE FUNCTION pure(bigint, k bigint DEFAULT 1) RETURNS bigint LANGU
 SELECT how('SELECT pure(src), dst FROM e');
 ROLLBACK;
 SELECT how('SELECT pure(src), dst FROM e');
+-- defaults between arguments that are given by name, and those that read a table
+CREATE FUNCTION named(a bigint, b bigint DEFAULT txid_current(), c bigint DEFAULT 1) RETURNS bigint LANGUAGE sql STABLE AS $$SELECT a + b - b + c$$;
+SELECT how('SELECT named(src, c => 2), dst FROM e');
+SELECT how('SELECT named(a => src, b => 1, c => 2), dst FROM e');
+SELECT how('SELECT named(src, 1), dst FROM e');
+CREATE TABLE looked_up (x bigint);
+INSERT INTO looked_up VALUES (1);
+CREATE FUNCTION look_up() RETURNS bigint LANGUAGE sql IMMUTABLE AS $$SELECT sum(x)::bigint FROM looked_up$$;
+CREATE FUNCTION by_default(a bigint, b bigint DEFAULT look_up()) RETURNS bigint LANGUAGE sql IMMUTABLE AS $$SELECT a + b$$;
+SELECT how('SELECT by_default(src), dst FROM e');
+SELECT how('SELECT by_default(src), dst FROM e');
+INSERT INTO looked_up VALUES (100);
+SELECT how('SELECT by_default(src), dst FROM e');
 CREATE FUNCTION cpl(bigint, bigint) RETURNS bigint LANGUAGE internal IMMUTABLE STRICT AS $$int8pl$$;
 CREATE OPERATOR ### (LEFTARG = bigint, RIGHTARG = bigint, FUNCTION = cpl);
 SELECT how('SELECT src ### 1::bigint, dst FROM e');
@@ -270,6 +283,27 @@ CREATE TABLE times (src int, ti time);
 INSERT INTO times VALUES (0, '12:00');
 SELECT array_agg(vertex) FROM emogi_bfs('SELECT src, extract(timezone FROM ti::timetz)::int + 1 AS dst FROM times', 0);
 SELECT cache, why_private FROM emogi_runs WHERE pid = pg_backend_pid() ORDER BY id DESC LIMIT 1;
+
+-- Defaults of arguments are part of the tree, wherever they stand.
+CREATE FUNCTION first_default(a int DEFAULT current_setting('test.a')::int, b int DEFAULT 0) RETURNS int IMMUTABLE LANGUAGE sql AS 'SELECT $1 + $2';
+CREATE FUNCTION one() RETURNS int IMMUTABLE LANGUAGE sql AS 'SELECT 1';
+CREATE FUNCTION calls_default(a int, b int DEFAULT one()) RETURNS int IMMUTABLE LANGUAGE sql AS 'SELECT $1 + $2';
+CREATE FUNCTION random_default(a float8 DEFAULT random()) RETURNS int STABLE LANGUAGE plpgsql AS 'BEGIN RETURN (a * 1000000)::int; END';
+CREATE TABLE ten (src int, dst int);
+INSERT INTO ten SELECT i, i FROM generate_series(1, 10) i;
+SET test.a = 1;
+SELECT max(vertex) FROM emogi_bfs('SELECT src, first_default(b => dst) AS dst FROM ten', 1);
+SELECT how('SELECT src, first_default(b => dst) AS dst FROM ten');
+SET test.a = 500;
+SELECT max(vertex) FROM emogi_bfs('SELECT src, first_default(b => dst) AS dst FROM ten', 1);
+SELECT how('SELECT src, calls_default(dst) AS dst FROM ten'), how('SELECT src, calls_default(dst) AS dst FROM ten');
+CREATE OR REPLACE FUNCTION one() RETURNS int IMMUTABLE LANGUAGE sql AS 'SELECT 900';
+SELECT max(vertex) FROM emogi_bfs('SELECT src, calls_default(dst) AS dst FROM ten', 1);
+SELECT count(*) > 11 FROM emogi_cc('SELECT src, 1000 + random_default() AS dst FROM ten');
+-- Aggregates are judged by their labels, and where those lie.
+SELECT how('SELECT src::text, json_agg(ts)::text AS dst FROM stamps GROUP BY src');
+SELECT how('SELECT src::text, jsonb_object_agg(src, ts)::text AS dst FROM stamps GROUP BY src');
+SELECT how('SELECT src, max(dst) AS dst FROM ten GROUP BY src');
 
 SET client_min_messages = warning;
 DROP SCHEMA test_keys, test_keys_1, test_keys_2 CASCADE;

@@ -83,8 +83,14 @@ SELECT count(*) FROM emogi_cc_text('SELECT src, dst FROM sink_texts WHERE src > 
 SELECT count(*) FROM emogi_cc_text('SELECT src, dst, src AS vertex FROM sink_texts WHERE src > ''a'' OR sink_attack(1)');
 SELECT count(*) FROM emogi_cc_uuid('SELECT src, dst FROM sink_uuids WHERE sink_attack(1)');
 SELECT count(*) FROM emogi_cc_text('SELECT ROW(a, b) AS src, ROW(b, a) AS dst FROM sink_rows WHERE a > 1 OR sink_attack(1)');
--- When the load has ended, it is of no use any more.
+-- When the load has ended, it is of no use any more, be it that the call has not.
 SELECT sink_taken(1);
+SELECT DISTINCT vertex > 0, sink_taken(1) FROM emogi_bfs('SELECT src, dst FROM sink_edges WHERE src < 9', 1);
+BEGIN;
+DECLARE c CURSOR FOR SELECT vertex FROM emogi_bfs('SELECT src, dst FROM sink_edges WHERE src < 10', 1);
+FETCH 1 FROM c;
+SELECT sink_taken(1);
+COMMIT;
 RESET emogi.fault;
 
 DROP FUNCTION sink_attack(bigint), sink_taken(bigint);

@@ -1,5 +1,5 @@
 -- Types of keys and of expressions: which are refused because only one session knows them, and that a graph is built anew after ALTER TYPE,
--- which locks no table of the graph. The statements of all other DDL are in t/083_ddl_matrix.pl.
+-- which locks no table of the graph. The statements of all other DDL are in t/088_ddl_matrix.pl.
 SET client_min_messages = warning;
 CREATE SCHEMA type_changes;
 SET search_path = type_changes, public;

@@ -197,6 +197,73 @@ SELECT q, ways(q) FROM unnest(ARRAY[
 -- The smallest vertices come first among equals.
 SELECT vertex FROM emogi_bfs('e', 5000) ORDER BY level DESC LIMIT 4;
 
+-- As text, keys of other types may be equal that are not: such vertices are counted row by row.
+CREATE TABLE f (src float8, dst float8);
+INSERT INTO f VALUES (0.1::float8, 0.1::float8 + 1.4e-17), (0.1::float8 + 1.4e-17, 0.1::float8 + 2.8e-17);
+CREATE TABLE x AS SELECT src::text AS src, dst::text AS dst FROM f;
+SELECT q, ways(q) FROM unnest(ARRAY['SELECT count(DISTINCT vertex), count(*) FROM emogi_cc_text(''f'')', 'SELECT count(DISTINCT vertex), count(*) FROM emogi_cc_text(''x'')',
+  'SELECT count(DISTINCT vertex) FROM emogi_cc_text(''u'')', 'SELECT count(DISTINCT vertex) FROM emogi_cc_text(''e'')',
+  'SELECT count(DISTINCT vertex) FROM emogi_cc_text(''SELECT src, dst FROM f'')', 'SELECT count(DISTINCT vertex) FROM emogi_cc_uuid(''u'')']) q;
+SET extra_float_digits = 0;
+SELECT count(DISTINCT vertex), count(*) FROM emogi_cc_text('f');
+SELECT count(DISTINCT vertex) FROM emogi_cc_text('SELECT src, dst FROM f');
+-- A plan for text does not outlive it.
+SET plan_cache_mode = force_generic_plan;
+PREPARE d AS SELECT count(DISTINCT vertex) FROM emogi_cc_text('x');
+EXECUTE d;
+ALTER TABLE x ALTER src TYPE float8 USING src::float8, ALTER dst TYPE float8 USING dst::float8;
+TRUNCATE x;
+INSERT INTO x SELECT * FROM f;
+EXECUTE d;
+DEALLOCATE d;
+RESET plan_cache_mode;
+RESET extra_float_digits;
+
+-- A LIMIT or an OFFSET that may change from one execution to the next is left to PostgreSQL: the planner knows an estimate of it.
+SET my.n = 2;
+SET my.o = 0;
+SELECT q, ways(q) FROM unnest(ARRAY[
+  'SELECT level FROM emogi_bfs(''e'', 1) ORDER BY level DESC, vertex LIMIT current_setting(''my.n'')::int',
+  'SELECT level FROM emogi_bfs(''e'', 1) ORDER BY level DESC, vertex LIMIT 3 OFFSET current_setting(''my.o'')::int',
+  'SELECT level FROM emogi_bfs(''e'', 1) ORDER BY level DESC, vertex FETCH FIRST (current_setting(''my.n'')::int) ROWS WITH TIES',
+  'SELECT level FROM emogi_bfs(''e'', 1) ORDER BY level DESC, vertex LIMIT NULL OFFSET 3',
+  'SELECT level FROM emogi_bfs(''e'', 1) ORDER BY level DESC, vertex LIMIT ALL',
+  'SELECT level FROM emogi_bfs(''e'', 1) ORDER BY level DESC, vertex LIMIT 2 OFFSET NULL',
+  'SELECT level FROM emogi_bfs(''e'', 1) ORDER BY level DESC, vertex LIMIT length(''four'') OFFSET abs(-2)']) q;
+PREPARE l AS SELECT vertex, level FROM emogi_bfs('e', 5000) ORDER BY level, vertex LIMIT current_setting('my.n')::int OFFSET current_setting('my.o')::int;
+PREPARE lo AS SELECT vertex, level FROM emogi_bfs('e', 5000) ORDER BY level, vertex LIMIT 2 OFFSET current_setting('my.o')::int;
+PREPARE lp(int, int) AS SELECT vertex, level FROM emogi_bfs('e', 5000) ORDER BY level, vertex LIMIT $1 OFFSET $2;
+CREATE FUNCTION first_few() RETURNS SETOF bigint LANGUAGE sql AS
+  $$ SELECT vertex FROM emogi_bfs('e', 5000) ORDER BY level, vertex LIMIT current_setting('my.n')::int OFFSET current_setting('my.o')::int $$;
+CREATE FUNCTION first_few_plpgsql() RETURNS SETOF bigint LANGUAGE plpgsql AS $$
+BEGIN
+  RETURN QUERY SELECT vertex FROM emogi_bfs('e', 5000) ORDER BY level, vertex LIMIT current_setting('my.n')::int OFFSET current_setting('my.o')::int;
+END $$;
+EXECUTE l;
+EXECUTE lo;
+EXECUTE lp(2, 0);
+SELECT * FROM first_few();
+SELECT * FROM first_few_plpgsql();
+SET my.n = 4;
+SET my.o = 3;
+EXECUTE l;
+EXECUTE lo;
+EXECUTE lp(3, 1);
+SELECT * FROM first_few();
+SELECT * FROM first_few_plpgsql();
+SET plan_cache_mode = force_generic_plan;
+EXECUTE lp(1, 2);
+EXECUTE lp(NULL, 199);
+RESET plan_cache_mode;
+DEALLOCATE l;
+DEALLOCATE lo;
+DEALLOCATE lp;
+BEGIN;
+DECLARE c CURSOR FOR SELECT vertex FROM emogi_bfs('e', 5000) ORDER BY level, vertex LIMIT current_setting('my.n')::int;
+SET my.n = 5;
+FETCH ALL FROM c;
+COMMIT;
+
 -- Around them: sub-queries, joins, sources and bounds that change from row to row, cursors, prepared statements.
 SELECT s, (SELECT count(*) FROM emogi_bfs('e', s)), (SELECT max(level) FROM emogi_bfs('e', s) WHERE level < s % 5) FROM unnest(ARRAY[1, 1, 2, NULL, 77777, 5000]::bigint[]) s;
 SELECT s, b.vertex, b.level FROM unnest(ARRAY[1, 2, 5000]::bigint[]) s, LATERAL (SELECT * FROM emogi_bfs('e', s) ORDER BY level DESC, vertex LIMIT 2) b;

@@ -30,12 +30,13 @@ my $check = sub { my ($query) = @_; return "SELECT ok, cache FROM emogi_check('$
 # Do something while another session sleeps between key and build; then undo it. What does the first call say, and the next one?
 sub race
 {
-	my ($query, $during, $after, $rule) = @_;
+	my ($query, $during, $after, $rule, $path) = @_;
 	my $slow = session($node);
 	my @said;
 
 	$node->safe_psql('postgres', 'SELECT emogi_evict()');
 	$slow->ask("SET emogi.fault = 'registered=1500000$rule'");
+	$slow->ask("SET search_path = $path") if defined $path;
 	$slow->tell($check->($query));
 	ok(wait_until(10, sub { $node->safe_psql('postgres', "SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'PgSleep'") eq '1' }), 'a call is between key and build');
 	$node->safe_psql('postgres', $during);
@@ -53,8 +54,26 @@ is((race(@function, ''))[1], 't|built', 'a function is replaced between key and 
 is((race(@function, ',query_publish=0'))[1], 'f|hit', '... without the rule the next call is wrong');
 
 is((race('SELECT moved(src), dst FROM e', "$new; $old", 'SELECT 1', ''))[1], 't|built', 'a function is replaced, and back before the build has ended: nothing is published');
-is((race('SELECT moved(src), dst FROM e', 'CREATE TEMP TABLE t (a int); CREATE FUNCTION other() RETURNS int LANGUAGE sql AS $$ SELECT 1 $$', 'DROP FUNCTION other()', ''))[1], 't|hit', 'other objects are made meanwhile: the graph is published');
-is((race('SELECT moved(src), dst FROM e', 'DO $$ BEGIN FOR i IN 1 .. 400 LOOP CREATE TEMP TABLE t (a int, b text); DROP TABLE t; END LOOP; END $$', 'SELECT 1', ''))[1], 't|hit', '... and when nobody knows of what the invalidations were');
+$node->safe_psql('postgres', 'CREATE FUNCTION atomic(int) RETURNS int LANGUAGE sql IMMUTABLE RETURN (SELECT max($1 + 1) FROM (VALUES (1)) z)');
+is((race('SELECT moved(src), dst FROM e', 'CREATE TEMP TABLE t (a int); CREATE TABLE u (a int); DROP TABLE u', 'SELECT 1', ''))[1], 't|hit', 'other tables are made meanwhile: the graph is published');
+is((race('SELECT atomic(src), dst FROM e', 'CREATE FUNCTION other() RETURNS int LANGUAGE sql AS $$ SELECT 1 $$', 'DROP FUNCTION other()', ''))[1], 't|hit', '... and with another function, where names in the body were looked up when it was made');
+is((race('SELECT moved(src), dst FROM e', 'DO $$ BEGIN FOR i IN 1 .. 400 LOOP CREATE TEMP TABLE t (a int, b text); DROP TABLE t; END LOOP; END $$', 'SELECT 1', ''))[1], 't|built', '... but not when nobody knows of what the invalidations were: a name in the body may have led elsewhere');
+is((race('SELECT atomic(src), dst FROM e', 'DO $$ BEGIN FOR i IN 1 .. 400 LOOP CREATE TEMP TABLE t (a int, b text); DROP TABLE t; END LOOP; END $$', 'SELECT 1', ''))[1], 't|hit', '... which names in a body that is a tree do not');
+
+# A body that is text is analysed once more when the tree runs, under the search path of the caller.
+$node->safe_psql('postgres', q{
+	CREATE SCHEMA front;
+	CREATE TABLE looked (k int, v int);
+	INSERT INTO looked SELECT g, g + 1 FROM generate_series(1, 20) g;
+	CREATE TABLE front.other (k int, v int);
+	INSERT INTO front.other SELECT g, 7777 FROM generate_series(1, 20) g;
+	CREATE FUNCTION latest(int) RETURNS int LANGUAGE sql STABLE AS $$ SELECT max(v) FROM looked WHERE k = $1 $$});
+my @shadow = ('SELECT src, latest(dst) AS dst FROM e', 'ALTER TABLE front.other RENAME TO looked', 'ALTER TABLE front.looked RENAME TO other');
+is((race(@shadow, '', 'front, public'))[1], 't|built', 'a table comes in front of the one that a body names: nothing is published');
+is((race(@shadow, ',query_publish=0', 'front, public'))[1], 'f|hit', '... without the rule others are given its rows');
+is((race($shadow[0], "$shadow[1]; $shadow[2]", 'SELECT 1', '', 'front, public'))[1], 't|built', '... nor if it has gone again when the build ends');
+is((race($shadow[0], 'CREATE TABLE front.beside (a int)', 'DROP TABLE front.beside', '', 'front, public'))[1], 't|hit', 'a table that the body does not name is made meanwhile: the graph is published');
+is((race($shadow[0], 'CREATE FUNCTION front.max(numeric) RETURNS numeric LANGUAGE sql AS $$ SELECT $1 $$', 'DROP FUNCTION front.max(numeric)', '', 'front, public'))[1], 't|built', 'a function is made in front of others: nothing is published');
 {
 	my $slow = session($node);
 	$node->safe_psql('postgres', 'SELECT emogi_evict()');

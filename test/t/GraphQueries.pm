@@ -103,6 +103,11 @@ my @twice = (
 	'WITH c%n AS MATERIALIZED (%q) SELECT (SELECT a FROM c%n ORDER BY a, b, w LIMIT 1) AS a, (SELECT b FROM c%n ORDER BY b LIMIT 1) AS b, w FROM c%n', 'WITH c%n AS MATERIALIZED (%q) SELECT * FROM c%n INTERSECT SELECT * FROM c%n',
 	'WITH RECURSIVE c%n AS MATERIALIZED (%q), r%n(a, b, w) AS (SELECT a, b, w FROM c%n UNION SELECT r%n.a, c%n.b, c%n.w FROM r%n JOIN c%n ON r%n.b = c%n.a) SELECT a, b, w FROM r%n ORDER BY 1, 2, 3 LIMIT 20');
 
+# The same around a call of emogi's: of keys that are integers, whose vertices are bigint.
+my @calls = (
+	'SELECT s%n.a, vertex::int AS b, s%n.w FROM (%q) AS s%n JOIN emogi_bfs($inner$SELECT a AS src, b AS dst FROM e_int$inner$, 1) ON vertex = s%n.a', 'SELECT vertex::int AS a, level AS b, 1::float8 AS w FROM emogi_bfs($q%n$SELECT a AS src, b AS dst FROM (%q) AS s%n$q%n$, 1)',
+	'SELECT vertex::int AS a, component::int AS b, 1::float8 AS w FROM emogi_cc($q%n$%q$q%n$)', 'SELECT a, b, w FROM (%q) AS s%n WHERE EXISTS (SELECT FROM emogi_bfs($inner$SELECT a AS src, b AS dst FROM e_int$inner$, 2) WHERE vertex = b)');
+
 # Wrap a query once.
 sub wrapped
 {
@@ -110,6 +115,7 @@ sub wrapped
 	my $form = $only // (maybe(0.35) ? any(@twice) : any(@once));
 	# what takes arrays, or functions' arguments, must know of which type; locked rows are refused in most places
 	$form = any(@once) while !defined $only && ($rows{$type} && $form =~ /unnest|ARRAY|_%y|%c/ || $form =~ /FOR UPDATE/ && maybe(0.9));
+	$form = any(@calls) if !defined $only && $type eq 'int' && maybe(0.2);
 	my $now = any('', '', 'MATERIALIZED', 'MATERIALIZED');
 	my %parts = (
 		q => $query, n => $n, m => $now, o => any('', 'OFFSET 0', 'OFFSET 0'), y => $types{$type} ? $type : 'int', t => any("'2000-01-01'", "CURRENT_DATE - interval '1 day'", 'now() - (now() - now()) - interval $$1 s$$'), c => $types{$type} ? $types{$type}{cast} : 'record');

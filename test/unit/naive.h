@@ -241,6 +241,17 @@ naive_weights(int kind, uint64_t seed, uint64_t nedges)
 	return weights;
 }
 
+/* Make a star: vertex 0 and its leaves. The edges are the caller's to free. */
+static inline EmogiShape
+naive_star(uint64_t nleaves)
+{
+	EmogiShape	star = {.name = "star", .edges = naive_alloc(nleaves, sizeof(EmogiEdge)), .nedges = nleaves};
+
+	for (uint64_t i = 0; i < nleaves; i++)
+		star.edges[i] = (EmogiEdge) {0, (int64_t) i + 1};
+	return star;
+}
+
 /* Make the first random shape that has 5000 edges and fewer vertices. */
 static inline EmogiShape
 naive_random_shape(void)

@@ -32,6 +32,7 @@
 #define HUBS 40
 #define HUB_VERTICES 6000		/* that lead to hubs: more than a table has room for */
 #define DENSE_VERTICES 2200
+#define LEAVES 200000
 #define FINITE_KINDS 7			/* kinds of weights from this one on make infinities of sums */
 
 static uint64_t nrefused;		/* queries that the cpu engine has refused */
@@ -550,6 +551,19 @@ check_hubs(void)
 	free(edges);
 }
 
+/* Ask for the communities of a star, of whose leaves several of each batch want to join the center, and one may. */
+static void
+check_star(void)
+{
+	EmogiShape	star = naive_star(LEAVES);
+	EmogiGraph	graph = naive_build(&star, NULL, EMOGI_BOTH, true);
+
+	check_query("star", &graph, (EmogiQuery) {.algorithm = EMOGI_LOUVAIN, .resolution = 2.0 - 3.0 / LEAVES, .max_levels = 1});
+	check_query("star", &graph, (EmogiQuery) {.algorithm = EMOGI_LEIDEN, .resolution = 2.0 - 3.0 / LEAVES, .theta = 0.01, .max_levels = 1});
+	naive_free(&graph);
+	free(star.edges);
+}
+
 int
 main(void)
 {
@@ -578,6 +592,7 @@ main(void)
 		check_large(EMOGI_KRON);
 		check_large(EMOGI_URAND);
 		check_dense();
+		check_star();
 	}
 	CHECK(nrefused > 0 || ngraphs < DEFAULT_GRAPHS || !is_asked(EMOGI_KATZ), "no query was refused");
 	if (ngraphs > 0)

@@ -12,6 +12,8 @@
 
 #define NRANDOM 300
 #define NKINDS 7				/* of weights, all finite */
+#define LEAVES 200000
+#define MOST_SWEEPS 128			/* in which a star settles, each of them over all of it */
 
 /* An answer, with a few bytes behind it that must stay. */
 typedef struct Answer
@@ -257,6 +259,32 @@ check_cliques(void)
 	free(answer.memory);
 }
 
+/* Check that local moving ends where a community has room for one of its neighbours, and in each batch several want to go there. */
+static void
+check_star(void)
+{
+	EmogiShape	star = naive_star(LEAVES);
+	EmogiGraph	graph = naive_build(&star, NULL, EMOGI_BOTH, true);
+	EmogiQuery	query = {.resolution = 2.0 - 3.0 / LEAVES, .theta = 0.01, .max_levels = 1};
+	const EmogiAlgorithm algorithms[] = {EMOGI_LOUVAIN, EMOGI_LEIDEN};
+	Answer		answer = make_answer(graph.nvertices);
+
+	for (int a = 0; a < 2; a++)
+	{
+		EmogiControl control = {0};
+		EmogiError	error = {{0}, {0}};
+
+		query.algorithm = algorithms[a];
+		CHECK(engine->run(states[1], &graph, &query, &answer.result, &control, &error) == EMOGI_OK, "star: %s", error.message);
+		CHECK(answer.result.edges_traversed < MOST_SWEEPS * graph.forward.nedges, "star: %llu entries were looked at",
+			  (unsigned long long) answer.result.edges_traversed);
+		CHECK(emogi_verify(&graph, &query, &answer.result, &error), "star: %s", error.message);
+	}
+	free(answer.memory);
+	naive_free(&graph);
+	free(star.edges);
+}
+
 /* Check that what is out of range is refused. */
 static void
 check_refused(void)
@@ -327,6 +355,7 @@ main(void)
 	check_verifier();
 	check_cliques();
 	check_refused();
+	check_star();
 	engines_check_shapes(NRANDOM, NKINDS, check_graph);
 	check_large("kron", EMOGI_KRON, 14, 16, 0.05);
 	check_large("grid", EMOGI_GRID, 16, 0, 0.94);

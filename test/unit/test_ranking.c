@@ -10,12 +10,16 @@
 #include "contract/semirings.h"
 
 #include <limits.h>
+#include <time.h>
 
 #define NTINY 4000
 #define MOST_VERTICES 8
 #define MOST_PATHS 20000
 #define ENOUGH (UINT64_C(1) << 40)
 #define MAX_FAILURES 400
+#define MIDDLES 100000			/* of a hub: vertices that it leads to, and that lead on */
+#define HUB_PATHS 600
+#define HUB_SECONDS 60			/* for these; it takes one */
 
 /* A path. */
 typedef struct Path
@@ -381,6 +385,42 @@ check_ends(void)
 	emogi_shape_free(&grid);
 }
 
+static time_t hub_since;
+
+/* Stop what takes too long. */
+static bool
+poll_late(void)
+{
+	npolls++;
+	return time(NULL) > hub_since + HUB_SECONDS;
+}
+
+/* Many paths leave a hub, each over a vertex that is banned for those after it: its list is walked as often, and the bans with it. */
+static void
+check_hub(void)
+{
+	EmogiShape	hub = {.name = "hub", .edges = malloc(2 * MIDDLES * sizeof(EmogiEdge)), .nedges = 2 * MIDDLES};
+	EmogiControl control = {0};
+	EmogiError	error;
+	EmogiGraph	graph;
+
+	for (int64_t i = 0; i < MIDDLES; i++)
+	{
+		hub.edges[2 * i] = (EmogiEdge) {0, i + 1};
+		hub.edges[2 * i + 1] = (EmogiEdge) {i + 1, MIDDLES + 1};
+	}
+	graph = naive_build(&hub, NULL, EMOGI_OUT, true);
+	check_order("a hub", &graph, 0, MIDDLES + 1, 20, 2.0);
+	hub_since = time(NULL);
+	npolls = 0;
+	CHECK(rank_some(&graph, ENOUGH, HUB_PATHS, poll_late, &control, &error) == EMOGI_OK, "%d paths take more than %d s", HUB_PATHS, HUB_SECONDS);
+	CHECK(npolls > HUB_PATHS, "%d looks", npolls);
+	npolls = 0;
+	CHECK(rank_some(&graph, ENOUGH, HUB_PATHS, poll_twice, &control, &error) == EMOGI_CANCELED && npolls == 2, "%d looks", npolls);
+	naive_free(&graph);
+	free(hub.edges);
+}
+
 int
 main(void)
 {
@@ -389,5 +429,6 @@ main(void)
 	CHECK(nties > 10000, "%llu ties", (unsigned long long) nties);
 	check_grids();
 	check_ends();
+	check_hub();
 	return check_report("test_ranking");
 }

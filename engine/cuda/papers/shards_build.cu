@@ -218,7 +218,7 @@ sort_piece(Build *build, uint64_t count, bool by_source, const unsigned long lon
 		end_bit++;
 	CUDA_TRY(emogi_shards_sort(&build->transit, count, by_source ? 0 : SOURCE_BITS, end_bit, stream, key, index));
 	CUDA_LAUNCH(shards_find_shifts_kernel, build->run->full_blocks, BLOCK_THREADS, stream, *key, count, build->transit.cursor,
-				build->transit.shift);
+				build->transit.shift, build->run->step);
 	return EMOGI_OK;
 }
 
@@ -232,7 +232,7 @@ move_piece(Build *build, uint64_t count, bool by_source, EmogiError *error)
 
 	TRY(sort_piece(build, count, by_source, &key, &index, error));
 	CUDA_LAUNCH(shards_move_kernel, run->full_blocks, BLOCK_THREADS, run->state->stream, build->transit, key, index, count,
-				*build->shards, build->source);
+				*build->shards, build->source, run->step);
 	return emogi_cuda_wait(run->state, run->control, error);
 }
 
@@ -335,7 +335,7 @@ join_windows(Build *build, EmogiError *error)
 					Span{start, start + count}, build->transit);
 		TRY(sort_piece(build, count, false, &key, &index, error));
 		CUDA_LAUNCH(shards_move_to_windows_kernel, run->full_blocks, BLOCK_THREADS, stream, build->transit, key, index, count,
-					start, *build->shards);
+					start, *build->shards, run->step);
 		TRY(emogi_cuda_wait(run->state, run->control, error));
 	}
 	return EMOGI_OK;

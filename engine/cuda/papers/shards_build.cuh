@@ -222,10 +222,12 @@ shards_fill_sources_kernel(const uint32_t *source, uint32_t width, Span span, Tr
 
 /* Find by how much the entries of each shard in a sorted piece have to move. Bytes: 8 an entry. */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
-shards_find_shifts_kernel(const unsigned long long *key, uint64_t count, const uint64_t *cursor, uint64_t *shift)
+shards_find_shifts_kernel(const unsigned long long *key, uint64_t count, const uint64_t *cursor, uint64_t *shift, Step step)
 {
 	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
 
+	if (is_halted(step))
+		return;					/* the piece is not filled: its keys name no shards */
 	for (uint64_t i = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x; i < count; i += nthreads)
 	{
 		const uint32_t shard = (uint32_t) (key[i] >> SOURCE_BITS);
@@ -240,10 +242,12 @@ shards_find_shifts_kernel(const unsigned long long *key, uint64_t count, const u
  */
 template <class Use>
 static __device__ __forceinline__ void
-move_entries(const Transit &transit, const unsigned long long *key, const uint32_t *index, uint64_t count, Use use)
+move_entries(const Transit &transit, const unsigned long long *key, const uint32_t *index, uint64_t count, const Step &step, Use use)
 {
 	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
 
+	if (is_halted(step))
+		return;
 	for (uint64_t i = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x; i < count; i += nthreads)
 	{
 		const uint32_t shard = (uint32_t) (key[i] >> SOURCE_BITS);
@@ -258,9 +262,9 @@ move_entries(const Transit &transit, const unsigned long long *key, const uint32
 /* Move a sorted piece to its shards. Bytes: 28 and twice the weight an entry, part of it at random in the piece. */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
 shards_move_kernel(Transit transit, const unsigned long long *key, const uint32_t *index, uint64_t count, Shards shards,
-				   uint32_t *source)
+				   uint32_t *source, Step step)
 {
-	move_entries(transit, key, index, count, [&](uint32_t i, uint64_t entry) {
+	move_entries(transit, key, index, count, step, [&](uint32_t i, uint64_t entry) {
 		source[entry] = transit.source[i];
 		shards.dest[entry] = transit.dest[i];
 		copy_weight(shards.weight, entry, transit.weight, i, shards.shape.weight_bytes);
@@ -270,9 +274,9 @@ shards_move_kernel(Transit transit, const unsigned long long *key, const uint32_
 /* Move a piece that was sorted by the shards of sources to the joined windows. Bytes: 24 to 28 an entry. */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
 shards_move_to_windows_kernel(Transit transit, const unsigned long long *key, const uint32_t *index, uint64_t count,
-							  uint64_t first, Shards shards)
+							  uint64_t first, Shards shards, Step step)
 {
-	move_entries(transit, key, index, count, [&](uint32_t i, uint64_t slot) {
+	move_entries(transit, key, index, count, step, [&](uint32_t i, uint64_t slot) {
 		shards.source[slot] = transit.source[i];
 		if (shards.shape.nentries >> 32 == 0)
 			((uint32_t *) shards.place)[slot] = (uint32_t) (first + i);

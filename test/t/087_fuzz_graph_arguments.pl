@@ -16,7 +16,7 @@ use RandomQueries qw(any maybe);
 use Test::More;
 use Time::HiRes qw(time);
 
-my $queries = $ENV{EMOGI_QUERIES} // ($ENV{EMOGI_SECONDS} ? 1_000_000 : 150);
+my $queries = $ENV{EMOGI_QUERIES} // ($ENV{EMOGI_SECONDS} ? 1_000_000 : 300);
 my $end = time() + ($ENV{EMOGI_SECONDS} // 1_000_000);
 my $seed = $ENV{EMOGI_SEED} // 81;
 my $most_seconds = 2;
