@@ -328,7 +328,7 @@ check_capped(void)
 				}
 				else
 				{
-					CHECK(status == EMOGI_NO_MEMORY || is_refused(&ways[w], query.algorithm), "%s, algorithm %d, cap %llu: %d",
+					CHECK(status == EMOGI_NO_MEMORY || status == EMOGI_UNSUPPORTED || is_refused(&ways[w], query.algorithm), "%s, algorithm %d, cap %llu: %d",
 						  ways[w].name, a, (unsigned long long) cap, status);
 					nrefused++;
 				}
