@@ -332,7 +332,8 @@ sees_planned(Oid relid, List *relids, List *named, Snapshot snapshot)
 {
 	bool		childless;
 
-	return relid < FirstNormalObjectId ||
+	/* a plan lists the values of constants of type oid as well, which need not be relations; those that it reads are locked and exist */
+	return relid < FirstNormalObjectId || !SearchSysCacheExists1(RELOID, ObjectIdGetDatum(relid)) ||
 		(emogi_seen_relation(relid, snapshot, &childless) && ((!list_member_oid(named, relid) && is_read_by_parent(relid, relids)) || sees_definition(relid, snapshot)) &&
 		 (childless || emogi_seen_children(relid, snapshot)));
 }

@@ -21,8 +21,8 @@
 
 #define MEMORIES 16
 
-/* A tree whose text is longer than this is not remembered: sessions keep what they remember. */
-#define MOST_REMEMBERED_BYTES 262144
+/* What a session remembers takes no more memory than this. */
+#define MEMORY_BYTES (32 * 1024 * 1024)
 
 /* What a key was made of. */
 typedef struct Memory
@@ -148,17 +148,45 @@ recall(const EmogiTreeLook *look)
 	return NULL;
 }
 
-/* Remember what a digest was made of, in place of what was remembered first. */
+/* Forget what a digest was made of. */
 static void
-remember(const EmogiTreeLook *look)
+forget(Memory *memory)
 {
-	Memory	   *memory = &memories[oldest++ % MEMORIES];
 	MemoryContext context = memory->context;
-	MemoryContext old;
 
 	memory->context = NULL;
 	if (context != NULL)
 		MemoryContextDelete(context);
+}
+
+/* Forget what does not fit, beginning with what was remembered first. */
+static void
+forget_surplus(void)
+{
+	Size		nbytes = 0;
+
+	for (int i = 0; i < MEMORIES; i++)
+	{
+		Memory	   *memory = &memories[(oldest - 1 - i + 2 * MEMORIES) % MEMORIES];	/* the last one first */
+
+		if (memory->context == NULL)
+			continue;
+		if (nbytes + MemoryContextMemAllocated(memory->context, true) > MEMORY_BYTES)
+			forget(memory);
+		else
+			nbytes += MemoryContextMemAllocated(memory->context, true);
+	}
+}
+
+/* Remember what a digest was made of, in place of what was remembered first. */
+static void
+remember(const EmogiTreeLook *look)
+{
+	Memory	   *memory = &memories[oldest];
+	MemoryContext context;
+	MemoryContext old;
+
+	forget(memory);
 	context = AllocSetContextCreate(TopMemoryContext, "emogi digest of a query", ALLOCSET_SMALL_SIZES);
 	old = MemoryContextSwitchTo(context);
 	memory->trees = copyObject(look->trees);
@@ -167,6 +195,8 @@ remember(const EmogiTreeLook *look)
 	memcpy(memory->digest, look->tree->digest, sizeof memory->digest);
 	MemoryContextSwitchTo(old);
 	memory->context = context;
+	oldest = (oldest + 1) % MEMORIES;
+	forget_surplus();
 }
 
 /* Make the key of a tree, whose functions have been added. */
@@ -181,6 +211,6 @@ emogi_digest_make(EmogiTreeLook *look)
 	memory = recall(look);
 	if (memory != NULL)
 		memcpy(look->tree->digest, memory->digest, sizeof memory->digest);
-	else if (hash_all(look, look->tree->digest) <= MOST_REMEMBERED_BYTES)
+	else if (hash_all(look, look->tree->digest) <= 2 * MEMORY_BYTES)
 		remember(look);
 }

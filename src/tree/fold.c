@@ -183,7 +183,7 @@ fold(Node *node, Folding *folding)
 	return expression_tree_mutator(node, fold, folding);
 }
 
-/* Copy a query, with the values of what is one value for the call. What cannot be evaluated has it refused. */
+/* Get a query with the values of what is one value for the call: a copy, or the same one if there is none. What cannot be evaluated has it refused. */
 Query *
 emogi_fold_query(Query *query, EmogiTreeLook *look)
 {
@@ -191,8 +191,8 @@ emogi_fold_query(Query *query, EmogiTreeLook *look)
 	Folding		folding = {look};
 	Query	   *folded;
 
-	if (emogi_faults.tree[EMOGI_TREE_FOLD])
-		return copyObject(query);
+	if (emogi_faults.tree[EMOGI_TREE_FOLD] || !contain_mutable_functions((Node *) query))
+		return query;
 	folding.wholes = hash_create("expressions without rows", 256, &info, HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
 	(void) find_wholes((Node *) query, &folding);
 	folded = castNode(Query, fold((Node *) query, &folding));
