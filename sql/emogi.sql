@@ -194,6 +194,10 @@ CREATE FUNCTION emogi_query(query text, VARIADIC params text[] DEFAULT '{}') RET
 AS 'MODULE_PATHNAME', 'emogi_query' LANGUAGE C STABLE PARALLEL SAFE;
 COMMENT ON FUNCTION emogi_query(text, text[]) IS 'a query for the graph argument, with values for its parameters $1, $2 and so on';
 
+CREATE FUNCTION emogi_query(query text, VARIADIC params "any") RETURNS text
+AS 'MODULE_PATHNAME', 'emogi_query_any' LANGUAGE C STABLE PARALLEL SAFE;
+COMMENT ON FUNCTION emogi_query(text, "any") IS 'a query for the graph argument, with values for its parameters $1, $2 and so on';
+
 CREATE FUNCTION emogi_with_vertices(graph text, vertices text) RETURNS text
 AS 'MODULE_PATHNAME', 'emogi_with_vertices' LANGUAGE C STABLE PARALLEL RESTRICTED;
 COMMENT ON FUNCTION emogi_with_vertices(text, text) IS 'a query for the graph argument: a graph, and vertices that are in it with or without an edge';
