@@ -10,7 +10,8 @@ install_python_package() {
     mkdir "$folder" && cp -r "$ROOT/python" "$folder/source" && rm -rf "$folder"/source/{build,src/*.egg-info} && install_venv &&
         python3 -m venv "$folder/venv" &&
         timeout 300 "$pip" wheel --disable-pip-version-check -q --no-deps -w "$folder/wheels" "$folder/source" &&
-        timeout 900 "$pip" install --disable-pip-version-check -q -r "$ROOT/python/tests/requirements.txt" "$(echo "$folder"/wheels/emogi-*.whl)[all]"
+        timeout 900 "$pip" install --disable-pip-version-check -q -r "$ROOT/python/tests/requirements.txt" "$(echo "$folder"/wheels/emogi-*.whl)[all]" &&
+        timeout 300 "$pip" install --disable-pip-version-check -q --no-deps --target "$folder/old-polars" polars==1.2.1
 }
 
 start_python_server() {
@@ -23,7 +24,7 @@ start_python_server() {
 # Run pytest outside of the checkout, so that the package is the installed one.
 run_pytest() {
     local folder=$WORK/python
-    (cd "$folder" && timeout --foreground -k 10 600 env PYTHONDONTWRITEBYTECODE=1 EMOGI_ROOT="$ROOT" EMOGI_FIGURES="$folder/networkx" \
+    (cd "$folder" && timeout --foreground -k 10 600 env PYTHONDONTWRITEBYTECODE=1 EMOGI_ROOT="$ROOT" EMOGI_FIGURES="$folder/networkx" EMOGI_OLD_POLARS="$folder/old-polars" \
         PGHOST="$WORK/python-server" PGUSER="$(cluster_user)" PGDATABASE=postgres HOME="$folder" \
         "$folder/venv/bin/python" -m pytest -q -p no:cacheprovider -rfE --tb=short "$folder/source/tests")
 }
