@@ -4,12 +4,13 @@
 
 install_venv() { install_missing python3-venv; }
 
-# Make a wheel of a copy of python/, for a build leaves files beside the sources, and install it with what its tests need.
+# Make a wheel of a copy of python/, see that this leaves the copy as it is, and install the wheel with what its tests need.
 install_python_package() {
     local folder=$WORK/python pip=$WORK/python/venv/bin/pip
-    mkdir "$folder" && cp -r "$ROOT/python" "$folder/source" && rm -rf "$folder"/source/{build,src/*.egg-info} && install_venv &&
-        python3 -m venv "$folder/venv" &&
+    mkdir "$folder" && cp -r "$ROOT/python" "$folder/source" && install_venv &&
+        python3 -m venv "$folder/venv" && (cd "$folder/source" && find . | sort) >"$folder/files" &&
         timeout 300 "$pip" wheel --disable-pip-version-check -q --no-deps -w "$folder/wheels" "$folder/source" &&
+        (cd "$folder/source" && find . | sort) | diff "$folder/files" - &&
         timeout 900 "$pip" install --disable-pip-version-check -q -r "$ROOT/python/tests/requirements.txt" "$(echo "$folder"/wheels/emogi-*.whl)[all]" &&
         timeout 300 "$pip" install --disable-pip-version-check -q --no-deps --target "$folder/old-polars" polars==1.2.1
 }
