@@ -25,7 +25,7 @@
 /* Bytes that a value of type text can hold. */
 #define EMOGI_MAX_QUERY_BYTES ((int) (MaxAllocSize - VARHDRSZ - 1))
 
-/* Output functions whose text depends on settings: give each of these the value that makes it the same everywhere, as postgres_fdw does. */
+/* Settings that output functions read, and values under which their text is the same in every session and can be read in every one. */
 static const struct
 {
 	const char *name;
@@ -56,14 +56,14 @@ is_string_type(Oid type)
 	return base == UNKNOWNOID || base == TEXTOID || base == VARCHAROID || base == BPCHAROID || base == NAMEOID;
 }
 
-/* Does a type's output function read no setting? Arrays of such types are not looked for. */
+/* Is a type's output function known to read no setting? False for arrays, which is slower but safe. */
 static bool
 ignores_settings(Oid type)
 {
 	return is_string_type(type) || type == INT2OID || type == INT4OID || type == INT8OID || type == BOOLOID || type == NUMERICOID || type == UUIDOID;
 }
 
-/* Make settings canonical that output functions read, until AtEOXact_GUC; get its level. */
+/* Set the canonical settings until AtEOXact_GUC; get the level for it. */
 static int
 set_canonical(void)
 {
