@@ -194,6 +194,10 @@ CREATE FUNCTION emogi_query(query text, VARIADIC params text[] DEFAULT '{}') RET
 AS 'MODULE_PATHNAME', 'emogi_query' LANGUAGE C STABLE PARALLEL SAFE;
 COMMENT ON FUNCTION emogi_query(text, text[]) IS 'a query for the graph argument, with values for its parameters $1, $2 and so on';
 
+CREATE FUNCTION emogi_query(query text, VARIADIC params "any") RETURNS text
+AS 'MODULE_PATHNAME', 'emogi_query_any' LANGUAGE C STABLE PARALLEL SAFE;
+COMMENT ON FUNCTION emogi_query(text, "any") IS 'a query for the graph argument, with values for its parameters $1, $2 and so on';
+
 CREATE FUNCTION emogi_with_vertices(graph text, vertices text) RETURNS text
 AS 'MODULE_PATHNAME', 'emogi_with_vertices' LANGUAGE C STABLE PARALLEL RESTRICTED;
 COMMENT ON FUNCTION emogi_with_vertices(text, text) IS 'a query for the graph argument: a graph, and vertices that are in it with or without an edge';
@@ -1800,37 +1804,37 @@ RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'emogi_shortest_paths' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 1000 SUPPORT _emogi_support;
 COMMENT ON FUNCTION emogi_shortest_paths_uuid(regclass, text, text, text) IS 'the vertices of one shortest path for each pair of a query';
 
-CREATE FUNCTION emogi_k_shortest_paths(graph text, source bigint, target bigint, k int, direction text DEFAULT 'out',
+CREATE FUNCTION emogi_k_shortest_paths(graph text, source bigint, target bigint, k int DEFAULT 3, direction text DEFAULT 'out',
 	OUT path_id int, OUT seq int, OUT vertex bigint, OUT edge bigint, OUT cost float8, OUT distance float8)
 RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'emogi_k_shortest_paths' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 1000;
 COMMENT ON FUNCTION emogi_k_shortest_paths(text, bigint, bigint, int, text) IS 'the vertices of the k shortest paths without a repeated vertex, from source to target';
 
-CREATE FUNCTION emogi_k_shortest_paths(graph text, source text, target text, k int, direction text DEFAULT 'out',
+CREATE FUNCTION emogi_k_shortest_paths(graph text, source text, target text, k int DEFAULT 3, direction text DEFAULT 'out',
 	OUT path_id int, OUT seq int, OUT vertex text, OUT edge text, OUT cost float8, OUT distance float8)
 RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'emogi_k_shortest_paths' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 1000;
 COMMENT ON FUNCTION emogi_k_shortest_paths(text, text, text, int, text) IS 'the vertices of the k shortest paths without a repeated vertex, from source to target';
 
-CREATE FUNCTION emogi_k_shortest_paths(graph text, source uuid, target uuid, k int, direction text DEFAULT 'out',
+CREATE FUNCTION emogi_k_shortest_paths(graph text, source uuid, target uuid, k int DEFAULT 3, direction text DEFAULT 'out',
 	OUT path_id int, OUT seq int, OUT vertex uuid, OUT edge uuid, OUT cost float8, OUT distance float8)
 RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'emogi_k_shortest_paths' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 1000;
 COMMENT ON FUNCTION emogi_k_shortest_paths(text, uuid, uuid, int, text) IS 'the vertices of the k shortest paths without a repeated vertex, from source to target';
 
-CREATE FUNCTION emogi_k_shortest_paths(graph regclass, source bigint, target bigint, k int, direction text DEFAULT 'out', columns text DEFAULT NULL,
+CREATE FUNCTION emogi_k_shortest_paths(graph regclass, source bigint, target bigint, k int DEFAULT 3, direction text DEFAULT 'out', columns text DEFAULT NULL,
 	OUT path_id int, OUT seq int, OUT vertex bigint, OUT edge bigint, OUT cost float8, OUT distance float8)
 RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'emogi_k_shortest_paths' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 1000;
 COMMENT ON FUNCTION emogi_k_shortest_paths(regclass, bigint, bigint, int, text, text) IS 'the vertices of the k shortest paths without a repeated vertex, from source to target';
 
-CREATE FUNCTION emogi_k_shortest_paths(graph regclass, source text, target text, k int, direction text DEFAULT 'out', columns text DEFAULT NULL,
+CREATE FUNCTION emogi_k_shortest_paths(graph regclass, source text, target text, k int DEFAULT 3, direction text DEFAULT 'out', columns text DEFAULT NULL,
 	OUT path_id int, OUT seq int, OUT vertex text, OUT edge text, OUT cost float8, OUT distance float8)
 RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'emogi_k_shortest_paths' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 1000;
 COMMENT ON FUNCTION emogi_k_shortest_paths(regclass, text, text, int, text, text) IS 'the vertices of the k shortest paths without a repeated vertex, from source to target';
 
-CREATE FUNCTION emogi_k_shortest_paths(graph regclass, source uuid, target uuid, k int, direction text DEFAULT 'out', columns text DEFAULT NULL,
+CREATE FUNCTION emogi_k_shortest_paths(graph regclass, source uuid, target uuid, k int DEFAULT 3, direction text DEFAULT 'out', columns text DEFAULT NULL,
 	OUT path_id int, OUT seq int, OUT vertex uuid, OUT edge uuid, OUT cost float8, OUT distance float8)
 RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'emogi_k_shortest_paths' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 1000;
@@ -1943,6 +1947,50 @@ CREATE FUNCTION emogi_reachable_uuid(graph regclass, pairs text, direction text 
 RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'emogi_reachable' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 10000;
 COMMENT ON FUNCTION emogi_reachable_uuid(regclass, text, text, text) IS 'whether a way leads from the one to the other, for each pair of a query';
+
+-- Forms that take arrays where a function takes none, and raise an error with the call that was meant.
+
+CREATE FUNCTION emogi_shortest_path(graph text, source anycompatiblearray, target anycompatiblearray, direction text DEFAULT 'out',
+	OUT seq int, OUT vertex bigint, OUT edge bigint, OUT cost float8, OUT distance float8)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'emogi_refuse_array' LANGUAGE C STABLE PARALLEL RESTRICTED;
+COMMENT ON FUNCTION emogi_shortest_path(text, anycompatiblearray, anycompatiblearray, text) IS 'no function: use emogi_shortest_paths';
+
+CREATE FUNCTION emogi_shortest_paths(graph text, pairs anyarray,
+	OUT source bigint, OUT target bigint, OUT seq int, OUT vertex bigint, OUT edge bigint, OUT cost float8, OUT distance float8)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'emogi_refuse_array' LANGUAGE C STABLE PARALLEL RESTRICTED;
+COMMENT ON FUNCTION emogi_shortest_paths(text, anyarray) IS 'no function: pairs are a query';
+
+CREATE FUNCTION emogi_reachable(graph text, pairs anyarray, direction text DEFAULT 'out',
+	OUT source bigint, OUT target bigint, OUT reachable boolean)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'emogi_refuse_array' LANGUAGE C STABLE PARALLEL RESTRICTED;
+COMMENT ON FUNCTION emogi_reachable(text, anyarray, text) IS 'no function: pairs are a query';
+
+CREATE FUNCTION emogi_distance_matrix(graph text, sources anyarray,
+	OUT source bigint, OUT target bigint, OUT distance float8)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'emogi_refuse_array' LANGUAGE C STABLE PARALLEL RESTRICTED;
+COMMENT ON FUNCTION emogi_distance_matrix(text, anyarray) IS 'no function: targets are missing';
+
+CREATE FUNCTION emogi_heat(graph text, start anyarray, max_iterations int DEFAULT 1000, tolerance float8 DEFAULT 1e-6, direction text DEFAULT 'both',
+	OUT vertex bigint, OUT value float8)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'emogi_refuse_array' LANGUAGE C STABLE PARALLEL RESTRICTED;
+COMMENT ON FUNCTION emogi_heat(text, anyarray, int, float8, text) IS 'no function: start values are a query';
+
+CREATE FUNCTION emogi_circuit(graph text, start anyarray, max_iterations int DEFAULT 1000, tolerance float8 DEFAULT 1e-6, direction text DEFAULT 'both',
+	OUT vertex bigint, OUT value float8)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'emogi_refuse_array' LANGUAGE C STABLE PARALLEL RESTRICTED;
+COMMENT ON FUNCTION emogi_circuit(text, anyarray, int, float8, text) IS 'no function: start values are a query';
+
+CREATE FUNCTION emogi_neural(graph text, start anyarray, max_iterations int DEFAULT 1000, tolerance float8 DEFAULT 1e-6, direction text DEFAULT 'out',
+	OUT vertex bigint, OUT value float8)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'emogi_refuse_array' LANGUAGE C STABLE PARALLEL RESTRICTED;
+COMMENT ON FUNCTION emogi_neural(text, anyarray, int, float8, text) IS 'no function: start values are a query';
 
 -- What a graph would take, and the cache of graphs.
 

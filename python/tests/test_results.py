@@ -1,10 +1,16 @@
 """What comes back: types, NULLs, chunks, and the three forms of a result."""
 
+import copy
 import datetime
 import decimal
+import os
+import pickle
+import subprocess
+import sys
 import uuid
 
 import numpy as np
+import polars
 import psycopg
 import pyarrow
 import pytest
@@ -179,6 +185,45 @@ def test_columns_of_a_result(db):
     for wrong in ("node", 0, ["vertex", "node"]):
         with pytest.raises(KeyError, match="but vertex, level"):
             result[wrong]
+
+
+# Run with the polars of the environment, and with an older one if EMOGI_OLD_POLARS names a folder that has it.
+POLARS = """
+import sys, emogi, polars
+with emogi.connect() as db:
+    result = db.fetch(sys.argv[1])
+    frame = result.polars()
+    assert isinstance(frame, polars.DataFrame), type(frame)
+    if int(polars.__version__.split(".")[0]) >= 2:
+        assert frame.equals(polars.DataFrame(result))
+    assert db.fetch(sys.argv[1] + " LIMIT 0").polars().schema == frame.schema
+    print(polars.__version__, frame.columns, [str(kind) for kind in frame.dtypes], frame.rows())
+"""
+OLD_POLARS = os.environ.get("EMOGI_OLD_POLARS")
+
+
+@pytest.mark.parametrize("folder", [None, OLD_POLARS] if OLD_POLARS else [None])
+def test_a_frame_of_polars(db, folder):
+    query = "SELECT i, CASE i WHEN 1 THEN 0.5::float8 END AS f, CASE i WHEN 2 THEN 'ä' END AS t, i = 1 AS b, date '2026-01-02' AS d, '61616161-6161-6161-6161-616161616161'::uuid AS u FROM generate_series(1, 2) i"
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([folder or "", os.environ.get("PYTHONPATH", "")])}
+    out = subprocess.run([sys.executable, "-c", POLARS, query], env=environment, capture_output=True, text=True)
+    assert out.returncode == 0, out.stderr
+    version, rest = out.stdout.strip().split(" ", 1)
+    day, text = "datetime.date(2026, 1, 2)", b"a" * 16
+    assert rest == f"['i', 'f', 't', 'b', 'd', 'u'] ['Int32', 'Float64', 'String', 'Boolean', 'Date', 'Binary'] [(1, 0.5, None, True, {day}, {text}), (2, None, 'ä', False, {day}, {text})]"
+    if folder:
+        assert version != polars.__version__
+
+
+@pytest.mark.parametrize(("name", "hint"), [("to_pandas", "use pandas()"), ("df", "use pandas()"), ("to_polars", "use polars()"), ("fetchall", "use list(result)"), ("a", "result['a']"),
+                                            ("nothing", "it has numpy(), pandas(), polars() and arrow(), and its columns are result['a'], result['b']"), ("_nothing", "no attribute '_nothing'")])
+def test_an_attribute_that_is_not_there(db, name, hint):
+    result = db.fetch("SELECT 1 AS a, 2 AS b")
+    with pytest.raises(AttributeError) as error:
+        getattr(result, name)
+    assert hint in str(error.value)
+    assert not hasattr(result, name)
+    assert list(copy.deepcopy(result)) == list(pickle.loads(pickle.dumps(result))) == [(1, 2)]
 
 
 def test_a_stream_of_arrow(db):

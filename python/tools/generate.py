@@ -28,7 +28,7 @@ FROM pg_proc p JOIN pg_depend d ON d.classid = 'pg_proc'::regclass AND d.objid =
      JOIN pg_extension e ON d.refclassid = 'pg_extension'::regclass AND d.refobjid = e.oid AND e.extname = 'emogi'
      CROSS JOIN LATERAL unnest(p.proargnames, coalesce(p.proallargtypes, p.proargtypes::oid[]), coalesce(p.proargmodes, array_fill('i'::"char", ARRAY[p.pronargs::int])))
          WITH ORDINALITY AS a(name, type, mode, at)
-WHERE p.proname LIKE 'emogi\\_%' AND p.proargnames[1] = 'graph' AND p.proargtypes[0] = 'text'::regtype
+WHERE p.proname LIKE 'emogi\\_%' AND p.proargnames[1] = 'graph' AND p.proargtypes[0] = 'text'::regtype AND p.prosrc <> 'emogi_refuse_array'
 GROUP BY p.oid ORDER BY p.proname, p.oid
 """
 

@@ -3,7 +3,8 @@
  *
  * They are put into the text as literals, where PostgreSQL's own lexer finds a parameter. A literal takes the type that the query has
  * for it, as a parameter does, and whatever stands in it stays a literal. So a value is part of all that is made of the text, its key
- * in the cache included.
+ * in the cache included. Values that are no strings are cast to their types, and written so that they are read as the same values
+ * under any settings.
  */
 #include "postgres.h"
 
@@ -14,22 +15,117 @@
 #include "lib/stringinfo.h"
 #include "miscadmin.h"
 #include "parser/scanner.h"
-#include "utils/array.h"
 #include "utils/builtins.h"
+#include "utils/guc.h"
+#include "utils/lsyscache.h"
+#include "utils/memutils.h"
 
 #include "source/source.h"
 
-/* Add a value as a literal. Blanks keep it apart: U&$1 must not become U&'...'. A parameter may stand in the text many times. */
-static void
-add_literal(StringInfo out, Datum value, bool isnull)
-{
-	char	   *string = isnull ? pstrdup("NULL") : TextDatumGetCString(value);
-	char	   *literal = isnull ? string : quote_literal_cstr(string);
+/* Bytes that a value of type text can hold. */
+#define EMOGI_MAX_QUERY_BYTES ((int) (MaxAllocSize - VARHDRSZ - 1))
 
-	appendStringInfo(out, " %s ", literal);
-	if (literal != string)
-		pfree(literal);
-	pfree(string);
+/* Settings that output functions read, and values under which their text is the same in every session and can be read in every one. */
+static const struct
+{
+	const char *name;
+	const char *value;
+}			canonical[] = {
+	{"DateStyle", "ISO"},
+	{"IntervalStyle", "postgres"},
+	{"extra_float_digits", "3"},
+	{"bytea_output", "hex"},
+	{"TimeZone", "UTC"},
+	{"search_path", "pg_catalog"},
+};
+
+/* A parameter in the text: its first byte, the length of its name, its number. */
+typedef struct
+{
+	int			place;
+	int			length;
+	int			number;
+} Parameter;
+
+/* Does a value of this type become a literal without a type, which takes the one that the query has for it? */
+static bool
+is_string_type(Oid type)
+{
+	const Oid	base = getBaseType(type);
+
+	return base == UNKNOWNOID || base == TEXTOID || base == VARCHAROID || base == BPCHAROID || base == NAMEOID;
+}
+
+/* Is a type's output function known to read no setting? False for arrays, which is slower but safe. */
+static bool
+ignores_settings(Oid type)
+{
+	return is_string_type(type) || type == INT2OID || type == INT4OID || type == INT8OID || type == BOOLOID || type == NUMERICOID || type == UUIDOID;
+}
+
+/* Set the canonical settings until AtEOXact_GUC; get the level for it. */
+static int
+set_canonical(void)
+{
+	const int	level = NewGUCNestLevel();
+
+	for (int i = 0; i < (int) lengthof(canonical); i++)
+		(void) set_config_option(canonical[i].name, canonical[i].value, PGC_USERSET, PGC_S_SESSION, GUC_ACTION_SAVE, true, 0, false);
+	return level;
+}
+
+/* Raise 54000 for text that no value of type text can hold. */
+static void
+report_too_long(void)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+			 errmsg("the query with its values is too long"),
+			 errdetail("Text has at most %d bytes.", EMOGI_MAX_QUERY_BYTES),
+			 errhint("Put large values into a table, and let the query read it.")));
+}
+
+/* Get a value's text, as it is under canonical settings. Raises 42804 for a type that has no literals. */
+static char *
+write_value(const EmogiParamValue *value, int number)
+{
+	Oid			function;
+	bool		varlena;
+	int			level;
+	char	   *text;
+
+	if (get_typtype(value->type) == TYPTYPE_PSEUDO && value->type != UNKNOWNOID)
+		ereport(ERROR,
+				(errcode(ERRCODE_DATATYPE_MISMATCH),
+				 errmsg("the value of $%d is of the pseudo-type %s, which has no literals", number, format_type_be(value->type)),
+				 errhint("Cast it to a type that has, or pass it as text.")));
+	if (value->isnull)
+		return NULL;
+	getTypeOutputInfo(value->type, &function, &varlena);
+	if (ignores_settings(value->type))
+		return OidOutputFunctionCall(function, value->value);
+	level = set_canonical();
+	text = OidOutputFunctionCall(function, value->value);
+	AtEOXact_GUC(true, level);
+	return text;
+}
+
+/*
+ * Get a value as a literal. Strings have no type; others are cast to theirs, in parentheses so that a subscript may follow. Blanks keep
+ * it apart: U&$1 must not become U&'...'.
+ */
+static char *
+make_literal(const EmogiParamValue *value, int number)
+{
+	char	   *text = write_value(value, number);
+
+	/* quoting may double every byte */
+	if (text != NULL && strlen(text) > EMOGI_MAX_QUERY_BYTES / 2 - 64)
+		report_too_long();
+	text = text != NULL ? quote_literal_cstr(text) : pstrdup("NULL");
+	if (is_string_type(value->type))
+		return psprintf(" %s ", text);
+	return psprintf(" (%s::%s) ", text, format_type_extended(value->type, -1, FORMAT_TYPE_TYPEMOD_GIVEN | FORMAT_TYPE_FORCE_QUALIFY));
 }
 
 /* Raise 42P02 for a parameter that has no value. */
@@ -56,21 +152,22 @@ parameter_length(const char *token, int *number)
 	return (int) (end - token);
 }
 
-/* Copy text with literals in place of parameters; get the highest number of those. Raises 42P02, and 42601 for what is no SQL. */
-static int
-copy_text(const char *query, const Datum *values, const bool *nulls, int nvalues, StringInfo text)
+/* Find the parameters in a query; set their number. Raises 42P02 for one without a value, and 42601 for what is no SQL. */
+static Parameter *
+find_parameters(const char *query, int nvalues, int *nparameters)
 {
 	core_yy_extra_type extra;
 	uint16	   *words = palloc0(ScanKeywords.num_keywords * sizeof(uint16));
 	core_yyscan_t scanner;
 	core_YYSTYPE value;
 	YYLTYPE		place = 0;
-	int			copied = 0;
-	int			highest = 0;
+	int			size = 16;
+	Parameter  *parameters = palloc(size * sizeof(Parameter));
 
 	/* which word is which is of no interest, but 0 would be the end */
 	for (int i = 0; i < ScanKeywords.num_keywords; i++)
 		words[i] = 1000;
+	*nparameters = 0;
 	scanner = scanner_init(query, &extra, &ScanKeywords, words);
 	extra.escape_string_warning = false;
 	while (core_yylex(&value, &place, scanner) != 0)
@@ -83,46 +180,68 @@ copy_text(const char *query, const Datum *values, const bool *nulls, int nvalues
 			continue;
 		if (number > nvalues)
 			report_missing(query + place, length, nvalues);
-		highest = Max(highest, number);
-		appendBinaryStringInfo(text, query + copied, place - copied);
-		add_literal(text, values[number - 1], nulls[number - 1]);
-		copied = place + length;
+		if (*nparameters == size)
+			parameters = repalloc_huge(parameters, (size_t) (size *= 2) * sizeof(Parameter));
+		parameters[(*nparameters)++] = (Parameter) {.place = place,.length = length,.number = number};
 	}
 	scanner_finish(scanner);
-	appendStringInfoString(text, query + copied);
-	return highest;
+	return parameters;
+}
+
+/* Copy the query with literals in place of its parameters. Raises 54000 before it allocates what would be too long. */
+static char *
+copy_text(const char *query, const Parameter *parameters, int nparameters, char *const *literals)
+{
+	uint64		length = strlen(query);
+	int			copied = 0;
+	StringInfoData text;
+
+	for (int i = 0; i < nparameters; i++)
+		length += strlen(literals[parameters[i].number - 1]) - parameters[i].length;
+	if (length > EMOGI_MAX_QUERY_BYTES)
+		report_too_long();
+	initStringInfo(&text);
+	enlargeStringInfo(&text, (int) length);
+	for (int i = 0; i < nparameters; i++)
+	{
+		appendBinaryStringInfo(&text, query + copied, parameters[i].place - copied);
+		appendStringInfoString(&text, literals[parameters[i].number - 1]);
+		copied = parameters[i].place + parameters[i].length;
+	}
+	appendStringInfoString(&text, query + copied);
+	return text.data;
 }
 
 /*
- * Get query text with values in place of its parameters. params: text[]; NULL = none. Raises 42P02 for too few of them, 08P01 for too
- * many, 22023 when the text is no query.
+ * Get query text with values in place of its parameters. Raises 42P02 for too few values, 08P01 for too many, 22023 when the text is no
+ * query, 42804 for a value without a literal, and 54000 for a text that would be too long.
  */
 char *
-emogi_params_put(char *query, ArrayType *params)
+emogi_params_put(char *query, const EmogiParamValue *values, int nvalues)
 {
 	ErrorContextCallback context = {.previous = error_context_stack,.callback = emogi_query_explain_text,.arg = query};
 	const EmogiGraphArgument graph = {.text = query};
-	StringInfoData text;
-	Datum	   *values = NULL;
-	bool	   *nulls = NULL;
-	int			nvalues = 0;
-	int			highest;
+	char	  **literals = palloc(Max(nvalues, 1) * sizeof(char *));
+	Parameter  *parameters;
+	int			nparameters;
+	int			highest = 0;
 
 	if (!emogi_source_is_query(&graph))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("\"%s\" is no query", query),
 				 errhint("Parameters are those of a query: emogi_query('SELECT src, dst FROM edges WHERE kind = $1', 'road'). A relation is given by its name alone.")));
-	if (params != NULL)
-		deconstruct_array(params, TEXTOID, -1, false, TYPALIGN_INT, &values, &nulls, &nvalues);
-	initStringInfo(&text);
 	error_context_stack = &context;
-	highest = copy_text(query, values, nulls, nvalues, &text);
+	parameters = find_parameters(query, nvalues, &nparameters);
 	error_context_stack = context.previous;
+	for (int i = 0; i < nparameters; i++)
+		highest = Max(highest, parameters[i].number);
 	if (highest < nvalues)
 		ereport(ERROR,
 				(errcode(ERRCODE_PROTOCOL_VIOLATION),
 				 errmsg("wrong number of values for the parameters of the query: %d, not %d", nvalues, highest),
 				 errhint("Give one for each of $1, $2 and so on in the text.")));
-	return text.data;
+	for (int i = 0; i < nvalues; i++)
+		literals[i] = make_literal(&values[i], i + 1);
+	return copy_text(query, parameters, nparameters, literals);
 }

@@ -151,7 +151,15 @@ extern void emogi_query_check_number(TupleDesc desc, int column, const char *wha
 
 /* ---- params.c ---- */
 
-extern char *emogi_params_put(char *query, struct ArrayType *params);
+/* The value of a parameter, and its type. */
+typedef struct
+{
+	Datum		value;
+	Oid			type;
+	bool		isnull;
+} EmogiParamValue;
+
+extern char *emogi_params_put(char *query, const EmogiParamValue *values, int nvalues);
 
 /* ---- vertices.c ---- */
 

@@ -134,6 +134,8 @@ async def asyncpg_():
               ('shortest_path, cast', 'SELECT vertex FROM emogi_shortest_path($1, $2::bigint, $3::bigint)', ('edges', 1, 7), [1, 2, 7]),
               ('shortest_path, one cast', 'SELECT vertex FROM emogi_shortest_path($1, $2, $3::bigint)', ('edges', 1, 7), [1, 2, 7]),
               ('cc', 'SELECT vertex FROM emogi_cc($1)', ('edges',), FROM_BOTH),
+              ('query, int with a cast', "SELECT vertex FROM emogi_cc(emogi_query('TABLE edges LIMIT $1', $1::bigint))", (100000,), FROM_BOTH),
+              ('query, str', "SELECT vertex FROM emogi_cc(emogi_query('TABLE edges LIMIT $1', $1))", ('100000',), FROM_BOTH),
               ('pagerank', 'SELECT vertex FROM emogi_pagerank($1, $2, $3)', ('edges', 0.9, 20), FROM_BOTH),
               ('heat', 'SELECT vertex FROM emogi_heat($1, $2)', ('edges', 'VALUES (1, 1)'), FROM_BOTH)]
     for name, sql, parameters, expected in cases:

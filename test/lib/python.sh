@@ -4,13 +4,15 @@
 
 install_venv() { install_missing python3-venv; }
 
-# Make a wheel of a copy of python/, for a build leaves files beside the sources, and install it with what its tests need.
+# Make a wheel of a copy of python/, see that this leaves the copy as it is, and install the wheel with what its tests need.
 install_python_package() {
     local folder=$WORK/python pip=$WORK/python/venv/bin/pip
-    mkdir "$folder" && cp -r "$ROOT/python" "$folder/source" && rm -rf "$folder"/source/{build,src/*.egg-info} && install_venv &&
-        python3 -m venv "$folder/venv" &&
+    mkdir "$folder" && cp -r "$ROOT/python" "$folder/source" && install_venv &&
+        python3 -m venv "$folder/venv" && (cd "$folder/source" && find . | sort) >"$folder/files" &&
         timeout 300 "$pip" wheel --disable-pip-version-check -q --no-deps -w "$folder/wheels" "$folder/source" &&
-        timeout 900 "$pip" install --disable-pip-version-check -q -r "$ROOT/python/tests/requirements.txt" "$(echo "$folder"/wheels/emogi-*.whl)[all]"
+        (cd "$folder/source" && find . | sort) | diff "$folder/files" - &&
+        timeout 900 "$pip" install --disable-pip-version-check -q -r "$ROOT/python/tests/requirements.txt" "$(echo "$folder"/wheels/emogi-*.whl)[all]" &&
+        timeout 300 "$pip" install --disable-pip-version-check -q --no-deps --target "$folder/old-polars" polars==1.2.1
 }
 
 start_python_server() {
@@ -23,7 +25,7 @@ start_python_server() {
 # Run pytest outside of the checkout, so that the package is the installed one.
 run_pytest() {
     local folder=$WORK/python
-    (cd "$folder" && timeout --foreground -k 10 600 env PYTHONDONTWRITEBYTECODE=1 EMOGI_ROOT="$ROOT" EMOGI_FIGURES="$folder/networkx" \
+    (cd "$folder" && timeout --foreground -k 10 600 env PYTHONDONTWRITEBYTECODE=1 EMOGI_ROOT="$ROOT" EMOGI_FIGURES="$folder/networkx" EMOGI_OLD_POLARS="$folder/old-polars" \
         PGHOST="$WORK/python-server" PGUSER="$(cluster_user)" PGDATABASE=postgres HOME="$folder" \
         "$folder/venv/bin/python" -m pytest -q -p no:cacheprovider -rfE --tb=short "$folder/source/tests")
 }

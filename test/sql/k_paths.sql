@@ -12,6 +12,8 @@ INSERT INTO roads VALUES (1, 1, 2, 1, 1), (2, 2, 3, 1, 1), (3, 1, 3, 2, 2), (4, 
 SELECT * FROM emogi_k_shortest_paths('roads', 1, 4, 10);
 \pset tuples_only on
 SELECT * FROM emogi_k_shortest_paths('roads', 1, 4, 2, 'in');
+SELECT max(path_id) FROM emogi_k_shortest_paths('roads', 1, 4);
+SELECT max(path_id) FROM emogi_k_shortest_paths('roads'::regclass, 1, 4, columns => 'source, target');
 SELECT path_id, string_agg(vertex::text, ' ' ORDER BY seq), max(distance) FROM emogi_k_shortest_paths('roads', 1, 4, 100, direction => 'both') GROUP BY 1 ORDER BY 1;
 SELECT * FROM emogi_k_shortest_paths('roads'::regclass, 1, 4, 2, columns => 'source, target');
 SELECT * FROM emogi_all_shortest_paths('roads', 1, 4);

@@ -32,6 +32,6 @@ SELECT count(*) FROM emogi_bfs('german', 1);
 
 SELECT source, cache FROM last_calls LIMIT 1;
 
-SELECT vertex, level FROM emogi_bfs(emogi_query('SELECT src, dst FROM payment WHERE day >= $1 AND src <> $2', '2026-01-02', '4'), 2);
+SELECT vertex, level FROM emogi_bfs(emogi_query('SELECT src, dst FROM payment WHERE day >= $1 AND src <> $2', date '2026-01-02', 4), 2);
 
 EXPLAIN (COSTS OFF) SELECT * FROM emogi_bfs('SELECT src, dst FROM payment WHERE random() < 0.5', 1);

@@ -101,7 +101,22 @@ SELECT proname, count(*) AS forms, count(DISTINCT (provolatile, proparallel, pro
        count(*) FILTER (WHERE proargtypes[0] = 'regclass'::regtype) AS regclass, count(*) FILTER (WHERE 'columns' = ANY (proargnames)) AS columns,
        count(*) FILTER (WHERE obj_description(p.oid) IS NULL) AS undescribed
   FROM pg_proc p JOIN pg_depend d ON d.classid = 'pg_proc'::regclass AND d.objid = p.oid AND d.deptype = 'e'
- WHERE proname LIKE 'emogi\_%' AND 'graph' = ANY (proargnames) GROUP BY proname ORDER BY proname;
+ WHERE proname LIKE 'emogi\_%' AND 'graph' = ANY (proargnames) AND prosrc <> 'emogi_refuse_array' GROUP BY proname ORDER BY proname;
+-- Some have forms that take arrays and only say what is taken.
+SELECT m.* FROM unnest(ARRAY['emogi_shortest_path(''edges'', ARRAY[1, 2], ARRAY[3]::bigint[])', 'emogi_shortest_path(''edges'', source => ARRAY[''1''], target => ARRAY[''3''], direction => ''in'')', 'emogi_shortest_paths(''edges'', ARRAY[1, 2])',
+  'emogi_shortest_paths(''edges'', pairs => ARRAY[[1, 2]])', 'emogi_reachable(''edges'', pairs => ARRAY[[1, 2]])', 'emogi_reachable(''edges'', ARRAY[1, 2], ''in'')', 'emogi_distance_matrix(''edges'', ARRAY[1, 2])',
+  'emogi_heat(''edges'', start => ARRAY[1])', 'emogi_circuit(''edges'', ARRAY[1.0], 5)', 'emogi_neural(''edges'', direction => ''in'', start => ARRAY[1])', 'emogi_heat(''edges'', NULL::int[])']) WITH ORDINALITY AS call(text, n), message('SELECT * FROM ' || call.text) m ORDER BY n;
+SELECT proname, pg_get_function_identity_arguments(oid), provolatile, proparallel, proisstrict, obj_description(oid) FROM pg_proc WHERE prosrc = 'emogi_refuse_array' ORDER BY 1;
+-- They make no call ambiguous whose arguments have no type, or NULL.
+PREPARE refuse1 AS SELECT * FROM emogi_shortest_path('edges', $1, $2);
+PREPARE refuse2 AS SELECT * FROM emogi_shortest_path('edges', $1, 5);
+PREPARE refuse3 AS SELECT * FROM emogi_shortest_path('edges', $1, $2::bigint, $3);
+PREPARE refuse4 AS SELECT * FROM emogi_shortest_paths('edges', $1);
+PREPARE refuse5 AS SELECT * FROM emogi_shortest_paths('edges', ARRAY[1], $1);
+PREPARE refuse6 AS SELECT * FROM emogi_reachable('edges', $1, $2);
+PREPARE refuse7 AS SELECT * FROM emogi_heat('edges', $1, $2, $3, $4), emogi_circuit($1, $1), emogi_neural($1, $1);
+SELECT name, parameter_types FROM pg_prepared_statements WHERE name LIKE 'refuse_' ORDER BY name;
+DEALLOCATE ALL;
 -- Those for emogi itself are out of the way; the version may change while the extension does not.
 SELECT proname FROM pg_proc WHERE proname LIKE 'emogi\_s%' AND proname ~ 'sink|support';
 SELECT provolatile FROM pg_proc WHERE proname = 'emogi_version';

@@ -58,12 +58,24 @@ sub quoted { my ($text) = @_; return "'" . $text =~ s/'/''/gr . "'" }
 my @pieces = ('edges', 'src', 'dst', '(', ')', ',', '.', '"', '""', "'", ' ', "\n", "\t", '--', '/*', '*/', ';', 'select', 'SELECT ', 'with', 'values', 'table', '$1', '$$', '\\', "\x{e9}", "\x{8868}", "\x{1F600}", '*', '0', '%', '%s', 'pg_catalog',
 	'public', 'NULL', '::', '[', ']', 'weight', "\x{200b}", 'x' x 70, '1', 'emogi_bfs');
 
+# Make a query with values for its parameters, of any types.
+sub query_with_values
+{
+	my $query = any('SELECT src, dst FROM edges WHERE src < $1', 'SELECT src, dst FROM edges WHERE label = $1', 'SELECT src, dst FROM edges WHERE $1 IS NOT NULL', 'SELECT src, dst FROM edges LIMIT $1', 'SELECT src, $1 FROM edges', 'VALUES ($1, $1)',
+		'SELECT src, dst FROM edges WHERE src = $1 OR $2', 'SELECT src, dst FROM edges WHERE src = ANY ($1)', 'SELECT $1[1], $1[2]', 'SELECT src, dst FROM edges WHERE label < U&$1', '$1', '');
+	my $value = any('5', '7::bigint', '1.5', "'3'", 'NULL', 'NULL::int', 'true', "'{1,2}'::int[]", "ARRAY['a', '''']", 'ROW(1, 2)', 'ARRAY[ROW(1, 2)]', "date '-infinity'", "'0001-01-01 BC'::timestamptz", "'NaN'::float8", "'1e-300'::float8",
+		"'-1 mon +2 days'::interval", "'\\x275c'::bytea", q{'{"a": "''\\\\"}'::jsonb}, "'edges'::regclass", "'int'::regtype", "'''\\'::text", q{'x'::"char"}, "B'101'", "point '(1,2)'", 'numrange(1, NULL)', "'<a/>'::xml", "'1'::xid", "'0/1'::pg_lsn",
+		'VARIADIC ARRAY[5]', "VARIADIC ARRAY['a', 'b']", 'VARIADIC NULL::int[]', "repeat('''', 1000)", '1, true', "'a', 'b'", "current_setting('no.such', true)", '(SELECT max(src) FROM edges)', '(1, 2)::pair', 'random()');
+	return 'emogi_query(' . quoted($query) . ", $value)";
+}
+
 # Make the text of a graph argument, and what an error should name.
 sub graph
 {
 	my $n = int(rand(30));
 
 	return good("'edges'") if maybe(0.25);
+	return argument(query_with_values()) if maybe(0.15);
 	return argument(quoted(join('', map { any(@pieces) } 1 .. 1 + rand(8)))) if $n < 6;
 	return argument(any('NULL', 'NULL::text', "''", "' '", "E'\\n'", "'()'", "'\"\"'", "'.'", "'--'", "'/*'", "'/* /* */'", "'edges--'", "'edges /* x */'", "'edges;'", "'edges, edges'")) if $n < 8;
 	if ($n < 12)

@@ -87,7 +87,7 @@ FUNCTIONS: dict[str, tuple[tuple[Any, ...], ...]] = {
         ((("max_iterations", "integer"), ("tolerance", "double precision"), ("weights", "boolean"), ("direction", "text")), (("vertex", "key"), ("hub", "double precision"), ("authority", "double precision")), True, "rows"),
     ),
     "k_shortest_paths": (
-        ((("source", "key!"), ("target", "key!"), ("k", "integer!"), ("direction", "text")), (("path_id", "integer"), ("seq", "integer"), ("vertex", "key"), ("edge", "key"), ("cost", "double precision"), ("distance", "double precision")), False, "rows"),
+        ((("source", "key!"), ("target", "key!"), ("k", "integer"), ("direction", "text")), (("path_id", "integer"), ("seq", "integer"), ("vertex", "key"), ("edge", "key"), ("cost", "double precision"), ("distance", "double precision")), False, "rows"),
     ),
     "katz": (
         ((("alpha", "double precision"), ("beta", "double precision"), ("max_iterations", "integer"), ("tolerance", "double precision"), ("normalized", "boolean"), ("weights", "boolean"), ("direction", "text")), (("vertex", "key"), ("centrality", "double precision")), True, "rows"),
@@ -394,7 +394,7 @@ class Functions:
         """
         return self._rows("hits", {"max_iterations": max_iterations, "tolerance": tolerance, "weights": weights, "direction": direction}, select, progress)
 
-    def k_shortest_paths(self, source: Key | None, target: Key | None, k: int, direction: str | None = None, *, select: str | Sequence[str] | None = None, progress: ProgressArgument = None) -> Result:
+    def k_shortest_paths(self, source: Key | None, target: Key | None, k: int | None = 3, direction: str | None = None, *, select: str | Sequence[str] | None = None, progress: ProgressArgument = None) -> Result:
         """The vertices of the k shortest paths without a repeated vertex, from source to target.
 
         Columns: path_id integer, seq integer, vertex of the type of the vertices, edge of the type of the vertices, cost double precision, distance double precision.

@@ -1,4 +1,4 @@
-"""What a call returns: columns, which become numpy arrays, a pandas DataFrame or an Arrow table."""
+"""What a call returns: columns, which become numpy arrays, a pandas or polars DataFrame, or an Arrow table."""
 
 from __future__ import annotations
 
@@ -15,7 +15,14 @@ from ._types import BYTES, EPOCH_DAYS, EPOCH_MICROSECONDS, FIXED
 
 if TYPE_CHECKING:
     import pandas
+    import polars
     import pyarrow
+
+# Names of other packages for what a result has under its own.
+_OTHER_NAMES = {
+    "to_pandas": "pandas", "df": "pandas", "to_df": "pandas", "fetchdf": "pandas", "fetch_df": "pandas",
+    "to_polars": "polars", "pl": "polars", "to_arrow": "arrow", "fetch_arrow_table": "arrow", "to_numpy": "numpy", "fetchnumpy": "numpy",
+}
 
 
 @dataclass(frozen=True)
@@ -185,6 +192,20 @@ class Result:
             return Result([self._columns[one] for one in name])
         return self._columns[name].numpy()
 
+    def __getattr__(self, name: str) -> Any:
+        """Name what there is in the error about an attribute that is not there."""
+        if name.startswith("_"):
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}", name=name, obj=self)
+        if name in self._columns:
+            hint = f"the column is result[{name!r}]"
+        elif name in _OTHER_NAMES:
+            hint = f"use {_OTHER_NAMES[name]}()"
+        elif name in ("fetchall", "rows", "to_list", "tolist", "to_pylist"):
+            hint = "use list(result)"
+        else:
+            hint = "it has numpy(), pandas(), polars() and arrow(), and its columns are " + ", ".join(f"result[{one!r}]" for one in self._columns)
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}: {hint}", name=name, obj=self)
+
     def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
         """Give the rows to what takes Arrow, such as polars and DuckDB, by pyarrow."""
         return self.arrow().__arrow_c_stream__(requested_schema)
@@ -215,6 +236,18 @@ class Result:
         import pandas as pd
 
         return pd.DataFrame({name: column.pandas() for name, column in self._columns.items()}, index=pd.RangeIndex(self._length))
+
+    def polars(self) -> polars.DataFrame:
+        """Get a DataFrame of polars, by way of pyarrow. A ``uuid`` is 16 bytes there."""
+        import polars as pl
+        import pyarrow as pa
+
+        # Before 1.34 or so, polars knows no extension types.
+        arrays = {name: column.arrow() for name, column in self._columns.items()}
+        plain = {name: array.storage if isinstance(array, pa.ExtensionArray) else array for name, array in arrays.items()}
+        frame = pl.from_arrow(pa.table(plain))
+        assert isinstance(frame, pl.DataFrame)
+        return frame
 
     def arrow(self) -> pyarrow.Table:
         """Get an Arrow table."""
