@@ -197,9 +197,15 @@ find_free(void)
 	return NULL;
 }
 
-/* Doom the state with this id (0 = any), made by this role (InvalidOid = any), that was not used for longest; false when it is held or not there. Caller holds cache_lock. */
+/* States of fewer bytes than this are small: they take at most three quarters of the places. */
+#define EMOGI_LIVE_SMALL_BYTES ((uint64) 1 << 20)
+
+/*
+ * Doom the least recently used state with this id (0 = any), made by this role (InvalidOid = any), of fewer bytes than `below`; false when
+ * it is held or does not exist. Caller holds cache_lock.
+ */
 static bool
-doom_least_used(uint64 id, Oid maker)
+doom_least_used(uint64 id, Oid maker, uint64 below)
 {
 	EmogiLiveState *victim = NULL;
 
@@ -208,7 +214,7 @@ doom_least_used(uint64 id, Oid maker)
 		EmogiLiveState *state = &emogi_live_states->states[i];
 
 		if (state->phase == EMOGI_LIVE_READY && state->holder < 0 && !state->doomed && (id == 0 || state->id == id) &&
-			(!OidIsValid(maker) || state->maker == maker) && (victim == NULL || state->last_used < victim->last_used))
+			(!OidIsValid(maker) || state->maker == maker) && state->bytes < below && (victim == NULL || state->last_used < victim->last_used))
 			victim = state;
 	}
 	if (victim != NULL)
@@ -217,17 +223,28 @@ doom_least_used(uint64 id, Oid maker)
 }
 
 /*
- * Doom a state to have its place: the one that was not used for longest, of the current user's alone if that role has made more than three
- * quarters of all. False when all are held. Caller holds cache_lock.
+ * Doom the least recently used state to have its place: one of the current role's if that has made more than three quarters of all, and a
+ * small one if those are more than three quarters, so that many small tables leave a large one its state. False when all are held. Caller
+ * holds cache_lock.
  */
 static bool
 doom_for_place(void)
 {
+	const int	most = EMOGI_MAX_LIVE_STATES / 4 * 3;
 	int			nown = 0;
+	int			nsmall = 0;
+	Oid			maker;
 
 	for (uint32 i = 0; i < emogi_live_states->nused; i++)
-		nown += emogi_live_states->states[i].phase != EMOGI_LIVE_FREE && emogi_live_states->states[i].maker == GetUserId();
-	return (nown > EMOGI_MAX_LIVE_STATES / 4 * 3 && doom_least_used(0, GetUserId())) || doom_least_used(0, InvalidOid);
+	{
+		const EmogiLiveState *state = &emogi_live_states->states[i];
+
+		nown += state->phase != EMOGI_LIVE_FREE && state->maker == GetUserId();
+		nsmall += state->phase != EMOGI_LIVE_FREE && state->bytes < EMOGI_LIVE_SMALL_BYTES;
+	}
+	maker = nown > most ? GetUserId() : InvalidOid;
+	return (nsmall > most && doom_least_used(0, maker, EMOGI_LIVE_SMALL_BYTES)) || doom_least_used(0, maker, PG_UINT64_MAX) ||
+		doom_least_used(0, InvalidOid, PG_UINT64_MAX);
 }
 
 /* Begin to make the state of a Source; NULL when there is no place. Caller holds cache_lock. */
@@ -408,14 +425,14 @@ emogi_live_state_let_go(EmogiSlot *slot)
 bool
 emogi_live_state_doom(uint64 id)
 {
-	return doom_least_used(id, InvalidOid);
+	return doom_least_used(id, InvalidOid, PG_UINT64_MAX);
 }
 
 /* Doom the state that was not used for longest of those that a role has made. Caller holds cache_lock. */
 bool
 emogi_live_state_doom_of(Oid maker)
 {
-	return doom_least_used(0, maker);
+	return doom_least_used(0, maker, PG_UINT64_MAX);
 }
 
 /* Get the bytes of the states that a role has made. Caller holds cache_lock. */
