@@ -230,6 +230,7 @@ obtain_shared(EmogiCall *call, const EmogiSource *source, const Rows *rows, cons
 			build_privately(call, source, rows, &wish->key, rows->tree != NULL ? EMOGI_NOT_TRACKED : NULL, graph);
 			break;
 		case EMOGI_MUST_WAIT:
+		case EMOGI_MUST_REGISTER:
 		case EMOGI_MUST_MAKE_ROOM:
 			break;				/* emogi_wish_find has done that */
 	}

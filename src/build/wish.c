@@ -40,6 +40,7 @@ emogi_wish_make(const EmogiSource *source, const EmogiTree *tree, const EmogiGra
 {
 	EmogiWish  *wish = palloc0(sizeof *wish);
 
+	wish->registration = palloc0(sizeof *wish->registration);
 	wish->key = *wanted;
 	wish->key.database = MyDatabaseId;
 	wish->key.relid = source->relid;
@@ -78,6 +79,7 @@ emogi_wish_free(EmogiWish *wish)
 	}
 	if (wish->xids.running != NULL)
 		pfree(wish->xids.running);
+	pfree(wish->registration);
 	pfree(wish);
 }
 
@@ -324,11 +326,13 @@ emogi_wish_untrack(const EmogiWish *wish)
 
 /*
  * Take references to the rings of all leaves: EMOGI_MUST_BUILD, and whether their rules allow Graphs under the wish's snapshot;
- * with none taken when there is no room.
+ * EMOGI_MUST_REGISTER where they do not yet; with none taken when there is no room.
  */
 EmogiFinding
 emogi_wish_track(const EmogiWish *wish, bool *usable)
 {
+	bool		must_register = false;
+
 	*usable = true;
 	if (!emogi_tables_can_hold(wish->nleaves))
 		return EMOGI_MUST_BUILD_PRIVATELY;
@@ -341,8 +345,26 @@ emogi_wish_track(const EmogiWish *wish, bool *usable)
 			return EMOGI_MUST_MAKE_ROOM;
 		}
 		*usable &= emogi_ring_usable(wish->tables[i], &wish->xids);
+		must_register |= emogi_ring_must_register(wish->tables[i], &wish->xids);
 	}
-	return EMOGI_MUST_BUILD;
+	return must_register && !wish->registration->is_done ? EMOGI_MUST_REGISTER : EMOGI_MUST_BUILD;
+}
+
+/* Register the leaves, which have been tracked. Their references stay until the next look-up, so that the entries do; an error gives them back. Caller does not hold cache_lock. */
+void
+emogi_wish_register(const EmogiWish *wish)
+{
+	emogi_ring_register(wish->tables, wish->relids, wish->nleaves, &wish->xids);
+	wish->registration->is_done = wish->registration->has_references = true;
+}
+
+/* Give the references back that were taken to register the leaves, if they were. */
+void
+emogi_wish_end_registration(const EmogiWish *wish)
+{
+	if (wish->registration->has_references)
+		emogi_wish_untrack(wish);
+	wish->registration->is_done = wish->registration->has_references = false;
 }
 
 /* Reserve an entry on the leaves, which have been tracked, for the Graph that a slot is to build; NULL, and none tracked, without room. */
@@ -392,6 +414,7 @@ reserve(EmogiSlot *slot, const EmogiWish *wish)
 static EmogiFinding
 look_up(EmogiSlot *slot, const EmogiWish *wish, bool reserves)
 {
+	const bool	was_registered = wish->registration->has_references;
 	EmogiCached *cached;
 	EmogiFinding finding;
 
@@ -411,6 +434,8 @@ look_up(EmogiSlot *slot, const EmogiWish *wish, bool reserves)
 	}
 	else
 		finding = reserves ? reserve(slot, wish) : EMOGI_MUST_BUILD;
+	if (was_registered)
+		emogi_wish_end_registration(wish);
 	emogi_cache_unlock();
 	return finding;
 }
@@ -445,10 +470,12 @@ emogi_wish_find(EmogiSlot *slot, const EmogiWish *wish)
 {
 	EmogiFinding finding = look_up(slot, wish, true);
 
-	while (finding == EMOGI_MUST_WAIT || finding == EMOGI_MUST_MAKE_ROOM)
+	while (finding == EMOGI_MUST_WAIT || finding == EMOGI_MUST_REGISTER || finding == EMOGI_MUST_MAKE_ROOM)
 	{
 		if (finding == EMOGI_MUST_MAKE_ROOM && !emogi_call_make_room(0))
 			return EMOGI_MUST_BUILD_PRIVATELY;
+		if (finding == EMOGI_MUST_REGISTER)
+			emogi_wish_register(wish);
 		finding = finding == EMOGI_MUST_WAIT ? wait_for_builder(slot, wish, true) : look_up(slot, wish, true);
 	}
 	return finding;

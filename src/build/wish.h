@@ -7,6 +7,13 @@
 #include "build/build.h"
 #include "cache/live_state.h"
 
+/* How far the registration of a wish's leaves is. */
+typedef struct EmogiRegistration
+{
+	bool		is_done;		/* by emogi_wish_register, as far as writers allow it, for the next look-up; ... */
+	bool		has_references; /* ... until which there is a reference more to each leaf's entry */
+} EmogiRegistration;
+
 /* What a call asks of the cache. */
 typedef struct EmogiWish
 {
@@ -16,7 +23,8 @@ typedef struct EmogiWish
 	int			nleaves;
 	Oid		   *relids;			/* [nleaves], tables, ascending as find_all_inheritors has them */
 	Oid		   *relfilenumbers; /* [nleaves] */
-	int		   *tables;			/* [nleaves], their entries in tables.c; by track_leaves */
+	int		   *tables;			/* [nleaves], their entries in tables.c; by emogi_wish_track */
+	EmogiRegistration *registration;	/* of its leaves */
 	EmogiXidSnapshot xids;
 	TimestampTz taken_at;		/* the snapshot, at the earliest */
 	bool		own;			/* the own transaction has changed one of them */
@@ -32,6 +40,7 @@ typedef enum EmogiFinding
 	EMOGI_FOUND,						/* slot->graph is pinned */
 	EMOGI_MUST_WAIT,					/* another call builds it */
 	EMOGI_MUST_BUILD,					/* slot->graph is reserved, slot->donor pinned or -1 */
+	EMOGI_MUST_REGISTER,				/* emogi_wish_register, and then once more */
 	EMOGI_MUST_MAKE_ROOM,				/* there is no entry left, for the Graph or for a table */
 	EMOGI_MUST_BUILD_PRIVATELY
 } EmogiFinding;
@@ -43,6 +52,7 @@ extern bool emogi_wish_may_be_shared(void);
 extern const char *emogi_wish_why_not(const EmogiWish *wish);
 extern bool emogi_wish_asked_before(const EmogiWish *wish, bool noted);
 extern EmogiFinding emogi_wish_find(EmogiSlot *slot, const EmogiWish *wish);
+extern void emogi_wish_register(const EmogiWish *wish);
 extern void emogi_wish_release_donor(EmogiSlot *slot);
 extern bool emogi_wish_look(EmogiSlot *slot, const EmogiWish *wish);
 extern bool emogi_wish_look_back(EmogiSlot *slot, const EmogiWish *wish, double *age_ms);
@@ -87,6 +97,7 @@ extern bool emogi_wish_has_lists(const EmogiCached *cached, const EmogiGraphKey 
 extern int	emogi_wish_pin(EmogiCached *cached);
 extern EmogiFinding emogi_wish_track(const EmogiWish *wish, bool *usable);
 extern void emogi_wish_untrack(const EmogiWish *wish);
+extern void emogi_wish_end_registration(const EmogiWish *wish);
 extern EmogiCached *emogi_wish_add(EmogiSlot *slot, const EmogiWish *wish, const EmogiGraphKey *key);
 
 #endif							/* EMOGI_WISH_H */

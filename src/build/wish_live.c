@@ -146,6 +146,34 @@ emogi_wish_find_base(EmogiSlot *slot, const EmogiWish *wish, const EmogiLiveStat
 	return base;
 }
 
+/* Take cache_lock and reserve an entry for a Graph under a wish's snapshot; *cached = NULL when that fails. of_state: also where the rings are against it, which by_ring says. */
+static EmogiFinding
+try_to_reserve(EmogiSlot *slot, const EmogiWish *wish, const EmogiGraphKey *key, bool of_state, EmogiCached **cached)
+{
+	const bool	was_registered = wish->registration->has_references;
+	bool		usable;
+	EmogiFinding finding;
+
+	*cached = NULL;
+	emogi_cache_lock();
+	finding = emogi_wish_track(wish, &usable);
+	if (finding == EMOGI_MUST_BUILD && !usable && !of_state)
+	{
+		emogi_wish_untrack(wish);
+		finding = EMOGI_MUST_BUILD_PRIVATELY;
+	}
+	if (finding == EMOGI_MUST_BUILD)
+	{
+		*cached = emogi_wish_add(slot, wish, key);
+		finding = *cached != NULL ? EMOGI_MUST_BUILD : EMOGI_MUST_MAKE_ROOM;
+	}
+	if (*cached != NULL)
+		(*cached)->by_ring = usable;
+	if (was_registered)
+		emogi_wish_end_registration(wish);
+	return finding;
+}
+
 /*
  * Reserve an entry for the Graph of a state at a position, which a slot is to build; false when there is no room. live_id = 0: no
  * state's, but right for the wish's snapshot; then also false where the rings are against it. exact: it will hold what the wish's
@@ -154,32 +182,22 @@ emogi_wish_find_base(EmogiSlot *slot, const EmogiWish *wish, const EmogiLiveStat
 bool
 emogi_wish_reserve_at(EmogiSlot *slot, const EmogiWish *wish, const EmogiGraphKey *key, uint64 live_id, uint64 position, bool exact)
 {
-	EmogiCached *cached = NULL;
-	bool		usable = false;
+	EmogiCached *cached;
 	EmogiFinding finding;
 
 	do
 	{
-		emogi_cache_lock();
-		finding = emogi_wish_track(wish, &usable);
-		if (finding == EMOGI_MUST_BUILD && (usable || live_id != 0))
-		{
-			cached = emogi_wish_add(slot, wish, key);
-			finding = cached != NULL ? EMOGI_MUST_BUILD : EMOGI_MUST_MAKE_ROOM;
-		}
-		else if (finding == EMOGI_MUST_BUILD)
-		{
-			emogi_wish_untrack(wish);
-			finding = EMOGI_MUST_BUILD_PRIVATELY;
-		}
+		finding = try_to_reserve(slot, wish, key, live_id != 0, &cached);
 		if (cached != NULL)
 		{
-			cached->by_ring = exact && usable && !wish->own;
+			cached->by_ring &= exact && !wish->own;
 			cached->live_id = live_id;
 			cached->live_position = position;
 		}
 		emogi_cache_unlock();
-	} while (finding == EMOGI_MUST_MAKE_ROOM && emogi_call_make_room(0));
+		if (finding == EMOGI_MUST_REGISTER)
+			emogi_wish_register(wish);
+	} while (finding == EMOGI_MUST_REGISTER || (finding == EMOGI_MUST_MAKE_ROOM && emogi_call_make_room(0)));
 	return cached != NULL;
 }
 

@@ -8,7 +8,7 @@
 #include "build/wish.h"
 #include "server/fault.h"
 
-/* Graphs with equal keys, for different snapshots, that are kept; those of a live state cost little to make again. */
+/* Graphs of the same columns and direction, for different snapshots, that are kept; those of a live state cost little to make again. */
 #define EMOGI_MAX_VERSIONS 8
 #define EMOGI_MAX_LIVE_VERSIONS 3
 
@@ -55,11 +55,23 @@ is_outgrown(const EmogiCached *cached, const EmogiCached *other)
 	return nfound == cached->nleaves;
 }
 
-/* Are two Graphs of what servers have told one role at different times? It will not be told the same again. */
+/* Are two Graphs of one source of the same columns, whatever they hold of the rows? */
+static bool
+has_same_columns(const EmogiCached *cached, const EmogiCached *other)
+{
+	return cached->key.src == other->key.src && cached->key.dst == other->key.dst && cached->key.weight == other->key.weight &&
+		cached->key.reverse == other->key.reverse && cached->key.of_servers == other->key.of_servers &&
+		emogi_key_type_equal(&cached->key.keys, &other->key.keys);
+}
+
+/*
+ * Are two Graphs of what servers have told one role of the same columns at different times? It will not be told the same again. Of other columns
+ * that is not known: one of older rows stays until its columns are asked for, or memory is short.
+ */
 static bool
 is_overtaken(const EmogiCached *cached, const EmogiCached *published)
 {
-	return cached->key.of_servers && published->key.of_servers && cached->builder == published->builder &&
+	return published->key.of_servers && has_same_columns(cached, published) && cached->builder == published->builder &&
 		memcmp(cached->key.digest, published->key.digest, sizeof cached->key.digest) != 0;
 }
 
@@ -140,7 +152,7 @@ doom_predecessors(const EmogiCached *published, TransactionId oldest_xid)
 		nothers++;
 		if (oldest_of_all == NULL || cached->last_used < oldest_of_all->last_used)
 			oldest_of_all = cached;
-		if (cached->key.direction != published->key.direction || cached->key.weight != published->key.weight)
+		if (cached->key.direction != published->key.direction || !has_same_columns(cached, published))
 			continue;
 		versions++;
 		if (oldest == NULL || cached->last_used < oldest->last_used)

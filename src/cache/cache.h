@@ -57,6 +57,8 @@ extern Oid	emogi_tables_relid(int table);
 extern void emogi_ring_init(void);
 extern bool emogi_ring_changed_by_me(Oid relid);
 extern int	emogi_ring_track(Oid relid, const EmogiXidSnapshot *xids);
+extern bool emogi_ring_must_register(int table, const EmogiXidSnapshot *xids);
+extern void emogi_ring_register(const int *tables, const Oid *relids, int ntables, const EmogiXidSnapshot *xids);
 extern bool emogi_ring_usable(int table, const EmogiXidSnapshot *xids);
 extern bool emogi_ring_alike(int table, const EmogiXidSnapshot *a, const EmogiXidSnapshot *b);
 extern bool emogi_ring_outdated(int table, const EmogiXidSnapshot *xids, TransactionId oldest_xid);

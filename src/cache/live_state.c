@@ -88,6 +88,22 @@ index_of(const EmogiLiveState *state)
 	return (int) (state - emogi_live_states->states);
 }
 
+/* Give a state an id that none has had; it leads to its place. Caller holds cache_lock. */
+static void
+number_state(EmogiLiveState *state)
+{
+	state->id = emogi_live_states->next_id++ * EMOGI_MAX_LIVE_STATES + index_of(state);
+}
+
+/* Find the state with this id; NULL when it is gone. Caller holds cache_lock. */
+static EmogiLiveState *
+find_id(uint64 id)
+{
+	EmogiLiveState *state = &emogi_live_states->states[id % EMOGI_MAX_LIVE_STATES];
+
+	return state->phase != EMOGI_LIVE_FREE && state->id == id ? state : NULL;
+}
+
 /* Take over a block that the holder's slot has allocated, in whole granules; a small one is packed, and so moved. Raises nothing. */
 void
 emogi_live_state_keep(EmogiLiveState *state, EmogiLiveBlock *block, void *start, Size bytes)
@@ -137,7 +153,7 @@ emogi_live_state_empty(EmogiLiveState *state)
 {
 	emogi_cache_lock();
 	state->phase = EMOGI_LIVE_NEW;
-	state->id = emogi_live_states->next_id++;
+	number_state(state);
 	emogi_cache_unlock();
 	emogi_live_state_drop(state, &state->pages_block);
 	emogi_live_state_drop(state, &state->coo_block);
@@ -200,21 +216,48 @@ find_free(void)
 /* States of fewer bytes than this are small: they take at most three quarters of the places. */
 #define EMOGI_LIVE_SMALL_BYTES ((uint64) 1 << 20)
 
+/* May a state be doomed? A role: only one that it has made; InvalidOid = any. */
+static bool
+may_doom(const EmogiLiveState *state, Oid maker)
+{
+	return state->phase == EMOGI_LIVE_READY && state->holder < 0 && !state->doomed && (!OidIsValid(maker) || state->maker == maker);
+}
+
+/* Get when Graphs of each state were last used: used[EMOGI_MAX_LIVE_STATES], 0 = it has none. A hit leaves its state alone. Caller holds cache_lock. */
+static void
+list_uses(TimestampTz *used)
+{
+	dlist_iter	iter;
+
+	memset(used, 0, EMOGI_MAX_LIVE_STATES * sizeof *used);
+	dlist_foreach(iter, &emogi_cache_shared->used)
+	{
+		const EmogiCached *cached = dlist_container(EmogiCached, order, iter.cur);
+		const EmogiLiveState *state = find_id(cached->live_id);
+
+		if (state != NULL)
+			used[index_of(state)] = Max(used[index_of(state)], cached->last_used);
+	}
+}
+
 /*
- * Doom the least recently used state with this id (0 = any), made by this role (InvalidOid = any), of fewer bytes than `below`; false when
- * it is held or does not exist. Caller holds cache_lock.
+ * Doom the state, made by this role (InvalidOid = any) and of fewer bytes than `below`, whose Graphs were not used for longest, one without a
+ * Graph first; false when all are held. Caller holds cache_lock.
  */
 static bool
-doom_least_used(uint64 id, Oid maker, uint64 below)
+doom_least_used(Oid maker, uint64 below)
 {
+	TimestampTz used[EMOGI_MAX_LIVE_STATES];
 	EmogiLiveState *victim = NULL;
 
+	list_uses(used);
 	for (uint32 i = 0; i < emogi_live_states->nused; i++)
 	{
 		EmogiLiveState *state = &emogi_live_states->states[i];
 
-		if (state->phase == EMOGI_LIVE_READY && state->holder < 0 && !state->doomed && (id == 0 || state->id == id) &&
-			(!OidIsValid(maker) || state->maker == maker) && state->bytes < below && (victim == NULL || state->last_used < victim->last_used))
+		if (may_doom(state, maker) && state->bytes < below &&
+			(victim == NULL || used[i] < used[index_of(victim)] ||
+			 (used[i] == used[index_of(victim)] && state->last_used < victim->last_used)))
 			victim = state;
 	}
 	if (victim != NULL)
@@ -243,8 +286,8 @@ doom_for_place(void)
 		nsmall += state->phase != EMOGI_LIVE_FREE && state->bytes < EMOGI_LIVE_SMALL_BYTES;
 	}
 	maker = nown > most ? GetUserId() : InvalidOid;
-	return (nsmall > most && doom_least_used(0, maker, EMOGI_LIVE_SMALL_BYTES)) || doom_least_used(0, maker, PG_UINT64_MAX) ||
-		doom_least_used(0, InvalidOid, PG_UINT64_MAX);
+	return (nsmall > most && doom_least_used(maker, EMOGI_LIVE_SMALL_BYTES)) || doom_least_used(maker, PG_UINT64_MAX) ||
+		doom_least_used(InvalidOid, PG_UINT64_MAX);
 }
 
 /* Begin to make the state of a Source; NULL when there is no place. Caller holds cache_lock. */
@@ -259,7 +302,7 @@ make_state(const EmogiGraphKey *key)
 	state->phase = EMOGI_LIVE_NEW;
 	state->holder = -1;
 	state->dictionary = -1;
-	state->id = emogi_live_states->next_id++;
+	number_state(state);
 	state->key = *key;
 	state->maker = GetUserId();
 	return state;
@@ -332,10 +375,12 @@ emogi_live_state_exists(const EmogiGraphKey *key)
 void
 emogi_live_state_note_spliced(uint64 id)
 {
+	EmogiLiveState *state;
+
 	emogi_cache_lock();
-	for (uint32 i = 0; i < emogi_live_states->nused; i++)
-		if (emogi_live_states->states[i].id == id)
-			emogi_live_states->states[i].splice_until = 0;
+	state = find_id(id);
+	if (state != NULL)
+		state->splice_until = 0;
 	emogi_cache_unlock();
 }
 
@@ -389,10 +434,7 @@ emogi_live_state_bytes(uint64 id)
 bool
 emogi_live_state_is_there(uint64 id)
 {
-	for (uint32 i = 0; i < emogi_live_states->nused; i++)
-		if (emogi_live_states->states[i].phase != EMOGI_LIVE_FREE && emogi_live_states->states[i].id == id)
-			return true;
-	return false;
+	return find_id(id) != NULL;
 }
 
 /* Let go of the state that a slot holds, if it does. One that is not finished, broken or doomed goes. Raises nothing. */
@@ -425,14 +467,21 @@ emogi_live_state_let_go(EmogiSlot *slot)
 bool
 emogi_live_state_doom(uint64 id)
 {
-	return doom_least_used(id, InvalidOid, PG_UINT64_MAX);
+	EmogiLiveState *state = id != 0 ? find_id(id) : NULL;
+
+	if (id == 0)
+		return doom_least_used(InvalidOid, PG_UINT64_MAX);
+	if (state == NULL || !may_doom(state, InvalidOid))
+		return false;
+	state->doomed = true;
+	return true;
 }
 
 /* Doom the state that was not used for longest of those that a role has made. Caller holds cache_lock. */
 bool
 emogi_live_state_doom_of(Oid maker)
 {
-	return doom_least_used(0, maker, PG_UINT64_MAX);
+	return doom_least_used(maker, PG_UINT64_MAX);
 }
 
 /* Get the bytes of the states that a role has made. Caller holds cache_lock. */

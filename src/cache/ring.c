@@ -18,7 +18,8 @@
  * Registration. A transaction that passed this point before the table was tracked is in no ring. So, when a table is
  * tracked: it is counted in the filter, visible to all; then R = the next transaction id; then, if nobody holds a writer's
  * lock on the table, the transactions that are running now are harmless: they will find the table in the filter when they
- * commit, wait for cache_lock, and find the entry. A snapshot is usable for the table iff each transaction below R that it
+ * commit, wait for cache_lock, and find the entry. The lock manager is asked without cache_lock: to ask for each of many
+ * leaves takes long, and a reference keeps the entry meanwhile. A snapshot is usable for the table iff each transaction below R that it
  * sees as running is harmless.
  *
  * Overflow. A full ring is cleared of the transactions that have ended, and remembers the highest of them and the next
@@ -36,6 +37,7 @@
 #include "access/xact.h"
 #include "access/xlog.h"
 #include "miscadmin.h"
+#include "storage/ipc.h"
 #include "storage/lock.h"
 #include "storage/procarray.h"
 #include "utils/memutils.h"
@@ -118,21 +120,6 @@ suspect(Oid relid)
 		suspects = lappend_oid(suspects, relid);
 }
 
-/* Remember the tracked tables that this transaction has counted changes of, where counts cannot be walked. */
-static void
-suspect_counted(void)
-{
-	LWLockAcquire(emogi_shared->cache_lock, LW_SHARED);
-	for (uint32 i = 0; i < emogi_tables->nused; i++)
-	{
-		const EmogiTable *table = &emogi_tables->tables[i];
-
-		if (OidIsValid(table->relid) && table->database == MyDatabaseId && emogi_compat_counts_changes(table->relid))
-			suspects = lappend_oid(suspects, table->relid);
-	}
-	LWLockRelease(emogi_shared->cache_lock);
-}
-
 /* Enter the own transaction in the rings of those of its suspects that are tracked. */
 static void
 enter_suspects(void)
@@ -153,8 +140,8 @@ enter_suspects(void)
 
 /*
  * Enter this transaction, which is about to commit or to be prepared, in the rings of the tables that it has changed. Every
- * transaction that writes pays for this. No lock of the lock manager may be held with cache_lock, under which registration
- * asks for such locks: so first all are walked, then what was found is entered.
+ * transaction that writes pays for this. No lock of the lock manager is held while it waits for cache_lock: first all are
+ * walked, then what was found is entered.
  */
 static void
 enter_my_changes(void)
@@ -166,8 +153,7 @@ enter_my_changes(void)
 	old = MemoryContextSwitchTo(TopTransactionContext);
 	suspects = NIL;
 	emogi_compat_each_lock(EMOGI_WRITER_LOCKS, suspect);
-	if (!emogi_compat_each_counted(suspect))
-		suspect_counted();
+	emogi_compat_each_counted(suspect);
 	MemoryContextSwitchTo(old);
 	if (suspects != NIL)
 		enter_suspects();
@@ -218,25 +204,29 @@ has_writers(Oid relid)
 	return count > 0;
 }
 
-/* Remember the transactions that are running now as harmless. Nobody held a writer's lock after the entry was visible. */
-static void
-remember_harmless(EmogiTable *table)
+/* Get the transactions that are running now; false when they are too many to remember. The caller frees *xids. */
+static bool
+take_running(EmogiXidSnapshot *xids)
 {
 	static SnapshotData snapshot = {SNAPSHOT_MVCC};
-	EmogiXidSnapshot	xids;
 
 	/* not GetLatestSnapshot, which refuses in parallel mode; the caller's snapshot keeps MyProc->xmin */
 	GetSnapshotData(&snapshot);
-	table->nharmless = -1;
-	if (!emogi_xids_take(&snapshot, &xids))
-		return;
-	if (xids.nrunning <= EMOGI_RING_HARMLESS)
-	{
-		table->harmless_xmax = xids.xmax;
-		memcpy(table->harmless, xids.running, xids.nrunning * sizeof(uint64));
-		table->nharmless = (int) xids.nrunning;
-	}
-	pfree(xids.running);
+	if (!emogi_xids_take(&snapshot, xids))
+		return false;
+	if (xids->nrunning <= EMOGI_RING_HARMLESS)
+		return true;
+	pfree(xids->running);
+	return false;
+}
+
+/* Remember transactions as harmless to a table: nobody held a writer's lock when they were running and the entry was visible. */
+static void
+remember_harmless(EmogiTable *table, const EmogiXidSnapshot *xids)
+{
+	table->harmless_xmax = xids->xmax;
+	memcpy(table->harmless, xids->running, xids->nrunning * sizeof(uint64));
+	table->nharmless = (int) xids->nrunning;
 }
 
 /* ---- verdicts; caller holds cache_lock ---- */
@@ -331,12 +321,11 @@ emogi_ring_outdated(int index, const EmogiXidSnapshot *xids, TransactionId oldes
 	return false;
 }
 
-/* ---- tracking; caller holds cache_lock exclusively ---- */
+/* ---- tracking; caller holds cache_lock exclusively, unless otherwise said ---- */
 
 /*
  * Track a table and take a reference to its entry, until emogi_tables_release; -1 when there is no room. The table is
- * locked by the caller. Where the entry's rule is against the caller's snapshot, it gets to know anew who is harmless, so
- * that one writer at the wrong moment does not keep a table uncached for long.
+ * locked by the caller.
  */
 int
 emogi_ring_track(Oid relid, const EmogiXidSnapshot *xids)
@@ -352,20 +341,103 @@ emogi_ring_track(Oid relid, const EmogiXidSnapshot *xids)
 	table->unwanted = false;
 	if (xids->recovery)
 		table->recovery = emogi_tables->any_recovery = true;
-	else
-	{
-		if (table->registered == PG_UINT64_MAX)
-			table->registered = U64FromFullTransactionId(ReadNextFullTransactionId());
-		if (!is_registered(table, xids) && !has_writers(relid))
-			remember_harmless(table);
-	}
+	else if (table->registered == PG_UINT64_MAX)
+		table->registered = U64FromFullTransactionId(ReadNextFullTransactionId());
 	return (int) (table - emogi_tables->tables);
+}
+
+/* Is the rule of registration against a snapshot, which emogi_ring_register may change? */
+bool
+emogi_ring_must_register(int index, const EmogiXidSnapshot *xids)
+{
+	return !xids->recovery && !is_registered(&emogi_tables->tables[index], xids);
+}
+
+/* Tables that are being registered. */
+typedef struct Registering
+{
+	const int  *tables;			/* [ntables], with a reference to each */
+	const Oid  *relids;			/* [ntables] */
+	int			ntables;
+	const EmogiXidSnapshot *xids;
+} Registering;
+
+/* Find out which tables nobody writes of those that must be registered, and remember who is harmless to them. Caller does not hold cache_lock. */
+static void
+register_tables(const Registering *what)
+{
+	bool	   *is_quiet = palloc(what->ntables * sizeof(bool));
+	EmogiXidSnapshot running;
+
+	LWLockAcquire(emogi_shared->cache_lock, LW_SHARED);
+	for (int i = 0; i < what->ntables; i++)
+		is_quiet[i] = emogi_ring_must_register(what->tables[i], what->xids);
+	LWLockRelease(emogi_shared->cache_lock);
+	for (int i = 0; i < what->ntables; i++)
+	{
+		if (is_quiet[i])
+			is_quiet[i] = !has_writers(what->relids[i]);
+		CHECK_FOR_INTERRUPTS();
+	}
+	emogi_fault_sleep(EMOGI_AT_REGISTERING);
+	CHECK_FOR_INTERRUPTS();
+	if (take_running(&running))
+	{
+		emogi_cache_lock();
+		for (int i = 0; i < what->ntables; i++)
+			if (is_quiet[i])
+				remember_harmless(&emogi_tables->tables[what->tables[i]], &running);
+		emogi_cache_unlock();
+		pfree(running.running);
+	}
+	pfree(is_quiet);
+}
+
+/* Give the references back to tables that are being registered, after an error. */
+static void
+give_back(int code, Datum registering)
+{
+	const Registering *what = (Registering *) DatumGetPointer(registering);
+
+	emogi_cache_lock();
+	for (int i = 0; i < what->ntables; i++)
+		emogi_tables_release(what->tables[i]);
+	emogi_cache_unlock();
+}
+
+/*
+ * Register tables anew that emogi_ring_must_register says so of, so that one writer at the wrong moment does not keep a table uncached for long.
+ * The caller does not hold cache_lock, and has a reference to each table: an error, which may be a cancel, gives them back.
+ */
+void
+emogi_ring_register(const int *tables, const Oid *relids, int ntables, const EmogiXidSnapshot *xids)
+{
+	Registering what = {tables, relids, ntables, xids};
+
+	PG_ENSURE_ERROR_CLEANUP(give_back, PointerGetDatum(&what));
+	register_tables(&what);
+	PG_END_ENSURE_ERROR_CLEANUP(give_back, PointerGetDatum(&what));
+}
+
+/* Tell what a usable snapshot sees of a table. */
+static void
+tell(EmogiTable *table, const EmogiXidSnapshot *xids, EmogiRingTold *told)
+{
+	memset(told, 0, sizeof *told);
+	memcpy(told->epoch, emogi_tables->epoch, sizeof told->epoch);
+	told->number = table->number;
+	told->nclears = table->nclears;
+	for (int i = 0; i < table->nwriters; i++)
+		if (!emogi_xids_running(xids, table->writers[i]) && emogi_xids_committed(table->writers[i]))
+			told->seen[told->nseen++] = table->writers[i];
+	qsort(told->seen, told->nseen, sizeof(uint64), emogi_xids_compare);
+	table->told = true;
 }
 
 /*
  * Tell what tells the rows of a table that a snapshot sees from all others, ever: who is told the same twice, of one epoch, has been told of the same rows. False when
  * that is not to be had: on a standby, where the rules are against the snapshot, where there is no room. The table is locked by the caller, who has
- * not changed it.
+ * not changed it, and does not hold cache_lock.
  *
  * Beside the transactions that the ring has, a usable snapshot sees all as ended that have ever changed the table: those from before its entry was made, and
  * those that the ring has dropped, be it because they are behind the snapshot or because it waits for none of them.
@@ -373,27 +445,25 @@ emogi_ring_track(Oid relid, const EmogiXidSnapshot *xids)
 bool
 emogi_ring_tell(Oid relid, const EmogiXidSnapshot *xids, EmogiRingTold *told)
 {
-	const int	index = emogi_ring_track(relid, xids);
-	EmogiTable *table;
+	int			index;
 	bool		usable;
+	bool		must_register;
 
+	emogi_cache_lock();
+	emogi_ring_forget_recovery();
+	index = emogi_ring_track(relid, xids);
+	must_register = index >= 0 && emogi_ring_must_register(index, xids);
+	emogi_cache_unlock();
 	if (index < 0)
 		return false;
-	table = &emogi_tables->tables[index];
+	if (must_register)
+		emogi_ring_register(&index, &relid, 1, xids);
+	emogi_cache_lock();
 	usable = !xids->recovery && emogi_ring_usable(index, xids);
 	if (usable)
-	{
-		memset(told, 0, sizeof *told);
-		memcpy(told->epoch, emogi_tables->epoch, sizeof told->epoch);
-		told->number = table->number;
-		told->nclears = table->nclears;
-		for (int i = 0; i < table->nwriters; i++)
-			if (!emogi_xids_running(xids, table->writers[i]) && emogi_xids_committed(table->writers[i]))
-				told->seen[told->nseen++] = table->writers[i];
-		qsort(told->seen, told->nseen, sizeof(uint64), emogi_xids_compare);
-		table->told = true;
-	}
+		tell(&emogi_tables->tables[index], xids, told);
 	emogi_tables_release(index);
+	emogi_cache_unlock();
 	return usable;
 }
 

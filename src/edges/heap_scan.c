@@ -29,15 +29,16 @@
 /* A parallel worker takes 4 to 16 ms to start; this many pages (32 MB, some 700,000 rows) take it longer to read. */
 #define EMOGI_PAGES_PER_WORKER 4096
 
-/* Keys of the table of contents of a parallel scan; leaf i's shared scan has EMOGI_TOC_SCAN + i. */
+/* Keys of the table of contents of a parallel scan. */
 #define EMOGI_TOC_SCANS	UINT64CONST(0xE306100000000001)
-#define EMOGI_TOC_SCAN	UINT64CONST(0xE306100000010000)
+#define EMOGI_TOC_SHARED_SCANS	UINT64CONST(0xE306100000000002)
 
 typedef struct LeafScan
 {
 	Oid			relid;
 	EmogiTupleLayout layout;
 	EmogiLookNotes notes;
+	Size		offset;			/* of its shared scan, among those of all */
 } LeafScan;
 
 /* What a parallel worker is told. */
@@ -65,6 +66,7 @@ make_lone_scan(Relation rel)
 static void
 scan_leaves(const LeafScans *scans, shm_toc *toc)
 {
+	char	   *all = toc != NULL ? shm_toc_lookup(toc, EMOGI_TOC_SHARED_SCANS, false) : NULL;
 	EmogiSink	sink;
 
 	emogi_sink_open(&sink, scans->token);
@@ -72,9 +74,10 @@ scan_leaves(const LeafScans *scans, shm_toc *toc)
 	{
 		const LeafScan *leaf = &scans->leaves[i];
 		Relation	rel = table_open(leaf->relid, AccessShareLock);
-		ParallelTableScanDesc shared = toc != NULL ? shm_toc_lookup(toc, EMOGI_TOC_SCAN + i, false) : make_lone_scan(rel);
+		ParallelTableScanDesc shared = toc != NULL ? (ParallelTableScanDesc) (all + leaf->offset) : make_lone_scan(rel);
 		TableScanDesc scan = table_beginscan_parallel(rel, shared);
 
+		CHECK_FOR_INTERRUPTS();	/* of a leaf without a page nobody else asks */
 		emogi_pages_read(scan, &leaf->layout, &sink, &leaf->notes);
 		table_endscan(scan);
 		table_close(rel, NoLock);
@@ -225,50 +228,56 @@ emogi_heap_scan_workers(uint64 pages)
 
 /* Set up the shared scan of each leaf in the parallel context's memory. */
 static void
-share_scans(ParallelContext *context, const LeafScans *scans, Snapshot snapshot)
+share_scans(ParallelContext *context, const LeafScans *scans, Size bytes, Snapshot snapshot)
 {
+	char	   *all = shm_toc_allocate(context->toc, bytes);
+
 	for (int i = 0; i < scans->nleaves; i++)
 	{
 		Relation	rel = table_open(scans->leaves[i].relid, NoLock);
-		ParallelTableScanDesc scan = shm_toc_allocate(context->toc, table_parallelscan_estimate(rel, snapshot));
 
-		table_parallelscan_initialize(rel, scan, snapshot);
-		shm_toc_insert(context->toc, EMOGI_TOC_SCAN + i, scan);
+		table_parallelscan_initialize(rel, (ParallelTableScanDesc) (all + scans->leaves[i].offset), snapshot);
 		table_close(rel, NoLock);
 	}
+	shm_toc_insert(context->toc, EMOGI_TOC_SHARED_SCANS, all);
 }
 
-/* Estimate the parallel context's memory. */
-static void
-estimate_scans(ParallelContext *context, const LeafScans *scans, Size scans_bytes, Snapshot snapshot)
+/* Give the shared scan of each leaf its place in one block; get the bytes of that. An entry of the table of contents for each would be looked for among all others. */
+static Size
+place_scans(LeafScans *scans, Snapshot snapshot)
 {
-	shm_toc_estimate_chunk(&context->estimator, scans_bytes);
-	shm_toc_estimate_keys(&context->estimator, 1 + scans->nleaves);
+	Size		bytes = 0;
+
 	for (int i = 0; i < scans->nleaves; i++)
 	{
 		Relation	rel = table_open(scans->leaves[i].relid, NoLock);
 
-		shm_toc_estimate_chunk(&context->estimator, table_parallelscan_estimate(rel, snapshot));
+		scans->leaves[i].offset = bytes;
+		bytes = add_size(bytes, BUFFERALIGN(table_parallelscan_estimate(rel, snapshot)));
 		table_close(rel, NoLock);
 	}
+	return bytes;
 }
 
 /* Read all leaves with the help of parallel workers. Without dynamic shared memory or workers, alone. */
 static void
-scan_in_parallel(const LeafScans *scans, Size scans_bytes, int nworkers)
+scan_in_parallel(LeafScans *scans, Size scans_bytes, int nworkers)
 {
 	Snapshot	snapshot = RegisterSnapshot(GetActiveSnapshot());
+	const Size	shared_bytes = place_scans(scans, snapshot);
 	ParallelContext *context;
 	LeafScans    *shared_scans;
 
 	EnterParallelMode();
 	context = CreateParallelContext("emogi", "emogi_heap_scan_worker", nworkers);
-	estimate_scans(context, scans, scans_bytes, snapshot);
+	shm_toc_estimate_chunk(&context->estimator, scans_bytes);
+	shm_toc_estimate_chunk(&context->estimator, shared_bytes);
+	shm_toc_estimate_keys(&context->estimator, 2);
 	InitializeParallelDSM(context);
 	shared_scans = shm_toc_allocate(context->toc, scans_bytes);
 	memcpy(shared_scans, scans, scans_bytes);
 	shm_toc_insert(context->toc, EMOGI_TOC_SCANS, shared_scans);
-	share_scans(context, scans, snapshot);
+	share_scans(context, scans, shared_bytes, snapshot);
 	LaunchParallelWorkers(context);
 	scan_leaves(shared_scans, context->toc);
 	WaitForParallelWorkersToFinish(context);

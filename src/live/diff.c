@@ -43,14 +43,20 @@ compare_edges(const void *a, const void *b)
 	return order_edges(x->src, x->dst, x->weight, y->src, y->dst, y->weight);
 }
 
-static int
-compare_changes(const void *a, const void *b)
+static inline int
+compare_changes(const EmogiEdgeChange *x, const EmogiEdgeChange *y)
 {
-	const EmogiEdgeChange *x = a;
-	const EmogiEdgeChange *y = b;
-
 	return order_edges(x->src, x->dst, x->weight, y->src, y->dst, y->weight);
 }
+
+/* sort_changes(changes, count): in order, in place; may be canceled. */
+#define ST_SORT sort_changes
+#define ST_ELEMENT_TYPE EmogiEdgeChange
+#define ST_COMPARE(a, b) compare_changes(a, b)
+#define ST_CHECK_FOR_INTERRUPTS
+#define ST_SCOPE static
+#define ST_DEFINE
+#include "lib/sort_template.h"
 
 /* ---- a list of changes ---- */
 
@@ -91,14 +97,14 @@ emogi_diff_add(EmogiChanges *changes, const EmogiEdgeChange *more, uint64 count)
 	changes->count += count;
 }
 
-/* Cancel what cancels out: a row that has only moved to another page is no change. The rest is in order then. */
+/* Cancel what cancels out: a row that has only moved to another page is no change. The rest is in order then. May be canceled. */
 void
 emogi_diff_net(EmogiChanges *changes)
 {
 	uint64		count = 0;
 
 	if (changes->count > 1)
-		qsort(changes->changes, changes->count, sizeof(EmogiEdgeChange), compare_changes);
+		sort_changes(changes->changes, changes->count);
 	for (uint64 i = 0; i < changes->count;)
 	{
 		EmogiEdgeChange change = changes->changes[i++];

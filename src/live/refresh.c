@@ -36,17 +36,30 @@ emogi_refresh_pages(const Oid *relids, int nleaves)
 	return npages;
 }
 
-/* Find a leaf in the state, most likely at the same place; NULL when it is not there, or in another file or of other columns. */
+/* Is a leaf of the state in the same file, and of the same columns? */
+static bool
+is_same(const EmogiLiveLeaf *leaf, const EmogiDiscovery *discovery)
+{
+	return leaf->relfilenumber == discovery->relfilenumber && leaf->src == discovery->src && leaf->dst == discovery->dst &&
+		leaf->weight == discovery->weight && leaf->reverse == discovery->reverse;
+}
+
+/*
+ * Find a leaf in the state; NULL when it is not there, or in another file or of other columns. It is looked for from the hint on, both ways: where
+ * leaves have come or gone the others are some places further up or down.
+ */
 static const EmogiLiveLeaf *
 find_leaf(const EmogiLivePages *pages, const EmogiDiscovery *discovery, int hint)
 {
-	for (int n = 0; n < pages->nleaves; n++)
+	for (int n = 0; n <= Max(hint, pages->nleaves - 1 - hint); n++)
 	{
-		const EmogiLiveLeaf *leaf = &pages->leaves[(hint + n) % pages->nleaves];
+		const int	up = hint + n;
+		const int	down = hint - n;
 
-		if (leaf->relid == discovery->relid)
-			return leaf->relfilenumber == discovery->relfilenumber && leaf->src == discovery->src &&
-				leaf->dst == discovery->dst && leaf->weight == discovery->weight && leaf->reverse == discovery->reverse ? leaf : NULL;
+		if (up < pages->nleaves && pages->leaves[up].relid == discovery->relid)
+			return is_same(&pages->leaves[up], discovery) ? &pages->leaves[up] : NULL;
+		if (down >= 0 && down < pages->nleaves && pages->leaves[down].relid == discovery->relid)
+			return is_same(&pages->leaves[down], discovery) ? &pages->leaves[down] : NULL;
 	}
 	return NULL;
 }

@@ -351,13 +351,25 @@ emogi_compat_counts_changes(Oid relid)
 
 /*
  * 15: a transaction's counts can be walked. At the end of a transaction, when there is one level left: call a function
- * for each table that it has counted changes of; false when that cannot be done.
+ * for each table that it has counted changes of.
+ *
+ * Before, the list is pgstat.c's own; but to count no row of a table that has none puts it before all others, and what it leads to is the
+ * rest. That table is ours, and is none: nothing is reported of a table without counts.
  */
-static inline bool
+static inline void
 emogi_compat_each_counted(void (*function) (Oid relid))
 {
 #if PG_VERSION_NUM >= 150000
 	PgStat_TableXactStatus *level = pgstat_get_xact_stack_level(1)->first;
+#else
+	static PgStat_TableStatus status;	/* pgstat.c clears its `trans` as the transaction ends */
+	static RelationData none;
+	PgStat_TableXactStatus *level;
+
+	none.pgstat_info = &status;
+	pgstat_count_heap_insert(&none, 0);
+	level = status.trans->next;
+#endif
 
 	for (; level != NULL; level = level->next)
 		if (emogi_compat_has_counts(level))
@@ -365,11 +377,6 @@ emogi_compat_each_counted(void (*function) (Oid relid))
 			function(level->parent->id);
 #else
 			function(level->parent->t_id);
-#endif
-	return true;
-#else
-	(void) function;
-	return false;
 #endif
 }
 

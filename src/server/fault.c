@@ -10,7 +10,7 @@
  *   worker_exit=POINT       the engine worker ends when it comes to POINT of a request of this session: keys, csr,
  *   worker_crash=POINT      expand, pack, unpack, splice, run, batch, path (at its start) or done (at the end of any); by proc_exit(1), or by
  *                           SIGKILL
- *   PLACE=MICROSECONDS      sleep at a place of the cache's protocol: pre_commit, committed, registered, built,
+ *   PLACE=MICROSECONDS      sleep at a place of the cache's protocol: pre_commit, committed, registering, registered, built,
  *                           published, found, live_map, live_pages, live_look, live_store, far_measured, graph_freed, graphs_copied
  *   random=1                sleep a random part of that
  *   registration_rule=0     serve cached Graphs without the rule that makes them exact
@@ -41,6 +41,7 @@ static char *fault_text;
 static const char *const places[EMOGI_FAULT_POINTS] = {
 	[EMOGI_AT_PRE_COMMIT] = "pre_commit",
 	[EMOGI_AT_COMMITTED] = "committed",
+	[EMOGI_AT_REGISTERING] = "registering",
 	[EMOGI_AT_REGISTERED] = "registered",
 	[EMOGI_AT_BUILT] = "built",
 	[EMOGI_AT_PUBLISHED] = "published",

@@ -9,6 +9,7 @@ typedef enum EmogiFaultPoint
 {
 	EMOGI_AT_PRE_COMMIT,		/* a writer has been noted and is about to commit */
 	EMOGI_AT_COMMITTED,			/* a writer has left the running transactions */
+	EMOGI_AT_REGISTERING,		/* writers have been asked for, running transactions have not */
 	EMOGI_AT_REGISTERED,		/* a table is tracked, the build has not begun */
 	EMOGI_AT_BUILT,				/* a Graph stands and is not yet published */
 	EMOGI_AT_PUBLISHED,

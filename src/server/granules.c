@@ -338,7 +338,8 @@ emogi_granules_fill(EmogiOwner owner, void *start, uint64 count)
 	{
 		if (errno == EINTR)
 		{
-			CHECK_FOR_INTERRUPTS();	/* the owner's abort frees them */
+			if (owner != EMOGI_OWNER_LEAVING)
+				CHECK_FOR_INTERRUPTS();	/* the owner's abort frees them; what is nobody's yet none would */
 			continue;
 		}
 		LWLockAcquire(emogi_shared->lock, LW_EXCLUSIVE);

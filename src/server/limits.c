@@ -106,11 +106,13 @@ emogi_limits_close_account(int index)
 		emogi_shared->accounts_end--;
 }
 
-/* Get the index of the cached Graph that an account keeps pinned; -1 = none. */
+/* Get the index of the cached Graph that an account keeps pinned; -1 = none. It is read once: its owner may write it at any time. */
 static int
 pinned_graph(int index)
 {
-	return index < EMOGI_NSLOTS ? emogi_shared->slots[index].graph : emogi_shared->holdings[index - EMOGI_NSLOTS].graph;
+	const volatile int *graph = index < EMOGI_NSLOTS ? &emogi_shared->slots[index].graph : &emogi_shared->holdings[index - EMOGI_NSLOTS].graph;
+
+	return *graph;
 }
 
 /* Does an account count for a session (pid), or for a role (pid = 0)? */
@@ -131,11 +133,26 @@ count_calls(int naccounts, int pid, Oid userid)
 	return n;
 }
 
+/* Graphs that have been counted; all false between two counts. */
+static bool seen[EMOGI_MAX_GRAPHS];
+
+/* Count a Graph that has not been counted yet, and put it in the list of those; -1 = none. Get the granules that it has. */
+static uint64
+count_graph(int graph, int *counted, int *ncounted)
+{
+	if (graph < 0 || seen[graph])
+		return 0;
+	seen[graph] = true;
+	counted[(*ncounted)++] = graph;
+	return graph_bytes(graph) / EMOGI_GRANULE_BYTES;
+}
+
 /* Sum up the granules of a session or a role: what its calls have, and what they have pinned but for one Graph. */
 static uint64
 count_granules(int pid, Oid userid, int without_graph)
 {
-	static bool seen[EMOGI_MAX_GRAPHS]; /* all false between two counts */
+	static int	counted[EMOGI_NACCOUNTS];
+	int			ncounted = 0;
 	uint64		n = 0;
 
 	if (without_graph >= 0)
@@ -143,21 +160,12 @@ count_granules(int pid, Oid userid, int without_graph)
 	for (int i = 0; i < emogi_shared->accounts_end; i++)
 	{
 		const EmogiAccount *account = &emogi_shared->accounts[i];
-		int			graph;
 
-		if (!counts(account, pid, userid))
-			continue;
-		n += account->nchunks + account->nothers;
-		graph = pinned_graph(i);
-		if (graph >= 0 && !seen[graph])
-		{
-			seen[graph] = true;
-			n += graph_bytes(graph) / EMOGI_GRANULE_BYTES;
-		}
+		if (counts(account, pid, userid))
+			n += account->nchunks + account->nothers + count_graph(pinned_graph(i), counted, &ncounted);
 	}
-	for (int i = 0; i < emogi_shared->accounts_end; i++)
-		if (pinned_graph(i) >= 0)
-			seen[pinned_graph(i)] = false;
+	while (ncounted > 0)
+		seen[counted[--ncounted]] = false;
 	if (without_graph >= 0)
 		seen[without_graph] = false;
 	return n;

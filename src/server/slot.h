@@ -137,7 +137,7 @@ typedef struct EmogiSlot
 	int			old_dictionary; /* ... of another Graph of the call's; -1 = none */
 	bool		all_codes;		/* all that a build has given the dictionary occur among the edges */
 	bool		out_of_codes;	/* a scan has met a key to which the dictionary could give none */
-	int			graph;			/* index of the cached Graph that the call has pinned, or builds; -1 = none */
+	int			graph;			/* index of the cached Graph that the call has pinned, or builds; -1 = none. Its backend's, without a lock: others read it once */
 	int			donor;			/* ... of that whose edges it builds from; -1 = none */
 	int			live_state;		/* ... of the live state that it holds; -1 = none */
 	int			awaited_state;	/* ... of the live state that it waits for; -1 = none */

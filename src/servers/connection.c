@@ -186,7 +186,17 @@ emogi_connection_continue(EmogiFarConnection *connection)
 				 errmsg("password is required"),
 				 errdetail("Non-superuser cannot connect to server \"%s\" if it does not request a password.", connection->server->name),
 				 errhint("Target server's authentication method must be changed or password_required=false set in the user mapping attributes.")));
+	/* what the socket does not take at once waits for it with all others, where it can be canceled */
+	if (PQsetnonblocking(connection->conn, 1) != 0)
+		emogi_report_connection(connection, NULL);
 	return true;
+}
+
+/* Send what is left of what is to be sent, as much as the socket takes. That a connection is lost is found out when its answers are read. */
+void
+emogi_connection_flush(EmogiFarConnection *connection)
+{
+	connection->is_sending = PQflush(connection->conn) > 0;
 }
 
 /* Send statements. Raises 08006. */

@@ -97,6 +97,19 @@ put_keys(EmogiDecoder *decoder, EmogiFarTable *table, const EmogiFarField *field
 		emogi_sink_put_keys(sink, dst, src, back);
 }
 
+/* Put the edges of a row. What its values are made of on the way is kept with them, until the sink has been flushed. */
+static void
+put_values(EmogiDecoder *decoder, EmogiFarTable *table, const EmogiFarField *fields)
+{
+	const MemoryContext old = MemoryContextSwitchTo(decoder->scrap);
+
+	if (decoder->sink.has_keys)
+		put_keys(decoder, table, fields);
+	else
+		put_integers(decoder, table, fields);
+	MemoryContextSwitchTo(old);
+}
+
 /* Let go of the values of rows that are kept. */
 void
 emogi_decode_drop_kept(EmogiDecoder *decoder)
@@ -134,10 +147,8 @@ emogi_decode_put_row(EmogiDecoder *decoder, EmogiFarTable *table, const EmogiFar
 		check_nulls(table, fields);
 	if (fields[0].bytes == NULL || fields[1].bytes == NULL)
 		decoder->sink.nskipped++;
-	else if (decoder->sink.has_keys)
-		put_keys(decoder, table, fields);
 	else
-		put_integers(decoder, table, fields);
+		put_values(decoder, table, fields);
 	if (unlikely(decoder->nkept >= MOST_KEPT))
 		emogi_decode_drop_kept(decoder);
 }

@@ -59,14 +59,15 @@ float_of(const EmogiFarColumn *column, const EmogiFarField *field)
 	return narrow.value;
 }
 
-/* Get characters with an end. */
+/* Get characters with an end, in memory that lasts as long as the decoder. */
 static char *
 end_characters(EmogiDecoder *decoder, const EmogiFarField *field)
 {
 	if ((Size) field->length >= decoder->most)
 	{
 		decoder->most = Max((Size) field->length + 1, 2 * decoder->most);
-		decoder->characters = decoder->characters == NULL ? palloc(decoder->most) : repalloc(decoder->characters, decoder->most);
+		decoder->characters = decoder->characters == NULL ? MemoryContextAlloc(MemoryContextGetParent(decoder->scrap), decoder->most) :
+			repalloc(decoder->characters, decoder->most);
 	}
 	memcpy(decoder->characters, field->bytes, field->length);
 	decoder->characters[field->length] = '\0';

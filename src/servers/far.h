@@ -122,6 +122,7 @@ typedef struct EmogiFarConnection
 	PostgresPollingStatusType poll; /* what it waits for while it connects */
 	TimestampTz deadline;		/* to be connected by; 0 = none */
 	char	   *sql;			/* what was sent last; NULL = nothing */
+	bool		is_sending;		/* some of it is still here: the socket takes no more for now */
 	bool		is_copying;		/* rows are coming */
 	bool		has_copied;		/* they have begun to come */
 	EmogiFarCopy copy;
@@ -157,6 +158,7 @@ extern uint64 emogi_ranges_connections(const List *tables);
 extern bool emogi_connection_may(const UserMapping *user);
 extern bool emogi_connection_needs_password(const UserMapping *user);
 extern void emogi_connection_start(EmogiFarConnection *connection);
+extern void emogi_connection_flush(EmogiFarConnection *connection);
 extern bool emogi_connection_continue(EmogiFarConnection *connection);
 extern void emogi_connection_send(EmogiFarConnection *connection, char *sql);
 extern void emogi_connection_leave(EmogiFarConnection *connection);

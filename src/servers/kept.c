@@ -2,7 +2,7 @@
  * kept.c: connections that a session keeps open between calls, to ask servers whether rows have changed.
  *
  * One is to be had again for just the same options. It is in no transaction: the end of the last one has been sent, and its answer may still be on
- * the way. Whatever has gone wrong with it meanwhile is found out when it is taken, and another is opened.
+ * the way. Settings were the transaction's, and have ended with it. Whatever has gone wrong with it meanwhile is found out when it is taken, and another is opened.
  */
 #include "postgres.h"
 
@@ -119,7 +119,8 @@ emogi_kept_give(const StringInfo key, PGconn *conn)
 	char	   *copy = MemoryContextAllocExtended(TopMemoryContext, key->len, MCXT_ALLOC_NO_OOM);
 	Kept	   *one;
 
-	if (copy == NULL || PQstatus(conn) != CONNECTION_OK || PQtransactionStatus(conn) != PQTRANS_INTRANS || !PQsendQuery(conn, "COMMIT"))
+	if (copy == NULL || PQstatus(conn) != CONNECTION_OK || PQtransactionStatus(conn) != PQTRANS_INTRANS || !PQsendQuery(conn, "COMMIT") ||
+		PQflush(conn) != 0)
 	{
 		if (copy != NULL)
 			pfree(copy);

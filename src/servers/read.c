@@ -36,13 +36,19 @@ static int	nreadings;
 
 /* ---- events ---- */
 
-/* Go on with a connection whose socket is ready, or may be. */
+/* Is a connection open, and at something? */
+static bool
+is_at_work(const EmogiFarConnection *connection)
+{
+	return connection->phase != EMOGI_FAR_CONNECTING && connection->phase != EMOGI_FAR_DONE;
+}
+
+/* Take a step with a connection whose socket is ready, or may be. */
 static void
-advance(EmogiServers *reading, EmogiFarConnection *connection)
+step(EmogiServers *reading, EmogiFarConnection *connection)
 {
 	bool		is_lost;
 
-	CHECK_FOR_INTERRUPTS();
 	if (connection->phase == EMOGI_FAR_CONNECTING)
 	{
 		reading->is_changed = true;
@@ -54,15 +60,31 @@ advance(EmogiServers *reading, EmogiFarConnection *connection)
 	}
 	is_lost = !PQconsumeInput(connection->conn);
 	emogi_steps_run_on(reading, connection);	/* the server may have said why */
-	if (is_lost && connection->phase != EMOGI_FAR_DONE && connection->phase != EMOGI_FAR_CONNECTING)
+	if (is_lost && is_at_work(connection))
 		emogi_report_connection(connection, NULL);
+}
+
+/* Go on with a connection whose socket is ready, or may be. */
+static void
+advance(EmogiServers *reading, EmogiFarConnection *connection)
+{
+	const bool	was_sending = connection->is_sending;
+
+	CHECK_FOR_INTERRUPTS();
+	step(reading, connection);
+	if (is_at_work(connection))
+		emogi_connection_flush(connection);
+	reading->is_changed |= connection->is_sending != was_sending;
 }
 
 /* Get what a connection waits for. */
 static uint32
-events_of(const EmogiFarConnection *connection)
+events_of(EmogiFarConnection *connection)
 {
-	return connection->phase == EMOGI_FAR_CONNECTING && connection->poll == PGRES_POLLING_WRITING ? WL_SOCKET_WRITEABLE : WL_SOCKET_READABLE;
+	if (connection->phase == EMOGI_FAR_CONNECTING)
+		return connection->poll == PGRES_POLLING_WRITING ? WL_SOCKET_WRITEABLE : WL_SOCKET_READABLE;
+	emogi_connection_flush(connection);
+	return connection->is_sending ? WL_SOCKET_READABLE | WL_SOCKET_WRITEABLE : WL_SOCKET_READABLE;
 }
 
 /* Make a set of the events that connections wait for. */
@@ -118,7 +140,7 @@ advance_all(EmogiServers *reading)
 	{
 		EmogiFarConnection *connection = list_nth(reading->connections, i);
 
-		if (connection->phase != EMOGI_FAR_CONNECTING && connection->phase != EMOGI_FAR_DONE)
+		if (is_at_work(connection))
 			advance(reading, connection);
 	}
 }

@@ -140,10 +140,7 @@ tell(Oid relid, EmogiRingTold *told)
 
 	if (emogi_cache_shared == NULL || IsolationIsSerializable() || emogi_ring_changed_by_me(relid) || !emogi_xids_take(GetActiveSnapshot(), &xids))
 		return false;
-	emogi_cache_lock();
-	emogi_ring_forget_recovery();
 	is_told = emogi_ring_tell(relid, &xids, told);
-	emogi_cache_unlock();
 	pfree(xids.running);
 	return is_told;
 }

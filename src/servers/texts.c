@@ -38,11 +38,11 @@ write_relation(StringInfo sql, const EmogiFarTable *table)
 	write_name(sql, table->relation);
 }
 
-/* Get what makes a statement fail for which row security would hide rows: of a graph that is kept none may be missing. */
+/* Get what makes a transaction's statements fail for which row security would hide rows: of a graph that is kept none may be missing. */
 const char *
 emogi_texts_all_rows(void)
 {
-	return "SET row_security = off";
+	return "SET LOCAL row_security = off";
 }
 
 /*
@@ -50,6 +50,8 @@ emogi_texts_all_rows(void)
  * planner there takes a COPY for more than it is, and would compile it. Citus hides shards from whoever looks into pg_class, unless told otherwise.
  * exports: the snapshot is named, for others to import; else the one that has been is imported. Whoever imports has no lock to wait for but those of who waits for the
  * first connection's: that would have no end.
+ *
+ * All settings end with the transaction: the session may be kept for a call that wants others, or be a pooler's, which gives it to other clients.
  */
 char *
 emogi_texts_begin(const EmogiFarServer *server, int version, bool exports)
@@ -60,16 +62,16 @@ emogi_texts_begin(const EmogiFarServer *server, int version, bool exports)
 	appendStringInfoString(&sql, "START TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY");
 	if (server->snapshot != NULL)
 		appendStringInfo(&sql, "; SET TRANSACTION SNAPSHOT %s", quote_literal_cstr(server->snapshot));
-	appendStringInfoString(&sql, "; SET search_path = pg_catalog; SET timezone = 'GMT'; SET datestyle = ISO; SET intervalstyle = postgres;"
-						   " SET extra_float_digits = 3; SET idle_in_transaction_session_timeout = 0");
+	appendStringInfoString(&sql, "; SET LOCAL search_path = pg_catalog; SET LOCAL timezone = 'GMT'; SET LOCAL datestyle = ISO;"
+						   " SET LOCAL intervalstyle = postgres; SET LOCAL extra_float_digits = 3; SET LOCAL idle_in_transaction_session_timeout = 0");
 	if (server->is_told)
 		appendStringInfo(&sql, "; %s", emogi_texts_all_rows());
 	if (server->snapshot != NULL)
-		appendStringInfoString(&sql, "; SET lock_timeout = '2s'");
+		appendStringInfoString(&sql, "; SET LOCAL lock_timeout = '2s'");
 	if (version >= VERSION_WITH_JIT)
-		appendStringInfoString(&sql, "; SET jit = off; SET enable_tidscan = on");
+		appendStringInfoString(&sql, "; SET LOCAL jit = off; SET LOCAL enable_tidscan = on");
 	if (server->node != NULL)
-		appendStringInfoString(&sql, "; SET citus.override_table_visibility = off");
+		appendStringInfoString(&sql, "; SET LOCAL citus.override_table_visibility = off");
 	if (exports)
 		appendStringInfoString(&sql, "; SELECT pg_catalog.pg_export_snapshot()");
 	return sql.data;

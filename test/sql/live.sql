@@ -873,6 +873,27 @@ SELECT count(*) FROM emogi_pagerank_text('emptied_ids');
 TRUNCATE emptied_ids;
 RESET emogi.live_min_size;
 
+
+-- Graphs of other columns are no versions of one another: none makes room for another, and each follows the table.
+SET emogi.live_min_size = 0;
+CREATE TABLE pairs AS SELECT i AS a, i + 1 AS b, i + 2 AS c, i + 3 AS d, i + 4 AS e FROM generate_series(1, 5000) i;
+CREATE FUNCTION ways() RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+  ways text[];
+BEGIN
+  FOR p IN 1 .. 10 LOOP
+    PERFORM count(*) FROM public.emogi_cc((ARRAY['pairs(a,b)', 'pairs(a,c)', 'pairs(a,d)', 'pairs(a,e)', 'pairs(b,c)', 'pairs(b,d)', 'pairs(b,e)', 'pairs(c,d)', 'pairs(c,e)', 'pairs(d,e)'])[p]);
+    ways := ways || (SELECT cache FROM public.emogi_runs WHERE pid = pg_backend_pid() ORDER BY id DESC LIMIT 1);
+  END LOOP;
+  RETURN ways;
+END $$;
+SELECT ways();
+SELECT ways();
+INSERT INTO pairs VALUES (1, 3000, 2, 4000, 3);
+SELECT ways();
+SELECT ways();
+RESET emogi.live_min_size;
+
 SET client_min_messages = warning;
 DROP SCHEMA test_live CASCADE;
 DROP ROLE regress_emogi_alice;

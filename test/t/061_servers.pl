@@ -465,6 +465,32 @@ cmp_ok(scalar(keys %done), '>=', 3, 'emogi_progress counts rows as they come');
 $slow->finish;
 is($out . $err, "500001\n", '... and all of them come');
 
+# What is made of values on the way to the graph is freed as they come: the memory of a session does not grow with the rows, in which no weight is other than 0.
+far1(q{CREATE TABLE many (src float8, dst float8, weight numeric, a bigint, b bigint); INSERT INTO many SELECT i % 1000, i % 777, 0, i % 1000, i % 777 FROM generate_series(1, 500000) i});
+sql(foreign_table('many', columns => 'src float8, dst float8, weight numeric, a bigint, b bigint'));
+my $reader = session($hub);
+my $pid = $reader->ask('SELECT pg_backend_pid()');
+sub peak
+{
+	my %kb = slurp_file("/proc/$pid/status") =~ /^(VmHWM|RssFile|RssShmem):\s+(\d+)/mg;
+
+	append_to_file("/proc/$pid/clear_refs", '5');
+	return $kb{VmHWM} - $kb{RssFile} - $kb{RssShmem};
+}
+if (reads_servers())
+{
+	foreach my $case ([ "emogi_bfs('many(a, b)', 1)", 'keys that are integers' ], [ "emogi_bfs('many(src, dst)', 1)", 'keys that are held by their value' ],
+		[ "emogi_sssp('many(a, b, weight)', 1)", 'weights of numeric' ])
+	{
+		$reader->ask('SELECT count(*) FROM ' . ($case->[0] =~ s/many/plain/r)) if $case->[1] =~ /integers/;
+		my $before = peak();
+		$reader->ask("SELECT count(*) FROM $case->[0]");
+		my $more = peak() - $before;
+		cmp_ok($more, '<', 12 << 10, "memory of a session, 500,000 rows: $case->[1]");
+	}
+}
+$reader->quit;
+
 all_gone('at the end');
 $_->stop for $hub, $far1, $far2;
 no_crash($_) for $hub, $far1, $far2;

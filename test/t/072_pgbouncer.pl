@@ -111,6 +111,22 @@ is($err, "Cancel request sent\nERROR:  57014\n", '... and is canceled by its cli
 is($clients[4]->ask(q{SELECT count(*) FROM emogi_bfs('tree', 1)}), '1000', '... and no other call');
 $_->quit foreach @clients, $other;
 
+# ---- a server behind the pooler: settings of the transaction by which its tables are read are not those of the next client
+
+$node->safe_psql('postgres', sprintf(q{CREATE EXTENSION postgres_fdw; CREATE SERVER pooled FOREIGN DATA WRAPPER postgres_fdw OPTIONS (host '%s', port '%d', dbname 'postgres');
+	CREATE USER MAPPING FOR app SERVER pooled OPTIONS (user 'app', password_required 'false');
+	CREATE FOREIGN TABLE pooled (src int, dst int) SERVER pooled OPTIONS (table_name 'tree'); GRANT SELECT ON pooled TO app}, $node->host, $port));
+my $direct = session($node);
+is($direct->ask(q{SET ROLE app; SELECT count(*) FROM emogi_bfs('pooled', 1)}), '1000', 'a foreign table behind the pooler');
+is($direct->ask(q{SELECT cache FROM emogi_runs ORDER BY id DESC LIMIT 1}), 'built', '... whose graph is kept');
+@clients = map { client('app') } 1, 2;
+$_->ask('BEGIN') foreach @clients;
+foreach my $setting ([ row_security => 'on' ], [ search_path => '"$user", public' ], [ extra_float_digits => '1' ], [ jit => 'on' ])
+{
+	is(join(' and ', map { $_->ask("SHOW $setting->[0]") } @clients), "$setting->[1] and $setting->[1]", "... leaves $setting->[0]");
+}
+$_->quit foreach @clients, $direct;
+
 # ---- all at once: every answer is checked by the database, in transactions that begin anywhere
 
 make_checked($node, 'checked', 500);

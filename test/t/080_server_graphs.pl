@@ -10,6 +10,9 @@ use lib $FindBin::RealBin;
 use EmogiTest;
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
+use IO::Select;
+use IO::Socket::UNIX;
+use POSIX ();
 use Servers;
 use Test::More;
 
@@ -288,6 +291,19 @@ for my $i (1, 2)
 	}
 	$session->quit;
 }
+# A read of all rows, whose connection is kept, and then a table there of which rows are hidden: settings are the transaction's.
+for my $i (1, 2)
+{
+	my $session = session($hub);
+	my $ask = sub { my ($graph) = @_; return $session->ask("SELECT string_agg(vertex::text, ' ' ORDER BY vertex) FROM emogi_bfs('$graph', 0)") };
+
+	$hub->safe_psql('postgres', q{SELECT emogi_evict('t')});
+	$session->ask('SET ROLE narrow');
+	is($ask->('t') . "\nbuilt", expected('built'), 'a table of which all rows are read');
+	is($ask->('mine(src, dst)'), '0 1', '... and by the same connection one of which rows are hidden');
+	is($ask->('mine(src, dst)'), '0 1', '... again');
+	$session->quit;
+}
 $far->safe_psql('postgres', 'REVOKE SELECT ON t FROM narrow');
 my ($rc, $out, $err) = $hub->psql('postgres', "SET ROLE narrow; SELECT count(*) FROM emogi_bfs('t', 0)");
 isnt($rc, 0, 'a role that may no longer read over there');
@@ -371,6 +387,51 @@ is(reach($hub, before => 'SET ROLE wide;'), expected('hit'), 'others may');
 		like($call->ask(q{SELECT string_agg(vertex::text, ' ' ORDER BY vertex) FROM emogi_bfs('dc', 0)}), qr/^0 9$/, 'a connection that was just ended');
 	}
 	$_->quit for $lock, $call;
+}
+
+# ---- a server that reads nothing of a request that is larger than what lies between
+
+{
+	my $folder = PostgreSQL::Test::Utils::tempdir_short();
+	my $listener = IO::Socket::UNIX->new(Local => "$folder/.s.PGSQL.5999", Listen => 10) or die "listen: $!";
+	my $forwarder = fork;
+
+	# forwards one connection, until it is asked for stamps
+	if (!$forwarder)
+	{
+		$SIG{TERM} = 'DEFAULT';
+		my $client = $listener->accept;
+		my $server = IO::Socket::UNIX->new(Peer => $far->host . '/.s.PGSQL.' . $far->port);
+		my $select = IO::Select->new($client, $server);
+
+		FORWARD: while (1)
+		{
+			for my $socket ($select->can_read)
+			{
+				sysread $socket, my $data, 16384 or last FORWARD;
+				last FORWARD if $data =~ /emogi_stamp"?\(c/;
+				syswrite $socket == $client ? $server : $client, $data;
+			}
+		}
+		sleep 600;
+		POSIX::_exit(0);
+	}
+	$hub->safe_psql('postgres', server_of('deaf', $far, host => $folder, port => 5999) . q{
+		CREATE TABLE deaf (src bigint, dst bigint) PARTITION BY LIST (src);
+		DO $$ BEGIN FOR i IN 1 .. 1500 LOOP
+			EXECUTE format('CREATE FOREIGN TABLE deaf%s PARTITION OF deaf FOR VALUES IN (%s) SERVER deaf OPTIONS (schema_name %L, table_name %L)', i, i, repeat('s', 63), repeat('t', 59) || i);
+		END LOOP; END $$});
+	my $call = session($hub);
+	$call->ask(q{SET statement_timeout = '2s'});
+	$call->tell(q{SELECT count(*) FROM emogi_bfs('deaf', 1)});
+	ok(wait_until(60, sub { $call->is_done }), 'a server that reads nothing of a large request: the call ends');
+	kill 'KILL', $forwarder;
+	waitpid $forwarder, 0;
+	close $listener;
+	like($call->answer, qr/^ERROR:  57014/, '... by statement_timeout');
+	$hub->safe_psql('postgres', sprintf q{ALTER SERVER deaf OPTIONS (SET host '%s', SET port '%d')}, $far->host, $far->port);
+	like($call->ask(q{SET statement_timeout = '60s'; SELECT count(*) FROM emogi_bfs('deaf', 1)}), qr/^ERROR:  (?:42P01|3F000)/, 'one that reads it answers, that there are no such tables');
+	$call->quit;
 }
 
 # ---- errors leave nothing open

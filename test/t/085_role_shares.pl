@@ -119,6 +119,15 @@ my $late = join ' ', split /\n/, $app->ask(q{SELECT count(*) FROM emogi_bfs('lat
 	SELECT cache FROM emogi_runs WHERE pid = pg_backend_pid() ORDER BY id DESC LIMIT 1});
 like($late, qr/^100001 100002 (?:spliced|patched)$/, '... and so does one that comes later');
 
+# ... of which one that is in use is not the least used, though nothing changes for its state to be asked about.
+is($mallory->ask(q{CREATE TABLE own.used AS SELECT i AS src, i + 1 AS dst FROM generate_series(1, 1000) i; SELECT count(*) FROM emogi_bfs('own.used', 1)}), '1001', 'a graph of that role');
+is($mallory->ask(q{DO $$ BEGIN FOR i IN 0 .. 35 LOOP FOR j IN 0 .. 35 LOOP
+		IF i <> j THEN PERFORM count(*) FROM emogi_bfs(format('own.wide(c%s, c%s)', j + 40, i + 40), 1); PERFORM count(*) FROM emogi_bfs('own.used', 1); END IF; END LOOP; END LOOP; END $$}),
+	'', '... that is used beside more tables than there are places for');
+$mallory->ask(q{INSERT INTO own.used VALUES (1001, 1002)});
+like(join(' ', split /\n/, $mallory->ask(q{SELECT count(*) FROM emogi_bfs('own.used', 1); SELECT cache FROM emogi_runs WHERE pid = pg_backend_pid() ORDER BY id DESC LIMIT 1})),
+	qr/^1002 (?:spliced|patched)$/, '... still follows its table');
+
 $_->quit foreach $mallory, $app;
 is(worker_pid($node), $worker, 'the engine worker is the same');
 is($node->safe_psql('postgres', q{SELECT count(*) FROM emogi_graphs WHERE pins > 0}), '0', 'nothing is in use');

@@ -556,11 +556,18 @@ static void
 check_star(void)
 {
 	EmogiShape	star = naive_star(LEAVES);
-	EmogiGraph	graph = naive_build(&star, NULL, EMOGI_BOTH, true);
+	EmogiBuiltGraph built;
+	EmogiControl control = {0};
+	EmogiError	error;
+	EmogiEdgeSet set;
 
-	check_query("star", &graph, (EmogiQuery) {.algorithm = EMOGI_LOUVAIN, .resolution = 2.0 - 3.0 / LEAVES, .max_levels = 1});
-	check_query("star", &graph, (EmogiQuery) {.algorithm = EMOGI_LEIDEN, .resolution = 2.0 - 3.0 / LEAVES, .theta = 0.01, .max_levels = 1});
-	naive_free(&graph);
+	if (!emogi_edge_set_fill(&set, star.edges, star.nedges, EMOGI_CHUNK_EDGES) ||
+		emogi_build_graph(emogi_cpu_engine_pool(cpu_state), &set.edges, EMOGI_BOTH, true, &built, &control, &error) != EMOGI_OK)
+		abort();
+	check_query("star", &built.graph, (EmogiQuery) {.algorithm = EMOGI_LOUVAIN, .resolution = 2.0 - 3.0 / LEAVES, .max_levels = 1});
+	check_query("star", &built.graph, (EmogiQuery) {.algorithm = EMOGI_LEIDEN, .resolution = 2.0 - 3.0 / LEAVES, .theta = 0.01, .max_levels = 1});
+	emogi_edge_set_free(&set);
+	emogi_built_graph_free(&built);
 	free(star.edges);
 }
 
