@@ -173,6 +173,8 @@ find_rows(EmogiCall *call, EmogiSource *source)
 		return rows;
 	}
 	rows.tree = emogi_tree_open(source);
+	if (source->is_query)
+		source->guess = emogi_guess_copy(&rows.tree->columns.guess);
 	if (rows.tree->refusal == NULL)
 		rows.leaves = rows.tree->leaves;
 	else

@@ -213,6 +213,9 @@ find_free(void)
 	return NULL;
 }
 
+/* States of fewer bytes than this are small: they take at most three quarters of the places. */
+#define EMOGI_LIVE_SMALL_BYTES ((uint64) 1 << 20)
+
 /* May a state be doomed? A role: only one that it has made; InvalidOid = any. */
 static bool
 may_doom(const EmogiLiveState *state, Oid maker)
@@ -237,9 +240,12 @@ list_uses(TimestampTz *used)
 	}
 }
 
-/* Doom the state, made by this role (InvalidOid = any), whose Graphs were not used for longest, one without a Graph first; false when all are held. Caller holds cache_lock. */
+/*
+ * Doom the state, made by this role (InvalidOid = any) and of fewer bytes than `below`, whose Graphs were not used for longest, one without a
+ * Graph first; false when all are held. Caller holds cache_lock.
+ */
 static bool
-doom_least_used(Oid maker)
+doom_least_used(Oid maker, uint64 below)
 {
 	TimestampTz used[EMOGI_MAX_LIVE_STATES];
 	EmogiLiveState *victim = NULL;
@@ -249,8 +255,9 @@ doom_least_used(Oid maker)
 	{
 		EmogiLiveState *state = &emogi_live_states->states[i];
 
-		if (may_doom(state, maker) && (victim == NULL || used[i] < used[index_of(victim)] ||
-									   (used[i] == used[index_of(victim)] && state->last_used < victim->last_used)))
+		if (may_doom(state, maker) && state->bytes < below &&
+			(victim == NULL || used[i] < used[index_of(victim)] ||
+			 (used[i] == used[index_of(victim)] && state->last_used < victim->last_used)))
 			victim = state;
 	}
 	if (victim != NULL)
@@ -259,17 +266,28 @@ doom_least_used(Oid maker)
 }
 
 /*
- * Doom a state to have its place: the one that was not used for longest, of the current user's alone if that role has made more than three
- * quarters of all. False when all are held. Caller holds cache_lock.
+ * Doom the least recently used state to have its place: one of the current role's if that has made more than three quarters of all, and a
+ * small one if those are more than three quarters, so that many small tables leave a large one its state. False when all are held. Caller
+ * holds cache_lock.
  */
 static bool
 doom_for_place(void)
 {
+	const int	most = EMOGI_MAX_LIVE_STATES / 4 * 3;
 	int			nown = 0;
+	int			nsmall = 0;
+	Oid			maker;
 
 	for (uint32 i = 0; i < emogi_live_states->nused; i++)
-		nown += emogi_live_states->states[i].phase != EMOGI_LIVE_FREE && emogi_live_states->states[i].maker == GetUserId();
-	return (nown > EMOGI_MAX_LIVE_STATES / 4 * 3 && doom_least_used(GetUserId())) || doom_least_used(InvalidOid);
+	{
+		const EmogiLiveState *state = &emogi_live_states->states[i];
+
+		nown += state->phase != EMOGI_LIVE_FREE && state->maker == GetUserId();
+		nsmall += state->phase != EMOGI_LIVE_FREE && state->bytes < EMOGI_LIVE_SMALL_BYTES;
+	}
+	maker = nown > most ? GetUserId() : InvalidOid;
+	return (nsmall > most && doom_least_used(maker, EMOGI_LIVE_SMALL_BYTES)) || doom_least_used(maker, PG_UINT64_MAX) ||
+		doom_least_used(InvalidOid, PG_UINT64_MAX);
 }
 
 /* Begin to make the state of a Source; NULL when there is no place. Caller holds cache_lock. */
@@ -452,7 +470,7 @@ emogi_live_state_doom(uint64 id)
 	EmogiLiveState *state = id != 0 ? find_id(id) : NULL;
 
 	if (id == 0)
-		return doom_least_used(InvalidOid);
+		return doom_least_used(InvalidOid, PG_UINT64_MAX);
 	if (state == NULL || !may_doom(state, InvalidOid))
 		return false;
 	state->doomed = true;
@@ -463,7 +481,7 @@ emogi_live_state_doom(uint64 id)
 bool
 emogi_live_state_doom_of(Oid maker)
 {
-	return doom_least_used(maker);
+	return doom_least_used(maker, PG_UINT64_MAX);
 }
 
 /* Get the bytes of the states that a role has made. Caller holds cache_lock. */

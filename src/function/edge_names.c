@@ -8,6 +8,7 @@
 #include "postgres.h"
 
 #include "access/htup_details.h"
+#include "access/xact.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_operator.h"
 #include "catalog/pg_type.h"
@@ -202,7 +203,7 @@ describe_query(const EmogiSource *source, Rows *rows)
 	TupleDesc	desc;
 	int			length = emogi_query_describe(source->query, &desc);
 
-	emogi_query_edge_columns(desc, true, &columns);
+	emogi_query_edge_columns(desc, source->query, true, &columns);
 	initStringInfo(&from);
 	appendStringInfo(&from, "(%.*s\n) AS r", length, source->query);
 	for (int i = 1; i <= columns.ncolumns; i++)
@@ -224,6 +225,22 @@ describe_query(const EmogiSource *source, Rows *rows)
 	rows->edge_collation = TupleDescAttr(desc, columns.edge - 1)->attcollation;
 }
 
+/* Tell that the column id, which the caller has not named, cannot be the names of edges: once a statement. */
+static void
+notice_unfit(const Rows *rows, Oid type)
+{
+	static TimestampTz told = 0;
+
+	if (told == GetCurrentStatementStartTimestamp())
+		return;
+	told = GetCurrentStatementStartTimestamp();
+	ereport(NOTICE,
+			(errmsg("column \"id\" has type %s and cannot name edges between vertices of type %s: \"edge\" is NULL",
+					format_type_be(rows->edge_type), format_type_be(type)),
+			 errhint("Name a column of type %s last, as in 'edges(src, dst, cost, id)', or leave \"edge\" out of the SELECT.",
+					 format_type_be(type))));
+}
+
 /* Can the function's column hold the names? Raises 42804 if the caller named the column of such as it cannot hold. */
 static bool
 fits(const Rows *rows, Oid type)
@@ -233,7 +250,10 @@ fits(const Rows *rows, Oid type)
 	if (type == TEXTOID || (type == UUIDOID && base == UUIDOID) || (type == INT8OID && (base == INT2OID || base == INT4OID || base == INT8OID)))
 		return true;
 	if (!rows->is_named)
+	{
+		notice_unfit(rows, type);
 		return false;
+	}
 	ereport(ERROR,
 			(errcode(ERRCODE_DATATYPE_MISMATCH),
 			 errmsg("the names of edges, %s, have type %s, and those of vertices are given as %s", rows->edge + strlen("r."), format_type_be(rows->edge_type),

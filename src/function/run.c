@@ -207,6 +207,8 @@ open_call(Oid function, EmogiTask *task, EmogiPatch **patch, EmogiGraph *graph, 
 			emogi_obtain_graph(call, &source, &wish, graph);
 	}
 	emogi_call_phase(call, EMOGI_PHASE_RUN);
+	if (!task->query.is_weighted || source.guess.is_taken)
+		emogi_guess_tell(&source);
 	if (walk != NULL && walk->is_answered)
 		return call;
 	require_weights(task, graph);
@@ -253,32 +255,13 @@ emogi_run_reopen(EmogiCall *call, EmogiTask *task, EmogiGraph *graph)
 	return graph->nvertices > 0;
 }
 
-/*
- * Tell, asked or not, of a source that is no vertex, if it is text that is written as an array: drivers that give no type to a list of
- * strings have it arrive as one.
- */
-static void
-notice_array(const EmogiTask *task)
-{
-	const char *text;
-
-	if (task->sources.count != 1 || task->form->coder.key.type != TEXTOID)
-		return;
-	text = emogi_form_key_text(&task->form->coder.key, task->sources.datums[0]);
-	if (text[0] == '{' && text[strlen(text) - 1] == '}')
-		ereport(NOTICE,
-				(errmsg("the source %s is not in the graph", text),
-				 errhint("It is taken for one vertex. Several are an array of text: '{a,b}'::text[], and $1::text[] for a parameter.")));
-}
-
-/* Tell of a source that is no vertex of the graph. */
+/* Tell of a source that is no vertex of the graph. Raises 42804. */
 static void
 notice_source(const EmogiTask *task, uint64 i)
 {
-	if (emogi_notice_missing_source)
-		emogi_vertices_notice_missing("source", task->form, task->sources.datums[i]);
-	else
-		notice_array(task);
+	if (task->sources.count == 1 && !task->source_is_array)
+		emogi_vertices_refuse_array(task->form, task->sources.datums[i]);
+	emogi_vertices_notice_missing("source", task->form, task->sources.datums[i]);
 }
 
 /* Tell of the first target that is no vertex of the graph, NULL = one without any. */

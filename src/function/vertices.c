@@ -253,3 +253,23 @@ emogi_vertices_notice_missing(const char *what, const EmogiForm *form, Datum key
 			(errmsg("the %s %s is not in the graph", what, emogi_form_key_text(&form->coder.key, key)),
 			 errhint("A vertex is in the graph if an edge begins or ends there.")));
 }
+
+/*
+ * Raise 42804 for a source that is no vertex, if it is text that is written as an array: drivers that give no type to a list of strings
+ * have it arrive as one.
+ */
+void
+emogi_vertices_refuse_array(const EmogiForm *form, Datum key)
+{
+	const char *text;
+
+	if (form->coder.key.type != TEXTOID)
+		return;
+	text = emogi_form_key_text(&form->coder.key, key);
+	if (text[0] == '{' && text[strlen(text) - 1] == '}')
+		ereport(ERROR,
+				(errcode(ERRCODE_DATATYPE_MISMATCH),
+				 errmsg("the source %s is written as an array, but given as text", text),
+				 errdetail("It is not a vertex of the graph."),
+				 errhint("Give several sources as an array of text: '{a,b}'::text[], or $1::text[] for a parameter.")));
+}

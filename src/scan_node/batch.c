@@ -109,7 +109,10 @@ take_outer(EmogiBatchState *batch, TupleTableSlot *outer)
 	if (scan->call != NULL)
 		number = emogi_graph_vertex(&scan->graph, emogi_form_find(scan->form, &scan->graph, key));
 	if (number == EMOGI_NO_VERTEX)
+	{
+		emogi_vertices_refuse_array(batch->task.form, key);
 		emogi_vertices_notice_missing("source", batch->task.form, key);
+	}
 	else
 		row->search = want_search(batch, number);
 	MemoryContextSwitchTo(old);

@@ -28,7 +28,7 @@ int			emogi_server_connections = 4;
 bool		emogi_enable_cache = true;
 bool		emogi_enable_live = true;
 int			emogi_max_staleness_ms = 0;
-int			emogi_live_min_size_kb = 1024;
+int			emogi_live_min_size_kb = 0;
 bool		emogi_enable_scan = true;
 bool		emogi_enable_aggregates = true;
 bool		emogi_enable_topk = true;
@@ -240,9 +240,9 @@ emogi_settings_define(void)
 							&emogi_max_staleness_ms, 0, 0, INT_MAX,
 							PGC_USERSET, GUC_UNIT_MS | GUC_EXPLAIN, NULL, NULL, NULL);
 	DefineCustomIntVariable("emogi.live_min_size",
-							"Sets the size of the tables from which on their graphs follow their changes.",
-							"The graphs of smaller tables are built anew.",
-							&emogi_live_min_size_kb, 1024, 0, INT_MAX,
+							"Sets the minimum size of tables whose graphs follow their changes.",
+							"The graphs of smaller tables are rebuilt.",
+							&emogi_live_min_size_kb, 0, 0, INT_MAX,
 							PGC_USERSET, GUC_UNIT_KB, NULL, NULL, NULL);
 	DefineCustomBoolVariable("emogi.enable_scan",
 							 "Streams the rows of functions in FROM.",

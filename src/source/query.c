@@ -3,7 +3,7 @@
  *
  * The columns of edges are found as those of a relation are: by name, src and dst or source and target with weight or
  * cost, wherever they stand; beside ends of these names `vertex` is a vertex that is there with or without an edge. Only a result
- * without such a pair is read by position, if there can be no mistake.
+ * without such a pair is read by position, if there can be no mistake. A weight without a name is the third of three columns (guess.c).
  *
  * Such text is prepared on its own, which raises its syntax errors with the right position, and must be one SELECT.
  * That it parses on its own is what makes it safe to put between parentheses, into a query of emogi's.
@@ -325,7 +325,7 @@ report_unknown_ends(TupleDesc desc)
 					 dst > 0 ? quote_identifier(name_of(desc, dst)) : "target_column")));
 }
 
-/* Get the third column of three as the weight. Raises 42703 when it is called id: it is hardly one. */
+/* Get the third column of three, which the caller has written, as the weight. Raises 42703 when it is called id: it is hardly one. */
 static int
 third_as_weight(TupleDesc desc, const EmogiEdgeColumns *columns)
 {
@@ -338,12 +338,22 @@ third_as_weight(TupleDesc desc, const EmogiEdgeColumns *columns)
 	return 3;
 }
 
+/* Find the weight of edges whose ends are known by name, and that has no name of its own: the third of three columns, if it is written; 0 = none. */
+static int
+find_nameless_weight(TupleDesc desc, const char *query, EmogiEdgeColumns *columns)
+{
+	if (desc->natts == 3 && Max(columns->src, columns->dst) == 2 && columns->vertex != 3 && emogi_guess_is_written(query))
+		return third_as_weight(desc, columns);
+	columns->guess = emogi_guess_weight(desc, columns->src, columns->dst);
+	return 0;
+}
+
 /*
- * Find the weight of edges whose ends are known by name: by its own name, else the third of three columns; 0 = none. With a
+ * Find the weight of edges whose ends are known by name: by its own name, else by its place; 0 = none. With a
  * `reverse_cost` beside a cost both are found whether weights are read or not: they say which edges there are.
  */
 static int
-find_weight(TupleDesc desc, bool wants_weight, EmogiEdgeColumns *columns)
+find_weight(TupleDesc desc, const char *query, bool wants_weight, EmogiEdgeColumns *columns)
 {
 	int			weight = find_column(desc, "weight");
 
@@ -352,9 +362,7 @@ find_weight(TupleDesc desc, bool wants_weight, EmogiEdgeColumns *columns)
 	weight = find_column(desc, "cost");
 	if (weight > 0)
 		columns->reverse = find_column(desc, "reverse_cost");
-	if (weight > 0 || !wants_weight || desc->natts != 3 || Max(columns->src, columns->dst) != 2 || columns->vertex == 3)
-		return weight;
-	return third_as_weight(desc, columns);
+	return weight > 0 || !wants_weight ? weight : find_nameless_weight(desc, query, columns);
 }
 
 /* Find the ends of an edge by their names; false when they have none that is known. */
@@ -378,9 +386,24 @@ has_positions(TupleDesc desc)
 	return desc->natts == 2 || (desc->natts == 3 && !is_no_end(name_of(desc, 1)));
 }
 
+/* Take the columns of a result without known names by their places. Raises 42703. */
+static void
+take_places(TupleDesc desc, const char *query, bool wants_weight, EmogiEdgeColumns *columns)
+{
+	if (!has_positions(desc))
+		report_unknown_ends(desc);
+	columns->src = 1;
+	columns->dst = 2;
+	if (!wants_weight || desc->natts < 3)
+		return;
+	columns->weight = third_as_weight(desc, columns);
+	if (!is_no_end(name_of(desc, 3)) && !emogi_guess_is_written(query))
+		columns->guess = emogi_guess_column(desc, 1, 2, 3, true);
+}
+
 /* Find the columns of edges; raises 0A000, 42702, 42703. */
 static void
-find_edge_columns(TupleDesc desc, bool wants_weight, EmogiEdgeColumns *columns)
+find_edge_columns(TupleDesc desc, const char *query, bool wants_weight, EmogiEdgeColumns *columns)
 {
 	*columns = (EmogiEdgeColumns) {.ncolumns = desc->natts};
 	if (find_ends(desc, columns))
@@ -391,7 +414,7 @@ find_edge_columns(TupleDesc desc, bool wants_weight, EmogiEdgeColumns *columns)
 		columns->vertex = find_column(desc, "vertex");
 		if (columns->vertex > 0)
 			check_unique(desc, columns->vertex);
-		columns->weight = find_weight(desc, wants_weight, columns);
+		columns->weight = find_weight(desc, query, wants_weight, columns);
 		if (!wants_weight && columns->reverse == 0)
 			columns->weight = 0;
 		if (columns->weight > 0)
@@ -401,11 +424,7 @@ find_edge_columns(TupleDesc desc, bool wants_weight, EmogiEdgeColumns *columns)
 		columns->edge = find_column(desc, "id");
 		return;
 	}
-	if (!has_positions(desc))
-		report_unknown_ends(desc);
-	columns->src = 1;
-	columns->dst = 2;
-	columns->weight = wants_weight && desc->natts == 3 ? third_as_weight(desc, columns) : 0;
+	take_places(desc, query, wants_weight, columns);
 }
 
 /* Get a column as an end of edges. */
@@ -434,11 +453,11 @@ find_keys(TupleDesc desc, EmogiEdgeColumns *columns)
 	}
 }
 
-/* Find the columns that make an edge, and see that they are of types that can. Raises 0A000, 42702, 42703, 42804, 42P21. */
+/* Find the columns that make an edge of a query's result, and see that they are of types that can. Raises 0A000, 42702, 42703, 42804, 42P21. */
 void
-emogi_query_edge_columns(TupleDesc desc, bool wants_weight, EmogiEdgeColumns *columns)
+emogi_query_edge_columns(TupleDesc desc, const char *query, bool wants_weight, EmogiEdgeColumns *columns)
 {
-	find_edge_columns(desc, wants_weight, columns);
+	find_edge_columns(desc, query, wants_weight, columns);
 	find_keys(desc, columns);
 	if (columns->weight > 0)
 		emogi_query_check_number(desc, columns->weight - 1, "weight");
@@ -521,12 +540,12 @@ emogi_query_describe_edges(char **query, bool wants_weight, TupleDesc *desc, Emo
 {
 	int			length = emogi_query_describe(*query, desc);
 
-	emogi_query_edge_columns(*desc, wants_weight, columns);
+	emogi_query_edge_columns(*desc, *query, wants_weight, columns);
 	if (columns->reverse > 0)
 	{
 		*query = emogi_query_both_ways(*query, length, columns);
 		length = emogi_query_describe(*query, desc);
-		emogi_query_edge_columns(*desc, true, columns);
+		emogi_query_edge_columns(*desc, *query, true, columns);
 		columns->both_ways = true;
 	}
 	return length;

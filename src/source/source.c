@@ -366,6 +366,42 @@ listed_column(Relation rel, const char *name)
 	return name != NULL ? named_column(rel, name, ENDS_FORM ", weight_column") : 0;
 }
 
+/* May these two columns be the ends of an edge? They are of one type, or both integers. */
+static bool
+are_alike(Relation rel, AttrNumber a, AttrNumber b)
+{
+	EmogiKeyType keys[2];
+	const EmogiEnd ends[2] = {end_of(rel, a), end_of(rel, b)};
+
+	return emogi_ends_find_key(&ends[0], &keys[0]) && emogi_ends_find_key(&ends[1], &keys[1]) && emogi_key_type_equal(&keys[0], &keys[1]);
+}
+
+/*
+ * Raise 42703 for a list in the order of pgRouting's queries, 'roads(id, source, target, cost)': it would have edges that lead from id to
+ * the source. A third column that can be no end of an edge is a weight: 'part(id, parent, kg)'.
+ */
+static void
+check_order(Relation rel, List *columns, const EmogiSource *source)
+{
+	const char *relation = quote_identifier(RelationGetRelationName(rel));
+	const char *dst = quote_identifier(linitial(lsecond(columns)));
+	const char *third;
+	StringInfoData list;
+
+	if (source->weight == 0 || strcmp(linitial(linitial(columns)), "id") != 0 || !are_alike(rel, source->dst, source->weight))
+		return;
+	third = quote_identifier(emogi_columns_weight(columns));
+	initStringInfo(&list);
+	for (int i = 1; i < list_length(columns); i++)
+		appendStringInfo(&list, "%s%s", i > 1 ? ", " : "", quote_identifier(linitial(list_nth(columns, i))));
+	ereport(ERROR,
+			(errcode(ERRCODE_UNDEFINED_COLUMN),
+			 errmsg("column \"id\" of relation \"%s\" is not taken for the source of an edge, with two columns after it that could be its ends",
+					RelationGetRelationName(rel)),
+			 errhint("Name the ends first, and the name of the edge last: '%1$s(%2$s%3$s)'. If \"id\" is the source, turn the edges around: '%1$s(%4$s, id, %5$s)' with direction => 'in'.",
+					 relation, list.data, list_length(columns) > 3 ? ", id" : "", dst, third)));
+}
+
 /* Take the columns that the user named. Raises 42703. */
 static void
 use_named_columns(Relation rel, List *columns, EmogiSource *source)
@@ -377,6 +413,7 @@ use_named_columns(Relation rel, List *columns, EmogiSource *source)
 	source->weight = listed_column(rel, emogi_columns_weight(columns));
 	source->reverse = listed_column(rel, emogi_columns_reverse(columns));
 	source->edge = listed_column(rel, emogi_columns_edge(columns));
+	check_order(rel, columns, source);
 	source->names_edge = source->edge > 0;
 }
 
@@ -403,6 +440,8 @@ resolve_relation(const EmogiGraphArgument *graph, bool wants_weight, EmogiSource
 	find_keys(rel, source);
 	if (!wants_weight && columns == NIL && source->reverse == 0)
 		source->weight = 0;
+	if (columns == NIL && wants_weight && source->weight == 0)
+		source->guess = emogi_guess_weight(RelationGetDescr(rel), source->src, source->dst);
 	if (source->weight > 0)
 		check_weight_type(rel, source->weight);
 	if (source->reverse > 0)

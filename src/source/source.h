@@ -3,7 +3,7 @@
  *
  * emogi_source_resolve (source.c) makes a Source of the graph argument, whose text has several forms (forms.c): a relation, which it
  * locks, with the columns that make an edge (columns.c), or a query (query.c, params.c, vertices.c); ends.c finds out which keys they are, and rows.c which columns an anonymous row has;
- * missing.c says what may have been meant where nothing has that name; identity.c what a Source is known by where calls are counted. emogi_access_check (access.c)
+ * missing.c says what may have been meant where nothing has that name; guess.c what is done about a weight that was not named; identity.c what a Source is known by where calls are counted. emogi_access_check (access.c)
  * asks whether the caller may read it. snapshot.c sees to it that the snapshot of the call is not older than what the argument
  * names; it asks seen.c, with a header of its own, what a snapshot sees in the catalogs.
  */
@@ -28,6 +28,15 @@ typedef struct EmogiGraphArgument
 	bool		reads_names;	/* the call may read names of edges beside its graph: both are to be of one snapshot */
 } EmogiGraphArgument;
 
+/* The column that is taken as the weight of edges, or may have been meant as it, where the caller has named none (guess.c). */
+typedef struct EmogiGuess
+{
+	const char *column;			/* NULL = there is nothing to tell */
+	const char *src;
+	const char *dst;
+	bool		is_taken;
+} EmogiGuess;
+
 /* What the graph argument names. */
 typedef struct EmogiSource
 {
@@ -47,6 +56,7 @@ typedef struct EmogiSource
 								 * whether they are wanted or not; 0 = all edges lead one way */
 	AttrNumber	edge;			/* its name; 0 = none */
 	bool		names_edge;		/* the caller named that column */
+	EmogiGuess	guess;			/* of the weight, if it is wanted; of a query known when its Graph has been obtained */
 
 	char	   *query;			/* a query: its text */
 } EmogiSource;
@@ -64,6 +74,7 @@ typedef struct EmogiEdgeColumns
 	bool		unlike;			/* that is of another type than the weight */
 	bool		both_ways;		/* the rows are those of a query that had a weight of the way back: weights say which edges there are */
 	EmogiKeyType key;			/* type of both ends, and of the vertex */
+	EmogiGuess	guess;			/* of the weight, if it is wanted */
 } EmogiEdgeColumns;
 
 extern void emogi_source_resolve(const EmogiGraphArgument *graph, bool wants_weight, EmogiSource *source);
@@ -116,6 +127,14 @@ extern bool emogi_columns_have_rows(List *columns);
 
 extern void emogi_known_names_check(TupleDesc desc, bool wants_weight, const char *of, const char *relation);
 
+/* ---- guess.c ---- */
+
+extern bool emogi_guess_is_written(const char *query);
+extern EmogiGuess emogi_guess_column(TupleDesc desc, int src, int dst, int column, bool is_taken);
+extern EmogiGuess emogi_guess_weight(TupleDesc desc, int src, int dst);
+extern EmogiGuess emogi_guess_copy(const EmogiGuess *guess);
+extern void emogi_guess_tell(const EmogiSource *source);
+
 /* ---- rows.c ---- */
 
 extern void emogi_rows_describe(Query *query, TupleDesc desc);
@@ -144,7 +163,7 @@ extern int	emogi_query_describe(const char *query, TupleDesc *desc);
 extern int	emogi_query_describe_two(const char *query, const char *what, const char *example, TupleDesc *desc);
 extern char *emogi_query_both_ways(const char *query, int length, const EmogiEdgeColumns *columns);
 extern int	emogi_query_describe_edges(char **query, bool wants_weight, TupleDesc *desc, EmogiEdgeColumns *columns);
-extern void emogi_query_edge_columns(TupleDesc desc, bool wants_weight, EmogiEdgeColumns *columns);
+extern void emogi_query_edge_columns(TupleDesc desc, const char *query, bool wants_weight, EmogiEdgeColumns *columns);
 extern bool emogi_query_is_weight_type(Oid type);
 extern void emogi_query_check_key(TupleDesc desc, int column);
 extern void emogi_query_check_number(TupleDesc desc, int column, const char *what);

@@ -53,7 +53,7 @@ find_columns(EmogiTreeLook *look, const EmogiSource *source)
 		return emogi_judge_refuse(look, "it has one column");
 	emogi_rows_describe(look->tree->query, desc);
 	if (source->is_query)
-		emogi_query_edge_columns(desc, source->wants_weight || look->tree->columns.both_ways, &look->tree->columns);
+		emogi_query_edge_columns(desc, look->tree->text, source->wants_weight || look->tree->columns.both_ways, &look->tree->columns);
 	else
 		look->tree->columns = emogi_source_columns(source);
 	return false;

@@ -6,6 +6,7 @@ CREATE SCHEMA test_edge_names;
 SET search_path = test_edge_names, public;
 \pset format unaligned
 \pset tuples_only on
+SET emogi.live_min_size = '1GB';
 
 -- A row has an edge there where cost is not negative, and one back where reverse_cost is not.
 CREATE TABLE roads (id bigint, source int, target int, cost float8, reverse_cost float8);
@@ -160,7 +161,7 @@ SELECT (emogi_check('lively')).ok, (emogi_check('lively', direction => 'in', wei
 SELECT (SELECT count(*) FROM emogi_bfs('lively(source, target)', 249)) > 0, (SELECT count(*) FROM emogi_bfs('lively', 249)) > 0;
 SELECT columns FROM emogi_graphs WHERE relation = 'lively'::regclass AND direction = 'out' ORDER BY columns;
 SELECT emogi_evict('lively') > 0, (SELECT count(*) FROM emogi_graphs WHERE relation = 'lively'::regclass);
-RESET emogi.live_min_size;
+SET emogi.live_min_size = '1GB';
 -- Partitions whose columns are in other places; an index, and none.
 CREATE TABLE net (id int, source int, target int, cost float8, reverse_cost float8) PARTITION BY RANGE (id);
 CREATE TABLE net_1 PARTITION OF net FOR VALUES FROM (0) TO (1000);

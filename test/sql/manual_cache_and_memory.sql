@@ -26,6 +26,6 @@ SELECT function, cache FROM emogi_runs ORDER BY id DESC LIMIT 1;
 SELECT cache, kept FROM emogi_prewarm('follows', keep => true);
 
 INSERT INTO follows VALUES (2, 5);
-SELECT count(*) FROM emogi_bfs('follows', 1);
+SELECT cache, edges, kept FROM emogi_prewarm('follows');
 
 SELECT source, direction, edges, kept FROM emogi_graphs WHERE source = 'follows' AND kept;

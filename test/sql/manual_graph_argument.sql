@@ -9,6 +9,10 @@ SET search_path = test_manual_graph_argument, public;
 CREATE TABLE follows (src bigint, dst bigint);
 INSERT INTO follows VALUES (1, 2), (1, 3), (2, 4), (3, 4), (4, 5), (6, 1);
 
+CREATE TABLE rk (src int, dst int, km float8);
+INSERT INTO rk VALUES (1, 2, 10), (2, 3, 5);
+SELECT * FROM emogi_sssp('rk', 1);
+
 SELECT * FROM emogi_bfs('SELECT dst AS src, src AS dst FROM follows', 4);
 
 CREATE TABLE street (id int, source int, target int, cost float8, reverse_cost float8);

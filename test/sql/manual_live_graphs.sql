@@ -6,7 +6,6 @@ CREATE SCHEMA test_manual_live_graphs;
 SET search_path = test_manual_live_graphs, public;
 \pset footer off
 
-SET emogi.live_min_size = 0;
 SET emogi.engine = auto;
 CREATE TABLE follows (src bigint, dst bigint);
 INSERT INTO follows VALUES (1, 2), (1, 3), (2, 4), (3, 4), (4, 5), (6, 1);

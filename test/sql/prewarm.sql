@@ -3,6 +3,7 @@ SET client_min_messages = warning;
 CREATE EXTENSION IF NOT EXISTS emogi;
 DROP ROLE IF EXISTS regress_emogi_alice, regress_emogi_bob;
 RESET client_min_messages;
+SET emogi.live_min_size = '1GB';	-- graphs that follow their tables: live
 CREATE ROLE regress_emogi_alice;
 CREATE ROLE regress_emogi_bob;
 CREATE SCHEMA test_prewarm;
@@ -187,7 +188,7 @@ INSERT INTO live VALUES (1, -3);
 SELECT cache, edges, kept FROM emogi_prewarm('live');
 SELECT direction, edges FROM graphs WHERE kept;
 RESET emogi.enable_live;
-RESET emogi.live_min_size;
+SET emogi.live_min_size = '1GB';
 
 INSERT INTO parts VALUES (150, 7);
 SELECT edges, kept FROM emogi_prewarm('parts', keep => true);

@@ -3,6 +3,7 @@ SET client_min_messages = warning;
 CREATE EXTENSION IF NOT EXISTS emogi;
 DROP ROLE IF EXISTS regress_emogi_owner, regress_emogi_alice, regress_emogi_dora, regress_emogi_eve, regress_emogi_moni;
 RESET client_min_messages;
+SET emogi.live_min_size = '1GB';
 CREATE ROLE regress_emogi_owner;
 CREATE ROLE regress_emogi_alice;
 CREATE ROLE regress_emogi_dora IN ROLE regress_emogi_alice;

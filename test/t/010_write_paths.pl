@@ -11,7 +11,7 @@ use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
 
-my $node = emogi_node('main', 'max_prepared_transactions = 10', 'track_functions = none', "emogi.max_memory = '1GB'", 'wal_level = minimal', 'max_wal_senders = 0',
+my $node = emogi_node('main', 'emogi.live_min_size = 1MB', 'max_prepared_transactions = 10', 'track_functions = none', "emogi.max_memory = '1GB'", 'wal_level = minimal', 'max_wal_senders = 0',
 	'restart_after_crash = on');
 my $port = $node->port;
 my $host = $node->host;

@@ -11,7 +11,7 @@ use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
 
-my $node = crash_node('main', "emogi.max_memory = '512MB'", 'max_locks_per_transaction = 512', 'fsync = off');
+my $node = crash_node('main', 'emogi.live_min_size = 1MB', "emogi.max_memory = '512MB'", 'max_locks_per_transaction = 512', 'fsync = off');
 
 sub cache
 {

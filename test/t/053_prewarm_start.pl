@@ -14,7 +14,7 @@ use Time::HiRes qw(time);
 
 my $node = PostgreSQL::Test::Cluster->new('primary');
 $node->init(allows_streaming => 1);
-$node->append_conf('postgresql.conf', join "\n", "shared_preload_libraries = 'emogi'", 'autovacuum = off', "emogi.max_memory = '512MB'",
+$node->append_conf('postgresql.conf', join "\n", "shared_preload_libraries = 'emogi'", 'emogi.live_min_size = 1MB', 'autovacuum = off', "emogi.max_memory = '512MB'",
 	'restart_after_crash = on', 'fsync = off', 'max_worker_processes = 12', 'max_prepared_transactions = 4');
 $node->start;
 $node->safe_psql('postgres', q{CREATE DATABASE shop});
