@@ -388,6 +388,34 @@ emogi_task_sums(EmogiCall *call, const EmogiTask *task, const EmogiGraph *graph,
 }
 
 /*
+ * Have the worker find the path between two vertices of the Graph within a cost; false when that takes more. path, distance: [nvertices], allocated for the
+ * call; *length = 0: there is no path. *cost: what it took, also when it returns false.
+ */
+bool
+emogi_task_path_between(EmogiCall *call, const EmogiTask *task, const EmogiGraph *graph, uint32 source, uint32 target, const EmogiPathCost *max,
+						uint32 *path, double *distance, uint64 *length, EmogiPathCost *cost)
+{
+	EmogiRequest *request = begin_request(call, EMOGI_REQUEST_PATH, task, graph);
+	uint32	   *ends = take_array(call, 2, sizeof *ends);
+	const EmogiReply *reply;
+
+	ends[0] = source;
+	ends[1] = target;
+	request->query.sources = &ends[0];
+	request->query.targets = &ends[1];
+	request->query.nsources = request->query.ntargets = 1;
+	request->max_edges = max->nedges;
+	request->max_vertices = max->nvertices;
+	request->path = path;
+	request->path_distance = distance;
+	reply = emogi_call_request(call);
+	*length = reply->path_length;
+	*cost = (EmogiPathCost) {reply->result.edges_traversed, reply->path_settled};
+	leave_numbers(ends, 2);
+	return reply->path_outcome != EMOGI_PATH_GAVE_UP;
+}
+
+/*
  * Find the path between the task's source and its target without the distances of all vertices. False when that takes
  * too long: then run the query. path, distance: [nvertices], allocated for the call; *length = 0: there is no path.
  * tried: list entries that a search like this one has looked at in vain; 0 = there was none.
@@ -398,24 +426,15 @@ emogi_task_path(EmogiCall *call, const EmogiTask *task, const EmogiGraph *graph,
 	const uint64 nedges = graph->forward.nedges;
 	const uint64 max_edges = Max(nedges / PATH_SHARE, PATH_MIN_EDGES);
 	const uint64 max_vertices = Max(nedges / PATH_VERTICES, PATH_MIN_VERTICES);
-	EmogiRequest *request;
-	const EmogiReply *reply;
-	uint64		nsources;
-	uint64		ntargets;
+	const EmogiPathCost max = {max_edges, max_vertices};
+	const uint32 source = emogi_graph_vertex(graph, task->keys[0]);
+	const uint32 target = emogi_graph_vertex(graph, task->targets[0]);
+	EmogiPathCost cost;
 
 	*length = 0;
 	if (tried > 0 && Min((double) max_edges, (double) max_vertices * nedges / graph->nvertices) <= 2.0 * tried)
 		return false;
-	request = begin_request(call, EMOGI_REQUEST_PATH, task, graph);
-	request->query.sources = take_numbers(call, graph, task->keys, 1, &nsources);
-	request->query.targets = take_numbers(call, graph, task->targets, 1, &ntargets);
-	if (nsources == 0 || ntargets == 0)
+	if (source == EMOGI_NO_VERTEX || target == EMOGI_NO_VERTEX)
 		return true;
-	request->max_edges = max_edges;
-	request->max_vertices = max_vertices;
-	request->path = path;
-	request->path_distance = distance;
-	reply = emogi_call_request(call);
-	*length = reply->path_length;
-	return reply->path_outcome != EMOGI_PATH_GAVE_UP;
+	return emogi_task_path_between(call, task, graph, source, target, &max, path, distance, length, &cost);
 }
