@@ -145,6 +145,9 @@ extern bool emogi_near_run(EmogiCall *call, const EmogiTask *task, const EmogiPa
 extern void emogi_near_note_run(EmogiCall *call, const EmogiGraph *graph, uint64 nreached, uint32 nlevels, uint64 edges_traversed,
 								double start_ms);
 extern uint64 emogi_near_most_edges(const EmogiTask *task, const EmogiGraph *graph);
+/* List entries that a search between two vertices looks at before a hierarchy is asked. */
+#define EMOGI_NEAR_EDGES UINT64CONST(512)
+
 extern uint64 emogi_near_pair_edges(const EmogiGraph *graph);
 extern bool emogi_near_path(EmogiCall *call, const EmogiTask *task, const EmogiPatch *patch, const EmogiGraph *graph, uint64 max_edges,
 							EmogiNearPath *path);
