@@ -8,6 +8,7 @@
 
 #include "contract/query.h"
 #include "lib/qunique.h"
+#include "miscadmin.h"
 #include "utils/float.h"
 
 #include "function/function.h"
@@ -274,18 +275,70 @@ may_summarize(const EmogiTask *task, const EmogiGraph *graph)
 		!emogi_task_may_diverge(task, graph);
 }
 
-/* Carry out a request for a matrix of distances, which may be the backend's; its rows name the sources and the targets in the request. */
+/* Find the first rows of a matrix of distances from both ends of their pairs, as long as that pays; get how many those were. */
+static uint64
+search_rows(EmogiPairSearch *search, const EmogiQuery *query, double *distance)
+{
+	const uint64 npairs = query->nsources * query->ntargets;
+	const bool	is_weighted = search->graph.weight_type != EMOGI_WEIGHT_NONE;
+	EmogiNearPath path;
+	uint64		ndone = 0;
+
+	emogi_pair_search_run(search, npairs, is_weighted ? query->nsources : emogi_pair_search_batches(query->nsources));
+	for (; ndone < npairs; ndone++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		if (!emogi_pair_search_find(search, query->sources[ndone / query->ntargets], query->targets[ndone % query->ntargets], &path))
+			break;
+		distance[ndone] = path.length > 0 ? path.distance[path.length - 1] : (double) INFINITY;
+	}
+	emogi_pair_search_ran(search, ndone < npairs);
+	emogi_pair_search_free(search);
+	return ndone / Max(query->ntargets, 1);
+}
+
+/* Find the rows of a matrix that are left, which may be the backend's. */
 static void
-run_matrix(EmogiCall *call, const EmogiGraph *graph, EmogiRequest *request, EmogiResult *result)
+run_rows(EmogiCall *call, const EmogiGraph *graph, EmogiRequest *request)
 {
 	const double start_ms = emogi_pool_now_ms();
 
-	*result = request->result;
-	if (emogi_far_matrix(call, graph, &request->query, result->columns[0].float64))
+	if (emogi_far_matrix(call, graph, &request->query, request->result.columns[0].float64))
 		return;
-	*result = emogi_call_request(call)->result;
+	(void) emogi_call_request(call);
 	if (emogi_far_may_serve(call, graph) && emogi_far_is_sooner(graph, &request->query))
 		emogi_cache_contraction_note(call->slot->graph, emogi_pool_now_ms() - start_ms);
+}
+
+/* Carry out a request for a matrix of distances; its rows name the sources and the targets in the request. */
+static void
+run_matrix(EmogiCall *call, const EmogiTask *task, const EmogiGraph *graph, EmogiRequest *request, EmogiResult *result)
+{
+	const EmogiRequest whole = *request;
+	const EmogiQuery *query = &whole.query;
+	const bool	may_contract = emogi_far_may_serve(call, graph) && emogi_far_is_sooner(graph, query);
+	EmogiPairSearch search;
+	uint64		nrows = 0;
+
+	emogi_pair_search_begin(&search, call, task, graph, true);
+	if (may_contract)
+		emogi_far_prepare(call, graph);
+	if (!may_contract || !emogi_far_is_prepared(call))
+		nrows = search_rows(&search, query, whole.result.columns[0].float64);
+	if (may_contract && search.worker_ms > 0)
+		emogi_cache_contraction_note(call->slot->graph, search.worker_ms);
+	*request = whole;
+	if (nrows < query->nsources || nrows * query->ntargets == 0)
+	{
+		request->query.sources += nrows;
+		request->query.nsources -= nrows;
+		request->result.columns[0].float64 += nrows * query->ntargets;
+		run_rows(call, graph, request);
+		strlcpy(search.engine, call->record.engine, sizeof search.engine);
+		*request = whole;
+	}
+	emogi_pair_search_note(&search);
+	*result = whole.result;
 }
 
 /*
@@ -329,7 +382,7 @@ emogi_task_query(EmogiCall *call, const EmogiTask *task, const EmogiGraph *graph
 	take_columns(call, query, graph->nvertices, &request->result);
 	if (task->has_goals)
 	{
-		run_matrix(call, graph, request, result);
+		run_matrix(call, task, graph, request, result);
 		return true;
 	}
 	*result = emogi_call_request(call)->result;
