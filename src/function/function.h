@@ -161,7 +161,7 @@ typedef struct EmogiPairSearch
 {
 	EmogiCall  *call;
 	const EmogiTask *task;
-	EmogiGraph	graph;			/* the call's, without weights if they are ignored */
+	EmogiGraph	graph;			/* the call's */
 	bool		may_search;
 	bool		skips_backend;	/* the last search was longer than those of the backend may be */
 	bool		used_backend;
@@ -178,7 +178,7 @@ typedef struct EmogiPairSearch
 	double	   *distance;		/* [nvertices], likewise */
 } EmogiPairSearch;
 
-extern void emogi_pair_search_begin(EmogiPairSearch *search, EmogiCall *call, const EmogiTask *task, const EmogiGraph *graph, bool is_weighted);
+extern void emogi_pair_search_begin(EmogiPairSearch *search, EmogiCall *call, const EmogiTask *task, const EmogiGraph *graph);
 extern uint64 emogi_pair_search_batches(uint64 nsources);
 extern void emogi_pair_search_run(EmogiPairSearch *search, uint64 npairs, uint64 nsearches);
 extern bool emogi_pair_search_find(EmogiPairSearch *search, uint32 source, uint32 target, EmogiNearPath *path);

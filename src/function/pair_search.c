@@ -33,20 +33,15 @@
 #define ROOM_SHARE 8			/* of what the role may have, for a path of the worker */
 
 /*
- * Begin the searches of a call. is_weighted: distances are sums of weights, otherwise weights are ignored. The Graph must stay until the end. There are no
- * searches where local ones are disabled, or a GPU was asked for, or the Graph has no backward lists.
+ * Begin the searches of a call. The Graph, which has no weights if they are ignored, must stay until the end. There are no searches if local ones are
+ * disabled, if a GPU was asked for, or if the Graph has no backward lists.
  */
 void
-emogi_pair_search_begin(EmogiPairSearch *search, EmogiCall *call, const EmogiTask *task, const EmogiGraph *graph, bool is_weighted)
+emogi_pair_search_begin(EmogiPairSearch *search, EmogiCall *call, const EmogiTask *task, const EmogiGraph *graph)
 {
 	*search = (EmogiPairSearch) {.call = call,.task = task,.graph = *graph};
 	search->may_search = emogi_enable_near && emogi_engine != EMOGI_ENGINE_CUDA && emogi_papers_query().mapping == EMOGI_MAPPING_AUTO &&
 		graph->backward.offsets != NULL;
-	if (!is_weighted)
-	{
-		search->graph.weight_type = EMOGI_WEIGHT_NONE;
-		search->graph.forward.weights = search->graph.backward.weights = NULL;
-	}
 }
 
 /* Get how many searches of one source cost as much as a batch from so many, by hops. */

@@ -128,7 +128,7 @@ search_pairs(Reaching *reaching, EmogiPairSearch *search)
 {
 	EmogiNearPath path;
 
-	emogi_pair_search_begin(search, reaching->call, reaching->task, reaching->graph, false);
+	emogi_pair_search_begin(search, reaching->call, reaching->task, reaching->graph);
 	emogi_pair_search_run(search, reaching->npairs, emogi_pair_search_batches(count_sources(reaching)));
 	for (; reaching->nsearched < reaching->npairs; reaching->nsearched++)
 	{

@@ -279,7 +279,7 @@ find_paths(Paths *paths)
 	const bool	may_contract = emogi_far_may_serve(paths->call, paths->graph);
 	uint64		end;
 
-	emogi_pair_search_begin(&paths->search, paths->call, paths->task, paths->graph, true);
+	emogi_pair_search_begin(&paths->search, paths->call, paths->task, paths->graph);
 	if (may_contract)
 	{
 		emogi_far_prepare(paths->call, paths->graph);

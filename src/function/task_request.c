@@ -320,7 +320,7 @@ run_matrix(EmogiCall *call, const EmogiTask *task, const EmogiGraph *graph, Emog
 	EmogiPairSearch search;
 	uint64		nrows = 0;
 
-	emogi_pair_search_begin(&search, call, task, graph, true);
+	emogi_pair_search_begin(&search, call, task, graph);
 	if (may_contract)
 		emogi_far_prepare(call, graph);
 	if (!may_contract || !emogi_far_is_prepared(call))
