@@ -598,6 +598,7 @@ emogi_path_search_within(const EmogiGraph *graph, const EmogiPatch *patch, uint3
 	else if (search.found && !emogi_job_stopped(&search.job))
 		write_path(&search, answer);
 	answer->edges_traversed = search.looked;
+	answer->vertices_settled = search.nsettled;
 	if (search.job.status == EMOGI_NO_MEMORY)
 	{
 		snprintf(error->message, sizeof(error->message), "out of memory while searching a path");
@@ -614,5 +615,6 @@ emogi_path_search_free(EmogiPathAnswer *answer)
 {
 	free(answer->vertices);
 	free(answer->distance);
-	*answer = (EmogiPathAnswer) {.outcome = answer->outcome, .edges_traversed = answer->edges_traversed};
+	*answer = (EmogiPathAnswer) {.outcome = answer->outcome, .edges_traversed = answer->edges_traversed,
+		.vertices_settled = answer->vertices_settled};
 }

@@ -22,6 +22,7 @@ typedef struct EmogiPathAnswer
 	uint32_t   *vertices;		/* [length], malloced, from the source to the target; NULL unless found */
 	double	   *distance;		/* [length], malloced, from the source, SSSP's bits; NULL unless found */
 	uint64_t	edges_traversed;	/* list entries looked at, <= max_edges */
+	uint64_t	vertices_settled;	/* <= max_vertices, or one more when it gave up */
 } EmogiPathAnswer;
 
 /*

@@ -7,6 +7,12 @@
  * over them. So all that is settled lies on ways that are no longer than the frontier, and the frontier bounds all others; a ranking of paths
  * of nearly the least distance has a slim ellipse between the ends settled, and no more.
  *
+ * A path may be far longer than the shortest one: the next one between the ends of an edge, say. The search from the source has met the other early then, and
+ * its small radius leaves all to the search from the target. So it goes on beside that, at the same cost, once the frontier is LONG_WAYS times the
+ * least distance, and if sums are exact: with sums that are rounded the bounds of the two searches are brought up to date far more often than they
+ * save. As the radius grows, the bounds of vertices in the queue of the other search do, too; they are brought up to date when it comes to them.
+ * All bounds stay consistent, so that what is settled is so for good.
+ *
  * Sums from the target on differ by rounding from those of the paths, which are added up from the source on. Who compares them allows for it (slack).
  *
  * [1] I. Pohl. Bi-directional search. Machine Intelligence 6, 1971.
@@ -15,6 +21,9 @@
 #include "ranking_parts.h"
 
 #include <stdlib.h>
+
+#define LONG_WAYS 1.5
+#define RADIUS_STEP 1.25		/* the radius grows by this factor at least, as the queue is brought up to date then */
 
 /* Get what a vertex is away from the source, at least. */
 static inline double
@@ -57,6 +66,8 @@ settle_end(EmogiRanking *ranking, bool forward)
 
 	if ((forward ? labels->forward : labels->backward) != emogi_ranking_bits(entry.value))
 		return true;
+	if (forward && entry.vertex == ranking->target)
+		return true;			/* no path goes on from there */
 	if (emogi_ranking_look(ranking, end - lists->offsets[entry.vertex]))
 		return false;
 	for (uint64_t e = lists->offsets[entry.vertex]; e < end; e++)
@@ -160,7 +171,7 @@ offer_way(EmogiRanking *ranking, uint32_t vertex, double value)
 	return emogi_ranking_push(ranking, &ranking->backward, (EmogiRankEntry) {emogi_ranking_add(value, from_source), value, vertex});
 }
 
-/* Settle the next vertex of the search from the target, which there is. */
+/* Settle the next vertex of the search from the target, which there is, or put it back with the bound that it has by now. */
 static bool
 settle(EmogiRanking *ranking)
 {
@@ -168,9 +179,17 @@ settle(EmogiRanking *ranking)
 	const EmogiAdjacency *lists = &ranking->graph->backward;
 	const EmogiWeightType type = ranking->graph->weight_type;
 	const uint64_t end = lists->offsets[entry.vertex + 1];
+	const double key = emogi_ranking_add(entry.value, bound_from_source(ranking, entry.vertex));
 
-	if (ranking->labels[entry.vertex].backward == emogi_ranking_bits(entry.value))
+	if (ranking->labels[entry.vertex].backward == emogi_ranking_bits(entry.value) && key < (double) INFINITY)
 	{
+		if (key > entry.key && key > nearest(&ranking->backward))
+		{
+			if (!emogi_ranking_push(ranking, &ranking->backward, (EmogiRankEntry) {key, entry.value, entry.vertex}))
+				return false;
+			look_ahead(ranking);
+			return true;
+		}
 		if (emogi_ranking_look(ranking, end - lists->offsets[entry.vertex] + 1))
 			return false;
 		for (uint64_t e = lists->offsets[entry.vertex]; e < end; e++)
@@ -182,6 +201,35 @@ settle(EmogiRanking *ranking)
 		}
 	}
 	look_ahead(ranking);
+	return true;
+}
+
+/* Settle the next vertex of the search from the source, and have its radius grow if that pays. */
+static bool
+widen(EmogiRanking *ranking)
+{
+	double		radius;
+
+	if (!settle_end(ranking, true))
+		return false;
+	radius = nearest(&ranking->forward);
+	if (radius >= ranking->radius * RADIUS_STEP)
+		ranking->radius = radius;
+	return true;
+}
+
+/* Go on with the search from the target, or with that from the source, where ways are long and it has cost less since they were. */
+static bool
+advance(EmogiRanking *ranking)
+{
+	const uint64_t before = ranking->looked;
+	const bool	is_long = ranking->is_exact && ranking->forward.count > 0 && ranking->frontier > LONG_WAYS * ranking->limit;
+	const bool	forward = is_long && ranking->looked_on[1] <= ranking->looked_on[0];
+
+	if (!(forward ? widen(ranking) : settle(ranking)))
+		return false;
+	if (is_long)
+		ranking->looked_on[forward] += ranking->looked - before + 1;
 	return true;
 }
 
@@ -214,7 +262,7 @@ double
 emogi_ranking_bound_within(EmogiRanking *ranking, uint32_t vertex, double value, double most)
 {
 	while (ranking->made == NULL && !is_settled(ranking, vertex) && emogi_ranking_add(value, emogi_ranking_bound(ranking, vertex)) <= most)
-		if (!settle(ranking))
+		if (!advance(ranking))
 			break;
 	return emogi_ranking_bound(ranking, vertex);
 }

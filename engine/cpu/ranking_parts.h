@@ -114,6 +114,7 @@ struct EmogiRanking
 	EmogiRankQueue backward;
 	double		radius;			/* what the search from the source has not settled is no nearer to it */
 	double		limit;			/* the distance of the target, but for rounding; +inf = there is no way */
+	uint64_t	looked_on[2];	/* list entries and vertices since ways are long, by the search from the target and that from the source */
 	double		frontier;		/* ways over what the search from the target has not settled are no shorter; +inf = there are none */
 
 	/* ranking_hierarchy.c, where labels are something else */

@@ -99,6 +99,16 @@ extern void emogi_task_sums(EmogiCall *call, const EmogiTask *task, const EmogiG
 extern bool emogi_task_path(EmogiCall *call, const EmogiTask *task, const EmogiGraph *graph, uint64 tried, uint32 *path,
 						   double *distance, uint64 *length);
 
+/* What a search for one path may cost, or has cost. */
+typedef struct EmogiPathCost
+{
+	uint64		nedges;			/* list entries looked at */
+	uint64		nvertices;		/* settled */
+} EmogiPathCost;
+
+extern bool emogi_task_path_between(EmogiCall *call, const EmogiTask *task, const EmogiGraph *graph, uint32 source, uint32 target,
+									const EmogiPathCost *max, uint32 *path, double *distance, uint64 *length, EmogiPathCost *cost);
+
 /* ---- vertices.c ---- */
 
 extern EmogiGiven emogi_vertices_of_array(Datum array);
@@ -136,8 +146,46 @@ extern bool emogi_near_run(EmogiCall *call, const EmogiTask *task, const EmogiPa
 extern void emogi_near_note_run(EmogiCall *call, const EmogiGraph *graph, uint64 nreached, uint32 nlevels, uint64 edges_traversed,
 								double start_ms);
 extern uint64 emogi_near_most_edges(const EmogiTask *task, const EmogiGraph *graph);
+/* List entries that a search between two vertices looks at before a hierarchy is asked. */
+#define EMOGI_NEAR_EDGES UINT64CONST(512)
+
+extern uint64 emogi_near_pair_edges(const EmogiGraph *graph);
 extern bool emogi_near_path(EmogiCall *call, const EmogiTask *task, const EmogiPatch *patch, const EmogiGraph *graph, uint64 max_edges,
 							EmogiNearPath *path);
+extern bool emogi_near_path_between(EmogiCall *call, const EmogiPatch *patch, const EmogiGraph *graph, uint32 source, uint32 target,
+									const EmogiPathCost *max, EmogiNearPath *path, EmogiPathCost *cost);
+
+/* ---- pair_search.c ---- */
+
+/* Searches for the paths of pairs of vertices of a call's Graph, one by one. */
+typedef struct EmogiPairSearch
+{
+	EmogiCall  *call;
+	const EmogiTask *task;
+	EmogiGraph	graph;			/* the call's */
+	bool		may_search;
+	bool		skips_backend;	/* the last search was longer than those of the backend may be */
+	bool		used_backend;
+	bool		used_worker;
+	char		engine[8];		/* of the last batch; empty = there was none */
+	uint64		npairs;			/* of the run, those that have been found included */
+	uint64		ndone;
+	EmogiPathCost left;			/* of the budget of the run */
+	EmogiPathCost spent;
+	int			discount;		/* the next budget is divided by 2^discount: see emogi_pair_search_ran */
+	double		worker_ms;		/* of searches in the worker */
+	EmogiNearPath near;			/* of the last search in the backend */
+	uint32	   *path;			/* [nvertices], of the Region; NULL = not needed yet */
+	double	   *distance;		/* [nvertices], likewise */
+} EmogiPairSearch;
+
+extern void emogi_pair_search_begin(EmogiPairSearch *search, EmogiCall *call, const EmogiTask *task, const EmogiGraph *graph);
+extern uint64 emogi_pair_search_batches(uint64 nsources);
+extern void emogi_pair_search_run(EmogiPairSearch *search, uint64 npairs, uint64 nsearches);
+extern bool emogi_pair_search_find(EmogiPairSearch *search, uint32 source, uint32 target, EmogiNearPath *path);
+extern void emogi_pair_search_ran(EmogiPairSearch *search, bool ran_batch);
+extern void emogi_pair_search_free(EmogiPairSearch *search);
+extern void emogi_pair_search_note(const EmogiPairSearch *search);
 
 /* ---- far.c ---- */
 

@@ -65,13 +65,20 @@ is_bounded(const EmogiTask *task)
 	return (task->has_targets && !finds_tree(task->query.algorithm)) || task->last_is_target || task->query.max_depth >= 0 || task->query.max_distance < (double) INFINITY;
 }
 
+/* Get the list entries that a search between two vertices may look at. */
+uint64
+emogi_near_pair_edges(const EmogiGraph *graph)
+{
+	return Max(MIN_EDGES, Min(graph->forward.nedges / NEAR_SHARE, MAX_EDGES));
+}
+
 /* Get the list entries that a search may look at. One that nothing bounds reaches nearly all, or stays in a small component. */
 uint64
 emogi_near_most_edges(const EmogiTask *task, const EmogiGraph *graph)
 {
 	if (!is_bounded(task))
 		return MIN_EDGES;
-	return Max(MIN_EDGES, Min(graph->forward.nedges / NEAR_SHARE, MAX_EDGES));
+	return emogi_near_pair_edges(graph);
 }
 
 /* Turn keys into vertex numbers; keys that the graph does not have are dropped. */
@@ -266,21 +273,24 @@ emogi_near_run(EmogiCall *call, const EmogiTask *task, const EmogiPatch *patch, 
 }
 
 /*
- * Find the path between a task's source and its target, if that is not far to seek, as emogi_path_search does. The path is in memory of
- * the current context; length 0: there is none. patch: as above. max_edges: list entries that it may look at.
+ * Find the path between two vertices of a graph, EMOGI_NO_VERTEX = one that it does not have, within a cost, as emogi_path_search_within does. The
+ * path is in memory of the current context; length 0: there is none. patch: as above. *cost: what it took, also when it returns false.
  */
 bool
-emogi_near_path(EmogiCall *call, const EmogiTask *task, const EmogiPatch *patch, const EmogiGraph *graph, uint64 max_edges, EmogiNearPath *path)
+emogi_near_path_between(EmogiCall *call, const EmogiPatch *patch, const EmogiGraph *graph, uint32 source, uint32 target, const EmogiPathCost *max,
+						EmogiNearPath *path, EmogiPathCost *cost)
 {
 	double		start_ms = emogi_pool_now_ms();
 	EmogiControl control = {0};
 	EmogiError	error;
 	EmogiPathAnswer answer = {.outcome = EMOGI_PATH_NONE};
+	const bool	searches = source != EMOGI_NO_VERTEX && target != EMOGI_NO_VERTEX;
+	EmogiStatus status = EMOGI_OK;
 
-	if (emogi_near_has_vertex(graph, patch, task->keys[0]) && emogi_near_has_vertex(graph, patch, task->targets[0]) &&
-		(emogi_path_search(graph, patch, emogi_patch_vertex(graph, patch, task->keys[0]),
-						   emogi_patch_vertex(graph, patch, task->targets[0]), max_edges, &answer, &control,
-						   &error) != EMOGI_OK || answer.outcome == EMOGI_PATH_GAVE_UP))
+	if (searches)
+		status = emogi_path_search_within(graph, patch, source, target, max->nedges, max->nvertices, &answer, &control, &error);
+	*cost = (EmogiPathCost) {answer.edges_traversed, answer.vertices_settled};
+	if (status != EMOGI_OK || answer.outcome == EMOGI_PATH_GAVE_UP)
 		return false;
 	emogi_near_note_run(call, graph, answer.length, 0, answer.edges_traversed, start_ms);
 	path->length = answer.length;
@@ -293,4 +303,20 @@ emogi_near_path(EmogiCall *call, const EmogiTask *task, const EmogiPatch *patch,
 	}
 	emogi_path_search_free(&answer);
 	return true;
+}
+
+/* Find the path between a task's source and its target, if that is not far to seek. max_edges: list entries that it may look at. */
+bool
+emogi_near_path(EmogiCall *call, const EmogiTask *task, const EmogiPatch *patch, const EmogiGraph *graph, uint64 max_edges, EmogiNearPath *path)
+{
+	const EmogiPathCost max = {max_edges, PG_UINT64_MAX};
+	uint32		source = EMOGI_NO_VERTEX;
+	uint32		target = EMOGI_NO_VERTEX;
+	EmogiPathCost cost;
+
+	if (emogi_near_has_vertex(graph, patch, task->keys[0]))
+		source = emogi_patch_vertex(graph, patch, task->keys[0]);
+	if (emogi_near_has_vertex(graph, patch, task->targets[0]))
+		target = emogi_patch_vertex(graph, patch, task->targets[0]);
+	return emogi_near_path_between(call, patch, graph, source, target, &max, path, &cost);
 }

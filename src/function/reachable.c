@@ -2,6 +2,8 @@
  * reachable.c: emogi_reachable(graph, pairs, direction) -> setof (source, target, reachable boolean): for each distinct pair that a query returns
  * whether a way leads from the one to the other.
  *
+ * Pairs are searched from both ends first, one by one, as long as that pays (pair_search.c). What is left then is searched in batches.
+ *
  * Sources that are looked at beside others are searched from many at once (msbfs.h), as LATERAL searches are; else each has a search by itself, which
  * ends with the level of the last of its targets. That is sooner in a deep graph, where many at once share little: where a first batch has taken long, one
  * source is tried by itself, and the faster way goes on. Where there are far fewer targets than sources, and the lists are there, the search goes from these
@@ -50,6 +52,7 @@ typedef struct Reaching
 	uint64		npairs;
 	bool		is_turned;		/* they are (target, source), and the lists are those of the Graph that leads the other way */
 	bool	   *found;			/* [npairs] */
+	uint64		nsearched;		/* the first of them, which were searched from both ends */
 	EmogiResult result;			/* of searches one by one */
 	int			most_sources;	/* of searches at once; 0 = there are none */
 	EmogiMsbfsResult batch;
@@ -77,13 +80,13 @@ end_of_source(const Reaching *reaching, uint64 first)
 	return end;
 }
 
-/* Count the sources. */
+/* Count the sources of pairs that were not searched from both ends. */
 static uint64
 count_sources(const Reaching *reaching)
 {
 	uint64		count = 0;
 
-	for (uint64 first = 0; first < reaching->npairs; first = end_of_source(reaching, first))
+	for (uint64 first = reaching->nsearched; first < reaching->npairs; first = end_of_source(reaching, first))
 		count++;
 	return count;
 }
@@ -115,6 +118,28 @@ turn_round(Reaching *reaching, EmogiGraph *graph)
 	graph->forward = graph->backward;
 	graph->backward = forward;
 	reaching->is_turned = true;
+}
+
+/* ---- from both ends ---- */
+
+/* Search from both ends of the first pairs, as long as that pays. */
+static void
+search_pairs(Reaching *reaching, EmogiPairSearch *search)
+{
+	EmogiNearPath path;
+
+	emogi_pair_search_begin(search, reaching->call, reaching->task, reaching->graph);
+	emogi_pair_search_run(search, reaching->npairs, emogi_pair_search_batches(count_sources(reaching)));
+	for (; reaching->nsearched < reaching->npairs; reaching->nsearched++)
+	{
+		const Pair *pair = &reaching->pairs[reaching->nsearched];
+
+		CHECK_FOR_INTERRUPTS();
+		if (!emogi_pair_search_find(search, pair->from, pair->to, &path))
+			break;
+		reaching->found[reaching->nsearched] = path.length > 0;
+	}
+	emogi_pair_search_free(search);
 }
 
 /* ---- one by one ---- */
@@ -215,7 +240,7 @@ static uint64
 search_first(Reaching *reaching)
 {
 	const double began_ms = emogi_pool_now_ms();
-	const uint64 first = search_batch(reaching, 0);
+	const uint64 first = search_batch(reaching, reaching->nsearched);
 	const double batch_ms = emogi_pool_now_ms() - began_ms;
 	uint64		end;
 
@@ -232,10 +257,13 @@ search_first(Reaching *reaching)
 static void
 find_reached(Reaching *reaching)
 {
-	uint64		first = 0;
+	EmogiPairSearch search;
+	uint64		first;
 	uint64		end;
 
 	reaching->found = palloc_extended(Max(reaching->npairs, 1) * sizeof(bool), MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
+	search_pairs(reaching, &search);
+	first = reaching->nsearched;
 	choose_batch(reaching);
 	if (reaching->most_sources > 0)
 		first = search_first(reaching);
@@ -250,6 +278,8 @@ find_reached(Reaching *reaching)
 		end = end_of_source(reaching, first);
 		search_one(reaching, first, end);
 	}
+	emogi_pair_search_ran(&search, reaching->nsearched < reaching->npairs);
+	emogi_pair_search_note(&search);
 }
 
 /* Put all rows. */
@@ -293,6 +323,7 @@ emogi_reachable(PG_FUNCTION_ARGS)
 	task.graph.reads_names = false;
 	emogi_arguments_pairs(fcinfo, 1, &task);
 	task.direction = emogi_arguments_direction(fcinfo, 2, EMOGI_OUT);
+	task.with_backward = true;
 	reaching.call = emogi_run_open(fcinfo->flinfo->fn_oid, &task, NULL, &graph);
 	if (reaching.call == NULL)
 		return (Datum) 0;

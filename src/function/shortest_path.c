@@ -18,8 +18,6 @@
 #include "server/compat.h"
 #include "server/region.h"
 
-#define NEAR_EDGES UINT64CONST(512)	/* that are looked at before a hierarchy is asked */
-
 PG_FUNCTION_INFO_V1(emogi_shortest_path);
 
 /* Serve a cancel, which raises its error. */
@@ -159,7 +157,7 @@ search_near(EmogiCall *call, const EmogiTask *task, const EmogiPatch *patch, con
 {
 	*tried = emogi_near_most_edges(task, graph);
 	if (patch == NULL && emogi_far_may_serve(call, graph) && emogi_far_is_prepared(call))
-		*tried = Min(*tried, NEAR_EDGES);
+		*tried = Min(*tried, EMOGI_NEAR_EDGES);
 	return emogi_near_path(call, task, patch, graph, *tried, path);
 }
 

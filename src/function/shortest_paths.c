@@ -3,8 +3,8 @@
  * vertex, edge, cost float8, distance float8): one shortest path for each pair of which the one can be reached from the other, the one that
  * emogi_shortest_path finds.
  *
- * All targets of a source have their paths of one search: the distances up to the farthest of them, along which each is traced back. A source
- * that has one alone is looked at from both ends first.
+ * The pairs of a source are searched from both ends first, one by one, as long as that pays (pair_search.c). All that are left have their paths of
+ * one search: the distances up to the farthest target, along which each path is traced back.
  */
 #include "postgres.h"
 
@@ -42,6 +42,7 @@ typedef struct Paths
 	uint64		npairs;
 	EmogiPathSteps found;		/* at most a path of each pair */
 	Pair	   *ends;			/* [found.npaths] */
+	EmogiPairSearch search;
 	bool		has_hierarchy;	/* the Graph */
 	uint32	   *path;			/* [nvertices], scratch, and so is what follows; NULL = not needed yet */
 	uint32	   *next;
@@ -168,19 +169,35 @@ task_of(const Paths *paths, const Pair *pairs, uint64 npairs, int64 *keys)
 	return task;
 }
 
+/* Take room for paths that are traced back; that of the searches from both ends serves as well. */
+static void
+take_room(Paths *paths)
+{
+	const uint64 nvertices = paths->graph->nvertices;
+
+	if (paths->path != NULL)
+		return;
+	if (paths->search.path != NULL)
+	{
+		paths->path = paths->search.path;
+		paths->result.columns[0].float64 = paths->search.distance;
+	}
+	else
+		paths->path = emogi_call_alloc_any(paths->call, nvertices * sizeof *paths->path);
+	paths->next = emogi_call_alloc_any(paths->call, nvertices * sizeof *paths->next);
+}
+
 /* Find the paths of pairs with one source by way of the distances up to their targets. */
 static void
 trace_all(Paths *paths, const EmogiTask *task, const Pair *pairs, uint64 npairs)
 {
 	const EmogiGraph *graph = paths->graph;
 
-	if (paths->path == NULL)
-	{
-		paths->path = emogi_call_alloc_any(paths->call, graph->nvertices * sizeof(uint32));
-		paths->next = emogi_call_alloc_any(paths->call, graph->nvertices * sizeof(uint32));
-	}
+	take_room(paths);
 	if (!emogi_task_query(paths->call, task, graph, &paths->result))
 		return;
+	paths->search.path = paths->path;
+	paths->search.distance = paths->result.columns[0].float64;
 	for (uint64 i = 0; i < npairs; i++)
 	{
 		const double *distance = paths->result.columns[0].float64;
@@ -192,63 +209,78 @@ trace_all(Paths *paths, const EmogiTask *task, const Pair *pairs, uint64 npairs)
 	}
 }
 
-/* Find the path of one pair from both ends, if it is not far to seek; false if it is. */
-static bool
-find_near(Paths *paths, const Pair *pair)
+/* Find the paths of the first pairs with one source from both ends, as long as that pays; get how many those were. */
+static uint64
+find_from_both_ends(Paths *paths, const Pair *pairs, uint64 npairs)
 {
-	int64		keys[2];
-	const EmogiTask task = task_of(paths, pair, 1, keys);
 	EmogiNearPath found;
+	uint64		nfound = 0;
 
-	if (!emogi_near_may_serve(&task) || !emogi_near_path(paths->call, &task, NULL, paths->graph, emogi_near_most_edges(&task, paths->graph), &found))
-		return false;
-	add_path(paths, *pair, found.vertices, found.length, found.distance, false);
-	return true;
+	emogi_pair_search_run(&paths->search, npairs, 1);
+	for (; nfound < npairs; nfound++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		if (!emogi_pair_search_find(&paths->search, pairs[nfound].from, pairs[nfound].to, &found))
+			break;
+		add_path(paths, pairs[nfound], found.vertices, found.length, found.distance, false);
+	}
+	return nfound;
 }
 
-/* Find the paths of the first pairs by the hierarchy of the Graph, if it has one; get how many those were. */
-static uint64
-find_by_hierarchy(Paths *paths, const Pair *pairs, uint64 npairs)
+/* Find the path of a pair nearby, or by the hierarchy of the Graph. */
+static bool
+find_by_hierarchy(Paths *paths, const Pair *pair)
 {
-	for (uint64 i = 0; i < npairs; i++)
-	{
-		int64		keys[2];
-		const EmogiTask task = task_of(paths, &pairs[i], 1, keys);
-		EmogiNearPath found;
+	const EmogiPathCost max = {EMOGI_NEAR_EDGES, PG_UINT64_MAX};
+	int64		keys[2];
+	const EmogiTask task = task_of(paths, pair, 1, keys);
+	EmogiPathCost cost;
+	EmogiNearPath found;
 
-		CHECK_FOR_INTERRUPTS();
-		if (!emogi_far_path(paths->call, &task, paths->graph, &found))
-			return i;
-		add_path(paths, pairs[i], found.vertices, found.length, found.distance, false);
-	}
-	return npairs;
+	if (!(paths->search.may_search && emogi_near_path_between(paths->call, NULL, paths->graph, pair->from, pair->to, &max, &found, &cost)) &&
+		!emogi_far_path(paths->call, &task, paths->graph, &found))
+		return false;
+	add_path(paths, *pair, found.vertices, found.length, found.distance, false);
+	pfree(found.vertices);
+	pfree(found.distance);
+	return true;
 }
 
 /* Find the paths of pairs with one source. */
 static void
 find_from(Paths *paths, const Pair *pairs, uint64 npairs)
 {
-	uint64		nfound = npairs == 1 && find_near(paths, pairs) ? 1 : 0;
-	int64	   *keys;
-	EmogiTask	task;
+	uint64		nfound = 0;
+	const bool	by_hierarchy = paths->has_hierarchy && emogi_far_paths_are_sooner(paths->graph, npairs);
 
-	if (paths->has_hierarchy && emogi_far_paths_are_sooner(paths->graph, npairs - nfound))
-		nfound += find_by_hierarchy(paths, pairs + nfound, npairs - nfound);
-	if (nfound == npairs)
-		return;
-	keys = palloc_extended((npairs - nfound + 1) * sizeof *keys, MCXT_ALLOC_HUGE);
-	task = task_of(paths, pairs + nfound, npairs - nfound, keys);
-	trace_all(paths, &task, pairs + nfound, npairs - nfound);
-	pfree(keys);
+	while (by_hierarchy && nfound < npairs && find_by_hierarchy(paths, &pairs[nfound]))
+	{
+		CHECK_FOR_INTERRUPTS();
+		nfound++;
+	}
+	if (!by_hierarchy)
+		nfound = find_from_both_ends(paths, pairs, npairs);
+	if (nfound < npairs)
+	{
+		int64	   *keys = palloc_extended((npairs - nfound + 1) * sizeof *keys, MCXT_ALLOC_HUGE);
+		const EmogiTask task = task_of(paths, pairs + nfound, npairs - nfound, keys);
+
+		trace_all(paths, &task, pairs + nfound, npairs - nfound);
+		pfree(keys);
+	}
+	if (!by_hierarchy)
+		emogi_pair_search_ran(&paths->search, nfound < npairs);
 }
 
 /* Find all paths. */
 static void
 find_paths(Paths *paths)
 {
+	const bool	may_contract = emogi_far_may_serve(paths->call, paths->graph);
 	uint64		end;
 
-	if (emogi_far_may_serve(paths->call, paths->graph))
+	emogi_pair_search_begin(&paths->search, paths->call, paths->task, paths->graph);
+	if (may_contract)
 	{
 		emogi_far_prepare(paths->call, paths->graph);
 		paths->has_hierarchy = emogi_far_is_prepared(paths->call);
@@ -260,6 +292,9 @@ find_paths(Paths *paths)
 		CHECK_FOR_INTERRUPTS();
 		find_from(paths, &paths->pairs[first], end - first);
 	}
+	emogi_pair_search_note(&paths->search);
+	if (may_contract && paths->search.worker_ms > 0)
+		emogi_cache_contraction_note(paths->call->slot->graph, paths->search.worker_ms);
 }
 
 /* ---- rows ---- */

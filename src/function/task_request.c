@@ -8,6 +8,7 @@
 
 #include "contract/query.h"
 #include "lib/qunique.h"
+#include "miscadmin.h"
 #include "utils/float.h"
 
 #include "function/function.h"
@@ -274,18 +275,70 @@ may_summarize(const EmogiTask *task, const EmogiGraph *graph)
 		!emogi_task_may_diverge(task, graph);
 }
 
-/* Carry out a request for a matrix of distances, which may be the backend's; its rows name the sources and the targets in the request. */
+/* Find the first rows of a matrix of distances from both ends of their pairs, as long as that pays; get how many those were. */
+static uint64
+search_rows(EmogiPairSearch *search, const EmogiQuery *query, double *distance)
+{
+	const uint64 npairs = query->nsources * query->ntargets;
+	const bool	is_weighted = search->graph.weight_type != EMOGI_WEIGHT_NONE;
+	EmogiNearPath path;
+	uint64		ndone = 0;
+
+	emogi_pair_search_run(search, npairs, is_weighted ? query->nsources : emogi_pair_search_batches(query->nsources));
+	for (; ndone < npairs; ndone++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		if (!emogi_pair_search_find(search, query->sources[ndone / query->ntargets], query->targets[ndone % query->ntargets], &path))
+			break;
+		distance[ndone] = path.length > 0 ? path.distance[path.length - 1] : (double) INFINITY;
+	}
+	emogi_pair_search_ran(search, ndone < npairs);
+	emogi_pair_search_free(search);
+	return ndone / Max(query->ntargets, 1);
+}
+
+/* Find the rows of a matrix that are left, which may be the backend's. */
 static void
-run_matrix(EmogiCall *call, const EmogiGraph *graph, EmogiRequest *request, EmogiResult *result)
+run_rows(EmogiCall *call, const EmogiGraph *graph, EmogiRequest *request)
 {
 	const double start_ms = emogi_pool_now_ms();
 
-	*result = request->result;
-	if (emogi_far_matrix(call, graph, &request->query, result->columns[0].float64))
+	if (emogi_far_matrix(call, graph, &request->query, request->result.columns[0].float64))
 		return;
-	*result = emogi_call_request(call)->result;
+	(void) emogi_call_request(call);
 	if (emogi_far_may_serve(call, graph) && emogi_far_is_sooner(graph, &request->query))
 		emogi_cache_contraction_note(call->slot->graph, emogi_pool_now_ms() - start_ms);
+}
+
+/* Carry out a request for a matrix of distances; its rows name the sources and the targets in the request. */
+static void
+run_matrix(EmogiCall *call, const EmogiTask *task, const EmogiGraph *graph, EmogiRequest *request, EmogiResult *result)
+{
+	const EmogiRequest whole = *request;
+	const EmogiQuery *query = &whole.query;
+	const bool	may_contract = emogi_far_may_serve(call, graph) && emogi_far_is_sooner(graph, query);
+	EmogiPairSearch search;
+	uint64		nrows = 0;
+
+	emogi_pair_search_begin(&search, call, task, graph);
+	if (may_contract)
+		emogi_far_prepare(call, graph);
+	if (!may_contract || !emogi_far_is_prepared(call))
+		nrows = search_rows(&search, query, whole.result.columns[0].float64);
+	if (may_contract && search.worker_ms > 0)
+		emogi_cache_contraction_note(call->slot->graph, search.worker_ms);
+	*request = whole;
+	if (nrows < query->nsources || nrows * query->ntargets == 0)
+	{
+		request->query.sources += nrows;
+		request->query.nsources -= nrows;
+		request->result.columns[0].float64 += nrows * query->ntargets;
+		run_rows(call, graph, request);
+		strlcpy(search.engine, call->record.engine, sizeof search.engine);
+		*request = whole;
+	}
+	emogi_pair_search_note(&search);
+	*result = whole.result;
 }
 
 /*
@@ -329,7 +382,7 @@ emogi_task_query(EmogiCall *call, const EmogiTask *task, const EmogiGraph *graph
 	take_columns(call, query, graph->nvertices, &request->result);
 	if (task->has_goals)
 	{
-		run_matrix(call, graph, request, result);
+		run_matrix(call, task, graph, request, result);
 		return true;
 	}
 	*result = emogi_call_request(call)->result;
@@ -388,6 +441,34 @@ emogi_task_sums(EmogiCall *call, const EmogiTask *task, const EmogiGraph *graph,
 }
 
 /*
+ * Have the worker find the path between two vertices of the Graph within a cost; false when that takes more. path, distance: [nvertices], allocated for the
+ * call; *length = 0: there is no path. *cost: what it took, also when it returns false.
+ */
+bool
+emogi_task_path_between(EmogiCall *call, const EmogiTask *task, const EmogiGraph *graph, uint32 source, uint32 target, const EmogiPathCost *max,
+						uint32 *path, double *distance, uint64 *length, EmogiPathCost *cost)
+{
+	EmogiRequest *request = begin_request(call, EMOGI_REQUEST_PATH, task, graph);
+	uint32	   *ends = take_array(call, 2, sizeof *ends);
+	const EmogiReply *reply;
+
+	ends[0] = source;
+	ends[1] = target;
+	request->query.sources = &ends[0];
+	request->query.targets = &ends[1];
+	request->query.nsources = request->query.ntargets = 1;
+	request->max_edges = max->nedges;
+	request->max_vertices = max->nvertices;
+	request->path = path;
+	request->path_distance = distance;
+	reply = emogi_call_request(call);
+	*length = reply->path_length;
+	*cost = (EmogiPathCost) {reply->result.edges_traversed, reply->path_settled};
+	leave_numbers(ends, 2);
+	return reply->path_outcome != EMOGI_PATH_GAVE_UP;
+}
+
+/*
  * Find the path between the task's source and its target without the distances of all vertices. False when that takes
  * too long: then run the query. path, distance: [nvertices], allocated for the call; *length = 0: there is no path.
  * tried: list entries that a search like this one has looked at in vain; 0 = there was none.
@@ -398,24 +479,15 @@ emogi_task_path(EmogiCall *call, const EmogiTask *task, const EmogiGraph *graph,
 	const uint64 nedges = graph->forward.nedges;
 	const uint64 max_edges = Max(nedges / PATH_SHARE, PATH_MIN_EDGES);
 	const uint64 max_vertices = Max(nedges / PATH_VERTICES, PATH_MIN_VERTICES);
-	EmogiRequest *request;
-	const EmogiReply *reply;
-	uint64		nsources;
-	uint64		ntargets;
+	const EmogiPathCost max = {max_edges, max_vertices};
+	const uint32 source = emogi_graph_vertex(graph, task->keys[0]);
+	const uint32 target = emogi_graph_vertex(graph, task->targets[0]);
+	EmogiPathCost cost;
 
 	*length = 0;
 	if (tried > 0 && Min((double) max_edges, (double) max_vertices * nedges / graph->nvertices) <= 2.0 * tried)
 		return false;
-	request = begin_request(call, EMOGI_REQUEST_PATH, task, graph);
-	request->query.sources = take_numbers(call, graph, task->keys, 1, &nsources);
-	request->query.targets = take_numbers(call, graph, task->targets, 1, &ntargets);
-	if (nsources == 0 || ntargets == 0)
+	if (source == EMOGI_NO_VERTEX || target == EMOGI_NO_VERTEX)
 		return true;
-	request->max_edges = max_edges;
-	request->max_vertices = max_vertices;
-	request->path = path;
-	request->path_distance = distance;
-	reply = emogi_call_request(call);
-	*length = reply->path_length;
-	return reply->path_outcome != EMOGI_PATH_GAVE_UP;
+	return emogi_task_path_between(call, task, graph, source, target, &max, path, distance, length, &cost);
 }

@@ -19,6 +19,7 @@
  *                           live_page_lsn, live_snapshot, live_newest, live_lsn_locked, live_distrust
  *   RULE=0                  share graphs of queries without a rule: query_leaves, query_own, query_rows, query_settings, query_fold,
  *                           query_defaults, query_children, query_rights, query_publish, query_again
+ *   pair_edges=N            searches for pairs one by one (pair_search.c) look at N list entries at most, and then the run for all of them begins
  *   known_load=1            the load that _emogi_sink takes rows for is 1, and no secret
  *   live_by_lsn=0           believe the visibility map by the count of VACUUMs alone
  */
@@ -158,6 +159,8 @@ read_fault(EmogiFaults *faults, char *item)
 		faults->no_registration_rule = number == 0;
 	else if (strcmp(item, "known_load") == 0)
 		faults->known_load = number != 0;
+	else if (strcmp(item, "pair_edges") == 0)
+		faults->pair_edges = (uint64) number + 1;
 	else if (strcmp(item, "snapshot_rule") == 0)
 		faults->no_snapshot_rule = number == 0;
 	else

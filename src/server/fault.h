@@ -78,6 +78,7 @@ typedef struct EmogiFaults
 	bool		no_registration_rule;	/* the negative control of the cache's tests */
 	bool		no_snapshot_rule;	/* ... and of those of snapshot.c */
 	bool		known_load;		/* the load of _emogi_sink is 1 */
+	uint64		pair_edges;		/* list entries that searches for pairs may look at, + 1; 0 = as many as pay */
 	bool		live[EMOGI_LIVE_RULES]; /* this rule is dropped */
 	bool		tree[EMOGI_TREE_RULES]; /* likewise */
 } EmogiFaults;

@@ -112,6 +112,7 @@ typedef struct EmogiReply
 	EmogiMsbfsResult batch;		/* MSBFS */
 	EmogiPathOutcome path_outcome;	/* PATH */
 	uint64		path_length;	/* PATH: vertices */
+	uint64		path_settled;	/* PATH: vertices that the search has settled */
 	char		engine[8];		/* RUN, MSBFS, PATH: which one answered */
 	int			device;			/* number of the GPU that did, as the driver counts; -1 = none */
 	char		reason[256];	/* RUN: why `auto` took the CPU; else empty */

@@ -266,6 +266,7 @@ run_path(EmogiWork *work)
 	if (status != EMOGI_OK)
 		return status;
 	reply->path_outcome = answer.outcome;
+	reply->path_settled = answer.vertices_settled;
 	if (reply->path_outcome == EMOGI_PATH_FOUND)
 	{
 		reply->path_length = answer.length;

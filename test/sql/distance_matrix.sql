@@ -89,5 +89,25 @@ SELECT graph, direction, many, differences
   FROM unnest(ARRAY['net(src, dst, length)', 'net(src, dst, metres)', 'net(src, dst)']) AS graph, unnest(ARRAY['out', 'in', 'both']) AS direction,
   LATERAL differ(graph, direction);
 
+-- Pairs are searched from both ends as long as that pays, the other rows by a batch: the same wherever that begins, bit for bit.
+CREATE FUNCTION after(edges text, graph text, sources bigint[], targets bigint[], direction text, OUT answer text, OUT engine text) LANGUAGE plpgsql AS $$
+BEGIN
+  PERFORM set_config('emogi.fault', CASE WHEN edges <> '' THEN 'pair_edges=' || edges ELSE '' END, false);
+  SELECT string_agg(r::text, ' ') INTO answer FROM emogi_distance_matrix(graph, sources, targets, direction) r;
+  PERFORM set_config('emogi.fault', '', false);
+  SELECT r.engine INTO engine FROM emogi_runs r ORDER BY id DESC LIMIT 1;
+END $$;
+SET emogi.engine = cpu;
+SET emogi.enable_contraction = off;
+SELECT graph, count(*), count(DISTINCT b.engine), count(*) FILTER (WHERE a.answer <> b.answer) AS wrong, bool_or(length(a.answer) > 100) AS long
+  FROM unnest(ARRAY['net(src, dst, length)', 'net(src, dst, metres)', 'net(src, dst)']) AS graph, unnest(ARRAY['out', 'in', 'both']) AS direction, generate_series(0, 20000, 331) edges,
+    LATERAL (SELECT (array_agg(v) FILTER (WHERE is_source))[:11] AS s, (array_agg(v) FILTER (WHERE NOT is_source))[:11] AS t FROM ends) e,
+    LATERAL after('0', graph, s || ARRAY[NULL, 7, 99999], t || ARRAY[NULL, 7, 99999], direction) a, LATERAL after(edges::text, graph, s || ARRAY[NULL, 7, 99999], t || ARRAY[NULL, 7, 99999], direction) b
+  GROUP BY graph ORDER BY graph;
+SELECT engine FROM after('', 'net(src, dst, length)', ARRAY[1], ARRAY[2], 'both');
+SELECT a.answer = b.answer AS same, a.engine, b.engine FROM after('0', 'net', ARRAY[1, 900], ARRAY[2, 1199], 'both') a, after('1000000', 'net', ARRAY[1, 900], ARRAY[2, 1199], 'both') b;
+RESET emogi.engine;
+RESET emogi.enable_contraction;
+
 SET client_min_messages = warning;
 DROP SCHEMA test_distance_matrix CASCADE;

@@ -137,5 +137,22 @@ TRUNCATE ties;
 INSERT INTO ties VALUES (0, 6, 0), (0, 9, 0), (1, 6, 0), (1, 7, 2), (9, 8, 0), (9, 2, 0), (8, 2, 2), (0, 2, 0);
 SELECT path_id, array_agg(vertex ORDER BY seq), max(distance) FROM emogi_k_shortest_paths('ties', 6, 8, 9, 'both') GROUP BY 1 ORDER BY 1;
 
+-- The second path between the ends of an edge is the shortest one without that edge. Where it is long the search for it looks at a part of the graph, from both ends.
+CREATE TABLE web (src int, dst int, cost float8, hops int);
+SELECT setseed(0.4) IS NULL;
+INSERT INTO web SELECT a, b, CASE WHEN random() < 0.1 THEN 0 ELSE 1 + random() END, trunc(random() * 3) FROM (SELECT DISTINCT (random() * 20000)::int AS a, (random() * 20000)::int AS b FROM generate_series(1, 100000)) e WHERE a <> b;
+CREATE TABLE asked AS SELECT src, dst FROM web WHERE cost > 0 ORDER BY hashint4(src), dst LIMIT 12;
+SET emogi.enable_contraction = off;
+SELECT columns, count(*), count(*) FILTER (WHERE k.first + k.second IS DISTINCT FROM e.distance + w.distance) AS wrong
+  FROM unnest(ARRAY['src, dst', 'src, dst, cost', 'src, dst, hops']) columns, asked a,
+    LATERAL (SELECT max(distance) FILTER (WHERE path_id = 1) AS first, max(distance) FILTER (WHERE path_id = 2) AS second FROM emogi_k_shortest_paths(format('web(%s)', columns), a.src, a.dst, 2)) k,
+    LATERAL (SELECT max(distance) AS distance FROM emogi_shortest_path(format('web(%s)', columns), a.src, a.dst)) e,
+    LATERAL (SELECT CASE WHEN (SELECT count(*) FROM emogi_shortest_path(format('web(%s)', columns), a.src, a.dst)) = 2 THEN
+      (SELECT max(distance) FROM emogi_shortest_path(format('SELECT %s FROM web WHERE (src, dst) <> (%s, %s)', columns, a.src, a.dst), a.src, a.dst)) ELSE k.second END AS distance) w
+  GROUP BY columns ORDER BY columns;
+SELECT count(*) FROM asked a, LATERAL emogi_k_shortest_paths('web(src, dst)', a.src, a.dst, 2) WHERE path_id = 2 AND seq = 1;
+SELECT percentile_disc(0.5) WITHIN GROUP (ORDER BY edges_traversed) < 25000 AS looks_at_a_part FROM (SELECT edges_traversed FROM emogi_runs WHERE function = 'emogi_k_shortest_paths' ORDER BY id DESC LIMIT 12) r;
+RESET emogi.enable_contraction;
+
 SET client_min_messages = warning;
 DROP SCHEMA test_k_paths CASCADE;

@@ -87,6 +87,47 @@ CREATE TABLE turned AS SELECT direction, r.* FROM unnest(ARRAY['out', 'in', 'bot
 SELECT (SELECT count(*) > 1000 FROM straight) AS many, (SELECT count(*) FROM (TABLE straight EXCEPT ALL TABLE turned) d) AS lost, (SELECT count(*) FROM (TABLE turned EXCEPT ALL TABLE straight) d) AS more,
   (SELECT count(*) FROM straight JOIN emogi_bfs('arrows', 20) b ON vertex = source WHERE direction = 'in' AND target = 20 AND NOT reachable) AS wrong;
 
+-- Pairs are searched from both ends as long as that pays, then all others by a batch: the same answers wherever the batch begins, and
+-- whatever weighs nothing or too much. The grid has searches too long for the backend.
+CREATE TABLE grid (src int, dst int, weight float8);
+SELECT setseed(0.75) IS NULL;
+INSERT INTO grid SELECT v, w, CASE WHEN random() < 0.1 THEN 'Infinity' ELSE trunc(random() * 3) END FROM generate_series(0, 14399) v, LATERAL (VALUES (v + 1), (v + 120)) x (w) WHERE random() < 0.8;
+INSERT INTO grid SELECT dst, src, weight FROM grid WHERE random() < 0.6;
+CREATE TABLE asked AS SELECT (random() * 14399)::int AS s, (random() * 14399)::int AS t FROM generate_series(1, 12);
+INSERT INTO asked VALUES (7, 7), (NULL, 7), (7, NULL), (7, -1), (8, 9), (8, 9), (8, 14000), (8, 20000);
+INSERT INTO grid VALUES (20000, 20001, 1);
+CREATE FUNCTION after(edges text, graph text, pairs text, direction text, OUT answer text, OUT engine text) LANGUAGE plpgsql AS $$
+BEGIN
+  PERFORM set_config('emogi.fault', CASE WHEN edges <> '' THEN 'pair_edges=' || edges ELSE '' END, false);
+  SELECT string_agg(r::text, ' ') INTO answer FROM emogi_reachable(graph, pairs, direction) r;
+  PERFORM set_config('emogi.fault', '', false);
+  SELECT r.engine INTO engine FROM emogi_runs r ORDER BY id DESC LIMIT 1;
+END $$;
+SET emogi.engine = cpu;
+SELECT edges, direction, a.answer = b.answer AS same, a.answer ~ 't\)' AND a.answer ~ 'f\)' AS mixed, a.engine, b.engine
+  FROM unnest(ARRAY['1', '100', '5000', '60000', '100000000']) edges, unnest(ARRAY['out', 'in', 'both']) direction,
+    LATERAL after('0', 'grid', 'SELECT s, t FROM asked', direction) a, LATERAL after(edges, 'grid', 'SELECT s, t FROM asked', direction) b ORDER BY edges::int, direction;
+SELECT count(*), count(DISTINCT b.engine), count(*) FILTER (WHERE a.answer <> b.answer) AS wrong
+  FROM generate_series(0, 600, 19) edges, unnest(ARRAY['out', 'in', 'both']) direction, unnest(ARRAY[3, 40]) sources,
+    LATERAL after('0', 'arrows', format('SELECT s, t FROM wanted WHERE s < %s', sources), direction) a, LATERAL after(edges::text, 'arrows', format('SELECT s, t FROM wanted WHERE s < %s', sources), direction) b;
+-- How few pairs are found by default, with changes of the own transaction, too.
+SELECT engine FROM after('', 'grid', 'VALUES (1, 2)', 'out');
+SELECT engine FROM after('', 'grid', 'SELECT s, (s + 1000) % 14400 FROM generate_series(0, 14399) s', 'both');
+BEGIN;
+DELETE FROM grid WHERE dst = 14000;
+INSERT INTO grid VALUES (8, -5);
+SELECT answer FROM after('', 'grid', 'VALUES (8, 14000), (8, -5)', 'out');
+ROLLBACK;
+SET emogi.enable_near = off;
+SELECT engine FROM after('', 'grid', 'VALUES (1, 2)', 'out');
+RESET emogi.enable_near;
+-- Weights are ignored, also in a cached graph that has them.
+CREATE TABLE toll (src int, dst int, weight float8);
+INSERT INTO toll VALUES (1, 2, 'Infinity'), (2, 3, 1);
+SELECT count(*) FROM emogi_shortest_path('toll', 1, 3);
+SELECT * FROM emogi_reachable('toll', 'VALUES (1, 3), (3, 1)');
+RESET emogi.engine;
+
 -- Searches one by one, of which each gives back its memory: a chain too deep for many at once.
 CREATE TABLE deep AS SELECT i AS src, i + 1 AS dst FROM generate_series(1, 100000) i;
 SET client_min_messages = error;

@@ -77,6 +77,34 @@ SELECT count(*) FILTER (WHERE way <> (SELECT array_agg(vertex ORDER BY seq) FROM
 RESET emogi.enable_near;
 SELECT count(*) FILTER (WHERE cardinality(way) <> 1 + (WITH RECURSIVE way(v, edges) AS (SELECT target, 0 UNION ALL SELECT t.predecessor, way.edges + 1 FROM way JOIN emogi_shortest_path_tree('mostly_free', f.source, direction => 'both') t ON t.vertex = way.v
   WHERE t.predecessor IS NOT NULL) SELECT max(edges) FROM way)) FROM found f;
+
+-- The pairs of a source are searched from both ends as long as that pays, the others have their paths of one search: the same wherever that begins.
+CREATE FUNCTION after(edges text, graph text, pairs text, direction text, OUT answer text, OUT engine text) LANGUAGE plpgsql AS $$
+BEGIN
+  PERFORM set_config('emogi.fault', CASE WHEN edges <> '' THEN 'pair_edges=' || edges ELSE '' END, false);
+  SELECT string_agg(r::text, ' ') INTO answer FROM emogi_shortest_paths(graph, pairs, direction) r;
+  PERFORM set_config('emogi.fault', '', false);
+  SELECT r.engine INTO engine FROM emogi_runs r ORDER BY id DESC LIMIT 1;
+END $$;
+CREATE TABLE grid (id int, source int, target int, cost float8);
+SELECT setseed(0.75) IS NULL;
+INSERT INTO grid SELECT row_number() OVER (), v, w, CASE WHEN random() < 0.1 THEN 'Infinity' WHEN random() < 0.3 THEN 0 ELSE random() / 3 END FROM generate_series(0, 14399) v, LATERAL (VALUES (v + 1), (v + 120)) x (w) WHERE random() < 0.8;
+INSERT INTO grid SELECT id + 100000, target, source, cost FROM grid WHERE random() < 0.6;
+CREATE TABLE wanted AS SELECT (random() * 4)::int * 3000 AS s, (random() * 14399)::int AS t FROM generate_series(1, 12);
+INSERT INTO wanted VALUES (7, 7), (NULL, 7), (7, NULL), (7, -1), (8, 9), (8, 9), (8, 14000);
+SET emogi.engine = cpu;
+SET emogi.enable_contraction = off;
+SELECT graph, edges, direction, a.answer = b.answer AS same, length(a.answer) > 2000 AS long, a.engine, b.engine
+  FROM unnest(ARRAY['grid(source, target, cost)', 'grid(source, target)']) graph, unnest(ARRAY['1', '100', '5000', '60000', '100000000']) edges, unnest(ARRAY['out', 'in', 'both']) direction,
+    LATERAL after('0', graph, 'SELECT s, t FROM wanted', direction) a, LATERAL after(edges, graph, 'SELECT s, t FROM wanted', direction) b ORDER BY graph, edges::int, direction;
+SELECT count(*), count(DISTINCT b.engine), count(*) FILTER (WHERE a.answer <> b.answer) AS wrong
+  FROM generate_series(0, 800, 7) edges, unnest(ARRAY['out', 'in', 'both']) direction,
+    LATERAL after('0', 'net', 'SELECT s, t FROM generate_series(0, 3) s, generate_series(0, 199, 21) t', direction) a,
+    LATERAL after(edges::text, 'net', 'SELECT s, t FROM generate_series(0, 3) s, generate_series(0, 199, 21) t', direction) b;
+SELECT engine FROM after('', 'grid', 'SELECT source, target FROM grid LIMIT 10', 'out');
+SELECT engine FROM after('', 'grid', 'SELECT 0, v FROM generate_series(0, 14399) v', 'both');
+RESET emogi.engine;
+RESET emogi.enable_contraction;
 -- Lists without a type are taken for a query of pairs and a direction.
 SELECT * FROM emogi_shortest_paths('free', '{31}', '{8}');
 

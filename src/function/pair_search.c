@@ -1,0 +1,210 @@
+/*
+ * pair_search.c: shortest paths of pairs of vertices, searched one by one from both ends, for functions that can also answer all pairs by one run, the batch.
+ *
+ * A search from both ends looks at little of a graph, a batch at most of it, so few pairs are sooner found one by one. How much a search will look at is not
+ * known before. So the searches go on until they have cost as much as the batch would, and then the batch answers the rest: the two together never
+ * cost more than twice the cheaper way (ski rental [1]). They end sooner if the first TRIALS pairs say that the others will not be found in time, and the
+ * batches after one whose searches were in vain have smaller budgets.
+ *
+ * Costs are counted in list entries and settled vertices, as long and short lists differ. The answers are those of the batch, bit for bit: see
+ * cpu/path_search.h.
+ *
+ * [1] A. R. Karlin, M. S. Manasse, L. Rudolph, D. D. Sleator. Competitive snoopy caching. Algorithmica 3, 1988.
+ */
+#include "postgres.h"
+
+#include "cpu/msbfs.h"
+#include "function/function.h"
+#include "server/fault.h"
+#include "server/limits.h"
+#include "server/papers.h"
+#include "server/region.h"
+
+/* The budget for a search of one source, by figures of two threads: see bench/RESULTS.md. A search by hops visits an entry 4 times as fast. */
+#define HOPS_SHARE 4
+#define VERTEX_EDGES 20			/* settling a vertex costs as much as so many list entries */
+#define MIN_EDGES UINT64CONST(4096) /* cost no more than to wake the worker */
+
+#define PAIR_VERTICES 16		/* a search costs at least so many vertices */
+#define TRIALS 8				/* pairs, before an estimate for all */
+#define MAX_DISCOUNT 6
+#define GPU_THREADS 64			/* a GPU is as fast as so many threads */
+#define BATCH_SEARCHES 8		/* a search of many sources at once costs as much as so many of one */
+#define ROOM_SHARE 8			/* of what the role may have, for a path of the worker */
+
+/*
+ * Begin the searches of a call. The Graph, which has no weights if they are ignored, must stay until the end. There are no searches if local ones are
+ * disabled, if a GPU was asked for, or if the Graph has no backward lists.
+ */
+void
+emogi_pair_search_begin(EmogiPairSearch *search, EmogiCall *call, const EmogiTask *task, const EmogiGraph *graph)
+{
+	*search = (EmogiPairSearch) {.call = call,.task = task,.graph = *graph};
+	search->may_search = emogi_enable_near && emogi_engine != EMOGI_ENGINE_CUDA && emogi_papers_query().mapping == EMOGI_MAPPING_AUTO &&
+		graph->backward.offsets != NULL;
+}
+
+/* Get how many searches of one source cost as much as a batch from so many, by hops. */
+uint64
+emogi_pair_search_batches(uint64 nsources)
+{
+	return nsources < BATCH_SEARCHES ? nsources : (nsources + EMOGI_MSBFS_SOURCES - 1) / EMOGI_MSBFS_SOURCES * BATCH_SEARCHES;
+}
+
+/* Begin to search for so many pairs, which a batch would find at the cost of so many searches of one source. */
+void
+emogi_pair_search_run(EmogiPairSearch *search, uint64 npairs, uint64 nsearches)
+{
+	const EmogiGraph *graph = &search->graph;
+	const int	nthreads = emogi_shared->ncuda > 0 && emogi_engine == EMOGI_ENGINE_AUTO ? Max(emogi_cpu_threads, GPU_THREADS) : emogi_cpu_threads;
+	const double share = (double) nthreads * (graph->weight_type == EMOGI_WEIGHT_NONE ? HOPS_SHARE : 1) * (1 << search->discount);
+	const double budget = Min((double) graph->forward.nedges * nsearches / share, (double) (PG_UINT64_MAX / 2));
+
+	search->npairs = npairs;
+	search->ndone = 0;
+	search->spent = (EmogiPathCost) {0};
+	search->left.nedges = Max((uint64) budget, MIN_EDGES);
+	search->left.nvertices = search->left.nedges / VERTEX_EDGES;
+	if (emogi_faults.pair_edges > 0)
+		search->left = (EmogiPathCost) {emogi_faults.pair_edges - 1, emogi_faults.pair_edges > 1 ? PG_UINT64_MAX / 2 : 0};
+}
+
+/* Will what is left not do for the pairs that are left, as far as those before tell? */
+static bool
+is_hopeless(const EmogiPairSearch *search)
+{
+	const double rest = (double) (search->npairs - search->ndone);
+
+	if (emogi_faults.pair_edges > 0)
+		return search->left.nedges == 0;
+	if (search->left.nedges == 0 || search->left.nvertices < PAIR_VERTICES * rest)
+		return true;
+	return search->ndone >= TRIALS && (search->spent.nedges * rest > 2.0 * search->left.nedges * search->ndone ||
+									   search->spent.nvertices * rest > 2.0 * search->left.nvertices * search->ndone);
+}
+
+/* Take what a search has cost from the budget. */
+static void
+pay(EmogiPairSearch *search, const EmogiPathCost *cost)
+{
+	search->spent.nedges += cost->nedges;
+	search->spent.nvertices += cost->nvertices;
+	search->left.nedges -= Min(search->left.nedges, cost->nedges);
+	search->left.nvertices -= Min(search->left.nvertices, cost->nvertices);
+}
+
+/* Search in the backend, where that is not likely to be in vain. */
+static bool
+find_near(EmogiPairSearch *search, uint32 source, uint32 target, EmogiNearPath *path)
+{
+	const EmogiPathCost max = {Min(search->left.nedges, emogi_near_pair_edges(&search->graph)), search->left.nvertices};
+	EmogiPathCost cost;
+	bool		found;
+
+	if (search->skips_backend)
+		return false;
+	found = emogi_near_path_between(search->call, NULL, &search->graph, source, target, &max, path, &cost);
+	search->used_backend |= found;
+	cost.nvertices += PAIR_VERTICES;
+	pay(search, &cost);
+	return found;
+}
+
+/* Take room for a path of the worker, once; false where that is too much. */
+static bool
+take_room(EmogiPairSearch *search)
+{
+	const uint64 nvertices = search->graph.nvertices;
+
+	if (search->path == NULL && nvertices * (sizeof(uint32) + sizeof(double)) > emogi_limits_allowed_bytes() / ROOM_SHARE)
+		return false;
+	if (search->path == NULL)
+	{
+		search->path = emogi_call_alloc_any(search->call, nvertices * sizeof *search->path);
+		search->distance = emogi_call_alloc_any(search->call, nvertices * sizeof *search->distance);
+	}
+	return true;
+}
+
+/* Search in the worker, which may look at more. */
+static bool
+find_far(EmogiPairSearch *search, uint32 source, uint32 target, EmogiNearPath *path)
+{
+	const uint64 most_near = emogi_near_pair_edges(&search->graph);
+	const double start_ms = emogi_pool_now_ms();
+	const EmogiPathCost max = search->left;
+	EmogiPathCost cost;
+	bool		found;
+
+	if ((!search->skips_backend && max.nedges <= most_near) || max.nedges == 0 || !take_room(search))
+		return false;
+	found = emogi_task_path_between(search->call, search->task, &search->graph, source, target, &max, search->path, search->distance, &path->length,
+									&cost);
+	path->vertices = search->path;
+	path->distance = search->distance;
+	search->used_worker |= found;
+	search->skips_backend = cost.nedges > most_near;
+	cost.nvertices += PAIR_VERTICES;
+	pay(search, &cost);
+	search->worker_ms += emogi_pool_now_ms() - start_ms;
+	return found;
+}
+
+/*
+ * Find the path of the next pair of a run; false where the batch is to answer it and all pairs after it. The path lasts until the next one; length 0: there
+ * is none.
+ */
+bool
+emogi_pair_search_find(EmogiPairSearch *search, uint32 source, uint32 target, EmogiNearPath *path)
+{
+	if (search->near.vertices != NULL)
+	{
+		pfree(search->near.vertices);
+		pfree(search->near.distance);
+		search->near = (EmogiNearPath) {0};
+	}
+	if (!search->may_search || is_hopeless(search))
+		return false;
+	if (find_near(search, source, target, &search->near))
+		*path = search->near;
+	else if (!find_far(search, source, target, path))
+		return false;
+	search->ndone++;
+	return true;
+}
+
+/* Note whether the searches of a run have found all of its pairs, for those of the next; the batch may have answered some. */
+void
+emogi_pair_search_ran(EmogiPairSearch *search, bool ran_batch)
+{
+	if (ran_batch)
+	{
+		search->discount = Min(search->discount + 2, MAX_DISCOUNT);
+		strlcpy(search->engine, search->call->record.engine, sizeof search->engine);
+	}
+	else if (search->discount > 0)
+		search->discount--;
+}
+
+/* Free what the searches have taken. */
+void
+emogi_pair_search_free(EmogiPairSearch *search)
+{
+	if (search->path == NULL)
+		return;
+	emogi_region_free(search->path, search->graph.nvertices * sizeof *search->path);
+	emogi_region_free(search->distance, search->graph.nvertices * sizeof *search->distance);
+	search->path = NULL;
+	search->distance = NULL;
+}
+
+/* Note in the record of the call how its pairs were found: by the backend, by the engine that ran the batch or made searches, or by both. */
+void
+emogi_pair_search_note(const EmogiPairSearch *search)
+{
+	const char *engine = search->engine[0] != '\0' ? search->engine : search->used_worker ? "cpu" : "";
+	EmogiCallRecord *record = &search->call->record;
+
+	if (search->used_backend && engine[0] != '\0')
+		snprintf(record->engine, sizeof record->engine, "backend, %s", engine);
+}
