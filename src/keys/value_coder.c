@@ -269,11 +269,13 @@ emogi_value_coder_decode(EmogiKeyCoder *coder, EmogiKeyBytes bytes)
 	{
 		value = palloc(VARHDRSZ + bytes.length);
 		SET_VARSIZE(value, VARHDRSZ + bytes.length);
-		memcpy(VARDATA(value), bytes.bytes, bytes.length);
+		if (bytes.length > 0)	/* an empty key may have no bytes at all */
+			memcpy(VARDATA(value), bytes.bytes, bytes.length);
 		return PointerGetDatum(value);
 	}
 	value = palloc0(coder->length > 0 ? coder->length : bytes.length + 1);
-	memcpy(value, bytes.bytes, bytes.length);
+	if (bytes.length > 0)
+		memcpy(value, bytes.bytes, bytes.length);
 	return PointerGetDatum(value);
 }
 

@@ -129,7 +129,8 @@ judge_label(Oid function, Form_pg_proc proc, EmogiTreeLook *look)
 	if (proc->proretset && !depends_on_settings_only(proc))
 		return emogi_judge_refuse(look, "function %s is STABLE and returns rows: they may depend on more than its arguments", name);
 	if (!is_builtin(function) || !depends_on_settings_only(proc))
-		return emogi_judge_refuse(look, "function %s is STABLE and takes values of rows: it may depend on more than them; if it depends on its arguments only, declare it IMMUTABLE", name);
+		return emogi_judge_refuse(look, "function %s is STABLE and takes values of rows: it may depend on more than them%s", name,
+								  is_builtin(function) ? "" : "; if it depends on its arguments only, declare it IMMUTABLE");
 	look->has_settings = true;
 	return false;
 }
