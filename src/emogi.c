@@ -96,7 +96,7 @@ startup_shmem(void)
 	emogi_tables_shmem_startup(found);
 	emogi_cache_shmem_startup(found);
 	emogi_dictionaries_shmem_startup();
-	emogi_live_state_shmem_startup(found);
+	emogi_live_state_shmem_startup(&emogi_cache_shared->used, found);
 	emogi_vacuums_shmem_startup(found);
 	emogi_rents_shmem_startup(found);
 	emogi_history_shmem_startup(found);

@@ -16,18 +16,22 @@
 
 EmogiLiveStates *emogi_live_states;
 
+/* Cached Graphs in use, of cache.c: some have states. */
+static dlist_head *graphs_used;
+
 Size
 emogi_live_state_shmem_size(void)
 {
 	return MAXALIGN(sizeof(EmogiLiveStates));
 }
 
-/* Set up the states, none made. Caller holds AddinShmemInitLock. */
+/* Set up the states, none made, for Graphs of a list. Caller holds AddinShmemInitLock. */
 void
-emogi_live_state_shmem_startup(bool found)
+emogi_live_state_shmem_startup(dlist_head *used, bool found)
 {
 	bool		found_states;
 
+	graphs_used = used;
 	emogi_live_states = ShmemInitStruct("emogi live states", sizeof(EmogiLiveStates), &found_states);
 	if (found)
 		return;
@@ -230,7 +234,7 @@ list_uses(TimestampTz *used)
 	dlist_iter	iter;
 
 	memset(used, 0, EMOGI_MAX_LIVE_STATES * sizeof *used);
-	dlist_foreach(iter, &emogi_cache_shared->used)
+	dlist_foreach(iter, graphs_used)
 	{
 		const EmogiCached *cached = dlist_container(EmogiCached, order, iter.cur);
 		const EmogiLiveState *state = find_id(cached->live_id);

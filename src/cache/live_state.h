@@ -12,6 +12,8 @@
 
 #include "graph/coo.h"
 #include "graph/splice.h"
+#include "lib/ilist.h"
+
 #include "cache/cache.h"
 #include "storage/block.h"
 
@@ -111,7 +113,7 @@ typedef struct EmogiLiveStates
 extern EmogiLiveStates *emogi_live_states;
 
 extern Size emogi_live_state_shmem_size(void);
-extern void emogi_live_state_shmem_startup(bool found);
+extern void emogi_live_state_shmem_startup(dlist_head *used, bool found);
 
 /* Bytes of a block for so many pages, and the arrays in it. */
 extern Size emogi_live_state_pages_bytes(int nleaves, uint64 npages, uint64 ngroups);

@@ -28,7 +28,7 @@ typedef struct EmogiCallRecord
 	char		cache[8];		/* hit, stale, built (and published), spliced (likewise), patched, private, index (there was none: walk.h); empty = did not come so far */
 	char		indexes[2 * NAMEDATALEN + 2];	/* that were walked over */
 	char		why_private[256];	/* why the Graph of a query or view is not shared */
-	char		engine[16];		/* cpu, cuda, or backend: near.c, or hierarchy: far.c; "backend, " and another: pair_search.c */
+	char		engine[16];		/* cpu, cuda, or backend: near.c, or hierarchy: far.c; "backend, " and another: task_pairs.c */
 	int			device;			/* number of the GPU; -1 = none */
 	char		placement[8];	/* of a run on a GPU */
 	char		mapping[16];	/* that a run on a GPU was asked for */

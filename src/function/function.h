@@ -155,7 +155,7 @@ extern bool emogi_near_path(EmogiCall *call, const EmogiTask *task, const EmogiP
 extern bool emogi_near_path_between(EmogiCall *call, const EmogiPatch *patch, const EmogiGraph *graph, uint32 source, uint32 target,
 									const EmogiPathCost *max, EmogiNearPath *path, EmogiPathCost *cost);
 
-/* ---- pair_search.c ---- */
+/* ---- task_pairs.c ---- */
 
 /* Searches for the paths of pairs of vertices of a call's Graph, one by one. */
 typedef struct EmogiPairSearch
@@ -172,20 +172,20 @@ typedef struct EmogiPairSearch
 	uint64		ndone;
 	EmogiPathCost left;			/* of the budget of the run */
 	EmogiPathCost spent;
-	int			discount;		/* the next budget is divided by 2^discount: see emogi_pair_search_ran */
+	int			discount;		/* the next budget is divided by 2^discount: see emogi_task_pairs_ran */
 	double		worker_ms;		/* of searches in the worker */
 	EmogiNearPath near;			/* of the last search in the backend */
 	uint32	   *path;			/* [nvertices], of the Region; NULL = not needed yet */
 	double	   *distance;		/* [nvertices], likewise */
 } EmogiPairSearch;
 
-extern void emogi_pair_search_begin(EmogiPairSearch *search, EmogiCall *call, const EmogiTask *task, const EmogiGraph *graph);
-extern uint64 emogi_pair_search_batches(uint64 nsources);
-extern void emogi_pair_search_run(EmogiPairSearch *search, uint64 npairs, uint64 nsearches);
-extern bool emogi_pair_search_find(EmogiPairSearch *search, uint32 source, uint32 target, EmogiNearPath *path);
-extern void emogi_pair_search_ran(EmogiPairSearch *search, bool ran_batch);
-extern void emogi_pair_search_free(EmogiPairSearch *search);
-extern void emogi_pair_search_note(const EmogiPairSearch *search);
+extern void emogi_task_pairs_begin(EmogiPairSearch *search, EmogiCall *call, const EmogiTask *task, const EmogiGraph *graph);
+extern uint64 emogi_task_pairs_batches(uint64 nsources);
+extern void emogi_task_pairs_run(EmogiPairSearch *search, uint64 npairs, uint64 nsearches);
+extern bool emogi_task_pairs_find(EmogiPairSearch *search, uint32 source, uint32 target, EmogiNearPath *path);
+extern void emogi_task_pairs_ran(EmogiPairSearch *search, bool ran_batch);
+extern void emogi_task_pairs_free(EmogiPairSearch *search);
+extern void emogi_task_pairs_note(const EmogiPairSearch *search);
 
 /* ---- far.c ---- */
 

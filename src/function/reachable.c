@@ -2,7 +2,7 @@
  * reachable.c: emogi_reachable(graph, pairs, direction) -> setof (source, target, reachable boolean): for each distinct pair that a query returns
  * whether a way leads from the one to the other.
  *
- * Pairs are searched from both ends first, one by one, as long as that pays (pair_search.c). What is left then is searched in batches.
+ * Pairs are searched from both ends first, one by one, as long as that pays (task_pairs.c). What is left then is searched in batches.
  *
  * Sources that are looked at beside others are searched from many at once (msbfs.h), as LATERAL searches are; else each has a search by itself, which
  * ends with the level of the last of its targets. That is sooner in a deep graph, where many at once share little: where a first batch has taken long, one
@@ -128,18 +128,18 @@ search_pairs(Reaching *reaching, EmogiPairSearch *search)
 {
 	EmogiNearPath path;
 
-	emogi_pair_search_begin(search, reaching->call, reaching->task, reaching->graph);
-	emogi_pair_search_run(search, reaching->npairs, emogi_pair_search_batches(count_sources(reaching)));
+	emogi_task_pairs_begin(search, reaching->call, reaching->task, reaching->graph);
+	emogi_task_pairs_run(search, reaching->npairs, emogi_task_pairs_batches(count_sources(reaching)));
 	for (; reaching->nsearched < reaching->npairs; reaching->nsearched++)
 	{
 		const Pair *pair = &reaching->pairs[reaching->nsearched];
 
 		CHECK_FOR_INTERRUPTS();
-		if (!emogi_pair_search_find(search, pair->from, pair->to, &path))
+		if (!emogi_task_pairs_find(search, pair->from, pair->to, &path))
 			break;
 		reaching->found[reaching->nsearched] = path.length > 0;
 	}
-	emogi_pair_search_free(search);
+	emogi_task_pairs_free(search);
 }
 
 /* ---- one by one ---- */
@@ -278,8 +278,8 @@ find_reached(Reaching *reaching)
 		end = end_of_source(reaching, first);
 		search_one(reaching, first, end);
 	}
-	emogi_pair_search_ran(&search, reaching->nsearched < reaching->npairs);
-	emogi_pair_search_note(&search);
+	emogi_task_pairs_ran(&search, reaching->nsearched < reaching->npairs);
+	emogi_task_pairs_note(&search);
 }
 
 /* Put all rows. */

@@ -3,7 +3,7 @@
  * vertex, edge, cost float8, distance float8): one shortest path for each pair of which the one can be reached from the other, the one that
  * emogi_shortest_path finds.
  *
- * The pairs of a source are searched from both ends first, one by one, as long as that pays (pair_search.c). All that are left have their paths of
+ * The pairs of a source are searched from both ends first, one by one, as long as that pays (task_pairs.c). All that are left have their paths of
  * one search: the distances up to the farthest target, along which each path is traced back.
  */
 #include "postgres.h"
@@ -216,11 +216,11 @@ find_from_both_ends(Paths *paths, const Pair *pairs, uint64 npairs)
 	EmogiNearPath found;
 	uint64		nfound = 0;
 
-	emogi_pair_search_run(&paths->search, npairs, 1);
+	emogi_task_pairs_run(&paths->search, npairs, 1);
 	for (; nfound < npairs; nfound++)
 	{
 		CHECK_FOR_INTERRUPTS();
-		if (!emogi_pair_search_find(&paths->search, pairs[nfound].from, pairs[nfound].to, &found))
+		if (!emogi_task_pairs_find(&paths->search, pairs[nfound].from, pairs[nfound].to, &found))
 			break;
 		add_path(paths, pairs[nfound], found.vertices, found.length, found.distance, false);
 	}
@@ -269,7 +269,7 @@ find_from(Paths *paths, const Pair *pairs, uint64 npairs)
 		pfree(keys);
 	}
 	if (!by_hierarchy)
-		emogi_pair_search_ran(&paths->search, nfound < npairs);
+		emogi_task_pairs_ran(&paths->search, nfound < npairs);
 }
 
 /* Find all paths. */
@@ -279,7 +279,7 @@ find_paths(Paths *paths)
 	const bool	may_contract = emogi_far_may_serve(paths->call, paths->graph);
 	uint64		end;
 
-	emogi_pair_search_begin(&paths->search, paths->call, paths->task, paths->graph);
+	emogi_task_pairs_begin(&paths->search, paths->call, paths->task, paths->graph);
 	if (may_contract)
 	{
 		emogi_far_prepare(paths->call, paths->graph);
@@ -292,7 +292,7 @@ find_paths(Paths *paths)
 		CHECK_FOR_INTERRUPTS();
 		find_from(paths, &paths->pairs[first], end - first);
 	}
-	emogi_pair_search_note(&paths->search);
+	emogi_task_pairs_note(&paths->search);
 	if (may_contract && paths->search.worker_ms > 0)
 		emogi_cache_contraction_note(paths->call->slot->graph, paths->search.worker_ms);
 }

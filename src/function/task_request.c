@@ -284,16 +284,16 @@ search_rows(EmogiPairSearch *search, const EmogiQuery *query, double *distance)
 	EmogiNearPath path;
 	uint64		ndone = 0;
 
-	emogi_pair_search_run(search, npairs, is_weighted ? query->nsources : emogi_pair_search_batches(query->nsources));
+	emogi_task_pairs_run(search, npairs, is_weighted ? query->nsources : emogi_task_pairs_batches(query->nsources));
 	for (; ndone < npairs; ndone++)
 	{
 		CHECK_FOR_INTERRUPTS();
-		if (!emogi_pair_search_find(search, query->sources[ndone / query->ntargets], query->targets[ndone % query->ntargets], &path))
+		if (!emogi_task_pairs_find(search, query->sources[ndone / query->ntargets], query->targets[ndone % query->ntargets], &path))
 			break;
 		distance[ndone] = path.length > 0 ? path.distance[path.length - 1] : (double) INFINITY;
 	}
-	emogi_pair_search_ran(search, ndone < npairs);
-	emogi_pair_search_free(search);
+	emogi_task_pairs_ran(search, ndone < npairs);
+	emogi_task_pairs_free(search);
 	return ndone / Max(query->ntargets, 1);
 }
 
@@ -320,7 +320,7 @@ run_matrix(EmogiCall *call, const EmogiTask *task, const EmogiGraph *graph, Emog
 	EmogiPairSearch search;
 	uint64		nrows = 0;
 
-	emogi_pair_search_begin(&search, call, task, graph);
+	emogi_task_pairs_begin(&search, call, task, graph);
 	if (may_contract)
 		emogi_far_prepare(call, graph);
 	if (!may_contract || !emogi_far_is_prepared(call))
@@ -337,7 +337,7 @@ run_matrix(EmogiCall *call, const EmogiTask *task, const EmogiGraph *graph, Emog
 		strlcpy(search.engine, call->record.engine, sizeof search.engine);
 		*request = whole;
 	}
-	emogi_pair_search_note(&search);
+	emogi_task_pairs_note(&search);
 	*result = whole.result;
 }
 

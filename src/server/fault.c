@@ -19,7 +19,7 @@
  *                           live_page_lsn, live_snapshot, live_newest, live_lsn_locked, live_distrust
  *   RULE=0                  share graphs of queries without a rule: query_leaves, query_own, query_rows, query_settings, query_fold,
  *                           query_defaults, query_children, query_rights, query_publish, query_again
- *   pair_edges=N            searches for pairs one by one (pair_search.c) look at N list entries at most, and then the run for all of them begins
+ *   pair_edges=N            searches for pairs one by one (task_pairs.c) look at N list entries at most, and then the run for all of them begins
  *   known_load=1            the load that _emogi_sink takes rows for is 1, and no secret
  *   live_by_lsn=0           believe the visibility map by the count of VACUUMs alone
  */

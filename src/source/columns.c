@@ -3,8 +3,10 @@
  */
 #include "postgres.h"
 
+#include "catalog/pg_type.h"
 #include "mb/pg_wchar.h"
 #include "utils/builtins.h"
+#include "utils/lsyscache.h"
 #include "utils/varlena.h"
 
 #include "source/source.h"
@@ -160,4 +162,22 @@ bool
 emogi_columns_have_rows(List *columns)
 {
 	return columns != NIL && (list_length(linitial(columns)) > 1 || list_length(lsecond(columns)) > 1);
+}
+
+/* Can values of this type be weights? */
+bool
+emogi_columns_can_be_weights(Oid type)
+{
+	switch (getBaseType(type))
+	{
+		case INT2OID:
+		case INT4OID:
+		case INT8OID:
+		case FLOAT4OID:
+		case FLOAT8OID:
+		case NUMERICOID:
+			return true;
+		default:
+			return false;
+	}
 }

@@ -109,7 +109,7 @@ may_be_weight(const FormData_pg_attribute *attribute)
 	const char *name = NameStr(attribute->attname);
 
 	return !attribute->attisdropped && strcmp(name, "id") != 0 && strcmp(name, "vertex") != 0 &&
-		emogi_query_is_weight_type(attribute->atttypid);
+		emogi_columns_can_be_weights(attribute->atttypid);
 }
 
 /* Find the first column, of edges that have no weight, that may have been meant as one. src, dst: their ends. */

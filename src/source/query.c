@@ -190,31 +190,13 @@ emogi_query_check_key(TupleDesc desc, int column)
 				 errhint("Vertex keys are smallint, integer or bigint. Number others in a table, CREATE TABLE vertices AS SELECT key, row_number() OVER () AS id FROM (SELECT src FROM edges UNION SELECT dst FROM edges) AS keys (key), and give 'SELECT a.id, b.id FROM edges AS e JOIN vertices AS a ON a.key = e.src JOIN vertices AS b ON b.key = e.dst'.")));
 }
 
-/* Can values of this type be weights? */
-bool
-emogi_query_is_weight_type(Oid type)
-{
-	switch (getBaseType(type))
-	{
-		case INT2OID:
-		case INT4OID:
-		case INT8OID:
-		case FLOAT4OID:
-		case FLOAT8OID:
-		case NUMERICOID:
-			return true;
-		default:
-			return false;
-	}
-}
-
 /* Raise 42804 unless a column can hold weights or values; `what` says which. */
 void
 emogi_query_check_number(TupleDesc desc, int column, const char *what)
 {
 	Form_pg_attribute attribute = TupleDescAttr(desc, column);
 
-	if (!emogi_query_is_weight_type(attribute->atttypid))
+	if (!emogi_columns_can_be_weights(attribute->atttypid))
 		ereport(ERROR,
 				(errcode(ERRCODE_DATATYPE_MISMATCH),
 				 errmsg("column \"%s\" of the query has type %s and cannot be a %s",

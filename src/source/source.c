@@ -190,7 +190,7 @@ check_weight_type(Relation rel, AttrNumber attnum)
 {
 	Form_pg_attribute attribute = TupleDescAttr(RelationGetDescr(rel), attnum - 1);
 
-	if (!emogi_query_is_weight_type(attribute->atttypid))
+	if (!emogi_columns_can_be_weights(attribute->atttypid))
 		ereport(ERROR,
 				(errcode(ERRCODE_DATATYPE_MISMATCH),
 				 errmsg("column \"%s\" of relation \"%s\" has type %s and cannot be a weight",

@@ -122,6 +122,7 @@ extern const char *emogi_columns_weight(List *columns);
 extern const char *emogi_columns_reverse(List *columns);
 extern const char *emogi_columns_edge(List *columns);
 extern bool emogi_columns_have_rows(List *columns);
+extern bool emogi_columns_can_be_weights(Oid type);
 
 /* ---- known_names.c ---- */
 
@@ -164,7 +165,6 @@ extern int	emogi_query_describe_two(const char *query, const char *what, const c
 extern char *emogi_query_both_ways(const char *query, int length, const EmogiEdgeColumns *columns);
 extern int	emogi_query_describe_edges(char **query, bool wants_weight, TupleDesc *desc, EmogiEdgeColumns *columns);
 extern void emogi_query_edge_columns(TupleDesc desc, const char *query, bool wants_weight, EmogiEdgeColumns *columns);
-extern bool emogi_query_is_weight_type(Oid type);
 extern void emogi_query_check_key(TupleDesc desc, int column);
 extern void emogi_query_check_number(TupleDesc desc, int column, const char *what);
 

@@ -45,7 +45,7 @@ start_sanitized_server() {
 start_server_with() {
     cluster_folder "$SERVER" && mkdir "$WORK/findings" && chown "$(cluster_user)" "$WORK/findings" &&
         cluster_create "$SERVER" "$(cluster_user)" \
-            'fsync = off' 'autovacuum = off' 'max_prepared_transactions = 10' "emogi.max_memory = '1GB'" &&
+            'fsync = off' 'autovacuum = off' 'max_prepared_transactions = 10' "emogi.max_memory = '2GB'" &&
         as_cluster_user "$SERVER" env "$@" \
             ASAN_OPTIONS="detect_leaks=0:abort_on_error=1:detect_stack_use_after_return=0:log_path=$WORK/findings/asan" \
             UBSAN_OPTIONS="print_stacktrace=1:abort_on_error=1:log_path=$WORK/findings/ubsan" \

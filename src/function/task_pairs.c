@@ -1,5 +1,5 @@
 /*
- * pair_search.c: shortest paths of pairs of vertices, searched one by one from both ends, for functions that can also answer all pairs by one run, the batch.
+ * task_pairs.c: shortest paths of pairs of vertices, searched one by one from both ends, for functions that can also answer all pairs by one run, the batch.
  *
  * A search from both ends looks at little of a graph, a batch at most of it, so few pairs are sooner found one by one. How much a search will look at is not
  * known before. So the searches go on until they have cost as much as the batch would, and then the batch answers the rest: the two together never
@@ -37,7 +37,7 @@
  * disabled, if a GPU was asked for, or if the Graph has no backward lists.
  */
 void
-emogi_pair_search_begin(EmogiPairSearch *search, EmogiCall *call, const EmogiTask *task, const EmogiGraph *graph)
+emogi_task_pairs_begin(EmogiPairSearch *search, EmogiCall *call, const EmogiTask *task, const EmogiGraph *graph)
 {
 	*search = (EmogiPairSearch) {.call = call,.task = task,.graph = *graph};
 	search->may_search = emogi_enable_near && emogi_engine != EMOGI_ENGINE_CUDA && emogi_papers_query().mapping == EMOGI_MAPPING_AUTO &&
@@ -46,14 +46,14 @@ emogi_pair_search_begin(EmogiPairSearch *search, EmogiCall *call, const EmogiTas
 
 /* Get how many searches of one source cost as much as a batch from so many, by hops. */
 uint64
-emogi_pair_search_batches(uint64 nsources)
+emogi_task_pairs_batches(uint64 nsources)
 {
 	return nsources < BATCH_SEARCHES ? nsources : (nsources + EMOGI_MSBFS_SOURCES - 1) / EMOGI_MSBFS_SOURCES * BATCH_SEARCHES;
 }
 
 /* Begin to search for so many pairs, which a batch would find at the cost of so many searches of one source. */
 void
-emogi_pair_search_run(EmogiPairSearch *search, uint64 npairs, uint64 nsearches)
+emogi_task_pairs_run(EmogiPairSearch *search, uint64 npairs, uint64 nsearches)
 {
 	const EmogiGraph *graph = &search->graph;
 	const int	nthreads = emogi_shared->ncuda > 0 && emogi_engine == EMOGI_ENGINE_AUTO ? Max(emogi_cpu_threads, GPU_THREADS) : emogi_cpu_threads;
@@ -155,7 +155,7 @@ find_far(EmogiPairSearch *search, uint32 source, uint32 target, EmogiNearPath *p
  * is none.
  */
 bool
-emogi_pair_search_find(EmogiPairSearch *search, uint32 source, uint32 target, EmogiNearPath *path)
+emogi_task_pairs_find(EmogiPairSearch *search, uint32 source, uint32 target, EmogiNearPath *path)
 {
 	if (search->near.vertices != NULL)
 	{
@@ -175,7 +175,7 @@ emogi_pair_search_find(EmogiPairSearch *search, uint32 source, uint32 target, Em
 
 /* Note whether the searches of a run have found all of its pairs, for those of the next; the batch may have answered some. */
 void
-emogi_pair_search_ran(EmogiPairSearch *search, bool ran_batch)
+emogi_task_pairs_ran(EmogiPairSearch *search, bool ran_batch)
 {
 	if (ran_batch)
 	{
@@ -188,7 +188,7 @@ emogi_pair_search_ran(EmogiPairSearch *search, bool ran_batch)
 
 /* Free what the searches have taken. */
 void
-emogi_pair_search_free(EmogiPairSearch *search)
+emogi_task_pairs_free(EmogiPairSearch *search)
 {
 	if (search->path == NULL)
 		return;
@@ -200,7 +200,7 @@ emogi_pair_search_free(EmogiPairSearch *search)
 
 /* Note in the record of the call how its pairs were found: by the backend, by the engine that ran the batch or made searches, or by both. */
 void
-emogi_pair_search_note(const EmogiPairSearch *search)
+emogi_task_pairs_note(const EmogiPairSearch *search)
 {
 	const char *engine = search->engine[0] != '\0' ? search->engine : search->used_worker ? "cpu" : "";
 	EmogiCallRecord *record = &search->call->record;
