@@ -117,7 +117,7 @@ extern void emogi_vertices_find(EmogiTask *task, const EmogiGraph *graph);
 extern int64 *emogi_vertices_seek(EmogiForm *form, const EmogiGraph *graph, const EmogiGiven *given, uint64 *nfound);
 
 extern void emogi_vertices_notice_missing(const char *what, const EmogiForm *form, Datum key);
-extern void emogi_vertices_refuse_array(const EmogiForm *form, Datum key);
+extern bool emogi_vertices_refuse_array(EmogiForm *form, const EmogiGraph *graph, Datum key);
 extern char *emogi_vertices_text(const EmogiTask *task, const EmogiGraph *graph, uint64 v);
 
 /* ---- edge_names.c ---- */

@@ -257,11 +257,15 @@ emogi_run_reopen(EmogiCall *call, EmogiTask *task, EmogiGraph *graph)
 
 /* Tell of a source that is no vertex of the graph. Raises 42804. */
 static void
-notice_source(const EmogiTask *task, uint64 i)
+notice_source(const EmogiTask *task, const EmogiGraph *graph, uint64 i)
 {
-	if (task->sources.count == 1 && !task->source_is_array)
-		emogi_vertices_refuse_array(task->form, task->sources.datums[i]);
-	emogi_vertices_notice_missing("source", task->form, task->sources.datums[i]);
+	const Datum source = task->sources.datums[i];
+
+	if (task->sources.count == 1 && !task->source_is_array && emogi_vertices_refuse_array(task->form, graph, source) && !emogi_notice_missing_source)
+		ereport(NOTICE,
+				(errmsg("the source %s is not in the graph", emogi_form_key_text(&task->form->coder.key, source)),
+				 errhint("It is taken for one vertex. Several are an array of text: '{a,b}'::text[], and $1::text[] for a parameter.")));
+	emogi_vertices_notice_missing("source", task->form, source);
 }
 
 /* Tell of the first target that is no vertex of the graph, NULL = one without any. */
@@ -285,7 +289,7 @@ notice_sources(const EmogiTask *task, const EmogiPatch *patch, const EmogiGraph 
 	for (uint64 i = 0; i < task->sources.count; i++)
 		if (graph == NULL || !emogi_near_has_vertex(graph, patch, task->keys[i]))
 		{
-			notice_source(task, i);
+			notice_source(task, graph, i);
 			return;
 		}
 }
@@ -314,7 +318,7 @@ notice_not_found(const EmogiTask *task, const EmogiWalk *walk)
 	for (uint64 i = 0; i < walk->nsources; i++)
 		if (!walk->found[i])
 		{
-			notice_source(task, i);
+			notice_source(task, NULL, i);
 			return;
 		}
 }

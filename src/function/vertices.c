@@ -254,22 +254,47 @@ emogi_vertices_notice_missing(const char *what, const EmogiForm *form, Datum key
 			 errhint("A vertex is in the graph if an edge begins or ends there.")));
 }
 
+/* Find a vertex of the Graph among the elements of text that is written as an array, up to quotes and blanks; NULL when there is none. */
+static const char *
+find_element(EmogiForm *form, const EmogiGraph *graph, const char *text)
+{
+	char	   *elements = pnstrdup(text + 1, strlen(text) - 2);
+	char	   *rest = NULL;
+
+	for (char *element = strtok_r(elements, ",", &rest); element != NULL; element = strtok_r(NULL, ",", &rest))
+	{
+		const Size	length = strlen(element);
+		char	   *bare = length > 1 && element[0] == '"' && element[length - 1] == '"' ? pnstrdup(element + 1, length - 2) : element;
+		int64		key;
+
+		CHECK_FOR_INTERRUPTS();
+		if (emogi_form_take(form, graph, CStringGetTextDatum(bare), &key) && emogi_graph_vertex(graph, key) != EMOGI_NO_VERTEX)
+			return bare;
+	}
+	return NULL;
+}
+
 /*
- * Raise 42804 for a source that is no vertex, if it is text that is written as an array: drivers that give no type to a list of strings
- * have it arrive as one.
+ * Raise 42804 for a source that is no vertex, if it is text that is written as an array of which an element is one: drivers that give no type
+ * to a list of strings have it arrive as text. graph: NULL = there is none to look in. Returns whether it is written as an array.
  */
-void
-emogi_vertices_refuse_array(const EmogiForm *form, Datum key)
+bool
+emogi_vertices_refuse_array(EmogiForm *form, const EmogiGraph *graph, Datum key)
 {
 	const char *text;
+	const char *element;
 
 	if (form->coder.key.type != TEXTOID)
-		return;
+		return false;
 	text = emogi_form_key_text(&form->coder.key, key);
-	if (text[0] == '{' && text[strlen(text) - 1] == '}')
+	if (text[0] != '{' || strlen(text) < 2 || text[strlen(text) - 1] != '}')
+		return false;
+	element = graph != NULL && graph->nvertices > 0 ? find_element(form, graph, text) : NULL;
+	if (element != NULL)
 		ereport(ERROR,
 				(errcode(ERRCODE_DATATYPE_MISMATCH),
 				 errmsg("the source %s is written as an array, but given as text", text),
-				 errdetail("It is not a vertex of the graph."),
+				 errdetail("It is not a vertex of the graph, but its element %s is.", element),
 				 errhint("Give several sources as an array of text: '{a,b}'::text[], or $1::text[] for a parameter.")));
+	return true;
 }

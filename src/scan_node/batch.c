@@ -110,7 +110,8 @@ take_outer(EmogiBatchState *batch, TupleTableSlot *outer)
 		number = emogi_graph_vertex(&scan->graph, emogi_form_find(scan->form, &scan->graph, key));
 	if (number == EMOGI_NO_VERTEX)
 	{
-		emogi_vertices_refuse_array(batch->task.form, key);
+		if (scan->call != NULL)
+			(void) emogi_vertices_refuse_array(scan->form, &scan->graph, key);
 		emogi_vertices_notice_missing("source", batch->task.form, key);
 	}
 	else
