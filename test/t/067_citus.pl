@@ -250,7 +250,7 @@ is((answer_of($hub, 'SET ROLE alice; SELECT sum(degree) > 0 FROM emogi_degree(\'
 
 # ------------------------------------------------------------------------------------------------- when something goes wrong
 
-like(slurp_file($node[1]->logfile), qr/SET citus\.override_table_visibility = off/, 'shards are not to be hidden');
+like(slurp_file($node[1]->logfile), qr/SET LOCAL citus\.override_table_visibility = off/, 'shards are not to be hidden');
 $node[2]->stop;
 ($state, $message) = answer_of($hub, counted('spread'));
 is($state, '08001', 'a node that is gone');
