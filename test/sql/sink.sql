@@ -60,9 +60,20 @@ SET ROLE regress_sink;
 SELECT sink_taken(0);
 SELECT sink_taken(1);
 SELECT sink_taken(NULL);
-SELECT _emogi_sink_final(NULL), _emogi_sink_serialize(NULL);
-SELECT _emogi_sink_combine(NULL, NULL);
-SELECT _emogi_sink_transition(NULL, 1, 2, 3);
+-- PostgreSQL's own errors, whose words depend on the version
+DO $$
+DECLARE
+  query text;
+BEGIN
+  FOREACH query IN ARRAY ARRAY['_emogi_sink_final(NULL)', '_emogi_sink_serialize(NULL)', '_emogi_sink_combine(NULL, NULL)', '_emogi_sink_transition(NULL, 1, 2, 3)'] LOOP
+    BEGIN
+      EXECUTE 'SELECT ' || query;
+      RAISE WARNING '% was run', query;
+    EXCEPTION WHEN undefined_function OR ambiguous_function OR feature_not_supported THEN
+      NULL;
+    END;
+  END LOOP;
+END $$;
 SELECT _emogi_sink(1, src, dst) OVER () FROM sink_edges;
 -- Beside a load of the same session, which nobody knows.
 SELECT count(*) FROM emogi_cc('SELECT src, dst FROM sink_edges WHERE src > 1 OR sink_attack(1)');
