@@ -213,15 +213,32 @@ append_function(StringInfo to, Oid function)
 	ReleaseSysCache(row);
 }
 
-/* Compute a hash of a type's definition. Returns false if the type contains an anonymous row or another pseudo-type. */
+/* Is a type built in, and so are its parts and the operator class that compares them? Then nothing of it can be altered. */
+static bool
+is_fixed(Oid type)
+{
+	const Oid	element = get_element_type(type);
+	const Oid	part = OidIsValid(element) ? element : type;
+	const Oid	family = lookup_type_cache(part, TYPECACHE_BTREE_OPFAMILY)->btree_opf;
+
+	return type < FirstNormalObjectId && part < FirstNormalObjectId && OidIsValid(family) && family < FirstNormalObjectId &&
+		get_typtype(part) == TYPTYPE_BASE;
+}
+
+/* Compute a hash of a type's definition, 0 if it cannot be altered. Returns false if the type contains an anonymous row or another pseudo-type. */
 bool
 emogi_type_identify(Oid type, uint64 *identity)
 {
-	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext, "emogi definition of a type", ALLOCSET_SMALL_SIZES);
-	MemoryContext old = MemoryContextSwitchTo(context);
+	MemoryContext context;
+	MemoryContext old;
 	EmogiTypeWalk walk = {0};
 	ListCell   *cell;
 
+	*identity = 0;
+	if (is_fixed(type))
+		return true;
+	context = AllocSetContextCreate(CurrentMemoryContext, "emogi definition of a type", ALLOCSET_SMALL_SIZES);
+	old = MemoryContextSwitchTo(context);
 	initStringInfo(&walk.definition);
 	emogi_type_walk(type, &walk);
 	foreach(cell, walk.functions)
