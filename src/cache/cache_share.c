@@ -1,9 +1,9 @@
 /*
- * cache_share.c: what the Graphs that a role has built have together.
+ * cache_share.c: memory and entries of the cache by role.
  *
- * A cached Graph counts for nobody while memory is free. When it is short, the least recently used Graph is evicted, whoever has built it: a
- * role that builds one Graph after another would evict those of all others. So a role that would have more than emogi.role_memory, or that has
- * more than three quarters of the places for Graphs, tables or dictionaries, evicts its own Graphs before it evicts others'.
+ * Without shares, a role that builds one Graph after another would evict those of all other roles, because the least recently used Graph is
+ * evicted. Therefore a role evicts its own Graphs first if it would exceed emogi.role_memory, or if it has more than three quarters of the
+ * entries for Graphs, tables or dictionaries. Shares do not matter while memory is free.
  *
  * The sums are kept by a hash of the role. Two roles of one place are beyond their share together; each evicts its own Graphs even so.
  */

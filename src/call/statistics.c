@@ -136,7 +136,7 @@ is_rest(const Entry *entry)
 	return !OidIsValid(entry->statistic.key.userid);
 }
 
-/* The role whose entries come first in the order, for it has more than its share; InvalidOid = none. */
+/* The role whose entries are evicted first, because it has more than its share; InvalidOid = none. */
 static Oid	crowding = InvalidOid;
 
 /* Order entries by their use, the least first; those of the rest follow, and those that are free come last. */

@@ -254,7 +254,7 @@ emogi_vertices_notice_missing(const char *what, const EmogiForm *form, Datum key
 			 errhint("A vertex is in the graph if an edge begins or ends there.")));
 }
 
-/* Find a vertex of the Graph among the elements of text that is written as an array, up to quotes and blanks; NULL when there is none. */
+/* Find a vertex of the Graph among the elements, separated by commas, of text that is written as an array; NULL when there is none. */
 static const char *
 find_element(EmogiForm *form, const EmogiGraph *graph, const char *text)
 {

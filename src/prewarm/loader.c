@@ -3,8 +3,8 @@
  *
  * It is connected as the bootstrap superuser, and reads each relation as its owner, in a security-restricted operation, as REFRESH
  * MATERIALIZED VIEW does. Of what users have written only views whose Graphs are for all are run; the others are refused before they are
- * read. The database's search path leads to the relations of the list and to nothing else: what functions in a view name without a schema is looked
- * up in pg_catalog alone, or whoever may create functions in a schema of that path could have one run as the view's owner.
+ * read. The database's search path is used to find the relations of the list only. Names without a schema in functions of a view are looked
+ * up in pg_catalog: otherwise a role that can create functions in a schema of that path could have one run as the view's owner.
  */
 #include "postgres.h"
 

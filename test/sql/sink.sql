@@ -83,7 +83,7 @@ SELECT count(*) FROM emogi_cc('SELECT src, dst FROM sink_edges WHERE src < $1');
 SELECT count(*) FROM emogi_cc('SELECT $1 AS src, dst FROM sink_edges');
 SELECT count(*) FROM emogi_cc('SELECT _emogi_sink($1, src, dst) AS src, 1 AS dst FROM sink_edges');
 
--- Even to whoever knows it, only rows in the form of the load are of use. Faults are for superusers.
+-- A role that knows the number can add only rows of the form of the load. Faults are for superusers.
 RESET ROLE;
 SET emogi.fault = 'known_load=1';
 SELECT sink_taken(1);

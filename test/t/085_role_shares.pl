@@ -34,7 +34,7 @@ sub app_calls
 		SELECT cache FROM emogi_runs WHERE pid = pg_backend_pid() ORDER BY id DESC LIMIT 1});
 }
 
-# Get the number of calls of a role that the engine has in hand.
+# Get the number of calls of a role that the engine runs.
 sub running
 {
 	return $node->safe_psql('postgres', q{SELECT count(*) FROM emogi_progress WHERE username = 'mallory' AND state = 'running' AND phase = 'run'});

@@ -37,7 +37,7 @@ my $pid = $mallory->ask('SET ROLE mallory; SELECT pg_backend_pid()');
 # Get a line of /proc/PID/status in MB.
 sub megabytes { return status_of($_[0], $_[1]) / 1024; }
 
-# ---- settings: whoever adds one that a role may set says here that it raises no bound
+# ---- settings: a new one that a role can set is listed here if it raises no bound
 
 is($node->safe_psql('postgres', q{SELECT string_agg(name, ' ' ORDER BY name) FROM pg_settings WHERE name LIKE 'emogi.%' AND context = 'user'}),
 	'emogi.asynchronous emogi.build_workers emogi.cache emogi.contraction_after emogi.enable_aggregates emogi.enable_batch emogi.enable_contraction ' .
