@@ -86,8 +86,8 @@ build/objects:
 build/server:
 	@$(shell mkdir -p build)$(file >$@,$(SERVER)):
 
-emogi--$(EXTVERSION).sql: sql/emogi.sql emogi.control
-	sed 's/@EXTVERSION@/$(EXTVERSION)/' $< >$@
+emogi--$(EXTVERSION).sql: sql/emogi.sql sql/functions.dat tools/functions emogi.control
+	perl tools/functions $(EXTVERSION) >$@ || { rm -f $@; exit 1; }
 
 ifneq ($(NVCC),)
 all: emogi_cuda.so
