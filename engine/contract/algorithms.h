@@ -93,40 +93,40 @@ typedef enum EmogiWeights
 	EMOGI_WEIGHTS_ANY			/* any number: no algorithm's, but of who looks at a Graph as it is */
 } EmogiWeights;
 
-/* What an algorithm takes, beside the Graph. */
+/* What an algorithm takes, beside the Graph. parameters.h has types and ranges of numbers and switches. */
 typedef enum EmogiParameterKind
 {
 	EMOGI_NO_PARAMETER = 0,		/* ends a list of parameters */
 	EMOGI_SOURCES,				/* one vertex or several */
 	EMOGI_TARGETS,				/* several vertices: where the ways that are asked for end */
-	EMOGI_MAX_DEPTH,			/* int, hops, 0 and more, -1 = no bound: first column <= it */
-	EMOGI_MAX_DISTANCE,			/* double, 0 and more, +inf = no bound: first column <= it */
-	EMOGI_DAMPING,				/* double, 0 .. 1 */
-	EMOGI_ALPHA,				/* double, 0 and more, finite: what an edge more is worth */
-	EMOGI_BETA,					/* double, finite: what every vertex has by itself */
+	EMOGI_MAX_DEPTH,			/* hops, -1 = no bound: first column <= it */
+	EMOGI_MAX_DISTANCE,			/* +inf = no bound: first column <= it */
+	EMOGI_DAMPING,				/* probability of a step along an edge */
+	EMOGI_ALPHA,				/* what an edge more is worth */
+	EMOGI_BETA,					/* what every vertex has by itself */
 	EMOGI_START,				/* a query of start values: a double a vertex */
 	EMOGI_LEAP,					/* the same, 0 and more, or none: where leaps go, in these proportions */
-	EMOGI_MAX_ITERATIONS,		/* int, 1 and more */
-	EMOGI_TOLERANCE,			/* double, 0 and more; stop after a change below it; 0 = exactly max_iterations */
-	EMOGI_SAMPLES,				/* int, 1 and more: estimate from searches from so many vertices; 0 = exactly, from all */
-	EMOGI_RESOLUTION,			/* double, 0 and more, finite */
-	EMOGI_THETA,				/* double, 0 and more */
-	EMOGI_MAX_CLUSTER_SIZE,		/* int, 1 and more; 0 = no bound */
-	EMOGI_MAX_LEVELS,			/* int, 1 and more; 0 = no bound */
+	EMOGI_MAX_ITERATIONS,
+	EMOGI_TOLERANCE,			/* stop after a change below it; 0 = exactly max_iterations */
+	EMOGI_SAMPLES,				/* estimate from searches from so many vertices; 0 = exactly, from all */
+	EMOGI_RESOLUTION,			/* of modularity */
+	EMOGI_THETA,				/* how random choices are; 0 = not at all */
+	EMOGI_MAX_CLUSTER_SIZE,		/* vertices of a community; 0 = no bound */
+	EMOGI_MAX_LEVELS,			/* of a hierarchy; 0 = no bound */
 	EMOGI_COMMUNITIES,			/* a query of communities: a double a vertex, equal for those of one */
-	EMOGI_SEED,					/* int64: which of the random choices that an answer is made by */
-	EMOGI_NORMALIZED,			/* bool, 0 or 1 */
-	EMOGI_LENGTH,				/* int, 0 and more: steps of a walk, at most */
-	EMOGI_WALKS,				/* int, 1 and more: from each source */
-	EMOGI_RETURN,				/* double, above 0, finite: node2vec's p */
-	EMOGI_IN_OUT,				/* double, above 0, finite: node2vec's q */
+	EMOGI_SEED,					/* of the random choices */
+	EMOGI_NORMALIZED,			/* divide by the number of pairs, or to length 1 */
+	EMOGI_LENGTH,				/* steps of a walk, at most */
+	EMOGI_WALKS,				/* from each source */
+	EMOGI_RETURN,				/* node2vec's p */
+	EMOGI_IN_OUT,				/* node2vec's q */
 	EMOGI_MEASURE,				/* EmogiMeasure */
-	EMOGI_TOP_K,				/* int, 1 and more: of each vertex */
-	EMOGI_CUTOFF,				/* double, 0 .. 1: what is less is passed over */
+	EMOGI_TOP_K,				/* of each vertex */
+	EMOGI_CUTOFF,				/* what is less is passed over */
 	EMOGI_PAIRS,				/* a query of pairs of vertices, or none: all are looked at */
-	EMOGI_MAXIMUM,				/* bool: are the heaviest edges wanted, not the lightest? */
+	EMOGI_MAXIMUM,				/* the heaviest edges are wanted, not the lightest */
 	EMOGI_DIRECTION,			/* EmogiDirection */
-	EMOGI_WEIGHTED				/* bool: are the weights of the edges read, as conductances are? */
+	EMOGI_WEIGHTED				/* weights of the edges are read, as conductances are */
 } EmogiParameterKind;
 
 typedef struct EmogiParameter

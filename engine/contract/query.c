@@ -3,6 +3,8 @@
  */
 #include "query.h"
 
+#include "parameters.h"
+
 #include <stdio.h>
 
 /* Write what is wrong. */
@@ -76,17 +78,21 @@ emogi_query_is_small(const EmogiQuery *query)
 	return query->algorithm == EMOGI_RANDOM_WALK && nsteps < EMOGI_WALK_STEPS;
 }
 
-/* Check the arguments of walks. */
+/* Check the parameters of a Query that have a range. */
 static EmogiStatus
-check_walks(const EmogiQuery *query, EmogiError *error)
+check_ranges(const EmogiAlgorithmRow *row, const EmogiQuery *query, EmogiError *error)
 {
-	const double p = query->return_parameter;
-	const double q = query->in_out_parameter;
+	for (int i = 0; row->parameters[i].kind != EMOGI_NO_PARAMETER; i++)
+	{
+		const EmogiParameterRow *parameter = emogi_parameter_row(row->parameters[i].kind);
+		const double value = parameter != NULL ? emogi_parameter_value(parameter, query) : 0.0;
 
-	if (query->length < 0 || query->length > INT32_MAX || query->walks < 1 || query->walks > INT32_MAX)
-		return refuse(error, "walks have 0 steps or more, and there is at least one");
-	if (!(p > 0.0 && q > 0.0 && p < (double) INFINITY && q < (double) INFINITY))
-		return refuse(error, "finite p and q above 0 are needed");
+		if (parameter == NULL || (value >= parameter->min && value <= parameter->max) || value == parameter->none)
+			continue;
+		snprintf(error->message, sizeof error->message, "%s is out of range", parameter->name);
+		snprintf(error->detail, sizeof error->detail, "%g, of %g to %g", value, parameter->min, parameter->max);
+		return EMOGI_BAD_INPUT;
+	}
 	return EMOGI_OK;
 }
 
@@ -96,10 +102,6 @@ check_similarity(const EmogiGraph *graph, const EmogiQuery *query, EmogiError *e
 {
 	if ((unsigned int) query->measure > EMOGI_COSINE)
 		return refuse(error, "unknown measure");
-	if (query->pairs == NULL && (query->top_k < 1 || query->top_k > INT32_MAX))
-		return refuse(error, "at least one vertex is to be found for each");
-	if (!(query->cutoff >= 0.0 && query->cutoff <= 1.0))
-		return refuse(error, "a cutoff of 0 to 1 is needed");
 	return check_vertices(graph, query->pairs, query->pairs != NULL ? 2 * query->npairs : 0, "vertex of a pair", error);
 }
 
@@ -116,32 +118,15 @@ emogi_query_check(const EmogiGraph *graph, const EmogiQuery *query, EmogiError *
 		return refuse(error, "too many vertices");
 	if ((unsigned int) graph->weight_type > EMOGI_WEIGHT_F64)
 		return refuse(error, "unknown type of weights");
-	if (emogi_algorithm_takes(row, EMOGI_MAX_ITERATIONS) >= 0 && query->max_iterations < 1)
-		return refuse(error, "at least one iteration is needed");
-	if (emogi_algorithm_takes(row, EMOGI_TOLERANCE) >= 0 && !(query->tolerance >= 0.0))
-		return refuse(error, "a tolerance of 0 or more is needed");
-	if (emogi_algorithm_takes(row, EMOGI_ALPHA) >= 0 && !(query->alpha >= 0.0 && query->alpha < (double) INFINITY))
-		return refuse(error, "a finite alpha of 0 or more is needed");
-	if (emogi_algorithm_takes(row, EMOGI_BETA) >= 0 && !(fabs(query->beta) < (double) INFINITY))
-		return refuse(error, "a finite beta is needed");
-	if (emogi_algorithm_takes(row, EMOGI_SAMPLES) >= 0 && query->samples < 0)
-		return refuse(error, "the number of samples must not be negative");
-	if (emogi_algorithm_takes(row, EMOGI_RESOLUTION) >= 0 && !(query->resolution >= 0.0 && query->resolution < (double) INFINITY))
-		return refuse(error, "a finite resolution of 0 or more is needed");
-	if (emogi_algorithm_takes(row, EMOGI_THETA) >= 0 && !(query->theta >= 0.0))
-		return refuse(error, "a theta of 0 or more is needed");
-	if (emogi_algorithm_takes(row, EMOGI_MAX_CLUSTER_SIZE) >= 0 && query->max_cluster_size < 0)
-		return refuse(error, "a community has at least one vertex");
-	if (emogi_algorithm_takes(row, EMOGI_MAX_LEVELS) >= 0 && query->max_levels < 0)
-		return refuse(error, "at least one level is needed");
+	status = check_ranges(row, query, error);
+	if (status != EMOGI_OK)
+		return status;
 	if (emogi_algorithm_takes(row, EMOGI_COMMUNITIES) >= 0 && query->values == NULL && graph->nvertices > 0)
 		return refuse(error, "communities are needed");
 	if (emogi_algorithm_takes(row, EMOGI_START) >= 0 && query->values == NULL && graph->nvertices > 0)
 		return refuse(error, "start values are needed");
 	if (emogi_query_needs_backward(query) && graph->backward.offsets == NULL && graph->nvertices > 0)
 		return refuse(error, "the lists against the edges are needed, too");
-	if (query->algorithm == EMOGI_RANDOM_WALK)
-		status = check_walks(query, error);
 	if (query->algorithm == EMOGI_SIMILARITY)
 		status = check_similarity(graph, query, error);
 	if (status != EMOGI_OK)

@@ -18,12 +18,9 @@
 #include "utils/float.h"
 #include "utils/lsyscache.h"
 
+#include "contract/parameters.h"
 #include "function/function.h"
 #include "server/sql_version.h"
-
-/* p and q of random walks: beyond that their products are no numbers. */
-#define LEAST_BIAS 1e-100
-#define MOST_BIAS 1e100
 
 /*
  * Get the declared type of an argument. Asked of the catalog: calls that are no expression, as by the fastpath, could not
@@ -129,38 +126,39 @@ emogi_arguments_direction(FunctionCallInfo fcinfo, int n, EmogiDirection otherwi
 	return direction;
 }
 
-/* Get a number that must lie in [least, most]; raises 22023, for NaN too. */
+/* Get a number that must lie in the range of its row; raises 22023, for NaN too. */
 static double
-number_argument(FunctionCallInfo fcinfo, int n, const char *name, double otherwise, double least, double most)
+number_argument(FunctionCallInfo fcinfo, int n, const EmogiParameterRow *row, double otherwise)
 {
 	double		number;
 
 	if (PG_ARGISNULL(n))
 		return otherwise;
 	number = PG_GETARG_FLOAT8(n);
-	if (!(number >= least && number <= most))
+	if (!(number >= row->min && number <= row->max))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("%s is out of range: %s", name, float8out_internal(number)),
-				 most < DBL_MAX ? errhint("It must be between %g and %g.", least, most) :
-				 least < 0.0 ? errhint("It must be finite.") :
-				 isinf(most) ? errhint("It must be %g or more.", least) : errhint("It must be %g or more, and finite.", least)));
+				 errmsg("%s is out of range: %s", row->name, float8out_internal(number)),
+				 row->max < DBL_MAX ? errhint("It must be between %g and %g.", row->min, row->max) :
+				 row->min < 0.0 ? errhint("It must be finite.") :
+				 isinf(row->max) ? errhint("It must be %g or more.", row->min) :
+				 errhint("It must be %g or more, and finite.", row->min)));
 	return number;
 }
 
-/* Get an int that must be `least` or more; raises 22023 with what went wrong and a hint. */
+/* Get an int that must be `min`, 0 or 1, or more; raises 22023 with a hint. */
 static int64
-int_argument(FunctionCallInfo fcinfo, int n, int64 otherwise, int32 least, const char *wrong, const char *hint)
+int_argument(FunctionCallInfo fcinfo, int n, int64 otherwise, int32 min, const char *name, const char *hint)
 {
 	int32		number;
 
 	if (PG_ARGISNULL(n))
 		return otherwise;
 	number = PG_GETARG_INT32(n);
-	if (number < least)
+	if (number < min)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("%s: %d", wrong, number),
+				 errmsg(min == 0 ? "%s must not be negative: %d" : "%s must be positive: %d", name, number),
 				 errhint("%s", hint)));
 	return number;
 }
@@ -169,7 +167,30 @@ int_argument(FunctionCallInfo fcinfo, int n, int64 otherwise, int32 least, const
 int64
 emogi_arguments_count(FunctionCallInfo fcinfo, int n, int64 otherwise, const char *name, const char *hint)
 {
-	return int_argument(fcinfo, n, otherwise, 1, psprintf("%s must be positive", name), hint);
+	return int_argument(fcinfo, n, otherwise, 1, name, hint);
+}
+
+/* Read an argument that is a number or a switch into its field of a query. */
+static void
+read_parameter(FunctionCallInfo fcinfo, int n, const EmogiParameterRow *row, double otherwise, EmogiQuery *query)
+{
+	void	   *field = (char *) query + row->offset;
+
+	switch (row->type)
+	{
+		case EMOGI_PARAMETER_INT:
+			*(int64_t *) field = int_argument(fcinfo, n, otherwise, row->min, row->name, row->hint);
+			break;
+		case EMOGI_PARAMETER_BIGINT:
+			*(uint64_t *) field = PG_ARGISNULL(n) ? (uint64) otherwise : (uint64) PG_GETARG_INT64(n);
+			break;
+		case EMOGI_PARAMETER_FLOAT8:
+			*(double *) field = number_argument(fcinfo, n, row, otherwise);
+			break;
+		case EMOGI_PARAMETER_BOOLEAN:
+			*(bool *) field = PG_ARGISNULL(n) ? otherwise != 0 : PG_GETARG_BOOL(n);
+			break;
+	}
 }
 
 /* Get the measure argument; raises 22023. */
@@ -282,34 +303,20 @@ emogi_arguments_pairs(FunctionCallInfo fcinfo, int n, EmogiTask *task)
 static void
 read_argument(FunctionCallInfo fcinfo, int n, const EmogiParameter *parameter, EmogiTask *task)
 {
-	const double otherwise = parameter->otherwise;
-	const double infinity = (double) INFINITY;
+	const EmogiParameterRow *row = emogi_parameter_row(parameter->kind);
 
+	if (row != NULL)
+	{
+		read_parameter(fcinfo, n, row, parameter->otherwise, &task->query);
+		return;
+	}
 	switch (parameter->kind)
 	{
-		case EMOGI_NO_PARAMETER:
-			break;
 		case EMOGI_SOURCES:
 			read_sources(fcinfo, n, task);
 			break;
 		case EMOGI_TARGETS:
 			read_goals(fcinfo, n, task);
-			break;
-		case EMOGI_MAX_DEPTH:
-			task->query.max_depth = int_argument(fcinfo, n, otherwise, 0, "max_depth must not be negative",
-												 "Use NULL for no bound, 0 for the source alone.");
-			break;
-		case EMOGI_MAX_DISTANCE:
-			task->query.max_distance = number_argument(fcinfo, n, "max_distance", otherwise, 0, infinity);
-			break;
-		case EMOGI_DAMPING:
-			task->query.damping = number_argument(fcinfo, n, "damping", otherwise, 0, 1);
-			break;
-		case EMOGI_ALPHA:
-			task->query.alpha = number_argument(fcinfo, n, "alpha", otherwise, 0, DBL_MAX);
-			break;
-		case EMOGI_BETA:
-			task->query.beta = number_argument(fcinfo, n, "beta", otherwise, -DBL_MAX, DBL_MAX);
 			break;
 		case EMOGI_START:
 			task->start = start_argument(fcinfo, n);
@@ -317,73 +324,21 @@ read_argument(FunctionCallInfo fcinfo, int n, const EmogiParameter *parameter, E
 		case EMOGI_LEAP:
 			task->start = PG_ARGISNULL(n) ? NULL : start_argument(fcinfo, n);
 			break;
-		case EMOGI_WEIGHTED:
-			task->query.is_weighted = !PG_ARGISNULL(n) && PG_GETARG_BOOL(n);
-			break;
-		case EMOGI_MAX_ITERATIONS:
-			task->query.max_iterations = int_argument(fcinfo, n, otherwise, 1, "max_iterations must be positive",
-													  "Use 1 or more.");
-			break;
-		case EMOGI_TOLERANCE:
-			task->query.tolerance = number_argument(fcinfo, n, "tolerance", otherwise, 0, infinity);
-			break;
-		case EMOGI_SAMPLES:
-			task->query.samples = int_argument(fcinfo, n, otherwise, 1, "samples must be positive", "Use 1 or more, or NULL for all vertices.");
-			break;
-		case EMOGI_RESOLUTION:
-			task->query.resolution = number_argument(fcinfo, n, "resolution", otherwise, 0, DBL_MAX);
-			break;
-		case EMOGI_THETA:
-			task->query.theta = number_argument(fcinfo, n, "theta", otherwise, 0, infinity);
-			break;
-		case EMOGI_MAX_CLUSTER_SIZE:
-			task->query.max_cluster_size = int_argument(fcinfo, n, otherwise, 1, "max_cluster_size must be positive",
-														"Use NULL for no bound, 1 or more else.");
-			break;
-		case EMOGI_MAX_LEVELS:
-			task->query.max_levels = int_argument(fcinfo, n, otherwise, 1, "max_levels must be positive",
-												  "Use NULL for no bound, 1 or more else.");
-			break;
 		case EMOGI_COMMUNITIES:
 			task->start = values_argument(fcinfo, n, EMOGI_COMMUNITIES_QUERY,
 										  "Give a query that returns a vertex and its community: 'SELECT vertex, community FROM communities'.");
 			break;
-		case EMOGI_SEED:
-			task->query.seed = PG_ARGISNULL(n) ? (uint64) otherwise : (uint64) PG_GETARG_INT64(n);
-			break;
-		case EMOGI_NORMALIZED:
-			task->query.normalized = PG_ARGISNULL(n) ? otherwise != 0 : PG_GETARG_BOOL(n);
-			break;
-		case EMOGI_LENGTH:
-			task->query.length = int_argument(fcinfo, n, otherwise, 0, "length must not be negative", "Use 0 for the source alone, 1 or more steps else.");
-			break;
-		case EMOGI_WALKS:
-			task->query.walks = int_argument(fcinfo, n, otherwise, 1, "walks must be positive", "Use 1 or more, from each source.");
-			break;
-		case EMOGI_RETURN:
-			task->query.return_parameter = number_argument(fcinfo, n, "p", otherwise, LEAST_BIAS, MOST_BIAS);
-			break;
-		case EMOGI_IN_OUT:
-			task->query.in_out_parameter = number_argument(fcinfo, n, "q", otherwise, LEAST_BIAS, MOST_BIAS);
-			break;
 		case EMOGI_MEASURE:
-			task->query.measure = measure_argument(fcinfo, n, (EmogiMeasure) otherwise);
-			break;
-		case EMOGI_TOP_K:
-			task->query.top_k = int_argument(fcinfo, n, otherwise, 1, "top_k must be positive", "Use 1 or more, of each vertex.");
-			break;
-		case EMOGI_CUTOFF:
-			task->query.cutoff = number_argument(fcinfo, n, "cutoff", otherwise, 0, 1);
+			task->query.measure = measure_argument(fcinfo, n, (EmogiMeasure) parameter->otherwise);
 			break;
 		case EMOGI_PAIRS:
 			task->pairs = PG_ARGISNULL(n) ? NULL : text_to_cstring(PG_GETARG_TEXT_PP(n));
 			break;
-		case EMOGI_MAXIMUM:
-			task->query.maximum = !PG_ARGISNULL(n) && PG_GETARG_BOOL(n);
-			break;
 		case EMOGI_DIRECTION:
-			task->direction = emogi_arguments_direction(fcinfo, n, (EmogiDirection) otherwise);
+			task->direction = emogi_arguments_direction(fcinfo, n, (EmogiDirection) parameter->otherwise);
 			break;
+		default:
+			elog(ERROR, "parameter %d has neither a row nor a reader", (int) parameter->kind);
 	}
 }
 
