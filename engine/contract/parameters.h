@@ -31,7 +31,7 @@ extern "C" {
 /* Types of parameters, each with its type in a Query and in SQL. */
 typedef enum EmogiParameterType
 {
-	EMOGI_PARAMETER_INT,			/* int64_t, int: SQL checks min alone, as max is not below that of int */
+	EMOGI_PARAMETER_INT,		/* int64_t, int: SQL checks min alone, as max is not below that of int */
 	EMOGI_PARAMETER_BIGINT,		/* uint64_t, bigint: any number */
 	EMOGI_PARAMETER_FLOAT8,		/* double, float8 */
 	EMOGI_PARAMETER_BOOLEAN		/* bool, boolean */
