@@ -141,7 +141,7 @@ check_query(const char *name, const EmogiGraph *graph, const EmogiQuery *query)
 static void
 check_graph(const char *name, const EmogiGraph *graph, uint64_t seed)
 {
-	static const double bounds[] = {INFINITY, INFINITY, 0.0, 3.0, 100.5, 1e5, 1e300, -1.0};
+	static const double bounds[] = {INFINITY, INFINITY, 0.0, 3.0, 100.5, 1e5, 1e300, 0.5};
 	uint32_t	sources[MAX_SOURCES] = {0};
 
 	for (uint64_t i = 0; i < QUERIES; i++)
