@@ -211,10 +211,12 @@ show_cached(EmogiCall *call, const EmogiWish *wish, const char *cache, EmogiGrap
 static void
 obtain_shared(EmogiCall *call, const EmogiSource *source, const Rows *rows, const EmogiWish *wish, EmogiGraph *graph)
 {
-	if (rows->tree != NULL && rows->tree->is_folded && !emogi_wish_asked_before(wish, true) && !wish->key.shared_only &&
-		!emogi_wish_is_cached(wish))
+	const char *why_not = emogi_wish_asked_first(wish, true);
+
+	if (why_not != NULL && !wish->key.shared_only && !emogi_wish_is_cached(wish))
 	{
-		build_privately(call, source, rows, &wish->key, EMOGI_NOT_ASKED_BEFORE, graph);
+		emogi_wish_drop_for_private(wish);
+		build_privately(call, source, rows, &wish->key, why_not, graph);
 		return;
 	}
 	switch (emogi_wish_find(call->slot, wish))

@@ -19,6 +19,8 @@ typedef struct EmogiWish
 {
 	EmogiGraphKey key;
 	const char *text;			/* of a query; NULL = it is none */
+	bool		has_values;		/* another call of the like may have other values in it: folded ones, or constants of a query's text, */
+	uint64		shape;			/* ... of this shape (tree.h); 0 = they are folded */
 	bool		has_vertices;	/* some are there with or without an edge: its edges are not all of it */
 	int			nleaves;
 	Oid		   *relids;			/* [nleaves], tables, ascending as find_all_inheritors has them */
@@ -31,8 +33,9 @@ typedef struct EmogiWish
 	bool		can_follow;		/* the changes of all of them can be followed (live.h) */
 } EmogiWish;
 
-/* Why the Graph of a query may not be shared yet. */
+/* Why the Graph of a query may not be shared yet: for a value that was folded, and for other constants. */
 #define EMOGI_NOT_ASKED_BEFORE "a value in it, of the time, the user or a setting perhaps, is asked for the first time; the next call with it is for all"
+#define EMOGI_NEW_CONSTANTS "such a query was asked for with other constants before; the next call with these is for all"
 
 /* What comes of it. */
 typedef enum EmogiFinding
@@ -50,7 +53,7 @@ extern void emogi_wish_free(EmogiWish *wish);
 extern bool emogi_wish_may_share(EmogiWish *wish, List *leaves);
 extern bool emogi_wish_may_be_shared(void);
 extern const char *emogi_wish_why_not(const EmogiWish *wish);
-extern bool emogi_wish_asked_before(const EmogiWish *wish, bool noted);
+extern const char *emogi_wish_asked_first(const EmogiWish *wish, bool noted);
 extern EmogiFinding emogi_wish_find(EmogiSlot *slot, const EmogiWish *wish);
 extern void emogi_wish_register(const EmogiWish *wish);
 extern void emogi_wish_release_donor(EmogiSlot *slot);
@@ -84,6 +87,13 @@ extern bool emogi_wish_reserve_at(EmogiSlot *slot, const EmogiWish *wish, const 
 
 extern bool emogi_wish_is_cached(const EmogiWish *wish);
 extern void emogi_wish_publish(EmogiCall *call, EmogiGraph *graph, uint32 weight_misfits, uint64 nskipped, uint64 *counter);
+
+/* ---- wish_drop.c: Graphs that no call can use any more ---- */
+
+extern bool emogi_wish_is_outdated(const EmogiCached *cached, TransactionId oldest_xid);
+extern bool emogi_wish_is_lost(const EmogiCached *cached);
+extern void emogi_wish_drop_some(const EmogiXidSnapshot *xids, TransactionId oldest_xid);
+extern void emogi_wish_drop_for_private(const EmogiWish *wish);
 
 /* ---- wish_keep.c: the mark of a Graph that is kept; build.h has the rest ---- */
 

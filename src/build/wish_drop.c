@@ -1,0 +1,121 @@
+/*
+ * wish_drop.c: Graphs that no call can use any more are dropped.
+ *
+ * When a table has changed, the next version of a Graph makes those before it superfluous (wish_publish.c). A query with a value that no call
+ * gives again has no next version. So each call that builds a Graph looks at some others, of all queries, a few at a time and all in turn: as many as are
+ * published are looked at many times over, so that few are there at any time that cannot be used.
+ *
+ * A Graph of a query is dropped
+ * - at once, if no snapshot is left, and none will come, that sees its rows: a transaction has changed a table, and all snapshots see that as ended;
+ * - when it has not been used for EMOGI_IDLE_MS, if new snapshots see other rows. An old one that is left may ask for it, but need not be there for
+ *   its sake: the oldest transaction id that some snapshot sees as running may be that of a writer which never reads, or of a replication slot.
+ *
+ * Not before calls that have used it with emogi.max_staleness can do so no more. Graphs of tables are not dropped here: of each there is one that cannot be
+ * used at most, and the planner has its size. Of a query the size is noted (cache/asked.c).
+ */
+#include "postgres.h"
+
+#include "storage/procarray.h"
+#include "utils/timestamp.h"
+
+#include "build/wish.h"
+
+/* Entries that are looked at for each Graph that is built, and leaves of theirs, as a look takes time for each. */
+#define EMOGI_MOST_LOOKS 64
+#define EMOGI_MOST_LEAVES 1024
+
+#define EMOGI_IDLE_MS 60000
+
+/* Will no snapshot ever again see the rows of a Graph? Caller holds cache_lock. */
+bool
+emogi_wish_is_outdated(const EmogiCached *cached, TransactionId oldest_xid)
+{
+	for (int i = 0; i < cached->nleaves; i++)
+		if (emogi_ring_outdated(cached->leaves[i].table, &cached->xids, oldest_xid))
+			return true;
+	return false;
+}
+
+/* Can a Graph be found by nobody any more? Its live state has gone, and the rings do not know it. Caller holds cache_lock. */
+bool
+emogi_wish_is_lost(const EmogiCached *cached)
+{
+	return !cached->by_ring && !emogi_live_state_is_there(cached->live_id);
+}
+
+/* Will no snapshot that is not older than `newer` see the rows of a Graph? */
+static bool
+is_passed(const EmogiCached *cached, const EmogiXidSnapshot *newer)
+{
+	for (int i = 0; i < cached->nleaves; i++)
+		if (emogi_ring_passed(cached->leaves[i].table, &cached->xids, newer))
+			return true;
+	return false;
+}
+
+/* May a call that takes stale answers be given a Graph, as far as those tell that have used it? */
+static bool
+may_serve_stale(const EmogiCached *cached, TimestampTz now)
+{
+	return cached->staleness_ms > 0 && !TimestampDifferenceExceeds(cached->exact_at, now, cached->staleness_ms);
+}
+
+/* May a Graph go, as one that nobody can use? */
+static bool
+may_go(const EmogiCached *cached, const EmogiXidSnapshot *xids, TransactionId oldest_xid, TimestampTz now)
+{
+	if (!cached->key.of_query || cached->live_id != 0)
+		return emogi_wish_is_lost(cached);
+	if (may_serve_stale(cached, now))
+		return false;
+	return emogi_wish_is_outdated(cached, oldest_xid) ||
+		(TimestampDifferenceExceeds(cached->last_used, now, EMOGI_IDLE_MS) && is_passed(cached, xids));
+}
+
+/* Drop a Graph. Its tables stay tracked for a while, as those of one that makes room. */
+static void
+drop(EmogiCached *cached)
+{
+	if (cached->key.of_query)
+		emogi_asked_keep_size(&cached->key, cached->graph.nvertices, emogi_cache_stored_edges(cached));
+	for (int i = 0; i < cached->nleaves; i++)
+		emogi_tables_displace(cached->leaves[i].table);
+	emogi_cache_doom(cached);
+	emogi_cache_shared->counters.drops++;
+}
+
+/*
+ * Drop some of the Graphs of queries that no call can use any more, but for those in use. xids: of a snapshot that a call has; oldest_xid: what all snapshots
+ * see as ended that is below. Caller holds cache_lock, and calls emogi_cache_free_doomed without it.
+ */
+void
+emogi_wish_drop_some(const EmogiXidSnapshot *xids, TransactionId oldest_xid)
+{
+	EmogiCache *cache = emogi_cache_shared;
+	const TimestampTz now = GetCurrentTimestamp();
+	const uint32 nlooks = Min(cache->nused, EMOGI_MOST_LOOKS);
+	int			nleaves = 0;
+
+	for (uint32 i = 0; i < nlooks && nleaves < EMOGI_MOST_LEAVES; i++)
+	{
+		EmogiCached *cached = &cache->graphs[cache->swept++ % cache->nused];
+
+		if (cached->state != EMOGI_GRAPH_READY || cached->pins > 0 || cached->kept)
+			continue;
+		nleaves += cached->nleaves;
+		if (may_go(cached, xids, oldest_xid, now))
+			drop(cached);
+	}
+}
+
+/* Drop some as emogi_wish_drop_some does, for a call that builds a Graph of its own under the wish's snapshot. */
+void
+emogi_wish_drop_for_private(const EmogiWish *wish)
+{
+	const TransactionId oldest_xid = GetOldestNonRemovableTransactionId(NULL);
+
+	emogi_cache_lock();
+	emogi_wish_drop_some(&wish->xids, oldest_xid);
+	emogi_cache_unlock();
+	emogi_cache_free_doomed();
+}
