@@ -19,9 +19,11 @@
 #include "utils/timestamp.h"
 
 #include "build/wish.h"
+#include "server/fault.h"
 
-/* Entries that are looked at for each Graph that is built, and leaves of theirs, as a look takes time for each. */
-#define EMOGI_MOST_LOOKS 64
+/* Entries that are looked at for each Graph that is built: those that were used last, and some in turn. And leaves of theirs, as a look takes time for each. */
+#define EMOGI_MOST_LATEST 8
+#define EMOGI_MOST_LOOKS 32
 #define EMOGI_MOST_LEAVES 1024
 
 #define EMOGI_IDLE_MS 60000
@@ -60,16 +62,22 @@ may_serve_stale(const EmogiCached *cached, TimestampTz now)
 	return cached->staleness_ms > 0 && !TimestampDifferenceExceeds(cached->exact_at, now, cached->staleness_ms);
 }
 
+/* Was a Graph not used for long? */
+static bool
+is_idle(const EmogiCached *cached, TimestampTz now)
+{
+	return TimestampDifferenceExceeds(cached->last_used, now, emogi_faults.idle_ms > 0 ? emogi_faults.idle_ms - 1 : EMOGI_IDLE_MS);
+}
+
 /* May a Graph go, as one that nobody can use? */
 static bool
 may_go(const EmogiCached *cached, const EmogiXidSnapshot *xids, TransactionId oldest_xid, TimestampTz now)
 {
 	if (!cached->key.of_query || cached->live_id != 0)
 		return emogi_wish_is_lost(cached);
-	if (may_serve_stale(cached, now))
+	if (may_serve_stale(cached, now) || emogi_faults.tree[EMOGI_TREE_DROP])
 		return false;
-	return emogi_wish_is_outdated(cached, oldest_xid) ||
-		(TimestampDifferenceExceeds(cached->last_used, now, EMOGI_IDLE_MS) && is_passed(cached, xids));
+	return emogi_wish_is_outdated(cached, oldest_xid) || (is_idle(cached, now) && is_passed(cached, xids));
 }
 
 /* Drop a Graph. Its tables stay tracked for a while, as those of one that makes room. */
@@ -84,28 +92,48 @@ drop(EmogiCached *cached)
 	emogi_cache_shared->counters.drops++;
 }
 
+/* What those who look for Graphs to drop know of snapshots, and the leaves that they have looked at. */
+typedef struct Sweep
+{
+	const EmogiXidSnapshot *xids;
+	TransactionId oldest_xid;
+	TimestampTz now;
+	int			nleaves;
+} Sweep;
+
+/* Drop a Graph if no call can use it any more, and none does. */
+static void
+drop_if_useless(EmogiCached *cached, Sweep *sweep)
+{
+	if (cached->state != EMOGI_GRAPH_READY || cached->pins > 0 || cached->kept)
+		return;
+	sweep->nleaves += cached->nleaves;
+	if (may_go(cached, sweep->xids, sweep->oldest_xid, sweep->now))
+		drop(cached);
+}
+
 /*
- * Drop some of the Graphs of queries that no call can use any more, but for those in use. xids: of a snapshot that a call has; oldest_xid: what all snapshots
- * see as ended that is below. Caller holds cache_lock, and calls emogi_cache_free_doomed without it.
+ * Drop some of the Graphs of queries that no call can use any more, but for those in use: of those that were used last, which are what a series of calls
+ * leaves, and of all in turn. xids: of a snapshot that a call has; oldest_xid: all snapshots see the transactions below it as ended. Caller holds cache_lock, and calls
+ * emogi_cache_free_doomed without it.
  */
 void
 emogi_wish_drop_some(const EmogiXidSnapshot *xids, TransactionId oldest_xid)
 {
 	EmogiCache *cache = emogi_cache_shared;
-	const TimestampTz now = GetCurrentTimestamp();
 	const uint32 nlooks = Min(cache->nused, EMOGI_MOST_LOOKS);
-	int			nleaves = 0;
+	Sweep		sweep = {.xids = xids,.oldest_xid = oldest_xid,.now = GetCurrentTimestamp()};
+	dlist_node *node = dlist_is_empty(&cache->used) ? NULL : dlist_tail_node(&cache->used);
 
-	for (uint32 i = 0; i < nlooks && nleaves < EMOGI_MOST_LEAVES; i++)
+	for (int i = 0; i < EMOGI_MOST_LATEST && node != NULL && sweep.nleaves < EMOGI_MOST_LEAVES; i++)
 	{
-		EmogiCached *cached = &cache->graphs[cache->swept++ % cache->nused];
+		EmogiCached *cached = dlist_container(EmogiCached, order, node);
 
-		if (cached->state != EMOGI_GRAPH_READY || cached->pins > 0 || cached->kept)
-			continue;
-		nleaves += cached->nleaves;
-		if (may_go(cached, xids, oldest_xid, now))
-			drop(cached);
+		node = dlist_has_prev(&cache->used, node) ? dlist_prev_node(&cache->used, node) : NULL;
+		drop_if_useless(cached, &sweep);
 	}
+	for (uint32 i = 0; i < nlooks && sweep.nleaves < EMOGI_MOST_LEAVES; i++)
+		drop_if_useless(&cache->graphs[cache->swept++ % cache->nused], &sweep);
 }
 
 /* Drop some as emogi_wish_drop_some does, for a call that builds a Graph of its own under the wish's snapshot. */
