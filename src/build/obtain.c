@@ -211,12 +211,12 @@ show_cached(EmogiCall *call, const EmogiWish *wish, const char *cache, EmogiGrap
 static void
 obtain_shared(EmogiCall *call, const EmogiSource *source, const Rows *rows, const EmogiWish *wish, EmogiGraph *graph)
 {
-	const char *why_not = emogi_wish_asked_first(wish, true);
+	const bool	is_new = emogi_wish_asked_first(wish, true) && !wish->key.shared_only;
 
-	if (why_not != NULL && !wish->key.shared_only && !emogi_wish_is_cached(wish))
+	if (is_new && rows->tree->is_folded && !emogi_wish_is_cached(wish))
 	{
 		emogi_wish_drop_for_private(wish);
-		build_privately(call, source, rows, &wish->key, why_not, graph);
+		build_privately(call, source, rows, &wish->key, EMOGI_NOT_ASKED_BEFORE, graph);
 		return;
 	}
 	switch (emogi_wish_find(call->slot, wish))
@@ -225,6 +225,7 @@ obtain_shared(EmogiCall *call, const EmogiSource *source, const Rows *rows, cons
 			show_cached(call, wish, "hit", graph);
 			break;
 		case EMOGI_MUST_BUILD:
+			emogi_cache_shared->graphs[call->slot->graph].asked_once = is_new;
 			if (build_shared(call, source, rows, wish, graph))
 				show_cached(call, wish, "built", graph);
 			break;

@@ -296,6 +296,7 @@ take(EmogiSlot *slot, EmogiCached *cached)
 	slot->graph = emogi_wish_pin(cached);
 	pg_atomic_write_u64(&slot->nskipped, cached->nskipped);
 	cached->hits++;
+	cached->asked_once = false;
 	cached->staleness_ms = Max(cached->staleness_ms, emogi_max_staleness_ms);
 	emogi_cache_shared->counters.hits++;
 }

@@ -33,9 +33,8 @@ typedef struct EmogiWish
 	bool		can_follow;		/* the changes of all of them can be followed (live.h) */
 } EmogiWish;
 
-/* Why the Graph of a query may not be shared yet: for a value that was folded, and for other constants. */
+/* Why the Graph of a query may not be shared yet. */
 #define EMOGI_NOT_ASKED_BEFORE "a value in it, of the time, the user or a setting perhaps, is asked for the first time; the next call with it is for all"
-#define EMOGI_NEW_CONSTANTS "such a query was asked for with other constants before; the next call with these is for all"
 
 /* What comes of it. */
 typedef enum EmogiFinding
@@ -53,7 +52,7 @@ extern void emogi_wish_free(EmogiWish *wish);
 extern bool emogi_wish_may_share(EmogiWish *wish, List *leaves);
 extern bool emogi_wish_may_be_shared(void);
 extern const char *emogi_wish_why_not(const EmogiWish *wish);
-extern const char *emogi_wish_asked_first(const EmogiWish *wish, bool noted);
+extern bool emogi_wish_asked_first(const EmogiWish *wish, bool noted);
 extern EmogiFinding emogi_wish_find(EmogiSlot *slot, const EmogiWish *wish);
 extern void emogi_wish_register(const EmogiWish *wish);
 extern void emogi_wish_release_donor(EmogiSlot *slot);
@@ -94,6 +93,7 @@ extern bool emogi_wish_is_outdated(const EmogiCached *cached, TransactionId olde
 extern bool emogi_wish_is_lost(const EmogiCached *cached);
 extern void emogi_wish_drop_some(const EmogiXidSnapshot *xids, TransactionId oldest_xid);
 extern void emogi_wish_drop_for_private(const EmogiWish *wish);
+extern void emogi_wish_drop_once(EmogiCached *published);
 
 /* ---- wish_keep.c: the mark of a Graph that is kept; build.h has the rest ---- */
 

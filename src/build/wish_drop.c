@@ -20,6 +20,7 @@
 
 #include "build/wish.h"
 #include "server/fault.h"
+#include "server/region.h"
 
 /* Entries that are looked at for each Graph that is built: those that were used last, and some in turn. And leaves of theirs, as a look takes time for each. */
 #define EMOGI_MOST_LATEST 8
@@ -27,6 +28,9 @@
 #define EMOGI_MOST_LEAVES 1024
 
 #define EMOGI_IDLE_MS 60000
+
+/* Of emogi.max_memory that Graphs together may have that are asked_once, but for the last one. */
+#define EMOGI_ONCE_SHARE 8
 
 /* Will no snapshot ever again see the rows of a Graph? Caller holds cache_lock. */
 bool
@@ -146,4 +150,38 @@ emogi_wish_drop_for_private(const EmogiWish *wish)
 	emogi_wish_drop_some(&wish->xids, oldest_xid);
 	emogi_cache_unlock();
 	emogi_cache_free_doomed();
+}
+
+/* Find the Graph of an id that is still asked_once, and may go; NULL when there is none. */
+static EmogiCached *
+find_once(uint64 id)
+{
+	EmogiCached *cached = &emogi_cache_shared->graphs[id % EMOGI_MAX_GRAPHS];
+
+	return id != 0 && cached->id == id && cached->state == EMOGI_GRAPH_READY && cached->asked_once && !cached->kept ? cached : NULL;
+}
+
+/*
+ * Have a Graph that has just been published, and that is asked_once, make room before all others, and drop those that were published so before it, but for the
+ * last ones, which take an eighth of the budget together. Caller holds cache_lock, and calls emogi_cache_free_doomed without it.
+ */
+void
+emogi_wish_drop_once(EmogiCached *published)
+{
+	EmogiCache *cache = emogi_cache_shared;
+	uint64		bytes = published->bytes;
+
+	dlist_delete(&published->order);
+	dlist_push_head(&cache->used, &published->order);
+	for (uint32 i = 1; i <= EMOGI_MOST_ONCE; i++)
+	{
+		EmogiCached *cached = find_once(cache->once[(cache->next_once - i) % EMOGI_MOST_ONCE]);	/* the last one first */
+
+		if (cached == NULL)
+			continue;
+		bytes += cached->bytes;
+		if (i == EMOGI_MOST_ONCE || bytes > emogi_region_budget_bytes() / EMOGI_ONCE_SHARE)
+			drop(cached);
+	}
+	cache->once[cache->next_once++ % EMOGI_MOST_ONCE] = published->id;
 }

@@ -174,6 +174,8 @@ emogi_wish_publish(EmogiCall *call, EmogiGraph *graph, uint32 weight_misfits, ui
 	(*counter)++;
 	mark_lost = doom_predecessors(cached, oldest_xid) && !emogi_cache_keep(cached, &together);
 	emogi_wish_drop_some(&cached->xids, oldest_xid);
+	if (cached->asked_once)
+		emogi_wish_drop_once(cached);
 	emogi_cache_unlock();
 	ConditionVariableBroadcast(&emogi_cache_shared->changed);
 	emogi_cache_free_doomed();

@@ -172,6 +172,7 @@ typedef struct EmogiCached
 	bool		leaving;		/* DOOMED, and somebody is about to free it */
 	bool		packed;			/* its memory is a small block; else whole granules */
 	bool		kept;			/* READY, and not evicted to make room: see cache_keep.c */
+	bool		asked_once;		/* of constants that no other call has asked for yet: see ../build/wish_values.c; until it is READY its builder's */
 	EmogiCacheSum counted;		/* among those of its builder, see cache_share.c; all 0 = not counted */
 	EmogiGraph	graph;
 	uint32		weight_misfits; /* EMOGI_NOT_* over all weights */
@@ -236,6 +237,9 @@ typedef struct EmogiCacheCounters
 /* Sums of Graphs by their builders. Roles that share a place share its sum. */
 #define EMOGI_BUILDERS		1024
 
+/* Graphs that stay though their constants were asked for once. */
+#define EMOGI_MOST_ONCE		4
+
 /* All under cache_lock but ndoomed. */
 typedef struct EmogiCache
 {
@@ -247,6 +251,8 @@ typedef struct EmogiCache
 	pg_atomic_uint32 ndoomed;	/* read without lock */
 	volatile bool contractions_wanted;	/* of some Graph, perhaps; read without lock */
 	uint32		nused;			/* entries [0, nused) are set up */
+	uint64		once[EMOGI_MOST_ONCE];	/* ids of the last Graphs that were published as asked_once, 0 = none; */
+	uint32		next_once;		/* ... and the place of the next */
 	uint32		swept;			/* the next of them that is looked at for whether a call can use it, see ../build/wish_drop.c */
 	dlist_head	free;
 	dlist_head	used;			/* BUILDING and READY, the least recently used first */

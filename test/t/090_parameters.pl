@@ -68,11 +68,22 @@ sub anew
 	$primary->safe_psql('postgres', 'SELECT emogi_evict(); SELECT emogi_reset()');
 }
 
-# A new value a call, and a change before each. The first query of its kind is cached; the next ones are for their calls alone.
+# A new value a call, and a change before each.
 $primary->safe_psql('postgres', 'CALL ask(1, 300, true)');
-cmp_ok(value('graphs'), '<=', 1, 'after 300 calls with a value each, on a table that is written, there is a graph at most');
+cmp_ok(value('graphs'), '<=', 4, 'after 300 calls with a value each, on a table that is written, there are few graphs');
 cmp_ok(value('bytes'), '<', 1 << 20, '... of less than 1 MB');
-cmp_ok(value('private'), '>=', 299, '... each call had a graph of its own');
+is(value(q{builds || ' ' || hits || ' ' || private}), '300 0 0', '... each call has built one');
+
+# The same of a table that is not written: the last few stay, until others are asked for.
+anew();
+$primary->safe_psql('postgres', 'CALL ask(3001, 3300, false)');
+is(value('graphs'), '4', 'after 300 calls with a value each, on a table that is not written, the last four graphs are there');
+$primary->safe_psql('postgres', 'CALL ask(3298, 3300, false)');
+is(value(q{builds || ' ' || hits}), '300 3', '... and are hit');
+$primary->safe_psql('postgres', 'CALL ask(3301, 3310, false)');
+is(value('graphs'), '7', '... and are then kept as any other');
+$primary->safe_psql('postgres', 'CALL ask(3001, 3020, false)') foreach 1 .. 2;
+is(value(q{builds || ' ' || hits}), '330 23', 'values that are asked for a second time later are kept from then on');
 
 # The same without the rule of the second call: each graph is kept, and goes when the table has changed.
 anew();
@@ -89,19 +100,27 @@ is(value('graphs'), '100', 'without the rule of dropping them they pile up');
 $primary->safe_psql('postgres', q{INSERT INTO edges VALUES (1, 1, 1); CALL build_others('a')});
 is(of_edges(), '0', '... until calls drop them, many at once');
 
-# Values that are repeated: the second call with one builds for all, and later ones hit, also of more values than the server had graphs for at the same time.
+# Values that are repeated: later calls hit, also of nearly as many values as there are graphs that can be cached.
 anew();
 $primary->safe_psql('postgres', 'CALL ask(1001, 1900, false)') foreach 1 .. 3;
-is(value('private'), '900', '900 values in turn: the first calls have graphs of their own');
-is(value('builds'), '900', '... the second ones build for all');
-is(value('hits'), '900', '... and the third ones hit');
+is(value('builds'), '1796', '900 values in turn: the first calls build, and the second ones, but for the last four of them');
+is(value('hits'), '904', '... which hit, as all third ones do');
 $primary->safe_psql('postgres', 'INSERT INTO edges VALUES (1, 1, 1)');
 $primary->safe_psql('postgres', 'CALL ask(1001, 1010, false)');
-is(value('builds'), '910', 'values that were asked for before are for all at once when the table has changed');
+is(value('builds'), '1806', 'values that were asked for before are for all at once when the table has changed');
 $primary->safe_psql('postgres', 'CALL ask(1001, 1010, false)');
-is(value('hits'), '910', '... and hit');
+is(value('hits'), '914', '... and hit');
 $primary->safe_psql('postgres', q{INSERT INTO edges VALUES (1, 1, 1); CALL build_others('b')});
 is(of_edges(), '0', 'the others have gone when calls build graphs of another table');
+
+# When all entries are in use, those of values that were asked for once make room.
+anew();
+$primary->safe_psql('postgres', 'CALL ask(10001, 11020, false)') foreach 1 .. 2;
+$primary->safe_psql('postgres', 'CALL ask(20001, 20010, false)');
+cmp_ok(value('graphs'), '>=', 1020, 'about as many graphs are there as can be');
+cmp_ok(value('evictions'), '>', 0, '... and some made room');
+$primary->safe_psql('postgres', 'SELECT emogi_reset(); CALL ask(10001, 11020, false)');
+is(value('hits'), '1020', '... none of those whose values were asked for twice');
 
 # One query with the same text, the usual case: cached at its first call, and the planner knows its size when its graph was dropped.
 anew();
