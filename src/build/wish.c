@@ -55,7 +55,6 @@ emogi_wish_make(const EmogiSource *source, const EmogiTree *tree, const EmogiGra
 		wish->key.keys = tree->columns.key;
 		wish->has_vertices = tree->columns.vertex > 0;
 		wish->text = tree->text;
-		wish->has_values = tree->is_folded || source->is_query;
 		wish->shape = tree->is_folded ? 0 : tree->shape;
 	}
 	else

@@ -19,8 +19,7 @@ typedef struct EmogiWish
 {
 	EmogiGraphKey key;
 	const char *text;			/* of a query; NULL = it is none */
-	bool		has_values;		/* another call of the like may have other values in it: folded ones, or constants of a query's text, */
-	uint64		shape;			/* ... of this shape (tree.h); 0 = they are folded */
+	uint64		shape;			/* of a query (tree.h); 0 = a value in it is folded */
 	bool		has_vertices;	/* some are there with or without an edge: its edges are not all of it */
 	int			nleaves;
 	Oid		   *relids;			/* [nleaves], tables, ascending as find_all_inheritors has them */

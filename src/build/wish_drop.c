@@ -1,17 +1,19 @@
 /*
- * wish_drop.c: Graphs that no call can use any more are dropped.
+ * wish_drop.c: drop cached Graphs that no call can use any more.
  *
- * When a table has changed, the next version of a Graph makes those before it superfluous (wish_publish.c). A query with a value that no call
- * gives again has no next version. So each call that builds a Graph looks at some others, of all queries, a few at a time and all in turn: as many as are
- * published are looked at many times over, so that few are there at any time that cannot be used.
+ * The next version of a Graph makes the older ones superfluous (wish_publish.c). A query with a
+ * value that no call repeats has no next version. Therefore each call that builds a Graph looks
+ * at a few others: at those that were used last, and at some in turn.
  *
  * A Graph of a query is dropped
- * - at once, if no snapshot is left, and none will come, that sees its rows: a transaction has changed a table, and all snapshots see that as ended;
- * - when it has not been used for EMOGI_IDLE_MS, if new snapshots see other rows. An old one that is left may ask for it, but need not be there for
- *   its sake: the oldest transaction id that some snapshot sees as running may be that of a writer which never reads, or of a replication slot.
+ * - if its table has changed and no snapshot is left that sees the old rows;
+ * - if its table has changed and the Graph has not been used for EMOGI_IDLE_MS, although older
+ *   snapshots may be left: a long transaction or a replication slot hides that there are none;
+ * - if its constants were asked for once, and EMOGI_MOST_ONCE others of the kind came since.
  *
- * Not before calls that have used it with emogi.max_staleness can do so no more. Graphs of tables are not dropped here: of each there is one that cannot be
- * used at most, and the planner has its size. Of a query the size is noted (cache/asked.c).
+ * A Graph that a call has used with emogi.max_staleness stays as long as that allows. Graphs of
+ * tables are not dropped here: each has one useless version at most, whose size the planner
+ * reads. The size of a dropped Graph of a query is noted in cache/asked.c.
  */
 #include "postgres.h"
 
@@ -22,14 +24,14 @@
 #include "server/fault.h"
 #include "server/region.h"
 
-/* Entries that are looked at for each Graph that is built: those that were used last, and some in turn. And leaves of theirs, as a look takes time for each. */
+/* Bounds of the work for each Graph that is built: entries that were used last, entries in turn, leaves. */
 #define EMOGI_MOST_LATEST 8
 #define EMOGI_MOST_LOOKS 32
 #define EMOGI_MOST_LEAVES 1024
 
 #define EMOGI_IDLE_MS 60000
 
-/* Of emogi.max_memory that Graphs together may have that are asked_once, but for the last one. */
+/* The asked_once Graphs but for the last one take at most this part of emogi.max_memory. */
 #define EMOGI_ONCE_SHARE 8
 
 /* Will no snapshot ever again see the rows of a Graph? Caller holds cache_lock. */
@@ -59,7 +61,7 @@ is_passed(const EmogiCached *cached, const EmogiXidSnapshot *newer)
 	return false;
 }
 
-/* May a call that takes stale answers be given a Graph, as far as those tell that have used it? */
+/* May a call with the emogi.max_staleness of those that have used a Graph still be given it? */
 static bool
 may_serve_stale(const EmogiCached *cached, TimestampTz now)
 {
@@ -73,7 +75,7 @@ is_idle(const EmogiCached *cached, TimestampTz now)
 	return TimestampDifferenceExceeds(cached->last_used, now, emogi_faults.idle_ms > 0 ? emogi_faults.idle_ms - 1 : EMOGI_IDLE_MS);
 }
 
-/* May a Graph go, as one that nobody can use? */
+/* May a Graph be dropped? */
 static bool
 may_go(const EmogiCached *cached, const EmogiXidSnapshot *xids, TransactionId oldest_xid, TimestampTz now)
 {
@@ -84,7 +86,7 @@ may_go(const EmogiCached *cached, const EmogiXidSnapshot *xids, TransactionId ol
 	return emogi_wish_is_outdated(cached, oldest_xid) || (is_idle(cached, now) && is_passed(cached, xids));
 }
 
-/* Drop a Graph. Its tables stay tracked for a while, as those of one that makes room. */
+/* Drop a Graph. Its tables stay tracked for a while, as after an eviction. */
 static void
 drop(EmogiCached *cached)
 {
@@ -96,7 +98,7 @@ drop(EmogiCached *cached)
 	emogi_cache_shared->counters.drops++;
 }
 
-/* What those who look for Graphs to drop know of snapshots, and the leaves that they have looked at. */
+/* One search for Graphs to drop. */
 typedef struct Sweep
 {
 	const EmogiXidSnapshot *xids;
@@ -105,7 +107,7 @@ typedef struct Sweep
 	int			nleaves;
 } Sweep;
 
-/* Drop a Graph if no call can use it any more, and none does. */
+/* Drop a Graph if no call uses it, and none can any more. */
 static void
 drop_if_useless(EmogiCached *cached, Sweep *sweep)
 {
@@ -117,9 +119,9 @@ drop_if_useless(EmogiCached *cached, Sweep *sweep)
 }
 
 /*
- * Drop some of the Graphs of queries that no call can use any more, but for those in use: of those that were used last, which are what a series of calls
- * leaves, and of all in turn. xids: of a snapshot that a call has; oldest_xid: all snapshots see the transactions below it as ended. Caller holds cache_lock, and calls
- * emogi_cache_free_doomed without it.
+ * Drop some of the Graphs of queries that no call can use any more. xids: a snapshot that the
+ * caller has; oldest_xid: all snapshots see the transactions below it as ended. Caller holds
+ * cache_lock, and calls emogi_cache_free_doomed without it.
  */
 void
 emogi_wish_drop_some(const EmogiXidSnapshot *xids, TransactionId oldest_xid)
@@ -140,7 +142,7 @@ emogi_wish_drop_some(const EmogiXidSnapshot *xids, TransactionId oldest_xid)
 		drop_if_useless(&cache->graphs[cache->swept++ % cache->nused], &sweep);
 }
 
-/* Drop some as emogi_wish_drop_some does, for a call that builds a Graph of its own under the wish's snapshot. */
+/* Drop some as emogi_wish_drop_some does, for a call that builds a private Graph under the wish's snapshot. */
 void
 emogi_wish_drop_for_private(const EmogiWish *wish)
 {
@@ -152,7 +154,7 @@ emogi_wish_drop_for_private(const EmogiWish *wish)
 	emogi_cache_free_doomed();
 }
 
-/* Find the Graph of an id that is still asked_once, and may go; NULL when there is none. */
+/* Find the Graph of an id, if it is still asked_once and may be dropped; else NULL. */
 static EmogiCached *
 find_once(uint64 id)
 {
@@ -162,8 +164,9 @@ find_once(uint64 id)
 }
 
 /*
- * Have a Graph that has just been published, and that is asked_once, make room before all others, and drop those that were published so before it, but for the
- * last ones, which take an eighth of the budget together. Caller holds cache_lock, and calls emogi_cache_free_doomed without it.
+ * Put a Graph that has just been published as asked_once first in the order of eviction, and drop
+ * those published so before it, but for the last few. Caller holds cache_lock, and calls
+ * emogi_cache_free_doomed without it.
  */
 void
 emogi_wish_drop_once(EmogiCached *published)

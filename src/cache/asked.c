@@ -1,9 +1,9 @@
 /*
- * asked.c: which queries were asked for lately, and the sizes of those of their Graphs that have been dropped.
+ * asked.c: remember the queries of recent calls, and the sizes of their Graphs that were dropped.
  *
- * A query is known by the start of its digest, and its shape, the query without the values of its constants, by a hash. Both are looked up in
- * one table of sets of EMOGI_WAYS names each, in which the latest use stands first and the last place is used again. Two names that are the same by chance
- * cost a build, or have the planner expect the size of another graph; answers do not depend on them.
+ * A query is known by the first bytes of its digest, and by its shape: a hash of the query without
+ * the values of its constants. One set-associative table holds both; each set is in order of use.
+ * A collision costs a build or a wrong estimate, and never a wrong answer.
  */
 #include "postgres.h"
 
@@ -85,8 +85,9 @@ name_of(const EmogiGraphKey *key)
 }
 
 /*
- * Is a query asked for the first time whose values another call need not have: it has a folded value (shape = 0), or a query of its shape was
- * asked for lately, with other constants? noted: it was asked for from now on. Caller holds cache_lock.
+ * Is a query asked for the first time, and does it have values that other calls need not have: a
+ * folded value (shape = 0), or other constants than the last query of its shape? noted: it counts
+ * as asked for from now on. Caller holds cache_lock.
  */
 bool
 emogi_asked_first(const EmogiGraphKey *key, uint64 shape, bool noted)
