@@ -238,7 +238,8 @@ COMMENT ON COLUMN emogi_graphs.last_used IS 'when a call last used it; NULL whil
 COMMENT ON COLUMN emogi_graphs.build_ms IS 'milliseconds that its build took; NULL while building';
 
 CREATE FUNCTION emogi_cache(OUT graphs int, OUT tables int, OUT bytes bigint, OUT key_bytes bigint, OUT live_bytes bigint, OUT allowed_bytes bigint,
-	OUT hits bigint, OUT builds bigint, OUT splices bigint, OUT patches bigint, OUT private_builds bigint, OUT waits bigint, OUT evictions bigint, OUT reset_at timestamptz)
+	OUT hits bigint, OUT builds bigint, OUT splices bigint, OUT patches bigint, OUT private_builds bigint, OUT waits bigint, OUT evictions bigint, OUT drops bigint,
+	OUT reset_at timestamptz)
 RETURNS SETOF record
 AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL RESTRICTED ROWS 1;
 COMMENT ON FUNCTION emogi_cache() IS 'the rows of the view emogi_cache';
@@ -258,6 +259,7 @@ COMMENT ON COLUMN emogi_cache.patches IS 'number of calls that were given an old
 COMMENT ON COLUMN emogi_cache.private_builds IS 'number of graphs built for one call';
 COMMENT ON COLUMN emogi_cache.waits IS 'number of calls that waited for the build of another';
 COMMENT ON COLUMN emogi_cache.evictions IS 'number of graphs dropped to make room';
+COMMENT ON COLUMN emogi_cache.drops IS 'number of graphs dropped because no call could use them any more, or another does as well';
 COMMENT ON COLUMN emogi_cache.reset_at IS 'when the counters began';
 
 CREATE FUNCTION emogi_runs(OUT id bigint, OUT started timestamptz, OUT pid int, OUT username name, OUT database name,

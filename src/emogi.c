@@ -78,6 +78,7 @@ request_shmem(void)
 	RequestAddinShmemSpace(emogi_live_state_shmem_size());
 	RequestAddinShmemSpace(emogi_vacuums_shmem_size());
 	RequestAddinShmemSpace(emogi_rents_shmem_size());
+	RequestAddinShmemSpace(emogi_asked_shmem_size());
 	RequestAddinShmemSpace(emogi_history_shmem_size());
 	RequestAddinShmemSpace(emogi_statistics_shmem_size());
 }
@@ -99,6 +100,7 @@ startup_shmem(void)
 	emogi_live_state_shmem_startup(&emogi_cache_shared->used, found);
 	emogi_vacuums_shmem_startup(found);
 	emogi_rents_shmem_startup(found);
+	emogi_asked_shmem_startup(found);
 	emogi_history_shmem_startup(found);
 	emogi_statistics_shmem_startup(found);
 	LWLockRelease(AddinShmemInitLock);

@@ -211,9 +211,11 @@ show_cached(EmogiCall *call, const EmogiWish *wish, const char *cache, EmogiGrap
 static void
 obtain_shared(EmogiCall *call, const EmogiSource *source, const Rows *rows, const EmogiWish *wish, EmogiGraph *graph)
 {
-	if (rows->tree != NULL && rows->tree->is_folded && !emogi_wish_asked_before(wish, true) && !wish->key.shared_only &&
-		!emogi_wish_is_cached(wish))
+	const bool	is_new = emogi_wish_asked_first(wish, true) && !wish->key.shared_only;
+
+	if (is_new && rows->tree->is_folded && !emogi_wish_is_cached(wish))
 	{
+		emogi_wish_drop_for_private(wish);
 		build_privately(call, source, rows, &wish->key, EMOGI_NOT_ASKED_BEFORE, graph);
 		return;
 	}
@@ -223,6 +225,7 @@ obtain_shared(EmogiCall *call, const EmogiSource *source, const Rows *rows, cons
 			show_cached(call, wish, "hit", graph);
 			break;
 		case EMOGI_MUST_BUILD:
+			emogi_cache_shared->graphs[call->slot->graph].asked_once = is_new;
 			if (build_shared(call, source, rows, wish, graph))
 				show_cached(call, wish, "built", graph);
 			break;

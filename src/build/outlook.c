@@ -43,7 +43,7 @@ foresee_tree(const EmogiSource *source, const EmogiTree *tree, const EmogiGraphK
 		*why_private = emogi_wish_why_not(wish);
 	else if (emogi_wish_is_cached(wish))
 		outlook = EMOGI_GRAPH_IS_CACHED;
-	else if (tree->is_folded && !emogi_wish_asked_before(wish, false))
+	else if (tree->is_folded && emogi_wish_asked_first(wish, false))
 		*why_private = EMOGI_NOT_ASKED_BEFORE;
 	else
 		outlook = EMOGI_GRAPH_WILL_BE_BUILT;

@@ -55,6 +55,7 @@ emogi_wish_make(const EmogiSource *source, const EmogiTree *tree, const EmogiGra
 		wish->key.keys = tree->columns.key;
 		wish->has_vertices = tree->columns.vertex > 0;
 		wish->text = tree->text;
+		wish->shape = tree->is_folded ? 0 : tree->shape;
 	}
 	else
 	{
@@ -179,18 +180,6 @@ emogi_wish_why_not(const EmogiWish *wish)
 	return "the snapshot is of a kind that is not compared, or sees too many transactions as running";
 }
 
-/* Was the wish's query asked for before, with the same values? It is from now on. */
-bool
-emogi_wish_asked_before(const EmogiWish *wish, bool noted)
-{
-	bool		asked;
-
-	emogi_cache_lock();
-	asked = emogi_cache_asked_before(&wish->key, noted);
-	emogi_cache_unlock();
-	return asked || emogi_faults.tree[EMOGI_TREE_AGAIN];
-}
-
 /* ---- finding, under cache_lock ---- */
 
 /* Does a call that reads such weights take all of a Graph's? */
@@ -306,6 +295,8 @@ take(EmogiSlot *slot, EmogiCached *cached)
 	slot->graph = emogi_wish_pin(cached);
 	pg_atomic_write_u64(&slot->nskipped, cached->nskipped);
 	cached->hits++;
+	cached->asked_once = false;
+	cached->staleness_ms = Max(cached->staleness_ms, emogi_max_staleness_ms);
 	emogi_cache_shared->counters.hits++;
 }
 

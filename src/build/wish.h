@@ -19,6 +19,7 @@ typedef struct EmogiWish
 {
 	EmogiGraphKey key;
 	const char *text;			/* of a query; NULL = it is none */
+	uint64		shape;			/* of a query (tree.h); 0 = a value in it is folded */
 	bool		has_vertices;	/* some are there with or without an edge: its edges are not all of it */
 	int			nleaves;
 	Oid		   *relids;			/* [nleaves], tables, ascending as find_all_inheritors has them */
@@ -50,7 +51,7 @@ extern void emogi_wish_free(EmogiWish *wish);
 extern bool emogi_wish_may_share(EmogiWish *wish, List *leaves);
 extern bool emogi_wish_may_be_shared(void);
 extern const char *emogi_wish_why_not(const EmogiWish *wish);
-extern bool emogi_wish_asked_before(const EmogiWish *wish, bool noted);
+extern bool emogi_wish_asked_first(const EmogiWish *wish, bool noted);
 extern EmogiFinding emogi_wish_find(EmogiSlot *slot, const EmogiWish *wish);
 extern void emogi_wish_register(const EmogiWish *wish);
 extern void emogi_wish_release_donor(EmogiSlot *slot);
@@ -84,6 +85,14 @@ extern bool emogi_wish_reserve_at(EmogiSlot *slot, const EmogiWish *wish, const 
 
 extern bool emogi_wish_is_cached(const EmogiWish *wish);
 extern void emogi_wish_publish(EmogiCall *call, EmogiGraph *graph, uint32 weight_misfits, uint64 nskipped, uint64 *counter);
+
+/* ---- wish_drop.c: Graphs that no call can use any more ---- */
+
+extern bool emogi_wish_is_outdated(const EmogiCached *cached, TransactionId oldest_xid);
+extern bool emogi_wish_is_lost(const EmogiCached *cached);
+extern void emogi_wish_drop_some(const EmogiXidSnapshot *xids, TransactionId oldest_xid);
+extern void emogi_wish_drop_for_private(const EmogiWish *wish);
+extern void emogi_wish_drop_once(EmogiCached *published);
 
 /* ---- wish_keep.c: the mark of a Graph that is kept; build.h has the rest ---- */
 

@@ -15,16 +15,6 @@
 /* Graphs of one table or query, of all columns, directions and snapshots, that are kept: each lookup goes over them under cache_lock. */
 #define EMOGI_MAX_OF_SOURCE 256
 
-/* Will no snapshot ever again see the rows of this Graph? */
-static bool
-is_outdated(const EmogiCached *cached, TransactionId oldest_xid)
-{
-	for (int i = 0; i < cached->nleaves; i++)
-		if (emogi_ring_outdated(cached->leaves[i].table, &cached->xids, oldest_xid))
-			return true;
-	return false;
-}
-
 /* Does one Graph do all that the other does, for the same snapshots? */
 static bool
 does_all_of(const EmogiCached *cached, const EmogiCached *other)
@@ -102,20 +92,13 @@ is_left_behind(const EmogiCached *cached, const EmogiCached *newer)
 		emogi_wish_has_lists(newer, &cached->key);
 }
 
-/* Can a Graph be found by nobody any more? Its live state has gone, and the rings do not know it. */
-static bool
-is_lost(const EmogiCached *cached)
-{
-	return !cached->by_ring && !emogi_live_state_is_there(cached->live_id);
-}
-
 /* Does what has just been published make a Graph superfluous? */
 static bool
 is_superfluous(const EmogiCached *cached, const EmogiCached *published, TransactionId oldest_xid)
 {
-	if (is_outgrown(cached, published) || is_left_behind(cached, published) || is_lost(cached) || is_overtaken(cached, published))
+	if (is_outgrown(cached, published) || is_left_behind(cached, published) || emogi_wish_is_lost(cached) || is_overtaken(cached, published))
 		return true;
-	return (is_outdated(cached, oldest_xid) || does_all_of(published, cached)) && !is_still_of_use(cached, published);
+	return (emogi_wish_is_outdated(cached, oldest_xid) || does_all_of(published, cached)) && !is_still_of_use(cached, published);
 }
 
 /*
@@ -147,6 +130,7 @@ doom_predecessors(const EmogiCached *published, TransactionId oldest_xid)
 			if (cached->live_id == 0 && published->live_id == 0)
 				emogi_rents_note_end(published->key.relid, cached->hits);
 			emogi_cache_doom(cached);
+			emogi_cache_shared->counters.drops++;
 			continue;
 		}
 		nothers++;
@@ -189,6 +173,9 @@ emogi_wish_publish(EmogiCall *call, EmogiGraph *graph, uint32 weight_misfits, ui
 		emogi_tables_publish(cached->leaves[i].table);
 	(*counter)++;
 	mark_lost = doom_predecessors(cached, oldest_xid) && !emogi_cache_keep(cached, &together);
+	emogi_wish_drop_some(&cached->xids, oldest_xid);
+	if (cached->asked_once)
+		emogi_wish_drop_once(cached);
 	emogi_cache_unlock();
 	ConditionVariableBroadcast(&emogi_cache_shared->changed);
 	emogi_cache_free_doomed();

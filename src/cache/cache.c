@@ -74,32 +74,14 @@ emogi_cache_same_source(const EmogiGraphKey *a, const EmogiGraphKey *b)
 		(a->of_query ? memcmp(a->digest, b->digest, sizeof a->digest) == 0 : a->relid == b->relid);
 }
 
-/* Get the first bytes of a digest. */
-static uint64
-digest_start(const EmogiGraphKey *key)
+/* Get the first bytes of the digest of a query's key. */
+uint64
+emogi_cache_digest_start(const EmogiGraphKey *key)
 {
 	uint64		start;
 
 	memcpy(&start, key->digest, sizeof start);
-	return Max(start, 1);
-}
-
-/*
- * Was a key asked for lately? It is from now on, if it is noted. A key with a value of the call's is given an entry the second time only: one that
- * no other call will have must not take room from others.
- */
-bool
-emogi_cache_asked_before(const EmogiGraphKey *key, bool noted)
-{
-	EmogiCache *cache = emogi_cache_shared;
-	const uint64 start = digest_start(key);
-
-	for (int i = 0; i < EMOGI_KEYS_ASKED; i++)
-		if (cache->asked[i] == start)
-			return true;
-	if (noted)
-		cache->asked[cache->next_asked++ % EMOGI_KEYS_ASKED] = start;
-	return false;
+	return start;
 }
 
 /* Get the list of all entries of a table or a query, and of some others; linked by `chain`. */
@@ -107,7 +89,7 @@ dlist_head *
 emogi_cache_chain(const EmogiGraphKey *key)
 {
 	if (key->of_query)
-		return &buckets[digest_start(key) % emogi_cache_max_graphs()];
+		return &buckets[emogi_cache_digest_start(key) % emogi_cache_max_graphs()];
 	return &buckets[hash_combine(murmurhash32(key->database), murmurhash32(key->relid)) % emogi_cache_max_graphs()];
 }
 
@@ -183,6 +165,7 @@ emogi_cache_add(const EmogiGraphKey *key, const EmogiXidSnapshot *xids, int nlea
 		strlcpy(cached->text, text, text_bytes);
 	cached->builder = GetUserId();
 	cached->pins = 1;
+	cached->staleness_ms = emogi_max_staleness_ms;
 	cached->built_at = cached->last_used = GetCurrentTimestamp();
 	cached->state = EMOGI_GRAPH_BUILDING;
 	dlist_push_tail(emogi_cache_chain(key), &cached->chain);

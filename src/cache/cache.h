@@ -5,7 +5,7 @@
  * on xids.c, what a snapshot sees of other transactions, and tables.c, the tables that are tracked.
  * cache.c keeps the entries: their life, their memory, their eviction; cache_find.c finds them by what they are made of; cache_labels.c
  * has what they have of components; cache_keep.c says which of them are not evicted to make room, cache_share.c when those of a role are
- * evicted before all others; rents.c what searches have cost that did without. Which
+ * evicted before all others; rents.c what searches have cost that did without; asked.c which queries were asked for lately. Which
  * entry serves a call is wish.c's business, in ../build.
  */
 #ifndef EMOGI_CACHE_H
@@ -62,6 +62,7 @@ extern void emogi_ring_register(const int *tables, const Oid *relids, int ntable
 extern bool emogi_ring_usable(int table, const EmogiXidSnapshot *xids);
 extern bool emogi_ring_alike(int table, const EmogiXidSnapshot *a, const EmogiXidSnapshot *b);
 extern bool emogi_ring_outdated(int table, const EmogiXidSnapshot *xids, TransactionId oldest_xid);
+extern bool emogi_ring_passed(int table, const EmogiXidSnapshot *xids, const EmogiXidSnapshot *newer);
 extern void emogi_ring_forget_recovery(void);
 
 #define EMOGI_RING_WRITERS	128
@@ -171,6 +172,7 @@ typedef struct EmogiCached
 	bool		leaving;		/* DOOMED, and somebody is about to free it */
 	bool		packed;			/* its memory is a small block; else whole granules */
 	bool		kept;			/* READY, and not evicted to make room: see cache_keep.c */
+	bool		asked_once;		/* of constants that no other call has asked for yet: see ../build/wish_values.c; until it is READY its builder's */
 	EmogiCacheSum counted;		/* among those of its builder, see cache_share.c; all 0 = not counted */
 	EmogiGraph	graph;
 	uint32		weight_misfits; /* EMOGI_NOT_* over all weights */
@@ -193,6 +195,7 @@ typedef struct EmogiCached
 	TimestampTz built_at;
 	TimestampTz last_used;
 	TimestampTz exact_at;		/* it was known to be what the table held then */
+	int			staleness_ms;	/* the highest emogi.max_staleness of the calls that have built or found it */
 	double		build_ms;
 	int			nleaves;
 	EmogiLeaf  *leaves;			/* [nleaves], of `few` or `many` */
@@ -227,21 +230,20 @@ typedef struct EmogiCacheCounters
 	uint64		private_builds; /* Graphs built for one call */
 	uint64		waits;			/* calls that waited for another's build */
 	uint64		evictions;		/* Graphs dropped to make room */
+	uint64		drops;			/* Graphs dropped because no call could use them any more, or another does as well */
 	TimestampTz reset_at;
 } EmogiCacheCounters;
 
 /* Sums of Graphs by their builders. Roles that share a place share its sum. */
 #define EMOGI_BUILDERS		1024
 
-/* Keys of queries with a value of the call's that were asked for lately. */
-#define EMOGI_KEYS_ASKED	1024
+/* Graphs that stay though their constants were asked for once. */
+#define EMOGI_MOST_ONCE		4
 
 /* All under cache_lock but ndoomed. */
 typedef struct EmogiCache
 {
 	uint64		next_id;
-	uint64		asked[EMOGI_KEYS_ASKED];	/* the first bytes of their digests; 0 = none */
-	uint32		next_asked;
 	EmogiCacheCounters counters;
 	EmogiKept	kept;
 	EmogiCacheSum built[EMOGI_BUILDERS];	/* by the hash of the role that has built them */
@@ -249,6 +251,9 @@ typedef struct EmogiCache
 	pg_atomic_uint32 ndoomed;	/* read without lock */
 	volatile bool contractions_wanted;	/* of some Graph, perhaps; read without lock */
 	uint32		nused;			/* entries [0, nused) are set up */
+	uint64		once[EMOGI_MOST_ONCE];	/* ids of the last Graphs that were published as asked_once, 0 = none; */
+	uint32		next_once;		/* ... and the place of the next */
+	uint32		swept;			/* the next of them that is looked at for whether a call can use it, see ../build/wish_drop.c */
 	dlist_head	free;
 	dlist_head	used;			/* BUILDING and READY, the least recently used first */
 	dlist_head	doomed;
@@ -269,7 +274,7 @@ extern void emogi_cache_shmem_startup(bool found);
 extern void emogi_cache_init(void);
 extern dlist_head *emogi_cache_chain(const EmogiGraphKey *key);
 extern bool emogi_cache_same_source(const EmogiGraphKey *a, const EmogiGraphKey *b);
-extern bool emogi_cache_asked_before(const EmogiGraphKey *key, bool noted);
+extern uint64 emogi_cache_digest_start(const EmogiGraphKey *key);
 extern EmogiCached *emogi_cache_add(const EmogiGraphKey *key, const EmogiXidSnapshot *xids, int nleaves, const char *text);
 extern void emogi_cache_touch(EmogiCached *cached);
 extern void emogi_cache_doom(EmogiCached *cached);
@@ -281,6 +286,7 @@ extern uint64 emogi_cache_evict(Oid database, Oid relid);
 extern uint64 emogi_cache_evict_queries(bool (*evicts) (const EmogiCached *, const void *), const void *arg);
 extern void emogi_cache_wait_for_room(void);
 extern bool emogi_cache_text(uint64 id, char *text);
+extern uint64 emogi_cache_stored_edges(const EmogiCached *cached);
 extern bool emogi_cache_size(Oid relid, AttrNumber src, AttrNumber dst, uint64 *nvertices, uint64 *nedges);
 extern bool emogi_cache_query_size(const uint8 *digest, uint64 *nvertices, uint64 *nedges);
 
@@ -356,6 +362,14 @@ extern uint64 emogi_rents_paid(Oid relid);
 extern void emogi_rents_clear(Oid relid);
 extern void emogi_rents_note_end(Oid relid, uint64 hits);
 extern uint64 emogi_rents_times(Oid relid);
+
+/* ---- asked.c: which queries were asked for lately ---- */
+
+extern Size emogi_asked_shmem_size(void);
+extern void emogi_asked_shmem_startup(bool found);
+extern bool emogi_asked_first(const EmogiGraphKey *key, uint64 shape, bool noted);
+extern void emogi_asked_keep_size(const EmogiGraphKey *key, uint64 nvertices, uint64 nedges);
+extern bool emogi_asked_size(const EmogiGraphKey *key, uint64 *nvertices, uint64 *nedges);
 
 /* ---- drops.c: what is dropped is evicted ---- */
 

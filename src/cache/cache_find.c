@@ -110,11 +110,22 @@ emogi_cache_evict_queries(bool (*evicts) (const EmogiCached *, const void *), co
 
 /* ---- sizes ---- */
 
-/* Get the size of the latest READY Graph of what a key says, in any direction: edges as they are stored. False when there is none. */
+/* Get the number of edges of a Graph, each counted once. */
+uint64
+emogi_cache_stored_edges(const EmogiCached *cached)
+{
+	return cached->graph.forward.nedges / (cached->key.direction == EMOGI_BOTH ? 2 : 1);
+}
+
+/*
+ * Get the size of the latest READY Graph of what a key says, in any direction: edges as they are stored; or, of a query, of the one that was
+ * dropped last. False when there is none.
+ */
 static bool
 find_size(const EmogiGraphKey *key, uint64 *nvertices, uint64 *nedges)
 {
 	const EmogiCached *latest = NULL;
+	bool		found;
 	dlist_iter	iter;
 
 	emogi_cache_lock();
@@ -126,13 +137,14 @@ find_size(const EmogiGraphKey *key, uint64 *nvertices, uint64 *nedges)
 			cached->key.src == key->src && cached->key.dst == key->dst && (latest == NULL || cached->id > latest->id))
 			latest = cached;
 	}
+	found = latest != NULL || (key->of_query && emogi_asked_size(key, nvertices, nedges));
 	if (latest != NULL)
 	{
 		*nvertices = latest->graph.nvertices;
-		*nedges = latest->graph.forward.nedges / (latest->key.direction == EMOGI_BOTH ? 2 : 1);
+		*nedges = emogi_cache_stored_edges(latest);
 	}
 	emogi_cache_unlock();
-	return latest != NULL;
+	return found;
 }
 
 /* Get the size of the latest cached Graph of these columns, whatever snapshot it was made for; false when there is none. */

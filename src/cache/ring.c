@@ -308,7 +308,7 @@ emogi_ring_outdated(int index, const EmogiXidSnapshot *xids, TransactionId oldes
 	uint64		oldest = emogi_xids_full(oldest_xid, U64FromFullTransactionId(ReadNextFullTransactionId()));
 
 	if (xids->recovery)
-		return !RecoveryInProgress();
+		return !RecoveryInProgress() || xids->xmin < oldest;	/* snapshots there are equal or not, and xmin never goes back */
 	if (!is_past_dropped(table, xids))
 		return true;
 	for (int i = 0; i < table->nwriters; i++)
@@ -316,6 +316,26 @@ emogi_ring_outdated(int index, const EmogiXidSnapshot *xids, TransactionId oldes
 		uint64		xid = table->writers[i];
 
 		if (xid < oldest && emogi_xids_running(xids, xid) && emogi_xids_committed(xid))
+			return true;
+	}
+	return false;
+}
+
+/* Will no snapshot that is not older than `newer` see the rows that this snapshot sees? */
+bool
+emogi_ring_passed(int index, const EmogiXidSnapshot *xids, const EmogiXidSnapshot *newer)
+{
+	const EmogiTable *table = &emogi_tables->tables[index];
+
+	if (xids->recovery)
+		return !newer->recovery || newer->xmax > xids->xmax;
+	if (!is_past_dropped(table, xids))
+		return true;
+	for (int i = 0; i < table->nwriters; i++)
+	{
+		uint64		xid = table->writers[i];
+
+		if (emogi_xids_running(xids, xid) && !emogi_xids_running(newer, xid) && emogi_xids_committed(xid))
 			return true;
 	}
 	return false;

@@ -96,7 +96,7 @@ find_source(const EmogiTask *task, const EmogiGraph *graph)
 				 errhint("Give one source; for several use LATERAL.")));
 	source = emogi_graph_vertex(graph, task->keys[0]);
 	if (source == EMOGI_NO_VERTEX)
-		emogi_vertices_notice_missing("source", task->form, task->sources.datums[0]);
+		emogi_vertices_notice_end("source", task->form, graph, task->sources.datums[0], EMOGI_TAKES_ONE);
 	return source;
 }
 

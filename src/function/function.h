@@ -111,13 +111,22 @@ extern bool emogi_task_path_between(EmogiCall *call, const EmogiTask *task, cons
 
 /* ---- vertices.c ---- */
 
+/* What a function takes as its source. */
+typedef enum EmogiTakes
+{
+	EMOGI_TAKES_MANY,			/* also an array */
+	EMOGI_TAKES_ONE,
+	EMOGI_TAKES_PAIR			/* and one target */
+} EmogiTakes;
+
 extern EmogiGiven emogi_vertices_of_array(Datum array);
 extern void emogi_vertices_read(EmogiTask *task, Oid function, const EmogiKeyType *key);
 extern void emogi_vertices_find(EmogiTask *task, const EmogiGraph *graph);
 extern int64 *emogi_vertices_seek(EmogiForm *form, const EmogiGraph *graph, const EmogiGiven *given, uint64 *nfound);
 
 extern void emogi_vertices_notice_missing(const char *what, const EmogiForm *form, Datum key);
-extern bool emogi_vertices_refuse_array(EmogiForm *form, const EmogiGraph *graph, Datum key);
+extern bool emogi_vertices_refuse_array(const char *what, EmogiForm *form, const EmogiGraph *graph, Datum key, EmogiTakes takes);
+extern void emogi_vertices_notice_end(const char *what, EmogiForm *form, const EmogiGraph *graph, Datum key, EmogiTakes takes);
 extern char *emogi_vertices_text(const EmogiTask *task, const EmogiGraph *graph, uint64 v);
 
 /* ---- edge_names.c ---- */

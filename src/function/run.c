@@ -261,11 +261,10 @@ notice_source(const EmogiTask *task, const EmogiGraph *graph, uint64 i)
 {
 	const Datum source = task->sources.datums[i];
 
-	if (task->sources.count == 1 && !task->source_is_array && emogi_vertices_refuse_array(task->form, graph, source) && !emogi_notice_missing_source)
-		ereport(NOTICE,
-				(errmsg("the source %s is not in the graph", emogi_form_key_text(&task->form->coder.key, source)),
-				 errhint("It is taken for one vertex. Several are an array of text: '{a,b}'::text[], and $1::text[] for a parameter.")));
-	emogi_vertices_notice_missing("source", task->form, source);
+	if (task->sources.count == 1 && !task->source_is_array)
+		emogi_vertices_notice_end("source", task->form, graph, source, EMOGI_TAKES_MANY);
+	else
+		emogi_vertices_notice_missing("source", task->form, source);
 }
 
 /* Tell of the first target that is no vertex of the graph, NULL = one without any. */

@@ -28,16 +28,16 @@ serve_interrupts(void)
 	return false;
 }
 
-/* Tell of an end of a path that is no vertex of the graph, NULL = one without any. */
+/* Tell of an end of a path that is no vertex of the graph, NULL = one without any. Raises 42804. */
 void
 emogi_shortest_path_notice_ends(const EmogiTask *task, const EmogiPatch *patch, const EmogiGraph *graph)
 {
 	if (task->sources.count == 0)
 		return;
 	if (graph == NULL || !emogi_near_has_vertex(graph, patch, task->keys[0]))
-		emogi_vertices_notice_missing("source", task->form, task->sources.datums[0]);
+		emogi_vertices_notice_end("source", task->form, graph, task->sources.datums[0], EMOGI_TAKES_PAIR);
 	else if (!emogi_near_has_vertex(graph, patch, task->targets[0]))
-		emogi_vertices_notice_missing("target", task->form, task->sources.datums[1]);
+		emogi_vertices_notice_end("target", task->form, graph, task->sources.datums[1], EMOGI_TAKES_PAIR);
 }
 
 /* Find a path by way of the distances up to its target. path, distance: [nvertices]. Gets its length, 0 = there is none. */

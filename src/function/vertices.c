@@ -274,12 +274,29 @@ find_element(EmogiForm *form, const EmogiGraph *graph, const char *text)
 	return NULL;
 }
 
+/* What helps who gives text for an array, for functions that take several sources and for those that take one. */
+static const struct
+{
+	const char *error;
+	const char *notice;
+}			array_hints[] = {
+	[EMOGI_TAKES_MANY] = {
+		"Give several sources as an array of text: '{a,b}'::text[], or $1::text[] for a parameter.",
+	"It is taken for one vertex. Several are an array of text: '{a,b}'::text[], and $1::text[] for a parameter."},
+	[EMOGI_TAKES_ONE] = {
+		"Give one vertex. For several, call the function in LATERAL.",
+	"It is taken for one vertex. For several, call the function in LATERAL."},
+	[EMOGI_TAKES_PAIR] = {
+		"Give one source and one target. For many, use emogi_shortest_paths(graph, sources, targets), or call the function in LATERAL.",
+	"It is taken for one vertex. For many, use emogi_shortest_paths(graph, sources, targets), or call the function in LATERAL."}
+};
+
 /*
- * Raise 42804 for a source that is no vertex, if it is text that is written as an array of which an element is one: drivers that give no type
- * to a list of strings have it arrive as text. graph: NULL = there is none to look in. Returns whether it is written as an array.
+ * Raise 42804 for a source, or a target, that is no vertex, if it is text that is written as an array of which an element is one: drivers that
+ * give no type to a list of strings have it arrive as text. graph: NULL = there is none to look in. Returns whether it is written as an array.
  */
 bool
-emogi_vertices_refuse_array(EmogiForm *form, const EmogiGraph *graph, Datum key)
+emogi_vertices_refuse_array(const char *what, EmogiForm *form, const EmogiGraph *graph, Datum key, EmogiTakes takes)
 {
 	const char *text;
 	const char *element;
@@ -293,8 +310,19 @@ emogi_vertices_refuse_array(EmogiForm *form, const EmogiGraph *graph, Datum key)
 	if (element != NULL)
 		ereport(ERROR,
 				(errcode(ERRCODE_DATATYPE_MISMATCH),
-				 errmsg("the source %s is written as an array, but given as text", text),
+				 errmsg("the %s %s is written as an array, but given as text", what, text),
 				 errdetail("It is not a vertex of the graph, but its element %s is.", element),
-				 errhint("Give several sources as an array of text: '{a,b}'::text[], or $1::text[] for a parameter.")));
+				 errhint("%s", array_hints[takes].error)));
 	return true;
+}
+
+/* Tell of a source, or a target, that is no vertex of the graph, NULL = one without any, as emogi_vertices_refuse_array does, or by a notice. Raises 42804. */
+void
+emogi_vertices_notice_end(const char *what, EmogiForm *form, const EmogiGraph *graph, Datum key, EmogiTakes takes)
+{
+	if (emogi_vertices_refuse_array(what, form, graph, key, takes) && !emogi_notice_missing_source)
+		ereport(NOTICE,
+				(errmsg("the %s %s is not in the graph", what, emogi_form_key_text(&form->coder.key, key)),
+				 errhint("%s", array_hints[takes].notice)));
+	emogi_vertices_notice_missing(what, form, key);
 }

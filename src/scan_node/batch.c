@@ -111,7 +111,7 @@ take_outer(EmogiBatchState *batch, TupleTableSlot *outer)
 	if (number == EMOGI_NO_VERTEX)
 	{
 		if (scan->call != NULL)
-			(void) emogi_vertices_refuse_array(scan->form, &scan->graph, key);
+			(void) emogi_vertices_refuse_array("source", scan->form, &scan->graph, key, EMOGI_TAKES_MANY);
 		emogi_vertices_notice_missing("source", batch->task.form, key);
 	}
 	else

@@ -54,6 +54,7 @@ typedef enum EmogiTreeRule
 	EMOGI_TREE_PUBLISH,			/* published only if the plan read nothing else, and nothing was replaced on the way */
 	EMOGI_TREE_TYPES,			/* the definitions of types are part of the key */
 	EMOGI_TREE_AGAIN,			/* a key with a value of the call's is shared when it is asked for a second time */
+	EMOGI_TREE_DROP,			/* graphs of queries that no call can use any more go */
 	EMOGI_TREE_RULES
 } EmogiTreeRule;
 
@@ -78,6 +79,7 @@ typedef struct EmogiFaults
 	bool		no_registration_rule;	/* the negative control of the cache's tests */
 	bool		no_snapshot_rule;	/* ... and of those of snapshot.c */
 	bool		known_load;		/* the load of _emogi_sink is 1 */
+	int			idle_ms;		/* after which graphs of queries go that older snapshots alone can use, + 1; 0 = as ever */
 	uint64		pair_edges;		/* list entries that searches for pairs may look at, + 1; 0 = as many as pay */
 	bool		live[EMOGI_LIVE_RULES]; /* this rule is dropped */
 	bool		tree[EMOGI_TREE_RULES]; /* likewise */

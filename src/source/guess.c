@@ -14,6 +14,7 @@
 #include "tcop/tcopprot.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
+#include "utils/memutils.h"
 
 #include "source/source.h"
 
@@ -143,6 +144,81 @@ emogi_guess_copy(const EmogiGuess *guess)
 	return (EmogiGuess) {pstrdup(guess->column), pstrdup(guess->src), pstrdup(guess->dst), guess->is_taken};
 }
 
+/* ---- the guesses behind queries that emogi_with_vertices has written ---- */
+
+#define MEMORIES 4
+
+/* A query whose text is longer is not remembered. */
+#define MOST_REMEMBERED_BYTES 1048576
+
+/* What was guessed of a graph that has become a part of a query, in TopMemoryContext. */
+typedef struct Memory
+{
+	char	   *query;			/* NULL = none */
+	char	   *relation;		/* the graph's name; NULL = it was a query */
+	EmogiGuess	guess;
+} Memory;
+
+static Memory memories[MEMORIES];
+static int	oldest = 0;
+
+/* Find what was guessed of the graph within a query; NULL when that is nothing. */
+static Memory *
+recall(const char *query)
+{
+	for (int i = 0; i < MEMORIES; i++)
+		if (memories[i].query != NULL && strcmp(memories[i].query, query) == 0)
+			return &memories[i];
+	return NULL;
+}
+
+/* Forget a guess. */
+static void
+forget(Memory *memory)
+{
+	if (memory->query == NULL)
+		return;
+	pfree(memory->query);
+	if (memory->relation != NULL)
+		pfree(memory->relation);
+	pfree((char *) memory->guess.column);
+	pfree((char *) memory->guess.src);
+	pfree((char *) memory->guess.dst);
+	*memory = (Memory) {0};
+}
+
+/*
+ * Remember for the functions that read the weights of a query what was guessed of the graph that it was written of: they tell it in that graph's words. relation: the
+ * graph's name, NULL = it is a query, and perhaps one that was written so itself.
+ */
+void
+emogi_guess_remember(const char *query, const char *graph, const char *relation, const EmogiGuess *guess)
+{
+	Memory	   *memory = recall(query);
+	const Memory *inner = guess->column == NULL && relation == NULL ? recall(graph) : NULL;
+	Memory		made = {0};
+	MemoryContext old;
+
+	if (inner != NULL && inner == memory)
+		return;
+	old = MemoryContextSwitchTo(TopMemoryContext);
+	if (inner != NULL)
+	{
+		relation = inner->relation;
+		guess = &inner->guess;
+	}
+	if (guess->column != NULL && strlen(query) <= MOST_REMEMBERED_BYTES)
+		made = (Memory) {pstrdup(query), relation != NULL ? pstrdup(relation) : NULL, emogi_guess_copy(guess)};
+	MemoryContextSwitchTo(old);
+	if (memory == NULL && made.query != NULL)
+		memory = &memories[oldest++ % MEMORIES];
+	if (memory != NULL)
+	{
+		forget(memory);
+		*memory = made;
+	}
+}
+
 /* ---- the notice ---- */
 
 /* Tell that edges of a relation have no weight, and how to name one. */
@@ -166,22 +242,31 @@ tell_of_query(bool is_taken, const char *name, const char *ends, const char *col
 					 ends, column)));
 }
 
+/* Tell what has become of the weight of edges. relation: NULL = they are of a query. */
+static void
+tell(const EmogiGuess *guess, const char *relation)
+{
+	const char *ends = psprintf("%s, %s", quote_identifier(guess->src), quote_identifier(guess->dst));
+	const char *column = quote_identifier(guess->column);
+
+	if (relation == NULL)
+		tell_of_query(guess->is_taken, guess->column, ends, column);
+	else
+		tell_of_relation(relation, ends, column);
+}
+
 /* Tell the caller of a function that reads weights what it has taken as the weight without being told: once a statement. */
 void
 emogi_guess_tell(const EmogiSource *source)
 {
 	static TimestampTz told = 0;
-	const EmogiGuess *guess = &source->guess;
-	const char *ends;
-	const char *column;
+	const Memory *memory = source->is_query && source->wants_weight && source->guess.column == NULL ? recall(source->graph->text) : NULL;
 
-	if (guess->column == NULL || told == GetCurrentStatementStartTimestamp())
+	if ((source->guess.column == NULL && memory == NULL) || told == GetCurrentStatementStartTimestamp())
 		return;
 	told = GetCurrentStatementStartTimestamp();
-	ends = psprintf("%s, %s", quote_identifier(guess->src), quote_identifier(guess->dst));
-	column = quote_identifier(guess->column);
-	if (source->is_query)
-		tell_of_query(guess->is_taken, guess->column, ends, column);
+	if (memory != NULL)
+		tell(&memory->guess, memory->relation);
 	else
-		tell_of_relation(get_rel_name(source->relid), ends, column);
+		tell(&source->guess, source->is_query ? NULL : get_rel_name(source->relid));
 }

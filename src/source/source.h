@@ -134,6 +134,7 @@ extern bool emogi_guess_is_written(const char *query);
 extern EmogiGuess emogi_guess_column(TupleDesc desc, int src, int dst, int column, bool is_taken);
 extern EmogiGuess emogi_guess_weight(TupleDesc desc, int src, int dst);
 extern EmogiGuess emogi_guess_copy(const EmogiGuess *guess);
+extern void emogi_guess_remember(const char *query, const char *graph, const char *relation, const EmogiGuess *guess);
 extern void emogi_guess_tell(const EmogiSource *source);
 
 /* ---- rows.c ---- */

@@ -103,9 +103,9 @@ write_vertices(StringInfo sql, const char *vertices)
 
 /* ---- the graph ---- */
 
-/* Get the columns that make an edge of a graph, and the text of its query without a closing semicolon, inside SPI. */
+/* Get the columns that make an edge of a graph, what was guessed of them, and the text of its query without a closing semicolon, inside SPI. */
 static char *
-select_of_graph(const char *graph, EmogiEdgeColumns *columns)
+select_of_graph(const char *graph, EmogiEdgeColumns *columns, const char **relation)
 {
 	const EmogiGraphArgument argument = {.text = pstrdup(graph)};
 	EmogiSource source;
@@ -114,6 +114,7 @@ select_of_graph(const char *graph, EmogiEdgeColumns *columns)
 
 	emogi_source_resolve(&argument, true, &source);
 	query = emogi_source_select(&source);
+	*relation = source.is_query ? NULL : get_rel_name(source.relid);
 	if (source.is_query)
 	{
 		const int	length = emogi_query_describe_edges(&query, true, &desc, columns);
@@ -121,6 +122,7 @@ select_of_graph(const char *graph, EmogiEdgeColumns *columns)
 		return pnstrdup(query, length);
 	}
 	*columns = emogi_source_columns(&source);
+	columns->guess = source.guess;
 	return query;
 }
 
@@ -134,12 +136,13 @@ emogi_vertices_add(const char *graph, const char *vertices)
 	MemoryContext context = CurrentMemoryContext;
 	EmogiEdgeColumns columns;
 	StringInfoData sql;
+	const char *relation;
 	char	   *text;
 	char	   *result;
 
 	if (SPI_connect() != SPI_OK_CONNECT)
 		elog(ERROR, "SPI_connect failed");
-	text = select_of_graph(graph, &columns);
+	text = select_of_graph(graph, &columns, &relation);
 	initStringInfo(&sql);
 	appendStringInfo(&sql, "SELECT c%d AS src, c%d AS dst", columns.src, columns.dst);
 	if (columns.weight > 0)
@@ -150,6 +153,7 @@ emogi_vertices_add(const char *graph, const char *vertices)
 		appendStringInfo(&sql, ", c%d", i);
 	appendStringInfo(&sql, ") UNION ALL SELECT NULL, NULL%s, v FROM ", columns.weight > 0 ? ", NULL" : "");
 	write_vertices(&sql, vertices);
+	emogi_guess_remember(sql.data, graph, relation, &columns.guess);
 	result = MemoryContextStrdup(context, sql.data);
 	SPI_finish();
 	return result;

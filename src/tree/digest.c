@@ -10,6 +10,7 @@
 #include "postgres.h"
 
 #include "common/cryptohash.h"
+#include "common/hashfn.h"
 #include "common/sha2.h"
 #include "miscadmin.h"
 #include "utils/guc.h"
@@ -32,6 +33,7 @@ typedef struct Memory
 	int			nbytes;
 	char	   *bytes;
 	uint8		digest[EMOGI_DIGEST_BYTES];
+	uint64		shape;
 } Memory;
 
 static Memory memories[MEMORIES];
@@ -112,14 +114,33 @@ check_step(bool done)
 		elog(ERROR, "could not compute the digest of a query");
 }
 
+/* Hash the text of a tree, but for the values of constants. The end of a node's text ends its value. */
+static uint64
+hash_shape(const char *text, uint64 shape)
+{
+	static const char field[] = " :constvalue ";
+
+	for (;;)
+	{
+		const char *value = strstr(text, field);
+		const Size	length = value != NULL ? (Size) (value - text) : strlen(text);
+
+		shape = hash_bytes_extended((const unsigned char *) text, (int) length, shape);
+		if (value == NULL)
+			return shape;
+		text = value + strcspn(value, "}");
+	}
+}
+
 /* Hash what a key is made of, one tree after the other: their texts can be long. Get its length. */
 static Size
-hash_all(const EmogiTreeLook *look, uint8 *digest)
+hash_all(const EmogiTreeLook *look, uint8 *digest, uint64 *shape)
 {
 	pg_cryptohash_ctx *hash = pg_cryptohash_create(PG_SHA256);
 	Size		total = look->bytes.len;
 	ListCell   *cell;
 
+	*shape = hash_bytes_extended((const unsigned char *) look->bytes.data, look->bytes.len, 0);
 	check_step(hash != NULL && pg_cryptohash_init(hash) >= 0 && pg_cryptohash_update(hash, (uint8 *) look->bytes.data, look->bytes.len) >= 0);
 	foreach(cell, look->trees)
 	{
@@ -129,10 +150,12 @@ hash_all(const EmogiTreeLook *look, uint8 *digest)
 		CHECK_FOR_INTERRUPTS();
 		text = text_of_tree(lfirst(cell), &length);
 		check_step(pg_cryptohash_update(hash, (uint8 *) text, length) >= 0);
+		*shape = hash_shape(text, *shape);
 		pfree(text);
 		total += length;
 	}
 	check_step(pg_cryptohash_final(hash, digest, EMOGI_DIGEST_BYTES) >= 0);
+	*shape = Max(*shape, 1);
 	pg_cryptohash_free(hash);
 	return total;
 }
@@ -193,6 +216,7 @@ remember(const EmogiTreeLook *look)
 	memory->bytes = memcpy(palloc(look->bytes.len), look->bytes.data, look->bytes.len);
 	memory->nbytes = look->bytes.len;
 	memcpy(memory->digest, look->tree->digest, sizeof memory->digest);
+	memory->shape = look->tree->shape;
 	MemoryContextSwitchTo(old);
 	memory->context = context;
 	oldest = (oldest + 1) % MEMORIES;
@@ -210,7 +234,10 @@ emogi_digest_make(EmogiTreeLook *look)
 	look->tree->has_types = look->types.definition.len > 0;
 	memory = recall(look);
 	if (memory != NULL)
+	{
 		memcpy(look->tree->digest, memory->digest, sizeof memory->digest);
-	else if (hash_all(look, look->tree->digest) <= 2 * MEMORY_BYTES)
+		look->tree->shape = memory->shape;
+	}
+	else if (hash_all(look, look->tree->digest, &look->tree->shape) <= 2 * MEMORY_BYTES)
 		remember(look);
 }

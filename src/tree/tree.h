@@ -24,6 +24,7 @@ typedef struct EmogiTree
 	EmogiEdgeColumns columns;	/* of its result */
 	bool		is_folded;		/* it has a value that another call need not have */
 	uint8		digest[EMOGI_DIGEST_BYTES];
+	uint64		shape;			/* a hash of what the digest is of, but for the values of constants; not 0 */
 	List	   *roots;			/* OIDs of relations that are read with their children, ... */
 	List	   *alone;			/* ... of those that are read without, ... */
 	List	   *relations;		/* ... of both and all children, ascending: what a plan of it may read, ... */

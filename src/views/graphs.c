@@ -319,6 +319,7 @@ emogi_cache(PG_FUNCTION_ARGS)
 	emogi_views_add(&row, Int64GetDatum(counters.private_builds));
 	emogi_views_add(&row, Int64GetDatum(counters.waits));
 	emogi_views_add(&row, Int64GetDatum(counters.evictions));
+	emogi_views_add(&row, Int64GetDatum(counters.drops));
 	emogi_views_add_time(&row, counters.reset_at);
 	emogi_views_put(&row, fcinfo);
 	return (Datum) 0;

@@ -234,7 +234,8 @@ INSERT INTO many VALUES (512, 513);
 SELECT answer('many', 509);
 SELECT answer('many', 509);
 DROP TABLE many;
-SELECT source, columns, direction FROM graphs;
+-- Those of queries may have gone: no snapshot is left that sees their rows.
+SELECT source, columns, direction FROM graphs WHERE columns IS NOT NULL;
 
 -- Columns and weights: a graph with weights serves calls that need none, not the other way round.
 SELECT emogi_evict() > 0;

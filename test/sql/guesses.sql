@@ -67,6 +67,28 @@ SELECT * FROM emogi_shortest_path('SELECT * FROM named', 1, 3);
 SELECT vertex FROM emogi_shortest_path('named', 1, 3);
 SELECT * FROM emogi_shortest_path('named', '1', '3');
 SELECT * FROM emogi_shortest_path('named(src, dst, cost, id)', 1, 3);
+-- A graph with vertices beside it has the weight that it has alone, and the same is said of it.
+SELECT seq, vertex, distance FROM emogi_shortest_path(emogi_with_vertices('rk', 'VALUES (9)'), 1, 3);
+SELECT * FROM emogi_sssp(emogi_with_vertices('rk(src, dst, km)', 'VALUES (9)'), 1);
+SELECT * FROM emogi_sssp(emogi_with_vertices('rk(src, dst)', 'VALUES (9)'), 1);
+SELECT * FROM emogi_sssp(emogi_with_vertices('SELECT * FROM rk', 'VALUES (9)'), 1);
+SELECT * FROM emogi_sssp(emogi_with_vertices('SELECT src, dst, km FROM rk', 'VALUES (9)'), 1);
+SELECT * FROM emogi_sssp(emogi_with_vertices('SELECT * FROM (SELECT src AS a, dst AS b, km FROM rk OFFSET 0) AS q', 'VALUES (9)'), 1);
+CREATE TABLE calls_of AS SELECT src AS a, dst AS b, km AS minutes FROM rk;
+SELECT * FROM emogi_sssp(emogi_with_vertices('TABLE calls_of', 'VALUES (9)'), 1);
+SELECT * FROM emogi_sssp(emogi_with_vertices(emogi_with_vertices('rk', 'VALUES (9)'), 'VALUES (8)'), 1);
+-- Not by functions that read no weights, and not when it is no longer so.
+SELECT * FROM emogi_bfs(emogi_with_vertices('rk', 'VALUES (9)'), 1);
+SELECT emogi_with_vertices('rk', 'VALUES (9)') AS graph \gset
+SELECT * FROM emogi_sssp(:'graph', 1);
+ALTER TABLE rk RENAME TO rk_old;
+CREATE TABLE rk AS SELECT src, dst FROM rk_old;
+SELECT emogi_with_vertices('rk', 'VALUES (9)') = :'graph' AS same;
+SELECT * FROM emogi_sssp(emogi_with_vertices('rk', 'VALUES (9)'), 1);
+DROP TABLE rk;
+ALTER TABLE rk_old RENAME TO rk;
+-- The order of pgRouting is an error there, too.
+SELECT * FROM emogi_sssp(emogi_with_vertices('roads(id, a, b, km)', 'VALUES (9)'), 1);
 -- An array that arrives as text.
 CREATE TABLE people (src text, dst text);
 INSERT INTO people VALUES ('alice', 'bob'), ('{odd}', 'bob');
@@ -81,6 +103,18 @@ SELECT p, vertex FROM unnest(ARRAY['alice', '{alice}']) AS p, LATERAL emogi_bfs(
 RESET emogi.enable_batch;
 SELECT source, target, seq FROM emogi_shortest_paths('people', ARRAY['{x}'], ARRAY['bob']);
 SELECT * FROM emogi_bfs('people', '{odd}');
+-- Functions that take one source say so, and whose end it is.
+SELECT * FROM emogi_shortest_path('people', '{alice,dave}', 'bob');
+SELECT * FROM emogi_shortest_path('people', 'alice', '{"bob"}');
+SELECT * FROM emogi_shortest_path('people', '{dave}', 'bob');
+SELECT * FROM emogi_shortest_path('people', 'alice', '{dave}');
+SELECT seq, vertex FROM emogi_shortest_path('people', '{odd}', 'bob');
+SELECT seq, vertex FROM emogi_shortest_path('people', 'nobody', 'bob');
+SELECT path_id, seq FROM emogi_k_shortest_paths('people', '{alice,dave}', 'bob', 2);
+SELECT * FROM emogi_cycles('people', '{alice,dave}');
+SELECT * FROM emogi_cycles('people', '{dave}');
+SELECT * FROM emogi_cycles('people', '{odd}');
+SELECT * FROM emogi_cycles('people', 'nobody');
 SELECT * FROM emogi_bfs('people', ARRAY['{x}']);
 SELECT * FROM emogi_bfs('people', '{x');
 SET emogi.notice_missing_source = on;

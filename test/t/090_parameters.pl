@@ -1,0 +1,193 @@
+# Queries whose values change from call to call, on a table that is written: the number of graphs and their bytes stay bounded, values that are repeated are
+# hit, and all graphs are right. Also with old snapshots, a writer that goes on for long, many values in turn, and on a standby.
+
+use strict;
+use warnings;
+
+use FindBin;
+use lib $FindBin::RealBin;
+use EmogiTest;
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+my $primary = PostgreSQL::Test::Cluster->new('primary');
+$primary->init(allows_streaming => 1);
+$primary->append_conf('postgresql.conf', join "\n", "shared_preload_libraries = 'emogi'", 'autovacuum = off', "emogi.max_memory = '512MB'", 'fsync = off',
+	'max_prepared_transactions = 2');
+$primary->start;
+$primary->safe_psql('postgres', q{
+	CREATE EXTENSION emogi;
+	CREATE TABLE edges AS SELECT i / 2 AS src, i AS dst, i AS at FROM generate_series(1, 2000) i;
+	CREATE INDEX ON edges (at);
+	CREATE TABLE other AS SELECT 1 AS src, 2 AS dst;
+	-- calls with each of some values, in turn; writes before each of them if that is wanted. Raises what is wrong
+	CREATE PROCEDURE ask(first int, last int, writes boolean, query text DEFAULT 'SELECT src, dst FROM edges WHERE at > $1') LANGUAGE plpgsql AS $$
+	DECLARE
+		checked record;
+	BEGIN
+		FOR i IN first .. last LOOP
+			IF writes THEN
+				INSERT INTO edges VALUES (i, 1, i);
+				COMMIT;
+			END IF;
+			SELECT * INTO checked FROM emogi_check(emogi_query(query, i));
+			IF NOT checked.ok THEN
+				RAISE '%: %', i, checked.differs;
+			END IF;
+			COMMIT;
+		END LOOP;
+	END $$;
+	-- has graphs of other queries built until none of edges is there, as long as that takes: whatever is at work may have a snapshot for a moment
+	CREATE PROCEDURE build_others(round text) LANGUAGE plpgsql AS $$
+	BEGIN
+		FOR i IN 1 .. 600 LOOP
+			PERFORM count(*) FROM emogi_bfs(format('SELECT src, dst AS %I FROM other', round || i), 1);
+			COMMIT;
+			EXIT WHEN NOT EXISTS (SELECT FROM emogi_graphs WHERE source LIKE '%edges%');
+			PERFORM pg_sleep(0.05);
+		END LOOP;
+	END $$;
+	CREATE VIEW counted AS SELECT graphs, hits, builds, private_builds AS private, drops, evictions, bytes FROM emogi_cache;
+	CREATE VIEW of_edges AS SELECT count(*) FROM emogi_graphs WHERE source LIKE '%edges%' AND state = 'ready'});
+
+sub value
+{
+	my ($what, $node) = @_;
+
+	return ($node // $primary)->safe_psql('postgres', "SELECT $what FROM counted");
+}
+
+sub of_edges
+{
+	return $primary->safe_psql('postgres', 'SELECT * FROM of_edges');
+}
+
+sub anew
+{
+	$primary->safe_psql('postgres', 'SELECT emogi_evict(); SELECT emogi_reset()');
+}
+
+# A new value a call, and a change before each.
+$primary->safe_psql('postgres', 'CALL ask(1, 300, true)');
+cmp_ok(value('graphs'), '<=', 4, 'after 300 calls with a value each, on a table that is written, there are few graphs');
+cmp_ok(value('bytes'), '<', 1 << 20, '... of less than 1 MB');
+is(value(q{builds || ' ' || hits || ' ' || private}), '300 0 0', '... each call has built one');
+
+# The same of a table that is not written: the last few stay, until others are asked for.
+anew();
+$primary->safe_psql('postgres', 'CALL ask(3001, 3300, false)');
+is(value('graphs'), '4', 'after 300 calls with a value each, on a table that is not written, the last four graphs are there');
+$primary->safe_psql('postgres', 'CALL ask(3298, 3300, false)');
+is(value(q{builds || ' ' || hits}), '300 3', '... and are hit');
+$primary->safe_psql('postgres', 'CALL ask(3301, 3310, false)');
+is(value('graphs'), '7', '... and are then kept as any other');
+$primary->safe_psql('postgres', 'CALL ask(3001, 3020, false)') foreach 1 .. 2;
+is(value(q{builds || ' ' || hits}), '330 23', 'values that are asked for a second time later are kept from then on');
+
+# The same without the rule of the second call: each graph is kept, and goes when the table has changed.
+anew();
+$primary->safe_psql('postgres', q{SET emogi.fault = 'query_again=0'; CALL ask(301, 600, true)});
+is(value('builds'), '300', 'each of 300 graphs is kept for others');
+cmp_ok(value('graphs'), '<=', 4, '... but not for longer than a call can use it');
+cmp_ok(value('drops'), '>=', 296, '... which emogi_cache counts');
+is(value('evictions'), '0', '... and not as those that make room');
+
+# The negative control.
+anew();
+$primary->safe_psql('postgres', q{SET emogi.fault = 'query_again=0, query_drop=0'; CALL ask(601, 700, true)});
+is(value('graphs'), '100', 'without the rule of dropping them they pile up');
+$primary->safe_psql('postgres', q{INSERT INTO edges VALUES (1, 1, 1); CALL build_others('a')});
+is(of_edges(), '0', '... until calls drop them, many at once');
+
+# Values that are repeated: later calls hit, also of nearly as many values as there are graphs that can be cached.
+anew();
+$primary->safe_psql('postgres', 'CALL ask(1001, 1900, false)') foreach 1 .. 3;
+is(value('builds'), '1796', '900 values in turn: the first calls build, and the second ones, but for the last four of them');
+is(value('hits'), '904', '... which hit, as all third ones do');
+$primary->safe_psql('postgres', 'INSERT INTO edges VALUES (1, 1, 1)');
+$primary->safe_psql('postgres', 'CALL ask(1001, 1010, false)');
+is(value('builds'), '1806', 'values that were asked for before are for all at once when the table has changed');
+$primary->safe_psql('postgres', 'CALL ask(1001, 1010, false)');
+is(value('hits'), '914', '... and hit');
+$primary->safe_psql('postgres', q{INSERT INTO edges VALUES (1, 1, 1); CALL build_others('b')});
+is(of_edges(), '0', 'the others have gone when calls build graphs of another table');
+
+# When all entries are in use, those of values that were asked for once make room.
+anew();
+$primary->safe_psql('postgres', 'CALL ask(10001, 11020, false)') foreach 1 .. 2;
+$primary->safe_psql('postgres', 'CALL ask(20001, 20010, false)');
+cmp_ok(value('graphs'), '>=', 1020, 'about as many graphs are there as can be');
+cmp_ok(value('evictions'), '>', 0, '... and some made room');
+$primary->safe_psql('postgres', 'SELECT emogi_reset(); CALL ask(10001, 11020, false)');
+is(value('hits'), '1020', '... none of those whose values were asked for twice');
+
+# One query with the same text, the usual case: cached at its first call, and the planner knows its size when its graph was dropped.
+anew();
+my $query = q{'SELECT src, dst FROM edges WHERE at > 5 AND dst > 0'};
+my $plan = "EXPLAIN SELECT vertex, level FROM emogi_bfs($query, 7)";
+$primary->safe_psql('postgres', "CALL ask(5, 5, false, 'SELECT src, dst FROM edges WHERE at > \$1 AND dst > 0')") foreach 1 .. 2;
+is(value(q{builds || ' ' || hits || ' ' || private}), '1 1 0', 'a query of its own kind is cached at its first call');
+my $before = $primary->safe_psql('postgres', $plan);
+$primary->safe_psql('postgres', q{INSERT INTO edges VALUES (1, 1, 1)});
+$primary->safe_psql('postgres', q{CALL build_others('c')});
+is(of_edges(), '0', '... and goes when its table has changed');
+my $after = $primary->safe_psql('postgres', $plan);
+$_ =~ s/^ *Graph: .*\n//m foreach $before, $after;
+is($after, $before, '... and has the same plan without a graph');
+$primary->safe_psql('postgres', "CALL ask(5, 5, false, 'SELECT src, dst FROM edges WHERE at > \$1 AND dst > 0')");
+is(value(q{builds - (SELECT count(*) FROM emogi_graphs WHERE source LIKE '%other%')}), '2', '... and is cached by the next call');
+
+# A snapshot that is left: its graph stays, and is found; and is dropped without it when it is not used for long.
+anew();
+$primary->safe_psql('postgres', q{SET emogi.fault = 'query_again=0'; CALL ask(50, 50, false)});
+my $old = session($primary);
+$old->ask('BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT 1');
+my $check = q{SELECT ok, cache FROM emogi_check(emogi_query('SELECT src, dst FROM edges WHERE at > $1', 50))};
+$primary->safe_psql('postgres', q{SET emogi.fault = 'query_again=0'; CALL ask(1, 40, true); CALL ask(50, 50, true)});
+is($old->ask($check), 't|hit', 'an old snapshot finds its graph');
+is($primary->safe_psql('postgres', $check), 't|hit', '... and a new one another');
+cmp_ok(of_edges(), '>=', 40, 'graphs that an old snapshot may ask for are there');
+$primary->safe_psql('postgres', q{SET emogi.fault = 'idle=0'; INSERT INTO edges VALUES (1, 1, 1)});
+$primary->safe_psql('postgres', q{SET emogi.fault = 'idle=0'; CALL build_others('d')});
+is(of_edges(), '0', '... until nobody has used them for long');
+is($old->ask('SELECT ok FROM ' . ($check =~ s/.*FROM (?=emogi_check)//r)), 't', '... and the old snapshot is answered right without');
+$old->ask('COMMIT');
+
+# A writer that goes on for long, and never reads: ids of transactions tell no more which snapshots are left.
+anew();
+my $writer = session($primary);
+$writer->ask('BEGIN; INSERT INTO other VALUES (7, 8)');
+$primary->safe_psql('postgres', q{SET emogi.fault = 'query_again=0, idle=0'; CALL ask(1, 200, true)});
+cmp_ok(of_edges(), '<=', 3, 'with a writer in progress graphs go when they are not used for long');
+$writer->ask('COMMIT');
+
+# What is pinned waits.
+anew();
+my $reader = session($primary);
+$reader->ask('BEGIN; DECLARE c CURSOR FOR SELECT vertex FROM emogi_sssp(' . q{'SELECT src, dst FROM edges WHERE at > 90 AND dst > 1', 50)} . '; FETCH c');
+my $rest = $primary->safe_psql('postgres', q{SELECT count(*) - 1 FROM emogi_sssp('SELECT src, dst FROM edges WHERE at > 90 AND dst > 1', 50)});
+$primary->safe_psql('postgres', q{SET emogi.fault = 'query_again=0, idle=0'; CALL ask(1, 50, true)});
+is($reader->ask('MOVE FORWARD ALL IN c'), '', 'a cursor goes on after its graph cannot be found any more');
+$reader->ask('COMMIT');
+
+# A standby: graphs there serve snapshots that are equal.
+$primary->backup('copy');
+my $standby = PostgreSQL::Test::Cluster->new('standby');
+$standby->init_from_backup($primary, 'copy', has_streaming => 1);
+$standby->start;
+my $far = session($standby);
+$far->ask(q{SET emogi.fault = 'query_again=0'});
+foreach my $i (1 .. 40)
+{
+	$primary->safe_psql('postgres', "INSERT INTO edges VALUES ($i, 3, $i)");
+	$primary->wait_for_catchup('standby', 'replay', $primary->lsn('insert'));
+	my $said = $far->ask("SELECT ok FROM emogi_check(emogi_query('SELECT src, dst FROM edges WHERE at > \$1', $i))");
+	is($said, 't', "call $i on the standby is right") if $said ne 't';
+}
+cmp_ok(value('builds', $standby), '>=', 40, 'on a standby 40 graphs are kept for others');
+cmp_ok(value('graphs', $standby), '<=', 4, '... but not for longer than a call can use them');
+is($far->ask(q{SELECT cache FROM emogi_check(emogi_query('SELECT src, dst FROM edges WHERE at > $1', 40))}), 'hit', '... and the last one is hit');
+$far->quit;
+
+done_testing();
