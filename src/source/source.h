@@ -37,6 +37,18 @@ typedef struct EmogiGuess
 	bool		is_taken;
 } EmogiGuess;
 
+/* Columns that conditions may read, at most; those of more are not followed. */
+#define EMOGI_FILTER_MAX_COLUMNS 16
+
+/* Conditions on the rows of a relation: a row is an edge if all of them are true. Made by tree/filter.c. */
+typedef struct EmogiFilter
+{
+	List	   *quals;			/* Expr *, planned, over columns of the relation as varno 1; in the order of evaluation, those of row security first */
+	int			ncolumns;
+	AttrNumber	columns[EMOGI_FILTER_MAX_COLUMNS];	/* [ncolumns], of the relation, ascending: those that the conditions read */
+	bool		may_share_work;	/* parallel workers may evaluate them */
+} EmogiFilter;
+
 /* What the graph argument names. */
 typedef struct EmogiSource
 {
@@ -57,6 +69,7 @@ typedef struct EmogiSource
 	AttrNumber	edge;			/* its name; 0 = none */
 	bool		names_edge;		/* the caller named that column */
 	EmogiGuess	guess;			/* of the weight, if it is wanted; of a query known when its Graph has been obtained */
+	const EmogiFilter *filter;	/* of a filtered table (tree/filter.c): which of its rows are edges; NULL = all */
 
 	char	   *query;			/* a query: its text */
 } EmogiSource;
