@@ -55,6 +55,7 @@ emogi_wish_make(const EmogiSource *source, const EmogiTree *tree, const EmogiGra
 		wish->key.keys = tree->columns.key;
 		wish->has_vertices = tree->columns.vertex > 0;
 		wish->text = tree->text;
+		wish->tree = tree;
 	}
 	else
 	{
@@ -111,7 +112,7 @@ wish_for_leaves(EmogiWish *wish, List *leaves)
 	wish->relfilenumbers = palloc(count * sizeof(Oid));
 	wish->tables = palloc(count * sizeof(int));
 	wish->nleaves = 0;
-	wish->can_follow = emogi_enable_live && !wish->key.of_query && !wish->key.of_servers;
+	wish->can_follow = emogi_enable_live && (wish->tree == NULL || wish->tree->filtered != NULL) && !wish->key.of_servers;
 	foreach(cell, leaves)
 	{
 		Oid			relid = lfirst_oid(cell);
@@ -189,6 +190,18 @@ emogi_wish_asked_before(const EmogiWish *wish, bool noted)
 	asked = emogi_cache_asked_before(&wish->key, noted);
 	emogi_cache_unlock();
 	return asked || emogi_faults.tree[EMOGI_TREE_AGAIN];
+}
+
+/* Was the Graph of the wish's query built or wanted before, for which there was none? It counts as that from now on. */
+bool
+emogi_wish_built_before(const EmogiWish *wish)
+{
+	bool		built;
+
+	emogi_cache_lock();
+	built = emogi_cache_built_before(&wish->key);
+	emogi_cache_unlock();
+	return built;
 }
 
 /* ---- finding, under cache_lock ---- */

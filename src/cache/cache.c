@@ -66,24 +66,6 @@ emogi_cache_shmem_startup(bool found)
 
 /* ---- entries; caller holds cache_lock ---- */
 
-/* Are two Graphs of the same table, or of the same query? */
-bool
-emogi_cache_same_source(const EmogiGraphKey *a, const EmogiGraphKey *b)
-{
-	return a->database == b->database && a->of_query == b->of_query &&
-		(a->of_query ? memcmp(a->digest, b->digest, sizeof a->digest) == 0 : a->relid == b->relid);
-}
-
-/* Get the first bytes of a digest. */
-static uint64
-digest_start(const EmogiGraphKey *key)
-{
-	uint64		start;
-
-	memcpy(&start, key->digest, sizeof start);
-	return Max(start, 1);
-}
-
 /*
  * Was a key asked for lately? It is from now on, if it is noted. A key with a value of the call's is given an entry the second time only: one that
  * no other call will have must not take room from others.
@@ -91,15 +73,17 @@ digest_start(const EmogiGraphKey *key)
 bool
 emogi_cache_asked_before(const EmogiGraphKey *key, bool noted)
 {
-	EmogiCache *cache = emogi_cache_shared;
-	const uint64 start = digest_start(key);
+	return emogi_cache_key_is_noted(&emogi_cache_shared->asked, key, noted);
+}
 
-	for (int i = 0; i < EMOGI_KEYS_ASKED; i++)
-		if (cache->asked[i] == start)
-			return true;
-	if (noted)
-		cache->asked[cache->next_asked++ % EMOGI_KEYS_ASKED] = start;
-	return false;
+/*
+ * Was the Graph of a filtered table built lately? It counts as built from now on. Its changes are followed when it is built a second time: of
+ * conditions that are given once a state would be of no use.
+ */
+bool
+emogi_cache_built_before(const EmogiGraphKey *key)
+{
+	return emogi_cache_key_is_noted(&emogi_cache_shared->read, key, true);
 }
 
 /* Get the list of all entries of a table or a query, and of some others; linked by `chain`. */
@@ -107,7 +91,7 @@ dlist_head *
 emogi_cache_chain(const EmogiGraphKey *key)
 {
 	if (key->of_query)
-		return &buckets[digest_start(key) % emogi_cache_max_graphs()];
+		return &buckets[emogi_cache_digest_start(key) % emogi_cache_max_graphs()];
 	return &buckets[hash_combine(murmurhash32(key->database), murmurhash32(key->relid)) % emogi_cache_max_graphs()];
 }
 

@@ -3,7 +3,7 @@
  *
  * ring.c knows which transactions have changed which tables, and so whether a Graph still holds what a snapshot sees; it stands
  * on xids.c, what a snapshot sees of other transactions, and tables.c, the tables that are tracked.
- * cache.c keeps the entries: their life, their memory, their eviction; cache_find.c finds them by what they are made of; cache_labels.c
+ * cache.c keeps the entries: their life, their memory, their eviction; cache_key.c compares what they are known by; cache_find.c finds them by what they are made of; cache_labels.c
  * has what they have of components; cache_keep.c says which of them are not evicted to make room, cache_share.c when those of a role are
  * evicted before all others; rents.c what searches have cost that did without. Which
  * entry serves a call is wish.c's business, in ../build.
@@ -233,15 +233,21 @@ typedef struct EmogiCacheCounters
 /* Sums of Graphs by their builders. Roles that share a place share its sum. */
 #define EMOGI_BUILDERS		1024
 
-/* Keys of queries with a value of the call's that were asked for lately. */
-#define EMOGI_KEYS_ASKED	1024
+/* Keys of queries that were noted lately. */
+#define EMOGI_KEYS_NOTED	1024
+
+typedef struct EmogiNotedKeys
+{
+	uint64		starts[EMOGI_KEYS_NOTED];	/* the first bytes of their digests; 0 = none */
+	uint32		next;
+} EmogiNotedKeys;
 
 /* All under cache_lock but ndoomed. */
 typedef struct EmogiCache
 {
 	uint64		next_id;
-	uint64		asked[EMOGI_KEYS_ASKED];	/* the first bytes of their digests; 0 = none */
-	uint32		next_asked;
+	EmogiNotedKeys asked;		/* with a value of the call's, that were asked for */
+	EmogiNotedKeys read;		/* of filtered tables, that were read for a Graph */
 	EmogiCacheCounters counters;
 	EmogiKept	kept;
 	EmogiCacheSum built[EMOGI_BUILDERS];	/* by the hash of the role that has built them */
@@ -268,8 +274,8 @@ extern Size emogi_cache_shmem_size(void);
 extern void emogi_cache_shmem_startup(bool found);
 extern void emogi_cache_init(void);
 extern dlist_head *emogi_cache_chain(const EmogiGraphKey *key);
-extern bool emogi_cache_same_source(const EmogiGraphKey *a, const EmogiGraphKey *b);
 extern bool emogi_cache_asked_before(const EmogiGraphKey *key, bool noted);
+extern bool emogi_cache_built_before(const EmogiGraphKey *key);
 extern EmogiCached *emogi_cache_add(const EmogiGraphKey *key, const EmogiXidSnapshot *xids, int nleaves, const char *text);
 extern void emogi_cache_touch(EmogiCached *cached);
 extern void emogi_cache_doom(EmogiCached *cached);
@@ -303,6 +309,12 @@ emogi_cache_unlock(void)
 {
 	LWLockRelease(emogi_shared->cache_lock);
 }
+
+/* ---- cache_key.c: keys of Graphs ---- */
+
+extern bool emogi_cache_same_source(const EmogiGraphKey *a, const EmogiGraphKey *b);
+extern uint64 emogi_cache_digest_start(const EmogiGraphKey *key);
+extern bool emogi_cache_key_is_noted(EmogiNotedKeys *noted, const EmogiGraphKey *key, bool notes);
 
 /* ---- cache_contraction.c: the contraction hierarchies of Graphs ---- */
 

@@ -47,6 +47,7 @@ typedef struct EmogiFilter
 	int			ncolumns;
 	AttrNumber	columns[EMOGI_FILTER_MAX_COLUMNS];	/* [ncolumns], of the relation, ascending: those that the conditions read */
 	bool		may_share_work;	/* parallel workers may evaluate them */
+	const struct EmogiTree *tree;	/* that they are of */
 } EmogiFilter;
 
 /* What the graph argument names. */

@@ -248,6 +248,7 @@ make_source(const EmogiTreeLook *look, const Flat *flat)
 	source->filter = filter;
 	if (source->src <= 0 || source->dst <= 0 || source->weight < 0 || source->reverse < 0)
 		return NULL;
+	filter->tree = tree;
 	filter->quals = plan_conditions(flat->conditions);
 	filter->may_share_work = may_share_work(look, filter->quals);
 	rel = relation_open(flat->relid, NoLock);
@@ -273,9 +274,11 @@ emogi_filter_recognize(const EmogiTreeLook *look)
 	return make_source(look, &flat);
 }
 
-/* Get the cost of a plan of a tree, in the planner's unit. Raises what the planner does. */
+/* Get the cost of a plan of the tree of a Source with conditions, in the planner's unit. Raises what the planner does. */
 double
-emogi_filter_cost(const EmogiTree *tree)
+emogi_filter_cost(const EmogiSource *source)
 {
+	const EmogiTree *tree = source->filter->tree;
+
 	return pg_plan_query(copyObject(tree->query), tree->text, CURSOR_OPT_PARALLEL_OK, NULL)->planTree->total_cost;
 }

@@ -186,6 +186,16 @@ emogi_tree_may_publish(const EmogiTree *tree)
 }
 
 /*
+ * Are all definitions that the conditions of a Source depend on still those that the digest of their tree is of (Q17)? To be asked after rows were
+ * read and before others see what came of it. True of a Source without conditions.
+ */
+bool
+emogi_tree_filter_is_current(const EmogiSource *source)
+{
+	return source->filter == NULL || emogi_tree_may_publish(source->filter->tree);
+}
+
+/*
  * Look at the query of a Source, or of its relation, under a snapshot that sees what it reads, which becomes the active one; none does if
  * the tree is refused. Raises what is wrong with the query, and 40001.
  */

@@ -44,6 +44,7 @@ typedef struct EmogiTree
 extern EmogiTree *emogi_tree_open(const EmogiSource *source);
 extern EmogiTree *emogi_tree_peek(const EmogiSource *source);
 extern void emogi_tree_close(EmogiTree *tree);
+extern bool emogi_tree_filter_is_current(const EmogiSource *source);
 
 /* ---- judge.c ---- */
 
@@ -51,7 +52,7 @@ extern const char *emogi_judge_elsewhere(Oid relid);
 
 /* ---- filter.c ---- */
 
-extern double emogi_filter_cost(const EmogiTree *tree);
+extern double emogi_filter_cost(const EmogiSource *source);
 
 /* ---- tree_run.c ---- */
 
