@@ -288,7 +288,7 @@ build_again(EmogiCall *call, const EmogiSource *source, const Rows *rows, const 
 	const Rows	again = {.are_heaps = rows->are_heaps,.leaves = rows->are_heaps ? rows->leaves : NIL};
 
 	twice->is_cached = slot->graph >= 0;
-	twice->from_heaps = rows->are_heaps;
+	twice->from_heaps = rows->are_heaps || (rows->tree != NULL && rows->tree->filtered != NULL);
 	if (twice->is_cached && twice->patch == NULL)
 		uncover(slot, &whole, &key, &twice->obtained);
 	else

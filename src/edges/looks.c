@@ -87,8 +87,9 @@ void
 emogi_looks_worker(dsm_segment *segment, shm_toc *toc)
 {
 	AllLooks   *all = shm_toc_lookup(toc, TOC_LOOKS, false);
-	const EmogiRowFilterPlan filter = emogi_row_filter_read(shm_toc_lookup(toc, TOC_FILTER, true), all->relid);
+	EmogiRowFilterPlan filter = emogi_row_filter_read(shm_toc_lookup(toc, TOC_FILTER, true), all->relid);
 
+	filter.is_of_looks = true;
 	look_at_all(all, &filter);
 }
 
@@ -129,13 +130,14 @@ emogi_looks_take(EmogiCall *call, const EmogiSource *source, const EmogiLooks *l
 {
 	Size		bytes = offsetof(AllLooks, leaves) + nleaves * sizeof(LeafLooks);
 	AllLooks   *all = palloc0(bytes);
-	const EmogiRowFilterPlan filter = emogi_row_filter_plan(source);
+	EmogiRowFilterPlan filter = emogi_row_filter_plan(source);
 	const bool	may_share = dictionary < 0 && emogi_row_filter_may_share(source);	/* one process at a time adds keys */
 	int			nworkers;
 
 	emogi_sink_begin(call, &source->key, emogi_sink_weights(source->weight > 0, source->reverse > 0, weights), dictionary, false);
 	all->token = call->slot->token;
 	all->relid = source->relid;
+	filter.is_of_looks = true;
 	pg_atomic_init_u64(&all->next, 0);
 	for (int i = 0; i < nleaves; i++)
 	{

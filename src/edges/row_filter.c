@@ -121,7 +121,7 @@ emogi_row_filter_open(const EmogiRowFilterPlan *plan, Relation leaf)
 	MemoryContext context;
 	MemoryContext old;
 
-	if (plan->quals == NIL)
+	if (plan->quals == NIL || (emogi_faults.tree[EMOGI_TREE_LOOKS] && plan->is_of_looks))
 		return NULL;
 	context = AllocSetContextCreate(CurrentMemoryContext, "emogi conditions", ALLOCSET_DEFAULT_SIZES);
 	old = MemoryContextSwitchTo(context);

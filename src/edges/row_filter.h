@@ -11,6 +11,7 @@ typedef struct EmogiRowFilterPlan
 {
 	Oid			relid;			/* of the Source */
 	List	   *quals;			/* see EmogiFilter; NIL = all rows are */
+	bool		is_of_looks;	/* it is for pages that are looked at again */
 } EmogiRowFilterPlan;
 
 typedef struct EmogiRowFilter EmogiRowFilter;

@@ -42,7 +42,7 @@ is_same(const EmogiLiveLeaf *leaf, const EmogiDiscovery *discovery)
 {
 	return leaf->relfilenumber == discovery->relfilenumber && leaf->src == discovery->src && leaf->dst == discovery->dst &&
 		leaf->weight == discovery->weight && leaf->reverse == discovery->reverse &&
-		memcmp(leaf->filter, discovery->filter, sizeof leaf->filter) == 0;
+		(memcmp(leaf->filter, discovery->filter, sizeof leaf->filter) == 0 || emogi_faults.tree[EMOGI_TREE_PLACES]);
 }
 
 /*
