@@ -173,7 +173,7 @@ find_rows(EmogiCall *call, EmogiSource *source)
 		return rows;
 	}
 	rows.tree = emogi_tree_open(source);
-	if (source->is_query)
+	if (emogi_source_is_query(source->graph))
 		source->guess = emogi_guess_copy(&rows.tree->columns.guess);
 	if (rows.tree->refusal == NULL)
 		rows.leaves = rows.tree->leaves;

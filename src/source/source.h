@@ -2,7 +2,7 @@
  * source.h: what the graph argument names, who may read it, and under which snapshot.
  *
  * emogi_source_resolve (source.c) makes a Source of the graph argument, whose text has several forms (forms.c): a relation, which it
- * locks, with the columns that make an edge (columns.c), or a query (query.c, params.c, vertices.c); ends.c finds out which keys they are, and rows.c which columns an anonymous row has;
+ * locks, with the columns that make an edge (columns.c), also with a condition (selects.c), or a query (query.c, params.c, vertices.c); ends.c finds out which keys they are, and rows.c which columns an anonymous row has;
  * missing.c says what may have been meant where nothing has that name; guess.c what is done about a weight that was not named; identity.c what a Source is known by where calls are counted. emogi_access_check (access.c)
  * asks whether the caller may read it. snapshot.c sees to it that the snapshot of the call is not older than what the argument
  * names; it asks seen.c, with a header of its own, what a snapshot sees in the catalogs.
@@ -109,7 +109,13 @@ extern EmogiEdgeColumns emogi_source_columns(const EmogiSource *source);
 
 extern bool emogi_forms_is_query(const char *graph);
 extern bool emogi_forms_split(const char *relation, List **name, char **list);
+extern bool emogi_forms_split_where(const char *graph, char **relation, const char **condition);
 extern bool emogi_forms_split_relation(const char *graph, List **name, List **columns);
+
+/* ---- selects.c: a relation that is read as a query ---- */
+
+extern char *emogi_selects_rows(Oid relid, List *columns, const char *condition, bool wants_weight);
+extern char *emogi_selects_filtered(const EmogiSource *source, const char *condition);
 
 /* ---- ends.c ---- */
 
@@ -201,6 +207,7 @@ extern char *emogi_vertices_add(const char *graph, const char *vertices);
 /* ---- access.c ---- */
 
 extern bool emogi_access_check(Relation rel, const EmogiSource *source);
+extern bool emogi_access_may_select(const EmogiSource *source);
 extern bool emogi_access_peek(const EmogiSource *source);
 
 /* ---- snapshot.c: the snapshot that a call reads under ---- */
