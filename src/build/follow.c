@@ -387,7 +387,7 @@ build_from_edges(Following *following, bool done)
 /*
  * Build the Graph, and make the state, as the active snapshot sees the tables; false when there is no room for it in the cache. Where the
  * wish is one's own, that snapshot does not see one's own changes, and the Graph is not for the call: false, too, when there is no
- * room for the state.
+ * room for the state. Likewise when what conditions depend on was replaced meanwhile.
  */
 static bool
 build_with_state(Following *following)
@@ -416,7 +416,7 @@ build_with_state(Following *following)
 	if (!is_current || !emogi_create_finish(call, &creation, &wish->xids))
 	{
 		shared = emogi_wish_forget_state(slot, creation.own || !is_current);
-		if (wish->own)
+		if (wish->own || !is_current)
 		{
 			emogi_region_free_owner(EMOGI_OWNER_EDGES(call->slot_index));
 			pg_atomic_write_u64(&slot->nskipped, 0);

@@ -131,6 +131,9 @@ sub race_refresh
 like(race_refresh(''), qr/^t\|hit \w\|private t\|(hit|spliced)$/, 'a function of a condition is replaced between key and refresh, and back: the state stays as it was');
 like(race_refresh(',query_publish=0'), qr/ f\|\w+$/, '... without the rule the next call is wrong');
 
+$node->safe_psql('postgres', $odd);
+is(join(' ', race('SELECT src, dst FROM n WHERE is_odd(note)', $even, $odd, '')), 't|private t|built', '... between key and the build that makes the state: neither is kept');
+
 # What others write meanwhile is in no graph of the old snapshot.
 is(join(' ', race('SELECT src, dst FROM e WHERE src > 0', 'INSERT INTO e VALUES (50, 51)', 'SELECT 1', '')), 't|built t|built', 'a row is written between key and build');
 
