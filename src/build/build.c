@@ -82,7 +82,7 @@ announce_scan(EmogiCall *call, const EmogiSource *source, List *leaves)
 
 	call->slot->control.done = 0;
 	call->slot->control.total = (uint64) Max(rows, 0);
-	if (bytes > EMOGI_HOPELESS * allowed)
+	if (bytes > EMOGI_HOPELESS * allowed && source->filter == NULL)
 		ereport(ERROR,
 				(errcode(ERRCODE_OUT_OF_MEMORY),
 				 errmsg("emogi.max_memory is too small for this graph"),

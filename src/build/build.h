@@ -77,7 +77,7 @@ typedef struct EmogiObtainedTwice
 	EmogiObtained rebuilt;
 	EmogiPatch *patch;			/* the first is an older one, and this has changed since; NULL = nothing has */
 	bool		is_cached;		/* else it was made for this call */
-	bool		from_heaps;		/* else by a query, which may give other rows each time */
+	bool		from_heaps;		/* also of a filtered table; else by a query, which may give other rows each time */
 } EmogiObtainedTwice;
 
 extern void emogi_obtain_twice(EmogiCall *call, EmogiSource *source, const EmogiGraphKey *wanted, bool patched,

@@ -43,6 +43,9 @@
 /* Of so many list entries one may change for a GPU to derive its copy of the new Graph from the old one: else it copies it as a whole. */
 #define EMOGI_DERIVE_SHARE 32
 
+/* A filtered table of more pages than so many for each unit of the cost of the query's plan is not followed: its indexes are better. */
+#define PAGES_PER_COST 64
+
 /* What a call does with a live state. */
 typedef struct Following
 {
@@ -384,7 +387,7 @@ build_from_edges(Following *following, bool done)
 /*
  * Build the Graph, and make the state, as the active snapshot sees the tables; false when there is no room for it in the cache. Where the
  * wish is one's own, that snapshot does not see one's own changes, and the Graph is not for the call: false, too, when there is no
- * room for the state.
+ * room for the state. Likewise when what conditions depend on was replaced meanwhile.
  */
 static bool
 build_with_state(Following *following)
@@ -394,6 +397,7 @@ build_with_state(Following *following)
 	const EmogiWish *wish = following->wish;
 	EmogiCreation creation;
 	bool		shared = true;
+	bool		is_current;
 	List	   *leaves = NIL;
 	EmogiGraph	graph;
 	uint32		misfits;
@@ -406,10 +410,13 @@ build_with_state(Following *following)
 	emogi_create_begin(call, following->source, following->state, wish->relids, wish->nleaves, &creation);
 	emogi_build_edges(call, following->source, leaves, wish->key.weights, creation.notes);
 	creation.own_unseen = wish->own;
-	if (!emogi_create_finish(call, &creation, &wish->xids))
+	is_current = emogi_tree_filter_is_current(following->source);
+	if (!is_current)
+		emogi_create_cancel(&creation);
+	if (!is_current || !emogi_create_finish(call, &creation, &wish->xids))
 	{
-		shared = emogi_wish_forget_state(slot, creation.own);
-		if (wish->own)
+		shared = emogi_wish_forget_state(slot, creation.own || !is_current);
+		if (wish->own || !is_current)
 		{
 			emogi_region_free_owner(EMOGI_OWNER_EDGES(call->slot_index));
 			pg_atomic_write_u64(&slot->nskipped, 0);
@@ -511,6 +518,21 @@ emogi_follow_may_begin(const EmogiWish *wish)
 }
 
 /*
+ * Is a state to be made where there is none? That of a filtered table not at the first build, nor where an index makes a build cheaper
+ * than to keep what is known of all pages.
+ */
+static bool
+may_make_state(const EmogiWish *wish)
+{
+	if (!emogi_follow_may_begin(wish))
+		return false;
+	if (wish->tree == NULL || emogi_live_state_exists(&wish->key))
+		return true;
+	return emogi_wish_built_before(wish) &&
+		emogi_filter_cost(wish->tree->filtered) * PAGES_PER_COST >= (double) emogi_refresh_pages(wish->relids, wish->nleaves);
+}
+
+/*
  * May the Graph and the state of what others see be built in a transaction that has changed the tables? Not with weights: others may see one
  * that the call refuses, and that the transaction has mended.
  */
@@ -527,13 +549,13 @@ may_build_for_others(const EmogiWish *wish)
 bool
 emogi_follow_graph(EmogiCall *call, const EmogiSource *source, const EmogiWish *wish, EmogiPatch **patch, EmogiGraph *graph)
 {
-	Following	following = {.call = call, .slot = call->slot, .source = source, .wish = wish, .patch = patch, .graph = graph};
+	Following	following = {.call = call, .slot = call->slot, .source = wish->tree != NULL ? wish->tree->filtered : source, .wish = wish, .patch = patch, .graph = graph};
 	bool		make;
 	bool		waited;
 
 	if (!wish->can_follow)
 		return false;
-	make = emogi_follow_may_begin(wish);
+	make = may_make_state(wish);
 	following.state = emogi_live_state_hold(call->slot, &wish->key, make, &waited);
 	emogi_cache_lock();
 	emogi_cache_shared->counters.waits += waited;

@@ -173,7 +173,7 @@ find_rows(EmogiCall *call, EmogiSource *source)
 		return rows;
 	}
 	rows.tree = emogi_tree_open(source);
-	if (source->is_query)
+	if (emogi_source_is_query(source->graph))
 		source->guess = emogi_guess_copy(&rows.tree->columns.guess);
 	if (rows.tree->refusal == NULL)
 		rows.leaves = rows.tree->leaves;
@@ -291,7 +291,7 @@ build_again(EmogiCall *call, const EmogiSource *source, const Rows *rows, const 
 	const Rows	again = {.are_heaps = rows->are_heaps,.leaves = rows->are_heaps ? rows->leaves : NIL};
 
 	twice->is_cached = slot->graph >= 0;
-	twice->from_heaps = rows->are_heaps;
+	twice->from_heaps = rows->are_heaps || (rows->tree != NULL && rows->tree->filtered != NULL);
 	if (twice->is_cached && twice->patch == NULL)
 		uncover(slot, &whole, &key, &twice->obtained);
 	else

@@ -43,6 +43,8 @@ foresee_tree(const EmogiSource *source, const EmogiTree *tree, const EmogiGraphK
 		*why_private = emogi_wish_why_not(wish);
 	else if (emogi_wish_is_cached(wish))
 		outlook = EMOGI_GRAPH_IS_CACHED;
+	else if (wish->can_follow && emogi_live_state_exists(&wish->key))
+		outlook = EMOGI_GRAPH_WILL_BE_REFRESHED;
 	else if (tree->is_folded && emogi_wish_asked_first(wish, false))
 		*why_private = EMOGI_NOT_ASKED_BEFORE;
 	else

@@ -56,6 +56,7 @@ emogi_wish_make(const EmogiSource *source, const EmogiTree *tree, const EmogiGra
 		wish->has_vertices = tree->columns.vertex > 0;
 		wish->text = tree->text;
 		wish->shape = tree->is_folded ? 0 : tree->shape;
+		wish->tree = tree;
 	}
 	else
 	{
@@ -112,7 +113,7 @@ wish_for_leaves(EmogiWish *wish, List *leaves)
 	wish->relfilenumbers = palloc(count * sizeof(Oid));
 	wish->tables = palloc(count * sizeof(int));
 	wish->nleaves = 0;
-	wish->can_follow = emogi_enable_live && !wish->key.of_query && !wish->key.of_servers;
+	wish->can_follow = emogi_enable_live && (wish->tree == NULL || wish->tree->filtered != NULL) && !wish->key.of_servers;
 	foreach(cell, leaves)
 	{
 		Oid			relid = lfirst_oid(cell);
@@ -178,6 +179,18 @@ emogi_wish_why_not(const EmogiWish *wish)
 	if (wish->own)
 		return "this transaction has changed a table that it reads";
 	return "the snapshot is of a kind that is not compared, or sees too many transactions as running";
+}
+
+/* Was the Graph of the wish's query built or wanted before, for which there was none? It counts as that from now on. */
+bool
+emogi_wish_built_before(const EmogiWish *wish)
+{
+	bool		built;
+
+	emogi_cache_lock();
+	built = emogi_asked_built_before(&wish->key);
+	emogi_cache_unlock();
+	return built;
 }
 
 /* ---- finding, under cache_lock ---- */

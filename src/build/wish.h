@@ -20,6 +20,7 @@ typedef struct EmogiWish
 	EmogiGraphKey key;
 	const char *text;			/* of a query; NULL = it is none */
 	uint64		shape;			/* of a query (tree.h); 0 = a value in it is folded */
+	const EmogiTree *tree;		/* likewise */
 	bool		has_vertices;	/* some are there with or without an edge: its edges are not all of it */
 	int			nleaves;
 	Oid		   *relids;			/* [nleaves], tables, ascending as find_all_inheritors has them */
@@ -52,6 +53,7 @@ extern bool emogi_wish_may_share(EmogiWish *wish, List *leaves);
 extern bool emogi_wish_may_be_shared(void);
 extern const char *emogi_wish_why_not(const EmogiWish *wish);
 extern bool emogi_wish_asked_first(const EmogiWish *wish, bool noted);
+extern bool emogi_wish_built_before(const EmogiWish *wish);
 extern EmogiFinding emogi_wish_find(EmogiSlot *slot, const EmogiWish *wish);
 extern void emogi_wish_register(const EmogiWish *wish);
 extern void emogi_wish_release_donor(EmogiSlot *slot);

@@ -24,6 +24,7 @@ typedef struct Asked
 	uint64		latest;			/* of a shape: the name of the query of that shape that was asked for last; else 0 */
 	uint64		nedges;			/* of a query: its Graph's that was dropped; 0 = not known */
 	uint64		nvertices;
+	bool		is_built;		/* of a query of a filtered table: its Graph was built, or wanted and not there */
 } Asked;
 
 static Asked *asked;			/* [nsets()][EMOGI_WAYS] */
@@ -104,6 +105,20 @@ emogi_asked_first(const EmogiGraphKey *key, uint64 shape, bool noted)
 		(void) note(name);
 	}
 	return is_first;
+}
+
+/*
+ * Was the Graph of a filtered table built lately? It counts as built from now on. Its changes are followed when it is built a
+ * second time: a live state of conditions that are given once would be of no use. Caller holds cache_lock.
+ */
+bool
+emogi_asked_built_before(const EmogiGraphKey *key)
+{
+	Asked	   *known = note(name_of(key));
+	const bool	is_built = known->is_built;
+
+	known->is_built = true;
+	return is_built;
 }
 
 /* Remember the size of a query's Graph that is dropped. Caller holds cache_lock. */

@@ -66,24 +66,6 @@ emogi_cache_shmem_startup(bool found)
 
 /* ---- entries; caller holds cache_lock ---- */
 
-/* Are two Graphs of the same table, or of the same query? */
-bool
-emogi_cache_same_source(const EmogiGraphKey *a, const EmogiGraphKey *b)
-{
-	return a->database == b->database && a->of_query == b->of_query &&
-		(a->of_query ? memcmp(a->digest, b->digest, sizeof a->digest) == 0 : a->relid == b->relid);
-}
-
-/* Get the first bytes of the digest of a query's key. */
-uint64
-emogi_cache_digest_start(const EmogiGraphKey *key)
-{
-	uint64		start;
-
-	memcpy(&start, key->digest, sizeof start);
-	return start;
-}
-
 /* Get the list of all entries of a table or a query, and of some others; linked by `chain`. */
 dlist_head *
 emogi_cache_chain(const EmogiGraphKey *key)

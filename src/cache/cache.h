@@ -3,7 +3,7 @@
  *
  * ring.c knows which transactions have changed which tables, and so whether a Graph still holds what a snapshot sees; it stands
  * on xids.c, what a snapshot sees of other transactions, and tables.c, the tables that are tracked.
- * cache.c keeps the entries: their life, their memory, their eviction; cache_find.c finds them by what they are made of; cache_labels.c
+ * cache.c keeps the entries: their life, their memory, their eviction; cache_key.c compares what they are known by; cache_find.c finds them by what they are made of; cache_labels.c
  * has what they have of components; cache_keep.c says which of them are not evicted to make room, cache_share.c when those of a role are
  * evicted before all others; rents.c what searches have cost that did without; asked.c which queries were asked for lately. Which
  * entry serves a call is wish.c's business, in ../build.
@@ -273,8 +273,6 @@ extern Size emogi_cache_shmem_size(void);
 extern void emogi_cache_shmem_startup(bool found);
 extern void emogi_cache_init(void);
 extern dlist_head *emogi_cache_chain(const EmogiGraphKey *key);
-extern bool emogi_cache_same_source(const EmogiGraphKey *a, const EmogiGraphKey *b);
-extern uint64 emogi_cache_digest_start(const EmogiGraphKey *key);
 extern EmogiCached *emogi_cache_add(const EmogiGraphKey *key, const EmogiXidSnapshot *xids, int nleaves, const char *text);
 extern void emogi_cache_touch(EmogiCached *cached);
 extern void emogi_cache_doom(EmogiCached *cached);
@@ -309,6 +307,11 @@ emogi_cache_unlock(void)
 {
 	LWLockRelease(emogi_shared->cache_lock);
 }
+
+/* ---- cache_key.c: keys of Graphs ---- */
+
+extern bool emogi_cache_same_source(const EmogiGraphKey *a, const EmogiGraphKey *b);
+extern uint64 emogi_cache_digest_start(const EmogiGraphKey *key);
 
 /* ---- cache_contraction.c: the contraction hierarchies of Graphs ---- */
 
@@ -368,6 +371,7 @@ extern uint64 emogi_rents_times(Oid relid);
 extern Size emogi_asked_shmem_size(void);
 extern void emogi_asked_shmem_startup(bool found);
 extern bool emogi_asked_first(const EmogiGraphKey *key, uint64 shape, bool noted);
+extern bool emogi_asked_built_before(const EmogiGraphKey *key);
 extern void emogi_asked_keep_size(const EmogiGraphKey *key, uint64 nvertices, uint64 nedges);
 extern bool emogi_asked_size(const EmogiGraphKey *key, uint64 *nvertices, uint64 *nedges);
 

@@ -88,7 +88,7 @@ emogi_cache_evict(Oid database, Oid relid)
 	return bytes;
 }
 
-/* Evict the Graphs of queries of this database of which `evicts` says so, under cache_lock. As emogi_cache_evict. */
+/* Evict the Graphs, with their live states, of queries of this database of which `evicts` says so, under cache_lock. As emogi_cache_evict. */
 uint64
 emogi_cache_evict_queries(bool (*evicts) (const EmogiCached *, const void *), const void *arg)
 {
@@ -101,9 +101,14 @@ emogi_cache_evict_queries(bool (*evicts) (const EmogiCached *, const void *), co
 		EmogiCached *cached = dlist_container(EmogiCached, order, iter.cur);
 
 		if (cached->key.of_query && cached->key.database == MyDatabaseId && evicts(cached, arg))
+		{
+			if (cached->live_id != 0)
+				(void) emogi_live_state_doom(cached->live_id);
 			bytes += doom_ready(cached);
+		}
 	}
 	emogi_cache_unlock();
+	emogi_live_state_free_doomed();
 	emogi_cache_free_doomed();
 	return bytes;
 }

@@ -12,6 +12,7 @@
 #include "storage/shmem.h"
 
 #include "cache/live_state.h"
+#include "server/fault.h"
 #include "server/region.h"
 
 EmogiLiveStates *emogi_live_states;
@@ -190,8 +191,8 @@ free_state(EmogiLiveState *state)
 static bool
 is_of(const EmogiLiveState *state, const EmogiGraphKey *key)
 {
-	return state->phase != EMOGI_LIVE_FREE && !state->doomed && state->key.database == key->database &&
-		state->key.relid == key->relid && state->key.src == key->src && state->key.dst == key->dst &&
+	return state->phase != EMOGI_LIVE_FREE && !state->doomed &&
+		(emogi_cache_same_source(&state->key, key) || (emogi_faults.tree[EMOGI_TREE_STATE] && state->key.of_query && key->of_query)) && state->key.src == key->src && state->key.dst == key->dst &&
 		state->key.weight == key->weight && state->key.reverse == key->reverse && emogi_key_type_equal(&state->key.keys, &key->keys);
 }
 

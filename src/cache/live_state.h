@@ -15,6 +15,7 @@
 #include "lib/ilist.h"
 
 #include "cache/cache.h"
+#include "source/source.h"
 #include "storage/block.h"
 
 #define EMOGI_MAX_LIVE_STATES 1024
@@ -38,6 +39,7 @@ typedef struct EmogiLiveLeaf
 	AttrNumber	dst;
 	AttrNumber	weight;			/* 0 = none */
 	AttrNumber	reverse;		/* of the way back */
+	AttrNumber	filter[EMOGI_FILTER_MAX_COLUMNS];	/* those that conditions read, then 0 */
 	BlockNumber nblocks;		/* that are known */
 	BlockNumber room;			/* that can be */
 	uint64		first;			/* page; a multiple of 64 */

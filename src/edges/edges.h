@@ -1,7 +1,7 @@
 /*
  * edges.h: from a Source to edges in the Region.
  *
- * heap_scan.c has all pages of tables read in parallel, looks.c some of them, both by pages.c, of whose tuples seen.c says which count; what is no plain heap goes through
+ * heap_scan.c has all pages of tables read in parallel, looks.c some of them, both by pages.c, of whose tuples seen.c says which count and row_filter.c of which the conditions of a query are true; what is no plain heap goes through
  * the executor, and sink.c takes its rows. All put edges into the chunks of the call's slot (sink.h).
  */
 #ifndef EMOGI_EDGES_H

@@ -23,6 +23,7 @@
 
 #include "edges/edges.h"
 #include "edges/pages.h"
+#include "edges/row_filter.h"
 #include "citus/citus.h"
 #include "server/compat.h"
 
@@ -32,6 +33,7 @@
 /* Keys of the table of contents of a parallel scan. */
 #define EMOGI_TOC_SCANS	UINT64CONST(0xE306100000000001)
 #define EMOGI_TOC_SHARED_SCANS	UINT64CONST(0xE306100000000002)
+#define EMOGI_TOC_FILTER	UINT64CONST(0xE306100000000003)
 
 typedef struct LeafScan
 {
@@ -45,6 +47,7 @@ typedef struct LeafScan
 typedef struct LeafScans
 {
 	uint64		token;
+	Oid			relid;			/* of the Source */
 	int			nleaves;
 	LeafScan	leaves[FLEXIBLE_ARRAY_MEMBER];
 } LeafScans;
@@ -64,7 +67,7 @@ make_lone_scan(Relation rel)
 
 /* Take part in the shared scans of all leaves. toc = NULL: read them alone. */
 static void
-scan_leaves(const LeafScans *scans, shm_toc *toc)
+scan_leaves(const LeafScans *scans, const EmogiRowFilterPlan *filter, shm_toc *toc)
 {
 	char	   *all = toc != NULL ? shm_toc_lookup(toc, EMOGI_TOC_SHARED_SCANS, false) : NULL;
 	EmogiSink	sink;
@@ -78,7 +81,7 @@ scan_leaves(const LeafScans *scans, shm_toc *toc)
 		TableScanDesc scan = table_beginscan_parallel(rel, shared);
 
 		CHECK_FOR_INTERRUPTS();	/* of a leaf without a page nobody else asks */
-		emogi_pages_read(scan, &leaf->layout, &sink, &leaf->notes);
+		emogi_pages_read(scan, &leaf->layout, filter, &sink, &leaf->notes);
 		table_endscan(scan);
 		table_close(rel, NoLock);
 		if (toc == NULL)
@@ -91,7 +94,10 @@ scan_leaves(const LeafScans *scans, shm_toc *toc)
 void
 emogi_heap_scan_worker(dsm_segment *segment, shm_toc *toc)
 {
-	scan_leaves(shm_toc_lookup(toc, EMOGI_TOC_SCANS, false), toc);
+	const LeafScans *scans = shm_toc_lookup(toc, EMOGI_TOC_SCANS, false);
+	const EmogiRowFilterPlan filter = emogi_row_filter_read(shm_toc_lookup(toc, EMOGI_TOC_FILTER, true), scans->relid);
+
+	scan_leaves(scans, &filter, toc);
 }
 
 /* The columns of a Source by name: leaves may have them at other places. */
@@ -261,8 +267,9 @@ place_scans(LeafScans *scans, Snapshot snapshot)
 
 /* Read all leaves with the help of parallel workers. Without dynamic shared memory or workers, alone. */
 static void
-scan_in_parallel(LeafScans *scans, Size scans_bytes, int nworkers)
+scan_in_parallel(LeafScans *scans, Size scans_bytes, const EmogiRowFilterPlan *filter, int nworkers)
 {
+	const char *text = emogi_row_filter_text(filter);
 	Snapshot	snapshot = RegisterSnapshot(GetActiveSnapshot());
 	const Size	shared_bytes = place_scans(scans, snapshot);
 	ParallelContext *context;
@@ -272,14 +279,17 @@ scan_in_parallel(LeafScans *scans, Size scans_bytes, int nworkers)
 	context = CreateParallelContext("emogi", "emogi_heap_scan_worker", nworkers);
 	shm_toc_estimate_chunk(&context->estimator, scans_bytes);
 	shm_toc_estimate_chunk(&context->estimator, shared_bytes);
-	shm_toc_estimate_keys(&context->estimator, 2);
+	shm_toc_estimate_chunk(&context->estimator, text != NULL ? strlen(text) + 1 : 0);
+	shm_toc_estimate_keys(&context->estimator, 3);
 	InitializeParallelDSM(context);
 	shared_scans = shm_toc_allocate(context->toc, scans_bytes);
 	memcpy(shared_scans, scans, scans_bytes);
 	shm_toc_insert(context->toc, EMOGI_TOC_SCANS, shared_scans);
 	share_scans(context, scans, shared_bytes, snapshot);
+	if (text != NULL)
+		shm_toc_insert(context->toc, EMOGI_TOC_FILTER, strcpy(shm_toc_allocate(context->toc, strlen(text) + 1), text));
 	LaunchParallelWorkers(context);
-	scan_leaves(shared_scans, context->toc);
+	scan_leaves(shared_scans, filter, context->toc);
 	WaitForParallelWorkersToFinish(context);
 	DestroyParallelContext(context);
 	ExitParallelMode();
@@ -292,14 +302,18 @@ emogi_heap_scan_add(EmogiCall *call, const EmogiSource *source, List *leaves, co
 {
 	Size		scans_bytes = offsetof(LeafScans, leaves) + list_length(leaves) * sizeof(LeafScan);
 	LeafScans  *scans = palloc0(scans_bytes);
+	const EmogiRowFilterPlan filter = emogi_row_filter_plan(source);
+	BlockNumber pages;
 	int			nworkers;
 
 	scans->token = call->slot->token;
-	nworkers = emogi_heap_scan_workers(describe_leaves(source, leaves, notes, scans));
+	scans->relid = source->relid;
+	pages = describe_leaves(source, leaves, notes, scans);
+	nworkers = emogi_row_filter_may_share(source) ? emogi_heap_scan_workers(pages) : 0;
 	if (nworkers > 0)
-		scan_in_parallel(scans, scans_bytes, nworkers);
+		scan_in_parallel(scans, scans_bytes, &filter, nworkers);
 	else
-		scan_leaves(scans, NULL);
+		scan_leaves(scans, &filter, NULL);
 	pfree(scans);
 }
 

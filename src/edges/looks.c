@@ -13,8 +13,10 @@
 
 #include "edges/edges.h"
 #include "edges/pages.h"
+#include "edges/row_filter.h"
 
 #define TOC_LOOKS UINT64CONST(0xE306100000000002)
+#define TOC_FILTER UINT64CONST(0xE306100000000003)
 
 /* Pages that a process takes at once. */
 #define PIECE 64
@@ -34,6 +36,7 @@ typedef struct LeafLooks
 typedef struct AllLooks
 {
 	uint64		token;
+	Oid			relid;			/* of the Source */
 	pg_atomic_uint64 next;		/* number of the page that nobody has taken yet */
 	uint64		count;
 	int			nleaves;
@@ -44,20 +47,20 @@ PGDLLEXPORT void emogi_looks_worker(dsm_segment *segment, shm_toc *toc);
 
 /* Look at the pages with the numbers [first, end), as far as they are of one leaf. */
 static void
-look_at_leaf(const LeafLooks *leaf, uint64 first, uint64 end, EmogiSink *sink)
+look_at_leaf(const LeafLooks *leaf, const EmogiRowFilterPlan *filter, uint64 first, uint64 end, EmogiSink *sink)
 {
 	const EmogiLooks *looks = &leaf->looks;
 	uint64		from = Max(first, leaf->first) - leaf->first;
 	uint64		to = Min(end, leaf->first + looks->count) - leaf->first;
 	Relation	rel = table_open(looks->relid, AccessShareLock);
 
-	emogi_pages_look(rel, &leaf->layout, sink, looks->blocks + from, looks->looks + from, to - from);
+	emogi_pages_look(rel, &leaf->layout, filter, sink, looks->blocks + from, looks->looks + from, to - from);
 	table_close(rel, NoLock);
 }
 
 /* Look at pages until there are no more. */
 static void
-look_at_all(AllLooks *all)
+look_at_all(AllLooks *all, const EmogiRowFilterPlan *filter)
 {
 	EmogiSink	sink;
 	uint64		first;
@@ -74,7 +77,7 @@ look_at_all(AllLooks *all)
 			const LeafLooks *leaf = &all->leaves[i];
 
 			if (leaf->first < end && leaf->first + leaf->looks.count > first)
-				look_at_leaf(leaf, first, end, &sink);
+				look_at_leaf(leaf, filter, first, end, &sink);
 		}
 	}
 }
@@ -83,27 +86,35 @@ look_at_all(AllLooks *all)
 void
 emogi_looks_worker(dsm_segment *segment, shm_toc *toc)
 {
-	look_at_all(shm_toc_lookup(toc, TOC_LOOKS, false));
+	AllLooks   *all = shm_toc_lookup(toc, TOC_LOOKS, false);
+	EmogiRowFilterPlan filter = emogi_row_filter_read(shm_toc_lookup(toc, TOC_FILTER, true), all->relid);
+
+	filter.is_of_looks = true;
+	look_at_all(all, &filter);
 }
 
 /* Have parallel workers help. Without dynamic shared memory or workers, look alone. */
 static void
-look_in_parallel(const AllLooks *all, Size bytes, int nworkers)
+look_in_parallel(const AllLooks *all, Size bytes, const EmogiRowFilterPlan *filter, int nworkers)
 {
+	const char *text = emogi_row_filter_text(filter);
 	ParallelContext *context;
 	AllLooks   *shared;
 
 	EnterParallelMode();
 	context = CreateParallelContext("emogi", "emogi_looks_worker", nworkers);
 	shm_toc_estimate_chunk(&context->estimator, bytes);
-	shm_toc_estimate_keys(&context->estimator, 1);
+	shm_toc_estimate_chunk(&context->estimator, text != NULL ? strlen(text) + 1 : 0);
+	shm_toc_estimate_keys(&context->estimator, 2);
 	InitializeParallelDSM(context);
 	shared = shm_toc_allocate(context->toc, bytes);
 	memcpy(shared, all, bytes);
 	pg_atomic_init_u64(&shared->next, 0);
 	shm_toc_insert(context->toc, TOC_LOOKS, shared);
+	if (text != NULL)
+		shm_toc_insert(context->toc, TOC_FILTER, strcpy(shm_toc_allocate(context->toc, strlen(text) + 1), text));
 	LaunchParallelWorkers(context);
-	look_at_all(shared);
+	look_at_all(shared, filter);
 	WaitForParallelWorkersToFinish(context);
 	DestroyParallelContext(context);
 	ExitParallelMode();
@@ -119,10 +130,14 @@ emogi_looks_take(EmogiCall *call, const EmogiSource *source, const EmogiLooks *l
 {
 	Size		bytes = offsetof(AllLooks, leaves) + nleaves * sizeof(LeafLooks);
 	AllLooks   *all = palloc0(bytes);
+	EmogiRowFilterPlan filter = emogi_row_filter_plan(source);
+	const bool	may_share = dictionary < 0 && emogi_row_filter_may_share(source);	/* one process at a time adds keys */
 	int			nworkers;
 
 	emogi_sink_begin(call, &source->key, emogi_sink_weights(source->weight > 0, source->reverse > 0, weights), dictionary, false);
 	all->token = call->slot->token;
+	all->relid = source->relid;
+	filter.is_of_looks = true;
 	pg_atomic_init_u64(&all->next, 0);
 	for (int i = 0; i < nleaves; i++)
 	{
@@ -139,10 +154,10 @@ emogi_looks_take(EmogiCall *call, const EmogiSource *source, const EmogiLooks *l
 		all->count += leaves[i].count;
 		all->nleaves++;
 	}
-	nworkers = dictionary < 0 ? emogi_heap_scan_workers(all->count) : 0;	/* one process at a time adds keys */
+	nworkers = may_share ? emogi_heap_scan_workers(all->count) : 0;
 	if (nworkers > 0)
-		look_in_parallel(all, bytes, nworkers);
+		look_in_parallel(all, bytes, &filter, nworkers);
 	else if (all->count > 0)
-		look_at_all(all);
+		look_at_all(all, &filter);
 	pfree(all);
 }

@@ -24,6 +24,7 @@
 
 #include "edges/edges.h"
 #include "edges/pages.h"
+#include "edges/row_filter.h"
 #include "edges/seen.h"
 #include "server/compat.h"
 
@@ -479,14 +480,22 @@ typedef struct Reading
 	const EmogiTupleLayout *layout;
 	PutPage		put;
 	EmogiSink  *sink;
+	EmogiRowFilter *filter;		/* NULL = all rows are edges */
 	MemoryContext scrap;
 } Reading;
 
 static Reading
-open_reading(Relation rel, Snapshot snapshot, const EmogiTupleLayout *layout, EmogiSink *sink)
+open_reading(Relation rel, Snapshot snapshot, const EmogiTupleLayout *layout, const EmogiRowFilterPlan *filter, EmogiSink *sink)
 {
-	return (Reading) {rel, snapshot, layout, choose_put(layout, sink), sink,
+	return (Reading) {rel, snapshot, layout, choose_put(layout, sink), sink, emogi_row_filter_open(filter, rel),
 		AllocSetContextCreate(CurrentMemoryContext, "emogi pages", ALLOCSET_SMALL_SIZES)};
+}
+
+static void
+close_reading(const Reading *reading)
+{
+	emogi_row_filter_close(reading->filter);
+	MemoryContextDelete(reading->scrap);
 }
 
 /* Put the edges of a page, which is pinned, into the sink. look: NULL, or to be filled in. */
@@ -502,6 +511,8 @@ read_page(const Reading *reading, Buffer buffer, EmogiLook *look)
 	CHECK_FOR_INTERRUPTS();
 	emogi_seen_page(&seen, reading->rel, reading->snapshot, buffer, look);
 	emogi_compat_count_returned(reading->rel, seen.nitems);
+	if (reading->filter != NULL)
+		emogi_row_filter_page(reading->filter, &seen, buffer);
 	if (look != NULL)
 		look->edges = emogi_sink_reserve(sink, (reading->layout->reverse.attnum > 0 ? 2 : 1) * seen.nitems);
 	old = MemoryContextSwitchTo(reading->scrap);
@@ -519,9 +530,10 @@ read_page(const Reading *reading, Buffer buffer, EmogiLook *look)
  * weight, and what the sink raises.
  */
 void
-emogi_pages_read(TableScanDesc scan, const EmogiTupleLayout *layout, EmogiSink *sink, const EmogiLookNotes *notes)
+emogi_pages_read(TableScanDesc scan, const EmogiTupleLayout *layout, const EmogiRowFilterPlan *filter, EmogiSink *sink,
+				 const EmogiLookNotes *notes)
 {
-	Reading		reading = open_reading(scan->rs_rd, scan->rs_snapshot, layout, sink);
+	Reading		reading = open_reading(scan->rs_rd, scan->rs_snapshot, layout, filter, sink);
 	Buffer		buffer;
 
 	while ((buffer = emogi_compat_next_page((HeapScanDesc) scan)) != InvalidBuffer)
@@ -531,7 +543,7 @@ emogi_pages_read(TableScanDesc scan, const EmogiTupleLayout *layout, EmogiSink *
 		read_page(&reading, buffer, notes->looks != NULL && block < notes->nblocks ? &notes->looks[block] : NULL);
 		ReleaseBuffer(buffer);
 	}
-	MemoryContextDelete(reading.scrap);
+	close_reading(&reading);
 }
 
 /*
@@ -539,10 +551,10 @@ emogi_pages_read(TableScanDesc scan, const EmogiTupleLayout *layout, EmogiSink *
  * above.
  */
 void
-emogi_pages_look(Relation rel, const EmogiTupleLayout *layout, EmogiSink *sink, const BlockNumber *blocks, EmogiLook *looks,
-				 uint64 count)
+emogi_pages_look(Relation rel, const EmogiTupleLayout *layout, const EmogiRowFilterPlan *filter, EmogiSink *sink,
+				 const BlockNumber *blocks, EmogiLook *looks, uint64 count)
 {
-	Reading		reading = open_reading(rel, GetActiveSnapshot(), layout, sink);
+	Reading		reading = open_reading(rel, GetActiveSnapshot(), layout, filter, sink);
 	BufferAccessStrategy strategy = GetAccessStrategy(BAS_BULKREAD);
 
 	for (uint64 i = 0; i < count; i++)
@@ -556,5 +568,5 @@ emogi_pages_look(Relation rel, const EmogiTupleLayout *layout, EmogiSink *sink, 
 		ReleaseBuffer(buffer);
 	}
 	FreeAccessStrategy(strategy);
-	MemoryContextDelete(reading.scrap);
+	close_reading(&reading);
 }

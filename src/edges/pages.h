@@ -8,6 +8,8 @@
 
 #include "edges/sink.h"
 
+struct EmogiRowFilterPlan;		/* row_filter.h */
+
 /* A column that is read, in the tuples of one table. */
 typedef struct EmogiTupleColumn
 {
@@ -58,9 +60,10 @@ typedef struct EmogiLookNotes
 
 extern void emogi_pages_layout(EmogiTupleLayout *layout, TupleDesc desc, AttrNumber src, AttrNumber dst, AttrNumber weight,
 							   AttrNumber reverse);
-extern void emogi_pages_read(TableScanDesc scan, const EmogiTupleLayout *layout, EmogiSink *sink, const EmogiLookNotes *notes);
-extern void emogi_pages_look(Relation rel, const EmogiTupleLayout *layout, EmogiSink *sink, const BlockNumber *blocks,
-							 EmogiLook *looks, uint64 count);
+extern void emogi_pages_read(TableScanDesc scan, const EmogiTupleLayout *layout, const struct EmogiRowFilterPlan *filter, EmogiSink *sink,
+							 const EmogiLookNotes *notes);
+extern void emogi_pages_look(Relation rel, const EmogiTupleLayout *layout, const struct EmogiRowFilterPlan *filter, EmogiSink *sink,
+							 const BlockNumber *blocks, EmogiLook *looks, uint64 count);
 extern double emogi_pages_weight(Datum datum, Oid type);
 
 #endif							/* EMOGI_PAGES_H */

@@ -124,6 +124,13 @@ make_state(EmogiCall *call, EmogiCreation *creation, const EmogiXidSnapshot *xid
 	return true;
 }
 
+/* Make no state of what the scan has noted. */
+void
+emogi_create_cancel(EmogiCreation *creation)
+{
+	emogi_region_free(creation->looks, creation->looks_bytes);
+}
+
 /*
  * Make the state of what the scan has noted, and of the edges, which are in the call's slot; false, and no state, when there is no
  * memory to spare for it or the own transaction has changed a page. Raises 53200.

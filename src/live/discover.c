@@ -14,6 +14,7 @@
 #include "port/pg_bswap.h"
 #include "storage/bufmgr.h"
 
+#include "edges/row_filter.h"
 #include "live/live.h"
 #include "server/compat.h"
 #include "server/fault.h"
@@ -96,6 +97,7 @@ emogi_discover_map(Relation rel, const EmogiSource *source, EmogiDiscovery *disc
 	discovery->dst = layout.dst.attnum;
 	discovery->weight = layout.weight.attnum;
 	discovery->reverse = layout.reverse.attnum;
+	(void) emogi_row_filter_columns(source, rel, discovery->filter);
 	discovery->nblocks = RelationGetNumberOfBlocks(rel);
 	ngroups = emogi_discover_groups(discovery->nblocks);
 	discovery->vacuums = emogi_vacuums_ended(discovery->relid);

@@ -25,6 +25,7 @@ typedef struct EmogiDiscovery
 	AttrNumber	dst;
 	AttrNumber	weight;			/* 0 = none */
 	AttrNumber	reverse;
+	AttrNumber	filter[EMOGI_FILTER_MAX_COLUMNS];
 	BlockNumber nblocks;		/* after the snapshot was taken */
 	uint64	   *map;			/* [nblocks / 64 + 1], a bit a page: the map, and where it was looked at also the page, says that all
 								 * see all of it */
@@ -131,6 +132,7 @@ typedef struct EmogiCreation
 
 extern void emogi_create_begin(EmogiCall *call, const EmogiSource *source, EmogiLiveState *state, const Oid *relids, int nleaves,
 							   EmogiCreation *creation);
+extern void emogi_create_cancel(EmogiCreation *creation);
 extern bool emogi_create_finish(EmogiCall *call, EmogiCreation *creation, const EmogiXidSnapshot *xids);
 
 #endif							/* EMOGI_LIVE_H */

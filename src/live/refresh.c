@@ -41,7 +41,8 @@ static bool
 is_same(const EmogiLiveLeaf *leaf, const EmogiDiscovery *discovery)
 {
 	return leaf->relfilenumber == discovery->relfilenumber && leaf->src == discovery->src && leaf->dst == discovery->dst &&
-		leaf->weight == discovery->weight && leaf->reverse == discovery->reverse;
+		leaf->weight == discovery->weight && leaf->reverse == discovery->reverse &&
+		(memcmp(leaf->filter, discovery->filter, sizeof leaf->filter) == 0 || emogi_faults.tree[EMOGI_TREE_PLACES]);
 }
 
 /*
@@ -275,7 +276,10 @@ emogi_refresh(EmogiCall *call, const EmogiSource *source, const Oid *relids, int
 	if (emogi_faults.live[EMOGI_LIVE_SNAPSHOT])
 		PopActiveSnapshot();
 	count_looks(call, discoveries, nleaves);
-	refresh->outcome = compare(call, state, discoveries, nleaves, xids, contains, refresh);
+	if (emogi_tree_filter_is_current(source))
+		refresh->outcome = compare(call, state, discoveries, nleaves, xids, contains, refresh);
+	else
+		refresh->newer = false;	/* this is no reason to make the state anew */
 	emogi_region_free_owner(EMOGI_OWNER_EDGES(call->slot_index));
 	pg_atomic_write_u64(&call->slot->nskipped, 0);
 }

@@ -291,6 +291,7 @@ store_leaf(const EmogiStoring *storing, int i, const EmogiCoo *old)
 	leaf->dst = discovery->dst;
 	leaf->weight = discovery->weight;
 	leaf->reverse = discovery->reverse;
+	memcpy(leaf->filter, discovery->filter, sizeof leaf->filter);
 	leaf->vacuums = discovery->vacuums;
 	leaf->nblocks = discovery->nblocks;
 	memcpy(&state->pages.group_lsn[leaf->first_group], discovery->group_lsn,

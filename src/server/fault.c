@@ -18,7 +18,7 @@
  *   RULE=0                  refresh Graphs without a rule of the live states: live_undecided, live_map_lsn, live_vacuums, live_contains,
  *                           live_page_lsn, live_snapshot, live_newest, live_lsn_locked, live_distrust
  *   RULE=0                  share graphs of queries without a rule: query_leaves, query_own, query_rows, query_settings, query_fold,
- *                           query_defaults, query_children, query_rights, query_publish, query_again; query_drop: do not drop those that no call can use
+ *                           query_defaults, query_children, query_rights, query_publish, query_again, query_state, query_looks, query_places; query_drop: do not drop those that no call can use
  *   idle=MILLISECONDS       drop those that older snapshots alone can use when they were not used for so long
  *   pair_edges=N            searches for pairs one by one (task_pairs.c) look at N list entries at most, and then the run for all of them begins
  *   known_load=1            the load that _emogi_sink takes rows for is 1, and no secret
@@ -82,7 +82,10 @@ static const char *const tree_rules[EMOGI_TREE_RULES] = {
 	[EMOGI_TREE_PUBLISH] = "query_publish",
 	[EMOGI_TREE_TYPES] = "query_types",
 	[EMOGI_TREE_AGAIN] = "query_again",
-	[EMOGI_TREE_DROP] = "query_drop"
+	[EMOGI_TREE_DROP] = "query_drop",
+	[EMOGI_TREE_STATE] = "query_state",
+	[EMOGI_TREE_LOOKS] = "query_looks",
+	[EMOGI_TREE_PLACES] = "query_places"
 };
 
 static const char *const points[EMOGI_REQUEST_KINDS + 1] = {

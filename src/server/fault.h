@@ -55,6 +55,9 @@ typedef enum EmogiTreeRule
 	EMOGI_TREE_TYPES,			/* the definitions of types are part of the key */
 	EMOGI_TREE_AGAIN,			/* a key with a value of the call's is shared when it is asked for a second time */
 	EMOGI_TREE_DROP,			/* graphs of queries that no call can use any more go */
+	EMOGI_TREE_STATE,			/* the live state of a filtered table is found by the digest, not by the columns alone */
+	EMOGI_TREE_LOOKS,			/* its conditions are evaluated when pages are looked at again */
+	EMOGI_TREE_PLACES,			/* a leaf whose columns for them have changed places is new */
 	EMOGI_TREE_RULES
 } EmogiTreeRule;
 

@@ -39,20 +39,26 @@ emogi_access_check(Relation rel, const EmogiSource *source)
 	return check_enable_rls(RelationGetRelid(rel), InvalidOid, false) == RLS_ENABLED;
 }
 
-/* Would emogi_access_check let the caller read this relation, and as a table? Raises nothing. */
+/* May the caller read the columns of a relation? */
 bool
-emogi_access_peek(const EmogiSource *source)
+emogi_access_may_select(const EmogiSource *source)
 {
 	const AttrNumber columns[] = {source->src, source->dst, source->weight, source->reverse};
-	Oid			schema = get_rel_namespace(source->relid);
 
-	if (!OidIsValid(schema) || emogi_compat_schema_usage(schema) != ACLCHECK_OK ||
-		check_enable_rls(source->relid, InvalidOid, true) == RLS_ENABLED)
-		return false;
 	if (pg_class_aclcheck(source->relid, GetUserId(), ACL_SELECT) == ACLCHECK_OK)
 		return true;
 	for (int i = 0; i < (int) lengthof(columns); i++)
 		if (columns[i] > 0 && pg_attribute_aclcheck(source->relid, columns[i], GetUserId(), ACL_SELECT) != ACLCHECK_OK)
 			return false;
 	return true;
+}
+
+/* Would emogi_access_check let the caller read this relation, and as a table? Raises nothing. */
+bool
+emogi_access_peek(const EmogiSource *source)
+{
+	Oid			schema = get_rel_namespace(source->relid);
+
+	return OidIsValid(schema) && emogi_compat_schema_usage(schema) == ACLCHECK_OK &&
+		check_enable_rls(source->relid, InvalidOid, true) != RLS_ENABLED && emogi_access_may_select(source);
 }

@@ -4,6 +4,7 @@
  *   'edges'  'schema."Edges"'                 a relation; its columns by name: src,dst or source,target
  *   'roads(from_node, to_node[, km])'         a relation with the columns named
  *   'roads((town, a), (town, b)[, km])'       likewise, several to an end
+ *   'roads[(from_node, to_node[, km])] WHERE open'   any of these with a condition on its rows
  *   'SELECT a, b[, w] FROM ...'               a query (also WITH, VALUES, TABLE, or one in parentheses)
  */
 #include "postgres.h"
@@ -69,6 +70,85 @@ emogi_forms_is_query(const char *graph)
 			return true;
 	}
 	return false;
+}
+
+/* Skip blanks. */
+static const char *
+skip_blanks(const char *p)
+{
+	while (isspace((unsigned char) *p))
+		p++;
+	return p;
+}
+
+/* Does a sign belong to a word? */
+static bool
+is_in_word(char sign)
+{
+	return isalnum((unsigned char) sign) || sign == '_' || sign == '$' || IS_HIGHBIT_SET(sign);
+}
+
+/* Skip what stands between double quotes, from behind the first one. */
+static const char *
+skip_quoted(const char *p)
+{
+	for (; *p != '\0'; p++)
+		if (*p == '"' && *++p != '"')
+			return p;
+	return p;
+}
+
+/* Skip a name, qualified or not, and the blanks behind it; get where it begins if there is none. */
+static const char *
+skip_name(const char *p)
+{
+	for (;;)
+	{
+		if (*p == '"')
+			p = skip_quoted(p + 1);
+		else
+			while (is_in_word(*p))
+				p++;
+		p = skip_blanks(p);
+		if (*p != '.')
+			return p;
+		p = skip_blanks(p + 1);
+	}
+}
+
+/* Skip a list in parentheses, which may have others in it, and the blanks behind it. */
+static const char *
+skip_list(const char *p)
+{
+	int			depth = 0;
+
+	do
+	{
+		if (*p == '"')
+		{
+			p = skip_quoted(p + 1);
+			continue;
+		}
+		depth += *p == '(' ? 1 : *p == ')' ? -1 : 0;
+		p++;
+	} while (depth > 0 && *p != '\0');
+	return skip_blanks(p);
+}
+
+/* Cut 'rel[(list)] WHERE condition' into what stands before WHERE and behind it; false when it is of another form. */
+bool
+emogi_forms_split_where(const char *graph, char **relation, const char **condition)
+{
+	const char *start = skip_blanks(graph);
+	const char *p = skip_name(start);
+
+	if (*p == '(' && p > start)
+		p = skip_list(p);
+	if (p == start || pg_strncasecmp(p, "where", 5) != 0 || is_in_word(p[5]))
+		return false;
+	*relation = pnstrdup(graph, p - graph);
+	*condition = p + 5;
+	return true;
 }
 
 /* Find the parenthesis that opens the column list, outside quoted identifiers; NULL when there is none. */

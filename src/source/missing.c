@@ -134,7 +134,7 @@ emogi_missing_report_form(const char *graph)
 			(errcode(ERRCODE_SYNTAX_ERROR),
 			 errmsg("invalid graph argument: \"%s\"", graph),
 			 strcasestr(graph, " where ") != NULL ?
-			 errhint("Give rows that a condition chooses as a query: 'SELECT src, dst FROM edges WHERE ...'.") :
+			 errhint("A condition stands behind the name of the relation or its columns: 'edges(src, dst) WHERE ...'. Give other rows as a query: 'SELECT src, dst FROM edges AS e WHERE ...'.") :
 			 strchr(graph, '(') != NULL ?
 			 errhint("After the name, in double quotes if it is not of lower case letters, digits and _, stand two to five columns: 'edges(src, dst)', '\"Edges\"(src, dst, weight)', 'roads(source, target, cost, reverse_cost, id)'. Ends of several columns have parentheses of their own: 'edges((tenant, src), (tenant, dst))'.") :
 			 quoted != NULL ? errhint("Write the name in double quotes: '%s'.", quoted) :

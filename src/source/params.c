@@ -214,7 +214,7 @@ copy_text(const char *query, const Parameter *parameters, int nparameters, char 
 
 /*
  * Get query text with values in place of its parameters. Raises 42P02 for too few values, 08P01 for too many, 22023 when the text is no
- * query, 42804 for a value without a literal, and 54000 for a text that would be too long.
+ * query and no relation with a condition, 42804 for a value without a literal, and 54000 for a text that would be too long.
  */
 char *
 emogi_params_put(char *query, const EmogiParamValue *values, int nvalues)
@@ -222,11 +222,13 @@ emogi_params_put(char *query, const EmogiParamValue *values, int nvalues)
 	ErrorContextCallback context = {.previous = error_context_stack,.callback = emogi_query_explain_text,.arg = query};
 	const EmogiGraphArgument graph = {.text = query};
 	char	  **literals = palloc(Max(nvalues, 1) * sizeof(char *));
+	char	   *relation;
+	const char *condition;
 	Parameter  *parameters;
 	int			nparameters;
 	int			highest = 0;
 
-	if (!emogi_source_is_query(&graph))
+	if (!emogi_source_is_query(&graph) && !emogi_forms_split_where(query, &relation, &condition))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("\"%s\" is no query", query),

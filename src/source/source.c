@@ -221,42 +221,6 @@ check_kind(Relation rel)
 
 /* ---- ends of several columns ---- */
 
-/* Write an end of several columns as a row. */
-static void
-write_row(List *names, const char *as, StringInfo query)
-{
-	ListCell   *cell;
-
-	foreach(cell, names)
-		appendStringInfo(query, "%s%s", foreach_current_index(cell) == 0 ? "ROW(" : ", ", quote_identifier(lfirst(cell)));
-	appendStringInfo(query, ") AS %s", as);
-}
-
-/* Get a query of rows, with names that a query's columns are known by, for a relation whose ends are of several columns; NULL when it has gone, which it cannot where it is locked. */
-static char *
-select_rows(Oid relid, List *columns, bool wants_weight)
-{
-	char	   *relation = get_rel_name(relid);
-	char	   *schema = get_namespace_name(get_rel_namespace(relid));
-	StringInfoData query;
-
-	if (relation == NULL || schema == NULL)
-		return NULL;
-	initStringInfo(&query);
-	appendStringInfoString(&query, "SELECT ");
-	write_row(linitial(columns), "src", &query);
-	appendStringInfoString(&query, ", ");
-	write_row(lsecond(columns), "dst", &query);
-	if (emogi_columns_reverse(columns) != NULL)
-		appendStringInfo(&query, ", %s AS cost, %s AS reverse_cost", quote_identifier(emogi_columns_weight(columns)), quote_identifier(emogi_columns_reverse(columns)));
-	else if (wants_weight && emogi_columns_weight(columns) != NULL)
-		appendStringInfo(&query, ", %s AS weight", quote_identifier(emogi_columns_weight(columns)));
-	if (emogi_columns_edge(columns) != NULL)
-		appendStringInfo(&query, ", %s AS id", quote_identifier(emogi_columns_edge(columns)));
-	appendStringInfo(&query, " FROM %s", quote_qualified_identifier(schema, relation));
-	return query.data;
-}
-
 /* Find out which keys ends of several columns are. Raises 42804, 42P21, 54011. */
 static void
 find_row_keys(Relation rel, List *src, List *dst, EmogiKeyType *key)
@@ -277,7 +241,7 @@ find_row_keys(Relation rel, List *src, List *dst, EmogiKeyType *key)
 
 /* Resolve a relation whose ends are of several columns: to a query of rows. Raises 42703, 42804, 42P21, 54011. */
 static void
-resolve_rows(Relation rel, List *columns, EmogiSource *source)
+resolve_rows(Relation rel, List *columns, const char *condition, EmogiSource *source)
 {
 	ListCell   *end;
 	ListCell   *cell;
@@ -290,7 +254,7 @@ resolve_rows(Relation rel, List *columns, EmogiSource *source)
 		check_weight_type(rel, named_column(rel, linitial(list_nth(columns, i)), ROWS_FORM));
 	source->is_query = true;
 	source->names_edge = emogi_columns_edge(columns) != NULL;
-	source->query = select_rows(RelationGetRelid(rel), columns, source->wants_weight);
+	source->query = emogi_selects_rows(RelationGetRelid(rel), columns, condition, source->wants_weight);
 }
 
 /* ---- the whole ---- */
@@ -327,24 +291,27 @@ lock_given(const EmogiGraphArgument *graph, EmogiSource *source, List **columns)
 	source->relid = graph->relid;
 }
 
-/* Lock the relation that a graph argument names; get the columns named with it, NIL when there are none. */
+/* Lock the relation that a graph argument names; get the columns named with it, NIL when there are none, and the condition, NULL likewise. */
 static void
-lock_relation(const EmogiGraphArgument *graph, EmogiSource *source, List **columns)
+lock_relation(const EmogiGraphArgument *graph, EmogiSource *source, List **columns, const char **condition)
 {
+	char	   *relation = graph->text;
 	Oid			locked;
 
 	*columns = NIL;
+	*condition = NULL;
 	if (graph->is_relation)
 	{
 		lock_given(graph, source, columns);
 		return;
 	}
-	if (!emogi_forms_split_relation(graph->text, &source->name, columns))
+	(void) emogi_forms_split_where(graph->text, &relation, condition);
+	if (!emogi_forms_split_relation(relation, &source->name, columns))
 		emogi_missing_report_form(graph->text);
 	locked = locked_relation(makeRangeVarFromNameList(source->name));
 	source->relid = RangeVarGetRelid(makeRangeVarFromNameList(source->name), AccessShareLock, true);
 	if (!OidIsValid(source->relid))
-		emogi_missing_report_name(graph->text, source->name);
+		emogi_missing_report_name(relation, source->name);
 	source->was_locked = source->relid == locked;
 }
 
@@ -417,19 +384,35 @@ use_named_columns(Relation rel, List *columns, EmogiSource *source)
 	source->names_edge = source->edge > 0;
 }
 
+/* Make a Source of a relation, whose columns are known, the query of those of its rows of which a condition is true. */
+static void
+use_condition(Relation rel, const char *condition, bool by_default, EmogiSource *source)
+{
+	if (by_default && source->wants_weight && source->weight == 0)
+		source->guess = emogi_guess_weight(RelationGetDescr(rel), source->src, source->dst);
+	if (source->weight > 0 && (source->wants_weight || source->reverse > 0))
+		check_weight_type(rel, source->weight);
+	if (source->reverse > 0)
+		check_weight_type(rel, source->reverse);
+	source->query = emogi_selects_filtered(source, condition);
+	source->is_query = true;
+	source->relid = InvalidOid;
+}
+
 /* Resolve a relation and its columns. */
 static void
 resolve_relation(const EmogiGraphArgument *graph, bool wants_weight, EmogiSource *source)
 {
 	List	   *columns;
+	const char *condition;
 	Relation	rel;
 
-	lock_relation(graph, source, &columns);
+	lock_relation(graph, source, &columns, &condition);
 	rel = relation_open(source->relid, NoLock);
 	check_kind(rel);
 	if (emogi_columns_have_rows(columns))
 	{
-		resolve_rows(rel, columns, source);
+		resolve_rows(rel, columns, condition, source);
 		relation_close(rel, NoLock);
 		return;
 	}
@@ -438,6 +421,12 @@ resolve_relation(const EmogiGraphArgument *graph, bool wants_weight, EmogiSource
 	else
 		use_named_columns(rel, columns, source);
 	find_keys(rel, source);
+	if (condition != NULL)
+	{
+		use_condition(rel, condition, columns == NIL, source);
+		relation_close(rel, NoLock);
+		return;
+	}
 	if (!wants_weight && columns == NIL && source->reverse == 0)
 		source->weight = 0;
 	if (columns == NIL && wants_weight && source->weight == 0)
@@ -476,19 +465,24 @@ emogi_source_resolve(const EmogiGraphArgument *graph, bool wants_weight, EmogiSo
 }
 
 /*
- * Find the relation that a graph argument names, without locks or errors. False when it is of another form, or the caller
- * may not look for it; else *relid is InvalidOid when there is none.
+ * Find the relation that a graph argument names, and the condition on its rows, NULL when there is none, without locks or errors. False when it
+ * is of another form, or the caller may not look for it; else *relid is InvalidOid when there is none.
  */
 static bool
-find_relation(const EmogiGraphArgument *graph, Oid *relid, List **columns)
+find_relation(const EmogiGraphArgument *graph, Oid *relid, List **columns, const char **condition)
 {
+	char	   *relation = graph->text;
 	List	   *name;
 
 	*columns = NIL;
+	*condition = NULL;
 	*relid = graph->relid;
 	if (graph->is_relation)
 		return graph->columns == NULL || emogi_columns_split(graph->columns, columns);
-	if (emogi_forms_is_query(graph->text) || !emogi_forms_split_relation(graph->text, &name, columns) || list_length(name) > 2)
+	if (emogi_forms_is_query(graph->text))
+		return false;
+	(void) emogi_forms_split_where(graph->text, &relation, condition);
+	if (!emogi_forms_split_relation(relation, &name, columns) || list_length(name) > 2)
 		return false;
 	if (list_length(name) == 2)
 	{
@@ -506,9 +500,10 @@ bool
 emogi_source_is_missing(const EmogiGraphArgument *graph)
 {
 	List	   *columns;
+	const char *condition;
 	Oid			relid;
 
-	return find_relation(graph, &relid, &columns) && get_rel_relkind(relid) == '\0';
+	return find_relation(graph, &relid, &columns, &condition) && get_rel_relkind(relid) == '\0';
 }
 
 /* Find out which keys the ends are; false when they cannot be any. */
@@ -534,6 +529,28 @@ peek_column(Oid relid, const char *name)
 	return name != NULL && attnum <= 0 ? -1 : attnum;
 }
 
+/* Find the columns of a relation for the planner; false when they are not there. */
+static bool
+peek_columns(List *columns, EmogiSource *source)
+{
+	if (columns != NIL)
+	{
+		source->src = get_attnum(source->relid, linitial(linitial(columns)));
+		source->dst = get_attnum(source->relid, linitial(lsecond(columns)));
+		source->weight = peek_column(source->relid, emogi_columns_weight(columns));
+		source->reverse = peek_column(source->relid, emogi_columns_reverse(columns));
+		source->edge = peek_column(source->relid, emogi_columns_edge(columns));
+		source->names_edge = source->edge > 0;
+	}
+	else if (find_default_columns(source->relid, source))
+	{
+		source->weight = default_weight(source->relid);
+		source->reverse = default_reverse(source->relid, source->weight);
+		source->edge = Max(get_attnum(source->relid, "id"), 0);
+	}
+	return source->src > 0 && source->dst > 0 && source->weight >= 0 && source->reverse >= 0 && source->edge >= 0;
+}
+
 /*
  * Resolve the graph argument for the planner: without locks or errors. False when it names no relation that the caller
  * may read as a table. What it says may be out of date by the time of the call, which resolves anew.
@@ -542,29 +559,16 @@ bool
 emogi_source_peek(const EmogiGraphArgument *graph, bool wants_weight, EmogiSource *source)
 {
 	List	   *columns;
+	const char *condition;
 
 	memset(source, 0, sizeof *source);
-	if (!find_relation(graph, &source->relid, &columns) || get_rel_relkind(source->relid) == '\0')
+	if (!find_relation(graph, &source->relid, &columns, &condition) || condition != NULL || get_rel_relkind(source->relid) == '\0')
 		return false;
-	if (emogi_columns_have_rows(columns))
+	if (emogi_columns_have_rows(columns) || !peek_columns(columns, source))
 		return false;
-	if (columns != NIL)
-	{
-		source->src = get_attnum(source->relid, linitial(linitial(columns)));
-		source->dst = get_attnum(source->relid, linitial(lsecond(columns)));
-		source->weight = peek_column(source->relid, emogi_columns_weight(columns));
-		source->reverse = peek_column(source->relid, emogi_columns_reverse(columns));
-	}
-	else if (!find_default_columns(source->relid, source))
-		return false;
-	else
-	{
-		source->weight = default_weight(source->relid);
-		source->reverse = default_reverse(source->relid, source->weight);
-	}
 	if (!wants_weight && source->reverse == 0)
 		source->weight = 0;
-	return source->src > 0 && source->dst > 0 && source->weight >= 0 && source->reverse >= 0 && emogi_access_peek(source) && peek_keys(source);
+	return emogi_access_peek(source) && peek_keys(source);
 }
 
 /*
@@ -575,14 +579,20 @@ bool
 emogi_source_peek_query(const EmogiGraphArgument *graph, EmogiSource *source)
 {
 	List	   *columns;
-	Oid			relid;
+	const char *condition;
+	EmogiSource relation = {0};
 
 	*source = (EmogiSource) {.is_query = true,.graph = graph,.query = graph->text};
 	if (emogi_source_is_query(graph))
 		return true;
-	if (!find_relation(graph, &relid, &columns) || !emogi_columns_have_rows(columns))
+	if (!find_relation(graph, &relation.relid, &columns, &condition) || get_rel_relkind(relation.relid) == '\0')
 		return false;
-	source->query = select_rows(relid, columns, false);
+	if (emogi_columns_have_rows(columns))
+		source->query = emogi_selects_rows(relation.relid, columns, condition, false);
+	else if (condition != NULL && peek_columns(columns, &relation))
+		source->query = emogi_selects_filtered(&relation, condition);
+	else
+		return false;
 	return source->query != NULL;
 }
 
@@ -592,11 +602,12 @@ emogi_source_relation(const EmogiGraphArgument *graph)
 {
 	EmogiSource source = {0};
 	List	   *columns;
+	const char *condition;
 
 	if (emogi_source_is_query(graph))
 		return InvalidOid;
-	lock_relation(graph, &source, &columns);
-	return emogi_columns_have_rows(columns) ? InvalidOid : source.relid;
+	lock_relation(graph, &source, &columns, &condition);
+	return condition != NULL || emogi_columns_have_rows(columns) ? InvalidOid : source.relid;
 }
 
 /* Write a column of a relation's SELECT; false when it has gone. */

@@ -2,7 +2,7 @@
  * source.h: what the graph argument names, who may read it, and under which snapshot.
  *
  * emogi_source_resolve (source.c) makes a Source of the graph argument, whose text has several forms (forms.c): a relation, which it
- * locks, with the columns that make an edge (columns.c), or a query (query.c, params.c, vertices.c); ends.c finds out which keys they are, and rows.c which columns an anonymous row has;
+ * locks, with the columns that make an edge (columns.c), also with a condition (selects.c), or a query (query.c, params.c, vertices.c); ends.c finds out which keys they are, and rows.c which columns an anonymous row has;
  * missing.c says what may have been meant where nothing has that name; guess.c what is done about a weight that was not named; identity.c what a Source is known by where calls are counted. emogi_access_check (access.c)
  * asks whether the caller may read it. snapshot.c sees to it that the snapshot of the call is not older than what the argument
  * names; it asks seen.c, with a header of its own, what a snapshot sees in the catalogs.
@@ -37,6 +37,19 @@ typedef struct EmogiGuess
 	bool		is_taken;
 } EmogiGuess;
 
+/* Columns that conditions may read, at most; those of more are not followed. */
+#define EMOGI_FILTER_MAX_COLUMNS 16
+
+/* Conditions on the rows of a relation: a row is an edge if all of them are true. Made by tree/filter.c. */
+typedef struct EmogiFilter
+{
+	List	   *quals;			/* Expr *, planned, over columns of the relation as varno 1; in the order of evaluation, those of row security first */
+	int			ncolumns;
+	AttrNumber	columns[EMOGI_FILTER_MAX_COLUMNS];	/* [ncolumns], of the relation, ascending: those that the conditions read */
+	bool		may_share_work;	/* parallel workers may evaluate them */
+	const struct EmogiTree *tree;	/* that they are of */
+} EmogiFilter;
+
 /* What the graph argument names. */
 typedef struct EmogiSource
 {
@@ -57,6 +70,7 @@ typedef struct EmogiSource
 	AttrNumber	edge;			/* its name; 0 = none */
 	bool		names_edge;		/* the caller named that column */
 	EmogiGuess	guess;			/* of the weight, if it is wanted; of a query known when its Graph has been obtained */
+	const EmogiFilter *filter;	/* of a filtered table (tree/filter.c): which of its rows are edges; NULL = all */
 
 	char	   *query;			/* a query: its text */
 } EmogiSource;
@@ -95,7 +109,13 @@ extern EmogiEdgeColumns emogi_source_columns(const EmogiSource *source);
 
 extern bool emogi_forms_is_query(const char *graph);
 extern bool emogi_forms_split(const char *relation, List **name, char **list);
+extern bool emogi_forms_split_where(const char *graph, char **relation, const char **condition);
 extern bool emogi_forms_split_relation(const char *graph, List **name, List **columns);
+
+/* ---- selects.c: a relation that is read as a query ---- */
+
+extern char *emogi_selects_rows(Oid relid, List *columns, const char *condition, bool wants_weight);
+extern char *emogi_selects_filtered(const EmogiSource *source, const char *condition);
 
 /* ---- ends.c ---- */
 
@@ -188,6 +208,7 @@ extern char *emogi_vertices_add(const char *graph, const char *vertices);
 /* ---- access.c ---- */
 
 extern bool emogi_access_check(Relation rel, const EmogiSource *source);
+extern bool emogi_access_may_select(const EmogiSource *source);
 extern bool emogi_access_peek(const EmogiSource *source);
 
 /* ---- snapshot.c: the snapshot that a call reads under ---- */

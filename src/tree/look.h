@@ -18,6 +18,7 @@ typedef struct EmogiTreeLook
 	int			nrelations;		/* that were met so far */
 	bool		for_planner;	/* is_unsafe is asked for */
 	bool		has_settings;	/* a function depends on the settings of dates and numbers */
+	EmogiEdgeColumns inner;		/* columns of the rows of one way, where the tree is one of both ways */
 	EmogiTypeWalk types;		/* of expressions, but for built-in ones that cannot be altered */
 	StringInfoData bytes;		/* of the key, but for the trees */
 } EmogiTreeLook;
@@ -45,5 +46,9 @@ extern Query *emogi_fold_query(Query *query, EmogiTreeLook *look);
 extern bool emogi_leaves_list(EmogiTreeLook *look);
 extern List *emogi_leaves_relations(const EmogiTree *tree);
 extern void emogi_digest_make(EmogiTreeLook *look);
+
+/* ---- filter.c ---- */
+
+extern EmogiSource *emogi_filter_recognize(const EmogiTreeLook *look);
 
 #endif							/* EMOGI_LOOK_H */

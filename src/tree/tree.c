@@ -55,7 +55,10 @@ find_columns(EmogiTreeLook *look, const EmogiSource *source)
 	if (source->is_query)
 		emogi_query_edge_columns(desc, look->tree->text, source->wants_weight || look->tree->columns.both_ways, &look->tree->columns);
 	else
+	{
 		look->tree->columns = emogi_source_columns(source);
+		look->inner = (EmogiEdgeColumns) {4, 1, 2, 3,.reverse = 4};
+	}
 	return false;
 }
 
@@ -66,6 +69,7 @@ find_both_ways(EmogiTreeLook *look, const EmogiSource *source)
 	EmogiTree  *tree = look->tree;
 	const int	length = tree->query->stmt_len > 0 ? Max(tree->query->stmt_location, 0) + tree->query->stmt_len : (int) strlen(tree->text);
 
+	look->inner = tree->columns;
 	tree->text = emogi_query_both_ways(tree->text, length, &tree->columns);
 	tree->query = emogi_query_analyse(tree->text);
 	tree->columns.both_ways = true;
@@ -95,6 +99,7 @@ look_at(EmogiTreeLook *look, const EmogiSource *source)
 		emogi_leaves_list(look))
 		return true;
 	emogi_digest_make(look);
+	tree->filtered = emogi_filter_recognize(look);
 	return false;
 }
 
@@ -178,6 +183,16 @@ emogi_tree_may_publish(const EmogiTree *tree)
 	if (emogi_faults.tree[EMOGI_TREE_PUBLISH])
 		return true;
 	return is_as_analysed(tree) && !tree->reads_elsewhere && equal(emogi_leaves_relations(tree), tree->relations);
+}
+
+/*
+ * Are all definitions that the conditions of a Source depend on still those that the digest of their tree is of (Q17)? To be asked after rows were
+ * read and before others see what came of it. True of a Source without conditions.
+ */
+bool
+emogi_tree_filter_is_current(const EmogiSource *source)
+{
+	return source->filter == NULL || emogi_tree_may_publish(source->filter->tree);
 }
 
 /*

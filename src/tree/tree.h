@@ -4,7 +4,7 @@
  * emogi_tree_open (tree.c) takes the text of a Source to its analysed and rewritten tree, in which views are expanded and row
  * security is; defaults.c fills in arguments that calls omit; fold.c puts the values of what is one value for the whole call in its place; judge.c, with judge_functions.c, goes
  * through all of it and says why it may not be shared, if so; leaves.c lists the tables that its rows lie in; digest.c makes the
- * key of it. tree_run.c runs the tree itself, names.c tells whether names led elsewhere meanwhile, and says whether what came of it may be published. What these share is look.h.
+ * key of it. filter.c recognizes a tree that is one table with conditions on its rows, whose changes can be followed. tree_run.c runs the tree itself, names.c tells whether names led elsewhere meanwhile, and says whether what came of it may be published. What these share is look.h.
  */
 #ifndef EMOGI_TREE_H
 #define EMOGI_TREE_H
@@ -39,15 +39,21 @@ typedef struct EmogiTree
 	bool		has_types;		/* the definitions of types are part of the digest */
 	List	   *texts;			/* char *: bodies of its functions that are text, which is analysed once more when the tree runs */
 	bool		reads_elsewhere;	/* its plan reads what is not among the relations; known when it has been run */
+	EmogiSource *filtered;		/* a relation with conditions that has the same edges; NULL = the query is not as simple as that (filter.c) */
 } EmogiTree;
 
 extern EmogiTree *emogi_tree_open(const EmogiSource *source);
 extern EmogiTree *emogi_tree_peek(const EmogiSource *source);
 extern void emogi_tree_close(EmogiTree *tree);
+extern bool emogi_tree_filter_is_current(const EmogiSource *source);
 
 /* ---- judge.c ---- */
 
 extern const char *emogi_judge_elsewhere(Oid relid);
+
+/* ---- filter.c ---- */
+
+extern double emogi_filter_cost(const EmogiSource *source);
 
 /* ---- tree_run.c ---- */
 

@@ -30,6 +30,8 @@ my @controls = defined $ENV{EMOGI_STRESS_SECONDS} ? () : (
 	[ 'live_page_lsn=0', 30 ],
 	[ 'live_contains=0', 30 ],
 	[ 'live_newest=0', 30 ],
+	[ 'query_state=0', 30 ],
+	[ 'query_looks=0', 30 ],
 	[ 'live_map_lsn=0,live_map=3000,live_pages=3000,live_look=1000,random=1', 60 ],
 	[ 'live_snapshot=0,live_map=3000,live_pages=3000,live_look=1000,random=1', 60 ],
 	[ 'live_lsn_locked=0,live_map=3000,live_pages=3000,live_look=1000,random=1', 60 ],
@@ -78,7 +80,7 @@ foreach my $run (@runs)
 foreach my $control (@controls)
 {
 	my ($rule, $seconds) = @$control;
-	my @live = $rule =~ /^live/ ? 'emogi.live_min_size = 0' : 'emogi.enable_live = off';
+	my @live = $rule =~ /^(live|query)/ ? 'emogi.live_min_size = 0' : 'emogi.enable_live = off';
 	my $node = stress_node('control_' . ($rule =~ s/\W.*//r), ['thread'], $rows, @live, "emogi.fault = '$rule'");
 	my $came = stress($node, seconds => $seconds, rows => $rows, faults => $rule, evictor => $rule eq 'registration_rule=0', until_wrong => 1);
 

@@ -87,11 +87,52 @@ is((race($shadow[0], 'CREATE FUNCTION front.max(numeric) RETURNS numeric LANGUAG
 	$node->safe_psql('postgres', 'ALTER FUNCTION gone(int) RENAME TO moved');
 }
 
-my @partition = ('SELECT src, dst FROM p', 'ALTER TABLE p ATTACH PARTITION p2 FOR VALUES FROM (10) TO (20)', 'ALTER TABLE p DETACH PARTITION p2');
+my @partition = ('SELECT DISTINCT src, dst FROM p', 'ALTER TABLE p ATTACH PARTITION p2 FOR VALUES FROM (10) TO (20)', 'ALTER TABLE p DETACH PARTITION p2');
 is((race(@partition, ''))[1], 't|built', 'a partition is attached between key and build, and detached: nothing is published');
 is((race(@partition, ',query_publish=0'))[1], 'f|hit', '... without the rule the next call is wrong');
 is((race('SELECT src, dst FROM counts()', @partition[ 1, 2 ], ''))[1], 't|built', '... that a function in SQL reads');
 is((race('SELECT src, dst FROM counts()', @partition[ 1, 2 ], ',query_publish=0'))[1], 'f|hit', '... without the rule the next call is wrong');
+
+# A function in a condition is replaced while a refresh is between key and pages, and back. Toasted values have the evaluation take invalidations on the way, and
+# many pages have it begin several times.
+$node->safe_psql('postgres', q{
+	CREATE TABLE n (src int, dst int, note text, pad text, touched int DEFAULT 0) WITH (fillfactor = 45, autovacuum_enabled = off);
+	ALTER TABLE n ALTER note SET STORAGE EXTERNAL, ALTER pad SET STORAGE PLAIN;
+	INSERT INTO n SELECT g, g + 1, repeat('n', 2500 + g % 2), repeat('p', 1000) FROM generate_series(1, 1000) g});
+my $odd = 'CREATE OR REPLACE FUNCTION is_odd(text) RETURNS bool LANGUAGE sql IMMUTABLE AS $$ SELECT max(length($1)) % 2 = 1 FROM (VALUES (1)) z $$';
+my $even = $odd =~ s/= 1 FROM/= 0 FROM/r;
+
+sub race_refresh
+{
+	my ($rule) = @_;
+	my $query = 'SELECT src, dst FROM n WHERE is_odd(note)';
+	my $slow = session($node);
+	my @said;
+
+	$node->safe_psql('postgres', $odd);
+	$node->safe_psql('postgres', 'SELECT emogi_evict()');
+	foreach (1 .. 2)
+	{
+		$node->safe_psql('postgres', $check->($query));
+		$node->safe_psql('postgres', 'UPDATE n SET touched = touched + 1');
+	}
+	push @said, $node->safe_psql('postgres', $check->($query));
+	$node->safe_psql('postgres', 'UPDATE n SET touched = touched + 1');
+	$slow->ask("SET emogi.fault = 'live_pages=1500000$rule'");
+	$slow->tell($check->($query));
+	ok(wait_until(10, sub { $node->safe_psql('postgres', "SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'PgSleep'") eq '1' }), 'a refresh is between key and pages');
+	$node->safe_psql('postgres', $even);
+	push @said, $slow->answer;
+	$slow->quit;
+	$node->safe_psql('postgres', $odd);
+	return join(' ', @said, $node->safe_psql('postgres', $check->($query)));
+}
+
+like(race_refresh(''), qr/^t\|hit \w\|private t\|(hit|spliced)$/, 'a function of a condition is replaced between key and refresh, and back: the state stays as it was');
+like(race_refresh(',query_publish=0'), qr/ f\|\w+$/, '... without the rule the next call is wrong');
+
+$node->safe_psql('postgres', $odd);
+is(join(' ', race('SELECT src, dst FROM n WHERE is_odd(note)', $even, $odd, '')), 't|private t|built', '... between key and the build that makes the state: neither is kept');
 
 # What others write meanwhile is in no graph of the old snapshot.
 is(join(' ', race('SELECT src, dst FROM e WHERE src > 0', 'INSERT INTO e VALUES (50, 51)', 'SELECT 1', '')), 't|built t|built', 'a row is written between key and build');

@@ -41,6 +41,8 @@ my $tables = q{
 		tsrc text COLLATE "C" GENERATED ALWAYS AS (substr(md5(src::text), 1, 12)) STORED, tdst text COLLATE "C" GENERATED ALWAYS AS (substr(md5(dst::text), 1, 12)) STORED)
 		WITH (fillfactor = 80, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 20);
 	CREATE INDEX edges_dst ON edges (dst);
+	CREATE FUNCTION is_narrow(text) RETURNS bool LANGUAGE sql IMMUTABLE AS $$ SELECT coalesce(octet_length($1), 50) BETWEEN 5 AND 50 $$;
+	CREATE VIEW narrow WITH (security_barrier) AS SELECT src, dst, weight FROM (SELECT * FROM edges WHERE weight < 1000) light WHERE is_narrow(pad);
 	CREATE TABLE parts (part int DEFAULT 1 + floor(random() * 2), weight float8 NOT NULL, pad text, src int, dst bigint, k bigserial) PARTITION BY LIST (part);
 	CREATE TABLE part1 PARTITION OF parts FOR VALUES IN (1) WITH (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 20);
 	CREATE TABLE part2 PARTITION OF parts FOR VALUES IN (2) PARTITION BY HASH (k);
@@ -212,6 +214,12 @@ my %parts_writes = (
 		INSERT INTO parts (src, dst, weight, pad) SELECT src, dst, weight, pad FROM gone;
 		\endif} ]);
 
+# Conditions, each a graph and a live state of its own: what they read is written by itself, too, and NULL now and then.
+my %filtered = (
+	edges => [ q{SELECT src, dst, weight FROM edges WHERE pad LIKE '%u%'}, q{SELECT dst AS src, src AS dst, weight FROM edges WHERE length(pad) > 40 AND k % 3 < 2}, q{SELECT * FROM narrow},
+		q{SELECT src, dst, weight FROM edges WHERE pad LIKE '%i%'} ],
+	parts => [ q{SELECT src, dst, weight FROM parts WHERE part > 1 OR pad < 'p'}, q{SELECT src, dst, weight FROM parts WHERE tableoid <> 'part1'::regclass AND right(pad, 1) = 'i'} ]);
+
 # A check: any direction, weights or not, both ways or not; of a third as a search that reaches little sees it; now and then of other columns,
 # some of them with keys that are no integers.
 my $look = q{
@@ -222,6 +230,7 @@ my $look = q{
 	\set c random(1, 20)};
 my %check = map { my $t = $_; ($t => join("\n", '\if :c = 1', "SELECT ok FROM emogi_check('$t'::regclass, (ARRAY['out', 'in', 'both'])[:d], :w = 1, :b = 0, :n = 0, 'dst, src, weight');",
 		$t eq 'edges' ? ('\elif :c < 6', "SELECT ok FROM emogi_check('edges(tsrc, tdst, weight)', (ARRAY['out', 'in', 'both'])[:d], :w = 1, :b = 0, :n = 0);") : (),
+		(map { my $n = $_; ('\elif :c = ' . (7 + $n), "SELECT ok FROM emogi_check(\$q\$$filtered{$t}[$n]\$q\$, (ARRAY['out', 'in', 'both'])[:d], :w = 1, :b = 0, :n = 0);") } 0 .. $#{ $filtered{$t} }),
 		'\else', "SELECT ok FROM emogi_check('$t', (ARRAY['out', 'in', 'both'])[:d], :w = 1, :b = 0, :n = 0);", '\endif')) } qw(edges parts);
 
 my %readers = (

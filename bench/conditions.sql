@@ -1,0 +1,75 @@
+-- Searches of a written table with conditions on its rows, beside a recursive CTE with indexes.
+--
+--   psql -X -v edges=1000000 -v vertices=100000 -f bench/conditions.sql
+--
+-- Needs a database with emogi preloaded, and a superuser. Makes and drops the table emogi_bench_kg and the role emogi_bench_tenant. Vertices reached by a BFS of
+-- depth 4; each call, also each of the CTE, comes after a committed INSERT of a row that the condition allows. The two ways in turn, 15 times each, after 3 calls that are not counted;
+-- medians, ms, of the whole statements. All answers are compared (the CTE's has one row more).
+\set ON_ERROR_STOP on
+\if :{?edges} \else \set edges 1000000 \endif
+\if :{?vertices} \else \set vertices 100000 \endif
+\pset footer off
+SET client_min_messages = warning;
+SET jit = off;
+DROP TABLE IF EXISTS emogi_bench_kg;
+DROP ROLE IF EXISTS emogi_bench_tenant;
+CREATE ROLE emogi_bench_tenant;
+CREATE TABLE emogi_bench_kg (src int, dst int, kind text, tenant int, valid_from date, valid_to date);
+INSERT INTO emogi_bench_kg
+SELECT tenant * :vertices / 50 + (hashint8extended(g, 1) & 9223372036854775807) % (:vertices / 50), tenant * :vertices / 50 + (hashint8extended(g, 2) & 9223372036854775807) % (:vertices / 50),
+	   (ARRAY['x', 'x', 'owns', 'pays', 'likes'])[1 + (hashint8extended(g, 3) & 1023) % 5], tenant,
+	   date '2020-01-01' + ((hashint8extended(g, 5) & 65535) % 1500)::int, date '2023-01-01' + ((hashint8extended(g, 6) & 65535) % 1500)::int
+FROM generate_series(1, :edges::bigint) g, LATERAL (SELECT (hashint8extended(g, 4) & 65535) % 50) t(tenant);
+CREATE INDEX ON emogi_bench_kg (src);
+CREATE INDEX ON emogi_bench_kg (dst);
+CREATE INDEX ON emogi_bench_kg (kind, src);
+CREATE INDEX ON emogi_bench_kg (tenant, src);
+VACUUM (ANALYZE) emogi_bench_kg;
+ALTER TABLE emogi_bench_kg ENABLE ROW LEVEL SECURITY;
+CREATE POLICY tenants ON emogi_bench_kg USING (tenant = current_setting('app.tenant')::int);
+GRANT SELECT, INSERT ON emogi_bench_kg TO emogi_bench_tenant;
+CREATE TEMP TABLE timing (what text, way text, turn int, reached bigint, ms float8);
+GRANT ALL ON timing TO emogi_bench_tenant;
+SET app.tenant = '7';
+
+DO $$
+DECLARE
+	whats text[] := ARRAY['kind = ''x''', 'row security by tenant', 'as of a date'];
+	conditions text[] := ARRAY['kind = ''x''', 'true', 'date ''2023-06-01'' BETWEEN valid_from AND valid_to'];
+	statement text;
+	reached bigint;
+	began timestamptz;
+	start int;
+	vertices int := (SELECT max(src) + 1 FROM emogi_bench_kg);
+BEGIN
+	FOR i IN 1 .. 3 LOOP
+		PERFORM set_config('role', CASE i WHEN 2 THEN 'emogi_bench_tenant' ELSE 'none' END, false);
+		FOR turn IN -2 .. 15 LOOP
+			FOR way IN 1 .. 2 LOOP
+				start := 7 * vertices / 50 + 20 * i + abs(turn);
+				INSERT INTO emogi_bench_kg VALUES (start, start + 5, 'x', 7, '2020-01-01', '2026-01-01');
+				COMMIT;
+				IF way = 1 THEN
+					statement := format('SELECT count(*) FROM emogi_bfs(%L, %s, max_depth => 4)',
+						'SELECT src, dst FROM emogi_bench_kg' || CASE i WHEN 2 THEN '' ELSE ' WHERE ' || conditions[i] END, start);
+				ELSE
+					statement := format('WITH RECURSIVE b(v, level) AS (SELECT %s, 0 UNION SELECT e.dst, b.level + 1 FROM b JOIN emogi_bench_kg e ON e.src = b.v AND %s WHERE b.level < 4)
+						SELECT count(DISTINCT v) FROM b', start, conditions[i]);
+				END IF;
+				began := clock_timestamp();
+				EXECUTE statement INTO reached;
+				INSERT INTO timing VALUES (whats[i], CASE way WHEN 1 THEN 'emogi' ELSE 'cte' END, turn, reached,
+					extract(epoch FROM clock_timestamp() - began) * 1000);
+			END LOOP;
+		END LOOP;
+	END LOOP;
+	PERFORM set_config('role', 'none', false);
+END $$;
+
+SELECT what, round((percentile_cont(0.5) WITHIN GROUP (ORDER BY ms) FILTER (WHERE way = 'emogi'))::numeric, 2) AS emogi_ms,
+	round((percentile_cont(0.5) WITHIN GROUP (ORDER BY ms) FILTER (WHERE way = 'cte'))::numeric, 2) AS cte_ms,
+	round((percentile_cont(0.5) WITHIN GROUP (ORDER BY reached) FILTER (WHERE way = 'emogi'))::numeric) AS reached
+FROM timing WHERE turn > 0 GROUP BY what ORDER BY what;
+SELECT count(*) AS different FROM timing a JOIN timing b USING (what, turn) WHERE a.way = 'emogi' AND b.way = 'cte' AND b.reached - a.reached NOT IN (0, 1);
+DROP TABLE emogi_bench_kg, timing;
+DROP ROLE emogi_bench_tenant;

@@ -1,0 +1,24 @@
+/*
+ * cache_key.c: comparison and hash of the keys of Graphs.
+ */
+#include "postgres.h"
+
+#include "cache/cache.h"
+
+/* Are two Graphs of the same table, or of the same query? */
+bool
+emogi_cache_same_source(const EmogiGraphKey *a, const EmogiGraphKey *b)
+{
+	return a->database == b->database && a->of_query == b->of_query &&
+		(a->of_query ? memcmp(a->digest, b->digest, sizeof a->digest) == 0 : a->relid == b->relid);
+}
+
+/* Get the first bytes of a digest. */
+uint64
+emogi_cache_digest_start(const EmogiGraphKey *key)
+{
+	uint64		start;
+
+	memcpy(&start, key->digest, sizeof start);
+	return start;
+}
