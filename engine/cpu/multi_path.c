@@ -10,8 +10,8 @@
  * The two sides must not depend on pairs that they are kept for. So the common side is not pruned, and the last part of a path, which path_search.c
  * finds by extending the search from the source among the vertices that the other side has met, is found by a search of its own, the link: it begins with the
  * vertices that the side of the source has met and not settled, and looks at those alone of which the side of the target says that a path over them
- * may be a shortest one. What the side of the source has settled is final, parents included. Without weights the link is made from the side of the target:
- * a vertex takes the first neighbor that is one level nearer to the source for its parent.
+ * may be a shortest one. What the side of the source has settled is final, parents included. Without weights the link is made from the side of the target, unless that
+ * is the common one: a vertex takes the first neighbor that is one level nearer to the source for its parent.
  *
  * Let v be on a shortest path, ties included, and not settled by the side of the source. Its distance from there is at least `nearest` of that side. Since
  * the searches end with the sum of both `nearest` beyond the limit, the side of the target has settled v, or without weights met it at its level. The
@@ -570,7 +570,7 @@ find_link(EmogiMultiPath *search)
 		return true;
 	if (!clear(search, &search->link))
 		return false;
-	return search->weighted ? run_link(search) : run_levels(search);
+	return search->weighted || search->common == &search->backward ? run_link(search) : run_levels(search);
 }
 
 EmogiMultiPath *

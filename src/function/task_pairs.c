@@ -32,13 +32,12 @@
 
 #define PAIR_VERTICES 16		/* a search costs at least so many vertices */
 #define GROUP_PAIR_VERTICES 2	/* likewise, of pairs with a common end */
-#define GROUP_LEAST 4			/* fewer pairs with a common end are searched one by one */
+#define GROUP_LEAST 2			/* fewer pairs with a common end are searched one by one */
 #define GROUP_BUDGET 1.5		/* what a group may cost grows by this: the batch has the values of all vertices written and read, too */
-#define GROUP_SHARE 0.2			/* of the budget, for a group that the batch is likely to find sooner */
+#define GROUP_SHARE 0.2			/* of the budget, which a group may cost in vain */
 #define PROBE_EXCESS 4.0		/* the first pair of a group may cost so many times its part of the budget, if that is no more than GROUP_SHARE */
-#define GROUP_EXCESS 1.5		/* the batch is likely to be sooner if all pairs by themselves would cost so many times the budget */
-#define GROUP_SAVING 2.6		/* a group of n costs no more than n pairs by themselves times this by the square root of n */
-#define GROUP_HOPELESS 2.0		/* a group ends at once if that would be so many times what it may cost */
+#define GROUP_SAVING 2.6		/* a group of n costs as much as n pairs by themselves times this by the square root of n, at most */
+#define GROUP_SLACK 1.25		/* and may cost so many times that */
 #define NEAR_VERTICES UINT64CONST(2500) /* that a group may settle in any case, up to a share of all */
 #define NEAR_GROUP_SHARE 32
 #define TRIALS 8				/* pairs, before an estimate for all */
@@ -99,8 +98,8 @@ allow_group(EmogiPairSearch *search, double share)
 }
 
 /*
- * Begin a group of the pairs of a run: so many with one source, or with one target, otherwise 1. Its first pair is a probe: it ends if the pairs by
- * themselves are likely to cost more than the batch.
+ * Begin a group of the pairs of a run: so many with one source, or with one target, otherwise 1. Its first pair is a probe, which tells whether the others
+ * are likely to cost more than the batch.
  */
 void
 emogi_task_pairs_group(EmogiPairSearch *search, uint64 same_source, uint64 same_target)
@@ -127,10 +126,9 @@ judge_group(EmogiPairSearch *search, const EmogiPathCost *cost)
 	const double count = (double) search->group_count;
 	const double apart = count * Max((double) cost->nedges / Max(search->group_budget.nedges, 1),
 									 (double) cost->nvertices / Max(search->group_budget.nvertices, 1));
-	const double saving = GROUP_SAVING / sqrt(count);
-	const double share = apart > GROUP_EXCESS ? GROUP_SHARE : Max(GROUP_SHARE, saving);
+	const double expected = apart * Min(GROUP_SAVING / sqrt(count), 1.0);
 
-	allow_group(search, apart * saving > GROUP_HOPELESS * share ? 0.0 : share);
+	allow_group(search, expected > 1.0 ? 0.0 : Max(GROUP_SHARE, GROUP_SLACK * expected));
 }
 
 /* Will what is left not do for the pairs that are left, as far as those before tell? */
