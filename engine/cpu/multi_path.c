@@ -20,10 +20,9 @@
  *
  * [1] I. Pohl. Bi-directional search. Machine Intelligence 6, 1971.
  */
-#include "multi_path.h"
+#include "multi_path_parts.h"
 
 #include "contract/semirings.h"
-#include "search_side.h"
 
 #include <float.h>
 #include <stdlib.h>
@@ -32,138 +31,10 @@
 #define SLACK (1.0 + 1.0 / 131072.0)	/* 1 + 2^-17 */
 #define PIECE 4096				/* list entries between two polls, and for which memory is reserved at once */
 #define SETTLED_PIECE 1024		/* vertices between two polls */
-#define LEAST_BITS 9			/* of the number of nodes */
 #define KEPT_BITS 10			/* larger tables are freed for the next pair */
-#define REHASH_PIECE 262144		/* nodes between two polls */
-#define LEAST_ENTRIES 256
+#define NODES_PIECE 262144		/* nodes, or list entries, between two polls of short steps */
 #define AHEAD 16				/* list entries */
 #define MET_EDGES 4				/* list entries that a node of a table costs to look at */
-
-struct EmogiMultiPath
-{
-	const EmogiGraph *graph;
-	const EmogiPatch *patch;
-	bool		weighted;
-	bool		wants_paths;
-	uint64_t	most_bytes;
-	EmogiPoll	poll;
-	Side		forward;
-	Side		backward;
-	Side		link;
-	uint64_t	bytes;			/* allocated */
-	Node	   *moving;			/* a table that nodes are being moved to; NULL = none */
-	uint64_t	others_cost;	/* of the sides that were not kept, since the common one began */
-
-	/* of one pair */
-	uint32_t	target;
-	const Side *common;			/* the side that is kept; NULL = none */
-	uint64_t	ncommon;		/* pairs that it will be used for */
-	double		limit;			/* no path of interest is longer */
-	bool		met;			/* some path is known, perhaps too long for a double */
-	bool		gave_up;
-	uint64_t	max_edges;
-	uint64_t	max_vertices;
-	uint64_t	looked;			/* list entries */
-	uint64_t	nsettled;
-	uint32_t   *vertices;		/* [path_room], of the answer */
-	double	   *distance;		/* [path_room] */
-	uint64_t	path_room;
-};
-
-/* ---- memory ---- */
-
-/* Change an array's size; false, with the search given up, without memory or if it would be too much. */
-static bool
-resize(EmogiMultiPath *search, void **items, uint64_t before_bytes, uint64_t after_bytes)
-{
-	void	   *moved = NULL;
-
-	if (search->bytes + (after_bytes - before_bytes) <= search->most_bytes)
-		moved = realloc(*items, after_bytes);
-	if (moved == NULL)
-	{
-		search->gave_up = true;
-		return false;
-	}
-	*items = moved;
-	search->bytes += after_bytes - before_bytes;
-	return true;
-}
-
-/* Poll; true = the search has given up. */
-static bool
-is_stopped(EmogiMultiPath *search)
-{
-	search->gave_up |= search->poll != NULL && search->poll();
-	return search->gave_up;
-}
-
-/* Free the nodes of a side. */
-static void
-free_nodes(EmogiMultiPath *search, Side *side)
-{
-	if (side->nodes != NULL)
-		search->bytes -= sizeof(Node) << side->bits;
-	free(side->nodes);
-	side->nodes = NULL;
-	side->nnodes = 0;
-}
-
-/* Move the nodes of a side to the table of another, which is larger. */
-static void
-move_nodes(EmogiMultiPath *search, Side *side, Side *larger)
-{
-	const uint64_t size = side->nodes == NULL ? 0 : UINT64_C(1) << side->bits;
-
-	for (uint64_t i = 0; i < size; i++)
-	{
-		if (i % REHASH_PIECE == REHASH_PIECE - 1 && is_stopped(search))
-			break;
-		if (side->nodes[i].vertex != 0)
-			*find_node(larger, side->nodes[i].vertex - 1) = side->nodes[i];
-	}
-}
-
-/* Make room for `more` nodes. */
-static bool
-reserve_nodes(EmogiMultiPath *search, Side *side, uint64_t more)
-{
-	const uint64_t nnodes = side->nnodes;
-	Side		larger = {.bits = side->nodes == NULL ? LEAST_BITS : side->bits};
-
-	while (UINT64_C(1) << larger.bits < 2 * (nnodes + more))
-		larger.bits++;
-	if (side->nodes != NULL && larger.bits == side->bits)
-		return true;
-	if (!resize(search, (void **) &search->moving, 0, sizeof(Node) << larger.bits))
-		return false;
-	larger.nodes = memset(search->moving, 0, sizeof(Node) << larger.bits);
-	move_nodes(search, side, &larger);
-	free_nodes(search, side);
-	side->nodes = larger.nodes;
-	side->bits = larger.bits;
-	side->nnodes = nnodes;
-	search->moving = NULL;
-	return !search->gave_up;
-}
-
-/* Make room for `more` vertices. */
-static bool
-reserve(EmogiMultiPath *search, Side *side, uint64_t more)
-{
-	const uint64_t wanted = side->end + more;
-	uint64_t	room = side->room < LEAST_ENTRIES ? LEAST_ENTRIES : side->room;
-
-	while (room < wanted)
-		room *= 2;
-	if (room > side->room)
-	{
-		if (!resize(search, (void **) &side->entries, side->room * sizeof(Entry), room * sizeof(Entry)))
-			return false;
-		side->room = room;
-	}
-	return reserve_nodes(search, side, more);
-}
 
 /* ---- offers ---- */
 
@@ -281,7 +152,7 @@ walk_list(EmogiMultiPath *search, Side *side, Entry from)
 	}
 	search->looked += degree;
 	side->cost += degree + VERTEX_EDGES;
-	if (++search->nsettled % SETTLED_PIECE == 0 && is_stopped(search))
+	if (++search->nsettled % SETTLED_PIECE == 0 && emogi_multi_path_stopped(search))
 		return;
 	for (uint32_t p = 0; p < npieces; p++)
 		for (uint64_t first = 0; first < pieces[p].count; first += PIECE)
@@ -292,7 +163,7 @@ walk_list(EmogiMultiPath *search, Side *side, Entry from)
 			part.targets += first;
 			if (part.weights != NULL)
 				part.weights = (const char *) part.weights + first * weight_bytes;
-			if ((first > 0 && is_stopped(search)) || !reserve(search, side, part.count))
+			if ((first > 0 && emogi_multi_path_stopped(search)) || !emogi_multi_path_reserve(search, side, part.count))
 				return;
 			walk(search, side, from, &part);
 		}
@@ -317,13 +188,13 @@ static bool
 clear(EmogiMultiPath *search, Side *side)
 {
 	if (side->nodes != NULL && side->bits > KEPT_BITS)
-		free_nodes(search, side);
+		emogi_multi_path_free_nodes(search, side);
 	else if (side->nodes != NULL)
 		memset(side->nodes, 0, sizeof(Node) << side->bits);
 	side->nnodes = side->head = side->end = side->cost = side->waiting = 0;
 	side->level = -1.0;
 	side->has_root = false;
-	return reserve(search, side, 1);
+	return emogi_multi_path_reserve(search, side, 1);
 }
 
 /* Have a side begin at a vertex, unless it is the one that is kept and has begun there. */
@@ -422,7 +293,7 @@ enter_link(EmogiMultiPath *search, uint32_t vertex)
 {
 	const Node *node = find_node(&search->forward, vertex);
 
-	if (node->vertex != 0 && !node->settled && reserve(search, &search->link, 1))
+	if (node->vertex != 0 && !node->settled && emogi_multi_path_reserve(search, &search->link, 1))
 		offer_link(search, (Entry) {node->distance, node->hops, vertex}, node->parent);
 }
 
@@ -444,7 +315,7 @@ enter_links(EmogiMultiPath *search)
 			enter_link(search, forward->entries[forward->head + i].vertex);
 		else if (node->vertex != 0 && node->distance + forward->nearest <= search->limit)
 			enter_link(search, node->vertex - 1);
-		if (i % REHASH_PIECE == REHASH_PIECE - 1 && is_stopped(search))
+		if (i % NODES_PIECE == NODES_PIECE - 1 && emogi_multi_path_stopped(search))
 			return;
 	}
 	search->looked += count / MET_EDGES;
@@ -505,7 +376,7 @@ link_parent(EmogiMultiPath *search, uint32_t vertex, double level)
 				link->nnodes++;
 				return;
 			}
-			if (e % REHASH_PIECE == REHASH_PIECE - 1 && is_stopped(search))
+			if (e % NODES_PIECE == NODES_PIECE - 1 && emogi_multi_path_stopped(search))
 				return;
 		}
 }
@@ -528,7 +399,7 @@ run_levels(EmogiMultiPath *search)
 		if (level <= search->forward.nearest)
 			continue;
 		if (degree > search->max_edges - search->looked || ++search->nsettled > search->max_vertices ||
-			(search->nsettled % SETTLED_PIECE == 0 && is_stopped(search)) || !reserve(search, &search->link, 1))
+			(search->nsettled % SETTLED_PIECE == 0 && emogi_multi_path_stopped(search)) || !emogi_multi_path_reserve(search, &search->link, 1))
 			search->gave_up = true;
 		else
 			link_parent(search, entry->vertex, level);
@@ -545,8 +416,8 @@ write_path(EmogiMultiPath *search, EmogiMultiPathAnswer *answer)
 
 	if (length > search->path_room)
 	{
-		if (!resize(search, (void **) &search->vertices, search->path_room * sizeof(uint32_t), 2 * length * sizeof(uint32_t)) ||
-			!resize(search, (void **) &search->distance, search->path_room * sizeof(double), 2 * length * sizeof(double)))
+		if (!emogi_multi_path_resize(search, (void **) &search->vertices, search->path_room * sizeof(uint32_t), 2 * length * sizeof(uint32_t)) ||
+			!emogi_multi_path_resize(search, (void **) &search->distance, search->path_room * sizeof(double), 2 * length * sizeof(double)))
 			return;
 		search->path_room = 2 * length;
 	}
