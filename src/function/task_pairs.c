@@ -37,6 +37,7 @@
 #define GROUP_SHARE 0.2			/* of the budget, which a group may cost in vain */
 #define PROBE_EXCESS 4.0		/* the first pair of a group may cost so many times its part of the budget, if that is no more than GROUP_SHARE */
 #define GROUP_SAVING 2.6		/* a group of n costs as much as n pairs by themselves times this by the square root of n, at most */
+#define GROUP_MOST 0.6			/* of the budget; a group that is likely to cost more, and more pair by pair than the batch, is left to that */
 #define GROUP_SLACK 1.25		/* and may cost so many times that */
 #define NEAR_VERTICES UINT64CONST(2500) /* that a group may settle in any case, up to a share of all */
 #define NEAR_GROUP_SHARE 32
@@ -90,7 +91,8 @@ allow_group(EmogiPairSearch *search, double share)
 {
 	const EmogiGraph *graph = &search->graph;
 	const uint64 least_edges = Min(emogi_near_pair_edges(graph), Max(graph->forward.nedges / NEAR_GROUP_SHARE, 1));
-	const uint64 least_vertices = Min(NEAR_VERTICES, Max(graph->nvertices / NEAR_GROUP_SHARE, 1));
+	const uint64 near_vertices = graph->weight_type == EMOGI_WEIGHT_NONE ? NEAR_VERTICES / 2 : NEAR_VERTICES;	/* a batch by hops is sooner */
+	const uint64 least_vertices = Min(near_vertices, Max(graph->nvertices / NEAR_GROUP_SHARE, 1));
 	const double all = Min(share, 1.0);
 
 	search->group_left.nedges = Min(search->left.nedges, Max((uint64) (search->group_budget.nedges * all), least_edges));
@@ -128,7 +130,7 @@ judge_group(EmogiPairSearch *search, const EmogiPathCost *cost)
 									 (double) cost->nvertices / Max(search->group_budget.nvertices, 1));
 	const double expected = apart * Min(GROUP_SAVING / sqrt(count), 1.0);
 
-	allow_group(search, expected > 1.0 ? 0.0 : Max(GROUP_SHARE, GROUP_SLACK * expected));
+	allow_group(search, apart > 1.0 && expected > GROUP_MOST ? 0.0 : Max(GROUP_SHARE, GROUP_SLACK * expected));
 }
 
 /* Will what is left not do for the pairs that are left, as far as those before tell? */
