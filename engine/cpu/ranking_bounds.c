@@ -9,9 +9,14 @@
  *
  * A path may be far longer than the shortest one: the next one between the ends of an edge, say. The search from the source has met the other early then, and
  * its small radius leaves all to the search from the target. So it goes on beside that, at the same cost, once the frontier is LONG_WAYS times the
- * least distance, and if sums are exact: with sums that are rounded the bounds of the two searches are brought up to date far more often than they
- * save. As the radius grows, the bounds of vertices in the queue of the other search do, too; they are brought up to date when it comes to them.
- * All bounds stay consistent, so that what is settled is so for good.
+ * least distance. As the radius grows, the bounds of vertices in the queue of the other search do, too; they are brought up to date when it comes to them.
+ * All bounds stay consistent, so that what is settled is so for good. It ends after a share of all list entries: then it would meet nearly all that there is,
+ * and its bounds cost more than they save.
+ *
+ * With sums that are rounded all of this holds but for rounding. The bound from the source is exact: labels are the least sums in SSSP's arithmetic, which
+ * is monotone, and what is not settled is no nearer than the radius. Along an edge it grows by no more than the weight, rounded once. So the frontier exceeds
+ * the sum of a way over what is not settled by a factor of less than 1 + 2^-53 for each edge of it, and of each addition of a key, at most; and labels that
+ * count as settled are as exact. The slack is 16 times as large.
  *
  * Sums from the target on differ by rounding from those of the paths, which are added up from the source on. Who compares them allows for it (slack).
  *
@@ -23,6 +28,7 @@
 #include <stdlib.h>
 
 #define LONG_WAYS 1.5
+#define WIDEN_SHARE 8			/* the search from the source goes on up to this share of all list entries */
 #define RADIUS_STEP 1.25		/* the radius grows by this factor at least, as the queue is brought up to date then */
 
 /* Get what a vertex is away from the source, at least. */
@@ -223,7 +229,8 @@ static bool
 advance(EmogiRanking *ranking)
 {
 	const uint64_t before = ranking->looked;
-	const bool	is_long = ranking->is_exact && ranking->forward.count > 0 && ranking->frontier > LONG_WAYS * ranking->limit;
+	const bool	is_long = ranking->forward.count > 0 && ranking->frontier > LONG_WAYS * ranking->limit &&
+		ranking->looked_on[1] <= ranking->graph->forward.nedges / WIDEN_SHARE;
 	const bool	forward = is_long && ranking->looked_on[1] <= ranking->looked_on[0];
 
 	if (!(forward ? widen(ranking) : settle(ranking)))

@@ -182,6 +182,14 @@ typedef struct EmogiPairSearch
 	EmogiPathCost left;			/* of the budget of the run */
 	EmogiPathCost spent;
 	int			discount;		/* the next budget is divided by 2^discount: see emogi_task_pairs_ran */
+	bool		wants_paths;	/* false: whether there is one is enough */
+	uint64		same_source;	/* pairs of the group that are left, if they have the source in common; otherwise 1 */
+	uint64		same_target;
+	uint64		group_count;	/* pairs of the group; 0 = they are searched one by one */
+	uint64		group_done;
+	EmogiPathCost group_budget;	/* of the run, when the group began */
+	EmogiPathCost group_left;	/* of what the group may cost */
+	struct EmogiHeldPaths *held;	/* searches for pairs with a common end; NULL = not needed yet */
 	double		worker_ms;		/* of searches in the worker */
 	EmogiNearPath near;			/* of the last search in the backend */
 	uint32	   *path;			/* [nvertices], of the Region; NULL = not needed yet */
@@ -191,6 +199,7 @@ typedef struct EmogiPairSearch
 extern void emogi_task_pairs_begin(EmogiPairSearch *search, EmogiCall *call, const EmogiTask *task, const EmogiGraph *graph);
 extern uint64 emogi_task_pairs_batches(uint64 nsources);
 extern void emogi_task_pairs_run(EmogiPairSearch *search, uint64 npairs, uint64 nsearches);
+extern void emogi_task_pairs_group(EmogiPairSearch *search, uint64 same_source, uint64 same_target);
 extern bool emogi_task_pairs_find(EmogiPairSearch *search, uint32 source, uint32 target, EmogiNearPath *path);
 extern void emogi_task_pairs_ran(EmogiPairSearch *search, bool ran_batch);
 extern void emogi_task_pairs_free(EmogiPairSearch *search);

@@ -127,6 +127,7 @@ static void
 search_pairs(Reaching *reaching, EmogiPairSearch *search)
 {
 	EmogiNearPath path;
+	uint64		group_end = 0;
 
 	emogi_task_pairs_begin(search, reaching->call, reaching->task, reaching->graph);
 	emogi_task_pairs_run(search, reaching->npairs, emogi_task_pairs_batches(count_sources(reaching)));
@@ -135,6 +136,11 @@ search_pairs(Reaching *reaching, EmogiPairSearch *search)
 		const Pair *pair = &reaching->pairs[reaching->nsearched];
 
 		CHECK_FOR_INTERRUPTS();
+		if (reaching->nsearched == group_end)
+		{
+			group_end = end_of_source(reaching, reaching->nsearched);
+			emogi_task_pairs_group(search, group_end - reaching->nsearched, 1);
+		}
 		if (!emogi_task_pairs_find(search, pair->from, pair->to, &path))
 			break;
 		reaching->found[reaching->nsearched] = path.length > 0;

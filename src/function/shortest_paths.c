@@ -209,14 +209,15 @@ trace_all(Paths *paths, const EmogiTask *task, const Pair *pairs, uint64 npairs)
 	}
 }
 
-/* Find the paths of the first pairs with one source from both ends, as long as that pays; get how many those were. */
+/* Find the paths of the first pairs with one source, or of as many with one target, from both ends, as long as that pays; get how many those were. */
 static uint64
-find_from_both_ends(Paths *paths, const Pair *pairs, uint64 npairs)
+find_from_both_ends(Paths *paths, const Pair *pairs, uint64 npairs, uint64 nsources)
 {
 	EmogiNearPath found;
 	uint64		nfound = 0;
 
-	emogi_task_pairs_run(&paths->search, npairs, 1);
+	emogi_task_pairs_run(&paths->search, npairs, nsources);
+	emogi_task_pairs_group(&paths->search, nsources == 1 ? npairs : 1, nsources == 1 ? 1 : npairs);
 	for (; nfound < npairs; nfound++)
 	{
 		CHECK_FOR_INTERRUPTS();
@@ -259,7 +260,7 @@ find_from(Paths *paths, const Pair *pairs, uint64 npairs)
 		nfound++;
 	}
 	if (!by_hierarchy)
-		nfound = find_from_both_ends(paths, pairs, npairs);
+		nfound = find_from_both_ends(paths, pairs, npairs, 1);
 	if (nfound < npairs)
 	{
 		int64	   *keys = palloc_extended((npairs - nfound + 1) * sizeof *keys, MCXT_ALLOC_HUGE);
@@ -270,6 +271,19 @@ find_from(Paths *paths, const Pair *pairs, uint64 npairs)
 	}
 	if (!by_hierarchy)
 		emogi_task_pairs_ran(&paths->search, nfound < npairs);
+}
+
+/* Find the paths of the first pairs from both ends if all have one target and several sources; get how many those were. */
+static uint64
+find_to_target(Paths *paths)
+{
+	uint64		nsources = 0;
+
+	while (nsources < paths->npairs && paths->pairs[nsources].to == paths->pairs[0].to)
+		nsources++;
+	if (nsources < 2 || nsources < paths->npairs || paths->has_hierarchy)
+		return 0;
+	return find_from_both_ends(paths, paths->pairs, nsources, nsources);
 }
 
 /* Find all paths. */
@@ -285,7 +299,7 @@ find_paths(Paths *paths)
 		emogi_far_prepare(paths->call, paths->graph);
 		paths->has_hierarchy = emogi_far_is_prepared(paths->call);
 	}
-	for (uint64 first = 0; first < paths->npairs; first = end)
+	for (uint64 first = find_to_target(paths); first < paths->npairs; first = end)
 	{
 		for (end = first + 1; end < paths->npairs && paths->pairs[end].from == paths->pairs[first].from; end++)
 			;

@@ -13,7 +13,12 @@
  */
 #include "postgres.h"
 
+#include <math.h>
+
+#include "miscadmin.h"
+
 #include "cpu/msbfs.h"
+#include "cpu/multi_path.h"
 #include "function/function.h"
 #include "server/fault.h"
 #include "server/limits.h"
@@ -26,6 +31,16 @@
 #define MIN_EDGES UINT64CONST(4096) /* cost no more than to wake the worker */
 
 #define PAIR_VERTICES 16		/* a search costs at least so many vertices */
+#define GROUP_PAIR_VERTICES 2	/* likewise, of pairs with a common end */
+#define GROUP_LEAST 2			/* fewer pairs with a common end are searched one by one */
+#define GROUP_BUDGET 1.5		/* what a group may cost grows by this: the batch has the values of all vertices written and read, too */
+#define GROUP_SHARE 0.2			/* of the budget, which a group may cost in vain */
+#define PROBE_EXCESS 4.0		/* the first pair of a group may cost so many times its part of the budget, if that is no more than GROUP_SHARE */
+#define GROUP_SAVING 2.6		/* a group of n costs as much as n pairs by themselves times this by the square root of n, at most */
+#define GROUP_MOST 0.6			/* of the budget; a group that is likely to cost more, and more pair by pair than the batch, is left to that */
+#define GROUP_SLACK 1.25		/* and may cost so many times that */
+#define NEAR_VERTICES UINT64CONST(2500) /* that a group may settle in any case, up to a share of all */
+#define NEAR_GROUP_SHARE 32
 #define TRIALS 8				/* pairs, before an estimate for all */
 #define MAX_DISCOUNT 6
 #define GPU_THREADS 64			/* a GPU is as fast as so many threads */
@@ -39,7 +54,8 @@
 void
 emogi_task_pairs_begin(EmogiPairSearch *search, EmogiCall *call, const EmogiTask *task, const EmogiGraph *graph)
 {
-	*search = (EmogiPairSearch) {.call = call,.task = task,.graph = *graph};
+	*search = (EmogiPairSearch) {.call = call,.task = task,.graph = *graph,.same_source = 1,.same_target = 1};
+	search->wants_paths = task->query.algorithm != EMOGI_BFS;
 	search->may_search = emogi_enable_near && emogi_engine != EMOGI_ENGINE_CUDA && emogi_papers_query().mapping == EMOGI_MAPPING_AUTO &&
 		graph->backward.offsets != NULL;
 }
@@ -69,6 +85,54 @@ emogi_task_pairs_run(EmogiPairSearch *search, uint64 npairs, uint64 nsearches)
 		search->left = (EmogiPathCost) {emogi_faults.pair_edges - 1, emogi_faults.pair_edges > 1 ? PG_UINT64_MAX / 2 : 0};
 }
 
+/* Let a group cost a share of the budget, but not less than a search nearby. */
+static void
+allow_group(EmogiPairSearch *search, double share)
+{
+	const EmogiGraph *graph = &search->graph;
+	const uint64 least_edges = Min(emogi_near_pair_edges(graph), Max(graph->forward.nedges / NEAR_GROUP_SHARE, 1));
+	const uint64 near_vertices = graph->weight_type == EMOGI_WEIGHT_NONE ? NEAR_VERTICES / 2 : NEAR_VERTICES;	/* a batch by hops is sooner */
+	const uint64 least_vertices = Min(near_vertices, Max(graph->nvertices / NEAR_GROUP_SHARE, 1));
+	const double all = Min(share, 1.0);
+
+	search->group_left.nedges = Min(search->left.nedges, Max((uint64) (search->group_budget.nedges * all), least_edges));
+	search->group_left.nvertices = Min(search->left.nvertices, Max((uint64) (search->group_budget.nvertices * all), least_vertices));
+}
+
+/*
+ * Begin a group of the pairs of a run: so many with one source, or with one target, otherwise 1. Its first pair is a probe, which tells whether the others
+ * are likely to cost more than the batch.
+ */
+void
+emogi_task_pairs_group(EmogiPairSearch *search, uint64 same_source, uint64 same_target)
+{
+	const uint64 count = Max(same_source, same_target);
+
+	search->same_source = same_source;
+	search->same_target = same_target;
+	search->group_count = count < GROUP_LEAST ? 0 : count;
+	search->group_done = 0;
+	if (search->group_count > 0 && search->ndone == 0 && emogi_faults.pair_edges == 0)
+	{
+		search->left.nedges *= GROUP_BUDGET;
+		search->left.nvertices *= GROUP_BUDGET;
+	}
+	search->group_budget = search->left;
+	allow_group(search, Max(1.0 / count, Min(GROUP_SHARE, PROBE_EXCESS / count)));
+}
+
+/* Say how much the rest of a group may cost, by what its first pair has cost. */
+static void
+judge_group(EmogiPairSearch *search, const EmogiPathCost *cost)
+{
+	const double count = (double) search->group_count;
+	const double apart = count * Max((double) cost->nedges / Max(search->group_budget.nedges, 1),
+									 (double) cost->nvertices / Max(search->group_budget.nvertices, 1));
+	const double expected = apart * Min(GROUP_SAVING / sqrt(count), 1.0);
+
+	allow_group(search, apart > 1.0 && expected > GROUP_MOST ? 0.0 : Max(GROUP_SHARE, GROUP_SLACK * expected));
+}
+
 /* Will what is left not do for the pairs that are left, as far as those before tell? */
 static bool
 is_hopeless(const EmogiPairSearch *search)
@@ -77,8 +141,10 @@ is_hopeless(const EmogiPairSearch *search)
 
 	if (emogi_faults.pair_edges > 0)
 		return search->left.nedges == 0;
-	if (search->left.nedges == 0 || search->left.nvertices < PAIR_VERTICES * rest)
+	if (search->left.nedges == 0 || search->left.nvertices < (search->group_count > 0 ? GROUP_PAIR_VERTICES : PAIR_VERTICES) * rest)
 		return true;
+	if (search->group_count > 0)
+		return search->group_left.nedges == 0 || search->group_left.nvertices == 0;
 	return search->ndone >= TRIALS && (search->spent.nedges * rest > 2.0 * search->left.nedges * search->ndone ||
 									   search->spent.nvertices * rest > 2.0 * search->left.nvertices * search->ndone);
 }
@@ -150,6 +216,91 @@ find_far(EmogiPairSearch *search, uint32 source, uint32 target, EmogiNearPath *p
 	return found;
 }
 
+/* ---- pairs with a common end ---- */
+
+/* Searches, which are freed with a memory context. */
+typedef struct EmogiHeldPaths
+{
+	MemoryContextCallback callback;
+	EmogiMultiPath *search;
+} EmogiHeldPaths;
+
+/* Free the searches that are held. */
+static void
+free_held(void *arg)
+{
+	EmogiHeldPaths *held = arg;
+
+	emogi_multi_path_free(held->search);
+	held->search = NULL;
+}
+
+/* Serve a cancel, which raises its error. */
+static bool
+serve_interrupts(void)
+{
+	CHECK_FOR_INTERRUPTS();
+	return false;
+}
+
+/* Begin searches for pairs with a common end; false without memory. */
+static bool
+hold_searches(EmogiPairSearch *search)
+{
+	if (search->held == NULL)
+	{
+		search->held = palloc0(sizeof *search->held);
+		search->held->callback = (MemoryContextCallback) {.func = free_held,.arg = search->held};
+		MemoryContextRegisterResetCallback(CurrentMemoryContext, &search->held->callback);
+	}
+	if (search->held->search == NULL)
+		search->held->search = emogi_multi_path_begin(&search->graph, NULL, search->wants_paths, emogi_limits_backend_bytes(), serve_interrupts);
+	return search->held->search != NULL;
+}
+
+/* Note that a group has one pair less to search for, which has cost so much. */
+static void
+pay_group(EmogiPairSearch *search, const EmogiPathCost *cost)
+{
+	pay(search, cost);
+	search->group_left.nedges -= Min(search->group_left.nedges, cost->nedges);
+	search->group_left.nvertices -= Min(search->group_left.nvertices, cost->nvertices);
+	if (search->group_done++ == 0)
+		judge_group(search, cost);
+	if (search->same_source > 1)
+		search->same_source--;
+	if (search->same_target > 1)
+		search->same_target--;
+}
+
+/* Search for a pair that has an end in common with others. */
+static bool
+find_grouped(EmogiPairSearch *search, uint32 source, uint32 target, EmogiNearPath *path)
+{
+	const double start_ms = emogi_pool_now_ms();
+	const uint64 expected = search->group_done == 0 ? 2 : PG_UINT64_MAX;
+	EmogiMultiPathAnswer answer;
+	EmogiPathCost cost;
+
+	if (!hold_searches(search))
+		return false;
+	emogi_multi_path_next(search->held->search, source, target, Min(search->same_source, expected),
+						  Min(search->same_target, expected), search->group_left.nedges, search->group_left.nvertices, &answer);
+	cost = (EmogiPathCost) {answer.edges_traversed, answer.vertices_settled + GROUP_PAIR_VERTICES};
+	pay_group(search, &cost);
+	if (answer.outcome == EMOGI_PATH_GAVE_UP)
+	{
+		free_held(search->held);
+		return false;
+	}
+	emogi_near_note_run(search->call, &search->graph, answer.length, 0, answer.edges_traversed, start_ms);
+	search->used_backend = true;
+	path->length = answer.outcome == EMOGI_PATH_FOUND ? Max(answer.length, 1) : 0;
+	path->vertices = unconstify(uint32 *, answer.vertices);
+	path->distance = unconstify(double *, answer.distance);
+	return true;
+}
+
 /*
  * Find the path of the next pair of a run; false where the batch is to answer it and all pairs after it. The path lasts until the next one; length 0: there
  * is none.
@@ -165,7 +316,12 @@ emogi_task_pairs_find(EmogiPairSearch *search, uint32 source, uint32 target, Emo
 	}
 	if (!search->may_search || is_hopeless(search))
 		return false;
-	if (find_near(search, source, target, &search->near))
+	if (search->group_count > 0)
+	{
+		if (!find_grouped(search, source, target, path))
+			return false;
+	}
+	else if (find_near(search, source, target, &search->near))
 		*path = search->near;
 	else if (!find_far(search, source, target, path))
 		return false;
@@ -190,6 +346,8 @@ emogi_task_pairs_ran(EmogiPairSearch *search, bool ran_batch)
 void
 emogi_task_pairs_free(EmogiPairSearch *search)
 {
+	if (search->held != NULL)
+		free_held(search->held);
 	if (search->path == NULL)
 		return;
 	emogi_region_free(search->path, search->graph.nvertices * sizeof *search->path);

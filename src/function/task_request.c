@@ -288,6 +288,8 @@ search_rows(EmogiPairSearch *search, const EmogiQuery *query, double *distance)
 	for (; ndone < npairs; ndone++)
 	{
 		CHECK_FOR_INTERRUPTS();
+		if (query->ntargets > 1 ? ndone % query->ntargets == 0 : ndone == 0)
+			emogi_task_pairs_group(search, query->ntargets, query->ntargets > 1 ? 1 : query->nsources);
 		if (!emogi_task_pairs_find(search, query->sources[ndone / query->ntargets], query->targets[ndone % query->ntargets], &path))
 			break;
 		distance[ndone] = path.length > 0 ? path.distance[path.length - 1] : (double) INFINITY;

@@ -104,6 +104,11 @@ SELECT graph, count(*), count(DISTINCT b.engine), count(*) FILTER (WHERE a.answe
     LATERAL (SELECT (array_agg(v) FILTER (WHERE is_source))[:11] AS s, (array_agg(v) FILTER (WHERE NOT is_source))[:11] AS t FROM ends) e,
     LATERAL after('0', graph, s || ARRAY[NULL, 7, 99999], t || ARRAY[NULL, 7, 99999], direction) a, LATERAL after(edges::text, graph, s || ARRAY[NULL, 7, 99999], t || ARRAY[NULL, 7, 99999], direction) b
   GROUP BY graph ORDER BY graph;
+SELECT graph, count(*), count(DISTINCT b.engine) > 1 AS engines, count(*) FILTER (WHERE a.answer IS DISTINCT FROM b.answer) AS wrong, count(a.answer) > 12 AS found
+  FROM unnest(ARRAY['net(src, dst, length)', 'net(src, dst, metres)', 'net(src, dst)']) AS graph, unnest(ARRAY['out', 'in', 'both']) AS direction, unnest(ARRAY['100', '1000', '5000', '1000000']) edges, generate_series(0, 1) turned,
+    LATERAL (SELECT (array_agg(v) FILTER (WHERE is_source))[:11] AS s, (array_agg(v) FILTER (WHERE NOT is_source))[:1] AS t FROM ends) e,
+    LATERAL after('0', graph, CASE turned WHEN 0 THEN s ELSE t END, CASE turned WHEN 0 THEN t ELSE s END, direction) a,
+    LATERAL after(edges, graph, CASE turned WHEN 0 THEN s ELSE t END, CASE turned WHEN 0 THEN t ELSE s END, direction) b GROUP BY 1 ORDER BY 1;
 SELECT engine FROM after('', 'net(src, dst, length)', ARRAY[1], ARRAY[2], 'both');
 SELECT a.answer = b.answer AS same, a.engine, b.engine FROM after('0', 'net', ARRAY[1, 900], ARRAY[2, 1199], 'both') a, after('1000000', 'net', ARRAY[1, 900], ARRAY[2, 1199], 'both') b;
 RESET emogi.engine;

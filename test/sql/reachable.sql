@@ -110,6 +110,11 @@ SELECT edges, direction, a.answer = b.answer AS same, a.answer ~ 't\)' AND a.ans
 SELECT count(*), count(DISTINCT b.engine), count(*) FILTER (WHERE a.answer <> b.answer) AS wrong
   FROM generate_series(0, 600, 19) edges, unnest(ARRAY['out', 'in', 'both']) direction, unnest(ARRAY[3, 40]) sources,
     LATERAL after('0', 'arrows', format('SELECT s, t FROM wanted WHERE s < %s', sources), direction) a, LATERAL after(edges::text, 'arrows', format('SELECT s, t FROM wanted WHERE s < %s', sources), direction) b;
+-- Pairs with one source, or one target, share the search from there.
+SELECT pairs, count(*), count(DISTINCT b.engine) > 1 AS engines, bool_or(b.engine = 'backend') AS alone, count(*) FILTER (WHERE a.answer <> b.answer) AS wrong, bool_or(a.answer ~ 't\)' AND a.answer ~ 'f\)') AS mixed
+  FROM unnest(ARRAY['50', '2000', '200000', '100000000']) edges, unnest(ARRAY['out', 'in', 'both']) direction,
+    unnest(ARRAY['SELECT 7260, v FROM generate_series(0, 14399, 1100) v', 'SELECT v, 7260 FROM generate_series(0, 14399, 1100) v', 'SELECT s, t FROM generate_series(3, 14000, 7000) s, generate_series(0, 14399, 2100) t']) pairs,
+    LATERAL after('0', 'grid', pairs, direction) a, LATERAL after(edges, 'grid', pairs, direction) b GROUP BY 1 ORDER BY 1;
 -- How few pairs are found by default, with changes of the own transaction, too.
 SELECT engine FROM after('', 'grid', 'VALUES (1, 2)', 'out');
 SELECT engine FROM after('', 'grid', 'SELECT s, (s + 1000) % 14400 FROM generate_series(0, 14399) s', 'both');

@@ -101,6 +101,11 @@ SELECT count(*), count(DISTINCT b.engine), count(*) FILTER (WHERE a.answer <> b.
   FROM generate_series(0, 800, 7) edges, unnest(ARRAY['out', 'in', 'both']) direction,
     LATERAL after('0', 'net', 'SELECT s, t FROM generate_series(0, 3) s, generate_series(0, 199, 21) t', direction) a,
     LATERAL after(edges::text, 'net', 'SELECT s, t FROM generate_series(0, 3) s, generate_series(0, 199, 21) t', direction) b;
+-- Pairs with one source, or one target, share the search from there: the same paths, of far and near ones.
+SELECT graph, pairs, count(*), count(DISTINCT b.engine) > 1 AS engines, bool_or(b.engine = 'backend') AS alone, count(*) FILTER (WHERE a.answer <> b.answer) AS wrong, bool_or(length(a.answer) > 2000) AS long
+  FROM unnest(ARRAY['grid(source, target, cost)', 'grid(source, target)']) graph, unnest(ARRAY['500', '20000', '200000', '100000000']) edges, unnest(ARRAY['out', 'in', 'both']) direction,
+    unnest(ARRAY['SELECT 7260, v FROM generate_series(0, 14399, 1100) v', 'SELECT v, 7260 FROM generate_series(0, 14399, 1100) v', 'SELECT 60, v FROM generate_series(50, 900, 31) v', 'SELECT v, 60 FROM generate_series(50, 900, 31) v']) pairs,
+    LATERAL after('0', graph, pairs, direction) a, LATERAL after(edges, graph, pairs, direction) b GROUP BY 1, 2 ORDER BY 1, 2;
 SELECT engine FROM after('', 'grid', 'SELECT source, target FROM grid LIMIT 10', 'out');
 SELECT engine FROM after('', 'grid', 'SELECT 0, v FROM generate_series(0, 14399) v', 'both');
 RESET emogi.engine;

@@ -7,6 +7,7 @@
 #include "contract/semirings.h"
 #include "cpu/near_components.h"
 #include "cpu/near_search.h"
+#include "cpu/multi_path.h"
 #include "cpu/path_search.h"
 #include "graph/compare.h"
 
@@ -151,6 +152,37 @@ check_patched_path(const EmogiGraph *old, const EmogiPatch *patch, const EmogiGr
 	emogi_path_search_free(&expected);
 }
 
+/* Search paths with one source, or one target, in a patched Graph, and one by one in the new one. */
+static void
+check_patched_paths(const EmogiGraph *old, const EmogiPatch *patch, const EmogiGraph *new, bool one_source, const char *what)
+{
+	const uint32_t common = (uint32_t) draw(new->nvertices);
+	EmogiMultiPath *search = emogi_multi_path_begin(old, patch, true, UINT64_MAX, NULL);
+	EmogiControl control = {0};
+	EmogiError	error;
+
+	for (uint64_t left = 5; left > 0; left--)
+	{
+		const uint32_t other = (uint32_t) draw(new->nvertices);
+		const uint32_t source = one_source ? common : other;
+		const uint32_t target = one_source ? other : common;
+		EmogiPathAnswer expected;
+		EmogiMultiPathAnswer answer;
+		uint64_t	ndifferent = 0;
+
+		if (emogi_path_search(new, NULL, source, target, UINT64_MAX, &expected, &control, &error) != EMOGI_OK)
+			abort();
+		emogi_multi_path_next(search, emogi_patch_vertex(old, patch, new->ids[source]), emogi_patch_vertex(old, patch, new->ids[target]),
+							  one_source ? left : 1, one_source ? 1 : left, UINT64_MAX, UINT64_MAX, &answer);
+		for (uint64_t i = 0; i < answer.length && i < expected.length; i++)
+			ndifferent += emogi_patch_key(old, patch, answer.vertices[i]) != new->ids[expected.vertices[i]] ||
+				memcmp(&answer.distance[i], &expected.distance[i], sizeof(double)) != 0;
+		CHECK(answer.outcome == expected.outcome && answer.length == expected.length && ndifferent == 0, "%s: another path of several", what);
+		emogi_path_search_free(&expected);
+	}
+	emogi_multi_path_free(search);
+}
+
 /* Say whether all weights are lengths. */
 static bool
 has_lengths(const History *history)
@@ -250,7 +282,10 @@ check_patch(const History *history, const EmogiGraph *new, const char *what)
 		return;
 	check_patched_search(old, &patch, new, EMOGI_SSSP, what);
 	for (int i = 0; old->backward.offsets != NULL && i < (patch.nnew > 0 ? 20 : 1); i++)
+	{
 		check_patched_path(old, &patch, new, what);	/* ties with new vertices are rare */
+		check_patched_paths(old, &patch, new, i % 2 == 0, what);
+	}
 }
 
 /* ---- histories ---- */

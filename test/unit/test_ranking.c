@@ -421,10 +421,115 @@ check_hub(void)
 	free(hub.edges);
 }
 
+/* Compare rankings between the ends of edges, of which the second path is far longer, with those by a hierarchy. */
+static void
+compare_neighbors(const EmogiGraph *graph, uint64_t npaths)
+{
+	EmogiControl control = {0};
+	EmogiError	error;
+
+	if (emogi_contraction_make(graph, ENOUGH, NULL, &hierarchy, &control, &error) != EMOGI_OK)
+		abort();
+	CHECK(hierarchy != NULL, "no hierarchy");
+	for (uint64_t i = 0; i < 40 && hierarchy != NULL; i++)
+	{
+		const uint64_t e = emogi_random(31, i) % graph->forward.nedges;
+		uint32_t	source = 0;
+		uint64_t	nsame = 0;
+		EmogiContraction *made = hierarchy;
+		EmogiRanking *rankings[2];
+		EmogiRankedPath paths[2];
+
+		while (graph->forward.offsets[source + 1] <= e)
+			source++;
+		rankings[0] = begin(graph, source, graph->forward.targets[e], &control, &error);
+		hierarchy = NULL;
+		rankings[1] = begin(graph, source, graph->forward.targets[e], &control, &error);
+		hierarchy = made;
+		while (nsame < npaths && emogi_ranking_next(rankings[0], (double) INFINITY, &paths[0]) == EMOGI_OK &&
+			   emogi_ranking_next(rankings[1], (double) INFINITY, &paths[1]) == EMOGI_OK && paths[0].length == paths[1].length &&
+			   (paths[0].length == 0 || (memcmp(paths[0].vertices, paths[1].vertices, paths[0].length * sizeof(uint32_t)) == 0 &&
+										 memcmp(paths[0].distance, paths[1].distance, paths[0].length * sizeof(double)) == 0)))
+			nsame++;
+		CHECK(nsame == npaths, "from %u to %u: %llu paths of %llu are the same", source, graph->forward.targets[e], (unsigned long long) nsame,
+			  (unsigned long long) npaths);
+		emogi_ranking_free(rankings[0]);
+		emogi_ranking_free(rankings[1]);
+	}
+	free(hierarchy);
+	hierarchy = NULL;
+}
+
+/* Count the list entries that two paths between the ends of edges take. */
+static uint64_t
+count_looked(const EmogiGraph *graph, uint64_t nrankings)
+{
+	EmogiControl control = {0};
+	EmogiError	error;
+	uint64_t	nlooked = 0;
+
+	for (uint64_t i = 0; i < nrankings; i++)
+	{
+		const uint64_t e = emogi_random(32, i) % graph->forward.nedges;
+		uint32_t	source = 0;
+		EmogiRankedPath path;
+		EmogiRanking *ranking;
+
+		while (graph->forward.offsets[source + 1] <= e)
+			source++;
+		ranking = begin(graph, source, graph->forward.targets[e], &control, &error);
+		for (int k = 0; k < 2; k++)
+			CHECK(emogi_ranking_next(ranking, (double) INFINITY, &path) == EMOGI_OK, "from %u", source);
+		nlooked += emogi_ranking_looked(ranking);
+		emogi_ranking_free(ranking);
+	}
+	return nlooked;
+}
+
+/* Random graphs and sparse grids, in which the next path between the ends of an edge is far longer: weights 1 and 2, multiples of 0.1, fractions, and with 0. */
+static void
+check_neighbors(void)
+{
+	for (uint64_t kind = 0; kind < 7; kind++)
+	{
+		const bool	is_large = kind >= 4;
+		const uint64_t nvertices = is_large ? 60000 : 1500;
+		EmogiShape	shape = {.name = "random", .nedges = is_large ? 5 * nvertices : 2 * nvertices};
+		double	   *weights = malloc(shape.nedges * sizeof *weights);
+		EmogiGraph	graph;
+
+		shape.edges = malloc(shape.nedges * sizeof *shape.edges);
+		for (uint64_t i = 0; i < shape.nedges; i++)
+		{
+			const uint64_t bits = emogi_random(kind + 3, i);
+
+			shape.edges[i] = (EmogiEdge) {(int64_t) (emogi_random(kind + 1, i) % nvertices), (int64_t) (emogi_random(kind + 2, i) % nvertices)};
+			if (!is_large)
+				shape.edges[i].dst = shape.edges[i].src + (bits / 8 % 2 == 0 ? 1 : 40);
+			weights[i] = kind % 4 == 0 ? (double) (1 + bits % 2) : kind % 4 == 1 ? 0.1 * (double) (1 + bits % 3) :
+				kind % 4 == 2 ? 1.0 + (double) (bits % 1000003) / 1000003.0 : (double) (bits % 4) * 0.7;
+		}
+		graph = naive_build(&shape, weights, is_large ? EMOGI_OUT : EMOGI_BOTH, true);
+		if (is_large)
+		{
+			const uint64_t nlooked = count_looked(&graph, 20);
+
+			CHECK(nlooked < 20 * graph.forward.nedges / 8, "weights %llu: %llu list entries of %llu", (unsigned long long) kind,
+				  (unsigned long long) nlooked / 20, (unsigned long long) graph.forward.nedges);
+		}
+		else
+			compare_neighbors(&graph, 12);
+		naive_free(&graph);
+		emogi_shape_free(&shape);
+		free(weights);
+	}
+}
+
 int
 main(void)
 {
 	check_tiny();
+	check_neighbors();
 	CHECK(nhierarchies > 300, "%llu hierarchies", (unsigned long long) nhierarchies);
 	CHECK(nties > 10000, "%llu ties", (unsigned long long) nties);
 	check_grids();

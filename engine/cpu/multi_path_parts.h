@@ -1,0 +1,53 @@
+/*
+ * multi_path_parts.h: what multi_path.c and multi_path_memory.c share.
+ */
+#ifndef EMOGI_MULTI_PATH_PARTS_H
+#define EMOGI_MULTI_PATH_PARTS_H
+
+#include "multi_path.h"
+#include "search_side.h"
+
+struct EmogiMultiPath
+{
+	const EmogiGraph *graph;
+	const EmogiPatch *patch;
+	bool		weighted;
+	bool		wants_paths;
+	uint64_t	most_bytes;
+	EmogiPoll	poll;
+	Side		forward;
+	Side		backward;
+	Side		link;
+	uint64_t	bytes;			/* allocated */
+	Node	   *moving;			/* a table that nodes are being moved to; NULL = none */
+	uint64_t	others_cost;	/* of the sides that were not kept, since the common one began */
+
+	/* of one pair */
+	uint32_t	target;
+	const Side *common;			/* the side that is kept; NULL = none */
+	uint64_t	ncommon;		/* pairs that it will be used for */
+	double		limit;			/* no path of interest is longer */
+	bool		met;			/* some path is known, perhaps too long for a double */
+	bool		gave_up;
+	uint64_t	max_edges;
+	uint64_t	max_vertices;
+	uint64_t	looked;			/* list entries */
+	uint64_t	nsettled;
+	uint32_t   *vertices;		/* [path_room], of the answer */
+	double	   *distance;		/* [path_room] */
+	uint64_t	path_room;
+};
+
+/* Change an array's size; false, with the search given up, without memory or if it would be too much. */
+extern bool emogi_multi_path_resize(EmogiMultiPath *search, void **items, uint64_t before_bytes, uint64_t after_bytes);
+
+/* Poll; true = the search has given up. */
+extern bool emogi_multi_path_stopped(EmogiMultiPath *search);
+
+/* Free the nodes of a side. */
+extern void emogi_multi_path_free_nodes(EmogiMultiPath *search, Side *side);
+
+/* Make room for `more` vertices of a side; false, with the search given up, without memory. */
+extern bool emogi_multi_path_reserve(EmogiMultiPath *search, Side *side, uint64_t more);
+
+#endif							/* EMOGI_MULTI_PATH_PARTS_H */
