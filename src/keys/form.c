@@ -60,8 +60,8 @@ emogi_form_init(EmogiForm *form, const EmogiKeyType *key, Oid type)
 /* ---- giving ---- */
 
 /* Get the bytes of a Graph's key that is no integer. */
-static EmogiKeyBytes
-bytes_of(const EmogiForm *form, const EmogiGraph *graph, int64 id)
+EmogiKeyBytes
+emogi_form_key_bytes(const EmogiForm *form, const EmogiGraph *graph, int64 id)
 {
 	return form->keys != NULL ? form->keys[id] : emogi_dictionary_key(graph->dictionary, id);
 }
@@ -74,7 +74,7 @@ emogi_form_key(EmogiForm *form, const EmogiGraph *graph, int64 id)
 
 	if (form->coder.key.class == EMOGI_KEY_INTEGER)
 		return Int64GetDatum(id);
-	bytes = bytes_of(form, graph, id);
+	bytes = emogi_form_key_bytes(form, graph, id);
 	return form->in_place ? PointerGetDatum(bytes.bytes) : emogi_key_coder_decode(&form->coder, bytes);
 }
 
@@ -82,7 +82,7 @@ emogi_form_key(EmogiForm *form, const EmogiGraph *graph, int64 id)
 Datum *
 emogi_form_key_columns(EmogiForm *form, const EmogiGraph *graph, int64 id)
 {
-	return emogi_row_coder_values(form->coder.row, bytes_of(form, graph, id));
+	return emogi_row_coder_values(form->coder.row, emogi_form_key_bytes(form, graph, id));
 }
 
 /*

@@ -143,6 +143,7 @@ typedef struct EmogiForm
 
 extern bool emogi_form_fits(const EmogiKeyType *key, Oid type);
 extern void emogi_form_init(EmogiForm *form, const EmogiKeyType *key, Oid type);
+extern EmogiKeyBytes emogi_form_key_bytes(const EmogiForm *form, const EmogiGraph *graph, int64 id);
 extern Datum emogi_form_key(EmogiForm *form, const EmogiGraph *graph, int64 id);
 extern Datum *emogi_form_key_columns(EmogiForm *form, const EmogiGraph *graph, int64 id);
 extern Datum emogi_form_give(EmogiForm *form, const EmogiGraph *graph, int64 id);
