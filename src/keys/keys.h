@@ -152,6 +152,7 @@ extern bool emogi_form_read_array(EmogiForm *form, Datum given, Datum *array);
 extern int64 emogi_form_find(EmogiForm *form, const EmogiGraph *graph, Datum key);
 extern bool emogi_form_take(EmogiForm *form, const EmogiGraph *graph, Datum given, int64 *id);
 extern bool emogi_form_seeks(const EmogiKeyType *key, Oid type);
+extern bool emogi_form_distinguishes(const EmogiKeyType *key, Oid type);
 extern bool emogi_form_orders(const EmogiKeyType *key, Oid type, Oid collation);
 extern bool emogi_form_has(EmogiForm *form, Datum key);
 extern bool emogi_form_seek_key(const EmogiForm *form, Datum given, Datum *key);

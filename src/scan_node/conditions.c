@@ -251,7 +251,8 @@ is_comparable(const EmogiResultColumn *column, Oid column_type, Oid type)
 		case EMOGI_FLOAT64:
 			return type == FLOAT4OID || type == FLOAT8OID;
 		case EMOGI_VERTEX:
-			return column_type == INT8OID ? type == INT2OID || type == INT4OID || type == INT8OID : column_type == UUIDOID && type == UUIDOID;
+			return column_type == INT8OID ? type == INT2OID || type == INT4OID || type == INT8OID :
+				(column_type == UUIDOID || column_type == TEXTOID) && type == column_type;
 		case EMOGI_EDGE:
 			break;
 	}
@@ -274,6 +275,29 @@ is_inequality(Oid operator, Oid column_type)
 	return OidIsValid(negator) && strategy_of(negator, column_type) == BTEqualStrategyNumber;
 }
 
+/*
+ * Can vertices of a call be found that equal a value, as they are given in a type? *is_known: false = that depends on the keys' type, which the
+ * planner does not know. Otherwise the plan depends on the relation that has them.
+ */
+static bool
+finds_vertices(PlannerInfo *root, const FuncExpr *call, const EmogiAlgorithmRow *function, Oid type, Oid collation, bool *is_known)
+{
+	EmogiSource source;
+
+	*is_known = true;
+	if (type != TEXTOID)
+		return true;
+	if (!OidIsValid(collation) || !get_collation_isdeterministic(collation))
+		return false;
+	*is_known = emogi_call_expr_source(call, function->algorithm, &source) && OidIsValid(source.key.type);
+	if (!*is_known)
+		return true;
+	if (!emogi_form_seeks(&source.key, TEXTOID))
+		return false;
+	root->glob->relationOids = list_append_unique_oid(root->glob->relationOids, source.relid);
+	return true;
+}
+
 /* Get the place of the first column whose values can be compared: of rows that are vertices the one after `vertex`. */
 static int
 first_value(const EmogiAlgorithmRow *function)
@@ -292,6 +316,7 @@ match_value(PlannerInfo *root, const RelOptInfo *rel, const EmogiAlgorithmRow *f
 	};
 
 	const EmogiResultColumn *column;
+	bool		is_known = true;
 
 	for (int place = first_value(function); list_length(clause->args) == 2 && (column = emogi_kinds_column(function, place)) != NULL; place++)
 	{
@@ -306,13 +331,47 @@ match_value(PlannerInfo *root, const RelOptInfo *rel, const EmogiAlgorithmRow *f
 			(column->type == EMOGI_VERTEX && emogi_kinds_key(function) < 0) || !is_known_before(root, rel, right) ||
 			!emogi_conditions_may_bound(root, call, right))
 			continue;
+		if (column->type == EMOGI_VERTEX && !finds_vertices(root, call, function, exprType(left), clause->inputcollid, &is_known))
+			continue;
 		strategy = strategy_of(operator, exprType(left));
+		if (strategy == 0 && column->type == EMOGI_VERTEX && emogi_kinds_find(function) == NULL && is_known &&
+			is_inequality(operator, exprType(left)))
+		{
+			*condition = (EmogiCondition) {EMOGI_IS_NOT, place, (Expr *) right, true};
+			return true;
+		}
 		if (strategy == 0 && (column->type == EMOGI_INT32 || column->type == EMOGI_INT64) && is_zero(right) &&
 			is_inequality(operator, exprType(left)))
 			strategy = BTGreaterStrategyNumber; /* there is none below 0 */
 		if (strategy == 0 || (column->type == EMOGI_VERTEX && exprType(left) != INT8OID && strategy != BTEqualStrategyNumber))
 			continue;
-		*condition = (EmogiCondition) {pushdowns[strategy], place, (Expr *) right, true};
+		*condition = (EmogiCondition) {is_known ? pushdowns[strategy] : EMOGI_IS_LIKELY, place, (Expr *) right, is_known};
+		return true;
+	}
+	return false;
+}
+
+/* Match `column = ANY (array)` of a column of vertices after `vertex`, with an array that changes no oftener than the call's arguments. */
+static bool
+match_listed(PlannerInfo *root, const RelOptInfo *rel, const EmogiAlgorithmRow *function, const FuncExpr *call, const ScalarArrayOpExpr *clause,
+			 EmogiCondition *condition)
+{
+	Node	   *left = linitial(clause->args);
+	Node	   *right = lsecond(clause->args);
+	const EmogiResultColumn *column;
+	bool		is_known;
+
+	if (emogi_kinds_find(function) != NULL || !clause->useOr)
+		return false;
+	for (int place = 1; (column = emogi_kinds_column(function, place)) != NULL; place++)
+	{
+		if (column->type != EMOGI_VERTEX || !emogi_conditions_is_column(left, rel, place + 1) ||
+			strategy_of(clause->opno, exprType(left)) != BTEqualStrategyNumber ||
+			!is_comparable(column, exprType(left), get_base_element_type(exprType(right))) || !is_known_before(root, rel, right) ||
+			!emogi_conditions_may_bound(root, call, right) ||
+			!finds_vertices(root, call, function, exprType(left), clause->inputcollid, &is_known) || !is_known)
+			continue;
+		*condition = (EmogiCondition) {EMOGI_IS_IN, place, (Expr *) right, true};
 		return true;
 	}
 	return false;
@@ -407,6 +466,8 @@ emogi_conditions_sort(PlannerInfo *root, const RelOptInfo *rel, List *clauses, E
 	const EmogiAlgorithmRow *function;
 	const FuncExpr *call = emogi_call_expr_of(rte, &function);
 	bool		has_vertices = false;
+	bool		has_list = false;
+	bool		has_exclusion = false;
 	bool		is_seen_to;
 	ListCell   *cell;
 
@@ -428,9 +489,18 @@ emogi_conditions_sort(PlannerInfo *root, const RelOptInfo *rel, List *clauses, E
 			is_left = !condition.exact;
 		}
 		if (is_left && clause->security_level <= rel->baserestrict_min_security && IsA(clause->clause, OpExpr) &&
-			match_value(root, rel, function, call, (OpExpr *) clause->clause, &condition))
+			match_value(root, rel, function, call, (OpExpr *) clause->clause, &condition) &&
+			!(condition.pushdown == EMOGI_IS_NOT && has_exclusion))
 		{
 			push_down(rte, &condition, sorted);
+			has_exclusion |= condition.pushdown == EMOGI_IS_NOT;
+			is_left = !condition.exact;
+		}
+		if (is_left && !has_list && clause->security_level <= rel->baserestrict_min_security && IsA(clause->clause, ScalarArrayOpExpr) &&
+			match_listed(root, rel, function, call, (ScalarArrayOpExpr *) clause->clause, &condition))
+		{
+			push_down(rte, &condition, sorted);
+			has_list = true;
 			is_left = false;
 		}
 		if (is_left && clause->security_level <= rel->baserestrict_min_security && IsA(clause->clause, ScalarArrayOpExpr))

@@ -31,7 +31,8 @@ explain_conditions(EmogiScan *scan, List *ancestors, ExplainState *es)
 	static const char *const operators[] = {
 		[EMOGI_VERTEX_IS] = "=", [EMOGI_VERTEX_IN] = "= ANY", [EMOGI_AT_MOST] = "<=", [EMOGI_BELOW] = "<",
 		[EMOGI_EXACTLY] = "=", [EMOGI_IS_BELOW] = "<", [EMOGI_IS_AT_MOST] = "<=", [EMOGI_IS] = "=",
-		[EMOGI_IS_AT_LEAST] = ">=", [EMOGI_IS_ABOVE] = ">", [EMOGI_IS_NULL] = "IS NULL", [EMOGI_IS_NOT_NULL] = "IS NOT NULL"
+		[EMOGI_IS_AT_LEAST] = ">=", [EMOGI_IS_ABOVE] = ">",
+		[EMOGI_IS_LIKELY] = "=", [EMOGI_IS_IN] = "= ANY", [EMOGI_IS_NOT] = "<>", [EMOGI_IS_NULL] = "IS NULL", [EMOGI_IS_NOT_NULL] = "IS NOT NULL"
 	};
 	List	   *conditions = NIL;
 
@@ -40,7 +41,7 @@ explain_conditions(EmogiScan *scan, List *ancestors, ExplainState *es)
 	{
 		char	   *column = strVal(list_nth(list_nth(plan->custom_private, EMOGI_PLAN_NAMES), i));
 		char	   *operand = deparse_expression(list_nth(plan->custom_exprs, i + 1), context, true, false);
-		bool		any = scan->pushdowns[i] == EMOGI_VERTEX_IN;
+		bool		any = scan->pushdowns[i] == EMOGI_VERTEX_IN || scan->pushdowns[i] == EMOGI_IS_IN;
 
 		if (scan->pushdowns[i] == EMOGI_EXACTLY && i + 1 < scan->nconditions && scan->pushdowns[i + 1] == EMOGI_IS)
 			continue;			/* the same once more */

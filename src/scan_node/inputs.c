@@ -10,11 +10,16 @@
 
 #include "catalog/pg_type.h"
 #include "executor/executor.h"
+#include "miscadmin.h"
 #include "nodes/nodeFuncs.h"
+#include "utils/fmgrprotos.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 
 #include "scan_node/scan.h"
+
+/* Given vertices that are looked up between two checks for interrupts. */
+#define LOOKUPS_PER_CHECK 1024
 
 /* ---- beginning ---- */
 
@@ -105,17 +110,15 @@ integer_of(Datum datum, Oid type)
 	}
 }
 
-/* Get the vertices that the operand of the condition on `vertex` names, as the column has them; integers as bigint. */
+/* Get the vertices that the operand of a condition names, one or an array of this type, as the column has them; integers as bigint. */
 static EmogiGiven
-vertices_of(const EmogiScan *scan, NullableDatum operand)
+vertices_named(NullableDatum operand, Oid type, bool is_array)
 {
-	EmogiPushdown pushdown = scan->pushdowns[scan->vertex_input - (scan->ninputs - scan->nconditions)];
-	Oid			type = scan->inputs[scan->vertex_input].type;
 	EmogiGiven	given = {0};
 
 	if (operand.isnull)
 		return given;
-	if (pushdown == EMOGI_VERTEX_IN)
+	if (is_array)
 	{
 		given = emogi_vertices_of_array(operand.value);
 		type = get_element_type(type);
@@ -129,6 +132,15 @@ vertices_of(const EmogiScan *scan, NullableDatum operand)
 		for (uint64 i = 0; i < given.count; i++)
 			given.datums[i] = Int64GetDatum(integer_of(given.datums[i], type));
 	return given;
+}
+
+/* Get the vertices that the operand of the condition on `vertex` names. */
+static EmogiGiven
+vertices_of(const EmogiScan *scan, NullableDatum operand)
+{
+	EmogiPushdown pushdown = scan->pushdowns[scan->vertex_input - (scan->ninputs - scan->nconditions)];
+
+	return vertices_named(operand, scan->inputs[scan->vertex_input].type, pushdown == EMOGI_VERTEX_IN);
 }
 
 /* Look up the vertices that the condition on `vertex` names in the Graph of the run at hand: rows of these are returned, or of all. */
@@ -257,26 +269,100 @@ compare_number(const EmogiGraph *graph, EmogiPushdown pushdown, int64 key, int64
 	return is_least ? EMOGI_IS_AT_LEAST : EMOGI_IS_BELOW;
 }
 
-/* Apply the conditions on columns that are vertices to the ranges, when the Graph stands. */
+/*
+ * Get the number of the vertex that equals a value, as the caller is given vertices; -1 without any. What emogi_form_seek finds may have
+ * another text.
+ */
+static int64
+find_number(const EmogiScan *scan, Datum given)
+{
+	int64		key;
+	uint32		number;
+
+	if (!emogi_form_seek(scan->form, &scan->graph, given, &key))
+		return -1;
+	number = emogi_graph_vertex(&scan->graph, key);
+	if (number == EMOGI_NO_VERTEX)
+		return -1;
+	if (scan->form->type == TEXTOID &&
+		!DatumGetBool(DirectFunctionCall2(byteaeq, emogi_form_give(scan->form, &scan->graph, key), given)))
+		return -1;
+	return number;
+}
+
+static int
+compare_numbers(const void *a, const void *b)
+{
+	const uint32 x = *(const uint32 *) a;
+	const uint32 y = *(const uint32 *) b;
+
+	return (x > y) - (x < y);
+}
+
+/* Have a column be one of the vertices of an array. */
+static void
+list_numbers(EmogiScan *scan, int condition, const EmogiInput *input)
+{
+	const EmogiGiven given = vertices_named(input->value, input->type, true);
+	uint32	   *numbers = palloc_extended(Max(given.count, 1) * sizeof *numbers, MCXT_ALLOC_HUGE);
+	uint64		count = 0;
+
+	for (uint64 i = 0; i < given.count; i++)
+	{
+		const int64 number = find_number(scan, given.datums[i]);
+
+		if (i % LOOKUPS_PER_CHECK == LOOKUPS_PER_CHECK - 1)
+			CHECK_FOR_INTERRUPTS();
+		if (number >= 0)
+			numbers[count++] = (uint32) number;
+	}
+	qsort(numbers, count, sizeof *numbers, compare_numbers);
+	emogi_ranges_list(&scan->ranges, scan->function->columns, range_of(scan, condition), numbers, count);
+}
+
+/* Narrow the range of a column by one vertex, as the caller has given it. */
+static void
+narrow_vertex(EmogiScan *scan, int condition, EmogiPushdown pushdown, Datum given)
+{
+	int64		number = -1;
+
+	if (pushdown == EMOGI_IS || pushdown == EMOGI_IS_LIKELY || pushdown == EMOGI_IS_NOT)
+		number = find_number(scan, given);
+	else
+		pushdown = compare_number(&scan->graph, pushdown, DatumGetInt64(given), &number);
+	if (pushdown != EMOGI_IS_NOT)
+		emogi_ranges_narrow(&scan->ranges, scan->function->columns, range_of(scan, condition), pushdown == EMOGI_IS_LIKELY ? EMOGI_IS : pushdown,
+							Int64GetDatum(number), INT8OID);
+	else if (number >= 0)
+		emogi_ranges_exclude(&scan->ranges, range_of(scan, condition), (uint32) number);
+}
+
+/*
+ * Apply the conditions on columns that are vertices to the ranges, when the Graph stands. Raises 0A000 if the plan was made for keys that can
+ * be found, and these cannot.
+ */
 void
 emogi_inputs_find_values(EmogiScan *scan)
 {
 	for (int i = 0; i < scan->nconditions; i++)
 	{
 		const EmogiInput *input = &scan->inputs[scan->ninputs - scan->nconditions + i];
-		EmogiPushdown pushdown = scan->pushdowns[i];
+		const EmogiPushdown pushdown = scan->pushdowns[i];
 		Datum		given = input->value.value;
-		int64		number = -1;
-		int64		key;
 
 		if (pushdown < EMOGI_IS_BELOW || !is_of_vertices(scan, i) || input->value.isnull)
 			continue;
+		if (!emogi_form_seeks(&scan->form->coder.key, scan->form->type))
+		{
+			if (pushdown == EMOGI_IS_LIKELY)
+				continue;
+			emogi_scan_report_keys();
+		}
 		if (input->type == INT2OID || input->type == INT4OID)
 			given = Int64GetDatum(integer_of(given, input->type));
-		if (pushdown != EMOGI_IS)
-			pushdown = compare_number(&scan->graph, pushdown, DatumGetInt64(given), &number);
-		else if (emogi_form_seek(scan->form, &scan->graph, given, &key) && emogi_graph_vertex(&scan->graph, key) != EMOGI_NO_VERTEX)
-			number = emogi_graph_vertex(&scan->graph, key);
-		emogi_ranges_narrow(&scan->ranges, scan->function->columns, range_of(scan, i), pushdown, Int64GetDatum(number), INT8OID);
+		if (pushdown == EMOGI_IS_IN)
+			list_numbers(scan, i, input);
+		else
+			narrow_vertex(scan, i, pushdown, given);
 	}
 }

@@ -357,18 +357,21 @@ add_scan_path(PlannerInfo *root, RelOptInfo *rel, const FuncExpr *call, double n
 	add_path(rel, (Path *) path);
 }
 
-/* Does a condition choose rows by `vertex`? */
+/* Does a condition name the vertices of rows, or of a column of rows that are vertices? Then few are left, and lists of them are not shared. */
 static bool
 chooses_vertices(PlannerInfo *root, RelOptInfo *rel, const EmogiAlgorithmRow *function)
 {
-	ListCell   *cell;
+	EmogiConditions sorted;
+	ListCell   *pushdown;
+	ListCell   *place;
 
-	foreach(cell, rel->baserestrictinfo)
+	emogi_conditions_sort(root, rel, rel->baserestrictinfo, &sorted);
+	forboth(pushdown, sorted.pushdowns, place, sorted.places)
 	{
-		EmogiCondition condition;
+		const EmogiPushdown kind = (EmogiPushdown) lfirst_int(pushdown);
 
-		if (emogi_conditions_match(root, rel, function, lfirst_node(RestrictInfo, cell), &condition) &&
-			condition.pushdown <= EMOGI_VERTEX_IN)
+		if (kind <= EMOGI_VERTEX_IN || kind == EMOGI_IS_LIKELY || kind == EMOGI_IS_IN ||
+			(kind == EMOGI_IS && emogi_kinds_column(function, lfirst_int(place))->type == EMOGI_VERTEX))
 			return true;
 	}
 	return false;
