@@ -229,6 +229,12 @@ emogi_inputs_apply_conditions(EmogiScan *scan, EmogiTask *task)
 		{
 			if (!is_of_vertices(scan, i))
 				emogi_ranges_narrow(&scan->ranges, scan->function->columns, range_of(scan, i), pushdown, input->value.value, input->type);
+			else if (scan->function->algorithm == EMOGI_CC && !task->has_components &&
+					 (pushdown == EMOGI_IS || pushdown == EMOGI_IS_LIKELY || pushdown == EMOGI_IS_IN))
+			{
+				task->has_components = true;
+				task->named = vertices_named(input->value, input->type, pushdown == EMOGI_IS_IN);
+			}
 		}
 		else if (input->type == FLOAT8OID)
 			bound_distance(task, pushdown, DatumGetFloat8(input->value.value));
