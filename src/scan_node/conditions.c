@@ -377,6 +377,43 @@ match_listed(PlannerInfo *root, const RelOptInfo *rel, const EmogiAlgorithmRow *
 	return false;
 }
 
+/* Are components of a function named after their smallest vertices, so that those of one can be linked? */
+bool
+emogi_conditions_names_members(const EmogiAlgorithmRow *function)
+{
+	return function->algorithm == EMOGI_CC || function->algorithm == EMOGI_SCC;
+}
+
+/*
+ * Match `component = x` of such a function with something that may change from scan to scan: the vertices of the component are looked up in the result of
+ * one run.
+ */
+bool
+emogi_conditions_match_member(PlannerInfo *root, const RelOptInfo *rel, const EmogiAlgorithmRow *function, RestrictInfo *clause,
+							  EmogiCondition *condition)
+{
+	const OpExpr *equality = (const OpExpr *) clause->clause;
+	const FuncExpr *call = emogi_call_expr_of(planner_rt_fetch(rel->relid, root), &function);
+	bool		is_known;
+	bool		is_swapped;
+	Node	   *left;
+	Node	   *right;
+
+	if (!emogi_conditions_names_members(function) || clause->pseudoconstant || clause->security_level > rel->baserestrict_min_security ||
+		!IsA(equality, OpExpr) || list_length(equality->args) != 2)
+		return false;
+	is_swapped = !emogi_conditions_is_column(linitial(equality->args), rel, 2);
+	left = is_swapped ? lsecond(equality->args) : linitial(equality->args);
+	right = is_swapped ? linitial(equality->args) : lsecond(equality->args);
+	if (!emogi_conditions_is_column(left, rel, 2) || !is_known_before(root, rel, right) ||
+		!is_comparable(&function->columns[0], exprType(left), exprType(right)) ||
+		strategy_of(is_swapped ? get_commutator(equality->opno) : equality->opno, exprType(left)) != BTEqualStrategyNumber ||
+		!finds_vertices(root, call, function, exprType(left), equality->inputcollid, &is_known) || !is_known)
+		return false;
+	*condition = (EmogiCondition) {EMOGI_MEMBER_OF, 1, (Expr *) right, true};
+	return true;
+}
+
 /* Note that the scan sees to a condition. */
 static void
 push_down(const RangeTblEntry *rte, const EmogiCondition *condition, EmogiConditions *sorted)
@@ -495,6 +532,12 @@ emogi_conditions_sort(PlannerInfo *root, const RelOptInfo *rel, List *clauses, E
 			push_down(rte, &condition, sorted);
 			has_exclusion |= condition.pushdown == EMOGI_IS_NOT;
 			is_left = !condition.exact;
+		}
+		if (is_left && !has_vertices && emogi_conditions_match_member(root, rel, function, clause, &condition))
+		{
+			push_down(rte, &condition, sorted);
+			has_vertices = true;
+			is_left = false;
 		}
 		if (is_left && !has_list && clause->security_level <= rel->baserestrict_min_security && IsA(clause->clause, ScalarArrayOpExpr) &&
 			match_listed(root, rel, function, call, (ScalarArrayOpExpr *) clause->clause, &condition))

@@ -16,6 +16,7 @@
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 
+#include "cpu/near_components.h"
 #include "scan_node/scan.h"
 
 /* Given vertices that are looked up between two checks for interrupts. */
@@ -46,6 +47,13 @@ init_input(EmogiScan *scan, Expr *expression)
 	get_typlenbyval(input->type, &input->length, &input->by_value);
 }
 
+/* Does a condition choose the vertices that rows are of? */
+static bool
+chooses_rows(EmogiPushdown pushdown)
+{
+	return pushdown <= EMOGI_VERTEX_IN || pushdown == EMOGI_MEMBER_OF;
+}
+
 /* Prepare the conditions. One on `vertex` that changes from scan to scan is looked up. */
 static void
 init_conditions(EmogiScan *scan, List *operands, List *pushdowns, List *places)
@@ -66,12 +74,12 @@ init_conditions(EmogiScan *scan, List *operands, List *pushdowns, List *places)
 		scan->pushdowns[scan->nconditions++] = (EmogiPushdown) lfirst_int(pushdown);
 		if (lfirst_int(pushdown) >= EMOGI_IS_BELOW && scan->mask == NULL)
 			scan->mask = palloc(EMOGI_BLOCK_VERTICES);
-		if (lfirst_int(pushdown) <= EMOGI_VERTEX_IN)
+		if (chooses_rows((EmogiPushdown) lfirst_int(pushdown)))
 		{
 			scan->vertex_input = scan->ninputs;
-			scan->looks_up = !bms_is_empty(params);
+			scan->looks_up = !bms_is_empty(params) || lfirst_int(pushdown) == EMOGI_MEMBER_OF;
 		}
-		if (lfirst_int(pushdown) > EMOGI_VERTEX_IN || !scan->looks_up)
+		if (!chooses_rows((EmogiPushdown) lfirst_int(pushdown)) || !scan->looks_up)
 			scan->run_params = bms_join(scan->run_params, params);
 		init_input(scan, lfirst(operand));
 	}
@@ -134,16 +142,90 @@ vertices_named(NullableDatum operand, Oid type, bool is_array)
 	return given;
 }
 
+/* Get the pushdown that chooses the vertices that rows are of. */
+static EmogiPushdown
+choice_of(const EmogiScan *scan)
+{
+	return scan->pushdowns[scan->vertex_input - (scan->ninputs - scan->nconditions)];
+}
+
 /* Get the vertices that the operand of the condition on `vertex` names. */
 static EmogiGiven
 vertices_of(const EmogiScan *scan, NullableDatum operand)
 {
-	EmogiPushdown pushdown = scan->pushdowns[scan->vertex_input - (scan->ninputs - scan->nconditions)];
-
-	return vertices_named(operand, scan->inputs[scan->vertex_input].type, pushdown == EMOGI_VERTEX_IN);
+	return vertices_named(operand, scan->inputs[scan->vertex_input].type, choice_of(scan) == EMOGI_VERTEX_IN);
 }
 
-/* Look up the vertices that the condition on `vertex` names in the Graph of the run at hand: rows of these are returned, or of all. */
+/*
+ * Get the number of the vertex that equals a value, as the caller is given vertices; -1 without any. What emogi_form_seek finds may have
+ * another text.
+ */
+static int64
+find_number(const EmogiScan *scan, Datum given)
+{
+	int64		key;
+	uint32		number;
+
+	if (!emogi_form_seek(scan->form, &scan->graph, given, &key))
+		return -1;
+	number = emogi_graph_vertex(&scan->graph, key);
+	if (number == EMOGI_NO_VERTEX)
+		return -1;
+	if (scan->form->type == TEXTOID &&
+		!DatumGetBool(DirectFunctionCall2(byteaeq, emogi_form_give(scan->form, &scan->graph, key), given)))
+		return -1;
+	return number;
+}
+
+/* Link the vertices of each component of the run at hand, once. */
+static void
+link_members(EmogiScan *scan)
+{
+	MemoryContext old = MemoryContextSwitchTo(scan->rows_context);
+	const uint64 n = scan->graph.nvertices;
+
+	scan->members = palloc_extended(Max(n, 1) * sizeof *scan->members, MCXT_ALLOC_HUGE);
+	MemoryContextSwitchTo(old);
+	if (!emogi_near_components_link(scan->result.columns[0].vertex, n, emogi_cache_labels_stop, scan->members))
+	{
+		scan->members = NULL;
+		CHECK_FOR_INTERRUPTS();
+		elog(ERROR, "the components of %llu vertices were not linked", (unsigned long long) n);
+	}
+}
+
+/* Have rows of the vertices of a component be returned: its members are the keys that are wanted. Raises 0A000 as emogi_inputs_find_values does. */
+static void
+look_up_members(EmogiScan *scan, NullableDatum operand)
+{
+	const Oid	type = scan->inputs[scan->vertex_input].type;
+	MemoryContext old = MemoryContextSwitchTo(scan->keys_context);
+	uint64		room = 16;
+	int64	   *keys = palloc(room * sizeof *keys);
+	int64		number = -1;
+
+	if (!emogi_form_seeks(&scan->form->coder.key, scan->form->type))
+		emogi_scan_report_keys();
+	if (scan->members == NULL)
+		link_members(scan);
+	if (!operand.isnull)
+		number = find_number(scan, type == INT2OID || type == INT4OID ? Int64GetDatum(integer_of(operand.value, type)) : operand.value);
+	if (number >= 0 && scan->result.columns[0].vertex[number] == (uint32) number)
+		for (uint32 v = (uint32) number; v != EMOGI_NO_VERTEX; v = scan->members[v])
+		{
+			if (scan->nkeys == room)
+			{
+				CHECK_FOR_INTERRUPTS();
+				room *= 2;
+				keys = repalloc_huge(keys, room * sizeof *keys);
+			}
+			keys[scan->nkeys++] = scan->graph.ids[v];
+		}
+	scan->keys = keys;
+	MemoryContextSwitchTo(old);
+}
+
+/* Look up the vertices that the condition that chooses them names in the Graph of the run at hand: rows of these are returned, or of all. */
 void
 emogi_inputs_look_up(EmogiScan *scan, NullableDatum operand)
 {
@@ -153,7 +235,14 @@ emogi_inputs_look_up(EmogiScan *scan, NullableDatum operand)
 	MemoryContextReset(scan->keys_context);
 	scan->keys = NULL;
 	scan->nkeys = 0;
-	if (scan->call == NULL || !emogi_form_seeks(&scan->form->coder.key, scan->form->type))
+	if (scan->call == NULL)
+		return;
+	if (choice_of(scan) == EMOGI_MEMBER_OF)
+	{
+		look_up_members(scan, operand);
+		return;
+	}
+	if (!emogi_form_seeks(&scan->form->coder.key, scan->form->type))
 		return;
 	old = MemoryContextSwitchTo(scan->keys_context);
 	given = vertices_of(scan, operand);
@@ -214,7 +303,7 @@ emogi_inputs_apply_conditions(EmogiScan *scan, EmogiTask *task)
 		const EmogiInput *input = &scan->inputs[scan->ninputs - scan->nconditions + i];
 		EmogiPushdown pushdown = scan->pushdowns[i];
 
-		if (pushdown <= EMOGI_VERTEX_IN)
+		if (chooses_rows(pushdown))
 		{
 			if (scan->looks_up)
 				continue;
@@ -273,27 +362,6 @@ compare_number(const EmogiGraph *graph, EmogiPushdown pushdown, int64 key, int64
 
 	*number = is_after && key == PG_INT64_MAX ? (int64) graph->nvertices : first_from(graph, key + (is_after ? 1 : 0));
 	return is_least ? EMOGI_IS_AT_LEAST : EMOGI_IS_BELOW;
-}
-
-/*
- * Get the number of the vertex that equals a value, as the caller is given vertices; -1 without any. What emogi_form_seek finds may have
- * another text.
- */
-static int64
-find_number(const EmogiScan *scan, Datum given)
-{
-	int64		key;
-	uint32		number;
-
-	if (!emogi_form_seek(scan->form, &scan->graph, given, &key))
-		return -1;
-	number = emogi_graph_vertex(&scan->graph, key);
-	if (number == EMOGI_NO_VERTEX)
-		return -1;
-	if (scan->form->type == TEXTOID &&
-		!DatumGetBool(DirectFunctionCall2(byteaeq, emogi_form_give(scan->form, &scan->graph, key), given)))
-		return -1;
-	return number;
 }
 
 static int
@@ -356,7 +424,7 @@ emogi_inputs_find_values(EmogiScan *scan)
 		const EmogiPushdown pushdown = scan->pushdowns[i];
 		Datum		given = input->value.value;
 
-		if (pushdown < EMOGI_IS_BELOW || !is_of_vertices(scan, i) || input->value.isnull)
+		if (pushdown < EMOGI_IS_BELOW || pushdown == EMOGI_MEMBER_OF || !is_of_vertices(scan, i) || input->value.isnull)
 			continue;
 		if (!emogi_form_seeks(&scan->form->coder.key, scan->form->type))
 		{

@@ -361,6 +361,7 @@ run(EmogiScan *scan)
 	MemoryContextReset(scan->rows_context);
 	old = MemoryContextSwitchTo(scan->rows_context);
 	scan->cursor = NULL;
+	scan->members = NULL;
 	read_arguments(scan, &task);
 	emogi_inputs_apply_conditions(scan, &task);
 	task.table = &table;

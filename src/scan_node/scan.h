@@ -77,6 +77,7 @@ typedef struct EmogiScan
 	int			joined;			/* in one of them: the holding whose rows it reads; -1 = none, */
 	bool		is_inline;		/* or those that lie in the share */
 	uint64		nrows;			/* ... and how many it has returned */
+	uint32	   *members;		/* [nvertices], the next vertex of the same component, in rows_context; NULL = nobody has asked */
 	MemoryContext keys_context;
 	const int64 *keys;			/* [nkeys], ascending: rows of these vertices; NULL = of all */
 	uint64		nkeys;
