@@ -283,7 +283,7 @@ extern uint64 emogi_cache_evict_queries(bool (*evicts) (const EmogiCached *, con
 extern void emogi_cache_wait_for_room(void);
 extern bool emogi_cache_text(uint64 id, char *text);
 extern bool emogi_cache_size(Oid relid, AttrNumber src, AttrNumber dst, uint64 *nvertices, uint64 *nedges);
-extern bool emogi_cache_query_size(const uint8 *digest, uint64 *nvertices, uint64 *nedges);
+extern bool emogi_cache_query_size(const uint8 *digest, uint64 *nvertices, uint64 *nedges, EmogiKeyType *keys);
 
 /* The worker's side: see worker.c. */
 extern uint64 emogi_cache_derived_id(int index, const EmogiCached *base);

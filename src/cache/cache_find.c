@@ -110,9 +110,12 @@ emogi_cache_evict_queries(bool (*evicts) (const EmogiCached *, const void *), co
 
 /* ---- sizes ---- */
 
-/* Get the size of the latest READY Graph of what a key says, in any direction: edges as they are stored. False when there is none. */
+/*
+ * Get the size of the latest READY Graph of what a key says, in any direction: edges as they are stored; and the type of its keys. False when
+ * there is none.
+ */
 static bool
-find_size(const EmogiGraphKey *key, uint64 *nvertices, uint64 *nedges)
+find_size(const EmogiGraphKey *key, uint64 *nvertices, uint64 *nedges, EmogiKeyType *keys)
 {
 	const EmogiCached *latest = NULL;
 	dlist_iter	iter;
@@ -130,6 +133,7 @@ find_size(const EmogiGraphKey *key, uint64 *nvertices, uint64 *nedges)
 	{
 		*nvertices = latest->graph.nvertices;
 		*nedges = latest->graph.forward.nedges / (latest->key.direction == EMOGI_BOTH ? 2 : 1);
+		*keys = latest->key.keys;
 	}
 	emogi_cache_unlock();
 	return latest != NULL;
@@ -140,18 +144,19 @@ bool
 emogi_cache_size(Oid relid, AttrNumber src, AttrNumber dst, uint64 *nvertices, uint64 *nedges)
 {
 	EmogiGraphKey key = {.database = MyDatabaseId, .relid = relid, .src = src, .dst = dst};
+	EmogiKeyType keys;
 
-	return find_size(&key, nvertices, nedges);
+	return find_size(&key, nvertices, nedges, &keys);
 }
 
-/* The same of a query. */
+/* The same of a query, and the type of its keys. */
 bool
-emogi_cache_query_size(const uint8 *digest, uint64 *nvertices, uint64 *nedges)
+emogi_cache_query_size(const uint8 *digest, uint64 *nvertices, uint64 *nedges, EmogiKeyType *keys)
 {
 	EmogiGraphKey key = {.database = MyDatabaseId, .of_query = true};
 
 	memcpy(key.digest, digest, sizeof key.digest);
-	return find_size(&key, nvertices, nedges);
+	return find_size(&key, nvertices, nedges, keys);
 }
 
 /* Copy the text of a Graph's query, of at most EMOGI_MAX_TEXT bytes, and a zero; false when the Graph has gone. */

@@ -277,25 +277,20 @@ is_inequality(Oid operator, Oid column_type)
 
 /*
  * Can vertices of a call be found that equal a value, as they are given in a type? *is_known: false = that depends on the keys' type, which the
- * planner does not know. Otherwise the plan depends on the relation that has them.
+ * planner does not know.
  */
 static bool
 finds_vertices(PlannerInfo *root, const FuncExpr *call, const EmogiAlgorithmRow *function, Oid type, Oid collation, bool *is_known)
 {
-	EmogiSource source;
+	EmogiKeyType key;
 
 	*is_known = true;
 	if (type != TEXTOID)
 		return true;
 	if (!OidIsValid(collation) || !get_collation_isdeterministic(collation))
 		return false;
-	*is_known = emogi_call_expr_source(call, function->algorithm, &source) && OidIsValid(source.key.type);
-	if (!*is_known)
-		return true;
-	if (!emogi_form_seeks(&source.key, TEXTOID))
-		return false;
-	root->glob->relationOids = list_append_unique_oid(root->glob->relationOids, source.relid);
-	return true;
+	*is_known = emogi_call_expr_plan_keys(root, call, function->algorithm, &key);
+	return !*is_known || emogi_form_seeks(&key, TEXTOID);
 }
 
 /* Get the place of the first column whose values can be compared: of rows that are vertices the one after `vertex`. */

@@ -88,14 +88,13 @@ is_of_vertices(const Input *input, int place)
 static bool
 has_order_of_numbers(PlannerInfo *root, const Input *input, Oid type, Oid collation, Oid *order)
 {
-	EmogiSource source;
+	EmogiKeyType key;
 
 	if (type == INT8OID || type == UUIDOID)
 		return true;
 	if (type != TEXTOID || !OidIsValid(collation) || (OidIsValid(*order) && *order != collation) ||
-		!emogi_plan_orders_vertices(input->call, input->function, type, collation, &source))
+		!emogi_call_expr_plan_keys(root, input->call, input->function->algorithm, &key) || !emogi_form_orders(&key, type, collation))
 		return false;
-	root->glob->relationOids = list_append_unique_oid(root->glob->relationOids, source.relid);
 	*order = collation;
 	return true;
 }
@@ -130,15 +129,14 @@ static bool
 has_distinct_vertices(Wanted *wanted, const Node *column)
 {
 	const Oid	collation = exprCollation(column);
-	EmogiSource source;
+	EmogiKeyType key;
 
 	if (exprType(column) != TEXTOID)
 		return true;
 	if (!OidIsValid(collation) || !get_collation_isdeterministic(collation) ||
-		!emogi_call_expr_source(wanted->input->call, wanted->input->function->algorithm, &source) || !OidIsValid(source.key.type) ||
-		!emogi_form_distinguishes(&source.key, TEXTOID))
+		!emogi_call_expr_plan_keys(wanted->root, wanted->input->call, wanted->input->function->algorithm, &key) ||
+		!emogi_form_distinguishes(&key, TEXTOID))
 		return false;
-	wanted->root->glob->relationOids = list_append_unique_oid(wanted->root->glob->relationOids, source.relid);
 	wanted->distinguishes = true;
 	return true;
 }

@@ -47,7 +47,9 @@ CREATE TABLE f AS SELECT src / 8.0::float8 AS src, dst / 8.0::float8 AS dst FROM
 CREATE TABLE r AS SELECT src AS s, 'a' AS s2, dst AS d, 'b' AS d2 FROM b;
 CREATE TABLE o AS SELECT g AS id, g * 5::bigint AS b, 'k' || g * 5 AS t, lpad((g * 5)::text, 32, '0')::uuid AS u, (g * 5 / 8.0)::text AS n FROM generate_series(1, 90) g;
 
--- Each condition, group and order, with keys of each type.
+-- Each condition, group and order, with keys of each type. Of a query the type is known when its graph is there.
+SELECT count(*) FROM emogi_cc_text('SELECT src, dst FROM t');
+SELECT count(*) FROM emogi_cc_text('r((s, s2), (d, d2))');
 SELECT q, ways(q) FROM (VALUES ('emogi_cc(''b'')', '50', '60', '51'), ('emogi_cc_text(''t'')', '''k50''', '''k60''', '''k51'''), ('emogi_cc_text(''c'')', '''k50''', '''k60''', '''k51'''),
   ('emogi_cc_uuid(''u'')', 'lpad(''50'', 32, ''0'')::uuid', 'lpad(''60'', 32, ''0'')::uuid', 'lpad(''51'', 32, ''0'')::uuid'), ('emogi_cc_text(''n'')', '''6.2500000000000000''', '''7.5000000000000000''', '''6.25'''),
   ('emogi_cc_text(''p'')', '''k50''', '''k60''', '''k50  '''), ('emogi_cc_text(''b'')', '''50''', '''60''', '''050'''), ('emogi_cc_text(''f'')', '''6.25''', '''7.5''', '''x'''), ('emogi_cc_text(''r((s, s2), (d, d2))'')', '''(50,a)''', '''(60,a)''', '''x'''),
