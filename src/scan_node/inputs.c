@@ -142,6 +142,16 @@ vertices_named(NullableDatum operand, Oid type, bool is_array)
 	return given;
 }
 
+/* Raise that a plan was made for keys of another type. What the graph argument names may be another table since. */
+void
+emogi_inputs_report_keys(void)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+			 errmsg("the vertices of this graph are of another type or collation than when the query was planned"),
+			 errhint("Prepare the query again, or use DISCARD PLANS.")));
+}
+
 /* Get the pushdown that chooses the vertices that rows are of. */
 static EmogiPushdown
 choice_of(const EmogiScan *scan)
@@ -205,7 +215,7 @@ look_up_members(EmogiScan *scan, NullableDatum operand)
 	int64		number = -1;
 
 	if (!emogi_form_seeks(&scan->form->coder.key, scan->form->type))
-		emogi_scan_report_keys();
+		emogi_inputs_report_keys();
 	if (scan->members == NULL)
 		link_members(scan);
 	if (!operand.isnull)
@@ -430,7 +440,7 @@ emogi_inputs_find_values(EmogiScan *scan)
 		{
 			if (pushdown == EMOGI_IS_LIKELY)
 				continue;
-			emogi_scan_report_keys();
+			emogi_inputs_report_keys();
 		}
 		if (input->type == INT2OID || input->type == INT4OID)
 			given = Int64GetDatum(integer_of(given, input->type));

@@ -103,11 +103,11 @@ extern void emogi_inputs_init(EmogiScan *scan);
 extern void emogi_inputs_look_up(EmogiScan *scan, NullableDatum operand);
 extern void emogi_inputs_apply_conditions(EmogiScan *scan, EmogiTask *task);
 extern void emogi_inputs_find_values(EmogiScan *scan);
+extern void emogi_inputs_report_keys(void);
 
 /* scan.c */
 extern void emogi_scan_init(EmogiScan *scan, int eflags);
 extern void emogi_scan_run(EmogiScan *scan);
-extern void emogi_scan_report_keys(void);
 extern void emogi_scan_end_run(EmogiScan *scan);
 extern TupleTableSlot *emogi_scan_next(CustomScanState *node, TupleTableSlot *(*next) (ScanState *state));
 extern bool emogi_scan_has_row(const EmogiScan *scan, uint64 v);
