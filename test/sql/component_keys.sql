@@ -96,6 +96,8 @@ SELECT q, ways(q) FROM unnest(ARRAY[
   'SELECT o.id, c.* FROM o JOIN emogi_cc_text(''t'') c ON c.component = o.t WHERE o.id < 20', 'SELECT o.id, c.* FROM o LEFT JOIN emogi_cc(''b'') c ON c.component = o.b WHERE o.id < 20',
   'SELECT o.id, c.* FROM o JOIN emogi_cc_uuid(''u'') c ON c.component = o.u WHERE o.id < 20', 'SELECT o.id, (SELECT count(*) FROM emogi_cc_text(''t'') WHERE component = o.t) FROM o',
   'SELECT o.id, (SELECT max(vertex) FROM emogi_cc_text(''n'') WHERE component = o.n) FROM o', 'SELECT o.id, (SELECT sum(vertex) FROM emogi_scc(''b'') WHERE component = o.b::int) FROM o',
+  'SELECT o.id, (SELECT count(*) FROM o i JOIN emogi_cc(''b'') c ON c.vertex = i.b WHERE c.component = o.b) FROM o', 'SELECT o.id FROM o WHERE EXISTS (SELECT FROM o i JOIN emogi_cc_text(''t'') c ON c.vertex = i.t WHERE c.component = o.t AND i.id > o.id)',
+  'SELECT i.id FROM o i LEFT JOIN emogi_cc_text(''t'') c ON c.vertex = i.t AND c.component IN (''k50'', ''k60'') WHERE c.vertex IS NULL', 'SELECT i.id, c.component FROM o i JOIN emogi_cc_text(''t'') c ON c.vertex = i.t AND c.component <> ''k50''',
   'SELECT m.vertex FROM emogi_cc_text(''t'') s JOIN emogi_cc_text(''t'') m USING (component) WHERE s.vertex = ''k53''', 'SELECT m.vertex FROM emogi_cc_text(''f'') s JOIN emogi_cc_text(''f'') m USING (component) WHERE s.vertex = ''6.25''']) q;
 
 -- Who answers, and what has come: edges between components, new vertices before, between and behind, and edges that have gone.

@@ -434,7 +434,7 @@ sub aggregates_by_row
 sub first_rows
 {
 	my $call = any_call(1);
-	my ($where, $pushed) = conditions($call, 'WHERE', '');
+	my ($where, $pushed) = $call->{graph}{keys} =~ /[biu]/ && maybe(0.06) ? (' WHERE vertex = ' . a_vertex($call->{graph}), 0) : conditions($call, 'WHERE', '');
 	my @names = map { $_->[0] } @{ $call->{columns} };
 	my @rest = @names[ 1 .. $#names ];
 	my @order = maybe(0.15) ? ('vertex') : (maybe(0.3) ? reverse(@rest) : any(@rest), maybe(0.65) ? 'vertex' : ());
