@@ -45,6 +45,7 @@ CREATE TABLE n AS SELECT src / 8.0 AS src, dst / 8.0 AS dst FROM b UNION ALL SEL
 CREATE TABLE p AS SELECT ('k' || src)::char(8) AS src, ('k' || dst)::char(12) AS dst FROM b;
 CREATE TABLE f AS SELECT src / 8.0::float8 AS src, dst / 8.0::float8 AS dst FROM b;
 CREATE TABLE r AS SELECT src AS s, 'a' AS s2, dst AS d, 'b' AS d2 FROM b;
+CREATE TABLE few AS SELECT g * 2 - 1 AS src, g * 2 AS dst FROM generate_series(1, 5) g;
 CREATE TABLE o AS SELECT g AS id, g * 5::bigint AS b, 'k' || g * 5 AS t, lpad((g * 5)::text, 32, '0')::uuid AS u, (g * 5 / 8.0)::text AS n FROM generate_series(1, 90) g;
 
 -- Each condition, group and order, with keys of each type. Of a query the type is known when its graph is there.
@@ -60,13 +61,14 @@ SELECT q, ways(q) FROM (VALUES ('emogi_cc(''b'')', '50', '60', '51'), ('emogi_cc
 
 -- Columns that name vertices of other functions, other operands, what is no condition of this kind.
 SELECT q, ways(q) FROM unnest(ARRAY[
+  'SELECT component, count(*) FROM emogi_cc(''few'') WHERE component <> 3 GROUP BY component', 'SELECT component, count(*) FROM emogi_cc(''few'') WHERE component IN (1, 5, 7) GROUP BY component',
   'SELECT component, count(*) FROM emogi_scc_text(''t'') WHERE component = ''k50'' GROUP BY component',
   'SELECT label, count(*) FROM emogi_cdlp_text(''t'', max_iterations => 3) GROUP BY label',
   'SELECT count(*) FROM emogi_cdlp_text(''t'', max_iterations => 3) WHERE label IN (''k50'', ''k60'')',
   'SELECT * FROM emogi_cc_text(''t'') WHERE component = (SELECT component FROM emogi_cc_text(''t'') WHERE vertex = ''k53'')',
   'SELECT * FROM emogi_cc_text(''t'') WHERE component = NULL::text', 'SELECT count(*) FROM emogi_cc_text(''t'') WHERE component <> NULL::text',
   'SELECT * FROM emogi_cc_text(''t'') WHERE component = ANY (ARRAY[''k50'', NULL])', 'SELECT * FROM emogi_cc_text(''t'') WHERE component = ANY (ARRAY[]::text[])',
-  'SELECT * FROM emogi_cc_text(''t'') WHERE component IN (''k50'', ''k60'') AND component IN (''k60'', ''k70'')', 'SELECT count(*) FROM emogi_cc_text(''t'') WHERE component <> ''k50'' AND component <> ''k60''',
+  'SELECT * FROM emogi_cc_text(''t'') WHERE component IN (''k50'', ''k60'') AND component IN (''k60'', ''k70'')', 'SELECT * FROM emogi_cc_text(''t'') WHERE component IN (''k50'', ''k70'') AND component IN (''k50'', ''k60'', ''k70'')', 'SELECT count(*) FROM emogi_cc_text(''t'') WHERE component <> ''k50'' AND component <> ''k60''',
   'SELECT * FROM emogi_cc_text(''t'') WHERE component = ''k50'' AND vertex = ''k51''', 'SELECT * FROM emogi_cc_text(''t'') WHERE component = ''k50'' AND vertex = ''k61''',
   'SELECT min(vertex), max(vertex), min(component) FROM emogi_cc_text(''t'')', 'SELECT min(vertex) FROM emogi_cc_text(''b'')',
   'SELECT component, min(vertex) AS least, max(vertex) AS most FROM emogi_cc_text(''t'') GROUP BY component', 'SELECT component, max(vertex) FROM emogi_cc_text(''n'') GROUP BY component',
