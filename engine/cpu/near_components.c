@@ -199,6 +199,62 @@ emogi_near_components_find(const EmogiNearComponents *components, uint32_t verte
 	return components->joined[place].vertex != 0 ? components->joined[climb(components, place)].vertex - 1 : label;
 }
 
+/* ---- the vertices of a component ---- */
+
+bool
+emogi_near_components_link(const uint32_t *labels, uint64_t nvertices, bool (*stops) (void), uint32_t *members)
+{
+	memset(members, 0xFF, nvertices * sizeof(*members));
+	for (uint64_t v = nvertices; v-- > 0;)
+	{
+		const uint32_t label = labels[v];
+
+		/* until the smallest one is reached, its place has the smallest so far */
+		if (label != v)
+		{
+			members[v] = members[label];
+			members[label] = (uint32_t) v;
+		}
+		if (v % PIECE_VERTICES == 0 && stops())
+			return false;
+	}
+	return true;
+}
+
+/* Append the vertices that were a component of the old Graph, or a new vertex; false when that is to stop. */
+static bool
+append(const EmogiNearComponents *components, const uint32_t *members, uint32_t smallest, bool (*stops) (void), uint64_t room,
+	   uint32_t *vertices, uint64_t *count)
+{
+	const uint64_t nold = components->graph->nvertices;
+
+	for (uint32_t v = smallest; v != EMOGI_NO_VERTEX && *count <= room; v = v < nold ? members[v] : EMOGI_NO_VERTEX)
+	{
+		if (*count < room)
+			vertices[*count] = v;
+		if (++*count % PIECE_VERTICES == 0 && stops())
+			return false;
+	}
+	return true;
+}
+
+uint64_t
+emogi_near_components_list(const EmogiNearComponents *components, const uint32_t *members, uint32_t smallest, bool (*stops) (void),
+						   uint64_t room, uint32_t *vertices)
+{
+	const EmogiJoined *joined = components->joined;
+	const uint32_t root = find_place(components, smallest);
+	uint64_t	count = 0;
+
+	if (joined[root].vertex == 0)
+		return append(components, members, smallest, stops, room, vertices, &count) ? count : UINT64_MAX;
+	for (uint32_t i = 0; i < UINT64_C(1) << components->bits && count <= room; i++)
+		if (joined[i].vertex != 0 && climb(components, i) == root &&
+			!append(components, members, joined[i].vertex - 1, stops, room, vertices, &count))
+			return UINT64_MAX;
+	return count;
+}
+
 /* ---- all vertices ---- */
 
 typedef struct Writing

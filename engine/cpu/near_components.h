@@ -43,4 +43,18 @@ extern uint32_t emogi_near_components_find(const EmogiNearComponents *components
  */
 extern bool emogi_near_components_write(const EmogiNearComponents *components, bool (*stops) (void), int64_t *ids, uint32_t *component);
 
+/*
+ * Link the vertices of each component in ascending order: members[nvertices] is the next vertex of the component, EMOGI_NO_VERTEX = there is
+ * none. labels: [nvertices], of a Graph. False when stops says so.
+ */
+extern bool emogi_near_components_link(const uint32_t *labels, uint64_t nvertices, bool (*stops) (void), uint32_t *members);
+
+/*
+ * List the vertices of the component whose smallest vertex is given, those of the patch included, in the order of their keys if no edge has
+ * come to it. vertices: [room], the first ones; get how many there are, or more than there is room for. Costs what these cost, and the
+ * changes. UINT64_MAX when stops says so.
+ */
+extern uint64_t emogi_near_components_list(const EmogiNearComponents *components, const uint32_t *members, uint32_t smallest,
+										   bool (*stops) (void), uint64_t room, uint32_t *vertices);
+
 #endif							/* EMOGI_NEAR_COMPONENTS_H */

@@ -115,6 +115,7 @@ typedef struct EmogiForesight
 	bool		is_unsafe;		/* ... and the query is another one in parallel mode, which folds nothing, or may fail there */
 	List	   *relations;		/* OIDs of what a look reads, where the Graph is there: all relations, views too, ... */
 	List	   *functions;		/* ... and functions */
+	EmogiKeyType keys;			/* of the Graph, where it is there */
 } EmogiForesight;
 
 extern bool emogi_foresight_get(const EmogiSource *source, EmogiForesight *foresight);

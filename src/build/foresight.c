@@ -64,14 +64,15 @@ recall_graph(const EmogiSource *source, EmogiForesight *foresight)
 	EmogiTree  *tree = emogi_tree_peek(source);
 	uint64		nvertices;
 	uint64		nedges;
-	bool		found = tree->refusal == NULL && emogi_cache_query_size(tree->digest, &nvertices, &nedges);
+	EmogiKeyType keys;
+	bool		found = tree->refusal == NULL && emogi_cache_query_size(tree->digest, &nvertices, &nedges, &keys);
 
 	if (found)
 	{
 		MemoryContext old = MemoryContextSwitchTo(TopMemoryContext);
 
 		*foresight = (EmogiForesight) {(double) nedges, (double) nvertices, 0, true, tree->is_unsafe || tree->is_folded,
-			list_concat_unique_oid(list_copy(tree->named), tree->relations), list_copy(tree->functions)};
+			list_concat_unique_oid(list_copy(tree->named), tree->relations), list_copy(tree->functions), keys};
 		MemoryContextSwitchTo(old);
 	}
 	emogi_tree_close(tree);

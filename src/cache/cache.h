@@ -179,7 +179,8 @@ typedef struct EmogiCached
 	uint64		bytes;			/* in the Region, but for the dictionary */
 	int			dictionary;		/* index; -1 = none */
 	uint32	   *labels;			/* [nvertices], CC's result, see cache_labels.c; NULL = it is not there */
-	uint64		labels_bytes;	/* of `bytes` */
+	uint32	   *members;		/* [nvertices], the next vertex of the same component, made of the labels; NULL = it is not there */
+	uint64		labels_bytes;	/* of both, of `bytes` */
 	uint32		label_readers;	/* calls that read it at the moment, and have the Graph pinned */
 	uint32		label_carries;	/* Graphs by which they came here since they were used */
 	struct EmogiContraction *contraction;	/* see cache_contraction.c; NULL = it is not there */
@@ -286,7 +287,7 @@ extern void emogi_cache_wait_for_room(void);
 extern bool emogi_cache_text(uint64 id, char *text);
 extern uint64 emogi_cache_stored_edges(const EmogiCached *cached);
 extern bool emogi_cache_size(Oid relid, AttrNumber src, AttrNumber dst, uint64 *nvertices, uint64 *nedges);
-extern bool emogi_cache_query_size(const uint8 *digest, uint64 *nvertices, uint64 *nedges);
+extern bool emogi_cache_query_size(const uint8 *digest, uint64 *nvertices, uint64 *nedges, EmogiKeyType *keys);
 
 /* The worker's side: see worker.c. */
 extern uint64 emogi_cache_derived_id(int index, const EmogiCached *base);
@@ -335,6 +336,8 @@ extern bool emogi_cache_contraction_drop(void);
 extern bool emogi_cache_labels_exist(int graph);
 extern bool emogi_cache_labels_may_be_carried(int graph);
 extern const uint32 *emogi_cache_labels_begin(int graph, bool uses);
+extern const uint32 *emogi_cache_labels_members(int graph);
+extern void emogi_cache_labels_link(int graph);
 extern void emogi_cache_labels_end(int graph);
 extern uint32 *emogi_cache_labels_alloc(int graph);
 extern void emogi_cache_labels_set(int graph, uint32 *labels, int donor);

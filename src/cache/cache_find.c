@@ -123,11 +123,11 @@ emogi_cache_stored_edges(const EmogiCached *cached)
 }
 
 /*
- * Get the size of the latest READY Graph of what a key says, in any direction: edges as they are stored; or, of a query, of the one that was
- * dropped last. False when there is none.
+ * Get the size of the latest READY Graph of what a key says, in any direction: edges as they are stored, and the type of its keys; or, of a query,
+ * the size of the one that was dropped last, and no type. False when there is none.
  */
 static bool
-find_size(const EmogiGraphKey *key, uint64 *nvertices, uint64 *nedges)
+find_size(const EmogiGraphKey *key, uint64 *nvertices, uint64 *nedges, EmogiKeyType *keys)
 {
 	const EmogiCached *latest = NULL;
 	bool		found;
@@ -142,11 +142,13 @@ find_size(const EmogiGraphKey *key, uint64 *nvertices, uint64 *nedges)
 			cached->key.src == key->src && cached->key.dst == key->dst && (latest == NULL || cached->id > latest->id))
 			latest = cached;
 	}
+	memset(keys, 0, sizeof *keys);
 	found = latest != NULL || (key->of_query && emogi_asked_size(key, nvertices, nedges));
 	if (latest != NULL)
 	{
 		*nvertices = latest->graph.nvertices;
 		*nedges = emogi_cache_stored_edges(latest);
+		*keys = latest->key.keys;
 	}
 	emogi_cache_unlock();
 	return found;
@@ -157,18 +159,19 @@ bool
 emogi_cache_size(Oid relid, AttrNumber src, AttrNumber dst, uint64 *nvertices, uint64 *nedges)
 {
 	EmogiGraphKey key = {.database = MyDatabaseId, .relid = relid, .src = src, .dst = dst};
+	EmogiKeyType keys;
 
-	return find_size(&key, nvertices, nedges);
+	return find_size(&key, nvertices, nedges, &keys);
 }
 
-/* The same of a query. */
+/* The same of a query, and the type of its keys. */
 bool
-emogi_cache_query_size(const uint8 *digest, uint64 *nvertices, uint64 *nedges)
+emogi_cache_query_size(const uint8 *digest, uint64 *nvertices, uint64 *nedges, EmogiKeyType *keys)
 {
 	EmogiGraphKey key = {.database = MyDatabaseId, .of_query = true};
 
 	memcpy(key.digest, digest, sizeof key.digest);
-	return find_size(&key, nvertices, nedges);
+	return find_size(&key, nvertices, nedges, keys);
 }
 
 /* Copy the text of a Graph's query, of at most EMOGI_MAX_TEXT bytes, and a zero; false when the Graph has gone. */

@@ -1,5 +1,6 @@
 /*
- * cache_labels.c: the labels of cached Graphs: their components, as a run has found them, for the calls to come.
+ * cache_labels.c: the labels of cached Graphs: their components, as a run has found them, for the calls to come. With them, from the first call on
+ * that asks for a component by its name, which vertices each has: one list in an array, of the same size and life.
  *
  * Labels belong to the entry of their Graph, are counted in its bytes and freed with it. They are a copy, for which nothing is evicted.
  * Nobody else's memory leads there: whoever wants them has them copied, or looks some up, and says meanwhile that he reads them. So
@@ -10,6 +11,7 @@
 #include "miscadmin.h"
 
 #include "cache/cache.h"
+#include "cpu/near_components.h"
 #include "server/region.h"
 
 #define PIECE_VERTICES (UINT64CONST(1) << 20)	/* between two questions whether to stop */
@@ -34,16 +36,24 @@ free_memory(uint32 *labels, Size bytes)
 		emogi_region_free(labels, bytes);
 }
 
-/* Take the labels off an entry; the caller, who holds cache_lock, then frees their memory. */
-static uint32 *
-take_off(EmogiCached *cached)
+/* Get the bytes that an array of labels or members counts for. */
+static Size
+counted_bytes(Size bytes)
 {
-	uint32	   *labels = cached->labels;
+	return bytes <= EMOGI_SMALL_BYTES ? emogi_small_bytes(bytes) : TYPEALIGN(EMOGI_GRANULE_BYTES, bytes);
+}
 
-	cached->labels = NULL;
-	cached->bytes -= cached->labels_bytes;
-	cached->labels_bytes = 0;
-	return labels;
+/* Take an array, of the labels or of the members, off an entry; the caller, who holds cache_lock, then frees its memory. */
+static uint32 *
+take_off(EmogiCached *cached, uint32 **array)
+{
+	uint32	   *taken = *array;
+	const Size	bytes = taken != NULL ? counted_bytes(content_bytes(cached)) : 0;
+
+	*array = NULL;
+	cached->bytes -= bytes;
+	cached->labels_bytes -= bytes;
+	return taken;
 }
 
 /* Has a Graph, which the caller has pinned, labels? */
@@ -90,6 +100,18 @@ emogi_cache_labels_begin(int index, bool uses)
 	return labels;
 }
 
+/* Get the members of the components of a Graph, to be read while the caller reads its labels; NULL without any. */
+const uint32 *
+emogi_cache_labels_members(int index)
+{
+	const uint32 *members;
+
+	emogi_cache_lock();
+	members = emogi_cache_shared->graphs[index].members;
+	emogi_cache_unlock();
+	return members;
+}
+
 /* End reading them. */
 void
 emogi_cache_labels_end(int index)
@@ -106,6 +128,13 @@ emogi_cache_labels_stop(void)
 	return QueryCancelPending || ProcDiePending;
 }
 
+/* Allocate memory for an array of a Graph, if there is room as it is; else NULL. */
+static uint32 *
+alloc_array(int index, Size bytes)
+{
+	return bytes <= EMOGI_SMALL_BYTES ? emogi_small_alloc(bytes) : emogi_region_try_alloc(EMOGI_OWNER_GRAPH(index), bytes);
+}
+
 /*
  * Allocate memory for the labels of a Graph, which the caller has pinned, if it has none and there is room as it is; else NULL.
  * emogi_cache_labels_set or emogi_cache_labels_give_up must follow, with no error between.
@@ -113,11 +142,7 @@ emogi_cache_labels_stop(void)
 uint32 *
 emogi_cache_labels_alloc(int index)
 {
-	const Size	bytes = content_bytes(&emogi_cache_shared->graphs[index]);
-
-	if (emogi_cache_labels_exist(index))
-		return NULL;
-	return bytes <= EMOGI_SMALL_BYTES ? emogi_small_alloc(bytes) : emogi_region_try_alloc(EMOGI_OWNER_GRAPH(index), bytes);
+	return emogi_cache_labels_exist(index) ? NULL : alloc_array(index, content_bytes(&emogi_cache_shared->graphs[index]));
 }
 
 /* Give such memory back. */
@@ -141,12 +166,44 @@ emogi_cache_labels_set(int index, uint32 *labels, int donor)
 	{
 		cached->labels = labels;
 		cached->label_carries = donor >= 0 ? emogi_cache_shared->graphs[donor].label_carries + 1 : 0;
-		cached->labels_bytes = bytes <= EMOGI_SMALL_BYTES ? emogi_small_bytes(bytes) : TYPEALIGN(EMOGI_GRANULE_BYTES, bytes);
-		cached->bytes += cached->labels_bytes;
+		cached->labels_bytes += counted_bytes(bytes);
+		cached->bytes += counted_bytes(bytes);
 	}
 	emogi_cache_unlock();
 	if (!set)
 		free_memory(labels, bytes);
+}
+
+/* Have a Graph, which the caller has pinned, know the members of its components, if it has labels and there is room as it is. */
+void
+emogi_cache_labels_link(int index)
+{
+	EmogiCached *cached = &emogi_cache_shared->graphs[index];
+	const Size	bytes = content_bytes(cached);
+	const uint32 *labels;
+	uint32	   *members;
+	bool		set = false;
+
+	if (emogi_cache_labels_members(index) != NULL || !emogi_cache_labels_exist(index) || (members = alloc_array(index, bytes)) == NULL)
+		return;
+	labels = emogi_cache_labels_begin(index, true);
+	if (labels != NULL)
+	{
+		const bool	linked = emogi_near_components_link(labels, cached->graph.nvertices, emogi_cache_labels_stop, members);
+
+		emogi_cache_lock();
+		set = linked && cached->members == NULL && cached->state == EMOGI_GRAPH_READY;
+		if (set)
+		{
+			cached->members = members;
+			cached->labels_bytes += counted_bytes(bytes);
+			cached->bytes += counted_bytes(bytes);
+		}
+		cached->label_readers--;
+		emogi_cache_unlock();
+	}
+	if (!set)
+		free_memory(members, bytes);
 }
 
 /* Keep a copy of what a run has found with a Graph, which the caller has pinned, as its labels. */
@@ -176,12 +233,16 @@ emogi_cache_labels_free(int index)
 {
 	EmogiCached *cached = &emogi_cache_shared->graphs[index];
 	uint32	   *labels;
+	uint32	   *members;
 
 	emogi_cache_lock();
-	labels = take_off(cached);
+	labels = take_off(cached, &cached->labels);
+	members = take_off(cached, &cached->members);
 	emogi_cache_unlock();
 	if (labels != NULL)
 		free_memory(labels, content_bytes(cached));
+	if (members != NULL)
+		free_memory(members, content_bytes(cached));
 }
 
 /*
@@ -205,7 +266,7 @@ find_unread(dlist_head *list, bool *other)
 	return found;
 }
 
-/* Free the labels of a Graph, to make room, when no Graph can go itself; false when there are none. */
+/* Free the members of a Graph, or its labels if it has none, to make room, when no Graph can go itself; false when there are none. */
 bool
 emogi_cache_labels_drop(void)
 {
@@ -223,7 +284,7 @@ emogi_cache_labels_drop(void)
 	if (cached != NULL && !other)
 	{
 		bytes = content_bytes(cached);
-		labels = take_off(cached);
+		labels = take_off(cached, cached->members != NULL ? &cached->members : &cached->labels);
 	}
 	emogi_cache_unlock();
 	if (labels != NULL)

@@ -12,6 +12,10 @@
 #include "function/function.h"
 #include "server/region.h"
 
+/* Vertices of components that are listed: so many, or a share of all. Of more all rows are read, and those of other components left out. */
+#define FEW_MEMBERS UINT64CONST(1024)
+#define MEMBERS_SHARE 8
+
 /* Keep the components that a run has found with the call's Graph, if it is a cached one. */
 void
 emogi_components_keep(EmogiCall *call, const EmogiResult *result)
@@ -91,6 +95,109 @@ answer_targets(EmogiCall *call, const EmogiTask *task, const EmogiPatch *patch, 
 	return true;
 }
 
+/* A vertex and the smallest one of its component, as the Graph knows them. */
+typedef struct Member
+{
+	int64		id;
+	int64		component;
+} Member;
+
+static int
+compare_members(const void *a, const void *b)
+{
+	return compare_ids(&((const Member *) a)->id, &((const Member *) b)->id);
+}
+
+/*
+ * List the vertices of the components that a task names, as many as there is room for; get how many there are, or more than there is room
+ * for. PG_UINT64_MAX when that is to stop.
+ */
+static uint64
+list_members(const EmogiTask *task, const EmogiNearComponents *components, const uint32 *next, uint64 room, uint32 *vertices, Member *members)
+{
+	uint64		count = 0;
+
+	for (uint64 i = 0; i < task->ncomponents && count <= room; i++)
+	{
+		const uint32 smallest = emogi_patch_vertex(components->graph, components->patch, task->components[i]);
+		uint64		nlisted;
+
+		if (smallest == EMOGI_NO_VERTEX || emogi_near_components_find(components, smallest) != smallest)
+			continue;
+		nlisted = emogi_near_components_list(components, next, smallest, emogi_cache_labels_stop, room - count, vertices);
+		if (nlisted == PG_UINT64_MAX || emogi_cache_labels_stop())
+			return PG_UINT64_MAX;
+		for (uint64 v = 0; v < nlisted && count + v < room; v++)
+			members[count + v] = (Member) {emogi_patch_key(components->graph, components->patch, vertices[v]), task->components[i]};
+		count += nlisted;
+	}
+	return count;
+}
+
+/* Have the vertices of components stand in the place of the Graph, in memory of the current context. */
+static void
+set_members(Member *members, uint64 count, EmogiGraph *graph, EmogiResult *result)
+{
+	int64	   *ids = palloc_extended(Max(count, 1) * sizeof *ids, MCXT_ALLOC_HUGE);
+	uint32	   *component = palloc_extended(Max(count, 1) * sizeof *component, MCXT_ALLOC_HUGE);
+
+	qsort(members, count, sizeof *members, compare_members);
+	for (uint64 i = 0; i < count; i++)
+		ids[i] = members[i].id;
+	*graph = (EmogiGraph) {.nvertices = count,.ids = ids,.dictionary = graph->dictionary};
+	for (uint64 i = 0; i < count; i++)
+		component[i] = emogi_graph_vertex(graph, members[i].component);
+	result->columns[0].vertex = component;
+}
+
+/* List the vertices of the components that a task names, in memory of the current context; false without labels or members, or when there are many. */
+static bool
+find_members(EmogiCall *call, const EmogiTask *task, const EmogiPatch *patch, const EmogiGraph *graph, Member **members, uint64 *count)
+{
+	const uint64 most = Max(graph->nvertices / MEMBERS_SHARE, FEW_MEMBERS);
+	void	   *memory = take_lines(emogi_near_components_bytes(patch));
+
+	for (uint64 room = FEW_MEMBERS; room <= most; room = *count)
+	{
+		EmogiNearComponents components = {.graph = graph,.patch = patch};
+		uint32	   *vertices = palloc_extended(room * sizeof *vertices, MCXT_ALLOC_HUGE);
+		const uint32 *next;
+
+		*members = palloc_extended(room * sizeof **members, MCXT_ALLOC_HUGE);
+		*count = PG_UINT64_MAX;
+		components.labels = emogi_cache_labels_begin(call->slot->graph, true);
+		if (components.labels == NULL)
+			return false;
+		next = emogi_cache_labels_members(call->slot->graph);
+		if (next != NULL)
+		{
+			emogi_near_components_join(&components, memory);
+			*count = list_members(task, &components, next, room, vertices, *members);
+		}
+		emogi_cache_labels_end(call->slot->graph);
+		CHECK_FOR_INTERRUPTS();
+		if (*count <= room || *count == PG_UINT64_MAX)
+			break;
+		*count = Max(*count, 2 * room);
+	}
+	return *count <= most;
+}
+
+/* Answer for the vertices of the components that a task names; false without labels or members, or when there are many. */
+static bool
+answer_components(EmogiCall *call, const EmogiTask *task, const EmogiPatch *patch, EmogiGraph *graph, EmogiResult *result)
+{
+	Member	   *members;
+	uint64		count;
+
+	emogi_cache_labels_link(call->slot->graph);
+	if (!find_members(call, task, patch, graph, &members, &count))
+		return false;
+	set_members(members, count, graph, result);
+	call->rows_are_local = true;
+	return true;
+}
+
 /* Answer for all vertices; false without labels, or when the statement was to end and does not. */
 static bool
 answer_all(EmogiCall *call, const EmogiPatch *patch, EmogiGraph *graph, EmogiResult *result)
@@ -126,7 +233,7 @@ answer_all(EmogiCall *call, const EmogiPatch *patch, EmogiGraph *graph, EmogiRes
 
 /*
  * Carry out emogi_cc, if the call's Graph has kept its components. patch: what has come since the Graph was made, NULL = nothing; nothing
- * has gone. Then *graph has the vertices, ascending, and *result their components; where the task has targets these alone, in
+ * has gone. Then *graph has the vertices, ascending, and *result their components; where the task has targets or names components these alone, in
  * memory of the current context, else all, in the Region. False, and nothing is changed, when the engine must.
  */
 bool
@@ -134,11 +241,16 @@ emogi_components_run(EmogiCall *call, const EmogiTask *task, const EmogiPatch *p
 {
 	const double start_ms = emogi_pool_now_ms();
 	const EmogiGraph before = *graph;
+	bool		answered;
 
 	if (call->slot->graph < 0 || !emogi_cache_labels_exist(call->slot->graph))
 		return false;
-	if (!(task->has_targets && !task->is_shared ? answer_targets(call, task, patch, graph, result) :
-		  answer_all(call, patch, graph, result)))
+	if (task->has_targets && !task->is_shared)
+		answered = answer_targets(call, task, patch, graph, result);
+	else
+		answered = (task->has_components && !task->is_shared && answer_components(call, task, patch, graph, result)) ||
+			answer_all(call, patch, graph, result);
+	if (!answered)
 		return false;
 	emogi_near_note_run(call, &before, graph->nvertices, 0, patch != NULL ? patch->forward.nadded : 0, start_ms);
 	return true;

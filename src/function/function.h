@@ -61,6 +61,8 @@ typedef struct EmogiTask
 	bool		names_edges;	/* names of edges are wanted */
 	bool		has_targets;	/* rows of these vertices alone are wanted */
 	EmogiGiven	wanted;			/* as given in a condition */
+	bool		has_components; /* of emogi_cc: rows of these components alone are wanted; other rows do no harm */
+	EmogiGiven	named;			/* likewise */
 	char	   *start;			/* text of the query of start values, or of communities; NULL = none */
 	char	   *pairs;			/* text of the query of pairs; NULL = none */
 	bool		with_backward;
@@ -78,6 +80,8 @@ typedef struct EmogiTask
 	int64	   *goal_keys;		/* [goals.count], likewise */
 	const int64 *targets;		/* [ntargets], likewise, of a condition ascending and distinct */
 	uint64		ntargets;
+	const int64 *components;	/* [ncomponents], of `named`, likewise */
+	uint64		ncomponents;
 } EmogiTask;
 
 extern void emogi_run_wish(const EmogiTask *task, EmogiGraphKey *key);

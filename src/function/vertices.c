@@ -231,6 +231,10 @@ emogi_vertices_find(EmogiTask *task, const EmogiGraph *graph)
 		task->targets = emogi_vertices_seek(task->form, graph, &task->wanted, &task->ntargets);
 	else
 		task->has_targets = false;
+	if (task->has_components && emogi_form_seeks(&task->form->coder.key, task->form->type))
+		task->components = emogi_vertices_seek(task->form, graph, &task->named, &task->ncomponents);
+	else
+		task->has_components = false;
 }
 
 /* Get the text form of a vertex of the Graph. */

@@ -11,6 +11,7 @@
 #include "lib/stringinfo.h"
 #include "utils/builtins.h"
 #include "utils/fmgroids.h"
+#include "utils/fmgrprotos.h"
 #include "utils/lsyscache.h"
 #include "utils/uuid.h"
 
@@ -19,6 +20,10 @@
 
 /* The text form of a uuid. */
 #define UUID_TEXT_BYTES 36
+
+/* Digits before the point that a numeric may have, and characters from the point on. */
+#define NUMERIC_DIGITS 131072
+#define NUMERIC_DIGITS_AFTER 16384
 
 /* Can keys of one type be given and got in another? */
 bool
@@ -60,8 +65,8 @@ emogi_form_init(EmogiForm *form, const EmogiKeyType *key, Oid type)
 /* ---- giving ---- */
 
 /* Get the bytes of a Graph's key that is no integer. */
-static EmogiKeyBytes
-bytes_of(const EmogiForm *form, const EmogiGraph *graph, int64 id)
+EmogiKeyBytes
+emogi_form_key_bytes(const EmogiForm *form, const EmogiGraph *graph, int64 id)
 {
 	return form->keys != NULL ? form->keys[id] : emogi_dictionary_key(graph->dictionary, id);
 }
@@ -74,7 +79,7 @@ emogi_form_key(EmogiForm *form, const EmogiGraph *graph, int64 id)
 
 	if (form->coder.key.class == EMOGI_KEY_INTEGER)
 		return Int64GetDatum(id);
-	bytes = bytes_of(form, graph, id);
+	bytes = emogi_form_key_bytes(form, graph, id);
 	return form->in_place ? PointerGetDatum(bytes.bytes) : emogi_key_coder_decode(&form->coder, bytes);
 }
 
@@ -82,7 +87,7 @@ emogi_form_key(EmogiForm *form, const EmogiGraph *graph, int64 id)
 Datum *
 emogi_form_key_columns(EmogiForm *form, const EmogiGraph *graph, int64 id)
 {
-	return emogi_row_coder_values(form->coder.row, bytes_of(form, graph, id));
+	return emogi_row_coder_values(form->coder.row, emogi_form_key_bytes(form, graph, id));
 }
 
 /*
@@ -247,7 +252,8 @@ emogi_form_take(EmogiForm *form, const EmogiGraph *graph, Datum given, int64 *id
 bool
 emogi_form_seeks(const EmogiKeyType *key, Oid type)
 {
-	return kind_of(key, type) != EMOGI_FORM_TEXT || key->class == EMOGI_KEY_INTEGER || key->type == UUIDOID;
+	return kind_of(key, type) != EMOGI_FORM_TEXT || key->class == EMOGI_KEY_INTEGER || key->type == UUIDOID || key->type == NUMERICOID ||
+		key->type == BPCHAROID;
 }
 
 /* Are vertices, as they are given in a type with a collation (or none), in the order of that type when they are in the order of keys? */
@@ -259,6 +265,37 @@ emogi_form_orders(const EmogiKeyType *key, Oid type, Oid collation)
 	return key->type == type && OidIsValid(key->collation) &&
 		(key->collation == collation ||
 		 (emogi_compat_collates_bytes(key->collation) && emogi_compat_collates_bytes(collation)));
+}
+
+/* Have keys of a type that differ other text forms, whatever the settings are? Floats need not, nor times with a time zone. */
+static bool
+has_distinct_texts(Oid type, EmogiKeyClass class)
+{
+	switch (type)
+	{
+		case TEXTOID:
+		case UUIDOID:
+		case BPCHAROID:
+		case NUMERICOID:
+		case NAMEOID:
+		case BYTEAOID:
+		case DATEOID:
+			return true;
+		default:
+			return class == EMOGI_KEY_INTEGER || get_typtype(type) == TYPTYPE_ENUM;
+	}
+}
+
+/* Do keys that differ stay so as they are given in a type: are there as many values as vertices? */
+bool
+emogi_form_distinguishes(const EmogiKeyType *key, Oid type)
+{
+	if (kind_of(key, type) != EMOGI_FORM_TEXT && key->type != TEXTOID)
+		return true;
+	for (int i = 0; i < key->nparts; i++)
+		if (!has_distinct_texts(key->parts[i].type, key->parts[i].class))
+			return false;
+	return key->nparts > 0 || has_distinct_texts(key->type, key->class);
 }
 
 /* Read the text form of an integer, as the server writes it; false when it is none. */
@@ -313,6 +350,34 @@ read_uuid(const char *text, int length, pg_uuid_t *uuid)
 	return true;
 }
 
+/* Is this the text form of a numeric that is no finite number? */
+static bool
+is_special_numeric(const char *text, int length)
+{
+	return (length == 3 && memcmp(text, "NaN", 3) == 0) || (length == 8 && memcmp(text, "Infinity", 8) == 0) ||
+		(length == 9 && memcmp(text, "-Infinity", 9) == 0);
+}
+
+/* The same of a numeric: digits, perhaps with a point between them. There is none of more digits than are looked at. */
+static bool
+read_numeric(const char *text, int length, Datum *numeric)
+{
+	const int	first = length > 0 && text[0] == '-' ? 1 : 0;
+	const char *point = memchr(text, '.', length);
+	const int	whole = point != NULL ? (int) (point - text) : length;
+
+	if (!is_special_numeric(text, length))
+	{
+		if (whole == first || whole == length - 1 || whole > NUMERIC_DIGITS || length - whole > NUMERIC_DIGITS_AFTER)
+			return false;
+		for (int i = first; i < length; i++)
+			if (i != whole && (text[i] < '0' || text[i] > '9'))
+				return false;
+	}
+	*numeric = DirectFunctionCall3(numeric_in, CStringGetDatum(pnstrdup(text, length)), ObjectIdGetDatum(InvalidOid), Int32GetDatum(-1));
+	return true;
+}
+
 /*
  * Get the key that equals a value of the form's type, where emogi_form_seeks, in the current memory context; false when there is none.
  * Raises nothing because of the value.
@@ -335,6 +400,10 @@ emogi_form_seek_key(const EmogiForm *form, Datum given, Datum *key)
 		*key = found ? Int64GetDatum(integer) : (Datum) 0;
 		return found;
 	}
+	if (form->coder.key.type == BPCHAROID)
+		return true;
+	if (form->coder.key.type == NUMERICOID)
+		return read_numeric(VARDATA_ANY(value), (int) VARSIZE_ANY_EXHDR(value), key);
 	uuid = palloc(sizeof *uuid);
 	*key = UUIDPGetDatum(uuid);
 	return read_uuid(VARDATA_ANY(value), (int) VARSIZE_ANY_EXHDR(value), uuid);

@@ -143,6 +143,7 @@ typedef struct EmogiForm
 
 extern bool emogi_form_fits(const EmogiKeyType *key, Oid type);
 extern void emogi_form_init(EmogiForm *form, const EmogiKeyType *key, Oid type);
+extern EmogiKeyBytes emogi_form_key_bytes(const EmogiForm *form, const EmogiGraph *graph, int64 id);
 extern Datum emogi_form_key(EmogiForm *form, const EmogiGraph *graph, int64 id);
 extern Datum *emogi_form_key_columns(EmogiForm *form, const EmogiGraph *graph, int64 id);
 extern Datum emogi_form_give(EmogiForm *form, const EmogiGraph *graph, int64 id);
@@ -151,6 +152,7 @@ extern bool emogi_form_read_array(EmogiForm *form, Datum given, Datum *array);
 extern int64 emogi_form_find(EmogiForm *form, const EmogiGraph *graph, Datum key);
 extern bool emogi_form_take(EmogiForm *form, const EmogiGraph *graph, Datum given, int64 *id);
 extern bool emogi_form_seeks(const EmogiKeyType *key, Oid type);
+extern bool emogi_form_distinguishes(const EmogiKeyType *key, Oid type);
 extern bool emogi_form_orders(const EmogiKeyType *key, Oid type, Oid collation);
 extern bool emogi_form_has(EmogiForm *form, Datum key);
 extern bool emogi_form_seek_key(const EmogiForm *form, Datum given, Datum *key);

@@ -36,6 +36,7 @@ typedef struct Aggregate
 	EmogiFold  *folds;
 	MemoryContext groups_context;
 	EmogiGroups groups;
+	bool		distinguishes;	/* the plan was made for keys that differ in their text */
 	bool		counts_groups;	/* of which all are one row, that has their number: */
 	uint64		ndistinct;
 	uint64		next;			/* group to return */
@@ -137,6 +138,8 @@ compute(Aggregate *aggregate)
 	EmogiGraph	none = {0};
 
 	emogi_scan_run(scan);
+	if (aggregate->distinguishes && scan->call != NULL && !emogi_form_distinguishes(&scan->form->coder.key, scan->form->type))
+		emogi_inputs_report_keys();
 	MemoryContextReset(aggregate->groups_context);
 	old = MemoryContextSwitchTo(aggregate->groups_context);
 	if (scan->call != NULL && scan->keys != NULL)
@@ -310,6 +313,7 @@ read_spec(Aggregate *aggregate, List *spec)
 	aggregate->outputs = palloc0(list_length(spec) * sizeof *aggregate->outputs);
 	aggregate->folds = palloc0(list_length(spec) * sizeof *aggregate->folds);
 	aggregate->groups.place = linitial_int(linitial(spec));
+	aggregate->distinguishes = lsecond_int(linitial(spec)) != 0;
 	aggregate->groups.folds = aggregate->folds;
 	for (int i = 1; i < list_length(spec); i++)
 	{
@@ -328,10 +332,13 @@ static void
 begin_aggregate(CustomScanState *node, EState *estate, int eflags)
 {
 	Aggregate  *aggregate = (Aggregate *) node;
+	List	   *lists = ((CustomScan *) node->ss.ps.plan)->custom_private;
 
 	emogi_scan_init(&aggregate->scan, eflags);
 	check_rights((CustomScan *) node->ss.ps.plan);
-	read_spec(aggregate, list_nth(((CustomScan *) node->ss.ps.plan)->custom_private, EMOGI_PLAN_UPPER));
+	if (list_nth(lists, EMOGI_PLAN_ORDER) != NIL)
+		aggregate->scan.order = linitial_oid(list_nth(lists, EMOGI_PLAN_ORDER));
+	read_spec(aggregate, list_nth(lists, EMOGI_PLAN_UPPER));
 	aggregate->scan.summarize = describe_groups;
 	aggregate->groups_context = AllocSetContextCreate(CurrentMemoryContext, "emogi groups", ALLOCSET_DEFAULT_SIZES);
 }

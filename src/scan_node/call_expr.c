@@ -13,6 +13,7 @@
 #include "catalog/pg_type.h"
 #include "commands/extension.h"
 #include "nodes/parsenodes.h"
+#include "optimizer/planmain.h"
 #include "utils/builtins.h"
 #include "utils/inval.h"
 #include "utils/syscache.h"
@@ -241,6 +242,35 @@ emogi_call_expr_key(const FuncExpr *call, EmogiAlgorithm algorithm, EmogiKeyType
 	if (!emogi_call_expr_source(call, algorithm, &source))
 		return false;
 	*key = source.key;
+	return OidIsValid(key->type);
+}
+
+/*
+ * Find the type of the keys of the Graph that a call names, also of a query whose Graph is cached; false when it is not known. The plan depends on
+ * what says so.
+ */
+bool
+emogi_call_expr_plan_keys(PlannerInfo *root, const FuncExpr *call, EmogiAlgorithm algorithm, EmogiKeyType *key)
+{
+	EmogiGraphArgument graph;
+	EmogiSource source;
+	EmogiForesight foresight;
+	ListCell   *cell;
+
+	if (emogi_call_expr_source(call, algorithm, &source))
+	{
+		*key = source.key;
+		if (OidIsValid(key->type))
+			root->glob->relationOids = list_append_unique_oid(root->glob->relationOids, source.relid);
+		return OidIsValid(key->type);
+	}
+	if (emogi_shared == NULL || !emogi_call_expr_graph(call, &graph) || !emogi_source_peek_query(&graph, &source) ||
+		!emogi_foresight_get(&source, &foresight) || !foresight.is_cached)
+		return false;
+	*key = foresight.keys;
+	root->glob->relationOids = list_concat_unique_oid(root->glob->relationOids, foresight.relations);
+	foreach(cell, foresight.functions)
+		record_plan_function_dependency(root, lfirst_oid(cell));
 	return OidIsValid(key->type);
 }
 

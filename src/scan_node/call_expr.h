@@ -5,6 +5,7 @@
 #define EMOGI_CALL_EXPR_H
 
 #include "nodes/parsenodes.h"
+#include "nodes/pathnodes.h"
 #include "nodes/primnodes.h"
 
 #include "function/function.h"
@@ -17,6 +18,7 @@ extern bool emogi_call_expr_is_paths(Oid function);
 extern FuncExpr *emogi_call_expr_of(const RangeTblEntry *rte, const EmogiAlgorithmRow **function);
 extern bool emogi_call_expr_graph(const FuncExpr *call, EmogiGraphArgument *graph);
 extern bool emogi_call_expr_source(const FuncExpr *call, EmogiAlgorithm algorithm, EmogiSource *source);
+extern bool emogi_call_expr_plan_keys(PlannerInfo *root, const FuncExpr *call, EmogiAlgorithm algorithm, EmogiKeyType *key);
 extern bool emogi_call_expr_key(const FuncExpr *call, EmogiAlgorithm algorithm, EmogiKeyType *key);
 extern bool emogi_call_expr_direction(const FuncExpr *call, const EmogiAlgorithmRow *function, EmogiDirection *direction);
 extern bool emogi_call_expr_pairs(const FuncExpr *call, const EmogiAlgorithmRow *function, char **query);

@@ -251,7 +251,8 @@ is_comparable(const EmogiResultColumn *column, Oid column_type, Oid type)
 		case EMOGI_FLOAT64:
 			return type == FLOAT4OID || type == FLOAT8OID;
 		case EMOGI_VERTEX:
-			return column_type == INT8OID ? type == INT2OID || type == INT4OID || type == INT8OID : column_type == UUIDOID && type == UUIDOID;
+			return column_type == INT8OID ? type == INT2OID || type == INT4OID || type == INT8OID :
+				(column_type == UUIDOID || column_type == TEXTOID) && type == column_type;
 		case EMOGI_EDGE:
 			break;
 	}
@@ -274,6 +275,24 @@ is_inequality(Oid operator, Oid column_type)
 	return OidIsValid(negator) && strategy_of(negator, column_type) == BTEqualStrategyNumber;
 }
 
+/*
+ * Can vertices of a call be found that equal a value, as they are given in a type? *is_known: false = that depends on the keys' type, which the
+ * planner does not know.
+ */
+static bool
+finds_vertices(PlannerInfo *root, const FuncExpr *call, const EmogiAlgorithmRow *function, Oid type, Oid collation, bool *is_known)
+{
+	EmogiKeyType key;
+
+	*is_known = true;
+	if (type != TEXTOID)
+		return true;
+	if (!OidIsValid(collation) || !get_collation_isdeterministic(collation))
+		return false;
+	*is_known = emogi_call_expr_plan_keys(root, call, function->algorithm, &key);
+	return !*is_known || emogi_form_seeks(&key, TEXTOID);
+}
+
 /* Get the place of the first column whose values can be compared: of rows that are vertices the one after `vertex`. */
 static int
 first_value(const EmogiAlgorithmRow *function)
@@ -292,6 +311,7 @@ match_value(PlannerInfo *root, const RelOptInfo *rel, const EmogiAlgorithmRow *f
 	};
 
 	const EmogiResultColumn *column;
+	bool		is_known = true;
 
 	for (int place = first_value(function); list_length(clause->args) == 2 && (column = emogi_kinds_column(function, place)) != NULL; place++)
 	{
@@ -306,16 +326,87 @@ match_value(PlannerInfo *root, const RelOptInfo *rel, const EmogiAlgorithmRow *f
 			(column->type == EMOGI_VERTEX && emogi_kinds_key(function) < 0) || !is_known_before(root, rel, right) ||
 			!emogi_conditions_may_bound(root, call, right))
 			continue;
+		if (column->type == EMOGI_VERTEX && !finds_vertices(root, call, function, exprType(left), clause->inputcollid, &is_known))
+			continue;
 		strategy = strategy_of(operator, exprType(left));
+		if (strategy == 0 && column->type == EMOGI_VERTEX && emogi_kinds_find(function) == NULL && is_known &&
+			is_inequality(operator, exprType(left)))
+		{
+			*condition = (EmogiCondition) {EMOGI_IS_NOT, place, (Expr *) right, true};
+			return true;
+		}
 		if (strategy == 0 && (column->type == EMOGI_INT32 || column->type == EMOGI_INT64) && is_zero(right) &&
 			is_inequality(operator, exprType(left)))
 			strategy = BTGreaterStrategyNumber; /* there is none below 0 */
 		if (strategy == 0 || (column->type == EMOGI_VERTEX && exprType(left) != INT8OID && strategy != BTEqualStrategyNumber))
 			continue;
-		*condition = (EmogiCondition) {pushdowns[strategy], place, (Expr *) right, true};
+		*condition = (EmogiCondition) {is_known ? pushdowns[strategy] : EMOGI_IS_LIKELY, place, (Expr *) right, is_known};
 		return true;
 	}
 	return false;
+}
+
+/* Match `column = ANY (array)` of a column of vertices after `vertex`, with an array that changes no oftener than the call's arguments. */
+static bool
+match_listed(PlannerInfo *root, const RelOptInfo *rel, const EmogiAlgorithmRow *function, const FuncExpr *call, const ScalarArrayOpExpr *clause,
+			 EmogiCondition *condition)
+{
+	Node	   *left = linitial(clause->args);
+	Node	   *right = lsecond(clause->args);
+	const EmogiResultColumn *column;
+	bool		is_known;
+
+	if (emogi_kinds_find(function) != NULL || !clause->useOr)
+		return false;
+	for (int place = 1; (column = emogi_kinds_column(function, place)) != NULL; place++)
+	{
+		if (column->type != EMOGI_VERTEX || !emogi_conditions_is_column(left, rel, place + 1) ||
+			strategy_of(clause->opno, exprType(left)) != BTEqualStrategyNumber ||
+			!is_comparable(column, exprType(left), get_base_element_type(exprType(right))) || !is_known_before(root, rel, right) ||
+			!emogi_conditions_may_bound(root, call, right) ||
+			!finds_vertices(root, call, function, exprType(left), clause->inputcollid, &is_known) || !is_known)
+			continue;
+		*condition = (EmogiCondition) {EMOGI_IS_IN, place, (Expr *) right, true};
+		return true;
+	}
+	return false;
+}
+
+/* Are components of a function named after their smallest vertices, so that those of one can be linked? */
+bool
+emogi_conditions_names_members(const EmogiAlgorithmRow *function)
+{
+	return function->algorithm == EMOGI_CC || function->algorithm == EMOGI_SCC;
+}
+
+/*
+ * Match `component = x` of such a function with something that may change from scan to scan: the vertices of the component are looked up in the result of
+ * one run.
+ */
+bool
+emogi_conditions_match_member(PlannerInfo *root, const RelOptInfo *rel, const EmogiAlgorithmRow *function, RestrictInfo *clause,
+							  EmogiCondition *condition)
+{
+	const OpExpr *equality = (const OpExpr *) clause->clause;
+	const FuncExpr *call = emogi_call_expr_of(planner_rt_fetch(rel->relid, root), &function);
+	bool		is_known;
+	bool		is_swapped;
+	Node	   *left;
+	Node	   *right;
+
+	if (!emogi_conditions_names_members(function) || clause->pseudoconstant || clause->security_level > rel->baserestrict_min_security ||
+		!IsA(equality, OpExpr) || list_length(equality->args) != 2)
+		return false;
+	is_swapped = !emogi_conditions_is_column(linitial(equality->args), rel, 2);
+	left = is_swapped ? lsecond(equality->args) : linitial(equality->args);
+	right = is_swapped ? linitial(equality->args) : lsecond(equality->args);
+	if (!emogi_conditions_is_column(left, rel, 2) || !is_known_before(root, rel, right) ||
+		!is_comparable(&function->columns[0], exprType(left), exprType(right)) ||
+		strategy_of(is_swapped ? get_commutator(equality->opno) : equality->opno, exprType(left)) != BTEqualStrategyNumber ||
+		!finds_vertices(root, call, function, exprType(left), equality->inputcollid, &is_known) || !is_known)
+		return false;
+	*condition = (EmogiCondition) {EMOGI_MEMBER_OF, 1, (Expr *) right, true};
+	return true;
 }
 
 /* Note that the scan sees to a condition. */
@@ -407,6 +498,8 @@ emogi_conditions_sort(PlannerInfo *root, const RelOptInfo *rel, List *clauses, E
 	const EmogiAlgorithmRow *function;
 	const FuncExpr *call = emogi_call_expr_of(rte, &function);
 	bool		has_vertices = false;
+	bool		has_list = false;
+	bool		has_exclusion = false;
 	bool		is_seen_to;
 	ListCell   *cell;
 
@@ -428,9 +521,24 @@ emogi_conditions_sort(PlannerInfo *root, const RelOptInfo *rel, List *clauses, E
 			is_left = !condition.exact;
 		}
 		if (is_left && clause->security_level <= rel->baserestrict_min_security && IsA(clause->clause, OpExpr) &&
-			match_value(root, rel, function, call, (OpExpr *) clause->clause, &condition))
+			match_value(root, rel, function, call, (OpExpr *) clause->clause, &condition) &&
+			!(condition.pushdown == EMOGI_IS_NOT && has_exclusion))
 		{
 			push_down(rte, &condition, sorted);
+			has_exclusion |= condition.pushdown == EMOGI_IS_NOT;
+			is_left = !condition.exact;
+		}
+		if (is_left && !has_vertices && emogi_conditions_match_member(root, rel, function, clause, &condition))
+		{
+			push_down(rte, &condition, sorted);
+			has_vertices = true;
+			is_left = false;
+		}
+		if (is_left && !has_list && clause->security_level <= rel->baserestrict_min_security && IsA(clause->clause, ScalarArrayOpExpr) &&
+			match_listed(root, rel, function, call, (ScalarArrayOpExpr *) clause->clause, &condition))
+		{
+			push_down(rte, &condition, sorted);
+			has_list = true;
 			is_left = false;
 		}
 		if (is_left && clause->security_level <= rel->baserestrict_min_security && IsA(clause->clause, ScalarArrayOpExpr))

@@ -22,6 +22,18 @@
 #include "server/compat.h"
 #include "server/papers.h"
 
+/* Is a condition the same as the next one, in another way? */
+static bool
+is_repeated(const EmogiScan *scan, const CustomScan *plan, int condition)
+{
+	const EmogiPushdown next = scan->pushdowns[condition + 1];
+
+	return (scan->pushdowns[condition] == EMOGI_EXACTLY && next == EMOGI_IS) ||
+		(scan->pushdowns[condition] == EMOGI_VERTEX_IS && (next == EMOGI_IS || next == EMOGI_IS_LIKELY) &&
+		 scan->places[condition] == scan->places[condition + 1] &&
+		 equal(list_nth(plan->custom_exprs, condition + 1), list_nth(plan->custom_exprs, condition + 2)));
+}
+
 /* Show the call and the conditions that the scan sees to. */
 static void
 explain_conditions(EmogiScan *scan, List *ancestors, ExplainState *es)
@@ -31,7 +43,9 @@ explain_conditions(EmogiScan *scan, List *ancestors, ExplainState *es)
 	static const char *const operators[] = {
 		[EMOGI_VERTEX_IS] = "=", [EMOGI_VERTEX_IN] = "= ANY", [EMOGI_AT_MOST] = "<=", [EMOGI_BELOW] = "<",
 		[EMOGI_EXACTLY] = "=", [EMOGI_IS_BELOW] = "<", [EMOGI_IS_AT_MOST] = "<=", [EMOGI_IS] = "=",
-		[EMOGI_IS_AT_LEAST] = ">=", [EMOGI_IS_ABOVE] = ">", [EMOGI_IS_NULL] = "IS NULL", [EMOGI_IS_NOT_NULL] = "IS NOT NULL"
+		[EMOGI_IS_AT_LEAST] = ">=", [EMOGI_IS_ABOVE] = ">",
+		[EMOGI_IS_LIKELY] = "=", [EMOGI_IS_IN] = "= ANY", [EMOGI_IS_NOT] = "<>",
+		[EMOGI_MEMBER_OF] = "=", [EMOGI_IS_NULL] = "IS NULL", [EMOGI_IS_NOT_NULL] = "IS NOT NULL"
 	};
 	List	   *conditions = NIL;
 
@@ -40,10 +54,10 @@ explain_conditions(EmogiScan *scan, List *ancestors, ExplainState *es)
 	{
 		char	   *column = strVal(list_nth(list_nth(plan->custom_private, EMOGI_PLAN_NAMES), i));
 		char	   *operand = deparse_expression(list_nth(plan->custom_exprs, i + 1), context, true, false);
-		bool		any = scan->pushdowns[i] == EMOGI_VERTEX_IN;
+		bool		any = scan->pushdowns[i] == EMOGI_VERTEX_IN || scan->pushdowns[i] == EMOGI_IS_IN;
 
-		if (scan->pushdowns[i] == EMOGI_EXACTLY && i + 1 < scan->nconditions && scan->pushdowns[i + 1] == EMOGI_IS)
-			continue;			/* the same once more */
+		if (i + 1 < scan->nconditions && is_repeated(scan, plan, i))
+			continue;
 		if (scan->pushdowns[i] >= EMOGI_IS_NULL)
 			conditions = lappend(conditions, psprintf("%s %s", quote_identifier(column), operators[scan->pushdowns[i]]));
 		else

@@ -546,7 +546,7 @@ emogi_fold_rows(const EmogiResultColumn *columns, const EmogiGraph *graph, const
 	folding->result = result;
 	folding->wanted = groups;
 	folding->ranges = ranges;
-	folding->are_alone = groups->place == 1;
+	folding->are_alone = groups->place == 1 && !ranges->excludes && ranges->nlisted == 0;
 	for (int i = 1; i < EMOGI_MAX_COLUMNS; i++)
 		folding->are_alone &= !ranges->of[i].given;
 	make_table(folding);

@@ -10,11 +10,17 @@
 
 #include "catalog/pg_type.h"
 #include "executor/executor.h"
+#include "miscadmin.h"
 #include "nodes/nodeFuncs.h"
+#include "utils/fmgrprotos.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 
+#include "cpu/near_components.h"
 #include "scan_node/scan.h"
+
+/* Given vertices that are looked up between two checks for interrupts. */
+#define LOOKUPS_PER_CHECK 1024
 
 /* ---- beginning ---- */
 
@@ -41,6 +47,13 @@ init_input(EmogiScan *scan, Expr *expression)
 	get_typlenbyval(input->type, &input->length, &input->by_value);
 }
 
+/* Does a condition choose the vertices that rows are of? */
+static bool
+chooses_rows(EmogiPushdown pushdown)
+{
+	return pushdown <= EMOGI_VERTEX_IN || pushdown == EMOGI_MEMBER_OF;
+}
+
 /* Prepare the conditions. One on `vertex` that changes from scan to scan is looked up. */
 static void
 init_conditions(EmogiScan *scan, List *operands, List *pushdowns, List *places)
@@ -61,12 +74,12 @@ init_conditions(EmogiScan *scan, List *operands, List *pushdowns, List *places)
 		scan->pushdowns[scan->nconditions++] = (EmogiPushdown) lfirst_int(pushdown);
 		if (lfirst_int(pushdown) >= EMOGI_IS_BELOW && scan->mask == NULL)
 			scan->mask = palloc(EMOGI_BLOCK_VERTICES);
-		if (lfirst_int(pushdown) <= EMOGI_VERTEX_IN)
+		if (chooses_rows((EmogiPushdown) lfirst_int(pushdown)))
 		{
 			scan->vertex_input = scan->ninputs;
-			scan->looks_up = !bms_is_empty(params);
+			scan->looks_up = !bms_is_empty(params) || lfirst_int(pushdown) == EMOGI_MEMBER_OF;
 		}
-		if (lfirst_int(pushdown) > EMOGI_VERTEX_IN || !scan->looks_up)
+		if (!chooses_rows((EmogiPushdown) lfirst_int(pushdown)) || !scan->looks_up)
 			scan->run_params = bms_join(scan->run_params, params);
 		init_input(scan, lfirst(operand));
 	}
@@ -105,17 +118,15 @@ integer_of(Datum datum, Oid type)
 	}
 }
 
-/* Get the vertices that the operand of the condition on `vertex` names, as the column has them; integers as bigint. */
+/* Get the vertices that the operand of a condition names, one or an array of this type, as the column has them; integers as bigint. */
 static EmogiGiven
-vertices_of(const EmogiScan *scan, NullableDatum operand)
+vertices_named(NullableDatum operand, Oid type, bool is_array)
 {
-	EmogiPushdown pushdown = scan->pushdowns[scan->vertex_input - (scan->ninputs - scan->nconditions)];
-	Oid			type = scan->inputs[scan->vertex_input].type;
 	EmogiGiven	given = {0};
 
 	if (operand.isnull)
 		return given;
-	if (pushdown == EMOGI_VERTEX_IN)
+	if (is_array)
 	{
 		given = emogi_vertices_of_array(operand.value);
 		type = get_element_type(type);
@@ -131,7 +142,100 @@ vertices_of(const EmogiScan *scan, NullableDatum operand)
 	return given;
 }
 
-/* Look up the vertices that the condition on `vertex` names in the Graph of the run at hand: rows of these are returned, or of all. */
+/* Raise that a plan was made for keys of another type. What the graph argument names may be another table since. */
+void
+emogi_inputs_report_keys(void)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+			 errmsg("the vertices of this graph are of another type or collation than when the query was planned"),
+			 errhint("Prepare the query again, or use DISCARD PLANS.")));
+}
+
+/* Get the pushdown that chooses the vertices that rows are of. */
+static EmogiPushdown
+choice_of(const EmogiScan *scan)
+{
+	return scan->pushdowns[scan->vertex_input - (scan->ninputs - scan->nconditions)];
+}
+
+/* Get the vertices that the operand of the condition on `vertex` names. */
+static EmogiGiven
+vertices_of(const EmogiScan *scan, NullableDatum operand)
+{
+	return vertices_named(operand, scan->inputs[scan->vertex_input].type, choice_of(scan) == EMOGI_VERTEX_IN);
+}
+
+/*
+ * Get the number of the vertex that equals a value, as the caller is given vertices; -1 without any. What emogi_form_seek finds may have
+ * another text.
+ */
+static int64
+find_number(const EmogiScan *scan, Datum given)
+{
+	int64		key;
+	uint32		number;
+
+	if (!emogi_form_seek(scan->form, &scan->graph, given, &key))
+		return -1;
+	number = emogi_graph_vertex(&scan->graph, key);
+	if (number == EMOGI_NO_VERTEX)
+		return -1;
+	if (scan->form->type == TEXTOID &&
+		!DatumGetBool(DirectFunctionCall2(byteaeq, emogi_form_give(scan->form, &scan->graph, key), given)))
+		return -1;
+	return number;
+}
+
+/* Link the vertices of each component of the run at hand, once. */
+static void
+link_members(EmogiScan *scan)
+{
+	MemoryContext old = MemoryContextSwitchTo(scan->rows_context);
+	const uint64 n = scan->graph.nvertices;
+
+	scan->members = palloc_extended(Max(n, 1) * sizeof *scan->members, MCXT_ALLOC_HUGE);
+	MemoryContextSwitchTo(old);
+	if (!emogi_near_components_link(scan->result.columns[0].vertex, n, emogi_cache_labels_stop, scan->members))
+	{
+		scan->members = NULL;
+		CHECK_FOR_INTERRUPTS();
+		elog(ERROR, "the components of %llu vertices were not linked", (unsigned long long) n);
+	}
+}
+
+/* Have rows of the vertices of a component be returned: its members are the keys that are wanted. Raises 0A000 as emogi_inputs_find_values does. */
+static void
+look_up_members(EmogiScan *scan, NullableDatum operand)
+{
+	const Oid	type = scan->inputs[scan->vertex_input].type;
+	MemoryContext old = MemoryContextSwitchTo(scan->keys_context);
+	uint64		room = 16;
+	int64	   *keys = palloc(room * sizeof *keys);
+	int64		number = -1;
+
+	if (!emogi_form_seeks(&scan->form->coder.key, scan->form->type))
+		emogi_inputs_report_keys();
+	if (scan->members == NULL)
+		link_members(scan);
+	if (!operand.isnull)
+		number = find_number(scan, type == INT2OID || type == INT4OID ? Int64GetDatum(integer_of(operand.value, type)) : operand.value);
+	if (number >= 0 && scan->result.columns[0].vertex[number] == (uint32) number)
+		for (uint32 v = (uint32) number; v != EMOGI_NO_VERTEX; v = scan->members[v])
+		{
+			if (scan->nkeys == room)
+			{
+				CHECK_FOR_INTERRUPTS();
+				room *= 2;
+				keys = repalloc_huge(keys, room * sizeof *keys);
+			}
+			keys[scan->nkeys++] = scan->graph.ids[v];
+		}
+	scan->keys = keys;
+	MemoryContextSwitchTo(old);
+}
+
+/* Look up the vertices that the condition that chooses them names in the Graph of the run at hand: rows of these are returned, or of all. */
 void
 emogi_inputs_look_up(EmogiScan *scan, NullableDatum operand)
 {
@@ -141,7 +245,14 @@ emogi_inputs_look_up(EmogiScan *scan, NullableDatum operand)
 	MemoryContextReset(scan->keys_context);
 	scan->keys = NULL;
 	scan->nkeys = 0;
-	if (scan->call == NULL || !emogi_form_seeks(&scan->form->coder.key, scan->form->type))
+	if (scan->call == NULL)
+		return;
+	if (choice_of(scan) == EMOGI_MEMBER_OF)
+	{
+		look_up_members(scan, operand);
+		return;
+	}
+	if (!emogi_form_seeks(&scan->form->coder.key, scan->form->type))
 		return;
 	old = MemoryContextSwitchTo(scan->keys_context);
 	given = vertices_of(scan, operand);
@@ -202,7 +313,7 @@ emogi_inputs_apply_conditions(EmogiScan *scan, EmogiTask *task)
 		const EmogiInput *input = &scan->inputs[scan->ninputs - scan->nconditions + i];
 		EmogiPushdown pushdown = scan->pushdowns[i];
 
-		if (pushdown <= EMOGI_VERTEX_IN)
+		if (chooses_rows(pushdown))
 		{
 			if (scan->looks_up)
 				continue;
@@ -217,6 +328,12 @@ emogi_inputs_apply_conditions(EmogiScan *scan, EmogiTask *task)
 		{
 			if (!is_of_vertices(scan, i))
 				emogi_ranges_narrow(&scan->ranges, scan->function->columns, range_of(scan, i), pushdown, input->value.value, input->type);
+			else if (scan->function->algorithm == EMOGI_CC && !task->has_components &&
+					 (pushdown == EMOGI_IS || pushdown == EMOGI_IS_LIKELY || pushdown == EMOGI_IS_IN))
+			{
+				task->has_components = true;
+				task->named = vertices_named(input->value, input->type, pushdown == EMOGI_IS_IN);
+			}
 		}
 		else if (input->type == FLOAT8OID)
 			bound_distance(task, pushdown, DatumGetFloat8(input->value.value));
@@ -257,26 +374,79 @@ compare_number(const EmogiGraph *graph, EmogiPushdown pushdown, int64 key, int64
 	return is_least ? EMOGI_IS_AT_LEAST : EMOGI_IS_BELOW;
 }
 
-/* Apply the conditions on columns that are vertices to the ranges, when the Graph stands. */
+static int
+compare_numbers(const void *a, const void *b)
+{
+	const uint32 x = *(const uint32 *) a;
+	const uint32 y = *(const uint32 *) b;
+
+	return (x > y) - (x < y);
+}
+
+/* Have a column be one of the vertices of an array. */
+static void
+list_numbers(EmogiScan *scan, int condition, const EmogiInput *input)
+{
+	const EmogiGiven given = vertices_named(input->value, input->type, true);
+	uint32	   *numbers = palloc_extended(Max(given.count, 1) * sizeof *numbers, MCXT_ALLOC_HUGE);
+	uint64		count = 0;
+
+	for (uint64 i = 0; i < given.count; i++)
+	{
+		const int64 number = find_number(scan, given.datums[i]);
+
+		if (i % LOOKUPS_PER_CHECK == LOOKUPS_PER_CHECK - 1)
+			CHECK_FOR_INTERRUPTS();
+		if (number >= 0)
+			numbers[count++] = (uint32) number;
+	}
+	qsort(numbers, count, sizeof *numbers, compare_numbers);
+	emogi_ranges_list(&scan->ranges, scan->function->columns, range_of(scan, condition), numbers, count);
+}
+
+/* Narrow the range of a column by one vertex, as the caller has given it. */
+static void
+narrow_vertex(EmogiScan *scan, int condition, EmogiPushdown pushdown, Datum given)
+{
+	int64		number = -1;
+
+	if (pushdown == EMOGI_IS || pushdown == EMOGI_IS_LIKELY || pushdown == EMOGI_IS_NOT)
+		number = find_number(scan, given);
+	else
+		pushdown = compare_number(&scan->graph, pushdown, DatumGetInt64(given), &number);
+	if (pushdown != EMOGI_IS_NOT)
+		emogi_ranges_narrow(&scan->ranges, scan->function->columns, range_of(scan, condition), pushdown == EMOGI_IS_LIKELY ? EMOGI_IS : pushdown,
+							Int64GetDatum(number), INT8OID);
+	else if (number >= 0)
+		emogi_ranges_exclude(&scan->ranges, range_of(scan, condition), (uint32) number);
+}
+
+/*
+ * Apply the conditions on columns that are vertices to the ranges, when the Graph stands. Raises 0A000 if the plan was made for keys that can
+ * be found, and these cannot.
+ */
 void
 emogi_inputs_find_values(EmogiScan *scan)
 {
 	for (int i = 0; i < scan->nconditions; i++)
 	{
 		const EmogiInput *input = &scan->inputs[scan->ninputs - scan->nconditions + i];
-		EmogiPushdown pushdown = scan->pushdowns[i];
+		const EmogiPushdown pushdown = scan->pushdowns[i];
 		Datum		given = input->value.value;
-		int64		number = -1;
-		int64		key;
 
-		if (pushdown < EMOGI_IS_BELOW || !is_of_vertices(scan, i) || input->value.isnull)
+		if (pushdown < EMOGI_IS_BELOW || pushdown == EMOGI_MEMBER_OF || !is_of_vertices(scan, i) || input->value.isnull)
 			continue;
+		if (!emogi_form_seeks(&scan->form->coder.key, scan->form->type))
+		{
+			if (pushdown == EMOGI_IS_LIKELY)
+				continue;
+			emogi_inputs_report_keys();
+		}
 		if (input->type == INT2OID || input->type == INT4OID)
 			given = Int64GetDatum(integer_of(given, input->type));
-		if (pushdown != EMOGI_IS)
-			pushdown = compare_number(&scan->graph, pushdown, DatumGetInt64(given), &number);
-		else if (emogi_form_seek(scan->form, &scan->graph, given, &key) && emogi_graph_vertex(&scan->graph, key) != EMOGI_NO_VERTEX)
-			number = emogi_graph_vertex(&scan->graph, key);
-		emogi_ranges_narrow(&scan->ranges, scan->function->columns, range_of(scan, i), pushdown, Int64GetDatum(number), INT8OID);
+		if (pushdown == EMOGI_IS_IN)
+			list_numbers(scan, i, input);
+		else
+			narrow_vertex(scan, i, pushdown, given);
 	}
 }

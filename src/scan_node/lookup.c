@@ -180,7 +180,7 @@ get_ready(Lookup *lookup)
 
 	emogi_scan_run(scan);
 	if (scan->call != NULL && !emogi_form_seeks(&scan->form->coder.key, scan->form->type))
-		emogi_scan_report_keys();
+		emogi_inputs_report_keys();
 	scan->started = true;
 	if (lookup->run == scan->nruns)
 		return;

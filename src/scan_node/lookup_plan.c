@@ -190,7 +190,8 @@ set_join_pathlist(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outer, Rel
 	join->type = type;
 	(void) emogi_call_expr_of(planner_rt_fetch(inner->relid, root), &function);
 	emogi_conditions_sort(root, inner, inner->baserestrictinfo, &join->conditions);
-	if (list_member_int(join->conditions.places, 0) || !find_key(root, outer, function, extra->restrictlist, join))
+	if (list_member_int(join->conditions.places, 0) || list_member_int(join->conditions.pushdowns, EMOGI_MEMBER_OF) ||
+		!find_key(root, outer, function, extra->restrictlist, join))
 		return;
 	/* the call's columns are in the node's tuple as its result has them, and the filter is checked there */
 	join->filter = emogi_compat_below_join(list_concat_copy(join->conditions.quals, join->filter), inner->relids, extra->sjinfo);

@@ -28,8 +28,8 @@ find_output(Oid aggregate, EmogiOutput *output)
 		EmogiOutput output;
 	}			known[] = {
 		{F_COUNT_, EMOGI_OUTPUT_COUNT}, {F_COUNT_ANY, EMOGI_OUTPUT_COUNT},
-		{F_MIN_INT4, EMOGI_OUTPUT_MIN}, {F_MIN_INT8, EMOGI_OUTPUT_MIN}, {F_MIN_FLOAT8, EMOGI_OUTPUT_MIN},
-		{F_MAX_INT4, EMOGI_OUTPUT_MAX}, {F_MAX_INT8, EMOGI_OUTPUT_MAX}, {F_MAX_FLOAT8, EMOGI_OUTPUT_MAX},
+		{F_MIN_INT4, EMOGI_OUTPUT_MIN}, {F_MIN_INT8, EMOGI_OUTPUT_MIN}, {F_MIN_FLOAT8, EMOGI_OUTPUT_MIN}, {F_MIN_TEXT, EMOGI_OUTPUT_MIN},
+		{F_MAX_INT4, EMOGI_OUTPUT_MAX}, {F_MAX_INT8, EMOGI_OUTPUT_MAX}, {F_MAX_FLOAT8, EMOGI_OUTPUT_MAX}, {F_MAX_TEXT, EMOGI_OUTPUT_MAX},
 		{F_SUM_INT4, EMOGI_OUTPUT_SUM}, {F_SUM_INT8, EMOGI_OUTPUT_SUM}, {F_SUM_FLOAT8, EMOGI_OUTPUT_SUM},
 		{F_AVG_INT4, EMOGI_OUTPUT_AVG}, {F_AVG_INT8, EMOGI_OUTPUT_AVG}, {F_AVG_FLOAT8, EMOGI_OUTPUT_AVG}
 	};
@@ -44,7 +44,7 @@ find_output(Oid aggregate, EmogiOutput *output)
 }
 
 /*
- * Match an aggregate of a column of a call's rows. count(DISTINCT vertex) is taken for count(*), because no vertex has two rows (upper.c asks
+ * Match an aggregate of a column of a call's rows. The least and the most of text depend on its collation, which upper.c looks at. count(DISTINCT vertex) is taken for count(*), because no vertex has two rows (upper.c asks
  * whether their text forms differ, too); of another column it is the number of groups.
  */
 bool

@@ -357,18 +357,21 @@ add_scan_path(PlannerInfo *root, RelOptInfo *rel, const FuncExpr *call, double n
 	add_path(rel, (Path *) path);
 }
 
-/* Does a condition choose rows by `vertex`? */
+/* Does a condition name the vertices of rows, or of a column of rows that are vertices? Then few are left, and lists of them are not shared. */
 static bool
 chooses_vertices(PlannerInfo *root, RelOptInfo *rel, const EmogiAlgorithmRow *function)
 {
-	ListCell   *cell;
+	EmogiConditions sorted;
+	ListCell   *pushdown;
+	ListCell   *place;
 
-	foreach(cell, rel->baserestrictinfo)
+	emogi_conditions_sort(root, rel, rel->baserestrictinfo, &sorted);
+	forboth(pushdown, sorted.pushdowns, place, sorted.places)
 	{
-		EmogiCondition condition;
+		const EmogiPushdown kind = (EmogiPushdown) lfirst_int(pushdown);
 
-		if (emogi_conditions_match(root, rel, function, lfirst_node(RestrictInfo, cell), &condition) &&
-			condition.pushdown <= EMOGI_VERTEX_IN)
+		if (kind <= EMOGI_VERTEX_IN || kind == EMOGI_MEMBER_OF || kind == EMOGI_IS_LIKELY || kind == EMOGI_IS_IN ||
+			(kind == EMOGI_IS && emogi_kinds_column(function, lfirst_int(place))->type == EMOGI_VERTEX))
 			return true;
 	}
 	return false;
@@ -468,11 +471,11 @@ add_shared_path(PlannerInfo *root, RelOptInfo *rel, const FuncExpr *call, const 
 }
 
 /*
- * Add a path that looks up the vertices that an outer relation names in the result of one run. The run is not in its
+ * Add a path that looks up the vertices that an outer relation names, or those of components that it names, in the result of one run. The run is not in its
  * cost: it is paid once, whichever path is taken, while this cost counts for every row of the outer relation.
  */
 static void
-add_lookup_path(PlannerInfo *root, RelOptInfo *rel, const EmogiAlgorithmRow *function, RestrictInfo *clause,
+add_lookup_path(PlannerInfo *root, RelOptInfo *rel, const EmogiAlgorithmRow *function, RestrictInfo *clause, bool names_members,
 				Relids *done)
 {
 	Relids		required_outer = bms_union(clause->clause_relids, rel->lateral_relids);
@@ -480,8 +483,9 @@ add_lookup_path(PlannerInfo *root, RelOptInfo *rel, const EmogiAlgorithmRow *fun
 	CustomPath *path;
 
 	required_outer = bms_del_member(required_outer, rel->relid);
-	if (!join_clause_is_movable_to(clause, rel) || !emogi_conditions_match(root, rel, function, clause, &condition) ||
-		condition.pushdown != EMOGI_VERTEX_IS || bms_is_empty(required_outer) || bms_is_subset(required_outer, *done))
+	if (!join_clause_is_movable_to(clause, rel) || bms_is_empty(required_outer) || bms_is_subset(required_outer, *done) ||
+		!(names_members ? emogi_conditions_match_member(root, rel, function, clause, &condition) :
+		  emogi_conditions_match(root, rel, function, clause, &condition) && condition.pushdown == EMOGI_VERTEX_IS))
 		return;
 	*done = bms_union(*done, required_outer);
 	path = make_path(root, rel, required_outer);
@@ -497,6 +501,13 @@ static bool
 is_vertex(PlannerInfo *root, RelOptInfo *rel, EquivalenceClass *class, EquivalenceMember *member, void *function)
 {
 	return emogi_conditions_is_key((Node *) member->em_expr, rel, function);
+}
+
+/* Is it the column of components? */
+static bool
+is_component(PlannerInfo *root, RelOptInfo *rel, EquivalenceClass *class, EquivalenceMember *member, void *function)
+{
+	return emogi_conditions_is_column((Node *) member->em_expr, rel, 2);
 }
 
 /* Are rows found by their vertices without a look at all of them? */
@@ -522,7 +533,13 @@ add_lookup_paths(PlannerInfo *root, RelOptInfo *rel, const FuncExpr *call, const
 		return;
 	clauses = generate_implied_equalities_for_column(root, rel, is_vertex, (void *) function, rel->lateral_referencers);
 	foreach(cell, list_concat_copy(clauses, rel->joininfo))
-		add_lookup_path(root, rel, function, lfirst_node(RestrictInfo, cell), &done);
+		add_lookup_path(root, rel, function, lfirst_node(RestrictInfo, cell), false, &done);
+	if (!emogi_conditions_names_members(function))
+		return;
+	done = NULL;
+	clauses = generate_implied_equalities_for_column(root, rel, is_component, (void *) function, rel->lateral_referencers);
+	foreach(cell, list_concat_copy(clauses, rel->joininfo))
+		add_lookup_path(root, rel, function, lfirst_node(RestrictInfo, cell), true, &done);
 }
 
 /* Put the scan in the place of the FunctionScan, where it can be. */

@@ -69,6 +69,9 @@ extern bool emogi_conditions_is_column(Node *node, const RelOptInfo *rel, AttrNu
 extern bool emogi_conditions_is_key(Node *node, const RelOptInfo *rel, const EmogiAlgorithmRow *function);
 extern bool emogi_conditions_match(PlannerInfo *root, const RelOptInfo *rel, const EmogiAlgorithmRow *function,
 								   RestrictInfo *clause, EmogiCondition *condition);
+extern bool emogi_conditions_names_members(const EmogiAlgorithmRow *function);
+extern bool emogi_conditions_match_member(PlannerInfo *root, const RelOptInfo *rel, const EmogiAlgorithmRow *function, RestrictInfo *clause,
+										  EmogiCondition *condition);
 extern bool emogi_conditions_may_bound(PlannerInfo *root, const FuncExpr *call, Node *operand);
 extern void emogi_conditions_sort(PlannerInfo *root, const RelOptInfo *rel, List *clauses, EmogiConditions *sorted);
 

@@ -81,6 +81,26 @@ emogi_ranges_narrow(EmogiRanges *ranges, const EmogiResultColumn *columns, int c
 		narrow_integers(range, pushdown, DatumGetInt64(operand));
 }
 
+/* Have a column of vertices (from 0) be one of a list, ascending, which stays where it is. There is one list. */
+void
+emogi_ranges_list(EmogiRanges *ranges, const EmogiResultColumn *columns, int column, const uint32 *listed, uint64 nlisted)
+{
+	emogi_ranges_narrow(ranges, columns, column, EMOGI_IS_AT_LEAST, Int64GetDatum(nlisted > 0 ? (int64) listed[0] : 1), INT8OID);
+	emogi_ranges_narrow(ranges, columns, column, EMOGI_IS_AT_MOST, Int64GetDatum(nlisted > 0 ? (int64) listed[nlisted - 1] : 0), INT8OID);
+	ranges->listed_column = column;
+	ranges->listed = listed;
+	ranges->nlisted = nlisted > 1 ? nlisted : 0;
+}
+
+/* Have a column of vertices (from 0) be any but one. There is one such vertex. */
+void
+emogi_ranges_exclude(EmogiRanges *ranges, int column, uint32 excluded)
+{
+	ranges->given = ranges->excludes = true;
+	ranges->excluded_column = column;
+	ranges->excluded = excluded;
+}
+
 /* ---- blocks ---- */
 
 /* Clear the mask where a column's value lies outside of its range. */
@@ -128,6 +148,39 @@ clear_float64(const double *values, uint32 count, const EmogiRange *range, uint8
 
 	for (uint32 i = 0; i < count; i++)
 		mask[i] &= (values[i] >= least) & (values[i] <= most);
+}
+
+/* Clear the mask where a vertex is the one that is excluded. */
+static EMOGI_VECTORS void
+clear_excluded(const uint32 *values, uint32 count, uint32 excluded, uint8 *mask)
+{
+	for (uint32 i = 0; i < count; i++)
+		mask[i] &= values[i] != excluded;
+}
+
+/* Clear the mask where a vertex is not listed: of those that lie between the first and the last listed one few are left. */
+static void
+clear_unlisted(const uint32 *values, uint32 count, const EmogiRanges *ranges, uint8 *mask)
+{
+	const uint8 *end = mask + count;
+
+	for (uint8 *p = mask; p < end && (p = memchr(p, 1, end - p)) != NULL; p++)
+	{
+		const uint32 value = values[p - mask];
+		uint64		low = 0;
+		uint64		high = ranges->nlisted;
+
+		while (low < high)
+		{
+			const uint64 middle = low + (high - low) / 2;
+
+			if (ranges->listed[middle] < value)
+				low = middle + 1;
+			else
+				high = middle;
+		}
+		*p = low < ranges->nlisted && ranges->listed[low] == value;
+	}
 }
 
 /* Set the mask of the vertices that have a row: whose value of the first column is not `none`. */
@@ -216,5 +269,9 @@ emogi_ranges_select(const EmogiRanges *ranges, const EmogiResultColumn *columns,
 		else
 			clear_float64(array.float64 + first, count, range, mask);
 	}
+	if (ranges->excludes)
+		clear_excluded(result->columns[ranges->excluded_column].vertex + first, count, ranges->excluded, mask);
+	if (ranges->nlisted > 0)
+		clear_unlisted(result->columns[ranges->listed_column].vertex + first, count, ranges, mask);
 	return emogi_ranges_count(mask, count);
 }

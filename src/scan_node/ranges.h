@@ -20,10 +20,20 @@ typedef struct EmogiRanges
 {
 	bool		given;			/* there is one at all */
 	EmogiRange	of[EMOGI_MAX_COLUMNS];
+
+	/* of a column of vertices besides: */
+	int			listed_column;
+	uint64		nlisted;		/* 0 = there is no list */
+	const uint32 *listed;		/* [nlisted], ascending: no others; not shared with workers */
+	int			excluded_column;
+	bool		excludes;
+	uint32		excluded;		/* any but this */
 } EmogiRanges;
 
 extern void emogi_ranges_narrow(EmogiRanges *ranges, const EmogiResultColumn *columns, int column, EmogiPushdown pushdown, Datum operand,
 								Oid type);
+extern void emogi_ranges_list(EmogiRanges *ranges, const EmogiResultColumn *columns, int column, const uint32 *listed, uint64 nlisted);
+extern void emogi_ranges_exclude(EmogiRanges *ranges, int column, uint32 excluded);
 extern uint32 emogi_ranges_count(const uint8 *mask, uint32 count);
 extern uint32 emogi_ranges_select(const EmogiRanges *ranges, const EmogiResultColumn *columns, const EmogiResult *result, uint64 first,
 								  uint32 count, uint8 *mask);

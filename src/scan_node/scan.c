@@ -288,23 +288,13 @@ keep_rows(EmogiScan *scan)
 	(void) emogi_call_hold(scan->call);
 }
 
-/* Raise that a plan was made for keys of another type. What the graph argument names may be another table since. */
-void
-emogi_scan_report_keys(void)
-{
-	ereport(ERROR,
-			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-			 errmsg("the vertices of this graph are of another type or collation than when the query was planned"),
-			 errhint("Prepare the query again, or use DISCARD PLANS.")));
-}
-
 /* See that rows come in the order that the plan was made for. */
 static void
 check_order(const EmogiScan *scan)
 {
 	if (OidIsValid(scan->order) && scan->form != NULL &&
 		!emogi_form_orders(&scan->form->coder.key, scan->form->type, scan->order))
-		emogi_scan_report_keys();
+		emogi_inputs_report_keys();
 }
 
 /* Does a scan of rows give out names of edges? */
@@ -361,6 +351,7 @@ run(EmogiScan *scan)
 	MemoryContextReset(scan->rows_context);
 	old = MemoryContextSwitchTo(scan->rows_context);
 	scan->cursor = NULL;
+	scan->members = NULL;
 	read_arguments(scan, &task);
 	emogi_inputs_apply_conditions(scan, &task);
 	task.table = &table;

@@ -77,6 +77,7 @@ typedef struct EmogiScan
 	int			joined;			/* in one of them: the holding whose rows it reads; -1 = none, */
 	bool		is_inline;		/* or those that lie in the share */
 	uint64		nrows;			/* ... and how many it has returned */
+	uint32	   *members;		/* [nvertices], the next vertex of the same component, in rows_context; NULL = nobody has asked */
 	MemoryContext keys_context;
 	const int64 *keys;			/* [nkeys], ascending: rows of these vertices; NULL = of all */
 	uint64		nkeys;
@@ -102,11 +103,11 @@ extern void emogi_inputs_init(EmogiScan *scan);
 extern void emogi_inputs_look_up(EmogiScan *scan, NullableDatum operand);
 extern void emogi_inputs_apply_conditions(EmogiScan *scan, EmogiTask *task);
 extern void emogi_inputs_find_values(EmogiScan *scan);
+extern void emogi_inputs_report_keys(void);
 
 /* scan.c */
 extern void emogi_scan_init(EmogiScan *scan, int eflags);
 extern void emogi_scan_run(EmogiScan *scan);
-extern void emogi_scan_report_keys(void);
 extern void emogi_scan_end_run(EmogiScan *scan);
 extern TupleTableSlot *emogi_scan_next(CustomScanState *node, TupleTableSlot *(*next) (ScanState *state));
 extern bool emogi_scan_has_row(const EmogiScan *scan, uint64 v);

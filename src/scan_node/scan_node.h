@@ -30,6 +30,10 @@ typedef enum EmogiPushdown
 	EMOGI_IS,					/* =, of vertices this alone, */
 	EMOGI_IS_AT_LEAST,			/* >=, */
 	EMOGI_IS_ABOVE,				/* > */
+	EMOGI_IS_LIKELY,			/* = as text, of vertices whose keys' type is not known yet: narrows the rows, each of which is checked besides */
+	EMOGI_IS_IN,				/* = ANY (x), of vertices */
+	EMOGI_IS_NOT,				/* <> x, of vertices */
+	EMOGI_MEMBER_OF,			/* component = x of emogi_cc or emogi_scc, with x changing from scan to scan: its vertices are looked up */
 	EMOGI_IS_NULL,				/* of a column that may be NULL; these two have no value, and NULL stands in its place */
 	EMOGI_IS_NOT_NULL
 } EmogiPushdown;

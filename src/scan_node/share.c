@@ -6,8 +6,9 @@
  * dynamic shared memory says where. Leader and workers take pieces of the vertices in ascending order, so that the rows of
  * each come in the order of `vertex`.
  *
- * What the backend itself finds (near.c) is seldom much. If it is little it is copied into the dynamic shared memory, else the call is run
- * again, by the engine.
+ * What the backend itself finds (near.c, afoot.c) is seldom much. If it is little it is copied into the dynamic shared memory, with the bytes
+ * of keys that are no integers, because the rows of a patch or of a walk are in no dictionary that workers could read. Otherwise the call is
+ * run again, by the engine.
  *
  * A worker joins the call's holding, which is freed when the last has left: a plan may end before its workers. One that
  * comes too late to join returns no rows: the leader ends the call when the plan has all rows, or wants no more.
@@ -26,7 +27,7 @@
 /* Written by the leader before workers look at it, but for the atomics. */
 typedef struct EmogiShare
 {
-	bool		is_inline;		/* keys and columns follow this struct */
+	bool		is_inline;		/* ids, columns and the bytes of keys follow this struct */
 	int			holding;		/* -1 = there are no rows, or they are inline */
 	uint64		token;
 	EmogiKeyType key;			/* of the Graph's keys */
@@ -67,36 +68,70 @@ emogi_share_estimate(CustomScanState *node, ParallelContext *context)
 	return sizeof(EmogiShare) + INLINE_BYTES;
 }
 
-/* Lay out keys and columns of so many rows behind a share, as this process sees it; get their bytes. */
+/* What follows a share, as one process sees it. */
+typedef struct Inline
+{
+	int64	   *ids;			/* [nrows] */
+	EmogiResult result;			/* columns of [nrows] */
+	uint32	   *lengths;		/* [nrows], bytes of each key; of keys that are no integers, like what follows: */
+	char	   *bytes;			/* of all keys, one after the other */
+} Inline;
+
+/* Lay out so many rows behind a share; get the bytes before those of keys. */
 static Size
-lay_out(EmogiShare *share, const EmogiResultColumn *columns, uint64 nrows, EmogiGraph *graph, EmogiResult *result)
+lay_out(EmogiShare *share, const EmogiResultColumn *columns, uint64 nrows, Inline *rows)
 {
 	char	   *place = (char *) (share + 1);
 
-	graph->ids = (const int64 *) place;
+	rows->ids = (int64 *) place;
 	place += nrows * sizeof(int64);
 	for (int i = 0; columns[i].name != NULL; i++)
 	{
-		result->columns[i].any = place;
+		rows->result.columns[i].any = place;
 		place += MAXALIGN(nrows * emogi_algorithm_column_bytes(columns[i].type));
 	}
-	return place - (char *) (share + 1);
+	rows->lengths = (uint32 *) place;
+	rows->bytes = place + nrows * sizeof(uint32);
+	return rows->bytes - (char *) (share + 1);
 }
 
-/* Copy the rows of the run at hand into the share; false when they do not fit, or their keys lie elsewhere. */
+/* Copy the bytes of the keys of the run at hand, which are no integers, and have ids be their places; false when they do not fit. */
+static bool
+copy_keys(const EmogiScan *scan, Inline *rows, Size room)
+{
+	char	   *place = rows->bytes;
+
+	for (uint64 i = 0; i < scan->graph.nvertices; i++)
+	{
+		const EmogiKeyBytes key = emogi_form_key_bytes(scan->form, &scan->graph, scan->graph.ids[i]);
+
+		if (key.length > room - (Size) (place - rows->bytes))
+			return false;
+		if (key.length > 0)
+			memcpy(place, key.bytes, key.length);
+		place += key.length;
+		rows->lengths[i] = key.length;
+		rows->ids[i] = (int64) i;
+	}
+	return true;
+}
+
+/* Copy the rows of the run at hand into the share; false when they do not fit. */
 static bool
 copy_inline(const EmogiScan *scan, EmogiShare *share)
 {
 	const EmogiResultColumn *columns = scan->function->columns;
 	const uint64 n = scan->graph.nvertices;
-	EmogiGraph	graph;
-	EmogiResult result;
+	Inline		rows = {0};
+	Size		used;
 
-	if (scan->graph.dictionary != NULL || n > INLINE_BYTES || lay_out(share, columns, n, &graph, &result) > INLINE_BYTES)
+	if (n > INLINE_BYTES || (used = lay_out(share, columns, n, &rows)) > INLINE_BYTES)
 		return false;
-	memcpy((int64 *) graph.ids, scan->graph.ids, n * sizeof *graph.ids);
 	for (int i = 0; columns[i].name != NULL; i++)
-		memcpy(result.columns[i].any, scan->result.columns[i].any, n * emogi_algorithm_column_bytes(columns[i].type));
+		memcpy(rows.result.columns[i].any, scan->result.columns[i].any, n * emogi_algorithm_column_bytes(columns[i].type));
+	if (scan->form->coder.key.class != EMOGI_KEY_INTEGER)
+		return copy_keys(scan, &rows, INLINE_BYTES - used);
+	memcpy(rows.ids, scan->graph.ids, n * sizeof *rows.ids);
 	return true;
 }
 
@@ -189,6 +224,29 @@ remember(int holding)
 	MemoryContextSwitchTo(old);
 }
 
+/* Take rows that follow the share. Keys that are no integers are read as those of a walk are: their ids are places. */
+static void
+take_inline(EmogiScan *scan, EmogiShare *share)
+{
+	const uint64 n = scan->graph.nvertices;
+	Inline		rows = {0};
+	EmogiKeyBytes *keys;
+
+	(void) lay_out(share, scan->function->columns, n, &rows);
+	scan->graph = (EmogiGraph) {.nvertices = n,.ids = rows.ids};
+	scan->result = rows.result;
+	if (share->key.class == EMOGI_KEY_INTEGER)
+		return;
+	keys = palloc(Max(n, 1) * sizeof *keys);
+	for (uint64 i = 0; i < n; i++)
+	{
+		keys[i] = (EmogiKeyBytes) {rows.bytes, rows.lengths[i]};
+		rows.bytes += rows.lengths[i];
+	}
+	scan->form->keys = keys;
+	scan->form->nkeys = n;
+}
+
 /* Get ready, in a worker, to read rows of the leader's result. */
 void
 emogi_share_join(CustomScanState *node, shm_toc *toc, void *memory)
@@ -217,7 +275,7 @@ emogi_share_join(CustomScanState *node, shm_toc *toc, void *memory)
 	scan->ranges = share->ranges;
 	scan->is_inline = share->is_inline;
 	if (share->is_inline)
-		(void) lay_out(share, scan->function->columns, scan->graph.nvertices, &scan->graph, &scan->result);
+		take_inline(scan, share);
 }
 
 /* End the sharing in a worker. */

@@ -37,6 +37,8 @@ describe(void *arg, EmogiCall *call, EmogiForm *form)
 
 	scan->form = form;
 	emogi_inputs_find_values(scan);
+	if (scan->ranges.excludes || scan->ranges.nlisted > 0)
+		return NULL;
 	memcpy(wanted.ranges, scan->ranges.of, sizeof wanted.ranges);
 	if (!scan->summarize(scan, &wanted))
 		return NULL;

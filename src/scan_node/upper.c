@@ -6,7 +6,8 @@
  *   SELECT vertex, rank FROM emogi_pagerank('edges') ORDER BY rank DESC LIMIT 20        EmogiScan of the first rows
  *
  * All conditions on the rows must be ones that the scan sees to itself. Aggregates are PostgreSQL's own count, min, max, sum and avg of
- * columns as they are, without FILTER, DISTINCT or ORDER BY; groups are of one column that is a level, or names a vertex.
+ * columns as they are, without FILTER, DISTINCT or ORDER BY; groups are of one column that is a level, or names a vertex. Vertices are compared
+ * by their numbers: text of keys that have the same order where an order is wanted, and of keys that differ in their text where groups are.
  */
 #include "postgres.h"
 
@@ -20,6 +21,7 @@
 #include "optimizer/planner.h"
 #include "optimizer/tlist.h"
 #include "parser/parsetree.h"
+#include "utils/lsyscache.h"
 #include "utils/selfuncs.h"
 #include "utils/typcache.h"
 
@@ -79,11 +81,29 @@ is_of_vertices(const Input *input, int place)
 	return place == 0 || column_at(input, place)->type == EMOGI_VERTEX;
 }
 
-/* Are vertex numbers in the order that a type of vertices has by itself? */
+/*
+ * Are vertex numbers in the order of a type of vertices, with a collation if it has any? *order gets the collation that the call must be checked
+ * for when it is made; it stays as it is where the type has none. False if that is another than *order was.
+ */
 static bool
-has_order_of_numbers(Oid type)
+has_order_of_numbers(PlannerInfo *root, const Input *input, Oid type, Oid collation, Oid *order)
 {
-	return type == INT8OID || type == UUIDOID;
+	EmogiKeyType key;
+
+	if (type == INT8OID || type == UUIDOID)
+		return true;
+	if (type != TEXTOID || !OidIsValid(collation) || (OidIsValid(*order) && *order != collation) ||
+		!emogi_call_expr_plan_keys(root, input->call, input->function->algorithm, &key) || !emogi_form_orders(&key, type, collation))
+		return false;
+	*order = collation;
+	return true;
+}
+
+/* Make the list of the collation that a plan's rows depend on, as it stands among the lists of a scan. */
+static List *
+order_list(Oid order)
+{
+	return OidIsValid(order) ? list_make1_oid(order) : NIL;
 }
 
 /* ---- aggregates ---- */
@@ -91,19 +111,42 @@ has_order_of_numbers(Oid type)
 /* What is wanted of the input. */
 typedef struct Wanted
 {
+	PlannerInfo *root;
 	const Input *input;
 	int			place;			/* of the column of groups, 0 = there are none */
 	bool		counts_groups;	/* and no group has a row */
-	Oid			keyed;			/* relation on the type of whose keys this depends; InvalidOid = none */
+	bool		distinguishes;	/* this depends on the type of keys: those that differ must have different text */
+	Oid			order;			/* collation whose order vertex numbers must have; InvalidOid = none */
 	List	   *tlist;			/* TargetEntry: that column, and aggregates, each once */
 	List	   *outputs;		/* [tlist] integer lists: EmogiOutput, place */
 } Wanted;
 
-/* Can rows be grouped by a column of this type? Keys that differ may yet be equal as text of another collation. */
+/*
+ * Are there as many values of a column of vertices as vertices? Text forms of different keys may be equal, such as those of floats, which depend on
+ * extra_float_digits, and so may texts under a collation.
+ */
 static bool
-makes_groups(const Input *input, int place, Oid type)
+has_distinct_vertices(Wanted *wanted, const Node *column)
 {
-	return column_at(input, place)->type == EMOGI_INT32 || (is_of_vertices(input, place) && has_order_of_numbers(type));
+	const Oid	collation = exprCollation(column);
+	EmogiKeyType key;
+
+	if (exprType(column) != TEXTOID)
+		return true;
+	if (!OidIsValid(collation) || !get_collation_isdeterministic(collation) ||
+		!emogi_call_expr_plan_keys(wanted->root, wanted->input->call, wanted->input->function->algorithm, &key) ||
+		!emogi_form_distinguishes(&key, TEXTOID))
+		return false;
+	wanted->distinguishes = true;
+	return true;
+}
+
+/* Can rows be grouped by a column? Those that are equal by its type's own equality must be of one vertex. */
+static bool
+makes_groups(Wanted *wanted, int place, const Node *column)
+{
+	return column_at(wanted->input, place)->type == EMOGI_INT32 ||
+		(is_of_vertices(wanted->input, place) && has_distinct_vertices(wanted, column));
 }
 
 /* Have all rows be grouped by a column whose distinct values are counted; false where there are other groups. */
@@ -116,26 +159,7 @@ count_groups(Wanted *wanted, const Node *node, int place)
 		return false;
 	wanted->place = place;
 	wanted->counts_groups = true;
-	return makes_groups(wanted->input, place, exprType(argument));
-}
-
-/*
- * Are there as many values of `vertex` as vertices? Text forms of different keys may be equal, such as those of floats, which depend on
- * extra_float_digits.
- */
-static bool
-has_distinct_vertices(Wanted *wanted, const Aggref *aggregate)
-{
-	const Node *argument = (const Node *) linitial_node(TargetEntry, aggregate->args)->expr;
-	EmogiSource source;
-
-	if (exprType(argument) != TEXTOID)
-		return true;
-	if (!emogi_call_expr_source(wanted->input->call, wanted->input->function->algorithm, &source))
-		return false;
-	wanted->keyed = source.relid;
-	return OidIsValid(source.key.type) &&
-		(source.key.class == EMOGI_KEY_INTEGER || source.key.type == TEXTOID || source.key.type == UUIDOID);
+	return makes_groups(wanted, place, argument);
 }
 
 /* Are all aggregates such as there are where groups are only counted? */
@@ -150,6 +174,21 @@ is_consistent(const Wanted *wanted)
 	return true;
 }
 
+/* Does an aggregate come to the same over vertex numbers as over the vertices themselves? */
+static bool
+is_of_numbers(Wanted *wanted, const Aggref *aggregate, EmogiOutput output)
+{
+	const Node *argument;
+
+	if (aggregate->args == NIL)
+		return true;
+	argument = (const Node *) linitial_node(TargetEntry, aggregate->args)->expr;
+	if (output == EMOGI_OUTPUT_COUNT && aggregate->aggdistinct != NIL)
+		return has_distinct_vertices(wanted, argument);
+	return (output != EMOGI_OUTPUT_MIN && output != EMOGI_OUTPUT_MAX) || exprType(argument) != TEXTOID ||
+		has_order_of_numbers(wanted->root, wanted->input, TEXTOID, aggregate->inputcollid, &wanted->order);
+}
+
 /* Add the column of groups or an aggregate to what is wanted; false when it is something else. */
 static bool
 add_output(Wanted *wanted, Node *node)
@@ -162,7 +201,7 @@ add_output(Wanted *wanted, Node *node)
 		return false;
 	if (output == EMOGI_OUTPUT_GROUPS && !count_groups(wanted, node, place))
 		return false;
-	if (output == EMOGI_OUTPUT_COUNT && ((const Aggref *) node)->aggdistinct != NIL && !has_distinct_vertices(wanted, (const Aggref *) node))
+	if (IsA(node, Aggref) && !is_of_numbers(wanted, (const Aggref *) node, output))
 		return false;
 	if (tlist_member((Expr *) node, wanted->tlist) != NULL)
 		return true;
@@ -196,8 +235,7 @@ find_group(PlannerInfo *root, const Input *input, List *clauses, Wanted *wanted,
 	wanted->place = Max(emogi_outputs_place(input->rel, (Node *) *var), 0);
 	if (wanted->place == 0)
 		return false;
-	/* rows that are equal by the type's own equality are of one vertex */
-	return makes_groups(input, wanted->place, (*var)->vartype);
+	return makes_groups(wanted, wanted->place, (const Node *) *var);
 }
 
 /* Make the plan of a path of aggregates. */
@@ -208,7 +246,7 @@ plan_aggregate(PlannerInfo *root, RelOptInfo *rel, CustomPath *path, List *tlist
 	CustomScan *scan = emogi_plan_make(root, input, input->baserestrictinfo);
 
 	scan->custom_scan_tlist = lsecond(path->custom_private);
-	scan->custom_private = lappend(lappend(scan->custom_private, NIL), lthird(path->custom_private));
+	scan->custom_private = lappend(lappend(scan->custom_private, list_nth(path->custom_private, 4)), lthird(path->custom_private));
 	scan->scan.plan.targetlist = tlist;
 	scan->scan.plan.qual = copyObject(lfourth(path->custom_private));
 	scan->methods = &emogi_aggregate_methods;
@@ -217,13 +255,16 @@ plan_aggregate(PlannerInfo *root, RelOptInfo *rel, CustomPath *path, List *tlist
 
 static const CustomPathMethods aggregate_methods = {.CustomName = "EmogiAggregate",.PlanCustomPath = plan_aggregate};
 
-/* Set the order in which groups come. */
+/* Set the order in which groups come, if there is one. */
 static void
-set_order(PlannerInfo *root, const Input *input, const Var *var, Path *path)
+set_order(PlannerInfo *root, Wanted *wanted, const Var *var, Path *path)
 {
+	const Input *input = wanted->input;
 	const TypeCacheEntry *order = lookup_type_cache(var->vartype, TYPECACHE_LT_OPR);
 
-	if (OidIsValid(order->lt_opr))
+	if (OidIsValid(order->lt_opr) &&
+		(column_at(input, wanted->place)->type == EMOGI_INT32 ||
+		 has_order_of_numbers(root, input, var->vartype, var->varcollid, &wanted->order)))
 		path->pathkeys = emogi_compat_pathkeys(root, (Expr *) copyObject(var), order->lt_opr, input->rel->relids);
 }
 
@@ -232,15 +273,13 @@ static void
 add_aggregate_path(PlannerInfo *root, const Input *input, RelOptInfo *output, PathTarget *target, List *clauses, List *having)
 {
 	CustomPath *path = makeNode(CustomPath);
-	Wanted		wanted = {input};
+	Wanted		wanted = {.root = root,.input = input};
 	double		ngroups = 1;
 	Var		   *var;
 
 	if (!find_group(root, input, clauses, &wanted, &var) || !add_outputs(&wanted, (Node *) target->exprs) ||
 		!add_outputs(&wanted, (Node *) having) || !is_consistent(&wanted))
 		return;
-	if (OidIsValid(wanted.keyed))
-		root->glob->relationOids = list_append_unique_oid(root->glob->relationOids, wanted.keyed);
 	if (var != NULL)
 		ngroups = estimate_num_groups(root, list_make1(var), input->rel->rows, NULL, NULL);
 	path->path.pathtype = T_CustomScan;
@@ -250,9 +289,10 @@ add_aggregate_path(PlannerInfo *root, const Input *input, RelOptInfo *output, Pa
 	path->path.startup_cost = input->call_cost + input->rel->tuples * VERTEX_COST * (1 + list_length(wanted.outputs));
 	path->path.total_cost = path->path.startup_cost + ngroups * cpu_tuple_cost + target->cost.startup + ngroups * target->cost.per_tuple;
 	if (var != NULL)
-		set_order(root, input, var, &path->path);
+		set_order(root, &wanted, var, &path->path);
 	path->flags = emogi_compat_projects();
-	path->custom_private = list_make4(input->rel, wanted.tlist, lcons(list_make1_int(wanted.place), wanted.outputs), having);
+	path->custom_private = list_make5(input->rel, wanted.tlist, lcons(list_make2_int(wanted.place, wanted.distinguishes), wanted.outputs), having,
+									  order_list(wanted.order));
 	path->methods = &aggregate_methods;
 	add_path(output, &path->path);
 }
@@ -287,16 +327,16 @@ plan_first(PlannerInfo *root, RelOptInfo *rel, CustomPath *path, List *tlist, Li
 	emogi_plan_add_columns(input->relid, (Node *) path->path.pathtarget->exprs, &scan->custom_scan_tlist, &columns);
 	emogi_plan_add_columns(input->relid, (Node *) tlist, &scan->custom_scan_tlist, &columns);
 	lfirst(list_nth_cell(scan->custom_private, EMOGI_PLAN_COLUMNS)) = columns;
-	scan->custom_private = lappend(lappend(scan->custom_private, NIL), lsecond(path->custom_private));
+	scan->custom_private = lappend(lappend(scan->custom_private, lthird(path->custom_private)), lsecond(path->custom_private));
 	scan->scan.plan.targetlist = tlist;
 	return &scan->scan.plan;
 }
 
 static const CustomPathMethods first_methods = {.CustomName = "EmogiScan",.PlanCustomPath = plan_first};
 
-/* Find the column of the input that a pathkey is about: its place, -1 when it is about something else. */
+/* Find the column of the input that a pathkey is about: its place, -1 when it is about something else. order: as has_order_of_numbers has it. */
 static int
-place_of_key(const Input *input, const PathKey *key)
+place_of_key(PlannerInfo *root, const Input *input, const PathKey *key, Oid *order)
 {
 	ListCell   *cell;
 
@@ -306,14 +346,15 @@ place_of_key(const Input *input, const PathKey *key)
 		int			place = emogi_outputs_place(input->rel, expression);
 
 		if (place >= 0 && key->pk_opfamily == lookup_type_cache(exprType(expression), TYPECACHE_BTREE_OPFAMILY)->btree_opf)
-			return is_of_vertices(input, place) && !has_order_of_numbers(exprType(expression)) ? -1 : place;
+			return !is_of_vertices(input, place) ||
+				has_order_of_numbers(root, input, exprType(expression), key->pk_eclass->ec_collation, order) ? place : -1;
 	}
 	return -1;
 }
 
-/* Write down the order that is wanted, and how many rows; NIL when the input cannot be picked by it. */
+/* Write down the order that is wanted, and how many rows; NIL when the input cannot be picked by it. *order: the collation that it depends on. */
 static List *
-describe_order(const PlannerInfo *root, const Input *input)
+describe_order(PlannerInfo *root, const Input *input, Oid *order)
 {
 	List	   *spec = list_make1_int((int) root->limit_tuples);
 	ListCell   *cell;
@@ -323,7 +364,7 @@ describe_order(const PlannerInfo *root, const Input *input)
 	foreach(cell, root->sort_pathkeys)
 	{
 		const PathKey *key = lfirst_node(PathKey, cell);
-		int			place = place_of_key(input, key);
+		int			place = place_of_key(root, input, key, order);
 
 		if (place < 0)
 			return NIL;
@@ -348,11 +389,12 @@ add_first(PlannerInfo *root, const Input *input, RelOptInfo *output)
 	const Query *query = root->parse;
 	CustomPath *path;
 	List	   *spec;
+	Oid			order = InvalidOid;
 
 	if (root->limit_tuples < 1 || root->limit_tuples > MOST_PICKED || !is_constant(query->limitCount) ||
 		!is_constant(query->limitOffset) || query->limitOption == LIMIT_OPTION_WITH_TIES || root->sort_pathkeys == NIL)
 		return;
-	spec = describe_order(root, input);
+	spec = describe_order(root, input, &order);
 	if (spec == NIL)
 		return;
 	path = makeNode(CustomPath);
@@ -365,7 +407,7 @@ add_first(PlannerInfo *root, const Input *input, RelOptInfo *output)
 		path->path.rows * log2(path->path.rows + 1) * cpu_operator_cost;
 	path->path.total_cost = path->path.startup_cost + path->path.rows * (EMOGI_ROW_COST + path->path.pathtarget->cost.per_tuple);
 	path->flags = emogi_compat_projects();
-	path->custom_private = list_make2(input->rel, spec);
+	path->custom_private = list_make3(input->rel, spec, order_list(order));
 	path->methods = &first_methods;
 	add_path(output, &path->path);
 }

@@ -48,6 +48,8 @@ SELECT count(DISTINCT component) FROM emogi_cc('flights');
 INSERT INTO flights VALUES (4, 1);
 SELECT vertex, component FROM emogi_cc('flights') WHERE vertex IN (2, 3, 6);
 
+SELECT vertex FROM emogi_cc('flights') WHERE component = 1;
+
 SELECT source, edges, live_bytes > 0 AS follows_its_table
 FROM emogi_graphs WHERE source = 'follows' AND state = 'ready' ORDER BY built_at DESC LIMIT 1;
 

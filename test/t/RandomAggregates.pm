@@ -234,7 +234,16 @@ sub is_compared
 	return 0 if grep { /NULL/ } @values;    # then PostgreSQL sees that there is no row
 	return 1 if $type =~ /[lnf]/;
 	return $op eq '=' && $keys =~ /[biu]/ if $type eq 'v' || $keys eq 'u';
+	return $op eq '=' if $keys =~ /[tc]/;
 	return $keys =~ /[bi]/;
+}
+
+# Does the planner know the type of the keys of a call's graph?
+sub knows_keys
+{
+	my ($call) = @_;
+
+	return $call->{graph}{keys} =~ /[biu]/ || $call->{sql} !~ /\('SELECT/;
 }
 
 # Make a condition on one column of a call: ( condition, whether the manual has it become part of the call ).
@@ -247,15 +256,17 @@ sub condition
 	my $op = $type eq 'v' && maybe(0.6) ? '=' : ('<', '<=', '=', '>', '>=', '<', '>=', '>', '<=')[ $round % 9 ];
 	my $array = $type =~ /[vc]/ ? $key_type{$keys} : { l => 'int', n => 'bigint', f => 'float8' }->{$type};
 	my ($value, @list) = map { a_value($type, $call, $name) } 0 .. any(1 .. 4);
-	my $compared = is_compared($type, $keys, $op, $value);
+	my $compared = is_compared($type, $keys, $op, $value) && knows_keys($call);
+	my $listed = $type eq 'c' && knows_keys($call) && !grep { /NULL/ } @list;
 
 	return ("$c <> 0", 1) if $type =~ /[ln]/ && maybe(0.15);
 	return ("$c IN (" . any('1, 2', '1, 2, 3', '3, 2', '0, 1') . ')', 1) if $type eq 'l' && maybe(0.15);
 	return ("$c $op $value", $compared) if maybe(0.45);
 	return ("$value $op $c", $compared) if maybe(0.1);
 	return ("$c BETWEEN $value AND $list[0]", is_compared($type, $keys, '<', $value, $list[0])) if maybe(0.25);
-	return ("$c IN (" . join(', ', @list) . ')', 0) if maybe(0.5);
-	return ("$c = ANY (ARRAY[" . join(', ', @list) . "]::${array}[])", 0) if maybe(0.2);
+	return ("$c IN (" . join(', ', @list) . ')', $listed) if maybe(0.5);
+	return ("$c = ANY (ARRAY[" . join(', ', @list) . "]::${array}[])", $listed) if maybe(0.2);
+	return ("$c <> $value", $type eq 'c' && knows_keys($call) && $value !~ /NULL/) if maybe(0.2);
 	return (any("$c IS NULL", "$c IS NOT NULL", "$c <> $value", "NOT $c = $value", "($c $op $value OR $c = $list[0])", "($c = $value) IS NOT TRUE",
 		$type =~ /[ln]/ ? ("$c % 2 = 0", "$c % 3 = 1") : (), "$c IS DISTINCT FROM $value"), 0);
 }
@@ -267,6 +278,8 @@ sub conditions
 	my $pushed = 1;
 	my @conditions = map { my ($condition, $is_pushed) = condition($call, $alias, @columns); $pushed &&= $is_pushed; $condition } 1 .. any(0, 0, 0, 1, 1, 1, 2, 3);
 
+	# one list, and one value that is none, are seen to
+	$pushed = 0 if 1 < grep { / IN \(| ANY / } @conditions or 1 < grep { / <> / } @conditions;
 	return (@conditions ? " $word " . join(' AND ', @conditions) : '', $pushed);
 }
 
@@ -334,7 +347,7 @@ sub makes_groups
 {
 	my ($call, $column) = @_;
 
-	return $column->[1] eq 'l' || $column->[1] eq 'c' && $call->{graph}{keys} =~ /[biu]/;
+	return $column->[1] eq 'l' || $column->[1] eq 'c' && knows_keys($call);
 }
 
 # Make an aggregate query over one call, with one group.
@@ -369,7 +382,7 @@ sub groups
 		$sql .= ' ORDER BY ' . (@exact && maybe(0.6) ? any(@exact) + 1 . any('', ' DESC') . ', 1' : '1' . any('', ' DESC')) . any('', ' LIMIT 3', ' LIMIT 10 OFFSET 2', ' LIMIT ' . constant('bigint', any(1, 5, 100)));
 	}
 	$computed = 0 if !makes_groups($call, $group) || $sql =~ /HAVING \w+ IS/ || grep { !$_->[2] } @aggregates;
-	return made($sql, \@columns, ordered => $ordered, aim => $computed ? 'EmogiAggregate' : '', rises => $named && makes_groups($call, $group));
+	return made($sql, \@columns, ordered => $ordered, aim => $computed ? 'EmogiAggregate' : '', rises => $named && makes_groups($call, $group) && ($group->[1] eq 'l' || $call->{graph}{keys} =~ /[biu]/));
 }
 
 # Make a query for the distinct values of a column of one call, or for how many there are.
@@ -380,7 +393,7 @@ sub distinct
 	my ($where, $computed) = conditions($call, 'WHERE', '');
 	my $aim = $computed && makes_groups($call, $group) ? 'EmogiAggregate' : '';
 
-	return made("SELECT DISTINCT $group->[0] AS c1 FROM $call->{sql}$where", [ [ '', '=' ] ], aim => $aim, rises => $aim ne '') if maybe(0.5);
+	return made("SELECT DISTINCT $group->[0] AS c1 FROM $call->{sql}$where", [ [ '', '=' ] ], aim => $aim, rises => $aim ne '' && ($group->[1] eq 'l' || $call->{graph}{keys} =~ /[biu]/)) if maybe(0.5);
 	my @columns = ([ "count(DISTINCT $group->[0])", '=' ], maybe(0.3) ? [ 'count(*)', '=' ] : (), maybe(0.1) ? [ "max($group->[0])", '=' ] : ());
 	@columns = ($columns[0]) if $call->{graph}{keys} eq 'u';
 	$aim = '' if $columns[-1][0] =~ /max/;
@@ -421,7 +434,7 @@ sub aggregates_by_row
 sub first_rows
 {
 	my $call = any_call(1);
-	my ($where, $pushed) = conditions($call, 'WHERE', '');
+	my ($where, $pushed) = $call->{graph}{keys} =~ /[biu]/ && maybe(0.06) ? (' WHERE vertex = ' . a_vertex($call->{graph}), 0) : conditions($call, 'WHERE', '');
 	my @names = map { $_->[0] } @{ $call->{columns} };
 	my @rest = @names[ 1 .. $#names ];
 	my @order = maybe(0.15) ? ('vertex') : (maybe(0.3) ? reverse(@rest) : any(@rest), maybe(0.65) ? 'vertex' : ());
@@ -532,6 +545,25 @@ sub membership
 	return $query;
 }
 
+# Make a query for the vertices of components that outer rows name, or vertices of the same call.
+sub members
+{
+	my $function = any('cc', 'cc', 'scc');
+	my $call = call(a_graph($function, maybe(0.7)), $function);
+	my $other = call($call->{name}, any($function, 'cc'));
+	my $key = 'o.' . outer_key($call->{graph}{keys});
+	my ($and) = maybe(0.5) ? conditions($call, 'AND', 'b.') : ('');
+	my $outer = any('o_few', 'o_few', 'o_mid', 'o_none');
+
+	return any(
+		(sub { over_outer("$outer o JOIN $call->{sql} b ON b.component = $key$and", $outer, $call) }) x 2,
+		sub { over_outer("$outer o LEFT JOIN $call->{sql} b ON b.component = $key$and", $outer, $call) },
+		sub { over_outer("$outer o WHERE EXISTS (SELECT FROM $call->{sql} b WHERE b.component = $key$and)", $outer) },
+		sub { over_outer("$outer o JOIN $other->{sql} d ON d.vertex = $key JOIN $call->{sql} b ON b.component = d.component$and", $outer, $call) },
+		sub { made("SELECT o.id AS c1, (SELECT count(*) FROM $call->{sql} b WHERE b.component = $key$and) AS c2 FROM $outer o", [ ([ '', '=' ]) x 2 ]) },
+		sub { made('SELECT ' . select_list(map { [ "b.$_->[0]", '=' ] } @{ $call->{columns} }) . " FROM $call->{sql} b WHERE b.component = (SELECT d.component FROM $other->{sql} d WHERE d.vertex = " . a_vertex($call->{graph}) . ")$and", [ ([ '', '=' ]) x 2 ]) })->();
+}
+
 # Make a query over joined outer rows: the rows where they are not many, or sums of them; call: what b is, if it has columns to ask for.
 sub over_outer
 {
@@ -567,10 +599,10 @@ sub failing
 }
 
 # Make a whole query, of the kind whose turn it is. Some come after a change in the same transaction.
-my %kinds = (sums => \&sums, groups => \&groups, distinct => \&distinct, first => \&first_rows, lateral => \&lateral_sums, joins => \&membership, row => \&aggregates_by_row, filtered => \&filtered,
+my %kinds = (sums => \&sums, groups => \&groups, distinct => \&distinct, first => \&first_rows, lateral => \&lateral_sums, joins => \&membership, members => \&members, row => \&aggregates_by_row, filtered => \&filtered,
 	around => sub { around(any(\&sums, \&groups, \&distinct, (\&first_rows) x 3)->()) }, failing => \&failing);
-my @turns = (qw(sums first groups joins around lateral sums first distinct groups), qw(sums first joins groups lateral failing sums first groups joins),
-	qw(sums first lateral groups first row sums joins distinct around), qw(sums first groups joins first lateral sums filtered distinct lateral));
+my @turns = (qw(sums first groups joins around lateral sums first distinct groups), qw(sums first joins groups members failing sums first groups joins),
+	qw(sums first lateral groups first row sums joins distinct around), qw(sums first groups joins members lateral sums filtered distinct lateral));
 
 sub random_aggregate
 {

@@ -222,6 +222,39 @@ label_components(const EmogiGraph *graph, char **next)
 	return labels;
 }
 
+/* Each component of the new Graph has the members that are listed of the old one with a patch. */
+static void
+check_members(const EmogiGraph *old, const EmogiPatch *patch, const EmogiGraph *new, const EmogiNearComponents *components,
+			  const uint32_t *expected, const char *what)
+{
+	uint32_t   *members = malloc((old->nvertices + 1) * sizeof(*members));
+	uint32_t   *vertices = malloc((new->nvertices + 1) * sizeof(*vertices));
+	uint64_t   *sizes = calloc(new->nvertices + 1, sizeof(*sizes));
+	uint64_t	nwrong = 0;
+
+	if (members == NULL || vertices == NULL || sizes == NULL || !emogi_near_components_link(components->labels, old->nvertices, go_on, members))
+		abort();
+	for (uint64_t v = 0; v < new->nvertices; v++)
+		sizes[expected[v]]++;
+	for (uint64_t v = 0; v < new->nvertices; v += 1 + v / 50)
+	{
+		const uint32_t smallest = emogi_patch_vertex(old, patch, new->ids[v]);
+		uint64_t	count;
+
+		if (expected[v] != v)
+			continue;
+		count = emogi_near_components_list(components, members, smallest, go_on, new->nvertices, vertices);
+		nwrong += count != sizes[v];
+		for (uint64_t i = 0; i < count && i < new->nvertices; i++)
+			nwrong += expected[emogi_graph_vertex(new, emogi_patch_key(old, patch, vertices[i]))] != v;
+		nwrong += sizes[v] > 1 && emogi_near_components_list(components, members, smallest, go_on, sizes[v] - 1, vertices) < sizes[v];
+	}
+	CHECK(nwrong == 0, "%s: %llu members of components", what, (unsigned long long) nwrong);
+	free(members);
+	free(vertices);
+	free(sizes);
+}
+
 /* The components of a Graph that has lost no edge come of those that it had: all of them, and those of single vertices. */
 static void
 check_components(const EmogiGraph *old, const EmogiPatch *patch, const EmogiGraph *new, const char *what)
@@ -250,6 +283,7 @@ check_components(const EmogiGraph *old, const EmogiPatch *patch, const EmogiGrap
 		ndifferent += emogi_patch_key(old, patch, found) != new->ids[expected[v]];
 	}
 	CHECK(ndifferent == 0, "%s: %llu components of single vertices", what, (unsigned long long) ndifferent);
+	check_members(old, patch, new, &components, expected, what);
 	njoined++;
 }
 
