@@ -139,6 +139,7 @@ typedef struct EmogiNearPath
 	double	   *distance;		/* [length], from the source */
 } EmogiNearPath;
 
+extern bool emogi_near_is_enabled(void);
 extern bool emogi_near_may_serve(const EmogiTask *task);
 extern EmogiAlgorithm emogi_near_searching(EmogiAlgorithm algorithm);
 extern bool emogi_near_has_vertex(const EmogiGraph *graph, const EmogiPatch *patch, int64 key);

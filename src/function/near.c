@@ -47,14 +47,20 @@ emogi_near_searching(EmogiAlgorithm algorithm)
 	return algorithm == EMOGI_BFS_TREE ? EMOGI_BFS : EMOGI_SSSP;
 }
 
+/* May the backend search itself, as far as settings say? Then a Graph may be a patched one. */
+bool
+emogi_near_is_enabled(void)
+{
+	return emogi_enable_near && emogi_engine != EMOGI_ENGINE_CUDA && emogi_papers_query().mapping == EMOGI_MAPPING_AUTO;
+}
+
 /* May the backend itself carry out a task? Then its Graph may be a patched one. */
 bool
 emogi_near_may_serve(const EmogiTask *task)
 {
-	const EmogiPapersQuery papers = emogi_papers_query();
 	const bool	answers = emogi_near_search_answers(emogi_algorithm_row(emogi_near_searching(task->query.algorithm)));
 
-	return emogi_enable_near && emogi_engine != EMOGI_ENGINE_CUDA && papers.mapping == EMOGI_MAPPING_AUTO &&
+	return emogi_near_is_enabled() &&
 		(task->query.algorithm == EMOGI_CC || (answers && !task->is_shared) || asks_degrees(task));
 }
 
