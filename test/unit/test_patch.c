@@ -11,12 +11,14 @@
 #include "cpu/path_search.h"
 #include "cpu/ranking.h"
 #include "graph/compare.h"
+#include "graph/patch_grow.h"
 
 #define NHISTORIES 20000
 
 static uint64_t npatched,
 			nunpatched,
 			njoined,
+			ngrown,
 			ncycles,
 			nranked;
 
@@ -304,6 +306,81 @@ check_components(const EmogiGraph *old, const EmogiPatch *patch, const EmogiGrap
 	njoined++;
 }
 
+/* All that leads through a patched Graph leads where the new Graph does. */
+static void
+check_ways(const History *history, const EmogiPatch *patch, const EmogiGraph *new, const char *what)
+{
+	const EmogiGraph *old = &history->graph;
+
+	check_patched_lists(old, patch, new, old->backward.offsets != NULL && new->nvertices > 0, what);
+	check_applied(history, patch, new, what);
+	if (new->nvertices == 0)
+		return;
+	check_patched_search(old, patch, new, EMOGI_BFS, what);
+	if (!has_lengths(history))
+		return;
+	check_patched_search(old, patch, new, EMOGI_SSSP, what);
+	for (int i = 0; old->backward.offsets != NULL && i < (patch->nnew > 0 ? 20 : 1); i++)
+		check_patched_path(old, patch, new, what);	/* ties with new vertices are rare */
+	for (int i = 0; old->backward.offsets != NULL && i < (patch->nnew > 0 ? 4 : 1); i++)
+	{
+		check_patched_cycles(old, patch, new, history->direction == EMOGI_BOTH, what);
+		check_patched_ranking(old, patch, new, what);
+	}
+}
+
+/* Memory of a patch that grows. */
+static void *
+resize_memory(void *arg, void *memory, size_t bytes)
+{
+	if (bytes > 0)
+		return realloc(memory, bytes);
+	free(memory);
+	return NULL;
+}
+
+/* Put the changes in an order in which an edge that goes is there; *held: the Graph's type holds their weights. Gets their number. */
+static uint64_t
+order_changes(const History *history, EmogiEdgeChange *ordered, bool *held)
+{
+	uint64_t	count = 0;
+
+	*held = true;
+	for (uint64_t i = 0; i < history->nchanges; i++)
+		*held &= emogi_weight_is_held(history->graph.weight_type, history->changes[i].weight);
+	for (uint64_t i = 0; i < history->nchanges; i++)
+		if (history->changes[i].times > 0)
+			ordered[count++] = history->changes[i];
+	for (uint64_t i = 0; i < history->nchanges; i++)
+		if (history->changes[i].times < 0)
+			ordered[count++] = history->changes[i];
+	return count;
+}
+
+/* A patch that grows by the changes, some at a time, leads where the new Graph does. */
+static void
+check_growing(const History *history, const EmogiGraph *new, const char *what)
+{
+	EmogiEdgeChange *changes = malloc((history->nchanges + 1) * sizeof(*changes));
+	bool		held;
+	const uint64_t count = order_changes(history, changes, &held);
+	EmogiGrowingPatch growing;
+	bool		grown = true;
+	uint64_t	end;
+
+	emogi_patch_grow_begin(&growing, &history->graph, history->direction, resize_memory, NULL);
+	for (uint64_t i = 0; grown && i < count; i = end)
+	{
+		end = i + 1 + draw(count - i < 20 ? count - i : 20);
+		grown = emogi_patch_grow(&growing, &changes[i], end - i);
+	}
+	CHECK(grown || !held, "%s: a patch does not grow", what);
+	ngrown += grown;
+	if (grown)
+		check_ways(history, &growing.patch, new, what);
+	free(changes);				/* what the patch has is too little to matter */
+}
+
 /* A patch of the changes leads where the new Graph does, or there is a reason why there is none. */
 static void
 check_patch(const History *history, const EmogiGraph *new, const char *what)
@@ -322,23 +399,10 @@ check_patch(const History *history, const EmogiGraph *new, const char *what)
 	}
 	npatched++;
 	CHECK(is_guarded((char *) input.memory + emogi_patch_bytes(&input)), "%s: behind the patch", what);
-	check_patched_lists(old, &patch, new, old->backward.offsets != NULL && new->nvertices > 0, what);
-	check_applied(history, &patch, new, what);
-	if (new->nvertices == 0)
-		return;
-	if (patch.nlosers == 0)
+	if (new->nvertices > 0 && patch.nlosers == 0)
 		check_components(old, &patch, new, what);
-	check_patched_search(old, &patch, new, EMOGI_BFS, what);
-	if (!has_lengths(history))
-		return;
-	check_patched_search(old, &patch, new, EMOGI_SSSP, what);
-	for (int i = 0; old->backward.offsets != NULL && i < (patch.nnew > 0 ? 20 : 1); i++)
-		check_patched_path(old, &patch, new, what);	/* ties with new vertices are rare */
-	for (int i = 0; old->backward.offsets != NULL && i < (patch.nnew > 0 ? 4 : 1); i++)
-	{
-		check_patched_cycles(old, &patch, new, history->direction == EMOGI_BOTH, what);
-		check_patched_ranking(old, &patch, new, what);
-	}
+	check_ways(history, &patch, new, what);
+	check_growing(history, new, what);
 }
 
 /* ---- histories ---- */
@@ -403,6 +467,7 @@ main(int argc, char **argv)
 	CHECK(npatched > 10 * nunpatched, "%llu patches, %llu could not be made", (unsigned long long) npatched,
 		  (unsigned long long) nunpatched);
 	CHECK(njoined * 100 > npatched, "%llu of %llu patches have no losers", (unsigned long long) njoined, (unsigned long long) npatched);
+	CHECK(ngrown * 10 > npatched * 9, "%llu of %llu patches have grown", (unsigned long long) ngrown, (unsigned long long) npatched);
 	CHECK(ncycles > npatched / 2 && nranked > npatched / 2, "%llu cycles and %llu ranked paths of %llu patches", (unsigned long long) ncycles,
 		  (unsigned long long) nranked, (unsigned long long) npatched);
 	close_history(&history);
