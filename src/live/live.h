@@ -13,6 +13,7 @@
 #include "cache/live_state.h"
 #include "edges/edges.h"
 #include "edges/pages.h"
+#include "graph/patch.h"
 
 /* ---- discover.c: which pages a snapshot may see otherwise ---- */
 
@@ -51,10 +52,11 @@ extern void emogi_discover_pages(Relation rel, const EmogiLivePages *pages, uint
 
 /* ---- diff.c: what has changed on them ---- */
 
-/* Changes of edges, in memory of a slot. */
+/* Changes of edges, in memory of a slot, or of the process. */
 typedef struct EmogiChanges
 {
 	EmogiCall  *call;
+	MemoryContext context;		/* NULL = in memory of the call's slot */
 	uint64		count;
 	uint64		room;
 	EmogiEdgeChange *changes;	/* [room]; NULL = none yet */
@@ -62,6 +64,8 @@ typedef struct EmogiChanges
 
 extern bool emogi_diff_pages(const EmogiLiveState *state, const EmogiDiscovery *discoveries, int nleaves, uint64 most,
 							 EmogiChanges *changes);
+extern void emogi_diff_look(EmogiChanges *changes, const EmogiLiveState *state, const EmogiLiveLeaf *known, BlockNumber block, EmogiLook *look);
+extern void emogi_diff_looks(EmogiChanges *changes, bool weighted, const void *before, int nbefore, const EmogiLook *look);
 extern void emogi_diff_net(EmogiChanges *changes);
 extern void emogi_diff_add(EmogiChanges *changes, const EmogiEdgeChange *more, uint64 count);
 extern EmogiWeightedEdge emogi_diff_edge(const void *edges, uint64 i, bool weighted);
@@ -89,6 +93,10 @@ extern void emogi_store_prepare(EmogiCall *call, EmogiLiveState *state, const Em
 extern void emogi_store(EmogiStoring *storing, const EmogiXidSnapshot *base, const EmogiChanges *changes);
 extern EmogiCooRun *emogi_store_runs(EmogiCall *call, const EmogiLiveState *state, uint64 *nruns);
 
+/* ---- own.c: what the own transaction has changed, kept between its calls ---- */
+
+typedef struct EmogiOwnChanges EmogiOwnChanges;
+
 /* ---- refresh.c ---- */
 
 typedef enum EmogiRefreshOutcome
@@ -109,7 +117,18 @@ typedef struct EmogiRefresh
 	uint64		old_position;	/* of the state before */
 	bool		own;			/* a page that was looked at holds changes of the own transaction */
 	bool		newer;			/* the snapshot is the state's base now, or could be: not an older one, nor with own changes */
+	EmogiOwnChanges *own_changes;	/* PRIVATE: they are kept there; NULL = they are not kept */
 } EmogiRefresh;
+
+/* own.c */
+extern EmogiOwnChanges *emogi_own_find(const EmogiLiveState *state, const EmogiXidSnapshot *xids, bool *older);
+extern bool emogi_own_reuse(EmogiOwnChanges *own, const EmogiLiveState *state, EmogiDiscovery *discoveries, int nleaves, uint64 *count);
+extern void emogi_own_take(EmogiOwnChanges *own, const EmogiLiveState *state, const EmogiDiscovery *discoveries, int nleaves,
+						   const EmogiXidSnapshot *xids, EmogiRefresh *refresh);
+extern EmogiOwnChanges *emogi_own_keep(const EmogiLiveState *state, const EmogiDiscovery *discoveries, int nleaves, const EmogiXidSnapshot *xids,
+									   const EmogiRefresh *refresh);
+extern EmogiPatch *emogi_own_patch(EmogiOwnChanges *own, const EmogiCall *call, uint64 graph, const EmogiGraph *shown, EmogiDirection direction,
+								   const EmogiEdgeChange *logged, uint64 nlogged);
 
 extern void emogi_refresh(EmogiCall *call, const EmogiSource *source, const Oid *relids, int nleaves,
 						  const EmogiXidSnapshot *xids, EmogiWeights weights, EmogiLiveState *state, EmogiRefresh *refresh);
