@@ -53,6 +53,7 @@ typedef struct OwnLeaf
 	OwnPage    *pages;			/* [npages], ascending */
 	int			npages;
 	int			room;
+	BlockNumber gone;			/* pages of the state from here on were gone, and are among the changes */
 } OwnLeaf;
 
 /* A patch that has the first changes. */
@@ -284,6 +285,19 @@ are_listed(const OwnLeaf *leaf, const EmogiLooks *looks)
 	return true;
 }
 
+/* Would pages of the state that were gone, and are there again, all be looked at? */
+static bool
+are_new(const OwnLeaf *leaf, const EmogiDiscovery *discovery)
+{
+	const BlockNumber end = Min(discovery->known->nblocks, discovery->nblocks);
+	const EmogiLooks *looks = &discovery->looks;
+	uint64		count = 0;
+
+	for (uint64 i = looks->count; leaf->gone < end && i > 0 && looks->blocks[i - 1] >= leaf->gone; i--)
+		count += looks->blocks[i - 1] < end;
+	return leaf->gone >= end || count == end - leaf->gone;
+}
+
 /* Leave out the pages of a leaf that need no look. */
 static void
 leave_out(const EmogiOwnChanges *own, OwnLeaf *leaf, EmogiDiscovery *discovery)
@@ -319,8 +333,8 @@ emogi_own_reuse(EmogiOwnChanges *own, const EmogiLiveState *state, EmogiDiscover
 	bool		fits = own->nleaves == nleaves && state->pages.nleaves == nleaves;
 
 	for (int i = 0; fits && i < nleaves; i++)
-		fits = discoveries[i].known == &state->pages.leaves[i] && discoveries[i].nblocks >= discoveries[i].known->nblocks &&
-			are_listed(&own->leaves[i], &discoveries[i].looks);
+		fits = discoveries[i].known == &state->pages.leaves[i] && discoveries[i].nblocks >= Min(own->leaves[i].gone, discoveries[i].known->nblocks) &&
+			are_listed(&own->leaves[i], &discoveries[i].looks) && are_new(&own->leaves[i], &discoveries[i]);
 	if (!fits)
 	{
 		drop(own);
@@ -410,7 +424,7 @@ take_leaf(EmogiOwnChanges *own, const EmogiLiveState *state, OwnLeaf *leaf, cons
 		bool		is_new;
 		OwnPage    *page = open_page(own, leaf, &at, block, &is_new);
 
-		if (diffs && is_new)
+		if (diffs && is_new && block < leaf->gone)
 		{
 			emogi_diff_look(&own->changes, state, known, block, look);
 			own->nskipped -= block < known->nblocks ? state->pages.nskipped[known->first + block] : 0;
@@ -480,14 +494,17 @@ emogi_own_keep(const EmogiLiveState *state, const EmogiDiscovery *discoveries, i
 
 	for (int i = 0; fits && i < nleaves; i++)
 	{
-		fits = discoveries[i].known == &state->pages.leaves[i] && discoveries[i].nblocks >= discoveries[i].known->nblocks;
+		fits = discoveries[i].known == &state->pages.leaves[i];
 		npages += discoveries[i].looks.count;
 	}
 	if (!fits || npages > MOST_PAGES)
 		return NULL;
 	own = begin(state, nleaves);
 	for (int i = 0; i < nleaves; i++)
+	{
+		own->leaves[i].gone = discoveries[i].nblocks < discoveries[i].known->nblocks ? discoveries[i].nblocks : InvalidBlockNumber;
 		take_leaf(own, state, &own->leaves[i], &discoveries[i], false);
+	}
 	emogi_diff_add(&own->changes, refresh->changes.changes, refresh->changes.count);
 	sum_up(own, 0);
 	own->nskipped = refresh->nskipped;
