@@ -32,7 +32,9 @@ extern void emogi_values_check_vertex(TupleDesc desc, int column, const EmogiKey
 
 extern void emogi_pairs_check(const char *query, const EmogiKeyType *key);
 extern uint64 emogi_pairs_most(void);
-extern uint32 *emogi_pairs_query(const EmogiGraph *graph, EmogiForm *form, const char *query, uint64 *npairs);
+extern uint32 *emogi_pairs_query(const EmogiGraph *graph, const EmogiPatch *patch, EmogiForm *form, const char *query, uint64 *npairs);
+extern Datum *emogi_pairs_keys(const EmogiGraph *graph, const EmogiPatch *patch, EmogiForm *form, const uint32 *numbers, uint64 npairs);
+extern uint64 emogi_pairs_renumber(const EmogiGraph *graph, EmogiForm *form, const Datum *keys, uint64 npairs, uint32 *numbers);
 
 /* ---- run.c ---- */
 
@@ -82,7 +84,7 @@ typedef struct EmogiTask
 
 extern void emogi_run_wish(const EmogiTask *task, EmogiGraphKey *key);
 extern EmogiCall *emogi_run_open(Oid function, EmogiTask *task, EmogiPatch **patch, EmogiGraph *graph);
-extern void emogi_run_notice_sets(const EmogiTask *task, const EmogiGraph *graph);
+extern void emogi_run_notice_sets(const EmogiTask *task, const EmogiPatch *patch, const EmogiGraph *graph);
 extern bool emogi_run_reopen(EmogiCall *call, EmogiTask *task, EmogiGraph *graph);
 extern EmogiCall *emogi_run(Oid function, EmogiTask *task, EmogiGraph *graph, EmogiResult *result);
 extern Datum emogi_run_to_rows(FunctionCallInfo fcinfo, EmogiAlgorithm algorithm, const struct EmogiRowKind *kind);
@@ -164,6 +166,7 @@ typedef struct EmogiPairSearch
 	EmogiCall  *call;
 	const EmogiTask *task;
 	EmogiGraph	graph;			/* the call's */
+	const EmogiPatch *patch;	/* what has changed in it: then the backend alone searches; NULL = nothing */
 	bool		may_search;
 	bool		skips_backend;	/* the last search was longer than those of the backend may be */
 	bool		used_backend;

@@ -40,8 +40,7 @@ void
 emogi_task_pairs_begin(EmogiPairSearch *search, EmogiCall *call, const EmogiTask *task, const EmogiGraph *graph)
 {
 	*search = (EmogiPairSearch) {.call = call,.task = task,.graph = *graph};
-	search->may_search = emogi_enable_near && emogi_engine != EMOGI_ENGINE_CUDA && emogi_papers_query().mapping == EMOGI_MAPPING_AUTO &&
-		graph->backward.offsets != NULL;
+	search->may_search = emogi_near_is_enabled() && graph->backward.offsets != NULL;
 }
 
 /* Get how many searches of one source cost as much as a batch from so many, by hops. */
@@ -103,7 +102,7 @@ find_near(EmogiPairSearch *search, uint32 source, uint32 target, EmogiNearPath *
 
 	if (search->skips_backend)
 		return false;
-	found = emogi_near_path_between(search->call, NULL, &search->graph, source, target, &max, path, &cost);
+	found = emogi_near_path_between(search->call, search->patch, &search->graph, source, target, &max, path, &cost);
 	search->used_backend |= found;
 	cost.nvertices += PAIR_VERTICES;
 	pay(search, &cost);
@@ -167,7 +166,7 @@ emogi_task_pairs_find(EmogiPairSearch *search, uint32 source, uint32 target, Emo
 		return false;
 	if (find_near(search, source, target, &search->near))
 		*path = search->near;
-	else if (!find_far(search, source, target, path))
+	else if (search->patch != NULL || !find_far(search, source, target, path))
 		return false;
 	search->ndone++;
 	return true;
