@@ -6,7 +6,7 @@
  * has the worker run the Query (../call), and returns the Result as rows. task_request.c makes the Task the request that the worker gets.
  * Rows that are not vertices are read by a cursor (cursor.h): of hierarchies in communities.c, which also carries out what returns a number, of
  * pairs and walks in list.c, of trees of searches in search_trees.c, of edges, and of blocks with their vertices, in trees.c, of paths in shortest_path.c; kinds.c says which a function has.
- * near.c carries out what reaches little without the worker, far.c paths by way of a hierarchy, afoot.c what reaches little without a Graph, components.c emogi_cc where there
+ * near.c carries out what reaches little without the worker, near_lists.c a few similarities and distances, far.c paths by way of a hierarchy, afoot.c what reaches little without a Graph, components.c emogi_cc where there
  * was a run before. values.c reads a query of start values or communities, pairs.c one of pairs, whose paths shortest_paths.c finds and reachable.c whether
  * there are any. ranked_paths.c finds many paths of one pair, cycles.c
  * those that end where they begin; path_steps.c keeps the steps of all of these. refusal.c says why a graph has no answer.
@@ -157,6 +157,13 @@ extern bool emogi_near_path(EmogiCall *call, const EmogiTask *task, const EmogiP
 							EmogiNearPath *path);
 extern bool emogi_near_path_between(EmogiCall *call, const EmogiPatch *patch, const EmogiGraph *graph, uint32 source, uint32 target,
 									const EmogiPathCost *max, EmogiNearPath *path, EmogiPathCost *cost);
+
+/* ---- near_lists.c ---- */
+
+#define EMOGI_NEAR_SIMILAR 8	/* vertices whose similarities the backend finds, at most */
+
+extern bool emogi_near_similar(EmogiCall *call, const EmogiTask *task, const EmogiPatch *patch, EmogiGraph *graph, EmogiResult *result);
+extern bool emogi_near_distances(EmogiCall *call, const EmogiTask *task, const EmogiPatch *patch, EmogiGraph *graph, EmogiResult *result);
 
 /* ---- task_pairs.c ---- */
 
