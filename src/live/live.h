@@ -17,6 +17,16 @@
 
 /* ---- discover.c: which pages a snapshot may see otherwise ---- */
 
+/* What the map of a leaf said when its pages were compared before: those of trusted pages were then as the state has them. */
+typedef struct EmogiVouching
+{
+	BlockNumber nblocks;
+	BlockNumber room;			/* for blocks */
+	uint64	   *trusted;		/* [nblocks / 64 + 1] */
+	uint64	   *group_lsn;		/* [groups] */
+	uint64		vacuums;		/* see EmogiLiveLeaf */
+} EmogiVouching;
+
 /* A leaf as it is found. Arrays are palloced. */
 typedef struct EmogiDiscovery
 {
@@ -32,6 +42,7 @@ typedef struct EmogiDiscovery
 	uint64	   *group_lsn;		/* [groups], of its pages */
 	uint64		vacuums;		/* see EmogiLiveLeaf */
 	const EmogiLiveLeaf *known; /* in the state; NULL = it is new there */
+	const EmogiVouching *before;	/* of a call of the own transaction; NULL = there was none, or its snapshot was a newer one */
 	EmogiLooks	looks;			/* of the pages that must be looked at; blocks = NULL: of all */
 	uint64		nby_map;		/* pages that the map vouched for */
 	uint64		nby_lsn;		/* ... their LSN */
@@ -121,6 +132,7 @@ typedef struct EmogiRefresh
 } EmogiRefresh;
 
 /* own.c */
+extern void emogi_own_vouch(const EmogiOwnChanges *own, EmogiDiscovery *discovery, int leaf);
 extern EmogiOwnChanges *emogi_own_find(const EmogiLiveState *state, const EmogiXidSnapshot *xids, bool *older);
 extern bool emogi_own_reuse(EmogiOwnChanges *own, const EmogiLiveState *state, EmogiDiscovery *discoveries, int nleaves, uint64 *count);
 extern void emogi_own_take(EmogiOwnChanges *own, const EmogiLiveState *state, const EmogiDiscovery *discoveries, int nleaves,

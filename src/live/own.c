@@ -50,9 +50,11 @@ typedef struct OwnPage
 
 typedef struct OwnLeaf
 {
+	Oid			relid;
 	OwnPage    *pages;			/* [npages], ascending */
 	int			npages;
 	int			room;
+	EmogiVouching vouching;		/* of the last call */
 	BlockNumber gone;			/* pages of the state from here on were gone, and are among the changes */
 } OwnLeaf;
 
@@ -409,6 +411,40 @@ sum_up(EmogiOwnChanges *own, uint64 first)
 	}
 }
 
+/* Keep what the map says of a leaf: of pages that are as the state has them, once they have been compared (O5). */
+static void
+keep_map(EmogiOwnChanges *own, OwnLeaf *leaf, const EmogiDiscovery *discovery)
+{
+	EmogiVouching *vouching = &leaf->vouching;
+	const BlockNumber nblocks = discovery->nblocks;
+
+	if (nblocks > vouching->room || vouching->trusted == NULL)
+	{
+		vouching->room = nblocks + nblocks / 8 + 64;
+		if (vouching->trusted != NULL)
+		{
+			pfree(vouching->trusted);
+			pfree(vouching->group_lsn);
+		}
+		vouching->trusted = MemoryContextAllocHuge(own->context, (vouching->room / 64 + 1) * sizeof(uint64));
+		vouching->group_lsn = MemoryContextAllocHuge(own->context, (emogi_discover_groups(vouching->room) + 1) * sizeof(uint64));
+	}
+	vouching->nblocks = nblocks;
+	vouching->vacuums = discovery->vacuums;
+	memcpy(vouching->trusted, discovery->map, (nblocks / 64 + 1) * sizeof(uint64));
+	memcpy(vouching->group_lsn, discovery->group_lsn, emogi_discover_groups(nblocks) * sizeof(uint64));
+	for (int i = 0; i < leaf->npages; i++)
+		vouching->trusted[leaf->pages[i].block / 64] &= ~(UINT64CONST(1) << leaf->pages[i].block % 64);
+}
+
+/* Have the pages of a leaf compared with the help of what its map said in the last call. */
+void
+emogi_own_vouch(const EmogiOwnChanges *own, EmogiDiscovery *discovery, int leaf)
+{
+	if (leaf < own->nleaves && discovery->known != NULL && own->leaves[leaf].relid == discovery->relid)
+		discovery->before = &own->leaves[leaf].vouching;
+}
+
 /* Take over the looks at a leaf. diffs: append what has changed, too. */
 static void
 take_leaf(EmogiOwnChanges *own, const EmogiLiveState *state, OwnLeaf *leaf, const EmogiDiscovery *discovery, bool diffs)
@@ -467,6 +503,7 @@ emogi_own_take(EmogiOwnChanges *own, const EmogiLiveState *state, const EmogiDis
 	for (int i = 0; i < nleaves; i++)
 	{
 		take_leaf(own, state, &own->leaves[i], &discoveries[i], true);
+		keep_map(own, &own->leaves[i], &discoveries[i]);
 		npages += own->leaves[i].npages;
 	}
 	sum_up(own, first);
@@ -502,8 +539,10 @@ emogi_own_keep(const EmogiLiveState *state, const EmogiDiscovery *discoveries, i
 	own = begin(state, nleaves);
 	for (int i = 0; i < nleaves; i++)
 	{
+		own->leaves[i].relid = discoveries[i].relid;
 		own->leaves[i].gone = discoveries[i].nblocks < discoveries[i].known->nblocks ? discoveries[i].nblocks : InvalidBlockNumber;
 		take_leaf(own, state, &own->leaves[i], &discoveries[i], false);
+		keep_map(own, &own->leaves[i], &discoveries[i]);
 	}
 	emogi_diff_add(&own->changes, refresh->changes.changes, refresh->changes.count);
 	sum_up(own, 0);

@@ -66,7 +66,8 @@ find_leaf(const EmogiLivePages *pages, const EmogiDiscovery *discovery, int hint
 
 /* Find the pages of all leaves that must be looked at; get their number. */
 static uint64
-discover(const EmogiLiveState *state, const EmogiSource *source, const Oid *relids, int nleaves, uint64 older_than, EmogiDiscovery *discoveries)
+discover(const EmogiLiveState *state, const EmogiSource *source, const Oid *relids, int nleaves, uint64 older_than, const EmogiOwnChanges *own,
+		 EmogiDiscovery *discoveries)
 {
 	uint64		count = 0;
 
@@ -77,6 +78,8 @@ discover(const EmogiLiveState *state, const EmogiSource *source, const Oid *reli
 
 		emogi_discover_map(rel, source, discovery);
 		discovery->known = find_leaf(&state->pages, discovery, i);
+		if (own != NULL)
+			emogi_own_vouch(own, discovery, i);
 		emogi_discover_pages(rel, &state->pages, older_than, discovery);
 		relation_close(rel, NoLock);
 		count += discovery->looks.count;
@@ -283,10 +286,10 @@ emogi_refresh(EmogiCall *call, const EmogiSource *source, const Oid *relids, int
 		return;
 	if (state->dictionary < 0 && source->key.class != EMOGI_KEY_INTEGER)
 		return;					/* of a table that was empty */
-	count = discover(state, source, relids, nleaves, forward ? PG_UINT64_MAX : xids->xmin, discoveries);
+	own = emogi_own_find(state, xids, &older);
+	count = discover(state, source, relids, nleaves, forward ? PG_UINT64_MAX : xids->xmin, own, discoveries);
 	if (is_hopeless(state, discoveries, nleaves))
 		return;
-	own = emogi_own_find(state, xids, &older);
 	if (own != NULL && !emogi_own_reuse(own, state, discoveries, nleaves, &count))
 		own = NULL;
 	if (emogi_faults.live[EMOGI_LIVE_SNAPSHOT])

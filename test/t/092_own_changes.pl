@@ -116,6 +116,7 @@ sub transact
 	{
 		my $kind = draw(12);
 
+		$two->ask('VACUUM own') if !$open && draw(12) == 0;
 		$one->ask(change(0)) if $kind < 5;
 		asks($one, $wrong, $what) if $kind < 7;
 		if ($kind == 7)
