@@ -11,15 +11,15 @@
 #include <stdlib.h>
 
 #include "contract/semirings.h"
-#include "threads/job.h"
+#include "graph/whole_lists.h"
 
 #define PIECE 16384				/* list entries between two looks for a cancel */
 
 /* A vertex on the way. */
 typedef struct Step
 {
-	uint64_t	entry;			/* the next one of its list */
-	uint64_t	end;
+	EmogiListRange list;
+	uint64_t	entry;			/* the next one of it */
 } Step;
 
 struct EmogiCycles
@@ -27,6 +27,10 @@ struct EmogiCycles
 	EmogiJob	job;
 	EmogiError *error;
 	const EmogiGraph *graph;
+	const EmogiPatch *patch;	/* NULL = nothing has changed */
+	uint64_t	nvertices;		/* of both */
+	EmogiWholeLists forward;
+	EmogiWholeLists backward;
 	EmogiPoll	poll;
 	uint32_t	source;
 	bool		both;
@@ -123,16 +127,17 @@ meet(EmogiCycles *cycles, uint32_t vertex, uint32_t hops)
 static bool
 go_level(EmogiCycles *cycles)
 {
-	const EmogiAdjacency *lists = &cycles->graph->backward;
 	const uint64_t end = cycles->nmet;
 
 	for (; cycles->head < end; cycles->head++)
 	{
 		const uint32_t v = cycles->queue[cycles->head];
+		const EmogiListRange list = emogi_whole_list(&cycles->backward, v);
+		const EmogiAdjacency *lists = list.lists;
 
-		if (look(cycles, lists->offsets[v + 1] - lists->offsets[v] + 1))
+		if (look(cycles, list.end - list.first + 1))
 			return false;
-		for (uint64_t e = lists->offsets[v]; e < lists->offsets[v + 1]; e++)
+		for (uint64_t e = list.first; e < list.end; e++)
 			if (emogi_weight(lists->weights, cycles->graph->weight_type, e) < (double) INFINITY &&
 				!meet(cycles, lists->targets[e], cycles->hops[v] + 1))
 				return false;
@@ -146,16 +151,14 @@ go_level(EmogiCycles *cycles)
 static bool
 push_step(EmogiCycles *cycles, uint32_t vertex, double distance)
 {
-	const EmogiAdjacency *lists = &cycles->graph->forward;
-	const uint64_t first = lists->offsets[vertex];
-	const uint64_t end = lists->offsets[vertex + 1];
+	const EmogiListRange list = emogi_whole_list(&cycles->forward, vertex);
 
-	if (look(cycles, end - first + 1) || !reserve_steps(cycles, cycles->nsteps + 1))
+	if (look(cycles, list.end - list.first + 1) || !reserve_steps(cycles, cycles->nsteps + 1))
 		return false;
 	cycles->on_way[vertex] = true;
 	cycles->vertices[cycles->nsteps] = vertex;
 	cycles->distance[cycles->nsteps] = distance;
-	cycles->steps[cycles->nsteps++] = (Step) {first, end};
+	cycles->steps[cycles->nsteps++] = (Step) {list, list.first};
 	return true;
 }
 
@@ -178,26 +181,27 @@ may_enter(const EmogiCycles *cycles, uint32_t vertex)
 {
 	if (cycles->on_way[vertex] || cycles->hops[vertex] == 0 || cycles->nsteps + cycles->hops[vertex] - 1 > cycles->length)
 		return false;
-	return !cycles->both || cycles->nsteps == 1 || cycles->nsteps + 1 < cycles->length || vertex > cycles->vertices[1];
+	return !cycles->both || cycles->nsteps == 1 || cycles->nsteps + 1 < cycles->length ||
+		(vertex != cycles->vertices[1] && !emogi_patch_before(cycles->graph, cycles->patch, vertex, cycles->vertices[1]));
 }
 
 /* Go on along the next entry of the last vertex's list; *closed when a cycle of the length is there. False with the job failed. */
 static bool
 go_on(EmogiCycles *cycles, bool *closed)
 {
-	const EmogiAdjacency *lists = &cycles->graph->forward;
 	const uint64_t last = cycles->nsteps - 1;
 	Step	   *step = &cycles->steps[last];
+	const EmogiAdjacency *lists = step->list.lists;
 	const uint64_t e = step->entry++;
 	double		distance;
 
-	if (e == step->end)
+	if (e == step->list.end)
 	{
 		cycles->on_way[cycles->vertices[last]] = false;
 		cycles->nsteps--;
 		return true;
 	}
-	if (e > lists->offsets[cycles->vertices[last]] && lists->targets[e] == lists->targets[e - 1])
+	if (e > step->list.first && lists->targets[e] == lists->targets[e - 1])
 		return true;			/* one more, that weighs no less */
 	distance = emogi_path_candidate(EMOGI_SSSP, cycles->distance[last], emogi_weight(lists->weights, cycles->graph->weight_type, e));
 	if (!(distance < (double) INFINITY))
@@ -226,9 +230,26 @@ end_job(EmogiCycles *cycles)
 	return (EmogiStatus) cycles->job.status;
 }
 
+/* Take what there is of each vertex, and put the source into the queue. */
+static void
+begin_search(EmogiCycles *cycles)
+{
+	emogi_whole_lists_begin(&cycles->forward, emogi_lists_forward(cycles->graph, cycles->patch), &cycles->job, &cycles->bytes, cycles->most_bytes);
+	emogi_whole_lists_begin(&cycles->backward, emogi_lists_backward(cycles->graph, cycles->patch), &cycles->job, &cycles->bytes, cycles->most_bytes);
+	cycles->bytes = cycles->nvertices * (sizeof *cycles->hops + sizeof *cycles->on_way);
+	if (cycles->bytes <= cycles->most_bytes && emogi_job_may_allocate(&cycles->job))
+		cycles->hops = calloc(cycles->nvertices, sizeof *cycles->hops);
+	if (cycles->hops != NULL && emogi_job_may_allocate(&cycles->job))
+		cycles->on_way = calloc(cycles->nvertices, sizeof *cycles->on_way);
+	if (cycles->on_way == NULL)
+		emogi_job_fail(&cycles->job, EMOGI_NO_MEMORY);
+	else
+		(void) meet(cycles, cycles->source, 1);
+}
+
 EmogiStatus
-emogi_cycles_begin(const EmogiGraph *graph, uint32_t source, uint64_t max_length, bool both, uint64_t most_bytes, EmogiPoll poll,
-				   EmogiCycles **cycles, EmogiControl *control, EmogiError *error)
+emogi_cycles_begin(const EmogiGraph *graph, const EmogiPatch *patch, uint32_t source, uint64_t max_length, bool both, uint64_t most_bytes,
+				   EmogiPoll poll, EmogiCycles **cycles, EmogiControl *control, EmogiError *error)
 {
 	EmogiCycles *made = calloc(1, sizeof *made);
 	EmogiStatus status = EMOGI_OK;
@@ -240,18 +261,10 @@ emogi_cycles_begin(const EmogiGraph *graph, uint32_t source, uint64_t max_length
 		snprintf(error->message, sizeof error->message, "out of memory while searching cycles");
 		return EMOGI_NO_MEMORY;
 	}
-	*made = (EmogiCycles) {.job = {.control = control},.error = error,.graph = graph,.poll = poll,.source = source,.both = both,
-		.max_length = max_length,.most_bytes = most_bytes};
+	*made = (EmogiCycles) {.job = {.control = control},.error = error,.graph = graph,.patch = patch,.poll = poll,.source = source,.both = both,
+		.nvertices = graph->nvertices + (patch != NULL ? patch->nnew : 0),.max_length = max_length,.most_bytes = most_bytes};
 	emogi_job_phase(&made->job, EMOGI_PHASE_RUN, 0);
-	made->bytes = graph->nvertices * (sizeof *made->hops + sizeof *made->on_way);
-	if (made->bytes <= most_bytes && emogi_job_may_allocate(&made->job))
-		made->hops = calloc(graph->nvertices, sizeof *made->hops);
-	if (made->hops != NULL && emogi_job_may_allocate(&made->job))
-		made->on_way = calloc(graph->nvertices, sizeof *made->on_way);
-	if (made->on_way == NULL)
-		emogi_job_fail(&made->job, EMOGI_NO_MEMORY);
-	else
-		(void) meet(made, source, 1);
+	begin_search(made);
 	status = end_job(made);
 	if (status == EMOGI_OK)
 		return status;
@@ -285,6 +298,8 @@ emogi_cycles_free(EmogiCycles *cycles)
 {
 	if (cycles == NULL)
 		return;
+	emogi_whole_lists_end(&cycles->forward);
+	emogi_whole_lists_end(&cycles->backward);
 	free(cycles->hops);
 	free(cycles->on_way);
 	free(cycles->queue);

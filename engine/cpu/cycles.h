@@ -4,7 +4,7 @@
 #ifndef EMOGI_CYCLES_H
 #define EMOGI_CYCLES_H
 
-#include "contract/engine.h"
+#include "graph/patch.h"
 #include "trace_path.h"
 
 /* A search under way: it holds all that it has taken, so that a poll may leave by a jump as long as it is freed then. */
@@ -19,15 +19,16 @@ typedef struct EmogiCycle
 } EmogiCycle;
 
 /*
- * Begin a search. source: < nvertices. graph->backward must be built. max_length: edges of a cycle, at most. both: edges lead either way (EMOGI_BOTH),
+ * Begin a search. source: a vertex of the Graph or of the patch, NULL = nothing has changed. graph->backward must be built. max_length: edges of a cycle, at most. both: edges lead either way (EMOGI_BOTH),
  * so that a cycle of three edges and more comes once, not in either sense, and there are none of two. most_bytes: memory that it may take. poll:
- * NULL = nobody stops it but control->cancel. Returns OK or NO_MEMORY; there is no search then. The Graph, the control and the error stay the caller's.
+ * NULL = nobody stops it but control->cancel. Returns OK or NO_MEMORY; there is no search then. The Graph, the patch, the control and the error
+ * stay the caller's.
  */
-extern EmogiStatus emogi_cycles_begin(const EmogiGraph *graph, uint32_t source, uint64_t max_length, bool both, uint64_t most_bytes, EmogiPoll poll,
-									  EmogiCycles **cycles, EmogiControl *control, EmogiError *error);
+extern EmogiStatus emogi_cycles_begin(const EmogiGraph *graph, const EmogiPatch *patch, uint32_t source, uint64_t max_length, bool both,
+									  uint64_t most_bytes, EmogiPoll poll, EmogiCycles **cycles, EmogiControl *control, EmogiError *error);
 
 /*
- * Find the next cycle, in the order of edges, and of those of as many in that of the vertices from the source on, by their numbers. One over
+ * Find the next cycle, in the order of edges, and of those of as many in that of the vertices from the source on, by their keys. One over
  * parallel edges counts once, with the least weights. Returns OK, CANCELED, or NO_MEMORY; but for OK the search is of no use any more.
  */
 extern EmogiStatus emogi_cycles_next(EmogiCycles *cycles, EmogiCycle *cycle);

@@ -1,7 +1,7 @@
 /*
  * near_order.c: the order of keys for what a search has reached.
  *
- * Numbers ascend with the keys, but for those of a patch, which come after all of the Graph. What is sorted is a few dozen vertices, mostly far
+ * Numbers ascend with the keys, but for those of a patch, which come after all of the Graph, and ascend by themselves unless it has grown. What is sorted is a few dozen vertices, mostly far
  * apart: one pass puts them into buckets by their leading bits, and then most stand where they belong. Where many fall into one bucket they
  * are sorted as integers are.
  */
@@ -85,6 +85,20 @@ merge(const EmogiGraph *graph, const EmogiPatch *patch, uint64_t *sort, uint64_t
 	memcpy(sort, merged, count * sizeof(*sort));
 }
 
+/* Sort vertices of a patch that has grown by their keys; scratch: [count + 1]. */
+static void
+sort_new(const EmogiGraph *graph, const EmogiPatch *patch, uint64_t *sort, uint64_t count, uint64_t *scratch)
+{
+	EmogiControl control = {0};
+	EmogiJob	job = {.control = &control};
+
+	for (uint64_t i = 0; i < count; i++)
+		sort[i] = emogi_patch_rank(patch, (sort[i] >> 32) - graph->nvertices) << 32 | (uint32_t) sort[i];
+	emogi_radix_sort_u64(sort, count, scratch, count + 1, &job);
+	for (uint64_t i = 0; i < count; i++)
+		sort[i] = (graph->nvertices + emogi_patch_new(patch, sort[i] >> 32)) << 32 | (uint32_t) sort[i];
+}
+
 void
 emogi_near_order(const EmogiGraph *graph, const EmogiPatch *patch, uint64_t *sort, uint64_t count)
 {
@@ -98,6 +112,8 @@ emogi_near_order(const EmogiGraph *graph, const EmogiPatch *patch, uint64_t *sor
 		emogi_radix_sort_u64(sort, count, sort + count, count + 1, &job);
 	while (nold > 0 && sort[nold - 1] >> 32 >= graph->nvertices)
 		nold--;
+	if (nold < count && patch->new_order != NULL)
+		sort_new(graph, patch, sort + nold, count - nold, sort + count);
 	if (nold < count)
 		merge(graph, patch, sort, count, nold);
 }

@@ -29,7 +29,7 @@
 static uint64_t
 written_bytes(const EmogiRanking *ranking)
 {
-	const uint64_t all = ranking->graph->nvertices *
+	const uint64_t all = ranking->nvertices *
 		(sizeof *ranking->labels + sizeof *ranking->nodes + (ranking->kept != NULL ? sizeof *ranking->kept : 0));
 	const uint64_t met = ranking->nmet * PAGE_BYTES;
 
@@ -62,7 +62,7 @@ bool
 emogi_ranking_take(EmogiRanking *ranking, void **items, size_t bytes)
 {
 	if (emogi_job_may_allocate(&ranking->job))
-		*items = calloc(ranking->graph->nvertices, bytes);
+		*items = calloc(ranking->nvertices, bytes);
 	if (*items == NULL)
 		emogi_job_fail(&ranking->job, EMOGI_NO_MEMORY);
 	return *items != NULL;
@@ -77,11 +77,21 @@ emogi_ranking_bar(EmogiRanking *ranking, const EmogiRankClass *class, bool barre
 		ranking->nodes[ranking->bans[i].vertex].barred = barred;
 }
 
+/* Does a vertex come before another, by their keys? -1 = any vertex, which comes before all others. */
+static inline bool
+comes_before(const EmogiRanking *ranking, int64_t a, int64_t b)
+{
+	if (a < 0 || b < 0)
+		return a < b;
+	return emogi_patch_before(ranking->graph, ranking->patch, (uint32_t) a, (uint32_t) b);
+}
+
 /* Say where a class stands among those of its path that have the same key: what goes on with a smaller vertex than the path before what leaves it later. */
 static uint64_t
-order_of(const EmogiRankPath *path, const EmogiRankClass *class)
+order_of(const EmogiRanking *ranking, const EmogiRankPath *path, const EmogiRankClass *class)
 {
-	const bool	after = class->at + 1 < path->length && !class->is_open && class->next > path->vertices[class->at + 1];
+	const bool	after = class->at + 1 < path->length && !class->is_open &&
+		comes_before(ranking, path->vertices[class->at + 1], class->next);
 
 	return after ? UINT64_MAX - class->at : class->at;
 }
@@ -139,7 +149,7 @@ stands_before(const EmogiRanking *ranking, uint32_t p, const EmogiRankClass *a, 
 	place = common_length(ranking, p, q);
 	place = place < a->at + UINT64_C(1) ? place : a->at + UINT64_C(1);
 	place = place < b->at + UINT64_C(1) ? place : b->at + UINT64_C(1);
-	return vertex_at(&ranking->paths[p], a, place) < vertex_at(&ranking->paths[q], b, place);
+	return comes_before(ranking, vertex_at(&ranking->paths[p], a, place), vertex_at(&ranking->paths[q], b, place));
 }
 
 /* ---- the heap of lists ---- */
@@ -216,12 +226,12 @@ second_key(const EmogiRanking *ranking)
 
 /* Move the first class of a list, which has become worse, to where it belongs. */
 static void
-move_class(EmogiRankPath *path)
+move_class(const EmogiRanking *ranking, EmogiRankPath *path)
 {
 	EmogiRankClass class = path->classes[path->first];
 	uint64_t	i = path->first;
 
-	class.order = order_of(path, &class);
+	class.order = order_of(ranking, path, &class);
 	for (; i + 1 < path->nclasses && compare_classes(&path->classes[i + 1], &class) < 0; i++)
 		path->classes[i] = path->classes[i + 1];
 	path->classes[i] = class;
@@ -233,14 +243,14 @@ move_class(EmogiRankPath *path)
 static bool
 bound_class(EmogiRanking *ranking, const EmogiRankPath *path, EmogiRankClass *class)
 {
-	const EmogiAdjacency *lists = &ranking->graph->forward;
+	const EmogiListRange list = emogi_ranking_list(ranking, true, path->vertices[class->at]);
+	const EmogiAdjacency *lists = list.lists;
 	const EmogiWeightType type = ranking->graph->weight_type;
-	const uint32_t spur = path->vertices[class->at];
-	const uint64_t first = lists->offsets[spur];
+	const uint64_t first = list.first;
 
 	class->key = (double) INFINITY;
 	emogi_ranking_bar(ranking, class, true);
-	for (uint64_t e = first; e < lists->offsets[spur + 1] && !emogi_ranking_look_within(ranking, e - first); e++)
+	for (uint64_t e = first; e < list.end && !emogi_ranking_look_within(ranking, e - first); e++)
 	{
 		const uint32_t v = lists->targets[e];
 		const double value = emogi_path_candidate(EMOGI_SSSP, path->distance[class->at], emogi_weight(lists->weights, type, e));
@@ -276,7 +286,6 @@ add_ban(EmogiRanking *ranking, const EmogiRankPath *path, EmogiRankClass *class)
 static bool
 split(EmogiRanking *ranking, EmogiRankPath *path, uint32_t bans)
 {
-	const EmogiAdjacency *lists = &ranking->graph->forward;
 	uint64_t	room = 0;
 
 	if (!emogi_ranking_reserve(ranking, (void **) &path->classes, &room, path->length - 1 - path->at, sizeof *path->classes))
@@ -285,14 +294,15 @@ split(EmogiRanking *ranking, EmogiRankPath *path, uint32_t bans)
 	for (uint32_t at = path->at; at + UINT64_C(1) < path->length; at++)
 	{
 		const uint32_t spur = path->vertices[at];
+		const EmogiListRange list = emogi_ranking_list(ranking, true, spur);
 		EmogiRankClass class = {.at = at,.bans = at == path->at ? bans : EMOGI_RANKING_NONE};
 
 		emogi_ranking_spur_node(ranking, spur)->banned = true;
-		if (emogi_ranking_look(ranking, lists->offsets[spur + 1] - lists->offsets[spur] + 1) || !add_ban(ranking, path, &class))
+		if (emogi_ranking_look(ranking, list.end - list.first + 1) || !add_ban(ranking, path, &class))
 			return false;
 		if (!bound_class(ranking, path, &class))
 			continue;
-		class.order = order_of(path, &class);
+		class.order = order_of(ranking, path, &class);
 		path->classes[path->nclasses++] = class;
 	}
 	qsort(path->classes, path->nclasses, sizeof *path->classes, compare_classes);
@@ -332,7 +342,7 @@ static void
 expect_rounding(EmogiRanking *ranking)
 {
 	ranking->is_exact = false;
-	ranking->slack = 1.0 + (double) (ranking->graph->nvertices + 8) * 0x1p-49;
+	ranking->slack = 1.0 + (double) (ranking->nvertices + 8) * 0x1p-49;
 }
 
 /* Put the source alone into the ranking, as the path that all others share their beginning with. */
@@ -409,7 +419,7 @@ find_first(EmogiRanking *ranking, double most)
 	if (outcome == EMOGI_SPUR_NONE)
 		path->first++;
 	else
-		move_class(path);
+		move_class(ranking, path);
 	sift_first(ranking);
 	return true;
 }
@@ -464,8 +474,8 @@ end_job(EmogiRanking *ranking)
 }
 
 EmogiStatus
-emogi_ranking_begin(const EmogiGraph *graph, const EmogiContraction *hierarchy, bool reversed, uint32_t source, uint32_t target, uint64_t most_bytes,
-					EmogiPoll poll, EmogiRanking **ranking, EmogiControl *control, EmogiError *error)
+emogi_ranking_begin(const EmogiGraph *graph, const EmogiPatch *patch, const EmogiContraction *hierarchy, bool reversed, uint32_t source,
+					uint32_t target, uint64_t most_bytes, EmogiPoll poll, EmogiRanking **ranking, EmogiControl *control, EmogiError *error)
 {
 	EmogiRanking *made = calloc(1, sizeof *made);
 	EmogiStatus status = EMOGI_OK;
@@ -477,9 +487,11 @@ emogi_ranking_begin(const EmogiGraph *graph, const EmogiContraction *hierarchy, 
 		snprintf(error->message, sizeof error->message, "out of memory while ranking paths");
 		return EMOGI_NO_MEMORY;
 	}
-	*made = (EmogiRanking) {.job = {.control = control},.error = error,.graph = graph,.poll = poll,.source = source,.target = target,
-		.most_bytes = most_bytes,.made = hierarchy,.reversed = reversed};
+	*made = (EmogiRanking) {.job = {.control = control},.error = error,.graph = graph,.patch = patch,.poll = poll,.source = source,.target = target,
+		.nvertices = graph->nvertices + (patch != NULL ? patch->nnew : 0),.most_bytes = most_bytes,.made = hierarchy,.reversed = reversed};
 	emogi_job_phase(&made->job, EMOGI_PHASE_RUN, 0);
+	emogi_whole_lists_begin(&made->lists[0], emogi_lists_backward(graph, patch), &made->job, &made->bytes, most_bytes);
+	emogi_whole_lists_begin(&made->lists[1], emogi_lists_forward(graph, patch), &made->job, &made->bytes, most_bytes);
 	if (!emogi_ranking_take(made, (void **) &made->labels, sizeof *made->labels) ||
 		!emogi_ranking_take(made, (void **) &made->nodes, sizeof *made->nodes))
 	{
@@ -526,6 +538,8 @@ emogi_ranking_free(EmogiRanking *ranking)
 		return;
 	for (uint32_t i = 0; i < ranking->npaths; i++)
 		free_path(&ranking->paths[i]);
+	emogi_whole_lists_end(&ranking->lists[0]);
+	emogi_whole_lists_end(&ranking->lists[1]);
 	free(ranking->paths);
 	free(ranking->labels);
 	free(ranking->nodes);

@@ -4,8 +4,8 @@
 #ifndef EMOGI_RANKING_H
 #define EMOGI_RANKING_H
 
-#include "contract/engine.h"
 #include "contraction.h"
+#include "graph/patch.h"
 #include "trace_path.h"
 
 /* A ranking under way: it holds all that it has taken, so that a poll may leave by a jump as long as it is freed then. */
@@ -20,17 +20,17 @@ typedef struct EmogiRankedPath
 } EmogiRankedPath;
 
 /*
- * Begin a ranking. source, target: < nvertices. graph->backward must be built. most_bytes: memory that it may take. poll: NULL = nobody
- * stops it but control->cancel. hierarchy: the Graph's contraction hierarchy, with which far paths are found much sooner, NULL = none; reversed: it was made of
- * the Graph that leads the other way. Returns OK or NO_MEMORY; the ranking is NULL then. The Graph, what was made of it, the control and the error stay the
+ * Begin a ranking. source, target: vertices of the Graph or of the patch, NULL = nothing has changed. graph->backward must be built. most_bytes: memory that it may take. poll: NULL = nobody
+ * stops it but control->cancel. hierarchy: the Graph's contraction hierarchy, with which far paths are found much sooner, NULL = none, and there is none of a patched one; reversed: it was made of
+ * the Graph that leads the other way. Returns OK or NO_MEMORY; the ranking is NULL then. The Graph, the patch, what was made of it, the control and the error stay the
  * caller's, and there.
  */
-extern EmogiStatus emogi_ranking_begin(const EmogiGraph *graph, const EmogiContraction *hierarchy, bool reversed, uint32_t source, uint32_t target,
-									   uint64_t most_bytes, EmogiPoll poll, EmogiRanking **ranking, EmogiControl *control, EmogiError *error);
+extern EmogiStatus emogi_ranking_begin(const EmogiGraph *graph, const EmogiPatch *patch, const EmogiContraction *hierarchy, bool reversed,
+									   uint32_t source, uint32_t target, uint64_t most_bytes, EmogiPoll poll, EmogiRanking **ranking, EmogiControl *control, EmogiError *error);
 
 /*
  * Find the next path, in the order of distance, and of those of equal distance in that of the vertices from the source on, by their
- * numbers. One over parallel edges counts once, with the least weight. most: paths that are farther are not looked for; it may only become less.
+ * keys. One over parallel edges counts once, with the least weight. most: paths that are farther are not looked for; it may only become less.
  * Returns OK, CANCELED, or NO_MEMORY, also for more memory than is allowed; but for OK the ranking is of no use any more.
  */
 extern EmogiStatus emogi_ranking_next(EmogiRanking *ranking, double most, EmogiRankedPath *path);

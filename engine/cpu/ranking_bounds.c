@@ -65,18 +65,18 @@ static bool
 settle_end(EmogiRanking *ranking, bool forward)
 {
 	const EmogiRankEntry entry = emogi_ranking_pop(forward ? &ranking->forward : &ranking->backward);
-	const EmogiAdjacency *lists = forward ? &ranking->graph->forward : &ranking->graph->backward;
+	const EmogiListRange list = emogi_ranking_list(ranking, forward, entry.vertex);
+	const EmogiAdjacency *lists = list.lists;
 	const EmogiWeightType type = ranking->graph->weight_type;
 	const EmogiRankLabels *labels = &ranking->labels[entry.vertex];
-	const uint64_t end = lists->offsets[entry.vertex + 1];
 
 	if ((forward ? labels->forward : labels->backward) != emogi_ranking_bits(entry.value))
 		return true;
 	if (forward && entry.vertex == ranking->target)
 		return true;			/* no path goes on from there */
-	if (emogi_ranking_look(ranking, end - lists->offsets[entry.vertex]))
+	if (emogi_ranking_look(ranking, list.end - list.first))
 		return false;
-	for (uint64_t e = lists->offsets[entry.vertex]; e < end; e++)
+	for (uint64_t e = list.first; e < list.end; e++)
 	{
 		const double weight = emogi_weight(lists->weights, type, e);
 
@@ -182,9 +182,9 @@ static bool
 settle(EmogiRanking *ranking)
 {
 	const EmogiRankEntry entry = emogi_ranking_pop(&ranking->backward);
-	const EmogiAdjacency *lists = &ranking->graph->backward;
+	const EmogiListRange list = emogi_ranking_list(ranking, false, entry.vertex);
+	const EmogiAdjacency *lists = list.lists;
 	const EmogiWeightType type = ranking->graph->weight_type;
-	const uint64_t end = lists->offsets[entry.vertex + 1];
 	const double key = emogi_ranking_add(entry.value, bound_from_source(ranking, entry.vertex));
 
 	if (ranking->labels[entry.vertex].backward == emogi_ranking_bits(entry.value) && key < (double) INFINITY)
@@ -196,9 +196,9 @@ settle(EmogiRanking *ranking)
 			look_ahead(ranking);
 			return true;
 		}
-		if (emogi_ranking_look(ranking, end - lists->offsets[entry.vertex] + 1))
+		if (emogi_ranking_look(ranking, list.end - list.first + 1))
 			return false;
-		for (uint64_t e = lists->offsets[entry.vertex]; e < end; e++)
+		for (uint64_t e = list.first; e < list.end; e++)
 		{
 			const double weight = emogi_weight(lists->weights, type, e);
 

@@ -10,8 +10,8 @@
 
 #include "contract/semirings.h"
 #include "contraction.h"
+#include "graph/whole_lists.h"
 #include "ranking.h"
-#include "threads/job.h"
 
 #define EMOGI_RANKING_NONE UINT32_C(0xFFFFFFFF)
 
@@ -97,6 +97,9 @@ struct EmogiRanking
 	EmogiJob	job;
 	EmogiError *error;
 	const EmogiGraph *graph;
+	const EmogiPatch *patch;	/* NULL = nothing has changed */
+	uint64_t	nvertices;		/* of both */
+	EmogiWholeLists lists[2];	/* backward, forward */
 	EmogiPoll	poll;
 	uint32_t	source;
 	uint32_t	target;
@@ -304,6 +307,13 @@ emogi_ranking_look_within(EmogiRanking *ranking, uint64_t nwalked)
 	if (nwalked % 65536 == 65535 && ranking->poll != NULL && ranking->poll())
 		emogi_job_fail(&ranking->job, EMOGI_CANCELED);
 	return ranking->job.status != EMOGI_OK;
+}
+
+/* Get the list of a vertex; an empty one, with the job failed, without memory. */
+static inline EmogiListRange
+emogi_ranking_list(EmogiRanking *ranking, bool forward, uint32_t vertex)
+{
+	return emogi_whole_list(&ranking->lists[forward], vertex);
 }
 
 /* Is an entry of a list one more to the same vertex as the one before? It then weighs no less. */

@@ -81,10 +81,11 @@ offer(EmogiRanking *ranking, uint32_t vertex, double value, double *length)
 static bool
 walk(EmogiRanking *ranking, uint32_t vertex, double value, bool is_spur, double *length)
 {
-	const EmogiAdjacency *lists = &ranking->graph->forward;
+	const EmogiListRange list = emogi_ranking_list(ranking, true, vertex);
+	const EmogiAdjacency *lists = list.lists;
 	const EmogiWeightType type = ranking->graph->weight_type;
-	const uint64_t first = lists->offsets[vertex];
-	const uint64_t end = lists->offsets[vertex + 1];
+	const uint64_t first = list.first;
+	const uint64_t end = list.end;
 
 	if (emogi_ranking_look(ranking, end - first + 1))
 		return false;
@@ -193,7 +194,6 @@ note_latest(EmogiRanking *ranking, uint32_t vertex, double latest, bool keep)
 static bool
 find_latest(EmogiRanking *ranking, double length, bool keep)
 {
-	const EmogiAdjacency *lists = &ranking->graph->backward;
 	const EmogiWeightType type = ranking->graph->weight_type;
 
 	ranking->queue.count = 0;
@@ -202,8 +202,10 @@ find_latest(EmogiRanking *ranking, double length, bool keep)
 	while (ranking->queue.count > 0)
 	{
 		const EmogiRankEntry entry = emogi_ranking_pop(&ranking->queue);
-		const uint64_t first = lists->offsets[entry.vertex];
-		const uint64_t end = lists->offsets[entry.vertex + 1];
+		const EmogiListRange list = emogi_ranking_list(ranking, false, entry.vertex);
+		const EmogiAdjacency *lists = list.lists;
+		const uint64_t first = list.first;
+		const uint64_t end = list.end;
 
 		if (-entry.key != emogi_ranking_spur_node(ranking, entry.vertex)->latest)
 			continue;
@@ -247,13 +249,13 @@ is_in_time(EmogiRanking *ranking, Clock clock, uint32_t vertex, double value, do
 static bool
 push_step(EmogiRanking *ranking, uint32_t vertex, double value)
 {
-	const EmogiAdjacency *lists = &ranking->graph->forward;
+	const EmogiListRange list = emogi_ranking_list(ranking, true, vertex);
 
-	if (emogi_ranking_look(ranking, lists->offsets[vertex + 1] - lists->offsets[vertex] + 1) ||
+	if (emogi_ranking_look(ranking, list.end - list.first + 1) ||
 		!emogi_ranking_reserve(ranking, (void **) &ranking->steps, &ranking->steps_room, ranking->nsteps + 1, sizeof *ranking->steps))
 		return false;
 	emogi_ranking_spur_node(ranking, vertex)->on_path = true;
-	ranking->steps[ranking->nsteps++] = (EmogiSpurStep) {value, lists->offsets[vertex], vertex};
+	ranking->steps[ranking->nsteps++] = (EmogiSpurStep) {value, list.first, vertex};
 	return true;
 }
 
@@ -283,22 +285,23 @@ may_enter(EmogiRanking *ranking, Clock clock, uint32_t vertex, double value, dou
 static bool
 make_steps(EmogiRanking *ranking, Clock clock, double length)
 {
-	const EmogiAdjacency *lists = &ranking->graph->forward;
 	const EmogiWeightType type = ranking->graph->weight_type;
 
 	while (ranking->nsteps > 0 && ranking->steps[ranking->nsteps - 1].vertex != ranking->target)
 	{
 		EmogiSpurStep *step = &ranking->steps[ranking->nsteps - 1];
+		const EmogiListRange list = emogi_ranking_list(ranking, true, step->vertex);
+		const EmogiAdjacency *lists = list.lists;
 		const uint64_t e = step->entry++;
 		double		value;
 
-		if (e == lists->offsets[step->vertex + 1])
+		if (e == list.end)
 		{
 			pop_step(ranking);
 			continue;
 		}
 		value = emogi_path_candidate(EMOGI_SSSP, step->value, emogi_weight(lists->weights, type, e));
-		if (emogi_ranking_repeats(lists, lists->offsets[step->vertex], e) || !(value < (double) INFINITY))
+		if (emogi_ranking_repeats(lists, list.first, e) || !(value < (double) INFINITY))
 			continue;
 		if (may_enter(ranking, clock, lists->targets[e], value, length) && !push_step(ranking, lists->targets[e], value))
 			return false;

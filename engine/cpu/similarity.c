@@ -10,8 +10,7 @@
  */
 #include "algorithms.h"
 #include "run.h"
-
-#include <math.h>
+#include "similarity.h"
 
 /* Tuned. */
 #define PAIRS_AT_ONCE 64
@@ -48,24 +47,6 @@ size_of(Similarities *all, uint32_t v)
 		size += e == lists->offsets[v] || lists->targets[e] != lists->targets[e - 1];
 	__atomic_store_n(&all->size[v], size + 1, __ATOMIC_RELAXED);
 	return size;
-}
-
-/* Get the similarity of two sets that share so much. */
-static double
-similarity_of(EmogiMeasure measure, uint32_t a, uint32_t b, uint32_t nshared)
-{
-	if (nshared == 0)
-		return 0.0;
-	switch (measure)
-	{
-		case EMOGI_JACCARD:
-			return nshared / ((double) a + (double) b - (double) nshared);
-		case EMOGI_OVERLAP:
-			return nshared / (double) (a < b ? a : b);
-		case EMOGI_COSINE:
-			break;
-	}
-	return nshared / sqrt((double) a * (double) b);
 }
 
 /* ---- given pairs ---- */
@@ -219,7 +200,7 @@ answer_group(Similarities *all, uint64_t i, uint64_t end, uint64_t length, uint8
 	while (i < end && !emogi_job_stopped(&all->run.job))
 	{
 		const uint32_t nshared = marked ? count_marked(all, shorter, marks) : count_unmarked(all, longer, shorter);
-		const double similarity = similarity_of(query->measure, size_of(all, longer), size_of(all, shorter), nshared);
+		const double similarity = emogi_similarity_of(query->measure, size_of(all, longer), size_of(all, shorter), nshared);
 
 		columns[0].vertex[place] = similarity >= query->cutoff ? query->pairs[2 * place + 1] : EMOGI_NO_VERTEX;
 		columns[1].float64[place] = similarity;
@@ -442,7 +423,7 @@ answer_vertex(Similarities *all, uint64_t i, uint32_t v, uint32_t *counts, uint3
 	for (uint64_t t = 0; t < ntouched; t++)
 	{
 		const uint32_t w = touched[t];
-		const double similarity = similarity_of(query->measure, size, size_of(all, w), counts[w]);
+		const double similarity = emogi_similarity_of(query->measure, size, size_of(all, w), counts[w]);
 
 		counts[w] = 0;
 		if (whole && similarity >= query->cutoff)

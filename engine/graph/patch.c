@@ -158,13 +158,40 @@ list_losers(Layout *layout)
 		patch->losers[i] = (uint32_t) layout->keys[i];
 }
 
+/* Get how many of the keys that are new are below another. */
+static uint64_t
+count_below(const EmogiPatch *patch, int64_t key)
+{
+	uint64_t	low = 0;
+	uint64_t	high = patch->nnew;
+
+	while (low < high)
+	{
+		const uint64_t middle = low + (high - low) / 2;
+
+		if (patch->new_keys[emogi_patch_new(patch, middle)] < key)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
 /* Find a key among those that are new; EMOGI_NO_VERTEX when it is not. */
 static uint32_t
 find_new(const EmogiGraph *graph, const EmogiPatch *patch, int64_t key)
 {
-	const uint64_t i = emogi_splice_gallop(patch->new_keys, 0, patch->nnew, key);
+	const uint64_t i = count_below(patch, key);
 
-	return i < patch->nnew && patch->new_keys[i] == key ? (uint32_t) (graph->nvertices + i) : EMOGI_NO_VERTEX;
+	if (i == patch->nnew || patch->new_keys[emogi_patch_new(patch, i)] != key)
+		return EMOGI_NO_VERTEX;
+	return (uint32_t) (graph->nvertices + emogi_patch_new(patch, i));
+}
+
+uint64_t
+emogi_patch_rank(const EmogiPatch *patch, uint64_t place)
+{
+	return patch->new_order != NULL ? count_below(patch, patch->new_keys[place]) : place;
 }
 
 uint32_t
@@ -319,7 +346,7 @@ emogi_patch_make(const EmogiSpliceInput *input, EmogiPatch *patch)
 	const EmogiGraph *graph = input->graph;
 	const bool	backward = graph->backward.offsets != NULL && input->direction != EMOGI_BOTH;
 	EmogiControl control = {0};
-	Layout		layout = {.splicing = {.job = {.control = &control}, .input = input, .nvertices = graph->nvertices, .ids = graph->ids,
+	Layout		layout = {.patch = {.new_order = NULL}, .splicing = {.job = {.control = &control}, .input = input, .nvertices = graph->nvertices, .ids = graph->ids,
 	.old_type = graph->weight_type, .type = graph->weight_type, .nsides = backward ? 2 : 1}};
 
 	lay_out(&layout, input, (uintptr_t) input->memory);

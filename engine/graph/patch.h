@@ -5,8 +5,8 @@
  * A changed list is a sequence of pieces, each a range of the old arrays or of the patch's own, so that a patch costs what the
  * changes cost, however long the lists are. The entries of a list stand in the order in which emogi_splice would have them.
  *
- * Vertices that are new have the numbers from graph->nvertices on, ascending by key; so numbers do not order as keys where one of
- * them is new. Vertices that have lost their last edge keep their numbers, but nothing leads to them.
+ * Vertices that are new have the numbers from graph->nvertices on, ascending by key unless the patch has grown (patch_grow.h); so numbers do not
+ * order as keys where one of them is new. Vertices that have lost their last edge keep their numbers, but nothing leads to them.
  */
 #ifndef EMOGI_PATCH_H
 #define EMOGI_PATCH_H
@@ -44,7 +44,8 @@ typedef struct EmogiPatchedLists
 typedef struct EmogiPatch
 {
 	uint64_t	nnew;
-	int64_t    *new_keys;		/* [nnew], ascending */
+	int64_t    *new_keys;		/* [nnew] */
+	uint32_t   *new_order;		/* [nnew], their places in ascending order; NULL = they stand so */
 	uint64_t	nlosers;
 	uint32_t   *losers;			/* [nlosers], ascending: vertices that have lost an edge, and perhaps their last */
 	EmogiPatchedLists forward;
@@ -69,6 +70,16 @@ extern bool emogi_patch_make(const EmogiSpliceInput *input, EmogiPatch *patch);
  */
 extern bool emogi_patch_apply(const EmogiGraph *graph, const EmogiPatch *patch, EmogiDirection direction, EmogiWeightType type,
 							  void *(*allocate) (void *arg, size_t bytes), void *arg, bool (*poll) (void), EmogiGraph *applied);
+
+/* Get the place, in new_keys, of the i-th of the new keys in ascending order. */
+static inline uint64_t
+emogi_patch_new(const EmogiPatch *patch, uint64_t i)
+{
+	return patch->new_order != NULL ? patch->new_order[i] : i;
+}
+
+/* Get how many of the new keys are below the one at a place in new_keys. */
+extern uint64_t emogi_patch_rank(const EmogiPatch *patch, uint64_t place);
 
 /* Get the number of a key, or EMOGI_NO_VERTEX. patch: NULL = nothing has changed. */
 extern uint32_t emogi_patch_vertex(const EmogiGraph *graph, const EmogiPatch *patch, int64_t key);

@@ -54,16 +54,19 @@ mark_vertices(Applying *applying)
 	return nedges;
 }
 
-/* Get the next vertex in the order of keys, of the old ones from *old on and the new ones from *new on. */
+/* Get the next vertex in the order of keys, of the old ones from *old on and the new ones from place *new of theirs on. */
 static uint32_t
 next_vertex(const Applying *applying, uint64_t *old, uint64_t *new)
 {
 	const EmogiGraph *graph = applying->graph;
+	uint32_t	vertex = EMOGI_NO_VERTEX;
 
-	if (*new == applying->nbefore ||
-		(*old < graph->nvertices && emogi_patch_before(graph, applying->patch, (uint32_t) *old, (uint32_t) *new)))
+	if (*new < applying->patch->nnew)
+		vertex = (uint32_t) (graph->nvertices + emogi_patch_new(applying->patch, *new));
+	if (vertex == EMOGI_NO_VERTEX || (*old < graph->nvertices && emogi_patch_before(graph, applying->patch, (uint32_t) *old, vertex)))
 		return (uint32_t) (*old)++;
-	return (uint32_t) (*new)++;
+	(*new)++;
+	return vertex;
 }
 
 /* Number the vertices that are marked by their keys, which go to ids where there is room for them; get their number. */
@@ -71,7 +74,7 @@ static uint64_t
 number_vertices(Applying *applying, int64_t *ids)
 {
 	uint64_t	old = 0;
-	uint64_t	new = applying->graph->nvertices;
+	uint64_t	new = 0;
 	uint64_t	nvertices = 0;
 
 	for (uint64_t i = 0; i < applying->nbefore && !stops_at(applying, i); i++)
@@ -95,7 +98,7 @@ write_lists(Applying *applying, const EmogiListsView *view, EmogiWeightType type
 	uint64_t   *offsets = (uint64_t *) lists->offsets;
 	uint32_t   *targets = (uint32_t *) lists->targets;
 	uint64_t	old = 0;
-	uint64_t	new = applying->graph->nvertices;
+	uint64_t	new = 0;
 	uint64_t	at = 0;
 	uint64_t	number = 0;
 

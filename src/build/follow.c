@@ -35,6 +35,11 @@
 #define SPLICE_LEAST_US 20000
 #define SPLICE_EDGES_US 50		/* edges in a microsecond */
 
+/* Changes of the own transaction that are kept cost a patch but once, and are put beside a Graph until a splice costs no more than that. */
+#define OWN_LEAST 16384
+#define OWN_SHARE 32
+#define OWN_MOST 131072
+
 /* For components, where a patch spares a run, too: a share of the edges, between PATCH_CHANGES and so many. */
 #define LABELS_SHARE 512
 #define LABELS_CHANGES 16384
@@ -116,7 +121,7 @@ share_changes(const Following *following, const Since *since)
 {
 	EmogiChanges changes = {following->call};
 
-	if (since->nlogged == 0 && since->nown > 0)
+	if (since->nlogged == 0 && since->nown > 0 && following->refresh.changes.context == NULL)
 		return following->refresh.changes;
 	emogi_diff_add(&changes, since->logged, since->nlogged);
 	emogi_diff_add(&changes, since->own, since->nown);
@@ -153,6 +158,13 @@ make_patch(const EmogiGraph *shown, EmogiDirection direction, bool by_labels, co
 	return patch;
 }
 
+/* Are the changes of the own transaction kept, with a patch for searches? */
+static bool
+keeps_own(const Following *following)
+{
+	return following->refresh.own_changes != NULL && !following->wish->key.by_labels;
+}
+
 /* May the call have the Graph that its slot has as its donor, and so many changes? Counts what that costs. */
 static bool
 may_patch(const Following *following, const EmogiCached *base, const Since *since)
@@ -163,8 +175,11 @@ may_patch(const Following *following, const EmogiCached *base, const Since *sinc
 	const uint64 cost = by_labels ? 1 + base->graph.nvertices / unit : 1;	/* all may be written */
 	EmogiLiveState *state = following->state;
 
-	if (following->patch == NULL || since->nlogged + since->nown > MOST_PATCHED || base->graph.nvertices == 0 ||
-		(by_labels && !emogi_cache_labels_exist(following->slot->donor)))
+	if (following->patch == NULL || base->graph.nvertices == 0)
+		return false;
+	if (keeps_own(following) && since->nlogged + since->nown <= Max(OWN_LEAST, Min(nedges / OWN_SHARE, OWN_MOST)))
+		return true;
+	if (since->nlogged + since->nown > MOST_PATCHED || (by_labels && !emogi_cache_labels_exist(following->slot->donor)))
 		return false;
 	if (GetCurrentTimestamp() < state->splice_until)
 		return true;
@@ -182,12 +197,17 @@ patch_graph(Following *following, const EmogiCached *base, const Since *since)
 {
 	EmogiSlot  *slot = following->slot;
 	const EmogiGraphKey *wanted = &following->wish->key;
+	const EmogiDirection direction = wanted->any_direction ? base->key.direction : wanted->direction;
 	EmogiPatch *patch;
 
 	if (!may_patch(following, base, since))
 		return false;
 	emogi_wish_present(&base->graph, base->key.direction, wanted, following->graph);
-	patch = make_patch(following->graph, wanted->any_direction ? base->key.direction : wanted->direction, wanted->by_labels, since);
+	patch = NULL;
+	if (keeps_own(following))
+		patch = emogi_own_patch(following->refresh.own_changes, following->call, base->id, following->graph, direction, since->logged, since->nlogged);
+	if (patch == NULL && since->nlogged + since->nown <= MOST_PATCHED)
+		patch = make_patch(following->graph, direction, wanted->by_labels, since);
 	if (patch == NULL)
 		return false;
 	*following->patch = patch;

@@ -96,6 +96,7 @@ typedef struct EmogiLiveState
 	uint64		nedges;			/* that the base sees */
 	uint64		nskipped;		/* rows with a NULL end, likewise */
 	uint64		position;		/* changes so far */
+	uint64		version;		/* how often something was stored, with changes or without */
 	EmogiLiveBlock log_block;
 	uint64		log_start;		/* the log has the changes [log_start, position) */
 	uint64		log_room;

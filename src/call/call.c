@@ -349,6 +349,16 @@ emogi_call_end(EmogiCall *call)
 	forget_call(call);
 }
 
+/* Is this one of the calls that have not ended? */
+bool
+emogi_call_is_active(const EmogiCall *call)
+{
+	for (const EmogiCall *active = calls; active != NULL; active = active->next)
+		if (active == call)
+			return true;
+	return false;
+}
+
 /* Give the slot of a call back that asks the worker for nothing; its memory stays. False when there is no room: it keeps it. */
 bool
 emogi_call_hold(EmogiCall *call)

@@ -89,6 +89,7 @@ extern uint64 emogi_call_make_token(void);
 extern EmogiCall *emogi_call_enter(Oid function, const char *name, const EmogiSource *source);
 extern EmogiCall *emogi_call_begin(Oid function, const char *name, const EmogiSource *source);
 extern void emogi_call_end(EmogiCall *call);
+extern bool emogi_call_is_active(const EmogiCall *call);
 extern bool emogi_call_hold(EmogiCall *call);
 extern void emogi_call_take_slot(EmogiCall *call);
 extern void emogi_call_leave(EmogiCall *call);

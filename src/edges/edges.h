@@ -47,6 +47,6 @@ typedef struct EmogiLooks
 } EmogiLooks;
 
 extern void emogi_looks_take(EmogiCall *call, const EmogiSource *source, const EmogiLooks *leaves, int nleaves, EmogiWeights weights,
-							 int dictionary);
+							 int dictionary, bool brief);
 
 #endif							/* EMOGI_EDGES_H */

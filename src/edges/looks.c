@@ -10,6 +10,7 @@
 #include "access/table.h"
 #include "access/xact.h"
 #include "port/atomics.h"
+#include "utils/memutils.h"
 
 #include "edges/edges.h"
 #include "edges/pages.h"
@@ -32,11 +33,15 @@ typedef struct LeafLooks
 	uint64		first;			/* number of its first page */
 } LeafLooks;
 
+/* Pages whose edges are put into memory of the process, if they are not kept. */
+#define MOST_BRIEF 8
+
 /* What all processes share. */
 typedef struct AllLooks
 {
 	uint64		token;
 	Oid			relid;			/* of the Source */
+	bool		brief;			/* the edges are not kept */
 	pg_atomic_uint64 next;		/* number of the page that nobody has taken yet */
 	uint64		count;
 	int			nleaves;
@@ -58,6 +63,20 @@ look_at_leaf(const LeafLooks *leaf, const EmogiRowFilterPlan *filter, uint64 fir
 	table_close(rel, NoLock);
 }
 
+/* Get a chunk that is not in the Region, for the edges of MOST_BRIEF pages, until the next time. */
+static EmogiEdgeChunk *
+take_brief_chunk(void)
+{
+	static EmogiEdgeChunk *chunk = NULL;
+
+	if (chunk == NULL)
+		chunk = MemoryContextAlloc(TopMemoryContext, offsetof(EmogiEdgeChunk, edges) + (MOST_BRIEF + 1) * PAGE_BYTES);
+	memset(chunk, 0, offsetof(EmogiEdgeChunk, edges));
+	chunk->min_key = PG_INT64_MAX;
+	chunk->max_key = PG_INT64_MIN;
+	return chunk;
+}
+
 /* Look at pages until there are no more. */
 static void
 look_at_all(AllLooks *all, const EmogiRowFilterPlan *filter)
@@ -66,6 +85,8 @@ look_at_all(AllLooks *all, const EmogiRowFilterPlan *filter)
 	uint64		first;
 
 	emogi_sink_open(&sink, all->token);
+	if (all->brief && all->count <= MOST_BRIEF)
+		sink.chunk = take_brief_chunk();
 	if (all->count < EMOGI_CHUNK_BYTES / PAGE_BYTES)
 		sink.most_bytes = offsetof(EmogiEdgeChunk, edges) + (all->count + 1) * PAGE_BYTES;
 	while ((first = pg_atomic_fetch_add_u64(&all->next, PIECE)) < all->count)
@@ -122,11 +143,12 @@ look_in_parallel(const AllLooks *all, Size bytes, const EmogiRowFilterPlan *filt
 
 /*
  * Fill a call's slot with the edges of these pages of the leaves of a Source, and each look. dictionary: index of that which has codes
- * for their keys, -1 = they are integers; slot->out_of_codes tells that it had none for one. Raises what emogi_heap_scan_tables does.
+ * for their keys, -1 = they are integers; slot->out_of_codes tells that it had none for one. brief: nobody needs the edges after the next looks.
+ * Raises what emogi_heap_scan_tables does.
  */
 void
 emogi_looks_take(EmogiCall *call, const EmogiSource *source, const EmogiLooks *leaves, int nleaves, EmogiWeights weights,
-				 int dictionary)
+				 int dictionary, bool brief)
 {
 	Size		bytes = offsetof(AllLooks, leaves) + nleaves * sizeof(LeafLooks);
 	AllLooks   *all = palloc0(bytes);
@@ -138,6 +160,7 @@ emogi_looks_take(EmogiCall *call, const EmogiSource *source, const EmogiLooks *l
 	all->token = call->slot->token;
 	all->relid = source->relid;
 	filter.is_of_looks = true;
+	all->brief = brief && filter.quals == NIL;	/* a condition might call emogi, which has one such chunk */
 	pg_atomic_init_u64(&all->next, 0);
 	for (int i = 0; i < nleaves; i++)
 	{

@@ -40,6 +40,7 @@ typedef struct EmogiTupleLayout
 typedef struct EmogiLook
 {
 	uint64		lsn;			/* that the page had; 0 = what is on it was never logged; or EMOGI_UNDECIDED */
+	uint64		page_lsn;		/* that the page had, in any case */
 	uint64		newest;			/* the highest transaction on it, in full; 0 = none, or all snapshots see all of it */
 	const void *edges;			/* its edges, in one chunk */
 	Buffer		buffer;			/* where it was, and may be again */
@@ -48,6 +49,8 @@ typedef struct EmogiLook
 	bool		looked;
 	bool		all_visible;	/* the page says that all snapshots see all of it, and this one does */
 	bool		own;			/* the caller's transaction has changed it */
+	bool		others;			/* so has another that had not ended, or a row was moved by an ancient VACUUM */
+	CommandId	last_command;	/* of the caller's transaction, that has changed it */
 	bool		same;			/* it gives the edges that it gave before, in the same order; by src/live */
 } EmogiLook;
 

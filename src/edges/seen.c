@@ -66,23 +66,33 @@ typedef struct Judgement
 	TransactionId last;			/* that was asked about, and found to have ended */
 	TransactionId highest;		/* InvalidTransactionId = none yet */
 	bool		undecided;
+	bool		others;				/* ... by another transaction than the own one */
 	bool		own;
+	CommandId	last_command;		/* of the own transaction */
 } Judgement;
 
-/* Note a transaction that has put or taken a tuple: has it ended for the snapshot? */
-static inline void
+/* Note a transaction that has put or taken a tuple: has it ended for the snapshot? True when it is the own one. */
+static inline bool
 judge_xid(Judgement *judgement, TransactionId xid)
 {
 	if (xid == judgement->last || !TransactionIdIsNormal(xid))
-		return;
+		return false;
 	if (!TransactionIdIsValid(judgement->highest) || TransactionIdFollows(xid, judgement->highest))
 		judgement->highest = xid;
 	if (TransactionIdIsCurrentTransactionId(xid))
-		judgement->own = judgement->undecided = true;
-	else if (XidInMVCCSnapshot(xid, judgement->snapshot))
-		judgement->undecided = true;
+		return judgement->own = judgement->undecided = true;
+	if (XidInMVCCSnapshot(xid, judgement->snapshot))
+		judgement->others = judgement->undecided = true;
 	else
 		judgement->last = xid;
+	return false;
+}
+
+/* Note a command of the own transaction that has put or taken a tuple. */
+static inline void
+judge_command(Judgement *judgement, CommandId command)
+{
+	judgement->last_command = Max(judgement->last_command, command);
 }
 
 /*
@@ -95,15 +105,16 @@ judge_tuple(Judgement *judgement, HeapTupleHeader tuple)
 	uint16		mask = tuple->t_infomask;
 
 	if (mask & HEAP_MOVED)
-		judgement->undecided = true;
+		judgement->others = judgement->undecided = true;
 	if (!HeapTupleHeaderXminFrozen(tuple))
 	{
 		if (mask & HEAP_XMIN_INVALID)
 			return;
-		judge_xid(judgement, HeapTupleHeaderGetRawXmin(tuple));
+		if (judge_xid(judgement, HeapTupleHeaderGetRawXmin(tuple)))
+			judge_command(judgement, HeapTupleHeaderGetCmin(tuple));
 	}
-	if ((mask & HEAP_XMAX_INVALID) == 0 && !HEAP_XMAX_IS_LOCKED_ONLY(mask))
-		judge_xid(judgement, HeapTupleHeaderGetUpdateXid(tuple));
+	if ((mask & HEAP_XMAX_INVALID) == 0 && !HEAP_XMAX_IS_LOCKED_ONLY(mask) && judge_xid(judgement, HeapTupleHeaderGetUpdateXid(tuple)))
+		judge_command(judgement, HeapTupleHeaderGetCmax(tuple));
 }
 
 /*
@@ -128,6 +139,8 @@ judge_page(EmogiLook *look, Page page, Snapshot snapshot, Buffer buffer)
 	look->all_visible = PageIsAllVisible(page) && !judgement.undecided;
 	look->looked = true;
 	look->own = judgement.own;
+	look->others = judgement.others;
+	look->last_command = judgement.last_command;
 	look->buffer = buffer;
 	look->newest = TransactionIdIsValid(judgement.highest) ?
 		emogi_xids_full(judgement.highest, U64FromFullTransactionId(ReadNextFullTransactionId())) : 0;
@@ -136,7 +149,8 @@ judge_page(EmogiLook *look, Page page, Snapshot snapshot, Buffer buffer)
 		LockBuffer(buffer, BUFFER_LOCK_UNLOCK);
 		emogi_fault_sleep(EMOGI_AT_LIVE_LOOK);
 	}
-	look->lsn = judgement.undecided && !emogi_faults.live[EMOGI_LIVE_UNDECIDED] ? EMOGI_UNDECIDED : BufferGetLSNAtomic(buffer);
+	look->page_lsn = BufferGetLSNAtomic(buffer);
+	look->lsn = judgement.undecided && !emogi_faults.live[EMOGI_LIVE_UNDECIDED] ? EMOGI_UNDECIDED : look->page_lsn;
 	if (emogi_faults.live[EMOGI_LIVE_LSN_LOCKED])
 		LockBuffer(buffer, BUFFER_LOCK_SHARE);
 }

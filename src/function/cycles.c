@@ -2,7 +2,8 @@
  * cycles.c: emogi_cycles(graph, source, max_length, max_cycles, direction) -> setof (cycle_id int, seq int, vertex, edge, cost float8, distance float8):
  * the simple cycles through a vertex, those of the fewest edges first.
  *
- * The backend searches them itself (cpu/cycles.h), in its own memory, of which it may take a share of what its role may have.
+ * The backend searches them itself (cpu/cycles.h), in its own memory, of which it may take a share of what its role may have, in a Graph or in an older
+ * one with what has changed since.
  */
 #include "postgres.h"
 
@@ -69,8 +70,8 @@ search(EmogiCall *call, const EmogiTask *task, EmogiPathSteps *paths, uint32 sou
 
 	held->callback = (MemoryContextCallback) {.func = free_search,.arg = held};
 	MemoryContextRegisterResetCallback(CurrentMemoryContext, &held->callback);
-	require_ok(held, emogi_cycles_begin(paths->graph, source, max_length, task->direction == EMOGI_BOTH, emogi_limits_backend_bytes(),
-										serve_interrupts, &held->cycles, &held->control, &held->error));
+	require_ok(held, emogi_cycles_begin(paths->graph, paths->patch, source, max_length, task->direction == EMOGI_BOTH,
+										emogi_limits_backend_bytes(), serve_interrupts, &held->cycles, &held->control, &held->error));
 	for (;;)
 	{
 		require_ok(held, emogi_cycles_next(held->cycles, &cycle));
@@ -85,19 +86,17 @@ search(EmogiCall *call, const EmogiTask *task, EmogiPathSteps *paths, uint32 sou
 
 /* Get the number of the source; EMOGI_NO_VERTEX, and a notice, where it is not in the graph. Raises 22023 for several. */
 static uint32
-find_source(const EmogiTask *task, const EmogiGraph *graph)
+find_source(const EmogiTask *task, const EmogiPatch *patch, const EmogiGraph *graph)
 {
-	uint32		source;
-
 	if (task->nkeys != 1)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("cycles are searched through one vertex, not %llu", (unsigned long long) task->nkeys),
 				 errhint("Give one source; for several use LATERAL.")));
-	source = emogi_graph_vertex(graph, task->keys[0]);
-	if (source == EMOGI_NO_VERTEX)
-		emogi_vertices_notice_end("source", task->form, graph, task->sources.datums[0], EMOGI_TAKES_ONE);
-	return source;
+	if (emogi_near_has_vertex(graph, patch, task->keys[0]))
+		return emogi_patch_vertex(graph, patch, task->keys[0]);
+	emogi_vertices_notice_end("source", task->form, graph, task->sources.datums[0], EMOGI_TAKES_ONE);
+	return EMOGI_NO_VERTEX;
 }
 
 /* Say that there are more cycles than were asked for. */
@@ -117,6 +116,7 @@ emogi_cycles(PG_FUNCTION_ARGS)
 	EmogiTask	task;
 	EmogiGraph	graph;
 	EmogiPathSteps paths = {.task = &task,.graph = &graph};
+	EmogiPatch *patch = NULL;
 	EmogiCall  *call;
 	uint64		max_length;
 	uint64		max_cycles;
@@ -131,10 +131,11 @@ emogi_cycles(PG_FUNCTION_ARGS)
 	max_cycles = (uint64) emogi_arguments_count(fcinfo, 3, MAX_CYCLES, "max_cycles", "Use 1 or more, or leave it out for 1000.");
 	task.direction = emogi_arguments_direction(fcinfo, 4, EMOGI_OUT);
 	task.with_backward = true;
-	call = emogi_run_open(fcinfo->flinfo->fn_oid, &task, NULL, &graph);
+	call = emogi_run_open(fcinfo->flinfo->fn_oid, &task, emogi_near_is_enabled() ? &patch : NULL, &graph);
 	if (call == NULL)
 		return (Datum) 0;
-	source = find_source(&task, &graph);
+	paths.patch = patch;
+	source = find_source(&task, patch, &graph);
 	old = emogi_path_steps_enter();
 	if (source != EMOGI_NO_VERTEX)
 		has_more = search(call, &task, &paths, source, max_length, max_cycles);

@@ -6,7 +6,7 @@
  * has the worker run the Query (../call), and returns the Result as rows. task_request.c makes the Task the request that the worker gets.
  * Rows that are not vertices are read by a cursor (cursor.h): of hierarchies in communities.c, which also carries out what returns a number, of
  * pairs and walks in list.c, of trees of searches in search_trees.c, of edges, and of blocks with their vertices, in trees.c, of paths in shortest_path.c; kinds.c says which a function has.
- * near.c carries out what reaches little without the worker, far.c paths by way of a hierarchy, afoot.c what reaches little without a Graph, components.c emogi_cc where there
+ * near.c carries out what reaches little without the worker, near_lists.c a few similarities and distances, far.c paths by way of a hierarchy, afoot.c what reaches little without a Graph, components.c emogi_cc where there
  * was a run before. values.c reads a query of start values or communities, pairs.c one of pairs, whose paths shortest_paths.c finds and reachable.c whether
  * there are any. ranked_paths.c finds many paths of one pair, cycles.c
  * those that end where they begin; path_steps.c keeps the steps of all of these. refusal.c says why a graph has no answer.
@@ -32,7 +32,9 @@ extern void emogi_values_check_vertex(TupleDesc desc, int column, const EmogiKey
 
 extern void emogi_pairs_check(const char *query, const EmogiKeyType *key);
 extern uint64 emogi_pairs_most(void);
-extern uint32 *emogi_pairs_query(const EmogiGraph *graph, EmogiForm *form, const char *query, uint64 *npairs);
+extern uint32 *emogi_pairs_query(const EmogiGraph *graph, const EmogiPatch *patch, EmogiForm *form, const char *query, uint64 *npairs);
+extern Datum *emogi_pairs_keys(const EmogiGraph *graph, const EmogiPatch *patch, EmogiForm *form, const uint32 *numbers, uint64 npairs);
+extern uint64 emogi_pairs_renumber(const EmogiGraph *graph, EmogiForm *form, const Datum *keys, uint64 npairs, uint32 *numbers);
 
 /* ---- run.c ---- */
 
@@ -86,7 +88,7 @@ typedef struct EmogiTask
 
 extern void emogi_run_wish(const EmogiTask *task, EmogiGraphKey *key);
 extern EmogiCall *emogi_run_open(Oid function, EmogiTask *task, EmogiPatch **patch, EmogiGraph *graph);
-extern void emogi_run_notice_sets(const EmogiTask *task, const EmogiGraph *graph);
+extern void emogi_run_notice_sets(const EmogiTask *task, const EmogiPatch *patch, const EmogiGraph *graph);
 extern bool emogi_run_reopen(EmogiCall *call, EmogiTask *task, EmogiGraph *graph);
 extern EmogiCall *emogi_run(Oid function, EmogiTask *task, EmogiGraph *graph, EmogiResult *result);
 extern Datum emogi_run_to_rows(FunctionCallInfo fcinfo, EmogiAlgorithm algorithm, const struct EmogiRowKind *kind);
@@ -152,6 +154,7 @@ typedef struct EmogiNearPath
 	double	   *distance;		/* [length], from the source */
 } EmogiNearPath;
 
+extern bool emogi_near_is_enabled(void);
 extern bool emogi_near_may_serve(const EmogiTask *task);
 extern EmogiAlgorithm emogi_near_searching(EmogiAlgorithm algorithm);
 extern bool emogi_near_has_vertex(const EmogiGraph *graph, const EmogiPatch *patch, int64 key);
@@ -168,6 +171,13 @@ extern bool emogi_near_path(EmogiCall *call, const EmogiTask *task, const EmogiP
 extern bool emogi_near_path_between(EmogiCall *call, const EmogiPatch *patch, const EmogiGraph *graph, uint32 source, uint32 target,
 									const EmogiPathCost *max, EmogiNearPath *path, EmogiPathCost *cost);
 
+/* ---- near_lists.c ---- */
+
+#define EMOGI_NEAR_SIMILAR 8	/* vertices whose similarities the backend finds, at most */
+
+extern bool emogi_near_similar(EmogiCall *call, const EmogiTask *task, const EmogiPatch *patch, EmogiGraph *graph, EmogiResult *result);
+extern bool emogi_near_distances(EmogiCall *call, const EmogiTask *task, const EmogiPatch *patch, EmogiGraph *graph, EmogiResult *result);
+
 /* ---- task_pairs.c ---- */
 
 /* Searches for the paths of pairs of vertices of a call's Graph, one by one. */
@@ -176,6 +186,7 @@ typedef struct EmogiPairSearch
 	EmogiCall  *call;
 	const EmogiTask *task;
 	EmogiGraph	graph;			/* the call's */
+	const EmogiPatch *patch;	/* what has changed in it: then the backend alone searches; NULL = nothing */
 	bool		may_search;
 	bool		skips_backend;	/* the last search was longer than those of the backend may be */
 	bool		used_backend;

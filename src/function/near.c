@@ -24,6 +24,9 @@
 #define MIN_EDGES UINT64CONST(4096)
 #define MAX_EDGES UINT64CONST(16384)
 
+/* Distances that are searched by the backend in a patched Graph. */
+#define MOST_DISTANCES 64
+
 /* Does a task ask for the degrees of given vertices? */
 static bool
 asks_degrees(const EmogiTask *task)
@@ -47,15 +50,36 @@ emogi_near_searching(EmogiAlgorithm algorithm)
 	return algorithm == EMOGI_BFS_TREE ? EMOGI_BFS : EMOGI_SSSP;
 }
 
+/* May the backend search itself, as far as settings say? Then a Graph may be a patched one. */
+bool
+emogi_near_is_enabled(void)
+{
+	return emogi_enable_near && emogi_engine != EMOGI_ENGINE_CUDA && emogi_papers_query().mapping == EMOGI_MAPPING_AUTO;
+}
+
+/* Does a task ask for the vertices most like a few? */
+static bool
+asks_similar(const EmogiTask *task)
+{
+	return task->query.algorithm == EMOGI_SIMILARITY && task->pairs == NULL && task->has_targets && task->wanted.count <= EMOGI_NEAR_SIMILAR && !task->is_shared;
+}
+
+/* Does a task ask for the distances of a few pairs? */
+static bool
+asks_distances(const EmogiTask *task)
+{
+	return task->query.algorithm == EMOGI_DISTANCE_MATRIX && task->has_goals && task->sources.count * task->goals.count <= MOST_DISTANCES &&
+		!task->is_shared;
+}
+
 /* May the backend itself carry out a task? Then its Graph may be a patched one. */
 bool
 emogi_near_may_serve(const EmogiTask *task)
 {
-	const EmogiPapersQuery papers = emogi_papers_query();
 	const bool	answers = emogi_near_search_answers(emogi_algorithm_row(emogi_near_searching(task->query.algorithm)));
 
-	return emogi_enable_near && emogi_engine != EMOGI_ENGINE_CUDA && papers.mapping == EMOGI_MAPPING_AUTO &&
-		(task->query.algorithm == EMOGI_CC || (answers && !task->is_shared) || asks_degrees(task));
+	return emogi_near_is_enabled() &&
+		(task->query.algorithm == EMOGI_CC || (answers && !task->is_shared) || asks_degrees(task) || asks_similar(task) || asks_distances(task));
 }
 
 /* Is there anything that says that a search reaches little? Targets do not of a tree, which is found to the end. */
@@ -255,6 +279,10 @@ emogi_near_run(EmogiCall *call, const EmogiTask *task, const EmogiPatch *patch, 
 
 	if (task->query.algorithm == EMOGI_DEGREE)	/* whose targets may have turned out to be left to who reads the rows */
 		return asks_degrees(task) && run_degrees(call, task, patch, graph, result);
+	if (task->query.algorithm == EMOGI_SIMILARITY)
+		return asks_similar(task) && emogi_near_similar(call, task, patch, graph, result);
+	if (task->query.algorithm == EMOGI_DISTANCE_MATRIX)
+		return emogi_near_distances(call, task, patch, graph, result);
 	query.sources = find_numbers(graph, patch, task->keys, task->nkeys, &query.nsources);
 	if (task->has_targets)
 		query.targets = find_numbers(graph, patch, task->targets, task->ntargets, &query.ntargets);

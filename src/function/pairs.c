@@ -7,6 +7,8 @@
 #include "executor/spi.h"
 #include "miscadmin.h"
 #include "utils/builtins.h"
+#include "utils/datum.h"
+#include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/snapmgr.h"
 
@@ -23,6 +25,7 @@
 typedef struct Pairs
 {
 	const EmogiGraph *graph;
+	const EmogiPatch *patch;	/* NULL = nothing has changed */
 	EmogiForm  *form;
 	MemoryContext context;		/* of numbers */
 	uint32	   *numbers;		/* [room][2] */
@@ -36,14 +39,15 @@ number_of(const Pairs *pairs, HeapTuple row, TupleDesc desc, int column)
 {
 	bool		is_null;
 	Datum		key = SPI_getbinval(row, desc, column, &is_null);
-	uint32		number;
+	int64		code;
 
 	if (is_null || emogi_key_coder_lacks(&pairs->form->coder, key))
 		return EMOGI_NO_VERTEX;
-	number = emogi_graph_vertex(pairs->graph, emogi_form_find(pairs->form, pairs->graph, key));
-	if (number == EMOGI_NO_VERTEX)
-		emogi_vertices_notice_missing("vertex", pairs->form, key);
-	return number;
+	code = emogi_form_find(pairs->form, pairs->graph, key);
+	if (emogi_near_has_vertex(pairs->graph, pairs->patch, code))
+		return emogi_patch_vertex(pairs->graph, pairs->patch, code);
+	emogi_vertices_notice_missing("vertex", pairs->form, key);
+	return EMOGI_NO_VERTEX;
 }
 
 /* Get how many pairs there may be: the other half is for what is found of them. */
@@ -119,12 +123,12 @@ emogi_pairs_check(const char *query, const EmogiKeyType *key)
 
 /*
  * Read the pairs that a query returns, run as the caller under the caller's snapshot: [*npairs][2] vertex numbers, palloc'd, in its order.
- * Rows with a NULL, or with what is no vertex of the graph, are passed over. Raises 42601, 42804 and whatever the query raises.
+ * Rows with a NULL, or with what is no vertex of the graph, are passed over. patch: what has changed in that, NULL = nothing. Raises 42601, 42804 and whatever the query raises.
  */
 uint32 *
-emogi_pairs_query(const EmogiGraph *graph, EmogiForm *form, const char *query, uint64 *npairs)
+emogi_pairs_query(const EmogiGraph *graph, const EmogiPatch *patch, EmogiForm *form, const char *query, uint64 *npairs)
 {
-	Pairs		pairs = {.graph = graph, .form = form, .context = CurrentMemoryContext};
+	Pairs		pairs = {.graph = graph, .patch = patch, .form = form, .context = CurrentMemoryContext};
 	const EmogiKeyType *key = &form->coder.key;
 	const char *cast = "";
 	StringInfoData sql;
@@ -156,4 +160,46 @@ emogi_pairs_query(const EmogiGraph *graph, EmogiForm *form, const char *query, u
 	SPI_finish();
 	*npairs = pairs.count;
 	return pairs.numbers;
+}
+
+/* Get the keys of the vertices of pairs, [npairs][2], as emogi_pairs_renumber takes them: with another Graph they are found again. */
+Datum *
+emogi_pairs_keys(const EmogiGraph *graph, const EmogiPatch *patch, EmogiForm *form, const uint32 *numbers, uint64 npairs)
+{
+	const EmogiKeyType *key = &form->coder.key;
+	Datum	   *keys = palloc_extended(Max(2 * npairs, 1) * sizeof *keys, MCXT_ALLOC_HUGE);
+	int16		length;
+	bool		by_value;
+
+	get_typlenbyval(key->type, &length, &by_value);
+	for (uint64 i = 0; i < 2 * npairs; i++)
+	{
+		const int64 code = emogi_patch_key(graph, patch, numbers[i]);
+
+		keys[i] = key->class == EMOGI_KEY_INTEGER ? Int64GetDatum(code) : datumCopy(emogi_form_key(form, graph, code), by_value, length);
+		if (i % 65536 == 0)
+			CHECK_FOR_INTERRUPTS();
+	}
+	return keys;
+}
+
+/* Number the vertices of pairs anew, by their keys. Those that the Graph does not have go; get how many are left. */
+uint64
+emogi_pairs_renumber(const EmogiGraph *graph, EmogiForm *form, const Datum *keys, uint64 npairs, uint32 *numbers)
+{
+	uint64		count = 0;
+
+	for (uint64 i = 0; i < npairs; i++)
+	{
+		const uint32 v = emogi_graph_vertex(graph, emogi_form_find(form, graph, keys[2 * i]));
+		const uint32 w = emogi_graph_vertex(graph, emogi_form_find(form, graph, keys[2 * i + 1]));
+
+		if (i % 65536 == 0)
+			CHECK_FOR_INTERRUPTS();
+		if (v == EMOGI_NO_VERTEX || w == EMOGI_NO_VERTEX)
+			continue;
+		numbers[2 * count] = v;
+		numbers[2 * count++ + 1] = w;
+	}
+	return count;
 }

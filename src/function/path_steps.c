@@ -96,7 +96,7 @@ typedef struct EdgePlace
 static void
 add_edge(EmogiPathSteps *paths, edges_hash *places, EmogiStep *step)
 {
-	const EmogiListsView lists = emogi_lists_forward(paths->graph, NULL);
+	const EmogiListsView lists = emogi_lists_forward(paths->graph, paths->patch);
 	bool		found;
 	EdgePlace  *place = edges_insert(places, (uint64) step->vertex << 32 | step[1].vertex, &found);
 
@@ -136,8 +136,8 @@ find_names(EmogiPathSteps *paths)
 
 	for (uint64 i = 0; i < paths->nedges; i++)
 	{
-		from[i] = paths->graph->ids[paths->edges[i].from];
-		to[i] = paths->graph->ids[paths->edges[i].to];
+		from[i] = emogi_patch_key(paths->graph, paths->patch, paths->edges[i].from);
+		to[i] = emogi_patch_key(paths->graph, paths->patch, paths->edges[i].to);
 	}
 	emogi_edge_names_find(paths->task, paths->graph, from, to, paths->nedges, names);
 	for (uint64 i = 0; i < paths->nedges; i++)
@@ -167,7 +167,7 @@ emogi_path_steps_fill(const EmogiPathSteps *paths, uint64 path, uint64 i, Datum 
 
 	memset(nulls, 0, EMOGI_STEP_COLUMNS * sizeof *nulls);
 	values[0] = Int32GetDatum((int32) i + 1);
-	values[1] = emogi_rows_vertex(paths->task->form, paths->graph, step->vertex);
+	values[1] = emogi_rows_patched_vertex(paths->task->form, paths->graph, paths->patch, step->vertex);
 	values[2] = edge != NULL ? edge->name.value : (Datum) 0;
 	nulls[2] = edge == NULL || edge->name.isnull;
 	values[3] = Float8GetDatum(edge != NULL ? edge->cost : 0.0);

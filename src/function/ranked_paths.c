@@ -3,7 +3,8 @@
  * -> setof (path_id int, seq int, vertex, edge, cost float8, distance float8): the shortest paths from one vertex to another, one after the other, and
  * all those of the least distance.
  *
- * The backend ranks them itself (cpu/ranking.h), in its own memory, of which it may take a share of what its role may have. Where the Graph has a contraction
+ * The backend ranks them itself (cpu/ranking.h), in its own memory, of which it may take a share of what its role may have, in a Graph or in an older one
+ * with what has changed since. Where the Graph has a contraction
  * hierarchy, it goes by that; who reads one must say when that is over, so a cancel ends the ranking first and is raised then.
  */
 #include "postgres.h"
@@ -52,13 +53,13 @@ require_ok(EmogiStatus status, const EmogiError *error)
 
 /* Get the hierarchy of the call's Graph, which is made if it is this call's turn; NULL without one. Raises a cancel. */
 static const EmogiContraction *
-take_hierarchy(EmogiCall *call, const EmogiGraph *graph, bool *reversed, int *cached)
+take_hierarchy(EmogiCall *call, const EmogiGraph *graph, bool may_contract, bool *reversed, int *cached)
 {
 	const EmogiContraction *made;
 
 	*reversed = false;
 	*cached = -1;
-	if (!emogi_far_may_serve(call, graph))
+	if (!may_contract)
 		return NULL;
 	emogi_far_prepare(call, graph);
 	(void) emogi_cache_contraction_graph(call->slot->graph, graph, reversed);
@@ -96,15 +97,16 @@ rank(EmogiCall *call, EmogiPathSteps *paths, uint32 source, uint32 target, uint6
 	const double start_ms = emogi_pool_now_ms();
 	Held	   *held = palloc0(sizeof *held);
 	bool		reversed;
-	const EmogiContraction *made = take_hierarchy(call, paths->graph, &reversed, &held->cached);
+	const bool	may_contract = paths->patch == NULL && emogi_far_may_serve(call, paths->graph);
+	const EmogiContraction *made = take_hierarchy(call, paths->graph, may_contract, &reversed, &held->cached);
 	EmogiStatus status;
 	uint64		looked = 0;
 	bool		has_more = false;
 
 	PG_TRY();
 	{
-		status = emogi_ranking_begin(paths->graph, made, reversed, source, target, emogi_limits_backend_bytes(), emogi_cache_labels_stop,
-									 &held->ranking, &held->control, &held->error);
+		status = emogi_ranking_begin(paths->graph, paths->patch, made, reversed, source, target, emogi_limits_backend_bytes(),
+									 emogi_cache_labels_stop, &held->ranking, &held->control, &held->error);
 		if (status == EMOGI_OK)
 			status = find_paths(held, paths, count, least_alone, &has_more);
 		if (held->ranking != NULL)
@@ -121,7 +123,7 @@ rank(EmogiCall *call, EmogiPathSteps *paths, uint32 source, uint32 target, uint6
 	emogi_near_note_run(call, paths->graph, paths->nsteps, 0, looked, start_ms);
 	if (made != NULL)
 		strlcpy(call->record.engine, "hierarchy", sizeof call->record.engine);
-	else if (emogi_far_may_serve(call, paths->graph))
+	else if (may_contract)
 		emogi_cache_contraction_note(call->slot->graph, emogi_pool_now_ms() - start_ms);
 	return has_more;
 }
@@ -131,21 +133,20 @@ static void
 carry_out(FunctionCallInfo fcinfo, EmogiTask *task, uint64 count, bool least_alone)
 {
 	EmogiGraph	graph;
+	EmogiPatch *patch = NULL;
 	EmogiPathSteps paths = {.task = task,.graph = &graph};
-	EmogiCall  *call = emogi_run_open(fcinfo->flinfo->fn_oid, task, NULL, &graph);
-	uint32		source;
-	uint32		target;
+	EmogiCall  *call = emogi_run_open(fcinfo->flinfo->fn_oid, task, emogi_near_is_enabled() ? &patch : NULL, &graph);
 	bool		has_more = false;
 	MemoryContext old;
 
-	emogi_shortest_path_notice_ends(task, NULL, call != NULL ? &graph : NULL);
+	emogi_shortest_path_notice_ends(task, patch, call != NULL ? &graph : NULL);
 	if (call == NULL)
 		return;
+	paths.patch = patch;
 	old = emogi_path_steps_enter();
-	source = emogi_graph_vertex(&graph, task->keys[0]);
-	target = emogi_graph_vertex(&graph, task->targets[0]);
-	if (source != EMOGI_NO_VERTEX && target != EMOGI_NO_VERTEX)
-		has_more = rank(call, &paths, source, target, count, least_alone);
+	if (emogi_near_has_vertex(&graph, patch, task->keys[0]) && emogi_near_has_vertex(&graph, patch, task->targets[0]))
+		has_more = rank(call, &paths, emogi_patch_vertex(&graph, patch, task->keys[0]), emogi_patch_vertex(&graph, patch, task->targets[0]),
+						count, least_alone);
 	emogi_path_steps_name(&paths);
 	emogi_call_phase(call, EMOGI_PHASE_ROWS);
 	emogi_path_steps_put(fcinfo, &paths);

@@ -2,7 +2,8 @@
  * reachable.c: emogi_reachable(graph, pairs, direction) -> setof (source, target, reachable boolean): for each distinct pair that a query returns
  * whether a way leads from the one to the other.
  *
- * Pairs are searched from both ends first, one by one, as long as that pays (task_pairs.c). What is left then is searched in batches.
+ * Pairs are searched from both ends first, one by one, as long as that pays (task_pairs.c): in a Graph, or in an older one with what has changed since, which
+ * does for all pairs or for none. What is left then is searched in batches.
  *
  * Sources that are looked at beside others are searched from many at once (msbfs.h), as LATERAL searches are; else each has a search by itself, which
  * ends with the level of the last of its targets. That is sooner in a deep graph, where many at once share little: where a first batch has taken long, one
@@ -48,6 +49,7 @@ typedef struct Reaching
 	EmogiTask  *task;
 	EmogiCall  *call;
 	const EmogiGraph *graph;
+	const EmogiPatch *patch;	/* what has changed in it; NULL = nothing */
 	Pair	   *pairs;			/* [npairs], ascending and distinct */
 	uint64		npairs;
 	bool		is_turned;		/* they are (target, source), and the lists are those of the Graph that leads the other way */
@@ -67,6 +69,37 @@ compare_pairs(const void *a, const void *b)
 	if (x->from != y->from)
 		return x->from < y->from ? -1 : 1;
 	return (x->to > y->to) - (x->to < y->to);
+}
+
+/* Compare vertices of a patched Graph by their keys. */
+static int
+compare_patched(const Reaching *reaching, uint32 a, uint32 b)
+{
+	if (a == b)
+		return 0;
+	return emogi_patch_before(reaching->graph, reaching->patch, a, b) ? -1 : 1;
+}
+
+/* Compare pairs of a patched Graph; arg: Reaching. */
+static int
+compare_patched_pairs(const void *a, const void *b, void *arg)
+{
+	const Pair *x = a;
+	const Pair *y = b;
+	const int	order = compare_patched(arg, x->from, y->from);
+
+	return order != 0 ? order : compare_patched(arg, x->to, y->to);
+}
+
+/* Put the pairs in order, each once. */
+static void
+sort_pairs(Reaching *reaching)
+{
+	if (reaching->patch != NULL)
+		qsort_arg(reaching->pairs, reaching->npairs, sizeof(Pair), compare_patched_pairs, reaching);
+	else
+		qsort(reaching->pairs, reaching->npairs, sizeof(Pair), compare_pairs);
+	reaching->npairs = qunique(reaching->pairs, reaching->npairs, sizeof(Pair), compare_pairs);
 }
 
 /* Get where the pairs of the source that has pair `first` end. */
@@ -129,7 +162,9 @@ search_pairs(Reaching *reaching, EmogiPairSearch *search)
 	EmogiNearPath path;
 	uint64		group_end = 0;
 
+	reaching->found = palloc_extended(Max(reaching->npairs, 1) * sizeof(bool), MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
 	emogi_task_pairs_begin(search, reaching->call, reaching->task, reaching->graph);
+	search->patch = reaching->patch;
 	emogi_task_pairs_run(search, reaching->npairs, emogi_task_pairs_batches(count_sources(reaching)));
 	for (; reaching->nsearched < reaching->npairs; reaching->nsearched++)
 	{
@@ -267,7 +302,6 @@ find_reached(Reaching *reaching)
 	uint64		first;
 	uint64		end;
 
-	reaching->found = palloc_extended(Max(reaching->npairs, 1) * sizeof(bool), MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
 	search_pairs(reaching, &search);
 	first = reaching->nsearched;
 	choose_batch(reaching);
@@ -288,6 +322,37 @@ find_reached(Reaching *reaching)
 	emogi_task_pairs_note(&search);
 }
 
+/*
+ * Find all that is reached in a patched Graph; false, with the pairs numbered by the Graph itself, when that does not do. Where that has no edge any more, the
+ * call has ended, and there is none.
+ */
+static bool
+find_patched(Reaching *reaching, EmogiGraph *graph)
+{
+	EmogiPairSearch search;
+	Datum	   *keys;
+
+	search_pairs(reaching, &search);
+	if (reaching->nsearched == reaching->npairs)
+	{
+		emogi_task_pairs_note(&search);
+		return true;
+	}
+	keys = emogi_pairs_keys(graph, reaching->patch, reaching->task->form, (uint32 *) reaching->pairs, reaching->npairs);
+	pfree(reaching->found);
+	reaching->patch = NULL;
+	reaching->nsearched = 0;
+	if (!emogi_run_reopen(reaching->call, reaching->task, graph))
+	{
+		reaching->call = NULL;
+		return true;
+	}
+	reaching->npairs = emogi_pairs_renumber(graph, reaching->task->form, keys, reaching->npairs, (uint32 *) reaching->pairs);
+	sort_pairs(reaching);
+	pfree(keys);
+	return false;
+}
+
 /* Put all rows. */
 static void
 put_rows(FunctionCallInfo fcinfo, const Reaching *reaching)
@@ -302,8 +367,8 @@ put_rows(FunctionCallInfo fcinfo, const Reaching *reaching)
 	{
 		const Pair	pair = reaching->pairs[i];
 		Datum		values[] = {
-			emogi_rows_vertex(form, reaching->graph, reaching->is_turned ? pair.to : pair.from),
-			emogi_rows_vertex(form, reaching->graph, reaching->is_turned ? pair.from : pair.to),
+			emogi_rows_patched_vertex(form, reaching->graph, reaching->patch, reaching->is_turned ? pair.to : pair.from),
+			emogi_rows_patched_vertex(form, reaching->graph, reaching->patch, reaching->is_turned ? pair.from : pair.to),
 			BoolGetDatum(reaching->found[i])
 		};
 
@@ -322,6 +387,7 @@ emogi_reachable(PG_FUNCTION_ARGS)
 {
 	EmogiTask	task;
 	EmogiGraph	graph;
+	EmogiPatch *patch = NULL;
 	Reaching	reaching = {.task = &task,.graph = &graph};
 
 	emogi_compat_init_rows(fcinfo);
@@ -330,14 +396,19 @@ emogi_reachable(PG_FUNCTION_ARGS)
 	emogi_arguments_pairs(fcinfo, 1, &task);
 	task.direction = emogi_arguments_direction(fcinfo, 2, EMOGI_OUT);
 	task.with_backward = true;
-	reaching.call = emogi_run_open(fcinfo->flinfo->fn_oid, &task, NULL, &graph);
+	reaching.call = emogi_run_open(fcinfo->flinfo->fn_oid, &task, emogi_near_is_enabled() ? &patch : NULL, &graph);
 	if (reaching.call == NULL)
 		return (Datum) 0;
-	reaching.pairs = (Pair *) emogi_pairs_query(&graph, task.form, task.pairs, &reaching.npairs);
-	qsort(reaching.pairs, reaching.npairs, sizeof(Pair), compare_pairs);
-	reaching.npairs = qunique(reaching.pairs, reaching.npairs, sizeof(Pair), compare_pairs);
-	turn_round(&reaching, &graph);
-	find_reached(&reaching);
+	reaching.patch = patch;
+	reaching.pairs = (Pair *) emogi_pairs_query(&graph, patch, task.form, task.pairs, &reaching.npairs);
+	sort_pairs(&reaching);
+	if (patch == NULL || !find_patched(&reaching, &graph))
+	{
+		turn_round(&reaching, &graph);
+		find_reached(&reaching);
+	}
+	if (reaching.call == NULL)
+		return (Datum) 0;
 	emogi_call_phase(reaching.call, EMOGI_PHASE_ROWS);
 	put_rows(fcinfo, &reaching);
 	emogi_call_end(reaching.call);

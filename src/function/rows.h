@@ -6,6 +6,7 @@
 
 #include <math.h>
 
+#include "graph/patch.h"
 #include "keys/keys.h"
 
 /* Get the first vertex of [v, end) that has a row; `end` when there is none. columns: of the algorithm's row. */
@@ -46,6 +47,15 @@ static inline Datum
 emogi_rows_vertex(EmogiForm *form, const EmogiGraph *graph, uint64 v)
 {
 	return likely(form->kind == EMOGI_FORM_INTEGER) ? Int64GetDatum(graph->ids[v]) : emogi_form_give(form, graph, graph->ids[v]);
+}
+
+/* The same for a vertex of a Graph or of its patch, NULL = nothing has changed. */
+static inline Datum
+emogi_rows_patched_vertex(EmogiForm *form, const EmogiGraph *graph, const EmogiPatch *patch, uint32 v)
+{
+	const int64 key = emogi_patch_key(graph, patch, v);
+
+	return likely(form->kind == EMOGI_FORM_INTEGER) ? Int64GetDatum(key) : emogi_form_give(form, graph, key);
 }
 
 /* Get a column of vertex v's row, 0 = the first after `vertex`. */

@@ -305,9 +305,9 @@ notice_ends(const EmogiTask *task, const EmogiPatch *patch, const EmogiGraph *gr
 
 /* Tell of the first source, and target, of two sets that is no vertex of the graph, NULL = one without any. */
 void
-emogi_run_notice_sets(const EmogiTask *task, const EmogiGraph *graph)
+emogi_run_notice_sets(const EmogiTask *task, const EmogiPatch *patch, const EmogiGraph *graph)
 {
-	notice_ends(task, NULL, graph);
+	notice_ends(task, patch, graph);
 }
 
 /* Tell of the first source that a walk has found not to be in the graph. */

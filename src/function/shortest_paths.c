@@ -3,7 +3,8 @@
  * vertex, edge, cost float8, distance float8): one shortest path for each pair of which the one can be reached from the other, the one that
  * emogi_shortest_path finds.
  *
- * The pairs of a source are searched from both ends first, one by one, as long as that pays (task_pairs.c). All that are left have their paths of
+ * The pairs of a source are searched from both ends first, one by one, as long as that pays (task_pairs.c): in a Graph, or in an older one with what has
+ * changed since, which does for all pairs or for none. All that are left have their paths of
  * one search: the distances up to the farthest target, along which each path is traced back.
  */
 #include "postgres.h"
@@ -38,6 +39,7 @@ typedef struct Paths
 	EmogiTask  *task;
 	EmogiCall  *call;
 	const EmogiGraph *graph;
+	const EmogiPatch *patch;	/* what has changed in it; NULL = nothing */
 	Pair	   *pairs;			/* [npairs], ascending and distinct */
 	uint64		npairs;
 	EmogiPathSteps found;		/* at most a path of each pair */
@@ -62,27 +64,43 @@ compare_pairs(const void *a, const void *b)
 	return (x->to > y->to) - (x->to < y->to);
 }
 
-/* Sort pairs, and drop those that are there before; get how many are left. */
-static uint64
-sort_pairs(Pair *pairs, uint64 count)
+/* Compare pairs of a patched Graph by the keys of their vertices; arg: Paths. */
+static int
+compare_patched_pairs(const void *a, const void *b, void *arg)
 {
-	qsort(pairs, count, sizeof *pairs, compare_pairs);
-	return qunique(pairs, count, sizeof *pairs, compare_pairs);
+	const Paths *paths = arg;
+	const Pair *x = a;
+	const Pair *y = b;
+
+	if (x->from != y->from)
+		return emogi_patch_before(paths->graph, paths->patch, x->from, y->from) ? -1 : 1;
+	if (x->to != y->to)
+		return emogi_patch_before(paths->graph, paths->patch, x->to, y->to) ? -1 : 1;
+	return 0;
+}
+
+/* Put the pairs in order, each once. */
+static void
+sort_pairs(Paths *paths)
+{
+	if (paths->patch != NULL)
+		qsort_arg(paths->pairs, paths->npairs, sizeof *paths->pairs, compare_patched_pairs, paths);
+	else
+		qsort(paths->pairs, paths->npairs, sizeof *paths->pairs, compare_pairs);
+	paths->npairs = qunique(paths->pairs, paths->npairs, sizeof *paths->pairs, compare_pairs);
 }
 
 /* Get the numbers of given vertices, those that the graph has. */
 static uint32 *
-find_numbers(const EmogiGraph *graph, const int64 *keys, uint64 count, uint64 *nfound)
+find_numbers(const EmogiGraph *graph, const EmogiPatch *patch, const int64 *keys, uint64 count, uint64 *nfound)
 {
 	uint32	   *numbers = palloc_extended(Max(count, 1) * sizeof *numbers, MCXT_ALLOC_HUGE);
 
 	*nfound = 0;
 	for (uint64 i = 0; i < count; i++)
 	{
-		const uint32 v = emogi_graph_vertex(graph, keys[i]);
-
-		if (v != EMOGI_NO_VERTEX)
-			numbers[(*nfound)++] = v;
+		if (emogi_near_has_vertex(graph, patch, keys[i]))
+			numbers[(*nfound)++] = emogi_patch_vertex(graph, patch, keys[i]);
 	}
 	return numbers;
 }
@@ -106,8 +124,8 @@ combine(Paths *paths)
 	const EmogiTask *task = paths->task;
 	uint64		nsources;
 	uint64		ntargets;
-	const uint32 *sources = find_numbers(paths->graph, task->keys, task->nkeys, &nsources);
-	const uint32 *targets = find_numbers(paths->graph, task->goal_keys, task->goals.count, &ntargets);
+	const uint32 *sources = find_numbers(paths->graph, paths->patch, task->keys, task->nkeys, &nsources);
+	const uint32 *targets = find_numbers(paths->graph, paths->patch, task->goal_keys, task->goals.count, &ntargets);
 
 	require_room(nsources, ntargets);
 	paths->pairs = palloc_extended(Max(nsources * ntargets, 1) * sizeof(Pair), MCXT_ALLOC_HUGE);
@@ -123,10 +141,10 @@ find_pairs(Paths *paths)
 	const EmogiTask *task = paths->task;
 
 	if (task->pairs != NULL)
-		paths->pairs = (Pair *) emogi_pairs_query(paths->graph, task->form, task->pairs, &paths->npairs);
+		paths->pairs = (Pair *) emogi_pairs_query(paths->graph, paths->patch, task->form, task->pairs, &paths->npairs);
 	else
 		combine(paths);
-	paths->npairs = sort_pairs(paths->pairs, paths->npairs);
+	sort_pairs(paths);
 	paths->ends = palloc_extended(Max(paths->npairs, 1) * sizeof(Pair), MCXT_ALLOC_HUGE);
 }
 
@@ -311,6 +329,44 @@ find_paths(Paths *paths)
 		emogi_cache_contraction_note(paths->call->slot->graph, paths->search.worker_ms);
 }
 
+/*
+ * Find all paths in a patched Graph; false, with the pairs numbered by the Graph itself, when that does not do. Where that has no edge any more, the call
+ * has ended, and there is none.
+ */
+static bool
+find_patched(Paths *paths, EmogiGraph *graph)
+{
+	uint64		first = 0;
+	Datum	   *keys;
+
+	emogi_task_pairs_begin(&paths->search, paths->call, paths->task, graph);
+	paths->search.patch = paths->patch;
+	for (uint64 end; first < paths->npairs; first = end)
+	{
+		for (end = first + 1; end < paths->npairs && paths->pairs[end].from == paths->pairs[first].from; end++)
+			;
+		if (find_from_both_ends(paths, &paths->pairs[first], end - first, 1) < end - first)
+			break;
+	}
+	emogi_task_pairs_free(&paths->search);
+	if (first == paths->npairs)
+	{
+		emogi_task_pairs_note(&paths->search);
+		return true;
+	}
+	keys = emogi_pairs_keys(graph, paths->patch, paths->task->form, (uint32 *) paths->pairs, paths->npairs);
+	paths->patch = paths->found.patch = NULL;
+	paths->found.npaths = paths->found.nsteps = 0;
+	if (!emogi_run_reopen(paths->call, paths->task, graph))
+	{
+		paths->call = NULL;
+		return true;
+	}
+	paths->npairs = emogi_pairs_renumber(graph, paths->task->form, keys, paths->npairs, (uint32 *) paths->pairs);
+	sort_pairs(paths);
+	return false;
+}
+
 /* ---- rows ---- */
 
 /* Put the rows of a path into the call's tuplestore. */
@@ -326,8 +382,8 @@ put_path(FunctionCallInfo fcinfo, const Paths *paths, uint64 path, MemoryContext
 		Datum		values[2 + EMOGI_STEP_COLUMNS];
 		bool		nulls[2 + EMOGI_STEP_COLUMNS] = {false};
 
-		values[0] = emogi_rows_vertex(paths->task->form, paths->graph, paths->ends[path].from);
-		values[1] = emogi_rows_vertex(paths->task->form, paths->graph, paths->ends[path].to);
+		values[0] = emogi_rows_patched_vertex(paths->task->form, paths->graph, paths->patch, paths->ends[path].from);
+		values[1] = emogi_rows_patched_vertex(paths->task->form, paths->graph, paths->patch, paths->ends[path].to);
 		emogi_path_steps_fill(&paths->found, path, i, values + 2, nulls + 2);
 		tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
 		MemoryContextSwitchTo(old);
@@ -371,18 +427,26 @@ emogi_shortest_paths(PG_FUNCTION_ARGS)
 {
 	EmogiTask	task;
 	EmogiGraph	graph;
+	EmogiPatch *patch = NULL;
 	Paths		paths = {.task = &task,.graph = &graph,.found = {.task = &task,.graph = &graph}};
 	MemoryContext old;
 
 	emogi_compat_init_rows(fcinfo);
 	read_arguments(fcinfo, &task);
-	paths.call = emogi_run_open(fcinfo->flinfo->fn_oid, &task, NULL, &graph);
-	emogi_run_notice_sets(&task, paths.call != NULL ? &graph : NULL);
+	paths.call = emogi_run_open(fcinfo->flinfo->fn_oid, &task, emogi_near_is_enabled() ? &patch : NULL, &graph);
+	emogi_run_notice_sets(&task, patch, paths.call != NULL ? &graph : NULL);
 	if (paths.call == NULL)
 		return (Datum) 0;
 	old = emogi_path_steps_enter();
+	paths.patch = paths.found.patch = patch;
 	find_pairs(&paths);
-	find_paths(&paths);
+	if (patch == NULL || !find_patched(&paths, &graph))
+		find_paths(&paths);
+	if (paths.call == NULL)
+	{
+		emogi_path_steps_leave(old);
+		return (Datum) 0;
+	}
 	emogi_path_steps_name(&paths.found);
 	emogi_call_phase(paths.call, EMOGI_PHASE_ROWS);
 	put_rows(fcinfo, &paths);

@@ -56,8 +56,7 @@ emogi_task_pairs_begin(EmogiPairSearch *search, EmogiCall *call, const EmogiTask
 {
 	*search = (EmogiPairSearch) {.call = call,.task = task,.graph = *graph,.same_source = 1,.same_target = 1};
 	search->wants_paths = task->query.algorithm != EMOGI_BFS;
-	search->may_search = emogi_enable_near && emogi_engine != EMOGI_ENGINE_CUDA && emogi_papers_query().mapping == EMOGI_MAPPING_AUTO &&
-		graph->backward.offsets != NULL;
+	search->may_search = emogi_near_is_enabled() && graph->backward.offsets != NULL;
 }
 
 /* Get how many searches of one source cost as much as a batch from so many, by hops. */
@@ -169,7 +168,7 @@ find_near(EmogiPairSearch *search, uint32 source, uint32 target, EmogiNearPath *
 
 	if (search->skips_backend)
 		return false;
-	found = emogi_near_path_between(search->call, NULL, &search->graph, source, target, &max, path, &cost);
+	found = emogi_near_path_between(search->call, search->patch, &search->graph, source, target, &max, path, &cost);
 	search->used_backend |= found;
 	cost.nvertices += PAIR_VERTICES;
 	pay(search, &cost);
@@ -254,7 +253,7 @@ hold_searches(EmogiPairSearch *search)
 		MemoryContextRegisterResetCallback(CurrentMemoryContext, &search->held->callback);
 	}
 	if (search->held->search == NULL)
-		search->held->search = emogi_multi_path_begin(&search->graph, NULL, search->wants_paths, emogi_limits_backend_bytes(), serve_interrupts);
+		search->held->search = emogi_multi_path_begin(&search->graph, search->patch, search->wants_paths, emogi_limits_backend_bytes(), serve_interrupts);
 	return search->held->search != NULL;
 }
 
@@ -323,7 +322,7 @@ emogi_task_pairs_find(EmogiPairSearch *search, uint32 source, uint32 target, Emo
 	}
 	else if (find_near(search, source, target, &search->near))
 		*path = search->near;
-	else if (!find_far(search, source, target, path))
+	else if (search->patch != NULL || !find_far(search, source, target, path))
 		return false;
 	search->ndone++;
 	return true;

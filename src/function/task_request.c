@@ -229,7 +229,7 @@ sort_vertices(const uint32 *given, uint64 *count)
 static void
 set_pairs(EmogiCall *call, const EmogiTask *task, const EmogiGraph *graph, EmogiQuery *query)
 {
-	uint32	   *found = emogi_pairs_query(graph, task->form, task->pairs, &query->npairs);
+	uint32	   *found = emogi_pairs_query(graph, NULL, task->form, task->pairs, &query->npairs);
 	uint32	   *pairs = take_array(call, 2 * query->npairs, sizeof(uint32));
 
 	memcpy(pairs, found, 2 * query->npairs * sizeof(uint32));

@@ -11,6 +11,9 @@
 /* So far ahead is looked for where two lists go on alike. */
 #define AHEAD 16
 
+/* Room in memory of the process, at least. */
+#define LEAST_CHANGES 64
+
 /* Get an edge of a chunk; its weight is 0 where there are none. -0 is 0. */
 EmogiWeightedEdge
 emogi_diff_edge(const void *edges, uint64 i, bool weighted)
@@ -70,6 +73,13 @@ make_room(EmogiChanges *changes, uint64 count)
 
 	if (changes->count + count <= changes->room)
 		return;
+	if (changes->context != NULL)
+	{
+		changes->room = Max(Max(2 * changes->room, changes->count + count), LEAST_CHANGES);
+		changes->changes = old == NULL ? MemoryContextAllocHuge(changes->context, changes->room * sizeof *old) :
+			repalloc_huge(old, changes->room * sizeof *old);
+		return;
+	}
 	bytes = Max((changes->count + count) * sizeof(EmogiEdgeChange), 2 * old_bytes);
 	bytes = (bytes + EMOGI_GRANULE_BYTES - 1) / EMOGI_GRANULE_BYTES * EMOGI_GRANULE_BYTES;
 	changes->changes = emogi_call_alloc_any(changes->call, bytes);
@@ -158,17 +168,25 @@ typedef struct PageEdges
 {
 	const EmogiCoo *coo;
 	uint64		place;			/* of those before */
+	const void *before;			/* those before, where they are not in the COO; NULL = they are */
 	int			nbefore;
 	const void *now;
 	int			nnow;
 	bool		weighted;
 } PageEdges;
 
+/* Get an edge that the page gave. */
+static inline EmogiWeightedEdge
+edge_before(const PageEdges *edges, int i)
+{
+	return edges->before != NULL ? emogi_diff_edge(edges->before, i, edges->weighted) : emogi_coo_get(edges->coo, edges->place + i);
+}
+
 /* Is an edge that the page gave one that it gives now? */
 static inline bool
 is_same(const PageEdges *edges, int before, int now)
 {
-	EmogiWeightedEdge x = emogi_coo_get(edges->coo, edges->place + before);
+	EmogiWeightedEdge x = edge_before(edges, before);
 	EmogiWeightedEdge y = emogi_diff_edge(edges->now, now, edges->weighted);
 
 	return compare_edges(&x, &y) == 0;
@@ -205,7 +223,7 @@ put_edges(EmogiChanges *changes, const PageEdges *edges, int before, int ngone, 
 	make_room(changes, ngone + ncame);
 	for (int i = 0; i < ngone; i++)
 	{
-		EmogiWeightedEdge edge = emogi_coo_get(edges->coo, edges->place + before + i);
+		EmogiWeightedEdge edge = edge_before(edges, before + i);
 
 		put_change(changes, &edge, -1);
 	}
@@ -217,6 +235,33 @@ put_edges(EmogiChanges *changes, const PageEdges *edges, int before, int ngone, 
 	}
 }
 
+/* Append what has changed on a page, whose first edges are the same, so many. */
+static void
+diff_edges(EmogiChanges *changes, const PageEdges *edges, int same)
+{
+	int			before = same;
+	int			now = same;
+
+	while (before < edges->nbefore && now < edges->nnow)
+	{
+		int			ngone;
+		int			ncame;
+
+		if (is_same(edges, before, now))
+		{
+			before++;
+			now++;
+			continue;
+		}
+		if (!find_way_on(edges, before, now, &ngone, &ncame))
+			ngone = ncame = 1;
+		put_edges(changes, edges, before, ngone, now, ncame);
+		before += ngone;
+		now += ncame;
+	}
+	put_edges(changes, edges, before, edges->nbefore - before, now, edges->nnow - now);
+}
+
 /*
  * Append what has changed on a page that gave the edges at [place, place + nbefore) of the COO. look: NULL = it gives none now. Rows
  * keep their order on a page, so that there is little to compare; what is put as gone and as come, too, cancels out later.
@@ -224,35 +269,42 @@ put_edges(EmogiChanges *changes, const PageEdges *edges, int before, int ngone, 
 static void
 diff_page(EmogiChanges *changes, const EmogiCoo *coo, uint64 place, int nbefore, EmogiLook *look)
 {
-	PageEdges	edges = {coo, place, nbefore, NULL, 0, coo->weight_type != EMOGI_WEIGHT_NONE};
-	int			before = 0;
-	int			now = 0;
+	PageEdges	edges = {coo, place, NULL, nbefore, NULL, 0, coo->weight_type != EMOGI_WEIGHT_NONE};
+	int			same = 0;
 
 	if (look != NULL)
 	{
 		edges.now = look->edges;
 		edges.nnow = look->nedges;
-		before = now = count_same(coo, place, look, Min(nbefore, look->nedges));
-		look->same = before == nbefore && now == look->nedges;
+		same = count_same(coo, place, look, Min(nbefore, look->nedges));
+		look->same = same == nbefore && same == look->nedges;
 	}
-	while (before < edges.nbefore && now < edges.nnow)
-	{
-		int			ngone;
-		int			ncame;
+	diff_edges(changes, &edges, same);
+}
 
-		if (is_same(&edges, before, now))
-		{
-			before++;
-			now++;
-			continue;
-		}
-		if (!find_way_on(&edges, before, now, &ngone, &ncame))
-			ngone = ncame = 1;
-		put_edges(changes, &edges, before, ngone, now, ncame);
-		before += ngone;
-		now += ncame;
-	}
-	put_edges(changes, &edges, before, edges.nbefore - before, now, edges.nnow - now);
+/*
+ * Append what has changed on a page since another look, whose edges these are. A page that is as it was costs the comparison.
+ */
+void
+emogi_diff_looks(EmogiChanges *changes, bool weighted, const void *before, int nbefore, const EmogiLook *look)
+{
+	PageEdges	edges = {NULL, 0, before, nbefore, look->edges, look->nedges, weighted};
+	const Size	bytes = weighted ? sizeof(EmogiWeightedEdge) : sizeof(EmogiEdge);
+	int			same = 0;
+
+	while (same < Min(nbefore, look->nedges) && memcmp((const char *) before + same * bytes, (const char *) look->edges + same * bytes, bytes) == 0)
+		same++;
+	diff_edges(changes, &edges, same);
+}
+
+/* Append what has changed on a page since a state's base. */
+void
+emogi_diff_look(EmogiChanges *changes, const EmogiLiveState *state, const EmogiLiveLeaf *known, BlockNumber block, EmogiLook *look)
+{
+	const bool	was_there = known != NULL && block < known->nblocks;
+	const uint64 page = was_there ? known->first + block : 0;
+
+	diff_page(changes, &state->coo, was_there ? state->pages.place[page] : 0, was_there ? state->pages.nedges[page] : 0, look);
 }
 
 /* Append the edges of a leaf's known pages [first, end) as gone. */
@@ -277,12 +329,7 @@ diff_leaf(EmogiChanges *changes, const EmogiLiveState *state, const EmogiDiscove
 
 	for (uint64 i = 0; i < discovery->looks.count && changes->count <= most; i++)
 	{
-		BlockNumber block = discovery->looks.blocks[i];
-		bool		was_there = known != NULL && block < known->nblocks;
-		uint64		page = was_there ? known->first + block : 0;
-
-		diff_page(changes, &state->coo, was_there ? state->pages.place[page] : 0, was_there ? state->pages.nedges[page] : 0,
-				  &discovery->looks.looks[i]);
+		emogi_diff_look(changes, state, known, discovery->looks.blocks[i], &discovery->looks.looks[i]);
 		if (i % 4096 == 0)
 			CHECK_FOR_INTERRUPTS();
 	}

@@ -137,6 +137,7 @@ typedef struct Comparison
 	BufferAccessStrategy strategy;
 	EmogiDiscovery *discovery;
 	bool		no_vacuum;		/* has set a bit since the base's map was copied */
+	bool		no_vacuum_before;	/* ... since that of discovery->before was */
 } Comparison;
 
 /* Do not believe the map of a page that does not itself say that all see all of it: no writer would clear that bit (L9). */
@@ -182,6 +183,20 @@ compare_page(const Comparison *comparison, BlockNumber block)
 		discovery->looks.blocks[discovery->looks.count++] = block;
 }
 
+/* Get the bits of the pages that were as the state has them before, and that the map vouches for since (O5), likewise. */
+static inline uint64
+vouched_before(const Comparison *comparison, BlockNumber first)
+{
+	const EmogiDiscovery *discovery = comparison->discovery;
+	const EmogiVouching *before = discovery->before;
+	const uint64 group = first / EMOGI_GROUP_PAGES;
+
+	if (before == NULL || first >= before->nblocks || comparison->older_than != PG_UINT64_MAX ||
+		!(discovery->group_lsn[group] == before->group_lsn[group] || comparison->no_vacuum_before))
+		return 0;
+	return discovery->map[first / 64] & before->trusted[first / 64];
+}
+
 /* Get the bits of the pages that the map vouches for (L5), of the 64 of a word that lie in a group. */
 static inline uint64
 vouched_for(const Comparison *comparison, BlockNumber first)
@@ -202,7 +217,7 @@ vouched_for(const Comparison *comparison, BlockNumber first)
 static void
 compare_word(const Comparison *comparison, BlockNumber first, BlockNumber end)
 {
-	uint64		vouched = vouched_for(comparison, first);
+	uint64		vouched = vouched_for(comparison, first) | vouched_before(comparison, first);
 
 	if (vouched == PG_UINT64_MAX && end - first == 64)
 	{
@@ -231,6 +246,8 @@ emogi_discover_pages(Relation rel, const EmogiLivePages *pages, uint64 older_tha
 
 	comparison.no_vacuum = discovery->known != NULL && discovery->vacuums != EMOGI_VACUUMS_UNKNOWN &&
 		discovery->vacuums == discovery->known->vacuums;
+	comparison.no_vacuum_before = discovery->before != NULL && discovery->vacuums != EMOGI_VACUUMS_UNKNOWN &&
+		discovery->vacuums == discovery->before->vacuums;
 	discovery->looks = (EmogiLooks) {.relid = discovery->relid};
 	discovery->looks.blocks = palloc_extended(Max(discovery->nblocks, 1) * sizeof(BlockNumber), MCXT_ALLOC_HUGE);
 	for (BlockNumber block = 0; block < nknown; block = end)

@@ -13,8 +13,19 @@
 #include "cache/live_state.h"
 #include "edges/edges.h"
 #include "edges/pages.h"
+#include "graph/patch.h"
 
 /* ---- discover.c: which pages a snapshot may see otherwise ---- */
+
+/* What the map of a leaf said when its pages were compared before: those of trusted pages were then as the state has them. */
+typedef struct EmogiVouching
+{
+	BlockNumber nblocks;
+	BlockNumber room;			/* for blocks */
+	uint64	   *trusted;		/* [nblocks / 64 + 1] */
+	uint64	   *group_lsn;		/* [groups] */
+	uint64		vacuums;		/* see EmogiLiveLeaf */
+} EmogiVouching;
 
 /* A leaf as it is found. Arrays are palloced. */
 typedef struct EmogiDiscovery
@@ -32,6 +43,7 @@ typedef struct EmogiDiscovery
 	uint64	   *group_lsn;		/* [groups], of its pages */
 	uint64		vacuums;		/* see EmogiLiveLeaf */
 	const EmogiLiveLeaf *known; /* in the state; NULL = it is new there */
+	const EmogiVouching *before;	/* of a call of the own transaction; NULL = there was none, or its snapshot was a newer one */
 	EmogiLooks	looks;			/* of the pages that must be looked at; blocks = NULL: of all */
 	uint64		nby_map;		/* pages that the map vouched for */
 	uint64		nby_lsn;		/* ... their LSN */
@@ -52,10 +64,11 @@ extern void emogi_discover_pages(Relation rel, const EmogiLivePages *pages, uint
 
 /* ---- diff.c: what has changed on them ---- */
 
-/* Changes of edges, in memory of a slot. */
+/* Changes of edges, in memory of a slot, or of the process. */
 typedef struct EmogiChanges
 {
 	EmogiCall  *call;
+	MemoryContext context;		/* NULL = in memory of the call's slot */
 	uint64		count;
 	uint64		room;
 	EmogiEdgeChange *changes;	/* [room]; NULL = none yet */
@@ -63,6 +76,8 @@ typedef struct EmogiChanges
 
 extern bool emogi_diff_pages(const EmogiLiveState *state, const EmogiDiscovery *discoveries, int nleaves, uint64 most,
 							 EmogiChanges *changes);
+extern void emogi_diff_look(EmogiChanges *changes, const EmogiLiveState *state, const EmogiLiveLeaf *known, BlockNumber block, EmogiLook *look);
+extern void emogi_diff_looks(EmogiChanges *changes, bool weighted, const void *before, int nbefore, const EmogiLook *look);
 extern void emogi_diff_net(EmogiChanges *changes);
 extern void emogi_diff_add(EmogiChanges *changes, const EmogiEdgeChange *more, uint64 count);
 extern EmogiWeightedEdge emogi_diff_edge(const void *edges, uint64 i, bool weighted);
@@ -90,6 +105,10 @@ extern void emogi_store_prepare(EmogiCall *call, EmogiLiveState *state, const Em
 extern void emogi_store(EmogiStoring *storing, const EmogiXidSnapshot *base, const EmogiChanges *changes);
 extern EmogiCooRun *emogi_store_runs(EmogiCall *call, const EmogiLiveState *state, uint64 *nruns);
 
+/* ---- own.c: what the own transaction has changed, kept between its calls ---- */
+
+typedef struct EmogiOwnChanges EmogiOwnChanges;
+
 /* ---- refresh.c ---- */
 
 typedef enum EmogiRefreshOutcome
@@ -110,7 +129,19 @@ typedef struct EmogiRefresh
 	uint64		old_position;	/* of the state before */
 	bool		own;			/* a page that was looked at holds changes of the own transaction */
 	bool		newer;			/* the snapshot is the state's base now, or could be: not an older one, nor with own changes */
+	EmogiOwnChanges *own_changes;	/* PRIVATE: they are kept there; NULL = they are not kept */
 } EmogiRefresh;
+
+/* own.c */
+extern void emogi_own_vouch(const EmogiOwnChanges *own, EmogiDiscovery *discovery, int leaf);
+extern EmogiOwnChanges *emogi_own_find(const EmogiLiveState *state, const EmogiXidSnapshot *xids, bool *older);
+extern bool emogi_own_reuse(EmogiOwnChanges *own, const EmogiLiveState *state, EmogiDiscovery *discoveries, int nleaves, uint64 *count);
+extern void emogi_own_take(EmogiOwnChanges *own, const EmogiLiveState *state, const EmogiDiscovery *discoveries, int nleaves,
+						   const EmogiXidSnapshot *xids, EmogiRefresh *refresh);
+extern EmogiOwnChanges *emogi_own_keep(const EmogiLiveState *state, const EmogiDiscovery *discoveries, int nleaves, const EmogiXidSnapshot *xids,
+									   const EmogiRefresh *refresh);
+extern EmogiPatch *emogi_own_patch(EmogiOwnChanges *own, const EmogiCall *call, uint64 graph, const EmogiGraph *shown, EmogiDirection direction,
+								   const EmogiEdgeChange *logged, uint64 nlogged);
 
 extern void emogi_refresh(EmogiCall *call, const EmogiSource *source, const Oid *relids, int nleaves,
 						  const EmogiXidSnapshot *xids, EmogiWeights weights, EmogiLiveState *state, EmogiRefresh *refresh);

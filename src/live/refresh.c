@@ -67,7 +67,8 @@ find_leaf(const EmogiLivePages *pages, const EmogiDiscovery *discovery, int hint
 
 /* Find the pages of all leaves that must be looked at; get their number. */
 static uint64
-discover(const EmogiLiveState *state, const EmogiSource *source, const Oid *relids, int nleaves, uint64 older_than, EmogiDiscovery *discoveries)
+discover(const EmogiLiveState *state, const EmogiSource *source, const Oid *relids, int nleaves, uint64 older_than, const EmogiOwnChanges *own,
+		 EmogiDiscovery *discoveries)
 {
 	uint64		count = 0;
 
@@ -78,6 +79,8 @@ discover(const EmogiLiveState *state, const EmogiSource *source, const Oid *reli
 
 		emogi_discover_map(rel, source, discovery);
 		discovery->known = find_leaf(&state->pages, discovery, i);
+		if (own != NULL)
+			emogi_own_vouch(own, discovery, i);
 		emogi_discover_pages(rel, &state->pages, older_than, discovery);
 		relation_close(rel, NoLock);
 		count += discovery->looks.count;
@@ -128,10 +131,10 @@ share_looks(EmogiCall *call, EmogiDiscovery *discoveries, int nleaves, uint64 co
 	}
 }
 
-/* Look at the pages; true when the own transaction has changed one. What the pages do not say, the map is not believed (L9). */
+/* Look at the pages; true when the own transaction has changed one. brief: the edges are not stored. What the pages do not say, the map is not believed (L9). */
 static bool
 look(EmogiCall *call, const EmogiSource *source, EmogiDiscovery *discoveries, int nleaves, uint64 count, EmogiWeights weights,
-	 int dictionary)
+	 int dictionary, bool brief)
 {
 	EmogiLooks *looks = palloc(nleaves * sizeof(EmogiLooks));
 	bool		own = false;
@@ -139,7 +142,7 @@ look(EmogiCall *call, const EmogiSource *source, EmogiDiscovery *discoveries, in
 	share_looks(call, discoveries, nleaves, count);
 	for (int i = 0; i < nleaves; i++)
 		looks[i] = discoveries[i].looks;
-	emogi_looks_take(call, source, looks, nleaves, weights, dictionary);
+	emogi_looks_take(call, source, looks, nleaves, weights, dictionary, brief);
 	pfree(looks);
 	for (int i = 0; i < nleaves; i++)
 		for (uint64 k = 0; k < discoveries[i].looks.count; k++)
@@ -239,6 +242,21 @@ compare(EmogiCall *call, EmogiLiveState *state, const EmogiDiscovery *discoverie
 	return changes->count > 0 || refresh->nskipped != state->nskipped ? EMOGI_REFRESH_PRIVATE : EMOGI_REFRESH_UNCHANGED;
 }
 
+/* Take over what the looks have found beside what is kept of the own transaction's changes. */
+static EmogiRefreshOutcome
+compare_own(EmogiCall *call, EmogiOwnChanges *own, const EmogiLiveState *state, const EmogiDiscovery *discoveries, int nleaves,
+			const EmogiXidSnapshot *xids, EmogiRefresh *refresh)
+{
+	refresh->newer = false;
+	if (call->slot->out_of_codes)
+		return EMOGI_REFRESH_HOPELESS;
+	emogi_own_take(own, state, discoveries, nleaves, xids, refresh);
+	if (refresh->changes.count > state->nedges / HOPELESS_CHANGES + FEW_CHANGES)
+		return EMOGI_REFRESH_HOPELESS;
+	call->record.nchanges = Max(call->record.nchanges, refresh->changes.count);
+	return refresh->changes.count > 0 || refresh->nskipped != state->nskipped ? EMOGI_REFRESH_PRIVATE : EMOGI_REFRESH_UNCHANGED;
+}
+
 /*
  * Find out what the active snapshot, which is `xids`, sees otherwise than the state's base, and make that the state's where it may
  * be: where the snapshot contains the base (L7) and nothing is the own transaction's (L10). The caller holds the state, and
@@ -251,6 +269,8 @@ emogi_refresh(EmogiCall *call, const EmogiSource *source, const Oid *relids, int
 	bool		contains = emogi_xids_contain(xids, &state->base) || emogi_faults.live[EMOGI_LIVE_CONTAINS];
 	bool		forward = contains || emogi_faults.live[EMOGI_LIVE_NEWEST];
 	EmogiDiscovery *discoveries = palloc0(nleaves * sizeof(EmogiDiscovery));
+	EmogiOwnChanges *own;
+	bool		older;
 	uint64		count;
 
 	memset(refresh, 0, sizeof *refresh);
@@ -267,19 +287,28 @@ emogi_refresh(EmogiCall *call, const EmogiSource *source, const Oid *relids, int
 		return;
 	if (state->dictionary < 0 && source->key.class != EMOGI_KEY_INTEGER)
 		return;					/* of a table that was empty */
-	count = discover(state, source, relids, nleaves, forward ? PG_UINT64_MAX : xids->xmin, discoveries);
+	own = emogi_own_find(state, xids, &older);
+	count = discover(state, source, relids, nleaves, forward ? PG_UINT64_MAX : xids->xmin, own, discoveries);
 	if (is_hopeless(state, discoveries, nleaves))
 		return;
+	if (own != NULL && !emogi_own_reuse(own, state, discoveries, nleaves, &count))
+		own = NULL;
 	if (emogi_faults.live[EMOGI_LIVE_SNAPSHOT])
 		PushActiveSnapshot(GetLatestSnapshot());
-	refresh->own = look(call, source, discoveries, nleaves, count, weights, state->dictionary);
+	refresh->own = look(call, source, discoveries, nleaves, count, weights, state->dictionary, own != NULL);
 	if (emogi_faults.live[EMOGI_LIVE_SNAPSHOT])
 		PopActiveSnapshot();
 	count_looks(call, discoveries, nleaves);
-	if (emogi_tree_filter_is_current(source))
-		refresh->outcome = compare(call, state, discoveries, nleaves, xids, contains, refresh);
-	else
+	if (!emogi_tree_filter_is_current(source))
 		refresh->newer = false;	/* this is no reason to make the state anew */
+	else if (own != NULL)
+		refresh->outcome = compare_own(call, own, state, discoveries, nleaves, xids, refresh);
+	else
+	{
+		refresh->outcome = compare(call, state, discoveries, nleaves, xids, contains, refresh);
+		if (refresh->own && contains && !older && refresh->outcome != EMOGI_REFRESH_HOPELESS)
+			refresh->own_changes = emogi_own_keep(state, discoveries, nleaves, xids, refresh);
+	}
 	emogi_region_free_owner(EMOGI_OWNER_EDGES(call->slot_index));
 	pg_atomic_write_u64(&call->slot->nskipped, 0);
 }

@@ -389,6 +389,7 @@ emogi_store(EmogiStoring *storing, const EmogiXidSnapshot *base, const EmogiChan
 
 	emogi_fault_sleep(EMOGI_AT_LIVE_STORE);
 	state->broken = true;
+	state->version++;
 	if (storing->pages_memory != NULL)
 		move_pages(storing);
 	store_leaves(storing);

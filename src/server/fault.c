@@ -16,7 +16,8 @@
  *   registration_rule=0     serve cached Graphs without the rule that makes them exact
  *   snapshot_rule=0         read under the statement's snapshot, whatever it sees in the catalogs
  *   RULE=0                  refresh Graphs without a rule of the live states: live_undecided, live_map_lsn, live_vacuums, live_contains,
- *                           live_page_lsn, live_snapshot, live_newest, live_lsn_locked, live_distrust
+ *                           live_page_lsn, live_snapshot, live_newest, live_lsn_locked, live_distrust, live_own_rollback, live_own_command,
+ *                           live_own_others
  *   RULE=0                  share graphs of queries without a rule: query_leaves, query_own, query_rows, query_settings, query_fold,
  *                           query_defaults, query_children, query_rights, query_publish, query_again, query_state, query_looks, query_places; query_drop: do not drop those that no call can use
  *   idle=MILLISECONDS       drop those that older snapshots alone can use when they were not used for so long
@@ -67,7 +68,10 @@ static const char *const live_rules[EMOGI_LIVE_RULES] = {
 	[EMOGI_LIVE_SNAPSHOT] = "live_snapshot",
 	[EMOGI_LIVE_NEWEST] = "live_newest",
 	[EMOGI_LIVE_LSN_LOCKED] = "live_lsn_locked",
-	[EMOGI_LIVE_DISTRUST] = "live_distrust"
+	[EMOGI_LIVE_DISTRUST] = "live_distrust",
+	[EMOGI_LIVE_OWN_ROLLBACK] = "live_own_rollback",
+	[EMOGI_LIVE_OWN_COMMAND] = "live_own_command",
+	[EMOGI_LIVE_OWN_OTHERS] = "live_own_others"
 };
 
 static const char *const tree_rules[EMOGI_TREE_RULES] = {

@@ -37,6 +37,9 @@ typedef enum EmogiLiveRule
 	EMOGI_LIVE_NEWEST,			/* older snapshots look at pages with transactions that they may not see */
 	EMOGI_LIVE_LSN_LOCKED,		/* the LSN is read under the page's lock */
 	EMOGI_LIVE_DISTRUST,		/* the map is not believed where the page does not say the same */
+	EMOGI_LIVE_OWN_ROLLBACK,	/* what is kept of the own transaction's changes goes when a part of it is rolled back, ... */
+	EMOGI_LIVE_OWN_COMMAND,		/* ... is not for older commands, nor for newer ones that may see more of a page, ... */
+	EMOGI_LIVE_OWN_OTHERS,		/* ... nor where another transaction on a page has ended */
 	EMOGI_LIVE_RULES
 } EmogiLiveRule;
 

@@ -40,6 +40,17 @@ UPDATE kg SET kind = 'knew' WHERE src = 2;
 SELECT count(*) FROM emogi_bfs('kg WHERE kind = ''knows''', 1);
 
 SELECT cache, pages_looked, changes, rows FROM (SELECT * FROM emogi_runs ORDER BY id DESC LIMIT 3) AS last ORDER BY id;
+CREATE FUNCTION refuse_cycle() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    IF EXISTS (SELECT FROM emogi_shortest_path('follows', new.dst, new.src)) THEN
+        RAISE EXCEPTION '% follows %', new.dst, new.src;
+    END IF;
+    RETURN new;
+END $$;
+CREATE TRIGGER refuse_cycle BEFORE INSERT ON follows FOR EACH ROW EXECUTE FUNCTION refuse_cycle();
+INSERT INTO follows VALUES (101, 102), (102, 103), (103, 101);
+
+DROP TRIGGER refuse_cycle ON follows;
 
 CREATE TABLE flights (src bigint, dst bigint);
 INSERT INTO flights VALUES (1, 2), (3, 4), (5, 6);

@@ -94,7 +94,7 @@ check_cycles(const char *name, const EmogiGraph *graph, uint32_t source, uint64_
 
 	extend(&all, 0.0);
 	qsort(expected, all.ncycles, sizeof *expected, compare_cycles);
-	if (emogi_cycles_begin(graph, source, max_length, both, ENOUGH, NULL, &cycles, &control, &error) != EMOGI_OK)
+	if (emogi_cycles_begin(graph, NULL, source, max_length, both, ENOUGH, NULL, &cycles, &control, &error) != EMOGI_OK)
 		abort();
 	for (; emogi_cycles_next(cycles, &found) == EMOGI_OK && found.length > 0 && i < all.ncycles && same; i++)
 	{
@@ -153,7 +153,7 @@ find_all(const EmogiGraph *graph, uint64_t max_length, uint64_t most_bytes, Emog
 {
 	EmogiCycles *cycles;
 	EmogiCycle	cycle = {1, NULL, NULL};
-	EmogiStatus status = emogi_cycles_begin(graph, 0, max_length, false, most_bytes, poll, &cycles, control, error);
+	EmogiStatus status = emogi_cycles_begin(graph, NULL, 0, max_length, false, most_bytes, poll, &cycles, control, error);
 
 	for (*count = 0; status == EMOGI_OK && cycle.length > 0; *count += status == EMOGI_OK && cycle.length > 0)
 		status = emogi_cycles_next(cycles, &cycle);

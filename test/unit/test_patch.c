@@ -5,17 +5,23 @@
 #include "history.h"
 
 #include "contract/semirings.h"
+#include "cpu/cycles.h"
 #include "cpu/near_components.h"
 #include "cpu/near_search.h"
 #include "cpu/multi_path.h"
 #include "cpu/path_search.h"
+#include "cpu/ranking.h"
 #include "graph/compare.h"
+#include "graph/patch_grow.h"
 
 #define NHISTORIES 20000
 
 static uint64_t npatched,
 			nunpatched,
-			njoined;
+			njoined,
+			ngrown,
+			ncycles,
+			nranked;
 
 /* Say whether a patched list has the keys and weights of a list of the Graph with the changes in it. */
 static bool
@@ -183,6 +189,85 @@ check_patched_paths(const EmogiGraph *old, const EmogiPatch *patch, const EmogiG
 	emogi_multi_path_free(search);
 }
 
+/* Are vertices of a patched Graph, with their distances, those of the new one? */
+static bool
+same_way(const EmogiGraph *old, const EmogiPatch *patch, const EmogiGraph *new, const uint32_t *vertices, const double *distance,
+		 const uint32_t *expected, const double *expected_distance, uint64_t count)
+{
+	for (uint64_t i = 0; i < count; i++)
+	{
+		if (emogi_patch_key(old, patch, vertices[i]) != new->ids[expected[i]])
+			return false;
+	}
+	return memcmp(distance, expected_distance, count * sizeof(double)) == 0;
+}
+
+/* Find cycles through a vertex of a patched Graph and of the new one. */
+static void
+check_patched_cycles(const EmogiGraph *old, const EmogiPatch *patch, const EmogiGraph *new, bool both, const char *what)
+{
+	const uint32_t source = (uint32_t) draw(new->nvertices);
+	const uint64_t max_length = 1 + draw(5);
+	EmogiControl control = {0};
+	EmogiError	error;
+	EmogiCycles *expected_cycles,
+			   *cycles;
+	EmogiCycle	expected,
+				found;
+	bool		same = true;
+
+	if (emogi_cycles_begin(new, NULL, source, max_length, both, UINT64_MAX, NULL, &expected_cycles, &control, &error) != EMOGI_OK ||
+		emogi_cycles_begin(old, patch, emogi_patch_vertex(old, patch, new->ids[source]), max_length, both, UINT64_MAX, NULL, &cycles, &control,
+						   &error) != EMOGI_OK)
+		abort();
+	for (int i = 0; same && i < 50; i++)
+	{
+		if (emogi_cycles_next(expected_cycles, &expected) != EMOGI_OK || emogi_cycles_next(cycles, &found) != EMOGI_OK)
+			abort();
+		same = found.length == expected.length && (found.length == 0 || same_way(old, patch, new, found.vertices, found.distance, expected.vertices,
+																		  expected.distance, found.length + 1));
+		ncycles += same && found.length > 0;
+		if (found.length == 0)
+			break;
+	}
+	CHECK(same, "%s: another cycle", what);
+	CHECK(emogi_cycles_looked(cycles) == emogi_cycles_looked(expected_cycles), "%s: other entries of cycles", what);
+	emogi_cycles_free(cycles);
+	emogi_cycles_free(expected_cycles);
+}
+
+/* Rank the paths between two vertices of a patched Graph and of the new one. */
+static void
+check_patched_ranking(const EmogiGraph *old, const EmogiPatch *patch, const EmogiGraph *new, const char *what)
+{
+	const uint32_t ends[] = {(uint32_t) draw(new->nvertices), (uint32_t) draw(new->nvertices)};
+	EmogiControl control = {0};
+	EmogiError	error;
+	EmogiRanking *expected_ranking,
+			   *ranking;
+	EmogiRankedPath expected,
+				found;
+	bool		same = true;
+
+	if (emogi_ranking_begin(new, NULL, NULL, false, ends[0], ends[1], UINT64_MAX, NULL, &expected_ranking, &control, &error) != EMOGI_OK ||
+		emogi_ranking_begin(old, patch, NULL, false, emogi_patch_vertex(old, patch, new->ids[ends[0]]),
+							emogi_patch_vertex(old, patch, new->ids[ends[1]]), UINT64_MAX, NULL, &ranking, &control, &error) != EMOGI_OK)
+		abort();
+	for (int i = 0; same && i < 8; i++)
+	{
+		if (emogi_ranking_next(expected_ranking, INFINITY, &expected) != EMOGI_OK || emogi_ranking_next(ranking, INFINITY, &found) != EMOGI_OK)
+			abort();
+		same = found.length == expected.length &&
+			same_way(old, patch, new, found.vertices, found.distance, expected.vertices, expected.distance, found.length);
+		nranked += same && found.length > 1;
+		if (found.length == 0)
+			break;
+	}
+	CHECK(same, "%s: another path in the ranking", what);
+	emogi_ranking_free(ranking);
+	emogi_ranking_free(expected_ranking);
+}
+
 /* Say whether all weights are lengths. */
 static bool
 has_lengths(const History *history)
@@ -287,6 +372,84 @@ check_components(const EmogiGraph *old, const EmogiPatch *patch, const EmogiGrap
 	njoined++;
 }
 
+/* All that leads through a patched Graph leads where the new Graph does. */
+static void
+check_ways(const History *history, const EmogiPatch *patch, const EmogiGraph *new, const char *what)
+{
+	const EmogiGraph *old = &history->graph;
+
+	check_patched_lists(old, patch, new, old->backward.offsets != NULL && new->nvertices > 0, what);
+	check_applied(history, patch, new, what);
+	if (new->nvertices == 0)
+		return;
+	check_patched_search(old, patch, new, EMOGI_BFS, what);
+	if (!has_lengths(history))
+		return;
+	check_patched_search(old, patch, new, EMOGI_SSSP, what);
+	for (int i = 0; old->backward.offsets != NULL && i < (patch->nnew > 0 ? 20 : 1); i++)
+	{
+		check_patched_path(old, patch, new, what);	/* ties with new vertices are rare */
+		check_patched_paths(old, patch, new, i % 2 == 0, what);
+	}
+	for (int i = 0; old->backward.offsets != NULL && i < (patch->nnew > 0 ? 4 : 1); i++)
+	{
+		check_patched_cycles(old, patch, new, history->direction == EMOGI_BOTH, what);
+		check_patched_ranking(old, patch, new, what);
+	}
+}
+
+/* Memory of a patch that grows. */
+static void *
+resize_memory(void *arg, void *memory, size_t bytes)
+{
+	if (bytes > 0)
+		return realloc(memory, bytes);
+	free(memory);
+	return NULL;
+}
+
+/* Put the changes in an order in which an edge that goes is there; *held: the Graph's type holds their weights. Gets their number. */
+static uint64_t
+order_changes(const History *history, EmogiEdgeChange *ordered, bool *held)
+{
+	uint64_t	count = 0;
+
+	*held = true;
+	for (uint64_t i = 0; i < history->nchanges; i++)
+		*held &= emogi_weight_is_held(history->graph.weight_type, history->changes[i].weight);
+	for (uint64_t i = 0; i < history->nchanges; i++)
+		if (history->changes[i].times > 0)
+			ordered[count++] = history->changes[i];
+	for (uint64_t i = 0; i < history->nchanges; i++)
+		if (history->changes[i].times < 0)
+			ordered[count++] = history->changes[i];
+	return count;
+}
+
+/* A patch that grows by the changes, some at a time, leads where the new Graph does. */
+static void
+check_growing(const History *history, const EmogiGraph *new, const char *what)
+{
+	EmogiEdgeChange *changes = malloc((history->nchanges + 1) * sizeof(*changes));
+	bool		held;
+	const uint64_t count = order_changes(history, changes, &held);
+	EmogiGrowingPatch growing;
+	bool		grown = true;
+	uint64_t	end;
+
+	emogi_patch_grow_begin(&growing, &history->graph, history->direction, resize_memory, NULL);
+	for (uint64_t i = 0; grown && i < count; i = end)
+	{
+		end = i + 1 + draw(count - i < 20 ? count - i : 20);
+		grown = emogi_patch_grow(&growing, &changes[i], end - i);
+	}
+	CHECK(grown || !held, "%s: a patch does not grow", what);
+	ngrown += grown;
+	if (grown)
+		check_ways(history, &growing.patch, new, what);
+	free(changes);				/* what the patch has is too little to matter */
+}
+
 /* A patch of the changes leads where the new Graph does, or there is a reason why there is none. */
 static void
 check_patch(const History *history, const EmogiGraph *new, const char *what)
@@ -305,21 +468,10 @@ check_patch(const History *history, const EmogiGraph *new, const char *what)
 	}
 	npatched++;
 	CHECK(is_guarded((char *) input.memory + emogi_patch_bytes(&input)), "%s: behind the patch", what);
-	check_patched_lists(old, &patch, new, old->backward.offsets != NULL && new->nvertices > 0, what);
-	check_applied(history, &patch, new, what);
-	if (new->nvertices == 0)
-		return;
-	if (patch.nlosers == 0)
+	if (new->nvertices > 0 && patch.nlosers == 0)
 		check_components(old, &patch, new, what);
-	check_patched_search(old, &patch, new, EMOGI_BFS, what);
-	if (!has_lengths(history))
-		return;
-	check_patched_search(old, &patch, new, EMOGI_SSSP, what);
-	for (int i = 0; old->backward.offsets != NULL && i < (patch.nnew > 0 ? 20 : 1); i++)
-	{
-		check_patched_path(old, &patch, new, what);	/* ties with new vertices are rare */
-		check_patched_paths(old, &patch, new, i % 2 == 0, what);
-	}
+	check_ways(history, &patch, new, what);
+	check_growing(history, new, what);
 }
 
 /* ---- histories ---- */
@@ -384,6 +536,9 @@ main(int argc, char **argv)
 	CHECK(npatched > 10 * nunpatched, "%llu patches, %llu could not be made", (unsigned long long) npatched,
 		  (unsigned long long) nunpatched);
 	CHECK(njoined * 100 > npatched, "%llu of %llu patches have no losers", (unsigned long long) njoined, (unsigned long long) npatched);
+	CHECK(ngrown * 10 > npatched * 9, "%llu of %llu patches have grown", (unsigned long long) ngrown, (unsigned long long) npatched);
+	CHECK(ncycles > npatched / 2 && nranked > npatched / 2, "%llu cycles and %llu ranked paths of %llu patches", (unsigned long long) ncycles,
+		  (unsigned long long) nranked, (unsigned long long) npatched);
 	close_history(&history);
 	return check_report("test_patch");
 }

@@ -94,7 +94,7 @@ begin(const EmogiGraph *graph, uint32_t source, uint32_t target, EmogiControl *c
 {
 	EmogiRanking *ranking;
 
-	if (emogi_ranking_begin(graph, hierarchy, hierarchy_reversed, source, target, ENOUGH, NULL, &ranking, control, error) != EMOGI_OK)
+	if (emogi_ranking_begin(graph, NULL, hierarchy, hierarchy_reversed, source, target, ENOUGH, NULL, &ranking, control, error) != EMOGI_OK)
 		abort();
 	return ranking;
 }
@@ -330,7 +330,7 @@ rank_some(const EmogiGraph *graph, uint64_t most_bytes, uint64_t count, EmogiPol
 {
 	EmogiRanking *ranking;
 	EmogiRankedPath path = {1, NULL, NULL};
-	EmogiStatus status = emogi_ranking_begin(graph, NULL, false, 0, (uint32_t) graph->nvertices - 1, most_bytes, poll, &ranking, control, error);
+	EmogiStatus status = emogi_ranking_begin(graph, NULL, NULL, false, 0, (uint32_t) graph->nvertices - 1, most_bytes, poll, &ranking, control, error);
 
 	for (uint64_t i = 0; status == EMOGI_OK && i < count && path.length > 0; i++)
 		status = emogi_ranking_next(ranking, (double) INFINITY, &path);

@@ -1,0 +1,90 @@
+/*
+ * whole_lists.c: the lists of a patched Graph that have changed, put together.
+ */
+#include "whole_lists.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Take memory for the search; NULL, with the job failed, without. */
+static void *
+take(EmogiWholeLists *lists, uint64_t bytes)
+{
+	void	   *memory = NULL;
+
+	if (*lists->bytes + bytes <= lists->most_bytes && emogi_job_may_allocate(lists->job))
+		memory = calloc(bytes > 0 ? bytes : 1, 1);
+	if (memory == NULL)
+		emogi_job_fail(lists->job, EMOGI_NO_MEMORY);
+	else
+		*lists->bytes += bytes;
+	return memory;
+}
+
+/* Put the pieces of a list together; false, with the job failed, without memory. */
+static bool
+join_pieces(EmogiWholeLists *lists, const EmogiPatchedList *list, EmogiMadeList *made)
+{
+	const EmogiPiece *pieces = &lists->view.patched->pieces[list->first];
+	const size_t weight_bytes = emogi_weight_bytes(lists->view.weight_type);
+	char	   *weights;
+	uint32_t   *targets;
+	uint64_t	place = 0;
+
+	if (list->npieces == 1)
+	{
+		made->arrays.targets = pieces->targets;
+		made->arrays.weights = pieces->weights;
+		return true;
+	}
+	made->memory = take(lists, list->degree * (weight_bytes + sizeof *targets));	/* weights first: theirs is the wider alignment */
+	if (made->memory == NULL)
+		return false;
+	weights = made->memory;
+	targets = (uint32_t *) (weights + list->degree * weight_bytes);
+	if (weight_bytes % sizeof *targets != 0)
+	{
+		targets = made->memory;
+		weights = (char *) (targets + list->degree);
+	}
+	for (uint32_t i = 0; i < list->npieces; i++)
+	{
+		memcpy(targets + place, pieces[i].targets, pieces[i].count * sizeof *targets);
+		if (weight_bytes > 0)
+			memcpy(weights + place * weight_bytes, pieces[i].weights, pieces[i].count * weight_bytes);
+		place += pieces[i].count;
+	}
+	made->arrays.targets = targets;
+	made->arrays.weights = weight_bytes > 0 ? weights : NULL;
+	return true;
+}
+
+EmogiListRange
+emogi_whole_lists_make(EmogiWholeLists *lists, const EmogiPatchedList *list)
+{
+	const EmogiPatchedLists *patched = lists->view.patched;
+	const EmogiListRange none = {lists->view.lists, 0, 0};
+	EmogiMadeList *made;
+
+	if (list->degree == 0)
+		return none;
+	if (lists->made == NULL)
+		lists->made = take(lists, sizeof *lists->made << patched->bits);
+	if (lists->made == NULL)
+		return none;
+	made = &lists->made[list - patched->lists];
+	if (made->arrays.targets == NULL && !join_pieces(lists, list, made))
+		return none;
+	return (EmogiListRange) {&made->arrays, 0, list->degree};
+}
+
+void
+emogi_whole_lists_end(EmogiWholeLists *lists)
+{
+	if (lists->made == NULL)
+		return;
+	for (uint64_t i = 0; i < UINT64_C(1) << lists->view.patched->bits; i++)
+		free(lists->made[i].memory);
+	free(lists->made);
+	lists->made = NULL;
+}
