@@ -24,6 +24,7 @@ typedef struct Asked
 	uint64		latest;			/* of a shape: the name of the query of that shape that was asked for last; else 0 */
 	uint64		nedges;			/* of a query: its Graph's that was dropped; 0 = not known */
 	uint64		nvertices;
+	bool		is_asked;		/* of a query: its Graph was asked for */
 	bool		is_built;		/* of a query of a filtered table: its Graph was built, or wanted and not there */
 } Asked;
 
@@ -96,13 +97,14 @@ emogi_asked_first(const EmogiGraphKey *key, uint64 shape, bool noted)
 	const uint64 name = name_of(key);
 	const Asked *same_shape = shape != 0 ? find(shape) : NULL;
 	const bool	varies = shape == 0 || (same_shape != NULL && same_shape->latest != name);
-	const bool	is_first = varies && find(name) == NULL;
+	const Asked *known = find(name);
+	const bool	is_first = varies && (known == NULL || !known->is_asked);
 
 	if (noted)
 	{
 		if (shape != 0)
 			note(shape)->latest = name;
-		(void) note(name);
+		note(name)->is_asked = true;
 	}
 	return is_first;
 }

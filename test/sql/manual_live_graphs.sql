@@ -29,17 +29,6 @@ SELECT count(*) FROM emogi_bfs('follows', 6);
 
 SELECT cache, changes FROM (SELECT * FROM emogi_runs ORDER BY id DESC LIMIT 2) AS last ORDER BY id;
 
-CREATE TABLE kg (src bigint, dst bigint, kind text, valid_from date DEFAULT '2026-01-01');
-INSERT INTO kg VALUES (1, 2, 'knows'), (2, 3, 'knows'), (3, 4, 'owns');
-SELECT count(*) FROM emogi_bfs('kg WHERE kind = ''knows''', 1);
-
-INSERT INTO kg VALUES (3, 5, 'knows');
-SELECT count(*) FROM emogi_bfs('kg WHERE kind = ''knows''', 1);
-
-UPDATE kg SET kind = 'knew' WHERE src = 2;
-SELECT count(*) FROM emogi_bfs('kg WHERE kind = ''knows''', 1);
-
-SELECT cache, pages_looked, changes, rows FROM (SELECT * FROM emogi_runs ORDER BY id DESC LIMIT 3) AS last ORDER BY id;
 CREATE FUNCTION refuse_cycle() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
     IF EXISTS (SELECT FROM emogi_shortest_path('follows', new.dst, new.src)) THEN
@@ -51,6 +40,18 @@ CREATE TRIGGER refuse_cycle BEFORE INSERT ON follows FOR EACH ROW EXECUTE FUNCTI
 INSERT INTO follows VALUES (101, 102), (102, 103), (103, 101);
 
 DROP TRIGGER refuse_cycle ON follows;
+
+CREATE TABLE kg (src bigint, dst bigint, kind text, valid_from date DEFAULT '2026-01-01');
+INSERT INTO kg VALUES (1, 2, 'knows'), (2, 3, 'knows'), (3, 4, 'owns');
+SELECT count(*) FROM emogi_bfs('kg WHERE kind = ''knows''', 1);
+
+INSERT INTO kg VALUES (3, 5, 'knows');
+SELECT count(*) FROM emogi_bfs('kg WHERE kind = ''knows''', 1);
+
+UPDATE kg SET kind = 'knew' WHERE src = 2;
+SELECT count(*) FROM emogi_bfs('kg WHERE kind = ''knows''', 1);
+
+SELECT cache, pages_looked, changes, rows FROM (SELECT * FROM emogi_runs ORDER BY id DESC LIMIT 3) AS last ORDER BY id;
 
 CREATE TABLE flights (src bigint, dst bigint);
 INSERT INTO flights VALUES (1, 2), (3, 4), (5, 6);
