@@ -538,7 +538,7 @@ emogi_follow_may_begin(const EmogiWish *wish)
 }
 
 /*
- * Is a state to be made where there is none? That of a filtered table not at the first build, nor where an index makes a build cheaper
+ * Is a state to be made where there is none? That of a filtered table not at the first build, or the first time that a value of the call is asked for, nor where an index makes a build cheaper
  * than to keep what is known of all pages.
  */
 static bool
@@ -548,7 +548,7 @@ may_make_state(const EmogiWish *wish)
 		return false;
 	if (wish->tree == NULL || emogi_live_state_exists(&wish->key))
 		return true;
-	return emogi_wish_built_before(wish) &&
+	return (wish->tree->is_folded ? emogi_wish_asked_before(wish, false) : emogi_wish_built_before(wish)) &&
 		emogi_filter_cost(wish->tree->filtered) * PAGES_PER_COST >= (double) emogi_refresh_pages(wish->relids, wish->nleaves);
 }
 

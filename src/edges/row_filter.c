@@ -11,6 +11,7 @@
 #include "miscadmin.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
+#include "optimizer/clauses.h"
 #include "optimizer/optimizer.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
@@ -29,11 +30,20 @@ struct EmogiRowFilter
 
 /* ---- the plan ---- */
 
-/* Get which rows of a Source are edges. */
+/* Get which rows of a Source are edges, with the values of constant parts of its conditions. Raises what these raise, as a plan of the query does. */
 EmogiRowFilterPlan
 emogi_row_filter_plan(const EmogiSource *source)
 {
-	return (EmogiRowFilterPlan) {source->relid, source->filter != NULL ? source->filter->quals : NIL};
+	EmogiRowFilterPlan plan = {source->relid};
+	ListCell   *cell;
+
+	if (source->filter == NULL)
+		return plan;
+	foreach(cell, source->filter->quals)
+		plan.quals = list_concat(plan.quals, make_ands_implicit((Expr *) eval_const_expressions(NULL, copyObject(lfirst(cell)))));
+	convert_saop_to_hashed_saop((Node *) plan.quals);
+	fix_opfuncids((Node *) plan.quals);
+	return plan;
 }
 
 /* Write conditions as text, for parallel workers; NULL when there are none. */

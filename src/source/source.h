@@ -43,7 +43,8 @@ typedef struct EmogiGuess
 /* Conditions on the rows of a relation: a row is an edge if all of them are true. Made by tree/filter.c. */
 typedef struct EmogiFilter
 {
-	List	   *quals;			/* Expr *, planned, over columns of the relation as varno 1; in the order of evaluation, those of row security first */
+	List	   *quals;			/* Expr *, over columns of the relation as varno 1, with functions of operators; in the order of evaluation, those of row
+								 * security first */
 	int			ncolumns;
 	AttrNumber	columns[EMOGI_FILTER_MAX_COLUMNS];	/* [ncolumns], of the relation, ascending: those that the conditions read */
 	bool		may_share_work;	/* parallel workers may evaluate them */

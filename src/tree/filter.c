@@ -208,20 +208,15 @@ may_share_work(const EmogiTreeLook *look, List *quals)
 	return max_parallel_hazard(query) == PROPARALLEL_SAFE;
 }
 
-/* Plan conditions, which depend on columns alone. Raises what their constant parts raise, as a plan of the query does. */
+/* Get conditions as a list of which all must be true, ready to be evaluated. Constant parts are left: a call that finds its Graph has no use for their values. */
 static List *
-plan_conditions(List *conditions)
+list_conditions(List *conditions)
 {
 	List	   *quals = NIL;
 	ListCell   *cell;
 
 	foreach(cell, conditions)
-	{
-		Node	   *qual = eval_const_expressions(NULL, lfirst(cell));
-
-		quals = list_concat(quals, make_ands_implicit((Expr *) qual));
-	}
-	convert_saop_to_hashed_saop((Node *) quals);
+		quals = list_concat(quals, make_ands_implicit(lfirst(cell)));
 	fix_opfuncids((Node *) quals);
 	return quals;
 }
@@ -249,7 +244,7 @@ make_source(const EmogiTreeLook *look, const Flat *flat)
 	if (source->src <= 0 || source->dst <= 0 || source->weight < 0 || source->reverse < 0)
 		return NULL;
 	filter->tree = tree;
-	filter->quals = plan_conditions(flat->conditions);
+	filter->quals = list_conditions(flat->conditions);
 	filter->may_share_work = may_share_work(look, filter->quals);
 	rel = relation_open(flat->relid, NoLock);
 	is_possible = is_stored(rel, source->src) && is_stored(rel, source->dst) && (source->weight == 0 || is_stored(rel, source->weight)) &&
