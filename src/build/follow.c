@@ -548,7 +548,7 @@ may_make_state(const EmogiWish *wish)
 		return false;
 	if (wish->tree == NULL || emogi_live_state_exists(&wish->key))
 		return true;
-	return (wish->tree->is_folded ? emogi_wish_asked_before(wish, false) : emogi_wish_built_before(wish)) &&
+	return (wish->tree->is_folded ? !emogi_wish_asked_first(wish, false) : emogi_wish_built_before(wish)) &&
 		emogi_filter_cost(wish->tree->filtered) * PAGES_PER_COST >= (double) emogi_refresh_pages(wish->relids, wish->nleaves);
 }
 
