@@ -412,6 +412,20 @@ take_leaf(EmogiOwnChanges *own, const EmogiLiveState *state, EmogiOwnLeaf *leaf,
 	}
 }
 
+/* Leave out, of the changes from the first on, those that cancel out: rows that have only moved, or whose other columns have changed. */
+static void
+net_new(EmogiOwnChanges *own, uint64 first)
+{
+	EmogiChanges new = own->changes;
+
+	if (new.count <= first)
+		return;
+	new.changes += first;
+	new.count -= first;
+	emogi_diff_net(&new);
+	own->changes.count = first + new.count;
+}
+
 /* Leave out changes that cancel out, where there may be many; patches are made anew then. */
 static void
 net_changes(EmogiOwnChanges *own)
@@ -442,6 +456,7 @@ emogi_own_take(EmogiOwnChanges *own, const EmogiLiveState *state, const EmogiDis
 		keep_map(own, &own->leaves[i], &discoveries[i]);
 		npages += own->leaves[i].npages;
 	}
+	net_new(own, first);
 	sum_up(own, first);
 	net_changes(own);
 	note_snapshot(own, xids);
