@@ -132,7 +132,7 @@ typedef struct EmogiRefresh
 	EmogiOwnChanges *own_changes;	/* PRIVATE: they are kept there; NULL = they are not kept */
 } EmogiRefresh;
 
-/* own.c */
+/* own.c, own_patch.c */
 extern void emogi_own_vouch(const EmogiOwnChanges *own, EmogiDiscovery *discovery, int leaf);
 extern EmogiOwnChanges *emogi_own_find(const EmogiLiveState *state, const EmogiXidSnapshot *xids, bool *older);
 extern bool emogi_own_reuse(EmogiOwnChanges *own, const EmogiLiveState *state, EmogiDiscovery *discoveries, int nleaves, uint64 *count);

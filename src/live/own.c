@@ -15,83 +15,19 @@
 #include "utils/memutils.h"
 #include "utils/snapmgr.h"
 
-#include "graph/patch_grow.h"
-#include "live/live.h"
+#include "live/own.h"
 #include "server/compat.h"
 #include "server/fault.h"
 
-/* Live states whose changes are kept, and patches of each: another direction, or another Graph. */
+/* Live states whose changes are kept. */
 #define MOST_KEPT 4
-#define MOST_PATCHES 4
 
 /* Pages that are kept, and changes, at most. */
-#define MOST_PAGES 16384
+#define MOST_PAGES 4096
 #define MOST_CHANGES 1048576
 
 /* More changes than twice as many as there were last are looked through for such as cancel out, but not fewer than these. */
 #define LEAST_NETTED 4096
-
-/* A page that differs from what the state has, or might. */
-typedef struct OwnPage
-{
-	BlockNumber block;
-	Buffer		buffer;			/* where it was */
-	uint64		lsn;			/* 0 = it must be looked at */
-	uint64		others;			/* EmogiOwnChanges.others when it was looked at */
-	CommandId	command;		/* of the snapshot that looked at it */
-	CommandId	last_command;	/* see EmogiLook */
-	bool		own;
-	bool		undecided;		/* by others than the own transaction */
-	uint16		nedges;
-	uint16		nskipped;
-	uint16		room;			/* for edges */
-	void	   *edges;			/* [room]; NULL = none yet */
-} OwnPage;
-
-typedef struct OwnLeaf
-{
-	Oid			relid;
-	OwnPage    *pages;			/* [npages], ascending */
-	int			npages;
-	int			room;
-	EmogiVouching vouching;		/* of the last call */
-	BlockNumber gone;			/* pages of the state from here on were gone, and are among the changes */
-} OwnLeaf;
-
-/* A patch that has the first changes. */
-typedef struct OwnPatch
-{
-	uint64		graph;			/* id of its Graph; 0 = there is none */
-	const uint32 *targets;		/* of the Graph's forward lists, as a search sees it */
-	EmogiWeightType weight_type;
-	EmogiDirection direction;
-	uint64		nchanges;
-	bool		broken;
-	const EmogiCall *user;		/* the last one */
-	MemoryContext context;
-	EmogiGrowingPatch growing;
-} OwnPatch;
-
-struct EmogiOwnChanges
-{
-	MemoryContext context;
-	bool		broken;			/* in the middle of a change */
-	uint64		state_id;
-	uint64		version;		/* of the state */
-	uint64		used;
-	EmogiXidSnapshot xids;		/* of the last call */
-	uint64		others;			/* how often those were other ones */
-	CommandId	command;		/* of its snapshot */
-	Size		edge_bytes;
-	int			nleaves;
-	OwnLeaf    *leaves;			/* [nleaves] */
-	EmogiChanges changes;		/* from the state's position on, in the order in which they were found */
-	uint64		nnet;			/* when those that cancel out were last left out */
-	EmogiMisfitCounts misfits;	/* of all weights that the snapshot sees */
-	uint64		nedges;			/* ... edges */
-	uint64		nskipped;		/* ... rows with a NULL end */
-	OwnPatch	patches[MOST_PATCHES];
-};
 
 static EmogiOwnChanges *kept[MOST_KEPT];
 static uint64 nuses;
@@ -102,7 +38,7 @@ static uint64 nuses;
 static bool
 has_user(const EmogiOwnChanges *own)
 {
-	for (int i = 0; i < MOST_PATCHES; i++)
+	for (int i = 0; i < EMOGI_OWN_PATCHES; i++)
 		if (own->patches[i].user != NULL && emogi_call_is_active(own->patches[i].user))
 			return true;
 	return false;
@@ -176,7 +112,7 @@ begin(const EmogiLiveState *state, int nleaves)
 	own->version = state->version;
 	own->edge_bytes = state->coo.weight_type != EMOGI_WEIGHT_NONE ? sizeof(EmogiWeightedEdge) : sizeof(EmogiEdge);
 	own->nleaves = nleaves;
-	own->leaves = MemoryContextAllocZero(context, Max(nleaves, 1) * sizeof(OwnLeaf));
+	own->leaves = MemoryContextAllocZero(context, Max(nleaves, 1) * sizeof(EmogiOwnLeaf));
 	own->xids.running = MemoryContextAlloc(context, (EMOGI_MAX_RUNNING + 1) * sizeof(uint64));
 	own->changes.context = context;
 	own->misfits = state->misfits;
@@ -242,7 +178,7 @@ emogi_own_find(const EmogiLiveState *state, const EmogiXidSnapshot *xids, bool *
 
 /* Has a page the LSN that it had? A pin is enough to read it, as in L6. */
 static bool
-has_same_lsn(Relation rel, OwnPage *page)
+has_same_lsn(Relation rel, EmogiOwnPage *page)
 {
 	Buffer		buffer = page->buffer;
 	bool		same;
@@ -262,7 +198,7 @@ has_same_lsn(Relation rel, OwnPage *page)
  * since, and no command of the own transaction on it that was not seen then is seen now.
  */
 static bool
-may_keep(const EmogiOwnChanges *own, Relation rel, OwnPage *page, CommandId command)
+may_keep(const EmogiOwnChanges *own, Relation rel, EmogiOwnPage *page, CommandId command)
 {
 	if (page->undecided && page->others != own->others)
 		return false;
@@ -273,7 +209,7 @@ may_keep(const EmogiOwnChanges *own, Relation rel, OwnPage *page, CommandId comm
 
 /* Are all pages that are kept among those of a leaf that would be looked at? */
 static bool
-are_listed(const OwnLeaf *leaf, const EmogiLooks *looks)
+are_listed(const EmogiOwnLeaf *leaf, const EmogiLooks *looks)
 {
 	uint64		at = 0;
 
@@ -289,7 +225,7 @@ are_listed(const OwnLeaf *leaf, const EmogiLooks *looks)
 
 /* Would pages of the state that were gone, and are there again, all be looked at? */
 static bool
-are_new(const OwnLeaf *leaf, const EmogiDiscovery *discovery)
+are_new(const EmogiOwnLeaf *leaf, const EmogiDiscovery *discovery)
 {
 	const BlockNumber end = Min(discovery->known->nblocks, discovery->nblocks);
 	const EmogiLooks *looks = &discovery->looks;
@@ -302,7 +238,7 @@ are_new(const OwnLeaf *leaf, const EmogiDiscovery *discovery)
 
 /* Leave out the pages of a leaf that need no look. */
 static void
-leave_out(const EmogiOwnChanges *own, OwnLeaf *leaf, EmogiDiscovery *discovery)
+leave_out(const EmogiOwnChanges *own, EmogiOwnLeaf *leaf, EmogiDiscovery *discovery)
 {
 	EmogiLooks *looks = &discovery->looks;
 	const CommandId command = GetActiveSnapshot()->curcid;
@@ -352,8 +288,8 @@ emogi_own_reuse(EmogiOwnChanges *own, const EmogiLiveState *state, EmogiDiscover
 }
 
 /* Find a page of a leaf, from place *at on, or make room for it there; *is_new: it was not there. */
-static OwnPage *
-open_page(EmogiOwnChanges *own, OwnLeaf *leaf, int *at, BlockNumber block, bool *is_new)
+static EmogiOwnPage *
+open_page(EmogiOwnChanges *own, EmogiOwnLeaf *leaf, int *at, BlockNumber block, bool *is_new)
 {
 	while (*at < leaf->npages && leaf->pages[*at].block < block)
 		++*at;
@@ -363,18 +299,18 @@ open_page(EmogiOwnChanges *own, OwnLeaf *leaf, int *at, BlockNumber block, bool 
 	if (leaf->npages == leaf->room)
 	{
 		leaf->room = Max(2 * leaf->room, 16);
-		leaf->pages = leaf->pages == NULL ? MemoryContextAllocHuge(own->context, leaf->room * sizeof(OwnPage)) :
-			repalloc_huge(leaf->pages, leaf->room * sizeof(OwnPage));
+		leaf->pages = leaf->pages == NULL ? MemoryContextAllocHuge(own->context, leaf->room * sizeof(EmogiOwnPage)) :
+			repalloc_huge(leaf->pages, leaf->room * sizeof(EmogiOwnPage));
 	}
-	memmove(&leaf->pages[*at + 1], &leaf->pages[*at], (leaf->npages - *at) * sizeof(OwnPage));
+	memmove(&leaf->pages[*at + 1], &leaf->pages[*at], (leaf->npages - *at) * sizeof(EmogiOwnPage));
 	leaf->npages++;
-	leaf->pages[*at] = (OwnPage) {.block = block};
+	leaf->pages[*at] = (EmogiOwnPage) {.block = block};
 	return &leaf->pages[*at];
 }
 
 /* Have a page be as a look has found it. */
 static void
-take_look(EmogiOwnChanges *own, OwnPage *page, const EmogiLook *look)
+take_look(EmogiOwnChanges *own, EmogiOwnPage *page, const EmogiLook *look)
 {
 	if (look->nedges > page->room)
 	{
@@ -413,7 +349,7 @@ sum_up(EmogiOwnChanges *own, uint64 first)
 
 /* Keep what the map says of a leaf: of pages that are as the state has them, once they have been compared (O5). */
 static void
-keep_map(EmogiOwnChanges *own, OwnLeaf *leaf, const EmogiDiscovery *discovery)
+keep_map(EmogiOwnChanges *own, EmogiOwnLeaf *leaf, const EmogiDiscovery *discovery)
 {
 	EmogiVouching *vouching = &leaf->vouching;
 	const BlockNumber nblocks = discovery->nblocks;
@@ -447,7 +383,7 @@ emogi_own_vouch(const EmogiOwnChanges *own, EmogiDiscovery *discovery, int leaf)
 
 /* Take over the looks at a leaf. diffs: append what has changed, too. */
 static void
-take_leaf(EmogiOwnChanges *own, const EmogiLiveState *state, OwnLeaf *leaf, const EmogiDiscovery *discovery, bool diffs)
+take_leaf(EmogiOwnChanges *own, const EmogiLiveState *state, EmogiOwnLeaf *leaf, const EmogiDiscovery *discovery, bool diffs)
 {
 	const EmogiLiveLeaf *known = discovery->known;
 	const bool	weighted = own->edge_bytes == sizeof(EmogiWeightedEdge);
@@ -458,7 +394,7 @@ take_leaf(EmogiOwnChanges *own, const EmogiLiveState *state, OwnLeaf *leaf, cons
 		EmogiLook  *look = &discovery->looks.looks[i];
 		const BlockNumber block = discovery->looks.blocks[i];
 		bool		is_new;
-		OwnPage    *page = open_page(own, leaf, &at, block, &is_new);
+		EmogiOwnPage    *page = open_page(own, leaf, &at, block, &is_new);
 
 		if (diffs && is_new && block < leaf->gone)
 		{
@@ -476,6 +412,20 @@ take_leaf(EmogiOwnChanges *own, const EmogiLiveState *state, OwnLeaf *leaf, cons
 	}
 }
 
+/* Leave out, of the changes from the first on, those that cancel out: rows that have only moved, or whose other columns have changed. */
+static void
+net_new(EmogiOwnChanges *own, uint64 first)
+{
+	EmogiChanges new = own->changes;
+
+	if (new.count <= first)
+		return;
+	new.changes += first;
+	new.count -= first;
+	emogi_diff_net(&new);
+	own->changes.count = first + new.count;
+}
+
 /* Leave out changes that cancel out, where there may be many; patches are made anew then. */
 static void
 net_changes(EmogiOwnChanges *own)
@@ -484,7 +434,7 @@ net_changes(EmogiOwnChanges *own)
 		return;
 	emogi_diff_net(&own->changes);
 	own->nnet = own->changes.count;
-	for (int i = 0; i < MOST_PATCHES; i++)
+	for (int i = 0; i < EMOGI_OWN_PATCHES; i++)
 		own->patches[i].broken = true;
 }
 
@@ -506,6 +456,7 @@ emogi_own_take(EmogiOwnChanges *own, const EmogiLiveState *state, const EmogiDis
 		keep_map(own, &own->leaves[i], &discoveries[i]);
 		npages += own->leaves[i].npages;
 	}
+	net_new(own, first);
 	sum_up(own, first);
 	net_changes(own);
 	note_snapshot(own, xids);
@@ -551,80 +502,4 @@ emogi_own_keep(const EmogiLiveState *state, const EmogiDiscovery *discoveries, i
 	note_snapshot(own, xids);
 	own->broken = false;
 	return own;
-}
-
-/* ---- patches ---- */
-
-/* Get memory of a patch; an EmogiResize. */
-static void *
-resize(void *context, void *memory, size_t bytes)
-{
-	if (bytes == 0)
-	{
-		pfree(memory);
-		return NULL;
-	}
-	return memory == NULL ? MemoryContextAllocHuge(context, bytes) : repalloc_huge(memory, bytes);
-}
-
-/* Is a patch one to a Graph as a search sees it? */
-static bool
-is_of(const OwnPatch *patch, uint64 graph, const EmogiGraph *shown, EmogiDirection direction)
-{
-	return patch->graph == graph && patch->targets == shown->forward.targets && patch->weight_type == shown->weight_type &&
-		patch->direction == direction && !patch->broken;
-}
-
-/* Find the patch to a Graph, or a place for it that no other call searches in; NULL without one. */
-static OwnPatch *
-find_patch(EmogiOwnChanges *own, const EmogiCall *call, uint64 graph, const EmogiGraph *shown, EmogiDirection direction)
-{
-	OwnPatch   *place = NULL;
-
-	for (int i = 0; i < MOST_PATCHES; i++)
-	{
-		OwnPatch   *patch = &own->patches[i];
-
-		if (patch->user != NULL && patch->user != call && emogi_call_is_active(patch->user))
-			continue;
-		if (is_of(patch, graph, shown, direction))
-			return patch;
-		if (place == NULL || patch->graph == 0 || (place->graph != 0 && patch->nchanges < place->nchanges))
-			place = patch;
-	}
-	return place;
-}
-
-/*
- * Get the patch of all changes to a Graph as a search sees it, for a call until it ends: those since the Graph was made, and those of the
- * own transaction, which are kept; NULL when that cannot be.
- */
-EmogiPatch *
-emogi_own_patch(EmogiOwnChanges *own, const EmogiCall *call, uint64 graph, const EmogiGraph *shown, EmogiDirection direction,
-				const EmogiEdgeChange *logged, uint64 nlogged)
-{
-	OwnPatch   *patch = find_patch(own, call, graph, shown, direction);
-	bool		grown = true;
-
-	if (patch == NULL)
-		return NULL;
-	if (!is_of(patch, graph, shown, direction))
-	{
-		if (patch->context != NULL)
-			MemoryContextDelete(patch->context);
-		*patch = (OwnPatch) {.context = AllocSetContextCreate(own->context, "emogi patch", ALLOCSET_DEFAULT_SIZES)};
-		patch->broken = true;
-		patch->graph = graph;
-		patch->targets = shown->forward.targets;
-		patch->weight_type = shown->weight_type;
-		patch->direction = direction;
-		emogi_patch_grow_begin(&patch->growing, shown, direction, resize, patch->context);
-		grown = emogi_patch_grow(&patch->growing, logged, nlogged);
-	}
-	patch->broken = true;
-	grown = grown && emogi_patch_grow(&patch->growing, own->changes.changes + patch->nchanges, own->changes.count - patch->nchanges);
-	patch->nchanges = own->changes.count;
-	patch->broken = !grown;
-	patch->user = grown ? call : NULL;
-	return grown ? &patch->growing.patch : NULL;
 }

@@ -37,6 +37,7 @@ DECLARE a CURSOR FOR SELECT (SELECT count(*) FROM emogi_bfs('staff(boss, person)
 INSERT INTO staff VALUES (200003, 200004);
 DECLARE b CURSOR FOR SELECT (SELECT count(*) FROM emogi_bfs('staff(boss, person)', 101500) WHERE level + i > 0) FROM generate_series(1, 3) i;
 DELETE FROM staff WHERE boss = 101500;
+SELECT count(*) FROM emogi_bfs('staff(boss, person)', 101500);
 FETCH a;
 FETCH b;
 SELECT count(*) FROM emogi_bfs('staff(boss, person)', 101500);
@@ -75,6 +76,17 @@ BEGIN
 	RETURN (SELECT count(*) FROM emogi_bfs('staff(boss, person)', 300005));
 END $$;
 SELECT * FROM emogi_reachable('staff(boss, person)', 'SELECT 1, 300000 + next_pair(i) - i FROM generate_series(1, 5) i');
+-- it does not see what that function writes
+SELECT * FROM emogi_reachable('staff(boss, person)', 'SELECT 300005, 400100 + i + 0 * next_pair(100 + i) FROM generate_series(1, 5) i');
+-- vertices that came in another order than that of their keys
+SELECT vertex FROM emogi_bfs('staff(boss, person)', 300005);
+INSERT INTO staff VALUES (399999, 399990);
+SELECT vertex FROM emogi_bfs('staff(boss, person)', 399999);
+INSERT INTO staff VALUES (399980, 399981), (399990, 399980);
+SELECT vertex FROM emogi_bfs('staff(boss, person)', 399999);
+SELECT * FROM emogi_reachable('staff(boss, person)', 'VALUES (399999, 399981), (399981, 399999), (399980, 399999), (399990, 399981), (399999, 399980)');
+SELECT source, target, seq, vertex FROM emogi_shortest_paths('staff(boss, person)', 'VALUES (399999, 399981), (399990, 399981), (399999, 399980)');
+SELECT * FROM emogi_distance_matrix('staff(boss, person)', ARRAY[399999, 399990], ARRAY[399981, 399990, 399980]);
 SELECT count(*) FROM emogi_bfs('staff(boss, person)', 300005);
 SELECT ok, differs, cache FROM emogi_check('staff(boss, person)', 'both', false, true, true);
 ROLLBACK;

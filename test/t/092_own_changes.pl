@@ -153,6 +153,8 @@ sub transact
 			asks($one, $wrong, $what);
 			$open = draw(2);
 			$two->ask(draw(3) == 0 ? 'ROLLBACK' : 'COMMIT') if !$open;
+			# its own call brings the live state up to date
+			$two->ask("SELECT count(*) FROM emogi_bfs('own', 1)") if !$open && draw(2) == 0;
 			asks($one, $wrong, $what);
 		}
 		# a savepoint that is rolled back takes a cursor that was opened after it
