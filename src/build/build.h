@@ -111,6 +111,7 @@ typedef struct EmogiForesight
 	double		nedges;			/* rows of its plan */
 	double		nvertices;		/* distinct keys among them */
 	double		cost;			/* of its plan, in the planner's unit */
+	bool		may_walk;		/* a search that reaches little may walk over indexes of its table */
 	bool		is_cached;		/* its Graph is there, ... */
 	bool		is_unsafe;		/* ... and the query is another one in parallel mode, which folds nothing, or may fail there */
 	List	   *relations;		/* OIDs of what a look reads, where the Graph is there: all relations, views too, ... */

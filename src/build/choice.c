@@ -44,6 +44,9 @@
 /* What a search may cost that walks by those who bring its Graph up to date. */
 #define PASSING_COST 2000
 
+/* Edges as above where the build evaluates conditions on each row: some 50 ns each. */
+#define FILTERED_EDGES_PER_READ 20
+
 /* Pages of a table that a Graph is brought up to date for as long as a walk takes for a row: their headers are looked at, or the map. */
 #define PAGES_PER_READ 8
 
@@ -95,14 +98,31 @@ measure(List *leaves, double *pages, double *rows)
 	}
 }
 
-/* Get the price of a build, in what walks cost. */
+/* Get what a build of so many rows costs, in what walks cost. */
 static double
-price_of(double nedges)
+cost_of_build(const EmogiSource *source, double nrows)
 {
-	return Max(nedges / EDGES_PER_READ, LEAST_PRICE);
+	return nrows / (source->filter != NULL ? FILTERED_EDGES_PER_READ : EDGES_PER_READ);
 }
 
-/* Estimate what a walk will cost that is to go through several levels; 0 = nothing is known. */
+/* Get what walks may cost together before a build is paid for. */
+static double
+price_of(const EmogiSource *source, double nrows)
+{
+	return Max(cost_of_build(source, nrows), LEAST_PRICE);
+}
+
+/* Get what the rent of a Source goes by: its relation, or the query of a filtered table. */
+static Oid
+payer(const EmogiSource *source)
+{
+	return source->filter != NULL ? emogi_rents_of_query(source->filter->tree->digest) : source->relid;
+}
+
+/*
+ * Estimate what a walk will cost that is to go through several levels; 0 = nothing is known. Of a filtered table that is an upper bound: conditions
+ * leave less.
+ */
 static double
 expected_cost(const EmogiSource *source, const EmogiWalk *walk, int nleaves)
 {
@@ -128,9 +148,9 @@ expected_cost(const EmogiSource *source, const EmogiWalk *walk, int nleaves)
 
 /* Get what a walk may cost that statistics foresee to cost `expected`. */
 static uint64
-most_cost(const EmogiWalk *walk, double nedges, double expected)
+most_cost(const EmogiSource *source, const EmogiWalk *walk, double nedges, double expected)
 {
-	double		most = Max(nedges / (EDGES_PER_READ * WALK_SHARE), LEAST_COST);
+	double		most = Max(cost_of_build(source, nedges) / WALK_SHARE, LEAST_COST);
 
 	if (walk->max_depth < 0 || expected > most)
 		most = Max(most / UNLIKELY_SHARE, LEAST_COST);
@@ -141,7 +161,7 @@ most_cost(const EmogiWalk *walk, double nedges, double expected)
 static bool
 is_bought(const EmogiSource *source, EmogiDirection direction, double nedges)
 {
-	return (double) emogi_rents_paid(source->relid) >= price_of(nedges) * (double) emogi_rents_times(source->relid) &&
+	return (double) emogi_rents_paid(payer(source)) >= price_of(source, nedges) * (double) emogi_rents_times(payer(source)) &&
 		emogi_estimate_graph(source, direction).peak_bytes <= emogi_limits_allowed_bytes();
 }
 
@@ -163,7 +183,7 @@ emogi_choice_walks(const EmogiSource *source, List *leaves, bool serves_others, 
 	if (pages * (BLCKSZ / 1024) < least_kb)
 		return false;
 	expected = expected_cost(source, walk, list_length(leaves));
-	walk->most_cost = most_cost(walk, nedges, expected);
+	walk->most_cost = most_cost(source, walk, nedges, expected);
 	walk->is_doubtful = expected > (double) walk->most_cost;
 	return (double) walk->nsources * EMOGI_WALK_SEARCH_COST * list_length(leaves) <= walk->most_cost &&
 		!(serves_others && is_bought(source, walk->direction, nedges));
@@ -200,7 +220,7 @@ emogi_choice_lags(const EmogiSource *source, List *leaves, EmogiWalk *walk)
 	measure(leaves, &pages, &nedges);
 	price = pages / PAGES_PER_READ;
 	if (pages * (BLCKSZ / 1024) < emogi_index_walk_min_size_kb ||
-		(double) emogi_rents_paid(source->relid) >= price * (double) emogi_rents_times(source->relid))
+		(double) emogi_rents_paid(payer(source)) >= price * (double) emogi_rents_times(payer(source)))
 		return false;
 	walk->most_cost = Min(walk->most_cost, (uint64) Min(price / 2, PASSING_COST));
 	return (double) walk->nsources * EMOGI_WALK_SEARCH_COST * list_length(leaves) <= walk->most_cost &&
@@ -211,12 +231,12 @@ emogi_choice_lags(const EmogiSource *source, List *leaves, EmogiWalk *walk)
 void
 emogi_choice_note_walk(const EmogiSource *source, const EmogiWalk *walk)
 {
-	emogi_rents_pay(source->relid, walk->cost);
+	emogi_rents_pay(payer(source), walk->cost);
 }
 
 /* Note that a search has a Graph built, or brought up to date. */
 void
 emogi_choice_note_build(const EmogiSource *source)
 {
-	emogi_rents_clear(source->relid);
+	emogi_rents_clear(payer(source));
 }

@@ -406,7 +406,7 @@ estimate_source(const EmogiSource *source)
 		return put_together(estimate_query(source->query), &keys, key.class, weight_type);
 	}
 	rel = relation_open(source->relid, NoLock);
-	row_security = emogi_access_check(rel, source);
+	row_security = source->filter == NULL && emogi_access_check(rel, source);	/* of a filtered table the tree has asked (Q18) */
 	kind = rel->rd_rel->relkind;
 	relation_close(rel, NoLock);
 	if (row_security || !emogi_heap_scan_possible(source, &leaves))

@@ -57,7 +57,10 @@ plan_query(const char *query, double *rows, double *cost)
 	SPI_freeplan(plan);
 }
 
-/* Ask the cache for the size of a query's Graph, whatever snapshot it was made for; false when there is none. Raises what is wrong with it. */
+/*
+ * Ask the cache for the size of a query's Graph, whatever snapshot it was made for; false when there is none, and whether a search may do without it.
+ * Raises what is wrong with it.
+ */
 static bool
 recall_graph(const EmogiSource *source, EmogiForesight *foresight)
 {
@@ -71,10 +74,11 @@ recall_graph(const EmogiSource *source, EmogiForesight *foresight)
 	{
 		MemoryContext old = MemoryContextSwitchTo(TopMemoryContext);
 
-		*foresight = (EmogiForesight) {(double) nedges, (double) nvertices, 0, true, tree->is_unsafe || tree->is_folded,
+		*foresight = (EmogiForesight) {(double) nedges, (double) nvertices, 0, false, true, tree->is_unsafe || tree->is_folded,
 			list_concat_unique_oid(list_copy(tree->named), tree->relations), list_copy(tree->functions), keys};
 		MemoryContextSwitchTo(old);
 	}
+	foresight->may_walk = !found && tree->refusal == NULL && tree->filtered != NULL && emogi_choice_may_walk(tree->filtered);
 	emogi_tree_close(tree);
 	return found;
 }

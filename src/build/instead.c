@@ -1,6 +1,8 @@
 /*
  * instead.c: whether a search walks over indexes of its tables instead of getting a Graph (walk/), and the walk.
  *
+ * Tables may be filtered ones (../tree/filter.c): then the Source is that of the tree.
+ *
  * It may where the Graph would have to be built first, or brought to the call's snapshot, by this call or another; choice.c says whether it is worth while.
  */
 #include "postgres.h"
@@ -15,11 +17,23 @@ must_be_built(const EmogiWish *wish, bool may_share)
 	return !(may_share && emogi_wish_is_cached(wish)) && !(wish->can_follow && emogi_live_state_exists(&wish->key));
 }
 
-/* Would a Graph that is built be there for other calls, shared or as part of a live state? */
+/* Is the Graph that of a query with a value that is asked for the first time, such as now()? Then it is for this call alone (Q6). */
+static bool
+is_for_once(const EmogiWish *wish)
+{
+	return wish->tree != NULL && wish->tree->is_folded && !emogi_wish_asked_before(wish, false);
+}
+
+/*
+ * Would a Graph that is built be there for other calls, shared or as part of a live state? A filtered table has no such state before it is built
+ * a second time.
+ */
 static bool
 would_serve_others(const EmogiWish *wish, bool may_share)
 {
-	return may_share || (wish->can_follow && emogi_follow_may_begin(wish));
+	if (may_share)
+		return !is_for_once(wish);
+	return wish->tree == NULL && wish->can_follow && emogi_follow_may_begin(wish);
 }
 
 /* Would a call have to wait for another that brings what it needs to its own snapshot? */
@@ -92,6 +106,8 @@ emogi_instead_walk(EmogiCall *call, const EmogiSource *source, List *leaves, con
 		emogi_walk_name(&indexes, walk->direction, walk->names);
 		emogi_walk_close(&indexes);
 	}
+	if (walk->is_answered && wish->tree != NULL && wish->tree->is_folded)
+		(void) emogi_wish_asked_before(wish, true);
 	if (serves_others && walk->is_answered)
 		emogi_choice_note_walk(source, walk);
 	else if (serves_others)

@@ -339,6 +339,29 @@ obtain_of_rows(EmogiCall *call, EmogiSource *source, const Rows *found, const Em
 	call->record.nedges = graph->forward.nedges;
 }
 
+/* Get the table, which may be a filtered one, whose indexes a search on rows may walk over; NULL when there is none. */
+static const EmogiSource *
+find_walked(const EmogiSource *source, const Rows *rows)
+{
+	if (rows->tree != NULL)
+		source = rows->tree->filtered;
+	else if (!rows->are_heaps)
+		return NULL;
+	return source != NULL && emogi_walk_may_lead(source) ? source : NULL;
+}
+
+/* Carry out a search by walking over indexes, if it may and that is worth while; false when it needs a Graph. Raises 42883 for vertices of another type. */
+static bool
+walk_instead(EmogiCall *call, EmogiSource *source, const Rows *rows, const EmogiWish *wish, bool may_share, EmogiWalk *walk)
+{
+	const EmogiSource *walked = find_walked(source, rows);
+
+	if (walked == NULL || !walk->describe(walk, &walked->key) || !emogi_instead_walk(call, walked, rows->leaves, wish, may_share, walk))
+		return false;
+	source->key = walked->key;
+	return true;
+}
+
 /* Obtain a Graph of rows that are here; the arguments are those of obtain. */
 static void
 obtain_here(EmogiCall *call, EmogiSource *source, const Rows *rows, EmogiWish *wish, EmogiGraph *graph, EmogiPatch **patch,
@@ -346,7 +369,7 @@ obtain_here(EmogiCall *call, EmogiSource *source, const Rows *rows, EmogiWish *w
 {
 	const bool	may_share = emogi_wish_may_share(wish, rows->leaves);
 
-	if (walk != NULL && rows->are_heaps && emogi_instead_walk(call, source, rows->leaves, wish, may_share, walk))
+	if (walk != NULL && walk_instead(call, source, rows, wish, may_share, walk))
 		return;
 	emogi_call_take_slot(call);
 	obtain_of_rows(call, source, rows, wish, may_share, graph, patch, twice);

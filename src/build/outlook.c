@@ -28,8 +28,10 @@ foresee_heaps(const EmogiSource *source, const EmogiGraphKey *wanted, List *leav
 
 /* Say where a call would find the Graph of a tree, and why it would be private. */
 static EmogiOutlook
-foresee_tree(const EmogiSource *source, const EmogiTree *tree, const EmogiGraphKey *wanted, const char **why_private)
+foresee_tree(const EmogiSource *source, const EmogiTree *tree, const EmogiGraphKey *wanted, EmogiWalk *walk, const char **why_private)
 {
+	const EmogiSource *walked = tree->filtered;
+	bool		may_share;
 	EmogiWish  *wish;
 	EmogiOutlook outlook = EMOGI_GRAPH_WILL_BE_PRIVATE;
 
@@ -39,10 +41,13 @@ foresee_tree(const EmogiSource *source, const EmogiTree *tree, const EmogiGraphK
 		return outlook;
 	}
 	wish = emogi_wish_make(source, tree, wanted);
-	if (!emogi_wish_may_share(wish, tree->leaves))
-		*why_private = emogi_wish_why_not(wish);
-	else if (emogi_wish_is_cached(wish))
+	may_share = emogi_wish_may_share(wish, tree->leaves);
+	if (may_share && emogi_wish_is_cached(wish))
 		outlook = EMOGI_GRAPH_IS_CACHED;
+	else if (walk != NULL && walked != NULL && emogi_walk_may_lead(walked) && emogi_instead_will_walk(walked, tree->leaves, wish, may_share, walk))
+		outlook = EMOGI_GRAPH_WILL_BE_WALKED;
+	else if (!may_share)
+		*why_private = emogi_wish_why_not(wish);
 	else if (wish->can_follow && emogi_live_state_exists(&wish->key))
 		outlook = EMOGI_GRAPH_WILL_BE_REFRESHED;
 	else if (tree->is_folded && emogi_wish_asked_first(wish, false))
@@ -84,7 +89,7 @@ emogi_outlook(const EmogiSource *source, const EmogiGraphKey *wanted, EmogiWalk 
 	if (is_of_heaps(source, &leaves))
 		return foresee_heaps(source, wanted, leaves, walk);
 	tree = emogi_tree_peek(source);
-	outlook = foresee_tree(source, tree, wanted, why_private);
+	outlook = foresee_tree(source, tree, wanted, walk, why_private);
 	if (*why_private != NULL)
 		*why_private = pstrdup(*why_private);
 	emogi_tree_close(tree);

@@ -128,7 +128,7 @@ doom_predecessors(const EmogiCached *published, TransactionId oldest_xid)
 		if (is_superfluous(cached, published, oldest_xid))
 		{
 			if (cached->live_id == 0 && published->live_id == 0)
-				emogi_rents_note_end(published->key.relid, cached->hits);
+				emogi_rents_note_end(published->key.of_query ? emogi_rents_of_query(published->key.digest) : published->key.relid, cached->hits);
 			emogi_cache_doom(cached);
 			emogi_cache_shared->counters.drops++;
 			continue;

@@ -363,6 +363,7 @@ extern bool emogi_cache_is_beyond_share(Oid role, uint64 more_bytes);
 
 extern Size emogi_rents_shmem_size(void);
 extern void emogi_rents_shmem_startup(bool found);
+extern Oid	emogi_rents_of_query(const uint8 *digest);
 extern void emogi_rents_pay(Oid relid, uint64 cost);
 extern uint64 emogi_rents_paid(Oid relid);
 extern void emogi_rents_clear(Oid relid);

@@ -56,6 +56,16 @@ rent_of(Oid relid)
 	return &rents[hash_combine(murmurhash32(MyDatabaseId), murmurhash32(relid)) % NRENTS];
 }
 
+/* Get what stands for a query in the place of a relation. digest: [EMOGI_DIGEST_BYTES]. */
+Oid
+emogi_rents_of_query(const uint8 *digest)
+{
+	Oid			start;
+
+	memcpy(&start, digest, sizeof start);
+	return start;
+}
+
 /* Note what a walk has cost. */
 void
 emogi_rents_pay(Oid relid, uint64 cost)

@@ -1,5 +1,5 @@
 /*
- * row_filter.c: evaluate the conditions of a Source on the rows of a page that a snapshot sees.
+ * row_filter.c: evaluate the conditions of a Source on rows that a snapshot sees, of a page or one by one.
  *
  * Conditions are those of the query, in the order that tree/filter.c gives them, and only visible rows are asked: what a function in them
  * learns, it learns from the query, too. They are evaluated under the pin alone, without the page's lock: they may fetch toasted values,
@@ -108,6 +108,15 @@ map_columns(Node *node, void *context)
 	return (Node *) var;
 }
 
+/* Get the conditions over the columns of a leaf. */
+List *
+emogi_row_filter_quals(const EmogiRowFilterPlan *plan, Relation leaf)
+{
+	Mapping		mapping = {plan->relid, RelationGetRelid(leaf)};
+
+	return castNode(List, map_columns((Node *) plan->quals, &mapping));
+}
+
 /* List the columns of a leaf that the conditions of a Source read, in the order of the root's; get their number. columns: [EMOGI_FILTER_MAX_COLUMNS]. */
 int
 emogi_row_filter_columns(const EmogiSource *source, Relation leaf, AttrNumber *columns)
@@ -126,7 +135,6 @@ emogi_row_filter_columns(const EmogiSource *source, Relation leaf, AttrNumber *c
 EmogiRowFilter *
 emogi_row_filter_open(const EmogiRowFilterPlan *plan, Relation leaf)
 {
-	Mapping		mapping = {plan->relid, RelationGetRelid(leaf)};
 	EmogiRowFilter *filter;
 	MemoryContext context;
 	MemoryContext old;
@@ -140,19 +148,18 @@ emogi_row_filter_open(const EmogiRowFilterPlan *plan, Relation leaf)
 	filter->relid = RelationGetRelid(leaf);
 	filter->slot = MakeSingleTupleTableSlot(RelationGetDescr(leaf), &TTSOpsBufferHeapTuple);
 	filter->expressions = CreateStandaloneExprContext();
-	filter->expressions->ecxt_scantuple = filter->slot;
-	filter->quals = ExecInitQual((List *) map_columns((Node *) plan->quals, &mapping), NULL);
+	filter->quals = ExecInitQual(emogi_row_filter_quals(plan, leaf), NULL);
 	MemoryContextSwitchTo(old);
 	return filter;
 }
 
-/* Are all conditions true of a tuple? */
-static bool
-passes(EmogiRowFilter *filter, HeapTuple tuple, Buffer buffer)
+/* Are all conditions true of the row in a slot, whose descriptor is that of the leaf? Raises what they raise. */
+bool
+emogi_row_filter_passes(EmogiRowFilter *filter, TupleTableSlot *slot)
 {
 	CHECK_FOR_INTERRUPTS();
 	ResetExprContext(filter->expressions);
-	(void) ExecStoreBufferHeapTuple(tuple, filter->slot, buffer);
+	filter->expressions->ecxt_scantuple = slot;
 	return ExecQual(filter->quals, filter->expressions);
 }
 
@@ -168,7 +175,8 @@ emogi_row_filter_page(EmogiRowFilter *filter, EmogiSeenPage *seen, Buffer buffer
 	{
 		tuple.t_data = emogi_seen_tuple(seen, i);
 		tuple.t_len = ItemIdGetLength(&seen->items[i]);
-		if (passes(filter, &tuple, buffer))
+		(void) ExecStoreBufferHeapTuple(&tuple, filter->slot, buffer);
+		if (emogi_row_filter_passes(filter, filter->slot))
 			seen->items[npassed++] = seen->items[i];
 	}
 	seen->nitems = npassed;

@@ -1,5 +1,5 @@
 /*
- * row_filter.h: conditions on the rows of a heap page, evaluated.
+ * row_filter.h: conditions on the rows of a heap, evaluated.
  */
 #ifndef EMOGI_ROW_FILTER_H
 #define EMOGI_ROW_FILTER_H
@@ -22,6 +22,8 @@ extern EmogiRowFilterPlan emogi_row_filter_read(const char *text, Oid relid);
 extern bool emogi_row_filter_may_share(const EmogiSource *source);
 
 extern EmogiRowFilter *emogi_row_filter_open(const EmogiRowFilterPlan *plan, Relation leaf);
+extern List *emogi_row_filter_quals(const EmogiRowFilterPlan *plan, Relation leaf);
+extern bool emogi_row_filter_passes(EmogiRowFilter *filter, TupleTableSlot *slot);
 extern void emogi_row_filter_page(EmogiRowFilter *filter, EmogiSeenPage *seen, Buffer buffer);
 extern void emogi_row_filter_close(EmogiRowFilter *filter);
 

@@ -35,11 +35,18 @@ find_targets(const EmogiTask *task, EmogiWalk *walk)
 	walk->targets = targets;
 }
 
-/* Describe the walk that a task asks for, whose form has been read; false when nothing bounds it, or a source can be no key. */
-bool
-emogi_afoot_describe(const EmogiTask *task, EmogiWalk *walk)
+/* Describe the walk that a task asks for, whose form is read, if that has not been done; false when nothing bounds it, or a source can be no key. */
+static bool
+describe(EmogiWalk *walk, const EmogiKeyType *key)
 {
+	EmogiTask  *task = walk->context;
+
+	if (task->form == NULL)
+		emogi_vertices_read(task, walk->function, key);
 	*walk = (EmogiWalk) {
+		.describe = describe,
+		.context = task,
+		.function = walk->function,
 		.direction = task->direction,
 		.max_depth = task->query.max_depth,
 		.counts_paths = task->query.algorithm == EMOGI_SSNSP,
@@ -53,6 +60,13 @@ emogi_afoot_describe(const EmogiTask *task, EmogiWalk *walk)
 	if (task->has_targets && emogi_form_seeks(&task->form->coder.key, task->form->type))
 		find_targets(task, walk);
 	return walk->max_depth >= 0 || walk->targeted;
+}
+
+/* Get a walk for a task of a function, which is described when the type of its keys is known. */
+EmogiWalk
+emogi_afoot_walk(EmogiTask *task, Oid function)
+{
+	return (EmogiWalk) {.describe = describe,.context = task,.function = function};
 }
 
 /* Have what a walk has reached stand in the place of the Graph, as emogi_near_run does, and note in the record of the call what was done. */

@@ -233,7 +233,7 @@ extern bool emogi_far_matrix(EmogiCall *call, const EmogiGraph *graph, const Emo
 /* ---- afoot.c ---- */
 
 extern bool emogi_afoot_may_serve(const EmogiTask *task);
-extern bool emogi_afoot_describe(const EmogiTask *task, EmogiWalk *walk);
+extern EmogiWalk emogi_afoot_walk(EmogiTask *task, Oid function);
 extern void emogi_afoot_take(EmogiCall *call, EmogiTask *task, const EmogiWalk *walk, EmogiGraph *graph, EmogiResult *result);
 
 /* ---- components.c ---- */

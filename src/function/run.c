@@ -196,8 +196,11 @@ open_call(Oid function, EmogiTask *task, EmogiPatch **patch, EmogiGraph *graph, 
 			emogi_vertices_read(task, function, &source.key);
 		return NULL;
 	}
-	if (walk != NULL && emogi_afoot_may_serve(task) && emogi_walk_may_lead(&source) && emogi_afoot_describe(task, walk))
+	if (walk != NULL && emogi_afoot_may_serve(task) && (source.is_query || emogi_walk_may_lead(&source)))
+	{
+		*walk = emogi_afoot_walk(task, function);
 		call = open_afoot(function, task, &source, &wish, patch, graph, walk);
+	}
 	else
 	{
 		call = emogi_call_begin(function, get_func_name(function), &source);

@@ -39,7 +39,7 @@ PG_FUNCTION_INFO_V1(emogi_support);
 
 /* Find out what is known of the size of a Graph that is made of a query; false when that is nothing. */
 static bool
-find_query_size(const EmogiSource *source, EmogiGraphSize *size)
+find_query_size(const EmogiSource *source, EmogiAlgorithm algorithm, EmogiGraphSize *size)
 {
 	EmogiForesight foresight;
 
@@ -48,7 +48,7 @@ find_query_size(const EmogiSource *source, EmogiGraphSize *size)
 	size->nvertices = foresight.nvertices;
 	size->nedges = foresight.nedges;
 	size->next_degree = size->nedges / Max(size->nvertices, 1);
-	size->may_walk = false;
+	size->may_walk = foresight.may_walk && (algorithm == EMOGI_BFS || algorithm == EMOGI_SSNSP);
 	size->build_cost = foresight.is_cached ? 0 : foresight.cost + size->nedges * EMOGI_BUILD_COST;
 	return true;
 }
@@ -75,7 +75,7 @@ find_size(const FuncExpr *call, EmogiAlgorithm algorithm, EmogiGraphSize *size)
 	uint64		nedges;
 
 	if (emogi_shared != NULL && emogi_call_expr_graph(call, &graph) && emogi_source_peek_query(&graph, &source))
-		return find_query_size(&source, size);
+		return find_query_size(&source, algorithm, size);
 	if (!emogi_call_expr_source(call, algorithm, &source))
 		return false;
 	if (emogi_cache_size(source.relid, source.src, source.dst, &nvertices, &nedges))
@@ -87,7 +87,7 @@ find_size(const FuncExpr *call, EmogiAlgorithm algorithm, EmogiGraphSize *size)
 	else if (emogi_estimate_size(&source, &size->nvertices, &size->nedges))
 		size->build_cost = size->nedges * EMOGI_BUILD_COST;
 	else
-		return get_rel_relkind(source.relid) == RELKIND_VIEW && find_query_size(&source, size);
+		return get_rel_relkind(source.relid) == RELKIND_VIEW && find_query_size(&source, algorithm, size);
 	size->next_degree = emogi_estimate_next_degree(&source, size->nvertices, size->nedges);
 	size->may_walk = size->build_cost > 0 && (algorithm == EMOGI_BFS || algorithm == EMOGI_SSNSP) && emogi_choice_may_walk(&source);
 	return true;

@@ -656,14 +656,14 @@ emogi_compat_count_returned(Relation rel, int nrows)
 #endif
 }
 
-/* 18: an argument more, for EXPLAIN. Begin to read an index by one key. */
+/* 18: an argument more, for EXPLAIN. Begin to read an index by some keys. */
 static inline IndexScanDesc
-emogi_compat_begin_index(Relation heap, Relation index, Snapshot snapshot)
+emogi_compat_begin_index(Relation heap, Relation index, Snapshot snapshot, int nkeys)
 {
 #if PG_VERSION_NUM >= 180000
-	return index_beginscan(heap, index, snapshot, NULL, 1, 0);
+	return index_beginscan(heap, index, snapshot, NULL, nkeys, 0);
 #else
-	return index_beginscan(heap, index, snapshot, 1, 0);
+	return index_beginscan(heap, index, snapshot, nkeys, 0);
 #endif
 }
 

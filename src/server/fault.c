@@ -89,7 +89,8 @@ static const char *const tree_rules[EMOGI_TREE_RULES] = {
 	[EMOGI_TREE_DROP] = "query_drop",
 	[EMOGI_TREE_STATE] = "query_state",
 	[EMOGI_TREE_LOOKS] = "query_looks",
-	[EMOGI_TREE_PLACES] = "query_places"
+	[EMOGI_TREE_PLACES] = "query_places",
+	[EMOGI_TREE_WALKS] = "query_walks"
 };
 
 static const char *const points[EMOGI_REQUEST_KINDS + 1] = {

@@ -61,6 +61,7 @@ typedef enum EmogiTreeRule
 	EMOGI_TREE_STATE,			/* the live state of a filtered table is found by the digest, not by the columns alone */
 	EMOGI_TREE_LOOKS,			/* its conditions are evaluated when pages are looked at again */
 	EMOGI_TREE_PLACES,			/* a leaf whose columns for them have changed places is new */
+	EMOGI_TREE_WALKS,			/* searches over indexes evaluate its conditions */
 	EMOGI_TREE_RULES
 } EmogiTreeRule;
 

@@ -4,6 +4,10 @@
  * An index serves that would serve the server itself for `column = value` under the active snapshot: btree or hash, valid, over all
  * rows, with the column in the first place, and of the default operator class of its type, whose equality is that of keys.
  *
+ * Of a filtered table (../tree/filter.c) the column may also come after others that conditions set equal to constants: the index (tenant, src)
+ * with row security by tenant. These are further keys of the scan; all conditions are evaluated on the rows all the same. A condition
+ * that is no longer in its place must be leakproof, as for the server's own plans: a policy's may not be behind it.
+ *
  * Nobody is waited for: an index that another session holds a conflicting lock on, to rebuild it say, does not serve. The heaps are
  * locked, so none that was found can be dropped.
  */
@@ -16,12 +20,14 @@
 #include "catalog/pg_am.h"
 #include "catalog/pg_index.h"
 #include "catalog/pg_type.h"
+#include "nodes/primnodes.h"
 #include "storage/lmgr.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
 #include "utils/typcache.h"
 
+#include "edges/row_filter.h"
 #include "walk/walk.h"
 
 /* Can the keys of a Source be walked from? Which of several spellings of a key is given back depends on all rows: those cannot. */
@@ -31,17 +37,24 @@ emogi_walk_may_lead(const EmogiSource *source)
 	return !source->is_query && source->reverse == 0 && source->key.class != EMOGI_KEY_COMPARED && source->key.nparts == 0;
 }
 
+/* What an index may be found by beside an end. */
+typedef struct Wanted
+{
+	AttrNumber	from;			/* the column that it leads from */
+	List	   *quals;			/* conditions on the heap's rows, in the order of evaluation */
+} Wanted;
+
 /*
- * Is an index's operator class the default one of a type, in an access method that finds by equality, and its collation one by which
+ * Is the operator class of an index's column the default one of a type, in an access method that finds by equality, and its collation one by which
  * equal strings have equal bytes? Gets the equality.
  */
 static bool
-finds_equals(Relation index, Oid type, EmogiWalkIndex *found)
+finds_equals(Relation index, int column, Oid type, EmogiWalkIndex *found)
 {
 	const bool	is_btree = index->rd_rel->relam == BTREE_AM_OID;
-	const Oid	family = index->rd_opfamily[0];
-	const Oid	input = index->rd_opcintype[0];
-	const Oid	collation = index->rd_indcollation[0];
+	const Oid	family = index->rd_opfamily[column];
+	const Oid	input = index->rd_opcintype[column];
+	const Oid	collation = index->rd_indcollation[column];
 	TypeCacheEntry *cache = lookup_type_cache(type, TYPECACHE_BTREE_OPFAMILY | TYPECACHE_HASH_OPFAMILY);
 	Oid			operator;
 
@@ -66,29 +79,118 @@ has_all_rows(Relation index)
 		(!form->indcheckxmin || TransactionIdPrecedes(HeapTupleHeaderGetXmin(index->rd_indextuple->t_data), TransactionXmin));
 }
 
+/* Take off what changes the type of an expression in name alone. */
+static Node *
+strip_relabels(Node *node)
+{
+	while (node != NULL && IsA(node, RelabelType))
+		node = (Node *) ((RelabelType *) node)->arg;
+	return node;
+}
+
+/*
+ * Does a condition set an index's column equal to a constant, by the index's own equality? Makes a key for the scan of it.
+ */
+static bool
+is_equality(Node *qual, Relation index, int column, ScanKey key)
+{
+	const OpExpr *operation = (OpExpr *) qual;
+	const Oid	family = index->rd_opfamily[column];
+	const Oid	collation = index->rd_indcollation[column];
+	Oid			operator;
+	const Const *value;
+	Node	   *var;
+	int			strategy;
+	Oid			left_type;
+	Oid			right_type;
+
+	if (!IsA(qual, OpExpr) || list_length(operation->args) != 2)
+		return false;
+	operator = operation->opno;
+	var = strip_relabels(linitial(operation->args));
+	value = lsecond(operation->args);
+	if (IsA(var, Const))
+	{
+		operator = get_commutator(operator);
+		value = linitial(operation->args);
+		var = strip_relabels(lsecond(operation->args));
+	}
+	if (!IsA(var, Var) || ((Var *) var)->varattno != index->rd_index->indkey.values[column] || !IsA(value, Const) || value->constisnull ||
+		!OidIsValid(operator) || (OidIsValid(collation) && collation != operation->inputcollid) ||
+		get_op_opfamily_strategy(operator, family) != BTEqualStrategyNumber)
+		return false;
+	get_op_opfamily_properties(operator, family, false, &strategy, &left_type, &right_type);
+	ScanKeyEntryInitialize(key, 0, (AttrNumber) (column + 1), BTEqualStrategyNumber, right_type, operation->inputcollid, get_opcode(operator),
+						   value->constvalue);
+	return true;
+}
+
+/* Find a condition that sets an index's column equal to a constant, and may be evaluated before those in front of it. */
+static bool
+find_equality(List *quals, Relation index, int column, ScanKey key)
+{
+	ListCell   *cell;
+
+	foreach(cell, quals)
+		if (is_equality(lfirst(cell), index, column, key) && (cell == list_head(quals) || get_func_leakproof(key->sk_func.fn_oid)))
+			return true;
+	return false;
+}
+
+/* Does an index lead from a column, behind others that conditions set equal to constants? */
+static bool
+leads_from(Relation index, const Wanted *wanted, EmogiWalkIndex *found)
+{
+	const Form_pg_index form = index->rd_index;
+
+	for (found->nprefix = 0; found->nprefix < form->indnkeyatts; found->nprefix++)
+	{
+		const int	column = found->nprefix;
+
+		if (form->indkey.values[column] == wanted->from)
+			return finds_equals(index, column, found->from_type, found);
+		if (index->rd_rel->relam != BTREE_AM_OID || column == EMOGI_WALK_MAX_PREFIX ||
+			!find_equality(wanted->quals, index, column, &found->prefix[column]))
+			return false;
+	}
+	return false;
+}
+
 /* Open an index of a heap if it leads from a column; false when it does not, or is locked. */
 static bool
-open_index(Oid relid, AttrNumber column, EmogiWalkIndex *found)
+open_index(Oid relid, const Wanted *wanted, EmogiWalkIndex *found)
 {
 	Relation	index;
 
 	if (!ConditionalLockRelationOid(relid, AccessShareLock))
 		return false;
 	index = found->index = index_open(relid, NoLock);
-	if (index->rd_index->indkey.values[0] == column && has_all_rows(index) && finds_equals(index, found->from_type, found))
+	if (has_all_rows(index) && leads_from(index, wanted, found))
 		return true;
 	index_close(index, AccessShareLock);
 	return false;
 }
 
-/* Find the index of a heap that leads from one column to another: of several that with the fewest columns, the oldest. */
+/* Is an index better than another? It finds fewer rows, or has fewer columns. */
+static bool
+is_better(const EmogiWalkIndex *index, const EmogiWalkIndex *other)
+{
+	if (index->nprefix != other->nprefix)
+		return index->nprefix > other->nprefix;
+	return index->index->rd_index->indnatts < other->index->rd_index->indnatts;
+}
+
+/*
+ * Find the index of a heap that leads from one column to another: of several that behind the most columns that conditions set, then that with the
+ * fewest columns, then the oldest.
+ */
 static void
-find_index(Relation heap, AttrNumber from, AttrNumber to, EmogiWalkIndex *found)
+find_index(Relation heap, const Wanted *wanted, AttrNumber to, EmogiWalkIndex *found)
 {
 	TupleDesc	desc = RelationGetDescr(heap);
 	EmogiWalkIndex each = {
 		.heap = RelationGetRelid(heap),
-		.from_type = getBaseType(TupleDescAttr(desc, from - 1)->atttypid),
+		.from_type = getBaseType(TupleDescAttr(desc, wanted->from - 1)->atttypid),
 		.to = to,
 		.to_type = getBaseType(TupleDescAttr(desc, to - 1)->atttypid)
 	};
@@ -97,9 +199,9 @@ find_index(Relation heap, AttrNumber from, AttrNumber to, EmogiWalkIndex *found)
 	*found = each;
 	foreach(cell, RelationGetIndexList(heap))
 	{
-		if (!open_index(lfirst_oid(cell), from, &each))
+		if (!open_index(lfirst_oid(cell), wanted, &each))
 			continue;
-		if (found->index != NULL && found->index->rd_index->indnatts <= each.index->rd_index->indnatts)
+		if (found->index != NULL && !is_better(&each, found))
 			index_close(each.index, AccessShareLock);
 		else
 		{
@@ -120,10 +222,11 @@ close_indexes(EmogiWalkIndex *indexes, int count)
 	pfree(indexes);
 }
 
-/* Find the index of each heap that leads from one column to another; NULL when one heap has none. */
+/* Find the index of each heap of a Source that leads from one column to another; NULL when one heap has none. */
 static EmogiWalkIndex *
-find_indexes(List *leaves, const char *from, const char *to)
+find_indexes(const EmogiSource *source, List *leaves, const char *from, const char *to)
 {
+	const EmogiRowFilterPlan filter = emogi_row_filter_plan(source);
 	EmogiWalkIndex *indexes = palloc(list_length(leaves) * sizeof *indexes);
 	int			count = 0;
 	ListCell   *cell;
@@ -134,7 +237,11 @@ find_indexes(List *leaves, const char *from, const char *to)
 		Relation	heap = table_open(relid, NoLock);
 
 		if (!IsCatalogRelation(heap) && heap->rd_rel->relhasindex)
-			find_index(heap, get_attnum(relid, from), get_attnum(relid, to), &indexes[count]);
+		{
+			const Wanted wanted = {get_attnum(relid, from), emogi_row_filter_quals(&filter, heap)};
+
+			find_index(heap, &wanted, get_attnum(relid, to), &indexes[count]);
+		}
 		else
 			indexes[count].index = NULL;
 		table_close(heap, NoLock);
@@ -168,17 +275,17 @@ emogi_walk_open(const EmogiSource *source, List *leaves, EmogiDirection directio
 	const char *dst = get_attname(source->relid, source->dst, false);
 	bool		found = false;
 
-	*indexes = (EmogiWalkIndexes) {.nleaves = list_length(leaves)};
+	*indexes = (EmogiWalkIndexes) {.source = source,.nleaves = list_length(leaves)};
 	if (direction != EMOGI_IN)
 	{
-		indexes->by_src = find_indexes(leaves, src, dst);
+		indexes->by_src = find_indexes(source, leaves, src, dst);
 		if (indexes->by_src == NULL)
 			return false;
 		found = direction == EMOGI_OUT;
 	}
-	indexes->by_dst = find_indexes(leaves, dst, src);
+	indexes->by_dst = find_indexes(source, leaves, dst, src);
 	if (direction == EMOGI_IN && indexes->by_dst != NULL)
-		indexes->by_src = find_indexes(leaves, src, dst);
+		indexes->by_src = find_indexes(source, leaves, src, dst);
 	found |= indexes->by_dst != NULL;
 	if (!found)
 		emogi_walk_close(indexes);

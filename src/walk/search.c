@@ -8,6 +8,8 @@
  * Paths are counted as their edges are met: a vertex is walked from when all that lead to it from the level before have been, so that its
  * count is whole. Counts are exact to 2^53, as sums in another order; the walk gives up beyond.
  *
+ * Of a filtered table (../tree/filter.c) those rows are edges of which its conditions are true; they are evaluated on the heap's row.
+ *
  * A vertex that is met is in the graph. A source is if it has an edge. Where it has none in the walk's own direction, and there is no
  * index of the other, the walk gives up.
  */
@@ -23,7 +25,9 @@
 #include "utils/memutils.h"
 #include "utils/snapmgr.h"
 
+#include "edges/row_filter.h"
 #include "server/compat.h"
+#include "server/fault.h"
 #include "walk/walk.h"
 #include "walk/walk_keys.h"
 
@@ -66,8 +70,9 @@ typedef struct Reader
 	Relation	heap;
 	TupleTableSlot *slot;
 	IndexScanDesc scan;
-	ScanKeyData key;
-	MemoryContext context;		/* its argument */
+	ScanKeyData keys[EMOGI_WALK_MAX_PREFIX + 1];	/* [index->nprefix + 1], the end's the last */
+	MemoryContext context;		/* of its argument */
+	EmogiRowFilter *filter;		/* conditions on the rows; NULL = there are none */
 } Reader;
 
 typedef struct Search
@@ -89,20 +94,26 @@ typedef struct Search
 
 /* Begin to read an index. */
 static void
-open_reader(Reader *reader, const EmogiWalkIndex *index)
+open_reader(Reader *reader, const EmogiRowFilterPlan *filter, const EmogiWalkIndex *index)
 {
+	const int	nprefix = index->nprefix;
+
 	reader->index = index;
 	reader->heap = table_open(index->heap, NoLock);
 	reader->slot = table_slot_create(reader->heap, NULL);
-	reader->scan = emogi_compat_begin_index(reader->heap, index->index, GetActiveSnapshot());
+	reader->scan = emogi_compat_begin_index(reader->heap, index->index, GetActiveSnapshot(), nprefix + 1);
+	reader->filter = emogi_faults.tree[EMOGI_TREE_WALKS] ? NULL : emogi_row_filter_open(filter, reader->heap);
 	reader->context = AllocSetContextCreate(CurrentMemoryContext, "emogi index key", ALLOCSET_SMALL_SIZES);
-	ScanKeyEntryInitialize(&reader->key, 0, 1, index->strategy, InvalidOid, index->index->rd_indcollation[0], index->equals, (Datum) 0);
+	memcpy(reader->keys, index->prefix, nprefix * sizeof *reader->keys);
+	ScanKeyEntryInitialize(&reader->keys[nprefix], 0, (AttrNumber) (nprefix + 1), index->strategy, InvalidOid,
+						   index->index->rd_indcollation[nprefix], index->equals, (Datum) 0);
 }
 
 static void
 close_reader(Reader *reader)
 {
 	index_endscan(reader->scan);
+	emogi_row_filter_close(reader->filter);
 	ExecDropSingleTupleTableSlot(reader->slot);
 	table_close(reader->heap, NoLock);
 }
@@ -131,8 +142,8 @@ put_reader(Search *search, Reader *reader, int64 id)
 	MemoryContextSwitchTo(old);
 	if (!exists || !pay(search, EMOGI_WALK_SEARCH_COST))
 		return false;
-	reader->key.sk_argument = datum;
-	index_rescan(reader->scan, &reader->key, 1, NULL, 0);
+	reader->keys[index->nprefix].sk_argument = datum;
+	index_rescan(reader->scan, reader->keys, index->nprefix + 1, NULL, 0);
 	return true;
 }
 
@@ -140,8 +151,9 @@ put_reader(Search *search, Reader *reader, int64 id)
 static bool
 has_key(const Reader *reader)
 {
-	const AttrNumber column = reader->index->index->rd_index->indkey.values[0];
-	ScanKey		key = unconstify(ScanKeyData *, &reader->key);
+	const int	nprefix = reader->index->nprefix;
+	const AttrNumber column = reader->index->index->rd_index->indkey.values[nprefix];
+	ScanKey		key = unconstify(ScanKeyData *, &reader->keys[nprefix]);
 	bool		is_null;
 	Datum		datum = slot_getattr(reader->slot, column, &is_null);
 
@@ -161,6 +173,8 @@ next_end(Search *search, Reader *reader, int64 *end)
 		if (!pay(search, 1))
 			return false;
 		if (reader->scan->xs_recheck && !has_key(reader))
+			continue;
+		if (reader->filter != NULL && !emogi_row_filter_passes(reader->filter, reader->slot))
 			continue;
 		datum = slot_getattr(reader->slot, reader->index->to, &is_null);
 		if (is_null)
@@ -345,6 +359,7 @@ static void
 open_readers(Search *search, const EmogiWalkIndexes *indexes)
 {
 	const EmogiDirection direction = search->walk->direction;
+	const EmogiRowFilterPlan filter = emogi_row_filter_plan(indexes->source);
 	const EmogiWalkIndex *ends[] = {
 		direction == EMOGI_IN ? indexes->by_dst : indexes->by_src,
 		direction == EMOGI_IN ? indexes->by_src : indexes->by_dst
@@ -354,7 +369,7 @@ open_readers(Search *search, const EmogiWalkIndexes *indexes)
 	for (int end = 0; end < 2; end++)
 	{
 		for (int i = 0; i < indexes->nleaves && ends[end] != NULL; i++)
-			open_reader(&search->readers[search->nreaders++], &ends[end][i]);
+			open_reader(&search->readers[search->nreaders++], &filter, &ends[end][i]);
 		if (end == 0 || direction == EMOGI_BOTH)
 			search->nforward = search->nreaders;
 	}

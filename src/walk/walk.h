@@ -8,6 +8,7 @@
 #define EMOGI_WALK_H
 
 #include "access/attnum.h"
+#include "access/skey.h"
 #include "access/stratnum.h"
 #include "nodes/pg_list.h"
 
@@ -22,9 +23,17 @@
  */
 #define EMOGI_WALK_SEARCH_COST 2
 
+/* The most columns before that of an end in an index that a walk uses, for which conditions give values. */
+#define EMOGI_WALK_MAX_PREFIX 4
+
 /* A BFS that may be a walk, or a count of shortest paths. */
 typedef struct EmogiWalk
 {
+	/* how the caller fills in what is asked for when the type of the keys is known; false: the task cannot walk */
+	bool		(*describe) (struct EmogiWalk *walk, const EmogiKeyType *key);
+	void	   *context;		/* the caller's, ... */
+	Oid			function;		/* ... and the function that it calls */
+
 	/* what is asked for */
 	EmogiDirection direction;	/* which way a stored edge leads */
 	int64		max_depth;		/* hops; -1 = no bound */
@@ -63,6 +72,8 @@ typedef struct EmogiWalkIndex
 	Oid			from_type;		/* of the column that it leads from, no domain */
 	RegProcedure equals;		/* tells that two of such are equal, as strategy says */
 	StrategyNumber strategy;
+	int			nprefix;		/* columns before that of the end, ... */
+	ScanKeyData prefix[EMOGI_WALK_MAX_PREFIX];	/* [nprefix] ... which are equal to constants of conditions, in memory of the call */
 	AttrNumber	to;				/* the other end's column, in the heap */
 	Oid			to_type;
 } EmogiWalkIndex;
@@ -70,6 +81,7 @@ typedef struct EmogiWalkIndex
 /* The indexes of the heaps of a Source. */
 typedef struct EmogiWalkIndexes
 {
+	const EmogiSource *source;	/* whose conditions, if it has any, say which rows are edges */
 	int			nleaves;
 	EmogiWalkIndex *by_src;		/* [nleaves], each from src to dst; NULL = not all heaps have one */
 	EmogiWalkIndex *by_dst;		/* [nleaves], each from dst to src; likewise */

@@ -17,6 +17,14 @@ SELECT count(*) FROM emogi_bfs('follows', 1);
 
 SELECT function, cache, rows FROM (SELECT * FROM emogi_runs ORDER BY id DESC LIMIT 3) AS last ORDER BY id;
 
+CREATE TABLE transfer (src int, dst int, tenant int, at timestamptz DEFAULT now());
+CREATE INDEX ON transfer (src);
+CREATE INDEX ON transfer (tenant, dst);
+SET emogi.index_walk_min_size = 0;
+EXPLAIN (COSTS OFF) SELECT * FROM emogi_bfs('transfer WHERE at > now() - interval ''7 days''', 42, max_depth => 4);
+
+EXPLAIN (COSTS OFF) SELECT * FROM emogi_bfs('transfer WHERE tenant = 7', 42, max_depth => 4, direction => 'in');
+
 SELECT cache, vertices, edges FROM emogi_prewarm('follows', direction => 'both');
 
 SELECT count(*) FROM emogi_bfs('follows', 5, direction => 'both');
