@@ -17,11 +17,14 @@ must_be_built(const EmogiWish *wish, bool may_share)
 	return !(may_share && emogi_wish_is_cached(wish)) && !(wish->can_follow && emogi_live_state_exists(&wish->key));
 }
 
-/* Is the Graph that of a query with a value that is asked for the first time, such as now()? Then it is for this call alone (Q6). */
+/*
+ * Is the Graph that of a query with a value that is asked for the first time, such as now() or a parameter that differs from call to call? Then it
+ * is for this call alone (Q6), or not likely to serve another.
+ */
 static bool
 is_for_once(const EmogiWish *wish)
 {
-	return wish->tree != NULL && wish->tree->is_folded && !emogi_wish_asked_before(wish, false);
+	return wish->tree != NULL && emogi_wish_asked_first(wish, false);
 }
 
 /*
@@ -106,8 +109,8 @@ emogi_instead_walk(EmogiCall *call, const EmogiSource *source, List *leaves, con
 		emogi_walk_name(&indexes, walk->direction, walk->names);
 		emogi_walk_close(&indexes);
 	}
-	if (walk->is_answered && wish->tree != NULL && wish->tree->is_folded)
-		(void) emogi_wish_asked_before(wish, true);
+	if (walk->is_answered && wish->tree != NULL)
+		(void) emogi_wish_asked_first(wish, true);
 	if (serves_others && walk->is_answered)
 		emogi_choice_note_walk(source, walk);
 	else if (serves_others)
