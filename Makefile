@@ -37,8 +37,8 @@ PROVE_TESTS    = test/t/*.pl
 NVCC      ?= $(firstword $(shell command -v nvcc 2>/dev/null) $(wildcard /usr/local/cuda/bin/nvcc))
 NVCCFLAGS ?= -O3 -std=c++17 -lineinfo -Xfatbin=-compress-all \
 	-gencode arch=compute_80,code=sm_80 -gencode arch=compute_90,code=sm_90 -gencode arch=compute_90,code=compute_90
-CUDA_OBJS  = $(patsubst %.cu,build/%.o,$(wildcard engine/cuda/*.cu engine/cuda/papers/*.cu))
-CUDA_C_OBJS = $(patsubst %.c,build/%.o,$(wildcard engine/cuda/papers/*.c engine/contract/*.c) engine/threads/pool.c)
+CUDA_OBJS  = $(patsubst %.cu,build/%.o,$(wildcard cuda/*/*.cu))
+CUDA_C_OBJS = $(patsubst %.c,build/%.o,$(wildcard cuda/papers/*.c engine/contract/*.c) engine/threads/pool.c)
 
 EXTRA_CLEAN = $(OBJS:.o=.d) $(VERIFY_OBJS) $(VERIFY_OBJS:.o=.d) emogi_cuda.so build results output_iso tmp_check tmp_check_iso regression.diffs regression.out emogi-*.zip
 
@@ -98,12 +98,12 @@ endif
 
 $(CUDA_OBJS): build/%.o: %.cu
 	@mkdir -p $(@D)
-	$(NVCC) $(NVCCFLAGS) -Xcompiler -fPIC,-fvisibility=hidden,-Wswitch,-Werror=switch -Iengine -MMD -MP -c $< -o $@
+	$(NVCC) $(NVCCFLAGS) -Xcompiler -fPIC,-fvisibility=hidden,-Wswitch,-Werror=switch -I. -Iengine -MMD -MP -c $< -o $@
 
 # Threads that gather: the CPU engine's pool, once more, seen by this module alone.
 $(CUDA_C_OBJS): build/%.o: %.c
 	@mkdir -p $(@D)
-	$(CC) -O3 -Wall -Wextra -Werror=switch -Wno-unused-parameter -std=gnu11 -fPIC -fvisibility=hidden -pthread -Iengine -MMD -MP -c $< -o $@
+	$(CC) -O3 -Wall -Wextra -Werror=switch -Wno-unused-parameter -std=gnu11 -fPIC -fvisibility=hidden -pthread -I. -Iengine -MMD -MP -c $< -o $@
 
 # The runtimes of CUDA and C++ are linked statically: at run time only the driver is needed, and its absence is a clean answer.
 emogi_cuda.so: $(CUDA_OBJS) $(CUDA_C_OBJS)
@@ -139,7 +139,7 @@ build/fake_citus.so: test/fake_citus.c
 # Programs without a server: test/unit/*.c is one test program each, bench/*.c together are emogi_bench, generate_gpu.cu the
 # module with which it makes graphs on a GPU, splice_bench.c, write_graph.c and packed.cu programs of their own.
 UNIT_PROGRAMS = $(patsubst test/unit/%.c,build/unit/%,$(wildcard test/unit/test_*.c))
-TOOL_CFLAGS   = -O2 -g -Wall -Wextra -Werror=switch -Wno-unused-parameter -std=gnu11 -Iengine -Ibench -Itest/unit -pthread
+TOOL_CFLAGS   = -O2 -g -Wall -Wextra -Werror=switch -Wno-unused-parameter -std=gnu11 -I. -Iengine -Ibench -Itest/unit -pthread
 BENCH_LIB     = $(filter-out bench/emogi_bench.c bench/splice_bench.c bench/write_graph.c,$(wildcard bench/*.c))
 
 unit: $(UNIT_PROGRAMS)

@@ -6,7 +6,7 @@
  * by every system, but for the rounding of sums.
  *
  * What belongs to them: this header, with two fields and the placements in engine.h; cuda/papers/, which takes part in
- * cuda/engine.cu when the library is loaded; on the PostgreSQL side server/papers.c; options of emogi_bench; the unit test
+ * cuda/core/engine.cu when the library is loaded; on the PostgreSQL side server/papers.c; options of emogi_bench; the unit test
  * test_papers.
  */
 #ifndef EMOGI_PAPERS_H
