@@ -5,7 +5,7 @@
  * or a device is an ordinary answer of open(): EMOGI_DEVICE_ERROR with the reason.
  */
 #include "cuda/core/incremental_copy.cuh"
-#include "cuda/core/engine.cuh"
+#include "cuda/core/papers_module.cuh"
 #include "cuda/placement/placing.cuh"
 #include "cuda/placement/peer_memory.cuh"
 #include "cuda/results/aggregates.cuh"
@@ -30,15 +30,6 @@ static const RunAlgorithm algorithms[] = {
 #undef PATH
 #undef SUM
 };
-
-/* What may answer in the place of these; NULL = nothing. */
-static ChooseAlgorithm choose_other;
-
-void
-emogi_engine_offer(ChooseAlgorithm choose)
-{
-	choose_other = choose;
-}
 
 /* Say in plain words why CUDA does not start here. */
 static EmogiStatus
@@ -300,8 +291,8 @@ answer_query(EmogiEngineState *state, const EmogiGraph *graph, const EmogiQuery 
 	*state->stop = 0;
 	TRY(emogi_query_check(graph, query, error));
 	algorithm = algorithms[query->algorithm];
-	if (choose_other != NULL)
-		TRY(choose_other(query, &algorithm, error));
+	if (emogi_papers_are_wanted(query))
+		TRY(emogi_papers_choose(query, &algorithm, error));
 	if (algorithm == NULL)
 		return emogi_device_fail(error, EMOGI_UNSUPPORTED, "there are no kernels for this algorithm", "%s",
 						  emogi_algorithm_row(query->algorithm)->name);

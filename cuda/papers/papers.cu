@@ -4,7 +4,7 @@
 #include "cuda/papers/papers.cuh"
 #include "cuda/papers/shards.cuh"
 #include "contract/semirings.h"
-#include "cuda/core/engine.cuh"
+#include "cuda/core/papers_module.cuh"
 
 typedef EmogiStatus (*SweepAlgorithm) (Sweeps *sweeps, Run *run, const EmogiGraph *graph, const EmogiQuery *query,
 									   EmogiResult *result, EmogiError *error);
@@ -74,7 +74,7 @@ can_widen(const EmogiQuery *query)
 		(query->placement == EMOGI_PLACEMENT_HOST || query->placement == EMOGI_PLACEMENT_DEVICE);
 }
 
-/* Choose what answers a query as one of the papers' systems does, see engine.cuh. */
+/* Choose what runs a query that asks for one of the papers' systems. */
 static EmogiStatus
 choose(const EmogiQuery *query, RunAlgorithm *algorithm, EmogiError *error)
 {
@@ -87,9 +87,6 @@ choose(const EmogiQuery *query, RunAlgorithm *algorithm, EmogiError *error)
 		return emogi_device_fail(error, EMOGI_BAD_INPUT, "ids of 8 bytes are there for bfs, best paths and cc by thread, warp and "
 						  "aligned in host and device placement alone", "algorithm %d, mapping %d, placement %d",
 						  (int) query->algorithm, (int) mapping, (int) query->placement);
-	if (mapping == EMOGI_MAPPING_AUTO && !wide && query->placement != EMOGI_PLACEMENT_MANAGED &&
-		query->placement != EMOGI_PLACEMENT_STAGED)
-		return EMOGI_OK;
 	if (algorithms[query->algorithm] == NULL)
 		return emogi_device_fail(error, EMOGI_UNSUPPORTED, "the papers' systems do not have this algorithm", "%s",
 						  emogi_algorithm_row(query->algorithm)->name);
@@ -98,9 +95,5 @@ choose(const EmogiQuery *query, RunAlgorithm *algorithm, EmogiError *error)
 	return EMOGI_OK;
 }
 
-/* Take part in the engine, when the library is loaded. */
-static __attribute__((constructor)) void
-offer(void)
-{
-	emogi_engine_offer(choose);
-}
+/* What emogi_cuda.so looks up when it has loaded this module. */
+extern "C" __attribute__((visibility("default"))) const EmogiPapersModule emogi_papers_module = {EMOGI_ENGINE_ABI, choose};
