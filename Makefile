@@ -1,4 +1,4 @@
-# Builds emogi.so (always) and emogi_cuda.so (when nvcc is there) with PGXS.
+# Builds emogi.so (always), and emogi_cuda.so and emogi_papers.so (when nvcc is there), with PGXS.
 #
 #   make && make install        needs pg_config on PATH, or PG_CONFIG=/path/to/pg_config
 #   make NVCC=                  without CUDA, whatever is installed
@@ -37,10 +37,13 @@ PROVE_TESTS    = test/t/*.pl
 NVCC      ?= $(firstword $(shell command -v nvcc 2>/dev/null) $(wildcard /usr/local/cuda/bin/nvcc))
 NVCCFLAGS ?= -O3 -std=c++17 -lineinfo -Xfatbin=-compress-all \
 	-gencode arch=compute_80,code=sm_80 -gencode arch=compute_90,code=sm_90 -gencode arch=compute_90,code=compute_90
-CUDA_OBJS  = $(patsubst %.cu,build/%.o,$(wildcard engine/cuda/*.cu engine/cuda/papers/*.cu))
-CUDA_C_OBJS = $(patsubst %.c,build/%.o,$(wildcard engine/cuda/papers/*.c engine/contract/*.c) engine/threads/pool.c)
+PAPERS_OBJS = $(patsubst %.cu,build/%.o,$(wildcard cuda/papers/*.cu))
+PAPERS_C_OBJS = $(patsubst %.c,build/%.o,$(wildcard cuda/papers/*.c))
+CUDA_OBJS  = $(filter-out $(PAPERS_OBJS),$(patsubst %.cu,build/%.o,$(wildcard cuda/*/*.cu)))
+CUDA_C_OBJS = $(patsubst %.c,build/%.o,$(wildcard engine/contract/*.c) engine/threads/pool.c)
+CUDA_MODULES = emogi_cuda.so emogi_papers.so
 
-EXTRA_CLEAN = $(OBJS:.o=.d) $(VERIFY_OBJS) $(VERIFY_OBJS:.o=.d) emogi_cuda.so build results output_iso tmp_check tmp_check_iso regression.diffs regression.out emogi-*.zip
+EXTRA_CLEAN = $(OBJS:.o=.d) $(VERIFY_OBJS) $(VERIFY_OBJS:.o=.d) $(CUDA_MODULES) build results output_iso tmp_check tmp_check_iso regression.diffs regression.out emogi-*.zip
 
 PG_CONFIG ?= pg_config
 PGXS := $(shell $(PG_CONFIG) --pgxs)
@@ -54,7 +57,7 @@ endif
 
 # Each object depends on the headers that it includes, bitcode on the object. PGXS makes all files secondary, so that missing ones
 # would go unnoticed.
-ALL_OBJS = $(OBJS) $(VERIFY_OBJS) $(CUDA_OBJS) $(CUDA_C_OBJS)
+ALL_OBJS = $(OBJS) $(VERIFY_OBJS) $(CUDA_OBJS) $(CUDA_C_OBJS) $(PAPERS_OBJS) $(PAPERS_C_OBJS)
 -include $(ALL_OBJS:.o=.d)
 $(OBJS:.o=.bc): %.bc: %.o
 $(filter-out $(wildcard $(ALL_OBJS)),$(ALL_OBJS)): missing
@@ -70,7 +73,7 @@ src/server/sql_version.o src/function/version.o src/worker/worker.o: emogi.contr
 ifneq ($(ALL_OBJS),$(shell cat build/objects 2>/dev/null))
 $(shell mkdir -p build)$(file >build/objects,$(ALL_OBJS))
 endif
-$(shlib) emogi_cuda.so: build/objects
+$(shlib) $(CUDA_MODULES): build/objects
 
 # Objects of another PostgreSQL are made again. It is known by its version and how it was configured, and not by its path, so that
 # a copy of an installation takes what was built for the original.
@@ -90,32 +93,37 @@ emogi--$(EXTVERSION).sql: sql/emogi.sql sql/functions.dat tools/functions emogi.
 	perl tools/functions $(EXTVERSION) >$@ || { rm -f $@; exit 1; }
 
 ifneq ($(NVCC),)
-all: emogi_cuda.so
+all: $(CUDA_MODULES)
 install: install-cuda
 installdirs: installdirs-cuda
 uninstall: uninstall-cuda
 endif
 
-$(CUDA_OBJS): build/%.o: %.cu
+$(CUDA_OBJS) $(PAPERS_OBJS): build/%.o: %.cu
 	@mkdir -p $(@D)
-	$(NVCC) $(NVCCFLAGS) -Xcompiler -fPIC,-fvisibility=hidden,-Wswitch,-Werror=switch -Iengine -MMD -MP -c $< -o $@
+	$(NVCC) $(NVCCFLAGS) -Xcompiler -fPIC,-Wswitch,-Werror=switch -I. -Iengine -MMD -MP -c $< -o $@
 
-# Threads that gather: the CPU engine's pool, once more, seen by this module alone.
-$(CUDA_C_OBJS): build/%.o: %.c
+# The pool of the CPU engine's threads and the contract, once more: each module has its own.
+$(CUDA_C_OBJS) $(PAPERS_C_OBJS): build/%.o: %.c
 	@mkdir -p $(@D)
-	$(CC) -O3 -Wall -Wextra -Werror=switch -Wno-unused-parameter -std=gnu11 -fPIC -fvisibility=hidden -pthread -Iengine -MMD -MP -c $< -o $@
+	$(CC) -O3 -Wall -Wextra -Werror=switch -Wno-unused-parameter -std=gnu11 -fPIC -fvisibility=hidden -pthread -I. -Iengine -MMD -MP -c $< -o $@
 
 # The runtimes of CUDA and C++ are linked statically: at run time only the driver is needed, and its absence is a clean answer.
+CUDA_LINK = $(NVCC) $(NVCCFLAGS) -shared -cudart static -Xcompiler -static-libstdc++,-static-libgcc -Xlinker --exclude-libs,ALL
 emogi_cuda.so: $(CUDA_OBJS) $(CUDA_C_OBJS)
-	$(NVCC) $(NVCCFLAGS) -shared -cudart static -Xcompiler -static-libstdc++,-static-libgcc -o $@ $(CUDA_OBJS) $(CUDA_C_OBJS) -lpthread
+	$(CUDA_LINK) -Xlinker -soname=$@ -o $@ $(CUDA_OBJS) $(CUDA_C_OBJS) -lpthread -ldl
+
+# emogi_cuda.so loads it, and has the functions that it calls.
+emogi_papers.so: $(PAPERS_OBJS) $(PAPERS_C_OBJS) $(CUDA_C_OBJS) cuda/papers/exports.map emogi_cuda.so
+	$(CUDA_LINK) -Xlinker -rpath='$$ORIGIN' -Xlinker --no-undefined -Xlinker --version-script=cuda/papers/exports.map -o $@ $(PAPERS_OBJS) $(PAPERS_C_OBJS) $(CUDA_C_OBJS) -L. -l:emogi_cuda.so -lpthread
 
 .PHONY: install-cuda installdirs-cuda uninstall-cuda unit bench
 installdirs-cuda:
 	$(MKDIR_P) '$(DESTDIR)$(pkglibdir)'
-install-cuda: emogi_cuda.so installdirs-cuda
-	$(INSTALL_SHLIB) emogi_cuda.so '$(DESTDIR)$(pkglibdir)/emogi_cuda.so'
+install-cuda: $(CUDA_MODULES) installdirs-cuda
+	for module in $(CUDA_MODULES); do $(INSTALL_SHLIB) $$module '$(DESTDIR)$(pkglibdir)/'$$module || exit; done
 uninstall-cuda:
-	rm -f '$(DESTDIR)$(pkglibdir)/emogi_cuda.so'
+	rm -f $(CUDA_MODULES:%='$(DESTDIR)$(pkglibdir)/%')
 
 # What a release publishes: the committed files and no others.
 .PHONY: dist
@@ -139,7 +147,7 @@ build/fake_citus.so: test/fake_citus.c
 # Programs without a server: test/unit/*.c is one test program each, bench/*.c together are emogi_bench, generate_gpu.cu the
 # module with which it makes graphs on a GPU, splice_bench.c, write_graph.c and packed.cu programs of their own.
 UNIT_PROGRAMS = $(patsubst test/unit/%.c,build/unit/%,$(wildcard test/unit/test_*.c))
-TOOL_CFLAGS   = -O2 -g -Wall -Wextra -Werror=switch -Wno-unused-parameter -std=gnu11 -Iengine -Ibench -Itest/unit -pthread
+TOOL_CFLAGS   = -O2 -g -Wall -Wextra -Werror=switch -Wno-unused-parameter -std=gnu11 -I. -Iengine -Ibench -Itest/unit -pthread
 BENCH_LIB     = $(filter-out bench/emogi_bench.c bench/splice_bench.c bench/write_graph.c,$(wildcard bench/*.c))
 
 unit: $(UNIT_PROGRAMS)

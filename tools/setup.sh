@@ -156,13 +156,23 @@ emogi_make() {
 # Build with as many jobs as there are processors; further arguments go to make.
 build_extension() { emogi_make -s -j"$(nproc)" "$@"; }
 
+# The modules of the CUDA half, if it is built.
+cuda_modules() { [ -z "$NVCC" ] || echo emogi_cuda.so emogi_papers.so; }
+
+# Remove the modules of an earlier build's CUDA half from the server's folder; further arguments go before rm.
+remove_cuda_modules() {
+    local lib
+    lib=$("$PG_BINDIR/pg_config" --pkglibdir)
+    "$@" rm -f "$lib/emogi_cuda.so" "$lib/emogi_papers.so"
+}
+
 # The files that `make install` puts into the server's folders, as "built installed" lines.
 installed_pairs() {
     local lib share file
     lib=$("$PG_BINDIR/pg_config" --pkglibdir)
     share=$("$PG_BINDIR/pg_config" --sharedir)/extension
     echo "emogi.so $lib/emogi.so"
-    [ -z "$NVCC" ] || echo "emogi_cuda.so $lib/emogi_cuda.so"
+    for file in $(cuda_modules); do echo "$file $lib/$file"; done
     for file in emogi.control "$ROOT"/emogi--*.sql; do echo "${file##*/} $share/${file##*/}"; done
 }
 
@@ -177,7 +187,7 @@ installed_is_current() {
 
 # Install what build_extension built.
 install_extension() {
-    [ -n "$NVCC" ] || as_root rm -f "$("$PG_BINDIR/pg_config" --pkglibdir)/emogi_cuda.so"
+    [ -n "$NVCC" ] || remove_cuda_modules as_root
     emogi_make as_root install "$@"
 }
 
@@ -202,7 +212,7 @@ copy_postgres() {
 
 # Install what build_extension built into a copy of the PostgreSQL installation below FOLDER, which PG_BINDIR names from then on.
 install_privately() {
-    copy_postgres "$1" && rm -f "$("$PG_BINDIR/pg_config" --pkglibdir)/emogi_cuda.so" && emogi_make -s install
+    copy_postgres "$1" && remove_cuda_modules && emogi_make -s install
 }
 
 # Copy the checkout to a folder, without what was built or printed there.

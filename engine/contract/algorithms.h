@@ -8,8 +8,8 @@
  *   OTHER(NAME, name, cpu, cuda, papers, verifier, lists, weights, traits, (parameters), (columns))
  *
  * NAME        EMOGI_NAME is the algorithm, emogi_name its SQL function
- * cpu         emogi_cpu_CPU of engine/cpu answers it, emogi_cuda_CUDA of engine/cuda, emogi_papers_PAPERS and
- *             emogi_shards_PAPERS of engine/cuda/papers; emogi_verify_VERIFIER of engine/verify says whether an answer is
+ * cpu         emogi_cpu_CPU of engine/cpu answers it, emogi_cuda_CUDA of cuda, emogi_papers_PAPERS and
+ *             emogi_shards_PAPERS of cuda/papers; emogi_verify_VERIFIER of engine/verify says whether an answer is
  *             right. `none`: there is nothing there, and the CPU answers, with a reason
  * lists       EmogiLists: which lists of the Graph it reads
  * weights     EmogiWeights: which weights it reads, and which it refuses

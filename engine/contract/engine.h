@@ -292,7 +292,7 @@ typedef struct EmogiEngineOptions
 	uint64_t	device_memory_bytes;	/* cap of what an engine may take on one GPU; 0 = all that is free */
 	bool		plain_memory;	/* tests: have nothing ready between runs, as on a GPU without memory pools */
 	bool		always_help;	/* tests: have helpers take part in small steps, too */
-	bool		always_bins;	/* tests: cut the entries of small Graphs apart for PageRank, too (cuda/bins.cuh) */
+	bool		always_bins;	/* tests: cut the entries of small Graphs apart for PageRank, too (cuda/algorithms/propagation_blocking.cuh) */
 } EmogiEngineOptions;
 
 typedef struct EmogiEngineState EmogiEngineState;

@@ -5,9 +5,8 @@
  * none of theirs, has nothing to do with them; nor has the CPU engine, which ignores what stands here. Answers are the same
  * by every system, but for the rounding of sums.
  *
- * What belongs to them: this header, with two fields and the placements in engine.h; cuda/papers/, which takes part in
- * cuda/engine.cu when the library is loaded; on the PostgreSQL side server/papers.c; options of emogi_bench; the unit test
- * test_papers.
+ * Their parts: this header, with two fields and the placements in engine.h; cuda/papers/, the module emogi_papers.so, which
+ * cuda/core/papers_module.cu loads; on the PostgreSQL side server/papers.c; options of emogi_bench; the unit test test_papers.
  */
 #ifndef EMOGI_PAPERS_H
 #define EMOGI_PAPERS_H

@@ -3,7 +3,7 @@
  */
 #include <stdlib.h>
 
-#include "../../engine/cuda/deal.h"
+#include "cuda/multi_gpu/peer_assignment.h"
 #include "check.h"
 
 #define MOST_PIECES 128

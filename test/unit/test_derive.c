@@ -14,7 +14,7 @@
 #define MAX_ARRAYS 6
 #define MAX_TAKES 40			/* more than deriving takes of device memory */
 #define MAX_CALLS 400			/* more than it makes of the driver */
-#define MOST_UNREAD 16			/* EMOGI_MAX_UNREAD of cuda/resident.cuh */
+#define MOST_UNREAD 16			/* EMOGI_MAX_UNREAD of cuda/core/device_cache.cuh */
 
 static bool plain_memory;		/* the engine is opened as on a device without memory pools */
 static EmogiDerivation derivation;	/* of the last splice */

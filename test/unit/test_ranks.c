@@ -1,6 +1,6 @@
 /*
  * test_ranks.c: PageRank on the GPU gives the ranks of the cpu engine: the same bits where ranks are integers (contract/rank_units.h), with leaps
- * to all alike and in proportions, by bins (engine/cuda/bins.cuh), by gathering, and in every placement; else, as with weights, each to 1e-9 of
+ * to all alike and in proportions, by bins (cuda/algorithms/propagation_blocking.cuh), by gathering, and in every placement; else, as with weights, each to 1e-9 of
  * itself, and the same bits each time. On shapes, random graphs and generated ones, all of which bins take however small, under caps of
  * memory and with failures.
  *

@@ -1,0 +1,21 @@
+/*
+ * persistent.cu: chooses how many blocks a persistent kernel has, and up to which size of a frontier it makes the steps.
+ */
+#include "cuda/access/persistent.cuh"
+
+EmogiStatus
+emogi_persistent_size(const Run *run, PersistentPlan *plan, const void *kernel, EmogiError *error)
+{
+	const uint64_t list_bytes = run->graph.forward.nedges * sizeof(Target);
+	int			fits;
+	int			together;
+
+	CUDA_TRY(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&fits, kernel, PERSISTENT_THREADS, 0));
+	CUDA_TRY(cudaDeviceGetAttribute(&together, cudaDevAttrCooperativeLaunch, run->state->device));
+	plan->nblocks = together == 0 || fits < 1 ? 1 : fits * run->state->units;
+	if (plan->nblocks > PERSISTENT_BLOCKS)
+		plan->nblocks = PERSISTENT_BLOCKS;
+	plan->most_lines = run->graph.placement == EMOGI_PLACEMENT_DEVICE ? UINT32_MAX :
+		list_bytes <= NEAR_BYTES ? NEAR_LINES : list_bytes <= MIDDLE_BYTES ? MIDDLE_LINES : WIDE_LINES;
+	return EMOGI_OK;
+}

@@ -1,0 +1,475 @@
+/*
+ * persistent.cuh: a persistent kernel: many small steps in one launch, for graphs of high diameter, where launches are
+ * what a step costs.
+ *
+ * The frontier is a queue in device memory. An item says where the list of a vertex lies: that is read when the vertex is
+ * found, beside what decides whether it is new. So a step is a chain of an item, a target, what is known of it, a
+ * slot in the other queue, and a barrier. Who makes it follows its size:
+ *   warp    up to WARP_LANES entries: one warp, which keeps the items in registers and needs no barrier
+ *   block   up to ALONE_ENTRIES: the first block; the barrier is its own
+ *   grid    up to the queue's capacity: all blocks, with a barrier in device memory that brings the sum of what they found
+ * Those who have nothing to do wait in the same launch, so a frontier may grow and shrink as it likes. What is larger
+ * leaves to wide steps, and comes back when it is half as large. Entries are dealt evenly to threads, whatever lists they
+ * are in: over all blocks up to PERSISTENT_THREADS items, beyond that within a block, and blocks take the items in turn.
+ *
+ * An algorithm gives a struct, Search:
+ *   Weight, Item                 the type of the weights that it wants to see, NoWeight for none; QueueItem or a struct
+ *                                derived from it
+ *   own(item)                    read what decides whether an item still counts
+ *   visit(item, own, target, weight, step, fresh)    look at an entry: get what becomes of the target, and fill what Item
+ *                                has beside QueueItem
+ *   PILES                        whether there is a pile of vertices that wait. If so:
+ *   claim(waits, item)           by whole warps: claim places on it; get the first of them in lane 0
+ *   wait(waits, item, place)     by whole warps: put items there
+ *   piled()                      get how many items are on it
+ *   refill(walk)                 make the next frontier from it; false when that cannot be done here
+ *   publish(), adopt()           write to and read from device memory what refill changes
+ *
+ * Bytes, for each vertex found: 16 of offsets and two times its item; for each entry the target, a random read unless the
+ * one before is beside it, and what own and visit read. It is their latency that counts.
+ */
+#ifndef EMOGI_PERSISTENT_CUH
+#define EMOGI_PERSISTENT_CUH
+
+#include "cuda/access/persistent_queue.cuh"
+
+/* Lay out the block's items, one a thread at most: a prefix sum over their entries. Get how many there are. */
+template <class Item>
+static __device__ __forceinline__ uint32_t
+lay_out(PersistentBlock<Item> *block, const Item &item)
+{
+	const uint32_t warp = threadIdx.x / WARP_LANES;
+	const uint32_t upto = warp_prefix_sum(item.length);
+	uint32_t	sums;
+	uint32_t	before;
+
+	block->item[threadIdx.x] = item;
+	if (lane_number() == WARP_LANES - 1)
+		block->warp_upto[warp] = upto;
+	__syncthreads();
+	sums = warp_prefix_sum(lane_number() < PERSISTENT_WARPS ? block->warp_upto[lane_number()] : 0);
+	before = __shfl_sync(FULL_WARP, sums, warp > 0 ? warp - 1 : 0);
+	block->upto[threadIdx.x] = upto + (warp > 0 ? before : 0);
+	__syncthreads();
+	return __shfl_sync(FULL_WARP, sums, WARP_LANES - 1);
+}
+
+/* Put items where they belong: near ones in the next queue, far ones on the pile. Whole warps. */
+template <class Search>
+static __device__ __forceinline__ void
+put_items(Walk<Search> &walk, bool near, bool far, const typename Search::Item &item)
+{
+	const uint32_t slot = claim_slots(walk, near, item);
+	uint32_t	place = 0;
+
+	if constexpr (Search::PILES)
+		place = walk.search.claim(far, item);	/* both are under way together */
+	fill_slots(walk, near, item, slot);
+	if constexpr (Search::PILES)
+		walk.search.wait(far, item, place);
+}
+
+/* Expand the items laid out: every stride-th entry from `first` on. Whole warps. */
+template <class Search>
+static __device__ __forceinline__ void
+expand(Walk<Search> &walk, uint32_t nitems, uint32_t nentries, uint32_t first, uint32_t stride)
+{
+	const PersistentBlock<typename Search::Item> *block = walk.block;
+
+	for (uint32_t base = first + threadIdx.x - lane_number(); base < nentries; base += stride)
+	{
+		const uint32_t e = base + lane_number();
+		typename Search::Item fresh = {};
+		uint32_t	low = 0;	/* the first item with upto > e */
+		uint32_t	high = nitems - 1;
+		Fate		fate;
+
+		while (low < high)
+		{
+			const uint32_t middle = (low + high) / 2;
+
+			if (block->upto[middle] > e)
+				high = middle;
+			else
+				low = middle + 1;
+		}
+		fate = look(walk, block->item[low], block->item[low].start + (e - (low > 0 ? block->upto[low - 1] : 0)),
+					e < nentries, &fresh);
+		walk.found += fate == FATE_NEAR;
+		put_items(walk, fate == FATE_NEAR, fate == FATE_FAR, fresh);
+	}
+}
+
+/* Get how many of n items are this block's, when blocks take chunks of them in turn. */
+static __device__ __forceinline__ uint32_t
+count_own(uint32_t n, uint32_t nblocks)
+{
+	const uint32_t round = CHUNK_ITEMS * nblocks;
+	const uint32_t rest = n % round;
+	const uint32_t before = blockIdx.x * CHUNK_ITEMS;
+	const uint32_t own = rest > before ? rest - before : 0;
+
+	return n / round * CHUNK_ITEMS + (own < CHUNK_ITEMS ? own : CHUNK_ITEMS);
+}
+
+/* Make a step with the block, or all blocks. */
+template <class Search>
+static __device__ void
+step_blocks(Walk<Search> &walk)
+{
+	typedef typename Search::Item Item;
+	/* Every block lays out all items, and takes its part of the entries. */
+	const bool	together = walk.items <= PERSISTENT_THREADS;
+	const uint32_t nown = together ? walk.items : count_own(walk.items, walk.nblocks);
+	const uint32_t all = together ? walk.nblocks * PERSISTENT_THREADS : PERSISTENT_THREADS;
+	uint32_t	stop = 0;
+
+	begin_turn(walk);
+	if (walk.nblocks > 1 && walk.steps % STOP_STEPS == 0 && blockIdx.x == 0 && threadIdx.x == 0)
+		stop = *walk.launch.stop;	/* comes over the link while the step is made */
+	for (uint32_t base = 0; base < nown; base += PERSISTENT_THREADS)
+	{
+		const uint32_t i = base + threadIdx.x;
+		const uint32_t chunk = i / CHUNK_ITEMS * walk.nblocks + blockIdx.x;
+		Item		item = {};
+		uint32_t	nentries;
+
+		if (i < nown)
+			item = load_item(&frontier_queue(walk, walk.now)[together ? i : chunk * CHUNK_ITEMS + i % CHUNK_ITEMS]);
+		if (!together || blockIdx.x == 0)
+			count_item(walk, item);
+		if (base > 0)
+			__syncthreads();	/* nobody reads the last ones any more */
+		nentries = lay_out(walk.block, item);
+		expand(walk, nown - base < PERSISTENT_THREADS ? nown - base : PERSISTENT_THREADS, nentries,
+			   together ? blockIdx.x * PERSISTENT_THREADS : 0, all);
+	}
+	walk.steps++;
+	walk.spent += walk.entries;
+	end_turn(walk, stop);
+}
+
+/* Follow the lists of the items in the lanes, an entry a lane. Get the item that the own lane finds, if it is `there`. */
+template <class Search>
+static __device__ __forceinline__ typename Search::Item
+follow(Walk<Search> &walk, const typename Search::Item &item, uint32_t total, bool *there)
+{
+	const uint32_t filled = __ballot_sync(FULL_WARP, item.length > 0);
+	uint32_t	owner = __ffs(filled) - 1;
+	uint32_t	before = 0;
+	typename Search::Item fresh = {};
+	typename Search::Item own;
+	Fate		fate;
+
+	if ((filled & (filled - 1)) != 0)
+	{
+		const uint32_t upto = warp_prefix_sum(item.length);
+
+		owner = 0;				/* the first lane with upto > lane_number() */
+#pragma unroll
+		for (uint32_t step = WARP_LANES / 2; step > 0; step /= 2)
+			if (__shfl_sync(FULL_WARP, upto, owner + step - 1) <= lane_number())
+				owner += step;
+		before = __shfl_sync(FULL_WARP, upto - item.length, owner);
+	}
+	own = shuffle_item(item, owner);
+	fate = look(walk, own, own.start + (lane_number() - before), lane_number() < total, &fresh);
+	if constexpr (Search::PILES)
+		walk.search.wait(fate == FATE_FAR, fresh, walk.search.claim(fate == FATE_FAR, fresh));
+	*there = fate == FATE_NEAR;
+	if (!*there)
+		fresh.length = 0;
+	return fresh;
+}
+
+/* Get the entries that lead from the items in the lanes; more than WARP_LANES are alike. */
+static __device__ __forceinline__ uint32_t
+count_entries(const QueueItem &item)
+{
+	return __reduce_add_sync(FULL_WARP, item.length <= WARP_LANES ? item.length : WARP_LANES + 1);
+}
+
+/* Make steps with the first warp of the block, while they are small enough for it. */
+template <class Search>
+static __device__ void
+step_warp(Walk<Search> &walk)
+{
+	PersistentBlock<typename Search::Item> *block = walk.block;
+
+	begin_turn(walk);
+	if (threadIdx.x < WARP_LANES)
+	{
+		typename Search::Item item = {};
+		bool		there = lane_number() < walk.items;
+		uint32_t	total = walk.entries;
+
+		if (there)
+			item = load_item(&frontier_queue(walk, walk.now)[lane_number()]);
+		do
+		{
+			count_item(walk, item);
+			item = follow(walk, item, total, &there);
+			walk.found += there;
+			walk.steps++;
+			walk.spent += total;
+			total = count_entries(item);
+		} while (total > 0 && total <= WARP_LANES && walk.steps < walk.launch.most_steps);
+		if (lane_number() == 0)
+		{
+			block->steps = walk.steps;
+			block->spent = walk.spent;
+		}
+		fill_slots(walk, there, item, claim_slots(walk, there, item));
+	}
+	__syncthreads();
+	walk.steps = block->steps;
+	walk.spent = block->spent;
+	end_turn(walk, 0);
+}
+
+/* Say whether the first block is to make the next step alone. */
+template <class Search>
+static __device__ __forceinline__ bool
+is_small(const Walk<Search> &walk)
+{
+	if constexpr (Search::PILES)
+		if (walk.entries == 0)
+			return walk.search.piled() <= ALONE_ENTRIES;
+	return walk.entries <= ALONE_ENTRIES && walk.items <= PERSISTENT_THREADS;
+}
+
+/* Make the next step, or find that it is time to leave. */
+template <class Search>
+static __device__ void
+take_step(Walk<Search> &walk)
+{
+	const PersistentLaunch<typename Search::Item> &launch = walk.launch;
+
+	if (walk.steps >= launch.most_steps || walk.entries > launch.capacity ||
+		walk.items + walk.entries / ENTRIES > launch.most_lines)
+		walk.leave = true;
+	else if (walk.entries == 0)
+	{
+		walk.leave = true;
+		if constexpr (Search::PILES)
+			walk.leave = !walk.search.refill(walk);
+	}
+	else if (walk.nblocks == 1 && walk.entries <= WARP_LANES && walk.items <= WARP_LANES)
+		step_warp(walk);
+	else
+		step_blocks(walk);
+}
+
+/* Write where the walk is for blocks that wait, the next launch and the host. */
+template <class Search>
+static __device__ void
+publish(const Walk<Search> &walk)
+{
+	Counters   *counters = walk.launch.counters;
+
+	counters->now = walk.now;
+	counters->steps = walk.steps;
+	counters->spent = walk.spent;
+	if constexpr (Search::PILES)
+		walk.search.publish();
+}
+
+/* Take it over from the first block. */
+template <class Search>
+static __device__ void
+adopt(Walk<Search> &walk)
+{
+	const Counters *counters = walk.launch.counters;
+
+	walk.now = __ldcg(&counters->now);
+	walk.steps = __ldcg(&counters->steps);
+	walk.spent = __ldcg(&counters->spent);
+	if constexpr (Search::PILES)
+		walk.search.adopt();
+}
+
+/* Let the first block go on alone while the steps are small; all others wait for it, and learn where it is. */
+template <class Search>
+static __device__ void
+walk_alone(Walk<Search> &walk)
+{
+	walk.nblocks = 1;
+	if (blockIdx.x == 0)
+	{
+		do
+			take_step(walk);
+		while (!walk.leave && (is_small(walk) || gridDim.x == 1));
+		if (threadIdx.x == 0)
+		{
+			publish(walk);
+			arrive(walk.launch.phase, walk.phase, walk.items, walk.entries, walk.leave);
+		}
+		__syncthreads();		/* nobody counts in the phase that is cleared there before it is */
+		walk.phase++;
+		return;
+	}
+	__syncthreads();			/* nobody reads the last word any more */
+	if (threadIdx.x == 0)
+		walk.block->word = await(&walk.launch.phase[walk.phase % PERSISTENT_PHASES], 1, IDLE_NS);
+	__syncthreads();
+	take_word(walk);
+	adopt(walk);
+}
+
+/*
+ * Walk until it is time to leave; all blocks must run at once. Leaves the frontier in a queue, and in `counters` which
+ * one, its size, the steps made, and what they have added to the sums.
+ */
+template <class Search>
+static __global__ void __launch_bounds__(PERSISTENT_THREADS, 1)
+persistent_walk_kernel(PersistentLaunch<typename Search::Item> launch, Search search)
+{
+	__shared__ PersistentBlock<typename Search::Item> block;
+	Walk<Search> walk = {search, launch, &block};
+	unsigned long long edges = 0;
+
+	walk.now = launch.now;
+	walk.items = launch.items;
+	walk.entries = launch.entries;
+	walk.spent = launch.spent;
+	if (threadIdx.x < PERSISTENT_TURNS)
+		block.nfound[threadIdx.x] = block.entries[threadIdx.x] = 0;
+	__syncthreads();
+	while (!walk.leave)
+	{
+		walk.nblocks = gridDim.x;
+		if (is_small(walk) || gridDim.x == 1)
+			walk_alone(walk);
+		else
+			take_step(walk);
+	}
+	for (uint32_t i = blockIdx.x * PERSISTENT_THREADS + threadIdx.x; i < walk.items; i += gridDim.x * PERSISTENT_THREADS)
+		edges += load_item(&frontier_queue(walk, walk.now)[i]).length;
+	block_add(&launch.counters->edges, edges);
+	block_add(&launch.counters->claimed, walk.found);
+	block_add(&launch.counters->lines, walk.lines);
+	block_add(&launch.counters->entries, walk.entries_seen);
+	if (blockIdx.x == 0 && threadIdx.x == 0)
+	{
+		publish(walk);
+		launch.counters->vertices = walk.items;
+	}
+}
+
+/* Queue the vertices of a frontier; fill(item) fills what Item has beside QueueItem. Bytes: the bitmap, n/8. */
+template <class Item, class Fill>
+static __global__ void __launch_bounds__(BLOCK_THREADS)
+persistent_queue_kernel(const uint32_t *bitmap, uint64_t nwords, const uint64_t *offsets, Item *queue, Counters *counters,
+						Fill fill)
+{
+	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
+
+	for (uint64_t word = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x; word < nwords; word += nthreads)
+	{
+		uint32_t	bits = bitmap[word];
+		uint32_t	slot = bits != 0 ? atomicAdd(&counters->nqueued, __popc(bits)) : 0;
+
+		for (; bits != 0; bits &= bits - 1)
+		{
+			Item		item = {};
+
+			item.vertex = (uint32_t) (word * 32 + __ffs(bits) - 1);
+			locate(&item, offsets);
+			fill(&item);
+			queue[slot++] = item;
+		}
+	}
+}
+
+/* Mark in a bitmap the vertices of a queue for which holds(item). Bytes: an item each, and an atomic operation. */
+template <class Item, class Holds>
+static __global__ void __launch_bounds__(BLOCK_THREADS)
+persistent_mark_kernel(const Item *queue, uint32_t nitems, uint32_t *bitmap, Holds holds)
+{
+	for (uint32_t i = blockIdx.x * BLOCK_THREADS + threadIdx.x; i < nitems; i += gridDim.x * BLOCK_THREADS)
+	{
+		const Item	item = load_item(&queue[i]);
+
+		if (holds(item))
+			atomicOr(&bitmap[item.vertex / 32], 1u << item.vertex % 32);
+	}
+}
+
+/* What a run has for its persistent kernel: how large a frontier it takes, and where that is. */
+typedef struct PersistentPlan
+{
+	BarrierPhase *phase;		/* [PERSISTENT_PHASES], device memory */
+	uint32_t	capacity;		/* of a queue */
+	uint32_t	most_lines;
+	int			nblocks;
+	bool		queued;			/* the frontier is in a queue */
+	uint32_t	now;			/* which */
+	uint64_t	spent;			/* entries of the steps since the last refill */
+} PersistentPlan;
+
+/* Get the items of a queue: many even for a small Graph, which is then walked without a word with the host. */
+static inline uint32_t
+queue_capacity(const Run *run)
+{
+	const uint64_t capped = run->state->cap_bytes / PERSISTENT_CAP_BYTES;
+
+	if (run->state->cap_bytes == 0 || capped > PERSISTENT_ENTRIES)
+		return PERSISTENT_ENTRIES;
+	return (uint32_t) (capped > PERSISTENT_LEAST ? capped : PERSISTENT_LEAST);
+}
+
+/* Take what every algorithm needs, before the Graph is placed. */
+template <class Item>
+static EmogiStatus
+take_persistent(Run *run, PersistentPlan *plan, Item **queue, EmogiError *error)
+{
+	plan->capacity = queue_capacity(run);
+	TRY(take_array(&run->memory, &plan->phase, PERSISTENT_PHASES, "barriers", error));
+	return take_array(&run->memory, queue, 2 * (uint64_t) plan->capacity, "queues", error);
+}
+
+/* Choose blocks and bounds, when the Graph is placed. */
+extern EmogiStatus emogi_persistent_size(const Run *run, PersistentPlan *plan, const void *kernel, EmogiError *error);
+
+/* Say whether a frontier is for the persistent kernel: half of what it takes when it is not there yet. */
+static inline bool
+fits_persistent(const PersistentPlan *plan, uint64_t vertices, uint64_t edges)
+{
+	const uint64_t times = plan->queued ? 1 : 2;
+
+	return times * vertices <= plan->capacity && times * edges <= plan->capacity &&
+		times * (vertices + edges / ENTRIES) <= plan->most_lines;
+}
+
+/* Launch a walk from the frontier in the queue. The caller has zeroed the counters, and reads them when it is over. */
+template <class Search>
+static EmogiStatus
+launch_persistent(Run *run, const PersistentPlan *plan, typename Search::Item *queue, uint64_t items, uint64_t entries,
+				  uint32_t most_steps, const Search &search, EmogiError *error)
+{
+	PersistentLaunch<typename Search::Item> launch = {
+		run->graph.forward, queue, plan->phase, run->step.counters, run->step.stop
+	};
+	cudaLaunchConfig_t config = {};
+	cudaLaunchAttribute together = {};
+
+	launch.capacity = plan->capacity;
+	launch.most_lines = plan->most_lines;
+	launch.most_steps = most_steps < PERSISTENT_STEPS ? most_steps : PERSISTENT_STEPS;
+	launch.now = plan->now;
+	launch.items = (uint32_t) items;
+	launch.entries = (uint32_t) entries;
+	launch.spent = plan->spent;
+	together.id = cudaLaunchAttributeCooperative;
+	together.val.cooperative = 1;
+	config.gridDim = dim3(plan->nblocks);
+	config.blockDim = dim3(PERSISTENT_THREADS);
+	config.stream = run->state->stream;
+	config.attrs = &together;
+	config.numAttrs = plan->nblocks > 1;
+	CUDA_TRY(cudaMemsetAsync(plan->phase, 0, PERSISTENT_PHASES * sizeof *plan->phase, run->state->stream));
+	CUDA_TRY(cudaLaunchKernelEx(&config, persistent_walk_kernel<Search>, launch, search));
+	return EMOGI_OK;
+}
+
+#endif							/* EMOGI_PERSISTENT_CUH */

@@ -1,0 +1,609 @@
+/*
+ * best_paths.cuh: the kernels of best_paths.cu, which tells the method and launches them.
+ */
+#ifndef EMOGI_BEST_PATHS_CUH
+#define EMOGI_BEST_PATHS_CUH
+
+#include <type_traits>
+
+#include "cuda/access/persistent.cuh"
+#include "cuda/access/push.cuh"
+
+#define PILE_COUNTS 3			/* one being filled, one being read, one being cleared */
+
+/* A value as a key: 64 bits, the less the better. Keys of values >= 0 are their own bits, which sort as they do. */
+#define KEY_INFINITY 0x7FF0000000000000ull
+#define KEY_NONE 0xFFFFFFFFFFFFFFFFull	/* no offer, and a vertex that nothing has reached */
+
+/* Values of which the least is best, as keys. No offer is better than KEY_INFINITY that is not a real value. */
+struct LeastKeys
+{
+	static __host__ __device__ __forceinline__ double
+	decode(unsigned long long key)
+	{
+		double		value;
+
+		memcpy(&value, &key, sizeof value);
+		return key < KEY_INFINITY ? value : (double) INFINITY;
+	}
+
+	static __host__ __device__ __forceinline__ unsigned long long
+	encode(double value)
+	{
+		unsigned long long key;
+
+		memcpy(&key, &value, sizeof key);
+		return key < KEY_INFINITY ? key : KEY_NONE;
+	}
+};
+
+/* Values of which the most is best, as keys: from 0 for +inf up to KEY_INFINITY for 0; -1 is no offer. */
+struct MostKeys
+{
+	static __host__ __device__ __forceinline__ double
+	decode(unsigned long long key)
+	{
+		const unsigned long long bits = KEY_INFINITY - key;
+		double		value;
+
+		memcpy(&value, &bits, sizeof value);
+		return key <= KEY_INFINITY ? value : -1.0;
+	}
+
+	static __host__ __device__ __forceinline__ unsigned long long
+	encode(double value)
+	{
+		const double positive = value + 0.0;	/* -0 has the sign bit */
+		unsigned long long bits;
+
+		memcpy(&bits, &positive, sizeof bits);
+		return bits <= KEY_INFINITY ? KEY_INFINITY - bits : KEY_NONE;
+	}
+};
+
+/* What algorithms.h says of one. */
+template <EmogiAlgorithm ALGORITHM>
+struct PathTraits;
+
+#define TRAITS(NAME, name, column, order, source, traits, candidate) \
+template <> \
+struct PathTraits<EMOGI_##NAME> \
+{ \
+	static constexpr bool MOST = (order) == EMOGI_MOST; \
+	static constexpr bool ADDS = ((traits) & EMOGI_PATH_ADDS) != 0; \
+	static_assert(!(MOST && ADDS), "sums of weights get worse along a path when the least is best"); \
+};
+EMOGI_ALGORITHMS(EMOGI_NOTHING, TRAITS, EMOGI_NOTHING)
+#undef TRAITS
+
+/* An application of the path semiring. */
+template <EmogiAlgorithm ITSELF>
+struct PathSemiring : std::conditional<PathTraits<ITSELF>::MOST, MostKeys, LeastKeys>::type
+{
+	static constexpr EmogiAlgorithm ALGORITHM = ITSELF;
+	static constexpr bool ADDS = PathTraits<ITSELF>::ADDS;
+
+	static __device__ __forceinline__ double
+	candidate(double value, double weight)
+	{
+		return emogi_path_candidate(ITSELF, value, weight);
+	}
+};
+
+/* Call `call` with the PathSemiring of an algorithm, one instance for each; nothing comes of one that is not of the path semiring. */
+template <class Call>
+static auto
+with_path(EmogiAlgorithm algorithm, Call call)
+{
+	switch (algorithm)
+	{
+#define PATH(NAME, ...) \
+		case EMOGI_##NAME: \
+			return call(PathSemiring<EMOGI_##NAME>());
+			EMOGI_ALGORITHMS(EMOGI_LEAVE, PATH, EMOGI_LEAVE)
+#undef PATH
+	}
+	return decltype(call(PathSemiring<EMOGI_SSSP>())) {};
+}
+
+/* Get the key of a path without an edge. */
+static inline unsigned long long
+source_key(EmogiAlgorithm algorithm)
+{
+	const double source = emogi_path_source(algorithm);
+
+	return emogi_path_wants_most(algorithm) ? MostKeys::encode(source) : LeastKeys::encode(source);
+}
+
+/* Say whether even the sources are too far for a query. */
+static inline bool
+is_hopeless(const EmogiQuery *query)
+{
+	return emogi_path_adds(query->algorithm) && query->max_distance < emogi_path_source(query->algorithm);
+}
+
+/* Get the bound of offers that a query sets: a key. There is none where no offer is made at all. */
+static inline unsigned long long
+offer_bound(const EmogiQuery *query)
+{
+	if (!emogi_path_adds(query->algorithm) || !(query->max_distance < (double) INFINITY) || is_hopeless(query))
+		return KEY_INFINITY;
+	return LeastKeys::encode(query->max_distance + 0.0);
+}
+
+/*
+ * The state of the vertices, in device memory. `pending`: the vertex has improved since its list was read. Bits of
+ * vertices that do not exist stay 0.
+ */
+typedef struct Paths
+{
+	unsigned long long *key;	/* [nvertices] */
+	uint32_t   *pending;		/* [nwords] bits */
+	uint32_t   *frontier;		/* [nwords] bits: pending vertices that this step takes */
+	uint64_t	nwords;
+	unsigned long long bound;	/* offers above it are not taken */
+
+	/* Of a GPU that helps: those of the GPU that runs, which it offers what is better than all that it knows itself. NULL = this is that GPU. */
+	unsigned long long *leaders_key;
+	uint32_t   *leaders_pending;
+} Paths;
+
+/* Get what the value of a list's vertex offers along an edge, KEY_NONE for nothing. */
+template <class Semiring>
+static __device__ __forceinline__ unsigned long long
+make_offer(const Paths &paths, double value, double weight)
+{
+	const unsigned long long offer = Semiring::encode(Semiring::candidate(value, weight));
+
+	return offer <= paths.bound ? offer : KEY_NONE;
+}
+
+/* Note that a vertex has improved. */
+static __device__ __forceinline__ void
+mark_pending(uint32_t *pending, Target vertex)
+{
+	uint32_t   *word = &pending[vertex / 32];
+	const uint32_t bit = 1u << vertex % 32;
+
+	if ((__ldcg(word) & bit) == 0)
+		atomicOr_system(word, bit);
+}
+
+/*
+ * The Push of a path semiring: offer to every target the own value and the edge. Reads first: an atomic operation costs
+ * more, and most offers are refused. Bits of `pending` are only set while it runs. GPUs that help offer at the same time, so atomic operations
+ * are of the system.
+ */
+template <class Semiring, typename W>
+struct Relax
+{
+	typedef W Weight;
+	typedef double Value;
+
+	Paths		paths;
+
+	__device__ __forceinline__ double
+	own(uint64_t vertex) const
+	{
+		return Semiring::decode(__ldcg(&paths.key[vertex]));
+	}
+
+	__device__ __forceinline__ void
+	visit(const Target (&target)[PIECE], const double (&weight)[PIECE], const double (&value)[PIECE],
+		  uint32_t wanted) const
+	{
+		unsigned long long offer[PIECE];
+		unsigned long long known[PIECE];
+
+#pragma unroll
+		for (uint32_t j = 0; j < PIECE; j++)
+		{
+			offer[j] = wanted >> j & 1 ? make_offer<Semiring>(paths, value[j], weight[j]) : KEY_NONE;
+			known[j] = offer[j] != KEY_NONE ? __ldcg(&paths.key[target[j]]) : 0;
+		}
+#pragma unroll
+		for (uint32_t j = 0; j < PIECE; j++)
+			if (offer[j] < known[j] && offer[j] < atomicMin_system(&paths.key[target[j]], offer[j]))
+			{
+				if (paths.leaders_key == NULL)
+					mark_pending(paths.pending, target[j]);
+				else if (offer[j] < atomicMin_system(&paths.leaders_key[target[j]], offer[j]))
+					mark_pending(paths.leaders_pending, target[j]);
+			}
+	}
+};
+
+/* Give the sources, marked as pending, their key, all others KEY_NONE. Bytes: 8 a vertex. */
+static __global__ void __launch_bounds__(BLOCK_THREADS)
+best_paths_start_kernel(Paths paths, uint64_t nvertices, unsigned long long source_key)
+{
+	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
+
+	for (uint64_t v = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x; v < nvertices; v += nthreads)
+		paths.key[v] = paths.pending[v / 32] >> v % 32 & 1 ? source_key : KEY_NONE;
+}
+
+/* Bring a helper the keys of what it is to push from. Bytes: 4 a word, and 8 from the leader's memory for each vertex. */
+static __global__ void __launch_bounds__(BLOCK_THREADS)
+best_paths_bring_kernel(Paths helper, const unsigned long long *key)
+{
+	const uint64_t nwarps = (uint64_t) gridDim.x * BLOCK_WARPS;
+
+	for (uint64_t word = ((uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x) / WARP_LANES; word < helper.nwords; word += nwarps)
+		if (helper.frontier[word] >> lane_number() & 1)
+			helper.key[word * 32 + lane_number()] = key[word * 32 + lane_number()];
+}
+
+/*
+ * Make the pending vertices with keys below the threshold (all of them when it is KEY_NONE) the frontier; those with an
+ * empty list have nothing to do. Bytes: two bitmaps, n/4; for each pending vertex 8 of keys, for each one taken 16 of
+ * offsets.
+ */
+static __global__ void __launch_bounds__(BLOCK_THREADS)
+best_paths_select_kernel(Paths paths, const uint64_t *offsets, unsigned long long threshold, Counters *counters)
+{
+	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
+	const uint64_t own = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x;
+	unsigned long long vertices = 0;
+	unsigned long long edges = 0;
+	unsigned long long far = 0;
+	unsigned long long nearest = 0;
+
+	for (uint64_t base = own - lane_number(); base < paths.nwords; base += nthreads)
+	{
+		const uint64_t word = base + lane_number();
+		const uint32_t pending = word < paths.nwords ? paths.pending[word] : 0;
+		uint32_t	todo = __ballot_sync(FULL_WARP, pending != 0);
+		uint32_t	taken = 0;
+		uint32_t	fresh = 0;
+
+		while (todo != 0)
+		{
+			const uint32_t lane = __ffs(todo) - 1;
+			const uint64_t vertex = (base + lane) * 32 + lane_number();
+			const bool	waits = __shfl_sync(FULL_WARP, pending, lane) >> lane_number() & 1;
+			const unsigned long long key = waits ? paths.key[vertex] : 0;
+			const bool	near = waits && (key < threshold || threshold == KEY_NONE);
+			const uint64_t length = near ? offsets[vertex + 1] - offsets[vertex] : 0;
+			const uint32_t its_taken = __ballot_sync(FULL_WARP, near);
+			const uint32_t its_fresh = __ballot_sync(FULL_WARP, length > 0);
+
+			todo &= todo - 1;
+			vertices += length > 0;
+			edges += length;
+			far += waits && !near;
+			if (waits && !near && nearest < ~key)
+				nearest = ~key;
+			if (lane == lane_number())
+			{
+				taken = its_taken;
+				fresh = its_fresh;
+			}
+		}
+		if (word < paths.nwords)
+			paths.frontier[word] = fresh;
+		if (taken != 0)
+			paths.pending[word] = pending & ~taken;
+	}
+	block_add(&counters->vertices, vertices);
+	block_add(&counters->edges, edges);
+	block_add(&counters->far, far);
+#pragma unroll
+	for (uint32_t step = WARP_LANES / 2; step > 0; step /= 2)
+	{
+		const unsigned long long other = __shfl_xor_sync(FULL_WARP, nearest, step);
+
+		nearest = nearest < other ? other : nearest;
+	}
+	if (lane_number() == 0 && nearest > 0)
+		atomicMax(&counters->nearest, nearest);
+}
+
+/* Turn keys into values, in place, and count the vertices reached. Bytes: 16 a vertex. */
+template <class Semiring>
+static __global__ void __launch_bounds__(BLOCK_THREADS)
+best_paths_finish_kernel(unsigned long long *key, uint64_t nvertices, Counters *counters)
+{
+	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
+	unsigned long long reached = 0;
+
+	for (uint64_t v = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x; v < nvertices; v += nthreads)
+	{
+		const double value = Semiring::decode(key[v]);
+
+		reached += key[v] != KEY_NONE;
+		memcpy(&key[v], &value, sizeof value);
+	}
+	block_add(&counters->claimed, reached);
+}
+
+/* An item of the frontier: a vertex with the key that it was found with, out of date once it has another. */
+struct PathItem : QueueItem
+{
+	unsigned long long key;
+};
+
+/* A vertex that waits beyond the threshold, with its key, as above. */
+typedef struct WaitingItem
+{
+	unsigned long long key;
+	uint32_t	vertex;
+	uint32_t	unused;
+} WaitingItem;
+
+/* How many items a pile has, and ~ of the upper half of their least key, or of one that was less. */
+typedef struct PileCount
+{
+	uint32_t	length;
+	uint32_t	nearest;
+} PileCount;
+
+/* What is known of piles, in device memory; zeroed when the frontier is brought to the queue. */
+typedef struct PileState
+{
+	PileCount	count[PILE_COUNTS];
+	uint32_t	strays;			/* 1 = vertices were marked as pending since the pile was full */
+} PileState;
+
+/* Piles of vertices that wait, in device memory. Number i is in item[i % 2] and count[i % PILE_COUNTS]. */
+typedef struct Piles
+{
+	WaitingItem *item;			/* [2][capacity] */
+	PileState  *state;
+	uint32_t	capacity;		/* 0 = none: vertices that wait are only marked as pending */
+} Piles;
+
+/* How far the steps go before they come back to what waits. */
+typedef struct Bucket
+{
+	unsigned long long threshold;	/* keys below it are near; KEY_NONE = all */
+	double		delta;			/* width of the next bucket; where values do not add up: so many of the limits */
+} Bucket;
+
+typedef struct BucketRule
+{
+	uint64_t	least_entries;	/* below it the next bucket is twice as wide */
+	uint64_t	most_entries;	/* above it half as wide */
+	uint32_t	nlimits;
+	const double *limit;		/* [nlimits], weights, the best first */
+} BucketRule;
+
+/* Get the threshold of the next bucket of so many limits, when `best` is the best value pending: beyond its key. */
+template <class Semiring>
+static __host__ __device__ inline unsigned long long
+limit_beyond(const BucketRule &rule, double delta, double best)
+{
+	uint32_t	low = 0;		/* the first limit that is not better than it */
+	uint32_t	high = rule.nlimits;
+	uint64_t	last;
+	unsigned long long key;
+
+	while (low < high)
+	{
+		const uint32_t middle = (low + high) / 2;
+
+		if (emogi_path_better(Semiring::ALGORITHM, rule.limit[middle], best))
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	last = low + (uint64_t) delta - 1;
+	key = last < rule.nlimits ? Semiring::encode(rule.limit[last]) : KEY_NONE;
+	return key != KEY_NONE ? key + 1 : KEY_NONE;
+}
+
+/*
+ * Move the threshold beyond the least key that waits, by a width that follows from how many entries the last bucket had.
+ * `nearest`: that key, or one below it; `least`: what the threshold must be at the least.
+ */
+template <class Semiring>
+static __host__ __device__ inline void
+raise_threshold(Bucket *bucket, const BucketRule &rule, uint64_t entries, unsigned long long nearest,
+				unsigned long long least)
+{
+	const double factor = entries < rule.least_entries ? 2 : entries > rule.most_entries ? 0.5 : 1;
+	const double delta = bucket->delta * factor;
+
+	if (Semiring::ADDS ? delta > 0 && delta < (double) INFINITY : delta >= 1 && delta <= rule.nlimits)
+		bucket->delta = delta;
+	bucket->threshold = Semiring::ADDS ? Semiring::encode(Semiring::decode(nearest) + bucket->delta) :
+		limit_beyond<Semiring>(rule, bucket->delta, Semiring::decode(nearest));
+	if (bucket->threshold < least)	/* delta is lost in rounding */
+		bucket->threshold = least;
+}
+
+/* The Search of a path semiring: near-far, with what is far on a pile. */
+template <class Semiring, typename W>
+struct PathSearch
+{
+	typedef W Weight;
+	typedef PathItem Item;
+	static constexpr bool PILES = true;
+
+	Paths		paths;
+	Piles		piles;
+	BucketRule	rule;
+	Counters   *counters;
+	Bucket		bucket;
+	uint32_t	pile;			/* number of the one that is filled */
+
+	__device__ __forceinline__ unsigned long long
+	own(const PathItem &item) const
+	{
+		return __ldcg(&paths.key[item.vertex]);
+	}
+
+	/* An item that is out of date has another in its place, which does what it would do, and better. */
+	__device__ __forceinline__ Fate
+	visit(const PathItem &item, unsigned long long own, Target target, double weight, uint32_t step,
+		  PathItem *fresh) const
+	{
+		const unsigned long long offer = own == item.key ?
+			make_offer<Semiring>(paths, Semiring::decode(item.key), weight) : KEY_NONE;
+		unsigned long long known;
+
+		if (offer == KEY_NONE)
+			return FATE_NONE;
+		known = atomicMin(&paths.key[target], offer);
+		if (offer >= known)
+			return FATE_NONE;
+		fresh->key = offer;
+		if (offer >= bucket.threshold && bucket.threshold != KEY_NONE)
+			return FATE_FAR;
+		if (piles.capacity == 0 && known >= bucket.threshold && known != KEY_NONE)
+			atomicAnd(&paths.pending[target / 32], ~(1u << target % 32));
+		return FATE_NEAR;
+	}
+
+	__device__ __forceinline__ uint32_t
+	claim(bool waits, const PathItem &item) const
+	{
+		const uint32_t lanes = __ballot_sync(FULL_WARP, waits);
+		PileCount  *count = &piles.state->count[pile % PILE_COUNTS];
+		uint32_t	best;
+		uint32_t	place = 0;
+
+		if (lanes == 0 || piles.capacity == 0)
+			return 0;
+		if (lane_number() == 0)
+			place = atomicAdd(&count->length, __popc(lanes));
+		best = __reduce_min_sync(FULL_WARP, waits ? (uint32_t) (item.key >> 32) : UINT32_MAX);
+		if (lane_number() == 0)
+			atomicMax(&count->nearest, ~best);
+		return place;
+	}
+
+	__device__ __forceinline__ void
+	wait(bool waits, const PathItem &item, uint32_t place) const
+	{
+		const uint32_t lanes = __ballot_sync(FULL_WARP, waits);
+
+		if (lanes == 0)
+			return;
+		place = __shfl_sync(FULL_WARP, place, 0) + __popc(lanes & lanes_below());
+		if (waits && place < piles.capacity)
+			piles.item[(uint64_t) (pile % 2) * piles.capacity + place] = WaitingItem{item.key, item.vertex, 0};
+		else if (waits)
+		{
+			atomicOr(&paths.pending[item.vertex / 32], 1u << item.vertex % 32);
+			piles.state->strays = 1;
+		}
+	}
+
+	__device__ __forceinline__ uint32_t
+	piled(void) const
+	{
+		const uint32_t length = __ldcg(&piles.state->count[pile % PILE_COUNTS].length);
+
+		return length < piles.capacity ? length : piles.capacity;
+	}
+
+	/* Look at what waits: near items are the frontier, far ones go to the next pile, those out of date are dropped. */
+	template <class Walk>
+	__device__ __forceinline__ bool
+	refill(Walk &walk)
+	{
+		const WaitingItem *from = piles.item + (uint64_t) (pile % 2) * piles.capacity;
+		const uint32_t waiting = piled();
+		const unsigned long long nearest =
+			(unsigned long long) ~__ldcg(&piles.state->count[pile % PILE_COUNTS].nearest) << 32;
+
+		if (waiting == 0 || __ldcg(&piles.state->strays) != 0)
+			return false;
+		raise_threshold<Semiring>(&bucket, rule, walk.spent, nearest, nearest + (1ull << 32));
+		walk.spent = 0;
+		pile++;
+		if (blockIdx.x == 0 && threadIdx.x == 0)
+			piles.state->count[(pile + 1) % PILE_COUNTS] = PileCount{0, 0};
+		begin_turn(walk);
+		for (uint32_t base = blockIdx.x * PERSISTENT_THREADS + threadIdx.x - lane_number(); base < waiting;
+			 base += walk.nblocks * PERSISTENT_THREADS)
+			sort_out(walk, from, base + lane_number(), waiting);
+		end_turn(walk, 0);
+		return true;
+	}
+
+	/* Sort out item i of the last pile. Whole warps. */
+	template <class Walk>
+	__device__ __forceinline__ void
+	sort_out(Walk &walk, const WaitingItem *from, uint32_t i, uint32_t waiting) const
+	{
+		PathItem	item = {};
+		bool		valid = i < waiting;
+		bool		near;
+
+		if (valid)
+		{
+			const WaitingItem waits = load_item(&from[i]);
+
+			item.vertex = waits.vertex;
+			item.key = waits.key;
+			valid = own(item) == item.key;
+			locate(&item, walk.launch.lists.offsets);
+		}
+		near = valid && (item.key < bucket.threshold || bucket.threshold == KEY_NONE);
+		put_items(walk, near, valid && !near, item);
+	}
+
+	__device__ __forceinline__ void
+	publish(void) const
+	{
+		counters->pile = pile;
+		counters->waiting = piled();
+		counters->threshold = bucket.threshold;
+		counters->delta = bucket.delta;
+	}
+
+	__device__ __forceinline__ void
+	adopt(void)
+	{
+		pile = __ldcg(&counters->pile);
+		bucket.threshold = __ldcg(&counters->threshold);
+		bucket.delta = __ldcg(&counters->delta);
+	}
+};
+
+/* What persistent_queue_kernel and persistent_mark_kernel have to do for paths. */
+struct KeyedItem
+{
+	const unsigned long long *key;
+
+	__device__ __forceinline__ void
+	operator()(PathItem *item) const
+	{
+		item->key = key[item->vertex];
+	}
+
+	template <class Item>
+	__device__ __forceinline__ bool
+	operator()(const Item &item) const
+	{
+		return key[item.vertex] == item.key;
+	}
+};
+
+/* Put the pending vertices on the first pile, which has room for them. Bytes: the bitmap, n/8, and 24 each. */
+static __global__ void __launch_bounds__(BLOCK_THREADS)
+best_paths_pile_kernel(Paths paths, Piles piles)
+{
+	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
+
+	for (uint64_t word = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x; word < paths.nwords; word += nthreads)
+	{
+		uint32_t	bits = paths.pending[word];
+		uint32_t	slot = bits != 0 ? atomicAdd(&piles.state->count[0].length, __popc(bits)) : 0;
+
+		if (bits != 0)
+			paths.pending[word] = 0;
+		for (; bits != 0; bits &= bits - 1)
+		{
+			const uint32_t vertex = (uint32_t) (word * 32 + __ffs(bits) - 1);
+			const unsigned long long key = paths.key[vertex];
+
+			piles.item[slot++] = WaitingItem{key, vertex, 0};
+			atomicMax(&piles.state->count[0].nearest, ~(uint32_t) (key >> 32));
+		}
+	}
+}
+
+#endif							/* EMOGI_BEST_PATHS_CUH */

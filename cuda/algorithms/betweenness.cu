@@ -1,0 +1,586 @@
+/*
+ * betweenness.cu: betweenness, of all vertices as sources or of samples.
+ *
+ * Returns centrality[nvertices]: what the table of algorithms says, of the simple graph: repeats and loops are passed over.
+ *
+ * Method. Brandes [1], from BATCH sources at a time. BFS gives the levels of each (bfs.cu), which are kept side by side: one read of 4 bytes
+ * tells a neighbour's level in all searches, and what is known of its paths in them is in one sector of 32 bytes. Then level by
+ * level the numbers of shortest paths are pulled from the level before, and on the way back the dependencies from the level behind: as
+ * (1 + dependency) / paths of each vertex that is done with, times the own paths. The lists of a vertex are read once for all searches in
+ * which it is at the level. Lists above SLICE_LINES lines are cut; sums of slices are kept and then added in order, so no sum depends on the
+ * order of the work, and two runs give the same bits.
+ * With samples the sums are those of the samples as sources [2]; of a vertex that is one itself, those of the others.
+ * Sources are searched from in parts, whose sums are added in order: other GPUs make some of them (by_source.cuh), and the bits are the same.
+ *
+ * Levels take a byte, and paths a double: a graph with MOST_LEVELS levels or more, or MOST_PATHS paths to a vertex, is left to the CPU, which
+ * is faster on graphs so deep.
+ *
+ * Device memory, for n vertices and m entries, beside what BFS takes: 52n, and 3m/62 of sums. With other GPUs 8n a part: device memory of the run's GPU, if they
+ * can write there, else host memory.
+ *
+ * Bytes, a batch: of each level back and forth 4 a vertex; of a vertex and level 16 of offsets and 64 of paths and sums; its list, in lines; for each
+ * entry 4 at random, and 16 to 32 of those that count.
+ *
+ * [1] U. Brandes: A Faster Algorithm for Betweenness Centrality. Journal of Mathematical Sociology 25(2), 2001.
+ * [2] U. Brandes, C. Pich: Centrality Estimation in Large Networks. International Journal of Bifurcation and Chaos 17(7), 2007.
+ */
+#include <stdlib.h>
+
+#include "cuda/access/edge_chunks.cuh"
+#include "contract/sample.h"
+#include "cuda/access/set_reads.cuh"
+#include "cuda/multi_gpu/by_source.cuh"
+#include "cuda/lists/simple_graph.cuh"
+
+#define BATCH 4					/* sources: their levels fill a word, their paths a sector of 32 bytes */
+#define MOST_LEVELS 254			/* that a byte tells, but for the last */
+#define MOST_PATHS 0x1p900
+#define LEAST_BATCHES 2			/* of a part: what a GPU takes at once */
+#define SUMS_SHARE 8			/* of the memory left, that sums of parts may take */
+#define EACH_BYTE 0x01010101u
+#define LAUNCHES_AHEAD 64		/* that the host makes before it looks at cancel */
+
+/* Arrays in device memory. */
+typedef struct Brandes
+{
+	uint64_t	nvertices;
+	uint32_t   *level;			/* [nvertices], a byte for each search, 255 = not reached */
+	double	   *paths;			/* [nvertices][BATCH], to each vertex; of those done with, (1 + dependency) / paths */
+	double	   *centrality;		/* [nvertices], the sum of dependencies, of a part's sources */
+	double	   *total;			/* [nvertices], that of all parts before; the same where there is one */
+	double	   *part;			/* [slices][BATCH], the sums of each; see slice_capacity */
+	uint32_t   *has_many;		/* there are MOST_PATHS paths or more to a vertex */
+} Brandes;
+
+/* Sums, one for each search. */
+typedef struct Sums
+{
+	double		of[BATCH];
+} Sums;
+
+/* Keep the levels of search i of the batch. Bytes: 5 a vertex. */
+static __global__ void __launch_bounds__(BLOCK_THREADS)
+betweenness_keep_kernel(Brandes brandes, const int32_t *level, uint32_t i)
+{
+	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
+
+	for (uint64_t v = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x; v < brandes.nvertices; v += nthreads)
+		((uint8_t *) brandes.level)[BATCH * v + i] = (uint8_t) level[v];	/* -1 = 255 */
+}
+
+/* Begin with one path to what is at levels 0 and 1. Bytes: 36 a vertex. */
+static __global__ void __launch_bounds__(BLOCK_THREADS)
+betweenness_begin_kernel(Brandes brandes)
+{
+	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
+
+	for (uint64_t i = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x; i < BATCH * brandes.nvertices; i += nthreads)
+		brandes.paths[i] = ((const uint8_t *) brandes.level)[i] <= 1 ? 1.0 : 0.0;
+}
+
+/*
+ * Add up what is known of the entries of `part` of a list that are at level `beside`, in the searches whose bytes of `searches` are set, by
+ * `stride` lanes. Get the lane's sums. Whole warps.
+ */
+static __device__ __forceinline__ Sums
+sum_entries(const Lists<Target> &lists, const Brandes &brandes, Span list, Span part, uint32_t searches, uint32_t beside, uint32_t stride)
+{
+	Sums		sums = {};
+
+	walk_distinct(lists.targets, list, part, EMOGI_NO_VERTEX, lane_number() % stride, stride,
+				  [&](const Target (&target)[PIECE], uint32_t wanted) {
+		uint32_t	counts[PIECE];
+
+#pragma unroll
+		for (uint32_t j = 0; j < PIECE; j++)
+			counts[j] = wanted >> j & 1 ? __vcmpeq4(__ldg(&brandes.level[target[j]]), beside * EACH_BYTE) & searches : 0;
+#pragma unroll
+		for (uint32_t j = 0; j < PIECE; j++)
+		{
+			const double2 *paths = (const double2 *) (brandes.paths + BATCH * (uint64_t) target[j]);
+			const double2 low = (counts[j] & 0xFFFFu) != 0 ? __ldcg(paths) : make_double2(0.0, 0.0);
+			const double2 high = counts[j] >> 16 != 0 ? __ldcg(paths + 1) : make_double2(0.0, 0.0);
+
+			sums.of[0] += (counts[j] & 1) != 0 ? low.x : 0.0;
+			sums.of[1] += (counts[j] >> 8 & 1) != 0 ? low.y : 0.0;
+			sums.of[2] += (counts[j] >> 16 & 1) != 0 ? high.x : 0.0;
+			sums.of[3] += (counts[j] >> 24 & 1) != 0 ? high.y : 0.0;
+		}
+	});
+	return sums;
+}
+
+/* Add over groups of so many lanes. */
+static __device__ __forceinline__ Sums
+sum_lanes(Sums sums, uint32_t nlanes)
+{
+#pragma unroll
+	for (uint32_t i = 0; i < BATCH; i++)
+		for (uint32_t step = nlanes / 2; step > 0; step /= 2)
+			sums.of[i] += __shfl_xor_sync(FULL_WARP, sums.of[i], step);
+	return sums;
+}
+
+/*
+ * Take the sums of a vertex as its numbers of paths, or BACK, as what makes its dependencies. By LINE_LANES lanes that have the same, of which
+ * the first BATCH do one search each; `searches` is 0 where there is nothing to do. Whole warps.
+ */
+template <bool BACK>
+static __device__ __forceinline__ void
+finish_vertex(const Brandes &brandes, uint64_t vertex, uint32_t searches, const Sums &sums)
+{
+	const uint32_t i = lane_number() % LINE_LANES;
+	const bool	does = i < BATCH && (searches >> 8 * i & 1) != 0;
+	double	   *own = &brandes.paths[BATCH * vertex + i];
+	const double sum = i == 0 ? sums.of[0] : i == 1 ? sums.of[1] : i == 2 ? sums.of[2] : sums.of[3];
+	double		dependency = 0.0;
+
+	if (does && !BACK)
+	{
+		*own = sum;
+		if (!(sum < MOST_PATHS))
+			*brandes.has_many = 1;
+	}
+	if (does && BACK)
+	{
+		const double paths = *own;
+
+		dependency = paths * sum;
+		*own = (1.0 + dependency) / paths;
+	}
+	if (BACK)
+	{
+#pragma unroll
+		for (uint32_t step = BATCH / 2; step > 0; step /= 2)
+			dependency += __shfl_xor_sync(FULL_WARP, dependency, step);
+		if (i == 0 && searches != 0)
+			brandes.centrality[vertex] += dependency;
+	}
+}
+
+/*
+ * Do the vertices that are at a level in any search, by what is at level `beside`, but for long lists, which are queued: 32 vertices a
+ * warp, WARP_LINES at a time. beside = level: nothing is, and no list is read. Bytes: as the first comment says.
+ */
+template <bool BACK>
+static __global__ void __launch_bounds__(BLOCK_THREADS)
+betweenness_level_kernel(Lists<Target> lists, Brandes brandes, uint32_t level, uint32_t beside, Step step)
+{
+	const uint32_t group = lane_number() / LINE_LANES;
+	unsigned long long nread = 0;
+	unsigned long long entries = 0;
+
+	sweep_chunks(step, 0, (brandes.nvertices + 31) / 32, [&](uint64_t word) {
+		const uint64_t vertex = word * 32 + lane_number();
+		const uint32_t searches = vertex < brandes.nvertices ? __vcmpeq4(__ldg(&brandes.level[vertex]), level * EACH_BYTE) : 0;
+		Span		list = {0, 0};
+		uint64_t	nlines;
+		uint32_t	lanes;
+
+		if (searches != 0 && beside != level)
+			list = Span{__ldg(&lists.offsets[vertex]), __ldg(&lists.offsets[vertex + 1])};
+		nlines = count_lines<Target>(list);
+		nread += nlines;
+		entries += list.end - list.start;
+		queue_slices(step, nlines > SLICE_LINES, (uint32_t) vertex, nlines, 0);
+		lanes = __ballot_sync(FULL_WARP, searches != 0 && nlines <= SLICE_LINES);
+		while (lanes != 0)
+		{
+			uint32_t	lane = WARP_LANES;
+			uint32_t	its;
+			Span		span;
+			Sums		sums;
+
+#pragma unroll
+			for (uint32_t g = 0; g < WARP_LINES; g++)
+			{
+				if (g == group && lanes != 0)
+					lane = __ffs(lanes) - 1;
+				lanes &= lanes - 1;
+			}
+			its = __shfl_sync(FULL_WARP, searches, lane % WARP_LANES);
+			span = Span{__shfl_sync(FULL_WARP, list.start, lane % WARP_LANES), __shfl_sync(FULL_WARP, list.end, lane % WARP_LANES)};
+			if (lane == WARP_LANES)
+			{
+				its = 0;
+				span = Span{0, 0};
+			}
+			sums = sum_lanes(sum_entries(lists, brandes, span, span, its, beside, LINE_LANES), LINE_LANES);
+			finish_vertex<BACK>(brandes, word * 32 + lane, its, sums);
+		}
+	});
+	block_add(&step.counters->lines, nread);
+	block_add(&step.counters->entries, entries);
+}
+
+/* Sum the slices of long lists, each by a warp. Bytes: as betweenness_level_kernel. */
+static __global__ void __launch_bounds__(BLOCK_THREADS)
+betweenness_slices_kernel(Lists<Target> lists, Brandes brandes, uint32_t level, uint32_t beside, Step step)
+{
+	const uint64_t nslices = step.counters->nslices;
+	const uint64_t nwarps = (uint64_t) gridDim.x * BLOCK_WARPS;
+
+	for (uint64_t i = ((uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x) / WARP_LANES; i < nslices; i += nwarps)
+	{
+		const Slice slice = step.slices[i];
+		const Span	list = {__ldg(&lists.offsets[slice.vertex]), __ldg(&lists.offsets[(uint64_t) slice.vertex + 1])};
+		const uint32_t searches = __vcmpeq4(__ldg(&brandes.level[slice.vertex]), level * EACH_BYTE);
+		uint64_t	first;
+		const uint32_t nlines = open_slice(slice, list, &first);
+		Sums		sums;
+
+		if (__any_sync(FULL_WARP, lane_number() == 0 && must_leave(step)))
+			break;
+		sums = sum_lanes(sum_entries(lists, brandes, list, clip_slice(list, first, nlines), searches, beside, WARP_LANES), WARP_LANES);
+#pragma unroll
+		for (uint32_t s = 0; s < BATCH; s++)
+			if (lane_number() == s)
+				brandes.part[BATCH * i + s] = sums.of[s];
+	}
+}
+
+/* Add the slices of each long list in order, each list by a warp, and finish its vertex. Bytes: 40 a slice. */
+template <bool BACK>
+static __global__ void __launch_bounds__(BLOCK_THREADS)
+betweenness_add_slices_kernel(Lists<Target> lists, Brandes brandes, uint32_t level, Step step)
+{
+	const uint64_t nslices = step.counters->nslices;
+	const uint64_t nwarps = (uint64_t) gridDim.x * BLOCK_WARPS;
+
+	for (uint64_t i = ((uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x) / WARP_LANES; i < nslices; i += nwarps)
+	{
+		const Slice slice = step.slices[i];
+		const Span	list = {__ldg(&lists.offsets[slice.vertex]), __ldg(&lists.offsets[(uint64_t) slice.vertex + 1])};
+		const uint64_t its_slices = (count_lines<Target>(list) + SLICE_LINES - 1) / SLICE_LINES;
+		const uint32_t searches = __vcmpeq4(__ldg(&brandes.level[slice.vertex]), level * EACH_BYTE);
+		Sums		sums = {};
+
+		if (slice.index > 0)
+			continue;			/* the first stands for all; the others follow it in the queue */
+		for (uint64_t k = lane_number(); k < its_slices; k += WARP_LANES)
+#pragma unroll
+			for (uint32_t s = 0; s < BATCH; s++)
+				sums.of[s] += brandes.part[BATCH * (i + k) + s];
+		finish_vertex<BACK>(brandes, slice.vertex, lane_number() < LINE_LANES ? searches : 0, sum_lanes(sums, WARP_LANES));
+	}
+}
+
+/* Add the sums of a part to those of all before. Bytes: 24 a vertex. */
+static __global__ void __launch_bounds__(BLOCK_THREADS)
+betweenness_add_kernel(double *total, const double *part, uint64_t nvertices)
+{
+	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
+
+	for (uint64_t v = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x; v < nvertices; v += nthreads)
+		total[v] += part[v];
+}
+
+/* Turn sums into what is asked for. samples: bitmap of the vertices that are, NULL = all are sources. Bytes: 16 a vertex. */
+static __global__ void __launch_bounds__(BLOCK_THREADS)
+betweenness_scale_kernel(Brandes brandes, const uint32_t *samples, EmogiSampleScale scale)
+{
+	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
+
+	for (uint64_t v = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x; v < brandes.nvertices; v += nthreads)
+		brandes.total[v] *= samples != NULL && (samples[v / 32] >> v % 32 & 1) != 0 ? scale.of_samples : scale.of_others;
+}
+
+EmogiStatus
+emogi_cuda_betweenness_load(EmogiError *error)
+{
+	const void *const kernels[] = {
+		(const void *) betweenness_level_kernel<false>, (const void *) betweenness_level_kernel<true>,
+		(const void *) betweenness_slices_kernel, (const void *) betweenness_add_slices_kernel<false>,
+		(const void *) betweenness_add_slices_kernel<true>, (const void *) betweenness_keep_kernel,
+		(const void *) betweenness_begin_kernel, (const void *) betweenness_add_kernel, (const void *) betweenness_scale_kernel,
+		(const void *) push_mark_sources_kernel
+	};
+
+	return LOAD_KERNELS(kernels);
+}
+
+/* What all GPUs have in common. */
+typedef struct Betweenness
+{
+	uint32_t   *sources;		/* [nsources] */
+	uint64_t	nsources;
+	double	   *device_sums;	/* [parts][nvertices], in the leader's memory, where GPUs that share them can write; NULL = they cannot */
+	double	   *sums[EMOGI_MOST_PARTS];	/* else: [nvertices] of each part, in host memory; NULL = not made */
+} Betweenness;
+
+/* What one GPU does. */
+typedef struct Searches
+{
+	Brandes		brandes;
+	Betweenness *all;
+	Parts	   *parts;
+	uint64_t	part;
+	uint64_t	first;			/* source of the part */
+	uint64_t	next;
+	uint64_t	end;
+	uint32_t	nlevels;		/* of the batch */
+	uint32_t	nlaunches;
+} Searches;
+
+/* Do one level, by what is beside it; by nothing if that is the level itself. */
+template <bool BACK>
+static EmogiStatus
+do_level(Run *run, Searches *searches, uint32_t level, uint32_t beside, EmogiError *error)
+{
+	const Lists<Target> &lists = BACK ? run->graph.forward : run->graph.backward;
+	cudaStream_t stream = run->state->stream;
+
+	TRY(emogi_run_begin_step(run, error));
+	CUDA_LAUNCH(betweenness_level_kernel<BACK>, run->nblocks, BLOCK_THREADS, stream, lists, searches->brandes, level, beside, run->step);
+	if (beside != level)
+	{
+		CUDA_LAUNCH(betweenness_slices_kernel, run->nblocks, BLOCK_THREADS, stream, lists, searches->brandes, level, beside, run->step);
+		CUDA_LAUNCH(betweenness_add_slices_kernel<BACK>, run->nblocks, BLOCK_THREADS, stream, lists, searches->brandes, level, run->step);
+	}
+	if (++searches->nlaunches % LAUNCHES_AHEAD == 0)
+		TRY(emogi_cuda_wait(run->state, run->control, error));
+	return EMOGI_OK;
+}
+
+/* Add what the sources of a batch depend on. */
+static EmogiStatus
+add_batch(Run *run, Searches *searches, EmogiResult *result, EmogiError *error)
+{
+	const Counters *counters;
+	uint32_t	has_many;
+
+	CUDA_LAUNCH(betweenness_begin_kernel, run->full_blocks, BLOCK_THREADS, run->state->stream, searches->brandes);
+	TRY(emogi_run_clear(run, error));
+	for (uint32_t level = 2; level < searches->nlevels; level++)
+		TRY(do_level<false>(run, searches, level, level - 1, error));
+	TRY(emogi_run_fetch(run, &has_many, searches->brandes.has_many, sizeof has_many, error));
+	if (has_many != 0)
+		return emogi_device_fail(error, EMOGI_UNSUPPORTED, "there are more shortest paths than the GPU counts", "%g or more", MOST_PATHS);
+	for (uint32_t level = searches->nlevels - 1; level > 0; level--)
+		TRY(do_level<true>(run, searches, level, level + 1 < searches->nlevels ? level + 1 : level, error));
+	TRY(emogi_run_read(run, &counters, error));
+	emogi_run_account(run, counters, result);
+	return EMOGI_OK;
+}
+
+/* Put the sums of a part aside, or add them to those before. */
+static EmogiStatus
+end_part(Run *run, Searches *searches, EmogiError *error)
+{
+	const Brandes &brandes = searches->brandes;
+	const uint64_t bytes = run->nvertices * sizeof *brandes.centrality;
+	double	  **sums = &searches->all->sums[searches->part];
+
+	if (!emogi_parts_are_shared(searches->parts, run))
+	{
+		if (brandes.total != brandes.centrality)
+			CUDA_LAUNCH(betweenness_add_kernel, run->full_blocks, BLOCK_THREADS, run->state->stream, brandes.total, brandes.centrality, run->nvertices);
+		return EMOGI_OK;
+	}
+	if (searches->all->device_sums != NULL)
+	{
+		CUDA_TRY(cudaMemcpyAsync(searches->all->device_sums + searches->part * run->nvertices, brandes.centrality, bytes, cudaMemcpyDefault,
+								 run->state->stream));
+		return EMOGI_OK;
+	}
+	if (*sums == NULL)
+		*sums = (double *) malloc(bytes);
+	if (*sums == NULL)
+		return emogi_device_fail(error, EMOGI_NO_MEMORY, "out of memory", "sums of a part, %llu bytes", (unsigned long long) bytes);
+	return emogi_run_fetch(run, *sums, brandes.centrality, bytes, error);
+}
+
+/* Choose the next source, of the part or of another. */
+static EmogiStatus
+next_source(Run *run, void *with, uint64_t *i, bool *is_there, EmogiError *error)
+{
+	Searches   *searches = (Searches *) with;
+	const uint64_t nbatches = (searches->all->nsources + BATCH - 1) / BATCH;
+
+	*is_there = true;
+	if (searches->next == searches->end)
+	{
+		searches->part = emogi_parts_take(searches->parts, run);
+		*is_there = searches->part != EMOGI_NO_PART;
+		if (!*is_there)
+			return EMOGI_OK;
+		searches->first = searches->next = BATCH * emogi_parts_first(searches->parts, nbatches, searches->part);
+		searches->end = BATCH * emogi_parts_first(searches->parts, nbatches, searches->part + 1);
+		if (searches->end > searches->all->nsources)
+			searches->end = searches->all->nsources;
+		CUDA_TRY(cudaMemsetAsync(searches->brandes.centrality, 0, run->nvertices * sizeof *searches->brandes.centrality, run->state->stream));
+	}
+	*i = searches->next++;
+	return EMOGI_OK;
+}
+
+/* Keep the levels of a search; with those of a batch, or the last, add what their sources depend on. */
+static EmogiStatus
+use_levels(Run *run, void *with, uint64_t i, const int32_t *level, uint32_t nlevels, EmogiResult *result, EmogiError *error)
+{
+	Searches   *searches = (Searches *) with;
+	const Brandes &brandes = searches->brandes;
+	const uint64_t place = (i - searches->first) % BATCH;
+
+	if (nlevels > MOST_LEVELS)
+		return emogi_device_fail(error, EMOGI_UNSUPPORTED, "the graph has more levels than the GPU counts paths over", "%u levels, at most %d",
+								 nlevels, MOST_LEVELS);
+	if (place == 0)
+	{
+		CUDA_TRY(cudaMemsetAsync(brandes.level, 0xFF, run->nvertices * sizeof *brandes.level, run->state->stream));
+		searches->nlevels = 0;
+	}
+	CUDA_LAUNCH(betweenness_keep_kernel, run->full_blocks, BLOCK_THREADS, run->state->stream, brandes, level, (uint32_t) place);
+	if (nlevels > searches->nlevels)
+		searches->nlevels = nlevels;
+	run->control->total = searches->all->nsources;
+	__atomic_fetch_add(&run->control->done, 1, __ATOMIC_RELAXED);
+	if (place == BATCH - 1 || i + 1 == searches->end)
+		TRY(add_batch(run, searches, result, error));
+	return i + 1 == searches->end ? end_part(run, searches, error) : EMOGI_OK;
+}
+
+/* Turn sums into what is asked for. */
+static EmogiStatus
+scale_sums(Run *run, const EmogiGraph *graph, const EmogiQuery *query, const Brandes *brandes, const Betweenness *all, EmogiError *error)
+{
+	const bool	is_partial = all->nsources < run->nvertices;
+	cudaStream_t stream = run->state->stream;
+	uint32_t   *samples = brandes->level;	/* nobody reads levels any more */
+	uint32_t   *vertices;
+
+	if (is_partial)
+	{
+		TRY(take_array(&run->memory, &vertices, all->nsources, "samples", error));
+		TRY(emogi_run_send(run, vertices, all->sources, all->nsources * sizeof *all->sources, error));
+		CUDA_TRY(cudaMemsetAsync(samples, 0, run->nwords * sizeof *samples, stream));
+		CUDA_LAUNCH(push_mark_sources_kernel, run->full_blocks, BLOCK_THREADS, stream, vertices, all->nsources, samples);
+	}
+	CUDA_LAUNCH(betweenness_scale_kernel, run->full_blocks, BLOCK_THREADS, stream, *brandes, is_partial ? samples : NULL,
+				emogi_sample_scale(graph, query));
+	return EMOGI_OK;
+}
+
+/* Take all device memory but the Graph's. */
+static EmogiStatus
+take_arrays(Run *run, const EmogiGraph *graph, const Parts *parts, Brandes *brandes, EmogiError *error)
+{
+	const uint64_t most = graph->forward.nedges > graph->backward.nedges ? graph->forward.nedges : graph->backward.nedges;
+
+	brandes->nvertices = run->nvertices;
+	TRY(take_array(&run->memory, &brandes->level, run->nvertices, "levels of a batch", error));
+	TRY(take_array(&run->memory, &brandes->paths, BATCH * run->nvertices, "paths", error));
+	TRY(take_array(&run->memory, &brandes->centrality, run->nvertices, "centralities", error));
+	TRY(take_array(&run->memory, &brandes->part, BATCH * slice_capacity(most, ENTRIES), "sums of slices", error));
+	TRY(take_array(&run->memory, &brandes->has_many, 1, "flag", error));
+	CUDA_TRY(cudaMemsetAsync(brandes->has_many, 0, sizeof *brandes->has_many, run->state->stream));
+	brandes->total = brandes->centrality;
+	if (run != parts->leader || parts->nparts == 1)
+		return EMOGI_OK;
+	TRY(take_array(&run->memory, &brandes->total, run->nvertices, "centralities", error));
+	CUDA_TRY(cudaMemsetAsync(brandes->total, 0, run->nvertices * sizeof *brandes->total, run->state->stream));
+	return EMOGI_OK;
+}
+
+/* Add up the parts that GPUs have shared. */
+static EmogiStatus
+add_parts(Run *run, const Parts *parts, const Betweenness *all, const Brandes *brandes, EmogiError *error)
+{
+	for (uint64_t part = 0; part < parts->nparts; part++)
+	{
+		const double *sums = brandes->centrality;
+
+		if (all->device_sums != NULL)
+			sums = all->device_sums + part * run->nvertices;
+		else
+			TRY(emogi_run_send(run, brandes->centrality, all->sums[part], run->nvertices * sizeof *sums, error));
+		CUDA_LAUNCH(betweenness_add_kernel, run->full_blocks, BLOCK_THREADS, run->state->stream, brandes->total, sums, run->nvertices);
+	}
+	return EMOGI_OK;
+}
+
+/* Take memory for the sums of all parts, if there is room for it beside the Graph, and all helpers can write there. */
+static EmogiStatus
+take_sums(const Parts *parts, Betweenness *all, EmogiError *error)
+{
+	Run		   *run = parts->leader;
+	EmogiEngineState *state = run->state;
+	const uint64_t length = parts->nparts * run->nvertices;
+	uint64_t	left;
+
+	if (state->nhelpers == 0 || parts->nparts == 1)
+		return EMOGI_OK;
+	for (int i = 0; i < state->nhelpers; i++)
+		if (!emogi_memory_show(state, state->helper[i]->device))
+			return EMOGI_OK;
+	TRY(emogi_memory_left(&run->memory, &left, error));
+	if (left / SUMS_SHARE < length * sizeof(double))
+		return EMOGI_OK;
+	return take_array(&run->memory, &all->device_sums, length, "sums of parts", error);
+}
+
+/* Search from the sources of parts; the leader adds them up, scales them, and gives them. */
+static EmogiStatus
+make_parts(Run *run, Parts *parts, void *with, EmogiResult *result, EmogiError *error)
+{
+	const EmogiQuery *query = parts->query;
+	Searches	searches = {};
+	EmogiQuery	each = *query;
+
+	searches.all = (Betweenness *) with;
+	searches.parts = parts;
+	each.sources = searches.all->sources;
+	each.nsources = searches.all->nsources;
+	TRY(take_arrays(run, parts->graph, parts, &searches.brandes, error));
+	TRY(emogi_cuda_levels_each(run, parts->graph, &each, PLACE_BACKWARD_SURELY, next_source, use_levels, &searches, result, error));
+	if (run != parts->leader || __atomic_load_n(&parts->stopped, __ATOMIC_RELAXED) != 0)
+		return EMOGI_OK;
+	if (emogi_parts_are_shared(parts, run))
+		TRY(add_parts(run, parts, searches.all, &searches.brandes, error));
+	TRY(scale_sums(run, parts->graph, query, &searches.brandes, searches.all, error));
+	result->nreached = run->nvertices;
+	return emogi_run_give(run, query, result, 0, searches.brandes.total, error);
+}
+
+/* Get into how many parts the sources are cut. */
+static uint64_t
+count_parts(uint64_t nsources)
+{
+	return emogi_parts_count((nsources + BATCH - 1) / BATCH, LEAST_BATCHES);
+}
+
+bool
+emogi_betweenness_wants_help(const EmogiGraph *graph, const EmogiQuery *query)
+{
+	return count_parts(emogi_sample_count(graph->nvertices, query)) > 1;
+}
+
+EmogiStatus
+emogi_cuda_betweenness(Run *run, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result, EmogiError *error)
+{
+	const bool	fails = run->control->fail_allocation == 1; /* for a test; it is the only one of a run */
+	Betweenness all = {};
+	Parts		parts = {};
+	EmogiStatus status;
+
+	all.nsources = emogi_sample_count(run->nvertices, query);
+	all.sources = fails ? NULL : (uint32_t *) malloc(all.nsources * sizeof *all.sources);
+	if (all.sources == NULL)
+		return emogi_device_fail(error, EMOGI_NO_MEMORY, "out of memory", "%llu sources", (unsigned long long) all.nsources);
+	emogi_sample_choose(run->nvertices, all.nsources, query->seed, all.sources);
+	parts.leader = run;
+	parts.graph = graph;
+	parts.query = query;
+	parts.make = make_parts;
+	parts.with = &all;
+	parts.nparts = count_parts(all.nsources);
+	run->control->done = 0;
+	status = take_sums(&parts, &all, error);
+	if (status == EMOGI_OK)
+		status = emogi_parts_make(&parts, result, error);
+	(void) cudaStreamSynchronize(run->state->stream);	/* a copy may be on its way from `sources` */
+	free(all.sources);
+	for (uint64_t part = 0; part < parts.nparts; part++)
+		free(all.sums[part]);
+	return status;
+}

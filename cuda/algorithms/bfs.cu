@@ -1,0 +1,500 @@
+/*
+ * bfs.cu: breadth-first levels from one or many sources.
+ *
+ * Returns level[nvertices]: hops from the nearest source, -1 = not reached.
+ *
+ * Method. Three bitmaps over the vertices, in device memory: `visited` (levels up to the frontier's), `frontier` (the
+ * newest level) and `seen` (visited, and what this step finds). A step marks bits in `seen`; the settle kernel then
+ * takes seen & ~visited as the new frontier and writes its levels, all in ascending order and without contention.
+ *   top-down    the lists of the frontier are read, unseen targets marked                    (EMOGI section 4)
+ *   bottom-up   each unvisited vertex reads its backward list until an entry is in the frontier         [1];
+ *               in hybrid placement first its prefix, which has the neighbours that are reached first
+ *   persistent  while the frontier is small, many levels by one kernel, with queues and without any bitmap but `seen`
+ *               (persistent.cuh). For the next wide step `visited` is made a copy of it, and the queue is marked in `frontier`.
+ * Both wide steps leave the same state, so each level takes the cheaper one: the one that is expected to read fewer
+ * 128-byte lines. That is [1] with its alpha and beta replaced by the cost of the link.
+ *
+ * Other GPUs may help with wide steps over the link, each with its share of the vertices whose lists are read (shared_step.cuh): of the frontier, or of those that are
+ * not visited. What they mark is joined into `seen`. Where a step reads little, the leader reads alone.
+ *
+ * Bytes, for n vertices and m edges of 4 bytes: offsets 8n once a wide step at most, bitmaps n/2 a wide step and n/8 for
+ * each change to the persistent kernel and back, levels 4n a run; edges as counted in Counters.lines, x 128.
+ *
+ * [1] S. Beamer, K. Asanovic, D. Patterson: Direction-Optimizing Breadth-First Search. SC 2012.
+ */
+#include <math.h>
+
+#include "cuda/algorithms/bfs.cuh"
+#include "cuda/placement/hybrid.cuh"
+#include "cuda/multi_gpu/shared_step.cuh"
+
+/* Tuned constant, of 46b8c33: 2.5 ns, on an NVIDIA H200 behind PCIe 5. */
+#define PREFIX_LINE 128			/* vertices that are looked at in prefixes while the link brings a line */
+
+#define TEAM_LEAST_LINES 40000.0	/* that a step is expected to read: fewer take the link less time than helpers take to begin */
+
+/* What a helper has: copies of the leader's, and its share of the vertices whose lists are read. */
+typedef struct BfsHelper
+{
+	Bitmaps		maps;			/* without `visited` */
+	uint32_t   *share;			/* bitmap [nwords] */
+} BfsHelper;
+
+/* A traversal. The device's arrays belong to run->memory. */
+typedef struct Bfs
+{
+	Run		   *run;
+	int32_t		bound;			/* the last level that may be entered */
+
+	Bitmaps		maps;
+	int32_t    *level;			/* [nvertices] */
+	uint32_t   *sources;		/* [nsources] */
+	PersistentPlan plan;
+	QueueItem  *queue;			/* [2][plan.capacity] */
+	uint32_t   *rest;			/* bitmap [nwords], vertices that a bottom-up step did not find by prefixes */
+	Team	   *team;			/* the run's; NULL = this search has none */
+	BfsHelper	helper[EMOGI_MAX_HELPERS];
+	uint32_t   *share;			/* bitmap [nwords], the leader's; NULL = it has no helpers */
+
+	/* Where the traversal is. */
+	int32_t		depth;			/* of the frontier */
+	uint64_t	vertices;		/* in the frontier */
+	uint64_t	edges;			/* that lead from it */
+	uint64_t	reached;		/* so far, with the frontier */
+	uint64_t	unvisited_edges;	/* that lead from vertices not reached */
+	uint64_t	unvisited_lists;	/* of `lists`, those of vertices not reached */
+	uint64_t	lists;			/* backward lists of all vertices that are longer than prefixes; without any, not empty */
+	uint64_t	starts;			/* lines in which they start */
+	uint64_t	entries;		/* sum over the run, as in Counters */
+} Bfs;
+
+static const void *const kernels[] = {
+	(const void *) push_words_kernel<MarkSeen>, (const void *) push_slices_kernel<MarkSeen>, (const void *) bfs_bottom_up_kernel,
+	(const void *) bfs_bottom_up_slices_kernel, (const void *) persistent_walk_kernel<LevelSearch>,
+	(const void *) push_mark_sources_kernel,
+	(const void *) bfs_survey_kernel, (const void *) bfs_settle_kernel, (const void *) bfs_bottom_up_prefixes_kernel,
+	(const void *) persistent_queue_kernel<QueueItem, PlainItem>, (const void *) persistent_mark_kernel<QueueItem, PlainItem>
+};
+
+#define NEDGE_KERNELS 4			/* the first of them read edges with the whole device */
+
+EmogiStatus
+emogi_cuda_bfs_load(EmogiError *error)
+{
+	TRY(emogi_hybrid_load(error));
+	return LOAD_KERNELS(kernels);
+}
+
+/* Get a - b, or 0: estimates must not wrap. */
+static uint64_t
+minus(uint64_t a, uint64_t b)
+{
+	return a > b ? a - b : 0;
+}
+
+/* Take all device memory but the Graph's, and bring the sources there. */
+static EmogiStatus
+take_arrays(Bfs *bfs, const EmogiQuery *query, EmogiError *error)
+{
+	DeviceMemory *memory = &bfs->run->memory;
+
+	bfs->maps.nwords = bfs->run->nwords;
+	TRY(take_array(memory, &bfs->level, bfs->run->nvertices, "levels", error));
+	TRY(take_array(memory, &bfs->maps.seen, bfs->maps.nwords, "bitmap of seen vertices", error));
+	TRY(take_array(memory, &bfs->maps.visited, bfs->maps.nwords, "bitmap of visited vertices", error));
+	TRY(take_array(memory, &bfs->maps.frontier, bfs->maps.nwords, "bitmap of the frontier", error));
+	TRY(take_array(memory, &bfs->sources, query->nsources, "sources", error));
+	TRY(take_persistent(bfs->run, &bfs->plan, &bfs->queue, error));
+	TRY(take_array(memory, &bfs->rest, bfs->maps.nwords, "bitmap of vertices beyond prefixes", error));
+	return emogi_run_send(bfs->run, bfs->sources, query->sources, query->nsources * sizeof *query->sources, error);
+}
+
+/* Wait for a step, or several, and take over the frontier that they leave. */
+static EmogiStatus
+end_step(Bfs *bfs, bool several, EmogiError *error)
+{
+	const Counters *counters;
+	const bool	prefixed = bfs->run->graph.backward.prefix_length > 0;	/* `lists` are not all that are not empty */
+	uint64_t	led;			/* edges from all vertices that the steps reached */
+
+	TRY(emogi_run_read(bfs->run, &counters, error));
+	led = several ? minus(counters->entries - bfs->entries + counters->edges, bfs->edges) : counters->edges;
+	bfs->vertices = counters->vertices;
+	bfs->edges = counters->edges;
+	bfs->reached += counters->claimed;
+	bfs->unvisited_edges = minus(bfs->unvisited_edges, led);
+	bfs->unvisited_lists = prefixed ?
+		(uint64_t) ((double) counters->lists * (double) (bfs->run->nvertices - bfs->reached) / (double) bfs->run->nvertices) :
+		minus(bfs->unvisited_lists, counters->claimed);
+	bfs->entries = counters->entries;
+	bfs->lists = counters->lists;
+	bfs->starts = counters->starts;
+	if (several)
+	{
+		bfs->depth += (int32_t) counters->steps;
+		bfs->plan.now = counters->now;
+	}
+	return EMOGI_OK;
+}
+
+/* Make the sources the frontier at level 0. */
+static EmogiStatus
+enter_sources(Bfs *bfs, const EmogiGraph *graph, const EmogiQuery *query, EmogiError *error)
+{
+	Run		   *run = bfs->run;
+	cudaStream_t stream = run->state->stream;
+
+	CUDA_TRY(cudaMemsetAsync(bfs->level, 0xFF, run->nvertices * sizeof *bfs->level, stream));
+	CUDA_TRY(cudaMemsetAsync(bfs->maps.seen, 0, bfs->maps.nwords * sizeof *bfs->maps.seen, stream));
+	CUDA_TRY(cudaMemsetAsync(bfs->maps.visited, 0, bfs->maps.nwords * sizeof *bfs->maps.visited, stream));
+	TRY(emogi_run_clear(run, error));
+	CUDA_LAUNCH(push_mark_sources_kernel, run->full_blocks, BLOCK_THREADS, stream, bfs->sources, query->nsources, bfs->maps.seen);
+	if (run->graph.backward.offsets != NULL)
+		CUDA_LAUNCH(bfs_survey_kernel, run->full_blocks, BLOCK_THREADS, stream, run->graph.backward.offsets, run->nvertices,
+					run->graph.backward.prefix_length, run->step.counters);
+	CUDA_LAUNCH(bfs_settle_kernel, run->full_blocks, BLOCK_THREADS, stream, bfs->maps, run->graph.forward.offsets, bfs->level, 0,
+				run->step.counters);
+	bfs->unvisited_edges = graph->forward.nedges;
+	TRY(end_step(bfs, false, error));
+	if (run->graph.backward.prefix_length == 0)
+		bfs->unvisited_lists = minus(bfs->lists, bfs->reached);
+	return EMOGI_OK;
+}
+
+/* Bring the frontier from its bitmap to the queue. */
+static EmogiStatus
+enter_queue(Bfs *bfs, EmogiError *error)
+{
+	Run		   *run = bfs->run;
+	auto	   *const queue = persistent_queue_kernel<QueueItem, PlainItem>;
+
+	TRY(emogi_run_begin_step(run, error));
+	CUDA_LAUNCH(queue, run->full_blocks, BLOCK_THREADS, run->state->stream, bfs->maps.frontier, bfs->maps.nwords,
+				run->graph.forward.offsets, bfs->queue, run->step.counters, PlainItem());
+	bfs->plan.queued = true;
+	bfs->plan.now = 0;
+	return EMOGI_OK;
+}
+
+/* Bring it back, and make the bitmaps what a wide step wants. */
+static EmogiStatus
+leave_queue(Bfs *bfs, EmogiError *error)
+{
+	Run		   *run = bfs->run;
+	cudaStream_t stream = run->state->stream;
+	const uint64_t bitmap_bytes = bfs->maps.nwords * sizeof *bfs->maps.seen;
+	auto	   *const mark = persistent_mark_kernel<QueueItem, PlainItem>;
+
+	CUDA_TRY(cudaMemcpyAsync(bfs->maps.visited, bfs->maps.seen, bitmap_bytes, cudaMemcpyDeviceToDevice, stream));
+	CUDA_TRY(cudaMemsetAsync(bfs->maps.frontier, 0, bitmap_bytes, stream));
+	CUDA_LAUNCH(mark, run->full_blocks, BLOCK_THREADS, stream,
+				bfs->queue + (uint64_t) bfs->plan.now * bfs->plan.capacity, (uint32_t) bfs->vertices,
+				bfs->maps.frontier, PlainItem());
+	bfs->plan.queued = false;
+	return EMOGI_OK;
+}
+
+/* Go on in the queue until the frontier is too large for it. */
+static EmogiStatus
+step_persistent(Bfs *bfs, EmogiError *error)
+{
+	const LevelSearch search = {bfs->maps.seen, bfs->level, bfs->depth};
+
+	if (!bfs->plan.queued)
+		TRY(enter_queue(bfs, error));
+	TRY(emogi_run_begin_step(bfs->run, error));
+	TRY(launch_persistent(bfs->run, &bfs->plan, bfs->queue, bfs->vertices, bfs->edges, (uint32_t) (bfs->bound - bfs->depth),
+						  search, error));
+	return end_step(bfs, true, error);
+}
+
+/* Mark what the lists of some vertices lead to: top-down. */
+static EmogiStatus
+push_from(Run *run, const Bitmaps &maps, const uint32_t *vertices, EmogiError *error)
+{
+	const MarkSeen mark = {maps.seen};
+	cudaStream_t stream = run->state->stream;
+
+	CUDA_LAUNCH(push_words_kernel<MarkSeen>, run->nblocks, BLOCK_THREADS, stream, run->graph.forward, vertices, maps.nwords, run->step, mark);
+	CUDA_LAUNCH(push_slices_kernel<MarkSeen>, run->nblocks, BLOCK_THREADS, stream, run->graph.forward, run->step, mark);
+	return EMOGI_OK;
+}
+
+/* Mark those of some vertices, bits of `vertices` ^ `flip`, whose lists have one of the frontier: bottom-up. */
+static EmogiStatus
+search_from(Run *run, const Bitmaps &maps, const uint32_t *vertices, uint32_t flip, EmogiError *error)
+{
+	const Lists<Target> &lists = run->graph.backward;
+	cudaStream_t stream = run->state->stream;
+
+	CUDA_LAUNCH(bfs_bottom_up_kernel, run->nblocks, BLOCK_THREADS, stream, lists, maps, vertices, flip, run->nvertices, run->step);
+	CUDA_LAUNCH(bfs_bottom_up_slices_kernel, run->nblocks, BLOCK_THREADS, stream, lists, maps, run->step);
+	return EMOGI_OK;
+}
+
+/* Queue a helper's part of a wide step. */
+static EmogiStatus
+queue_part(Bfs *bfs, int i, bool upwards, const uint32_t *vertices, uint32_t flip, EmogiError *error)
+{
+	const BfsHelper *helper = &bfs->helper[i];
+	Run		   *run = &bfs->team->helper[i].run;
+	const TeamBring bring = {vertices, flip, helper->share, {bfs->maps.seen, upwards ? bfs->maps.frontier : NULL},
+		{helper->maps.seen, helper->maps.frontier}};
+
+	TRY(emogi_team_begin_part(bfs->team, i, bring, error));
+	TRY(upwards ? search_from(run, helper->maps, helper->share, 0, error) : push_from(run, helper->maps, helper->share, error));
+	return emogi_team_end_part(bfs->team, i, error);
+}
+
+/*
+ * Make a wide step with all helpers: the lists that are read are those of some vertices, bits of `vertices` ^ `flip`. Helpers begin first, for they begin with what
+ * is brought to them; some of it may be of what the leader marks meanwhile, which does no harm.
+ */
+static EmogiStatus
+step_together(Bfs *bfs, bool upwards, const uint32_t *vertices, uint32_t flip, EmogiError *error)
+{
+	Team	   *team = bfs->team;
+
+	TRY(emogi_team_ready(team, error));
+	for (int i = 0; i < team->nhelpers; i++)
+		TRY(queue_part(bfs, i, upwards, vertices, flip, error));
+	TRY(emogi_team_share(team, vertices, flip, bfs->share, error));
+	TRY(upwards ? search_from(bfs->run, bfs->maps, bfs->share, 0, error) : push_from(bfs->run, bfs->maps, bfs->share, error));
+	for (int i = 0; i < team->nhelpers; i++)
+		TRY(emogi_team_join(team, i, bfs->maps.seen, bfs->helper[i].maps.seen, error));
+	return EMOGI_OK;
+}
+
+/* Let the unvisited vertices look for the frontier, in prefixes first. */
+static EmogiStatus
+search_upwards(Bfs *bfs, bool together, EmogiError *error)
+{
+	Run		   *run = bfs->run;
+	const bool	prefixed = run->graph.backward.prefixes != NULL;
+	const uint32_t *vertices = prefixed ? bfs->rest : bfs->maps.visited;
+	const uint32_t flip = prefixed ? 0 : FULL_WARP;
+
+	if (prefixed)
+		CUDA_LAUNCH(bfs_bottom_up_prefixes_kernel, run->full_blocks, BLOCK_THREADS, run->state->stream, run->graph.backward, bfs->maps, run->nvertices,
+					bfs->rest, run->step.counters);
+	return together ? step_together(bfs, true, vertices, flip, error) : search_from(run, bfs->maps, vertices, flip, error);
+}
+
+/* Find the next level with the whole device, and those of the helpers if it is expected to read so many lines. */
+static EmogiStatus
+step_wide(Bfs *bfs, bool upwards, double lines, EmogiError *error)
+{
+	Run		   *run = bfs->run;
+	const bool	together = bfs->team != NULL && bfs->team->nhelpers > 0 && (lines > TEAM_LEAST_LINES || run->state->always_help);
+
+	if (bfs->plan.queued)
+		TRY(leave_queue(bfs, error));
+	TRY(emogi_run_begin_step(run, error));
+	bfs->depth++;
+	if (upwards)
+		TRY(search_upwards(bfs, together, error));
+	else
+		TRY(together ? step_together(bfs, false, bfs->maps.frontier, 0, error) : push_from(run, bfs->maps, bfs->maps.frontier, error));
+	CUDA_LAUNCH(bfs_settle_kernel, run->full_blocks, BLOCK_THREADS, run->state->stream, bfs->maps, run->graph.forward.offsets, bfs->level,
+				bfs->depth, run->step.counters);
+	return end_step(bfs, false, error);
+}
+
+/* Estimate the lines in which the lists of so many vertices start: the denser they lie, the more they share. */
+static double
+expect_starts(const Bfs *bfs, double vertices)
+{
+	const double lists = bfs->lists > 0 ? (double) bfs->lists : 1;
+	const double density = vertices < lists ? vertices / lists : 1;
+
+	return vertices * (1 - (1 - (double) bfs->starts / lists) * density);
+}
+
+/* Estimate the lines that a top-down step reads. */
+static double
+expect_top_down(const Bfs *bfs)
+{
+	return expect_starts(bfs, (double) bfs->vertices) + (double) bfs->edges / Line<Target>::ENTRIES;
+}
+
+/*
+ * Estimate the lines that a bottom-up step reads, those apart that prefixes take the time of. An entry of an unvisited vertex's backward list leads
+ * to the frontier or to another unvisited vertex, never to an older level: edges / (edges + unvisited_edges) of them
+ * hit, and a search looks at about the inverse of that many. With prefixes, only lists that they leave open are read; that
+ * their entries hit more often than others is left out.
+ */
+static double
+expect_bottom_up(const Bfs *bfs, double *prefixes)
+{
+	const double entries = Line<Target>::ENTRIES;
+	const uint32_t length = bfs->run->graph.backward.prefix_length;
+	const double hits = (double) bfs->edges / (double) (bfs->edges + bfs->unvisited_edges);
+	const double open = length > 0 ? pow(1 - hits, length) : 1;
+	const double lists = (double) bfs->unvisited_lists * open;
+	const double all = (double) bfs->unvisited_edges * open / entries;
+	const double searched = lists / entries / hits;
+
+	*prefixes = length > 0 ? (double) (bfs->run->nvertices - bfs->reached) / PREFIX_LINE : 0;
+	return expect_starts(bfs, lists) + (all < searched ? all : searched);
+}
+
+/* Make a wide step that way which is expected to read fewer lines. */
+static EmogiStatus
+step_cheaper(Bfs *bfs, EmogiError *error)
+{
+	const double down = expect_top_down(bfs);
+	double		prefixes;
+	double		up;
+
+	if (bfs->run->graph.backward.offsets == NULL)
+		return step_wide(bfs, false, down, error);
+	up = expect_bottom_up(bfs, &prefixes);
+	return prefixes + up < down ? step_wide(bfs, true, up, error) : step_wide(bfs, false, down, error);
+}
+
+/* The level loop. */
+static EmogiStatus
+traverse(Bfs *bfs, EmogiError *error)
+{
+	bfs->run->control->total = bfs->run->nvertices;
+	while (bfs->vertices > 0 && bfs->edges > 0 && bfs->depth < bfs->bound)
+	{
+		bfs->run->control->level = (uint32_t) bfs->depth;
+		bfs->run->control->done = bfs->reached;
+		if (bfs->run->control->cancel)
+			return EMOGI_CANCELED;
+		if (fits_persistent(&bfs->plan, bfs->vertices, bfs->edges))
+			TRY(step_persistent(bfs, error));
+		else
+			TRY(step_cheaper(bfs, error));
+	}
+	bfs->run->control->done = bfs->reached;
+	return EMOGI_OK;
+}
+
+/* Take what a helper needs. */
+static EmogiStatus
+take_helper(Run *run, void *with, int i, EmogiError *error)
+{
+	BfsHelper  *helper = &((Bfs *) with)->helper[i];
+
+	helper->maps.nwords = run->nwords;
+	TRY(take_array(&run->memory, &helper->maps.seen, run->nwords, "bitmap of seen vertices", error));
+	TRY(take_array(&run->memory, &helper->maps.frontier, run->nwords, "bitmap of the frontier", error));
+	return take_array(&run->memory, &helper->share, run->nwords, "bitmap of a share of the vertices", error);
+}
+
+/* Gather the helpers, if there are any. */
+static EmogiStatus
+gather_team(Bfs *bfs, const EmogiGraph *graph, const EmogiQuery *query, unsigned wants, EmogiError *error)
+{
+	Run		   *run = bfs->run;
+
+	/* a helper searches upwards when the leader does */
+	wants = (wants & ~PLACE_BACKWARD_SURELY) | (run->graph.backward.offsets != NULL ? PLACE_BACKWARD_SURELY : 0);
+	bfs->team = run->team;
+	TRY(emogi_team_open(bfs->team, graph, query, wants, kernels, NEDGE_KERNELS, sizeof(Target), take_helper, bfs, error));
+	return bfs->team->nhelpers > 0 ? take_array(&run->memory, &bfs->share, run->nwords, "bitmap of a share of the vertices", error) : EMOGI_OK;
+}
+
+/* Take what a search needs, and place the Graph. */
+static EmogiStatus
+open_search(Bfs *bfs, Run *run, const EmogiGraph *graph, const EmogiQuery *query, unsigned wants, int64_t max_depth, EmogiError *error)
+{
+	bfs->run = run;
+	bfs->bound = max_depth < 0 || max_depth > INT32_MAX ? INT32_MAX : (int32_t) max_depth;
+	TRY(take_arrays(bfs, query, error));
+	TRY(emogi_run_place(run, graph, query, wants | PLACE_BACKWARD_PREFIXES, kernels, NEDGE_KERNELS, sizeof(Target), error));
+	return emogi_persistent_size(run, &bfs->plan, (const void *) persistent_walk_kernel<LevelSearch>, error);
+}
+
+/* Get how many levels a search has entered. */
+static uint32_t
+count_levels(const Bfs *bfs)
+{
+	return (uint32_t) bfs->depth + (bfs->vertices > 0 ? 1 : 0);
+}
+
+EmogiStatus
+emogi_cuda_levels(Run *run, const EmogiGraph *graph, const EmogiQuery *query, unsigned wants, int64_t max_depth,
+				  int32_t **level, EmogiResult *result, EmogiError *error)
+{
+	const Counters *counters;
+	Bfs			bfs = {};
+
+	TRY(open_search(&bfs, run, graph, query, wants, max_depth, error));
+	TRY(gather_team(&bfs, graph, query, wants, error));
+	TRY(emogi_run_start_clock(run, error));
+	TRY(enter_sources(&bfs, graph, query, error));
+	TRY(traverse(&bfs, error));
+	TRY(emogi_run_stop_clock(run, result, error));
+	TRY(emogi_run_read(run, &counters, error));
+	emogi_run_account(run, counters, result);
+	TRY(emogi_team_account(bfs.team, result, error));
+	result->nreached = bfs.reached;
+	result->nlevels = count_levels(&bfs);
+	*level = bfs.level;
+	return EMOGI_OK;
+}
+
+EmogiStatus
+emogi_cuda_levels_found(Run *run, const EmogiGraph *graph, const EmogiQuery *query, FindSources find, void *with, int32_t **level,
+						EmogiResult *result, EmogiError *error)
+{
+	const Counters *counters;
+	EmogiQuery	found = *query;
+	Bfs			bfs = {};
+
+	found.nsources = 0;
+	TRY(open_search(&bfs, run, graph, &found, PLACE_BACKWARD, -1, error));
+	TRY(emogi_run_start_clock(run, error));
+	TRY(find(run, with, &bfs.sources, &found.nsources, result, error));
+	TRY(enter_sources(&bfs, graph, &found, error));
+	TRY(traverse(&bfs, error));
+	TRY(emogi_run_read(run, &counters, error));
+	emogi_run_account(run, counters, result);
+	TRY(emogi_run_clear(run, error));
+	result->nlevels = count_levels(&bfs);
+	*level = bfs.level;
+	return EMOGI_OK;
+}
+
+EmogiStatus
+emogi_cuda_levels_each(Run *run, const EmogiGraph *graph, const EmogiQuery *query, unsigned wants, NextSource next, UseLevels use,
+					   void *with, EmogiResult *result, EmogiError *error)
+{
+	EmogiQuery	one = *query;
+	Bfs			opened = {};
+
+	one.nsources = 1;
+	TRY(open_search(&opened, run, graph, &one, wants, -1, error));
+	TRY(emogi_run_start_clock(run, error));
+	for (;;)
+	{
+		const Counters *counters;
+		Bfs			bfs = opened;
+		bool		is_there;
+		uint64_t	i;
+
+		TRY(next(run, with, &i, &is_there, error));
+		if (!is_there)
+			return emogi_run_stop_clock(run, result, error);
+		TRY(emogi_run_send(run, bfs.sources, query->sources + i, sizeof *query->sources, error));
+		TRY(enter_sources(&bfs, graph, &one, error));
+		TRY(traverse(&bfs, error));
+		TRY(emogi_run_read(run, &counters, error));
+		emogi_run_account(run, counters, result);
+		if (count_levels(&bfs) > result->nlevels)
+			result->nlevels = count_levels(&bfs);
+		TRY(use(run, with, i, bfs.level, count_levels(&bfs), result, error));
+	}
+}
+
+EmogiStatus
+emogi_cuda_bfs(Run *run, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result, EmogiError *error)
+{
+	int32_t    *level;
+
+	TRY(emogi_cuda_levels(run, graph, query, PLACE_BACKWARD, query->max_depth, &level, result, error));
+	return emogi_run_give(run, query, result, 0, level, error);
+}

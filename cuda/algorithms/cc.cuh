@@ -1,0 +1,550 @@
+/*
+ * cc.cuh: the forest that CC grows, and the kernels that grow it. The method as a whole stands in cc.cu.
+ *
+ * component[v] is a smaller vertex of v's tree or, for a root, v itself. Two kinds of writes there are while others read:
+ * a root is planted under a smaller vertex of another tree, by an atomic operation that fails when it is no root any
+ * more; and what is no root gets another vertex from farther up its tree, by a plain store. So trees only merge, no
+ * cycle can arise, and what was once seen above a vertex stays in its tree. A kernel may therefore read parents from the
+ * first-level cache, where they may be old, as long as a tree that looks separate and is not does no harm.
+ */
+#ifndef EMOGI_CC_CUH
+#define EMOGI_CC_CUH
+
+#include "cuda/placement/hybrid.cuh"
+#include "cuda/access/push.cuh"
+
+/*
+ * Tuned constants. Measured on an NVIDIA H200: START_* at e52fca1 (bench/RESULTS.md, CC, has before and after, and what
+ * else was tried: one vertex in 64 instead of 16 among it). HUB_DEGREE is of 804490e, SMALL_BYTES of 26a6e58, the others
+ * of 1c8365d; the figures there (ad4a202) are with all of them.
+ */
+#define NEAR_PREFIX 4			/* entries of a prefix, of those that there are, among which the two smallest are looked for */
+#define HUB_DEGREE 8			/* times the mean degree: a hub */
+#define NEAR_HOOKED 8			/* one word of vertices in so many hooks their second neighbour for certain */
+#define START_HUBS 16			/* one vertex in so many, where prefixes lead to hubs */
+#define START_LEAST (START_HUBS * BLOCK_THREADS)	/* vertices; of fewer all are the first ones: too few to vote */
+#define START_LISTS 4			/* the same where there are the smallest neighbours */
+#define COVER_HOOKED 8			/* one entry in so many is hooked for certain when lines are read */
+#define SMALL_BYTES (UINT64_C(32) << 20)	/* of components: they stay in the second-level cache, however they are read */
+
+/* What the kernels tell each other, in device memory. */
+typedef struct Forest
+{
+	uint32_t	giant;			/* root of the tree that won the last vote; EMOGI_NO_VERTEX = none did */
+	uint32_t	hooked;			/* 1 = trees were joined when lists were pushed */
+	uint32_t	prefixed;		/* 1 = neighbours at hand are those of prefixes, where there are any */
+	uint32_t	twin;			/* root of the giant tree of another forest that was joined with this one's; EMOGI_NO_VERTEX = there is none */
+	uint64_t	start;			/* the first so many vertices grow the tree that the others look for */
+} Forest;
+
+/* The two smallest of a vertex's neighbours that are at hand. */
+typedef struct Near
+{
+	Target		least;			/* EMOGI_NO_VERTEX = there is none */
+	Target		next;			/* the same */
+} Near;
+
+/* Get where a vertex points to now, past the first-level cache, where it may be old. */
+static __device__ __forceinline__ uint32_t
+parent_of(const uint32_t *component, uint32_t vertex)
+{
+	return *(const volatile uint32_t *) (component + vertex);
+}
+
+/*
+ * Join the trees of two vertices; get whether they were two. Climbs on the side whose parent is the larger one [2], and
+ * moves what it climbs over one parent up [3].
+ */
+static __device__ __forceinline__ bool
+hook(uint32_t *component, uint32_t a, uint32_t b)
+{
+	uint32_t	above_a = parent_of(component, a);
+	uint32_t	above_b = parent_of(component, b);
+
+	while (above_a != above_b)
+	{
+		const bool	climb_a = above_a > above_b;
+		const uint32_t high = climb_a ? a : b;
+		const uint32_t parent = climb_a ? above_a : above_b;
+		uint32_t	above;
+
+		if (parent == high)
+		{
+			above = atomicCAS(&component[high], high, climb_a ? above_b : above_a);
+			if (above == high)
+				return true;
+		}
+		else
+		{
+			above = parent_of(component, parent);
+			if (above != parent)
+				*(volatile uint32_t *) (component + high) = above;
+		}
+		if (climb_a)
+		{
+			a = parent == high ? a : parent;
+			above_a = above;
+		}
+		else
+		{
+			b = parent == high ? b : parent;
+			above_b = above;
+		}
+	}
+	return false;
+}
+
+/*
+ * Plant the larger end of an edge under the smaller one if it is a root, as `parent`, what it points to, tells. Get
+ * whether that joined them: most vertices are roots when they are first met, and this costs no walk.
+ */
+static __device__ __forceinline__ bool
+plant_end(uint32_t *component, uint32_t a, uint32_t b, uint32_t parent)
+{
+	const uint32_t high = a > b ? a : b;
+
+	return a == b || (parent == high && atomicCAS(&component[high], high, a > b ? b : a) == high);
+}
+
+/* Get the root above a vertex, or one that was it a while ago. */
+static __device__ __forceinline__ uint32_t
+root_of(const uint32_t *component, uint32_t vertex)
+{
+	uint32_t	parent = component[vertex];
+
+	while (parent != vertex)
+	{
+		vertex = parent;
+		parent = component[vertex];
+	}
+	return vertex;
+}
+
+/* Point a vertex to its root, and get that. What points to `giant` already is left alone. */
+static __device__ __forceinline__ uint32_t
+shorten(uint32_t *component, uint32_t vertex, uint32_t giant)
+{
+	const uint32_t parent = component[vertex];
+	const uint32_t root = parent == giant ? giant : root_of(component, parent);
+
+	if (root != parent)
+		component[vertex] = root;
+	return root;
+}
+
+/* Add a neighbour to the two smallest. */
+static __device__ __forceinline__ void
+meet(Near *near, Target target)
+{
+	if (target < near->least)
+	{
+		near->next = near->least;
+		near->least = target;
+	}
+	else if (target < near->next)
+		near->next = target;
+}
+
+/* Get the neighbours of a vertex at hand: of its prefix, if `prefixed`, or the first two entries of its list, *list. */
+static __device__ __forceinline__ Near
+read_near(const Lists<Target> &lists, uint64_t vertex, bool prefixed, Span *list)
+{
+	Near		near = {EMOGI_NO_VERTEX, EMOGI_NO_VERTEX};
+
+	if (prefixed)
+	{
+		Target		prefix[NEAR_PREFIX];
+
+#pragma unroll
+		for (uint32_t j = 0; j < NEAR_PREFIX; j++)
+			prefix[j] = j < lists.prefix_length ? read_prefix(lists, vertex, j) : EMOGI_NO_VERTEX;
+#pragma unroll
+		for (uint32_t j = 0; j < NEAR_PREFIX; j++)
+			meet(&near, prefix[j]);
+		return near;
+	}
+	*list = Span{__ldg(&lists.offsets[vertex]), __ldg(&lists.offsets[vertex + 1])};
+	if (list->end > list->start + 2)
+		list->end = list->start + 2;
+	if (list->start < list->end)
+	{
+		const Target first = __ldg(&lists.targets[list->start]);
+		const Target last = __ldg(&lists.targets[list->end - 1]);
+
+		meet(&near, first);
+		if (list->end - list->start > 1)
+			meet(&near, last);
+	}
+	return near;
+}
+
+/* Get the first entry of a vertex's prefix, if `prefixed`, or of its list; EMOGI_NO_VERTEX = it has no neighbours. */
+static __device__ __forceinline__ Target
+read_first(const Lists<Target> &lists, uint64_t vertex, bool prefixed)
+{
+	Span		list;
+
+	if (prefixed)
+		return read_prefix(lists, vertex, 0);
+	list = Span{__ldg(&lists.offsets[vertex]), __ldg(&lists.offsets[vertex + 1])};
+	return list.start < list.end ? __ldg(&lists.targets[list.start]) : EMOGI_NO_VERTEX;
+}
+
+/* Say whether the first line of the own span is the last one of the nearest span below that has one. */
+static __device__ __forceinline__ bool
+shares_line(Span list)
+{
+	const uint32_t below = __ballot_sync(FULL_WARP, list.start < list.end) & lanes_below();
+	const uint64_t line_below = __shfl_sync(FULL_WARP, (list.end - 1) / ENTRIES, below != 0 ? 31 - __clz(below) : 0);
+
+	return below != 0 && line_below == list.start / ENTRIES;
+}
+
+/* The Push of CC: hook each entry with the vertex whose list it is in. */
+struct Hook
+{
+	typedef NoWeight Weight;
+	typedef uint32_t Value;
+
+	uint32_t   *component;
+	Forest	   *forest;
+
+	__device__ __forceinline__ uint32_t
+	own(uint64_t vertex) const
+	{
+		return (uint32_t) vertex;
+	}
+
+	__device__ __forceinline__ void
+	visit(const Target (&target)[PIECE], const double (&weight)[PIECE], const uint32_t (&vertex)[PIECE],
+		  uint32_t wanted) const
+	{
+#pragma unroll
+		for (uint32_t j = 0; j < PIECE; j++)
+			if ((wanted >> j & 1) && hook(component, vertex[j], target[j]))
+				*(volatile uint32_t *) &forest->hooked = 1;
+	}
+};
+
+/*
+ * The Push of cc_join_lines_kernel: plant what can be planted at no cost, and hook where a list's vertex would be left alone,
+ * and a few entries more, so that the trees meet.
+ */
+struct Cover
+{
+	typedef NoWeight Weight;
+	typedef uint32_t Value;
+
+	uint32_t   *component;
+	unsigned long long *entries;	/* the thread's own count */
+
+	__device__ __forceinline__ void
+	visit(const Target (&target)[PIECE], const double (&weight)[PIECE], const uint32_t (&vertex)[PIECE],
+		  uint32_t wanted) const
+	{
+		uint32_t	parent[PIECE];
+
+#pragma unroll
+		for (uint32_t j = 0; j < PIECE; j++)
+			if (wanted >> j & 1)
+				parent[j] = parent_of(component, vertex[j] > target[j] ? vertex[j] : target[j]);
+#pragma unroll
+		for (uint32_t j = 0; j < PIECE; j++)
+		{
+			const bool	chosen = ((vertex[j] ^ target[j]) * 0x9E3779B1u >> 16) % COVER_HOOKED == 0;
+
+			if (!(wanted >> j & 1) || plant_end(component, vertex[j], target[j], parent[j]))
+				continue;
+			if (chosen || parent_of(component, vertex[j]) == vertex[j])
+				hook(component, vertex[j], target[j]);
+		}
+		*entries += __popc(wanted);
+	}
+};
+
+/* Get how many vertices grow the first tree: all, or a multiple of 32. */
+static __device__ __forceinline__ uint64_t
+start_length(uint64_t nvertices, bool prefixed)
+{
+	return nvertices < START_LEAST ? nvertices : nvertices / (prefixed ? START_HUBS : START_LISTS) / 32 * 32;
+}
+
+/* Make every vertex a tree. Bytes: 4 a vertex. */
+static __global__ void __launch_bounds__(BLOCK_THREADS)
+cc_plant_kernel(uint32_t *component, uint64_t nvertices, bool prefixed, Forest *forest)
+{
+	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
+
+	for (uint64_t v = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x; v < nvertices; v += nthreads)
+		component[v] = (uint32_t) v;
+	if (blockIdx.x == 0 && threadIdx.x == 0)
+		*forest = Forest{EMOGI_NO_VERTEX, 0, prefixed, EMOGI_NO_VERTEX, start_length(nvertices, prefixed)};
+}
+
+/*
+ * Choose between prefixes and lists, where both are in device memory: prefixes lead to hubs, if there are hubs, and so to one
+ * tree at once; else the smallest neighbours are fewer vertices than those of prefixes, and stay in the caches. One block:
+ * looks at the first entries of some prefixes. Bytes: 36 for each.
+ */
+static __global__ void __launch_bounds__(BLOCK_THREADS)
+cc_choose_near_kernel(Lists<Target> lists, uint64_t nvertices, Forest *forest)
+{
+	const uint64_t vertex = nvertices * threadIdx.x / BLOCK_THREADS;
+	const Target first = vertex < nvertices ? read_prefix(lists, vertex, 0) : EMOGI_NO_VERTEX;
+	const uint64_t mean = lists.nedges / nvertices + 1;
+	const bool	there = first != EMOGI_NO_VERTEX;
+	const bool	hub = there && __ldg(&lists.offsets[first + (uint64_t) 1]) - __ldg(&lists.offsets[first]) > HUB_DEGREE * mean;
+	const int	nthere = __syncthreads_count(there);
+	const int	nhubs = __syncthreads_count(hub);
+
+	if (threadIdx.x == 0)
+	{
+		forest->prefixed = 2 * nhubs > nthere;
+		forest->start = start_length(nvertices, forest->prefixed);
+	}
+}
+
+/* Join a vertex with the smaller of two neighbours, and that one with the other. Get how many there are. */
+static __device__ __forceinline__ uint32_t
+join_two(uint32_t *component, uint32_t vertex, Near near)
+{
+	const bool	two = near.next != EMOGI_NO_VERTEX;
+	const uint32_t low = vertex < near.least ? vertex : near.least;
+	const uint32_t high = vertex < near.least ? near.least : vertex;
+	uint32_t	parent;
+	uint32_t	parent_next;
+
+	if (near.least == EMOGI_NO_VERTEX)
+		return 0;
+	parent = parent_of(component, high);
+	parent_next = two ? parent_of(component, near.next) : EMOGI_NO_VERTEX;
+	if (!plant_end(component, low, high, parent) && parent_of(component, vertex) == vertex)
+		hook(component, low, high);
+	if (two && !plant_end(component, low, near.next, parent_next) && vertex / WARP_LANES % NEAR_HOOKED == 0)
+		hook(component, low, near.next);
+	return two ? 2 : 1;
+}
+
+/* Join a vertex with the tree of `giant`, at once if it is a root. */
+static __device__ __forceinline__ void
+join_giant(uint32_t *component, uint32_t vertex, uint32_t giant)
+{
+	const uint32_t above = vertex > giant ? atomicCAS(&component[vertex], vertex, giant) : EMOGI_NO_VERTEX;
+
+	if (above != vertex && above != giant)
+		hook(component, vertex, giant);
+}
+
+static __device__ __forceinline__ bool
+is_marked(const uint32_t *marked, uint32_t vertex)
+{
+	return marked[vertex / 32] >> vertex % 32 & 1;
+}
+
+/*
+ * Join a vertex with the giant tree if its first neighbour at hand is in there, or that one's is; get whether this was so,
+ * and count the entries looked at. What is in the tree is looked up in a bitmap, which stays in the caches where
+ * components do not; a bit that another block has cleared may be seen late.
+ */
+static __device__ __forceinline__ bool
+follow(const Lists<Target> &lists, uint32_t vertex, bool prefixed, uint32_t giant, uint32_t *component, uint32_t *outside,
+	   unsigned long long *entries)
+{
+	const Target first = read_first(lists, vertex, prefixed);
+
+	if (first == EMOGI_NO_VERTEX)
+		return false;
+	++*entries;
+	if (is_marked(outside, first))
+	{
+		const Target second = read_first(lists, first, prefixed);
+
+		if (second == EMOGI_NO_VERTEX)
+			return false;
+		++*entries;
+		if (is_marked(outside, second))
+			return false;
+		join_giant(component, first, giant);
+		atomicAnd(&outside[first / 32], ~(1u << first % 32));
+	}
+	join_giant(component, vertex, giant);
+	return true;
+}
+
+/*
+ * Join the first vertices with the smaller of the two neighbours at hand, and that one with the other; or, `then`, the
+ * other ones: those that `outside` marks with the giant tree, if there is one, where they have a way there, else as the
+ * first. Bytes: 4 of a prefix, or 16 of offsets and a sector of 32, 4 of its own parent, and random reads of a bitmap, a
+ * vertex; without a way there 16 of prefixes and two random reads or three of 4.
+ */
+static __global__ void __launch_bounds__(BLOCK_THREADS)
+cc_join_near_kernel(Lists<Target> lists, uint64_t nvertices, bool then, uint32_t *component, uint32_t *outside,
+					const Forest *forest, Step step)
+{
+	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
+	const uint64_t own = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x;
+	const uint64_t end = then ? nvertices : forest->start;
+	const bool	prefixed = lists.prefixes != NULL && forest->prefixed;
+	const uint32_t giant = forest->giant;
+	unsigned long long entries = 0;
+
+	for (uint64_t base = (then ? forest->start : 0) + own - lane_number(); base < end; base += nthreads)
+	{
+		const uint64_t vertex = base + lane_number();
+		const uint32_t word = giant != EMOGI_NO_VERTEX ? outside[base / 32] : FULL_WARP;
+		const bool	alone = vertex < end && (word >> lane_number() & 1);
+		const bool	followed = alone && giant != EMOGI_NO_VERTEX &&
+			follow(lists, (uint32_t) vertex, prefixed, giant, component, outside, &entries);
+		const uint32_t joined = __ballot_sync(FULL_WARP, followed);
+		Span		list = {0, 0};
+
+		if (lane_number() == 0 && joined != 0)
+			atomicAnd(&outside[base / 32], ~joined);
+		if (alone && !followed)
+			entries += join_two(component, (uint32_t) vertex, read_near(lists, vertex, prefixed, &list));
+	}
+	block_add(&step.counters->entries, entries);
+}
+
+/*
+ * Read the first line of the list of each vertex that is still a root when its turn comes, in ascending order, and join
+ * what it brings of any list of the same word. Of nwords words of a bitmap from first_word on, those vertices that are in it.
+ * Bytes: 4 a vertex and 16 of offsets; the lines, each once a word; for each entry a random read of 4, and some more for one
+ * in COVER_HOOKED.
+ */
+static __global__ void __launch_bounds__(BLOCK_THREADS)
+cc_join_lines_kernel(Lists<Target> lists, uint64_t nvertices, const uint32_t *open, uint64_t first_word, uint64_t nwords,
+					 uint32_t *component, Step step)
+{
+	unsigned long long nread = 0;
+	unsigned long long entries = 0;
+	const Cover push = {component, &entries};
+
+	sweep_words(step, open + first_word, 0, nwords, [&](uint64_t word, uint32_t bits) {
+		const uint64_t vertex = (first_word + word) * 32 + lane_number();
+		const bool	alone = vertex < nvertices && (bits >> lane_number() & 1) && parent_of(component, (uint32_t) vertex) == vertex;
+		Span		list = {0, 0};
+		Span		asked = {0, 0};
+		bool		shared;
+
+		if (!__any_sync(FULL_WARP, alone))
+			return;
+		if (vertex < nvertices)
+			list = Span{__ldg(&lists.offsets[vertex]), __ldg(&lists.offsets[vertex + 1])};
+		if (alone && list.start < list.end)
+			asked = Span{list.start, list.start + 1};
+		shared = shares_line(asked);
+		push_lines(lists, list, list.start / ENTRIES, asked.start < asked.end && !shared, (uint32_t) vertex, &nread, push);
+	});
+	add_sums(step.counters, nread, entries);
+}
+
+/*
+ * Point every vertex to its root, and hook those outside the giant tree with the two neighbours at hand. Bytes: 4 to 8 a
+ * vertex and random reads of 4 in a few hot lines; 16 of offsets and a line, or 4 a prefix, a vertex outside.
+ */
+static __global__ void __launch_bounds__(BLOCK_THREADS)
+cc_hook_outside_kernel(Lists<Target> lists, uint64_t nvertices, uint32_t *component, const Forest *forest, Step step)
+{
+	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
+	const uint64_t own = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x;
+	const uint32_t giant = forest->giant;
+	const bool	prefixed = lists.prefixes != NULL && forest->prefixed;
+	unsigned long long nread = 0;
+	unsigned long long entries = 0;
+
+	for (uint64_t base = own - lane_number(); base < nvertices; base += nthreads)
+	{
+		const uint64_t vertex = base + lane_number();
+		const bool	outside = vertex < nvertices && shorten(component, (uint32_t) vertex, giant) != giant;
+		Near		near = {EMOGI_NO_VERTEX, EMOGI_NO_VERTEX};
+		Span		list = {0, 0};
+		bool		shared;
+
+		if (!__any_sync(FULL_WARP, outside))
+			continue;
+		if (__any_sync(FULL_WARP, lane_number() == 0 && must_leave(step)))
+			break;
+		if (outside)
+			near = read_near(lists, vertex, prefixed, &list);
+		shared = shares_line(list);
+		nread += count_lines<Target>(list) - (list.start < list.end && shared);
+		if (near.least != EMOGI_NO_VERTEX)
+		{
+			hook(component, (uint32_t) vertex, near.least);
+			entries++;
+		}
+		if (near.next != EMOGI_NO_VERTEX)
+		{
+			hook(component, (uint32_t) vertex, near.next);
+			entries++;
+		}
+	}
+	block_add(&step.counters->lines, nread);
+	block_add(&step.counters->entries, entries);
+}
+
+/*
+ * Let BLOCK_THREADS vertices, or fewer, evenly spread over some of the first ones or all, vote for the giant tree; `half`:
+ * it shall have half of the votes. One block. Bytes: 4 a step up, at random.
+ */
+static __global__ void __launch_bounds__(BLOCK_THREADS)
+cc_vote_kernel(const uint32_t *component, uint64_t nvertices, bool half, Forest *forest)
+{
+	__shared__ uint32_t root[BLOCK_THREADS];
+	__shared__ unsigned long long most;	/* votes, root */
+	const uint64_t vertex = (nvertices + BLOCK_THREADS - 1) / BLOCK_THREADS * threadIdx.x;
+	const uint32_t own = vertex < nvertices ? root_of(component, (uint32_t) vertex) : EMOGI_NO_VERTEX;
+	const int	nvoters = __syncthreads_count(own != EMOGI_NO_VERTEX);
+	unsigned long long votes = 0;
+
+	root[threadIdx.x] = own;
+	if (threadIdx.x == 0)
+		most = 0;
+	__syncthreads();
+	for (uint32_t i = 0; i < BLOCK_THREADS; i++)
+		votes += root[i] == own;
+	if (own != EMOGI_NO_VERTEX)
+		atomicMax(&most, votes << 32 | own);
+	__syncthreads();
+	if (threadIdx.x == 0)
+		forest->giant = half && 2 * (most >> 32) < (unsigned) nvoters ? EMOGI_NO_VERTEX : (uint32_t) most;
+}
+
+/*
+ * Point every vertex to its root, and mark in a bitmap those outside the giant tree, or all; nothing when there is no such
+ * tree. Bytes: 4 to 8 a vertex.
+ */
+static __global__ void __launch_bounds__(BLOCK_THREADS)
+cc_mark_outside_kernel(uint32_t *component, uint64_t nvertices, const Forest *forest, bool all, uint32_t *outside)
+{
+	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
+	const uint64_t own = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x;
+	const uint32_t giant = forest->giant;
+
+	if (giant == EMOGI_NO_VERTEX)
+		return;
+	for (uint64_t base = own - lane_number(); base < nvertices; base += nthreads)
+	{
+		const uint64_t vertex = base + lane_number();
+		const bool	is_outside = vertex < nvertices && shorten(component, (uint32_t) vertex, giant) != giant;
+		const uint32_t bits = __ballot_sync(FULL_WARP, is_outside || (all && vertex < nvertices));
+
+		if (lane_number() == 0)
+			outside[base / 32] = bits;
+	}
+}
+
+/* Point every vertex to its root, if any tree was joined since that was done. Bytes: none, or 4 to 8 a vertex. */
+static __global__ void __launch_bounds__(BLOCK_THREADS)
+cc_compress_kernel(uint32_t *component, uint64_t nvertices, const Forest *forest)
+{
+	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
+
+	if (forest->hooked == 0)
+		return;
+	for (uint64_t v = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x; v < nvertices; v += nthreads)
+		shorten(component, (uint32_t) v, EMOGI_NO_VERTEX);
+}
+
+#endif							/* EMOGI_CC_CUH */

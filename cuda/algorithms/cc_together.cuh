@@ -1,0 +1,231 @@
+/*
+ * cc_together.cuh: joins the first lines of lists with other GPUs (shared_step.cuh), each of which has a forest of its own.
+ *
+ * Vertices that one GPU has joined to something need no line of another. So the range of vertices is gone through in stages: within one, each GPU reads lines
+ * of its share, as cc_join_lines_kernel does alone, and between two a bitmap of what somebody has covered goes round. Of a random graph with d entries a line
+ * ln(1 + d x) / d of all lines are read by the time that the part x of the vertices is covered, so stages that are to have equal work end at
+ * x = ((1 + d)^(k / stages) - 1) / d, and a GPU reads in vain what another covers in the same one: one line in twice as many as there are stages, or so, with
+ * two GPUs. In the end the leader takes over the other forests, of which nearly all vertices are in the giant tree: of these a bit tells it.
+ *
+ * Which lines have been read makes no difference to the answer: what is outside the giant tree then reads its whole lists (cc.cu).
+ */
+#ifndef EMOGI_CC_TOGETHER_CUH
+#define EMOGI_CC_TOGETHER_CUH
+
+#include <math.h>
+
+#include "cuda/algorithms/cc.cuh"
+#include "cuda/multi_gpu/shared_step.cuh"
+
+#define TOGETHER_STAGES 2		/* measured with two H200: a stage more costs 0.1 to 0.5 ms, and saves fewer lines than that */
+#define TOGETHER_LEAST_VERTICES (UINT64_C(1) << 22) /* of fewer the lines take less time than the stages do */
+
+/* A GPU's own. */
+typedef struct CcMember
+{
+	uint32_t   *component;		/* [nvertices] */
+	uint32_t   *covered;		/* bitmap [nwords]: vertices that are no roots any more, here or, when a stage has ended, anywhere;
+								 * in the end those outside the giant tree */
+	uint32_t   *open;			/* bitmap [nwords]: of its share those that are not known to be covered */
+	Forest	   *forest;
+} CcMember;
+
+typedef struct CcTeam
+{
+	Team	   *team;
+	CcMember	member[EMOGI_MAX_HELPERS + 1];	/* the leader is 0 */
+} CcTeam;
+
+/* Add what is no root to a bitmap, from a word on. Bytes: 4 a vertex. */
+static __global__ void __launch_bounds__(BLOCK_THREADS)
+cc_cover_kernel(const uint32_t *component, uint64_t first_word, uint64_t nvertices, uint32_t *covered)
+{
+	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
+	const uint64_t own = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x;
+
+	for (uint64_t base = first_word * 32 + own - lane_number(); base < nvertices; base += nthreads)
+	{
+		const uint64_t vertex = base + lane_number();
+		const uint32_t bits = __ballot_sync(FULL_WARP, vertex < nvertices && component[vertex] != vertex);
+
+		if (lane_number() == 0)
+			covered[base / 32] |= bits;
+	}
+}
+
+/*
+ * Join the giant tree with that of another forest, if a sample of vertices has one that is in both: then it is the twin. In the other forest all vertices point
+ * to their roots. One block. Bytes: 4 a step up, and 4 from the other GPU's memory, at random.
+ */
+static __global__ void __launch_bounds__(BLOCK_THREADS)
+cc_join_giants_kernel(uint32_t *component, uint64_t nvertices, Forest *forest, const uint32_t *others, const Forest *other)
+{
+	const uint64_t vertex = (nvertices + BLOCK_THREADS - 1) / BLOCK_THREADS * threadIdx.x;
+	const bool	in_both = vertex < nvertices && root_of(component, (uint32_t) vertex) == forest->giant && others[vertex] == other->giant;
+	const bool	are_one = __syncthreads_or(in_both);
+
+	if (threadIdx.x != 0)
+		return;
+	forest->twin = are_one ? other->giant : EMOGI_NO_VERTEX;
+	if (are_one)
+		hook(component, forest->giant, other->giant);
+}
+
+/*
+ * Join the tree of each vertex with that of another forest, which has those vertices in a bitmap that are outside its giant tree. What is a root is planted, so
+ * that few walk. Bytes: 4 to 8 a vertex; an eighth of a byte from the other GPU's memory, and 4 for those outside; a random read of 4 for each that is not in
+ * both giant trees.
+ */
+static __global__ void __launch_bounds__(BLOCK_THREADS)
+cc_join_forest_kernel(uint32_t *component, uint64_t nvertices, const Forest *forest, const uint32_t *others, const uint32_t *outside, const Forest *other)
+{
+	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
+	const uint64_t own = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x;
+	const uint32_t giant = forest->giant;
+	const uint32_t its_giant = other->giant;
+	const uint32_t inside = forest->twin == its_giant ? giant : its_giant;
+
+	for (uint64_t base = own - lane_number(); base < nvertices; base += nthreads)
+	{
+		const uint64_t vertex = base + lane_number();
+		uint32_t	above;
+		uint32_t	root;
+		uint32_t	parent;
+
+		if (vertex >= nvertices)
+			continue;
+		above = outside[base / 32] >> lane_number() & 1 ? others[vertex] : inside;
+		root = shorten(component, (uint32_t) vertex, giant);
+		if (above == root || above == vertex)
+			continue;
+		parent = parent_of(component, root > above ? root : above);
+		if (parent != (root > above ? above : root) && !plant_end(component, root, above, parent))
+			hook(component, root, above);
+	}
+}
+
+/* Get the word at which a stage ends. */
+static inline uint64_t
+stage_end(const Run *run, int stage, int nmembers)
+{
+	const uint64_t round = (uint64_t) TEAM_WORDS * (uint64_t) nmembers;
+	const double mean = (double) run->graph.forward.nedges / (double) run->nvertices;
+	const double entries = mean < 1.0 ? 1.0 : mean < ENTRIES ? mean : ENTRIES;
+	const double part = (pow(1.0 + entries, (double) stage / TOGETHER_STAGES) - 1.0) / entries;
+	const uint64_t end = ((uint64_t) (part * (double) run->nwords) + round - 1) / round * round;
+
+	return stage == TOGETHER_STAGES || end > run->nwords ? run->nwords : end;
+}
+
+/* Queue a GPU's part of a stage, in its own stream: the lines of what is `open` to it of some words, its share of the vertices that nobody is known to have covered. */
+static EmogiStatus
+queue_stage(Run *run, const CcMember *member, uint64_t first, uint64_t end, EmogiError *error)
+{
+	Step		step = run->step;
+
+	step.batch_words = BLOCK_WARPS;	/* a stage has few words, and of each vertex in them a line: all blocks are to have some */
+	CUDA_LAUNCH(cc_join_lines_kernel, run->nblocks, BLOCK_THREADS, run->state->stream, run->graph.forward, run->nvertices, member->open, first, end - first,
+				member->component, step);
+	CUDA_LAUNCH(cc_cover_kernel, run->full_blocks, BLOCK_THREADS, run->state->stream, member->component, end, run->nvertices, member->covered);
+	return EMOGI_OK;
+}
+
+/* Make a stage of all. */
+static EmogiStatus
+make_stage(CcTeam *all, uint64_t first, uint64_t end, EmogiError *error)
+{
+	Team	   *team = all->team;
+	const uint32_t *covered = all->member[0].covered;
+
+	TRY(emogi_team_ready(team, error));
+	for (int i = 0; i < team->nhelpers; i++)
+	{
+		const CcMember *member = &all->member[i + 1];
+		Run		   *run = &team->helper[i].run;
+
+		TRY(emogi_team_begin_part(team, i, TeamBring{covered, FULL_WARP, member->open, {covered}, {member->covered}}, error));
+		TRY(queue_stage(run, member, first, end, error));
+		TRY(emogi_team_end_part(team, i, error));
+	}
+	TRY(emogi_run_begin_step(team->leader, error));
+	TRY(emogi_team_share(team, covered, FULL_WARP, all->member[0].open, error));
+	TRY(queue_stage(team->leader, &all->member[0], first, end, error));
+	for (int i = 0; i < team->nhelpers; i++)
+		TRY(emogi_team_join(team, i, all->member[0].covered, all->member[i + 1].covered, error));
+	return EMOGI_OK;
+}
+
+/* Have the leader take over what the helpers have joined. */
+static EmogiStatus
+take_over(CcTeam *all, EmogiError *error)
+{
+	Team	   *team = all->team;
+	Run		   *leader = team->leader;
+	cudaStream_t stream = leader->state->stream;
+	const CcMember *own = &all->member[0];
+
+	TRY(emogi_team_ready(team, error));
+	for (int i = 0; i < team->nhelpers; i++)
+	{
+		const CcMember *member = &all->member[i + 1];
+		Run		   *run = &team->helper[i].run;
+
+		TRY(emogi_team_begin_part(team, i, TeamBring{}, error));
+		CUDA_LAUNCH(cc_vote_kernel, 1, BLOCK_THREADS, run->state->stream, member->component, run->nvertices, false, member->forest);
+		CUDA_LAUNCH(cc_mark_outside_kernel, run->full_blocks, BLOCK_THREADS, run->state->stream, member->component, run->nvertices, member->forest, false,
+					member->covered);
+		TRY(emogi_team_end_part(team, i, error));
+	}
+	CUDA_LAUNCH(cc_vote_kernel, 1, BLOCK_THREADS, stream, own->component, leader->nvertices, false, own->forest);
+	for (int i = 0; i < team->nhelpers; i++)
+	{
+		const CcMember *member = &all->member[i + 1];
+
+		TRY(emogi_team_wait(team, i, error));
+		CUDA_LAUNCH(cc_join_giants_kernel, 1, BLOCK_THREADS, stream, own->component, leader->nvertices, own->forest, member->component, member->forest);
+		CUDA_LAUNCH(cc_join_forest_kernel, leader->full_blocks, BLOCK_THREADS, stream, own->component, leader->nvertices, own->forest, member->component,
+					member->covered, member->forest);
+	}
+	return EMOGI_OK;
+}
+
+/* Plant the forests of the helpers: each vertex is a root, or stands under a smaller neighbour that is at hand. */
+static EmogiStatus
+plant_all(CcTeam *all, EmogiError *error)
+{
+	Team	   *team = all->team;
+
+	TRY(emogi_team_ready(team, error));
+	for (int i = 0; i < team->nhelpers; i++)
+	{
+		const CcMember *member = &all->member[i + 1];
+		Run		   *run = &team->helper[i].run;
+
+		TRY(emogi_team_begin_part(team, i, TeamBring{}, error));
+		CUDA_LAUNCH(cc_plant_kernel, run->full_blocks, BLOCK_THREADS, run->state->stream, member->component, run->nvertices, false, member->forest);
+		TRY(emogi_team_end_part(team, i, error));
+	}
+	return EMOGI_OK;
+}
+
+/* Join lines with all helpers. The leader's forest is planted. */
+static EmogiStatus
+join_together(CcTeam *all, EmogiError *error)
+{
+	const Run  *run = all->team->leader;
+	uint64_t	first = 0;
+
+	CUDA_TRY(cudaMemsetAsync(all->member[0].covered, 0, run->nwords * sizeof(uint32_t), run->state->stream));
+	TRY(plant_all(all, error));
+	for (int stage = 1; stage <= TOGETHER_STAGES; stage++)
+	{
+		const uint64_t end = stage_end(run, stage, all->team->nhelpers + 1);
+
+		if (end > first)
+			TRY(make_stage(all, first, end, error));
+		first = end;
+	}
+	return take_over(all, error);
+}
+
+#endif							/* EMOGI_CC_TOGETHER_CUH */

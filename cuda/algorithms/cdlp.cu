@@ -1,0 +1,586 @@
+/*
+ * cdlp.cu: community detection by label propagation.
+ *
+ * Returns label[nvertices] by the definition of LDBC Graphalytics [1]: every vertex begins with itself as its label, and takes in each
+ * iteration the label that most of its neighbours had in the last one, of several the smallest. A neighbour in both directions counts
+ * twice; repeats and loops are passed over. It ends after max_iterations, or when nothing has changed.
+ *
+ * Method. Labels are counted in hash tables in shared memory, by the length of the lists [2]: up to SHORT_LIST entries by LINE_LANES lanes,
+ * up to WARP_LIST by a warp, longer ones by a block. Whoever adds to a count sees what it has become, and the last to add to a label sees
+ * all of it; so the best of what each lane has seen, count above ~ of the label, is the answer, and no table is looked through.
+ * The table of a block has no room for all labels of a hub. Labels that find none are counted together, by another hash: that is at least
+ * as much as any of them has. Where the best label of the table has more, it is the best of all [2]; else the vertex is queued, and counted
+ * in a table in device memory, which is only taken then.
+ * In the first iteration all labels are different. With lists of one direction the answer then is the first neighbour.
+ * All labels of an iteration are made of those of the last one, so the answer does not depend on the order of the work.
+ *
+ * Device memory, for n vertices and m entries: 8n and m/64; of the tables 16 bytes, and up to twice that, for an entry of the longest list, as
+ * many as there is room for in TABLES_BYTES, one at least.
+ *
+ * Bytes, an iteration: 8 or 16 of offsets and 4 of the answer a vertex; every list once, in lines; for each entry 4 of a label at random.
+ *
+ * [1] A. Iosup et al.: The LDBC Graphalytics Benchmark. arXiv:2011.15028. Section 2.3.3; the algorithm is that of U. Raghavan, R. Albert,
+ *     S. Kumara: Near linear time algorithm to detect community structures in large-scale networks. Physical Review E 76, 2007.
+ * [2] C. Ye, Y. Li, B. He, Z. Li, J. Sun: GPU-Accelerated Graph Label Propagation for Real-Time Fraud Detection. SIGMOD 2021.
+ */
+#include "cuda/access/edge_chunks.cuh"
+#include "cuda/access/set_reads.cuh"
+#include "cuda/lists/simple_graph.cuh"
+
+#define SHORT_LIST 64			/* entries of both lists of a vertex that LINE_LANES lanes look at: a table of 1 KB */
+#define WARP_LIST 256			/* of one that a warp does: 4 KB */
+#define WARP_SLOTS (2 * WARP_LIST)
+#define BLOCK_SLOTS 4096		/* of a block's table: 32 KB */
+#define BLOCK_SUMS 2048			/* in which it counts labels that have no place there: 8 KB */
+#define BLOCK_PROBES 16			/* places that a label may have in it */
+#define LEAST_SHIFT 5			/* of the slots of a table: 32 */
+#define TABLES_BYTES (UINT64_C(512) << 20)
+#define NQUEUE_NUMBERS 5
+
+static_assert(2 * SHORT_LIST >= 1 << LEAST_SHIFT, "no table is smaller");
+static_assert(2 * SHORT_LIST * WARP_LINES == WARP_SLOTS, "the tables of short lists share that of the warp");
+
+/* Arrays in device memory. */
+typedef struct Propagation
+{
+	Lists<Target> lists[2];		/* the second without offsets: the first is symmetric, and a neighbour counts once */
+	uint64_t	nvertices;
+	const uint32_t *label;		/* [nvertices], of the last iteration */
+	uint32_t   *next;			/* [nvertices] */
+	uint32_t   *queue[2];		/* [nqueued]: vertices for blocks, and those of them whose labels do not fit */
+	uint32_t   *nqueued;		/* [2][2], of each queue, and how many have been taken; all together NQUEUE_NUMBERS */
+	uint32_t   *longest;		/* beside these: the most entries of a vertex that was queued for blocks */
+	uint32_t   *tables;			/* [blocks][2 * slots]: keys, then counts; NULL = not taken */
+	uint32_t	slots;			/* of one; a power of two */
+} Propagation;
+
+/* How often labels occur. In shared memory, or in device memory. */
+typedef struct Table
+{
+	uint32_t   *key;			/* [slots], EMOGI_NO_VERTEX = free; like count, at a multiple of 16 bytes */
+	uint32_t   *count;			/* [slots] */
+	uint32_t	shift;			/* logarithm of the slots */
+} Table;
+
+/* The lists of a vertex. */
+typedef struct Neighbors
+{
+	Span		list[2];
+} Neighbors;
+
+/* Get the logarithm of the slots of a table for so many entries: at least twice as many, at most four times. */
+static __host__ __device__ __forceinline__ uint32_t
+choose_shift(uint64_t nentries, uint32_t most)
+{
+	uint32_t	shift = LEAST_SHIFT;
+
+	while (shift < most && (UINT64_C(1) << shift) < 2 * nentries)
+		shift++;
+	return shift;
+}
+
+/* Empty a table, by threads first, first + nthreads ... of it. */
+static __device__ __forceinline__ void
+clear_table(const Table &table, uint32_t first, uint32_t nthreads)
+{
+	const uint32_t nquads = 1u << table.shift >> 2;
+
+	for (uint32_t i = first; i < nquads; i += nthreads)
+	{
+		((uint4 *) table.key)[i] = make_uint4(EMOGI_NO_VERTEX, EMOGI_NO_VERTEX, EMOGI_NO_VERTEX, EMOGI_NO_VERTEX);
+		((uint4 *) table.count)[i] = make_uint4(0, 0, 0, 0);
+	}
+}
+
+/* Count a label. Get how often it has occurred; 0 when there was no place for it, and never will be. */
+static __device__ __forceinline__ uint32_t
+add_label(const Table &table, uint32_t label, uint32_t many, uint32_t nprobes)
+{
+	uint32_t	slot = label * 0x9E3779B1u >> (32 - table.shift);
+
+	for (uint32_t probe = 0; probe < nprobes; probe++)
+	{
+		const uint32_t key = atomicCAS(&table.key[slot], EMOGI_NO_VERTEX, label);
+
+		if (key == EMOGI_NO_VERTEX || key == label)
+			return atomicAdd(&table.count[slot], many) + many;
+		slot = (slot + 1) & ((1u << table.shift) - 1);
+	}
+	return 0;
+}
+
+/* Get what is the larger, the better a label is. */
+static __device__ __forceinline__ unsigned long long
+rank_label(uint32_t label, uint32_t count)
+{
+	return (unsigned long long) count << 32 | (uint32_t) ~label;
+}
+
+/* Get the best over the lanes of groups of so many. */
+static __device__ __forceinline__ unsigned long long
+best_of(unsigned long long best, uint32_t nlanes)
+{
+	for (uint32_t step = nlanes / 2; step > 0; step /= 2)
+	{
+		const unsigned long long other = __shfl_xor_sync(FULL_WARP, best, step);
+
+		best = other > best ? other : best;
+	}
+	return best;
+}
+
+/* Get the lists of a vertex, empty ones where it is not `there`. */
+static __device__ __forceinline__ Neighbors
+read_neighbors(const Propagation &propagation, uint64_t vertex, bool there)
+{
+	Neighbors	neighbors = {{{0, 0}, {0, 0}}};
+
+#pragma unroll
+	for (uint32_t way = 0; way < 2; way++)
+		if (there && propagation.lists[way].offsets != NULL)
+			neighbors.list[way] = Span{__ldg(&propagation.lists[way].offsets[vertex]),
+				__ldg(&propagation.lists[way].offsets[vertex + 1])};
+	return neighbors;
+}
+
+/* Get the entries of both lists. */
+static __device__ __forceinline__ uint64_t
+count_entries(const Neighbors &neighbors)
+{
+	return neighbors.list[0].end - neighbors.list[0].start + neighbors.list[1].end - neighbors.list[1].start;
+}
+
+/*
+ * Call add(label, many) for the labels of a vertex's neighbours, read by `stride` threads, of which the own one has a rank; equal ones of
+ * a piece together. Whole warps.
+ */
+template <class Add>
+static __device__ __forceinline__ void
+count_labels(const Propagation &propagation, const Neighbors &neighbors, uint32_t vertex, uint32_t rank, uint32_t stride, Add add)
+{
+#pragma unroll 1
+	for (uint32_t way = 0; way < 2 && propagation.lists[way].offsets != NULL; way++)
+	{
+		const Span	list = way == 0 ? neighbors.list[0] : neighbors.list[1];
+
+		walk_distinct(propagation.lists[way].targets, list, list, vertex, rank, stride,
+					  [&](const Target (&target)[PIECE], uint32_t wanted) {
+			uint32_t	label[PIECE];
+			uint32_t	many[PIECE];
+
+#pragma unroll
+			for (uint32_t j = 0; j < PIECE; j++)
+			{
+				many[j] = wanted >> j & 1;
+				label[j] = many[j] > 0 ? __ldg(&propagation.label[target[j]]) : EMOGI_NO_VERTEX;
+			}
+#pragma unroll
+			for (uint32_t j = 1; j < PIECE; j++)
+#pragma unroll
+				for (uint32_t i = 0; i < j; i++)
+					if (label[i] == label[j] && many[i] > 0)
+					{
+						many[i] += many[j];
+						many[j] = 0;
+					}
+#pragma unroll
+			for (uint32_t j = 0; j < PIECE; j++)
+				if (many[j] > 0)
+					add(label[j], many[j]);
+		});
+	}
+}
+
+/* Set a vertex's label to the best one that was found, or leave it. Get whether it is another. By one lane. */
+static __device__ __forceinline__ bool
+set_label(const Propagation &propagation, uint64_t vertex, unsigned long long best)
+{
+	const uint32_t own = propagation.label[vertex];
+	const uint32_t label = best >> 32 > 0 ? ~(uint32_t) best : own;
+
+	propagation.next[vertex] = label;
+	return label != own;
+}
+
+/* Find the labels of lists that fit a table of a warp, or of LINE_LANES lanes each; the lanes of one have the same. Get the best. Whole warps. */
+static __device__ __forceinline__ unsigned long long
+find_label(const Propagation &propagation, Table table, const Neighbors &neighbors, uint32_t vertex, uint32_t nlanes)
+{
+	const uint32_t rank = lane_number() % nlanes;
+	unsigned long long best = 0;
+
+	table.shift = choose_shift(count_entries(neighbors), 31);
+	clear_table(table, rank, nlanes);
+	__syncwarp();
+	count_labels(propagation, neighbors, vertex, rank, nlanes, [&](uint32_t label, uint32_t many) {
+		const unsigned long long found = rank_label(label, add_label(table, label, many, UINT32_MAX));
+
+		best = found > best ? found : best;
+	});
+	__syncwarp();				/* the table is used no more */
+	return best_of(best, nlanes);
+}
+
+/* Get the lists that a lane has. */
+static __device__ __forceinline__ Neighbors
+shuffle_neighbors(const Neighbors &neighbors, uint32_t lane)
+{
+	Neighbors	its;
+
+#pragma unroll
+	for (uint32_t way = 0; way < 2; way++)
+		its.list[way] = Span{__shfl_sync(FULL_WARP, neighbors.list[way].start, lane), __shfl_sync(FULL_WARP, neighbors.list[way].end, lane)};
+	return its;
+}
+
+/*
+ * Find the labels of the short lists of 32 vertices, WARP_LINES at a time. lanes: that have them. *changed: of the lane's groups, counted by
+ * their first lanes. Whole warps.
+ */
+static __device__ __forceinline__ void
+find_short(const Propagation &propagation, const Table &table, uint64_t base, const Neighbors &neighbors, uint32_t lanes,
+		   unsigned long long *changed)
+{
+	const uint32_t group = lane_number() / LINE_LANES;
+	const Table own = {table.key + group * 2 * SHORT_LIST, table.count + group * 2 * SHORT_LIST, LEAST_SHIFT};
+
+	while (lanes != 0)
+	{
+		uint32_t	lane = WARP_LANES;
+		Neighbors	its;
+		unsigned long long best;
+
+#pragma unroll
+		for (uint32_t g = 0; g < WARP_LINES; g++)
+		{
+			if (g == group && lanes != 0)
+				lane = __ffs(lanes) - 1;
+			lanes &= lanes - 1;
+		}
+		its = shuffle_neighbors(neighbors, lane % WARP_LANES);
+		if (lane == WARP_LANES)
+			its = Neighbors{{{0, 0}, {0, 0}}};
+		best = find_label(propagation, own, its, (uint32_t) (base + lane), LINE_LANES);
+		if (lane < WARP_LANES && lane_number() % LINE_LANES == 0)
+			*changed += set_label(propagation, base + lane, best);
+	}
+}
+
+/*
+ * Make an iteration for the vertices whose lists are a warp's or shorter, 32 at a time; queue the others. Bytes: as the first comment
+ * says.
+ */
+static __global__ void __launch_bounds__(BLOCK_THREADS)
+cdlp_short_kernel(Propagation propagation, Step step)
+{
+	__shared__ uint4 key[BLOCK_WARPS][WARP_SLOTS / 4];
+	__shared__ uint4 count[BLOCK_WARPS][WARP_SLOTS / 4];
+	const Table table = {(uint32_t *) key[threadIdx.x / WARP_LANES], (uint32_t *) count[threadIdx.x / WARP_LANES], LEAST_SHIFT};
+	unsigned long long changed = 0;
+	unsigned long long nread = 0;
+	unsigned long long entries = 0;
+
+	sweep_chunks(step, 0, (propagation.nvertices + 31) / 32, [&](uint64_t word) {
+		const uint64_t vertex = word * 32 + lane_number();
+		const bool	there = vertex < propagation.nvertices;
+		const Neighbors neighbors = read_neighbors(propagation, vertex, there);
+		const uint64_t length = count_entries(neighbors);
+		uint32_t	lanes = __ballot_sync(FULL_WARP, length > SHORT_LIST && length <= WARP_LIST);
+
+		if (length > WARP_LIST)
+		{
+			propagation.queue[0][atomicAdd(&propagation.nqueued[0], 1)] = (uint32_t) vertex;
+			atomicMax(propagation.longest, (uint32_t) (length < UINT32_MAX ? length : UINT32_MAX));
+		}
+		else
+		{
+			nread += count_lines<Target>(neighbors.list[0]) + count_lines<Target>(neighbors.list[1]);
+			entries += length;
+		}
+		if (there && length == 0)
+			(void) set_label(propagation, vertex, 0);
+		find_short(propagation, table, word * 32, neighbors, __ballot_sync(FULL_WARP, length > 0 && length <= SHORT_LIST), &changed);
+		while (lanes != 0)
+		{
+			const uint32_t lane = __ffs(lanes) - 1;
+			const Neighbors its = shuffle_neighbors(neighbors, lane);
+			const unsigned long long best = find_label(propagation, table, its, (uint32_t) (word * 32 + lane), WARP_LANES);
+
+			lanes &= lanes - 1;
+			if (lane_number() == 0)
+				changed += set_label(propagation, word * 32 + lane, best);
+		}
+	});
+	block_add(&step.counters->claimed, changed);
+	block_add(&step.counters->lines, nread);
+	block_add(&step.counters->entries, entries);
+}
+
+/* Take the next vertex of a queue, by the whole block; EMOGI_NO_VERTEX when there is none. `item` is shared by it. */
+static __device__ __forceinline__ uint32_t
+take_vertex(const Propagation &propagation, uint32_t queue, const Step &step, uint32_t *item)
+{
+	__syncthreads();			/* everyone has read the last one */
+	if (threadIdx.x == 0)
+	{
+		const uint32_t place = must_leave(step) ? UINT32_MAX : atomicAdd(&propagation.nqueued[2 * queue + 1], 1);
+
+		*item = place < propagation.nqueued[2 * queue] ? propagation.queue[queue][place] : EMOGI_NO_VERTEX;
+	}
+	__syncthreads();
+	return *item;
+}
+
+/* Make an iteration for the vertices that were queued, a block each; queue those whose labels do not fit. Bytes: as the first comment says. */
+static __global__ void __launch_bounds__(BLOCK_THREADS)
+cdlp_long_kernel(Propagation propagation, Step step)
+{
+	__shared__ uint4 key[BLOCK_SLOTS / 4];
+	__shared__ uint4 count[BLOCK_SLOTS / 4];
+	__shared__ uint32_t sums[BLOCK_SUMS];
+	__shared__ unsigned long long best;
+	__shared__ uint32_t crowd;	/* the most that labels without a place may have */
+	__shared__ uint32_t item;
+	unsigned long long changed = 0;
+	unsigned long long nread = 0;
+	unsigned long long entries = 0;
+	uint32_t	vertex;
+
+	while ((vertex = take_vertex(propagation, 0, step, &item)) != EMOGI_NO_VERTEX)
+	{
+		const Neighbors neighbors = read_neighbors(propagation, vertex, true);
+		const Table table = {(uint32_t *) key, (uint32_t *) count, choose_shift(count_entries(neighbors), 31 - __clz(BLOCK_SLOTS))};
+		unsigned long long own_best = 0;
+		uint32_t	own_crowd = 0;
+
+		clear_table(table, threadIdx.x, BLOCK_THREADS);
+		for (uint32_t i = threadIdx.x; i < BLOCK_SUMS; i += BLOCK_THREADS)
+			sums[i] = 0;
+		if (threadIdx.x == 0)
+		{
+			best = 0;
+			crowd = 0;
+		}
+		__syncthreads();
+		count_labels(propagation, neighbors, vertex, threadIdx.x, BLOCK_THREADS, [&](uint32_t label, uint32_t many) {
+			const uint32_t found = add_label(table, label, many, BLOCK_PROBES);
+
+			if (found > 0)
+				own_best = rank_label(label, found) > own_best ? rank_label(label, found) : own_best;
+			else
+			{
+				const uint32_t sum = atomicAdd(&sums[label * 0x85EBCA6Bu % BLOCK_SUMS], many) + many;
+
+				own_crowd = sum > own_crowd ? sum : own_crowd;
+			}
+		});
+		own_best = best_of(own_best, WARP_LANES);
+		own_crowd = __reduce_max_sync(FULL_WARP, own_crowd);
+		if (lane_number() == 0)
+		{
+			atomicMax(&best, own_best);
+			atomicMax(&crowd, own_crowd);
+		}
+		__syncthreads();
+		if (threadIdx.x > 0)
+			continue;
+		nread += count_lines<Target>(neighbors.list[0]) + count_lines<Target>(neighbors.list[1]);
+		entries += count_entries(neighbors);
+		if (crowd > 0 && crowd >= best >> 32)
+			propagation.queue[1][atomicAdd(&propagation.nqueued[2], 1)] = vertex;
+		else
+			changed += set_label(propagation, vertex, best);
+	}
+	block_add(&step.counters->claimed, changed);
+	block_add(&step.counters->lines, nread);
+	block_add(&step.counters->entries, entries);
+}
+
+/* Make an iteration for the vertices whose labels did not fit, a block each, with a table in device memory. Bytes: as the first comment says. */
+static __global__ void __launch_bounds__(BLOCK_THREADS)
+cdlp_crowded_kernel(Propagation propagation, Step step)
+{
+	__shared__ unsigned long long best;
+	__shared__ uint32_t item;
+	uint32_t   *own = propagation.tables + 2 * (uint64_t) propagation.slots * blockIdx.x;
+	unsigned long long changed = 0;
+	unsigned long long nread = 0;
+	uint32_t	vertex;
+
+	while ((vertex = take_vertex(propagation, 1, step, &item)) != EMOGI_NO_VERTEX)
+	{
+		const Neighbors neighbors = read_neighbors(propagation, vertex, true);
+		const Table table = {own, own + propagation.slots, choose_shift(count_entries(neighbors), 31 - __clz(propagation.slots))};
+		unsigned long long own_best = 0;
+
+		clear_table(table, threadIdx.x, BLOCK_THREADS);
+		if (threadIdx.x == 0)
+			best = 0;
+		__syncthreads();
+		count_labels(propagation, neighbors, vertex, threadIdx.x, BLOCK_THREADS, [&](uint32_t label, uint32_t many) {
+			const unsigned long long found = rank_label(label, add_label(table, label, many, UINT32_MAX));
+
+			own_best = found > own_best ? found : own_best;
+		});
+		own_best = best_of(own_best, WARP_LANES);
+		if (lane_number() == 0)
+			atomicMax(&best, own_best);
+		__syncthreads();
+		if (threadIdx.x > 0)
+			continue;
+		nread += count_lines<Target>(neighbors.list[0]) + count_lines<Target>(neighbors.list[1]);
+		changed += set_label(propagation, vertex, best);
+	}
+	block_add(&step.counters->claimed, changed);
+	block_add(&step.counters->lines, nread);
+}
+
+/* Give every vertex itself as its label. Bytes: 4 a vertex. */
+static __global__ void __launch_bounds__(BLOCK_THREADS)
+cdlp_begin_kernel(Propagation propagation)
+{
+	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
+
+	for (uint64_t v = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x; v < propagation.nvertices; v += nthreads)
+		propagation.next[v] = (uint32_t) v;
+}
+
+/*
+ * Make the first iteration where a neighbour counts once: all labels are different, and the smallest is that of the first neighbour. Bytes:
+ * 12 a vertex, and the first line of its list.
+ */
+static __global__ void __launch_bounds__(BLOCK_THREADS)
+cdlp_first_kernel(Propagation propagation, Step step)
+{
+	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
+	const Lists<Target> &lists = propagation.lists[0];
+	unsigned long long changed = 0;
+	unsigned long long nread = 0;
+
+	for (uint64_t v = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x; v < propagation.nvertices; v += nthreads)
+	{
+		const Span	list = {__ldg(&lists.offsets[v]), __ldg(&lists.offsets[v + 1])};
+		uint64_t	entry = list.start;
+
+		while (entry < list.end && __ldg(&lists.targets[entry]) == v)
+			entry++;
+		propagation.next[v] = entry < list.end ? __ldg(&lists.targets[entry]) : (uint32_t) v;
+		changed += entry < list.end;
+		nread += list.start < list.end;
+	}
+	block_add(&step.counters->claimed, changed);
+	block_add(&step.counters->lines, nread);
+	block_add(&step.counters->entries, nread);
+}
+
+static const void *const kernels[] = {
+	(const void *) cdlp_short_kernel, (const void *) cdlp_long_kernel, (const void *) cdlp_crowded_kernel,
+	(const void *) cdlp_begin_kernel, (const void *) cdlp_first_kernel
+};
+
+#define EDGE_KERNELS 2			/* of these, that read edges by blocks as many as fit */
+
+EmogiStatus
+emogi_cuda_cdlp_load(EmogiError *error)
+{
+	return LOAD_KERNELS(kernels);
+}
+
+/* Count what did not fit in tables of device memory. */
+static EmogiStatus
+count_crowded(Run *run, Propagation *propagation, uint32_t longest, EmogiError *error)
+{
+	const uint64_t slots = UINT64_C(1) << choose_shift(longest, 31);	/* the same in every iteration */
+	const uint64_t fitting = TABLES_BYTES / (2 * slots * sizeof(uint32_t));
+	const uint64_t nblocks = fitting < 1 ? 1 : fitting < (uint64_t) run->nblocks ? fitting : (uint64_t) run->nblocks;
+
+	if (propagation->tables == NULL)
+		TRY(take_array(&run->memory, &propagation->tables, 2 * slots * nblocks, "tables of labels", error));
+	propagation->slots = (uint32_t) slots;
+	CUDA_LAUNCH(cdlp_crowded_kernel, (int) nblocks, BLOCK_THREADS, run->state->stream, *propagation, run->step);
+	return EMOGI_OK;
+}
+
+/* Make an iteration. Get how many labels have changed. */
+static EmogiStatus
+iterate(Run *run, Propagation *propagation, bool is_first, uint64_t *changed, EmogiError *error)
+{
+	cudaStream_t stream = run->state->stream;
+	const Counters *counters;
+	uint32_t	told[NQUEUE_NUMBERS];
+
+	TRY(emogi_run_begin_step(run, error));
+	if (is_first && propagation->lists[1].offsets == NULL)
+	{
+		CUDA_LAUNCH(cdlp_first_kernel, run->full_blocks, BLOCK_THREADS, stream, *propagation, run->step);
+		TRY(emogi_run_read(run, &counters, error));
+		*changed = counters->claimed;
+		return EMOGI_OK;
+	}
+	CUDA_TRY(cudaMemsetAsync(propagation->nqueued, 0, sizeof told, stream));
+	CUDA_LAUNCH(cdlp_short_kernel, run->nblocks, BLOCK_THREADS, stream, *propagation, run->step);
+	CUDA_LAUNCH(cdlp_long_kernel, run->nblocks, BLOCK_THREADS, stream, *propagation, run->step);
+	TRY(emogi_run_fetch(run, told, propagation->nqueued, sizeof told, error));
+	if (told[2] > 0)
+		TRY(count_crowded(run, propagation, told[4], error));
+	TRY(emogi_run_read(run, &counters, error));
+	*changed = counters->claimed;
+	return EMOGI_OK;
+}
+
+/* Make iterations until nothing changes, or there are enough. */
+static EmogiStatus
+propagate(Run *run, Propagation *propagation, uint32_t *labels[2], int64_t max_iterations, EmogiResult *result, EmogiError *error)
+{
+	uint64_t	changed = 1;
+
+	propagation->next = labels[0];
+	CUDA_LAUNCH(cdlp_begin_kernel, run->full_blocks, BLOCK_THREADS, run->state->stream, *propagation);
+	for (int64_t i = 0; i < max_iterations && changed > 0; i++)
+	{
+		propagation->label = labels[i % 2];
+		propagation->next = labels[(i + 1) % 2];
+		run->control->level = (uint32_t) i;
+		TRY(iterate(run, propagation, i == 0, &changed, error));
+		result->nlevels++;
+	}
+	return EMOGI_OK;
+}
+
+/* Take all device memory but the tables. */
+static EmogiStatus
+take_arrays(Run *run, const EmogiGraph *graph, Propagation *propagation, uint32_t **labels, EmogiError *error)
+{
+	const uint64_t nedges = graph->forward.nedges + (emogi_simple_is_directed(graph) ? graph->backward.nedges : 0);
+
+	propagation->nvertices = run->nvertices;
+	TRY(take_array(&run->memory, &labels[0], run->nvertices, "labels", error));
+	TRY(take_array(&run->memory, &labels[1], run->nvertices, "labels", error));
+	TRY(take_array(&run->memory, &propagation->queue[0], 2 * (nedges / WARP_LIST + 1), "queue", error));
+	TRY(take_array(&run->memory, &propagation->nqueued, NQUEUE_NUMBERS, "queue's length", error));
+	propagation->queue[1] = propagation->queue[0] + nedges / WARP_LIST + 1;
+	propagation->longest = propagation->nqueued + 4;
+	return EMOGI_OK;
+}
+
+EmogiStatus
+emogi_cuda_cdlp(Run *run, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result, EmogiError *error)
+{
+	const bool	is_directed = emogi_simple_is_directed(graph);
+	Propagation propagation = {};
+	uint32_t   *labels[2];
+	const Counters *counters;
+
+	TRY(take_arrays(run, graph, &propagation, labels, error));
+	TRY(emogi_run_place(run, graph, query, is_directed ? PLACE_BACKWARD_SURELY : 0, kernels, EDGE_KERNELS, sizeof(Target), error));
+	propagation.lists[0] = run->graph.forward;
+	if (is_directed)
+		propagation.lists[1] = run->graph.backward;
+	TRY(emogi_run_start_clock(run, error));
+	TRY(propagate(run, &propagation, labels, query->max_iterations, result, error));
+	TRY(emogi_run_stop_clock(run, result, error));
+	TRY(emogi_run_read(run, &counters, error));
+	emogi_run_account(run, counters, result);
+	result->nreached = run->nvertices;
+	return emogi_run_give(run, query, result, 0, propagation.next, error);
+}

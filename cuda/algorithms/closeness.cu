@@ -1,0 +1,495 @@
+/*
+ * closeness.cu: closeness, of searches from all vertices or from samples; and what levels come to of searches from given sources.
+ *
+ * Returns reached, farness, closeness and harmonic, [nvertices] each, or count, sum, least, most and harmonic, [nsources] each: what the table of
+ * algorithms says, bit for bit what the CPU does (engine/cpu/closeness.c, bfs_sums.c).
+ *
+ * Method. 64 searches at a time share what they read [1]: a vertex has a word, and bit s of it belongs to source s. Level by level words are
+ * pushed along the lists of the frontier into `next`, or, where that is less work, gathered by what has not been reached by all, until it has
+ * them [1, 2]. A list that a vertex reads is read in lines, by eight lanes; lists above SLICE_LINES lines are cut into slices for any warp.
+ * Exactly: the vertices that each source enters are counted level by level. With samples the searches go against the edges, and those that have
+ * entered a vertex are counted there, level by level, 64 samples after 64 [3]. Counts are integers, and sums of 1 / hops are made in ascending
+ * order of hops, as on the CPU.
+ *
+ * Every level costs some launches and a look by the host. So a graph that has more levels than there is work for is left to the CPU, and so are
+ * samples whose searches share too little, for there the CPU makes them apart, and adds in another order.
+ *
+ * All vertices, and given sources, are searched from in parts, of which other GPUs make some (by_source.cuh); what comes of a source is its own.
+ *
+ * Device memory, for n vertices: 56n, or 24n where sources are given: what comes of these goes to the host after each 64. Host memory of closeness,
+ * with other GPUs: 32 a vertex that they have searched from.
+ *
+ * Bytes of a level: 24 a vertex; pushing, the lists of the frontier and 8 to 16 at random for each entry; pulling, 8 of offsets a vertex, the lists
+ * as far as they are read, and 8 at random for each entry.
+ *
+ * [1] M. Then et al. The More the Merrier: Efficient Multi-Source Graph Traversal. PVLDB 8(4), 2014. Sections 3, 4.1.2, 4.2.
+ * [2] S. Beamer, K. Asanovic, D. Patterson. Direction-Optimizing Breadth-First Search. SC 2012. Section IV.
+ * [3] D. Eppstein, J. Wang. Fast Approximation of Centrality. J. Graph Algorithms and Applications 8(1), 2004. Section 4.
+ */
+#include <stdlib.h>
+
+#include "cuda/algorithms/closeness.cuh"
+#include "contract/sample.h"
+#include "cuda/multi_gpu/by_source.cuh"
+
+/* Tuned. */
+#define LEAST_LEVELS 64			/* that a search is made of, if need be, and one more for */
+#define LEVEL_ENTRIES 40000		/* each so many list entries: with fewer a level is faster on the CPU */
+#define PUSH_COST 3				/* of a list entry pushed, against one pulled */
+#define LEAST_BATCHES 2			/* of a part: what a GPU takes at once */
+#define COLUMNS 4				/* of closeness, 8 bytes a vertex each */
+
+static const void *const kernels[] = {
+	(const void *) closeness_pull_kernel, (const void *) closeness_push_kernel, (const void *) closeness_pull_slices_kernel,
+	(const void *) closeness_push_slices_kernel, (const void *) closeness_enter_slices_kernel, (const void *) closeness_enter_kernel,
+	(const void *) closeness_begin_kernel, (const void *) closeness_end_level_kernel, (const void *) closeness_write_kernel,
+	(const void *) closeness_estimate_kernel, (const void *) push_mark_sources_kernel
+};
+
+#define EDGE_KERNELS 4			/* of these, that read edges by blocks as many as fit */
+
+EmogiStatus
+emogi_cuda_closeness_load(EmogiError *error)
+{
+	return LOAD_KERNELS(kernels);
+}
+
+/* What all GPUs have in common. */
+typedef struct Answers
+{
+	const uint32_t *sources;	/* [nsources]; NULL = all vertices, in their order */
+	uint64_t	nsources;
+	bool		are_samples;	/* what comes of the searches is wanted by vertex */
+	const EmogiArray *sums;		/* where what comes of each source goes, [nsources] each, on the host; NULL = closeness is wanted */
+	uint64_t	nreached[EMOGI_MOST_PARTS]; /* by all sources of a part together */
+	double	   *rows[EMOGI_MOST_PARTS]; /* of closeness: [COLUMNS][sources of the part], of those that helpers have made, as they are in their
+										 * memory; else NULL */
+} Answers;
+
+/* What one GPU does. */
+typedef struct Closeness
+{
+	Run		   *run;
+	Parts	   *parts;
+	Answers    *all;
+	const EmogiGraph *graph;
+	Searches	searches;
+	const uint32_t *sources;	/* as in `all` */
+	uint64_t	nsources;
+	int64_t		max_depth;		/* -1 = no bound */
+	uint64_t	nslices;		/* of long lists in a level, at most, or nearly so */
+	bool		next_dirty;		/* next is not all zero */
+} Closeness;
+
+/* Get the blocks of a kernel that has work for so many threads, at most `most`: of small graphs levels are short, and many. */
+static int
+count_blocks(int most, uint64_t nthreads)
+{
+	const uint64_t nblocks = nthreads / BLOCK_THREADS + 1;
+
+	return nblocks < (uint64_t) most ? (int) nblocks : most;
+}
+
+/* Push along the frontier's lists, and enter what was found. */
+static EmogiStatus
+push_level(Closeness *closeness, uint32_t level, EmogiError *error)
+{
+	Run		   *run = closeness->run;
+	const Searches &searches = closeness->searches;
+	cudaStream_t stream = run->state->stream;
+
+	if (closeness->next_dirty)
+		CUDA_TRY(cudaMemsetAsync(searches.next, 0, run->nvertices * sizeof(Word), stream));
+	CUDA_LAUNCH(closeness_push_kernel, count_blocks(run->nblocks, run->nvertices), BLOCK_THREADS, stream, searches, run->step);
+	CUDA_LAUNCH(closeness_push_slices_kernel, count_blocks(run->nblocks, WARP_LANES * closeness->nslices), BLOCK_THREADS, stream, searches, run->step);
+	CUDA_LAUNCH(closeness_enter_kernel, count_blocks(run->full_blocks, run->nvertices), BLOCK_THREADS, stream, searches, level, run->step);
+	closeness->next_dirty = false;
+	return EMOGI_OK;
+}
+
+/* Make a level by looking back. */
+static EmogiStatus
+pull_level(Closeness *closeness, uint32_t level, EmogiError *error)
+{
+	Run		   *run = closeness->run;
+	const Searches &searches = closeness->searches;
+	cudaStream_t stream = run->state->stream;
+
+	CUDA_LAUNCH(closeness_pull_kernel, count_blocks(run->nblocks, run->nvertices), BLOCK_THREADS, stream, searches, level, run->step);
+	CUDA_LAUNCH(closeness_pull_slices_kernel, count_blocks(run->nblocks, WARP_LANES * closeness->nslices), BLOCK_THREADS, stream, searches, run->step);
+	CUDA_LAUNCH(closeness_enter_slices_kernel, count_blocks(run->full_blocks, closeness->nslices), BLOCK_THREADS, stream, searches, level, run->step);
+	closeness->next_dirty = true;
+	return EMOGI_OK;
+}
+
+/* Make a level, the way that is less work, the first by pushing; *last: what the level before came to, then what this one has. */
+static EmogiStatus
+make_level(Closeness *closeness, uint32_t level, Level *last, EmogiError *error)
+{
+	Run		   *run = closeness->run;
+	Searches   *searches = &closeness->searches;
+	Word	   *swap = searches->front;
+
+	if (level > 1 && searches->against.offsets != NULL && last->open_edges < last->edges * PUSH_COST)
+		TRY(pull_level(closeness, level, error));
+	else
+		TRY(push_level(closeness, level, error));
+	CUDA_LAUNCH(closeness_end_level_kernel, 1, SOURCES, run->state->stream, *searches, level, run->step);
+	searches->front = searches->next;
+	searches->next = swap;
+	CUDA_TRY(cudaMemcpyAsync(run->state->mailbox, searches->told, sizeof *last, cudaMemcpyDeviceToHost, run->state->stream));
+	TRY(emogi_cuda_wait(run->state, run->control, error));
+	*last = *(const Level *) run->state->mailbox;
+	return EMOGI_OK;
+}
+
+/* Say whether a search with more to come is left to the CPU after a level. */
+static EmogiStatus
+check_depth(const Closeness *closeness, bool is_first, uint32_t level, uint64_t nsources, uint64_t nreached, EmogiError *error)
+{
+	if (closeness->all->are_samples && is_first && level == EMOGI_CLOSENESS_FEW_HOPS &&
+		emogi_closeness_is_apart(closeness->run->nvertices, nsources, nreached))
+		return emogi_device_fail(error, EMOGI_UNSUPPORTED, "searches from samples so far from each other are faster on the CPU",
+								 "in %u hops %llu of them reach %llu vertices each", level, (unsigned long long) nsources,
+								 (unsigned long long) (nreached / nsources));
+	if (level > LEAST_LEVELS + closeness->graph->forward.nedges / LEVEL_ENTRIES)
+		return emogi_device_fail(error, EMOGI_UNSUPPORTED, "searches so deep for so few edges are faster on the CPU", "%u hops or more", level);
+	return EMOGI_OK;
+}
+
+/* Choose the sources of a batch and enter them. */
+static EmogiStatus
+begin_batch(Closeness *closeness, uint64_t first, uint64_t nsources, EmogiError *error)
+{
+	Run		   *run = closeness->run;
+	Searches   *searches = &closeness->searches;
+	uint32_t	sources[SOURCES];
+	cudaStream_t stream = run->state->stream;
+
+	for (uint64_t s = 0; s < nsources; s++)
+		sources[s] = closeness->sources != NULL ? closeness->sources[first + s] : (uint32_t) (first + s);
+	TRY(emogi_run_send(run, searches->sources, sources, nsources * sizeof *sources, error));
+	CUDA_TRY(cudaMemsetAsync(searches->seen, 0, run->nvertices * sizeof(Word), stream));
+	CUDA_TRY(cudaMemsetAsync(searches->front, 0, run->nvertices * sizeof(Word), stream));
+	closeness->next_dirty = true;
+	TRY(emogi_run_begin_step(run, error));
+	CUDA_LAUNCH(closeness_begin_kernel, 1, SOURCES, stream, *searches, (uint32_t) nsources);
+	return EMOGI_OK;
+}
+
+/* Give what has come of a batch to the answer, in host memory. */
+static EmogiStatus
+give_sums(Closeness *closeness, uint64_t first, uint64_t nsources, EmogiError *error)
+{
+	const EmogiArray *columns = closeness->all->sums;
+	Sums		sums;
+
+	TRY(emogi_run_fetch(closeness->run, &sums, closeness->searches.sums, sizeof sums, error));
+	for (uint64_t s = 0; s < nsources; s++)
+	{
+		columns[0].int64[first + s] = (int64_t) sums.count[s];
+		columns[1].int64[first + s] = (int64_t) sums.sum[s];
+		columns[2].int32[first + s] = (int32_t) sums.least[s];
+		columns[3].int32[first + s] = (int32_t) sums.most[s];
+		columns[4].float64[first + s] = sums.harmonic[s];
+	}
+	return EMOGI_OK;
+}
+
+/* Search from a batch of sources; adds the vertices that they reach, all together, to *nreached. */
+static EmogiStatus
+run_batch(Closeness *closeness, uint64_t first, uint64_t nsources, uint64_t *nreached, EmogiResult *result, EmogiError *error)
+{
+	Run		   *run = closeness->run;
+	uint64_t	entered = nsources;
+	bool		goes_on = true;
+	Level		last;
+
+	TRY(begin_batch(closeness, first, nsources, error));
+	for (uint32_t level = 1; goes_on && (closeness->max_depth < 0 || level <= closeness->max_depth); level++)
+	{
+		run->control->level = level;
+		TRY(make_level(closeness, level, &last, error));
+		entered += last.entered;
+		if (last.vertices > 0 && level + 1 > result->nlevels)
+			result->nlevels = level + 1;
+		if (last.vertices > 0)
+			TRY(check_depth(closeness, first == 0, level, nsources, entered, error));
+		goes_on = last.edges > 0 && last.open_edges > 0;
+	}
+	*nreached += entered;
+	if (closeness->all->sums != NULL)
+		return give_sums(closeness, first, nsources, error);
+	if (!closeness->all->are_samples)
+		CUDA_LAUNCH(closeness_write_kernel, 1, SOURCES, run->state->stream, closeness->searches, (uint32_t) nsources);
+	return EMOGI_OK;
+}
+
+/* Turn what was added up of the samples into estimates. */
+static EmogiStatus
+estimate(const Closeness *closeness, EmogiError *error)
+{
+	Run		   *run = closeness->run;
+	const Searches &searches = closeness->searches;
+	cudaStream_t stream = run->state->stream;
+	uint32_t   *samples = (uint32_t *) searches.front;	/* nobody reads words any more */
+	uint32_t   *vertices = (uint32_t *) searches.next;
+
+	TRY(emogi_run_send(run, vertices, closeness->sources, closeness->nsources * sizeof *vertices, error));
+	CUDA_TRY(cudaMemsetAsync(samples, 0, run->nwords * sizeof *samples, stream));
+	CUDA_LAUNCH(push_mark_sources_kernel, run->full_blocks, BLOCK_THREADS, stream, vertices, closeness->nsources, samples);
+	CUDA_LAUNCH(closeness_estimate_kernel, run->full_blocks, BLOCK_THREADS, stream, searches, samples, closeness->nsources);
+	return EMOGI_OK;
+}
+
+/* Take all device memory but the Graph's. */
+static EmogiStatus
+take_arrays(Closeness *closeness, EmogiError *error)
+{
+	Searches   *searches = &closeness->searches;
+	DeviceMemory *memory = &closeness->run->memory;
+	const uint64_t n = closeness->run->nvertices;
+
+	searches->nvertices = n;
+	TRY(take_array(memory, &searches->seen, n, "words of searches", error));
+	TRY(take_array(memory, &searches->front, n, "words of searches", error));
+	TRY(take_array(memory, &searches->next, n, "words of searches", error));
+	TRY(take_array(memory, &searches->now, 2, "levels", error));
+	TRY(take_array(memory, &searches->sources, SOURCES, "sources", error));
+	searches->told = searches->now + 1;
+	if (!closeness->all->are_samples)
+	{
+		TRY(take_array(memory, &searches->counts, SOURCES, "counts of a level", error));
+		TRY(take_array(memory, &searches->sums, 1, "sums of a batch", error));
+	}
+	if (closeness->all->sums != NULL)
+		return EMOGI_OK;
+	TRY(take_array(memory, &searches->reached, n, "vertices reached", error));
+	TRY(take_array(memory, &searches->farness, n, "farness", error));
+	TRY(take_array(memory, &searches->closeness, n, "closeness", error));
+	return take_array(memory, &searches->harmonic, n, "harmonic closeness", error);
+}
+
+/* Get a column of the answer, in device memory. */
+static double *
+column(const Searches *searches, int i)
+{
+	double	   *const columns[COLUMNS] = {(double *) searches->reached, searches->farness, searches->closeness, searches->harmonic};
+
+	return columns[i];
+}
+
+/* Get the first source of a part. */
+static uint64_t
+first_source(const Parts *parts, uint64_t nsources, uint64_t part)
+{
+	const uint64_t first = SOURCES * emogi_parts_first(parts, (nsources + SOURCES - 1) / SOURCES, part);
+
+	return first < nsources ? first : nsources;
+}
+
+/* Put what a helper has made of a part where the leader finds it. */
+static EmogiStatus
+leave_rows(Closeness *closeness, uint64_t part, uint64_t first, uint64_t count, EmogiError *error)
+{
+	double	  **rows = &closeness->all->rows[part];
+
+	*rows = (double *) malloc(COLUMNS * count * sizeof **rows);
+	if (*rows == NULL)
+		return emogi_device_fail(error, EMOGI_NO_MEMORY, "out of memory", "%llu rows", (unsigned long long) count);
+	for (int i = 0; i < COLUMNS; i++)
+		TRY(emogi_run_fetch(closeness->run, *rows + (uint64_t) i * count, column(&closeness->searches, i) + first, count * sizeof **rows, error));
+	return EMOGI_OK;
+}
+
+/* Take over what helpers have made. */
+static EmogiStatus
+take_rows(Closeness *closeness, uint64_t done, EmogiError *error)
+{
+	const Parts *parts = closeness->parts;
+
+	for (uint64_t part = 0; part < parts->nparts; part++)
+	{
+		const uint64_t first = first_source(parts, closeness->nsources, part);
+		const uint64_t count = first_source(parts, closeness->nsources, part + 1) - first;
+		const double *rows = closeness->all->rows[part];
+
+		for (int i = 0; i < COLUMNS && (done >> part & 1) == 0; i++)
+			TRY(emogi_run_send(closeness->run, column(&closeness->searches, i) + first, rows + (uint64_t) i * count, count * sizeof *rows, error));
+	}
+	return EMOGI_OK;
+}
+
+/* Search from the sources of a part. */
+static EmogiStatus
+search_part(Closeness *closeness, uint64_t part, EmogiResult *result, EmogiError *error)
+{
+	Run		   *run = closeness->run;
+	const uint64_t begin = first_source(closeness->parts, closeness->nsources, part);
+	const uint64_t end = first_source(closeness->parts, closeness->nsources, part + 1);
+	uint64_t   *nreached = &closeness->all->nreached[part];
+
+	*nreached = 0;
+	for (uint64_t first = begin; first < end; first += SOURCES)
+	{
+		const uint64_t count = end - first < SOURCES ? end - first : SOURCES;
+
+		if (run->control->cancel)
+			return EMOGI_CANCELED;
+		TRY(run_batch(closeness, first, count, nreached, result, error));
+		__atomic_fetch_add(&run->control->done, count, __ATOMIC_RELAXED);
+	}
+	if (run == closeness->parts->leader || closeness->all->sums != NULL)
+		return EMOGI_OK;
+	return leave_rows(closeness, part, begin, end - begin, error);
+}
+
+/* Search from all sources, or those of parts. */
+static EmogiStatus
+search_all(Closeness *closeness, EmogiResult *result, EmogiError *error)
+{
+	Run		   *run = closeness->run;
+	Searches   *searches = &closeness->searches;
+	const uint64_t bytes = run->nvertices * sizeof *searches->reached;
+	uint64_t	done = 0;
+	uint64_t	part;
+
+	if (closeness->all->are_samples)
+	{
+		CUDA_TRY(cudaMemsetAsync(searches->reached, 0, bytes, run->state->stream));
+		CUDA_TRY(cudaMemsetAsync(searches->farness, 0, bytes, run->state->stream));
+		CUDA_TRY(cudaMemsetAsync(searches->harmonic, 0, bytes, run->state->stream));
+	}
+	result->nlevels = 1;
+	run->control->total = closeness->nsources;
+	while ((part = emogi_parts_take(closeness->parts, run)) != EMOGI_NO_PART)
+	{
+		TRY(search_part(closeness, part, result, error));
+		done |= UINT64_C(1) << part;
+	}
+	if (run != closeness->parts->leader || closeness->all->sums != NULL || __atomic_load_n(&closeness->parts->stopped, __ATOMIC_RELAXED) != 0)
+		return EMOGI_OK;
+	return closeness->all->are_samples ? estimate(closeness, error) : take_rows(closeness, done, error);
+}
+
+/* Place the Graph, search, and give the answer. */
+static EmogiStatus
+run_closeness(Closeness *closeness, const EmogiQuery *query, EmogiResult *result, EmogiError *error)
+{
+	Run		   *run = closeness->run;
+	Searches   *searches = &closeness->searches;
+	const bool	turns = closeness->all->are_samples;
+	const unsigned wants = closeness->all->sums != NULL ? PLACE_BACKWARD : PLACE_BACKWARD_SURELY;
+	const Counters *counters;
+
+	TRY(take_arrays(closeness, error));
+	TRY(emogi_run_place(run, closeness->graph, query, wants, kernels, EDGE_KERNELS, sizeof(Target), error));
+	searches->along = turns ? run->graph.backward : run->graph.forward;
+	searches->against = turns ? run->graph.forward : run->graph.backward;
+	TRY(emogi_run_start_clock(run, error));
+	TRY(search_all(closeness, result, error));
+	TRY(emogi_run_stop_clock(run, result, error));
+	TRY(emogi_run_read(run, &counters, error));
+	emogi_run_account(run, counters, result);
+	if (run != closeness->parts->leader || closeness->all->sums != NULL)
+		return EMOGI_OK;
+	result->nreached = run->nvertices;
+	for (int i = 0; i < COLUMNS; i++)
+		TRY(emogi_run_give(run, query, result, i, column(searches, i), error));
+	return EMOGI_OK;
+}
+
+/* Make parts with a GPU. */
+static EmogiStatus
+make_parts(Run *run, Parts *parts, void *with, EmogiResult *result, EmogiError *error)
+{
+	Closeness	closeness = {};
+
+	closeness.run = run;
+	closeness.parts = parts;
+	closeness.all = (Answers *) with;
+	closeness.graph = parts->graph;
+	closeness.sources = closeness.all->sources;
+	closeness.nsources = closeness.all->nsources;
+	closeness.max_depth = closeness.all->sums != NULL ? parts->query->max_depth : -1;
+	closeness.searches.first_level = closeness.all->sums != NULL ? parts->query->first_level : 0;
+	closeness.nslices = parts->graph->forward.nedges / (SLICE_LINES * ENTRIES / 2);
+	return run_closeness(&closeness, parts->query, result, error);
+}
+
+/* Get into how many parts the sources are cut. Sums over samples are made in their order. */
+static uint64_t
+count_parts(uint64_t nvertices, const EmogiQuery *query)
+{
+	const bool	are_given = query->algorithm == EMOGI_BFS_SUMS;
+	const uint64_t nsources = are_given ? query->nsources : nvertices;
+
+	return !are_given && emogi_sample_is_partial(nvertices, query) ? 1 : emogi_parts_count((nsources + SOURCES - 1) / SOURCES, LEAST_BATCHES);
+}
+
+bool
+emogi_closeness_wants_help(const EmogiGraph *graph, const EmogiQuery *query)
+{
+	return count_parts(graph->nvertices, query) > 1;
+}
+
+/* Search from all sources, in parts. */
+static EmogiStatus
+search_in_parts(Run *run, const EmogiGraph *graph, const EmogiQuery *query, Answers *all, EmogiResult *result, EmogiError *error)
+{
+	Parts		parts = {};
+	EmogiStatus status;
+
+	parts.leader = run;
+	parts.graph = graph;
+	parts.query = query;
+	parts.make = make_parts;
+	parts.with = all;
+	parts.nparts = count_parts(run->nvertices, query);
+	run->control->done = 0;
+	status = emogi_parts_make(&parts, result, error);
+	(void) cudaStreamSynchronize(run->state->stream);	/* a copy may be on its way from or to what belongs to the caller */
+	return status;
+}
+
+EmogiStatus
+emogi_cuda_closeness(Run *run, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result, EmogiError *error)
+{
+	Answers		all = {};
+	uint32_t   *samples = NULL;
+	EmogiStatus status;
+
+	all.nsources = emogi_sample_count(run->nvertices, query);
+	all.are_samples = emogi_sample_is_partial(run->nvertices, query);
+	if (all.are_samples)
+	{
+		const bool	fails = run->control->fail_allocation == 1; /* for a test; it is the only one of a run */
+
+		samples = fails ? NULL : (uint32_t *) malloc(all.nsources * sizeof *samples);
+		if (samples == NULL)
+			return emogi_device_fail(error, EMOGI_NO_MEMORY, "out of memory", "%llu samples", (unsigned long long) all.nsources);
+		emogi_sample_choose(run->nvertices, all.nsources, query->seed, samples);
+	}
+	all.sources = samples;
+	status = search_in_parts(run, graph, query, &all, result, error);
+	free(samples);
+	for (int part = 0; part < EMOGI_MOST_PARTS; part++)
+		free(all.rows[part]);
+	return status;
+}
+
+/* What the levels of searches come to. Too little memory is no error: a search by itself, and the CPU, take less. */
+EmogiStatus
+emogi_cuda_bfs_sums(Run *run, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result, EmogiError *error)
+{
+	Answers		all = {};
+	EmogiStatus status;
+
+	all.sources = query->sources;
+	all.nsources = query->nsources;
+	all.sums = result->columns;
+	status = search_in_parts(run, graph, query, &all, result, error);
+	for (int part = 0; part < EMOGI_MOST_PARTS; part++)
+		result->nreached += all.nreached[part];
+	return status == EMOGI_NO_MEMORY ? EMOGI_UNSUPPORTED : status;
+}

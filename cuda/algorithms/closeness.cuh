@@ -1,0 +1,570 @@
+/*
+ * closeness.cuh: the kernels of closeness.cu, which tells the method and launches them.
+ */
+#ifndef EMOGI_CLOSENESS_CUH
+#define EMOGI_CLOSENESS_CUH
+
+#include "contract/closeness.h"
+#include "cuda/access/push.cuh"
+
+/* Tuned. */
+#define PULL_BLOCKS 4			/* a multiprocessor */
+#define ROUNDS 16				/* of a warp between two looks at cancel */
+
+#define SOURCES EMOGI_CLOSENESS_TOGETHER
+
+typedef unsigned long long Word;	/* a bit for each source of a batch */
+
+/* What a level has come to. */
+typedef struct Level
+{
+	Word		active;			/* sources that have entered a vertex */
+	unsigned long long vertices;	/* that were entered */
+	unsigned long long edges;	/* entries of their lists, along which searches go */
+	unsigned long long open_edges;	/* entries of the lists, against searches, of vertices that the sources active before have yet to reach; without
+									 * these lists one a vertex */
+	unsigned long long entered; /* vertices by source, added up */
+} Level;
+
+/* What has come of the searches from each source of a batch, of the levels that count. */
+typedef struct Sums
+{
+	unsigned long long count[SOURCES];
+	unsigned long long sum[SOURCES];
+	double		harmonic[SOURCES];
+	uint32_t	least[SOURCES];
+	uint32_t	most[SOURCES];
+} Sums;
+
+/* A batch of searches. Arrays are in device memory. */
+typedef struct Searches
+{
+	uint64_t	nvertices;
+	uint32_t	first_level;	/* that counts */
+	Lists<Target> along;		/* that searches go along */
+	Lists<Target> against;		/* offsets NULL = not there: nothing is pulled */
+	Word	   *seen;			/* [nvertices], who has reached the vertex */
+	Word	   *front;			/* [nvertices], who did so in the last level */
+	Word	   *next;			/* [nvertices], and will in this one */
+	Level	   *now;			/* of the level that is being made */
+	Level	   *told;			/* of the last one */
+	unsigned long long *counts; /* [SOURCES], vertices entered in the level; NULL with samples */
+	Sums	   *sums;			/* exactly: of the batch */
+	uint32_t   *sources;		/* [SOURCES], of the batch */
+
+	/* [nvertices] each, of closeness: */
+	int64_t    *reached;		/* with samples: how many have reached the vertex, until the end */
+	double	   *farness;		/* the sum of their hops, likewise */
+	double	   *closeness;
+	double	   *harmonic;
+} Searches;
+
+/* What a thread has found in a level. */
+typedef struct Tally
+{
+	Level		level;
+	unsigned long long lines;
+	unsigned long long entries;
+	uint32_t	counts[SOURCES / WARP_LANES];	/* of the sources lane, lane + 32 */
+} Tally;
+
+static __device__ __forceinline__ uint64_t
+list_length(const Lists<Target> &lists, uint64_t v)
+{
+	return __ldg(&lists.offsets[v + 1]) - __ldg(&lists.offsets[v]);
+}
+
+static __device__ __forceinline__ Span
+whole_list(const Lists<Target> &lists, uint64_t v)
+{
+	return Span{__ldg(&lists.offsets[v]), __ldg(&lists.offsets[v + 1])};
+}
+
+/* Enter a vertex, which `seen` had reached before, for the sources of `fresh`, none of which had. */
+static __device__ __forceinline__ void
+enter_vertex(const Searches &searches, uint64_t v, Word seen, Word fresh, Word active, uint32_t level, Tally *tally)
+{
+	const unsigned long long count = __popcll(fresh);
+
+	if (fresh != 0)
+	{
+		searches.seen[v] = seen | fresh;
+		tally->level.active |= fresh;
+		tally->level.vertices++;
+		tally->level.edges += list_length(searches.along, v);
+		tally->level.entered += count;
+	}
+	if (fresh != 0 && searches.counts == NULL)
+	{
+		searches.reached[v] += (int64_t) count;
+		searches.farness[v] += (double) (count * level);
+		searches.harmonic[v] += (double) count / (double) level;
+	}
+	if ((active & ~(seen | fresh)) != 0)
+		tally->level.open_edges += searches.against.offsets != NULL ? list_length(searches.against, v) : 1;
+}
+
+/* Count the words of the warp's vertices by source. Whole warps. */
+static __device__ __forceinline__ void
+count_sources(const Searches &searches, Word fresh, Tally *tally)
+{
+	if (searches.counts == NULL || !__any_sync(FULL_WARP, fresh != 0))
+		return;
+#pragma unroll
+	for (uint32_t half = 0; half < SOURCES / WARP_LANES; half++)
+	{
+		const uint32_t bits = (uint32_t) (fresh >> half * WARP_LANES);
+
+#pragma unroll
+		for (uint32_t s = 0; s < WARP_LANES; s++)
+		{
+			const uint32_t count = __popc(__ballot_sync(FULL_WARP, bits >> s & 1));
+
+			tally->counts[half] += s == lane_number() ? count : 0;
+		}
+	}
+}
+
+/* Add what the threads of a block have found. Whole block. */
+static __device__ void
+leave_tally(const Searches &searches, const Step &step, const Tally &tally)
+{
+	__shared__ Word active;
+
+	block_add(&searches.now->vertices, tally.level.vertices);
+	block_add(&searches.now->edges, tally.level.edges);
+	block_add(&searches.now->open_edges, tally.level.open_edges);
+	block_add(&searches.now->entered, tally.level.entered);
+	block_add(&step.counters->lines, tally.lines);
+	block_add(&step.counters->entries, tally.entries);
+	if (threadIdx.x == 0)
+		active = 0;
+	__syncthreads();
+	if (tally.level.active != 0)
+		atomicOr(&active, tally.level.active);
+	__syncthreads();
+	if (threadIdx.x == 0 && active != 0)
+		atomicOr(&searches.now->active, active);
+	if (searches.counts != NULL)
+#pragma unroll
+		for (uint32_t half = 0; half < SOURCES / WARP_LANES; half++)
+			if (tally.counts[half] > 0)
+				atomicAdd(&searches.counts[half * WARP_LANES + lane_number()], (unsigned long long) tally.counts[half]);
+}
+
+/*
+ * Give each group of LINE_LANES lanes the lists of the warp's lanes that `has`, a line at a time, the next list when one is done. look(targets,
+ * wanted, word, so_far) gets the own piece of a line, the entries that are the list's, and the list's word, and says whether no more of the list
+ * is wanted; *so_far begins as 0. done(lane, so_far), by the first lane of the group, ends a list. Whole warps.
+ */
+template <class Look, class Done>
+static __device__ __forceinline__ void
+deal_lists(const Lists<Target> &lists, bool has, Span list, Word word, unsigned long long *nread, Look look, Done done)
+{
+	const uint32_t group = lane_number() / LINE_LANES;
+	const uint32_t shift = lane_number() % LINE_LANES * PIECE;
+	uint32_t	todo = __ballot_sync(FULL_WARP, has);
+	uint32_t	owner = WARP_LANES; /* the lane whose list the group reads; WARP_LANES = none */
+	Span		its = {0, 0};
+	Word		its_word = 0;
+	Word		so_far = 0;
+	uint64_t	line = 0;
+
+	for (;;)
+	{
+		const uint32_t idle = __ballot_sync(FULL_WARP, owner == WARP_LANES);
+
+		if (idle == FULL_WARP && todo == 0)
+			break;
+		if (idle != 0 && todo != 0)
+		{
+			const bool	was_idle = owner == WARP_LANES;
+			Span		taken;
+			Word		taken_word;
+
+#pragma unroll
+			for (uint32_t g = 0; g < WARP_LINES; g++)
+				if ((idle >> g * LINE_LANES & 1) != 0 && todo != 0)
+				{
+					owner = g == group ? __ffs(todo) - 1 : owner;
+					todo &= todo - 1;
+				}
+			taken.start = __shfl_sync(FULL_WARP, list.start, owner % WARP_LANES);
+			taken.end = __shfl_sync(FULL_WARP, list.end, owner % WARP_LANES);
+			taken_word = __shfl_sync(FULL_WARP, word, owner % WARP_LANES);
+			if (was_idle && owner != WARP_LANES)
+			{
+				its = taken;
+				its_word = taken_word;
+				so_far = 0;
+				line = its.start / ENTRIES;
+			}
+		}
+		{
+			const bool	reads = owner != WARP_LANES;
+			const uint4 piece = reads ? read_piece(lists.targets, line) : make_uint4(0, 0, 0, 0);
+			const uint32_t wanted = reads ? overlap<Target>(its, line) >> shift & ((1u << PIECE) - 1) : 0;
+			Target		target[PIECE];
+			bool		ends;
+
+			memcpy(target, &piece, sizeof target);
+			ends = look(target, wanted, its_word, &so_far);
+			*nread += reads && lane_number() % LINE_LANES == 0;
+			if (reads && (ends || ++line * ENTRIES >= its.end))
+			{
+				if (lane_number() % LINE_LANES == 0)
+					done(owner, so_far);
+				owner = WARP_LANES;
+			}
+		}
+	}
+}
+
+/* Get the words of entries from `from` to `upto` - 1 of a piece, those that are wanted, together. */
+static __device__ __forceinline__ Word
+gather_words(const Word *front, const Target (&target)[PIECE], uint32_t wanted, uint32_t from, uint32_t upto)
+{
+	Word		word = 0;
+
+#pragma unroll
+	for (uint32_t j = 0; j < PIECE; j++)
+		if (j >= from && j < upto && (wanted >> j & 1) != 0)
+			word |= __ldg(&front[target[j]]);
+	return word;
+}
+
+/* Get the words of groups of so many lanes together. */
+static __device__ __forceinline__ Word
+join_words(Word word, uint32_t nlanes)
+{
+#pragma unroll
+	for (uint32_t step = 1; step < nlanes; step *= 2)
+		word |= __shfl_xor_sync(FULL_WARP, word, step);
+	return word;
+}
+
+/*
+ * Fill next by looking back from every vertex that an active source has yet to reach, and enter what is found; lists above SLICE_LINES lines are
+ * queued. Bytes: as the first comment says.
+ */
+static __global__ void __launch_bounds__(BLOCK_THREADS, PULL_BLOCKS)
+closeness_pull_kernel(Searches searches, uint32_t level, Step step)
+{
+	__shared__ Word found[BLOCK_WARPS][WARP_LANES];
+	Word	   *own_found = found[threadIdx.x / WARP_LANES];
+	const uint64_t nwarps = (uint64_t) gridDim.x * BLOCK_WARPS;
+	const uint64_t nwords = (searches.nvertices + WARP_LANES - 1) / WARP_LANES;
+	const Word	active = searches.told->active;
+	Tally		tally = {};
+	uint32_t	round = 0;
+
+	for (uint64_t w = (uint64_t) blockIdx.x * BLOCK_WARPS + threadIdx.x / WARP_LANES; w < nwords; w += nwarps)
+	{
+		const uint64_t v = w * WARP_LANES + lane_number();
+		const bool	there = v < searches.nvertices;
+		const Word	seen = there ? searches.seen[v] : ~(Word) 0;
+		const Word	want = active & ~seen;
+		const Span	list = want != 0 ? whole_list(searches.against, v) : Span{0, 0};
+		const uint64_t nlines = count_lines<Target>(list);
+		Word		fresh;
+
+		if (++round % ROUNDS == 0 && __any_sync(FULL_WARP, must_leave(step)))
+			break;
+		queue_slices(step, nlines > SLICE_LINES, (uint32_t) v, nlines, 0);
+		own_found[lane_number()] = 0;
+		__syncwarp();
+		deal_lists(searches.against, nlines > 0 && nlines <= SLICE_LINES, list, want, &tally.lines,
+				   [&](const Target (&target)[PIECE], uint32_t wanted, Word its_want, Word *so_far) {
+			Word		word = *so_far | gather_words(searches.front, target, wanted, 0, 1);
+
+			tally.entries += __popc(wanted);
+			word = join_words(word, LINE_LANES);
+			if ((word & its_want) != its_want)
+				word |= gather_words(searches.front, target, wanted, 1, PIECE);
+			*so_far = join_words(word, LINE_LANES);
+			return (*so_far & its_want) == its_want;
+		},
+				   [&](uint32_t lane, Word word) {
+			own_found[lane] = word;
+		});
+		__syncwarp();
+		fresh = own_found[lane_number()] & want;
+		__syncwarp();
+		if (there)
+			searches.next[v] = fresh;
+		count_sources(searches, fresh, &tally);
+		if (there && nlines <= SLICE_LINES)
+			enter_vertex(searches, v, seen, fresh, active, level, &tally);
+	}
+	leave_tally(searches, step, tally);
+}
+
+/* Fill next of the long lists that were queued, slice by slice. Bytes: a line, and 8 at random for each entry. */
+static __global__ void __launch_bounds__(BLOCK_THREADS)
+closeness_pull_slices_kernel(Searches searches, Step step)
+{
+	const Word	active = searches.told->active;
+	unsigned long long nread = 0;
+	unsigned long long entries = 0;
+
+	sweep_slices(step, [&](Slice slice) {
+		const Span	list = whole_list(searches.against, slice.vertex);
+		const Word	want = active & ~searches.seen[slice.vertex] & ~*(volatile Word *) &searches.next[slice.vertex];
+		uint64_t	first;
+		const uint32_t nlines = open_slice(slice, list, &first);
+		const Span	part = clip_slice(list, first, nlines);
+		Word		word = 0;
+
+		for (uint32_t i = lane_number() / LINE_LANES; __any_sync(FULL_WARP, i < nlines && (word & want) != want); i += WARP_LINES)
+		{
+			const uint4 piece = i < nlines ? read_piece(searches.against.targets, first + i) : make_uint4(0, 0, 0, 0);
+			const uint32_t wanted = i < nlines ? overlap<Target>(part, first + i) >> lane_number() % LINE_LANES * PIECE & ((1u << PIECE) - 1) : 0;
+			Target		target[PIECE];
+
+			memcpy(target, &piece, sizeof target);
+			word |= gather_words(searches.front, target, wanted, 0, PIECE);
+			nread += i < nlines && lane_number() % LINE_LANES == 0;
+			entries += __popc(wanted);
+			word = join_words(word, WARP_LANES);
+		}
+		if (lane_number() == 0 && (word & want) != 0)
+			atomicOr(&searches.next[slice.vertex], word & want);
+	});
+	block_add(&step.counters->lines, nread);
+	block_add(&step.counters->entries, entries);
+}
+
+/* Enter the vertices whose lists were queued, a lane each; the first slice stands for all. Bytes: 40 a slice. */
+static __global__ void __launch_bounds__(BLOCK_THREADS)
+closeness_enter_slices_kernel(Searches searches, uint32_t level, Step step)
+{
+	const uint64_t nslices = step.counters->nslices;
+	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
+	const uint64_t own = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x;
+	const Word	active = searches.told->active;
+	Tally		tally = {};
+
+	for (uint64_t base = own - lane_number(); base < nslices; base += nthreads)
+	{
+		const uint64_t i = base + lane_number();
+		const Slice slice = i < nslices ? step.slices[i] : Slice{0, 1};
+		const Word	fresh = slice.index == 0 ? searches.next[slice.vertex] : 0;
+
+		count_sources(searches, fresh, &tally);
+		if (slice.index == 0)
+			enter_vertex(searches, slice.vertex, searches.seen[slice.vertex], fresh, active, level, &tally);
+	}
+	leave_tally(searches, step, tally);
+}
+
+/* Push a word to the entries of a piece that are wanted and have not seen all of it. */
+static __device__ __forceinline__ void
+push_word(const Searches &searches, const Target (&target)[PIECE], uint32_t wanted, Word word)
+{
+	Word		seen[PIECE];
+
+#pragma unroll
+	for (uint32_t j = 0; j < PIECE; j++)
+		seen[j] = (wanted >> j & 1) != 0 ? __ldg(&searches.seen[target[j]]) : ~(Word) 0;
+#pragma unroll
+	for (uint32_t j = 0; j < PIECE; j++)
+		if ((word & ~seen[j]) != 0)
+			atomicOr(&searches.next[target[j]], word & ~seen[j]);
+}
+
+/* Push along the lists of the frontier into next; lists above SLICE_LINES lines are queued. Bytes: as the first comment says. */
+static __global__ void __launch_bounds__(BLOCK_THREADS)
+closeness_push_kernel(Searches searches, Step step)
+{
+	const uint64_t nwarps = (uint64_t) gridDim.x * BLOCK_WARPS;
+	const uint64_t nwords = (searches.nvertices + WARP_LANES - 1) / WARP_LANES;
+	unsigned long long nread = 0;
+	unsigned long long entries = 0;
+	uint32_t	round = 0;
+
+	for (uint64_t w = (uint64_t) blockIdx.x * BLOCK_WARPS + threadIdx.x / WARP_LANES; w < nwords; w += nwarps)
+	{
+		const uint64_t v = w * WARP_LANES + lane_number();
+		const Word	word = v < searches.nvertices ? searches.front[v] : 0;
+		const Span	list = word != 0 ? whole_list(searches.along, v) : Span{0, 0};
+		const uint64_t nlines = count_lines<Target>(list);
+
+		if (++round % ROUNDS == 0 && __any_sync(FULL_WARP, must_leave(step)))
+			break;
+		if (!__any_sync(FULL_WARP, nlines > 0))
+			continue;
+		queue_slices(step, nlines > SLICE_LINES, (uint32_t) v, nlines, 0);
+		deal_lists(searches.along, nlines > 0 && nlines <= SLICE_LINES, list, word, &nread,
+				   [&](const Target (&target)[PIECE], uint32_t wanted, Word its_word, Word *so_far) {
+			entries += __popc(wanted);
+			push_word(searches, target, wanted, its_word);
+			return false;
+		},
+				   [](uint32_t lane, Word so_far) {
+		});
+	}
+	block_add(&step.counters->lines, nread);
+	block_add(&step.counters->entries, entries);
+}
+
+/* Push along the long lists that were queued, slice by slice. Bytes: a line, and 8 to 16 at random for each entry. */
+static __global__ void __launch_bounds__(BLOCK_THREADS)
+closeness_push_slices_kernel(Searches searches, Step step)
+{
+	unsigned long long nread = 0;
+	unsigned long long entries = 0;
+
+	sweep_slices(step, [&](Slice slice) {
+		const Span	list = whole_list(searches.along, slice.vertex);
+		const Word	word = searches.front[slice.vertex];
+		uint64_t	first;
+		const uint32_t nlines = open_slice(slice, list, &first);
+		const Span	part = clip_slice(list, first, nlines);
+
+		for (uint32_t i = lane_number() / LINE_LANES; i < nlines; i += WARP_LINES)
+		{
+			const uint4 piece = read_piece(searches.along.targets, first + i);
+			const uint32_t wanted = overlap<Target>(part, first + i) >> lane_number() % LINE_LANES * PIECE & ((1u << PIECE) - 1);
+			Target		target[PIECE];
+
+			memcpy(target, &piece, sizeof target);
+			push_word(searches, target, wanted, word);
+			nread += lane_number() % LINE_LANES == 0;
+			entries += __popc(wanted);
+		}
+	});
+	block_add(&step.counters->lines, nread);
+	block_add(&step.counters->entries, entries);
+}
+
+/* Enter what was pushed, and clear the frontier. Bytes: 24 a vertex, and what is entered. */
+static __global__ void __launch_bounds__(BLOCK_THREADS)
+closeness_enter_kernel(Searches searches, uint32_t level, Step step)
+{
+	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
+	const uint64_t own = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x;
+	const Word	active = searches.told->active;
+	Tally		tally = {};
+
+	for (uint64_t base = own - lane_number(); base < searches.nvertices; base += nthreads)
+	{
+		const uint64_t v = base + lane_number();
+		const bool	there = v < searches.nvertices;
+		const Word	seen = there ? searches.seen[v] : 0;
+		const Word	pushed = there ? searches.next[v] : 0;
+		const Word	fresh = pushed & ~seen;
+
+		if (pushed != fresh)
+			searches.next[v] = fresh;
+		if (there)
+			searches.front[v] = 0;
+		count_sources(searches, fresh, &tally);
+		if (there)
+			enter_vertex(searches, v, seen, fresh, active, level, &tally);
+	}
+	leave_tally(searches, step, tally);
+}
+
+/* Enter the sources of a batch, [nsources], of which samples are different. One block of SOURCES threads. */
+static __global__ void __launch_bounds__(SOURCES)
+closeness_begin_kernel(Searches searches, uint32_t nsources)
+{
+	const uint32_t s = threadIdx.x;
+
+	if (searches.counts != NULL)
+	{
+		searches.counts[s] = 0;
+		searches.sums->count[s] = s < nsources && searches.first_level == 0 ? 1 : 0;
+		searches.sums->sum[s] = 0;
+		searches.sums->harmonic[s] = 0;
+		searches.sums->least[s] = searches.sums->most[s] = 0;
+	}
+	if (s < nsources)
+	{
+		const uint32_t v = searches.sources[s];
+
+		atomicOr(&searches.seen[v], (Word) 1 << s);
+		atomicOr(&searches.front[v], (Word) 1 << s);
+		if (searches.counts == NULL)
+			searches.reached[v]++;
+	}
+	if (s == 0)
+	{
+		*searches.now = Level{};
+		*searches.told = Level{~(Word) 0 >> (SOURCES - nsources), nsources, 0, 0, nsources};
+	}
+}
+
+/* Take a level that is over. One block of SOURCES threads. */
+static __global__ void __launch_bounds__(SOURCES)
+closeness_end_level_kernel(Searches searches, uint32_t level, Step step)
+{
+	const uint32_t s = threadIdx.x;
+
+	if (s == 0)
+	{
+		*searches.told = *searches.now;
+		*searches.now = Level{};
+		step.counters->nslices = 0;
+	}
+	if (searches.counts != NULL && searches.counts[s] > 0)
+	{
+		const unsigned long long count = searches.counts[s];
+
+		if (level >= searches.first_level)
+		{
+			if (searches.sums->count[s] == 0)
+				searches.sums->least[s] = level;
+			searches.sums->most[s] = level;
+			searches.sums->count[s] += count;
+			searches.sums->sum[s] += count * level;
+			searches.sums->harmonic[s] += (double) count / (double) level;
+		}
+		searches.counts[s] = 0;
+	}
+}
+
+/* Write what has come of a batch. One block of SOURCES threads. */
+static __global__ void __launch_bounds__(SOURCES)
+closeness_write_kernel(Searches searches, uint32_t nsources)
+{
+	const uint32_t s = threadIdx.x;
+
+	if (s < nsources)
+	{
+		const uint32_t v = searches.sources[s];
+		const double sum = (double) searches.sums->sum[s];
+
+		searches.reached[v] = (int64_t) searches.sums->count[s];
+		searches.farness[v] = sum;
+		searches.closeness[v] = emogi_closeness_of((double) searches.nvertices, (double) (searches.sums->count[s] - 1), sum);
+		searches.harmonic[v] = searches.sums->harmonic[s];
+	}
+}
+
+/*
+ * Make estimates of what was added up of the samples: of those that are other vertices than the one in question, as of all others. samples: bitmap.
+ * Bytes: 56 a vertex.
+ */
+static __global__ void __launch_bounds__(BLOCK_THREADS)
+closeness_estimate_kernel(Searches searches, const uint32_t *samples, uint64_t nsamples)
+{
+	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
+	const double n = (double) searches.nvertices;
+
+	for (uint64_t v = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x; v < searches.nvertices; v += nthreads)
+	{
+		const int64_t is_sample = samples[v / 32] >> v % 32 & 1;
+		const double nothers = (double) nsamples - (double) is_sample;
+		const double scale = nothers > 0.0 ? (n - 1.0) / nothers : 0.0;
+		const double others = (double) (searches.reached[v] - is_sample) * scale;
+		const double sum = searches.farness[v] * scale;
+
+		searches.reached[v] = 1 + llround(others);
+		searches.farness[v] = sum;
+		searches.closeness[v] = emogi_closeness_of(n, others, sum);
+		searches.harmonic[v] *= scale;
+	}
+}
+
+#endif							/* EMOGI_CLOSENESS_CUH */

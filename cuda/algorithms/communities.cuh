@@ -1,0 +1,296 @@
+/*
+ * communities.cuh: what the steps of community detection share: levels, arrays, orders of nodes.
+ *
+ * The rules are those of contract/communities.h, and the course is that of engine/cpu/communities.h, so answers are the same bits:
+ * communities.cu leads; communities_begin.cu makes the first level, communities_order.cu puts nodes in order and numbers communities,
+ * communities_move.cu moves nodes, communities_refine.cu takes communities apart, communities_aggregate.cu makes the next level. Weights by
+ * community are added up by communities_tally.cuh.
+ *
+ * Device memory, for n vertices and m entries: some 190n; 12 bytes for an entry of each of two levels after the first, which has at most m; 8m
+ * where weights are of a floating-point type; and tables of long lists, which have 24 to 48 bytes an entry of the longest.
+ */
+#ifndef EMOGI_COMMUNITIES_CUH
+#define EMOGI_COMMUNITIES_CUH
+
+#include <stdlib.h>
+
+#include "cuda/core/run.cuh"
+#include "contract/communities.h"
+
+/* How nodes are looked at, by the entries that they have. */
+#define SHORT_ENTRIES 64		/* SHORT_LANES lanes do it */
+#define SHORT_LANES 8
+#define WARP_ENTRIES 256		/* a warp */
+#define BLOCK_ENTRIES 2048		/* a block; longer lists are cut into pieces of so many */
+#define NCLASSES 4
+#define SLAB_SLOTS 8192			/* of a table that a block looks at */
+#define FOUND_BYTES 96
+
+#define OPEN 1					/* marks of nodes: to be looked at */
+#define WANTS_OUT 2				/* would be alone, and has not gone yet */
+#define LEAVES 3				/* goes now */
+#define STAYS EMOGI_NO_VERTEX	/* a choice */
+#define MAY_NOT INT64_MIN		/* a difference: what was chosen is not done */
+
+/* The graph of one level, as in engine/cpu/communities.h. Arrays in device memory, but targets and weights of the first as placed. */
+typedef struct Level
+{
+	uint64_t	nnodes;
+	uint64_t	nentries;
+	const uint64_t *first;		/* [nnodes] */
+	const uint64_t *end;		/* [nnodes] */
+	const uint32_t *targets;	/* [nentries] */
+	const void *weights;		/* [nentries], as `units` says */
+	EmogiUnits	units;
+	bool		is_wide;		/* sums of a node's weights may need more than 32 bits */
+	bool		is_first;
+	const long long *strength;	/* [nnodes] */
+	const uint32_t *name;		/* [nnodes] */
+} Level;
+
+/* Room for a level. */
+typedef struct Room
+{
+	uint64_t   *first;			/* [nvertices] */
+	uint64_t   *end;			/* [nvertices] */
+	long long  *strength;		/* [nvertices] */
+	uint32_t   *name;			/* [nvertices] */
+	uint32_t   *targets;		/* taken for the level; NULL = not taken */
+	long long  *weights;		/* likewise */
+} Room;
+
+/* What kernels add up, zeroed by the host. */
+typedef struct Sums
+{
+	unsigned long long count;	/* of nodes, of any kind */
+	unsigned long long listed;	/* entries of these */
+	long long	gained;
+	unsigned long long nmoved;
+	unsigned long long nopen;
+	unsigned long long nwaiting;	/* 1 = a node wants to move, and has not asked for it */
+	unsigned long long nleaving;
+	unsigned long long most;	/* the largest, of any kind */
+	long long	whole;
+	unsigned long long changed;
+} Sums;
+
+/* Arrays in device memory, [nvertices] each, as in engine/cpu/communities.h. */
+typedef struct Arrays
+{
+	uint32_t   *community;
+	uint32_t   *refined;
+	uint32_t   *number;
+	uint32_t   *size;
+	uint32_t   *order;
+	uint32_t   *chosen;			/* [i]: where order[i] wants to go; STAYS */
+	uint32_t   *inner_size;
+	uint32_t   *place;			/* [nvertices + 1], scratch */
+	uint32_t   *empty;			/* scratch: communities without nodes */
+	uint32_t   *joins;			/* the answer, likewise heads */
+	int32_t    *heads;
+	long long  *total;
+	long long  *into;
+	long long  *out_of;
+	long long  *difference;		/* [i]: weight to chosen[i] less that to where it is; MAY_NOT */
+	long long  *inner_total;
+	long long  *inner_cut;
+	long long  *node_cut;
+	uint64_t   *starts;			/* [nvertices + 2], of groups */
+	uint64_t   *before;			/* [nvertices + 2], entries before each in an order */
+	uint64_t   *tile;			/* for prefix sums */
+	uint32_t   *narrow_tile;	/* the same */
+	uint16_t   *batch;
+	uint8_t    *open;
+	unsigned long long *counts;	/* [NCLASSES * MOST_BATCHES + 1], by batch and class */
+	Sums	   *sums;
+} Arrays;
+
+/* A list that is cut into pieces. */
+typedef struct Long
+{
+	uint64_t	table;			/* where its table begins, in slots */
+	uint64_t	piece;			/* pieces before its own, of those whose tables are there at the same time */
+	uint64_t	slab;			/* slabs of tables before its own, likewise */
+	uint64_t	length;			/* entries */
+	uint32_t	shift;			/* logarithm of the slots of the table */
+	uint32_t	item;			/* its place in the order */
+} Long;
+
+/* Tables of long lists. Arrays in device memory. */
+typedef struct Arena
+{
+	uint32_t   *keys;			/* [nslots], EMOGI_NO_VERTEX between uses */
+	unsigned long long *sums;	/* [nslots], 0 between uses */
+	char	   *found;			/* what was found in slabs, FOUND_BYTES each */
+	uint64_t	nslots;
+	uint64_t	nfound;
+} Arena;
+
+/* An array in host memory that ends with its block. */
+template <typename T>
+struct HostArray
+{
+	T		   *at;
+	uint64_t	room;
+
+	HostArray() : at(NULL), room(0) {}
+	~HostArray() { free(at); }
+	HostArray(const HostArray &) = delete;
+	HostArray &operator=(const HostArray &) = delete;
+
+	EmogiStatus
+	fit(uint64_t count, EmogiError *error)
+	{
+		T		   *grown;
+
+		if (count <= room)
+			return EMOGI_OK;
+		grown = (T *) realloc(at, count * sizeof(T));
+		if (grown == NULL)
+			return emogi_device_fail(error, EMOGI_NO_MEMORY, "out of memory", "an order of nodes, %llu bytes",
+									 (unsigned long long) (count * sizeof(T)));
+		at = grown;
+		room = count;
+		return EMOGI_OK;
+	}
+};
+
+/* An order of nodes, or of what is to become nodes: by batch and class. */
+struct Order
+{
+	uint64_t	count = 0;
+	uint64_t	listed = 0;			/* entries of all */
+	uint32_t	nbatches = 0;
+	uint64_t	nlongs = 0;
+	HostArray<unsigned long long> starts;	/* [nbatches * NCLASSES + 1] */
+	HostArray<Long> longs;		/* [nlongs] */
+	HostArray<uint64_t> lengths;	/* scratch */
+};
+
+/* A run. */
+struct Search
+{
+	Run		   *run = NULL;
+	Arrays		arrays = {};
+	Room		rooms[2] = {};
+	Room		first_room = {};
+	EmogiGains	gains = {};
+	double		tolerance = 0.0;
+	double		least_gain = 0.0;
+	long long	gained = 0;
+	uint64_t	nempty = 0;
+	uint64_t	looked = 0;
+	uint64_t	looked_first = 0;	/* of the first level */
+	Arena		arena = {};
+	Long	   *longs = NULL;	/* [longs_room], device memory */
+	uint64_t	longs_room = 0;
+	Order		order;
+};
+
+/* Get the weight of an entry. */
+static __device__ __forceinline__ long long
+level_weight(const Level &level, uint64_t e)
+{
+	switch (level.units)
+	{
+		case EMOGI_UNITS_U8:
+			return __ldg((const uint8_t *) level.weights + e);
+		case EMOGI_UNITS_U16:
+			return __ldg((const uint16_t *) level.weights + e);
+		case EMOGI_UNITS_U32:
+			return __ldg((const uint32_t *) level.weights + e);
+		case EMOGI_UNITS_I64:
+			return __ldg((const long long *) level.weights + e);
+		case EMOGI_UNITS_ONE:
+			break;
+	}
+	return 1;
+}
+
+/* Add to a sum of units. */
+static __device__ __forceinline__ void
+add_units(long long *sum, long long value)
+{
+	atomicAdd((unsigned long long *) sum, (unsigned long long) value);
+}
+
+/* Call visit(i) for i < count, by all threads of the grid. */
+template <class Visit>
+static __device__ __forceinline__ void
+for_each(uint64_t count, Visit visit)
+{
+	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
+
+	for (uint64_t i = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x; i < count; i += nthreads)
+		visit(i);
+}
+
+/* Get the class of so many entries. */
+static __host__ __device__ __forceinline__ uint32_t
+class_of(uint64_t length)
+{
+	return length <= SHORT_ENTRIES ? 0 : length <= WARP_ENTRIES ? 1 : length <= BLOCK_ENTRIES ? 2 : 3;
+}
+
+/* Get the slabs of a table. */
+static inline uint64_t
+count_slabs(uint32_t shift)
+{
+	return ((UINT64_C(1) << shift) + SLAB_SLOTS - 1) / SLAB_SLOTS;
+}
+
+/* Get the blocks of a kernel with a thread for each of so many. */
+static inline int
+blocks_for(const Search *search, uint64_t count)
+{
+	const uint64_t blocks = (count + BLOCK_THREADS - 1) / BLOCK_THREADS;
+	const uint64_t most = (uint64_t) search->run->full_blocks * 4;
+
+	return (int) (blocks < 1 ? 1 : blocks < most ? blocks : most);
+}
+
+/* Launch a kernel with a thread for each of so many. */
+#define LAUNCH_EACH(kernel, search, count, ...) \
+	CUDA_LAUNCH(kernel, blocks_for(search, count), BLOCK_THREADS, (search)->run->state->stream, __VA_ARGS__)
+
+/* Get what kernels added up, having waited; and zero it. */
+extern EmogiStatus emogi_communities_take_sums(Search *search, Sums *sums, EmogiError *error);
+
+/* Make the first level: emogi_communities_begin of engine/cpu. */
+extern EmogiStatus emogi_communities_first(Search *search, const EmogiGraph *graph, EmogiResult *result, Level *level, EmogiError *error);
+
+/* Set what gains are reckoned with. */
+extern void emogi_communities_weigh(Search *search, long long whole);
+
+/*
+ * Put the nodes that have a mark in order, batch by batch; all in one batch where `together`. distinct: the most communities that are told
+ * apart around a node.
+ */
+extern EmogiStatus emogi_communities_order(Search *search, const Level *level, uint8_t mark, bool together, uint64_t salt, uint64_t sweep,
+										   uint64_t distinct, EmogiError *error);
+
+/*
+ * Put nodes in order by arrays.number, of ngroups groups: arrays.chosen, from arrays.starts[g] on, and arrays.before: the entries before each.
+ * The order is that of the groups, of those that have entries.
+ */
+extern EmogiStatus emogi_communities_order_groups(Search *search, const Level *level, uint64_t ngroups, EmogiError *error);
+
+/* Number the communities of a partition, in place; gets how many. */
+extern EmogiStatus emogi_communities_number(Search *search, uint32_t *partition, uint64_t nnodes, uint64_t *count, EmogiError *error);
+
+/* emogi_communities_move, _refine, _split and _aggregate of engine/cpu. */
+extern EmogiStatus emogi_communities_settle(Search *search, const Level *level, bool last, uint64_t salt, uint64_t *ncommunities,
+											EmogiError *error);
+extern EmogiStatus emogi_communities_refine_all(Search *search, const Level *level, uint64_t salt, EmogiError *error);
+extern EmogiStatus emogi_communities_part(Search *search, const Level *level, uint64_t *nparts, EmogiError *error);
+extern EmogiStatus emogi_communities_climb(Search *search, const Level *level, const uint32_t *partition, uint64_t ncommunities, Room *room,
+										   Level *made, EmogiError *error);
+
+/* Bring the kernels to the device. */
+extern EmogiStatus emogi_communities_first_load(EmogiError *error);
+extern EmogiStatus emogi_communities_order_load(EmogiError *error);
+extern EmogiStatus emogi_communities_settle_load(EmogiError *error);
+extern EmogiStatus emogi_communities_refine_load(EmogiError *error);
+extern EmogiStatus emogi_communities_climb_load(EmogiError *error);
+
+#endif							/* EMOGI_COMMUNITIES_CUH */

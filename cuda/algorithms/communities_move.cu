@@ -1,0 +1,516 @@
+/*
+ * communities_move.cu: nodes move to the communities of their neighbours, as engine/cpu/communities_move.c says, batch by batch.
+ *
+ * Bytes, a sweep over all: as communities_tally.cuh says; once more the entries of those that move, with a mark at random for each.
+ */
+#include "cuda/algorithms/communities_tally.cuh"
+#include "cuda/access/prefix_sum.cuh"
+
+#define FEW_NODES 32			/* of a batch that one block moves */
+#define FEW_LISTS 4				/* of these that are longer than WARP_ENTRIES, at most */
+
+/* Chooses where nodes would go. */
+struct MoveRule
+{
+	static constexpr bool COUNTS = false;
+	static constexpr bool SUMS = false;
+
+	struct Item
+	{
+		uint32_t	node;
+		uint32_t	own;
+		uint64_t	first;
+		uint64_t	end;
+		long long	strength;
+		long long	own_weight;
+		double		rate;
+		EmogiBest	best;
+	};
+
+	Level		level;
+	Arrays		arrays;
+	EmogiGains	gains;
+	uint64_t	salt;
+	uint64_t	sweep;
+	bool		few;			/* not all nodes that want to move ask for it */
+	bool		to_empty;
+
+	__device__ __forceinline__ bool open(uint64_t i, Item *item) const
+	{
+		item->node = arrays.order[i];
+		item->own = arrays.community[item->node];
+		item->first = level.first[item->node];
+		item->end = level.end[item->node];
+		item->strength = level.strength[item->node];
+		item->rate = emogi_communities_rate(&gains, item->strength);
+		return true;
+	}
+
+	__device__ __forceinline__ uint64_t length(const Item &item) const { return item.end - item.first; }
+
+	template <class Add>
+	__device__ __forceinline__ void walk(const Item &item, uint64_t from, uint64_t upto, uint32_t rank, uint32_t stride, Add add) const
+	{
+		walk_list(level, item.first + from, item.first + upto, rank, stride, [&](uint32_t target) {
+			return target == item.node ? EMOGI_NO_VERTEX : arrays.community[target];
+		}, add);
+	}
+
+	template <class Find>
+	__device__ __forceinline__ void begin(Item *item, Find find) const
+	{
+		item->own_weight = find(item->own);
+		item->best = EmogiBest{emogi_communities_value(item->rate, item->own_weight, arrays.total[item->own] - item->strength) +
+			emogi_communities_least(&gains, item->strength), EMOGI_NO_VERTEX, 0};
+	}
+
+	__device__ __forceinline__ long long look_up(uint32_t community) const { return arrays.total[community]; }
+
+	__device__ __forceinline__ void visit(Item *item, uint32_t, bool there, uint32_t community, long long weight, long long total) const
+	{
+		if (there && community != item->own)
+			emogi_communities_offer(&item->best, salt, emogi_communities_value(item->rate, weight, total), community, weight);
+	}
+
+	__device__ __forceinline__ void merge(Item *item, uint32_t mask, uint32_t lanes) const { merge_best(&item->best, salt, mask, lanes); }
+
+	__device__ __forceinline__ void merge_with(Item *item, const Item &other) const
+	{
+		if (other.best.community != EMOGI_NO_VERTEX)
+			emogi_communities_offer(&item->best, salt, other.best.value, other.best.community, other.best.weight);
+	}
+
+	/* Note where the node wants to go. */
+	__device__ __forceinline__ void wish(const Item &item, uint64_t i, uint32_t to, long long difference) const
+	{
+		arrays.chosen[i] = to;
+		arrays.difference[i] = difference;
+		add_units(&arrays.out_of[item.own], item.strength);
+		if (!to_empty)
+			add_units(&arrays.into[to], item.strength);
+	}
+
+	__device__ __forceinline__ void finish(const Item &item, uint64_t i) const
+	{
+		const bool	out = 0.0 > item.best.value && arrays.size[item.own] > 1;
+
+		arrays.chosen[i] = STAYS;
+		arrays.open[item.node] = 0;
+		if (to_empty)
+		{
+			if (out)
+				wish(item, i, arrays.empty[arrays.place[item.node]], -item.own_weight);
+			else if (item.best.community != EMOGI_NO_VERTEX)
+				arrays.open[item.node] = OPEN;
+		}
+		else if (out)
+		{
+			arrays.open[item.node] = WANTS_OUT;
+			arrays.sums->nleaving = 1;
+		}
+		else if (item.best.community == EMOGI_NO_VERTEX)
+			return;
+		else if (few && !emogi_communities_asks(salt, item.node, sweep, true))
+		{
+			arrays.open[item.node] = OPEN;
+			arrays.sums->nwaiting = 1;
+		}
+		else
+			wish(item, i, item.best.community, item.best.weight - item.own_weight);
+	}
+};
+
+/* A batch: places of the order, by class of list. */
+typedef struct Batch
+{
+	uint64_t	starts[NCLASSES + 1];
+} Batch;
+
+/* How nodes may go. */
+typedef struct Going
+{
+	EmogiGains	gains;
+	uint64_t	salt;
+	bool		sure;
+	bool		to_empty;
+} Going;
+
+/* See which nodes of a batch may go; none when the run is halted, for then not all have chosen. All threads of the grid. */
+static __device__ __forceinline__ void
+check_moves(const Level &level, const Arrays &arrays, const Going &going, const Batch &batch, const Step &step)
+{
+	const bool	halted = is_halted(step);
+	unsigned long long gained = 0;
+	unsigned long long nmoved = 0;
+	unsigned long long nopen = 0;
+
+	for_each(batch.starts[NCLASSES] - batch.starts[0], [&](uint64_t k) {
+		const uint64_t i = batch.starts[0] + k;
+		const uint32_t to = arrays.chosen[i];
+		const uint32_t node = arrays.order[i];
+		const uint32_t from = arrays.community[node];
+		EmogiWish	wish;
+		double		gain;
+
+		if (to == STAYS || halted)
+			return;
+		wish = EmogiWish{from, to, going.to_empty, arrays.difference[i], level.strength[node], arrays.total[from], arrays.total[to],
+			arrays.size[from], arrays.size[to], arrays.into[from], arrays.into[to], arrays.out_of[from], arrays.out_of[to]};
+		gain = emogi_communities_sure_gain(&going.gains, &wish);
+		if (gain > emogi_communities_least(&going.gains, wish.strength) && emogi_communities_may_go(&wish, going.sure, going.salt))
+		{
+			gained += (unsigned long long) emogi_communities_gain(&going.gains, gain);
+			nmoved++;
+		}
+		else
+		{
+			arrays.difference[i] = MAY_NOT;
+			arrays.open[node] = OPEN;
+			nopen++;
+		}
+	});
+	block_add((unsigned long long *) &arrays.sums->gained, gained);
+	block_add(&arrays.sums->nmoved, nmoved);
+	block_add(&arrays.sums->nopen, nopen);
+}
+
+/* Move those that may go, likewise. All threads of the grid. */
+static __device__ __forceinline__ void
+make_moves(const Level &level, const Arrays &arrays, const Batch &batch, const Step &step)
+{
+	const bool	halted = is_halted(step);
+
+	for_each(batch.starts[NCLASSES] - batch.starts[0], [&](uint64_t k) {
+		const uint64_t i = batch.starts[0] + k;
+		const uint32_t to = arrays.chosen[i];
+		const uint32_t node = arrays.order[i];
+		const uint32_t from = arrays.community[node];
+		const long long strength = level.strength[node];
+
+		if (to == STAYS || halted)
+			return;
+		arrays.out_of[from] = 0;
+		arrays.into[to] = 0;
+		if (arrays.difference[i] == MAY_NOT)
+			return;
+		add_units(&arrays.total[from], -strength);
+		add_units(&arrays.total[to], strength);
+		atomicSub(&arrays.size[from], 1);
+		atomicAdd(&arrays.size[to], 1);
+		arrays.community[node] = to;
+	});
+}
+
+/* Open neighbours, entries from .. upto - 1 of a node's list, but for those in its community. */
+static __device__ __forceinline__ void
+open_entries(const Level &level, const Arrays &arrays, uint32_t own, uint64_t from, uint64_t upto, uint64_t rank, uint64_t stride)
+{
+	for (uint64_t e = from + rank; e < upto; e += stride)
+	{
+		const uint32_t target = __ldg(&level.targets[e]);
+
+		if (arrays.open[target] == 0 && arrays.community[target] != own)
+			arrays.open[target] = OPEN;
+	}
+}
+
+/* Open the neighbours of those of places first .. end - 1 that have moved, by every ngroups-th group of `lanes` threads. */
+static __device__ __forceinline__ void
+open_lists(const Level &level, const Arrays &arrays, uint64_t first, uint64_t end, uint64_t group, uint64_t ngroups, uint64_t rank, uint64_t lanes)
+{
+	for (uint64_t i = first + group; i < end; i += ngroups)
+		if (arrays.chosen[i] != STAYS && arrays.difference[i] != MAY_NOT)
+		{
+			const uint32_t node = arrays.order[i];
+
+			open_entries(level, arrays, arrays.community[node], level.first[node], level.end[node], rank, lanes);
+		}
+}
+
+/*
+ * Open the neighbours of those of a batch that have moved: all threads of the grid for a long list, then a block, a warp, or SHORT_LANES lanes
+ * for each. Those that have few lists begin from the other end.
+ */
+static __device__ __forceinline__ void
+open_neighbours(const Level &level, const Arrays &arrays, const Batch &batch)
+{
+	const uint64_t thread = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x;
+	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
+	const uint64_t below = nthreads - 1 - thread;
+
+	open_lists(level, arrays, batch.starts[3], batch.starts[4], 0, 1, thread, nthreads);
+	open_lists(level, arrays, batch.starts[2], batch.starts[3], blockIdx.x, gridDim.x, threadIdx.x, BLOCK_THREADS);
+	open_lists(level, arrays, batch.starts[1], batch.starts[2], below / WARP_LANES, nthreads / WARP_LANES, lane_number(), WARP_LANES);
+	open_lists(level, arrays, batch.starts[0], batch.starts[1], thread / SHORT_LANES, nthreads / SHORT_LANES, thread % SHORT_LANES, SHORT_LANES);
+}
+
+static __global__ void __launch_bounds__(BLOCK_THREADS)
+move_check_kernel(Level level, Arrays arrays, Going going, Batch batch, Step step)
+{
+	check_moves(level, arrays, going, batch, step);
+}
+
+static __global__ void __launch_bounds__(BLOCK_THREADS)
+move_go_kernel(Level level, Arrays arrays, Batch batch, Step step)
+{
+	make_moves(level, arrays, batch, step);
+}
+
+static __global__ void __launch_bounds__(BLOCK_THREADS)
+move_open_kernel(Level level, Arrays arrays, Batch batch)
+{
+	open_neighbours(level, arrays, batch);
+}
+
+/* All three of a batch of few nodes, in one block. */
+static __global__ void __launch_bounds__(BLOCK_THREADS)
+move_few_kernel(Level level, Arrays arrays, Going going, Batch batch, Step step)
+{
+	check_moves(level, arrays, going, batch, step);
+	__syncthreads();
+	make_moves(level, arrays, batch, step);
+	__syncthreads();
+	open_neighbours(level, arrays, batch);
+}
+
+/* ---- a batch ---- */
+
+/* Get the blocks of what opens the neighbours of a batch. */
+static int
+open_blocks(const Search *search, const Batch &batch)
+{
+	const uint64_t *starts = batch.starts;
+	const int	longs = starts[4] > starts[3] ? 2 * search->run->state->units : 1;
+	const int	others[] = {blocks_of(search, starts[3] - starts[2], 1, 8), blocks_of(search, starts[2] - starts[1], BLOCK_WARPS, 8),
+		blocks_of(search, starts[1] - starts[0], BLOCK_THREADS / SHORT_LANES, 8)};
+	int			blocks = longs;
+
+	for (int each : others)
+		blocks = each > blocks ? each : blocks;
+	return blocks;
+}
+
+/* Say whether one block is through with a batch sooner than a launch takes. */
+static bool
+are_few(const Batch &batch)
+{
+	return batch.starts[4] - batch.starts[0] <= FEW_NODES && batch.starts[4] - batch.starts[2] <= FEW_LISTS && batch.starts[4] == batch.starts[3];
+}
+
+/* Let the nodes of batch b of the order move. */
+static EmogiStatus
+move_batch(Search *search, const Level *level, const MoveRule &rule, bool sure, uint32_t b, uint64_t *first_long, EmogiError *error)
+{
+	const cudaStream_t stream = search->run->state->stream;
+	const unsigned long long *starts = search->order.starts.at + (uint64_t) b * NCLASSES;
+	const uint64_t count = starts[NCLASSES] - starts[0];
+	const Going going = {search->gains, rule.salt, sure, rule.to_empty};
+	Batch		batch;
+
+	if (count == 0)
+		return EMOGI_OK;
+	if (search->run->control->cancel)
+		return emogi_cuda_wait(search->run->state, search->run->control, error);
+	for (uint32_t c = 0; c <= NCLASSES; c++)
+		batch.starts[c] = starts[c];
+	TRY(tally_batch(search, rule, level->is_wide, b, first_long, error));
+	if (are_few(batch))
+	{
+		CUDA_LAUNCH(move_few_kernel, 1, BLOCK_THREADS, stream, *level, search->arrays, going, batch, search->run->step);
+		return EMOGI_OK;
+	}
+	LAUNCH_EACH(move_check_kernel, search, count, *level, search->arrays, going, batch, search->run->step);
+	LAUNCH_EACH(move_go_kernel, search, count, *level, search->arrays, batch, search->run->step);
+	CUDA_LAUNCH(move_open_kernel, open_blocks(search, batch), BLOCK_THREADS, stream, *level, search->arrays, batch);
+	return EMOGI_OK;
+}
+
+/* ---- those that want out ---- */
+
+/* Mark those that leave now, and communities without nodes. */
+static __global__ void __launch_bounds__(BLOCK_THREADS)
+leave_mark_kernel(Arrays arrays, uint64_t nnodes, uint64_t salt, uint64_t sweep, bool few)
+{
+	for_each(nnodes + 1, [&](uint64_t i) {
+		const bool	out = i < nnodes && arrays.open[i] == WANTS_OUT;
+
+		arrays.place[i] = out && emogi_communities_asks(salt, i, sweep, few);
+		arrays.refined[i] = i < nnodes && arrays.size[i] == 0;
+		if (out)
+			arrays.open[i] = arrays.place[i] ? LEAVES : OPEN;
+	});
+}
+
+/* Write the communities without nodes to their places, and let no more leave than there are. */
+static __global__ void __launch_bounds__(BLOCK_THREADS)
+leave_write_kernel(Arrays arrays, uint64_t nnodes)
+{
+	const uint32_t nempty = arrays.refined[nnodes];
+
+	for_each(nnodes, [&](uint64_t i) {
+		if (arrays.size[i] == 0)
+			arrays.empty[arrays.refined[i]] = (uint32_t) i;
+		if (arrays.open[i] == LEAVES && arrays.place[i] >= nempty)
+			arrays.open[i] = OPEN;
+	});
+}
+
+/* Let nodes leave for communities of their own. */
+static EmogiStatus
+leave(Search *search, const Level *level, MoveRule rule, bool sure, EmogiError *error)
+{
+	Run		   *run = search->run;
+	uint64_t	first_long = 0;
+
+	LAUNCH_EACH(leave_mark_kernel, search, level->nnodes + 1, search->arrays, level->nnodes, rule.salt, rule.sweep, rule.few);
+	TRY(prefix_sum(run, search->arrays.place, level->nnodes + 1, search->arrays.narrow_tile, error));
+	TRY(prefix_sum(run, search->arrays.refined, level->nnodes + 1, search->arrays.narrow_tile, error));
+	LAUNCH_EACH(leave_write_kernel, search, level->nnodes, search->arrays, level->nnodes);
+	TRY(emogi_communities_order(search, level, LEAVES, true, 0, 0, level->nnodes - search->nempty, error));
+	rule.to_empty = true;
+	search->looked += search->order.listed;
+	search->looked_first += level->is_first ? search->order.listed : 0;
+	return search->order.count == 0 ? EMOGI_OK : move_batch(search, level, rule, sure, 0, &first_long, error);
+}
+
+/* ---- local moving ---- */
+
+/* Begin: communities without anything, all nodes open. */
+static __global__ void __launch_bounds__(BLOCK_THREADS)
+move_begin_kernel(Level level, Arrays arrays)
+{
+	for_each(level.nnodes, [&](uint64_t i) {
+		arrays.total[i] = arrays.into[i] = arrays.out_of[i] = 0;
+		arrays.size[i] = 0;
+		arrays.open[i] = level.end[i] > level.first[i] ? OPEN : 0;
+	});
+}
+
+/* Add nodes to their communities. */
+static __global__ void __launch_bounds__(BLOCK_THREADS)
+move_add_up_kernel(Level level, Arrays arrays)
+{
+	for_each(level.nnodes, [&](uint64_t i) {
+		add_units(&arrays.total[arrays.community[i]], level.strength[i]);
+		atomicAdd(&arrays.size[arrays.community[i]], 1);
+	});
+}
+
+/* Count communities without nodes. */
+static __global__ void __launch_bounds__(BLOCK_THREADS)
+move_count_empty_kernel(Arrays arrays, uint64_t nnodes)
+{
+	unsigned long long count = 0;
+
+	for_each(nnodes, [&](uint64_t i) {
+		count += arrays.size[i] == 0;
+	});
+	block_add(&arrays.sums->count, count);
+}
+
+/* Open all nodes. */
+static __global__ void __launch_bounds__(BLOCK_THREADS)
+move_open_all_kernel(Level level, Arrays arrays)
+{
+	for_each(level.nnodes, [&](uint64_t i) {
+		arrays.open[i] = level.end[i] > level.first[i] ? OPEN : 0;
+	});
+}
+
+/* Count communities without nodes. */
+static EmogiStatus
+count_empty(Search *search, const Level *level, EmogiError *error)
+{
+	Sums		sums;
+
+	LAUNCH_EACH(move_count_empty_kernel, search, level->nnodes, search->arrays, level->nnodes);
+	TRY(emogi_communities_take_sums(search, &sums, error));
+	search->nempty = sums.count;
+	return EMOGI_OK;
+}
+
+/* Look at all open nodes. sums: what came of it. */
+static EmogiStatus
+sweep_open(Search *search, const Level *level, uint64_t salt, uint64_t sweep, bool few, Sums *sums, EmogiError *error)
+{
+	const MoveRule rule = {*level, search->arrays, search->gains, salt, sweep, few, false};
+	const bool	sure = sweep >= EMOGI_COMMUNITIES_SURE_SWEEP;
+	uint64_t	first_long = 0;
+
+	TRY(emogi_communities_order(search, level, OPEN, false, salt, sweep, level->nnodes - search->nempty, error));
+	search->looked += search->order.listed;
+	search->looked_first += level->is_first ? search->order.listed : 0;
+	for (uint32_t b = 0; b < search->order.nbatches; b++)
+		TRY(move_batch(search, level, rule, sure, b, &first_long, error));
+	TRY(emogi_communities_take_sums(search, sums, error));
+	sums->nopen += sums->nwaiting;
+	if (sums->nleaving > 0)
+	{
+		Sums		more;
+
+		TRY(leave(search, level, rule, sure, error));
+		LAUNCH_EACH(move_count_empty_kernel, search, level->nnodes, search->arrays, level->nnodes);
+		TRY(emogi_communities_take_sums(search, &more, error));
+		sums->gained += more.gained;
+		sums->nmoved += more.nmoved;
+		sums->nopen += more.nopen + 1;
+		search->nempty = more.count;
+		return EMOGI_OK;
+	}
+	return count_empty(search, level, error);
+}
+
+EmogiStatus
+emogi_communities_settle(Search *search, const Level *level, bool last, uint64_t salt, uint64_t *ncommunities, EmogiError *error)
+{
+	const bool	is_small = level->nnodes + level->nentries < EMOGI_COMMUNITIES_SMALL_LEVEL;
+	bool		settles = last;
+	bool		looks_at_all = true;
+	bool		few = false;
+	uint64_t	nidle = 0;		/* sweeps in a row in which no node has moved */
+
+	search->gains.least = 0.0;
+	LAUNCH_EACH(move_begin_kernel, search, level->nnodes, *level, search->arrays);
+	LAUNCH_EACH(move_add_up_kernel, search, level->nnodes, *level, search->arrays);
+	TRY(count_empty(search, level, error));
+	for (uint64_t sweep = 0;; sweep++)
+	{
+		double		enough;
+		Sums		sums;
+
+		few = few || emogi_communities_few_ask(sweep, nidle);
+		TRY(sweep_open(search, level, emogi_communities_random(salt, sweep), sweep, few, &sums, error));
+		nidle = sums.nmoved > 0 ? 0 : nidle + 1;
+		search->gained += sums.gained;
+		enough = search->least_gain * search->gains.scale;
+		if (!settles && !is_small)
+			enough = fmax(enough, search->gains.enough * (double) search->gained);
+		if (sums.nopen + sums.nmoved > 0 && (double) sums.gained > enough)
+		{
+			search->gains.least = 0.0;
+			looks_at_all = false;
+			continue;
+		}
+		settles = last || search->nempty == 0;
+		if (!settles || (sums.nopen + sums.nmoved == 0 && looks_at_all) || nidle >= EMOGI_COMMUNITIES_MOST_IDLE)
+			break;
+		search->gains.least = search->least_gain;
+		looks_at_all = true;
+		LAUNCH_EACH(move_open_all_kernel, search, level->nnodes, *level, search->arrays);
+	}
+	*ncommunities = level->nnodes - search->nempty;
+	return EMOGI_OK;
+}
+
+EmogiStatus
+emogi_communities_settle_load(EmogiError *error)
+{
+	const void *const kernels[] = {
+		(const void *) move_check_kernel, (const void *) move_go_kernel, (const void *) move_open_kernel, (const void *) move_few_kernel,
+		(const void *) leave_mark_kernel, (const void *) leave_write_kernel, (const void *) move_begin_kernel, (const void *) move_add_up_kernel,
+		(const void *) move_count_empty_kernel, (const void *) move_open_all_kernel
+	};
+
+	TRY(load_tally<MoveRule>(error));
+	return LOAD_KERNELS(kernels);
+}

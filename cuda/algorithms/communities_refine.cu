@@ -1,0 +1,387 @@
+/*
+ * communities_refine.cu: communities are taken apart into well connected ones, as engine/cpu/communities_refine.c says, batch by batch; or into
+ * connected parts.
+ *
+ * Bytes: the entries once with 4 at random each for the weights of nodes to their communities; and as communities_tally.cuh says for
+ * the nodes that look for company, with 8 at random an entry, and once more with 8 for those that find some.
+ */
+#include "cuda/algorithms/communities_tally.cuh"
+
+#include <math.h>
+
+#define NO_NODE_BATCH UINT16_MAX	/* of a node that is not looked at */
+#define SPREAD_ENTRIES 4096		/* that a lane looks at before it asks whether to leave */
+
+/* What rules that look at a node's list have in common. */
+struct ListRule
+{
+	static constexpr bool COUNTS = false;
+
+	Level		level;
+	Arrays		arrays;
+	EmogiGains	gains;
+	uint64_t	salt;
+	uint16_t	batch;
+
+	template <class Item>
+	__device__ __forceinline__ void open_list(uint64_t i, Item *item) const
+	{
+		item->node = arrays.order[i];
+		item->own = arrays.community[item->node];
+		item->first = level.first[item->node];
+		item->end = level.end[item->node];
+		item->sum = 0;
+	}
+};
+
+struct ListItem
+{
+	uint32_t	node;
+	uint32_t	own;
+	uint64_t	first;
+	uint64_t	end;
+	long long	sum;
+};
+
+/* Adds up weights to the own community, and begins the refinement of a node with it. */
+struct CutRule : ListRule
+{
+	static constexpr bool SUMS = true;
+
+	typedef ListItem Item;
+
+	__device__ __forceinline__ bool open(uint64_t i, Item *item) const
+	{
+		open_list(i, item);
+		return arrays.size[item->own] > 1;
+	}
+
+	__device__ __forceinline__ uint64_t length(const Item &item) const { return item.end - item.first; }
+
+	template <class Add>
+	__device__ __forceinline__ void walk(const Item &item, uint64_t from, uint64_t upto, uint32_t rank, uint32_t stride, Add add) const
+	{
+		walk_list(level, item.first + from, item.first + upto, rank, stride, [&](uint32_t target) {
+			return target != item.node && arrays.community[target] == item.own ? 0 : EMOGI_NO_VERTEX;
+		}, add);
+	}
+
+	__device__ __forceinline__ void finish(const Item &item, uint64_t) const
+	{
+		arrays.inner_cut[item.node] = arrays.node_cut[item.node] = item.sum;
+		arrays.open[item.node] = item.sum > 0 &&
+			emogi_communities_well_connected(&gains, level.strength[item.node], item.sum, arrays.total[item.own]) ? OPEN : 0;
+	}
+};
+
+/* Chooses what nodes that are alone join. */
+struct JoinRule : ListRule
+{
+	static constexpr bool SUMS = false;
+
+	struct Item : ListItem
+	{
+		double		rate;
+		long long	whole;
+		uint64_t	salt;
+		EmogiBest	best;
+	};
+
+	__device__ __forceinline__ bool open(uint64_t i, Item *item) const
+	{
+		open_list(i, item);
+		item->rate = emogi_communities_rate(&gains, level.strength[item->node]);
+		item->whole = arrays.total[item->own];
+		item->salt = emogi_communities_random(salt, item->node);
+		item->best = EmogiBest{-(double) INFINITY, EMOGI_NO_VERTEX, 0};
+		return arrays.inner_size[item->node] == 1;
+	}
+
+	__device__ __forceinline__ uint64_t length(const Item &item) const { return item.end - item.first; }
+
+	template <class Add>
+	__device__ __forceinline__ void walk(const Item &item, uint64_t from, uint64_t upto, uint32_t rank, uint32_t stride, Add add) const
+	{
+		walk_list(level, item.first + from, item.first + upto, rank, stride, [&](uint32_t target) {
+			return target != item.node && arrays.community[target] == item.own ? arrays.refined[target] : EMOGI_NO_VERTEX;
+		}, add);
+	}
+
+	template <class Find>
+	__device__ __forceinline__ void begin(Item *item, Find) const
+	{
+		emogi_communities_offer_randomly(&item->best, &gains, item->salt, 0.0, item->node, 0);
+	}
+
+	__device__ __forceinline__ long long look_up(uint32_t community) const { return arrays.inner_total[community]; }
+
+	__device__ __forceinline__ void visit(Item *item, uint32_t, bool there, uint32_t community, long long weight, long long total) const
+	{
+		double		gain;
+
+		if (!there)
+			return;
+		gain = emogi_communities_value(item->rate, weight, total);
+		if (gain < 0.0 || !emogi_communities_may_win(&item->best, &gains, gain) ||
+			(arrays.batch[community] == batch && arrays.inner_size[community] == 1) ||
+			!emogi_communities_well_connected(&gains, total, arrays.inner_cut[community], item->whole))
+			return;
+		emogi_communities_offer_randomly(&item->best, &gains, item->salt, gain, community, weight);
+	}
+
+	__device__ __forceinline__ void merge(Item *item, uint32_t mask, uint32_t lanes) const { merge_best(&item->best, item->salt, mask, lanes); }
+
+	__device__ __forceinline__ void merge_with(Item *item, const Item &other) const
+	{
+		if (other.best.community != EMOGI_NO_VERTEX)
+			emogi_communities_offer(&item->best, item->salt, other.best.value, other.best.community, other.best.weight);
+	}
+
+	__device__ __forceinline__ void finish(const Item &item, uint64_t i) const
+	{
+		if (item.best.community == item.node)
+			return;
+		arrays.chosen[i] = item.best.community;
+		arrays.difference[i] = item.best.weight;
+		add_units(&arrays.into[item.best.community], level.strength[item.node]);
+	}
+};
+
+/* Adds up the weights from nodes that join to others that join the same in the same batch, and lets them join. */
+struct JoinedRule : ListRule
+{
+	static constexpr bool SUMS = true;
+
+	typedef ListItem Item;		/* own: what is joined */
+
+	__device__ __forceinline__ bool open(uint64_t i, Item *item) const
+	{
+		if (arrays.chosen[i] == STAYS || arrays.difference[i] == MAY_NOT)
+			return false;
+		open_list(i, item);
+		item->own = arrays.chosen[i];
+		return true;
+	}
+
+	__device__ __forceinline__ uint64_t length(const Item &item) const { return item.end - item.first; }
+
+	template <class Add>
+	__device__ __forceinline__ void walk(const Item &item, uint64_t from, uint64_t upto, uint32_t rank, uint32_t stride, Add add) const
+	{
+		walk_list(level, item.first + from, item.first + upto, rank, stride, [&](uint32_t target) {
+			return arrays.batch[target] == batch && target != item.node && target != item.own && arrays.refined[target] == item.own &&
+				arrays.inner_size[target] == 1 ? 0 : EMOGI_NO_VERTEX;
+		}, add);
+	}
+
+	__device__ __forceinline__ void finish(const Item &item, uint64_t i) const
+	{
+		add_units(&arrays.inner_total[item.own], level.strength[item.node]);
+		add_units(&arrays.inner_cut[item.own], arrays.node_cut[item.node] - 2 * arrays.difference[i] - item.sum);
+		atomicAdd(&arrays.inner_size[item.own], 1);
+	}
+};
+
+/* Begin: each node alone. */
+static __global__ void __launch_bounds__(BLOCK_THREADS)
+refine_begin_kernel(Level level, Arrays arrays)
+{
+	for_each(level.nnodes, [&](uint64_t i) {
+		arrays.refined[i] = (uint32_t) i;
+		arrays.inner_total[i] = level.strength[i];
+		arrays.inner_size[i] = 1;
+		arrays.inner_cut[i] = arrays.node_cut[i] = 0;
+		arrays.into[i] = 0;
+		arrays.open[i] = level.end[i] > level.first[i] && arrays.size[arrays.community[i]] > 1 ? OPEN : 0;
+	});
+}
+
+/* Forget batches: no node is looked at. */
+static __global__ void __launch_bounds__(BLOCK_THREADS)
+refine_forget_kernel(Arrays arrays, uint64_t nnodes)
+{
+	for_each(nnodes, [&](uint64_t i) {
+		arrays.batch[i] = NO_NODE_BATCH;
+	});
+}
+
+/* Let nobody have chosen. */
+static __global__ void __launch_bounds__(BLOCK_THREADS)
+refine_clear_kernel(Arrays arrays, uint64_t count)
+{
+	for_each(count, [&](uint64_t i) {
+		arrays.chosen[i] = STAYS;
+	});
+}
+
+/* See which nodes may join what they want to, and note it. */
+static __global__ void __launch_bounds__(BLOCK_THREADS)
+refine_check_kernel(Level level, Arrays arrays, EmogiGains gains, uint64_t first, uint64_t end)
+{
+	for_each(end - first, [&](uint64_t k) {
+		const uint64_t i = first + k;
+		const uint32_t to = arrays.chosen[i];
+		const uint32_t node = arrays.order[i];
+		const long long strength = level.strength[node];
+
+		if (to == STAYS)
+			return;
+		if (emogi_communities_value(emogi_communities_rate(&gains, strength), arrays.difference[i],
+									arrays.inner_total[to] + arrays.into[to] - strength) >= 0.0)
+			arrays.refined[node] = to;
+		else
+			arrays.difference[i] = MAY_NOT;
+	});
+}
+
+/* Forget what wanted to go where. */
+static __global__ void __launch_bounds__(BLOCK_THREADS)
+refine_end_kernel(Arrays arrays, uint64_t first, uint64_t end)
+{
+	for_each(end - first, [&](uint64_t k) {
+		if (arrays.chosen[first + k] != STAYS)
+			arrays.into[arrays.chosen[first + k]] = 0;
+	});
+}
+
+/* Let the nodes of batch b join. */
+static EmogiStatus
+refine_batch(Search *search, const Level *level, ListRule rule, uint32_t b, uint64_t *first_long, EmogiError *error)
+{
+	const unsigned long long *starts = search->order.starts.at + (uint64_t) b * NCLASSES;
+	const uint64_t count = starts[4] - starts[0];
+	uint64_t	first_joined = *first_long;
+	JoinRule	join;
+	JoinedRule	joined;
+
+	if (count == 0)
+		return EMOGI_OK;
+	if (search->run->control->cancel)
+		return emogi_cuda_wait(search->run->state, search->run->control, error);
+	rule.batch = (uint16_t) b;
+	(ListRule &) join = rule;
+	(ListRule &) joined = rule;
+	TRY(tally_batch(search, join, level->is_wide, b, first_long, error));
+	LAUNCH_EACH(refine_check_kernel, search, count, *level, search->arrays, search->gains, starts[0], starts[4]);
+	TRY(tally_batch(search, joined, level->is_wide, b, &first_joined, error));
+	LAUNCH_EACH(refine_end_kernel, search, count, search->arrays, starts[0], starts[4]);
+	return EMOGI_OK;
+}
+
+EmogiStatus
+emogi_communities_refine_all(Search *search, const Level *level, uint64_t salt, EmogiError *error)
+{
+	ListRule	rule = {*level, search->arrays, search->gains, salt, 0};
+	uint64_t	first_long = 0;
+	CutRule		cut;
+
+	LAUNCH_EACH(refine_begin_kernel, search, level->nnodes, *level, search->arrays);
+	TRY(emogi_communities_order(search, level, OPEN, true, 0, 0, 1, error));
+	(ListRule &) cut = rule;
+	if (search->order.count > 0)
+		TRY(tally_batch(search, cut, level->is_wide, 0, &first_long, error));
+	LAUNCH_EACH(refine_forget_kernel, search, level->nnodes, search->arrays, level->nnodes);
+	TRY(emogi_communities_order(search, level, OPEN, false, salt, 0, level->nnodes, error));
+	search->looked += search->order.listed;
+	search->looked_first += level->is_first ? search->order.listed : 0;
+	LAUNCH_EACH(refine_clear_kernel, search, search->order.count, search->arrays, search->order.count);
+	first_long = 0;
+	for (uint32_t b = 0; b < search->order.nbatches; b++)
+		TRY(refine_batch(search, level, rule, b, &first_long, error));
+	return EMOGI_OK;
+}
+
+/* ---- connected parts ---- */
+
+/* Begin: each node its own part. */
+static __global__ void __launch_bounds__(BLOCK_THREADS)
+part_begin_kernel(Level level, Arrays arrays)
+{
+	for_each(level.nnodes, [&](uint64_t i) {
+		arrays.refined[i] = (uint32_t) i;
+	});
+}
+
+/* Bring the smaller number to both ends of entries within communities, 8 lanes a list, and to what the numbers name. */
+static __global__ void __launch_bounds__(BLOCK_THREADS)
+part_spread_kernel(Level level, Arrays arrays, Step step)
+{
+	const uint32_t rank = threadIdx.x % SHORT_LANES;
+	const uint64_t ngroups = (uint64_t) gridDim.x * (BLOCK_THREADS / SHORT_LANES);
+	uint32_t	nlooked = 0;
+	bool		changed = false;
+
+	for (uint64_t i = (uint64_t) blockIdx.x * (BLOCK_THREADS / SHORT_LANES) + threadIdx.x / SHORT_LANES; i < level.nnodes; i += ngroups)
+		for (uint64_t e = level.first[i] + rank; e < level.end[i]; e += SHORT_LANES)
+		{
+			const uint32_t j = level.targets[e];
+			const uint32_t own = *(volatile uint32_t *) &arrays.refined[i];
+			const uint32_t other = *(volatile uint32_t *) &arrays.refined[j];
+
+			if (++nlooked % SPREAD_ENTRIES == 0 && must_leave_alone(step, 63))
+				return;
+			if (arrays.community[j] != arrays.community[i] || own == other || level_weight(level, e) == 0)
+				continue;
+			changed = true;
+			atomicMin(&arrays.refined[own > other ? own : other], own < other ? own : other);
+			atomicMin(&arrays.refined[own > other ? i : j], own < other ? own : other);
+		}
+	if (changed)
+		arrays.sums->changed = 1;
+}
+
+/* Follow numbers to the last that they name. */
+static __global__ void __launch_bounds__(BLOCK_THREADS)
+part_follow_kernel(Level level, Arrays arrays)
+{
+	for_each(level.nnodes, [&](uint64_t i) {
+		uint32_t	part = arrays.refined[i];
+
+		while (*(volatile uint32_t *) &arrays.refined[part] != part)
+			part = *(volatile uint32_t *) &arrays.refined[part];
+		arrays.refined[i] = part;
+	});
+}
+
+/* Count the parts: the nodes that name themselves. */
+static __global__ void __launch_bounds__(BLOCK_THREADS)
+part_count_kernel(Level level, Arrays arrays)
+{
+	unsigned long long count = 0;
+
+	for_each(level.nnodes, [&](uint64_t i) {
+		count += arrays.refined[i] == i;
+	});
+	block_add(&arrays.sums->count, count);
+}
+
+EmogiStatus
+emogi_communities_part(Search *search, const Level *level, uint64_t *nparts, EmogiError *error)
+{
+	Sums		sums;
+
+	LAUNCH_EACH(part_begin_kernel, search, level->nnodes, *level, search->arrays);
+	do
+	{
+		LAUNCH_EACH(part_spread_kernel, search, level->nnodes * SHORT_LANES, *level, search->arrays, search->run->step);
+		LAUNCH_EACH(part_follow_kernel, search, level->nnodes, *level, search->arrays);
+		TRY(emogi_communities_take_sums(search, &sums, error));
+	} while (sums.changed != 0);
+	LAUNCH_EACH(part_count_kernel, search, level->nnodes, *level, search->arrays);
+	TRY(emogi_communities_take_sums(search, &sums, error));
+	*nparts = sums.count;
+	return EMOGI_OK;
+}
+
+EmogiStatus
+emogi_communities_refine_load(EmogiError *error)
+{
+	const void *const kernels[] = {(const void *) refine_begin_kernel, (const void *) refine_forget_kernel, (const void *) refine_clear_kernel,
+		(const void *) refine_check_kernel, (const void *) refine_end_kernel, (const void *) part_begin_kernel,
+		(const void *) part_spread_kernel, (const void *) part_follow_kernel, (const void *) part_count_kernel};
+
+	TRY(load_tally<CutRule>(error));
+	TRY(load_tally<JoinRule>(error));
+	TRY(load_tally<JoinedRule>(error));
+	return LOAD_KERNELS(kernels);
+}

@@ -1,0 +1,240 @@
+/*
+ * core.cuh: what the peeling of core.cu works on: what is left of each vertex's degree, and the queue of vertices to peel.
+ *
+ * Degrees have 8, 16 or 32 bits, as the largest asks. Those of most graphs without hubs fit in 8 bits, so all of them stay in the second-level
+ * cache, where an atomic operation takes a sixth of the time that it takes in device memory.
+ *
+ * A queue has two counters that all warps change, each at one address, which the cache serves one after the other. So a warp takes up to
+ * WARP_LANES items at a time, as many as there are for each, and keeps what it has to queue until that is MOST_KEPT or its items are done with.
+ * Where items are few, it takes LEAST_TAKEN, and keeps nothing: then a chain waits for every step.
+ */
+#ifndef EMOGI_CORE_CUH
+#define EMOGI_CORE_CUH
+
+#include "cuda/access/set_reads.cuh"
+
+#define NO_ITEM UINT64_MAX		/* in the queue: not filled yet */
+#define REST 0x80000000u		/* of an item: it is a slice of a long list, not the first */
+#define LEAST_TAKEN WARP_LINES	/* items at a time: one for each LINE_LANES lanes */
+#define MOST_KEPT 32			/* items that a warp keeps until it queues them */
+#define KEPT_ROOM (MOST_KEPT + WARP_LANES * PIECE)
+
+/* ---- degrees ---- */
+
+/* Get a degree of BITS bits. */
+template <uint32_t BITS>
+static __device__ __forceinline__ int32_t
+get_degree(const uint32_t *degrees, uint64_t vertex)
+{
+	if constexpr (BITS == 8)
+		return ((const uint8_t *) degrees)[vertex];
+	else if constexpr (BITS == 16)
+		return ((const uint16_t *) degrees)[vertex];
+	else
+		return ((const int32_t *) degrees)[vertex];
+}
+
+/*
+ * Add 1 or -1 to a degree; gets what its word was, which degree_in reads: nobody waits for it before that. Others in the word see nothing of
+ * it: a degree is never less than 0, for each neighbour takes one away, once, and never more than it was at first.
+ */
+template <uint32_t BITS>
+static __device__ __forceinline__ uint32_t
+change_degree(uint32_t *degrees, uint32_t vertex, int32_t difference)
+{
+	constexpr uint32_t EACH = 32 / BITS;
+
+	return atomicAdd(&degrees[vertex / EACH], (uint32_t) difference << vertex % EACH * BITS);
+}
+
+/* Get the degree of a vertex in its word. */
+template <uint32_t BITS>
+static __device__ __forceinline__ int32_t
+degree_in(uint32_t word, uint32_t vertex)
+{
+	return (int32_t) (word >> vertex % (32 / BITS) * BITS & (UINT32_MAX >> (32 - BITS)));
+}
+
+/* ---- the queue ---- */
+
+/*
+ * The queue of vertices to peel. An item is a vertex, and below it how many steps its chain has made, or REST and the number of a slice.
+ * Device memory; each number on a line of its own.
+ */
+typedef struct PeelQueue
+{
+	unsigned long long *item;	/* [capacity], NO_ITEM until filled */
+	uint64_t	capacity;
+	unsigned long long *head;	/* the next to take; may run ahead of those queued */
+	unsigned long long *state;	/* items queued, above 32 bits of items done with: in one word, so who sees the second sees the first */
+} PeelQueue;
+
+/* What a warp has to tell the queue. Alike in all lanes. */
+typedef struct PeelNews
+{
+	unsigned long long *kept;	/* [KEPT_ROOM], shared memory: items that it has not queued yet */
+	uint32_t	nkept;
+	uint32_t	ndone;			/* items that it has not said it is done with; what these had to queue is queued or kept */
+	uint64_t	queued;			/* items in the queue, when it last looked */
+} PeelNews;
+
+/* What a warp has taken from the queue: a place for each lane of `todo`. Alike in all lanes but for item and list. */
+typedef struct PeelBatch
+{
+	uint64_t	first;			/* place of the first lane */
+	uint32_t	size;
+	uint32_t	todo;			/* lanes whose items are not done with */
+	unsigned long long item;	/* NO_ITEM: none, or not there yet */
+	Span		list;			/* of its vertex */
+} PeelBatch;
+
+/* Get the first of so many places in the queue, and say that so many items are done with. Gets how many are queued then. Whole warps. */
+static __device__ __forceinline__ uint64_t
+take_places(const PeelQueue &queue, uint32_t count, uint32_t ndone)
+{
+	unsigned long long place = 0;
+
+	if (lane_number() == 0)
+		place = atomicAdd(queue.state, (unsigned long long) count << 32 | ndone) >> 32;
+	return __shfl_sync(FULL_WARP, place, 0);
+}
+
+/* Queue an item. */
+static __device__ __forceinline__ void
+put_item(const PeelQueue &queue, uint64_t place, unsigned long long item)
+{
+	*(volatile unsigned long long *) &queue.item[place] = item;
+}
+
+/* Queue what was kept, and say what is done with. Whole warps. */
+static __device__ __forceinline__ void
+tell_queue(const PeelQueue &queue, PeelNews *news)
+{
+	const uint64_t place = take_places(queue, news->nkept, news->ndone);
+
+	__syncwarp();				/* other lanes have kept items */
+#pragma unroll 1
+	for (uint32_t i = lane_number(); i < news->nkept; i += WARP_LANES)
+		put_item(queue, place + i, news->kept[i]);
+	__syncwarp();				/* they have been read */
+	news->queued = place + news->nkept;
+	news->nkept = news->ndone = 0;
+}
+
+/* Keep those of a lane's targets that have fallen to the level, in so many steps; queue all where more than `most` are kept. Whole warps. */
+static __device__ __forceinline__ void
+keep_fallen(const PeelQueue &queue, PeelNews *news, const Target (&target)[PIECE], uint32_t fallen, uint32_t steps, uint32_t most)
+{
+	const uint32_t upto = warp_prefix_sum(__popc(fallen));
+	uint32_t	at = news->nkept + upto - __popc(fallen);
+
+#pragma unroll
+	for (uint32_t j = 0; j < PIECE; j++)
+		if (fallen >> j & 1)
+			news->kept[at++] = (unsigned long long) target[j] << 32 | steps;
+	news->nkept += __shfl_sync(FULL_WARP, upto, WARP_LANES - 1);
+	if (news->nkept > most)
+		tell_queue(queue, news);
+}
+
+/* Queue the slices of long lists but the first, which the lanes that `cut` have. Whole warps. */
+static __device__ __forceinline__ void
+queue_rest(const PeelQueue &queue, bool cut, uint32_t vertex, uint64_t nlines)
+{
+	const uint32_t nslices = (uint32_t) ((nlines + SLICE_LINES - 1) / SLICE_LINES);
+	uint32_t	lanes = __ballot_sync(FULL_WARP, cut);
+
+	while (lanes != 0)
+	{
+		const uint32_t lane = __ffs(lanes) - 1;
+		const uint32_t its_vertex = __shfl_sync(FULL_WARP, vertex, lane);
+		const uint32_t its_slices = __shfl_sync(FULL_WARP, nslices, lane);
+		const uint64_t place = take_places(queue, its_slices - 1, 0);
+
+		lanes &= lanes - 1;
+#pragma unroll 1
+		for (uint32_t s = 1 + lane_number(); s < its_slices; s += WARP_LANES)
+			put_item(queue, place + s - 1, (unsigned long long) its_vertex << 32 | REST | s);
+	}
+}
+
+/* Begin to take from the queue. Whole warps. */
+static __device__ __forceinline__ PeelBatch
+begin_batches(const PeelQueue &queue, PeelNews *news)
+{
+	unsigned long long head = 0;
+	unsigned long long state = 0;
+
+	if (lane_number() == 0)
+	{
+		head = *(volatile unsigned long long *) queue.head;
+		state = *(volatile unsigned long long *) queue.state;
+	}
+	news->nkept = news->ndone = 0;
+	news->queued = __shfl_sync(FULL_WARP, state, 0) >> 32;
+	return PeelBatch{__shfl_sync(FULL_WARP, head, 0), 0, 0, NO_ITEM, {0, 0}};
+}
+
+/*
+ * Take the next places: half of the warp's share of the items that nobody has taken yet, as far as it knows. It supposes that all others have
+ * taken as many as it did, since. Whole warps.
+ */
+static __device__ __forceinline__ void
+take_batch(const PeelQueue &queue, const PeelNews &news, PeelBatch *batch)
+{
+	const int64_t nwarps = (int64_t) gridDim.x * BLOCK_WARPS;
+	const int64_t left = (int64_t) (news.queued - batch->first) - batch->size - nwarps * batch->size;
+	const int64_t share = left / (2 * nwarps);
+	unsigned long long first = 0;
+
+	batch->size = share <= (int64_t) LEAST_TAKEN ? LEAST_TAKEN : share >= WARP_LANES ? WARP_LANES : (uint32_t) share;
+	if (lane_number() == 0)
+		first = atomicAdd(queue.head, (unsigned long long) batch->size);
+	batch->first = __shfl_sync(FULL_WARP, first, 0);
+	batch->todo = FULL_WARP >> (WARP_LANES - batch->size);
+}
+
+/* Read what is there of the items, and where their lists are. Gets the lanes that have an item. Whole warps. */
+static __device__ __forceinline__ uint32_t
+read_items(const PeelQueue &queue, const uint64_t *offsets, PeelBatch *batch)
+{
+	const uint64_t place = batch->first + lane_number();
+
+	if ((batch->todo >> lane_number() & 1) != 0 && batch->item == NO_ITEM && place < queue.capacity)
+	{
+		batch->item = *(volatile unsigned long long *) &queue.item[place];
+		if (batch->item != NO_ITEM)
+			batch->list = Span{__ldg(&offsets[batch->item >> 32]), __ldg(&offsets[(batch->item >> 32) + 1])};
+	}
+	return __ballot_sync(FULL_WARP, batch->item != NO_ITEM);
+}
+
+/*
+ * Choose up to one of the lanes `ready` for each LINE_LANES lanes, and take it from the batch. Gets the lanes chosen; item and list: of the
+ * lane's, NO_ITEM where there is none. Whole warps.
+ */
+static __device__ __forceinline__ uint32_t
+choose_items(PeelBatch *batch, uint32_t ready, unsigned long long *item, Span *list)
+{
+	uint32_t	left = ready;
+	uint32_t	source = WARP_LANES;
+
+#pragma unroll
+	for (uint32_t g = 0; g < WARP_LINES; g++)
+	{
+		if (g == lane_number() / LINE_LANES && left != 0)
+			source = __ffs(left) - 1;
+		left &= left - 1;
+	}
+	*item = __shfl_sync(FULL_WARP, batch->item, source % WARP_LANES);
+	list->start = __shfl_sync(FULL_WARP, batch->list.start, source % WARP_LANES);
+	list->end = __shfl_sync(FULL_WARP, batch->list.end, source % WARP_LANES);
+	if (source == WARP_LANES)
+		*item = NO_ITEM;
+	batch->todo &= left | ~ready;
+	if ((ready & ~left) >> lane_number() & 1)
+		batch->item = NO_ITEM;
+	return ready & ~left;
+}
+
+#endif							/* EMOGI_CORE_CUH */

@@ -1,0 +1,595 @@
+/*
+ * gather.cuh: the kernels of gather.cu, which tells the method and launches them.
+ *
+ * Two small structs make an application. A Term says what an entry contributes to its list's sum; an Application says
+ * what a vertex makes of the sum.
+ */
+#ifndef EMOGI_GATHER_CUH
+#define EMOGI_GATHER_CUH
+
+#include "cuda/lists/cache_blocking.cuh"
+
+/* Tuned constants, of 753e333. The figures of an NVIDIA H200 in bench/RESULTS.md (PageRank, ad4a202) are with these values. */
+#define GATHER_BLOCKS 4			/* a multiprocessor: room for 64 registers a thread; a warp has 256 reads under way */
+#define FEW_LANES 4				/* over which most lists go on */
+#define JOIN_ALONE 4			/* chunks that a lane joins alone */
+#define JOIN_UNROLL 4			/* such rounds of a warp under way together */
+
+/* What an iteration reduces to one number each, in device memory. */
+typedef struct Outcome
+{
+	double		change;			/* L1 or largest, see Application */
+	double		dangling;		/* value of all vertices without an edge out (PAGERANK) */
+} Outcome;
+
+/*
+ * All arrays are in device memory. What sweeps read may be cut in segments, or have vertices by other names (cache_blocking.cuh):
+ * sums are those of the parts of lists, and entries are indexes of `source`.
+ */
+typedef struct Field
+{
+	uint64_t	nvertices;
+	uint64_t	nwords;			/* of a segment in the Outline */
+	Outline		outline;		/* of what sweeps read */
+	double	   *value;			/* [nvertices]; NULL in PageRank, where it is source * edges out, or source without any */
+	double	   *source;			/* [nvertices], what entries read: value, or in PAGERANK value / edges out, perhaps as integers */
+	double	   *sum;			/* [rank], of a list in the chunk where it begins; in whole once carries are joined; integers as source */
+	double	   *carry;			/* [nchunks], of the list that began before the chunk, in it; 0 when there is none; as source */
+	const uint32_t *vertex;		/* [rank], number of the list; NULL but for terms that look at OWN */
+	const uint32_t *label;		/* [nvertices], index of the vertex in source; NULL = its number */
+	Degrees		degrees;		/* edges out (PAGERANK) */
+	const double *strength;		/* [nvertices], sums of the weights of the edges out (PAGERANK with weights) */
+	const double *leap;			/* [nvertices], proportions of the leaps (PAGERANK); NULL = all alike */
+	bool		coarse;			/* integers have 36 significant bits (PAGERANK) */
+	double	   *conductance;	/* [nvertices], sums of weights; NaN = a fixed vertex, which keeps its value */
+	double		damping;		/* PAGERANK */
+	Outcome    *outcome;
+	Outcome    *part;			/* [blocks of gather_finish_kernel], outcome before it is reduced */
+} Field;
+
+/* The chunks that a sweep reads: first .. upto - 1, or as many of pieces, taken one after the other. */
+typedef struct Chunks
+{
+	uint64_t	first;			/* 0 with pieces */
+	uint64_t	upto;
+	const uint32_t *piece;		/* the first chunk of each, device memory; NULL = no pieces */
+	uint32_t	piece_chunks;	/* of a piece; the last may have fewer */
+} Chunks;
+
+/* ---- terms ---- */
+
+struct PlainTerm
+{
+	typedef double Value;		/* of what is added up */
+	static constexpr bool OWN = false;	/* whether it looks at the value of the list's vertex */
+
+	static __device__ __forceinline__ double
+	contribution(double other, double own, double weight)
+	{
+		return other;
+	}
+};
+
+/* Integers, as which the source and all sums lie in the Field's arrays. */
+struct UnitTerm
+{
+	typedef unsigned long long Value;
+	static constexpr bool OWN = false;
+
+	static __device__ __forceinline__ unsigned long long
+	contribution(unsigned long long other, double own, double weight)
+	{
+		return other;
+	}
+};
+
+struct ProductTerm
+{
+	typedef double Value;
+	static constexpr bool OWN = false;
+
+	static __device__ __forceinline__ double
+	contribution(double other, double own, double weight)
+	{
+		return other * weight;
+	}
+};
+
+/* EMOGI_SUM_* of an application of the table (algorithms.h). */
+template <EmogiAlgorithm ALGORITHM>
+struct Traits;
+
+#define TRAITS(NAME, name, direction, weights, traits, contribution, finish, lipschitz) \
+template <> \
+struct Traits<EMOGI_##NAME> \
+{ \
+	static constexpr bool OWN = ((traits) & EMOGI_SUM_OWN) != 0; \
+	static constexpr bool FIXES = ((traits) & EMOGI_SUM_FIXES) != 0; \
+	static constexpr bool KEEPS = ((traits) & EMOGI_SUM_KEEPS) != 0; \
+};
+EMOGI_ALGORITHMS(EMOGI_NOTHING, EMOGI_NOTHING, TRAITS)
+#undef TRAITS
+
+template <EmogiAlgorithm ALGORITHM>
+struct TableTerm
+{
+	typedef double Value;
+	static constexpr bool OWN = Traits<ALGORITHM>::OWN;
+
+	static __device__ __forceinline__ double
+	contribution(double other, double own, double weight)
+	{
+		return emogi_sum_contribution(ALGORITHM, other, own, weight);
+	}
+};
+
+struct WeightTerm
+{
+	typedef double Value;
+	static constexpr bool OWN = false;
+
+	static __device__ __forceinline__ double
+	contribution(double other, double own, double weight)
+	{
+		return weight;
+	}
+};
+
+/*
+ * ---- applications: load gets the value of vertex v, finish its new one, store writes it; L1: changes are added, otherwise
+ * the largest counts ----
+ */
+
+struct PageRank
+{
+	typedef PlainTerm Term;
+	static constexpr bool L1 = true;
+
+	static __device__ __forceinline__ uint64_t
+	degree(const Field &field, uint64_t v)
+	{
+		return degree_of(field.degrees, v);
+	}
+
+	static __device__ __forceinline__ uint64_t
+	index(const Field &field, uint64_t v)
+	{
+		return field.label != NULL ? field.label[v] : v;
+	}
+
+	static __device__ __forceinline__ double
+	load(const Field &field, uint64_t v, uint64_t degree)
+	{
+		const double source = field.source[index(field, v)];
+
+		return degree > 0 ? source * (double) degree : source;
+	}
+
+	static __device__ __forceinline__ double
+	finish(const Field &field, uint64_t v, double own, double sum, bool filled)
+	{
+		return emogi_pagerank_finish(field.damping, (double) field.nvertices, field.outcome->dangling, sum);
+	}
+
+	/* Write what v contributes along each edge out in the next iteration. Get what it cannot, which no entry reads. */
+	static __device__ __forceinline__ double
+	store(const Field &field, uint64_t v, uint64_t degree, double value)
+	{
+		field.source[index(field, v)] = degree > 0 ? value / (double) degree : value;
+		return degree > 0 ? 0 : value;
+	}
+};
+
+/* An application whose entries read the values themselves. */
+struct Plain
+{
+	static constexpr bool L1 = false;
+
+	static __device__ __forceinline__ uint64_t
+	degree(const Field &field, uint64_t v)
+	{
+		return 0;
+	}
+
+	static __device__ __forceinline__ double
+	load(const Field &field, uint64_t v, uint64_t degree)
+	{
+		return field.value[v];
+	}
+
+	static __device__ __forceinline__ double
+	store(const Field &field, uint64_t v, uint64_t degree, double value)
+	{
+		field.value[v] = value;
+		return 0;
+	}
+};
+
+/* An application of the table. */
+template <EmogiAlgorithm ALGORITHM>
+struct FromTable : Plain
+{
+	typedef TableTerm<ALGORITHM> Term;
+	static constexpr bool FIXES = Traits<ALGORITHM>::FIXES;
+
+	static __device__ __forceinline__ double
+	finish(const Field &field, uint64_t v, double own, double sum, bool filled)
+	{
+		if (FIXES)
+		{
+			const double total = field.conductance[v];
+
+			return total == total ? emogi_sum_finish(ALGORITHM, own, sum, total) : own;
+		}
+		return Traits<ALGORITHM>::KEEPS && !filled ? own : emogi_sum_finish(ALGORITHM, own, sum, 0);
+	}
+};
+
+/* Count how often each vertex is a target. Bytes: 4 an entry, and an atomic operation. */
+static __global__ void __launch_bounds__(BLOCK_THREADS)
+gather_count_degrees_kernel(Lists<Target> lists, Field field, Chunks chunks, Step step)
+{
+	sweep_chunks(step, chunks.first, chunks.upto, [&](uint64_t chunk) {
+		for (uint32_t round = 0; round < CHUNK_ROUNDS; round++)
+		{
+			const uint64_t entry = round_entry(chunk, round);
+			const uint32_t length = octet_length(lists, entry);
+			const Octet<NoWeight> octet = read_octet<NoWeight>(lists, entry, length);
+
+#pragma unroll
+			for (uint32_t j = 0; j < LANE_ENTRIES; j++)
+				if (j < length)
+					atomicAdd(&field.degrees.counted[octet.target[j]], 1ull);
+		}
+	});
+}
+
+/* Where a warp stands in its chunk. */
+template <typename Value>
+struct Stand
+{
+	Value	   *carry;			/* of the chunk */
+	uint32_t	first;			/* rank of the first list that begins in the chunk */
+	uint32_t	rank;			/* of the next list that begins */
+	Value		sum;			/* of the list that is open, in the chunk */
+};
+
+/* Write the sum of the list that is open until list `rank` begins or the chunk ends. */
+template <typename Value>
+static __device__ __forceinline__ void
+close_list(const Field &field, const Stand<Value> *stand, uint32_t rank, Value sum)
+{
+	__stcs(rank > stand->first ? (Value *) field.sum + (rank - 1) : stand->carry, sum);
+}
+
+/*
+ * Add the own entries of a round, of which `length` are there, to `sum`, which is that of the list that is open. Of the lists
+ * that begin here, `rank` is the first; those that end here too are written. Get the sum of the list that is open
+ * afterwards and, when another one was before, *closing, the sum of that.
+ */
+template <class Term, typename Weight, typename Value = typename Term::Value>
+static __device__ __forceinline__ Value
+add_octet(const Lists<Target> &lists, const Field &field, uint64_t entry, uint32_t length, uint32_t begins, uint32_t rank,
+		  Value sum, Value *closing)
+{
+	const Octet<Weight> octet = read_octet<Weight>(lists, entry, length);
+	const uint32_t later = begins & (begins - 1);	/* all but the first */
+	Value	   *to = (Value *) field.sum + rank;
+	Value		other[LANE_ENTRIES];
+	double		own = 0;
+
+#pragma unroll
+	for (uint32_t j = 0; j < LANE_ENTRIES; j++)
+		other[j] = j < length ? __ldg((const Value *) field.source + octet.target[j]) : 0;
+	if (Term::OWN && length > 0 && rank > 0)
+		own = field.value[field.vertex[rank - 1]];
+#pragma unroll
+	for (uint32_t j = 0; j < LANE_ENTRIES; j++)
+	{
+		const bool	begin = (begins >> j & 1) != 0;
+		const bool	end = (later >> j & 1) != 0;	/* of a list that began here */
+
+		if (end)
+			__stcs(to, sum);
+		to += end;
+		*closing = begin && !end ? sum : *closing;
+		sum = begin ? 0 : sum;
+		if (Term::OWN && begin)
+			own = field.value[field.vertex[rank++]];
+		sum += j < length ? Term::contribution(other[j], own, octet_weight(octet, j)) : 0;
+	}
+	return sum;
+}
+
+/*
+ * Add a round of a chunk, FULL = surely all there: each lane its own entries, then the lanes over which a list goes on, by
+ * a tree. Which lanes these are is a matter of the Graph alone.
+ */
+template <class Term, typename Weight, bool FULL, typename Value = typename Term::Value>
+static __device__ __forceinline__ void
+add_round(const Lists<Target> &lists, const Field &field, uint64_t entry, Stand<Value> *stand)
+{
+	const uint32_t lane = lane_number();
+	const uint32_t begins = read_begins(field.outline, entry);
+	const uint32_t lanes = __ballot_sync(FULL_WARP, begins != 0);
+	const uint32_t upto = warp_prefix_sum(__popc(begins));
+	const uint32_t rank = stand->rank + upto - __popc(begins);
+	const uint32_t reach = lane - (31 - __clz((lanes & ~lanes_above()) | 1));	/* lanes back to where the open list begins */
+	Value		closing = 0;
+	Value		sum = add_octet<Term, Weight>(lists, field, entry, FULL ? LANE_ENTRIES : octet_length(lists, entry), begins,
+											  rank, lane == 0 ? stand->sum : 0, &closing);
+	Value		before;
+
+#pragma unroll
+	for (uint32_t step = 1; step < WARP_LANES; step *= 2)
+	{
+		Value		other;
+
+		if (step == FEW_LANES && !__any_sync(FULL_WARP, reach >= FEW_LANES))
+			break;
+		other = __shfl_up_sync(FULL_WARP, sum, step);
+		sum += step <= reach ? other : 0;
+	}
+	before = __shfl_up_sync(FULL_WARP, sum, 1);
+	if (begins != 0)
+		close_list(field, stand, rank, lane > 0 ? before + closing : closing);
+	stand->sum = __shfl_sync(FULL_WARP, sum, WARP_LANES - 1);
+	stand->rank += __shfl_sync(FULL_WARP, upto, WARP_LANES - 1);
+}
+
+/* Add a chunk. */
+template <class Term, typename Weight, bool FULL>
+static __device__ __forceinline__ void
+add_chunk(const Lists<Target> &lists, const Field &field, uint64_t chunk)
+{
+	const uint32_t rank = __ldg(&field.outline.chunk_rank[chunk]);
+	Stand<typename Term::Value> stand = {(typename Term::Value *) field.carry + chunk, rank, rank, 0};
+
+#pragma unroll 1
+	for (uint32_t round = 0; round < CHUNK_ROUNDS; round++)
+		add_round<Term, Weight, FULL>(lists, field, round_entry(chunk, round), &stand);
+	if (lane_number() == 0)
+		close_list(field, &stand, stand.rank, stand.sum);
+}
+
+/*
+ * Gather: sum over all lists. A list of which the chunk has the beginning goes to `sum`, the one that began before to
+ * `carry`. Bytes: targets and weights once, in whole lines and ascending; 8 random ones an entry; an eighth of one an
+ * entry of the Outline; 8 of sums a list (HEAT: 12 of values); 12 a chunk.
+ */
+template <class Term, typename Weight>
+static __global__ void __launch_bounds__(BLOCK_THREADS, GATHER_BLOCKS)
+gather_sum_kernel(Lists<Target> lists, Field field, Chunks chunks, Step step)
+{
+	sweep_chunks(step, chunks.first, chunks.upto, [&](uint64_t number) {
+		const uint64_t chunk = chunks.piece == NULL ? number : chunks.piece[number / chunks.piece_chunks] + number % chunks.piece_chunks;
+
+		if (chunk < lists.nedges / CHUNK_ENTRIES)
+			add_chunk<Term, Weight, true>(lists, field, chunk);
+		else
+			add_chunk<Term, Weight, false>(lists, field, chunk);
+	});
+}
+
+/* Sum the carries of chunk `first` and of those after it before which no list begins. Get the own lane's part. Whole warp. */
+template <typename Value>
+static __device__ __forceinline__ Value
+sum_carries(const Field &field, uint64_t first, uint32_t rank)
+{
+	Value		sum = 0;
+	bool		more = true;
+
+	for (uint64_t base = first; more; base += JOIN_UNROLL * WARP_LANES)
+	{
+#pragma unroll
+		for (uint32_t i = 0; i < JOIN_UNROLL; i++)
+		{
+			const uint64_t k = base + i * WARP_LANES + lane_number();
+
+			more = k < field.outline.nchunks && field.outline.chunk_rank[k] == rank;
+			sum += more ? ((const Value *) field.carry)[k] : 0;
+		}
+		more = __shfl_sync(FULL_WARP, (int) more, WARP_LANES - 1) != 0;
+	}
+	return sum;
+}
+
+/*
+ * Add to the sum of each list what the chunks have of it that it goes on in, in order: short ones a lane each, the others
+ * by the whole warp, one after another. Bytes: 12 a chunk, 16 a list that goes on.
+ */
+template <typename Value>
+static __global__ void __launch_bounds__(BLOCK_THREADS)
+gather_join_carries_kernel(Field field)
+{
+	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
+	const uint64_t own = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x;
+	const uint64_t nchunks = field.outline.nchunks;
+	const uint32_t *ranks = field.outline.chunk_rank;
+
+	for (uint64_t base = own - lane_number(); base < nchunks; base += nthreads)
+	{
+		const uint64_t c = base + lane_number();
+		const uint32_t rank = c < nchunks ? ranks[c] : 0;
+		const bool	joins = c > 0 && c < nchunks && ranks[c - 1] < rank;	/* a list begins in the chunk before */
+		bool		more = joins;
+		uint64_t	next = c;
+		Value		sum = 0;
+		uint32_t	todo;
+
+		for (uint32_t i = 0; i < JOIN_ALONE && more; i++)
+		{
+			sum += ((const Value *) field.carry)[next++];
+			more = next < nchunks && ranks[next] == rank;
+		}
+		todo = __ballot_sync(FULL_WARP, more);
+		while (todo != 0)
+		{
+			const uint32_t lane = __ffs(todo) - 1;
+			Value		part = sum_carries<Value>(field, __shfl_sync(FULL_WARP, (unsigned long long) next, lane),
+												  __shfl_sync(FULL_WARP, rank, lane));
+
+			todo &= todo - 1;
+#pragma unroll
+			for (uint32_t step = WARP_LANES / 2; step > 0; step /= 2)
+				part += __shfl_xor_sync(FULL_WARP, part, step);
+			if (lane == lane_number())
+				sum += part;
+		}
+		if (joins)
+			((Value *) field.sum)[rank - 1] += sum;
+	}
+}
+
+/* Get the sum of the list of a vertex, all its segments, and whether it has any. The lanes have a word's 32 vertices. */
+template <typename Value>
+static __device__ __forceinline__ Value
+list_sum(const Field &field, uint64_t v, bool *filled)
+{
+	Value		sum = 0;
+
+	*filled = false;
+	for (uint64_t w = v / 32; w < field.outline.nwords; w += field.nwords)
+	{
+		const uint32_t word = field.outline.filled[w];
+
+		if (word >> lane_number() & 1)
+		{
+			sum += __ldcs((const Value *) field.sum + field.outline.word_rank[w] + __popc(word & lanes_below()));
+			*filled = true;
+		}
+	}
+	return sum;
+}
+
+/* Join the changes of two vertices, or sets of them; NaN stays. */
+template <bool L1>
+static __device__ __forceinline__ double
+join_changes(double a, double b)
+{
+	return L1 ? a + b : a > b || a != a ? a : b;
+}
+
+/* Get by how much a value changed; one that was NaN already has not. */
+static __device__ __forceinline__ double
+change_of(double old, double value)
+{
+	return value == old || (value != value && old != old) ? 0 : fabs(value - old);
+}
+
+/* Reduce over the block, by a fixed tree; the first thread gets the result. Whole block. */
+template <bool L1>
+static __device__ __forceinline__ Outcome
+block_outcome(Outcome own)
+{
+	__shared__ Outcome warps[BLOCK_WARPS];
+
+#pragma unroll
+	for (uint32_t step = WARP_LANES / 2; step > 0; step /= 2)
+	{
+		own.change = join_changes<L1>(own.change, __shfl_xor_sync(FULL_WARP, own.change, step));
+		own.dangling += __shfl_xor_sync(FULL_WARP, own.dangling, step);
+	}
+	__syncthreads();
+	if (lane_number() == 0)
+		warps[threadIdx.x / WARP_LANES] = own;
+	__syncthreads();
+	if (threadIdx.x == 0)
+		for (uint32_t i = 1; i < BLOCK_WARPS; i++)
+		{
+			own.change = join_changes<L1>(own.change, warps[i].change);
+			own.dangling += warps[i].dangling;
+		}
+	return own;
+}
+
+/*
+ * Give every vertex its new value, or, at the START, 1/n. Bytes: 8 of sums a list and 1/4 of the Outline, 16 of values a
+ * vertex; PAGERANK 8 of degrees; CIRCUIT 8 of conductances.
+ */
+template <class Application, bool START>
+static __global__ void __launch_bounds__(BLOCK_THREADS)
+gather_finish_kernel(Field field)
+{
+	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
+	const uint64_t thread = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x;
+	Outcome		outcome = {0, 0};
+
+	for (uint64_t base = thread - lane_number(); base < field.nvertices; base += nthreads)
+	{
+		const uint64_t v = base + lane_number();
+		const bool	there = v < field.nvertices;
+		const uint64_t degree = there ? Application::degree(field, v) : 0;
+		double		value = 1.0 / (double) field.nvertices;
+
+		if (!START)
+		{
+			const double old = there ? Application::load(field, v, degree) : 0;
+			bool		filled;
+			const double sum = list_sum<double>(field, v, &filled);
+
+			value = there ? Application::finish(field, v, old, sum, filled) : 0;
+			outcome.change = join_changes<Application::L1>(outcome.change, change_of(old, value));
+		}
+		if (there)
+			outcome.dangling += Application::store(field, v, degree, value);
+	}
+	outcome = block_outcome<Application::L1>(outcome);
+	if (threadIdx.x == 0)
+		field.part[blockIdx.x] = outcome;
+}
+
+/* Reduce the parts of the blocks, in one block. Bytes: 16 a part. */
+template <bool L1>
+static __global__ void __launch_bounds__(BLOCK_THREADS)
+gather_reduce_kernel(Field field, uint32_t nparts)
+{
+	Outcome		outcome = {0, 0};
+
+	for (uint32_t i = threadIdx.x; i < nparts; i += BLOCK_THREADS)
+	{
+		outcome.change = join_changes<L1>(outcome.change, field.part[i].change);
+		outcome.dangling += field.part[i].dangling;
+	}
+	outcome = block_outcome<L1>(outcome);
+	if (threadIdx.x == 0)
+		*field.outcome = outcome;
+}
+
+/* Write the ranks of PAGERANK where the sums were. Bytes: 24 a vertex. */
+static __global__ void __launch_bounds__(BLOCK_THREADS)
+gather_collect_ranks_kernel(Field field)
+{
+	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
+
+	for (uint64_t v = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x; v < field.nvertices; v += nthreads)
+		field.sum[v] = PageRank::load(field, v, PageRank::degree(field, v));
+}
+
+/*
+ * Take over the conductances that were gathered; a vertex with a start value is fixed instead, one without starts from
+ * 0. Bytes: 24 a vertex, and what it reads of sums.
+ */
+static __global__ void __launch_bounds__(BLOCK_THREADS)
+gather_start_fixed_kernel(Field field)
+{
+	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
+	const uint64_t own = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x;
+
+	for (uint64_t base = own - lane_number(); base < field.nvertices; base += nthreads)
+	{
+		const uint64_t v = base + lane_number();
+		bool		filled;
+		const double sum = list_sum<double>(field, v, &filled);
+
+		if (v < field.nvertices && field.value[v] == field.value[v])
+			field.conductance[v] = (double) NAN;
+		else if (v < field.nvertices)
+		{
+			field.conductance[v] = sum;
+			field.value[v] = 0;
+		}
+	}
+}
+
+#endif							/* EMOGI_GATHER_CUH */

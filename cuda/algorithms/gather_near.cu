@@ -1,0 +1,111 @@
+/*
+ * gather_near.cu: sweeps over lists in the memory of several GPUs (placement peer), of which each reads what is near to it.
+ *
+ * A GPU that helps has a copy of what entries read, and the outline; it reads the pieces in its own memory, and of what others have too much its share. Sums
+ * and carries go where the leader has them: each is of one chunk, and chunks do not straddle pieces, so the bits are those of one GPU.
+ */
+#include "cuda/multi_gpu/peer_assignment.h"
+#include "cuda/algorithms/gather_sweep.cuh"
+#include "cuda/placement/peer_memory.cuh"
+
+#define LEADER 0				/* as a member; helper i is i + 1 */
+
+/* Find who holds each piece. */
+static void
+find_holders(const Team *team, const SpreadLayout *layout, uint8_t *holder)
+{
+	for (int i = 0; i < layout->npieces; i++)
+	{
+		holder[i] = layout->lender[i] == team->leader->state ? LEADER : DEAL_NOBODY;
+		for (int j = 0; j < team->nhelpers; j++)
+			if (layout->lender[i] == team->helper[j].run.state)
+				holder[i] = (uint8_t) (j + 1);
+	}
+}
+
+/* Tell a member, whose device is the current one, its pieces: `array` is where its kernels find them. */
+static EmogiStatus
+tell_pieces(Run *run, const SpreadLayout *layout, const uint8_t *reader, int member, uint64_t nchunks, uint32_t *array, Chunks *pieces, EmogiError *error)
+{
+	const uint64_t piece_chunks = layout->piece_bytes / (CHUNK_ENTRIES * sizeof(Target));
+	uint32_t	first[SPREAD_MOST_PIECES];
+	uint32_t	npieces = 0;
+
+	*pieces = Chunks{0, 0, array, (uint32_t) piece_chunks};
+	for (int i = 0; i < layout->npieces; i++)
+	{
+		const uint64_t start = i * piece_chunks;
+
+		if (reader[i] != member || start >= nchunks)
+			continue;
+		first[npieces++] = (uint32_t) start;
+		pieces->upto += nchunks - start < piece_chunks ? nchunks - start : piece_chunks;
+	}
+	return emogi_run_send(run, array, first, npieces * sizeof *first, error);
+}
+
+EmogiStatus
+emogi_gather_open_near(GatherSweep *sweep, EmogiError *error)
+{
+	const uint64_t nchunks = count_chunks(sweep->nedges);
+	Run		   *run = sweep->run;
+	Team	   *team = run->team;
+	EmogiStatus status = EMOGI_OK;
+	SpreadLayout layout;
+	uint8_t		holder[SPREAD_MOST_PIECES];
+	uint8_t		reader[SPREAD_MOST_PIECES];
+	uint32_t   *array;
+
+	if (team->nhelpers == 0 || !emogi_spread_layout(run->state, run->graph.forward.targets, &layout))
+		return EMOGI_OK;
+	find_holders(team, &layout, holder);
+	deal_pieces(holder, layout.npieces, team->nhelpers + 1, reader);
+	TRY(take_array(&run->memory, &array, SPREAD_MOST_PIECES, "pieces of lists", error));
+	TRY(tell_pieces(run, &layout, reader, LEADER, nchunks, array, &sweep->pieces, error));
+	for (int i = 0; i < team->nhelpers && status == EMOGI_OK; i++)
+	{
+		GatherHelper *helper = &sweep->helper[i];
+		Run		   *its = &team->helper[i].run;
+
+		CUDA_TRY(cudaSetDevice(its->state->device));
+		status = tell_pieces(its, &layout, reader, i + 1, nchunks, helper->piece, &helper->pieces, error);
+		if (status == EMOGI_OK)
+			status = emogi_chunks_make_outline(its, run->graph.forward.offsets, &helper->outline, error);
+	}
+	(void) cudaSetDevice(run->state->device);
+	sweep->near_each = true;
+	return status;
+}
+
+/* Queue a helper's part of a sweep. */
+static EmogiStatus
+queue_part(GatherSweep *sweep, int i, GatherKernel kernel, const Field &leaders, EmogiError *error)
+{
+	const GatherHelper *helper = &sweep->helper[i];
+	Team	   *team = sweep->run->team;
+	Run		   *run = &team->helper[i].run;
+	Field		field = leaders;
+
+	field.source = helper->source;
+	field.outline = helper->outline;
+	TRY(emogi_team_begin_part(team, i, TeamBring{}, error));
+	CUDA_TRY(cudaMemcpyAsync(helper->source, leaders.source, run->nvertices * sizeof *helper->source, cudaMemcpyDefault, run->state->stream));
+	CUDA_LAUNCH(kernel, run->nblocks, BLOCK_THREADS, run->state->stream, sweep->lists, field, helper->pieces, run->step);
+	return emogi_team_end_part(team, i, error);
+}
+
+EmogiStatus
+emogi_gather_sweep_near(GatherSweep *sweep, GatherKernel kernel, const Field &field, EmogiError *error)
+{
+	Run		   *run = sweep->run;
+	Team	   *team = run->team;
+
+	TRY(emogi_team_ready(team, error));
+	TRY(emogi_run_begin_step(run, error));
+	CUDA_LAUNCH(kernel, run->nblocks, BLOCK_THREADS, run->state->stream, sweep->lists, field, sweep->pieces, run->step);
+	for (int i = 0; i < team->nhelpers; i++)
+		TRY(queue_part(sweep, i, kernel, field, error));
+	for (int i = 0; i < team->nhelpers; i++)
+		TRY(emogi_team_wait(team, i, error));
+	return EMOGI_OK;
+}

@@ -1,0 +1,227 @@
+/*
+ * gather_sweep.cu: reads all lists once, chunk by chunk, for sums: in place, by a Feed, or together with other GPUs, each by a Feed.
+ */
+#include "cuda/algorithms/gather_sweep.cuh"
+#include "cuda/placement/peer_memory.cuh"
+
+/* Take what a helper needs. */
+static EmogiStatus
+take_helper(Run *run, void *with, int i, EmogiError *error)
+{
+	GatherSweep *sweep = (GatherSweep *) with;
+	GatherHelper *helper = &sweep->helper[i];
+	uint32_t   *outline;
+
+	TRY(take_array(&run->memory, &helper->source, run->nvertices, "values", error));
+	TRY(take_array(&run->memory, &outline, emogi_chunks_outline_words(sweep->nedges, run->nwords), "outline of lists", error));
+	helper->outline = emogi_chunks_lay_outline(outline, sweep->nedges, run->nwords);
+	return take_array(&run->memory, &helper->piece, SPREAD_MOST_PIECES, "pieces of lists", error);
+}
+
+/* Prepare a helper, whose device is the current one. */
+static EmogiStatus
+open_helper(GatherSweep *sweep, int i, const EmogiGraph *graph, uint32_t width, EmogiError *error)
+{
+	const TeamShare share = {(uint32_t) i + 1, (uint32_t) sweep->run->team->nhelpers + 1};
+	GatherHelper *helper = &sweep->helper[i];
+	Run		   *run = &sweep->run->team->helper[i].run;
+
+	TRY(emogi_chunks_make_outline(run, run->graph.forward.offsets, &helper->outline, error));
+	TRY(emogi_feed_open(&helper->feed, run, &graph->forward, width, &share, error));
+	CUDA_TRY(cudaEventRecord(run->state->begin, run->state->stream));	/* its copies wait for that, and so for the taking of what they fill */
+	return EMOGI_OK;
+}
+
+/* Open the helpers' Feeds; `together` says whether all have one. */
+static EmogiStatus
+open_helpers(GatherSweep *sweep, const EmogiGraph *graph, uint32_t width, EmogiError *error)
+{
+	const Team *team = sweep->run->team;
+	EmogiStatus status = EMOGI_OK;
+
+	sweep->together = team->nhelpers > 0;
+	for (int i = 0; i < team->nhelpers && status == EMOGI_OK; i++)
+	{
+		CUDA_TRY(cudaSetDevice(team->helper[i].run.state->device));
+		status = open_helper(sweep, i, graph, width, error);
+		sweep->together = sweep->together && sweep->helper[i].feed.buffer != NULL;
+	}
+	(void) cudaSetDevice(sweep->run->state->device);
+	return status;
+}
+
+EmogiStatus
+emogi_gather_open(GatherSweep *sweep, const EmogiGraph *graph, const EmogiQuery *query, unsigned wants, uint32_t width, GatherKernel kernel,
+				  EmogiError *error)
+{
+	const EmogiAdjacency *lists = &graph->forward;
+	Run		   *run = sweep->run;
+
+	sweep->nedges = lists->nedges;
+	if (sweep->may_have_help)
+	{
+		run->team->reads_spread = true;
+		TRY(emogi_team_open(run->team, graph, query, wants, (const void *const *) &kernel, 1, width + (uint32_t) sizeof(Target), take_helper, sweep,
+							error));
+		TRY(run->graph.is_spread ? emogi_gather_open_near(sweep, error) : open_helpers(sweep, graph, width, error));
+	}
+	if (sweep->together)
+	{
+		const TeamShare share = {0, (uint32_t) run->team->nhelpers + 1};
+		const uint32_t devices = run->devices;
+
+		run->devices = 0;		/* each has a part, over its own link */
+		TRY(emogi_feed_open(&sweep->feed, run, lists, width, &share, error));
+		if (sweep->feed.buffer != NULL)
+			return EMOGI_OK;
+		emogi_feed_close(&sweep->feed);
+		sweep->feed = Feed{};
+		sweep->together = false;
+		run->devices = devices;
+	}
+	return emogi_feed_open(&sweep->feed, run, lists, width, NULL, error);
+}
+
+/* Read some chunks. */
+static EmogiStatus
+launch(GatherSweep *sweep, GatherKernel kernel, const Field &field, const Lists<Target> &lists, Chunks chunks, EmogiError *error)
+{
+	Run		   *run = sweep->run;
+
+	TRY(emogi_run_begin_step(run, error));
+	CUDA_LAUNCH(kernel, run->nblocks, BLOCK_THREADS, run->state->stream, lists, field, chunks, run->step);
+	return EMOGI_OK;
+}
+
+/* Have a helper, whose device is the current one, read its next piece. */
+static EmogiStatus
+take_piece(GatherSweep *sweep, int i, GatherKernel kernel, const Field &leaders, EmogiError *error)
+{
+	GatherHelper *helper = &sweep->helper[i];
+	Run		   *run = &sweep->run->team->helper[i].run;
+	Lists<Target> lists = run->graph.forward;
+	Field		field = leaders;
+	Chunks		chunks = {};
+
+	field.source = helper->source;
+	field.outline = helper->outline;
+	TRY(emogi_feed_take(&helper->feed, &lists, &chunks.first, &chunks.upto, error));
+	TRY(emogi_run_begin_step(run, error));
+	CUDA_LAUNCH(kernel, run->nblocks, BLOCK_THREADS, run->state->stream, lists, field, chunks, run->step);
+	return emogi_feed_give_back(&helper->feed, error);
+}
+
+/* Have the leader read its next piece. */
+static EmogiStatus
+take_own_piece(GatherSweep *sweep, GatherKernel kernel, const Field &field, EmogiError *error)
+{
+	Lists<Target> lists = sweep->lists;
+	Chunks		chunks = {};
+
+	TRY(emogi_feed_take(&sweep->feed, &lists, &chunks.first, &chunks.upto, error));
+	TRY(launch(sweep, kernel, field, lists, chunks, error));
+	return emogi_feed_give_back(&sweep->feed, error);
+}
+
+/* Begin a helper's part of a sweep: it gets a copy of what entries read. */
+static EmogiStatus
+begin_part(GatherSweep *sweep, int i, const Field &field, bool more, EmogiError *error)
+{
+	const Run  *run = &sweep->run->team->helper[i].run;
+
+	TRY(emogi_team_begin_part(sweep->run->team, i, TeamBring{}, error));
+	CUDA_TRY(cudaMemcpyAsync(sweep->helper[i].source, field.source, run->nvertices * sizeof *field.source, cudaMemcpyDefault, run->state->stream));
+	emogi_feed_begin(&sweep->helper[i].feed, more);
+	return emogi_team_end_part(sweep->run->team, i, error);
+}
+
+/* End it. */
+static EmogiStatus
+end_part(GatherSweep *sweep, int i, EmogiError *error)
+{
+	CUDA_TRY(cudaSetDevice(sweep->run->team->helper[i].run.state->device));
+	TRY(emogi_feed_end(&sweep->helper[i].feed, error));
+	TRY(emogi_team_end_part(sweep->run->team, i, error));
+	return emogi_team_wait(sweep->run->team, i, error);
+}
+
+/* Read all lists once together with the helpers, each its share, a piece of each in turn. */
+static EmogiStatus
+sweep_together(GatherSweep *sweep, GatherKernel kernel, const Field &field, bool more, EmogiError *error)
+{
+	Team	   *team = sweep->run->team;
+	bool		left = true;
+
+	TRY(emogi_team_ready(team, error));
+	emogi_feed_begin(&sweep->feed, more);
+	for (int i = 0; i < team->nhelpers; i++)
+		TRY(begin_part(sweep, i, field, more, error));
+	while (left)
+	{
+		left = sweep->feed.piece < sweep->feed.npieces;
+		if (left)
+			TRY(take_own_piece(sweep, kernel, field, error));
+		for (int i = 0; i < team->nhelpers; i++)
+		{
+			const Feed *feed = &sweep->helper[i].feed;
+
+			if (feed->piece == feed->npieces)
+				continue;
+			left = true;
+			CUDA_TRY(cudaSetDevice(team->helper[i].run.state->device));
+			TRY(take_piece(sweep, i, kernel, field, error));
+			CUDA_TRY(cudaSetDevice(team->leader->state->device));
+		}
+	}
+	TRY(emogi_feed_end(&sweep->feed, error));
+	for (int i = 0; i < team->nhelpers; i++)
+		TRY(end_part(sweep, i, error));
+	return EMOGI_OK;
+}
+
+EmogiStatus
+emogi_gather_sweep(GatherSweep *sweep, GatherKernel kernel, const Field &field, bool more, EmogiError *error)
+{
+	Feed	   *feed = &sweep->feed;
+	Lists<Target> lists = sweep->lists;
+	Chunks		chunks = {0, sweep->outline.nchunks};
+
+	if (sweep->near_each)
+		return emogi_gather_sweep_near(sweep, kernel, field, error);
+	if (sweep->together)
+		return sweep_together(sweep, kernel, field, more, error);
+	if (feed->npieces == 0)
+		return launch(sweep, kernel, field, lists, chunks, error);
+	emogi_feed_begin(feed, more);
+	while (feed->piece < feed->npieces)
+	{
+		TRY(emogi_feed_take(feed, &lists, &chunks.first, &chunks.upto, error));
+		TRY(launch(sweep, kernel, field, lists, chunks, error));
+		TRY(emogi_feed_give_back(feed, error));
+	}
+	return emogi_feed_end(feed, error);
+}
+
+void
+emogi_gather_account(const GatherSweep *sweep, EmogiResult *result)
+{
+	if (sweep->feed.npieces > 0)
+	{
+		result->link_bytes = sweep->feed.copied_bytes;
+		result->nlinks = sweep->feed.nlinks;
+	}
+	for (int i = 0; sweep->together && i < sweep->run->team->nhelpers; i++)
+	{
+		result->link_bytes += sweep->helper[i].feed.copied_bytes;
+		result->nlinks++;
+	}
+	emogi_team_tell_left_out(sweep->run->team, result);
+}
+
+void
+emogi_gather_close(GatherSweep *sweep)
+{
+	for (int i = 0; i < EMOGI_MAX_HELPERS; i++)
+		emogi_feed_close(&sweep->helper[i].feed);
+	emogi_feed_close(&sweep->feed);
+}

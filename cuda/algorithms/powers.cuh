@@ -1,0 +1,197 @@
+/*
+ * powers.cuh: the kernels of powers.cu, which tells the method and launches them.
+ */
+#ifndef EMOGI_POWERS_CUH
+#define EMOGI_POWERS_CUH
+
+#include "cuda/algorithms/gather.cuh"
+
+/* What all vertices come to: sums, or largest. */
+typedef struct Found
+{
+	double		of[3];
+} Found;
+
+/* Get where the value of a vertex is. */
+static __device__ __forceinline__ uint64_t
+value_index(const uint32_t *label, uint64_t v)
+{
+	return label != NULL ? label[v] : v;
+}
+
+/* Join what two vertices, or sets of them, come to. Of NaN and a number the number is the largest. */
+template <bool ADDS>
+static __device__ __forceinline__ double
+join_found(double a, double b)
+{
+	return ADDS ? a + b : b > a ? b : a;
+}
+
+/* Reduce over the block, by a fixed tree, and write it. Whole block. */
+template <bool ADDS>
+static __device__ __forceinline__ void
+leave_found(Found own, Found *to)
+{
+	__shared__ Found warps[BLOCK_WARPS];
+
+#pragma unroll
+	for (uint32_t i = 0; i < 3; i++)
+		for (uint32_t step = WARP_LANES / 2; step > 0; step /= 2)
+			own.of[i] = join_found<ADDS>(own.of[i], __shfl_xor_sync(FULL_WARP, own.of[i], step));
+	__syncthreads();
+	if (lane_number() == 0)
+		warps[threadIdx.x / WARP_LANES] = own;
+	__syncthreads();
+	if (threadIdx.x != 0)
+		return;
+	for (uint32_t w = 1; w < BLOCK_WARPS; w++)
+		for (uint32_t i = 0; i < 3; i++)
+			own.of[i] = join_found<ADDS>(own.of[i], warps[w].of[i]);
+	*to = own;
+}
+
+/* Reduce the parts of the blocks, in one block. Bytes: 24 a part. */
+template <bool ADDS>
+static __global__ void __launch_bounds__(BLOCK_THREADS)
+powers_reduce_kernel(const Found *part, uint32_t nparts, Found *to)
+{
+	Found		found = {};
+
+	for (uint32_t k = threadIdx.x; k < nparts; k += BLOCK_THREADS)
+#pragma unroll
+		for (uint32_t i = 0; i < 3; i++)
+			found.of[i] = join_found<ADDS>(found.of[i], part[k].of[i]);
+	leave_found<ADDS>(found, to);
+}
+
+/* Give every element of an array the same value. Bytes: 8 a vertex. */
+static __global__ void __launch_bounds__(BLOCK_THREADS)
+powers_fill_kernel(double *array, uint64_t nvertices, double value)
+{
+	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
+
+	for (uint64_t v = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x; v < nvertices; v += nthreads)
+		array[v] = value;
+}
+
+/* KATZ: add the walks of one edge more. Found: most, largest, shrinks, as of EmogiKatzFound. Bytes: 40 a vertex. */
+static __global__ void __launch_bounds__(BLOCK_THREADS)
+powers_add_walks_kernel(Field field, double alpha, double *total, Found *part)
+{
+	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
+	const uint64_t own = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x;
+	Found		found = {};
+
+	for (uint64_t base = own - lane_number(); base < field.nvertices; base += nthreads)
+	{
+		const uint64_t v = base + lane_number();
+		bool		filled;
+		const double added = list_sum<double>(field, v, &filled);
+
+		if (v < field.nvertices)
+		{
+			const uint64_t i = value_index(field.label, v);
+			const double all = __ldcs(&total[v]) + added;
+			const double share = alpha * added;
+
+			found.of[0] = join_found<false>(found.of[0], added);
+			found.of[1] = join_found<false>(found.of[1], all);
+			found.of[2] = join_found<false>(found.of[2], share < field.source[i] ? 1.0 : 0.0);
+			__stcs(&total[v], all);
+			field.source[i] = share;
+		}
+	}
+	leave_found<false>(found, &part[blockIdx.x]);
+}
+
+/* KATZ: sum the squares of the sums, as parts of the largest. Bytes: 8 a vertex. */
+static __global__ void __launch_bounds__(BLOCK_THREADS)
+powers_square_kernel(const double *total, uint64_t nvertices, double largest, Found *part)
+{
+	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
+	Found		found = {};
+
+	for (uint64_t v = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x; v < nvertices; v += nthreads)
+		found.of[0] += total[v] / largest * (total[v] / largest);
+	leave_found<true>(found, &part[blockIdx.x]);
+}
+
+/* KATZ: turn the sums into the answer. Bytes: 16 a vertex. */
+static __global__ void __launch_bounds__(BLOCK_THREADS)
+powers_scale_kernel(double *total, uint64_t nvertices, double factor)
+{
+	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
+
+	for (uint64_t v = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x; v < nvertices; v += nthreads)
+		total[v] *= factor;
+}
+
+/*
+ * Sum the new values before they are divided: EIGENVECTOR their squares, and a vertex's own value is a part of its new one beside its sum times
+ * `scale`; HITS themselves.
+ * Bytes: 8 of sums a list; EIGENVECTOR 8 of values a vertex.
+ */
+template <bool EIGEN>
+static __global__ void __launch_bounds__(BLOCK_THREADS)
+powers_measure_kernel(Field field, double scale, Found *part)
+{
+	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
+	const uint64_t own = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x;
+	Found		found = {};
+
+	for (uint64_t base = own - lane_number(); base < field.nvertices; base += nthreads)
+	{
+		const uint64_t v = base + lane_number();
+		bool		filled;
+		double		sum = list_sum<double>(field, v, &filled);
+
+		if (EIGEN && v < field.nvertices)
+			sum = field.source[value_index(field.label, v)] + scale * sum;
+		found.of[0] += EIGEN ? sum * sum : sum;
+	}
+	leave_found<true>(found, &part[blockIdx.x]);
+}
+
+/*
+ * Divide the new values by what was measured, and write them to `to`, by `label`. Found: the change, EIGENVECTOR the largest, HITS all of it.
+ * Bytes: 8 of sums a list, 16 of values a vertex.
+ */
+template <bool EIGEN>
+static __global__ void __launch_bounds__(BLOCK_THREADS)
+powers_divide_kernel(Field field, double scale, const Found *measured, double *to, const uint32_t *label, Found *part)
+{
+	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
+	const uint64_t own = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x;
+	const double by = EIGEN ? sqrt(measured->of[0]) : measured->of[0];
+	Found		found = {};
+
+	for (uint64_t base = own - lane_number(); base < field.nvertices; base += nthreads)
+	{
+		const uint64_t v = base + lane_number();
+		bool		filled;
+		const double sum = list_sum<double>(field, v, &filled);
+
+		if (v < field.nvertices)
+		{
+			const uint64_t i = value_index(label, v);
+			const double old = to[i];
+			const double value = EIGEN ? (old + scale * sum) / by : by > 0.0 ? sum / by : 0.0;
+
+			found.of[0] = join_found<!EIGEN>(found.of[0], fabs(value - old));
+			to[i] = value;
+		}
+	}
+	leave_found<!EIGEN>(found, &part[blockIdx.x]);
+}
+
+/* Write values in the order of vertices. Bytes: 20 a vertex. */
+static __global__ void __launch_bounds__(BLOCK_THREADS)
+powers_collect_kernel(Field field, double *to)
+{
+	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
+
+	for (uint64_t v = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x; v < field.nvertices; v += nthreads)
+		to[v] = field.source[field.label[v]];
+}
+
+#endif							/* EMOGI_POWERS_CUH */

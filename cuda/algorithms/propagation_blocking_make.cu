@@ -1,0 +1,664 @@
+/*
+ * propagation_blocking_make.cu: makes Bins: what they are is told in propagation_blocking.cuh.
+ *
+ * Every entry has a key: its cell, or, from the first blocks of sources, its row. Entries are counted by key, which gives each key its
+ * place, and then each is put to the next free place of its key. So the order within a cell is any; no sum can tell.
+ */
+#include "cuda/algorithms/propagation_blocking.cuh"
+#include "cuda/placement/placing.cuh"
+#include "cuda/access/prefix_sum.cuh"
+
+#include "contract/rank_units.h"
+
+#include <stdlib.h>
+
+/*
+ * Tuned constants, of b490201: when Bins pay, and how they are cut. The figures of an NVIDIA H200 in bench/RESULTS.md (PageRank
+ * by bins) are with these values.
+ */
+#define LEAST_SWEEPS 10			/* with fewer of them a Graph that is asked again seldom pays for its Bins */
+#define CELL_MEAN 32			/* entries of a cell, at least: it is padded, and read by whole warps */
+#define HUB_PART 16				/* a block of sources has rows when it has one entry in so many, or more */
+#define SCATTER_UNITS 16u		/* of a multiprocessor, so that all end together */
+#define COLLECT_UNITS 4u
+#define MOST_SCATTER 131072u	/* entries of a unit */
+#define MOST_COLLECT 524288u
+#define LEAST_UNIT 32768u
+#define LAST_UNITS 2u			/* the last fourth of all is cut into units so many times smaller */
+
+#define NO_KEY UINT32_MAX
+#define ALIGNMENT 256			/* of arrays */
+
+/* The keys: of cells, one that has no entry, and for each block of rows those of its sinks, and one more. */
+typedef struct Keys
+{
+	uint32_t	nhubs;
+	uint32_t	nbins;
+	uint32_t	ncells;
+	uint32_t	nsinks;
+} Keys;
+
+/* All arrays are in device memory, but for those of the host, which are freed on every path. */
+typedef struct Making
+{
+	Run		   *run;
+	const Outline *outline;
+	Bins	   *bins;
+	Keys		keys;
+	uint32_t   *label;			/* [nvertices] */
+	uint32_t   *own;			/* [rank], label of the list */
+	uint32_t   *count;			/* [keys], entries; then where they begin, or end when they are placed */
+	uint32_t   *row[MAX_HUBS];	/* [nsinks + 1], rows before those of each sink */
+	uint32_t   *tile;
+	uint32_t   *cell;			/* [ncells + 1], of the host: where they begin */
+	BinUnit    *scatter;		/* of the host */
+	BinUnit    *collect;
+} Making;
+
+/* Get the first key of the rows of a block. */
+static __host__ __device__ __forceinline__ uint32_t
+first_row_key(const Keys &keys, uint32_t hub)
+{
+	return keys.ncells + 1 + hub * (keys.nsinks + 1);
+}
+
+static __device__ __forceinline__ uint32_t
+key_of(const Keys &keys, uint32_t source, uint32_t sink)
+{
+	const uint32_t block = source / BLOCK_SOURCES;
+
+	return block < keys.nhubs ? first_row_key(keys, block) + sink : (block - keys.nhubs) * keys.nbins + sink / BIN_SINKS;
+}
+
+/* ---- kernels ---- */
+
+/* Write the label of each list that is not empty to its rank. Bytes: 8 a list. */
+static __global__ void __launch_bounds__(BLOCK_THREADS)
+bins_name_lists_kernel(Outline outline, const uint32_t *label, uint32_t *own)
+{
+	const uint64_t nwarps = (uint64_t) gridDim.x * BLOCK_WARPS;
+
+	for (uint64_t w = (uint64_t) blockIdx.x * BLOCK_WARPS + threadIdx.x / WARP_LANES; w < outline.nwords; w += nwarps)
+	{
+		const uint32_t filled = outline.filled[w];
+
+		if (filled >> lane_number() & 1)
+			own[outline.word_rank[w] + __popc(filled & lanes_below())] = label[w * 32 + lane_number()];
+	}
+}
+
+/* Call take(sources, sinks, length) for the own entries of each round: the labels of both ends, and how many are there. */
+template <class Take>
+static __device__ __forceinline__ void
+walk_entries(const Step &step, const Lists<Target> &lists, const Outline &outline, const uint32_t *label, const uint32_t *own, Take take)
+{
+	sweep_chunks(step, 0, outline.nchunks, [&](uint64_t chunk) {
+		uint32_t	rank = outline.chunk_rank[chunk];
+
+		for (uint32_t round = 0; round < CHUNK_ROUNDS; round++)
+		{
+			const uint64_t entry = round_entry(chunk, round);
+			const uint32_t length = octet_length(lists, entry);
+			const Octet<NoWeight> octet = read_octet<NoWeight>(lists, entry, length);
+			const uint32_t begins = read_begins(outline, entry);
+			const uint32_t ranks = warp_prefix_sum(__popc(begins));
+			const uint32_t own_rank = rank + ranks - __popc(begins);
+			uint32_t	source[LANE_ENTRIES];
+			uint32_t	sink[LANE_ENTRIES];
+
+#pragma unroll
+			for (uint32_t j = 0; j < LANE_ENTRIES; j++)
+			{
+				source[j] = j < length ? __ldg(&label[octet.target[j]]) : 0;
+				sink[j] = j < length ? __ldg(&own[own_rank + __popc(begins & ((2u << j) - 1)) - 1]) : 0;
+			}
+			take(source, sink, length);
+			rank += __shfl_sync(FULL_WARP, ranks, WARP_LANES - 1);
+		}
+	});
+}
+
+/* Count the entries of each key. Bytes: 4 an entry, 4 random ones, and an atomic operation for the lanes that have one key. */
+static __global__ void __launch_bounds__(BLOCK_THREADS)
+bins_count_kernel(Lists<Target> lists, Outline outline, const uint32_t *label, const uint32_t *own, Keys keys, uint32_t *count, Step step)
+{
+	walk_entries(step, lists, outline, label, own, [&](const uint32_t *source, const uint32_t *sink, uint32_t length) {
+#pragma unroll
+		for (uint32_t j = 0; j < LANE_ENTRIES; j++)
+		{
+			const uint32_t key = j < length ? key_of(keys, source[j], sink[j]) : NO_KEY;
+			const uint32_t lanes = __match_any_sync(FULL_WARP, key);
+
+			if (key != NO_KEY && (lanes & lanes_below()) == 0)
+				atomicAdd(&count[key], (uint32_t) __popc(lanes));
+		}
+	});
+}
+
+/* Put each entry to the next place of its key. Bytes: as bins_count_kernel, and 4 written in short runs. */
+static __global__ void __launch_bounds__(BLOCK_THREADS)
+bins_place_kernel(Lists<Target> lists, Outline outline, const uint32_t *label, const uint32_t *own, Keys keys, uint32_t *next, Bins bins,
+				  Step step)
+{
+	walk_entries(step, lists, outline, label, own, [&](const uint32_t *source, const uint32_t *sink, uint32_t length) {
+		uint32_t	lanes[LANE_ENTRIES];
+		uint32_t	place[LANE_ENTRIES];
+
+#pragma unroll
+		for (uint32_t j = 0; j < LANE_ENTRIES; j++)
+		{
+			const uint32_t key = j < length ? key_of(keys, source[j], sink[j]) : NO_KEY;
+
+			lanes[j] = __match_any_sync(FULL_WARP, key);
+			place[j] = 0;
+			if (key != NO_KEY && (lanes[j] & lanes_below()) == 0)
+				place[j] = atomicAdd(&next[key], (uint32_t) __popc(lanes[j]));
+		}
+#pragma unroll
+		for (uint32_t j = 0; j < LANE_ENTRIES; j++)
+		{
+			const uint32_t at = __shfl_sync(FULL_WARP, place[j], __ffs(lanes[j]) - 1) + __popc(lanes[j] & lanes_below());
+			const uint32_t block = source[j] / BLOCK_SOURCES;
+			const uint16_t number = (uint16_t) (source[j] % BLOCK_SOURCES);
+
+			if (j >= length)
+				continue;
+			if (block < keys.nhubs)
+				bins.rows[block].source[at] = number;
+			else
+			{
+				bins.source[at] = number;
+				bins.sink[at] = (uint16_t) (sink[j] % BIN_SINKS);
+			}
+		}
+	});
+}
+
+/* Round up the entries of cells. Bytes: 8 a cell. */
+static __global__ void __launch_bounds__(BLOCK_THREADS)
+bins_pad_kernel(uint32_t *count, uint32_t ncells)
+{
+	for (uint32_t c = blockIdx.x * BLOCK_THREADS + threadIdx.x; c < ncells; c += gridDim.x * BLOCK_THREADS)
+		count[c] = (count[c] + CELL_ENTRIES - 1) / CELL_ENTRIES * CELL_ENTRIES;
+}
+
+/* Fill what cells and rows have no entry for. `next` is where the entries end. Bytes: 12 a cell. */
+static __global__ void __launch_bounds__(BLOCK_THREADS)
+bins_fill_kernel(Bins bins, const uint32_t *next, uint32_t ncells)
+{
+	const uint32_t thread = blockIdx.x * BLOCK_THREADS + threadIdx.x;
+
+	for (uint32_t c = thread; c < ncells; c += gridDim.x * BLOCK_THREADS)
+		for (uint32_t i = next[c]; i < bins.cell[c + 1]; i++)
+		{
+			bins.source[i] = NO_SOURCE;
+			bins.sink[i] = NO_SINK;
+		}
+	for (uint32_t hub = 0; hub < bins.nhubs; hub++)
+		if (thread < bins.rows[hub].nchunks * CHUNK_ENTRIES - bins.rows[hub].nentries)
+			bins.rows[hub].source[bins.rows[hub].nentries + thread] = NO_SOURCE;
+}
+
+/* Say which sinks have a row: row[sink] = 0 or 1. place[sink] is where entries begin. Bytes: 8 a sink. */
+static __global__ void __launch_bounds__(BLOCK_THREADS)
+bins_find_rows_kernel(const uint32_t *place, uint32_t nsinks, uint32_t *row)
+{
+	for (uint64_t t = blockIdx.x * BLOCK_THREADS + threadIdx.x; t <= nsinks; t += gridDim.x * BLOCK_THREADS)
+		row[t] = t < nsinks && place[t + 1] > place[t];
+}
+
+/* Mark where rows begin, and name their sinks. row[sink] is how many there are before. Bytes: 12 a sink. */
+static __global__ void __launch_bounds__(BLOCK_THREADS)
+bins_mark_rows_kernel(const uint32_t *place, const uint32_t *row, uint32_t nsinks, Rows rows)
+{
+	for (uint64_t t = blockIdx.x * BLOCK_THREADS + threadIdx.x; t < nsinks; t += gridDim.x * BLOCK_THREADS)
+	{
+		const uint32_t first = place[t];
+		const uint32_t end = place[t + 1];
+
+		if (first == end)
+			continue;
+		atomicOr(&rows.begins[first / 32], 1u << first % 32);
+		rows.sink[row[t]] = (uint32_t) t;
+		for (uint32_t chunk = first / CHUNK_ENTRIES + 1; chunk <= end / CHUNK_ENTRIES && chunk < rows.nchunks; chunk++)
+			rows.chunk_row[chunk] = row[t] + 1;
+	}
+}
+
+/* Write what is known of each label's vertex. Bytes: 12 a vertex, 8 written at random. */
+static __global__ void __launch_bounds__(BLOCK_THREADS)
+bins_name_vertices_kernel(Bins bins, const uint32_t *label, Degrees degrees)
+{
+	for (uint64_t v = blockIdx.x * BLOCK_THREADS + threadIdx.x; v < bins.nvertices; v += gridDim.x * BLOCK_THREADS)
+	{
+		bins.vertex[label[v]] = (uint32_t) v;
+		bins.degree[label[v]] = (uint32_t) degree_of(degrees, v);
+	}
+}
+
+EmogiStatus
+emogi_bins_make_load(EmogiError *error)
+{
+	const void *const kernels[] = {
+		(const void *) bins_name_lists_kernel, (const void *) bins_count_kernel, (const void *) bins_place_kernel,
+		(const void *) bins_pad_kernel, (const void *) bins_fill_kernel, (const void *) bins_find_rows_kernel,
+		(const void *) bins_mark_rows_kernel, (const void *) bins_name_vertices_kernel
+	};
+
+	TRY(load_prefix_sum<uint32_t>(error));
+	return LOAD_KERNELS(kernels);
+}
+
+/* ---- whether ---- */
+
+/* Get the cells of so many vertices, none of whose blocks has rows. */
+static uint64_t
+most_cells(uint64_t nvertices)
+{
+	return (nvertices + BLOCK_SOURCES - 1) / BLOCK_SOURCES * ((nvertices + BIN_SINKS - 1) / BIN_SINKS);
+}
+
+bool
+emogi_bins_suit(const Run *run, const EmogiQuery *query)
+{
+	const uint64_t nedges = run->graph.forward.nedges;
+	const uint64_t ncells = most_cells(run->nvertices);
+
+	if (run->graph.placement != EMOGI_PLACEMENT_DEVICE || nedges == 0 || !emogi_rank_units_suit(query, run->nvertices, true) || !emogi_bins_fit(run->state) ||
+		nedges + CELL_ENTRIES * ncells + MAX_HUBS * (run->nvertices + 1) >= UINT32_MAX)
+		return false;
+	/* fewer entries are gathered as fast */
+	return run->state->always_bins ||
+		(emogi_rank_units_coarse(nedges) && nedges / CELL_MEAN >= ncells && query->max_iterations >= LEAST_SWEEPS);
+}
+
+/* Choose how many blocks of sources have rows. A test has any number. */
+static uint32_t
+choose_hubs(const Run *run, const Survey *survey)
+{
+	const uint64_t nedges = run->graph.forward.nedges;
+	uint32_t	nhubs = 0;
+
+	if (run->state->always_bins)
+		return (uint32_t) (nedges % (MAX_HUBS + 1));
+	while (nhubs < MAX_HUBS && nhubs * (uint64_t) BLOCK_SOURCES < run->nvertices &&
+		   emogi_labels_top(survey, (nhubs + 1) * (uint64_t) BLOCK_SOURCES) -
+		   emogi_labels_top(survey, nhubs * (uint64_t) BLOCK_SOURCES) >= nedges / HUB_PART)
+		nhubs++;
+	return nhubs;
+}
+
+/* Choose the numbers of blocks and bins. */
+static void
+lay_keys(Making *making, uint32_t nhubs)
+{
+	const uint32_t nvertices = (uint32_t) making->run->nvertices;
+	const uint32_t nblocks = (nvertices + BLOCK_SOURCES - 1) / BLOCK_SOURCES;
+	Bins	   *bins = making->bins;
+
+	bins->nvertices = nvertices;
+	bins->nhubs = nhubs < nblocks ? nhubs : nblocks;
+	bins->nblocks = nblocks - bins->nhubs;
+	bins->nbins = (nvertices + BIN_SINKS - 1) / BIN_SINKS;
+	making->keys = Keys{bins->nhubs, bins->nbins, bins->nblocks * bins->nbins, nvertices};
+}
+
+/* Get the numbers that are kept by key. */
+static uint64_t
+count_keys(const Keys *keys)
+{
+	return first_row_key(*keys, keys->nhubs);
+}
+
+/* Say whether there is room for all that making takes, were all entries in cells, without evicting anything. */
+static EmogiStatus
+look_for_room(const Making *making, bool *fits, EmogiError *error)
+{
+	const Run  *run = making->run;
+	const Keys *keys = &making->keys;
+	const uint64_t nkeys = count_keys(keys);
+	const uint64_t headroom = run->state->cap_bytes > 0 ? 0 : HEADROOM_BYTES;
+	const uint64_t kept = 9 * (run->graph.forward.nedges + CELL_ENTRIES * (uint64_t) keys->ncells) + (21 + 4 * keys->nhubs) * run->nvertices +
+		(BLOCK_SOURCES + BIN_SINKS) * UINT64_C(13);
+	const uint64_t scratch = sizeof(uint32_t) * (2 * run->nvertices + nkeys + keys->nhubs * (run->nvertices + 1) + count_tiles(nkeys));
+	uint64_t	left_bytes;
+
+	TRY(emogi_memory_left(&run->memory, &left_bytes, error));
+	*fits = kept + scratch + headroom + emogi_resident_idle_bytes(run->state) <= left_bytes;
+	return EMOGI_OK;
+}
+
+/* ---- how ---- */
+
+/* Take what is needed while Bins are made. */
+static EmogiStatus
+take_scratch(Making *making, EmogiError *error)
+{
+	DeviceMemory *memory = &making->run->memory;
+	const uint64_t nkeys = count_keys(&making->keys);
+
+	TRY(take_array(memory, &making->label, making->run->nvertices, "labels", error));
+	TRY(take_array(memory, &making->own, making->run->nvertices, "labels of lists", error));
+	TRY(take_array(memory, &making->count, nkeys, "entries by key", error));
+	TRY(take_array(memory, &making->tile, count_tiles(nkeys), "sums of tiles", error));
+	for (uint32_t hub = 0; hub < making->keys.nhubs; hub++)
+		TRY(take_array(memory, &making->row[hub], making->run->nvertices + 1, "rows by sink", error));
+	CUDA_TRY(cudaMemsetAsync(making->count, 0, nkeys * sizeof *making->count, making->run->state->stream));
+	return EMOGI_OK;
+}
+
+/* Count the entries by key, once labels are there. */
+static EmogiStatus
+count_entries(const Making *making, EmogiError *error)
+{
+	Run		   *run = making->run;
+	cudaStream_t stream = run->state->stream;
+
+	CUDA_LAUNCH(bins_name_lists_kernel, run->full_blocks, BLOCK_THREADS, stream, *making->outline, making->label, making->own);
+	TRY(emogi_run_begin_step(run, error));
+	CUDA_LAUNCH(bins_count_kernel, run->full_blocks, BLOCK_THREADS, stream, run->graph.forward, *making->outline, making->label,
+				making->own, making->keys, making->count, run->step);
+	return EMOGI_OK;
+}
+
+/* Turn counts into places: of cells, and of each block's rows from 0 on; count the rows. */
+static EmogiStatus
+sum_counts(Making *making, EmogiError *error)
+{
+	Run		   *run = making->run;
+	Bins	   *bins = making->bins;
+	const Keys *keys = &making->keys;
+	cudaStream_t stream = run->state->stream;
+
+	CUDA_LAUNCH(bins_pad_kernel, run->full_blocks, BLOCK_THREADS, stream, making->count, keys->ncells);
+	TRY(prefix_sum(run, making->count, keys->ncells + 1, making->tile, error));
+	for (uint32_t hub = 0; hub < keys->nhubs; hub++)
+	{
+		uint32_t   *place = making->count + first_row_key(*keys, hub);
+		Rows	   *rows = &bins->rows[hub];
+
+		TRY(prefix_sum(run, place, keys->nsinks + 1, making->tile, error));
+		CUDA_LAUNCH(bins_find_rows_kernel, run->full_blocks, BLOCK_THREADS, stream, place, keys->nsinks, making->row[hub]);
+		TRY(prefix_sum(run, making->row[hub], keys->nsinks + 1, making->tile, error));
+		TRY(emogi_run_fetch(run, &rows->nentries, place + keys->nsinks, sizeof rows->nentries, error));
+		TRY(emogi_run_fetch(run, &rows->nrows, making->row[hub] + keys->nsinks, sizeof rows->nrows, error));
+		rows->nchunks = (uint32_t) count_chunks(rows->nentries);
+	}
+	return EMOGI_OK;
+}
+
+/* Get how many entries a unit has, of so many a multiprocessor. */
+static uint32_t
+unit_entries(const Making *making, uint32_t nunits, uint32_t most)
+{
+	const uint64_t part = round_up(making->bins->nentries / (nunits * (uint64_t) making->run->state->units), LEAST_UNIT);
+
+	return part < LEAST_UNIT ? LEAST_UNIT : part < most ? (uint32_t) part : most;
+}
+
+/* Get how many the one has that begins at entry `at`. */
+static uint32_t
+unit_entries_at(const Making *making, uint64_t at, uint32_t entries)
+{
+	return at < making->bins->nentries / 4 * UINT64_C(3) ? entries : entries / LAST_UNITS;
+}
+
+/* Cut the entries of blocks of sources into units. */
+static void
+cut_scatter(Making *making)
+{
+	const uint32_t entries = unit_entries(making, SCATTER_UNITS, MOST_SCATTER);
+	Bins	   *bins = making->bins;
+
+	for (uint32_t block = 0; block < bins->nblocks; block++)
+	{
+		const uint32_t end = making->cell[(uint64_t) (block + 1) * bins->nbins];
+		uint32_t	upto;
+
+		for (uint32_t at = making->cell[(uint64_t) block * bins->nbins]; at < end; at = upto)
+		{
+			const uint32_t most = unit_entries_at(making, at, entries);
+
+			upto = end - at < most ? end : at + most;
+			making->scatter[bins->nscatter++] = BinUnit{block, at, upto, 0, 1, 1};
+		}
+	}
+}
+
+/* Have the cells of a bin, of so many entries, collected by units. */
+static void
+add_units(Making *making, uint32_t bin, uint32_t first, uint32_t upto, uint64_t entries, uint32_t most)
+{
+	const uint32_t npieces = (uint32_t) ((entries + most - 1) / most);
+	uint32_t	share = BINS_WARPS;
+
+	while (share > 1 && BINS_WARPS / share < upto - first)
+		share /= 2;
+	for (uint32_t piece = 0; piece < npieces; piece++)
+		making->collect[making->bins->ncollect++] = BinUnit{bin, first, upto, piece, npieces, share};
+}
+
+/* Cut the cells of bins into units. */
+static void
+cut_collect(Making *making)
+{
+	const uint32_t size = unit_entries(making, COLLECT_UNITS, MOST_COLLECT);
+	Bins	   *bins = making->bins;
+	uint64_t	all = 0;
+
+	for (uint32_t bin = 0; bin < bins->nbins; bin++)
+	{
+		uint32_t	first = 0;
+		uint64_t	entries = 0;
+
+		for (uint32_t block = 0; block < bins->nblocks; block++)
+		{
+			const uint32_t *cell = &making->cell[(uint64_t) block * bins->nbins + bin];
+			const uint32_t most = unit_entries_at(making, all, size);
+
+			entries += cell[1] - cell[0];
+			if (entries < most && block + 1 < bins->nblocks)
+				continue;
+			add_units(making, bin, first, block + 1, entries, most);
+			all += entries;
+			entries = 0;
+			first = block + 1;
+		}
+	}
+}
+
+/* Cut all work into units. */
+static EmogiStatus
+cut_units(Making *making, EmogiError *error)
+{
+	const uint64_t ncells = making->keys.ncells;
+	Bins	   *bins = making->bins;
+	uint64_t	most;
+
+	making->cell = (uint32_t *) malloc((ncells + 1) * sizeof *making->cell);
+	if (making->cell == NULL)
+		return emogi_device_fail(error, EMOGI_NO_MEMORY, "out of memory", "places of %llu cells", (unsigned long long) ncells);
+	TRY(emogi_run_fetch(making->run, making->cell, making->count, (ncells + 1) * sizeof *making->cell, error));
+	bins->nentries = making->cell[ncells];
+	most = bins->nblocks + 2 * (uint64_t) bins->nbins + 2 * (bins->nentries / (LEAST_UNIT / LAST_UNITS) + UINT64_C(1));
+	making->scatter = (BinUnit *) malloc(most * sizeof *making->scatter);
+	making->collect = (BinUnit *) malloc(most * sizeof *making->collect);
+	if (making->scatter == NULL || making->collect == NULL)
+		return emogi_device_fail(error, EMOGI_NO_MEMORY, "out of memory", "%llu units of work", (unsigned long long) most);
+	cut_scatter(making);
+	cut_collect(making);
+	return EMOGI_OK;
+}
+
+/* Lay an array behind those before it. */
+template <typename T>
+static void
+lay_array(T **array, char *memory, uint64_t *bytes, uint64_t length)
+{
+	*array = memory != NULL ? (T *) (memory + *bytes) : NULL;
+	*bytes += round_up(length * sizeof(T), ALIGNMENT);
+}
+
+/* Lay all arrays into memory, behind the Bins themselves. Get the bytes; memory = NULL: these alone. */
+static uint64_t
+lay_arrays(Bins *bins, char *memory)
+{
+	const uint64_t nlabels = (uint64_t) (bins->nhubs + bins->nblocks) * BLOCK_SOURCES;
+	uint64_t	bytes = round_up(sizeof *bins, ALIGNMENT);
+
+	for (uint32_t hub = 0; hub < bins->nhubs; hub++)
+	{
+		Rows	   *rows = &bins->rows[hub];
+
+		lay_array(&rows->source, memory, &bytes, (uint64_t) rows->nchunks * CHUNK_ENTRIES);
+		lay_array(&rows->begins, memory, &bytes, (uint64_t) rows->nchunks * (CHUNK_ENTRIES / 32));
+		lay_array(&rows->chunk_row, memory, &bytes, rows->nchunks);
+		lay_array(&rows->sink, memory, &bytes, rows->nrows);
+	}
+	lay_array(&bins->vertex, memory, &bytes, bins->nvertices);
+	lay_array(&bins->degree, memory, &bytes, bins->nvertices);
+	lay_array(&bins->cell, memory, &bytes, (uint64_t) bins->nblocks * bins->nbins + 1);
+	lay_array(&bins->source, memory, &bytes, bins->nentries);
+	lay_array(&bins->sink, memory, &bytes, bins->nentries);
+	lay_array(&bins->scatter, memory, &bytes, bins->nscatter);
+	lay_array(&bins->collect, memory, &bytes, bins->ncollect);
+	lay_array(&bins->word, memory, &bytes, nlabels);
+	lay_array(&bins->low, memory, &bytes, nlabels);
+	lay_array(&bins->entry_word, memory, &bytes, bins->nentries);
+	lay_array(&bins->entry_low, memory, &bytes, bins->nentries);
+	lay_array(&bins->sum, memory, &bytes, (uint64_t) bins->nbins * BIN_SINKS);
+	lay_array(&bins->next, memory, &bytes, 2);
+	lay_array(&bins->outcome, memory, &bytes, 2);
+	return bytes;
+}
+
+/* Mark the rows. */
+static EmogiStatus
+mark_rows(const Making *making, EmogiError *error)
+{
+	const Bins *bins = making->bins;
+	Run		   *run = making->run;
+	cudaStream_t stream = run->state->stream;
+
+	for (uint32_t hub = 0; hub < bins->nhubs; hub++)
+	{
+		const Rows *rows = &bins->rows[hub];
+
+		if (rows->nchunks == 0)
+			continue;
+		CUDA_TRY(cudaMemsetAsync(rows->begins, 0, (uint64_t) rows->nchunks * (CHUNK_ENTRIES / 8), stream));
+		CUDA_TRY(cudaMemsetAsync(rows->chunk_row, 0, sizeof *rows->chunk_row, stream));
+		CUDA_LAUNCH(bins_mark_rows_kernel, run->full_blocks, BLOCK_THREADS, stream, making->count + first_row_key(making->keys, hub),
+					making->row[hub], making->keys.nsinks, *rows);
+	}
+	return EMOGI_OK;
+}
+
+/* Put everything to its place. */
+static EmogiStatus
+fill_arrays(const Making *making, const Degrees *degrees, EmogiError *error)
+{
+	const Bins *bins = making->bins;
+	const Keys *keys = &making->keys;
+	const uint64_t nlabels = (uint64_t) (bins->nhubs + bins->nblocks) * BLOCK_SOURCES;
+	Run		   *run = making->run;
+	cudaStream_t stream = run->state->stream;
+
+	TRY(emogi_run_send(run, bins->cell, making->cell, (keys->ncells + UINT64_C(1)) * sizeof *bins->cell, error));
+	TRY(emogi_run_send(run, bins->scatter, making->scatter, bins->nscatter * sizeof *bins->scatter, error));
+	TRY(emogi_run_send(run, bins->collect, making->collect, bins->ncollect * sizeof *bins->collect, error));
+	CUDA_TRY(cudaMemsetAsync(bins->word, 0, nlabels * sizeof *bins->word, stream));
+	CUDA_TRY(cudaMemsetAsync(bins->low, 0, nlabels, stream));
+	TRY(mark_rows(making, error));
+	TRY(emogi_run_begin_step(run, error));
+	CUDA_LAUNCH(bins_place_kernel, run->full_blocks, BLOCK_THREADS, stream, run->graph.forward, *making->outline, making->label,
+				making->own, *keys, making->count, *bins, run->step);
+	CUDA_LAUNCH(bins_fill_kernel, run->full_blocks, BLOCK_THREADS, stream, *bins, making->count, keys->ncells);
+	CUDA_LAUNCH(bins_name_vertices_kernel, run->full_blocks, BLOCK_THREADS, stream, *bins, making->label, *degrees);
+	return EMOGI_OK;
+}
+
+/* Make Bins in memory of their own, the newest block of the run's; NO_MEMORY when that is short. */
+static EmogiStatus
+make_bins(Making *making, const Degrees *degrees, const Survey *survey, EmogiError *error)
+{
+	Run		   *run = making->run;
+	char	   *memory;
+
+	TRY(take_scratch(making, error));
+	TRY(emogi_labels_make(run, degrees, survey, making->label, error));
+	TRY(count_entries(making, error));
+	TRY(sum_counts(making, error));
+	TRY(cut_units(making, error));
+	TRY(take_array(&run->memory, &memory, lay_arrays(making->bins, NULL), "bins", error));
+	(void) lay_arrays(making->bins, memory);
+	TRY(fill_arrays(making, degrees, error));
+	TRY(emogi_run_send(run, memory, making->bins, sizeof *making->bins, error));
+	return EMOGI_OK;
+}
+
+/* Hand the newest block to the Resident, and free the others behind the first nblocks. */
+static void
+keep_bins(Run *run, const Target *array, int nblocks)
+{
+	DeviceMemory *memory = &run->memory;
+	const int	newest = memory->nblocks - 1;
+
+	emogi_resident_keep(run->state, memory, array, EMOGI_COPY_BINS, 1);
+	for (int i = newest - 1; i >= nblocks; i--)
+		emogi_memory_return(memory, memory->block[i]);
+	emogi_resident_drop(run->state, array, EMOGI_COPY_CUT);
+}
+
+/* Make Bins if the Graph is one for them and there is room. */
+static EmogiStatus
+try_bins(Making *making, const Target *array, const Degrees *degrees, EmogiError *error)
+{
+	Run		   *run = making->run;
+	const int	nblocks = run->memory.nblocks;
+	bool		fits;
+	Survey		survey;
+
+	TRY(emogi_labels_survey(run, making->outline, degrees, &survey, error));
+	if (emogi_labels_near(&survey) && !run->state->always_bins)
+		return EMOGI_OK;
+	lay_keys(making, choose_hubs(run, &survey));
+	TRY(look_for_room(making, &fits, error));
+	if (!fits)
+		return emogi_device_fail(error, EMOGI_NO_MEMORY, "there is no device memory for bins", "%s", "");
+	TRY(make_bins(making, degrees, &survey, error));
+	keep_bins(run, array, nblocks);
+	return EMOGI_OK;
+}
+
+EmogiStatus
+emogi_bins_make(Run *run, const Target *array, const Outline *outline, const Degrees *degrees, Bins *bins, EmogiError *error)
+{
+	const int	nblocks = run->memory.nblocks;
+	Making		making = {};
+	EmogiStatus status;
+
+	*bins = Bins{};
+	making.run = run;
+	making.outline = outline;
+	making.bins = bins;
+	status = try_bins(&making, array, degrees, error);
+	free(making.cell);
+	free(making.scatter);
+	free(making.collect);
+	if (status != EMOGI_NO_MEMORY)
+		return status;
+	emogi_memory_release(&run->memory, nblocks);
+	*bins = Bins{};				/* slower, but an answer */
+	return EMOGI_OK;
+}
+
+EmogiStatus
+emogi_bins_find(Run *run, const Target *array, Bins *bins, EmogiError *error)
+{
+	uint64_t	length;
+	const void *memory = emogi_resident_use_made(run->state, array, EMOGI_COPY_BINS, 1, 1, &length);
+
+	*bins = Bins{};
+	return memory != NULL ? emogi_run_fetch(run, bins, memory, sizeof *bins, error) : EMOGI_OK;
+}

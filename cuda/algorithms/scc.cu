@@ -1,0 +1,454 @@
+/*
+ * scc.cu: strongly connected components.
+ *
+ * Returns component[nvertices]: the smallest vertex of the component.
+ *
+ * Method.
+ *   trim        a vertex without an edge in or without one out is a component of its own [1]
+ *   giant       most graphs have one component of nearly all that is left. It is what a pivot leads to and is reached from [2], the
+ *               vertex that has the most edges both in and out: two searches, whose frontiers push along the lists forward and
+ *               backward. Graphs so deep that a search takes more than MOST_LEVELS steps go without
+ *   rounds      of what is left every vertex finds the least vertex that leads to it, and the least that it leads to [3]: both are
+ *               handed on along all edges, and as the least of a vertex's least is as good for the vertex, a step goes twice as
+ *               far as the one before. When nothing changes any more, those of which both are the same vertex are in
+ *               its component, and it is the smallest there; of the others only those can be in one component of which
+ *               both agree, so in the next round edges between others are passed over
+ * A round ends at least one component of each such class, that of its smallest vertex. Values only get smaller, and are always
+ * vertices that do lead there, so the answer does not depend on the order of the work.
+ *
+ * Device memory, for n vertices: 20.6n.
+ *
+ * Bytes: 16 of offsets a vertex to trim; of the searches each list that is reached, in lines, and for each entry a random bit; of
+ * each step of a round the lists of what is left, and for each entry 4 random bytes, or 28 where it leads to what is left.
+ *
+ * [1] W. McLendon, B. Hendrickson, S. Plimpton, L. Rauchwerger: Finding strongly connected components in distributed graphs. Journal of
+ *     Parallel and Distributed Computing 65(8), 2005. Section 3.
+ * [2] L. Fleischer, B. Hendrickson, A. Pinar: On Identifying Strongly Connected Components in Parallel. IPDPS Workshops 2000.
+ * [3] G. Alabandi, W. Sands, G. Biros, M. Burtscher: A GPU Algorithm for Detecting Strongly Connected Components. SC 2023 (ECL-SCC).
+ */
+#include "cuda/access/push.cuh"
+
+#define MOST_LEVELS 64			/* of a search for the giant component: every one costs a launch, and a look by the host */
+
+/* What the kernels tell the host, in device memory. */
+typedef struct Outlook
+{
+	unsigned long long pivot;	/* edges, at least so many in and out, above ~ of the vertex; 0 = there is none */
+	unsigned long long nopen;	/* vertices whose component is not known */
+	uint32_t	least;			/* of the giant component */
+} Outlook;
+
+/* The arrays, in device memory. */
+typedef struct Components
+{
+	uint64_t	nvertices;
+	uint32_t   *component;		/* [nvertices], EMOGI_NO_VERTEX = not known */
+	uint32_t   *from;			/* [nvertices]: the least vertex found that leads here, of those in the class */
+	uint32_t   *to;				/* [nvertices]: the least found that this one leads to */
+	unsigned long long *class_of;	/* [nvertices]: components do not go beyond a class */
+	uint32_t   *frontier[2];	/* [nwords] bitmaps */
+	uint32_t   *reached[2];		/* [nwords]: what the pivot leads to, and what leads to it */
+	Outlook    *outlook;
+} Components;
+
+/* Say that there is more to do. */
+static __device__ __forceinline__ void
+go_on(Counters *counters)
+{
+	*(volatile unsigned long long *) &counters->claimed = 1;
+}
+
+/* The Push of a search. */
+struct Reach
+{
+	typedef NoWeight Weight;
+	typedef NoValue Value;
+
+	uint32_t   *reached;
+	uint32_t   *next;			/* the new frontier */
+	Counters   *counters;
+
+	__device__ __forceinline__ NoValue
+	own(uint64_t vertex) const
+	{
+		return NoValue{};
+	}
+
+	__device__ __forceinline__ void
+	visit(const Target (&target)[PIECE], uint32_t wanted) const
+	{
+		uint32_t	word[PIECE];
+
+#pragma unroll
+		for (uint32_t j = 0; j < PIECE; j++)
+			word[j] = wanted >> j & 1 ? reached[target[j] / 32] : UINT32_MAX;
+#pragma unroll
+		for (uint32_t j = 0; j < PIECE; j++)
+		{
+			const uint32_t bit = 1u << target[j] % 32;
+
+			if ((word[j] & bit) != 0 || (atomicOr(&reached[target[j] / 32], bit) & bit) != 0)
+				continue;
+			atomicOr(&next[target[j] / 32], bit);
+			go_on(counters);
+		}
+	}
+};
+
+/* The Push of a round: hand on what leads to the ends of each edge, and what they lead to. */
+struct HandOn
+{
+	typedef NoWeight Weight;
+	typedef uint32_t Value;
+
+	const uint32_t *component;
+	const unsigned long long *class_of;
+	uint32_t   *from;
+	uint32_t   *to;
+	Counters   *counters;
+
+	__device__ __forceinline__ uint32_t
+	own(uint64_t vertex) const
+	{
+		return (uint32_t) vertex;
+	}
+
+	/* Lower a value; both are what they were a while ago. */
+	__device__ __forceinline__ void
+	lower(uint32_t *value, uint32_t seen, uint32_t other) const
+	{
+		if (other < seen && atomicMin(value, other) > other)
+			go_on(counters);
+	}
+
+	__device__ __forceinline__ void
+	visit(const Target (&target)[PIECE], const double (&weight)[PIECE], const uint32_t (&vertex)[PIECE],
+		  uint32_t wanted) const
+	{
+		bool		leads[PIECE];	/* to a vertex of the same class */
+
+#pragma unroll
+		for (uint32_t j = 0; j < PIECE; j++)
+			leads[j] = (wanted >> j & 1) && __ldg(&component[target[j]]) == EMOGI_NO_VERTEX &&
+				__ldg(&class_of[target[j]]) == __ldg(&class_of[vertex[j]]);
+#pragma unroll
+		for (uint32_t j = 0; j < PIECE; j++)
+		{
+			if (!leads[j])
+				continue;
+			lower(&from[target[j]], *(volatile uint32_t *) &from[target[j]], *(volatile uint32_t *) &from[vertex[j]]);
+			lower(&to[vertex[j]], *(volatile uint32_t *) &to[vertex[j]], *(volatile uint32_t *) &to[target[j]]);
+		}
+	}
+};
+
+/* Set apart what has no edge in or none out, and find the pivot among the others. Bytes: 20 a vertex. */
+static __global__ void __launch_bounds__(BLOCK_THREADS)
+scc_trim_kernel(const uint64_t *out, const uint64_t *in, Components components)
+{
+	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
+	unsigned long long best = 0;
+
+	for (uint64_t v = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x; v < components.nvertices; v += nthreads)
+	{
+		const uint64_t nout = out[v + 1] - out[v];
+		const uint64_t nin = in[v + 1] - in[v];
+		const uint64_t fewest = nout < nin ? nout : nin;
+		const unsigned long long rank = (fewest < UINT32_MAX ? fewest : UINT32_MAX) << 32 | (uint32_t) ~v;
+
+		components.component[v] = fewest > 0 ? EMOGI_NO_VERTEX : (uint32_t) v;
+		components.class_of[v] = 0;
+		if (fewest > 0 && rank > best)
+			best = rank;
+	}
+#pragma unroll
+	for (uint32_t step = WARP_LANES / 2; step > 0; step /= 2)
+	{
+		const unsigned long long other = __shfl_xor_sync(FULL_WARP, best, step);
+
+		best = other > best ? other : best;
+	}
+	if (lane_number() == 0 && best > 0)
+		atomicMax(&components.outlook->pivot, best);
+}
+
+/* Find the smallest vertex that was reached both ways. Bytes: an eighth of one a vertex, twice. */
+static __global__ void __launch_bounds__(BLOCK_THREADS)
+scc_least_kernel(Components components, uint64_t nwords)
+{
+	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
+
+	for (uint64_t w = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x; w < nwords; w += nthreads)
+	{
+		const uint32_t both = components.reached[0][w] & components.reached[1][w];
+
+		if (both != 0)
+		{
+			atomicMin(&components.outlook->least, (uint32_t) (w * 32 + __ffs(both) - 1));
+			break;				/* the thread's others are larger */
+		}
+	}
+}
+
+/* Set the giant component, and by how they were reached the classes of the others. Bytes: 12 a vertex. */
+static __global__ void __launch_bounds__(BLOCK_THREADS)
+scc_set_giant_kernel(Components components)
+{
+	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
+	const uint32_t least = components.outlook->least;
+
+	for (uint64_t v = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x; v < components.nvertices; v += nthreads)
+	{
+		const uint32_t to = components.reached[0][v / 32] >> v % 32 & 1;
+		const uint32_t from = components.reached[1][v / 32] >> v % 32 & 1;
+
+		if (to & from)
+			components.component[v] = least;
+		components.class_of[v] = to << 1 | from;
+	}
+}
+
+/* Begin a round with every vertex that is left its own least; mark and count these. Bytes: 4 to 12 a vertex. */
+static __global__ void __launch_bounds__(BLOCK_THREADS)
+scc_begin_round_kernel(Components components)
+{
+	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
+	const uint64_t own = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x;
+	unsigned long long nopen = 0;
+
+	for (uint64_t base = own - lane_number(); base < components.nvertices; base += nthreads)
+	{
+		const uint64_t v = base + lane_number();
+		const bool	is_open = v < components.nvertices && components.component[v] == EMOGI_NO_VERTEX;
+		const uint32_t word = __ballot_sync(FULL_WARP, is_open);
+
+		if (is_open)
+			components.from[v] = components.to[v] = (uint32_t) v;
+		if (lane_number() == 0)
+			components.frontier[0][base / 32] = word;
+		nopen += is_open;
+	}
+	block_add(&components.outlook->nopen, nopen);
+}
+
+/*
+ * Set a vertex's least to the least of that one, and so on; get whether it was another. What is found is written at each step, for others
+ * who come by: so a chain takes the logarithm of its length. Nobody else writes the vertex's least now.
+ */
+static __device__ __forceinline__ bool
+follow_least(uint32_t *least, uint32_t vertex)
+{
+	volatile uint32_t *own = &least[vertex];
+	uint32_t	found = *own;
+	uint32_t	next;
+	bool		changes = false;
+
+	while ((next = *(volatile uint32_t *) &least[found]) < found)
+	{
+		*own = found = next;
+		changes = true;
+	}
+	return changes;
+}
+
+/* Follow the least vertices that are known. Bytes: 12 a vertex that is left, and random reads of 4. */
+static __global__ void __launch_bounds__(BLOCK_THREADS)
+scc_follow_kernel(Components components, Step step)
+{
+	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
+	bool		changes = false;
+
+	for (uint64_t v = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x; v < components.nvertices; v += nthreads)
+	{
+		if ((components.frontier[0][v / 32] >> v % 32 & 1) == 0)
+			continue;
+		changes = follow_least(components.from, (uint32_t) v) || changes;
+		changes = follow_least(components.to, (uint32_t) v) || changes;
+	}
+	if (changes)
+		go_on(step.counters);
+}
+
+/* End a round: set the components that are known now, and the classes of the others. Bytes: 4 to 20 a vertex. */
+static __global__ void __launch_bounds__(BLOCK_THREADS)
+scc_end_round_kernel(Components components)
+{
+	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
+
+	for (uint64_t v = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x; v < components.nvertices; v += nthreads)
+	{
+		if (components.component[v] != EMOGI_NO_VERTEX)
+			continue;
+		if (components.from[v] == components.to[v])
+			components.component[v] = components.from[v];
+		components.class_of[v] = (unsigned long long) components.from[v] << 32 | components.to[v];
+	}
+}
+
+static const void *const kernels[] = {
+	(const void *) push_words_kernel<Reach>, (const void *) push_slices_kernel<Reach>, (const void *) push_words_kernel<HandOn>,
+	(const void *) push_slices_kernel<HandOn>, (const void *) push_mark_sources_kernel, (const void *) scc_trim_kernel,
+	(const void *) scc_least_kernel, (const void *) scc_set_giant_kernel, (const void *) scc_begin_round_kernel,
+	(const void *) scc_follow_kernel, (const void *) scc_end_round_kernel
+};
+
+#define EDGE_KERNELS 4			/* of these, that read edges by blocks as many as fit */
+
+EmogiStatus
+emogi_cuda_scc_load(EmogiError *error)
+{
+	return LOAD_KERNELS(kernels);
+}
+
+/* Push from the vertices marked along all lists. */
+template <class Push>
+static EmogiStatus
+push_marked(Run *run, const Lists<Target> &lists, const uint32_t *marked, const Push &push, EmogiError *error)
+{
+	TRY(emogi_run_begin_step(run, error));
+	CUDA_LAUNCH(push_words_kernel<Push>, run->nblocks, BLOCK_THREADS, run->state->stream, lists, marked, run->nwords, run->step,
+				push);
+	CUDA_LAUNCH(push_slices_kernel<Push>, run->nblocks, BLOCK_THREADS, run->state->stream, lists, run->step, push);
+	return EMOGI_OK;
+}
+
+/* Get what the kernels have told. */
+static EmogiStatus
+read_outlook(Run *run, const Components *components, Outlook *outlook, EmogiError *error)
+{
+	CUDA_TRY(cudaMemcpyAsync(run->state->mailbox, components->outlook, sizeof *outlook, cudaMemcpyDeviceToHost, run->state->stream));
+	TRY(emogi_cuda_wait(run->state, run->control, error));
+	*outlook = *(const Outlook *) run->state->mailbox;
+	return EMOGI_OK;
+}
+
+/* Mark in `reached` what a vertex leads to along lists; false when that takes too many steps. `source` is in device memory. */
+static EmogiStatus
+search(Run *run, const Components *components, const Lists<Target> &lists, const uint32_t *source, uint32_t *reached, bool *whole,
+	   EmogiError *error)
+{
+	const size_t bytes = run->nwords * sizeof *reached;
+	cudaStream_t stream = run->state->stream;
+	const Counters *counters;
+
+	*whole = false;
+	CUDA_TRY(cudaMemsetAsync(reached, 0, bytes, stream));
+	CUDA_TRY(cudaMemsetAsync(components->frontier[0], 0, bytes, stream));
+	CUDA_LAUNCH(push_mark_sources_kernel, 1, WARP_LANES, stream, source, 1, reached);
+	CUDA_LAUNCH(push_mark_sources_kernel, 1, WARP_LANES, stream, source, 1, components->frontier[0]);
+	for (uint32_t level = 0; level < MOST_LEVELS && !*whole; level++)
+	{
+		uint32_t   *const next = components->frontier[(level + 1) % 2];
+
+		run->control->level = level;
+		CUDA_TRY(cudaMemsetAsync(next, 0, bytes, stream));
+		TRY(push_marked(run, lists, components->frontier[level % 2], Reach{reached, next, run->step.counters}, error));
+		TRY(emogi_run_read(run, &counters, error));
+		*whole = counters->claimed == 0;
+	}
+	return EMOGI_OK;
+}
+
+/* Find the component of the pivot. */
+static EmogiStatus
+find_giant(Run *run, const Components *components, uint32_t pivot, EmogiError *error)
+{
+	const PlacedGraph *graph = &run->graph;
+	cudaStream_t stream = run->state->stream;
+	uint32_t   *source = components->from;	/* not in use yet */
+	bool		whole = false;
+
+	TRY(emogi_run_send(run, source, &pivot, sizeof pivot, error));
+	TRY(search(run, components, graph->forward, source, components->reached[0], &whole, error));
+	if (whole)
+		TRY(search(run, components, graph->backward, source, components->reached[1], &whole, error));
+	if (!whole)
+		return EMOGI_OK;
+	CUDA_LAUNCH(scc_least_kernel, run->full_blocks, BLOCK_THREADS, stream, *components, run->nwords);
+	CUDA_LAUNCH(scc_set_giant_kernel, run->full_blocks, BLOCK_THREADS, stream, *components);
+	return EMOGI_OK;
+}
+
+/* Find the least vertices of what is left, and what components follow from them. */
+static EmogiStatus
+make_round(Run *run, const Components *components, EmogiError *error)
+{
+	const HandOn hand_on = {components->component, components->class_of, components->from, components->to, run->step.counters};
+	cudaStream_t stream = run->state->stream;
+	const Counters *counters;
+
+	do
+	{
+		TRY(push_marked(run, run->graph.forward, components->frontier[0], hand_on, error));
+		CUDA_LAUNCH(scc_follow_kernel, run->full_blocks, BLOCK_THREADS, stream, *components, run->step);
+		TRY(emogi_run_read(run, &counters, error));
+	} while (counters->claimed > 0);
+	CUDA_LAUNCH(scc_end_round_kernel, run->full_blocks, BLOCK_THREADS, stream, *components);
+	return EMOGI_OK;
+}
+
+/* Find all components. */
+static EmogiStatus
+find_components(Run *run, const Components *components, EmogiError *error)
+{
+	const Outlook begin = {0, 0, EMOGI_NO_VERTEX};
+	cudaStream_t stream = run->state->stream;
+	Outlook		outlook = begin;
+
+	TRY(emogi_run_send(run, components->outlook, &begin, sizeof begin, error));
+	CUDA_LAUNCH(scc_trim_kernel, run->full_blocks, BLOCK_THREADS, stream, run->graph.forward.offsets, run->graph.backward.offsets,
+				*components);
+	TRY(read_outlook(run, components, &outlook, error));
+	if (outlook.pivot == 0)
+		return EMOGI_OK;
+	TRY(find_giant(run, components, ~(uint32_t) outlook.pivot, error));
+	run->control->total = run->nvertices;
+	for (;;)
+	{
+		CUDA_TRY(cudaMemsetAsync(&components->outlook->nopen, 0, sizeof outlook.nopen, stream));
+		CUDA_LAUNCH(scc_begin_round_kernel, run->full_blocks, BLOCK_THREADS, stream, *components);
+		TRY(read_outlook(run, components, &outlook, error));
+		run->control->done = run->nvertices - outlook.nopen;
+		if (outlook.nopen == 0)
+			return EMOGI_OK;
+		TRY(make_round(run, components, error));
+	}
+}
+
+/* Take the arrays. */
+static EmogiStatus
+take_arrays(Run *run, Components *components, EmogiError *error)
+{
+	uint32_t   *bitmaps;
+
+	components->nvertices = run->nvertices;
+	TRY(take_array(&run->memory, &components->component, run->nvertices, "components", error));
+	TRY(take_array(&run->memory, &components->from, run->nvertices, "least vertices that lead here", error));
+	TRY(take_array(&run->memory, &components->to, run->nvertices, "least vertices that are led to", error));
+	TRY(take_array(&run->memory, &components->class_of, run->nvertices, "classes", error));
+	TRY(take_array(&run->memory, &bitmaps, 4 * run->nwords, "bitmaps of vertices", error));
+	for (int i = 0; i < 2; i++)
+	{
+		components->frontier[i] = bitmaps + 2 * i * run->nwords;
+		components->reached[i] = bitmaps + (2 * i + 1) * run->nwords;
+	}
+	return take_array(&run->memory, &components->outlook, 1, "outlook", error);
+}
+
+EmogiStatus
+emogi_cuda_scc(Run *run, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result, EmogiError *error)
+{
+	Components	components = {};
+	const Counters *counters;
+
+	TRY(take_arrays(run, &components, error));
+	TRY(emogi_run_place(run, graph, query, PLACE_BACKWARD_SURELY, kernels, EDGE_KERNELS, sizeof(Target), error));
+	TRY(emogi_run_start_clock(run, error));
+	TRY(find_components(run, &components, error));
+	TRY(emogi_run_stop_clock(run, result, error));
+	TRY(emogi_run_read(run, &counters, error));
+	emogi_run_account(run, counters, result);
+	result->nreached = run->nvertices;
+	result->nlevels = 1;
+	return emogi_run_give(run, query, result, 0, components.component, error);
+}

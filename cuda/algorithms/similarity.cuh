@@ -1,0 +1,31 @@
+/*
+ * similarity.cuh: what similarities of given pairs and those of all vertices share.
+ */
+#ifndef EMOGI_SIMILARITY_CUH
+#define EMOGI_SIMILARITY_CUH
+
+#include "cuda/core/run.cuh"
+
+/* Get the similarity of two sets that share so much. */
+static __device__ __forceinline__ double
+similarity_of(EmogiMeasure measure, uint32_t a, uint32_t b, uint32_t nshared)
+{
+	if (nshared == 0)
+		return 0.0;
+	if (measure == EMOGI_JACCARD)
+		return (double) nshared / ((double) a + (double) b - (double) nshared);
+	if (measure == EMOGI_OVERLAP)
+		return (double) nshared / (double) (a < b ? a : b);
+	return (double) nshared / sqrt((double) a * (double) b);
+}
+
+/* Count the sets of the vertices that a bitmap marks: size[nvertices], 0 of others; queued on the stream. */
+extern EmogiStatus emogi_similarity_count_sets(Run *run, const uint32_t *marked, uint32_t *size, EmogiError *error);
+
+/* Find the vertices most like each vertex. Takes the query's memory, and fills the result. */
+extern EmogiStatus emogi_similarity_all(Run *run, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result, EmogiError *error);
+
+/* Bring its kernels to the device. */
+extern EmogiStatus emogi_similarity_all_load(EmogiError *error);
+
+#endif							/* EMOGI_SIMILARITY_CUH */

@@ -1,0 +1,579 @@
+/*
+ * similarity_all.cu: the vertices whose neighbours are most like those of each vertex.
+ *
+ * Returns vertex2[nvertices * top_k] and similarity[nvertices * top_k]: of vertex v from v * top_k on, best first, ties by vertex;
+ * EMOGI_NO_VERTEX and 0 beyond those that share a neighbour and reach the cutoff.
+ *
+ * Method. A block takes a vertex. Its warps take a neighbour each, and count what that one's list over the transpose leads to: in a hash
+ * table in shared memory, of one of three sizes, or where that has no room for all there may be, in a row of device memory as long as the
+ * graph has vertices, of which it is known what was touched. Then the counted are gone through, 256 at a time; what comes before the last of
+ * the best so far is collected, and now and then one warp takes the best out of these, one after the other. A neighbour with a
+ * long list is left for the whole block. Counts are of whole numbers, and the order is strict, so the answer does not depend on the
+ * order of the work; the division is that of the CPU engine, bit for bit.
+ *
+ * Device memory, for n vertices: 16.2n, 12n top_k for the answer, and for each block that takes vertices of many 8n.
+ *
+ * Bytes: of every vertex the list, and 16 of offsets and the list of every neighbour over the transpose; an operation in shared memory
+ * for each entry of these, or 4 at random in device memory; 4 at random for each vertex that is counted.
+ */
+#include "cuda/access/push.cuh"
+#include "cuda/placement/placing.cuh"
+#include "cuda/algorithms/similarity.cuh"
+#include "cuda/lists/simple_graph.cuh"
+
+/* Not tuned. */
+#define LEAST_TABLE 1024		/* places in shared memory; the next table has twice as many, and the largest four times */
+#define TABLES 3
+#define MOST_IN(table) ((table) / 4 * 3)	/* vertices that may be in there */
+#define ROOM 1024				/* for those that may be among the best */
+#define MOST_BEST 512			/* of a vertex: the room has to hold as many, and a round more */
+#define FEW_CANDIDATES 64		/* beside four times those wanted: the best are taken out of more */
+#define LONG_LIST 2048			/* entries: a neighbour's list is for the whole block */
+#define MOST_LONG 512			/* of a vertex; more are for a warp each */
+#define MANY_BLOCKS 2			/* a multiprocessor, that take vertices of many */
+
+static_assert(MOST_BEST + BLOCK_THREADS <= ROOM, "after the best a round must have room");
+
+/* Arrays in device memory. */
+typedef struct Alike
+{
+	uint64_t	nvertices;
+	EmogiMeasure measure;
+	double		cutoff;
+	uint32_t	top_k;
+	uint32_t   *size;			/* [nvertices], of the set of a vertex */
+	uint32_t   *order;			/* [TABLES][nvertices], vertices by table, those of many from the back of the first on */
+	unsigned long long *length; /* [TABLES + 1], how many there are; the last is that of many */
+	uint32_t   *counts;			/* [blocks][nvertices], of vertices of many; 0 between vertices */
+	uint32_t   *touched;		/* [blocks][nvertices], whose count is not 0 */
+	uint32_t   *vertex2;		/* [nvertices * top_k] */
+	double	   *similarity;		/* [nvertices * top_k] */
+} Alike;
+
+/* One that may be among the best. */
+typedef struct Candidate
+{
+	unsigned long long key;		/* the bits of the similarity, which is above 0; 0 = there is none */
+	uint32_t	vertex;
+} Candidate;
+
+/* What a block works with, in shared memory. */
+typedef struct Board
+{
+	unsigned long long key[ROOM];
+	uint32_t	vertex[ROOM];
+	uint32_t	ncandidates;
+	uint32_t	ntouched;
+	uint32_t	nlong;
+	Candidate	last;			/* of the best so far, when there are as many as wanted: nobody behind it is wanted */
+} Board;
+
+/* Say whether a candidate comes before another. */
+static __device__ __forceinline__ bool
+comes_before(Candidate one, Candidate other)
+{
+	return one.key > other.key || (one.key == other.key && one.vertex < other.vertex);
+}
+
+/* Say whether entry e of a list is there, and is not like the one before. */
+static __device__ __forceinline__ bool
+is_distinct(const Target *targets, Span list, uint64_t e)
+{
+	return e >= list.start && e < list.end && (e == list.start || __ldg(&targets[e]) != __ldg(&targets[e - 1]));
+}
+
+/* Get the span of a list. */
+static __device__ __forceinline__ Span
+read_span(const Lists<Target> &lists, uint32_t vertex)
+{
+	return Span{__ldg(&lists.offsets[vertex]), __ldg(&lists.offsets[(uint64_t) vertex + 1])};
+}
+
+/* Say whether the kernel leaves; asks in every 16th round. Whole warps. */
+static __device__ __forceinline__ bool
+leaves_now(const Step &step, uint32_t round)
+{
+	return round % 16 == 15 && __any_sync(FULL_WARP, lane_number() == 0 && must_leave_alone(step, round));
+}
+
+/* Put vertices in order by how many there may be two steps away, a warp each. Bytes: the lists, and 16 at random an entry. */
+static __global__ void __launch_bounds__(BLOCK_THREADS)
+alike_sort_kernel(Lists<Target> lists, Lists<Target> back, Alike alike, Step step)
+{
+	const uint64_t nwarps = (uint64_t) gridDim.x * BLOCK_WARPS;
+	uint32_t	round = 0;
+
+	for (uint64_t v = (uint64_t) blockIdx.x * BLOCK_WARPS + threadIdx.x / WARP_LANES; v < alike.nvertices; v += nwarps)
+	{
+		const Span	list = read_span(lists, (uint32_t) v);
+		unsigned long long most = 0;
+
+		for (uint64_t base = list.start; base < list.end; base += WARP_LANES)
+		{
+			const uint64_t e = base + lane_number();
+
+			if (is_distinct(lists.targets, list, e))
+			{
+				const Span	span = read_span(back, __ldg(&lists.targets[e]));
+
+				most += span.end - span.start;
+			}
+			if (leaves_now(step, round++))
+				return;			/* halted: nobody uses the order, which is not whole */
+		}
+		most = warp_sum(most);
+		if (lane_number() == 0)
+		{
+			uint32_t	table = 0;
+			uint64_t	place;
+
+			while (table < TABLES && most > MOST_IN((uint64_t) LEAST_TABLE << table))
+				table++;
+			place = atomicAdd(&alike.length[table], 1ull);
+			alike.order[table < TABLES ? table * alike.nvertices + place : alike.nvertices - 1 - place] = (uint32_t) v;
+		}
+	}
+}
+
+/* Counts in shared memory. */
+template <uint32_t TABLE>
+struct FewCounts
+{
+	uint32_t   *vertex;			/* [TABLE], EMOGI_NO_VERTEX = free */
+	uint32_t   *count;			/* [TABLE] */
+
+	__device__ __forceinline__ void
+	begin(Board *board) const
+	{
+		for (uint32_t i = threadIdx.x; i < TABLE; i += BLOCK_THREADS)
+		{
+			vertex[i] = EMOGI_NO_VERTEX;
+			count[i] = 0;
+		}
+	}
+
+	/* Count a vertex, where `there`. Whole warps. */
+	__device__ __forceinline__ void
+	add(Board *board, bool there, uint32_t w) const
+	{
+		uint32_t	place = w * 0x9E3779B1u / (UINT32_MAX / TABLE + 1);
+
+		if (!there)
+			return;
+		for (;; place = (place + 1) % TABLE)
+		{
+			const uint32_t known = atomicCAS(&vertex[place], EMOGI_NO_VERTEX, w);
+
+			if (known == EMOGI_NO_VERTEX || known == w)
+				break;
+		}
+		atomicAdd(&count[place], 1u);
+	}
+
+	/* Get how many places there are to look at. */
+	__device__ __forceinline__ uint32_t
+	length(const Board *board) const
+	{
+		return TABLE;
+	}
+
+	/* Get the count at a place, and whose it is; 0 = nobody's. */
+	__device__ __forceinline__ uint32_t
+	take(uint32_t place, uint32_t *w) const
+	{
+		*w = vertex[place];
+		return count[place];
+	}
+};
+
+/* Counts in device memory. */
+struct ManyCounts
+{
+	uint32_t   *counts;			/* [nvertices] */
+	uint32_t   *touched;		/* [nvertices] */
+
+	__device__ __forceinline__ void
+	begin(Board *board) const
+	{
+		if (threadIdx.x == 0)
+			board->ntouched = 0;
+	}
+
+	__device__ __forceinline__ void
+	add(Board *board, bool there, uint32_t w) const
+	{
+		const bool	is_new = there && atomicAdd(&counts[w], 1u) == 0;
+		const uint32_t lanes = __ballot_sync(FULL_WARP, is_new);
+		uint32_t	place = 0;
+
+		if (lanes == 0)
+			return;
+		if (lane_number() == 0)
+			place = atomicAdd(&board->ntouched, (uint32_t) __popc(lanes));
+		place = __shfl_sync(FULL_WARP, place, 0) + __popc(lanes & lanes_below());
+		if (is_new)
+			touched[place] = w;
+	}
+
+	__device__ __forceinline__ uint32_t
+	length(const Board *board) const
+	{
+		return board->ntouched;
+	}
+
+	__device__ __forceinline__ uint32_t
+	take(uint32_t place, uint32_t *w) const
+	{
+		*w = touched[place];
+		return atomicExch(&counts[*w], 0u);
+	}
+};
+
+/* Count what a list leads to but v, by `stride` neighbouring threads; rank: of the thread among these. Whole warps. */
+template <class Counts>
+static __device__ __forceinline__ void
+count_list(const Counts &counts, Board *board, const Lists<Target> &back, Span list, uint32_t v, uint32_t rank, uint32_t stride)
+{
+	for (uint64_t base = list.start / ENTRIES * ENTRIES; base < list.end; base += stride)
+	{
+		const bool	is_one = is_distinct(back.targets, list, base + rank);
+		const uint32_t w = is_one ? __ldg(&back.targets[base + rank]) : v;
+
+		counts.add(board, w != v, w);
+	}
+}
+
+/*
+ * Count for each other vertex what its set shares with that of v. Whole block. *nread, *entries: of the thread. Leaves counts that are not
+ * whole when the kernel is to leave.
+ */
+template <class Counts>
+static __device__ __forceinline__ void
+count_shared(const Counts &counts, Board *board, uint32_t *longs, const Lists<Target> &lists, const Lists<Target> &back, uint32_t v,
+			 const Step &step, unsigned long long *nread, unsigned long long *entries)
+{
+	const Span	list = read_span(lists, v);
+	uint32_t	round = 0;
+
+	for (uint64_t e = list.start + threadIdx.x / WARP_LANES; e < list.end; e += BLOCK_WARPS)
+	{
+		const uint32_t shared = __ldg(&lists.targets[e]);
+		const Span	span = is_distinct(lists.targets, list, e) ? read_span(back, shared) : Span{0, 0};
+		uint32_t	place = MOST_LONG;
+
+		*nread += lane_number() == 0 ? count_lines<Target>(span) : 0;
+		*entries += lane_number() == 0 ? span.end - span.start : 0;
+		if (lane_number() == 0 && span.end - span.start > LONG_LIST)
+			place = atomicAdd(&board->nlong, 1u);
+		place = __shfl_sync(FULL_WARP, place, 0);
+		if (place >= MOST_LONG)
+			count_list(counts, board, back, span, v, lane_number(), WARP_LANES);
+		else if (lane_number() == 0)
+			longs[place] = shared;
+		if (leaves_now(step, round++))
+			break;
+	}
+	__syncthreads();
+	for (uint32_t i = 0; i < board->nlong && i < MOST_LONG; i++)
+	{
+		count_list(counts, board, back, read_span(back, longs[i]), v, threadIdx.x, BLOCK_THREADS);
+		if (leaves_now(step, round++))
+			break;
+	}
+	__syncthreads();
+}
+
+/* Get which of a warp's candidates comes first, and where it stands. */
+static __device__ __forceinline__ Candidate
+first_of_warp(Candidate candidate, uint32_t *place)
+{
+#pragma unroll
+	for (uint32_t lanes = WARP_LANES / 2; lanes > 0; lanes /= 2)
+	{
+		const Candidate other = {__shfl_xor_sync(FULL_WARP, candidate.key, lanes),
+			__shfl_xor_sync(FULL_WARP, candidate.vertex, lanes)};
+		const uint32_t its_place = __shfl_xor_sync(FULL_WARP, *place, lanes);
+
+		if (comes_before(other, candidate))
+		{
+			candidate = other;
+			*place = its_place;
+		}
+	}
+	return candidate;
+}
+
+/* Bring the best of the candidates to the front, in order, `most` of them or fewer. Whole warp. */
+static __device__ __forceinline__ void
+select_best(Board *board, uint32_t most)
+{
+	const uint32_t count = board->ncandidates;
+	const uint32_t nkept = count < most ? count : most;
+	Candidate	first = {0, EMOGI_NO_VERTEX};
+
+	for (uint32_t i = 0; i < nkept; i++)
+	{
+		uint32_t	place = i;
+
+		first = Candidate{0, EMOGI_NO_VERTEX};
+		for (uint32_t j = i + lane_number(); j < count; j += WARP_LANES)
+		{
+			const Candidate candidate = {board->key[j], board->vertex[j]};
+
+			if (comes_before(candidate, first))
+			{
+				first = candidate;
+				place = j;
+			}
+		}
+		first = first_of_warp(first, &place);
+		__syncwarp();			/* all have read */
+		if (lane_number() == 0)
+		{
+			board->key[place] = board->key[i];
+			board->vertex[place] = board->vertex[i];
+			board->key[i] = first.key;
+			board->vertex[i] = first.vertex;
+		}
+		__syncwarp();
+	}
+	if (lane_number() == 0)
+	{
+		board->ncandidates = nkept;
+		if (nkept == most)
+			board->last = first;
+	}
+}
+
+/* Leave the best of the candidates, in order. Whole block, before and after which nobody is under way with them. */
+static __device__ __forceinline__ void
+keep_best(Board *board, uint32_t most)
+{
+	if (threadIdx.x < WARP_LANES)
+		select_best(board, most);
+	__syncthreads();
+}
+
+/* Find the best among those that were counted, and forget the counts. Whole block. */
+template <class Counts>
+static __device__ __forceinline__ void
+find_best(const Counts &counts, Board *board, const Alike &alike, uint32_t v)
+{
+	const uint32_t length = counts.length(board);
+	const uint32_t size = alike.size[v];
+	const uint32_t few = 4 * alike.top_k + FEW_CANDIDATES < ROOM - BLOCK_THREADS ? 4 * alike.top_k + FEW_CANDIDATES :
+		ROOM - BLOCK_THREADS;
+
+	for (uint32_t base = 0; base < length; base += BLOCK_THREADS)
+	{
+		uint32_t	w;
+		const uint32_t count = base + threadIdx.x < length ? counts.take(base + threadIdx.x, &w) : 0;
+		uint32_t	ncandidates;
+
+		if (count > 0)
+		{
+			const double similarity = similarity_of(alike.measure, size, alike.size[w], count);
+			const Candidate candidate = {(unsigned long long) __double_as_longlong(similarity), w};
+
+			if (similarity >= alike.cutoff && comes_before(candidate, board->last))
+			{
+				const uint32_t i = atomicAdd(&board->ncandidates, 1u);
+
+				board->key[i] = candidate.key;
+				board->vertex[i] = w;
+			}
+		}
+		__syncthreads();
+		ncandidates = board->ncandidates;
+		__syncthreads();
+		if (ncandidates > few)
+			keep_best(board, alike.top_k);
+	}
+	keep_best(board, alike.top_k);
+}
+
+/* Write the best of a vertex. Whole block. */
+static __device__ __forceinline__ void
+write_best(const Board *board, const Alike &alike, uint32_t v)
+{
+	for (uint32_t i = threadIdx.x; i < alike.top_k; i += BLOCK_THREADS)
+	{
+		const bool	there = i < board->ncandidates;
+
+		alike.vertex2[(uint64_t) v * alike.top_k + i] = there ? board->vertex[i] : EMOGI_NO_VERTEX;
+		alike.similarity[(uint64_t) v * alike.top_k + i] = there ? __longlong_as_double((long long) board->key[i]) : 0.0;
+	}
+}
+
+/* Answer for vertices that are handed out one after the other: get_vertex(ticket), `count` of them. Whole blocks. */
+template <class Counts, class GetVertex>
+static __device__ __forceinline__ void
+answer_vertices(const Counts &counts, const Lists<Target> &lists, const Lists<Target> &back, const Alike &alike, const Step &step,
+				uint64_t count, GetVertex get_vertex)
+{
+	__shared__ Board board;
+	__shared__ uint32_t longs[MOST_LONG];
+	__shared__ uint32_t ticket;
+	unsigned long long nread = 0;
+	unsigned long long entries = 0;
+
+	for (;;)
+	{
+		uint32_t	v;
+
+		__syncthreads();
+		if (threadIdx.x == 0)
+		{
+			ticket = take_ticket(step);
+			board.ncandidates = board.nlong = 0;
+			board.last = Candidate{0, EMOGI_NO_VERTEX};
+		}
+		counts.begin(&board);
+		__syncthreads();
+		if (ticket >= count)
+			break;
+		v = get_vertex(ticket);
+		count_shared(counts, &board, longs, lists, back, v, step, &nread, &entries);
+		find_best(counts, &board, alike, v);
+		write_best(&board, alike, v);
+	}
+	block_add(&step.counters->lines, nread);
+	block_add(&step.counters->entries, entries);
+}
+
+/* Answer for vertices with few two steps away, those of a table. Bytes: as the first comment says. */
+template <uint32_t NUMBER>
+static __global__ void __launch_bounds__(BLOCK_THREADS)
+alike_few_kernel(Lists<Target> lists, Lists<Target> back, Alike alike, Step step)
+{
+	constexpr uint32_t TABLE = LEAST_TABLE << NUMBER;
+	__shared__ uint32_t vertex[TABLE];
+	__shared__ uint32_t count[TABLE];
+
+	answer_vertices(FewCounts<TABLE>{vertex, count}, lists, back, alike, step, alike.length[NUMBER],
+					[&](uint32_t ticket) { return alike.order[NUMBER * alike.nvertices + ticket]; });
+}
+
+/* Answer for vertices with many. Bytes: as the first comment says. */
+static __global__ void __launch_bounds__(BLOCK_THREADS)
+alike_many_kernel(Lists<Target> lists, Lists<Target> back, Alike alike, Step step)
+{
+	const uint64_t own = blockIdx.x * alike.nvertices;
+
+	answer_vertices(ManyCounts{alike.counts + own, alike.touched + own}, lists, back, alike, step, alike.length[TABLES],
+					[&](uint32_t ticket) { return alike.order[alike.nvertices - 1 - ticket]; });
+}
+
+EmogiStatus
+emogi_similarity_all_load(EmogiError *error)
+{
+	const void *const kernels[] = {(const void *) alike_sort_kernel, (const void *) alike_few_kernel<0>,
+		(const void *) alike_few_kernel<1>, (const void *) alike_few_kernel<2>, (const void *) alike_many_kernel};
+
+	return LOAD_KERNELS(kernels);
+}
+
+/* Take the arrays but those for vertices of many. */
+static EmogiStatus
+take_arrays(Run *run, const EmogiQuery *query, Alike *alike, uint32_t **all, EmogiError *error)
+{
+	const uint64_t n = run->nvertices;
+
+	*alike = Alike{n, query->measure, query->cutoff, (uint32_t) query->top_k};
+	if (query->top_k > MOST_BEST)
+		return emogi_device_fail(error, EMOGI_UNSUPPORTED, "more vertices are to be found for each than the GPU keeps", "%lld, at most %d",
+								 (long long) query->top_k, MOST_BEST);
+	TRY(take_array(&run->memory, &alike->size, n, "sizes of sets", error));
+	TRY(take_array(&run->memory, &alike->order, TABLES * n, "order of vertices", error));
+	TRY(take_array(&run->memory, &alike->length, TABLES + 1, "numbers of vertices", error));
+	TRY(take_array(&run->memory, all, run->nwords, "bitmap of vertices", error));
+	TRY(take_array(&run->memory, &alike->vertex2, n * alike->top_k, "vertices", error));
+	return take_array(&run->memory, &alike->similarity, n * alike->top_k, "similarities", error);
+}
+
+/* Get how many blocks take vertices of many, and their counts. */
+static EmogiStatus
+take_counts(Run *run, Alike *alike, uint64_t nmany, int *nblocks, EmogiError *error)
+{
+	const uint64_t row_bytes = 2 * run->nvertices * sizeof *alike->counts;
+	uint64_t	left;
+	uint64_t	most;
+
+	TRY(emogi_memory_left(&run->memory, &left, error));
+	most = (left > HEADROOM_BYTES ? left - HEADROOM_BYTES : 0) / row_bytes;
+	if (most > (uint64_t) MANY_BLOCKS * run->state->units)
+		most = (uint64_t) MANY_BLOCKS * run->state->units;
+	if (most > nmany)
+		most = nmany;
+	*nblocks = most > 0 ? (int) most : 1;
+	TRY(take_array(&run->memory, &alike->counts, *nblocks * run->nvertices, "counts of shared neighbours", error));
+	TRY(take_array(&run->memory, &alike->touched, *nblocks * run->nvertices, "vertices counted", error));
+	CUDA_TRY(cudaMemsetAsync(alike->counts, 0, *nblocks * run->nvertices * sizeof *alike->counts, run->state->stream));
+	return EMOGI_OK;
+}
+
+/* Answer for the vertices of a table. */
+template <uint32_t NUMBER>
+static EmogiStatus
+answer_few(Run *run, const Alike *alike, EmogiError *error)
+{
+	TRY(emogi_run_begin_step(run, error));
+	CUDA_LAUNCH(alike_few_kernel<NUMBER>, run->full_blocks, BLOCK_THREADS, run->state->stream, run->graph.forward, run->graph.backward,
+				*alike, run->step);
+	return EMOGI_OK;
+}
+
+/* Answer for all vertices. */
+static EmogiStatus
+answer_all(Run *run, Alike *alike, uint32_t *all, EmogiError *error)
+{
+	const Lists<Target> &lists = run->graph.forward;
+	const Lists<Target> &back = run->graph.backward;
+	cudaStream_t stream = run->state->stream;
+	uint64_t	nmany;
+
+	CUDA_TRY(cudaMemsetAsync(all, 0xFF, run->nwords * sizeof *all, stream));
+	if (run->nvertices % 32 != 0)	/* none beyond the last */
+	{
+		const uint32_t word = (UINT32_C(1) << run->nvertices % 32) - 1;
+
+		TRY(emogi_run_send(run, all + run->nwords - 1, &word, sizeof word, error));
+	}
+	TRY(emogi_similarity_count_sets(run, all, alike->size, error));
+	CUDA_TRY(cudaMemsetAsync(alike->length, 0, (TABLES + 1) * sizeof *alike->length, stream));
+	CUDA_LAUNCH(alike_sort_kernel, run->full_blocks, BLOCK_THREADS, stream, lists, back, *alike, run->step);
+	TRY(answer_few<0>(run, alike, error));
+	TRY(answer_few<1>(run, alike, error));
+	TRY(answer_few<2>(run, alike, error));
+	static_assert(TABLES == 3, "all tables have their kernels");
+	TRY(emogi_run_fetch(run, &nmany, alike->length + TABLES, sizeof nmany, error));
+	if (nmany > 0)
+	{
+		int			nblocks;
+
+		TRY(take_counts(run, alike, nmany, &nblocks, error));
+		TRY(emogi_run_begin_step(run, error));
+		CUDA_LAUNCH(alike_many_kernel, nblocks, BLOCK_THREADS, stream, lists, back, *alike, run->step);
+	}
+	return EMOGI_OK;
+}
+
+EmogiStatus
+emogi_similarity_all(Run *run, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result, EmogiError *error)
+{
+	const uint64_t length = run->nvertices * (uint64_t) query->top_k;
+	const Counters *counters;
+	Alike		alike;
+	uint32_t   *all;
+
+	TRY(take_arrays(run, query, &alike, &all, error));
+	TRY(emogi_simple_place(run, graph, query, PLACE_BACKWARD_SURELY, 8 * run->nvertices * run->state->units, error));
+	TRY(emogi_run_start_clock(run, error));
+	TRY(answer_all(run, &alike, all, error));
+	TRY(emogi_run_stop_clock(run, result, error));
+	TRY(emogi_run_read(run, &counters, error));
+	emogi_run_account(run, counters, result);
+	result->nreached = run->nvertices;
+	TRY(emogi_run_fetch(run, result->columns[0].vertex, alike.vertex2, length * sizeof *alike.vertex2, error));
+	return emogi_run_fetch(run, result->columns[1].float64, alike.similarity, length * sizeof *alike.similarity, error);
+}

@@ -1,0 +1,585 @@
+/*
+ * spanning_forest.cu: the lightest spanning forest of an undirected graph, or the heaviest.
+ *
+ * Returns parent[nvertices], the vertex above in a tree that hangs from its smallest vertex, EMOGI_NO_VERTEX of a root, and weight[nvertices],
+ * that of the edge between the two, 0 of a root.
+ *
+ * Method. Boruvka's [1], as the CPU engine has it: round by round every tree takes the first edge that leads out of it, in the strict order
+ * (weight, smaller end, larger end), so the forest does not depend on the order of the work. As in [2] the least is found by atomic
+ * operations on words that hold a weight, mapped to a number in the same order, and what stands behind it in the order.
+ *   mark      the vertices whose remembered edge has come to lie in their tree; nobody looks at the others' lists, nor at those of
+ *             one tree, the giant where there is one: edges that lead out of it are taken by others or not at all
+ *   find      their first edges out of their trees; of one vertex's edges of one weight the one to the smallest neighbour is the first. Weights
+ *             of 64 bits take a second look, for the neighbour
+ *   offer     every vertex offers its tree the edge; at first the weights, then of those with the least the ends
+ *   join      every tree to which an edge was offered joins the one behind it; of two that have taken the same the smaller stays
+ *   tell      all vertices their new trees
+ * Then the trees are hung up (euler_tour.cu).
+ *
+ * Device memory, for n vertices: 88.7n, 4n more with weights of 64 bits.
+ *
+ * Bytes: in the first round all lists, in lines, with their weights, twice where these have 64 bits, and 16 of offsets a vertex; in the others
+ * the lists marked, and for each of their entries 4 at random. In each round 60 a vertex, some of them at random.
+ *
+ * [1] J. Nesetril, E. Milkova, H. Nesetrilova. Otakar Boruvka on minimum spanning tree problem. Discrete Mathematics 233, 2001.
+ * [2] A. Fallin, A. Gonzalez, J. Seo, M. Burtscher. A High-Performance MST Implementation for GPUs. SC 2023 (ECL-MST).
+ */
+#include "cuda/algorithms/euler_tour.cuh"
+#include "cuda/access/push.cuh"
+
+#define NO_RANK UINT64_MAX		/* of no edge: none is remembered, or offered */
+
+/* The arrays, in device memory. */
+typedef struct Growth
+{
+	uint64_t	nvertices;
+	bool		maximum;
+	uint32_t   *tree;			/* [nvertices], a vertex of the tree, the same for all of it */
+	unsigned long long *best;	/* [nvertices], the rank of the first edge out of the tree; where that has 32 bits, above the target */
+	uint32_t   *target;			/* [nvertices], the target where the rank has 64 bits; NULL where it has 32 */
+	unsigned long long *rank;	/* [nvertices], of such a vertex: the least offered; stays what it was when the tree joins another */
+	unsigned long long *edge;	/* [nvertices], the ends of that edge (euler_tour.cuh), likewise */
+	uint32_t   *link;			/* [nvertices], of such a vertex: that of another tree which this one joins, or itself */
+	uint32_t   *open;			/* bitmap: may have an edge out of its tree */
+	uint32_t   *marked;			/* bitmap: has to look for one */
+	uint32_t   *giant;			/* [1], the tree that takes no edge, EMOGI_NO_VERTEX = all do */
+} Growth;
+
+/* Say whether a rank has 64 bits. */
+template <typename Weight>
+static __host__ __device__ constexpr bool
+is_wide(void)
+{
+	return weight_bytes<Weight>() == 8;
+}
+
+/* Get a number such that the less it is, the earlier an edge of that weight comes. -0 is 0. */
+template <typename Weight>
+static __device__ __forceinline__ unsigned long long
+rank_of(double weight, bool maximum)
+{
+	const double value = (maximum ? -weight : weight) + 0.0;
+
+	if constexpr (is_wide<Weight>())
+	{
+		const unsigned long long bits = (unsigned long long) __double_as_longlong(value);
+
+		return bits ^ (bits >> 63 != 0 ? UINT64_MAX : UINT64_C(1) << 63);
+	}
+	else if constexpr (std::is_same<Weight, float>::value)
+	{
+		const uint32_t bits = __float_as_uint((float) value);
+
+		return bits ^ (bits >> 31 != 0 ? UINT32_MAX : UINT32_C(1) << 31);
+	}
+	else
+		return maximum ? ~(uint32_t) weight : (uint32_t) weight;
+}
+
+/* Get the weight of a rank. */
+template <typename Weight>
+static __device__ __forceinline__ double
+weight_of(unsigned long long rank, bool maximum)
+{
+	if constexpr (is_wide<Weight>())
+	{
+		const double value = __longlong_as_double((long long) (rank ^ (rank >> 63 != 0 ? UINT64_C(1) << 63 : UINT64_MAX)));
+
+		return maximum ? 0.0 - value : value;
+	}
+	else if constexpr (std::is_same<Weight, float>::value)
+	{
+		const double value = __uint_as_float((uint32_t) rank ^ (rank >> 31 != 0 ? UINT32_C(1) << 31 : UINT32_MAX));
+
+		return maximum ? 0.0 - value : value;
+	}
+	else
+		return maximum ? ~(uint32_t) rank : (uint32_t) rank;
+}
+
+/* Get the rank of the edge that a vertex remembers, and its target. NO_RANK: it remembers none. */
+template <typename Weight>
+static __device__ __forceinline__ unsigned long long
+remembered(const Growth &growth, uint64_t vertex, uint32_t *target)
+{
+	const unsigned long long best = growth.best[vertex];
+
+	*target = is_wide<Weight>() ? growth.target[vertex] : (uint32_t) best;
+	return is_wide<Weight>() || best == NO_RANK ? best : best >> 32;
+}
+
+/* What an entry has to know of the vertex whose list it is in. */
+typedef struct Side
+{
+	uint32_t	vertex;
+	uint32_t	tree;
+} Side;
+
+/*
+ * The Push that finds first edges: their ranks, and where these have 32 bits the targets. NAMES: the targets where they have 64, the
+ * ranks being known.
+ */
+template <typename W, bool NAMES>
+struct Find
+{
+	typedef W Weight;
+	typedef Side Value;
+
+	Growth		growth;
+	bool		is_first;		/* in the first round: every vertex is a tree */
+
+	__device__ __forceinline__ Side
+	own(uint64_t vertex) const
+	{
+		return Side{(uint32_t) vertex, growth.tree[vertex]};
+	}
+
+	/* Find which of the wanted entries lead out of their trees. */
+	__device__ __forceinline__ uint32_t
+	lead_out(const Target (&target)[PIECE], const Side (&side)[PIECE], uint32_t wanted) const
+	{
+		uint32_t	tree[PIECE];
+		uint32_t	out = 0;
+
+#pragma unroll
+		for (uint32_t j = 0; j < PIECE; j++)
+			tree[j] = is_first || !(wanted >> j & 1) ? target[j] : __ldg(&growth.tree[target[j]]);
+#pragma unroll
+		for (uint32_t j = 0; j < PIECE; j++)
+			out |= ((wanted >> j & 1) && tree[j] != side[j].tree) << j;
+		return out;
+	}
+
+	__device__ __forceinline__ void
+	visit(const Target (&target)[PIECE], const double (&weight)[PIECE], const Side (&side)[PIECE], uint32_t wanted) const
+	{
+		const uint32_t out = lead_out(target, side, wanted);
+		unsigned long long word[PIECE];
+
+#pragma unroll
+		for (uint32_t j = 0; j < PIECE; j++)
+		{
+			const unsigned long long rank = rank_of<Weight>(weight[j], growth.maximum);
+
+			if (NAMES && (out >> j & 1) && rank == growth.best[side[j].vertex])
+				atomicMin(&growth.target[side[j].vertex], target[j]);
+			word[j] = !(out >> j & 1) ? NO_RANK : is_wide<Weight>() ? rank : rank << 32 | target[j];
+		}
+#pragma unroll
+		for (uint32_t j = 0; !NAMES && j < PIECE; j++)
+		{
+			unsigned long long *best = &growth.best[side[j].vertex];
+
+			if (j + 1 < PIECE && side[j + 1 < PIECE ? j + 1 : j].vertex == side[j].vertex)
+			{
+				if (word[j] < word[j + 1])
+					word[j + 1] = word[j];	/* one operation for all of a list */
+			}
+			else if (word[j] != NO_RANK && word[j] < *(volatile unsigned long long *) best)
+				atomicMin(best, word[j]);
+		}
+	}
+};
+
+/* Make every vertex a tree. Bytes: 40 a vertex, and an eighth. */
+static __global__ void __launch_bounds__(BLOCK_THREADS)
+forest_begin_kernel(const uint64_t *offsets, Growth growth)
+{
+	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
+	const uint64_t own = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x;
+
+	for (uint64_t base = own - lane_number(); base < growth.nvertices; base += nthreads)
+	{
+		const uint64_t v = base + lane_number();
+		const bool	there = v < growth.nvertices;
+		const uint32_t bits = __ballot_sync(FULL_WARP, there && offsets[v] < offsets[v + 1]);
+
+		if (lane_number() == 0)
+			growth.open[base / 32] = bits;
+		if (!there)
+			continue;
+		growth.tree[v] = (uint32_t) v;
+		growth.best[v] = growth.rank[v] = NO_RANK;
+		growth.edge[v] = NO_EDGE;
+		if (growth.target != NULL)
+			growth.target[v] = EMOGI_NO_VERTEX;
+	}
+	if (own == 0)
+		*growth.giant = EMOGI_NO_VERTEX;
+}
+
+/*
+ * Mark the vertices that have to look for an edge: outside the giant tree, and what they remember is in their tree. Bytes: 20 a vertex that is
+ * open, and 4 at random.
+ */
+template <typename Weight>
+static __global__ void __launch_bounds__(BLOCK_THREADS)
+forest_mark_kernel(Growth growth)
+{
+	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
+	const uint64_t own = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x;
+	const uint32_t giant = *growth.giant;
+
+	for (uint64_t base = own - lane_number(); base < growth.nvertices; base += nthreads)
+	{
+		const uint64_t v = base + lane_number();
+		const uint32_t word = growth.open[base / 32];
+		bool		looks = false;
+
+		if (word >> lane_number() & 1)
+		{
+			const uint32_t tree = growth.tree[v];
+			uint32_t	target;
+
+			looks = tree != giant && (remembered<Weight>(growth, v, &target) == NO_RANK || growth.tree[target] == tree);
+		}
+		if (looks)
+			growth.best[v] = NO_RANK;
+		if (looks && is_wide<Weight>())
+			growth.target[v] = EMOGI_NO_VERTEX;
+		const uint32_t marked = __ballot_sync(FULL_WARP, looks);
+
+		if (lane_number() == 0)
+			growth.marked[base / 32] = marked;
+	}
+}
+
+/* Say whether a vertex, which may be beyond the last, has an edge to offer; closes it when it has found none. Whole warps. */
+template <typename Weight>
+static __device__ __forceinline__ bool
+has_offer(const Growth &growth, uint64_t base, uint32_t giant, unsigned long long *rank, uint32_t *target)
+{
+	const uint64_t v = base + lane_number();
+	const uint32_t word = growth.open[base / 32];
+	const bool	asks = (word >> lane_number() & 1) && growth.tree[v] != giant;
+	uint32_t	closed;
+
+	if (asks)
+		*rank = remembered<Weight>(growth, v, target);
+	closed = __ballot_sync(FULL_WARP, asks && *rank == NO_RANK);
+	if (closed != 0 && lane_number() == 0)
+		growth.open[base / 32] = word & ~closed;
+	return asks && *rank != NO_RANK;
+}
+
+/* Offer every tree the ranks of its vertices' edges. Bytes: 12 a vertex that is open, and 8 at random. */
+template <typename Weight>
+static __global__ void __launch_bounds__(BLOCK_THREADS)
+forest_offer_kernel(Growth growth, Step step)
+{
+	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
+	const uint64_t own = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x;
+	const uint32_t giant = *growth.giant;
+
+	if (is_halted(step))
+		return;					/* an edge that is remembered may have no target yet */
+	for (uint64_t base = own - lane_number(); base < growth.nvertices; base += nthreads)
+	{
+		unsigned long long rank;
+		uint32_t	target;
+
+		if (has_offer<Weight>(growth, base, giant, &rank, &target))
+		{
+			unsigned long long *least = &growth.rank[growth.tree[base + lane_number()]];
+
+			if (rank < *(volatile unsigned long long *) least)
+				atomicMin(least, rank);
+		}
+	}
+}
+
+/* Offer the ends of those edges that have the least rank. Bytes: as forest_offer_kernel. */
+template <typename Weight>
+static __global__ void __launch_bounds__(BLOCK_THREADS)
+forest_offer_ends_kernel(Growth growth, Step step)
+{
+	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
+	const uint64_t own = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x;
+	const uint32_t giant = *growth.giant;
+
+	if (is_halted(step))
+		return;
+	for (uint64_t base = own - lane_number(); base < growth.nvertices; base += nthreads)
+	{
+		const uint32_t v = (uint32_t) (base + lane_number());
+		unsigned long long rank;
+		uint32_t	target;
+
+		if (has_offer<Weight>(growth, base, giant, &rank, &target) && rank == growth.rank[growth.tree[v]])
+		{
+			unsigned long long *least = &growth.edge[growth.tree[v]];
+			const unsigned long long edge = v < target ? (unsigned long long) v << 32 | target : (unsigned long long) target << 32 | v;
+
+			if (edge < *(volatile unsigned long long *) least)
+				atomicMin(least, edge);
+		}
+	}
+}
+
+/* Have each tree join that behind its edge; of two that have taken the same the smaller stays. Bytes: 4 a vertex, 36 a tree. */
+static __global__ void __launch_bounds__(BLOCK_THREADS)
+forest_join_kernel(Growth growth, Step step)
+{
+	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
+	unsigned long long njoined = 0;
+
+	if (is_halted(step))
+		return;
+	for (uint64_t v = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x; v < growth.nvertices; v += nthreads)
+	{
+		unsigned long long edge;
+		uint32_t	other = (uint32_t) v;
+
+		if (growth.tree[v] != v)
+			continue;
+		edge = growth.edge[v];
+		if (edge != NO_EDGE)
+		{
+			const uint32_t tree = growth.tree[edge >> 32];
+
+			other = tree != v ? tree : growth.tree[(uint32_t) edge];
+			if (v < other && growth.edge[other] == edge)
+				other = (uint32_t) v;
+		}
+		growth.link[v] = other;
+		njoined += other != v;
+	}
+	block_add(&step.counters->claimed, njoined);
+}
+
+/*
+ * Link every tree to the one that it has become part of. What is found is written at each step, for others who come by: so a chain takes
+ * the logarithm of its length. Those that stay are offered edges anew. Bytes: 8 a vertex, 20 a tree, and random reads of 4.
+ */
+static __global__ void __launch_bounds__(BLOCK_THREADS)
+forest_follow_kernel(Growth growth, Step step)
+{
+	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
+
+	if (is_halted(step))
+		return;					/* links were not written */
+	for (uint64_t v = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x; v < growth.nvertices; v += nthreads)
+	{
+		volatile uint32_t *link = growth.link;
+		uint32_t	found;
+		uint32_t	next;
+
+		if (growth.tree[v] != v)
+			continue;
+		found = link[v];
+		if (found == v)
+		{
+			growth.rank[v] = NO_RANK;
+			growth.edge[v] = NO_EDGE;
+		}
+		while ((next = link[found]) != found)
+			link[v] = found = next;
+	}
+}
+
+/* Tell all vertices their new trees. Bytes: 8 a vertex, and 4 at random. */
+static __global__ void __launch_bounds__(BLOCK_THREADS)
+forest_tell_kernel(Growth growth, Step step)
+{
+	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
+
+	if (is_halted(step))
+		return;
+	for (uint64_t v = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x; v < growth.nvertices; v += nthreads)
+		growth.tree[v] = growth.link[growth.tree[v]];
+}
+
+/* Let BLOCK_THREADS vertices, or fewer, evenly spread over all, vote for the giant tree. One block. Bytes: 4 a vote, at random. */
+static __global__ void __launch_bounds__(BLOCK_THREADS)
+forest_vote_kernel(Growth growth)
+{
+	__shared__ uint32_t tree[BLOCK_THREADS];
+	__shared__ unsigned long long most;	/* votes, tree */
+	const uint64_t vertex = (growth.nvertices + BLOCK_THREADS - 1) / BLOCK_THREADS * threadIdx.x;
+	const uint32_t own = vertex < growth.nvertices ? growth.tree[vertex] : EMOGI_NO_VERTEX;
+	unsigned long long votes = 0;
+
+	tree[threadIdx.x] = own;
+	if (threadIdx.x == 0)
+		most = 0;
+	__syncthreads();
+	for (uint32_t i = 0; i < BLOCK_THREADS; i++)
+		votes += tree[i] == own;
+	if (own != EMOGI_NO_VERTEX)
+		atomicMax(&most, votes << 32 | own);
+	__syncthreads();
+	if (threadIdx.x == 0)
+		*growth.giant = (uint32_t) most;
+}
+
+/* Write the weight of each edge to the end that hangs below. Bytes: 16 a vertex, and 12 at random an edge. */
+template <typename Weight>
+static __global__ void __launch_bounds__(BLOCK_THREADS)
+forest_weights_kernel(Growth growth, const uint32_t *parent, double *weight)
+{
+	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
+
+	for (uint64_t i = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x; i < growth.nvertices; i += nthreads)
+	{
+		const unsigned long long edge = growth.edge[i];
+		const uint32_t small = (uint32_t) (edge >> 32);
+		const uint32_t large = (uint32_t) edge;
+
+		if (edge != NO_EDGE)
+			weight[parent[large] == small ? large : small] = weight_of<Weight>(growth.rank[i], growth.maximum);
+	}
+}
+
+/* Get the kernels that read edges by blocks as many as fit: those of ranks, and those of targets. */
+template <typename Weight>
+static void
+list_edge_kernels(const void *(&kernels)[4])
+{
+	kernels[0] = (const void *) push_words_kernel<Find<Weight, false>>;
+	kernels[1] = (const void *) push_slices_kernel<Find<Weight, false>>;
+	kernels[2] = (const void *) push_words_kernel<Find<Weight, is_wide<Weight>()>>;
+	kernels[3] = (const void *) push_slices_kernel<Find<Weight, is_wide<Weight>()>>;
+}
+
+/* Bring the kernels of one type of weights to the device. */
+template <typename Weight>
+static EmogiStatus
+load_weight(EmogiError *error)
+{
+	const void *const kernels[] = {(const void *) forest_mark_kernel<Weight>, (const void *) forest_offer_kernel<Weight>,
+		(const void *) forest_offer_ends_kernel<Weight>, (const void *) forest_weights_kernel<Weight>};
+	const void *edge_kernels[4];
+
+	list_edge_kernels<Weight>(edge_kernels);
+	TRY(LOAD_KERNELS(edge_kernels));
+	return LOAD_KERNELS(kernels);
+}
+
+EmogiStatus
+emogi_cuda_spanning_forest_load(EmogiError *error)
+{
+	const void *const kernels[] = {(const void *) forest_begin_kernel, (const void *) forest_join_kernel,
+		(const void *) forest_follow_kernel, (const void *) forest_tell_kernel, (const void *) forest_vote_kernel};
+
+	for (int type = EMOGI_WEIGHT_NONE; type <= EMOGI_WEIGHT_F64; type++)
+		TRY(with_weight((EmogiWeightType) type, [&](auto weight) { return load_weight<decltype(weight)>(error); }));
+	TRY(emogi_hang_load(error));
+	return LOAD_KERNELS(kernels);
+}
+
+/* Look at the lists of the vertices marked. */
+template <class Push>
+static EmogiStatus
+look_at_lists(Run *run, const Growth *growth, const Push &push, EmogiError *error)
+{
+	const Lists<Target> &lists = run->graph.forward;
+
+	TRY(emogi_run_begin_step(run, error));
+	CUDA_LAUNCH(push_words_kernel<Push>, run->nblocks, BLOCK_THREADS, run->state->stream, lists, growth->marked, run->nwords,
+				run->step, push);
+	CUDA_LAUNCH(push_slices_kernel<Push>, run->nblocks, BLOCK_THREADS, run->state->stream, lists, run->step, push);
+	return EMOGI_OK;
+}
+
+/* Have every tree take an edge, and join others; queued on the stream. */
+template <typename Weight>
+static EmogiStatus
+make_round(Run *run, const Growth *growth, bool first, EmogiError *error)
+{
+	cudaStream_t stream = run->state->stream;
+	const int	nblocks = run->full_blocks;
+
+	CUDA_LAUNCH(forest_mark_kernel<Weight>, nblocks, BLOCK_THREADS, stream, *growth);
+	TRY(look_at_lists(run, growth, Find<Weight, false>{*growth, first}, error));
+	if constexpr (is_wide<Weight>())
+		TRY(look_at_lists(run, growth, Find<Weight, true>{*growth, first}, error));
+	CUDA_LAUNCH(forest_offer_kernel<Weight>, nblocks, BLOCK_THREADS, stream, *growth, run->step);
+	CUDA_LAUNCH(forest_offer_ends_kernel<Weight>, nblocks, BLOCK_THREADS, stream, *growth, run->step);
+	CUDA_LAUNCH(forest_join_kernel, nblocks, BLOCK_THREADS, stream, *growth, run->step);
+	CUDA_LAUNCH(forest_follow_kernel, nblocks, BLOCK_THREADS, stream, *growth, run->step);
+	CUDA_LAUNCH(forest_tell_kernel, nblocks, BLOCK_THREADS, stream, *growth, run->step);
+	CUDA_LAUNCH(forest_vote_kernel, 1, BLOCK_THREADS, stream, *growth);
+	return EMOGI_OK;
+}
+
+/* Join trees until no edge leads out of any. Get how many have joined others. */
+template <typename Weight>
+static EmogiStatus
+join_all(Run *run, const Growth *growth, uint64_t *njoined, EmogiResult *result, EmogiError *error)
+{
+	const Counters *counters;
+
+	run->control->total = run->nvertices;
+	CUDA_LAUNCH(forest_begin_kernel, run->full_blocks, BLOCK_THREADS, run->state->stream, run->graph.forward.offsets, *growth);
+	do
+	{
+		run->control->level = result->nlevels;
+		TRY(make_round<Weight>(run, growth, result->nlevels++ == 0, error));
+		TRY(emogi_run_read(run, &counters, error));
+		*njoined += counters->claimed;
+		run->control->done = *njoined;
+	} while (counters->claimed > 0);
+	return EMOGI_OK;
+}
+
+/* Take the arrays. */
+static EmogiStatus
+take_arrays(Run *run, bool is_wide, Growth *growth, EmogiError *error)
+{
+	const uint64_t n = run->nvertices;
+
+	growth->nvertices = n;
+	TRY(take_array(&run->memory, &growth->best, 3 * n, "edges of the forest", error));
+	TRY(take_array(&run->memory, &growth->tree, (is_wide ? 3 : 2) * n, "trees", error));
+	TRY(take_array(&run->memory, &growth->open, 2 * run->nwords + 1, "bitmaps of vertices", error));
+	growth->rank = growth->best + n;
+	growth->edge = growth->rank + n;
+	growth->link = growth->tree + n;
+	growth->target = is_wide ? growth->link + n : NULL;
+	growth->marked = growth->open + run->nwords;
+	growth->giant = growth->marked + run->nwords;
+	return EMOGI_OK;
+}
+
+/* Find the forest, and hang it up. */
+template <typename Weight>
+static EmogiStatus
+span(Run *run, const EmogiGraph *graph, const EmogiQuery *query, const Growth *growth, const Hanging *hanging, uint32_t *parent,
+	 double *weight, EmogiResult *result, EmogiError *error)
+{
+	const void *kernels[4];
+	Edges		edges = {growth->tree, growth->edge, 0};
+
+	list_edge_kernels<Weight>(kernels);
+	TRY(emogi_run_place(run, graph, query, PLACE_NEAR_WEIGHTS, kernels, 4, edge_bytes(graph->weight_type), error));
+	TRY(emogi_run_start_clock(run, error));
+	TRY(join_all<Weight>(run, growth, &edges.nedges, result, error));
+	TRY(emogi_hang_trees(run, hanging, &edges, parent, error));
+	CUDA_TRY(cudaMemsetAsync(weight, 0, run->nvertices * sizeof *weight, run->state->stream));
+	CUDA_LAUNCH(forest_weights_kernel<Weight>, run->full_blocks, BLOCK_THREADS, run->state->stream, *growth, parent, weight);
+	return emogi_run_stop_clock(run, result, error);
+}
+
+EmogiStatus
+emogi_cuda_spanning_forest(Run *run, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result, EmogiError *error)
+{
+	Growth		growth = {};
+	Hanging		hanging = {};
+	const Counters *counters;
+	uint32_t   *parent;
+	double	   *weight;
+
+	growth.maximum = query->maximum;
+	TRY(take_arrays(run, graph->weight_type == EMOGI_WEIGHT_F64, &growth, error));
+	TRY(emogi_hang_open(run, &hanging, error));
+	TRY(take_array(&run->memory, &parent, run->nvertices, "parents", error));
+	TRY(take_array(&run->memory, &weight, run->nvertices, "weights", error));
+	TRY(with_weight(graph->weight_type, [&](auto width) {
+		return span<decltype(width)>(run, graph, query, &growth, &hanging, parent, weight, result, error);
+	}));
+	TRY(emogi_run_read(run, &counters, error));
+	emogi_run_account(run, counters, result);
+	result->nreached = run->nvertices;
+	TRY(emogi_run_give(run, query, result, 0, parent, error));
+	return emogi_run_give(run, query, result, 1, weight, error);
+}

@@ -1,0 +1,471 @@
+/*
+ * triangles.cu: triangles, and the local clustering coefficient.
+ *
+ * TRIANGLES returns triangles[nvertices], in how many triangles of the simple undirected graph a vertex is. LCC returns
+ * coefficient[nvertices] by the definition of LDBC Graphalytics [3].
+ *
+ * Method. Every edge leads from a low degree to a high one (oriented.cuh), so that each triangle is found once [1], at its vertex u
+ * of which two edges lead to the others: what u leads to goes into a hash table in shared memory [2], and what those lead to is
+ * looked up there. A bitmap of eight bits a place of the table, of which most lookups need no more, says what is surely not in it.
+ * Lists of up to WARP_LIST entries are a warp's, with a table of its own, longer ones a block's, piece by piece if they do not fit.
+ * All three vertices of a triangle are u, one that is in the table, and one that was looked up and so is there as well: what they get
+ * is added up beside the table, and to memory once for each u. What u leads to is taken 32 at a time; of these a long list
+ * is read by the warp, four short ones by 8 lanes each.
+ *
+ * Where edges lead one way or both, a triangle counts for each of its vertices by the ways of the edge between the others. Counts
+ * are sums of whole numbers, so they do not depend on the order of the work.
+ *
+ * Device memory, for n vertices and m entries, beside what the lists take: 8n of counts, 4 bytes for WARP_LIST entries.
+ *
+ * Bytes: for each entry u -> w 16 of offsets and the list of w; for each entry that is in a triangle an atomic operation on 8.
+ *
+ * [1] M. Latapy: Main-memory triangle computations for very large (sparse (power-law)) graphs. Theoretical Computer Science 407,
+ *     2008. Section 4.
+ * [2] S. Pandey, Z. Wang, S. Zhong, C. Tian, B. Zheng, X. Li, L. Li, A. Hoisie, C. Ding, D. Li, H. Liu: TRUST: Triangle Counting
+ *     Reloaded on GPUs. IEEE TPDS 32(11), 2021. Sections 3 and 4.
+ * [3] A. Iosup et al.: The LDBC Graphalytics Benchmark. arXiv:2011.15028. Section 2.3.5.
+ */
+#include "cuda/lists/oriented.cuh"
+
+#define WARP_LIST 128			/* entries of the longest list that is a warp's: its table takes 2.5 KB */
+#define WARP_SLOTS (2 * WARP_LIST)
+#define BLOCK_PIECE 2048		/* entries of a piece of a longer one: the table takes 40 KB */
+#define BLOCK_SLOTS (2 * BLOCK_PIECE)
+#define LEAST_SHIFT 5			/* of the places of a table: 32 */
+#define LONG_LIST 64			/* entries of a list from which on the warp reads it, not 8 lanes */
+#define GROUP 8					/* lanes that read a short one: 32 bytes at a time */
+#define NO_SLOT UINT32_MAX
+
+/* What is counted. Arrays in device memory. */
+typedef struct Triangles
+{
+	unsigned long long *count;	/* [nvertices] */
+	uint32_t   *queue;			/* [nqueued], vertices with long lists */
+	uint32_t   *nqueued;		/* followed by how many have been taken */
+} Triangles;
+
+/* What a vertex leads to, in shared memory. */
+typedef struct Table
+{
+	uint32_t   *key;			/* [slots], EMOGI_NO_VERTEX = free */
+	uint32_t   *count;			/* [slots], what the vertex there gets */
+	uint32_t   *filter;			/* [slots / 4], bit of a hash: it may be there */
+	uint8_t    *way;			/* [slots], ways of the edge that leads there */
+	uint32_t	shift;			/* logarithm of the slots */
+} Table;
+
+/* Get the logarithm of the slots of a table for so many entries. */
+static __device__ __forceinline__ uint32_t
+choose_shift(uint32_t nentries)
+{
+	const uint32_t shift = 33 - __clz(nentries - 1);	/* at least twice as many, at most four times */
+
+	return shift > LEAST_SHIFT ? shift : LEAST_SHIFT;
+}
+
+static __device__ __forceinline__ uint32_t
+hash_of(uint32_t vertex)
+{
+	return vertex * 0x9E3779B1u;
+}
+
+/* Empty a table, by threads first, first + nthreads ... of it. */
+static __device__ __forceinline__ void
+clear_table(const Table &table, uint32_t first, uint32_t nthreads)
+{
+	const uint32_t nslots = 1u << table.shift;
+
+	for (uint32_t i = first; i < nslots; i += nthreads)
+	{
+		table.key[i] = EMOGI_NO_VERTEX;
+		table.count[i] = 0;
+	}
+	for (uint32_t i = first; i < nslots / 4; i += nthreads)
+		table.filter[i] = 0;
+}
+
+/* Put a vertex into the table, which has room and does not have it. */
+template <bool WAYS>
+static __device__ __forceinline__ void
+put_vertex(const Table &table, uint32_t vertex, uint8_t way)
+{
+	const uint32_t hash = hash_of(vertex);
+	const uint32_t bit = hash >> (29 - table.shift);
+	uint32_t	slot = hash >> (32 - table.shift);
+
+	while (atomicCAS(&table.key[slot], EMOGI_NO_VERTEX, vertex) != EMOGI_NO_VERTEX)
+		slot = (slot + 1) & ((1u << table.shift) - 1);
+	if (WAYS)
+		table.way[slot] = way;
+	atomicOr(&table.filter[bit / 32], 1u << bit % 32);
+}
+
+/* Find a vertex in the table; NO_SLOT when it is not there. */
+static __device__ __forceinline__ uint32_t
+find_vertex(const Table &table, uint32_t vertex)
+{
+	const uint32_t hash = hash_of(vertex);
+	const uint32_t bit = hash >> (29 - table.shift);
+	uint32_t	slot = hash >> (32 - table.shift);
+
+	if ((table.filter[bit / 32] >> bit % 32 & 1) == 0)
+		return NO_SLOT;
+	for (;;)
+	{
+		const uint32_t key = table.key[slot];
+
+		if (key == vertex)
+			return slot;
+		if (key == EMOGI_NO_VERTEX)
+			return NO_SLOT;
+		slot = (slot + 1) & ((1u << table.shift) - 1);
+	}
+}
+
+/* What one vertex w that u leads to has brought: what w gets, and u. */
+typedef struct Found
+{
+	uint32_t	of_w;
+	uint32_t	of_u;
+} Found;
+
+/*
+ * Look up what w leads to, every STEP-th entry from `place` on, UNROLL at a time; to_w: the ways of the edge from u. What is in the
+ * table gets its part there.
+ */
+template <bool WAYS, uint32_t STEP, uint32_t UNROLL>
+static __device__ __forceinline__ Found
+look_up(const Oriented &oriented, const Table &table, uint64_t place, uint64_t end, uint32_t to_w)
+{
+	Found		found = {0, 0};
+
+	for (; place < end; place += STEP * UNROLL)
+	{
+		Target		target[UNROLL];
+
+#pragma unroll
+		for (uint32_t i = 0; i < UNROLL; i++)
+			target[i] = place + i * STEP < end ? __ldg(&oriented.csr.targets[place + i * STEP]) : EMOGI_NO_VERTEX;
+#pragma unroll
+		for (uint32_t i = 0; i < UNROLL; i++)
+		{
+			const uint32_t slot = target[i] != EMOGI_NO_VERTEX ? find_vertex(table, target[i]) : NO_SLOT;
+
+			if (slot == NO_SLOT)
+				continue;
+			atomicAdd(&table.count[slot], WAYS ? to_w : 1);
+			found.of_w += WAYS ? table.way[slot] : 1;
+			if (WAYS)
+				found.of_u += __ldg(&oriented.ways[place + i * STEP]);
+		}
+	}
+	return found;
+}
+
+/* Give w what it gets: beside the table if it is there. */
+static __device__ __forceinline__ void
+give(const Triangles &triangles, const Table &table, uint32_t w, uint32_t count)
+{
+	const uint32_t slot = find_vertex(table, w);
+
+	if (slot != NO_SLOT)
+		atomicAdd(&table.count[slot], count);
+	else
+		atomicAdd(&triangles.count[w], (unsigned long long) count);
+}
+
+/*
+ * Find the triangles of u, each of the n vertices w from entry `first` on, n at most 32, and what those lead to in the table. Get what
+ * the lane has found for u; *entries grows by those looked at, for all. Whole warps.
+ */
+template <bool WAYS>
+static __device__ __forceinline__ unsigned long long
+close_batch(const Oriented &oriented, const Triangles &triangles, const Table &table, uint64_t first, uint32_t n,
+			unsigned long long *entries)
+{
+	const bool	there = lane_number() < n;
+	const uint32_t w = there ? __ldg(&oriented.csr.targets[first + lane_number()]) : 0;
+	const uint32_t way = WAYS && there ? __ldg(&oriented.ways[first + lane_number()]) : 1;
+	const uint64_t start = there ? __ldg(&oriented.csr.offsets[w]) : 0;
+	const uint64_t end = there ? __ldg(&oriented.csr.offsets[(uint64_t) w + 1]) : 0;
+	const bool	is_long = end - start >= LONG_LIST;
+	unsigned long long of_u = 0;
+	uint32_t	lanes = __ballot_sync(FULL_WARP, is_long);
+
+	*entries += end - start;
+	while (lanes != 0)
+	{
+		const uint32_t lane = __ffs(lanes) - 1;
+		const uint64_t its_end = __shfl_sync(FULL_WARP, end, lane);
+		const Found found = look_up<WAYS, WARP_LANES, 4>(oriented, table, __shfl_sync(FULL_WARP, start, lane) + lane_number(), its_end,
+														 __shfl_sync(FULL_WARP, way, lane));
+		const uint32_t of_w = __reduce_add_sync(FULL_WARP, found.of_w);
+
+		lanes &= lanes - 1;
+		if (lane_number() == lane && of_w > 0)
+			give(triangles, table, w, of_w);
+		of_u += WAYS ? found.of_u : found.of_w;
+	}
+	if (!__any_sync(FULL_WARP, !is_long && start < end))
+		return of_u;
+	for (uint32_t base = 0; base < n; base += WARP_LANES / GROUP)
+	{
+		const uint32_t lane = base + lane_number() / GROUP;	/* below 32: n is at most that */
+		const bool	skip = __shfl_sync(FULL_WARP, is_long, lane);
+		const uint32_t its_w = __shfl_sync(FULL_WARP, w, lane);
+		const uint64_t its_end = __shfl_sync(FULL_WARP, end, lane);
+		const uint64_t place = __shfl_sync(FULL_WARP, start, lane) + lane_number() % GROUP;
+		const Found found = look_up<WAYS, GROUP, 2>(oriented, table, place, skip ? 0 : its_end, __shfl_sync(FULL_WARP, way, lane));
+		uint32_t	of_w = found.of_w;
+
+#pragma unroll
+		for (uint32_t step = GROUP / 2; step > 0; step /= 2)
+			of_w += __shfl_xor_sync(FULL_WARP, of_w, step);
+		if (lane_number() % GROUP == 0 && of_w > 0)
+			give(triangles, table, its_w, of_w);
+		of_u += WAYS ? found.of_u : found.of_w;
+	}
+	return of_u;
+}
+
+/* Give what was added up beside the table to the vertices there. */
+static __device__ __forceinline__ void
+flush_table(const Triangles &triangles, const Table &table, uint32_t first, uint32_t nthreads)
+{
+	const uint32_t nslots = 1u << table.shift;
+
+	for (uint32_t i = first; i < nslots; i += nthreads)
+		if (table.count[i] > 0)
+			atomicAdd(&triangles.count[table.key[i]], (unsigned long long) table.count[i]);
+}
+
+/* Find the triangles of which u is the lowest vertex, whose list has at most WARP_LIST entries. Whole warps. */
+template <bool WAYS>
+static __device__ __forceinline__ void
+close_list(const Oriented &oriented, const Triangles &triangles, Table table, uint32_t u, Span list, unsigned long long *entries)
+{
+	const uint32_t length = (uint32_t) (list.end - list.start);
+	unsigned long long of_u = 0;
+
+	table.shift = choose_shift(length);
+	clear_table(table, lane_number(), WARP_LANES);
+	__syncwarp();
+	for (uint32_t i = lane_number(); i < length; i += WARP_LANES)
+		put_vertex<WAYS>(table, __ldg(&oriented.csr.targets[list.start + i]), WAYS ? __ldg(&oriented.ways[list.start + i]) : 2);
+	__syncwarp();
+	for (uint32_t i = 0; i < length; i += WARP_LANES)
+		of_u += close_batch<WAYS>(oriented, triangles, table, list.start + i, length - i < WARP_LANES ? length - i : WARP_LANES,
+								  entries);
+	of_u = warp_sum(of_u);
+	__syncwarp();
+	if (of_u > 0)
+	{
+		flush_table(triangles, table, lane_number(), WARP_LANES);
+		if (lane_number() == 0)
+			atomicAdd(&triangles.count[u], of_u);
+	}
+	__syncwarp();				/* the table is read no more */
+}
+
+/*
+ * Find the triangles whose lowest vertex has a list for a warp, 32 vertices at a time; queue those with longer ones. Bytes: 8 of
+ * offsets a vertex, and as the first comment says.
+ */
+template <bool WAYS>
+static __global__ void __launch_bounds__(BLOCK_THREADS)
+triangles_short_kernel(Oriented oriented, uint64_t nvertices, Triangles triangles, Step step)
+{
+	__shared__ uint32_t key[BLOCK_WARPS][WARP_SLOTS];
+	__shared__ uint32_t count[BLOCK_WARPS][WARP_SLOTS];
+	__shared__ uint32_t filter[BLOCK_WARPS][WARP_SLOTS / 4];
+	__shared__ uint8_t way[BLOCK_WARPS][WAYS ? WARP_SLOTS : 1];
+	const uint32_t warp = threadIdx.x / WARP_LANES;
+	const Table table = {key[warp], count[warp], filter[warp], way[warp], LEAST_SHIFT};
+	unsigned long long entries = 0;
+
+	sweep_chunks(step, 0, (nvertices + 31) / 32, [&](uint64_t word) {
+		const uint64_t vertex = word * 32 + lane_number();
+		const bool	there = vertex < nvertices;
+		const Span	list = {there ? __ldg(&oriented.csr.offsets[vertex]) : 0, there ? __ldg(&oriented.csr.offsets[vertex + 1]) : 0};
+		const uint64_t length = list.end - list.start;
+		uint32_t	lanes = __ballot_sync(FULL_WARP, length >= 2 && length <= WARP_LIST);
+
+		if (length > WARP_LIST)
+			triangles.queue[atomicAdd(triangles.nqueued, 1)] = (uint32_t) vertex;
+		while (lanes != 0)
+		{
+			const uint32_t lane = __ffs(lanes) - 1;
+			const Span	its = {__shfl_sync(FULL_WARP, list.start, lane), __shfl_sync(FULL_WARP, list.end, lane)};
+
+			lanes &= lanes - 1;
+			close_list<WAYS>(oriented, triangles, table, (uint32_t) (word * 32 + lane), its, &entries);
+		}
+	});
+	block_add(&step.counters->entries, entries);
+}
+
+/* Find the triangles of u with one piece of its list in the table, by the whole block. `next` is shared by it. Get the lane's part of u's. */
+template <bool WAYS>
+static __device__ __forceinline__ unsigned long long
+close_piece(const Oriented &oriented, const Triangles &triangles, Table table, Span list, uint64_t first, const Step &step,
+			uint32_t *next, unsigned long long *entries)
+{
+	const uint32_t length = list.end - first < BLOCK_PIECE ? (uint32_t) (list.end - first) : BLOCK_PIECE;
+	unsigned long long of_u = 0;
+
+	table.shift = choose_shift(length);
+	clear_table(table, threadIdx.x, BLOCK_THREADS);
+	if (threadIdx.x == 0)
+		*next = 0;
+	__syncthreads();
+	for (uint32_t i = threadIdx.x; i < length; i += BLOCK_THREADS)
+		put_vertex<WAYS>(table, __ldg(&oriented.csr.targets[first + i]), WAYS ? __ldg(&oriented.ways[first + i]) : 2);
+	__syncthreads();
+	for (;;)
+	{
+		const uint32_t taken = __shfl_sync(FULL_WARP, lane_number() == 0 ? atomicAdd(next, 1) : 0, 0);
+		const bool	leave = __any_sync(FULL_WARP, lane_number() == 0 && must_leave_alone(step, taken));
+		const uint64_t place = leave ? list.end : list.start + (uint64_t) taken * WARP_LANES;
+
+		if (place >= list.end)
+			break;
+		of_u += close_batch<WAYS>(oriented, triangles, table, place,
+								  list.end - place < WARP_LANES ? (uint32_t) (list.end - place) : WARP_LANES, entries);
+	}
+	__syncthreads();
+	flush_table(triangles, table, threadIdx.x, BLOCK_THREADS);
+	__syncthreads();			/* the table is read no more */
+	return of_u;
+}
+
+/* Find the triangles whose lowest vertex was queued, a block each. Bytes: as the first comment says. */
+template <bool WAYS>
+static __global__ void __launch_bounds__(BLOCK_THREADS)
+triangles_long_kernel(Oriented oriented, Triangles triangles, Step step)
+{
+	__shared__ uint32_t key[BLOCK_SLOTS];
+	__shared__ uint32_t count[BLOCK_SLOTS];
+	__shared__ uint32_t filter[BLOCK_SLOTS / 4];
+	__shared__ uint8_t way[WAYS ? BLOCK_SLOTS : 1];
+	__shared__ uint32_t next;
+	__shared__ uint32_t item;
+	const Table table = {key, count, filter, way, LEAST_SHIFT};
+	const uint32_t nqueued = *triangles.nqueued;
+	unsigned long long entries = 0;
+
+	for (;;)
+	{
+		unsigned long long of_u = 0;
+		uint32_t	u;
+		Span		list;
+
+		if (threadIdx.x == 0)
+			item = must_leave(step) ? nqueued : atomicAdd(triangles.nqueued + 1, 1);
+		__syncthreads();
+		if (item >= nqueued)
+			break;
+		u = triangles.queue[item];
+		list = Span{__ldg(&oriented.csr.offsets[u]), __ldg(&oriented.csr.offsets[(uint64_t) u + 1])};
+		for (uint64_t first = list.start; first < list.end; first += BLOCK_PIECE)
+			of_u += close_piece<WAYS>(oriented, triangles, table, list, first, step, &next, &entries);
+		of_u = warp_sum(of_u);
+		if (lane_number() == 0 && of_u > 0)
+			atomicAdd(&triangles.count[u], of_u);
+	}
+	block_add(&step.counters->entries, entries);
+}
+
+/*
+ * Divide what was counted by the pairs of neighbours, in both orders. each: 2 where all edges lead both ways, and triangles were
+ * counted, else 1. Bytes: 20 a vertex.
+ */
+static __global__ void __launch_bounds__(BLOCK_THREADS)
+triangles_divide_kernel(const unsigned long long *count, const uint32_t *degree, uint64_t nvertices, unsigned long long each,
+						double *coefficient)
+{
+	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
+
+	for (uint64_t v = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x; v < nvertices; v += nthreads)
+	{
+		const double pairs = (double) degree[v] * ((double) degree[v] - 1.0);
+
+		coefficient[v] = pairs > 0.0 ? (double) (each * count[v]) / pairs : 0.0;
+	}
+}
+
+/* Count all triangles. */
+template <bool WAYS>
+static EmogiStatus
+count_triangles(Run *run, const Oriented *oriented, const Triangles *triangles, EmogiError *error)
+{
+	cudaStream_t stream = run->state->stream;
+
+	CUDA_TRY(cudaMemsetAsync(triangles->count, 0, run->nvertices * sizeof *triangles->count, stream));
+	CUDA_TRY(cudaMemsetAsync(triangles->nqueued, 0, 2 * sizeof *triangles->nqueued, stream));
+	TRY(emogi_run_begin_step(run, error));
+	CUDA_LAUNCH(triangles_short_kernel<WAYS>, run->full_blocks, BLOCK_THREADS, stream, *oriented, run->nvertices, *triangles, run->step);
+	CUDA_LAUNCH(triangles_long_kernel<WAYS>, run->full_blocks, BLOCK_THREADS, stream, *oriented, *triangles, run->step);
+	return EMOGI_OK;
+}
+
+/* Place the Graph, make the lists, and count. */
+static EmogiStatus
+run_triangles(Run *run, const EmogiGraph *graph, const EmogiQuery *query, bool in_ways, Oriented *oriented, Triangles *triangles,
+			  EmogiResult *result, EmogiError *error)
+{
+	const Counters *counters;
+
+	TRY(take_array(&run->memory, &triangles->count, run->nvertices, "counts", error));
+	TRY(take_array(&run->memory, &triangles->nqueued, 2, "queue's length", error));
+	TRY(emogi_simple_place(run, graph, query, PLACE_BACKWARD_SURELY, emogi_oriented_bytes(graph), error));
+	TRY(emogi_run_start_clock(run, error));
+	TRY(emogi_oriented_make(run, graph, in_ways, oriented, result, error));
+	TRY(take_array(&run->memory, &triangles->queue, oriented->csr.nedges / WARP_LIST + 1, "queue", error));
+	if (oriented->ways != NULL)
+		TRY(count_triangles<true>(run, oriented, triangles, error));
+	else
+		TRY(count_triangles<false>(run, oriented, triangles, error));
+	TRY(emogi_run_stop_clock(run, result, error));
+	TRY(emogi_run_read(run, &counters, error));
+	result->edges_traversed += counters->entries;
+	result->nreached = run->nvertices;
+	result->nlevels = 1;
+	return EMOGI_OK;
+}
+
+EmogiStatus
+emogi_cuda_triangles_load(EmogiError *error)
+{
+	const void *const kernels[] = {
+		(const void *) triangles_short_kernel<false>, (const void *) triangles_short_kernel<true>,
+		(const void *) triangles_long_kernel<false>, (const void *) triangles_long_kernel<true>,
+		(const void *) triangles_divide_kernel
+	};
+
+	TRY(emogi_oriented_load(error));
+	return LOAD_KERNELS(kernels);
+}
+
+EmogiStatus
+emogi_cuda_triangles(Run *run, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result, EmogiError *error)
+{
+	Triangles	triangles = {};
+	Oriented	oriented;
+
+	TRY(run_triangles(run, graph, query, false, &oriented, &triangles, result, error));
+	return emogi_run_give(run, query, result, 0, triangles.count, error);
+}
+
+EmogiStatus
+emogi_cuda_lcc(Run *run, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result, EmogiError *error)
+{
+	Triangles	triangles = {};
+	Oriented	oriented;
+	double	   *coefficient;
+
+	TRY(take_array(&run->memory, &coefficient, run->nvertices, "coefficients", error));
+	TRY(run_triangles(run, graph, query, true, &oriented, &triangles, result, error));
+	CUDA_LAUNCH(triangles_divide_kernel, run->full_blocks, BLOCK_THREADS, run->state->stream, triangles.count, oriented.degree,
+				run->nvertices, oriented.ways != NULL ? 1ull : 2ull, coefficient);
+	return emogi_run_give(run, query, result, 0, coefficient, error);
+}

@@ -1,0 +1,305 @@
+/*
+ * device_cache.cu: the table of what is kept between runs. Who owns what, and when it is freed: device_cache.cuh.
+ */
+#include "cuda/core/device.cuh"
+#include "cuda/core/host_registration.cuh"
+
+/* Free copy number i; the last one takes its place. */
+static void
+drop_copy(EmogiEngineState *state, int i)
+{
+	Residents  *residents = &state->residents;
+
+	emogi_memory_free(state, residents->copy[i].memory, residents->copy[i].bytes);
+	residents->copy[i] = residents->copy[--residents->ncopies];
+}
+
+/* Unregister a block, if it is registered. */
+static void
+unregister(Resident *resident)
+{
+	if (!resident->registered)
+		return;
+	emogi_registrations_release(resident->block);
+	resident->registered = false;
+}
+
+/* Drop a Resident with all that it owns. */
+static void
+drop_resident(EmogiEngineState *state, Resident *resident)
+{
+	for (int i = state->residents.ncopies - 1; i >= 0; i--)
+		if (state->residents.copy[i].id == resident->id)
+			drop_copy(state, i);
+	unregister(resident);
+	*resident = Resident{};
+}
+
+/* Find the Resident of a Graph, or the one to replace: a free one, else the least recently used. */
+static Resident *
+find_resident(Residents *residents, uint64_t id)
+{
+	Resident   *found = &residents->resident[0];
+
+	for (int i = 0; i < EMOGI_MAX_RESIDENTS; i++)
+	{
+		Resident   *resident = &residents->resident[i];
+
+		if (resident->id == id)
+			return resident;
+		if (resident->last_run < found->last_run)
+			found = resident;
+	}
+	return found;
+}
+
+void
+emogi_resident_open(EmogiEngineState *state)
+{
+	state->idle_bytes = emogi_resident_idle_bytes;
+	state->evict = emogi_resident_evict;
+}
+
+EmogiStatus
+emogi_resident_begin(EmogiEngineState *state, const EmogiGraph *graph, EmogiError *error)
+{
+	Residents  *residents = &state->residents;
+	Resident   *own;
+
+	residents->run++;
+	residents->own = NULL;
+	if (graph->id == 0)
+		return EMOGI_OK;
+	own = find_resident(residents, graph->id);
+	if (own->id != graph->id)
+	{
+		drop_resident(state, own);
+		own->id = graph->id;
+		own->block = graph->memory;
+		own->block_bytes = graph->memory_bytes;
+	}
+	else if (own->block != graph->memory || own->block_bytes != graph->memory_bytes)
+		return emogi_device_fail(error, EMOGI_BAD_INPUT, "the graph's id belongs to another graph",
+								 "id %llu: block %p of %llu bytes, now %p of %llu", (unsigned long long) graph->id, own->block,
+								 (unsigned long long) own->block_bytes, graph->memory,
+								 (unsigned long long) graph->memory_bytes);
+	own->last_run = residents->run;
+	own->nruns++;
+	own->unread = 0;
+	residents->own = own;
+	return EMOGI_OK;
+}
+
+EmogiStatus
+emogi_resident_begin_derived(EmogiEngineState *state, uint64_t old_id, const EmogiGraph *graph, EmogiError *error)
+{
+	Residents  *residents = &state->residents;
+	Resident   *old = find_resident(residents, old_id);
+	int			unread;
+
+	if (old_id == 0 || old->id != old_id || graph->id == 0 || graph->id == old_id || old->unread == EMOGI_MAX_UNREAD)
+		return emogi_device_fail(error, EMOGI_UNSUPPORTED, "the old graph is not kept on the GPU, or no run has been on it for long",
+								 "id %llu", (unsigned long long) old_id);
+	unread = old->unread + 1;
+	old->last_run = residents->run + 1; /* so that it does not give way */
+	TRY(emogi_resident_begin(state, graph, error));
+	residents->own->nruns = 0;
+	residents->own->unread = unread;
+	return EMOGI_OK;
+}
+
+bool
+emogi_resident_is_first(const EmogiEngineState *state)
+{
+	return state->residents.own != NULL && state->residents.own->nruns <= 1;
+}
+
+/* Find a copy of a Graph that `fits` and put it to use; NULL when there is none. */
+template <class Fits>
+static const ResidentCopy *
+use_copy(Residents *residents, uint64_t graph_id, const void *array, EmogiCopyKind kind, Fits fits)
+{
+	for (int i = 0; graph_id != 0 && i < residents->ncopies; i++)
+	{
+		ResidentCopy *copy = &residents->copy[i];
+
+		if (copy->id == graph_id && copy->array == array && copy->kind == kind && fits(copy))
+		{
+			copy->last_run = residents->run;
+			return copy;
+		}
+	}
+	return NULL;
+}
+
+/* Get the id of the own Graph; 0 when it has none. */
+static uint64_t
+own_id(const Residents *residents)
+{
+	return residents->own != NULL ? residents->own->id : 0;
+}
+
+const void *
+emogi_resident_use_other(EmogiEngineState *state, uint64_t graph_id, const void *array, uint64_t bytes)
+{
+	const ResidentCopy *copy = use_copy(&state->residents, graph_id, array, EMOGI_COPY_WHOLE, [&](const ResidentCopy *one) {
+		return one->bytes == bytes;
+	});
+
+	return copy != NULL ? copy->memory : NULL;
+}
+
+const void *
+emogi_resident_use(EmogiEngineState *state, const void *array, uint64_t bytes)
+{
+	return emogi_resident_use_other(state, own_id(&state->residents), array, bytes);
+}
+
+const void *
+emogi_resident_use_made(EmogiEngineState *state, const void *array, EmogiCopyKind kind, uint64_t least, uint64_t most,
+						uint64_t *length)
+{
+	const ResidentCopy *copy = use_copy(&state->residents, own_id(&state->residents), array, kind, [&](const ResidentCopy *one) {
+		return one->length >= least && one->length <= most;
+	});
+
+	if (copy == NULL)
+		return NULL;
+	*length = copy->length;
+	return copy->memory;
+}
+
+void
+emogi_resident_let_go(EmogiEngineState *state)
+{
+	Residents  *residents = &state->residents;
+
+	for (int i = 0; i < residents->ncopies; i++)
+		if (residents->copy[i].last_run == residents->run)
+			residents->copy[i].last_run--;
+}
+
+void
+emogi_resident_keep(EmogiEngineState *state, DeviceMemory *memory, const void *array, EmogiCopyKind kind, uint64_t length)
+{
+	Residents  *residents = &state->residents;
+	int			i;
+
+	if (residents->own == NULL || residents->ncopies == EMOGI_MAX_COPIES)
+		return;
+	memory->nblocks--;
+	i = memory->nblocks;
+	residents->copy[residents->ncopies++] = ResidentCopy{
+		residents->own->id, residents->run, array, kind, length, memory->block[i], memory->bytes[i], memory->elsewhere_bytes[i]
+	};
+}
+
+void
+emogi_resident_drop_memory(EmogiEngineState *state, const void *memory)
+{
+	for (int i = state->residents.ncopies - 1; i >= 0; i--)
+		if (state->residents.copy[i].memory == memory)
+			drop_copy(state, i);
+}
+
+void
+emogi_resident_drop(EmogiEngineState *state, const void *array, EmogiCopyKind kind)
+{
+	Residents  *residents = &state->residents;
+
+	for (int i = residents->ncopies - 1; residents->own != NULL && i >= 0; i--)
+	{
+		const ResidentCopy *copy = &residents->copy[i];
+
+		if (copy->id == residents->own->id && copy->array == array && copy->kind == kind &&
+			copy->last_run < residents->run)
+			drop_copy(state, i);
+	}
+}
+
+uint64_t
+emogi_resident_idle_bytes(const EmogiEngineState *state)
+{
+	const Residents *residents = &state->residents;
+	uint64_t	bytes = 0;
+
+	for (int i = 0; i < residents->ncopies; i++)
+		if (residents->copy[i].last_run < residents->run)
+			bytes += residents->copy[i].bytes - residents->copy[i].elsewhere_bytes;
+	return bytes;
+}
+
+/* Find the idle copy least recently used, of the own Graph or of others; -1 when there is none. */
+static int
+find_idle(const Residents *residents, bool own)
+{
+	uint64_t	oldest = residents->run;
+	int			found = -1;
+
+	for (int i = 0; i < residents->ncopies; i++)
+		if ((residents->copy[i].id == own_id(residents)) == own && residents->copy[i].last_run < oldest)
+		{
+			oldest = residents->copy[i].last_run;
+			found = i;
+		}
+	return found;
+}
+
+bool
+emogi_resident_evict(EmogiEngineState *state)
+{
+	int			i = find_idle(&state->residents, false);
+
+	if (i < 0)
+		i = find_idle(&state->residents, true);
+	if (i >= 0)
+		drop_copy(state, i);
+	return i >= 0;
+}
+
+bool
+emogi_resident_unregister_other(EmogiEngineState *state)
+{
+	Residents  *residents = &state->residents;
+	Resident   *found = NULL;
+
+	for (int i = 0; i < EMOGI_MAX_RESIDENTS; i++)
+	{
+		Resident   *resident = &residents->resident[i];
+
+		if (resident->registered && resident != residents->own &&
+			(found == NULL || resident->last_run < found->last_run))
+			found = resident;
+	}
+	if (found != NULL)
+		unregister(found);
+	return found != NULL;
+}
+
+uint64_t
+emogi_resident_bytes(const EmogiEngineState *state, uint64_t graph_id)
+{
+	uint64_t	bytes = 0;
+
+	for (int i = 0; graph_id != 0 && i < state->residents.ncopies; i++)
+		if (state->residents.copy[i].id == graph_id)
+			bytes += state->residents.copy[i].bytes;
+	return bytes;
+}
+
+void
+emogi_resident_forget(EmogiEngineState *state, uint64_t graph_id)
+{
+	Resident   *resident = find_resident(&state->residents, graph_id);
+
+	if (graph_id != 0 && resident->id == graph_id)
+		drop_resident(state, resident);
+}
+
+void
+emogi_resident_forget_all(EmogiEngineState *state)
+{
+	for (int i = 0; i < EMOGI_MAX_RESIDENTS; i++)
+		if (state->residents.resident[i].id != 0)
+			drop_resident(state, &state->residents.resident[i]);
+}

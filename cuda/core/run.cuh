@@ -1,0 +1,187 @@
+/*
+ * run.cuh: one run of one algorithm: what all of them set up, count and time alike.
+ */
+#ifndef EMOGI_RUN_CUH
+#define EMOGI_RUN_CUH
+
+#include <stddef.h>
+
+#include "cuda/access/traverse.cuh"
+
+typedef uint32_t Target;
+
+/* A run. What it takes belongs to `memory` and `graph`, which emogi_run frees on every path, or to the Resident. */
+struct Team;
+
+typedef struct Run
+{
+	EmogiEngineState *state;
+	EmogiControl *control;
+	uint32_t	devices;		/* EmogiQuery */
+	DeviceMemory memory;
+	PlacedGraph graph;
+	uint64_t	nvertices;		/* > 0 */
+	uint64_t	nwords;			/* of a bitmap over the vertices */
+	Step		step;
+	int			nblocks;		/* of kernels that read edges */
+	int			full_blocks;	/* of kernels that do not */
+	struct Team *team;			/* of other GPUs that help; NULL = this is the run of one */
+	void		(*close_team) (struct Team *team);	/* for the end of the run; NULL = nobody was asked to help */
+	const void *columns[EMOGI_MAX_COLUMNS]; /* [nvertices] each, of the answer, where a summary of them is wanted */
+} Run;
+
+/*
+ * What an algorithm is: a function that places the Graph, runs and fills the result; run_ms by start_clock and
+ * stop_clock. run->step is taken before it starts, all counters of the result are 0, the sources are vertices, and
+ * what iterates has something to iterate with.
+ */
+typedef EmogiStatus (*RunAlgorithm) (Run *run, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result,
+									 EmogiError *error);
+
+/* Run a query that has been checked, free everything but what is kept of the Graph (device_cache.cuh), whatever comes of it. */
+extern EmogiStatus emogi_run(EmogiEngineState *state, RunAlgorithm algorithm, const EmogiGraph *graph,
+							 const EmogiQuery *query, EmogiResult *result, EmogiControl *control, EmogiError *error);
+
+/* Begin and end a run: the parts of emogi_run that a GPU which helps with one of another's has, too. No kernel is at work on a run that is closed. */
+extern EmogiStatus emogi_run_open(Run *run, EmogiEngineState *state, const EmogiGraph *graph, const EmogiQuery *query, EmogiControl *control,
+								  EmogiError *error);
+extern void emogi_run_close(Run *run);
+
+/* Place the Graph, and choose the grids for those kernels, which read `edge_bytes` of the Graph an edge. */
+extern EmogiStatus emogi_run_place(Run *run, const EmogiGraph *graph, const EmogiQuery *query, unsigned wants,
+								   const void *const *kernels, size_t nkernels, uint32_t edge_bytes,
+								   EmogiError *error);
+
+/* The latter alone, of a Graph that is placed. */
+extern EmogiStatus emogi_run_size_grids(Run *run, const EmogiGraph *graph, const void *const *kernels, size_t nkernels, uint32_t edge_bytes,
+										EmogiError *error);
+
+/* Zero what the device counts for one step, or everything that it counts; a halt stays. */
+extern EmogiStatus emogi_run_begin_step(Run *run, EmogiError *error);
+extern EmogiStatus emogi_run_clear(Run *run, EmogiError *error);
+
+/* Wait for the device and get what it has counted. */
+extern EmogiStatus emogi_run_read(Run *run, const Counters **counters, EmogiError *error);
+
+/* Time what runs between the two; stop waits for it, and adds to result->run_ms. */
+extern EmogiStatus emogi_run_start_clock(Run *run, EmogiError *error);
+extern EmogiStatus emogi_run_stop_clock(Run *run, EmogiResult *result, EmogiError *error);
+
+/* Copy an array to and from the device. */
+static inline EmogiStatus
+emogi_run_send(Run *run, void *to, const void *from, uint64_t bytes, EmogiError *error)
+{
+	return emogi_cuda_copy(run->state, to, from, bytes, cudaMemcpyHostToDevice, run->control, error);
+}
+
+static inline EmogiStatus
+emogi_run_fetch(Run *run, void *to, const void *from, uint64_t bytes, EmogiError *error)
+{
+	return emogi_cuda_copy(run->state, to, from, bytes, cudaMemcpyDeviceToHost, run->control, error);
+}
+
+/* Give column i of the answer, [nvertices] in the run's device memory, to the result: now, or as part of a summary. */
+extern EmogiStatus emogi_run_give(Run *run, const EmogiQuery *query, EmogiResult *result, int i, const void *column, EmogiError *error);
+
+/* Add the lines and entries that the device counted to the result. */
+extern void emogi_run_account(const Run *run, const Counters *counters, EmogiResult *result);
+
+/* Algorithms: one RunAlgorithm each, and its load function, so that no run pays for it. */
+extern EmogiStatus emogi_cuda_bfs(Run *run, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result,
+								  EmogiError *error);
+extern EmogiStatus emogi_cuda_path(Run *run, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result,
+								   EmogiError *error);
+extern EmogiStatus emogi_cuda_ssnsp(Run *run, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result,
+									EmogiError *error);
+extern EmogiStatus emogi_cuda_cc(Run *run, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result,
+								 EmogiError *error);
+extern EmogiStatus emogi_cuda_gather(Run *run, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result,
+									 EmogiError *error);
+extern EmogiStatus emogi_cuda_degree(Run *run, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result,
+									 EmogiError *error);
+extern EmogiStatus emogi_cuda_triangles(Run *run, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result,
+										EmogiError *error);
+extern EmogiStatus emogi_cuda_lcc(Run *run, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result,
+								  EmogiError *error);
+extern EmogiStatus emogi_cuda_scc(Run *run, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result,
+								  EmogiError *error);
+extern EmogiStatus emogi_cuda_core(Run *run, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result,
+								   EmogiError *error);
+extern EmogiStatus emogi_cuda_cdlp(Run *run, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result,
+								   EmogiError *error);
+extern EmogiStatus emogi_cuda_betweenness(Run *run, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result,
+										  EmogiError *error);
+extern bool emogi_closeness_wants_help(const EmogiGraph *graph, const EmogiQuery *query);	/* of other GPUs */
+extern bool emogi_gather_may_have_help(const EmogiGraph *graph, const EmogiQuery *query);
+extern bool emogi_betweenness_wants_help(const EmogiGraph *graph, const EmogiQuery *query);
+extern EmogiStatus emogi_cuda_similarity(Run *run, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result,
+										  EmogiError *error);
+extern EmogiStatus emogi_cuda_closeness(Run *run, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result,
+										EmogiError *error);
+extern EmogiStatus emogi_cuda_bfs_sums(Run *run, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result,
+									   EmogiError *error);
+extern EmogiStatus emogi_cuda_powers(Run *run, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result,
+									 EmogiError *error);
+extern EmogiStatus emogi_cuda_spanning_forest(Run *run, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result,
+											  EmogiError *error);
+extern EmogiStatus emogi_cuda_blocks(Run *run, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result,
+									 EmogiError *error);
+extern EmogiStatus emogi_cuda_random_walk(Run *run, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result,
+										  EmogiError *error);
+extern EmogiStatus emogi_cuda_louvain(Run *run, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result,
+									  EmogiError *error);
+extern EmogiStatus emogi_cuda_leiden(Run *run, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result,
+									 EmogiError *error);
+extern EmogiStatus emogi_cuda_modularity(Run *run, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result,
+										 EmogiError *error);
+extern EmogiStatus emogi_cuda_bfs_load(EmogiError *error);
+extern EmogiStatus emogi_cuda_path_load(EmogiError *error);
+extern EmogiStatus emogi_cuda_ssnsp_load(EmogiError *error);
+extern EmogiStatus emogi_cuda_cc_load(EmogiError *error);
+extern EmogiStatus emogi_cuda_gather_load(const EmogiEngineState *state, EmogiError *error);
+extern EmogiStatus emogi_cuda_degree_load(EmogiError *error);
+extern EmogiStatus emogi_cuda_triangles_load(EmogiError *error);
+extern EmogiStatus emogi_cuda_scc_load(EmogiError *error);
+extern EmogiStatus emogi_cuda_core_load(EmogiError *error);
+extern EmogiStatus emogi_cuda_cdlp_load(EmogiError *error);
+extern EmogiStatus emogi_cuda_similarity_load(EmogiError *error);
+extern EmogiStatus emogi_cuda_betweenness_load(EmogiError *error);
+extern EmogiStatus emogi_cuda_closeness_load(EmogiError *error);
+extern EmogiStatus emogi_cuda_powers_load(EmogiError *error);
+extern EmogiStatus emogi_cuda_spanning_forest_load(EmogiError *error);
+extern EmogiStatus emogi_cuda_blocks_load(EmogiError *error);
+extern EmogiStatus emogi_cuda_random_walk_load(EmogiError *error);
+extern EmogiStatus emogi_cuda_communities_load(EmogiError *error);
+extern EmogiStatus emogi_cuda_modularity_load(EmogiError *error);
+
+/*
+ * BFS that leaves the levels on the device: (*level)[nvertices], taken from run->memory. Places the Graph, after all
+ * else that the caller takes. Fills the result's counters.
+ */
+extern EmogiStatus emogi_cuda_levels(Run *run, const EmogiGraph *graph, const EmogiQuery *query, unsigned wants,
+									 int64_t max_depth, int32_t **level, EmogiResult *result, EmogiError *error);
+
+/*
+ * The same from sources by themselves, the Graph placed once: next(run, with, &i, &is_there) chooses among the query's sources; use(run, with, i, level,
+ * nlevels, result) has the levels of that one, and may clear the run's counters. All of it is timed.
+ */
+typedef EmogiStatus (*NextSource) (Run *run, void *with, uint64_t *i, bool *is_there, EmogiError *error);
+typedef EmogiStatus (*UseLevels) (Run *run, void *with, uint64_t i, const int32_t *level, uint32_t nlevels, EmogiResult *result,
+								  EmogiError *error);
+
+extern EmogiStatus emogi_cuda_levels_each(Run *run, const EmogiGraph *graph, const EmogiQuery *query, unsigned wants, NextSource next,
+										  UseLevels use, void *with, EmogiResult *result, EmogiError *error);
+
+/*
+ * The same from vertices that are found when the Graph has been placed: find(run, with, &sources in device memory, &nsources, result). Leaves
+ * the clock running, and the counters at 0.
+ */
+typedef EmogiStatus (*FindSources) (Run *run, void *with, uint32_t **sources, uint64_t *nsources, EmogiResult *result, EmogiError *error);
+
+extern EmogiStatus emogi_cuda_levels_found(Run *run, const EmogiGraph *graph, const EmogiQuery *query, FindSources find, void *with,
+										   int32_t **level, EmogiResult *result, EmogiError *error);
+
+/* Find the components of a Graph that has been placed: component[nvertices], the smallest vertex of each; `marked`, a bitmap, is for its own use. */
+extern EmogiStatus emogi_cuda_components(Run *run, uint32_t *component, uint32_t *marked, EmogiError *error);
+
+#endif							/* EMOGI_RUN_CUH */

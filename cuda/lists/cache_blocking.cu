@@ -1,0 +1,396 @@
+/*
+ * cache_blocking.cu: makes Cuts.
+ *
+ * Renumbering. Targets are replaced by labels (degree_order.cuh).
+ *
+ * Segments. Lists ascend, and the entries are in order of lists, so sorting them stably by segment is all there is to it:
+ * count what each chunk has of each segment, sum the counts, segment by segment, and copy every entry to its place. An
+ * entry begins a list of the Cut when it begins one of the Graph, or when the entry before is in another segment.
+ *
+ * Bytes, for m entries, n vertices and s segments. Renumbering: 4m read and 4m written, 4 random ones an entry of the
+ * 4n of labels. Segments: 8m read and 4m written; an atomic operation or two a list of the Cut. Either takes as long as
+ * a sweep.
+ */
+#include "cuda/lists/cache_blocking.cuh"
+#include "cuda/access/prefix_sum.cuh"
+
+/*
+ * Tuned constants: what a Cut costs against what its sweeps save, and what fits a cache. MIN_SWEEPS, MIN_PART and L2_SHARE
+ * are of 6130b04, the others of 753e333. The figures of an NVIDIA H200 in bench/RESULTS.md (PageRank in device placement,
+ * ad4a202) are with these values.
+ */
+#define MIN_SWEEPS 4			/* for which it pays */
+#define MIN_PART 4				/* mean entries of a list of the Cut: shorter ones cost more in sums than they save */
+#define MAX_SEGMENTS WARP_LANES	/* a lane keeps the place of each */
+#define L2_SHARE 2				/* what is read often should fill one part in so many of the second-level cache at most */
+#define SMALL_SHARE 4			/* fewer values than one part in so many of it are left alone */
+#define HOT_VERTICES 16384		/* whose values stay in a first-level cache */
+#define HOT_PART 8				/* renumber where they have one entry in so many, or more */
+
+/* Get the segment of a target. `factor` is 2^32 times the segments, over the vertices. */
+static __device__ __forceinline__ uint32_t
+segment_of(Target target, uint32_t factor)
+{
+	return __umulhi(target, factor);
+}
+
+/* Write the labels of the targets. Bytes: 4 an entry, 4 at random, 4 written. */
+static __global__ void __launch_bounds__(BLOCK_THREADS)
+segments_rename_kernel(Lists<Target> lists, const uint32_t *label, Target *targets, uint64_t nchunks, Step step)
+{
+	sweep_chunks(step, 0, nchunks, [&](uint64_t chunk) {
+		for (uint32_t round = 0; round < CHUNK_ROUNDS; round++)
+		{
+			const uint64_t entry = round_entry(chunk, round);
+			const uint32_t length = octet_length(lists, entry);
+			const Octet<NoWeight> octet = read_octet<NoWeight>(lists, entry, length);
+
+#pragma unroll
+			for (uint32_t i = 0; i < LANE_ENTRIES; i += PIECE)
+			{
+				Target		name[PIECE];
+				uint4		piece;
+
+#pragma unroll
+				for (uint32_t j = 0; j < PIECE; j++)
+					name[j] = i + j < length ? __ldg(&label[octet.target[i + j]]) : 0;
+				memcpy(&piece, name, sizeof piece);
+				if (length > 0)
+					*(uint4 *) (targets + entry + i) = piece;
+			}
+		}
+	});
+}
+
+/* Count what each chunk has of each segment: place[segment * nchunks + chunk]. Bytes: 4 an entry. */
+static __global__ void __launch_bounds__(BLOCK_THREADS)
+segments_count_kernel(Lists<Target> lists, uint32_t nsegments, uint32_t factor, uint64_t *place, uint64_t nchunks, Step step)
+{
+	sweep_chunks(step, 0, nchunks, [&](uint64_t chunk) {
+		uint32_t	own = 0;		/* of the segment that has the lane's number */
+
+		for (uint32_t round = 0; round < CHUNK_ROUNDS; round++)
+		{
+			const uint64_t entry = round_entry(chunk, round);
+			const uint32_t length = octet_length(lists, entry);
+			const Octet<NoWeight> octet = read_octet<NoWeight>(lists, entry, length);
+			uint32_t	segment[LANE_ENTRIES];
+
+#pragma unroll
+			for (uint32_t j = 0; j < LANE_ENTRIES; j++)
+				segment[j] = j < length ? segment_of(octet.target[j], factor) : MAX_SEGMENTS;
+			for (uint32_t s = 0; s < nsegments; s++)
+			{
+				uint32_t	count = 0;
+
+#pragma unroll
+				for (uint32_t j = 0; j < LANE_ENTRIES; j++)
+					count += segment[j] == s;
+				count = __reduce_add_sync(FULL_WARP, count);
+				if (lane_number() == s)
+					own += count;
+			}
+		}
+		if (lane_number() < nsegments)
+			place[lane_number() * nchunks + chunk] = own;
+	});
+}
+
+/* Mark an entry that begins a list of the Cut. */
+static __device__ __forceinline__ void
+mark_begin(const Outline &outline, uint64_t entry, uint64_t word, uint32_t vertex)
+{
+	atomicOr(&outline.begins[entry / 32], 1u << entry % 32);
+	atomicOr(&outline.filled[word + vertex / 32], 1u << vertex % 32);
+}
+
+/*
+ * Copy the entries to their segments, and mark where lists begin. vertex[rank] names the lists of the Graph. Bytes: 4 an
+ * entry, 4 written in short runs; two atomic operations a list of the Cut.
+ */
+static __global__ void __launch_bounds__(BLOCK_THREADS)
+segments_copy_kernel(Lists<Target> lists, Outline outline, const uint32_t *vertex, uint32_t nsegments, uint32_t factor,
+					 const uint64_t *place, Target *targets, Outline to, uint64_t nwords, Step step)
+{
+	sweep_chunks(step, 0, outline.nchunks, [&](uint64_t chunk) {
+		uint64_t	next = lane_number() < nsegments ? place[lane_number() * outline.nchunks + chunk] : 0;
+		uint32_t	rank = outline.chunk_rank[chunk];
+		uint32_t	last = chunk > 0 ? segment_of(lists.targets[chunk * CHUNK_ENTRIES - 1], factor) : 0;
+
+		for (uint32_t round = 0; round < CHUNK_ROUNDS; round++)
+		{
+			const uint64_t entry = round_entry(chunk, round);
+			const uint32_t length = octet_length(lists, entry);
+			const Octet<NoWeight> octet = read_octet<NoWeight>(lists, entry, length);
+			const uint32_t begins = read_begins(outline, entry);
+			const uint32_t ranks = warp_prefix_sum(__popc(begins));
+			const uint32_t own_rank = rank + ranks - __popc(begins);
+			uint32_t	segment[LANE_ENTRIES];
+			uint32_t	before;
+
+#pragma unroll
+			for (uint32_t j = 0; j < LANE_ENTRIES; j++)
+				segment[j] = j < length ? segment_of(octet.target[j], factor) : MAX_SEGMENTS;
+			before = __shfl_up_sync(FULL_WARP, segment[LANE_ENTRIES - 1], 1);
+			if (lane_number() == 0)
+				before = last;
+			for (uint32_t s = 0; s < nsegments; s++)
+			{
+				uint32_t	count = 0;
+				uint32_t	upto;
+				uint64_t	at;
+
+#pragma unroll
+				for (uint32_t j = 0; j < LANE_ENTRIES; j++)
+					count += segment[j] == s;
+				upto = warp_prefix_sum(count);
+				at = __shfl_sync(FULL_WARP, (unsigned long long) next, s) + upto - count;
+				count = __shfl_sync(FULL_WARP, upto, WARP_LANES - 1);
+				if (lane_number() == s)
+					next += count;
+#pragma unroll
+				for (uint32_t j = 0; j < LANE_ENTRIES; j++)
+				{
+					if (segment[j] != s)
+						continue;
+					targets[at] = octet.target[j];
+					if ((begins >> j & 1) != 0 || (j > 0 ? segment[j > 0 ? j - 1 : 0] : before) != s)
+						mark_begin(to, at, s * nwords,
+								   vertex[own_rank + __popc(begins & ((2u << j) - 1)) - 1]);
+					at++;
+				}
+			}
+			last = __shfl_sync(FULL_WARP, segment[LANE_ENTRIES - 1], WARP_LANES - 1);
+			rank += __shfl_sync(FULL_WARP, ranks, WARP_LANES - 1);
+		}
+	});
+}
+
+EmogiStatus
+emogi_segments_load(EmogiError *error)
+{
+	const void *const kernels[] = {
+		(const void *) segments_rename_kernel, (const void *) segments_count_kernel, (const void *) segments_copy_kernel
+	};
+
+	TRY(load_prefix_sum<uint64_t>(error));
+	return LOAD_KERNELS(kernels);
+}
+
+/* Get the words of device memory that a Cut takes for good. */
+static uint64_t
+cut_words(const Run *run, uint32_t nsegments)
+{
+	const uint64_t nedges = run->graph.forward.nedges;
+
+	return (nedges + ENTRIES - 1) / ENTRIES * ENTRIES + emogi_chunks_outline_words(nedges, nsegments * run->nwords) +
+		(nsegments == 1 ? run->nvertices : 0);
+}
+
+/* Lay a Cut into that memory: targets, Outline, labels. */
+static void
+lay_cut(const Run *run, uint32_t nsegments, uint32_t *memory, Cut *cut)
+{
+	const uint64_t nedges = run->graph.forward.nedges;
+	const uint64_t nwords = nsegments * run->nwords;
+	uint32_t   *outline = memory + (nedges + ENTRIES - 1) / ENTRIES * ENTRIES;
+
+	cut->nsegments = nsegments;
+	cut->lists = Lists<Target>{NULL, memory, NULL, nedges, NULL, 0};
+	cut->outline = emogi_chunks_lay_outline(outline, nedges, nwords);
+	cut->label = nsegments == 1 ? outline + emogi_chunks_outline_words(nedges, nwords) : NULL;
+}
+
+/* Take the sums of a Cut. Without room for them there is no Cut. */
+static EmogiStatus
+take_sums(Run *run, Cut *cut, EmogiError *error)
+{
+	EmogiStatus status;
+
+	if (cut->nsegments < 2)
+		return EMOGI_OK;
+	status = take_array(&run->memory, &cut->sum, cut->nsegments * run->nvertices, "sums of segments", error);
+	if (status != EMOGI_NO_MEMORY)
+		return status;
+	cut->nsegments = 0;
+	return EMOGI_OK;
+}
+
+/* Put the Cut that was kept to use; NULL when there is none. */
+static const void *
+use_kept(Run *run, const Target *array, uint32_t *nsegments)
+{
+	uint64_t	length = 0;
+	const void *memory = NULL;
+
+	if (run->graph.placement == EMOGI_PLACEMENT_DEVICE)
+		memory = emogi_resident_use_made(run->state, array, EMOGI_COPY_CUT, 1, MAX_SEGMENTS, &length);
+	*nsegments = (uint32_t) length;
+	return memory;
+}
+
+EmogiStatus
+emogi_segments_find(Run *run, const Target *array, uint64_t nsweeps, Cut *cut, EmogiError *error)
+{
+	uint32_t	nsegments;
+	const void *memory = use_kept(run, array, &nsegments);
+
+	cut->nsegments = 0;
+	if (memory == NULL || (nsegments > 1 && nsweeps < MIN_SWEEPS))
+		return EMOGI_OK;
+	lay_cut(run, nsegments, (uint32_t *) const_cast<void *>(memory), cut);
+	return take_sums(run, cut, error);
+}
+
+bool
+emogi_segments_pay(uint64_t nsweeps)
+{
+	return nsweeps >= MIN_SWEEPS;
+}
+
+/* Choose the number of segments for values of so many bytes; 0 when it does not pay. */
+static uint32_t
+choose_segments(const Run *run, uint64_t value_bytes, uint64_t cache_bytes)
+{
+	const uint64_t most = run->graph.forward.nedges / (MIN_PART * run->nvertices);
+	uint64_t	nsegments = (value_bytes * L2_SHARE + cache_bytes - 1) / cache_bytes;
+
+	if (nsegments > most)
+		nsegments = most;
+	if (nsegments > MAX_SEGMENTS)
+		nsegments = MAX_SEGMENTS;
+	/* Segments that do not fit at all are not worth the work; ranks are 32 bits. */
+	if (value_bytes < cache_bytes / 4 * 3 || nsegments < 2 || value_bytes / nsegments > cache_bytes ||
+		nsegments * run->nvertices > EMOGI_MAX_VERTICES)
+		return 0;
+	return (uint32_t) nsegments;
+}
+
+/* Choose what to do: so many segments, 1 = renumber, 0 = leave the lists as they are. */
+static EmogiStatus
+make_plan(Run *run, const Outline *outline, const Degrees *degrees, Survey *survey, uint32_t *nsegments, EmogiError *error)
+{
+	const uint64_t nedges = run->graph.forward.nedges;
+	const uint64_t value_bytes = run->nvertices * sizeof(double);
+	int			cache_bytes = 0;
+
+	*nsegments = 0;
+	CUDA_TRY(cudaDeviceGetAttribute(&cache_bytes, cudaDevAttrL2CacheSize, run->state->device));
+	if (cache_bytes <= 0 || value_bytes < (uint64_t) cache_bytes / SMALL_SHARE)
+		return EMOGI_OK;
+	TRY(emogi_labels_survey(run, outline, degrees, survey, error));
+	if (emogi_labels_near(survey))
+		return EMOGI_OK;
+	if (emogi_labels_top(survey, HOT_VERTICES) >= nedges / HOT_PART &&
+		emogi_labels_top(survey, cache_bytes / L2_SHARE / sizeof(double)) >= nedges / 4 * 3)
+		*nsegments = 1;
+	else
+		*nsegments = choose_segments(run, value_bytes, (uint64_t) cache_bytes);
+	return EMOGI_OK;
+}
+
+/* Renumber. The Outline is that of the lists. */
+static EmogiStatus
+renumber(Run *run, const Outline *outline, const Degrees *degrees, const Survey *survey, Cut *cut, EmogiError *error)
+{
+	cudaStream_t stream = run->state->stream;
+
+	TRY(emogi_labels_make(run, degrees, survey, const_cast<uint32_t *>(cut->label), error));
+	TRY(emogi_run_begin_step(run, error));
+	CUDA_LAUNCH(segments_rename_kernel, run->full_blocks, BLOCK_THREADS, stream, run->graph.forward, cut->label,
+				const_cast<Target *>(cut->lists.targets), outline->nchunks, run->step);
+	CUDA_TRY(cudaMemcpyAsync(cut->outline.begins, outline->begins,
+							 (char *) outline->tile - (char *) outline->begins, cudaMemcpyDeviceToDevice, stream));
+	return EMOGI_OK;
+}
+
+/* Sort the entries by segment. */
+static EmogiStatus
+cut_lists(Run *run, const Outline *outline, Cut *cut, EmogiError *error)
+{
+	const uint32_t factor = (uint32_t) (((uint64_t) cut->nsegments << 32) / run->nvertices);
+	const uint64_t nplaces = cut->nsegments * outline->nchunks;
+	const Lists<Target> lists = run->graph.forward;
+	cudaStream_t stream = run->state->stream;
+	uint64_t   *place;
+	uint64_t   *tile;
+	uint32_t   *vertex;
+
+	TRY(take_array(&run->memory, &place, nplaces, "places of chunks", error));
+	TRY(take_array(&run->memory, &tile, count_tiles(nplaces), "sums of tiles", error));
+	TRY(take_array(&run->memory, &vertex, run->nvertices, "lists by rank", error));
+	TRY(emogi_chunks_name_lists(run, outline, vertex, error));
+	TRY(emogi_run_begin_step(run, error));
+	CUDA_LAUNCH(segments_count_kernel, run->full_blocks, BLOCK_THREADS, stream, lists, cut->nsegments, factor, place,
+				outline->nchunks, run->step);
+	TRY(prefix_sum(run, place, nplaces, tile, error));
+	TRY(emogi_chunks_clear_outline(run, &cut->outline, error));
+	TRY(emogi_cuda_wait(run->state, run->control, error));	/* places that were not counted to the end lead anywhere */
+	TRY(emogi_run_begin_step(run, error));
+	CUDA_LAUNCH(segments_copy_kernel, run->full_blocks, BLOCK_THREADS, stream, lists, *outline, vertex, cut->nsegments, factor,
+				place, const_cast<Target *>(cut->lists.targets), cut->outline, run->nwords, run->step);
+	return emogi_chunks_rank_lists(run, &cut->outline, error);
+}
+
+/* Make what was planned, in memory of its own; NO_MEMORY when that is short. */
+static EmogiStatus
+carry_out(Run *run, const Target *array, const Outline *outline, const Degrees *degrees, const Survey *survey,
+		  uint32_t nsegments, Cut *cut, EmogiError *error)
+{
+	uint32_t   *memory;
+	int			nblocks;
+
+	TRY(take_array(&run->memory, &memory, cut_words(run, nsegments), "targets for sweeps", error));
+	nblocks = run->memory.nblocks;
+	lay_cut(run, nsegments, memory, cut);
+	if (cut->nsegments == 1)
+		TRY(renumber(run, outline, degrees, survey, cut, error));
+	else
+		TRY(cut_lists(run, outline, cut, error));
+	TRY(emogi_cuda_wait(run->state, run->control, error));
+	emogi_memory_release(&run->memory, nblocks);
+	emogi_resident_keep(run->state, &run->memory, array, EMOGI_COPY_CUT, cut->nsegments);
+	return take_sums(run, cut, error);
+}
+
+/* Say whether there is room for all that making takes, without evicting anything. */
+static EmogiStatus
+look_for_room(const Run *run, uint32_t nsegments, bool *fits, EmogiError *error)
+{
+	const uint64_t nplaces = nsegments * count_chunks(run->graph.forward.nedges);
+	uint64_t	bytes = cut_words(run, nsegments) * sizeof(uint32_t);
+	uint64_t	left_bytes;
+
+	if (nsegments > 1)
+		bytes += (nplaces + count_tiles(nplaces)) * sizeof(uint64_t) + run->nvertices * sizeof(uint32_t) +
+			nsegments * run->nvertices * sizeof(double);
+	TRY(emogi_memory_left(&run->memory, &left_bytes, error));
+	*fits = bytes + emogi_resident_idle_bytes(run->state) <= left_bytes;
+	return EMOGI_OK;
+}
+
+EmogiStatus
+emogi_segments_make(Run *run, const Target *array, const Outline *outline, const Degrees *degrees, uint64_t nsweeps, Cut *cut,
+					EmogiError *error)
+{
+	const int	nblocks = run->memory.nblocks;
+	uint32_t	nsegments;
+	bool		fits = false;
+	Survey		survey;
+	EmogiStatus status;
+
+	cut->nsegments = 0;
+	if (!emogi_segments_pay(nsweeps) || run->graph.placement != EMOGI_PLACEMENT_DEVICE || outline->nchunks == 0 ||
+		use_kept(run, array, &nsegments) != NULL)	/* there is one, but no room for its sums */
+		return EMOGI_OK;
+	status = make_plan(run, outline, degrees, &survey, &nsegments, error);
+	if (status == EMOGI_OK && nsegments > 0)
+		status = look_for_room(run, nsegments, &fits, error);
+	if (status == EMOGI_OK && fits)
+		status = carry_out(run, array, outline, degrees, &survey, nsegments, cut, error);
+	if (status != EMOGI_NO_MEMORY)
+		return status;
+	emogi_memory_release(&run->memory, nblocks);
+	cut->nsegments = 0;			/* slower, but an answer */
+	return EMOGI_OK;
+}

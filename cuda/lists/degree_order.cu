@@ -1,0 +1,174 @@
+/*
+ * degree_order.cu: makes labels.
+ *
+ * A histogram of the degrees, in classes that grow with them, gives each class its labels; vertices of one class take theirs in
+ * any order, which no answer can tell.
+ */
+#include "cuda/lists/degree_order.cuh"
+
+/*
+ * Tuned constants of 753e333. The figures of an NVIDIA H200 in bench/RESULTS.md (PageRank in device placement) are with these
+ * values.
+ */
+#define NEAR 16					/* targets so far apart share a line of values, or nearly so */
+#define NEAR_PART 4				/* leave lists alone when one entry in so many is near the one before */
+#define SAMPLES 1024			/* chunks to find that out */
+
+/* Get the class of a degree: 0 for 0, then ascending. */
+static __device__ __forceinline__ uint32_t
+class_of(uint64_t degree)
+{
+	const float number = (float) degree;
+	uint32_t	bits;
+
+	memcpy(&bits, &number, sizeof bits);
+	bits = bits >> (23 - CLASS_BITS);
+	return degree == 0 ? 0 : bits - (127u << CLASS_BITS) + 1;
+}
+
+/* Get the least degree of a class. */
+static uint64_t
+class_degree(uint32_t number)
+{
+	const uint32_t bits = (number - 1 + (127u << CLASS_BITS)) << (23 - CLASS_BITS);
+	float		degree;
+
+	memcpy(&degree, &bits, sizeof degree);
+	return number == 0 ? 0 : (uint64_t) degree;
+}
+
+/* Count the vertices of each class. Bytes: 8 a vertex. */
+static __global__ void __launch_bounds__(BLOCK_THREADS)
+labels_count_classes_kernel(Degrees degrees, uint64_t nvertices, Survey *survey)
+{
+	__shared__ uint32_t count[DEGREE_CLASSES];
+	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
+
+	for (uint32_t i = threadIdx.x; i < DEGREE_CLASSES; i += BLOCK_THREADS)
+		count[i] = 0;
+	__syncthreads();
+	for (uint64_t v = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x; v < nvertices; v += nthreads)
+		atomicAdd(&count[class_of(degree_of(degrees, v))], 1u);
+	__syncthreads();
+	for (uint32_t i = threadIdx.x; i < DEGREE_CLASSES; i += BLOCK_THREADS)
+		if (count[i] > 0)
+			atomicAdd(&survey->count[i], (unsigned long long) count[i]);
+}
+
+/* Compare entries with those before them in the same list, in every stride-th chunk. */
+static __global__ void __launch_bounds__(BLOCK_THREADS)
+labels_compare_kernel(Lists<Target> lists, Outline outline, uint64_t stride, Survey *survey)
+{
+	const uint64_t nwarps = (uint64_t) gridDim.x * BLOCK_WARPS;
+	const uint64_t own = (uint64_t) blockIdx.x * BLOCK_WARPS + threadIdx.x / WARP_LANES;
+	unsigned long long looked = 0;
+	unsigned long long near = 0;
+
+	for (uint64_t chunk = own * stride; chunk < outline.nchunks; chunk += nwarps * stride)
+		for (uint32_t round = 0; round < CHUNK_ROUNDS; round++)
+		{
+			const uint64_t entry = round_entry(chunk, round);
+			const uint32_t length = octet_length(lists, entry);
+			const Octet<NoWeight> octet = read_octet<NoWeight>(lists, entry, length);
+			const uint32_t begins = read_begins(outline, entry);
+
+			for (uint32_t j = 1; j < length; j++)
+			{
+				const Target apart = octet.target[j] - octet.target[j - 1];
+
+				looked += ~begins >> j & 1;
+				near += (~begins >> j & 1) != 0 && apart > 0 && apart < NEAR;
+			}
+		}
+	block_add(&survey->looked, looked);
+	block_add(&survey->near, near);
+}
+
+/* Give every vertex the next label of its class. Bytes: 8 a vertex, 4 written. */
+static __global__ void __launch_bounds__(BLOCK_THREADS)
+labels_take_kernel(Degrees degrees, uint64_t nvertices, unsigned long long *next, uint32_t *label)
+{
+	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
+	const uint64_t own = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x;
+
+	for (uint64_t base = own - lane_number(); base < nvertices; base += nthreads)
+	{
+		const uint64_t v = base + lane_number();
+		const uint32_t number = v < nvertices ? class_of(degree_of(degrees, v)) : DEGREE_CLASSES;
+		const uint32_t lanes = __match_any_sync(FULL_WARP, number);
+		const uint32_t leader = __ffs(lanes) - 1;
+		unsigned long long first = 0;
+
+		if (lane_number() == leader && v < nvertices)
+			first = atomicAdd(&next[number], (unsigned long long) __popc(lanes));
+		first = __shfl_sync(FULL_WARP, first, leader);
+		if (v < nvertices)
+			label[v] = (uint32_t) first + __popc(lanes & lanes_below());
+	}
+}
+
+EmogiStatus
+emogi_labels_load(EmogiError *error)
+{
+	const void *const kernels[] = {
+		(const void *) labels_count_classes_kernel, (const void *) labels_compare_kernel, (const void *) labels_take_kernel
+	};
+
+	return LOAD_KERNELS(kernels);
+}
+
+EmogiStatus
+emogi_labels_survey(Run *run, const Outline *outline, const Degrees *degrees, Survey *survey, EmogiError *error)
+{
+	const int	nblocks = run->memory.nblocks;
+	cudaStream_t stream = run->state->stream;
+	Survey	   *copy;
+
+	TRY(take_array(&run->memory, &copy, 1, "survey", error));
+	CUDA_TRY(cudaMemsetAsync(copy, 0, sizeof *copy, stream));
+	CUDA_LAUNCH(labels_count_classes_kernel, run->full_blocks, BLOCK_THREADS, stream, *degrees, run->nvertices, copy);
+	CUDA_LAUNCH(labels_compare_kernel, run->full_blocks, BLOCK_THREADS, stream, run->graph.forward, *outline,
+				outline->nchunks / SAMPLES + 1, copy);
+	TRY(emogi_run_fetch(run, survey, copy, sizeof *survey, error));
+	emogi_memory_release(&run->memory, nblocks);
+	return EMOGI_OK;
+}
+
+bool
+emogi_labels_near(const Survey *survey)
+{
+	return survey->near > survey->looked / NEAR_PART;
+}
+
+uint64_t
+emogi_labels_top(const Survey *survey, uint64_t most)
+{
+	uint64_t	entries = 0;
+
+	for (uint32_t number = DEGREE_CLASSES; number-- > 0 && most > 0;)
+	{
+		const uint64_t count = survey->count[number] < most ? survey->count[number] : most;
+
+		entries += count * class_degree(number);
+		most -= count;
+	}
+	return entries;
+}
+
+EmogiStatus
+emogi_labels_make(Run *run, const Degrees *degrees, const Survey *survey, uint32_t *label, EmogiError *error)
+{
+	unsigned long long first[DEGREE_CLASSES];
+	unsigned long long *next;
+	unsigned long long upto = 0;
+
+	for (uint32_t number = DEGREE_CLASSES; number-- > 0;)
+	{
+		first[number] = upto;
+		upto += survey->count[number];
+	}
+	TRY(take_array(&run->memory, &next, DEGREE_CLASSES, "labels of classes", error));
+	TRY(emogi_run_send(run, next, first, sizeof first, error));
+	CUDA_LAUNCH(labels_take_kernel, run->full_blocks, BLOCK_THREADS, run->state->stream, *degrees, run->nvertices, next, label);
+	return EMOGI_OK;
+}

@@ -1,0 +1,159 @@
+/*
+ * edge_filter.cuh: from lists to those of some of their entries, in the order in which they are: what drops repeats and loops, and what
+ * has every edge once.
+ *
+ * Entries are read in chunks (edge_chunks.cuh), whatever the lists, and for each it is known whose list it is in. A bit an entry says
+ * which are wanted, and how many there are before each round of 256; from the two follows where a list of the wanted ones begins,
+ * and where an entry goes. So nothing is sorted, nothing depends on the order of the work, and no addition is atomic.
+ */
+#ifndef EMOGI_EDGE_FILTER_CUH
+#define EMOGI_EDGE_FILTER_CUH
+
+#include "cuda/access/edge_chunks.cuh"
+
+#define ROUND_WORDS (ROUND_ENTRIES / 32)
+
+/* Lists whose entries know whose they are. All arrays in device memory but, in host placement, the targets. */
+typedef struct Entries
+{
+	Lists<Target> lists;
+	Outline		outline;
+	uint32_t   *memory;			/* of the outline */
+	uint32_t   *vertex;			/* [n], by rank: whose list it is */
+	int			nblocks;		/* of kernels that read the entries */
+} Entries;
+
+/* Some entries of lists. Arrays in device memory. */
+typedef struct Selection
+{
+	uint64_t	nrounds;
+	uint32_t   *bits;			/* [nrounds * ROUND_WORDS], bit e: entry e is wanted */
+	uint64_t   *before;			/* [nrounds + 1], wanted ones before each round */
+	uint64_t   *tile;			/* for finding `before` */
+} Selection;
+
+/* Lists of targets alone, ascending, in device memory: those of a Graph, or made from them. */
+typedef struct Csr
+{
+	uint64_t   *offsets;		/* [nvertices + 1] */
+	Target	   *targets;		/* [nedges], readable to the end of their last line */
+	uint64_t	nedges;
+	bool		is_own;			/* it was made, and takes memory of the run */
+} Csr;
+
+/* Get the lists as kernels read them. */
+static inline Lists<Target>
+csr_lists(const Csr &csr)
+{
+	return Lists<Target>{csr.offsets, csr.targets, NULL, csr.nedges, NULL, 0, false};
+}
+
+/* Say whether an entry is wanted. */
+static __device__ __forceinline__ bool
+is_selected(const Selection &selection, uint64_t entry)
+{
+	return __ldg(&selection.bits[entry / 32]) >> entry % 32 & 1;
+}
+
+/* Count the wanted entries before one. */
+static __device__ __forceinline__ uint64_t
+count_before(const Selection &selection, uint64_t entry)
+{
+	const uint64_t round = entry / ROUND_ENTRIES;
+	const uint32_t within = (uint32_t) (entry % ROUND_ENTRIES);
+	uint64_t	count = __ldg(&selection.before[round]);
+
+	for (uint32_t i = 0; i < within / 32; i++)
+		count += __popc(__ldg(&selection.bits[round * ROUND_WORDS + i]));
+	if (within % 32 > 0)
+		count += __popc(__ldg(&selection.bits[round * ROUND_WORDS + within / 32]) & ((1u << within % 32) - 1));
+	return count;
+}
+
+/*
+ * Call visit(entry, vertex, target, repeats) for all entries, by the lanes that have them; repeats: the one before has the same
+ * target, in the same list. It returns whether the entry is wanted; round(number, first entry of the lane, bits of the lane's
+ * entries) is called by whole warps for every round. Bytes: targets once, in whole lines and ascending; an eighth of one an entry
+ * of the Outline; 4 a list.
+ */
+template <class Visit, class Round>
+static __device__ __forceinline__ void
+visit_entries(const Entries &entries, const Step &step, Visit visit, Round round)
+{
+	const Lists<Target> &lists = entries.lists;
+
+	sweep_chunks(step, 0, entries.outline.nchunks, [&](uint64_t chunk) {
+		uint32_t	rank = __ldg(&entries.outline.chunk_rank[chunk]);
+		Target		last = chunk > 0 ? __ldg(&lists.targets[chunk * CHUNK_ENTRIES - 1]) : 0;
+
+#pragma unroll 1
+		for (uint32_t r = 0; r < CHUNK_ROUNDS; r++)
+		{
+			const uint64_t entry = round_entry(chunk, r);
+			const uint32_t length = octet_length(lists, entry);
+			const Octet<NoWeight> octet = read_octet<NoWeight>(lists, entry, length);
+			const uint32_t begins = read_begins(entries.outline, entry);
+			const uint32_t upto = warp_prefix_sum(__popc(begins));
+			const Target below = __shfl_up_sync(FULL_WARP, octet.target[LANE_ENTRIES - 1], 1);
+			Target		before = lane_number() == 0 ? last : below;
+			uint32_t	its = rank + upto - __popc(begins);	/* lists that begin before the own entries */
+			uint32_t	vertex = its > 0 && length > 0 ? __ldg(&entries.vertex[its - 1]) : 0;
+			uint32_t	wanted = 0;
+
+#pragma unroll
+			for (uint32_t j = 0; j < LANE_ENTRIES; j++)
+			{
+				const bool	begin = (begins >> j & 1) != 0;
+
+				if (begin)
+					vertex = __ldg(&entries.vertex[its++]);
+				if (j < length && visit(entry + j, vertex, octet.target[j], !begin && octet.target[j] == before))
+					wanted |= 1u << j;
+				before = octet.target[j];
+			}
+			round(chunk * CHUNK_ROUNDS + r, entry, wanted);
+			last = __shfl_sync(FULL_WARP, octet.target[LANE_ENTRIES - 1], WARP_LANES - 1);
+			rank += __shfl_sync(FULL_WARP, upto, WARP_LANES - 1);
+		}
+	});
+}
+
+/* Select the entries that choose(entry, vertex, target, repeats) wants. Bytes: as visit_entries; an eighth of one an entry. */
+template <class Choose>
+static __global__ void __launch_bounds__(BLOCK_THREADS)
+select_kernel(Entries entries, Selection selection, Choose choose, Step step)
+{
+	visit_entries(entries, step, choose, [&](uint64_t round, uint64_t entry, uint32_t wanted) {
+		const uint32_t count = __reduce_add_sync(FULL_WARP, __popc(wanted));
+
+		((uint8_t *) selection.bits)[entry / LANE_ENTRIES] = (uint8_t) wanted;
+		if (lane_number() == 0)
+			selection.before[round] = count;
+	});
+}
+
+/* Choose the entries of a simple graph: no repeats, no loops. */
+struct ChooseSimple
+{
+	__device__ __forceinline__ bool
+	operator()(uint64_t entry, uint32_t vertex, Target target, bool repeats) const
+	{
+		return !repeats && target != vertex;
+	}
+};
+
+/* Find how many wanted entries are before each round, from how many are in each; queued on the stream. */
+extern EmogiStatus emogi_simple_select_sum(Run *run, const Selection *selection, EmogiError *error);
+
+/* Select entries, and find how many are before each round; queued on the stream. */
+template <class Choose>
+static EmogiStatus
+select_entries(Run *run, const Entries *entries, const Selection *selection, Choose choose, EmogiError *error)
+{
+	TRY(emogi_run_begin_step(run, error));
+	CUDA_TRY(cudaMemsetAsync(selection->before + selection->nrounds, 0, sizeof *selection->before, run->state->stream));
+	CUDA_LAUNCH(select_kernel<Choose>, entries->nblocks, BLOCK_THREADS, run->state->stream, *entries, *selection, choose, run->step);
+	return emogi_simple_select_sum(run, selection, error);
+}
+
+#endif							/* EMOGI_EDGE_FILTER_CUH */

@@ -1,0 +1,160 @@
+/*
+ * by_source.cu: hands out parts, and begins and ends the threads of the GPUs that help.
+ */
+#include "cuda/multi_gpu/by_source.cuh"
+
+#include "cuda/core/device_cache.cuh"
+
+/* Say that there will be no answer. */
+static void
+stop_parts(Parts *parts)
+{
+	__atomic_store_n(&parts->stopped, 1, __ATOMIC_RELAXED);
+}
+
+/* Make parts with a GPU that helps. */
+static EmogiStatus
+help(PartsHelper *helper)
+{
+	Parts	   *parts = helper->parts;
+	Run		   *run = &helper->run;
+	EmogiError *error = &helper->error;
+
+	CUDA_TRY(cudaSetDevice(run->state->device));
+	*run->state->stop = 0;
+	TRY(emogi_resident_begin(run->state, parts->graph, error));
+	TRY(emogi_run_open(run, run->state, parts->graph, parts->query, parts->leader->control, error));
+	run->devices = 0;			/* each has its own link */
+	return parts->make(run, parts, parts->with, &helper->result, error);
+}
+
+/* Say whether a GPU could not go on where others may. */
+static bool
+is_its_own(EmogiStatus status)
+{
+	return status == EMOGI_NO_MEMORY || status == EMOGI_DEVICE_ERROR;
+}
+
+/* The thread of a GPU that helps. */
+static void *
+helper_main(void *arg)
+{
+	PartsHelper *helper = (PartsHelper *) arg;
+	const uint32_t fault = helper->parts->leader->control->fail_device_call;
+
+	emogi_device_set_fault(fault & EMOGI_FAULT_OF_HELPER ? fault & ~EMOGI_FAULT_OF_HELPER : 0);
+	helper->status = help(helper);
+	emogi_device_set_fault(0);
+	emogi_run_close(&helper->run);
+	if (helper->status != EMOGI_OK && !is_its_own(helper->status))
+		stop_parts(helper->parts);
+	return NULL;
+}
+
+/* Begin the threads of all GPUs that help. One that cannot be begun is left out. */
+static void
+begin_helpers(Parts *parts)
+{
+	EmogiEngineState *state = parts->leader->state;
+
+	for (int i = 0; i < state->nhelpers && (uint64_t) parts->nhelpers + 1 < parts->nparts; i++)
+	{
+		PartsHelper *helper = &parts->helper[parts->nhelpers];
+
+		helper->parts = parts;
+		helper->run.state = state->helper[i];
+		helper->part = EMOGI_NO_PART;
+		if (pthread_create(&helper->thread, NULL, helper_main, helper) == 0)
+			parts->nhelpers++;
+	}
+	state->nhelpers = 0;
+}
+
+/* Wait for the helpers to leave, and note what they have lost. */
+static void
+join_helpers(Parts *parts)
+{
+	for (int i = 0; i < parts->nhelpers; i++)
+	{
+		PartsHelper *helper = &parts->helper[i];
+
+		if (helper->has_left)
+			continue;
+		(void) pthread_join(helper->thread, NULL);
+		helper->has_left = true;
+		if (helper->status != EMOGI_OK && helper->part != EMOGI_NO_PART)
+			parts->lost |= UINT32_C(1) << helper->part;
+	}
+}
+
+/* Take a part that nobody has taken. */
+static uint64_t
+take_next(Parts *parts)
+{
+	uint64_t	part;
+
+	if (__atomic_load_n(&parts->stopped, __ATOMIC_RELAXED) != 0)
+		return EMOGI_NO_PART;
+	part = __atomic_fetch_add(&parts->next, 1, __ATOMIC_RELAXED);
+	return part < parts->nparts ? part : EMOGI_NO_PART;
+}
+
+uint64_t
+emogi_parts_take(Parts *parts, Run *run)
+{
+	uint64_t	part = take_next(parts);
+
+	if (run != parts->leader)
+	{
+		((PartsHelper *) run)->part = part;
+		return part;
+	}
+	if (part != EMOGI_NO_PART)
+		return part;
+	join_helpers(parts);
+	if (parts->lost == 0 || __atomic_load_n(&parts->stopped, __ATOMIC_RELAXED) != 0)
+		return EMOGI_NO_PART;
+	part = (uint64_t) __builtin_ctz(parts->lost);
+	parts->lost &= parts->lost - 1;
+	return part;
+}
+
+/* Add what a helper has counted to the result. */
+static void
+account(const PartsHelper *helper, EmogiResult *result)
+{
+	result->edges_traversed += helper->result.edges_traversed;
+	result->link_bytes += helper->result.link_bytes;
+	if (helper->result.nlevels > result->nlevels)
+		result->nlevels = helper->result.nlevels;
+	if (helper->status == EMOGI_OK)
+		result->nlinks++;
+	else if (is_its_own(helper->status))
+		emogi_device_leave_out(result, helper->run.state, helper->status, &helper->error);
+}
+
+EmogiStatus
+emogi_parts_make(Parts *parts, EmogiResult *result, EmogiError *error)
+{
+	EmogiStatus status;
+
+	begin_helpers(parts);
+	status = parts->make(parts->leader, parts, parts->with, result, error);
+	if (status != EMOGI_OK)
+		stop_parts(parts);
+	join_helpers(parts);
+	if (parts->nhelpers > 0)
+		result->nlinks = 1;
+	for (int i = 0; i < parts->nhelpers; i++)
+	{
+		const PartsHelper *helper = &parts->helper[i];
+
+		account(helper, result);
+		if (status == EMOGI_OK && helper->status != EMOGI_OK && !is_its_own(helper->status))
+		{
+			status = helper->status;
+			*error = helper->error;
+		}
+	}
+	return status;
+}

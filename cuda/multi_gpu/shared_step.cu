@@ -1,0 +1,288 @@
+/*
+ * shared_step.cu: gathers helpers, and queues what passes between them and the leader.
+ */
+#include "cuda/multi_gpu/shared_step.cuh"
+#include "cuda/placement/peer_memory.cuh"
+
+/* Get a word of a bitmap that has the bits of a share alone. */
+static __device__ __forceinline__ uint32_t
+share_word(TeamShare share, const TeamBring &bring, uint64_t word)
+{
+	return word / TEAM_WORDS % share.nmembers == share.member ? bring.vertices[word] ^ bring.flip : 0;
+}
+
+/* Leave the bits of a share. Bytes: 8 a word. */
+static __global__ void
+team_share_kernel(TeamShare share, TeamBring bring, uint64_t nwords)
+{
+	const uint64_t nthreads = (uint64_t) gridDim.x * blockDim.x;
+
+	for (uint64_t word = (uint64_t) blockIdx.x * blockDim.x + threadIdx.x; word < nwords; word += nthreads)
+		bring.share[word] = share_word(share, bring, word);
+}
+
+/* Bring a helper what a step begins with. Bytes: 8 a word of each bitmap, 4 of them from the leader's memory. */
+static __global__ void
+team_bring_kernel(TeamShare share, TeamBring bring, uint64_t nwords, Counters *counters)
+{
+	const uint64_t nthreads = (uint64_t) gridDim.x * blockDim.x;
+	const uint64_t own = (uint64_t) blockIdx.x * blockDim.x + threadIdx.x;
+
+	if (own < offsetof(Counters, lines) / sizeof(uint32_t))
+		((uint32_t *) counters)[own] = 0;
+	for (uint64_t word = own; word < nwords; word += nthreads)
+	{
+		const uint32_t first = bring.from[0] != NULL ? bring.from[0][word] : 0;
+		const uint32_t second = bring.from[1] != NULL ? bring.from[1][word] : 0;
+
+		if (bring.share != NULL)
+			bring.share[word] = share_word(share, bring, word);
+		if (bring.from[0] != NULL)
+			bring.to[0][word] = first;
+		if (bring.from[1] != NULL)
+			bring.to[1][word] = second;
+	}
+}
+
+static_assert(offsetof(Counters, lines) % sizeof(uint32_t) == 0, "counters of a step are zeroed in words");
+
+/* Join a bitmap of a helper into the leader's. Bytes: 8 a word, 4 of them from the helper's memory. */
+static __global__ void
+team_join_kernel(uint32_t *into, const uint32_t *from, uint64_t nwords)
+{
+	const uint64_t nthreads = (uint64_t) gridDim.x * blockDim.x;
+
+	for (uint64_t word = (uint64_t) blockIdx.x * blockDim.x + threadIdx.x; word < nwords; word += nthreads)
+	{
+		const uint32_t bits = from[word];
+
+		if (bits != 0)
+			into[word] |= bits;
+	}
+}
+
+EmogiStatus
+emogi_team_load(EmogiError *error)
+{
+	const void *const kernels[] = {(const void *) team_share_kernel, (const void *) team_bring_kernel, (const void *) team_join_kernel};
+
+	return LOAD_KERNELS(kernels);
+}
+
+/* Place the Graph as the leader has it, for a helper. */
+static EmogiStatus
+place_helper(Run *run, const Run *leader, const EmogiGraph *graph, const EmogiQuery *query, unsigned wants, const void *const *kernels,
+			 size_t nkernels, uint32_t edge_bytes, EmogiError *error)
+{
+	EmogiQuery	placed = *query;
+
+	placed.placement = leader->graph.placement;
+	if (!leader->graph.is_spread)
+		return emogi_run_place(run, graph, &placed, wants, kernels, nkernels, edge_bytes, error);
+	run->graph = leader->graph;
+	run->graph.registered = NULL;
+	return emogi_run_size_grids(run, graph, kernels, nkernels, edge_bytes, error);
+}
+
+/* Begin the Run of a helper, whose device is the current one. */
+static EmogiStatus
+open_helper(Helper *helper, const Team *team, EmogiEngineState *state, const EmogiGraph *graph, const EmogiQuery *query, unsigned wants,
+			const void *const *kernels, size_t nkernels, uint32_t edge_bytes, TeamTake take, void *with, EmogiError *error)
+{
+	Run		   *run = &helper->run;
+
+	*state->stop = 0;
+	TRY(emogi_resident_begin(state, graph, error));
+	TRY(emogi_run_open(run, state, graph, query, team->leader->control, error));
+	run->devices = 0;			/* each has a part, over its own link */
+	TRY(take(run, with, team->nhelpers, error));
+	TRY(place_helper(run, team->leader, graph, query, wants, kernels, nkernels, edge_bytes, error));
+	CUDA_TRY(cudaEventCreateWithFlags(&helper->done, cudaEventDisableTiming));
+	return EMOGI_OK;
+}
+
+/* Free what a helper has. */
+static void
+close_helper(Helper *helper)
+{
+	EmogiEngineState *state = helper->run.state;
+
+	if (state == NULL)
+		return;
+	(void) cudaSetDevice(state->device);
+	if (helper->done != NULL)
+		(void) cudaEventDestroy(helper->done);
+	emogi_run_close(&helper->run);
+	*helper = Helper{};
+}
+
+/* Free everything, whatever has happened. The leader's device is the current one then. */
+static void
+close_team(Team *team)
+{
+	for (int i = 0; i < team->nhelpers; i++)
+		close_helper(&team->helper[i]);
+	(void) cudaSetDevice(team->leader->state->device);
+	if (team->ready != NULL)
+		(void) cudaEventDestroy(team->ready);
+	(void) cudaGetLastError();
+}
+
+/* Can a GPU read the leader's edges, which are in the memory of several? */
+static bool
+reads_edges(const Run *leader, const EmogiEngineState *other)
+{
+	const Lists<Target> &lists = leader->graph.forward;
+
+	return emogi_spread_reads(leader->state, lists.targets, other) && (lists.weights == NULL || emogi_spread_reads(leader->state, lists.weights, other));
+}
+
+bool
+emogi_team_may_offer(int device, int leader)
+{
+	int			may = 0;
+
+	if (cudaDeviceGetP2PAttribute(&may, cudaDevP2PAttrNativeAtomicSupported, device, leader) != cudaSuccess)
+		may = 0;
+	(void) cudaGetLastError();
+	return may != 0;
+}
+
+/* Say whether a GPU may help at all: with what it reads and writes in the leader's memory, and that in its own. Else *error says why not. */
+static EmogiStatus
+check_reach(const Team *team, EmogiEngineState *other, EmogiError *error)
+{
+	EmogiEngineState *state = team->leader->state;
+
+	if (!emogi_memory_show(other, state->device) || !emogi_memory_show(state, other->device))
+		return emogi_device_fail(error, EMOGI_NO_MEMORY, "it cannot write into the memory of the GPU that runs", "GPU %d", other->device);
+	if (team->offers && !emogi_team_may_offer(other->device, state->device))
+		return emogi_device_fail(error, EMOGI_NO_MEMORY, "it cannot make atomic operations in the memory of the GPU that runs", "GPU %d", other->device);
+	return EMOGI_OK;
+}
+
+EmogiStatus
+emogi_team_open(Team *team, const EmogiGraph *graph, const EmogiQuery *query, unsigned wants, const void *const *kernels, size_t nkernels,
+				uint32_t edge_bytes, TeamTake take, void *with, EmogiError *error)
+{
+	Run		   *leader = team->leader;
+	EmogiEngineState *state = leader->state;
+
+	if ((leader->graph.placement == EMOGI_PLACEMENT_DEVICE && !(leader->graph.is_spread && team->reads_spread)) || state->nhelpers == 0)
+		return EMOGI_OK;
+	leader->close_team = close_team;
+	CUDA_TRY(cudaEventCreateWithFlags(&team->ready, cudaEventDisableTiming));
+	for (int i = 0; i < state->nhelpers; i++)
+	{
+		EmogiEngineState *other = state->helper[i];
+		EmogiStatus status;
+		Helper	   *helper = &team->helper[team->nhelpers];
+
+		if (leader->graph.is_spread && !reads_edges(leader, other))
+			continue;
+		(void) cudaSetDevice(other->device);
+		helper->run.state = other;
+		status = check_reach(team, other, error);
+		if (status == EMOGI_OK)
+			status = open_helper(helper, team, other, graph, query, wants, kernels, nkernels, edge_bytes, take, with, error);
+		if (status == EMOGI_OK)
+			team->nhelpers++;
+		else
+			close_helper(helper);
+		if (status == EMOGI_NO_MEMORY)
+		{
+			team->left_out = other;
+			team->why_left_out = *error;
+		}
+		(void) cudaSetDevice(state->device);
+		if (status != EMOGI_OK && status != EMOGI_NO_MEMORY)
+			return status;
+	}
+	return EMOGI_OK;
+}
+
+EmogiStatus
+emogi_team_ready(Team *team, EmogiError *error)
+{
+	CUDA_TRY(cudaEventRecord(team->ready, team->leader->state->stream));
+	return EMOGI_OK;
+}
+
+EmogiStatus
+emogi_team_begin_part(Team *team, int helper, const TeamBring &bring, EmogiError *error)
+{
+	const TeamShare share = {(uint32_t) helper + 1, (uint32_t) team->nhelpers + 1};
+	Run		   *run = &team->helper[helper].run;
+
+	CUDA_TRY(cudaSetDevice(run->state->device));
+	CUDA_TRY(cudaStreamWaitEvent(run->state->stream, team->ready, 0));
+	if (bring.share == NULL && bring.from[0] == NULL && bring.from[1] == NULL)
+		return emogi_run_begin_step(run, error);
+	CUDA_LAUNCH(team_bring_kernel, run->full_blocks, BLOCK_THREADS, run->state->stream, share, bring, run->nwords, run->step.counters);
+	return EMOGI_OK;
+}
+
+EmogiStatus
+emogi_team_end_part(Team *team, int helper, EmogiError *error)
+{
+	CUDA_TRY(cudaEventRecord(team->helper[helper].done, team->helper[helper].run.state->stream));
+	CUDA_TRY(cudaSetDevice(team->leader->state->device));
+	return EMOGI_OK;
+}
+
+EmogiStatus
+emogi_team_wait(Team *team, int helper, EmogiError *error)
+{
+	CUDA_TRY(cudaStreamWaitEvent(team->leader->state->stream, team->helper[helper].done, 0));
+	return EMOGI_OK;
+}
+
+EmogiStatus
+emogi_team_share(const Team *team, const uint32_t *vertices, uint32_t flip, uint32_t *share, EmogiError *error)
+{
+	const TeamShare leaders = {0, (uint32_t) team->nhelpers + 1};
+	const Run  *run = team->leader;
+	const TeamBring bring = {vertices, flip, share};
+
+	CUDA_LAUNCH(team_share_kernel, run->full_blocks, BLOCK_THREADS, run->state->stream, leaders, bring, run->nwords);
+	return EMOGI_OK;
+}
+
+EmogiStatus
+emogi_team_join(Team *team, int helper, uint32_t *into, const uint32_t *from, EmogiError *error)
+{
+	const Run  *run = team->leader;
+
+	TRY(emogi_team_wait(team, helper, error));
+	CUDA_LAUNCH(team_join_kernel, run->full_blocks, BLOCK_THREADS, run->state->stream, into, from, run->nwords);
+	return EMOGI_OK;
+}
+
+void
+emogi_team_tell_left_out(const Team *team, EmogiResult *result)
+{
+	if (team->left_out != NULL)
+		emogi_device_leave_out(result, team->left_out, EMOGI_NO_MEMORY, &team->why_left_out);
+}
+
+EmogiStatus
+emogi_team_account(Team *team, EmogiResult *result, EmogiError *error)
+{
+	EmogiStatus status = EMOGI_OK;
+
+	for (int i = 0; i < team->nhelpers && status == EMOGI_OK; i++)
+	{
+		Run		   *run = &team->helper[i].run;
+		const Counters *counters;
+
+		CUDA_TRY(cudaSetDevice(run->state->device));
+		status = emogi_run_read(run, &counters, error);
+		if (status == EMOGI_OK)
+			emogi_run_account(run, counters, result);
+	}
+	(void) cudaSetDevice(team->leader->state->device);
+	emogi_team_tell_left_out(team, result);
+	if (team->nhelpers > 0)
+		result->nlinks = 1 + team->nhelpers;
+	return status;
+}

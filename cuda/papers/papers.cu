@@ -1,0 +1,99 @@
+/*
+ * papers.cu: chooses who answers for the papers, and runs by a mapping.
+ */
+#include "cuda/papers/papers.cuh"
+#include "cuda/papers/shards.cuh"
+#include "contract/semirings.h"
+#include "cuda/core/papers_module.cuh"
+
+typedef EmogiStatus (*SweepAlgorithm) (Sweeps *sweeps, Run *run, const EmogiGraph *graph, const EmogiQuery *query,
+									   EmogiResult *result, EmogiError *error);
+
+/* What answers each algorithm; NULL = the papers' systems do not have it. */
+static const SweepAlgorithm algorithms[] = {
+#define emogi_papers_none NULL
+#define OTHER(NAME, name, cpu, cuda, papers, ...) emogi_papers_##papers,
+#define PATH(NAME, ...) emogi_papers_path,
+#define SUM(NAME, ...) emogi_papers_sum,
+	EMOGI_ALGORITHMS(OTHER, PATH, SUM)
+#undef OTHER
+#undef PATH
+#undef SUM
+};
+
+/* The same in shards. */
+static const RunAlgorithm shard_algorithms[] = {
+#define emogi_shards_none NULL
+#define OTHER(NAME, name, cpu, cuda, papers, ...) emogi_shards_##papers,
+#define PATH(NAME, ...) emogi_shards_path,
+#define SUM(NAME, ...) emogi_shards_sum,
+	EMOGI_ALGORITHMS(OTHER, PATH, SUM)
+#undef OTHER
+#undef PATH
+#undef SUM
+};
+
+/* Free what a run has beside run->memory. */
+static void
+close_sweeps(Sweeps *sweeps, Run *run)
+{
+	emogi_staged_close(sweeps);
+	if (sweeps->pinned == NULL && sweeps->managed == NULL)
+		return;
+	(void) cudaStreamSynchronize(run->state->stream);	/* nothing may run on what is freed now */
+	(void) cudaFreeHost(sweeps->pinned);
+	(void) cudaFree(sweeps->managed);
+	(void) cudaGetLastError();
+	run->state->taken_bytes -= sweeps->managed_bytes;
+}
+
+/* Run by one of the mappings of mapping.cuh, with any placement. Its kernels are brought to the device then. */
+static EmogiStatus
+run_mapping(Run *run, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result, EmogiError *error)
+{
+	EmogiQuery	asked = *query;
+	Sweeps		sweeps = {};
+	EmogiStatus status;
+
+	if (query->placement == EMOGI_PLACEMENT_STAGED && query->papers.mapping == EMOGI_MAPPING_DEGREE_CUT)
+		return emogi_device_fail(error, EMOGI_BAD_INPUT, "staged placement does not go with the degree_cut mapping",
+								 "degree_cut cuts lists where they stand, staged placement brings them elsewhere");
+	if (query->papers.mapping == EMOGI_MAPPING_AUTO)
+		asked.papers.mapping = EMOGI_MAPPING_ALIGNED;
+	status = algorithms[query->algorithm] (&sweeps, run, graph, &asked, result, error);
+	close_sweeps(&sweeps, run);
+	return status;
+}
+
+/* Say whether a query can have targets of 8 bytes. */
+static bool
+can_widen(const EmogiQuery *query)
+{
+	return (query->algorithm == EMOGI_BFS || emogi_is_path(query->algorithm) || query->algorithm == EMOGI_CC) &&
+		query->papers.mapping <= EMOGI_MAPPING_ALIGNED &&
+		(query->placement == EMOGI_PLACEMENT_HOST || query->placement == EMOGI_PLACEMENT_DEVICE);
+}
+
+/* Choose what runs a query that asks for one of the papers' systems. */
+static EmogiStatus
+choose(const EmogiQuery *query, RunAlgorithm *algorithm, EmogiError *error)
+{
+	const EmogiMapping mapping = query->papers.mapping;
+	const bool	wide = query->papers.id_bytes == 8;
+
+	if ((unsigned) mapping >= EMOGI_NMAPPINGS)
+		return emogi_device_fail(error, EMOGI_BAD_INPUT, "unknown mapping", "number %d", (int) mapping);
+	if (wide && !can_widen(query))
+		return emogi_device_fail(error, EMOGI_BAD_INPUT, "ids of 8 bytes are there for bfs, best paths and cc by thread, warp and "
+						  "aligned in host and device placement alone", "algorithm %d, mapping %d, placement %d",
+						  (int) query->algorithm, (int) mapping, (int) query->placement);
+	if (algorithms[query->algorithm] == NULL)
+		return emogi_device_fail(error, EMOGI_UNSUPPORTED, "the papers' systems do not have this algorithm", "%s",
+						  emogi_algorithm_row(query->algorithm)->name);
+	*algorithm = mapping == EMOGI_MAPPING_SHARDS || mapping == EMOGI_MAPPING_WINDOWS ?
+		shard_algorithms[query->algorithm] : run_mapping;
+	return EMOGI_OK;
+}
+
+/* What emogi_cuda.so looks up when it has loaded this module. */
+extern "C" __attribute__((visibility("default"))) const EmogiPapersModule emogi_papers_module = {EMOGI_ENGINE_ABI, choose};

@@ -1,0 +1,196 @@
+/*
+ * staged_open.cu: places a Graph for STAGED runs: offsets on the device, edges where they are; takes the edge buffers
+ * and the pinned memory, and starts the threads that gather.
+ */
+#include "cuda/papers/staged.cuh"
+#include "cuda/access/prefix_sum.cuh"
+
+#include <stdlib.h>
+
+/* Place offsets in device memory, as every placement does. Targets become the host's: no kernel gets them. */
+static EmogiStatus
+place_offsets(Sweeps *sweeps, const EmogiGraph *graph, const EmogiQuery *query, unsigned wants, EmogiError *error)
+{
+	PlacedGraph *placed = &sweeps->run->graph;
+	EmogiGraph	bare = *graph;
+	EmogiQuery	seen = *query;
+
+	bare.forward.nedges = bare.backward.nedges = 0;
+	seen.placement = EMOGI_PLACEMENT_DEVICE;
+	TRY(emogi_run_place(sweeps->run, &bare, &seen, wants, NULL, 0, sizeof(Target), error));
+	placed->forward.targets = graph->forward.targets;
+	placed->forward.nedges = graph->forward.nedges;
+	if ((wants & PLACE_BACKWARD) != 0 && placed->backward.offsets != NULL)
+	{
+		placed->backward.targets = graph->backward.targets;
+		placed->backward.nedges = graph->backward.nedges;
+	}
+	return EMOGI_OK;
+}
+
+/* Say whether host memory may be taken now: a test may want this allocation to fail. */
+static bool
+may_allocate(Staged *staged)
+{
+	return ++staged->nallocations != staged->run->control->fail_allocation;
+}
+
+/* Take pinned memory, which emogi_staged_close frees. */
+static EmogiStatus
+take_pinned(Staged *staged, char **out, uint64_t bytes, const char *what, EmogiError *error)
+{
+	void	   *block = NULL;
+	cudaError_t code = emogi_cuda_fault();
+
+	if (code == cudaSuccess)
+		code = may_allocate(staged) ? cudaMallocHost(&block, bytes) : cudaErrorMemoryAllocation;
+	if (code == cudaErrorMemoryAllocation)
+	{
+		(void) cudaGetLastError();
+		return emogi_device_fail(error, EMOGI_NO_MEMORY, "out of pinned host memory", "%s: %llu bytes", what,
+								 (unsigned long long) bytes);
+	}
+	if (code != cudaSuccess)
+		return emogi_cuda_fail(error, code, "cudaMallocHost");
+	*out = (char *) block;
+	return EMOGI_OK;
+}
+
+/* Take what active vertices are listed with. `asynchronous`: twice. */
+static EmogiStatus
+take_lists(Sweeps *sweeps, bool asynchronous, EmogiError *error)
+{
+	Staged	   *staged = sweeps->staged;
+	Run		   *run = sweeps->run;
+	DeviceMemory *memory = &run->memory;
+	const uint64_t capacity = sweeps->capacity;
+	const uint64_t most = capacity + 1 > run->nwords ? capacity + 1 : run->nwords;
+
+	TRY(take_array(memory, &staged->before, run->nwords, "active vertices before words", error));
+	TRY(take_array(memory, &staged->start, capacity + 1, "starts of lists", error));
+	TRY(take_array(memory, &staged->tile, count_tiles(most), "sums of starts", error));
+	if (asynchronous)
+		TRY(take_array(memory, &staged->pick, capacity, "items to sweep again", error));
+	return take_pinned(staged, &staged->listed, (capacity + 1) * sizeof(uint64_t) + capacity * sizeof(uint32_t),
+					   "active vertices", error);
+}
+
+/*
+ * Take the edge buffers: what is left of device memory, at the expense of idle copies, but no more than all edges need
+ * twice. Without a cap others may want some.
+ */
+static EmogiStatus
+take_buffers(Staged *staged, EmogiError *error)
+{
+	Run		   *run = staged->run;
+	const uint64_t headroom = run->state->cap_bytes > 0 ? 0 : HEADROOM_BYTES;
+	const uint64_t entry_bytes = sizeof(Target) + staged->weight_bytes;
+	const uint64_t nedges = staged->backward.nedges > staged->forward.nedges ? staged->backward.nedges :
+		staged->forward.nedges;
+	const uint64_t most = (nedges + STAGED_UNIT - 1) / STAGED_UNIT * STAGED_UNIT;
+	const uint64_t unit_bytes = STAGED_UNIT * entry_bytes;
+	const uint64_t least = STAGED_LEAST_BYTES > unit_bytes ? STAGED_LEAST_BYTES : unit_bytes;
+	uint64_t	left;
+	uint64_t	fit;
+
+	TRY(emogi_memory_left(&run->memory, &left, error));
+	fit = left > headroom ? (left - headroom) / STAGED_BUFFERS / unit_bytes * STAGED_UNIT : 0;
+	staged->buffer_entries = fit < most ? fit : most;
+	if (fit < most && fit * entry_bytes < least)
+		return emogi_device_fail(error, EMOGI_NO_MEMORY, "too little device memory is left for edge buffers",
+								 "%d buffers of %llu bytes or more, %llu bytes left, of which %llu must stay free",
+								 STAGED_BUFFERS, (unsigned long long) least, (unsigned long long) left,
+								 (unsigned long long) headroom);
+	return emogi_memory_take(&run->memory, (void **) &staged->buffer,
+							 STAGED_BUFFERS * staged->buffer_entries * entry_bytes, "edge buffers", error);
+}
+
+/* Make the stream, the events and the pieces of pinned memory. */
+static EmogiStatus
+make_channels(Staged *staged, EmogiError *error)
+{
+	const uint64_t entry_bytes = sizeof(Target) + staged->weight_bytes;
+	const uint64_t most = STAGED_PIECE_BYTES / entry_bytes / STAGED_UNIT * STAGED_UNIT;
+
+	staged->piece_entries = most < staged->buffer_entries ? most : staged->buffer_entries;
+	CUDA_TRY(cudaStreamCreateWithFlags(&staged->stream, cudaStreamNonBlocking));
+	for (int i = 0; i < STAGED_BUFFERS; i++)
+	{
+		CUDA_TRY(cudaEventCreateWithFlags(&staged->copied[i], cudaEventDisableTiming));
+		CUDA_TRY(cudaEventCreateWithFlags(&staged->filled[i], cudaEventDisableTiming));
+		CUDA_TRY(cudaEventCreateWithFlags(&staged->emptied[i], cudaEventDisableTiming));
+		/* Taken from the pool in the order of the run's stream: no copy may come before that. */
+		CUDA_TRY(cudaEventRecord(staged->emptied[i], staged->run->state->stream));
+		TRY(take_pinned(staged, &staged->piece[i], staged->piece_entries * entry_bytes, "pieces of edges", error));
+	}
+	return EMOGI_OK;
+}
+
+/* Make what a run has; emogi_staged_close frees it, whatever comes of this. */
+static EmogiStatus
+make_staged(Sweeps *sweeps, const EmogiGraph *graph, unsigned wants, EmogiError *error)
+{
+	Run		   *run = sweeps->run;
+	const int32_t nthreads = run->state->cpu_threads > 0 ? run->state->cpu_threads : 1;
+	Staged	   *staged = run->control->fail_allocation == 1 ? NULL : (Staged *) calloc(1, sizeof *staged);
+
+	if (staged == NULL)
+		return emogi_device_fail(error, EMOGI_NO_MEMORY, "out of memory", "what stages edges, %zu bytes", sizeof *staged);
+	sweeps->staged = staged;
+	staged->run = run;
+	staged->nallocations = 1;
+	staged->forward = staged->backward = graph->forward;
+	if ((wants & PLACE_BACKWARD) != 0 && graph->backward.offsets != NULL)
+		staged->backward = graph->backward;
+	staged->weight_bytes = sweeps->bytes.weight;
+	staged->pool = may_allocate(staged) ? emogi_staged_gather_open(nthreads) : NULL;
+	if (staged->pool == NULL)
+		return emogi_device_fail(error, EMOGI_NO_MEMORY, "no threads to gather edges with", "%d threads", (int) nthreads);
+	return EMOGI_OK;
+}
+
+EmogiStatus
+emogi_papers_place_staged(Sweeps *sweeps, const EmogiGraph *graph, const EmogiQuery *query, unsigned wants,
+						  EmogiError *error)
+{
+	TRY(place_offsets(sweeps, graph, query, wants, error));
+	TRY(make_staged(sweeps, graph, wants, error));
+	if (sweeps->items.vertex != NULL)
+		TRY(take_lists(sweeps, query->papers.asynchronous, error));
+	TRY(take_buffers(sweeps->staged, error));
+	TRY(make_channels(sweeps->staged, error));
+	TRY(emogi_staged_load(error));
+	sweeps->run->graph.placement = EMOGI_PLACEMENT_STAGED;
+	sweeps->requests = NULL;	/* lists cross the link, not lines */
+	return EMOGI_OK;
+}
+
+void
+emogi_staged_close(Sweeps *sweeps)
+{
+	Staged	   *staged = sweeps->staged;
+
+	if (staged == NULL)
+		return;
+	(void) cudaStreamSynchronize(staged->run->state->stream);	/* what it lists may be on its way to pinned memory */
+	if (staged->stream != NULL)
+	{
+		(void) cudaStreamSynchronize(staged->stream);
+		(void) cudaStreamDestroy(staged->stream);
+	}
+	for (int i = 0; i < STAGED_BUFFERS; i++)
+	{
+		if (staged->copied[i] != NULL)
+			(void) cudaEventDestroy(staged->copied[i]);
+		if (staged->filled[i] != NULL)
+			(void) cudaEventDestroy(staged->filled[i]);
+		if (staged->emptied[i] != NULL)
+			(void) cudaEventDestroy(staged->emptied[i]);
+		(void) cudaFreeHost(staged->piece[i]);
+	}
+	(void) cudaFreeHost(staged->listed);
+	(void) cudaGetLastError();
+	emogi_staged_gather_close(staged->pool);
+	free(staged);
+	sweeps->staged = NULL;
+}

@@ -1,0 +1,118 @@
+/*
+ * aggregates_rows.cuh: the rows of which a summary is made, for the kernels of both kinds.
+ */
+#ifndef EMOGI_AGGREGATES_ROWS_CUH
+#define EMOGI_AGGREGATES_ROWS_CUH
+
+#include "cuda/core/run.cuh"
+
+#define SIGN (1ull << 63)
+
+typedef unsigned long long Key;	/* a value, as a whole number in the same order */
+
+/* Which vertices have a row that is wanted. */
+typedef struct Rows
+{
+	uint64_t	nvertices;
+	const void *arrays[EMOGI_MAX_COLUMNS];	/* [nvertices] each; NULL = there are no more */
+	EmogiColumnType types[EMOGI_MAX_COLUMNS];
+	EmogiRange	ranges[EMOGI_MAX_COLUMNS];
+	bool		has_none;
+	double		none;			/* value of the first column where there is no row */
+} Rows;
+
+/* What kernels find. */
+typedef struct Found
+{
+	long long	least;			/* values of the column of groups */
+	long long	most;
+	Key			count;			/* groups, or vertices */
+} Found;
+/* Get an integer value; column -1 is the vertex number. */
+static __device__ __forceinline__ long long
+integer_at(const Rows &rows, int column, uint64_t v)
+{
+	if (column < 0)
+		return (long long) v;
+	switch (rows.types[column])
+	{
+		case EMOGI_INT32:
+			return static_cast<const int32_t *>(rows.arrays[column])[v];
+		case EMOGI_INT64:
+			return static_cast<const int64_t *>(rows.arrays[column])[v];
+		case EMOGI_VERTEX:
+			return static_cast<const uint32_t *>(rows.arrays[column])[v];
+		case EMOGI_FLOAT64:
+			break;
+	}
+	return 0;
+}
+
+/* Get a float value. */
+static __device__ __forceinline__ double
+float_at(const Rows &rows, int column, uint64_t v)
+{
+	return static_cast<const double *>(rows.arrays[column])[v];
+}
+
+/* Get the key of a number. */
+static __device__ __forceinline__ Key
+key_of_float(double value)
+{
+	const Key bits = (Key) __double_as_longlong(value);
+
+	return (bits & SIGN) != 0 ? ~bits : bits | SIGN;
+}
+
+/* Has the vertex a row that is wanted? */
+static __device__ __forceinline__ bool
+is_wanted(const Rows &rows, uint64_t v)
+{
+#pragma unroll
+	for (int i = 0; i < EMOGI_MAX_COLUMNS; i++)
+	{
+		const EmogiRange &range = rows.ranges[i];
+		const bool	has_none = i == 0 && rows.has_none;
+
+		if (rows.arrays[i] == NULL)
+			break;
+		if (!has_none && !range.given)
+			continue;
+		if (rows.types[i] == EMOGI_FLOAT64)
+		{
+			const double value = float_at(rows, i, v);
+
+			if ((has_none && value == rows.none) || (range.given && !(value >= range.fleast && value <= range.fmost)))
+				return false;
+		}
+		else
+		{
+			const long long value = integer_at(rows, i, v);
+
+			if ((has_none && value == (long long) rows.none) || (range.given && !(value >= range.least && value <= range.most)))
+				return false;
+		}
+	}
+	return true;
+}
+
+/* Have the device find nothing yet. */
+static inline EmogiStatus
+take_found(Run *run, Found **found, EmogiError *error)
+{
+	const Found none = {INT64_MAX, INT64_MIN, 0};
+
+	TRY(take_array(&run->memory, found, 1, "what a summary finds", error));
+	return emogi_run_send(run, *found, &none, sizeof none, error);
+}
+
+/* Group the rows; *fits is false when there are more groups than there is room for. */
+extern EmogiStatus emogi_summary_groups(Run *run, const Rows *rows, const EmogiSummary *summary, uint64_t *count, bool *fits, EmogiError *error);
+extern EmogiStatus emogi_summary_groups_load(EmogiError *error);
+
+/* Pick the rows that may be among the first; *fits is false when they are more than there is room for. */
+extern EmogiStatus emogi_summary_first(Run *run, const Rows *rows, const EmogiSummary *summary, EmogiResult *result, uint64_t *count,
+									   bool *fits, EmogiError *error);
+extern EmogiStatus emogi_summary_first_load(EmogiError *error);
+
+#endif							/* EMOGI_AGGREGATES_ROWS_CUH */
