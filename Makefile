@@ -62,12 +62,12 @@ ALL_OBJS = $(OBJS) $(VERIFY_OBJS) $(CUDA_OBJS) $(CUDA_C_OBJS) $(PAPERS_OBJS) $(P
 $(OBJS:.o=.bc): %.bc: %.o
 $(filter-out $(wildcard $(ALL_OBJS)),$(ALL_OBJS)): missing
 .PHONY: missing
-$(ENGINE_OBJS) $(VERIFY_OBJS) src/scan_node/fold.o src/scan_node/ranges.o src/servers/decode.o src/servers/decode_groups.o src/servers/decode_rows.o src/servers/decode_values.o src/servers/pack.o: CFLAGS += -O3
+$(ENGINE_OBJS) $(VERIFY_OBJS) src/scan_node/fold.o src/scan_node/ranges.o src/remote/decode.o src/remote/decode_groups.o src/remote/decode_rows.o src/remote/decode_values.o src/remote/pack.o: CFLAGS += -O3
 # communities and ranks are the same bits on all engines: a product and a sum are rounded each by itself
 $(ENGINE_OBJS): CFLAGS += -ffp-contract=off
 
 # The version is in these.
-src/server/sql_version.o src/function/version.o src/worker/worker.o: emogi.control
+src/base/sql_version.o src/function/version.o src/worker/worker.o: emogi.control
 
 # A library is made again when a file goes, too.
 ifneq ($(ALL_OBJS),$(shell cat build/objects 2>/dev/null))

@@ -214,7 +214,7 @@ map_for_graph(size_t bytes)
 
 /* Take the second step of csr.h, with the scratch of the first still in place. */
 static EmogiStatus
-build_csr(EmogiPool *pool, const EmogiEdges *edges, const EmogiKeys *keys, EmogiDirection direction,
+build_csr(EmogiPool *pool, const EmogiEdges *edges, const EmogiKeyNumbers *keys, EmogiDirection direction,
 		  bool with_backward, EmogiBuiltGraph *built, EmogiControl *control, EmogiError *error)
 {
 	const uint64_t nedges = edges->nedges - edges->nalone;
@@ -241,17 +241,17 @@ emogi_build_graph(EmogiPool *pool, const EmogiEdges *edges, EmogiDirection direc
 {
 	double		start = emogi_pool_now_ms();
 	EmogiKeyPlan plan;
-	EmogiKeys	keys;
+	EmogiKeyNumbers	keys;
 	void	   *scratch;
 	EmogiStatus status;
 
 	*built = (EmogiBuiltGraph) {0};
-	emogi_keys_plan(edges, &plan);
+	emogi_key_numbers_plan(edges, &plan);
 	built->method = plan.method;
 	scratch = map_for_graph(plan.scratch_bytes);
 	if (scratch == NULL)
 		return no_memory(error, plan.scratch_bytes);
-	status = emogi_keys_build(pool, edges, &plan, scratch, &keys, control, error);
+	status = emogi_key_numbers_build(pool, edges, &plan, scratch, &keys, control, error);
 	built->keys_ms = emogi_pool_now_ms() - start;
 	if (status == EMOGI_OK)
 		status = build_csr(pool, edges, &keys, direction, with_backward, built, control, error);

@@ -1,5 +1,5 @@
 /*
- * build.h: edges and Graphs in private memory, for programs without a server.
+ * acquire.h: edges and Graphs in private memory, for programs without a server.
  */
 #ifndef EMOGI_BENCH_BUILD_H
 #define EMOGI_BENCH_BUILD_H

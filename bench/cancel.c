@@ -1,5 +1,5 @@
 /*
- * cancel.c: a thread that cancels a run after a while.
+ * remote_cancel.c: a thread that cancels a run after a while.
  */
 #include "cancel.h"
 

@@ -67,7 +67,7 @@ extern const char *const emogi_mapping_names[EMOGI_NMAPPINGS];
 /* Print a message and leave. */
 extern void emogi_bench_die(const char *what, const EmogiError *error);
 
-/* report.c: open the files of runs and of series to append to, and write their heads where they are new. */
+/* remote_errors.c: open the files of runs and of series to append to, and write their heads where they are new. */
 extern FILE *emogi_bench_open_csv(const char *path);
 extern FILE *emogi_bench_open_summary(const char *path);
 

@@ -1,5 +1,5 @@
 /*
- * report.c: what emogi_bench prints and writes of runs and series.
+ * remote_errors.c: what emogi_bench prints and writes of runs and series.
  */
 #include "series.h"
 

@@ -14,7 +14,7 @@
 static void
 make_values(EmogiBench *bench, EmogiAlgorithm algorithm)
 {
-	const bool	fixes = (emogi_sum_traits(algorithm) & EMOGI_SUM_FIXES) != 0;
+	const bool	fixes = (emogi_sum_traits(algorithm) & EMOGI_SUM_DIRICHLET) != 0;
 	uint64_t	n = bench->built.graph.nvertices;
 
 	for (uint64_t v = 0; v < n; v++)

@@ -79,16 +79,16 @@ extern void emogi_bench_series(EmogiBench *bench, EmogiSeries series, EmogiAlgor
  */
 extern bool emogi_bench_find_iterations(EmogiBench *bench, EmogiSeries *series);
 
-/* report.c: print a run, add it to the CSV file and to the series. */
+/* remote_errors.c: print a run, add it to the CSV file and to the series. */
 extern void emogi_bench_note_run(EmogiBench *bench, EmogiSeries *series, const EmogiRun *run);
 
 /* hierarchy.c: print what a run's hierarchy of communities is like. */
 extern void emogi_bench_print_hierarchy(EmogiBench *bench, const EmogiSeries *series, const EmogiRun *run);
 
-/* report.c: print the medians of a series and add them to the summary; sorts the figures. */
+/* remote_errors.c: print the medians of a series and add them to the summary; sorts the figures. */
 extern void emogi_bench_note_series(EmogiBench *bench, EmogiSeries *series);
 
-/* report.c: print how fast canceled runs came back; sorts the figures. */
+/* remote_errors.c: print how fast canceled runs came back; sorts the figures. */
 extern void emogi_bench_note_cancels(EmogiSeries *series, int nruns);
 
 /* far_paths.c: prepare for far shortest paths, and time them. */

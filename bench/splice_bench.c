@@ -9,7 +9,7 @@
  */
 #include "build.h"
 #include "generate.h"
-#include "graph/splice.h"
+#include "graph/merge.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -99,9 +99,9 @@ make_changes(const EmogiEdgeSet *set, const EmogiGraph *graph, int kind, uint64_
 
 /* Time splices of an input, and copies of the old Graph's block to the same place, by turns. */
 static Times
-time_splice(EmogiPool *pool, EmogiSpliceInput *input, EmogiGraph *graph)
+time_splice(EmogiPool *pool, EmogiMergeInput *input, EmogiGraph *graph)
 {
-	const size_t scratch_bytes = emogi_splice_scratch_bytes(input, emogi_pool_size(pool));
+	const size_t scratch_bytes = emogi_merge_scratch_bytes(input, emogi_pool_size(pool));
 	Copy		copy = {.to = input->memory, .from = input->graph->memory, .bytes = input->graph->memory_bytes};
 	Times		best = {INFINITY, INFINITY};
 	EmogiControl control = {0};
@@ -117,7 +117,7 @@ time_splice(EmogiPool *pool, EmogiSpliceInput *input, EmogiGraph *graph)
 		emogi_pool_run(pool, copy_share, &copy);
 		best.copy = fmin(best.copy, emogi_pool_now_ms() - start);
 		start = emogi_pool_now_ms();
-		if (emogi_splice(pool, input, graph, &control, &error) != EMOGI_OK)
+		if (emogi_merge(pool, input, graph, &control, &error) != EMOGI_OK)
 			give_up(error.message);
 		best.splice = fmin(best.splice, emogi_pool_now_ms() - start);
 	}
@@ -131,7 +131,7 @@ print_times(EmogiPool *pool, const EmogiEdgeSet *set, const EmogiGraph *graph, E
 {
 	static const uint64_t numbers[] = {1, 1000, 20000, MOST_CHANGES};
 	EmogiEdgeChange *changes = malloc(MOST_CHANGES * sizeof(EmogiEdgeChange));
-	EmogiSpliceInput input = {.graph = graph, .direction = direction, .with_backward = with_backward,
+	EmogiMergeInput input = {.graph = graph, .direction = direction, .with_backward = with_backward,
 		.weight_type = graph->weight_type, .changes = changes};
 	const size_t bytes = graph->memory_bytes + MOST_CHANGES * (size_t) 256;
 

@@ -9,34 +9,34 @@
  *   scan_node/   calls in FROM, as nodes of a plan             worker/  the engine worker, on the other side of a slot
  *   prewarm/     graphs that are loaded ahead of calls
  *   function/    the SQL functions                             views/   the views, and what administers the cache
- *   build/       from a Source to a Graph
- *   live/        what has changed in the tables since a Graph was made
- *   servers/     from foreign tables on other servers, and shards of Citus, to edges
+ *   acquire/       from a Source to a Graph
+ *   changes/        what has changed in the tables since a Graph was made
+ *   remote/     from foreign tables on other servers, and shards of Citus, to edges
  *   edges/       from a Source to edges in the Region
- *   walk/        searches over indexes of the tables, without a Graph
+ *   index_search/        searches over indexes of the tables, without a Graph
  *   call/        a call and its slot
- *   tree/        a query or view: what its rows depend on
+ *   analysis/        a query or view: what its rows depend on
  *   source/      what the graph argument names                 cache/   the Graphs that calls and sessions share
  *   citus/       what the catalogs of Citus say
- *   server/      what all stand on: settings, faults, shared state, the Region, limits, versions of PostgreSQL
+ *   base/      what all stand on: settings, faults, shared state, the Region, limits, versions of PostgreSQL
  *
  * A call of a traversal function, from top to bottom:
  *
  *   function/arguments.c   reads the arguments
  *   source/source.c        resolves the graph argument to a Source;  access.c checks that the caller may read it
- *   call/call.c            takes a slot for the call, if server/limits.c has nothing against it;  everything the call allocates
+ *   call/call.c            takes a slot for the call, if base/limits.c has nothing against it;  everything the call allocates
  *                          in the Region belongs to that slot
  *   source/snapshot.c      sees to it that the call's snapshot is not older than what the graph argument names
- *   tree/tree.c            of a query or view, makes its tree, and says why its Graph may not be shared, if so
- *   build/obtain.c         has wish.c look in the cache for a Graph that holds exactly what the call's snapshot sees, and pin it
- *                          (cache/cache.c keeps the entries, cache/ring.c knows who has changed which table);  else
- *   build/choice.c         says whether a search that reaches little walks over indexes instead (walk/search.c);  else
- *   build/follow.c         has live/refresh.c find what has changed, and an older Graph spliced;  else
- *   build/build.c          has the Source turned into edges in the Region (edges/heap_scan.c and pages.c read tables, servers/read.c
- *                          those of other servers, sink.c takes rows from the executor), then has the engine worker make keys and CSR of them;  wish.c publishes the
+ *   analysis/analysis.c            of a query or view, makes its tree, and says why its Graph may not be shared, if so
+ *   acquire/acquire.c         has cache_lookup.c look in the cache for a Graph that holds exactly what the call's snapshot sees, and pin it
+ *                          (cache/cache.c keeps the entries, cache/recent_writers.c knows who has changed which table);  else
+ *   acquire/index_search_cost.c         says whether a search that reaches little walks over indexes instead (index_search/index_search_bfs.c);  else
+ *   acquire/apply_delta.c         has changes/tracker_refresh.c find what has changed, and an older Graph spliced;  else
+ *   acquire/build.c          has the Source turned into edges in the Region (edges/heap_scan.c and pages.c read tables, remote/remote_read.c
+ *                          those of other servers, sink.c takes rows from the executor), then has the engine worker make keys and CSR of them;  cache_lookup.c publishes the
  *                          Graph
  *   call/request.c         has the engine worker run the Query;  worker/worker.c is that worker
- *   function/run.c         reads the Result out into rows and gives the slot back
+ *   function/course.c         reads the Result out into rows and gives the slot back
  *
  * As an item of FROM the function is replaced by a scan: scan_node/plan.c puts it into the plan, scan.c and stream.c carry it out.
  */
@@ -44,13 +44,13 @@
 
 #include "storage/shmem.h"
 
-#include "cache/live_state.h"
+#include "cache/change_tracker.h"
 #include "prewarm/prewarm.h"
 #include "scan_node/scan_node.h"
-#include "server/compat.h"
-#include "server/fault.h"
-#include "server/granules.h"
-#include "server/papers.h"
+#include "base/compat.h"
+#include "base/fault.h"
+#include "base/extents.h"
+#include "base/papers_settings.h"
 #include "worker/worker.h"
 
 PG_MODULE_MAGIC;
@@ -71,16 +71,16 @@ request_shmem(void)
 		previous_shmem_request_hook();
 #endif
 	emogi_shared_request();
-	RequestAddinShmemSpace(emogi_granules_shmem_size());
+	RequestAddinShmemSpace(emogi_extents_shmem_size());
 	RequestAddinShmemSpace(emogi_tables_shmem_size());
 	RequestAddinShmemSpace(emogi_cache_shmem_size());
 	RequestAddinShmemSpace(emogi_dictionaries_shmem_size());
-	RequestAddinShmemSpace(emogi_live_state_shmem_size());
+	RequestAddinShmemSpace(emogi_change_tracker_shmem_size());
 	RequestAddinShmemSpace(emogi_vacuums_shmem_size());
-	RequestAddinShmemSpace(emogi_rents_shmem_size());
-	RequestAddinShmemSpace(emogi_asked_shmem_size());
-	RequestAddinShmemSpace(emogi_history_shmem_size());
-	RequestAddinShmemSpace(emogi_statistics_shmem_size());
+	RequestAddinShmemSpace(emogi_walk_cost_shmem_size());
+	RequestAddinShmemSpace(emogi_asked_queries_shmem_size());
+	RequestAddinShmemSpace(emogi_run_log_shmem_size());
+	RequestAddinShmemSpace(emogi_call_statistics_shmem_size());
 }
 
 /* Attach to the shared state, and make it where it is not there. */
@@ -93,16 +93,16 @@ startup_shmem(void)
 		previous_shmem_startup_hook();
 	LWLockAcquire(AddinShmemInitLock, LW_EXCLUSIVE);
 	found = emogi_shared_startup();
-	emogi_granules_shmem_startup(found);
+	emogi_extents_shmem_startup(found);
 	emogi_tables_shmem_startup(found);
 	emogi_cache_shmem_startup(found);
 	emogi_dictionaries_shmem_startup();
-	emogi_live_state_shmem_startup(&emogi_cache_shared->used, found);
+	emogi_change_tracker_shmem_startup(&emogi_cache_shared->used, found);
 	emogi_vacuums_shmem_startup(found);
-	emogi_rents_shmem_startup(found);
-	emogi_asked_shmem_startup(found);
-	emogi_history_shmem_startup(found);
-	emogi_statistics_shmem_startup(found);
+	emogi_walk_cost_shmem_startup(found);
+	emogi_asked_queries_shmem_startup(found);
+	emogi_run_log_shmem_startup(found);
+	emogi_call_statistics_shmem_startup(found);
 	LWLockRelease(AddinShmemInitLock);
 }
 
@@ -117,14 +117,14 @@ _PG_init(void)
 	emogi_prewarm_define();
 	emogi_fault_define();
 	emogi_compat_reserve_prefix("emogi");
-	emogi_ring_init();
+	emogi_recent_writers_init();
 	emogi_vacuums_init();
 	emogi_cache_init();
-	emogi_drops_init();
+	emogi_ddl_invalidation_init();
 	emogi_snapshot_init();
 	emogi_plan_init();
 	emogi_lateral_init();
-	emogi_lookup_init();
+	emogi_join_lookup_init();
 	emogi_upper_init();
 	emogi_call_init();
 #if EMOGI_HAS_SHMEM_REQUEST_HOOK

@@ -8,7 +8,7 @@
 
 /* Mark the lists that are not empty, and where they begin. Bytes: 8 a list, and an atomic operation. */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
-chunks_mark_lists_kernel(const uint64_t *offsets, uint64_t nvertices, Outline outline)
+chunks_mark_lists_kernel(const uint64_t *offsets, uint64_t nvertices, ListIndex outline)
 {
 	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
 	const uint64_t own = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x;
@@ -27,9 +27,9 @@ chunks_mark_lists_kernel(const uint64_t *offsets, uint64_t nvertices, Outline ou
 	}
 }
 
-/* Count the lists that begin in each chunk, and those of each word. Bytes: those of the Outline. */
+/* Count the lists that begin in each chunk, and those of each word. Bytes: those of the ListIndex. */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
-chunks_count_lists_kernel(Outline outline)
+chunks_count_lists_kernel(ListIndex outline)
 {
 	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
 	const uint64_t own = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x;
@@ -50,7 +50,7 @@ chunks_count_lists_kernel(Outline outline)
 
 /* Write the number of each list that is not empty to its rank. Bytes: 4 a list. */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
-chunks_name_lists_kernel(Outline outline, uint32_t *vertex)
+chunks_name_lists_kernel(ListIndex outline, uint32_t *vertex)
 {
 	const uint64_t nwarps = (uint64_t) gridDim.x * BLOCK_WARPS;
 
@@ -71,16 +71,16 @@ count_ranks(uint64_t nedges, uint64_t nwords)
 }
 
 uint64_t
-emogi_chunks_outline_words(uint64_t nedges, uint64_t nwords)
+emogi_edge_chunks_outline_words(uint64_t nedges, uint64_t nwords)
 {
 	return count_chunks(nedges) * (CHUNK_ENTRIES / 32 + 1) + 1 + 2 * nwords + 1 +
 		count_tiles(count_ranks(nedges, nwords));
 }
 
-Outline
-emogi_chunks_lay_outline(uint32_t *memory, uint64_t nedges, uint64_t nwords)
+ListIndex
+emogi_edge_chunks_lay_outline(uint32_t *memory, uint64_t nedges, uint64_t nwords)
 {
-	Outline		outline;
+	ListIndex		outline;
 
 	outline.nchunks = count_chunks(nedges);
 	outline.nwords = nwords;
@@ -93,7 +93,7 @@ emogi_chunks_lay_outline(uint32_t *memory, uint64_t nedges, uint64_t nwords)
 }
 
 EmogiStatus
-emogi_chunks_clear_outline(Run *run, const Outline *outline, EmogiError *error)
+emogi_edge_chunks_clear_outline(Run *run, const ListIndex *outline, EmogiError *error)
 {
 	const size_t bytes = (size_t) (outline->tile - outline->begins) * sizeof(uint32_t);
 
@@ -102,7 +102,7 @@ emogi_chunks_clear_outline(Run *run, const Outline *outline, EmogiError *error)
 }
 
 EmogiStatus
-emogi_chunks_rank_lists(Run *run, const Outline *outline, EmogiError *error)
+emogi_edge_chunks_rank_lists(Run *run, const ListIndex *outline, EmogiError *error)
 {
 	CUDA_LAUNCH(chunks_count_lists_kernel, run->full_blocks, BLOCK_THREADS, run->state->stream, *outline);
 	TRY(prefix_sum(run, outline->chunk_rank, outline->nchunks + 1, outline->tile, error));
@@ -110,22 +110,22 @@ emogi_chunks_rank_lists(Run *run, const Outline *outline, EmogiError *error)
 }
 
 EmogiStatus
-emogi_chunks_make_outline(Run *run, const uint64_t *offsets, const Outline *outline, EmogiError *error)
+emogi_edge_chunks_make_outline(Run *run, const uint64_t *offsets, const ListIndex *outline, EmogiError *error)
 {
-	TRY(emogi_chunks_clear_outline(run, outline, error));
+	TRY(emogi_edge_chunks_clear_outline(run, outline, error));
 	CUDA_LAUNCH(chunks_mark_lists_kernel, run->full_blocks, BLOCK_THREADS, run->state->stream, offsets, run->nvertices, *outline);
-	return emogi_chunks_rank_lists(run, outline, error);
+	return emogi_edge_chunks_rank_lists(run, outline, error);
 }
 
 EmogiStatus
-emogi_chunks_name_lists(Run *run, const Outline *outline, uint32_t *vertex, EmogiError *error)
+emogi_edge_chunks_name_lists(Run *run, const ListIndex *outline, uint32_t *vertex, EmogiError *error)
 {
 	CUDA_LAUNCH(chunks_name_lists_kernel, run->full_blocks, BLOCK_THREADS, run->state->stream, *outline, vertex);
 	return EMOGI_OK;
 }
 
 EmogiStatus
-emogi_chunks_load(EmogiError *error)
+emogi_edge_chunks_load(EmogiError *error)
 {
 	const void *const kernels[] = {(const void *) chunks_mark_lists_kernel, (const void *) chunks_count_lists_kernel,
 		(const void *) chunks_name_lists_kernel};

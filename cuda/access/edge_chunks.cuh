@@ -5,7 +5,7 @@
  * each once, from one narrow moving window, and a hub is no more work than a thousand small lists. A chunk is read in
  * rounds of eight lines; in a round each lane has LANE_ENTRIES neighbouring entries.
  *
- * What lists the entries are in is told by an Outline, one bit an entry: an eighth of a byte where offsets take eight
+ * What lists the entries are in is told by an ListIndex, one bit an entry: an eighth of a byte where offsets take eight
  * a list, and what a lane needs of it is a byte of its own. Empty lists have no entry and no part in it. The others are
  * numbered on in ascending order: that is their rank.
  */
@@ -25,7 +25,7 @@
  * Where lists begin. List v is bit v % 32 of word v / 32; lists that are cut in segments (cache_blocking.cuh) have a run of
  * nwords / segments words for each. All arrays are in one block of device memory.
  */
-typedef struct Outline
+typedef struct ListIndex
 {
 	uint64_t	nchunks;
 	uint64_t	nwords;
@@ -34,7 +34,7 @@ typedef struct Outline
 	uint32_t   *filled;			/* [nwords], bit v: list v is not empty */
 	uint32_t   *word_rank;		/* [nwords + 1], rank of the first list of the word, or of those after it */
 	uint32_t   *tile;			/* for finding the ranks */
-} Outline;
+} ListIndex;
 
 /* What a lane reads of a round. */
 template <typename Weight>
@@ -144,28 +144,28 @@ octet_weight(const Octet<Weight> &octet, uint32_t j)
 
 /* Get which of the own entries of a round, from number `entry` on, begin lists, a bit each. */
 static __device__ __forceinline__ uint32_t
-read_begins(const Outline &outline, uint64_t entry)
+read_begins(const ListIndex &outline, uint64_t entry)
 {
 	return __ldcs((const uint8_t *) outline.begins + entry / LANE_ENTRIES);
 }
 
-/* Get the words of an Outline of so many entries, and lists in nwords words. */
-extern uint64_t emogi_chunks_outline_words(uint64_t nedges, uint64_t nwords);
+/* Get the words of an ListIndex of so many entries, and lists in nwords words. */
+extern uint64_t emogi_edge_chunks_outline_words(uint64_t nedges, uint64_t nwords);
 
-/* Lay an Outline into so many words of device memory. */
-extern Outline emogi_chunks_lay_outline(uint32_t *memory, uint64_t nedges, uint64_t nwords);
+/* Lay an ListIndex into so many words of device memory. */
+extern ListIndex emogi_edge_chunks_lay_outline(uint32_t *memory, uint64_t nedges, uint64_t nwords);
 
-/* Make the Outline of lists from their offsets, queued on the stream as all below. */
-extern EmogiStatus emogi_chunks_make_outline(Run *run, const uint64_t *offsets, const Outline *outline, EmogiError *error);
+/* Make the ListIndex of lists from their offsets, queued on the stream as all below. */
+extern EmogiStatus emogi_edge_chunks_make_outline(Run *run, const uint64_t *offsets, const ListIndex *outline, EmogiError *error);
 
-/* Zero an Outline; with begins and filled set, find the ranks. */
-extern EmogiStatus emogi_chunks_clear_outline(Run *run, const Outline *outline, EmogiError *error);
-extern EmogiStatus emogi_chunks_rank_lists(Run *run, const Outline *outline, EmogiError *error);
+/* Zero an ListIndex; with begins and filled set, find the ranks. */
+extern EmogiStatus emogi_edge_chunks_clear_outline(Run *run, const ListIndex *outline, EmogiError *error);
+extern EmogiStatus emogi_edge_chunks_rank_lists(Run *run, const ListIndex *outline, EmogiError *error);
 
 /* Find the number of each list: vertex[rank]. */
-extern EmogiStatus emogi_chunks_name_lists(Run *run, const Outline *outline, uint32_t *vertex, EmogiError *error);
+extern EmogiStatus emogi_edge_chunks_name_lists(Run *run, const ListIndex *outline, uint32_t *vertex, EmogiError *error);
 
 /* Bring the kernels to the device. */
-extern EmogiStatus emogi_chunks_load(EmogiError *error);
+extern EmogiStatus emogi_edge_chunks_load(EmogiError *error);
 
 #endif							/* EMOGI_EDGE_CHUNKS_CUH */

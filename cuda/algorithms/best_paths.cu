@@ -75,7 +75,7 @@ typedef struct Path
 	BucketRule	persistent_rule;
 	double		limit[SAMPLES];
 	uint64_t	steps;
-	Team	   *team;
+	SharedStep	   *team;
 	Paths		helper[EMOGI_MAX_HELPERS];	/* of each: in its memory; frontier: its share */
 	uint32_t   *share;			/* [nwords], the leader's */
 	uint32_t	list_bytes;		/* that a step reads an edge over the link */
@@ -373,24 +373,24 @@ step_persistent(Path *path, const PathMethod *method, EmogiError *error)
 static EmogiStatus
 push_together(Path *path, const PathMethod *method, EmogiError *error)
 {
-	Team	   *team = path->team;
+	SharedStep	   *team = path->team;
 	Run		   *run = path->run;
 
-	TRY(emogi_team_ready(team, error));
+	TRY(emogi_shared_step_ready(team, error));
 	for (int i = 0; i < team->nhelpers; i++)
 	{
 		const Paths &own = path->helper[i];
 		Run		   *its = &team->helper[i].run;
 
-		TRY(emogi_team_begin_part(team, i, TeamBring{path->paths.frontier, 0, own.frontier}, error));
+		TRY(emogi_shared_step_begin_part(team, i, SharedStepBring{path->paths.frontier, 0, own.frontier}, error));
 		CUDA_LAUNCH(best_paths_bring_kernel, its->full_blocks, BLOCK_THREADS, its->state->stream, own, path->paths.key);
 		TRY(method->push_wide(its, own, own.frontier, error));
-		TRY(emogi_team_end_part(team, i, error));
+		TRY(emogi_shared_step_end_part(team, i, error));
 	}
-	TRY(emogi_team_share(team, path->paths.frontier, 0, path->share, error));
+	TRY(emogi_shared_step_share(team, path->paths.frontier, 0, path->share, error));
 	TRY(method->push_wide(run, path->paths, path->share, error));
 	for (int i = 0; i < team->nhelpers; i++)
-		TRY(emogi_team_wait(team, i, error));
+		TRY(emogi_shared_step_wait(team, i, error));
 	return EMOGI_OK;
 }
 
@@ -475,7 +475,7 @@ gather_team(Path *path, const PathMethod *method, const EmogiGraph *graph, const
 	path->team = run->team;
 	path->team->offers = true;
 	path->list_bytes = run->graph.forward.near_weights ? (uint32_t) sizeof(Target) : bytes;
-	TRY(emogi_team_open(path->team, graph, query, PLACE_NEAR_WEIGHTS, method->kernels, 2, bytes, take_helper, path, error));
+	TRY(emogi_shared_step_open(path->team, graph, query, PLACE_NEAR_WEIGHTS, method->kernels, 2, bytes, take_helper, path, error));
 	return path->team->nhelpers > 0 ? take_array(&run->memory, &path->share, run->nwords, "bitmap of a share of the frontier", error) : EMOGI_OK;
 }
 
@@ -504,7 +504,7 @@ emogi_cuda_path(Run *run, const EmogiGraph *graph, const EmogiQuery *query, Emog
 	TRY(emogi_run_read(run, &counters, error));
 	emogi_run_account(run, counters, result);
 	result->nreached = counters->claimed;
-	TRY(emogi_team_account(path.team, result, error));
+	TRY(emogi_shared_step_account(path.team, result, error));
 	result->nlevels = (uint32_t) path.steps;
 	run->control->done = result->nreached;
 	return emogi_run_give(run, query, result, 0, path.paths.key, error);

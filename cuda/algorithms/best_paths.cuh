@@ -70,7 +70,7 @@ template <> \
 struct PathTraits<EMOGI_##NAME> \
 { \
 	static constexpr bool MOST = (order) == EMOGI_MOST; \
-	static constexpr bool ADDS = ((traits) & EMOGI_PATH_ADDS) != 0; \
+	static constexpr bool ADDS = ((traits) & EMOGI_PATH_ADDITIVE) != 0; \
 	static_assert(!(MOST && ADDS), "sums of weights get worse along a path when the least is best"); \
 };
 EMOGI_ALGORITHMS(EMOGI_NOTHING, TRAITS, EMOGI_NOTHING)

@@ -313,7 +313,7 @@ typedef struct Searches
 {
 	Brandes		brandes;
 	Betweenness *all;
-	Parts	   *parts;
+	BySource	   *parts;
 	uint64_t	part;
 	uint64_t	first;			/* source of the part */
 	uint64_t	next;
@@ -371,7 +371,7 @@ end_part(Run *run, Searches *searches, EmogiError *error)
 	const uint64_t bytes = run->nvertices * sizeof *brandes.centrality;
 	double	  **sums = &searches->all->sums[searches->part];
 
-	if (!emogi_parts_are_shared(searches->parts, run))
+	if (!emogi_by_source_are_shared(searches->parts, run))
 	{
 		if (brandes.total != brandes.centrality)
 			CUDA_LAUNCH(betweenness_add_kernel, run->full_blocks, BLOCK_THREADS, run->state->stream, brandes.total, brandes.centrality, run->nvertices);
@@ -400,12 +400,12 @@ next_source(Run *run, void *with, uint64_t *i, bool *is_there, EmogiError *error
 	*is_there = true;
 	if (searches->next == searches->end)
 	{
-		searches->part = emogi_parts_take(searches->parts, run);
+		searches->part = emogi_by_source_take(searches->parts, run);
 		*is_there = searches->part != EMOGI_NO_PART;
 		if (!*is_there)
 			return EMOGI_OK;
-		searches->first = searches->next = BATCH * emogi_parts_first(searches->parts, nbatches, searches->part);
-		searches->end = BATCH * emogi_parts_first(searches->parts, nbatches, searches->part + 1);
+		searches->first = searches->next = BATCH * emogi_by_source_first(searches->parts, nbatches, searches->part);
+		searches->end = BATCH * emogi_by_source_first(searches->parts, nbatches, searches->part + 1);
 		if (searches->end > searches->all->nsources)
 			searches->end = searches->all->nsources;
 		CUDA_TRY(cudaMemsetAsync(searches->brandes.centrality, 0, run->nvertices * sizeof *searches->brandes.centrality, run->state->stream));
@@ -463,7 +463,7 @@ scale_sums(Run *run, const EmogiGraph *graph, const EmogiQuery *query, const Bra
 
 /* Take all device memory but the Graph's. */
 static EmogiStatus
-take_arrays(Run *run, const EmogiGraph *graph, const Parts *parts, Brandes *brandes, EmogiError *error)
+take_arrays(Run *run, const EmogiGraph *graph, const BySource *parts, Brandes *brandes, EmogiError *error)
 {
 	const uint64_t most = graph->forward.nedges > graph->backward.nedges ? graph->forward.nedges : graph->backward.nedges;
 
@@ -484,7 +484,7 @@ take_arrays(Run *run, const EmogiGraph *graph, const Parts *parts, Brandes *bran
 
 /* Add up the parts that GPUs have shared. */
 static EmogiStatus
-add_parts(Run *run, const Parts *parts, const Betweenness *all, const Brandes *brandes, EmogiError *error)
+add_parts(Run *run, const BySource *parts, const Betweenness *all, const Brandes *brandes, EmogiError *error)
 {
 	for (uint64_t part = 0; part < parts->nparts; part++)
 	{
@@ -501,7 +501,7 @@ add_parts(Run *run, const Parts *parts, const Betweenness *all, const Brandes *b
 
 /* Take memory for the sums of all parts, if there is room for it beside the Graph, and all helpers can write there. */
 static EmogiStatus
-take_sums(const Parts *parts, Betweenness *all, EmogiError *error)
+take_sums(const BySource *parts, Betweenness *all, EmogiError *error)
 {
 	Run		   *run = parts->leader;
 	EmogiEngineState *state = run->state;
@@ -521,7 +521,7 @@ take_sums(const Parts *parts, Betweenness *all, EmogiError *error)
 
 /* Search from the sources of parts; the leader adds them up, scales them, and gives them. */
 static EmogiStatus
-make_parts(Run *run, Parts *parts, void *with, EmogiResult *result, EmogiError *error)
+make_parts(Run *run, BySource *parts, void *with, EmogiResult *result, EmogiError *error)
 {
 	const EmogiQuery *query = parts->query;
 	Searches	searches = {};
@@ -535,7 +535,7 @@ make_parts(Run *run, Parts *parts, void *with, EmogiResult *result, EmogiError *
 	TRY(emogi_cuda_levels_each(run, parts->graph, &each, PLACE_BACKWARD_SURELY, next_source, use_levels, &searches, result, error));
 	if (run != parts->leader || __atomic_load_n(&parts->stopped, __ATOMIC_RELAXED) != 0)
 		return EMOGI_OK;
-	if (emogi_parts_are_shared(parts, run))
+	if (emogi_by_source_are_shared(parts, run))
 		TRY(add_parts(run, parts, searches.all, &searches.brandes, error));
 	TRY(scale_sums(run, parts->graph, query, &searches.brandes, searches.all, error));
 	result->nreached = run->nvertices;
@@ -546,7 +546,7 @@ make_parts(Run *run, Parts *parts, void *with, EmogiResult *result, EmogiError *
 static uint64_t
 count_parts(uint64_t nsources)
 {
-	return emogi_parts_count((nsources + BATCH - 1) / BATCH, LEAST_BATCHES);
+	return emogi_by_source_count((nsources + BATCH - 1) / BATCH, LEAST_BATCHES);
 }
 
 bool
@@ -560,7 +560,7 @@ emogi_cuda_betweenness(Run *run, const EmogiGraph *graph, const EmogiQuery *quer
 {
 	const bool	fails = run->control->fail_allocation == 1; /* for a test; it is the only one of a run */
 	Betweenness all = {};
-	Parts		parts = {};
+	BySource		parts = {};
 	EmogiStatus status;
 
 	all.nsources = emogi_sample_count(run->nvertices, query);
@@ -577,7 +577,7 @@ emogi_cuda_betweenness(Run *run, const EmogiGraph *graph, const EmogiQuery *quer
 	run->control->done = 0;
 	status = take_sums(&parts, &all, error);
 	if (status == EMOGI_OK)
-		status = emogi_parts_make(&parts, result, error);
+		status = emogi_by_source_make(&parts, result, error);
 	(void) cudaStreamSynchronize(run->state->stream);	/* a copy may be on its way from `sources` */
 	free(all.sources);
 	for (uint64_t part = 0; part < parts.nparts; part++)

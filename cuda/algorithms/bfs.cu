@@ -52,7 +52,7 @@ typedef struct Bfs
 	PersistentPlan plan;
 	QueueItem  *queue;			/* [2][plan.capacity] */
 	uint32_t   *rest;			/* bitmap [nwords], vertices that a bottom-up step did not find by prefixes */
-	Team	   *team;			/* the run's; NULL = this search has none */
+	SharedStep	   *team;			/* the run's; NULL = this search has none */
 	BfsHelper	helper[EMOGI_MAX_HELPERS];
 	uint32_t   *share;			/* bitmap [nwords], the leader's; NULL = it has no helpers */
 
@@ -238,12 +238,12 @@ queue_part(Bfs *bfs, int i, bool upwards, const uint32_t *vertices, uint32_t fli
 {
 	const BfsHelper *helper = &bfs->helper[i];
 	Run		   *run = &bfs->team->helper[i].run;
-	const TeamBring bring = {vertices, flip, helper->share, {bfs->maps.seen, upwards ? bfs->maps.frontier : NULL},
+	const SharedStepBring bring = {vertices, flip, helper->share, {bfs->maps.seen, upwards ? bfs->maps.frontier : NULL},
 		{helper->maps.seen, helper->maps.frontier}};
 
-	TRY(emogi_team_begin_part(bfs->team, i, bring, error));
+	TRY(emogi_shared_step_begin_part(bfs->team, i, bring, error));
 	TRY(upwards ? search_from(run, helper->maps, helper->share, 0, error) : push_from(run, helper->maps, helper->share, error));
-	return emogi_team_end_part(bfs->team, i, error);
+	return emogi_shared_step_end_part(bfs->team, i, error);
 }
 
 /*
@@ -253,15 +253,15 @@ queue_part(Bfs *bfs, int i, bool upwards, const uint32_t *vertices, uint32_t fli
 static EmogiStatus
 step_together(Bfs *bfs, bool upwards, const uint32_t *vertices, uint32_t flip, EmogiError *error)
 {
-	Team	   *team = bfs->team;
+	SharedStep	   *team = bfs->team;
 
-	TRY(emogi_team_ready(team, error));
+	TRY(emogi_shared_step_ready(team, error));
 	for (int i = 0; i < team->nhelpers; i++)
 		TRY(queue_part(bfs, i, upwards, vertices, flip, error));
-	TRY(emogi_team_share(team, vertices, flip, bfs->share, error));
+	TRY(emogi_shared_step_share(team, vertices, flip, bfs->share, error));
 	TRY(upwards ? search_from(bfs->run, bfs->maps, bfs->share, 0, error) : push_from(bfs->run, bfs->maps, bfs->share, error));
 	for (int i = 0; i < team->nhelpers; i++)
-		TRY(emogi_team_join(team, i, bfs->maps.seen, bfs->helper[i].maps.seen, error));
+		TRY(emogi_shared_step_join(team, i, bfs->maps.seen, bfs->helper[i].maps.seen, error));
 	return EMOGI_OK;
 }
 
@@ -393,7 +393,7 @@ gather_team(Bfs *bfs, const EmogiGraph *graph, const EmogiQuery *query, unsigned
 	/* a helper searches upwards when the leader does */
 	wants = (wants & ~PLACE_BACKWARD_SURELY) | (run->graph.backward.offsets != NULL ? PLACE_BACKWARD_SURELY : 0);
 	bfs->team = run->team;
-	TRY(emogi_team_open(bfs->team, graph, query, wants, kernels, NEDGE_KERNELS, sizeof(Target), take_helper, bfs, error));
+	TRY(emogi_shared_step_open(bfs->team, graph, query, wants, kernels, NEDGE_KERNELS, sizeof(Target), take_helper, bfs, error));
 	return bfs->team->nhelpers > 0 ? take_array(&run->memory, &bfs->share, run->nwords, "bitmap of a share of the vertices", error) : EMOGI_OK;
 }
 
@@ -430,7 +430,7 @@ emogi_cuda_levels(Run *run, const EmogiGraph *graph, const EmogiQuery *query, un
 	TRY(emogi_run_stop_clock(run, result, error));
 	TRY(emogi_run_read(run, &counters, error));
 	emogi_run_account(run, counters, result);
-	TRY(emogi_team_account(bfs.team, result, error));
+	TRY(emogi_shared_step_account(bfs.team, result, error));
 	result->nreached = bfs.reached;
 	result->nlevels = count_levels(&bfs);
 	*level = bfs.level;

@@ -332,7 +332,7 @@ emogi_cuda_blocks_load(EmogiError *error)
 		(const void *) cc_compress_kernel
 	};
 
-	TRY(emogi_rooted_load(error));
+	TRY(emogi_spanning_bfs_load(error));
 	TRY(emogi_blocks_number_load(error));
 	return LOAD_KERNELS(kernels);
 }
@@ -344,7 +344,7 @@ take_arrays(Run *run, Blocks *blocks, EmogiError *error)
 	const uint64_t n = run->nvertices;
 
 	blocks->nvertices = n;
-	TRY(emogi_rooted_open(run, &blocks->rooted, error));
+	TRY(emogi_spanning_bfs_open(run, &blocks->rooted, error));
 	TRY(take_array(&run->memory, &blocks->first, 4 * n, "numbers of vertices", error));
 	TRY(take_array(&run->memory, &blocks->met, run->nwords + 1, "bitmap of edges above", error));
 	blocks->size = blocks->first + n;
@@ -436,7 +436,7 @@ emogi_cuda_blocks(Run *run, const EmogiGraph *graph, const EmogiQuery *query, Em
 	TRY(take_array(&run->memory, &forest, 1, "giant block", error));
 	if (!is_bridges)
 		TRY(take_array(&run->memory, &column, run->nvertices, "blocks", error));
-	TRY(emogi_rooted_grow(run, graph, query, &blocks.rooted, result, error));
+	TRY(emogi_spanning_bfs_grow(run, graph, query, &blocks.rooted, result, error));
 	TRY(fill(run, query->algorithm, &blocks, forest, column, error));
 	TRY(emogi_run_stop_clock(run, result, error));
 	TRY(emogi_run_read(run, &counters, error));

@@ -4,12 +4,12 @@
 #ifndef EMOGI_BLOCKS_CUH
 #define EMOGI_BLOCKS_CUH
 
-#include "cuda/algorithms/rooted.cuh"
+#include "cuda/algorithms/spanning_bfs.cuh"
 
 /* Arrays in device memory, [nvertices] each but for the last two. */
 typedef struct Blocks
 {
-	Rooted		rooted;
+	SpanningBfs		rooted;
 	uint64_t	nvertices;
 	uint32_t   *parent;			/* rooted's */
 	uint32_t   *first;			/* the number of a vertex */

@@ -166,7 +166,7 @@ gather_team(CcTeam *all, Run *run, const EmogiGraph *graph, const EmogiQuery *qu
 	all->team = run->team;
 	if (!reads_lines || graph->forward.nedges == 0 || (run->nvertices < TOGETHER_LEAST_VERTICES && !run->state->always_help))
 		return EMOGI_OK;
-	TRY(emogi_team_open(all->team, graph, query, 0, kernels, EDGE_KERNELS, sizeof(Target), take_helper, all, error));
+	TRY(emogi_shared_step_open(all->team, graph, query, 0, kernels, EDGE_KERNELS, sizeof(Target), take_helper, all, error));
 	return all->team->nhelpers > 0 ? take_array(&run->memory, &all->member[0].covered, run->nwords, "bitmap of covered vertices", error) : EMOGI_OK;
 }
 
@@ -193,7 +193,7 @@ emogi_cuda_cc(Run *run, const EmogiGraph *graph, const EmogiQuery *query, EmogiR
 	TRY(emogi_run_stop_clock(run, result, error));
 	TRY(emogi_run_read(run, &counters, error));
 	emogi_run_account(run, counters, result);
-	TRY(emogi_team_account(all.team, result, error));
+	TRY(emogi_shared_step_account(all.team, result, error));
 	result->nreached = run->nvertices;
 	result->nlevels = 1;
 	return emogi_run_give(run, query, result, 0, component, error);

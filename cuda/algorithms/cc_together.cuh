@@ -32,7 +32,7 @@ typedef struct CcMember
 
 typedef struct CcTeam
 {
-	Team	   *team;
+	SharedStep	   *team;
 	CcMember	member[EMOGI_MAX_HELPERS + 1];	/* the leader is 0 */
 } CcTeam;
 
@@ -134,24 +134,24 @@ queue_stage(Run *run, const CcMember *member, uint64_t first, uint64_t end, Emog
 static EmogiStatus
 make_stage(CcTeam *all, uint64_t first, uint64_t end, EmogiError *error)
 {
-	Team	   *team = all->team;
+	SharedStep	   *team = all->team;
 	const uint32_t *covered = all->member[0].covered;
 
-	TRY(emogi_team_ready(team, error));
+	TRY(emogi_shared_step_ready(team, error));
 	for (int i = 0; i < team->nhelpers; i++)
 	{
 		const CcMember *member = &all->member[i + 1];
 		Run		   *run = &team->helper[i].run;
 
-		TRY(emogi_team_begin_part(team, i, TeamBring{covered, FULL_WARP, member->open, {covered}, {member->covered}}, error));
+		TRY(emogi_shared_step_begin_part(team, i, SharedStepBring{covered, FULL_WARP, member->open, {covered}, {member->covered}}, error));
 		TRY(queue_stage(run, member, first, end, error));
-		TRY(emogi_team_end_part(team, i, error));
+		TRY(emogi_shared_step_end_part(team, i, error));
 	}
 	TRY(emogi_run_begin_step(team->leader, error));
-	TRY(emogi_team_share(team, covered, FULL_WARP, all->member[0].open, error));
+	TRY(emogi_shared_step_share(team, covered, FULL_WARP, all->member[0].open, error));
 	TRY(queue_stage(team->leader, &all->member[0], first, end, error));
 	for (int i = 0; i < team->nhelpers; i++)
-		TRY(emogi_team_join(team, i, all->member[0].covered, all->member[i + 1].covered, error));
+		TRY(emogi_shared_step_join(team, i, all->member[0].covered, all->member[i + 1].covered, error));
 	return EMOGI_OK;
 }
 
@@ -159,29 +159,29 @@ make_stage(CcTeam *all, uint64_t first, uint64_t end, EmogiError *error)
 static EmogiStatus
 take_over(CcTeam *all, EmogiError *error)
 {
-	Team	   *team = all->team;
+	SharedStep	   *team = all->team;
 	Run		   *leader = team->leader;
 	cudaStream_t stream = leader->state->stream;
 	const CcMember *own = &all->member[0];
 
-	TRY(emogi_team_ready(team, error));
+	TRY(emogi_shared_step_ready(team, error));
 	for (int i = 0; i < team->nhelpers; i++)
 	{
 		const CcMember *member = &all->member[i + 1];
 		Run		   *run = &team->helper[i].run;
 
-		TRY(emogi_team_begin_part(team, i, TeamBring{}, error));
+		TRY(emogi_shared_step_begin_part(team, i, SharedStepBring{}, error));
 		CUDA_LAUNCH(cc_vote_kernel, 1, BLOCK_THREADS, run->state->stream, member->component, run->nvertices, false, member->forest);
 		CUDA_LAUNCH(cc_mark_outside_kernel, run->full_blocks, BLOCK_THREADS, run->state->stream, member->component, run->nvertices, member->forest, false,
 					member->covered);
-		TRY(emogi_team_end_part(team, i, error));
+		TRY(emogi_shared_step_end_part(team, i, error));
 	}
 	CUDA_LAUNCH(cc_vote_kernel, 1, BLOCK_THREADS, stream, own->component, leader->nvertices, false, own->forest);
 	for (int i = 0; i < team->nhelpers; i++)
 	{
 		const CcMember *member = &all->member[i + 1];
 
-		TRY(emogi_team_wait(team, i, error));
+		TRY(emogi_shared_step_wait(team, i, error));
 		CUDA_LAUNCH(cc_join_giants_kernel, 1, BLOCK_THREADS, stream, own->component, leader->nvertices, own->forest, member->component, member->forest);
 		CUDA_LAUNCH(cc_join_forest_kernel, leader->full_blocks, BLOCK_THREADS, stream, own->component, leader->nvertices, own->forest, member->component,
 					member->covered, member->forest);
@@ -193,17 +193,17 @@ take_over(CcTeam *all, EmogiError *error)
 static EmogiStatus
 plant_all(CcTeam *all, EmogiError *error)
 {
-	Team	   *team = all->team;
+	SharedStep	   *team = all->team;
 
-	TRY(emogi_team_ready(team, error));
+	TRY(emogi_shared_step_ready(team, error));
 	for (int i = 0; i < team->nhelpers; i++)
 	{
 		const CcMember *member = &all->member[i + 1];
 		Run		   *run = &team->helper[i].run;
 
-		TRY(emogi_team_begin_part(team, i, TeamBring{}, error));
+		TRY(emogi_shared_step_begin_part(team, i, SharedStepBring{}, error));
 		CUDA_LAUNCH(cc_plant_kernel, run->full_blocks, BLOCK_THREADS, run->state->stream, member->component, run->nvertices, false, member->forest);
-		TRY(emogi_team_end_part(team, i, error));
+		TRY(emogi_shared_step_end_part(team, i, error));
 	}
 	return EMOGI_OK;
 }

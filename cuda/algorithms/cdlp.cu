@@ -5,10 +5,10 @@
  * iteration the label that most of its neighbours had in the last one, of several the smallest. A neighbour in both directions counts
  * twice; repeats and loops are passed over. It ends after max_iterations, or when nothing has changed.
  *
- * Method. Labels are counted in hash tables in shared memory, by the length of the lists [2]: up to SHORT_LIST entries by LINE_LANES lanes,
+ * Method. DegreeOrder are counted in hash tables in shared memory, by the length of the lists [2]: up to SHORT_LIST entries by LINE_LANES lanes,
  * up to WARP_LIST by a warp, longer ones by a block. Whoever adds to a count sees what it has become, and the last to add to a label sees
  * all of it; so the best of what each lane has seen, count above ~ of the label, is the answer, and no table is looked through.
- * The table of a block has no room for all labels of a hub. Labels that find none are counted together, by another hash: that is at least
+ * The table of a block has no room for all labels of a hub. DegreeOrder that find none are counted together, by another hash: that is at least
  * as much as any of them has. Where the best label of the table has more, it is the best of all [2]; else the vertex is queued, and counted
  * in a table in device memory, which is only taken then.
  * In the first iteration all labels are different. With lists of one direction the answer then is the first neighbour.
@@ -551,7 +551,7 @@ propagate(Run *run, Propagation *propagation, uint32_t *labels[2], int64_t max_i
 static EmogiStatus
 take_arrays(Run *run, const EmogiGraph *graph, Propagation *propagation, uint32_t **labels, EmogiError *error)
 {
-	const uint64_t nedges = graph->forward.nedges + (emogi_simple_is_directed(graph) ? graph->backward.nedges : 0);
+	const uint64_t nedges = graph->forward.nedges + (emogi_simple_graph_is_directed(graph) ? graph->backward.nedges : 0);
 
 	propagation->nvertices = run->nvertices;
 	TRY(take_array(&run->memory, &labels[0], run->nvertices, "labels", error));
@@ -566,7 +566,7 @@ take_arrays(Run *run, const EmogiGraph *graph, Propagation *propagation, uint32_
 EmogiStatus
 emogi_cuda_cdlp(Run *run, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result, EmogiError *error)
 {
-	const bool	is_directed = emogi_simple_is_directed(graph);
+	const bool	is_directed = emogi_simple_graph_is_directed(graph);
 	Propagation propagation = {};
 	uint32_t   *labels[2];
 	const Counters *counters;

@@ -70,7 +70,7 @@ typedef struct Answers
 typedef struct Closeness
 {
 	Run		   *run;
-	Parts	   *parts;
+	BySource	   *parts;
 	Answers    *all;
 	const EmogiGraph *graph;
 	Searches	searches;
@@ -148,7 +148,7 @@ static EmogiStatus
 check_depth(const Closeness *closeness, bool is_first, uint32_t level, uint64_t nsources, uint64_t nreached, EmogiError *error)
 {
 	if (closeness->all->are_samples && is_first && level == EMOGI_CLOSENESS_FEW_HOPS &&
-		emogi_closeness_is_apart(closeness->run->nvertices, nsources, nreached))
+		emogi_closeness_is_per_thread(closeness->run->nvertices, nsources, nreached))
 		return emogi_device_fail(error, EMOGI_UNSUPPORTED, "searches from samples so far from each other are faster on the CPU",
 								 "in %u hops %llu of them reach %llu vertices each", level, (unsigned long long) nsources,
 								 (unsigned long long) (nreached / nsources));
@@ -281,9 +281,9 @@ column(const Searches *searches, int i)
 
 /* Get the first source of a part. */
 static uint64_t
-first_source(const Parts *parts, uint64_t nsources, uint64_t part)
+first_source(const BySource *parts, uint64_t nsources, uint64_t part)
 {
-	const uint64_t first = SOURCES * emogi_parts_first(parts, (nsources + SOURCES - 1) / SOURCES, part);
+	const uint64_t first = SOURCES * emogi_by_source_first(parts, (nsources + SOURCES - 1) / SOURCES, part);
 
 	return first < nsources ? first : nsources;
 }
@@ -306,7 +306,7 @@ leave_rows(Closeness *closeness, uint64_t part, uint64_t first, uint64_t count, 
 static EmogiStatus
 take_rows(Closeness *closeness, uint64_t done, EmogiError *error)
 {
-	const Parts *parts = closeness->parts;
+	const BySource *parts = closeness->parts;
 
 	for (uint64_t part = 0; part < parts->nparts; part++)
 	{
@@ -362,7 +362,7 @@ search_all(Closeness *closeness, EmogiResult *result, EmogiError *error)
 	}
 	result->nlevels = 1;
 	run->control->total = closeness->nsources;
-	while ((part = emogi_parts_take(closeness->parts, run)) != EMOGI_NO_PART)
+	while ((part = emogi_by_source_take(closeness->parts, run)) != EMOGI_NO_PART)
 	{
 		TRY(search_part(closeness, part, result, error));
 		done |= UINT64_C(1) << part;
@@ -401,7 +401,7 @@ run_closeness(Closeness *closeness, const EmogiQuery *query, EmogiResult *result
 
 /* Make parts with a GPU. */
 static EmogiStatus
-make_parts(Run *run, Parts *parts, void *with, EmogiResult *result, EmogiError *error)
+make_parts(Run *run, BySource *parts, void *with, EmogiResult *result, EmogiError *error)
 {
 	Closeness	closeness = {};
 
@@ -424,7 +424,7 @@ count_parts(uint64_t nvertices, const EmogiQuery *query)
 	const bool	are_given = query->algorithm == EMOGI_BFS_SUMS;
 	const uint64_t nsources = are_given ? query->nsources : nvertices;
 
-	return !are_given && emogi_sample_is_partial(nvertices, query) ? 1 : emogi_parts_count((nsources + SOURCES - 1) / SOURCES, LEAST_BATCHES);
+	return !are_given && emogi_sample_is_partial(nvertices, query) ? 1 : emogi_by_source_count((nsources + SOURCES - 1) / SOURCES, LEAST_BATCHES);
 }
 
 bool
@@ -437,7 +437,7 @@ emogi_closeness_wants_help(const EmogiGraph *graph, const EmogiQuery *query)
 static EmogiStatus
 search_in_parts(Run *run, const EmogiGraph *graph, const EmogiQuery *query, Answers *all, EmogiResult *result, EmogiError *error)
 {
-	Parts		parts = {};
+	BySource		parts = {};
 	EmogiStatus status;
 
 	parts.leader = run;
@@ -447,7 +447,7 @@ search_in_parts(Run *run, const EmogiGraph *graph, const EmogiQuery *query, Answ
 	parts.with = all;
 	parts.nparts = count_parts(run->nvertices, query);
 	run->control->done = 0;
-	status = emogi_parts_make(&parts, result, error);
+	status = emogi_by_source_make(&parts, result, error);
 	(void) cudaStreamSynchronize(run->state->stream);	/* a copy may be on its way from or to what belongs to the caller */
 	return status;
 }

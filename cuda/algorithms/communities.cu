@@ -11,7 +11,7 @@
 
 /* ---- memory ---- */
 
-/* Cut an array off a block. block == NULL: counts the bytes alone. */
+/* SegmentedGraph an array off a block. block == NULL: counts the bytes alone. */
 template <typename T>
 static void
 cut(T **array, char *block, uint64_t *at, uint64_t count)
@@ -20,7 +20,7 @@ cut(T **array, char *block, uint64_t *at, uint64_t count)
 	*at = round_up(*at + count * sizeof(T), ARRAY_ALIGNMENT);
 }
 
-/* Cut a room off a block; targets and weights are taken for each level. */
+/* SegmentedGraph a room off a block; targets and weights are taken for each level. */
 static void
 cut_room(Room *room, char *block, uint64_t *at, uint64_t n, bool has_lists)
 {
@@ -33,7 +33,7 @@ cut_room(Room *room, char *block, uint64_t *at, uint64_t n, bool has_lists)
 	cut(&room->name, block, at, n);
 }
 
-/* Cut all arrays off a block; gets their bytes. */
+/* SegmentedGraph all arrays off a block; gets their bytes. */
 static uint64_t
 cut_arrays(Search *search, char *block, uint64_t n)
 {

@@ -41,7 +41,7 @@ typedef struct Level
 	const uint64_t *end;		/* [nnodes] */
 	const uint32_t *targets;	/* [nentries] */
 	const void *weights;		/* [nentries], as `units` says */
-	EmogiUnits	units;
+	EmogiWeightUnits	units;
 	bool		is_wide;		/* sums of a node's weights may need more than 32 bits */
 	bool		is_first;
 	const long long *strength;	/* [nnodes] */

@@ -173,7 +173,7 @@ make_units(Search *search, const EmogiGraph *graph, Level *level, int *exponent,
 }
 
 /* Get the units of weights that are integers; those of 32 bits are made anew where their sum may be out of range. */
-static EmogiUnits
+static EmogiWeightUnits
 units_of(const EmogiGraph *graph)
 {
 	switch (graph->weight_type)

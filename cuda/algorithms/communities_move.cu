@@ -149,12 +149,12 @@ check_moves(const Level &level, const Arrays &arrays, const Going &going, const 
 		const uint32_t to = arrays.chosen[i];
 		const uint32_t node = arrays.order[i];
 		const uint32_t from = arrays.community[node];
-		EmogiWish	wish;
+		EmogiCommunityMove	wish;
 		double		gain;
 
 		if (to == STAYS || halted)
 			return;
-		wish = EmogiWish{from, to, going.to_empty, arrays.difference[i], level.strength[node], arrays.total[from], arrays.total[to],
+		wish = EmogiCommunityMove{from, to, going.to_empty, arrays.difference[i], level.strength[node], arrays.total[from], arrays.total[to],
 			arrays.size[from], arrays.size[to], arrays.into[from], arrays.into[to], arrays.out_of[from], arrays.out_of[to]};
 		gain = emogi_communities_sure_gain(&going.gains, &wish);
 		if (gain > emogi_communities_least(&going.gains, wish.strength) && emogi_communities_may_go(&wish, going.sure, going.salt))

@@ -351,7 +351,7 @@ static const void *const kernels[] = {
 EmogiStatus
 emogi_cuda_core_load(EmogiError *error)
 {
-	TRY(emogi_simple_load(error));
+	TRY(emogi_simple_graph_load(error));
 	return LOAD_KERNELS(kernels);
 }
 
@@ -363,12 +363,12 @@ find_degrees(Run *run, const Peeling *peeling, uint32_t *most, EmogiResult *resu
 	Entries		entries;
 	Selection	simple;
 
-	TRY(emogi_simple_entries_open(run, lists, &entries, error));
-	TRY(emogi_simple_select_open(run, lists.nedges, &simple, error));
+	TRY(emogi_simple_graph_entries_open(run, lists, &entries, error));
+	TRY(emogi_edge_filter_open(run, lists.nedges, &simple, error));
 	TRY(select_entries(run, &entries, &simple, ChooseSimple{}, error));
 	CUDA_LAUNCH(core_degrees_kernel, run->full_blocks, BLOCK_THREADS, run->state->stream, lists.offsets, simple, *peeling);
-	emogi_simple_entries_close(run, &entries);
-	emogi_simple_select_close(run, &simple);
+	emogi_simple_graph_entries_close(run, &entries);
+	emogi_edge_filter_close(run, &simple);
 	result->edges_traversed += lists.nedges;
 	if (run->graph.placement != EMOGI_PLACEMENT_DEVICE)
 		result->link_bytes += (lists.nedges * sizeof(Target) + EMOGI_LINE_BYTES - 1) / EMOGI_LINE_BYTES * EMOGI_LINE_BYTES;
@@ -495,7 +495,7 @@ emogi_cuda_core(Run *run, const EmogiGraph *graph, const EmogiQuery *query, Emog
 	uint32_t	most;
 
 	TRY(take_arrays(run, graph, &peeling, error));
-	TRY(emogi_simple_place(run, graph, query, 0, 5 * run->nvertices + graph->forward.nedges / 3, error));
+	TRY(emogi_simple_graph_place(run, graph, query, 0, 5 * run->nvertices + graph->forward.nedges / 3, error));
 	TRY(emogi_run_start_clock(run, error));
 	TRY(begin_peeling(run, &peeling, error));
 	TRY(find_degrees(run, &peeling, &most, result, error));

@@ -30,7 +30,7 @@ most_parts(uint64_t nedges)
 
 /* Count the arcs of each vertex, and give each its place among them. Bytes: 16 a vertex, and two atomic operations an edge. */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
-hang_count_kernel(Edges edges, uint64_t nvertices, Hanging hanging)
+hang_count_kernel(Edges edges, uint64_t nvertices, EulerTour hanging)
 {
 	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
 
@@ -48,14 +48,14 @@ hang_count_kernel(Edges edges, uint64_t nvertices, Hanging hanging)
 
 /* Get the arc that follows one among those of its vertex, after the last the first. */
 static __device__ __forceinline__ uint32_t
-arc_after(const Hanging &hanging, uint32_t vertex, uint32_t arc)
+arc_after(const EulerTour &hanging, uint32_t vertex, uint32_t arc)
 {
 	return arc + 1 < hanging.start[vertex + UINT64_C(1)] ? arc + 1 : hanging.start[vertex];
 }
 
 /* Number the arcs, and link each to the one that follows it in the tour. Bytes: 24 a vertex, and 32 at random an edge. */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
-hang_link_kernel(Edges edges, uint64_t nvertices, Hanging hanging)
+hang_link_kernel(Edges edges, uint64_t nvertices, EulerTour hanging)
 {
 	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
 
@@ -79,7 +79,7 @@ hang_link_kernel(Edges edges, uint64_t nvertices, Hanging hanging)
 
 /* Begin a part with an arc. */
 static __device__ __forceinline__ void
-begin_part(const Hanging &hanging, uint32_t arc, uint32_t part)
+begin_part(const EulerTour &hanging, uint32_t arc, uint32_t part)
 {
 	hanging.first[part] = arc;
 	hanging.node[arc] = hanging.node[arc] >> 32 << 32 | part;
@@ -87,7 +87,7 @@ begin_part(const Hanging &hanging, uint32_t arc, uint32_t part)
 
 /* Begin the tours, each with the first arc of the smallest vertex. Bytes: 12 a vertex, and 12 at random a tree. */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
-hang_begin_tours_kernel(Edges edges, uint64_t nvertices, Hanging hanging)
+hang_begin_tours_kernel(Edges edges, uint64_t nvertices, EulerTour hanging)
 {
 	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
 
@@ -96,9 +96,9 @@ hang_begin_tours_kernel(Edges edges, uint64_t nvertices, Hanging hanging)
 			begin_part(hanging, hanging.start[v], atomicAdd(&hanging.number[0], 1u));
 }
 
-/* Cut the tours, at one arc in PART_ARCS. Bytes: 20 at random a part. */
+/* SegmentedGraph the tours, at one arc in PART_ARCS. Bytes: 20 at random a part. */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
-hang_cut_kernel(uint64_t narcs, Hanging hanging)
+hang_cut_kernel(uint64_t narcs, EulerTour hanging)
 {
 	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
 	const uint32_t ntours = hanging.number[0];
@@ -117,7 +117,7 @@ hang_cut_kernel(uint64_t narcs, Hanging hanging)
  * own thread has made of it: the part is the same. Bytes: 16 at random an arc.
  */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
-hang_walk_kernel(Hanging hanging)
+hang_walk_kernel(EulerTour hanging)
 {
 	const uint32_t ntours = hanging.number[0];
 	const uint64_t nparts = (uint64_t) ntours + hanging.number[1];
@@ -146,7 +146,7 @@ hang_walk_kernel(Hanging hanging)
  * whenever it is looked at. Bytes: 24 a part, 8 of them at random; nothing when the round before has changed nothing.
  */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
-hang_add_up_kernel(Hanging hanging, uint32_t round)
+hang_add_up_kernel(EulerTour hanging, uint32_t round)
 {
 	const uint64_t nparts = (uint64_t) hanging.number[0] + hanging.number[1];
 	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
@@ -172,7 +172,7 @@ hang_add_up_kernel(Hanging hanging, uint32_t round)
 
 /* Get how many arcs there are from one to the end of its tour, itself among them. */
 static __device__ __forceinline__ uint32_t
-arcs_left(const Hanging &hanging, uint32_t arc)
+arcs_left(const EulerTour &hanging, uint32_t arc)
 {
 	const unsigned long long node = hanging.node[arc];
 
@@ -181,7 +181,7 @@ arcs_left(const Hanging &hanging, uint32_t arc)
 
 /* Hang that end of each edge from the other to which the earlier arc leads. Bytes: 16 a vertex, and 36 at random an edge. */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
-hang_parents_kernel(Edges edges, uint64_t nvertices, Hanging hanging, uint32_t *parent)
+hang_parents_kernel(Edges edges, uint64_t nvertices, EulerTour hanging, uint32_t *parent)
 {
 	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
 
@@ -201,7 +201,7 @@ hang_parents_kernel(Edges edges, uint64_t nvertices, Hanging hanging, uint32_t *
 }
 
 EmogiStatus
-emogi_hang_load(EmogiError *error)
+emogi_euler_tour_load(EmogiError *error)
 {
 	const void *const kernels[] = {
 		(const void *) hang_count_kernel, (const void *) hang_link_kernel, (const void *) hang_begin_tours_kernel,
@@ -214,7 +214,7 @@ emogi_hang_load(EmogiError *error)
 }
 
 EmogiStatus
-emogi_hang_open(Run *run, Hanging *hanging, EmogiError *error)
+emogi_euler_tour_open(Run *run, EulerTour *hanging, EmogiError *error)
 {
 	const uint64_t n = run->nvertices;
 
@@ -234,7 +234,7 @@ emogi_hang_open(Run *run, Hanging *hanging, EmogiError *error)
 
 /* Make the tours. */
 static EmogiStatus
-make_tours(Run *run, const Hanging *hanging, const Edges *edges, EmogiError *error)
+make_tours(Run *run, const EulerTour *hanging, const Edges *edges, EmogiError *error)
 {
 	const uint64_t n = run->nvertices;
 	cudaStream_t stream = run->state->stream;
@@ -249,7 +249,7 @@ make_tours(Run *run, const Hanging *hanging, const Edges *edges, EmogiError *err
 
 /* Find where in its tour each arc is. */
 static EmogiStatus
-find_places(Run *run, const Hanging *hanging, const Edges *edges, EmogiError *error)
+find_places(Run *run, const EulerTour *hanging, const Edges *edges, EmogiError *error)
 {
 	cudaStream_t stream = run->state->stream;
 
@@ -263,7 +263,7 @@ find_places(Run *run, const Hanging *hanging, const Edges *edges, EmogiError *er
 }
 
 EmogiStatus
-emogi_hang_trees(Run *run, const Hanging *hanging, const Edges *edges, uint32_t *parent, EmogiError *error)
+emogi_euler_tour_trees(Run *run, const EulerTour *hanging, const Edges *edges, uint32_t *parent, EmogiError *error)
 {
 	cudaStream_t stream = run->state->stream;
 

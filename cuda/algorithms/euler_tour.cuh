@@ -17,7 +17,7 @@ typedef struct Edges
 } Edges;
 
 /* What hanging works with, in device memory: 44.4n for n vertices. */
-typedef struct Hanging
+typedef struct EulerTour
 {
 	uint32_t   *start;			/* [nvertices + 1], where the arcs of a vertex begin */
 	uint32_t   *tile;			/* for finding that */
@@ -28,15 +28,15 @@ typedef struct Hanging
 	uint32_t   *first;			/* [parts], the arc with which a part begins */
 	unsigned long long *chain;	/* [parts], above 32 bits: arcs from the first of the part on; below: the part after these, NO_PART = none */
 	uint32_t   *number;			/* [HANG_NUMBERS], tours, other parts, and whether each round of adding up changed anything */
-} Hanging;
+} EulerTour;
 
 /* Take the device memory. EMOGI_UNSUPPORTED when there are more vertices than arcs have numbers for. */
-extern EmogiStatus emogi_hang_open(Run *run, Hanging *hanging, EmogiError *error);
+extern EmogiStatus emogi_euler_tour_open(Run *run, EulerTour *hanging, EmogiError *error);
 
 /* Find the vertex above each: parent[nvertices], EMOGI_NO_VERTEX of the smallest of a tree; queued on the stream. */
-extern EmogiStatus emogi_hang_trees(Run *run, const Hanging *hanging, const Edges *edges, uint32_t *parent, EmogiError *error);
+extern EmogiStatus emogi_euler_tour_trees(Run *run, const EulerTour *hanging, const Edges *edges, uint32_t *parent, EmogiError *error);
 
 /* Bring the kernels to the device. */
-extern EmogiStatus emogi_hang_load(EmogiError *error);
+extern EmogiStatus emogi_euler_tour_load(EmogiError *error);
 
 #endif							/* EMOGI_EULER_TOUR_CUH */

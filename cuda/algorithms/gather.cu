@@ -18,7 +18,7 @@
  * [1, Table 3], PageRank as in [2, algorithm pr].
  *
  * Device memory, for n vertices and m edges: 24n of offsets, sums and values (PAGERANK: contributions, 8n more of ranks, 8n when
- * the edges out are not those of `forward`, 8n of sums of weights, 8n of proportions), an eighth of m and n/4 of the Outline; HEAT 4n,
+ * the edges out are not those of `forward`, 8n of sums of weights, 8n of proportions), an eighth of m and n/4 of the ListIndex; HEAT 4n,
  * CIRCUIT 8n more.
  *
  * Bytes of an iteration: 4m and the weights of the Graph; 8m random ones; m/8; some 50n.
@@ -36,7 +36,7 @@
 typedef struct GatherMethod
 {
 	GatherKernel gather;
-	GatherKernel weigh;			/* gathers the weights alone; NULL but with EMOGI_SUM_FIXES, and in PAGERANK with weights */
+	GatherKernel weigh;			/* gathers the weights alone; NULL but with EMOGI_SUM_DIRICHLET, and in PAGERANK with weights */
 	void		(*join) (Field field);
 	void		(*start) (Field field);	/* PAGERANK */
 	void		(*finish) (Field field);
@@ -52,8 +52,8 @@ typedef struct Gather
 	Field		field;
 	GatherSweep sweep;
 	uint32_t   *vertex;			/* field.vertex, to write */
-	Cut			cut;			/* what they read instead, if any */
-	Bins		bins;			/* what PAGERANK goes through instead of sweeps, if any: values are then in the order of labels */
+	SegmentedGraph			cut;			/* what they read instead, if any */
+	PropagationBlocks		bins;			/* what PAGERANK goes through instead of sweeps, if any: values are then in the order of labels */
 } Gather;
 
 template <class Term>
@@ -129,10 +129,10 @@ emogi_cuda_gather_load(const EmogiEngineState *state, EmogiError *error)
 			TRY(load_method(choose_method((EmogiAlgorithm) algorithm, RANKS_WEIGHTED, (EmogiWeightType) type), error));
 	TRY(load_method(choose_rank_method(RANKS_IN_UNITS, EMOGI_WEIGHT_NONE), error));
 	TRY(load_method(choose_rank_method(RANKS_IN_DOUBLES, EMOGI_WEIGHT_NONE), error));
-	TRY(emogi_chunks_load(error));
-	TRY(emogi_labels_load(error));
-	TRY(emogi_segments_load(error));
-	TRY(emogi_bins_load(state, error));
+	TRY(emogi_edge_chunks_load(error));
+	TRY(emogi_degree_order_load(error));
+	TRY(emogi_cache_blocking_load(error));
+	TRY(emogi_propagation_blocking_load(state, error));
 	return LOAD_KERNELS(kernels);
 }
 
@@ -179,17 +179,17 @@ take_arrays(Gather *gather, const EmogiGraph *graph, const EmogiQuery *query, Em
 	TRY(take_array(memory, &field->source, nvertices, "values", error));
 	TRY(take_array(memory, &field->sum, nvertices, "sums", error));
 	TRY(take_array(memory, &field->carry, count_chunks(nedges), "sums of chunks", error));
-	TRY(take_array(memory, &outline, emogi_chunks_outline_words(nedges, run->nwords), "outline of lists", error));
+	TRY(take_array(memory, &outline, emogi_edge_chunks_outline_words(nedges, run->nwords), "outline of lists", error));
 	TRY(take_array(memory, &field->outcome, 1, "outcome", error));
 	TRY(take_array(memory, &field->part, run->full_blocks, "outcome of blocks", error));
-	gather->sweep.outline = emogi_chunks_lay_outline(outline, nedges, run->nwords);
+	gather->sweep.outline = emogi_edge_chunks_lay_outline(outline, nedges, run->nwords);
 	if (query->algorithm == EMOGI_PAGERANK)
 		TRY(take_rank_arrays(gather, graph, query, error));
 	else
 		field->value = field->source;
-	if (traits & EMOGI_SUM_OWN)
+	if (traits & EMOGI_SUM_USES_OWN_VALUE)
 		TRY(take_array(memory, &gather->vertex, nvertices, "lists by rank", error));
-	if (traits & EMOGI_SUM_FIXES)
+	if (traits & EMOGI_SUM_DIRICHLET)
 		TRY(take_array(memory, &field->conductance, nvertices, "conductances", error));
 	return EMOGI_OK;
 }
@@ -202,9 +202,9 @@ find_kept(Gather *gather, const EmogiGraph *graph, const EmogiQuery *query, Emog
 
 	if (gather->ranks == RANKS_WEIGHTED)
 		return EMOGI_OK;
-	if (emogi_bins_suit(gather->run, query))
-		return emogi_bins_find(gather->run, array, &gather->bins, error);
-	return emogi_segments_find(gather->run, array, (uint64_t) query->max_iterations, &gather->cut, error);
+	if (emogi_propagation_blocking_suit(gather->run, query))
+		return emogi_propagation_blocking_find(gather->run, array, &gather->bins, error);
+	return emogi_cache_blocking_find(gather->run, array, (uint64_t) query->max_iterations, &gather->cut, error);
 }
 
 /* Place the Graph, and choose how to read lists. */
@@ -251,7 +251,7 @@ reduce_parts(Gather *gather, EmogiError *error)
 	return EMOGI_OK;
 }
 
-/* Sweep a Cut from now on, if there is one. */
+/* Sweep a SegmentedGraph from now on, if there is one. */
 static void
 sweep_cut(Gather *gather)
 {
@@ -265,7 +265,7 @@ sweep_cut(Gather *gather)
 		gather->field.sum = gather->cut.sum;
 }
 
-/* PAGERANK: make what iterations read instead of the lists: Bins, or a Cut, where it pays. */
+/* PAGERANK: make what iterations read instead of the lists: PropagationBlocks, or a SegmentedGraph, where it pays. */
 static EmogiStatus
 make_lists(Gather *gather, const EmogiGraph *graph, const EmogiQuery *query, EmogiError *error)
 {
@@ -273,15 +273,15 @@ make_lists(Gather *gather, const EmogiGraph *graph, const EmogiQuery *query, Emo
 	const Target *array = graph->forward.targets;
 	Run		   *run = gather->run;
 
-	if (emogi_bins_suit(run, query))
+	if (emogi_propagation_blocking_suit(run, query))
 	{
-		TRY(emogi_bins_make(run, array, &gather->sweep.outline, &gather->field.degrees, &gather->bins, error));
+		TRY(emogi_propagation_blocking_make(run, array, &gather->sweep.outline, &gather->field.degrees, &gather->bins, error));
 		if (gather->bins.nvertices > 0)
 			return EMOGI_OK;
-		TRY(emogi_segments_find(run, array, nsweeps, &gather->cut, error));
+		TRY(emogi_cache_blocking_find(run, array, nsweeps, &gather->cut, error));
 	}
 	if (gather->cut.nsegments == 0)
-		TRY(emogi_segments_make(run, array, &gather->sweep.outline, &gather->field.degrees, nsweeps, &gather->cut, error));
+		TRY(emogi_cache_blocking_make(run, array, &gather->sweep.outline, &gather->field.degrees, nsweeps, &gather->cut, error));
 	return EMOGI_OK;
 }
 
@@ -378,7 +378,7 @@ start_pagerank(Gather *gather, const EmogiGraph *graph, const EmogiQuery *query,
 	else if (gather->bins.nvertices == 0)
 		TRY(prepare_lists(gather, graph, query, ntargets, error));
 	if (gather->bins.nvertices > 0)
-		return emogi_bins_start(run, &gather->bins, field->leap, field->value, error);
+		return emogi_propagation_blocking_start(run, &gather->bins, field->leap, field->value, error);
 	sweep_cut(gather);
 	CUDA_LAUNCH(gather->method.start, run->full_blocks, BLOCK_THREADS, run->state->stream, *field);
 	return reduce_parts(gather, error);
@@ -393,13 +393,13 @@ start_values(Gather *gather, const EmogiGraph *graph, const EmogiQuery *query, i
 	Run		   *run = gather->run;
 
 	if (gather->cut.nsegments == 0 && gather->bins.nvertices == 0)
-		TRY(emogi_chunks_make_outline(run, run->graph.forward.offsets, &gather->sweep.outline, error));
+		TRY(emogi_edge_chunks_make_outline(run, run->graph.forward.offsets, &gather->sweep.outline, error));
 	if (query->algorithm == EMOGI_PAGERANK)
 		return start_pagerank(gather, graph, query, ntargets, nweights, error);
-	if (traits & EMOGI_SUM_OWN)
-		TRY(emogi_chunks_name_lists(run, &gather->sweep.outline, gather->vertex, error));
+	if (traits & EMOGI_SUM_USES_OWN_VALUE)
+		TRY(emogi_edge_chunks_name_lists(run, &gather->sweep.outline, gather->vertex, error));
 	gather->field.vertex = gather->vertex;
-	if (traits & EMOGI_SUM_FIXES)
+	if (traits & EMOGI_SUM_DIRICHLET)
 	{
 		*ntargets = *nweights = 1;
 		TRY(sum_lists(gather, gather->method.weigh, true, error));
@@ -417,7 +417,7 @@ make_iteration(Gather *gather, bool more, double *change, EmogiError *error)
 	const UnitOutcome *units = (const UnitOutcome *) run->state->mailbox;
 
 	if (gather->bins.nvertices > 0)
-		return emogi_bins_iterate(run, &gather->bins, gather->field.damping, gather->field.value, change, error);
+		return emogi_propagation_blocking_iterate(run, &gather->bins, gather->field.damping, gather->field.value, change, error);
 	TRY(sum_lists(gather, gather->method.gather, more, error));
 	CUDA_LAUNCH(gather->method.finish, run->full_blocks, BLOCK_THREADS, run->state->stream, gather->field);
 	TRY(reduce_parts(gather, error));
@@ -486,7 +486,7 @@ run_gather(Gather *gather, const EmogiGraph *graph, const EmogiQuery *query, Emo
 	TRY(iterate(gather, query, result, error));
 	if (gather->bins.nvertices > 0)
 	{
-		TRY(emogi_bins_collect_ranks(run, &gather->bins, field->value, field->source, error));
+		TRY(emogi_propagation_blocking_collect_ranks(run, &gather->bins, field->value, field->source, error));
 		values = field->source;
 	}
 	TRY(emogi_run_stop_clock(run, result, error));
@@ -499,7 +499,7 @@ run_gather(Gather *gather, const EmogiGraph *graph, const EmogiQuery *query, Emo
 bool
 emogi_gather_may_have_help(const EmogiGraph *graph, const EmogiQuery *query)
 {
-	return (emogi_sum_traits(query->algorithm) & EMOGI_SUM_OWN) == 0 && (query->algorithm != EMOGI_PAGERANK || graph->backward.offsets != NULL);
+	return (emogi_sum_traits(query->algorithm) & EMOGI_SUM_USES_OWN_VALUE) == 0 && (query->algorithm != EMOGI_PAGERANK || graph->backward.offsets != NULL);
 }
 
 EmogiStatus

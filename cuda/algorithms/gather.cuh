@@ -29,8 +29,8 @@ typedef struct Outcome
 typedef struct Field
 {
 	uint64_t	nvertices;
-	uint64_t	nwords;			/* of a segment in the Outline */
-	Outline		outline;		/* of what sweeps read */
+	uint64_t	nwords;			/* of a segment in the ListIndex */
+	ListIndex		outline;		/* of what sweeps read */
 	double	   *value;			/* [nvertices]; NULL in PageRank, where it is source * edges out, or source without any */
 	double	   *source;			/* [nvertices], what entries read: value, or in PAGERANK value / edges out, perhaps as integers */
 	double	   *sum;			/* [rank], of a list in the chunk where it begins; in whole once carries are joined; integers as source */
@@ -103,9 +103,9 @@ struct Traits;
 template <> \
 struct Traits<EMOGI_##NAME> \
 { \
-	static constexpr bool OWN = ((traits) & EMOGI_SUM_OWN) != 0; \
-	static constexpr bool FIXES = ((traits) & EMOGI_SUM_FIXES) != 0; \
-	static constexpr bool KEEPS = ((traits) & EMOGI_SUM_KEEPS) != 0; \
+	static constexpr bool OWN = ((traits) & EMOGI_SUM_USES_OWN_VALUE) != 0; \
+	static constexpr bool FIXES = ((traits) & EMOGI_SUM_DIRICHLET) != 0; \
+	static constexpr bool KEEPS = ((traits) & EMOGI_SUM_KEEPS_ISOLATED) != 0; \
 };
 EMOGI_ALGORITHMS(EMOGI_NOTHING, EMOGI_NOTHING, TRAITS)
 #undef TRAITS
@@ -355,7 +355,7 @@ add_chunk(const Lists<Target> &lists, const Field &field, uint64_t chunk)
 /*
  * Gather: sum over all lists. A list of which the chunk has the beginning goes to `sum`, the one that began before to
  * `carry`. Bytes: targets and weights once, in whole lines and ascending; 8 random ones an entry; an eighth of one an
- * entry of the Outline; 8 of sums a list (HEAT: 12 of values); 12 a chunk.
+ * entry of the ListIndex; 8 of sums a list (HEAT: 12 of values); 12 a chunk.
  */
 template <class Term, typename Weight>
 static __global__ void __launch_bounds__(BLOCK_THREADS, GATHER_BLOCKS)
@@ -504,7 +504,7 @@ block_outcome(Outcome own)
 }
 
 /*
- * Give every vertex its new value, or, at the START, 1/n. Bytes: 8 of sums a list and 1/4 of the Outline, 16 of values a
+ * Give every vertex its new value, or, at the START, 1/n. Bytes: 8 of sums a list and 1/4 of the ListIndex, 16 of values a
  * vertex; PAGERANK 8 of degrees; CIRCUIT 8 of conductances.
  */
 template <class Application, bool START>

@@ -12,7 +12,7 @@
 
 /* Find who holds each piece. */
 static void
-find_holders(const Team *team, const SpreadLayout *layout, uint8_t *holder)
+find_holders(const SharedStep *team, const PeerMemoryLayout *layout, uint8_t *holder)
 {
 	for (int i = 0; i < layout->npieces; i++)
 	{
@@ -25,7 +25,7 @@ find_holders(const Team *team, const SpreadLayout *layout, uint8_t *holder)
 
 /* Tell a member, whose device is the current one, its pieces: `array` is where its kernels find them. */
 static EmogiStatus
-tell_pieces(Run *run, const SpreadLayout *layout, const uint8_t *reader, int member, uint64_t nchunks, uint32_t *array, Chunks *pieces, EmogiError *error)
+tell_pieces(Run *run, const PeerMemoryLayout *layout, const uint8_t *reader, int member, uint64_t nchunks, uint32_t *array, Chunks *pieces, EmogiError *error)
 {
 	const uint64_t piece_chunks = layout->piece_bytes / (CHUNK_ENTRIES * sizeof(Target));
 	uint32_t	first[SPREAD_MOST_PIECES];
@@ -49,14 +49,14 @@ emogi_gather_open_near(GatherSweep *sweep, EmogiError *error)
 {
 	const uint64_t nchunks = count_chunks(sweep->nedges);
 	Run		   *run = sweep->run;
-	Team	   *team = run->team;
+	SharedStep	   *team = run->team;
 	EmogiStatus status = EMOGI_OK;
-	SpreadLayout layout;
+	PeerMemoryLayout layout;
 	uint8_t		holder[SPREAD_MOST_PIECES];
 	uint8_t		reader[SPREAD_MOST_PIECES];
 	uint32_t   *array;
 
-	if (team->nhelpers == 0 || !emogi_spread_layout(run->state, run->graph.forward.targets, &layout))
+	if (team->nhelpers == 0 || !emogi_peer_memory_layout(run->state, run->graph.forward.targets, &layout))
 		return EMOGI_OK;
 	find_holders(team, &layout, holder);
 	deal_pieces(holder, layout.npieces, team->nhelpers + 1, reader);
@@ -70,7 +70,7 @@ emogi_gather_open_near(GatherSweep *sweep, EmogiError *error)
 		CUDA_TRY(cudaSetDevice(its->state->device));
 		status = tell_pieces(its, &layout, reader, i + 1, nchunks, helper->piece, &helper->pieces, error);
 		if (status == EMOGI_OK)
-			status = emogi_chunks_make_outline(its, run->graph.forward.offsets, &helper->outline, error);
+			status = emogi_edge_chunks_make_outline(its, run->graph.forward.offsets, &helper->outline, error);
 	}
 	(void) cudaSetDevice(run->state->device);
 	sweep->near_each = true;
@@ -82,30 +82,30 @@ static EmogiStatus
 queue_part(GatherSweep *sweep, int i, GatherKernel kernel, const Field &leaders, EmogiError *error)
 {
 	const GatherHelper *helper = &sweep->helper[i];
-	Team	   *team = sweep->run->team;
+	SharedStep	   *team = sweep->run->team;
 	Run		   *run = &team->helper[i].run;
 	Field		field = leaders;
 
 	field.source = helper->source;
 	field.outline = helper->outline;
-	TRY(emogi_team_begin_part(team, i, TeamBring{}, error));
+	TRY(emogi_shared_step_begin_part(team, i, SharedStepBring{}, error));
 	CUDA_TRY(cudaMemcpyAsync(helper->source, leaders.source, run->nvertices * sizeof *helper->source, cudaMemcpyDefault, run->state->stream));
 	CUDA_LAUNCH(kernel, run->nblocks, BLOCK_THREADS, run->state->stream, sweep->lists, field, helper->pieces, run->step);
-	return emogi_team_end_part(team, i, error);
+	return emogi_shared_step_end_part(team, i, error);
 }
 
 EmogiStatus
 emogi_gather_sweep_near(GatherSweep *sweep, GatherKernel kernel, const Field &field, EmogiError *error)
 {
 	Run		   *run = sweep->run;
-	Team	   *team = run->team;
+	SharedStep	   *team = run->team;
 
-	TRY(emogi_team_ready(team, error));
+	TRY(emogi_shared_step_ready(team, error));
 	TRY(emogi_run_begin_step(run, error));
 	CUDA_LAUNCH(kernel, run->nblocks, BLOCK_THREADS, run->state->stream, sweep->lists, field, sweep->pieces, run->step);
 	for (int i = 0; i < team->nhelpers; i++)
 		TRY(queue_part(sweep, i, kernel, field, error));
 	for (int i = 0; i < team->nhelpers; i++)
-		TRY(emogi_team_wait(team, i, error));
+		TRY(emogi_shared_step_wait(team, i, error));
 	return EMOGI_OK;
 }

@@ -1,5 +1,5 @@
 /*
- * gather_sweep.cu: reads all lists once, chunk by chunk, for sums: in place, by a Feed, or together with other GPUs, each by a Feed.
+ * gather_sweep.cu: reads all lists once, chunk by chunk, for sums: in place, by a CopyPipeline, or together with other GPUs, each by a CopyPipeline.
  */
 #include "cuda/algorithms/gather_sweep.cuh"
 #include "cuda/placement/peer_memory.cuh"
@@ -13,8 +13,8 @@ take_helper(Run *run, void *with, int i, EmogiError *error)
 	uint32_t   *outline;
 
 	TRY(take_array(&run->memory, &helper->source, run->nvertices, "values", error));
-	TRY(take_array(&run->memory, &outline, emogi_chunks_outline_words(sweep->nedges, run->nwords), "outline of lists", error));
-	helper->outline = emogi_chunks_lay_outline(outline, sweep->nedges, run->nwords);
+	TRY(take_array(&run->memory, &outline, emogi_edge_chunks_outline_words(sweep->nedges, run->nwords), "outline of lists", error));
+	helper->outline = emogi_edge_chunks_lay_outline(outline, sweep->nedges, run->nwords);
 	return take_array(&run->memory, &helper->piece, SPREAD_MOST_PIECES, "pieces of lists", error);
 }
 
@@ -22,12 +22,12 @@ take_helper(Run *run, void *with, int i, EmogiError *error)
 static EmogiStatus
 open_helper(GatherSweep *sweep, int i, const EmogiGraph *graph, uint32_t width, EmogiError *error)
 {
-	const TeamShare share = {(uint32_t) i + 1, (uint32_t) sweep->run->team->nhelpers + 1};
+	const SharedStepShare share = {(uint32_t) i + 1, (uint32_t) sweep->run->team->nhelpers + 1};
 	GatherHelper *helper = &sweep->helper[i];
 	Run		   *run = &sweep->run->team->helper[i].run;
 
-	TRY(emogi_chunks_make_outline(run, run->graph.forward.offsets, &helper->outline, error));
-	TRY(emogi_feed_open(&helper->feed, run, &graph->forward, width, &share, error));
+	TRY(emogi_edge_chunks_make_outline(run, run->graph.forward.offsets, &helper->outline, error));
+	TRY(emogi_copy_pipeline_open(&helper->feed, run, &graph->forward, width, &share, error));
 	CUDA_TRY(cudaEventRecord(run->state->begin, run->state->stream));	/* its copies wait for that, and so for the taking of what they fill */
 	return EMOGI_OK;
 }
@@ -36,7 +36,7 @@ open_helper(GatherSweep *sweep, int i, const EmogiGraph *graph, uint32_t width, 
 static EmogiStatus
 open_helpers(GatherSweep *sweep, const EmogiGraph *graph, uint32_t width, EmogiError *error)
 {
-	const Team *team = sweep->run->team;
+	const SharedStep *team = sweep->run->team;
 	EmogiStatus status = EMOGI_OK;
 
 	sweep->together = team->nhelpers > 0;
@@ -61,25 +61,25 @@ emogi_gather_open(GatherSweep *sweep, const EmogiGraph *graph, const EmogiQuery 
 	if (sweep->may_have_help)
 	{
 		run->team->reads_spread = true;
-		TRY(emogi_team_open(run->team, graph, query, wants, (const void *const *) &kernel, 1, width + (uint32_t) sizeof(Target), take_helper, sweep,
+		TRY(emogi_shared_step_open(run->team, graph, query, wants, (const void *const *) &kernel, 1, width + (uint32_t) sizeof(Target), take_helper, sweep,
 							error));
 		TRY(run->graph.is_spread ? emogi_gather_open_near(sweep, error) : open_helpers(sweep, graph, width, error));
 	}
 	if (sweep->together)
 	{
-		const TeamShare share = {0, (uint32_t) run->team->nhelpers + 1};
+		const SharedStepShare share = {0, (uint32_t) run->team->nhelpers + 1};
 		const uint32_t devices = run->devices;
 
 		run->devices = 0;		/* each has a part, over its own link */
-		TRY(emogi_feed_open(&sweep->feed, run, lists, width, &share, error));
+		TRY(emogi_copy_pipeline_open(&sweep->feed, run, lists, width, &share, error));
 		if (sweep->feed.buffer != NULL)
 			return EMOGI_OK;
-		emogi_feed_close(&sweep->feed);
-		sweep->feed = Feed{};
+		emogi_copy_pipeline_close(&sweep->feed);
+		sweep->feed = CopyPipeline{};
 		sweep->together = false;
 		run->devices = devices;
 	}
-	return emogi_feed_open(&sweep->feed, run, lists, width, NULL, error);
+	return emogi_copy_pipeline_open(&sweep->feed, run, lists, width, NULL, error);
 }
 
 /* Read some chunks. */
@@ -105,10 +105,10 @@ take_piece(GatherSweep *sweep, int i, GatherKernel kernel, const Field &leaders,
 
 	field.source = helper->source;
 	field.outline = helper->outline;
-	TRY(emogi_feed_take(&helper->feed, &lists, &chunks.first, &chunks.upto, error));
+	TRY(emogi_copy_pipeline_take(&helper->feed, &lists, &chunks.first, &chunks.upto, error));
 	TRY(emogi_run_begin_step(run, error));
 	CUDA_LAUNCH(kernel, run->nblocks, BLOCK_THREADS, run->state->stream, lists, field, chunks, run->step);
-	return emogi_feed_give_back(&helper->feed, error);
+	return emogi_copy_pipeline_give_back(&helper->feed, error);
 }
 
 /* Have the leader read its next piece. */
@@ -118,9 +118,9 @@ take_own_piece(GatherSweep *sweep, GatherKernel kernel, const Field &field, Emog
 	Lists<Target> lists = sweep->lists;
 	Chunks		chunks = {};
 
-	TRY(emogi_feed_take(&sweep->feed, &lists, &chunks.first, &chunks.upto, error));
+	TRY(emogi_copy_pipeline_take(&sweep->feed, &lists, &chunks.first, &chunks.upto, error));
 	TRY(launch(sweep, kernel, field, lists, chunks, error));
-	return emogi_feed_give_back(&sweep->feed, error);
+	return emogi_copy_pipeline_give_back(&sweep->feed, error);
 }
 
 /* Begin a helper's part of a sweep: it gets a copy of what entries read. */
@@ -129,10 +129,10 @@ begin_part(GatherSweep *sweep, int i, const Field &field, bool more, EmogiError 
 {
 	const Run  *run = &sweep->run->team->helper[i].run;
 
-	TRY(emogi_team_begin_part(sweep->run->team, i, TeamBring{}, error));
+	TRY(emogi_shared_step_begin_part(sweep->run->team, i, SharedStepBring{}, error));
 	CUDA_TRY(cudaMemcpyAsync(sweep->helper[i].source, field.source, run->nvertices * sizeof *field.source, cudaMemcpyDefault, run->state->stream));
-	emogi_feed_begin(&sweep->helper[i].feed, more);
-	return emogi_team_end_part(sweep->run->team, i, error);
+	emogi_copy_pipeline_begin(&sweep->helper[i].feed, more);
+	return emogi_shared_step_end_part(sweep->run->team, i, error);
 }
 
 /* End it. */
@@ -140,20 +140,20 @@ static EmogiStatus
 end_part(GatherSweep *sweep, int i, EmogiError *error)
 {
 	CUDA_TRY(cudaSetDevice(sweep->run->team->helper[i].run.state->device));
-	TRY(emogi_feed_end(&sweep->helper[i].feed, error));
-	TRY(emogi_team_end_part(sweep->run->team, i, error));
-	return emogi_team_wait(sweep->run->team, i, error);
+	TRY(emogi_copy_pipeline_end(&sweep->helper[i].feed, error));
+	TRY(emogi_shared_step_end_part(sweep->run->team, i, error));
+	return emogi_shared_step_wait(sweep->run->team, i, error);
 }
 
 /* Read all lists once together with the helpers, each its share, a piece of each in turn. */
 static EmogiStatus
 sweep_together(GatherSweep *sweep, GatherKernel kernel, const Field &field, bool more, EmogiError *error)
 {
-	Team	   *team = sweep->run->team;
+	SharedStep	   *team = sweep->run->team;
 	bool		left = true;
 
-	TRY(emogi_team_ready(team, error));
-	emogi_feed_begin(&sweep->feed, more);
+	TRY(emogi_shared_step_ready(team, error));
+	emogi_copy_pipeline_begin(&sweep->feed, more);
 	for (int i = 0; i < team->nhelpers; i++)
 		TRY(begin_part(sweep, i, field, more, error));
 	while (left)
@@ -163,7 +163,7 @@ sweep_together(GatherSweep *sweep, GatherKernel kernel, const Field &field, bool
 			TRY(take_own_piece(sweep, kernel, field, error));
 		for (int i = 0; i < team->nhelpers; i++)
 		{
-			const Feed *feed = &sweep->helper[i].feed;
+			const CopyPipeline *feed = &sweep->helper[i].feed;
 
 			if (feed->piece == feed->npieces)
 				continue;
@@ -173,7 +173,7 @@ sweep_together(GatherSweep *sweep, GatherKernel kernel, const Field &field, bool
 			CUDA_TRY(cudaSetDevice(team->leader->state->device));
 		}
 	}
-	TRY(emogi_feed_end(&sweep->feed, error));
+	TRY(emogi_copy_pipeline_end(&sweep->feed, error));
 	for (int i = 0; i < team->nhelpers; i++)
 		TRY(end_part(sweep, i, error));
 	return EMOGI_OK;
@@ -182,7 +182,7 @@ sweep_together(GatherSweep *sweep, GatherKernel kernel, const Field &field, bool
 EmogiStatus
 emogi_gather_sweep(GatherSweep *sweep, GatherKernel kernel, const Field &field, bool more, EmogiError *error)
 {
-	Feed	   *feed = &sweep->feed;
+	CopyPipeline	   *feed = &sweep->feed;
 	Lists<Target> lists = sweep->lists;
 	Chunks		chunks = {0, sweep->outline.nchunks};
 
@@ -192,14 +192,14 @@ emogi_gather_sweep(GatherSweep *sweep, GatherKernel kernel, const Field &field, 
 		return sweep_together(sweep, kernel, field, more, error);
 	if (feed->npieces == 0)
 		return launch(sweep, kernel, field, lists, chunks, error);
-	emogi_feed_begin(feed, more);
+	emogi_copy_pipeline_begin(feed, more);
 	while (feed->piece < feed->npieces)
 	{
-		TRY(emogi_feed_take(feed, &lists, &chunks.first, &chunks.upto, error));
+		TRY(emogi_copy_pipeline_take(feed, &lists, &chunks.first, &chunks.upto, error));
 		TRY(launch(sweep, kernel, field, lists, chunks, error));
-		TRY(emogi_feed_give_back(feed, error));
+		TRY(emogi_copy_pipeline_give_back(feed, error));
 	}
-	return emogi_feed_end(feed, error);
+	return emogi_copy_pipeline_end(feed, error);
 }
 
 void
@@ -215,13 +215,13 @@ emogi_gather_account(const GatherSweep *sweep, EmogiResult *result)
 		result->link_bytes += sweep->helper[i].feed.copied_bytes;
 		result->nlinks++;
 	}
-	emogi_team_tell_left_out(sweep->run->team, result);
+	emogi_shared_step_tell_left_out(sweep->run->team, result);
 }
 
 void
 emogi_gather_close(GatherSweep *sweep)
 {
 	for (int i = 0; i < EMOGI_MAX_HELPERS; i++)
-		emogi_feed_close(&sweep->helper[i].feed);
-	emogi_feed_close(&sweep->feed);
+		emogi_copy_pipeline_close(&sweep->helper[i].feed);
+	emogi_copy_pipeline_close(&sweep->feed);
 }

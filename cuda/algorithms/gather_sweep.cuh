@@ -13,8 +13,8 @@ typedef void (*GatherKernel) (Lists<Target> lists, Field field, Chunks chunks, S
 typedef struct GatherHelper
 {
 	double	   *source;			/* [nvertices], a copy of the leader's */
-	Outline		outline;
-	Feed		feed;
+	ListIndex		outline;
+	CopyPipeline		feed;
 	uint32_t   *piece;			/* [SPREAD_MOST_PIECES], of peer placement, those that it reads */
 	Chunks		pieces;
 } GatherHelper;
@@ -24,11 +24,11 @@ typedef struct GatherSweep
 {
 	Run		   *run;
 	uint64_t	nedges;			/* list entries */
-	Outline		outline;		/* of the lists as they are */
+	ListIndex		outline;		/* of the lists as they are */
 	Lists<Target> lists;		/* what sweeps read */
-	Feed		feed;			/* how, in host and hybrid placement */
+	CopyPipeline		feed;			/* how, in host and hybrid placement */
 	bool		may_have_help;	/* from other GPUs */
-	bool		together;		/* all have a Feed, of a share each; else the leader reads alone */
+	bool		together;		/* all have a CopyPipeline, of a share each; else the leader reads alone */
 	bool		near_each;		/* peer placement: each reads what is in its memory */
 	Chunks		pieces;			/* then, what the leader reads */
 	GatherHelper helper[EMOGI_MAX_HELPERS];

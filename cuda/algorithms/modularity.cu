@@ -17,7 +17,7 @@
 typedef struct Modularity
 {
 	Lists<Target> lists;
-	EmogiUnits	units;
+	EmogiWeightUnits	units;
 	uint64_t	nvertices;
 	double		resolution;
 	double	   *value;			/* [nvertices], communities as they are given; then the parts */
@@ -206,7 +206,7 @@ take_arrays(Run *run, const EmogiQuery *query, Modularity *modularity, EmogiErro
 EmogiStatus
 emogi_cuda_modularity(Run *run, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result, EmogiError *error)
 {
-	static const EmogiUnits units[] = {EMOGI_UNITS_ONE, EMOGI_UNITS_U8, EMOGI_UNITS_U16, EMOGI_UNITS_U32};	/* by EmogiWeightType */
+	static const EmogiWeightUnits units[] = {EMOGI_UNITS_ONE, EMOGI_UNITS_U8, EMOGI_UNITS_U16, EMOGI_UNITS_U32};	/* by EmogiWeightType */
 	const cudaStream_t stream = run->state->stream;
 	Modularity	modularity = {};
 

@@ -10,7 +10,7 @@
  * host and hybrid placement edges come by the copy engine when there is room for buffers (copy_pipeline.cuh).
  * HITS has two halves, over the lists against the edges and along them; of a symmetric Graph both read the same.
  *
- * Device memory, for n vertices and m edges: 16n of values and sums and what the Outline takes, twice for HITS; KATZ 8n, and 8n while a Cut is
+ * Device memory, for n vertices and m edges: 16n of values and sums and what the ListIndex takes, twice for HITS; KATZ 8n, and 8n while a SegmentedGraph is
  * made of a Graph without the lists along its edges.
  *
  * Bytes of a sweep: those of gather_sum_kernel; of an iteration beside it: KATZ 40 a vertex, EIGENVECTOR 48, each half of HITS 40.
@@ -26,10 +26,10 @@ typedef struct Half
 {
 	const EmogiAdjacency *adjacency;	/* in host memory */
 	Field		field;			/* source: [nvertices], the values, by label if there are any */
-	Outline		outline;		/* of the lists as they are */
+	ListIndex		outline;		/* of the lists as they are */
 	Lists<Target> lists;		/* what sweeps read */
-	Cut			cut;			/* what they read instead, if any */
-	Feed	   *feed;			/* how, in host and hybrid placement */
+	SegmentedGraph			cut;			/* what they read instead, if any */
+	CopyPipeline	   *feed;			/* how, in host and hybrid placement */
 	uint64_t	nsweeps;
 } Half;
 
@@ -43,7 +43,7 @@ typedef struct Powers
 	PowersKernel gather;
 	int			nhalves;
 	Half		half[2];
-	Feed		feed[2];
+	CopyPipeline		feed[2];
 	double		scale;			/* EIGENVECTOR: of what a list adds up to */
 	double	   *total;			/* [nvertices], KATZ: of all that was added */
 	Found	   *part;			/* [blocks], before they are reduced */
@@ -105,8 +105,8 @@ take_half(Powers *powers, Half *half, EmogiError *error)
 		half->outline = powers->half[0].outline;
 		return EMOGI_OK;
 	}
-	TRY(take_array(&run->memory, &outline, emogi_chunks_outline_words(nedges, run->nwords), "outline of lists", error));
-	half->outline = emogi_chunks_lay_outline(outline, nedges, run->nwords);
+	TRY(take_array(&run->memory, &outline, emogi_edge_chunks_outline_words(nedges, run->nwords), "outline of lists", error));
+	half->outline = emogi_edge_chunks_lay_outline(outline, nedges, run->nwords);
 	return EMOGI_OK;
 }
 
@@ -133,7 +133,7 @@ place_lists(Powers *powers, const EmogiQuery *query, EmogiError *error)
 		half->field.outline = half->outline;
 		half->feed = &powers->feed[halves_are_one(powers) ? 0 : h];
 		if (half->feed->run == NULL)
-			TRY(emogi_feed_open(half->feed, run, half->adjacency, powers->weight_bytes, NULL, error));
+			TRY(emogi_copy_pipeline_open(half->feed, run, half->adjacency, powers->weight_bytes, NULL, error));
 	}
 	return EMOGI_OK;
 }
@@ -152,7 +152,7 @@ static EmogiStatus
 sum_lists(Powers *powers, Half *half, bool more, EmogiError *error)
 {
 	Run		   *run = powers->run;
-	Feed	   *feed = half->feed;
+	CopyPipeline	   *feed = half->feed;
 	Lists<Target> lists = half->lists;
 	Chunks		chunks = {0, half->field.outline.nchunks};
 
@@ -160,15 +160,15 @@ sum_lists(Powers *powers, Half *half, bool more, EmogiError *error)
 	if (feed->npieces == 0)
 		TRY(launch(run, half, powers->gather, lists, chunks, error));
 	else
-		emogi_feed_begin(feed, more);
+		emogi_copy_pipeline_begin(feed, more);
 	while (feed->piece < feed->npieces)
 	{
-		TRY(emogi_feed_take(feed, &lists, &chunks.first, &chunks.upto, error));
+		TRY(emogi_copy_pipeline_take(feed, &lists, &chunks.first, &chunks.upto, error));
 		TRY(launch(run, half, powers->gather, lists, chunks, error));
-		TRY(emogi_feed_give_back(feed, error));
+		TRY(emogi_copy_pipeline_give_back(feed, error));
 	}
 	if (feed->npieces > 0)
-		TRY(emogi_feed_end(feed, error));
+		TRY(emogi_copy_pipeline_end(feed, error));
 	CUDA_LAUNCH(gather_join_carries_kernel<double>, run->full_blocks, BLOCK_THREADS, run->state->stream, half->field);
 	return EMOGI_OK;
 }
@@ -214,7 +214,7 @@ count_degrees(Run *run, Half *half, EmogiError *error)
 	return launch(run, half, gather_count_degrees_kernel, half->lists, chunks, error);
 }
 
-/* Find what was kept for sweeps over run->graph.forward, the lists of a half; else make the Outline of the lists, and a Cut, where it pays. */
+/* Find what was kept for sweeps over run->graph.forward, the lists of a half; else make the ListIndex of the lists, and a SegmentedGraph, where it pays. */
 static EmogiStatus
 find_cut(Powers *powers, Half *half, uint64_t nsweeps, EmogiError *error)
 {
@@ -223,17 +223,17 @@ find_cut(Powers *powers, Half *half, uint64_t nsweeps, EmogiError *error)
 	Degrees    *degrees = &half->field.degrees;
 
 	if (!powers->is_weighted)
-		TRY(emogi_segments_find(run, array, nsweeps, &half->cut, error));
+		TRY(emogi_cache_blocking_find(run, array, nsweeps, &half->cut, error));
 	if (half->cut.nsegments > 0)
 		return EMOGI_OK;
-	TRY(emogi_chunks_make_outline(run, half->lists.offsets, &half->outline, error));
+	TRY(emogi_edge_chunks_make_outline(run, half->lists.offsets, &half->outline, error));
 	if (powers->is_weighted || run->graph.placement != EMOGI_PLACEMENT_DEVICE)
 		return EMOGI_OK;
 	degrees->out = run->graph.backward.offsets;
-	if (degrees->out == NULL && emogi_segments_pay(nsweeps))
+	if (degrees->out == NULL && emogi_cache_blocking_pay(nsweeps))
 		TRY(count_degrees(run, half, error));
 	if (degrees->out != NULL || degrees->counted != NULL)
-		TRY(emogi_segments_make(run, array, &half->outline, degrees, nsweeps, &half->cut, error));
+		TRY(emogi_cache_blocking_make(run, array, &half->outline, degrees, nsweeps, &half->cut, error));
 	emogi_memory_return(&run->memory, degrees->counted);
 	return EMOGI_OK;
 }
@@ -478,7 +478,7 @@ emogi_cuda_powers(Run *run, const EmogiGraph *graph, const EmogiQuery *query, Em
 	powers.half[0].adjacency = &graph->forward;
 	powers.half[1].adjacency = &graph->backward;
 	status = run_powers(&powers, query, result, error);
-	emogi_feed_close(&powers.feed[0]);
-	emogi_feed_close(&powers.feed[1]);
+	emogi_copy_pipeline_close(&powers.feed[0]);
+	emogi_copy_pipeline_close(&powers.feed[1]);
 	return status;
 }

@@ -1,5 +1,5 @@
 /*
- * propagation_blocking.cu: iterations by Bins. Method, memory and bytes: propagation_blocking.cuh; how they are made: propagation_blocking_make.cu.
+ * propagation_blocking.cu: iterations by PropagationBlocks. Method, memory and bytes: propagation_blocking.cuh; how they are made: propagation_blocking_make.cu.
  */
 #include "cuda/algorithms/propagation_blocking.cuh"
 
@@ -32,7 +32,7 @@ unpack_units(uint32_t word, uint32_t low)
 
 /* Fill shared memory with the values of a block of sources, and 0 for NO_SOURCE. Whole block of threads. */
 static __device__ __forceinline__ void
-fill_values(const Bins &bins, uint32_t block, uint32_t *word, uint8_t *low)
+fill_values(const PropagationBlocks &bins, uint32_t block, uint32_t *word, uint8_t *low)
 {
 	const uint4 *words = (const uint4 *) (bins.word + (uint64_t) block * BLOCK_SOURCES);
 	const uint4 *lows = (const uint4 *) (bins.low + (uint64_t) block * BLOCK_SOURCES);
@@ -172,7 +172,7 @@ add_rows(const Rows &rows, unsigned long long *sum, uint32_t chunk, const uint32
 
 /* Add the rows of a block of sources. Bytes: 2.1 an entry, 4 a row and an atomic operation. Whole grid. */
 static __device__ __forceinline__ void
-add_hub(const Bins &bins, uint32_t hub, uint32_t *word, uint8_t *low)
+add_hub(const PropagationBlocks &bins, uint32_t hub, uint32_t *word, uint8_t *low)
 {
 	const Rows	rows = bins.rows[hub];
 	const uint32_t nwarps = gridDim.x * BINS_WARPS;
@@ -186,7 +186,7 @@ add_hub(const Bins &bins, uint32_t hub, uint32_t *word, uint8_t *low)
 
 /* Write the value of each entry in cells. Bytes: 2 read, 5 written an entry. Whole grid. */
 static __device__ __forceinline__ void
-scatter_values(const Bins &bins, uint32_t *word, uint8_t *low)
+scatter_values(const PropagationBlocks &bins, uint32_t *word, uint8_t *low)
 {
 	uint32_t	filled = UINT32_MAX;
 
@@ -218,7 +218,7 @@ scatter_values(const Bins &bins, uint32_t *word, uint8_t *low)
  * with the rows of a block of sources.
  */
 static __global__ void __launch_bounds__(BINS_THREADS, 1)
-bins_spread_kernel(Bins bins)
+bins_spread_kernel(PropagationBlocks bins)
 {
 	extern __shared__ uint4 shared_memory[];
 	uint32_t   *word = (uint32_t *) shared_memory;
@@ -241,7 +241,7 @@ typedef struct BinPiece
 } BinPiece;
 
 static __device__ __forceinline__ BinPiece
-read_piece(const Bins &bins, uint32_t entry)
+read_piece(const PropagationBlocks &bins, uint32_t entry)
 {
 	return BinPiece{__ldcs((const uint4 *) (bins.sink + entry)),
 		{__ldcs((const uint4 *) (bins.entry_word + entry)), __ldcs((const uint4 *) (bins.entry_word + entry) + 1)},
@@ -280,7 +280,7 @@ add_piece(const BinPiece &piece, uint32_t *lower, uint32_t *upper)
 
 /* Add the values of a unit's cells. Each warp reads the next piece while it adds the last one. */
 static __device__ __forceinline__ void
-add_cells(const Bins &bins, const BinUnit &unit, uint32_t *lower, uint32_t *upper)
+add_cells(const PropagationBlocks &bins, const BinUnit &unit, uint32_t *lower, uint32_t *upper)
 {
 	const uint32_t warp = threadIdx.x / WARP_LANES;
 	const uint32_t begin = (warp % unit.share + unit.share * unit.piece) * (WARP_LANES * CELL_ENTRIES) + lane_number() * CELL_ENTRIES;
@@ -309,7 +309,7 @@ add_cells(const Bins &bins, const BinUnit &unit, uint32_t *lower, uint32_t *uppe
 
 /* Add the values of each bin. Bytes: 7 an entry. */
 static __global__ void __launch_bounds__(BINS_THREADS, 1)
-bins_collect_kernel(Bins bins)
+bins_collect_kernel(PropagationBlocks bins)
 {
 	extern __shared__ uint4 shared_memory[];
 	uint32_t   *lower = (uint32_t *) shared_memory;
@@ -343,7 +343,7 @@ bins_collect_kernel(Bins bins)
  */
 template <bool START>
 static __global__ void __launch_bounds__(BLOCK_THREADS)
-bins_finish_kernel(Bins bins, double damping, double *rank)
+bins_finish_kernel(PropagationBlocks bins, double damping, double *rank)
 {
 	const uint32_t nthreads = gridDim.x * BLOCK_THREADS;
 	const double evenly = 1.0 / (double) bins.nvertices;
@@ -377,7 +377,7 @@ bins_finish_kernel(Bins bins, double damping, double *rank)
 
 /* Bring proportions to the order of labels. Bytes: 12 a vertex, 8 read at random. */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
-bins_order_leap_kernel(Bins bins, const double *from, double *to)
+bins_order_leap_kernel(PropagationBlocks bins, const double *from, double *to)
 {
 	const uint32_t nthreads = gridDim.x * BLOCK_THREADS;
 
@@ -387,7 +387,7 @@ bins_order_leap_kernel(Bins bins, const double *from, double *to)
 
 /* Write ranks in the order of vertices. Bytes: 12 a vertex, 8 written at random. */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
-bins_collect_ranks_kernel(Bins bins, const double *rank, double *to)
+bins_collect_ranks_kernel(PropagationBlocks bins, const double *rank, double *to)
 {
 	const uint32_t nthreads = gridDim.x * BLOCK_THREADS;
 
@@ -405,7 +405,7 @@ allow_shared(const void *kernel, size_t bytes, EmogiError *error)
 }
 
 EmogiStatus
-emogi_bins_load(const EmogiEngineState *state, EmogiError *error)
+emogi_propagation_blocking_load(const EmogiEngineState *state, EmogiError *error)
 {
 	const void *const kernels[] = {
 		(const void *) bins_spread_kernel, (const void *) bins_collect_kernel,
@@ -414,15 +414,15 @@ emogi_bins_load(const EmogiEngineState *state, EmogiError *error)
 	};
 
 	TRY(LOAD_KERNELS(kernels));
-	TRY(emogi_bins_make_load(error));
-	if (!emogi_bins_fit(state))
+	TRY(emogi_propagation_blocking_make_load(error));
+	if (!emogi_propagation_blocking_fit(state))
 		return EMOGI_OK;
 	TRY(allow_shared((const void *) bins_spread_kernel, BLOCK_BYTES, error));
 	return allow_shared((const void *) bins_collect_kernel, BIN_BYTES, error);
 }
 
 EmogiStatus
-emogi_bins_start(Run *run, Bins *bins, const double *leap, double *rank, EmogiError *error)
+emogi_propagation_blocking_start(Run *run, PropagationBlocks *bins, const double *leap, double *rank, EmogiError *error)
 {
 	cudaStream_t stream = run->state->stream;
 	double	   *ordered = NULL;
@@ -441,7 +441,7 @@ emogi_bins_start(Run *run, Bins *bins, const double *leap, double *rank, EmogiEr
 }
 
 EmogiStatus
-emogi_bins_iterate(Run *run, Bins *bins, double damping, double *rank, double *change, EmogiError *error)
+emogi_propagation_blocking_iterate(Run *run, PropagationBlocks *bins, double damping, double *rank, double *change, EmogiError *error)
 {
 	const BinOutcome *outcome = (const BinOutcome *) run->state->mailbox;
 	const int	units = run->state->units;
@@ -461,7 +461,7 @@ emogi_bins_iterate(Run *run, Bins *bins, double damping, double *rank, double *c
 }
 
 EmogiStatus
-emogi_bins_collect_ranks(Run *run, const Bins *bins, const double *rank, double *to, EmogiError *error)
+emogi_propagation_blocking_collect_ranks(Run *run, const PropagationBlocks *bins, const double *rank, double *to, EmogiError *error)
 {
 	CUDA_LAUNCH(bins_collect_ranks_kernel, run->full_blocks, BLOCK_THREADS, run->state->stream, *bins, rank, to);
 	return EMOGI_OK;

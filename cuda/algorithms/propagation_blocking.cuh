@@ -18,7 +18,7 @@
  * exponent of 4, of the base 4. Sums of integers are the same in any order, so two runs, and all engines, give the same bits, though
  * atomic operations come in any order.
  *
- * Bins are made for a Graph in device placement with many entries, for a query of many iterations whose ranks are integers, and
+ * PropagationBlocks are made for a Graph in device placement with many entries, for a query of many iterations whose ranks are integers, and
  * where there is room. They are kept with the Graph, and their arrays that a run writes with them.
  *
  * Device memory, for n vertices, m entries, of which h are in rows: 9 (m - h) + 2.1 h, 21n, 4n a block of rows; 8n of a run that
@@ -78,7 +78,7 @@ typedef struct BinOutcome
 	unsigned long long dangling;	/* rank of all vertices without an edge out */
 } BinOutcome;
 
-typedef struct Bins
+typedef struct PropagationBlocks
 {
 	uint32_t	nvertices;		/* 0 = there are none */
 	uint32_t	nhubs;			/* blocks of sources in rows */
@@ -107,39 +107,39 @@ typedef struct Bins
 	BinOutcome *outcome;		/* [2] */
 
 	const double *leap;			/* [nvertices], of a run, by label: proportions of the leaps; NULL = all alike */
-} Bins;
+} PropagationBlocks;
 
 /* Say whether a run is one for bins, as far as the query and the size and placement of the Graph tell. */
-extern bool emogi_bins_suit(const Run *run, const EmogiQuery *query);
+extern bool emogi_propagation_blocking_suit(const Run *run, const EmogiQuery *query);
 
-/* Find the Bins that were kept, of the Graph's forward lists, whose targets are `array` in host memory. */
-extern EmogiStatus emogi_bins_find(Run *run, const Target *array, Bins *bins, EmogiError *error);
+/* Find the PropagationBlocks that were kept, of the Graph's forward lists, whose targets are `array` in host memory. */
+extern EmogiStatus emogi_propagation_blocking_find(Run *run, const Target *array, PropagationBlocks *bins, EmogiError *error);
 
-/* Make Bins, and keep them, when there is room without evicting anything. `outline` is that of the lists. */
-extern EmogiStatus emogi_bins_make(Run *run, const Target *array, const Outline *outline, const Degrees *degrees, Bins *bins,
+/* Make PropagationBlocks, and keep them, when there is room without evicting anything. `outline` is that of the lists. */
+extern EmogiStatus emogi_propagation_blocking_make(Run *run, const Target *array, const ListIndex *outline, const Degrees *degrees, PropagationBlocks *bins,
 								   EmogiError *error);
 
 /*
  * Queue what gives every vertex its first rank, 1/n. rank[nvertices] is in the order of labels; leap[nvertices] in that of vertices,
  * or NULL.
  */
-extern EmogiStatus emogi_bins_start(Run *run, Bins *bins, const double *leap, double *rank, EmogiError *error);
+extern EmogiStatus emogi_propagation_blocking_start(Run *run, PropagationBlocks *bins, const double *leap, double *rank, EmogiError *error);
 
 /* Make an iteration, wait for it, and get the change. */
-extern EmogiStatus emogi_bins_iterate(Run *run, Bins *bins, double damping, double *rank, double *change, EmogiError *error);
+extern EmogiStatus emogi_propagation_blocking_iterate(Run *run, PropagationBlocks *bins, double damping, double *rank, double *change, EmogiError *error);
 
 /* Queue the copying of ranks to the order of vertices. */
-extern EmogiStatus emogi_bins_collect_ranks(Run *run, const Bins *bins, const double *rank, double *to, EmogiError *error);
+extern EmogiStatus emogi_propagation_blocking_collect_ranks(Run *run, const PropagationBlocks *bins, const double *rank, double *to, EmogiError *error);
 
 /* Say whether the device has the shared memory for it. */
 static inline bool
-emogi_bins_fit(const EmogiEngineState *state)
+emogi_propagation_blocking_fit(const EmogiEngineState *state)
 {
 	return state->shared_bytes >= BLOCK_BYTES + STATIC_BYTES && state->shared_bytes >= BIN_BYTES + STATIC_BYTES;
 }
 
 /* Bring the kernels to the device. */
-extern EmogiStatus emogi_bins_load(const EmogiEngineState *state, EmogiError *error);
-extern EmogiStatus emogi_bins_make_load(EmogiError *error);
+extern EmogiStatus emogi_propagation_blocking_load(const EmogiEngineState *state, EmogiError *error);
+extern EmogiStatus emogi_propagation_blocking_make_load(EmogiError *error);
 
 #endif							/* EMOGI_PROPAGATION_BLOCKING_CUH */

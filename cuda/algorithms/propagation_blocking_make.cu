@@ -1,5 +1,5 @@
 /*
- * propagation_blocking_make.cu: makes Bins: what they are is told in propagation_blocking.cuh.
+ * propagation_blocking_make.cu: makes PropagationBlocks: what they are is told in propagation_blocking.cuh.
  *
  * Every entry has a key: its cell, or, from the first blocks of sources, its row. Entries are counted by key, which gives each key its
  * place, and then each is put to the next free place of its key. So the order within a cell is any; no sum can tell.
@@ -13,10 +13,10 @@
 #include <stdlib.h>
 
 /*
- * Tuned constants, of b490201: when Bins pay, and how they are cut. The figures of an NVIDIA H200 in bench/RESULTS.md (PageRank
+ * Tuned constants, of b490201: when PropagationBlocks pay, and how they are cut. The figures of an NVIDIA H200 in bench/RESULTS.md (PageRank
  * by bins) are with these values.
  */
-#define LEAST_SWEEPS 10			/* with fewer of them a Graph that is asked again seldom pays for its Bins */
+#define LEAST_SWEEPS 10			/* with fewer of them a Graph that is asked again seldom pays for its PropagationBlocks */
 #define CELL_MEAN 32			/* entries of a cell, at least: it is padded, and read by whole warps */
 #define HUB_PART 16				/* a block of sources has rows when it has one entry in so many, or more */
 #define SCATTER_UNITS 16u		/* of a multiprocessor, so that all end together */
@@ -42,8 +42,8 @@ typedef struct Keys
 typedef struct Making
 {
 	Run		   *run;
-	const Outline *outline;
-	Bins	   *bins;
+	const ListIndex *outline;
+	PropagationBlocks	   *bins;
 	Keys		keys;
 	uint32_t   *label;			/* [nvertices] */
 	uint32_t   *own;			/* [rank], label of the list */
@@ -74,7 +74,7 @@ key_of(const Keys &keys, uint32_t source, uint32_t sink)
 
 /* Write the label of each list that is not empty to its rank. Bytes: 8 a list. */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
-bins_name_lists_kernel(Outline outline, const uint32_t *label, uint32_t *own)
+bins_name_lists_kernel(ListIndex outline, const uint32_t *label, uint32_t *own)
 {
 	const uint64_t nwarps = (uint64_t) gridDim.x * BLOCK_WARPS;
 
@@ -90,7 +90,7 @@ bins_name_lists_kernel(Outline outline, const uint32_t *label, uint32_t *own)
 /* Call take(sources, sinks, length) for the own entries of each round: the labels of both ends, and how many are there. */
 template <class Take>
 static __device__ __forceinline__ void
-walk_entries(const Step &step, const Lists<Target> &lists, const Outline &outline, const uint32_t *label, const uint32_t *own, Take take)
+walk_entries(const Step &step, const Lists<Target> &lists, const ListIndex &outline, const uint32_t *label, const uint32_t *own, Take take)
 {
 	sweep_chunks(step, 0, outline.nchunks, [&](uint64_t chunk) {
 		uint32_t	rank = outline.chunk_rank[chunk];
@@ -120,7 +120,7 @@ walk_entries(const Step &step, const Lists<Target> &lists, const Outline &outlin
 
 /* Count the entries of each key. Bytes: 4 an entry, 4 random ones, and an atomic operation for the lanes that have one key. */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
-bins_count_kernel(Lists<Target> lists, Outline outline, const uint32_t *label, const uint32_t *own, Keys keys, uint32_t *count, Step step)
+bins_count_kernel(Lists<Target> lists, ListIndex outline, const uint32_t *label, const uint32_t *own, Keys keys, uint32_t *count, Step step)
 {
 	walk_entries(step, lists, outline, label, own, [&](const uint32_t *source, const uint32_t *sink, uint32_t length) {
 #pragma unroll
@@ -137,7 +137,7 @@ bins_count_kernel(Lists<Target> lists, Outline outline, const uint32_t *label, c
 
 /* Put each entry to the next place of its key. Bytes: as bins_count_kernel, and 4 written in short runs. */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
-bins_place_kernel(Lists<Target> lists, Outline outline, const uint32_t *label, const uint32_t *own, Keys keys, uint32_t *next, Bins bins,
+bins_place_kernel(Lists<Target> lists, ListIndex outline, const uint32_t *label, const uint32_t *own, Keys keys, uint32_t *next, PropagationBlocks bins,
 				  Step step)
 {
 	walk_entries(step, lists, outline, label, own, [&](const uint32_t *source, const uint32_t *sink, uint32_t length) {
@@ -184,7 +184,7 @@ bins_pad_kernel(uint32_t *count, uint32_t ncells)
 
 /* Fill what cells and rows have no entry for. `next` is where the entries end. Bytes: 12 a cell. */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
-bins_fill_kernel(Bins bins, const uint32_t *next, uint32_t ncells)
+bins_fill_kernel(PropagationBlocks bins, const uint32_t *next, uint32_t ncells)
 {
 	const uint32_t thread = blockIdx.x * BLOCK_THREADS + threadIdx.x;
 
@@ -227,7 +227,7 @@ bins_mark_rows_kernel(const uint32_t *place, const uint32_t *row, uint32_t nsink
 
 /* Write what is known of each label's vertex. Bytes: 12 a vertex, 8 written at random. */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
-bins_name_vertices_kernel(Bins bins, const uint32_t *label, Degrees degrees)
+bins_name_vertices_kernel(PropagationBlocks bins, const uint32_t *label, Degrees degrees)
 {
 	for (uint64_t v = blockIdx.x * BLOCK_THREADS + threadIdx.x; v < bins.nvertices; v += gridDim.x * BLOCK_THREADS)
 	{
@@ -237,7 +237,7 @@ bins_name_vertices_kernel(Bins bins, const uint32_t *label, Degrees degrees)
 }
 
 EmogiStatus
-emogi_bins_make_load(EmogiError *error)
+emogi_propagation_blocking_make_load(EmogiError *error)
 {
 	const void *const kernels[] = {
 		(const void *) bins_name_lists_kernel, (const void *) bins_count_kernel, (const void *) bins_place_kernel,
@@ -259,12 +259,12 @@ most_cells(uint64_t nvertices)
 }
 
 bool
-emogi_bins_suit(const Run *run, const EmogiQuery *query)
+emogi_propagation_blocking_suit(const Run *run, const EmogiQuery *query)
 {
 	const uint64_t nedges = run->graph.forward.nedges;
 	const uint64_t ncells = most_cells(run->nvertices);
 
-	if (run->graph.placement != EMOGI_PLACEMENT_DEVICE || nedges == 0 || !emogi_rank_units_suit(query, run->nvertices, true) || !emogi_bins_fit(run->state) ||
+	if (run->graph.placement != EMOGI_PLACEMENT_DEVICE || nedges == 0 || !emogi_rank_units_suit(query, run->nvertices, true) || !emogi_propagation_blocking_fit(run->state) ||
 		nedges + CELL_ENTRIES * ncells + MAX_HUBS * (run->nvertices + 1) >= UINT32_MAX)
 		return false;
 	/* fewer entries are gathered as fast */
@@ -282,8 +282,8 @@ choose_hubs(const Run *run, const Survey *survey)
 	if (run->state->always_bins)
 		return (uint32_t) (nedges % (MAX_HUBS + 1));
 	while (nhubs < MAX_HUBS && nhubs * (uint64_t) BLOCK_SOURCES < run->nvertices &&
-		   emogi_labels_top(survey, (nhubs + 1) * (uint64_t) BLOCK_SOURCES) -
-		   emogi_labels_top(survey, nhubs * (uint64_t) BLOCK_SOURCES) >= nedges / HUB_PART)
+		   emogi_degree_order_top(survey, (nhubs + 1) * (uint64_t) BLOCK_SOURCES) -
+		   emogi_degree_order_top(survey, nhubs * (uint64_t) BLOCK_SOURCES) >= nedges / HUB_PART)
 		nhubs++;
 	return nhubs;
 }
@@ -294,7 +294,7 @@ lay_keys(Making *making, uint32_t nhubs)
 {
 	const uint32_t nvertices = (uint32_t) making->run->nvertices;
 	const uint32_t nblocks = (nvertices + BLOCK_SOURCES - 1) / BLOCK_SOURCES;
-	Bins	   *bins = making->bins;
+	PropagationBlocks	   *bins = making->bins;
 
 	bins->nvertices = nvertices;
 	bins->nhubs = nhubs < nblocks ? nhubs : nblocks;
@@ -324,13 +324,13 @@ look_for_room(const Making *making, bool *fits, EmogiError *error)
 	uint64_t	left_bytes;
 
 	TRY(emogi_memory_left(&run->memory, &left_bytes, error));
-	*fits = kept + scratch + headroom + emogi_resident_idle_bytes(run->state) <= left_bytes;
+	*fits = kept + scratch + headroom + emogi_device_cache_idle_bytes(run->state) <= left_bytes;
 	return EMOGI_OK;
 }
 
 /* ---- how ---- */
 
-/* Take what is needed while Bins are made. */
+/* Take what is needed while PropagationBlocks are made. */
 static EmogiStatus
 take_scratch(Making *making, EmogiError *error)
 {
@@ -366,7 +366,7 @@ static EmogiStatus
 sum_counts(Making *making, EmogiError *error)
 {
 	Run		   *run = making->run;
-	Bins	   *bins = making->bins;
+	PropagationBlocks	   *bins = making->bins;
 	const Keys *keys = &making->keys;
 	cudaStream_t stream = run->state->stream;
 
@@ -403,12 +403,12 @@ unit_entries_at(const Making *making, uint64_t at, uint32_t entries)
 	return at < making->bins->nentries / 4 * UINT64_C(3) ? entries : entries / LAST_UNITS;
 }
 
-/* Cut the entries of blocks of sources into units. */
+/* SegmentedGraph the entries of blocks of sources into units. */
 static void
 cut_scatter(Making *making)
 {
 	const uint32_t entries = unit_entries(making, SCATTER_UNITS, MOST_SCATTER);
-	Bins	   *bins = making->bins;
+	PropagationBlocks	   *bins = making->bins;
 
 	for (uint32_t block = 0; block < bins->nblocks; block++)
 	{
@@ -438,12 +438,12 @@ add_units(Making *making, uint32_t bin, uint32_t first, uint32_t upto, uint64_t 
 		making->collect[making->bins->ncollect++] = BinUnit{bin, first, upto, piece, npieces, share};
 }
 
-/* Cut the cells of bins into units. */
+/* SegmentedGraph the cells of bins into units. */
 static void
 cut_collect(Making *making)
 {
 	const uint32_t size = unit_entries(making, COLLECT_UNITS, MOST_COLLECT);
-	Bins	   *bins = making->bins;
+	PropagationBlocks	   *bins = making->bins;
 	uint64_t	all = 0;
 
 	for (uint32_t bin = 0; bin < bins->nbins; bin++)
@@ -467,12 +467,12 @@ cut_collect(Making *making)
 	}
 }
 
-/* Cut all work into units. */
+/* SegmentedGraph all work into units. */
 static EmogiStatus
 cut_units(Making *making, EmogiError *error)
 {
 	const uint64_t ncells = making->keys.ncells;
-	Bins	   *bins = making->bins;
+	PropagationBlocks	   *bins = making->bins;
 	uint64_t	most;
 
 	making->cell = (uint32_t *) malloc((ncells + 1) * sizeof *making->cell);
@@ -499,9 +499,9 @@ lay_array(T **array, char *memory, uint64_t *bytes, uint64_t length)
 	*bytes += round_up(length * sizeof(T), ALIGNMENT);
 }
 
-/* Lay all arrays into memory, behind the Bins themselves. Get the bytes; memory = NULL: these alone. */
+/* Lay all arrays into memory, behind the PropagationBlocks themselves. Get the bytes; memory = NULL: these alone. */
 static uint64_t
-lay_arrays(Bins *bins, char *memory)
+lay_arrays(PropagationBlocks *bins, char *memory)
 {
 	const uint64_t nlabels = (uint64_t) (bins->nhubs + bins->nblocks) * BLOCK_SOURCES;
 	uint64_t	bytes = round_up(sizeof *bins, ALIGNMENT);
@@ -536,7 +536,7 @@ lay_arrays(Bins *bins, char *memory)
 static EmogiStatus
 mark_rows(const Making *making, EmogiError *error)
 {
-	const Bins *bins = making->bins;
+	const PropagationBlocks *bins = making->bins;
 	Run		   *run = making->run;
 	cudaStream_t stream = run->state->stream;
 
@@ -558,7 +558,7 @@ mark_rows(const Making *making, EmogiError *error)
 static EmogiStatus
 fill_arrays(const Making *making, const Degrees *degrees, EmogiError *error)
 {
-	const Bins *bins = making->bins;
+	const PropagationBlocks *bins = making->bins;
 	const Keys *keys = &making->keys;
 	const uint64_t nlabels = (uint64_t) (bins->nhubs + bins->nblocks) * BLOCK_SOURCES;
 	Run		   *run = making->run;
@@ -578,7 +578,7 @@ fill_arrays(const Making *making, const Degrees *degrees, EmogiError *error)
 	return EMOGI_OK;
 }
 
-/* Make Bins in memory of their own, the newest block of the run's; NO_MEMORY when that is short. */
+/* Make PropagationBlocks in memory of their own, the newest block of the run's; NO_MEMORY when that is short. */
 static EmogiStatus
 make_bins(Making *making, const Degrees *degrees, const Survey *survey, EmogiError *error)
 {
@@ -586,7 +586,7 @@ make_bins(Making *making, const Degrees *degrees, const Survey *survey, EmogiErr
 	char	   *memory;
 
 	TRY(take_scratch(making, error));
-	TRY(emogi_labels_make(run, degrees, survey, making->label, error));
+	TRY(emogi_degree_order_make(run, degrees, survey, making->label, error));
 	TRY(count_entries(making, error));
 	TRY(sum_counts(making, error));
 	TRY(cut_units(making, error));
@@ -597,20 +597,20 @@ make_bins(Making *making, const Degrees *degrees, const Survey *survey, EmogiErr
 	return EMOGI_OK;
 }
 
-/* Hand the newest block to the Resident, and free the others behind the first nblocks. */
+/* Hand the newest block to the DeviceCacheEntry, and free the others behind the first nblocks. */
 static void
 keep_bins(Run *run, const Target *array, int nblocks)
 {
 	DeviceMemory *memory = &run->memory;
 	const int	newest = memory->nblocks - 1;
 
-	emogi_resident_keep(run->state, memory, array, EMOGI_COPY_BINS, 1);
+	emogi_device_cache_keep(run->state, memory, array, EMOGI_COPY_BINS, 1);
 	for (int i = newest - 1; i >= nblocks; i--)
 		emogi_memory_return(memory, memory->block[i]);
-	emogi_resident_drop(run->state, array, EMOGI_COPY_CUT);
+	emogi_device_cache_drop(run->state, array, EMOGI_COPY_CUT);
 }
 
-/* Make Bins if the Graph is one for them and there is room. */
+/* Make PropagationBlocks if the Graph is one for them and there is room. */
 static EmogiStatus
 try_bins(Making *making, const Target *array, const Degrees *degrees, EmogiError *error)
 {
@@ -619,8 +619,8 @@ try_bins(Making *making, const Target *array, const Degrees *degrees, EmogiError
 	bool		fits;
 	Survey		survey;
 
-	TRY(emogi_labels_survey(run, making->outline, degrees, &survey, error));
-	if (emogi_labels_near(&survey) && !run->state->always_bins)
+	TRY(emogi_degree_order_survey(run, making->outline, degrees, &survey, error));
+	if (emogi_degree_order_near(&survey) && !run->state->always_bins)
 		return EMOGI_OK;
 	lay_keys(making, choose_hubs(run, &survey));
 	TRY(look_for_room(making, &fits, error));
@@ -632,13 +632,13 @@ try_bins(Making *making, const Target *array, const Degrees *degrees, EmogiError
 }
 
 EmogiStatus
-emogi_bins_make(Run *run, const Target *array, const Outline *outline, const Degrees *degrees, Bins *bins, EmogiError *error)
+emogi_propagation_blocking_make(Run *run, const Target *array, const ListIndex *outline, const Degrees *degrees, PropagationBlocks *bins, EmogiError *error)
 {
 	const int	nblocks = run->memory.nblocks;
 	Making		making = {};
 	EmogiStatus status;
 
-	*bins = Bins{};
+	*bins = PropagationBlocks{};
 	making.run = run;
 	making.outline = outline;
 	making.bins = bins;
@@ -649,16 +649,16 @@ emogi_bins_make(Run *run, const Target *array, const Outline *outline, const Deg
 	if (status != EMOGI_NO_MEMORY)
 		return status;
 	emogi_memory_release(&run->memory, nblocks);
-	*bins = Bins{};				/* slower, but an answer */
+	*bins = PropagationBlocks{};				/* slower, but an answer */
 	return EMOGI_OK;
 }
 
 EmogiStatus
-emogi_bins_find(Run *run, const Target *array, Bins *bins, EmogiError *error)
+emogi_propagation_blocking_find(Run *run, const Target *array, PropagationBlocks *bins, EmogiError *error)
 {
 	uint64_t	length;
-	const void *memory = emogi_resident_use_made(run->state, array, EMOGI_COPY_BINS, 1, 1, &length);
+	const void *memory = emogi_device_cache_use_made(run->state, array, EMOGI_COPY_BINS, 1, 1, &length);
 
-	*bins = Bins{};
+	*bins = PropagationBlocks{};
 	return memory != NULL ? emogi_run_fetch(run, bins, memory, sizeof *bins, error) : EMOGI_OK;
 }

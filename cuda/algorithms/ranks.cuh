@@ -68,7 +68,7 @@ struct DoubleRank
 	}
 };
 
-/* Integers: give every vertex its new rank, or, at the START, 1/n. Bytes: 8 of sums a list and 1/4 of the Outline, 40 a vertex. */
+/* Integers: give every vertex its new rank, or, at the START, 1/n. Bytes: 8 of sums a list and 1/4 of the ListIndex, 40 a vertex. */
 template <bool START>
 static __global__ void __launch_bounds__(BLOCK_THREADS)
 ranks_finish_units_kernel(Field field)

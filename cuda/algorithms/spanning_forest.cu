@@ -463,7 +463,7 @@ emogi_cuda_spanning_forest_load(EmogiError *error)
 
 	for (int type = EMOGI_WEIGHT_NONE; type <= EMOGI_WEIGHT_F64; type++)
 		TRY(with_weight((EmogiWeightType) type, [&](auto weight) { return load_weight<decltype(weight)>(error); }));
-	TRY(emogi_hang_load(error));
+	TRY(emogi_euler_tour_load(error));
 	return LOAD_KERNELS(kernels);
 }
 
@@ -544,7 +544,7 @@ take_arrays(Run *run, bool is_wide, Growth *growth, EmogiError *error)
 /* Find the forest, and hang it up. */
 template <typename Weight>
 static EmogiStatus
-span(Run *run, const EmogiGraph *graph, const EmogiQuery *query, const Growth *growth, const Hanging *hanging, uint32_t *parent,
+span(Run *run, const EmogiGraph *graph, const EmogiQuery *query, const Growth *growth, const EulerTour *hanging, uint32_t *parent,
 	 double *weight, EmogiResult *result, EmogiError *error)
 {
 	const void *kernels[4];
@@ -554,7 +554,7 @@ span(Run *run, const EmogiGraph *graph, const EmogiQuery *query, const Growth *g
 	TRY(emogi_run_place(run, graph, query, PLACE_NEAR_WEIGHTS, kernels, 4, edge_bytes(graph->weight_type), error));
 	TRY(emogi_run_start_clock(run, error));
 	TRY(join_all<Weight>(run, growth, &edges.nedges, result, error));
-	TRY(emogi_hang_trees(run, hanging, &edges, parent, error));
+	TRY(emogi_euler_tour_trees(run, hanging, &edges, parent, error));
 	CUDA_TRY(cudaMemsetAsync(weight, 0, run->nvertices * sizeof *weight, run->state->stream));
 	CUDA_LAUNCH(forest_weights_kernel<Weight>, run->full_blocks, BLOCK_THREADS, run->state->stream, *growth, parent, weight);
 	return emogi_run_stop_clock(run, result, error);
@@ -564,14 +564,14 @@ EmogiStatus
 emogi_cuda_spanning_forest(Run *run, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result, EmogiError *error)
 {
 	Growth		growth = {};
-	Hanging		hanging = {};
+	EulerTour		hanging = {};
 	const Counters *counters;
 	uint32_t   *parent;
 	double	   *weight;
 
 	growth.maximum = query->maximum;
 	TRY(take_arrays(run, graph->weight_type == EMOGI_WEIGHT_F64, &growth, error));
-	TRY(emogi_hang_open(run, &hanging, error));
+	TRY(emogi_euler_tour_open(run, &hanging, error));
 	TRY(take_array(&run->memory, &parent, run->nvertices, "parents", error));
 	TRY(take_array(&run->memory, &weight, run->nvertices, "weights", error));
 	TRY(with_weight(graph->weight_type, [&](auto width) {

@@ -25,7 +25,7 @@
  *     Reloaded on GPUs. IEEE TPDS 32(11), 2021. Sections 3 and 4.
  * [3] A. Iosup et al.: The LDBC Graphalytics Benchmark. arXiv:2011.15028. Section 2.3.5.
  */
-#include "cuda/lists/oriented.cuh"
+#include "cuda/lists/degree_dag.cuh"
 
 #define WARP_LIST 128			/* entries of the longest list that is a warp's: its table takes 2.5 KB */
 #define WARP_SLOTS (2 * WARP_LIST)
@@ -135,7 +135,7 @@ typedef struct Found
  */
 template <bool WAYS, uint32_t STEP, uint32_t UNROLL>
 static __device__ __forceinline__ Found
-look_up(const Oriented &oriented, const Table &table, uint64_t place, uint64_t end, uint32_t to_w)
+look_up(const DegreeDag &oriented, const Table &table, uint64_t place, uint64_t end, uint32_t to_w)
 {
 	Found		found = {0, 0};
 
@@ -180,7 +180,7 @@ give(const Triangles &triangles, const Table &table, uint32_t w, uint32_t count)
  */
 template <bool WAYS>
 static __device__ __forceinline__ unsigned long long
-close_batch(const Oriented &oriented, const Triangles &triangles, const Table &table, uint64_t first, uint32_t n,
+close_batch(const DegreeDag &oriented, const Triangles &triangles, const Table &table, uint64_t first, uint32_t n,
 			unsigned long long *entries)
 {
 	const bool	there = lane_number() < n;
@@ -242,7 +242,7 @@ flush_table(const Triangles &triangles, const Table &table, uint32_t first, uint
 /* Find the triangles of which u is the lowest vertex, whose list has at most WARP_LIST entries. Whole warps. */
 template <bool WAYS>
 static __device__ __forceinline__ void
-close_list(const Oriented &oriented, const Triangles &triangles, Table table, uint32_t u, Span list, unsigned long long *entries)
+close_list(const DegreeDag &oriented, const Triangles &triangles, Table table, uint32_t u, Span list, unsigned long long *entries)
 {
 	const uint32_t length = (uint32_t) (list.end - list.start);
 	unsigned long long of_u = 0;
@@ -273,7 +273,7 @@ close_list(const Oriented &oriented, const Triangles &triangles, Table table, ui
  */
 template <bool WAYS>
 static __global__ void __launch_bounds__(BLOCK_THREADS)
-triangles_short_kernel(Oriented oriented, uint64_t nvertices, Triangles triangles, Step step)
+triangles_short_kernel(DegreeDag oriented, uint64_t nvertices, Triangles triangles, Step step)
 {
 	__shared__ uint32_t key[BLOCK_WARPS][WARP_SLOTS];
 	__shared__ uint32_t count[BLOCK_WARPS][WARP_SLOTS];
@@ -307,7 +307,7 @@ triangles_short_kernel(Oriented oriented, uint64_t nvertices, Triangles triangle
 /* Find the triangles of u with one piece of its list in the table, by the whole block. `next` is shared by it. Get the lane's part of u's. */
 template <bool WAYS>
 static __device__ __forceinline__ unsigned long long
-close_piece(const Oriented &oriented, const Triangles &triangles, Table table, Span list, uint64_t first, const Step &step,
+close_piece(const DegreeDag &oriented, const Triangles &triangles, Table table, Span list, uint64_t first, const Step &step,
 			uint32_t *next, unsigned long long *entries)
 {
 	const uint32_t length = list.end - first < BLOCK_PIECE ? (uint32_t) (list.end - first) : BLOCK_PIECE;
@@ -341,7 +341,7 @@ close_piece(const Oriented &oriented, const Triangles &triangles, Table table, S
 /* Find the triangles whose lowest vertex was queued, a block each. Bytes: as the first comment says. */
 template <bool WAYS>
 static __global__ void __launch_bounds__(BLOCK_THREADS)
-triangles_long_kernel(Oriented oriented, Triangles triangles, Step step)
+triangles_long_kernel(DegreeDag oriented, Triangles triangles, Step step)
 {
 	__shared__ uint32_t key[BLOCK_SLOTS];
 	__shared__ uint32_t count[BLOCK_SLOTS];
@@ -396,7 +396,7 @@ triangles_divide_kernel(const unsigned long long *count, const uint32_t *degree,
 /* Count all triangles. */
 template <bool WAYS>
 static EmogiStatus
-count_triangles(Run *run, const Oriented *oriented, const Triangles *triangles, EmogiError *error)
+count_triangles(Run *run, const DegreeDag *oriented, const Triangles *triangles, EmogiError *error)
 {
 	cudaStream_t stream = run->state->stream;
 
@@ -410,16 +410,16 @@ count_triangles(Run *run, const Oriented *oriented, const Triangles *triangles, 
 
 /* Place the Graph, make the lists, and count. */
 static EmogiStatus
-run_triangles(Run *run, const EmogiGraph *graph, const EmogiQuery *query, bool in_ways, Oriented *oriented, Triangles *triangles,
+run_triangles(Run *run, const EmogiGraph *graph, const EmogiQuery *query, bool in_ways, DegreeDag *oriented, Triangles *triangles,
 			  EmogiResult *result, EmogiError *error)
 {
 	const Counters *counters;
 
 	TRY(take_array(&run->memory, &triangles->count, run->nvertices, "counts", error));
 	TRY(take_array(&run->memory, &triangles->nqueued, 2, "queue's length", error));
-	TRY(emogi_simple_place(run, graph, query, PLACE_BACKWARD_SURELY, emogi_oriented_bytes(graph), error));
+	TRY(emogi_simple_graph_place(run, graph, query, PLACE_BACKWARD_SURELY, emogi_degree_dag_bytes(graph), error));
 	TRY(emogi_run_start_clock(run, error));
-	TRY(emogi_oriented_make(run, graph, in_ways, oriented, result, error));
+	TRY(emogi_degree_dag_make(run, graph, in_ways, oriented, result, error));
 	TRY(take_array(&run->memory, &triangles->queue, oriented->csr.nedges / WARP_LIST + 1, "queue", error));
 	if (oriented->ways != NULL)
 		TRY(count_triangles<true>(run, oriented, triangles, error));
@@ -442,7 +442,7 @@ emogi_cuda_triangles_load(EmogiError *error)
 		(const void *) triangles_divide_kernel
 	};
 
-	TRY(emogi_oriented_load(error));
+	TRY(emogi_degree_dag_load(error));
 	return LOAD_KERNELS(kernels);
 }
 
@@ -450,7 +450,7 @@ EmogiStatus
 emogi_cuda_triangles(Run *run, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result, EmogiError *error)
 {
 	Triangles	triangles = {};
-	Oriented	oriented;
+	DegreeDag	oriented;
 
 	TRY(run_triangles(run, graph, query, false, &oriented, &triangles, result, error));
 	return emogi_run_give(run, query, result, 0, triangles.count, error);
@@ -460,7 +460,7 @@ EmogiStatus
 emogi_cuda_lcc(Run *run, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result, EmogiError *error)
 {
 	Triangles	triangles = {};
-	Oriented	oriented;
+	DegreeDag	oriented;
 	double	   *coefficient;
 
 	TRY(take_array(&run->memory, &coefficient, run->nvertices, "coefficients", error));

@@ -3,7 +3,7 @@
  *
  * Rules. A function that can fail returns an EmogiStatus and fills `error`; CUDA_TRY and TRY leave it at once, so what
  * it took must belong to a holder that is freed on every path: a DeviceMemory or a PlacedGraph, which the run frees at
- * its end, or a Resident, which outlives the run (device_cache.cuh). All work goes to the one stream of the state. Nobody
+ * its end, or a DeviceCacheEntry, which outlives the run (device_cache.cuh). All work goes to the one stream of the state. Nobody
  * waits for work on the stream but by emogi_cuda_wait, which polls control->cancel; emogi_run leaves it idle. Once a
  * kernel has seen a cancel, those that are queued behind it in the run leave at once, too (traverse.cuh, is_halted).
  * Device memory is taken through emogi_memory_take and freed through emogi_memory_free alone, which keep the count and
@@ -53,13 +53,13 @@ struct EmogiEngineState
 	uint64_t	taken_bytes;	/* of device memory, by the run under way and by copies that are kept */
 	uint64_t	lent_bytes;		/* atomic: of device memory, to others' arrays (peer_memory.cuh) */
 	pthread_mutex_t at_work;	/* whoever uses this state holds it; see peer_memory.cuh */
-	Residents	residents;
+	DeviceCache	residents;
 
-	/* What gives way when memory is short, see emogi_resident_open. */
+	/* What gives way when memory is short, see emogi_device_cache_open. */
 	uint64_t	(*idle_bytes) (const EmogiEngineState *state);
 	bool		(*evict) (EmogiEngineState *state); /* false when nothing is idle */
 
-	/* Memory of several GPUs, see emogi_spread_open. */
+	/* Memory of several GPUs, see emogi_peer_memory_open. */
 	bool		(*reclaim) (EmogiEngineState *state);	/* what is lent; false when nothing is given back */
 	bool		(*free_spread) (EmogiEngineState *state, const void *block);	/* false when it is not that */
 };

@@ -8,7 +8,7 @@
 static void
 drop_copy(EmogiEngineState *state, int i)
 {
-	Residents  *residents = &state->residents;
+	DeviceCache  *residents = &state->residents;
 
 	emogi_memory_free(state, residents->copy[i].memory, residents->copy[i].bytes);
 	residents->copy[i] = residents->copy[--residents->ncopies];
@@ -16,34 +16,34 @@ drop_copy(EmogiEngineState *state, int i)
 
 /* Unregister a block, if it is registered. */
 static void
-unregister(Resident *resident)
+unregister(DeviceCacheEntry *resident)
 {
 	if (!resident->registered)
 		return;
-	emogi_registrations_release(resident->block);
+	emogi_host_registration_release(resident->block);
 	resident->registered = false;
 }
 
-/* Drop a Resident with all that it owns. */
+/* Drop a DeviceCacheEntry with all that it owns. */
 static void
-drop_resident(EmogiEngineState *state, Resident *resident)
+drop_resident(EmogiEngineState *state, DeviceCacheEntry *resident)
 {
 	for (int i = state->residents.ncopies - 1; i >= 0; i--)
 		if (state->residents.copy[i].id == resident->id)
 			drop_copy(state, i);
 	unregister(resident);
-	*resident = Resident{};
+	*resident = DeviceCacheEntry{};
 }
 
-/* Find the Resident of a Graph, or the one to replace: a free one, else the least recently used. */
-static Resident *
-find_resident(Residents *residents, uint64_t id)
+/* Find the DeviceCacheEntry of a Graph, or the one to replace: a free one, else the least recently used. */
+static DeviceCacheEntry *
+find_resident(DeviceCache *residents, uint64_t id)
 {
-	Resident   *found = &residents->resident[0];
+	DeviceCacheEntry   *found = &residents->resident[0];
 
 	for (int i = 0; i < EMOGI_MAX_RESIDENTS; i++)
 	{
-		Resident   *resident = &residents->resident[i];
+		DeviceCacheEntry   *resident = &residents->resident[i];
 
 		if (resident->id == id)
 			return resident;
@@ -54,17 +54,17 @@ find_resident(Residents *residents, uint64_t id)
 }
 
 void
-emogi_resident_open(EmogiEngineState *state)
+emogi_device_cache_open(EmogiEngineState *state)
 {
-	state->idle_bytes = emogi_resident_idle_bytes;
-	state->evict = emogi_resident_evict;
+	state->idle_bytes = emogi_device_cache_idle_bytes;
+	state->evict = emogi_device_cache_evict;
 }
 
 EmogiStatus
-emogi_resident_begin(EmogiEngineState *state, const EmogiGraph *graph, EmogiError *error)
+emogi_device_cache_begin(EmogiEngineState *state, const EmogiGraph *graph, EmogiError *error)
 {
-	Residents  *residents = &state->residents;
-	Resident   *own;
+	DeviceCache  *residents = &state->residents;
+	DeviceCacheEntry   *own;
 
 	residents->run++;
 	residents->own = NULL;
@@ -91,10 +91,10 @@ emogi_resident_begin(EmogiEngineState *state, const EmogiGraph *graph, EmogiErro
 }
 
 EmogiStatus
-emogi_resident_begin_derived(EmogiEngineState *state, uint64_t old_id, const EmogiGraph *graph, EmogiError *error)
+emogi_device_cache_begin_derived(EmogiEngineState *state, uint64_t old_id, const EmogiGraph *graph, EmogiError *error)
 {
-	Residents  *residents = &state->residents;
-	Resident   *old = find_resident(residents, old_id);
+	DeviceCache  *residents = &state->residents;
+	DeviceCacheEntry   *old = find_resident(residents, old_id);
 	int			unread;
 
 	if (old_id == 0 || old->id != old_id || graph->id == 0 || graph->id == old_id || old->unread == EMOGI_MAX_UNREAD)
@@ -102,26 +102,26 @@ emogi_resident_begin_derived(EmogiEngineState *state, uint64_t old_id, const Emo
 								 "id %llu", (unsigned long long) old_id);
 	unread = old->unread + 1;
 	old->last_run = residents->run + 1; /* so that it does not give way */
-	TRY(emogi_resident_begin(state, graph, error));
+	TRY(emogi_device_cache_begin(state, graph, error));
 	residents->own->nruns = 0;
 	residents->own->unread = unread;
 	return EMOGI_OK;
 }
 
 bool
-emogi_resident_is_first(const EmogiEngineState *state)
+emogi_device_cache_is_first(const EmogiEngineState *state)
 {
 	return state->residents.own != NULL && state->residents.own->nruns <= 1;
 }
 
 /* Find a copy of a Graph that `fits` and put it to use; NULL when there is none. */
 template <class Fits>
-static const ResidentCopy *
-use_copy(Residents *residents, uint64_t graph_id, const void *array, EmogiCopyKind kind, Fits fits)
+static const DeviceCacheCopy *
+use_copy(DeviceCache *residents, uint64_t graph_id, const void *array, EmogiCopyKind kind, Fits fits)
 {
 	for (int i = 0; graph_id != 0 && i < residents->ncopies; i++)
 	{
-		ResidentCopy *copy = &residents->copy[i];
+		DeviceCacheCopy *copy = &residents->copy[i];
 
 		if (copy->id == graph_id && copy->array == array && copy->kind == kind && fits(copy))
 		{
@@ -134,15 +134,15 @@ use_copy(Residents *residents, uint64_t graph_id, const void *array, EmogiCopyKi
 
 /* Get the id of the own Graph; 0 when it has none. */
 static uint64_t
-own_id(const Residents *residents)
+own_id(const DeviceCache *residents)
 {
 	return residents->own != NULL ? residents->own->id : 0;
 }
 
 const void *
-emogi_resident_use_other(EmogiEngineState *state, uint64_t graph_id, const void *array, uint64_t bytes)
+emogi_device_cache_use_other(EmogiEngineState *state, uint64_t graph_id, const void *array, uint64_t bytes)
 {
-	const ResidentCopy *copy = use_copy(&state->residents, graph_id, array, EMOGI_COPY_WHOLE, [&](const ResidentCopy *one) {
+	const DeviceCacheCopy *copy = use_copy(&state->residents, graph_id, array, EMOGI_COPY_WHOLE, [&](const DeviceCacheCopy *one) {
 		return one->bytes == bytes;
 	});
 
@@ -150,16 +150,16 @@ emogi_resident_use_other(EmogiEngineState *state, uint64_t graph_id, const void 
 }
 
 const void *
-emogi_resident_use(EmogiEngineState *state, const void *array, uint64_t bytes)
+emogi_device_cache_use(EmogiEngineState *state, const void *array, uint64_t bytes)
 {
-	return emogi_resident_use_other(state, own_id(&state->residents), array, bytes);
+	return emogi_device_cache_use_other(state, own_id(&state->residents), array, bytes);
 }
 
 const void *
-emogi_resident_use_made(EmogiEngineState *state, const void *array, EmogiCopyKind kind, uint64_t least, uint64_t most,
+emogi_device_cache_use_made(EmogiEngineState *state, const void *array, EmogiCopyKind kind, uint64_t least, uint64_t most,
 						uint64_t *length)
 {
-	const ResidentCopy *copy = use_copy(&state->residents, own_id(&state->residents), array, kind, [&](const ResidentCopy *one) {
+	const DeviceCacheCopy *copy = use_copy(&state->residents, own_id(&state->residents), array, kind, [&](const DeviceCacheCopy *one) {
 		return one->length >= least && one->length <= most;
 	});
 
@@ -170,9 +170,9 @@ emogi_resident_use_made(EmogiEngineState *state, const void *array, EmogiCopyKin
 }
 
 void
-emogi_resident_let_go(EmogiEngineState *state)
+emogi_device_cache_let_go(EmogiEngineState *state)
 {
-	Residents  *residents = &state->residents;
+	DeviceCache  *residents = &state->residents;
 
 	for (int i = 0; i < residents->ncopies; i++)
 		if (residents->copy[i].last_run == residents->run)
@@ -180,22 +180,22 @@ emogi_resident_let_go(EmogiEngineState *state)
 }
 
 void
-emogi_resident_keep(EmogiEngineState *state, DeviceMemory *memory, const void *array, EmogiCopyKind kind, uint64_t length)
+emogi_device_cache_keep(EmogiEngineState *state, DeviceMemory *memory, const void *array, EmogiCopyKind kind, uint64_t length)
 {
-	Residents  *residents = &state->residents;
+	DeviceCache  *residents = &state->residents;
 	int			i;
 
 	if (residents->own == NULL || residents->ncopies == EMOGI_MAX_COPIES)
 		return;
 	memory->nblocks--;
 	i = memory->nblocks;
-	residents->copy[residents->ncopies++] = ResidentCopy{
+	residents->copy[residents->ncopies++] = DeviceCacheCopy{
 		residents->own->id, residents->run, array, kind, length, memory->block[i], memory->bytes[i], memory->elsewhere_bytes[i]
 	};
 }
 
 void
-emogi_resident_drop_memory(EmogiEngineState *state, const void *memory)
+emogi_device_cache_drop_memory(EmogiEngineState *state, const void *memory)
 {
 	for (int i = state->residents.ncopies - 1; i >= 0; i--)
 		if (state->residents.copy[i].memory == memory)
@@ -203,13 +203,13 @@ emogi_resident_drop_memory(EmogiEngineState *state, const void *memory)
 }
 
 void
-emogi_resident_drop(EmogiEngineState *state, const void *array, EmogiCopyKind kind)
+emogi_device_cache_drop(EmogiEngineState *state, const void *array, EmogiCopyKind kind)
 {
-	Residents  *residents = &state->residents;
+	DeviceCache  *residents = &state->residents;
 
 	for (int i = residents->ncopies - 1; residents->own != NULL && i >= 0; i--)
 	{
-		const ResidentCopy *copy = &residents->copy[i];
+		const DeviceCacheCopy *copy = &residents->copy[i];
 
 		if (copy->id == residents->own->id && copy->array == array && copy->kind == kind &&
 			copy->last_run < residents->run)
@@ -218,9 +218,9 @@ emogi_resident_drop(EmogiEngineState *state, const void *array, EmogiCopyKind ki
 }
 
 uint64_t
-emogi_resident_idle_bytes(const EmogiEngineState *state)
+emogi_device_cache_idle_bytes(const EmogiEngineState *state)
 {
-	const Residents *residents = &state->residents;
+	const DeviceCache *residents = &state->residents;
 	uint64_t	bytes = 0;
 
 	for (int i = 0; i < residents->ncopies; i++)
@@ -231,7 +231,7 @@ emogi_resident_idle_bytes(const EmogiEngineState *state)
 
 /* Find the idle copy least recently used, of the own Graph or of others; -1 when there is none. */
 static int
-find_idle(const Residents *residents, bool own)
+find_idle(const DeviceCache *residents, bool own)
 {
 	uint64_t	oldest = residents->run;
 	int			found = -1;
@@ -246,7 +246,7 @@ find_idle(const Residents *residents, bool own)
 }
 
 bool
-emogi_resident_evict(EmogiEngineState *state)
+emogi_device_cache_evict(EmogiEngineState *state)
 {
 	int			i = find_idle(&state->residents, false);
 
@@ -258,14 +258,14 @@ emogi_resident_evict(EmogiEngineState *state)
 }
 
 bool
-emogi_resident_unregister_other(EmogiEngineState *state)
+emogi_device_cache_unregister_other(EmogiEngineState *state)
 {
-	Residents  *residents = &state->residents;
-	Resident   *found = NULL;
+	DeviceCache  *residents = &state->residents;
+	DeviceCacheEntry   *found = NULL;
 
 	for (int i = 0; i < EMOGI_MAX_RESIDENTS; i++)
 	{
-		Resident   *resident = &residents->resident[i];
+		DeviceCacheEntry   *resident = &residents->resident[i];
 
 		if (resident->registered && resident != residents->own &&
 			(found == NULL || resident->last_run < found->last_run))
@@ -277,7 +277,7 @@ emogi_resident_unregister_other(EmogiEngineState *state)
 }
 
 uint64_t
-emogi_resident_bytes(const EmogiEngineState *state, uint64_t graph_id)
+emogi_device_cache_bytes(const EmogiEngineState *state, uint64_t graph_id)
 {
 	uint64_t	bytes = 0;
 
@@ -288,16 +288,16 @@ emogi_resident_bytes(const EmogiEngineState *state, uint64_t graph_id)
 }
 
 void
-emogi_resident_forget(EmogiEngineState *state, uint64_t graph_id)
+emogi_device_cache_forget(EmogiEngineState *state, uint64_t graph_id)
 {
-	Resident   *resident = find_resident(&state->residents, graph_id);
+	DeviceCacheEntry   *resident = find_resident(&state->residents, graph_id);
 
 	if (graph_id != 0 && resident->id == graph_id)
 		drop_resident(state, resident);
 }
 
 void
-emogi_resident_forget_all(EmogiEngineState *state)
+emogi_device_cache_forget_all(EmogiEngineState *state)
 {
 	for (int i = 0; i < EMOGI_MAX_RESIDENTS; i++)
 		if (state->residents.resident[i].id != 0)

@@ -169,8 +169,8 @@ close_engine(EmogiEngineState *state)
 		return;
 	if (state->stream != NULL)
 		(void) cudaSetDevice(state->device);
-	emogi_spread_close(state);
-	emogi_resident_forget_all(state);
+	emogi_peer_memory_close(state);
+	emogi_device_cache_forget_all(state);
 	if (state->stop != NULL)
 		(void) cudaFreeHost((void *) state->stop);
 	if (state->begin != NULL)
@@ -188,9 +188,9 @@ close_engine(EmogiEngineState *state)
 static EmogiStatus
 load_kernels(const EmogiEngineState *state, EmogiError *error)
 {
-	TRY(emogi_derive_load(error));
-	TRY(emogi_summary_load(error));
-	TRY(emogi_team_load(error));
+	TRY(emogi_incremental_copy_load(error));
+	TRY(emogi_aggregates_load(error));
+	TRY(emogi_shared_step_load(error));
 	TRY(emogi_cuda_bfs_load(error));
 	TRY(emogi_cuda_path_load(error));
 	TRY(emogi_cuda_ssnsp_load(error));
@@ -226,8 +226,8 @@ open_engine(const EmogiEngineOptions *options, EmogiEngineState **out, EmogiErro
 	state->cpu_threads = options->cpu_threads;
 	state->always_bins = options->always_bins;
 	state->always_help = options->always_help;
-	emogi_spread_open(state);
-	emogi_resident_open(state);
+	emogi_peer_memory_open(state);
+	emogi_device_cache_open(state);
 	status = start_device(state, error);
 	if (status == EMOGI_OK)
 		status = emogi_memory_open(state, options->plain_memory, error);
@@ -366,9 +366,9 @@ are_kept(EmogiEngineState *state, const EmogiGraph *graph, const EmogiQuery *que
 	bool		kept;
 
 	(void) pthread_mutex_lock(&state->at_work);
-	kept = emogi_resident_use_other(state, graph->id, graph->forward.targets, target_bytes(&graph->forward)) != NULL &&
+	kept = emogi_device_cache_use_other(state, graph->id, graph->forward.targets, target_bytes(&graph->forward)) != NULL &&
 		(!is_weighted(graph, query) ||
-		 emogi_resident_use_other(state, graph->id, graph->forward.weights, weight_bytes(graph, &graph->forward)) != NULL);
+		 emogi_device_cache_use_other(state, graph->id, graph->forward.weights, weight_bytes(graph, &graph->forward)) != NULL);
 	(void) pthread_mutex_unlock(&state->at_work);
 	return kept;
 }
@@ -380,8 +380,8 @@ are_spread(EmogiEngineState *state, const EmogiGraph *graph)
 	bool		spread = false;
 
 	(void) pthread_mutex_lock(&state->at_work);
-	const void *copy = emogi_resident_use_other(state, graph->id, graph->forward.targets, target_bytes(&graph->forward));
-	spread = copy != NULL && emogi_spread_is(state, copy);
+	const void *copy = emogi_device_cache_use_other(state, graph->id, graph->forward.targets, target_bytes(&graph->forward));
+	spread = copy != NULL && emogi_peer_memory_is(state, copy);
 	(void) pthread_mutex_unlock(&state->at_work);
 	return spread;
 }
@@ -396,7 +396,7 @@ may_be_offered(const EmogiEngineState *state)
 	(void) cudaGetDeviceCount(&ndevices);
 	(void) cudaGetLastError();
 	for (int device = 0; device < ndevices && !may; device++)
-		may = device != state->device && emogi_team_may_offer(device, state->device);
+		may = device != state->device && emogi_shared_step_may_offer(device, state->device);
 	return may;
 }
 
@@ -446,7 +446,7 @@ forget_graph(EmogiEngineState *state, uint64_t graph_id)
 	(void) pthread_mutex_lock(&state->at_work);
 	before = state->taken_bytes;
 	(void) cudaSetDevice(state->device);
-	emogi_resident_forget(state, graph_id);
+	emogi_device_cache_forget(state, graph_id);
 	if (state->taken_bytes < before)
 		emogi_memory_trim(state, state->ready_bytes);
 	left = state->taken_bytes;
@@ -465,7 +465,7 @@ derive_graph(EmogiEngineState *state, const EmogiGraph *old, const EmogiGraph *g
 	(void) pthread_mutex_lock(&state->at_work);
 	*state->stop = 0;
 	emogi_device_set_fault(control->fail_device_call);
-	status = emogi_derive(state, old, graph, derivation, control, error);
+	status = emogi_incremental_copy(state, old, graph, derivation, control, error);
 	emogi_device_set_fault(0);
 	(void) pthread_mutex_unlock(&state->at_work);
 	return status;
@@ -475,7 +475,7 @@ derive_graph(EmogiEngineState *state, const EmogiGraph *old, const EmogiGraph *g
 static EmogiStatus
 fetch_copy(EmogiEngineState *state, uint64_t graph_id, const void *array, void *to, uint64_t bytes, EmogiError *error)
 {
-	const void *copy = emogi_resident_use_other(state, graph_id, array, bytes);
+	const void *copy = emogi_device_cache_use_other(state, graph_id, array, bytes);
 
 	CUDA_TRY(cudaSetDevice(state->device));
 	if (copy == NULL)

@@ -6,22 +6,22 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-typedef struct Registration
+typedef struct HostRegistration
 {
 	const void *block;
 	uint64_t	bytes;
 	int			nusers;
-	struct Registration *next;
-} Registration;
+	struct HostRegistration *next;
+} HostRegistration;
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
-static Registration *registrations;	/* under mutex */
+static HostRegistration *registrations;	/* under mutex */
 
 /* Find where a block stands in the list, or where the list ends. Caller holds mutex. */
-static Registration **
+static HostRegistration **
 find_block(const void *block)
 {
-	Registration **at = &registrations;
+	HostRegistration **at = &registrations;
 
 	while (*at != NULL && (*at)->block != block)
 		at = &(*at)->next;
@@ -61,9 +61,9 @@ register_block(const void *block, uint64_t bytes, bool read_only)
 
 /* Register a block that nobody uses, and put it at the end of the list. Caller holds mutex. */
 static cudaError_t
-add_block(Registration **at, const void *block, uint64_t bytes, bool read_only)
+add_block(HostRegistration **at, const void *block, uint64_t bytes, bool read_only)
 {
-	Registration *added = (Registration *) malloc(sizeof *added);
+	HostRegistration *added = (HostRegistration *) malloc(sizeof *added);
 	cudaError_t code;
 
 	if (added == NULL)
@@ -74,16 +74,16 @@ add_block(Registration **at, const void *block, uint64_t bytes, bool read_only)
 		free(added);
 		return code;
 	}
-	*added = Registration{block, bytes, 1, NULL};
+	*added = HostRegistration{block, bytes, 1, NULL};
 	*at = added;
 	return cudaSuccess;
 }
 
 cudaError_t
-emogi_registrations_use(const void *block, uint64_t bytes, bool read_only)
+emogi_host_registration_use(const void *block, uint64_t bytes, bool read_only)
 {
 	cudaError_t code = cudaSuccess;
-	Registration **at;
+	HostRegistration **at;
 
 	pthread_mutex_lock(&mutex);
 	at = find_block(block);
@@ -98,10 +98,10 @@ emogi_registrations_use(const void *block, uint64_t bytes, bool read_only)
 }
 
 void
-emogi_registrations_release(const void *block)
+emogi_host_registration_release(const void *block)
 {
-	Registration **at;
-	Registration *one;
+	HostRegistration **at;
+	HostRegistration *one;
 
 	pthread_mutex_lock(&mutex);
 	at = find_block(block);

@@ -9,11 +9,11 @@
 
 /*
  * Begin to use a block as registered memory: register it, for reading alone if that is given, unless another engine has done so, or it is pinned by
- * somebody else. Each success is followed by emogi_registrations_release. Gets what cudaHostRegister says. For any thread.
+ * somebody else. Each success is followed by emogi_host_registration_release. Gets what cudaHostRegister says. For any thread.
  */
-extern cudaError_t emogi_registrations_use(const void *block, uint64_t bytes, bool read_only);
+extern cudaError_t emogi_host_registration_use(const void *block, uint64_t bytes, bool read_only);
 
 /* End using it; the last unregisters it. No kernel of the caller's reads it any more. For any thread. */
-extern void emogi_registrations_release(const void *block);
+extern void emogi_host_registration_release(const void *block);
 
 #endif							/* EMOGI_HOST_REGISTRATION_CUH */

@@ -154,7 +154,7 @@ static const void *const kernels[] = {
 };
 
 EmogiStatus
-emogi_derive_load(EmogiError *error)
+emogi_incremental_copy_load(EmogiError *error)
 {
 	return LOAD_KERNELS(kernels);
 }
@@ -199,7 +199,7 @@ static void
 add_array(Deriving *deriving, DerivedKind kind, int side, const void *old, uint64_t old_bytes, const void *array, uint64_t count,
 		  uint64_t bytes)
 {
-	const void *from = emogi_resident_use_other(deriving->state, deriving->old->id, old, old_bytes);
+	const void *from = emogi_device_cache_use_other(deriving->state, deriving->old->id, old, old_bytes);
 
 	if (from != NULL)
 		deriving->arrays[deriving->narrays++] = Derived{kind, side, from, array, count, bytes, NULL};
@@ -270,7 +270,7 @@ static EmogiStatus
 check_room(const Deriving *deriving, uint64_t nblocks, EmogiError *error)
 {
 	const uint64_t headroom = deriving->state->cap_bytes > 0 ? 0 : HEADROOM_BYTES;
-	const uint64_t needed = needed_bytes(deriving, nblocks) + headroom + emogi_resident_idle_bytes(deriving->state);
+	const uint64_t needed = needed_bytes(deriving, nblocks) + headroom + emogi_device_cache_idle_bytes(deriving->state);
 	uint64_t	left;
 
 	TRY(emogi_memory_left(&deriving->memory, &left, error));
@@ -411,12 +411,12 @@ derive_all(Deriving *deriving, EmogiError *error)
 		return emogi_device_fail(error, EMOGI_UNSUPPORTED, "no array of the old graph is kept on the GPU", "%s", "");
 	TRY(make_arrays(deriving, error));
 	for (int i = deriving->narrays - 1; i >= 0; i--)
-		emogi_resident_keep(deriving->state, &deriving->memory, deriving->arrays[i].array, EMOGI_COPY_WHOLE, 0);
+		emogi_device_cache_keep(deriving->state, &deriving->memory, deriving->arrays[i].array, EMOGI_COPY_WHOLE, 0);
 	return EMOGI_OK;
 }
 
 EmogiStatus
-emogi_derive(EmogiEngineState *state, const EmogiGraph *old, const EmogiGraph *graph, const EmogiDerivation *derivation,
+emogi_incremental_copy(EmogiEngineState *state, const EmogiGraph *old, const EmogiGraph *graph, const EmogiDerivation *derivation,
 			 EmogiControl *control, EmogiError *error)
 {
 	Deriving	deriving = {};
@@ -427,7 +427,7 @@ emogi_derive(EmogiEngineState *state, const EmogiGraph *old, const EmogiGraph *g
 	if (old->nvertices == 0 || graph->nvertices == 0 || derivation->breaks == NULL || derivation->nbreaks >= UINT32_MAX)
 		return emogi_device_fail(error, EMOGI_UNSUPPORTED, "nothing of the graph can be derived", "%llu vertices, now %llu",
 								 (unsigned long long) old->nvertices, (unsigned long long) graph->nvertices);
-	TRY(emogi_resident_begin_derived(state, old->id, graph, error));
+	TRY(emogi_device_cache_begin_derived(state, old->id, graph, error));
 	deriving.state = state;
 	deriving.control = control;
 	deriving.old = old;
@@ -439,7 +439,7 @@ emogi_derive(EmogiEngineState *state, const EmogiGraph *old, const EmogiGraph *g
 	(void) cudaStreamSynchronize(state->stream);	/* nothing may run on what is freed now */
 	emogi_memory_release(&deriving.memory, 0);
 	if (status != EMOGI_OK)
-		emogi_resident_forget(state, graph->id);
+		emogi_device_cache_forget(state, graph->id);
 	emogi_memory_trim(state, state->ready_bytes);
 	return status;
 }

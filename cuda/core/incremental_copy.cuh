@@ -7,10 +7,10 @@
 #include "cuda/core/device.cuh"
 
 /* Do what the contract's derive() says; the device is current. */
-extern EmogiStatus emogi_derive(EmogiEngineState *state, const EmogiGraph *old, const EmogiGraph *graph,
+extern EmogiStatus emogi_incremental_copy(EmogiEngineState *state, const EmogiGraph *old, const EmogiGraph *graph,
 								const EmogiDerivation *derivation, EmogiControl *control, EmogiError *error);
 
 /* Bring the kernels to the device. */
-extern EmogiStatus emogi_derive_load(EmogiError *error);
+extern EmogiStatus emogi_incremental_copy_load(EmogiError *error);
 
 #endif							/* EMOGI_INCREMENTAL_COPY_CUH */

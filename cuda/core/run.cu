@@ -57,7 +57,7 @@ run_open(Run *run, RunAlgorithm algorithm, const EmogiGraph *graph, const EmogiQ
 	EmogiStatus status = algorithm(run, graph, query, result, error);
 
 	if (status == EMOGI_OK && query->summary != NULL)
-		status = emogi_summary_make(run, query, result, error);
+		status = emogi_aggregates_make(run, query, result, error);
 	if (run->close_team != NULL)
 	{
 		(void) cudaStreamSynchronize(run->state->stream);	/* it may read what helpers have */
@@ -73,7 +73,7 @@ emogi_run(EmogiEngineState *state, RunAlgorithm algorithm, const EmogiGraph *gra
 	const double since = emogi_device_now_ms();
 	EmogiGraph	seen = *graph;
 	Run			run = {};
-	Team		team = {};
+	SharedStep		team = {};
 	EmogiStatus status;
 
 	result->nreached = result->edges_traversed = result->link_bytes = 0;
@@ -91,7 +91,7 @@ emogi_run(EmogiEngineState *state, RunAlgorithm algorithm, const EmogiGraph *gra
 	if (emogi_algorithm_takes(emogi_algorithm_row(query->algorithm), EMOGI_SOURCES) >= 0 && query->nsources == 0)
 		seen.forward.nedges = seen.backward.nedges = 0;
 
-	TRY(emogi_resident_begin(state, graph, error));
+	TRY(emogi_device_cache_begin(state, graph, error));
 	run.team = &team;
 	team.leader = &run;
 	control->phase = EMOGI_PHASE_TRANSFER;

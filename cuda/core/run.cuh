@@ -10,8 +10,8 @@
 
 typedef uint32_t Target;
 
-/* A run. What it takes belongs to `memory` and `graph`, which emogi_run frees on every path, or to the Resident. */
-struct Team;
+/* A run. What it takes belongs to `memory` and `graph`, which emogi_run frees on every path, or to the DeviceCacheEntry. */
+struct SharedStep;
 
 typedef struct Run
 {
@@ -25,8 +25,8 @@ typedef struct Run
 	Step		step;
 	int			nblocks;		/* of kernels that read edges */
 	int			full_blocks;	/* of kernels that do not */
-	struct Team *team;			/* of other GPUs that help; NULL = this is the run of one */
-	void		(*close_team) (struct Team *team);	/* for the end of the run; NULL = nobody was asked to help */
+	struct SharedStep *team;			/* of other GPUs that help; NULL = this is the run of one */
+	void		(*close_team) (struct SharedStep *team);	/* for the end of the run; NULL = nobody was asked to help */
 	const void *columns[EMOGI_MAX_COLUMNS]; /* [nvertices] each, of the answer, where a summary of them is wanted */
 } Run;
 

@@ -5,22 +5,22 @@
  *
  * Segments. Lists ascend, and the entries are in order of lists, so sorting them stably by segment is all there is to it:
  * count what each chunk has of each segment, sum the counts, segment by segment, and copy every entry to its place. An
- * entry begins a list of the Cut when it begins one of the Graph, or when the entry before is in another segment.
+ * entry begins a list of the SegmentedGraph when it begins one of the Graph, or when the entry before is in another segment.
  *
  * Bytes, for m entries, n vertices and s segments. Renumbering: 4m read and 4m written, 4 random ones an entry of the
- * 4n of labels. Segments: 8m read and 4m written; an atomic operation or two a list of the Cut. Either takes as long as
+ * 4n of labels. Segments: 8m read and 4m written; an atomic operation or two a list of the SegmentedGraph. Either takes as long as
  * a sweep.
  */
 #include "cuda/lists/cache_blocking.cuh"
 #include "cuda/access/prefix_sum.cuh"
 
 /*
- * Tuned constants: what a Cut costs against what its sweeps save, and what fits a cache. MIN_SWEEPS, MIN_PART and L2_SHARE
+ * Tuned constants: what a SegmentedGraph costs against what its sweeps save, and what fits a cache. MIN_SWEEPS, MIN_PART and L2_SHARE
  * are of 6130b04, the others of 753e333. The figures of an NVIDIA H200 in bench/RESULTS.md (PageRank in device placement,
  * ad4a202) are with these values.
  */
 #define MIN_SWEEPS 4			/* for which it pays */
-#define MIN_PART 4				/* mean entries of a list of the Cut: shorter ones cost more in sums than they save */
+#define MIN_PART 4				/* mean entries of a list of the SegmentedGraph: shorter ones cost more in sums than they save */
 #define MAX_SEGMENTS WARP_LANES	/* a lane keeps the place of each */
 #define L2_SHARE 2				/* what is read often should fill one part in so many of the second-level cache at most */
 #define SMALL_SHARE 4			/* fewer values than one part in so many of it are left alone */
@@ -96,9 +96,9 @@ segments_count_kernel(Lists<Target> lists, uint32_t nsegments, uint32_t factor, 
 	});
 }
 
-/* Mark an entry that begins a list of the Cut. */
+/* Mark an entry that begins a list of the SegmentedGraph. */
 static __device__ __forceinline__ void
-mark_begin(const Outline &outline, uint64_t entry, uint64_t word, uint32_t vertex)
+mark_begin(const ListIndex &outline, uint64_t entry, uint64_t word, uint32_t vertex)
 {
 	atomicOr(&outline.begins[entry / 32], 1u << entry % 32);
 	atomicOr(&outline.filled[word + vertex / 32], 1u << vertex % 32);
@@ -106,11 +106,11 @@ mark_begin(const Outline &outline, uint64_t entry, uint64_t word, uint32_t verte
 
 /*
  * Copy the entries to their segments, and mark where lists begin. vertex[rank] names the lists of the Graph. Bytes: 4 an
- * entry, 4 written in short runs; two atomic operations a list of the Cut.
+ * entry, 4 written in short runs; two atomic operations a list of the SegmentedGraph.
  */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
-segments_copy_kernel(Lists<Target> lists, Outline outline, const uint32_t *vertex, uint32_t nsegments, uint32_t factor,
-					 const uint64_t *place, Target *targets, Outline to, uint64_t nwords, Step step)
+segments_copy_kernel(Lists<Target> lists, ListIndex outline, const uint32_t *vertex, uint32_t nsegments, uint32_t factor,
+					 const uint64_t *place, Target *targets, ListIndex to, uint64_t nwords, Step step)
 {
 	sweep_chunks(step, 0, outline.nchunks, [&](uint64_t chunk) {
 		uint64_t	next = lane_number() < nsegments ? place[lane_number() * outline.nchunks + chunk] : 0;
@@ -167,7 +167,7 @@ segments_copy_kernel(Lists<Target> lists, Outline outline, const uint32_t *verte
 }
 
 EmogiStatus
-emogi_segments_load(EmogiError *error)
+emogi_cache_blocking_load(EmogiError *error)
 {
 	const void *const kernels[] = {
 		(const void *) segments_rename_kernel, (const void *) segments_count_kernel, (const void *) segments_copy_kernel
@@ -177,19 +177,19 @@ emogi_segments_load(EmogiError *error)
 	return LOAD_KERNELS(kernels);
 }
 
-/* Get the words of device memory that a Cut takes for good. */
+/* Get the words of device memory that a SegmentedGraph takes for good. */
 static uint64_t
 cut_words(const Run *run, uint32_t nsegments)
 {
 	const uint64_t nedges = run->graph.forward.nedges;
 
-	return (nedges + ENTRIES - 1) / ENTRIES * ENTRIES + emogi_chunks_outline_words(nedges, nsegments * run->nwords) +
+	return (nedges + ENTRIES - 1) / ENTRIES * ENTRIES + emogi_edge_chunks_outline_words(nedges, nsegments * run->nwords) +
 		(nsegments == 1 ? run->nvertices : 0);
 }
 
-/* Lay a Cut into that memory: targets, Outline, labels. */
+/* Lay a SegmentedGraph into that memory: targets, ListIndex, labels. */
 static void
-lay_cut(const Run *run, uint32_t nsegments, uint32_t *memory, Cut *cut)
+lay_cut(const Run *run, uint32_t nsegments, uint32_t *memory, SegmentedGraph *cut)
 {
 	const uint64_t nedges = run->graph.forward.nedges;
 	const uint64_t nwords = nsegments * run->nwords;
@@ -197,13 +197,13 @@ lay_cut(const Run *run, uint32_t nsegments, uint32_t *memory, Cut *cut)
 
 	cut->nsegments = nsegments;
 	cut->lists = Lists<Target>{NULL, memory, NULL, nedges, NULL, 0};
-	cut->outline = emogi_chunks_lay_outline(outline, nedges, nwords);
-	cut->label = nsegments == 1 ? outline + emogi_chunks_outline_words(nedges, nwords) : NULL;
+	cut->outline = emogi_edge_chunks_lay_outline(outline, nedges, nwords);
+	cut->label = nsegments == 1 ? outline + emogi_edge_chunks_outline_words(nedges, nwords) : NULL;
 }
 
-/* Take the sums of a Cut. Without room for them there is no Cut. */
+/* Take the sums of a SegmentedGraph. Without room for them there is no SegmentedGraph. */
 static EmogiStatus
-take_sums(Run *run, Cut *cut, EmogiError *error)
+take_sums(Run *run, SegmentedGraph *cut, EmogiError *error)
 {
 	EmogiStatus status;
 
@@ -216,7 +216,7 @@ take_sums(Run *run, Cut *cut, EmogiError *error)
 	return EMOGI_OK;
 }
 
-/* Put the Cut that was kept to use; NULL when there is none. */
+/* Put the SegmentedGraph that was kept to use; NULL when there is none. */
 static const void *
 use_kept(Run *run, const Target *array, uint32_t *nsegments)
 {
@@ -224,13 +224,13 @@ use_kept(Run *run, const Target *array, uint32_t *nsegments)
 	const void *memory = NULL;
 
 	if (run->graph.placement == EMOGI_PLACEMENT_DEVICE)
-		memory = emogi_resident_use_made(run->state, array, EMOGI_COPY_CUT, 1, MAX_SEGMENTS, &length);
+		memory = emogi_device_cache_use_made(run->state, array, EMOGI_COPY_CUT, 1, MAX_SEGMENTS, &length);
 	*nsegments = (uint32_t) length;
 	return memory;
 }
 
 EmogiStatus
-emogi_segments_find(Run *run, const Target *array, uint64_t nsweeps, Cut *cut, EmogiError *error)
+emogi_cache_blocking_find(Run *run, const Target *array, uint64_t nsweeps, SegmentedGraph *cut, EmogiError *error)
 {
 	uint32_t	nsegments;
 	const void *memory = use_kept(run, array, &nsegments);
@@ -243,7 +243,7 @@ emogi_segments_find(Run *run, const Target *array, uint64_t nsweeps, Cut *cut, E
 }
 
 bool
-emogi_segments_pay(uint64_t nsweeps)
+emogi_cache_blocking_pay(uint64_t nsweeps)
 {
 	return nsweeps >= MIN_SWEEPS;
 }
@@ -268,7 +268,7 @@ choose_segments(const Run *run, uint64_t value_bytes, uint64_t cache_bytes)
 
 /* Choose what to do: so many segments, 1 = renumber, 0 = leave the lists as they are. */
 static EmogiStatus
-make_plan(Run *run, const Outline *outline, const Degrees *degrees, Survey *survey, uint32_t *nsegments, EmogiError *error)
+make_plan(Run *run, const ListIndex *outline, const Degrees *degrees, Survey *survey, uint32_t *nsegments, EmogiError *error)
 {
 	const uint64_t nedges = run->graph.forward.nedges;
 	const uint64_t value_bytes = run->nvertices * sizeof(double);
@@ -278,24 +278,24 @@ make_plan(Run *run, const Outline *outline, const Degrees *degrees, Survey *surv
 	CUDA_TRY(cudaDeviceGetAttribute(&cache_bytes, cudaDevAttrL2CacheSize, run->state->device));
 	if (cache_bytes <= 0 || value_bytes < (uint64_t) cache_bytes / SMALL_SHARE)
 		return EMOGI_OK;
-	TRY(emogi_labels_survey(run, outline, degrees, survey, error));
-	if (emogi_labels_near(survey))
+	TRY(emogi_degree_order_survey(run, outline, degrees, survey, error));
+	if (emogi_degree_order_near(survey))
 		return EMOGI_OK;
-	if (emogi_labels_top(survey, HOT_VERTICES) >= nedges / HOT_PART &&
-		emogi_labels_top(survey, cache_bytes / L2_SHARE / sizeof(double)) >= nedges / 4 * 3)
+	if (emogi_degree_order_top(survey, HOT_VERTICES) >= nedges / HOT_PART &&
+		emogi_degree_order_top(survey, cache_bytes / L2_SHARE / sizeof(double)) >= nedges / 4 * 3)
 		*nsegments = 1;
 	else
 		*nsegments = choose_segments(run, value_bytes, (uint64_t) cache_bytes);
 	return EMOGI_OK;
 }
 
-/* Renumber. The Outline is that of the lists. */
+/* Renumber. The ListIndex is that of the lists. */
 static EmogiStatus
-renumber(Run *run, const Outline *outline, const Degrees *degrees, const Survey *survey, Cut *cut, EmogiError *error)
+renumber(Run *run, const ListIndex *outline, const Degrees *degrees, const Survey *survey, SegmentedGraph *cut, EmogiError *error)
 {
 	cudaStream_t stream = run->state->stream;
 
-	TRY(emogi_labels_make(run, degrees, survey, const_cast<uint32_t *>(cut->label), error));
+	TRY(emogi_degree_order_make(run, degrees, survey, const_cast<uint32_t *>(cut->label), error));
 	TRY(emogi_run_begin_step(run, error));
 	CUDA_LAUNCH(segments_rename_kernel, run->full_blocks, BLOCK_THREADS, stream, run->graph.forward, cut->label,
 				const_cast<Target *>(cut->lists.targets), outline->nchunks, run->step);
@@ -306,7 +306,7 @@ renumber(Run *run, const Outline *outline, const Degrees *degrees, const Survey 
 
 /* Sort the entries by segment. */
 static EmogiStatus
-cut_lists(Run *run, const Outline *outline, Cut *cut, EmogiError *error)
+cut_lists(Run *run, const ListIndex *outline, SegmentedGraph *cut, EmogiError *error)
 {
 	const uint32_t factor = (uint32_t) (((uint64_t) cut->nsegments << 32) / run->nvertices);
 	const uint64_t nplaces = cut->nsegments * outline->nchunks;
@@ -319,23 +319,23 @@ cut_lists(Run *run, const Outline *outline, Cut *cut, EmogiError *error)
 	TRY(take_array(&run->memory, &place, nplaces, "places of chunks", error));
 	TRY(take_array(&run->memory, &tile, count_tiles(nplaces), "sums of tiles", error));
 	TRY(take_array(&run->memory, &vertex, run->nvertices, "lists by rank", error));
-	TRY(emogi_chunks_name_lists(run, outline, vertex, error));
+	TRY(emogi_edge_chunks_name_lists(run, outline, vertex, error));
 	TRY(emogi_run_begin_step(run, error));
 	CUDA_LAUNCH(segments_count_kernel, run->full_blocks, BLOCK_THREADS, stream, lists, cut->nsegments, factor, place,
 				outline->nchunks, run->step);
 	TRY(prefix_sum(run, place, nplaces, tile, error));
-	TRY(emogi_chunks_clear_outline(run, &cut->outline, error));
+	TRY(emogi_edge_chunks_clear_outline(run, &cut->outline, error));
 	TRY(emogi_cuda_wait(run->state, run->control, error));	/* places that were not counted to the end lead anywhere */
 	TRY(emogi_run_begin_step(run, error));
 	CUDA_LAUNCH(segments_copy_kernel, run->full_blocks, BLOCK_THREADS, stream, lists, *outline, vertex, cut->nsegments, factor,
 				place, const_cast<Target *>(cut->lists.targets), cut->outline, run->nwords, run->step);
-	return emogi_chunks_rank_lists(run, &cut->outline, error);
+	return emogi_edge_chunks_rank_lists(run, &cut->outline, error);
 }
 
 /* Make what was planned, in memory of its own; NO_MEMORY when that is short. */
 static EmogiStatus
-carry_out(Run *run, const Target *array, const Outline *outline, const Degrees *degrees, const Survey *survey,
-		  uint32_t nsegments, Cut *cut, EmogiError *error)
+carry_out(Run *run, const Target *array, const ListIndex *outline, const Degrees *degrees, const Survey *survey,
+		  uint32_t nsegments, SegmentedGraph *cut, EmogiError *error)
 {
 	uint32_t   *memory;
 	int			nblocks;
@@ -349,7 +349,7 @@ carry_out(Run *run, const Target *array, const Outline *outline, const Degrees *
 		TRY(cut_lists(run, outline, cut, error));
 	TRY(emogi_cuda_wait(run->state, run->control, error));
 	emogi_memory_release(&run->memory, nblocks);
-	emogi_resident_keep(run->state, &run->memory, array, EMOGI_COPY_CUT, cut->nsegments);
+	emogi_device_cache_keep(run->state, &run->memory, array, EMOGI_COPY_CUT, cut->nsegments);
 	return take_sums(run, cut, error);
 }
 
@@ -365,12 +365,12 @@ look_for_room(const Run *run, uint32_t nsegments, bool *fits, EmogiError *error)
 		bytes += (nplaces + count_tiles(nplaces)) * sizeof(uint64_t) + run->nvertices * sizeof(uint32_t) +
 			nsegments * run->nvertices * sizeof(double);
 	TRY(emogi_memory_left(&run->memory, &left_bytes, error));
-	*fits = bytes + emogi_resident_idle_bytes(run->state) <= left_bytes;
+	*fits = bytes + emogi_device_cache_idle_bytes(run->state) <= left_bytes;
 	return EMOGI_OK;
 }
 
 EmogiStatus
-emogi_segments_make(Run *run, const Target *array, const Outline *outline, const Degrees *degrees, uint64_t nsweeps, Cut *cut,
+emogi_cache_blocking_make(Run *run, const Target *array, const ListIndex *outline, const Degrees *degrees, uint64_t nsweeps, SegmentedGraph *cut,
 					EmogiError *error)
 {
 	const int	nblocks = run->memory.nblocks;
@@ -380,7 +380,7 @@ emogi_segments_make(Run *run, const Target *array, const Outline *outline, const
 	EmogiStatus status;
 
 	cut->nsegments = 0;
-	if (!emogi_segments_pay(nsweeps) || run->graph.placement != EMOGI_PLACEMENT_DEVICE || outline->nchunks == 0 ||
+	if (!emogi_cache_blocking_pay(nsweeps) || run->graph.placement != EMOGI_PLACEMENT_DEVICE || outline->nchunks == 0 ||
 		use_kept(run, array, &nsegments) != NULL)	/* there is one, but no room for its sums */
 		return EMOGI_OK;
 	status = make_plan(run, outline, degrees, &survey, &nsegments, error);

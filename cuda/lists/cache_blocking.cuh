@@ -18,32 +18,32 @@
 #include "cuda/lists/degree_order.cuh"
 
 /* What to sweep instead of a Graph's forward lists, in device memory. */
-typedef struct Cut
+typedef struct SegmentedGraph
 {
 	uint32_t	nsegments;		/* 1 = renumbered; 0 = there is nothing better than the lists as they are */
 	Lists<Target> lists;		/* targets alone */
-	Outline		outline;		/* of each segment's lists, one segment after the other */
+	ListIndex		outline;		/* of each segment's lists, one segment after the other */
 	const uint32_t *label;		/* [nvertices], index of each vertex in what entries read; NULL = its number */
 	double	   *sum;			/* [nsegments * nvertices], for the caller; NULL when renumbered: its own has room */
-} Cut;
+} SegmentedGraph;
 
 /*
- * Find the Cut that was kept, of the Graph's forward lists, whose targets are `array` in host memory; a run that would not
+ * Find the SegmentedGraph that was kept, of the Graph's forward lists, whose targets are `array` in host memory; a run that would not
  * make segments does not get them, for they add in another order.
  */
-extern EmogiStatus emogi_segments_find(Run *run, const Target *array, uint64_t nsweeps, Cut *cut, EmogiError *error);
+extern EmogiStatus emogi_cache_blocking_find(Run *run, const Target *array, uint64_t nsweeps, SegmentedGraph *cut, EmogiError *error);
 
-/* Say whether there are sweeps enough for a Cut to pay. */
-extern bool emogi_segments_pay(uint64_t nsweeps);
+/* Say whether there are sweeps enough for a SegmentedGraph to pay. */
+extern bool emogi_cache_blocking_pay(uint64_t nsweeps);
 
 /*
- * Make a Cut, and keep it: when the Graph is placed in device memory, the values are too many for the cache, there are
+ * Make a SegmentedGraph, and keep it: when the Graph is placed in device memory, the values are too many for the cache, there are
  * sweeps enough to pay for it, and room without evicting anything. `outline` is that of the lists.
  */
-extern EmogiStatus emogi_segments_make(Run *run, const Target *array, const Outline *outline, const Degrees *degrees,
-									   uint64_t nsweeps, Cut *cut, EmogiError *error);
+extern EmogiStatus emogi_cache_blocking_make(Run *run, const Target *array, const ListIndex *outline, const Degrees *degrees,
+									   uint64_t nsweeps, SegmentedGraph *cut, EmogiError *error);
 
 /* Bring the kernels to the device. */
-extern EmogiStatus emogi_segments_load(EmogiError *error);
+extern EmogiStatus emogi_cache_blocking_load(EmogiError *error);
 
 #endif							/* EMOGI_CACHE_BLOCKING_CUH */

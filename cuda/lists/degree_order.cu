@@ -57,7 +57,7 @@ labels_count_classes_kernel(Degrees degrees, uint64_t nvertices, Survey *survey)
 
 /* Compare entries with those before them in the same list, in every stride-th chunk. */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
-labels_compare_kernel(Lists<Target> lists, Outline outline, uint64_t stride, Survey *survey)
+labels_compare_kernel(Lists<Target> lists, ListIndex outline, uint64_t stride, Survey *survey)
 {
 	const uint64_t nwarps = (uint64_t) gridDim.x * BLOCK_WARPS;
 	const uint64_t own = (uint64_t) blockIdx.x * BLOCK_WARPS + threadIdx.x / WARP_LANES;
@@ -108,7 +108,7 @@ labels_take_kernel(Degrees degrees, uint64_t nvertices, unsigned long long *next
 }
 
 EmogiStatus
-emogi_labels_load(EmogiError *error)
+emogi_degree_order_load(EmogiError *error)
 {
 	const void *const kernels[] = {
 		(const void *) labels_count_classes_kernel, (const void *) labels_compare_kernel, (const void *) labels_take_kernel
@@ -118,7 +118,7 @@ emogi_labels_load(EmogiError *error)
 }
 
 EmogiStatus
-emogi_labels_survey(Run *run, const Outline *outline, const Degrees *degrees, Survey *survey, EmogiError *error)
+emogi_degree_order_survey(Run *run, const ListIndex *outline, const Degrees *degrees, Survey *survey, EmogiError *error)
 {
 	const int	nblocks = run->memory.nblocks;
 	cudaStream_t stream = run->state->stream;
@@ -135,13 +135,13 @@ emogi_labels_survey(Run *run, const Outline *outline, const Degrees *degrees, Su
 }
 
 bool
-emogi_labels_near(const Survey *survey)
+emogi_degree_order_near(const Survey *survey)
 {
 	return survey->near > survey->looked / NEAR_PART;
 }
 
 uint64_t
-emogi_labels_top(const Survey *survey, uint64_t most)
+emogi_degree_order_top(const Survey *survey, uint64_t most)
 {
 	uint64_t	entries = 0;
 
@@ -156,7 +156,7 @@ emogi_labels_top(const Survey *survey, uint64_t most)
 }
 
 EmogiStatus
-emogi_labels_make(Run *run, const Degrees *degrees, const Survey *survey, uint32_t *label, EmogiError *error)
+emogi_degree_order_make(Run *run, const Degrees *degrees, const Survey *survey, uint32_t *label, EmogiError *error)
 {
 	unsigned long long first[DEGREE_CLASSES];
 	unsigned long long *next;

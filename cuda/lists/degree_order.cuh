@@ -1,7 +1,7 @@
 /*
  * degree_order.cuh: what is to know of a Graph whose vertices are read at random again and again, and labels by which they lie together.
  *
- * Labels number the vertices in descending order of degree, or nearly so: by classes of degrees. What is read most often is at
+ * DegreeOrder number the vertices in descending order of degree, or nearly so: by classes of degrees. What is read most often is at
  * the front.
  */
 #ifndef EMOGI_DEGREE_ORDER_CUH
@@ -34,18 +34,18 @@ typedef struct Survey
 } Survey;
 
 /* Look at the Graph. Takes and gives back a little of the run's memory. `outline` is that of its forward lists. */
-extern EmogiStatus emogi_labels_survey(Run *run, const Outline *outline, const Degrees *degrees, Survey *survey, EmogiError *error);
+extern EmogiStatus emogi_degree_order_survey(Run *run, const ListIndex *outline, const Degrees *degrees, Survey *survey, EmogiError *error);
 
 /* Say whether the targets of lists are near to each other as they are, so that other labels would drive them apart. */
-extern bool emogi_labels_near(const Survey *survey);
+extern bool emogi_degree_order_near(const Survey *survey);
 
 /* Get what the `most` vertices of the highest degrees have of the entries, at least. */
-extern uint64_t emogi_labels_top(const Survey *survey, uint64_t most);
+extern uint64_t emogi_degree_order_top(const Survey *survey, uint64_t most);
 
 /* Queue the making of label[nvertices]. Takes a little of the run's memory. */
-extern EmogiStatus emogi_labels_make(Run *run, const Degrees *degrees, const Survey *survey, uint32_t *label, EmogiError *error);
+extern EmogiStatus emogi_degree_order_make(Run *run, const Degrees *degrees, const Survey *survey, uint32_t *label, EmogiError *error);
 
 /* Bring the kernels to the device. */
-extern EmogiStatus emogi_labels_load(EmogiError *error);
+extern EmogiStatus emogi_degree_order_load(EmogiError *error);
 
 #endif							/* EMOGI_DEGREE_ORDER_CUH */

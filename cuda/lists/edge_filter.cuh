@@ -17,7 +17,7 @@
 typedef struct Entries
 {
 	Lists<Target> lists;
-	Outline		outline;
+	ListIndex		outline;
 	uint32_t   *memory;			/* of the outline */
 	uint32_t   *vertex;			/* [n], by rank: whose list it is */
 	int			nblocks;		/* of kernels that read the entries */
@@ -74,7 +74,7 @@ count_before(const Selection &selection, uint64_t entry)
  * Call visit(entry, vertex, target, repeats) for all entries, by the lanes that have them; repeats: the one before has the same
  * target, in the same list. It returns whether the entry is wanted; round(number, first entry of the lane, bits of the lane's
  * entries) is called by whole warps for every round. Bytes: targets once, in whole lines and ascending; an eighth of one an entry
- * of the Outline; 4 a list.
+ * of the ListIndex; 4 a list.
  */
 template <class Visit, class Round>
 static __device__ __forceinline__ void
@@ -143,7 +143,7 @@ struct ChooseSimple
 };
 
 /* Find how many wanted entries are before each round, from how many are in each; queued on the stream. */
-extern EmogiStatus emogi_simple_select_sum(Run *run, const Selection *selection, EmogiError *error);
+extern EmogiStatus emogi_edge_filter_sum(Run *run, const Selection *selection, EmogiError *error);
 
 /* Select entries, and find how many are before each round; queued on the stream. */
 template <class Choose>
@@ -153,7 +153,7 @@ select_entries(Run *run, const Entries *entries, const Selection *selection, Cho
 	TRY(emogi_run_begin_step(run, error));
 	CUDA_TRY(cudaMemsetAsync(selection->before + selection->nrounds, 0, sizeof *selection->before, run->state->stream));
 	CUDA_LAUNCH(select_kernel<Choose>, entries->nblocks, BLOCK_THREADS, run->state->stream, *entries, *selection, choose, run->step);
-	return emogi_simple_select_sum(run, selection, error);
+	return emogi_edge_filter_sum(run, selection, error);
 }
 
 #endif							/* EMOGI_EDGE_FILTER_CUH */

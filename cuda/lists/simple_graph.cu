@@ -50,21 +50,21 @@ select_write_kernel(Lists<Target> lists, uint64_t nchunks, Selection selection, 
 }
 
 EmogiStatus
-emogi_simple_entries_open(Run *run, const Lists<Target> &lists, Entries *entries, EmogiError *error)
+emogi_simple_graph_entries_open(Run *run, const Lists<Target> &lists, Entries *entries, EmogiError *error)
 {
 	const bool	placed = lists.targets == run->graph.forward.targets || lists.targets == run->graph.backward.targets;
 
 	*entries = Entries{lists, {}, NULL, NULL, placed ? run->nblocks : run->full_blocks};
-	TRY(take_array(&run->memory, &entries->memory, emogi_chunks_outline_words(lists.nedges, run->nwords), "outline of lists",
+	TRY(take_array(&run->memory, &entries->memory, emogi_edge_chunks_outline_words(lists.nedges, run->nwords), "outline of lists",
 				   error));
 	TRY(take_array(&run->memory, &entries->vertex, run->nvertices, "lists by rank", error));
-	entries->outline = emogi_chunks_lay_outline(entries->memory, lists.nedges, run->nwords);
-	TRY(emogi_chunks_make_outline(run, lists.offsets, &entries->outline, error));
-	return emogi_chunks_name_lists(run, &entries->outline, entries->vertex, error);
+	entries->outline = emogi_edge_chunks_lay_outline(entries->memory, lists.nedges, run->nwords);
+	TRY(emogi_edge_chunks_make_outline(run, lists.offsets, &entries->outline, error));
+	return emogi_edge_chunks_name_lists(run, &entries->outline, entries->vertex, error);
 }
 
 void
-emogi_simple_entries_close(Run *run, Entries *entries)
+emogi_simple_graph_entries_close(Run *run, Entries *entries)
 {
 	emogi_memory_return(&run->memory, entries->memory);
 	emogi_memory_return(&run->memory, entries->vertex);
@@ -72,7 +72,7 @@ emogi_simple_entries_close(Run *run, Entries *entries)
 }
 
 EmogiStatus
-emogi_simple_select_open(Run *run, uint64_t nedges, Selection *selection, EmogiError *error)
+emogi_edge_filter_open(Run *run, uint64_t nedges, Selection *selection, EmogiError *error)
 {
 	const uint64_t nrounds = count_chunks(nedges) * CHUNK_ROUNDS;
 
@@ -84,7 +84,7 @@ emogi_simple_select_open(Run *run, uint64_t nedges, Selection *selection, EmogiE
 }
 
 void
-emogi_simple_select_close(Run *run, Selection *selection)
+emogi_edge_filter_close(Run *run, Selection *selection)
 {
 	emogi_memory_return(&run->memory, selection->bits);
 	emogi_memory_return(&run->memory, selection->before);
@@ -93,13 +93,13 @@ emogi_simple_select_close(Run *run, Selection *selection)
 }
 
 EmogiStatus
-emogi_simple_select_sum(Run *run, const Selection *selection, EmogiError *error)
+emogi_edge_filter_sum(Run *run, const Selection *selection, EmogiError *error)
 {
 	return prefix_sum(run, selection->before, selection->nrounds + 1, selection->tile, error);
 }
 
 EmogiStatus
-emogi_simple_select_count(Run *run, const Selection *selection, uint64_t *count, EmogiError *error)
+emogi_edge_filter_count(Run *run, const Selection *selection, uint64_t *count, EmogiError *error)
 {
 	CUDA_TRY(cudaMemcpyAsync(run->state->mailbox, selection->before + selection->nrounds, sizeof *count, cudaMemcpyDeviceToHost,
 							 run->state->stream));
@@ -109,7 +109,7 @@ emogi_simple_select_count(Run *run, const Selection *selection, uint64_t *count,
 }
 
 EmogiStatus
-emogi_simple_select_offsets(Run *run, const uint64_t *offsets, const Selection *selection, uint64_t **out, EmogiError *error)
+emogi_edge_filter_offsets(Run *run, const uint64_t *offsets, const Selection *selection, uint64_t **out, EmogiError *error)
 {
 	TRY(take_array(&run->memory, out, run->nvertices + 1, "offsets of entries", error));
 	CUDA_LAUNCH(select_offsets_kernel, run->full_blocks, BLOCK_THREADS, run->state->stream, offsets, run->nvertices, *selection,
@@ -118,13 +118,13 @@ emogi_simple_select_offsets(Run *run, const uint64_t *offsets, const Selection *
 }
 
 EmogiStatus
-emogi_simple_select_make(Run *run, const Entries *entries, const Selection *selection, uint64_t count, const Selection *both, Csr *csr,
+emogi_edge_filter_make(Run *run, const Entries *entries, const Selection *selection, uint64_t count, const Selection *both, Csr *csr,
 				  uint8_t **ways, EmogiError *error)
 {
 	const uint64_t room = round_up(count, EMOGI_LINE_BYTES / sizeof(Target));	/* lines are read whole */
 
 	*csr = Csr{NULL, NULL, count, true};
-	TRY(emogi_simple_select_offsets(run, entries->lists.offsets, selection, &csr->offsets, error));
+	TRY(emogi_edge_filter_offsets(run, entries->lists.offsets, selection, &csr->offsets, error));
 	TRY(take_array(&run->memory, &csr->targets, room, "wanted entries", error));
 	CUDA_TRY(cudaMemsetAsync(csr->targets + count, 0, (room - count) * sizeof(Target), run->state->stream));
 	if (ways != NULL)
@@ -136,7 +136,7 @@ emogi_simple_select_make(Run *run, const Entries *entries, const Selection *sele
 }
 
 void
-emogi_simple_close(Run *run, Csr *csr)
+emogi_simple_graph_close(Run *run, Csr *csr)
 {
 	if (csr->is_own)
 	{
@@ -147,15 +147,15 @@ emogi_simple_close(Run *run, Csr *csr)
 }
 
 bool
-emogi_simple_is_directed(const EmogiGraph *graph)
+emogi_simple_graph_is_directed(const EmogiGraph *graph)
 {
 	return graph->backward.offsets != NULL && graph->backward.offsets != graph->forward.offsets;
 }
 
 EmogiStatus
-emogi_simple_place(Run *run, const EmogiGraph *graph, const EmogiQuery *query, unsigned wants, uint64_t bytes, EmogiError *error)
+emogi_simple_graph_place(Run *run, const EmogiGraph *graph, const EmogiQuery *query, unsigned wants, uint64_t bytes, EmogiError *error)
 {
-	const bool	both = (wants & PLACE_BACKWARD) != 0 && emogi_simple_is_directed(graph);
+	const bool	both = (wants & PLACE_BACKWARD) != 0 && emogi_simple_graph_is_directed(graph);
 	const uint64_t targets = target_bytes(&graph->forward) + (both ? target_bytes(&graph->backward) : 0);
 	const void *const kernels[] = {(const void *) select_kernel<ChooseSimple>, (const void *) select_write_kernel};
 	EmogiQuery	asked = *query;
@@ -189,35 +189,35 @@ choose_lists(Run *run, const Entries *entries, const Selection *selection, Csr *
 
 	TRY(select_entries(run, entries, selection, ChooseSimple{}, error));
 	account(run, lists, result);
-	TRY(emogi_simple_select_count(run, selection, &count, error));
+	TRY(emogi_edge_filter_count(run, selection, &count, error));
 	*simple = Csr{const_cast<uint64_t *>(lists.offsets), const_cast<Target *>(lists.targets), count, false};
 	if (count == lists.nedges && run->graph.placement == EMOGI_PLACEMENT_DEVICE)
 		return EMOGI_OK;
 	account(run, lists, result);
-	return emogi_simple_select_make(run, entries, selection, count, NULL, simple, NULL, error);
+	return emogi_edge_filter_make(run, entries, selection, count, NULL, simple, NULL, error);
 }
 
 EmogiStatus
-emogi_simple_make(Run *run, const Lists<Target> &lists, Csr *simple, EmogiResult *result, EmogiError *error)
+emogi_simple_graph_make(Run *run, const Lists<Target> &lists, Csr *simple, EmogiResult *result, EmogiError *error)
 {
 	Entries		entries;
 	Selection	selection;
 
-	TRY(emogi_simple_entries_open(run, lists, &entries, error));
-	TRY(emogi_simple_select_open(run, lists.nedges, &selection, error));
+	TRY(emogi_simple_graph_entries_open(run, lists, &entries, error));
+	TRY(emogi_edge_filter_open(run, lists.nedges, &selection, error));
 	TRY(choose_lists(run, &entries, &selection, simple, result, error));
-	emogi_simple_entries_close(run, &entries);
-	emogi_simple_select_close(run, &selection);
+	emogi_simple_graph_entries_close(run, &entries);
+	emogi_edge_filter_close(run, &selection);
 	return EMOGI_OK;
 }
 
 EmogiStatus
-emogi_simple_load(EmogiError *error)
+emogi_simple_graph_load(EmogiError *error)
 {
 	const void *const kernels[] = {(const void *) select_kernel<ChooseSimple>, (const void *) select_offsets_kernel,
 		(const void *) select_write_kernel};
 
-	TRY(emogi_chunks_load(error));
+	TRY(emogi_edge_chunks_load(error));
 	TRY(load_prefix_sum<uint64_t>(error));
 	return LOAD_KERNELS(kernels);
 }

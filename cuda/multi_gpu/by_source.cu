@@ -7,22 +7,22 @@
 
 /* Say that there will be no answer. */
 static void
-stop_parts(Parts *parts)
+stop_parts(BySource *parts)
 {
 	__atomic_store_n(&parts->stopped, 1, __ATOMIC_RELAXED);
 }
 
 /* Make parts with a GPU that helps. */
 static EmogiStatus
-help(PartsHelper *helper)
+help(BySourceHelper *helper)
 {
-	Parts	   *parts = helper->parts;
+	BySource	   *parts = helper->parts;
 	Run		   *run = &helper->run;
 	EmogiError *error = &helper->error;
 
 	CUDA_TRY(cudaSetDevice(run->state->device));
 	*run->state->stop = 0;
-	TRY(emogi_resident_begin(run->state, parts->graph, error));
+	TRY(emogi_device_cache_begin(run->state, parts->graph, error));
 	TRY(emogi_run_open(run, run->state, parts->graph, parts->query, parts->leader->control, error));
 	run->devices = 0;			/* each has its own link */
 	return parts->make(run, parts, parts->with, &helper->result, error);
@@ -39,7 +39,7 @@ is_its_own(EmogiStatus status)
 static void *
 helper_main(void *arg)
 {
-	PartsHelper *helper = (PartsHelper *) arg;
+	BySourceHelper *helper = (BySourceHelper *) arg;
 	const uint32_t fault = helper->parts->leader->control->fail_device_call;
 
 	emogi_device_set_fault(fault & EMOGI_FAULT_OF_HELPER ? fault & ~EMOGI_FAULT_OF_HELPER : 0);
@@ -53,13 +53,13 @@ helper_main(void *arg)
 
 /* Begin the threads of all GPUs that help. One that cannot be begun is left out. */
 static void
-begin_helpers(Parts *parts)
+begin_helpers(BySource *parts)
 {
 	EmogiEngineState *state = parts->leader->state;
 
 	for (int i = 0; i < state->nhelpers && (uint64_t) parts->nhelpers + 1 < parts->nparts; i++)
 	{
-		PartsHelper *helper = &parts->helper[parts->nhelpers];
+		BySourceHelper *helper = &parts->helper[parts->nhelpers];
 
 		helper->parts = parts;
 		helper->run.state = state->helper[i];
@@ -72,11 +72,11 @@ begin_helpers(Parts *parts)
 
 /* Wait for the helpers to leave, and note what they have lost. */
 static void
-join_helpers(Parts *parts)
+join_helpers(BySource *parts)
 {
 	for (int i = 0; i < parts->nhelpers; i++)
 	{
-		PartsHelper *helper = &parts->helper[i];
+		BySourceHelper *helper = &parts->helper[i];
 
 		if (helper->has_left)
 			continue;
@@ -89,7 +89,7 @@ join_helpers(Parts *parts)
 
 /* Take a part that nobody has taken. */
 static uint64_t
-take_next(Parts *parts)
+take_next(BySource *parts)
 {
 	uint64_t	part;
 
@@ -100,13 +100,13 @@ take_next(Parts *parts)
 }
 
 uint64_t
-emogi_parts_take(Parts *parts, Run *run)
+emogi_by_source_take(BySource *parts, Run *run)
 {
 	uint64_t	part = take_next(parts);
 
 	if (run != parts->leader)
 	{
-		((PartsHelper *) run)->part = part;
+		((BySourceHelper *) run)->part = part;
 		return part;
 	}
 	if (part != EMOGI_NO_PART)
@@ -121,7 +121,7 @@ emogi_parts_take(Parts *parts, Run *run)
 
 /* Add what a helper has counted to the result. */
 static void
-account(const PartsHelper *helper, EmogiResult *result)
+account(const BySourceHelper *helper, EmogiResult *result)
 {
 	result->edges_traversed += helper->result.edges_traversed;
 	result->link_bytes += helper->result.link_bytes;
@@ -134,7 +134,7 @@ account(const PartsHelper *helper, EmogiResult *result)
 }
 
 EmogiStatus
-emogi_parts_make(Parts *parts, EmogiResult *result, EmogiError *error)
+emogi_by_source_make(BySource *parts, EmogiResult *result, EmogiError *error)
 {
 	EmogiStatus status;
 
@@ -147,7 +147,7 @@ emogi_parts_make(Parts *parts, EmogiResult *result, EmogiError *error)
 		result->nlinks = 1;
 	for (int i = 0; i < parts->nhelpers; i++)
 	{
-		const PartsHelper *helper = &parts->helper[i];
+		const BySourceHelper *helper = &parts->helper[i];
 
 		account(helper, result);
 		if (status == EMOGI_OK && helper->status != EMOGI_OK && !is_its_own(helper->status))

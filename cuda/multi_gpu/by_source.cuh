@@ -15,25 +15,25 @@
 #define EMOGI_MOST_PARTS 8		/* as many GPUs as a host has; each is fetched, and added up, at 8 bytes a vertex and more */
 
 /* Make parts in a run: what opens the search, then takes parts until there are none. Called in a thread of each GPU's, with its own run and result. */
-struct Parts;
-typedef EmogiStatus (*MakeParts) (Run *run, struct Parts *parts, void *with, EmogiResult *result, EmogiError *error);
+struct BySource;
+typedef EmogiStatus (*MakeParts) (Run *run, struct BySource *parts, void *with, EmogiResult *result, EmogiError *error);
 
 /* A GPU that helps, and its thread. */
-typedef struct PartsHelper
+typedef struct BySourceHelper
 {
-	Run			run;			/* the first member, as emogi_parts_take wants it */
-	struct Parts *parts;
+	Run			run;			/* the first member, as emogi_by_source_take wants it */
+	struct BySource *parts;
 	pthread_t	thread;
 	bool		has_left;		/* its thread has ended */
 	uint64_t	part;			/* that it is at; EMOGI_NO_PART = none */
 	EmogiStatus status;
 	EmogiResult result;
 	EmogiError	error;
-} PartsHelper;
+} BySourceHelper;
 
 #define EMOGI_NO_PART UINT64_MAX
 
-typedef struct Parts
+typedef struct BySource
 {
 	Run		   *leader;
 	const EmogiGraph *graph;
@@ -45,35 +45,35 @@ typedef struct Parts
 	uint32_t	stopped;		/* atomic: somebody knows that there will be no answer */
 	uint32_t	lost;			/* parts that no helper has done, bits by number; the leader's, when all helpers have left */
 	int			nhelpers;
-	PartsHelper helper[EMOGI_MAX_HELPERS];
-} Parts;
+	BySourceHelper helper[EMOGI_MAX_HELPERS];
+} BySource;
 
 /* Get into how many parts so many units of work are cut: whatever GPUs there are. */
 static inline uint64_t
-emogi_parts_count(uint64_t nunits, uint64_t least)
+emogi_by_source_count(uint64_t nunits, uint64_t least)
 {
 	return nunits < EMOGI_MOST_PARTS * least ? 1 : EMOGI_MOST_PARTS;
 }
 
 /* Get the first unit of a part; that of the part behind the last is nunits. */
 static inline uint64_t
-emogi_parts_first(const Parts *parts, uint64_t nunits, uint64_t part)
+emogi_by_source_first(const BySource *parts, uint64_t nunits, uint64_t part)
 {
 	return nunits * part / parts->nparts;
 }
 
 /*
- * Make all parts, of a Parts whose leader, graph, query, make, with and nparts are set: `make` is called in the calling thread for the leader, and in one for each
+ * Make all parts, of a BySource whose leader, graph, query, make, with and nparts are set: `make` is called in the calling thread for the leader, and in one for each
  * GPU that helps. Adds what the helpers have counted to the result. The run has no helpers for anything else.
  */
-extern EmogiStatus emogi_parts_make(Parts *parts, EmogiResult *result, EmogiError *error);
+extern EmogiStatus emogi_by_source_make(BySource *parts, EmogiResult *result, EmogiError *error);
 
 /* Take a part, in a run; EMOGI_NO_PART = there are none, or no answer. The leader waits for the helpers when there is none that nobody has taken, and gets what they have lost. */
-extern uint64_t emogi_parts_take(Parts *parts, Run *run);
+extern uint64_t emogi_by_source_take(BySource *parts, Run *run);
 
 /* Are a run's parts to be put together with those of others? */
 static inline bool
-emogi_parts_are_shared(const Parts *parts, const Run *run)
+emogi_by_source_are_shared(const BySource *parts, const Run *run)
 {
 	return run != parts->leader || parts->nhelpers > 0;
 }

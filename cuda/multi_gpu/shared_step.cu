@@ -6,14 +6,14 @@
 
 /* Get a word of a bitmap that has the bits of a share alone. */
 static __device__ __forceinline__ uint32_t
-share_word(TeamShare share, const TeamBring &bring, uint64_t word)
+share_word(SharedStepShare share, const SharedStepBring &bring, uint64_t word)
 {
 	return word / TEAM_WORDS % share.nmembers == share.member ? bring.vertices[word] ^ bring.flip : 0;
 }
 
 /* Leave the bits of a share. Bytes: 8 a word. */
 static __global__ void
-team_share_kernel(TeamShare share, TeamBring bring, uint64_t nwords)
+team_share_kernel(SharedStepShare share, SharedStepBring bring, uint64_t nwords)
 {
 	const uint64_t nthreads = (uint64_t) gridDim.x * blockDim.x;
 
@@ -23,7 +23,7 @@ team_share_kernel(TeamShare share, TeamBring bring, uint64_t nwords)
 
 /* Bring a helper what a step begins with. Bytes: 8 a word of each bitmap, 4 of them from the leader's memory. */
 static __global__ void
-team_bring_kernel(TeamShare share, TeamBring bring, uint64_t nwords, Counters *counters)
+team_bring_kernel(SharedStepShare share, SharedStepBring bring, uint64_t nwords, Counters *counters)
 {
 	const uint64_t nthreads = (uint64_t) gridDim.x * blockDim.x;
 	const uint64_t own = (uint64_t) blockIdx.x * blockDim.x + threadIdx.x;
@@ -62,7 +62,7 @@ team_join_kernel(uint32_t *into, const uint32_t *from, uint64_t nwords)
 }
 
 EmogiStatus
-emogi_team_load(EmogiError *error)
+emogi_shared_step_load(EmogiError *error)
 {
 	const void *const kernels[] = {(const void *) team_share_kernel, (const void *) team_bring_kernel, (const void *) team_join_kernel};
 
@@ -86,13 +86,13 @@ place_helper(Run *run, const Run *leader, const EmogiGraph *graph, const EmogiQu
 
 /* Begin the Run of a helper, whose device is the current one. */
 static EmogiStatus
-open_helper(Helper *helper, const Team *team, EmogiEngineState *state, const EmogiGraph *graph, const EmogiQuery *query, unsigned wants,
-			const void *const *kernels, size_t nkernels, uint32_t edge_bytes, TeamTake take, void *with, EmogiError *error)
+open_helper(Helper *helper, const SharedStep *team, EmogiEngineState *state, const EmogiGraph *graph, const EmogiQuery *query, unsigned wants,
+			const void *const *kernels, size_t nkernels, uint32_t edge_bytes, SharedStepTake take, void *with, EmogiError *error)
 {
 	Run		   *run = &helper->run;
 
 	*state->stop = 0;
-	TRY(emogi_resident_begin(state, graph, error));
+	TRY(emogi_device_cache_begin(state, graph, error));
 	TRY(emogi_run_open(run, state, graph, query, team->leader->control, error));
 	run->devices = 0;			/* each has a part, over its own link */
 	TRY(take(run, with, team->nhelpers, error));
@@ -118,7 +118,7 @@ close_helper(Helper *helper)
 
 /* Free everything, whatever has happened. The leader's device is the current one then. */
 static void
-close_team(Team *team)
+close_team(SharedStep *team)
 {
 	for (int i = 0; i < team->nhelpers; i++)
 		close_helper(&team->helper[i]);
@@ -134,11 +134,11 @@ reads_edges(const Run *leader, const EmogiEngineState *other)
 {
 	const Lists<Target> &lists = leader->graph.forward;
 
-	return emogi_spread_reads(leader->state, lists.targets, other) && (lists.weights == NULL || emogi_spread_reads(leader->state, lists.weights, other));
+	return emogi_peer_memory_reads(leader->state, lists.targets, other) && (lists.weights == NULL || emogi_peer_memory_reads(leader->state, lists.weights, other));
 }
 
 bool
-emogi_team_may_offer(int device, int leader)
+emogi_shared_step_may_offer(int device, int leader)
 {
 	int			may = 0;
 
@@ -150,20 +150,20 @@ emogi_team_may_offer(int device, int leader)
 
 /* Say whether a GPU may help at all: with what it reads and writes in the leader's memory, and that in its own. Else *error says why not. */
 static EmogiStatus
-check_reach(const Team *team, EmogiEngineState *other, EmogiError *error)
+check_reach(const SharedStep *team, EmogiEngineState *other, EmogiError *error)
 {
 	EmogiEngineState *state = team->leader->state;
 
 	if (!emogi_memory_show(other, state->device) || !emogi_memory_show(state, other->device))
 		return emogi_device_fail(error, EMOGI_NO_MEMORY, "it cannot write into the memory of the GPU that runs", "GPU %d", other->device);
-	if (team->offers && !emogi_team_may_offer(other->device, state->device))
+	if (team->offers && !emogi_shared_step_may_offer(other->device, state->device))
 		return emogi_device_fail(error, EMOGI_NO_MEMORY, "it cannot make atomic operations in the memory of the GPU that runs", "GPU %d", other->device);
 	return EMOGI_OK;
 }
 
 EmogiStatus
-emogi_team_open(Team *team, const EmogiGraph *graph, const EmogiQuery *query, unsigned wants, const void *const *kernels, size_t nkernels,
-				uint32_t edge_bytes, TeamTake take, void *with, EmogiError *error)
+emogi_shared_step_open(SharedStep *team, const EmogiGraph *graph, const EmogiQuery *query, unsigned wants, const void *const *kernels, size_t nkernels,
+				uint32_t edge_bytes, SharedStepTake take, void *with, EmogiError *error)
 {
 	Run		   *leader = team->leader;
 	EmogiEngineState *state = leader->state;
@@ -202,16 +202,16 @@ emogi_team_open(Team *team, const EmogiGraph *graph, const EmogiQuery *query, un
 }
 
 EmogiStatus
-emogi_team_ready(Team *team, EmogiError *error)
+emogi_shared_step_ready(SharedStep *team, EmogiError *error)
 {
 	CUDA_TRY(cudaEventRecord(team->ready, team->leader->state->stream));
 	return EMOGI_OK;
 }
 
 EmogiStatus
-emogi_team_begin_part(Team *team, int helper, const TeamBring &bring, EmogiError *error)
+emogi_shared_step_begin_part(SharedStep *team, int helper, const SharedStepBring &bring, EmogiError *error)
 {
-	const TeamShare share = {(uint32_t) helper + 1, (uint32_t) team->nhelpers + 1};
+	const SharedStepShare share = {(uint32_t) helper + 1, (uint32_t) team->nhelpers + 1};
 	Run		   *run = &team->helper[helper].run;
 
 	CUDA_TRY(cudaSetDevice(run->state->device));
@@ -223,7 +223,7 @@ emogi_team_begin_part(Team *team, int helper, const TeamBring &bring, EmogiError
 }
 
 EmogiStatus
-emogi_team_end_part(Team *team, int helper, EmogiError *error)
+emogi_shared_step_end_part(SharedStep *team, int helper, EmogiError *error)
 {
 	CUDA_TRY(cudaEventRecord(team->helper[helper].done, team->helper[helper].run.state->stream));
 	CUDA_TRY(cudaSetDevice(team->leader->state->device));
@@ -231,42 +231,42 @@ emogi_team_end_part(Team *team, int helper, EmogiError *error)
 }
 
 EmogiStatus
-emogi_team_wait(Team *team, int helper, EmogiError *error)
+emogi_shared_step_wait(SharedStep *team, int helper, EmogiError *error)
 {
 	CUDA_TRY(cudaStreamWaitEvent(team->leader->state->stream, team->helper[helper].done, 0));
 	return EMOGI_OK;
 }
 
 EmogiStatus
-emogi_team_share(const Team *team, const uint32_t *vertices, uint32_t flip, uint32_t *share, EmogiError *error)
+emogi_shared_step_share(const SharedStep *team, const uint32_t *vertices, uint32_t flip, uint32_t *share, EmogiError *error)
 {
-	const TeamShare leaders = {0, (uint32_t) team->nhelpers + 1};
+	const SharedStepShare leaders = {0, (uint32_t) team->nhelpers + 1};
 	const Run  *run = team->leader;
-	const TeamBring bring = {vertices, flip, share};
+	const SharedStepBring bring = {vertices, flip, share};
 
 	CUDA_LAUNCH(team_share_kernel, run->full_blocks, BLOCK_THREADS, run->state->stream, leaders, bring, run->nwords);
 	return EMOGI_OK;
 }
 
 EmogiStatus
-emogi_team_join(Team *team, int helper, uint32_t *into, const uint32_t *from, EmogiError *error)
+emogi_shared_step_join(SharedStep *team, int helper, uint32_t *into, const uint32_t *from, EmogiError *error)
 {
 	const Run  *run = team->leader;
 
-	TRY(emogi_team_wait(team, helper, error));
+	TRY(emogi_shared_step_wait(team, helper, error));
 	CUDA_LAUNCH(team_join_kernel, run->full_blocks, BLOCK_THREADS, run->state->stream, into, from, run->nwords);
 	return EMOGI_OK;
 }
 
 void
-emogi_team_tell_left_out(const Team *team, EmogiResult *result)
+emogi_shared_step_tell_left_out(const SharedStep *team, EmogiResult *result)
 {
 	if (team->left_out != NULL)
 		emogi_device_leave_out(result, team->left_out, EMOGI_NO_MEMORY, &team->why_left_out);
 }
 
 EmogiStatus
-emogi_team_account(Team *team, EmogiResult *result, EmogiError *error)
+emogi_shared_step_account(SharedStep *team, EmogiResult *result, EmogiError *error)
 {
 	EmogiStatus status = EMOGI_OK;
 
@@ -281,7 +281,7 @@ emogi_team_account(Team *team, EmogiResult *result, EmogiError *error)
 			emogi_run_account(run, counters, result);
 	}
 	(void) cudaSetDevice(team->leader->state->device);
-	emogi_team_tell_left_out(team, result);
+	emogi_shared_step_tell_left_out(team, result);
 	if (team->nhelpers > 0)
 		result->nlinks = 1 + team->nhelpers;
 	return status;

@@ -36,10 +36,10 @@ make_room(const Run *run, uint64_t bytes, EmogiError *error)
 		uint64_t	left;
 
 		TRY(emogi_memory_left(&run->memory, &left, error));
-		left -= emogi_resident_idle_bytes(run->state);
+		left -= emogi_device_cache_idle_bytes(run->state);
 		if (needed <= left)
 			return EMOGI_OK;
-		if (!emogi_resident_evict(run->state))
+		if (!emogi_device_cache_evict(run->state))
 			return emogi_device_fail(error, EMOGI_NO_MEMORY, "the graph's edges are more managed memory than the GPU has free",
 									 "%llu bytes of edges, %llu with what must stay free, %llu left", (unsigned long long) bytes,
 									 (unsigned long long) needed, (unsigned long long) left);

@@ -41,7 +41,7 @@ typedef struct SumSweep
 typedef struct SumMethod
 {
 	SumSweep	gather;
-	SumSweep	weigh;			/* with EMOGI_SUM_FIXES */
+	SumSweep	weigh;			/* with EMOGI_SUM_DIRICHLET */
 	MeasureKernel measure;		/* how far weights reach; NULL without weights */
 	void		(*reduce) (Field field, uint32_t nparts);
 	bool		own;			/* contributions are of differences: twice the largest value */
@@ -175,9 +175,9 @@ take_arrays(Sum *sum, const EmogiQuery *query, EmogiError *error)
 		TRY(take_array(memory, &field->degrees.counted, nvertices, "degrees", error));
 	else
 		field->value = field->source;
-	if (traits & EMOGI_SUM_FIXES)
+	if (traits & EMOGI_SUM_DIRICHLET)
 		TRY(take_array(memory, &field->conductance, nvertices, "conductances", error));
-	if (traits & EMOGI_SUM_KEEPS)
+	if (traits & EMOGI_SUM_KEEPS_ISOLATED)
 	{
 		TRY(take_array(memory, &filled, sum->run->nwords, "bitmap of vertices with edges", error));
 		sum->sums.filled = filled;
@@ -258,7 +258,7 @@ start_values(Sum *sum, const EmogiQuery *query, EmogiResult *result, EmogiError 
 	}
 	if (sum->method.measure != NULL)
 		TRY(measure(sum, error));
-	if (emogi_sum_traits(query->algorithm) & EMOGI_SUM_FIXES)
+	if (emogi_sum_traits(query->algorithm) & EMOGI_SUM_DIRICHLET)
 	{
 		sum->sums.reach = 0;
 		TRY(gather_all(sum, sum->method.weigh, error));

@@ -21,7 +21,7 @@ typedef struct Sums
 {
 	unsigned long long *peak;	/* of Totals, 0 before the iteration */
 	uint32_t   *changed;		/* [nshards], 1 = a vertex has a new value */
-	const uint32_t *filled;		/* [nwords] bits: an edge ends in the vertex (EMOGI_SUM_KEEPS) */
+	const uint32_t *filled;		/* [nwords] bits: an edge ends in the vertex (EMOGI_SUM_KEEPS_ISOLATED) */
 	const uint32_t *level;		/* [nvertices] (Count) */
 	uint32_t	depth;			/* the level whose vertices count (Count) */
 	const int  *weight_reach;	/* [nvertices], finite weights of edges that end in the vertex are below 2^that in size */
@@ -30,7 +30,7 @@ typedef struct Sums
 
 /* ---- applications beside those of gather.cuh ---- */
 
-/* With EMOGI_SUM_FIXES, before the first iteration: sums of weights. A vertex with a start value is fixed, others start at 0. */
+/* With EMOGI_SUM_DIRICHLET, before the first iteration: sums of weights. A vertex with a start value is fixed, others start at 0. */
 struct Weigh : Plain
 {
 	typedef WeightTerm Term;

@@ -169,7 +169,7 @@ emogi_staged_list(Sweeps *sweeps, const Lists<Target> &lists, const uint32_t *bi
 
 /* Get where the list of an item starts, and where it ends: in the SubCSR, or in the Graph. */
 static uint64_t
-item_start(const EmogiGather *gather, uint64_t item)
+item_start(const EmogiSemiringSum *gather, uint64_t item)
 {
 	if (gather->start != NULL)
 		return gather->start[item];
@@ -177,7 +177,7 @@ item_start(const EmogiGather *gather, uint64_t item)
 }
 
 static uint64_t
-item_end(const EmogiGather *gather, uint64_t item)
+item_end(const EmogiSemiringSum *gather, uint64_t item)
 {
 	if (gather->start != NULL)
 		return gather->start[item + 1];
@@ -191,11 +191,11 @@ buffer_end(const Staged *staged, uint64_t entry)
 	return entry / STAGED_UNIT * STAGED_UNIT + staged->buffer_entries;
 }
 
-/* Cut the next part off what is left of the Items: as many whole lists as fit, or a piece of one that does not. */
+/* SegmentedGraph the next part off what is left of the Items: as many whole lists as fit, or a piece of one that does not. */
 static EmogiStatus
 cut_part(Staged *staged, StagedPart *part, EmogiError *error)
 {
-	const EmogiGather *gather = &staged->gather;
+	const EmogiSemiringSum *gather = &staged->gather;
 	const uint64_t end = buffer_end(staged, staged->entry);
 	uint64_t	low = staged->item;
 	uint64_t	high = gather->nlists;	/* lists below low fit; not those from high on */
@@ -263,7 +263,7 @@ static EmogiStatus
 bring_piece(Sweeps *sweeps, Span entries, char *targets, char *weights, EmogiError *error)
 {
 	Staged	   *staged = sweeps->staged;
-	EmogiGather *gather = &staged->gather;
+	EmogiSemiringSum *gather = &staged->gather;
 	const uint64_t number = staged->npieces++ % STAGED_BUFFERS;
 	const uint64_t width = staged->weight_bytes;
 	const uint64_t at = entries.start % STAGED_UNIT;
@@ -330,12 +330,12 @@ emogi_staged_begin(Sweeps *sweeps, const Lists<Target> &lists, bool cuts, EmogiE
 {
 	Staged	   *staged = sweeps->staged;
 	Run		   *run = sweeps->run;
-	EmogiGather *gather = &staged->gather;
+	EmogiSemiringSum *gather = &staged->gather;
 	const uint64_t n = sweeps->items.n;
 	uint64_t   *start = (uint64_t *) staged->listed;
 	uint32_t   *vertex = (uint32_t *) (start + sweeps->capacity + 1);
 
-	*gather = EmogiGather{};
+	*gather = EmogiSemiringSum{};
 	gather->adjacency = lists.targets == staged->forward.targets ? &staged->forward : &staged->backward;
 	gather->weight_bytes = staged->weight_bytes;
 	gather->nlists = n;

@@ -84,12 +84,12 @@ typedef struct Staged
 	cudaEvent_t emptied[STAGED_BUFFERS];	/* the last sweep over a part is over */
 
 	/* The sweep under way. */
-	EmogiGather gather;			/* the Items' lists, as the host knows them */
+	EmogiSemiringSum gather;			/* the Items' lists, as the host knows them */
 	bool		cuts;			/* lists may be cut */
 	uint64_t	item;			/* the next part begins with this one .. */
 	uint64_t	entry;			/* .. at this entry */
 
-	/* Over all sweeps. Parts and pieces take the buffers in turn. */
+	/* Over all sweeps. BySource and pieces take the buffers in turn. */
 	StagedPart	part[STAGED_BUFFERS];
 	uint64_t	nfilled;		/* parts that are copied, or will be */
 	uint64_t	nswept;			/* parts of which the last sweep is launched */

@@ -11,7 +11,7 @@
 
 /* Copy entries that stand together in the Graph, from `entry` on, to place `at`. */
 static void
-copy_entries(const EmogiGather *gather, uint64_t entry, uint64_t count, uint64_t at)
+copy_entries(const EmogiSemiringSum *gather, uint64_t entry, uint64_t count, uint64_t at)
 {
 	const uint64_t width = gather->weight_bytes;
 
@@ -22,7 +22,7 @@ copy_entries(const EmogiGather *gather, uint64_t entry, uint64_t count, uint64_t
 
 /* Find the list that an entry of the SubCSR is in. */
 static uint64_t
-find_list(const EmogiGather *gather, uint64_t entry)
+find_list(const EmogiSemiringSum *gather, uint64_t entry)
 {
 	uint64_t	low = 0;
 	uint64_t	high = gather->nlists;	/* start[low] <= entry < start[high] */
@@ -43,7 +43,7 @@ find_list(const EmogiGather *gather, uint64_t entry)
 static void
 gather_share(void *arg, int thread, int nthreads)
 {
-	const EmogiGather *gather = arg;
+	const EmogiSemiringSum *gather = arg;
 	const uint64_t length = gather->upto - gather->from;
 	const uint64_t upto = gather->from + length * ((uint64_t) thread + 1) / (uint64_t) nthreads;
 	uint64_t	entry = gather->from + length * (uint64_t) thread / (uint64_t) nthreads;
@@ -81,7 +81,7 @@ emogi_staged_gather_close(EmogiPool *pool)
 }
 
 bool
-emogi_staged_gather(EmogiPool *pool, EmogiGather *gather)
+emogi_staged_gather(EmogiPool *pool, EmogiSemiringSum *gather)
 {
 	if (*gather->cancel)
 		return false;

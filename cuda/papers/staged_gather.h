@@ -15,7 +15,7 @@ extern "C" {
  * What to copy: entries from .. upto - 1 of a SubCSR, the lists of some vertices one after another; or of the Graph
  * itself. All arrays are in host memory, and belong to the caller.
  */
-typedef struct EmogiGather
+typedef struct EmogiSemiringSum
 {
 	const EmogiAdjacency *adjacency;	/* of the Graph */
 	uint32_t	weight_bytes;	/* of a weight; 0 = none are copied */
@@ -27,14 +27,14 @@ typedef struct EmogiGather
 	uint32_t   *targets;		/* [upto - from], where they go */
 	char	   *weights;		/* [upto - from] times weight_bytes */
 	const volatile uint32_t *cancel;
-} EmogiGather;
+} EmogiSemiringSum;
 
 /* Start so many threads, the caller included; NULL when threads or memory cannot be had. */
 extern struct EmogiPool *emogi_staged_gather_open(int32_t nthreads);
 extern void emogi_staged_gather_close(struct EmogiPool *pool);
 
 /* Copy, every thread as many entries. False = *cancel was seen, which is looked at every millisecond or so. */
-extern bool emogi_staged_gather(struct EmogiPool *pool, EmogiGather *gather);
+extern bool emogi_staged_gather(struct EmogiPool *pool, EmogiSemiringSum *gather);
 
 #ifdef __cplusplus
 }

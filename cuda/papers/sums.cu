@@ -116,7 +116,7 @@ typedef struct SumMethod
 {
 	SweepKernel<Field> sum;
 	AddKernel<Field> add;
-	SweepKernel<Field> weigh;	/* sums the weights alone; NULL = not needed (all but EMOGI_SUM_FIXES) */
+	SweepKernel<Field> weigh;	/* sums the weights alone; NULL = not needed (all but EMOGI_SUM_DIRICHLET) */
 	void		(*start) (const uint64_t *offsets, Field field);	/* gives the first values; NULL = not needed */
 	void		(*finish) (const uint64_t *offsets, Field field);
 	void		(*reduce) (Field field, uint32_t nparts);
@@ -189,7 +189,7 @@ take_arrays(Iteration *iteration, const EmogiGraph *graph, const EmogiQuery *que
 	TRY(take_array(memory, &field->sum, nvertices, "sums", error));
 	TRY(take_array(memory, &field->outcome, 1, "outcome", error));
 	TRY(take_array(memory, &field->part, run->full_blocks, "outcome of blocks", error));
-	if (emogi_sum_traits(query->algorithm) & EMOGI_SUM_FIXES)
+	if (emogi_sum_traits(query->algorithm) & EMOGI_SUM_DIRICHLET)
 		TRY(take_array(memory, &field->conductance, nvertices, "conductances", error));
 	if (query->algorithm == EMOGI_PAGERANK)
 		return graph->backward.offsets != NULL ? EMOGI_OK :

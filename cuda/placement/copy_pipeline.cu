@@ -1,5 +1,5 @@
 /*
- * copy_pipeline.cu: queues the copies of a Feed, and brings its parts to device memory.
+ * copy_pipeline.cu: queues the copies of a CopyPipeline, and brings its parts to device memory.
  */
 #include "cuda/placement/copy_pipeline.cuh"
 
@@ -7,21 +7,21 @@
 
 /* Get the bytes that a full piece has of an array. */
 static uint64_t
-full_bytes(const Feed *feed, const FeedArray *array)
+full_bytes(const CopyPipeline *feed, const CopyPipelineArray *array)
 {
 	return feed->piece_chunks * CHUNK_ENTRIES * array->entry_bytes;
 }
 
-/* Get where a piece of the Feed is among those of the lists. */
+/* Get where a piece of the CopyPipeline is among those of the lists. */
 static uint64_t
-place_of(const Feed *feed, uint64_t piece)
+place_of(const CopyPipeline *feed, uint64_t piece)
 {
 	return piece * feed->nmembers + feed->member;
 }
 
 /* Get the bytes of a piece of an array, the last one up to the end of its last line. */
 static uint64_t
-piece_bytes(const Feed *feed, const FeedArray *array, uint64_t piece)
+piece_bytes(const CopyPipeline *feed, const CopyPipelineArray *array, uint64_t piece)
 {
 	const uint64_t full = full_bytes(feed, array);
 	const uint64_t lines = (feed->nedges * array->entry_bytes + EMOGI_LINE_BYTES - 1) / EMOGI_LINE_BYTES;
@@ -32,7 +32,7 @@ piece_bytes(const Feed *feed, const FeedArray *array, uint64_t piece)
 
 /* Get the bytes of a buffer. */
 static uint64_t
-buffer_bytes(const Feed *feed)
+buffer_bytes(const CopyPipeline *feed)
 {
 	uint64_t	bytes = 0;
 
@@ -43,20 +43,20 @@ buffer_bytes(const Feed *feed)
 
 /* Get how many pieces below one are kept of an array: evenly spread. */
 static uint64_t
-kept_below(const Feed *feed, const FeedArray *array, uint64_t piece)
+kept_below(const CopyPipeline *feed, const CopyPipelineArray *array, uint64_t piece)
 {
 	return piece * array->nkept / feed->npieces;
 }
 
 static bool
-is_kept(const Feed *feed, const FeedArray *array, uint64_t piece)
+is_kept(const CopyPipeline *feed, const CopyPipelineArray *array, uint64_t piece)
 {
 	return kept_below(feed, array, piece) < kept_below(feed, array, piece + 1);
 }
 
 /* Say whether a piece is copied in each sweep. */
 static bool
-is_copied(const Feed *feed, uint64_t piece)
+is_copied(const CopyPipeline *feed, uint64_t piece)
 {
 	for (int a = 0; a < feed->narrays; a++)
 		if (!is_kept(feed, &feed->array[a], piece))
@@ -66,13 +66,13 @@ is_copied(const Feed *feed, uint64_t piece)
 
 /* Get what can be taken: in host placement without evicting anything, in hybrid placement also what is idle. */
 static EmogiStatus
-look_for_room(const Feed *feed, uint64_t *bytes, EmogiError *error)
+look_for_room(const CopyPipeline *feed, uint64_t *bytes, EmogiError *error)
 {
 	const EmogiEngineState *state = feed->run->state;
 	uint64_t	spared = 0;
 
 	if (feed->run->graph.placement == EMOGI_PLACEMENT_HOST)
-		spared = emogi_resident_idle_bytes(state);
+		spared = emogi_device_cache_idle_bytes(state);
 	else if (state->cap_bytes == 0)
 		spared = HEADROOM_BYTES;
 	TRY(emogi_memory_left(&feed->run->memory, bytes, error));
@@ -82,7 +82,7 @@ look_for_room(const Feed *feed, uint64_t *bytes, EmogiError *error)
 
 /* Choose the links: the own one, and those of the other GPUs that can write where the buffers will be. */
 static void
-choose_links(Feed *feed)
+choose_links(CopyPipeline *feed)
 {
 	EmogiEngineState *state = feed->run->state;
 	int			ndevices = 0;
@@ -102,7 +102,7 @@ choose_links(Feed *feed)
  * nothing of such pieces. Pieces of shares stay as they are: those of others are of that size.
  */
 static void
-size_buffers(Feed *feed, uint64_t room)
+size_buffers(CopyPipeline *feed, uint64_t room)
 {
 	feed->nbuffers = (uint64_t) feed->nlinks * FEED_BUFFERS;
 	if (feed->nbuffers * buffer_bytes(feed) > room)
@@ -119,7 +119,7 @@ size_buffers(Feed *feed, uint64_t room)
 
 /* Take the stream of a link, and the events of its copies. */
 static EmogiStatus
-open_link(Feed *feed, int i, EmogiError *error)
+open_link(CopyPipeline *feed, int i, EmogiError *error)
 {
 	CUDA_TRY(cudaSetDevice(feed->link[i].device));
 	CUDA_TRY(cudaStreamCreateWithFlags(&feed->link[i].stream, cudaStreamNonBlocking));
@@ -130,7 +130,7 @@ open_link(Feed *feed, int i, EmogiError *error)
 
 /* Take the streams and the events. */
 static EmogiStatus
-open_links(Feed *feed, EmogiError *error)
+open_links(CopyPipeline *feed, EmogiError *error)
 {
 	EmogiStatus status = EMOGI_OK;
 
@@ -145,7 +145,7 @@ open_links(Feed *feed, EmogiError *error)
 
 /* Take the buffers, the streams and the events. Get whether there was memory for them. */
 static EmogiStatus
-take_buffers(Feed *feed, bool *taken, EmogiError *error)
+take_buffers(CopyPipeline *feed, bool *taken, EmogiError *error)
 {
 	uint64_t	room;
 	EmogiStatus status = EMOGI_NO_MEMORY;
@@ -164,7 +164,7 @@ take_buffers(Feed *feed, bool *taken, EmogiError *error)
 
 /* Copy the pieces of a part. */
 static EmogiStatus
-fill_part(const Feed *feed, const FeedArray *array, char *part, EmogiError *error)
+fill_part(const CopyPipeline *feed, const CopyPipelineArray *array, char *part, EmogiError *error)
 {
 	for (uint64_t piece = 0; piece < feed->npieces; piece++)
 		if (is_kept(feed, array, piece))
@@ -175,14 +175,14 @@ fill_part(const Feed *feed, const FeedArray *array, char *part, EmogiError *erro
 
 /* Get the length that a part of so many pieces of this share is known by. */
 static uint64_t
-part_length(const Feed *feed, uint64_t nkept)
+part_length(const CopyPipeline *feed, uint64_t nkept)
 {
 	return ((uint64_t) (feed->nmembers - 1) << 40 | (uint64_t) feed->member << 32) + nkept;
 }
 
 /* Make a part of nkept pieces, and keep it. Without memory there is none. */
 static EmogiStatus
-make_part(const Feed *feed, FeedArray *array, EmogiError *error)
+make_part(const CopyPipeline *feed, CopyPipelineArray *array, EmogiError *error)
 {
 	const bool	whole = feed->nmembers == 1 && array->nkept == feed->npieces;
 	const uint64_t last = feed->npieces - 1;
@@ -200,7 +200,7 @@ make_part(const Feed *feed, FeedArray *array, EmogiError *error)
 	}
 	TRY(status);
 	TRY(fill_part(feed, array, part, error));
-	emogi_resident_keep(feed->run->state, memory, array->host, whole ? EMOGI_COPY_WHOLE : EMOGI_COPY_PART,
+	emogi_device_cache_keep(feed->run->state, memory, array->host, whole ? EMOGI_COPY_WHOLE : EMOGI_COPY_PART,
 						whole ? 0 : part_length(feed, array->nkept));
 	array->part = part;
 	return EMOGI_OK;
@@ -208,7 +208,7 @@ make_part(const Feed *feed, FeedArray *array, EmogiError *error)
 
 /* Find the part of an array, or the whole, that is kept; or make one, if there is room for more than twice as much. */
 static EmogiStatus
-place_part(const Feed *feed, FeedArray *array, EmogiError *error)
+place_part(const CopyPipeline *feed, CopyPipelineArray *array, EmogiError *error)
 {
 	EmogiEngineState *state = feed->run->state;
 	const uint64_t full = full_bytes(feed, array);
@@ -217,7 +217,7 @@ place_part(const Feed *feed, FeedArray *array, EmogiError *error)
 	uint64_t	most;
 
 	if (feed->nmembers == 1)
-		array->part = (const char *) emogi_resident_use(state, array->host, whole_bytes);
+		array->part = (const char *) emogi_device_cache_use(state, array->host, whole_bytes);
 	if (array->part != NULL)
 		array->nkept = feed->npieces;
 	if (array->part != NULL)
@@ -226,19 +226,19 @@ place_part(const Feed *feed, FeedArray *array, EmogiError *error)
 	most = room / full < feed->npieces ? room / full : feed->npieces;
 	if (most == 0)
 		return EMOGI_OK;
-	array->part = (const char *) emogi_resident_use_made(state, array->host, EMOGI_COPY_PART, part_length(feed, (most + 1) / 2),
+	array->part = (const char *) emogi_device_cache_use_made(state, array->host, EMOGI_COPY_PART, part_length(feed, (most + 1) / 2),
 														 part_length(feed, feed->npieces), &array->nkept);
 	array->nkept -= array->part != NULL ? part_length(feed, 0) : 0;
 	if (array->part != NULL)
 		return EMOGI_OK;
-	emogi_resident_drop(state, array->host, EMOGI_COPY_PART);
+	emogi_device_cache_drop(state, array->host, EMOGI_COPY_PART);
 	array->nkept = most;
 	return make_part(feed, array, error);
 }
 
 /* Place the parts of all arrays, those of the targets first. Without any it is host placement. */
 static EmogiStatus
-place_parts(Feed *feed, EmogiError *error)
+place_parts(CopyPipeline *feed, EmogiError *error)
 {
 	PlacedGraph *placed = &feed->run->graph;
 	uint64_t	nkept = 0;
@@ -256,7 +256,7 @@ place_parts(Feed *feed, EmogiError *error)
 }
 
 EmogiStatus
-emogi_feed_open(Feed *feed, Run *run, const EmogiAdjacency *adjacency, uint32_t width, const TeamShare *share, EmogiError *error)
+emogi_copy_pipeline_open(CopyPipeline *feed, Run *run, const EmogiAdjacency *adjacency, uint32_t width, const SharedStepShare *share, EmogiError *error)
 {
 	bool		taken = false;
 	uint64_t	nall;
@@ -266,9 +266,9 @@ emogi_feed_open(Feed *feed, Run *run, const EmogiAdjacency *adjacency, uint32_t 
 	feed->nmembers = share != NULL ? share->nmembers : 1;
 	feed->nedges = adjacency->nedges;
 	feed->nchunks = count_chunks(adjacency->nedges);
-	feed->array[feed->narrays++] = FeedArray{(const char *) adjacency->targets, sizeof(Target), 0, NULL};
+	feed->array[feed->narrays++] = CopyPipelineArray{(const char *) adjacency->targets, sizeof(Target), 0, NULL};
 	if (width > 0)
-		feed->array[feed->narrays++] = FeedArray{(const char *) adjacency->weights, width, 0, NULL};
+		feed->array[feed->narrays++] = CopyPipelineArray{(const char *) adjacency->weights, width, 0, NULL};
 	if (run->graph.placement == EMOGI_PLACEMENT_DEVICE)
 		return EMOGI_OK;
 	feed->piece_chunks = FEED_LEAST;
@@ -288,7 +288,7 @@ emogi_feed_open(Feed *feed, Run *run, const EmogiAdjacency *adjacency, uint32_t 
 }
 
 void
-emogi_feed_close(Feed *feed)
+emogi_copy_pipeline_close(CopyPipeline *feed)
 {
 	for (int i = 0; i < feed->nlinks; i++)
 		if (feed->link[i].stream != NULL)
@@ -308,7 +308,7 @@ emogi_feed_close(Feed *feed)
 
 /* Wait until the kernel on a buffer is over. As emogi_cuda_wait: a cancel reaches the kernels under way. */
 static EmogiStatus
-wait_emptied(const Feed *feed, uint64_t buffer, EmogiError *error)
+wait_emptied(const CopyPipeline *feed, uint64_t buffer, EmogiError *error)
 {
 	for (;;)
 	{
@@ -333,11 +333,11 @@ wait_emptied(const Feed *feed, uint64_t buffer, EmogiError *error)
 
 /* Queue the copies of what a piece has of the arrays that do not keep it, on a link whose device is current. */
 static EmogiStatus
-copy_piece(Feed *feed, const FeedLink *link, uint64_t piece, char *to, EmogiError *error)
+copy_piece(CopyPipeline *feed, const CopyPipelineLink *link, uint64_t piece, char *to, EmogiError *error)
 {
 	for (int a = 0; a < feed->narrays; a++)
 	{
-		const FeedArray *array = &feed->array[a];
+		const CopyPipelineArray *array = &feed->array[a];
 		const uint64_t bytes = piece_bytes(feed, array, piece);
 
 		if (!is_kept(feed, array, piece))
@@ -353,9 +353,9 @@ copy_piece(Feed *feed, const FeedLink *link, uint64_t piece, char *to, EmogiErro
 
 /* Fill a buffer by its link with the piece that is next. */
 static EmogiStatus
-fill_buffer(Feed *feed, uint64_t buffer, EmogiError *error)
+fill_buffer(CopyPipeline *feed, uint64_t buffer, EmogiError *error)
 {
-	const FeedLink *link = &feed->link[buffer % (uint64_t) feed->nlinks];
+	const CopyPipelineLink *link = &feed->link[buffer % (uint64_t) feed->nlinks];
 	EmogiStatus status;
 
 	CUDA_TRY(cudaSetDevice(link->device));
@@ -369,7 +369,7 @@ fill_buffer(Feed *feed, uint64_t buffer, EmogiError *error)
 
 /* Queue copies until only one buffer, that of the piece taken last, has none to come. */
 static EmogiStatus
-run_ahead(Feed *feed, EmogiError *error)
+run_ahead(CopyPipeline *feed, EmogiError *error)
 {
 	while (feed->queued < feed->allowed && feed->queued + 2 <= feed->taken + feed->nbuffers)
 	{
@@ -390,14 +390,14 @@ run_ahead(Feed *feed, EmogiError *error)
 }
 
 void
-emogi_feed_begin(Feed *feed, bool more)
+emogi_copy_pipeline_begin(CopyPipeline *feed, bool more)
 {
 	feed->allowed = feed->taken + (more ? 2 : 1) * feed->ncopied;
 	feed->piece = 0;
 }
 
 EmogiStatus
-emogi_feed_take(Feed *feed, Lists<Target> *lists, uint64_t *first, uint64_t *upto, EmogiError *error)
+emogi_copy_pipeline_take(CopyPipeline *feed, Lists<Target> *lists, uint64_t *first, uint64_t *upto, EmogiError *error)
 {
 	const uint64_t buffer = feed->taken % feed->nbuffers;
 	const char *copy = feed->buffer + buffer * buffer_bytes(feed);
@@ -407,7 +407,7 @@ emogi_feed_take(Feed *feed, Lists<Target> *lists, uint64_t *first, uint64_t *upt
 	*first = place_of(feed, feed->piece) * feed->piece_chunks;
 	for (int a = 0; a < feed->narrays; a++)
 	{
-		const FeedArray *array = &feed->array[a];
+		const CopyPipelineArray *array = &feed->array[a];
 		const char *memory = copy;
 
 		if (is_kept(feed, array, feed->piece))
@@ -430,7 +430,7 @@ emogi_feed_take(Feed *feed, Lists<Target> *lists, uint64_t *first, uint64_t *upt
 }
 
 EmogiStatus
-emogi_feed_give_back(Feed *feed, EmogiError *error)
+emogi_copy_pipeline_give_back(CopyPipeline *feed, EmogiError *error)
 {
 	if (!feed->in_buffer)
 		return EMOGI_OK;
@@ -440,7 +440,7 @@ emogi_feed_give_back(Feed *feed, EmogiError *error)
 }
 
 EmogiStatus
-emogi_feed_end(Feed *feed, EmogiError *error)
+emogi_copy_pipeline_end(CopyPipeline *feed, EmogiError *error)
 {
 	return run_ahead(feed, error);
 }

@@ -17,7 +17,7 @@ typedef struct Piece
 	CUmemGenericAllocationHandle memory;
 } Piece;
 
-typedef struct Spread
+typedef struct PeerMemory
 {
 	EmogiEngineState *owner;	/* NULL = free */
 	CUdeviceptr address;		/* of room for SPREAD_MOST_PIECES pieces; 0 = none yet */
@@ -26,10 +26,10 @@ typedef struct Spread
 	uint32_t	readers;		/* bits: the devices that may read it */
 	int			npieces;		/* that are mapped */
 	Piece		piece[SPREAD_MOST_PIECES];
-} Spread;
+} PeerMemory;
 
 /* All that are complete, of all owners, under the lock. */
-static Spread spreads[MOST_SPREADS];
+static PeerMemory spreads[MOST_SPREADS];
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 /* What is used of the driver, which this library is not linked with. */
@@ -135,18 +135,18 @@ room_of(EmogiEngineState *lender)
 }
 
 void
-emogi_spread_make_room(EmogiEngineState *state, uint64_t graph_id)
+emogi_peer_memory_make_room(EmogiEngineState *state, uint64_t graph_id)
 {
 	for (int i = 0; i < state->nhelpers; i++)
 	{
 		(void) cudaSetDevice(state->helper[i]->device);
-		emogi_resident_forget(state->helper[i], graph_id);
+		emogi_device_cache_forget(state->helper[i], graph_id);
 	}
 	(void) cudaSetDevice(state->device);
 }
 
 uint64_t
-emogi_spread_room(EmogiEngineState *state, uint64_t graph_id)
+emogi_peer_memory_room(EmogiEngineState *state, uint64_t graph_id)
 {
 	uint64_t	room = 0;
 
@@ -154,14 +154,14 @@ emogi_spread_room(EmogiEngineState *state, uint64_t graph_id)
 		return 0;
 	for (int i = 0; i < state->nhelpers; i++)
 		if (can_read(state, state->helper[i]))
-			room += room_of(state->helper[i]) + emogi_resident_bytes(state->helper[i], graph_id);
+			room += room_of(state->helper[i]) + emogi_device_cache_bytes(state->helper[i], graph_id);
 	(void) cudaSetDevice(state->device);
 	return room;
 }
 
 /* Enter a complete spread; false when the table is full. */
 static bool
-enter(const Spread *spread)
+enter(const PeerMemory *spread)
 {
 	bool		entered = false;
 
@@ -178,7 +178,7 @@ enter(const Spread *spread)
 
 /* Find an owner's spread, and take it out of the table if asked to; false when it has none of this address. */
 static bool
-look_up(const EmogiEngineState *owner, const void *block, bool remove, Spread *spread)
+look_up(const EmogiEngineState *owner, const void *block, bool remove, PeerMemory *spread)
 {
 	bool		found = false;
 
@@ -197,7 +197,7 @@ look_up(const EmogiEngineState *owner, const void *block, bool remove, Spread *s
 
 /* Undo a spread as far as it has come. No kernel reads it. */
 static void
-undo(const Spread *spread)
+undo(const PeerMemory *spread)
 {
 	for (int i = 0; i < spread->npieces; i++)
 	{
@@ -213,7 +213,7 @@ undo(const Spread *spread)
 
 /* Map one more piece, of a lender's memory. */
 static cudaError_t
-map_piece(Spread *spread, EmogiEngineState *lender)
+map_piece(PeerMemory *spread, EmogiEngineState *lender)
 {
 	const CUmemAllocationProp properties = properties_of(lender);
 	Piece	   *piece = &spread->piece[spread->npieces];
@@ -238,7 +238,7 @@ map_piece(Spread *spread, EmogiEngineState *lender)
 
 /* Map one more piece of the owner's memory, at the expense of what is idle there. */
 static cudaError_t
-map_own_piece(Spread *spread)
+map_own_piece(PeerMemory *spread)
 {
 	EmogiEngineState *owner = spread->owner;
 	cudaError_t code = cudaErrorMemoryAllocation;
@@ -251,7 +251,7 @@ map_own_piece(Spread *spread)
 
 /* Map one more piece of a helper's memory: of the next in turn that has room. */
 static cudaError_t
-map_lent_piece(Spread *spread, uint64_t *room, int *turn)
+map_lent_piece(PeerMemory *spread, uint64_t *room, int *turn)
 {
 	EmogiEngineState *owner = spread->owner;
 
@@ -273,7 +273,7 @@ map_lent_piece(Spread *spread, uint64_t *room, int *turn)
 
 /* Let the owner's GPU read all pieces, and each lender's fill its own. */
 static cudaError_t
-give_access(Spread *spread)
+give_access(PeerMemory *spread)
 {
 	CUmemAccessDesc access[1 + EMOGI_MAX_HELPERS] = {};
 	size_t		naccess = 1 + (size_t) spread->owner->nhelpers;
@@ -290,7 +290,7 @@ give_access(Spread *spread)
 
 /* Map all pieces. */
 static cudaError_t
-map_pieces(Spread *spread, uint64_t bytes, double own_share)
+map_pieces(PeerMemory *spread, uint64_t bytes, double own_share)
 {
 	const CUmemAllocationProp properties = properties_of(spread->owner);
 	uint64_t	room[EMOGI_MAX_HELPERS];
@@ -318,9 +318,9 @@ map_pieces(Spread *spread, uint64_t bytes, double own_share)
 }
 
 EmogiStatus
-emogi_spread_take(DeviceMemory *memory, void **out, uint64_t bytes, double own_share, const char *what, EmogiError *error)
+emogi_peer_memory_take(DeviceMemory *memory, void **out, uint64_t bytes, double own_share, const char *what, EmogiError *error)
 {
-	Spread		spread = {};
+	PeerMemory		spread = {};
 	const bool	fails = memory->fail_take > 0 && --memory->fail_take == 0;
 	cudaError_t code = cudaErrorMemoryAllocation;
 
@@ -350,7 +350,7 @@ emogi_spread_take(DeviceMemory *memory, void **out, uint64_t bytes, double own_s
 
 /* Wait for what the links of a spread's GPUs bring. */
 static EmogiStatus
-wait_for_all(const Spread *spread, EmogiControl *control, EmogiError *error)
+wait_for_all(const PeerMemory *spread, EmogiControl *control, EmogiError *error)
 {
 	EmogiEngineState *owner = spread->owner;
 
@@ -361,7 +361,7 @@ wait_for_all(const Spread *spread, EmogiControl *control, EmogiError *error)
 
 /* Queue the copies of a spread's pieces, each over its GPU's link, and wait now and then, so that a cancel is seen. */
 static EmogiStatus
-copy_pieces(const Spread *spread, const char *from, uint64_t bytes, EmogiControl *control, EmogiError *error)
+copy_pieces(const PeerMemory *spread, const char *from, uint64_t bytes, EmogiControl *control, EmogiError *error)
 {
 	const int	round = 4 * (1 + spread->owner->nhelpers);
 
@@ -380,9 +380,9 @@ copy_pieces(const Spread *spread, const char *from, uint64_t bytes, EmogiControl
 }
 
 EmogiStatus
-emogi_spread_fill(EmogiEngineState *state, const void *block, const void *from, uint64_t bytes, EmogiControl *control, EmogiError *error)
+emogi_peer_memory_fill(EmogiEngineState *state, const void *block, const void *from, uint64_t bytes, EmogiControl *control, EmogiError *error)
 {
-	Spread		spread;
+	PeerMemory		spread;
 	EmogiStatus status;
 
 	if (!look_up(state, block, false, &spread))
@@ -395,25 +395,25 @@ emogi_spread_fill(EmogiEngineState *state, const void *block, const void *from, 
 }
 
 bool
-emogi_spread_is(const EmogiEngineState *state, const void *block)
+emogi_peer_memory_is(const EmogiEngineState *state, const void *block)
 {
-	Spread		spread;
+	PeerMemory		spread;
 
 	return look_up(state, block, false, &spread);
 }
 
 bool
-emogi_spread_reads(const EmogiEngineState *state, const void *block, const EmogiEngineState *other)
+emogi_peer_memory_reads(const EmogiEngineState *state, const void *block, const EmogiEngineState *other)
 {
-	Spread		spread;
+	PeerMemory		spread;
 
 	return look_up(state, block, false, &spread) && (spread.readers >> other->device & 1) != 0;
 }
 
 bool
-emogi_spread_layout(const EmogiEngineState *state, const void *block, SpreadLayout *layout)
+emogi_peer_memory_layout(const EmogiEngineState *state, const void *block, PeerMemoryLayout *layout)
 {
-	Spread		spread;
+	PeerMemory		spread;
 
 	if (!look_up(state, block, false, &spread))
 		return false;
@@ -428,7 +428,7 @@ emogi_spread_layout(const EmogiEngineState *state, const void *block, SpreadLayo
 static bool
 free_spread(EmogiEngineState *state, const void *block)
 {
-	Spread		spread;
+	PeerMemory		spread;
 
 	if (!look_up(state, block, true, &spread))
 		return false;
@@ -439,7 +439,7 @@ free_spread(EmogiEngineState *state, const void *block)
 }
 
 static bool
-has_lent(const Spread *spread, const EmogiEngineState *lender)
+has_lent(const PeerMemory *spread, const EmogiEngineState *lender)
 {
 	if (spread->owner == NULL || spread->owner == lender)
 		return false;
@@ -476,20 +476,20 @@ reclaim(EmogiEngineState *lender)
 
 	if (emogi_memory_lent(lender) == 0 || !find_lent(lender, &owner, &block))
 		return false;
-	emogi_resident_drop_memory(owner, block);
+	emogi_device_cache_drop_memory(owner, block);
 	(void) pthread_mutex_unlock(&owner->at_work);
 	return true;
 }
 
 void
-emogi_spread_close(EmogiEngineState *lender)
+emogi_peer_memory_close(EmogiEngineState *lender)
 {
 	while (reclaim(lender))
 		;
 }
 
 void
-emogi_spread_open(EmogiEngineState *state)
+emogi_peer_memory_open(EmogiEngineState *state)
 {
 	(void) pthread_mutex_init(&state->at_work, NULL);
 	state->reclaim = reclaim;

@@ -20,35 +20,35 @@
  * Get the bytes that the helpers of a state may lend it for a Graph: what is free there beside some headroom, and what they keep of that Graph as helpers; nothing
  * else is evicted. The second has them drop what they keep of it. The state's device stays the current one.
  */
-extern uint64_t emogi_spread_room(EmogiEngineState *state, uint64_t graph_id);
-extern void emogi_spread_make_room(EmogiEngineState *state, uint64_t graph_id);
+extern uint64_t emogi_peer_memory_room(EmogiEngineState *state, uint64_t graph_id);
+extern void emogi_peer_memory_make_room(EmogiEngineState *state, uint64_t graph_id);
 
 /*
  * Take memory of the state's own GPU, a share of it from 0 to 1, and of its helpers, as emogi_memory_take does of one. NO_MEMORY where there is too little, or
  * where the driver or the GPUs cannot do it.
  */
-extern EmogiStatus emogi_spread_take(DeviceMemory *memory, void **out, uint64_t bytes, double own_share, const char *what, EmogiError *error);
+extern EmogiStatus emogi_peer_memory_take(DeviceMemory *memory, void **out, uint64_t bytes, double own_share, const char *what, EmogiError *error);
 
 /* Copy an array of the host into spread memory that has just been taken, over the links of all its GPUs, and wait. */
-extern EmogiStatus emogi_spread_fill(EmogiEngineState *state, const void *block, const void *from, uint64_t bytes, EmogiControl *control,
+extern EmogiStatus emogi_peer_memory_fill(EmogiEngineState *state, const void *block, const void *from, uint64_t bytes, EmogiControl *control,
 									 EmogiError *error);
 
 /* Say whether a block of a state is spread, and whether another state's GPU may read it: those that helped when it was taken may. */
-extern bool emogi_spread_is(const EmogiEngineState *state, const void *block);
-extern bool emogi_spread_reads(const EmogiEngineState *state, const void *block, const EmogiEngineState *other);
+extern bool emogi_peer_memory_is(const EmogiEngineState *state, const void *block);
+extern bool emogi_peer_memory_reads(const EmogiEngineState *state, const void *block, const EmogiEngineState *other);
 
 /* Get whose memory the pieces of a spread block are. */
-typedef struct SpreadLayout
+typedef struct PeerMemoryLayout
 {
 	uint64_t	piece_bytes;
 	int			npieces;		/* the last may be used in part */
 	const EmogiEngineState *lender[SPREAD_MOST_PIECES];	/* the state itself, too */
-} SpreadLayout;
+} PeerMemoryLayout;
 
-extern bool emogi_spread_layout(const EmogiEngineState *state, const void *block, SpreadLayout *layout);
+extern bool emogi_peer_memory_layout(const EmogiEngineState *state, const void *block, PeerMemoryLayout *layout);
 
 /* Begin, so that memory.cu knows how such memory is freed, and reclaimed. End: have all drop what a state lends. Nobody else is at work then. */
-extern void emogi_spread_open(EmogiEngineState *state);
-extern void emogi_spread_close(EmogiEngineState *lender);
+extern void emogi_peer_memory_open(EmogiEngineState *state);
+extern void emogi_peer_memory_close(EmogiEngineState *lender);
 
 #endif							/* EMOGI_PEER_MEMORY_CUH */

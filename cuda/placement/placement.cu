@@ -2,7 +2,7 @@
  * placement.cu: registers the Graph's memory with CUDA, copies what belongs in device memory, finds again what was kept
  * of either, undoes what is not kept.
  *
- * Registration pins pages: about 0.06 s a GiB for pages that are populated. For a Graph without an id it lasts for one
+ * HostRegistration pins pages: about 0.06 s a GiB for pages that are populated. For a Graph without an id it lasts for one
  * run, because the Region may free the Graph's pages afterwards.
  */
 #include "cuda/placement/placing.cuh"
@@ -51,7 +51,7 @@ emogi_placement_use_prefixes(const Placing *placing, uint32_t *length)
 {
 	uint64_t	kept_length;
 	const void *array = emogi_placement_wanted_prefixes(placing)->targets;
-	const void *prefixes = emogi_resident_use_made(placing->state, array, EMOGI_COPY_PREFIXES,
+	const void *prefixes = emogi_device_cache_use_made(placing->state, array, EMOGI_COPY_PREFIXES,
 												   (placing->prefix_length + 1) / 2, placing->prefix_length, &kept_length);
 
 	if (prefixes != NULL)
@@ -67,11 +67,11 @@ emogi_placement_use_copies(const Placing *placing, EmogiPlacement placement)
 	const EmogiAdjacency *orientation[] = {&graph->forward, &graph->backward};
 	uint64_t	missing_bytes = 0;
 	auto		use = [&](const void *array, uint64_t bytes) {
-		if (emogi_resident_use(placing->state, array, bytes) == NULL)
+		if (emogi_device_cache_use(placing->state, array, bytes) == NULL)
 			missing_bytes += bytes;
 	};
 
-	emogi_resident_let_go(placing->state);
+	emogi_device_cache_let_go(placing->state);
 	for (int i = 0; i < (places_transpose(placing) ? 2 : 1); i++)
 	{
 		use(orientation[i]->offsets, offset_bytes(graph));
@@ -100,11 +100,11 @@ emogi_placement_drop_edges(const Placing *placing)
 	const EmogiGraph *graph = placing->graph;
 	const EmogiAdjacency *orientation[] = {&graph->forward, &graph->backward};
 
-	emogi_resident_let_go(placing->state);
+	emogi_device_cache_let_go(placing->state);
 	for (int i = 0; i < 2; i++)
 	{
-		emogi_resident_drop(placing->state, orientation[i]->targets, EMOGI_COPY_WHOLE);
-		emogi_resident_drop(placing->state, orientation[i]->weights, EMOGI_COPY_WHOLE);
+		emogi_device_cache_drop(placing->state, orientation[i]->targets, EMOGI_COPY_WHOLE);
+		emogi_device_cache_drop(placing->state, orientation[i]->weights, EMOGI_COPY_WHOLE);
 	}
 }
 
@@ -166,7 +166,7 @@ try_registration(const EmogiEngineState *state, const EmogiGraph *graph)
 {
 	const cudaError_t code = emogi_cuda_fault();
 
-	return code != cudaSuccess ? code : emogi_registrations_use(graph->memory, graph->memory_bytes, state->registers_read_only);
+	return code != cudaSuccess ? code : emogi_host_registration_use(graph->memory, graph->memory_bytes, state->registers_read_only);
 }
 
 /*
@@ -177,7 +177,7 @@ static EmogiStatus
 register_block(const Placing *placing, EmogiPlacement placement, PlacedGraph *placed, EmogiError *error)
 {
 	const EmogiGraph *graph = placing->graph;
-	Resident   *own = placing->state->residents.own;
+	DeviceCacheEntry   *own = placing->state->residents.own;
 	cudaError_t code;
 
 	if (own != NULL && own->registered)
@@ -185,7 +185,7 @@ register_block(const Placing *placing, EmogiPlacement placement, PlacedGraph *pl
 	do
 		code = try_registration(placing->state, graph);
 	while ((code == cudaErrorMemoryAllocation || code == cudaErrorOperatingSystem) &&
-		   placement != EMOGI_PLACEMENT_DEVICE && emogi_resident_unregister_other(placing->state));
+		   placement != EMOGI_PLACEMENT_DEVICE && emogi_device_cache_unregister_other(placing->state));
 	if (code == cudaErrorHostMemoryAlreadyRegistered)
 	{
 		(void) cudaGetLastError();
@@ -208,12 +208,12 @@ place_copy(const Placing *placing, const void *array, uint64_t bytes, const char
 {
 	void	   *copy;
 
-	*out = emogi_resident_use(placing->state, array, bytes);
+	*out = emogi_device_cache_use(placing->state, array, bytes);
 	if (*out != NULL)
 		return EMOGI_OK;
 	TRY(emogi_memory_take(placing->memory, &copy, bytes, what, error));
 	TRY(emogi_cuda_copy(placing->state, copy, array, bytes, cudaMemcpyHostToDevice, placing->control, error));
-	emogi_resident_keep(placing->state, placing->memory, array, EMOGI_COPY_WHOLE, 0);
+	emogi_device_cache_keep(placing->state, placing->memory, array, EMOGI_COPY_WHOLE, 0);
 	*out = copy;
 	return EMOGI_OK;
 }
@@ -225,15 +225,15 @@ place_edge_copy(const Placing *placing, const void *array, uint64_t bytes, const
 {
 	void	   *copy;
 
-	if (!placing->spreads || emogi_resident_use(placing->state, array, bytes) != NULL)
+	if (!placing->spreads || emogi_device_cache_use(placing->state, array, bytes) != NULL)
 	{
 		TRY(place_copy(placing, array, bytes, what, out, error));
-		placed->is_spread = placed->is_spread || emogi_spread_is(placing->state, *out);
+		placed->is_spread = placed->is_spread || emogi_peer_memory_is(placing->state, *out);
 		return EMOGI_OK;
 	}
-	TRY(emogi_spread_take(placing->memory, &copy, bytes, placing->own_share, what, error));
-	TRY(emogi_spread_fill(placing->state, copy, array, bytes, placing->control, error));
-	emogi_resident_keep(placing->state, placing->memory, array, EMOGI_COPY_WHOLE, 0);
+	TRY(emogi_peer_memory_take(placing->memory, &copy, bytes, placing->own_share, what, error));
+	TRY(emogi_peer_memory_fill(placing->state, copy, array, bytes, placing->control, error));
+	emogi_device_cache_keep(placing->state, placing->memory, array, EMOGI_COPY_WHOLE, 0);
 	placed->is_spread = true;
 	*out = copy;
 	return EMOGI_OK;
@@ -315,7 +315,7 @@ make_prefixes(const Placing *placing, const EmogiAdjacency *adjacency, EmogiPlac
 		TRY(emogi_hybrid_choose_near(&choice, lists, error));
 	else
 		TRY(emogi_hybrid_choose(&choice, adjacency, placing->memory, error));
-	emogi_resident_keep(placing->state, placing->memory, adjacency->targets, EMOGI_COPY_PREFIXES, length);
+	emogi_device_cache_keep(placing->state, placing->memory, adjacency->targets, EMOGI_COPY_PREFIXES, length);
 	lists->prefixes = choice.prefixes;
 	lists->prefix_length = length;
 	return EMOGI_OK;
@@ -446,7 +446,7 @@ void
 emogi_placement_undo(PlacedGraph *placed)
 {
 	if (placed->registered != NULL)
-		emogi_registrations_release(placed->registered);
+		emogi_host_registration_release(placed->registered);
 	(void) cudaGetLastError();
 	placed->registered = NULL;
 }

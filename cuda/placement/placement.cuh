@@ -42,14 +42,14 @@ struct Lists
 #define PLACE_BACKWARD_SURELY 6u	/* the run cannot do without */
 #define PLACE_FORWARD_PREFIXES 8u	/* hybrid placement serves it: it looks at the prefixes of these lists first. Only of */
 #define PLACE_BACKWARD_PREFIXES 16u	/* use, and only made, when the Graph has backward, and that is placed */
-#define PLACE_PARTS 32u			/* hybrid placement serves it: the run reads all edges by a Feed, which keeps parts */
+#define PLACE_PARTS 32u			/* hybrid placement serves it: the run reads all edges by a CopyPipeline, which keeps parts */
 #define PLACE_PARTS_REPAID 96u	/* the same, more than once: they are of use even if the Graph is not kept */
 #define PLACE_NEAR_WEIGHTS 257u	/* PLACE_WEIGHTS, and hybrid placement serves it: by weights in device memory */
 #define PLACE_BACKWARD_OFFSETS 128u	/* when the Graph has it; the run cannot do without these, and reads no edges of it */
 
 typedef struct PlacedGraph
 {
-	EmogiPlacement placement;	/* HOST, DEVICE or HYBRID; a Feed that finds no room for parts makes it HOST */
+	EmogiPlacement placement;	/* HOST, DEVICE or HYBRID; a CopyPipeline that finds no room for parts makes it HOST */
 	bool		is_spread;		/* DEVICE, and some of the edges are in other GPUs' memory: PEER to the caller */
 	Lists<uint32_t> forward;
 	Lists<uint32_t> backward;	/* the same pointers as forward when the Graph's are the same */
@@ -59,7 +59,7 @@ typedef struct PlacedGraph
 /*
  * Place forward and what `wants` asks for. Take from `memory`, after everything else that the run needs, since
  * AUTO and HYBRID look at what is left. A Graph without edges has offsets alone, in device placement. Once in a
- * run, after emogi_resident_begin. The caller calls emogi_placement_undo and releases `memory`, also after an error.
+ * run, after emogi_device_cache_begin. The caller calls emogi_placement_undo and releases `memory`, also after an error.
  */
 extern EmogiStatus emogi_placement_place(EmogiEngineState *state, const EmogiGraph *graph, EmogiPlacement placement,
 										 unsigned wants, DeviceMemory *memory, PlacedGraph *placed,

@@ -49,13 +49,13 @@ choose_near_prefixes(Placing *placing, EmogiError *error)
 	uint32_t	length;
 	uint64_t	left;
 
-	if (emogi_placement_wanted_prefixes(placing) == NULL || placing->graph->id == 0 || emogi_resident_is_first(placing->state))
+	if (emogi_placement_wanted_prefixes(placing) == NULL || placing->graph->id == 0 || emogi_device_cache_is_first(placing->state))
 		return EMOGI_OK;
 	placing->prefix_length = PREFIX_NEAR;
 	if (emogi_placement_use_prefixes(placing, &length) != NULL)
 		return EMOGI_OK;
 	TRY(emogi_memory_left(placing->memory, &left, error));
-	if (bytes + headroom + emogi_resident_idle_bytes(placing->state) > left)
+	if (bytes + headroom + emogi_device_cache_idle_bytes(placing->state) > left)
 		placing->prefix_length = 0;
 	return EMOGI_OK;
 }
@@ -95,7 +95,7 @@ choose_near_weights(Placing *placing, EmogiPlacement *placement, EmogiError *err
 	return EMOGI_OK;
 }
 
-/* Choose between host and hybrid. How many parts fit is for the Feed to find out. */
+/* Choose between host and hybrid. How many parts fit is for the CopyPipeline to find out. */
 static EmogiStatus
 choose_hybrid(Placing *placing, EmogiPlacement *placement, EmogiError *error)
 {
@@ -147,12 +147,12 @@ choose_spread(Placing *placing, EmogiPlacement asked, bool fits, EmogiError *err
 	if (!pays || edge_bytes == 0)
 		return EMOGI_OK;
 	waste_bytes = edge_bytes / 64 + SPREAD_WASTE;
-	room = emogi_spread_room(placing->state, placing->graph->id);
+	room = emogi_peer_memory_room(placing->state, placing->graph->id);
 	TRY(emogi_memory_left(placing->memory, &left, error));
 	left = less(left, offsets + waste_bytes + (placing->state->cap_bytes > 0 ? 0 : HEADROOM_BYTES));
 	placing->spreads = room > 0 && left + room >= edge_bytes + waste_bytes;
 	if (placing->spreads)
-		emogi_spread_make_room(placing->state, placing->graph->id);
+		emogi_peer_memory_make_room(placing->state, placing->graph->id);
 	if (less(left, reserve) + room >= edge_bytes + waste_bytes)
 		left = less(left, reserve);
 	placing->own_share = left < edge_bytes ? (double) left / (double) edge_bytes : 1;

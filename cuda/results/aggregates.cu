@@ -39,7 +39,7 @@ fetch_columns(Run *run, const EmogiQuery *query, EmogiResult *result, EmogiError
 }
 
 EmogiStatus
-emogi_summary_make(Run *run, const EmogiQuery *query, EmogiResult *result, EmogiError *error)
+emogi_aggregates_make(Run *run, const EmogiQuery *query, EmogiResult *result, EmogiError *error)
 {
 	const EmogiSummary *summary = query->summary;
 	uint64_t	count = 0;
@@ -48,8 +48,8 @@ emogi_summary_make(Run *run, const EmogiQuery *query, EmogiResult *result, Emogi
 	Rows		rows;
 
 	if (describe_rows(run, query, &rows))
-		status = summary->kind == EMOGI_SUMMARY_GROUPS ? emogi_summary_groups(run, &rows, summary, &count, &fits, error) :
-			emogi_summary_first(run, &rows, summary, result, &count, &fits, error);
+		status = summary->kind == EMOGI_SUMMARY_GROUPS ? emogi_aggregates_groups(run, &rows, summary, &count, &fits, error) :
+			emogi_aggregates_first(run, &rows, summary, result, &count, &fits, error);
 	if (status != EMOGI_OK && status != EMOGI_NO_MEMORY)
 		return status;
 	if (status == EMOGI_NO_MEMORY || !fits)
@@ -66,8 +66,8 @@ emogi_summary_make(Run *run, const EmogiQuery *query, EmogiResult *result, Emogi
 }
 
 EmogiStatus
-emogi_summary_load(EmogiError *error)
+emogi_aggregates_load(EmogiError *error)
 {
-	TRY(emogi_summary_groups_load(error));
-	return emogi_summary_first_load(error);
+	TRY(emogi_aggregates_groups_load(error));
+	return emogi_aggregates_first_load(error);
 }

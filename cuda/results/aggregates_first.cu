@@ -167,7 +167,7 @@ fetch_rows(Run *run, const Rows *rows, const uint32_t *device_picked, uint64_t c
 }
 
 EmogiStatus
-emogi_summary_first(Run *run, const Rows *rows, const EmogiSummary *summary, EmogiResult *result, uint64_t *count, bool *fits, EmogiError *error)
+emogi_aggregates_first(Run *run, const Rows *rows, const EmogiSummary *summary, EmogiResult *result, uint64_t *count, bool *fits, EmogiError *error)
 {
 	cudaStream_t stream = run->state->stream;
 	Order		order = {summary->column, summary->descends, CHUNK_VERTICES};
@@ -194,7 +194,7 @@ emogi_summary_first(Run *run, const Rows *rows, const EmogiSummary *summary, Emo
 }
 
 EmogiStatus
-emogi_summary_first_load(EmogiError *error)
+emogi_aggregates_first_load(EmogiError *error)
 {
 	static const void *const kernels[] = {
 		(const void *) summary_largest_kernel, (const void *) summary_pick_kernel, (const void *) summary_values_kernel<uint32_t>,

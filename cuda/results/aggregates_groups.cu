@@ -298,7 +298,7 @@ fetch_groups(Run *run, const Table *table, const Groups *groups, uint64_t count,
 }
 
 EmogiStatus
-emogi_summary_groups(Run *run, const Rows *rows, const EmogiSummary *summary, uint64_t *count, bool *fits, EmogiError *error)
+emogi_aggregates_groups(Run *run, const Rows *rows, const EmogiSummary *summary, uint64_t *count, bool *fits, EmogiError *error)
 {
 	cudaStream_t stream = run->state->stream;
 	Table		table = {};
@@ -337,7 +337,7 @@ emogi_summary_groups(Run *run, const Rows *rows, const EmogiSummary *summary, ui
 }
 
 EmogiStatus
-emogi_summary_groups_load(EmogiError *error)
+emogi_aggregates_groups_load(EmogiError *error)
 {
 	static const void *const kernels[] = {
 		(const void *) summary_bounds_kernel, (const void *) summary_clear_kernel, (const void *) summary_group_kernel,

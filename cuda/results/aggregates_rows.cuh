@@ -107,12 +107,12 @@ take_found(Run *run, Found **found, EmogiError *error)
 }
 
 /* Group the rows; *fits is false when there are more groups than there is room for. */
-extern EmogiStatus emogi_summary_groups(Run *run, const Rows *rows, const EmogiSummary *summary, uint64_t *count, bool *fits, EmogiError *error);
-extern EmogiStatus emogi_summary_groups_load(EmogiError *error);
+extern EmogiStatus emogi_aggregates_groups(Run *run, const Rows *rows, const EmogiSummary *summary, uint64_t *count, bool *fits, EmogiError *error);
+extern EmogiStatus emogi_aggregates_groups_load(EmogiError *error);
 
 /* Pick the rows that may be among the first; *fits is false when they are more than there is room for. */
-extern EmogiStatus emogi_summary_first(Run *run, const Rows *rows, const EmogiSummary *summary, EmogiResult *result, uint64_t *count,
+extern EmogiStatus emogi_aggregates_first(Run *run, const Rows *rows, const EmogiSummary *summary, EmogiResult *result, uint64_t *count,
 									   bool *fits, EmogiError *error);
-extern EmogiStatus emogi_summary_first_load(EmogiError *error);
+extern EmogiStatus emogi_aggregates_first_load(EmogiError *error);
 
 #endif							/* EMOGI_AGGREGATES_ROWS_CUH */

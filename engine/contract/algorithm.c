@@ -15,11 +15,11 @@ static const EmogiAlgorithmRow rows[] = {
 #define PATH(NAME, its_name, column, order, source, its_traits, candidate) \
 	{.algorithm = EMOGI_##NAME, .name = #its_name, .cuda = "path", .papers = "path", \
 		.lists = EMOGI_LISTS_ALONG, .weights = EMOGI_WEIGHTS_LENGTHS, \
-		.traits = (its_traits) | (((its_traits) & EMOGI_PATH_ADDS) != 0 ? EMOGI_STOPS : 0), \
+		.traits = (its_traits) | (((its_traits) & EMOGI_PATH_ADDITIVE) != 0 ? EMOGI_STOPS : 0), \
 		.parameters = {{EMOGI_SOURCES, 0}, \
-			{((its_traits) & EMOGI_PATH_ADDS) != 0 ? EMOGI_MAX_DISTANCE : EMOGI_DIRECTION, \
-				((its_traits) & EMOGI_PATH_ADDS) != 0 ? (double) INFINITY : EMOGI_OUT}, \
-			{((its_traits) & EMOGI_PATH_ADDS) != 0 ? EMOGI_DIRECTION : EMOGI_NO_PARAMETER, EMOGI_OUT}}, \
+			{((its_traits) & EMOGI_PATH_ADDITIVE) != 0 ? EMOGI_MAX_DISTANCE : EMOGI_DIRECTION, \
+				((its_traits) & EMOGI_PATH_ADDITIVE) != 0 ? (double) INFINITY : EMOGI_OUT}, \
+			{((its_traits) & EMOGI_PATH_ADDITIVE) != 0 ? EMOGI_DIRECTION : EMOGI_NO_PARAMETER, EMOGI_OUT}}, \
 		.columns = {{#column, EMOGI_FLOAT64, (order) == EMOGI_MOST ? -1.0 : (double) INFINITY}}},
 #define SUM(NAME, its_name, direction, its_weights, its_traits, contribution, finish, lipschitz) \
 	{.algorithm = EMOGI_##NAME, .name = #its_name, .cuda = "gather", .papers = "sum", \

@@ -22,14 +22,14 @@
  * theirs is the whole definition, with its formulas; semirings.h makes functions of these. All arithmetic is double.
  *
  * The path semiring takes the best over all paths of a value that only gets worse along a path, so that the answer does not
- * depend on the order of the work, bit for bit: emogi_NAME(graph, source, direction), or with EMOGI_PATH_ADDS (graph, source,
+ * depend on the order of the work, bit for bit: emogi_NAME(graph, source, direction), or with EMOGI_PATH_ADDITIVE (graph, source,
  * max_distance, direction).
  *
  *   PATH(NAME, name, column, order, source, traits, candidate)
  *
  * order       EMOGI_LEAST: the less a value, the better, +inf = not reached; EMOGI_MOST: the more, -1 = not reached
  * source      value of the path without an edge
- * traits      EMOGI_PATH_ADDS or 0; with EMOGI_PATH_ADDS the order is EMOGI_LEAST and the source finite
+ * traits      EMOGI_PATH_ADDITIVE or 0; with EMOGI_PATH_ADDITIVE the order is EMOGI_LEAST and the source finite
  * candidate   of the value of u and the weight of u -> v: an offer to v, taken when better. Values are never below 0, nor -0.
  *             Weights are lengths, 0 or more, also above 1; +inf is impassable: its offer is no better than the value of what is
  *             not reached. No offer is better than the value it is made of, and better values make no worse offers
@@ -40,10 +40,10 @@
  *   SUM(NAME, name, direction, weights, traits, contribution, finish, lipschitz)
  *
  * direction     when the call names none
- * traits        EMOGI_SUM_OWN, EMOGI_SUM_FIXES, EMOGI_SUM_KEEPS, or 0
+ * traits        EMOGI_SUM_USES_OWN_VALUE, EMOGI_SUM_DIRICHLET, EMOGI_SUM_KEEPS_ISOLATED, or 0
  * contribution  of u to v by an edge u -> v: of the value of u (other), that of v (own) and the weight
  * finish        the new value of v: of its value (own), the sum of the contributions in an order set by the list alone, and the
- *               sum of the weights (total; 0 where the application has not EMOGI_SUM_FIXES)
+ *               sum of the weights (total; 0 where the application has not EMOGI_SUM_DIRICHLET)
  * lipschitz     how many times the difference of two sets of values, the largest of a vertex, can be larger after an iteration,
  *               at most: of the sum of v's weights (total) and that of their sizes (magnitude)
  */
@@ -156,14 +156,14 @@ typedef struct EmogiResultColumn
 #define EMOGI_MAX_COLUMNS 7
 
 /* Traits of the path semiring. */
-#define EMOGI_PATH_ADDS 0x01u		/* values are sums of weights: they are bounded by max_distance and by targets, and searched at
+#define EMOGI_PATH_ADDITIVE 0x01u		/* values are sums of weights: they are bounded by max_distance and by targets, and searched at
 								 * equal steps; others are weights or near them, and searched at quantiles of the weights */
 
 /* Traits of the sum semiring. */
-#define EMOGI_SUM_OWN 0x02u			/* a contribution looks at the value of the vertex that it goes to */
-#define EMOGI_SUM_FIXES 0x04u		/* start values stay (a Dirichlet boundary); the other vertices, NaN at the start, begin with 0, and
+#define EMOGI_SUM_USES_OWN_VALUE 0x02u			/* a contribution looks at the value of the vertex that it goes to */
+#define EMOGI_SUM_DIRICHLET 0x04u		/* start values stay (a Dirichlet boundary); the other vertices, NaN at the start, begin with 0, and
 								 * finish gets their weights */
-#define EMOGI_SUM_KEEPS 0x08u		/* a vertex without an edge in keeps its value */
+#define EMOGI_SUM_KEEPS_ISOLATED 0x08u		/* a vertex without an edge in keeps its value */
 
 /* Traits of any algorithm. */
 #define EMOGI_STOPS 0x10u		/* may stop when the targets of the query are settled, when they are all that is wanted */
@@ -273,7 +273,7 @@ typedef struct EmogiResultColumn
 		  ({EMOGI_SOURCES, 0}, {EMOGI_MAX_DEPTH, -1}, {EMOGI_DIRECTION, EMOGI_OUT}), \
 		  ({"count", EMOGI_INT64, NAN}, {"sum", EMOGI_INT64, NAN}, {"least", EMOGI_INT32, NAN}, {"most", EMOGI_INT32, NAN}, \
 		   {"harmonic", EMOGI_FLOAT64, NAN})) \
-	PATH(SSSP, sssp, distance, EMOGI_LEAST, 0.0, EMOGI_PATH_ADDS, value + weight) \
+	PATH(SSSP, sssp, distance, EMOGI_LEAST, 0.0, EMOGI_PATH_ADDITIVE, value + weight) \
 	PATH(SSWP, sswp, width, EMOGI_MOST, (double) INFINITY, 0, \
 		 weight == (double) INFINITY ? -1.0 : value < weight ? value : weight) \
 	OTHER(BFS_TREE, bfs_tree, trees, none, none, trees, \
@@ -397,11 +397,11 @@ typedef struct EmogiResultColumn
 		  EMOGI_LISTS_AGAINST, EMOGI_WEIGHTS_UNUSED, EMOGI_NEEDS_BACKWARD, \
 		  ({EMOGI_MAX_ITERATIONS, 100}, {EMOGI_TOLERANCE, 1e-8}, {EMOGI_WEIGHTED, 0}, {EMOGI_DIRECTION, EMOGI_OUT}), \
 		  ({"hub", EMOGI_FLOAT64, NAN}, {"authority", EMOGI_FLOAT64, NAN})) \
-	SUM(HEAT, heat, EMOGI_BOTH, EMOGI_WEIGHTS_FACTORS, EMOGI_SUM_OWN, \
+	SUM(HEAT, heat, EMOGI_BOTH, EMOGI_WEIGHTS_FACTORS, EMOGI_SUM_USES_OWN_VALUE, \
 		weight * (other - own), own + sum, fabs(1.0 - total) + magnitude) \
-	SUM(CIRCUIT, circuit, EMOGI_BOTH, EMOGI_WEIGHTS_CONDUCTANCES, EMOGI_SUM_FIXES, \
+	SUM(CIRCUIT, circuit, EMOGI_BOTH, EMOGI_WEIGHTS_CONDUCTANCES, EMOGI_SUM_DIRICHLET, \
 		weight * other, total > 0.0 ? sum / total : 0.0, 1.0) \
-	SUM(NEURAL, neural, EMOGI_OUT, EMOGI_WEIGHTS_FACTORS, EMOGI_SUM_KEEPS, \
+	SUM(NEURAL, neural, EMOGI_OUT, EMOGI_WEIGHTS_FACTORS, EMOGI_SUM_KEEPS_ISOLATED, \
 		weight * other, tanh(sum), magnitude)
 
 #define EMOGI_ROW(NAME, ...) EMOGI_##NAME,

@@ -31,7 +31,7 @@ emogi_closeness_of(double n, double others, double sum)
  * more to come. The answer's last bits depend on it.
  */
 EMOGI_INLINE bool
-emogi_closeness_is_apart(uint64_t n, uint64_t nsources, uint64_t nreached)
+emogi_closeness_is_per_thread(uint64_t n, uint64_t nsources, uint64_t nreached)
 {
 	return nreached / nsources < n / EMOGI_CLOSENESS_FEW_SHARE;
 }

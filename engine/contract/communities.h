@@ -41,14 +41,14 @@
 #define EMOGI_COMMUNITIES_RANDOM_RANGE 41.0	/* thetas: of two gains that are farther apart the larger is chosen surely */
 
 /* How the weights of a level are stored. */
-typedef enum EmogiUnits
+typedef enum EmogiWeightUnits
 {
 	EMOGI_UNITS_ONE = 0,		/* there are none: each is 1 */
 	EMOGI_UNITS_U8,
 	EMOGI_UNITS_U16,
 	EMOGI_UNITS_U32,
 	EMOGI_UNITS_I64
-} EmogiUnits;
+} EmogiWeightUnits;
 
 /* What gains are reckoned with. */
 typedef struct EmogiGains
@@ -197,7 +197,7 @@ emogi_communities_asks(uint64_t salt, uint64_t i, uint64_t sweep, bool few)
 }
 
 /* What a node looks at when it has chosen, all as it was when the batch began, or added up for the batch. */
-typedef struct EmogiWish
+typedef struct EmogiCommunityMove
 {
 	uint32_t	from;
 	uint32_t	to;
@@ -212,11 +212,11 @@ typedef struct EmogiWish
 	int64_t		into_to;		/* with the node */
 	int64_t		out_of_from;	/* with the node */
 	int64_t		out_of_to;
-} EmogiWish;
+} EmogiCommunityMove;
 
 /* Get what a node gains at least, if all want what they want. */
 EMOGI_INLINE double
-emogi_communities_sure_gain(const EmogiGains *gains, const EmogiWish *wish)
+emogi_communities_sure_gain(const EmogiGains *gains, const EmogiCommunityMove *wish)
 {
 	const int64_t joined = wish->to_empty ? 0 : wish->total_to + wish->into_to - wish->strength;
 	const int64_t left = wish->total_from - wish->out_of_from;
@@ -226,7 +226,7 @@ emogi_communities_sure_gain(const EmogiGains *gains, const EmogiWish *wish)
 
 /* May a node go where it wants to? `sure`: only if no community is both left and joined. */
 EMOGI_INLINE bool
-emogi_communities_may_go(const EmogiWish *wish, bool sure, uint64_t salt)
+emogi_communities_may_go(const EmogiCommunityMove *wish, bool sure, uint64_t salt)
 {
 	if (wish->to_empty)
 		return true;

@@ -1,6 +1,6 @@
 /*
  * derivation.h: how the arrays of a Graph come from those of another one, in as many words as there are changes. Who has made the new
- * Graph says it (graph/splice.h); an engine that has copies of the old arrays makes copies of the new ones of them.
+ * Graph says it (graph/merge.h); an engine that has copies of the old arrays makes copies of the new ones of them.
  *
  * The lists of an orientation are one sequence of entries. An edit puts entries before a place of the old sequence, or leaves some out
  * from there on, and what lies between two edits moves by the same number of places. Offsets grow by the same between two edits, and

@@ -6,7 +6,7 @@
  * by every system, but for the rounding of sums.
  *
  * Their parts: this header, with two fields and the placements in engine.h; cuda/papers/, the module emogi_papers.so, which
- * cuda/core/papers_module.cu loads; on the PostgreSQL side server/papers.c; options of emogi_bench; the unit test test_papers.
+ * cuda/core/papers_module.cu loads; on the PostgreSQL side base/papers_settings.c; options of emogi_bench; the unit test test_papers.
  */
 #ifndef EMOGI_PAPERS_H
 #define EMOGI_PAPERS_H

@@ -93,9 +93,9 @@ emogi_path_source(EmogiAlgorithm algorithm)
 }
 #undef PATH
 
-#define PATH(NAME, name, column, order, source, traits, candidate) case EMOGI_##NAME: return ((traits) & EMOGI_PATH_ADDS) != 0;
+#define PATH(NAME, name, column, order, source, traits, candidate) case EMOGI_##NAME: return ((traits) & EMOGI_PATH_ADDITIVE) != 0;
 
-/* Say whether values are sums of weights (EMOGI_PATH_ADDS). */
+/* Say whether values are sums of weights (EMOGI_PATH_ADDITIVE). */
 EMOGI_INLINE bool
 emogi_path_adds(EmogiAlgorithm algorithm)
 {
@@ -181,7 +181,7 @@ emogi_sum_lipschitz(EmogiAlgorithm algorithm, double total, double magnitude)
 
 #define SUM(NAME, name, direction, weights, traits, contribution, finish, lipschitz) case EMOGI_##NAME: return traits;
 
-/* Get EMOGI_SUM_OWN, EMOGI_SUM_FIXES and EMOGI_SUM_KEEPS of an application. */
+/* Get EMOGI_SUM_USES_OWN_VALUE, EMOGI_SUM_DIRICHLET and EMOGI_SUM_KEEPS_ISOLATED of an application. */
 EMOGI_INLINE uint32_t
 emogi_sum_traits(EmogiAlgorithm algorithm)
 {

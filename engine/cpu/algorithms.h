@@ -18,6 +18,6 @@ typedef EmogiStatus (EmogiCpuAlgorithm) (EmogiPool *pool, const EmogiGraph *grap
 EMOGI_ALGORITHMS(OTHER, EMOGI_NOTHING, EMOGI_NOTHING)
 #undef OTHER
 extern EmogiCpuAlgorithm emogi_cpu_path;	/* best_paths.c */
-extern EmogiCpuAlgorithm emogi_cpu_gather;	/* gather.c */
+extern EmogiCpuAlgorithm emogi_cpu_gather;	/* semiring_sum.c */
 
 #endif							/* EMOGI_CPU_ALGORITHMS_H */

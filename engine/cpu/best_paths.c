@@ -9,7 +9,7 @@
  * The width of a bin trades work done twice against work for many threads. What lies beyond the last bin waits in a
  * far bin, from which the bins are filled again when they are empty, so that any range of distances will do; if nearly
  * all of it stays far, bins become wider. Light and heavy edges are not told apart: with short lists the second
- * look costs more than it saves. All this goes for values that are sums of weights (EMOGI_PATH_ADDS).
+ * look costs more than it saves. All this goes for values that are sums of weights (EMOGI_PATH_ADDITIVE).
  *
  * When all targets of a Query are reached, the value of the farthest bounds the search: what is farther leads to no better value of a target, for
  * values only grow along a path. The search ends with the bin of that value. What is as far as the farthest target is found, too: over edges that weigh
@@ -35,7 +35,7 @@
 
 /* Sums grow along a path, and bins of equal width lead upwards: what adds up must want the least. */
 #define CHECK_ORDER(NAME, name, column, order, source, traits, candidate) \
-	_Static_assert(((traits) & EMOGI_PATH_ADDS) == 0 || (order) == EMOGI_LEAST, #name " adds up and wants the most");
+	_Static_assert(((traits) & EMOGI_PATH_ADDITIVE) == 0 || (order) == EMOGI_LEAST, #name " adds up and wants the most");
 EMOGI_ALGORITHMS(EMOGI_NOTHING, CHECK_ORDER, EMOGI_NOTHING)
 #undef CHECK_ORDER
 
@@ -122,14 +122,14 @@ open_round(EmogiBestPaths *path, int nthreads)
 	path->nhubs = 0;
 	for (int t = 0; t < nthreads; t++)
 	{
-		EmogiBinBlock *block = path->bins[t].top[path->bin];
+		EmogiBucketBlock *block = path->bins[t].top[path->bin];
 
 		for (; block != NULL; block = block->below)
 		{
 			if (path->nround == path->round_room)
 			{
 				uint64_t	room = path->round_room * 2 + 64;
-				EmogiBinBlock **larger = realloc(path->round, room * sizeof(*larger));
+				EmogiBucketBlock **larger = realloc(path->round, room * sizeof(*larger));
 
 				if (larger == NULL)
 				{
@@ -152,7 +152,7 @@ static void
 close_round(EmogiBestPaths *path, int nthreads)
 {
 	for (uint64_t i = 0; i < path->nround; i++)
-		emogi_bins_keep(&path->bins[i % (uint64_t) nthreads], path->round[i]);
+		emogi_buckets_keep(&path->bins[i % (uint64_t) nthreads], path->round[i]);
 }
 
 /* Tell how far the search is. */
@@ -216,8 +216,8 @@ empty_bin(EmogiBestPaths *path, const EmogiQuery *query, int nthreads)
 	while ((nitems = open_round(path, nthreads)) > 0)
 	{
 		bound_by_targets(path, query, nthreads);
-		if (!emogi_run_step(&path->run, emogi_best_paths_walk, path, nitems < EMOGI_BEST_PATHS_ALONE_ITEMS) ||
-			(path->nhubs > 0 && !emogi_run_step(&path->run, emogi_best_paths_walk_hubs, path, false)))
+		if (!emogi_cpu_run_step(&path->run, emogi_best_paths_walk, path, nitems < EMOGI_BEST_PATHS_ALONE_ITEMS) ||
+			(path->nhubs > 0 && !emogi_cpu_run_step(&path->run, emogi_best_paths_walk_hubs, path, false)))
 			return false;
 		close_round(path, nthreads);
 		path->run.result->nlevels++;
@@ -239,7 +239,7 @@ refill_bins(EmogiBestPaths *path, int nthreads)
 		path->tally[t].nearest = path->none;
 		path->tally[t].nfar = path->tally[t].nnear = 0;
 	}
-	if (!emogi_path_adds(path->algorithm) || !emogi_run_step(&path->run, emogi_best_paths_find_nearest, path, false))
+	if (!emogi_path_adds(path->algorithm) || !emogi_cpu_run_step(&path->run, emogi_best_paths_find_nearest, path, false))
 		return false;
 	for (int t = 0; t < nthreads; t++)
 		nearest = path->tally[t].nearest < nearest ? path->tally[t].nearest : nearest;
@@ -248,7 +248,7 @@ refill_bins(EmogiBestPaths *path, int nthreads)
 	path->base = nearest;
 	if (path->too_narrow)
 		set_delta(path, 2.0 / path->per_bin);
-	if (!emogi_run_step(&path->run, emogi_best_paths_sort_far, path, false))
+	if (!emogi_cpu_run_step(&path->run, emogi_best_paths_sort_far, path, false))
 		return false;
 	for (int t = 0; t < nthreads; t++)
 	{
@@ -263,7 +263,7 @@ refill_bins(EmogiBestPaths *path, int nthreads)
 static bool
 search(EmogiBestPaths *path, const EmogiQuery *query, int nthreads)
 {
-	if (!emogi_run_step(&path->run, emogi_best_paths_clear, path, false))
+	if (!emogi_cpu_run_step(&path->run, emogi_best_paths_clear, path, false))
 		return false;
 	for (uint64_t i = 0; i < query->nsources; i++)
 	{
@@ -289,9 +289,9 @@ static bool
 open_path(EmogiBestPaths *path, int nthreads)
 {
 	path->hub_room = path->lists.nedges / EMOGI_BEST_PATHS_HUB_ENTRIES + 1;
-	path->hubs = emogi_run_scratch(&path->run, path->hub_room, sizeof(EmogiBestPathsHub));
-	path->bins = emogi_run_scratch(&path->run, (uint64_t) nthreads, sizeof(EmogiBins));
-	path->tally = emogi_run_scratch(&path->run, (uint64_t) nthreads, sizeof(EmogiBestPathsTally));
+	path->hubs = emogi_cpu_run_scratch(&path->run, path->hub_room, sizeof(EmogiBestPathsHub));
+	path->bins = emogi_cpu_run_scratch(&path->run, (uint64_t) nthreads, sizeof(EmogiBuckets));
+	path->tally = emogi_cpu_run_scratch(&path->run, (uint64_t) nthreads, sizeof(EmogiBestPathsTally));
 	return !emogi_job_stopped(&path->run.job);
 }
 
@@ -302,7 +302,7 @@ run_weighted(EmogiBestPaths *path, EmogiPool *pool, const EmogiGraph *graph, con
 {
 	int			nthreads = emogi_pool_size(pool);
 
-	emogi_run_begin(&path->run, pool, graph, graph->nvertices, result, control, error, "best paths");
+	emogi_cpu_run_begin(&path->run, pool, graph, graph->nvertices, result, control, error, "best paths");
 	path->lists = graph->forward;
 	path->weight_type = graph->weight_type;
 	path->nvertices = graph->nvertices;
@@ -315,11 +315,11 @@ run_weighted(EmogiBestPaths *path, EmogiPool *pool, const EmogiGraph *graph, con
 		for (int t = 0; t < nthreads; t++)
 		{
 			result->edges_traversed += path->tally[t].looked;
-			emogi_bins_free(&path->bins[t]);
+			emogi_buckets_free(&path->bins[t]);
 		}
 	}
 	free(path->round);
-	return emogi_run_end(&path->run);
+	return emogi_cpu_run_end(&path->run);
 }
 
 /* What turns levels into values. */
@@ -341,7 +341,7 @@ find_values(Conversion *conversion, uint32_t nlevels)
 	const double none = emogi_path_none(conversion->algorithm);
 	double		value = emogi_path_source(conversion->algorithm);
 
-	conversion->of_level = emogi_run_scratch(&conversion->run, nlevels, sizeof(double));
+	conversion->of_level = emogi_cpu_run_scratch(&conversion->run, nlevels, sizeof(double));
 	for (uint32_t k = 0; k < nlevels && conversion->of_level != NULL; k++)
 	{
 		conversion->of_level[k] = value;
@@ -367,7 +367,7 @@ convert_levels(void *arg, int thread, int nthreads)
 	while (!emogi_job_stopped(&conversion->run.job) &&
 		   (v = emogi_job_take(&conversion->run.next, EMOGI_BEST_PATHS_CONVERT_AT_ONCE)) < conversion->nvertices)
 	{
-		uint64_t	end = emogi_run_chunk_end(v, EMOGI_BEST_PATHS_CONVERT_AT_ONCE, conversion->nvertices);
+		uint64_t	end = emogi_cpu_run_chunk_end(v, EMOGI_BEST_PATHS_CONVERT_AT_ONCE, conversion->nvertices);
 
 		for (; v < end; v++)
 		{
@@ -410,21 +410,21 @@ run_unweighted(EmogiPool *pool, const EmogiGraph *graph, const EmogiQuery *query
 	EmogiResult levels = {0};
 	EmogiStatus status = EMOGI_OK;
 
-	emogi_run_begin(&conversion.run, pool, graph, graph->nvertices, result, control, error, "best paths");
+	emogi_cpu_run_begin(&conversion.run, pool, graph, graph->nvertices, result, control, error, "best paths");
 	conversion.value = result->columns[0].float64;
-	conversion.level = levels.columns[0].int32 = emogi_run_scratch(&conversion.run, graph->nvertices, sizeof(int32_t));
+	conversion.level = levels.columns[0].int32 = emogi_cpu_run_scratch(&conversion.run, graph->nvertices, sizeof(int32_t));
 	if (conversion.level != NULL)
 		status = emogi_cpu_bfs(pool, graph, &hops, &levels, control, error);
 	if (status != EMOGI_OK)
 		emogi_job_fail(&conversion.run.job, status);
 	else if (conversion.level != NULL && find_values(&conversion, levels.nlevels) &&
-			 emogi_run_step(&conversion.run, convert_levels, &conversion, false))
+			 emogi_cpu_run_step(&conversion.run, convert_levels, &conversion, false))
 	{
 		result->nreached = conversion.nreached;
 		result->nlevels = levels.nlevels;
 		result->edges_traversed = levels.edges_traversed;
 	}
-	return emogi_run_end(&conversion.run);
+	return emogi_cpu_run_end(&conversion.run);
 }
 
 EmogiStatus

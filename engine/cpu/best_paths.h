@@ -5,8 +5,8 @@
 #ifndef EMOGI_CPU_BEST_PATHS_H
 #define EMOGI_CPU_BEST_PATHS_H
 
-#include "bins.h"
-#include "run.h"
+#include "cpu/buckets.h"
+#include "cpu/cpu_run.h"
 
 /* Tuned. Times with these values are in bench/RESULTS.md: two cores of an Intel Xeon, commit 45449c8. */
 #define EMOGI_BEST_PATHS_SAMPLES 4096	/* weights that are looked at to choose the bins */
@@ -23,7 +23,7 @@
 /* A long list that all threads walk together. */
 typedef struct EmogiBestPathsHub
 {
-	EmogiBinItem item;
+	EmogiBucketItem item;
 	uint64_t	next;			/* atomic: its next piece */
 } EmogiBestPathsHub;
 
@@ -62,13 +62,13 @@ typedef struct EmogiBestPaths
 										 * first not to be better than */
 	uint32_t	nlimits;
 	uint32_t	bin;			/* the bin that is being emptied */
-	EmogiBinBlock **round;		/* [nround of round_room], its blocks */
+	EmogiBucketBlock **round;		/* [nround of round_room], its blocks */
 	uint64_t	nround;
 	uint64_t	round_room;
 	EmogiBestPathsHub *hubs;			/* [nhubs of hub_room] */
 	uint64_t	hub_room;
 	uint64_t	nhubs;			/* atomic; more than hub_room when there was no room */
-	EmogiBins  *bins;			/* [nthreads] */
+	EmogiBuckets  *bins;			/* [nthreads] */
 	EmogiBestPathsTally *tally;		/* [nthreads] */
 } EmogiBestPaths;
 

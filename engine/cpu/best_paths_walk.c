@@ -27,7 +27,7 @@ bin_by_steps(const EmogiBestPaths *path, double value)
 {
 	double		bin = (value - path->base) * path->per_bin;
 
-	return bin < (double) EMOGI_NBINS ? (uint32_t) bin : EMOGI_FAR_BIN;
+	return bin < (double) EMOGI_NBINS ? (uint32_t) bin : EMOGI_REMOTE_BIN;
 }
 
 /* Get the bin of a value that is no sum: bins end at the limits. */
@@ -58,7 +58,7 @@ bin_of(const EmogiBestPaths *path, EmogiAlgorithm algorithm, double value)
 
 /* Make an offer to v: take it if it is better and put v into its bin. False without memory. */
 ALWAYS_INLINE bool
-offer(EmogiBestPaths *path, EmogiAlgorithm algorithm, EmogiBins *bins, EmogiBestPathsTally *tally, uint32_t v,
+offer(EmogiBestPaths *path, EmogiAlgorithm algorithm, EmogiBuckets *bins, EmogiBestPathsTally *tally, uint32_t v,
 	  double candidate)
 {
 	double		before = load_value(&path->value[v]);
@@ -73,12 +73,12 @@ offer(EmogiBestPaths *path, EmogiAlgorithm algorithm, EmogiBins *bins, EmogiBest
 			return true;
 	}
 	tally->nreached += before == path->none;
-	return emogi_bins_add(bins, bin_of(path, algorithm, candidate), v, candidate);
+	return emogi_buckets_add(bins, bin_of(path, algorithm, candidate), v, candidate);
 }
 
 /* Make offers over the list entries first .. end-1 of a vertex; false when the job has failed. */
 ALWAYS_INLINE bool
-relax(EmogiBestPaths *path, EmogiWeightType type, EmogiAlgorithm algorithm, EmogiBins *bins, EmogiBestPathsTally *tally,
+relax(EmogiBestPaths *path, EmogiWeightType type, EmogiAlgorithm algorithm, EmogiBuckets *bins, EmogiBestPathsTally *tally,
 	  double value, uint64_t first, uint64_t end)
 {
 	const uint32_t *targets = path->lists.targets;
@@ -101,7 +101,7 @@ relax(EmogiBestPaths *path, EmogiWeightType type, EmogiAlgorithm algorithm, Emog
 
 /* Put a long list aside for all threads; false when there is no room. */
 static bool
-put_hub_aside(EmogiBestPaths *path, EmogiBinItem item)
+put_hub_aside(EmogiBestPaths *path, EmogiBucketItem item)
 {
 	uint64_t	place = emogi_job_take(&path->nhubs, 1);
 
@@ -113,8 +113,8 @@ put_hub_aside(EmogiBestPaths *path, EmogiBinItem item)
 
 /* Walk the whole list of an item; false when the job has stopped. */
 ALWAYS_INLINE bool
-relax_item(EmogiBestPaths *path, EmogiWeightType type, EmogiAlgorithm algorithm, EmogiBins *bins,
-		   EmogiBestPathsTally *tally, EmogiBinItem item)
+relax_item(EmogiBestPaths *path, EmogiWeightType type, EmogiAlgorithm algorithm, EmogiBuckets *bins,
+		   EmogiBestPathsTally *tally, EmogiBucketItem item)
 {
 	uint64_t	first = path->lists.offsets[item.vertex];
 	uint64_t	end = path->lists.offsets[item.vertex + 1];
@@ -136,8 +136,8 @@ relax_item(EmogiBestPaths *path, EmogiWeightType type, EmogiAlgorithm algorithm,
 
 /* Walk the lists of some items; false when the job has stopped. */
 ALWAYS_INLINE bool
-relax_items(EmogiBestPaths *path, EmogiWeightType type, EmogiAlgorithm algorithm, EmogiBins *bins,
-			EmogiBestPathsTally *tally, const EmogiBinItem *items, uint64_t count)
+relax_items(EmogiBestPaths *path, EmogiWeightType type, EmogiAlgorithm algorithm, EmogiBuckets *bins,
+			EmogiBestPathsTally *tally, const EmogiBucketItem *items, uint64_t count)
 {
 	const uint64_t *offsets = path->lists.offsets;
 	uint64_t	polled = tally->looked;
@@ -165,13 +165,13 @@ relax_items(EmogiBestPaths *path, EmogiWeightType type, EmogiAlgorithm algorithm
 
 /* Empty this thread's own current bin as long as that is little work. */
 ALWAYS_INLINE void
-fuse(EmogiBestPaths *path, EmogiWeightType type, EmogiAlgorithm algorithm, EmogiBins *bins, EmogiBestPathsTally *tally)
+fuse(EmogiBestPaths *path, EmogiWeightType type, EmogiAlgorithm algorithm, EmogiBuckets *bins, EmogiBestPathsTally *tally)
 {
-	EmogiBinBlock *block;
+	EmogiBucketBlock *block;
 
 	while ((block = bins->top[path->bin]) != NULL && !emogi_job_stopped(&path->run.job))
 	{
-		EmogiBinBlock *below = block;
+		EmogiBucketBlock *below = block;
 
 		for (int i = 0; i < EMOGI_BEST_PATHS_FUSE_BLOCKS && below != NULL; i++)
 			below = below->below;
@@ -180,7 +180,7 @@ fuse(EmogiBestPaths *path, EmogiWeightType type, EmogiAlgorithm algorithm, Emogi
 		bins->top[path->bin] = block->below;
 		if (!relax_items(path, type, algorithm, bins, tally, block->items, block->count))
 			return;
-		emogi_bins_keep(bins, block);
+		emogi_buckets_keep(bins, block);
 	}
 }
 
@@ -188,14 +188,14 @@ fuse(EmogiBestPaths *path, EmogiWeightType type, EmogiAlgorithm algorithm, Emogi
 ALWAYS_INLINE void
 walk(EmogiBestPaths *path, int thread, EmogiWeightType type, EmogiAlgorithm algorithm)
 {
-	EmogiBins  *bins = &path->bins[thread];
+	EmogiBuckets  *bins = &path->bins[thread];
 	EmogiBestPathsTally *tally = &path->tally[thread];
 	uint64_t	piece;
 
 	while (!emogi_job_stopped(&path->run.job) &&
 		   (piece = emogi_job_take(&path->run.next, 1)) < path->nround * PIECES_PER_BLOCK)
 	{
-		const EmogiBinBlock *block = path->round[piece / PIECES_PER_BLOCK];
+		const EmogiBucketBlock *block = path->round[piece / PIECES_PER_BLOCK];
 		uint64_t	first = piece % PIECES_PER_BLOCK * EMOGI_BEST_PATHS_ITEMS_AT_ONCE;
 		uint64_t	count = block->count > first ? block->count - first : 0;
 
@@ -224,7 +224,7 @@ walk_hubs(EmogiBestPaths *path, int thread, EmogiWeightType type, EmogiAlgorithm
 			   (at = emogi_job_take(&hub->next, EMOGI_BEST_PATHS_HUB_PIECE)) < degree)
 		{
 			if (!relax(path, type, algorithm, &path->bins[thread], &path->tally[thread], hub->item.value, first + at,
-					   first + emogi_run_chunk_end(at, EMOGI_BEST_PATHS_HUB_PIECE, degree)))
+					   first + emogi_cpu_run_chunk_end(at, EMOGI_BEST_PATHS_HUB_PIECE, degree)))
 				return;
 		}
 	}
@@ -295,7 +295,7 @@ emogi_best_paths_clear(void *arg, int thread, int nthreads)
 	while (!emogi_job_stopped(&path->run.job) &&
 		   (v = emogi_job_take(&path->run.next, EMOGI_BEST_PATHS_CLEAR_AT_ONCE)) < path->nvertices)
 	{
-		uint64_t	end = emogi_run_chunk_end(v, EMOGI_BEST_PATHS_CLEAR_AT_ONCE, path->nvertices);
+		uint64_t	end = emogi_cpu_run_chunk_end(v, EMOGI_BEST_PATHS_CLEAR_AT_ONCE, path->nvertices);
 
 		for (; v < end; v++)
 			path->value[v] = path->none;
@@ -309,13 +309,13 @@ emogi_best_paths_find_nearest(void *arg, int thread, int nthreads)
 	EmogiBestPaths  *path = arg;
 	double		nearest = path->none;
 
-	for (EmogiBinBlock *block = path->bins[thread].top[EMOGI_FAR_BIN]; block != NULL; block = block->below)
+	for (EmogiBucketBlock *block = path->bins[thread].top[EMOGI_REMOTE_BIN]; block != NULL; block = block->below)
 	{
 		if (emogi_job_stopped(&path->run.job))
 			return;
 		for (uint64_t i = 0; i < block->count; i++)
 		{
-			EmogiBinItem item = block->items[i];
+			EmogiBucketItem item = block->items[i];
 
 			if (item.value < nearest && load_value(&path->value[item.vertex]) == item.value)
 				nearest = item.value;
@@ -329,29 +329,29 @@ void
 emogi_best_paths_sort_far(void *arg, int thread, int nthreads)
 {
 	EmogiBestPaths  *path = arg;
-	EmogiBins  *bins = &path->bins[thread];
+	EmogiBuckets  *bins = &path->bins[thread];
 	EmogiBestPathsTally *tally = &path->tally[thread];
-	EmogiBinBlock *block = bins->top[EMOGI_FAR_BIN];
+	EmogiBucketBlock *block = bins->top[EMOGI_REMOTE_BIN];
 
-	bins->top[EMOGI_FAR_BIN] = NULL;
+	bins->top[EMOGI_REMOTE_BIN] = NULL;
 	while (block != NULL && !emogi_job_stopped(&path->run.job))
 	{
-		EmogiBinBlock *below = block->below;
+		EmogiBucketBlock *below = block->below;
 
 		for (uint64_t i = 0; i < block->count; i++)
 		{
-			EmogiBinItem item = block->items[i];
+			EmogiBucketItem item = block->items[i];
 			uint32_t	bin;
 
 			if (load_value(&path->value[item.vertex]) != item.value)
 				continue;
 			bin = bin_by_steps(path, item.value);
-			tally->nfar += bin == EMOGI_FAR_BIN;
-			tally->nnear += bin != EMOGI_FAR_BIN;
-			if (!emogi_bins_add(bins, bin, item.vertex, item.value))
+			tally->nfar += bin == EMOGI_REMOTE_BIN;
+			tally->nnear += bin != EMOGI_REMOTE_BIN;
+			if (!emogi_buckets_add(bins, bin, item.vertex, item.value))
 				emogi_job_fail(&path->run.job, EMOGI_NO_MEMORY);
 		}
-		emogi_bins_keep(bins, block);
+		emogi_buckets_keep(bins, block);
 		block = below;
 	}
 }

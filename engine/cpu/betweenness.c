@@ -7,7 +7,7 @@
  * depends on each vertex. Both are pulled, from the level before or behind, in the order of a list, so that no threads add to the same
  * number and the bits do not depend on them; dependencies are added up source by source, in the order of the sources.
  *
- * Large graphs of few levels are searched by all threads together, others by each thread for itself (betweenness_apart.c), which then
+ * Large graphs of few levels are searched by all threads together, others by each thread for itself (betweenness_per_thread.c), which then
  * need not wait for each other at every level. The first search tells how many levels there are.
  *
  * With samples the sums are those of the samples as sources [2]; of a vertex that is one itself, those of the others.
@@ -53,7 +53,7 @@ narrow_levels(void *arg, int thread, int nthreads)
 
 	while (!emogi_job_stopped(&all->run.job) && (v = emogi_job_take(&all->run.next, WRITE_AT_ONCE)) < all->nvertices)
 	{
-		const uint64_t end = emogi_run_chunk_end(v, WRITE_AT_ONCE, all->nvertices);
+		const uint64_t end = emogi_cpu_run_chunk_end(v, WRITE_AT_ONCE, all->nvertices);
 
 		for (; v < end; v++)
 		{
@@ -99,7 +99,7 @@ count_level(void *arg, int thread, int nthreads)
 
 	while (!emogi_job_stopped(&all->run.job) && (first = emogi_job_take(&all->run.next, VERTICES_AT_ONCE)) < all->nvertices)
 	{
-		const uint64_t end = emogi_run_chunk_end(first, VERTICES_AT_ONCE, all->nvertices);
+		const uint64_t end = emogi_cpu_run_chunk_end(first, VERTICES_AT_ONCE, all->nvertices);
 
 		for (uint64_t v = find_next(together->level, depth, first, end); v < end; v = find_next(together->level, depth, v + 1, end))
 		{
@@ -127,7 +127,7 @@ depend_level(void *arg, int thread, int nthreads)
 
 	while (!emogi_job_stopped(&all->run.job) && (first = emogi_job_take(&all->run.next, VERTICES_AT_ONCE)) < all->nvertices)
 	{
-		const uint64_t end = emogi_run_chunk_end(first, VERTICES_AT_ONCE, all->nvertices);
+		const uint64_t end = emogi_cpu_run_chunk_end(first, VERTICES_AT_ONCE, all->nvertices);
 
 		for (uint64_t v = find_next(together->level, depth, first, end); v < end; v = find_next(together->level, depth, v + 1, end))
 		{
@@ -169,14 +169,14 @@ add_source(Together *together)
 	EmogiResult *result = all->run.result;
 	int32_t		nlevels;
 
-	if (!find_levels(together) || together->levels.nlevels > TOGETHER_LEVELS || !emogi_run_step(&all->run, narrow_levels, together, false))
+	if (!find_levels(together) || together->levels.nlevels > TOGETHER_LEVELS || !emogi_cpu_run_step(&all->run, narrow_levels, together, false))
 		return false;
 	nlevels = (int32_t) together->levels.nlevels;
 	for (together->depth = 2; together->depth < nlevels; together->depth++)
-		if (!emogi_run_step(&all->run, count_level, together, false) || together->has_many)
+		if (!emogi_cpu_run_step(&all->run, count_level, together, false) || together->has_many)
 			return false;
 	for (together->depth = nlevels - 1; together->depth > 0; together->depth--)
-		if (!emogi_run_step(&all->run, depend_level, together, false))
+		if (!emogi_cpu_run_step(&all->run, depend_level, together, false))
 			return false;
 	result->edges_traversed += together->levels.edges_traversed;
 	if (together->levels.nlevels > result->nlevels)
@@ -192,9 +192,9 @@ search_together(EmogiBetweenness *all)
 	Together	together = {.all = all};
 	const uint64_t n = all->nvertices;
 
-	together.paths = emogi_run_scratch(&all->run, n, sizeof(double));
-	together.levels.columns[0].any = together.paths == NULL ? NULL : emogi_run_scratch(&all->run, n, sizeof(int32_t));
-	together.level = together.levels.columns[0].any == NULL ? NULL : emogi_run_scratch(&all->run, n + 8, 1);
+	together.paths = emogi_cpu_run_scratch(&all->run, n, sizeof(double));
+	together.levels.columns[0].any = together.paths == NULL ? NULL : emogi_cpu_run_scratch(&all->run, n, sizeof(int32_t));
+	together.level = together.levels.columns[0].any == NULL ? NULL : emogi_cpu_run_scratch(&all->run, n + 8, 1);
 	while (together.level != NULL && all->at < all->nsources && add_source(&together))
 		;
 	all->run.result->edges_traversed += together.looked;
@@ -226,17 +226,17 @@ emogi_cpu_betweenness(EmogiPool *pool, const EmogiGraph *graph, const EmogiQuery
 		.centrality = result->columns[0].float64};
 	uint32_t   *sources;
 
-	emogi_run_begin(&all.run, pool, graph, all.nsources, result, control, error, "betweenness");
-	sources = graph->nvertices == 0 ? NULL : emogi_run_scratch(&all.run, all.nsources, sizeof *sources);
+	emogi_cpu_run_begin(&all.run, pool, graph, all.nsources, result, control, error, "betweenness");
+	sources = graph->nvertices == 0 ? NULL : emogi_cpu_run_scratch(&all.run, all.nsources, sizeof *sources);
 	if (sources != NULL)
 	{
 		emogi_sample_choose(graph->nvertices, all.nsources, query->seed, sources);
 		all.sources = sources;
 		memset(all.centrality, 0, graph->nvertices * sizeof *all.centrality);
 		if ((graph->nvertices < TOGETHER_VERTICES || search_together(&all)) && all.at < all.nsources)
-			emogi_betweenness_apart(&all);
+			emogi_betweenness_per_thread(&all);
 		scale_sums(&all, query);
 		result->nreached = graph->nvertices;
 	}
-	return emogi_run_end(&all.run);
+	return emogi_cpu_run_end(&all.run);
 }

@@ -1,11 +1,11 @@
 /*
  * betweenness.h: what passes between betweenness.c, which chooses how searches are made and makes them one by one by all threads
- * together, and betweenness_apart.c, where each thread makes searches of its own.
+ * together, and betweenness_per_thread.c, where each thread makes searches of its own.
  */
 #ifndef EMOGI_CPU_BETWEENNESS_H
 #define EMOGI_CPU_BETWEENNESS_H
 
-#include "run.h"
+#include "cpu/cpu_run.h"
 
 /* Tuned. */
 #define EMOGI_BETWEENNESS_GATHER 128	/* list entries that are looked through before the values of those that count are added */
@@ -44,7 +44,7 @@ emogi_betweenness_sum(EmogiBetweenness *run, const EmogiAdjacency *lists, uint64
 
 	for (uint64_t e = lists->offsets[v]; e < end;)
 	{
-		const uint64_t stop = emogi_run_chunk_end(e, EMOGI_BETWEENNESS_GATHER, end);
+		const uint64_t stop = emogi_cpu_run_chunk_end(e, EMOGI_BETWEENNESS_GATHER, end);
 		uint32_t	nfound = 0;
 
 		for (; e < stop; e++)
@@ -64,6 +64,6 @@ emogi_betweenness_sum(EmogiBetweenness *run, const EmogiAdjacency *lists, uint64
 }
 
 /* Make searches from the next sources by each thread for itself until there are none; false when the job has stopped. */
-extern bool emogi_betweenness_apart(EmogiBetweenness *betweenness);
+extern bool emogi_betweenness_per_thread(EmogiBetweenness *betweenness);
 
 #endif							/* EMOGI_CPU_BETWEENNESS_H */

@@ -45,7 +45,7 @@ typedef struct Search
 static bool
 run_step(EmogiBfs *bfs, EmogiPoolTask step, bool alone)
 {
-	return emogi_run_step(&bfs->run, step, bfs, alone);
+	return emogi_cpu_run_step(&bfs->run, step, bfs, alone);
 }
 
 /* Take the next frontier bitmap as the frontier. */
@@ -263,7 +263,7 @@ open_search(EmogiBfs *bfs)
 	if (bfs->queue_room < EMOGI_BFS_DENSE_ENTRIES)
 		bfs->queue_room = EMOGI_BFS_DENSE_ENTRIES;
 	bfs->nmaps = nthreads < EMOGI_BFS_MAX_MAPS ? nthreads : EMOGI_BFS_MAX_MAPS;
-	memory = emogi_run_map(&bfs->run, lay_out(bfs, NULL));
+	memory = emogi_cpu_run_map(&bfs->run, lay_out(bfs, NULL));
 	if (memory == NULL)
 		return false;
 	lay_out(bfs, memory);
@@ -278,7 +278,7 @@ search_from(EmogiPool *pool, const EmogiGraph *graph, const EmogiQuery *query, E
 	Search		search = {.unexplored = graph->forward.nedges};
 	EmogiBfs   *bfs = &search.bfs;
 
-	emogi_run_begin(&bfs->run, pool, graph, graph->nvertices, result, control, error, "a breadth-first search");
+	emogi_cpu_run_begin(&bfs->run, pool, graph, graph->nvertices, result, control, error, "a breadth-first search");
 	emogi_bfs_summary_begin(&search.summary, query);
 	bfs->forward = graph->forward;
 	bfs->backward = graph->backward;
@@ -292,7 +292,7 @@ search_from(EmogiPool *pool, const EmogiGraph *graph, const EmogiQuery *query, E
 	}
 	*is_full = search.summary.is_full;
 	emogi_bfs_summary_end(&search.summary, result);
-	return emogi_run_end(&bfs->run);
+	return emogi_cpu_run_end(&bfs->run);
 }
 
 /* More levels than a summary has room for are made once more, and written. */

@@ -5,7 +5,7 @@
 #ifndef EMOGI_CPU_BFS_STEPS_H
 #define EMOGI_CPU_BFS_STEPS_H
 
-#include "run.h"
+#include "cpu/cpu_run.h"
 
 /* Tuned. Times with these values are in bench/RESULTS.md: two cores of an Intel Xeon, commit 45449c8. */
 #define EMOGI_BFS_ALPHA 8		/* bottom-up begins above 1 / 8 of the list entries not walked yet */

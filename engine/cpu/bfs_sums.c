@@ -32,8 +32,8 @@ take_scratch(EmogiCpuRun *run, const EmogiGraph *graph, const EmogiMsbfsResult *
 	void	   *memory;
 
 	if (last->edges_traversed > graph->nvertices / EMOGI_MSBFS_FEW_SHARE)
-		return emogi_run_scratch(run, bytes, 1);
-	memory = emogi_run_map(run, bytes);
+		return emogi_cpu_run_scratch(run, bytes, 1);
+	memory = emogi_cpu_run_map(run, bytes);
 	if (memory != NULL)
 		madvise(memory, bytes, MADV_NOHUGEPAGE);
 	return memory;
@@ -47,7 +47,7 @@ emogi_cpu_bfs_sums(EmogiPool *pool, const EmogiGraph *graph, const EmogiQuery *q
 	EmogiCpuRun run;
 	uint64_t	done = 0;
 
-	emogi_run_begin(&run, pool, graph, query->nsources, result, control, error, "breadth-first searches");
+	emogi_cpu_run_begin(&run, pool, graph, query->nsources, result, control, error, "breadth-first searches");
 	while (done < query->nsources && !emogi_job_stopped(&run.job))
 	{
 		const int	count = emogi_msbfs_run_next(&run, graph, query->sources, query->nsources, done, query->max_depth, &search);
@@ -61,5 +61,5 @@ emogi_cpu_bfs_sums(EmogiPool *pool, const EmogiGraph *graph, const EmogiQuery *q
 		if (done < query->nsources && search.scratch == NULL && !emogi_job_stopped(&run.job))
 			search.scratch = take_scratch(&run, graph, &search);
 	}
-	return emogi_run_end(&run);
+	return emogi_cpu_run_end(&run);
 }

@@ -5,7 +5,7 @@
  * where there is none; components[nvertices], how many blocks an articulation point is in, 0 of other vertices; or component[nvertices] and
  * parent[nvertices], as contract/blocks.h says.
  *
- * Method [1], with the trees of [2], which are searched breadth-first from the smallest vertex of each component (rooted.h). Vertices are
+ * Method [1], with the trees of [2], which are searched breadth-first from the smallest vertex of each component (spanning_bfs.h). Vertices are
  * numbered so that those below a vertex have the numbers that follow its own. low and high are the least and the greatest number at the ends of
  * edges of what hangs from a vertex, without the edge above it. Where both are numbers below the vertex, the edge above it is a bridge;
  * where both are numbers of what hangs from its parent, the edge above it is a fence [1]: nothing leads past the parent. Vertices that are
@@ -19,8 +19,8 @@
  * [2] R. E. Tarjan, U. Vishkin. An Efficient Parallel Biconnectivity Algorithm. SIAM Journal on Computing 14(4), 1985.
  */
 #include "algorithms.h"
-#include "links.h"
-#include "rooted.h"
+#include "cpu/union_find.h"
+#include "cpu/spanning_bfs.h"
 
 #define VERTICES_AT_ONCE 1024
 
@@ -28,13 +28,13 @@ typedef struct Blocks
 {
 	EmogiCpuRun run;
 	const EmogiGraph *graph;
-	EmogiRooted rooted;
+	EmogiSpanningBfs rooted;
 	uint32_t   *parent;			/* [nvertices], rooted's */
 	uint32_t   *first;			/* [nvertices], the number of a vertex */
 	uint32_t   *size;			/* [nvertices], atomic: vertices that hang from it, itself among them */
 	uint32_t   *low;			/* [nvertices], atomic; before that the next number to be given below a vertex */
 	uint32_t   *high;			/* [nvertices], atomic */
-	uint32_t   *label;			/* [nvertices], links (links.h): of a block without its top; memory of `level` */
+	uint32_t   *label;			/* [nvertices], links (union_find.h): of a block without its top; memory of `level` */
 	uint32_t   *top;			/* [nvertices], atomic: of such a block, the parent of the topmost; memory of `low` */
 	uint32_t   *second;			/* [nvertices], atomic: of such a block, its second vertex, EMOGI_NO_VERTEX = none; memory of `high` */
 	uint32_t   *number;			/* [nvertices], of such a block; memory of `first` */
@@ -53,7 +53,7 @@ take_chunk(Blocks *blocks, uint64_t *v, uint64_t *end)
 	*v = emogi_job_take(&blocks->run.next, VERTICES_AT_ONCE);
 	if (*v >= blocks->graph->nvertices)
 		return false;
-	*end = emogi_run_chunk_end(*v, VERTICES_AT_ONCE, blocks->graph->nvertices);
+	*end = emogi_cpu_run_chunk_end(*v, VERTICES_AT_ONCE, blocks->graph->nvertices);
 	return true;
 }
 
@@ -81,7 +81,7 @@ grow_trees(Blocks *blocks, EmogiPool *pool, const EmogiQuery *query, EmogiContro
 	if (status != EMOGI_OK)
 		emogi_job_fail(&blocks->run.job, status);
 	blocks->rooted.component = blocks->low;
-	return emogi_rooted_grow(&blocks->rooted);
+	return emogi_spanning_bfs_grow(&blocks->rooted);
 }
 
 /* Say that every vertex hangs alone. */
@@ -129,7 +129,7 @@ look_at_list(Blocks *blocks, uint64_t v, uint64_t *looked)
 
 	for (uint64_t e = lists->offsets[v]; e < lists->offsets[v + 1];)
 	{
-		const uint64_t end = emogi_run_chunk_end(e, EMOGI_RUN_POLL, lists->offsets[v + 1]);
+		const uint64_t end = emogi_cpu_run_chunk_end(e, EMOGI_RUN_POLL, lists->offsets[v + 1]);
 
 		if (!may_look(blocks, looked, end - e))
 			return false;
@@ -176,17 +176,17 @@ tell_parent(void *arg, uint32_t v)
 
 	if (blocks->parent[v] == EMOGI_NO_VERTEX)
 		return;
-	emogi_rooted_lower(&blocks->low[blocks->parent[v]], blocks->low[v]);
-	emogi_rooted_raise(&blocks->high[blocks->parent[v]], blocks->high[v]);
+	emogi_spanning_bfs_lower(&blocks->low[blocks->parent[v]], blocks->low[v]);
+	emogi_spanning_bfs_raise(&blocks->high[blocks->parent[v]], blocks->high[v]);
 }
 
 /* Find low and high; false when the job has stopped. */
 static bool
 find_reach(Blocks *blocks)
 {
-	return emogi_run_step(&blocks->run, begin_sizes, blocks, false) && emogi_rooted_up(&blocks->rooted, add_size, blocks) &&
-		emogi_rooted_down(&blocks->rooted, give_number, blocks) && emogi_run_step(&blocks->run, look_at_lists, blocks, false) &&
-		emogi_rooted_up(&blocks->rooted, tell_parent, blocks);
+	return emogi_cpu_run_step(&blocks->run, begin_sizes, blocks, false) && emogi_spanning_bfs_up(&blocks->rooted, add_size, blocks) &&
+		emogi_spanning_bfs_down(&blocks->rooted, give_number, blocks) && emogi_cpu_run_step(&blocks->run, look_at_lists, blocks, false) &&
+		emogi_spanning_bfs_up(&blocks->rooted, tell_parent, blocks);
 }
 
 /* Say whether edges of what hangs from v lead to what hangs from `above` alone, v itself or its parent; but for the edge above v. */
@@ -232,7 +232,7 @@ static inline void
 join_across(Blocks *blocks, uint32_t v, uint32_t w)
 {
 	if (w != v && w != blocks->parent[v] && v != blocks->parent[w])
-		emogi_links_join(blocks->label, v, w);
+		emogi_union_find_join(blocks->label, v, w);
 }
 
 /* Join every vertex with its parent, where the edge between them is no fence, and with its first and last neighbour. */
@@ -250,7 +250,7 @@ join_sample(void *arg, int thread, int nthreads)
 			if (blocks->parent[v] == EMOGI_NO_VERTEX)
 				continue;
 			if (!stays_below(blocks, v, blocks->parent[v]))
-				emogi_links_join(blocks->label, (uint32_t) v, blocks->parent[v]);
+				emogi_union_find_join(blocks->label, (uint32_t) v, blocks->parent[v]);
 			join_across(blocks, (uint32_t) v, lists->targets[lists->offsets[v]]);
 			join_across(blocks, (uint32_t) v, lists->targets[lists->offsets[v + 1] - 1]);
 		}
@@ -266,7 +266,7 @@ compress_labels(void *arg, int thread, int nthreads)
 
 	while (take_chunk(blocks, &v, &end))
 		for (; v < end; v++)
-			emogi_links_compress(blocks->label, (uint32_t) v);
+			emogi_union_find_compress(blocks->label, (uint32_t) v);
 }
 
 /* Join all vertices that are not in the giant block with their neighbours: an edge between the two is met from without. */
@@ -284,11 +284,11 @@ join_rest(void *arg, int thread, int nthreads)
 		emogi_job_done(&blocks->run.job, end - v);
 		for (; v < end; v++)
 		{
-			if (emogi_links_read(blocks->label, (uint32_t) v) == blocks->giant)
+			if (emogi_union_find_read(blocks->label, (uint32_t) v) == blocks->giant)
 				continue;
 			for (uint64_t e = lists->offsets[v]; e < lists->offsets[v + 1];)
 			{
-				const uint64_t stop = emogi_run_chunk_end(e, EMOGI_RUN_POLL, lists->offsets[v + 1]);
+				const uint64_t stop = emogi_cpu_run_chunk_end(e, EMOGI_RUN_POLL, lists->offsets[v + 1]);
 
 				if (!may_look(blocks, &looked, stop - e))
 					return;
@@ -334,7 +334,7 @@ find_tops(void *arg, int thread, int nthreads)
 			if (blocks->label[blocks->parent[v]] != label)
 				__atomic_store_n(&blocks->top[label], blocks->parent[v], __ATOMIC_RELAXED);
 			if (label != v)
-				emogi_rooted_lower(&blocks->second[label], (uint32_t) v);
+				emogi_spanning_bfs_lower(&blocks->second[label], (uint32_t) v);
 		}
 }
 
@@ -345,17 +345,17 @@ find_blocks(Blocks *blocks)
 	EmogiCpuRun *run = &blocks->run;
 
 	blocks->label = blocks->rooted.level;
-	if (!emogi_run_step(run, begin_labels, blocks, false) || !emogi_run_step(run, join_sample, blocks, false) ||
-		!emogi_run_step(run, compress_labels, blocks, false))
+	if (!emogi_cpu_run_step(run, begin_labels, blocks, false) || !emogi_cpu_run_step(run, join_sample, blocks, false) ||
+		!emogi_cpu_run_step(run, compress_labels, blocks, false))
 		return false;
-	blocks->giant = blocks->graph->nvertices > 0 ? emogi_links_giant(blocks->label, blocks->graph->nvertices) : EMOGI_NO_VERTEX;
-	if (!emogi_run_step(run, join_rest, blocks, false) || !emogi_run_step(run, compress_labels, blocks, false))
+	blocks->giant = blocks->graph->nvertices > 0 ? emogi_union_find_giant(blocks->label, blocks->graph->nvertices) : EMOGI_NO_VERTEX;
+	if (!emogi_cpu_run_step(run, join_rest, blocks, false) || !emogi_cpu_run_step(run, compress_labels, blocks, false))
 		return false;
 	blocks->top = blocks->low;
 	blocks->second = blocks->high;
 	blocks->number = blocks->first;
 	blocks->next = blocks->size;
-	return emogi_run_step(run, begin_tops, blocks, false) && emogi_run_step(run, find_tops, blocks, false);
+	return emogi_cpu_run_step(run, begin_tops, blocks, false) && emogi_cpu_run_step(run, find_tops, blocks, false);
 }
 
 /* Say whether v is the label of a block. */
@@ -509,15 +509,15 @@ open_blocks(Blocks *blocks, EmogiAlgorithm algorithm)
 	EmogiCpuRun *run = &blocks->run;
 
 	if (algorithm == EMOGI_ARTICULATION_POINTS)
-		blocks->parent = emogi_run_scratch(run, n, sizeof *blocks->parent);
+		blocks->parent = emogi_cpu_run_scratch(run, n, sizeof *blocks->parent);
 	else
 		blocks->parent = run->result->columns[algorithm == EMOGI_BRIDGES ? 0 : 1].vertex;
-	blocks->first = emogi_run_scratch(run, n, sizeof *blocks->first);
-	blocks->size = emogi_run_scratch(run, n, sizeof *blocks->size);
-	blocks->low = emogi_run_scratch(run, n, sizeof *blocks->low);
-	blocks->high = emogi_run_scratch(run, n, sizeof *blocks->high);
-	blocks->rooted = (EmogiRooted) {.run = run, .lists = &blocks->graph->forward, .nvertices = n, .parent = blocks->parent};
-	return !emogi_job_stopped(&run->job) && emogi_rooted_open(&blocks->rooted);
+	blocks->first = emogi_cpu_run_scratch(run, n, sizeof *blocks->first);
+	blocks->size = emogi_cpu_run_scratch(run, n, sizeof *blocks->size);
+	blocks->low = emogi_cpu_run_scratch(run, n, sizeof *blocks->low);
+	blocks->high = emogi_cpu_run_scratch(run, n, sizeof *blocks->high);
+	blocks->rooted = (EmogiSpanningBfs) {.run = run, .lists = &blocks->graph->forward, .nvertices = n, .parent = blocks->parent};
+	return !emogi_job_stopped(&run->job) && emogi_spanning_bfs_open(&blocks->rooted);
 }
 
 /* Fill the columns of an algorithm. */
@@ -529,18 +529,18 @@ answer(Blocks *blocks, EmogiAlgorithm algorithm)
 	if (!find_reach(blocks))
 		return;
 	if (algorithm == EMOGI_BRIDGES)
-		emogi_run_step(run, keep_bridges, blocks, false);
+		emogi_cpu_run_step(run, keep_bridges, blocks, false);
 	else if (!find_blocks(blocks))
 		return;
 	else if (algorithm == EMOGI_ARTICULATION_POINTS)
 	{
-		if (emogi_run_step(run, count_above, blocks, false) && emogi_run_step(run, count_tops, blocks, false))
-			emogi_run_step(run, drop_others, blocks, false);
+		if (emogi_cpu_run_step(run, count_above, blocks, false) && emogi_cpu_run_step(run, count_tops, blocks, false))
+			emogi_cpu_run_step(run, drop_others, blocks, false);
 	}
 	else if (add_up_blocks(blocks))
 	{
 		number_blocks(blocks);
-		emogi_run_step(run, write_numbers, blocks, false);
+		emogi_cpu_run_step(run, write_numbers, blocks, false);
 	}
 }
 
@@ -550,7 +550,7 @@ emogi_cpu_blocks(EmogiPool *pool, const EmogiGraph *graph, const EmogiQuery *que
 {
 	Blocks		blocks = {.graph = graph};
 
-	emogi_run_begin(&blocks.run, pool, graph, 3 * graph->nvertices, result, control, error, "biconnected components");
+	emogi_cpu_run_begin(&blocks.run, pool, graph, 3 * graph->nvertices, result, control, error, "biconnected components");
 	if (open_blocks(&blocks, query->algorithm) && grow_trees(&blocks, pool, query, control))
 	{
 		answer(&blocks, query->algorithm);
@@ -558,5 +558,5 @@ emogi_cpu_blocks(EmogiPool *pool, const EmogiGraph *graph, const EmogiQuery *que
 		result->nlevels = (uint32_t) blocks.rooted.nlevels;
 		result->edges_traversed = graph->forward.nedges + blocks.looked;
 	}
-	return emogi_run_end(&blocks.run);
+	return emogi_cpu_run_end(&blocks.run);
 }

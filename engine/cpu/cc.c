@@ -14,8 +14,8 @@
  *     2018. Sections III (linking) and IV (sampling, skipping the giant component).
  */
 #include "algorithms.h"
-#include "links.h"
-#include "run.h"
+#include "cpu/union_find.h"
+#include "cpu/cpu_run.h"
 
 /* Tuned. Times with these values are in bench/RESULTS.md: two cores of an Intel Xeon, commit 45449c8. */
 #define VERTICES_AT_ONCE 1024
@@ -49,7 +49,7 @@ make_roots(void *arg, int thread, int nthreads)
 
 	while (!emogi_job_stopped(&cc->run.job) && (v = emogi_job_take(&cc->run.next, ROOTS_AT_ONCE)) < cc->nvertices)
 	{
-		uint64_t	end = emogi_run_chunk_end(v, ROOTS_AT_ONCE, cc->nvertices);
+		uint64_t	end = emogi_cpu_run_chunk_end(v, ROOTS_AT_ONCE, cc->nvertices);
 
 		for (; v < end; v++)
 			cc->component[v] = (uint32_t) v;
@@ -66,7 +66,7 @@ link_sample(void *arg, int thread, int nthreads)
 
 	while (!emogi_job_stopped(&cc->run.job) && (v = emogi_job_take(&cc->run.next, VERTICES_AT_ONCE)) < cc->nvertices)
 	{
-		uint64_t	end = emogi_run_chunk_end(v, VERTICES_AT_ONCE, cc->nvertices);
+		uint64_t	end = emogi_cpu_run_chunk_end(v, VERTICES_AT_ONCE, cc->nvertices);
 		uint64_t	first = forward->offsets[v];
 
 		for (; v < end; v++)
@@ -76,9 +76,9 @@ link_sample(void *arg, int thread, int nthreads)
 			if (v + AHEAD < end)
 				__builtin_prefetch(&forward->targets[forward->offsets[v + AHEAD]]);
 			if (first < after)
-				emogi_links_join(cc->component, (uint32_t) v, forward->targets[first]);
+				emogi_union_find_join(cc->component, (uint32_t) v, forward->targets[first]);
 			if (first + 1 < after)
-				emogi_links_join(cc->component, (uint32_t) v, forward->targets[after - 1]);
+				emogi_union_find_join(cc->component, (uint32_t) v, forward->targets[after - 1]);
 			first = after;
 		}
 	}
@@ -93,10 +93,10 @@ compress(void *arg, int thread, int nthreads)
 
 	while (!emogi_job_stopped(&cc->run.job) && (v = emogi_job_take(&cc->run.next, VERTICES_AT_ONCE)) < cc->nvertices)
 	{
-		uint64_t	end = emogi_run_chunk_end(v, VERTICES_AT_ONCE, cc->nvertices);
+		uint64_t	end = emogi_cpu_run_chunk_end(v, VERTICES_AT_ONCE, cc->nvertices);
 
 		for (; v < end; v++)
-			emogi_links_compress(cc->component, (uint32_t) v);
+			emogi_union_find_compress(cc->component, (uint32_t) v);
 	}
 }
 
@@ -110,10 +110,10 @@ link_list(Components *cc, const EmogiAdjacency *adjacency, uint64_t v, Tally *ta
 	tally->looked += end - i;
 	while (i < end)
 	{
-		uint64_t	stop = emogi_run_chunk_end(i, EMOGI_RUN_POLL, end);
+		uint64_t	stop = emogi_cpu_run_chunk_end(i, EMOGI_RUN_POLL, end);
 
 		for (; i < stop; i++)
-			emogi_links_join(cc->component, (uint32_t) v, adjacency->targets[i]);
+			emogi_union_find_join(cc->component, (uint32_t) v, adjacency->targets[i]);
 		if (i < end && emogi_job_stopped(&cc->run.job))
 			return false;
 	}
@@ -131,13 +131,13 @@ link_rest(void *arg, int thread, int nthreads)
 
 	while (!emogi_job_stopped(&cc->run.job) && (v = emogi_job_take(&cc->run.next, VERTICES_AT_ONCE)) < cc->nvertices)
 	{
-		uint64_t	end = emogi_run_chunk_end(v, VERTICES_AT_ONCE, cc->nvertices);
+		uint64_t	end = emogi_cpu_run_chunk_end(v, VERTICES_AT_ONCE, cc->nvertices);
 		uint64_t	polled = tally->looked;
 
 		emogi_job_done(&cc->run.job, end - v);
 		for (; v < end; v++)
 		{
-			if (emogi_links_read(cc->component, (uint32_t) v) == cc->giant)
+			if (emogi_union_find_read(cc->component, (uint32_t) v) == cc->giant)
 				continue;
 			if (!link_list(cc, &cc->forward, v, tally) || (both && !link_list(cc, &cc->backward, v, tally)))
 				return;
@@ -157,12 +157,12 @@ find_components(Components *cc)
 {
 	EmogiCpuRun *run = &cc->run;
 
-	if (!emogi_run_step(run, make_roots, cc, false) || !emogi_run_step(run, link_sample, cc, false) ||
-		!emogi_run_step(run, compress, cc, false))
+	if (!emogi_cpu_run_step(run, make_roots, cc, false) || !emogi_cpu_run_step(run, link_sample, cc, false) ||
+		!emogi_cpu_run_step(run, compress, cc, false))
 		return false;
 	run->job.control->level = 1;
-	cc->giant = cc->backward.offsets != NULL && cc->nvertices > 0 ? emogi_links_giant(cc->component, cc->nvertices) : EMOGI_NO_VERTEX;
-	return emogi_run_step(run, link_rest, cc, false) && emogi_run_step(run, compress, cc, false);
+	cc->giant = cc->backward.offsets != NULL && cc->nvertices > 0 ? emogi_union_find_giant(cc->component, cc->nvertices) : EMOGI_NO_VERTEX;
+	return emogi_cpu_run_step(run, link_rest, cc, false) && emogi_cpu_run_step(run, compress, cc, false);
 }
 
 EmogiStatus
@@ -172,9 +172,9 @@ emogi_cpu_cc(EmogiPool *pool, const EmogiGraph *graph, const EmogiQuery *query, 
 	Components	cc = {.forward = graph->forward, .backward = graph->backward, .nvertices = graph->nvertices};
 	int			nthreads = emogi_pool_size(pool);
 
-	emogi_run_begin(&cc.run, pool, graph, graph->nvertices, result, control, error, "components");
+	emogi_cpu_run_begin(&cc.run, pool, graph, graph->nvertices, result, control, error, "components");
 	cc.component = result->columns[0].vertex;
-	cc.tally = emogi_run_scratch(&cc.run, (uint64_t) nthreads, sizeof(Tally));
+	cc.tally = emogi_cpu_run_scratch(&cc.run, (uint64_t) nthreads, sizeof(Tally));
 	if (cc.tally != NULL && find_components(&cc))
 	{
 		result->nreached = graph->nvertices;
@@ -183,5 +183,5 @@ emogi_cpu_cc(EmogiPool *pool, const EmogiGraph *graph, const EmogiQuery *query, 
 		for (int t = 0; t < nthreads; t++)
 			result->edges_traversed += cc.tally[t].looked;
 	}
-	return emogi_run_end(&cc.run);
+	return emogi_cpu_run_end(&cc.run);
 }

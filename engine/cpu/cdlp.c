@@ -12,7 +12,7 @@
  *     S. Kumara. Near linear time algorithm to detect community structures in large-scale networks. Physical Review E 76, 2007.
  */
 #include "algorithms.h"
-#include "run.h"
+#include "cpu/cpu_run.h"
 
 #include <string.h>
 
@@ -51,7 +51,7 @@ begin_labels(void *arg, int thread, int nthreads)
 	while (!emogi_job_stopped(&propagation->run.job) &&
 		   (v = emogi_job_take(&propagation->run.next, VERTICES_AT_ONCE)) < propagation->nvertices)
 	{
-		const uint64_t end = emogi_run_chunk_end(v, VERTICES_AT_ONCE, propagation->nvertices);
+		const uint64_t end = emogi_cpu_run_chunk_end(v, VERTICES_AT_ONCE, propagation->nvertices);
 
 		for (; v < end; v++)
 			propagation->label[v] = (uint32_t) v;
@@ -136,7 +136,7 @@ propagate(void *arg, int thread, int nthreads)
 	while (!emogi_job_stopped(&propagation->run.job) &&
 		   (v = emogi_job_take(&propagation->run.next, VERTICES_AT_ONCE)) < propagation->nvertices)
 	{
-		const uint64_t end = emogi_run_chunk_end(v, VERTICES_AT_ONCE, propagation->nvertices);
+		const uint64_t end = emogi_cpu_run_chunk_end(v, VERTICES_AT_ONCE, propagation->nvertices);
 
 		for (; v < end; v++)
 		{
@@ -163,7 +163,7 @@ iterate(Propagation *propagation, int64_t max_iterations)
 
 		propagation->nchanged = 0;
 		propagation->run.job.control->level = (uint32_t) i;
-		if (!emogi_run_step(&propagation->run, propagate, propagation, false))
+		if (!emogi_cpu_run_step(&propagation->run, propagate, propagation, false))
 			return;
 		propagation->label = propagation->next;
 		propagation->next = labels;
@@ -187,19 +187,19 @@ emogi_cpu_cdlp(EmogiPool *pool, const EmogiGraph *graph, const EmogiQuery *query
 
 	if (graph->backward.offsets != graph->forward.offsets)
 		propagation.backward = graph->backward;
-	emogi_run_begin(&propagation.run, pool, graph, 0, result, control, error, "communities");
-	propagation.next = emogi_run_scratch(&propagation.run, n + (n + 1) / 2, sizeof(uint32_t));
+	emogi_cpu_run_begin(&propagation.run, pool, graph, 0, result, control, error, "communities");
+	propagation.next = emogi_cpu_run_scratch(&propagation.run, n + (n + 1) / 2, sizeof(uint32_t));
 	propagation.counts = propagation.next == NULL ? NULL :
-		emogi_run_scratch(&propagation.run, (uint64_t) emogi_pool_size(pool) * n, sizeof(uint32_t));
+		emogi_cpu_run_scratch(&propagation.run, (uint64_t) emogi_pool_size(pool) * n, sizeof(uint32_t));
 	if (propagation.counts != NULL)
 	{
 		propagation.changed = (uint8_t *) (propagation.next + n);
 		propagation.next_changed = propagation.changed + n;
-		if (emogi_run_step(&propagation.run, begin_labels, &propagation, false))
+		if (emogi_cpu_run_step(&propagation.run, begin_labels, &propagation, false))
 			iterate(&propagation, query->max_iterations);
 		if (propagation.label != answer)
 			memcpy(answer, propagation.label, n * sizeof *answer);
 		result->nreached = n;
 	}
-	return emogi_run_end(&propagation.run);
+	return emogi_cpu_run_end(&propagation.run);
 }

@@ -10,7 +10,7 @@
  * threads nor the sources beside it change a bit.
  *
  * Samples lie anywhere. Where few are reached in few hops, as in a net of streets, their searches seldom meet and share next to nothing: then
- * each thread makes searches of its own (closeness_apart.c). A look at the first hops of the first 64 tells.
+ * each thread makes searches of its own (closeness_per_thread.c). A look at the first hops of the first 64 tells.
  *
  * [1] M. Then et al. The More the Merrier: Efficient Multi-Source Graph Traversal. PVLDB 8(4), 2014. Sections 3, 4.2.
  * [2] D. Eppstein, J. Wang. Fast Approximation of Centrality. J. Graph Algorithms and Applications 8(1), 2004. Section 4.
@@ -73,7 +73,7 @@ order_sources(Closeness *closeness)
 	const uint64_t n = closeness->graph->nvertices;
 	Balls		balls = {.lists = &closeness->graph->forward, .order = closeness->sources};
 
-	balls.taken = emogi_run_scratch(&closeness->run, n, 1);
+	balls.taken = emogi_cpu_run_scratch(&closeness->run, n, 1);
 	if (balls.taken == NULL)
 		return false;
 	for (uint64_t v = 0; v < n; v++)
@@ -175,7 +175,7 @@ look_ahead(Closeness *closeness, const EmogiGraph *against, bool *apart)
 		return count;
 	for (int s = 0; s < count; s++)
 		nreached += search->nreached[s];
-	*apart = emogi_closeness_is_apart(closeness->graph->nvertices, (uint64_t) count, nreached);
+	*apart = emogi_closeness_is_per_thread(closeness->graph->nvertices, (uint64_t) count, nreached);
 	clear_totals(search->totals, closeness->graph->nvertices);
 	closeness->run.result->edges_traversed = 0;
 	return 0;
@@ -199,7 +199,7 @@ search_from_samples(Closeness *closeness)
 	closeness->search->wants_sums = true;
 	first = (uint64_t) look_ahead(closeness, &against, &apart);
 	if (apart)
-		emogi_closeness_apart(&closeness->run, &against, closeness->sources, closeness->nsources, &totals);
+		emogi_closeness_per_thread(&closeness->run, &against, closeness->sources, closeness->nsources, &totals);
 	for (; !apart && first < closeness->nsources && !emogi_job_stopped(&closeness->run.job); first += EMOGI_MSBFS_SOURCES)
 		search_from(closeness, &against, first, -1);
 	if (!emogi_job_stopped(&closeness->run.job))
@@ -213,10 +213,10 @@ open_closeness(Closeness *closeness)
 	EmogiCpuRun *run = &closeness->run;
 	const uint64_t bytes = emogi_msbfs_scratch_bytes(closeness->graph->nvertices, 0);
 
-	closeness->sources = emogi_run_scratch(run, closeness->nsources, sizeof *closeness->sources);
-	closeness->search = closeness->sources == NULL ? NULL : emogi_run_scratch(run, 1, sizeof *closeness->search);
+	closeness->sources = emogi_cpu_run_scratch(run, closeness->nsources, sizeof *closeness->sources);
+	closeness->search = closeness->sources == NULL ? NULL : emogi_cpu_run_scratch(run, 1, sizeof *closeness->search);
 	if (closeness->search != NULL)
-		closeness->search->scratch = emogi_run_scratch(run, bytes, 1);
+		closeness->search->scratch = emogi_cpu_run_scratch(run, bytes, 1);
 	return !emogi_job_stopped(&run->job);
 }
 
@@ -227,7 +227,7 @@ emogi_cpu_closeness(EmogiPool *pool, const EmogiGraph *graph, const EmogiQuery *
 	Closeness	closeness = {.graph = graph, .nsources = emogi_sample_count(graph->nvertices, query)};
 	const bool	partial = emogi_sample_is_partial(graph->nvertices, query);
 
-	emogi_run_begin(&closeness.run, pool, graph, closeness.nsources, result, control, error, "closeness");
+	emogi_cpu_run_begin(&closeness.run, pool, graph, closeness.nsources, result, control, error, "closeness");
 	if (graph->nvertices > 0 && open_closeness(&closeness))
 	{
 		if (partial)
@@ -239,5 +239,5 @@ emogi_cpu_closeness(EmogiPool *pool, const EmogiGraph *graph, const EmogiQuery *
 			search_from_all(&closeness);
 		result->nreached = graph->nvertices;
 	}
-	return emogi_run_end(&closeness.run);
+	return emogi_cpu_run_end(&closeness.run);
 }

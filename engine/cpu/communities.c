@@ -318,9 +318,9 @@ take_scratch(EmogiCommunities *all, const EmogiGraph *graph, EmogiLevelRoom *fir
 	const uint64_t m = graph->forward.nedges;
 	const bool	needs_units = emogi_communities_need_units(graph);
 	const int	nthreads = emogi_pool_size(all->run.pool);
-	char	   *vertices = emogi_run_borrow(&all->run, cut_vertices(all, first, NULL, n), 1);
-	char	   *tallies = vertices == NULL ? NULL : emogi_run_scratch(&all->run, cut_tallies(all, NULL, n, nthreads), 1);
-	char	   *lists = tallies == NULL ? NULL : emogi_run_borrow(&all->run, cut_lists(all, first, NULL, m, needs_units), 1);
+	char	   *vertices = emogi_cpu_run_borrow(&all->run, cut_vertices(all, first, NULL, n), 1);
+	char	   *tallies = vertices == NULL ? NULL : emogi_cpu_run_scratch(&all->run, cut_tallies(all, NULL, n, nthreads), 1);
+	char	   *lists = tallies == NULL ? NULL : emogi_cpu_run_borrow(&all->run, cut_lists(all, first, NULL, m, needs_units), 1);
 
 	if (lists == NULL)
 		return false;
@@ -356,7 +356,7 @@ end_run(EmogiCommunities *all, const EmogiGraph *graph, uint32_t nlevels)
 	all->run.result->nreached = graph->nvertices;
 	all->run.result->nlevels = nlevels;
 	all->run.result->edges_traversed = all->looked;
-	return emogi_run_end(&all->run);
+	return emogi_cpu_run_end(&all->run);
 }
 
 EmogiStatus
@@ -367,7 +367,7 @@ emogi_cpu_louvain(EmogiPool *pool, const EmogiGraph *graph, const EmogiQuery *qu
 	EmogiLevel	first;
 	uint32_t	nlevels = 0;
 
-	emogi_run_begin(&all.run, pool, graph, 0, result, control, error, "communities");
+	emogi_cpu_run_begin(&all.run, pool, graph, 0, result, control, error, "communities");
 	if (begin_run(&all, graph, query, &first))
 		nlevels = run_louvain(&all, &first, query->max_levels);
 	return end_run(&all, graph, nlevels);
@@ -382,7 +382,7 @@ emogi_cpu_leiden(EmogiPool *pool, const EmogiGraph *graph, const EmogiQuery *que
 	EmogiLevel	first;
 	uint32_t	nlevels = 0;
 
-	emogi_run_begin(&all.run, pool, graph, 0, result, control, error, "communities");
+	emogi_cpu_run_begin(&all.run, pool, graph, 0, result, control, error, "communities");
 	if (begin_run(&all, graph, query, &first))
 	{
 		nlevels = run_leiden(&all, &first, divides ? 0 : query->max_levels, all.seed);

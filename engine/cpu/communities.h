@@ -21,7 +21,7 @@
 #ifndef EMOGI_CPU_COMMUNITIES_H
 #define EMOGI_CPU_COMMUNITIES_H
 
-#include "run.h"
+#include "cpu/cpu_run.h"
 
 #include "contract/communities.h"
 
@@ -36,7 +36,7 @@ typedef struct EmogiLevel
 	const uint64_t *end;		/* [nnodes] */
 	const uint32_t *targets;	/* [entries] */
 	const void *weights;		/* [entries], as `units` says; NULL = each weighs 1 */
-	EmogiUnits	units;
+	EmogiWeightUnits	units;
 	const int64_t *strength;	/* [nnodes]: sum of a node's weights, loops and what lies inside counted twice */
 	const uint32_t *name;		/* [nnodes]: smallest vertex, ascending */
 } EmogiLevel;
@@ -147,7 +147,7 @@ emogi_tally_clear(EmogiTally *tally)
 
 /* Get the weight of an entry. */
 static inline int64_t
-emogi_level_weight(const void *weights, EmogiUnits units, uint64_t e)
+emogi_level_weight(const void *weights, EmogiWeightUnits units, uint64_t e)
 {
 	switch (units)
 	{
@@ -178,7 +178,7 @@ emogi_level_fetch(const EmogiLevel *level, uint64_t e)
 
 /* Add up the weights from a node to the communities of its neighbours, in one kind of units. */
 static inline __attribute__((always_inline)) void
-emogi_tally_list_of(EmogiTally *tally, const EmogiLevel *level, EmogiUnits units, const uint32_t *community, uint32_t i)
+emogi_tally_list_of(EmogiTally *tally, const EmogiLevel *level, EmogiWeightUnits units, const uint32_t *community, uint32_t i)
 {
 	const EmogiTally own = *tally;
 	const uint32_t *targets = level->targets;

@@ -77,7 +77,7 @@ make_lists(void *arg, int thread, int nthreads)
 
 	while (!emogi_job_stopped(&all->run.job) && (c = emogi_job_take(&all->run.next, GROUPS_AT_ONCE)) < aggregation->nnodes)
 	{
-		const uint64_t end = emogi_run_chunk_end(c, GROUPS_AT_ONCE, aggregation->nnodes);
+		const uint64_t end = emogi_cpu_run_chunk_end(c, GROUPS_AT_ONCE, aggregation->nnodes);
 
 		for (; c < end; c++)
 		{
@@ -95,7 +95,7 @@ emogi_communities_aggregate(EmogiCommunities *all, const EmogiLevel *level, cons
 	Aggregation aggregation = {.all = all, .level = level, .partition = partition, .room = room, .nnodes = ncommunities};
 
 	emogi_communities_group(all, partition, level->nnodes, ncommunities);
-	emogi_run_step(&all->run, make_lists, &aggregation, emogi_level_is_small(level));
+	emogi_cpu_run_step(&all->run, make_lists, &aggregation, emogi_level_is_small(level));
 	*made = (EmogiLevel) {.nnodes = ncommunities, .first = room->first, .end = room->end, .targets = room->targets,
 		.weights = room->weights, .units = EMOGI_UNITS_I64, .strength = room->strength, .name = room->name, .nentries = aggregation.nentries};
 }

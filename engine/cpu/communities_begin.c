@@ -20,7 +20,7 @@ typedef struct Beginning
 	EmogiCommunities *all;
 	const EmogiGraph *graph;
 	const EmogiLevelRoom *room;
-	EmogiUnits	units;
+	EmogiWeightUnits	units;
 	int			exponent;		/* a unit is 2^-exponent */
 	uint64_t	most;			/* atomic: bits of the largest weight, which are in the order of numbers that are 0 or more */
 	int64_t		whole;			/* atomic: 2m in units */
@@ -34,7 +34,7 @@ emogi_communities_need_units(const EmogiGraph *graph)
 }
 
 /* Get the units of weights that need no room. */
-static EmogiUnits
+static EmogiWeightUnits
 units_of(EmogiWeightType type)
 {
 	switch (type)
@@ -64,7 +64,7 @@ find_most(void *arg, int thread, int nthreads)
 
 	while (!emogi_job_stopped(&run->job) && (e = emogi_job_take(&run->next, EMOGI_RUN_POLL)) < lists->nedges)
 	{
-		const uint64_t end = emogi_run_chunk_end(e, EMOGI_RUN_POLL, lists->nedges);
+		const uint64_t end = emogi_cpu_run_chunk_end(e, EMOGI_RUN_POLL, lists->nedges);
 
 		for (; e < end; e++)
 			most = fmax(most, emogi_weight(lists->weights, graph->weight_type, e));
@@ -90,7 +90,7 @@ add_weights(void *arg, int thread, int nthreads)
 
 	while (!emogi_job_stopped(&run->job) && (v = emogi_job_take(&run->next, VERTICES_AT_ONCE)) < graph->nvertices)
 	{
-		const uint64_t end = emogi_run_chunk_end(v, VERTICES_AT_ONCE, graph->nvertices);
+		const uint64_t end = emogi_cpu_run_chunk_end(v, VERTICES_AT_ONCE, graph->nvertices);
 
 		for (; v < end; v++)
 		{
@@ -139,7 +139,7 @@ choose_units(Beginning *beginning)
 	const uint64_t nedges = beginning->graph->forward.nedges;
 	double		most;
 
-	if (!emogi_run_step(&all->run, find_most, beginning, false))
+	if (!emogi_cpu_run_step(&all->run, find_most, beginning, false))
 		return false;
 	memcpy(&most, &beginning->most, sizeof most);
 	if (most == 0.0)
@@ -147,7 +147,7 @@ choose_units(Beginning *beginning)
 	if (!isfinite(most))
 		return refuse(all);
 	beginning->exponent = SUM_BITS - 1 - ilogb(most) - 1 - (highest_bit(2 * nedges) + 1);
-	if (!emogi_run_step(&all->run, add_weights, beginning, false))
+	if (!emogi_cpu_run_step(&all->run, add_weights, beginning, false))
 		return false;
 	if (!isfinite(ldexp((double) beginning->whole, -beginning->exponent)))
 		return refuse(all);
@@ -177,7 +177,7 @@ emogi_communities_begin(EmogiCommunities *all, const EmogiGraph *graph, const Em
 		if (!choose_units(&beginning))
 			return false;
 	}
-	if (!emogi_run_step(&all->run, add_weights, &beginning, false))
+	if (!emogi_cpu_run_step(&all->run, add_weights, &beginning, false))
 		return false;
 	*level = (EmogiLevel) {.nnodes = graph->nvertices, .nentries = graph->forward.nedges, .first = graph->forward.offsets,
 		.end = graph->forward.offsets + 1, .targets = graph->forward.targets,

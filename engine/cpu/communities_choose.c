@@ -63,7 +63,7 @@ fetch_ahead(const EmogiMoving *moving, const EmogiTally *tally, uint64_t i, uint
 	if (i + EMOGI_MOVING_AHEAD < end)
 	{
 		const uint32_t v = all->order[i + EMOGI_MOVING_AHEAD];
-		const uint64_t stop = emogi_run_chunk_end(level->first[v], EMOGI_MOVING_FETCHED, level->end[v]);
+		const uint64_t stop = emogi_cpu_run_chunk_end(level->first[v], EMOGI_MOVING_FETCHED, level->end[v]);
 
 		for (uint64_t e = level->first[v]; e < stop; e++)
 			__builtin_prefetch(&all->community[level->targets[e]]);
@@ -71,7 +71,7 @@ fetch_ahead(const EmogiMoving *moving, const EmogiTally *tally, uint64_t i, uint
 	if (i + EMOGI_MOVING_AHEAD / 2 < end)
 	{
 		const uint32_t v = all->order[i + EMOGI_MOVING_AHEAD / 2];
-		const uint64_t stop = emogi_run_chunk_end(level->first[v], EMOGI_MOVING_FETCHED, level->end[v]);
+		const uint64_t stop = emogi_cpu_run_chunk_end(level->first[v], EMOGI_MOVING_FETCHED, level->end[v]);
 
 		__builtin_prefetch(&all->traffic[all->community[v]], 1);
 		for (uint64_t e = level->first[v]; e < stop; e++)
@@ -176,7 +176,7 @@ emogi_communities_choose_all(void *arg, int thread, int nthreads)
 	wishes.count = 0;
 	while (!emogi_job_stopped(&all->run.job) && (i = emogi_job_take(&all->run.next, EMOGI_MOVING_NODES)) < count)
 	{
-		const uint64_t end = moving->first + emogi_run_chunk_end(i, EMOGI_MOVING_NODES, count);
+		const uint64_t end = moving->first + emogi_cpu_run_chunk_end(i, EMOGI_MOVING_NODES, count);
 
 		for (i += moving->first; i < end; i++)
 		{

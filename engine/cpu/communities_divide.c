@@ -154,9 +154,9 @@ take_scratch(Division *division)
 	EmogiCommunities *all = division->all;
 	const uint64_t n = division->first->nnodes;
 	const uint64_t m = division->first->nentries;
-	uint64_t   *places = emogi_run_scratch(&all->run, 3 * n + 2, sizeof *places);
-	uint32_t   *numbers = places == NULL ? NULL : emogi_run_scratch(&all->run, 6 * n + (n + 3) / 4, sizeof *numbers);
-	int64_t    *lists = numbers == NULL ? NULL : emogi_run_scratch(&all->run, n + m + (m + 1) / 2, sizeof *lists);
+	uint64_t   *places = emogi_cpu_run_scratch(&all->run, 3 * n + 2, sizeof *places);
+	uint32_t   *numbers = places == NULL ? NULL : emogi_cpu_run_scratch(&all->run, 6 * n + (n + 3) / 4, sizeof *numbers);
+	int64_t    *lists = numbers == NULL ? NULL : emogi_cpu_run_scratch(&all->run, n + m + (m + 1) / 2, sizeof *lists);
 
 	if (lists == NULL)
 		return false;

@@ -52,7 +52,7 @@ fetch_opened(const EmogiMoving *moving, uint64_t m)
 	if (m + EMOGI_MOVING_AHEAD < moving->nmovers)
 	{
 		const uint32_t v = all->movers[m + EMOGI_MOVING_AHEAD];
-		const uint64_t stop = emogi_run_chunk_end(level->first[v], EMOGI_MOVING_FETCHED, level->end[v]);
+		const uint64_t stop = emogi_cpu_run_chunk_end(level->first[v], EMOGI_MOVING_FETCHED, level->end[v]);
 
 		for (uint64_t e = level->first[v]; e < stop; e++)
 		{
@@ -72,7 +72,7 @@ may_go(const EmogiMoving *moving, uint64_t m, double *gain)
 	const uint32_t to = all->chosen[m];
 	const EmogiCommunity *left = &all->communities[from];
 	const EmogiCommunity *joined = &all->communities[to];
-	const EmogiWish wish = {.from = from, .to = to, .to_empty = moving->to_empty, .difference = all->difference[m],
+	const EmogiCommunityMove wish = {.from = from, .to = to, .to_empty = moving->to_empty, .difference = all->difference[m],
 		.strength = moving->level->strength[i], .total_from = left->total, .total_to = joined->total, .size_from = left->size,
 	.size_to = joined->size, .into_from = all->traffic[from].into, .into_to = all->traffic[to].into, .out_of_from = all->traffic[from].out_of,
 	.out_of_to = all->traffic[to].out_of};
@@ -94,7 +94,7 @@ check_all(void *arg, int thread, int nthreads)
 
 	while (!emogi_job_stopped(&all->run.job) && (m = emogi_job_take(&all->run.next, EMOGI_MOVING_NODES)) < moving->nmovers)
 	{
-		const uint64_t end = emogi_run_chunk_end(m, EMOGI_MOVING_NODES, moving->nmovers);
+		const uint64_t end = emogi_cpu_run_chunk_end(m, EMOGI_MOVING_NODES, moving->nmovers);
 
 		for (; m < end; m++)
 		{
@@ -156,7 +156,7 @@ go_all(void *arg, int thread, int nthreads)
 
 	while (!emogi_job_stopped(&all->run.job) && (m = emogi_job_take(&all->run.next, EMOGI_MOVING_NODES)) < moving->nmovers)
 	{
-		const uint64_t end = emogi_run_chunk_end(m, EMOGI_MOVING_NODES, moving->nmovers);
+		const uint64_t end = emogi_cpu_run_chunk_end(m, EMOGI_MOVING_NODES, moving->nmovers);
 
 		for (; m < end; m++)
 		{
@@ -200,7 +200,7 @@ open_all(void *arg, int thread, int nthreads)
 
 	while (!emogi_job_stopped(&all->run.job) && (m = emogi_job_take(&all->run.next, MARKS_AT_ONCE)) < moving->nmovers)
 	{
-		const uint64_t end = emogi_run_chunk_end(m, MARKS_AT_ONCE, moving->nmovers);
+		const uint64_t end = emogi_cpu_run_chunk_end(m, MARKS_AT_ONCE, moving->nmovers);
 
 		for (; m < end; m++)
 		{
@@ -219,11 +219,11 @@ move_batch(EmogiMoving *moving, uint64_t nlisted)
 
 	moving->nmovers = 0;
 	moving->alone = emogi_communities_are_alone(all, nlisted + moving->end - moving->first < ENTRIES_ALONE);
-	if (!emogi_run_step(&all->run, emogi_communities_choose_all, moving, moving->alone))
+	if (!emogi_cpu_run_step(&all->run, emogi_communities_choose_all, moving, moving->alone))
 		return false;
 	moving->alone = emogi_communities_are_alone(all, moving->nmovers < EMOGI_MOVING_NODES);
-	return emogi_run_step(&all->run, check_all, moving, moving->alone) && emogi_run_step(&all->run, go_all, moving, moving->alone) &&
-		emogi_run_step(&all->run, open_all, moving, moving->nmovers < MARKS_AT_ONCE);
+	return emogi_cpu_run_step(&all->run, check_all, moving, moving->alone) && emogi_cpu_run_step(&all->run, go_all, moving, moving->alone) &&
+		emogi_cpu_run_step(&all->run, open_all, moving, moving->nmovers < MARKS_AT_ONCE);
 }
 
 /* ---- a sweep ---- */
@@ -333,7 +333,7 @@ emogi_communities_move(EmogiCommunities *all, const EmogiLevel *level, bool last
 
 	all->gains.least = 0.0;
 	all->nempty = 0;
-	if (!emogi_run_step(&all->run, add_up, &moving, emogi_level_is_small(level)))
+	if (!emogi_cpu_run_step(&all->run, add_up, &moving, emogi_level_is_small(level)))
 		return level->nnodes;
 	for (uint64_t sweep = 0; !emogi_job_stopped(&all->run.job); sweep++)
 	{

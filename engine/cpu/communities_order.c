@@ -98,13 +98,13 @@ emogi_communities_order(EmogiCommunities *all, const EmogiLevel *level, uint64_t
 	const bool	alone = emogi_communities_are_alone(all, emogi_level_is_small(level));
 
 	*nlisted = 0;
-	if (!emogi_run_step(&all->run, count_open, &order, alone))
+	if (!emogi_cpu_run_step(&all->run, count_open, &order, alone))
 		return 0;
 	order.nbatches = emogi_communities_nbatches(&all->gains, order.count, sweep);
-	if (!emogi_run_step(&all->run, deal_out, &order, alone))
+	if (!emogi_cpu_run_step(&all->run, deal_out, &order, alone))
 		return 0;
 	place_batches(&order, alone ? 1 : emogi_pool_size(all->run.pool));
-	if (!emogi_run_step(&all->run, write_order, &order, alone))
+	if (!emogi_cpu_run_step(&all->run, write_order, &order, alone))
 		return 0;
 	*nlisted = order.nlisted;
 	return order.count;
@@ -184,12 +184,12 @@ emogi_communities_renumber(EmogiCommunities *all, uint32_t *partition, uint64_t 
 	const bool	alone = emogi_communities_are_alone(all, nnodes < EMOGI_COMMUNITIES_SMALL_LEVEL);
 	const int	nthreads = alone ? 1 : emogi_pool_size(all->run.pool);
 
-	if (!emogi_run_step(&all->run, find_first, &numbering, alone) || !emogi_run_step(&all->run, count_first, &numbering, alone))
+	if (!emogi_cpu_run_step(&all->run, find_first, &numbering, alone) || !emogi_cpu_run_step(&all->run, count_first, &numbering, alone))
 		return nnodes;
 	all->counts[0] = 0;			/* in a thread's share, then before it */
 	for (int t = 0; t < nthreads; t++)
 		all->counts[t + 1] += all->counts[t];
-	if (!emogi_run_step(&all->run, number_first, &numbering, alone) || !emogi_run_step(&all->run, number_all, &numbering, alone))
+	if (!emogi_cpu_run_step(&all->run, number_first, &numbering, alone) || !emogi_cpu_run_step(&all->run, number_all, &numbering, alone))
 		return nnodes;
 	return all->counts[nthreads];
 }
@@ -231,9 +231,9 @@ emogi_communities_group(EmogiCommunities *all, const uint32_t *partition, uint64
 	uint64_t   *starts = all->starts;
 
 	starts[0] = starts[1] = 0;
-	if (!emogi_run_step(&all->run, count_groups, &numbering, alone))
+	if (!emogi_cpu_run_step(&all->run, count_groups, &numbering, alone))
 		return;
 	for (uint64_t g = 0; g < ngroups; g++)
 		starts[g + 2] += starts[g + 1];
-	(void) emogi_run_step(&all->run, write_groups, &numbering, alone);
+	(void) emogi_cpu_run_step(&all->run, write_groups, &numbering, alone);
 }

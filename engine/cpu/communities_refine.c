@@ -40,7 +40,7 @@ begin_nodes(void *arg, int thread, int nthreads)
 
 	while (!emogi_job_stopped(&all->run.job) && (first = emogi_job_take(&all->run.next, EMOGI_NODES_AT_ONCE)) < level->nnodes)
 	{
-		const uint64_t end = emogi_run_chunk_end(first, EMOGI_NODES_AT_ONCE, level->nnodes);
+		const uint64_t end = emogi_cpu_run_chunk_end(first, EMOGI_NODES_AT_ONCE, level->nnodes);
 
 		for (uint64_t i = first; i < end; i++)
 		{
@@ -171,7 +171,7 @@ fetch_ahead(const Refining *refining, const EmogiTally *tally, uint64_t i, uint6
 	if (i + AHEAD < end)
 	{
 		const uint32_t v = all->order[i + AHEAD];
-		const uint64_t stop = emogi_run_chunk_end(level->first[v], FETCHED_ENTRIES, level->end[v]);
+		const uint64_t stop = emogi_cpu_run_chunk_end(level->first[v], FETCHED_ENTRIES, level->end[v]);
 
 		for (uint64_t e = level->first[v]; e < stop; e++)
 		{
@@ -182,7 +182,7 @@ fetch_ahead(const Refining *refining, const EmogiTally *tally, uint64_t i, uint6
 	if (i + AHEAD / 2 < end)
 	{
 		const uint32_t v = all->order[i + AHEAD / 2];
-		const uint64_t stop = emogi_run_chunk_end(level->first[v], FETCHED_ENTRIES, level->end[v]);
+		const uint64_t stop = emogi_cpu_run_chunk_end(level->first[v], FETCHED_ENTRIES, level->end[v]);
 
 		for (uint64_t e = level->first[v]; e < stop; e++)
 		{
@@ -207,7 +207,7 @@ choose_all(void *arg, int thread, int nthreads)
 
 	while (!emogi_job_stopped(&all->run.job) && (at = emogi_job_take(&all->run.next, NODES_AT_ONCE)) < count)
 	{
-		const uint64_t end = refining->first + emogi_run_chunk_end(at, NODES_AT_ONCE, count);
+		const uint64_t end = refining->first + emogi_cpu_run_chunk_end(at, NODES_AT_ONCE, count);
 
 		for (at += refining->first; at < end; at++)
 		{
@@ -243,7 +243,7 @@ check_all(void *arg, int thread, int nthreads)
 
 	while (!emogi_job_stopped(&all->run.job) && (m = emogi_job_take(&all->run.next, NODES_AT_ONCE)) < refining->nmovers)
 	{
-		const uint64_t end = emogi_run_chunk_end(m, NODES_AT_ONCE, refining->nmovers);
+		const uint64_t end = emogi_cpu_run_chunk_end(m, NODES_AT_ONCE, refining->nmovers);
 
 		for (; m < end; m++)
 		{
@@ -287,7 +287,7 @@ join_all(void *arg, int thread, int nthreads)
 
 	while (!emogi_job_stopped(&all->run.job) && (m = emogi_job_take(&all->run.next, NODES_AT_ONCE)) < refining->nmovers)
 	{
-		const uint64_t end = emogi_run_chunk_end(m, NODES_AT_ONCE, refining->nmovers);
+		const uint64_t end = emogi_cpu_run_chunk_end(m, NODES_AT_ONCE, refining->nmovers);
 
 		for (; m < end; m++)
 		{
@@ -312,9 +312,9 @@ refine_batch(Refining *refining, uint64_t nlisted)
 	const bool	alone = nlisted + refining->end - refining->first < ENTRIES_ALONE;
 
 	refining->nmovers = 0;
-	return emogi_run_step(&all->run, choose_all, refining, alone) &&
-		emogi_run_step(&all->run, check_all, refining, refining->nmovers < NODES_AT_ONCE) &&
-		emogi_run_step(&all->run, join_all, refining, alone || refining->nmovers < NODES_AT_ONCE);
+	return emogi_cpu_run_step(&all->run, choose_all, refining, alone) &&
+		emogi_cpu_run_step(&all->run, check_all, refining, refining->nmovers < NODES_AT_ONCE) &&
+		emogi_cpu_run_step(&all->run, join_all, refining, alone || refining->nmovers < NODES_AT_ONCE);
 }
 
 void
@@ -325,7 +325,7 @@ emogi_communities_refine(EmogiCommunities *all, const EmogiLevel *level, uint64_
 	uint64_t	count;
 	uint32_t	nbatches;
 
-	if (!emogi_run_step(&all->run, begin_nodes, &refining, emogi_level_is_small(level)))
+	if (!emogi_cpu_run_step(&all->run, begin_nodes, &refining, emogi_level_is_small(level)))
 		return;
 	count = emogi_communities_order(all, level, salt, 0, &nlisted);
 	nbatches = emogi_communities_nbatches(&all->gains, count, 0);

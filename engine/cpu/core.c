@@ -12,7 +12,7 @@
  * [2] H. Kabir, K. Madduri. Parallel k-core Decomposition on Multicore Platforms. IPDPS Workshops 2017. Section III (PKC).
  */
 #include "algorithms.h"
-#include "run.h"
+#include "cpu/cpu_run.h"
 
 #include <string.h>
 
@@ -48,7 +48,7 @@ count_neighbors(void *arg, int thread, int nthreads)
 
 	while (!emogi_job_stopped(&cores->run.job) && (v = emogi_job_take(&cores->run.next, VERTICES_AT_ONCE)) < cores->nvertices)
 	{
-		const uint64_t end = emogi_run_chunk_end(v, VERTICES_AT_ONCE, cores->nvertices);
+		const uint64_t end = emogi_cpu_run_chunk_end(v, VERTICES_AT_ONCE, cores->nvertices);
 
 		for (; v < end; v++)
 		{
@@ -79,7 +79,7 @@ keep_left(void *arg, int thread, int nthreads)
 
 	while (!emogi_job_stopped(&cores->run.job) && (i = emogi_job_take(&cores->run.next, VERTICES_AT_ONCE)) < cores->nleft)
 	{
-		const uint64_t end = emogi_run_chunk_end(i, VERTICES_AT_ONCE, cores->nleft);
+		const uint64_t end = emogi_cpu_run_chunk_end(i, VERTICES_AT_ONCE, cores->nleft);
 		uint64_t	n = 0;
 		uint64_t	place;
 
@@ -111,7 +111,7 @@ collect_level(void *arg, int thread, int nthreads)
 
 	while (!emogi_job_stopped(&cores->run.job) && (i = emogi_job_take(&cores->run.next, VERTICES_AT_ONCE)) < cores->nleft)
 	{
-		const uint64_t end = emogi_run_chunk_end(i, VERTICES_AT_ONCE, cores->nleft);
+		const uint64_t end = emogi_cpu_run_chunk_end(i, VERTICES_AT_ONCE, cores->nleft);
 		uint64_t	n = 0;
 		uint64_t	place;
 
@@ -166,7 +166,7 @@ peel(Cores *cores, int thread, bool is_shared)
 
 	while (!emogi_job_stopped(&cores->run.job) && (i = emogi_job_take(&cores->run.next, SEEDS_AT_ONCE)) < cores->nseeds)
 	{
-		const uint64_t end = emogi_run_chunk_end(i, SEEDS_AT_ONCE, cores->nseeds);
+		const uint64_t end = emogi_cpu_run_chunk_end(i, SEEDS_AT_ONCE, cores->nseeds);
 
 		for (; i < end && !emogi_job_stopped(&cores->run.job); i++)
 		{
@@ -200,7 +200,7 @@ peel_all(Cores *cores)
 
 		cores->nnext = cores->nseeds = 0;
 		cores->least = INT32_MAX;
-		if (!emogi_run_step(&cores->run, keep_left, cores, alone) || cores->nnext == 0)
+		if (!emogi_cpu_run_step(&cores->run, keep_left, cores, alone) || cores->nnext == 0)
 			return;
 		cores->left = cores->next_left;
 		cores->next_left = swap;
@@ -208,7 +208,7 @@ peel_all(Cores *cores)
 		cores->level = cores->least;
 		cores->run.job.control->level = (uint32_t) cores->level;
 		cores->run.result->nlevels++;
-		if (!emogi_run_step(&cores->run, collect_level, cores, alone) || !emogi_run_step(&cores->run, peel_level, cores, alone))
+		if (!emogi_cpu_run_step(&cores->run, collect_level, cores, alone) || !emogi_cpu_run_step(&cores->run, peel_level, cores, alone))
 			return;
 	}
 }
@@ -220,19 +220,19 @@ emogi_cpu_core(EmogiPool *pool, const EmogiGraph *graph, const EmogiQuery *query
 	Cores		cores = {.lists = graph->forward, .nvertices = graph->nvertices, .core = result->columns[0].int32};
 	const uint64_t nthreads = (uint64_t) emogi_pool_size(pool);
 
-	emogi_run_begin(&cores.run, pool, graph, graph->nvertices, result, control, error, "core numbers");
-	cores.left = emogi_run_scratch(&cores.run, 4 * graph->nvertices, sizeof *cores.left);
-	cores.stacks = cores.left == NULL ? NULL : emogi_run_scratch(&cores.run, nthreads * graph->nvertices, sizeof *cores.stacks);
+	emogi_cpu_run_begin(&cores.run, pool, graph, graph->nvertices, result, control, error, "core numbers");
+	cores.left = emogi_cpu_run_scratch(&cores.run, 4 * graph->nvertices, sizeof *cores.left);
+	cores.stacks = cores.left == NULL ? NULL : emogi_cpu_run_scratch(&cores.run, nthreads * graph->nvertices, sizeof *cores.stacks);
 	if (cores.stacks != NULL)
 	{
 		cores.next_left = cores.left + graph->nvertices;
 		cores.seeds = cores.next_left + graph->nvertices;
 		cores.degree = (int32_t *) (cores.seeds + graph->nvertices);
 		cores.nleft = graph->nvertices;
-		if (emogi_run_step(&cores.run, count_neighbors, &cores, false))
+		if (emogi_cpu_run_step(&cores.run, count_neighbors, &cores, false))
 			peel_all(&cores);
 		result->nreached = graph->nvertices;
 		result->edges_traversed = 2 * graph->forward.nedges;
 	}
-	return emogi_run_end(&cores.run);
+	return emogi_cpu_run_end(&cores.run);
 }

@@ -27,7 +27,7 @@ struct EmogiCycles
 	EmogiJob	job;
 	EmogiError *error;
 	const EmogiGraph *graph;
-	const EmogiPatch *patch;	/* NULL = nothing has changed */
+	const EmogiOverlay *patch;	/* NULL = nothing has changed */
 	uint64_t	nvertices;		/* of both */
 	EmogiWholeLists forward;
 	EmogiWholeLists backward;
@@ -182,7 +182,7 @@ may_enter(const EmogiCycles *cycles, uint32_t vertex)
 	if (cycles->on_way[vertex] || cycles->hops[vertex] == 0 || cycles->nsteps + cycles->hops[vertex] - 1 > cycles->length)
 		return false;
 	return !cycles->both || cycles->nsteps == 1 || cycles->nsteps + 1 < cycles->length ||
-		(vertex != cycles->vertices[1] && !emogi_patch_before(cycles->graph, cycles->patch, vertex, cycles->vertices[1]));
+		(vertex != cycles->vertices[1] && !emogi_overlay_before(cycles->graph, cycles->patch, vertex, cycles->vertices[1]));
 }
 
 /* Go on along the next entry of the last vertex's list; *closed when a cycle of the length is there. False with the job failed. */
@@ -248,7 +248,7 @@ begin_search(EmogiCycles *cycles)
 }
 
 EmogiStatus
-emogi_cycles_begin(const EmogiGraph *graph, const EmogiPatch *patch, uint32_t source, uint64_t max_length, bool both, uint64_t most_bytes,
+emogi_cycles_begin(const EmogiGraph *graph, const EmogiOverlay *patch, uint32_t source, uint64_t max_length, bool both, uint64_t most_bytes,
 				   EmogiPoll poll, EmogiCycles **cycles, EmogiControl *control, EmogiError *error)
 {
 	EmogiCycles *made = calloc(1, sizeof *made);

@@ -4,7 +4,7 @@
 #ifndef EMOGI_CYCLES_H
 #define EMOGI_CYCLES_H
 
-#include "graph/patch.h"
+#include "graph/overlay.h"
 #include "trace_path.h"
 
 /* A search under way: it holds all that it has taken, so that a poll may leave by a jump as long as it is freed then. */
@@ -24,7 +24,7 @@ typedef struct EmogiCycle
  * NULL = nobody stops it but control->cancel. Returns OK or NO_MEMORY; there is no search then. The Graph, the patch, the control and the error
  * stay the caller's.
  */
-extern EmogiStatus emogi_cycles_begin(const EmogiGraph *graph, const EmogiPatch *patch, uint32_t source, uint64_t max_length, bool both,
+extern EmogiStatus emogi_cycles_begin(const EmogiGraph *graph, const EmogiOverlay *patch, uint32_t source, uint64_t max_length, bool both,
 									  uint64_t most_bytes, EmogiPoll poll, EmogiCycles **cycles, EmogiControl *control, EmogiError *error);
 
 /*

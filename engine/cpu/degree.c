@@ -5,7 +5,7 @@
  * list; without weights the two are equal.
  */
 #include "algorithms.h"
-#include "run.h"
+#include "cpu/cpu_run.h"
 
 #include "contract/semirings.h"
 
@@ -39,7 +39,7 @@ fill_columns(void *arg, int thread, int nthreads)
 
 	while (!emogi_job_stopped(&degrees->run.job) && (v = emogi_job_take(&degrees->run.next, VERTICES_AT_ONCE)) < graph->nvertices)
 	{
-		const uint64_t end = emogi_run_chunk_end(v, VERTICES_AT_ONCE, graph->nvertices);
+		const uint64_t end = emogi_cpu_run_chunk_end(v, VERTICES_AT_ONCE, graph->nvertices);
 
 		for (; v < end; v++)
 		{
@@ -58,12 +58,12 @@ emogi_cpu_degree(EmogiPool *pool, const EmogiGraph *graph, const EmogiQuery *que
 {
 	Degrees		degrees = {.graph = graph};
 
-	emogi_run_begin(&degrees.run, pool, graph, 0, result, control, error, "degrees");
-	if (emogi_run_step(&degrees.run, fill_columns, &degrees, false))
+	emogi_cpu_run_begin(&degrees.run, pool, graph, 0, result, control, error, "degrees");
+	if (emogi_cpu_run_step(&degrees.run, fill_columns, &degrees, false))
 	{
 		result->nreached = graph->nvertices;
 		result->nlevels = 1;
 		result->edges_traversed = graph->forward.nedges;
 	}
-	return emogi_run_end(&degrees.run);
+	return emogi_cpu_run_end(&degrees.run);
 }

@@ -6,7 +6,7 @@
  */
 #include "algorithms.h"
 #include "msbfs.h"
-#include "run.h"
+#include "cpu/cpu_run.h"
 
 #define BATCH_BYTES ((uint64_t) 256 << 20)	/* of the levels of all vertices that the sources of a batch reach */
 #define LEAST_BATCH 4			/* sources: fewer are searched from one by one */
@@ -35,7 +35,7 @@ search_from(Matrix *matrix, uint64_t s)
 	EmogiStatus status;
 
 	if (matrix->value == NULL)
-		matrix->value = emogi_run_scratch(&matrix->run, matrix->graph->nvertices, sizeof(double));
+		matrix->value = emogi_cpu_run_scratch(&matrix->run, matrix->graph->nvertices, sizeof(double));
 	if (matrix->value == NULL)
 		return false;
 	result.columns[0].float64 = matrix->value;
@@ -127,7 +127,7 @@ search_batches(Matrix *matrix)
 		most /= 2;
 	if (query->nsources < LEAST_BATCH || most < LEAST_BATCH || !is_ascending(query))
 		return 0;
-	memory = emogi_run_scratch(&matrix->run, emogi_msbfs_bytes(n, most, -1), 1);
+	memory = emogi_cpu_run_scratch(&matrix->run, emogi_msbfs_bytes(n, most, -1), 1);
 	if (memory == NULL)
 		return 0;
 	while (done < query->nsources &&
@@ -144,7 +144,7 @@ emogi_cpu_distance_matrix(EmogiPool *pool, const EmogiGraph *graph, const EmogiQ
 		.distance = result->columns[0].float64};
 	uint64_t	done = 0;
 
-	emogi_run_begin(&matrix.run, pool, graph, query->nsources, result, control, error, "distances");
+	emogi_cpu_run_begin(&matrix.run, pool, graph, query->nsources, result, control, error, "distances");
 	result->nreached = query->nsources;
 	if (query->ntargets > 0)
 	{
@@ -153,5 +153,5 @@ emogi_cpu_distance_matrix(EmogiPool *pool, const EmogiGraph *graph, const EmogiQ
 		while (done < query->nsources && !emogi_job_stopped(&matrix.run.job) && search_from(&matrix, done))
 			done++;
 	}
-	return emogi_run_end(&matrix.run);
+	return emogi_cpu_run_end(&matrix.run);
 }

@@ -10,14 +10,14 @@
  * [1] P. Bonacich. Factoring and Weighting Approaches to Status Scores and Clique Identification. J. Mathematical Sociology 2, 1972.
  */
 #include "algorithms.h"
-#include "pull.h"
+#include "cpu/pull_spmv.h"
 
 #include "contract/powers.h"
 
 typedef struct Eigen
 {
 	EmogiCpuRun run;
-	EmogiPull	pull;
+	EmogiPullSpmv	pull;
 	double	   *value;			/* [nvertices] */
 	double	   *sum;			/* [nvertices], before it is divided */
 	double	   *squares;		/* [nblocks], of sums */
@@ -36,7 +36,7 @@ start_values(void *arg, int thread, int nthreads)
 
 	while (!emogi_job_stopped(&eigen->run.job) && (b = emogi_job_take(&eigen->run.next, 1)) < eigen->pull.nblocks)
 	{
-		uint64_t	end = emogi_run_chunk_end(b * EMOGI_PULL_BLOCK, EMOGI_PULL_BLOCK, eigen->pull.nvertices);
+		uint64_t	end = emogi_cpu_run_chunk_end(b * EMOGI_PULL_BLOCK, EMOGI_PULL_BLOCK, eigen->pull.nvertices);
 
 		for (uint64_t v = b * EMOGI_PULL_BLOCK; v < end; v++)
 			eigen->value[v] = value;
@@ -68,11 +68,11 @@ pull_sums(void *arg, int thread, int nthreads)
 	Eigen	   *eigen = arg;
 	EmogiPullTurn turn = {.pull = &eigen->pull, .thread = thread};
 
-	while (emogi_pull_next(&turn))
+	while (emogi_pull_spmv_next(&turn))
 	{
 		Block		block = {.eigen = eigen};
 
-		if (!emogi_pull_block(&turn, put_sum, &block))
+		if (!emogi_pull_spmv_block(&turn, put_sum, &block))
 			return;
 		eigen->squares[turn.block] = block.squares;
 	}
@@ -87,7 +87,7 @@ divide_sums(void *arg, int thread, int nthreads)
 
 	while (!emogi_job_stopped(&eigen->run.job) && (b = emogi_job_take(&eigen->run.next, 1)) < eigen->pull.nblocks)
 	{
-		uint64_t	end = emogi_run_chunk_end(b * EMOGI_PULL_BLOCK, EMOGI_PULL_BLOCK, eigen->pull.nvertices);
+		uint64_t	end = emogi_cpu_run_chunk_end(b * EMOGI_PULL_BLOCK, EMOGI_PULL_BLOCK, eigen->pull.nvertices);
 		double		change = 0.0;
 
 		for (uint64_t v = b * EMOGI_PULL_BLOCK; v < end; v++)
@@ -110,16 +110,16 @@ make_iteration(Eigen *eigen)
 	double		change = 0.0;
 
 	eigen->pull.values = eigen->value;
-	if (!emogi_pull_step(&eigen->pull, pull_sums, eigen))
+	if (!emogi_pull_spmv_step(&eigen->pull, pull_sums, eigen))
 		return false;
-	squares = emogi_pull_total(eigen->squares, eigen->pull.nblocks);
+	squares = emogi_pull_spmv_total(eigen->squares, eigen->pull.nblocks);
 	if (!emogi_eigenvector_squares_are_fine(squares, eigen->run.result, eigen->run.error))
 	{
 		emogi_job_fail(&eigen->run.job, EMOGI_BAD_INPUT);
 		return false;
 	}
 	eigen->length = sqrt(squares);
-	if (!emogi_run_step(&eigen->run, divide_sums, eigen, false))
+	if (!emogi_cpu_run_step(&eigen->run, divide_sums, eigen, false))
 		return false;
 	for (uint64_t b = 0; b < eigen->pull.nblocks; b++)
 		change = eigen->changes[b] > change ? eigen->changes[b] : change;
@@ -134,7 +134,7 @@ iterate(Eigen *eigen, const EmogiQuery *query)
 	EmogiResult *result = eigen->run.result;
 	EmogiControl *control = eigen->run.job.control;
 
-	if (!emogi_run_step(&eigen->run, start_values, eigen, false))
+	if (!emogi_cpu_run_step(&eigen->run, start_values, eigen, false))
 		return false;
 	do
 	{
@@ -154,13 +154,13 @@ emogi_cpu_eigenvector(EmogiPool *pool, const EmogiGraph *graph, const EmogiQuery
 {
 	Eigen		eigen = {.value = result->columns[0].float64};
 
-	emogi_run_begin(&eigen.run, pool, graph, graph->nvertices, result, control, error, "eigenvector centrality");
-	eigen.pull = emogi_pull_over(&eigen.run, graph, &graph->forward, query);
+	emogi_cpu_run_begin(&eigen.run, pool, graph, graph->nvertices, result, control, error, "eigenvector centrality");
+	eigen.pull = emogi_pull_spmv_over(&eigen.run, graph, &graph->forward, query);
 	eigen.scale = emogi_eigenvector_scale(graph, eigen.pull.weighted, control);
-	eigen.sum = emogi_run_scratch(&eigen.run, graph->nvertices, sizeof(double));
-	eigen.squares = emogi_run_scratch(&eigen.run, eigen.pull.nblocks, sizeof(double));
-	eigen.changes = emogi_run_scratch(&eigen.run, eigen.pull.nblocks, sizeof(double));
+	eigen.sum = emogi_cpu_run_scratch(&eigen.run, graph->nvertices, sizeof(double));
+	eigen.squares = emogi_cpu_run_scratch(&eigen.run, eigen.pull.nblocks, sizeof(double));
+	eigen.changes = emogi_cpu_run_scratch(&eigen.run, eigen.pull.nblocks, sizeof(double));
 	if (!emogi_job_stopped(&eigen.run.job) && graph->nvertices > 0 && iterate(&eigen, query))
 		result->nreached = graph->nvertices;
-	return emogi_run_end(&eigen.run);
+	return emogi_cpu_run_end(&eigen.run);
 }

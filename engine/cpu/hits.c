@@ -9,16 +9,16 @@
  * [1] J. Kleinberg. Authoritative Sources in a Hyperlinked Environment. J. ACM 46(5), 1999. Section 3.
  */
 #include "algorithms.h"
-#include "pull.h"
+#include "cpu/pull_spmv.h"
 
 #include "contract/powers.h"
 
 typedef struct Hits
 {
 	EmogiCpuRun run;
-	EmogiPull	to_authority;	/* over lists of where edges come from */
-	EmogiPull	to_hub;			/* over lists of where edges lead */
-	EmogiPull  *pull;			/* the one of this step */
+	EmogiPullSpmv	to_authority;	/* over lists of where edges come from */
+	EmogiPullSpmv	to_hub;			/* over lists of where edges lead */
+	EmogiPullSpmv  *pull;			/* the one of this step */
 	double	   *hub;			/* [nvertices] */
 	double	   *authority;		/* [nvertices] */
 	double	   *sum;			/* [nvertices], before it is divided */
@@ -37,7 +37,7 @@ start_hubs(void *arg, int thread, int nthreads)
 
 	while (!emogi_job_stopped(&hits->run.job) && (b = emogi_job_take(&hits->run.next, 1)) < hits->to_hub.nblocks)
 	{
-		uint64_t	end = emogi_run_chunk_end(b * EMOGI_PULL_BLOCK, EMOGI_PULL_BLOCK, hits->to_hub.nvertices);
+		uint64_t	end = emogi_cpu_run_chunk_end(b * EMOGI_PULL_BLOCK, EMOGI_PULL_BLOCK, hits->to_hub.nvertices);
 
 		for (uint64_t v = b * EMOGI_PULL_BLOCK; v < end; v++)
 		{
@@ -71,11 +71,11 @@ pull_sums(void *arg, int thread, int nthreads)
 	Hits	   *hits = arg;
 	EmogiPullTurn turn = {.pull = hits->pull, .thread = thread};
 
-	while (emogi_pull_next(&turn))
+	while (emogi_pull_spmv_next(&turn))
 	{
 		Block		block = {.sum = hits->sum};
 
-		if (!emogi_pull_block(&turn, put_sum, &block))
+		if (!emogi_pull_spmv_block(&turn, put_sum, &block))
 			return;
 		hits->totals[turn.block] = block.total;
 	}
@@ -90,7 +90,7 @@ divide_sums(void *arg, int thread, int nthreads)
 
 	while (!emogi_job_stopped(&hits->run.job) && (b = emogi_job_take(&hits->run.next, 1)) < hits->pull->nblocks)
 	{
-		uint64_t	end = emogi_run_chunk_end(b * EMOGI_PULL_BLOCK, EMOGI_PULL_BLOCK, hits->pull->nvertices);
+		uint64_t	end = emogi_cpu_run_chunk_end(b * EMOGI_PULL_BLOCK, EMOGI_PULL_BLOCK, hits->pull->nvertices);
 		double		change = 0.0;
 
 		for (uint64_t v = b * EMOGI_PULL_BLOCK; v < end; v++)
@@ -106,20 +106,20 @@ divide_sums(void *arg, int thread, int nthreads)
 
 /* Make new values of one kind of those of the other; false when the job has stopped. */
 static bool
-make_half(Hits *hits, EmogiPull *pull, const double *from, double *to)
+make_half(Hits *hits, EmogiPullSpmv *pull, const double *from, double *to)
 {
 	hits->pull = pull;
 	hits->value = to;
 	pull->values = from;
-	if (!emogi_pull_step(pull, pull_sums, hits))
+	if (!emogi_pull_spmv_step(pull, pull_sums, hits))
 		return false;
-	hits->total = emogi_pull_total(hits->totals, pull->nblocks);
+	hits->total = emogi_pull_spmv_total(hits->totals, pull->nblocks);
 	if (!emogi_hits_total_is_fine(hits->total, hits->run.result, hits->run.error))
 	{
 		emogi_job_fail(&hits->run.job, EMOGI_BAD_INPUT);
 		return false;
 	}
-	return emogi_run_step(&hits->run, divide_sums, hits, false);
+	return emogi_cpu_run_step(&hits->run, divide_sums, hits, false);
 }
 
 /* Iterate until the change is below the tolerance; false when the job has stopped. */
@@ -129,7 +129,7 @@ iterate(Hits *hits, const EmogiQuery *query)
 	EmogiResult *result = hits->run.result;
 	EmogiControl *control = hits->run.job.control;
 
-	if (!emogi_run_step(&hits->run, start_hubs, hits, false))
+	if (!emogi_cpu_run_step(&hits->run, start_hubs, hits, false))
 		return false;
 	do
 	{
@@ -137,7 +137,7 @@ iterate(Hits *hits, const EmogiQuery *query)
 		control->done = 0;
 		if (!make_half(hits, &hits->to_authority, hits->hub, hits->authority) || !make_half(hits, &hits->to_hub, hits->authority, hits->hub))
 			return false;
-		result->change = emogi_pull_total(hits->changes, hits->to_hub.nblocks);
+		result->change = emogi_pull_spmv_total(hits->changes, hits->to_hub.nblocks);
 		result->nlevels++;
 		result->edges_traversed += hits->to_hub.lists.nedges + hits->to_authority.lists.nedges;
 	} while (result->nlevels < query->max_iterations && !(result->change < query->tolerance));
@@ -150,13 +150,13 @@ emogi_cpu_hits(EmogiPool *pool, const EmogiGraph *graph, const EmogiQuery *query
 {
 	Hits		hits = {.hub = result->columns[0].float64, .authority = result->columns[1].float64};
 
-	emogi_run_begin(&hits.run, pool, graph, 2 * graph->nvertices, result, control, error, "hubs and authorities");
-	hits.to_authority = emogi_pull_over(&hits.run, graph, &graph->forward, query);
-	hits.to_hub = emogi_pull_over(&hits.run, graph, &graph->backward, query);
-	hits.sum = emogi_run_scratch(&hits.run, graph->nvertices, sizeof(double));
-	hits.totals = emogi_run_scratch(&hits.run, hits.to_hub.nblocks, sizeof(double));
-	hits.changes = emogi_run_scratch(&hits.run, hits.to_hub.nblocks, sizeof(double));
+	emogi_cpu_run_begin(&hits.run, pool, graph, 2 * graph->nvertices, result, control, error, "hubs and authorities");
+	hits.to_authority = emogi_pull_spmv_over(&hits.run, graph, &graph->forward, query);
+	hits.to_hub = emogi_pull_spmv_over(&hits.run, graph, &graph->backward, query);
+	hits.sum = emogi_cpu_run_scratch(&hits.run, graph->nvertices, sizeof(double));
+	hits.totals = emogi_cpu_run_scratch(&hits.run, hits.to_hub.nblocks, sizeof(double));
+	hits.changes = emogi_cpu_run_scratch(&hits.run, hits.to_hub.nblocks, sizeof(double));
 	if (!emogi_job_stopped(&hits.run.job) && graph->nvertices > 0 && iterate(&hits, query))
 		result->nreached = graph->nvertices;
-	return emogi_run_end(&hits.run);
+	return emogi_cpu_run_end(&hits.run);
 }

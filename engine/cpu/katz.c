@@ -17,14 +17,14 @@
  * [2] R. Horn, C. Johnson. Matrix Analysis. 2nd edition, 2013.
  */
 #include "algorithms.h"
-#include "pull.h"
+#include "cpu/pull_spmv.h"
 
 #include "contract/powers.h"
 
 typedef struct Katz
 {
 	EmogiCpuRun run;
-	EmogiPull	pull;
+	EmogiPullSpmv	pull;
 	double		alpha;
 	double		factor;			/* that makes the answer of the sums */
 	double	   *sum;			/* [nvertices], of all that was added; in the end the answer */
@@ -45,7 +45,7 @@ start_sums(void *arg, int thread, int nthreads)
 
 	while (!emogi_job_stopped(&katz->run.job) && (b = emogi_job_take(&katz->run.next, 1)) < katz->pull.nblocks)
 	{
-		uint64_t	end = emogi_run_chunk_end(b * EMOGI_PULL_BLOCK, EMOGI_PULL_BLOCK, katz->pull.nvertices);
+		uint64_t	end = emogi_cpu_run_chunk_end(b * EMOGI_PULL_BLOCK, EMOGI_PULL_BLOCK, katz->pull.nvertices);
 
 		for (uint64_t v = b * EMOGI_PULL_BLOCK; v < end; v++)
 		{
@@ -85,11 +85,11 @@ pull_walks(void *arg, int thread, int nthreads)
 	Katz	   *katz = arg;
 	EmogiPullTurn turn = {.pull = &katz->pull, .thread = thread};
 
-	while (emogi_pull_next(&turn))
+	while (emogi_pull_spmv_next(&turn))
 	{
 		Block		block = {.katz = katz};
 
-		if (!emogi_pull_block(&turn, put_sum, &block))
+		if (!emogi_pull_spmv_block(&turn, put_sum, &block))
 			return;
 		katz->parts[turn.block] = block.part;
 	}
@@ -121,14 +121,14 @@ iterate(Katz *katz, const EmogiQuery *query)
 	EmogiResult *result = katz->run.result;
 	EmogiControl *control = katz->run.job.control;
 
-	if (!emogi_run_step(&katz->run, start_sums, katz, false))
+	if (!emogi_cpu_run_step(&katz->run, start_sums, katz, false))
 		return false;
 	do
 	{
 		control->level = result->nlevels;
 		control->done = 0;
 		katz->pull.values = katz->share;
-		if (!emogi_pull_step(&katz->pull, pull_walks, katz))
+		if (!emogi_pull_spmv_step(&katz->pull, pull_walks, katz))
 			return false;
 		close_iteration(katz);
 		result->edges_traversed += katz->pull.lists.nedges;
@@ -147,7 +147,7 @@ square_sums(void *arg, int thread, int nthreads)
 
 	while (!emogi_job_stopped(&katz->run.job) && (b = emogi_job_take(&katz->run.next, 1)) < katz->pull.nblocks)
 	{
-		uint64_t	end = emogi_run_chunk_end(b * EMOGI_PULL_BLOCK, EMOGI_PULL_BLOCK, katz->pull.nvertices);
+		uint64_t	end = emogi_cpu_run_chunk_end(b * EMOGI_PULL_BLOCK, EMOGI_PULL_BLOCK, katz->pull.nvertices);
 		double		squares = 0.0;
 
 		for (uint64_t v = b * EMOGI_PULL_BLOCK; v < end; v++)
@@ -165,7 +165,7 @@ scale_sums(void *arg, int thread, int nthreads)
 
 	while (!emogi_job_stopped(&katz->run.job) && (b = emogi_job_take(&katz->run.next, 1)) < katz->pull.nblocks)
 	{
-		uint64_t	end = emogi_run_chunk_end(b * EMOGI_PULL_BLOCK, EMOGI_PULL_BLOCK, katz->pull.nvertices);
+		uint64_t	end = emogi_cpu_run_chunk_end(b * EMOGI_PULL_BLOCK, EMOGI_PULL_BLOCK, katz->pull.nvertices);
 
 		for (uint64_t v = b * EMOGI_PULL_BLOCK; v < end; v++)
 			katz->sum[v] *= katz->factor;
@@ -179,11 +179,11 @@ finish(Katz *katz, const EmogiQuery *query)
 	katz->factor = query->beta;
 	if (query->normalized && query->beta != 0.0)
 	{
-		if (!emogi_run_step(&katz->run, square_sums, katz, false))
+		if (!emogi_cpu_run_step(&katz->run, square_sums, katz, false))
 			return false;
-		katz->factor = copysign(1.0 / sqrt(emogi_pull_total(katz->squares, katz->pull.nblocks)) / katz->all.largest, query->beta);
+		katz->factor = copysign(1.0 / sqrt(emogi_pull_spmv_total(katz->squares, katz->pull.nblocks)) / katz->all.largest, query->beta);
 	}
-	return emogi_run_step(&katz->run, scale_sums, katz, false);
+	return emogi_cpu_run_step(&katz->run, scale_sums, katz, false);
 }
 
 EmogiStatus
@@ -192,13 +192,13 @@ emogi_cpu_katz(EmogiPool *pool, const EmogiGraph *graph, const EmogiQuery *query
 {
 	Katz		katz = {.alpha = query->alpha, .sum = result->columns[0].float64, .rate = (double) INFINITY};
 
-	emogi_run_begin(&katz.run, pool, graph, graph->nvertices, result, control, error, "Katz centrality");
-	katz.pull = emogi_pull_over(&katz.run, graph, &graph->forward, query);
-	katz.share = emogi_run_scratch(&katz.run, graph->nvertices, sizeof(double));
-	katz.next_share = emogi_run_scratch(&katz.run, graph->nvertices, sizeof(double));
-	katz.squares = emogi_run_scratch(&katz.run, katz.pull.nblocks, sizeof(double));
-	katz.parts = emogi_run_scratch(&katz.run, katz.pull.nblocks, sizeof(EmogiKatzFound));
+	emogi_cpu_run_begin(&katz.run, pool, graph, graph->nvertices, result, control, error, "Katz centrality");
+	katz.pull = emogi_pull_spmv_over(&katz.run, graph, &graph->forward, query);
+	katz.share = emogi_cpu_run_scratch(&katz.run, graph->nvertices, sizeof(double));
+	katz.next_share = emogi_cpu_run_scratch(&katz.run, graph->nvertices, sizeof(double));
+	katz.squares = emogi_cpu_run_scratch(&katz.run, katz.pull.nblocks, sizeof(double));
+	katz.parts = emogi_cpu_run_scratch(&katz.run, katz.pull.nblocks, sizeof(EmogiKatzFound));
 	if (!emogi_job_stopped(&katz.run.job) && graph->nvertices > 0 && iterate(&katz, query) && finish(&katz, query))
 		result->nreached = graph->nvertices;
-	return emogi_run_end(&katz.run);
+	return emogi_cpu_run_end(&katz.run);
 }

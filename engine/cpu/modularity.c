@@ -10,7 +10,7 @@
  * Communities are given by any numbers; they are numbered by a hash table, in the order of their first vertices.
  */
 #include "algorithms.h"
-#include "run.h"
+#include "cpu/cpu_run.h"
 
 #include "contract/communities.h"
 #include "contract/semirings.h"
@@ -70,7 +70,7 @@ add_weights(void *arg, int thread, int nthreads)
 
 	while (!emogi_job_stopped(&modularity->run.job) && (v = emogi_job_take(&modularity->run.next, VERTICES_AT_ONCE)) < graph->nvertices)
 	{
-		const uint64_t end = emogi_run_chunk_end(v, VERTICES_AT_ONCE, graph->nvertices);
+		const uint64_t end = emogi_cpu_run_chunk_end(v, VERTICES_AT_ONCE, graph->nvertices);
 
 		for (; v < end; v++)
 		{
@@ -119,21 +119,21 @@ emogi_cpu_modularity(EmogiPool *pool, const EmogiGraph *graph, const EmogiQuery 
 
 	while (UINT64_C(1) << bits < n + n / 2 + 1)
 		bits++;
-	emogi_run_begin(&modularity.run, pool, graph, 0, result, control, error, "modularity");
-	modularity.strength = emogi_run_scratch(&modularity.run, 2 * n, sizeof(double));
+	emogi_cpu_run_begin(&modularity.run, pool, graph, 0, result, control, error, "modularity");
+	modularity.strength = emogi_cpu_run_scratch(&modularity.run, 2 * n, sizeof(double));
 	if (modularity.strength != NULL)
-		modularity.community = emogi_run_scratch(&modularity.run, n, sizeof(uint32_t));
+		modularity.community = emogi_cpu_run_scratch(&modularity.run, n, sizeof(uint32_t));
 	if (modularity.community != NULL)
-		places = emogi_run_scratch(&modularity.run, UINT64_C(1) << bits, sizeof *places);
+		places = emogi_cpu_run_scratch(&modularity.run, UINT64_C(1) << bits, sizeof *places);
 	if (places != NULL && !emogi_job_stopped(&modularity.run.job))
 	{
 		modularity.total = modularity.strength + n;
 		number_communities(&modularity, query->values, places, bits);
-		if (emogi_run_step(&modularity.run, add_weights, &modularity, false))
+		if (emogi_cpu_run_step(&modularity.run, add_weights, &modularity, false))
 			set_parts(&modularity);
 		result->nreached = n;
 		result->nlevels = 1;
 		result->edges_traversed = graph->forward.nedges;
 	}
-	return emogi_run_end(&modularity.run);
+	return emogi_cpu_run_end(&modularity.run);
 }

@@ -51,7 +51,7 @@ swap_queues(EmogiMsbfs *search)
 static bool
 run_all(EmogiMsbfs *search, EmogiPoolTask step)
 {
-	return emogi_run_step(&search->run, step, search, false);
+	return emogi_cpu_run_step(&search->run, step, search, false);
 }
 
 /* Push along the frontier's lists, hubs last, and enter what was found; false when the job has stopped. */
@@ -64,9 +64,9 @@ push_level(EmogiMsbfs *search)
 		search->in_strips ? emogi_msbfs_walk_strips : emogi_msbfs_walk_all;
 	EmogiPoolTask enter = search->in_queue ? emogi_msbfs_enter_queue : emogi_msbfs_enter_all;
 
-	return emogi_run_step(&search->run, walk, search, alone) &&
+	return emogi_cpu_run_step(&search->run, walk, search, alone) &&
 		(search->nhubs == 0 || run_all(search, emogi_msbfs_walk_hubs)) &&
-		emogi_run_step(&search->run, enter, search, alone);
+		emogi_cpu_run_step(&search->run, enter, search, alone);
 }
 
 /* Make a level by looking back; false when the job has stopped. */
@@ -175,8 +175,8 @@ take_memory(EmogiMsbfs *search, uint64_t bytes)
 	void	   *memory;
 
 	if (!search->small_pages)
-		return emogi_run_scratch(&search->run, bytes, 1);
-	memory = emogi_run_map(&search->run, bytes);
+		return emogi_cpu_run_scratch(&search->run, bytes, 1);
+	memory = emogi_cpu_run_map(&search->run, bytes);
 	if (memory != NULL)
 		madvise(memory, bytes, MADV_NOHUGEPAGE);
 	return memory;
@@ -420,7 +420,7 @@ emogi_msbfs_run(EmogiPool *pool, const EmogiGraph *graph, const uint32_t *source
 	search.nvertices = graph->nvertices;
 	search.nwords = (graph->nvertices + 63) / 64;
 	search.small_pages = leads_to_few(graph, sources, nsources, max_depth, graph->nvertices / EMOGI_MSBFS_FEW_SHARE);
-	emogi_run_begin(&search.run, pool, graph, result->total, &search.counters, control, error, "breadth-first searches");
+	emogi_cpu_run_begin(&search.run, pool, graph, result->total, &search.counters, control, error, "breadth-first searches");
 	emogi_job_done(&search.run.job, result->done);
 	if (open_search(&search, max_depth))
 	{
@@ -432,7 +432,7 @@ emogi_msbfs_run(EmogiPool *pool, const EmogiGraph *graph, const uint32_t *source
 			emogi_msbfs_make_answer(&search);
 		clean_scratch(&search);
 	}
-	status = emogi_run_end(&search.run);
+	status = emogi_cpu_run_end(&search.run);
 	result->run_ms = search.counters.run_ms;
 	return status;
 }
@@ -441,7 +441,7 @@ int
 emogi_msbfs_run_next(EmogiCpuRun *run, const EmogiGraph *graph, const uint32_t *sources, uint64_t nsources, uint64_t first, int64_t max_depth,
 					 EmogiMsbfsResult *result)
 {
-	const int	count = (int) (emogi_run_chunk_end(first, EMOGI_MSBFS_SOURCES, nsources) - first);
+	const int	count = (int) (emogi_cpu_run_chunk_end(first, EMOGI_MSBFS_SOURCES, nsources) - first);
 	EmogiStatus status;
 
 	result->done = first;

@@ -89,7 +89,7 @@ extern EmogiStatus emogi_msbfs_run(EmogiPool *pool, const EmogiGraph *graph, con
  * Search from the next of a run's sources[nsources], those from `first` on, as one of its many searches, and add what is counted to the run's result; gets
  * how many there were, 0 = the job has stopped.
  */
-struct EmogiCpuRun;				/* run.h */
+struct EmogiCpuRun;				/* cpu_run.h */
 extern int	emogi_msbfs_run_next(struct EmogiCpuRun *run, const EmogiGraph *graph, const uint32_t *sources, uint64_t nsources, uint64_t first,
 								 int64_t max_depth, EmogiMsbfsResult *result);
 

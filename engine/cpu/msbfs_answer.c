@@ -67,7 +67,7 @@ make_rows(void *arg, int thread, int nthreads)
 		for (uint64_t w = first; w < last; w++)
 		{
 			uint64_t	seen[64] = {0};
-			uint64_t	count = emogi_run_chunk_end(w * 64, 64, search->nvertices) - w * 64;
+			uint64_t	count = emogi_cpu_run_chunk_end(w * 64, 64, search->nvertices) - w * 64;
 
 			for (uint64_t k = 0; k < nplanes; k++)
 			{
@@ -188,18 +188,18 @@ emogi_msbfs_make_answer(EmogiMsbfs *search)
 	result->used_bytes = (uint64_t) result->nsources * result->row_words * sizeof(uint64_t);
 	if (search->only_queues)
 	{
-		if (!emogi_run_step(&search->run, count_lists, search, false))
+		if (!emogi_cpu_run_step(&search->run, count_lists, search, false))
 			return false;
 		place_lists(search, nchunks);
 		if (result->starts[result->nsources] * 5 <= result->used_bytes)
 		{
 			result->row_words = 0;
 			result->used_bytes = result->starts[result->nsources] * 5;
-			return emogi_run_step(&search->run, make_lists, search, false);
+			return emogi_cpu_run_step(&search->run, make_lists, search, false);
 		}
 	}
 	result->nplanes = nplanes;
-	if (!emogi_run_step(&search->run, make_rows, search, false))
+	if (!emogi_cpu_run_step(&search->run, make_rows, search, false))
 		return false;
 	for (int s = 0; s < result->nsources; s++)
 	{

@@ -202,7 +202,7 @@ emogi_msbfs_walk_hubs(void *arg, int thread, int nthreads)
 
 		while (!emogi_job_stopped(&search->run.job) && (i = emogi_job_take(&hub->next, EMOGI_MSBFS_HUB_PIECE)) < end)
 			push(search, search->in_queue ? &local : NULL, search->front[hub->vertex], targets + i,
-				 emogi_run_chunk_end(i, EMOGI_MSBFS_HUB_PIECE, end) - i, &search->tally[thread]);
+				 emogi_cpu_run_chunk_end(i, EMOGI_MSBFS_HUB_PIECE, end) - i, &search->tally[thread]);
 	}
 	flush_queue(search, &local);
 }
@@ -359,7 +359,7 @@ emogi_msbfs_pull_hubs(void *arg, int thread, int nthreads)
 
 		while (!emogi_job_stopped(&search->run.job) && (i = emogi_job_take(&hub->next, EMOGI_MSBFS_HUB_PIECE)) < end)
 		{
-			uint64_t	count = emogi_run_chunk_end(i, EMOGI_MSBFS_HUB_PIECE, end) - i;
+			uint64_t	count = emogi_cpu_run_chunk_end(i, EMOGI_MSBFS_HUB_PIECE, end) - i;
 			uint64_t	word = gather(search->front, targets + i, count, want, &search->tally[thread]);
 
 			__atomic_fetch_or(&search->next[hub->vertex], word, __ATOMIC_RELAXED);
@@ -436,7 +436,7 @@ emogi_msbfs_clean_all(void *arg, int thread, int nthreads)
 	while (emogi_msbfs_take(search, EMOGI_MSBFS_LIST_CHUNK, search->nwords, &first, &last))
 	{
 		uint64_t	v = first * 64;
-		size_t		bytes = (size_t) (emogi_run_chunk_end(v, (last - first) * 64, search->nvertices) - v) * sizeof(uint64_t);
+		size_t		bytes = (size_t) (emogi_cpu_run_chunk_end(v, (last - first) * 64, search->nvertices) - v) * sizeof(uint64_t);
 
 		memset(search->seen + v, 0, bytes);
 		memset(search->front + v, 0, bytes);

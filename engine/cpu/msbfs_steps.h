@@ -6,7 +6,7 @@
 #define EMOGI_MSBFS_STEPS_H
 
 #include "msbfs.h"
-#include "run.h"
+#include "cpu/cpu_run.h"
 
 /* Tuned: what is told apart by cost, then how work is cut. */
 #define EMOGI_MSBFS_PUSH_COST 3	/* of a list entry pushed, against one pulled */
@@ -114,7 +114,7 @@ emogi_msbfs_take(EmogiMsbfs *search, uint64_t step, uint64_t end, uint64_t *firs
 	*first = emogi_job_take(&search->run.next, step);
 	if (*first >= end)
 		return false;
-	*last = emogi_run_chunk_end(*first, step, end);
+	*last = emogi_cpu_run_chunk_end(*first, step, end);
 	return true;
 }
 

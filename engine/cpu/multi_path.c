@@ -69,7 +69,7 @@ offer(const EmogiMultiPath *search, Side *side, Node *node, Entry entry, uint32_
 	else
 	{
 		if (side != &search->backward && entry.distance == node->distance && entry.hops == node->hops &&
-			emogi_patch_before(search->graph, search->patch, parent, node->parent))
+			emogi_overlay_before(search->graph, search->patch, parent, node->parent))
 			node->parent = parent;
 		return false;
 	}
@@ -445,7 +445,7 @@ find_link(EmogiMultiPath *search)
 }
 
 EmogiMultiPath *
-emogi_multi_path_begin(const EmogiGraph *graph, const EmogiPatch *patch, bool wants_paths, uint64_t most_bytes, EmogiPoll poll)
+emogi_multi_path_begin(const EmogiGraph *graph, const EmogiOverlay *patch, bool wants_paths, uint64_t most_bytes, EmogiPoll poll)
 {
 	EmogiMultiPath *search = calloc(1, sizeof *search);
 	const bool	weighted = graph->weight_type != EMOGI_WEIGHT_NONE;

@@ -26,7 +26,7 @@ typedef struct EmogiMultiPathAnswer
  * enough, where there are no weights.
  * most_bytes: memory that they may take. poll: NULL = nothing stops them. NULL without memory.
  */
-extern EmogiMultiPath *emogi_multi_path_begin(const EmogiGraph *graph, const EmogiPatch *patch, bool wants_paths, uint64_t most_bytes, EmogiPoll poll);
+extern EmogiMultiPath *emogi_multi_path_begin(const EmogiGraph *graph, const EmogiOverlay *patch, bool wants_paths, uint64_t most_bytes, EmogiPoll poll);
 
 /*
  * Find the path that emogi_path_search finds, looking at max_edges list entries and settling max_vertices at most. same_source, same_target: pairs

@@ -10,7 +10,7 @@
 struct EmogiMultiPath
 {
 	const EmogiGraph *graph;
-	const EmogiPatch *patch;
+	const EmogiOverlay *patch;
 	bool		weighted;
 	bool		wants_paths;
 	uint64_t	most_bytes;

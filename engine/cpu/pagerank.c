@@ -4,7 +4,7 @@
  * Fills value[nvertices]: ranks that sum to 1 (algorithms.h has the formula).
  *
  * Every vertex pulls [1] what the sources of its edges give, their rank over their edges out; graph->forward holds those
- * sources. A share is divided once, when the rank is made, for the next iteration; pull.h adds up shares. They are integers
+ * sources. A share is divided once, when the rank is made, for the next iteration; pull_spmv.h adds up shares. They are integers
  * (contract/rank_units.h) but with weights and where these would be too coarse, as emogi_rank_units_suit has it. With weights a share is
  * multiplied by the weight of each entry, and graph->backward has the weights of the edges out, which are summed in the order of its lists.
  *
@@ -12,7 +12,7 @@
  */
 #include "algorithms.h"
 #include "cpu.h"
-#include "pull.h"
+#include "cpu/pull_spmv.h"
 
 #include "contract/rank_units.h"
 
@@ -35,7 +35,7 @@ typedef struct Part
 typedef struct Ranking
 {
 	EmogiCpuRun run;
-	EmogiPull	pull;			/* over `in` */
+	EmogiPullSpmv	pull;			/* over `in` */
 	EmogiAdjacency in;			/* the list of v: the sources of the edges that end in v */
 	EmogiAdjacency out;			/* of the edges that begin there; perhaps not there */
 	const uint64_t *out_offsets;	/* [nvertices + 1], when the edges out are there as lists */
@@ -68,7 +68,7 @@ count_degrees(void *arg, int thread, int nthreads)
 	while (!emogi_job_stopped(&ranking->run.job) &&
 		   (i = emogi_job_take(&ranking->run.next, ENTRIES_AT_ONCE)) < ranking->in.nedges)
 	{
-		uint64_t	end = emogi_run_chunk_end(i, ENTRIES_AT_ONCE, ranking->in.nedges);
+		uint64_t	end = emogi_cpu_run_chunk_end(i, ENTRIES_AT_ONCE, ranking->in.nedges);
 
 		for (; i < end; i++)
 			__atomic_fetch_add(&ranking->out_degree[ranking->in.targets[i]], 1, __ATOMIC_RELAXED);
@@ -86,7 +86,7 @@ count_apart(void *arg, int thread, int nthreads)
 	while (!emogi_job_stopped(&ranking->run.job) &&
 		   (i = emogi_job_take(&ranking->run.next, ENTRIES_AT_ONCE)) < ranking->in.nedges)
 	{
-		uint64_t	end = emogi_run_chunk_end(i, ENTRIES_AT_ONCE, ranking->in.nedges);
+		uint64_t	end = emogi_cpu_run_chunk_end(i, ENTRIES_AT_ONCE, ranking->in.nedges);
 
 		for (; i < end; i++)
 			counts[ranking->in.targets[i]]++;
@@ -103,7 +103,7 @@ add_counts(void *arg, int thread, int nthreads)
 	while (!emogi_job_stopped(&ranking->run.job) &&
 		   (v = emogi_job_take(&ranking->run.next, ENTRIES_AT_ONCE)) < ranking->nvertices)
 	{
-		uint64_t	end = emogi_run_chunk_end(v, ENTRIES_AT_ONCE, ranking->nvertices);
+		uint64_t	end = emogi_cpu_run_chunk_end(v, ENTRIES_AT_ONCE, ranking->nvertices);
 
 		for (; v < end; v++)
 		{
@@ -121,10 +121,10 @@ count_edges_out(Ranking *ranking)
 
 	ranking->ncounters = (uint64_t) emogi_pool_size(run->pool);
 	if (ranking->ncounters * ranking->nvertices > ranking->in.nedges / 4 || ranking->in.nedges > UINT32_MAX)
-		return emogi_run_step(run, count_degrees, ranking, false);
-	ranking->counts = emogi_run_scratch(run, ranking->ncounters * ranking->nvertices, sizeof(uint32_t));
-	return ranking->counts != NULL && emogi_run_step(run, count_apart, ranking, false) &&
-		emogi_run_step(run, add_counts, ranking, false);
+		return emogi_cpu_run_step(run, count_degrees, ranking, false);
+	ranking->counts = emogi_cpu_run_scratch(run, ranking->ncounters * ranking->nvertices, sizeof(uint32_t));
+	return ranking->counts != NULL && emogi_cpu_run_step(run, count_apart, ranking, false) &&
+		emogi_cpu_run_step(run, add_counts, ranking, false);
 }
 
 /* Sum the weights of the edges out of each vertex. */
@@ -136,7 +136,7 @@ sum_weights(void *arg, int thread, int nthreads)
 
 	while (!emogi_job_stopped(&ranking->run.job) && (b = emogi_job_take(&ranking->run.next, 1)) < ranking->pull.nblocks)
 	{
-		uint64_t	end = emogi_run_chunk_end(b * BLOCK, BLOCK, ranking->nvertices);
+		uint64_t	end = emogi_cpu_run_chunk_end(b * BLOCK, BLOCK, ranking->nvertices);
 
 		for (uint64_t v = b * BLOCK; v < end; v++)
 		{
@@ -207,7 +207,7 @@ start_ranks(void *arg, int thread, int nthreads)
 
 	while (!emogi_job_stopped(&ranking->run.job) && (b = emogi_job_take(&ranking->run.next, 1)) < ranking->pull.nblocks)
 	{
-		uint64_t	end = emogi_run_chunk_end(b * BLOCK, BLOCK, ranking->nvertices);
+		uint64_t	end = emogi_cpu_run_chunk_end(b * BLOCK, BLOCK, ranking->nvertices);
 		Part		part = {0};
 
 		for (uint64_t v = b * BLOCK; v < end; v++)
@@ -269,11 +269,11 @@ pull_ranks(void *arg, int thread, int nthreads)
 	Ranking    *ranking = arg;
 	EmogiPullTurn turn = {.pull = &ranking->pull, .thread = thread};
 
-	while (emogi_pull_next(&turn))
+	while (emogi_pull_spmv_next(&turn))
 	{
 		Block		block = {.ranking = ranking};
 
-		if (!(ranking->units != NULL ? emogi_pull_block_units(&turn, put_units, &block) : emogi_pull_block(&turn, put_sum, &block)))
+		if (!(ranking->units != NULL ? emogi_pull_spmv_block_units(&turn, put_units, &block) : emogi_pull_spmv_block(&turn, put_sum, &block)))
 			return;
 		ranking->parts[turn.block] = block.part;
 	}
@@ -314,9 +314,9 @@ iterate(Ranking *ranking, const EmogiQuery *query)
 
 	if (ranking->out_degree != NULL && !count_edges_out(ranking))
 		return false;
-	if (ranking->strength != NULL && !emogi_run_step(&ranking->run, sum_weights, ranking, false))
+	if (ranking->strength != NULL && !emogi_cpu_run_step(&ranking->run, sum_weights, ranking, false))
 		return false;
-	if (!emogi_run_step(&ranking->run, start_ranks, ranking, false))
+	if (!emogi_cpu_run_step(&ranking->run, start_ranks, ranking, false))
 		return false;
 	close_iteration(ranking);
 	do
@@ -325,7 +325,7 @@ iterate(Ranking *ranking, const EmogiQuery *query)
 		control->done = 0;
 		ranking->pull.values = ranking->share;
 		ranking->pull.units = ranking->units;
-		if (!emogi_pull_step(&ranking->pull, pull_ranks, ranking))
+		if (!emogi_pull_spmv_step(&ranking->pull, pull_ranks, ranking))
 			return false;
 		close_iteration(ranking);
 		result->nlevels++;
@@ -343,19 +343,19 @@ open_ranking(Ranking *ranking, const EmogiQuery *query)
 	ranking->coarse = emogi_cpu_ranks_always_coarse || emogi_rank_units_coarse(ranking->in.nedges);
 	if (emogi_rank_units_suit(query, ranking->nvertices, ranking->coarse))
 	{
-		ranking->units = emogi_run_scratch(run, ranking->nvertices, sizeof(uint64_t));
-		ranking->next_units = emogi_run_scratch(run, ranking->nvertices, sizeof(uint64_t));
+		ranking->units = emogi_cpu_run_scratch(run, ranking->nvertices, sizeof(uint64_t));
+		ranking->next_units = emogi_cpu_run_scratch(run, ranking->nvertices, sizeof(uint64_t));
 	}
 	else
 	{
-		ranking->share = emogi_run_scratch(run, ranking->nvertices, sizeof(double));
-		ranking->next_share = emogi_run_scratch(run, ranking->nvertices, sizeof(double));
+		ranking->share = emogi_cpu_run_scratch(run, ranking->nvertices, sizeof(double));
+		ranking->next_share = emogi_cpu_run_scratch(run, ranking->nvertices, sizeof(double));
 	}
-	ranking->parts = emogi_run_scratch(run, ranking->pull.nblocks, sizeof(Part));
+	ranking->parts = emogi_cpu_run_scratch(run, ranking->pull.nblocks, sizeof(Part));
 	if (query->is_weighted)
-		ranking->strength = emogi_run_scratch(run, ranking->nvertices, sizeof(double));
+		ranking->strength = emogi_cpu_run_scratch(run, ranking->nvertices, sizeof(double));
 	else if (ranking->out_offsets == NULL)
-		ranking->out_degree = emogi_run_scratch(run, ranking->nvertices, sizeof(uint64_t));
+		ranking->out_degree = emogi_cpu_run_scratch(run, ranking->nvertices, sizeof(uint64_t));
 	return !emogi_job_stopped(&run->job);
 }
 
@@ -365,14 +365,14 @@ emogi_cpu_pagerank(EmogiPool *pool, const EmogiGraph *graph, const EmogiQuery *q
 {
 	Ranking		ranking = {.in = graph->forward, .nvertices = graph->nvertices, .damping = query->damping};
 
-	emogi_run_begin(&ranking.run, pool, graph, graph->nvertices, result, control, error, "PageRank");
+	emogi_cpu_run_begin(&ranking.run, pool, graph, graph->nvertices, result, control, error, "PageRank");
 	ranking.rank = result->columns[0].float64;
 	ranking.out = graph->backward;
 	ranking.out_offsets = graph->backward.offsets;
 	ranking.leap = query->leap;
 	ranking.weight_type = graph->weight_type;
-	ranking.pull = emogi_pull_over(&ranking.run, graph, &graph->forward, query);
+	ranking.pull = emogi_pull_spmv_over(&ranking.run, graph, &graph->forward, query);
 	if (open_ranking(&ranking, query) && graph->nvertices > 0 && iterate(&ranking, query))
 		result->nreached = graph->nvertices;
-	return emogi_run_end(&ranking.run);
+	return emogi_cpu_run_end(&ranking.run);
 }

@@ -80,7 +80,7 @@ typedef struct Search
 {
 	EmogiJob	job;
 	const EmogiGraph *graph;
-	const EmogiPatch *patch;
+	const EmogiOverlay *patch;
 	uint32_t	target;
 	bool		weighted;
 	double		least;			/* no edge weighs less */
@@ -301,7 +301,7 @@ offer_forward(Search *search, uint32_t v, double distance, uint32_t hops, uint32
 		node->parent = parent;
 		push(search, &search->forward, (Entry) {distance, hops, v});
 	}
-	else if (hops == node->hops && emogi_patch_before(search->graph, search->patch, parent, node->parent))
+	else if (hops == node->hops && emogi_overlay_before(search->graph, search->patch, parent, node->parent))
 		node->parent = parent;
 }
 
@@ -572,14 +572,14 @@ write_path(Search *search, EmogiPathAnswer *answer)
 }
 
 EmogiStatus
-emogi_path_search(const EmogiGraph *graph, const EmogiPatch *patch, uint32_t source, uint32_t target,
+emogi_path_search(const EmogiGraph *graph, const EmogiOverlay *patch, uint32_t source, uint32_t target,
 				  uint64_t max_edges, EmogiPathAnswer *answer, EmogiControl *control, EmogiError *error)
 {
 	return emogi_path_search_within(graph, patch, source, target, max_edges, UINT64_MAX, answer, control, error);
 }
 
 EmogiStatus
-emogi_path_search_within(const EmogiGraph *graph, const EmogiPatch *patch, uint32_t source, uint32_t target, uint64_t max_edges,
+emogi_path_search_within(const EmogiGraph *graph, const EmogiOverlay *patch, uint32_t source, uint32_t target, uint64_t max_edges,
 						 uint64_t max_vertices, EmogiPathAnswer *answer, EmogiControl *control, EmogiError *error)
 {
 	bool		weighted = graph->weight_type != EMOGI_WEIGHT_NONE;

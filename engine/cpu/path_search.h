@@ -5,7 +5,7 @@
 #define EMOGI_PATH_SEARCH_H
 
 #include "contract/engine.h"
-#include "graph/patch.h"
+#include "graph/overlay.h"
 
 typedef enum EmogiPathOutcome
 {
@@ -35,11 +35,11 @@ typedef struct EmogiPathAnswer
  * Runs in the calling thread. Returns OK with any outcome, CANCELED, or NO_MEMORY; answer is always set, and holds
  * memory only when a path was found.
  */
-extern EmogiStatus emogi_path_search(const EmogiGraph *graph, const EmogiPatch *patch, uint32_t source, uint32_t target,
+extern EmogiStatus emogi_path_search(const EmogiGraph *graph, const EmogiOverlay *patch, uint32_t source, uint32_t target,
 									 uint64_t max_edges, EmogiPathAnswer *answer, EmogiControl *control, EmogiError *error);
 
 /* The same, settling max_vertices at most, too: a short list takes far longer for an entry than a long one. */
-extern EmogiStatus emogi_path_search_within(const EmogiGraph *graph, const EmogiPatch *patch, uint32_t source, uint32_t target,
+extern EmogiStatus emogi_path_search_within(const EmogiGraph *graph, const EmogiOverlay *patch, uint32_t source, uint32_t target,
 											uint64_t max_edges, uint64_t max_vertices, EmogiPathAnswer *answer, EmogiControl *control,
 											EmogiError *error);
 

@@ -9,7 +9,7 @@
  * [1] K. Yang, M. Zhang, K. Chen, X. Ma, Y. Bai, Y. Jiang. KnightKing: A Fast Distributed Graph Random Walk Engine. SOSP 2019. Section 3.
  */
 #include "algorithms.h"
-#include "run.h"
+#include "cpu/cpu_run.h"
 
 #include "contract/lists.h"
 #include "contract/philox.h"
@@ -68,7 +68,7 @@ add_weights(void *arg, int thread, int nthreads)
 
 	while (!emogi_job_stopped(&walks->run.job) && (v = emogi_job_take(&walks->run.next, VERTICES_AT_ONCE)) < walks->graph->nvertices)
 	{
-		const uint64_t end = emogi_run_chunk_end(v, VERTICES_AT_ONCE, walks->graph->nvertices);
+		const uint64_t end = emogi_cpu_run_chunk_end(v, VERTICES_AT_ONCE, walks->graph->nvertices);
 
 		for (; v < end; v++)
 			if (isinf(add_list(walks, offsets[v], offsets[v + 1], 1.0)))
@@ -213,7 +213,7 @@ walk_all(void *arg, int thread, int nthreads)
 
 	while (!emogi_job_stopped(&walks->run.job) && (i = emogi_job_take(&walks->run.next, WALKS_AT_ONCE)) < nwalks)
 	{
-		const uint64_t end = emogi_run_chunk_end(i, WALKS_AT_ONCE, nwalks);
+		const uint64_t end = emogi_cpu_run_chunk_end(i, WALKS_AT_ONCE, nwalks);
 
 		const uint64_t first = i;
 
@@ -235,15 +235,15 @@ emogi_cpu_random_walk(EmogiPool *pool, const EmogiGraph *graph, const EmogiQuery
 	Walks		walks = {.graph = graph, .query = query, .is_plain = p == 1.0 && q == 1.0,
 		.back = least / p, .near = least, .far = least / q};
 
-	emogi_run_begin(&walks.run, pool, graph, nwalks, result, control, error, "random walks");
+	emogi_cpu_run_begin(&walks.run, pool, graph, nwalks, result, control, error, "random walks");
 	if (query->is_weighted && graph->weight_type != EMOGI_WEIGHT_NONE && graph->forward.nedges > 0)
 	{
-		walks.sums = emogi_run_scratch(&walks.run, graph->forward.nedges, sizeof *walks.sums);
-		emogi_run_step(&walks.run, add_weights, &walks, false);
+		walks.sums = emogi_cpu_run_scratch(&walks.run, graph->forward.nedges, sizeof *walks.sums);
+		emogi_cpu_run_step(&walks.run, add_weights, &walks, false);
 	}
 	walks.run.alone = nwalks <= WALKS_AT_ONCE;
-	emogi_run_step(&walks.run, walk_all, &walks, false);
+	emogi_cpu_run_step(&walks.run, walk_all, &walks, false);
 	result->nreached = query->nsources;
 	result->nlevels = (uint32_t) query->length + 1;
-	return emogi_run_end(&walks.run);
+	return emogi_cpu_run_end(&walks.run);
 }

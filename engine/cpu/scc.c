@@ -11,7 +11,7 @@
  *     Space-Efficient Algorithm for Finding Strongly Connected Components. Information Processing Letters 116(1), 2016.
  */
 #include "algorithms.h"
-#include "run.h"
+#include "cpu/cpu_run.h"
 
 #define SMALL_GRAPH 65536		/* vertices and entries that one thread is through with sooner */
 #define DONE UINT32_MAX			/* the number of a vertex whose component is known; 0 = not met yet */
@@ -103,7 +103,7 @@ static bool
 find_giant(Components *components)
 {
 	const uint64_t n = components->graph->nvertices;
-	int32_t    *levels = emogi_run_scratch(&components->run, 2 * n, sizeof *levels);
+	int32_t    *levels = emogi_cpu_run_scratch(&components->run, 2 * n, sizeof *levels);
 	uint32_t	pivot = find_pivot(components->graph);
 
 	if (levels == NULL || !search(components, pivot, false, levels) || !search(components, pivot, true, levels + n))
@@ -239,8 +239,8 @@ take_scratch(Components *components)
 {
 	const uint64_t n = components->graph->nvertices;
 
-	components->low = emogi_run_scratch(&components->run, 2 * n, sizeof *components->low);
-	components->frames = components->low == NULL ? NULL : emogi_run_scratch(&components->run, n, sizeof *components->frames);
+	components->low = emogi_cpu_run_scratch(&components->run, 2 * n, sizeof *components->low);
+	components->frames = components->low == NULL ? NULL : emogi_cpu_run_scratch(&components->run, n, sizeof *components->frames);
 	if (components->frames == NULL)
 		return false;
 	components->stack = components->low + n;
@@ -254,7 +254,7 @@ emogi_cpu_scc(EmogiPool *pool, const EmogiGraph *graph, const EmogiQuery *query,
 	Components	components = {.graph = graph, .component = result->columns[0].vertex};
 	const bool	has_giant = graph->nvertices + graph->forward.nedges >= SMALL_GRAPH;
 
-	emogi_run_begin(&components.run, pool, graph, 0, result, control, error, "strongly connected components");
+	emogi_cpu_run_begin(&components.run, pool, graph, 0, result, control, error, "strongly connected components");
 	if (take_scratch(&components) && (!has_giant || find_giant(&components)))
 	{
 		find_others(&components);
@@ -262,5 +262,5 @@ emogi_cpu_scc(EmogiPool *pool, const EmogiGraph *graph, const EmogiQuery *query,
 		result->nlevels = 1;
 	}
 	result->edges_traversed = components.looked;
-	return emogi_run_end(&components.run);
+	return emogi_cpu_run_end(&components.run);
 }

@@ -6,7 +6,7 @@
 
 #include <math.h>
 
-#include "graph/patch.h"
+#include "graph/overlay.h"
 
 #define FANOUT 4				/* of the heaps */
 #define VERTEX_EDGES 8			/* settling a vertex costs as much as so many list entries */

@@ -9,7 +9,7 @@
  * heap, in the place where they will stand.
  */
 #include "algorithms.h"
-#include "run.h"
+#include "cpu/cpu_run.h"
 #include "similarity.h"
 
 /* Tuned. */
@@ -224,7 +224,7 @@ answer_pairs(void *arg, int thread, int nthreads)
 
 	while (!emogi_job_stopped(&all->run.job) && (first = emogi_job_take(&all->run.next, PAIRS_AT_ONCE)) < all->query->npairs)
 	{
-		const uint64_t end = emogi_run_chunk_end(first, PAIRS_AT_ONCE, all->query->npairs);
+		const uint64_t end = emogi_cpu_run_chunk_end(first, PAIRS_AT_ONCE, all->query->npairs);
 
 		for (uint64_t i = first; i < end && !emogi_job_stopped(&all->run.job);)
 		{
@@ -252,8 +252,8 @@ order_pairs(Similarities *all)
 
 	if (all->graph->forward.nedges / LONG_LISTS < n || npairs < n / MANY_PAIRS)
 		return true;
-	places = emogi_run_scratch(&all->run, n + 1, sizeof *places);
-	order = places == NULL ? NULL : emogi_run_scratch(&all->run, npairs, sizeof *order);
+	places = emogi_cpu_run_scratch(&all->run, n + 1, sizeof *places);
+	order = places == NULL ? NULL : emogi_cpu_run_scratch(&all->run, npairs, sizeof *order);
 	if (order == NULL)
 		return false;
 	for (uint64_t i = 0; i < npairs; i++)
@@ -277,8 +277,8 @@ static bool
 run_pairs(Similarities *all)
 {
 	all->run.alone = all->query->npairs <= PAIRS_AT_ONCE;
-	all->marks = emogi_run_scratch(&all->run, (uint64_t) emogi_pool_size(all->run.pool) * all->graph->nvertices, sizeof *all->marks);
-	return all->marks != NULL && order_pairs(all) && emogi_run_step(&all->run, answer_pairs, all, false);
+	all->marks = emogi_cpu_run_scratch(&all->run, (uint64_t) emogi_pool_size(all->run.pool) * all->graph->nvertices, sizeof *all->marks);
+	return all->marks != NULL && order_pairs(all) && emogi_cpu_run_step(&all->run, answer_pairs, all, false);
 }
 
 /* ---- the most alike of each vertex ---- */
@@ -454,7 +454,7 @@ answer_all(void *arg, int thread, int nthreads)
 	while (!emogi_job_stopped(&all->run.job) && (i = emogi_job_take(&all->run.next, VERTICES_AT_ONCE)) < nwanted)
 	{
 		const uint64_t first = i;
-		const uint64_t end = emogi_run_chunk_end(i, VERTICES_AT_ONCE, nwanted);
+		const uint64_t end = emogi_cpu_run_chunk_end(i, VERTICES_AT_ONCE, nwanted);
 
 		for (; i < end && !emogi_job_stopped(&all->run.job); i++)
 			answer_vertex(all, i, query->ntargets > 0 ? query->targets[i] : (uint32_t) i, counts, touched, &nlooked);
@@ -471,11 +471,11 @@ run_all(Similarities *all)
 
 	all->run.alone |= count_wanted(all->graph, all->query) <= VERTICES_AT_ONCE;
 	count = (all->run.alone ? 1 : (uint64_t) emogi_pool_size(all->run.pool)) * all->graph->nvertices;
-	all->counts = emogi_run_scratch(&all->run, 2 * count, sizeof *all->counts);
+	all->counts = emogi_cpu_run_scratch(&all->run, 2 * count, sizeof *all->counts);
 	if (all->counts == NULL)
 		return false;
 	all->touched = all->counts + count;
-	return emogi_run_step(&all->run, answer_all, all, false);
+	return emogi_cpu_run_step(&all->run, answer_all, all, false);
 }
 
 EmogiStatus
@@ -486,9 +486,9 @@ emogi_cpu_similarity(EmogiPool *pool, const EmogiGraph *graph, const EmogiQuery 
 	const bool	is_of_pairs = query->pairs != NULL;
 	const uint64_t nwanted = is_of_pairs ? query->npairs : count_wanted(graph, query);
 
-	emogi_run_begin(&all.run, pool, graph, nwanted, result, control, error, "similarities");
-	all.size = graph->nvertices > 0 ? emogi_run_scratch(&all.run, graph->nvertices, sizeof *all.size) : NULL;
+	emogi_cpu_run_begin(&all.run, pool, graph, nwanted, result, control, error, "similarities");
+	all.size = graph->nvertices > 0 ? emogi_cpu_run_scratch(&all.run, graph->nvertices, sizeof *all.size) : NULL;
 	if (all.size != NULL && (is_of_pairs ? run_pairs : run_all) (&all))
 		result->nreached = nwanted;
-	return emogi_run_end(&all.run);
+	return emogi_cpu_run_end(&all.run);
 }

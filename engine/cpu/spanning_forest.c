@@ -11,13 +11,13 @@
  * a vertex without such an edge is not looked at again. One tree, the giant where there is one, takes no edge: those that lead out of it are taken
  * by others or not at all, and most list entries need not be looked at again.
  *
- * Then the edges are hung from the smallest vertices (rooted.h).
+ * Then the edges are hung from the smallest vertices (spanning_bfs.h).
  *
  * [1] J. Nesetril, E. Milkova, H. Nesetrilova. Otakar Boruvka on minimum spanning tree problem. Discrete Mathematics 233, 2001.
  */
 #include "algorithms.h"
-#include "links.h"
-#include "rooted.h"
+#include "cpu/union_find.h"
+#include "cpu/spanning_bfs.h"
 
 #include "contract/semirings.h"
 
@@ -39,7 +39,7 @@ typedef struct Forest
 	uint32_t	giant;			/* the tree that takes no edge, EMOGI_NO_VERTEX = all do */
 	uint64_t	njoined;		/* atomic: trees, in this round */
 	uint64_t	looked;			/* atomic: list entries looked at */
-	EmogiRooted rooted;
+	EmogiSpanningBfs rooted;
 } Forest;
 
 /* Take a chunk of vertices; false when there is none, or the job has stopped. */
@@ -51,7 +51,7 @@ take_chunk(Forest *forest, uint64_t *v, uint64_t *end)
 	*v = emogi_job_take(&forest->run.next, VERTICES_AT_ONCE);
 	if (*v >= forest->graph->nvertices)
 		return false;
-	*end = emogi_run_chunk_end(*v, VERTICES_AT_ONCE, forest->graph->nvertices);
+	*end = emogi_cpu_run_chunk_end(*v, VERTICES_AT_ONCE, forest->graph->nvertices);
 	return true;
 }
 
@@ -254,16 +254,16 @@ join_all(Forest *forest)
 	EmogiCpuRun *run = &forest->run;
 
 	forest->giant = EMOGI_NO_VERTEX;
-	if (!emogi_run_step(run, make_trees, forest, false))
+	if (!emogi_cpu_run_step(run, make_trees, forest, false))
 		return false;
 	do
 	{
 		forest->njoined = 0;
 		run->job.control->level = run->result->nlevels++;
-		if (!emogi_run_step(run, choose_edges, forest, false) || !emogi_run_step(run, join_trees, forest, false) ||
-			!emogi_run_step(run, tell_trees, forest, false))
+		if (!emogi_cpu_run_step(run, choose_edges, forest, false) || !emogi_cpu_run_step(run, join_trees, forest, false) ||
+			!emogi_cpu_run_step(run, tell_trees, forest, false))
 			return false;
-		forest->giant = forest->graph->nvertices > 0 ? emogi_links_giant(forest->tree, forest->graph->nvertices) : EMOGI_NO_VERTEX;
+		forest->giant = forest->graph->nvertices > 0 ? emogi_union_find_giant(forest->tree, forest->graph->nvertices) : EMOGI_NO_VERTEX;
 	} while (forest->njoined > 0);
 	return true;
 }
@@ -297,7 +297,7 @@ count_edges(void *arg, int thread, int nthreads)
 	while (take_chunk(forest, &v, &end))
 		for (; v < end; v++)
 		{
-			emogi_rooted_lower(&forest->link[forest->tree[v]], (uint32_t) v);
+			emogi_spanning_bfs_lower(&forest->link[forest->tree[v]], (uint32_t) v);
 			if (forest->taken[v] == NO_ENTRY)
 				continue;
 			emogi_job_take(&forest->entry[forest->chosen[v] + UINT64_C(2)], 1);
@@ -373,15 +373,15 @@ hang_trees(Forest *forest)
 	EmogiCpuRun *run = &forest->run;
 	EmogiAdjacency lists;
 
-	if (!emogi_run_step(run, clear_offsets, forest, false))
+	if (!emogi_cpu_run_step(run, clear_offsets, forest, false))
 		return;
 	forest->entry[forest->graph->nvertices] = forest->entry[forest->graph->nvertices + 1] = 0;
-	if (!emogi_run_step(run, count_edges, forest, false) || !add_up_offsets(forest) || !emogi_run_step(run, write_lists, forest, false))
+	if (!emogi_cpu_run_step(run, count_edges, forest, false) || !add_up_offsets(forest) || !emogi_cpu_run_step(run, write_lists, forest, false))
 		return;
 	lists = (EmogiAdjacency) {.nedges = forest->entry[forest->graph->nvertices], .offsets = forest->entry, .targets = forest->targets};
 	forest->rooted.lists = &lists;
-	if (emogi_rooted_grow(&forest->rooted))
-		emogi_run_step(run, write_weights, forest, false);
+	if (emogi_spanning_bfs_grow(&forest->rooted))
+		emogi_cpu_run_step(run, write_weights, forest, false);
 }
 
 /* Take the scratch memory; false when there is none. */
@@ -390,14 +390,14 @@ open_forest(Forest *forest)
 {
 	const uint64_t n = forest->graph->nvertices;
 
-	forest->entry = emogi_run_scratch(&forest->run, n + 2, sizeof *forest->entry);
-	forest->tree = emogi_run_scratch(&forest->run, n, sizeof *forest->tree);
-	forest->chosen = emogi_run_scratch(&forest->run, n, sizeof *forest->chosen);
-	forest->taken = emogi_run_scratch(&forest->run, n, sizeof *forest->taken);
-	forest->targets = emogi_run_scratch(&forest->run, 2 * n, sizeof *forest->targets);
-	forest->rooted = (EmogiRooted) {.run = &forest->run, .nvertices = n, .component = forest->tree,
+	forest->entry = emogi_cpu_run_scratch(&forest->run, n + 2, sizeof *forest->entry);
+	forest->tree = emogi_cpu_run_scratch(&forest->run, n, sizeof *forest->tree);
+	forest->chosen = emogi_cpu_run_scratch(&forest->run, n, sizeof *forest->chosen);
+	forest->taken = emogi_cpu_run_scratch(&forest->run, n, sizeof *forest->taken);
+	forest->targets = emogi_cpu_run_scratch(&forest->run, 2 * n, sizeof *forest->targets);
+	forest->rooted = (EmogiSpanningBfs) {.run = &forest->run, .nvertices = n, .component = forest->tree,
 		.parent = forest->run.result->columns[0].vertex};
-	if (emogi_job_stopped(&forest->run.job) || !emogi_rooted_open(&forest->rooted))
+	if (emogi_job_stopped(&forest->run.job) || !emogi_spanning_bfs_open(&forest->rooted))
 		return false;
 	forest->link = forest->rooted.level;
 	return true;
@@ -409,12 +409,12 @@ emogi_cpu_spanning_forest(EmogiPool *pool, const EmogiGraph *graph, const EmogiQ
 {
 	Forest		forest = {.graph = graph, .maximum = query->maximum};
 
-	emogi_run_begin(&forest.run, pool, graph, 2 * graph->nvertices, result, control, error, "a spanning forest");
+	emogi_cpu_run_begin(&forest.run, pool, graph, 2 * graph->nvertices, result, control, error, "a spanning forest");
 	if (open_forest(&forest) && join_all(&forest))
 	{
 		hang_trees(&forest);
 		result->nreached = graph->nvertices;
 		result->edges_traversed = forest.looked;
 	}
-	return emogi_run_end(&forest.run);
+	return emogi_cpu_run_end(&forest.run);
 }

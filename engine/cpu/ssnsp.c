@@ -12,7 +12,7 @@
  */
 #include "algorithms.h"
 #include "bfs.h"
-#include "run.h"
+#include "cpu/cpu_run.h"
 
 #include <stdio.h>
 
@@ -53,7 +53,7 @@ clear_paths(void *arg, int thread, int nthreads)
 	while (!emogi_job_stopped(&counting->run.job) &&
 		   (v = emogi_job_take(&counting->run.next, CLEAR_AT_ONCE)) < counting->nvertices)
 	{
-		uint64_t	end = emogi_run_chunk_end(v, CLEAR_AT_ONCE, counting->nvertices);
+		uint64_t	end = emogi_cpu_run_chunk_end(v, CLEAR_AT_ONCE, counting->nvertices);
 
 		for (; v < end; v++)
 			counting->paths[v] = counting->level[v] == 0 ? 1.0 : 0.0;
@@ -105,7 +105,7 @@ count_vertex(Counting *counting, uint32_t v, Tally *tally)
 	tally->looked += end - i;
 	while (i < end)
 	{
-		uint64_t	stop = emogi_run_chunk_end(i, EMOGI_RUN_POLL, end);
+		uint64_t	stop = emogi_cpu_run_chunk_end(i, EMOGI_RUN_POLL, end);
 
 		for (; i < stop; i++)
 		{
@@ -132,7 +132,7 @@ count_level(void *arg, int thread, int nthreads)
 	while (!emogi_job_stopped(&counting->run.job) &&
 		   (at = emogi_job_take(&counting->run.next, VERTICES_AT_ONCE)) < nvertices)
 	{
-		uint64_t	end = emogi_run_chunk_end(at, VERTICES_AT_ONCE, nvertices);
+		uint64_t	end = emogi_cpu_run_chunk_end(at, VERTICES_AT_ONCE, nvertices);
 		const uint32_t *order = counting->order + counting->first;
 		uint64_t	polled = tally->looked;
 
@@ -159,14 +159,14 @@ count_paths(Counting *counting, uint32_t nlevels)
 {
 	EmogiControl *control = counting->run.job.control;
 
-	if (!emogi_run_step(&counting->run, clear_paths, counting, false) || !sort_by_level(counting, nlevels))
+	if (!emogi_cpu_run_step(&counting->run, clear_paths, counting, false) || !sort_by_level(counting, nlevels))
 		return false;
 	for (uint32_t d = 1; d < nlevels; d++)
 	{
 		control->level = d;
 		counting->first = counting->start[d];
 		counting->end = counting->start[d + 1];
-		if (!emogi_run_step(&counting->run, count_level, counting, counting->end - counting->first < ALONE_VERTICES))
+		if (!emogi_cpu_run_step(&counting->run, count_level, counting, counting->end - counting->first < ALONE_VERTICES))
 			return false;
 	}
 	return true;
@@ -178,9 +178,9 @@ open_counting(Counting *counting, const EmogiResult *levels)
 {
 	EmogiCpuRun *run = &counting->run;
 
-	counting->start = emogi_run_scratch(run, (uint64_t) levels->nlevels + 2, sizeof(uint64_t));
-	counting->order = emogi_run_scratch(run, levels->nreached, sizeof(uint32_t));
-	counting->tally = emogi_run_scratch(run, (uint64_t) emogi_pool_size(run->pool), sizeof(Tally));
+	counting->start = emogi_cpu_run_scratch(run, (uint64_t) levels->nlevels + 2, sizeof(uint64_t));
+	counting->order = emogi_cpu_run_scratch(run, levels->nreached, sizeof(uint32_t));
+	counting->tally = emogi_cpu_run_scratch(run, (uint64_t) emogi_pool_size(run->pool), sizeof(Tally));
 	return !emogi_job_stopped(&run->job);
 }
 
@@ -205,7 +205,7 @@ emogi_cpu_ssnsp(EmogiPool *pool, const EmogiGraph *graph, const EmogiQuery *quer
 	status = emogi_cpu_bfs(pool, graph, &search, &levels, control, error);
 	if (status != EMOGI_OK)
 		return status;
-	emogi_run_begin(&counting.run, pool, graph, levels.nreached, result, control, error, "numbers of shortest paths");
+	emogi_cpu_run_begin(&counting.run, pool, graph, levels.nreached, result, control, error, "numbers of shortest paths");
 	counting.run.start_ms -= levels.run_ms;
 	counting.level = result->columns[0].int32;
 	counting.paths = result->columns[1].float64;
@@ -217,5 +217,5 @@ emogi_cpu_ssnsp(EmogiPool *pool, const EmogiGraph *graph, const EmogiQuery *quer
 		for (int t = 0; t < emogi_pool_size(pool); t++)
 			result->edges_traversed += counting.tally[t].looked;
 	}
-	return emogi_run_end(&counting.run);
+	return emogi_cpu_run_end(&counting.run);
 }

@@ -13,8 +13,8 @@
  * [1] A. Kahn. Topological Sorting of Large Networks. Communications of the ACM 5(11), 1962.
  */
 #include "algorithms.h"
-#include "found.h"
-#include "run.h"
+#include "cpu/queue_buffer.h"
+#include "cpu/cpu_run.h"
 
 #include "contract/semirings.h"
 
@@ -56,7 +56,7 @@ count_before(void *arg, int thread, int nthreads)
 
 	while (!emogi_job_stopped(&order->run.job) && (v = emogi_job_take(&order->run.next, VERTICES_AT_ONCE)) < order->graph->nvertices)
 	{
-		const uint64_t end = emogi_run_chunk_end(v, VERTICES_AT_ONCE, order->graph->nvertices);
+		const uint64_t end = emogi_cpu_run_chunk_end(v, VERTICES_AT_ONCE, order->graph->nvertices);
 		uint64_t	polled = lists->offsets[v];
 
 		for (; v < end; v++)
@@ -81,12 +81,12 @@ static void
 find_first(void *arg, int thread, int nthreads)
 {
 	Order	   *order = arg;
-	EmogiFound	found = {0};
+	EmogiQueueBuffer	found = {0};
 	uint64_t	v;
 
 	while (!emogi_job_stopped(&order->run.job) && (v = emogi_job_take(&order->run.next, VERTICES_AT_ONCE)) < order->graph->nvertices)
 	{
-		const uint64_t end = emogi_run_chunk_end(v, VERTICES_AT_ONCE, order->graph->nvertices);
+		const uint64_t end = emogi_cpu_run_chunk_end(v, VERTICES_AT_ONCE, order->graph->nvertices);
 
 		for (; v < end; v++)
 		{
@@ -97,10 +97,10 @@ find_first(void *arg, int thread, int nthreads)
 			if (order->level != NULL && is_first)
 				order->level[v] = 0;
 			if (is_first)
-				emogi_found_add(&found, (uint32_t) v, order->queue, &order->tail);
+				emogi_queue_buffer_add(&found, (uint32_t) v, order->queue, &order->tail);
 		}
 	}
-	emogi_found_flush(&found, order->queue, &order->tail);
+	emogi_queue_buffer_flush(&found, order->queue, &order->tail);
 }
 
 /* ---- level by level ---- */
@@ -118,7 +118,7 @@ offer_distance(double *distance, double offer)
 
 /* Take a vertex: count it for those that it leads to; false when the job has stopped. */
 static inline bool
-take_vertex(Order *order, EmogiFound *found, uint32_t v)
+take_vertex(Order *order, EmogiQueueBuffer *found, uint32_t v)
 {
 	const EmogiGraph *graph = order->graph;
 	const EmogiAdjacency *lists = &graph->forward;
@@ -135,7 +135,7 @@ take_vertex(Order *order, EmogiFound *found, uint32_t v)
 		{
 			if (order->level != NULL)
 				order->level[w] = order->number + 1;
-			emogi_found_add(found, w, order->queue, &order->tail);
+			emogi_queue_buffer_add(found, w, order->queue, &order->tail);
 		}
 		if ((e - first) % EMOGI_RUN_POLL == EMOGI_RUN_POLL - 1 && emogi_job_stopped(&order->run.job))
 			return false;
@@ -149,34 +149,34 @@ take_level(void *arg, int thread, int nthreads)
 {
 	Order	   *order = arg;
 	const uint64_t count = order->end - order->head;
-	EmogiFound	found;
+	EmogiQueueBuffer	found;
 	uint64_t	i;
 
 	found.count = 0;
 	while (!emogi_job_stopped(&order->run.job) && (i = emogi_job_take(&order->run.next, TAKEN_AT_ONCE)) < count)
 	{
-		const uint64_t end = emogi_run_chunk_end(i, TAKEN_AT_ONCE, count);
+		const uint64_t end = emogi_cpu_run_chunk_end(i, TAKEN_AT_ONCE, count);
 
 		emogi_job_done(&order->run.job, end - i);
 		for (; i < end; i++)
 			if (!take_vertex(order, &found, order->queue[order->head + i]))
 				return;
 	}
-	emogi_found_flush(&found, order->queue, &order->tail);
+	emogi_queue_buffer_flush(&found, order->queue, &order->tail);
 }
 
 /* Take level after level; false when the job has stopped. */
 static bool
 take_levels(Order *order)
 {
-	if (!emogi_run_step(&order->run, count_before, order, false) || !emogi_run_step(&order->run, find_first, order, false))
+	if (!emogi_cpu_run_step(&order->run, count_before, order, false) || !emogi_cpu_run_step(&order->run, find_first, order, false))
 		return false;
 	for (order->head = 0; order->head < order->tail; order->head = order->end)
 	{
 		order->end = order->tail;
 		order->number = (int32_t) order->nlevels++;
 		order->run.job.control->level = (uint32_t) order->number;
-		if (!emogi_run_step(&order->run, take_level, order, order->end - order->head <= ALONE_LEVEL))
+		if (!emogi_cpu_run_step(&order->run, take_level, order, order->end - order->head <= ALONE_LEVEL))
 			return false;
 	}
 	return true;
@@ -240,11 +240,11 @@ set_positions(Order *order)
 	const uint64_t room = order->graph->nvertices / 4 / order->nlevels;
 
 	order->nparts = room < 1 ? 1 : room > MAX_PARTS ? MAX_PARTS : room;
-	order->places = emogi_run_scratch(&order->run, order->nparts * order->nlevels, sizeof *order->places);
-	if (order->places == NULL || !emogi_run_step(&order->run, count_parts, order, false))
+	order->places = emogi_cpu_run_scratch(&order->run, order->nparts * order->nlevels, sizeof *order->places);
+	if (order->places == NULL || !emogi_cpu_run_step(&order->run, count_parts, order, false))
 		return;
 	add_up_places(order);
-	emogi_run_step(&order->run, place_parts, order, false);
+	emogi_cpu_run_step(&order->run, place_parts, order, false);
 }
 
 /* ---- a cycle ---- */
@@ -329,7 +329,7 @@ static void
 name_cycle(Order *order)
 {
 	EmogiRefusal *refusal = &order->run.result->refusal;
-	uint32_t   *before = emogi_run_scratch(&order->run, order->graph->nvertices, sizeof *before);
+	uint32_t   *before = emogi_cpu_run_scratch(&order->run, order->graph->nvertices, sizeof *before);
 	uint32_t	source = before == NULL ? EMOGI_NO_VERTEX : find_on_cycle(order, before);
 	uint32_t	last = source == EMOGI_NO_VERTEX ? source : search_back(order, source, before, order->queue);
 
@@ -361,8 +361,8 @@ open_order(Order *order, const EmogiQuery *query)
 		order->level = columns[0].int32;
 		order->position = columns[1].int64;
 	}
-	order->nbefore = emogi_run_scratch(&order->run, order->graph->nvertices, sizeof *order->nbefore);
-	order->queue = emogi_run_scratch(&order->run, order->graph->nvertices, sizeof *order->queue);
+	order->nbefore = emogi_cpu_run_scratch(&order->run, order->graph->nvertices, sizeof *order->nbefore);
+	order->queue = emogi_cpu_run_scratch(&order->run, order->graph->nvertices, sizeof *order->queue);
 	return !emogi_job_stopped(&order->run.job);
 }
 
@@ -372,7 +372,7 @@ emogi_cpu_topological_order(EmogiPool *pool, const EmogiGraph *graph, const Emog
 {
 	Order		order = {.graph = graph};
 
-	emogi_run_begin(&order.run, pool, graph, graph->nvertices, result, control, error, "a topological order");
+	emogi_cpu_run_begin(&order.run, pool, graph, graph->nvertices, result, control, error, "a topological order");
 	if (open_order(&order, query) && take_levels(&order))
 	{
 		if (order.tail < graph->nvertices)
@@ -383,5 +383,5 @@ emogi_cpu_topological_order(EmogiPool *pool, const EmogiGraph *graph, const Emog
 		result->nlevels = (uint32_t) order.nlevels;
 		result->edges_traversed = 2 * graph->forward.nedges;
 	}
-	return emogi_run_end(&order.run);
+	return emogi_cpu_run_end(&order.run);
 }

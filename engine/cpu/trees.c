@@ -17,9 +17,9 @@
  * step, which ends where it finds that there are several.
  */
 #include "algorithms.h"
-#include "found.h"
+#include "cpu/queue_buffer.h"
 #include "prefetch.h"
-#include "run.h"
+#include "cpu/cpu_run.h"
 
 #include "contract/semirings.h"
 #include "graph/csr.h"
@@ -90,7 +90,7 @@ clear_columns(void *arg, int thread, int nthreads)
 
 	while (!emogi_job_stopped(&tree->run.job) && (v = emogi_job_take(&tree->run.next, CLEAR_AT_ONCE)) < tree->graph->nvertices)
 	{
-		const uint64_t end = emogi_run_chunk_end(v, CLEAR_AT_ONCE, tree->graph->nvertices);
+		const uint64_t end = emogi_cpu_run_chunk_end(v, CLEAR_AT_ONCE, tree->graph->nvertices);
 
 		for (; v < end; v++)
 		{
@@ -157,7 +157,7 @@ find_all(void *arg, int thread, int nthreads)
 
 	while (!emogi_job_stopped(&tree->run.job) && (v = emogi_job_take(&tree->run.next, VERTICES_AT_ONCE)) < tree->graph->nvertices)
 	{
-		const uint64_t end = emogi_run_chunk_end(v, VERTICES_AT_ONCE, tree->graph->nvertices);
+		const uint64_t end = emogi_cpu_run_chunk_end(v, VERTICES_AT_ONCE, tree->graph->nvertices);
 
 		for (; v < end; v++)
 		{
@@ -213,7 +213,7 @@ find_only(void *arg, int thread, int nthreads)
 	while (!emogi_job_stopped(&tree->run.job) && !__atomic_load_n(&tree->has_ties, __ATOMIC_RELAXED) &&
 		   (v = emogi_job_take(&tree->run.next, VERTICES_AT_ONCE)) < tree->graph->nvertices)
 	{
-		const uint64_t end = emogi_run_chunk_end(v, VERTICES_AT_ONCE, tree->graph->nvertices);
+		const uint64_t end = emogi_cpu_run_chunk_end(v, VERTICES_AT_ONCE, tree->graph->nvertices);
 
 		for (; v < end; v++)
 			looked += offer_vertex(tree, v);
@@ -225,7 +225,7 @@ find_only(void *arg, int thread, int nthreads)
 static bool
 find_only_tree(Tree *tree)
 {
-	if (tree->distance == NULL || tree->root == EMOGI_NO_VERTEX || !emogi_run_step(&tree->run, find_only, tree, false))
+	if (tree->distance == NULL || tree->root == EMOGI_NO_VERTEX || !emogi_cpu_run_step(&tree->run, find_only, tree, false))
 		return false;
 	return !tree->has_ties;
 }
@@ -234,7 +234,7 @@ find_only_tree(Tree *tree)
 
 /* Find v from u in this round, unless it was found in an earlier one. */
 static void
-find_vertex(Tree *tree, EmogiFound *found, uint32_t u, uint32_t v)
+find_vertex(Tree *tree, EmogiQueueBuffer *found, uint32_t u, uint32_t v)
 {
 	uint32_t	seen = __atomic_load_n(&tree->round[v], __ATOMIC_RELAXED);
 
@@ -243,7 +243,7 @@ find_vertex(Tree *tree, EmogiFound *found, uint32_t u, uint32_t v)
 	if (seen == 0 && __atomic_compare_exchange_n(&tree->round[v], &seen, tree->number, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
 	{
 		tree->source[v] = tree->root;
-		emogi_found_add(found, v, tree->queue, &tree->tail);
+		emogi_queue_buffer_add(found, v, tree->queue, &tree->tail);
 	}
 	take_smaller(&tree->predecessor[v], u);
 }
@@ -279,7 +279,7 @@ prefetch_lists(const Tree *tree, uint64_t i)
 	if (i + 1 < tree->end)
 	{
 		const uint64_t first = lists->offsets[queue[i + 1]];
-		const uint64_t end = emogi_run_chunk_end(first, ENTRIES_AHEAD, lists->offsets[queue[i + 1] + 1]);
+		const uint64_t end = emogi_cpu_run_chunk_end(first, ENTRIES_AHEAD, lists->offsets[queue[i + 1] + 1]);
 
 		for (uint64_t e = first; e < end; e++)
 			prefetch_vertex(tree, lists->targets[e]);
@@ -288,7 +288,7 @@ prefetch_lists(const Tree *tree, uint64_t i)
 
 /* Visit a vertex; gets the list entries that were looked at. */
 static uint64_t
-visit_vertex(Tree *tree, EmogiFound *found, uint32_t u)
+visit_vertex(Tree *tree, EmogiQueueBuffer *found, uint32_t u)
 {
 	const EmogiAdjacency *lists = &tree->graph->forward;
 	const uint64_t end = lists->offsets[u + 1];
@@ -314,14 +314,14 @@ visit_round(void *arg, int thread, int nthreads)
 {
 	Tree	   *tree = arg;
 	const uint64_t count = tree->end - tree->head;
-	EmogiFound	found;
+	EmogiQueueBuffer	found;
 	uint64_t	looked = 0;
 	uint64_t	i;
 
 	found.count = 0;
 	while (!emogi_job_stopped(&tree->run.job) && (i = emogi_job_take(&tree->run.next, TAKEN_AT_ONCE)) < count)
 	{
-		const uint64_t end = emogi_run_chunk_end(i, TAKEN_AT_ONCE, count);
+		const uint64_t end = emogi_cpu_run_chunk_end(i, TAKEN_AT_ONCE, count);
 
 		emogi_job_done(&tree->run.job, end - i);
 		for (; i < end; i++)
@@ -330,7 +330,7 @@ visit_round(void *arg, int thread, int nthreads)
 			looked += visit_vertex(tree, &found, tree->queue[tree->head + i]);
 		}
 	}
-	emogi_found_flush(&found, tree->queue, &tree->tail);
+	emogi_queue_buffer_flush(&found, tree->queue, &tree->tail);
 	__atomic_fetch_add(&tree->looked, looked, __ATOMIC_RELAXED);
 }
 
@@ -346,7 +346,7 @@ grow_from(Tree *tree, uint32_t root)
 	{
 		tree->end = tree->tail;
 		tree->number++;
-		if (!emogi_run_step(&tree->run, visit_round, tree, tree->end - tree->head <= ALONE_ROUND))
+		if (!emogi_cpu_run_step(&tree->run, visit_round, tree, tree->end - tree->head <= ALONE_ROUND))
 			return false;
 	}
 	return true;
@@ -359,8 +359,8 @@ grow_all(Tree *tree, const EmogiQuery *query)
 	uint32_t	first = EMOGI_NO_VERTEX;
 	uint32_t	last = 0;
 
-	tree->round = emogi_run_scratch(&tree->run, tree->graph->nvertices, sizeof *tree->round);
-	tree->queue = emogi_run_scratch(&tree->run, tree->graph->nvertices, sizeof *tree->queue);
+	tree->round = emogi_cpu_run_scratch(&tree->run, tree->graph->nvertices, sizeof *tree->round);
+	tree->queue = emogi_cpu_run_scratch(&tree->run, tree->graph->nvertices, sizeof *tree->queue);
 	if (emogi_job_stopped(&tree->run.job))
 		return;
 	for (uint64_t i = 0; i < query->nsources; i++)
@@ -420,7 +420,7 @@ emogi_cpu_trees(EmogiPool *pool, const EmogiGraph *graph, const EmogiQuery *quer
 
 	if (status != EMOGI_OK)
 		return status;
-	emogi_run_begin(&tree.run, pool, graph, distances.nreached, result, control, error, "a tree of shortest paths");
+	emogi_cpu_run_begin(&tree.run, pool, graph, distances.nreached, result, control, error, "a tree of shortest paths");
 	tree.run.start_ms -= distances.run_ms;
 	tree.weight_bytes = emogi_weight_bytes(graph->weight_type);
 	if (query->algorithm == EMOGI_BFS_TREE)
@@ -431,16 +431,16 @@ emogi_cpu_trees(EmogiPool *pool, const EmogiGraph *graph, const EmogiQuery *quer
 	tree.source = result->columns[2].vertex;
 	has_rounds = tree.root != EMOGI_NO_VERTEX && (tree.level != NULL || graph->weight_type == EMOGI_WEIGHT_NONE);
 	if (has_rounds && graph->backward.offsets != NULL)
-		emogi_run_step(&tree.run, find_all, &tree, false);
-	else if (emogi_run_step(&tree.run, clear_columns, &tree, false))
+		emogi_cpu_run_step(&tree.run, find_all, &tree, false);
+	else if (emogi_cpu_run_step(&tree.run, clear_columns, &tree, false))
 	{
 		if (has_rounds)
-			emogi_run_step(&tree.run, find_all, &tree, false);
-		else if (!find_only_tree(&tree) && emogi_run_step(&tree.run, clear_columns, &tree, false))
+			emogi_cpu_run_step(&tree.run, find_all, &tree, false);
+		else if (!find_only_tree(&tree) && emogi_cpu_run_step(&tree.run, clear_columns, &tree, false))
 			grow_all(&tree, query);
 	}
 	result->nreached = distances.nreached;
 	result->nlevels = distances.nlevels;
 	result->edges_traversed = distances.edges_traversed + tree.looked;
-	return emogi_run_end(&tree.run);
+	return emogi_cpu_run_end(&tree.run);
 }

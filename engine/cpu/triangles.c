@@ -4,7 +4,7 @@
  * TRIANGLES fills triangles[nvertices], in how many triangles of the simple undirected graph a vertex is. LCC fills coefficient[nvertices]
  * by the definition of LDBC Graphalytics [2].
  *
- * Every edge leads from a low degree to a high one (oriented.h), so that each triangle is found once [1]: at the vertex u of which two
+ * Every edge leads from a low degree to a high one (degree_dag.h), so that each triangle is found once [1]: at the vertex u of which two
  * edges lead to the others. What u leads to is marked, and what those lead to is looked up: no list is compared with another. Counts of
  * the vertices with the highest degrees, to which most is added, are kept by each thread; those of others are added up atomically.
  *
@@ -16,7 +16,7 @@
  * [2] A. Iosup et al. The LDBC Graphalytics Benchmark. arXiv:2011.15028. Section 2.3.5.
  */
 #include "algorithms.h"
-#include "oriented.h"
+#include "cpu/degree_dag.h"
 
 /* Tuned. */
 #define ROWS_AT_ONCE 64
@@ -30,7 +30,7 @@ typedef struct Triangles
 {
 	EmogiCpuRun run;
 	const EmogiGraph *graph;
-	EmogiOriented oriented;
+	EmogiDegreeDag oriented;
 	uint64_t	stride;			/* bytes of the marks of a thread */
 	uint8_t    *marks;			/* [nthreads][stride]: 0, or the ways of the edge from the vertex at hand */
 	uint64_t	nown;
@@ -51,7 +51,7 @@ add_count(const Triangles *triangles, uint64_t *own, uint32_t rank, uint64_t cou
 
 /* Mark what a vertex leads to, or take the marks off. */
 static inline void
-mark_list(const EmogiOriented *oriented, uint64_t u, uint8_t *marks, bool set)
+mark_list(const EmogiDegreeDag *oriented, uint64_t u, uint8_t *marks, bool set)
 {
 	for (uint64_t e = oriented->offsets[u]; e < oriented->offsets[u + 1]; e++)
 		marks[oriented->targets[e]] = !set ? 0 : oriented->ways != NULL ? oriented->ways[e] : EMOGI_BOTH_WAYS;
@@ -61,14 +61,14 @@ mark_list(const EmogiOriented *oriented, uint64_t u, uint8_t *marks, bool set)
 static inline uint64_t
 close_plain(const Triangles *triangles, uint64_t w, const uint8_t *marks, uint64_t *own)
 {
-	const EmogiOriented *oriented = &triangles->oriented;
+	const EmogiDegreeDag *oriented = &triangles->oriented;
 	const uint64_t end = oriented->offsets[w + 1];
 	uint32_t	found[GATHER];
 	uint64_t	nfound = 0;
 
 	for (uint64_t e = oriented->offsets[w]; e < end;)
 	{
-		const uint64_t stop = emogi_run_chunk_end(e, GATHER, end);
+		const uint64_t stop = emogi_cpu_run_chunk_end(e, GATHER, end);
 		uint32_t	n = 0;
 
 		for (; e < stop; e++)
@@ -88,7 +88,7 @@ close_plain(const Triangles *triangles, uint64_t w, const uint8_t *marks, uint64
 static inline uint64_t
 close_in_ways(const Triangles *triangles, uint64_t w, const uint8_t *marks, uint64_t *own)
 {
-	const EmogiOriented *oriented = &triangles->oriented;
+	const EmogiDegreeDag *oriented = &triangles->oriented;
 	const uint64_t to_w = marks[w];
 	uint64_t	of_u = 0;
 	uint64_t	of_w = 0;
@@ -111,7 +111,7 @@ close_in_ways(const Triangles *triangles, uint64_t w, const uint8_t *marks, uint
 static inline uint64_t
 close_all(Triangles *triangles, uint64_t u, uint8_t *marks, uint64_t *own)
 {
-	const EmogiOriented *oriented = &triangles->oriented;
+	const EmogiDegreeDag *oriented = &triangles->oriented;
 	uint64_t	count = 0;
 	uint64_t	looked = 0;
 	uint64_t	limit = LOOKED_AT_ONCE;
@@ -150,7 +150,7 @@ count_rows(void *arg, int thread, int nthreads)
 
 	while (!emogi_job_stopped(&triangles->run.job) && (u = emogi_job_take(&triangles->run.next, ROWS_AT_ONCE)) < n)
 	{
-		const uint64_t end = emogi_run_chunk_end(u, ROWS_AT_ONCE, n);
+		const uint64_t end = emogi_cpu_run_chunk_end(u, ROWS_AT_ONCE, n);
 
 		for (; u < end && !emogi_job_stopped(&triangles->run.job); u++)
 			looked += close_all(triangles, u, marks, own);
@@ -182,8 +182,8 @@ take_counts(Triangles *triangles)
 
 	triangles->stride = (n + EMOGI_LINE_BYTES) / EMOGI_LINE_BYTES * EMOGI_LINE_BYTES;
 	triangles->nown = n < OWN_COUNTS ? n : OWN_COUNTS;
-	triangles->marks = emogi_run_scratch(&triangles->run, nthreads * triangles->stride, 1);
-	counts = triangles->marks == NULL ? NULL : emogi_run_scratch(&triangles->run, n + nthreads * triangles->nown, sizeof *counts);
+	triangles->marks = emogi_cpu_run_scratch(&triangles->run, nthreads * triangles->stride, 1);
+	counts = triangles->marks == NULL ? NULL : emogi_cpu_run_scratch(&triangles->run, n + nthreads * triangles->nown, sizeof *counts);
 	triangles->counts = counts;
 	triangles->own = counts == NULL ? NULL : counts + n;
 	return counts != NULL;
@@ -205,13 +205,13 @@ static void
 write_counts(void *arg, int thread, int nthreads)
 {
 	Triangles  *triangles = arg;
-	const EmogiOriented *oriented = &triangles->oriented;
+	const EmogiDegreeDag *oriented = &triangles->oriented;
 	const uint64_t each = triangles->is_lcc && oriented->ways == NULL ? EMOGI_BOTH_WAYS : 1;
 	uint64_t	v;
 
 	while (!emogi_job_stopped(&triangles->run.job) && (v = emogi_job_take(&triangles->run.next, VERTICES_AT_ONCE)) < oriented->nvertices)
 	{
-		const uint64_t end = emogi_run_chunk_end(v, VERTICES_AT_ONCE, oriented->nvertices);
+		const uint64_t end = emogi_cpu_run_chunk_end(v, VERTICES_AT_ONCE, oriented->nvertices);
 
 		for (; v < end; v++)
 			write_count(triangles, v, total_count(triangles, oriented->rank[v]) * each, oriented->degree[v]);
@@ -222,8 +222,8 @@ write_counts(void *arg, int thread, int nthreads)
 static bool
 count_oriented(Triangles *triangles, const EmogiGraph *graph)
 {
-	return emogi_oriented_make(&triangles->run, graph, triangles->is_lcc, &triangles->oriented) && take_counts(triangles) &&
-		emogi_run_step(&triangles->run, count_rows, triangles, false) && emogi_run_step(&triangles->run, write_counts, triangles, false);
+	return emogi_degree_dag_make(&triangles->run, graph, triangles->is_lcc, &triangles->oriented) && take_counts(triangles) &&
+		emogi_cpu_run_step(&triangles->run, count_rows, triangles, false) && emogi_cpu_run_step(&triangles->run, write_counts, triangles, false);
 }
 
 /* ---- short lists ---- */
@@ -278,7 +278,7 @@ count_short(void *arg, int thread, int nthreads)
 
 	while (!emogi_job_stopped(&triangles->run.job) && (first = emogi_job_take(&triangles->run.next, VERTICES_AT_ONCE)) < n)
 	{
-		const uint64_t end = emogi_run_chunk_end(first, VERTICES_AT_ONCE, n);
+		const uint64_t end = emogi_cpu_run_chunk_end(first, VERTICES_AT_ONCE, n);
 
 		for (uint64_t v = first; v < end && !emogi_job_stopped(&triangles->run.job); v++)
 		{
@@ -311,13 +311,13 @@ run_triangles(EmogiPool *pool, const EmogiGraph *graph, bool is_lcc, EmogiResult
 {
 	Triangles	triangles = {.graph = graph, .is_lcc = is_lcc};
 
-	emogi_run_begin(&triangles.run, pool, graph, graph->nvertices, result, control, error, what);
-	if (has_short_lists(graph) ? emogi_run_step(&triangles.run, count_short, &triangles, false) : count_oriented(&triangles, graph))
+	emogi_cpu_run_begin(&triangles.run, pool, graph, graph->nvertices, result, control, error, what);
+	if (has_short_lists(graph) ? emogi_cpu_run_step(&triangles.run, count_short, &triangles, false) : count_oriented(&triangles, graph))
 	{
 		result->nreached = graph->nvertices;
 		result->nlevels = 1;
 	}
-	return emogi_run_end(&triangles.run);
+	return emogi_cpu_run_end(&triangles.run);
 }
 
 EmogiStatus

@@ -114,7 +114,7 @@ append_edges(EmogiCsrBuild *build, int thread, EmogiEdgeChunk *chunk, uint64_t f
 
 	if (count == 0)
 		return true;			/* never, but the compiler does not know that key is filled */
-	emogi_keys_numbers(build->keys, emogi_edge_keys(build->edges, chunk, first, count, key), number, 2 * count);
+	emogi_key_numbers_numbers(build->keys, emogi_edge_keys(build->edges, chunk, first, count, key), number, 2 * count);
 	for (size_t i = 0; i < count; i++)
 	{
 		uint64_t	src = number[2 * i];
@@ -274,7 +274,7 @@ write_ids(void *arg, int thread, int nthreads)
 	uint64_t	part;
 
 	while (!emogi_job_stopped(&build->job) && (part = emogi_job_take(&build->next, 1)) < ID_PARTS)
-		emogi_keys_write_ids(build->keys, build->ids, part, ID_PARTS);
+		emogi_key_numbers_write_ids(build->keys, build->ids, part, ID_PARTS);
 }
 
 /* Run one task of the build from its first unit on; false when the job has stopped. */
@@ -367,5 +367,5 @@ emogi_csr_build(EmogiPool *pool, const EmogiCsrInput *input, EmogiGraph *graph, 
 		build_backward(pool, &build, scratch, graph);
 	if (build.job.status == EMOGI_OK)
 		control->done = control->total;
-	return emogi_keys_report(&build.job, edges, error);
+	return emogi_key_numbers_report(&build.job, edges, error);
 }

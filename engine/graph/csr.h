@@ -2,7 +2,7 @@
  * csr.h: from unordered edges to a Graph in compressed sparse rows.
  *
  * Two steps, so that the caller can give exactly the memory that each needs:
- *   1. emogi_keys_build: the distinct keys of all edge ends, ascending = ids[nvertices], and a map key -> number.
+ *   1. emogi_key_numbers_build: the distinct keys of all edge ends, ascending = ids[nvertices], and a map key -> number.
  *   2. emogi_csr_build:  offsets and sorted targets of one orientation (and, when asked, of its transpose).
  * Both run on all threads of the pool, poll control->cancel, and depend on the set of edges alone: the order of the
  * edges, of the chunks and the number of threads change nothing in the Graph. Vertices that are to be there without an edge
@@ -123,7 +123,7 @@ typedef struct EmogiEdges
 	int64_t		max_key;
 } EmogiEdges;
 
-/* How keys become numbers: see emogi_keys_plan. */
+/* How keys become numbers: see emogi_key_numbers_plan. */
 typedef enum EmogiKeyMethod
 {
 	EMOGI_KEYS_DIRECT,			/* a bitmap with ranks over min_key .. max_key, nothing when every key occurs */
@@ -135,18 +135,18 @@ typedef struct EmogiKeyPlan
 {
 	EmogiKeyMethod method;
 	uint64_t	max_vertices;	/* upper bound of nvertices: min(2 * nedges, key range) */
-	size_t		scratch_bytes;	/* of emogi_keys_build; must stay until emogi_csr_build has returned */
+	size_t		scratch_bytes;	/* of emogi_key_numbers_build; must stay until emogi_csr_build has returned */
 	int			shift;			/* EMOGI_KEYS_SPACED */
 } EmogiKeyPlan;
 
 /* Decide the method: direct when max - min + 1 <= 32 x nedges (and always for tiny ranges), else sorted. */
-extern void emogi_keys_plan(const EmogiEdges *edges, EmogiKeyPlan *plan);
+extern void emogi_key_numbers_plan(const EmogiEdges *edges, EmogiKeyPlan *plan);
 
 /* Plan for keys that are (1 .. nkeys) << shift, each of which is known to occur. */
-extern void emogi_keys_plan_spaced(uint64_t nkeys, int shift, EmogiKeyPlan *plan);
+extern void emogi_key_numbers_plan_spaced(uint64_t nkeys, int shift, EmogiKeyPlan *plan);
 
 /* What step 1 leaves in its scratch for step 2; opaque but for nvertices. */
-typedef struct EmogiKeys
+typedef struct EmogiKeyNumbers
 {
 	uint64_t	nvertices;
 	EmogiKeyMethod method;
@@ -155,14 +155,14 @@ typedef struct EmogiKeys
 	uint64_t	map_length;
 	const void *map;			/* [map_length], inside scratch; NULL = number is (key - min_key) >> shift */
 	const void *index;			/* inside scratch; NULL but for EMOGI_KEYS_SORTED */
-} EmogiKeys;
+} EmogiKeyNumbers;
 
 /*
  * Step 1. scratch: plan->scratch_bytes, EMOGI_LINE_BYTES-aligned, any content, not yet populated (the threads do it).
  * BAD_INPUT when there are more than EMOGI_MAX_VERTICES distinct keys.
  */
-extern EmogiStatus emogi_keys_build(EmogiPool *pool, const EmogiEdges *edges, const EmogiKeyPlan *plan,
-									void *scratch, EmogiKeys *keys, EmogiControl *control, EmogiError *error);
+extern EmogiStatus emogi_key_numbers_build(EmogiPool *pool, const EmogiEdges *edges, const EmogiKeyPlan *plan,
+									void *scratch, EmogiKeyNumbers *keys, EmogiControl *control, EmogiError *error);
 
 /*
  * Bytes of the Graph's block (nedges = edges given without such vertices, before EMOGI_BOTH doubles them): ids, offsets and targets of one
@@ -179,7 +179,7 @@ extern size_t emogi_csr_scratch_bytes(uint64_t nvertices, uint64_t nedges, Emogi
 typedef struct EmogiCsrInput
 {
 	const EmogiEdges *edges;	/* only read */
-	const EmogiKeys *keys;		/* of step 1, whose scratch is still there */
+	const EmogiKeyNumbers *keys;		/* of step 1, whose scratch is still there */
 	EmogiDirection direction;
 	bool		with_backward;	/* for EMOGI_BOTH backward equals forward at no cost; else it is built only when asked */
 	void	   *memory;			/* emogi_csr_bytes, page-aligned, any content, not populated */

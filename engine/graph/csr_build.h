@@ -13,7 +13,7 @@
 #define EMOGI_CSR_BUILD_H
 
 #include "csr.h"
-#include "keys.h"
+#include "graph/key_numbers.h"
 #include "partition.h"
 
 /* Tuned. A bucket is to fit the cache of one processor, and its blocks, one a thread, to be filled. */
@@ -30,7 +30,7 @@ typedef struct EmogiCsrBuild
 {
 	EmogiJob	job;
 	const EmogiEdges *edges;
-	const EmogiKeys *keys;
+	const EmogiKeyNumbers *keys;
 	EmogiDirection direction;
 	EmogiWeightType type;		/* of the weights; EMOGI_WEIGHT_NONE = there are none */
 	uint32_t	words;			/* of an entry in a bucket: 1, with weights 2 */

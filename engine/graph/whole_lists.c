@@ -23,7 +23,7 @@ take(EmogiWholeLists *lists, uint64_t bytes)
 
 /* Put the pieces of a list together; false, with the job failed, without memory. */
 static bool
-join_pieces(EmogiWholeLists *lists, const EmogiPatchedList *list, EmogiMadeList *made)
+join_pieces(EmogiWholeLists *lists, const EmogiOverlayList *list, EmogiMadeList *made)
 {
 	const EmogiPiece *pieces = &lists->view.patched->pieces[list->first];
 	const size_t weight_bytes = emogi_weight_bytes(lists->view.weight_type);
@@ -60,9 +60,9 @@ join_pieces(EmogiWholeLists *lists, const EmogiPatchedList *list, EmogiMadeList 
 }
 
 EmogiListRange
-emogi_whole_lists_make(EmogiWholeLists *lists, const EmogiPatchedList *list)
+emogi_whole_lists_make(EmogiWholeLists *lists, const EmogiOverlayList *list)
 {
-	const EmogiPatchedLists *patched = lists->view.patched;
+	const EmogiOverlayLists *patched = lists->view.patched;
 	const EmogiListRange none = {lists->view.lists, 0, 0};
 	EmogiMadeList *made;
 

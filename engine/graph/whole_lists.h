@@ -7,7 +7,7 @@
 #ifndef EMOGI_WHOLE_LISTS_H
 #define EMOGI_WHOLE_LISTS_H
 
-#include "patch.h"
+#include "graph/overlay.h"
 #include "threads/job.h"
 
 /* A list that was put together: targets and weights alone. */
@@ -43,7 +43,7 @@ emogi_whole_lists_begin(EmogiWholeLists *lists, EmogiListsView view, EmogiJob *j
 }
 
 /* Get a list that has changed; an empty range, with the job failed, without memory. */
-extern EmogiListRange emogi_whole_lists_make(EmogiWholeLists *lists, const EmogiPatchedList *list);
+extern EmogiListRange emogi_whole_lists_make(EmogiWholeLists *lists, const EmogiOverlayList *list);
 
 /* Free what was put together. */
 extern void emogi_whole_lists_end(EmogiWholeLists *lists);
@@ -56,7 +56,7 @@ emogi_whole_list(EmogiWholeLists *lists, uint32_t vertex)
 
 	if (view->patched != NULL)
 	{
-		const EmogiPatchedList *list = emogi_patch_place(view->patched, vertex);
+		const EmogiOverlayList *list = emogi_overlay_place(view->patched, vertex);
 
 		if (list->vertex != 0)
 			return emogi_whole_lists_make(lists, list);

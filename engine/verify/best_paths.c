@@ -35,7 +35,7 @@ typedef struct Search
 
 /* Check the edges of a vertex that is reached; explains the ends of tight ones. */
 static void
-check_edges(void *arg, EmogiFound *found, uint32_t u)
+check_edges(void *arg, EmogiCheckQueueBuffer *found, uint32_t u)
 {
 	Search	   *search = arg;
 	const EmogiGraph *graph = search->check->graph;
@@ -143,7 +143,7 @@ typedef struct Count
 
 /* Add the count of a vertex to those of its neighbours in the next level. */
 static void
-push_count(void *arg, EmogiFound *found, uint32_t u)
+push_count(void *arg, EmogiCheckQueueBuffer *found, uint32_t u)
 {
 	Count	   *count = arg;
 	const EmogiAdjacency *forward = &count->check->graph->forward;

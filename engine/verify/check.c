@@ -84,7 +84,7 @@ emogi_check_parts(EmogiCheck *check, EmogiCheckPart part, void *arg, uint64_t co
 }
 
 void
-emogi_check_found_flush(EmogiFound *found)
+emogi_check_found_flush(EmogiCheckQueueBuffer *found)
 {
 	uint64_t	at = emogi_job_take(&found->queue->tail, found->count);
 
@@ -95,7 +95,7 @@ emogi_check_found_flush(EmogiFound *found)
 
 bool
 emogi_check_queue_init(EmogiCheckQueue *queue, EmogiCheck *check,
-					   void (*visit) (void *arg, EmogiFound *found, uint32_t v), void *arg)
+					   void (*visit) (void *arg, EmogiCheckQueueBuffer *found, uint32_t v), void *arg)
 {
 	*queue = (EmogiCheckQueue) {.check = check, .visit = visit, .arg = arg};
 	queue->items = malloc((check->graph->nvertices + 1) * sizeof(uint32_t));
@@ -115,7 +115,7 @@ static void
 visit_items(void *arg, int thread, int nthreads)
 {
 	EmogiCheckQueue *queue = arg;
-	EmogiFound	found;
+	EmogiCheckQueueBuffer	found;
 	uint64_t	first;
 
 	found.queue = queue;
@@ -146,7 +146,7 @@ visit_marked(void *arg, int thread, int nthreads)
 {
 	EmogiCheckQueue *queue = arg;
 	const uint64_t nwords = queue->check->graph->nvertices / 64 + 1;
-	EmogiFound	found;
+	EmogiCheckQueueBuffer	found;
 	uint64_t	first;
 
 	found.queue = queue;

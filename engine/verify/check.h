@@ -78,7 +78,7 @@ emogi_add_double(double *sum, double x)
 	return before;
 }
 
-struct EmogiFound;
+struct EmogiCheckQueueBuffer;
 
 /* Vertices in the order in which they were found, found by many threads while they visit those found before. */
 typedef struct EmogiCheckQueue
@@ -90,24 +90,24 @@ typedef struct EmogiCheckQueue
 	uint64_t	end;			/* and its end */
 	uint64_t	tail;			/* atomic: how many were found */
 	uint64_t	next;			/* atomic: next to be visited */
-	void		(*visit) (void *arg, struct EmogiFound *found, uint32_t v);
+	void		(*visit) (void *arg, struct EmogiCheckQueueBuffer *found, uint32_t v);
 	void	   *arg;
 } EmogiCheckQueue;
 
 /* What one thread has found and not yet put into the queue. */
-typedef struct EmogiFound
+typedef struct EmogiCheckQueueBuffer
 {
 	EmogiCheckQueue *queue;
 	uint32_t	count;
 	uint32_t	items[EMOGI_CHECK_FOUND];
-} EmogiFound;
+} EmogiCheckQueueBuffer;
 
 /* Put what was found into the queue. */
-extern void emogi_check_found_flush(EmogiFound *found);
+extern void emogi_check_found_flush(EmogiCheckQueueBuffer *found);
 
 /* Note a vertex that no other thread notes. */
 static inline void
-emogi_check_found_add(EmogiFound *found, uint32_t v)
+emogi_check_found_add(EmogiCheckQueueBuffer *found, uint32_t v)
 {
 	found->items[found->count++] = v;
 	if (found->count == EMOGI_CHECK_FOUND)
@@ -116,7 +116,7 @@ emogi_check_found_add(EmogiFound *found, uint32_t v)
 
 /* Make an empty queue; false without memory. To be freed in any case. */
 extern bool emogi_check_queue_init(EmogiCheckQueue *queue, EmogiCheck *check,
-								   void (*visit) (void *arg, EmogiFound *found, uint32_t v), void *arg);
+								   void (*visit) (void *arg, EmogiCheckQueueBuffer *found, uint32_t v), void *arg);
 extern void emogi_check_queue_free(EmogiCheckQueue *queue);
 
 /*

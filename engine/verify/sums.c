@@ -242,7 +242,7 @@ step_vertex(const EmogiGraph *graph, EmogiAlgorithm algorithm, const double *val
 	}
 	step.value = emogi_sum_finish(algorithm, value[v], sum, total);
 	step.lipschitz = emogi_sum_lipschitz(algorithm, total, magnitude);
-	if ((emogi_sum_traits(algorithm) & EMOGI_SUM_FIXES) != 0 && total > 0.0)
+	if ((emogi_sum_traits(algorithm) & EMOGI_SUM_DIRICHLET) != 0 && total > 0.0)
 		step.scale = step.scale / total + fabs(value[v]);
 	return step;
 }
@@ -260,8 +260,8 @@ check_values(void *arg, uint64_t first, uint64_t end)
 	for (uint64_t v = first; v < end; v++)
 	{
 		double		value = result->columns[0].float64[v];
-		bool		keeps = ((traits & EMOGI_SUM_FIXES) != 0 && !isnan(query->values[v])) ||
-			((traits & EMOGI_SUM_KEEPS) != 0 && graph->forward.offsets[v] == graph->forward.offsets[v + 1]);
+		bool		keeps = ((traits & EMOGI_SUM_DIRICHLET) != 0 && !isnan(query->values[v])) ||
+			((traits & EMOGI_SUM_KEEPS_ISOLATED) != 0 && graph->forward.offsets[v] == graph->forward.offsets[v + 1]);
 		Step		step;
 
 		if (keeps && value != query->values[v] && !(isnan(value) && isnan(query->values[v])))

@@ -47,7 +47,7 @@ is_tight(const Tree *tree, uint64_t u, uint64_t v, uint64_t e)
 
 /* Find those that u is the predecessor of. */
 static void
-follow(void *arg, EmogiFound *found, uint32_t u)
+follow(void *arg, EmogiCheckQueueBuffer *found, uint32_t u)
 {
 	Tree	   *tree = arg;
 	const EmogiAdjacency *forward = &tree->check->graph->forward;

@@ -1,7 +1,7 @@
 /*
  * cache.c: the entries of Graphs that calls and sessions share: their life, their memory, their eviction.
  *
- * An entry's life: FREE -> BUILDING -> READY -> DOOMED -> FREE, all under EmogiShared.cache_lock. wish.c takes it as
+ * An entry's life: FREE -> BUILDING -> READY -> DOOMED -> FREE, all under EmogiShared.cache_lock. cache_lookup.c takes it as
  * far as READY. A DOOMED Graph is found by nobody. Whoever takes away its last pin frees it, unless a GPU may know its
  * memory (gpus): then the engine worker has the GPUs forget it first. A builder that fails dooms its entry through
  * its slot.
@@ -10,8 +10,8 @@
  * BUILDING or READY in the order of their last use, which eviction follows; those that are DOOMED. So nothing that happens
  * often looks at all of them.
  *
- * A Graph that is small is moved, when it is published, into a small block of the Region (region.c): thousands of them
- * would otherwise take a granule each. Where an entry has many leaves, these are kept in such a block, too.
+ * A Graph that is small is moved, when it is published, into a small block of the Region (arena.c): thousands of them
+ * would otherwise take a extent each. Where an entry has many leaves, these are kept in such a block, too.
  */
 #include "postgres.h"
 
@@ -22,10 +22,10 @@
 #include "storage/shmem.h"
 
 #include "cache/cache.h"
-#include "cache/live_state.h"
-#include "server/fault.h"
-#include "server/limits.h"
-#include "server/region.h"
+#include "cache/change_tracker.h"
+#include "base/fault.h"
+#include "base/limits.h"
+#include "base/arena.h"
 
 EmogiCache *emogi_cache_shared;
 static dlist_head *buckets;		/* [emogi_cache_max_graphs()], entries by database and table */
@@ -104,10 +104,10 @@ find_room(EmogiCached *cached, int nleaves, uint32 nrunning, Size text_bytes)
 		return true;
 	nrunning = Max(nrunning, EMOGI_FEW_RUNNING);
 	cached->many_bytes = nrunning * sizeof(uint64) + nleaves * sizeof(EmogiLeaf) + text_bytes;
-	cached->many = emogi_small_alloc(cached->many_bytes);
+	cached->many = emogi_small_allocations_alloc(cached->many_bytes);
 	if (cached->many == NULL)
 		return false;
-	cached->bytes = emogi_small_bytes(cached->many_bytes);
+	cached->bytes = emogi_small_allocations_bytes(cached->many_bytes);
 	cached->xids.running = cached->many;
 	cached->leaves = (EmogiLeaf *) (cached->xids.running + nrunning);
 	if (text_bytes > 0)
@@ -120,7 +120,7 @@ find_room(EmogiCached *cached, int nleaves, uint32 nrunning, Size text_bytes)
  * else NULL.
  */
 EmogiCached *
-emogi_cache_add(const EmogiGraphKey *key, const EmogiXidSnapshot *xids, int nleaves, const char *text)
+emogi_cache_add(const EmogiGraphKey *key, const EmogiTransactionSnapshot *xids, int nleaves, const char *text)
 {
 	const Size	text_bytes = text != NULL ? Min(strlen(text), EMOGI_MAX_TEXT) + 1 : 0;
 	EmogiCached *cached = take_entry();
@@ -188,11 +188,11 @@ emogi_cache_take_over(int index, EmogiGraph *built, int dictionary)
 
 	if (packed)
 	{
-		bytes = emogi_small_bytes(built->memory_bytes);
-		emogi_graph_move(built, emogi_small_pack((void *) built->memory, built->memory_bytes));
+		bytes = emogi_small_allocations_bytes(built->memory_bytes);
+		emogi_graph_move(built, emogi_small_allocations_pack((void *) built->memory, built->memory_bytes));
 	}
 	else if (built->memory != NULL)
-		bytes = emogi_region_give((void *) built->memory, built->memory_bytes, EMOGI_OWNER_GRAPH(index));
+		bytes = emogi_arena_give((void *) built->memory, built->memory_bytes, EMOGI_OWNER_GRAPH(index));
 	emogi_dictionaries_share(dictionary);
 	emogi_cache_lock();
 	cached->graph = *built;
@@ -246,11 +246,11 @@ free_graph(int index)
 	emogi_cache_contraction_free(index);
 	emogi_dictionaries_release(dictionary);
 	if (cached->packed)
-		emogi_small_free((void *) cached->graph.memory, cached->graph.memory_bytes);
+		emogi_small_allocations_free((void *) cached->graph.memory, cached->graph.memory_bytes);
 	else if (cached->graph.memory != NULL)
-		emogi_region_free_owner(EMOGI_OWNER_GRAPH(index));
+		emogi_arena_free_owner(EMOGI_OWNER_GRAPH(index));
 	if (many != NULL)
-		emogi_small_free(many, cached->many_bytes);
+		emogi_small_allocations_free(many, cached->many_bytes);
 	emogi_fault_sleep(EMOGI_AT_GRAPH_FREED);
 	emogi_cache_lock();
 	dlist_delete(&cached->chain);
@@ -361,14 +361,14 @@ evict(EmogiCached *victim)
 
 /*
  * Doom the Graph that was not used for longest, to make room, or its live state before it; false when all are in use. Caller
- * holds cache_lock, and calls emogi_live_state_free_doomed and emogi_cache_free_doomed without it.
+ * holds cache_lock, and calls emogi_change_tracker_free_doomed and emogi_cache_free_doomed without it.
  */
 static bool
 doom_oldest(void)
 {
 	EmogiCached *victim = least_recently_used(InvalidOid);
 
-	if (emogi_live_state_doom(victim != NULL ? victim->live_id : 0))
+	if (emogi_change_tracker_doom(victim != NULL ? victim->live_id : 0))
 		return true;
 	if (victim == NULL)
 		return false;
@@ -386,8 +386,8 @@ doom_oldest_of(Oid role, uint64 more_bytes)
 		return false;
 	victim = least_recently_used(role);
 	if (victim == NULL)
-		return emogi_live_state_doom_of(role);
-	if (victim->live_id == 0 || !emogi_live_state_doom(victim->live_id))
+		return emogi_change_tracker_doom_of(role);
+	if (victim->live_id == 0 || !emogi_change_tracker_doom(victim->live_id))
 		evict(victim);
 	return true;
 }
@@ -436,7 +436,7 @@ evict_and_wait(Oid role, uint64 more_bytes)
 	emogi_cache_unlock();
 	if (doomed)
 	{
-		emogi_live_state_free_doomed();
+		emogi_change_tracker_free_doomed();
 		emogi_cache_free_doomed();
 	}
 	if (doomed || leaving)
@@ -471,7 +471,7 @@ void
 emogi_cache_init(void)
 {
 	emogi_limits_ask_size(graph_bytes);
-	emogi_region_ask_kept(emogi_cache_kept_bytes);
+	emogi_arena_ask_kept(emogi_cache_kept_bytes);
 }
 
 /* ---- the worker's side ---- */

@@ -1,12 +1,12 @@
 /*
  * cache.h: the Graphs that calls and sessions share.
  *
- * ring.c knows which transactions have changed which tables, and so whether a Graph still holds what a snapshot sees; it stands
- * on xids.c, what a snapshot sees of other transactions, and tables.c, the tables that are tracked.
+ * recent_writers.c knows which transactions have changed which tables, and so whether a Graph still holds what a snapshot sees; it stands
+ * on transaction_snapshot.c, what a snapshot sees of other transactions, and tables.c, the tables that are tracked.
  * cache.c keeps the entries: their life, their memory, their eviction; cache_key.c compares what they are known by; cache_find.c finds them by what they are made of; cache_labels.c
  * has what they have of components; cache_keep.c says which of them are not evicted to make room, cache_share.c when those of a role are
- * evicted before all others; rents.c what searches have cost that did without; asked.c which queries were asked for lately. Which
- * entry serves a call is wish.c's business, in ../build.
+ * evicted before all others; walk_cost.c what searches have cost that did without; asked_queries.c which queries were asked for lately. Which
+ * entry serves a call is cache_lookup.c's business, in ../build.
  */
 #ifndef EMOGI_CACHE_H
 #define EMOGI_CACHE_H
@@ -14,14 +14,14 @@
 #include "lib/ilist.h"
 #include "utils/snapshot.h"
 
-#include "server/shared.h"
+#include "base/shared.h"
 
-/* ---- xids.c: what a snapshot sees of other transactions ---- */
+/* ---- transaction_snapshot.c: what a snapshot sees of other transactions ---- */
 
 #define EMOGI_MAX_RUNNING	512		/* transactions that the snapshot of a cached Graph may see as running */
 
 /* In full transaction ids. */
-typedef struct EmogiXidSnapshot
+typedef struct EmogiTransactionSnapshot
 {
 	uint64		xmin;			/* all below have ended */
 	uint64		xmax;			/* all from here on have not */
@@ -29,15 +29,15 @@ typedef struct EmogiXidSnapshot
 	bool		overflowed;		/* ... and not all of them */
 	uint32		nrunning;
 	uint64	   *running;		/* [nrunning], ascending; palloced, or of the entry that has it */
-} EmogiXidSnapshot;
+} EmogiTransactionSnapshot;
 
-extern bool emogi_xids_take(Snapshot snapshot, EmogiXidSnapshot *xids);
-extern bool emogi_xids_running(const EmogiXidSnapshot *xids, uint64 xid);
-extern bool emogi_xids_contain(const EmogiXidSnapshot *xids, const EmogiXidSnapshot *base);
-extern bool emogi_xids_equal(const EmogiXidSnapshot *a, const EmogiXidSnapshot *b);
-extern bool emogi_xids_committed(uint64 xid);
-extern uint64 emogi_xids_full(TransactionId xid, uint64 next);
-extern int	emogi_xids_compare(const void *a, const void *b);
+extern bool emogi_transaction_snapshot_take(Snapshot snapshot, EmogiTransactionSnapshot *xids);
+extern bool emogi_transaction_snapshot_running(const EmogiTransactionSnapshot *xids, uint64 xid);
+extern bool emogi_transaction_snapshot_contain(const EmogiTransactionSnapshot *xids, const EmogiTransactionSnapshot *base);
+extern bool emogi_transaction_snapshot_equal(const EmogiTransactionSnapshot *a, const EmogiTransactionSnapshot *b);
+extern bool emogi_transaction_snapshot_committed(uint64 xid);
+extern uint64 emogi_transaction_snapshot_full(TransactionId xid, uint64 next);
+extern int	emogi_transaction_snapshot_compare(const void *a, const void *b);
 
 /* ---- tables.c: which tables are tracked; a table is known by the index of its entry ---- */
 
@@ -52,33 +52,33 @@ extern uint32 emogi_tables_ntracked(void);
 extern int	emogi_tables_references(Oid database, Oid relid);
 extern Oid	emogi_tables_relid(int table);
 
-/* ---- ring.c: which transactions have changed which tables ---- */
+/* ---- recent_writers.c: which transactions have changed which tables ---- */
 
-extern void emogi_ring_init(void);
-extern bool emogi_ring_changed_by_me(Oid relid);
-extern int	emogi_ring_track(Oid relid, const EmogiXidSnapshot *xids);
-extern bool emogi_ring_must_register(int table, const EmogiXidSnapshot *xids);
-extern void emogi_ring_register(const int *tables, const Oid *relids, int ntables, const EmogiXidSnapshot *xids);
-extern bool emogi_ring_usable(int table, const EmogiXidSnapshot *xids);
-extern bool emogi_ring_alike(int table, const EmogiXidSnapshot *a, const EmogiXidSnapshot *b);
-extern bool emogi_ring_outdated(int table, const EmogiXidSnapshot *xids, TransactionId oldest_xid);
-extern bool emogi_ring_passed(int table, const EmogiXidSnapshot *xids, const EmogiXidSnapshot *newer);
-extern void emogi_ring_forget_recovery(void);
+extern void emogi_recent_writers_init(void);
+extern bool emogi_recent_writers_changed_by_me(Oid relid);
+extern int	emogi_recent_writers_track(Oid relid, const EmogiTransactionSnapshot *xids);
+extern bool emogi_recent_writers_must_register(int table, const EmogiTransactionSnapshot *xids);
+extern void emogi_recent_writers_register(const int *tables, const Oid *relids, int ntables, const EmogiTransactionSnapshot *xids);
+extern bool emogi_recent_writers_usable(int table, const EmogiTransactionSnapshot *xids);
+extern bool emogi_recent_writers_alike(int table, const EmogiTransactionSnapshot *a, const EmogiTransactionSnapshot *b);
+extern bool emogi_recent_writers_outdated(int table, const EmogiTransactionSnapshot *xids, TransactionId oldest_xid);
+extern bool emogi_recent_writers_passed(int table, const EmogiTransactionSnapshot *xids, const EmogiTransactionSnapshot *newer);
+extern void emogi_recent_writers_forget_recovery(void);
 
 #define EMOGI_RING_WRITERS	128
 #define EMOGI_EPOCH_BYTES	16
 
 /* What tells the rows of a table from all others that it has had or will have. */
-typedef struct EmogiRingTold
+typedef struct EmogiWriterTold
 {
 	uint8		epoch[EMOGI_EPOCH_BYTES];
 	uint64		number;			/* of the table's entry */
 	uint64		nclears;		/* of its ring */
 	uint64		nseen;
 	uint64		seen[EMOGI_RING_WRITERS];	/* [nseen], transactions in the ring that have committed before the snapshot, ascending; then zero */
-} EmogiRingTold;
+} EmogiWriterTold;
 
-extern bool emogi_ring_tell(Oid relid, const EmogiXidSnapshot *xids, EmogiRingTold *told);
+extern bool emogi_recent_writers_tell(Oid relid, const EmogiTransactionSnapshot *xids, EmogiWriterTold *told);
 
 /* ---- dictionaries.c: the dictionaries of Graphs; each is known by its index, -1 = none ---- */
 
@@ -111,7 +111,7 @@ extern uint64 emogi_dictionaries_all_bytes(void);
 #define EMOGI_FEW_LEAVES	4
 #define EMOGI_FEW_RUNNING	16
 
-#define EMOGI_DIGEST_BYTES	32		/* of the digest of a query */
+#define EMOGI_FINGERPRINT_BYTES	32		/* of the fingerprint of a query */
 
 #define EMOGI_MAX_TEXT		4095	/* bytes of a query's text that are kept; the rest is cut off */
 
@@ -120,9 +120,9 @@ typedef struct EmogiGraphKey
 {
 	Oid			database;
 	Oid			relid;			/* what the user named: the root of its leaves; of a query the view, if it is one, and no part of the key */
-	bool		of_query;		/* it is known by its digest */
-	bool		of_servers;		/* rows are on servers, which have told what the digest is of */
-	uint8		digest[EMOGI_DIGEST_BYTES];	/* zero when it is neither */
+	bool		of_query;		/* it is known by its fingerprint */
+	bool		of_servers;		/* rows are on servers, which have told what the fingerprint is of */
+	uint8		fingerprint[EMOGI_FINGERPRINT_BYTES];	/* zero when it is neither */
 	AttrNumber	src;			/* 0 = of a query */
 	AttrNumber	dst;
 	AttrNumber	weight;			/* 0 = none; of a query the place in its result */
@@ -170,9 +170,9 @@ typedef struct EmogiCached
 	uint32		pins;			/* slots that use it, the builder's included */
 	uint32		gpus;			/* bits of the worker's GPUs whose engines may know it: then only the worker may free it */
 	bool		leaving;		/* DOOMED, and somebody is about to free it */
-	bool		packed;			/* its memory is a small block; else whole granules */
+	bool		packed;			/* its memory is a small block; else whole extents */
 	bool		kept;			/* READY, and not evicted to make room: see cache_keep.c */
-	bool		asked_once;		/* of constants that no other call has asked for yet: see ../build/wish_values.c; until it is READY its builder's */
+	bool		asked_once;		/* of constants that no other call has asked for yet: see ../acquire/cache_lookup_values.c; until it is READY its builder's */
 	EmogiCacheSum counted;		/* among those of its builder, see cache_share.c; all 0 = not counted */
 	EmogiGraph	graph;
 	uint32		weight_misfits; /* EMOGI_NOT_* over all weights */
@@ -200,7 +200,7 @@ typedef struct EmogiCached
 	double		build_ms;
 	int			nleaves;
 	EmogiLeaf  *leaves;			/* [nleaves], of `few` or `many` */
-	EmogiXidSnapshot xids;		/* of what its rows were read under, or are known to be right for; running[] likewise */
+	EmogiTransactionSnapshot xids;		/* of what its rows were read under, or are known to be right for; running[] likewise */
 	uint32		running_room;	/* of xids.running */
 	Oid			builder;		/* the role that built it */
 	char	   *text;			/* of a query, perhaps cut off, in `many`; NULL = it is none */
@@ -254,7 +254,7 @@ typedef struct EmogiCache
 	uint32		nused;			/* entries [0, nused) are set up */
 	uint64		once[EMOGI_MOST_ONCE];	/* ids of the last Graphs that were published as asked_once, 0 = none; */
 	uint32		next_once;		/* ... and the place of the next */
-	uint32		swept;			/* the next of them that is looked at for whether a call can use it, see ../build/wish_drop.c */
+	uint32		swept;			/* the next of them that is looked at for whether a call can use it, see ../acquire/cache_lookup_drop.c */
 	dlist_head	free;
 	dlist_head	used;			/* BUILDING and READY, the least recently used first */
 	dlist_head	doomed;
@@ -274,7 +274,7 @@ extern Size emogi_cache_shmem_size(void);
 extern void emogi_cache_shmem_startup(bool found);
 extern void emogi_cache_init(void);
 extern dlist_head *emogi_cache_chain(const EmogiGraphKey *key);
-extern EmogiCached *emogi_cache_add(const EmogiGraphKey *key, const EmogiXidSnapshot *xids, int nleaves, const char *text);
+extern EmogiCached *emogi_cache_add(const EmogiGraphKey *key, const EmogiTransactionSnapshot *xids, int nleaves, const char *text);
 extern void emogi_cache_touch(EmogiCached *cached);
 extern void emogi_cache_doom(EmogiCached *cached);
 extern void emogi_cache_take_over(int graph, EmogiGraph *built, int dictionary);
@@ -287,7 +287,7 @@ extern void emogi_cache_wait_for_room(void);
 extern bool emogi_cache_text(uint64 id, char *text);
 extern uint64 emogi_cache_stored_edges(const EmogiCached *cached);
 extern bool emogi_cache_size(Oid relid, AttrNumber src, AttrNumber dst, uint64 *nvertices, uint64 *nedges);
-extern bool emogi_cache_query_size(const uint8 *digest, uint64 *nvertices, uint64 *nedges, EmogiKeyType *keys);
+extern bool emogi_cache_query_size(const uint8 *fingerprint, uint64 *nvertices, uint64 *nedges, EmogiKeyType *keys);
 
 /* The worker's side: see worker.c. */
 extern uint64 emogi_cache_derived_id(int index, const EmogiCached *base);
@@ -359,28 +359,28 @@ extern void emogi_cache_count_in(EmogiCached *cached);
 extern void emogi_cache_count_out(EmogiCached *cached);
 extern bool emogi_cache_is_beyond_share(Oid role, uint64 more_bytes);
 
-/* ---- rents.c: what has been paid for walks over indexes ---- */
+/* ---- walk_cost.c: what has been paid for walks over indexes ---- */
 
-extern Size emogi_rents_shmem_size(void);
-extern void emogi_rents_shmem_startup(bool found);
-extern Oid	emogi_rents_of_query(const uint8 *digest);
-extern void emogi_rents_pay(Oid relid, uint64 cost);
-extern uint64 emogi_rents_paid(Oid relid);
-extern void emogi_rents_clear(Oid relid);
-extern void emogi_rents_note_end(Oid relid, uint64 hits);
-extern uint64 emogi_rents_times(Oid relid);
+extern Size emogi_walk_cost_shmem_size(void);
+extern void emogi_walk_cost_shmem_startup(bool found);
+extern Oid	emogi_walk_cost_of_query(const uint8 *fingerprint);
+extern void emogi_walk_cost_pay(Oid relid, uint64 cost);
+extern uint64 emogi_walk_cost_paid(Oid relid);
+extern void emogi_walk_cost_clear(Oid relid);
+extern void emogi_walk_cost_note_end(Oid relid, uint64 hits);
+extern uint64 emogi_walk_cost_times(Oid relid);
 
-/* ---- asked.c: which queries were asked for lately ---- */
+/* ---- asked_queries.c: which queries were asked for lately ---- */
 
-extern Size emogi_asked_shmem_size(void);
-extern void emogi_asked_shmem_startup(bool found);
-extern bool emogi_asked_first(const EmogiGraphKey *key, uint64 shape, bool noted);
-extern bool emogi_asked_built_before(const EmogiGraphKey *key);
-extern void emogi_asked_keep_size(const EmogiGraphKey *key, uint64 nvertices, uint64 nedges);
-extern bool emogi_asked_size(const EmogiGraphKey *key, uint64 *nvertices, uint64 *nedges);
+extern Size emogi_asked_queries_shmem_size(void);
+extern void emogi_asked_queries_shmem_startup(bool found);
+extern bool emogi_asked_queries_first(const EmogiGraphKey *key, uint64 shape, bool noted);
+extern bool emogi_asked_queries_built_before(const EmogiGraphKey *key);
+extern void emogi_asked_queries_keep_size(const EmogiGraphKey *key, uint64 nvertices, uint64 nedges);
+extern bool emogi_asked_queries_size(const EmogiGraphKey *key, uint64 *nvertices, uint64 *nedges);
 
-/* ---- drops.c: what is dropped is evicted ---- */
+/* ---- ddl_invalidation.c: what is dropped is evicted ---- */
 
-extern void emogi_drops_init(void);
+extern void emogi_ddl_invalidation_init(void);
 
 #endif							/* EMOGI_CACHE_H */

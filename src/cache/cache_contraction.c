@@ -13,7 +13,7 @@
 
 #include "cache/cache.h"
 #include "cpu/contraction.h"
-#include "server/region.h"
+#include "base/arena.h"
 
 /* Making takes about so long for a list entry of a grid (bench/RESULTS.md). */
 #define MAKE_MS_AN_EDGE 0.025
@@ -23,7 +23,7 @@
 static uint64
 taken_bytes(uint64 bytes)
 {
-	return bytes <= EMOGI_SMALL_BYTES ? emogi_small_bytes(bytes) : TYPEALIGN(EMOGI_GRANULE_BYTES, bytes);
+	return bytes <= EMOGI_SMALL_BYTES ? emogi_small_allocations_bytes(bytes) : TYPEALIGN(EMOGI_EXTENT_BYTES, bytes);
 }
 
 /* Free the memory of a hierarchy. */
@@ -31,9 +31,9 @@ static void
 free_memory(EmogiContraction *made, uint64 bytes)
 {
 	if (bytes <= EMOGI_SMALL_BYTES)
-		emogi_small_free(made, bytes);
+		emogi_small_allocations_free(made, bytes);
 	else
-		emogi_region_free(made, bytes);
+		emogi_arena_free(made, bytes);
 }
 
 /* Take the hierarchy off an entry; the caller, who holds cache_lock, then frees its memory. */
@@ -202,7 +202,7 @@ emogi_cache_contraction_keep(int index, const EmogiContraction *made)
 {
 	EmogiCached *cached = &emogi_cache_shared->graphs[index];
 	const uint64 bytes = made->bytes;
-	EmogiContraction *copy = bytes <= EMOGI_SMALL_BYTES ? emogi_small_alloc(bytes) : emogi_region_try_alloc(EMOGI_OWNER_GRAPH(index), bytes);
+	EmogiContraction *copy = bytes <= EMOGI_SMALL_BYTES ? emogi_small_allocations_alloc(bytes) : emogi_arena_try_alloc(EMOGI_OWNER_GRAPH(index), bytes);
 	bool		set;
 
 	if (copy == NULL)

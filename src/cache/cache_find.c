@@ -7,7 +7,7 @@
 #include "miscadmin.h"
 
 #include "cache/cache.h"
-#include "cache/live_state.h"
+#include "cache/change_tracker.h"
 
 /* Does one of a Graph's leaves lie in this table? */
 static bool
@@ -78,9 +78,9 @@ emogi_cache_evict(Oid database, Oid relid)
 	emogi_cache_lock();
 	if (!OidIsValid(relid) || doom_named(&key, &bytes) < emogi_tables_references(database, relid))
 		bytes += doom_all_on(database, relid);
-	bytes += emogi_live_state_doom_all(database, relid);
+	bytes += emogi_change_tracker_doom_all(database, relid);
 	emogi_cache_unlock();
-	emogi_live_state_free_doomed();
+	emogi_change_tracker_free_doomed();
 	emogi_cache_free_doomed();
 	emogi_cache_lock();
 	emogi_tables_untrack(database, relid);
@@ -103,12 +103,12 @@ emogi_cache_evict_queries(bool (*evicts) (const EmogiCached *, const void *), co
 		if (cached->key.of_query && cached->key.database == MyDatabaseId && evicts(cached, arg))
 		{
 			if (cached->live_id != 0)
-				(void) emogi_live_state_doom(cached->live_id);
+				(void) emogi_change_tracker_doom(cached->live_id);
 			bytes += doom_ready(cached);
 		}
 	}
 	emogi_cache_unlock();
-	emogi_live_state_free_doomed();
+	emogi_change_tracker_free_doomed();
 	emogi_cache_free_doomed();
 	return bytes;
 }
@@ -143,7 +143,7 @@ find_size(const EmogiGraphKey *key, uint64 *nvertices, uint64 *nedges, EmogiKeyT
 			latest = cached;
 	}
 	memset(keys, 0, sizeof *keys);
-	found = latest != NULL || (key->of_query && emogi_asked_size(key, nvertices, nedges));
+	found = latest != NULL || (key->of_query && emogi_asked_queries_size(key, nvertices, nedges));
 	if (latest != NULL)
 	{
 		*nvertices = latest->graph.nvertices;
@@ -166,11 +166,11 @@ emogi_cache_size(Oid relid, AttrNumber src, AttrNumber dst, uint64 *nvertices, u
 
 /* The same of a query, and the type of its keys. */
 bool
-emogi_cache_query_size(const uint8 *digest, uint64 *nvertices, uint64 *nedges, EmogiKeyType *keys)
+emogi_cache_query_size(const uint8 *fingerprint, uint64 *nvertices, uint64 *nedges, EmogiKeyType *keys)
 {
 	EmogiGraphKey key = {.database = MyDatabaseId, .of_query = true};
 
-	memcpy(key.digest, digest, sizeof key.digest);
+	memcpy(key.fingerprint, fingerprint, sizeof key.fingerprint);
 	return find_size(&key, nvertices, nedges, keys);
 }
 

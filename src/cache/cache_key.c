@@ -10,15 +10,15 @@ bool
 emogi_cache_same_source(const EmogiGraphKey *a, const EmogiGraphKey *b)
 {
 	return a->database == b->database && a->of_query == b->of_query &&
-		(a->of_query ? memcmp(a->digest, b->digest, sizeof a->digest) == 0 : a->relid == b->relid);
+		(a->of_query ? memcmp(a->fingerprint, b->fingerprint, sizeof a->fingerprint) == 0 : a->relid == b->relid);
 }
 
-/* Get the first bytes of a digest. */
+/* Get the first bytes of a fingerprint. */
 uint64
 emogi_cache_digest_start(const EmogiGraphKey *key)
 {
 	uint64		start;
 
-	memcpy(&start, key->digest, sizeof start);
+	memcpy(&start, key->fingerprint, sizeof start);
 	return start;
 }

@@ -11,8 +11,8 @@
 #include "miscadmin.h"
 
 #include "cache/cache.h"
-#include "cpu/near_components.h"
-#include "server/region.h"
+#include "cpu/local_components.h"
+#include "base/arena.h"
 
 #define PIECE_VERTICES (UINT64CONST(1) << 20)	/* between two questions whether to stop */
 
@@ -31,16 +31,16 @@ static void
 free_memory(uint32 *labels, Size bytes)
 {
 	if (bytes <= EMOGI_SMALL_BYTES)
-		emogi_small_free(labels, bytes);
+		emogi_small_allocations_free(labels, bytes);
 	else
-		emogi_region_free(labels, bytes);
+		emogi_arena_free(labels, bytes);
 }
 
 /* Get the bytes that an array of labels or members counts for. */
 static Size
 counted_bytes(Size bytes)
 {
-	return bytes <= EMOGI_SMALL_BYTES ? emogi_small_bytes(bytes) : TYPEALIGN(EMOGI_GRANULE_BYTES, bytes);
+	return bytes <= EMOGI_SMALL_BYTES ? emogi_small_allocations_bytes(bytes) : TYPEALIGN(EMOGI_EXTENT_BYTES, bytes);
 }
 
 /* Take an array, of the labels or of the members, off an entry; the caller, who holds cache_lock, then frees its memory. */
@@ -132,7 +132,7 @@ emogi_cache_labels_stop(void)
 static uint32 *
 alloc_array(int index, Size bytes)
 {
-	return bytes <= EMOGI_SMALL_BYTES ? emogi_small_alloc(bytes) : emogi_region_try_alloc(EMOGI_OWNER_GRAPH(index), bytes);
+	return bytes <= EMOGI_SMALL_BYTES ? emogi_small_allocations_alloc(bytes) : emogi_arena_try_alloc(EMOGI_OWNER_GRAPH(index), bytes);
 }
 
 /*
@@ -189,7 +189,7 @@ emogi_cache_labels_link(int index)
 	labels = emogi_cache_labels_begin(index, true);
 	if (labels != NULL)
 	{
-		const bool	linked = emogi_near_components_link(labels, cached->graph.nvertices, emogi_cache_labels_stop, members);
+		const bool	linked = emogi_local_search_components_link(labels, cached->graph.nvertices, emogi_cache_labels_stop, members);
 
 		emogi_cache_lock();
 		set = linked && cached->members == NULL && cached->state == EMOGI_GRAPH_READY;

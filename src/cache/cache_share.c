@@ -12,8 +12,8 @@
 #include "common/hashfn.h"
 
 #include "cache/cache.h"
-#include "cache/live_state.h"
-#include "server/limits.h"
+#include "cache/change_tracker.h"
+#include "base/limits.h"
 
 /* Get the place of a role's sum. */
 static EmogiCacheSum *
@@ -68,5 +68,5 @@ emogi_cache_is_beyond_share(Oid role, uint64 more_bytes)
 	if (sum->ngraphs > emogi_cache_max_graphs() / 4 * 3 || sum->ndictionaries > EMOGI_MAX_DICTIONARIES / 4 * 3 ||
 		!emogi_tables_can_hold((int) sum->nleaves / 3 * 4))
 		return true;
-	return sum->bytes + emogi_live_state_bytes_of(role) + emogi_limits_bytes_of_calls(role) + more_bytes > most_bytes;
+	return sum->bytes + emogi_change_tracker_bytes_of(role) + emogi_limits_bytes_of_calls(role) + more_bytes > most_bytes;
 }

@@ -10,13 +10,13 @@
 #include "storage/shmem.h"
 
 #include "cache/cache.h"
-#include "server/region.h"
+#include "base/arena.h"
 #include "threads/pool.h"
 
 typedef struct SharedDictionary
 {
 	uint32		users;			/* 0 = free */
-	bool		packed;			/* its memory is a small block, else whole granules: */
+	bool		packed;			/* its memory is a small block, else whole extents: */
 	bool		shared;			/* they are the dictionary's, else those of the call that has made it, and counted as such */
 	EmogiKeyType type;
 	EmogiDictionary *dictionary;	/* NULL = it does not stand yet */
@@ -64,10 +64,10 @@ take_entry(const EmogiKeyType *type)
 static void *
 take_memory(const EmogiSlot *slot, Size bytes, bool *packed)
 {
-	void	   *memory = bytes <= EMOGI_SMALL_BYTES ? emogi_small_alloc(bytes) : NULL;
+	void	   *memory = bytes <= EMOGI_SMALL_BYTES ? emogi_small_allocations_alloc(bytes) : NULL;
 
 	*packed = memory != NULL;
-	return memory != NULL ? memory : emogi_region_alloc_any(EMOGI_OWNER(slot - emogi_shared->slots), bytes);
+	return memory != NULL ? memory : emogi_arena_alloc_any(EMOGI_OWNER(slot - emogi_shared->slots), bytes);
 }
 
 /* Have a slot make a dictionary; false when there are too many. emogi_dictionaries_alloc must follow. */
@@ -110,7 +110,7 @@ emogi_dictionaries_share(int index)
 	if (index < 0 || entry->shared)
 		return;
 	if (!entry->packed)
-		(void) emogi_region_give(entry->memory, entry->bytes, EMOGI_OWNER_DICTIONARY(index));
+		(void) emogi_arena_give(entry->memory, entry->bytes, EMOGI_OWNER_DICTIONARY(index));
 	entry->shared = true;
 }
 
@@ -120,7 +120,7 @@ emogi_dictionaries_give_room(int index)
 {
 	SharedDictionary *entry = &dictionaries[index];
 	Size		bytes = emogi_dictionary_room_bytes(entry->dictionary);
-	void	   *room = emogi_region_try_alloc(EMOGI_OWNER_DICTIONARY(index), bytes);
+	void	   *room = emogi_arena_try_alloc(EMOGI_OWNER_DICTIONARY(index), bytes);
 
 	if (room == NULL || !emogi_pool_populate(room, bytes))
 		return false;
@@ -158,10 +158,10 @@ emogi_dictionaries_release(int index)
 	if (!last)
 		return;
 	if (entry->packed)
-		emogi_small_free(entry->memory, entry->bytes);
+		emogi_small_allocations_free(entry->memory, entry->bytes);
 	else if (!entry->shared && entry->memory != NULL)
-		emogi_region_free(entry->memory, entry->bytes);
-	emogi_region_free_owner(EMOGI_OWNER_DICTIONARY(index));
+		emogi_arena_free(entry->memory, entry->bytes);
+	emogi_arena_free_owner(EMOGI_OWNER_DICTIONARY(index));
 	emogi_cache_lock();
 	entry->users = 0;
 	emogi_cache_unlock();
@@ -203,14 +203,14 @@ emogi_dictionaries_made_bytes(int index)
 
 	if (index < 0)
 		return 0;
-	return entry->packed ? emogi_small_bytes(entry->bytes) : TYPEALIGN64(EMOGI_GRANULE_BYTES, entry->bytes);
+	return entry->packed ? emogi_small_allocations_bytes(entry->bytes) : TYPEALIGN64(EMOGI_EXTENT_BYTES, entry->bytes);
 }
 
 /* The same with the room for later keys. */
 uint64
 emogi_dictionaries_bytes(int index)
 {
-	return index >= 0 ? emogi_dictionaries_made_bytes(index) + TYPEALIGN64(EMOGI_GRANULE_BYTES, dictionaries[index].room_bytes) : 0;
+	return index >= 0 ? emogi_dictionaries_made_bytes(index) + TYPEALIGN64(EMOGI_EXTENT_BYTES, dictionaries[index].room_bytes) : 0;
 }
 
 /* Get the bytes of all. Caller holds cache_lock. */

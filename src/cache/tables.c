@@ -1,12 +1,12 @@
 /*
  * tables.c: the tables that are tracked, and who refers to them.
  *
- * A table is tracked for the sake of the Graphs that stand on it; what is known of it is ring.c's. The filter, counters by hash
+ * A table is tracked for the sake of the Graphs that stand on it; what is known of it is recent_writers.c's. The filter, counters by hash
  * of the names of tracked tables, tells a writer without any lock of nearly every table that is not tracked.
  *
  * An entry goes when the last Graph on its table is freed. It stays for a while, so that its registration grows old, if it never had a
  * published Graph: under writers that never pause, this is how a table comes to be cached; and if the Graph made room for others: it
- * comes back also for snapshots that were taken before. For an hour it stays if another server was told what has changed (ring.c): that keeps a
+ * comes back also for snapshots that were taken before. For an hour it stays if another server was told what has changed (recent_writers.c): that keeps a
  * Graph by it, and asks again.
  */
 #include "postgres.h"
@@ -16,7 +16,7 @@
 #include "storage/shmem.h"
 
 #include "cache/tables.h"
-#include "server/settings.h"
+#include "base/settings.h"
 
 /* Tables that can be tracked: so many for each MiB of emogi.max_memory, within bounds. */
 #define EMOGI_TABLES_PER_MB 4

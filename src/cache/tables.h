@@ -1,5 +1,5 @@
 /*
- * tables.h: the tables that are tracked, for ring.c; see tables.c.
+ * tables.h: the tables that are tracked, for recent_writers.c; see tables.c.
  */
 #ifndef EMOGI_TABLES_H
 #define EMOGI_TABLES_H
@@ -8,7 +8,7 @@
 
 #define EMOGI_RING_HARMLESS 128
 
-/* A table that is tracked. From `recovery` on it is ring.c's. */
+/* A table that is tracked. From `recovery` on it is recent_writers.c's. */
 typedef struct EmogiTable
 {
 	Oid			relid;			/* InvalidOid = the entry is free */

@@ -18,9 +18,9 @@
 #include "storage/proc.h"
 #include "storage/shmem.h"
 
-#include "cache/live_state.h"
-#include "server/compat.h"
-#include "server/fault.h"
+#include "cache/change_tracker.h"
+#include "base/compat.h"
+#include "base/fault.h"
 
 #define NCOUNTERS 4096
 

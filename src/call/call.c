@@ -25,8 +25,8 @@
 
 #include "cache/cache.h"
 #include "call/call.h"
-#include "server/compat.h"
-#include "server/region.h"
+#include "base/compat.h"
+#include "base/arena.h"
 
 /* Calls that have finished and are kept: more are ended when a new call begins, the oldest first. */
 #define EMOGI_MAX_FINISHED 8
@@ -62,7 +62,7 @@ emogi_call_leave(EmogiCall *call)
 	if (slot != NULL)
 		emogi_slot_leave(slot);
 	if (holding >= 0)
-		emogi_holding_leave(holding);
+		emogi_held_results_leave(holding);
 }
 
 static void
@@ -94,8 +94,8 @@ record_call(EmogiCall *call, bool failed)
 	run->total_ms = 0;
 	for (int i = 0; i < (int) lengthof(call->phase_ms); i++)
 		run->total_ms += call->phase_ms[i];
-	emogi_history_record(run);
-	emogi_statistics_count(run);
+	emogi_run_log_record(run);
+	emogi_call_statistics_count(run);
 }
 
 /* Release the calls of a ResourceOwner that ends before they did. */
@@ -230,7 +230,7 @@ describe_caller(EmogiCallRecord *run, const char *name, const EmogiSource *sourc
 	caller->database = MyDatabaseId;
 	copy_text(caller->function, sizeof caller->function, name);
 	copy_text(caller->source, sizeof caller->source, source->graph->text);
-	emogi_source_identify(source, &run->relid, &run->query, &text);
+	emogi_query_id_of_source(source, &run->relid, &run->query, &text);
 	copy_text(run->text, sizeof run->text, text);
 }
 
@@ -367,7 +367,7 @@ emogi_call_hold(EmogiCall *call)
 
 	if (slot == NULL)
 		return true;
-	call->holding = emogi_holding_take(slot);
+	call->holding = emogi_held_results_take(slot);
 	if (call->holding < 0)
 		return false;
 	call->slot = NULL;
@@ -386,12 +386,12 @@ emogi_call_take_slot(EmogiCall *call)
 	if (emogi_slot_take(call) != EMOGI_WITHIN_LIMITS)
 	{
 		if (holding >= 0)
-			emogi_holding_wait(holding, true);
+			emogi_held_results_wait(holding, true);
 		wait_for_slot(call);
 	}
 	call->holding = -1;
 	if (holding >= 0)
-		emogi_holding_return(holding, call->slot);
+		emogi_held_results_return(holding, call->slot);
 }
 
 /* Raise the error of no room for what is read, where a slot would be kept for as long as a cursor is open. */
@@ -457,7 +457,7 @@ emogi_call_make_room(uint64 bytes)
 	return made;
 }
 
-/* Make room for an allocation in the Region, see region.h. */
+/* Make room for an allocation in the Region, see arena.h. */
 static bool
 make_room(bool at_limit, uint64 bytes)
 {
@@ -468,7 +468,7 @@ make_room(bool at_limit, uint64 bytes)
 void
 emogi_call_init(void)
 {
-	emogi_region_ask_for_room(make_room);
+	emogi_arena_ask_for_room(make_room);
 	previous_executor_run_hook = ExecutorRun_hook;
 	ExecutorRun_hook = run_executor;
 }
@@ -485,7 +485,7 @@ emogi_call_finish(EmogiCall *call, EmogiCall **holder)
 	call->is_recorded = true;
 	call->holder = holder;
 	if (call->holding >= 0)
-		emogi_holding_finish(call->holding, true);
+		emogi_held_results_finish(call->holding, true);
 }
 
 /* Keep a call, which may have finished, as its result is read once more. */
@@ -494,19 +494,19 @@ emogi_call_resume(EmogiCall *call)
 {
 	call->holder = NULL;
 	if (call->holding >= 0)
-		emogi_holding_finish(call->holding, false);
+		emogi_held_results_finish(call->holding, false);
 }
 
 /* Allocate in the Region for a call, until its end. Raises 53200. */
 void *
 emogi_call_alloc(EmogiCall *call, Size bytes)
 {
-	return emogi_region_alloc(EMOGI_OWNER(call->slot_index), bytes);
+	return emogi_arena_alloc(EMOGI_OWNER(call->slot_index), bytes);
 }
 
 /* The same with any content, for who writes before reading. */
 void *
 emogi_call_alloc_any(EmogiCall *call, Size bytes)
 {
-	return emogi_region_alloc_any(EMOGI_OWNER(call->slot_index), bytes);
+	return emogi_arena_alloc_any(EMOGI_OWNER(call->slot_index), bytes);
 }

@@ -3,15 +3,15 @@
  *
  * emogi_call_begin (call.c) takes a slot for it (slot.c), if limits.c has nothing against it; everything that the call
  * allocates in the Region belongs to that slot. emogi_call_request (request.c) has the engine worker carry out what stands in
- * the slot. While its rows are read the call keeps a holding instead (holding.c), and takes a slot again to go on. At its end,
- * well or not, it gives back what it has, is recorded for emogi_runs (history.c) and counted for emogi_stat_graphs (statistics.c).
+ * the slot. While its rows are read the call keeps a holding instead (held_results.c), and takes a slot again to go on. At its end,
+ * well or not, it gives back what it has, is recorded for emogi_runs (run_log.c) and counted for emogi_stat_graphs (call_statistics.c).
  */
 #ifndef EMOGI_CALL_H
 #define EMOGI_CALL_H
 
 #include "portability/instr_time.h"
 
-#include "server/limits.h"
+#include "base/limits.h"
 #include "source/source.h"
 
 /* ---- call.c: the life of a call ---- */
@@ -25,10 +25,10 @@ typedef struct EmogiCallRecord
 	uint64		query;			/* ... the hash of its text without constants */
 	char		text[256];		/* that text, or the graph argument, cut off: for emogi_stat_graphs */
 	bool		failed;			/* ended by an error or a cancel */
-	char		cache[8];		/* hit, stale, built (and published), spliced (likewise), patched, private, index (there was none: walk.h); empty = did not come so far */
+	char		cache[8];		/* hit, stale, built (and published), spliced (likewise), patched, private, index (there was none: index_search.h); empty = did not come so far */
 	char		indexes[2 * NAMEDATALEN + 2];	/* that were walked over */
 	char		why_private[256];	/* why the Graph of a query or view is not shared */
-	char		engine[16];		/* cpu, cuda, or backend: near.c, or hierarchy: far.c; "backend, " and another: task_pairs.c */
+	char		engine[16];		/* cpu, cuda, or backend: local_search_call.c, or hierarchy: hierarchy_search.c; "backend, " and another: task_pairs.c */
 	int			device;			/* number of the GPU; -1 = none */
 	char		placement[8];	/* of a run on a GPU */
 	char		mapping[16];	/* that a run on a GPU was asked for */
@@ -121,25 +121,25 @@ extern void emogi_request_require_engine(void);
 extern const EmogiReply *emogi_call_request(EmogiCall *call);
 extern void emogi_request_abandon(const EmogiSlot *slot);
 
-/* ---- holding.c ---- */
+/* ---- held_results.c ---- */
 
-extern int	emogi_holding_take(EmogiSlot *slot);
-extern void emogi_holding_return(int index, EmogiSlot *slot);
-extern void emogi_holding_wait(int index, bool waits);
-extern bool emogi_holding_join(int index, uint64 token);
-extern void emogi_holding_leave(int index);
-extern void emogi_holding_finish(int index, bool finished);
+extern int	emogi_held_results_take(EmogiSlot *slot);
+extern void emogi_held_results_return(int index, EmogiSlot *slot);
+extern void emogi_held_results_wait(int index, bool waits);
+extern bool emogi_held_results_join(int index, uint64 token);
+extern void emogi_held_results_leave(int index);
+extern void emogi_held_results_finish(int index, bool finished);
 
-/* ---- history.c: what has been run ---- */
+/* ---- run_log.c: what has been run ---- */
 
-extern Size emogi_history_shmem_size(void);
-extern void emogi_history_shmem_startup(bool found);
-extern void emogi_history_note(EmogiCallRecord *run, const EmogiRequest *request, const EmogiReply *reply);
-extern void emogi_history_record(const EmogiCallRecord *run);
-extern int	emogi_history_copy(EmogiCallRecord *entries);
-extern void emogi_history_clear(void);
+extern Size emogi_run_log_shmem_size(void);
+extern void emogi_run_log_shmem_startup(bool found);
+extern void emogi_run_log_note(EmogiCallRecord *run, const EmogiRequest *request, const EmogiReply *reply);
+extern void emogi_run_log_record(const EmogiCallRecord *run);
+extern int	emogi_run_log_copy(EmogiCallRecord *entries);
+extern void emogi_run_log_clear(void);
 
-/* ---- statistics.c: how often what has been called ---- */
+/* ---- call_statistics.c: how often what has been called ---- */
 
 /* Whose calls of what are counted together. Zero where nothing stands: it is hashed and compared as bytes. */
 typedef struct EmogiStatisticKey
@@ -177,10 +177,10 @@ typedef struct EmogiStatistic
 	TimestampTz last_call;		/* ... and of the one that ended last */
 } EmogiStatistic;
 
-extern Size emogi_statistics_shmem_size(void);
-extern void emogi_statistics_shmem_startup(bool found);
-extern void emogi_statistics_count(const EmogiCallRecord *run);
-extern int	emogi_statistics_copy(EmogiStatistic *statistics, uint64 *ngone, TimestampTz *reset_at);
-extern void emogi_statistics_reset(void);
+extern Size emogi_call_statistics_shmem_size(void);
+extern void emogi_call_statistics_shmem_startup(bool found);
+extern void emogi_call_statistics_count(const EmogiCallRecord *run);
+extern int	emogi_call_statistics_copy(EmogiStatistic *statistics, uint64 *ngone, TimestampTz *reset_at);
+extern void emogi_call_statistics_reset(void);
 
 #endif							/* EMOGI_CALL_H */

@@ -11,7 +11,7 @@
 #include "utils/timestamp.h"
 
 #include "call/call.h"
-#include "server/papers.h"
+#include "base/papers_settings.h"
 
 /* How long a call waits for an engine worker that is being restarted. */
 #define EMOGI_WORKER_PATIENCE_MS 10000
@@ -244,7 +244,7 @@ emogi_call_request(EmogiCall *call)
 	take_answer(slot, queued_ms);
 	call->record.wait_ms += slot->reply.wait_ms;
 	if (slot->request.kind >= EMOGI_REQUEST_RUN)
-		emogi_history_note(&call->record, &slot->request, &slot->reply);
+		emogi_run_log_note(&call->record, &slot->request, &slot->reply);
 	if (settings_were_refused(&slot->request.query, &slot->reply))
 		report_settings(&slot->request.query, &slot->reply.error);
 	report_failure(&slot->reply);

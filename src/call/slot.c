@@ -7,9 +7,9 @@
 #include "postgres.h"
 
 #include "cache/cache.h"
-#include "cache/live_state.h"
+#include "cache/change_tracker.h"
 #include "call/call.h"
-#include "server/region.h"
+#include "base/arena.h"
 
 /* Take a free slot for a call of this backend; else get what is against it. */
 EmogiLimit
@@ -57,10 +57,10 @@ emogi_slot_free(EmogiSlot *slot)
 
 	emogi_dictionaries_release(slot->dictionary);
 	emogi_dictionaries_release(slot->old_dictionary);
-	emogi_region_free_owner(EMOGI_OWNER_EDGES(index));
-	emogi_region_free_owner(EMOGI_OWNER_KEYS(index));
-	emogi_region_free_owner(EMOGI_OWNER(index));
-	emogi_live_state_let_go(slot);
+	emogi_arena_free_owner(EMOGI_OWNER_EDGES(index));
+	emogi_arena_free_owner(EMOGI_OWNER_KEYS(index));
+	emogi_arena_free_owner(EMOGI_OWNER(index));
+	emogi_change_tracker_let_go(slot);
 	if (slot->donor >= 0)
 		emogi_cache_unpin(slot->donor);
 	if (slot->graph >= 0)
@@ -76,11 +76,11 @@ emogi_slot_free(EmogiSlot *slot)
 	ConditionVariableBroadcast(&emogi_shared->slot_freed);
 }
 
-/* Sum up the edges that a scan has left in a slot; see emogi_region_edges. */
+/* Sum up the edges that a scan has left in a slot; see emogi_arena_edges. */
 bool
 emogi_slot_edges(const EmogiSlot *slot, EmogiEdges *edges, void *(*allocate) (Size))
 {
-	bool		ok = emogi_region_edges(EMOGI_OWNER_EDGES(slot - emogi_shared->slots), edges, allocate);
+	bool		ok = emogi_arena_edges(EMOGI_OWNER_EDGES(slot - emogi_shared->slots), edges, allocate);
 
 	edges->weighted = slot->weights != EMOGI_WEIGHTS_UNUSED;
 	return ok;

@@ -1,7 +1,7 @@
 /*
  * citus.h: what the catalogs of Citus say.
  *
- * catalogs.c reads rows of them (catalogs.h). tables.c tells which tables are Citus's, and shards.c where their rows are; login.c says with what options Citus would connect there.
+ * catalogs.c reads rows of them (catalogs.h). citus_tables.c tells which tables are Citus's, and shards.c where their rows are; login.c says with what options Citus would connect there.
  *
  * The heap of a Citus table is empty: its rows are in shards, tables of other servers or of this one. All this is of no use where the
  * extension is not there, and costs a look into a cache then.
@@ -12,7 +12,7 @@
 #include "nodes/pg_list.h"
 #include "utils/snapshot.h"
 
-/* ---- tables.c ---- */
+/* ---- citus_tables.c ---- */
 
 extern bool emogi_citus_is_table(Oid relid);
 extern bool emogi_citus_is_catalog(Oid relid);

@@ -25,7 +25,7 @@
 #include "edges/pages.h"
 #include "edges/row_filter.h"
 #include "citus/citus.h"
-#include "server/compat.h"
+#include "base/compat.h"
 
 /* A parallel worker takes 4 to 16 ms to start; this many pages (32 MB, some 700,000 rows) take it longer to read. */
 #define EMOGI_PAGES_PER_WORKER 4096
@@ -39,7 +39,7 @@ typedef struct LeafScan
 {
 	Oid			relid;
 	EmogiTupleLayout layout;
-	EmogiLookNotes notes;
+	EmogiPageScans notes;
 	Size		offset;			/* of its shared scan, among those of all */
 } LeafScan;
 
@@ -198,7 +198,7 @@ emogi_heap_scan_columns(EmogiTupleLayout *layout, Relation leaf, const EmogiSour
 
 /* Fill in what the scan of each leaf needs; get the pages of all, or 0 when only this process may read them. */
 static BlockNumber
-describe_leaves(const EmogiSource *source, List *leaves, const EmogiLookNotes *notes, LeafScans *scans)
+describe_leaves(const EmogiSource *source, List *leaves, const EmogiPageScans *notes, LeafScans *scans)
 {
 	ColumnNames names = column_names(source);
 	BlockNumber pages = 0;
@@ -298,7 +298,7 @@ scan_in_parallel(LeafScans *scans, Size scans_bytes, const EmogiRowFilterPlan *f
 
 /* Add the edges of leaves of a Source to a call's slot, where gathering has begun. notes: [leaves], what is to be noted of each; or NULL. */
 void
-emogi_heap_scan_add(EmogiCall *call, const EmogiSource *source, List *leaves, const EmogiLookNotes *notes)
+emogi_heap_scan_add(EmogiCall *call, const EmogiSource *source, List *leaves, const EmogiPageScans *notes)
 {
 	Size		scans_bytes = offsetof(LeafScans, leaves) + list_length(leaves) * sizeof(LeafScan);
 	LeafScans  *scans = palloc0(scans_bytes);
@@ -320,7 +320,7 @@ emogi_heap_scan_add(EmogiCall *call, const EmogiSource *source, List *leaves, co
 /* Fill a call's slot with the edges of all leaves of a Source. careful: see emogi_sink_begin; notes: as above. */
 void
 emogi_heap_scan_tables(EmogiCall *call, const EmogiSource *source, List *leaves, EmogiWeights weights, bool careful,
-					   const EmogiLookNotes *notes)
+					   const EmogiPageScans *notes)
 {
 	emogi_sink_begin(call, &source->key, emogi_sink_weights(source->weight > 0, source->reverse > 0, weights), -1, careful);
 	emogi_heap_scan_add(call, source, leaves, notes);

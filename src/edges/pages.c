@@ -1,7 +1,7 @@
 /*
  * pages.c: the pages of one heap table to edges, page by page and not tuple by tuple.
  *
- * The tuples that the snapshot sees (seen.c) are decoded under the pin alone, which keeps them where they are: to decode can raise an
+ * The tuples that the snapshot sees (visibility.c) are decoded under the pin alone, which keeps them where they are: to decode can raise an
  * error and take memory of the Region.
  *
  * Columns lie at a fixed offset when all columns before them are of fixed length, in every tuple that has them and in
@@ -25,8 +25,8 @@
 #include "edges/edges.h"
 #include "edges/pages.h"
 #include "edges/row_filter.h"
-#include "edges/seen.h"
-#include "server/compat.h"
+#include "edges/visibility.h"
+#include "base/compat.h"
 
 /* Pages that are asked for before they are looked at. */
 #define AHEAD_PAGES 16
@@ -222,10 +222,10 @@ put_edge(HeapTupleHeader tuple, TupleDesc desc, const EmogiTupleLayout *layout, 
 
 /* Put the edges of a page into a sink without weights. */
 static void
-put_edges(EmogiSeenPage *seen, TupleDesc desc, const EmogiTupleLayout *layout, EmogiSink *sink)
+put_edges(EmogiVisiblePage *seen, TupleDesc desc, const EmogiTupleLayout *layout, EmogiSink *sink)
 {
 	for (int i = 0; i < seen->nitems; i++)
-		put_edge(emogi_seen_tuple(seen, i), desc, layout, sink);
+		put_edge(emogi_visibility_tuple(seen, i), desc, layout, sink);
 }
 
 /* Raise 22004 for a tuple that has a cost for each way, of which one is NULL; src, dst: its ends as text. */
@@ -240,11 +240,11 @@ refuse_null_way(TupleDesc desc, const EmogiTupleLayout *layout, const char *src,
 
 /* Put the edges of a page into a sink with weights. Raises 22004 for a NULL weight, and what the sink raises. */
 static void
-put_weighted_edges(EmogiSeenPage *seen, TupleDesc desc, const EmogiTupleLayout *layout, EmogiSink *sink)
+put_weighted_edges(EmogiVisiblePage *seen, TupleDesc desc, const EmogiTupleLayout *layout, EmogiSink *sink)
 {
 	for (int i = 0; i < seen->nitems; i++)
 	{
-		HeapTupleHeader tuple = emogi_seen_tuple(seen, i);
+		HeapTupleHeader tuple = emogi_visibility_tuple(seen, i);
 		int64		src;
 		int64		dst;
 		double		weight;
@@ -263,11 +263,11 @@ put_weighted_edges(EmogiSeenPage *seen, TupleDesc desc, const EmogiTupleLayout *
  * 22004 for a NULL weight, and what the sink raises.
  */
 static void
-put_edges_both_ways(EmogiSeenPage *seen, TupleDesc desc, const EmogiTupleLayout *layout, EmogiSink *sink)
+put_edges_both_ways(EmogiVisiblePage *seen, TupleDesc desc, const EmogiTupleLayout *layout, EmogiSink *sink)
 {
 	for (int i = 0; i < seen->nitems; i++)
 	{
-		HeapTupleHeader tuple = emogi_seen_tuple(seen, i);
+		HeapTupleHeader tuple = emogi_visibility_tuple(seen, i);
 		int64		src;
 		int64		dst;
 		double		there = 0;
@@ -355,13 +355,13 @@ put_keyed_both_ways(HeapTupleHeader tuple, TupleDesc desc, const EmogiTupleLayou
 
 /* Put the edges of a page, whose ends are no integers, into a sink. Raises 22004 for a NULL weight, and what the sink raises. */
 static void
-put_keyed_edges(EmogiSeenPage *seen, TupleDesc desc, const EmogiTupleLayout *layout, EmogiSink *sink)
+put_keyed_edges(EmogiVisiblePage *seen, TupleDesc desc, const EmogiTupleLayout *layout, EmogiSink *sink)
 {
 	const bool	in_place = layout->src.offset >= 0 && layout->dst.offset >= 0;
 
 	for (int i = 0; i < seen->nitems; i++)
 	{
-		HeapTupleHeader tuple = emogi_seen_tuple(seen, i);
+		HeapTupleHeader tuple = emogi_visibility_tuple(seen, i);
 		Datum		src = 0;
 		Datum		dst = 0;
 		double		weight = 0;
@@ -386,7 +386,7 @@ put_keyed_edges(EmogiSeenPage *seen, TupleDesc desc, const EmogiTupleLayout *lay
  * keys in place. Gets its index, or `end`, and the range of the keys.
  */
 static pg_attribute_always_inline int
-decode_run(EmogiSeenPage *seen, int first, int end, const EmogiTupleLayout *layout, int length, EmogiEdge *edges,
+decode_run(EmogiVisiblePage *seen, int first, int end, const EmogiTupleLayout *layout, int length, EmogiEdge *edges,
 		   int64 *min_key, int64 *max_key)
 {
 	const EmogiTupleColumn *last = layout->src.attnum > layout->dst.attnum ? &layout->src : &layout->dst;
@@ -400,7 +400,7 @@ decode_run(EmogiSeenPage *seen, int first, int end, const EmogiTupleLayout *layo
 
 	for (i = first; i < end; i++, edges++)
 	{
-		HeapTupleHeader tuple = emogi_seen_tuple(seen, i);
+		HeapTupleHeader tuple = emogi_visibility_tuple(seen, i);
 		const char *data = (const char *) tuple + tuple->t_hoff;
 		int64		src;
 		int64		dst;
@@ -421,7 +421,7 @@ decode_run(EmogiSeenPage *seen, int first, int end, const EmogiTupleLayout *layo
 
 /* Put the edges of a page, both of whose keys have fixed offsets and `length` bytes, into a sink without weights. */
 static pg_attribute_always_inline void
-put_runs(EmogiSeenPage *seen, TupleDesc desc, const EmogiTupleLayout *layout, int length, EmogiSink *sink)
+put_runs(EmogiVisiblePage *seen, TupleDesc desc, const EmogiTupleLayout *layout, int length, EmogiSink *sink)
 {
 	int			i = 0;
 
@@ -436,27 +436,27 @@ put_runs(EmogiSeenPage *seen, TupleDesc desc, const EmogiTupleLayout *layout, in
 		i = decode_run(seen, first, end, layout, length, edges, &min_key, &max_key);
 		emogi_sink_count(sink, i - first, min_key, max_key);
 		if (i < end)
-			put_edge(emogi_seen_tuple(seen, i++), desc, layout, sink);
+			put_edge(emogi_visibility_tuple(seen, i++), desc, layout, sink);
 	}
 }
 
 /* Put the edges of a page of int keys into a sink. */
 static void
-put_int4_runs(EmogiSeenPage *seen, TupleDesc desc, const EmogiTupleLayout *layout, EmogiSink *sink)
+put_int4_runs(EmogiVisiblePage *seen, TupleDesc desc, const EmogiTupleLayout *layout, EmogiSink *sink)
 {
 	put_runs(seen, desc, layout, sizeof(int32), sink);
 }
 
 /* Put the edges of a page of bigint keys into a sink. */
 static void
-put_int8_runs(EmogiSeenPage *seen, TupleDesc desc, const EmogiTupleLayout *layout, EmogiSink *sink)
+put_int8_runs(EmogiVisiblePage *seen, TupleDesc desc, const EmogiTupleLayout *layout, EmogiSink *sink)
 {
 	put_runs(seen, desc, layout, sizeof(int64), sink);
 }
 
 /* ---- page by page ---- */
 
-typedef void (*PutPage) (EmogiSeenPage *seen, TupleDesc desc, const EmogiTupleLayout *layout, EmogiSink *sink);
+typedef void (*PutPage) (EmogiVisiblePage *seen, TupleDesc desc, const EmogiTupleLayout *layout, EmogiSink *sink);
 
 static PutPage
 choose_put(const EmogiTupleLayout *layout, const EmogiSink *sink)
@@ -500,16 +500,16 @@ close_reading(const Reading *reading)
 
 /* Put the edges of a page, which is pinned, into the sink. look: NULL, or to be filled in. */
 static void
-read_page(const Reading *reading, Buffer buffer, EmogiLook *look)
+read_page(const Reading *reading, Buffer buffer, EmogiPageScan *look)
 {
 	EmogiSink  *sink = reading->sink;
 	uint64		nskipped = sink->nskipped;
 	uint64		nedges = sink->nedges;
-	EmogiSeenPage	seen;
+	EmogiVisiblePage	seen;
 	MemoryContext old;
 
 	CHECK_FOR_INTERRUPTS();
-	emogi_seen_page(&seen, reading->rel, reading->snapshot, buffer, look);
+	emogi_visibility_page(&seen, reading->rel, reading->snapshot, buffer, look);
 	emogi_compat_count_returned(reading->rel, seen.nitems);
 	if (reading->filter != NULL)
 		emogi_row_filter_page(reading->filter, &seen, buffer);
@@ -531,7 +531,7 @@ read_page(const Reading *reading, Buffer buffer, EmogiLook *look)
  */
 void
 emogi_pages_read(TableScanDesc scan, const EmogiTupleLayout *layout, const EmogiRowFilterPlan *filter, EmogiSink *sink,
-				 const EmogiLookNotes *notes)
+				 const EmogiPageScans *notes)
 {
 	Reading		reading = open_reading(scan->rs_rd, scan->rs_snapshot, layout, filter, sink);
 	Buffer		buffer;
@@ -551,8 +551,8 @@ emogi_pages_read(TableScanDesc scan, const EmogiTupleLayout *layout, const Emogi
  * above.
  */
 void
-emogi_pages_look(Relation rel, const EmogiTupleLayout *layout, const EmogiRowFilterPlan *filter, EmogiSink *sink,
-				 const BlockNumber *blocks, EmogiLook *looks, uint64 count)
+emogi_pages_rescan(Relation rel, const EmogiTupleLayout *layout, const EmogiRowFilterPlan *filter, EmogiSink *sink,
+				 const BlockNumber *blocks, EmogiPageScan *looks, uint64 count)
 {
 	Reading		reading = open_reading(rel, GetActiveSnapshot(), layout, filter, sink);
 	BufferAccessStrategy strategy = GetAccessStrategy(BAS_BULKREAD);

@@ -35,9 +35,9 @@ typedef struct EmogiTupleLayout
 
 /*
  * What a look at a page has found beside its edges. Whether another snapshot sees the same rows on the page can be told from
- * it without another look: src/live has the rules.
+ * it without another look: src/changes has the rules.
  */
-typedef struct EmogiLook
+typedef struct EmogiPageScan
 {
 	uint64		lsn;			/* that the page had; 0 = what is on it was never logged; or EMOGI_UNDECIDED */
 	uint64		page_lsn;		/* that the page had, in any case */
@@ -51,22 +51,22 @@ typedef struct EmogiLook
 	bool		own;			/* the caller's transaction has changed it */
 	bool		others;			/* so has another that had not ended, or a row was moved by an ancient VACUUM */
 	CommandId	last_command;	/* of the caller's transaction, that has changed it */
-	bool		same;			/* it gives the edges that it gave before, in the same order; by src/live */
-} EmogiLook;
+	bool		same;			/* it gives the edges that it gave before, in the same order; by src/changes */
+} EmogiPageScan;
 
 /* Where a scan of a leaf notes what it finds: looks[block] for each block < nblocks, content zero. */
-typedef struct EmogiLookNotes
+typedef struct EmogiPageScans
 {
-	EmogiLook  *looks;			/* NULL = nothing is noted */
+	EmogiPageScan  *looks;			/* NULL = nothing is noted */
 	BlockNumber nblocks;
-} EmogiLookNotes;
+} EmogiPageScans;
 
 extern void emogi_pages_layout(EmogiTupleLayout *layout, TupleDesc desc, AttrNumber src, AttrNumber dst, AttrNumber weight,
 							   AttrNumber reverse);
 extern void emogi_pages_read(TableScanDesc scan, const EmogiTupleLayout *layout, const struct EmogiRowFilterPlan *filter, EmogiSink *sink,
-							 const EmogiLookNotes *notes);
-extern void emogi_pages_look(Relation rel, const EmogiTupleLayout *layout, const struct EmogiRowFilterPlan *filter, EmogiSink *sink,
-							 const BlockNumber *blocks, EmogiLook *looks, uint64 count);
+							 const EmogiPageScans *notes);
+extern void emogi_pages_rescan(Relation rel, const EmogiTupleLayout *layout, const struct EmogiRowFilterPlan *filter, EmogiSink *sink,
+							 const BlockNumber *blocks, EmogiPageScan *looks, uint64 count);
 extern double emogi_pages_weight(Datum datum, Oid type);
 
 #endif							/* EMOGI_PAGES_H */

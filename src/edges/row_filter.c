@@ -1,7 +1,7 @@
 /*
  * row_filter.c: evaluate the conditions of a Source on rows that a snapshot sees, of a page or one by one.
  *
- * Conditions are those of the query, in the order that tree/filter.c gives them, and only visible rows are asked: what a function in them
+ * Conditions are those of the query, in the order that analysis/table_filter.c gives them, and only visible rows are asked: what a function in them
  * learns, it learns from the query, too. They are evaluated under the pin alone, without the page's lock: they may fetch toasted values,
  * take time, or raise an error. Parallel workers get them as text.
  */
@@ -17,7 +17,7 @@
 #include "utils/memutils.h"
 
 #include "edges/row_filter.h"
-#include "server/fault.h"
+#include "base/fault.h"
 
 struct EmogiRowFilter
 {
@@ -165,7 +165,7 @@ emogi_row_filter_passes(EmogiRowFilter *filter, TupleTableSlot *slot)
 
 /* Leave those tuples of a page, which is pinned and not locked, of which all conditions are true. Raises what they raise. */
 void
-emogi_row_filter_page(EmogiRowFilter *filter, EmogiSeenPage *seen, Buffer buffer)
+emogi_row_filter_page(EmogiRowFilter *filter, EmogiVisiblePage *seen, Buffer buffer)
 {
 	HeapTupleData tuple = {.t_tableOid = filter->relid};
 	int			npassed = 0;
@@ -173,7 +173,7 @@ emogi_row_filter_page(EmogiRowFilter *filter, EmogiSeenPage *seen, Buffer buffer
 	ItemPointerSetInvalid(&tuple.t_self);
 	for (int i = 0; i < seen->nitems; i++)
 	{
-		tuple.t_data = emogi_seen_tuple(seen, i);
+		tuple.t_data = emogi_visibility_tuple(seen, i);
 		tuple.t_len = ItemIdGetLength(&seen->items[i]);
 		(void) ExecStoreBufferHeapTuple(&tuple, filter->slot, buffer);
 		if (emogi_row_filter_passes(filter, filter->slot))

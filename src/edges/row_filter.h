@@ -4,7 +4,7 @@
 #ifndef EMOGI_ROW_FILTER_H
 #define EMOGI_ROW_FILTER_H
 
-#include "edges/seen.h"
+#include "edges/visibility.h"
 
 /* What tells a process which rows of a Source's leaves are edges. */
 typedef struct EmogiRowFilterPlan
@@ -24,7 +24,7 @@ extern bool emogi_row_filter_may_share(const EmogiSource *source);
 extern EmogiRowFilter *emogi_row_filter_open(const EmogiRowFilterPlan *plan, Relation leaf);
 extern List *emogi_row_filter_quals(const EmogiRowFilterPlan *plan, Relation leaf);
 extern bool emogi_row_filter_passes(EmogiRowFilter *filter, TupleTableSlot *slot);
-extern void emogi_row_filter_page(EmogiRowFilter *filter, EmogiSeenPage *seen, Buffer buffer);
+extern void emogi_row_filter_page(EmogiRowFilter *filter, EmogiVisiblePage *seen, Buffer buffer);
 extern void emogi_row_filter_close(EmogiRowFilter *filter);
 
 extern int	emogi_row_filter_columns(const EmogiSource *source, Relation leaf, AttrNumber *columns);

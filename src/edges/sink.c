@@ -31,8 +31,8 @@
 #include "citus/citus.h"
 #include "edges/edges.h"
 #include "edges/sink.h"
-#include "server/fault.h"
-#include "server/region.h"
+#include "base/fault.h"
+#include "base/arena.h"
 #include "threads/pool.h"
 
 PG_FUNCTION_INFO_V1(emogi_sink_transition);
@@ -110,7 +110,7 @@ void
 emogi_sink_next_chunk(EmogiSink *sink)
 {
 	int			index = (int) (sink->slot - emogi_shared->slots);
-	EmogiEdgeChunk *chunk = emogi_region_alloc_any(EMOGI_OWNER_EDGES(index), EMOGI_CHUNK_BYTES);
+	EmogiEdgeChunk *chunk = emogi_arena_alloc_any(EMOGI_OWNER_EDGES(index), EMOGI_CHUNK_BYTES);
 
 	if (!emogi_pool_populate(chunk, sink->most_bytes))
 		ereport(ERROR,
@@ -541,7 +541,7 @@ emogi_sink_query(EmogiCall *call, const EmogiSource *source, EmogiWeights weight
  * is run and not its text.
  */
 void
-emogi_sink_tree(EmogiCall *call, EmogiTree *tree, EmogiWeights weights, bool careful)
+emogi_sink_analyzed_query(EmogiCall *call, EmogiQueryAnalysis *tree, EmogiWeights weights, bool careful)
 {
 	StringInfoData select;
 	int64		nskipped;
@@ -549,7 +549,7 @@ emogi_sink_tree(EmogiCall *call, EmogiTree *tree, EmogiWeights weights, bool car
 	initStringInfo(&select);
 	write_select(&select, call, &tree->columns);
 	emogi_sink_begin(call, &tree->columns.key, emogi_sink_weights(tree->columns.weight > 0, tree->columns.both_ways, weights), -1, careful);
-	nskipped = emogi_tree_run(tree, select.data, begin_load(call, &tree->columns));
+	nskipped = emogi_analysis_run(tree, select.data, begin_load(call, &tree->columns));
 	end_load(call);
 	pg_atomic_fetch_add_u64(&call->slot->nskipped, (uint64) nskipped);
 }

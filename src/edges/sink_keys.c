@@ -16,7 +16,7 @@
 #include "cache/cache.h"
 #include "edges/edges.h"
 #include "edges/sink.h"
-#include "server/region.h"
+#include "base/arena.h"
 
 /* ---- beginning ---- */
 
@@ -46,7 +46,7 @@ emogi_sink_begin(EmogiCall *call, const EmogiKeyType *keys, EmogiWeights weights
 		ereport(ERROR,
 				(errcode(ERRCODE_INTERNAL_ERROR),
 				 errmsg("could not generate random numbers")));
-	slot->key_table = emogi_region_alloc_any(EMOGI_OWNER_KEYS(call->slot_index), emogi_key_table_bytes());
+	slot->key_table = emogi_arena_alloc_any(EMOGI_OWNER_KEYS(call->slot_index), emogi_key_table_bytes());
 	emogi_key_table_init(slot->key_table, words, careful);
 }
 
@@ -54,7 +54,7 @@ emogi_sink_begin(EmogiCall *call, const EmogiKeyType *keys, EmogiWeights weights
 static void *
 take_piece(void *arg, size_t bytes)
 {
-	return emogi_region_alloc_any(EMOGI_OWNER_KEYS((EmogiSlot *) arg - emogi_shared->slots), bytes);
+	return emogi_arena_alloc_any(EMOGI_OWNER_KEYS((EmogiSlot *) arg - emogi_shared->slots), bytes);
 }
 
 /* Prepare a sink for what its slot gathers. */

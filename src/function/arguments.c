@@ -20,7 +20,7 @@
 
 #include "contract/parameters.h"
 #include "function/function.h"
-#include "server/sql_version.h"
+#include "base/sql_version.h"
 
 /*
  * Get the declared type of an argument. Asked of the catalog: calls that are no expression, as by the fastpath, could not

@@ -12,8 +12,8 @@
 
 #include "function/function.h"
 #include "graph/compare.h"
-#include "server/compat.h"
-#include "server/sql_version.h"
+#include "base/compat.h"
+#include "base/sql_version.h"
 
 PG_FUNCTION_INFO_V1(emogi_check);
 
@@ -27,7 +27,7 @@ serve_interrupts(void)
 
 /* Compare a Graph with the one that is right; false, and where they differ, when they are not the same. */
 static bool
-compare(const EmogiObtained *obtained, const EmogiObtained *rebuilt, char *difference, Size bytes)
+compare(const EmogiAcquired *obtained, const EmogiAcquired *rebuilt, char *difference, Size bytes)
 {
 	if (!emogi_graph_compare(&obtained->graph, &rebuilt->graph, serve_interrupts, difference, bytes))
 		return false;
@@ -71,11 +71,11 @@ allocate(void *call, size_t bytes)
 
 /* Put the Graph that a patched one stands for in its place. */
 static void
-apply_patch(EmogiCall *call, EmogiDirection direction, EmogiObtainedTwice *twice)
+apply_patch(EmogiCall *call, EmogiDirection direction, EmogiAcquiredTwice *twice)
 {
 	EmogiGraph	applied;
 
-	(void) emogi_patch_apply(&twice->obtained.graph, twice->patch, direction, twice->rebuilt.graph.weight_type, allocate, call,
+	(void) emogi_overlay_apply(&twice->obtained.graph, twice->patch, direction, twice->rebuilt.graph.weight_type, allocate, call,
 							 serve_interrupts, &applied);
 	applied.dictionary = twice->obtained.graph.dictionary;
 	twice->obtained.graph = applied;
@@ -83,7 +83,7 @@ apply_patch(EmogiCall *call, EmogiDirection direction, EmogiObtainedTwice *twice
 
 /* Have a difference noted in the server's log. A query may well give other rows each time. */
 static void
-warn(const EmogiObtainedTwice *twice, const char *graph, const char *difference)
+warn(const EmogiAcquiredTwice *twice, const char *graph, const char *difference)
 {
 	if (!twice->from_heaps)
 		return;
@@ -124,7 +124,7 @@ emogi_check(PG_FUNCTION_ARGS)
 	EmogiGraphArgument graph;
 	EmogiGraphKey wanted = {0};
 	EmogiSource source;
-	EmogiObtainedTwice twice;
+	EmogiAcquiredTwice twice;
 	EmogiCall  *call;
 	TupleDesc	desc;
 	char		difference[256];
@@ -141,7 +141,7 @@ emogi_check(PG_FUNCTION_ARGS)
 	emogi_source_resolve(&graph, wanted.weights != EMOGI_WEIGHTS_UNUSED, &source);
 	emogi_request_require_engine();
 	call = emogi_call_begin(fcinfo->flinfo->fn_oid, get_func_name(fcinfo->flinfo->fn_oid), &source);
-	emogi_obtain_twice(call, &source, &wanted, !PG_ARGISNULL(4) && PG_GETARG_BOOL(4), &twice);
+	emogi_acquire_twice(call, &source, &wanted, !PG_ARGISNULL(4) && PG_GETARG_BOOL(4), &twice);
 	emogi_call_phase(call, EMOGI_PHASE_RUN);
 	if (twice.patch != NULL)
 		apply_patch(call, wanted.direction, &twice);

@@ -99,7 +99,7 @@ emogi_communities_total(FunctionCallInfo fcinfo, EmogiAlgorithm algorithm)
 	Datum		total;
 
 	emogi_arguments_read(fcinfo, algorithm, &task);
-	call = emogi_run(fcinfo->flinfo->fn_oid, &task, &graph, &result);
+	call = emogi_course_run(fcinfo->flinfo->fn_oid, &task, &graph, &result);
 	if (call == NULL && algorithm == EMOGI_TRIANGLE_COUNT)
 		PG_RETURN_INT64(0);
 	if (call == NULL)

@@ -1,16 +1,16 @@
 /*
  * components.c: emogi_cc by the backend itself, of the components that a cached Graph has kept of an earlier run (cache/cache_labels.c).
  *
- * Where edges have come since, they are joined with those (near_components.h), so that neither a new Graph is needed nor a run. Rows
+ * Where edges have come since, they are joined with those (local_components.h), so that neither a new Graph is needed nor a run. Rows
  * of a few vertices are looked up; all rows are written, as the engine does, to memory of the call.
  */
 #include "postgres.h"
 
 #include "miscadmin.h"
 
-#include "cpu/near_components.h"
+#include "cpu/local_components.h"
 #include "function/function.h"
-#include "server/region.h"
+#include "base/arena.h"
 
 /* Vertices of components that are listed: so many, or a share of all. Of more all rows are read, and those of other components left out. */
 #define FEW_MEMBERS UINT64CONST(1024)
@@ -38,20 +38,20 @@ compare_ids(const void *a, const void *b)
  * component; ids, found: [2 * ntargets] and [ntargets], in memory of the current context.
  */
 static void
-look_up(const EmogiTask *task, const EmogiNearComponents *components, int64 *ids, uint32 *found, EmogiGraph *graph, EmogiResult *result)
+look_up(const EmogiTask *task, const EmogiLocalComponents *components, int64 *ids, uint32 *found, EmogiGraph *graph, EmogiResult *result)
 {
 	uint64		count = 0;
 	uint64		nids = 0;
 
 	for (uint64 i = 0; i < task->ntargets; i++)
 	{
-		const uint32 vertex = emogi_patch_vertex(components->graph, components->patch, task->targets[i]);
+		const uint32 vertex = emogi_overlay_vertex(components->graph, components->patch, task->targets[i]);
 
-		found[i] = vertex == EMOGI_NO_VERTEX ? EMOGI_NO_VERTEX : emogi_near_components_find(components, vertex);
+		found[i] = vertex == EMOGI_NO_VERTEX ? EMOGI_NO_VERTEX : emogi_local_components_find(components, vertex);
 		if (vertex == EMOGI_NO_VERTEX)
 			continue;
 		ids[count++] = task->targets[i];
-		ids[count++] = emogi_patch_key(components->graph, components->patch, found[i]);
+		ids[count++] = emogi_overlay_key(components->graph, components->patch, found[i]);
 	}
 	qsort(ids, count, sizeof *ids, compare_ids);
 	for (uint64 i = 0; i < count; i++)
@@ -63,7 +63,7 @@ look_up(const EmogiTask *task, const EmogiNearComponents *components, int64 *ids
 	for (uint64 i = 0; i < task->ntargets; i++)
 		if (found[i] != EMOGI_NO_VERTEX)
 			result->columns[0].vertex[emogi_graph_vertex(graph, task->targets[i])] =
-				emogi_graph_vertex(graph, emogi_patch_key(components->graph, components->patch, found[i]));
+				emogi_graph_vertex(graph, emogi_overlay_key(components->graph, components->patch, found[i]));
 }
 
 /* Get memory on a line. */
@@ -75,11 +75,11 @@ take_lines(Size bytes)
 
 /* Answer for the targets of a task; false without labels. */
 static bool
-answer_targets(EmogiCall *call, const EmogiTask *task, const EmogiPatch *patch, EmogiGraph *graph, EmogiResult *result)
+answer_targets(EmogiCall *call, const EmogiTask *task, const EmogiOverlay *patch, EmogiGraph *graph, EmogiResult *result)
 {
 	const EmogiGraph whole = *graph;
-	EmogiNearComponents components = {.graph = &whole,.patch = patch};
-	void	   *memory = take_lines(emogi_near_components_bytes(patch));
+	EmogiLocalComponents components = {.graph = &whole,.patch = patch};
+	void	   *memory = take_lines(emogi_local_components_bytes(patch));
 	int64	   *ids = palloc_extended(Max(task->ntargets, 1) * 2 * sizeof *ids, MCXT_ALLOC_HUGE);
 	uint32	   *found = palloc_extended(Max(task->ntargets, 1) * sizeof *found, MCXT_ALLOC_HUGE);
 	uint32	   *component = palloc_extended(Max(task->ntargets, 1) * 2 * sizeof *component, MCXT_ALLOC_HUGE);
@@ -88,7 +88,7 @@ answer_targets(EmogiCall *call, const EmogiTask *task, const EmogiPatch *patch, 
 	if (components.labels == NULL)
 		return false;
 	result->columns[0].vertex = component;
-	emogi_near_components_join(&components, memory);
+	emogi_local_components_join(&components, memory);
 	look_up(task, &components, ids, found, graph, result);
 	emogi_cache_labels_end(call->slot->graph);
 	call->rows_are_local = true;
@@ -113,22 +113,22 @@ compare_members(const void *a, const void *b)
  * for. PG_UINT64_MAX when that is to stop.
  */
 static uint64
-list_members(const EmogiTask *task, const EmogiNearComponents *components, const uint32 *next, uint64 room, uint32 *vertices, Member *members)
+list_members(const EmogiTask *task, const EmogiLocalComponents *components, const uint32 *next, uint64 room, uint32 *vertices, Member *members)
 {
 	uint64		count = 0;
 
 	for (uint64 i = 0; i < task->ncomponents && count <= room; i++)
 	{
-		const uint32 smallest = emogi_patch_vertex(components->graph, components->patch, task->components[i]);
+		const uint32 smallest = emogi_overlay_vertex(components->graph, components->patch, task->components[i]);
 		uint64		nlisted;
 
-		if (smallest == EMOGI_NO_VERTEX || emogi_near_components_find(components, smallest) != smallest)
+		if (smallest == EMOGI_NO_VERTEX || emogi_local_components_find(components, smallest) != smallest)
 			continue;
-		nlisted = emogi_near_components_list(components, next, smallest, emogi_cache_labels_stop, room - count, vertices);
+		nlisted = emogi_local_search_components_list(components, next, smallest, emogi_cache_labels_stop, room - count, vertices);
 		if (nlisted == PG_UINT64_MAX || emogi_cache_labels_stop())
 			return PG_UINT64_MAX;
 		for (uint64 v = 0; v < nlisted && count + v < room; v++)
-			members[count + v] = (Member) {emogi_patch_key(components->graph, components->patch, vertices[v]), task->components[i]};
+			members[count + v] = (Member) {emogi_overlay_key(components->graph, components->patch, vertices[v]), task->components[i]};
 		count += nlisted;
 	}
 	return count;
@@ -152,14 +152,14 @@ set_members(Member *members, uint64 count, EmogiGraph *graph, EmogiResult *resul
 
 /* List the vertices of the components that a task names, in memory of the current context; false without labels or members, or when there are many. */
 static bool
-find_members(EmogiCall *call, const EmogiTask *task, const EmogiPatch *patch, const EmogiGraph *graph, Member **members, uint64 *count)
+find_members(EmogiCall *call, const EmogiTask *task, const EmogiOverlay *patch, const EmogiGraph *graph, Member **members, uint64 *count)
 {
 	const uint64 most = Max(graph->nvertices / MEMBERS_SHARE, FEW_MEMBERS);
-	void	   *memory = take_lines(emogi_near_components_bytes(patch));
+	void	   *memory = take_lines(emogi_local_components_bytes(patch));
 
 	for (uint64 room = FEW_MEMBERS; room <= most; room = *count)
 	{
-		EmogiNearComponents components = {.graph = graph,.patch = patch};
+		EmogiLocalComponents components = {.graph = graph,.patch = patch};
 		uint32	   *vertices = palloc_extended(room * sizeof *vertices, MCXT_ALLOC_HUGE);
 		const uint32 *next;
 
@@ -171,7 +171,7 @@ find_members(EmogiCall *call, const EmogiTask *task, const EmogiPatch *patch, co
 		next = emogi_cache_labels_members(call->slot->graph);
 		if (next != NULL)
 		{
-			emogi_near_components_join(&components, memory);
+			emogi_local_components_join(&components, memory);
 			*count = list_members(task, &components, next, room, vertices, *members);
 		}
 		emogi_cache_labels_end(call->slot->graph);
@@ -185,7 +185,7 @@ find_members(EmogiCall *call, const EmogiTask *task, const EmogiPatch *patch, co
 
 /* Answer for the vertices of the components that a task names; false without labels or members, or when there are many. */
 static bool
-answer_components(EmogiCall *call, const EmogiTask *task, const EmogiPatch *patch, EmogiGraph *graph, EmogiResult *result)
+answer_components(EmogiCall *call, const EmogiTask *task, const EmogiOverlay *patch, EmogiGraph *graph, EmogiResult *result)
 {
 	Member	   *members;
 	uint64		count;
@@ -200,12 +200,12 @@ answer_components(EmogiCall *call, const EmogiTask *task, const EmogiPatch *patc
 
 /* Answer for all vertices; false without labels, or when the statement was to end and does not. */
 static bool
-answer_all(EmogiCall *call, const EmogiPatch *patch, EmogiGraph *graph, EmogiResult *result)
+answer_all(EmogiCall *call, const EmogiOverlay *patch, EmogiGraph *graph, EmogiResult *result)
 {
-	EmogiNearComponents components = {.graph = graph,.patch = patch};
+	EmogiLocalComponents components = {.graph = graph,.patch = patch};
 	const uint64 nnew = patch != NULL ? patch->nnew : 0;
 	const uint64 nvertices = graph->nvertices + nnew;
-	void	   *memory = take_lines(emogi_near_components_bytes(patch));
+	void	   *memory = take_lines(emogi_local_components_bytes(patch));
 	uint32	   *component = emogi_call_alloc_any(call, nvertices * sizeof *component);
 	int64	   *ids = nnew > 0 ? emogi_call_alloc_any(call, nvertices * sizeof *ids) : NULL;
 	bool		answered = false;
@@ -213,16 +213,16 @@ answer_all(EmogiCall *call, const EmogiPatch *patch, EmogiGraph *graph, EmogiRes
 	components.labels = emogi_cache_labels_begin(call->slot->graph, true);
 	if (components.labels != NULL)
 	{
-		emogi_near_components_join(&components, memory);
-		answered = emogi_near_components_write(&components, emogi_cache_labels_stop, ids, component);
+		emogi_local_components_join(&components, memory);
+		answered = emogi_local_components_write(&components, emogi_cache_labels_stop, ids, component);
 		emogi_cache_labels_end(call->slot->graph);
 	}
 	CHECK_FOR_INTERRUPTS();
 	if (!answered)
 	{
-		emogi_region_free(component, nvertices * sizeof *component);
+		emogi_arena_free(component, nvertices * sizeof *component);
 		if (ids != NULL)
-			emogi_region_free(ids, nvertices * sizeof *ids);
+			emogi_arena_free(ids, nvertices * sizeof *ids);
 		return false;
 	}
 	result->columns[0].vertex = component;
@@ -237,7 +237,7 @@ answer_all(EmogiCall *call, const EmogiPatch *patch, EmogiGraph *graph, EmogiRes
  * memory of the current context, else all, in the Region. False, and nothing is changed, when the engine must.
  */
 bool
-emogi_components_run(EmogiCall *call, const EmogiTask *task, const EmogiPatch *patch, EmogiGraph *graph, EmogiResult *result)
+emogi_components_run(EmogiCall *call, const EmogiTask *task, const EmogiOverlay *patch, EmogiGraph *graph, EmogiResult *result)
 {
 	const double start_ms = emogi_pool_now_ms();
 	const EmogiGraph before = *graph;
@@ -252,6 +252,6 @@ emogi_components_run(EmogiCall *call, const EmogiTask *task, const EmogiPatch *p
 			answer_all(call, patch, graph, result);
 	if (!answered)
 		return false;
-	emogi_near_note_run(call, &before, graph->nvertices, 0, patch != NULL ? patch->forward.nadded : 0, start_ms);
+	emogi_local_search_note_run(call, &before, graph->nvertices, 0, patch != NULL ? patch->forward.nadded : 0, start_ms);
 	return true;
 }

@@ -1,6 +1,6 @@
 /*
- * cursor.h: rows that are not vertices, one by one: those of hierarchies (communities.c), of edges and of blocks (trees.c), of pairs and walks
- * (list.c), and of a path (shortest_path.c); or vertices with columns that may be NULL, of trees of searches (search_trees.c).
+ * cursor.h: rows that are not vertices, one by one: those of hierarchies (communities.c), of edges and of blocks (edge_rows.c), of pairs and walks
+ * (pair_rows.c), and of a path (shortest_path.c); or vertices with columns that may be NULL, of trees of searches (search_trees.c).
  *
  * A kind of rows has two numbers for a row: that of an element, and its place within that. A hierarchy's element is a vertex, and a place a level. Elements
  * and places ascend, so where a column is one of the two, a condition on it leaves out all others without a look at them. Nothing is made of a
@@ -104,7 +104,7 @@ extern const EmogiRowKind emogi_weighted_edge_rows;
 extern const EmogiRowKind emogi_edge_rows;
 extern const EmogiRowKind emogi_block_rows;
 extern const EmogiRowKind emogi_similarity_rows;
-extern const EmogiRowKind emogi_walk_rows;
+extern const EmogiRowKind emogi_index_search_rows;
 extern const EmogiRowKind emogi_distance_rows;
 extern const EmogiRowKind emogi_bfs_tree_rows;
 extern const EmogiRowKind emogi_shortest_path_tree_rows;

@@ -12,8 +12,8 @@
 
 #include "cpu/cycles.h"
 #include "function/path_steps.h"
-#include "server/compat.h"
-#include "server/limits.h"
+#include "base/compat.h"
+#include "base/limits.h"
 
 PG_FUNCTION_INFO_V1(emogi_cycles);
 
@@ -79,22 +79,22 @@ search(EmogiCall *call, const EmogiTask *task, EmogiPathSteps *paths, uint32 sou
 			break;
 		emogi_path_steps_add(paths, cycle.vertices, cycle.length + 1, cycle.distance, false);
 	}
-	emogi_near_note_run(call, paths->graph, paths->nsteps, 0, emogi_cycles_looked(held->cycles), start_ms);
+	emogi_local_search_note_run(call, paths->graph, paths->nsteps, 0, emogi_cycles_looked(held->cycles), start_ms);
 	free_search(held);
 	return cycle.length > 0;
 }
 
 /* Get the number of the source; EMOGI_NO_VERTEX, and a notice, where it is not in the graph. Raises 22023 for several. */
 static uint32
-find_source(const EmogiTask *task, const EmogiPatch *patch, const EmogiGraph *graph)
+find_source(const EmogiTask *task, const EmogiOverlay *patch, const EmogiGraph *graph)
 {
 	if (task->nkeys != 1)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("cycles are searched through one vertex, not %llu", (unsigned long long) task->nkeys),
 				 errhint("Give one source; for several use LATERAL.")));
-	if (emogi_near_has_vertex(graph, patch, task->keys[0]))
-		return emogi_patch_vertex(graph, patch, task->keys[0]);
+	if (emogi_local_search_has_vertex(graph, patch, task->keys[0]))
+		return emogi_overlay_vertex(graph, patch, task->keys[0]);
 	emogi_vertices_notice_end("source", task->form, graph, task->sources.datums[0], EMOGI_TAKES_ONE);
 	return EMOGI_NO_VERTEX;
 }
@@ -116,7 +116,7 @@ emogi_cycles(PG_FUNCTION_ARGS)
 	EmogiTask	task;
 	EmogiGraph	graph;
 	EmogiPathSteps paths = {.task = &task,.graph = &graph};
-	EmogiPatch *patch = NULL;
+	EmogiOverlay *patch = NULL;
 	EmogiCall  *call;
 	uint64		max_length;
 	uint64		max_cycles;
@@ -131,7 +131,7 @@ emogi_cycles(PG_FUNCTION_ARGS)
 	max_cycles = (uint64) emogi_arguments_count(fcinfo, 3, MAX_CYCLES, "max_cycles", "Use 1 or more, or leave it out for 1000.");
 	task.direction = emogi_arguments_direction(fcinfo, 4, EMOGI_OUT);
 	task.with_backward = true;
-	call = emogi_run_open(fcinfo->flinfo->fn_oid, &task, emogi_near_is_enabled() ? &patch : NULL, &graph);
+	call = emogi_course_open(fcinfo->flinfo->fn_oid, &task, emogi_local_search_is_enabled() ? &patch : NULL, &graph);
 	if (call == NULL)
 		return (Datum) 0;
 	paths.patch = patch;

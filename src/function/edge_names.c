@@ -30,7 +30,7 @@
 
 #include "citus/citus.h"
 #include "function/edge_match.h"
-#include "server/compat.h"
+#include "base/compat.h"
 
 /* An index finds the rows of a key in the time in which so many are read one after the other. */
 #define KEY_ROWS 4.0

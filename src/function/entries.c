@@ -14,7 +14,7 @@ enter(FunctionCallInfo fcinfo, EmogiAlgorithm algorithm)
 		elog(ERROR, "emogi_%s is no function", emogi_algorithm_row(algorithm)->name);
 	if ((emogi_algorithm_row(algorithm)->traits & EMOGI_IS_TOTAL) != 0)
 		return emogi_communities_total(fcinfo, algorithm);
-	return emogi_run_to_rows(fcinfo, algorithm, emogi_kinds_find(emogi_algorithm_row(algorithm)));
+	return emogi_course_to_rows(fcinfo, algorithm, emogi_kinds_find(emogi_algorithm_row(algorithm)));
 }
 
 #define ENTRY(NAME, name, ...) \

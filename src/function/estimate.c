@@ -7,10 +7,10 @@
 #include "funcapi.h"
 
 #include "function/function.h"
-#include "server/compat.h"
-#include "server/limits.h"
-#include "server/machine.h"
-#include "server/sql_version.h"
+#include "base/compat.h"
+#include "base/limits.h"
+#include "base/machine.h"
+#include "base/sql_version.h"
 
 PG_FUNCTION_INFO_V1(emogi_estimate);
 
@@ -37,7 +37,7 @@ emogi_estimate(PG_FUNCTION_ARGS)
 	emogi_arguments_graph(fcinfo, &graph);
 	direction = emogi_arguments_direction(fcinfo, 2, EMOGI_OUT);
 	emogi_source_resolve(&graph, !PG_ARGISNULL(1) && PG_GETARG_BOOL(1), &source);
-	estimate = emogi_estimate_graph(&source, direction);
+	estimate = emogi_graph_estimate(&source, direction);
 	allowed_bytes = Min(emogi_limits_allowed_bytes(), emogi_machine_bytes());
 
 	values[0] = Int64GetDatum(estimate.nedges);

@@ -2,11 +2,11 @@
  * function.h: the SQL functions that compute.
  *
  * A function has a file of its own: bfs.c is emogi_bfs. arguments.c reads its arguments into a Task; vertices.c turns those that are
- * vertices into what the Graph knows them by, once that is there. run.c carries the Task out: it begins a call, obtains the Graph (../build),
+ * vertices into what the Graph knows them by, once that is there. course.c carries the Task out: it begins a call, obtains the Graph (../build),
  * has the worker run the Query (../call), and returns the Result as rows. task_request.c makes the Task the request that the worker gets.
  * Rows that are not vertices are read by a cursor (cursor.h): of hierarchies in communities.c, which also carries out what returns a number, of
- * pairs and walks in list.c, of trees of searches in search_trees.c, of edges, and of blocks with their vertices, in trees.c, of paths in shortest_path.c; kinds.c says which a function has.
- * near.c carries out what reaches little without the worker, near_lists.c a few similarities and distances, far.c paths by way of a hierarchy, afoot.c what reaches little without a Graph, components.c emogi_cc where there
+ * pairs and walks in pair_rows.c, of trees of searches in search_trees.c, of edges, and of blocks with their vertices, in edge_rows.c, of paths in shortest_path.c; kinds.c says which a function has.
+ * local_search_call.c carries out what reaches little without the worker, local_search_lists.c a few similarities and distances, hierarchy_search.c paths by way of a hierarchy, index_search_call.c what reaches little without a Graph, components.c emogi_cc where there
  * was a run before. values.c reads a query of start values or communities, pairs.c one of pairs, whose paths shortest_paths.c finds and reachable.c whether
  * there are any. ranked_paths.c finds many paths of one pair, cycles.c
  * those that end where they begin; path_steps.c keeps the steps of all of these. refusal.c says why a graph has no answer.
@@ -16,7 +16,7 @@
 
 #include "fmgr.h"
 
-#include "build/build.h"
+#include "acquire/acquire.h"
 
 struct EmogiRowKind;			/* cursor.h */
 
@@ -32,11 +32,11 @@ extern void emogi_values_check_vertex(TupleDesc desc, int column, const EmogiKey
 
 extern void emogi_pairs_check(const char *query, const EmogiKeyType *key);
 extern uint64 emogi_pairs_most(void);
-extern uint32 *emogi_pairs_query(const EmogiGraph *graph, const EmogiPatch *patch, EmogiForm *form, const char *query, uint64 *npairs);
-extern Datum *emogi_pairs_keys(const EmogiGraph *graph, const EmogiPatch *patch, EmogiForm *form, const uint32 *numbers, uint64 npairs);
+extern uint32 *emogi_pairs_query(const EmogiGraph *graph, const EmogiOverlay *patch, EmogiForm *form, const char *query, uint64 *npairs);
+extern Datum *emogi_pairs_keys(const EmogiGraph *graph, const EmogiOverlay *patch, EmogiForm *form, const uint32 *numbers, uint64 npairs);
 extern uint64 emogi_pairs_renumber(const EmogiGraph *graph, EmogiForm *form, const Datum *keys, uint64 npairs, uint32 *numbers);
 
-/* ---- run.c ---- */
+/* ---- course.c ---- */
 
 /* Vertices as the caller gives them. */
 typedef struct EmogiGiven
@@ -86,12 +86,12 @@ typedef struct EmogiTask
 	uint64		ncomponents;
 } EmogiTask;
 
-extern void emogi_run_wish(const EmogiTask *task, EmogiGraphKey *key);
-extern EmogiCall *emogi_run_open(Oid function, EmogiTask *task, EmogiPatch **patch, EmogiGraph *graph);
-extern void emogi_run_notice_sets(const EmogiTask *task, const EmogiPatch *patch, const EmogiGraph *graph);
-extern bool emogi_run_reopen(EmogiCall *call, EmogiTask *task, EmogiGraph *graph);
-extern EmogiCall *emogi_run(Oid function, EmogiTask *task, EmogiGraph *graph, EmogiResult *result);
-extern Datum emogi_run_to_rows(FunctionCallInfo fcinfo, EmogiAlgorithm algorithm, const struct EmogiRowKind *kind);
+extern void emogi_course_graph_key(const EmogiTask *task, EmogiGraphKey *key);
+extern EmogiCall *emogi_course_open(Oid function, EmogiTask *task, EmogiOverlay **patch, EmogiGraph *graph);
+extern void emogi_course_notice_sets(const EmogiTask *task, const EmogiOverlay *patch, const EmogiGraph *graph);
+extern bool emogi_course_reopen(EmogiCall *call, EmogiTask *task, EmogiGraph *graph);
+extern EmogiCall *emogi_course_run(Oid function, EmogiTask *task, EmogiGraph *graph, EmogiResult *result);
+extern Datum emogi_course_to_rows(FunctionCallInfo fcinfo, EmogiAlgorithm algorithm, const struct EmogiRowKind *kind);
 
 /* ---- task_request.c ---- */
 
@@ -144,39 +144,39 @@ extern void emogi_edge_names_find(const EmogiTask *task, const EmogiGraph *graph
 extern void emogi_refusal_report(const EmogiTask *task, const EmogiGraph *graph, const EmogiResult *result);
 extern void emogi_refusal_warn(const EmogiTask *task, const EmogiResult *result);
 
-/* ---- near.c ---- */
+/* ---- local_search_call.c ---- */
 
 /* A path; its vertices may be those of a patch. */
-typedef struct EmogiNearPath
+typedef struct EmogiLocalPath
 {
 	uint64		length;			/* vertices */
 	uint32	   *vertices;		/* [length], from the source to the target */
 	double	   *distance;		/* [length], from the source */
-} EmogiNearPath;
+} EmogiLocalPath;
 
-extern bool emogi_near_is_enabled(void);
-extern bool emogi_near_may_serve(const EmogiTask *task);
-extern EmogiAlgorithm emogi_near_searching(EmogiAlgorithm algorithm);
-extern bool emogi_near_has_vertex(const EmogiGraph *graph, const EmogiPatch *patch, int64 key);
-extern bool emogi_near_run(EmogiCall *call, const EmogiTask *task, const EmogiPatch *patch, EmogiGraph *graph, EmogiResult *result);
-extern void emogi_near_note_run(EmogiCall *call, const EmogiGraph *graph, uint64 nreached, uint32 nlevels, uint64 edges_traversed,
+extern bool emogi_local_search_is_enabled(void);
+extern bool emogi_local_search_may_serve(const EmogiTask *task);
+extern EmogiAlgorithm emogi_local_search_searching(EmogiAlgorithm algorithm);
+extern bool emogi_local_search_has_vertex(const EmogiGraph *graph, const EmogiOverlay *patch, int64 key);
+extern bool emogi_local_search_run(EmogiCall *call, const EmogiTask *task, const EmogiOverlay *patch, EmogiGraph *graph, EmogiResult *result);
+extern void emogi_local_search_note_run(EmogiCall *call, const EmogiGraph *graph, uint64 nreached, uint32 nlevels, uint64 edges_traversed,
 								double start_ms);
-extern uint64 emogi_near_most_edges(const EmogiTask *task, const EmogiGraph *graph);
+extern uint64 emogi_local_search_most_edges(const EmogiTask *task, const EmogiGraph *graph);
 /* List entries that a search between two vertices looks at before a hierarchy is asked. */
 #define EMOGI_NEAR_EDGES UINT64CONST(512)
 
-extern uint64 emogi_near_pair_edges(const EmogiGraph *graph);
-extern bool emogi_near_path(EmogiCall *call, const EmogiTask *task, const EmogiPatch *patch, const EmogiGraph *graph, uint64 max_edges,
-							EmogiNearPath *path);
-extern bool emogi_near_path_between(EmogiCall *call, const EmogiPatch *patch, const EmogiGraph *graph, uint32 source, uint32 target,
-									const EmogiPathCost *max, EmogiNearPath *path, EmogiPathCost *cost);
+extern uint64 emogi_local_search_pair_edges(const EmogiGraph *graph);
+extern bool emogi_local_search_path(EmogiCall *call, const EmogiTask *task, const EmogiOverlay *patch, const EmogiGraph *graph, uint64 max_edges,
+							EmogiLocalPath *path);
+extern bool emogi_local_search_path_between(EmogiCall *call, const EmogiOverlay *patch, const EmogiGraph *graph, uint32 source, uint32 target,
+									const EmogiPathCost *max, EmogiLocalPath *path, EmogiPathCost *cost);
 
-/* ---- near_lists.c ---- */
+/* ---- local_search_lists.c ---- */
 
 #define EMOGI_NEAR_SIMILAR 8	/* vertices whose similarities the backend finds, at most */
 
-extern bool emogi_near_similar(EmogiCall *call, const EmogiTask *task, const EmogiPatch *patch, EmogiGraph *graph, EmogiResult *result);
-extern bool emogi_near_distances(EmogiCall *call, const EmogiTask *task, const EmogiPatch *patch, EmogiGraph *graph, EmogiResult *result);
+extern bool emogi_local_search_similar(EmogiCall *call, const EmogiTask *task, const EmogiOverlay *patch, EmogiGraph *graph, EmogiResult *result);
+extern bool emogi_local_search_distances(EmogiCall *call, const EmogiTask *task, const EmogiOverlay *patch, EmogiGraph *graph, EmogiResult *result);
 
 /* ---- task_pairs.c ---- */
 
@@ -186,7 +186,7 @@ typedef struct EmogiPairSearch
 	EmogiCall  *call;
 	const EmogiTask *task;
 	EmogiGraph	graph;			/* the call's */
-	const EmogiPatch *patch;	/* what has changed in it: then the backend alone searches; NULL = nothing */
+	const EmogiOverlay *patch;	/* what has changed in it: then the backend alone searches; NULL = nothing */
 	bool		may_search;
 	bool		skips_backend;	/* the last search was longer than those of the backend may be */
 	bool		used_backend;
@@ -206,7 +206,7 @@ typedef struct EmogiPairSearch
 	EmogiPathCost group_left;	/* of what the group may cost */
 	struct EmogiHeldPaths *held;	/* searches for pairs with a common end; NULL = not needed yet */
 	double		worker_ms;		/* of searches in the worker */
-	EmogiNearPath near;			/* of the last search in the backend */
+	EmogiLocalPath near;			/* of the last search in the backend */
 	uint32	   *path;			/* [nvertices], of the Region; NULL = not needed yet */
 	double	   *distance;		/* [nvertices], likewise */
 } EmogiPairSearch;
@@ -215,30 +215,30 @@ extern void emogi_task_pairs_begin(EmogiPairSearch *search, EmogiCall *call, con
 extern uint64 emogi_task_pairs_batches(uint64 nsources);
 extern void emogi_task_pairs_run(EmogiPairSearch *search, uint64 npairs, uint64 nsearches);
 extern void emogi_task_pairs_group(EmogiPairSearch *search, uint64 same_source, uint64 same_target);
-extern bool emogi_task_pairs_find(EmogiPairSearch *search, uint32 source, uint32 target, EmogiNearPath *path);
+extern bool emogi_task_pairs_find(EmogiPairSearch *search, uint32 source, uint32 target, EmogiLocalPath *path);
 extern void emogi_task_pairs_ran(EmogiPairSearch *search, bool ran_batch);
 extern void emogi_task_pairs_free(EmogiPairSearch *search);
 extern void emogi_task_pairs_note(const EmogiPairSearch *search);
 
-/* ---- far.c ---- */
+/* ---- hierarchy_search.c ---- */
 
-extern bool emogi_far_may_serve(const EmogiCall *call, const EmogiGraph *graph);
-extern bool emogi_far_is_prepared(const EmogiCall *call);
-extern void emogi_far_prepare(EmogiCall *call, const EmogiGraph *graph);
-extern bool emogi_far_path(EmogiCall *call, const EmogiTask *task, const EmogiGraph *graph, EmogiNearPath *path);
-extern bool emogi_far_paths_are_sooner(const EmogiGraph *graph, uint64 npaths);
-extern bool emogi_far_is_sooner(const EmogiGraph *graph, const EmogiQuery *query);
-extern bool emogi_far_matrix(EmogiCall *call, const EmogiGraph *graph, const EmogiQuery *query, double *distance);
+extern bool emogi_hierarchy_search_may_serve(const EmogiCall *call, const EmogiGraph *graph);
+extern bool emogi_hierarchy_search_is_prepared(const EmogiCall *call);
+extern void emogi_hierarchy_search_prepare(EmogiCall *call, const EmogiGraph *graph);
+extern bool emogi_hierarchy_search_path(EmogiCall *call, const EmogiTask *task, const EmogiGraph *graph, EmogiLocalPath *path);
+extern bool emogi_hierarchy_search_paths_are_cheaper(const EmogiGraph *graph, uint64 npaths);
+extern bool emogi_hierarchy_search_is_cheaper(const EmogiGraph *graph, const EmogiQuery *query);
+extern bool emogi_hierarchy_search_matrix(EmogiCall *call, const EmogiGraph *graph, const EmogiQuery *query, double *distance);
 
-/* ---- afoot.c ---- */
+/* ---- index_search_call.c ---- */
 
-extern bool emogi_afoot_may_serve(const EmogiTask *task);
-extern EmogiWalk emogi_afoot_walk(EmogiTask *task, Oid function);
-extern void emogi_afoot_take(EmogiCall *call, EmogiTask *task, const EmogiWalk *walk, EmogiGraph *graph, EmogiResult *result);
+extern bool emogi_index_search_call_may_serve(const EmogiTask *task);
+extern EmogiIndexSearch emogi_index_search_call_walk(EmogiTask *task, Oid function);
+extern void emogi_index_search_call_take(EmogiCall *call, EmogiTask *task, const EmogiIndexSearch *walk, EmogiGraph *graph, EmogiResult *result);
 
 /* ---- components.c ---- */
 
-extern bool emogi_components_run(EmogiCall *call, const EmogiTask *task, const EmogiPatch *patch, EmogiGraph *graph, EmogiResult *result);
+extern bool emogi_components_run(EmogiCall *call, const EmogiTask *task, const EmogiOverlay *patch, EmogiGraph *graph, EmogiResult *result);
 extern void emogi_components_keep(EmogiCall *call, const EmogiResult *result);
 
 /* ---- communities.c ---- */
@@ -249,7 +249,7 @@ extern Datum emogi_communities_total(FunctionCallInfo fcinfo, EmogiAlgorithm alg
 
 extern double emogi_shortest_path_cost(const EmogiListsView *lists, uint32 from, uint32 to);
 extern void emogi_shortest_path_read(FunctionCallInfo fcinfo, EmogiTask *task);
-extern void emogi_shortest_path_notice_ends(const EmogiTask *task, const EmogiPatch *patch, const EmogiGraph *graph);
+extern void emogi_shortest_path_notice_ends(const EmogiTask *task, const EmogiOverlay *patch, const EmogiGraph *graph);
 extern EmogiCall *emogi_shortest_path_run(Oid function, EmogiTask *task, EmogiGraph *graph, EmogiResult *result);
 
 /* ---- arguments.c ---- */

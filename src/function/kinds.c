@@ -24,7 +24,7 @@ emogi_kinds_find(const EmogiAlgorithmRow *function)
 	if (function->algorithm == EMOGI_DISTANCE_MATRIX)
 		return &emogi_distance_rows;
 	if ((function->traits & EMOGI_IS_LIST) != 0)
-		return function->algorithm == EMOGI_SIMILARITY ? &emogi_similarity_rows : &emogi_walk_rows;
+		return function->algorithm == EMOGI_SIMILARITY ? &emogi_similarity_rows : &emogi_index_search_rows;
 	return NULL;
 }
 

@@ -13,7 +13,7 @@
 #include "utils/snapmgr.h"
 
 #include "function/function.h"
-#include "server/limits.h"
+#include "base/limits.h"
 
 /* What is noted of a pair. */
 #define PAIR_BYTES 16
@@ -25,7 +25,7 @@
 typedef struct Pairs
 {
 	const EmogiGraph *graph;
-	const EmogiPatch *patch;	/* NULL = nothing has changed */
+	const EmogiOverlay *patch;	/* NULL = nothing has changed */
 	EmogiForm  *form;
 	MemoryContext context;		/* of numbers */
 	uint32	   *numbers;		/* [room][2] */
@@ -44,8 +44,8 @@ number_of(const Pairs *pairs, HeapTuple row, TupleDesc desc, int column)
 	if (is_null || emogi_key_coder_lacks(&pairs->form->coder, key))
 		return EMOGI_NO_VERTEX;
 	code = emogi_form_find(pairs->form, pairs->graph, key);
-	if (emogi_near_has_vertex(pairs->graph, pairs->patch, code))
-		return emogi_patch_vertex(pairs->graph, pairs->patch, code);
+	if (emogi_local_search_has_vertex(pairs->graph, pairs->patch, code))
+		return emogi_overlay_vertex(pairs->graph, pairs->patch, code);
 	emogi_vertices_notice_missing("vertex", pairs->form, key);
 	return EMOGI_NO_VERTEX;
 }
@@ -126,7 +126,7 @@ emogi_pairs_check(const char *query, const EmogiKeyType *key)
  * Rows with a NULL, or with what is no vertex of the graph, are passed over. patch: what has changed in that, NULL = nothing. Raises 42601, 42804 and whatever the query raises.
  */
 uint32 *
-emogi_pairs_query(const EmogiGraph *graph, const EmogiPatch *patch, EmogiForm *form, const char *query, uint64 *npairs)
+emogi_pairs_query(const EmogiGraph *graph, const EmogiOverlay *patch, EmogiForm *form, const char *query, uint64 *npairs)
 {
 	Pairs		pairs = {.graph = graph, .patch = patch, .form = form, .context = CurrentMemoryContext};
 	const EmogiKeyType *key = &form->coder.key;
@@ -164,7 +164,7 @@ emogi_pairs_query(const EmogiGraph *graph, const EmogiPatch *patch, EmogiForm *f
 
 /* Get the keys of the vertices of pairs, [npairs][2], as emogi_pairs_renumber takes them: with another Graph they are found again. */
 Datum *
-emogi_pairs_keys(const EmogiGraph *graph, const EmogiPatch *patch, EmogiForm *form, const uint32 *numbers, uint64 npairs)
+emogi_pairs_keys(const EmogiGraph *graph, const EmogiOverlay *patch, EmogiForm *form, const uint32 *numbers, uint64 npairs)
 {
 	const EmogiKeyType *key = &form->coder.key;
 	Datum	   *keys = palloc_extended(Max(2 * npairs, 1) * sizeof *keys, MCXT_ALLOC_HUGE);
@@ -174,7 +174,7 @@ emogi_pairs_keys(const EmogiGraph *graph, const EmogiPatch *patch, EmogiForm *fo
 	get_typlenbyval(key->type, &length, &by_value);
 	for (uint64 i = 0; i < 2 * npairs; i++)
 	{
-		const int64 code = emogi_patch_key(graph, patch, numbers[i]);
+		const int64 code = emogi_overlay_key(graph, patch, numbers[i]);
 
 		keys[i] = key->class == EMOGI_KEY_INTEGER ? Int64GetDatum(code) : datumCopy(emogi_form_key(form, graph, code), by_value, length);
 		if (i % 65536 == 0)

@@ -12,7 +12,7 @@
 
 #include "function/path_steps.h"
 #include "function/rows.h"
-#include "server/limits.h"
+#include "base/limits.h"
 
 /* Places that a hash table begins with at most. */
 #define MOST_PLACES UINT64CONST(1048576)
@@ -136,8 +136,8 @@ find_names(EmogiPathSteps *paths)
 
 	for (uint64 i = 0; i < paths->nedges; i++)
 	{
-		from[i] = emogi_patch_key(paths->graph, paths->patch, paths->edges[i].from);
-		to[i] = emogi_patch_key(paths->graph, paths->patch, paths->edges[i].to);
+		from[i] = emogi_overlay_key(paths->graph, paths->patch, paths->edges[i].from);
+		to[i] = emogi_overlay_key(paths->graph, paths->patch, paths->edges[i].to);
 	}
 	emogi_edge_names_find(paths->task, paths->graph, from, to, paths->nedges, names);
 	for (uint64 i = 0; i < paths->nedges; i++)

@@ -30,7 +30,7 @@ typedef struct EmogiPathSteps
 {
 	const EmogiTask *task;
 	const EmogiGraph *graph;
-	const EmogiPatch *patch;	/* what has changed in it; NULL = nothing */
+	const EmogiOverlay *patch;	/* what has changed in it; NULL = nothing */
 	EmogiStep  *steps;			/* [nsteps] */
 	uint64		nsteps;
 	uint64		room;

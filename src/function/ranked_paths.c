@@ -3,7 +3,7 @@
  * -> setof (path_id int, seq int, vertex, edge, cost float8, distance float8): the shortest paths from one vertex to another, one after the other, and
  * all those of the least distance.
  *
- * The backend ranks them itself (cpu/ranking.h), in its own memory, of which it may take a share of what its role may have, in a Graph or in an older one
+ * The backend ranks them itself (cpu/yen.h), in its own memory, of which it may take a share of what its role may have, in a Graph or in an older one
  * with what has changed since. Where the Graph has a contraction
  * hierarchy, it goes by that; who reads one must say when that is over, so a cancel ends the ranking first and is raised then.
  */
@@ -13,11 +13,11 @@
 
 #include "miscadmin.h"
 
-#include "cpu/ranking.h"
+#include "cpu/yen.h"
 #include "function/path_steps.h"
-#include "server/compat.h"
-#include "server/limits.h"
-#include "server/region.h"
+#include "base/compat.h"
+#include "base/limits.h"
+#include "base/arena.h"
 
 PG_FUNCTION_INFO_V1(emogi_k_shortest_paths);
 PG_FUNCTION_INFO_V1(emogi_all_shortest_paths);
@@ -27,7 +27,7 @@ PG_FUNCTION_INFO_V1(emogi_all_shortest_paths);
 /* A ranking under way. */
 typedef struct Held
 {
-	EmogiRanking *ranking;
+	EmogiYen *ranking;
 	EmogiControl control;
 	EmogiError	error;
 	int			cached;			/* the Graph whose hierarchy is read; -1 = none is */
@@ -61,7 +61,7 @@ take_hierarchy(EmogiCall *call, const EmogiGraph *graph, bool may_contract, bool
 	*cached = -1;
 	if (!may_contract)
 		return NULL;
-	emogi_far_prepare(call, graph);
+	emogi_hierarchy_search_prepare(call, graph);
 	(void) emogi_cache_contraction_graph(call->slot->graph, graph, reversed);
 	made = emogi_cache_contraction_begin(call->slot->graph);
 	if (made != NULL)
@@ -74,11 +74,11 @@ static EmogiStatus
 find_paths(Held *held, EmogiPathSteps *paths, uint64 count, bool least_alone, bool *has_more)
 {
 	double		most = (double) INFINITY;
-	EmogiRankedPath path;
+	EmogiYenFoundPath path;
 
 	while (least_alone || paths->npaths < count)
 	{
-		const EmogiStatus status = emogi_ranking_next(held->ranking, most, &path);
+		const EmogiStatus status = emogi_yen_next(held->ranking, most, &path);
 
 		*has_more = path.length > 0 && paths->npaths == count;
 		if (status != EMOGI_OK || path.length == 0 || *has_more)
@@ -97,7 +97,7 @@ rank(EmogiCall *call, EmogiPathSteps *paths, uint32 source, uint32 target, uint6
 	const double start_ms = emogi_pool_now_ms();
 	Held	   *held = palloc0(sizeof *held);
 	bool		reversed;
-	const bool	may_contract = paths->patch == NULL && emogi_far_may_serve(call, paths->graph);
+	const bool	may_contract = paths->patch == NULL && emogi_hierarchy_search_may_serve(call, paths->graph);
 	const EmogiContraction *made = take_hierarchy(call, paths->graph, may_contract, &reversed, &held->cached);
 	EmogiStatus status;
 	uint64		looked = 0;
@@ -105,22 +105,22 @@ rank(EmogiCall *call, EmogiPathSteps *paths, uint32 source, uint32 target, uint6
 
 	PG_TRY();
 	{
-		status = emogi_ranking_begin(paths->graph, paths->patch, made, reversed, source, target, emogi_limits_backend_bytes(),
+		status = emogi_yen_begin(paths->graph, paths->patch, made, reversed, source, target, emogi_limits_backend_bytes(),
 									 emogi_cache_labels_stop, &held->ranking, &held->control, &held->error);
 		if (status == EMOGI_OK)
 			status = find_paths(held, paths, count, least_alone, &has_more);
 		if (held->ranking != NULL)
-			looked = emogi_ranking_looked(held->ranking);
+			looked = emogi_yen_looked(held->ranking);
 	}
 	PG_FINALLY();
 	{
-		emogi_ranking_free(held->ranking);
+		emogi_yen_free(held->ranking);
 		if (held->cached >= 0)
 			emogi_cache_contraction_end(held->cached);
 	}
 	PG_END_TRY();
 	require_ok(status, &held->error);
-	emogi_near_note_run(call, paths->graph, paths->nsteps, 0, looked, start_ms);
+	emogi_local_search_note_run(call, paths->graph, paths->nsteps, 0, looked, start_ms);
 	if (made != NULL)
 		strlcpy(call->record.engine, "hierarchy", sizeof call->record.engine);
 	else if (may_contract)
@@ -133,9 +133,9 @@ static void
 carry_out(FunctionCallInfo fcinfo, EmogiTask *task, uint64 count, bool least_alone)
 {
 	EmogiGraph	graph;
-	EmogiPatch *patch = NULL;
+	EmogiOverlay *patch = NULL;
 	EmogiPathSteps paths = {.task = task,.graph = &graph};
-	EmogiCall  *call = emogi_run_open(fcinfo->flinfo->fn_oid, task, emogi_near_is_enabled() ? &patch : NULL, &graph);
+	EmogiCall  *call = emogi_course_open(fcinfo->flinfo->fn_oid, task, emogi_local_search_is_enabled() ? &patch : NULL, &graph);
 	bool		has_more = false;
 	MemoryContext old;
 
@@ -144,8 +144,8 @@ carry_out(FunctionCallInfo fcinfo, EmogiTask *task, uint64 count, bool least_alo
 		return;
 	paths.patch = patch;
 	old = emogi_path_steps_enter();
-	if (emogi_near_has_vertex(&graph, patch, task->keys[0]) && emogi_near_has_vertex(&graph, patch, task->targets[0]))
-		has_more = rank(call, &paths, emogi_patch_vertex(&graph, patch, task->keys[0]), emogi_patch_vertex(&graph, patch, task->targets[0]),
+	if (emogi_local_search_has_vertex(&graph, patch, task->keys[0]) && emogi_local_search_has_vertex(&graph, patch, task->targets[0]))
+		has_more = rank(call, &paths, emogi_overlay_vertex(&graph, patch, task->keys[0]), emogi_overlay_vertex(&graph, patch, task->targets[0]),
 						count, least_alone);
 	emogi_path_steps_name(&paths);
 	emogi_call_phase(call, EMOGI_PHASE_ROWS);

@@ -20,8 +20,8 @@
 
 #include "function/function.h"
 #include "function/rows.h"
-#include "server/compat.h"
-#include "server/limits.h"
+#include "base/compat.h"
+#include "base/limits.h"
 
 PG_FUNCTION_INFO_V1(emogi_reachable);
 
@@ -49,7 +49,7 @@ typedef struct Reaching
 	EmogiTask  *task;
 	EmogiCall  *call;
 	const EmogiGraph *graph;
-	const EmogiPatch *patch;	/* what has changed in it; NULL = nothing */
+	const EmogiOverlay *patch;	/* what has changed in it; NULL = nothing */
 	Pair	   *pairs;			/* [npairs], ascending and distinct */
 	uint64		npairs;
 	bool		is_turned;		/* they are (target, source), and the lists are those of the Graph that leads the other way */
@@ -77,7 +77,7 @@ compare_patched(const Reaching *reaching, uint32 a, uint32 b)
 {
 	if (a == b)
 		return 0;
-	return emogi_patch_before(reaching->graph, reaching->patch, a, b) ? -1 : 1;
+	return emogi_overlay_before(reaching->graph, reaching->patch, a, b) ? -1 : 1;
 }
 
 /* Compare pairs of a patched Graph; arg: Reaching. */
@@ -159,7 +159,7 @@ turn_round(Reaching *reaching, EmogiGraph *graph)
 static void
 search_pairs(Reaching *reaching, EmogiPairSearch *search)
 {
-	EmogiNearPath path;
+	EmogiLocalPath path;
 	uint64		group_end = 0;
 
 	reaching->found = palloc_extended(Max(reaching->npairs, 1) * sizeof(bool), MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
@@ -193,9 +193,9 @@ search_one(Reaching *reaching, uint64 first, uint64 end)
 	int64	   *keys = palloc_extended((end - first + 1) * sizeof *keys, MCXT_ALLOC_HUGE);
 	bool		has_run;
 
-	keys[0] = emogi_patch_key(reaching->graph, NULL, reaching->pairs[first].from);
+	keys[0] = emogi_overlay_key(reaching->graph, NULL, reaching->pairs[first].from);
 	for (uint64 i = first; i < end; i++)
-		keys[i - first + 1] = emogi_patch_key(reaching->graph, NULL, reaching->pairs[i].to);
+		keys[i - first + 1] = emogi_overlay_key(reaching->graph, NULL, reaching->pairs[i].to);
 	task.has_sources = task.has_targets = true;
 	task.pairs = NULL;
 	task.keys = keys;
@@ -342,7 +342,7 @@ find_patched(Reaching *reaching, EmogiGraph *graph)
 	pfree(reaching->found);
 	reaching->patch = NULL;
 	reaching->nsearched = 0;
-	if (!emogi_run_reopen(reaching->call, reaching->task, graph))
+	if (!emogi_course_reopen(reaching->call, reaching->task, graph))
 	{
 		reaching->call = NULL;
 		return true;
@@ -387,7 +387,7 @@ emogi_reachable(PG_FUNCTION_ARGS)
 {
 	EmogiTask	task;
 	EmogiGraph	graph;
-	EmogiPatch *patch = NULL;
+	EmogiOverlay *patch = NULL;
 	Reaching	reaching = {.task = &task,.graph = &graph};
 
 	emogi_compat_init_rows(fcinfo);
@@ -396,7 +396,7 @@ emogi_reachable(PG_FUNCTION_ARGS)
 	emogi_arguments_pairs(fcinfo, 1, &task);
 	task.direction = emogi_arguments_direction(fcinfo, 2, EMOGI_OUT);
 	task.with_backward = true;
-	reaching.call = emogi_run_open(fcinfo->flinfo->fn_oid, &task, emogi_near_is_enabled() ? &patch : NULL, &graph);
+	reaching.call = emogi_course_open(fcinfo->flinfo->fn_oid, &task, emogi_local_search_is_enabled() ? &patch : NULL, &graph);
 	if (reaching.call == NULL)
 		return (Datum) 0;
 	reaching.patch = patch;

@@ -6,7 +6,7 @@
 
 #include <math.h>
 
-#include "graph/patch.h"
+#include "graph/overlay.h"
 #include "keys/keys.h"
 
 /* Get the first vertex of [v, end) that has a row; `end` when there is none. columns: of the algorithm's row. */
@@ -51,9 +51,9 @@ emogi_rows_vertex(EmogiForm *form, const EmogiGraph *graph, uint64 v)
 
 /* The same for a vertex of a Graph or of its patch, NULL = nothing has changed. */
 static inline Datum
-emogi_rows_patched_vertex(EmogiForm *form, const EmogiGraph *graph, const EmogiPatch *patch, uint32 v)
+emogi_rows_patched_vertex(EmogiForm *form, const EmogiGraph *graph, const EmogiOverlay *patch, uint32 v)
 {
-	const int64 key = emogi_patch_key(graph, patch, v);
+	const int64 key = emogi_overlay_key(graph, patch, v);
 
 	return likely(form->kind == EMOGI_FORM_INTEGER) ? Int64GetDatum(key) : emogi_form_give(form, graph, key);
 }

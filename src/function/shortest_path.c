@@ -2,8 +2,8 @@
  * shortest_path.c: emogi_shortest_path(graph, source, target, direction) -> setof (seq int, vertex, edge, cost float8, distance float8): the
  * steps of one shortest path, by weight; no row when there is none. edge and cost are of the step that leads on: NULL and 0 in the last row.
  *
- * A search from both ends looks for it first (cpu/path_search.h), in the backend (near.c), then a contraction hierarchy is asked, where the
- * Graph has one (far.c). Else that search goes on in the worker, where it may look at
+ * A search from both ends looks for it first (cpu/path_search.h), in the backend (local_search_call.c), then a contraction hierarchy is asked, where the
+ * Graph has one (hierarchy_search.c). Else that search goes on in the worker, where it may look at
  * more. When that gives up, the distances up to the target are computed, and the path is traced back along them (cpu/trace_path.h).
  */
 #include "postgres.h"
@@ -15,8 +15,8 @@
 #include "contract/semirings.h"
 #include "cpu/trace_path.h"
 #include "function/cursor.h"
-#include "server/compat.h"
-#include "server/region.h"
+#include "base/compat.h"
+#include "base/arena.h"
 
 PG_FUNCTION_INFO_V1(emogi_shortest_path);
 
@@ -30,13 +30,13 @@ serve_interrupts(void)
 
 /* Tell of an end of a path that is no vertex of the graph, NULL = one without any. Raises 42804. */
 void
-emogi_shortest_path_notice_ends(const EmogiTask *task, const EmogiPatch *patch, const EmogiGraph *graph)
+emogi_shortest_path_notice_ends(const EmogiTask *task, const EmogiOverlay *patch, const EmogiGraph *graph)
 {
 	if (task->sources.count == 0)
 		return;
-	if (graph == NULL || !emogi_near_has_vertex(graph, patch, task->keys[0]))
+	if (graph == NULL || !emogi_local_search_has_vertex(graph, patch, task->keys[0]))
 		emogi_vertices_notice_end("source", task->form, graph, task->sources.datums[0], EMOGI_TAKES_PAIR);
-	else if (!emogi_near_has_vertex(graph, patch, task->targets[0]))
+	else if (!emogi_local_search_has_vertex(graph, patch, task->targets[0]))
 		emogi_vertices_notice_end("target", task->form, graph, task->sources.datums[1], EMOGI_TAKES_PAIR);
 }
 
@@ -100,11 +100,11 @@ find_names(const EmogiTask *task, const EmogiGraph *steps)
 }
 
 /*
- * Have the steps of a path stand in the place of the Graph, as near.c does with what it reaches: a row is a vertex of it. All of it is in the
+ * Have the steps of a path stand in the place of the Graph, as local_search_call.c does with what it reaches: a row is a vertex of it. All of it is in the
  * current context; patch: what has changed in the graph, NULL = nothing.
  */
 static void
-set_steps(EmogiCall *call, const EmogiTask *task, const EmogiPatch *patch, const uint32 *path, const double *distance, uint64 length,
+set_steps(EmogiCall *call, const EmogiTask *task, const EmogiOverlay *patch, const uint32 *path, const double *distance, uint64 length,
 		  EmogiGraph *graph, EmogiResult *result)
 {
 	const EmogiListsView lists = emogi_lists_forward(graph, patch);
@@ -115,7 +115,7 @@ set_steps(EmogiCall *call, const EmogiTask *task, const EmogiPatch *patch, const
 	result->columns[COST].float64 = palloc_extended(Max(length, 1) * sizeof(double), MCXT_ALLOC_HUGE);
 	for (uint64 i = 0; i < length; i++)
 	{
-		ids[i] = emogi_patch_key(graph, patch, path[i]);
+		ids[i] = emogi_overlay_key(graph, patch, path[i]);
 		result->columns[DISTANCE].float64[i] = distance[i];
 		result->columns[COST].float64[i] = i + 1 < length ? emogi_shortest_path_cost(&lists, path[i], path[i + 1]) : 0.0;
 	}
@@ -137,8 +137,8 @@ ask_worker(EmogiCall *call, const EmogiTask *task, uint64 tried, EmogiGraph *gra
 	if (!emogi_task_path(call, task, graph, tried, path, distance, &length))
 		length = path_of_distances(call, task, graph, path, distance);
 	set_steps(call, task, NULL, path, distance, length, graph, result);
-	emogi_region_free(path, n * sizeof *path);
-	emogi_region_free(distance, n * sizeof *distance);
+	emogi_arena_free(path, n * sizeof *path);
+	emogi_arena_free(distance, n * sizeof *distance);
 }
 
 /* Read the arguments: graph, source, target, direction. */
@@ -153,20 +153,20 @@ emogi_shortest_path_read(FunctionCallInfo fcinfo, EmogiTask *task)
 
 /* Look for a path nearby, for long only where there is no hierarchy to ask next. *tried: list entries that may be looked at. */
 static bool
-search_near(EmogiCall *call, const EmogiTask *task, const EmogiPatch *patch, const EmogiGraph *graph, uint64 *tried, EmogiNearPath *path)
+search_near(EmogiCall *call, const EmogiTask *task, const EmogiOverlay *patch, const EmogiGraph *graph, uint64 *tried, EmogiLocalPath *path)
 {
-	*tried = emogi_near_most_edges(task, graph);
-	if (patch == NULL && emogi_far_may_serve(call, graph) && emogi_far_is_prepared(call))
+	*tried = emogi_local_search_most_edges(task, graph);
+	if (patch == NULL && emogi_hierarchy_search_may_serve(call, graph) && emogi_hierarchy_search_is_prepared(call))
 		*tried = Min(*tried, EMOGI_NEAR_EDGES);
-	return emogi_near_path(call, task, patch, graph, *tried, path);
+	return emogi_local_search_path(call, task, patch, graph, *tried, path);
 }
 
 /* Look for a path by way of the hierarchy of the call's Graph, which may have to be made; false where there is none. */
 static bool
-search_far(EmogiCall *call, const EmogiTask *task, const EmogiGraph *graph, EmogiNearPath *path)
+search_far(EmogiCall *call, const EmogiTask *task, const EmogiGraph *graph, EmogiLocalPath *path)
 {
-	emogi_far_prepare(call, graph);
-	return emogi_far_path(call, task, graph, path);
+	emogi_hierarchy_search_prepare(call, graph);
+	return emogi_hierarchy_search_path(call, task, graph, path);
 }
 
 /*
@@ -176,17 +176,17 @@ search_far(EmogiCall *call, const EmogiTask *task, const EmogiGraph *graph, Emog
 EmogiCall *
 emogi_shortest_path_run(Oid function, EmogiTask *task, EmogiGraph *graph, EmogiResult *result)
 {
-	const bool	near = emogi_near_may_serve(task);
-	EmogiPatch *patch = NULL;
-	EmogiCall  *call = emogi_run_open(function, task, near ? &patch : NULL, graph);
-	EmogiNearPath path;
+	const bool	near = emogi_local_search_may_serve(task);
+	EmogiOverlay *patch = NULL;
+	EmogiCall  *call = emogi_course_open(function, task, near ? &patch : NULL, graph);
+	EmogiLocalPath path;
 	uint64		tried = 0;
 	bool		answered = call != NULL && near && search_near(call, task, patch, graph, &tried, &path);
 
 	if (!answered && patch != NULL)
 	{
 		patch = NULL;
-		if (!emogi_run_reopen(call, task, graph))
+		if (!emogi_course_reopen(call, task, graph))
 			call = NULL;
 	}
 	emogi_shortest_path_notice_ends(task, patch, call != NULL ? graph : NULL);
@@ -197,13 +197,13 @@ emogi_shortest_path_run(Oid function, EmogiTask *task, EmogiGraph *graph, EmogiR
 	}
 	if (call == NULL)
 		return NULL;
-	if (!answered && patch == NULL && emogi_far_may_serve(call, graph))
+	if (!answered && patch == NULL && emogi_hierarchy_search_may_serve(call, graph))
 		answered = search_far(call, task, graph, &path);
 	if (answered)
 		set_steps(call, task, patch, path.vertices, path.distance, path.length, graph, result);
 	else
 	{
-		const int	cached = emogi_far_may_serve(call, graph) ? call->slot->graph : -1;
+		const int	cached = emogi_hierarchy_search_may_serve(call, graph) ? call->slot->graph : -1;
 		const double start_ms = emogi_pool_now_ms();
 
 		ask_worker(call, task, tried, graph, result);

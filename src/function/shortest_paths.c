@@ -22,8 +22,8 @@
 #include "cpu/trace_path.h"
 #include "function/path_steps.h"
 #include "function/rows.h"
-#include "server/compat.h"
-#include "server/region.h"
+#include "base/compat.h"
+#include "base/arena.h"
 
 PG_FUNCTION_INFO_V1(emogi_shortest_paths);
 
@@ -39,7 +39,7 @@ typedef struct Paths
 	EmogiTask  *task;
 	EmogiCall  *call;
 	const EmogiGraph *graph;
-	const EmogiPatch *patch;	/* what has changed in it; NULL = nothing */
+	const EmogiOverlay *patch;	/* what has changed in it; NULL = nothing */
 	Pair	   *pairs;			/* [npairs], ascending and distinct */
 	uint64		npairs;
 	EmogiPathSteps found;		/* at most a path of each pair */
@@ -73,9 +73,9 @@ compare_patched_pairs(const void *a, const void *b, void *arg)
 	const Pair *y = b;
 
 	if (x->from != y->from)
-		return emogi_patch_before(paths->graph, paths->patch, x->from, y->from) ? -1 : 1;
+		return emogi_overlay_before(paths->graph, paths->patch, x->from, y->from) ? -1 : 1;
 	if (x->to != y->to)
-		return emogi_patch_before(paths->graph, paths->patch, x->to, y->to) ? -1 : 1;
+		return emogi_overlay_before(paths->graph, paths->patch, x->to, y->to) ? -1 : 1;
 	return 0;
 }
 
@@ -92,15 +92,15 @@ sort_pairs(Paths *paths)
 
 /* Get the numbers of given vertices, those that the graph has. */
 static uint32 *
-find_numbers(const EmogiGraph *graph, const EmogiPatch *patch, const int64 *keys, uint64 count, uint64 *nfound)
+find_numbers(const EmogiGraph *graph, const EmogiOverlay *patch, const int64 *keys, uint64 count, uint64 *nfound)
 {
 	uint32	   *numbers = palloc_extended(Max(count, 1) * sizeof *numbers, MCXT_ALLOC_HUGE);
 
 	*nfound = 0;
 	for (uint64 i = 0; i < count; i++)
 	{
-		if (emogi_near_has_vertex(graph, patch, keys[i]))
-			numbers[(*nfound)++] = emogi_patch_vertex(graph, patch, keys[i]);
+		if (emogi_local_search_has_vertex(graph, patch, keys[i]))
+			numbers[(*nfound)++] = emogi_overlay_vertex(graph, patch, keys[i]);
 	}
 	return numbers;
 }
@@ -174,9 +174,9 @@ task_of(const Paths *paths, const Pair *pairs, uint64 npairs, int64 *keys)
 {
 	EmogiTask	task = *paths->task;
 
-	keys[0] = emogi_patch_key(paths->graph, NULL, pairs[0].from);
+	keys[0] = emogi_overlay_key(paths->graph, NULL, pairs[0].from);
 	for (uint64 i = 0; i < npairs; i++)
-		keys[i + 1] = emogi_patch_key(paths->graph, NULL, pairs[i].to);
+		keys[i + 1] = emogi_overlay_key(paths->graph, NULL, pairs[i].to);
 	task.has_sources = task.has_targets = true;
 	task.has_goals = false;
 	task.pairs = NULL;
@@ -231,7 +231,7 @@ trace_all(Paths *paths, const EmogiTask *task, const Pair *pairs, uint64 npairs)
 static uint64
 find_from_both_ends(Paths *paths, const Pair *pairs, uint64 npairs, uint64 nsources)
 {
-	EmogiNearPath found;
+	EmogiLocalPath found;
 	uint64		nfound = 0;
 
 	emogi_task_pairs_run(&paths->search, npairs, nsources);
@@ -254,10 +254,10 @@ find_by_hierarchy(Paths *paths, const Pair *pair)
 	int64		keys[2];
 	const EmogiTask task = task_of(paths, pair, 1, keys);
 	EmogiPathCost cost;
-	EmogiNearPath found;
+	EmogiLocalPath found;
 
-	if (!(paths->search.may_search && emogi_near_path_between(paths->call, NULL, paths->graph, pair->from, pair->to, &max, &found, &cost)) &&
-		!emogi_far_path(paths->call, &task, paths->graph, &found))
+	if (!(paths->search.may_search && emogi_local_search_path_between(paths->call, NULL, paths->graph, pair->from, pair->to, &max, &found, &cost)) &&
+		!emogi_hierarchy_search_path(paths->call, &task, paths->graph, &found))
 		return false;
 	add_path(paths, *pair, found.vertices, found.length, found.distance, false);
 	pfree(found.vertices);
@@ -270,7 +270,7 @@ static void
 find_from(Paths *paths, const Pair *pairs, uint64 npairs)
 {
 	uint64		nfound = 0;
-	const bool	by_hierarchy = paths->has_hierarchy && emogi_far_paths_are_sooner(paths->graph, npairs);
+	const bool	by_hierarchy = paths->has_hierarchy && emogi_hierarchy_search_paths_are_cheaper(paths->graph, npairs);
 
 	while (by_hierarchy && nfound < npairs && find_by_hierarchy(paths, &pairs[nfound]))
 	{
@@ -308,14 +308,14 @@ find_to_target(Paths *paths)
 static void
 find_paths(Paths *paths)
 {
-	const bool	may_contract = emogi_far_may_serve(paths->call, paths->graph);
+	const bool	may_contract = emogi_hierarchy_search_may_serve(paths->call, paths->graph);
 	uint64		end;
 
 	emogi_task_pairs_begin(&paths->search, paths->call, paths->task, paths->graph);
 	if (may_contract)
 	{
-		emogi_far_prepare(paths->call, paths->graph);
-		paths->has_hierarchy = emogi_far_is_prepared(paths->call);
+		emogi_hierarchy_search_prepare(paths->call, paths->graph);
+		paths->has_hierarchy = emogi_hierarchy_search_is_prepared(paths->call);
 	}
 	for (uint64 first = find_to_target(paths); first < paths->npairs; first = end)
 	{
@@ -357,7 +357,7 @@ find_patched(Paths *paths, EmogiGraph *graph)
 	keys = emogi_pairs_keys(graph, paths->patch, paths->task->form, (uint32 *) paths->pairs, paths->npairs);
 	paths->patch = paths->found.patch = NULL;
 	paths->found.npaths = paths->found.nsteps = 0;
-	if (!emogi_run_reopen(paths->call, paths->task, graph))
+	if (!emogi_course_reopen(paths->call, paths->task, graph))
 	{
 		paths->call = NULL;
 		return true;
@@ -427,14 +427,14 @@ emogi_shortest_paths(PG_FUNCTION_ARGS)
 {
 	EmogiTask	task;
 	EmogiGraph	graph;
-	EmogiPatch *patch = NULL;
+	EmogiOverlay *patch = NULL;
 	Paths		paths = {.task = &task,.graph = &graph,.found = {.task = &task,.graph = &graph}};
 	MemoryContext old;
 
 	emogi_compat_init_rows(fcinfo);
 	read_arguments(fcinfo, &task);
-	paths.call = emogi_run_open(fcinfo->flinfo->fn_oid, &task, emogi_near_is_enabled() ? &patch : NULL, &graph);
-	emogi_run_notice_sets(&task, patch, paths.call != NULL ? &graph : NULL);
+	paths.call = emogi_course_open(fcinfo->flinfo->fn_oid, &task, emogi_local_search_is_enabled() ? &patch : NULL, &graph);
+	emogi_course_notice_sets(&task, patch, paths.call != NULL ? &graph : NULL);
 	if (paths.call == NULL)
 		return (Datum) 0;
 	old = emogi_path_steps_enter();

@@ -20,10 +20,10 @@
 #include "cpu/msbfs.h"
 #include "cpu/multi_path.h"
 #include "function/function.h"
-#include "server/fault.h"
-#include "server/limits.h"
-#include "server/papers.h"
-#include "server/region.h"
+#include "base/fault.h"
+#include "base/limits.h"
+#include "base/papers_settings.h"
+#include "base/arena.h"
 
 /* The budget for a search of one source, by figures of two threads: see bench/RESULTS.md. A search by hops visits an entry 4 times as fast. */
 #define HOPS_SHARE 4
@@ -56,7 +56,7 @@ emogi_task_pairs_begin(EmogiPairSearch *search, EmogiCall *call, const EmogiTask
 {
 	*search = (EmogiPairSearch) {.call = call,.task = task,.graph = *graph,.same_source = 1,.same_target = 1};
 	search->wants_paths = task->query.algorithm != EMOGI_BFS;
-	search->may_search = emogi_near_is_enabled() && graph->backward.offsets != NULL;
+	search->may_search = emogi_local_search_is_enabled() && graph->backward.offsets != NULL;
 }
 
 /* Get how many searches of one source cost as much as a batch from so many, by hops. */
@@ -89,7 +89,7 @@ static void
 allow_group(EmogiPairSearch *search, double share)
 {
 	const EmogiGraph *graph = &search->graph;
-	const uint64 least_edges = Min(emogi_near_pair_edges(graph), Max(graph->forward.nedges / NEAR_GROUP_SHARE, 1));
+	const uint64 least_edges = Min(emogi_local_search_pair_edges(graph), Max(graph->forward.nedges / NEAR_GROUP_SHARE, 1));
 	const uint64 near_vertices = graph->weight_type == EMOGI_WEIGHT_NONE ? NEAR_VERTICES / 2 : NEAR_VERTICES;	/* a batch by hops is sooner */
 	const uint64 least_vertices = Min(near_vertices, Max(graph->nvertices / NEAR_GROUP_SHARE, 1));
 	const double all = Min(share, 1.0);
@@ -160,15 +160,15 @@ pay(EmogiPairSearch *search, const EmogiPathCost *cost)
 
 /* Search in the backend, where that is not likely to be in vain. */
 static bool
-find_near(EmogiPairSearch *search, uint32 source, uint32 target, EmogiNearPath *path)
+find_near(EmogiPairSearch *search, uint32 source, uint32 target, EmogiLocalPath *path)
 {
-	const EmogiPathCost max = {Min(search->left.nedges, emogi_near_pair_edges(&search->graph)), search->left.nvertices};
+	const EmogiPathCost max = {Min(search->left.nedges, emogi_local_search_pair_edges(&search->graph)), search->left.nvertices};
 	EmogiPathCost cost;
 	bool		found;
 
 	if (search->skips_backend)
 		return false;
-	found = emogi_near_path_between(search->call, search->patch, &search->graph, source, target, &max, path, &cost);
+	found = emogi_local_search_path_between(search->call, search->patch, &search->graph, source, target, &max, path, &cost);
 	search->used_backend |= found;
 	cost.nvertices += PAIR_VERTICES;
 	pay(search, &cost);
@@ -193,9 +193,9 @@ take_room(EmogiPairSearch *search)
 
 /* Search in the worker, which may look at more. */
 static bool
-find_far(EmogiPairSearch *search, uint32 source, uint32 target, EmogiNearPath *path)
+find_far(EmogiPairSearch *search, uint32 source, uint32 target, EmogiLocalPath *path)
 {
-	const uint64 most_near = emogi_near_pair_edges(&search->graph);
+	const uint64 most_near = emogi_local_search_pair_edges(&search->graph);
 	const double start_ms = emogi_pool_now_ms();
 	const EmogiPathCost max = search->left;
 	EmogiPathCost cost;
@@ -274,7 +274,7 @@ pay_group(EmogiPairSearch *search, const EmogiPathCost *cost)
 
 /* Search for a pair that has an end in common with others. */
 static bool
-find_grouped(EmogiPairSearch *search, uint32 source, uint32 target, EmogiNearPath *path)
+find_grouped(EmogiPairSearch *search, uint32 source, uint32 target, EmogiLocalPath *path)
 {
 	const double start_ms = emogi_pool_now_ms();
 	const uint64 expected = search->group_done == 0 ? 2 : PG_UINT64_MAX;
@@ -292,7 +292,7 @@ find_grouped(EmogiPairSearch *search, uint32 source, uint32 target, EmogiNearPat
 		free_held(search->held);
 		return false;
 	}
-	emogi_near_note_run(search->call, &search->graph, answer.length, 0, answer.edges_traversed, start_ms);
+	emogi_local_search_note_run(search->call, &search->graph, answer.length, 0, answer.edges_traversed, start_ms);
 	search->used_backend = true;
 	path->length = answer.outcome == EMOGI_PATH_FOUND ? Max(answer.length, 1) : 0;
 	path->vertices = unconstify(uint32 *, answer.vertices);
@@ -305,13 +305,13 @@ find_grouped(EmogiPairSearch *search, uint32 source, uint32 target, EmogiNearPat
  * is none.
  */
 bool
-emogi_task_pairs_find(EmogiPairSearch *search, uint32 source, uint32 target, EmogiNearPath *path)
+emogi_task_pairs_find(EmogiPairSearch *search, uint32 source, uint32 target, EmogiLocalPath *path)
 {
 	if (search->near.vertices != NULL)
 	{
 		pfree(search->near.vertices);
 		pfree(search->near.distance);
-		search->near = (EmogiNearPath) {0};
+		search->near = (EmogiLocalPath) {0};
 	}
 	if (!search->may_search || is_hopeless(search))
 		return false;
@@ -349,8 +349,8 @@ emogi_task_pairs_free(EmogiPairSearch *search)
 		free_held(search->held);
 	if (search->path == NULL)
 		return;
-	emogi_region_free(search->path, search->graph.nvertices * sizeof *search->path);
-	emogi_region_free(search->distance, search->graph.nvertices * sizeof *search->distance);
+	emogi_arena_free(search->path, search->graph.nvertices * sizeof *search->path);
+	emogi_arena_free(search->distance, search->graph.nvertices * sizeof *search->distance);
 	search->path = NULL;
 	search->distance = NULL;
 }

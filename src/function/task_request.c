@@ -12,8 +12,8 @@
 #include "utils/float.h"
 
 #include "function/function.h"
-#include "server/papers.h"
-#include "server/region.h"
+#include "base/papers_settings.h"
+#include "base/arena.h"
 
 /*
  * A search for one path gives up after these shares: all threads together find all distances sooner. Entries of long lists it looks at as fast as they
@@ -50,12 +50,12 @@ require_room(EmogiAlgorithm algorithm, uint64 length)
 
 	for (int i = 0; columns[i].name != NULL; i++)
 		width += emogi_algorithm_column_bytes(columns[i].type);
-	if (length > emogi_region_budget_bytes() / width)
+	if (length > emogi_arena_budget_bytes() / width)
 		ereport(ERROR,
 				(errcode(ERRCODE_OUT_OF_MEMORY),
 				 errmsg("emogi.max_memory is too small for a list of " UINT64_FORMAT " elements", length),
 				 errdetail("An element takes " UINT64_FORMAT " bytes. emogi.max_memory allows " UINT64_FORMAT ".", width,
-						   emogi_region_budget_bytes()),
+						   emogi_arena_budget_bytes()),
 				 errhint("%s", list_hint(algorithm))));
 }
 
@@ -86,7 +86,7 @@ leave_columns(EmogiAlgorithm algorithm, uint64 length, const EmogiResult *result
 	const EmogiResultColumn *columns = emogi_algorithm_row(algorithm)->columns;
 
 	for (int i = 0; columns[i].name != NULL; i++)
-		emogi_region_free(result->columns[i].any, Max(length, 1) * emogi_algorithm_column_bytes(columns[i].type));
+		emogi_arena_free(result->columns[i].any, Max(length, 1) * emogi_algorithm_column_bytes(columns[i].type));
 }
 
 /* Turn keys into vertex numbers, in the Region; keys that the graph does not have are dropped. */
@@ -111,7 +111,7 @@ static void
 leave_numbers(const uint32 *numbers, uint64 nkeys)
 {
 	if (numbers != NULL)
-		emogi_region_free(unconstify(uint32 *, numbers), Max(nkeys, 1) * sizeof *numbers);
+		emogi_arena_free(unconstify(uint32 *, numbers), Max(nkeys, 1) * sizeof *numbers);
 }
 
 /* Raise that start values are none that leaps can be in proportion to. */
@@ -185,13 +185,13 @@ set_values(EmogiCall *call, const EmogiTask *task, const EmogiGraph *graph, Emog
 	Size		given_bytes = Max(graph->nvertices, 1) * sizeof(bool);
 	bool	   *given = emogi_call_alloc(call, given_bytes);
 	const EmogiAlgorithmRow *row = emogi_algorithm_row(query->algorithm);
-	const bool	fixes = (row->traits & EMOGI_SUM_FIXES) != 0;
+	const bool	fixes = (row->traits & EMOGI_SUM_DIRICHLET) != 0;
 	bool		any_given;
 
 	emogi_values_query(graph, task->form, task->start, emogi_task_has_communities(task), fixes || emogi_task_has_communities(task) ? get_float8_nan() : 0.0,
 					   values, given);
 	any_given = memchr(given, true, graph->nvertices) != NULL;
-	emogi_region_free(given, given_bytes);
+	emogi_arena_free(given, given_bytes);
 	if (emogi_task_has_communities(task))
 		require_communities(task, graph, values);
 	if (emogi_algorithm_takes(row, EMOGI_LEAP) < 0)
@@ -281,7 +281,7 @@ search_rows(EmogiPairSearch *search, const EmogiQuery *query, double *distance)
 {
 	const uint64 npairs = query->nsources * query->ntargets;
 	const bool	is_weighted = search->graph.weight_type != EMOGI_WEIGHT_NONE;
-	EmogiNearPath path;
+	EmogiLocalPath path;
 	uint64		ndone = 0;
 
 	emogi_task_pairs_run(search, npairs, is_weighted ? query->nsources : emogi_task_pairs_batches(query->nsources));
@@ -305,10 +305,10 @@ run_rows(EmogiCall *call, const EmogiGraph *graph, EmogiRequest *request)
 {
 	const double start_ms = emogi_pool_now_ms();
 
-	if (emogi_far_matrix(call, graph, &request->query, request->result.columns[0].float64))
+	if (emogi_hierarchy_search_matrix(call, graph, &request->query, request->result.columns[0].float64))
 		return;
 	(void) emogi_call_request(call);
-	if (emogi_far_may_serve(call, graph) && emogi_far_is_sooner(graph, &request->query))
+	if (emogi_hierarchy_search_may_serve(call, graph) && emogi_hierarchy_search_is_cheaper(graph, &request->query))
 		emogi_cache_contraction_note(call->slot->graph, emogi_pool_now_ms() - start_ms);
 }
 
@@ -318,14 +318,14 @@ run_matrix(EmogiCall *call, const EmogiTask *task, const EmogiGraph *graph, Emog
 {
 	const EmogiRequest whole = *request;
 	const EmogiQuery *query = &whole.query;
-	const bool	may_contract = emogi_far_may_serve(call, graph) && emogi_far_is_sooner(graph, query);
+	const bool	may_contract = emogi_hierarchy_search_may_serve(call, graph) && emogi_hierarchy_search_is_cheaper(graph, query);
 	EmogiPairSearch search;
 	uint64		nrows = 0;
 
 	emogi_task_pairs_begin(&search, call, task, graph);
 	if (may_contract)
-		emogi_far_prepare(call, graph);
-	if (!may_contract || !emogi_far_is_prepared(call))
+		emogi_hierarchy_search_prepare(call, graph);
+	if (!may_contract || !emogi_hierarchy_search_is_prepared(call))
 		nrows = search_rows(&search, query, whole.result.columns[0].float64);
 	if (may_contract && search.worker_ms > 0)
 		emogi_cache_contraction_note(call->slot->graph, search.worker_ms);

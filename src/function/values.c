@@ -94,9 +94,9 @@ void
 emogi_values_check_vertex(TupleDesc desc, int column, const EmogiKeyType *key)
 {
 	Form_pg_attribute attribute = TupleDescAttr(desc, column);
-	EmogiEnd	end = {NameStr(attribute->attname), attribute->atttypid, attribute->atttypmod, attribute->attcollation, false};
+	EmogiEndpoint	end = {NameStr(attribute->attname), attribute->atttypid, attribute->atttypmod, attribute->attcollation, false};
 	EmogiKeyType given;
-	bool		fits = emogi_ends_find_key(&end, &given) && given.type == key->type && given.nparts == key->nparts;
+	bool		fits = emogi_endpoint_type_find_key(&end, &given) && given.type == key->type && given.nparts == key->nparts;
 
 	for (int i = 0; fits && i < key->nparts; i++)
 		fits = given.parts[i].type == key->parts[i].type;

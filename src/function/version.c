@@ -6,8 +6,8 @@
 #include "fmgr.h"
 #include "utils/builtins.h"
 
-#include "server/shared.h"
-#include "server/sql_version.h"
+#include "base/shared.h"
+#include "base/sql_version.h"
 
 PG_FUNCTION_INFO_V1(emogi_version);
 PG_FUNCTION_INFO_V1(emogi_script);

@@ -16,7 +16,7 @@
 #include "utils/uuid.h"
 
 #include "keys/keys.h"
-#include "server/compat.h"
+#include "base/compat.h"
 
 /* The text form of a uuid. */
 #define UUID_TEXT_BYTES 36

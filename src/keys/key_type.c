@@ -16,7 +16,7 @@
 #include "utils/typcache.h"
 
 #include "keys/keys.h"
-#include "server/compat.h"
+#include "base/compat.h"
 
 /* Encoded types of a fixed length. */
 static const struct

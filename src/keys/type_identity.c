@@ -3,7 +3,7 @@
  *
  * ALTER TYPE changes the attributes of a composite type, and thereby which of its values are equal, without locking the tables that have
  * columns of the type. Therefore the definition is part of everything that is shared by the name of a type: the type of vertex keys, and
- * the digest of a query (Q12). It is read from the catalog caches on each call. A walk visits each type once, however many paths lead
+ * the fingerprint of a query (Q12). It is read from the catalog caches on each call. A walk visits each type once, however many paths lead
  * to it.
  *
  * A type that contains an anonymous row, at any depth, cannot be shared: only the session that created the row knows its attributes.
@@ -27,7 +27,7 @@
 #include "utils/typcache.h"
 
 #include "keys/keys.h"
-#include "server/compat.h"
+#include "base/compat.h"
 
 /* Append a number or an OID to a definition. */
 static void

@@ -22,7 +22,7 @@
 #include "utils/typcache.h"
 
 #include "keys/keys.h"
-#include "server/compat.h"
+#include "base/compat.h"
 
 /* Prepare to handle keys of a type, of one column. */
 void

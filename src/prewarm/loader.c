@@ -28,8 +28,8 @@
 #include "utils/syscache.h"
 
 #include "prewarm/prewarm.h"
-#include "server/compat.h"
-#include "server/sql_version.h"
+#include "base/compat.h"
+#include "base/sql_version.h"
 
 /*
  * A table that transactions in progress have changed may have no Graph for all just now (design.md, Registration). So many times it
@@ -166,7 +166,7 @@ load_entry(const EmogiPrewarmEntry *entry)
 	pgstat_report_activity(STATE_RUNNING, entry->text);
 	for (int retry = 0; (error = try_entry(entry, &prewarmed)) != NULL; retry++)
 	{
-		if (error->hint == NULL || strcmp(error->hint, EMOGI_UNSHARED_NOW) != 0 || retry == MOST_RETRIES)
+		if (error->hint == NULL || strcmp(error->hint, EMOGI_NOT_CACHEABLE_NOW) != 0 || retry == MOST_RETRIES)
 		{
 			emogi_prewarm_warn(entry, error->sqlerrcode, error->message, error->detail, error->hint);
 			return;

@@ -12,8 +12,8 @@
 
 #include "function/function.h"
 #include "prewarm/prewarm.h"
-#include "server/compat.h"
-#include "server/sql_version.h"
+#include "base/compat.h"
+#include "base/sql_version.h"
 
 PG_FUNCTION_INFO_V1(emogi_prewarm);
 
@@ -47,7 +47,7 @@ describe(const EmogiCall *call, EmogiPrewarmed *prewarmed)
 
 /*
  * Have a Graph stand in the cache as the active snapshot sees its tables, by the rights of the current user. Raises what
- * emogi_obtain_graph does, 55000 where it cannot be shared, 42501 and 53400 where it may not be kept. function: that was called.
+ * emogi_acquire_graph does, 55000 where it cannot be shared, 42501 and 53400 where it may not be kept. function: that was called.
  */
 void
 emogi_prewarm_graph(Oid function, const EmogiGraphArgument *graph, const EmogiGraphKey *wanted, EmogiKeepChoice keep,
@@ -63,17 +63,17 @@ emogi_prewarm_graph(Oid function, const EmogiGraphArgument *graph, const EmogiGr
 	if (keep != EMOGI_KEEP_AS_IT_IS)
 		require_owner(&source);
 	call = emogi_call_begin(function, "emogi_prewarm", &source);
-	emogi_obtain_graph(call, &source, &key, &obtained);
+	emogi_acquire_graph(call, &source, &key, &obtained);
 	if (keep != EMOGI_KEEP_AS_IT_IS)
 		require_owner(&source); /* the name may lead to another one by now */
-	while (keep == EMOGI_KEEP && !emogi_wish_keep(call))
+	while (keep == EMOGI_KEEP && !emogi_cache_lookup_keep(call))
 	{
 		CHECK_FOR_INTERRUPTS();
-		emogi_obtain_release(call);
-		emogi_obtain_graph(call, &source, &key, &obtained);
+		emogi_acquire_release(call);
+		emogi_acquire_graph(call, &source, &key, &obtained);
 	}
 	if (keep == EMOGI_KEEP_NO_LONGER)
-		emogi_wish_let_go(call, &key);
+		emogi_cache_lookup_let_go(call, &key);
 	describe(call, prewarmed);
 	emogi_call_end(call);
 }

@@ -1,14 +1,14 @@
 /*
  * prewarm.h: Graphs that are loaded ahead of the calls that use them.
  *
- * emogi_prewarm (prewarm.c) loads one, and has it kept if it is told to. list.c reads the setting emogi.prewarm, the list of those that
+ * emogi_prewarm (prewarm.c) loads one, and has it kept if it is told to. kept_list.c reads the setting emogi.prewarm, the list of those that
  * are loaded when the server starts. start.c is the process that goes through it, database by database; loader.c the process that it
  * starts for each of them.
  */
 #ifndef EMOGI_PREWARM_H
 #define EMOGI_PREWARM_H
 
-#include "build/build.h"
+#include "acquire/acquire.h"
 
 /* ---- prewarm.c ---- */
 
@@ -33,7 +33,7 @@ typedef struct EmogiPrewarmed
 extern void emogi_prewarm_graph(Oid function, const EmogiGraphArgument *graph, const EmogiGraphKey *wanted, EmogiKeepChoice keep,
 								EmogiPrewarmed *prewarmed);
 
-/* ---- list.c: the setting emogi.prewarm ---- */
+/* ---- kept_list.c: the setting emogi.prewarm ---- */
 
 /* An entry of the list. */
 typedef struct EmogiPrewarmEntry

@@ -25,7 +25,7 @@
 #include "utils/memutils.h"
 
 #include "prewarm/prewarm.h"
-#include "server/compat.h"
+#include "base/compat.h"
 
 /* How often a loader, and what its database is wanted for, are looked at. */
 #define LOOK_MS 100

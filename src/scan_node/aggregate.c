@@ -1,5 +1,5 @@
 /*
- * aggregate.c: aggregates of a call's rows, computed over the arrays of its result (fold.c), as rows: one for each group, in ascending
+ * aggregate.c: aggregates of a call's rows, computed over the arrays of its result (grouping.c), as rows: one for each group, in ascending
  * order of the column of groups.
  *
  * The node is a scan whose rows are groups: the run, what it depends on and what is kept are those of scan.c. HAVING is its condition.
@@ -16,9 +16,9 @@
 #include "utils/numeric.h"
 
 #include "scan_node/aggregate.h"
-#include "scan_node/fold.h"
+#include "scan_node/grouping.h"
 #include "scan_node/scan.h"
-#include "server/compat.h"
+#include "base/compat.h"
 
 /* A column of the scan tuple. */
 typedef struct Column
@@ -33,7 +33,7 @@ typedef struct Aggregate
 	EmogiScan	scan;			/* first: the node is one */
 	int			noutputs;
 	Column	   *outputs;		/* [noutputs] */
-	EmogiFold  *folds;
+	EmogiGrouping  *folds;
 	MemoryContext groups_context;
 	EmogiGroups groups;
 	bool		distinguishes;	/* the plan was made for keys that differ in their text */
@@ -84,7 +84,7 @@ describe_groups(const EmogiScan *scan, EmogiSummary *summary)
 	summary->nfolds = groups->nfolds;
 	for (int i = 0; i < groups->nfolds; i++)
 	{
-		const EmogiFold *fold = &groups->folds[i];
+		const EmogiGrouping *fold = &groups->folds[i];
 
 		if (fold->kind == EMOGI_FOLD_SUM && (fold->place == 0 || scan->function->columns[fold->place - 1].type != EMOGI_INT32))
 			return false;
@@ -106,7 +106,7 @@ take_groups(const EmogiScan *scan, EmogiGroups *groups)
 	groups->values = palloc_extended(Max(nvalues, 1) * sizeof *groups->values, MCXT_ALLOC_HUGE);
 	for (uint64 i = 0; i < nvalues; i++)
 	{
-		if (emogi_fold_is_float(scan->function->columns, groups->folds[i % groups->nfolds].place))
+		if (emogi_grouping_is_float(scan->function->columns, groups->folds[i % groups->nfolds].place))
 			groups->values[i].number = summary->values[i].number;
 		else
 			groups->values[i].integer = summary->values[i].integer;
@@ -147,7 +147,7 @@ compute(Aggregate *aggregate)
 	if (scan->call != NULL && scan->result.is_summarized)
 		take_groups(scan, &aggregate->groups);
 	else
-		emogi_fold_rows(scan->function->columns, scan->call != NULL ? &scan->graph : &none, &scan->result, &scan->ranges, wanted, nwanted,
+		emogi_grouping_rows(scan->function->columns, scan->call != NULL ? &scan->graph : &none, &scan->result, &scan->ranges, wanted, nwanted,
 						&aggregate->groups);
 	if (aggregate->counts_groups)
 		collapse_groups(aggregate);
@@ -213,8 +213,8 @@ group_column(const Aggregate *aggregate, uint64 group, const Column *column, boo
 	const EmogiScan *scan = &aggregate->scan;
 	const EmogiGroups *groups = &aggregate->groups;
 	const uint64 count = groups->counts[group];
-	const EmogiFolded *folded = &groups->values[group * groups->nfolds + column->fold];
-	const bool	is_float = emogi_fold_is_float(scan->function->columns, column->place);
+	const EmogiGrouped *folded = &groups->values[group * groups->nfolds + column->fold];
+	const bool	is_float = emogi_grouping_is_float(scan->function->columns, column->place);
 
 	*isnull = column->output > EMOGI_OUTPUT_COUNT && count == 0;
 	if (*isnull)
@@ -284,7 +284,7 @@ find_fold(Aggregate *aggregate, EmogiFoldKind kind, int place)
 	while (n < aggregate->groups.nfolds && (aggregate->folds[n].kind != kind || aggregate->folds[n].place != place))
 		n++;
 	if (n == aggregate->groups.nfolds)
-		aggregate->folds[aggregate->groups.nfolds++] = (EmogiFold) {kind, place};
+		aggregate->folds[aggregate->groups.nfolds++] = (EmogiGrouping) {kind, place};
 	return n;
 }
 

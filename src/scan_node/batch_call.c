@@ -14,7 +14,7 @@
 #include "utils/memutils.h"
 
 #include "scan_node/batch.h"
-#include "server/region.h"
+#include "base/arena.h"
 
 /* The answers of one pass may take this share of the budget of the Region. */
 #define ANSWER_SHARE 8
@@ -42,7 +42,7 @@ static void
 choose_passes(EmogiBatchState *batch)
 {
 	const uint64 nvertices = batch->scan.graph.nvertices;
-	const uint64 allowed = emogi_region_budget_bytes() / ANSWER_SHARE;
+	const uint64 allowed = emogi_arena_budget_bytes() / ANSWER_SHARE;
 	int			nsources = EMOGI_MSBFS_SOURCES;
 
 	batch->in_passes = true;
@@ -85,7 +85,7 @@ allocate_answer(EmogiBatchState *batch)
 	batch->passed.memory_bytes = emogi_msbfs_bytes(nvertices, batch->most_sources, max_depth);
 	batch->passed.memory = emogi_call_alloc_any(scan->call, batch->passed.memory_bytes);
 	batch->passed.scratch = NULL;
-	if (scratch_bytes <= emogi_region_budget_bytes() / ANSWER_SHARE)
+	if (scratch_bytes <= emogi_arena_budget_bytes() / ANSWER_SHARE)
 		batch->passed.scratch = emogi_call_alloc(scan->call, scratch_bytes);
 }
 
@@ -212,7 +212,7 @@ emogi_batch_open(EmogiBatchState *batch, NullableDatum source)
 	emogi_inputs_apply_conditions(scan, &batch->task);
 	batch->task.table = &table;
 	pgstat_init_function_usage(scan->fcinfo, &usage);
-	scan->call = emogi_run_open(scan->flinfo.fn_oid, &batch->task, NULL, &scan->graph);
+	scan->call = emogi_course_open(scan->flinfo.fn_oid, &batch->task, NULL, &scan->graph);
 	pgstat_end_function_usage(&usage, true);
 	batch->task.table = NULL;
 	scan->form = batch->task.form;

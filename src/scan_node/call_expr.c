@@ -20,7 +20,7 @@
 
 #include "function/cursor.h"
 #include "scan_node/call_expr.h"
-#include "server/sql_version.h"
+#include "base/sql_version.h"
 
 /* ---- which function ---- */
 
@@ -208,14 +208,14 @@ emogi_call_expr_pairs(const FuncExpr *call, const EmogiAlgorithmRow *function, c
 
 /* Find out what a call wants of its Graph, but for the relation and its columns, as far as its arguments are constant. */
 void
-emogi_call_expr_wish(const FuncExpr *call, const EmogiAlgorithmRow *function, EmogiDirection direction, EmogiGraphKey *wish)
+emogi_call_expr_graph_key(const FuncExpr *call, const EmogiAlgorithmRow *function, EmogiDirection direction, EmogiGraphKey *wish)
 {
 	EmogiTask	task = {.direction = direction,.query.algorithm = function->algorithm};
 
 	task.query.is_weighted = is_weighted(call, function);
 	task.with_backward = function == &emogi_path_function || emogi_algorithm_takes(function, EMOGI_TARGETS) >= 0;
 	(void) emogi_call_expr_pairs(call, function, &task.pairs);
-	emogi_run_wish(&task, wish);
+	emogi_course_graph_key(&task, wish);
 }
 
 /* Find the relation that a call names; false when it is not known, or the caller may not read it as a table. */
@@ -229,7 +229,7 @@ emogi_call_expr_source(const FuncExpr *call, EmogiAlgorithm algorithm, EmogiSour
 	if (emogi_shared == NULL || !emogi_call_expr_graph(call, &graph))
 		return false;
 	task.query.is_weighted = is_weighted(call, emogi_algorithm_row(algorithm));
-	emogi_run_wish(&task, &wish);
+	emogi_course_graph_key(&task, &wish);
 	return emogi_source_peek(&graph, wish.weights != EMOGI_WEIGHTS_UNUSED, source);
 }
 
@@ -254,7 +254,7 @@ emogi_call_expr_plan_keys(PlannerInfo *root, const FuncExpr *call, EmogiAlgorith
 {
 	EmogiGraphArgument graph;
 	EmogiSource source;
-	EmogiForesight foresight;
+	EmogiQuerySize foresight;
 	ListCell   *cell;
 
 	if (emogi_call_expr_source(call, algorithm, &source))
@@ -265,7 +265,7 @@ emogi_call_expr_plan_keys(PlannerInfo *root, const FuncExpr *call, EmogiAlgorith
 		return OidIsValid(key->type);
 	}
 	if (emogi_shared == NULL || !emogi_call_expr_graph(call, &graph) || !emogi_source_peek_query(&graph, &source) ||
-		!emogi_foresight_get(&source, &foresight) || !foresight.is_cached)
+		!emogi_query_size_get(&source, &foresight) || !foresight.is_cached)
 		return false;
 	*key = foresight.keys;
 	root->glob->relationOids = list_concat_unique_oid(root->glob->relationOids, foresight.relations);

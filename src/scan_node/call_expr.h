@@ -22,7 +22,7 @@ extern bool emogi_call_expr_plan_keys(PlannerInfo *root, const FuncExpr *call, E
 extern bool emogi_call_expr_key(const FuncExpr *call, EmogiAlgorithm algorithm, EmogiKeyType *key);
 extern bool emogi_call_expr_direction(const FuncExpr *call, const EmogiAlgorithmRow *function, EmogiDirection *direction);
 extern bool emogi_call_expr_pairs(const FuncExpr *call, const EmogiAlgorithmRow *function, char **query);
-extern void emogi_call_expr_wish(const FuncExpr *call, const EmogiAlgorithmRow *function, EmogiDirection direction, EmogiGraphKey *wish);
+extern void emogi_call_expr_graph_key(const FuncExpr *call, const EmogiAlgorithmRow *function, EmogiDirection direction, EmogiGraphKey *wish);
 extern double emogi_call_expr_number(const Node *node);
 extern double emogi_call_expr_integer(const Node *node);
 

@@ -18,9 +18,9 @@
 
 #include "scan_node/call_expr.h"
 #include "scan_node/scan.h"
-#include "server/attempt.h"
-#include "server/compat.h"
-#include "server/papers.h"
+#include "base/attempt.h"
+#include "base/compat.h"
+#include "base/papers_settings.h"
 
 /* Is a condition the same as the next one, in another way? */
 static bool
@@ -155,19 +155,19 @@ constant_depth(const EmogiScan *scan)
 
 /* Describe the walk that a call may be instead of having its Graph built; false when it may not. */
 static bool
-describe_walk(const EmogiScan *scan, const EmogiTask *task, EmogiWalk *walk)
+describe_walk(const EmogiScan *scan, const EmogiTask *task, EmogiIndexSearch *walk)
 {
 	EmogiTask	bounded = *task;
 
 	bounded.query.max_depth = constant_depth(scan);
 	bounded.has_targets = scan->vertex_input >= 0 && !scan->looks_up;
-	*walk = (EmogiWalk) {
+	*walk = (EmogiIndexSearch) {
 		.direction = task->direction,
 		.max_depth = bounded.query.max_depth,
 		.nsources = 1,
 		.targeted = bounded.has_targets
 	};
-	return emogi_afoot_may_serve(&bounded);
+	return emogi_index_search_call_may_serve(&bounded);
 }
 
 /* A look at where a call will find its Graph, and what is said of that. */
@@ -175,8 +175,8 @@ typedef struct Outlook
 {
 	const EmogiGraphArgument *graph;
 	const EmogiGraphKey *wish;
-	EmogiWalk  *walk;			/* NULL = it cannot do without */
-	EmogiOutlook outlook;
+	EmogiIndexSearch  *walk;			/* NULL = it cannot do without */
+	EmogiGraphOutcome outlook;
 	const char *why_private;
 } Outlook;
 
@@ -188,7 +188,7 @@ foresee(void *context)
 	EmogiSource source;
 
 	emogi_source_resolve(look->graph, look->wish->weights != EMOGI_WEIGHTS_UNUSED, &source);
-	look->outlook = emogi_outlook(&source, look->wish, look->walk, &look->why_private);
+	look->outlook = emogi_explain_graph(&source, look->wish, look->walk, &look->why_private);
 }
 
 /* Look at where a call will find its Graph; false when the call would raise an error. */
@@ -217,12 +217,12 @@ explain_outlook(EmogiScan *scan, ExplainState *es)
 	EmogiTask	task = {.query.algorithm = scan->function->algorithm};
 	EmogiGraphKey wish = {0};
 	EmogiGraphArgument graph;
-	EmogiWalk	walk;
+	EmogiIndexSearch	walk;
 	Outlook		look = {&graph, &wish};
 
 	if (!emogi_call_expr_graph(scan->call_expr, &graph) || !constant_direction(scan, &task.direction))
 		return;
-	emogi_call_expr_wish(scan->call_expr, scan->function, task.direction, &wish);
+	emogi_call_expr_graph_key(scan->call_expr, scan->function, task.direction, &wish);
 	if (scan->kind == NULL && describe_walk(scan, &task, &walk))
 		look.walk = &walk;
 	if (emogi_source_is_missing(&graph))

@@ -16,7 +16,7 @@
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 
-#include "cpu/near_components.h"
+#include "cpu/local_components.h"
 #include "scan_node/scan.h"
 
 /* Given vertices that are looked up between two checks for interrupts. */
@@ -196,7 +196,7 @@ link_members(EmogiScan *scan)
 
 	scan->members = palloc_extended(Max(n, 1) * sizeof *scan->members, MCXT_ALLOC_HUGE);
 	MemoryContextSwitchTo(old);
-	if (!emogi_near_components_link(scan->result.columns[0].vertex, n, emogi_cache_labels_stop, scan->members))
+	if (!emogi_local_search_components_link(scan->result.columns[0].vertex, n, emogi_cache_labels_stop, scan->members))
 	{
 		scan->members = NULL;
 		CHECK_FOR_INTERRUPTS();

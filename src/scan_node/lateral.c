@@ -36,8 +36,8 @@
 
 #include "scan_node/call_expr.h"
 #include "scan_node/plan.h"
-#include "server/compat.h"
-#include "server/papers.h"
+#include "base/compat.h"
+#include "base/papers_settings.h"
 
 /* A pass for 64 sources against one for a single source, by measurement: of all its time, not only that of edges. */
 #define PASS_COST 8

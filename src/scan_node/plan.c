@@ -34,7 +34,7 @@
 #include "function/cursor.h"
 #include "scan_node/call_expr.h"
 #include "scan_node/plan.h"
-#include "server/compat.h"
+#include "base/compat.h"
 
 /* A row of two columns in a table. */
 #define TABLE_ROW_BYTES 44
@@ -399,20 +399,20 @@ may_stop(const PlannerInfo *root)
  * it may, for a query or view if its Graph is there, no value in it is of this call, and nothing in it is labelled as unsafe. *depends: what that depends on.
  */
 static bool
-may_call_in_parallel(const FuncExpr *call, const EmogiAlgorithmRow *function, EmogiForesight *depends)
+may_call_in_parallel(const FuncExpr *call, const EmogiAlgorithmRow *function, EmogiQuerySize *depends)
 {
 	EmogiGraphArgument graph;
 	EmogiSource source;
 	char		kind;
 
-	*depends = (EmogiForesight) {0};
+	*depends = (EmogiQuerySize) {0};
 	if (emogi_shared != NULL && emogi_call_expr_graph(call, &graph) && emogi_source_peek_query(&graph, &source))
-		return emogi_foresight_get(&source, depends) && depends->is_cached && !depends->is_unsafe;
+		return emogi_query_size_get(&source, depends) && depends->is_cached && !depends->is_unsafe;
 	if (!emogi_call_expr_source(call, function->algorithm, &source))
 		return false;
 	kind = get_rel_relkind(source.relid);
 	if (kind == RELKIND_VIEW)
-		return emogi_foresight_get(&source, depends) && depends->is_cached && !depends->is_unsafe;
+		return emogi_query_size_get(&source, depends) && depends->is_cached && !depends->is_unsafe;
 	depends->relations = list_make1_oid(source.relid);
 	return kind == RELKIND_RELATION || kind == RELKIND_PARTITIONED_TABLE || kind == RELKIND_MATVIEW;
 }
@@ -433,7 +433,7 @@ has_query(const FuncExpr *call, const EmogiAlgorithmRow *function)
  * nobody will. And where a LIMIT changes, workers go by its first value (PostgreSQL 15, ExecParallelReinitialize).
  */
 static bool
-may_share_rows(PlannerInfo *root, RelOptInfo *rel, const FuncExpr *call, const EmogiAlgorithmRow *function, EmogiForesight *depends)
+may_share_rows(PlannerInfo *root, RelOptInfo *rel, const FuncExpr *call, const EmogiAlgorithmRow *function, EmogiQuerySize *depends)
 {
 	return !(!root->glob->parallelModeOK || may_stop(root) || rel->reloptkind != RELOPT_BASEREL || !bms_is_empty(rel->lateral_relids) ||
 		has_query(call, function) || !is_parallel_safe(root, (Node *) call->args) ||
@@ -451,7 +451,7 @@ add_shared_path(PlannerInfo *root, RelOptInfo *rel, const FuncExpr *call, const 
 	int			nworkers = compute_parallel_worker(rel, rel->tuples * TABLE_ROW_BYTES / BLCKSZ, -1,
 												   max_parallel_workers_per_gather);
 	double		leader_share = parallel_leader_participation ? Max(1 - 0.3 * nworkers, 0) : 0;
-	EmogiForesight depends;
+	EmogiQuerySize depends;
 	ListCell   *cell;
 	CustomPath *path;
 

@@ -12,8 +12,8 @@
 
 #include "miscadmin.h"
 
-#include "build/build.h"
-#include "cpu/near_search.h"
+#include "acquire/acquire.h"
+#include "cpu/local_search.h"
 #include "scan_node/call_expr.h"
 #include "scan_node/plan.h"
 
@@ -43,7 +43,7 @@ find_key(const FuncExpr *call, const EmogiAlgorithmRow *function, EmogiGraphKey 
 
 	if (!emogi_call_expr_direction(call, function, &task.direction) || !emogi_call_expr_source(call, function->algorithm, &source))
 		return false;
-	emogi_run_wish(&task, key);
+	emogi_course_graph_key(&task, key);
 	key->database = MyDatabaseId;
 	key->relid = source.relid;
 	key->src = source.src;
@@ -78,13 +78,13 @@ try_search(const EmogiGraph *graph, Trial *trial)
 		.nsources = 1
 	};
 	const bool	is_bounded = trial->bounds.depth >= 0 || trial->bounds.distance < (double) INFINITY;
-	EmogiNearAnswer answer;
+	EmogiLocalAnswer answer;
 
 	trial->reached = -1;
-	if (emogi_near_search(graph, NULL, &query, is_bounded ? MOST_EDGES_BOUNDED : MOST_EDGES, &answer) != EMOGI_NEAR_ANSWERED)
+	if (emogi_local_search(graph, NULL, &query, is_bounded ? MOST_EDGES_BOUNDED : MOST_EDGES, &answer) != EMOGI_NEAR_ANSWERED)
 		return;
 	trial->reached = (double) answer.count;
-	emogi_near_search_free(&answer);
+	emogi_local_search_free(&answer);
 }
 
 /* Make a trial, unless the last one was the same. */
@@ -106,14 +106,14 @@ emogi_probe_reached(const FuncExpr *call, const EmogiAlgorithmRow *function, con
 {
 	const int	place = emogi_algorithm_takes(function, EMOGI_SOURCES);
 	const Const *given = place >= 0 ? list_nth(call->args, place + 1) : NULL;
-	Trial		trial = {.algorithm = emogi_near_searching(function->algorithm),.bounds = *bounds};
+	Trial		trial = {.algorithm = emogi_local_search_searching(function->algorithm),.bounds = *bounds};
 	EmogiGraphKey key;
 	EmogiGraph	graph;
 	int			borrowed;
 
-	if (!emogi_enable_near || !emogi_near_search_answers(emogi_algorithm_row(trial.algorithm)) || given == NULL || !IsA(given, Const) || given->constisnull ||
+	if (!emogi_enable_near || !emogi_local_search_answers(emogi_algorithm_row(trial.algorithm)) || given == NULL || !IsA(given, Const) || given->constisnull ||
 		!find_key(call, function, &key) || !emogi_form_fits(&key.keys, given->consttype) ||
-		!emogi_form_seeks(&key.keys, given->consttype) || !emogi_wish_borrow(&key, &borrowed, &trial.graph, &graph))
+		!emogi_form_seeks(&key.keys, given->consttype) || !emogi_cache_lookup_borrow(&key, &borrowed, &trial.graph, &graph))
 		return -1;
 	trial.direction = key.direction;
 	trial.reached = -1;

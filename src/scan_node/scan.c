@@ -23,7 +23,7 @@
 
 #include "scan_node/call_expr.h"
 #include "scan_node/scan.h"
-#include "server/compat.h"
+#include "base/compat.h"
 
 /* ---- beginning ---- */
 
@@ -331,7 +331,7 @@ carry_out(EmogiScan *scan, EmogiTask *task)
 
 	if (scan->function == &emogi_path_function)
 		return emogi_shortest_path_run(scan->flinfo.fn_oid, task, &scan->graph, &scan->result);
-	call = emogi_run(scan->flinfo.fn_oid, task, &scan->graph, &scan->result);
+	call = emogi_course_run(scan->flinfo.fn_oid, task, &scan->graph, &scan->result);
 	if (call != NULL && (scan->function->traits & EMOGI_IS_TREE) != 0 && uses_names(scan))
 		emogi_search_trees_name(task, &scan->graph, &scan->result);
 	if (call != NULL && scan->kind != NULL)

@@ -2,11 +2,11 @@
  * scan_node.h: calls of the functions in FROM, as nodes of a plan.
  *
  * plan.c replaces the scan of a function by a custom scan, with the conditions that it sees to itself (conditions.c); lateral.c
- * does the same for a LATERAL join, as a batch, lookup_plan.c for joins by `vertex`, and upper.c
+ * does the same for a LATERAL join, as a batch, join_lookup_plan.c for joins by `vertex`, and upper.c
  * for aggregates and for the first rows in an order. outputs.c says which aggregates; names.c tells calls that no names of edges are wanted; size.c tells the planner rows and costs; call_expr.c knows what a call says before
  * it is carried out. scan.c makes the run of a scan, of inputs.c's inputs; stream.c returns its rows, with parallel workers through
- * share.c, and row_scan.c those that are not vertices, of which column_stats.c tells the planner more; ranges.c, top.c and fold.c compute which rows are wanted, and aggregates of them, which aggregate.c returns; summary.c has an engine do so; batch.c and batch_call.c carry out a batch, with batch_sums.c where only
- * aggregates of it are wanted; lookup.c, with key_map.c, a join; explain.c shows them all. plan.h and scan.h are what the planner's and the
+ * share.c, and row_scan.c those that are not vertices, of which column_stats.c tells the planner more; ranges.c, top.c and grouping.c compute which rows are wanted, and aggregates of them, which aggregate.c returns; summary.c has an engine do so; batch.c and batch_call.c carry out a batch, with batch_sums.c where only
+ * aggregates of it are wanted; join_lookup.c, with key_map.c, a join; explain.c shows them all. plan.h and scan.h are what the planner's and the
  * executor's half of this room share.
  */
 #ifndef EMOGI_SCAN_NODE_H
@@ -63,7 +63,7 @@ extern const CustomScanMethods emogi_batch_sums_methods;
 
 extern void emogi_plan_init(void);
 extern void emogi_lateral_init(void);
-extern void emogi_lookup_init(void);
+extern void emogi_join_lookup_init(void);
 extern void emogi_upper_init(void);
 
 #endif							/* EMOGI_SCAN_NODE_H */

@@ -6,7 +6,7 @@
  * dynamic shared memory says where. Leader and workers take pieces of the vertices in ascending order, so that the rows of
  * each come in the order of `vertex`.
  *
- * What the backend itself finds (near.c, afoot.c) is seldom much. If it is little it is copied into the dynamic shared memory, with the bytes
+ * What the backend itself finds (local_search_call.c, index_search_call.c) is seldom much. If it is little it is copied into the dynamic shared memory, with the bytes
  * of keys that are no integers, because the rows of a patch or of a walk are in no dictionary that workers could read. Otherwise the call is
  * run again, by the engine.
  *
@@ -206,7 +206,7 @@ leave_all(int code, Datum arg)
 	ListCell   *cell;
 
 	foreach(cell, joined)
-		emogi_holding_leave(lfirst_int(cell));
+		emogi_held_results_leave(lfirst_int(cell));
 	joined = NIL;
 }
 
@@ -261,7 +261,7 @@ emogi_share_join(CustomScanState *node, shm_toc *toc, void *memory)
 	if (!share->is_inline)
 	{
 		remember(share->holding);
-		if (!emogi_holding_join(share->holding, share->token))
+		if (!emogi_held_results_join(share->holding, share->token))
 		{
 			joined = list_delete_last(joined);
 			return;
@@ -286,7 +286,7 @@ end_worker(EmogiScan *scan)
 	if (scan->joined < 0)
 		return;
 	joined = list_delete_int(joined, scan->joined);
-	emogi_holding_leave(scan->joined);
+	emogi_held_results_leave(scan->joined);
 	scan->joined = -1;
 }
 

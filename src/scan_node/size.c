@@ -14,7 +14,7 @@
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 
-#include "build/build.h"
+#include "acquire/acquire.h"
 #include "scan_node/call_expr.h"
 #include "scan_node/plan.h"
 
@@ -41,9 +41,9 @@ PG_FUNCTION_INFO_V1(emogi_support);
 static bool
 find_query_size(const EmogiSource *source, EmogiAlgorithm algorithm, EmogiGraphSize *size)
 {
-	EmogiForesight foresight;
+	EmogiQuerySize foresight;
 
-	if (!emogi_foresight_get(source, &foresight))
+	if (!emogi_query_size_get(source, &foresight))
 		return false;
 	size->nvertices = foresight.nvertices;
 	size->nedges = foresight.nedges;
@@ -84,12 +84,12 @@ find_size(const FuncExpr *call, EmogiAlgorithm algorithm, EmogiGraphSize *size)
 		size->nedges = (double) nedges;
 		size->build_cost = 0;
 	}
-	else if (emogi_estimate_size(&source, &size->nvertices, &size->nedges))
+	else if (emogi_graph_estimate_size(&source, &size->nvertices, &size->nedges))
 		size->build_cost = size->nedges * EMOGI_BUILD_COST;
 	else
 		return get_rel_relkind(source.relid) == RELKIND_VIEW && find_query_size(&source, algorithm, size);
-	size->next_degree = emogi_estimate_next_degree(&source, size->nvertices, size->nedges);
-	size->may_walk = size->build_cost > 0 && (algorithm == EMOGI_BFS || algorithm == EMOGI_SSNSP) && emogi_choice_may_walk(&source);
+	size->next_degree = emogi_graph_estimate_next_degree(&source, size->nvertices, size->nedges);
+	size->may_walk = size->build_cost > 0 && (algorithm == EMOGI_BFS || algorithm == EMOGI_SSNSP) && emogi_index_search_cost_may_walk(&source);
 	return true;
 }
 
@@ -124,7 +124,7 @@ emogi_size_try(const FuncExpr *call, const EmogiAlgorithmRow *function, const Em
 double
 emogi_size_reached(const EmogiGraphSize *size, double depth)
 {
-	const double reached = emogi_estimate_reached(size->nvertices, size->nedges, size->next_degree, depth);
+	const double reached = emogi_graph_estimate_reached(size->nvertices, size->nedges, size->next_degree, depth);
 
 	return size->reached >= 0 ? Min(reached, size->reached) : reached;
 }
@@ -161,7 +161,7 @@ emogi_size_call_cost(const EmogiGraphSize *size, double depth)
 		built = Min(built, size->build_cost + emogi_size_reached(size, depth) * EMOGI_NEAR_EDGE_COST);
 	if (!size->may_walk || depth < 0)
 		return EMOGI_CALL_COST + built;
-	return EMOGI_CALL_COST + Min(built, emogi_choice_edges(emogi_size_reached(size, depth)) * EMOGI_BUILD_COST);
+	return EMOGI_CALL_COST + Min(built, emogi_index_search_cost_edges(emogi_size_reached(size, depth)) * EMOGI_BUILD_COST);
 }
 
 /* Estimate the levels of a call's hierarchy; 1 where it has none. */
@@ -199,9 +199,9 @@ estimate_pairs(char *query)
 {
 	EmogiGraphArgument graph = {.text = query};
 	EmogiSource source;
-	EmogiForesight foresight;
+	EmogiQuerySize foresight;
 
-	if (emogi_shared == NULL || !emogi_source_peek_query(&graph, &source) || !emogi_foresight_get(&source, &foresight))
+	if (emogi_shared == NULL || !emogi_source_peek_query(&graph, &source) || !emogi_query_size_get(&source, &foresight))
 		return LIKELY_PAIRS;
 	return foresight.nedges;
 }

@@ -28,7 +28,7 @@
 #include "scan_node/aggregate.h"
 #include "scan_node/call_expr.h"
 #include "scan_node/plan.h"
-#include "server/compat.h"
+#include "base/compat.h"
 
 /* A vertex that is looked at in the arrays, by measurement. */
 #define VERTEX_COST (0.05 * EMOGI_ROW_COST)

@@ -13,7 +13,7 @@
 #include "utils/lsyscache.h"
 #include "utils/rls.h"
 
-#include "server/compat.h"
+#include "base/compat.h"
 #include "source/source.h"
 
 /*

@@ -228,7 +228,7 @@ emogi_params_put(char *query, const EmogiParamValue *values, int nvalues)
 	int			nparameters;
 	int			highest = 0;
 
-	if (!emogi_source_is_query(&graph) && !emogi_forms_split_where(query, &relation, &condition))
+	if (!emogi_source_is_query(&graph) && !emogi_graph_grammar_split_where(query, &relation, &condition))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("\"%s\" is no query", query),

@@ -8,7 +8,7 @@
  *
  * So whatever a call reads must be what its snapshot sees in the catalogs: under that name, in that schema, on that search
  * path, in that file, with those columns and policies; for a view that rule, for the tables of a query the same partitions
- * and children. What is compared is what is used, with locks held: that the catalogs change again in the meantime does no harm (seen.c).
+ * and children. What is compared is what is used, with locks held: that the catalogs change again in the meantime does no harm (catalog_visibility.c).
  *
  * Partitions come and go without a lock that keeps readers out, beside a SELECT in the same statement, which goes on with
  * those that it was planned with. So of a relation that the statement may have read already, those partitions and children
@@ -44,8 +44,8 @@
 #include "utils/syscache.h"
 
 #include "citus/citus.h"
-#include "server/fault.h"
-#include "source/seen.h"
+#include "base/fault.h"
+#include "source/catalog_visibility.h"
 #include "source/source.h"
 
 /* A statement in which calls are made. Its snapshots are registered with the transaction. */
@@ -271,16 +271,16 @@ emogi_snapshot_sees(const EmogiSource *source, List **relids)
 	}
 	same_children &= !current_statement()->answered;
 	*relids = list_make1_oid(source->relid);
-	if (source->name != NIL && !emogi_seen_name(source->name, source->relid, snapshot))
+	if (source->name != NIL && !emogi_catalog_visibility_name(source->name, source->relid, snapshot))
 		return false;
 	for (int i = 0; i < list_length(*relids); i++)
 	{
 		Oid			relid = list_nth_oid(*relids, i);
 		bool		childless;
 
-		if (!emogi_seen_relation(relid, snapshot, &childless) || !emogi_seen_columns(relid, names, snapshot) ||
-			(!childless && same_children && !emogi_seen_children(relid, snapshot)) ||
-			(!childless && !emogi_seen_list_children(relid, snapshot, relids)))
+		if (!emogi_catalog_visibility_relation(relid, snapshot, &childless) || !emogi_catalog_visibility_columns(relid, names, snapshot) ||
+			(!childless && same_children && !emogi_catalog_visibility_children(relid, snapshot)) ||
+			(!childless && !emogi_catalog_visibility_list_children(relid, snapshot, relids)))
 			return false;
 	}
 	return true;
@@ -318,12 +318,12 @@ sees_definition(Oid relid, Snapshot snapshot)
 	List	   *name;
 
 	for (AttrNumber attnum = 1; attnum <= natts; attnum++)
-		if (!emogi_seen_column(SearchSysCache2(ATTNUM, ObjectIdGetDatum(relid), Int16GetDatum(attnum)), snapshot))
+		if (!emogi_catalog_visibility_column(SearchSysCache2(ATTNUM, ObjectIdGetDatum(relid), Int16GetDatum(attnum)), snapshot))
 			return false;
 	name = list_make1(makeString(get_rel_name(relid)));
 	if (!RelationIsVisible(relid))
 		name = lcons(makeString(get_namespace_name(get_rel_namespace(relid))), name);
-	return emogi_seen_name(name, relid, snapshot) && emogi_seen_rule(relid, snapshot);
+	return emogi_catalog_visibility_name(name, relid, snapshot) && emogi_catalog_visibility_rule(relid, snapshot);
 }
 
 /* Does the active snapshot see a relation, one of a list, as a plan reads it? Those that are named count by their own names. */
@@ -334,8 +334,8 @@ sees_planned(Oid relid, List *relids, List *named, Snapshot snapshot)
 
 	/* a plan lists the values of constants of type oid as well, which need not be relations; those that it reads are locked and exist */
 	return relid < FirstNormalObjectId || !SearchSysCacheExists1(RELOID, ObjectIdGetDatum(relid)) ||
-		(emogi_seen_relation(relid, snapshot, &childless) && ((!list_member_oid(named, relid) && is_read_by_parent(relid, relids)) || sees_definition(relid, snapshot)) &&
-		 (childless || emogi_seen_children(relid, snapshot)));
+		(emogi_catalog_visibility_relation(relid, snapshot, &childless) && ((!list_member_oid(named, relid) && is_read_by_parent(relid, relids)) || sees_definition(relid, snapshot)) &&
+		 (childless || emogi_catalog_visibility_children(relid, snapshot)));
 }
 
 /*

@@ -1,10 +1,10 @@
 /*
  * source.c: what the graph argument names.
  *
- * Its text is of one of the forms of forms.c, or it is a relation by its oid and the columns beside it: 'edges'::regclass,
+ * Its text is of one of the forms of graph_grammar.c, or it is a relation by its oid and the columns beside it: 'edges'::regclass,
  * columns => 'a, b[, w]'. Ends of several columns become a query of rows.
  *
- * Only names are resolved here, and the relation locked; rights are access.c's, the columns of a query query.c's.
+ * Only names are resolved here, and the relation locked; rights are access.c's, the columns of a query query_argument.c's.
  */
 #include "postgres.h"
 
@@ -21,7 +21,7 @@
 #include "utils/lsyscache.h"
 #include "utils/varlena.h"
 
-#include "server/compat.h"
+#include "base/compat.h"
 #include "source/source.h"
 
 /* What stands for the columns in examples. */
@@ -147,27 +147,27 @@ default_reverse(Oid relid, AttrNumber weight)
 }
 
 /* Get a column as an end of edges. */
-static EmogiEnd
+static EmogiEndpoint
 end_of(Relation rel, AttrNumber attnum)
 {
 	Form_pg_attribute attribute = TupleDescAttr(RelationGetDescr(rel), attnum - 1);
 
-	return (EmogiEnd) {NameStr(attribute->attname), attribute->atttypid, -1, attribute->attcollation, false};
+	return (EmogiEndpoint) {NameStr(attribute->attname), attribute->atttypid, -1, attribute->attcollation, false};
 }
 
 /* Find out which keys the ends are; raises 42804 and 42P21. */
 static void
 find_keys(Relation rel, EmogiSource *source)
 {
-	EmogiEnd	src = end_of(rel, source->src);
-	EmogiEnd	dst = end_of(rel, source->dst);
+	EmogiEndpoint	src = end_of(rel, source->src);
+	EmogiEndpoint	dst = end_of(rel, source->dst);
 
-	emogi_ends_find_keys(&src, &dst, psprintf("relation \"%s\"", RelationGetRelationName(rel)), &source->key);
+	emogi_endpoint_type_find_keys(&src, &dst, psprintf("relation \"%s\"", RelationGetRelationName(rel)), &source->key);
 }
 
 /*
  * Are the keys of a relation, which is locked, of the same definition as when the Source was resolved? ALTER TYPE takes no lock on the
- * relation. For the keys of a query the digest answers.
+ * relation. For the keys of a query the fingerprint answers.
  */
 bool
 emogi_source_keys_are_current(const EmogiSource *source)
@@ -226,17 +226,17 @@ static void
 find_row_keys(Relation rel, List *src, List *dst, EmogiKeyType *key)
 {
 	const char *of = psprintf("relation \"%s\"", RelationGetRelationName(rel));
-	EmogiEnd	ends[2][EMOGI_KEY_MOST_PARTS];
+	EmogiEndpoint	ends[2][EMOGI_KEY_MOST_PARTS];
 	int			nparts = list_length(src);
 
-	emogi_ends_check_count(nparts, list_length(dst), of);
+	emogi_endpoint_type_check_count(nparts, list_length(dst), of);
 	for (int i = 0; i < nparts; i++)
 	{
 		ends[0][i] = end_of(rel, named_column(rel, list_nth(src, i), ROWS_FORM));
 		ends[1][i] = end_of(rel, named_column(rel, list_nth(dst, i), ROWS_FORM));
 		ends[0][i].in_row = ends[1][i].in_row = true;
 	}
-	emogi_ends_find_row_keys(ends[0], ends[1], nparts, of, key);
+	emogi_endpoint_type_find_row_keys(ends[0], ends[1], nparts, of, key);
 }
 
 /* Resolve a relation whose ends are of several columns: to a query of rows. Raises 42703, 42804, 42P21, 54011. */
@@ -254,7 +254,7 @@ resolve_rows(Relation rel, List *columns, const char *condition, EmogiSource *so
 		check_weight_type(rel, named_column(rel, linitial(list_nth(columns, i)), ROWS_FORM));
 	source->is_query = true;
 	source->names_edge = emogi_columns_edge(columns) != NULL;
-	source->query = emogi_selects_rows(RelationGetRelid(rel), columns, condition, source->wants_weight);
+	source->query = emogi_select_text_rows(RelationGetRelid(rel), columns, condition, source->wants_weight);
 }
 
 /* ---- the whole ---- */
@@ -305,13 +305,13 @@ lock_relation(const EmogiGraphArgument *graph, EmogiSource *source, List **colum
 		lock_given(graph, source, columns);
 		return;
 	}
-	(void) emogi_forms_split_where(graph->text, &relation, condition);
-	if (!emogi_forms_split_relation(relation, &source->name, columns))
-		emogi_missing_report_form(graph->text);
+	(void) emogi_graph_grammar_split_where(graph->text, &relation, condition);
+	if (!emogi_graph_grammar_split_relation(relation, &source->name, columns))
+		emogi_name_hints_report_form(graph->text);
 	locked = locked_relation(makeRangeVarFromNameList(source->name));
 	source->relid = RangeVarGetRelid(makeRangeVarFromNameList(source->name), AccessShareLock, true);
 	if (!OidIsValid(source->relid))
-		emogi_missing_report_name(relation, source->name);
+		emogi_name_hints_report_name(relation, source->name);
 	source->was_locked = source->relid == locked;
 }
 
@@ -320,7 +320,7 @@ static void
 use_default_columns(Relation rel, bool wants_weight, EmogiSource *source)
 {
 	default_columns(rel, source);
-	emogi_known_names_check(RelationGetDescr(rel), wants_weight, psprintf("relation \"%s\"", RelationGetRelationName(rel)), RelationGetRelationName(rel));
+	emogi_ambiguous_columns_check(RelationGetDescr(rel), wants_weight, psprintf("relation \"%s\"", RelationGetRelationName(rel)), RelationGetRelationName(rel));
 	source->weight = default_weight(source->relid);
 	source->reverse = default_reverse(source->relid, source->weight);
 	source->edge = Max(get_attnum(source->relid, "id"), 0);
@@ -338,9 +338,9 @@ static bool
 are_alike(Relation rel, AttrNumber a, AttrNumber b)
 {
 	EmogiKeyType keys[2];
-	const EmogiEnd ends[2] = {end_of(rel, a), end_of(rel, b)};
+	const EmogiEndpoint ends[2] = {end_of(rel, a), end_of(rel, b)};
 
-	return emogi_ends_find_key(&ends[0], &keys[0]) && emogi_ends_find_key(&ends[1], &keys[1]) && emogi_key_type_equal(&keys[0], &keys[1]);
+	return emogi_endpoint_type_find_key(&ends[0], &keys[0]) && emogi_endpoint_type_find_key(&ends[1], &keys[1]) && emogi_key_type_equal(&keys[0], &keys[1]);
 }
 
 /*
@@ -394,7 +394,7 @@ use_condition(Relation rel, const char *condition, bool by_default, EmogiSource 
 		check_weight_type(rel, source->weight);
 	if (source->reverse > 0)
 		check_weight_type(rel, source->reverse);
-	source->query = emogi_selects_filtered(source, condition);
+	source->query = emogi_select_text_filtered(source, condition);
 	source->is_query = true;
 	source->relid = InvalidOid;
 }
@@ -444,7 +444,7 @@ resolve_relation(const EmogiGraphArgument *graph, bool wants_weight, EmogiSource
 bool
 emogi_source_is_query(const EmogiGraphArgument *graph)
 {
-	return !graph->is_relation && emogi_forms_is_query(graph->text);
+	return !graph->is_relation && emogi_graph_grammar_is_query(graph->text);
 }
 
 /* Resolve the graph argument. Relations come back locked; errors are 0A000, 42601, 42P01, 42703, 42804, 42809. */
@@ -479,10 +479,10 @@ find_relation(const EmogiGraphArgument *graph, Oid *relid, List **columns, const
 	*relid = graph->relid;
 	if (graph->is_relation)
 		return graph->columns == NULL || emogi_columns_split(graph->columns, columns);
-	if (emogi_forms_is_query(graph->text))
+	if (emogi_graph_grammar_is_query(graph->text))
 		return false;
-	(void) emogi_forms_split_where(graph->text, &relation, condition);
-	if (!emogi_forms_split_relation(relation, &name, columns) || list_length(name) > 2)
+	(void) emogi_graph_grammar_split_where(graph->text, &relation, condition);
+	if (!emogi_graph_grammar_split_relation(relation, &name, columns) || list_length(name) > 2)
 		return false;
 	if (list_length(name) == 2)
 	{
@@ -511,13 +511,13 @@ static bool
 peek_keys(EmogiSource *source)
 {
 	EmogiKeyType other;
-	EmogiEnd	end = {0};
+	EmogiEndpoint	end = {0};
 
 	get_atttypetypmodcoll(source->relid, source->src, &end.type, &end.typmod, &end.collation);
-	if (!emogi_ends_find_key(&end, &source->key))
+	if (!emogi_endpoint_type_find_key(&end, &source->key))
 		return false;
 	get_atttypetypmodcoll(source->relid, source->dst, &end.type, &end.typmod, &end.collation);
-	return emogi_ends_find_key(&end, &other) && emogi_key_type_equal(&source->key, &other);
+	return emogi_endpoint_type_find_key(&end, &other) && emogi_key_type_equal(&source->key, &other);
 }
 
 /* Get the number of a column that a list may have, 0 when it has not; -1 when the relation has no such column. */
@@ -588,9 +588,9 @@ emogi_source_peek_query(const EmogiGraphArgument *graph, EmogiSource *source)
 	if (!find_relation(graph, &relation.relid, &columns, &condition) || get_rel_relkind(relation.relid) == '\0')
 		return false;
 	if (emogi_columns_have_rows(columns))
-		source->query = emogi_selects_rows(relation.relid, columns, condition, false);
+		source->query = emogi_select_text_rows(relation.relid, columns, condition, false);
 	else if (condition != NULL && peek_columns(columns, &relation))
-		source->query = emogi_selects_filtered(&relation, condition);
+		source->query = emogi_select_text_filtered(&relation, condition);
 	else
 		return false;
 	return source->query != NULL;

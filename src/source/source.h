@@ -1,11 +1,11 @@
 /*
  * source.h: what the graph argument names, who may read it, and under which snapshot.
  *
- * emogi_source_resolve (source.c) makes a Source of the graph argument, whose text has several forms (forms.c): a relation, which it
- * locks, with the columns that make an edge (columns.c), also with a condition (selects.c), or a query (query.c, params.c, vertices.c); ends.c finds out which keys they are, and rows.c which columns an anonymous row has;
- * missing.c says what may have been meant where nothing has that name; guess.c what is done about a weight that was not named; identity.c what a Source is known by where calls are counted. emogi_access_check (access.c)
+ * emogi_source_resolve (source.c) makes a Source of the graph argument, whose text has several forms (graph_grammar.c): a relation, which it
+ * locks, with the columns that make an edge (columns.c), also with a condition (select_text.c), or a query (query_argument.c, params.c, with_vertices.c); endpoint_type.c finds out which keys they are, and anonymous_rows.c which columns an anonymous row has;
+ * name_hints.c says what may have been meant where nothing has that name; guess.c what is done about a weight that was not named; query_id.c what a Source is known by where calls are counted. emogi_access_check (access.c)
  * asks whether the caller may read it. snapshot.c sees to it that the snapshot of the call is not older than what the argument
- * names; it asks seen.c, with a header of its own, what a snapshot sees in the catalogs.
+ * names; it asks catalog_visibility.c, with a header of its own, what a snapshot sees in the catalogs.
  */
 #ifndef EMOGI_SOURCE_H
 #define EMOGI_SOURCE_H
@@ -40,7 +40,7 @@ typedef struct EmogiGuess
 /* Columns that conditions may read, at most; those of more are not followed. */
 #define EMOGI_FILTER_MAX_COLUMNS 16
 
-/* Conditions on the rows of a relation: a row is an edge if all of them are true. Made by tree/filter.c. */
+/* Conditions on the rows of a relation: a row is an edge if all of them are true. Made by analysis/table_filter.c. */
 typedef struct EmogiFilter
 {
 	List	   *quals;			/* Expr *, over columns of the relation as varno 1, with functions of operators; in the order of evaluation, those of row
@@ -48,7 +48,7 @@ typedef struct EmogiFilter
 	int			ncolumns;
 	AttrNumber	columns[EMOGI_FILTER_MAX_COLUMNS];	/* [ncolumns], of the relation, ascending: those that the conditions read */
 	bool		may_share_work;	/* parallel workers may evaluate them */
-	const struct EmogiTree *tree;	/* that they are of */
+	const struct EmogiQueryAnalysis *tree;	/* that they are of */
 } EmogiFilter;
 
 /* What the graph argument names. */
@@ -71,7 +71,7 @@ typedef struct EmogiSource
 	AttrNumber	edge;			/* its name; 0 = none */
 	bool		names_edge;		/* the caller named that column */
 	EmogiGuess	guess;			/* of the weight, if it is wanted; of a query known when its Graph has been obtained */
-	const EmogiFilter *filter;	/* of a filtered table (tree/filter.c): which of its rows are edges; NULL = all */
+	const EmogiFilter *filter;	/* of a filtered table (analysis/table_filter.c): which of its rows are edges; NULL = all */
 
 	char	   *query;			/* a query: its text */
 } EmogiSource;
@@ -93,7 +93,7 @@ typedef struct EmogiEdgeColumns
 } EmogiEdgeColumns;
 
 extern void emogi_source_resolve(const EmogiGraphArgument *graph, bool wants_weight, EmogiSource *source);
-extern void emogi_source_identify(const EmogiSource *source, Oid *relid, uint64 *query, const char **text);
+extern void emogi_query_id_of_source(const EmogiSource *source, Oid *relid, uint64 *query, const char **text);
 extern bool emogi_source_is_query(const EmogiGraphArgument *graph);
 extern bool emogi_source_peek(const EmogiGraphArgument *graph, bool wants_weight, EmogiSource *source);
 extern bool emogi_source_peek_query(const EmogiGraphArgument *graph, EmogiSource *source);
@@ -106,34 +106,34 @@ extern EmogiEdgeColumns emogi_source_columns(const EmogiSource *source);
 #define EMOGI_FORMS_HINT \
 	"Name a table ('edges'), a table with its columns ('edges(src, dst)'), or give a query ('SELECT src, dst FROM edges')."
 
-/* ---- forms.c: the text of a graph argument ---- */
+/* ---- graph_grammar.c: the text of a graph argument ---- */
 
-extern bool emogi_forms_is_query(const char *graph);
-extern bool emogi_forms_split(const char *relation, List **name, char **list);
-extern bool emogi_forms_split_where(const char *graph, char **relation, const char **condition);
-extern bool emogi_forms_split_relation(const char *graph, List **name, List **columns);
+extern bool emogi_graph_grammar_is_query(const char *graph);
+extern bool emogi_graph_grammar_split(const char *relation, List **name, char **list);
+extern bool emogi_graph_grammar_split_where(const char *graph, char **relation, const char **condition);
+extern bool emogi_graph_grammar_split_relation(const char *graph, List **name, List **columns);
 
-/* ---- selects.c: a relation that is read as a query ---- */
+/* ---- select_text.c: a relation that is read as a query ---- */
 
-extern char *emogi_selects_rows(Oid relid, List *columns, const char *condition, bool wants_weight);
-extern char *emogi_selects_filtered(const EmogiSource *source, const char *condition);
+extern char *emogi_select_text_rows(Oid relid, List *columns, const char *condition, bool wants_weight);
+extern char *emogi_select_text_filtered(const EmogiSource *source, const char *condition);
 
-/* ---- ends.c ---- */
+/* ---- endpoint_type.c ---- */
 
 /* A column that is an end of edges. */
-typedef struct EmogiEnd
+typedef struct EmogiEndpoint
 {
 	const char *name;
 	Oid			type;
-	int32		typmod;			/* of an anonymous row: of its columns (rows.c), -1 = they are not known */
+	int32		typmod;			/* of an anonymous row: of its columns (anonymous_rows.c), -1 = they are not known */
 	Oid			collation;
 	bool		in_row;			/* it is one column of several that make the end */
-} EmogiEnd;
+} EmogiEndpoint;
 
-extern bool emogi_ends_find_key(const EmogiEnd *end, EmogiKeyType *key);
-extern void emogi_ends_check_count(int nsrc, int ndst, const char *of);
-extern void emogi_ends_find_row_keys(const EmogiEnd *src, const EmogiEnd *dst, int nparts, const char *of, EmogiKeyType *keys);
-extern void emogi_ends_find_keys(const EmogiEnd *src, const EmogiEnd *dst, const char *of, EmogiKeyType *keys);
+extern bool emogi_endpoint_type_find_key(const EmogiEndpoint *end, EmogiKeyType *key);
+extern void emogi_endpoint_type_check_count(int nsrc, int ndst, const char *of);
+extern void emogi_endpoint_type_find_row_keys(const EmogiEndpoint *src, const EmogiEndpoint *dst, int nparts, const char *of, EmogiKeyType *keys);
+extern void emogi_endpoint_type_find_keys(const EmogiEndpoint *src, const EmogiEndpoint *dst, const char *of, EmogiKeyType *keys);
 
 /* ---- columns.c: a list of columns, as text ---- */
 
@@ -145,9 +145,9 @@ extern const char *emogi_columns_edge(List *columns);
 extern bool emogi_columns_have_rows(List *columns);
 extern bool emogi_columns_can_be_weights(Oid type);
 
-/* ---- known_names.c ---- */
+/* ---- ambiguous_columns.c ---- */
 
-extern void emogi_known_names_check(TupleDesc desc, bool wants_weight, const char *of, const char *relation);
+extern void emogi_ambiguous_columns_check(TupleDesc desc, bool wants_weight, const char *of, const char *relation);
 
 /* ---- guess.c ---- */
 
@@ -158,17 +158,17 @@ extern EmogiGuess emogi_guess_copy(const EmogiGuess *guess);
 extern void emogi_guess_remember(const char *query, const char *graph, const char *relation, const EmogiGuess *guess);
 extern void emogi_guess_tell(const EmogiSource *source);
 
-/* ---- rows.c ---- */
+/* ---- anonymous_rows.c ---- */
 
-extern void emogi_rows_describe(Query *query, TupleDesc desc);
+extern void emogi_anonymous_rows_describe(Query *query, TupleDesc desc);
 
-/* ---- missing.c ---- */
+/* ---- name_hints.c ---- */
 
 extern bool emogi_source_has_rows(char relkind);
-extern void emogi_missing_report_form(const char *graph);
-extern void emogi_missing_report_name(const char *graph, List *name);
+extern void emogi_name_hints_report_form(const char *graph);
+extern void emogi_name_hints_report_name(const char *graph, List *name);
 
-/* ---- query.c: query text as an argument ---- */
+/* ---- query_argument.c: query text as an argument ---- */
 
 #define EMOGI_GRAPH_QUERY "graph query"
 #define EMOGI_START_QUERY "query of start values"
@@ -202,9 +202,9 @@ typedef struct
 
 extern char *emogi_params_put(char *query, const EmogiParamValue *values, int nvalues);
 
-/* ---- vertices.c ---- */
+/* ---- with_vertices.c ---- */
 
-extern char *emogi_vertices_add(const char *graph, const char *vertices);
+extern char *emogi_with_vertices_add(const char *graph, const char *vertices);
 
 /* ---- access.c ---- */
 

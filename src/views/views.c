@@ -15,9 +15,9 @@
 #include "utils/builtins.h"
 
 #include "call/call.h"
-#include "server/compat.h"
-#include "server/region.h"
-#include "server/sql_version.h"
+#include "base/compat.h"
+#include "base/arena.h"
+#include "base/sql_version.h"
 #include "views/views.h"
 
 PG_FUNCTION_INFO_V1(emogi_devices);
@@ -66,8 +66,8 @@ put_device(FunctionCallInfo fcinfo, const EmogiDeviceEntry *entry, const char *e
 	emogi_views_add_text(&row, engine);
 	emogi_views_add_text(&row, device->name);
 	emogi_views_add_if(&row, known, Int32GetDatum(device->units));
-	emogi_views_add_if(&row, is_cpu || known, Int64GetDatum(is_cpu ? emogi_region_budget_bytes() : device->memory_bytes));
-	emogi_views_add_if(&row, is_cpu || known, Int64GetDatum(is_cpu ? emogi_region_used_bytes() : device->used_bytes));
+	emogi_views_add_if(&row, is_cpu || known, Int64GetDatum(is_cpu ? emogi_arena_budget_bytes() : device->memory_bytes));
+	emogi_views_add_if(&row, is_cpu || known, Int64GetDatum(is_cpu ? emogi_arena_used_bytes() : device->used_bytes));
 	emogi_views_add_if(&row, device->link_gbps != 0, Float8GetDatum(device->link_gbps));
 	emogi_views_add_text(&row, device->driver);
 	emogi_views_add_text(&row, entry->state);
@@ -169,8 +169,8 @@ emogi_runs(PG_FUNCTION_ARGS)
 
 	emogi_sql_version_require();
 	emogi_compat_init_rows(fcinfo);
-	runs = palloc(mul_size(emogi_run_entries, sizeof(EmogiCallRecord)));
-	count = emogi_history_copy(runs);
+	runs = palloc(mul_size(emogi_course_entries, sizeof(EmogiCallRecord)));
+	count = emogi_run_log_copy(runs);
 	for (int i = 0; i < count; i++)
 		if (emogi_views_may_see_role(runs[i].caller.userid))
 			put_run(fcinfo, &runs[i]);
@@ -202,7 +202,7 @@ copy_slot(const EmogiSlot *slot, Progress *call)
 
 /* Copy a call whose rows are being read. */
 static void
-copy_holding(const EmogiHolding *holding, Progress *call)
+copy_holding(const EmogiHeldResult *holding, Progress *call)
 {
 	memset(call, 0, sizeof *call);
 	call->state = EMOGI_SLOT_HELD;

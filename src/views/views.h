@@ -1,7 +1,7 @@
 /*
  * views.h: the functions behind the views, and those that administer the cache.
  *
- * views.c shows devices, runs and calls in progress; statistics.c sums over runs; graphs.c shows and evicts cached Graphs; rows.c makes the rows of all.
+ * views.c shows devices, runs and calls in progress; statistics_view.c sums over runs; graphs_view.c shows and evicts cached Graphs; view_rows.c makes the rows of all.
  */
 #ifndef EMOGI_VIEWS_H
 #define EMOGI_VIEWS_H

@@ -6,7 +6,7 @@
 #ifndef EMOGI_GPUS_H
 #define EMOGI_GPUS_H
 
-#include "server/shared.h"
+#include "base/shared.h"
 
 /* What opening has found. Written by the thread that opens; by nobody once that work has finished. */
 typedef struct EmogiOpened

@@ -17,7 +17,7 @@
 
 #include "worker/gpus.h"
 #include "cache/cache.h"
-#include "server/region.h"
+#include "base/arena.h"
 #include "worker/threads.h"
 
 /* Below this many list entries `auto` stays on the CPU: it is done before a GPU has registered the memory. */
@@ -295,11 +295,11 @@ build_lists(EmogiWork *work, EmogiPool *pool)
 static EmogiStatus
 splice_graph(EmogiWork *work, EmogiPool *pool)
 {
-	EmogiSpliceInput input = work->request.splice;
+	EmogiMergeInput input = work->request.splice;
 
 	input.graph = &work->request.graph;
 	input.derivation = work->request.derived_id != 0 ? &work->derivation : NULL;
-	return emogi_splice(pool, &input, &work->reply.graph, &work->slot->control, &work->reply.error);
+	return emogi_merge(pool, &input, &work->reply.graph, &work->slot->control, &work->reply.error);
 }
 
 /*
@@ -361,7 +361,7 @@ build(Thread *thread)
 		case EMOGI_REQUEST_DICTIONARY:
 			return make_dictionary(work, pool);
 		case EMOGI_REQUEST_KEYS:
-			return emogi_keys_build(pool, &work->edges, &request->plan, request->scratch, &reply->keys, control,
+			return emogi_key_numbers_build(pool, &work->edges, &request->plan, request->scratch, &reply->keys, control,
 									&reply->error);
 		case EMOGI_REQUEST_CSR:
 			return build_lists(work, pool);
@@ -413,7 +413,7 @@ static void
 contract(EmogiWork *work)
 {
 	contracted = &emogi_cache_shared->graphs[work->cached];
-	work->reply.status = emogi_contraction_make(&contracted->graph, emogi_region_budget_bytes() / EMOGI_MAKING_SHARE, is_not_wanted, &work->made,
+	work->reply.status = emogi_contraction_make(&contracted->graph, emogi_arena_budget_bytes() / EMOGI_MAKING_SHARE, is_not_wanted, &work->made,
 												&work->control, &work->reply.error);
 	if (work->reply.status != EMOGI_OK)
 		work->made = NULL;

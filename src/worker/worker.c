@@ -39,7 +39,7 @@
 #include "call/call.h"
 #include "contract/sample.h"
 #include "prewarm/prewarm.h"
-#include "server/region.h"
+#include "base/arena.h"
 #include "worker/activity.h"
 #include "worker/assign.h"
 #include "worker/threads.h"

@@ -74,7 +74,7 @@ add_figures_of() {
 # Have emogi in the server that is tested read foreign tables of one of another version. Where there are no TAP tests, nothing.
 test_as_far_server() {
     local version=$1 home=$2 server=$3
-    ! declare -F run_prove >/dev/null || EMOGI_FAR_SERVERS=$home run_prove "far-$version" 1 test/t/065_server_versions.pl "$server, far server"
+    ! declare -F run_prove >/dev/null || EMOGI_REMOTE_SERVERS=$home run_prove "far-$version" 1 test/t/065_server_versions.pl "$server, far server"
 }
 
 # Test with one version, KINDS of tests. A server that cannot be had is skipped.

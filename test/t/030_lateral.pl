@@ -23,7 +23,7 @@ note "EMOGI_LATERAL_SEED=$seed EMOGI_LATERAL_QUERIES=$nqueries";
 # Get one of some choices.
 sub one_of { return $_[ int rand @_ ] }
 
-# pick(): the i-th number of a seed, below n. answer(): rows and their digest, in one of three ways; an error is an answer too.
+# pick(): the i-th number of a seed, below n. answer(): rows and their fingerprint, in one of three ways; an error is an answer too.
 $node->safe_psql('postgres', q{
 	CREATE FUNCTION pick(i bigint, seed bigint, n bigint) RETURNS bigint LANGUAGE sql IMMUTABLE AS
 		'SELECT (hashint8extended(i, seed) & 9223372036854775807) % n';

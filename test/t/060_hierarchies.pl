@@ -38,7 +38,7 @@ sub ask_until
 	});
 }
 
-# Get a digest of some paths.
+# Get a fingerprint of some paths.
 sub paths
 {
 	my ($name) = @_;

@@ -62,8 +62,8 @@ sql(map { foreign_table($_) } @relations);
 same($hub, "far relation: $_", $_, "SELECT src, dst, weight FROM $_", connections => $_ eq 'big' ? [ 0, 1, 2, 4, 64 ] : [ 0, 1, 4 ],
 	direct => !/^(?:empty|emptied)$/) for grep { !/^empt/ } @relations;
 # no row comes, whoever reads; what counts as bytes of a table without rows is open
-is(sql(map { connections($_) . "SELECT digest('empty'), digest('emptied');" } 0, 1, 4), join("\n", ('no edges|no edges') x 3), 'far tables that are empty, and without pages') if reads_servers();
-is(sql("SELECT digest('empty'), digest('emptied')"), 'no edges|no edges', '... by default');
+is(sql(map { connections($_) . "SELECT fingerprint('empty'), fingerprint('emptied');" } 0, 1, 4), join("\n", ('no edges|no edges') x 3), 'far tables that are empty, and without pages') if reads_servers();
+is(sql("SELECT fingerprint('empty'), fingerprint('emptied')"), 'no edges|no edges', '... by default');
 is(sql("SELECT sum(degree) FROM emogi_degree('big')"), '400000', 'a count of edges');
 is(sql("SELECT sum(degree) FROM emogi_degree('parent')"), '20001', 'a count with the rows of a child of the far table');
 is(sql("SELECT sum(degree) FROM emogi_degree('plain')"), '3001', 'a count without rows that have a NULL end');
@@ -80,14 +80,14 @@ is(sql("SELECT string_agg(vertex || ':' || degree, ',' ORDER BY vertex) FROM emo
 sql(server_of('loop', $hub), 'CREATE TABLE local AS ' . edges(1000, 9), ';' . foreign_table('looped', server => 'loop', options => "table_name 'local'"), 'CREATE FOREIGN DATA WRAPPER like_it HANDLER postgres_fdw_handler VALIDATOR postgres_fdw_validator;',
 	server_of('liked', $far1) =~ s/postgres_fdw/like_it/r, foreign_table('liked', server => 'liked', options => "table_name 'plain'"));
 same($hub, 'the same cluster', 'looped', 'SELECT * FROM local');
-is((answer_of($hub, connections($_) . "SELECT digest('liked')"))[0], (answer_of($hub, "SELECT digest('plain')"))[0], "a wrapper of another name, $_ connections") for reads_servers() ? (0, 4) : 4;
+is((answer_of($hub, connections($_) . "SELECT fingerprint('liked')"))[0], (answer_of($hub, "SELECT fingerprint('plain')"))[0], "a wrapper of another name, $_ connections") for reads_servers() ? (0, 4) : 4;
 if (sql(q{SELECT count(*) FROM pg_available_extensions WHERE name = 'file_fdw'}))
 {
 	my $file = PostgreSQL::Test::Utils::tempdir_short() . '/edges';
 	sql("COPY local TO '$file'", ';CREATE EXTENSION file_fdw; CREATE SERVER files FOREIGN DATA WRAPPER file_fdw;', foreign_table('filed', server => 'files', options => "filename '$file'"),
 		'CREATE TABLE wrappers (src bigint, dst bigint, weight float8) PARTITION BY LIST (src);', "CREATE FOREIGN TABLE wrapped1 PARTITION OF wrappers FOR VALUES IN (1) SERVER files OPTIONS (filename '$file');", "CREATE FOREIGN TABLE wrapped2 PARTITION OF wrappers FOR VALUES IN (2) SERVER far1 OPTIONS (table_name 'plain');");
 	same($hub, 'another foreign data wrapper', 'filed', 'SELECT * FROM local', direct => 0);
-	sql(connections($_), "SELECT digest('wrappers')") eq sql("CREATE TEMP TABLE t AS SELECT * FROM wrappers; SELECT digest('t')") ? pass("partitions of two wrappers, $_ connections") : fail("partitions of two wrappers, $_ connections") for reads_servers() ? (0, 4) : 4;
+	sql(connections($_), "SELECT fingerprint('wrappers')") eq sql("CREATE TEMP TABLE t AS SELECT * FROM wrappers; SELECT fingerprint('t')") ? pass("partitions of two wrappers, $_ connections") : fail("partitions of two wrappers, $_ connections") for reads_servers() ? (0, 4) : 4;
 }
 
 # ------------------------------------------------------------------------------------------------- names and columns here and there
@@ -184,8 +184,8 @@ for my $case (@unlike)
 	my ($far_type, $here, $key, @how) = @$case;
 	typed($far_type, $key, here => $here, @how);
 	my $name = "$here over $far_type" . (@how ? ", weights $how[3] over $how[1]" : '') . " ($key)";
-	my ($right, $err) = answer_of($hub, "CREATE TEMP TABLE oracle AS SELECT * FROM typed; SELECT digest('oracle')");
-	my ($got, $message) = answer_of($hub, connections(4) . "SELECT digest('typed')");
+	my ($right, $err) = answer_of($hub, "CREATE TEMP TABLE oracle AS SELECT * FROM typed; SELECT fingerprint('oracle')");
+	my ($got, $message) = answer_of($hub, connections(4) . "SELECT fingerprint('typed')");
 	push @errors, "$name: $got" if $got ne $right && $got =~ /^\w{5}$/;
 	ok($got eq $right || $got =~ /^\w{5}$/, "other types: $name, " . ($got =~ /^\w{5}$/ ? "error $got" : 'right')) or diag "right: $right\ngot: $got";
 }
@@ -205,7 +205,7 @@ same($hub, 'another encoding of the client', 'typed', 'SELECT * FROM typed', bef
 $far1->safe_psql('postgres', q{CREATE DATABASE ascii ENCODING 'SQL_ASCII' TEMPLATE template0 LOCALE 'C'});
 $far1->safe_psql('ascii', q{SET client_encoding = 'SQL_ASCII'; CREATE TABLE bytes (src text, dst text); INSERT INTO bytes VALUES ('a', E'\\xe4'), ('a', 'b')});
 sql(server_of('ascii', $far1, dbname => 'ascii'), foreign_table('bytes', columns => 'src text, dst text', server => 'ascii'));
-is((answer_of($hub, connections($_) . "SELECT digest('bytes')"))[0], '22021', "bytes that are no text here, $_ connections") for reads_servers() ? (0, 1, 4) : 4;
+is((answer_of($hub, connections($_) . "SELECT fingerprint('bytes')"))[0], '22021', "bytes that are no text here, $_ connections") for reads_servers() ? (0, 1, 4) : 4;
 
 # Keys as long as they may be, and longer.
 far1('CREATE TABLE longs AS SELECT repeat(md5(i::text), 1000 * i) AS src, repeat(md5((i + 1)::text), 1000 * (i + 1)) AS dst FROM generate_series(1, 30) i;', "CREATE TABLE too_long AS SELECT repeat('x', 1048577) AS src, 'y' AS dst");

@@ -137,7 +137,7 @@ sql(server_of('far1', $far1, fetch_size => 5000), server_of('far2', $far2), 'CRE
 	'CREATE TABLE both_sides (src bigint, dst bigint, weight float8) PARTITION BY LIST (src);', "CREATE FOREIGN TABLE both1 PARTITION OF both_sides FOR VALUES IN (1) SERVER far1 OPTIONS (table_name 'plain');",
 	"CREATE FOREIGN TABLE both2 PARTITION OF both_sides FOR VALUES IN (2) SERVER far2 OPTIONS (table_name 'slow');", 'CREATE TABLE both_here PARTITION OF both_sides DEFAULT;');
 
-my $answer = sql('CREATE TABLE plain_here AS TABLE plain;', "SELECT digest('plain_here')");
+my $answer = sql('CREATE TABLE plain_here AS TABLE plain;', "SELECT fingerprint('plain_here')");
 my $session = session($hub);
 
 # Check that no session is left over there, but for those that postgres_fdw keeps for the next transaction, which are closed here.
@@ -156,7 +156,7 @@ sub well
 
 	my $seconds = closed($name);
 	push @measured, sprintf '%s: %.2f s', $name, $seconds if $how{measured};
-	is($session->ask("SELECT digest('plain')"), $answer, "$name: the next call is right");
+	is($session->ask("SELECT fingerprint('plain')"), $answer, "$name: the next call is right");
 	closed("$name, and after it");
 }
 
@@ -314,40 +314,40 @@ for my $which ('slow', 'crawl', 'asleep')
 
 # ------------------------------------------------------------------------------------------------- too few connections
 
-my $many = sql(connections(0) . 'CREATE TABLE many_here AS TABLE many2;', "SELECT digest('many_here')");
+my $many = sql(connections(0) . 'CREATE TABLE many_here AS TABLE many2;', "SELECT fingerprint('many_here')");
 for my $n (reads_servers() ? (1, 2, 4, 64) : 4)
 {
-	my ($got, $err) = answer_of($hub, connections($n) . "SELECT digest('many_few')");
+	my ($got, $err) = answer_of($hub, connections($n) . "SELECT fingerprint('many_few')");
 	ok($got eq $many || $got =~ /^(?:53300|08001|08006)$/ && $err =~ /server "few"/, "a role that may have 2 connections, asked for $n: " . ($got eq $many ? 'right' : $got)) or diag "$got\n$err";
 	is($got, $many, '... right, since these are enough') if $n <= 2;
 	closed('... and');
-	($got, $err) = answer_of($hub, connections($n) . "SELECT digest('many2')");
+	($got, $err) = answer_of($hub, connections($n) . "SELECT fingerprint('many2')");
 	ok($got eq $many || $got =~ /^(?:53300|08001|08006)$/ && $err =~ /server "far2"/, "a server that has 8, asked for $n: " . ($got eq $many ? 'right' : $got)) or diag "$got\n$err";
 	closed('... and');
 }
 # Where one connection is to be had, that of postgres_fdw included.
 far2('ALTER ROLE few CONNECTION LIMIT 1');
-my ($got, $err) = answer_of($hub, "SELECT digest('many_few')");
+my ($got, $err) = answer_of($hub, "SELECT fingerprint('many_few')");
 ok($got eq $many || $got =~ /^(?:53300|08001|08006)$/ && $err =~ /server "few"/, 'a role that may have one: ' . ($got eq $many ? 'right' : $got)) or diag $err;
 far2('ALTER ROLE few CONNECTION LIMIT 0');
-($got, $err) = answer_of($hub, "SELECT digest('many_few')");
+($got, $err) = answer_of($hub, "SELECT fingerprint('many_few')");
 like($got, qr/^(?:53300|08001|08006)$/, 'a role that may have none');
 well('a role that may have none');
 
 # ------------------------------------------------------------------------------------------------- the network
 
-is($session->ask("SELECT digest('through')"), $answer, 'a network between');
+is($session->ask("SELECT fingerprint('through')"), $answer, 'a network between');
 for my $bytes (1, 30000, 500000)
 {
 	for my $table ('through_slow', 'through')
 	{
 		next if $table eq 'through' && $bytes > 30000;
 		network("cut $bytes");
-		my $said = $session->ask("SELECT digest('$table')");
+		my $said = $session->ask("SELECT fingerprint('$table')");
 		like($said, qr/ERROR:\s+08\w\d\d/, "$table: cut after $bytes bytes: an error") or diag $said;
 		network('pass');
 		well("$table: cut after $bytes bytes");
-		is($session->ask("SELECT digest('through')"), $answer, '... and there, too');
+		is($session->ask("SELECT fingerprint('through')"), $answer, '... and there, too');
 	}
 }
 

@@ -1,4 +1,4 @@
-# Foreign tables of servers of other versions of PostgreSQL: read directly, and right. EMOGI_FAR_SERVERS names folders of installations, with blanks between; the
+# Foreign tables of servers of other versions of PostgreSQL: read directly, and right. EMOGI_REMOTE_SERVERS names folders of installations, with blanks between; the
 # kind versions of test/run has those that it fetches.
 
 use strict;
@@ -13,8 +13,8 @@ use PostgreSQL::Test::Utils;
 use Test::More;
 use Time::HiRes qw(sleep time);
 
-my @homes = split ' ', $ENV{EMOGI_FAR_SERVERS} // '';
-plan skip_all => 'EMOGI_FAR_SERVERS names no servers: the kind versions does' unless @homes;
+my @homes = split ' ', $ENV{EMOGI_REMOTE_SERVERS} // '';
+plan skip_all => 'EMOGI_REMOTE_SERVERS names no servers: the kind versions does' unless @homes;
 
 my $hub = hub_node('hub');
 sub sql { return $hub->safe_psql('postgres', join("\n", @_)); }

@@ -87,7 +87,7 @@ like(sql('SET emogi.cache = on;', "SELECT count(*) > 0 FROM emogi_degree('spread
 like(sql('SET emogi.server_connections = 1;', "EXPLAIN (ANALYZE, COSTS OFF) SELECT * FROM emogi_degree('spread')"), qr/Servers: 3\n\s*Server Connections: 3\n\s*Server Ranges: 5\n/, 'EXPLAIN tells of nodes, connections and ranges');
 distribute('hollow', edges(3000, 2), [ 1, 2 ]);
 sql('CREATE TABLE oracle AS TABLE hollow; TRUNCATE hollow');
-is(sql("SELECT digest('hollow') = digest('oracle')"), 't', 'the heap is not read');
+is(sql("SELECT fingerprint('hollow') = fingerprint('oracle')"), 't', 'the heap is not read');
 distribute('reference', edges(2000, 3), [ [ 1, 2, 0 ] ], method => 'n');
 {
 	my @from = map { -s $_->logfile } @node;

@@ -13,7 +13,7 @@ use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
 
-my $digest = q{SELECT count(*) || ' ' || md5(string_agg(vertex || component, ' ' ORDER BY vertex, component)) FROM emogi_cc_text('e')};
+my $fingerprint = q{SELECT count(*) || ' ' || md5(string_agg(vertex || component, ' ' ORDER BY vertex, component)) FROM emogi_cc_text('e')};
 
 # What the rows start from: a name => [set-up, graph argument, ...]. A set-up is run in the schema m, which calls search behind the
 # schema "first", if there is one. Graphs are called with emogi_cc_text, or are whole calls, from SELECT emogi_ on.
@@ -70,8 +70,8 @@ my %fixture = (
 
 	# tables of more pages than one, whose graphs follow them
 	live_keys => [q{CREATE TYPE c AS (a int, b int); CREATE TABLE e (src c, dst c); INSERT INTO e SELECT ROW(g / 2, g % 5)::c, ROW(g, g % 3)::c FROM generate_series(1, 500) g},
-		$digest, q{SELECT string_agg(vertex || ':' || level, ' ') FROM emogi_bfs('e', '(3,1)'::text, max_depth => 2)}],
-	live_enum => [q{CREATE TYPE en AS ENUM ('a', 'b', 'c', 'd'); CREATE TABLE e (src en, dst en); INSERT INTO e SELECT CASE WHEN g % 2 = 0 THEN 'a' ELSE 'c' END::en, CASE WHEN g % 2 = 0 THEN 'b' ELSE 'd' END::en FROM generate_series(1, 2000) g}, 'e', $digest],
+		$fingerprint, q{SELECT string_agg(vertex || ':' || level, ' ') FROM emogi_bfs('e', '(3,1)'::text, max_depth => 2)}],
+	live_enum => [q{CREATE TYPE en AS ENUM ('a', 'b', 'c', 'd'); CREATE TABLE e (src en, dst en); INSERT INTO e SELECT CASE WHEN g % 2 = 0 THEN 'a' ELSE 'c' END::en, CASE WHEN g % 2 = 0 THEN 'b' ELSE 'd' END::en FROM generate_series(1, 2000) g}, 'e', $fingerprint],
 
 	enum => [q{CREATE TYPE en AS ENUM ('a', 'b', 'c', 'd'); CREATE TABLE e (src en, dst en); INSERT INTO e VALUES ('a', 'b'), ('d', 'c'); CREATE VIEW v AS SELECT src, dst FROM e WHERE src < 'c'},
 		'e', 'v', 'SELECT src, dst FROM e', q{SELECT src, dst FROM e WHERE src = 'a'}, q{SELECT 1 AS src, 2 AS dst FROM e WHERE src::text = 'a'}, q{SELECT src, dst FROM e WHERE src <> 'z'},

@@ -32,7 +32,7 @@ sub hub_node
 		CREATE EXTENSION emogi;
 		CREATE EXTENSION postgres_fdw;
 		-- Tell what edges a graph has: how many, their sums at each end, the levels from one of their starts.
-		CREATE FUNCTION digest(graph text) RETURNS text LANGUAGE plpgsql AS $$
+		CREATE FUNCTION fingerprint(graph text) RETURNS text LANGUAGE plpgsql AS $$
 		DECLARE outs text; ins text; levels text; start text;
 		BEGIN
 		  EXECUTE format('SELECT min(vertex COLLATE "C") FILTER (WHERE degree > 0), sum(degree) || '' edges '' || md5(string_agg(concat_ws('' '', vertex, degree, strength), '','' ORDER BY vertex COLLATE "C"))
@@ -106,7 +106,7 @@ sub same
 	my @n = $reads ? @{ $how{connections} // [ 0, 1, 4 ] } : 0;
 	my $direct = $how{direct} // 1;
 	my ($rc, $out, $err) = $hub->psql('postgres', join "\n", 'SET client_min_messages = warning;', ($how{before} // ''),
-		"CREATE TEMP TABLE oracle AS $rows;", "SELECT digest('oracle');", map { connections($_) . "SELECT digest(\$g\$$graph\$g\$), from_network();" } @n);
+		"CREATE TEMP TABLE oracle AS $rows;", "SELECT fingerprint('oracle');", map { connections($_) . "SELECT fingerprint(\$g\$$graph\$g\$), from_network();" } @n);
 	my ($oracle, @got) = split /\n/, $out;
 
 	is(join("\n", @got, $err), join("\n", (map { ($oracle // 'no answer') . '|' . ($reads ? ($_ > 0 && $direct ? 't' : 'f') : '') } @n), ''), $name);

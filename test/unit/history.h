@@ -9,8 +9,8 @@
 #include "build.h"
 #include "check.h"
 #include "generate.h"
-#include "graph/keys.h"
-#include "graph/splice.h"
+#include "graph/key_numbers.h"
+#include "graph/merge.h"
 #include "shapes.h"
 
 #include <stdlib.h>
@@ -299,15 +299,15 @@ rebuild(const History *history, EmogiPool *pool)
 	EmogiControl control = {0};
 	EmogiError	error;
 	EmogiKeyPlan plan;
-	EmogiKeys	keys;
+	EmogiKeyNumbers	keys;
 	EmogiGraph	graph = {0};
 	EmogiCsrInput input = {.edges = &set.edges, .keys = &keys, .direction = history->direction,
 		.with_backward = history->with_backward, .memory = csr_memory, .scratch = csr_scratch};
 
 	fill_set(history);
-	emogi_keys_plan(&set.edges, &plan);
+	emogi_key_numbers_plan(&set.edges, &plan);
 	if (plan.scratch_bytes > ROOM ||
-		emogi_keys_build(pool, &set.edges, &plan, keys_memory, &keys, &control, &error) != EMOGI_OK)
+		emogi_key_numbers_build(pool, &set.edges, &plan, keys_memory, &keys, &control, &error) != EMOGI_OK)
 		abort();
 	memset(csr_memory, 0xA5, emogi_csr_bytes(keys.nvertices, history->nedges, history->direction, history->with_backward,
 											 history->weighted ? EMOGI_WEIGHT_F64 : EMOGI_WEIGHT_NONE));
@@ -317,11 +317,11 @@ rebuild(const History *history, EmogiPool *pool)
 }
 
 /* Get the input of a splice of the changes, with a derivation unless NULL, with memory of other content than a rebuild has. */
-static inline EmogiSpliceInput
+static inline EmogiMergeInput
 splice_input(const History *history, int nthreads, EmogiDerivation *derivation)
 {
 	uint32_t	misfits = 0;
-	EmogiSpliceInput input = {.graph = &history->graph, .direction = history->direction,
+	EmogiMergeInput input = {.graph = &history->graph, .direction = history->direction,
 		.with_backward = history->with_backward, .nchanges = history->nchanges, .changes = history->changes,
 		.memory = blocks[(history->block + 1) % NBLOCKS], .scratch = splice_scratch,
 		.derivation = derivation};
@@ -329,10 +329,10 @@ splice_input(const History *history, int nthreads, EmogiDerivation *derivation)
 	for (uint64_t i = 0; i < history->nedges; i++)
 		misfits |= emogi_weight_misfits(history->edges[i].weight);
 	input.weight_type = history->weighted ? emogi_weight_type(misfits) : EMOGI_WEIGHT_NONE;
-	if (emogi_splice_bytes(&input) + GUARD > ROOM || emogi_splice_scratch_bytes(&input, nthreads) + GUARD > ROOM)
+	if (emogi_merge_bytes(&input) + GUARD > ROOM || emogi_merge_scratch_bytes(&input, nthreads) + GUARD > ROOM)
 		abort();
-	memset(input.memory, 0x5A, emogi_splice_bytes(&input) + GUARD);
-	memset(input.scratch, 0x5A, emogi_splice_scratch_bytes(&input, nthreads) + GUARD);
+	memset(input.memory, 0x5A, emogi_merge_bytes(&input) + GUARD);
+	memset(input.scratch, 0x5A, emogi_merge_scratch_bytes(&input, nthreads) + GUARD);
 	return input;
 }
 

@@ -354,7 +354,7 @@ check_sums(const char *name, const EmogiGraph *graph, int kind, uint64_t seed)
 		for (uint64_t v = 0; v < graph->nvertices; v++)
 		{
 			values[v] = (double) (emogi_random(seed, v) % 1000) / 1000.0;
-			if ((row->traits & EMOGI_SUM_FIXES) != 0 && emogi_random(seed, v) % 3 != 0)
+			if ((row->traits & EMOGI_SUM_DIRICHLET) != 0 && emogi_random(seed, v) % 3 != 0)
 				values[v] = (double) NAN;
 		}
 		if (!adds || kind < FINITE_KINDS)

@@ -4,7 +4,7 @@
 #include "build.h"
 #include "check.h"
 #include "generate.h"
-#include "graph/keys.h"
+#include "graph/key_numbers.h"
 #include "shapes.h"
 
 #include <pthread.h>
@@ -351,19 +351,19 @@ check_plans(void)
 	EmogiEdges	edges = {.nedges = 1, .min_key = INT64_MIN, .max_key = INT64_MAX};
 	EmogiKeyPlan plan;
 
-	emogi_keys_plan(&edges, &plan);
+	emogi_key_numbers_plan(&edges, &plan);
 	CHECK(plan.method == EMOGI_KEYS_SORTED && plan.max_vertices == 2, "all keys");
 	edges = (EmogiEdges) {.nedges = 1000, .min_key = -5, .max_key = 4};
-	emogi_keys_plan(&edges, &plan);
+	emogi_key_numbers_plan(&edges, &plan);
 	CHECK(plan.method == EMOGI_KEYS_DIRECT && plan.max_vertices == 10, "ten keys");
 	edges = (EmogiEdges) {.nedges = 0};
-	emogi_keys_plan(&edges, &plan);
+	emogi_key_numbers_plan(&edges, &plan);
 	CHECK(plan.max_vertices == 0, "no edge");
 	edges = (EmogiEdges) {.nedges = 1000000, .min_key = 0, .max_key = 32000000 - 1};
-	emogi_keys_plan(&edges, &plan);
+	emogi_key_numbers_plan(&edges, &plan);
 	CHECK(plan.method == EMOGI_KEYS_DIRECT, "32 keys an edge");
 	edges.max_key = 33000000;
-	emogi_keys_plan(&edges, &plan);
+	emogi_key_numbers_plan(&edges, &plan);
 	CHECK(plan.method == EMOGI_KEYS_SORTED, "33 keys an edge");
 }
 
@@ -443,7 +443,7 @@ check_no_memory(bool spread)
 {
 	EmogiEdgeSet set;
 	EmogiKeyPlan plan;
-	EmogiKeys	keys;
+	EmogiKeyNumbers	keys;
 	EmogiCsrInput input;
 	EmogiGraph	graph;
 	EmogiControl control = {0};
@@ -462,13 +462,13 @@ check_no_memory(bool spread)
 		emogi_edge_chunk_bound(set.chunks[c]);
 	}
 	emogi_edge_set_bound(&set);
-	emogi_keys_plan(&set.edges, &plan);
+	emogi_key_numbers_plan(&set.edges, &plan);
 	CHECK(plan.method == (spread ? EMOGI_KEYS_SORTED : EMOGI_KEYS_DIRECT), "method %d", plan.method);
-	status = emogi_keys_build(pools[1], &set.edges, &plan, map_torn(plan.scratch_bytes), &keys, &control, &error);
+	status = emogi_key_numbers_build(pools[1], &set.edges, &plan, map_torn(plan.scratch_bytes), &keys, &control, &error);
 	CHECK(status == EMOGI_NO_MEMORY && error.message[0] != '\0', "keys: status %d", status);
 
 	map = emogi_map_memory(plan.scratch_bytes);
-	if (emogi_keys_build(pools[1], &set.edges, &plan, map, &keys, &control, &error) != EMOGI_OK)
+	if (emogi_key_numbers_build(pools[1], &set.edges, &plan, map, &keys, &control, &error) != EMOGI_OK)
 		abort();
 	bytes = emogi_csr_bytes(keys.nvertices, set.edges.nedges, EMOGI_OUT, true, EMOGI_WEIGHT_NONE);
 	scratch_bytes = emogi_csr_scratch_bytes(keys.nvertices, set.edges.nedges, EMOGI_OUT, 2, false);

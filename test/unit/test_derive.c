@@ -216,11 +216,11 @@ ask_anything(const char *what, const EmogiGraph *graph)
 static EmogiGraph
 splice(const History *history, EmogiPool *pool, const char *what)
 {
-	const EmogiSpliceInput input = splice_input(history, emogi_pool_size(pool), &derivation);
+	const EmogiMergeInput input = splice_input(history, emogi_pool_size(pool), &derivation);
 	EmogiControl control = {0};
 	EmogiError	error = {{0}, {0}};
 	EmogiGraph	graph;
-	const EmogiStatus status = emogi_splice(pool, &input, &graph, &control, &error);
+	const EmogiStatus status = emogi_merge(pool, &input, &graph, &control, &error);
 
 	CHECK(status == EMOGI_OK, "%s: status %d, %s", what, status, error.message);
 	if (status != EMOGI_OK)

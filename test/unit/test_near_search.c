@@ -4,8 +4,8 @@
 #include "build.h"
 #include "engines.h"
 #include "cpu/cpu.h"
-#include "cpu/near_search.h"
-#include "cpu/near_trees.h"
+#include "cpu/local_search.h"
+#include "cpu/local_trees.h"
 #include "oracle.h"
 
 #include <float.h>
@@ -42,7 +42,7 @@ value_of(const EmogiResult *result, EmogiAlgorithm algorithm, uint32_t vertex)
 
 /* Compare an answer to a query without targets with the engine's. */
 static void
-check_answer(const char *name, const EmogiGraph *graph, const EmogiQuery *query, const EmogiNearAnswer *answer,
+check_answer(const char *name, const EmogiGraph *graph, const EmogiQuery *query, const EmogiLocalAnswer *answer,
 			 const EmogiResult *result)
 {
 	uint64_t	at = 0,
@@ -69,14 +69,14 @@ check_answer(const char *name, const EmogiGraph *graph, const EmogiQuery *query,
 
 /* Get the vertex at a place of an answer. */
 static uint32_t
-vertex_at(const EmogiNearAnswer *answer, uint32_t place)
+vertex_at(const EmogiLocalAnswer *answer, uint32_t place)
 {
 	return place != EMOGI_NO_VERTEX ? answer->vertices[place] : EMOGI_NO_VERTEX;
 }
 
 /* Compare the tree of an answer to a query without targets with the engine's. */
 static void
-check_tree(const char *name, const EmogiGraph *graph, const EmogiQuery *query, const EmogiNearAnswer *answer)
+check_tree(const char *name, const EmogiGraph *graph, const EmogiQuery *query, const EmogiLocalAnswer *answer)
 {
 	const uint64_t n = graph->nvertices;
 	EmogiQuery	tree = *query;
@@ -90,7 +90,7 @@ check_tree(const char *name, const EmogiGraph *graph, const EmogiQuery *query, c
 
 	tree.algorithm = query->algorithm == EMOGI_BFS ? EMOGI_BFS_TREE : EMOGI_SHORTEST_PATH_TREE;
 	CHECK(engine->run(states[0], graph, &tree, &result, &control, &error) == EMOGI_OK, "%s: no tree", name);
-	CHECK(emogi_near_trees(graph, NULL, query, answer, predecessor, source, &looked), "%s: no memory", name);
+	CHECK(emogi_local_trees(graph, NULL, query, answer, predecessor, source, &looked), "%s: no memory", name);
 	CHECK(looked <= graph->forward.nedges, "%s: looked at %llu", name, (unsigned long long) looked);
 	for (uint64_t i = 0; i < answer->count; i++)
 		ndifferent += vertex_at(answer, predecessor[i]) != result.columns[1].vertex[answer->vertices[i]] ||
@@ -105,7 +105,7 @@ check_tree(const char *name, const EmogiGraph *graph, const EmogiQuery *query, c
 
 /* Compare what an answer says of the targets. */
 static void
-check_targets(const char *name, const EmogiQuery *query, const EmogiNearAnswer *answer, const EmogiResult *result)
+check_targets(const char *name, const EmogiQuery *query, const EmogiLocalAnswer *answer, const EmogiResult *result)
 {
 	uint64_t	ndifferent = 0;
 
@@ -138,13 +138,13 @@ static void
 check_query(const char *name, const EmogiGraph *graph, const EmogiQuery *query)
 {
 	EmogiQuery	whole = *query;
-	EmogiNearAnswer answer;
+	EmogiLocalAnswer answer;
 	EmogiResult result;
 	uint64_t	looked;
 
 	whole.ntargets = 0;
 	result = run_engine(graph, &whole);
-	if (emogi_near_search(graph, NULL, query, UINT64_MAX, &answer) != EMOGI_NEAR_ANSWERED)
+	if (emogi_local_search(graph, NULL, query, UINT64_MAX, &answer) != EMOGI_NEAR_ANSWERED)
 	{
 		CHECK(has_most_paths(graph, query, &result), "%s: gave up", name);
 		free(result.columns[0].any);
@@ -160,12 +160,12 @@ check_query(const char *name, const EmogiGraph *graph, const EmogiQuery *query)
 		if (query->algorithm != EMOGI_SSNSP)
 			check_tree(name, graph, query, &answer);
 	}
-	emogi_near_search_free(&answer);
+	emogi_local_search_free(&answer);
 	if (looked > query->ntargets + query->nsources)
 	{
-		CHECK(emogi_near_search(graph, NULL, query, looked, &answer) == EMOGI_NEAR_ANSWERED, "%s: not with what it takes", name);
-		emogi_near_search_free(&answer);
-		CHECK(emogi_near_search(graph, NULL, query, looked - 1, &answer) == EMOGI_NEAR_GAVE_UP && answer.vertices == NULL,
+		CHECK(emogi_local_search(graph, NULL, query, looked, &answer) == EMOGI_NEAR_ANSWERED, "%s: not with what it takes", name);
+		emogi_local_search_free(&answer);
+		CHECK(emogi_local_search(graph, NULL, query, looked - 1, &answer) == EMOGI_NEAR_GAVE_UP && answer.vertices == NULL,
 			  "%s: with less than it takes", name);
 	}
 	free(result.columns[0].any);
@@ -208,7 +208,7 @@ check_most_paths(void)
 	uint32_t	source = 0;
 	EmogiGraph	graph = {.nvertices = 61,.forward = {.nedges = 120,.offsets = offsets,.targets = targets}};
 	EmogiQuery	query = {.algorithm = EMOGI_SSNSP,.nsources = 1,.sources = &source};
-	EmogiNearAnswer answer;
+	EmogiLocalAnswer answer;
 
 	for (uint32_t v = 0; v <= 60; v++)
 		offsets[v] = 2 * v;
@@ -217,11 +217,11 @@ check_most_paths(void)
 		targets[e] = e / 2 + 1;
 	for (query.max_depth = 0; query.max_depth <= 60; query.max_depth++)
 	{
-		const bool	answered = emogi_near_search(&graph, NULL, &query, UINT64_MAX, &answer) == EMOGI_NEAR_ANSWERED;
+		const bool	answered = emogi_local_search(&graph, NULL, &query, UINT64_MAX, &answer) == EMOGI_NEAR_ANSWERED;
 
 		CHECK(answered == (query.max_depth <= 53), "%lld links", (long long) query.max_depth);
 		CHECK(!answered || answer.paths[query.max_depth] == ldexp(1.0, (int) query.max_depth), "%lld links: paths", (long long) query.max_depth);
-		emogi_near_search_free(&answer);
+		emogi_local_search_free(&answer);
 	}
 }
 

@@ -1,18 +1,18 @@
 /*
  * test_patch.c: a Graph with a patch of changes beside it leads where the Graph does that is built with the changes in it: all lists, the
- * searches that go through them, and what emogi_patch_apply makes of it. test_patch HISTORIES [SEED] for more of them.
+ * searches that go through them, and what emogi_overlay_apply makes of it. test_patch HISTORIES [SEED] for more of them.
  */
 #include "history.h"
 
 #include "contract/semirings.h"
 #include "cpu/cycles.h"
-#include "cpu/near_components.h"
-#include "cpu/near_search.h"
+#include "cpu/local_components.h"
+#include "cpu/local_search.h"
 #include "cpu/multi_path.h"
 #include "cpu/path_search.h"
-#include "cpu/ranking.h"
+#include "cpu/yen.h"
 #include "graph/compare.h"
-#include "graph/patch_grow.h"
+#include "graph/overlay_grow.h"
 
 #define NHISTORIES 20000
 
@@ -25,7 +25,7 @@ static uint64_t npatched,
 
 /* Say whether a patched list has the keys and weights of a list of the Graph with the changes in it. */
 static bool
-same_list(const EmogiGraph *old, const EmogiPatch *patch, const EmogiListsView *patched, uint32_t from, const EmogiGraph *new,
+same_list(const EmogiGraph *old, const EmogiOverlay *patch, const EmogiListsView *patched, uint32_t from, const EmogiGraph *new,
 		  const EmogiAdjacency *lists, uint32_t vertex)
 {
 	uint64_t	at = lists->offsets[vertex];
@@ -40,7 +40,7 @@ same_list(const EmogiGraph *old, const EmogiPatch *patch, const EmogiListsView *
 		for (uint64_t e = 0; e < pieces[i].count; e++, at++)
 		{
 			if (at == lists->offsets[vertex + 1] ||
-				emogi_patch_key(old, patch, pieces[i].targets[e]) != new->ids[lists->targets[at]] ||
+				emogi_overlay_key(old, patch, pieces[i].targets[e]) != new->ids[lists->targets[at]] ||
 				emogi_weight(pieces[i].weights, old->weight_type, e) != emogi_weight(lists->weights, new->weight_type, at))
 				return false;
 		}
@@ -50,7 +50,7 @@ same_list(const EmogiGraph *old, const EmogiPatch *patch, const EmogiListsView *
 
 /* Compare all lists, and which vertices are there. */
 static void
-check_patched_lists(const EmogiGraph *old, const EmogiPatch *patch, const EmogiGraph *new, bool backward, const char *what)
+check_patched_lists(const EmogiGraph *old, const EmogiOverlay *patch, const EmogiGraph *new, bool backward, const char *what)
 {
 	const EmogiListsView views[] = {emogi_lists_forward(old, patch), emogi_lists_backward(old, patch)};
 	const EmogiAdjacency *lists[] = {&new->forward, &new->backward};
@@ -58,16 +58,16 @@ check_patched_lists(const EmogiGraph *old, const EmogiPatch *patch, const EmogiG
 
 	for (uint32_t v = 0; v < new->nvertices; v++)
 	{
-		const uint32_t from = emogi_patch_vertex(old, patch, new->ids[v]);
+		const uint32_t from = emogi_overlay_vertex(old, patch, new->ids[v]);
 
-		ndifferent += from == EMOGI_NO_VERTEX || emogi_patch_presence(old, patch, from) == EMOGI_VERTEX_GONE;
+		ndifferent += from == EMOGI_NO_VERTEX || emogi_overlay_presence(old, patch, from) == EMOGI_VERTEX_GONE;
 		for (int side = 0; side < (backward ? 2 : 1) && from != EMOGI_NO_VERTEX; side++)
 			ndifferent += !same_list(old, patch, &views[side], from, new, lists[side], v);
 	}
 	for (uint32_t v = 0; v < old->nvertices; v++)
 	{
 		if (emogi_graph_vertex(new, old->ids[v]) == EMOGI_NO_VERTEX)
-			ndifferent += emogi_patch_presence(old, patch, v) == EMOGI_VERTEX_THERE || emogi_lists_degree(&views[0], v) != 0;
+			ndifferent += emogi_overlay_presence(old, patch, v) == EMOGI_VERTEX_THERE || emogi_lists_degree(&views[0], v) != 0;
 	}
 	CHECK(ndifferent == 0, "%s: %llu lists of a patch", what, (unsigned long long) ndifferent);
 }
@@ -92,52 +92,52 @@ go_on(void)
 
 /* The Graph that a patched one stands for is the new one. */
 static void
-check_applied(const History *history, const EmogiPatch *patch, const EmogiGraph *new, const char *what)
+check_applied(const History *history, const EmogiOverlay *patch, const EmogiGraph *new, const char *what)
 {
 	char	   *next = keys_memory;
 	EmogiGraph	applied;
 	char		difference[256];
 
-	if (!emogi_patch_apply(&history->graph, patch, history->direction, new->weight_type, take_memory, &next, go_on, &applied))
+	if (!emogi_overlay_apply(&history->graph, patch, history->direction, new->weight_type, take_memory, &next, go_on, &applied))
 		abort();
 	CHECK(emogi_graph_compare(&applied, new, go_on, difference, sizeof(difference)), "%s: applied: %s", what, difference);
 }
 
 /* Search from a vertex in a patched Graph and in the new one. */
 static void
-check_patched_search(const EmogiGraph *old, const EmogiPatch *patch, const EmogiGraph *new, EmogiAlgorithm algorithm, const char *what)
+check_patched_search(const EmogiGraph *old, const EmogiOverlay *patch, const EmogiGraph *new, EmogiAlgorithm algorithm, const char *what)
 {
 	uint32_t	source = (uint32_t) draw(new->nvertices);
-	uint32_t	old_source = emogi_patch_vertex(old, patch, new->ids[source]);
+	uint32_t	old_source = emogi_overlay_vertex(old, patch, new->ids[source]);
 	EmogiQuery	query = {.algorithm = algorithm, .nsources = 1, .sources = &source, .max_depth = once_in(2) ? -1 : (int64_t) draw(4),
 		.max_distance = once_in(2) ? INFINITY : (double) draw(300)};
 	EmogiQuery	old_query = query;
-	EmogiNearAnswer expected,
+	EmogiLocalAnswer expected,
 				answer;
 	uint64_t	ndifferent = 0;
 
 	old_query.sources = &old_source;
-	if (emogi_near_search(new, NULL, &query, UINT64_MAX, &expected) != EMOGI_NEAR_ANSWERED)
+	if (emogi_local_search(new, NULL, &query, UINT64_MAX, &expected) != EMOGI_NEAR_ANSWERED)
 		abort();
-	if (emogi_near_search(old, patch, &old_query, UINT64_MAX, &answer) != EMOGI_NEAR_ANSWERED)
+	if (emogi_local_search(old, patch, &old_query, UINT64_MAX, &answer) != EMOGI_NEAR_ANSWERED)
 	{
-		CHECK(emogi_patch_presence(old, patch, old_source) == EMOGI_VERTEX_UNKNOWN, "%s: no answer", what);
-		emogi_near_search_free(&expected);
+		CHECK(emogi_overlay_presence(old, patch, old_source) == EMOGI_VERTEX_UNKNOWN, "%s: no answer", what);
+		emogi_local_search_free(&expected);
 		return;
 	}
 	for (uint64_t i = 0; i < answer.count && i < expected.count; i++)
-		ndifferent += emogi_patch_key(old, patch, answer.vertices[i]) != new->ids[expected.vertices[i]] ||
+		ndifferent += emogi_overlay_key(old, patch, answer.vertices[i]) != new->ids[expected.vertices[i]] ||
 			memcmp(&answer.values[i], &expected.values[i], sizeof(double)) != 0;
 	CHECK(answer.count == expected.count && ndifferent == 0, "%s: %llu of %llu and %llu differ", what,
 		  (unsigned long long) ndifferent, (unsigned long long) answer.count, (unsigned long long) expected.count);
 	CHECK(answer.nlevels == expected.nlevels && answer.edges_traversed == expected.edges_traversed, "%s: other counts", what);
-	emogi_near_search_free(&answer);
-	emogi_near_search_free(&expected);
+	emogi_local_search_free(&answer);
+	emogi_local_search_free(&expected);
 }
 
 /* Search a path in a patched Graph and in the new one. */
 static void
-check_patched_path(const EmogiGraph *old, const EmogiPatch *patch, const EmogiGraph *new, const char *what)
+check_patched_path(const EmogiGraph *old, const EmogiOverlay *patch, const EmogiGraph *new, const char *what)
 {
 	const uint32_t ends[] = {(uint32_t) draw(new->nvertices), (uint32_t) draw(new->nvertices)};
 	EmogiControl control = {0};
@@ -147,11 +147,11 @@ check_patched_path(const EmogiGraph *old, const EmogiPatch *patch, const EmogiGr
 	uint64_t	ndifferent = 0;
 
 	if (emogi_path_search(new, NULL, ends[0], ends[1], UINT64_MAX, &expected, &control, &error) != EMOGI_OK ||
-		emogi_path_search(old, patch, emogi_patch_vertex(old, patch, new->ids[ends[0]]),
-						  emogi_patch_vertex(old, patch, new->ids[ends[1]]), UINT64_MAX, &answer, &control, &error) != EMOGI_OK)
+		emogi_path_search(old, patch, emogi_overlay_vertex(old, patch, new->ids[ends[0]]),
+						  emogi_overlay_vertex(old, patch, new->ids[ends[1]]), UINT64_MAX, &answer, &control, &error) != EMOGI_OK)
 		abort();
 	for (uint64_t i = 0; i < answer.length && i < expected.length; i++)
-		ndifferent += emogi_patch_key(old, patch, answer.vertices[i]) != new->ids[expected.vertices[i]] ||
+		ndifferent += emogi_overlay_key(old, patch, answer.vertices[i]) != new->ids[expected.vertices[i]] ||
 			memcmp(&answer.distance[i], &expected.distance[i], sizeof(double)) != 0;
 	CHECK(answer.outcome == expected.outcome && answer.length == expected.length && ndifferent == 0, "%s: another path", what);
 	emogi_path_search_free(&answer);
@@ -160,7 +160,7 @@ check_patched_path(const EmogiGraph *old, const EmogiPatch *patch, const EmogiGr
 
 /* Search paths with one source, or one target, in a patched Graph, and one by one in the new one. */
 static void
-check_patched_paths(const EmogiGraph *old, const EmogiPatch *patch, const EmogiGraph *new, bool one_source, const char *what)
+check_patched_paths(const EmogiGraph *old, const EmogiOverlay *patch, const EmogiGraph *new, bool one_source, const char *what)
 {
 	const uint32_t common = (uint32_t) draw(new->nvertices);
 	EmogiMultiPath *search = emogi_multi_path_begin(old, patch, true, UINT64_MAX, NULL);
@@ -178,10 +178,10 @@ check_patched_paths(const EmogiGraph *old, const EmogiPatch *patch, const EmogiG
 
 		if (emogi_path_search(new, NULL, source, target, UINT64_MAX, &expected, &control, &error) != EMOGI_OK)
 			abort();
-		emogi_multi_path_next(search, emogi_patch_vertex(old, patch, new->ids[source]), emogi_patch_vertex(old, patch, new->ids[target]),
+		emogi_multi_path_next(search, emogi_overlay_vertex(old, patch, new->ids[source]), emogi_overlay_vertex(old, patch, new->ids[target]),
 							  one_source ? left : 1, one_source ? 1 : left, UINT64_MAX, UINT64_MAX, &answer);
 		for (uint64_t i = 0; i < answer.length && i < expected.length; i++)
-			ndifferent += emogi_patch_key(old, patch, answer.vertices[i]) != new->ids[expected.vertices[i]] ||
+			ndifferent += emogi_overlay_key(old, patch, answer.vertices[i]) != new->ids[expected.vertices[i]] ||
 				memcmp(&answer.distance[i], &expected.distance[i], sizeof(double)) != 0;
 		CHECK(answer.outcome == expected.outcome && answer.length == expected.length && ndifferent == 0, "%s: another path of several", what);
 		emogi_path_search_free(&expected);
@@ -191,12 +191,12 @@ check_patched_paths(const EmogiGraph *old, const EmogiPatch *patch, const EmogiG
 
 /* Are vertices of a patched Graph, with their distances, those of the new one? */
 static bool
-same_way(const EmogiGraph *old, const EmogiPatch *patch, const EmogiGraph *new, const uint32_t *vertices, const double *distance,
+same_way(const EmogiGraph *old, const EmogiOverlay *patch, const EmogiGraph *new, const uint32_t *vertices, const double *distance,
 		 const uint32_t *expected, const double *expected_distance, uint64_t count)
 {
 	for (uint64_t i = 0; i < count; i++)
 	{
-		if (emogi_patch_key(old, patch, vertices[i]) != new->ids[expected[i]])
+		if (emogi_overlay_key(old, patch, vertices[i]) != new->ids[expected[i]])
 			return false;
 	}
 	return memcmp(distance, expected_distance, count * sizeof(double)) == 0;
@@ -204,7 +204,7 @@ same_way(const EmogiGraph *old, const EmogiPatch *patch, const EmogiGraph *new, 
 
 /* Find cycles through a vertex of a patched Graph and of the new one. */
 static void
-check_patched_cycles(const EmogiGraph *old, const EmogiPatch *patch, const EmogiGraph *new, bool both, const char *what)
+check_patched_cycles(const EmogiGraph *old, const EmogiOverlay *patch, const EmogiGraph *new, bool both, const char *what)
 {
 	const uint32_t source = (uint32_t) draw(new->nvertices);
 	const uint64_t max_length = 1 + draw(5);
@@ -217,7 +217,7 @@ check_patched_cycles(const EmogiGraph *old, const EmogiPatch *patch, const Emogi
 	bool		same = true;
 
 	if (emogi_cycles_begin(new, NULL, source, max_length, both, UINT64_MAX, NULL, &expected_cycles, &control, &error) != EMOGI_OK ||
-		emogi_cycles_begin(old, patch, emogi_patch_vertex(old, patch, new->ids[source]), max_length, both, UINT64_MAX, NULL, &cycles, &control,
+		emogi_cycles_begin(old, patch, emogi_overlay_vertex(old, patch, new->ids[source]), max_length, both, UINT64_MAX, NULL, &cycles, &control,
 						   &error) != EMOGI_OK)
 		abort();
 	for (int i = 0; same && i < 50; i++)
@@ -238,24 +238,24 @@ check_patched_cycles(const EmogiGraph *old, const EmogiPatch *patch, const Emogi
 
 /* Rank the paths between two vertices of a patched Graph and of the new one. */
 static void
-check_patched_ranking(const EmogiGraph *old, const EmogiPatch *patch, const EmogiGraph *new, const char *what)
+check_patched_ranking(const EmogiGraph *old, const EmogiOverlay *patch, const EmogiGraph *new, const char *what)
 {
 	const uint32_t ends[] = {(uint32_t) draw(new->nvertices), (uint32_t) draw(new->nvertices)};
 	EmogiControl control = {0};
 	EmogiError	error;
-	EmogiRanking *expected_ranking,
+	EmogiYen *expected_ranking,
 			   *ranking;
-	EmogiRankedPath expected,
+	EmogiYenFoundPath expected,
 				found;
 	bool		same = true;
 
-	if (emogi_ranking_begin(new, NULL, NULL, false, ends[0], ends[1], UINT64_MAX, NULL, &expected_ranking, &control, &error) != EMOGI_OK ||
-		emogi_ranking_begin(old, patch, NULL, false, emogi_patch_vertex(old, patch, new->ids[ends[0]]),
-							emogi_patch_vertex(old, patch, new->ids[ends[1]]), UINT64_MAX, NULL, &ranking, &control, &error) != EMOGI_OK)
+	if (emogi_yen_begin(new, NULL, NULL, false, ends[0], ends[1], UINT64_MAX, NULL, &expected_ranking, &control, &error) != EMOGI_OK ||
+		emogi_yen_begin(old, patch, NULL, false, emogi_overlay_vertex(old, patch, new->ids[ends[0]]),
+							emogi_overlay_vertex(old, patch, new->ids[ends[1]]), UINT64_MAX, NULL, &ranking, &control, &error) != EMOGI_OK)
 		abort();
 	for (int i = 0; same && i < 8; i++)
 	{
-		if (emogi_ranking_next(expected_ranking, INFINITY, &expected) != EMOGI_OK || emogi_ranking_next(ranking, INFINITY, &found) != EMOGI_OK)
+		if (emogi_yen_next(expected_ranking, INFINITY, &expected) != EMOGI_OK || emogi_yen_next(ranking, INFINITY, &found) != EMOGI_OK)
 			abort();
 		same = found.length == expected.length &&
 			same_way(old, patch, new, found.vertices, found.distance, expected.vertices, expected.distance, found.length);
@@ -264,8 +264,8 @@ check_patched_ranking(const EmogiGraph *old, const EmogiPatch *patch, const Emog
 			break;
 	}
 	CHECK(same, "%s: another path in the ranking", what);
-	emogi_ranking_free(ranking);
-	emogi_ranking_free(expected_ranking);
+	emogi_yen_free(ranking);
+	emogi_yen_free(expected_ranking);
 }
 
 /* Say whether all weights are lengths. */
@@ -309,7 +309,7 @@ label_components(const EmogiGraph *graph, char **next)
 
 /* Each component of the new Graph has the members that are listed of the old one with a patch. */
 static void
-check_members(const EmogiGraph *old, const EmogiPatch *patch, const EmogiGraph *new, const EmogiNearComponents *components,
+check_members(const EmogiGraph *old, const EmogiOverlay *patch, const EmogiGraph *new, const EmogiLocalComponents *components,
 			  const uint32_t *expected, const char *what)
 {
 	uint32_t   *members = malloc((old->nvertices + 1) * sizeof(*members));
@@ -317,22 +317,22 @@ check_members(const EmogiGraph *old, const EmogiPatch *patch, const EmogiGraph *
 	uint64_t   *sizes = calloc(new->nvertices + 1, sizeof(*sizes));
 	uint64_t	nwrong = 0;
 
-	if (members == NULL || vertices == NULL || sizes == NULL || !emogi_near_components_link(components->labels, old->nvertices, go_on, members))
+	if (members == NULL || vertices == NULL || sizes == NULL || !emogi_local_search_components_link(components->labels, old->nvertices, go_on, members))
 		abort();
 	for (uint64_t v = 0; v < new->nvertices; v++)
 		sizes[expected[v]]++;
 	for (uint64_t v = 0; v < new->nvertices; v += 1 + v / 50)
 	{
-		const uint32_t smallest = emogi_patch_vertex(old, patch, new->ids[v]);
+		const uint32_t smallest = emogi_overlay_vertex(old, patch, new->ids[v]);
 		uint64_t	count;
 
 		if (expected[v] != v)
 			continue;
-		count = emogi_near_components_list(components, members, smallest, go_on, new->nvertices, vertices);
+		count = emogi_local_search_components_list(components, members, smallest, go_on, new->nvertices, vertices);
 		nwrong += count != sizes[v];
 		for (uint64_t i = 0; i < count && i < new->nvertices; i++)
-			nwrong += expected[emogi_graph_vertex(new, emogi_patch_key(old, patch, vertices[i]))] != v;
-		nwrong += sizes[v] > 1 && emogi_near_components_list(components, members, smallest, go_on, sizes[v] - 1, vertices) < sizes[v];
+			nwrong += expected[emogi_graph_vertex(new, emogi_overlay_key(old, patch, vertices[i]))] != v;
+		nwrong += sizes[v] > 1 && emogi_local_search_components_list(components, members, smallest, go_on, sizes[v] - 1, vertices) < sizes[v];
 	}
 	CHECK(nwrong == 0, "%s: %llu members of components", what, (unsigned long long) nwrong);
 	free(members);
@@ -342,30 +342,30 @@ check_members(const EmogiGraph *old, const EmogiPatch *patch, const EmogiGraph *
 
 /* The components of a Graph that has lost no edge come of those that it had: all of them, and those of single vertices. */
 static void
-check_components(const EmogiGraph *old, const EmogiPatch *patch, const EmogiGraph *new, const char *what)
+check_components(const EmogiGraph *old, const EmogiOverlay *patch, const EmogiGraph *new, const char *what)
 {
 	char	   *next = keys_memory;
 	const uint32_t *expected = label_components(new, &next);
-	EmogiNearComponents components = {.graph = old, .patch = patch, .labels = label_components(old, &next)};
-	char	   *memory = take_memory(&next, emogi_near_components_bytes(patch) + GUARD);
+	EmogiLocalComponents components = {.graph = old, .patch = patch, .labels = label_components(old, &next)};
+	char	   *memory = take_memory(&next, emogi_local_components_bytes(patch) + GUARD);
 	int64_t    *ids = take_memory(&next, (new->nvertices + 1) * sizeof(*ids));
 	uint32_t   *component = take_memory(&next, (new->nvertices + 1) * sizeof(*component));
 	uint64_t	ndifferent = 0;
 
-	memset(memory, 0x5A, emogi_near_components_bytes(patch) + GUARD);
+	memset(memory, 0x5A, emogi_local_components_bytes(patch) + GUARD);
 	component[new->nvertices] = 0x5A5A5A5A;
-	emogi_near_components_join(&components, memory);
-	CHECK(is_guarded(memory + emogi_near_components_bytes(patch)), "%s: behind the components", what);
-	if (!emogi_near_components_write(&components, go_on, ids, component))
+	emogi_local_components_join(&components, memory);
+	CHECK(is_guarded(memory + emogi_local_components_bytes(patch)), "%s: behind the components", what);
+	if (!emogi_local_components_write(&components, go_on, ids, component))
 		abort();
 	CHECK(component[new->nvertices] == 0x5A5A5A5A, "%s: components behind", what);
 	CHECK(memcmp(component, expected, new->nvertices * sizeof(*component)) == 0, "%s: components", what);
 	CHECK(patch->nnew == 0 || memcmp(ids, new->ids, new->nvertices * sizeof(*ids)) == 0, "%s: their keys", what);
 	for (uint64_t v = 0; v < new->nvertices; v += 1 + v / 50)
 	{
-		const uint32_t found = emogi_near_components_find(&components, emogi_patch_vertex(old, patch, new->ids[v]));
+		const uint32_t found = emogi_local_components_find(&components, emogi_overlay_vertex(old, patch, new->ids[v]));
 
-		ndifferent += emogi_patch_key(old, patch, found) != new->ids[expected[v]];
+		ndifferent += emogi_overlay_key(old, patch, found) != new->ids[expected[v]];
 	}
 	CHECK(ndifferent == 0, "%s: %llu components of single vertices", what, (unsigned long long) ndifferent);
 	check_members(old, patch, new, &components, expected, what);
@@ -374,7 +374,7 @@ check_components(const EmogiGraph *old, const EmogiPatch *patch, const EmogiGrap
 
 /* All that leads through a patched Graph leads where the new Graph does. */
 static void
-check_ways(const History *history, const EmogiPatch *patch, const EmogiGraph *new, const char *what)
+check_ways(const History *history, const EmogiOverlay *patch, const EmogiGraph *new, const char *what)
 {
 	const EmogiGraph *old = &history->graph;
 
@@ -437,11 +437,11 @@ check_growing(const History *history, const EmogiGraph *new, const char *what)
 	bool		grown = true;
 	uint64_t	end;
 
-	emogi_patch_grow_begin(&growing, &history->graph, history->direction, resize_memory, NULL);
+	emogi_overlay_grow_begin(&growing, &history->graph, history->direction, resize_memory, NULL);
 	for (uint64_t i = 0; grown && i < count; i = end)
 	{
 		end = i + 1 + draw(count - i < 20 ? count - i : 20);
-		grown = emogi_patch_grow(&growing, &changes[i], end - i);
+		grown = emogi_overlay_grow(&growing, &changes[i], end - i);
 	}
 	CHECK(grown || !held, "%s: a patch does not grow", what);
 	ngrown += grown;
@@ -455,19 +455,19 @@ static void
 check_patch(const History *history, const EmogiGraph *new, const char *what)
 {
 	const EmogiGraph *old = &history->graph;
-	EmogiSpliceInput input = {.graph = old, .direction = history->direction, .weight_type = old->weight_type,
+	EmogiMergeInput input = {.graph = old, .direction = history->direction, .weight_type = old->weight_type,
 		.nchanges = history->nchanges, .changes = history->changes, .memory = splice_scratch};
-	EmogiPatch	patch;
+	EmogiOverlay	patch;
 
-	memset(input.memory, 0x5A, emogi_patch_bytes(&input) + GUARD);
-	if (!emogi_patch_make(&input, &patch))
+	memset(input.memory, 0x5A, emogi_overlay_bytes(&input) + GUARD);
+	if (!emogi_overlay_make(&input, &patch))
 	{
 		CHECK(new->weight_type != old->weight_type, "%s: no patch", what);
 		nunpatched++;
 		return;
 	}
 	npatched++;
-	CHECK(is_guarded((char *) input.memory + emogi_patch_bytes(&input)), "%s: behind the patch", what);
+	CHECK(is_guarded((char *) input.memory + emogi_overlay_bytes(&input)), "%s: behind the patch", what);
 	if (new->nvertices > 0 && patch.nlosers == 0)
 		check_components(old, &patch, new, what);
 	check_ways(history, &patch, new, what);

@@ -6,7 +6,7 @@
 #include "engines.h"
 #include "cpu/cpu.h"
 #include "cpu/contraction.h"
-#include "cpu/ranking.h"
+#include "cpu/yen.h"
 #include "contract/semirings.h"
 
 #include <limits.h>
@@ -89,12 +89,12 @@ compare_paths(const void *a, const void *b)
 }
 
 /* Begin a ranking, which must succeed. */
-static EmogiRanking *
+static EmogiYen *
 begin(const EmogiGraph *graph, uint32_t source, uint32_t target, EmogiControl *control, EmogiError *error)
 {
-	EmogiRanking *ranking;
+	EmogiYen *ranking;
 
-	if (emogi_ranking_begin(graph, NULL, hierarchy, hierarchy_reversed, source, target, ENOUGH, NULL, &ranking, control, error) != EMOGI_OK)
+	if (emogi_yen_begin(graph, NULL, hierarchy, hierarchy_reversed, source, target, ENOUGH, NULL, &ranking, control, error) != EMOGI_OK)
 		abort();
 	return ranking;
 }
@@ -106,8 +106,8 @@ check_pair(const char *name, const EmogiGraph *graph, uint32_t source, uint32_t 
 	All			all = {.graph = graph, .target = target, .paths = paths, .path = {.length = 1, .vertices = {source}}};
 	EmogiControl control = {0};
 	EmogiError	error;
-	EmogiRanking *ranking = begin(graph, source, target, &control, &error);
-	EmogiRankedPath found;
+	EmogiYen *ranking = begin(graph, source, target, &control, &error);
+	EmogiYenFoundPath found;
 	double		most = (double) INFINITY;
 	uint64_t	i = 0;
 	bool		same = true;
@@ -116,7 +116,7 @@ check_pair(const char *name, const EmogiGraph *graph, uint32_t source, uint32_t 
 	if (all.npaths > MOST_PATHS)
 		abort();
 	qsort(paths, all.npaths, sizeof *paths, compare_paths);
-	for (; emogi_ranking_next(ranking, most, &found) == EMOGI_OK && found.length > 0 && i < all.npaths && same; i++)
+	for (; emogi_yen_next(ranking, most, &found) == EMOGI_OK && found.length > 0 && i < all.npaths && same; i++)
 	{
 		same = found.length == (uint64_t) paths[i].length && found.distance[found.length - 1] == paths[i].distance &&
 			memcmp(found.vertices, paths[i].vertices, found.length * sizeof(uint32_t)) == 0;
@@ -128,7 +128,7 @@ check_pair(const char *name, const EmogiGraph *graph, uint32_t source, uint32_t 
 	}
 	CHECK(!same || (found.length == 0 && (i == all.npaths || paths[i].distance > most)), "%s: %u to %u: %llu paths of %llu", name, source, target,
 		  (unsigned long long) i, (unsigned long long) all.npaths);
-	emogi_ranking_free(ranking);
+	emogi_yen_free(ranking);
 }
 
 /* Compare some rankings in a graph of few vertices. */
@@ -217,13 +217,13 @@ check_order(const char *name, const EmogiGraph *graph, uint32_t source, uint32_t
 {
 	EmogiControl control = {0};
 	EmogiError	error;
-	EmogiRanking *ranking = begin(graph, source, target, &control, &error);
-	EmogiRankedPath before = {0};
-	EmogiRankedPath path;
+	EmogiYen *ranking = begin(graph, source, target, &control, &error);
+	EmogiYenFoundPath before = {0};
+	EmogiYenFoundPath path;
 	uint64_t	nwrong = 0;
 	uint64_t	i = 0;
 
-	for (; i < npaths && emogi_ranking_next(ranking, (double) INFINITY, &path) == EMOGI_OK && path.length > 0; i++)
+	for (; i < npaths && emogi_yen_next(ranking, (double) INFINITY, &path) == EMOGI_OK && path.length > 0; i++)
 	{
 		nwrong += path.vertices[0] != source || path.vertices[path.length - 1] != target || path.distance[0] != 0.0;
 		if (i > 0)
@@ -241,7 +241,7 @@ check_order(const char *name, const EmogiGraph *graph, uint32_t source, uint32_t
 	}
 	CHECK(i == npaths && nwrong == 0, "%s: %llu paths of %llu, %llu wrong", name, (unsigned long long) i, (unsigned long long) npaths,
 		  (unsigned long long) nwrong);
-	emogi_ranking_free(ranking);
+	emogi_yen_free(ranking);
 }
 
 /* Compare a ranking with that by a hierarchy. */
@@ -250,8 +250,8 @@ compare_hierarchy(const EmogiGraph *graph, uint64_t npaths)
 {
 	EmogiControl control = {0};
 	EmogiError	error;
-	EmogiRanking *rankings[2];
-	EmogiRankedPath paths[2];
+	EmogiYen *rankings[2];
+	EmogiYenFoundPath paths[2];
 	uint64_t	nsame = 0;
 
 	rankings[0] = begin(graph, 7, (uint32_t) graph->nvertices - 9, &control, &error);
@@ -262,15 +262,15 @@ compare_hierarchy(const EmogiGraph *graph, uint64_t npaths)
 	for (uint64_t i = 0; i < npaths; i++)
 	{
 		for (int r = 0; r < 2; r++)
-			if (emogi_ranking_next(rankings[r], (double) INFINITY, &paths[r]) != EMOGI_OK)
+			if (emogi_yen_next(rankings[r], (double) INFINITY, &paths[r]) != EMOGI_OK)
 				abort();
 		nsame += paths[0].length > 0 && paths[0].length == paths[1].length && memcmp(paths[0].vertices, paths[1].vertices, paths[0].length * sizeof(uint32_t)) == 0 &&
 			memcmp(paths[0].distance, paths[1].distance, paths[0].length * sizeof(double)) == 0;
 	}
-	CHECK(nsame == npaths && emogi_ranking_looked(rankings[1]) > 0, "%llu paths of %llu are the same", (unsigned long long) nsame,
+	CHECK(nsame == npaths && emogi_yen_looked(rankings[1]) > 0, "%llu paths of %llu are the same", (unsigned long long) nsame,
 		  (unsigned long long) npaths);
-	emogi_ranking_free(rankings[0]);
-	emogi_ranking_free(rankings[1]);
+	emogi_yen_free(rankings[0]);
+	emogi_yen_free(rankings[1]);
 	free(hierarchy);
 	hierarchy = NULL;
 }
@@ -328,14 +328,14 @@ check_grids(void)
 static EmogiStatus
 rank_some(const EmogiGraph *graph, uint64_t most_bytes, uint64_t count, EmogiPoll poll, EmogiControl *control, EmogiError *error)
 {
-	EmogiRanking *ranking;
-	EmogiRankedPath path = {1, NULL, NULL};
-	EmogiStatus status = emogi_ranking_begin(graph, NULL, NULL, false, 0, (uint32_t) graph->nvertices - 1, most_bytes, poll, &ranking, control, error);
+	EmogiYen *ranking;
+	EmogiYenFoundPath path = {1, NULL, NULL};
+	EmogiStatus status = emogi_yen_begin(graph, NULL, NULL, false, 0, (uint32_t) graph->nvertices - 1, most_bytes, poll, &ranking, control, error);
 
 	for (uint64_t i = 0; status == EMOGI_OK && i < count && path.length > 0; i++)
-		status = emogi_ranking_next(ranking, (double) INFINITY, &path);
+		status = emogi_yen_next(ranking, (double) INFINITY, &path);
 	CHECK(status == EMOGI_OK || path.length == 0 || ranking == NULL, "a path beside status %d", status);
-	emogi_ranking_free(ranking);
+	emogi_yen_free(ranking);
 	return status;
 }
 
@@ -437,8 +437,8 @@ compare_neighbors(const EmogiGraph *graph, uint64_t npaths)
 		uint32_t	source = 0;
 		uint64_t	nsame = 0;
 		EmogiContraction *made = hierarchy;
-		EmogiRanking *rankings[2];
-		EmogiRankedPath paths[2];
+		EmogiYen *rankings[2];
+		EmogiYenFoundPath paths[2];
 
 		while (graph->forward.offsets[source + 1] <= e)
 			source++;
@@ -446,15 +446,15 @@ compare_neighbors(const EmogiGraph *graph, uint64_t npaths)
 		hierarchy = NULL;
 		rankings[1] = begin(graph, source, graph->forward.targets[e], &control, &error);
 		hierarchy = made;
-		while (nsame < npaths && emogi_ranking_next(rankings[0], (double) INFINITY, &paths[0]) == EMOGI_OK &&
-			   emogi_ranking_next(rankings[1], (double) INFINITY, &paths[1]) == EMOGI_OK && paths[0].length == paths[1].length &&
+		while (nsame < npaths && emogi_yen_next(rankings[0], (double) INFINITY, &paths[0]) == EMOGI_OK &&
+			   emogi_yen_next(rankings[1], (double) INFINITY, &paths[1]) == EMOGI_OK && paths[0].length == paths[1].length &&
 			   (paths[0].length == 0 || (memcmp(paths[0].vertices, paths[1].vertices, paths[0].length * sizeof(uint32_t)) == 0 &&
 										 memcmp(paths[0].distance, paths[1].distance, paths[0].length * sizeof(double)) == 0)))
 			nsame++;
 		CHECK(nsame == npaths, "from %u to %u: %llu paths of %llu are the same", source, graph->forward.targets[e], (unsigned long long) nsame,
 			  (unsigned long long) npaths);
-		emogi_ranking_free(rankings[0]);
-		emogi_ranking_free(rankings[1]);
+		emogi_yen_free(rankings[0]);
+		emogi_yen_free(rankings[1]);
 	}
 	free(hierarchy);
 	hierarchy = NULL;
@@ -472,16 +472,16 @@ count_looked(const EmogiGraph *graph, uint64_t nrankings)
 	{
 		const uint64_t e = emogi_random(32, i) % graph->forward.nedges;
 		uint32_t	source = 0;
-		EmogiRankedPath path;
-		EmogiRanking *ranking;
+		EmogiYenFoundPath path;
+		EmogiYen *ranking;
 
 		while (graph->forward.offsets[source + 1] <= e)
 			source++;
 		ranking = begin(graph, source, graph->forward.targets[e], &control, &error);
 		for (int k = 0; k < 2; k++)
-			CHECK(emogi_ranking_next(ranking, (double) INFINITY, &path) == EMOGI_OK, "from %u", source);
-		nlooked += emogi_ranking_looked(ranking);
-		emogi_ranking_free(ranking);
+			CHECK(emogi_yen_next(ranking, (double) INFINITY, &path) == EMOGI_OK, "from %u", source);
+		nlooked += emogi_yen_looked(ranking);
+		emogi_yen_free(ranking);
 	}
 	return nlooked;
 }

@@ -122,7 +122,7 @@ check_splice(History *history, EmogiPool *pool, EmogiPool *builders, const char 
 {
 	static const EmogiGraph none;
 	const int	nthreads = emogi_pool_size(pool);
-	const EmogiSpliceInput input = splice_input(history, nthreads, once_in(8) ? NULL : &derivation);
+	const EmogiMergeInput input = splice_input(history, nthreads, once_in(8) ? NULL : &derivation);
 	const EmogiEdgeChange last = history->nchanges > 0 ? history->changes[history->nchanges - 1] : (EmogiEdgeChange) {0};
 	EmogiControl control = {0};
 	EmogiError	error = {{0}, {0}};
@@ -130,14 +130,14 @@ check_splice(History *history, EmogiPool *pool, EmogiPool *builders, const char 
 				built;
 	EmogiStatus status;
 
-	status = emogi_splice(pool, &input, &graph, &control, &error);
+	status = emogi_merge(pool, &input, &graph, &control, &error);
 	CHECK(status == EMOGI_OK, "%s: status %d, %s, %s", what, status, error.message, error.detail);
 	if (status != EMOGI_OK)
 		abort();
 	CHECK(control.done == control.total, "%s: done %llu of %llu", what, (unsigned long long) control.done,
 		  (unsigned long long) control.total);
-	CHECK(is_guarded((char *) input.memory + emogi_splice_bytes(&input)), "%s: behind the memory", what);
-	CHECK(is_guarded((char *) input.scratch + emogi_splice_scratch_bytes(&input, nthreads)), "%s: behind the scratch", what);
+	CHECK(is_guarded((char *) input.memory + emogi_merge_bytes(&input)), "%s: behind the memory", what);
+	CHECK(is_guarded((char *) input.scratch + emogi_merge_scratch_bytes(&input, nthreads)), "%s: behind the scratch", what);
 	CHECK(history->nchanges == 0 || memcmp(&last, &history->changes[history->nchanges - 1], sizeof(last)) == 0,
 		  "%s: the changes are only read", what);
 	if (history->nedges == 0)
@@ -145,7 +145,7 @@ check_splice(History *history, EmogiPool *pool, EmogiPool *builders, const char 
 	else
 	{
 		built = rebuild(history, builders);
-		CHECK(graph.memory_bytes <= emogi_splice_bytes(&input), "%s: more than was said", what);
+		CHECK(graph.memory_bytes <= emogi_merge_bytes(&input), "%s: more than was said", what);
 		CHECK(graph.memory == input.memory && same_graph(&graph, built), "%s: another Graph", what);
 		CHECK(graph.memory_bytes == built.memory_bytes && memcmp(graph.memory, built.memory, built.memory_bytes) == 0,
 			  "%s: other bytes", what);
@@ -273,7 +273,7 @@ static void
 check_no_memory(History *history, uint64_t number)
 {
 	EmogiStatus status = EMOGI_NO_MEMORY;
-	EmogiSpliceInput input;
+	EmogiMergeInput input;
 	EmogiGraph	graph;
 	uint32_t	n;
 
@@ -288,7 +288,7 @@ check_no_memory(History *history, uint64_t number)
 		EmogiControl control = {.fail_allocation = n};
 		EmogiError	error = {{0}, {0}};
 
-		status = emogi_splice(pools[number % NPOOLS], &input, &graph, &control, &error);
+		status = emogi_merge(pools[number % NPOOLS], &input, &graph, &control, &error);
 		CHECK(status == EMOGI_OK || (status == EMOGI_NO_MEMORY && error.message[0] != '\0'), "allocation %u: status %d", n, status);
 	}
 	CHECK(status == EMOGI_OK && n > 2, "status %d after %u allocations", status, n);
@@ -308,16 +308,16 @@ map_torn(size_t bytes)
 static void
 check_torn(const History *history)
 {
-	EmogiSpliceInput input = splice_input(history, 5, &derivation);
+	EmogiMergeInput input = splice_input(history, 5, &derivation);
 	EmogiControl control = {0};
 	EmogiError	error = {{0}, {0}};
 	EmogiGraph	graph;
 
-	input.memory = map_torn(emogi_splice_bytes(&input));
-	CHECK(emogi_splice(pools[1], &input, &graph, &control, &error) == EMOGI_NO_MEMORY && error.message[0] != '\0', "memory");
+	input.memory = map_torn(emogi_merge_bytes(&input));
+	CHECK(emogi_merge(pools[1], &input, &graph, &control, &error) == EMOGI_NO_MEMORY && error.message[0] != '\0', "memory");
 	input = splice_input(history, 5, &derivation);
-	input.scratch = map_torn(emogi_splice_scratch_bytes(&input, 2));
-	CHECK(emogi_splice(pools[1], &input, &graph, &control, &error) == EMOGI_NO_MEMORY, "scratch");
+	input.scratch = map_torn(emogi_merge_scratch_bytes(&input, 2));
+	CHECK(emogi_merge(pools[1], &input, &graph, &control, &error) == EMOGI_NO_MEMORY, "scratch");
 }
 
 /* Set cancel a while after the start. */
@@ -338,7 +338,7 @@ check_cancel(History *history)
 	EmogiControl control = {.cancel = 1};
 	EmogiError	error;
 	EmogiGraph	graph;
-	EmogiSpliceInput input;
+	EmogiMergeInput input;
 	pthread_t	thread;
 	EmogiStatus status;
 
@@ -346,11 +346,11 @@ check_cancel(History *history)
 	while (history->nchanges < 200000)
 		remove_edge(history, draw(history->nedges));
 	input = splice_input(history, 5, &derivation);
-	status = emogi_splice(pools[1], &input, &graph, &control, &error);
+	status = emogi_merge(pools[1], &input, &graph, &control, &error);
 	CHECK(status == EMOGI_CANCELED, "status %d", status);
 	control.cancel = 0;
 	pthread_create(&thread, NULL, cancel_soon, &control);
-	status = emogi_splice(pools[2], &input, &graph, &control, &error);
+	status = emogi_merge(pools[2], &input, &graph, &control, &error);
 	pthread_join(thread, NULL);
 	CHECK(status == EMOGI_CANCELED, "status %d", status);
 }
@@ -367,7 +367,7 @@ check_refused(History *history, EmogiEdgeChange change)
 		History		refused = *history;
 		EmogiControl control = {0};
 		EmogiError	error = {{0}, {0}};
-		EmogiSpliceInput input;
+		EmogiMergeInput input;
 		EmogiGraph	graph;
 		EmogiStatus status;
 
@@ -382,12 +382,12 @@ check_refused(History *history, EmogiEdgeChange change)
 		refused.changes = changes;
 		refused.nchanges = sizeof(changes) / sizeof(changes[0]);
 		input = splice_input(&refused, 2, NULL);
-		status = emogi_splice(pools[1], &input, &graph, &control, &error);
+		status = emogi_merge(pools[1], &input, &graph, &control, &error);
 		CHECK(status == EMOGI_BAD_INPUT && strstr(error.message, "does not have an edge") != NULL, "%lld -> %lld, kind %d: status %d",
 			  (long long) change.src, (long long) change.dst, kind, status);
 		changes[1].times = 1;
 		changes[1].weight = 5;
-		status = emogi_splice(pools[1], &input, &graph, &control, &error);
+		status = emogi_merge(pools[1], &input, &graph, &control, &error);
 		CHECK(status == EMOGI_OK, "the other way: status %d", status);
 		changes[1] = change;
 	}
@@ -417,14 +417,14 @@ check_too_many(void)
 	void	   *zeros = mmap(NULL, bytes, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	const EmogiGraph old = {.nvertices = EMOGI_MAX_VERTICES, .ids = zeros, .forward = {.offsets = zeros}};
 	const EmogiEdgeChange change = {5, 5, 0, 1};
-	const EmogiSpliceInput input = {.graph = &old, .nchanges = 1, .changes = &change, .memory = blocks[0], .scratch = splice_scratch};
+	const EmogiMergeInput input = {.graph = &old, .nchanges = 1, .changes = &change, .memory = blocks[0], .scratch = splice_scratch};
 	EmogiControl control = {0};
 	EmogiError	error;
 	EmogiGraph	graph;
 
 	if (zeros == MAP_FAILED)
 		return;
-	CHECK(emogi_splice(pools[0], &input, &graph, &control, &error) == EMOGI_BAD_INPUT &&
+	CHECK(emogi_merge(pools[0], &input, &graph, &control, &error) == EMOGI_BAD_INPUT &&
 		  strstr(error.message, "vertices") != NULL, "too many vertices");
 	munmap(zeros, bytes);
 }

@@ -3,7 +3,7 @@
  * made only where they pay and the memory may be taken.
  */
 #include "cpu/cpu.h"
-#include "cpu/tiles.h"
+#include "cpu/blocked_spmv.h"
 #include "engines.h"
 
 #define NCOLUMNS 2
@@ -58,10 +58,10 @@ check_answers(const char *name, const EmogiGraph *graph, EmogiAlgorithm algorith
 
 /* Count the sums of a group of tiles that are not those of the lists, of values or of integers. */
 static uint64_t
-count_wrong(const EmogiTiles *tiles, EmogiJob *job, const EmogiGraph *graph, const double *values, const uint64_t *units, uint64_t group)
+count_wrong(const EmogiBlockedSpmv *tiles, EmogiJob *job, const EmogiGraph *graph, const double *values, const uint64_t *units, uint64_t group)
 {
-	const double *sums = emogi_tiles_sum(tiles, job, values, group, (int) (group % 2));
-	const uint64_t *unit_sums = emogi_tiles_sum_units(tiles, job, units, group, (int) ((group + 1) % 2));
+	const double *sums = emogi_blocked_spmv_sum(tiles, job, values, group, (int) (group % 2));
+	const uint64_t *unit_sums = emogi_blocked_spmv_sum_units(tiles, job, units, group, (int) ((group + 1) % 2));
 	const uint64_t first = group << tiles->group_bits;
 	uint64_t	nwrong = 0;
 
@@ -92,7 +92,7 @@ has_tiles(const char *name, const EmogiGraph *graph, bool transposed, uint64_t s
 	EmogiResult result = {0};
 	EmogiError	error;
 	EmogiCpuRun run;
-	EmogiTiles	tiles;
+	EmogiBlockedSpmv	tiles;
 	double	   *values = malloc(graph->nvertices * sizeof(double));
 	uint64_t   *units = malloc(graph->nvertices * sizeof(uint64_t));
 	uint64_t	nwrong = 0;
@@ -103,14 +103,14 @@ has_tiles(const char *name, const EmogiGraph *graph, bool transposed, uint64_t s
 		values[v] = 1.0 / (double) (v + 3);
 		units[v] = v * v + (UINT64_C(1) << 40);
 	}
-	emogi_run_begin(&run, emogi_cpu_engine_pool(states[1]), graph, 0, &result, &control, &error, "tiles");
-	CHECK(emogi_tiles_make(&tiles, &run, &graph->forward, transposed ? &graph->backward : &none, graph->nvertices, nsteps),
+	emogi_cpu_run_begin(&run, emogi_cpu_engine_pool(states[1]), graph, 0, &result, &control, &error, "tiles");
+	CHECK(emogi_blocked_spmv_make(&tiles, &run, &graph->forward, transposed ? &graph->backward : &none, graph->nvertices, nsteps),
 		  "%s: tiles failed", name);
 	has = tiles.entries != NULL;
 	for (uint64_t g = 0; has && g < tiles.ngroups; g++)
 		nwrong += count_wrong(&tiles, &run.job, graph, values, units, g);
 	CHECK(nwrong == 0, "%s: %llu sums of tiles are wrong", name, (unsigned long long) nwrong);
-	emogi_run_end(&run);
+	emogi_cpu_run_end(&run);
 	free(values);
 	free(units);
 	return has;

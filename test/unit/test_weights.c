@@ -132,7 +132,7 @@ check_no_memory(void)
 	double	   *weights;
 	EmogiEdgeSet set;
 	EmogiKeyPlan plan;
-	EmogiKeys	keys;
+	EmogiKeyNumbers	keys;
 	EmogiCsrInput input;
 	EmogiGraph	graph;
 	EmogiControl control = {0};
@@ -144,8 +144,8 @@ check_no_memory(void)
 
 	weights = naive_weights(1, 1, shape.nedges);
 	set = fill_set(&shape, weights, 1000, 0);
-	emogi_keys_plan(&set.edges, &plan);
-	if (emogi_keys_build(pools[1], &set.edges, &plan, emogi_map_memory(plan.scratch_bytes), &keys, &control,
+	emogi_key_numbers_plan(&set.edges, &plan);
+	if (emogi_key_numbers_build(pools[1], &set.edges, &plan, emogi_map_memory(plan.scratch_bytes), &keys, &control,
 						 &error) != EMOGI_OK)
 		abort();
 	bytes = emogi_csr_bytes(keys.nvertices, set.edges.nedges, EMOGI_OUT, true, EMOGI_WEIGHT_U8);

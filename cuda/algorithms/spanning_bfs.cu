@@ -1,0 +1,190 @@
+/*
+ * rooted.cu: makes a forest that spans an undirected graph, as the CPU engine does.
+ *
+ * The components are those of cc.cu, the levels those of bfs.cu, of one search from all roots. Every vertex then hangs from its smallest
+ * neighbour in the level above, so that the forest does not depend on the order of the work. Vertices are put in order by level; a warp
+ * asks once for the places of those that it has of one level.
+ *
+ * Every level is a launch, in each of three walks: a graph of more than MOST_LEVELS is left to the CPU.
+ *
+ * Device memory, for n vertices: 12.2n, and what the search takes.
+ *
+ * Bytes: those of the components and the search; all lists, in lines, and for each entry 4 at random; 20 a vertex.
+ */
+#include "cuda/access/prefix_sum.cuh"
+#include "cuda/algorithms/spanning_bfs.cuh"
+
+#define MOST_LEVELS 16384
+
+/* What an entry has to know of the vertex whose list it is in. */
+typedef struct Below
+{
+	uint32_t	vertex;
+	int32_t		level;
+} Below;
+
+/* The Push that finds parents: each entry to the level above offers its target. */
+struct FindParent
+{
+	typedef NoWeight Weight;
+	typedef Below Value;
+
+	const int32_t *level;
+	uint32_t   *parent;
+
+	__device__ __forceinline__ Below
+	own(uint64_t vertex) const
+	{
+		return Below{(uint32_t) vertex, level[vertex]};
+	}
+
+	__device__ __forceinline__ void
+	visit(const Target (&target)[PIECE], const double (&weight)[PIECE], const Below (&below)[PIECE], uint32_t wanted) const
+	{
+		int32_t		above[PIECE];
+		uint32_t	last = EMOGI_NO_VERTEX;	/* who was offered one: targets ascend, so the first is the smallest */
+
+#pragma unroll
+		for (uint32_t j = 0; j < PIECE; j++)
+			above[j] = wanted >> j & 1 ? __ldg(&level[target[j]]) + 1 : -1;
+#pragma unroll
+		for (uint32_t j = 0; j < PIECE; j++)
+		{
+			uint32_t   *own = &parent[below[j].vertex];
+
+			if (above[j] != below[j].level || !(wanted >> j & 1) || below[j].vertex == last)
+				continue;
+			last = below[j].vertex;
+			if (target[j] < *(volatile uint32_t *) own)
+				atomicMin(own, target[j]);
+		}
+	}
+};
+
+/* List the roots, which are their own components, and mark the vertices with lists. Bytes: 12 a vertex. */
+static __global__ void __launch_bounds__(BLOCK_THREADS)
+rooted_roots_kernel(const uint64_t *offsets, SpanningBfs rooted)
+{
+	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
+	const uint64_t own = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x;
+
+	for (uint64_t base = own - lane_number(); base < rooted.nvertices; base += nthreads)
+	{
+		const uint64_t v = base + lane_number();
+		const bool	there = v < rooted.nvertices;
+		const uint32_t filled = __ballot_sync(FULL_WARP, there && offsets[v] < offsets[v + 1]);
+		const uint32_t roots = __ballot_sync(FULL_WARP, there && rooted.component[v] == v);
+		unsigned long long place = 0;
+
+		if (lane_number() == 0)
+		{
+			rooted.marked[base / 32] = filled;
+			place = roots != 0 ? atomicAdd(rooted.nroots, (unsigned long long) __popc(roots)) : 0;
+		}
+		place = __shfl_sync(FULL_WARP, place, 0) + __popc(roots & lanes_below());
+		if (roots >> lane_number() & 1)
+			rooted.order[place] = (uint32_t) v;
+	}
+}
+
+/*
+ * Count the vertices of each level in *next, or write them to the order, at places that are handed out from there. Bytes: 4 a vertex, and 4 when it
+ * is written.
+ */
+static __global__ void __launch_bounds__(BLOCK_THREADS)
+rooted_order_kernel(SpanningBfs rooted, bool writes)
+{
+	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
+	const uint64_t own = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x;
+
+	for (uint64_t base = own - lane_number(); base < rooted.nvertices; base += nthreads)
+	{
+		const uint64_t v = base + lane_number();
+		const int32_t level = v < rooted.nvertices ? rooted.level[v] : -1;
+		const uint32_t lanes = __match_any_sync(FULL_WARP, level);
+		const uint32_t first = __ffs(lanes) - 1;
+		uint32_t	place = 0;
+
+		if (lane_number() == first && level >= 0)
+			place = atomicAdd(&rooted.next[level], (uint32_t) __popc(lanes));
+		place = __shfl_sync(FULL_WARP, place, first) + __popc(lanes & lanes_below());
+		if (writes && level >= 0)
+			rooted.order[place] = (uint32_t) v;
+	}
+}
+
+EmogiStatus
+emogi_spanning_bfs_load(EmogiError *error)
+{
+	const void *const kernels[] = {
+		(const void *) push_words_kernel<FindParent>, (const void *) push_slices_kernel<FindParent>, (const void *) rooted_roots_kernel,
+		(const void *) rooted_order_kernel
+	};
+
+	TRY(load_prefix_sum<uint32_t>(error));
+	return LOAD_KERNELS(kernels);
+}
+
+EmogiStatus
+emogi_spanning_bfs_open(Run *run, SpanningBfs *rooted, EmogiError *error)
+{
+	const uint64_t n = run->nvertices;
+	const uint64_t nstarts = (n < MOST_LEVELS ? n : MOST_LEVELS) + 1;
+
+	rooted->nvertices = n;
+	TRY(take_array(&run->memory, &rooted->component, 3 * n, "components, parents and order of vertices", error));
+	TRY(take_array(&run->memory, &rooted->starts, 2 * nstarts + count_tiles(nstarts), "beginnings of levels", error));
+	TRY(take_array(&run->memory, &rooted->marked, run->nwords, "bitmap of vertices", error));
+	rooted->parent = rooted->component + n;
+	rooted->order = rooted->parent + n;
+	rooted->next = rooted->starts + nstarts;
+	return take_array(&run->memory, &rooted->nroots, 1, "number of trees", error);
+}
+
+/* Find the roots of the Graph, which has been placed. */
+static EmogiStatus
+find_roots(Run *run, void *with, uint32_t **roots, uint64_t *nroots, EmogiResult *result, EmogiError *error)
+{
+	SpanningBfs	   *rooted = (SpanningBfs *) with;
+	cudaStream_t stream = run->state->stream;
+	const Counters *counters;
+
+	TRY(emogi_cuda_components(run, rooted->component, rooted->marked, error));
+	TRY(emogi_run_read(run, &counters, error));
+	emogi_run_account(run, counters, result);
+	CUDA_TRY(cudaMemsetAsync(rooted->nroots, 0, sizeof *rooted->nroots, stream));
+	CUDA_LAUNCH(rooted_roots_kernel, run->full_blocks, BLOCK_THREADS, stream, run->graph.forward.offsets, *rooted);
+	*roots = rooted->order;
+	return emogi_run_fetch(run, nroots, rooted->nroots, sizeof *nroots, error);
+}
+
+/* Put the vertices in order. */
+static EmogiStatus
+put_in_order(Run *run, const SpanningBfs *rooted, EmogiError *error)
+{
+	const uint64_t nstarts = rooted->nlevels + UINT64_C(1);
+	cudaStream_t stream = run->state->stream;
+
+	CUDA_TRY(cudaMemsetAsync(rooted->next, 0, nstarts * sizeof *rooted->next, stream));
+	CUDA_LAUNCH(rooted_order_kernel, run->full_blocks, BLOCK_THREADS, stream, *rooted, false);
+	TRY(prefix_sum(run, rooted->next, nstarts, rooted->next + nstarts, error));
+	CUDA_TRY(cudaMemcpyAsync(rooted->starts, rooted->next, nstarts * sizeof *rooted->next, cudaMemcpyDeviceToDevice, stream));
+	CUDA_LAUNCH(rooted_order_kernel, run->full_blocks, BLOCK_THREADS, stream, *rooted, true);
+	return EMOGI_OK;
+}
+
+EmogiStatus
+emogi_spanning_bfs_grow(Run *run, const EmogiGraph *graph, const EmogiQuery *query, SpanningBfs *rooted, EmogiResult *result, EmogiError *error)
+{
+	int32_t    *level;
+
+	TRY(emogi_cuda_levels_found(run, graph, query, find_roots, rooted, &level, result, error));
+	if (result->nlevels > MOST_LEVELS)
+		return emogi_device_fail(error, EMOGI_UNSUPPORTED, "the graph is too deep for the GPU", "%u levels, at most %d", result->nlevels,
+								 MOST_LEVELS);
+	rooted->level = level;
+	rooted->nlevels = result->nlevels;
+	CUDA_TRY(cudaMemsetAsync(rooted->parent, 0xFF, run->nvertices * sizeof *rooted->parent, run->state->stream));
+	TRY(push_lists(run, rooted->marked, FindParent{level, rooted->parent}, error));
+	return put_in_order(run, rooted, error);
+}

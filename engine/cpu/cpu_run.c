@@ -1,0 +1,235 @@
+/*
+ * cpu_run.c: what every run of the cpu engine begins and ends with: its job, its steps over a pool, its scratch memory.
+ */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+#include "cpu/cpu_run.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#define ALONE_GRAPH 16384		/* a Graph with fewer vertices and entries is not worth waking anyone */
+#define HUGE_BYTES ((size_t) 2 << 20)	/* arrays of this size lie in huge pages: they are read in random order */
+
+#define LENT_BLOCKS 2
+#define LENT_BYTES ((size_t) 512 << 20)	/* a larger block is not kept */
+
+/* Memory that runs have left for others. */
+static struct
+{
+	pthread_mutex_t lock;
+	void	   *memory[LENT_BLOCKS];	/* NULL = none */
+	size_t		bytes[LENT_BLOCKS];
+}			lent = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+void
+emogi_cpu_run_begin(EmogiCpuRun *run, EmogiPool *pool, const EmogiGraph *graph, uint64_t total, EmogiResult *result,
+				EmogiControl *control, EmogiError *error, const char *what)
+{
+	EmogiResult cleared = {0};
+
+	memcpy(cleared.columns, result->columns, sizeof(cleared.columns));
+	*result = cleared;
+	*run = (EmogiCpuRun) {.job = {.control = control}, .pool = pool, .result = result, .error = error, .what = what};
+	run->alone = graph->nvertices + graph->forward.nedges < ALONE_GRAPH;
+	run->start_ms = emogi_pool_now_ms();
+	emogi_job_phase(&run->job, EMOGI_PHASE_RUN, total);
+	control->level = 0;
+	error->message[0] = error->detail[0] = '\0';
+}
+
+/* Note memory that the run ends with. Gets it. */
+static void *
+hold_memory(EmogiCpuRun *run, void *memory, size_t bytes, bool is_lent)
+{
+	run->memory[run->nmappings] = memory;
+	run->memory_bytes[run->nmappings] = bytes;
+	run->is_lent[run->nmappings++] = is_lent;
+	return memory;
+}
+
+/* Map memory that the run ends with; NULL when there is none. */
+static void *
+map_pages(EmogiCpuRun *run, size_t bytes)
+{
+	void	   *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	return memory == MAP_FAILED ? NULL : hold_memory(run, memory, bytes, false);
+}
+
+/* The same, or NULL where a test has it fail. */
+static void *
+map(EmogiCpuRun *run, size_t bytes)
+{
+	return emogi_job_may_allocate(&run->job) ? map_pages(run, bytes) : NULL;
+}
+
+void *
+emogi_cpu_run_map(EmogiCpuRun *run, size_t bytes)
+{
+	void	   *memory = map(run, bytes);
+
+	if (memory == NULL)
+	{
+		snprintf(run->error->detail, sizeof(run->error->detail), "%llu bytes of scratch memory",
+				 (unsigned long long) bytes);
+		emogi_job_fail(&run->job, EMOGI_NO_MEMORY);
+	}
+	return memory;
+}
+
+/* Get the bytes that an array takes as scratch memory. */
+static size_t
+scratch_bytes(uint64_t count, size_t element_bytes)
+{
+	const bool	fits = count <= (SIZE_MAX / 2 - EMOGI_LINE_BYTES) / element_bytes;
+	const size_t bytes = fits ? (size_t) count * element_bytes + EMOGI_LINE_BYTES : SIZE_MAX / 2;
+
+	return bytes < HUGE_BYTES ? bytes : bytes + HUGE_BYTES; /* to begin on a huge page */
+}
+
+/* Get where an array begins in memory of so many bytes. */
+static void *
+begin_array(char *memory, size_t bytes)
+{
+	return memory == NULL || bytes < 2 * HUGE_BYTES ? memory : memory + HUGE_BYTES - (uintptr_t) memory % HUGE_BYTES;
+}
+
+/* Get the array in memory that has been mapped for it, or not. */
+static void *
+map_array(void *memory, size_t bytes)
+{
+	if (memory != NULL && bytes >= 2 * HUGE_BYTES)
+		madvise(memory, bytes, MADV_HUGEPAGE);
+	return begin_array(memory, bytes);
+}
+
+void *
+emogi_cpu_run_scratch(EmogiCpuRun *run, uint64_t count, size_t element_bytes)
+{
+	const size_t bytes = scratch_bytes(count, element_bytes);
+
+	return map_array(emogi_cpu_run_map(run, bytes), bytes);
+}
+
+/* ---- memory that is left for other runs ---- */
+
+/* Take the smallest block that another run has left and that is large enough; NULL = none is. *bytes: that many at least, then those that it has. */
+static void *
+take_lent(size_t *bytes)
+{
+	void	   *memory = NULL;
+	int			best = -1;
+
+	pthread_mutex_lock(&lent.lock);
+	for (int i = 0; i < LENT_BLOCKS; i++)
+		if (lent.memory[i] != NULL && lent.bytes[i] >= *bytes && (best < 0 || lent.bytes[i] < lent.bytes[best]))
+			best = i;
+	if (best >= 0)
+	{
+		memory = lent.memory[best];
+		*bytes = lent.bytes[best];
+		lent.memory[best] = NULL;
+	}
+	pthread_mutex_unlock(&lent.lock);
+	return memory;
+}
+
+/* Leave a block for other runs, in the place of a smaller one where there are many. Gets what is to be unmapped, NULL = nothing. */
+static void *
+lend(void *memory, size_t *bytes)
+{
+	int			place = 0;
+	void	   *left;
+	size_t		left_bytes;
+
+	if (*bytes > LENT_BYTES || madvise(memory, *bytes, MADV_FREE) != 0)
+		return memory;
+	pthread_mutex_lock(&lent.lock);
+	for (int i = 1; i < LENT_BLOCKS && lent.memory[place] != NULL; i++)
+		if (lent.memory[i] == NULL || lent.bytes[i] < lent.bytes[place])
+			place = i;
+	left = lent.memory[place];
+	left_bytes = lent.bytes[place];
+	lent.memory[place] = memory;
+	lent.bytes[place] = *bytes;
+	pthread_mutex_unlock(&lent.lock);
+	*bytes = left_bytes;
+	return left;
+}
+
+void *
+emogi_cpu_run_borrow(EmogiCpuRun *run, uint64_t count, size_t element_bytes)
+{
+	size_t		bytes = scratch_bytes(count, element_bytes);
+	void	   *memory = NULL;
+
+	if (bytes < 2 * HUGE_BYTES)
+		return emogi_cpu_run_scratch(run, count, element_bytes);
+	if (emogi_job_may_allocate(&run->job))
+		memory = take_lent(&bytes);
+	else
+		emogi_job_fail(&run->job, EMOGI_NO_MEMORY);
+	if (memory != NULL)
+		return begin_array(hold_memory(run, memory, bytes, true), bytes);
+	memory = emogi_job_stopped(&run->job) ? NULL : emogi_cpu_run_scratch(run, count, element_bytes);
+	if (memory != NULL)
+		run->is_lent[run->nmappings - 1] = true;
+	return memory;
+}
+
+void *
+emogi_cpu_run_spare(EmogiCpuRun *run, uint64_t count, size_t element_bytes)
+{
+	size_t		bytes = scratch_bytes(count, element_bytes);
+	void	   *memory = NULL;
+
+	if (bytes > run->job.control->spare_bytes - run->spared_bytes)
+		return NULL;
+	run->spared_bytes += bytes;
+	if (bytes < 2 * HUGE_BYTES)
+		return map_array(map(run, bytes), bytes);
+	if (!emogi_job_may_allocate(&run->job))
+		return NULL;
+	memory = take_lent(&bytes);
+	if (memory != NULL)
+		return begin_array(hold_memory(run, memory, bytes, true), bytes);
+	memory = map_array(map_pages(run, bytes), bytes);
+	if (memory != NULL)
+		run->is_lent[run->nmappings - 1] = true;
+	return memory;
+}
+
+bool
+emogi_cpu_run_step(EmogiCpuRun *run, EmogiPoolTask step, void *arg, bool alone)
+{
+	if (emogi_job_stopped(&run->job))
+		return false;
+	run->next = 0;
+	if (alone || run->alone)
+		step(arg, 0, 1);
+	else
+		emogi_pool_run(run->pool, step, arg);
+	return !emogi_job_stopped(&run->job);
+}
+
+EmogiStatus
+emogi_cpu_run_end(EmogiCpuRun *run)
+{
+	EmogiStatus status = (EmogiStatus) run->job.status;
+
+	for (int i = 0; i < run->nmappings; i++)
+	{
+		void	   *memory = run->is_lent[i] ? lend(run->memory[i], &run->memory_bytes[i]) : run->memory[i];
+
+		if (memory != NULL)
+			munmap(memory, run->memory_bytes[i]);
+	}
+	if (status == EMOGI_NO_MEMORY)
+		snprintf(run->error->message, sizeof(run->error->message), "out of memory while computing %s", run->what);
+	run->result->run_ms = emogi_pool_now_ms() - run->start_ms;
+	return status;
+}

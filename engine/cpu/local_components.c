@@ -1,0 +1,430 @@
+/*
+ * local_components.c: the components of a Graph to which a few edges have come.
+ *
+ * Fills component[nvertices]: the smallest vertex number of the component, as cc.c does.
+ *
+ * Edges that come can only join components. Those that they come to stand in a hash table by their smallest vertices, and make a
+ * forest of union-find there [1] in which the smaller key is above: so the root is the smallest vertex of all. A new vertex is a
+ * component of its own at first. In the order of keys new vertices push those behind them up by one each; between two of them, and
+ * between two components whose smallest vertex has changed, the old labels are copied with one addition.
+ *
+ * [1] R. E. Tarjan, J. van Leeuwen. Worst-Case Analysis of Set Union Algorithms. JACM 31(2), 1984. (Path halving.)
+ */
+#include "cpu/local_components.h"
+
+#include "graph/layout.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define PIECE_VERTICES ((uint64_t) 1 << 20) /* between two questions whether to stop */
+
+/* Get the entries that have come to the lists. */
+static uint64_t
+count_added(const EmogiOverlay *patch)
+{
+	return patch != NULL ? patch->forward.nadded : 0;
+}
+
+/* Lay out the memory for the changes of a patch from an address on; get its end. */
+static uintptr_t
+lay_out(EmogiLocalComponents *components, const EmogiOverlay *patch, uintptr_t place)
+{
+	const uint64_t nadded = count_added(patch);
+
+	components->bits = 4;
+	while (UINT64_C(1) << components->bits < 4 * nadded)
+		components->bits++;
+	components->joined = emogi_carve(&place, sizeof(*components->joined) << components->bits);
+	components->moved = emogi_carve(&place, 2 * nadded * sizeof(*components->moved));
+	components->places = emogi_carve(&place, (patch != NULL ? patch->nnew : 0) * sizeof(*components->places));
+	return place;
+}
+
+size_t
+emogi_local_components_bytes(const EmogiOverlay *patch)
+{
+	EmogiLocalComponents components;
+
+	return (size_t) lay_out(&components, patch, 0);
+}
+
+/* ---- the forest ---- */
+
+/* Get the smallest vertex of the component that a vertex was in. */
+static inline uint32_t
+label_of(const EmogiLocalComponents *components, uint32_t vertex)
+{
+	return vertex < components->graph->nvertices ? components->labels[vertex] : vertex;
+}
+
+/* Find the place of a component, by its smallest vertex, or a free one. */
+static uint32_t
+find_place(const EmogiLocalComponents *components, uint32_t vertex)
+{
+	const uint64_t mask = (UINT64_C(1) << components->bits) - 1;
+	uint64_t	i = vertex * UINT64_C(0x9E3779B97F4A7C15) >> (64 - components->bits);
+
+	while (components->joined[i].vertex != vertex + 1 && components->joined[i].vertex != 0)
+		i = (i + 1) & mask;
+	return (uint32_t) i;
+}
+
+/* Find the root above a place; halves the path to it. */
+static uint32_t
+climb(const EmogiLocalComponents *components, uint32_t place)
+{
+	EmogiJoined *joined = components->joined;
+
+	while (joined[place].above != place)
+		place = joined[place].above = joined[joined[place].above].above;
+	return place;
+}
+
+/* Get the root of a vertex's component, which enters the forest if it is not there. */
+static uint32_t
+enter(const EmogiLocalComponents *components, uint32_t vertex)
+{
+	const uint32_t label = label_of(components, vertex);
+	const uint32_t place = find_place(components, label);
+
+	if (components->joined[place].vertex != 0)
+		return climb(components, place);
+	components->joined[place] = (EmogiJoined) {.vertex = label + 1, .above = place};
+	return place;
+}
+
+/* Join the components of two vertices. */
+static void
+join(const EmogiLocalComponents *components, uint32_t u, uint32_t v)
+{
+	EmogiJoined *joined = components->joined;
+	const uint32_t a = enter(components, u);
+	const uint32_t b = enter(components, v);
+
+	if (a == b)
+		return;
+	if (emogi_overlay_before(components->graph, components->patch, joined[a].vertex - 1, joined[b].vertex - 1))
+		joined[b].above = a;
+	else
+		joined[a].above = b;
+}
+
+/* Join a vertex with those to which an entry of its list has come. */
+static void
+join_list(const EmogiLocalComponents *components, const EmogiOverlayList *list)
+{
+	const EmogiOverlayLists *patched = &components->patch->forward;
+
+	for (uint32_t i = 0; i < list->npieces; i++)
+	{
+		const EmogiPiece *piece = &patched->pieces[list->first + i];
+
+		if (piece->targets < patched->added || piece->targets >= patched->added + patched->nadded)
+			continue;			/* of the old list */
+		for (uint64_t e = 0; e < piece->count; e++)
+			join(components, list->vertex - 1, piece->targets[e]);
+	}
+}
+
+/* Order vertices for qsort. */
+static int
+compare_vertices(const void *a, const void *b)
+{
+	const uint32_t u = *(const uint32_t *) a;
+	const uint32_t v = *(const uint32_t *) b;
+
+	return (u > v) - (u < v);
+}
+
+/* List the old vertices whose component has got a smaller one. */
+static void
+list_moved(EmogiLocalComponents *components)
+{
+	for (uint32_t i = 0; i < UINT64_C(1) << components->bits; i++)
+	{
+		const EmogiJoined *joined = &components->joined[i];
+
+		if (joined->vertex != 0 && joined->above != i && joined->vertex - 1 < components->graph->nvertices)
+			components->moved[components->nmoved++] = joined->vertex - 1;
+	}
+	qsort(components->moved, components->nmoved, sizeof(*components->moved), compare_vertices);
+}
+
+/* Find the first of [low, high) in ascending ids whose key is not below another; high when there is none. */
+static uint64_t
+find_key(const int64_t *ids, uint64_t low, uint64_t high, int64_t key)
+{
+	while (low < high)
+	{
+		const uint64_t middle = low + (high - low) / 2;
+
+		if (ids[middle] < key)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+void
+emogi_local_components_join(EmogiLocalComponents *components, void *memory)
+{
+	const EmogiGraph *graph = components->graph;
+	const EmogiOverlay *patch = components->patch;
+	uint64_t	place = 0;
+
+	(void) lay_out(components, patch, (uintptr_t) memory);
+	memset(components->joined, 0, sizeof(*components->joined) << components->bits);
+	components->nmoved = 0;
+	if (patch == NULL)
+		return;
+	for (uint64_t i = 0; i < UINT64_C(1) << patch->forward.bits; i++)
+		if (patch->forward.lists[i].vertex != 0)
+			join_list(components, &patch->forward.lists[i]);
+	list_moved(components);
+	for (uint64_t i = 0; i < patch->nnew; i++)
+	{
+		place = find_key(graph->ids, place, graph->nvertices, patch->new_keys[i]);
+		components->places[i] = (uint32_t) place;
+	}
+}
+
+uint32_t
+emogi_local_components_find(const EmogiLocalComponents *components, uint32_t vertex)
+{
+	const uint32_t label = label_of(components, vertex);
+	const uint32_t place = find_place(components, label);
+
+	return components->joined[place].vertex != 0 ? components->joined[climb(components, place)].vertex - 1 : label;
+}
+
+/* ---- the vertices of a component ---- */
+
+bool
+emogi_local_search_components_link(const uint32_t *labels, uint64_t nvertices, bool (*stops) (void), uint32_t *members)
+{
+	memset(members, 0xFF, nvertices * sizeof(*members));
+	for (uint64_t v = nvertices; v-- > 0;)
+	{
+		const uint32_t label = labels[v];
+
+		/* until the smallest one is reached, its place has the smallest so far */
+		if (label != v)
+		{
+			members[v] = members[label];
+			members[label] = (uint32_t) v;
+		}
+		if (v % PIECE_VERTICES == 0 && stops())
+			return false;
+	}
+	return true;
+}
+
+/* Append the vertices that were a component of the old Graph, or a new vertex; false when that is to stop. */
+static bool
+append(const EmogiLocalComponents *components, const uint32_t *members, uint32_t smallest, bool (*stops) (void), uint64_t room,
+	   uint32_t *vertices, uint64_t *count)
+{
+	const uint64_t nold = components->graph->nvertices;
+
+	for (uint32_t v = smallest; v != EMOGI_NO_VERTEX && *count <= room; v = v < nold ? members[v] : EMOGI_NO_VERTEX)
+	{
+		if (*count < room)
+			vertices[*count] = v;
+		if (++*count % PIECE_VERTICES == 0 && stops())
+			return false;
+	}
+	return true;
+}
+
+uint64_t
+emogi_local_search_components_list(const EmogiLocalComponents *components, const uint32_t *members, uint32_t smallest, bool (*stops) (void),
+						   uint64_t room, uint32_t *vertices)
+{
+	const EmogiJoined *joined = components->joined;
+	const uint32_t root = find_place(components, smallest);
+	uint64_t	count = 0;
+
+	if (joined[root].vertex == 0)
+		return append(components, members, smallest, stops, room, vertices, &count) ? count : UINT64_MAX;
+	for (uint32_t i = 0; i < UINT64_C(1) << components->bits && count <= room; i++)
+		if (joined[i].vertex != 0 && climb(components, i) == root &&
+			!append(components, members, joined[i].vertex - 1, stops, room, vertices, &count))
+			return UINT64_MAX;
+	return count;
+}
+
+/* ---- all vertices ---- */
+
+typedef struct Writing
+{
+	const EmogiLocalComponents *components;
+	uint64_t	nold;
+	uint64_t	nnew;
+	bool		(*stops) (void);
+	uint32_t   *component;
+} Writing;
+
+/* Get the number that a vertex has among all. */
+static uint32_t
+number_of(const Writing *writing, uint32_t vertex)
+{
+	const uint32_t *places = writing->components->places;
+	uint64_t	low = 0;
+	uint64_t	high = writing->nnew;
+
+	if (vertex >= writing->nold)
+		return places[vertex - writing->nold] + (uint32_t) (vertex - writing->nold);
+	while (low < high)
+	{
+		const uint64_t middle = low + (high - low) / 2;
+
+		if (places[middle] <= vertex)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return vertex + (uint32_t) low;
+}
+
+/* Get the number of the smallest vertex of a vertex's component among all. */
+static uint32_t
+find_number(const Writing *writing, uint32_t vertex)
+{
+	return number_of(writing, emogi_local_components_find(writing->components, vertex));
+}
+
+/* Write the components of old vertices [first, end), whose smallest ones do not change if they are among them. */
+static void
+write_piece(const Writing *writing, uint64_t first, uint64_t end, uint64_t nbefore)
+{
+	const uint32_t *labels = writing->components->labels;
+	uint32_t   *component = writing->component;
+
+	for (uint64_t v = first; v < end; v++)
+	{
+		component[v] = (uint32_t) (v + nbefore);	/* the smallest one itself */
+		component[v] = component[labels[v]];
+	}
+}
+
+/* Write the components of all old vertices, by their old numbers; false when that is to stop. */
+static bool
+write_old(const Writing *writing)
+{
+	const EmogiLocalComponents *components = writing->components;
+	uint64_t	nbefore = 0;	/* new vertices */
+	uint64_t	nmoved = 0;
+	uint64_t	v = 0;
+
+	while (v < writing->nold)
+	{
+		uint64_t	end = v + PIECE_VERTICES < writing->nold ? v + PIECE_VERTICES : writing->nold;
+
+		if (nbefore < writing->nnew && components->places[nbefore] == v)
+		{
+			nbefore++;
+			continue;
+		}
+		if (nmoved < components->nmoved && components->moved[nmoved] == v)
+		{
+			nmoved++;
+			writing->component[v] = find_number(writing, (uint32_t) v);
+			v++;
+			continue;
+		}
+		if (nbefore < writing->nnew && components->places[nbefore] < end)
+			end = components->places[nbefore];
+		if (nmoved < components->nmoved && components->moved[nmoved] < end)
+			end = components->moved[nmoved];
+		write_piece(writing, v, end, nbefore);
+		v = end;
+		if (writing->stops())
+			return false;
+	}
+	return true;
+}
+
+/* Move what is written of old vertices [first, end) up by some places, the last ones first; false when that is to stop. */
+static bool
+move_up(const Writing *writing, uint64_t first, uint64_t end, uint64_t by)
+{
+	while (first < end)
+	{
+		const uint64_t from = end - first > PIECE_VERTICES ? end - PIECE_VERTICES : first;
+
+		memmove(writing->component + from + by, writing->component + from, (end - from) * sizeof(*writing->component));
+		end = from;
+		if (writing->stops())
+			return false;
+	}
+	return true;
+}
+
+/* Put the new vertices between the old ones; false when that is to stop. */
+static bool
+insert_new(const Writing *writing)
+{
+	const uint32_t *places = writing->components->places;
+	uint64_t	end = writing->nold;
+
+	for (uint64_t i = writing->nnew; i-- > 0;)
+	{
+		if (!move_up(writing, places[i], end, i + 1))
+			return false;
+		end = places[i];
+		writing->component[end + i] = find_number(writing, (uint32_t) (writing->nold + i));
+	}
+	return true;
+}
+
+/* Write the keys of all vertices; false when that is to stop. */
+static bool
+write_ids(const Writing *writing, int64_t *ids)
+{
+	const EmogiLocalComponents *components = writing->components;
+	uint64_t	nbefore = 0;
+	uint64_t	v = 0;
+
+	while (v < writing->nold || nbefore < writing->nnew)
+	{
+		uint64_t	end = v + PIECE_VERTICES < writing->nold ? v + PIECE_VERTICES : writing->nold;
+
+		if (nbefore < writing->nnew && components->places[nbefore] < end)
+			end = components->places[nbefore];
+		memcpy(ids + v + nbefore, components->graph->ids + v, (end - v) * sizeof(*ids));
+		v = end;
+		for (; nbefore < writing->nnew && components->places[nbefore] == v; nbefore++)
+			ids[v + nbefore] = components->patch->new_keys[nbefore];
+		if (writing->stops())
+			return false;
+	}
+	return true;
+}
+
+/* Copy the labels of a Graph in which no component has another name; false when that is to stop. */
+static bool
+copy_labels(const Writing *writing)
+{
+	for (uint64_t v = 0; v < writing->nold; v += PIECE_VERTICES)
+	{
+		const uint64_t count = writing->nold - v < PIECE_VERTICES ? writing->nold - v : PIECE_VERTICES;
+
+		memcpy(writing->component + v, writing->components->labels + v, count * sizeof(*writing->component));
+		if (writing->stops())
+			return false;
+	}
+	return true;
+}
+
+bool
+emogi_local_components_write(const EmogiLocalComponents *components, bool (*stops) (void), int64_t *ids, uint32_t *component)
+{
+	const Writing writing = {.components = components, .nold = components->graph->nvertices,
+		.nnew = components->patch != NULL ? components->patch->nnew : 0, .stops = stops, .component = component};
+
+	if (writing.nnew == 0 && components->nmoved == 0)
+		return copy_labels(&writing);
+	return write_old(&writing) && insert_new(&writing) && (writing.nnew == 0 || ids == NULL || write_ids(&writing, ids));
+}

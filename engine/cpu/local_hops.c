@@ -1,0 +1,246 @@
+/*
+ * local_hops.c: BFS that reaches little.
+ *
+ * What is met stands in a queue, level by level, and in a hash table of nothing but numbers, which stays in the nearest cache. Nearly all that
+ * such a search costs are reads of main memory, three a vertex: where its list stands, the list, and its key. So they are asked for together, ahead
+ * of their use: the place of a list, and the key, when a vertex is met, and the lists of a group of vertices before the group before is walked over.
+ */
+#include "cpu/local_hops.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define FEW_BITS 9				/* of the table that there is room for on the stack */
+#define GROUP 16				/* vertices whose lists are asked for at once */
+
+/* A search. */
+typedef struct Hops
+{
+	const EmogiGraph *graph;
+	EmogiListsView lists;
+	uint64_t	max_edges;
+	uint64_t	looked;
+	bool		failed;
+	uint64_t	deepest;		/* level that nothing is walked over from */
+	uint64_t   *queue;			/* [2^(bits - 1)], and as much scratch and a word (emogi_local_order): vertices << 32 | their levels, in the order in which they were met */
+	uint64_t	count;
+	uint32_t   *table;			/* [2^bits], vertex + 1, 0 = free, open addressing, at least half of them free */
+	int			bits;
+	bool		is_taken;		/* queue, and the table behind it, are memory of their own */
+	uint64_t	few_queue[(1 << FEW_BITS) + 1];
+	uint32_t	few_table[1 << FEW_BITS];
+} Hops;
+
+/* Get the vertex, or the level, of an entry of the queue. */
+static inline uint32_t
+vertex_of(uint64_t entry)
+{
+	return (uint32_t) (entry >> 32);
+}
+
+static inline uint32_t
+level_of(uint64_t entry)
+{
+	return (uint32_t) entry;
+}
+
+/* Find the place of a vertex in the table, or a free one. */
+static inline uint32_t *
+find_place(const Hops *hops, uint32_t vertex)
+{
+	const uint64_t mask = (UINT64_C(1) << hops->bits) - 1;
+	uint64_t	i = vertex * UINT64_C(0x9E3779B97F4A7C15) >> (64 - hops->bits);
+
+	while (hops->table[i] != vertex + 1 && hops->table[i] != 0)
+		i = (i + 1) & mask;
+	return &hops->table[i];
+}
+
+/* Move the queue and the table to memory with room for so many vertices; the search fails without. */
+static void
+grow(Hops *hops, uint64_t count)
+{
+	uint64_t   *before = hops->queue;
+	uint64_t   *after;
+	int			bits = hops->bits;
+
+	while (UINT64_C(1) << bits < 2 * count)
+		bits++;
+	after = malloc(((sizeof(*hops->queue) + sizeof(*hops->table)) << bits) + sizeof(*hops->queue));
+	if (after == NULL)
+	{
+		hops->failed = true;
+		return;
+	}
+	hops->bits = bits;
+	hops->queue = memcpy(after, before, hops->count * sizeof(*before));
+	hops->table = memset(after + (UINT64_C(1) << bits) + 1, 0, sizeof(*hops->table) << bits);
+	for (uint64_t i = 0; i < hops->count; i++)
+		*find_place(hops, vertex_of(after[i])) = vertex_of(after[i]) + 1;
+	if (hops->is_taken)
+		free(before);
+	hops->is_taken = true;
+}
+
+/* Make room for more vertices; false when the search fails. */
+static inline bool
+reserve(Hops *hops, uint64_t more)
+{
+	if (2 * (hops->count + more) > UINT64_C(1) << hops->bits)
+		grow(hops, hops->count + more);
+	return !hops->failed;
+}
+
+/* Meet a vertex, for which there is room, and ask for what will be read of it. */
+static inline void
+meet(Hops *hops, uint32_t vertex, uint64_t level)
+{
+	uint32_t   *place = find_place(hops, vertex);
+
+	if (*place != 0)
+		return;
+	*place = vertex + 1;
+	hops->queue[hops->count++] = (uint64_t) vertex << 32 | level;
+	if (vertex >= hops->lists.nvertices)
+		return;
+	if (level < hops->deepest)
+		__builtin_prefetch(&hops->lists.lists->offsets[vertex]);
+	if (hops->graph->ids != NULL)
+		__builtin_prefetch(&hops->graph->ids[vertex]);
+}
+
+/* Walk over the list of a vertex, which leads to a level. */
+static void
+walk(Hops *hops, uint32_t vertex, uint64_t level)
+{
+	const uint64_t degree = emogi_lists_degree(&hops->lists, vertex);
+	EmogiPiece	whole;
+	uint32_t	npieces;
+	const EmogiPiece *pieces;
+
+	if (degree > hops->max_edges - hops->looked)
+		hops->failed = true;
+	if (hops->failed || !reserve(hops, degree))
+		return;
+	hops->looked += degree;
+	pieces = emogi_lists_pieces(&hops->lists, vertex, &whole, &npieces);
+	for (uint32_t i = 0; i < npieces; i++)
+		for (uint64_t e = 0; e < pieces[i].count; e++)
+			meet(hops, pieces[i].targets[e], level);
+}
+
+/* Ask for the lists of a group that begins at a place of the queue, both ends of each. */
+static void
+ask_lists(const Hops *hops, uint64_t first, uint64_t end)
+{
+	const EmogiAdjacency *lists = hops->lists.lists;
+
+	for (uint64_t i = first; i < end && i < first + GROUP; i++)
+	{
+		const uint32_t vertex = vertex_of(hops->queue[i]);
+
+		if (vertex >= hops->lists.nvertices)
+			continue;
+		__builtin_prefetch(&lists->targets[lists->offsets[vertex]]);
+		__builtin_prefetch(&lists->targets[lists->offsets[vertex + 1]]);
+	}
+}
+
+/* Make a level of the one whose vertices stand in the queue from a place on. */
+static void
+make_level(Hops *hops, uint64_t first, uint64_t level)
+{
+	const uint64_t end = hops->count;
+
+	ask_lists(hops, first, end);
+	for (uint64_t i = first; i < end && !hops->failed; i++)
+	{
+		if ((i - first) % GROUP == 0)
+			ask_lists(hops, i + GROUP, end);
+		walk(hops, vertex_of(hops->queue[i]), level);
+	}
+}
+
+/* Enter the sources. False when one may be gone. */
+static bool
+enter_sources(Hops *hops, const EmogiOverlay *patch, const EmogiQuery *query)
+{
+	if (query->nsources > hops->max_edges || !reserve(hops, query->nsources))
+		return false;
+	for (uint64_t i = 0; i < query->nsources; i++)
+	{
+		const EmogiOverlayPresence presence = emogi_overlay_presence(hops->graph, patch, query->sources[i]);
+
+		if (presence == EMOGI_VERTEX_UNKNOWN)
+			return false;
+		if (presence == EMOGI_VERTEX_THERE)
+			meet(hops, query->sources[i], 0);
+	}
+	return true;
+}
+
+/* Make level after level until nothing is met, or no more is wanted. */
+static void
+run(Hops *hops)
+{
+	uint64_t	first = 0;
+
+	for (uint64_t level = 1; level <= hops->deepest && first < hops->count && !hops->failed; level++)
+	{
+		const uint64_t next = hops->count;
+
+		make_level(hops, first, level);
+		first = next;
+	}
+}
+
+/* Write the answer; false without memory. */
+static bool
+write_answer(Hops *hops, const EmogiOverlay *patch, EmogiLocalAnswer *answer)
+{
+	const uint64_t count = hops->count;
+
+	if (count > 0)
+		answer->nlevels = level_of(hops->queue[count - 1]) + 1;
+	answer->count = count;
+	answer->edges_traversed = hops->looked;
+	answer->vertices = malloc((count + 1) * sizeof(*answer->vertices));
+	answer->values = malloc((count + 1) * sizeof(*answer->values));
+	if (answer->vertices == NULL || answer->values == NULL)
+	{
+		emogi_local_search_free(answer);
+		return false;
+	}
+	emogi_local_order(hops->graph, patch, hops->queue, count);
+	for (uint64_t i = 0; i < count; i++)
+	{
+		answer->vertices[i] = vertex_of(hops->queue[i]);
+		answer->values[i] = level_of(hops->queue[i]);
+	}
+	return true;
+}
+
+EmogiLocalOutcome
+emogi_local_hops(const EmogiGraph *graph, const EmogiOverlay *patch, const EmogiQuery *query, uint64_t max_edges, EmogiLocalAnswer *answer)
+{
+	Hops		hops;
+	bool		answered;
+
+	hops.graph = graph;
+	hops.lists = emogi_lists_forward(graph, patch);
+	hops.max_edges = max_edges;
+	hops.looked = hops.count = 0;
+	hops.failed = hops.is_taken = false;
+	hops.deepest = query->max_depth < 0 || query->max_depth > UINT32_MAX ? UINT32_MAX : (uint64_t) query->max_depth;
+	hops.queue = hops.few_queue;
+	hops.table = memset(hops.few_table, 0, sizeof(hops.few_table));
+	hops.bits = FEW_BITS;
+	*answer = (EmogiLocalAnswer) {0};
+	answered = enter_sources(&hops, patch, query);
+	if (answered)
+		run(&hops);
+	answered = answered && !hops.failed && write_answer(&hops, patch, answer);
+	if (hops.is_taken)
+		free(hops.queue);
+	return answered ? EMOGI_NEAR_ANSWERED : EMOGI_NEAR_GAVE_UP;
+}

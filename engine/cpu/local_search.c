@@ -1,0 +1,473 @@
+/*
+ * local_search.c: BFS to targets, SSSP and SSNSP that reach little; BFS without targets is in local_hops.c.
+ *
+ * What is met stands in a hash table, so nothing is as large as the Graph. Without weights the queue is the order in which vertices
+ * were met, level by level; with weights it is a heap, and vertices are settled in the order of their distance (Dijkstra). Sums are
+ * those of SSSP, from the source on, and the least of them is the same in whichever order they are found. Paths are counted as long as
+ * doubles hold their number exactly: then the order of the additions is of no matter.
+ */
+#include "cpu/local_search.h"
+
+#include "contract/semirings.h"
+#include "cpu/local_hops.h"
+
+#include <float.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define LEAST_BITS 8			/* of the number of nodes */
+#define FANOUT 4				/* of the heap */
+#define AHEAD 16				/* list entries */
+#define LISTS_AHEAD 32			/* vertices of the queue whose lists are asked for */
+#define MOST_PATHS 9007199254740992.0	/* up to these doubles are exact integers */
+
+/* A vertex that was met. */
+typedef struct Node
+{
+	uint32_t	vertex;			/* + 1; 0 = a free place */
+	bool		wanted;			/* a target that is not settled yet */
+	bool		met;			/* else it is only wanted */
+	double		value;			/* exact once it is settled; of SSNSP the place in the queue */
+} Node;
+
+/* A vertex to be settled; stale when its node has become better since. */
+typedef struct Entry
+{
+	double		value;
+	uint32_t	vertex;
+} Entry;
+
+typedef struct Search
+{
+	const EmogiGraph *graph;
+	const EmogiOverlay *patch;
+	EmogiListsView lists;
+	bool		weighted;
+	double		most;			/* values beyond it are not reached */
+	bool		targeted;
+	uint64_t	nwanted;		/* targets that are not settled yet */
+	uint64_t	max_edges;
+	uint64_t	looked;
+	bool		failed;
+	Node	   *nodes;			/* [2^bits], open addressing, at least half of them free */
+	int			bits;
+	uint64_t	nnodes;
+	Entry	   *entries;		/* [room]: a heap, or without weights a queue from head on; those before are settled */
+	uint64_t	head;
+	uint64_t	end;
+	uint64_t	room;
+	double	   *paths;			/* [paths_room], of SSNSP: of the entries with these places */
+	uint64_t	paths_room;
+	bool		counts;
+	Entry	   *settled;		/* [nsettled], with weights; in the order of values */
+	uint64_t	nsettled;
+	uint64_t	settled_room;
+} Search;
+
+/* Get the place where a vertex is looked for first. */
+static inline uint64_t
+first_place(const Search *search, uint32_t vertex)
+{
+	return vertex * UINT64_C(0x9E3779B97F4A7C15) >> (64 - search->bits);
+}
+
+/* Find the node of a vertex, or a free place for it. */
+static inline Node *
+find_node(const Search *search, uint32_t vertex)
+{
+	const uint64_t mask = (UINT64_C(1) << search->bits) - 1;
+	uint64_t	i = first_place(search, vertex);
+
+	while (search->nodes[i].vertex != vertex + 1 && search->nodes[i].vertex != 0)
+		i = (i + 1) & mask;
+	return &search->nodes[i];
+}
+
+/* Make room for more nodes. */
+static bool
+reserve_nodes(Search *search, uint64_t more)
+{
+	Node	   *before = search->nodes;
+	const uint64_t nbefore = before == NULL ? 0 : UINT64_C(1) << search->bits;
+	int			bits = before == NULL ? LEAST_BITS : search->bits;
+
+	while (UINT64_C(1) << bits < 2 * (search->nnodes + more))
+		bits++;
+	if (before != NULL && bits == search->bits)
+		return true;
+	search->nodes = calloc((size_t) 1 << bits, sizeof(Node));
+	if (search->nodes == NULL)
+	{
+		search->nodes = before;
+		return false;
+	}
+	search->bits = bits;
+	for (uint64_t i = 0; i < nbefore; i++)
+	{
+		if (before[i].vertex != 0)
+			*find_node(search, before[i].vertex - 1) = before[i];
+	}
+	free(before);
+	return true;
+}
+
+/* Make room for more entries of an array. */
+static bool
+reserve_entries(Entry **entries, uint64_t *room, uint64_t count)
+{
+	Entry	   *larger;
+
+	if (count <= *room)
+		return true;
+	larger = realloc(*entries, (count + *room) * sizeof(Entry));
+	if (larger == NULL)
+		return false;
+	*entries = larger;
+	*room += count;
+	return true;
+}
+
+/* Make room for the paths of as many entries as there is room for. */
+static bool
+reserve_paths(Search *search)
+{
+	double	   *larger;
+
+	if (!search->counts || search->paths_room == search->room)
+		return true;
+	larger = realloc(search->paths, search->room * sizeof(double));
+	if (larger == NULL)
+		return false;
+	search->paths = larger;
+	search->paths_room = search->room;
+	return true;
+}
+
+/* Make room for what so many list entries may lead to; the search fails without memory. */
+static bool
+reserve(Search *search, uint64_t more)
+{
+	search->failed |= !reserve_nodes(search, more) || !reserve_entries(&search->entries, &search->room, search->end + more) ||
+		!reserve_paths(search);
+	return !search->failed;
+}
+
+/* ---- the queue ---- */
+
+/* Put an entry into the queue, which has room for it. */
+static inline void
+push(Search *search, Entry entry)
+{
+	uint64_t	i = search->end++;
+
+	if (search->weighted)
+	{
+		for (; i > 0 && entry.value < search->entries[(i - 1) / FANOUT].value; i = (i - 1) / FANOUT)
+			search->entries[i] = search->entries[(i - 1) / FANOUT];
+	}
+	search->entries[i] = entry;
+}
+
+/* Take the first entry off the heap. */
+static Entry
+pop_heap(Search *search)
+{
+	Entry	   *entries = search->entries;
+	const Entry first = entries[0];
+	const Entry last = entries[--search->end];
+	uint64_t	i = 0;
+
+	while (FANOUT * i + 1 < search->end)
+	{
+		uint64_t	child = FANOUT * i + 1;
+		const uint64_t end = child + FANOUT < search->end ? child + FANOUT : search->end;
+
+		for (uint64_t other = child + 1; other < end; other++)
+		{
+			if (entries[other].value < entries[child].value)
+				child = other;
+		}
+		if (!(entries[child].value < last.value))
+			break;
+		entries[i] = entries[child];
+		i = child;
+	}
+	entries[i] = last;
+	return first;
+}
+
+/* ---- the search ---- */
+
+/* Ask for what will be read of a vertex that was met: where its list stands, and at the end its key. */
+static inline void
+prefetch_vertex(const Search *search, uint32_t vertex, double value)
+{
+	const EmogiGraph *graph = search->graph;
+
+	if (vertex >= graph->nvertices)
+		return;
+	if (value + 1.0 <= search->most)
+		__builtin_prefetch(&graph->forward.offsets[vertex]);
+	if (graph->ids != NULL)
+		__builtin_prefetch(&graph->ids[vertex]);
+}
+
+/* Ask for the list of a vertex that will be walked over soon. */
+static inline void
+prefetch_list(const Search *search)
+{
+	const EmogiGraph *graph = search->graph;
+	const Entry *entry = &search->entries[search->head + LISTS_AHEAD];
+
+	if (search->head + LISTS_AHEAD < search->end && entry->vertex < graph->nvertices && entry->value + 1.0 <= search->most)
+		__builtin_prefetch(&graph->forward.targets[graph->forward.offsets[entry->vertex]]);
+}
+
+/* Offer a vertex a value. */
+static inline void
+offer(Search *search, uint32_t vertex, double value)
+{
+	Node	   *node;
+
+	if (!(value <= search->most))
+		return;
+	node = find_node(search, vertex);
+	if (node->met && !(value < node->value))
+		return;
+	if (node->vertex == 0)
+	{
+		node->vertex = vertex + 1;
+		search->nnodes++;
+	}
+	if (!search->weighted && node->wanted)
+	{
+		node->wanted = false;	/* the first offer is the best */
+		search->nwanted--;
+	}
+	node->met = true;
+	node->value = value;
+	prefetch_vertex(search, vertex, value);
+	push(search, (Entry) {value, vertex});
+}
+
+/* Offer a vertex a level, and that many paths that end there. */
+static inline void
+offer_paths(Search *search, uint32_t vertex, double level, double paths)
+{
+	Node	   *node;
+
+	if (!(level <= search->most))
+		return;
+	node = find_node(search, vertex);
+	if (node->met)
+	{
+		const uint64_t place = (uint64_t) node->value;
+
+		if (search->entries[place].value == level)
+			search->failed |= (search->paths[place] += paths) > MOST_PATHS;
+		return;
+	}
+	*node = (Node) {.vertex = vertex + 1, .met = true, .value = (double) search->end};
+	search->nnodes++;
+	search->paths[search->end] = paths;
+	prefetch_vertex(search, vertex, level);
+	push(search, (Entry) {level, vertex});
+}
+
+/* Make offers over the list of a vertex. */
+static void
+walk(Search *search, Entry entry)
+{
+	const EmogiWeightType type = search->weighted ? search->graph->weight_type : EMOGI_WEIGHT_NONE;
+	const uint64_t degree = emogi_lists_degree(&search->lists, entry.vertex);
+	EmogiPiece	whole;
+	uint32_t	npieces;
+	const EmogiPiece *pieces;
+
+	if (degree > search->max_edges - search->looked)
+		search->failed = true;
+	if (search->failed || !reserve(search, degree))
+		return;
+	search->looked += degree;
+	pieces = emogi_lists_pieces(&search->lists, entry.vertex, &whole, &npieces);
+	for (uint32_t i = 0; i < npieces; i++)
+	{
+		const EmogiPiece *piece = &pieces[i];
+
+		for (uint64_t e = 0; e < piece->count; e++)
+		{
+			if (e + AHEAD < piece->count)
+				__builtin_prefetch(&search->nodes[first_place(search, piece->targets[e + AHEAD])]);
+			if (search->counts)
+				offer_paths(search, piece->targets[e], entry.value + 1.0, search->paths[search->head - 1]);
+			else
+				offer(search, piece->targets[e], emogi_path_candidate(EMOGI_SSSP, entry.value, emogi_weight(piece->weights, type, e)));
+		}
+	}
+}
+
+/* Settle the nearest vertex of the heap. */
+static void
+settle(Search *search)
+{
+	const Entry entry = pop_heap(search);
+	Node	   *node = find_node(search, entry.vertex);
+
+	if (entry.value != node->value)
+		return;
+	if (node->wanted)
+		search->nwanted--;
+	node->wanted = false;
+	if (!reserve_entries(&search->settled, &search->settled_room, search->nsettled + 1))
+	{
+		search->failed = true;
+		return;
+	}
+	search->settled[search->nsettled++] = entry;
+	if (!search->targeted || search->nwanted > 0)
+		walk(search, entry);
+}
+
+/* Search until nothing is left, or all targets are settled. */
+static void
+run(Search *search)
+{
+	while (!search->failed && search->head < search->end && (!search->targeted || search->nwanted > 0))
+	{
+		if (search->weighted)
+			settle(search);
+		else
+		{
+			const Entry entry = search->entries[search->head++];
+
+			prefetch_list(search);
+			if (entry.value + 1.0 <= search->most)
+				walk(search, entry);
+		}
+	}
+}
+
+/* Enter a source, once. */
+static void
+enter_source(Search *search, uint32_t vertex)
+{
+	if (!search->counts)
+		offer(search, vertex, 0.0);
+	else if (!find_node(search, vertex)->met)
+		offer_paths(search, vertex, 0.0, 1.0);
+}
+
+/* Note the targets, and enter the sources. False when a source may be gone. */
+static bool
+enter_ends(Search *search, const EmogiQuery *query)
+{
+	if (query->ntargets > search->max_edges || query->nsources > search->max_edges ||
+		!reserve(search, query->ntargets + query->nsources))
+		return false;
+	for (uint64_t i = 0; i < query->ntargets; i++)
+	{
+		Node	   *node = find_node(search, query->targets[i]);
+
+		if (node->vertex != 0)
+			continue;
+		*node = (Node) {.vertex = query->targets[i] + 1, .wanted = true};
+		search->nnodes++;
+		search->nwanted++;
+	}
+	for (uint64_t i = 0; i < query->nsources; i++)
+	{
+		switch (emogi_overlay_presence(search->graph, search->patch, query->sources[i]))
+		{
+			case EMOGI_VERTEX_UNKNOWN:
+				return false;
+			case EMOGI_VERTEX_THERE:
+				enter_source(search, query->sources[i]);
+				break;
+			case EMOGI_VERTEX_GONE:
+				break;
+		}
+	}
+	return true;
+}
+
+/* ---- the answer ---- */
+
+/* Put what was reached, in whichever order, into the order of keys. sort: scratch for `count` keys twice, and one more. */
+static void
+write_sorted(const Search *search, const Entry *reached, uint64_t count, uint64_t *sort, EmogiLocalAnswer *answer)
+{
+	for (uint64_t i = 0; i < count; i++)
+		sort[i] = (uint64_t) reached[i].vertex << 32 | i;
+	emogi_local_order(search->graph, search->patch, sort, count);
+	for (uint64_t i = 0; i < count; i++)
+	{
+		answer->vertices[i] = (uint32_t) (sort[i] >> 32);
+		answer->values[i] = reached[(uint32_t) sort[i]].value;
+		if (search->counts)
+			answer->paths[i] = search->paths[(uint32_t) sort[i]];
+	}
+}
+
+/* Write the answer; false without memory. */
+static bool
+write_answer(const Search *search, EmogiLocalAnswer *answer)
+{
+	const Entry *reached = search->weighted ? search->settled : search->entries;
+	const uint64_t count = search->weighted ? search->nsettled : search->end;
+	uint64_t   *sort = malloc((2 * count + 1) * sizeof(*sort));
+
+	answer->count = count;
+	answer->vertices = malloc((count + 1) * sizeof(*answer->vertices));
+	answer->values = malloc((count + 1) * sizeof(*answer->values));
+	answer->paths = search->counts ? malloc((count + 1) * sizeof(*answer->paths)) : NULL;
+	answer->edges_traversed = search->looked;
+	if (count > 0)
+		answer->nlevels = search->weighted ? 1 : (uint32_t) reached[count - 1].value + 1;
+	if (sort == NULL || answer->vertices == NULL || answer->values == NULL || (search->counts && answer->paths == NULL))
+	{
+		free(sort);
+		emogi_local_search_free(answer);
+		return false;
+	}
+	write_sorted(search, reached, count, sort, answer);
+	free(sort);
+	return true;
+}
+
+EmogiLocalOutcome
+emogi_local_search(const EmogiGraph *graph, const EmogiOverlay *patch, const EmogiQuery *query, uint64_t max_edges,
+				  EmogiLocalAnswer *answer)
+{
+	const bool	counts = query->algorithm == EMOGI_SSNSP;
+	const bool	hops = query->algorithm == EMOGI_BFS || counts;
+	Search		search = {.graph = graph, .patch = patch, .lists = emogi_lists_forward(graph, patch), .max_edges = max_edges,
+		.weighted = !hops && graph->weight_type != EMOGI_WEIGHT_NONE, .most = DBL_MAX, .targeted = !counts && query->ntargets > 0,
+		.counts = counts};
+	bool		answered;
+
+	if (query->algorithm == EMOGI_BFS && query->ntargets == 0)
+		return emogi_local_hops(graph, patch, query, max_edges, answer);
+	*answer = (EmogiLocalAnswer) {0};
+	if (hops && query->max_depth >= 0)
+		search.most = (double) query->max_depth;
+	else if (!hops && query->max_distance < search.most)
+		search.most = query->max_distance;
+	answered = enter_ends(&search, query);
+	if (answered)
+		run(&search);
+	answered = answered && !search.failed && write_answer(&search, answer);
+	free(search.nodes);
+	free(search.entries);
+	free(search.paths);
+	free(search.settled);
+	return answered ? EMOGI_NEAR_ANSWERED : EMOGI_NEAR_GAVE_UP;
+}
+
+void
+emogi_local_search_free(EmogiLocalAnswer *answer)
+{
+	free(answer->vertices);
+	free(answer->values);
+	free(answer->paths);
+	*answer = (EmogiLocalAnswer) {0};
+}

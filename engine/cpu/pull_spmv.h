@@ -1,0 +1,230 @@
+/*
+ * pull_spmv.h: sums over lists, pulled: what every vertex gets of the values of those in its list, by the threads of a pool.
+ *
+ * The entries of a list are added in order, those with weights in four interleaved sums, and sums over all vertices are made of fixed
+ * blocks in order, so that neither depends on the threads: the same bits with any number of them. Values may be integers instead, whose sums are
+ * the same in any order. Where the values do not fit the caches, there
+ * are tiles (blocked_spmv.h). Where these do not pay, evenly spread values are better sent for ahead, and skewed ones not: the first two steps try both.
+ */
+#ifndef EMOGI_PULL_SPMV_H
+#define EMOGI_PULL_SPMV_H
+
+#include "cpu/cpu_run.h"
+#include "cpu/blocked_spmv.h"
+
+#include "contract/semirings.h"
+
+/* Tuned. Times with these values are in bench/RESULTS.md: two cores of an Intel Xeon, commit 45449c8. */
+#define EMOGI_PULL_AHEAD 64		/* list entries whose values are sent for before they are needed */
+#define EMOGI_PULL_BLOCK_BITS 10
+#define EMOGI_PULL_BLOCK ((uint64_t) 1 << EMOGI_PULL_BLOCK_BITS)	/* vertices whose sums are made together */
+
+/* Sums over certain lists. Between steps it belongs to the caller's thread; in a step it is read. */
+typedef struct EmogiPullSpmv
+{
+	EmogiCpuRun *run;
+	EmogiAdjacency lists;		/* the list of v: whose values it gets */
+	EmogiAdjacency transposed;	/* the same edges from their sources; perhaps not there */
+	EmogiWeightType weight_type;
+	bool		weighted;		/* values are multiplied by the weights of the entries */
+	const double *values;		/* [nvertices]; of this step */
+	const uint64_t *units;		/* [nvertices], integers in their place, without weights; NULL = there are none */
+	uint64_t	nvertices;
+	uint64_t	nblocks;
+	EmogiBlockedSpmv	tiles;			/* made before the first step, if they pay */
+	bool		ahead;			/* send for values before they are needed; the sums are the same */
+	uint32_t	nsteps;			/* made, up to 2 */
+	int64_t		most_steps;		/* that there may be */
+	double		trial_ms[2];	/* of a step without and with that */
+} EmogiPullSpmv;
+
+/* A thread's way through the blocks of a step. */
+typedef struct EmogiPullTurn
+{
+	EmogiPullSpmv  *pull;
+	int			thread;
+	uint64_t	block;			/* it is at, or was at last */
+	uint64_t	upto;			/* first block that is not in the group of tiles; 0 = none begun */
+	uint64_t	first;			/* vertex of that group */
+	const double *sums;			/* of that group */
+	const uint64_t *unit_sums;	/* of integers */
+} EmogiPullTurn;
+
+/* A sum of values, or of integers. */
+typedef union EmogiPullSum
+{
+	double		value;
+	uint64_t	units;
+} EmogiPullSum;
+
+/* Takes the sum of a vertex; arg is of one block, whose vertices come in order. */
+typedef void (EmogiPullPut) (void *arg, uint64_t v, double sum);
+typedef void (EmogiPullPutUnits) (void *arg, uint64_t v, uint64_t sum);
+
+/* Get a pull over lists of a Graph, for as many steps as a query has iterations at most. */
+extern EmogiPullSpmv emogi_pull_spmv_over(EmogiCpuRun *run, const EmogiGraph *graph, const EmogiAdjacency *lists, const EmogiQuery *query);
+
+/* Run a step that pulls; false when the job has stopped. */
+extern bool emogi_pull_spmv_step(EmogiPullSpmv *pull, EmogiPoolTask step, void *arg);
+
+/* Take the next group of tiles and add it up; false when there are no more, or the job has stopped. */
+extern bool emogi_pull_spmv_next_group(EmogiPullTurn *turn);
+
+/* Get the sum of a list of more than EMOGI_RUN_POLL entries; false when the job has stopped. */
+extern bool emogi_pull_spmv_long_list(const EmogiPullSpmv *pull, uint64_t first, uint64_t end, EmogiPullSum *sum);
+
+/* Add up, in their order, what blocks have found. */
+static inline double
+emogi_pull_spmv_total(const double *parts, uint64_t nblocks)
+{
+	double		total = 0.0;
+
+	for (uint64_t b = 0; b < nblocks; b++)
+		total += parts[b];
+	return total;
+}
+
+/* Add a value to a sum. */
+static inline __attribute__((always_inline)) void
+emogi_pull_spmv_add(const EmogiPullSpmv *pull, uint32_t source, bool units, EmogiPullSum *sum)
+{
+	if (units)
+		sum->units += pull->units[source];
+	else
+		sum->value += pull->values[source];
+}
+
+/*
+ * Add the values of list entries to a sum, in order. ahead: the values of those EMOGI_PULL_AHEAD farther on, which must be there, are sent
+ * for.
+ */
+static inline __attribute__((always_inline)) EmogiPullSum
+emogi_pull_spmv_entries(const EmogiPullSpmv *pull, const uint32_t *targets, uint64_t count, bool ahead, bool units, EmogiPullSum sum)
+{
+	const char *values = units ? (const char *) pull->units : (const char *) pull->values;
+	const uint32_t *end = targets + count / 4 * 4;
+
+	for (; targets < end; targets += 4)
+	{
+		for (int j = 0; ahead && j < 4; j++)
+			__builtin_prefetch(values + targets[EMOGI_PULL_AHEAD + j] * sizeof(double), 0, 2);
+		for (int j = 0; j < 4; j++)
+			emogi_pull_spmv_add(pull, targets[j], units, &sum);
+	}
+	for (uint64_t j = 0; j < count % 4; j++)
+		emogi_pull_spmv_add(pull, targets[j], units, &sum);
+	return sum;
+}
+
+/* Add up the values of the list entries from `first` on by their weights. */
+static inline double
+emogi_pull_spmv_weighted(const EmogiPullSpmv *pull, uint64_t first, uint64_t count)
+{
+	const uint32_t *targets = pull->lists.targets + first;
+	double		sums[4] = {0.0};
+
+	for (uint64_t i = 0; i < count; i++)
+		sums[i % 4] += pull->values[targets[i]] * emogi_weight(pull->lists.weights, pull->weight_type, first + i);
+	return (sums[0] + sums[1]) + (sums[2] + sums[3]);
+}
+
+/* Hand a sum on. One of the two is there. */
+static inline __attribute__((always_inline)) void
+emogi_pull_spmv_put(EmogiPullPut *put, EmogiPullPutUnits *put_units, void *arg, uint64_t v, EmogiPullSum sum)
+{
+	if (put_units != NULL)
+		put_units(arg, v, sum.units);
+	else
+		put(arg, v, sum.value);
+}
+
+/* Make the sums of a block, one way; false when the job has stopped. */
+static inline __attribute__((always_inline)) bool
+emogi_pull_spmv_block_so(const EmogiPullSpmv *pull, uint64_t b, bool ahead, bool weighted, EmogiPullPut *put, EmogiPullPutUnits *put_units, void *arg)
+{
+	const bool	units = put_units != NULL;
+	EmogiJob   *job = &pull->run->job;
+	uint64_t	end = emogi_cpu_run_chunk_end(b * EMOGI_PULL_BLOCK, EMOGI_PULL_BLOCK, pull->nvertices);
+	uint64_t	first = pull->lists.offsets[b * EMOGI_PULL_BLOCK];
+	uint64_t	polled = first;
+
+	for (uint64_t v = b * EMOGI_PULL_BLOCK; v < end; v++)
+	{
+		uint64_t	after = pull->lists.offsets[v + 1];
+		EmogiPullSum sum = {0};
+
+		if (weighted && after - first <= EMOGI_RUN_POLL)
+			sum.value = emogi_pull_spmv_weighted(pull, first, after - first);
+		else if (after - first <= EMOGI_RUN_POLL)
+			sum = emogi_pull_spmv_entries(pull, pull->lists.targets + first, after - first, ahead, units, sum);
+		else if (!emogi_pull_spmv_long_list(pull, first, after, &sum))
+			return false;
+		first = after;
+		emogi_pull_spmv_put(put, put_units, arg, v, sum);
+		if (after - polled > EMOGI_RUN_POLL)
+		{
+			if (emogi_job_stopped(job))
+				return false;
+			polled = after;
+		}
+	}
+	emogi_job_done(job, end - b * EMOGI_PULL_BLOCK);
+	return true;
+}
+
+/* Go to the next block of a step that is nobody else's; false when there are no more, or the job has stopped. */
+static inline bool
+emogi_pull_spmv_next(EmogiPullTurn *turn)
+{
+	EmogiPullSpmv  *pull = turn->pull;
+
+	if (turn->block + 1 < turn->upto)
+	{
+		turn->block++;
+		return true;
+	}
+	if (pull->tiles.entries != NULL)
+		return emogi_pull_spmv_next_group(turn);
+	turn->block = emogi_job_stopped(&pull->run->job) ? pull->nblocks : emogi_job_take(&pull->run->next, 1);
+	return turn->block < pull->nblocks;
+}
+
+/* Make the sums of the block that a thread is at, of values or of integers; false when the job has stopped. put and put_units: constants. */
+static inline __attribute__((always_inline)) bool
+emogi_pull_spmv_block_of(const EmogiPullTurn *turn, EmogiPullPut *put, EmogiPullPutUnits *put_units, void *arg)
+{
+	const EmogiPullSpmv *pull = turn->pull;
+	const uint64_t b = turn->block;
+	uint64_t	end = emogi_cpu_run_chunk_end(b * EMOGI_PULL_BLOCK, EMOGI_PULL_BLOCK, pull->nvertices);
+	bool		ahead = pull->ahead && pull->lists.nedges - pull->lists.offsets[end] >= EMOGI_PULL_AHEAD + 4;
+
+	if (turn->upto > 0)
+	{
+		for (uint64_t v = b * EMOGI_PULL_BLOCK; v < end; v++)
+			emogi_pull_spmv_put(put, put_units, arg, v, put_units != NULL ? (EmogiPullSum) {.units = turn->unit_sums[v - turn->first]} :
+						   (EmogiPullSum) {.value = turn->sums[v - turn->first]});
+		emogi_job_done(&pull->run->job, end - b * EMOGI_PULL_BLOCK);
+		return true;
+	}
+	if (pull->weighted && put_units == NULL)
+		return emogi_pull_spmv_block_so(pull, b, false, true, put, NULL, arg);
+	if (ahead)
+		return emogi_pull_spmv_block_so(pull, b, true, false, put, put_units, arg);
+	return emogi_pull_spmv_block_so(pull, b, false, false, put, put_units, arg);
+}
+
+/* Make the sums of the values of the block that a thread is at; false when the job has stopped. put: a constant. */
+static inline __attribute__((always_inline)) bool
+emogi_pull_spmv_block(const EmogiPullTurn *turn, EmogiPullPut *put, void *arg)
+{
+	return emogi_pull_spmv_block_of(turn, put, NULL, arg);
+}
+
+/* The same of integers. */
+static inline __attribute__((always_inline)) bool
+emogi_pull_spmv_block_units(const EmogiPullTurn *turn, EmogiPullPutUnits *put, void *arg)
+{
+	return emogi_pull_spmv_block_of(turn, NULL, put, arg);
+}
+
+#endif							/* EMOGI_PULL_SPMV_H */

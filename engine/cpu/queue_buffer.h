@@ -1,0 +1,39 @@
+/*
+ * queue_buffer.h: vertices that one thread finds for a queue that all fill, put there many at a time.
+ */
+#ifndef EMOGI_QUEUE_BUFFER_H
+#define EMOGI_QUEUE_BUFFER_H
+
+#include "threads/job.h"
+
+#include <string.h>
+
+#define EMOGI_FOUND_AT_ONCE 256
+
+/* Vertices that one thread has found and not yet put into the queue. Set count to 0 first. */
+typedef struct EmogiQueueBuffer
+{
+	uint64_t	count;
+	uint32_t	vertices[EMOGI_FOUND_AT_ONCE];
+} EmogiQueueBuffer;
+
+/* Put what was found into the queue. tail: its length, shared. */
+static inline void
+emogi_queue_buffer_flush(EmogiQueueBuffer *found, uint32_t *queue, uint64_t *tail)
+{
+	const uint64_t place = emogi_job_take(tail, found->count);
+
+	memcpy(queue + place, found->vertices, found->count * sizeof *found->vertices);
+	found->count = 0;
+}
+
+/* Add a vertex. */
+static inline void
+emogi_queue_buffer_add(EmogiQueueBuffer *found, uint32_t v, uint32_t *queue, uint64_t *tail)
+{
+	if (found->count == EMOGI_FOUND_AT_ONCE)
+		emogi_queue_buffer_flush(found, queue, tail);
+	found->vertices[found->count++] = v;
+}
+
+#endif							/* EMOGI_QUEUE_BUFFER_H */

@@ -1,0 +1,555 @@
+/*
+ * yen.c: the paths without a repeated vertex between two vertices, the shortest first.
+ *
+ * Method. Yen's [1], with the classes of Lawler [2]: all paths but those that are in the ranking are taken apart into classes, each of which shares its
+ * beginning with one of these, and leaves it at a vertex of its own. The first of the best paths of the classes is the next one of the
+ * ranking, and its class is taken apart further. Which path is best in a class is not asked before it matters: till then the class goes by what its
+ * paths measure at least, and by the smallest vertex that one as short could go on with [3]. Nearly all classes are never searched.
+ *
+ * Classes of a path stand in a list of its own, ordered; a heap has the lists. Two lists are compared by what their paths have in common, which is
+ * found in the tree of who shares a beginning with whom.
+ *
+ * [1] J. Yen. Finding the K shortest loopless paths in a network. Management Science 17(11), 1971.
+ * [2] E. Lawler. A procedure for computing the K best solutions to discrete optimization problems. Management Science 18(7), 1972.
+ * [3] A. Al Zoobi, D. Coudert, N. Nisse. Finding the k shortest simple paths: time and space trade-offs. JEA 28, 2023.
+ */
+#include "cpu/yen_parts.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#define LEAST_ROOM 64
+#define PAGE_BYTES 4096
+#define MOST_EXACT 0x1p51		/* sums of integers up to it are exact, and those of two such */
+#define FIRST_SHARE 1024		/* a search may go so much of the least distance beyond what its class measures at least, for the first time */
+
+/* ---- memory ---- */
+
+/* Get the bytes of the arrays of all vertices that may have been written. */
+static uint64_t
+written_bytes(const EmogiYen *ranking)
+{
+	const uint64_t all = ranking->nvertices *
+		(sizeof *ranking->labels + sizeof *ranking->nodes + (ranking->kept != NULL ? sizeof *ranking->kept : 0));
+	const uint64_t met = ranking->nmet * PAGE_BYTES;
+
+	return met < all ? met : all;
+}
+
+bool
+emogi_yen_reserve(EmogiYen *ranking, void **items, uint64_t *room, uint64_t count, size_t bytes)
+{
+	const uint64_t before = *items == NULL ? 0 : *room;
+	const uint64_t larger = before == 0 ? count : 2 * before < count ? count : 2 * before;
+	void	   *moved = NULL;
+
+	if (*items != NULL && count <= *room)
+		return true;
+	if (ranking->bytes + written_bytes(ranking) + (larger - before) * bytes <= ranking->most_bytes && emogi_job_may_allocate(&ranking->job))
+		moved = realloc(*items, larger * bytes);
+	if (moved == NULL)
+	{
+		emogi_job_fail(&ranking->job, EMOGI_NO_MEMORY);
+		return false;
+	}
+	*items = moved;
+	*room = larger;
+	ranking->bytes += (larger - before) * bytes;
+	return true;
+}
+
+bool
+emogi_yen_take(EmogiYen *ranking, void **items, size_t bytes)
+{
+	if (emogi_job_may_allocate(&ranking->job))
+		*items = calloc(ranking->nvertices, bytes);
+	if (*items == NULL)
+		emogi_job_fail(&ranking->job, EMOGI_NO_MEMORY);
+	return *items != NULL;
+}
+
+/* ---- classes ---- */
+
+void
+emogi_yen_bar(EmogiYen *ranking, const EmogiYenClass *class, bool barred)
+{
+	for (uint32_t i = class->bans; i != EMOGI_RANKING_NONE; i = ranking->bans[i].next)
+		ranking->nodes[ranking->bans[i].vertex].barred = barred;
+}
+
+/* Does a vertex come before another, by their keys? -1 = any vertex, which comes before all others. */
+static inline bool
+comes_before(const EmogiYen *ranking, int64_t a, int64_t b)
+{
+	if (a < 0 || b < 0)
+		return a < b;
+	return emogi_overlay_before(ranking->graph, ranking->patch, (uint32_t) a, (uint32_t) b);
+}
+
+/* Say where a class stands among those of its path that have the same key: what goes on with a smaller vertex than the path before what leaves it later. */
+static uint64_t
+order_of(const EmogiYen *ranking, const EmogiYenPath *path, const EmogiYenClass *class)
+{
+	const bool	after = class->at + 1 < path->length && !class->is_open &&
+		comes_before(ranking, path->vertices[class->at + 1], class->next);
+
+	return after ? UINT64_MAX - class->at : class->at;
+}
+
+/* Compare classes of one path. */
+static int
+compare_classes(const void *a, const void *b)
+{
+	const EmogiYenClass *x = a;
+	const EmogiYenClass *y = b;
+
+	if (x->key != y->key)
+		return x->key < y->key ? -1 : 1;
+	return (x->order > y->order) - (x->order < y->order);
+}
+
+/* Get how many vertices two paths have in common from the source on; they are not the same. */
+static uint64_t
+common_length(const EmogiYen *ranking, uint32_t a, uint32_t b)
+{
+	uint64_t	length = UINT64_MAX;
+
+	while (a != b)
+	{
+		uint32_t   *later = a > b ? &a : &b;
+		const EmogiYenPath *path = &ranking->paths[*later];
+
+		if (path->at + UINT64_C(1) < length)
+			length = path->at + UINT64_C(1);
+		*later = path->parent;
+	}
+	return length;
+}
+
+/* Get the vertex at a place of the paths of a class of a path, as far as is known; -1 = any. */
+static inline int64_t
+vertex_at(const EmogiYenPath *path, const EmogiYenClass *class, uint64_t place)
+{
+	if (place <= class->at)
+		return path->vertices[place];
+	return class->is_open ? -1 : (int64_t) class->next;
+}
+
+/*
+ * Does the first path of class a, of path p, stand before that of b, of another path q, as far as is known? One that may go on with any vertex is before
+ * all others, so that it is looked into first: what stands behind it in its list may be the next.
+ */
+static bool
+stands_before(const EmogiYen *ranking, uint32_t p, const EmogiYenClass *a, uint32_t q, const EmogiYenClass *b)
+{
+	uint64_t	place;
+
+	if (a->key != b->key)
+		return a->key < b->key;
+	place = common_length(ranking, p, q);
+	place = place < a->at + UINT64_C(1) ? place : a->at + UINT64_C(1);
+	place = place < b->at + UINT64_C(1) ? place : b->at + UINT64_C(1);
+	return comes_before(ranking, vertex_at(&ranking->paths[p], a, place), vertex_at(&ranking->paths[q], b, place));
+}
+
+/* ---- the heap of lists ---- */
+
+/* Get the first class of a list, which is not empty. */
+static inline EmogiYenClass *
+head_of(const EmogiYen *ranking, uint32_t path)
+{
+	return &ranking->paths[path].classes[ranking->paths[path].first];
+}
+
+/* Does the list of path p come before that of q? */
+static inline bool
+is_first(const EmogiYen *ranking, uint32_t p, uint32_t q)
+{
+	return stands_before(ranking, p, head_of(ranking, p), q, head_of(ranking, q));
+}
+
+/* Put the list of a path into the heap. */
+static bool
+push_list(EmogiYen *ranking, uint32_t path)
+{
+	uint64_t	i = ranking->nheap;
+
+	if (ranking->paths[path].nclasses == 0)
+		return true;
+	if (!emogi_yen_reserve(ranking, (void **) &ranking->heap, &ranking->heap_room, ranking->nheap + 1, sizeof *ranking->heap))
+		return false;
+	for (ranking->nheap++; i > 0 && is_first(ranking, path, ranking->heap[(i - 1) / 2]); i = (i - 1) / 2)
+		ranking->heap[i] = ranking->heap[(i - 1) / 2];
+	ranking->heap[i] = path;
+	return true;
+}
+
+/* Put the first list of the heap, whose head is another now, where it belongs; an empty one goes. */
+static void
+sift_first(EmogiYen *ranking)
+{
+	uint32_t	path = ranking->heap[0];
+	uint64_t	i = 0;
+
+	if (ranking->paths[path].first == ranking->paths[path].nclasses)
+	{
+		path = ranking->heap[--ranking->nheap];
+		if (ranking->nheap == 0)
+			return;
+	}
+	while (2 * i + 1 < ranking->nheap)
+	{
+		uint64_t	child = 2 * i + 1;
+
+		if (child + 1 < ranking->nheap && is_first(ranking, ranking->heap[child + 1], ranking->heap[child]))
+			child++;
+		if (!is_first(ranking, ranking->heap[child], path))
+			break;
+		ranking->heap[i] = ranking->heap[child];
+		i = child;
+	}
+	ranking->heap[i] = path;
+}
+
+/* Get the least key beside the first class of all; +inf = there is no other. */
+static double
+second_key(const EmogiYen *ranking)
+{
+	const EmogiYenPath *path = &ranking->paths[ranking->heap[0]];
+	double		key = path->first + 1 < path->nclasses ? path->classes[path->first + 1].key : (double) INFINITY;
+
+	for (uint64_t i = 1; i < 3 && i < ranking->nheap; i++)
+		if (head_of(ranking, ranking->heap[i])->key < key)
+			key = head_of(ranking, ranking->heap[i])->key;
+	return key;
+}
+
+/* Move the first class of a list, which has become worse, to where it belongs. */
+static void
+move_class(const EmogiYen *ranking, EmogiYenPath *path)
+{
+	EmogiYenClass class = path->classes[path->first];
+	uint64_t	i = path->first;
+
+	class.order = order_of(ranking, path, &class);
+	for (; i + 1 < path->nclasses && compare_classes(&path->classes[i + 1], &class) < 0; i++)
+		path->classes[i] = path->classes[i + 1];
+	path->classes[i] = class;
+}
+
+/* ---- taking apart ---- */
+
+/* Say what the paths of a class measure at least, and how those as short could go on; false = there are none. The prefix is banned. */
+static bool
+bound_class(EmogiYen *ranking, const EmogiYenPath *path, EmogiYenClass *class)
+{
+	const EmogiListRange list = emogi_yen_list(ranking, true, path->vertices[class->at]);
+	const EmogiAdjacency *lists = list.lists;
+	const EmogiWeightType type = ranking->graph->weight_type;
+	const uint64_t first = list.first;
+
+	class->key = (double) INFINITY;
+	emogi_yen_bar(ranking, class, true);
+	for (uint64_t e = first; e < list.end && !emogi_yen_look_within(ranking, e - first); e++)
+	{
+		const uint32_t v = lists->targets[e];
+		const double value = emogi_path_candidate(EMOGI_SSSP, path->distance[class->at], emogi_weight(lists->weights, type, e));
+		double		key;
+
+		if (emogi_yen_repeats(lists, first, e) || !(value < (double) INFINITY) ||
+			(ranking->nodes[v].stamp == ranking->stamp && ranking->nodes[v].banned) || ranking->nodes[v].barred)
+			continue;
+		key = emogi_yen_deflate(ranking, emogi_yen_add(value, emogi_yen_bound(ranking, v)));
+		key = key < ranking->last ? ranking->last : key;
+		if (key < class->key)
+		{
+			class->key = key;
+			class->next = v;
+		}
+	}
+	emogi_yen_bar(ranking, class, false);
+	return class->key < (double) INFINITY;
+}
+
+/* Ban the vertex that follows a path's vertex, beside what a class has banned there. */
+static bool
+add_ban(EmogiYen *ranking, const EmogiYenPath *path, EmogiYenClass *class)
+{
+	if (!emogi_yen_reserve(ranking, (void **) &ranking->bans, &ranking->bans_room, ranking->nbans + UINT64_C(1), sizeof *ranking->bans))
+		return false;
+	ranking->bans[ranking->nbans] = (EmogiYenBan) {path->vertices[class->at + 1], class->bans};
+	class->bans = ranking->nbans++;
+	return true;
+}
+
+/* Take the class of a path, which is in the ranking now, apart. bans: those of the class. */
+static bool
+split(EmogiYen *ranking, EmogiYenPath *path, uint32_t bans)
+{
+	uint64_t	room = 0;
+
+	if (!emogi_yen_reserve(ranking, (void **) &path->classes, &room, path->length - 1 - path->at, sizeof *path->classes))
+		return false;
+	emogi_yen_spur_enter(ranking, path, path->at);
+	for (uint32_t at = path->at; at + UINT64_C(1) < path->length; at++)
+	{
+		const uint32_t spur = path->vertices[at];
+		const EmogiListRange list = emogi_yen_list(ranking, true, spur);
+		EmogiYenClass class = {.at = at,.bans = at == path->at ? bans : EMOGI_RANKING_NONE};
+
+		emogi_yen_spur_node(ranking, spur)->banned = true;
+		if (emogi_yen_look(ranking, list.end - list.first + 1) || !add_ban(ranking, path, &class))
+			return false;
+		if (!bound_class(ranking, path, &class))
+			continue;
+		class.order = order_of(ranking, path, &class);
+		path->classes[path->nclasses++] = class;
+	}
+	qsort(path->classes, path->nclasses, sizeof *path->classes, compare_classes);
+	return ranking->job.status == EMOGI_OK;
+}
+
+/* Have the first class of all, whose path has been found, give it to the ranking. */
+static bool
+accept(EmogiYen *ranking)
+{
+	const uint32_t parent = ranking->heap[0];
+	EmogiYenClass *class;
+	EmogiYenPath *path;
+	uint32_t	bans;
+
+	if (!emogi_yen_reserve(ranking, (void **) &ranking->paths, &ranking->paths_room, ranking->npaths + UINT64_C(1), sizeof *ranking->paths))
+		return false;
+	class = head_of(ranking, parent);
+	bans = class->bans;
+	path = &ranking->paths[ranking->npaths];
+	*path = (EmogiYenPath) {.parent = parent,.at = class->at,.length = class->length,.vertices = class->vertices,.distance = class->distance};
+	class->vertices = NULL;
+	class->distance = NULL;
+	ranking->npaths++;
+	ranking->paths[parent].first++;
+	sift_first(ranking);
+	ranking->last = path->distance[path->length - 1];
+	if (ranking->npaths == 2)
+		ranking->least = ranking->last;
+	return split(ranking, path, bans) && push_list(ranking, ranking->npaths - 1);
+}
+
+/* ---- the ranking ---- */
+
+/* Be ready for sums that are rounded. */
+static void
+expect_rounding(EmogiYen *ranking)
+{
+	ranking->is_exact = false;
+	ranking->slack = 1.0 + (double) (ranking->nvertices + 8) * 0x1p-49;
+}
+
+/* Put the source alone into the ranking, as the path that all others share their beginning with. */
+static bool
+put_source(EmogiYen *ranking)
+{
+	uint64_t	rooms[3] = {0};
+	EmogiYenPath *path;
+
+	if (!emogi_yen_reserve(ranking, (void **) &ranking->paths, &ranking->paths_room, LEAST_ROOM, sizeof *ranking->paths))
+		return false;
+	path = &ranking->paths[0];
+	*path = (EmogiYenPath) {.length = 1};
+	ranking->npaths = 1;
+	if (!emogi_yen_reserve(ranking, (void **) &path->vertices, &rooms[0], 1, sizeof *path->vertices) ||
+		!emogi_yen_reserve(ranking, (void **) &path->distance, &rooms[1], 1, sizeof *path->distance) ||
+		!emogi_yen_reserve(ranking, (void **) &path->classes, &rooms[2], 1, sizeof *path->classes))
+		return false;
+	path->vertices[0] = ranking->source;
+	path->distance[0] = 0.0;
+	return true;
+}
+
+/* Begin: find how far the target is, and have one class of all paths. */
+static bool
+begin(EmogiYen *ranking)
+{
+	const EmogiWeightType type = ranking->graph->weight_type;
+	EmogiYenPath *path;
+
+	if (!put_source(ranking))
+		return false;
+	if (ranking->source == ranking->target)
+		return true;
+	expect_rounding(ranking);
+	if (!emogi_yen_bounds_begin(ranking))
+		return ranking->job.status == EMOGI_OK;
+	if (type != EMOGI_WEIGHT_F32 && type != EMOGI_WEIGHT_F64 && ranking->limit < MOST_EXACT)
+	{
+		ranking->is_exact = true;
+		ranking->slack = 1.0;
+	}
+	path = &ranking->paths[0];
+	path->classes[0] = (EmogiYenClass) {.key = emogi_yen_deflate(ranking, ranking->limit),.bans = EMOGI_RANKING_NONE};
+	path->nclasses = 1;
+	return push_list(ranking, 0);
+}
+
+/* Get how long a path of the first class of all may be that is looked for now: where that is long, others come first. */
+static double
+allowance(const EmogiYen *ranking, const EmogiYenClass *class, double most)
+{
+	const double second = second_key(ranking);
+	const double own = class->key + (class->key - ranking->least) + ranking->least / FIRST_SHARE;
+	double		allowed = second > own ? second : own;
+
+	if (ranking->npaths == 1)
+		allowed = (double) INFINITY;
+	if (allowed > most)
+		allowed = most;
+	return ranking->is_exact && allowed > MOST_EXACT ? MOST_EXACT : allowed;
+}
+
+/* Find the path of the first class of all, or drop it, or let others come first. */
+static bool
+find_first(EmogiYen *ranking, double most)
+{
+	EmogiYenPath *path = &ranking->paths[ranking->heap[0]];
+	EmogiYenClass *class = &path->classes[path->first];
+	EmogiSpurOutcome outcome;
+
+	if (!emogi_yen_spur_find(ranking, path, class, allowance(ranking, class, most), &outcome))
+		return false;
+	if (outcome == EMOGI_SPUR_NONE)
+		path->first++;
+	else
+		move_class(ranking, path);
+	sift_first(ranking);
+	return true;
+}
+
+/* Find the next path; *path is none at the end. */
+static bool
+find_next(EmogiYen *ranking, double most, EmogiYenFoundPath *path)
+{
+	if (ranking->npaths == 0)
+	{
+		if (!begin(ranking))
+			return false;
+		if (ranking->source == ranking->target)
+		{
+			*path = (EmogiYenFoundPath) {1, ranking->paths[0].vertices, ranking->paths[0].distance};
+			return true;
+		}
+	}
+	while (ranking->nheap > 0)
+	{
+		const EmogiYenClass *class = head_of(ranking, ranking->heap[0]);
+
+		if (class->key > most)
+			return true;
+		if (ranking->is_exact && class->key >= MOST_EXACT)
+			expect_rounding(ranking);
+		if (class->vertices != NULL)
+		{
+			const EmogiYenFoundPath found = {class->length, class->vertices, class->distance};
+
+			*path = found;
+			return accept(ranking);
+		}
+		if (!find_first(ranking, most))
+			return false;
+	}
+	return true;
+}
+
+/* Say what went wrong. */
+static EmogiStatus
+end_job(EmogiYen *ranking)
+{
+	if (ranking->job.status == EMOGI_NO_MEMORY)
+	{
+		snprintf(ranking->error->message, sizeof ranking->error->message, "out of memory while ranking paths");
+		snprintf(ranking->error->detail, sizeof ranking->error->detail, "%llu bytes in use for %u paths; %llu are allowed",
+				 (unsigned long long) (ranking->bytes + written_bytes(ranking)), ranking->npaths > 0 ? ranking->npaths - 1 : 0,
+				 (unsigned long long) ranking->most_bytes);
+	}
+	return (EmogiStatus) ranking->job.status;
+}
+
+EmogiStatus
+emogi_yen_begin(const EmogiGraph *graph, const EmogiOverlay *patch, const EmogiContraction *hierarchy, bool reversed, uint32_t source,
+					uint32_t target, uint64_t most_bytes, EmogiPoll poll, EmogiYen **ranking, EmogiControl *control, EmogiError *error)
+{
+	EmogiYen *made = calloc(1, sizeof *made);
+	EmogiStatus status = EMOGI_OK;
+
+	error->message[0] = error->detail[0] = '\0';
+	*ranking = made;
+	if (made == NULL)
+	{
+		snprintf(error->message, sizeof error->message, "out of memory while ranking paths");
+		return EMOGI_NO_MEMORY;
+	}
+	*made = (EmogiYen) {.job = {.control = control},.error = error,.graph = graph,.patch = patch,.poll = poll,.source = source,.target = target,
+		.nvertices = graph->nvertices + (patch != NULL ? patch->nnew : 0),.most_bytes = most_bytes,.made = hierarchy,.reversed = reversed};
+	emogi_job_phase(&made->job, EMOGI_PHASE_RUN, 0);
+	emogi_whole_lists_begin(&made->lists[0], emogi_lists_backward(graph, patch), &made->job, &made->bytes, most_bytes);
+	emogi_whole_lists_begin(&made->lists[1], emogi_lists_forward(graph, patch), &made->job, &made->bytes, most_bytes);
+	if (!emogi_yen_take(made, (void **) &made->labels, sizeof *made->labels) ||
+		!emogi_yen_take(made, (void **) &made->nodes, sizeof *made->nodes))
+	{
+		status = end_job(made);
+		emogi_yen_free(made);
+		*ranking = NULL;
+	}
+	return status;
+}
+
+EmogiStatus
+emogi_yen_next(EmogiYen *ranking, double most, EmogiYenFoundPath *path)
+{
+	*path = (EmogiYenFoundPath) {0};
+	if (emogi_job_stopped(&ranking->job) || !find_next(ranking, most, path))
+		*path = (EmogiYenFoundPath) {0};
+	return end_job(ranking);
+}
+
+uint64_t
+emogi_yen_looked(const EmogiYen *ranking)
+{
+	return ranking->looked;
+}
+
+/* Free a path and its classes. */
+static void
+free_path(EmogiYenPath *path)
+{
+	for (uint64_t i = path->first; i < path->nclasses; i++)
+	{
+		free(path->classes[i].vertices);
+		free(path->classes[i].distance);
+	}
+	free(path->classes);
+	free(path->vertices);
+	free(path->distance);
+}
+
+void
+emogi_yen_free(EmogiYen *ranking)
+{
+	if (ranking == NULL)
+		return;
+	for (uint32_t i = 0; i < ranking->npaths; i++)
+		free_path(&ranking->paths[i]);
+	emogi_whole_lists_end(&ranking->lists[0]);
+	emogi_whole_lists_end(&ranking->lists[1]);
+	free(ranking->paths);
+	free(ranking->labels);
+	free(ranking->nodes);
+	free(ranking->kept);
+	free(ranking->forward.entries);
+	free(ranking->backward.entries);
+	free(ranking->queue.entries);
+	free(ranking->steps);
+	free(ranking->bans);
+	free(ranking->heap);
+	free(ranking->climb);
+	free(ranking);
+}

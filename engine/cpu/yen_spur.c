@@ -1,0 +1,401 @@
+/*
+ * yen_spur.c: the first path of a class: those that begin as a path does, up to its vertex at, the spur, and go on with none of the banned.
+ *
+ * Method. An A* search from the spur, which leaves the prefix alone, finds how long the shortest way on is, in the very arithmetic of SSSP; it goes
+ * on over all vertices that lie on a way as long. From the target back each of these gets to know up to which distance it still is in
+ * time: the largest double from which the sum stays within that length, so that rounding changes nothing. Then a depth-first search that takes the smallest
+ * vertex in time at each step has the first path. It has to turn back only where what is ahead leads over the path itself, by cycles without
+ * a length. A vertex that it gave up at a distance is not tried again at that or a larger one: what a way from there would meet is still on
+ * the path, or a path had been found over it.
+ *
+ * Where sums are exact, as of integers, the bounds alone say what is in time for a path of the length that the class has at least, and mostly there is
+ * one: then this search is all. Where they are rounded, what was in time for the first path of all is kept for others of that length.
+ */
+#include "cpu/yen_parts.h"
+
+#include <stdlib.h>
+
+/* Whence it is known what is in time. */
+typedef enum Clock
+{
+	BY_BOUNDS,					/* the bounds are right for all there is, but for what is banned */
+	BY_KEPT,
+	BY_SEARCH
+} Clock;
+
+/* ---- states of vertices ---- */
+
+EmogiSpurNode *
+emogi_yen_spur_node(EmogiYen *ranking, uint32_t vertex)
+{
+	EmogiSpurNode *node = &ranking->nodes[vertex];
+
+	if (node->stamp != ranking->stamp)
+	{
+		ranking->nmet += node->stamp == 0;
+		*node = (EmogiSpurNode) {.stamp = ranking->stamp,.barred = node->barred,.value = (double) INFINITY,.latest = -1.0,.dead = (double) INFINITY};
+	}
+	return node;
+}
+
+void
+emogi_yen_spur_enter(EmogiYen *ranking, const EmogiYenPath *path, uint64_t count)
+{
+	ranking->stamp++;
+	for (uint64_t i = 0; i < count; i++)
+		emogi_yen_spur_node(ranking, path->vertices[i])->banned = true;
+}
+
+/* Note that the paths of a class are longer than was thought: any vertex may be the next on them. */
+static void
+put_off(EmogiYenClass *class, double key)
+{
+	class->key = key > class->key ? key : nextafter(class->key, (double) INFINITY);
+	class->is_open = true;
+}
+
+/* ---- how long ---- */
+
+/* Offer a vertex a distance. */
+static bool
+offer(EmogiYen *ranking, uint32_t vertex, double value, double *length)
+{
+	EmogiSpurNode *node = emogi_yen_spur_node(ranking, vertex);
+	double		bound;
+
+	if (node->banned || !(value < node->value))
+		return true;
+	node->value = value;
+	if (vertex == ranking->target)
+	{
+		*length = value;
+		return true;
+	}
+	bound = emogi_yen_bound(ranking, vertex);
+	if (bound == (double) INFINITY || emogi_yen_add(value, bound) > *length * ranking->slack)
+		return true;
+	return emogi_yen_push(ranking, &ranking->queue, (EmogiYenEntry) {emogi_yen_add(value, bound), value, vertex});
+}
+
+/* Make offers over the list of a vertex. is_spur: what is barred is left out. */
+static bool
+walk(EmogiYen *ranking, uint32_t vertex, double value, bool is_spur, double *length)
+{
+	const EmogiListRange list = emogi_yen_list(ranking, true, vertex);
+	const EmogiAdjacency *lists = list.lists;
+	const EmogiWeightType type = ranking->graph->weight_type;
+	const uint64_t first = list.first;
+	const uint64_t end = list.end;
+
+	if (emogi_yen_look(ranking, end - first + 1))
+		return false;
+	for (uint64_t e = first; e < end; e++)
+	{
+		const double next = emogi_path_candidate(EMOGI_SSSP, value, emogi_weight(lists->weights, type, e));
+
+		if (emogi_yen_repeats(lists, first, e) || !(next < (double) INFINITY) || (is_spur && ranking->nodes[lists->targets[e]].barred))
+			continue;
+		if (!offer(ranking, lists->targets[e], next, length) || emogi_yen_look_within(ranking, e - first))
+			return false;
+	}
+	return true;
+}
+
+/* Take the next vertex off the queue, and go on from there, if its bound is as good as it can be. */
+static bool
+settle(EmogiYen *ranking, double *length)
+{
+	const EmogiYenEntry entry = emogi_yen_pop(&ranking->queue);
+	double		key;
+
+	if (emogi_yen_spur_node(ranking, entry.vertex)->value != entry.value)
+		return true;
+	key = emogi_yen_add(entry.value, emogi_yen_bound_within(ranking, entry.vertex, entry.value, entry.key));
+	if (key == (double) INFINITY)
+		return true;
+	if (key > entry.key)
+		return emogi_yen_push(ranking, &ranking->queue, (EmogiYenEntry) {key, entry.value, entry.vertex});
+	return walk(ranking, entry.vertex, entry.value, false, length);
+}
+
+/* Find the length of the shortest path of a class, if it is no more than allowed. */
+static bool
+find_length(EmogiYen *ranking, const EmogiYenPath *path, EmogiYenClass *class, double allowed, double *length, EmogiSpurOutcome *outcome)
+{
+	EmogiYenQueue *queue = &ranking->queue;
+	double		key;
+	bool		walked;
+
+	queue->count = 0;
+	*length = (double) INFINITY;
+	emogi_yen_bar(ranking, class, true);
+	walked = walk(ranking, path->vertices[class->at], path->distance[class->at], true, length);
+	emogi_yen_bar(ranking, class, false);
+	if (!walked)
+		return false;
+	while (queue->count > 0 && !(queue->entries[0].key > (*length < allowed ? *length : allowed) * ranking->slack))
+		if (!settle(ranking, length))
+			return false;
+	*outcome = EMOGI_SPUR_FOUND;
+	if (*length <= allowed && *length < (double) INFINITY)
+		return true;
+	*outcome = EMOGI_SPUR_NONE;
+	if (*length == (double) INFINITY && queue->count == 0)
+		return true;
+	*outcome = EMOGI_SPUR_LATER;
+	key = queue->count > 0 && queue->entries[0].key < *length ? queue->entries[0].key : *length;
+	put_off(class, emogi_yen_deflate(ranking, key));
+	return true;
+}
+
+/* ---- what is in time ---- */
+
+/* Get the largest distance that a weight more takes no farther than `latest`; -1 = there is none. */
+static double
+latest_before(const EmogiYen *ranking, double latest, double weight)
+{
+	double		best = latest - weight;
+	uint64_t	low;
+	uint64_t	high;
+
+	if (!(weight <= latest))
+		return -1.0;
+	if (ranking->is_exact || weight == 0.0)
+		return best;
+	if (best + weight <= latest && nextafter(best, (double) INFINITY) + weight > latest)
+		return best;
+	if (latest + weight <= latest)
+		return latest;
+	low = emogi_yen_bits(0.0);
+	high = emogi_yen_bits(latest);
+	while (high - low > 1)
+	{
+		const uint64_t middle = low + (high - low) / 2;
+
+		if (emogi_yen_value(middle) + weight <= latest)
+			low = middle;
+		else
+			high = middle;
+	}
+	return emogi_yen_value(low);
+}
+
+/* Note up to when a vertex is in time. */
+static bool
+note_latest(EmogiYen *ranking, uint32_t vertex, double latest, bool keep)
+{
+	emogi_yen_spur_node(ranking, vertex)->latest = latest;
+	if (keep)
+		ranking->kept[vertex] = emogi_yen_bits(latest);
+	return emogi_yen_push(ranking, &ranking->queue, (EmogiYenEntry) {-latest, 0.0, vertex});
+}
+
+/* Find out up to when the vertices that the search has met are in time for a path of a length. */
+static bool
+find_latest(EmogiYen *ranking, double length, bool keep)
+{
+	const EmogiWeightType type = ranking->graph->weight_type;
+
+	ranking->queue.count = 0;
+	if (!note_latest(ranking, ranking->target, length, keep))
+		return false;
+	while (ranking->queue.count > 0)
+	{
+		const EmogiYenEntry entry = emogi_yen_pop(&ranking->queue);
+		const EmogiListRange list = emogi_yen_list(ranking, false, entry.vertex);
+		const EmogiAdjacency *lists = list.lists;
+		const uint64_t first = list.first;
+		const uint64_t end = list.end;
+
+		if (-entry.key != emogi_yen_spur_node(ranking, entry.vertex)->latest)
+			continue;
+		if (emogi_yen_look(ranking, end - first + 1))
+			return false;
+		for (uint64_t e = first; e < end; e++)
+		{
+			const uint32_t u = lists->targets[e];
+			const EmogiSpurNode *node = &ranking->nodes[u];
+			double		latest;
+
+			if (emogi_yen_repeats(lists, first, e) || node->stamp != ranking->stamp || node->banned || u == ranking->target)
+				continue;
+			latest = latest_before(ranking, -entry.key, emogi_weight(lists->weights, type, e));
+			if (latest >= node->value && latest > node->latest && !note_latest(ranking, u, latest, keep))
+				return false;
+		}
+	}
+	return true;
+}
+
+/* ---- the path ---- */
+
+/* Is a vertex in time for a path of a length, when it is reached at a distance? */
+static bool
+is_in_time(EmogiYen *ranking, Clock clock, uint32_t vertex, double value, double length)
+{
+	switch (clock)
+	{
+		case BY_BOUNDS:
+			return emogi_yen_add(value, emogi_yen_bound_within(ranking, vertex, value, length)) <= length;
+		case BY_KEPT:
+			return value <= emogi_yen_value(ranking->kept[vertex]) && ranking->kept[vertex] != 0;
+		case BY_SEARCH:
+			break;
+	}
+	return value <= emogi_yen_spur_node(ranking, vertex)->latest;
+}
+
+/* Go on to a vertex. */
+static bool
+push_step(EmogiYen *ranking, uint32_t vertex, double value)
+{
+	const EmogiListRange list = emogi_yen_list(ranking, true, vertex);
+
+	if (emogi_yen_look(ranking, list.end - list.first + 1) ||
+		!emogi_yen_reserve(ranking, (void **) &ranking->steps, &ranking->steps_room, ranking->nsteps + 1, sizeof *ranking->steps))
+		return false;
+	emogi_yen_spur_node(ranking, vertex)->on_path = true;
+	ranking->steps[ranking->nsteps++] = (EmogiSpurStep) {value, list.first, vertex};
+	return true;
+}
+
+/* Turn back from the last vertex. */
+static void
+pop_step(EmogiYen *ranking)
+{
+	const EmogiSpurStep *step = &ranking->steps[--ranking->nsteps];
+	EmogiSpurNode *node = emogi_yen_spur_node(ranking, step->vertex);
+
+	node->on_path = false;
+	node->dead = step->value < node->dead ? step->value : node->dead;
+}
+
+/* May the path go on to a vertex, as far as is known? */
+static bool
+may_enter(EmogiYen *ranking, Clock clock, uint32_t vertex, double value, double length)
+{
+	const EmogiSpurNode *node = emogi_yen_spur_node(ranking, vertex);
+
+	if (node->banned || node->on_path || !(value <= length) || (ranking->nsteps == 1 && node->barred))
+		return false;
+	return vertex == ranking->target || (value < node->dead && is_in_time(ranking, clock, vertex, value, length));
+}
+
+/* Make steps from the spur on, which is the first, and bars what may not follow it, until one is to the target; none is left when there is no such path. */
+static bool
+make_steps(EmogiYen *ranking, Clock clock, double length)
+{
+	const EmogiWeightType type = ranking->graph->weight_type;
+
+	while (ranking->nsteps > 0 && ranking->steps[ranking->nsteps - 1].vertex != ranking->target)
+	{
+		EmogiSpurStep *step = &ranking->steps[ranking->nsteps - 1];
+		const EmogiListRange list = emogi_yen_list(ranking, true, step->vertex);
+		const EmogiAdjacency *lists = list.lists;
+		const uint64_t e = step->entry++;
+		double		value;
+
+		if (e == list.end)
+		{
+			pop_step(ranking);
+			continue;
+		}
+		value = emogi_path_candidate(EMOGI_SSSP, step->value, emogi_weight(lists->weights, type, e));
+		if (emogi_yen_repeats(lists, list.first, e) || !(value < (double) INFINITY))
+			continue;
+		if (may_enter(ranking, clock, lists->targets[e], value, length) && !push_step(ranking, lists->targets[e], value))
+			return false;
+		if (emogi_yen_look_within(ranking, e))
+			return false;
+	}
+	return true;
+}
+
+/* Find the first path of a class that is no longer than `length`: the steps from the spur on; none = there is no such path. */
+static bool
+find_steps(EmogiYen *ranking, const EmogiYenPath *path, const EmogiYenClass *class, Clock clock, double length)
+{
+	bool		made;
+
+	ranking->nsteps = 0;
+	emogi_yen_bar(ranking, class, true);
+	made = push_step(ranking, path->vertices[class->at], path->distance[class->at]) && make_steps(ranking, clock, length);
+	emogi_yen_bar(ranking, class, false);
+	return made;
+}
+
+/* Have the path of the steps be the class's. */
+static bool
+take_steps(EmogiYen *ranking, const EmogiYenPath *path, EmogiYenClass *class)
+{
+	const uint64_t length = class->at + ranking->nsteps;
+	uint64_t	vertices_room = 0;
+	uint64_t	distance_room = 0;
+
+	if (!emogi_yen_reserve(ranking, (void **) &class->vertices, &vertices_room, length, sizeof *class->vertices) ||
+		!emogi_yen_reserve(ranking, (void **) &class->distance, &distance_room, length, sizeof *class->distance))
+		return false;
+	class->length = length;
+	memcpy(class->vertices, path->vertices, class->at * sizeof *class->vertices);
+	memcpy(class->distance, path->distance, class->at * sizeof *class->distance);
+	for (uint64_t i = 0; i < ranking->nsteps; i++)
+	{
+		class->vertices[class->at + i] = ranking->steps[i].vertex;
+		class->distance[class->at + i] = ranking->steps[i].value;
+	}
+	class->key = class->distance[length - 1];
+	class->next = class->vertices[class->at + 1];
+	class->is_open = false;
+	return true;
+}
+
+/* Look for a path of a class by what is known already; the steps are none where there is none. */
+static bool
+find_known(EmogiYen *ranking, const EmogiYenPath *path, const EmogiYenClass *class, double *length)
+{
+	ranking->nsteps = 0;
+	*length = ranking->is_exact ? class->key : ranking->least;
+	if (!ranking->is_exact && (ranking->kept == NULL || class->key > ranking->least))
+	{
+		*length = -1.0;
+		return true;
+	}
+	emogi_yen_spur_enter(ranking, path, class->at);
+	return find_steps(ranking, path, class, ranking->is_exact ? BY_BOUNDS : BY_KEPT, *length);
+}
+
+bool
+emogi_yen_spur_find(EmogiYen *ranking, const EmogiYenPath *path, EmogiYenClass *class, double allowed, EmogiSpurOutcome *outcome)
+{
+	const bool	is_first = ranking->npaths == 1;
+	double		length;
+
+	*outcome = EMOGI_SPUR_FOUND;
+	if (!find_known(ranking, path, class, &length))
+		return false;
+	if (ranking->nsteps > 0)
+		return take_steps(ranking, path, class);
+	if (length >= allowed)
+	{
+		*outcome = EMOGI_SPUR_LATER;
+		put_off(class, nextafter(length, (double) INFINITY));
+		return true;
+	}
+	emogi_yen_spur_enter(ranking, path, class->at + 1);
+	if (!find_length(ranking, path, class, allowed, &length, outcome))
+		return false;
+	if (*outcome != EMOGI_SPUR_FOUND)
+		return true;
+	if (is_first && !ranking->is_exact && ranking->kept == NULL &&
+		!emogi_yen_take(ranking, (void **) &ranking->kept, sizeof *ranking->kept))
+		return false;
+	if (!find_latest(ranking, length, is_first && !ranking->is_exact))
+		return false;
+	emogi_yen_spur_node(ranking, path->vertices[class->at])->banned = false;
+	if (!find_steps(ranking, path, class, BY_SEARCH, length))
+		return false;
+	if (ranking->nsteps > 0)
+		return take_steps(ranking, path, class);
+	*outcome = EMOGI_SPUR_NONE;
+	return true;
+}

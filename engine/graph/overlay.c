@@ -1,0 +1,367 @@
+/*
+ * overlay.c: a Graph as it is after a few changes of its edges: the lists that have changed, as pieces of old and new entries.
+ *
+ * What has changed, net, and where in the old lists, is found as for a splice (merge_parts.h), by the calling thread alone.
+ */
+#include "graph/overlay.h"
+
+#include "layout.h"
+#include "radix.h"
+#include "graph/merge_parts.h"
+#include "weights.h"
+
+#include <string.h>
+
+/* Get the most entries that come to lists; an edge enters two where lists go both ways. */
+static uint64_t
+most_added(const EmogiMergeInput *input)
+{
+	uint64_t	added = 0;
+
+	for (uint64_t i = 0; i < input->nchanges; i++)
+		added += input->changes[i].times > 0 ? (uint64_t) input->changes[i].times : 0;
+	return input->direction == EMOGI_BOTH ? 2 * added : added;
+}
+
+/* Get the most changes of lists. */
+static uint64_t
+most_entries(const EmogiMergeInput *input)
+{
+	return input->direction == EMOGI_BOTH ? 2 * input->nchanges : input->nchanges;
+}
+
+/* The lists of a side while they are made. */
+typedef struct Making
+{
+	EmogiOverlayLists *patched;
+	uint64_t	npieces;
+	uint64_t	nadded;
+	uint32_t   *targets;		/* [added], of entries that come */
+	char	   *weights;		/* [added], of type */
+	EmogiWeightType type;
+} Making;
+
+/* What is laid out in the memory of a patch. */
+typedef struct Layout
+{
+	EmogiMerge splicing;
+	EmogiOverlay	patch;
+	Making		making[2];
+	uint64_t   *keys;			/* [twice as many as entries], of ends */
+	uint64_t   *key_scratch;
+} Layout;
+
+/* Get the bits of a table in which half the places stay free. */
+static int
+table_bits(uint64_t nlists)
+{
+	int			bits = 4;
+
+	while (UINT64_C(1) << bits < 2 * nlists)
+		bits++;
+	return bits;
+}
+
+/* Lay out the memory of a patch from an address on; get its end. */
+static uintptr_t
+lay_out(Layout *layout, const EmogiMergeInput *input, uintptr_t place)
+{
+	const uint64_t nentries = most_entries(input);
+	const uint64_t nadded = most_added(input);
+	const size_t weight_bytes = emogi_weight_bytes(input->weight_type);
+
+	for (int i = 0; i < 2; i++)
+	{
+		EmogiMergeSide *side = &layout->splicing.sides[i];
+		Making	   *making = &layout->making[i];
+		EmogiOverlayLists *patched = i == 0 ? &layout->patch.forward : &layout->patch.backward;
+
+		side->entries = emogi_carve(&place, nentries * sizeof(*side->entries));
+		side->spare = emogi_carve(&place, nentries * sizeof(*side->spare));
+		side->edits = emogi_carve(&place, (nentries + 1) * sizeof(*side->edits));
+		patched->bits = table_bits(nentries);
+		patched->lists = emogi_carve(&place, sizeof(*patched->lists) << patched->bits);
+		patched->pieces = emogi_carve(&place, (3 * nentries + 1) * sizeof(*patched->pieces));
+		*making = (Making) {.patched = patched, .type = input->weight_type};
+		making->targets = emogi_carve(&place, nadded * sizeof(*making->targets));
+		making->weights = emogi_carve(&place, nadded * weight_bytes);
+	}
+	layout->keys = emogi_carve(&place, 2 * nentries * sizeof(*layout->keys));
+	layout->key_scratch = emogi_carve(&place, (2 * nentries + 1) * sizeof(*layout->key_scratch));
+	layout->patch.new_keys = emogi_carve(&place, 2 * nentries * sizeof(*layout->patch.new_keys));
+	layout->patch.losers = emogi_carve(&place, 2 * nentries * sizeof(*layout->patch.losers));
+	return place;
+}
+
+size_t
+emogi_overlay_bytes(const EmogiMergeInput *input)
+{
+	Layout		layout;
+
+	return (size_t) lay_out(&layout, input, 0);
+}
+
+/* ---- vertices ---- */
+
+/* Sort numbers, and make one of those that are equal; get how many are left. */
+static uint64_t
+sort_distinct(Layout *layout, uint64_t count)
+{
+	uint64_t	kept = 0;
+
+	emogi_radix_sort_u64(layout->keys, count, layout->key_scratch, count + 1, &layout->splicing.job);
+	for (uint64_t i = 0; i < count; i++)
+	{
+		if (kept == 0 || layout->keys[kept - 1] != layout->keys[i])
+			layout->keys[kept++] = layout->keys[i];
+	}
+	return kept;
+}
+
+/* List the keys that the Graph does not have. */
+static void
+list_new(Layout *layout)
+{
+	const EmogiMergeSide *side = &layout->splicing.sides[0];
+	EmogiOverlay *patch = &layout->patch;
+	uint64_t	count = 0;
+
+	for (uint64_t i = 0; i < side->nentries; i++)
+	{
+		if (!side->edits[i].source_known)
+			layout->keys[count++] = side->entries[i].source;
+		if (!side->edits[i].target_known)
+			layout->keys[count++] = side->entries[i].target;
+	}
+	patch->nnew = sort_distinct(layout, count);
+	for (uint64_t i = 0; i < patch->nnew; i++)
+		patch->new_keys[i] = emogi_merge_key(layout->keys[i]);
+}
+
+/* List the vertices that lose an edge. */
+static void
+list_losers(Layout *layout)
+{
+	const EmogiMergeSide *side = &layout->splicing.sides[0];
+	EmogiOverlay *patch = &layout->patch;
+	uint64_t	count = 0;
+
+	for (uint64_t i = 0; i < side->nentries; i++)
+	{
+		if (side->entries[i].times > 0)
+			continue;
+		layout->keys[count++] = side->edits[i].source;
+		layout->keys[count++] = side->edits[i].target;
+	}
+	patch->nlosers = sort_distinct(layout, count);
+	for (uint64_t i = 0; i < patch->nlosers; i++)
+		patch->losers[i] = (uint32_t) layout->keys[i];
+}
+
+/* Get how many of the keys that are new are below another. */
+static uint64_t
+count_below(const EmogiOverlay *patch, int64_t key)
+{
+	uint64_t	low = 0;
+	uint64_t	high = patch->nnew;
+
+	while (low < high)
+	{
+		const uint64_t middle = low + (high - low) / 2;
+
+		if (patch->new_keys[emogi_overlay_new(patch, middle)] < key)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/* Find a key among those that are new; EMOGI_NO_VERTEX when it is not. */
+static uint32_t
+find_new(const EmogiGraph *graph, const EmogiOverlay *patch, int64_t key)
+{
+	const uint64_t i = count_below(patch, key);
+
+	if (i == patch->nnew || patch->new_keys[emogi_overlay_new(patch, i)] != key)
+		return EMOGI_NO_VERTEX;
+	return (uint32_t) (graph->nvertices + emogi_overlay_new(patch, i));
+}
+
+uint64_t
+emogi_overlay_rank(const EmogiOverlay *patch, uint64_t place)
+{
+	return patch->new_order != NULL ? count_below(patch, patch->new_keys[place]) : place;
+}
+
+uint32_t
+emogi_overlay_vertex(const EmogiGraph *graph, const EmogiOverlay *patch, int64_t key)
+{
+	const uint32_t vertex = emogi_graph_vertex(graph, key);
+
+	return vertex == EMOGI_NO_VERTEX && patch != NULL ? find_new(graph, patch, key) : vertex;
+}
+
+/* Say whether a vertex has lost an edge. */
+static bool
+is_loser(const EmogiOverlay *patch, uint32_t vertex)
+{
+	uint64_t	low = 0;
+	uint64_t	high = patch->nlosers;
+
+	while (low < high)
+	{
+		const uint64_t middle = low + (high - low) / 2;
+
+		if (patch->losers[middle] < vertex)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < patch->nlosers && patch->losers[low] == vertex;
+}
+
+EmogiOverlayPresence
+emogi_overlay_presence(const EmogiGraph *graph, const EmogiOverlay *patch, uint32_t vertex)
+{
+	EmogiListsView forward = emogi_lists_forward(graph, patch);
+	EmogiListsView backward = emogi_lists_backward(graph, patch);
+
+	if (patch == NULL || emogi_lists_degree(&forward, vertex) > 0 || !is_loser(patch, vertex))
+		return EMOGI_VERTEX_THERE;
+	if (graph->backward.offsets == NULL)
+		return EMOGI_VERTEX_UNKNOWN;
+	return emogi_lists_degree(&backward, vertex) > 0 ? EMOGI_VERTEX_THERE : EMOGI_VERTEX_GONE;
+}
+
+/* ---- lists ---- */
+
+/* Say whether the old Graph's type holds the weights of all entries that come. */
+static bool
+weights_fit(const EmogiMergeSide *side, EmogiWeightType type)
+{
+	for (uint64_t i = 0; i < side->nentries; i++)
+	{
+		if (side->entries[i].times > 0 && !emogi_weight_is_held(type, emogi_merge_weight(&side->entries[i])))
+			return false;
+	}
+	return true;
+}
+
+/* Add a piece to a list, unless it is empty. */
+static void
+add_piece(Making *making, EmogiOverlayList *list, const uint32_t *targets, const void *weights, uint64_t first, uint64_t count)
+{
+	EmogiPiece *piece = &making->patched->pieces[making->npieces];
+
+	if (count == 0)
+		return;
+	piece->count = count;
+	piece->targets = targets + first;
+	piece->weights = NULL;
+	if (making->type != EMOGI_WEIGHT_NONE)
+		piece->weights = (const char *) weights + first * emogi_weight_bytes(making->type);
+	making->npieces++;
+	list->npieces++;
+	list->degree += count;
+}
+
+/* Add the entries that come by a change to a list. */
+static void
+add_entries(Making *making, EmogiOverlayList *list, uint32_t target, double weight, uint64_t times)
+{
+	const uint64_t first = making->nadded;
+
+	for (uint64_t i = 0; i < times; i++)
+	{
+		making->targets[making->nadded] = target;
+		emogi_weights_store(making->weights, making->type, making->nadded++, &weight, 1);
+	}
+	add_piece(making, list, making->targets, making->weights, first, times);
+}
+
+/* Make the list whose changes are the entries [first, end) of a side. */
+static void
+make_list(Layout *layout, int i, uint64_t first, uint64_t end)
+{
+	const EmogiGraph *graph = layout->splicing.input->graph;
+	const EmogiMergeSide *side = &layout->splicing.sides[i];
+	Making	   *making = &layout->making[i];
+	const EmogiAdjacency *from = &side->from;
+	const EmogiMergeEdit *edit = &side->edits[first];
+	uint32_t	vertex = edit->source;
+	uint64_t	place = edit->source_known ? from->offsets[vertex] : 0;
+	const uint64_t list_end = edit->source_known ? from->offsets[vertex + 1] : 0;
+	EmogiOverlayList *list;
+
+	if (!edit->source_known)
+		vertex = find_new(graph, &layout->patch, emogi_merge_key(side->entries[first].source));
+	list = emogi_overlay_place(making->patched, vertex);
+	*list = (EmogiOverlayList) {.vertex = vertex + 1, .first = making->npieces};
+	for (uint64_t j = first; j < end; j++)
+	{
+		const EmogiMergeEntry *entry = &side->entries[j];
+		uint32_t	target = side->edits[j].target;
+
+		if (edit->source_known)
+		{
+			add_piece(making, list, from->targets, from->weights, place, side->edits[j].place - place);
+			place = side->edits[j].place;
+		}
+		if (entry->times < 0)
+		{
+			place += 0 - (uint64_t) entry->times;
+			continue;
+		}
+		if (!side->edits[j].target_known)
+			target = find_new(graph, &layout->patch, emogi_merge_key(entry->target));
+		add_entries(making, list, target, making->type == EMOGI_WEIGHT_NONE ? 0.0 : emogi_merge_weight(entry),
+					(uint64_t) entry->times);
+	}
+	add_piece(making, list, from->targets, from->weights, place, list_end - place);
+}
+
+/* Make the changed lists of a side. */
+static void
+make_lists(Layout *layout, int i)
+{
+	const EmogiMergeSide *side = &layout->splicing.sides[i];
+	EmogiOverlayLists *patched = layout->making[i].patched;
+	uint64_t	end;
+
+	memset(patched->lists, 0, sizeof(*patched->lists) << patched->bits);
+	for (uint64_t first = 0; first < side->nentries; first = end)
+	{
+		for (end = first + 1; end < side->nentries && side->entries[end].source == side->entries[first].source;)
+			end++;
+		make_list(layout, i, first, end);
+	}
+	patched->nadded = layout->making[i].nadded;
+	patched->added = layout->making[i].targets;
+}
+
+bool
+emogi_overlay_make(const EmogiMergeInput *input, EmogiOverlay *patch)
+{
+	const EmogiGraph *graph = input->graph;
+	const bool	backward = graph->backward.offsets != NULL && input->direction != EMOGI_BOTH;
+	EmogiControl control = {0};
+	Layout		layout = {.patch = {.new_order = NULL}, .splicing = {.job = {.control = &control}, .input = input, .nvertices = graph->nvertices, .ids = graph->ids,
+	.old_type = graph->weight_type, .type = graph->weight_type, .nsides = backward ? 2 : 1}};
+
+	lay_out(&layout, input, (uintptr_t) input->memory);
+	emogi_merge_begin_side(&layout.splicing, 0, &graph->forward, input->direction == EMOGI_IN, true);
+	emogi_merge_begin_side(&layout.splicing, 1, &graph->backward, input->direction != EMOGI_IN, backward);
+	if (!emogi_merge_net(NULL, &layout.splicing) || !emogi_merge_locate(NULL, &layout.splicing))
+		return false;
+	list_new(&layout);
+	list_losers(&layout);
+	if (layout.patch.nnew > EMOGI_MAX_VERTICES - graph->nvertices || !weights_fit(&layout.splicing.sides[0], graph->weight_type))
+		return false;
+	for (int i = 0; i < layout.splicing.nsides; i++)
+		make_lists(&layout, i);
+	if (!backward)
+		layout.patch.backward = layout.patch.forward;
+	*patch = layout.patch;
+	return true;
+}

@@ -1,0 +1,230 @@
+/*
+ * build.c: from a Source to a Graph in the Region.
+ *
+ * The caller's process gathers the edges (heap_scan.c, sink.c), then has the engine worker make the keys and the CSR of
+ * them, each step with exactly the memory it needs, and gives the edges back as soon as the CSR stands. All of it
+ * belongs to the call's slot.
+ */
+#include "postgres.h"
+
+#include "access/relation.h"
+
+#include "acquire/acquire.h"
+#include "edges/sink.h"
+#include "edges/pages.h"
+#include "base/arena.h"
+#include "remote/remote.h"
+
+/* Times the budget that the edges alone must be estimated at to be refused unread. */
+#define EMOGI_HOPELESS 8.0
+
+/* Raise what keeps the caller from reading a Source, without reading it; the type of a query's keys is known then. */
+void
+emogi_build_check(EmogiSource *source)
+{
+	Relation	rel;
+
+	if (source->is_query)
+	{
+		source->key = emogi_sink_check_query(source->query, source->wants_weight);
+		return;
+	}
+	rel = relation_open(source->relid, NoLock);
+	(void) emogi_access_check(rel, source);
+	relation_close(rel, NoLock);
+}
+
+/* Have the worker find the vertices; scratch must stay until the CSR stands. */
+static EmogiKeyNumbers
+make_keys(EmogiCall *call, const EmogiKeyPlan *plan, void *scratch)
+{
+	EmogiRequest *request = &call->slot->request;
+
+	request->kind = EMOGI_REQUEST_KEYS;
+	request->plan = *plan;
+	request->scratch = scratch;
+	return emogi_call_request(call)->keys;
+}
+
+/* Have the worker make the CSR. */
+static EmogiGraph
+make_csr(EmogiCall *call, const EmogiKeyNumbers *keys, const EmogiEdges *edges, EmogiDirection direction, bool with_backward)
+{
+	EmogiRequest *request = &call->slot->request;
+	EmogiWeightType type = edges->weighted ? emogi_weight_type(edges->weight_misfits) : EMOGI_WEIGHT_NONE;
+	const uint64 nedges = edges->nedges - edges->nalone;
+	Size		memory_bytes = emogi_csr_bytes(keys->nvertices, nedges, direction, with_backward, type);
+	Size		scratch_bytes = emogi_csr_scratch_bytes(keys->nvertices, nedges, direction, emogi_cpu_threads, edges->weighted);
+	EmogiGraph	graph;
+
+	emogi_arena_check_budget(memory_bytes + scratch_bytes);
+	request->kind = EMOGI_REQUEST_CSR;
+	request->keys = *keys;
+	request->direction = direction;
+	request->with_backward = with_backward;
+	request->memory = emogi_call_alloc_any(call, memory_bytes);
+	request->scratch = emogi_call_alloc_any(call, scratch_bytes);
+	graph = emogi_call_request(call)->graph;
+	emogi_arena_free(request->scratch, scratch_bytes);
+	return graph;
+}
+
+/*
+ * Announce how many rows a scan will read, and refuse one that is beyond all hope: with edges that are, by the
+ * planner's estimate, several times what may be in memory. Whatever is nearer than that is found out by trying.
+ */
+static void
+announce_scan(EmogiCall *call, const EmogiSource *source, List *leaves)
+{
+	double		rows = emogi_graph_estimate_rows(source, leaves);
+	double		bytes = rows * (source->reverse > 0 ? 2 : 1) * (source->weight > 0 ? sizeof(EmogiWeightedEdge) : sizeof(EmogiEdge));
+	double		allowed = (double) emogi_arena_budget_bytes();
+
+	call->slot->control.done = 0;
+	call->slot->control.total = (uint64) Max(rows, 0);
+	if (bytes > EMOGI_HOPELESS * allowed && source->filter == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_OUT_OF_MEMORY),
+				 errmsg("emogi.max_memory is too small for this graph"),
+				 errdetail("About %.0f bytes are needed for some %.0f edges alone; emogi.max_memory allows %.0f.",
+						   bytes, rows, allowed),
+				 errhint("Raise emogi.max_memory (%dMB now) and restart the server, or select fewer edges. If the table has far fewer rows, ANALYZE it.",
+						 emogi_max_memory_mb)));
+}
+
+/* What edges are read from. */
+typedef struct Reading
+{
+	const EmogiSource *source;
+	List	   *leaves;			/* heaps; NIL = through the executor, unless ... */
+	EmogiRemote *servers;		/* ... there are servers that are read beside them */
+	EmogiQueryAnalysis  *tree;			/* instead of the Source; or NULL */
+	EmogiWeights weights;
+	const EmogiPageScans *notes;
+} Reading;
+
+/* Read edges. careful: see emogi_sink_begin. */
+static void
+read_edges(EmogiCall *call, const Reading *reading, bool careful)
+{
+	if (reading->tree != NULL)
+		emogi_sink_analyzed_query(call, reading->tree, reading->weights, careful);
+	else if (reading->servers != NULL)
+		emogi_remote_read(reading->servers, reading->source, reading->leaves, reading->weights, careful);
+	else if (reading->leaves == NIL)
+		emogi_sink_query(call, reading->source, reading->weights, careful);
+	else
+	{
+		announce_scan(call, reading->source, reading->leaves);
+		emogi_heap_scan_tables(call, reading->source, reading->leaves, reading->weights, careful, reading->notes);
+	}
+}
+
+/* Gather edges in the call's slot; once more where their keys were too many in one place of the hash table. */
+static void
+gather_edges(EmogiCall *call, const Reading *reading)
+{
+	EmogiSlot  *slot = call->slot;
+
+	emogi_call_phase(call, EMOGI_PHASE_SCAN);
+	read_edges(call, reading, false);
+	if (slot->key_table != NULL && emogi_key_table_outcome(slot->key_table) == EMOGI_KEYS_CROWDED)
+	{
+		emogi_arena_free_owner(EMOGI_OWNER_EDGES(call->slot_index));
+		emogi_arena_free_owner(EMOGI_OWNER_KEYS(call->slot_index));
+		pg_atomic_write_u64(&slot->nskipped, 0);
+		read_edges(call, reading, true);
+	}
+	emogi_build_dictionary(call);
+}
+
+/*
+ * Gather the edges of a Source in the call's slot, as the caller's snapshot sees them. leaves: the heaps to read, from
+ * emogi_heap_scan_possible; NIL to go through the executor. notes: NULL, or what is to be noted of each leaf. The caller's rights
+ * have been checked. Raises 53200, 22004 and 22023 for weights, and whatever a query raises.
+ */
+void
+emogi_build_edges(EmogiCall *call, const EmogiSource *source, List *leaves, EmogiWeights weights, const EmogiPageScans *notes)
+{
+	const Reading reading = {.source = source,.leaves = leaves,.weights = weights,.notes = notes};
+
+	gather_edges(call, &reading);
+}
+
+/* Gather the edges of a Source that has foreign tables beside its heaps, or is of Citus tables, as emogi_build_edges does. Raises what servers raise, too. */
+void
+emogi_build_edges_of_remote(EmogiCall *call, const EmogiSource *source, List *heaps, EmogiRemote *servers, EmogiWeights weights)
+{
+	const Reading reading = {.source = source,.leaves = heaps,.servers = servers,.weights = weights};
+
+	gather_edges(call, &reading);
+}
+
+/* Gather the edges of a tree, which is open, as emogi_build_edges does those of a Source. Raises the same. */
+void
+emogi_build_edges_of_query(EmogiCall *call, EmogiQueryAnalysis *tree, EmogiWeights weights)
+{
+	const Reading reading = {.tree = tree,.weights = weights};
+
+	gather_edges(call, &reading);
+}
+
+/*
+ * Put the edges of a Graph, which leads that way, into the call's slot, as a scan of its table would. Weights that the
+ * Graph does not show are not read. Raises 53200.
+ */
+void
+emogi_build_edges_of(EmogiCall *call, const EmogiGraph *donor, EmogiDirection direction, EmogiWeights weights)
+{
+	EmogiRequest *request = &call->slot->request;
+	bool		weighted = donor->weight_type != EMOGI_WEIGHT_NONE;
+	uint64		per_chunk = weighted ? EMOGI_CHUNK_WEIGHTED_EDGES : EMOGI_CHUNK_EDGES;
+
+	emogi_call_phase(call, EMOGI_PHASE_SCAN);
+	call->slot->weights = emogi_sink_weights(weighted, true, weights);
+	call->slot->all_codes = false;
+	if (donor->forward.nedges == 0)
+		return;
+	for (uint64 i = 0; i < donor->forward.nedges; i += per_chunk)
+		(void) emogi_arena_alloc(EMOGI_OWNER_EDGES(call->slot_index), EMOGI_CHUNK_BYTES);
+	request->kind = EMOGI_REQUEST_EXPAND;
+	request->graph = *donor;
+	request->direction = direction;
+	(void) emogi_call_request(call);
+}
+
+/*
+ * Build a Graph of the edges in the call's slot, for traversals in one direction; the edges are given back. Without
+ * edges it has no vertices and no memory. Raises 53200.
+ */
+void
+emogi_build_graph(EmogiCall *call, EmogiDirection direction, bool with_backward, EmogiGraph *graph,
+				  uint32 *weight_misfits)
+{
+	const EmogiDictionary *dictionary = emogi_dictionaries_get(call->slot->dictionary);
+	EmogiEdges	edges;
+	EmogiKeyPlan plan;
+	EmogiKeyNumbers	keys;
+	void	   *scratch;
+
+	(void) emogi_slot_edges(call->slot, &edges, palloc);
+	*weight_misfits = edges.weight_misfits;
+	memset(graph, 0, sizeof *graph);
+	graph->dictionary = dictionary;	/* also where there are no edges: others may be made of it when some have come */
+	if (edges.nedges > 0)
+	{
+		emogi_call_phase(call, EMOGI_PHASE_KEYS);
+		if (call->slot->all_codes)
+			emogi_key_numbers_plan_spaced(emogi_dictionary_nkeys(dictionary), emogi_dictionary_shift(dictionary), &plan);
+		else
+			emogi_key_numbers_plan(&edges, &plan);
+		scratch = emogi_call_alloc_any(call, plan.scratch_bytes);
+		keys = make_keys(call, &plan, scratch);
+		emogi_call_phase(call, EMOGI_PHASE_CSR);
+		*graph = make_csr(call, &keys, &edges, direction, with_backward);
+		graph->dictionary = dictionary;
+		emogi_arena_free(scratch, plan.scratch_bytes);
+	}
+	emogi_arena_free_owner(EMOGI_OWNER_EDGES(call->slot_index));
+	pfree((void *) edges.chunks);
+}

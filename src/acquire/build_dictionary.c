@@ -1,0 +1,318 @@
+/*
+ * build_dictionary.c: from the keys that a scan has met to a dictionary, and to codes for the ends of its edges.
+ *
+ * Keys whose bytes are in order are sorted by the worker. All others are sorted here, by the type's own comparison: it may read the
+ * catalogs and raise errors. Keys that it takes for equal become one vertex, which is given back by the shortest of them, of several
+ * by the one whose bytes come first: so the choice depends on the set of keys alone.
+ *
+ * Comparing strings by a collation is slow. So they are sorted by the sort keys of the C library or of ICU, and each is compared
+ * with the next: where all of these are in order, the whole is. PostgreSQL does not trust sort keys; here they need not be right.
+ */
+#include "postgres.h"
+
+#include "catalog/pg_type.h"
+#include "lib/stringinfo.h"
+#include "miscadmin.h"
+#include "utils/builtins.h"
+#include "utils/memutils.h"
+#include "utils/sortsupport.h"
+#include "utils/typcache.h"
+
+#include "acquire/acquire.h"
+#include "base/compat.h"
+#include "base/arena.h"
+
+/* A key that is sorted. */
+typedef struct SortedKey
+{
+	Datum		datum;			/* of a row: its columns, as a pointer to Datum[nparts] */
+	Datum		abbreviated;	/* what is compared first; the datum where the type has no such thing */
+	uint64		index;			/* in the list of the table's keys */
+} SortedKey;
+
+/* The first bytes of a key's sort key; what is short of them is zero. */
+#define GUESS_BYTES 24
+
+typedef struct Guess
+{
+	unsigned char bytes[GUESS_BYTES];
+	uint64		index;			/* in the array of sorted keys */
+} Guess;
+
+typedef struct Sorting
+{
+	const SortedKey *guessed;	/* that guesses are about */
+	const EmogiTemporaryKey *listed;
+	EmogiKeyCoder coder;
+	SortSupportData support;	/* not of rows */
+	uint64		ncompared;
+} Sorting;
+
+/* Compare two keys by the type alone. */
+static int
+compare_values(Sorting *sorting, const SortedKey *a, const SortedKey *b)
+{
+	int			order;
+
+	if (sorting->coder.row != NULL)
+		return emogi_row_coder_compare(sorting->coder.row, (const Datum *) DatumGetPointer(a->datum), (const Datum *) DatumGetPointer(b->datum));
+	order = ApplySortComparator(a->abbreviated, false, b->abbreviated, false, &sorting->support);
+	if (order == 0 && sorting->support.abbrev_converter != NULL)
+		order = ApplySortAbbrevFullComparator(a->datum, false, b->datum, false, &sorting->support);
+	return order;
+}
+
+/* Compare two keys; equal ones by length, then by bytes. */
+static int
+compare(const void *x, const void *y, void *arg)
+{
+	Sorting    *sorting = arg;
+	const SortedKey *a = x;
+	const SortedKey *b = y;
+	int			order = compare_values(sorting, a, b);
+	const EmogiKeyBytes *first = &sorting->listed[a->index].key;
+	const EmogiKeyBytes *second = &sorting->listed[b->index].key;
+
+	if ((++sorting->ncompared & 0xFFF) == 0)
+		CHECK_FOR_INTERRUPTS();
+	if (order != 0)
+		return order;
+	if (first->length != second->length)
+		return first->length < second->length ? -1 : 1;
+	return memcmp(first->bytes, second->bytes, first->length);
+}
+
+/* ---- guesses ---- */
+
+/* Get the first bytes of a string's sort key; false when there is none. */
+static bool
+guess(Datum string, Oid collation, StringInfo buffer, unsigned char *bytes)
+{
+	const text *value = DatumGetTextPP(string);
+	char	   *copy = text_to_cstring(value);
+	size_t		length = emogi_compat_sort_key(buffer->data, copy, buffer->maxlen, collation);
+
+	if (length >= (size_t) buffer->maxlen)
+	{
+		enlargeStringInfo(buffer, (int) Min(length + 1, MaxAllocSize / 2));
+		length = emogi_compat_sort_key(buffer->data, copy, buffer->maxlen, collation);
+	}
+	pfree(copy);
+	if (length >= (size_t) buffer->maxlen)
+		return false;
+	memset(bytes, 0, GUESS_BYTES);
+	memcpy(bytes, buffer->data, Min(length, GUESS_BYTES));
+	return length > 0 || VARSIZE_ANY_EXHDR(value) == 0;
+}
+
+/* Compare two guesses; where they are equal, their keys. */
+static int
+compare_guesses(const void *x, const void *y, void *arg)
+{
+	const Guess *a = x;
+	const Guess *b = y;
+	const Sorting *sorting = arg;
+	int			order = memcmp(a->bytes, b->bytes, GUESS_BYTES);
+
+	return order != 0 ? order : compare(&sorting->guessed[a->index], &sorting->guessed[b->index], arg);
+}
+
+/* Make guesses about strings; NULL when they have no sort keys. */
+static Guess *
+make_guesses(const SortedKey *keys, uint64 nkeys, Oid collation)
+{
+	Guess	   *guesses = palloc_extended(nkeys * sizeof *guesses, MCXT_ALLOC_HUGE);
+	StringInfoData buffer;
+
+	initStringInfo(&buffer);
+	for (uint64 i = 0; i < nkeys; i++)
+	{
+		if (i % 4096 == 0)
+			CHECK_FOR_INTERRUPTS();
+		guesses[i].index = i;
+		if (!guess(keys[i].datum, collation, &buffer, guesses[i].bytes))
+			return NULL;
+	}
+	return guesses;
+}
+
+/* Bring strings into an order that is likely to be theirs; get it, NULL when there is no way to guess. */
+static SortedKey *
+sort_by_guesses(Sorting *sorting, const SortedKey *keys, uint64 nkeys, Oid collation)
+{
+	Guess	   *guesses = make_guesses(keys, nkeys, collation);
+	SortedKey  *sorted;
+
+	if (guesses == NULL)
+		return NULL;
+	sorting->guessed = keys;
+	qsort_arg(guesses, nkeys, sizeof *guesses, compare_guesses, sorting);
+	sorted = palloc_extended(nkeys * sizeof *sorted, MCXT_ALLOC_HUGE);
+	for (uint64 i = 0; i < nkeys; i++)
+		sorted[i] = keys[guesses[i].index];
+	return sorted;
+}
+
+/* Are keys in order? */
+static bool
+is_sorted(Sorting *sorting, const SortedKey *keys, uint64 nkeys)
+{
+	for (uint64 i = 1; i < nkeys; i++)
+		if (compare(&keys[i - 1], &keys[i], sorting) > 0)
+			return false;
+	return true;
+}
+
+/* Sort keys: where they are strings of a collation, by a guess that comes true. */
+static SortedKey *
+sort_values(Sorting *sorting, SortedKey *keys, uint64 nkeys, const EmogiKeyType *key)
+{
+	SortedKey  *guessed = NULL;
+
+	if (key->type == TEXTOID && key->class == EMOGI_KEY_EXACT)
+		guessed = sort_by_guesses(sorting, keys, nkeys, key->collation);
+	if (guessed != NULL && is_sorted(sorting, guessed, nkeys))
+		return guessed;
+	qsort_arg(keys, nkeys, sizeof *keys, compare, sorting);
+	return keys;
+}
+
+/* ---- the whole ---- */
+
+/* Prepare the type's comparison, with abbreviated keys if it has them. */
+static void
+init_support(Sorting *sorting, const EmogiKeyType *key)
+{
+	SortSupport support = &sorting->support;
+
+	support->ssup_cxt = CurrentMemoryContext;
+	support->ssup_collation = key->collation;
+	support->abbreviate = true;
+	PrepareSortSupportFromOrderingOp(lookup_type_cache(key->type, TYPECACHE_LT_OPR)->lt_opr, support);
+}
+
+/* Make the Datums that are compared. */
+static SortedKey *
+make_sorted_keys(Sorting *sorting, uint64 nkeys)
+{
+	SortedKey  *keys = palloc_extended(nkeys * sizeof *keys, MCXT_ALLOC_HUGE);
+	EmogiKeyCoder *coder = &sorting->coder;
+
+	for (uint64 i = 0; i < nkeys; i++)
+	{
+		if (i % 65536 == 0)
+			CHECK_FOR_INTERRUPTS();
+		keys[i].index = i;
+		if (coder->row != NULL)
+			keys[i].datum = PointerGetDatum(emogi_row_coder_values(coder->row, sorting->listed[i].key));
+		else
+			keys[i].datum = emogi_key_coder_decode(coder, sorting->listed[i].key);
+		keys[i].abbreviated = keys[i].datum;
+		if (sorting->support.abbrev_converter != NULL)
+			keys[i].abbreviated = sorting->support.abbrev_converter(keys[i].datum, &sorting->support);
+	}
+	return keys;
+}
+
+/* Write the sorted keys where the worker can read them. */
+static void
+write_order(Sorting *sorting, const SortedKey *keys, uint64 nkeys, EmogiTemporaryKey *ordered, uint8 *is_equal)
+{
+	for (uint64 i = 0; i < nkeys; i++)
+	{
+		ordered[i] = sorting->listed[keys[i].index];
+		if (is_equal != NULL)
+			is_equal[i] = i > 0 && compare_values(sorting, &keys[i - 1], &keys[i]) == 0;
+	}
+}
+
+/* Get the bytes of an order and its arrays. */
+static Size
+order_bytes(uint64 nkeys)
+{
+	return MAXALIGN(sizeof(EmogiKeyOrder)) + nkeys * sizeof(EmogiTemporaryKey) + nkeys;
+}
+
+/* Sort a table's keys, into memory of the call. Raises 53200, and what the comparison raises. */
+static EmogiKeyOrder *
+sort_keys(EmogiCall *call, const EmogiKeyTable *table, const EmogiKeyType *key)
+{
+	const uint64 nkeys = emogi_key_table_nkeys(table);
+	EmogiKeyOrder *order = emogi_call_alloc_any(call, order_bytes(nkeys));
+	EmogiTemporaryKey *ordered = (EmogiTemporaryKey *) ((char *) order + MAXALIGN(sizeof *order));
+	uint8	   *is_equal = key->class == EMOGI_KEY_COMPARED ? (uint8 *) (ordered + nkeys) : NULL;
+	MemoryContext scrap = AllocSetContextCreate(CurrentMemoryContext, "emogi keys", ALLOCSET_DEFAULT_SIZES);
+	MemoryContext old = MemoryContextSwitchTo(scrap);
+	EmogiTemporaryKey *listed = palloc_extended(nkeys * sizeof *listed, MCXT_ALLOC_HUGE);
+	Sorting		sorting = {.listed = listed};
+	SortedKey  *keys;
+
+	emogi_key_table_list(table, listed);
+	emogi_key_coder_init(&sorting.coder, key);
+	if (key->nparts == 0)
+		init_support(&sorting, key);
+	keys = make_sorted_keys(&sorting, nkeys);
+	keys = sort_values(&sorting, keys, nkeys, key);
+	write_order(&sorting, keys, nkeys, ordered, is_equal);
+	*order = (EmogiKeyOrder) {nkeys, ordered, is_equal};
+	MemoryContextSwitchTo(old);
+	MemoryContextDelete(scrap);
+	return order;
+}
+
+/* Have the worker make the dictionary of a slot's keys, and turn the ends of its edges into codes. Raises 53200. */
+static void
+make_dictionary(EmogiCall *call, const EmogiKeyOrder *order)
+{
+	EmogiSlot  *slot = call->slot;
+	EmogiRequest *request = &slot->request;
+	const uint32 fixed_length = slot->keys.fixed_length;
+	Size		bytes = emogi_dictionary_bytes(slot->key_table, fixed_length);
+	Size		scratch_bytes = emogi_dictionary_scratch_bytes(slot->key_table, order != NULL, emogi_cpu_threads);
+	void	   *memory;
+	void	   *scratch;
+
+	while (!emogi_dictionaries_begin(slot, &slot->keys))
+		if (!emogi_call_make_room(0))
+			ereport(ERROR,
+					(errcode(ERRCODE_INSUFFICIENT_RESOURCES),
+					 errmsg("too many graphs whose vertices are no integers are in use"),
+					 errdetail("There may be %d of them.", EMOGI_MAX_DICTIONARIES)));
+	memory = emogi_dictionaries_alloc(slot, bytes);
+	scratch = emogi_call_alloc_any(call, scratch_bytes);
+	request->kind = EMOGI_REQUEST_DICTIONARY;
+	request->dictionary = (EmogiDictionaryInput) {.table = slot->key_table,.order = order,.fixed_length = fixed_length,.memory = memory};
+	request->scratch = scratch;
+	emogi_dictionaries_finish(slot, emogi_call_request(call)->dictionary);
+	emogi_arena_free(scratch, scratch_bytes);
+}
+
+/*
+ * Turn the ends of the edges in a call's slot, which a scan has left as temporary numbers, into codes of a dictionary, that of the slot
+ * from now on. Where they are integers, or there are none, there is nothing to do. Raises 53000, 53200.
+ */
+void
+emogi_build_dictionary(EmogiCall *call)
+{
+	EmogiSlot  *slot = call->slot;
+	EmogiKeyOrder *order = NULL;
+	uint64		nkeys;
+
+	if (slot->key_table == NULL)
+		return;
+	nkeys = emogi_key_table_nkeys(slot->key_table);
+	if (nkeys > 0)
+	{
+		emogi_call_phase(call, EMOGI_PHASE_KEYS);
+		if (slot->keys.class != EMOGI_KEY_BYTES)
+			order = sort_keys(call, slot->key_table, &slot->keys);
+		make_dictionary(call, order);
+		slot->all_codes = true;
+		if (order != NULL)
+			emogi_arena_free(order, order_bytes(nkeys));
+	}
+	else
+		emogi_dictionaries_attach(slot, -1);
+	slot->key_table = NULL;
+	emogi_arena_free_owner(EMOGI_OWNER_KEYS(call->slot_index));
+}

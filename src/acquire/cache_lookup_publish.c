@@ -1,0 +1,185 @@
+/*
+ * cache_lookup_publish.c: what has been built is published, and makes others superfluous.
+ */
+#include "postgres.h"
+
+#include "storage/procarray.h"
+
+#include "acquire/cache_lookup.h"
+#include "base/fault.h"
+
+/* Graphs of the same columns and direction, for different snapshots, that are kept; those of a live state cost little to make again. */
+#define EMOGI_MAX_VERSIONS 8
+#define EMOGI_MAX_LIVE_VERSIONS 3
+
+/* Graphs of one table or query, of all columns, directions and snapshots, that are kept: each lookup goes over them under cache_lock. */
+#define EMOGI_MAX_OF_SOURCE 256
+
+/* Does one Graph do all that the other does, for the same snapshots? */
+static bool
+does_all_of(const EmogiCached *cached, const EmogiCached *other)
+{
+	if (!emogi_cache_lookup_has_columns(cached, &other->key) || !emogi_cache_lookup_has_lists(cached, &other->key) || cached->nleaves != other->nleaves)
+		return false;
+	if (!cached->by_ring || !other->by_ring)
+		return false;
+	for (int i = 0; i < cached->nleaves; i++)
+		if (cached->leaves[i].table != other->leaves[i].table ||
+			cached->leaves[i].relfilenumber != other->leaves[i].relfilenumber ||
+			!emogi_recent_writers_alike(cached->leaves[i].table, &other->xids, &cached->xids))
+			return false;
+	return true;
+}
+
+/* Has a Graph fewer leaves than another, for those that were empty then are so no more? Nobody will find it. */
+static bool
+is_outgrown(const EmogiCached *cached, const EmogiCached *other)
+{
+	int			nfound = 0;
+
+	if (cached->nleaves >= other->nleaves)
+		return false;
+	for (int i = 0; i < other->nleaves && nfound < cached->nleaves; i++)
+		nfound += cached->leaves[nfound].table == other->leaves[i].table &&
+			cached->leaves[nfound].relfilenumber == other->leaves[i].relfilenumber;
+	return nfound == cached->nleaves;
+}
+
+/* Are two Graphs of one source of the same columns, whatever they hold of the rows? */
+static bool
+has_same_columns(const EmogiCached *cached, const EmogiCached *other)
+{
+	return cached->key.src == other->key.src && cached->key.dst == other->key.dst && cached->key.weight == other->key.weight &&
+		cached->key.reverse == other->key.reverse && cached->key.of_servers == other->key.of_servers &&
+		emogi_key_type_equal(&cached->key.keys, &other->key.keys);
+}
+
+/*
+ * Are two Graphs of what servers have told one role of the same columns at different times? It will not be told the same again. Of other columns
+ * that is not known: one of older rows stays until its columns are asked for, or memory is short.
+ */
+static bool
+is_overtaken(const EmogiCached *cached, const EmogiCached *published)
+{
+	return published->key.of_servers && has_same_columns(cached, published) && cached->builder == published->builder &&
+		memcmp(cached->key.fingerprint, published->key.fingerprint, sizeof cached->key.fingerprint) != 0;
+}
+
+/* Do two Graphs come of one live state, where it was at one time and at another? */
+static bool
+are_relatives(const EmogiCached *cached, const EmogiCached *other)
+{
+	return cached->live_id != 0 && cached->live_id == other->live_id;
+}
+
+/*
+ * Is a Graph what others can best be made of, though no snapshot asks for it any more, or another does as well? Of its live state it
+ * must be the newest with its lists.
+ */
+static bool
+is_still_of_use(const EmogiCached *cached, const EmogiCached *newer)
+{
+	if (are_relatives(cached, newer))
+		return !emogi_cache_lookup_has_lists(newer, &cached->key);
+	return cached->live_id != 0 && emogi_change_tracker_is_there(cached->live_id);
+}
+
+/* Is a Graph, which only its live state's calls can find, behind a newer one that has its lists? */
+static bool
+is_left_behind(const EmogiCached *cached, const EmogiCached *newer)
+{
+	return !cached->by_ring && are_relatives(cached, newer) && cached->live_position <= newer->live_position &&
+		emogi_cache_lookup_has_lists(newer, &cached->key);
+}
+
+/* Does what has just been published make a Graph superfluous? */
+static bool
+is_superfluous(const EmogiCached *cached, const EmogiCached *published, TransactionId oldest_xid)
+{
+	if (is_outgrown(cached, published) || is_left_behind(cached, published) || emogi_cache_lookup_is_lost(cached) || is_overtaken(cached, published))
+		return true;
+	return (emogi_cache_lookup_is_outdated(cached, oldest_xid) || does_all_of(published, cached)) && !is_still_of_use(cached, published);
+}
+
+/*
+ * Doom what the Graph that has just been published makes superfluous; did one that it replaces hand on that it is kept? Another that is
+ * kept stays, until a Graph with its lists is published. Caller holds cache_lock.
+ */
+static bool
+doom_predecessors(const EmogiCached *published, TransactionId oldest_xid)
+{
+	bool		inherits = false;
+	EmogiCached *oldest = NULL;
+	EmogiCached *oldest_of_all = NULL;
+	int			versions = 0;
+	int			nothers = 0;
+	dlist_iter	iter;
+
+	dlist_foreach(iter, emogi_cache_chain(&published->key))
+	{
+		EmogiCached *cached = dlist_container(EmogiCached, chain, iter.cur);
+
+		if (cached == published || cached->state != EMOGI_GRAPH_READY ||
+			!emogi_cache_same_source(&cached->key, &published->key))
+			continue;
+		inherits |= emogi_cache_lookup_hands_on(cached, published);
+		if (cached->kept)
+			continue;
+		if (is_superfluous(cached, published, oldest_xid))
+		{
+			if (cached->live_id == 0 && published->live_id == 0)
+				emogi_walk_cost_note_end(published->key.of_query ? emogi_walk_cost_of_query(published->key.fingerprint) : published->key.relid, cached->hits);
+			emogi_cache_doom(cached);
+			emogi_cache_shared->counters.drops++;
+			continue;
+		}
+		nothers++;
+		if (oldest_of_all == NULL || cached->last_used < oldest_of_all->last_used)
+			oldest_of_all = cached;
+		if (cached->key.direction != published->key.direction || !has_same_columns(cached, published))
+			continue;
+		versions++;
+		if (oldest == NULL || cached->last_used < oldest->last_used)
+			oldest = cached;
+	}
+	if (versions >= (published->live_id != 0 ? EMOGI_MAX_LIVE_VERSIONS : EMOGI_MAX_VERSIONS))
+		emogi_cache_doom(oldest);
+	else if (nothers >= EMOGI_MAX_OF_SOURCE)
+		emogi_cache_doom(oldest_of_all);
+	return inherits;
+}
+
+/* Publish the Graph that a call has made; one more in a counter of the cache's. */
+void
+emogi_cache_lookup_publish(EmogiCall *call, EmogiGraph *graph, uint32 weight_misfits, uint64 nskipped, uint64 *counter)
+{
+	EmogiCached *cached = &emogi_cache_shared->graphs[call->slot->graph];
+	TransactionId oldest_xid = GetOldestNonRemovableTransactionId(NULL);
+	EmogiKept	together;
+	bool		mark_lost;
+
+	emogi_fault_sleep(EMOGI_AT_BUILT);
+	pg_atomic_write_u64(&call->slot->nskipped, nskipped);
+	emogi_cache_take_over(call->slot->graph, graph, call->slot->dictionary);
+	emogi_cache_lock();
+	cached->weight_misfits = weight_misfits;
+	cached->nskipped = nskipped;
+	cached->build_ms = call->phase_ms[EMOGI_PHASE_SCAN] + call->phase_ms[EMOGI_PHASE_KEYS] + call->phase_ms[EMOGI_PHASE_CSR] +
+		call->phase_ms[EMOGI_PHASE_REFRESH] + call->phase_ms[EMOGI_PHASE_SPLICE];
+	cached->state = EMOGI_GRAPH_READY;
+	emogi_cache_touch(cached);
+	cached->built_at = cached->last_used;
+	for (int i = 0; i < cached->nleaves; i++)
+		emogi_tables_publish(cached->leaves[i].table);
+	(*counter)++;
+	mark_lost = doom_predecessors(cached, oldest_xid) && !emogi_cache_keep(cached, &together);
+	emogi_cache_lookup_drop_some(&cached->xids, oldest_xid);
+	if (cached->asked_once)
+		emogi_cache_lookup_drop_once(cached);
+	emogi_cache_unlock();
+	ConditionVariableBroadcast(&emogi_cache_shared->changed);
+	emogi_cache_free_doomed();
+	if (mark_lost)
+		emogi_cache_lookup_note_not_kept(cached, &together);
+	emogi_fault_sleep(EMOGI_AT_PUBLISHED);
+}

@@ -1,0 +1,223 @@
+/*
+ * cache_lookup_tracker.c: what a call asks of the cache that holds a live state: Graphs are known by where the state was when they were made.
+ *
+ * The state says what a snapshot sees; the rings need not. So a Graph may be shared here that their rules are against: then only calls
+ * that have asked the state find it, until the state finds that it is right for a snapshot under which the rules allow it.
+ */
+#include "postgres.h"
+
+#include "acquire/cache_lookup.h"
+
+/* Has a Graph just the leaves that a lookup has? */
+static bool
+has_leaves(const EmogiCached *cached, const EmogiCacheLookup *lookup)
+{
+	if (cached->nleaves != lookup->nleaves)
+		return false;
+	for (int i = 0; i < lookup->nleaves; i++)
+		if (emogi_tables_relid(cached->leaves[i].table) != lookup->relids[i] ||
+			cached->leaves[i].relfilenumber != lookup->relfilenumbers[i])
+			return false;
+	return true;
+}
+
+/* May the rings know that a Graph is right for the lookup's snapshot? */
+static bool
+may_be_known(const EmogiCached *cached, const EmogiCacheLookup *lookup)
+{
+	if (lookup->own || lookup->xids.nrunning > cached->running_room || !has_leaves(cached, lookup))
+		return false;
+	for (int i = 0; i < cached->nleaves; i++)
+		if (!emogi_recent_writers_usable(cached->leaves[i].table, &lookup->xids))
+			return false;
+	return true;
+}
+
+/*
+ * Have the rings know from now on that a Graph is right for the lookup's snapshot, if their rules allow that. Rows with a NULL end may
+ * have come or gone; then those who would find it by what was known before must not.
+ */
+static void
+renew(EmogiCached *cached, const EmogiCacheLookup *lookup, uint64 nskipped)
+{
+	uint64	   *running = cached->xids.running;
+
+	if (may_be_known(cached, lookup))
+	{
+		memcpy(running, lookup->xids.running, lookup->xids.nrunning * sizeof(uint64));
+		cached->xids = lookup->xids;
+		cached->xids.running = running;
+		cached->exact_at = Max(cached->exact_at, lookup->taken_at);
+		cached->by_ring = true;
+	}
+	else if (cached->nskipped != nskipped)
+		cached->by_ring = false;
+	cached->nskipped = nskipped;
+}
+
+/* Find a Graph of a state at a position, READY before BUILDING; NULL when there is none. */
+static EmogiCached *
+find_at(const EmogiCacheLookup *lookup, uint64 live_id, uint64 position)
+{
+	EmogiCached *found = NULL;
+	dlist_iter	iter;
+
+	dlist_foreach(iter, emogi_cache_chain(&lookup->key))
+	{
+		EmogiCached *cached = dlist_container(EmogiCached, chain, iter.cur);
+
+		if (cached->live_id == live_id && cached->live_position == position &&
+			(cached->state == EMOGI_GRAPH_READY || (cached->state == EMOGI_GRAPH_BUILDING && found == NULL)) &&
+			emogi_cache_lookup_has_columns(cached, &lookup->key) && emogi_cache_lookup_has_lists(cached, &lookup->key))
+			found = cached;
+	}
+	return found;
+}
+
+/* Pin the Graph of a state, which is held, when it is READY. Sets *wait when another call builds it. */
+static bool
+pin_at(EmogiSlot *slot, const EmogiCacheLookup *lookup, const EmogiChangeTracker *state, bool newer, bool *wait)
+{
+	EmogiCached *cached;
+
+	emogi_cache_lock();
+	cached = find_at(lookup, state->id, state->position);
+	*wait = cached != NULL && cached->state == EMOGI_GRAPH_BUILDING;
+	slot->awaited_graph = *wait ? (int) (cached - emogi_cache_shared->graphs) : -1;
+	if (cached != NULL && !*wait)
+	{
+		if (newer)
+			renew(cached, lookup, state->nskipped);
+		slot->graph = emogi_cache_lookup_pin(cached);
+		cached->hits++;
+		emogi_cache_shared->counters.hits++;
+	}
+	emogi_cache_unlock();
+	return cached != NULL && !*wait;
+}
+
+/*
+ * Pin the Graph of a state, where that is now, after waiting for another call that builds it; false when there is none. newer: the
+ * lookup's snapshot is the state's base, and one that the rings may know the Graph by. May be canceled.
+ */
+bool
+emogi_cache_lookup_find_at(EmogiSlot *slot, const EmogiCacheLookup *lookup, const EmogiChangeTracker *state, bool newer)
+{
+	bool		found;
+	bool		wait;
+
+	for (;;)
+	{
+		ConditionVariablePrepareToSleep(&emogi_cache_shared->changed);
+		found = pin_at(slot, lookup, state, newer, &wait);
+		if (!wait)
+			break;
+		emogi_shared_sleep(&emogi_cache_shared->changed, 1000, EMOGI_WAIT_BUILD);
+	}
+	ConditionVariableCancelSleep();
+	slot->awaited_graph = -1;
+	return found;
+}
+
+/*
+ * Pin, as the slot's donor, the newest Graph of a state, which is held, that has the lists of a lookup and can be brought to where the
+ * state is: by the log, or by the changes since old_position. NULL when there is none.
+ */
+const EmogiCached *
+emogi_cache_lookup_find_base(EmogiSlot *slot, const EmogiCacheLookup *lookup, const EmogiChangeTracker *state, uint64 old_position)
+{
+	EmogiCached *base = NULL;
+	dlist_iter	iter;
+
+	emogi_cache_lock();
+	dlist_foreach(iter, emogi_cache_chain(&lookup->key))
+	{
+		EmogiCached *cached = dlist_container(EmogiCached, chain, iter.cur);
+
+		if (cached->live_id == state->id && cached->state == EMOGI_GRAPH_READY &&
+			(cached->live_position >= state->log_start || cached->live_position == old_position) &&
+			emogi_cache_lookup_has_columns(cached, &lookup->key) && emogi_cache_lookup_has_lists(cached, &lookup->key) &&
+			(base == NULL || cached->live_position > base->live_position))
+			base = cached;
+	}
+	if (base != NULL)
+		slot->donor = emogi_cache_lookup_pin(base);
+	emogi_cache_unlock();
+	return base;
+}
+
+/* Take cache_lock and reserve an entry for a Graph under a lookup's snapshot; *cached = NULL when that fails. of_state: also where the rings are against it, which by_ring says. */
+static EmogiLookupOutcome
+try_to_reserve(EmogiSlot *slot, const EmogiCacheLookup *lookup, const EmogiGraphKey *key, bool of_state, EmogiCached **cached)
+{
+	const bool	was_registered = lookup->registration->has_references;
+	bool		usable;
+	EmogiLookupOutcome finding;
+
+	*cached = NULL;
+	emogi_cache_lock();
+	finding = emogi_cache_lookup_track(lookup, &usable);
+	if (finding == EMOGI_MUST_BUILD && !usable && !of_state)
+	{
+		emogi_cache_lookup_untrack(lookup);
+		finding = EMOGI_MUST_BUILD_PRIVATELY;
+	}
+	if (finding == EMOGI_MUST_BUILD)
+	{
+		*cached = emogi_cache_lookup_add(slot, lookup, key);
+		finding = *cached != NULL ? EMOGI_MUST_BUILD : EMOGI_MUST_MAKE_ROOM;
+	}
+	if (*cached != NULL)
+		(*cached)->by_ring = usable;
+	if (was_registered)
+		emogi_cache_lookup_end_registration(lookup);
+	return finding;
+}
+
+/*
+ * Reserve an entry for the Graph of a state at a position, which a slot is to build; false when there is no room. live_id = 0: no
+ * state's, but right for the lookup's snapshot; then also false where the rings are against it. exact: it will hold what the lookup's
+ * snapshot sees.
+ */
+bool
+emogi_cache_lookup_reserve_at(EmogiSlot *slot, const EmogiCacheLookup *lookup, const EmogiGraphKey *key, uint64 live_id, uint64 position, bool exact)
+{
+	EmogiCached *cached;
+	EmogiLookupOutcome finding;
+
+	do
+	{
+		finding = try_to_reserve(slot, lookup, key, live_id != 0, &cached);
+		if (cached != NULL)
+		{
+			cached->by_ring &= exact && !lookup->own;
+			cached->live_id = live_id;
+			cached->live_position = position;
+		}
+		emogi_cache_unlock();
+		if (finding == EMOGI_MUST_REGISTER)
+			emogi_cache_lookup_register(lookup);
+	} while (finding == EMOGI_MUST_REGISTER || (finding == EMOGI_MUST_MAKE_ROOM && emogi_call_make_room(0)));
+	return cached != NULL;
+}
+
+/*
+ * The Graph that a slot builds has no live state after all. False, and nothing is reserved any more, when it cannot be shared then:
+ * the rings' rules are against it, or it holds changes of the own transaction.
+ */
+bool
+emogi_cache_lookup_forget_state(EmogiSlot *slot, bool own)
+{
+	EmogiCached *cached = &emogi_cache_shared->graphs[slot->graph];
+	bool		shared;
+
+	emogi_cache_lock();
+	cached->live_id = 0;
+	shared = cached->by_ring && !own;
+	emogi_cache_unlock();
+	if (shared)
+		return true;
+	emogi_cache_unpin(slot->graph);
+	slot->graph = -1;
+	return false;
+}

@@ -1,0 +1,496 @@
+/*
+ * graph_estimate.c: how large a Graph will be, without building it.
+ *
+ * Rows come from the planner's own figures: of tables by pages and density, of all else by the plan of the query. The
+ * rest is arithmetic with the functions that the build itself asks (csr.h), on the safe side wherever the build depends
+ * on what nobody knows beforehand: no two keys of src and dst are the same unless statistics say that there are fewer,
+ * keys without statistics lie anywhere in their type, and weights are as wide as their type allows.
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "access/htup_details.h"
+#include "access/relation.h"
+#include "access/table.h"
+#include "access/tableam.h"
+#include "catalog/pg_class.h"
+#include "catalog/pg_statistic.h"
+#include "catalog/pg_type.h"
+#include "common/hashfn.h"
+#include "executor/spi.h"
+#include "miscadmin.h"
+#include "nodes/plannodes.h"
+#include "optimizer/cost.h"
+#include "utils/builtins.h"
+#include "utils/datum.h"
+#include "utils/lsyscache.h"
+#include "utils/plancache.h"
+#include "utils/syscache.h"
+
+#include "acquire/acquire.h"
+#include "base/compat.h"
+#include "base/arena.h"
+
+/* More edges than any memory holds, and few enough for arithmetic in 64 bits. */
+#define MOST_EDGES 1e15
+
+/* The most common values of a column that the planner looks at, of which the first tell nearly all. */
+#define MOST_COMMON 100
+
+/* What statistics know of the two keys. */
+typedef struct KeyFigures
+{
+	double		nvertices;		/* distinct values of src and of dst, added up; < 0 = not known */
+	double		null_share;		/* of rows with a NULL end, at least; 0 .. 1 */
+	double		width;			/* mean bytes of a key that is no integer */
+	int64		min_key;
+	int64		max_key;
+} KeyFigures;
+
+/* ---- rows ---- */
+
+/* Get the planner's estimate of a query's rows, for the current user; raises 42501 as its execution would. */
+static double
+estimate_query(const char *query)
+{
+	SPIPlanPtr	plan;
+	CachedPlan *cached;
+	PlannedStmt *statement;
+	double		rows;
+
+	if (SPI_connect() != SPI_OK_CONNECT)
+		elog(ERROR, "SPI_connect failed");
+	plan = SPI_prepare(query, 0, NULL);
+	cached = plan != NULL ? SPI_plan_get_cached_plan(plan) : NULL;
+	if (cached == NULL || list_length(cached->stmt_list) != 1)
+		elog(ERROR, "could not plan the %s", EMOGI_GRAPH_QUERY);
+	statement = linitial_node(PlannedStmt, cached->stmt_list);
+	emogi_compat_check_plan(statement);
+	rows = statement->planTree != NULL ? statement->planTree->plan_rows : 0;
+	ReleaseCachedPlan(cached, NULL);
+	SPI_finish();
+	return rows;
+}
+
+/*
+ * Estimate the rows of a Source, as the planner does. leaves: its heaps, locked; NIL when its rows come through the
+ * executor. The caller's rights on a relation have been checked.
+ */
+double
+emogi_graph_estimate_rows(const EmogiSource *source, List *leaves)
+{
+	double		rows = 0;
+	ListCell   *cell;
+
+	if (leaves == NIL)
+		return estimate_query(emogi_source_select(source));
+	foreach(cell, leaves)
+	{
+		Relation	rel = table_open(lfirst_oid(cell), NoLock);
+		BlockNumber pages;
+		double		tuples;
+		double		visible;
+
+		table_relation_estimate_size(rel, NULL, &pages, &tuples, &visible);
+		rows += tuples;
+		table_close(rel, NoLock);
+	}
+	return rows;
+}
+
+/* ---- keys ---- */
+
+/* Turn the Datum of a key into its value. */
+static int64
+key_of_datum(Datum datum, int length)
+{
+	if (length == 8)
+		return DatumGetInt64(datum);
+	return length == 4 ? DatumGetInt32(datum) : DatumGetInt16(datum);
+}
+
+/* Get the values that statistics of one kind list: the range of those. False when there are none. */
+static bool
+listed_range(HeapTuple statistics, int kind, int length, int64 *min_key, int64 *max_key)
+{
+	AttStatsSlot slot;
+
+	if (!get_attstatsslot(&slot, statistics, kind, InvalidOid, ATTSTATSSLOT_VALUES))
+		return false;
+	for (int i = 0; i < slot.nvalues; i++)
+	{
+		int64		key = key_of_datum(slot.values[i], length);
+
+		*min_key = Min(*min_key, key);
+		*max_key = Max(*max_key, key);
+	}
+	free_attstatsslot(&slot);
+	return slot.nvalues > 0;
+}
+
+/* Add what is known of one key column to the figures; false when there are no statistics of it. */
+static bool
+add_key_column(Oid relid, AttrNumber attnum, bool of_children, double rows, EmogiKeyClass class, KeyFigures *figures)
+{
+	HeapTuple	tuple = SearchSysCache3(STATRELATTINH, ObjectIdGetDatum(relid), Int16GetDatum(attnum),
+										BoolGetDatum(of_children));
+	int			length = get_typlen(get_atttype(relid, attnum));
+	Form_pg_statistic statistics;
+	bool		listed;
+
+	if (!HeapTupleIsValid(tuple))
+		return false;
+	statistics = (Form_pg_statistic) GETSTRUCT(tuple);
+	figures->nvertices += statistics->stadistinct >= 0 ? statistics->stadistinct : -statistics->stadistinct * rows;
+	figures->null_share = Max(figures->null_share, statistics->stanullfrac);
+	figures->width = Max(figures->width, statistics->stawidth);
+	listed = class != EMOGI_KEY_INTEGER ||
+		listed_range(tuple, STATISTIC_KIND_HISTOGRAM, length, &figures->min_key, &figures->max_key);
+	listed |= class == EMOGI_KEY_INTEGER &&
+		listed_range(tuple, STATISTIC_KIND_MCV, length, &figures->min_key, &figures->max_key);
+	ReleaseSysCache(tuple);
+	return listed;
+}
+
+/* Bytes that a key of a type without a fixed length is taken to have where nothing is known of it. */
+#define UNKNOWN_WIDTH 32
+
+/* Get the figures of keys of which nothing is known but how many bytes they have. */
+static KeyFigures
+unknown_keys(int length)
+{
+	KeyFigures	figures = {.nvertices = -1, .width = length > 0 ? length : UNKNOWN_WIDTH, .min_key = PG_INT64_MIN, .max_key = PG_INT64_MAX};
+
+	if (length > 0 && length < 8)
+	{
+		figures.max_key = (INT64CONST(1) << (8 * length - 1)) - 1;
+		figures.min_key = -figures.max_key - 1;
+	}
+	return figures;
+}
+
+/*
+ * Get what statistics know of the keys of a relation, whose every row the caller may read. Those of a table with
+ * partitions or children are its own, of all of them together.
+ */
+static KeyFigures
+relation_keys(const EmogiSource *source, List *leaves, double rows)
+{
+	bool		of_children = leaves != NIL && (list_length(leaves) > 1 || linitial_oid(leaves) != source->relid);
+	KeyFigures	figures = {.min_key = PG_INT64_MAX, .max_key = PG_INT64_MIN};
+
+	if (add_key_column(source->relid, source->src, of_children, rows, source->key.class, &figures) &&
+		add_key_column(source->relid, source->dst, of_children, rows, source->key.class, &figures))
+	{
+		if (source->key.class != EMOGI_KEY_INTEGER)
+		{
+			figures.min_key = PG_INT64_MIN;
+			figures.max_key = PG_INT64_MAX;
+		}
+		return figures;
+	}
+	return unknown_keys(Max(get_typlen(get_atttype(source->relid, source->src)),
+							get_typlen(get_atttype(source->relid, source->dst))));
+}
+
+/*
+ * Estimate the edges and vertices of a relation from statistics alone, for the planner: without lock, file or error.
+ * False when there are none.
+ */
+bool
+emogi_graph_estimate_size(const EmogiSource *source, double *nvertices, double *nedges)
+{
+	HeapTuple	tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(source->relid));
+	KeyFigures	figures = {0};
+	bool		known = false;
+
+	if (!HeapTupleIsValid(tuple))
+		return false;
+	*nedges = ((Form_pg_class) GETSTRUCT(tuple))->reltuples;
+	ReleaseSysCache(tuple);
+	if (*nedges <= 0)
+		return false;
+	for (int of_children = 0; of_children < 2 && !known; of_children++)
+	{
+		figures.nvertices = 0;
+		(void) add_key_column(source->relid, source->src, of_children, *nedges, source->key.class, &figures);
+		known = figures.nvertices > 0;
+		(void) add_key_column(source->relid, source->dst, of_children, *nedges, source->key.class, &figures);
+	}
+	*nvertices = known ? Max(figures.nvertices / 2, 1) : *nedges;
+	return true;
+}
+
+/* Get the most common values of a column and their shares; false when there are none. */
+static bool
+common_values(Oid relid, AttrNumber attnum, AttStatsSlot *slot)
+{
+	HeapTuple	tuple = SearchSysCache3(STATRELATTINH, ObjectIdGetDatum(relid), Int16GetDatum(attnum), BoolGetDatum(false));
+	bool		found;
+
+	if (!HeapTupleIsValid(tuple))
+		tuple = SearchSysCache3(STATRELATTINH, ObjectIdGetDatum(relid), Int16GetDatum(attnum), BoolGetDatum(true));
+	if (!HeapTupleIsValid(tuple))
+		return false;
+	found = get_attstatsslot(slot, tuple, STATISTIC_KIND_MCV, InvalidOid, ATTSTATSSLOT_VALUES | ATTSTATSSLOT_NUMBERS);
+	ReleaseSysCache(tuple);
+	return found;
+}
+
+/* Common values of a column, by fingerprints: what is not equal there is not equal. */
+typedef struct CommonValues
+{
+	AttStatsSlot slot;
+	int16		length;			/* of the type */
+	bool		by_value;
+	int			count;			/* <= MOST_COMMON */
+	uint64		fingerprints[MOST_COMMON];	/* of integers the values */
+} CommonValues;
+
+/* Get the first of the most common values of a column; false when there are none. */
+static bool
+read_common(Oid relid, AttrNumber attnum, bool integers, CommonValues *common)
+{
+	if (!common_values(relid, attnum, &common->slot))
+		return false;
+	get_typlenbyval(common->slot.valuetype, &common->length, &common->by_value);
+	common->count = Min(common->slot.nvalues, MOST_COMMON);
+	for (int i = 0; i < common->count; i++)
+	{
+		const Datum datum = common->slot.values[i];
+
+		if (integers)
+			common->fingerprints[i] = (uint64) key_of_datum(datum, common->length);
+		else if (common->by_value)
+			common->fingerprints[i] = (uint64) datum;
+		else
+			common->fingerprints[i] = hash_bytes((unsigned char *) DatumGetPointer(datum), (int) datumGetSize(datum, false, common->length));
+	}
+	return true;
+}
+
+/* Say whether common values i and j of two columns are the same. */
+static inline bool
+same_value(const CommonValues *a, int i, const CommonValues *b, int j, bool integers)
+{
+	return a->fingerprints[i] == b->fingerprints[j] &&
+		(integers || (a->length == b->length && datumIsEqual(a->slot.values[i], b->slot.values[j], a->by_value, a->length)));
+}
+
+/*
+ * Estimate the length of the list of a vertex that an edge leads to, for the planner. It is longer than the mean where some
+ * vertices have very many edges: these are met the more often. Statistics name them, as ends of either kind.
+ */
+double
+emogi_graph_estimate_next_degree(const EmogiSource *source, double nvertices, double nedges)
+{
+	const double mean = nedges / Max(nvertices, 1);
+	const bool	integers = source->key.class == EMOGI_KEY_INTEGER;
+	double		degree = 0;
+	double		share = 0;
+	CommonValues from;
+	CommonValues to;
+
+	if (!read_common(source->relid, source->src, integers, &from))
+		return mean;
+	if (!read_common(source->relid, source->dst, integers, &to))
+	{
+		free_attstatsslot(&from.slot);
+		return mean;
+	}
+	for (int i = 0; i < to.count; i++)
+		for (int j = 0; j < from.count; j++)
+			if (same_value(&to, i, &from, j, integers))
+			{
+				degree += to.slot.numbers[i] * from.slot.numbers[j] * nedges;
+				share += to.slot.numbers[i];
+			}
+	free_attstatsslot(&from.slot);
+	free_attstatsslot(&to.slot);
+	return Max(degree + (1 - Min(share, 1)) * mean, mean);
+}
+
+/*
+ * Estimate how many vertices are within so many hops (< 0: any number) of one: it has a list of the mean length, and each
+ * vertex on it one of next_degree, and so on.
+ */
+double
+emogi_graph_estimate_reached(double nvertices, double nedges, double next_degree, double depth)
+{
+	double		degree = nedges / Max(nvertices, 1);
+	double		next = next_degree;
+	double		lists;			/* that are walked, in units of the first */
+
+	if (depth < 0)
+		return Max(nvertices, 1);
+	lists = fabs(next - 1) < 1e-6 ? depth : (pow(next, depth) - 1) / (next - 1);
+	if (isnan(degree * lists))
+		return Max(nvertices, 1);
+	return Max(Min(1 + degree * lists, nvertices), 1);
+}
+
+/* ---- weights ---- */
+
+/* Get the widest type that a Graph may need for weights of this SQL type. */
+static EmogiWeightType
+widest_weight(Oid type)
+{
+	switch (getBaseType(type))
+	{
+		case INT2OID:
+		case FLOAT4OID:
+			return EMOGI_WEIGHT_F32;
+		default:
+			return EMOGI_WEIGHT_F64;
+	}
+}
+
+/* Get the weights of a query, where they are wanted and there, and the type of its keys; raises what is wrong with its form. */
+static EmogiWeightType
+query_weight(const EmogiSource *source, EmogiKeyType *key)
+{
+	TupleDesc	desc;
+	EmogiEdgeColumns columns;
+	EmogiWeightType type;
+	char	   *query = source->query;
+
+	if (SPI_connect() != SPI_OK_CONNECT)
+		elog(ERROR, "SPI_connect failed");
+	(void) emogi_query_describe_edges(&query, source->wants_weight, &desc, &columns);
+	*key = columns.key;
+	type = columns.weight > 0 ? widest_weight(TupleDescAttr(desc, columns.weight - 1)->atttypid) : EMOGI_WEIGHT_NONE;
+	SPI_finish();
+	return type;
+}
+
+/* ---- the whole ---- */
+
+/* Put rows and figures of keys together. */
+static EmogiEstimate
+put_together(double rows, const KeyFigures *keys, EmogiKeyClass class, EmogiWeightType weight_type)
+{
+	double		nedges = Min(rint(Max(rows, 0) * (1 - keys->null_share)), MOST_EDGES);
+	double		nvertices = Min(keys->nvertices < 0 ? nedges : keys->nvertices, 2 * nedges);
+
+	nvertices = Min(rint(nvertices), (double) keys->max_key - (double) keys->min_key + 1);
+	return (EmogiEstimate) {
+		.nedges = (uint64) nedges,
+		.nvertices = (uint64) (nedges > 0 ? Max(nvertices, 1) : 0),
+		.weight_type = weight_type,
+		.key_width = class != EMOGI_KEY_INTEGER ? keys->width : 0,
+		.min_key = keys->min_key,
+		.max_key = keys->max_key
+	};
+}
+
+/* Estimate the edges and vertices of a Source; raises what keeps the caller from reading it. */
+static EmogiEstimate
+estimate_source(const EmogiSource *source)
+{
+	EmogiWeightType weight_type = EMOGI_WEIGHT_NONE;
+	KeyFigures	keys = unknown_keys(sizeof(int64));
+	List	   *leaves = NIL;
+	EmogiEstimate estimate;
+	Relation	rel;
+	bool		row_security;
+	char		kind;
+	double		rows;
+
+	if (source->is_query)
+	{
+		EmogiKeyType key;
+
+		weight_type = query_weight(source, &key);
+		keys.width = key.fixed_length > 0 ? key.fixed_length : UNKNOWN_WIDTH;
+		return put_together(estimate_query(source->query), &keys, key.class, weight_type);
+	}
+	rel = relation_open(source->relid, NoLock);
+	row_security = source->filter == NULL && emogi_access_check(rel, source);	/* of a filtered table the tree has asked (Q18) */
+	kind = rel->rd_rel->relkind;
+	relation_close(rel, NoLock);
+	if (row_security || !emogi_heap_scan_possible(source, &leaves))
+		leaves = NIL;
+	if (source->weight > 0)
+		weight_type = widest_weight(get_atttype(source->relid, source->weight));
+	rows = emogi_graph_estimate_rows(source, leaves) * (source->reverse > 0 ? 2 : 1);
+	if (!row_security && kind != RELKIND_VIEW)
+		keys = relation_keys(source, leaves, rows);
+	estimate = put_together(rows, &keys, source->key.class, weight_type);
+	estimate.from_heaps = leaves != NIL;
+	return estimate;
+}
+
+/* Get the bytes that the Region gives for so many. */
+static uint64
+whole_granules(uint64 bytes)
+{
+	return Max((bytes + EMOGI_EXTENT_BYTES - 1) / EMOGI_EXTENT_BYTES, 1) * EMOGI_EXTENT_BYTES;
+}
+
+/*
+ * Get the bytes of the chunks of edges. Each parallel worker leaves its last chunk unfinished; it takes many rows to
+ * have workers read a table, while a query may have them and return few.
+ */
+static uint64
+chunk_bytes(const EmogiEstimate *estimate)
+{
+	uint64		length = estimate->weight_type == EMOGI_WEIGHT_NONE ? EMOGI_CHUNK_EDGES : EMOGI_CHUNK_WEIGHTED_EDGES;
+	uint64		nchunks = (estimate->nedges + length - 1) / length;
+	uint64		nworkers = max_parallel_workers_per_gather;
+
+	if (estimate->from_heaps)
+		nworkers = Min(emogi_build_workers >= 0 ? (uint64) emogi_build_workers : nworkers, nchunks - 1);
+	return (nchunks + nworkers) * EMOGI_CHUNK_BYTES;
+}
+
+/* Get the bytes that finding the vertices takes, for a range of keys twice as wide as that which statistics have seen. */
+static uint64
+key_bytes(const EmogiEstimate *estimate)
+{
+	uint64		span = (uint64) estimate->max_key - (uint64) estimate->min_key;
+	EmogiEdges	edges = {.nedges = estimate->nedges};
+	EmogiKeyPlan plan;
+
+	edges.max_key = span < PG_INT64_MAX / 2 ? (int64) (2 * span) : PG_INT64_MAX;
+	emogi_key_numbers_plan(&edges, &plan);
+	return whole_granules(plan.scratch_bytes);
+}
+
+/*
+ * Add what keys that are no integers take: a record of each in the key table, with its place in a hash table that is half full, then its bytes
+ * in the dictionary with an offset and its place in another, and 4 bytes for the number that it had before.
+ */
+static void
+add_dictionary(EmogiEstimate *estimate)
+{
+	const double nkeys = (double) estimate->nvertices;
+	const uint64 dictionary = whole_granules((uint64) (nkeys * (estimate->key_width + 4 + 8)));
+
+	estimate->graph_bytes += dictionary;
+	estimate->peak_bytes += dictionary + whole_granules((uint64) (nkeys * (estimate->key_width + 8 + 2 + 16 + 4)));
+}
+
+/*
+ * Estimate the Graph of a Source for traversals in one direction, and the memory that it and its build take. Raises what keeps the
+ * caller from reading the Source.
+ */
+EmogiEstimate
+emogi_graph_estimate(const EmogiSource *source, EmogiDirection direction)
+{
+	EmogiEstimate estimate = estimate_source(source);
+	uint64		nvertices = estimate.nvertices;
+	uint64		nedges = estimate.nedges;
+	bool		weighted = estimate.weight_type != EMOGI_WEIGHT_NONE;
+
+	if (nedges == 0)
+		return estimate;
+	estimate.graph_bytes = whole_granules(emogi_csr_bytes(nvertices, nedges, direction, false, estimate.weight_type));
+	if (estimate.key_width > 0)
+		add_dictionary(&estimate);
+	else
+		estimate.peak_bytes += key_bytes(&estimate);
+	estimate.peak_bytes += chunk_bytes(&estimate) + estimate.graph_bytes +
+		whole_granules(emogi_csr_scratch_bytes(nvertices, nedges, direction, emogi_cpu_threads, weighted));
+	return estimate;
+}

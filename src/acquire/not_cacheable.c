@@ -1,0 +1,114 @@
+/*
+ * not_cacheable.c: why a Graph is for one call alone, for those who want one for all; cache_lookup.c has the rules.
+ */
+#include "postgres.h"
+
+#include "access/relation.h"
+#include "access/xact.h"
+#include "catalog/catalog.h"
+#include "catalog/pg_class.h"
+#include "utils/lsyscache.h"
+#include "utils/rls.h"
+
+#include "acquire/acquire.h"
+#include "citus/citus.h"
+
+/* A reason, as DETAIL, and what helps against it, as HINT. */
+typedef struct Reason
+{
+	const char *detail;
+	const char *hint;
+} Reason;
+
+/* Get why a relation's rows are read by the executor, for each call. */
+static Reason
+reason_of_relation(const EmogiSource *source)
+{
+	const char *name = get_rel_name(source->relid);
+	char		kind = get_rel_relkind(source->relid);
+	Reason		reason = {.hint = "Have its rows in a table or a materialized view."};
+
+	if (kind == RELKIND_VIEW)
+		reason.detail = psprintf("\"%s\" is a view: each call asks it for its rows.", name);
+	else if (kind == RELKIND_FOREIGN_TABLE)
+		reason.detail = psprintf("\"%s\" is a foreign table: its writers are not known here.", name);
+	else if (emogi_citus_is_table(source->relid))
+		reason.detail = psprintf("\"%s\" is a Citus table: its writers are not known here.", name);
+	else if (check_enable_rls(source->relid, InvalidOid, true) == RLS_ENABLED)
+		reason = (Reason) {psprintf("Row security of \"%s\" applies to the current user.", name),
+		"Call it as a role that sees all rows, or name a materialized view."};
+	else
+		reason.detail = psprintf("\"%s\", or one of its partitions or children, is no plain table of stored columns.", name);
+	return reason;
+}
+
+/* Get what is against graphs of a table, one of those that the rows lie in; false when nothing is. */
+static bool
+is_leaf_unshared(Oid relid, Reason *reason)
+{
+	Relation	rel = relation_open(relid, NoLock);
+	const char *name = pstrdup(RelationGetRelationName(rel));
+	bool		is_temporary = RelationUsesLocalBuffers(rel);
+	bool		is_catalog = IsCatalogRelation(rel);
+
+	relation_close(rel, NoLock);
+	if (is_temporary)
+		*reason = (Reason) {psprintf("\"%s\" is a temporary table, which other sessions cannot read.", name),
+		"Have the rows in a table that is not temporary."};
+	else if (is_catalog)
+		*reason = (Reason) {psprintf("\"%s\" is a system catalog, whose changes are not followed.", name),
+		"Have its rows in a table or a materialized view."};
+	else if (emogi_recent_writers_changed_by_me(relid))
+		*reason = (Reason) {psprintf("The current transaction has changed \"%s\", or holds a lock to do so.", name),
+		"Call it again after COMMIT."};
+	else
+		return false;
+	return true;
+}
+
+/* Does a Source name a query, or a view that is one? */
+static bool
+reads_query(const EmogiSource *source)
+{
+	return source->is_query || get_rel_relkind(source->relid) == RELKIND_VIEW;
+}
+
+/* Find the reason; the last one is all that is left. */
+static Reason
+find_reason(const EmogiSource *source, bool from_heaps, List *leaves, const char *why)
+{
+	Reason		reason;
+	ListCell   *cell;
+
+	if (!emogi_enable_cache)
+		return (Reason) {"emogi.cache is off.", "Set emogi.cache to on."};
+	if (IsolationIsSerializable())
+		return (Reason) {"The reads of a SERIALIZABLE transaction are its own.", "Call it at another isolation level."};
+	if (why != NULL)
+		return (Reason) {psprintf("Its %s is not shared: %s.", reads_query(source) ? "query" : "graph", why), "Have its rows in a table or a materialized view."};
+	if (!from_heaps)
+		return reason_of_relation(source);
+	if (leaves == NIL)
+		return (Reason) {"It has no partition.", "Call it when there are rows."};
+	if (list_length(leaves) > EMOGI_MAX_LEAVES)
+		return (Reason) {psprintf("It has %d partitions or children; %d may be cached.", list_length(leaves), EMOGI_MAX_LEAVES),
+			"Name one of its partitions."};
+	foreach(cell, leaves)
+		if (is_leaf_unshared(lfirst_oid(cell), &reason))
+			return reason;
+	return (Reason) {"Transactions in progress have changed it or are about to, or graphs that are in use or kept take all room in the cache.",
+		EMOGI_NOT_CACHEABLE_NOW};
+}
+
+/* Raise 55000 for the Graph of a Source that is wanted for all sessions. why: a query's may not be shared; NULL = find out. */
+void
+emogi_not_cacheable_report(const EmogiSource *source, bool from_heaps, List *leaves, const char *why)
+{
+	Reason		reason = find_reason(source, from_heaps, leaves, why);
+
+	ereport(ERROR,
+			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+			 errmsg("the graph of \"%s\" cannot be cached", source->graph->text),
+			 errdetail("%s", reason.detail),
+			 errhint("%s", reason.hint)));
+}

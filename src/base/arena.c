@@ -1,0 +1,307 @@
+/*
+ * arena.c: the Region, the shared memory in which Graphs, edges and Results stand: whole extents for owners.
+ *
+ * What is large is allocated here, by the extent (extents.c); what is small in small_allocations.c. When the budget or a limit does not
+ * allow an allocation, whoever stands above is asked to make room: calls that have finished, Graphs that are cached.
+ */
+#include "postgres.h"
+
+#include "base/fault.h"
+#include "base/extents.h"
+#include "base/machine.h"
+#include "base/settings.h"
+
+/* Gives something up, so that there is room; false when there is nothing to give up. See arena.h. */
+static bool (*make_room) (bool at_limit, uint64 bytes);
+
+/* Have this asked for room, see arena.h; called once, in the postmaster. */
+void
+emogi_arena_ask_for_room(bool (*ask) (bool at_limit, uint64 bytes))
+{
+	make_room = ask;
+}
+
+/* Gets the bytes of Graphs that are kept; the cache's. */
+static uint64 (*kept_bytes) (void);
+
+/* Have this asked what is kept, see arena.h; called once, in the postmaster. */
+void
+emogi_arena_ask_kept(uint64 (*bytes) (void))
+{
+	kept_bytes = bytes;
+}
+
+/* Get the bytes in use: of extents that are cut, those of the units that are taken. */
+uint64
+emogi_arena_used_bytes(void)
+{
+	uint64		bytes;
+
+	LWLockAcquire(emogi_shared->lock, LW_SHARED);
+	bytes = (emogi_region->used - emogi_region->nsmall) * EMOGI_EXTENT_BYTES + emogi_region->ntaken * emogi_region->unit_bytes;
+	LWLockRelease(emogi_shared->lock);
+	return bytes;
+}
+
+/* Raise the error of a full budget, and say if calls of other sessions have a part of it: then it may be room enough later. */
+static void
+report_full(uint64 needed, uint64 used)
+{
+	uint64		used_bytes = used * EMOGI_EXTENT_BYTES;
+	uint64		others_bytes = used_bytes - Min(emogi_limits_own_bytes(), used_bytes);
+	uint64		kept = kept_bytes();
+
+	ereport(ERROR,
+			(errcode(ERRCODE_OUT_OF_MEMORY),
+			 errmsg(others_bytes > 0 ? "emogi.max_memory is too small for this graph beside those of other calls" :
+					"emogi.max_memory is too small for this graph"),
+			 errdetail("%llu more bytes are needed; %llu are in use, %llu of them by other sessions. emogi.max_memory allows %llu.%s",
+					   (unsigned long long) needed, (unsigned long long) used_bytes, (unsigned long long) others_bytes,
+					   (unsigned long long) emogi_arena_budget_bytes(),
+					   kept > 0 ? psprintf(" Graphs that are kept have %llu.", (unsigned long long) kept) : ""),
+			 errhint("Raise emogi.max_memory (%dMB now) and restart the server, or select fewer edges%s%s.", emogi_max_memory_mb,
+					 others_bytes > 0 ? ", or call again when fewer calls are in progress" : "",
+					 kept > 0 ? ", or have kept graphs make room: emogi_prewarm(..., keep => false)" : "")));
+}
+
+/* Raise the error of the system's pool of huge pages that others have taken from. */
+static void
+report_pool(uint64 needed)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_OUT_OF_MEMORY),
+			 errmsg("the system has too few huge pages for this graph"),
+			 errdetail("%llu more bytes are needed; %llu bytes of huge pages of 2 MB are free.",
+					   (unsigned long long) needed, (unsigned long long) emogi_machine_free_huge_bytes()),
+			 errhint("Raise vm.nr_hugepages, or set emogi.huge_pages to \"off\" and restart the server.")));
+}
+
+/* Raise 53200 unless this many more bytes fit in the budget, after cached Graphs have made room for them. */
+void
+emogi_arena_check_budget(uint64 bytes)
+{
+	while (emogi_extents_for(bytes) > emogi_extents_free())
+		if (emogi_extents_for(bytes) > emogi_region->budget || !make_room(false, bytes))
+			report_full(bytes, emogi_region->budget - emogi_extents_free());
+}
+
+/* Give all warm extents back to the kernel. */
+void
+emogi_arena_cool(void)
+{
+	while (emogi_extents_cool(emogi_region->ngranules))
+		;
+}
+
+/* Allocate extents, warm ones if they will do and are there. See below. */
+static void *
+allocate(EmogiOwner owner, Size bytes, bool any_content)
+{
+	uint64		count = Max(emogi_extents_for(bytes), 1);
+	EmogiLimit	limit;
+	void	   *start;
+
+	if (emogi_fault_allocation())
+		report_full(bytes, emogi_region->budget - emogi_extents_free());
+	if (any_content && (start = emogi_extents_take(owner, count, true, &limit)) != NULL)
+		return start;
+	while ((start = emogi_extents_take(owner, count, false, &limit)) == NULL || !emogi_extents_fill(owner, start, count))
+	{
+		if (limit != EMOGI_WITHIN_LIMITS)
+		{
+			if (make_room(true, bytes))
+				continue;
+			emogi_limits_report(limit);
+		}
+		if (emogi_extents_cool(count))
+			continue;
+		if (count <= emogi_region->budget && make_room(false, bytes))
+			continue;
+		if (start != NULL)
+			report_pool(bytes);
+		if (count > emogi_extents_free())
+			report_full(bytes, emogi_region->budget - emogi_extents_free());
+		ereport(ERROR,
+				(errcode(ERRCODE_OUT_OF_MEMORY),
+				 errmsg("no contiguous %zu bytes are left in the shared memory of emogi", bytes),
+				 errhint("Raise emogi.max_memory (%dMB now) and restart the server.", emogi_max_memory_mb)));
+	}
+	return start;
+}
+
+/*
+ * Allocate bytes for an owner: whole extents, in a row, aligned to a extent, content zero, not yet populated. Cached
+ * Graphs that are not in use make room. Raises 53200 when that is not enough.
+ */
+void *
+emogi_arena_alloc(EmogiOwner owner, Size bytes)
+{
+	return allocate(owner, bytes, false);
+}
+
+/* The same for who writes before reading: with any content, and populated if it is warm. */
+void *
+emogi_arena_alloc_any(EmogiOwner owner, Size bytes)
+{
+	return allocate(owner, bytes, true);
+}
+
+/* The same if there is room as it is, else NULL: nothing makes room. Raises nothing but a cancel. */
+void *
+emogi_arena_try_alloc(EmogiOwner owner, Size bytes)
+{
+	const uint64 count = Max(emogi_extents_for(bytes), 1);
+	EmogiLimit	limit;
+	void	   *start = emogi_extents_take(owner, count, true, &limit);
+
+	if (start != NULL)
+		return start;
+	start = emogi_extents_take(owner, count, false, &limit);
+	return start != NULL && emogi_extents_fill(owner, start, count) ? start : NULL;
+}
+
+/* Hand what emogi_arena_alloc gave, the same bytes, to another owner. Returns the bytes that it takes. */
+uint64
+emogi_arena_give(void *start, Size bytes, EmogiOwner owner)
+{
+	uint64		first = emogi_extents_of(start);
+	uint64		count = Max(emogi_extents_for(bytes), 1);
+
+	LWLockAcquire(emogi_shared->lock, LW_EXCLUSIVE);
+	emogi_extents_count_out(emogi_region->owner[first], count);
+	for (uint64 i = first; i < first + count; i++)
+		emogi_region->owner[i] = owner;
+	emogi_extents_count_in(owner, first, count);
+	LWLockRelease(emogi_shared->lock);
+	return count * EMOGI_EXTENT_BYTES;
+}
+
+/* Hand all that an owner has to another. */
+void
+emogi_arena_give_all(EmogiOwner from, EmogiOwner to)
+{
+	uint64		first = 0;
+	uint64		end = emogi_region->ngranules;
+
+	LWLockAcquire(emogi_shared->lock, LW_EXCLUSIVE);
+	if (emogi_extents_find_span(from, &first, &end))
+		for (uint64 i = first; i < end; i++)
+			if (emogi_region->owner[i] == from)
+			{
+				emogi_region->owner[i] = to;
+				emogi_extents_count_out(from, 1);
+				emogi_extents_count_in(to, i, 1);
+			}
+	LWLockRelease(emogi_shared->lock);
+}
+
+/* Free what emogi_arena_alloc gave, the same bytes. */
+void
+emogi_arena_free(void *start, Size bytes)
+{
+	uint64		first = emogi_extents_of(start);
+	uint64		count = Max(emogi_extents_for(bytes), 1);
+	bool		warm;
+
+	LWLockAcquire(emogi_shared->lock, LW_EXCLUSIVE);
+	emogi_extents_count_out(emogi_region->owner[first], count);
+	warm = emogi_extents_keep_warm(first, count);
+	for (uint64 i = first; i < first + count && !warm; i++)
+		emogi_region->owner[i] = EMOGI_OWNER_LEAVING;
+	LWLockRelease(emogi_shared->lock);
+	if (!warm)
+		emogi_extents_release(first, count);
+}
+
+/* Find the next run of extents of an owner from *first on, and keep it warm or hide it; false when there is none. */
+static bool
+hide_next_run(EmogiOwner owner, uint64 *first, uint64 *count, bool *warm)
+{
+	uint64		end = emogi_region->ngranules;
+	uint64		i;
+
+	LWLockAcquire(emogi_shared->lock, LW_EXCLUSIVE);
+	if (!emogi_extents_find_span(owner, first, &end))
+		*first = end;
+	i = *first;
+	while (i < end && emogi_region->owner[i] != owner)
+		i++;
+	*first = i;
+	while (i < end && emogi_region->owner[i] == owner)
+		i++;
+	*count = i - *first;
+	emogi_extents_count_out(owner, *count);
+	*warm = emogi_extents_keep_warm(*first, *count);
+	for (i = *first; i < *first + *count && !*warm; i++)
+		emogi_region->owner[i] = EMOGI_OWNER_LEAVING;
+	LWLockRelease(emogi_shared->lock);
+	return *count > 0;
+}
+
+/* Free all extents of an owner. Raises nothing, so it may run while a transaction aborts. */
+void
+emogi_arena_free_owner(EmogiOwner owner)
+{
+	uint64		first = 0;
+	uint64		count;
+	bool		warm;
+
+	while (hide_next_run(owner, &first, &count, &warm))
+	{
+		if (!warm)
+			emogi_extents_release(first, count);
+		first += count;
+	}
+}
+
+/* ---- edges ---- */
+
+/* Count an owner's extents. */
+static uint64
+count_granules(EmogiOwner owner)
+{
+	uint64		first = 0;
+	uint64		end = emogi_region->ngranules;
+	uint64		n = 0;
+
+	LWLockAcquire(emogi_shared->lock, LW_SHARED);
+	if (emogi_extents_find_span(owner, &first, &end))
+		for (uint64 i = first; i < end; i++)
+			n += emogi_region->owner[i] == owner;
+	LWLockRelease(emogi_shared->lock);
+	return n;
+}
+
+/*
+ * Get an owner's extents as edge chunks, and their sum. The array of chunks comes from `allocate`: palloc in a
+ * backend, malloc in the worker. False when that returns NULL. The scan that fills the chunks must be over.
+ */
+bool
+emogi_arena_edges(EmogiOwner owner, EmogiEdges *edges, void *(*allocate) (Size))
+{
+	uint64		n = count_granules(owner);
+	EmogiEdgeChunk **chunks = allocate(Max(n, 1) * sizeof(EmogiEdgeChunk *));
+
+	memset(edges, 0, sizeof *edges);
+	edges->chunks = chunks;
+	edges->min_key = PG_INT64_MAX;
+	edges->max_key = PG_INT64_MIN;
+	if (chunks == NULL)
+		return false;
+	LWLockAcquire(emogi_shared->lock, LW_SHARED);
+	for (uint64 i = 0; i < emogi_region->ngranules && edges->nchunks < n; i++)
+		if (emogi_region->owner[i] == owner)
+			chunks[edges->nchunks++] = (EmogiEdgeChunk *) (emogi_arena_start + i * EMOGI_EXTENT_BYTES);
+	LWLockRelease(emogi_shared->lock);
+	for (uint64 i = 0; i < edges->nchunks; i++)
+	{
+		if (chunks[i]->nedges == 0)
+			continue;
+		edges->nedges += chunks[i]->nedges;
+		edges->nalone += chunks[i]->alone ? chunks[i]->nedges : 0;
+		edges->weight_misfits |= chunks[i]->weight_misfits;
+		edges->min_key = Min(edges->min_key, chunks[i]->min_key);
+		edges->max_key = Max(edges->max_key, chunks[i]->max_key);
+	}
+	return true;
+}

@@ -1,0 +1,68 @@
+/*
+ * arena.h: the Region, the shared memory in which Graphs, edges and Results stand; see arena.c.
+ *
+ * A call allocates for the owner that it is, its slot; what is cached or held goes to another owner (emogi_arena_give).
+ * Whatever an owner has is freed at once when it ends (emogi_arena_free_owner).
+ */
+#ifndef EMOGI_ARENA_H
+#define EMOGI_ARENA_H
+
+#include "graph/csr.h"
+#include "base/settings.h"
+
+/* The Region is given out in whole extents, but for small blocks; an edge chunk is one extent. */
+#define EMOGI_EXTENT_BYTES EMOGI_CHUNK_BYTES
+
+/*
+ * Owner of a extent: a slot, and whether it holds that slot's edges or the keys that its scan has met, a cached Graph, a held Result, a
+ * live state, or a dictionary. 0 = free.
+ */
+typedef uint32 EmogiOwner;
+#define EMOGI_OWNER(slot_index)			((EmogiOwner) (slot_index) + 1)
+#define EMOGI_OWNER_EDGES(slot_index)	(EMOGI_OWNER(slot_index) | UINT32_C(0x80000000))
+#define EMOGI_OWNER_GRAPH(graph_index)	(((EmogiOwner) (graph_index) + 1) | UINT32_C(0x40000000))
+#define EMOGI_OWNER_HOLDING(index)		(((EmogiOwner) (index) + 1) | UINT32_C(0x20000000))
+#define EMOGI_OWNER_LIVE(index)			(((EmogiOwner) (index) + 1) | UINT32_C(0x10000000))
+#define EMOGI_OWNER_KEYS(slot_index)	(EMOGI_OWNER(slot_index) | UINT32_C(0x08000000))
+#define EMOGI_OWNER_DICTIONARY(index)	(((EmogiOwner) (index) + 1) | UINT32_C(0x04000000))
+#define EMOGI_OWNER_INDEX				UINT32_C(0x03FFFFFF)	/* index + 1, of whatever kind */
+
+/*
+ * Have `make_room` asked, whenever an allocation does not fit, to give something up; it returns false when there is nothing.
+ * at_limit: the calls of the session or of its role have what they may have, else it is the budget that is full. bytes: of the allocation.
+ */
+extern void emogi_arena_ask_for_room(bool (*make_room) (bool at_limit, uint64 bytes));
+
+/* Have `bytes` tell what part of the Region Graphs have that make no room. */
+extern void emogi_arena_ask_kept(uint64 (*bytes) (void));
+
+extern void *emogi_arena_alloc(EmogiOwner owner, Size bytes);
+extern void *emogi_arena_alloc_any(EmogiOwner owner, Size bytes);
+extern void *emogi_arena_try_alloc(EmogiOwner owner, Size bytes);
+extern void emogi_arena_cool(void);
+extern uint64 emogi_arena_give(void *start, Size bytes, EmogiOwner owner);
+extern void emogi_arena_give_all(EmogiOwner from, EmogiOwner to);
+extern void emogi_arena_free(void *start, Size bytes);
+extern void emogi_arena_free_owner(EmogiOwner owner);
+extern bool emogi_arena_edges(EmogiOwner owner, EmogiEdges *edges, void *(*allocate) (Size));
+extern uint64 emogi_arena_used_bytes(void);
+extern void emogi_arena_check_budget(uint64 bytes);
+
+/* Get the bytes that the Region may have. */
+static inline uint64
+emogi_arena_budget_bytes(void)
+{
+	return (uint64) emogi_max_memory_mb * 1024 * 1024;
+}
+
+/* ---- small_allocations.c ---- */
+
+/* Blocks of at most this size can be small blocks, which share extents. */
+#define EMOGI_SMALL_BYTES ((Size) 512 * 1024)
+
+extern void *emogi_small_allocations_alloc(Size bytes);
+extern void emogi_small_allocations_free(void *start, Size bytes);
+extern uint64 emogi_small_allocations_bytes(Size bytes);
+extern void *emogi_small_allocations_pack(void *start, Size bytes);
+
+#endif							/* EMOGI_ARENA_H */

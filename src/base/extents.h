@@ -1,0 +1,77 @@
+/*
+ * extents.h: the extents of the Region, for arena.c and small_allocations.c; see extents.c.
+ */
+#ifndef EMOGI_EXTENTS_H
+#define EMOGI_EXTENTS_H
+
+#include "base/limits.h"
+#include "base/arena.h"
+
+/* Marks extents between free and punched: nobody's, but not to be given out yet. */
+#define EMOGI_OWNER_LEAVING UINT32_C(0xFFFFFFFF)
+
+/* Marks extents that are free and still have pages, with any content. */
+#define EMOGI_OWNER_WARM UINT32_C(0xFFFFFFFE)
+
+/* Marks extents that are cut into units. */
+#define EMOGI_OWNER_SMALL UINT32_C(0xFFFFFFFD)
+
+/* A unit is a page, and at least so many bytes. */
+#define EMOGI_UNIT_BYTES 4096
+#define EMOGI_MAX_UNITS (EMOGI_EXTENT_BYTES / EMOGI_UNIT_BYTES)
+
+/* The units of a SMALL extent; see small_allocations.c. */
+typedef struct EmogiExtents
+{
+	uint32		ntaken;
+	uint64		taken[EMOGI_MAX_UNITS / 64];	/* a bit each */
+} EmogiExtents;
+
+typedef struct EmogiArena
+{
+	/* under EmogiShared.lock */
+	uint64		ngranules;		/* address space */
+	uint64		unit_bytes;
+	uint64		budget;			/* extents that may be in use */
+	uint64		used;
+	uint64		warm;
+	uint64		hint;			/* where the next search begins */
+	uint64		nsmall;			/* SMALL extents */
+	uint64		ntaken;			/* units in use in all of them */
+	uint64		small_hint;		/* where the next search among them begins */
+	EmogiOwner	owner[FLEXIBLE_ARRAY_MEMBER];	/* [ngranules] */
+} EmogiArena;
+
+extern EmogiArena *emogi_region;
+extern char *emogi_arena_start;
+extern EmogiExtents *emogi_arena_units;	/* [ngranules], of SMALL extents; under EmogiShared.lock */
+
+/* Get the number of extents that hold this many bytes. */
+static inline uint64
+emogi_extents_for(uint64 bytes)
+{
+	return (bytes + EMOGI_EXTENT_BYTES - 1) / EMOGI_EXTENT_BYTES;
+}
+
+/* Get the extent that a place in the Region lies in. */
+static inline uint64
+emogi_extents_of(const void *start)
+{
+	return (uint64) ((const char *) start - emogi_arena_start) / EMOGI_EXTENT_BYTES;
+}
+
+extern Size emogi_extents_shmem_size(void);
+extern void emogi_extents_shmem_startup(bool found);
+extern void *emogi_extents_take(EmogiOwner owner, uint64 count, bool warm, EmogiLimit *limit);
+extern bool emogi_extents_fill(EmogiOwner owner, void *start, uint64 count);
+extern void emogi_extents_release(uint64 first, uint64 count);
+extern bool emogi_extents_cool(uint64 count);
+extern uint64 emogi_extents_free(void);
+
+/* Caller holds EmogiShared.lock. */
+extern bool emogi_extents_keep_warm(uint64 first, uint64 count);
+extern void emogi_extents_count_in(EmogiOwner owner, uint64 first, uint64 count);
+extern void emogi_extents_count_out(EmogiOwner owner, uint64 count);
+extern bool emogi_extents_find_span(EmogiOwner owner, uint64 *first, uint64 *end);
+
+#endif							/* EMOGI_EXTENTS_H */

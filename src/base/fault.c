@@ -1,0 +1,247 @@
+/*
+ * fault.c: trouble on demand, for tests.
+ *
+ * emogi.fault, which only superusers may set, is a list of name=value:
+ *
+ *   allocation=N            the N-th allocation in the Region by this backend fails, counted from the SET
+ *   engine_allocation=N     the N-th allocation of host memory by an engine fails, in every request
+ *   device_allocation=N     the same of device memory
+ *   device_call=N           the N-th call of the GPU's driver in a run fails
+ *   worker_exit=POINT       the engine worker ends when it comes to POINT of a request of this session: keys, csr,
+ *   worker_crash=POINT      expand, pack, unpack, splice, run, batch, path (at its start) or done (at the end of any); by proc_exit(1), or by
+ *                           SIGKILL
+ *   PLACE=MICROSECONDS      sleep at a place of the cache's protocol: pre_commit, committed, registering, registered, built,
+ *                           published, found, live_map, live_pages, live_look, live_store, far_measured, graph_freed, graphs_copied
+ *   random=1                sleep a random part of that
+ *   registration_rule=0     serve cached Graphs without the rule that makes them exact
+ *   snapshot_rule=0         read under the statement's snapshot, whatever it sees in the catalogs
+ *   RULE=0                  refresh Graphs without a rule of the live states: live_undecided, live_map_lsn, live_vacuums, live_contains,
+ *                           live_page_lsn, live_snapshot, live_newest, live_lsn_locked, live_distrust, live_own_rollback, live_own_command,
+ *                           live_own_others
+ *   RULE=0                  share graphs of queries without a rule: query_leaves, query_own, query_rows, query_settings, query_fold,
+ *                           query_defaults, query_children, query_rights, query_publish, query_again, query_state, query_looks, query_places; query_drop: do not drop those that no call can use
+ *   idle=MILLISECONDS       drop those that older snapshots alone can use when they were not used for so long
+ *   pair_edges=N            searches for pairs one by one (task_pairs.c) look at N list entries at most, and then the run for all of them begins
+ *   known_load=1            the load that _emogi_sink takes rows for is 1, and no secret
+ *   live_by_lsn=0           believe the visibility map by the count of VACUUMs alone
+ */
+#include "postgres.h"
+
+#include "miscadmin.h"
+#include "pgstat.h"
+#include "utils/guc.h"
+#include "utils/varlena.h"
+#include "utils/wait_event.h"
+
+#include "base/compat.h"
+#include "base/fault.h"
+#include "base/slot.h"
+
+EmogiFaults emogi_faults;
+
+static char *fault_text;
+
+static const char *const places[EMOGI_FAULT_POINTS] = {
+	[EMOGI_AT_PRE_COMMIT] = "pre_commit",
+	[EMOGI_AT_COMMITTED] = "committed",
+	[EMOGI_AT_REGISTERING] = "registering",
+	[EMOGI_AT_REGISTERED] = "registered",
+	[EMOGI_AT_BUILT] = "built",
+	[EMOGI_AT_PUBLISHED] = "published",
+	[EMOGI_AT_FOUND] = "found",
+	[EMOGI_AT_LIVE_MAP] = "live_map",
+	[EMOGI_AT_LIVE_PAGES] = "live_pages",
+	[EMOGI_AT_LIVE_LOOK] = "live_look",
+	[EMOGI_AT_LIVE_STORE] = "live_store",
+	[EMOGI_AT_FAR_MEASURED] = "far_measured",
+	[EMOGI_AT_GRAPH_FREED] = "graph_freed",
+	[EMOGI_AT_GRAPHS_COPIED] = "graphs_copied"
+};
+
+static const char *const live_rules[EMOGI_LIVE_RULES] = {
+	[EMOGI_LIVE_UNDECIDED] = "live_undecided",
+	[EMOGI_LIVE_MAP_LSN] = "live_map_lsn",
+	[EMOGI_LIVE_VACUUMS] = "live_vacuums",
+	[EMOGI_LIVE_BY_LSN] = "live_by_lsn",
+	[EMOGI_LIVE_CONTAINS] = "live_contains",
+	[EMOGI_LIVE_PAGE_LSN] = "live_page_lsn",
+	[EMOGI_LIVE_SNAPSHOT] = "live_snapshot",
+	[EMOGI_LIVE_NEWEST] = "live_newest",
+	[EMOGI_LIVE_LSN_LOCKED] = "live_lsn_locked",
+	[EMOGI_LIVE_DISTRUST] = "live_distrust",
+	[EMOGI_LIVE_OWN_ROLLBACK] = "live_own_rollback",
+	[EMOGI_LIVE_OWN_COMMAND] = "live_own_command",
+	[EMOGI_LIVE_OWN_OTHERS] = "live_own_others"
+};
+
+static const char *const tree_rules[EMOGI_TREE_RULES] = {
+	[EMOGI_TREE_LEAVES] = "query_leaves",
+	[EMOGI_TREE_OWN] = "query_own",
+	[EMOGI_TREE_ROWS] = "query_rows",
+	[EMOGI_TREE_SETTINGS] = "query_settings",
+	[EMOGI_TREE_FOLD] = "query_fold",
+	[EMOGI_TREE_DEFAULTS] = "query_defaults",
+	[EMOGI_TREE_CHILDREN] = "query_children",
+	[EMOGI_TREE_RIGHTS] = "query_rights",
+	[EMOGI_TREE_PUBLISH] = "query_publish",
+	[EMOGI_TREE_TYPES] = "query_types",
+	[EMOGI_TREE_AGAIN] = "query_again",
+	[EMOGI_TREE_DROP] = "query_drop",
+	[EMOGI_TREE_STATE] = "query_state",
+	[EMOGI_TREE_LOOKS] = "query_looks",
+	[EMOGI_TREE_PLACES] = "query_places",
+	[EMOGI_TREE_WALKS] = "query_walks"
+};
+
+static const char *const points[EMOGI_REQUEST_KINDS + 1] = {
+	[EMOGI_REQUEST_DICTIONARY] = "dictionary",
+	[EMOGI_REQUEST_KEYS] = "keys",
+	[EMOGI_REQUEST_CSR] = "csr",
+	[EMOGI_REQUEST_EXPAND] = "expand",
+	[EMOGI_REQUEST_PACK] = "pack",
+	[EMOGI_REQUEST_UNPACK] = "unpack",
+	[EMOGI_REQUEST_SPLICE] = "splice",
+	[EMOGI_REQUEST_RUN] = "run",
+	[EMOGI_REQUEST_MSBFS] = "batch",
+	[EMOGI_REQUEST_PATH] = "path",
+	[EMOGI_REQUEST_KINDS] = "done"
+};
+
+/* Find a word in a list; -1 when it is not there. */
+static int
+find_word(const char *word, const char *const *words, int count)
+{
+	for (int i = 0; i < count; i++)
+		if (strcmp(word, words[i]) == 0)
+			return i;
+	return -1;
+}
+
+/* Set how the worker is to end; false for an unknown point. */
+static bool
+read_worker_fault(EmogiFaults *faults, EmogiWorkerFault fault, const char *point)
+{
+	int			at = find_word(point, points, EMOGI_REQUEST_KINDS + 1);
+
+	if (at < 0)
+		return false;
+	faults->worker = fault;
+	faults->worker_at = at;
+	return true;
+}
+
+/* Read one name=value; false when it makes no sense. */
+static bool
+read_fault(EmogiFaults *faults, char *item)
+{
+	char	   *value = strchr(item, '=');
+	char	   *end;
+	long		number;
+	int			i;
+
+	if (value == NULL)
+		return false;
+	*value++ = '\0';
+	if (strcmp(item, "worker_exit") == 0)
+		return read_worker_fault(faults, EMOGI_WORKER_EXITS, value);
+	if (strcmp(item, "worker_crash") == 0)
+		return read_worker_fault(faults, EMOGI_WORKER_CRASHES, value);
+	number = strtol(value, &end, 10);
+	if (end == value || *end != '\0' || number < 0 || number > INT_MAX)
+		return false;
+	if ((i = find_word(item, places, EMOGI_FAULT_POINTS)) >= 0)
+		faults->sleep_us[i] = (int) number;
+	else if ((i = find_word(item, live_rules, EMOGI_LIVE_RULES)) >= 0)
+		faults->live[i] = number == 0;
+	else if ((i = find_word(item, tree_rules, EMOGI_TREE_RULES)) >= 0)
+		faults->tree[i] = number == 0;
+	else if (strcmp(item, "allocation") == 0)
+		faults->allocation = (int) number;
+	else if (strcmp(item, "engine_allocation") == 0)
+		faults->engine_allocation = (int) number;
+	else if (strcmp(item, "device_allocation") == 0)
+		faults->device_allocation = (int) number;
+	else if (strcmp(item, "device_call") == 0)
+		faults->device_call = (int) number;
+	else if (strcmp(item, "random") == 0)
+		faults->random_sleeps = number != 0;
+	else if (strcmp(item, "registration_rule") == 0)
+		faults->no_registration_rule = number == 0;
+	else if (strcmp(item, "known_load") == 0)
+		faults->known_load = number != 0;
+	else if (strcmp(item, "idle") == 0)
+		faults->idle_ms = (int) number + 1;
+	else if (strcmp(item, "pair_edges") == 0)
+		faults->pair_edges = (uint64) number + 1;
+	else if (strcmp(item, "snapshot_rule") == 0)
+		faults->no_snapshot_rule = number == 0;
+	else
+		return false;
+	return true;
+}
+
+static bool
+check_fault(char **text, void **extra, GucSource source)
+{
+	EmogiFaults faults = {0};
+	char	   *copy = pstrdup(*text);
+	List	   *items;
+	ListCell   *cell;
+
+	if (!SplitIdentifierString(copy, ',', &items))
+		return false;
+	foreach(cell, items)
+	{
+		if (!read_fault(&faults, lfirst(cell)))
+		{
+			GUC_check_errdetail("Item \"%s\" is not known.", (char *) lfirst(cell));
+			return false;
+		}
+	}
+	*extra = emogi_compat_guc_malloc(sizeof faults);
+	if (*extra == NULL)
+		return false;
+	memcpy(*extra, &faults, sizeof faults);
+	return true;
+}
+
+static void
+assign_fault(const char *text, void *extra)
+{
+	memcpy(&emogi_faults, extra, sizeof emogi_faults);
+}
+
+/* Define emogi.fault; called once, in the postmaster. */
+void
+emogi_fault_define(void)
+{
+	DefineCustomStringVariable("emogi.fault",
+							   "Makes things fail, for tests of emogi.",
+							   NULL,
+							   &fault_text, "",
+							   PGC_SUSET, GUC_NOT_IN_SAMPLE | GUC_NO_SHOW_ALL,
+							   check_fault, assign_fault, NULL);
+}
+
+/* Sleep where the setting says so. */
+void
+emogi_fault_sleep(EmogiFaultPoint point)
+{
+	int			us = emogi_faults.sleep_us[point];
+	TimestampTz end;
+
+	if (us == 0)
+		return;
+	end = GetCurrentTimestamp() + (emogi_faults.random_sleeps ? random() % us : us);
+	pgstat_report_wait_start(WAIT_EVENT_PG_SLEEP);	/* so that tests see it in pg_stat_activity */
+	for (TimestampTz now = GetCurrentTimestamp(); now < end; now = GetCurrentTimestamp())
+		pg_usleep((long) (end - now));	/* a signal may cut it short */
+	pgstat_report_wait_end();
+}
+
+/* Count an allocation in the Region; true when it is to fail. */
+bool
+emogi_fault_allocation(void)
+{
+	return emogi_faults.allocation > 0 && --emogi_faults.allocation == 0;
+}

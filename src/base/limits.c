@@ -1,0 +1,337 @@
+/*
+ * limits.c: what a session and a role may have at once: calls, slots, and memory of the Region.
+ *
+ * There are EMOGI_NSLOTS slots, EMOGI_NHOLDINGS holdings and one budget for everybody, and it takes no right to call on the
+ * edges of a query. So that nobody has all of it, each slot and each holding has an account: whose it is, and the extents
+ * that it has, kept by extents.c where they are taken, handed on and freed. Limits are sums over the accounts in use, of
+ * which there are few. Superusers are not limited.
+ *
+ * A cached Graph is everybody's, but a pinned one cannot make room. So the Graphs that a role's other calls have pinned count
+ * as its memory, each once. That of the call itself does not: whatever is cached may be used. Graphs that nobody uses may be evicted,
+ * those of a role that have more than its memory before all others (cache/cache_share.c).
+ *
+ * By default a session may have 64 calls, far more than a plan needs and half of the slots; a role half of the holdings and
+ * three quarters of the slots, for the rest serves many roles, as slots are had for the time of a request only; both three
+ * quarters of the memory: with less, a role could not build a large graph that there is room for.
+ */
+#include "postgres.h"
+
+#include "miscadmin.h"
+
+#include "base/limits.h"
+#include "base/arena.h"
+#include "base/settings.h"
+
+/* What -1 stands for, of the budget. */
+#define DEFAULT_MEMORY_SHARE 0.75
+
+/* Part of the budget that is as much as one thing in a backend may take. */
+#define BACKEND_SHARE 4
+
+/* Gets the bytes of a cached Graph by its index; the cache's. */
+static uint64 (*graph_bytes) (int graph);
+
+/* The settings; 0 = no limit, memory: -1 = DEFAULT_MEMORY_SHARE. */
+static int	session_calls = 64;
+static int	role_calls = EMOGI_NHOLDINGS / 2;
+static int	role_slots = EMOGI_NSLOTS / 4 * 3;
+static int	session_memory_mb = -1;
+static int	role_memory_mb = -1;
+static int	max_server_connections = 16;
+
+/* Define these settings; called once, in the postmaster. */
+void
+emogi_limits_define(void)
+{
+	DefineCustomIntVariable("emogi.session_calls",
+							"Calls of one session at once that have an engine's slot or shared memory.",
+							"0 means no limit. Superusers have none.",
+							&session_calls, 64, 0, EMOGI_NACCOUNTS,
+							PGC_SUSET, 0, NULL, NULL, NULL);
+	DefineCustomIntVariable("emogi.role_calls",
+							"Calls of all sessions of a role at once that have an engine's slot or shared memory.",
+							"0 means no limit. Superusers have none.",
+							&role_calls, EMOGI_NHOLDINGS / 2, 0, EMOGI_NACCOUNTS,
+							PGC_SUSET, 0, NULL, NULL, NULL);
+	DefineCustomIntVariable("emogi.role_slots",
+							"Calls of all sessions of a role that are in progress at once; further ones wait.",
+							"0 means no limit. Superusers have none.",
+							&role_slots, EMOGI_NSLOTS / 4 * 3, 0, EMOGI_NSLOTS,
+							PGC_SUSET, 0, NULL, NULL, NULL);
+	DefineCustomIntVariable("emogi.session_memory",
+							"Memory that the calls of one session may take.",
+							"-1 means three quarters of emogi.max_memory, 0 no limit. Superusers have none.",
+							&session_memory_mb, -1, -1, INT_MAX / 2,
+							PGC_SUSET, GUC_UNIT_MB, NULL, NULL, NULL);
+	DefineCustomIntVariable("emogi.role_memory",
+							"Memory that the calls of all sessions of a role may take.",
+							"-1 means three quarters of emogi.max_memory, 0 no limit. Superusers have none.",
+							&role_memory_mb, -1, -1, INT_MAX / 2,
+							PGC_SUSET, GUC_UNIT_MB, NULL, NULL, NULL);
+	DefineCustomIntVariable("emogi.max_server_connections",
+							"Connections to each server that emogi.server_connections may ask for.",
+							"Superusers may ask for 64.",
+							&max_server_connections, 16, 1, 64,
+							PGC_SUSET, 0, NULL, NULL, NULL);
+}
+
+/* Have the cache tell how large its Graphs are: it stands above this room. Called once, in the postmaster. */
+void
+emogi_limits_ask_size(uint64 (*bytes) (int graph))
+{
+	graph_bytes = bytes;
+}
+
+/* ---- accounts; caller holds EmogiShared.lock ---- */
+
+/* Open the account of a slot or a holding that has nothing yet. */
+void
+emogi_limits_open_account(int index, int pid, Oid userid, bool limited)
+{
+	EmogiAccount *account = &emogi_shared->accounts[index];
+
+	memset(account, 0, sizeof *account);
+	account->pid = pid;
+	account->userid = userid;
+	account->limited = limited;
+	emogi_shared->accounts_end = Max(emogi_shared->accounts_end, index + 1);
+}
+
+/* Close an account that has nothing any more. */
+void
+emogi_limits_close_account(int index)
+{
+	emogi_shared->accounts[index].pid = 0;
+	while (emogi_shared->accounts_end > 0 && emogi_shared->accounts[emogi_shared->accounts_end - 1].pid == 0)
+		emogi_shared->accounts_end--;
+}
+
+/* Get the index of the cached Graph that an account keeps pinned; -1 = none. It is read once: its owner may write it at any time. */
+static int
+pinned_graph(int index)
+{
+	const volatile int *graph = index < EMOGI_NSLOTS ? &emogi_shared->slots[index].graph : &emogi_shared->holdings[index - EMOGI_NSLOTS].graph;
+
+	return *graph;
+}
+
+/* Does an account count for a session (pid), or for a role (pid = 0)? */
+static inline bool
+counts(const EmogiAccount *account, int pid, Oid userid)
+{
+	return pid != 0 ? account->pid == pid : account->pid != 0 && account->userid == userid && account->limited;
+}
+
+/* Count the calls of a session or a role among the first so many accounts. */
+static int
+count_calls(int naccounts, int pid, Oid userid)
+{
+	int			n = 0;
+
+	for (int i = 0; i < Min(naccounts, emogi_shared->accounts_end); i++)
+		n += counts(&emogi_shared->accounts[i], pid, userid);
+	return n;
+}
+
+/* Graphs that have been counted; all false between two counts. */
+static bool seen[EMOGI_MAX_GRAPHS];
+
+/* Count a Graph that has not been counted yet, and put it in the list of those; -1 = none. Get the extents that it has. */
+static uint64
+count_graph(int graph, int *counted, int *ncounted)
+{
+	if (graph < 0 || seen[graph])
+		return 0;
+	seen[graph] = true;
+	counted[(*ncounted)++] = graph;
+	return graph_bytes(graph) / EMOGI_EXTENT_BYTES;
+}
+
+/* Sum up the extents of a session or a role: what its calls have, and what they have pinned but for one Graph. */
+static uint64
+count_granules(int pid, Oid userid, int without_graph)
+{
+	static int	counted[EMOGI_NACCOUNTS];
+	int			ncounted = 0;
+	uint64		n = 0;
+
+	if (without_graph >= 0)
+		seen[without_graph] = true;
+	for (int i = 0; i < emogi_shared->accounts_end; i++)
+	{
+		const EmogiAccount *account = &emogi_shared->accounts[i];
+
+		if (counts(account, pid, userid))
+			n += account->nchunks + account->nothers + count_graph(pinned_graph(i), counted, &ncounted);
+	}
+	while (ncounted > 0)
+		seen[counted[--ncounted]] = false;
+	if (without_graph >= 0)
+		seen[without_graph] = false;
+	return n;
+}
+
+/* Get a setting of memory in extents, rounded up; 0 = no limit. */
+static uint64
+memory_limit(int setting_mb)
+{
+	if (setting_mb < 0)
+		return Max((uint64) (emogi_arena_budget_bytes() * DEFAULT_MEMORY_SHARE / EMOGI_EXTENT_BYTES), 1);
+	return ((uint64) setting_mb * 1024 * 1024 + EMOGI_EXTENT_BYTES - 1) / EMOGI_EXTENT_BYTES;
+}
+
+/* Would one more call of a session and its role be beyond their limits? */
+EmogiLimit
+emogi_limits_of_calls(int pid, Oid userid)
+{
+	if (session_calls > 0 && count_calls(EMOGI_NACCOUNTS, pid, InvalidOid) >= session_calls)
+		return EMOGI_AT_SESSION_CALLS;
+	if (role_calls > 0 && count_calls(EMOGI_NACCOUNTS, 0, userid) >= role_calls)
+		return EMOGI_AT_ROLE_CALLS;
+	return EMOGI_WITHIN_LIMITS;
+}
+
+/* Would one more slot of a role be beyond its limit? */
+EmogiLimit
+emogi_limits_of_slots(Oid userid)
+{
+	if (role_slots > 0 && count_calls(EMOGI_NSLOTS, 0, userid) >= role_slots)
+		return EMOGI_AT_ROLE_SLOTS;
+	return EMOGI_WITHIN_LIMITS;
+}
+
+/* Would so many more extents in an account be beyond the limits of its session and role? */
+EmogiLimit
+emogi_limits_of_memory(const EmogiAccount *account, uint64 ngranules)
+{
+	uint64		session_limit = memory_limit(session_memory_mb);
+	uint64		role_limit = memory_limit(role_memory_mb);
+	int			graph = pinned_graph((int) (account - emogi_shared->accounts));
+
+	if (!account->limited)
+		return EMOGI_WITHIN_LIMITS;
+	if (session_memory_mb != 0 && count_granules(account->pid, InvalidOid, graph) + ngranules > session_limit)
+		return EMOGI_AT_SESSION_MEMORY;
+	if (role_memory_mb != 0 && count_granules(0, account->userid, graph) + ngranules > role_limit)
+		return EMOGI_AT_ROLE_MEMORY;
+	return EMOGI_WITHIN_LIMITS;
+}
+
+/* ---- without lock ---- */
+
+/* Get the bytes that the calls of this session have, and what they have pinned. */
+uint64
+emogi_limits_own_bytes(void)
+{
+	uint64		n;
+
+	LWLockAcquire(emogi_shared->lock, LW_EXCLUSIVE);
+	n = count_granules(MyProcPid, InvalidOid, -1);
+	LWLockRelease(emogi_shared->lock);
+	return n * EMOGI_EXTENT_BYTES;
+}
+
+/* Get the bytes that the calls of a role have, but for what they have pinned. */
+uint64
+emogi_limits_bytes_of_calls(Oid userid)
+{
+	uint64		n = 0;
+
+	LWLockAcquire(emogi_shared->lock, LW_SHARED);
+	for (int i = 0; i < emogi_shared->accounts_end; i++)
+		if (counts(&emogi_shared->accounts[i], 0, userid))
+			n += emogi_shared->accounts[i].nchunks + emogi_shared->accounts[i].nothers;
+	LWLockRelease(emogi_shared->lock);
+	return n * EMOGI_EXTENT_BYTES;
+}
+
+/* Get the bytes that calls of the current user may have: emogi.max_memory, or less. */
+uint64
+emogi_limits_allowed_bytes(void)
+{
+	uint64		allowed = emogi_arena_budget_bytes();
+
+	if (superuser())
+		return allowed;
+	if (session_memory_mb != 0)
+		allowed = Min(allowed, memory_limit(session_memory_mb) * EMOGI_EXTENT_BYTES);
+	if (role_memory_mb != 0)
+		allowed = Min(allowed, memory_limit(role_memory_mb) * EMOGI_EXTENT_BYTES);
+	return allowed;
+}
+
+/* Get the bytes that one thing of a call may take in its backend: a quarter of emogi.max_memory, and no more than the current user's calls may have. */
+uint64
+emogi_limits_backend_bytes(void)
+{
+	return Min(emogi_arena_budget_bytes() / BACKEND_SHARE, emogi_limits_allowed_bytes());
+}
+
+/* Get the bytes that the cached Graphs of the current user may have before they make room for each other; PG_UINT64_MAX = no limit. */
+uint64
+emogi_limits_role_bytes(void)
+{
+	return role_memory_mb == 0 ? PG_UINT64_MAX : memory_limit(role_memory_mb) * EMOGI_EXTENT_BYTES;
+}
+
+/* Get the number of connections by which a call of the current user may read each server; 0 = postgres_fdw reads it. */
+int
+emogi_limits_server_connections(void)
+{
+	return superuser() ? emogi_server_connections : Min(emogi_server_connections, max_server_connections);
+}
+
+/* Raise 53400 for a number of calls that is at its limit. */
+static void
+report_calls(const char *whose, const char *what, const char *setting, int limit)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_CONFIGURATION_LIMIT_EXCEEDED),
+			 errmsg("too many emogi calls of this %s at once", whose),
+			 errdetail("It has %d %s, as many as %s allows.", limit, what, setting),
+			 errhint("Close cursors over emogi's functions, or have a superuser raise %s.", setting)));
+}
+
+/* Raise 53400 for memory that is at its limit. */
+static void
+report_memory(const char *whose, const char *setting, int setting_mb)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_CONFIGURATION_LIMIT_EXCEEDED),
+			 errmsg("the emogi calls of this %s take too much memory", whose),
+			 errdetail("%s allows %llu bytes for their graphs and results.", setting,
+					   (unsigned long long) (memory_limit(setting_mb) * EMOGI_EXTENT_BYTES)),
+			 errhint("Select fewer edges, close cursors over emogi's functions, or have a superuser raise %s.", setting)));
+}
+
+/* Raise 53400 for a limit that is reached, 53000 for all slots. */
+void
+emogi_limits_report(EmogiLimit limit)
+{
+	switch (limit)
+	{
+		case EMOGI_WITHIN_LIMITS:
+			return;
+		case EMOGI_AT_SLOTS:
+			ereport(ERROR,
+					(errcode(ERRCODE_INSUFFICIENT_RESOURCES),
+					 errmsg("more than %d emogi calls are in progress", EMOGI_NSLOTS),
+					 errhint("Close cursors over emogi's functions, or try again when fewer sessions use them.")));
+			break;
+		case EMOGI_AT_ROLE_SLOTS:
+			report_calls("role", "calls with the engine", "emogi.role_slots", role_slots);
+			break;
+		case EMOGI_AT_SESSION_CALLS:
+			report_calls("session", "calls", "emogi.session_calls", session_calls);
+			break;
+		case EMOGI_AT_ROLE_CALLS:
+			report_calls("role", "calls", "emogi.role_calls", role_calls);
+			break;
+		case EMOGI_AT_SESSION_MEMORY:
+			report_memory("session", "emogi.session_memory", session_memory_mb);
+			break;
+		case EMOGI_AT_ROLE_MEMORY:
+			report_memory("role", "emogi.role_memory", role_memory_mb);
+			break;
+	}
+}

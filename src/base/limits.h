@@ -1,0 +1,35 @@
+/*
+ * limits.h: what a session and a role may have at once; see limits.c.
+ */
+#ifndef EMOGI_LIMITS_H
+#define EMOGI_LIMITS_H
+
+#include "base/shared.h"
+
+typedef enum EmogiLimit
+{
+	EMOGI_WITHIN_LIMITS = 0,
+	EMOGI_AT_SLOTS,				/* of the server: all are taken */
+	EMOGI_AT_ROLE_SLOTS,
+	EMOGI_AT_SESSION_CALLS,
+	EMOGI_AT_ROLE_CALLS,
+	EMOGI_AT_SESSION_MEMORY,
+	EMOGI_AT_ROLE_MEMORY
+} EmogiLimit;
+
+extern void emogi_limits_define(void);
+extern void emogi_limits_ask_size(uint64 (*bytes) (int graph));
+extern void emogi_limits_open_account(int index, int pid, Oid userid, bool limited);
+extern void emogi_limits_close_account(int index);
+extern EmogiLimit emogi_limits_of_calls(int pid, Oid userid);
+extern EmogiLimit emogi_limits_of_slots(Oid userid);
+extern EmogiLimit emogi_limits_of_memory(const EmogiAccount *account, uint64 ngranules);
+extern void emogi_limits_report(EmogiLimit limit);
+extern uint64 emogi_limits_allowed_bytes(void);
+extern uint64 emogi_limits_backend_bytes(void);
+extern uint64 emogi_limits_own_bytes(void);
+extern uint64 emogi_limits_role_bytes(void);
+extern uint64 emogi_limits_bytes_of_calls(Oid userid);
+extern int	emogi_limits_server_connections(void);
+
+#endif							/* EMOGI_LIMITS_H */

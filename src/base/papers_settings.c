@@ -1,0 +1,63 @@
+/*
+ * papers_settings.c: the settings of the systems of the papers, which a GPU can work as instead of by emogi's own kernels.
+ */
+#include "postgres.h"
+
+#include "base/papers_settings.h"
+#include "base/settings.h"
+
+static int	mapping = EMOGI_MAPPING_AUTO;
+static bool prefetch = false;	/* placement managed: all edges go to the GPU before the run */
+static bool asynchronous = false;	/* placement staged: what was brought is used until nothing there changes */
+
+static const struct config_enum_entry mapping_options[] = {
+	{"auto", EMOGI_MAPPING_AUTO, false},
+	{"thread", EMOGI_MAPPING_THREAD, false},
+	{"warp", EMOGI_MAPPING_WARP, false},
+	{"aligned", EMOGI_MAPPING_ALIGNED, false},
+	{"virtual2", EMOGI_MAPPING_VIRTUAL2, false},
+	{"virtual4", EMOGI_MAPPING_VIRTUAL4, false},
+	{"virtual8", EMOGI_MAPPING_VIRTUAL8, false},
+	{"virtual16", EMOGI_MAPPING_VIRTUAL16, false},
+	{"degree_cut", EMOGI_MAPPING_DEGREE_CUT, false},
+	{"shards", EMOGI_MAPPING_SHARDS, false},
+	{"windows", EMOGI_MAPPING_WINDOWS, false},
+	{NULL, 0, false}
+};
+
+StaticAssertDecl(lengthof(mapping_options) == EMOGI_NMAPPINGS + 1, "every mapping has a name");
+
+/* Get what emogi.mapping calls a mapping. */
+const char *
+emogi_papers_mapping_name(EmogiMapping value)
+{
+	return emogi_settings_option_name(mapping_options, value);
+}
+
+/* Get what the settings ask of a query. */
+EmogiPapersQuery
+emogi_papers_query(void)
+{
+	return (EmogiPapersQuery) {.mapping = (EmogiMapping) mapping, .prefetch = prefetch, .asynchronous = asynchronous};
+}
+
+/* Define these settings; called once, in the postmaster. */
+void
+emogi_papers_define(void)
+{
+	DefineCustomEnumVariable("emogi.mapping",
+							 "How the threads of a GPU take edges.",
+							 "auto takes emogi's own kernels; the others work as the systems that it is compared with. Answers are the same, but for the rounding of sums.",
+							 &mapping, EMOGI_MAPPING_AUTO, mapping_options,
+							 PGC_USERSET, 0, NULL, NULL, NULL);
+	DefineCustomBoolVariable("emogi.prefetch",
+							 "Brings all edges to the GPU before the run, with placement managed.",
+							 "off leaves it to the driver to move pages as the run reads them. Answers are the same.",
+							 &prefetch, false,
+							 PGC_USERSET, 0, NULL, NULL, NULL);
+	DefineCustomBoolVariable("emogi.asynchronous",
+							 "Iterates on the lists that were brought until nothing changes there, with placement staged.",
+							 "off goes over them once. Sums ignore it. Answers are the same.",
+							 &asynchronous, false,
+							 PGC_USERSET, 0, NULL, NULL, NULL);
+}

@@ -1,0 +1,337 @@
+/*
+ * settings.c: the settings, emogi.*, but for those of the papers' systems (papers_settings.c), limits (limits.c) and tests (fault.c).
+ *
+ * Only under shared_preload_libraries: several are fixed when the server starts.
+ */
+#include "postgres.h"
+
+#include <limits.h>
+
+#include "nodes/pg_list.h"
+#include "utils/varlena.h"
+
+#include "base/machine.h"
+#include "base/settings.h"
+#include "base/shared.h"
+
+int			emogi_engine = EMOGI_ENGINE_AUTO;
+int			emogi_placement = EMOGI_PLACEMENT_AUTO;
+int			emogi_max_memory_mb;
+int			emogi_huge_pages = EMOGI_HUGE_PAGES_OFF;
+bool		emogi_huge_pages_status = false;
+int			emogi_device_memory_mb = 0;
+uint32		emogi_device_set = 0;
+static char *devices;
+int			emogi_cpu_threads = 0;
+int			emogi_build_workers = -1;
+int			emogi_server_connections = 4;
+bool		emogi_enable_cache = true;
+bool		emogi_enable_live = true;
+int			emogi_max_staleness_ms = 0;
+int			emogi_live_min_size_kb = 0;
+bool		emogi_enable_scan = true;
+bool		emogi_enable_aggregates = true;
+bool		emogi_enable_topk = true;
+bool		emogi_enable_lookup = true;
+bool		emogi_enable_batch = true;
+bool		emogi_enable_near = true;
+bool		emogi_enable_contraction = true;
+int			emogi_contraction_after = -1;
+bool		emogi_enable_index_walk = true;
+int			emogi_index_walk_min_size_kb = 8 * 1024;
+bool		emogi_notice_missing_source = false;
+int			emogi_course_entries = 256;
+int			emogi_stat_entries = 5000;
+
+static const struct config_enum_entry engine_options[] = {
+	{"auto", EMOGI_ENGINE_AUTO, false},
+	{"cpu", EMOGI_ENGINE_CPU, false},
+	{"cuda", EMOGI_ENGINE_CUDA, false},
+	{NULL, 0, false}
+};
+
+static const struct config_enum_entry placement_options[] = {
+	{"auto", EMOGI_PLACEMENT_AUTO, false},
+	{"host", EMOGI_PLACEMENT_HOST, false},
+	{"device", EMOGI_PLACEMENT_DEVICE, false},
+	{"hybrid", EMOGI_PLACEMENT_HYBRID, false},
+	{"peer", EMOGI_PLACEMENT_PEER, false},
+	{"managed", EMOGI_PLACEMENT_MANAGED, false},
+	{"staged", EMOGI_PLACEMENT_STAGED, false},
+	{NULL, 0, false}
+};
+
+/* The words of PostgreSQL's own huge_pages. */
+static const struct config_enum_entry huge_pages_options[] = {
+	{"off", EMOGI_HUGE_PAGES_OFF, false},
+	{"on", EMOGI_HUGE_PAGES_ON, false},
+	{"try", EMOGI_HUGE_PAGES_TRY, false},
+	{"true", EMOGI_HUGE_PAGES_ON, true},
+	{"false", EMOGI_HUGE_PAGES_OFF, true},
+	{"yes", EMOGI_HUGE_PAGES_ON, true},
+	{"no", EMOGI_HUGE_PAGES_OFF, true},
+	{"1", EMOGI_HUGE_PAGES_ON, true},
+	{"0", EMOGI_HUGE_PAGES_OFF, true},
+	{NULL, 0, false}
+};
+
+/* Get the name of a value of an enum setting; empty when it has none. */
+const char *
+emogi_settings_option_name(const struct config_enum_entry *options, int value)
+{
+	for (; options->name != NULL; options++)
+		if (options->val == value)
+			return options->name;
+	return "";
+}
+
+/* Get what emogi.placement calls a placement. */
+const char *
+emogi_settings_placement_name(EmogiPlacement placement)
+{
+	return emogi_settings_option_name(placement_options, placement);
+}
+
+/* Get what one request may take of memory that it can do without: a sixteenth of what the Region leaves. */
+uint64
+emogi_settings_spare_bytes(void)
+{
+	uint64		there = emogi_machine_bytes();
+	uint64		region = (uint64) emogi_max_memory_mb * 1024 * 1024;
+
+	return there > region ? (there - region) / 16 : 0;
+}
+
+/* Get half of that memory. */
+static int
+default_max_memory_mb(void)
+{
+	return (int) Max(Min(emogi_machine_bytes() / 2 / (1024 * 1024), (uint64) INT_MAX / 2), 64);
+}
+
+/* Read the number of a GPU; false when it is none that there may be. */
+static bool
+read_device(const char *word, int *number)
+{
+	char	   *end;
+	long		value;
+
+	errno = 0;
+	value = strtol(word, &end, 10);
+	if (errno != 0 || end == word || *end != '\0' || value < 0 || value >= EMOGI_MAX_DEVICES)
+		return false;
+	*number = (int) value;
+	return true;
+}
+
+/* Read emogi.devices: all, or numbers with commas in between. set: bits by number; 0 = all. */
+static bool
+read_devices(const char *setting, uint32 *set)
+{
+	char	   *text = pstrdup(setting);
+	List	   *words = NIL;
+	ListCell   *cell;
+	bool		ok = SplitIdentifierString(text, ',', &words) && words != NIL;
+
+	*set = 0;
+	if (ok && list_length(words) == 1 && strcmp(linitial(words), "all") == 0)
+		return true;
+	foreach(cell, words)
+	{
+		int			number;
+
+		ok = ok && read_device(lfirst(cell), &number) && (*set & (UINT32_C(1) << number)) == 0;
+		if (ok)
+			*set |= UINT32_C(1) << number;
+	}
+	return ok;
+}
+
+static bool
+check_devices(char **newval, void **extra, GucSource source)
+{
+	uint32		set;
+
+	if (read_devices(*newval, &set))
+		return true;
+	GUC_check_errdetail("It is \"all\", or the numbers of GPUs, from 0 to %d and each once, with commas in between.", EMOGI_MAX_DEVICES - 1);
+	return false;
+}
+
+static void
+assign_devices(const char *newval, void *extra)
+{
+	(void) read_devices(newval, &emogi_device_set);
+}
+
+/* Warn of a budget that is more than there is: nothing would keep the kernel from ending the server. */
+static void
+warn_of_max_memory(void)
+{
+	uint64		there_mb = emogi_machine_bytes() / (1024 * 1024);
+
+	if ((uint64) emogi_max_memory_mb > there_mb)
+		ereport(WARNING,
+				(errmsg("emogi.max_memory is more than the memory that this server may use"),
+				 errdetail("emogi.max_memory is %dMB; the machine, or the control group, has %lluMB.",
+						   emogi_max_memory_mb, (unsigned long long) there_mb),
+				 errhint("Lower emogi.max_memory, or graphs may take more memory than there is.")));
+}
+
+/* Define the settings of huge pages: off by default, for whoever has a pool made it for something else, mostly shared_buffers. */
+static void
+define_huge_pages(void)
+{
+	DefineCustomEnumVariable("emogi.huge_pages",
+							 "Use of the system's huge pages for graphs and results.",
+							 "on does not start the server without as many as emogi.max_memory needs; try takes ordinary pages then.",
+							 &emogi_huge_pages, EMOGI_HUGE_PAGES_OFF, huge_pages_options,
+							 PGC_POSTMASTER, 0, NULL, NULL, NULL);
+	DefineCustomBoolVariable("emogi.huge_pages_status",
+							 "Shows whether graphs and results are in the system's huge pages.",
+							 NULL,
+							 &emogi_huge_pages_status, false,
+							 PGC_INTERNAL, GUC_NOT_IN_SAMPLE | GUC_DISALLOW_IN_FILE, NULL, NULL, NULL);
+}
+
+/* Define how much is kept of what has been called. */
+static void
+define_statistics(void)
+{
+	DefineCustomIntVariable("emogi.run_entries",
+							"Number of calls that emogi_runs keeps, the last ones.",
+							NULL,
+							&emogi_course_entries, 256, 16, 100000,
+							PGC_POSTMASTER, 0, NULL, NULL, NULL);
+	DefineCustomIntVariable("emogi.stat_entries",
+							"Number of rows that emogi_stat_graphs keeps.",
+							"When there are more the least used go.",
+							&emogi_stat_entries, 5000, 100, EMOGI_MOST_STAT_ENTRIES,
+							PGC_POSTMASTER, 0, NULL, NULL, NULL);
+}
+
+/* Define these settings; called once, in the postmaster. */
+void
+emogi_settings_define(void)
+{
+	DefineCustomEnumVariable("emogi.engine",
+							 "Engine that runs traversals.",
+							 "auto takes a GPU when there is one and the graph is large enough for it; cuda raises an error when there is none.",
+							 &emogi_engine, EMOGI_ENGINE_AUTO, engine_options,
+							 PGC_USERSET, 0, NULL, NULL, NULL);
+	DefineCustomEnumVariable("emogi.placement",
+							 "Memory from which a GPU reads edges.",
+							 "host reads them in place over the link; device copies them to the GPU first; hybrid copies some neighbours of each vertex; peer copies what one GPU cannot hold to others; managed has the driver move pages; staged copies the lists of each iteration; auto copies what fits.",
+							 &emogi_placement, EMOGI_PLACEMENT_AUTO, placement_options,
+							 PGC_USERSET, 0, NULL, NULL, NULL);
+	DefineCustomBoolVariable("emogi.cache",
+							 "Shares the graphs of tables between calls and sessions.",
+							 "off builds one for each call. Answers are the same.",
+							 &emogi_enable_cache, true,
+							 PGC_USERSET, 0, NULL, NULL, NULL);
+	DefineCustomBoolVariable("emogi.enable_live",
+							 "Has the graphs of tables follow the changes of their rows.",
+							 "off builds them anew after each change. Answers are the same.",
+							 &emogi_enable_live, true,
+							 PGC_USERSET, 0, NULL, NULL, NULL);
+	DefineCustomIntVariable("emogi.max_staleness",
+							"Sets how old a graph may be that answers without a look at what has changed in its table since.",
+							"0: answers are what the snapshot sees. Not in transactions of REPEATABLE READ or that have changed the table.",
+							&emogi_max_staleness_ms, 0, 0, INT_MAX,
+							PGC_USERSET, GUC_UNIT_MS | GUC_EXPLAIN, NULL, NULL, NULL);
+	DefineCustomIntVariable("emogi.live_min_size",
+							"Sets the minimum size of tables whose graphs follow their changes.",
+							"The graphs of smaller tables are rebuilt.",
+							&emogi_live_min_size_kb, 0, 0, INT_MAX,
+							PGC_USERSET, GUC_UNIT_KB, NULL, NULL, NULL);
+	DefineCustomBoolVariable("emogi.enable_scan",
+							 "Streams the rows of functions in FROM.",
+							 "off has PostgreSQL collect all rows before the first is used. Answers are the same.",
+							 &emogi_enable_scan, true,
+							 PGC_USERSET, GUC_EXPLAIN, NULL, NULL, NULL);
+	DefineCustomBoolVariable("emogi.enable_batch",
+							 "Searches from many outer rows of a LATERAL join at once.",
+							 "off has a run for each row. Answers are the same.",
+							 &emogi_enable_batch, true,
+							 PGC_USERSET, GUC_EXPLAIN, NULL, NULL, NULL);
+	DefineCustomBoolVariable("emogi.enable_aggregates",
+							 "Computes aggregates of a function's rows where its result lies.",
+							 "off has PostgreSQL compute them of the rows. Answers are the same.",
+							 &emogi_enable_aggregates, true,
+							 PGC_USERSET, GUC_EXPLAIN, NULL, NULL, NULL);
+	DefineCustomBoolVariable("emogi.enable_topk",
+							 "Picks the first rows of a function in an order where its result lies.",
+							 "off has PostgreSQL sort the rows. Answers are the same.",
+							 &emogi_enable_topk, true,
+							 PGC_USERSET, GUC_EXPLAIN, NULL, NULL, NULL);
+	DefineCustomBoolVariable("emogi.enable_lookup",
+							 "Has the outer rows of a join look their vertices up in a function's result.",
+							 "off leaves joins to PostgreSQL. Answers are the same.",
+							 &emogi_enable_lookup, true,
+							 PGC_USERSET, GUC_EXPLAIN, NULL, NULL, NULL);
+	DefineCustomBoolVariable("emogi.enable_near",
+							 "Has searches that reach little made by the backend itself.",
+							 "off has the engine make all of them, on graphs without changes beside them. Answers are the same.",
+							 &emogi_enable_near, true,
+							 PGC_USERSET, GUC_EXPLAIN, NULL, NULL, NULL);
+	DefineCustomBoolVariable("emogi.enable_contraction",
+							 "Has far shortest paths of cached road-like graphs found by way of a contraction hierarchy.",
+							 "off has each looked for anew. Answers are the same.",
+							 &emogi_enable_contraction, true,
+							 PGC_USERSET, GUC_EXPLAIN, NULL, NULL, NULL);
+	DefineCustomIntVariable("emogi.contraction_after",
+							"Sets after how many far shortest paths in a cached graph its contraction hierarchy is made.",
+							"-1 = when those before have taken as long as making it is expected to take.",
+							&emogi_contraction_after, -1, -1, INT_MAX,
+							PGC_USERSET, 0, NULL, NULL, NULL);
+	DefineCustomBoolVariable("emogi.enable_index_walk",
+							 "Has searches that reach little walk over indexes of their table when its graph is not in the cache.",
+							 "off has the graph built. Answers are the same.",
+							 &emogi_enable_index_walk, true,
+							 PGC_USERSET, GUC_EXPLAIN, NULL, NULL, NULL);
+	DefineCustomIntVariable("emogi.index_walk_min_size",
+							"Sets the size of the tables from which on searches walk over their indexes.",
+							"The graphs of smaller tables are built.",
+							&emogi_index_walk_min_size_kb, 8 * 1024, 0, INT_MAX,
+							PGC_USERSET, GUC_UNIT_KB, NULL, NULL, NULL);
+	DefineCustomBoolVariable("emogi.notice_missing_source",
+							 "Raises a notice when a source is not a vertex of the graph.",
+							 "off gives no rows and says nothing. It is raised once a statement.",
+							 &emogi_notice_missing_source, false,
+							 PGC_USERSET, 0, NULL, NULL, NULL);
+	DefineCustomIntVariable("emogi.build_workers",
+							"Parallel workers that may help to scan a table.",
+							"-1 means max_parallel_workers_per_gather.",
+							&emogi_build_workers, -1, -1, 1024,
+							PGC_USERSET, 0, NULL, NULL, NULL);
+	DefineCustomIntVariable("emogi.server_connections",
+							"Connections to each server by which foreign tables of postgres_fdw are read.",
+							"0 has postgres_fdw read them. Answers are the same.",
+							&emogi_server_connections, 4, 0, 64,
+							PGC_USERSET, 0, NULL, NULL, NULL);
+	DefineCustomIntVariable("emogi.max_memory",
+							"Memory that all graphs and results together may take.",
+							"The default is half of the machine's memory, or of the control group's.",
+							&emogi_max_memory_mb, default_max_memory_mb(), 16, INT_MAX / 2,
+							PGC_POSTMASTER, GUC_UNIT_MB, NULL, NULL, NULL);
+	define_huge_pages();
+	DefineCustomStringVariable("emogi.devices",
+							   "GPUs that are used.",
+							   "\"all\", or their numbers, as emogi_devices has them, with commas in between.",
+							   &devices, "all",
+							   PGC_POSTMASTER, 0, check_devices, assign_devices, NULL);
+	DefineCustomIntVariable("emogi.device_memory",
+							"Memory that may be taken on each GPU.",
+							"0 means all that is free.",
+							&emogi_device_memory_mb, 0, 0, INT_MAX,
+							PGC_POSTMASTER, GUC_UNIT_MB, NULL, NULL, NULL);
+	DefineCustomIntVariable("emogi.cpu_threads",
+							"Threads of the engine worker.",
+							"0 means one for each processor.",
+							&emogi_cpu_threads, 0, 0, 1024,
+							PGC_POSTMASTER, 0, NULL, NULL, NULL);
+	if (emogi_cpu_threads == 0)
+		emogi_cpu_threads = emogi_machine_processors();
+	define_statistics();
+	warn_of_max_memory();
+}

@@ -1,0 +1,133 @@
+/*
+ * shared.c: the state that all processes share: making it, and waiting in it.
+ */
+#include "postgres.h"
+
+#include "miscadmin.h"
+#include "storage/shmem.h"
+
+#include "base/compat.h"
+#include "base/shared.h"
+
+EmogiShared *emogi_shared = NULL;
+
+/* Ask for the shared memory and the locks. */
+void
+emogi_shared_request(void)
+{
+	RequestAddinShmemSpace(MAXALIGN(sizeof(EmogiShared)));
+	RequestNamedLWLockTranche("emogi", 4);
+}
+
+/* Fill in the shared state, at server start and after every crash restart. */
+static void
+init_shared(void)
+{
+	LWLockPadded *locks = GetNamedLWLockTranche("emogi");
+
+	memset(emogi_shared, 0, sizeof *emogi_shared);
+	emogi_shared->lock = &locks[0].lock;
+	emogi_shared->cache_lock = &locks[1].lock;
+	emogi_shared->history_lock = &locks[2].lock;
+	emogi_shared->statistics_lock = &locks[3].lock;
+	ConditionVariableInit(&emogi_shared->slot_freed);
+	for (int i = 0; i < EMOGI_NSLOTS; i++)
+	{
+		ConditionVariableInit(&emogi_shared->slots[i].answered);
+		pg_atomic_init_u64(&emogi_shared->slots[i].nskipped, 0);
+	}
+	strlcpy(emogi_shared->cpu.state, "starting", sizeof emogi_shared->cpu.state);
+	strlcpy(emogi_shared->cuda[0].state, "starting", sizeof emogi_shared->cuda[0].state);
+	emogi_shared->cuda[0].device.number = -1;
+}
+
+/* Attach to the shared state, and make it where it is not there; was it? Caller holds AddinShmemInitLock. */
+bool
+emogi_shared_startup(void)
+{
+	bool		found;
+
+	emogi_shared = ShmemInitStruct("emogi", sizeof(EmogiShared), &found);
+	if (!found)
+		init_shared();
+	return found;
+}
+
+/* Raise 55000 unless emogi was preloaded; the first thing that every SQL function does. */
+void
+emogi_shared_require_preload(void)
+{
+	if (emogi_shared == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("emogi is not preloaded"),
+				 errhint("Add emogi to shared_preload_libraries in postgresql.conf and restart the server.")));
+}
+
+/* Wake the engine worker, if there is one. */
+void
+emogi_shared_wake_worker(void)
+{
+	LWLockAcquire(emogi_shared->lock, LW_SHARED);
+	if (emogi_shared->worker_latch != NULL)
+		SetLatch(emogi_shared->worker_latch);
+	LWLockRelease(emogi_shared->lock);
+}
+
+/* Get the wait event of whoever waits for this; its name is looked up once. */
+uint32
+emogi_shared_wait_event(EmogiWait wait)
+{
+	static const char *const names[EMOGI_WAITS] = {
+		[EMOGI_WAIT_MAIN] = "EmogiMain",
+		[EMOGI_WAIT_ENGINE] = "EmogiEngine",
+		[EMOGI_WAIT_SLOT] = "EmogiSlot",
+		[EMOGI_WAIT_BUILD] = "EmogiBuild",
+		[EMOGI_WAIT_ROOM] = "EmogiRoom",
+		[EMOGI_WAIT_PREWARM] = "EmogiPrewarm",
+		[EMOGI_WAIT_SERVERS] = "EmogiRemote"
+	};
+	static uint32 events[EMOGI_WAITS];
+
+	if (events[wait] == 0)
+		events[wait] = emogi_compat_wait_event(names[wait]);
+	return events[wait];
+}
+
+/* How long this process has slept for others, by emogi_shared_sleep, but for the engine, which says so itself; and since when it sleeps, 0 = it does not. */
+static double waited_ms;
+static double sleeps_since_ms;
+
+/* Get the milliseconds of some clock. */
+static double
+clock_ms(void)
+{
+	instr_time	now;
+
+	INSTR_TIME_SET_CURRENT(now);
+	return INSTR_TIME_GET_MILLISEC(now);
+}
+
+/* Get how many milliseconds this process has waited for slots, builds of others and room, a wait that an error has ended included. */
+double
+emogi_shared_waited_ms(void)
+{
+	if (sleeps_since_ms != 0)
+		waited_ms += clock_ms() - sleeps_since_ms;
+	sleeps_since_ms = 0;
+	return waited_ms;
+}
+
+/*
+ * Sleep on a condition variable for a while, or until it is signaled. An interrupt that came while interrupts were
+ * held off, as they are when a parallel context ends, is pending with the latch reset: look before sleeping.
+ */
+void
+emogi_shared_sleep(ConditionVariable *variable, long timeout_ms, EmogiWait wait)
+{
+	CHECK_FOR_INTERRUPTS();
+	if (wait == EMOGI_WAIT_SLOT || wait == EMOGI_WAIT_BUILD || wait == EMOGI_WAIT_ROOM)
+		sleeps_since_ms = clock_ms();
+	ConditionVariableTimedSleep(variable, timeout_ms, emogi_shared_wait_event(wait));
+	(void) emogi_shared_waited_ms();
+}

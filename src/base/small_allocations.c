@@ -1,0 +1,168 @@
+/*
+ * small_allocations.c: small blocks of the Region, of cached Graphs and their entries, which share extents.
+ *
+ * Such a extent is cut into units of a page, one bit each, and given back when the last unit is free. No two blocks share a
+ * page, for a GPU registers a Graph's memory by the page. Who has a small block keeps account of it; the extent has no owner
+ * but all of them.
+ */
+#include "postgres.h"
+
+#include "base/extents.h"
+
+/* Get the number of units that hold this many bytes. */
+static uint64
+units_for(Size bytes)
+{
+	return Max((bytes + emogi_region->unit_bytes - 1) / emogi_region->unit_bytes, 1);
+}
+
+/* Mark units [first, first + count) of a extent as taken, or as free. Caller holds lock. */
+static void
+mark_units(EmogiExtents *units, uint64 first, uint64 count, bool taken)
+{
+	uint64		change = taken ? count : -count;
+
+	for (uint64 i = first; i < first + count; i++)
+		if (taken)
+			units->taken[i / 64] |= UINT64CONST(1) << i % 64;
+		else
+			units->taken[i / 64] &= ~(UINT64CONST(1) << i % 64);
+	units->ntaken += change;
+	emogi_region->ntaken += change;
+}
+
+/* Find `count` free units in a row; get -1 when there are none. Caller holds lock. */
+static int
+find_units(const EmogiExtents *units, uint64 count)
+{
+	uint64		nunits = EMOGI_EXTENT_BYTES / emogi_region->unit_bytes;
+	uint64		run = 0;
+
+	if (nunits - units->ntaken < count)
+		return -1;
+	for (uint64 i = 0; i < nunits; i++)
+	{
+		run = units->taken[i / 64] >> i % 64 & 1 ? 0 : run + 1;
+		if (run == count)
+			return (int) (i + 1 - count);
+	}
+	return -1;
+}
+
+/* Take `count` units in a row of a extent that is cut already; NULL when there are none. Caller holds lock. */
+static void *
+take_units(uint64 count)
+{
+	uint64		nseen = 0;
+
+	for (uint64 n = 0; n < emogi_region->ngranules && nseen < emogi_region->nsmall; n++)
+	{
+		uint64		i = (emogi_region->small_hint + n) % emogi_region->ngranules;
+		int			first;
+
+		if (emogi_region->owner[i] != EMOGI_OWNER_SMALL)
+			continue;
+		nseen++;
+		first = find_units(&emogi_arena_units[i], count);
+		if (first < 0)
+			continue;
+		mark_units(&emogi_arena_units[i], first, count, true);
+		emogi_region->small_hint = i;
+		return emogi_arena_start + i * EMOGI_EXTENT_BYTES + first * emogi_region->unit_bytes;
+	}
+	return NULL;
+}
+
+/* Cut a extent, whose content is anything, and take its first `count` units. Caller holds lock. */
+static void
+cut_granule(uint64 extent, uint64 count)
+{
+	memset(&emogi_arena_units[extent], 0, sizeof(EmogiExtents));
+	mark_units(&emogi_arena_units[extent], 0, count, true);
+	emogi_region->owner[extent] = EMOGI_OWNER_SMALL;
+	emogi_region->nsmall++;
+	emogi_region->small_hint = extent;
+}
+
+/* Get the bytes that a small block takes. */
+uint64
+emogi_small_allocations_bytes(Size bytes)
+{
+	return units_for(bytes) * emogi_region->unit_bytes;
+}
+
+/*
+ * Allocate a small block, with any content; NULL when the budget does not allow it as it is. For use under cache_lock:
+ * evicts nothing, raises nothing.
+ */
+void *
+emogi_small_allocations_alloc(Size bytes)
+{
+	EmogiLimit	limit;
+	void	   *start;
+
+	LWLockAcquire(emogi_shared->lock, LW_EXCLUSIVE);
+	start = take_units(units_for(bytes));
+	LWLockRelease(emogi_shared->lock);
+	if (start != NULL)
+		return start;
+	start = emogi_extents_take(EMOGI_OWNER_LEAVING, 1, true, &limit);	/* nobody's, until it is cut */
+	if (start == NULL)
+	{
+		start = emogi_extents_take(EMOGI_OWNER_LEAVING, 1, false, &limit);
+		if (start == NULL || !emogi_extents_fill(EMOGI_OWNER_LEAVING, start, 1))
+			return NULL;
+	}
+	LWLockAcquire(emogi_shared->lock, LW_EXCLUSIVE);
+	cut_granule(emogi_extents_of(start), units_for(bytes));
+	LWLockRelease(emogi_shared->lock);
+	return start;
+}
+
+/* Free what emogi_small_allocations_alloc or emogi_small_allocations_pack gave, the same bytes. Raises nothing. */
+void
+emogi_small_allocations_free(void *start, Size bytes)
+{
+	uint64		extent = emogi_extents_of(start);
+	uint64		offset = (uint64) ((char *) start - emogi_arena_start) % EMOGI_EXTENT_BYTES;
+	EmogiExtents *units = &emogi_arena_units[extent];
+	bool		warm = true;
+
+	LWLockAcquire(emogi_shared->lock, LW_EXCLUSIVE);
+	mark_units(units, offset / emogi_region->unit_bytes, units_for(bytes), false);
+	if (units->ntaken == 0)
+	{
+		emogi_region->nsmall--;
+		warm = emogi_extents_keep_warm(extent, 1);
+		if (!warm)
+			emogi_region->owner[extent] = EMOGI_OWNER_LEAVING;
+	}
+	LWLockRelease(emogi_shared->lock);
+	if (!warm)
+		emogi_extents_release(extent, 1);
+}
+
+/*
+ * Make a small block of what emogi_arena_alloc gave, which holds `bytes` of content. Where no extent has room for it, its
+ * own is cut, so this takes no memory and cannot fail; else it moves there, and its extent is freed. Gets where it is then.
+ */
+void *
+emogi_small_allocations_pack(void *start, Size bytes)
+{
+	uint64		count = units_for(bytes);
+	void	   *place;
+
+	LWLockAcquire(emogi_shared->lock, LW_EXCLUSIVE);
+	place = take_units(count);
+	if (place == NULL)
+	{
+		emogi_extents_count_out(emogi_region->owner[emogi_extents_of(start)], 1);
+		cut_granule(emogi_extents_of(start), count);
+	}
+	LWLockRelease(emogi_shared->lock);
+	if (place == NULL)
+		return start;
+	memcpy(place, start, bytes);
+	emogi_arena_free(start, bytes);
+	return place;
+}

@@ -1,0 +1,117 @@
+/*
+ * transaction_snapshot.c: what a snapshot sees of other transactions, in full transaction ids, which are never used twice.
+ */
+#include "postgres.h"
+
+#include "access/transam.h"
+#include "access/xact.h"
+#include "utils/snapmgr.h"
+
+#include "cache/cache.h"
+#include "base/compat.h"
+
+/* Get the full id of a transaction that a snapshot or the like has named; next = an id that is not yet given out. */
+uint64
+emogi_transaction_snapshot_full(TransactionId xid, uint64 next)
+{
+	uint64		epoch = next >> 32;
+
+	if (xid > (TransactionId) next)
+		epoch--;
+	return epoch << 32 | xid;
+}
+
+/* Compare two full transaction ids, for qsort and bsearch. */
+int
+emogi_transaction_snapshot_compare(const void *a, const void *b)
+{
+	uint64		x = *(const uint64 *) a;
+	uint64		y = *(const uint64 *) b;
+
+	return x < y ? -1 : x > y;
+}
+
+/*
+ * Note what a snapshot sees of other transactions, with a palloced running[]; false when it is of a kind that Graphs are not
+ * shared under, or sees too many running transactions. The own transaction counts as running: a Graph that it builds never
+ * holds changes of its own.
+ */
+bool
+emogi_transaction_snapshot_take(Snapshot snapshot, EmogiTransactionSnapshot *xids)
+{
+	uint64		next = U64FromFullTransactionId(ReadNextFullTransactionId());
+	FullTransactionId own = GetTopFullTransactionIdIfAny();
+	bool		recovery = snapshot->takenDuringRecovery;
+	uint32		count = recovery ? (uint32) Max(snapshot->subxcnt, 0) : snapshot->xcnt;
+	const TransactionId *list = recovery ? snapshot->subxip : snapshot->xip;
+
+	if (snapshot->snapshot_type != SNAPSHOT_MVCC || count + 1 > EMOGI_MAX_RUNNING)
+		return false;
+	xids->xmin = emogi_transaction_snapshot_full(snapshot->xmin, next);
+	xids->xmax = emogi_transaction_snapshot_full(snapshot->xmax, next);
+	xids->recovery = recovery;
+	xids->overflowed = snapshot->suboverflowed;
+	xids->nrunning = count;
+	xids->running = palloc((count + 1) * sizeof(uint64));
+	for (uint32 i = 0; i < count; i++)
+		xids->running[i] = emogi_transaction_snapshot_full(list[i], next);
+	if (FullTransactionIdIsValid(own) && U64FromFullTransactionId(own) < xids->xmax)
+		xids->running[xids->nrunning++] = U64FromFullTransactionId(own);
+	qsort(xids->running, xids->nrunning, sizeof(uint64), emogi_transaction_snapshot_compare);
+	if (xids->nrunning > 0)
+		xids->xmin = Min(xids->xmin, xids->running[0]);
+	return true;
+}
+
+/* Does a snapshot see this top-level transaction as not yet ended? */
+bool
+emogi_transaction_snapshot_running(const EmogiTransactionSnapshot *xids, uint64 xid)
+{
+	if (xid >= xids->xmax)
+		return true;
+	if (xid < xids->xmin)
+		return false;
+	return bsearch(&xid, xids->running, xids->nrunning, sizeof(uint64), emogi_transaction_snapshot_compare) != NULL;
+}
+
+/*
+ * Has this transaction, which has ended, committed? One whose outcome the server has already thrown away counts as
+ * committed, which is the safe side.
+ */
+bool
+emogi_transaction_snapshot_committed(uint64 xid)
+{
+	uint64		next = U64FromFullTransactionId(ReadNextFullTransactionId());
+	bool		committed = true;
+
+	if (next - xid > (uint64) INT_MAX)
+		return true;
+	LWLockAcquire(XactTruncationLock, LW_SHARED);
+	if (!TransactionIdPrecedes((TransactionId) xid, emogi_compat_oldest_clog_xid()))
+		committed = TransactionIdDidCommit((TransactionId) xid);
+	LWLockRelease(XactTruncationLock);
+	return committed;
+}
+
+/*
+ * Does a snapshot see all transactions as ended that the base does? The own transaction runs in both. Those of a standby may leave
+ * subtransactions out, which the other then has as running: no is the safe answer.
+ */
+bool
+emogi_transaction_snapshot_contain(const EmogiTransactionSnapshot *xids, const EmogiTransactionSnapshot *base)
+{
+	if (base->xmax > xids->xmax)
+		return false;
+	for (uint32 i = 0; i < xids->nrunning; i++)
+		if (!emogi_transaction_snapshot_running(base, xids->running[i]))
+			return false;
+	return true;
+}
+
+/* Do two snapshots of a standby see the same? */
+bool
+emogi_transaction_snapshot_equal(const EmogiTransactionSnapshot *a, const EmogiTransactionSnapshot *b)
+{
+	return a->recovery && b->recovery && !a->overflowed && !b->overflowed && a->xmin == b->xmin && a->xmax == b->xmax &&
+		a->nrunning == b->nrunning && memcmp(a->running, b->running, a->nrunning * sizeof(uint64)) == 0;
+}

@@ -1,0 +1,145 @@
+/*
+ * tracker_create.c: the live state of a Graph that is being built: its scan notes what it finds on each page, and its edges stay as the COO.
+ */
+#include "postgres.h"
+
+#include "access/relation.h"
+
+#include "changes/changes.h"
+#include "base/extents.h"
+#include "base/arena.h"
+
+/* A state is made only if so many times what the edges take in their chunks is free: the CSR is to be made yet. */
+#define ROOM_FACTOR 5
+
+/* Read the number of blocks and the map of each leaf, and have the scan that follows note what it finds (notes). Raises 53200. */
+void
+emogi_tracker_create_begin(EmogiCall *call, const EmogiSource *source, EmogiChangeTracker *state, const Oid *relids, int nleaves,
+				   EmogiTrackerCreation *creation)
+{
+	uint64		npages = 0;
+	EmogiPageScan  *looks;
+
+	memset(creation, 0, sizeof *creation);
+	creation->state = state;
+	creation->nleaves = nleaves;
+	creation->discoveries = palloc0(nleaves * sizeof(EmogiChangedPages));
+	creation->notes = palloc0(nleaves * sizeof(EmogiPageScans));
+	for (int i = 0; i < nleaves; i++)
+	{
+		Relation	rel = relation_open(relids[i], NoLock);
+
+		emogi_changed_pages_map(rel, source, &creation->discoveries[i]);
+		relation_close(rel, NoLock);
+		npages += creation->discoveries[i].nblocks;
+	}
+	creation->looks_bytes = Max(npages, 1) * sizeof(EmogiPageScan);
+	creation->looks = looks = emogi_call_alloc(call, creation->looks_bytes);
+	for (int i = 0; i < nleaves; i++)
+	{
+		EmogiChangedPages *discovery = &creation->discoveries[i];
+
+		creation->notes[i] = (EmogiPageScans) {looks, discovery->nblocks};
+		discovery->looks = (EmogiPageRescan) {discovery->relid, discovery->nblocks, NULL, looks};
+		looks += discovery->nblocks;
+	}
+}
+
+/* Check what the scan has noted: false when it has seen changes of the own transaction. */
+static bool
+check_notes(EmogiChangedPages *discovery, bool own_unseen)
+{
+	EmogiPageRescan *looks = &discovery->looks;
+
+	looks->blocks = palloc_extended(Max(looks->count, 1) * sizeof(BlockNumber), MCXT_ALLOC_HUGE);
+	for (BlockNumber block = 0; block < looks->count; block++)
+	{
+		const EmogiPageScan *look = &looks->looks[block];
+
+		if (!look->looked)
+			elog(ERROR, "page %u of relation %u was not read", block, looks->relid);
+		if (look->own && !own_unseen)
+			return false;
+		if (!look->all_visible)
+			discovery->map[block / 64] &= ~(UINT64CONST(1) << block % 64);
+		looks->blocks[block] = block;
+	}
+	return true;
+}
+
+/* Have the worker make the COO of the edges in the call's slot. */
+static void
+pack_edges(EmogiCall *call, EmogiTrackerStore *storing)
+{
+	EmogiRequest *request = &call->slot->request;
+	const EmogiReply *reply;
+	EmogiEdges	edges;
+
+	(void) emogi_slot_edges(call->slot, &edges, palloc);
+	emogi_coo_shape(&storing->coo, &edges, edges.nedges + edges.nedges / 32 + 1024);
+	storing->coo_memory = emogi_call_alloc_any(call, emogi_coo_bytes(&storing->coo));
+	emogi_coo_view(&storing->coo, storing->coo_memory);
+	request->kind = EMOGI_REQUEST_PACK;
+	request->coo = storing->coo;
+	reply = emogi_call_request(call);
+	storing->coo = reply->coo;
+	storing->state->misfits = reply->misfits;
+	storing->packed = true;
+	pfree((void *) edges.chunks);
+}
+
+/* Is there room for the state beside what the build needs yet, without taking it from others? */
+static bool
+has_room(EmogiCall *call)
+{
+	EmogiEdges	edges;
+	uint64		bytes;
+
+	(void) emogi_slot_edges(call->slot, &edges, palloc);
+	bytes = edges.nedges * (edges.weighted ? sizeof(EmogiWeightedEdge) : sizeof(EmogiEdge));
+	pfree((void *) edges.chunks);
+	return ROOM_FACTOR * (bytes / EMOGI_EXTENT_BYTES + 2) <= emogi_extents_free();
+}
+
+/* Make the state of what has been noted; see below. */
+static bool
+make_state(EmogiCall *call, EmogiTrackerCreation *creation, const EmogiTransactionSnapshot *xids)
+{
+	EmogiChangeTracker *state = creation->state;
+	EmogiChanges none = {call};
+	EmogiTrackerStore storing;
+
+	for (int i = 0; i < creation->nleaves; i++)
+		creation->own |= !check_notes(&creation->discoveries[i], creation->own_unseen);
+	if (creation->own || !has_room(call))
+		return false;
+	emogi_tracker_store_prepare(call, state, creation->discoveries, creation->nleaves, 0, &storing);
+	pack_edges(call, &storing);
+	emogi_tracker_store(&storing, xids, &none);
+	emogi_dictionaries_share(call->slot->dictionary);
+	emogi_cache_lock();
+	state->dictionary = emogi_dictionaries_use(call->slot->dictionary);
+	state->phase = EMOGI_LIVE_READY;
+	emogi_cache_unlock();
+	return true;
+}
+
+/* Make no state of what the scan has noted. */
+void
+emogi_tracker_create_cancel(EmogiTrackerCreation *creation)
+{
+	emogi_arena_free(creation->looks, creation->looks_bytes);
+}
+
+/*
+ * Make the state of what the scan has noted, and of the edges, which are in the call's slot; false, and no state, when there is no
+ * memory to spare for it or the own transaction has changed a page. Raises 53200.
+ */
+bool
+emogi_tracker_create_finish(EmogiCall *call, EmogiTrackerCreation *creation, const EmogiTransactionSnapshot *xids)
+{
+	bool		made = make_state(call, creation, xids);
+
+	emogi_arena_free(creation->looks, creation->looks_bytes);
+	return made;
+}

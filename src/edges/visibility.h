@@ -1,0 +1,40 @@
+/*
+ * visibility.h: the tuples of a heap page that a snapshot sees.
+ */
+#ifndef EMOGI_VISIBILITY_H
+#define EMOGI_VISIBILITY_H
+
+#include "access/htup_details.h"
+#include "storage/bufmgr.h"
+#include "utils/rel.h"
+
+#include "edges/edges.h"
+#include "edges/pages.h"
+
+/* A page, pinned, and its tuples that are to be decoded. */
+typedef struct EmogiVisiblePage
+{
+	Page		page;
+	int			nitems;
+	ItemIdData	items[MaxHeapTuplesPerPage];	/* copies, made under the lock */
+} EmogiVisiblePage;
+
+/*
+ * A page's first tuple lies at its end and each next one below: no order that processors foresee well. What lies so
+ * far ahead is asked for early: a tenth of the time.
+ */
+#define EMOGI_AHEAD_BYTES 512
+
+/* Get one of the tuples of a page. */
+static inline HeapTupleHeader
+emogi_visibility_tuple(EmogiVisiblePage *seen, int i)
+{
+	HeapTupleHeader tuple = (HeapTupleHeader) PageGetItem(seen->page, &seen->items[i]);
+
+	__builtin_prefetch((const char *) tuple - EMOGI_AHEAD_BYTES);
+	return tuple;
+}
+
+extern void emogi_visibility_page(EmogiVisiblePage *seen, Relation rel, Snapshot snapshot, Buffer buffer, EmogiPageScan *look);
+
+#endif							/* EMOGI_VISIBILITY_H */

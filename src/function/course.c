@@ -1,0 +1,407 @@
+/*
+ * course.c: the common course of every algorithm, from its arguments to its rows.
+ *
+ * What sets the algorithms apart is one row each in contract/algorithms.h: which edges they read, and which columns they fill.
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "access/xact.h"
+#include "contract/query.h"
+#include "miscadmin.h"
+#include "nodes/execnodes.h"
+#include "utils/float.h"
+#include "utils/lsyscache.h"
+#include "utils/memutils.h"
+#include "utils/tuplestore.h"
+
+#include "function/cursor.h"
+#include "function/rows.h"
+#include "base/compat.h"
+
+/* Rows between two looks for a cancel. */
+#define EMOGI_ROWS_PER_CHECK 65536
+
+/* Get the other direction. */
+static EmogiDirection
+reverse(EmogiDirection direction)
+{
+	switch (direction)
+	{
+		case EMOGI_OUT:
+			return EMOGI_IN;
+		case EMOGI_IN:
+			return EMOGI_OUT;
+		case EMOGI_BOTH:
+			break;
+	}
+	return EMOGI_BOTH;
+}
+
+/* Get the direction in which lists must lead. */
+static EmogiDirection
+list_direction(EmogiLists lists, EmogiDirection direction)
+{
+	switch (lists)
+	{
+		case EMOGI_LISTS_AGAINST:
+			return reverse(direction);
+		case EMOGI_LISTS_BOTH_WAYS:
+			return EMOGI_BOTH;
+		case EMOGI_LISTS_ALONG:
+		case EMOGI_LISTS_ANY:
+			break;
+	}
+	return direction;
+}
+
+/* Fill in what a task wants of its Graph, but for the relation and its columns. */
+void
+emogi_course_graph_key(const EmogiTask *task, EmogiGraphKey *key)
+{
+	const EmogiAlgorithmRow *row = emogi_algorithm_row(task->query.algorithm);
+
+	memset(key, 0, sizeof *key);
+	key->weights = task->query.is_weighted ? EMOGI_WEIGHTS_CONDUCTANCES : row->weights;
+	key->direction = list_direction(row->lists, task->direction);
+	key->any_direction = row->lists == EMOGI_LISTS_ANY;
+	key->by_labels = task->query.algorithm == EMOGI_CC;
+	key->with_backward = task->with_backward || (task->pairs == NULL && emogi_query_needs_backward(&task->query));
+}
+
+/* Raise 22003 for a value that is out of range. */
+static void
+report_value(const EmogiTask *task, const EmogiGraph *graph, const EmogiResult *result, const EmogiResultColumn *column, uint64 v)
+{
+	const bool	iterates = emogi_algorithm_iterates(task->query.algorithm);
+	const char *hint = !iterates ? "Make the weights smaller." : "Make the weights smaller, or max_iterations.";
+
+	if (task->query.algorithm == EMOGI_DEGREE)
+		ereport(ERROR,
+				(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
+				 errmsg("the %s of vertex %s is out of range", column->name, emogi_vertices_text(task, graph, v)),
+				 errhint("%s", hint)));
+	if (task->query.algorithm == EMOGI_KATZ)
+		hint = "Make beta smaller, or have the values normalized.";
+	ereport(ERROR,
+			(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
+			 errmsg("the value of vertex %s grew out of range in %u %s", emogi_vertices_text(task, graph, v), result->nlevels,
+					iterates ? "iterations" : "levels"),
+			 errhint("%s", hint)));
+}
+
+/*
+ * Values that grow without bound are an error (22003), not an answer. All vertices are looked at, whichever rows are wanted.
+ */
+static void
+check_values(const EmogiTask *task, const EmogiGraph *graph, const EmogiResult *result)
+{
+	const EmogiResultColumn *columns = emogi_algorithm_row(task->query.algorithm)->columns;
+
+	for (int i = 0; columns[i].name != NULL; i++)
+		for (uint64 v = 0; columns[i].type == EMOGI_FLOAT64 && v < graph->nvertices; v++)
+			if (unlikely(!isfinite(result->columns[i].float64[v])))
+				report_value(task, graph, result, &columns[i], v);
+}
+
+/* Put one row into the tuplestore for each vertex that has one, in ascending order of keys. */
+static void
+put_vertices(FunctionCallInfo fcinfo, EmogiCall *call, const EmogiTask *task, const EmogiGraph *graph, const EmogiResult *result)
+{
+	const EmogiResultColumn *columns = emogi_algorithm_row(task->query.algorithm)->columns;
+	EmogiForm  *form = task->form;
+	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
+	MemoryContext row_context = AllocSetContextCreate(CurrentMemoryContext, "emogi row", ALLOCSET_SMALL_SIZES);
+	MemoryContext old = MemoryContextSwitchTo(row_context);
+	bool		nulls[EMOGI_MAX_COLUMNS + 1] = {false};
+	Datum		values[EMOGI_MAX_COLUMNS + 1];
+
+	for (uint64 first = 0; first < graph->nvertices; first += EMOGI_ROWS_PER_CHECK)
+	{
+		uint64		end = Min(first + EMOGI_ROWS_PER_CHECK, graph->nvertices);
+
+		CHECK_FOR_INTERRUPTS();
+		for (uint64 v = emogi_rows_next(columns, result, first, end); v < end; v = emogi_rows_next(columns, result, v + 1, end))
+		{
+			values[0] = emogi_rows_vertex(form, graph, v);
+			for (int i = 0; columns[i].name != NULL; i++)
+				values[i + 1] = emogi_rows_column(columns, form, graph, result, v, i);
+			tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
+			if (form->kind != EMOGI_FORM_INTEGER)
+				MemoryContextReset(row_context);
+			call->record.nrows++;
+		}
+	}
+	MemoryContextSwitchTo(old);
+	MemoryContextDelete(row_context);
+}
+
+/* Raise 22023 when weights were asked for and the graph has none: the answer would be that of a graph without. */
+static void
+require_weights(const EmogiTask *task, const EmogiGraph *graph)
+{
+	if (task->query.is_weighted && graph->weight_type == EMOGI_WEIGHT_NONE && graph->nvertices > 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("weights => true, but graph \"%s\" has no weights", task->graph.text),
+				 errhint("Name the column that has them, as in 'edges(src, dst, weight)', or leave \"weights\" out.")));
+}
+
+/* Begin a call for a task that may be carried out without its Graph, without a slot, and get the Graph, or what a walk has reached. */
+static EmogiCall *
+open_afoot(Oid function, EmogiTask *task, EmogiSource *source, const EmogiGraphKey *lookup, EmogiOverlay **patch, EmogiGraph *graph,
+		   EmogiIndexSearch *walk)
+{
+	EmogiCall  *call = emogi_call_enter(function, get_func_name(function), source);
+	EmogiOverlay *found;
+
+	found = emogi_acquire_or_search(call, source, lookup, patch != NULL, graph, walk);
+	if (patch != NULL)
+		*patch = found;
+	return call;
+}
+
+/* Is there a set of sources or targets without any, so that no row is wanted, and the graph is not looked at? */
+static bool
+asks_nothing(const EmogiTask *task)
+{
+	return (task->has_sources && task->sources.count == 0) || (task->has_goals && task->goals.count == 0);
+}
+
+/* Begin a call as emogi_course_open does. walk: what has reached little may have done without a Graph; NULL = it may not. */
+static EmogiCall *
+open_call(Oid function, EmogiTask *task, EmogiOverlay **patch, EmogiGraph *graph, EmogiIndexSearch *walk)
+{
+	EmogiGraphKey lookup;
+	EmogiSource source;
+	EmogiCall  *call;
+
+	emogi_course_graph_key(task, &lookup);
+	emogi_source_resolve(&task->graph, lookup.weights != EMOGI_WEIGHTS_UNUSED, &source);
+	if (task->table != NULL)
+		*task->table = source.is_query ? InvalidOid : source.relid;
+	task->form = NULL;
+	if (OidIsValid(source.key.type))
+		emogi_vertices_read(task, function, &source.key);
+	if (task->start != NULL)
+		emogi_values_check(task->start, emogi_task_has_communities(task), &source.key);
+	if (task->pairs != NULL)
+		emogi_pairs_check(task->pairs, &source.key);
+	emogi_request_require_engine();
+	if (asks_nothing(task))
+	{
+		emogi_build_check(&source);
+		if (task->form == NULL)
+			emogi_vertices_read(task, function, &source.key);
+		return NULL;
+	}
+	if (walk != NULL && emogi_index_search_call_may_serve(task) && (source.is_query || emogi_index_search_may_lead(&source)))
+	{
+		*walk = emogi_index_search_call_walk(task, function);
+		call = open_afoot(function, task, &source, &lookup, patch, graph, walk);
+	}
+	else
+	{
+		call = emogi_call_begin(function, get_func_name(function), &source);
+		if (patch != NULL)
+			*patch = emogi_acquire_patched(call, &source, &lookup, graph);
+		else
+			emogi_acquire_graph(call, &source, &lookup, graph);
+	}
+	emogi_call_phase(call, EMOGI_PHASE_RUN);
+	if (!task->query.is_weighted || source.guess.is_taken)
+		emogi_guess_tell(&source);
+	if (walk != NULL && walk->is_answered)
+		return call;
+	require_weights(task, graph);
+	if (!OidIsValid(source.key.type))
+		elog(ERROR, "the type of the keys of graph \"%s\" is not known", task->graph.text);
+	if (task->form == NULL)
+		emogi_vertices_read(task, function, &source.key);
+	if (graph->nvertices == 0)
+	{
+		emogi_call_end(call);
+		return NULL;
+	}
+	emogi_vertices_find(task, graph);
+	return call;
+}
+
+/*
+ * Begin a call: resolve the task's graph, check the caller's rights, get the Graph. Returns NULL when there is nothing to
+ * run: no source was given, or the graph has no edge. The caller ends the call. patch: the Graph may be an older one, with *patch
+ * then what has changed since (emogi_acquire_patched), else NULL; NULL = it may not.
+ */
+EmogiCall *
+emogi_course_open(Oid function, EmogiTask *task, EmogiOverlay **patch, EmogiGraph *graph)
+{
+	return open_call(function, task, patch, graph, NULL);
+}
+
+/* Get the Graph itself for a call that has a patched one; false, and the call has ended, when it has no edge. */
+bool
+emogi_course_reopen(EmogiCall *call, EmogiTask *task, EmogiGraph *graph)
+{
+	EmogiGraphKey lookup;
+	EmogiSource source;
+
+	emogi_acquire_release(call);
+	emogi_course_graph_key(task, &lookup);
+	emogi_source_resolve(&task->graph, lookup.weights != EMOGI_WEIGHTS_UNUSED, &source);
+	emogi_acquire_graph(call, &source, &lookup, graph);
+	emogi_call_phase(call, EMOGI_PHASE_RUN);
+	if (graph->nvertices > 0)
+		emogi_vertices_find(task, graph);
+	else
+		emogi_call_end(call);
+	return graph->nvertices > 0;
+}
+
+/* Tell of a source that is no vertex of the graph. Raises 42804. */
+static void
+notice_source(const EmogiTask *task, const EmogiGraph *graph, uint64 i)
+{
+	const Datum source = task->sources.datums[i];
+
+	if (task->sources.count == 1 && !task->source_is_array)
+		emogi_vertices_notice_end("source", task->form, graph, source, EMOGI_TAKES_MANY);
+	else
+		emogi_vertices_notice_missing("source", task->form, source);
+}
+
+/* Tell of the first target that is no vertex of the graph, NULL = one without any. */
+static void
+notice_goals(const EmogiTask *task, const EmogiOverlay *patch, const EmogiGraph *graph)
+{
+	for (uint64 i = 0; i < task->goals.count; i++)
+		if (graph == NULL || !emogi_local_search_has_vertex(graph, patch, task->goal_keys[i]))
+		{
+			emogi_vertices_notice_missing("target", task->form, task->goals.datums[i]);
+			return;
+		}
+}
+
+/* Tell of the first source that is no vertex of the graph, NULL = one without any. */
+static void
+notice_sources(const EmogiTask *task, const EmogiOverlay *patch, const EmogiGraph *graph)
+{
+	if (!task->has_sources || (!emogi_notice_missing_source && task->sources.count != 1))
+		return;
+	for (uint64 i = 0; i < task->sources.count; i++)
+		if (graph == NULL || !emogi_local_search_has_vertex(graph, patch, task->keys[i]))
+		{
+			notice_source(task, graph, i);
+			return;
+		}
+}
+
+/* Tell of the first source, and target, that is no vertex of the graph, NULL = one without any; nothing if it was not looked at. */
+static void
+notice_ends(const EmogiTask *task, const EmogiOverlay *patch, const EmogiGraph *graph)
+{
+	if (asks_nothing(task))
+		return;
+	notice_sources(task, patch, graph);
+	notice_goals(task, patch, graph);
+}
+
+/* Tell of the first source, and target, of two sets that is no vertex of the graph, NULL = one without any. */
+void
+emogi_course_notice_sets(const EmogiTask *task, const EmogiOverlay *patch, const EmogiGraph *graph)
+{
+	notice_ends(task, patch, graph);
+}
+
+/* Tell of the first source that a walk has found not to be in the graph. */
+static void
+notice_not_found(const EmogiTask *task, const EmogiIndexSearch *walk)
+{
+	for (uint64 i = 0; i < walk->nsources; i++)
+		if (!walk->found[i])
+		{
+			notice_source(task, NULL, i);
+			return;
+		}
+}
+
+/* Carry out a task that emogi_local_search_may_serve in the backend itself; false when the engine must. */
+static bool
+run_near(EmogiCall *call, const EmogiTask *task, const EmogiOverlay *patch, EmogiGraph *graph, EmogiResult *result)
+{
+	if (task->query.algorithm == EMOGI_CC)
+		return emogi_components_run(call, task, patch, graph, result);
+	return emogi_local_search_run(call, task, patch, graph, result);
+}
+
+/*
+ * Begin a call as emogi_course_open does, and run its query. Returns NULL also when no row is wanted. The caller reads the
+ * result and ends the call.
+ */
+EmogiCall *
+emogi_course_run(Oid function, EmogiTask *task, EmogiGraph *graph, EmogiResult *result)
+{
+	const bool	near = emogi_local_search_may_serve(task);
+	EmogiOverlay *patch = NULL;
+	EmogiIndexSearch	walk = {0};
+	EmogiCall  *call = open_call(function, task, near ? &patch : NULL, graph, &walk);
+	EmogiGraph	whole = {0};
+	bool		answered;
+
+	memset(result, 0, sizeof *result);
+	if (walk.is_answered)
+	{
+		emogi_index_search_call_take(call, task, &walk, graph, result);
+		notice_not_found(task, &walk);
+		emogi_call_phase(call, EMOGI_PHASE_ROWS);
+		return call;
+	}
+	if (call != NULL)
+		whole = *graph;
+	answered = call != NULL && near && !task->no_rows && run_near(call, task, patch, graph, result);
+	if (!answered && patch != NULL)
+	{
+		if (!emogi_course_reopen(call, task, graph))
+			call = NULL;
+		whole = *graph;
+		patch = NULL;
+	}
+	notice_ends(task, patch, call != NULL ? &whole : NULL);
+	if (call == NULL)
+		return NULL;
+	if (!answered && (task->no_rows || !emogi_task_query(call, task, graph, result)))
+	{
+		emogi_call_end(call);
+		return NULL;
+	}
+	if (!answered && near && task->query.algorithm == EMOGI_CC && !result->is_summarized)
+		emogi_components_keep(call, result);
+	if (emogi_task_may_diverge(task, &whole))
+		check_values(task, graph, result);
+	emogi_call_phase(call, EMOGI_PHASE_ROWS);
+	return call;
+}
+
+/* Carry out the function of an algorithm, its rows into a tuplestore. kind: of the rows, NULL = vertices. */
+Datum
+emogi_course_to_rows(FunctionCallInfo fcinfo, EmogiAlgorithm algorithm, const struct EmogiRowKind *kind)
+{
+	EmogiTask	task;
+	EmogiGraph	graph;
+	EmogiResult result;
+	EmogiCall  *call;
+
+	emogi_compat_init_rows(fcinfo);
+	emogi_arguments_read(fcinfo, algorithm, &task);
+	call = emogi_course_run(fcinfo->flinfo->fn_oid, &task, &graph, &result);
+	if (call == NULL)
+		return (Datum) 0;
+	if (task.names_edges && (kind == &emogi_bfs_tree_rows || kind == &emogi_shortest_path_tree_rows))
+		emogi_search_trees_name(&task, &graph, &result);
+	if (kind != NULL)
+		emogi_cursor_put(fcinfo, call, task.form, kind, &graph, &result, &call->slot->request.query);
+	else
+		put_vertices(fcinfo, call, &task, &graph, &result);
+	emogi_call_end(call);
+	return (Datum) 0;
+}

@@ -1,0 +1,126 @@
+/*
+ * index_search_keys.c: the keys that a walk meets.
+ *
+ * A walk knows a vertex by an int64. For integers this is the key. A key of another type gets a number when it is met first, and its
+ * bytes (keys.h of ../keys), which equal keys have in common, are kept.
+ */
+#include "postgres.h"
+
+#include "catalog/pg_type.h"
+#include "common/hashfn.h"
+#include "utils/memutils.h"
+
+#include "index_search/index_search_keys.h"
+
+/* A key and its number. */
+typedef struct Numbered
+{
+	EmogiKeyBytes bytes;
+	char		status;			/* of the hash table */
+	int64		id;
+} Numbered;
+
+/* Have two keys the same bytes? */
+static inline bool
+same_bytes(EmogiKeyBytes a, EmogiKeyBytes b)
+{
+	return a.length == b.length && (a.length == 0 || memcmp(a.bytes, b.bytes, a.length) == 0);
+}
+
+#define SH_PREFIX numbers
+#define SH_ELEMENT_TYPE Numbered
+#define SH_KEY_TYPE EmogiKeyBytes
+#define SH_KEY bytes
+#define SH_HASH_KEY(table, key) hash_bytes((const unsigned char *) (key).bytes, (int) (key).length)
+#define SH_EQUAL(table, a, b) same_bytes(a, b)
+#define SH_SCOPE static inline
+#define SH_DECLARE
+#define SH_DEFINE
+#include "lib/simplehash.h"
+
+/* Prepare to number keys, in the current memory context, which is to live as long as they. */
+void
+emogi_index_search_keys_init(EmogiSearchKeys *keys, EmogiKeyCoder *coder)
+{
+	*keys = (EmogiSearchKeys) {.coder = coder,.are_integers = coder->key.class == EMOGI_KEY_INTEGER,.context = CurrentMemoryContext};
+	if (keys->are_integers)
+		return;
+	keys->scrap = AllocSetContextCreate(CurrentMemoryContext, "emogi key", ALLOCSET_SMALL_SIZES);
+	keys->numbers = numbers_create(keys->context, 64, NULL);
+	keys->room = 64;
+	keys->bytes = palloc(keys->room * sizeof *keys->bytes);
+}
+
+/* Keep a key that is new. */
+static int64
+keep(EmogiSearchKeys *keys, Numbered *numbered, EmogiKeyBytes bytes)
+{
+	char	   *copy = MemoryContextAlloc(keys->context, Max(bytes.length, 1));
+
+	if (bytes.length > 0)
+		memcpy(copy, bytes.bytes, bytes.length);
+	numbered->bytes = (EmogiKeyBytes) {copy, bytes.length};
+	numbered->id = (int64) keys->count;
+	if (keys->count == keys->room)
+	{
+		keys->room *= 2;
+		keys->bytes = repalloc_huge(keys->bytes, keys->room * sizeof *keys->bytes);
+	}
+	keys->bytes[keys->count++] = numbered->bytes;
+	return numbered->id;
+}
+
+/* Get what the walk knows a key by. type: integers may be of any of theirs. */
+int64
+emogi_index_search_keys_id(EmogiSearchKeys *keys, Datum datum, Oid type)
+{
+	MemoryContext old;
+	EmogiKeyBytes bytes;
+	Numbered   *numbered;
+	bool		is_known;
+	int64		id;
+
+	if (keys->are_integers)
+		return type == INT2OID ? DatumGetInt16(datum) : type == INT4OID ? DatumGetInt32(datum) : DatumGetInt64(datum);
+	old = MemoryContextSwitchTo(keys->scrap);
+	bytes = emogi_key_coder_encode(keys->coder, datum);
+	numbered = numbers_insert(keys->numbers, bytes, &is_known);
+	id = is_known ? numbered->id : keep(keys, numbered, bytes);
+	MemoryContextSwitchTo(old);
+	MemoryContextReset(keys->scrap);
+	return id;
+}
+
+/* Get the Datum of a key, as a column of a type has it, in the current memory context; false when such a column cannot have it. */
+bool
+emogi_index_search_keys_datum(EmogiSearchKeys *keys, int64 id, Oid type, Datum *datum)
+{
+	if (!keys->are_integers)
+	{
+		*datum = emogi_key_coder_decode(keys->coder, keys->bytes[id]);
+		return true;
+	}
+	switch (type)
+	{
+		case INT2OID:
+			*datum = Int16GetDatum((int16) id);
+			return id >= PG_INT16_MIN && id <= PG_INT16_MAX;
+		case INT4OID:
+			*datum = Int32GetDatum((int32) id);
+			return id >= PG_INT32_MIN && id <= PG_INT32_MAX;
+		default:
+			*datum = Int64GetDatum(id);
+			return true;
+	}
+}
+
+/* Compare two keys; arg is an EmogiSearchKeys. */
+int
+emogi_index_search_keys_compare(int64 a, int64 b, void *arg)
+{
+	EmogiSearchKeys *keys = arg;
+
+	if (keys->are_integers)
+		return (a > b) - (a < b);
+	return emogi_key_coder_compare(keys->coder, keys->bytes[a], keys->bytes[b]);
+}

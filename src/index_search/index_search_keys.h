@@ -1,0 +1,26 @@
+/*
+ * index_search_keys.h: the keys that a walk meets, for index_search_bfs.c; see index_search_keys.c.
+ */
+#ifndef EMOGI_INDEX_SEARCH_KEYS_H
+#define EMOGI_INDEX_SEARCH_KEYS_H
+
+#include "keys/keys.h"
+
+typedef struct EmogiSearchKeys
+{
+	EmogiKeyCoder *coder;		/* the caller's */
+	bool		are_integers;	/* and known by their values; the rest is not used then */
+	MemoryContext context;
+	MemoryContext scrap;		/* for a key at a time */
+	struct numbers_hash *numbers;
+	EmogiKeyBytes *bytes;		/* [count], room for [room]: the keys, in the order in which they were met */
+	uint64		count;
+	uint64		room;
+} EmogiSearchKeys;
+
+extern void emogi_index_search_keys_init(EmogiSearchKeys *keys, EmogiKeyCoder *coder);
+extern int64 emogi_index_search_keys_id(EmogiSearchKeys *keys, Datum datum, Oid type);
+extern bool emogi_index_search_keys_datum(EmogiSearchKeys *keys, int64 id, Oid type, Datum *datum);
+extern int	emogi_index_search_keys_compare(int64 a, int64 b, void *keys);
+
+#endif							/* EMOGI_INDEX_SEARCH_KEYS_H */

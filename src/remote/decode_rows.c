@@ -1,0 +1,154 @@
+/*
+ * decode_rows.c: a row's values, to edges.
+ */
+#include "postgres.h"
+
+#include "fmgr.h"
+#include "utils/memutils.h"
+
+#include "remote/decode_parts.h"
+
+/* Rows whose values are kept until their keys are looked for together. */
+#define MOST_KEPT 512
+
+/* Get a key that is an integer. */
+static inline int64
+key_of(EmogiDecoder *decoder, EmogiRemoteColumn *column, const EmogiRemoteField *field)
+{
+	Datum		datum;
+
+	if (likely(column->form == EMOGI_REMOTE_INTEGER))
+		return emogi_decode_integer(column, field);
+	datum = emogi_decode_datum(decoder, column, field);
+	decoder->nkept++;
+	return column->base == INT8OID ? DatumGetInt64(datum) : column->base == INT4OID ? DatumGetInt32(datum) : DatumGetInt16(datum);
+}
+
+/* Raise 22004 for a row that lacks a cost of one of its ways; back: it is that of the way back. */
+static void
+refuse_null_way(const EmogiRemoteTable *table, const char *src, const char *dst, bool back)
+{
+	emogi_sink_refuse_null_way(src, dst, table->columns[back ? 3 : 2].name, table->columns[back ? 2 : 3].name, back);
+}
+
+/* Put the edges of a row whose ends are integers. Raises 22004 for a NULL weight, and what the sink raises. */
+static void
+put_integers(EmogiDecoder *decoder, EmogiRemoteTable *table, const EmogiRemoteField *fields)
+{
+	EmogiSink  *sink = &decoder->sink;
+	const int64 src = key_of(decoder, &table->columns[0], &fields[0]);
+	const int64 dst = key_of(decoder, &table->columns[1], &fields[1]);
+	double		there;
+	double		back;
+
+	if (table->ncolumns == 2)
+	{
+		emogi_sink_put(sink, src, dst);
+		return;
+	}
+	if (table->ncolumns == 4 && (fields[2].bytes == NULL || fields[3].bytes == NULL))
+		refuse_null_way(table, psprintf(INT64_FORMAT, src), psprintf(INT64_FORMAT, dst), fields[2].bytes != NULL);
+	if (fields[2].bytes == NULL)
+		emogi_sink_refuse_null_weight(psprintf(INT64_FORMAT, src), psprintf(INT64_FORMAT, dst));
+	there = emogi_decode_weight(decoder, &table->columns[2], &fields[2]);
+	if (table->ncolumns == 3)
+	{
+		emogi_sink_put_weighted(sink, src, dst, there);
+		return;
+	}
+	back = emogi_decode_weight(decoder, &table->columns[3], &fields[3]);
+	if (!(there < 0))
+		emogi_sink_put_weighted(sink, src, dst, there);
+	if (!(back < 0))
+		emogi_sink_put_weighted(sink, dst, src, back);
+}
+
+/* Put the edges of a row whose ends are no integers. Raises as put_integers does. */
+static void
+put_keys(EmogiDecoder *decoder, EmogiRemoteTable *table, const EmogiRemoteField *fields)
+{
+	EmogiSink  *sink = &decoder->sink;
+	const Datum src = emogi_decode_datum(decoder, &table->columns[0], &fields[0]);
+	const Datum dst = emogi_decode_datum(decoder, &table->columns[1], &fields[1]);
+	double		there = 0;
+	double		back;
+
+	decoder->nkept++;
+	if (emogi_sink_lacks_end(sink, src, dst))
+	{
+		sink->nskipped++;
+		return;
+	}
+	if (table->ncolumns == 4 && (fields[2].bytes == NULL || fields[3].bytes == NULL))
+		refuse_null_way(table, emogi_sink_key_text(sink, src), emogi_sink_key_text(sink, dst), fields[2].bytes != NULL);
+	if (table->ncolumns > 2 && fields[2].bytes == NULL)
+		emogi_sink_refuse_null_of_keys(sink, src, dst);
+	if (table->ncolumns > 2)
+		there = emogi_decode_weight(decoder, &table->columns[2], &fields[2]);
+	if (table->ncolumns < 4)
+	{
+		emogi_sink_put_keys(sink, src, dst, there);
+		return;
+	}
+	back = emogi_decode_weight(decoder, &table->columns[3], &fields[3]);
+	if (!(there < 0))
+		emogi_sink_put_keys(sink, src, dst, there);
+	if (!(back < 0))
+		emogi_sink_put_keys(sink, dst, src, back);
+}
+
+/* Put the edges of a row. What its values are made of on the way is kept with them, until the sink has been flushed. */
+static void
+put_values(EmogiDecoder *decoder, EmogiRemoteTable *table, const EmogiRemoteField *fields)
+{
+	const MemoryContext old = MemoryContextSwitchTo(decoder->scrap);
+
+	if (decoder->sink.has_keys)
+		put_keys(decoder, table, fields);
+	else
+		put_integers(decoder, table, fields);
+	MemoryContextSwitchTo(old);
+}
+
+/* Let go of the values of rows that are kept. */
+void
+emogi_decode_drop_kept(EmogiDecoder *decoder)
+{
+	if (decoder->sink.has_keys)
+		emogi_sink_flush(&decoder->sink);
+	MemoryContextReset(decoder->scrap);
+	decoder->nkept = 0;
+}
+
+/* Raise 40001 for rows of another table than that which the first connection has found under the name. */
+void
+emogi_decode_refuse_table(const EmogiRemoteTable *table)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_T_R_SERIALIZATION_FAILURE),
+			 errmsg("the name \"%s.%s\" has come to lead to another table while it was read", table->schema, table->relation),
+			 errhint("Call it again.")));
+}
+
+/* Have the domains of columns say what they do of NULL. */
+static void
+check_nulls(EmogiRemoteTable *table, const EmogiRemoteField *fields)
+{
+	for (int i = 0; i < table->ncolumns; i++)
+		if (fields[i].bytes == NULL && table->columns[i].type != table->columns[i].base)
+			(void) InputFunctionCall(&table->columns[i].function, NULL, table->columns[i].ioparam, table->columns[i].typmod);
+}
+
+/* Put the edges of a row. */
+void
+emogi_decode_put_row(EmogiDecoder *decoder, EmogiRemoteTable *table, const EmogiRemoteField *fields)
+{
+	if (unlikely(table->is_text))
+		check_nulls(table, fields);
+	if (fields[0].bytes == NULL || fields[1].bytes == NULL)
+		decoder->sink.nskipped++;
+	else
+		put_values(decoder, table, fields);
+	if (unlikely(decoder->nkept >= MOST_KEPT))
+		emogi_decode_drop_kept(decoder);
+}

@@ -1,0 +1,393 @@
+/*
+ * remote_read.c: foreign tables and shards of any number of servers to edges, all at once.
+ *
+ * One process waits for all connections, and decodes what has come. The first connection to a server begins a transaction there, finds out
+ * the types and pages of the tables, and exports its snapshot. So the others, which are opened when it is known that there is enough for
+ * them, see the same rows. Each then copies ranges of pages until there are no more. The lock that the first one has on a table keeps it
+ * from being rewritten meanwhile: pages are what they were.
+ *
+ * However a read ends, by an error, a cancel, or the end of the session, the connections are closed, and what servers are at is cancelled.
+ */
+#include "postgres.h"
+
+#include "miscadmin.h"
+#include "storage/ipc.h"
+#include "storage/latch.h"
+#include "utils/builtins.h"
+#include "utils/memutils.h"
+#include "utils/timestamp.h"
+
+#include "base/compat.h"
+#include "base/settings.h"
+#include "base/shared.h"
+#include "remote/reading.h"
+#include "remote/version_stamp.h"
+
+/* Where encryption keeps bytes back that a socket does not tell of, connections are looked at so often. */
+#define ENCRYPTED_WAIT_MS 100
+
+/* Events that are taken at once. */
+#define MOST_EVENTS 64
+
+/* Reads within reads, for what a value's function reads. The server has few places for what is to be done at an exit. */
+#define MOST_READINGS 4
+
+static int	nreadings;
+
+/* ---- events ---- */
+
+/* Is a connection open, and at something? */
+static bool
+is_at_work(const EmogiRemoteConnection *connection)
+{
+	return connection->phase != EMOGI_REMOTE_CONNECTING && connection->phase != EMOGI_REMOTE_DONE;
+}
+
+/* Take a step with a connection whose socket is ready, or may be. */
+static void
+step(EmogiRemote *reading, EmogiRemoteConnection *connection)
+{
+	bool		is_lost;
+
+	if (connection->phase == EMOGI_REMOTE_CONNECTING)
+	{
+		reading->is_changed = true;
+		if (!emogi_connection_continue(connection))
+			return;
+		reading->is_encrypted |= PQsslInUse(connection->conn) || PQgssEncInUse(connection->conn);
+		emogi_copy_steps_begin(reading, connection);
+		return;
+	}
+	is_lost = !PQconsumeInput(connection->conn);
+	emogi_copy_steps_run_on(reading, connection);	/* the server may have said why */
+	if (is_lost && is_at_work(connection))
+		emogi_remote_errors_connection(connection, NULL);
+}
+
+/* Go on with a connection whose socket is ready, or may be. */
+static void
+advance(EmogiRemote *reading, EmogiRemoteConnection *connection)
+{
+	const bool	was_sending = connection->is_sending;
+
+	CHECK_FOR_INTERRUPTS();
+	step(reading, connection);
+	if (is_at_work(connection))
+		emogi_connection_flush(connection);
+	reading->is_changed |= connection->is_sending != was_sending;
+}
+
+/* Get what a connection waits for. */
+static uint32
+events_of(EmogiRemoteConnection *connection)
+{
+	if (connection->phase == EMOGI_REMOTE_CONNECTING)
+		return connection->poll == PGRES_POLLING_WRITING ? WL_SOCKET_WRITEABLE : WL_SOCKET_READABLE;
+	emogi_connection_flush(connection);
+	return connection->is_sending ? WL_SOCKET_READABLE | WL_SOCKET_WRITEABLE : WL_SOCKET_READABLE;
+}
+
+/* Make a set of the events that connections wait for. */
+static void
+make_events(EmogiRemote *reading)
+{
+	ListCell   *cell;
+
+	if (reading->events != NULL)
+		FreeWaitEventSet(reading->events);
+	reading->events = NULL;
+	reading->events = emogi_compat_make_events(list_length(reading->connections) + 2);
+	AddWaitEventToSet(reading->events, WL_LATCH_SET, PGINVALID_SOCKET, MyLatch, NULL);
+	AddWaitEventToSet(reading->events, WL_EXIT_ON_PM_DEATH, PGINVALID_SOCKET, NULL, NULL);
+	foreach(cell, reading->connections)
+	{
+		EmogiRemoteConnection *connection = lfirst(cell);
+
+		if (connection->phase != EMOGI_REMOTE_DONE)
+			AddWaitEventToSet(reading->events, events_of(connection), PQsocket(connection->conn), NULL, connection);
+	}
+	reading->is_changed = false;
+}
+
+/* Get how many connections are not done. Raises 08001 for one that has taken too long to come about. */
+static int
+count_active(const EmogiRemote *reading, long *timeout_ms)
+{
+	int			count = 0;
+	ListCell   *cell;
+
+	*timeout_ms = reading->is_encrypted ? ENCRYPTED_WAIT_MS : -1;
+	foreach(cell, reading->connections)
+	{
+		EmogiRemoteConnection *connection = lfirst(cell);
+
+		count += connection->phase != EMOGI_REMOTE_DONE;
+		if (connection->phase == EMOGI_REMOTE_CONNECTING && connection->deadline != 0)
+		{
+			if (GetCurrentTimestamp() >= connection->deadline)
+				emogi_remote_errors_connection(connection, "timeout expired");
+			*timeout_ms = ENCRYPTED_WAIT_MS;
+		}
+	}
+	return count;
+}
+
+/* Look at all connections that are open: encryption may keep back what their sockets do not tell of. */
+static void
+advance_all(EmogiRemote *reading)
+{
+	for (int i = 0; i < list_length(reading->connections); i++)
+	{
+		EmogiRemoteConnection *connection = list_nth(reading->connections, i);
+
+		if (is_at_work(connection))
+			advance(reading, connection);
+	}
+}
+
+/* Read until all connections are done. */
+static void
+read_all(EmogiRemote *reading)
+{
+	WaitEvent	occurred[MOST_EVENTS];
+	long		timeout_ms;
+
+	while (count_active(reading, &timeout_ms) > 0)
+	{
+		int			count;
+
+		if (reading->is_changed)
+			make_events(reading);
+		count = WaitEventSetWait(reading->events, timeout_ms, occurred, MOST_EVENTS, emogi_shared_wait_event(EMOGI_WAIT_SERVERS));
+		for (int i = 0; i < count; i++)
+		{
+			if (occurred[i].events & WL_LATCH_SET)
+				ResetLatch(MyLatch);
+			else
+				advance(reading, occurred[i].user_data);
+		}
+		CHECK_FOR_INTERRUPTS();
+		if (count == 0)
+			advance_all(reading);
+	}
+}
+
+/* ---- the whole ---- */
+
+/* Have all connections go on until they are done. */
+static void
+finish(EmogiRemote *reading)
+{
+	read_all(reading);
+	reading->is_at_rest = true;
+}
+
+/* Connect to all servers. */
+static void
+connect_all(EmogiRemote *reading)
+{
+	ListCell   *cell;
+
+	foreach(cell, reading->servers)
+		emogi_copy_steps_connect(reading, lfirst(cell), true);
+}
+
+/*
+ * Get ready to ask and read the servers of foreign tables and Citus tables, which emogi_remote_list has found. Nobody is connected yet. Whoever gets them
+ * calls emogi_remote_leave, or, after an error, emogi_remote_close, with the servers as a Datum. Raises 54001, 42704, 22023 and 40001.
+ */
+EmogiRemote *
+emogi_remote_open(EmogiCall *call, const EmogiSource *source, List *elsewhere)
+{
+	EmogiRemote *reading = palloc0(sizeof *reading);
+
+	if (nreadings >= MOST_READINGS)
+		ereport(ERROR,
+				(errcode(ERRCODE_STATEMENT_TOO_COMPLEX),
+				 errmsg("reading foreign tables is nested too deeply"),
+				 errdetail("Values of their rows have functions called that read foreign tables, %d deep.", nreadings),
+				 errhint("Set emogi.server_connections to 0, to have postgres_fdw read them.")));
+	reading->call = call;
+	reading->context = CurrentMemoryContext;
+	reading->servers = emogi_remote_tables_describe(source, elsewhere);
+	reading->is_at_rest = true;
+	call->record.nservers = list_length(reading->servers);
+	nreadings++;
+	return reading;
+}
+
+/* Forget what connections have waited for. */
+static void
+free_events(EmogiRemote *reading)
+{
+	if (reading->events != NULL)
+		FreeWaitEventSet(reading->events);
+	reading->events = NULL;
+}
+
+/* Close all connections, after an error; an on-exit callback, too. */
+void
+emogi_remote_close(int code, Datum servers)
+{
+	EmogiRemote *reading = (EmogiRemote *) DatumGetPointer(servers);
+	ListCell   *cell;
+
+	nreadings--;
+	if (!reading->is_at_rest)
+		emogi_remote_cancel(reading->connections);
+	foreach(cell, reading->connections)
+		emogi_connection_close(lfirst(cell));
+	free_events(reading);
+}
+
+/* Let go of all connections, when all has gone well. */
+void
+emogi_remote_leave(EmogiRemote *reading)
+{
+	ListCell   *cell;
+
+	nreadings--;
+	free_events(reading);
+	foreach(cell, reading->connections)
+		emogi_connection_leave(lfirst(cell));
+}
+
+/* May a graph of these columns be kept at all? Values of other types can come to be read as something else, here as there, or by another session. */
+static bool
+are_covered(const EmogiRemoteTable *table)
+{
+	for (int i = 0; i < table->ncolumns; i++)
+		if (!emogi_version_stamp_covers_types(table->far_types[i], table->columns[i].type))
+			return false;
+	return true;
+}
+
+/* Get why a graph of a table is not kept; NULL when there is no reason. */
+static const char *
+why_not_kept(const EmogiRemoteServer *server, const EmogiRemoteTable *table)
+{
+	const char *kind = emogi_remote_errors_kind(server);
+
+	if (server->teller == NULL)
+		return psprintf("server \"%s\" has no emogi to tell whether %s \"%s\" has changed", server->name, kind, table->name);
+	if (table->stamp == NULL)
+		return psprintf("server \"%s\" does not tell whether %s \"%s\" has changed", server->name, kind, table->name);
+	if (!are_covered(table))
+		return psprintf("%s \"%s\" has columns of other types on server \"%s\"", kind, table->name, server->name);
+	return NULL;
+}
+
+/* Append what tells the rows of all tables to bytes; get why a graph of them is not kept, NULL when there is no reason. */
+static const char *
+list_stamps(const EmogiRemote *reading, StringInfo bytes)
+{
+	ListCell   *server;
+
+	foreach(server, reading->servers)
+	{
+		ListCell   *cell;
+
+		foreach(cell, ((EmogiRemoteServer *) lfirst(server))->tables)
+		{
+			const EmogiRemoteTable *table = lfirst(cell);
+			const char *why = why_not_kept(lfirst(server), table);
+
+			if (why != NULL)
+				return why;
+			emogi_remote_tables_write_layout(bytes, table);
+			appendStringInfoString(bytes, table->stamp);
+			appendStringInfoChar(bytes, '\0');
+		}
+	}
+	return NULL;
+}
+
+/*
+ * Ask all servers what tells the rows that will be read, each under the snapshot that it will be read by, and make a fingerprint of that: where it is the same again, so
+ * are the rows. Returns why a graph of them is not to be kept, where one does not know, for as long as the servers are open; else NULL. Raises 08001, 08006, and what
+ * servers raise.
+ */
+const char *
+emogi_remote_ask(EmogiRemote *reading, uint8 *fingerprint)
+{
+	MemoryContext old = MemoryContextSwitchTo(reading->context);
+	StringInfoData bytes;
+	const char *why;
+	ListCell   *cell;
+
+	reading->only_asks = true;
+	reading->is_at_rest = false;
+	connect_all(reading);
+	finish(reading);
+	initStringInfo(&bytes);
+	why = list_stamps(reading, &bytes);
+	if (why == NULL)
+		emogi_version_stamp_digest(bytes.data, bytes.len, fingerprint);
+	foreach(cell, reading->servers)
+		((EmogiRemoteServer *) lfirst(cell))->is_told = why == NULL;
+	pfree(bytes.data);
+	MemoryContextSwitchTo(old);
+	return why;
+}
+
+/* Have all servers send their rows; once more, by the connections that there are, if they have done so already. */
+static void
+read_servers(EmogiRemote *reading)
+{
+	ListCell   *cell;
+
+	if (reading->connections == NIL)
+		connect_all(reading);
+	else
+		foreach(cell, reading->connections)
+		{
+			EmogiRemoteConnection *connection = lfirst(cell);
+
+			if (connection->server->ndescribed == 0)
+				emogi_copy_steps_read(connection);
+			else
+				emogi_copy_steps_copy(reading, connection);
+		}
+	reading->is_changed = true;
+	finish(reading);
+}
+
+/* Have no range of any table be taken. */
+static void
+rewind_ranges(EmogiRemote *reading)
+{
+	ListCell   *server;
+
+	foreach(server, reading->servers)
+	{
+		ListCell   *cell;
+
+		foreach(cell, ((EmogiRemoteServer *) lfirst(server))->tables)
+			((EmogiRemoteTable *) lfirst(cell))->ranges.next = 0;
+	}
+}
+
+/*
+ * Fill a call's slot with the edges of heaps, as the active snapshot sees them, and of the servers' tables, asked or not, read before or not: each server keeps
+ * its snapshot. careful: see emogi_sink_begin. Raises 08001 and 08006, what servers raise, what decode.c raises, and what emogi_heap_scan_tables
+ * does.
+ */
+void
+emogi_remote_read(EmogiRemote *reading, const EmogiSource *source, List *heaps, EmogiWeights weights, bool careful)
+{
+	EmogiCall  *call = reading->call;
+	MemoryContext old;
+
+	call->slot->control.done = call->slot->control.total = 0;
+	emogi_sink_begin(call, &source->key, emogi_sink_weights(source->weight > 0, source->reverse > 0, weights), -1, careful);
+	if (heaps != NIL)
+		emogi_heap_scan_add(call, source, heaps, NULL);
+	emogi_decode_open(&reading->decoder, call->slot->token);
+	old = MemoryContextSwitchTo(reading->context);
+	reading->only_asks = false;
+	reading->is_at_rest = false;
+	rewind_ranges(reading);
+	read_servers(reading);
+	MemoryContextSwitchTo(old);
+	emogi_decode_finish(&reading->decoder);
+}

@@ -1,0 +1,363 @@
+/*
+ * join_lookup.c: a join with a call's rows by `vertex`, carried out (join_lookup_plan.c plans it).
+ *
+ * The run is that of a scan (scan.c), made when there is a first outer row; no row of the call is made, sorted or hashed. A vertex has one
+ * row at most, so each outer row is returned once, or not: joined with the call's columns, with NULLs in their place, or alone.
+ *
+ * Who looks up integers often has a set of those that have a row made, or where columns of the call are wanted a map of all of them
+ * (key_map.c); until then, and for other keys, they are searched for.
+ */
+#include "postgres.h"
+
+#include "executor/executor.h"
+#include "miscadmin.h"
+#include "nodes/makefuncs.h"
+#include "nodes/nodeFuncs.h"
+#include "utils/builtins.h"
+#include "utils/memutils.h"
+#include "utils/ruleutils.h"
+
+#include "scan_node/key_map.h"
+#include "scan_node/join_lookup.h"
+#include "scan_node/scan.h"
+#include "base/compat.h"
+
+/* A map is made after so many lookups, and one more for so many vertices: it costs no more than they did. */
+#define LOOKUPS_BEFORE_MAP 256
+#define VERTICES_A_LOOKUP 1024
+
+typedef struct Lookup
+{
+	EmogiScan	scan;			/* first: the node is one; its tuple begins with the outer row */
+	PlanState  *outer;
+	int			nouter;			/* columns of the outer plan */
+	JoinType	join;
+	ExprState  *key;			/* what `vertex` is to be equal to, of the outer row */
+	AttrNumber	key_column;		/* where that is a column of the outer plan as it is; else 0 */
+	Oid			key_type;
+	ExprState  *filter;			/* that must hold of a pair, too; NULL = none */
+	uint64		nlookups;		/* in the run at hand */
+	uint64		run;			/* its number, of scan.nruns */
+	MemoryContext map_context;
+	EmogiKeySet *members;		/* keys of the call's rows, when nothing else is wanted of them; NULL = it was not made */
+	EmogiKeyMap *map;			/* of all keys; NULL = it was not made */
+} Lookup;
+
+/* ---- looking up ---- */
+
+/* Make the set of the keys that have a row in the run at hand, if it fits into so many bytes. */
+static void
+make_members(Lookup *lookup, Size most_bytes)
+{
+	const EmogiScan *scan = &lookup->scan;
+	const EmogiGraph *graph = &scan->graph;
+	uint8		mask[EMOGI_BLOCK_VERTICES];
+
+	lookup->members = emogi_key_set_make(graph->ids[0], graph->ids[graph->nvertices - 1], most_bytes);
+	for (uint64 v = 0; lookup->members != NULL && v < graph->nvertices; v += EMOGI_BLOCK_VERTICES)
+	{
+		const uint32 count = (uint32) Min(graph->nvertices - v, EMOGI_BLOCK_VERTICES);
+
+		(void) emogi_ranges_select(&scan->ranges, scan->function->columns, &scan->result, v, count, mask);
+		for (uint32 i = 0; i < count; i++)
+			if (mask[i] != 0)
+				emogi_key_set_add(lookup->members, graph->ids[v + i]);
+	}
+}
+
+/* Make a map of the vertices of the run at hand when it is worth it. It may take the memory that a hash table may have. */
+static void
+consider_map(Lookup *lookup)
+{
+	const EmogiGraph *graph = &lookup->scan.graph;
+	MemoryContext old;
+
+	if (lookup->nlookups++ != LOOKUPS_BEFORE_MAP + graph->nvertices / VERTICES_A_LOOKUP || lookup->scan.form->kind != EMOGI_FORM_INTEGER ||
+		graph->ids == NULL || graph->nvertices == 0)
+		return;
+	old = MemoryContextSwitchTo(lookup->map_context);
+	if (lookup->scan.ncolumns == 0)
+		make_members(lookup, get_hash_memory_limit());
+	if (lookup->members == NULL)
+		lookup->map = emogi_key_map_make(graph->ids, graph->nvertices, get_hash_memory_limit());
+	MemoryContextSwitchTo(old);
+}
+
+/* Turn the Datum of an integer into its value. */
+static inline int64
+integer_of(Datum datum, Oid type)
+{
+	return type == INT8OID ? DatumGetInt64(datum) : type == INT4OID ? DatumGetInt32(datum) : DatumGetInt16(datum);
+}
+
+/* Find the vertex with an integer key, where there is no set of members. */
+static inline bool
+find_integer(const Lookup *lookup, int64 key, uint64 *v)
+{
+	uint32		number;
+
+	if (lookup->map != NULL)
+		return emogi_key_map_find(lookup->map, key, v);
+	number = emogi_graph_vertex(&lookup->scan.graph, key);
+	*v = number;
+	return number != EMOGI_NO_VERTEX;
+}
+
+/* Find the vertex with a key of another type. */
+static bool
+find_key(Lookup *lookup, Datum given, uint64 *v)
+{
+	EmogiScan  *scan = &lookup->scan;
+	MemoryContext old = MemoryContextSwitchTo(scan->css.ss.ps.ps_ExprContext->ecxt_per_tuple_memory);
+	int64		id;
+	uint32		number = EMOGI_NO_VERTEX;
+
+	if (emogi_form_seek(scan->form, &scan->graph, given, &id))
+		number = emogi_graph_vertex(&scan->graph, id);
+	MemoryContextSwitchTo(old);
+	*v = number;
+	return number != EMOGI_NO_VERTEX;
+}
+
+/* Put an outer row into the scan tuple, with NULLs for the call's columns. */
+static void
+load_outer(Lookup *lookup, TupleTableSlot *outer)
+{
+	TupleTableSlot *slot = lookup->scan.css.ss.ss_ScanTupleSlot;
+
+	slot_getallattrs(outer);
+	ExecClearTuple(slot);
+	memcpy(slot->tts_values, outer->tts_values, lookup->nouter * sizeof(Datum));
+	memcpy(slot->tts_isnull, outer->tts_isnull, lookup->nouter * sizeof(bool));
+	for (int i = 0; i < lookup->scan.ncolumns; i++)
+		slot->tts_isnull[lookup->nouter + i] = true;
+	ExecStoreVirtualTuple(slot);
+	lookup->scan.css.ss.ps.ps_ExprContext->ecxt_scantuple = slot;
+}
+
+/* Get the key that an outer row looks up. The row is put into the scan tuple if that is needed to compute it. */
+static inline NullableDatum
+key_of(Lookup *lookup, TupleTableSlot *outer)
+{
+	ExprContext *context = lookup->scan.css.ss.ps.ps_ExprContext;
+	NullableDatum key;
+
+	if (lookup->key_column > 0)
+	{
+		key.value = slot_getattr(outer, lookup->key_column, &key.isnull);
+		return key;
+	}
+	load_outer(lookup, outer);
+	key.value = ExecEvalExprSwitchContext(lookup->key, context, &key.isnull);
+	return key;
+}
+
+/* Find the row of the call for an outer row. */
+static bool
+find_row(Lookup *lookup, TupleTableSlot *outer, uint64 *v)
+{
+	EmogiScan  *scan = &lookup->scan;
+	const NullableDatum key = key_of(lookup, outer);
+
+	if (key.isnull || scan->call == NULL)
+		return false;
+	consider_map(lookup);
+	if (lookup->members != NULL)
+		return emogi_key_set_has(lookup->members, integer_of(key.value, lookup->key_type));
+	if (!(scan->form->kind == EMOGI_FORM_INTEGER ? find_integer(lookup, integer_of(key.value, lookup->key_type), v) :
+		  find_key(lookup, key.value, v)))
+		return false;
+	return emogi_scan_has_row(scan, *v);
+}
+
+/* ---- rows ---- */
+
+/* Have the run at hand, a new one if its arguments have changed. */
+static void
+get_ready(Lookup *lookup)
+{
+	EmogiScan  *scan = &lookup->scan;
+
+	emogi_scan_run(scan);
+	if (scan->call != NULL && !emogi_form_seeks(&scan->form->coder.key, scan->form->type))
+		emogi_inputs_report_keys();
+	scan->started = true;
+	if (lookup->run == scan->nruns)
+		return;
+	lookup->run = scan->nruns;
+	lookup->nlookups = 0;
+	lookup->members = NULL;
+	lookup->map = NULL;
+	MemoryContextReset(lookup->map_context);
+}
+
+/* Put the call's columns of a vertex behind the outer row in the scan tuple. */
+static void
+put_columns(Lookup *lookup, uint64 v)
+{
+	EmogiScan  *scan = &lookup->scan;
+	TupleTableSlot *slot = scan->css.ss.ss_ScanTupleSlot;
+	MemoryContext old = MemoryContextSwitchTo(scan->css.ss.ps.ps_ExprContext->ecxt_per_tuple_memory);
+
+	for (int i = 0; i < scan->ncolumns; i++)
+	{
+		const int	column = scan->columns[i];
+
+		slot->tts_values[lookup->nouter + i] = column == 0 ? emogi_rows_vertex(scan->form, &scan->graph, v) :
+			emogi_rows_column(scan->function->columns, scan->form, &scan->graph, &scan->result, v, column - 1);
+		slot->tts_isnull[lookup->nouter + i] = false;
+	}
+	MemoryContextSwitchTo(old);
+}
+
+/* Take the call's columns out of the scan tuple again. */
+static void
+take_columns_out(Lookup *lookup)
+{
+	memset(lookup->scan.css.ss.ss_ScanTupleSlot->tts_isnull + lookup->nouter, true, lookup->scan.ncolumns * sizeof(bool));
+}
+
+/* Does a vertex's row match the outer row in the scan tuple? Then its columns stand there, too. */
+static bool
+matches(Lookup *lookup, uint64 v)
+{
+	put_columns(lookup, v);
+	if (lookup->filter == NULL || ExecQual(lookup->filter, lookup->scan.css.ss.ps.ps_ExprContext))
+	{
+		lookup->scan.call->record.nrows++;
+		return true;
+	}
+	InstrCountFiltered1(&lookup->scan.css, 1);
+	take_columns_out(lookup);
+	return false;
+}
+
+/* Are outer rows without a match of no use? */
+static inline bool
+wants_matches(JoinType join)
+{
+	return join == JOIN_INNER || join == JOIN_SEMI;
+}
+
+/* Put an outer row into the scan tuple, joined with the call's row if there is one; false when it is not to be returned. */
+static bool
+join_row(Lookup *lookup, TupleTableSlot *outer)
+{
+	uint64		v = 0;
+	const bool	found = find_row(lookup, outer, &v);
+
+	if (!found && wants_matches(lookup->join))
+		return false;
+	if (lookup->key_column > 0)
+		load_outer(lookup, outer);
+	return (found && matches(lookup, v)) == (lookup->join != JOIN_ANTI) || lookup->join == JOIN_LEFT;
+}
+
+/* Return the next row. */
+static TupleTableSlot *
+exec_lookup(CustomScanState *node)
+{
+	Lookup	   *lookup = (Lookup *) node;
+	TupleTableSlot *slot = node->ss.ss_ScanTupleSlot;
+
+	for (;;)
+	{
+		TupleTableSlot *outer = ExecProcNode(lookup->outer);
+
+		CHECK_FOR_INTERRUPTS();
+		if (!TupIsNull(outer) && !lookup->scan.started)
+			get_ready(lookup);
+		if (TupIsNull(outer) || (lookup->scan.call == NULL && wants_matches(lookup->join)))
+			return ExecClearTuple(node->ss.ps.ps_ProjInfo != NULL ? node->ss.ps.ps_ResultTupleSlot : slot);
+		ResetExprContext(node->ss.ps.ps_ExprContext);
+		if (join_row(lookup, outer))
+			return node->ss.ps.ps_ProjInfo != NULL ? ExecProject(node->ss.ps.ps_ProjInfo) : slot;
+	}
+}
+
+/* ---- beginning and end ---- */
+
+static void
+begin_lookup(CustomScanState *node, EState *estate, int eflags)
+{
+	Lookup	   *lookup = (Lookup *) node;
+	CustomScan *plan = (CustomScan *) node->ss.ps.plan;
+	const List *join = list_nth(plan->custom_private, EMOGI_PLAN_JOIN);
+	const int	nconditions = list_length(list_nth(plan->custom_private, EMOGI_PLAN_PUSHDOWNS));
+	Expr	   *key = list_nth(plan->custom_exprs, 1 + nconditions);
+
+	lookup->outer = ExecInitNode(linitial(plan->custom_plans), estate, eflags);
+	node->custom_ps = list_make1(lookup->outer);
+	emogi_scan_init(&lookup->scan, eflags);
+	lookup->scan.keeps = true;
+	lookup->nouter = linitial_int(join);
+	lookup->join = (JoinType) lsecond_int(join);
+	lookup->key = ExecInitExpr(key, &node->ss.ps);
+	lookup->key_type = exprType((Node *) key);
+	if (IsA(key, Var) && ((Var *) key)->varno == INDEX_VAR && ((Var *) key)->varattno <= lookup->nouter)
+		lookup->key_column = ((Var *) key)->varattno;
+	lookup->filter = ExecInitQual(list_nth(plan->custom_exprs, 2 + nconditions), &node->ss.ps);
+	lookup->map_context = AllocSetContextCreate(CurrentMemoryContext, "emogi keys", ALLOCSET_DEFAULT_SIZES);
+}
+
+static void
+end_lookup(CustomScanState *node)
+{
+	emogi_scan_end_run((EmogiScan *) node);
+	emogi_scan_close_tables((EmogiScan *) node);
+	ExecEndNode(((Lookup *) node)->outer);
+}
+
+/* Come back to the first outer row, perhaps with other parameters. */
+static void
+rescan_lookup(CustomScanState *node)
+{
+	Lookup	   *lookup = (Lookup *) node;
+	EmogiScan  *scan = &lookup->scan;
+
+	scan->started = false;
+	scan->changed |= bms_overlap(node->ss.ps.chgParam, scan->run_params);
+	if (node->ss.ps.chgParam != NULL)
+		UpdateChangedParamSet(lookup->outer, node->ss.ps.chgParam);
+	if (lookup->outer->chgParam == NULL)
+		ExecReScan(lookup->outer);
+}
+
+/* Show the join in EXPLAIN. */
+static void
+explain_lookup(CustomScanState *node, List *ancestors, ExplainState *es)
+{
+	static const char *const joins[] = {[JOIN_INNER] = "inner", [JOIN_LEFT] = "left", [JOIN_SEMI] = "semi", [JOIN_ANTI] = "anti"};
+	const Lookup *lookup = (Lookup *) node;
+	CustomScan *plan = (CustomScan *) node->ss.ps.plan;
+	List	   *context = set_deparse_context_plan(es->deparse_cxt, &plan->scan.plan, ancestors);
+	const int	nconditions = list_length(list_nth(plan->custom_private, EMOGI_PLAN_PUSHDOWNS));
+	List	   *filter = list_nth(plan->custom_exprs, 2 + nconditions);
+
+	ExplainPropertyText("Join", joins[lookup->join], es);
+	ExplainPropertyText("Lookup", psprintf("vertex = %s", deparse_expression(list_nth(plan->custom_exprs, 1 + nconditions), context, true, false)), es);
+	if (filter != NIL)
+		ExplainPropertyText("Join Filter", deparse_expression((Node *) make_ands_explicit(filter), context, true, false), es);
+	emogi_explain_scan(node, ancestors, es);
+}
+
+static const CustomExecMethods exec_methods = {
+	.CustomName = "EmogiLookup",
+	.BeginCustomScan = begin_lookup,
+	.ExecCustomScan = exec_lookup,
+	.EndCustomScan = end_lookup,
+	.ReScanCustomScan = rescan_lookup,
+	.ExplainCustomScan = explain_lookup
+};
+
+/* Make the state of a node. */
+static Node *
+create_state(CustomScan *plan)
+{
+	Lookup	   *lookup = (Lookup *) newNode(sizeof(Lookup), T_CustomScanState);
+
+	lookup->scan.css.methods = &exec_methods;
+	return (Node *) lookup;
+}
+
+const CustomScanMethods emogi_lookup_methods = {.CustomName = "EmogiLookup",.CreateCustomScanState = create_state};

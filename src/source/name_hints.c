@@ -1,0 +1,165 @@
+/*
+ * name_hints.c: a graph argument that names nothing: what may have been meant.
+ */
+#include "postgres.h"
+
+#include "access/genam.h"
+#include "access/htup_details.h"
+#include "access/table.h"
+#include "catalog/namespace.h"
+#include "catalog/pg_class.h"
+#include "miscadmin.h"
+#include "parser/scansup.h"
+#include "utils/acl.h"
+#include "utils/builtins.h"
+#include "utils/catcache.h"
+#include "utils/lsyscache.h"
+#include "utils/syscache.h"
+#include "utils/varlena.h"
+
+#include "base/compat.h"
+#include "source/source.h"
+
+/* How many rows of pg_class are looked at for a name like one that is not there. */
+#define EMOGI_NEAR_ROWS 10000
+
+/* Has a relation of this kind rows to select? */
+bool
+emogi_source_has_rows(char relkind)
+{
+	return relkind == RELKIND_RELATION || relkind == RELKIND_PARTITIONED_TABLE || relkind == RELKIND_MATVIEW ||
+		relkind == RELKIND_VIEW || relkind == RELKIND_FOREIGN_TABLE;
+}
+
+/* Find a relation by names that are not to be folded, without locks or errors; InvalidOid when there is none in sight. */
+static Oid
+peek_relation(const char *schema, const char *name)
+{
+	Oid			namespace;
+
+	if (schema == NULL)
+		return RelnameGetRelid(name);
+	namespace = get_namespace_oid(schema, true);
+	if (!OidIsValid(namespace) || emogi_compat_schema_usage(namespace) != ACLCHECK_OK)
+		return InvalidOid;
+	return get_relname_relid(name, namespace);
+}
+
+/* Get the name as it was typed, neither folded nor cut, if quotes would make it that of a relation; else NULL. */
+static char *
+find_quoted(const char *graph)
+{
+	char	   *name = pstrdup(graph);
+	char	   *open = strchr(name, '(');
+	char	   *schema = NULL;
+	char	   *dot;
+	char	   *end;
+
+	if (strchr(name, '"') != NULL)
+		return NULL;
+	if (open != NULL)
+		*open = '\0';
+	while (isspace((unsigned char) *name))
+		name++;
+	for (end = name + strlen(name); end > name && isspace((unsigned char) end[-1]); end--)
+		end[-1] = '\0';
+	if (OidIsValid(peek_relation(NULL, name)))
+		return pstrdup(quote_identifier(name));
+	dot = strchr(name, '.');
+	if (dot == NULL)
+		return NULL;
+	schema = pnstrdup(name, dot - name);
+	if (!OidIsValid(peek_relation(schema, dot + 1)))
+		return NULL;
+	return psprintf("%s.%s", quote_identifier(schema), quote_identifier(dot + 1));
+}
+
+/* Get the name of a relation in sight that is most like this one, in a schema or in the search path; NULL when none is. */
+static char *
+find_near(const char *schema, const char *name)
+{
+	Relation	catalog = table_open(RelationRelationId, AccessShareLock);
+	SysScanDesc scan = systable_beginscan(catalog, InvalidOid, false, NULL, 0, NULL);
+	int			nearest = ((int) strlen(name) + 1) / 3 + 1;
+	char	   *found = NULL;
+	HeapTuple	tuple;
+
+	for (int i = 0; i < EMOGI_NEAR_ROWS && (tuple = systable_getnext(scan)) != NULL; i++)
+	{
+		Form_pg_class relation = (Form_pg_class) GETSTRUCT(tuple);
+		const char *other = NameStr(relation->relname);
+		char	   *folded = downcase_identifier(other, strlen(other), false, false);
+		int			distance;
+
+		CHECK_FOR_INTERRUPTS();
+		distance = varstr_levenshtein_less_equal(name, strlen(name), folded, strlen(folded), 1, 1, 1, nearest - 1, true);
+
+		pfree(folded);
+		if (distance >= nearest || !emogi_source_has_rows(relation->relkind) || peek_relation(schema, other) != relation->oid)
+			continue;
+		nearest = distance;
+		found = schema == NULL ? pstrdup(quote_identifier(other)) : quote_qualified_identifier(schema, other);
+	}
+	systable_endscan(scan);
+	table_close(catalog, AccessShareLock);
+	return found;
+}
+
+/* Get the qualified name of a relation of this name in a schema that the search_path does not lead to; NULL when there is none to use. */
+static char *
+find_elsewhere(const char *name)
+{
+	CatCList   *list = SearchSysCacheList1(RELNAMENSP, CStringGetDatum(name));
+	char	   *found = NULL;
+
+	for (int i = 0; i < list->n_members && found == NULL; i++)
+	{
+		Form_pg_class relation = (Form_pg_class) GETSTRUCT(&list->members[i]->tuple);
+
+		if (emogi_source_has_rows(relation->relkind) && !isAnyTempNamespace(relation->relnamespace) &&
+			emogi_compat_schema_usage(relation->relnamespace) == ACLCHECK_OK)
+			found = quote_qualified_identifier(get_namespace_name(relation->relnamespace), name);
+	}
+	ReleaseSysCacheList(list);
+	return found;
+}
+
+/* Raise 42601 for a graph argument of no known form. */
+void
+emogi_name_hints_report_form(const char *graph)
+{
+	char	   *quoted = find_quoted(graph);
+
+	ereport(ERROR,
+			(errcode(ERRCODE_SYNTAX_ERROR),
+			 errmsg("invalid graph argument: \"%s\"", graph),
+			 strcasestr(graph, " where ") != NULL ?
+			 errhint("A condition stands behind the name of the relation or its columns: 'edges(src, dst) WHERE ...'. Give other rows as a query: 'SELECT src, dst FROM edges AS e WHERE ...'.") :
+			 strchr(graph, '(') != NULL ?
+			 errhint("After the name, in double quotes if it is not of lower case letters, digits and _, stand two to five columns: 'edges(src, dst)', '\"Edges\"(src, dst, weight)', 'roads(source, target, cost, reverse_cost, id)'. Ends of several columns have parentheses of their own: 'edges((tenant, src), (tenant, dst))'.") :
+			 quoted != NULL ? errhint("Write the name in double quotes: '%s'.", quoted) :
+			 errhint(EMOGI_FORMS_HINT)));
+}
+
+/* Raise 42P01 for a name, as it was given and cut up, that no relation has. */
+void
+emogi_name_hints_report_name(const char *graph, List *name)
+{
+	char	   *quoted = find_quoted(graph);
+	bool		qualified = list_length(name) > 1;
+	char	   *schema = qualified ? strVal(list_nth(name, list_length(name) - 2)) : NULL;
+	char	   *near = quoted == NULL ? find_near(schema, strVal(llast(name))) : NULL;
+	char	   *elsewhere = quoted == NULL && near == NULL && !qualified ? find_elsewhere(strVal(llast(name))) : NULL;
+
+	if (quoted == NULL && near == NULL && qualified)
+		near = find_near(NULL, strVal(llast(name)));
+	ereport(ERROR,
+			(errcode(ERRCODE_UNDEFINED_TABLE),
+			 errmsg("relation \"%s\" does not exist", NameListToString(name)),
+			 quoted != NULL ? errhint("Names are folded to lower case unless they are quoted: '%s'.", quoted) :
+			 elsewhere != NULL ?
+			 errhint("The search_path does not lead to '%s', and is empty while a dump is restored. Name the schema, and in what is stored write '%s'::regclass.",
+					 elsewhere, elsewhere) :
+			 near != NULL ? errhint("Perhaps you meant '%s'.", near) : qualified ? 0 :
+			 errhint("The graph is looked up in the database, not among the WITH queries and aliases around the call. Give a query as its text: 'SELECT src, dst FROM ...'.")));
+}

@@ -1,0 +1,534 @@
+/*
+ * query_argument.c: query text that a user gives as an argument: what is it, and what does it return?
+ *
+ * The columns of edges are found as those of a relation are: by name, src and dst or source and target with weight or
+ * cost, wherever they stand; beside ends of these names `vertex` is a vertex that is there with or without an edge. Only a result
+ * without such a pair is read by position, if there can be no mistake. A weight without a name is the third of three columns (guess.c).
+ *
+ * Such text is prepared on its own, which raises its syntax errors with the right position, and must be one SELECT.
+ * That it parses on its own is what makes it safe to put between parentheses, into a query of emogi's.
+ */
+#include "postgres.h"
+
+#include "access/tupdesc.h"
+#include "catalog/namespace.h"
+#include "catalog/pg_type.h"
+#include "executor/spi.h"
+#include "lib/stringinfo.h"
+#include "nodes/parsenodes.h"
+#include "parser/parse_coerce.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+#include "utils/plancache.h"
+
+#include "base/compat.h"
+#include "source/source.h"
+
+/* The names that the ends of an edge may have, in relations and results of queries, in this order. */
+const char *const emogi_query_end_names[2][2] = {{"src", "dst"}, {"source", "target"}};
+
+/* Add to the error of a query with a parameter what to do instead. */
+static void
+explain_parameter(void *arg)
+{
+	if (geterrcode() == ERRCODE_UNDEFINED_PARAMETER)
+		errhint("Give their values with emogi_query('SELECT src, dst FROM edges WHERE kind = $1', kind).");
+}
+
+/* Have errors in query text show the text, as SPI does, and what to do about a parameter. */
+void
+emogi_query_explain_text(void *text)
+{
+	int			position = geterrposition();
+
+	if (position > 0)
+	{
+		errposition(0);
+		internalerrposition(position);
+		internalerrquery(text);
+	}
+	else
+		errcontext("SQL statement \"%s\"", (const char *) text);
+	explain_parameter(NULL);
+}
+
+/*
+ * Analyse and rewrite query text as its execution would, with locks on what it reads; NULL when it is not one SELECT. types: of its
+ * parameters. Raises what is wrong with it.
+ */
+Query *
+emogi_query_analyse_with(const char *query, const Oid *types, int ntypes)
+{
+	ErrorContextCallback context = {.previous = error_context_stack,.callback = emogi_query_explain_text,.arg = unconstify(char *, query)};
+	List	   *statements;
+	RawStmt    *statement = NULL;
+
+	error_context_stack = &context;
+	statements = pg_parse_query(query);
+	if (list_length(statements) == 1)
+		statement = linitial_node(RawStmt, statements);
+	if (statement != NULL && IsA(statement->stmt, SelectStmt) && ((SelectStmt *) statement->stmt)->intoClause == NULL)
+		statements = emogi_compat_analyse(statement, query, types, ntypes);
+	else
+		statements = NIL;
+	error_context_stack = context.previous;
+	return list_length(statements) == 1 ? linitial_node(Query, statements) : NULL;
+}
+
+/* Analyse a query without parameters. */
+Query *
+emogi_query_analyse(const char *query)
+{
+	return emogi_query_analyse_with(query, NULL, 0);
+}
+
+/* Add to the error of a query that is an argument beside the graph which argument that is. */
+static void
+explain_argument(void *what)
+{
+	explain_parameter(NULL);
+	if (strcmp(what, EMOGI_GRAPH_QUERY) != 0)
+		errcontext("%s", (const char *) what);
+}
+
+/* Prepare query text. `what` names the query in errors. */
+static SPIPlanPtr
+prepare(const char *query, const char *what)
+{
+	ErrorContextCallback context = {.previous = error_context_stack,.callback = explain_argument,.arg = unconstify(char *, what)};
+	SPIPlanPtr	plan;
+
+	error_context_stack = &context;
+	plan = SPI_prepare(query, 0, NULL);
+	error_context_stack = context.previous;
+	return plan;
+}
+
+/* Raise 42601 for query text that is not one SELECT. */
+static void
+report_not_select(const char *what)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_SYNTAX_ERROR),
+			 errmsg("the %s must be one SELECT", what),
+			 errhint("Give a single SELECT, WITH ... SELECT, VALUES or TABLE.")));
+}
+
+/* Raise 42601 for the name of a relation, as graph arguments have it, where only a query will do. */
+static void
+check_no_name(const char *query, const char *what)
+{
+	List	   *columns;
+	List	   *name;
+
+	if (emogi_graph_grammar_is_query(query) || !emogi_graph_grammar_split_relation(query, &name, &columns))
+		return;
+	ereport(ERROR,
+			(errcode(ERRCODE_SYNTAX_ERROR),
+			 errmsg("the %s must be one SELECT, not the name \"%s\"", what, query),
+			 errhint("Select its columns: 'SELECT ... FROM %s'.", NameListToQuotedString(name))));
+}
+
+/*
+ * Prepare query text, inside SPI. See that it is one SELECT; get its result's description, with the columns of anonymous rows (anonymous_rows.c),
+ * and the length of the text without a closing semicolon. `what` names the query in errors.
+ */
+int
+emogi_query_describe_any(const char *query, const char *what, TupleDesc *desc)
+{
+	SPIPlanPtr	plan;
+	List	   *sources;
+	CachedPlanSource *source;
+	RawStmt    *raw;
+	int			end;
+
+	check_no_name(query, what);
+	plan = prepare(query, what);
+	sources = plan != NULL ? SPI_plan_get_plan_sources(plan) : NIL;
+	if (list_length(sources) != 1)
+		report_not_select(what);
+	source = linitial(sources);
+	raw = source->raw_parse_tree;
+	if (raw == NULL || !IsA(raw->stmt, SelectStmt) || ((SelectStmt *) raw->stmt)->intoClause != NULL ||
+		source->resultDesc == NULL)
+		report_not_select(what);
+	*desc = CreateTupleDescCopy(source->resultDesc);
+	emogi_anonymous_rows_describe(linitial_node(Query, source->query_list), *desc);
+	end = raw->stmt_len > 0 ? Max(raw->stmt_location, 0) + raw->stmt_len : (int) strlen(query);
+	SPI_freeplan(plan);
+	return end;
+}
+
+/* Prepare the query of a graph as emogi_query_describe_any does, and see that it has at least two columns. */
+int
+emogi_query_describe(const char *query, TupleDesc *desc)
+{
+	int			length = emogi_query_describe_any(query, EMOGI_GRAPH_QUERY, desc);
+
+	if ((*desc)->natts < 2)
+		ereport(ERROR,
+				(errcode(ERRCODE_SYNTAX_ERROR),
+				 errmsg("the %s returns %d column, but two are needed", EMOGI_GRAPH_QUERY, (*desc)->natts),
+				 errhint("An edge is two columns, source and target.")));
+	return length;
+}
+
+/* Raise 42804 unless a column can hold vertex keys. */
+void
+emogi_query_check_key(TupleDesc desc, int column)
+{
+	Form_pg_attribute attribute = TupleDescAttr(desc, column);
+	Oid			type = getBaseType(attribute->atttypid);
+
+	if (type != INT2OID && type != INT4OID && type != INT8OID)
+		ereport(ERROR,
+				(errcode(ERRCODE_DATATYPE_MISMATCH),
+				 errmsg("column \"%s\" of the query has type %s and cannot be a vertex key",
+						NameStr(attribute->attname), format_type_be(attribute->atttypid)),
+				 TypeCategory(type) == TYPCATEGORY_NUMERIC ?
+				 errhint("Vertex keys are smallint, integer or bigint. Add a cast, such as ::bigint.") :
+				 errhint("Vertex keys are smallint, integer or bigint. Number others in a table, CREATE TABLE vertices AS SELECT key, row_number() OVER () AS id FROM (SELECT src FROM edges UNION SELECT dst FROM edges) AS keys (key), and give 'SELECT a.id, b.id FROM edges AS e JOIN vertices AS a ON a.key = e.src JOIN vertices AS b ON b.key = e.dst'.")));
+}
+
+/* Raise 42804 unless a column can hold weights or values; `what` says which. */
+void
+emogi_query_check_number(TupleDesc desc, int column, const char *what)
+{
+	Form_pg_attribute attribute = TupleDescAttr(desc, column);
+
+	if (!emogi_columns_can_be_weights(attribute->atttypid))
+		ereport(ERROR,
+				(errcode(ERRCODE_DATATYPE_MISMATCH),
+				 errmsg("column \"%s\" of the query has type %s and cannot be a %s",
+						NameStr(attribute->attname), format_type_be(attribute->atttypid), what),
+				 errhint("It must be of a numeric type. Add a cast, such as ::float8.")));
+}
+
+/* ---- the columns of edges ---- */
+
+/* Get the name of a result's column. */
+static const char *
+name_of(TupleDesc desc, int column)
+{
+	return NameStr(TupleDescAttr(desc, column - 1)->attname);
+}
+
+/* Find the first column of this name; 0 when there is none. */
+static int
+find_column(TupleDesc desc, const char *name)
+{
+	for (int i = 1; i <= desc->natts; i++)
+		if (strcmp(name_of(desc, i), name) == 0)
+			return i;
+	return 0;
+}
+
+/* Raise 42702 when a column that is read by its name is not the only one of that name. */
+static void
+check_unique(TupleDesc desc, int column)
+{
+	for (int i = column + 1; i <= desc->natts; i++)
+		if (strcmp(name_of(desc, i), name_of(desc, column)) == 0)
+			ereport(ERROR,
+					(errcode(ERRCODE_AMBIGUOUS_COLUMN),
+					 errmsg("the %s returns more than one column \"%s\"", EMOGI_GRAPH_QUERY, name_of(desc, column)),
+					 errhint("Name the columns in the SELECT, and give others than the ends and the weight of an edge other names with AS.")));
+}
+
+/* List a result's columns, for an error's DETAIL. */
+static char *
+column_names(TupleDesc desc)
+{
+	StringInfoData names;
+
+	initStringInfo(&names);
+	for (int i = 1; i <= desc->natts; i++)
+		appendStringInfo(&names, "%s%s", i > 1 ? ", " : "", quote_identifier(name_of(desc, i)));
+	return names.data;
+}
+
+/*
+ * Prepare another query as emogi_query_describe_any does, and see that it has two columns and no others, of which one could be meant. example:
+ * what to select.
+ */
+int
+emogi_query_describe_two(const char *query, const char *what, const char *example, TupleDesc *desc)
+{
+	int			length = emogi_query_describe_any(query, what, desc);
+
+	if ((*desc)->natts != 2)
+		ereport(ERROR,
+				(errcode(ERRCODE_SYNTAX_ERROR),
+				 errmsg("the %s returns %d column%s, but two are needed", what, (*desc)->natts, (*desc)->natts == 1 ? "" : "s"),
+				 errdetail("Its columns are: %s.", column_names(*desc)),
+				 errhint("Select the two alone: '%s'.", example)));
+	return length;
+}
+
+/* Is this the name of a column that is hardly an end of an edge? */
+static bool
+is_no_end(const char *name)
+{
+	static const char *const no_ends[] = {"id", "weight", "cost", "reverse_cost"};
+
+	for (int i = 0; i < (int) lengthof(no_ends); i++)
+		if (strcmp(name, no_ends[i]) == 0)
+			return true;
+	return false;
+}
+
+/* Get the next column after this one that may well be an end of an edge; 0 when there is none. */
+static int
+likely_end(TupleDesc desc, int column)
+{
+	while (++column <= desc->natts)
+	{
+		Oid			type = getBaseType(TupleDescAttr(desc, column - 1)->atttypid);
+
+		if ((type == INT2OID || type == INT4OID || type == INT8OID) && !is_no_end(name_of(desc, column)))
+			return column;
+	}
+	return 0;
+}
+
+/* Raise 42703 for a result whose ends of edges cannot be told. */
+static void
+report_unknown_ends(TupleDesc desc)
+{
+	int			src = likely_end(desc, 0);
+	int			dst = src > 0 ? likely_end(desc, src) : 0;
+
+	ereport(ERROR,
+			(errcode(ERRCODE_UNDEFINED_COLUMN),
+			 errmsg("the %s has %d columns, but neither src and dst nor source and target", EMOGI_GRAPH_QUERY, desc->natts),
+			 errdetail("Its columns are: %s.", column_names(desc)),
+			 errhint("Say which of them are the ends of an edge: 'SELECT %s AS src, %s AS dst FROM (...) AS q'.",
+					 dst > 0 ? quote_identifier(name_of(desc, src)) : "source_column",
+					 dst > 0 ? quote_identifier(name_of(desc, dst)) : "target_column")));
+}
+
+/* Get the third column of three, which the caller has written, as the weight. Raises 42703 when it is called id: it is hardly one. */
+static int
+third_as_weight(TupleDesc desc, const EmogiEdgeColumns *columns)
+{
+	if (strcmp(name_of(desc, 3), "id") == 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_COLUMN),
+				 errmsg("column \"id\" of the %s is not taken for a weight", EMOGI_GRAPH_QUERY),
+				 errhint("Where it names edges that have no weight, let it come first: 'SELECT id, %1$s AS src, %2$s AS dst FROM ...'. Or leave it out, or say that it is one: 'SELECT %1$s AS src, %2$s AS dst, id AS weight FROM ...'.",
+						 quote_identifier(name_of(desc, columns->src)), quote_identifier(name_of(desc, columns->dst)))));
+	return 3;
+}
+
+/* Find the weight of edges whose ends are known by name, and that has no name of its own: the third of three columns, if it is written; 0 = none. */
+static int
+find_nameless_weight(TupleDesc desc, const char *query, EmogiEdgeColumns *columns)
+{
+	if (desc->natts == 3 && Max(columns->src, columns->dst) == 2 && columns->vertex != 3 && emogi_guess_is_written(query))
+		return third_as_weight(desc, columns);
+	columns->guess = emogi_guess_weight(desc, columns->src, columns->dst);
+	return 0;
+}
+
+/*
+ * Find the weight of edges whose ends are known by name: by its own name, else by its place; 0 = none. With a
+ * `reverse_cost` beside a cost both are found whether weights are read or not: they say which edges there are.
+ */
+static int
+find_weight(TupleDesc desc, const char *query, bool wants_weight, EmogiEdgeColumns *columns)
+{
+	int			weight = find_column(desc, "weight");
+
+	if (weight > 0)
+		return weight;
+	weight = find_column(desc, "cost");
+	if (weight > 0)
+		columns->reverse = find_column(desc, "reverse_cost");
+	return weight > 0 || !wants_weight ? weight : find_nameless_weight(desc, query, columns);
+}
+
+/* Find the ends of an edge by their names; false when they have none that is known. */
+static bool
+find_ends(TupleDesc desc, EmogiEdgeColumns *columns)
+{
+	for (int i = 0; i < (int) lengthof(emogi_query_end_names); i++)
+	{
+		columns->src = find_column(desc, emogi_query_end_names[i][0]);
+		columns->dst = find_column(desc, emogi_query_end_names[i][1]);
+		if (columns->src > 0 && columns->dst > 0)
+			return true;
+	}
+	return false;
+}
+
+/* Can a result without known names be read by position? One of three columns must not begin with what is no end. */
+static bool
+has_positions(TupleDesc desc)
+{
+	return desc->natts == 2 || (desc->natts == 3 && !is_no_end(name_of(desc, 1)));
+}
+
+/* Take the columns of a result without known names by their places. Raises 42703. */
+static void
+take_places(TupleDesc desc, const char *query, bool wants_weight, EmogiEdgeColumns *columns)
+{
+	if (!has_positions(desc))
+		report_unknown_ends(desc);
+	columns->src = 1;
+	columns->dst = 2;
+	if (!wants_weight || desc->natts < 3)
+		return;
+	columns->weight = third_as_weight(desc, columns);
+	if (!is_no_end(name_of(desc, 3)) && !emogi_guess_is_written(query))
+		columns->guess = emogi_guess_column(desc, 1, 2, 3, true);
+}
+
+/* Find the columns of edges; raises 0A000, 42702, 42703. */
+static void
+find_edge_columns(TupleDesc desc, const char *query, bool wants_weight, EmogiEdgeColumns *columns)
+{
+	*columns = (EmogiEdgeColumns) {.ncolumns = desc->natts};
+	if (find_ends(desc, columns))
+	{
+		emogi_ambiguous_columns_check(desc, wants_weight, "the " EMOGI_GRAPH_QUERY, NULL);
+		check_unique(desc, columns->src);
+		check_unique(desc, columns->dst);
+		columns->vertex = find_column(desc, "vertex");
+		if (columns->vertex > 0)
+			check_unique(desc, columns->vertex);
+		columns->weight = find_weight(desc, query, wants_weight, columns);
+		if (!wants_weight && columns->reverse == 0)
+			columns->weight = 0;
+		if (columns->weight > 0)
+			check_unique(desc, columns->weight);
+		if (columns->reverse > 0)
+			check_unique(desc, columns->reverse);
+		columns->edge = find_column(desc, "id");
+		return;
+	}
+	take_places(desc, query, wants_weight, columns);
+}
+
+/* Get a column as an end of edges. */
+static EmogiEndpoint
+end_of(TupleDesc desc, int column)
+{
+	Form_pg_attribute attribute = TupleDescAttr(desc, column - 1);
+
+	return (EmogiEndpoint) {NameStr(attribute->attname), attribute->atttypid, attribute->atttypmod, attribute->attcollation, false};
+}
+
+/* Find out which keys the ends are, and that a vertex is one, too; raises 42804 and 42P21. */
+static void
+find_keys(TupleDesc desc, EmogiEdgeColumns *columns)
+{
+	EmogiEndpoint	src = end_of(desc, columns->src);
+	EmogiEndpoint	dst = end_of(desc, columns->dst);
+
+	emogi_endpoint_type_find_keys(&src, &dst, "the " EMOGI_GRAPH_QUERY, &columns->key);
+	if (columns->vertex > 0)
+	{
+		EmogiEndpoint	vertex = end_of(desc, columns->vertex);
+		EmogiKeyType key;
+
+		emogi_endpoint_type_find_keys(&src, &vertex, "the " EMOGI_GRAPH_QUERY, &key);
+	}
+}
+
+/* Find the columns that make an edge of a query's result, and see that they are of types that can. Raises 0A000, 42702, 42703, 42804, 42P21. */
+void
+emogi_query_edge_columns(TupleDesc desc, const char *query, bool wants_weight, EmogiEdgeColumns *columns)
+{
+	find_edge_columns(desc, query, wants_weight, columns);
+	find_keys(desc, columns);
+	if (columns->weight > 0)
+		emogi_query_check_number(desc, columns->weight - 1, "weight");
+	if (columns->reverse > 0)
+	{
+		emogi_query_check_number(desc, columns->reverse - 1, "weight");
+		columns->unlike = TupleDescAttr(desc, columns->reverse - 1)->atttypid != TupleDescAttr(desc, columns->weight - 1)->atttypid;
+	}
+}
+
+/* ---- both ways ---- */
+
+/*
+ * Write what a query with an edge for each way selects of a relation r(c1, c2, ...), of one way. Costs of two types are cast: of real and bigint or
+ * numeric SQL would make real, which holds fewer digits than either of the others.
+ */
+static void
+write_way(StringInfo sql, const EmogiEdgeColumns *columns, bool back)
+{
+	appendStringInfo(sql, "r.c%d, r.c%d, r.c%d%s", back ? columns->dst : columns->src, back ? columns->src : columns->dst,
+					 back ? columns->reverse : columns->weight, columns->unlike ? "::pg_catalog.float8" : "");
+	if (columns->vertex > 0)
+		appendStringInfo(sql, ", r.c%d", columns->vertex);
+	if (columns->edge > 0)
+		appendStringInfo(sql, ", r.c%d", columns->edge);
+}
+
+/* Write a relation's names for its columns, c1, c2 and so on. */
+static void
+write_names(StringInfo sql, int ncolumns)
+{
+	for (int i = 1; i <= ncolumns; i++)
+		appendStringInfo(sql, "%sc%d", i == 1 ? "r(" : ", ", i);
+	appendStringInfoChar(sql, ')');
+}
+
+/*
+ * Get the text of a query that has an edge for each way of the rows of another, whose columns have a weight of the way back, where the
+ * weight of that way is not negative; NULL comes through, and is refused later. The other is read once; length: of its text. Columns are
+ * src, dst, weight, and vertex and id if there are any. Rows whose columns are not known by a type go by way of WITH, through which they are found.
+ */
+char *
+emogi_query_both_ways(const char *query, int length, const EmogiEdgeColumns *columns)
+{
+	const char *const names = psprintf("src, dst, weight%s%s", columns->vertex > 0 ? ", vertex" : "", columns->edge > 0 ? ", id" : "");
+	const bool	is_row = columns->key.nparts > 0;
+	StringInfoData sql;
+
+	initStringInfo(&sql);
+	if (is_row)
+	{
+		appendStringInfoString(&sql, "WITH ");
+		write_names(&sql, columns->ncolumns);
+		appendStringInfo(&sql, " AS (%.*s\n) SELECT %s FROM (SELECT ", length, query, names);
+		write_way(&sql, columns, false);
+		appendStringInfoString(&sql, " FROM r UNION ALL SELECT ");
+		write_way(&sql, columns, true);
+		appendStringInfo(&sql, " FROM r) AS e(%s)", names);
+	}
+	else
+	{
+		appendStringInfo(&sql, "SELECT %s FROM (%.*s\n) AS ", names, length, query);
+		write_names(&sql, columns->ncolumns);
+		appendStringInfoString(&sql, ", LATERAL (VALUES (");
+		write_way(&sql, columns, false);
+		appendStringInfoString(&sql, "), (");
+		write_way(&sql, columns, true);
+		appendStringInfo(&sql, ")) AS e(%s)", names);
+	}
+	appendStringInfoString(&sql, " WHERE weight OPERATOR(pg_catalog.>=) 0 OR weight IS NULL");
+	return sql.data;
+}
+
+/*
+ * Prepare a query of edges, inside SPI, as emogi_query_describe does; find the columns that make an edge and see that
+ * they are of types that can. *query: becomes one that has an edge for each way where there is a weight of the way back.
+ */
+int
+emogi_query_describe_edges(char **query, bool wants_weight, TupleDesc *desc, EmogiEdgeColumns *columns)
+{
+	int			length = emogi_query_describe(*query, desc);
+
+	emogi_query_edge_columns(*desc, *query, wants_weight, columns);
+	if (columns->reverse > 0)
+	{
+		*query = emogi_query_both_ways(*query, length, columns);
+		length = emogi_query_describe(*query, desc);
+		emogi_query_edge_columns(*desc, *query, true, columns);
+		columns->both_ways = true;
+	}
+	return length;
+}

@@ -1,0 +1,160 @@
+/*
+ * query_id.c: what a query is known by where calls are counted: its text without its constants.
+ *
+ * Numbers and strings become ?, comments and blanks one blank. So calls that differ in a value count together, and no value of a
+ * user's stands where others may read it. This is no lexer of SQL: text that is wrong, or a string with backslashes where
+ * standard_conforming_strings is off, becomes some text as well, and raises nothing.
+ */
+#include "postgres.h"
+
+#include "common/hashfn.h"
+#include "mb/pg_wchar.h"
+
+#include "source/source.h"
+
+/* Is it part of a word? Letters of all languages are. */
+static bool
+is_word(char c)
+{
+	return isalnum((unsigned char) c) || c == '_' || c == '$' || IS_HIGHBIT_SET(c);
+}
+
+/* Skip what ends with a quote, from behind the one that begins it; doubled ones are part of it, and so is what follows a backslash if that escapes. */
+static const char *
+skip_quoted(const char *p, char quote, bool escapes)
+{
+	for (; *p != '\0'; p++)
+	{
+		if (escapes && *p == '\\' && p[1] != '\0')
+			p++;
+		else if (*p == quote && p[1] == quote)
+			p++;
+		else if (*p == quote)
+			return p + 1;
+	}
+	return p;
+}
+
+/* Skip a comment; get where it begins if there is none. */
+static const char *
+skip_comment(const char *p)
+{
+	int			depth = 0;
+
+	if (p[0] == '-' && p[1] == '-')
+		return p + strcspn(p, "\n\r");
+	if (p[0] != '/' || p[1] != '*')
+		return p;
+	for (; *p != '\0'; p++)
+	{
+		if (p[0] == '/' && p[1] == '*')
+		{
+			depth++;
+			p++;
+		}
+		else if (p[0] == '*' && p[1] == '/')
+		{
+			p++;
+			if (--depth == 0)
+				return p + 1;
+		}
+	}
+	return p;
+}
+
+/* Skip a string between two tags, $$ or $name$; get where it begins if there is none. */
+static const char *
+skip_dollar_quoted(const char *p)
+{
+	const char *end = p + 1;
+	const char *found;
+	char	   *tag;
+
+	while (isalnum((unsigned char) *end) || *end == '_' || IS_HIGHBIT_SET(*end))
+		end++;
+	if (*end != '$' || isdigit((unsigned char) p[1]))
+		return p;
+	tag = pnstrdup(p, end + 1 - p);
+	found = strstr(end + 1, tag);
+	return found != NULL ? found + strlen(tag) : end + 1 + strlen(end + 1);
+}
+
+/* Skip a number. */
+static const char *
+skip_number(const char *p)
+{
+	while (is_word(*p) || *p == '.' || ((*p == '+' || *p == '-') && (p[-1] == 'e' || p[-1] == 'E')))
+		p++;
+	return p;
+}
+
+/* Skip a constant; get where it begins if there is none. Of a string the letter before it is left, e of E'...' say. */
+static const char *
+skip_constant(const char *text, const char *p)
+{
+	const bool	after_word = p > text && is_word(p[-1]);
+	const bool	escapes = p > text && (p[-1] == 'e' || p[-1] == 'E') && (p - 1 == text || !is_word(p[-2]));
+
+	if (*p == '\'')
+		return skip_quoted(p + 1, '\'', escapes);
+	if (*p == '$' && !after_word)
+		return skip_dollar_quoted(p);
+	if (!after_word && (isdigit((unsigned char) *p) || (*p == '.' && isdigit((unsigned char) p[1]))))
+		return skip_number(p + 1);
+	return p;
+}
+
+/* Get the text of a query without its constants. */
+static char *
+without_constants(const char *text)
+{
+	char	   *bare = palloc_extended(2 * strlen(text) + 1, MCXT_ALLOC_HUGE);	/* each sign becomes one, and perhaps a blank before it */
+	char	   *to = bare;
+	const char *p = text;
+
+	while (*p != '\0')
+	{
+		const char *next = skip_comment(p);
+
+		if (next == p)
+			next += strspn(p, " \t\n\r\f\v");
+		if (next != p)
+		{
+			if (to > bare && to[-1] != ' ')
+				*to++ = ' ';
+			p = next;
+			continue;
+		}
+		next = skip_constant(text, p);
+		if (next != p)
+		{
+			*to++ = '?';
+			p = next;
+			continue;
+		}
+		next = *p == '"' ? skip_quoted(p + 1, '"', false) : p + 1;
+		memcpy(to, p, next - p);
+		to += next - p;
+		p = next;
+	}
+	while (to > bare && (to[-1] == ' ' || to[-1] == ';'))
+		to--;
+	*to = '\0';
+	return bare;
+}
+
+/*
+ * Get what a Source is known by where calls are counted: the relation that the graph argument names, or the hash of a query's text without its
+ * constants, and text to show, what was given or that text.
+ */
+void
+emogi_query_id_of_source(const EmogiSource *source, Oid *relid, uint64 *query, const char **text)
+{
+	*relid = source->relid;
+	*query = 0;
+	*text = source->graph->text;
+	if (OidIsValid(source->relid))
+		return;
+	*text = without_constants(source->graph->text);
+	*query = hash_bytes_extended((const unsigned char *) *text, (int) strlen(*text), 0);
+}

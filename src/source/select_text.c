@@ -1,0 +1,117 @@
+/*
+ * select_text.c: a relation that is read as a query: with a condition on its rows, 'roads(a, b, km) WHERE open', or with ends of several columns.
+ *
+ * Its columns stand there under the names by which a query's columns are known.
+ */
+#include "postgres.h"
+
+#include "lib/stringinfo.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+
+#include "source/source.h"
+
+/* Write WHERE and a condition, which may end with a comment. */
+static void
+write_condition(StringInfo query, const char *condition)
+{
+	int			length = (int) strlen(condition);
+
+	while (length > 0 && isspace((unsigned char) condition[length - 1]))
+		length--;
+	while (length > 0 && isspace((unsigned char) *condition))
+		condition++, length--;
+	appendStringInfo(query, " WHERE (%.*s%s)", length, condition, strstr(condition, "--") != NULL ? "\n" : "");
+}
+
+/* ---- ends of several columns ---- */
+
+/* Write an end of several columns as a row. */
+static void
+write_row(List *names, const char *as, StringInfo query)
+{
+	ListCell   *cell;
+
+	foreach(cell, names)
+		appendStringInfo(query, "%s%s", foreach_current_index(cell) == 0 ? "ROW(" : ", ", quote_identifier(lfirst(cell)));
+	appendStringInfo(query, ") AS %s", as);
+}
+
+/*
+ * Get a query of rows, with names that a query's columns are known by, for a relation whose ends are of several columns; NULL when it has gone, which
+ * it cannot where it is locked. condition: on its rows, or NULL.
+ */
+char *
+emogi_select_text_rows(Oid relid, List *columns, const char *condition, bool wants_weight)
+{
+	char	   *relation = get_rel_name(relid);
+	char	   *schema = get_namespace_name(get_rel_namespace(relid));
+	StringInfoData query;
+
+	if (relation == NULL || schema == NULL)
+		return NULL;
+	initStringInfo(&query);
+	appendStringInfoString(&query, "SELECT ");
+	write_row(linitial(columns), "src", &query);
+	appendStringInfoString(&query, ", ");
+	write_row(lsecond(columns), "dst", &query);
+	if (emogi_columns_reverse(columns) != NULL)
+		appendStringInfo(&query, ", %s AS cost, %s AS reverse_cost", quote_identifier(emogi_columns_weight(columns)), quote_identifier(emogi_columns_reverse(columns)));
+	else if (wants_weight && emogi_columns_weight(columns) != NULL)
+		appendStringInfo(&query, ", %s AS weight", quote_identifier(emogi_columns_weight(columns)));
+	if (emogi_columns_edge(columns) != NULL)
+		appendStringInfo(&query, ", %s AS id", quote_identifier(emogi_columns_edge(columns)));
+	appendStringInfo(&query, " FROM %s", quote_qualified_identifier(schema, relation));
+	if (condition != NULL)
+		write_condition(&query, condition);
+	return query.data;
+}
+
+/* ---- a condition ---- */
+
+/* May the caller read a column of a relation? */
+static bool
+may_read(const EmogiSource *source, AttrNumber attnum)
+{
+	EmogiSource of_column = {.relid = source->relid,.src = attnum};
+
+	return emogi_access_may_select(&of_column);
+}
+
+/* Write a column with the name that a query's columns are known by. */
+static void
+write_column(StringInfo query, const EmogiSource *source, AttrNumber attnum, const char *as)
+{
+	appendStringInfo(query, "%s%s AS %s", query->len > 0 ? ", " : "SELECT ", quote_identifier(get_attname(source->relid, attnum, false)), as);
+}
+
+/*
+ * Get a query of the edges of a relation of which a condition is true; NULL when the relation has gone, which it cannot where it is locked. source:
+ * its columns, also those that are not wanted. Those that the caller may read stand in the query whether the call reads them or not, so that all
+ * functions have one graph.
+ */
+char *
+emogi_select_text_filtered(const EmogiSource *source, const char *condition)
+{
+	char	   *relation = get_rel_name(source->relid);
+	char	   *schema = get_namespace_name(get_rel_namespace(source->relid));
+	StringInfoData query;
+
+	if (relation == NULL || schema == NULL)
+		return NULL;
+	initStringInfo(&query);
+	if (source->edge > 0 && (source->names_edge || may_read(source, source->edge)))
+		write_column(&query, source, source->edge, "id");
+	write_column(&query, source, source->src, "src");
+	write_column(&query, source, source->dst, "dst");
+	if (source->reverse > 0)
+	{
+		write_column(&query, source, source->weight, "cost");
+		write_column(&query, source, source->reverse, "reverse_cost");
+	}
+	else if (source->weight > 0 && (source->wants_weight || may_read(source, source->weight)))
+		write_column(&query, source, source->weight, "weight");
+	appendStringInfo(&query, " FROM %s", quote_qualified_identifier(schema, relation));
+	write_condition(&query, condition);
+	return query.data;
+}
