@@ -1,5 +1,5 @@
 /*
- * device.cu: errors of the driver, waiting and copying.
+ * device.cu: driver errors, waiting and copying.
  */
 #include "cuda/core/device.cuh"
 
@@ -8,11 +8,12 @@
 #include <time.h>
 #include <unistd.h>
 
-#define COPY_PIECE_BYTES (UINT64_C(256) << 20)	/* 5 ms of the link, below 50 ms for memory that is not pinned */
+/* 5 ms on the link; below 50 ms for unpinned memory */
+#define COPY_PIECE_BYTES (UINT64_C(256) << 20)
 #define SPIN_MS 20.0			/* wait this long without sleeping: most levels are over by then */
 #define SLEEP_US 100
 
-/* The call of the driver that shall fail in the run of this thread, from 1 for the next; 0 = none (EmogiControl). */
+/* The driver call to fail in this thread's run, 1 = the next; 0 = none (EmogiControl). */
 static __thread uint32_t fail_call;
 
 void
@@ -28,7 +29,8 @@ emogi_cuda_fault(void)
 }
 
 EmogiStatus
-emogi_device_fail(EmogiError *error, EmogiStatus status, const char *message, const char *detail, ...)
+emogi_device_fail(EmogiError *error, EmogiStatus status, const char *message, const char *detail,
+				  ...)
 {
 	va_list		args;
 
@@ -42,18 +44,21 @@ emogi_device_fail(EmogiError *error, EmogiStatus status, const char *message, co
 EmogiStatus
 emogi_cuda_fail(EmogiError *error, cudaError_t code, const char *what)
 {
-	(void) cudaGetLastError();	/* so that the next check does not find this one again */
+	(void) cudaGetLastError();	/* so that the next check does not see it again */
 	if (code == cudaErrorMemoryAllocation)
-		return emogi_device_fail(error, EMOGI_NO_MEMORY, "out of memory on the GPU", "%.160s: %s", what,
-								 cudaGetErrorString(code));
-	return emogi_device_fail(error, EMOGI_DEVICE_ERROR, "the GPU or its driver failed", "%.120s: %s (%s)", what,
-							 cudaGetErrorString(code), cudaGetErrorName(code));
+		return emogi_device_fail(error, EMOGI_NO_MEMORY, "out of memory on the GPU", "%.160s: %s",
+								 what, cudaGetErrorString(code));
+	return emogi_device_fail(error, EMOGI_DEVICE_ERROR, "the GPU or its driver failed",
+							 "%.120s: %s (%s)", what, cudaGetErrorString(code),
+							 cudaGetErrorName(code));
 }
 
 void
-emogi_device_leave_out(EmogiResult *result, const EmogiEngineState *helper, EmogiStatus status, const EmogiError *why)
+emogi_device_leave_out(EmogiResult *result, const EmogiEngineState *helper, EmogiStatus status,
+					   const EmogiError *why)
 {
-	snprintf(result->left_out, sizeof result->left_out, "GPU %d: %.180s", helper->device, why->message);
+	snprintf(result->left_out, sizeof result->left_out, "GPU %d: %.180s", helper->device,
+			 why->message);
 	result->helper_lost = result->helper_lost || status == EMOGI_DEVICE_ERROR;
 }
 
@@ -66,7 +71,7 @@ emogi_device_now_ms(void)
 	return (double) now.tv_sec * 1e3 + (double) now.tv_nsec * 1e-6;
 }
 
-/* Have the kernels of a run leave as soon as they can, those on GPUs that help with it, too. */
+/* Make the kernels of a run return as soon as they can, including those on helper GPUs. */
 static void
 stop_kernels(EmogiEngineState *state)
 {
@@ -75,7 +80,7 @@ stop_kernels(EmogiEngineState *state)
 		*state->helper[i]->stop = 1;
 }
 
-/* See that no GPU which helps has failed. */
+/* Ensure that no helper GPU has failed. */
 static EmogiStatus
 check_helpers(const EmogiEngineState *state, EmogiError *error)
 {
@@ -90,8 +95,8 @@ check_helpers(const EmogiEngineState *state, EmogiError *error)
 }
 
 /*
- * Polls instead of cudaStreamSynchronize, so that a cancel reaches the kernels in the middle of a level: they look at
- * *stop, and a stopped level ends within some milliseconds.
+ * Poll instead of calling cudaStreamSynchronize, so that a cancel reaches the kernels in the middle
+ * of a level: they read *stop, and a stopped level ends within a few milliseconds.
  */
 EmogiStatus
 emogi_cuda_wait(EmogiEngineState *state, EmogiControl *control, EmogiError *error)
@@ -110,23 +115,24 @@ emogi_cuda_wait(EmogiEngineState *state, EmogiControl *control, EmogiError *erro
 			stop_kernels(state);
 		if (emogi_device_now_ms() - since <= SPIN_MS)
 			continue;
-		TRY(check_helpers(state, error));	/* what this one waits for may never come */
+		TRY(check_helpers(state, error));	/* the awaited work may never finish */
 		usleep(SLEEP_US);
 	}
-	(void) cudaGetLastError();	/* cudaErrorNotReady is remembered, though no error */
-	CUDA_TRY(cudaSuccess);		/* for a test that lets the wait fail */
+	(void) cudaGetLastError();	/* cudaErrorNotReady is remembered, although it is no error */
+	CUDA_TRY(cudaSuccess);		/* lets a test make the wait fail */
 	return control->cancel ? EMOGI_CANCELED : EMOGI_OK;
 }
 
 EmogiStatus
-emogi_cuda_copy(EmogiEngineState *state, void *to, const void *from, uint64_t bytes, cudaMemcpyKind kind,
-				EmogiControl *control, EmogiError *error)
+emogi_cuda_copy(EmogiEngineState *state, void *to, const void *from, uint64_t bytes,
+				cudaMemcpyKind kind, EmogiControl *control, EmogiError *error)
 {
 	for (uint64_t done = 0; done < bytes; done += COPY_PIECE_BYTES)
 	{
 		const uint64_t piece = bytes - done < COPY_PIECE_BYTES ? bytes - done : COPY_PIECE_BYTES;
 
-		CUDA_TRY(cudaMemcpyAsync((char *) to + done, (const char *) from + done, piece, kind, state->stream));
+		CUDA_TRY(cudaMemcpyAsync((char *) to + done, (const char *) from + done, piece, kind,
+								 state->stream));
 		TRY(emogi_cuda_wait(state, control, error));
 	}
 	return EMOGI_OK;

@@ -1,14 +1,15 @@
 /*
- * device_cache.cu: the table of what is kept between runs. Who owns what, and when it is freed: device_cache.cuh.
+ * device_cache.cu: the table of graphs and copies that the device cache keeps between runs.
+ * device_cache.cuh describes ownership and lifetimes.
  */
 #include "cuda/core/device.cuh"
 #include "cuda/core/host_registration.cuh"
 
-/* Free copy number i; the last one takes its place. */
+/* Free copy number i and move the last copy into its place. */
 static void
 drop_copy(EmogiEngineState *state, int i)
 {
-	DeviceCache  *residents = &state->residents;
+	DeviceCache *residents = &state->residents;
 
 	emogi_memory_free(state, residents->copy[i].memory, residents->copy[i].bytes);
 	residents->copy[i] = residents->copy[--residents->ncopies];
@@ -24,7 +25,7 @@ unregister(DeviceCacheEntry *resident)
 	resident->registered = false;
 }
 
-/* Drop a DeviceCacheEntry with all that it owns. */
+/* Drop a DeviceCacheEntry with everything that it owns. */
 static void
 drop_resident(EmogiEngineState *state, DeviceCacheEntry *resident)
 {
@@ -35,15 +36,18 @@ drop_resident(EmogiEngineState *state, DeviceCacheEntry *resident)
 	*resident = DeviceCacheEntry{};
 }
 
-/* Find the DeviceCacheEntry of a Graph, or the one to replace: a free one, else the least recently used. */
+/*
+ * Find the DeviceCacheEntry of a graph, or the one to replace: a free one, or the least recently
+ * used.
+ */
 static DeviceCacheEntry *
 find_resident(DeviceCache *residents, uint64_t id)
 {
-	DeviceCacheEntry   *found = &residents->resident[0];
+	DeviceCacheEntry *found = &residents->resident[0];
 
 	for (int i = 0; i < EMOGI_MAX_RESIDENTS; i++)
 	{
-		DeviceCacheEntry   *resident = &residents->resident[i];
+		DeviceCacheEntry *resident = &residents->resident[i];
 
 		if (resident->id == id)
 			return resident;
@@ -63,8 +67,8 @@ emogi_device_cache_open(EmogiEngineState *state)
 EmogiStatus
 emogi_device_cache_begin(EmogiEngineState *state, const EmogiGraph *graph, EmogiError *error)
 {
-	DeviceCache  *residents = &state->residents;
-	DeviceCacheEntry   *own;
+	DeviceCache *residents = &state->residents;
+	DeviceCacheEntry *own;
 
 	residents->run++;
 	residents->own = NULL;
@@ -80,7 +84,8 @@ emogi_device_cache_begin(EmogiEngineState *state, const EmogiGraph *graph, Emogi
 	}
 	else if (own->block != graph->memory || own->block_bytes != graph->memory_bytes)
 		return emogi_device_fail(error, EMOGI_BAD_INPUT, "the graph's id belongs to another graph",
-								 "id %llu: block %p of %llu bytes, now %p of %llu", (unsigned long long) graph->id, own->block,
+								 "id %llu: block %p of %llu bytes, now %p of %llu",
+								 (unsigned long long) graph->id, own->block,
 								 (unsigned long long) own->block_bytes, graph->memory,
 								 (unsigned long long) graph->memory_bytes);
 	own->last_run = residents->run;
@@ -91,17 +96,20 @@ emogi_device_cache_begin(EmogiEngineState *state, const EmogiGraph *graph, Emogi
 }
 
 EmogiStatus
-emogi_device_cache_begin_derived(EmogiEngineState *state, uint64_t old_id, const EmogiGraph *graph, EmogiError *error)
+emogi_device_cache_begin_derived(EmogiEngineState *state, uint64_t old_id, const EmogiGraph *graph,
+								 EmogiError *error)
 {
-	DeviceCache  *residents = &state->residents;
-	DeviceCacheEntry   *old = find_resident(residents, old_id);
+	DeviceCache *residents = &state->residents;
+	DeviceCacheEntry *old = find_resident(residents, old_id);
 	int			unread;
 
-	if (old_id == 0 || old->id != old_id || graph->id == 0 || graph->id == old_id || old->unread == EMOGI_MAX_UNREAD)
-		return emogi_device_fail(error, EMOGI_UNSUPPORTED, "the old graph is not kept on the GPU, or no run has been on it for long",
-								 "id %llu", (unsigned long long) old_id);
+	if (old_id == 0 || old->id != old_id || graph->id == 0 || graph->id == old_id ||
+		old->unread == EMOGI_MAX_UNREAD)
+		return emogi_device_fail(error, EMOGI_UNSUPPORTED, "the old graph is not kept on the GPU, "
+								 "or no run has been on it for long", "id %llu",
+								 (unsigned long long) old_id);
 	unread = old->unread + 1;
-	old->last_run = residents->run + 1; /* so that it does not give way */
+	old->last_run = residents->run + 1;	/* protect it from eviction */
 	TRY(emogi_device_cache_begin(state, graph, error));
 	residents->own->nruns = 0;
 	residents->own->unread = unread;
@@ -114,10 +122,11 @@ emogi_device_cache_is_first(const EmogiEngineState *state)
 	return state->residents.own != NULL && state->residents.own->nruns <= 1;
 }
 
-/* Find a copy of a Graph that `fits` and put it to use; NULL when there is none. */
+/* Find a copy of a graph for which fits() is true and mark it as in use; NULL if there is none. */
 template <class Fits>
 static const DeviceCacheCopy *
-use_copy(DeviceCache *residents, uint64_t graph_id, const void *array, EmogiCopyKind kind, Fits fits)
+use_copy(DeviceCache *residents, uint64_t graph_id, const void *array, EmogiCopyKind kind,
+		 Fits fits)
 {
 	for (int i = 0; graph_id != 0 && i < residents->ncopies; i++)
 	{
@@ -132,7 +141,7 @@ use_copy(DeviceCache *residents, uint64_t graph_id, const void *array, EmogiCopy
 	return NULL;
 }
 
-/* Get the id of the own Graph; 0 when it has none. */
+/* Return the id of the own graph; 0 if it has none. */
 static uint64_t
 own_id(const DeviceCache *residents)
 {
@@ -140,9 +149,11 @@ own_id(const DeviceCache *residents)
 }
 
 const void *
-emogi_device_cache_use_other(EmogiEngineState *state, uint64_t graph_id, const void *array, uint64_t bytes)
+emogi_device_cache_use_other(EmogiEngineState *state, uint64_t graph_id, const void *array,
+							 uint64_t bytes)
 {
-	const DeviceCacheCopy *copy = use_copy(&state->residents, graph_id, array, EMOGI_COPY_WHOLE, [&](const DeviceCacheCopy *one) {
+	const DeviceCacheCopy *copy = use_copy(&state->residents, graph_id, array, EMOGI_COPY_WHOLE,
+										   [&](const DeviceCacheCopy *one) {
 		return one->bytes == bytes;
 	});
 
@@ -156,11 +167,12 @@ emogi_device_cache_use(EmogiEngineState *state, const void *array, uint64_t byte
 }
 
 const void *
-emogi_device_cache_use_made(EmogiEngineState *state, const void *array, EmogiCopyKind kind, uint64_t least, uint64_t most,
-						uint64_t *length)
+emogi_device_cache_use_made(EmogiEngineState *state, const void *array, EmogiCopyKind kind,
+							uint64_t min_length, uint64_t max_length, uint64_t *length)
 {
-	const DeviceCacheCopy *copy = use_copy(&state->residents, own_id(&state->residents), array, kind, [&](const DeviceCacheCopy *one) {
-		return one->length >= least && one->length <= most;
+	const DeviceCacheCopy *copy = use_copy(&state->residents, own_id(&state->residents), array,
+										   kind, [&](const DeviceCacheCopy *one) {
+		return one->length >= min_length && one->length <= max_length;
 	});
 
 	if (copy == NULL)
@@ -172,7 +184,7 @@ emogi_device_cache_use_made(EmogiEngineState *state, const void *array, EmogiCop
 void
 emogi_device_cache_let_go(EmogiEngineState *state)
 {
-	DeviceCache  *residents = &state->residents;
+	DeviceCache *residents = &state->residents;
 
 	for (int i = 0; i < residents->ncopies; i++)
 		if (residents->copy[i].last_run == residents->run)
@@ -180,9 +192,10 @@ emogi_device_cache_let_go(EmogiEngineState *state)
 }
 
 void
-emogi_device_cache_keep(EmogiEngineState *state, DeviceMemory *memory, const void *array, EmogiCopyKind kind, uint64_t length)
+emogi_device_cache_keep(EmogiEngineState *state, DeviceMemory *memory, const void *array,
+						EmogiCopyKind kind, uint64_t length)
 {
-	DeviceCache  *residents = &state->residents;
+	DeviceCache *residents = &state->residents;
 	int			i;
 
 	if (residents->own == NULL || residents->ncopies == EMOGI_MAX_COPIES)
@@ -190,7 +203,8 @@ emogi_device_cache_keep(EmogiEngineState *state, DeviceMemory *memory, const voi
 	memory->nblocks--;
 	i = memory->nblocks;
 	residents->copy[residents->ncopies++] = DeviceCacheCopy{
-		residents->own->id, residents->run, array, kind, length, memory->block[i], memory->bytes[i], memory->elsewhere_bytes[i]
+		residents->own->id, residents->run, array, kind, length, memory->block[i], memory->bytes[i],
+		memory->elsewhere_bytes[i]
 	};
 }
 
@@ -205,7 +219,7 @@ emogi_device_cache_drop_memory(EmogiEngineState *state, const void *memory)
 void
 emogi_device_cache_drop(EmogiEngineState *state, const void *array, EmogiCopyKind kind)
 {
-	DeviceCache  *residents = &state->residents;
+	DeviceCache *residents = &state->residents;
 
 	for (int i = residents->ncopies - 1; residents->own != NULL && i >= 0; i--)
 	{
@@ -229,7 +243,7 @@ emogi_device_cache_idle_bytes(const EmogiEngineState *state)
 	return bytes;
 }
 
-/* Find the idle copy least recently used, of the own Graph or of others; -1 when there is none. */
+/* Find the least recently used idle copy, of the own graph or of others; -1 if there is none. */
 static int
 find_idle(const DeviceCache *residents, bool own)
 {
@@ -237,7 +251,8 @@ find_idle(const DeviceCache *residents, bool own)
 	int			found = -1;
 
 	for (int i = 0; i < residents->ncopies; i++)
-		if ((residents->copy[i].id == own_id(residents)) == own && residents->copy[i].last_run < oldest)
+		if ((residents->copy[i].id == own_id(residents)) == own &&
+			residents->copy[i].last_run < oldest)
 		{
 			oldest = residents->copy[i].last_run;
 			found = i;
@@ -260,12 +275,12 @@ emogi_device_cache_evict(EmogiEngineState *state)
 bool
 emogi_device_cache_unregister_other(EmogiEngineState *state)
 {
-	DeviceCache  *residents = &state->residents;
-	DeviceCacheEntry   *found = NULL;
+	DeviceCache *residents = &state->residents;
+	DeviceCacheEntry *found = NULL;
 
 	for (int i = 0; i < EMOGI_MAX_RESIDENTS; i++)
 	{
-		DeviceCacheEntry   *resident = &residents->resident[i];
+		DeviceCacheEntry *resident = &residents->resident[i];
 
 		if (resident->registered && resident != residents->own &&
 			(found == NULL || resident->last_run < found->last_run))
@@ -290,7 +305,7 @@ emogi_device_cache_bytes(const EmogiEngineState *state, uint64_t graph_id)
 void
 emogi_device_cache_forget(EmogiEngineState *state, uint64_t graph_id)
 {
-	DeviceCacheEntry   *resident = find_resident(&state->residents, graph_id);
+	DeviceCacheEntry *resident = find_resident(&state->residents, graph_id);
 
 	if (graph_id != 0 && resident->id == graph_id)
 		drop_resident(state, resident);

@@ -1,8 +1,9 @@
 /*
- * engine.cu: the CUDA engine's door: open, close, describe, run, forget, derive.
+ * engine.cu: entry points of the CUDA engine: open, close, describe, run, forget, derive.
  *
- * A state is of one device, of those that CUDA shows (CUDA_VISIBLE_DEVICES chooses). A machine without a driver
- * or a device is an ordinary answer of open(): EMOGI_DEVICE_ERROR with the reason.
+ * A state belongs to one of the devices that CUDA shows (CUDA_VISIBLE_DEVICES selects them). A
+ * machine without a driver or a device is a normal outcome of open(): EMOGI_DEVICE_ERROR with the
+ * reason.
  */
 #include "cuda/core/incremental_copy.cuh"
 #include "cuda/core/papers_module.cuh"
@@ -19,7 +20,7 @@
 #define LINK_PROBE_BYTES ((size_t) 64 << 20)
 #define MIN_COMPUTE_MAJOR 8		/* __reduce_or_sync */
 
-/* What answers each algorithm; NULL = the CPU. */
+/* The implementation of each algorithm; NULL = CPU only. */
 static const RunAlgorithm algorithms[] = {
 #define emogi_cuda_none NULL
 #define OTHER(NAME, name, cpu, cuda, ...) emogi_cuda_##cuda,
@@ -31,7 +32,7 @@ static const RunAlgorithm algorithms[] = {
 #undef SUM
 };
 
-/* Say in plain words why CUDA does not start here. */
+/* Explain why CUDA does not start on this machine. */
 static EmogiStatus
 explain_start(EmogiError *error, cudaError_t code)
 {
@@ -50,12 +51,16 @@ explain_start(EmogiError *error, cudaError_t code)
 		reason = "no CUDA device is visible";
 	else if (code == cudaErrorDevicesUnavailable)
 		reason = "the CUDA device is busy or closed to this process";
-	return emogi_device_fail(error, EMOGI_DEVICE_ERROR, reason, "%s (%s); driver %d.%d, runtime %d.%d",
-							 cudaGetErrorString(code), cudaGetErrorName(code), driver / 1000, driver % 1000 / 10,
+	return emogi_device_fail(error, EMOGI_DEVICE_ERROR, reason,
+							 "%s (%s); driver %d.%d, runtime %d.%d", cudaGetErrorString(code),
+							 cudaGetErrorName(code), driver / 1000, driver % 1000 / 10,
 							 runtime / 1000, runtime % 1000 / 10);
 }
 
-/* Say whether all devices take cudaHostRegisterReadOnly: what one registers, all may read. */
+/*
+ * Return whether all devices support cudaHostRegisterReadOnly, because memory that one registers is
+ * read by all.
+ */
 static EmogiStatus
 all_register_read_only(int ndevices, bool *all, EmogiError *error)
 {
@@ -70,7 +75,7 @@ all_register_read_only(int ndevices, bool *all, EmogiError *error)
 	return EMOGI_OK;
 }
 
-/* Find the device, make its context current, fill what describe() says of it. */
+/* Find the device, make its context current, and fill the fields that describe() reports. */
 static EmogiStatus
 start_device(EmogiEngineState *state, EmogiError *error)
 {
@@ -85,15 +90,17 @@ start_device(EmogiEngineState *state, EmogiError *error)
 	if (code != cudaSuccess)
 		return explain_start(error, code);
 	if (state->device < 0 || state->device >= ndevices)
-		return emogi_device_fail(error, EMOGI_DEVICE_ERROR, "there is no GPU of this number", "GPU %d of %d, from 0", state->device, ndevices);
+		return emogi_device_fail(error, EMOGI_DEVICE_ERROR, "there is no GPU of this number",
+								 "GPU %d of %d, from 0", state->device, ndevices);
 	CUDA_TRY(cudaGetDeviceProperties(&properties, state->device));
 	if (properties.major < MIN_COMPUTE_MAJOR)
 		return emogi_device_fail(error, EMOGI_DEVICE_ERROR, "the GPU is too old for emogi_cuda.so",
-								 "%.100s has compute capability %d.%d, at least %d.0 is needed", properties.name,
-								 properties.major, properties.minor, MIN_COMPUTE_MAJOR);
+								 "%.100s has compute capability %d.%d, at least %d.0 is needed",
+								 properties.name, properties.major, properties.minor,
+								 MIN_COMPUTE_MAJOR);
 	code = cudaSetDevice(state->device);
 	if (code == cudaSuccess)
-		code = cudaFree(NULL);	/* the context is there after this */
+		code = cudaFree(NULL);	/* this creates the context */
 	if (code != cudaSuccess)
 		return explain_start(error, code);
 	CUDA_TRY(cudaDriverGetVersion(&driver));
@@ -107,7 +114,7 @@ start_device(EmogiEngineState *state, EmogiError *error)
 	return EMOGI_OK;
 }
 
-/* Make the stream, the events and the pinned block that both sides see. */
+/* Create the stream, the events and the pinned block mapped on both sides. */
 static EmogiStatus
 make_channels(EmogiEngineState *state, EmogiError *error)
 {
@@ -117,7 +124,8 @@ make_channels(EmogiEngineState *state, EmogiError *error)
 	CUDA_TRY(cudaStreamCreateWithFlags(&state->stream, cudaStreamNonBlocking));
 	CUDA_TRY(cudaEventCreate(&state->begin));
 	CUDA_TRY(cudaEventCreate(&state->end));
-	CUDA_TRY(cudaHostAlloc(&block, EMOGI_LINE_BYTES + EMOGI_MAILBOX_BYTES, cudaHostAllocMapped | cudaHostAllocPortable));
+	CUDA_TRY(cudaHostAlloc(&block, EMOGI_LINE_BYTES + EMOGI_MAILBOX_BYTES,
+						   cudaHostAllocMapped | cudaHostAllocPortable));
 	memset(block, 0, EMOGI_LINE_BYTES + EMOGI_MAILBOX_BYTES);
 	state->stop = (volatile uint32_t *) block;
 	state->mailbox = (char *) block + EMOGI_LINE_BYTES;
@@ -135,7 +143,8 @@ time_link(EmogiEngineState *state, const void *from, void *to, EmogiError *error
 		float		ms;
 
 		CUDA_TRY(cudaEventRecord(state->begin, state->stream));
-		CUDA_TRY(cudaMemcpyAsync(to, from, LINK_PROBE_BYTES, cudaMemcpyHostToDevice, state->stream));
+		CUDA_TRY(cudaMemcpyAsync(to, from, LINK_PROBE_BYTES, cudaMemcpyHostToDevice,
+								 state->stream));
 		CUDA_TRY(cudaEventRecord(state->end, state->stream));
 		CUDA_TRY(cudaEventSynchronize(state->end));
 		CUDA_TRY(cudaEventElapsedTime(&ms, state->begin, state->end));
@@ -145,7 +154,7 @@ time_link(EmogiEngineState *state, const void *from, void *to, EmogiError *error
 	return EMOGI_OK;
 }
 
-/* Measure the link. Memory that is short leaves it unmeasured, which hurts nobody. */
+/* Measure the link. If memory is short, link_gbps stays 0, which does no harm. */
 static EmogiStatus
 measure_link(EmogiEngineState *state, EmogiError *error)
 {
@@ -153,7 +162,8 @@ measure_link(EmogiEngineState *state, EmogiError *error)
 	void	   *to = NULL;
 	EmogiStatus status = EMOGI_OK;
 
-	if (cudaMallocHost(&from, LINK_PROBE_BYTES) == cudaSuccess && cudaMalloc(&to, LINK_PROBE_BYTES) == cudaSuccess)
+	if (cudaMallocHost(&from, LINK_PROBE_BYTES) == cudaSuccess &&
+		cudaMalloc(&to, LINK_PROBE_BYTES) == cudaSuccess)
 		status = time_link(state, from, to, error);
 	(void) cudaFree(to);
 	(void) cudaFreeHost(from);
@@ -161,7 +171,7 @@ measure_link(EmogiEngineState *state, EmogiError *error)
 	return status;
 }
 
-/* Free everything, also after a DEVICE_ERROR: what the driver then says does not matter. */
+/* Free everything, also after a DEVICE_ERROR; errors of the driver are ignored here. */
 static void
 close_engine(EmogiEngineState *state)
 {
@@ -184,7 +194,9 @@ close_engine(EmogiEngineState *state)
 	free(state);
 }
 
-/* Bring all kernels to the device, so that no run pays for it and a missing build shows here. */
+/*
+ * Load all kernels to the device, so that no run pays for it and a missing build is detected here.
+ */
 static EmogiStatus
 load_kernels(const EmogiEngineState *state, EmogiError *error)
 {
@@ -220,7 +232,8 @@ open_engine(const EmogiEngineOptions *options, EmogiEngineState **out, EmogiErro
 
 	*out = NULL;
 	if (state == NULL)
-		return emogi_device_fail(error, EMOGI_NO_MEMORY, "out of memory", "the CUDA engine's state, %zu bytes", sizeof *state);
+		return emogi_device_fail(error, EMOGI_NO_MEMORY, "out of memory",
+								 "the CUDA engine's state, %zu bytes", sizeof *state);
 	state->device = options->device;
 	state->cap_bytes = options->device_memory_bytes;
 	state->cpu_threads = options->cpu_threads;
@@ -280,50 +293,58 @@ describe_device(const EmogiEngineState *state, EmogiDevice *out, EmogiError *err
 	return EMOGI_OK;
 }
 
-/* Answer a Query. */
+/* Run a query. */
 static EmogiStatus
-answer_query(EmogiEngineState *state, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result,
-			 EmogiControl *control, EmogiError *error)
+answer_query(EmogiEngineState *state, const EmogiGraph *graph, const EmogiQuery *query,
+			 EmogiResult *result, EmogiControl *control, EmogiError *error)
 {
 	RunAlgorithm algorithm;
 
-	CUDA_TRY(cudaSetDevice(state->device));	/* current devices are per thread, and this may be a new one */
+	/* current devices are per thread, and this may be a new one */
+	CUDA_TRY(cudaSetDevice(state->device));
 	*state->stop = 0;
 	TRY(emogi_query_check(graph, query, error));
 	algorithm = algorithms[query->algorithm];
 	if (emogi_papers_are_wanted(query))
 		TRY(emogi_papers_choose(query, &algorithm, error));
 	if (algorithm == NULL)
-		return emogi_device_fail(error, EMOGI_UNSUPPORTED, "there are no kernels for this algorithm", "%s",
-						  emogi_algorithm_row(query->algorithm)->name);
-	if (query->algorithm == EMOGI_PAGERANK && (query->leap != NULL || query->is_weighted) && algorithm != algorithms[query->algorithm])
-		return emogi_device_fail(error, EMOGI_UNSUPPORTED, "the papers have no kernels for ranks with weights or proportions of leaps", "%s",
-								 "emogi_pagerank");
+		return emogi_device_fail(error, EMOGI_UNSUPPORTED,
+								 "there are no kernels for this algorithm", "%s",
+								 emogi_algorithm_row(query->algorithm)->name);
+	if (query->algorithm == EMOGI_PAGERANK && (query->leap != NULL || query->is_weighted) &&
+		algorithm != algorithms[query->algorithm])
+		return emogi_device_fail(error, EMOGI_UNSUPPORTED, "the papers have no kernels for ranks "
+								 "with weights or proportions of leaps", "%s", "emogi_pagerank");
 	if (query->algorithm == EMOGI_LEIDEN && query->max_cluster_size > 0)
-		return emogi_device_fail(error, EMOGI_UNSUPPORTED, "there are no kernels that divide communities", "%s", "emogi_leiden");
-	if (query->algorithm == EMOGI_MODULARITY && (graph->weight_type == EMOGI_WEIGHT_F32 || graph->weight_type == EMOGI_WEIGHT_F64))
-		return emogi_device_fail(error, EMOGI_UNSUPPORTED, "there are no kernels for the modularity of weights that are not integers", "%s",
+		return emogi_device_fail(error, EMOGI_UNSUPPORTED,
+								 "there are no kernels that divide communities", "%s",
+								 "emogi_leiden");
+	if (query->algorithm == EMOGI_MODULARITY &&
+		(graph->weight_type == EMOGI_WEIGHT_F32 || graph->weight_type == EMOGI_WEIGHT_F64))
+		return emogi_device_fail(error, EMOGI_UNSUPPORTED, "there are no kernels for the "
+								 "modularity of weights that are not integers", "%s",
 								 "emogi_modularity");
 	memset(&result->papers, 0, sizeof result->papers);
 	memset(&result->refusal, 0, sizeof result->refusal);
 	return emogi_run(state, algorithm, graph, query, result, control, error);
 }
 
-/* Answer a Query, with the fault that a test asks for. */
+/* Run a query under the states' locks, with the fault that a test requests. */
 static EmogiStatus
-run_query(EmogiEngineState *state, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result,
-		  EmogiControl *control, EmogiError *error)
+run_query(EmogiEngineState *state, const EmogiGraph *graph, const EmogiQuery *query,
+		  EmogiResult *result, EmogiControl *control, EmogiError *error)
 {
 	EmogiEngineState *const *const helpers = state->helper;
 	const int	nhelpers = state->nhelpers;
 	EmogiStatus status;
 
 	result->left_out[0] = '\0';
-	result->helper_lost = false;	/* also where the query is refused at once */
+	result->helper_lost = false;	/* also if the query is refused at once */
 	(void) pthread_mutex_lock(&state->at_work);
 	for (int i = 0; i < nhelpers; i++)
 		(void) pthread_mutex_lock(&helpers[i]->at_work);
-	emogi_device_set_fault(control->fail_device_call & EMOGI_FAULT_OF_HELPER ? 0 : control->fail_device_call);
+	emogi_device_set_fault(control->fail_device_call & EMOGI_FAULT_OF_HELPER ? 0 :
+						   control->fail_device_call);
 	status = answer_query(state, graph, query, result, control, error);
 	emogi_device_set_fault(0);
 	state->nhelpers = 0;
@@ -333,25 +354,35 @@ run_query(EmogiEngineState *state, const EmogiGraph *graph, const EmogiQuery *qu
 	return status;
 }
 
-/* Say whether a query reads weights. */
+/* Return whether a query reads weights. */
 static bool
 is_weighted(const EmogiGraph *graph, const EmogiQuery *query)
 {
-	return graph->weight_type != EMOGI_WEIGHT_NONE && (algorithms[query->algorithm] == emogi_cuda_path || query->is_weighted);
+	return graph->weight_type != EMOGI_WEIGHT_NONE &&
+		(algorithms[query->algorithm] == emogi_cuda_path || query->is_weighted);
 }
 
-/* Say whether a Graph is surely too large for the device by AUTO's rule, with offsets and some values of each vertex beside its edges. */
+/*
+ * Return whether a graph is surely too large for the device by the rule of AUTO: its edges, offsets
+ * and one value per vertex exceed device memory or the cap.
+ */
 static bool
 is_too_large(const EmogiEngineState *state, const EmogiGraph *graph, const EmogiQuery *query)
 {
-	const uint64_t lists = graph->backward.offsets != NULL && graph->backward.offsets != graph->forward.offsets ? 2 : 1;
+	const uint64_t lists = graph->backward.offsets != NULL &&
+		graph->backward.offsets != graph->forward.offsets ? 2 : 1;
 	const uint64_t bytes = lists * (target_bytes(&graph->forward) + offset_bytes(graph)) +
-		(is_weighted(graph, query) ? weight_bytes(graph, &graph->forward) : 0) + graph->nvertices * sizeof(uint64_t) + HEADROOM_BYTES;
+		(is_weighted(graph, query) ? weight_bytes(graph, &graph->forward) :
+		 0) + graph->nvertices * sizeof(uint64_t) + HEADROOM_BYTES;
 
-	return bytes > (state->cap_bytes > 0 && state->cap_bytes < state->memory_bytes ? state->cap_bytes : state->memory_bytes);
+	return bytes > (state->cap_bytes > 0 && state->cap_bytes < state->memory_bytes ?
+					state->cap_bytes : state->memory_bytes);
 }
 
-/* Say whether a Graph's edges surely stay in host memory: it is asked for, or they have no room on the device. */
+/*
+ * Return whether a graph's edges surely stay in host memory, because it is requested or because
+ * they do not fit on the device.
+ */
 static bool
 stays_in_host(const EmogiEngineState *state, const EmogiGraph *graph, const EmogiQuery *query)
 {
@@ -359,34 +390,37 @@ stays_in_host(const EmogiEngineState *state, const EmogiGraph *graph, const Emog
 		(query->placement == EMOGI_PLACEMENT_AUTO && is_too_large(state, graph, query));
 }
 
-/* Say whether the edges that a query reads are kept on the device, in whatever memory. */
+/* Return whether the edges that a query reads are cached on the device, in any kind of memory. */
 static bool
 are_kept(EmogiEngineState *state, const EmogiGraph *graph, const EmogiQuery *query)
 {
 	bool		kept;
 
 	(void) pthread_mutex_lock(&state->at_work);
-	kept = emogi_device_cache_use_other(state, graph->id, graph->forward.targets, target_bytes(&graph->forward)) != NULL &&
+	kept = emogi_device_cache_use_other(state, graph->id, graph->forward.targets,
+										target_bytes(&graph->forward)) != NULL &&
 		(!is_weighted(graph, query) ||
-		 emogi_device_cache_use_other(state, graph->id, graph->forward.weights, weight_bytes(graph, &graph->forward)) != NULL);
+		 emogi_device_cache_use_other(state, graph->id, graph->forward.weights,
+									  weight_bytes(graph, &graph->forward)) != NULL);
 	(void) pthread_mutex_unlock(&state->at_work);
 	return kept;
 }
 
-/* Say whether the edges that a query reads are kept in the memory of several GPUs. */
+/* Return whether the edges that a query reads are cached in peer memory. */
 static bool
 are_spread(EmogiEngineState *state, const EmogiGraph *graph)
 {
 	bool		spread = false;
 
 	(void) pthread_mutex_lock(&state->at_work);
-	const void *copy = emogi_device_cache_use_other(state, graph->id, graph->forward.targets, target_bytes(&graph->forward));
+	const void *copy = emogi_device_cache_use_other(state, graph->id, graph->forward.targets,
+													target_bytes(&graph->forward));
 	spread = copy != NULL && emogi_peer_memory_is(state, copy);
 	(void) pthread_mutex_unlock(&state->at_work);
 	return spread;
 }
 
-/* Say whether some other GPU can make atomic operations in a state's memory. */
+/* Return whether another GPU can perform atomic operations in a state's memory. */
 static bool
 may_be_offered(const EmogiEngineState *state)
 {
@@ -405,7 +439,8 @@ wants_help(EmogiEngineState *state, const EmogiGraph *graph, const EmogiQuery *q
 {
 	const bool	is_sum = algorithms[query->algorithm] == emogi_cuda_gather;
 	const bool	is_path = algorithms[query->algorithm] == emogi_cuda_path;
-	const bool	sums_with_others = is_sum && state->pool != NULL && emogi_gather_may_have_help(graph, query);
+	const bool	sums_with_others = is_sum && state->pool != NULL &&
+		emogi_gather_may_have_help(graph, query);
 
 	if (query->algorithm == EMOGI_BETWEENNESS)
 		return emogi_betweenness_wants_help(graph, query);
@@ -415,8 +450,10 @@ wants_help(EmogiEngineState *state, const EmogiGraph *graph, const EmogiQuery *q
 		return false;
 	if (query->placement == EMOGI_PLACEMENT_PEER)
 		return true;
-	if (query->placement == EMOGI_PLACEMENT_AUTO && graph->id != 0 && is_too_large(state, graph, query))
-		return !are_kept(state, graph, query) || (sums_with_others && are_spread(state, graph));	/* memory for its edges, or readers of what they lend */
+	if (query->placement == EMOGI_PLACEMENT_AUTO && graph->id != 0 &&
+		is_too_large(state, graph, query))
+		/* helpers lend memory for its edges, or sum over the edges that they hold */
+		return !are_kept(state, graph, query) || (sums_with_others && are_spread(state, graph));
 	if (state->pool == NULL)
 		return false;
 	if (is_sum)
@@ -424,8 +461,9 @@ wants_help(EmogiEngineState *state, const EmogiGraph *graph, const EmogiQuery *q
 	if (is_path && !may_be_offered(state))
 		return false;
 	if (query->algorithm == EMOGI_CC && query->placement == EMOGI_PLACEMENT_HYBRID)
-		return false;			/* prefixes tell it nearly all */
-	return (query->algorithm == EMOGI_BFS || query->algorithm == EMOGI_CC || is_path) && stays_in_host(state, graph, query);
+		return false;			/* prefixes already answer nearly all of it */
+	return (query->algorithm == EMOGI_BFS || query->algorithm == EMOGI_CC || is_path) &&
+		stays_in_host(state, graph, query);
 }
 
 static void
@@ -436,7 +474,10 @@ have_help(EmogiEngineState *state, EmogiEngineState *const *helpers, int nhelper
 		state->helper[i] = helpers[i];
 }
 
-/* Drop what is kept of a Graph. The calling thread may be a new one, with a current device of its own. */
+/*
+ * Drop a graph from the device cache. The calling thread may be a new one, with a current device of
+ * its own.
+ */
 static uint64_t
 forget_graph(EmogiEngineState *state, uint64_t graph_id)
 {
@@ -454,10 +495,10 @@ forget_graph(EmogiEngineState *state, uint64_t graph_id)
 	return left;
 }
 
-/* Derive copies, with the fault that a test asks for. */
+/* Derive copies, with the fault that a test requests. */
 static EmogiStatus
-derive_graph(EmogiEngineState *state, const EmogiGraph *old, const EmogiGraph *graph, const EmogiDerivation *derivation,
-			 EmogiControl *control, EmogiError *error)
+derive_graph(EmogiEngineState *state, const EmogiGraph *old, const EmogiGraph *graph,
+			 const EmogiDerivation *derivation, EmogiControl *control, EmogiError *error)
 {
 	EmogiStatus status;
 
@@ -471,16 +512,18 @@ derive_graph(EmogiEngineState *state, const EmogiGraph *old, const EmogiGraph *g
 	return status;
 }
 
-/* Get a copy that is kept, for tests. */
+/* Get a cached copy, for tests. */
 static EmogiStatus
-fetch_copy(EmogiEngineState *state, uint64_t graph_id, const void *array, void *to, uint64_t bytes, EmogiError *error)
+fetch_copy(EmogiEngineState *state, uint64_t graph_id, const void *array, void *to, uint64_t bytes,
+		   EmogiError *error)
 {
 	const void *copy = emogi_device_cache_use_other(state, graph_id, array, bytes);
 
 	CUDA_TRY(cudaSetDevice(state->device));
 	if (copy == NULL)
-		return emogi_device_fail(error, EMOGI_UNSUPPORTED, "no copy of the array is kept", "graph %llu, %llu bytes",
-								 (unsigned long long) graph_id, (unsigned long long) bytes);
+		return emogi_device_fail(error, EMOGI_UNSUPPORTED, "no copy of the array is kept",
+								 "graph %llu, %llu bytes", (unsigned long long) graph_id,
+								 (unsigned long long) bytes);
 	CUDA_TRY(cudaMemcpyAsync(to, copy, bytes, cudaMemcpyDeviceToHost, state->stream));
 	CUDA_TRY(cudaStreamSynchronize(state->stream));
 	return EMOGI_OK;
@@ -490,8 +533,8 @@ extern "C" __attribute__((visibility("default"))) const EmogiEngine *
 emogi_cuda_engine(void)
 {
 	static const EmogiEngine engine = {
-		EMOGI_ENGINE_ABI, "cuda", open_engine, close_engine, count_devices, describe_device, run_query,
-		wants_help, have_help, forget_graph, derive_graph, fetch_copy
+		EMOGI_ENGINE_ABI, "cuda", open_engine, close_engine, count_devices, describe_device,
+		run_query, wants_help, have_help, forget_graph, derive_graph, fetch_copy
 	};
 
 	return &engine;

@@ -1,5 +1,6 @@
 /*
- * host_registration.cu: the table of registered blocks. A block is registered once a process, portable: for the contexts of all devices.
+ * host_registration.cu: the table of registered host blocks. A block is registered once per
+ * process, as portable memory: for the contexts of all devices.
  */
 #include "cuda/core/host_registration.cuh"
 
@@ -15,9 +16,9 @@ typedef struct HostRegistration
 } HostRegistration;
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
-static HostRegistration *registrations;	/* under mutex */
+static HostRegistration *registrations;	/* protected by mutex */
 
-/* Find where a block stands in the list, or where the list ends. Caller holds mutex. */
+/* Find a block's link in the list, or the end of the list. Caller holds mutex. */
 static HostRegistration **
 find_block(const void *block)
 {
@@ -28,7 +29,7 @@ find_block(const void *block)
 	return at;
 }
 
-/* Say whether CUDA already knows the whole block as pinned host memory. */
+/* Return whether CUDA already knows the whole block as pinned host memory. */
 static bool
 is_pinned(const void *block, uint64_t bytes)
 {
@@ -42,7 +43,7 @@ is_pinned(const void *block, uint64_t bytes)
 	return pinned;
 }
 
-/* Register a block, for reading alone where the devices can tell the difference. */
+/* Register a block, as read-only if the devices support it. */
 static cudaError_t
 register_block(const void *block, uint64_t bytes, bool read_only)
 {
@@ -59,7 +60,7 @@ register_block(const void *block, uint64_t bytes, bool read_only)
 	return code;
 }
 
-/* Register a block that nobody uses, and put it at the end of the list. Caller holds mutex. */
+/* Register an unused block and append it to the list. Caller holds mutex. */
 static cudaError_t
 add_block(HostRegistration **at, const void *block, uint64_t bytes, bool read_only)
 {

@@ -1,5 +1,6 @@
 /*
- * host_registration.cuh: blocks of host memory that are registered with CUDA, for all devices at once, and how many engines use each.
+ * host_registration.cuh: blocks of host memory registered with CUDA for all devices at once, with
+ * reference counts by engine.
  */
 #ifndef EMOGI_HOST_REGISTRATION_CUH
 #define EMOGI_HOST_REGISTRATION_CUH
@@ -8,12 +9,16 @@
 #include <stdint.h>
 
 /*
- * Begin to use a block as registered memory: register it, for reading alone if that is given, unless another engine has done so, or it is pinned by
- * somebody else. Each success is followed by emogi_host_registration_release. Gets what cudaHostRegister says. For any thread.
+ * Begin to use a block as registered memory. Register it, as read-only if requested, unless another
+ * engine has done so or other code has pinned it. Each success must be paired with
+ * emogi_host_registration_release. Returns the code of cudaHostRegister. Thread-safe.
  */
 extern cudaError_t emogi_host_registration_use(const void *block, uint64_t bytes, bool read_only);
 
-/* End using it; the last unregisters it. No kernel of the caller's reads it any more. For any thread. */
+/*
+ * End the use of a block; the last user unregisters it. None of the caller's kernels may still read
+ * it. Thread-safe.
+ */
 extern void emogi_host_registration_release(const void *block);
 
 #endif							/* EMOGI_HOST_REGISTRATION_CUH */

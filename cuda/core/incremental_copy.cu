@@ -1,15 +1,18 @@
 /*
- * incremental_copy.cu: makes copies of a spliced Graph's arrays from those of the old Graph, element by element as contract/derivation.h says.
+ * incremental_copy.cu: construction of a merged graph's device arrays from those of its base graph,
+ * element by element as contract/derivation.h specifies.
  *
- * Blocks take tiles of a new array. For a tile they find the edits and breaks that count at its first and at its last element; between
- * these two, which are mostly the same, each element looks for its own. Old numbers of vertices, which targets are, come in no order:
- * for them a table has, for each block of numbers, which break counts at its first.
+ * Blocks process tiles of a new array. For each tile they find the edits and breaks that apply to
+ * its first and to its last element; these are mostly equal, and each element searches only between
+ * them. Old vertex numbers, which are the values of targets, are in no order: for them a table
+ * gives, for each block of numbers, the break that applies to its first number.
  *
- * What an array was made into (prefixes, parts, targets in another order) is not derived: a run makes it of the copies, as it would of
- * those that it has copied itself.
+ * Data derived from an array (prefixes, parts, reordered targets) is not updated here: a run makes
+ * it from the copies, as it would from copies that it transferred itself.
  *
- * Bytes, for m entries of w bytes: 2wm; where numbers move, 8 random ones an entry beside that, of a table that the second-level cache
- * holds. For n vertices 16n. Over the link: 40 an edit, 16 a break.
+ * Bytes, for m edges of w bytes: 2wm; if vertices are renumbered, also 8 random bytes per edge,
+ * from a table that fits in the L2 cache. For n vertices: 16n. Over the link: 40 per edit, 16 per
+ * break.
  */
 #include "cuda/core/incremental_copy.cuh"
 #include "cuda/placement/placing.cuh"
@@ -17,11 +20,13 @@
 
 #include "contract/derivation.h"
 
-#define TILE_ELEMENTS UINT64_C(8192)	/* whole lines of any type; searches are for a tile, so it must not be small */
+/* whole lines of any type; the searches are per tile, so it must not be small */
+#define TILE_ELEMENTS UINT64_C(8192)
 #define BLOCKS_PER_UNIT 8
-#define NUMBER_BLOCKS (UINT64_C(1) << 16)	/* of old numbers, at least, where there are as many: a table of 256 KB */
-#define NUMBER_BLOCKS_PER_BREAK 16	/* so that few numbers have a break in their block */
-#define MAX_DERIVED 6			/* offsets, targets, weights, twice */
+/* minimum number of blocks, if there are as many old numbers: a table of 256 KB */
+#define NUMBER_BLOCKS (UINT64_C(1) << 16)
+#define NUMBER_BLOCKS_PER_BREAK 16	/* so that few numbers share a block with a break */
+#define MAX_DERIVED 6			/* offsets, targets, weights, for both orientations */
 
 /* An orientation's edits, in device memory. */
 typedef struct Edits
@@ -30,50 +35,61 @@ typedef struct Edits
 	uint64_t	count;
 } Edits;
 
-/* The breaks, in device memory. */
+/* The breaks in the vertex numbering, in device memory. */
 typedef struct Breaks
 {
 	const EmogiBreak *numbers;	/* [count + 1] */
 	uint64_t	count;
-	const uint32_t *at_block;	/* the one that counts for number i << bits; one more than blocks. NULL = old numbers stay */
+	/*
+	 * [blocks + 1], the break that applies to number i << bits; NULL = vertices keep their numbers
+	 */
+	const uint32_t *at_block;
 	uint32_t	bits;
 } Breaks;
 
 /* ---- kernels ---- */
 
-/* Fill the table of the breaks. */
+/* Fill the table of breaks by block of old numbers. */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
 derive_numbers_kernel(Breaks breaks, uint32_t *at_block, uint64_t nblocks)
 {
 	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
 
-	for (uint64_t i = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x; i <= nblocks; i += nthreads)
-		at_block[i] = (uint32_t) emogi_derivation_break_of_old(breaks.numbers, 0, breaks.count, i << breaks.bits);
+	for (uint64_t i = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x; i <= nblocks;
+		 i += nthreads)
+		at_block[i] = (uint32_t) emogi_derivation_break_of_old(breaks.numbers, 0, breaks.count,
+															   i << breaks.bits);
 }
 
-/* Make offsets. */
+/* Build offsets. */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
-derive_offsets_kernel(uint64_t *to, const uint64_t *from, uint64_t count, Edits edits, Breaks breaks)
+derive_offsets_kernel(uint64_t *to, const uint64_t *from, uint64_t count, Edits edits,
+					  Breaks breaks)
 {
-	for (uint64_t tile = blockIdx.x * TILE_ELEMENTS; tile < count; tile += gridDim.x * TILE_ELEMENTS)
+	for (uint64_t tile = blockIdx.x * TILE_ELEMENTS; tile < count;
+		 tile += gridDim.x * TILE_ELEMENTS)
 	{
 		const uint64_t end = count - tile < TILE_ELEMENTS ? count : tile + TILE_ELEMENTS;
 		const uint64_t first_edit = emogi_derivation_edit_before(edits.edit, 0, edits.count, tile);
-		const uint64_t last_edit = emogi_derivation_edit_before(edits.edit, first_edit, edits.count, end - 1);
-		const uint64_t first_break = emogi_derivation_break_of_new(breaks.numbers, 0, breaks.count, tile);
-		const uint64_t last_break = emogi_derivation_break_of_new(breaks.numbers, first_break, breaks.count, end - 1);
+		const uint64_t last_edit = emogi_derivation_edit_before(edits.edit, first_edit, edits.count,
+																end - 1);
+		const uint64_t first_break = emogi_derivation_break_of_new(breaks.numbers, 0, breaks.count,
+																   tile);
+		const uint64_t last_break = emogi_derivation_break_of_new(breaks.numbers, first_break,
+																  breaks.count, end - 1);
 
 		for (uint64_t v = tile + threadIdx.x; v < end; v += BLOCK_THREADS)
 		{
 			const uint64_t e = emogi_derivation_edit_before(edits.edit, first_edit, last_edit, v);
-			const uint64_t b = emogi_derivation_break_of_new(breaks.numbers, first_break, last_break, v);
+			const uint64_t b = emogi_derivation_break_of_new(breaks.numbers, first_break,
+															 last_break, v);
 
 			to[v] = __ldg(&from[emogi_derivation_old(&breaks.numbers[b], v)]) + edits.edit[e].shift;
 		}
 	}
 }
 
-/* What entries become: targets, weights of a type. */
+/* How elements of the new array are computed: targets, or weights of a type. */
 struct Targets
 {
 	Breaks		breaks;
@@ -88,7 +104,10 @@ struct Targets
 			return target;
 		first = __ldg(&breaks.at_block[target >> breaks.bits]);
 		last = __ldg(&breaks.at_block[(target >> breaks.bits) + 1]);
-		return emogi_derivation_number(&breaks.numbers[emogi_derivation_break_of_old(breaks.numbers, first, last, target)], target);
+		return emogi_derivation_number(&breaks.numbers[emogi_derivation_break_of_old(breaks.numbers,
+																					 first, last,
+																					 target)],
+									   target);
 	}
 
 	__device__ __forceinline__ uint32_t
@@ -110,16 +129,21 @@ struct Weights
 	__device__ __forceinline__ Weight
 	come(const EmogiEdit *edit) const
 	{
-		return (Weight) edit->weight;	/* which the type holds exactly */
+		return (Weight) edit->weight;	/* exactly representable in the type */
 	}
 };
 
-/* Make entries, and clear the rest of their last line, up to `room`. */
+/*
+ * Build an array of edge values (targets or weights), and clear the rest of its last line, up to
+ * `room`.
+ */
 template <typename Entry, class Made>
 static __global__ void __launch_bounds__(BLOCK_THREADS)
-derive_entries_kernel(Entry *to, const Entry *from, uint64_t count, uint64_t room, Edits edits, Made made)
+derive_entries_kernel(Entry *to, const Entry *from, uint64_t count, uint64_t room, Edits edits,
+					  Made made)
 {
-	for (uint64_t tile = blockIdx.x * TILE_ELEMENTS; tile < count; tile += gridDim.x * TILE_ELEMENTS)
+	for (uint64_t tile = blockIdx.x * TILE_ELEMENTS; tile < count;
+		 tile += gridDim.x * TILE_ELEMENTS)
 	{
 		const uint64_t end = count - tile < TILE_ELEMENTS ? count : tile + TILE_ELEMENTS;
 		const uint64_t first = emogi_derivation_edit_at(edits.edit, 0, edits.count, tile);
@@ -136,9 +160,11 @@ derive_entries_kernel(Entry *to, const Entry *from, uint64_t count, uint64_t roo
 		{
 			for (uint64_t i = tile + threadIdx.x; i < end; i += BLOCK_THREADS)
 			{
-				const EmogiEdit *edit = &edits.edit[emogi_derivation_edit_at(edits.edit, first, last, i)];
+				const EmogiEdit *edit =
+					&edits.edit[emogi_derivation_edit_at(edits.edit, first, last, i)];
 
-				to[i] = emogi_derivation_comes(edit, i) ? made.come(edit) : made.keep(__ldg(&from[i - edit->shift]));
+				to[i] = emogi_derivation_comes(edit, i) ? made.come(edit) :
+					made.keep(__ldg(&from[i - edit->shift]));
 			}
 		}
 		if (end == count && count + threadIdx.x < room)
@@ -148,9 +174,12 @@ derive_entries_kernel(Entry *to, const Entry *from, uint64_t count, uint64_t roo
 
 static const void *const kernels[] = {
 	(const void *) derive_numbers_kernel, (const void *) derive_offsets_kernel,
-	(const void *) derive_entries_kernel<uint32_t, Targets>, (const void *) derive_entries_kernel<uint8_t, Weights<uint8_t> >,
-	(const void *) derive_entries_kernel<uint16_t, Weights<uint16_t> >, (const void *) derive_entries_kernel<uint32_t, Weights<uint32_t> >,
-	(const void *) derive_entries_kernel<float, Weights<float> >, (const void *) derive_entries_kernel<double, Weights<double> >
+	(const void *) derive_entries_kernel<uint32_t, Targets>,
+	(const void *) derive_entries_kernel<uint8_t, Weights<uint8_t> >,
+	(const void *) derive_entries_kernel<uint16_t, Weights<uint16_t> >,
+	(const void *) derive_entries_kernel<uint32_t, Weights<uint32_t> >,
+	(const void *) derive_entries_kernel<float, Weights<float> >,
+	(const void *) derive_entries_kernel<double, Weights<double> >
 };
 
 EmogiStatus
@@ -159,7 +188,7 @@ emogi_incremental_copy_load(EmogiError *error)
 	return LOAD_KERNELS(kernels);
 }
 
-/* ---- what there is to do ---- */
+/* ---- plan ---- */
 
 typedef enum DerivedKind
 {
@@ -168,15 +197,15 @@ typedef enum DerivedKind
 	DERIVED_WEIGHTS
 } DerivedKind;
 
-/* An array to make. */
+/* An array to build. */
 typedef struct Derived
 {
 	DerivedKind kind;
-	int			side;			/* 0 = of forward, 1 = of backward */
-	const void *from;			/* the old copy */
-	const void *array;			/* the new one in host memory, by which the copy will be known */
+	int			side;			/* 0 = forward, 1 = backward */
+	const void *from;			/* the base graph's copy */
+	const void *array;			/* the new array in host memory, which is the copy's key */
 	uint64_t	count;			/* elements */
-	uint64_t	bytes;			/* whole lines of targets and weights */
+	uint64_t	bytes;			/* whole lines for targets and weights */
 	void	   *to;
 } Derived;
 
@@ -194,18 +223,21 @@ typedef struct Deriving
 	Breaks		breaks;
 } Deriving;
 
-/* Have an array made, if there is a copy of the old one. */
+/* Add an array to the plan if its base copy is cached. */
 static void
-add_array(Deriving *deriving, DerivedKind kind, int side, const void *old, uint64_t old_bytes, const void *array, uint64_t count,
-		  uint64_t bytes)
+add_array(Deriving *deriving, DerivedKind kind, int side, const void *old, uint64_t old_bytes,
+		  const void *array, uint64_t count, uint64_t bytes)
 {
-	const void *from = emogi_device_cache_use_other(deriving->state, deriving->old->id, old, old_bytes);
+	const void *from = emogi_device_cache_use_other(deriving->state, deriving->old->id, old,
+													old_bytes);
 
 	if (from != NULL)
-		deriving->arrays[deriving->narrays++] = Derived{kind, side, from, array, count, bytes, NULL};
+		deriving->arrays[deriving->narrays++] = Derived{
+			kind, side, from, array, count, bytes, NULL
+		};
 }
 
-/* Have those arrays of an orientation made that there are old copies of. */
+/* Add those arrays of an orientation whose base copies are cached. */
 static void
 add_side(Deriving *deriving, int side, const EmogiAdjacency *old, const EmogiAdjacency *lists)
 {
@@ -213,18 +245,19 @@ add_side(Deriving *deriving, int side, const EmogiAdjacency *old, const EmogiAdj
 
 	if (deriving->derivation->edits[side] == NULL || old->offsets == NULL || lists->offsets == NULL)
 		return;
-	add_array(deriving, DERIVED_OFFSETS, side, old->offsets, offset_bytes(deriving->old), lists->offsets, graph->nvertices + 1,
-			  offset_bytes(graph));
+	add_array(deriving, DERIVED_OFFSETS, side, old->offsets, offset_bytes(deriving->old),
+			  lists->offsets, graph->nvertices + 1, offset_bytes(graph));
 	if (old->nedges == 0 || lists->nedges == 0)
 		return;
-	add_array(deriving, DERIVED_TARGETS, side, old->targets, target_bytes(old), lists->targets, lists->nedges, target_bytes(lists));
+	add_array(deriving, DERIVED_TARGETS, side, old->targets, target_bytes(old), lists->targets,
+			  lists->nedges, target_bytes(lists));
 	if (graph->weight_type == EMOGI_WEIGHT_NONE || graph->weight_type != deriving->old->weight_type)
 		return;
-	add_array(deriving, DERIVED_WEIGHTS, side, old->weights, weight_bytes(deriving->old, old), lists->weights, lists->nedges,
-			  weight_bytes(graph, lists));
+	add_array(deriving, DERIVED_WEIGHTS, side, old->weights, weight_bytes(deriving->old, old),
+			  lists->weights, lists->nedges, weight_bytes(graph, lists));
 }
 
-/* Say whether targets are among what is made. */
+/* Return whether targets are in the plan. */
 static bool
 makes_targets(const Deriving *deriving)
 {
@@ -234,7 +267,10 @@ makes_targets(const Deriving *deriving)
 	return false;
 }
 
-/* Choose the blocks of numbers in the table; get how many there are, 0 when it is not wanted. */
+/*
+ * Choose the size of the blocks of numbers in the table; return the number of blocks, 0 if no table
+ * is needed.
+ */
 static uint64_t
 choose_number_blocks(Deriving *deriving)
 {
@@ -244,56 +280,67 @@ choose_number_blocks(Deriving *deriving)
 	if (!deriving->derivation->renumbers || !makes_targets(deriving))
 		return 0;
 	for (deriving->breaks.bits = 0; last >> deriving->breaks.bits >= NUMBER_BLOCKS &&
-		 last >> deriving->breaks.bits >= nbreaks * NUMBER_BLOCKS_PER_BREAK; deriving->breaks.bits++)
+		 last >> deriving->breaks.bits >= nbreaks * NUMBER_BLOCKS_PER_BREAK;
+		 deriving->breaks.bits++)
 		;
 	return (last >> deriving->breaks.bits) + 1;
 }
 
 /* ---- memory ---- */
 
-/* Get the bytes of device memory that it all takes. */
+/* Return the bytes of device memory needed for the whole plan. */
 static uint64_t
 needed_bytes(const Deriving *deriving, uint64_t nblocks)
 {
 	const EmogiDerivation *derivation = deriving->derivation;
-	uint64_t	bytes = (derivation->nbreaks + 1) * sizeof(EmogiBreak) + (nblocks + 1) * sizeof(uint32_t);
+	uint64_t	bytes = (derivation->nbreaks + 1) * sizeof(EmogiBreak) +
+		(nblocks + 1) * sizeof(uint32_t);
 
 	for (int side = 0; side < 2; side++)
-		bytes += derivation->edits[side] != NULL ? (derivation->nedits[side] + 1) * sizeof(EmogiEdit) : 0;
+		bytes += derivation->edits[side] != NULL ?
+			(derivation->nedits[side] + 1) * sizeof(EmogiEdit) : 0;
 	for (int i = 0; i < deriving->narrays; i++)
 		bytes += deriving->arrays[i].bytes;
 	return bytes;
 }
 
-/* Ensure that there is memory which nothing has to give way for: nobody has asked for the new Graph yet. */
+/*
+ * Ensure that the memory is available without any eviction, because nobody has requested the new
+ * graph yet.
+ */
 static EmogiStatus
 check_room(const Deriving *deriving, uint64_t nblocks, EmogiError *error)
 {
 	const uint64_t headroom = deriving->state->cap_bytes > 0 ? 0 : HEADROOM_BYTES;
-	const uint64_t needed = needed_bytes(deriving, nblocks) + headroom + emogi_device_cache_idle_bytes(deriving->state);
+	const uint64_t needed = needed_bytes(deriving, nblocks) + headroom +
+		emogi_device_cache_idle_bytes(deriving->state);
 	uint64_t	left;
 
 	TRY(emogi_memory_left(&deriving->memory, &left, error));
 	if (needed > left)
-		return emogi_device_fail(error, EMOGI_NO_MEMORY, "there is no device memory for another copy of the graph",
-								 "%llu bytes needed, %llu left", (unsigned long long) needed, (unsigned long long) left);
+		return emogi_device_fail(error, EMOGI_NO_MEMORY,
+								 "there is no device memory for another copy of the graph",
+								 "%llu bytes needed, %llu left", (unsigned long long) needed,
+								 (unsigned long long) left);
 	return EMOGI_OK;
 }
 
-/* Queue a copy of an array that describes the changes. */
+/* Queue the copy of an array that describes the changes. */
 template <typename T>
 static EmogiStatus
-send(Deriving *deriving, const T **out, const T *from, uint64_t count, const char *what, EmogiError *error)
+send(Deriving *deriving, const T **out, const T *from, uint64_t count, const char *what,
+	 EmogiError *error)
 {
 	T		   *to;
 
 	TRY(take_array(&deriving->memory, &to, count, what, error));
-	CUDA_TRY(cudaMemcpyAsync(to, from, count * sizeof(T), cudaMemcpyHostToDevice, deriving->state->stream));
+	CUDA_TRY(cudaMemcpyAsync(to, from, count * sizeof(T), cudaMemcpyHostToDevice,
+							 deriving->state->stream));
 	*out = to;
 	return EMOGI_OK;
 }
 
-/* Bring the changes to the device, and queue the making of the table of numbers. */
+/* Copy the changes to the device, and queue the kernel that fills the table of numbers. */
 static EmogiStatus
 send_changes(Deriving *deriving, uint64_t nblocks, EmogiError *error)
 {
@@ -301,47 +348,50 @@ send_changes(Deriving *deriving, uint64_t nblocks, EmogiError *error)
 	uint32_t   *at_block;
 
 	deriving->breaks.count = derivation->nbreaks;
-	TRY(send(deriving, &deriving->breaks.numbers, derivation->breaks, derivation->nbreaks + 1, "breaks in the numbering", error));
+	TRY(send(deriving, &deriving->breaks.numbers, derivation->breaks, derivation->nbreaks + 1,
+			 "breaks in the numbering", error));
 	for (int side = 0; side < 2; side++)
 	{
 		deriving->edits[side].count = derivation->nedits[side];
 		if (derivation->edits[side] != NULL)
-			TRY(send(deriving, &deriving->edits[side].edit, derivation->edits[side], derivation->nedits[side] + 1, "edits", error));
+			TRY(send(deriving, &deriving->edits[side].edit, derivation->edits[side],
+					 derivation->nedits[side] + 1, "edits", error));
 	}
 	if (nblocks == 0)
 		return EMOGI_OK;
 	TRY(take_array(&deriving->memory, &at_block, nblocks + 1, "table of numbers", error));
-	CUDA_LAUNCH(derive_numbers_kernel, BLOCKS_PER_UNIT * deriving->state->units, BLOCK_THREADS, deriving->state->stream,
-				deriving->breaks, at_block, nblocks);
+	CUDA_LAUNCH(derive_numbers_kernel, BLOCKS_PER_UNIT * deriving->state->units, BLOCK_THREADS,
+				deriving->state->stream, deriving->breaks, at_block, nblocks);
 	deriving->breaks.at_block = at_block;
 	return EMOGI_OK;
 }
 
 /* ---- arrays ---- */
 
-/* Get the blocks for so many elements. */
+/* Return the number of thread blocks for `count` elements. */
 static int
 blocks_for(const Deriving *deriving, uint64_t count)
 {
-	const uint64_t most = (uint64_t) BLOCKS_PER_UNIT * deriving->state->units;
+	const uint64_t max_blocks = (uint64_t) BLOCKS_PER_UNIT * deriving->state->units;
 	const uint64_t ntiles = (count + TILE_ELEMENTS - 1) / TILE_ELEMENTS;
 
-	return (int) (ntiles < most ? ntiles : most);
+	return (int) (ntiles < max_blocks ? ntiles : max_blocks);
 }
 
-/* Queue the making of entries. */
+/* Queue the kernel that builds edge values. */
 template <typename Entry, class Made>
 static EmogiStatus
 make_entries(const Deriving *deriving, const Derived *array, Made made, EmogiError *error)
 {
 	auto		kernel = derive_entries_kernel<Entry, Made>;
 
-	CUDA_LAUNCH(kernel, blocks_for(deriving, array->count), BLOCK_THREADS, deriving->state->stream, (Entry *) array->to,
-				(const Entry *) array->from, array->count, array->bytes / sizeof(Entry), deriving->edits[array->side], made);
+	CUDA_LAUNCH(kernel, blocks_for(deriving, array->count), BLOCK_THREADS, deriving->state->stream,
+				(Entry *) array->to, (const Entry *) array->from, array->count,
+				array->bytes / sizeof(Entry), deriving->edits[array->side], made);
 	return EMOGI_OK;
 }
 
-/* Queue the making of weights. */
+/* Queue the kernel that builds weights. */
 static EmogiStatus
 make_weights(const Deriving *deriving, const Derived *array, EmogiError *error)
 {
@@ -360,18 +410,20 @@ make_weights(const Deriving *deriving, const Derived *array, EmogiError *error)
 		case EMOGI_WEIGHT_NONE:
 			break;
 	}
-	return emogi_device_fail(error, EMOGI_BAD_INPUT, "unknown type of weights", "number %d", (int) deriving->graph->weight_type);
+	return emogi_device_fail(error, EMOGI_BAD_INPUT, "unknown type of weights", "number %d",
+							 (int) deriving->graph->weight_type);
 }
 
-/* Queue the making of an array. */
+/* Queue the kernel that builds an array. */
 static EmogiStatus
 make_array(const Deriving *deriving, const Derived *array, EmogiError *error)
 {
 	switch (array->kind)
 	{
 		case DERIVED_OFFSETS:
-			CUDA_LAUNCH(derive_offsets_kernel, blocks_for(deriving, array->count), BLOCK_THREADS, deriving->state->stream,
-						(uint64_t *) array->to, (const uint64_t *) array->from, array->count, deriving->edits[array->side],
+			CUDA_LAUNCH(derive_offsets_kernel, blocks_for(deriving, array->count), BLOCK_THREADS,
+						deriving->state->stream, (uint64_t *) array->to,
+						(const uint64_t *) array->from, array->count, deriving->edits[array->side],
 						deriving->breaks);
 			break;
 		case DERIVED_TARGETS:
@@ -382,7 +434,7 @@ make_array(const Deriving *deriving, const Derived *array, EmogiError *error)
 	return EMOGI_OK;
 }
 
-/* Make all arrays, which the run's memory has then, the newest last. */
+/* Build all arrays in the run's memory, the newest last. */
 static EmogiStatus
 make_arrays(Deriving *deriving, EmogiError *error)
 {
@@ -392,13 +444,14 @@ make_arrays(Deriving *deriving, EmogiError *error)
 	TRY(send_changes(deriving, nblocks, error));
 	for (int i = 0; i < deriving->narrays; i++)
 	{
-		TRY(emogi_memory_take(&deriving->memory, &deriving->arrays[i].to, deriving->arrays[i].bytes, "derived array", error));
+		TRY(emogi_memory_take(&deriving->memory, &deriving->arrays[i].to, deriving->arrays[i].bytes,
+							  "derived array", error));
 		TRY(make_array(deriving, &deriving->arrays[i], error));
 	}
 	return emogi_cuda_wait(deriving->state, deriving->control, error);
 }
 
-/* Derive what there are copies of. */
+/* Derive all arrays whose base copies are cached. */
 static EmogiStatus
 derive_all(Deriving *deriving, EmogiError *error)
 {
@@ -408,25 +461,29 @@ derive_all(Deriving *deriving, EmogiError *error)
 	add_side(deriving, 0, &old->forward, &graph->forward);
 	add_side(deriving, 1, &old->backward, &graph->backward);
 	if (deriving->narrays == 0)
-		return emogi_device_fail(error, EMOGI_UNSUPPORTED, "no array of the old graph is kept on the GPU", "%s", "");
+		return emogi_device_fail(error, EMOGI_UNSUPPORTED,
+								 "no array of the old graph is kept on the GPU", "%s", "");
 	TRY(make_arrays(deriving, error));
 	for (int i = deriving->narrays - 1; i >= 0; i--)
-		emogi_device_cache_keep(deriving->state, &deriving->memory, deriving->arrays[i].array, EMOGI_COPY_WHOLE, 0);
+		emogi_device_cache_keep(deriving->state, &deriving->memory, deriving->arrays[i].array,
+								EMOGI_COPY_WHOLE, 0);
 	return EMOGI_OK;
 }
 
 EmogiStatus
-emogi_incremental_copy(EmogiEngineState *state, const EmogiGraph *old, const EmogiGraph *graph, const EmogiDerivation *derivation,
-			 EmogiControl *control, EmogiError *error)
+emogi_incremental_copy(EmogiEngineState *state, const EmogiGraph *old, const EmogiGraph *graph,
+					   const EmogiDerivation *derivation, EmogiControl *control, EmogiError *error)
 {
 	Deriving	deriving = {};
 	EmogiStatus status;
 
 	if (control->cancel)
 		return EMOGI_CANCELED;
-	if (old->nvertices == 0 || graph->nvertices == 0 || derivation->breaks == NULL || derivation->nbreaks >= UINT32_MAX)
-		return emogi_device_fail(error, EMOGI_UNSUPPORTED, "nothing of the graph can be derived", "%llu vertices, now %llu",
-								 (unsigned long long) old->nvertices, (unsigned long long) graph->nvertices);
+	if (old->nvertices == 0 || graph->nvertices == 0 || derivation->breaks == NULL ||
+		derivation->nbreaks >= UINT32_MAX)
+		return emogi_device_fail(error, EMOGI_UNSUPPORTED, "nothing of the graph can be derived",
+								 "%llu vertices, now %llu", (unsigned long long) old->nvertices,
+								 (unsigned long long) graph->nvertices);
 	TRY(emogi_device_cache_begin_derived(state, old->id, graph, error));
 	deriving.state = state;
 	deriving.control = control;
@@ -436,7 +493,8 @@ emogi_incremental_copy(EmogiEngineState *state, const EmogiGraph *old, const Emo
 	deriving.memory.state = state;
 	deriving.memory.fail_take = control->fail_device_allocation;
 	status = derive_all(&deriving, error);
-	(void) cudaStreamSynchronize(state->stream);	/* nothing may run on what is freed now */
+	/* wait for kernels that use the memory freed below */
+	(void) cudaStreamSynchronize(state->stream);
 	emogi_memory_release(&deriving.memory, 0);
 	if (status != EMOGI_OK)
 		emogi_device_cache_forget(state, graph->id);

@@ -1,14 +1,15 @@
 /*
- * memory.cu: device memory: the pool that it comes from, the cap, and what gives way when it is short.
+ * memory.cu: device memory: the pool, the cap, and what is evicted when memory is short.
  *
- * Taking memory from the driver and freeing it costs as much as a run on a small graph, so it comes from a pool, in the
- * order of the engine's stream, and after a run all of what is idle there but ready_bytes goes back to the driver: other
- * processes want it too. The pool's own threshold would not do: it compares with all that the pool holds, kept copies
- * included. A device without pools takes memory from the driver each time.
+ * Allocating from the driver and freeing costs as much as a run on a small graph. Therefore memory
+ * comes from a stream-ordered pool, and after a run all idle memory beyond ready_bytes goes back to
+ * the driver, because other processes want it too. The pool's own release threshold does not serve:
+ * it compares with all memory that the pool holds, including cached copies. On a device without
+ * pools, each allocation goes to the driver.
  */
 #include "cuda/core/device.cuh"
 
-#define READY_SHARE 64			/* one byte in so many, of device memory or of the cap, stays ready for runs to come */
+#define READY_SHARE 64	/* 1/64 of device memory or of the cap stays ready for the next runs */
 
 EmogiStatus
 emogi_memory_open(EmogiEngineState *state, bool plain, EmogiError *error)
@@ -55,7 +56,8 @@ emogi_memory_show(EmogiEngineState *state, int device)
 	access.location.type = cudaMemLocationTypeDevice;
 	access.location.id = device;
 	access.flags = cudaMemAccessFlagsProtReadWrite;
-	if (!shown && state->pool != NULL && cudaDeviceCanAccessPeer(&can, device, state->device) == cudaSuccess && can != 0)
+	if (!shown && state->pool != NULL &&
+		cudaDeviceCanAccessPeer(&can, device, state->device) == cudaSuccess && can != 0)
 		shown = cudaMemPoolSetAccess(state->pool, &access, 1) == cudaSuccess;
 	(void) cudaGetLastError();
 	state->seeing |= shown ? bit : 0;
@@ -71,7 +73,8 @@ emogi_memory_idle(const EmogiEngineState *state, uint64_t *bytes, EmogiError *er
 	*bytes = 0;
 	if (state->pool == NULL)
 		return EMOGI_OK;
-	CUDA_TRY(cudaMemPoolGetAttribute(state->pool, cudaMemPoolAttrReservedMemCurrent, &reserved_bytes));
+	CUDA_TRY(cudaMemPoolGetAttribute(state->pool, cudaMemPoolAttrReservedMemCurrent,
+									 &reserved_bytes));
 	CUDA_TRY(cudaMemPoolGetAttribute(state->pool, cudaMemPoolAttrUsedMemCurrent, &used_bytes));
 	*bytes = reserved_bytes > used_bytes ? reserved_bytes - used_bytes : 0;
 	return EMOGI_OK;
@@ -85,12 +88,17 @@ emogi_memory_trim(EmogiEngineState *state, uint64_t ready_bytes)
 
 	if (state->pool == NULL)
 		return;
-	(void) cudaStreamSynchronize(state->stream);	/* what was freed is not idle before */
-	if (cudaMemPoolGetAttribute(state->pool, cudaMemPoolAttrUsedMemCurrent, &used_bytes) == cudaSuccess)
+	(void) cudaStreamSynchronize(state->stream);	/* freed memory is idle only after this */
+	if (cudaMemPoolGetAttribute(state->pool, cudaMemPoolAttrUsedMemCurrent,
+								&used_bytes) == cudaSuccess)
 	{
 		(void) cudaMemPoolTrimTo(state->pool, used_bytes + ready_bytes);
-		/* the driver keeps at least as much, in steps of 32 MiB and more: rather nothing than more than that */
-		if (cudaMemPoolGetAttribute(state->pool, cudaMemPoolAttrReservedMemCurrent, &reserved_bytes) == cudaSuccess &&
+		/*
+		 * The driver keeps at least that much, in steps of 32 MiB and more. Keep nothing rather
+		 * than more than ready_bytes.
+		 */
+		if (cudaMemPoolGetAttribute(state->pool, cudaMemPoolAttrReservedMemCurrent,
+									&reserved_bytes) == cudaSuccess &&
 			reserved_bytes > used_bytes + ready_bytes)
 			(void) cudaMemPoolTrimTo(state->pool, used_bytes);
 	}
@@ -112,7 +120,7 @@ emogi_memory_count(EmogiEngineState *state, bool is_lent, int64_t bytes)
 		state->taken_bytes += (uint64_t) bytes;
 }
 
-/* Get what the cap leaves to the engine itself, of what it does not lend. */
+/* Return the part of the cap that is left to the engine itself after lending. */
 static uint64_t
 own_cap(const EmogiEngineState *state)
 {
@@ -128,15 +136,16 @@ emogi_memory_make_room(EmogiEngineState *state, uint64_t bytes)
 
 	if (state->cap_bytes == 0)
 		return true;
-	while (cap = own_cap(state), bytes > cap || state->taken_bytes - state->idle_bytes(state) > cap - bytes)
+	while (cap = own_cap(state),
+		   bytes > cap || state->taken_bytes - state->idle_bytes(state) > cap - bytes)
 		if (!state->reclaim(state))
 			return false;
 	while (state->taken_bytes > cap - bytes)
-		(void) state->evict(state);	/* idle copies are enough */
+		(void) state->evict(state);	/* the idle copies suffice */
 	return true;
 }
 
-/* Take memory; give back what lies idle in the pool if there is none. */
+/* Allocate memory; if there is none, give the pool's idle memory back first and retry. */
 static cudaError_t
 allocate(EmogiEngineState *state, void **out, uint64_t bytes)
 {
@@ -152,7 +161,8 @@ allocate(EmogiEngineState *state, void **out, uint64_t bytes)
 }
 
 EmogiStatus
-emogi_memory_take(DeviceMemory *memory, void **out, uint64_t bytes, const char *what, EmogiError *error)
+emogi_memory_take(DeviceMemory *memory, void **out, uint64_t bytes, const char *what,
+				  EmogiError *error)
 {
 	EmogiEngineState *state = memory->state;
 	const uint64_t wanted = bytes > 0 ? bytes : 1;
@@ -161,12 +171,15 @@ emogi_memory_take(DeviceMemory *memory, void **out, uint64_t bytes, const char *
 
 	*out = NULL;
 	if (memory->nblocks == EMOGI_MAX_BLOCKS_HELD)
-		return emogi_device_fail(error, EMOGI_BAD_INPUT, "too many blocks of device memory", "limit %d",
-								 EMOGI_MAX_BLOCKS_HELD);
+		return emogi_device_fail(error, EMOGI_BAD_INPUT, "too many blocks of device memory",
+								 "limit %d", EMOGI_MAX_BLOCKS_HELD);
 	if (!fails && !emogi_memory_make_room(state, wanted))
-		return emogi_device_fail(error, EMOGI_NO_MEMORY, "the run needs more device memory than it may take",
-								 "%s: %llu bytes above the %llu taken, cap %llu", what, (unsigned long long) wanted,
-								 (unsigned long long) state->taken_bytes, (unsigned long long) state->cap_bytes);
+		return emogi_device_fail(error, EMOGI_NO_MEMORY,
+								 "the run needs more device memory than it may take",
+								 "%s: %llu bytes above the %llu taken, cap %llu", what,
+								 (unsigned long long) wanted,
+								 (unsigned long long) state->taken_bytes,
+								 (unsigned long long) state->cap_bytes);
 	while (!fails && (code = allocate(state, out, wanted)) == cudaErrorMemoryAllocation &&
 		   (state->evict(state) || state->reclaim(state)))
 		;
@@ -177,7 +190,8 @@ emogi_memory_take(DeviceMemory *memory, void **out, uint64_t bytes, const char *
 	}
 	if (code == cudaErrorMemoryAllocation)
 		return emogi_device_fail(error, EMOGI_NO_MEMORY, "out of memory on the GPU",
-								 "%s: %llu bytes above the %llu taken: %s", what, (unsigned long long) wanted,
+								 "%s: %llu bytes above the %llu taken: %s", what,
+								 (unsigned long long) wanted,
 								 (unsigned long long) state->taken_bytes, cudaGetErrorString(code));
 	if (code != cudaSuccess)
 		return emogi_cuda_fail(error, code, "taking device memory");
@@ -201,7 +215,8 @@ emogi_memory_left(const DeviceMemory *memory, uint64_t *bytes, EmogiError *error
 	*bytes = free_bytes + idle_bytes + emogi_memory_lent(state);
 	if (state->cap_bytes > 0)
 	{
-		const uint64_t left = state->cap_bytes > state->taken_bytes ? state->cap_bytes - state->taken_bytes : 0;
+		const uint64_t left = state->cap_bytes > state->taken_bytes ?
+			state->cap_bytes - state->taken_bytes : 0;
 
 		if (left < *bytes)
 			*bytes = left;
@@ -216,7 +231,8 @@ emogi_memory_release(DeviceMemory *memory, int nblocks)
 	while (memory->nblocks > nblocks)
 	{
 		memory->nblocks--;
-		emogi_memory_free(memory->state, memory->block[memory->nblocks], memory->bytes[memory->nblocks]);
+		emogi_memory_free(memory->state, memory->block[memory->nblocks],
+						  memory->bytes[memory->nblocks]);
 	}
 }
 

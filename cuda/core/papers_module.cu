@@ -1,5 +1,6 @@
 /*
- * papers_module.cu: loads emogi_papers.so from the folder of emogi_cuda.so, once a process.
+ * papers_module.cu: the loader of emogi_papers.so, from the directory of emogi_cuda.so, once per
+ * process.
  */
 #include "cuda/core/papers_module.cuh"
 
@@ -8,12 +9,12 @@
 #include <stdio.h>
 #include <string.h>
 
-/* What the first attempt to load it gave: written once, under `once`. */
+/* The outcome of the first attempt to load it: written once, under `once`. */
 static struct
 {
 	pthread_once_t once;
-	const EmogiPapersModule *module;	/* NULL = it cannot be used, ... */
-	char		reason[256];	/* ... for this reason */
+	const EmogiPapersModule *module;	/* NULL = it cannot be used */
+	char		reason[256];	/* why it cannot be used */
 } papers = {PTHREAD_ONCE_INIT};
 
 bool
@@ -23,7 +24,10 @@ emogi_papers_are_wanted(const EmogiQuery *query)
 		query->placement == EMOGI_PLACEMENT_MANAGED || query->placement == EMOGI_PLACEMENT_STAGED;
 }
 
-/* Get the path of emogi_papers.so, beside the file that holds this function; false if it is unknown or too long. */
+/*
+ * Get the path of emogi_papers.so, beside the file that contains this function. Return false if the
+ * path is unknown or too long.
+ */
 static bool
 find_module(char *path, size_t size)
 {
@@ -33,14 +37,16 @@ find_module(char *path, size_t size)
 	if (dladdr((void *) find_module, &self) == 0 || self.dli_fname == NULL)
 		return false;
 	slash = strrchr(self.dli_fname, '/');
-	return snprintf(path, size, "%.*semogi_papers.so", slash != NULL ? (int) (slash + 1 - self.dli_fname) : 0, self.dli_fname) < (int) size;
+	return snprintf(path, size, "%.*semogi_papers.so", slash != NULL ?
+					(int) (slash + 1 - self.dli_fname) : 0, self.dli_fname) < (int) size;
 }
 
 static void
 load_module(void)
 {
 	char		path[4096];
-	void	   *library = find_module(path, sizeof path) ? dlopen(path, RTLD_NOW | RTLD_LOCAL) : NULL;
+	void	   *library = find_module(path, sizeof path) ? dlopen(path, RTLD_NOW | RTLD_LOCAL) :
+		NULL;
 	const EmogiPapersModule *module =
 		library != NULL ? (const EmogiPapersModule *) dlsym(library, EMOGI_PAPERS_SYMBOL) : NULL;
 
@@ -48,7 +54,8 @@ load_module(void)
 	{
 		const char *why = dlerror();
 
-		snprintf(papers.reason, sizeof papers.reason, "%s", why != NULL ? why : "its path is unknown");
+		snprintf(papers.reason, sizeof papers.reason, "%s",
+				 why != NULL ? why : "its path is unknown");
 	}
 	else if (module->abi != EMOGI_ENGINE_ABI)
 		snprintf(papers.reason, sizeof papers.reason, "it is of another build than emogi_cuda.so");
@@ -61,7 +68,7 @@ emogi_papers_choose(const EmogiQuery *query, RunAlgorithm *algorithm, EmogiError
 {
 	(void) pthread_once(&papers.once, load_module);
 	if (papers.module == NULL)
-		return emogi_device_fail(error, EMOGI_UNSUPPORTED, "emogi_papers.so, which has the papers' systems, could not be loaded", "%s",
-								 papers.reason);
+		return emogi_device_fail(error, EMOGI_UNSUPPORTED, "emogi_papers.so, which has the papers' "
+								 "systems, could not be loaded", "%s", papers.reason);
 	return papers.module->choose(query, algorithm, error);
 }

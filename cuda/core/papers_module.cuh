@@ -1,6 +1,6 @@
 /*
- * papers_module.cuh: emogi_papers.so, the module that runs queries as the papers' systems do. It is loaded by the first query
- * that asks for one of them.
+ * papers_module.cuh: emogi_papers.so, the module that runs queries the way the papers' systems do.
+ * The first query that requests one of them loads it.
  */
 #ifndef EMOGI_PAPERS_MODULE_CUH
 #define EMOGI_PAPERS_MODULE_CUH
@@ -14,14 +14,21 @@ typedef struct EmogiPapersModule
 {
 	int			abi;			/* EMOGI_ENGINE_ABI of its build */
 
-	/* Choose what runs a query. BAD_INPUT for what no system of the papers can do, UNSUPPORTED for an algorithm that they lack. */
+	/*
+	 * Choose the algorithm for a query. Return BAD_INPUT if no system of the papers can run it,
+	 * UNSUPPORTED if they lack the algorithm.
+	 */
 	EmogiStatus (*choose) (const EmogiQuery *query, RunAlgorithm *algorithm, EmogiError *error);
 } EmogiPapersModule;
 
-/* Does a query ask for one of the papers' systems? */
+/* Return whether a query requests one of the papers' systems. */
 extern bool emogi_papers_are_wanted(const EmogiQuery *query);
 
-/* Choose what runs a query that does, loading the module if necessary. UNSUPPORTED if it cannot be loaded. */
-extern EmogiStatus emogi_papers_choose(const EmogiQuery *query, RunAlgorithm *algorithm, EmogiError *error);
+/*
+ * Choose the algorithm for such a query, loading the module if necessary. Return UNSUPPORTED if it
+ * cannot be loaded.
+ */
+extern EmogiStatus emogi_papers_choose(const EmogiQuery *query, RunAlgorithm *algorithm,
+									   EmogiError *error);
 
 #endif							/* EMOGI_PAPERS_MODULE_CUH */

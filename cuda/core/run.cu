@@ -1,32 +1,41 @@
 /*
- * run.cu: begins and ends a run, sizes the grids, reads the counters.
+ * run.cu: begin and end of a run, grid sizes, counters.
  */
 #include "cuda/core/run.cuh"
 #include "cuda/results/aggregates.cuh"
 #include "cuda/multi_gpu/shared_step.cuh"
 
-/* Tuned constants, of edf1050. All figures of an NVIDIA H200 in bench/RESULTS.md (ad4a202) are with these values. */
-#define WINDOW_BYTES (128.0 * (1 << 20))	/* of host memory that all blocks together may read at a time: see traverse.cuh */
-#define MAX_BATCH_WORDS 64		/* of a bitmap for one ticket: the more, the fewer tickets, and the wider the window */
+/*
+ * Tuned constants, of edf1050. All figures of an NVIDIA H200 in bench/RESULTS.md (ad4a202) were
+ * measured with these values.
+ */
+/* of host memory that all blocks together may read at a time: see traverse.cuh */
+#define WINDOW_BYTES (128.0 * (1 << 20))
+/* of a bitmap per ticket: more words mean fewer tickets and a wider window */
+#define MAX_BATCH_WORDS 64
 
 static_assert(sizeof(Counters) <= EMOGI_MAILBOX_BYTES, "counters must fit the mailbox");
 
-/* Take what every run counts with. */
+/* Allocate the counters and slices that every run needs. */
 static EmogiStatus
 take_step(Run *run, const EmogiGraph *graph, EmogiError *error)
 {
-	const uint64_t nedges = graph->backward.offsets != NULL && graph->backward.nedges > graph->forward.nedges ?
-		graph->backward.nedges : graph->forward.nedges;
+	const uint64_t nedges = graph->backward.offsets != NULL &&
+		graph->backward.nedges > graph->forward.nedges ? graph->backward.nedges :
+		graph->forward.nedges;
 
 	TRY(take_array(&run->memory, &run->step.counters, 1, "counters", error));
-	TRY(take_array(&run->memory, &run->step.slices, slice_capacity(nedges, Line<Target>::ENTRIES), "slices", error));
+	TRY(take_array(&run->memory, &run->step.slices, slice_capacity(nedges, Line<Target>::ENTRIES),
+				   "slices", error));
 	run->step.stop = run->state->device_stop;
-	CUDA_TRY(cudaMemsetAsync(run->step.counters, 0, sizeof *run->step.counters, run->state->stream));
+	CUDA_TRY(cudaMemsetAsync(run->step.counters, 0, sizeof *run->step.counters,
+							 run->state->stream));
 	return EMOGI_OK;
 }
 
 EmogiStatus
-emogi_run_open(Run *run, EmogiEngineState *state, const EmogiGraph *graph, const EmogiQuery *query, EmogiControl *control, EmogiError *error)
+emogi_run_open(Run *run, EmogiEngineState *state, const EmogiGraph *graph, const EmogiQuery *query,
+			   EmogiControl *control, EmogiError *error)
 {
 	run->state = state;
 	run->control = control;
@@ -44,15 +53,17 @@ emogi_run_open(Run *run, EmogiEngineState *state, const EmogiGraph *graph, const
 void
 emogi_run_close(Run *run)
 {
-	(void) cudaStreamSynchronize(run->state->stream);	/* nothing may run on what is freed now */
+	/* wait for kernels that use the memory freed below */
+	(void) cudaStreamSynchronize(run->state->stream);
 	emogi_placement_undo(&run->graph);
 	emogi_memory_release(&run->memory, 0);
 	emogi_memory_trim(run->state, run->state->ready_bytes);
 }
 
-/* Run, in what is open; the helpers, if there are any, leave at the end. */
+/* Run the algorithm of an open run; helpers leave at the end. */
 static EmogiStatus
-run_open(Run *run, RunAlgorithm algorithm, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result, EmogiError *error)
+run_open(Run *run, RunAlgorithm algorithm, const EmogiGraph *graph, const EmogiQuery *query,
+		 EmogiResult *result, EmogiError *error)
 {
 	EmogiStatus status = algorithm(run, graph, query, result, error);
 
@@ -60,35 +71,36 @@ run_open(Run *run, RunAlgorithm algorithm, const EmogiGraph *graph, const EmogiQ
 		status = emogi_aggregates_make(run, query, result, error);
 	if (run->close_team != NULL)
 	{
-		(void) cudaStreamSynchronize(run->state->stream);	/* it may read what helpers have */
+		(void) cudaStreamSynchronize(run->state->stream);	/* it may read helpers' memory */
 		run->close_team(run->team);
 	}
 	return status;
 }
 
 EmogiStatus
-emogi_run(EmogiEngineState *state, RunAlgorithm algorithm, const EmogiGraph *graph, const EmogiQuery *query,
-		  EmogiResult *result, EmogiControl *control, EmogiError *error)
+emogi_run(EmogiEngineState *state, RunAlgorithm algorithm, const EmogiGraph *graph,
+		  const EmogiQuery *query, EmogiResult *result, EmogiControl *control, EmogiError *error)
 {
 	const double since = emogi_device_now_ms();
 	EmogiGraph	seen = *graph;
 	Run			run = {};
-	SharedStep		team = {};
+	SharedStep	team = {};
 	EmogiStatus status;
 
 	result->nreached = result->edges_traversed = result->link_bytes = 0;
 	result->nlevels = 0;
 	result->nlinks = 0;
 	result->is_summarized = false;
-	result->placement = EMOGI_PLACEMENT_DEVICE;	/* a Graph without edges reads none over the link */
+	result->placement = EMOGI_PLACEMENT_DEVICE;	/* a graph without edges reads none over the link */
 	result->change = result->transfer_ms = result->run_ms = 0;
 	if (control->cancel)
 		return EMOGI_CANCELED;
 	if (graph->nvertices == 0)
 		return EMOGI_OK;
 
-	/* No edge is followed: spare it their placement. */
-	if (emogi_algorithm_takes(emogi_algorithm_row(query->algorithm), EMOGI_SOURCES) >= 0 && query->nsources == 0)
+	/* No edge is traversed, so do not place any. */
+	if (emogi_algorithm_takes(emogi_algorithm_row(query->algorithm), EMOGI_SOURCES) >= 0 &&
+		query->nsources == 0)
 		seen.forward.nedges = seen.backward.nedges = 0;
 
 	TRY(emogi_device_cache_begin(state, graph, error));
@@ -107,37 +119,41 @@ emogi_run(EmogiEngineState *state, RunAlgorithm algorithm, const EmogiGraph *gra
 }
 
 /*
- * Choose how many blocks read edges and how many words they take at a time. In device memory the more the better; over
- * the link two blocks a multiprocessor are enough, and together they must not read from too wide a window.
+ * Choose the number of blocks that read edges and of bitmap words per ticket. In device memory,
+ * more blocks are better. Over the link, two blocks per multiprocessor are enough, and together
+ * they must not read from too wide a window.
  */
 EmogiStatus
-emogi_run_size_grids(Run *run, const EmogiGraph *graph, const void *const *kernels, size_t nkernels, uint32_t edge_bytes, EmogiError *error)
+emogi_run_size_grids(Run *run, const EmogiGraph *graph, const void *const *kernels, size_t nkernels,
+					 uint32_t edge_bytes, EmogiError *error)
 {
-	const double list_bytes = (double) graph->forward.nedges * edge_bytes / (double) graph->nvertices;
+	const double list_bytes =
+		(double) graph->forward.nedges * edge_bytes / (double) graph->nvertices;
 	const double word_bytes = 32 * (list_bytes > edge_bytes ? list_bytes : edge_bytes);
 	uint32_t	batch = MAX_BATCH_WORDS;
 	int			resident = 8;
-	int			least;
+	int			min_blocks;
 
 	for (size_t i = 0; i < nkernels; i++)
 	{
 		int			fits;
 
-		CUDA_TRY(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&fits, kernels[i], BLOCK_THREADS, 0));
+		CUDA_TRY(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&fits, kernels[i], BLOCK_THREADS,
+															   0));
 		if (fits < resident)
 			resident = fits > 0 ? fits : 1;
 	}
-	least = (resident < 2 ? resident : 2) * run->state->units;
+	min_blocks = (resident < 2 ? resident : 2) * run->state->units;
 	run->nblocks = resident * run->state->units;
 	if (run->graph.placement != EMOGI_PLACEMENT_DEVICE)
 	{
 		double		fits;
 
-		while (batch > BLOCK_WARPS && least * (batch * word_bytes) > WINDOW_BYTES)
+		while (batch > BLOCK_WARPS && min_blocks * (batch * word_bytes) > WINDOW_BYTES)
 			batch /= 2;
 		fits = WINDOW_BYTES / (batch * word_bytes);
 		if (fits < run->nblocks)
-			run->nblocks = fits > least ? (int) fits : least;
+			run->nblocks = fits > min_blocks ? (int) fits : min_blocks;
 	}
 	while (batch > BLOCK_WARPS && run->nwords / batch < 4 * (uint64_t) run->nblocks)
 		batch /= 2;
@@ -149,7 +165,8 @@ EmogiStatus
 emogi_run_place(Run *run, const EmogiGraph *graph, const EmogiQuery *query, unsigned wants,
 				const void *const *kernels, size_t nkernels, uint32_t edge_bytes, EmogiError *error)
 {
-	TRY(emogi_placement_place(run->state, graph, query->placement, wants, &run->memory, &run->graph, run->control, error));
+	TRY(emogi_placement_place(run->state, graph, query->placement, wants, &run->memory, &run->graph,
+							  run->control, error));
 	return emogi_run_size_grids(run, graph, kernels, nkernels, edge_bytes, error);
 }
 
@@ -170,8 +187,8 @@ emogi_run_clear(Run *run, EmogiError *error)
 EmogiStatus
 emogi_run_read(Run *run, const Counters **counters, EmogiError *error)
 {
-	CUDA_TRY(cudaMemcpyAsync(run->state->mailbox, run->step.counters, sizeof **counters, cudaMemcpyDeviceToHost,
-							 run->state->stream));
+	CUDA_TRY(cudaMemcpyAsync(run->state->mailbox, run->step.counters, sizeof **counters,
+							 cudaMemcpyDeviceToHost, run->state->stream));
 	TRY(emogi_cuda_wait(run->state, run->control, error));
 	*counters = (const Counters *) run->state->mailbox;
 	return EMOGI_OK;
@@ -199,12 +216,14 @@ emogi_run_stop_clock(Run *run, EmogiResult *result, EmogiError *error)
 }
 
 EmogiStatus
-emogi_run_give(Run *run, const EmogiQuery *query, EmogiResult *result, int i, const void *column, EmogiError *error)
+emogi_run_give(Run *run, const EmogiQuery *query, EmogiResult *result, int i, const void *column,
+			   EmogiError *error)
 {
 	const EmogiColumnType type = emogi_algorithm_row(query->algorithm)->columns[i].type;
 
 	if (query->summary == NULL)
-		return emogi_run_fetch(run, result->columns[i].any, column, run->nvertices * emogi_algorithm_column_bytes(type), error);
+		return emogi_run_fetch(run, result->columns[i].any, column,
+							   run->nvertices * emogi_algorithm_column_bytes(type), error);
 	run->columns[i] = column;
 	return EMOGI_OK;
 }

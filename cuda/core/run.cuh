@@ -1,5 +1,5 @@
 /*
- * run.cuh: one run of one algorithm: what all of them set up, count and time alike.
+ * run.cuh: one run of one algorithm: setup, counters and timing that all algorithms share.
  */
 #ifndef EMOGI_RUN_CUH
 #define EMOGI_RUN_CUH
@@ -10,14 +10,17 @@
 
 typedef uint32_t Target;
 
-/* A run. What it takes belongs to `memory` and `graph`, which emogi_run frees on every path, or to the DeviceCacheEntry. */
+/*
+ * A run. What it allocates belongs to `memory` and `graph`, which emogi_run frees on every path, or
+ * to the DeviceCacheEntry.
+ */
 struct SharedStep;
 
 typedef struct Run
 {
 	EmogiEngineState *state;
 	EmogiControl *control;
-	uint32_t	devices;		/* EmogiQuery */
+	uint32_t	devices;		/* the EmogiQuery's */
 	DeviceMemory memory;
 	PlacedGraph graph;
 	uint64_t	nvertices;		/* > 0 */
@@ -25,45 +28,63 @@ typedef struct Run
 	Step		step;
 	int			nblocks;		/* of kernels that read edges */
 	int			full_blocks;	/* of kernels that do not */
-	struct SharedStep *team;			/* of other GPUs that help; NULL = this is the run of one */
-	void		(*close_team) (struct SharedStep *team);	/* for the end of the run; NULL = nobody was asked to help */
-	const void *columns[EMOGI_MAX_COLUMNS]; /* [nvertices] each, of the answer, where a summary of them is wanted */
+	struct SharedStep *team;	/* of helper GPUs; NULL = this run uses one GPU */
+	/* called at the end of the run; NULL = no helper took part */
+	void		(*close_team) (struct SharedStep *team);
+	/* result columns, [nvertices] each, if aggregates of them are requested */
+	const void *columns[EMOGI_MAX_COLUMNS];
 } Run;
 
 /*
- * What an algorithm is: a function that places the Graph, runs and fills the result; run_ms by start_clock and
- * stop_clock. run->step is taken before it starts, all counters of the result are 0, the sources are vertices, and
- * what iterates has something to iterate with.
+ * The interface of an algorithm: a function that places the graph, runs, and fills the result;
+ * run_ms is measured by start_clock and stop_clock. On entry run->step is allocated, all counters
+ * of the result are 0, the sources are valid vertices, and an iterative algorithm has at least one
+ * iteration.
  */
-typedef EmogiStatus (*RunAlgorithm) (Run *run, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result,
-									 EmogiError *error);
+typedef EmogiStatus (*RunAlgorithm) (Run *run, const EmogiGraph *graph, const EmogiQuery *query,
+									 EmogiResult *result, EmogiError *error);
 
-/* Run a query that has been checked, free everything but what is kept of the Graph (device_cache.cuh), whatever comes of it. */
-extern EmogiStatus emogi_run(EmogiEngineState *state, RunAlgorithm algorithm, const EmogiGraph *graph,
-							 const EmogiQuery *query, EmogiResult *result, EmogiControl *control, EmogiError *error);
+/*
+ * Run a checked query. Free everything on every path, except what the device cache keeps of the
+ * graph (device_cache.cuh).
+ */
+extern EmogiStatus emogi_run(EmogiEngineState *state, RunAlgorithm algorithm,
+							 const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result,
+							 EmogiControl *control, EmogiError *error);
 
-/* Begin and end a run: the parts of emogi_run that a GPU which helps with one of another's has, too. No kernel is at work on a run that is closed. */
-extern EmogiStatus emogi_run_open(Run *run, EmogiEngineState *state, const EmogiGraph *graph, const EmogiQuery *query, EmogiControl *control,
+/*
+ * Begin and end a run: the parts of emogi_run that a helper GPU needs, too. No kernel may be active
+ * when a run is closed.
+ */
+extern EmogiStatus emogi_run_open(Run *run, EmogiEngineState *state, const EmogiGraph *graph,
+								  const EmogiQuery *query, EmogiControl *control,
 								  EmogiError *error);
 extern void emogi_run_close(Run *run);
 
-/* Place the Graph, and choose the grids for those kernels, which read `edge_bytes` of the Graph an edge. */
-extern EmogiStatus emogi_run_place(Run *run, const EmogiGraph *graph, const EmogiQuery *query, unsigned wants,
-								   const void *const *kernels, size_t nkernels, uint32_t edge_bytes,
-								   EmogiError *error);
+/*
+ * Place the graph, and choose the grid sizes for those kernels, which read `edge_bytes` of the
+ * graph per edge.
+ */
+extern EmogiStatus emogi_run_place(Run *run, const EmogiGraph *graph, const EmogiQuery *query,
+								   unsigned wants, const void *const *kernels, size_t nkernels,
+								   uint32_t edge_bytes, EmogiError *error);
 
-/* The latter alone, of a Graph that is placed. */
-extern EmogiStatus emogi_run_size_grids(Run *run, const EmogiGraph *graph, const void *const *kernels, size_t nkernels, uint32_t edge_bytes,
-										EmogiError *error);
+/* Choose the grid sizes for a graph that is already placed. */
+extern EmogiStatus emogi_run_size_grids(Run *run, const EmogiGraph *graph,
+										const void *const *kernels, size_t nkernels,
+										uint32_t edge_bytes, EmogiError *error);
 
-/* Zero what the device counts for one step, or everything that it counts; a halt stays. */
+/* Zero the device counters of one step, or all device counters; a halt stays. */
 extern EmogiStatus emogi_run_begin_step(Run *run, EmogiError *error);
 extern EmogiStatus emogi_run_clear(Run *run, EmogiError *error);
 
-/* Wait for the device and get what it has counted. */
+/* Wait for the device and get its counters. */
 extern EmogiStatus emogi_run_read(Run *run, const Counters **counters, EmogiError *error);
 
-/* Time what runs between the two; stop waits for it, and adds to result->run_ms. */
+/*
+ * Time the work between the two calls. Stop waits for that work and adds its time to
+ * result->run_ms.
+ */
 extern EmogiStatus emogi_run_start_clock(Run *run, EmogiError *error);
 extern EmogiStatus emogi_run_stop_clock(Run *run, EmogiResult *result, EmogiError *error);
 
@@ -71,69 +92,82 @@ extern EmogiStatus emogi_run_stop_clock(Run *run, EmogiResult *result, EmogiErro
 static inline EmogiStatus
 emogi_run_send(Run *run, void *to, const void *from, uint64_t bytes, EmogiError *error)
 {
-	return emogi_cuda_copy(run->state, to, from, bytes, cudaMemcpyHostToDevice, run->control, error);
+	return emogi_cuda_copy(run->state, to, from, bytes, cudaMemcpyHostToDevice, run->control,
+						   error);
 }
 
 static inline EmogiStatus
 emogi_run_fetch(Run *run, void *to, const void *from, uint64_t bytes, EmogiError *error)
 {
-	return emogi_cuda_copy(run->state, to, from, bytes, cudaMemcpyDeviceToHost, run->control, error);
+	return emogi_cuda_copy(run->state, to, from, bytes, cudaMemcpyDeviceToHost, run->control,
+						   error);
 }
 
-/* Give column i of the answer, [nvertices] in the run's device memory, to the result: now, or as part of a summary. */
-extern EmogiStatus emogi_run_give(Run *run, const EmogiQuery *query, EmogiResult *result, int i, const void *column, EmogiError *error);
+/*
+ * Deliver column i of the result, [nvertices] in the run's device memory: copy it to the result
+ * now, or leave it for the aggregates.
+ */
+extern EmogiStatus emogi_run_give(Run *run, const EmogiQuery *query, EmogiResult *result, int i,
+								  const void *column, EmogiError *error);
 
-/* Add the lines and entries that the device counted to the result. */
+/* Add the lines and edges that the device counted to the result. */
 extern void emogi_run_account(const Run *run, const Counters *counters, EmogiResult *result);
 
-/* Algorithms: one RunAlgorithm each, and its load function, so that no run pays for it. */
-extern EmogiStatus emogi_cuda_bfs(Run *run, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result,
-								  EmogiError *error);
-extern EmogiStatus emogi_cuda_path(Run *run, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result,
-								   EmogiError *error);
-extern EmogiStatus emogi_cuda_ssnsp(Run *run, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result,
-									EmogiError *error);
-extern EmogiStatus emogi_cuda_cc(Run *run, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result,
-								 EmogiError *error);
-extern EmogiStatus emogi_cuda_gather(Run *run, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result,
-									 EmogiError *error);
-extern EmogiStatus emogi_cuda_degree(Run *run, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result,
-									 EmogiError *error);
-extern EmogiStatus emogi_cuda_triangles(Run *run, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result,
-										EmogiError *error);
-extern EmogiStatus emogi_cuda_lcc(Run *run, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result,
-								  EmogiError *error);
-extern EmogiStatus emogi_cuda_scc(Run *run, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result,
-								  EmogiError *error);
-extern EmogiStatus emogi_cuda_core(Run *run, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result,
-								   EmogiError *error);
-extern EmogiStatus emogi_cuda_cdlp(Run *run, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result,
-								   EmogiError *error);
-extern EmogiStatus emogi_cuda_betweenness(Run *run, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result,
+/*
+ * Algorithms: a RunAlgorithm each, and a function that loads its kernels, so that no run pays for
+ * loading.
+ */
+extern EmogiStatus emogi_cuda_bfs(Run *run, const EmogiGraph *graph, const EmogiQuery *query,
+								  EmogiResult *result, EmogiError *error);
+extern EmogiStatus emogi_cuda_path(Run *run, const EmogiGraph *graph, const EmogiQuery *query,
+								   EmogiResult *result, EmogiError *error);
+extern EmogiStatus emogi_cuda_ssnsp(Run *run, const EmogiGraph *graph, const EmogiQuery *query,
+									EmogiResult *result, EmogiError *error);
+extern EmogiStatus emogi_cuda_cc(Run *run, const EmogiGraph *graph, const EmogiQuery *query,
+								 EmogiResult *result, EmogiError *error);
+extern EmogiStatus emogi_cuda_gather(Run *run, const EmogiGraph *graph, const EmogiQuery *query,
+									 EmogiResult *result, EmogiError *error);
+extern EmogiStatus emogi_cuda_degree(Run *run, const EmogiGraph *graph, const EmogiQuery *query,
+									 EmogiResult *result, EmogiError *error);
+extern EmogiStatus emogi_cuda_triangles(Run *run, const EmogiGraph *graph, const EmogiQuery *query,
+										EmogiResult *result, EmogiError *error);
+extern EmogiStatus emogi_cuda_lcc(Run *run, const EmogiGraph *graph, const EmogiQuery *query,
+								  EmogiResult *result, EmogiError *error);
+extern EmogiStatus emogi_cuda_scc(Run *run, const EmogiGraph *graph, const EmogiQuery *query,
+								  EmogiResult *result, EmogiError *error);
+extern EmogiStatus emogi_cuda_core(Run *run, const EmogiGraph *graph, const EmogiQuery *query,
+								   EmogiResult *result, EmogiError *error);
+extern EmogiStatus emogi_cuda_cdlp(Run *run, const EmogiGraph *graph, const EmogiQuery *query,
+								   EmogiResult *result, EmogiError *error);
+extern EmogiStatus emogi_cuda_betweenness(Run *run, const EmogiGraph *graph,
+										  const EmogiQuery *query, EmogiResult *result,
 										  EmogiError *error);
-extern bool emogi_closeness_wants_help(const EmogiGraph *graph, const EmogiQuery *query);	/* of other GPUs */
+/* of other GPUs */
+extern bool emogi_closeness_wants_help(const EmogiGraph *graph, const EmogiQuery *query);
 extern bool emogi_gather_may_have_help(const EmogiGraph *graph, const EmogiQuery *query);
 extern bool emogi_betweenness_wants_help(const EmogiGraph *graph, const EmogiQuery *query);
-extern EmogiStatus emogi_cuda_similarity(Run *run, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result,
-										  EmogiError *error);
-extern EmogiStatus emogi_cuda_closeness(Run *run, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result,
-										EmogiError *error);
-extern EmogiStatus emogi_cuda_bfs_sums(Run *run, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result,
-									   EmogiError *error);
-extern EmogiStatus emogi_cuda_powers(Run *run, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result,
-									 EmogiError *error);
-extern EmogiStatus emogi_cuda_spanning_forest(Run *run, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result,
+extern EmogiStatus emogi_cuda_similarity(Run *run, const EmogiGraph *graph, const EmogiQuery *query,
+										 EmogiResult *result, EmogiError *error);
+extern EmogiStatus emogi_cuda_closeness(Run *run, const EmogiGraph *graph, const EmogiQuery *query,
+										EmogiResult *result, EmogiError *error);
+extern EmogiStatus emogi_cuda_bfs_sums(Run *run, const EmogiGraph *graph, const EmogiQuery *query,
+									   EmogiResult *result, EmogiError *error);
+extern EmogiStatus emogi_cuda_powers(Run *run, const EmogiGraph *graph, const EmogiQuery *query,
+									 EmogiResult *result, EmogiError *error);
+extern EmogiStatus emogi_cuda_spanning_forest(Run *run, const EmogiGraph *graph,
+											  const EmogiQuery *query, EmogiResult *result,
 											  EmogiError *error);
-extern EmogiStatus emogi_cuda_blocks(Run *run, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result,
-									 EmogiError *error);
-extern EmogiStatus emogi_cuda_random_walk(Run *run, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result,
+extern EmogiStatus emogi_cuda_blocks(Run *run, const EmogiGraph *graph, const EmogiQuery *query,
+									 EmogiResult *result, EmogiError *error);
+extern EmogiStatus emogi_cuda_random_walk(Run *run, const EmogiGraph *graph,
+										  const EmogiQuery *query, EmogiResult *result,
 										  EmogiError *error);
-extern EmogiStatus emogi_cuda_louvain(Run *run, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result,
-									  EmogiError *error);
-extern EmogiStatus emogi_cuda_leiden(Run *run, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result,
-									 EmogiError *error);
-extern EmogiStatus emogi_cuda_modularity(Run *run, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result,
-										 EmogiError *error);
+extern EmogiStatus emogi_cuda_louvain(Run *run, const EmogiGraph *graph, const EmogiQuery *query,
+									  EmogiResult *result, EmogiError *error);
+extern EmogiStatus emogi_cuda_leiden(Run *run, const EmogiGraph *graph, const EmogiQuery *query,
+									 EmogiResult *result, EmogiError *error);
+extern EmogiStatus emogi_cuda_modularity(Run *run, const EmogiGraph *graph, const EmogiQuery *query,
+										 EmogiResult *result, EmogiError *error);
 extern EmogiStatus emogi_cuda_bfs_load(EmogiError *error);
 extern EmogiStatus emogi_cuda_path_load(EmogiError *error);
 extern EmogiStatus emogi_cuda_ssnsp_load(EmogiError *error);
@@ -155,33 +189,45 @@ extern EmogiStatus emogi_cuda_communities_load(EmogiError *error);
 extern EmogiStatus emogi_cuda_modularity_load(EmogiError *error);
 
 /*
- * BFS that leaves the levels on the device: (*level)[nvertices], taken from run->memory. Places the Graph, after all
- * else that the caller takes. Fills the result's counters.
+ * Run a BFS that leaves the levels on the device: (*level)[nvertices], allocated from run->memory.
+ * It places the graph, so the caller allocates everything else first. It fills the result's
+ * counters.
  */
-extern EmogiStatus emogi_cuda_levels(Run *run, const EmogiGraph *graph, const EmogiQuery *query, unsigned wants,
-									 int64_t max_depth, int32_t **level, EmogiResult *result, EmogiError *error);
+extern EmogiStatus emogi_cuda_levels(Run *run, const EmogiGraph *graph, const EmogiQuery *query,
+									 unsigned wants, int64_t max_depth, int32_t **level,
+									 EmogiResult *result, EmogiError *error);
 
 /*
- * The same from sources by themselves, the Graph placed once: next(run, with, &i, &is_there) chooses among the query's sources; use(run, with, i, level,
- * nlevels, result) has the levels of that one, and may clear the run's counters. All of it is timed.
+ * Run one BFS per source, placing the graph once: next(run, with, &i, &is_there) chooses among the
+ * query's sources; use(run, with, i, level, nlevels, result) receives the levels of that source and
+ * may clear the run's counters. All of it is timed.
  */
-typedef EmogiStatus (*NextSource) (Run *run, void *with, uint64_t *i, bool *is_there, EmogiError *error);
-typedef EmogiStatus (*UseLevels) (Run *run, void *with, uint64_t i, const int32_t *level, uint32_t nlevels, EmogiResult *result,
-								  EmogiError *error);
+typedef EmogiStatus (*NextSource) (Run *run, void *with, uint64_t *i, bool *is_there,
+								   EmogiError *error);
+typedef EmogiStatus (*UseLevels) (Run *run, void *with, uint64_t i, const int32_t *level,
+								  uint32_t nlevels, EmogiResult *result, EmogiError *error);
 
-extern EmogiStatus emogi_cuda_levels_each(Run *run, const EmogiGraph *graph, const EmogiQuery *query, unsigned wants, NextSource next,
-										  UseLevels use, void *with, EmogiResult *result, EmogiError *error);
+extern EmogiStatus emogi_cuda_levels_each(Run *run, const EmogiGraph *graph,
+										  const EmogiQuery *query, unsigned wants, NextSource next,
+										  UseLevels use, void *with, EmogiResult *result,
+										  EmogiError *error);
 
 /*
- * The same from vertices that are found when the Graph has been placed: find(run, with, &sources in device memory, &nsources, result). Leaves
- * the clock running, and the counters at 0.
+ * Run a BFS from vertices that are chosen after the graph has been placed: find(run, with, &sources
+ * in device memory, &nsources, result). The clock keeps running on return, and the counters are 0.
  */
-typedef EmogiStatus (*FindSources) (Run *run, void *with, uint32_t **sources, uint64_t *nsources, EmogiResult *result, EmogiError *error);
+typedef EmogiStatus (*FindSources) (Run *run, void *with, uint32_t **sources, uint64_t *nsources,
+									EmogiResult *result, EmogiError *error);
 
-extern EmogiStatus emogi_cuda_levels_found(Run *run, const EmogiGraph *graph, const EmogiQuery *query, FindSources find, void *with,
+extern EmogiStatus emogi_cuda_levels_found(Run *run, const EmogiGraph *graph,
+										   const EmogiQuery *query, FindSources find, void *with,
 										   int32_t **level, EmogiResult *result, EmogiError *error);
 
-/* Find the components of a Graph that has been placed: component[nvertices], the smallest vertex of each; `marked`, a bitmap, is for its own use. */
-extern EmogiStatus emogi_cuda_components(Run *run, uint32_t *component, uint32_t *marked, EmogiError *error);
+/*
+ * Find the components of a graph that has been placed: component[nvertices], the smallest vertex of
+ * each; `marked`, a bitmap, is work space.
+ */
+extern EmogiStatus emogi_cuda_components(Run *run, uint32_t *component, uint32_t *marked,
+										 EmogiError *error);
 
 #endif							/* EMOGI_RUN_CUH */
