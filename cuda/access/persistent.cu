@@ -1,5 +1,6 @@
 /*
- * persistent.cu: chooses how many blocks a persistent kernel has, and up to which size of a frontier it makes the steps.
+ * persistent.cu: number of blocks of a persistent kernel, and the maximum frontier size for its
+ * steps.
  */
 #include "cuda/access/persistent.cuh"
 
@@ -16,6 +17,7 @@ emogi_persistent_size(const Run *run, PersistentPlan *plan, const void *kernel, 
 	if (plan->nblocks > PERSISTENT_BLOCKS)
 		plan->nblocks = PERSISTENT_BLOCKS;
 	plan->most_lines = run->graph.placement == EMOGI_PLACEMENT_DEVICE ? UINT32_MAX :
-		list_bytes <= NEAR_BYTES ? NEAR_LINES : list_bytes <= MIDDLE_BYTES ? MIDDLE_LINES : WIDE_LINES;
+		list_bytes <= NEAR_BYTES ? NEAR_LINES : list_bytes <= MIDDLE_BYTES ? MIDDLE_LINES :
+		WIDE_LINES;
 	return EMOGI_OK;
 }

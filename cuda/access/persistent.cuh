@@ -1,39 +1,58 @@
 /*
- * persistent.cuh: a persistent kernel: many small steps in one launch, for graphs of high diameter, where launches are
- * what a step costs.
+ * persistent.cuh: persistent kernels, which run many small steps in one launch, for graphs of high
+ * diameter, where kernel launches dominate the cost of a step.
  *
- * The frontier is a queue in device memory. An item says where the list of a vertex lies: that is read when the vertex is
- * found, beside what decides whether it is new. So a step is a chain of an item, a target, what is known of it, a
- * slot in the other queue, and a barrier. Who makes it follows its size:
- *   warp    up to WARP_LANES entries: one warp, which keeps the items in registers and needs no barrier
- *   block   up to ALONE_ENTRIES: the first block; the barrier is its own
- *   grid    up to the queue's capacity: all blocks, with a barrier in device memory that brings the sum of what they found
- * Those who have nothing to do wait in the same launch, so a frontier may grow and shrink as it likes. What is larger
- * leaves to wide steps, and comes back when it is half as large. Entries are dealt evenly to threads, whatever lists they
- * are in: over all blocks up to PERSISTENT_THREADS items, beyond that within a block, and blocks take the items in turn.
+ * The frontier is a queue in device memory. A queue item holds the location of a vertex's adjacency
+ * list, which is read when the vertex is discovered, together with the data that decides whether
+ * the vertex is new. So the critical path of a step is an item, a target, the target's state, a
+ * slot in the other queue, and a barrier. The number of edges in the frontier determines which
+ * threads run the step:
+ *   warp   up to WARP_LANES edges: one warp, which keeps the items in registers and needs no
+ *          barrier
+ *   block  up to ALONE_ENTRIES: the first block, with __syncthreads as barrier
+ *   grid   up to the queue's capacity: all blocks, with a barrier in device memory that also
+ *          carries the sums of what they found
  *
- * An algorithm gives a struct, Search:
- *   Weight, Item                 the type of the weights that it wants to see, NoWeight for none; QueueItem or a struct
- *                                derived from it
- *   own(item)                    read what decides whether an item still counts
- *   visit(item, own, target, weight, step, fresh)    look at an entry: get what becomes of the target, and fill what Item
- *                                has beside QueueItem
- *   PILES                        whether there is a pile of vertices that wait. If so:
- *   claim(waits, item)           by whole warps: claim places on it; get the first of them in lane 0
- *   wait(waits, item, place)     by whole warps: put items there
- *   piled()                      get how many items are on it
- *   refill(walk)                 make the next frontier from it; false when that cannot be done here
- *   publish(), adopt()           write to and read from device memory what refill changes
+ * Idle threads wait in the same launch, so a frontier may grow and shrink freely. A larger frontier
+ * leaves the kernel for ordinary (wide) steps, and returns when it is half as large. Edges are
+ * distributed evenly over threads, regardless of list boundaries: over all blocks up to
+ * PERSISTENT_THREADS items, beyond that within a block, and blocks take the items round-robin.
  *
- * Bytes, for each vertex found: 16 of offsets and two times its item; for each entry the target, a random read unless the
- * one before is beside it, and what own and visit read. It is their latency that counts.
+ * An algorithm supplies a struct, Search:
+ *   Weight, Item
+ *       the type of the weights that it reads, NoWeight for none; QueueItem or a struct derived
+ *       from it
+ *   own(item)
+ *       read the state that decides whether an item is still valid
+ *   visit(item, own, target, weight, step, fresh)
+ *       process an edge: return what becomes of the target, and fill the fields that Item adds to
+ *       QueueItem
+ *   PILES
+ *       whether there is a pile of postponed vertices. If so:
+ *   claim(waits, item)
+ *       by whole warps: reserve places on the pile; return the first of them in lane 0
+ *   wait(waits, item, place)
+ *       by whole warps: write items to those places
+ *   piled()
+ *       return the number of items on the pile
+ *   refill(walk)
+ *       build the next frontier from the pile; return false if the kernel cannot do this
+ *   publish(), adopt()
+ *       write to and read from device memory the state that refill changes
+ *
+ * Bytes, per discovered vertex: 16 of offsets, and its item twice; per edge: the target, a random
+ * read unless it follows the previous one, and the reads of own and visit. Their latency determines
+ * the cost.
  */
 #ifndef EMOGI_PERSISTENT_CUH
 #define EMOGI_PERSISTENT_CUH
 
 #include "cuda/access/persistent_queue.cuh"
 
-/* Lay out the block's items, one a thread at most: a prefix sum over their entries. Get how many there are. */
+/*
+ * Lay out the block's items, at most one per thread: compute a prefix sum over their edges. Return
+ * the number of edges.
+ */
 template <class Item>
 static __device__ __forceinline__ uint32_t
 lay_out(PersistentBlock<Item> *block, const Item &item)
@@ -54,7 +73,7 @@ lay_out(PersistentBlock<Item> *block, const Item &item)
 	return __shfl_sync(FULL_WARP, sums, WARP_LANES - 1);
 }
 
-/* Put items where they belong: near ones in the next queue, far ones on the pile. Whole warps. */
+/* Store discovered items: near ones in the next queue, far ones on the pile. Whole warps. */
 template <class Search>
 static __device__ __forceinline__ void
 put_items(Walk<Search> &walk, bool near, bool far, const typename Search::Item &item)
@@ -63,13 +82,13 @@ put_items(Walk<Search> &walk, bool near, bool far, const typename Search::Item &
 	uint32_t	place = 0;
 
 	if constexpr (Search::PILES)
-		place = walk.search.claim(far, item);	/* both are under way together */
+		place = walk.search.claim(far, item);	/* both reservations are in flight together */
 	fill_slots(walk, near, item, slot);
 	if constexpr (Search::PILES)
 		walk.search.wait(far, item, place);
 }
 
-/* Expand the items laid out: every stride-th entry from `first` on. Whole warps. */
+/* Expand the items laid out: every stride-th edge from `first` on. Whole warps. */
 template <class Search>
 static __device__ __forceinline__ void
 expand(Walk<Search> &walk, uint32_t nitems, uint32_t nentries, uint32_t first, uint32_t stride)
@@ -93,14 +112,14 @@ expand(Walk<Search> &walk, uint32_t nitems, uint32_t nentries, uint32_t first, u
 			else
 				low = middle + 1;
 		}
-		fate = look(walk, block->item[low], block->item[low].start + (e - (low > 0 ? block->upto[low - 1] : 0)),
-					e < nentries, &fresh);
+		fate = look(walk, block->item[low], block->item[low].start +
+					(e - (low > 0 ? block->upto[low - 1] : 0)), e < nentries, &fresh);
 		walk.found += fate == FATE_NEAR;
 		put_items(walk, fate == FATE_NEAR, fate == FATE_FAR, fresh);
 	}
 }
 
-/* Get how many of n items are this block's, when blocks take chunks of them in turn. */
+/* Return how many of n items belong to this block if blocks take chunks of items round-robin. */
 static __device__ __forceinline__ uint32_t
 count_own(uint32_t n, uint32_t nblocks)
 {
@@ -112,13 +131,13 @@ count_own(uint32_t n, uint32_t nblocks)
 	return n / round * CHUNK_ITEMS + (own < CHUNK_ITEMS ? own : CHUNK_ITEMS);
 }
 
-/* Make a step with the block, or all blocks. */
+/* Run a step with this block, or with all blocks. */
 template <class Search>
 static __device__ void
 step_blocks(Walk<Search> &walk)
 {
 	typedef typename Search::Item Item;
-	/* Every block lays out all items, and takes its part of the entries. */
+	/* Every block lays out all items and takes its share of the edges. */
 	const bool	together = walk.items <= PERSISTENT_THREADS;
 	const uint32_t nown = together ? walk.items : count_own(walk.items, walk.nblocks);
 	const uint32_t all = together ? walk.nblocks * PERSISTENT_THREADS : PERSISTENT_THREADS;
@@ -126,7 +145,7 @@ step_blocks(Walk<Search> &walk)
 
 	begin_turn(walk);
 	if (walk.nblocks > 1 && walk.steps % STOP_STEPS == 0 && blockIdx.x == 0 && threadIdx.x == 0)
-		stop = *walk.launch.stop;	/* comes over the link while the step is made */
+		stop = *walk.launch.stop;	/* read over the link while the step runs */
 	for (uint32_t base = 0; base < nown; base += PERSISTENT_THREADS)
 	{
 		const uint32_t i = base + threadIdx.x;
@@ -135,11 +154,12 @@ step_blocks(Walk<Search> &walk)
 		uint32_t	nentries;
 
 		if (i < nown)
-			item = load_item(&frontier_queue(walk, walk.now)[together ? i : chunk * CHUNK_ITEMS + i % CHUNK_ITEMS]);
+			item = load_item(&frontier_queue(walk, walk.now)[together ? i : chunk * CHUNK_ITEMS +
+															 i % CHUNK_ITEMS]);
 		if (!together || blockIdx.x == 0)
 			count_item(walk, item);
 		if (base > 0)
-			__syncthreads();	/* nobody reads the last ones any more */
+			__syncthreads();	/* the previous layout is no longer read */
 		nentries = lay_out(walk.block, item);
 		expand(walk, nown - base < PERSISTENT_THREADS ? nown - base : PERSISTENT_THREADS, nentries,
 			   together ? blockIdx.x * PERSISTENT_THREADS : 0, all);
@@ -149,7 +169,10 @@ step_blocks(Walk<Search> &walk)
 	end_turn(walk, stop);
 }
 
-/* Follow the lists of the items in the lanes, an entry a lane. Get the item that the own lane finds, if it is `there`. */
+/*
+ * Traverse the lists of the items in the lanes, one edge per lane. Return the item that this lane
+ * discovers; *there says whether there is one.
+ */
 template <class Search>
 static __device__ __forceinline__ typename Search::Item
 follow(Walk<Search> &walk, const typename Search::Item &item, uint32_t total, bool *there)
@@ -182,14 +205,17 @@ follow(Walk<Search> &walk, const typename Search::Item &item, uint32_t total, bo
 	return fresh;
 }
 
-/* Get the entries that lead from the items in the lanes; more than WARP_LANES are alike. */
+/*
+ * Return the number of edges of the items in the lanes; numbers above WARP_LANES are not
+ * distinguished.
+ */
 static __device__ __forceinline__ uint32_t
 count_entries(const QueueItem &item)
 {
 	return __reduce_add_sync(FULL_WARP, item.length <= WARP_LANES ? item.length : WARP_LANES + 1);
 }
 
-/* Make steps with the first warp of the block, while they are small enough for it. */
+/* Run steps with the first warp of the block while they are small enough. */
 template <class Search>
 static __device__ void
 step_warp(Walk<Search> &walk)
@@ -227,7 +253,7 @@ step_warp(Walk<Search> &walk)
 	end_turn(walk, 0);
 }
 
-/* Say whether the first block is to make the next step alone. */
+/* Return whether the first block should run the next step alone. */
 template <class Search>
 static __device__ __forceinline__ bool
 is_small(const Walk<Search> &walk)
@@ -238,7 +264,7 @@ is_small(const Walk<Search> &walk)
 	return walk.entries <= ALONE_ENTRIES && walk.items <= PERSISTENT_THREADS;
 }
 
-/* Make the next step, or find that it is time to leave. */
+/* Run the next step, or decide to leave the kernel. */
 template <class Search>
 static __device__ void
 take_step(Walk<Search> &walk)
@@ -260,7 +286,7 @@ take_step(Walk<Search> &walk)
 		step_blocks(walk);
 }
 
-/* Write where the walk is for blocks that wait, the next launch and the host. */
+/* Write the traversal's state for waiting blocks, the next launch and the host. */
 template <class Search>
 static __device__ void
 publish(const Walk<Search> &walk)
@@ -274,7 +300,7 @@ publish(const Walk<Search> &walk)
 		walk.search.publish();
 }
 
-/* Take it over from the first block. */
+/* Read the state from the first block. */
 template <class Search>
 static __device__ void
 adopt(Walk<Search> &walk)
@@ -288,7 +314,10 @@ adopt(Walk<Search> &walk)
 		walk.search.adopt();
 }
 
-/* Let the first block go on alone while the steps are small; all others wait for it, and learn where it is. */
+/*
+ * Let the first block continue alone while the steps are small; all other blocks wait for it and
+ * then read its state.
+ */
 template <class Search>
 static __device__ void
 walk_alone(Walk<Search> &walk)
@@ -304,11 +333,11 @@ walk_alone(Walk<Search> &walk)
 			publish(walk);
 			arrive(walk.launch.phase, walk.phase, walk.items, walk.entries, walk.leave);
 		}
-		__syncthreads();		/* nobody counts in the phase that is cleared there before it is */
+		__syncthreads();		/* the cleared phase must not be used before that */
 		walk.phase++;
 		return;
 	}
-	__syncthreads();			/* nobody reads the last word any more */
+	__syncthreads();			/* the previous word is no longer read */
 	if (threadIdx.x == 0)
 		walk.block->word = await(&walk.launch.phase[walk.phase % PERSISTENT_PHASES], 1, IDLE_NS);
 	__syncthreads();
@@ -317,8 +346,9 @@ walk_alone(Walk<Search> &walk)
 }
 
 /*
- * Walk until it is time to leave; all blocks must run at once. Leaves the frontier in a queue, and in `counters` which
- * one, its size, the steps made, and what they have added to the sums.
+ * Traverse until it is time to leave the kernel; all blocks must be resident. This leaves the
+ * frontier in a queue, and in `counters` the queue's number, its size, the number of steps, and
+ * their sums.
  */
 template <class Search>
 static __global__ void __launch_bounds__(PERSISTENT_THREADS, 1)
@@ -343,7 +373,8 @@ persistent_walk_kernel(PersistentLaunch<typename Search::Item> launch, Search se
 		else
 			take_step(walk);
 	}
-	for (uint32_t i = blockIdx.x * PERSISTENT_THREADS + threadIdx.x; i < walk.items; i += gridDim.x * PERSISTENT_THREADS)
+	for (uint32_t i = blockIdx.x * PERSISTENT_THREADS + threadIdx.x; i < walk.items;
+		 i += gridDim.x * PERSISTENT_THREADS)
 		edges += load_item(&frontier_queue(walk, walk.now)[i]).length;
 	block_add(&launch.counters->edges, edges);
 	block_add(&launch.counters->claimed, walk.found);
@@ -356,15 +387,19 @@ persistent_walk_kernel(PersistentLaunch<typename Search::Item> launch, Search se
 	}
 }
 
-/* Queue the vertices of a frontier; fill(item) fills what Item has beside QueueItem. Bytes: the bitmap, n/8. */
+/*
+ * Queue the vertices of a frontier; fill(item) fills the fields that Item adds to QueueItem. Bytes:
+ * the bitmap, n/8.
+ */
 template <class Item, class Fill>
 static __global__ void __launch_bounds__(BLOCK_THREADS)
-persistent_queue_kernel(const uint32_t *bitmap, uint64_t nwords, const uint64_t *offsets, Item *queue, Counters *counters,
-						Fill fill)
+persistent_queue_kernel(const uint32_t *bitmap, uint64_t nwords, const uint64_t *offsets,
+						Item *queue, Counters *counters, Fill fill)
 {
 	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
 
-	for (uint64_t word = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x; word < nwords; word += nthreads)
+	for (uint64_t word = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x; word < nwords;
+		 word += nthreads)
 	{
 		uint32_t	bits = bitmap[word];
 		uint32_t	slot = bits != 0 ? atomicAdd(&counters->nqueued, __popc(bits)) : 0;
@@ -381,12 +416,16 @@ persistent_queue_kernel(const uint32_t *bitmap, uint64_t nwords, const uint64_t 
 	}
 }
 
-/* Mark in a bitmap the vertices of a queue for which holds(item). Bytes: an item each, and an atomic operation. */
+/*
+ * Mark in a bitmap the vertices of a queue for which holds(item). Bytes: one item each, and an
+ * atomic operation.
+ */
 template <class Item, class Holds>
 static __global__ void __launch_bounds__(BLOCK_THREADS)
 persistent_mark_kernel(const Item *queue, uint32_t nitems, uint32_t *bitmap, Holds holds)
 {
-	for (uint32_t i = blockIdx.x * BLOCK_THREADS + threadIdx.x; i < nitems; i += gridDim.x * BLOCK_THREADS)
+	for (uint32_t i = blockIdx.x * BLOCK_THREADS + threadIdx.x; i < nitems;
+		 i += gridDim.x * BLOCK_THREADS)
 	{
 		const Item	item = load_item(&queue[i]);
 
@@ -395,7 +434,7 @@ persistent_mark_kernel(const Item *queue, uint32_t nitems, uint32_t *bitmap, Hol
 	}
 }
 
-/* What a run has for its persistent kernel: how large a frontier it takes, and where that is. */
+/* A run's state for its persistent kernel: the limits of a frontier, and where the frontier is. */
 typedef struct PersistentPlan
 {
 	BarrierPhase *phase;		/* [PERSISTENT_PHASES], device memory */
@@ -403,11 +442,14 @@ typedef struct PersistentPlan
 	uint32_t	most_lines;
 	int			nblocks;
 	bool		queued;			/* the frontier is in a queue */
-	uint32_t	now;			/* which */
-	uint64_t	spent;			/* entries of the steps since the last refill */
+	uint32_t	now;			/* queue[now] has the frontier */
+	uint64_t	spent;			/* edges of the steps since the last refill */
 } PersistentPlan;
 
-/* Get the items of a queue: many even for a small Graph, which is then walked without a word with the host. */
+/*
+ * Return the capacity of a queue. It is large even for a small graph, which is then traversed
+ * without any host interaction.
+ */
 static inline uint32_t
 queue_capacity(const Run *run)
 {
@@ -418,7 +460,7 @@ queue_capacity(const Run *run)
 	return (uint32_t) (capped > PERSISTENT_LEAST ? capped : PERSISTENT_LEAST);
 }
 
-/* Take what every algorithm needs, before the Graph is placed. */
+/* Allocate the memory that every algorithm needs, before the graph is placed. */
 template <class Item>
 static EmogiStatus
 take_persistent(Run *run, PersistentPlan *plan, Item **queue, EmogiError *error)
@@ -428,10 +470,14 @@ take_persistent(Run *run, PersistentPlan *plan, Item **queue, EmogiError *error)
 	return take_array(&run->memory, queue, 2 * (uint64_t) plan->capacity, "queues", error);
 }
 
-/* Choose blocks and bounds, when the Graph is placed. */
-extern EmogiStatus emogi_persistent_size(const Run *run, PersistentPlan *plan, const void *kernel, EmogiError *error);
+/* Choose the number of blocks and the limits, after the graph has been placed. */
+extern EmogiStatus emogi_persistent_size(const Run *run, PersistentPlan *plan, const void *kernel,
+										 EmogiError *error);
 
-/* Say whether a frontier is for the persistent kernel: half of what it takes when it is not there yet. */
+/*
+ * Return whether a frontier should be processed by the persistent kernel. If it is not there yet,
+ * half of the limits applies.
+ */
 static inline bool
 fits_persistent(const PersistentPlan *plan, uint64_t vertices, uint64_t edges)
 {
@@ -441,11 +487,15 @@ fits_persistent(const PersistentPlan *plan, uint64_t vertices, uint64_t edges)
 		times * (vertices + edges / ENTRIES) <= plan->most_lines;
 }
 
-/* Launch a walk from the frontier in the queue. The caller has zeroed the counters, and reads them when it is over. */
+/*
+ * Launch a traversal from the frontier in the queue. The caller has zeroed the counters, and reads
+ * them afterwards.
+ */
 template <class Search>
 static EmogiStatus
-launch_persistent(Run *run, const PersistentPlan *plan, typename Search::Item *queue, uint64_t items, uint64_t entries,
-				  uint32_t most_steps, const Search &search, EmogiError *error)
+launch_persistent(Run *run, const PersistentPlan *plan, typename Search::Item *queue,
+				  uint64_t items, uint64_t entries, uint32_t most_steps, const Search &search,
+				  EmogiError *error)
 {
 	PersistentLaunch<typename Search::Item> launch = {
 		run->graph.forward, queue, plan->phase, run->step.counters, run->step.stop
@@ -467,7 +517,8 @@ launch_persistent(Run *run, const PersistentPlan *plan, typename Search::Item *q
 	config.stream = run->state->stream;
 	config.attrs = &together;
 	config.numAttrs = plan->nblocks > 1;
-	CUDA_TRY(cudaMemsetAsync(plan->phase, 0, PERSISTENT_PHASES * sizeof *plan->phase, run->state->stream));
+	CUDA_TRY(cudaMemsetAsync(plan->phase, 0, PERSISTENT_PHASES * sizeof *plan->phase,
+							 run->state->stream));
 	CUDA_TRY(cudaLaunchKernelEx(&config, persistent_walk_kernel<Search>, launch, search));
 	return EMOGI_OK;
 }

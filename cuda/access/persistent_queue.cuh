@@ -1,11 +1,13 @@
 /*
- * persistent_queue.cuh: what the blocks of a persistent kernel share: items, queues, the barrier. How they step:
- * persistent.cuh.
+ * persistent_queue.cuh: items, queues and the barrier that the blocks of a persistent kernel share.
+ * persistent.cuh describes the steps.
  *
- * The barrier is a word in device memory that blocks add to when they arrive, and look at until all have; what they add
- * brings the sums of what they found along, so that nobody has to read those afterwards. Each barrier has a word of its own,
- * cleared while the one before is used. At a barrier that the first block alone arrives at, the others only wait:
- * they may still be at the barrier before when it comes to the one after, and that is why there are four.
+ * The barrier is a word in device memory. Blocks add to it when they arrive, and poll it until all
+ * have arrived. The added value also carries the sums of what the blocks found, so nothing else has
+ * to be read after the barrier. Each barrier has a word of its own, which is cleared while the
+ * previous barrier is in use. At a barrier at which only the first block arrives, the others merely
+ * wait: they may still be at the previous barrier when the first block reaches the next one, and
+ * that is why there are four.
  */
 #ifndef EMOGI_PERSISTENT_QUEUE_CUH
 #define EMOGI_PERSISTENT_QUEUE_CUH
@@ -14,43 +16,55 @@
 #include "cuda/access/weights.cuh"
 
 #define PERSISTENT_WARPS (PERSISTENT_THREADS / WARP_LANES)
-#define PERSISTENT_TURNS 3		/* sets of a block's counters: one in use, one still read, one being cleared */
-#define PERSISTENT_PHASES 4		/* the same of barriers; one more, for a barrier that not all blocks arrive at */
+/* sets of a block's counters: one in use, one still being read, one being cleared */
+#define PERSISTENT_TURNS 3
+/* the same for barriers, and one more for a barrier at which not all blocks arrive */
+#define PERSISTENT_PHASES 4
 
-/* What an arrival at the barrier adds to its word: a block, whether it wants to leave, its items, their entries. */
+/*
+ * Layout of the value that an arrival adds to the barrier's word: one block, whether it wants to
+ * leave, its items, their edges.
+ */
 #define ARRIVED_SHIFT 56
 #define LEAVE_SHIFT 54
 #define ITEMS_SHIFT 32
-#define ENTRIES_CLAMP ((1u << 24) - 1)	/* of a block: 255 of them fit the 32 bits */
-#define LIST_CLAMP (1u << 19)	/* of an item: those of a warp fit the above; more than PERSISTENT_ENTRIES is too many anyway */
+#define ENTRIES_CLAMP ((1u << 24) - 1)	/* per block: the sum of 255 of them fits in 32 bits */
+/*
+ * per item: the sum over a warp does not overflow; more than PERSISTENT_ENTRIES is too many anyway
+ */
+#define LIST_CLAMP (1u << 19)
 
 static_assert(PERSISTENT_WARPS <= WARP_LANES, "a warp sums over the warps");
-static_assert(PERSISTENT_ENTRIES < LIST_CLAMP && PERSISTENT_BLOCKS < 256, "sums must not spill over");
+static_assert(PERSISTENT_ENTRIES < LIST_CLAMP && PERSISTENT_BLOCKS < 256,
+			  "sums must not spill over");
 
 /* A vertex to expand. */
 typedef struct QueueItem
 {
-	uint64_t	start;			/* of its list */
+	uint64_t	start;			/* of its adjacency list */
 	uint32_t	vertex;
-	uint32_t	length;			/* of its list; of 2^32 and more entries: the largest number */
+	uint32_t	length;			/* of its list; UINT32_MAX if that is 2^32 or more */
 } QueueItem;
 
-/* What becomes of the target of an entry. */
+/* The outcome of visiting an edge, for its target. */
 typedef enum Fate
 {
 	FATE_NONE,
-	FATE_NEAR,					/* it is in the next frontier */
-	FATE_FAR					/* it has to wait */
+	FATE_NEAR,					/* it enters the next frontier */
+	FATE_FAR					/* it is postponed */
 } Fate;
 
-/* A barrier, and the slots of the queue that is filled before it; each on a line of its own. */
+/* A barrier, and the length of the queue that is filled before it; each on a line of its own. */
 typedef struct BarrierPhase
 {
 	alignas(EMOGI_LINE_BYTES) unsigned long long word;
 	alignas(EMOGI_LINE_BYTES) uint32_t length;
 } BarrierPhase;
 
-/* What a launch is given. All pointers are the device's. The walk leaves when the next step would be too large. */
+/*
+ * Arguments of a launch. All pointers are device addresses. The kernel leaves if the next step
+ * would be too large.
+ */
 template <class Item>
 struct PersistentLaunch
 {
@@ -59,30 +73,30 @@ struct PersistentLaunch
 	BarrierPhase *phase;		/* [PERSISTENT_PHASES], zeroed */
 	Counters   *counters;
 	const volatile uint32_t *stop;	/* as in Step */
-	uint32_t	capacity;		/* > 0, items, and entries of a step */
-	uint32_t	most_lines;		/* of a step */
+	uint32_t	capacity;		/* > 0; maximum items, and edges of a step */
+	uint32_t	most_lines;		/* maximum lines of a step */
 	uint32_t	most_steps;
-	uint32_t	now;			/* the frontier is queue[now] */
-	uint32_t	items;			/* in it */
-	uint32_t	entries;		/* that lead from it, at most `capacity` */
+	uint32_t	now;			/* queue[now] has the frontier */
+	uint32_t	items;			/* in the frontier */
+	uint32_t	entries;		/* edges of the frontier, at most `capacity` */
 	unsigned long long spent;	/* as in Walk */
 };
 
-/* What a block shares. */
+/* A block's shared memory. */
 template <class Item>
 struct PersistentBlock
 {
-	Item		item[PERSISTENT_THREADS]; /* that it expands */
-	uint32_t	upto[PERSISTENT_THREADS]; /* entries up to and with this one's */
+	Item		item[PERSISTENT_THREADS];	/* items that it expands */
+	uint32_t	upto[PERSISTENT_THREADS];	/* edges of the items up to and including this one */
 	uint32_t	warp_upto[PERSISTENT_WARPS];
-	uint32_t	nfound[PERSISTENT_TURNS]; /* items that this step finds, and their entries */
+	uint32_t	nfound[PERSISTENT_TURNS];	/* items that this step finds, and their edges */
 	uint32_t	entries[PERSISTENT_TURNS];
-	uint32_t	steps;			/* that a warp has made */
+	uint32_t	steps;			/* made by a warp */
 	unsigned long long spent;
-	unsigned long long word;	/* what came with the barrier */
+	unsigned long long word;	/* the value that came with the barrier */
 };
 
-/* Where a thread is: alike in all threads that work, but for the sums. */
+/* The state of a traversal: equal in all working threads, except the sums. */
 template <class S>
 struct Walk
 {
@@ -92,17 +106,17 @@ struct Walk
 	Search		search;
 	PersistentLaunch<Item> launch;
 	PersistentBlock<Item> *block;
-	uint32_t	nblocks;		/* that make the step: the first or all */
-	uint32_t	turn;			/* of the block's counters */
+	uint32_t	nblocks;		/* that run the step: the first, or all */
+	uint32_t	turn;			/* number of the set of the block's counters */
 	uint32_t	phase;
-	uint32_t	now;			/* the queue that has the frontier */
-	uint32_t	items;			/* in it */
-	uint32_t	entries;		/* that lead from it; no more than roughly when above `capacity` */
-	uint32_t	steps;			/* made in this launch */
-	unsigned long long spent;	/* entries of the steps since the last refill */
+	uint32_t	now;			/* queue[now] has the frontier */
+	uint32_t	items;			/* in the frontier */
+	uint32_t	entries;		/* edges of the frontier; above `capacity` only approximate */
+	uint32_t	steps;			/* in this launch */
+	unsigned long long spent;	/* edges of the steps since the last refill */
 	bool		leave;
 
-	/* The thread's part of the sums. */
+	/* The thread's share of the sums. */
 	unsigned long long lines;
 	unsigned long long entries_seen;
 	unsigned long long found;	/* vertices */
@@ -124,7 +138,7 @@ load_item(const Item *from)
 	return item;
 }
 
-/* Get another lane's item. */
+/* Return another lane's item. */
 template <class Item>
 static __device__ __forceinline__ Item
 shuffle_item(const Item &own, uint32_t lane)
@@ -140,7 +154,10 @@ shuffle_item(const Item &own, uint32_t lane)
 	return item;
 }
 
-/* Say where the list of an item's vertex lies. Both reads are under way together. */
+/*
+ * Look up the location of the adjacency list of an item's vertex. Both reads are in flight
+ * together.
+ */
 static __device__ __forceinline__ void
 locate(QueueItem *item, const uint64_t *offsets)
 {
@@ -161,8 +178,8 @@ count_item(Walk<Search> &walk, const QueueItem &item)
 }
 
 /*
- * Look at an entry of an item's list when `live`. Get what becomes of its target, and the target's item: where its list
- * lies is read before it is known whether that is of use.
+ * Visit an edge of an item's list if `live`. Return the outcome and the target's item. The location
+ * of the target's list is read before it is known whether it will be needed.
  */
 template <class Search>
 static __device__ __forceinline__ Fate
@@ -183,7 +200,7 @@ look(const Walk<Search> &walk, const typename Search::Item &item, uint64_t entry
 	return walk.search.visit(item, known, fresh->vertex, weight, walk.steps, fresh);
 }
 
-/* Get one of the two queues. */
+/* Return one of the two queues. */
 template <class Search>
 static __device__ __forceinline__ typename Search::Item *
 frontier_queue(const Walk<Search> &walk, uint32_t which)
@@ -191,7 +208,10 @@ frontier_queue(const Walk<Search> &walk, uint32_t which)
 	return walk.launch.queue + (uint64_t) which * walk.launch.capacity;
 }
 
-/* Claim slots in the next queue for the items that lanes have found. Gets the first of them in lane 0. Whole warps. */
+/*
+ * Claim slots in the next queue for the items that lanes have found. Returns the first of them in
+ * lane 0. Whole warps.
+ */
 template <class Search>
 static __device__ __forceinline__ uint32_t
 claim_slots(Walk<Search> &walk, bool found, const typename Search::Item &item)
@@ -214,13 +234,14 @@ claim_slots(Walk<Search> &walk, bool found, const typename Search::Item &item)
 
 		if (walk.nblocks == 1)
 			slot = in_block;
-		if (*sum <= ENTRIES_CLAMP)	/* more is alike; all warps together stay below 2^30 */
+		/* larger sums need no distinction; all warps together stay below 2^30 */
+		if (*sum <= ENTRIES_CLAMP)
 			atomicAdd(&walk.block->entries[turn], entries);
 	}
 	return slot;
 }
 
-/* Put the items into the slots claimed. */
+/* Write the items to the claimed slots. */
 template <class Search>
 static __device__ __forceinline__ void
 fill_slots(const Walk<Search> &walk, bool found, const typename Search::Item &item, uint32_t slot)
@@ -234,7 +255,9 @@ fill_slots(const Walk<Search> &walk, bool found, const typename Search::Item &it
 		frontier_queue(walk, walk.now ^ 1)[slot] = item;
 }
 
-/* Begin what ends with end_turn: clear the counters of the turn after this, which nobody reads any more. */
+/*
+ * Begin a turn, which end_turn ends: clear the counters of the next turn, which are no longer read.
+ */
 template <class Search>
 static __device__ void
 begin_turn(const Walk<Search> &walk)
@@ -248,24 +271,34 @@ begin_turn(const Walk<Search> &walk)
 	}
 }
 
-/* Add to a word after all that the thread, and its block before a barrier, has written. */
+/*
+ * Add to a word after all earlier writes of the thread, and of its block before a block barrier
+ * (release).
+ */
 static __device__ __forceinline__ void
 add_release(unsigned long long *word, unsigned long long value)
 {
-	asm volatile("red.release.gpu.global.add.u64 [%0], %1;" : : "l"(__cvta_generic_to_global(word)), "l"(value) : "memory");
+	asm volatile("red.release.gpu.global.add.u64 [%0], %1;" : : "l"(__cvta_generic_to_global(word)),
+				 "l"(value) : "memory");
 }
 
-/* Read a word before all that the thread, and its block after a barrier, will read. */
+/*
+ * Read a word before all later reads of the thread, and of its block after a block barrier
+ * (acquire).
+ */
 static __device__ __forceinline__ unsigned long long
 load_acquire(const unsigned long long *word)
 {
 	unsigned long long value;
 
-	asm volatile("ld.acquire.gpu.global.u64 %0, [%1];" : "=l"(value) : "l"(__cvta_generic_to_global(word)) : "memory");
+	asm volatile("ld.acquire.gpu.global.u64 %0, [%1];" : "=l"(value) :
+				 "l"(__cvta_generic_to_global(word)) : "memory");
 	return value;
 }
 
-/* Clear the phase after this one, which nobody reads any more, and arrive at the barrier of this one. */
+/*
+ * Clear the phase after this one, which is no longer read, and arrive at the barrier of this one.
+ */
 static __device__ void
 arrive(BarrierPhase *phases, uint32_t phase, uint32_t items, uint32_t entries, bool leave)
 {
@@ -279,7 +312,7 @@ arrive(BarrierPhase *phases, uint32_t phase, uint32_t items, uint32_t entries, b
 				(unsigned long long) items << ITEMS_SHIFT | entries);
 }
 
-/* Wait until so many blocks have arrived. Get the sum of what they brought. */
+/* Wait until nblocks blocks have arrived. Return the sum of the values that they added. */
 static __device__ unsigned long long
 await(const BarrierPhase *phase, uint32_t nblocks, uint32_t pause_ns)
 {
@@ -290,7 +323,7 @@ await(const BarrierPhase *phase, uint32_t nblocks, uint32_t pause_ns)
 	return sum;
 }
 
-/* Take over what came with a barrier. */
+/* Apply the value that came with a barrier. */
 template <class Search>
 static __device__ __forceinline__ void
 take_word(Walk<Search> &walk)
@@ -303,7 +336,10 @@ take_word(Walk<Search> &walk)
 	walk.phase++;
 }
 
-/* The barrier: what has been pushed is the frontier. `stop`: the first thread of the first block is to leave. */
+/*
+ * Pass the barrier: the queued items become the frontier. stop: the value of the stop word as read
+ * by the first thread of the first block, to make all blocks leave.
+ */
 template <class Search>
 static __device__ void
 end_turn(Walk<Search> &walk, uint32_t stop)
@@ -316,10 +352,12 @@ end_turn(Walk<Search> &walk, uint32_t stop)
 	{
 		if (threadIdx.x == 0)
 		{
-			const uint32_t entries = block->entries[turn] < ENTRIES_CLAMP ? block->entries[turn] : ENTRIES_CLAMP;
+			const uint32_t entries = block->entries[turn] < ENTRIES_CLAMP ? block->entries[turn] :
+				ENTRIES_CLAMP;
 
 			arrive(walk.launch.phase, walk.phase, block->nfound[turn], entries, stop != 0);
-			block->word = await(&walk.launch.phase[walk.phase % PERSISTENT_PHASES], walk.nblocks, POLL_NS);
+			block->word = await(&walk.launch.phase[walk.phase % PERSISTENT_PHASES], walk.nblocks,
+								POLL_NS);
 		}
 		__syncthreads();
 		take_word(walk);

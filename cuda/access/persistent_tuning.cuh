@@ -1,33 +1,37 @@
 /*
- * persistent_tuning.cuh: the tuned constants of the persistent kernel.
+ * persistent_tuning.cuh: tuned constants of the persistent kernel.
  *
- * They are of 7b4563e, but for what is said. The figures of an NVIDIA H200 in bench/RESULTS.md, "Deep graphs" (ad4a202), are
- * with these values.
+ * They are of 7b4563e, unless stated differently. The figures of an NVIDIA H200 in
+ * bench/RESULTS.md, "Deep graphs" (ad4a202), were measured with these values.
  */
 #ifndef EMOGI_PERSISTENT_TUNING_CUH
 #define EMOGI_PERSISTENT_TUNING_CUH
 
-#define PERSISTENT_THREADS 1024 /* of a block: the more, the fewer blocks have to meet */
-#define PERSISTENT_BLOCKS 32	/* the more, the slower the barrier: 1 us */
-#define PERSISTENT_ENTRIES (1u << 18)	/* the largest queue, and the most entries of a step */
-#define PERSISTENT_STEPS 4096	/* of a launch, some ms; the host polls cancel in between */
-#define ALONE_ENTRIES 2048		/* up to which one block is faster than all */
-#define CHUNK_ITEMS 8			/* that a block takes in turn: neighbours together, work spread */
-#define POLL_NS 20				/* between looks at a barrier */
-#define IDLE_NS 100				/* the same while one block works alone (1b2bba1; 200 before) */
-#define STOP_STEPS 16			/* of all blocks, for a look at `stop`, which costs a read over the link (1b2bba1) */
+#define PERSISTENT_THREADS 1024	/* per block: more threads mean fewer blocks at the barrier */
+#define PERSISTENT_BLOCKS 32	/* more blocks mean a slower barrier: 1 us */
+#define PERSISTENT_ENTRIES (1u << 18)	/* maximum items in a queue, and maximum edges of a step */
+#define PERSISTENT_STEPS 4096	/* per launch, some ms; the host polls cancel between launches */
+#define ALONE_ENTRIES 2048		/* up to this many edges, one block is faster than all */
+/* that a block takes at a time: neighbors stay together, the work is spread */
+#define CHUNK_ITEMS 8
+#define POLL_NS 20				/* between polls of a barrier */
+#define IDLE_NS 100				/* the same while one block works alone (1b2bba1; previously 200) */
+/* of all blocks, between polls of `stop`, each a read over the link (1b2bba1) */
+#define STOP_STEPS 16
 
 /*
- * Queues under a cap on device memory: without one they are the largest, for small Graphs too, since 4e919ae (NVIDIA H200,
- * SSSP of the Debian graph 1.01 to 0.47 ms); that they take a fiftieth of the cap is of b47e0c8.
+ * Queues under a cap on device memory. Without a cap they have the maximum size, for small graphs
+ * too, since 4e919ae (NVIDIA H200, SSSP of the Debian graph: 1.01 ms before, 0.47 ms after). Queues
+ * of a fiftieth of the cap date from b47e0c8.
  */
-#define PERSISTENT_CAP_BYTES 4096	/* of the cap for each item of a queue .. */
-#define PERSISTENT_LEAST 1024	/* .. but not fewer */
+#define PERSISTENT_CAP_BYTES 4096	/* of the cap per queue item ... */
+#define PERSISTENT_LEAST 1024	/* ... but at least this many items */
 
 /*
- * The most lines of a step in host placement, by how far the lists reach. Above it a wide step is faster, in spite of
- * its 45 us of launches, for it reads in ascending order: 2.5 ns a line. Items are in no order, which costs 2.5 ns, 9 ns
- * and 23 ns a line as address translation fails (docs/design.md, "Facts measured on an H200").
+ * The maximum lines of a step in host placement, by the total size of the lists. Above the maximum
+ * a wide step is faster, despite its 45 us of launches, because it reads in ascending order: 2.5 ns
+ * per line. Items are in random order, which costs 2.5 ns, 9 ns and 23 ns per line as address
+ * translation degrades (docs/design.md, "Facts measured on an H200").
  */
 #define NEAR_BYTES (UINT64_C(512) << 20)
 #define NEAR_LINES 16384

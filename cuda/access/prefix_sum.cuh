@@ -1,8 +1,9 @@
 /*
- * prefix_sum.cuh: turns numbers in device memory into the sums before them, in place and in their own width.
+ * prefix_sum.cuh: exclusive prefix sums of numbers in device memory, in place and in their own
+ * width.
  *
- * Tiles of TILE numbers are summed, a warp each; one warp sums the tiles; then the tiles are gone through again, each on
- * top of what is before it.
+ * One warp per tile sums TILE numbers; one warp scans the tile sums; then each tile is scanned
+ * starting from the sum of the tiles before it.
  */
 #ifndef EMOGI_PREFIX_SUM_CUH
 #define EMOGI_PREFIX_SUM_CUH
@@ -10,14 +11,17 @@
 #include "cuda/core/run.cuh"
 
 /*
- * Tuned constant, of 753e333, 256 before: larger tiles are fewer for the one warp that sums them, smaller ones keep more
- * warps busy.
+ * Tuned constant, of 753e333, previously 256: larger tiles leave fewer for the one warp that scans
+ * their sums, smaller ones keep more warps busy.
  */
-#define TILE_ROUNDS 64			/* of a warp */
+#define TILE_ROUNDS 64			/* of one warp */
 
 #define TILE (TILE_ROUNDS * WARP_LANES)
 
-/* Turn numbers first .. upto - 1 into the sums before them, on top of `carry`. Get the sum of all. Whole warp. */
+/*
+ * Replace numbers first .. upto - 1 by their exclusive prefix sums, starting from `carry`. Return
+ * the total. Whole warp.
+ */
 template <typename Number>
 static __device__ __forceinline__ Number
 sum_before(Number *number, uint64_t first, uint64_t upto, Number carry)
@@ -50,11 +54,13 @@ prefix_sum_reduce_kernel(const Number *number, uint64_t count, Number *tile, uin
 {
 	const uint64_t nwarps = (uint64_t) gridDim.x * BLOCK_WARPS;
 
-	for (uint64_t t = (uint64_t) blockIdx.x * BLOCK_WARPS + threadIdx.x / WARP_LANES; t < ntiles; t += nwarps)
+	for (uint64_t t = (uint64_t) blockIdx.x * BLOCK_WARPS + threadIdx.x / WARP_LANES; t < ntiles;
+		 t += nwarps)
 	{
 		unsigned long long sum = 0;
 
-		for (uint64_t i = t * TILE + lane_number(); i < count && i < (t + 1) * TILE; i += WARP_LANES)
+		for (uint64_t i = t * TILE + lane_number(); i < count && i < (t + 1) * TILE;
+			 i += WARP_LANES)
 			sum += number[i];
 		sum = warp_sum(sum);
 		if (lane_number() == 0)
@@ -62,7 +68,7 @@ prefix_sum_reduce_kernel(const Number *number, uint64_t count, Number *tile, uin
 	}
 }
 
-/* Turn the tiles' sums into the sums before them, in one warp. Bytes: twice those of the tiles. */
+/* Scan the tile sums in one warp. Bytes: twice those of the tile sums. */
 template <typename Number>
 static __global__ void __launch_bounds__(WARP_LANES)
 prefix_sum_tiles_kernel(Number *tile, uint64_t ntiles)
@@ -70,46 +76,52 @@ prefix_sum_tiles_kernel(Number *tile, uint64_t ntiles)
 	(void) sum_before<Number>(tile, 0, ntiles, 0);
 }
 
-/* Turn the numbers into the sums before them. Bytes: twice those of the numbers. */
+/* Scan the numbers of each tile. Bytes: twice those of the numbers. */
 template <typename Number>
 static __global__ void __launch_bounds__(BLOCK_THREADS)
 prefix_sum_numbers_kernel(Number *number, uint64_t count, const Number *tile, uint64_t ntiles)
 {
 	const uint64_t nwarps = (uint64_t) gridDim.x * BLOCK_WARPS;
 
-	for (uint64_t t = (uint64_t) blockIdx.x * BLOCK_WARPS + threadIdx.x / WARP_LANES; t < ntiles; t += nwarps)
-		(void) sum_before<Number>(number, t * TILE, (t + 1) * TILE < count ? (t + 1) * TILE : count, tile[t]);
+	for (uint64_t t = (uint64_t) blockIdx.x * BLOCK_WARPS + threadIdx.x / WARP_LANES; t < ntiles;
+		 t += nwarps)
+		(void) sum_before<Number>(number, t * TILE, (t + 1) * TILE < count ? (t + 1) * TILE : count,
+								  tile[t]);
 }
 
-/* Get how many tiles there are of so many numbers. */
+/* Return the number of tiles of `count` numbers. */
 static inline uint64_t
 count_tiles(uint64_t count)
 {
 	return (count + TILE - 1) / TILE;
 }
 
-/* Turn number[count] into the sums before each, queued on the stream. tile[count_tiles(count)] is for its own use. */
+/*
+ * Replace number[count] by its exclusive prefix sums, queued on the stream.
+ * tile[count_tiles(count)] is work space.
+ */
 template <typename Number>
 static EmogiStatus
 prefix_sum(Run *run, Number *number, uint64_t count, Number *tile, EmogiError *error)
 {
 	const uint64_t ntiles = count_tiles(count);
 
-	CUDA_LAUNCH(prefix_sum_reduce_kernel<Number>, run->full_blocks, BLOCK_THREADS, run->state->stream, number, count, tile,
-				ntiles);
+	CUDA_LAUNCH(prefix_sum_reduce_kernel<Number>, run->full_blocks, BLOCK_THREADS,
+				run->state->stream, number, count, tile, ntiles);
 	CUDA_LAUNCH(prefix_sum_tiles_kernel<Number>, 1, WARP_LANES, run->state->stream, tile, ntiles);
-	CUDA_LAUNCH(prefix_sum_numbers_kernel<Number>, run->full_blocks, BLOCK_THREADS, run->state->stream, number, count, tile,
-				ntiles);
+	CUDA_LAUNCH(prefix_sum_numbers_kernel<Number>, run->full_blocks, BLOCK_THREADS,
+				run->state->stream, number, count, tile, ntiles);
 	return EMOGI_OK;
 }
 
-/* Bring the kernels to the device. */
+/* Load the kernels to the device. */
 template <typename Number>
 static EmogiStatus
 load_prefix_sum(EmogiError *error)
 {
 	const void *const kernels[] = {
-		(const void *) prefix_sum_reduce_kernel<Number>, (const void *) prefix_sum_tiles_kernel<Number>,
+		(const void *) prefix_sum_reduce_kernel<Number>,
+		(const void *) prefix_sum_tiles_kernel<Number>,
 		(const void *) prefix_sum_numbers_kernel<Number>
 	};
 

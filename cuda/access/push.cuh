@@ -1,12 +1,17 @@
 /*
- * push.cuh: from a frontier along its lists: the top-down step of every algorithm that has one.
+ * push.cuh: the push step (top-down): traverse the adjacency lists of a frontier.
  *
- * An algorithm gives a small struct, Push:
- *   Weight                       the type of the weights that it wants to see, NoWeight for none
- *   Value                        what an entry has to know of the vertex whose list it is in; NoValue for nothing
- *   own(vertex)                  get that value of a vertex of the frontier
- *   visit(targets, wanted)       for NoValue: look at the targets whose bits are set in `wanted`
- *   visit(targets, weights, values, wanted)    the same, with each entry's weight and the value of its list's vertex
+ * An algorithm supplies a small struct, Push:
+ *   Weight
+ *       the type of the weights that it reads, NoWeight for none
+ *   Value
+ *       what an edge needs to know of its source vertex; NoValue for nothing
+ *   own(vertex)
+ *       return that value of a frontier vertex
+ *   visit(targets, wanted)
+ *       for NoValue: visit the targets whose bits are set in `wanted`
+ *   visit(targets, weights, values, wanted)
+ *       the same, with each edge's weight and its source's value
  */
 #ifndef EMOGI_PUSH_CUH
 #define EMOGI_PUSH_CUH
@@ -17,7 +22,7 @@ struct NoValue
 {
 };
 
-/* Mark vertices in a bitmap. Bytes: 4 a vertex, and one atomic operation. */
+/* Mark vertices in a bitmap. Bytes: 4 per vertex, and an atomic operation. */
 static __global__ void
 push_mark_sources_kernel(const uint32_t *sources, uint64_t nsources, uint32_t *bitmap)
 {
@@ -27,7 +32,7 @@ push_mark_sources_kernel(const uint32_t *sources, uint64_t nsources, uint32_t *b
 		atomicOr(&bitmap[sources[i] / 32], 1u << sources[i] % 32);
 }
 
-/* Add to the sums of the run. `lines` is alike in the lanes of a warp, `entries` is the thread's own. */
+/* Add to the sums of the run. `lines` is equal in the lanes of a warp, `entries` is per thread. */
 static __device__ void
 add_sums(Counters *counters, unsigned long long lines, unsigned long long entries)
 {
@@ -35,7 +40,7 @@ add_sums(Counters *counters, unsigned long long lines, unsigned long long entrie
 	block_add(&counters->entries, entries);
 }
 
-/* Get the part of a list that a slice names: its lines, at most SLICE_LINES. */
+/* Return the number of lines of a slice of a list, at most SLICE_LINES, and the first of them. */
 static __device__ __forceinline__ uint32_t
 open_slice(Slice slice, Span list, uint64_t *first)
 {
@@ -46,7 +51,7 @@ open_slice(Slice slice, Span list, uint64_t *first)
 	return (uint32_t) (lines - done < SLICE_LINES ? lines - done : SLICE_LINES);
 }
 
-/* Get the entries of a list in nlines lines from the first of a slice. */
+/* Return the edges of a list that lie in nlines lines from line `first` on. */
 static __device__ __forceinline__ Span
 clip_slice(Span list, uint64_t first, uint32_t nlines)
 {
@@ -57,8 +62,8 @@ clip_slice(Span list, uint64_t first, uint32_t nlines)
 }
 
 /*
- * Find whose list each wanted entry of a line is in, as its rank among the lanes `filled`, whose lists are not empty
- * and ascend. Get the bits of the wanted entries of the own piece.
+ * Find the list that contains each wanted edge of a line, as its rank among the lanes `filled`,
+ * whose lists are not empty and ascend. Return the bits of the wanted edges of the lane's piece.
  */
 static __device__ __forceinline__ uint32_t
 find_owners(uint64_t line, uint32_t nlines, Span list, uint32_t filled, uint32_t (&rank)[PIECE])
@@ -66,8 +71,8 @@ find_owners(uint64_t line, uint32_t nlines, Span list, uint32_t filled, uint32_t
 	const uint32_t group = lane_number() / LINE_LANES;
 	const uint32_t shift = lane_number() % LINE_LANES * PIECE;
 	uint32_t	wanted = 0;
-	uint32_t	begins = 0;		/* entries with which a list begins in this line */
-	uint32_t	before = 0;		/* lists before the first that has entries in this line */
+	uint32_t	begins = 0;		/* edges of this line with which a list begins */
+	uint32_t	before = 0;		/* lists before the first that has edges in this line */
 
 #pragma unroll
 	for (uint32_t g = 0; g < WARP_LINES; g++)
@@ -92,13 +97,14 @@ find_owners(uint64_t line, uint32_t nlines, Span list, uint32_t filled, uint32_t
 }
 
 /*
- * Walk lines as walk_lines does, for a Push. The lists of the lanes ascend; `value` is that of the own list's vertex.
- * The values pass through shared memory, since an entry's owner is known by rank.
+ * Visit lines as walk_lines does, for a Push. The lists of the lanes ascend; `value` belongs to the
+ * source vertex of the lane's list. The values pass through shared memory, because an edge's source
+ * is known by its rank.
  */
 template <class Push>
 static __device__ __forceinline__ void
-push_lines(const Lists<Target> &lists, Span list, uint64_t first, uint32_t nlines, typename Push::Value value,
-		   unsigned long long *nread, const Push &push)
+push_lines(const Lists<Target> &lists, Span list, uint64_t first, uint32_t nlines,
+		   typename Push::Value value, unsigned long long *nread, const Push &push)
 {
 	typedef typename Push::Weight Weight;
 	typedef typename Push::Value Value;
@@ -116,12 +122,13 @@ push_lines(const Lists<Target> &lists, Span list, uint64_t first, uint32_t nline
 		const uint32_t filled = __ballot_sync(FULL_WARP, list.start < list.end);
 		unsigned long long more = 0;
 
-		__syncwarp();			/* nobody reads the last values any more */
+		__syncwarp();			/* the previous values are no longer read */
 		if (list.start < list.end)
 			values[__popc(filled & lanes_below())] = value;
 		__syncwarp();
 		deal_lines(first, nlines, nread,
-				   [&](uint64_t line, bool there) { return read_pieces<Weight>(lists, line, there); },
+				   [&](uint64_t line,
+					   bool there) { return read_pieces<Weight>(lists, line, there); },
 				   [&](uint64_t line, const Piece<Weight> &piece, uint32_t n) {
 			uint32_t	rank[PIECE];
 			const uint32_t wanted = find_owners(line, n, list, filled, rank);
@@ -142,12 +149,14 @@ push_lines(const Lists<Target> &lists, Span list, uint64_t first, uint32_t nline
 }
 
 /*
- * Push from a frontier, but for long lists, which are queued. Bytes: 16 of offsets and the own value a vertex; the lines
- * of the frontier's lists, each once a word, and the weights beside them; for each entry what visit reads.
+ * Push from a frontier, except from long lists, whose slices are queued. Bytes: 16 of offsets and
+ * the own value per vertex; the lines of the frontier's lists, each once per bitmap word, and their
+ * weights; the reads of visit per edge.
  */
 template <class Push>
 static __global__ void __launch_bounds__(BLOCK_THREADS)
-push_words_kernel(Lists<Target> lists, const uint32_t *frontier, uint64_t nwords, Step step, Push push)
+push_words_kernel(Lists<Target> lists, const uint32_t *frontier, uint64_t nwords, Step step,
+				  Push push)
 {
 	unsigned long long nread = 0;
 	unsigned long long entries = 0;
@@ -178,7 +187,7 @@ push_words_kernel(Lists<Target> lists, const uint32_t *frontier, uint64_t nwords
 		}
 		entries += list.end - list.start;
 
-		/* A line that the list shares with the lists below it is asked for there. */
+		/* A line shared with the lists of lower lanes is requested there. */
 		first = list.start / ENTRIES;
 		last = first + nlines - 1;
 		below = __ballot_sync(FULL_WARP, nlines > 0) & lanes_below();
@@ -202,14 +211,16 @@ push_slices_kernel(Lists<Target> lists, Step step, Push push)
 	unsigned long long entries = 0;
 
 	sweep_slices(step, [&](Slice slice) {
-		const Span	whole = {__ldg(&lists.offsets[slice.vertex]), __ldg(&lists.offsets[(uint64_t) slice.vertex + 1])};
+		const Span	whole = {
+			__ldg(&lists.offsets[slice.vertex]), __ldg(&lists.offsets[(uint64_t) slice.vertex + 1])
+		};
 		const typename Push::Value value = push.own(slice.vertex);
 		uint64_t	first;
 		const uint32_t nlines = open_slice(slice, whole, &first);
 		const Span	part = clip_slice(whole, first, nlines);
 
-		push_lines(lists, lane_number() == 0 ? part : Span{0, 0}, first, lane_number() == 0 ? nlines : 0, value,
-				   &nread, push);
+		push_lines(lists, lane_number() == 0 ? part : Span{0, 0}, first,
+				   lane_number() == 0 ? nlines : 0, value, &nread, push);
 		entries += lane_number() == 0 ? part.end - part.start : 0;
 	});
 	add_sums(step.counters, nread, entries);

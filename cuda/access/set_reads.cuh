@@ -1,9 +1,10 @@
 /*
- * set_reads.cuh: how kernels read a list as a set: an entry like the one before it, and one that leads to the list's own vertex, are
- * passed over where they stand, so that no simple graph has to be made.
+ * set_reads.cuh: reads of an adjacency list as a set: duplicate edges and self-loops are skipped in
+ * place, so no simple graph has to be materialized.
  *
- * A list is read in pieces of 16 bytes, by `stride` neighbouring threads: LINE_LANES of them for a short list, four lists a warp; a
- * warp for a longer one, or a whole block. They begin at the start of a line, so that lines are asked for whole.
+ * A list is read in pieces of 16 bytes by `stride` neighboring threads: LINE_LANES of them for a
+ * short list, four lists per warp; a warp or a whole block for a longer one. They begin at the
+ * start of a line, so whole lines are requested.
  */
 #ifndef EMOGI_SET_READS_CUH
 #define EMOGI_SET_READS_CUH
@@ -11,17 +12,21 @@
 #include "cuda/access/push.cuh"
 
 /*
- * Call visit(targets[PIECE], wanted) for the entries of `part` of a list, which begins where the list does or a line does; `wanted` has a bit
- * for each that counts. self: a target that does not, the list's own vertex or EMOGI_NO_VERTEX. rank: of the thread among `stride`, a power
- * of two, of which each warp has neighbours. Called by whole warps, and so is visit; a thread without a list gives an empty part.
+ * Call visit(targets[PIECE], wanted) for the edges of `part` of a list, which begins at the start
+ * of the list or of a line; `wanted` has a bit for each edge that counts. self: a target to skip,
+ * the list's own vertex or EMOGI_NO_VERTEX. rank: the thread's number among `stride`, a power of
+ * two; each warp has neighboring ranks. Whole warps call this, and visit is called by whole warps;
+ * a thread without a list passes an empty part.
  */
 template <class Visit>
 static __device__ __forceinline__ void
-walk_distinct(const Target *targets, Span list, Span part, uint32_t self, uint32_t rank, uint32_t stride, Visit visit)
+walk_distinct(const Target *targets, Span list, Span part, uint32_t self, uint32_t rank,
+			  uint32_t stride, Visit visit)
 {
 	const uint32_t width = stride < WARP_LANES ? stride : WARP_LANES;
 
-	for (uint64_t piece = part.start / ENTRIES * LINE_LANES + rank; __any_sync(FULL_WARP, piece * PIECE < part.end); piece += stride)
+	for (uint64_t piece = part.start / ENTRIES * LINE_LANES + rank;
+		 __any_sync(FULL_WARP, piece * PIECE < part.end); piece += stride)
 	{
 		const uint64_t first = piece * PIECE;
 		const bool	there = first < part.end && first + PIECE > part.start;

@@ -1,9 +1,10 @@
 /*
- * stable_sort.cuh: numbers in device memory by their keys; those of equal keys stay in the order in which they were.
+ * stable_sort.cuh: stable radix sort of numbers in device memory by their keys.
  *
- * A radix sort of eight bits a pass, from the lowest: each block counts the digits of SORT_TILE numbers; sums before all counts, digit by digit,
- * say where each block writes; then it goes through its numbers again, and in each round of 256 the warps one after the other take
- * places, the lanes of a warp in ascending order.
+ * Each pass sorts by eight bits, starting from the lowest. Each block counts the digits of
+ * SORT_TILE numbers; prefix sums over all counts, digit by digit, give each block's output
+ * positions; then the block reads its numbers again, and in each round of 256 the warps assign
+ * positions one after another, the lanes of a warp in ascending order.
  */
 #ifndef EMOGI_STABLE_SORT_CUH
 #define EMOGI_STABLE_SORT_CUH
@@ -11,14 +12,19 @@
 #include "cuda/access/prefix_sum.cuh"
 
 #define SORT_DIGITS 256
-#define SORT_ROUNDS 16			/* of BLOCK_THREADS numbers: the more, the fewer counts; the fewer, the more blocks */
+/* of BLOCK_THREADS numbers: more rounds mean fewer counts, fewer rounds mean more blocks */
+#define SORT_ROUNDS 16
 #define SORT_TILE (SORT_ROUNDS * BLOCK_THREADS)
 
 static_assert(SORT_DIGITS == BLOCK_THREADS, "a thread has a digit");
 
-/* Count the digits of each tile: counts[SORT_DIGITS][ntiles]. Bytes: 4 a number, and 4 of its key at random. */
+/*
+ * Count the digits of each tile: counts[SORT_DIGITS][ntiles]. Bytes: 4 per number, and 4 of its key
+ * at random.
+ */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
-stable_sort_count_kernel(const uint32_t *number, uint64_t length, const uint32_t *key, uint32_t shift, uint32_t *counts, uint64_t ntiles)
+stable_sort_count_kernel(const uint32_t *number, uint64_t length, const uint32_t *key,
+						 uint32_t shift, uint32_t *counts, uint64_t ntiles)
 {
 	__shared__ uint32_t count[SORT_DIGITS];
 
@@ -26,7 +32,8 @@ stable_sort_count_kernel(const uint32_t *number, uint64_t length, const uint32_t
 	{
 		count[threadIdx.x] = 0;
 		__syncthreads();
-		for (uint64_t i = tile * SORT_TILE + threadIdx.x; i < length && i < (tile + 1) * SORT_TILE; i += BLOCK_THREADS)
+		for (uint64_t i = tile * SORT_TILE + threadIdx.x; i < length && i < (tile + 1) * SORT_TILE;
+			 i += BLOCK_THREADS)
 			atomicAdd(&count[key[number[i]] >> shift & (SORT_DIGITS - 1)], 1u);
 		__syncthreads();
 		counts[threadIdx.x * ntiles + tile] = count[threadIdx.x];
@@ -34,13 +41,16 @@ stable_sort_count_kernel(const uint32_t *number, uint64_t length, const uint32_t
 	}
 }
 
-/* Write the numbers of each tile to their places, which `counts` has become. Bytes: 8 a number, 8 at random. */
+/*
+ * Write the numbers of each tile to their positions; `counts` holds the prefix sums. Bytes: 8 per
+ * number, 8 at random.
+ */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
-stable_sort_write_kernel(const uint32_t *number, uint64_t length, const uint32_t *key, uint32_t shift, const uint32_t *counts,
-						 uint64_t ntiles, uint32_t *sorted)
+stable_sort_write_kernel(const uint32_t *number, uint64_t length, const uint32_t *key,
+						 uint32_t shift, const uint32_t *counts, uint64_t ntiles, uint32_t *sorted)
 {
-	__shared__ uint32_t before[SORT_DIGITS];	/* the next place of each digit */
-	__shared__ uint32_t count[BLOCK_WARPS][SORT_DIGITS]; /* of the round, then places */
+	__shared__ uint32_t before[SORT_DIGITS];	/* the next position of each digit */
+	__shared__ uint32_t count[BLOCK_WARPS][SORT_DIGITS];	/* of the round, then positions */
 
 	for (uint64_t tile = blockIdx.x; tile < ntiles; tile += gridDim.x)
 	{
@@ -71,13 +81,17 @@ stable_sort_write_kernel(const uint32_t *number, uint64_t length, const uint32_t
 			before[threadIdx.x] = place;
 			__syncthreads();
 			if (there)
-				sorted[count[threadIdx.x / WARP_LANES][digit] + __popc(lanes & lanes_below())] = own;
+				sorted[count[threadIdx.x / WARP_LANES][digit] + __popc(lanes & lanes_below())] =
+					own;
 			__syncthreads();
 		}
 	}
 }
 
-/* Get how many counts a sort of so many numbers needs, with what adds them up. */
+/*
+ * Return the number of counts that a sort of `length` numbers needs, including the work space of
+ * the prefix sums.
+ */
 static inline uint64_t
 stable_sort_counts(uint64_t length)
 {
@@ -87,12 +101,13 @@ stable_sort_counts(uint64_t length)
 }
 
 /*
- * Sort (*number)[length] by key[number], whose values are below `bound`; queued on the stream. other[length] is for its own use, and may be where
- * the numbers are in the end: the two pointers change places. counts[stable_sort_counts(length)].
+ * Sort (*number)[length] by key[number], with keys below `bound`; queued on the stream.
+ * other[length] is work space; the two pointers may be exchanged, so that *number points to the
+ * sorted numbers. counts[stable_sort_counts(length)] is work space, too.
  */
 static EmogiStatus
-stable_sort(Run *run, uint32_t **number, uint32_t **other, uint64_t length, const uint32_t *key, uint64_t bound, uint32_t *counts,
-			EmogiError *error)
+stable_sort(Run *run, uint32_t **number, uint32_t **other, uint64_t length, const uint32_t *key,
+			uint64_t bound, uint32_t *counts, EmogiError *error)
 {
 	const uint64_t ntiles = (length + SORT_TILE - 1) / SORT_TILE;
 	cudaStream_t stream = run->state->stream;
@@ -101,10 +116,11 @@ stable_sort(Run *run, uint32_t **number, uint32_t **other, uint64_t length, cons
 	{
 		uint32_t   *const sorted = *other;
 
-		CUDA_LAUNCH(stable_sort_count_kernel, run->full_blocks, BLOCK_THREADS, stream, *number, length, key, shift, counts, ntiles);
+		CUDA_LAUNCH(stable_sort_count_kernel, run->full_blocks, BLOCK_THREADS, stream, *number,
+					length, key, shift, counts, ntiles);
 		TRY(prefix_sum(run, counts, SORT_DIGITS * ntiles, counts + SORT_DIGITS * ntiles, error));
-		CUDA_LAUNCH(stable_sort_write_kernel, run->full_blocks, BLOCK_THREADS, stream, *number, length, key, shift, counts, ntiles,
-					sorted);
+		CUDA_LAUNCH(stable_sort_write_kernel, run->full_blocks, BLOCK_THREADS, stream, *number,
+					length, key, shift, counts, ntiles, sorted);
 		*other = *number;
 		*number = sorted;
 	}

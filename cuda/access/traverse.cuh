@@ -1,17 +1,20 @@
 /*
- * traverse.cuh: how kernels read neighbour lists. The one aligned edge loop, and what hands out its work in order.
+ * traverse.cuh: reads of adjacency lists: the aligned edge loop and the distribution of its work in
+ * order.
  *
- * Over the link a request costs the same whether it brings 32 or 128 bytes, so what counts is the number of 128-byte
- * lines. Therefore
- *   - a line is read whole, by 8 neighbouring lanes with 16 bytes each: one merged, aligned request (EMOGI, PVLDB
- *     14(2) 2020, section 4.3; there 32 lanes with 4 bytes, here a warp has four lines in one instruction);
- *   - a warp works on 32 neighbouring vertices (one word of a bitmap), and a line that several of their lists share
- *     is read once for all of them;
- *   - words are handed out in ascending order, so that all blocks read one narrow, moving window of host memory:
- *     address translation fails a window above some 256 MB (docs/design.md, "Facts measured on an H200");
- *   - lists above SLICE_LINES lines are cut into slices for any warp to take, whatever vertex has them.
+ * Over the link a request costs the same whether it transfers 32 or 128 bytes, so the cost is the
+ * number of 128-byte lines. Therefore:
+ * - A line is read whole, by 8 neighboring lanes with 16 bytes each: one merged, aligned request
+ *   (EMOGI, PVLDB 14(2) 2020, section 4.3; there 32 lanes with 4 bytes, here a warp reads four
+ *   lines in one instruction).
+ * - A warp works on 32 neighboring vertices (one word of a bitmap). A line shared by several of
+ *   their lists is read once for all of them.
+ * - Words are assigned in ascending order, so that all blocks read one narrow, moving window of
+ *   host memory: address translation degrades for a window above some 256 MB (docs/design.md,
+ *   "Facts measured on an H200").
+ * - Lists above SLICE_LINES lines are cut into slices that any warp may take.
  *
- * Every function here is called by whole, converged warps, in blocks of one dimension.
+ * Every function here is called by whole, converged warps, in one-dimensional blocks.
  */
 #ifndef EMOGI_TRAVERSE_CUH
 #define EMOGI_TRAVERSE_CUH
@@ -21,21 +24,27 @@
 
 #include "cuda/placement/placement.cuh"
 
-/* Tuned constants, of edf1050. All figures of an NVIDIA H200 in bench/RESULTS.md (ad4a202) are with these values. */
-#define BLOCK_THREADS 256		/* of most kernels: more share a ticket, fewer fill the device more evenly */
-#define LINE_UNROLL 2			/* instructions in flight, WARP_LINES lines each: more hide latency and take registers */
-#define SLICE_LINES 32			/* of a long list, 4 KB: fewer spread hubs more evenly, in a longer queue of slices */
+/*
+ * Tuned constants, of edf1050. All figures of an NVIDIA H200 in bench/RESULTS.md (ad4a202) were
+ * measured with these values.
+ */
+/* of most kernels: more threads share a ticket, fewer fill the device more evenly */
+#define BLOCK_THREADS 256
+/* instructions in flight, WARP_LINES lines each: more hide latency but take registers */
+#define LINE_UNROLL 2
+/* of a long list, 4 KB: fewer lines spread hubs more evenly, in a longer queue of slices */
+#define SLICE_LINES 32
 
 #define WARP_LANES 32
 #define FULL_WARP 0xFFFFFFFFu
 #define BLOCK_WARPS (BLOCK_THREADS / WARP_LANES)
 
-#define PIECE_BYTES 16			/* what a lane reads of a line */
+#define PIECE_BYTES 16			/* that a lane reads of a line */
 #define LINE_LANES (EMOGI_LINE_BYTES / PIECE_BYTES)
 #define WARP_LINES (WARP_LANES / LINE_LANES)	/* lines in one instruction */
 #define NO_BATCH UINT32_MAX
 
-/* How many targets a line and a lane's piece of it hold. */
+/* The number of targets in a line, and in a lane's piece of it. */
 template <typename Target>
 struct Line
 {
@@ -43,66 +52,74 @@ struct Line
 	static constexpr uint32_t PIECE = PIECE_BYTES / sizeof(Target);
 };
 
-/* Entries [start, end) of the targets; empty when start = end. */
+/* Edges [start, end) of the targets; empty if start = end. */
 typedef struct Span
 {
 	uint64_t	start;
 	uint64_t	end;
 } Span;
 
-/* Lines first + SLICE_LINES * index .. of the list of `vertex`, where first is the line in which the list starts. */
+/*
+ * Lines from first + SLICE_LINES * index on of the adjacency list of `vertex`, where `first` is the
+ * line in which the list starts.
+ */
 typedef struct Slice
 {
 	uint32_t	vertex;
 	uint32_t	index;
 } Slice;
 
-/* What kernels count, in device memory. */
+/* Counters of the kernels, in device memory. */
 typedef struct Counters
 {
 	/* Zeroed by the host before each step, up to `lines`. */
-	unsigned long long vertices;	/* of the new frontier */
-	unsigned long long edges;	/* that lead from the new frontier */
-	unsigned long long claimed; /* vertices reached in this step, of several levels if it has several */
+	unsigned long long vertices;	/* in the new frontier */
+	unsigned long long edges;	/* from the new frontier */
+	/* vertices reached in this step, which may comprise several levels */
+	unsigned long long claimed;
 	unsigned long long nslices;
 	uint32_t	ticket;			/* the next batch of words */
 	uint32_t	nqueued;
 
-	/* What a persistent kernel leaves behind (persistent.cuh; the last three only when it has a pile of vertices that wait). */
+	/*
+	 * State that a persistent kernel leaves behind (persistent.cuh; pile .. delta only if it has a
+	 * pile of postponed vertices).
+	 */
 	uint32_t	steps;			/* made */
-	uint32_t	now;			/* the queue that has the frontier */
-	unsigned long long spent;	/* entries of the steps since the pile was looked at */
-	uint32_t	pile;			/* how often it has been */
-	uint32_t	waiting;		/* items on it */
-	unsigned long long threshold;	/* and what was chosen then */
+	uint32_t	now;			/* queue[now] has the frontier */
+	unsigned long long spent;	/* edges of the steps since the last refill from the pile */
+	uint32_t	pile;			/* number of refills */
+	uint32_t	waiting;		/* items on the pile */
+	unsigned long long threshold;	/* chosen at the last refill, like delta */
 	double		delta;
 
-	unsigned long long far;		/* pending vertices that were not taken into the new frontier */
-	unsigned long long nearest; /* ~ of the least key among them */
+	unsigned long long far;		/* pending vertices that did not enter the new frontier */
+	unsigned long long nearest;	/* ~ of the minimum key among them */
 
 	/* Sums over the run. */
 	unsigned long long lines;	/* requested */
-	unsigned long long entries; /* looked at */
-	unsigned long long lists;	/* not empty, of the lists that bottom-up steps read */
+	unsigned long long entries;	/* visited */
+	unsigned long long lists;	/* nonempty lists that bottom-up steps read */
 	unsigned long long starts;	/* lines in which at least one of them starts */
 
 	/* Zeroed when the run is opened, and never again. */
-	uint32_t	halt;			/* 1 = cancel was seen: kernels leave, this one and those queued behind it */
+	uint32_t	halt;	/* 1 = a cancel was seen: this kernel and those queued behind it return */
 } Counters;
 
-/* What the kernels of a step share. */
+/* Arguments that the kernels of a step share. */
 typedef struct Step
 {
 	Counters   *counters;
 	Slice	   *slices;			/* see slice_capacity */
-	const volatile uint32_t *stop;	/* host memory: the host wants the kernels to leave */
-	uint32_t	batch_words;	/* words that a block takes at once: a multiple of BLOCK_WARPS */
+	const volatile uint32_t *stop;	/* in host memory: the host wants the kernels to return */
+	uint32_t	batch_words;	/* words that a block takes at a time: a multiple of BLOCK_WARPS */
 } Step;
 
 /*
- * The most slices that lists of nedges entries give. A list of d entries touches at most (d + 2 (E - 1)) / E lines of
- * E entries; it is cut when they are 33 or more, hence d >= 31 E + 2, into at most (lines + 31) / 32 slices. Over d
- * that is largest for the shortest such list: 2 slices for 31 E + 2 entries. Two for 31 E is thus a bound.
+ * Return the maximum number of slices that lists of nedges edges give. A list of d edges touches at
+ * most (d + 2 (E - 1)) / E lines of E edges. It is cut if these are 33 or more, hence d >= 31 E +
+ * 2, into at most (lines + 31) / 32 slices. Relative to d, this is largest for the shortest such
+ * list: 2 slices for 31 E + 2 edges. So 2 slices per 31 E edges is an upper bound.
  */
 static inline uint64_t
 slice_capacity(uint64_t nedges, uint32_t line_entries)
@@ -116,7 +133,7 @@ lane_number(void)
 	return threadIdx.x % WARP_LANES;
 }
 
-/* Lanes below, and above, the own one. */
+/* Masks of the lanes below, and above, this lane. */
 static __device__ __forceinline__ uint32_t
 lanes_below(void)
 {
@@ -129,7 +146,7 @@ lanes_above(void)
 	return ~lanes_below() << 1;
 }
 
-/* Sum over the lanes up to and including the own one. */
+/* Return the sum over the lanes up to and including this lane. */
 static __device__ __forceinline__ uint32_t
 warp_prefix_sum(uint32_t value)
 {
@@ -153,7 +170,10 @@ warp_sum(unsigned long long value)
 	return value;
 }
 
-/* Add every thread's value to a sum in device memory, with one atomic operation a block. All threads must call it. */
+/*
+ * Add every thread's value to a sum in device memory, with one atomic operation per block. All
+ * threads must call it.
+ */
 static __device__ void
 block_add(unsigned long long *sum, unsigned long long value)
 {
@@ -171,35 +191,41 @@ block_add(unsigned long long *sum, unsigned long long value)
 		atomicAdd(sum, total);
 }
 
-/* Get the lines that a span touches. */
+/* Return the number of lines that a span touches. */
 template <typename Target>
 static __device__ __forceinline__ uint64_t
 count_lines(Span list)
 {
-	return list.start < list.end ? (list.end - 1) / Line<Target>::ENTRIES - list.start / Line<Target>::ENTRIES + 1 : 0;
+	return list.start < list.end ?
+		(list.end - 1) / Line<Target>::ENTRIES - list.start / Line<Target>::ENTRIES + 1 : 0;
 }
 
-/* Get the entries of a line that belong to a span, one bit each. */
+/* Return a bit for each edge of a line that belongs to a span. */
 template <typename Target>
 static __device__ __forceinline__ uint32_t
 overlap(Span list, uint64_t line)
 {
 	const uint64_t base = line * Line<Target>::ENTRIES;
 	const uint64_t low = list.start > base ? list.start : base;
-	const uint64_t high = list.end < base + Line<Target>::ENTRIES ? list.end : base + Line<Target>::ENTRIES;
+	const uint64_t high = list.end < base + Line<Target>::ENTRIES ? list.end :
+		base + Line<Target>::ENTRIES;
 
 	return low < high ? FULL_WARP >> (32 - (uint32_t) (high - low)) << (uint32_t) (low - base) : 0;
 }
 
-/* Get entry j of a vertex's prefix, j below prefix_length; EMOGI_NO_VERTEX beyond the end of its list. */
+/*
+ * Return edge j of a vertex's prefix, j < prefix_length; EMOGI_NO_VERTEX beyond the end of its
+ * list.
+ */
 template <typename Target>
 static __device__ __forceinline__ Target
 read_prefix(const Lists<Target> &lists, uint64_t vertex, uint32_t j)
 {
-	return __ldg(&lists.prefixes[(vertex / WARP_LANES * lists.prefix_length + j) * WARP_LANES + vertex % WARP_LANES]);
+	return __ldg(&lists.prefixes[(vertex / WARP_LANES * lists.prefix_length + j) * WARP_LANES +
+								 vertex % WARP_LANES]);
 }
 
-/* Read the own piece of a line: one request for the LINE_LANES lanes that share the line. */
+/* Read the lane's piece of a line: one request for the LINE_LANES lanes that share the line. */
 template <typename Target>
 static __device__ __forceinline__ uint4
 read_piece(const Target *targets, uint64_t line)
@@ -210,9 +236,10 @@ read_piece(const Target *targets, uint64_t line)
 }
 
 /*
- * Look at WARP_LINES lines that the warp holds, one for each group of LINE_LANES lanes. Lane i looks for the entries
- * of its own span `list` in all of them; only entries that some lane wants are visited. nlines: how many of the lines
- * are there. Get, when SEARCH, whether a visited entry of the own list was a hit.
+ * Visit WARP_LINES lines that the warp holds, one per group of LINE_LANES lanes. Lane i selects the
+ * edges of its own span `list` in all of them; only edges that some lane selects are visited.
+ * nlines: the number of valid lines. If SEARCH, return whether a visited edge of the lane's list
+ * was a hit.
  */
 template <bool SEARCH, typename Target, class Visit>
 static __device__ __forceinline__ bool
@@ -250,10 +277,11 @@ visit_lines(uint64_t line, uint4 piece, uint32_t nlines, Span list, Visit visit)
 }
 
 /*
- * The aligned edge loop. Lane i asks for the lines first .. first + nlines - 1; the warp reads the lines of all lanes,
- * one after another, WARP_LINES at a time. nlines may be 0. read(line, there) gets the own piece of a line, zeroes when
- * it is not there; look(line, piece, n) is called by the whole warp with what it read, of which the first n groups
- * are there. *nread grows by the lines read, alike in all lanes.
+ * The aligned edge loop. Lane i requests the lines first .. first + nlines - 1; the warp reads the
+ * lines of all lanes, one after another, WARP_LINES at a time. nlines may be 0. read(line, there)
+ * returns the lane's piece of a line, zeroes if `there` is false. look(line, piece, n) is called by
+ * the whole warp with what it read; the first n groups are valid. *nread grows by the lines read,
+ * equally in all lanes.
  */
 template <class Read, class Look>
 static __device__ __forceinline__ void
@@ -261,7 +289,8 @@ deal_lines(uint64_t first, uint32_t nlines, unsigned long long *nread, Read read
 {
 	const uint32_t upto = warp_prefix_sum(nlines);
 	const uint32_t nasked = __shfl_sync(FULL_WARP, upto, WARP_LANES - 1);
-	const uint64_t origin = first - (upto - nlines);	/* ask a of this lane is for line origin + a; may wrap */
+	/* request a of this lane is for line origin + a; may wrap */
+	const uint64_t origin = first - (upto - nlines);
 
 	for (uint32_t base = 0; base < nasked; base += LINE_UNROLL * WARP_LINES)
 	{
@@ -290,15 +319,16 @@ deal_lines(uint64_t first, uint32_t nlines, unsigned long long *nread, Read read
 }
 
 /*
- * Deal lines on behalf of lists: look in each line for the entries of every lane's span `list`, so lanes whose lists
- * share a line let one of them ask for it.
+ * Run the aligned edge loop over adjacency lists: select in each line the edges of every lane's
+ * span `list`, so if lists share a line, only one of their lanes needs to request it.
  *
- * visit(targets[PIECE], wanted) gets a lane's piece of a line and the bits of the entries to look at; it returns the
- * bits of those that are hits. Get (when SEARCH) whether the own list had one.
+ * visit(targets[PIECE], wanted) gets a lane's piece of a line and the bits of the edges to visit;
+ * it returns the bits of the hits. If SEARCH, return whether the lane's list had a hit.
  */
 template <bool SEARCH, typename Target, class Visit>
 static __device__ __forceinline__ bool
-walk_lines(const Target *targets, Span list, uint64_t first, uint32_t nlines, unsigned long long *nread, Visit visit)
+walk_lines(const Target *targets, Span list, uint64_t first, uint32_t nlines,
+		   unsigned long long *nread, Visit visit)
 {
 	bool		found = false;
 
@@ -312,7 +342,10 @@ walk_lines(const Target *targets, Span list, uint64_t first, uint32_t nlines, un
 	return found;
 }
 
-/* Queue the slices from number `from` on of each list that `cut` marks, as many as nlines lines make. */
+/*
+ * Queue the slices from number `from` on of each list that `cut` marks; nlines is the length of the
+ * list in lines.
+ */
 static __device__ void
 queue_slices(const Step &step, bool cut, uint32_t vertex, uint64_t nlines, uint32_t from)
 {
@@ -336,8 +369,9 @@ queue_slices(const Step &step, bool cut, uint32_t vertex, uint64_t nlines, uint3
 }
 
 /*
- * Say whether cancel was seen before this kernel began. Kernels queued earlier may have left early then, so a kernel that uses what they wrote as
- * an index or as a bound, and does not take its work from a sweep below, asks this first and returns.
+ * Return whether a cancel was seen before this kernel began. Earlier kernels of the queue may then
+ * have returned early, so a kernel that uses their output as an index or as a bound, and does not
+ * take its work from one of the sweeps below, checks this first and returns.
  */
 static __device__ __forceinline__ bool
 is_halted(const Step &step)
@@ -345,7 +379,10 @@ is_halted(const Step &step)
 	return *(const volatile uint32_t *) &step.counters->halt != 0;
 }
 
-/* Say whether the kernel shall leave. The first thread asks the host over the link, and tells the others. */
+/*
+ * Return whether the kernel must return early. The first thread polls the host over the link, and
+ * tells the others.
+ */
 static __device__ __forceinline__ bool
 must_leave(const Step &step)
 {
@@ -356,7 +393,10 @@ must_leave(const Step &step)
 	return *halt != 0;
 }
 
-/* The same where a block may be the last for long: it asks the host itself, in every 64th round. */
+/*
+ * The same for a block that may be the last one running for a long time: it polls the host itself,
+ * in every 64th round.
+ */
 static __device__ __forceinline__ bool
 must_leave_alone(const Step &step, uint32_t round)
 {
@@ -365,7 +405,7 @@ must_leave_alone(const Step &step, uint32_t round)
 	return must_leave(step);
 }
 
-/* Take the number of the next batch, or NO_BATCH. Both reads are under way together. */
+/* Take the number of the next batch, or NO_BATCH. Both reads are in flight together. */
 static __device__ __forceinline__ uint32_t
 take_ticket(const Step &step)
 {
@@ -375,12 +415,14 @@ take_ticket(const Step &step)
 }
 
 /*
- * Give the warps of the grid the words of a bitmap that are not zero after ^ flip, in ascending order: a block takes
- * batch_words at a time, its warps every BLOCK_WARPS-th of them. process(word number, bits) is called by whole warps.
+ * Distribute the words of a bitmap that are not zero after ^ flip to the warps of the grid, in
+ * ascending order: a block takes batch_words at a time, its warps every BLOCK_WARPS-th of them.
+ * Whole warps call process(word number, bits).
  */
 template <class Process>
 static __device__ __forceinline__ void
-sweep_words(const Step &step, const uint32_t *bitmap, uint32_t flip, uint64_t nwords, Process process)
+sweep_words(const Step &step, const uint32_t *bitmap, uint32_t flip, uint64_t nwords,
+			Process process)
 {
 	__shared__ uint32_t ticket[2];
 	const uint64_t nbatches = (nwords + step.batch_words - 1) / step.batch_words;
@@ -393,7 +435,10 @@ sweep_words(const Step &step, const uint32_t *bitmap, uint32_t flip, uint64_t nw
 	{
 		uint64_t	first;
 
-		/* Everyone has read ticket[round ^ 1] before this, and nobody reads it again before the next. */
+		/*
+		 * All threads have read ticket[round ^ 1] before this barrier, and none reads it again
+		 * before the next one.
+		 */
 		__syncthreads();
 		if (ticket[round] >= nbatches)
 			break;
@@ -403,7 +448,8 @@ sweep_words(const Step &step, const uint32_t *bitmap, uint32_t flip, uint64_t nw
 		for (uint32_t j = 0; j < step.batch_words; j += WARP_LANES)
 		{
 			const uint32_t i = j + lane_number();
-			const uint32_t bits = i < step.batch_words && first + i < nwords ? __ldg(bitmap + first + i) ^ flip : 0;
+			const uint32_t bits = i < step.batch_words &&
+				first + i < nwords ? __ldg(bitmap + first + i) ^ flip : 0;
 			uint32_t	todo = __ballot_sync(FULL_WARP, bits != 0) & own_words;
 
 			while (todo != 0)
@@ -417,7 +463,7 @@ sweep_words(const Step &step, const uint32_t *bitmap, uint32_t flip, uint64_t nw
 	}
 }
 
-/* Give the warps of the grid the queued slices. process(slice) is called by whole warps. */
+/* Distribute the queued slices to the warps of the grid. Whole warps call process(slice). */
 template <class Process>
 static __device__ __forceinline__ void
 sweep_slices(const Step &step, Process process)
@@ -425,7 +471,8 @@ sweep_slices(const Step &step, Process process)
 	const uint64_t nslices = step.counters->nslices;
 	const uint64_t nwarps = (uint64_t) gridDim.x * BLOCK_WARPS;
 
-	for (uint64_t i = ((uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x) / WARP_LANES; i < nslices; i += nwarps)
+	for (uint64_t i = ((uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x) / WARP_LANES;
+		 i < nslices; i += nwarps)
 	{
 		if (__any_sync(FULL_WARP, lane_number() == 0 && must_leave(step)))
 			break;

@@ -1,9 +1,9 @@
 /*
- * weights.cuh: how kernels read weights: beside the targets, by element index, in the Graph's own width.
+ * weights.cuh: reads of weights: beside the targets, by edge number, in the graph's own width.
  *
- * A lane that holds entries 4i .. 4i + 3 of a line of targets reads the same entries of the weights: 4, 8, 16 or 32
- * bytes. So a line of targets goes with a quarter, a half, one or two lines of weights, and lanes that hold
- * neighbouring lines share the requests.
+ * A lane that holds edges 4i .. 4i + 3 of a line of targets reads the weights of the same edges: 4,
+ * 8, 16 or 32 bytes. So a line of targets comes with a quarter, a half, one or two lines of
+ * weights, and lanes that hold neighboring lines share the requests.
  */
 #ifndef EMOGI_WEIGHTS_CUH
 #define EMOGI_WEIGHTS_CUH
@@ -16,7 +16,7 @@
 static constexpr uint32_t PIECE = Line<Target>::PIECE;
 static constexpr uint32_t ENTRIES = Line<Target>::ENTRIES;
 
-/* The width of a Graph without weights: every edge weighs 1. */
+/* The weight type of a graph without weights: every edge has weight 1. */
 struct NoWeight
 {
 };
@@ -28,7 +28,7 @@ weight_bytes(void)
 	return std::is_same<Weight, NoWeight>::value ? 0 : (uint32_t) sizeof(Weight);
 }
 
-/* What a lane holds of a line. */
+/* A lane's part of a line. */
 template <typename Weight>
 struct Piece
 {
@@ -36,7 +36,7 @@ struct Piece
 	uint32_t	weights[weight_bytes<Weight>() > 0 ? PIECE * sizeof(Weight) / 4 : 1];
 };
 
-/* Read the own piece of a line, targets and weights; zeroes when the line is not there. */
+/* Read the lane's piece of a line, targets and weights; zeroes if the line does not exist. */
 template <typename Weight>
 static __device__ __forceinline__ Piece<Weight>
 read_pieces(const Lists<Target> &lists, uint64_t line, bool there)
@@ -73,7 +73,7 @@ read_pieces(const Lists<Target> &lists, uint64_t line, bool there)
 	return piece;
 }
 
-/* Get the weights of a piece. */
+/* Convert the weights of a piece. */
 template <typename Weight>
 static __device__ __forceinline__ void
 unpack_weights(const Piece<Weight> &piece, double (&weight)[PIECE])
@@ -95,7 +95,10 @@ unpack_weights(const Piece<Weight> &piece, double (&weight)[PIECE])
 	}
 }
 
-/* Count the lines of weights that go with n lines of targets, one for each group of lanes. Whole warps. */
+/*
+ * Return the number of lines of weights that belong to n lines of targets, one per group of lanes.
+ * Whole warps.
+ */
 template <typename Weight>
 static __device__ __forceinline__ uint32_t
 count_weight_lines(uint64_t line, uint32_t n)
@@ -114,7 +117,9 @@ count_weight_lines(uint64_t line, uint32_t n)
 								(group == 0 || own != below)));
 }
 
-/* Call `call` with a value of the C type that holds weights of a type: one instance of a kernel for each. */
+/*
+ * Call `call` with a value of the C type of a weight type, to instantiate a kernel for each type.
+ */
 template <class Call>
 static auto
 with_weight(EmogiWeightType type, Call call)
@@ -137,11 +142,12 @@ with_weight(EmogiWeightType type, Call call)
 	return call(NoWeight());
 }
 
-/* Bytes that an edge takes of the Graph. */
+/* Return the bytes of the graph per edge. */
 static inline uint32_t
 edge_bytes(EmogiWeightType type)
 {
-	return sizeof(Target) + with_weight(type, [](auto weight) { return weight_bytes<decltype(weight)>(); });
+	return sizeof(Target) +
+		with_weight(type, [](auto weight) { return weight_bytes<decltype(weight)>(); });
 }
 
 #endif							/* EMOGI_WEIGHTS_CUH */
