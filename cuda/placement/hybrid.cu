@@ -1,16 +1,18 @@
 /*
- * hybrid.cu: chooses the prefixes of lists: for each list some of its targets.
+ * hybrid.cu: selection of the prefixes of adjacency lists: some of the targets of each list.
  *
- * The targets come to a stage in device memory, some MB at a time, at the speed of a pinned copy; a warp then looks at
- * each list in the stage. The lanes take every 32nd entry and remember the one with the longest list of its own; these 32
- * compete. So the prefix is exact for lists up to 32 entries; of a longer one it has the best, and the others nearly so.
+ * The targets are copied to a staging buffer in device memory, some MB at a time, at the speed of a
+ * pinned copy; then a warp examines each list in the buffer. Each lane takes every 32nd edge and
+ * remembers the target with the longest list of its own; the prefix is the best of these 32. So the
+ * prefix is exact for lists of up to 32 edges; for a longer list it contains the best target, and
+ * nearly the best of the others.
  */
 #include "cuda/placement/hybrid.cuh"
 #include "cuda/core/run.cuh"
 
 static_assert(PREFIX_MOST <= WARP_LANES, "the prefix of a list is chosen from one entry a lane");
 
-/* Get the greatest value among the lanes. */
+/* Return the maximum over the lanes. */
 static __device__ __forceinline__ unsigned long long
 warp_max(unsigned long long value)
 {
@@ -26,12 +28,13 @@ warp_max(unsigned long long value)
 }
 
 /*
- * Choose the prefixes of the lists of some vertices, of which these entries are staged. Bytes: for each entry 4 of the stage
- * and 16 random ones of offsets; for each vertex 16 of offsets and 4 * length of prefixes.
+ * Choose the prefixes of a range of vertices whose edges are staged. Bytes: per edge 4 of the
+ * staging buffer and 16 random ones of offsets; per vertex 16 of offsets and 4 * length of
+ * prefixes.
  */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
-hybrid_choose_kernel(const uint64_t *offsets, const Target *stage, Span staged, Span vertices, uint32_t length,
-					 Target *prefixes)
+hybrid_choose_kernel(const uint64_t *offsets, const Target *stage, Span staged, Span vertices,
+					 uint32_t length, Target *prefixes)
 {
 	const uint64_t nwarps = (uint64_t) gridDim.x * BLOCK_WARPS;
 	const uint64_t own = ((uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x) / WARP_LANES;
@@ -48,8 +51,10 @@ hybrid_choose_kernel(const uint64_t *offsets, const Target *stage, Span staged, 
 		for (uint64_t i = low + lane_number(); i < high; i += WARP_LANES)
 		{
 			const Target target = __ldg(&stage[i - staged.start]);
-			const uint64_t degree = __ldg(&offsets[(uint64_t) target + 1]) - __ldg(&offsets[target]);
-			const unsigned long long key = ((degree < UINT32_MAX ? degree : UINT32_MAX - 1) + 1) << 32 | target;
+			const uint64_t degree = __ldg(&offsets[(uint64_t) target + 1]) -
+				__ldg(&offsets[target]);
+			const unsigned long long key = ((degree < UINT32_MAX ? degree :
+											 UINT32_MAX - 1) + 1) << 32 | target;
 
 			if (key > best)
 				best = key;
@@ -77,21 +82,25 @@ emogi_hybrid_load(EmogiError *error)
 	return LOAD_KERNELS(kernels);
 }
 
-/* Choose the prefixes of some lists, of which so many entries are staged. */
+/* Launch the selection for a range of vertices whose edges are staged. */
 static EmogiStatus
-launch(const PrefixChoice *choice, const Target *stage, Span staged, Span vertices, EmogiError *error)
+launch(const PrefixChoice *choice, const Target *stage, Span staged, Span vertices,
+	   EmogiError *error)
 {
-	const uint64_t most = (uint64_t) STAGE_BLOCKS * choice->state->units;
+	const uint64_t max_blocks = (uint64_t) STAGE_BLOCKS * choice->state->units;
 	uint64_t	nblocks = (vertices.end - vertices.start + BLOCK_WARPS - 1) / BLOCK_WARPS;
 
-	if (nblocks > most)
-		nblocks = most;
-	CUDA_LAUNCH(hybrid_choose_kernel, (int) nblocks, BLOCK_THREADS, choice->state->stream, choice->offsets, stage, staged,
-				vertices, choice->length, choice->prefixes);
+	if (nblocks > max_blocks)
+		nblocks = max_blocks;
+	CUDA_LAUNCH(hybrid_choose_kernel, (int) nblocks, BLOCK_THREADS, choice->state->stream,
+				choice->offsets, stage, staged, vertices, choice->length, choice->prefixes);
 	return EMOGI_OK;
 }
 
-/* Find the last vertex up to which all lists from `first` on fit the stage; at least the next one. */
+/*
+ * Return the last vertex such that all lists from `first` up to it fit in the staging buffer; at
+ * least first + 1.
+ */
 static uint64_t
 fill_stage(const uint64_t *offsets, uint64_t nvertices, uint64_t first, uint64_t capacity)
 {
@@ -111,10 +120,11 @@ fill_stage(const uint64_t *offsets, uint64_t nvertices, uint64_t first, uint64_t
 }
 
 EmogiStatus
-emogi_hybrid_choose(const PrefixChoice *choice, const EmogiAdjacency *adjacency, DeviceMemory *memory, EmogiError *error)
+emogi_hybrid_choose(const PrefixChoice *choice, const EmogiAdjacency *adjacency,
+					DeviceMemory *memory, EmogiError *error)
 {
 	const uint64_t nvertices = choice->nvertices;
-	const uint64_t capacity = prefix_stage_bytes(adjacency) / sizeof(Target);	/* entries */
+	const uint64_t capacity = prefix_stage_bytes(adjacency) / sizeof(Target);	/* edges */
 	const int	nheld = memory->nblocks;
 	Target	   *stage;
 
@@ -127,9 +137,10 @@ emogi_hybrid_choose(const PrefixChoice *choice, const EmogiAdjacency *adjacency,
 		last = fill_stage(adjacency->offsets, nvertices, first, capacity);
 		end = adjacency->offsets[last];
 		if (end - start > capacity)
-			end = start + capacity; /* of one long list */
-		TRY(emogi_cuda_copy(choice->state, stage, adjacency->targets + start, (end - start) * sizeof *stage,
-							cudaMemcpyHostToDevice, choice->control, error));
+			end = start + capacity;	/* of one long list */
+		TRY(emogi_cuda_copy(choice->state, stage, adjacency->targets + start,
+							(end - start) * sizeof *stage, cudaMemcpyHostToDevice, choice->control,
+							error));
 		TRY(launch(choice, stage, Span{start, end}, Span{first, last}, error));
 	}
 	TRY(emogi_cuda_wait(choice->state, choice->control, error));
@@ -138,7 +149,8 @@ emogi_hybrid_choose(const PrefixChoice *choice, const EmogiAdjacency *adjacency,
 }
 
 EmogiStatus
-emogi_hybrid_choose_near(const PrefixChoice *choice, const Lists<uint32_t> *lists, EmogiError *error)
+emogi_hybrid_choose_near(const PrefixChoice *choice, const Lists<uint32_t> *lists,
+						 EmogiError *error)
 {
 	const uint64_t nvertices = choice->nvertices;
 

@@ -1,9 +1,9 @@
 /*
- * placement.cu: registers the Graph's memory with CUDA, copies what belongs in device memory, finds again what was kept
- * of either, undoes what is not kept.
+ * placement.cu: placement of a graph: registering its memory with CUDA, copying arrays to device
+ * memory, reusing cached copies, and undoing what is not cached.
  *
- * HostRegistration pins pages: about 0.06 s a GiB for pages that are populated. For a Graph without an id it lasts for one
- * run, because the Region may free the Graph's pages afterwards.
+ * A registration pins pages: about 0.06 s per GiB for pages that are populated. For a graph without
+ * an id it lasts for one run, because the arena may free the graph's pages afterwards.
  */
 #include "cuda/placement/placing.cuh"
 #include "cuda/core/host_registration.cuh"
@@ -14,7 +14,7 @@
 
 #define PAGE_BYTES UINT64_C(4096)
 
-/* Say whether backward is placed, and is not forward over again. */
+/* Return whether backward is placed and differs from forward. */
 static bool
 places_transpose(const Placing *placing)
 {
@@ -25,7 +25,7 @@ places_transpose(const Placing *placing)
 		(forward->offsets != backward->offsets || forward->targets != backward->targets);
 }
 
-/* Say whether the run reads the offsets of backward, and they are not those of forward. */
+/* Return whether the run reads the offsets of backward, and these differ from those of forward. */
 static bool
 places_backward_offsets(const Placing *placing)
 {
@@ -33,33 +33,38 @@ places_backward_offsets(const Placing *placing)
 		placing->graph->forward.offsets != placing->graph->backward.offsets;
 }
 
-/* Get the orientation whose prefixes the run has a use for; NULL when it has none. */
+/* Return the orientation whose prefixes are useful to the run; NULL if there is none. */
 const EmogiAdjacency *
 emogi_placement_wanted_prefixes(const Placing *placing)
 {
 	const EmogiGraph *graph = placing->graph;
-	const EmogiAdjacency *adjacency = placing->wants & PLACE_BACKWARD_PREFIXES ? &graph->backward : &graph->forward;
+	const EmogiAdjacency *adjacency = placing->wants & PLACE_BACKWARD_PREFIXES ? &graph->backward :
+		&graph->forward;
 
 	if (graph->backward.offsets == NULL || adjacency->nedges == 0)
 		return NULL;
 	return placing->wants & (PLACE_FORWARD_PREFIXES | PLACE_BACKWARD_PREFIXES) ? adjacency : NULL;
 }
 
-/* Get the prefixes that are kept, unless there is room for more than twice as many targets. */
+/* Get the cached prefixes, unless there is room for more than twice as many targets. */
 const uint32_t *
 emogi_placement_use_prefixes(const Placing *placing, uint32_t *length)
 {
 	uint64_t	kept_length;
 	const void *array = emogi_placement_wanted_prefixes(placing)->targets;
 	const void *prefixes = emogi_device_cache_use_made(placing->state, array, EMOGI_COPY_PREFIXES,
-												   (placing->prefix_length + 1) / 2, placing->prefix_length, &kept_length);
+													   (placing->prefix_length + 1) / 2,
+													   placing->prefix_length, &kept_length);
 
 	if (prefixes != NULL)
 		*length = (uint32_t) kept_length;
 	return (const uint32_t *) prefixes;
 }
 
-/* Make the copies that this placement needs in use, and no others. Get the bytes of those that are missing. */
+/*
+ * Mark exactly those copies as in use that this placement needs. Return the bytes of the missing
+ * ones.
+ */
 uint64_t
 emogi_placement_use_copies(const Placing *placing, EmogiPlacement placement)
 {
@@ -108,26 +113,29 @@ emogi_placement_drop_edges(const Placing *placing)
 	}
 }
 
-/* Ensure that an array lies in the Graph's block, with its last line, and starts on a line. */
+/* Ensure that an array, including its last line, lies in the graph's block and starts on a line. */
 static EmogiStatus
-check_array(const EmogiGraph *graph, const void *array, uint64_t bytes, const char *what, EmogiError *error)
+check_array(const EmogiGraph *graph, const void *array, uint64_t bytes, const char *what,
+			EmogiError *error)
 {
 	const uintptr_t block = (uintptr_t) graph->memory;
 	const uintptr_t start = (uintptr_t) array;
 	const uint64_t block_bytes = round_up(graph->memory_bytes, PAGE_BYTES);
 
 	if (start % EMOGI_LINE_BYTES != 0 || block % PAGE_BYTES != 0)
-		return emogi_device_fail(error, EMOGI_BAD_INPUT, "the graph's arrays are not aligned", "block %p, %s %p",
-								 graph->memory, what, array);
+		return emogi_device_fail(error, EMOGI_BAD_INPUT, "the graph's arrays are not aligned",
+								 "block %p, %s %p", graph->memory, what, array);
 	if (block == 0 || start < block || start - block > block_bytes ||
 		bytes > block_bytes - (start - block))
-		return emogi_device_fail(error, EMOGI_BAD_INPUT, "the graph's arrays are not inside its block",
+		return emogi_device_fail(error, EMOGI_BAD_INPUT,
+								 "the graph's arrays are not inside its block",
 								 "block %p of %llu bytes, %s %p of %llu bytes", graph->memory,
-								 (unsigned long long) graph->memory_bytes, what, array, (unsigned long long) bytes);
+								 (unsigned long long) graph->memory_bytes, what, array,
+								 (unsigned long long) bytes);
 	return EMOGI_OK;
 }
 
-/* Ensure that all arrays of one orientation that go over the link can do so. */
+/* Ensure that the arrays of one orientation that are read over the link can be. */
 static EmogiStatus
 check_lists(const Placing *placing, const EmogiAdjacency *adjacency, EmogiError *error)
 {
@@ -135,11 +143,12 @@ check_lists(const Placing *placing, const EmogiAdjacency *adjacency, EmogiError 
 
 	TRY(check_array(graph, adjacency->targets, target_bytes(adjacency), "targets", error));
 	if (placing->wants & PLACE_WEIGHTS)
-		TRY(check_array(graph, adjacency->weights, weight_bytes(graph, adjacency), "weights", error));
+		TRY(check_array(graph, adjacency->weights, weight_bytes(graph, adjacency), "weights",
+						error));
 	return EMOGI_OK;
 }
 
-/* Turn a failed registration into an error that says what to do about it. */
+/* Turn a failed registration into an error that explains it. */
 static EmogiStatus
 explain_registration(const EmogiGraph *graph, cudaError_t code, EmogiError *error)
 {
@@ -148,36 +157,42 @@ explain_registration(const EmogiGraph *graph, cudaError_t code, EmogiError *erro
 
 	(void) cudaGetLastError();
 	(void) getrlimit(RLIMIT_MEMLOCK, &limit);
-	if (code == cudaErrorMemoryAllocation || code == cudaErrorOperatingSystem || code == cudaErrorInvalidValue)
-		return emogi_device_fail(error, EMOGI_NO_MEMORY, "the graph's memory could not be locked for the GPU",
+	if (code == cudaErrorMemoryAllocation || code == cudaErrorOperatingSystem ||
+		code == cudaErrorInvalidValue)
+		return emogi_device_fail(error, EMOGI_NO_MEMORY,
+								 "the graph's memory could not be locked for the GPU",
 								 "cudaHostRegister of %llu bytes: %s; RLIMIT_MEMLOCK %s%llu",
 								 (unsigned long long) graph->memory_bytes, name,
 								 limit.rlim_cur == RLIM_INFINITY ? "unlimited, " : "",
 								 (unsigned long long) limit.rlim_cur);
 	if (code == cudaErrorNotSupported || code == cudaErrorNotPermitted)
-		return emogi_device_fail(error, EMOGI_BAD_INPUT, "this machine does not let the GPU read host memory in place",
-								 "cudaHostRegister of %llu bytes: %s", (unsigned long long) graph->memory_bytes, name);
+		return emogi_device_fail(error, EMOGI_BAD_INPUT,
+								 "this machine does not let the GPU read host memory in place",
+								 "cudaHostRegister of %llu bytes: %s",
+								 (unsigned long long) graph->memory_bytes, name);
 	return emogi_cuda_fail(error, code, "cudaHostRegister");
 }
 
-/* Have the Graph's block registered. */
+/* Register the graph's block. */
 static cudaError_t
 try_registration(const EmogiEngineState *state, const EmogiGraph *graph)
 {
 	const cudaError_t code = emogi_cuda_fault();
 
-	return code != cudaSuccess ? code : emogi_host_registration_use(graph->memory, graph->memory_bytes, state->registers_read_only);
+	return code != cudaSuccess ? code :
+		emogi_host_registration_use(graph->memory, graph->memory_bytes, state->registers_read_only);
 }
 
 /*
- * Register the Graph's block unless it is pinned already. When the run cannot do without, registrations of other Graphs
- * give way.
+ * Register the graph's block unless it is already pinned. If the run needs the registration, drop
+ * registrations of other graphs to make room.
  */
 static EmogiStatus
-register_block(const Placing *placing, EmogiPlacement placement, PlacedGraph *placed, EmogiError *error)
+register_block(const Placing *placing, EmogiPlacement placement, PlacedGraph *placed,
+			   EmogiError *error)
 {
 	const EmogiGraph *graph = placing->graph;
-	DeviceCacheEntry   *own = placing->state->residents.own;
+	DeviceCacheEntry *own = placing->state->residents.own;
 	cudaError_t code;
 
 	if (own != NULL && own->registered)
@@ -185,12 +200,15 @@ register_block(const Placing *placing, EmogiPlacement placement, PlacedGraph *pl
 	do
 		code = try_registration(placing->state, graph);
 	while ((code == cudaErrorMemoryAllocation || code == cudaErrorOperatingSystem) &&
-		   placement != EMOGI_PLACEMENT_DEVICE && emogi_device_cache_unregister_other(placing->state));
+		   placement != EMOGI_PLACEMENT_DEVICE &&
+		   emogi_device_cache_unregister_other(placing->state));
 	if (code == cudaErrorHostMemoryAlreadyRegistered)
 	{
 		(void) cudaGetLastError();
-		return emogi_device_fail(error, EMOGI_BAD_INPUT, "a part of the graph's memory is registered already",
-								 "block %p of %llu bytes", graph->memory, (unsigned long long) graph->memory_bytes);
+		return emogi_device_fail(error, EMOGI_BAD_INPUT,
+								 "a part of the graph's memory is registered already",
+								 "block %p of %llu bytes", graph->memory,
+								 (unsigned long long) graph->memory_bytes);
 	}
 	if (code != cudaSuccess)
 		return explain_registration(graph, code, error);
@@ -201,10 +219,10 @@ register_block(const Placing *placing, EmogiPlacement placement, PlacedGraph *pl
 	return EMOGI_OK;
 }
 
-/* Get an array of the Graph in device memory: the copy that was kept, or a new one. */
+/* Get an array of the graph in device memory: the cached copy, or a new one. */
 static EmogiStatus
-place_copy(const Placing *placing, const void *array, uint64_t bytes, const char *what, const void **out,
-		   EmogiError *error)
+place_copy(const Placing *placing, const void *array, uint64_t bytes, const char *what,
+		   const void **out, EmogiError *error)
 {
 	void	   *copy;
 
@@ -212,16 +230,17 @@ place_copy(const Placing *placing, const void *array, uint64_t bytes, const char
 	if (*out != NULL)
 		return EMOGI_OK;
 	TRY(emogi_memory_take(placing->memory, &copy, bytes, what, error));
-	TRY(emogi_cuda_copy(placing->state, copy, array, bytes, cudaMemcpyHostToDevice, placing->control, error));
+	TRY(emogi_cuda_copy(placing->state, copy, array, bytes, cudaMemcpyHostToDevice,
+						placing->control, error));
 	emogi_device_cache_keep(placing->state, placing->memory, array, EMOGI_COPY_WHOLE, 0);
 	*out = copy;
 	return EMOGI_OK;
 }
 
-/* Get an array of edges in device memory, that of several GPUs where one's is not enough. */
+/* Get an array of edges in device memory, or in peer memory if one GPU's is too small. */
 static EmogiStatus
-place_edge_copy(const Placing *placing, const void *array, uint64_t bytes, const char *what, const void **out, PlacedGraph *placed,
-				EmogiError *error)
+place_edge_copy(const Placing *placing, const void *array, uint64_t bytes, const char *what,
+				const void **out, PlacedGraph *placed, EmogiError *error)
 {
 	void	   *copy;
 
@@ -239,7 +258,7 @@ place_edge_copy(const Placing *placing, const void *array, uint64_t bytes, const
 	return EMOGI_OK;
 }
 
-/* Get the address at which the device sees an array of the Graph's block. */
+/* Get the device address of an array of the graph's block. */
 static EmogiStatus
 place_in_host(const Placing *placing, const void *array, const void **out, EmogiError *error)
 {
@@ -253,31 +272,34 @@ place_in_host(const Placing *placing, const void *array, const void **out, Emogi
 
 /* Place the offsets of one orientation. */
 static EmogiStatus
-place_offsets(const Placing *placing, const EmogiAdjacency *adjacency, Lists<uint32_t> *lists, EmogiError *error)
+place_offsets(const Placing *placing, const EmogiAdjacency *adjacency, Lists<uint32_t> *lists,
+			  EmogiError *error)
 {
 	const void *offsets;
 
-	TRY(place_copy(placing, adjacency->offsets, offset_bytes(placing->graph), "offsets", &offsets, error));
+	TRY(place_copy(placing, adjacency->offsets, offset_bytes(placing->graph), "offsets", &offsets,
+				   error));
 	lists->offsets = (const uint64_t *) offsets;
 	return EMOGI_OK;
 }
 
-/* Copy the weights of forward, or do without. */
+/* Copy the weights of forward, or leave them in host memory. */
 static EmogiStatus
-place_near_weights(const Placing *placing, Lists<uint32_t> *lists, EmogiError *error)
+place_device_weights(const Placing *placing, Lists<uint32_t> *lists, EmogiError *error)
 {
 	const EmogiGraph *graph = placing->graph;
-	const EmogiStatus status = place_copy(placing, graph->forward.weights, weight_bytes(graph, &graph->forward), "weights",
+	const EmogiStatus status = place_copy(placing, graph->forward.weights,
+										  weight_bytes(graph, &graph->forward), "weights",
 										  &lists->weights, error);
 
 	lists->near_weights = status == EMOGI_OK;
-	return status == EMOGI_NO_MEMORY ? EMOGI_OK : status;	/* slower, but an answer */
+	return status == EMOGI_NO_MEMORY ? EMOGI_OK : status;	/* slower, but correct */
 }
 
-/* Place targets and, when wanted, weights of one orientation. */
+/* Place the targets and, if wanted, the weights of one orientation. */
 static EmogiStatus
-place_edges(const Placing *placing, const EmogiAdjacency *adjacency, EmogiPlacement placement, PlacedGraph *placed, Lists<uint32_t> *lists,
-			EmogiError *error)
+place_edges(const Placing *placing, const EmogiAdjacency *adjacency, EmogiPlacement placement,
+			PlacedGraph *placed, Lists<uint32_t> *lists, EmogiError *error)
 {
 	const bool	weighted = (placing->wants & PLACE_WEIGHTS) != 0;
 	const void *targets;
@@ -285,45 +307,52 @@ place_edges(const Placing *placing, const EmogiAdjacency *adjacency, EmogiPlacem
 	if (placement != EMOGI_PLACEMENT_DEVICE)
 	{
 		TRY(place_in_host(placing, adjacency->targets, &targets, error));
-		if (placing->near_weights && placement == EMOGI_PLACEMENT_HYBRID && adjacency == &placing->graph->forward)
-			TRY(place_near_weights(placing, lists, error));
+		if (placing->near_weights && placement == EMOGI_PLACEMENT_HYBRID &&
+			adjacency == &placing->graph->forward)
+			TRY(place_device_weights(placing, lists, error));
 		if (weighted && !lists->near_weights)
 			TRY(place_in_host(placing, adjacency->weights, &lists->weights, error));
 	}
 	else
 	{
-		TRY(place_edge_copy(placing, adjacency->targets, target_bytes(adjacency), "targets", &targets, placed, error));
+		TRY(place_edge_copy(placing, adjacency->targets, target_bytes(adjacency), "targets",
+							&targets, placed, error));
 		if (weighted)
-			TRY(place_edge_copy(placing, adjacency->weights, weight_bytes(placing->graph, adjacency), "weights", &lists->weights, placed,
-								error));
+			TRY(place_edge_copy(placing, adjacency->weights,
+								weight_bytes(placing->graph, adjacency), "weights", &lists->weights,
+								placed, error));
 	}
 	lists->targets = (const uint32_t *) targets;
 	return EMOGI_OK;
 }
 
-/* Make prefixes of an orientation whose offsets are placed, and keep them. */
+/* Make prefixes of an orientation whose offsets are placed, and cache them. */
 static EmogiStatus
-make_prefixes(const Placing *placing, const EmogiAdjacency *adjacency, EmogiPlacement placement, Lists<uint32_t> *lists,
-			  EmogiError *error)
+make_prefixes(const Placing *placing, const EmogiAdjacency *adjacency, EmogiPlacement placement,
+			  Lists<uint32_t> *lists, EmogiError *error)
 {
 	const uint64_t nvertices = placing->graph->nvertices;
 	const uint32_t length = placing->prefix_length;
-	PrefixChoice choice = {placing->state, placing->control, nvertices, lists->offsets, length, NULL};
+	PrefixChoice choice = {
+		placing->state, placing->control, nvertices, lists->offsets, length, NULL
+	};
 
-	TRY(take_array(placing->memory, &choice.prefixes, prefix_entries(nvertices, length), "prefixes of lists", error));
+	TRY(take_array(placing->memory, &choice.prefixes, prefix_entries(nvertices, length),
+				   "prefixes of lists", error));
 	if (placement == EMOGI_PLACEMENT_DEVICE)
 		TRY(emogi_hybrid_choose_near(&choice, lists, error));
 	else
 		TRY(emogi_hybrid_choose(&choice, adjacency, placing->memory, error));
-	emogi_device_cache_keep(placing->state, placing->memory, adjacency->targets, EMOGI_COPY_PREFIXES, length);
+	emogi_device_cache_keep(placing->state, placing->memory, adjacency->targets,
+							EMOGI_COPY_PREFIXES, length);
 	lists->prefixes = choice.prefixes;
 	lists->prefix_length = length;
 	return EMOGI_OK;
 }
 
 /*
- * Place the prefixes that the run wants, when both orientations are placed. Without room for them hybrid placement is host
- * placement.
+ * Place the prefixes that the run wants, after both orientations have been placed. Without room for
+ * them, hybrid placement becomes host placement.
  */
 static EmogiStatus
 place_prefixes(const Placing *placing, PlacedGraph *placed, EmogiError *error)
@@ -336,14 +365,14 @@ place_prefixes(const Placing *placing, PlacedGraph *placed, EmogiError *error)
 	lists->prefixes = emogi_placement_use_prefixes(placing, &lists->prefix_length);
 	if (lists->prefixes == NULL)
 	{
-		const EmogiStatus status = make_prefixes(placing, emogi_placement_wanted_prefixes(placing), placed->placement, lists,
-												 error);
+		const EmogiStatus status = make_prefixes(placing, emogi_placement_wanted_prefixes(placing),
+												 placed->placement, lists, error);
 
 		if (status == EMOGI_NO_MEMORY)
 		{
 			emogi_memory_release(placing->memory, nblocks);
 			if (placed->placement == EMOGI_PLACEMENT_HYBRID)
-				placed->placement = EMOGI_PLACEMENT_HOST;	/* slower, but an answer */
+				placed->placement = EMOGI_PLACEMENT_HOST;	/* slower, but correct */
 			return EMOGI_OK;
 		}
 		TRY(status);
@@ -355,16 +384,18 @@ place_prefixes(const Placing *placing, PlacedGraph *placed, EmogiError *error)
 
 /* Place both orientations, offsets before targets. */
 static EmogiStatus
-place_lists(const Placing *placing, EmogiPlacement placement, PlacedGraph *placed, EmogiError *error)
+place_lists(const Placing *placing, EmogiPlacement placement, PlacedGraph *placed,
+			EmogiError *error)
 {
 	const EmogiGraph *graph = placing->graph;
-	const bool	surely = (placing->wants & PLACE_BACKWARD_SURELY) == PLACE_BACKWARD_SURELY;
+	const bool	required = (placing->wants & PLACE_BACKWARD_SURELY) == PLACE_BACKWARD_SURELY;
 
 	placed->placement = placement;
 	placed->is_spread = false;
 	placed->forward = Lists<uint32_t>{NULL, NULL, NULL, graph->forward.nedges, NULL, 0};
 	placed->backward = Lists<uint32_t>{NULL, NULL, NULL, graph->backward.nedges, NULL, 0};
-	(void) emogi_placement_use_copies(placing, placement);	/* so that what is new does not evict them */
+	/* protect them from eviction by new copies */
+	(void) emogi_placement_use_copies(placing, placement);
 	TRY(place_offsets(placing, &graph->forward, &placed->forward, error));
 	if (places_backward_offsets(placing))
 		TRY(place_offsets(placing, &graph->backward, &placed->backward, error));
@@ -372,29 +403,33 @@ place_lists(const Placing *placing, EmogiPlacement placement, PlacedGraph *place
 		placed->backward.offsets = placed->forward.offsets;
 	if (graph->forward.nedges > 0)
 		TRY(place_edges(placing, &graph->forward, placement, placed, &placed->forward, error));
-	if (placing->near_weights && placement == EMOGI_PLACEMENT_HYBRID && !placed->forward.near_weights)
+	if (placing->near_weights && placement == EMOGI_PLACEMENT_HYBRID &&
+		!placed->forward.near_weights)
 		placed->placement = EMOGI_PLACEMENT_HOST;
 	if (places_transpose(placing))
 	{
-		const EmogiStatus status = place_offsets(placing, &graph->backward, &placed->backward, error);
+		const EmogiStatus status = place_offsets(placing, &graph->backward, &placed->backward,
+												 error);
 
-		if (status == EMOGI_NO_MEMORY && placement != EMOGI_PLACEMENT_DEVICE && !surely)
+		if (status == EMOGI_NO_MEMORY && placement != EMOGI_PLACEMENT_DEVICE && !required)
 		{
 			placed->placement = EMOGI_PLACEMENT_HOST;
-			return EMOGI_OK;	/* slower, but an answer */
+			return EMOGI_OK;	/* slower, but correct */
 		}
 		TRY(status);
 		if (graph->backward.nedges > 0)
-			TRY(place_edges(placing, &graph->backward, placement, placed, &placed->backward, error));
+			TRY(place_edges(placing, &graph->backward, placement, placed, &placed->backward,
+							error));
 	}
 	else if (placing->wants & PLACE_BACKWARD)
 		placed->backward = placed->forward;
-	return placing->prefix_length > 0 && placement != EMOGI_PLACEMENT_HOST ? place_prefixes(placing, placed, error) : EMOGI_OK;
+	return placing->prefix_length > 0 &&
+		placement != EMOGI_PLACEMENT_HOST ? place_prefixes(placing, placed, error) : EMOGI_OK;
 }
 
-/* Place a Graph that has edges. */
+/* Place a graph that has edges. */
 static EmogiStatus
-place_filled(Placing *placing, EmogiPlacement placement, PlacedGraph *placed, EmogiError *error)
+place_nonempty(Placing *placing, EmogiPlacement placement, PlacedGraph *placed, EmogiError *error)
 {
 	const bool	decides = placement == EMOGI_PLACEMENT_AUTO;
 	const int	nblocks = placing->memory->nblocks;
@@ -403,7 +438,7 @@ place_filled(Placing *placing, EmogiPlacement placement, PlacedGraph *placed, Em
 
 	TRY(emogi_placement_choose(placing, &placement, error));
 
-	/* Copies work from memory that is not pinned too, only slower. */
+	/* Copies from unpinned memory work, too, but are slower. */
 	if (placement != EMOGI_PLACEMENT_DEVICE || emogi_placement_use_copies(placing, placement) > 0)
 	{
 		status = register_block(placing, placement, placed, error);
@@ -415,21 +450,24 @@ place_filled(Placing *placing, EmogiPlacement placement, PlacedGraph *placed, Em
 	if (decides && pinned && status == EMOGI_NO_MEMORY && placement == EMOGI_PLACEMENT_DEVICE)
 	{
 		emogi_memory_release(placing->memory, nblocks);
-		placement = emogi_placement_wants_parts(placing) ? EMOGI_PLACEMENT_HYBRID : EMOGI_PLACEMENT_HOST;
+		placement = emogi_placement_wants_parts(placing) ? EMOGI_PLACEMENT_HYBRID :
+			EMOGI_PLACEMENT_HOST;
 		status = place_lists(placing, placement, placed, error);
 	}
 	return status;
 }
 
 EmogiStatus
-emogi_placement_place(EmogiEngineState *state, const EmogiGraph *graph, EmogiPlacement placement, unsigned wants,
-					  DeviceMemory *memory, PlacedGraph *placed, EmogiControl *control, EmogiError *error)
+emogi_placement_place(EmogiEngineState *state, const EmogiGraph *graph, EmogiPlacement placement,
+					  unsigned wants, DeviceMemory *memory, PlacedGraph *placed,
+					  EmogiControl *control, EmogiError *error)
 {
 	Placing		placing = {state, graph, wants, memory, control, 0, false, false, 0};
 
 	memset(placed, 0, sizeof *placed);
 	if ((unsigned) placement > EMOGI_PLACEMENT_PEER)
-		return emogi_device_fail(error, EMOGI_BAD_INPUT, "unknown placement", "number %d", (int) placement);
+		return emogi_device_fail(error, EMOGI_BAD_INPUT, "unknown placement", "number %d",
+								 (int) placement);
 	if (graph->backward.offsets == NULL)
 		placing.wants &= ~(PLACE_BACKWARD_SURELY | PLACE_BACKWARD_OFFSETS);
 	if (graph->weight_type == EMOGI_WEIGHT_NONE)
@@ -439,7 +477,7 @@ emogi_placement_place(EmogiEngineState *state, const EmogiGraph *graph, EmogiPla
 	TRY(check_lists(&placing, &graph->forward, error));
 	if (placing.wants & PLACE_BACKWARD)
 		TRY(check_lists(&placing, &graph->backward, error));
-	return place_filled(&placing, placement, placed, error);
+	return place_nonempty(&placing, placement, placed, error);
 }
 
 void
