@@ -1,42 +1,46 @@
 /*
- * cache_blocking.cu: makes Cuts.
+ * cache_blocking.cu: construction of segmented graphs.
  *
  * Renumbering. Targets are replaced by labels (degree_order.cuh).
  *
- * Segments. Lists ascend, and the entries are in order of lists, so sorting them stably by segment is all there is to it:
- * count what each chunk has of each segment, sum the counts, segment by segment, and copy every entry to its place. An
- * entry begins a list of the SegmentedGraph when it begins one of the Graph, or when the entry before is in another segment.
+ * Segments. Adjacency lists ascend, and edges are stored in order of lists, so a stable sort of the
+ * edges by segment suffices: count the edges of each segment in each chunk, compute prefix sums of
+ * the counts, segment by segment, and copy every edge to its position. An edge begins a list of the
+ * SegmentedGraph if it begins a list of the graph, or if the previous edge is in another segment.
  *
- * Bytes, for m entries, n vertices and s segments. Renumbering: 4m read and 4m written, 4 random ones an entry of the
- * 4n of labels. Segments: 8m read and 4m written; an atomic operation or two a list of the SegmentedGraph. Either takes as long as
- * a sweep.
+ * Bytes, for m edges, n vertices and s segments. Renumbering: 4m read and 4m written, 4 random ones
+ * per edge, of the 4n of labels. Segments: 8m read and 4m written; one or two atomic operations per
+ * list of the SegmentedGraph. Either takes as long as a sweep.
  */
 #include "cuda/lists/cache_blocking.cuh"
 #include "cuda/access/prefix_sum.cuh"
 
 /*
- * Tuned constants: what a SegmentedGraph costs against what its sweeps save, and what fits a cache. MIN_SWEEPS, MIN_PART and L2_SHARE
- * are of 6130b04, the others of 753e333. The figures of an NVIDIA H200 in bench/RESULTS.md (PageRank in device placement,
- * ad4a202) are with these values.
+ * Tuned constants: the cost of a SegmentedGraph against the savings of its sweeps, and what fits in
+ * a cache. MIN_SWEEPS, MIN_PART and L2_SHARE are of 6130b04, the others of 753e333. The figures of
+ * an NVIDIA H200 in bench/RESULTS.md (PageRank in device placement, ad4a202) were measured with
+ * these values.
  */
-#define MIN_SWEEPS 4			/* for which it pays */
-#define MIN_PART 4				/* mean entries of a list of the SegmentedGraph: shorter ones cost more in sums than they save */
-#define MAX_SEGMENTS WARP_LANES	/* a lane keeps the place of each */
-#define L2_SHARE 2				/* what is read often should fill one part in so many of the second-level cache at most */
-#define SMALL_SHARE 4			/* fewer values than one part in so many of it are left alone */
-#define HOT_VERTICES 16384		/* whose values stay in a first-level cache */
-#define HOT_PART 8				/* renumber where they have one entry in so many, or more */
+#define MIN_SWEEPS 4			/* below this number of sweeps it does not pay */
+/* mean edges per list of the SegmentedGraph: shorter lists cost more in sums than they save */
+#define MIN_PART 4
+#define MAX_SEGMENTS WARP_LANES	/* a lane holds the position in each */
+#define L2_SHARE 2 /* values that are read often should fill at most 1 / L2_SHARE of the L2 cache */
+#define SMALL_SHARE 4			/* values below 1 / SMALL_SHARE of the L2 cache are left alone */
+#define HOT_VERTICES 16384		/* whose values stay in an L1 cache */
+#define HOT_PART 8				/* renumber if they have at least 1 / HOT_PART of the edges */
 
-/* Get the segment of a target. `factor` is 2^32 times the segments, over the vertices. */
+/* Return the segment of a target. `factor` is 2^32 * segments / vertices. */
 static __device__ __forceinline__ uint32_t
 segment_of(Target target, uint32_t factor)
 {
 	return __umulhi(target, factor);
 }
 
-/* Write the labels of the targets. Bytes: 4 an entry, 4 at random, 4 written. */
+/* Write the labels of the targets. Bytes: 4 per edge, 4 at random, 4 written. */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
-segments_rename_kernel(Lists<Target> lists, const uint32_t *label, Target *targets, uint64_t nchunks, Step step)
+segments_rename_kernel(Lists<Target> lists, const uint32_t *label, Target *targets,
+					   uint64_t nchunks, Step step)
 {
 	sweep_chunks(step, 0, nchunks, [&](uint64_t chunk) {
 		for (uint32_t round = 0; round < CHUNK_ROUNDS; round++)
@@ -62,12 +66,16 @@ segments_rename_kernel(Lists<Target> lists, const uint32_t *label, Target *targe
 	});
 }
 
-/* Count what each chunk has of each segment: place[segment * nchunks + chunk]. Bytes: 4 an entry. */
+/*
+ * Count the edges of each segment in each chunk: place[segment * nchunks + chunk]. Bytes: 4 per
+ * edge.
+ */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
-segments_count_kernel(Lists<Target> lists, uint32_t nsegments, uint32_t factor, uint64_t *place, uint64_t nchunks, Step step)
+segments_count_kernel(Lists<Target> lists, uint32_t nsegments, uint32_t factor, uint64_t *place,
+					  uint64_t nchunks, Step step)
 {
 	sweep_chunks(step, 0, nchunks, [&](uint64_t chunk) {
-		uint32_t	own = 0;		/* of the segment that has the lane's number */
+		uint32_t	own = 0;	/* of the segment with the lane's number */
 
 		for (uint32_t round = 0; round < CHUNK_ROUNDS; round++)
 		{
@@ -96,7 +104,7 @@ segments_count_kernel(Lists<Target> lists, uint32_t nsegments, uint32_t factor, 
 	});
 }
 
-/* Mark an entry that begins a list of the SegmentedGraph. */
+/* Mark an edge that begins a list of the SegmentedGraph. */
 static __device__ __forceinline__ void
 mark_begin(const ListIndex &outline, uint64_t entry, uint64_t word, uint32_t vertex)
 {
@@ -105,17 +113,21 @@ mark_begin(const ListIndex &outline, uint64_t entry, uint64_t word, uint32_t ver
 }
 
 /*
- * Copy the entries to their segments, and mark where lists begin. vertex[rank] names the lists of the Graph. Bytes: 4 an
- * entry, 4 written in short runs; two atomic operations a list of the SegmentedGraph.
+ * Copy the edges to their segments, and mark the beginnings of lists. vertex[rank] is the graph's
+ * list number. Bytes: 4 per edge, 4 written in short runs; two atomic operations per list of the
+ * SegmentedGraph.
  */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
-segments_copy_kernel(Lists<Target> lists, ListIndex outline, const uint32_t *vertex, uint32_t nsegments, uint32_t factor,
-					 const uint64_t *place, Target *targets, ListIndex to, uint64_t nwords, Step step)
+segments_copy_kernel(Lists<Target> lists, ListIndex outline, const uint32_t *vertex,
+					 uint32_t nsegments, uint32_t factor, const uint64_t *place, Target *targets,
+					 ListIndex to, uint64_t nwords, Step step)
 {
 	sweep_chunks(step, 0, outline.nchunks, [&](uint64_t chunk) {
-		uint64_t	next = lane_number() < nsegments ? place[lane_number() * outline.nchunks + chunk] : 0;
+		uint64_t	next = lane_number() < nsegments ?
+			place[lane_number() * outline.nchunks + chunk] : 0;
 		uint32_t	rank = outline.chunk_rank[chunk];
-		uint32_t	last = chunk > 0 ? segment_of(lists.targets[chunk * CHUNK_ENTRIES - 1], factor) : 0;
+		uint32_t	last = chunk > 0 ? segment_of(lists.targets[chunk * CHUNK_ENTRIES - 1],
+												  factor) : 0;
 
 		for (uint32_t round = 0; round < CHUNK_ROUNDS; round++)
 		{
@@ -154,7 +166,8 @@ segments_copy_kernel(Lists<Target> lists, ListIndex outline, const uint32_t *ver
 					if (segment[j] != s)
 						continue;
 					targets[at] = octet.target[j];
-					if ((begins >> j & 1) != 0 || (j > 0 ? segment[j > 0 ? j - 1 : 0] : before) != s)
+					if ((begins >> j & 1) != 0 ||
+						(j > 0 ? segment[j > 0 ? j - 1 : 0] : before) != s)
 						mark_begin(to, at, s * nwords,
 								   vertex[own_rank + __popc(begins & ((2u << j) - 1)) - 1]);
 					at++;
@@ -170,53 +183,57 @@ EmogiStatus
 emogi_cache_blocking_load(EmogiError *error)
 {
 	const void *const kernels[] = {
-		(const void *) segments_rename_kernel, (const void *) segments_count_kernel, (const void *) segments_copy_kernel
+		(const void *) segments_rename_kernel, (const void *) segments_count_kernel,
+		(const void *) segments_copy_kernel
 	};
 
 	TRY(load_prefix_sum<uint64_t>(error));
 	return LOAD_KERNELS(kernels);
 }
 
-/* Get the words of device memory that a SegmentedGraph takes for good. */
+/* Return the size of a SegmentedGraph in words of device memory. */
 static uint64_t
-cut_words(const Run *run, uint32_t nsegments)
+segmented_words(const Run *run, uint32_t nsegments)
 {
 	const uint64_t nedges = run->graph.forward.nedges;
 
-	return (nedges + ENTRIES - 1) / ENTRIES * ENTRIES + emogi_edge_chunks_outline_words(nedges, nsegments * run->nwords) +
-		(nsegments == 1 ? run->nvertices : 0);
+	return (nedges + ENTRIES - 1) / ENTRIES * ENTRIES +
+		emogi_edge_chunks_outline_words(nedges, nsegments * run->nwords) + (nsegments == 1 ?
+																			run->nvertices : 0);
 }
 
-/* Lay a SegmentedGraph into that memory: targets, ListIndex, labels. */
+/* Lay out a SegmentedGraph in a block of that size: targets, ListIndex, labels. */
 static void
-lay_cut(const Run *run, uint32_t nsegments, uint32_t *memory, SegmentedGraph *cut)
+lay_out(const Run *run, uint32_t nsegments, uint32_t *memory, SegmentedGraph *segmented)
 {
 	const uint64_t nedges = run->graph.forward.nedges;
 	const uint64_t nwords = nsegments * run->nwords;
 	uint32_t   *outline = memory + (nedges + ENTRIES - 1) / ENTRIES * ENTRIES;
 
-	cut->nsegments = nsegments;
-	cut->lists = Lists<Target>{NULL, memory, NULL, nedges, NULL, 0};
-	cut->outline = emogi_edge_chunks_lay_outline(outline, nedges, nwords);
-	cut->label = nsegments == 1 ? outline + emogi_edge_chunks_outline_words(nedges, nwords) : NULL;
+	segmented->nsegments = nsegments;
+	segmented->lists = Lists<Target>{NULL, memory, NULL, nedges, NULL, 0};
+	segmented->outline = emogi_edge_chunks_lay_outline(outline, nedges, nwords);
+	segmented->label = nsegments == 1 ? outline + emogi_edge_chunks_outline_words(nedges, nwords) :
+		NULL;
 }
 
-/* Take the sums of a SegmentedGraph. Without room for them there is no SegmentedGraph. */
+/* Allocate the sums of a SegmentedGraph. If there is no memory, drop the SegmentedGraph. */
 static EmogiStatus
-take_sums(Run *run, SegmentedGraph *cut, EmogiError *error)
+take_sums(Run *run, SegmentedGraph *segmented, EmogiError *error)
 {
 	EmogiStatus status;
 
-	if (cut->nsegments < 2)
+	if (segmented->nsegments < 2)
 		return EMOGI_OK;
-	status = take_array(&run->memory, &cut->sum, cut->nsegments * run->nvertices, "sums of segments", error);
+	status = take_array(&run->memory, &segmented->sum, segmented->nsegments * run->nvertices,
+						"sums of segments", error);
 	if (status != EMOGI_NO_MEMORY)
 		return status;
-	cut->nsegments = 0;
+	segmented->nsegments = 0;
 	return EMOGI_OK;
 }
 
-/* Put the SegmentedGraph that was kept to use; NULL when there is none. */
+/* Get the cached SegmentedGraph and mark it as in use; NULL if there is none. */
 static const void *
 use_kept(Run *run, const Target *array, uint32_t *nsegments)
 {
@@ -224,22 +241,24 @@ use_kept(Run *run, const Target *array, uint32_t *nsegments)
 	const void *memory = NULL;
 
 	if (run->graph.placement == EMOGI_PLACEMENT_DEVICE)
-		memory = emogi_device_cache_use_made(run->state, array, EMOGI_COPY_CUT, 1, MAX_SEGMENTS, &length);
+		memory = emogi_device_cache_use_made(run->state, array, EMOGI_COPY_CUT, 1, MAX_SEGMENTS,
+											 &length);
 	*nsegments = (uint32_t) length;
 	return memory;
 }
 
 EmogiStatus
-emogi_cache_blocking_find(Run *run, const Target *array, uint64_t nsweeps, SegmentedGraph *cut, EmogiError *error)
+emogi_cache_blocking_find(Run *run, const Target *array, uint64_t nsweeps,
+						  SegmentedGraph *segmented, EmogiError *error)
 {
 	uint32_t	nsegments;
 	const void *memory = use_kept(run, array, &nsegments);
 
-	cut->nsegments = 0;
+	segmented->nsegments = 0;
 	if (memory == NULL || (nsegments > 1 && nsweeps < MIN_SWEEPS))
 		return EMOGI_OK;
-	lay_cut(run, nsegments, (uint32_t *) const_cast<void *>(memory), cut);
-	return take_sums(run, cut, error);
+	lay_out(run, nsegments, (uint32_t *) const_cast<void *>(memory), segmented);
+	return take_sums(run, segmented, error);
 }
 
 bool
@@ -248,27 +267,28 @@ emogi_cache_blocking_pay(uint64_t nsweeps)
 	return nsweeps >= MIN_SWEEPS;
 }
 
-/* Choose the number of segments for values of so many bytes; 0 when it does not pay. */
+/* Choose the number of segments for values of value_bytes in total; 0 if segments do not pay. */
 static uint32_t
 choose_segments(const Run *run, uint64_t value_bytes, uint64_t cache_bytes)
 {
-	const uint64_t most = run->graph.forward.nedges / (MIN_PART * run->nvertices);
+	const uint64_t max_segments = run->graph.forward.nedges / (MIN_PART * run->nvertices);
 	uint64_t	nsegments = (value_bytes * L2_SHARE + cache_bytes - 1) / cache_bytes;
 
-	if (nsegments > most)
-		nsegments = most;
+	if (nsegments > max_segments)
+		nsegments = max_segments;
 	if (nsegments > MAX_SEGMENTS)
 		nsegments = MAX_SEGMENTS;
-	/* Segments that do not fit at all are not worth the work; ranks are 32 bits. */
-	if (value_bytes < cache_bytes / 4 * 3 || nsegments < 2 || value_bytes / nsegments > cache_bytes ||
-		nsegments * run->nvertices > EMOGI_MAX_VERTICES)
+	/* Segments that do not fit in the cache at all are useless; ranks have 32 bits. */
+	if (value_bytes < cache_bytes / 4 * 3 || nsegments < 2 ||
+		value_bytes / nsegments > cache_bytes || nsegments * run->nvertices > EMOGI_MAX_VERTICES)
 		return 0;
 	return (uint32_t) nsegments;
 }
 
-/* Choose what to do: so many segments, 1 = renumber, 0 = leave the lists as they are. */
+/* Choose what to do: *nsegments > 1 = segments, 1 = renumber, 0 = leave the lists as they are. */
 static EmogiStatus
-make_plan(Run *run, const ListIndex *outline, const Degrees *degrees, Survey *survey, uint32_t *nsegments, EmogiError *error)
+make_plan(Run *run, const ListIndex *outline, const Degrees *degrees, Survey *survey,
+		  uint32_t *nsegments, EmogiError *error)
 {
 	const uint64_t nedges = run->graph.forward.nedges;
 	const uint64_t value_bytes = run->nvertices * sizeof(double);
@@ -289,27 +309,30 @@ make_plan(Run *run, const ListIndex *outline, const Degrees *degrees, Survey *su
 	return EMOGI_OK;
 }
 
-/* Renumber. The ListIndex is that of the lists. */
+/* Renumber the targets. The ListIndex is that of the lists. */
 static EmogiStatus
-renumber(Run *run, const ListIndex *outline, const Degrees *degrees, const Survey *survey, SegmentedGraph *cut, EmogiError *error)
+renumber(Run *run, const ListIndex *outline, const Degrees *degrees, const Survey *survey,
+		 SegmentedGraph *segmented, EmogiError *error)
 {
 	cudaStream_t stream = run->state->stream;
 
-	TRY(emogi_degree_order_make(run, degrees, survey, const_cast<uint32_t *>(cut->label), error));
+	TRY(emogi_degree_order_make(run, degrees, survey, const_cast<uint32_t *>(segmented->label),
+								error));
 	TRY(emogi_run_begin_step(run, error));
-	CUDA_LAUNCH(segments_rename_kernel, run->full_blocks, BLOCK_THREADS, stream, run->graph.forward, cut->label,
-				const_cast<Target *>(cut->lists.targets), outline->nchunks, run->step);
-	CUDA_TRY(cudaMemcpyAsync(cut->outline.begins, outline->begins,
-							 (char *) outline->tile - (char *) outline->begins, cudaMemcpyDeviceToDevice, stream));
+	CUDA_LAUNCH(segments_rename_kernel, run->full_blocks, BLOCK_THREADS, stream, run->graph.forward,
+				segmented->label, const_cast<Target *>(segmented->lists.targets), outline->nchunks,
+				run->step);
+	CUDA_TRY(cudaMemcpyAsync(segmented->outline.begins, outline->begins, (char *) outline->tile -
+							 (char *) outline->begins, cudaMemcpyDeviceToDevice, stream));
 	return EMOGI_OK;
 }
 
-/* Sort the entries by segment. */
+/* Sort the edges by segment. */
 static EmogiStatus
-cut_lists(Run *run, const ListIndex *outline, SegmentedGraph *cut, EmogiError *error)
+sort_by_segment(Run *run, const ListIndex *outline, SegmentedGraph *segmented, EmogiError *error)
 {
-	const uint32_t factor = (uint32_t) (((uint64_t) cut->nsegments << 32) / run->nvertices);
-	const uint64_t nplaces = cut->nsegments * outline->nchunks;
+	const uint32_t factor = (uint32_t) (((uint64_t) segmented->nsegments << 32) / run->nvertices);
+	const uint64_t nplaces = segmented->nsegments * outline->nchunks;
 	const Lists<Target> lists = run->graph.forward;
 	cudaStream_t stream = run->state->stream;
 	uint64_t   *place;
@@ -321,57 +344,62 @@ cut_lists(Run *run, const ListIndex *outline, SegmentedGraph *cut, EmogiError *e
 	TRY(take_array(&run->memory, &vertex, run->nvertices, "lists by rank", error));
 	TRY(emogi_edge_chunks_name_lists(run, outline, vertex, error));
 	TRY(emogi_run_begin_step(run, error));
-	CUDA_LAUNCH(segments_count_kernel, run->full_blocks, BLOCK_THREADS, stream, lists, cut->nsegments, factor, place,
-				outline->nchunks, run->step);
+	CUDA_LAUNCH(segments_count_kernel, run->full_blocks, BLOCK_THREADS, stream, lists,
+				segmented->nsegments, factor, place, outline->nchunks, run->step);
 	TRY(prefix_sum(run, place, nplaces, tile, error));
-	TRY(emogi_edge_chunks_clear_outline(run, &cut->outline, error));
-	TRY(emogi_cuda_wait(run->state, run->control, error));	/* places that were not counted to the end lead anywhere */
+	TRY(emogi_edge_chunks_clear_outline(run, &segmented->outline, error));
+	/* incomplete counts, after a cancel, would give arbitrary positions */
+	TRY(emogi_cuda_wait(run->state, run->control, error));
 	TRY(emogi_run_begin_step(run, error));
-	CUDA_LAUNCH(segments_copy_kernel, run->full_blocks, BLOCK_THREADS, stream, lists, *outline, vertex, cut->nsegments, factor,
-				place, const_cast<Target *>(cut->lists.targets), cut->outline, run->nwords, run->step);
-	return emogi_edge_chunks_rank_lists(run, &cut->outline, error);
+	CUDA_LAUNCH(segments_copy_kernel, run->full_blocks, BLOCK_THREADS, stream, lists, *outline,
+				vertex, segmented->nsegments, factor, place,
+				const_cast<Target *>(segmented->lists.targets), segmented->outline, run->nwords,
+				run->step);
+	return emogi_edge_chunks_rank_lists(run, &segmented->outline, error);
 }
 
-/* Make what was planned, in memory of its own; NO_MEMORY when that is short. */
+/* Build what was planned, in a block of its own; return NO_MEMORY if there is too little memory. */
 static EmogiStatus
-carry_out(Run *run, const Target *array, const ListIndex *outline, const Degrees *degrees, const Survey *survey,
-		  uint32_t nsegments, SegmentedGraph *cut, EmogiError *error)
+build(Run *run, const Target *array, const ListIndex *outline, const Degrees *degrees,
+	  const Survey *survey, uint32_t nsegments, SegmentedGraph *segmented, EmogiError *error)
 {
 	uint32_t   *memory;
 	int			nblocks;
 
-	TRY(take_array(&run->memory, &memory, cut_words(run, nsegments), "targets for sweeps", error));
+	TRY(take_array(&run->memory, &memory, segmented_words(run, nsegments), "targets for sweeps",
+				   error));
 	nblocks = run->memory.nblocks;
-	lay_cut(run, nsegments, memory, cut);
-	if (cut->nsegments == 1)
-		TRY(renumber(run, outline, degrees, survey, cut, error));
+	lay_out(run, nsegments, memory, segmented);
+	if (segmented->nsegments == 1)
+		TRY(renumber(run, outline, degrees, survey, segmented, error));
 	else
-		TRY(cut_lists(run, outline, cut, error));
+		TRY(sort_by_segment(run, outline, segmented, error));
 	TRY(emogi_cuda_wait(run->state, run->control, error));
 	emogi_memory_release(&run->memory, nblocks);
-	emogi_device_cache_keep(run->state, &run->memory, array, EMOGI_COPY_CUT, cut->nsegments);
-	return take_sums(run, cut, error);
+	emogi_device_cache_keep(run->state, &run->memory, array, EMOGI_COPY_CUT, segmented->nsegments);
+	return take_sums(run, segmented, error);
 }
 
-/* Say whether there is room for all that making takes, without evicting anything. */
+/* Check whether there is memory for building it, without any eviction. */
 static EmogiStatus
-look_for_room(const Run *run, uint32_t nsegments, bool *fits, EmogiError *error)
+check_room(const Run *run, uint32_t nsegments, bool *fits, EmogiError *error)
 {
 	const uint64_t nplaces = nsegments * count_chunks(run->graph.forward.nedges);
-	uint64_t	bytes = cut_words(run, nsegments) * sizeof(uint32_t);
+	uint64_t	bytes = segmented_words(run, nsegments) * sizeof(uint32_t);
 	uint64_t	left_bytes;
 
 	if (nsegments > 1)
-		bytes += (nplaces + count_tiles(nplaces)) * sizeof(uint64_t) + run->nvertices * sizeof(uint32_t) +
-			nsegments * run->nvertices * sizeof(double);
+		bytes += (nplaces + count_tiles(nplaces)) * sizeof(uint64_t) +
+			run->nvertices * sizeof(uint32_t) + nsegments * run->nvertices * sizeof(double);
 	TRY(emogi_memory_left(&run->memory, &left_bytes, error));
 	*fits = bytes + emogi_device_cache_idle_bytes(run->state) <= left_bytes;
 	return EMOGI_OK;
 }
 
 EmogiStatus
-emogi_cache_blocking_make(Run *run, const Target *array, const ListIndex *outline, const Degrees *degrees, uint64_t nsweeps, SegmentedGraph *cut,
-					EmogiError *error)
+emogi_cache_blocking_make(Run *run, const Target *array, const ListIndex *outline,
+						  const Degrees *degrees, uint64_t nsweeps, SegmentedGraph *segmented,
+						  EmogiError *error)
 {
 	const int	nblocks = run->memory.nblocks;
 	uint32_t	nsegments;
@@ -379,18 +407,19 @@ emogi_cache_blocking_make(Run *run, const Target *array, const ListIndex *outlin
 	Survey		survey;
 	EmogiStatus status;
 
-	cut->nsegments = 0;
-	if (!emogi_cache_blocking_pay(nsweeps) || run->graph.placement != EMOGI_PLACEMENT_DEVICE || outline->nchunks == 0 ||
-		use_kept(run, array, &nsegments) != NULL)	/* there is one, but no room for its sums */
+	segmented->nsegments = 0;
+	/* cached, but no memory for its sums */
+	if (!emogi_cache_blocking_pay(nsweeps) || run->graph.placement != EMOGI_PLACEMENT_DEVICE ||
+		outline->nchunks == 0 || use_kept(run, array, &nsegments) != NULL)
 		return EMOGI_OK;
 	status = make_plan(run, outline, degrees, &survey, &nsegments, error);
 	if (status == EMOGI_OK && nsegments > 0)
-		status = look_for_room(run, nsegments, &fits, error);
+		status = check_room(run, nsegments, &fits, error);
 	if (status == EMOGI_OK && fits)
-		status = carry_out(run, array, outline, degrees, &survey, nsegments, cut, error);
+		status = build(run, array, outline, degrees, &survey, nsegments, segmented, error);
 	if (status != EMOGI_NO_MEMORY)
 		return status;
 	emogi_memory_release(&run->memory, nblocks);
-	cut->nsegments = 0;			/* slower, but an answer */
+	segmented->nsegments = 0;	/* slower, but correct */
 	return EMOGI_OK;
 }

@@ -1,16 +1,20 @@
 /*
- * oriented.cu: makes the lists in which every edge is once.
+ * degree_dag.cu: construction of the degree-ordered DAG, which has every edge once.
  *
- * Of lists that are symmetric, those entries stay that lead to a higher degree. Where there are two orientations, an edge may be
- * in either or both: forward entries are looked for in the other list of their vertex, and stay if they lead to a higher degree; backward
- * entries stay if they are not there; then the two are merged, so that lists ascend.
+ * Of symmetric lists, those edges are kept that lead to a higher degree. If there are two
+ * orientations, an edge may be in either or both. Each forward edge is looked up in the other list
+ * of its vertex, and is kept if it leads to a higher degree; backward edges are kept if they do so
+ * and are not in the forward list. Then the two parts are merged, so that lists ascend.
  *
- * Bytes, for n vertices and m entries of simple lists: m entries twice, 4m at random for degrees; with two orientations some
- * logarithm of a list's length as often for each entry, in neighbouring places.
+ * Bytes, for n vertices and m edges of simple lists: m edges twice, 4m at random for degrees; with
+ * two orientations also log2(length of the other list) reads per edge, twice, at neighboring
+ * addresses.
  */
 #include "cuda/lists/degree_dag.cuh"
 
-/* Find where a target stands, or would stand, in entries [start, end) that ascend. */
+/*
+ * Return the position of a target, or its insertion position, in edges [start, end), which ascend.
+ */
 static __device__ __forceinline__ uint64_t
 find_place(const Target *targets, uint64_t start, uint64_t end, Target target)
 {
@@ -26,7 +30,7 @@ find_place(const Target *targets, uint64_t start, uint64_t end, Target target)
 	return start;
 }
 
-/* Choose the entries that the other orientation has, too. */
+/* Choose the edges that the other orientation has, too. */
 struct ChooseShared
 {
 	Csr			other;
@@ -35,13 +39,14 @@ struct ChooseShared
 	operator()(uint64_t entry, uint32_t vertex, Target target, bool repeats) const
 	{
 		const uint64_t end = __ldg(&other.offsets[(uint64_t) vertex + 1]);
-		const uint64_t place = find_place(other.targets, __ldg(&other.offsets[vertex]), end, target);
+		const uint64_t place = find_place(other.targets, __ldg(&other.offsets[vertex]), end,
+										  target);
 
 		return place < end && __ldg(&other.targets[place]) == target;
 	}
 };
 
-/* Choose the entries that lead to a higher degree. */
+/* Choose the edges that lead to a higher degree. */
 struct ChooseHigher
 {
 	const uint32_t *degree;
@@ -56,7 +61,7 @@ struct ChooseHigher
 	}
 };
 
-/* The same of those that the other orientation does not have. */
+/* Choose the edges that lead to a higher degree and are not in the other orientation. */
 struct ChooseRest
 {
 	ChooseHigher higher;
@@ -69,13 +74,18 @@ struct ChooseRest
 	}
 };
 
-/* Count neighbours: the entries of a list, and those of the other that it does not have. Bytes: 20 to 36 a vertex. */
+/*
+ * Count neighbors: the edges of a list, and those of the other list that are not in it. Bytes: 20
+ * to 36 per vertex.
+ */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
-oriented_degrees_kernel(Csr forward, Csr backward, Selection shared, uint64_t nvertices, uint32_t *degree)
+dag_degrees_kernel(Csr forward, Csr backward, Selection shared, uint64_t nvertices,
+				   uint32_t *degree)
 {
 	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
 
-	for (uint64_t v = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x; v < nvertices; v += nthreads)
+	for (uint64_t v = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x; v < nvertices;
+		 v += nthreads)
 	{
 		const Span	own = {forward.offsets[v], forward.offsets[v + 1]};
 		uint64_t	count = own.end - own.start;
@@ -87,22 +97,25 @@ oriented_degrees_kernel(Csr forward, Csr backward, Selection shared, uint64_t nv
 	}
 }
 
-/* Add up where lists begin. Bytes: 24 a vertex. */
+/* Add the offsets of both parts. Bytes: 24 per vertex. */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
-oriented_offsets_kernel(const uint64_t *a, const uint64_t *b, uint64_t nvertices, uint64_t *offsets)
+dag_offsets_kernel(const uint64_t *a, const uint64_t *b, uint64_t nvertices, uint64_t *offsets)
 {
 	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
 
-	for (uint64_t v = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x; v <= nvertices; v += nthreads)
+	for (uint64_t v = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x; v <= nvertices;
+		 v += nthreads)
 		offsets[v] = a[v] + b[v];
 }
 
 /*
- * Write the lists of one part to where they stand in the merged ones, a list a warp; `ways` are those of the part, NULL = 1. No
- * entry is in both parts. Bytes: 16 a vertex, the entries, and the logarithm of the other list's length an entry.
+ * Write the lists of one part to their positions in the merged lists, one warp per list; `ways` are
+ * those of the part, NULL = 1. No edge is in both parts. Bytes: 16 per vertex, the edges, and
+ * log2(length of the other list) reads per edge.
  */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
-oriented_merge_kernel(Csr part, const uint8_t *ways, Csr other, uint64_t nvertices, Csr merged, uint8_t *merged_ways, Step step)
+dag_merge_kernel(Csr part, const uint8_t *ways, Csr other, uint64_t nvertices, Csr merged,
+				 uint8_t *merged_ways, Step step)
 {
 	sweep_chunks(step, 0, (nvertices + 31) / 32, [&](uint64_t word) {
 		for (uint64_t v = word * 32; v < word * 32 + 32 && v < nvertices; v++)
@@ -114,7 +127,8 @@ oriented_merge_kernel(Csr part, const uint8_t *ways, Csr other, uint64_t nvertic
 			for (uint64_t e = own.start + lane_number(); e < own.end; e += WARP_LANES)
 			{
 				const Target target = __ldg(&part.targets[e]);
-				const uint64_t below = find_place(other.targets, its.start, its.end, target) - its.start;
+				const uint64_t below = find_place(other.targets, its.start, its.end,
+												  target) - its.start;
 
 				merged.targets[to + (e - own.start) + below] = target;
 				if (merged_ways != NULL)
@@ -124,10 +138,11 @@ oriented_merge_kernel(Csr part, const uint8_t *ways, Csr other, uint64_t nvertic
 	});
 }
 
-/* Select and make one part of the lists: the entries of simple lists that are chosen. */
+/* Select and build one part of the lists: the chosen edges of simple lists. */
 template <class Choose>
 static EmogiStatus
-make_part(Run *run, const Entries *entries, Choose choose, const Selection *both, Csr *part, uint8_t **ways, EmogiError *error)
+make_part(Run *run, const Entries *entries, Choose choose, const Selection *both, Csr *part,
+		  uint8_t **ways, EmogiError *error)
 {
 	Selection	selection;
 	uint64_t	count = 0;
@@ -142,36 +157,37 @@ make_part(Run *run, const Entries *entries, Choose choose, const Selection *both
 
 /* Merge two parts, and free them. */
 static EmogiStatus
-merge_parts(Run *run, Csr *forward, uint8_t *ways, Csr *backward, DegreeDag *oriented, EmogiError *error)
+merge_parts(Run *run, Csr *forward, uint8_t *ways, Csr *backward, DegreeDag *dag, EmogiError *error)
 {
-	Csr		   *csr = &oriented->csr;
-	uint8_t   **to = ways != NULL ? &oriented->ways : NULL;
+	Csr		   *csr = &dag->csr;
+	uint8_t	  **to = ways != NULL ? &dag->ways : NULL;
 
 	*csr = Csr{NULL, NULL, forward->nedges + backward->nedges, true};
 	TRY(take_array(&run->memory, &csr->offsets, run->nvertices + 1, "offsets of edges", error));
 	TRY(take_array(&run->memory, &csr->targets, csr->nedges, "edges", error));
 	if (to != NULL)
 		TRY(take_array(&run->memory, to, csr->nedges, "ways of edges", error));
-	CUDA_LAUNCH(oriented_offsets_kernel, run->full_blocks, BLOCK_THREADS, run->state->stream, forward->offsets, backward->offsets,
-				run->nvertices, csr->offsets);
+	CUDA_LAUNCH(dag_offsets_kernel, run->full_blocks, BLOCK_THREADS, run->state->stream,
+				forward->offsets, backward->offsets, run->nvertices, csr->offsets);
 	TRY(emogi_run_begin_step(run, error));
-	CUDA_LAUNCH(oriented_merge_kernel, run->full_blocks, BLOCK_THREADS, run->state->stream, *forward, ways, *backward,
-				run->nvertices, *csr, oriented->ways, run->step);
+	CUDA_LAUNCH(dag_merge_kernel, run->full_blocks, BLOCK_THREADS, run->state->stream, *forward,
+				ways, *backward, run->nvertices, *csr, dag->ways, run->step);
 	TRY(emogi_run_begin_step(run, error));
-	CUDA_LAUNCH(oriented_merge_kernel, run->full_blocks, BLOCK_THREADS, run->state->stream, *backward, NULL, *forward,
-				run->nvertices, *csr, oriented->ways, run->step);
+	CUDA_LAUNCH(dag_merge_kernel, run->full_blocks, BLOCK_THREADS, run->state->stream, *backward,
+				NULL, *forward, run->nvertices, *csr, dag->ways, run->step);
 	emogi_simple_graph_close(run, forward);
 	emogi_simple_graph_close(run, backward);
 	emogi_memory_return(&run->memory, ways);
 	return EMOGI_OK;
 }
 
-/* Make the lists of a Graph with two orientations. */
+/* Build the lists of a graph with two orientations. */
 static EmogiStatus
-make_merged(Run *run, bool with_ways, Csr *forward, Csr *backward, DegreeDag *oriented, EmogiError *error)
+make_merged(Run *run, bool with_ways, Csr *forward, Csr *backward, DegreeDag *dag,
+			EmogiError *error)
 {
-	const ChooseHigher higher = {oriented->degree};
-	uint8_t    *ways = NULL;
+	const ChooseHigher higher = {dag->degree};
+	uint8_t	   *ways = NULL;
 	Entries		entries;
 	Selection	shared;
 	Csr			part;
@@ -180,8 +196,8 @@ make_merged(Run *run, bool with_ways, Csr *forward, Csr *backward, DegreeDag *or
 	TRY(emogi_simple_graph_entries_open(run, csr_lists(*forward), &entries, error));
 	TRY(emogi_edge_filter_open(run, forward->nedges, &shared, error));
 	TRY(select_entries(run, &entries, &shared, ChooseShared{*backward}, error));
-	CUDA_LAUNCH(oriented_degrees_kernel, run->full_blocks, BLOCK_THREADS, run->state->stream, *forward, *backward, shared,
-				run->nvertices, oriented->degree);
+	CUDA_LAUNCH(dag_degrees_kernel, run->full_blocks, BLOCK_THREADS, run->state->stream, *forward,
+				*backward, shared, run->nvertices, dag->degree);
 	TRY(make_part(run, &entries, higher, &shared, &part, with_ways ? &ways : NULL, error));
 	emogi_simple_graph_entries_close(run, &entries);
 	emogi_edge_filter_close(run, &shared);
@@ -190,19 +206,19 @@ make_merged(Run *run, bool with_ways, Csr *forward, Csr *backward, DegreeDag *or
 	emogi_simple_graph_entries_close(run, &entries);
 	emogi_simple_graph_close(run, forward);
 	emogi_simple_graph_close(run, backward);
-	return merge_parts(run, &part, ways, &rest, oriented, error);
+	return merge_parts(run, &part, ways, &rest, dag, error);
 }
 
-/* Make the lists of a Graph that is symmetric. */
+/* Build the lists of a symmetric graph. */
 static EmogiStatus
-make_symmetric(Run *run, Csr *forward, DegreeDag *oriented, EmogiError *error)
+make_symmetric(Run *run, Csr *forward, DegreeDag *dag, EmogiError *error)
 {
 	Entries		entries;
 
-	CUDA_LAUNCH(oriented_degrees_kernel, run->full_blocks, BLOCK_THREADS, run->state->stream, *forward, Csr{}, Selection{},
-				run->nvertices, oriented->degree);
+	CUDA_LAUNCH(dag_degrees_kernel, run->full_blocks, BLOCK_THREADS, run->state->stream, *forward,
+				Csr{}, Selection{}, run->nvertices, dag->degree);
 	TRY(emogi_simple_graph_entries_open(run, csr_lists(*forward), &entries, error));
-	TRY(make_part(run, &entries, ChooseHigher{oriented->degree}, NULL, &oriented->csr, NULL, error));
+	TRY(make_part(run, &entries, ChooseHigher{dag->degree}, NULL, &dag->csr, NULL, error));
 	emogi_simple_graph_entries_close(run, &entries);
 	emogi_simple_graph_close(run, forward);
 	return EMOGI_OK;
@@ -211,32 +227,37 @@ make_symmetric(Run *run, Csr *forward, DegreeDag *oriented, EmogiError *error)
 uint64_t
 emogi_degree_dag_bytes(const EmogiGraph *graph)
 {
-	const uint64_t nedges = graph->forward.nedges + (emogi_simple_graph_is_directed(graph) ? graph->backward.nedges : 0);
+	const uint64_t nedges = graph->forward.nedges + (emogi_simple_graph_is_directed(graph) ?
+													 graph->backward.nedges : 0);
 
-	return 7 * nedges + 24 * graph->nvertices;	/* simple lists, half of their entries, and what selects them */
+	/* simple lists, half of their edges, and the selection */
+	return 7 * nedges + 24 * graph->nvertices;
 }
 
 EmogiStatus
-emogi_degree_dag_make(Run *run, const EmogiGraph *graph, bool with_ways, DegreeDag *oriented, EmogiResult *result, EmogiError *error)
+emogi_degree_dag_make(Run *run, const EmogiGraph *graph, bool with_ways, DegreeDag *dag,
+					  EmogiResult *result, EmogiError *error)
 {
 	Csr			forward;
 	Csr			backward;
 
-	*oriented = DegreeDag{};
-	TRY(take_array(&run->memory, &oriented->degree, run->nvertices, "degrees", error));
+	*dag = DegreeDag{};
+	TRY(take_array(&run->memory, &dag->degree, run->nvertices, "degrees", error));
 	TRY(emogi_simple_graph_make(run, run->graph.forward, &forward, result, error));
 	if (!emogi_simple_graph_is_directed(graph))
-		return make_symmetric(run, &forward, oriented, error);
+		return make_symmetric(run, &forward, dag, error);
 	TRY(emogi_simple_graph_make(run, run->graph.backward, &backward, result, error));
-	return make_merged(run, with_ways, &forward, &backward, oriented, error);
+	return make_merged(run, with_ways, &forward, &backward, dag, error);
 }
 
 EmogiStatus
 emogi_degree_dag_load(EmogiError *error)
 {
-	const void *const kernels[] = {(const void *) select_kernel<ChooseShared>, (const void *) select_kernel<ChooseHigher>,
-		(const void *) select_kernel<ChooseRest>, (const void *) oriented_degrees_kernel, (const void *) oriented_offsets_kernel,
-		(const void *) oriented_merge_kernel};
+	const void *const kernels[] = {
+		(const void *) select_kernel<ChooseShared>, (const void *) select_kernel<ChooseHigher>,
+		(const void *) select_kernel<ChooseRest>, (const void *) dag_degrees_kernel,
+		(const void *) dag_offsets_kernel, (const void *) dag_merge_kernel
+	};
 
 	TRY(emogi_simple_graph_load(error));
 	return LOAD_KERNELS(kernels);

@@ -1,20 +1,21 @@
 /*
- * degree_order.cu: makes labels.
+ * degree_order.cu: construction of labels.
  *
- * A histogram of the degrees, in classes that grow with them, gives each class its labels; vertices of one class take theirs in
- * any order, which no answer can tell.
+ * A histogram of the degrees, in classes that grow with them, assigns a range of labels to each
+ * class; vertices of one class take labels in arbitrary order, which no result depends on.
  */
 #include "cuda/lists/degree_order.cuh"
 
 /*
- * Tuned constants of 753e333. The figures of an NVIDIA H200 in bench/RESULTS.md (PageRank in device placement) are with these
- * values.
+ * Tuned constants of 753e333. The figures of an NVIDIA H200 in bench/RESULTS.md (PageRank in device
+ * placement) were measured with these values.
  */
-#define NEAR 16					/* targets so far apart share a line of values, or nearly so */
-#define NEAR_PART 4				/* leave lists alone when one entry in so many is near the one before */
-#define SAMPLES 1024			/* chunks to find that out */
+#define NEAR 16					/* targets at this distance share a line of values, or nearly so */
+/* leave lists alone if more than 1 / NEAR_PART of the edges are near the previous one */
+#define NEAR_PART 4
+#define SAMPLES 1024			/* chunks that are sampled for this */
 
-/* Get the class of a degree: 0 for 0, then ascending. */
+/* Return the class of a degree: 0 for 0, then ascending. */
 static __device__ __forceinline__ uint32_t
 class_of(uint64_t degree)
 {
@@ -26,7 +27,7 @@ class_of(uint64_t degree)
 	return degree == 0 ? 0 : bits - (127u << CLASS_BITS) + 1;
 }
 
-/* Get the least degree of a class. */
+/* Return the minimum degree of a class. */
 static uint64_t
 class_degree(uint32_t number)
 {
@@ -37,7 +38,7 @@ class_degree(uint32_t number)
 	return number == 0 ? 0 : (uint64_t) degree;
 }
 
-/* Count the vertices of each class. Bytes: 8 a vertex. */
+/* Count the vertices of each class. Bytes: 8 per vertex. */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
 labels_count_classes_kernel(Degrees degrees, uint64_t nvertices, Survey *survey)
 {
@@ -47,7 +48,8 @@ labels_count_classes_kernel(Degrees degrees, uint64_t nvertices, Survey *survey)
 	for (uint32_t i = threadIdx.x; i < DEGREE_CLASSES; i += BLOCK_THREADS)
 		count[i] = 0;
 	__syncthreads();
-	for (uint64_t v = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x; v < nvertices; v += nthreads)
+	for (uint64_t v = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x; v < nvertices;
+		 v += nthreads)
 		atomicAdd(&count[class_of(degree_of(degrees, v))], 1u);
 	__syncthreads();
 	for (uint32_t i = threadIdx.x; i < DEGREE_CLASSES; i += BLOCK_THREADS)
@@ -55,7 +57,7 @@ labels_count_classes_kernel(Degrees degrees, uint64_t nvertices, Survey *survey)
 			atomicAdd(&survey->count[i], (unsigned long long) count[i]);
 }
 
-/* Compare entries with those before them in the same list, in every stride-th chunk. */
+/* Compare edges with the previous ones in the same list, in every stride-th chunk. */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
 labels_compare_kernel(Lists<Target> lists, ListIndex outline, uint64_t stride, Survey *survey)
 {
@@ -74,17 +76,17 @@ labels_compare_kernel(Lists<Target> lists, ListIndex outline, uint64_t stride, S
 
 			for (uint32_t j = 1; j < length; j++)
 			{
-				const Target apart = octet.target[j] - octet.target[j - 1];
+				const Target distance = octet.target[j] - octet.target[j - 1];
 
 				looked += ~begins >> j & 1;
-				near += (~begins >> j & 1) != 0 && apart > 0 && apart < NEAR;
+				near += (~begins >> j & 1) != 0 && distance > 0 && distance < NEAR;
 			}
 		}
 	block_add(&survey->looked, looked);
 	block_add(&survey->near, near);
 }
 
-/* Give every vertex the next label of its class. Bytes: 8 a vertex, 4 written. */
+/* Assign the next label of its class to every vertex. Bytes: 8 per vertex, 4 written. */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
 labels_take_kernel(Degrees degrees, uint64_t nvertices, unsigned long long *next, uint32_t *label)
 {
@@ -111,14 +113,16 @@ EmogiStatus
 emogi_degree_order_load(EmogiError *error)
 {
 	const void *const kernels[] = {
-		(const void *) labels_count_classes_kernel, (const void *) labels_compare_kernel, (const void *) labels_take_kernel
+		(const void *) labels_count_classes_kernel, (const void *) labels_compare_kernel,
+		(const void *) labels_take_kernel
 	};
 
 	return LOAD_KERNELS(kernels);
 }
 
 EmogiStatus
-emogi_degree_order_survey(Run *run, const ListIndex *outline, const Degrees *degrees, Survey *survey, EmogiError *error)
+emogi_degree_order_survey(Run *run, const ListIndex *outline, const Degrees *degrees,
+						  Survey *survey, EmogiError *error)
 {
 	const int	nblocks = run->memory.nblocks;
 	cudaStream_t stream = run->state->stream;
@@ -126,9 +130,10 @@ emogi_degree_order_survey(Run *run, const ListIndex *outline, const Degrees *deg
 
 	TRY(take_array(&run->memory, &copy, 1, "survey", error));
 	CUDA_TRY(cudaMemsetAsync(copy, 0, sizeof *copy, stream));
-	CUDA_LAUNCH(labels_count_classes_kernel, run->full_blocks, BLOCK_THREADS, stream, *degrees, run->nvertices, copy);
-	CUDA_LAUNCH(labels_compare_kernel, run->full_blocks, BLOCK_THREADS, stream, run->graph.forward, *outline,
-				outline->nchunks / SAMPLES + 1, copy);
+	CUDA_LAUNCH(labels_count_classes_kernel, run->full_blocks, BLOCK_THREADS, stream, *degrees,
+				run->nvertices, copy);
+	CUDA_LAUNCH(labels_compare_kernel, run->full_blocks, BLOCK_THREADS, stream, run->graph.forward,
+				*outline, outline->nchunks / SAMPLES + 1, copy);
 	TRY(emogi_run_fetch(run, survey, copy, sizeof *survey, error));
 	emogi_memory_release(&run->memory, nblocks);
 	return EMOGI_OK;
@@ -141,22 +146,24 @@ emogi_degree_order_near(const Survey *survey)
 }
 
 uint64_t
-emogi_degree_order_top(const Survey *survey, uint64_t most)
+emogi_degree_order_top(const Survey *survey, uint64_t max_vertices)
 {
 	uint64_t	entries = 0;
 
-	for (uint32_t number = DEGREE_CLASSES; number-- > 0 && most > 0;)
+	for (uint32_t number = DEGREE_CLASSES; number-- > 0 && max_vertices > 0;)
 	{
-		const uint64_t count = survey->count[number] < most ? survey->count[number] : most;
+		const uint64_t count = survey->count[number] < max_vertices ? survey->count[number] :
+			max_vertices;
 
 		entries += count * class_degree(number);
-		most -= count;
+		max_vertices -= count;
 	}
 	return entries;
 }
 
 EmogiStatus
-emogi_degree_order_make(Run *run, const Degrees *degrees, const Survey *survey, uint32_t *label, EmogiError *error)
+emogi_degree_order_make(Run *run, const Degrees *degrees, const Survey *survey, uint32_t *label,
+						EmogiError *error)
 {
 	unsigned long long first[DEGREE_CLASSES];
 	unsigned long long *next;
@@ -169,6 +176,7 @@ emogi_degree_order_make(Run *run, const Degrees *degrees, const Survey *survey, 
 	}
 	TRY(take_array(&run->memory, &next, DEGREE_CLASSES, "labels of classes", error));
 	TRY(emogi_run_send(run, next, first, sizeof first, error));
-	CUDA_LAUNCH(labels_take_kernel, run->full_blocks, BLOCK_THREADS, run->state->stream, *degrees, run->nvertices, next, label);
+	CUDA_LAUNCH(labels_take_kernel, run->full_blocks, BLOCK_THREADS, run->state->stream, *degrees,
+				run->nvertices, next, label);
 	return EMOGI_OK;
 }

@@ -1,10 +1,12 @@
 /*
- * edge_filter.cuh: from lists to those of some of their entries, in the order in which they are: what drops repeats and loops, and what
- * has every edge once.
+ * edge_filter.cuh: edge filter: adjacency lists of selected edges, in their original order, for
+ * dropping duplicate edges and self-loops, and for keeping every edge once.
  *
- * Entries are read in chunks (edge_chunks.cuh), whatever the lists, and for each it is known whose list it is in. A bit an entry says
- * which are wanted, and how many there are before each round of 256; from the two follows where a list of the wanted ones begins,
- * and where an entry goes. So nothing is sorted, nothing depends on the order of the work, and no addition is atomic.
+ * Edges are read in chunks (edge_chunks.cuh), independently of list boundaries, and each edge's
+ * source vertex is known. One bit per edge says which are selected, and a count gives the selected
+ * edges before each round of 256; these two give the offsets of the new lists and the position of
+ * every edge. So nothing is sorted, nothing depends on the order of the work, and no addition is
+ * atomic.
  */
 #ifndef EMOGI_EDGE_FILTER_CUH
 #define EMOGI_EDGE_FILTER_CUH
@@ -13,49 +15,52 @@
 
 #define ROUND_WORDS (ROUND_ENTRIES / 32)
 
-/* Lists whose entries know whose they are. All arrays in device memory but, in host placement, the targets. */
+/*
+ * Lists in which each edge's source vertex can be found. All arrays are in device memory, except
+ * the targets in host placement.
+ */
 typedef struct Entries
 {
 	Lists<Target> lists;
-	ListIndex		outline;
-	uint32_t   *memory;			/* of the outline */
-	uint32_t   *vertex;			/* [n], by rank: whose list it is */
-	int			nblocks;		/* of kernels that read the entries */
+	ListIndex	outline;
+	uint32_t   *memory;			/* of the list index */
+	uint32_t   *vertex;			/* [n], vertex of the list with each rank */
+	int			nblocks;		/* of kernels that read the edges */
 } Entries;
 
-/* Some entries of lists. Arrays in device memory. */
+/* A selection of edges. Arrays are in device memory. */
 typedef struct Selection
 {
 	uint64_t	nrounds;
-	uint32_t   *bits;			/* [nrounds * ROUND_WORDS], bit e: entry e is wanted */
-	uint64_t   *before;			/* [nrounds + 1], wanted ones before each round */
-	uint64_t   *tile;			/* for finding `before` */
+	uint32_t   *bits;			/* [nrounds * ROUND_WORDS], bit e: edge e is selected */
+	uint64_t   *before;			/* [nrounds + 1], selected edges before each round */
+	uint64_t   *tile;			/* work space of the prefix sums */
 } Selection;
 
-/* Lists of targets alone, ascending, in device memory: those of a Graph, or made from them. */
+/* Lists of targets only, ascending, in device memory: those of a graph, or derived from them. */
 typedef struct Csr
 {
 	uint64_t   *offsets;		/* [nvertices + 1] */
 	Target	   *targets;		/* [nedges], readable to the end of their last line */
 	uint64_t	nedges;
-	bool		is_own;			/* it was made, and takes memory of the run */
+	bool		is_own;			/* it was built, in memory of the run */
 } Csr;
 
-/* Get the lists as kernels read them. */
+/* Return the lists in the form that kernels read. */
 static inline Lists<Target>
 csr_lists(const Csr &csr)
 {
 	return Lists<Target>{csr.offsets, csr.targets, NULL, csr.nedges, NULL, 0, false};
 }
 
-/* Say whether an entry is wanted. */
+/* Return whether an edge is selected. */
 static __device__ __forceinline__ bool
 is_selected(const Selection &selection, uint64_t entry)
 {
 	return __ldg(&selection.bits[entry / 32]) >> entry % 32 & 1;
 }
 
-/* Count the wanted entries before one. */
+/* Return the number of selected edges before an edge. */
 static __device__ __forceinline__ uint64_t
 count_before(const Selection &selection, uint64_t entry)
 {
@@ -66,15 +71,17 @@ count_before(const Selection &selection, uint64_t entry)
 	for (uint32_t i = 0; i < within / 32; i++)
 		count += __popc(__ldg(&selection.bits[round * ROUND_WORDS + i]));
 	if (within % 32 > 0)
-		count += __popc(__ldg(&selection.bits[round * ROUND_WORDS + within / 32]) & ((1u << within % 32) - 1));
+		count += __popc(__ldg(&selection.bits[round * ROUND_WORDS + within / 32]) &
+						((1u << within % 32) - 1));
 	return count;
 }
 
 /*
- * Call visit(entry, vertex, target, repeats) for all entries, by the lanes that have them; repeats: the one before has the same
- * target, in the same list. It returns whether the entry is wanted; round(number, first entry of the lane, bits of the lane's
- * entries) is called by whole warps for every round. Bytes: targets once, in whole lines and ascending; an eighth of one an entry
- * of the ListIndex; 4 a list.
+ * Call visit(entry, vertex, target, repeats) for all edges, in the lanes that hold them; repeats:
+ * the previous edge has the same target, in the same list. visit returns whether the edge is
+ * selected; round(number, first edge of the lane, bits of the lane's edges) is called by whole
+ * warps for every round. Bytes: the targets once, in whole lines and ascending; 1/8 per edge, of
+ * the ListIndex; 4 per list.
  */
 template <class Visit, class Round>
 static __device__ __forceinline__ void
@@ -96,7 +103,8 @@ visit_entries(const Entries &entries, const Step &step, Visit visit, Round round
 			const uint32_t upto = warp_prefix_sum(__popc(begins));
 			const Target below = __shfl_up_sync(FULL_WARP, octet.target[LANE_ENTRIES - 1], 1);
 			Target		before = lane_number() == 0 ? last : below;
-			uint32_t	its = rank + upto - __popc(begins);	/* lists that begin before the own entries */
+			/* lists that begin before the lane's edges */
+			uint32_t	its = rank + upto - __popc(begins);
 			uint32_t	vertex = its > 0 && length > 0 ? __ldg(&entries.vertex[its - 1]) : 0;
 			uint32_t	wanted = 0;
 
@@ -107,7 +115,8 @@ visit_entries(const Entries &entries, const Step &step, Visit visit, Round round
 
 				if (begin)
 					vertex = __ldg(&entries.vertex[its++]);
-				if (j < length && visit(entry + j, vertex, octet.target[j], !begin && octet.target[j] == before))
+				if (j < length &&
+					visit(entry + j, vertex, octet.target[j], !begin && octet.target[j] == before))
 					wanted |= 1u << j;
 				before = octet.target[j];
 			}
@@ -118,7 +127,10 @@ visit_entries(const Entries &entries, const Step &step, Visit visit, Round round
 	});
 }
 
-/* Select the entries that choose(entry, vertex, target, repeats) wants. Bytes: as visit_entries; an eighth of one an entry. */
+/*
+ * Select the edges for which choose(entry, vertex, target, repeats) is true. Bytes: as
+ * visit_entries; 1/8 per edge.
+ */
 template <class Choose>
 static __global__ void __launch_bounds__(BLOCK_THREADS)
 select_kernel(Entries entries, Selection selection, Choose choose, Step step)
@@ -132,7 +144,7 @@ select_kernel(Entries entries, Selection selection, Choose choose, Step step)
 	});
 }
 
-/* Choose the entries of a simple graph: no repeats, no loops. */
+/* Choose the edges of a simple graph: no duplicate edges, no self-loops. */
 struct ChooseSimple
 {
 	__device__ __forceinline__ bool
@@ -142,17 +154,23 @@ struct ChooseSimple
 	}
 };
 
-/* Find how many wanted entries are before each round, from how many are in each; queued on the stream. */
+/*
+ * Compute the number of selected edges before each round, from the number in each; queued on the
+ * stream.
+ */
 extern EmogiStatus emogi_edge_filter_sum(Run *run, const Selection *selection, EmogiError *error);
 
-/* Select entries, and find how many are before each round; queued on the stream. */
+/* Select edges, and compute the number before each round; queued on the stream. */
 template <class Choose>
 static EmogiStatus
-select_entries(Run *run, const Entries *entries, const Selection *selection, Choose choose, EmogiError *error)
+select_entries(Run *run, const Entries *entries, const Selection *selection, Choose choose,
+			   EmogiError *error)
 {
 	TRY(emogi_run_begin_step(run, error));
-	CUDA_TRY(cudaMemsetAsync(selection->before + selection->nrounds, 0, sizeof *selection->before, run->state->stream));
-	CUDA_LAUNCH(select_kernel<Choose>, entries->nblocks, BLOCK_THREADS, run->state->stream, *entries, *selection, choose, run->step);
+	CUDA_TRY(cudaMemsetAsync(selection->before + selection->nrounds, 0, sizeof *selection->before,
+							 run->state->stream));
+	CUDA_LAUNCH(select_kernel<Choose>, entries->nblocks, BLOCK_THREADS, run->state->stream,
+				*entries, *selection, choose, run->step);
 	return emogi_edge_filter_sum(run, selection, error);
 }
 

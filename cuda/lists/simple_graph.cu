@@ -1,28 +1,37 @@
 /*
- * simple_graph.cu: makes lists of the entries that are wanted (edge_filter.cuh), and those of a simple graph.
+ * simple_graph.cu: construction of lists of selected edges (edge_filter.cuh), and of those of a
+ * simple graph.
  *
- * Device memory beside the lists, for n vertices and m entries: of Entries m/8 and 4.5n, of a Selection 5m/32.
- *
- * Bytes: of a selection the entries once, and m/4; of making lists the entries once more, and what is written.
+ * Device memory in addition to the lists, for n vertices and m edges: of Entries m/8 and 4.5n, of a
+ * Selection 5m/32. Bytes: of a selection the edges once, and m/4; of building lists the edges once
+ * more, and the output.
  */
 #include "cuda/lists/simple_graph.cuh"
 #include "cuda/placement/placing.cuh"
 #include "cuda/access/prefix_sum.cuh"
 
-/* Find where the lists of wanted entries begin. Bytes: 16 a list, and some of the selection. */
+/*
+ * Compute the offsets of the lists of selected edges. Bytes: 16 per list, and some of the
+ * selection.
+ */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
-select_offsets_kernel(const uint64_t *offsets, uint64_t nvertices, Selection selection, uint64_t *out)
+select_offsets_kernel(const uint64_t *offsets, uint64_t nvertices, Selection selection,
+					  uint64_t *out)
 {
 	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
 
-	for (uint64_t v = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x; v <= nvertices; v += nthreads)
+	for (uint64_t v = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x; v <= nvertices;
+		 v += nthreads)
 		out[v] = count_before(selection, offsets[v]);
 }
 
-/* Write the wanted entries, and unless NULL which of them `both` selects, too. Bytes: the entries once, and those written. */
+/*
+ * Write the selected edges and, unless ways is NULL, 1 + (whether `both` selects the edge, too).
+ * Bytes: the edges once, and the output.
+ */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
-select_write_kernel(Lists<Target> lists, uint64_t nchunks, Selection selection, Selection both, Target *targets, uint8_t *ways,
-					Step step)
+select_write_kernel(Lists<Target> lists, uint64_t nchunks, Selection selection, Selection both,
+					Target *targets, uint8_t *ways, Step step)
 {
 	sweep_chunks(step, 0, nchunks, [&](uint64_t chunk) {
 #pragma unroll 1
@@ -31,9 +40,12 @@ select_write_kernel(Lists<Target> lists, uint64_t nchunks, Selection selection, 
 			const uint64_t entry = round_entry(chunk, r);
 			const uint32_t wanted = __ldcs((const uint8_t *) selection.bits + entry / LANE_ENTRIES);
 			const uint32_t upto = warp_prefix_sum(__popc(wanted));
-			const uint32_t twice = ways != NULL ? __ldcs((const uint8_t *) both.bits + entry / LANE_ENTRIES) : 0;
-			const Octet<NoWeight> octet = read_octet<NoWeight>(lists, entry, wanted != 0 ? octet_length(lists, entry) : 0);
-			uint64_t	to = __ldg(&selection.before[chunk * CHUNK_ROUNDS + r]) + upto - __popc(wanted);
+			const uint32_t twice = ways != NULL ?
+				__ldcs((const uint8_t *) both.bits + entry / LANE_ENTRIES) : 0;
+			const Octet<NoWeight> octet = read_octet<NoWeight>(lists, entry, wanted != 0 ?
+															   octet_length(lists, entry) : 0);
+			uint64_t	to = __ldg(&selection.before[chunk * CHUNK_ROUNDS + r]) + upto -
+				__popc(wanted);
 
 #pragma unroll
 			for (uint32_t j = 0; j < LANE_ENTRIES; j++)
@@ -50,12 +62,15 @@ select_write_kernel(Lists<Target> lists, uint64_t nchunks, Selection selection, 
 }
 
 EmogiStatus
-emogi_simple_graph_entries_open(Run *run, const Lists<Target> &lists, Entries *entries, EmogiError *error)
+emogi_simple_graph_entries_open(Run *run, const Lists<Target> &lists, Entries *entries,
+								EmogiError *error)
 {
-	const bool	placed = lists.targets == run->graph.forward.targets || lists.targets == run->graph.backward.targets;
+	const bool	placed = lists.targets == run->graph.forward.targets ||
+		lists.targets == run->graph.backward.targets;
 
 	*entries = Entries{lists, {}, NULL, NULL, placed ? run->nblocks : run->full_blocks};
-	TRY(take_array(&run->memory, &entries->memory, emogi_edge_chunks_outline_words(lists.nedges, run->nwords), "outline of lists",
+	TRY(take_array(&run->memory, &entries->memory,
+				   emogi_edge_chunks_outline_words(lists.nedges, run->nwords), "outline of lists",
 				   error));
 	TRY(take_array(&run->memory, &entries->vertex, run->nvertices, "lists by rank", error));
 	entries->outline = emogi_edge_chunks_lay_outline(entries->memory, lists.nedges, run->nwords);
@@ -77,8 +92,10 @@ emogi_edge_filter_open(Run *run, uint64_t nedges, Selection *selection, EmogiErr
 	const uint64_t nrounds = count_chunks(nedges) * CHUNK_ROUNDS;
 
 	*selection = Selection{nrounds, NULL, NULL, NULL};
-	TRY(take_array(&run->memory, &selection->bits, nrounds * ROUND_WORDS, "bits of entries", error));
-	TRY(take_array(&run->memory, &selection->before, nrounds + 1 + count_tiles(nrounds + 1), "places of entries", error));
+	TRY(take_array(&run->memory, &selection->bits, nrounds * ROUND_WORDS, "bits of entries",
+				   error));
+	TRY(take_array(&run->memory, &selection->before, nrounds + 1 + count_tiles(nrounds + 1),
+				   "places of entries", error));
 	selection->tile = selection->before + nrounds + 1;
 	return EMOGI_OK;
 }
@@ -101,37 +118,41 @@ emogi_edge_filter_sum(Run *run, const Selection *selection, EmogiError *error)
 EmogiStatus
 emogi_edge_filter_count(Run *run, const Selection *selection, uint64_t *count, EmogiError *error)
 {
-	CUDA_TRY(cudaMemcpyAsync(run->state->mailbox, selection->before + selection->nrounds, sizeof *count, cudaMemcpyDeviceToHost,
-							 run->state->stream));
+	CUDA_TRY(cudaMemcpyAsync(run->state->mailbox, selection->before + selection->nrounds,
+							 sizeof *count, cudaMemcpyDeviceToHost, run->state->stream));
 	TRY(emogi_cuda_wait(run->state, run->control, error));
 	*count = *(const uint64_t *) run->state->mailbox;
 	return EMOGI_OK;
 }
 
 EmogiStatus
-emogi_edge_filter_offsets(Run *run, const uint64_t *offsets, const Selection *selection, uint64_t **out, EmogiError *error)
+emogi_edge_filter_offsets(Run *run, const uint64_t *offsets, const Selection *selection,
+						  uint64_t **out, EmogiError *error)
 {
 	TRY(take_array(&run->memory, out, run->nvertices + 1, "offsets of entries", error));
-	CUDA_LAUNCH(select_offsets_kernel, run->full_blocks, BLOCK_THREADS, run->state->stream, offsets, run->nvertices, *selection,
-				*out);
+	CUDA_LAUNCH(select_offsets_kernel, run->full_blocks, BLOCK_THREADS, run->state->stream, offsets,
+				run->nvertices, *selection, *out);
 	return EMOGI_OK;
 }
 
 EmogiStatus
-emogi_edge_filter_make(Run *run, const Entries *entries, const Selection *selection, uint64_t count, const Selection *both, Csr *csr,
-				  uint8_t **ways, EmogiError *error)
+emogi_edge_filter_make(Run *run, const Entries *entries, const Selection *selection, uint64_t count,
+					   const Selection *both, Csr *csr, uint8_t **ways, EmogiError *error)
 {
-	const uint64_t room = round_up(count, EMOGI_LINE_BYTES / sizeof(Target));	/* lines are read whole */
+	/* lines are read whole */
+	const uint64_t room = round_up(count, EMOGI_LINE_BYTES / sizeof(Target));
 
 	*csr = Csr{NULL, NULL, count, true};
 	TRY(emogi_edge_filter_offsets(run, entries->lists.offsets, selection, &csr->offsets, error));
 	TRY(take_array(&run->memory, &csr->targets, room, "wanted entries", error));
-	CUDA_TRY(cudaMemsetAsync(csr->targets + count, 0, (room - count) * sizeof(Target), run->state->stream));
+	CUDA_TRY(cudaMemsetAsync(csr->targets + count, 0, (room - count) * sizeof(Target),
+							 run->state->stream));
 	if (ways != NULL)
 		TRY(take_array(&run->memory, ways, count, "ways of edges", error));
 	TRY(emogi_run_begin_step(run, error));
-	CUDA_LAUNCH(select_write_kernel, entries->nblocks, BLOCK_THREADS, run->state->stream, entries->lists, entries->outline.nchunks,
-				*selection, both != NULL ? *both : Selection{}, csr->targets, ways != NULL ? *ways : NULL, run->step);
+	CUDA_LAUNCH(select_write_kernel, entries->nblocks, BLOCK_THREADS, run->state->stream,
+				entries->lists, entries->outline.nchunks, *selection, both != NULL ? *both :
+				Selection{}, csr->targets, ways != NULL ? *ways : NULL, run->step);
 	return EMOGI_OK;
 }
 
@@ -153,11 +174,15 @@ emogi_simple_graph_is_directed(const EmogiGraph *graph)
 }
 
 EmogiStatus
-emogi_simple_graph_place(Run *run, const EmogiGraph *graph, const EmogiQuery *query, unsigned wants, uint64_t bytes, EmogiError *error)
+emogi_simple_graph_place(Run *run, const EmogiGraph *graph, const EmogiQuery *query, unsigned wants,
+						 uint64_t bytes, EmogiError *error)
 {
 	const bool	both = (wants & PLACE_BACKWARD) != 0 && emogi_simple_graph_is_directed(graph);
-	const uint64_t targets = target_bytes(&graph->forward) + (both ? target_bytes(&graph->backward) : 0);
-	const void *const kernels[] = {(const void *) select_kernel<ChooseSimple>, (const void *) select_write_kernel};
+	const uint64_t targets = target_bytes(&graph->forward) + (both ?
+															  target_bytes(&graph->backward) : 0);
+	const void *const kernels[] = {
+		(const void *) select_kernel<ChooseSimple>, (const void *) select_write_kernel
+	};
 	EmogiQuery	asked = *query;
 
 	if (asked.placement == EMOGI_PLACEMENT_AUTO)
@@ -171,7 +196,7 @@ emogi_simple_graph_place(Run *run, const EmogiGraph *graph, const EmogiQuery *qu
 	return emogi_run_place(run, graph, &asked, wants, kernels, 2, sizeof(Target), error);
 }
 
-/* Count what a reading of all entries of placed lists took. */
+/* Count the cost of reading all edges of placed lists. */
 static void
 account(const Run *run, const Lists<Target> &lists, EmogiResult *result)
 {
@@ -180,9 +205,10 @@ account(const Run *run, const Lists<Target> &lists, EmogiResult *result)
 		result->link_bytes += round_up(lists.nedges * sizeof(Target), EMOGI_LINE_BYTES);
 }
 
-/* Make lists of the simple entries, or take the placed ones. */
+/* Build lists of the simple edges, or use the placed ones. */
 static EmogiStatus
-choose_lists(Run *run, const Entries *entries, const Selection *selection, Csr *simple, EmogiResult *result, EmogiError *error)
+choose_lists(Run *run, const Entries *entries, const Selection *selection, Csr *simple,
+			 EmogiResult *result, EmogiError *error)
 {
 	const Lists<Target> &lists = entries->lists;
 	uint64_t	count = 0;
@@ -190,7 +216,9 @@ choose_lists(Run *run, const Entries *entries, const Selection *selection, Csr *
 	TRY(select_entries(run, entries, selection, ChooseSimple{}, error));
 	account(run, lists, result);
 	TRY(emogi_edge_filter_count(run, selection, &count, error));
-	*simple = Csr{const_cast<uint64_t *>(lists.offsets), const_cast<Target *>(lists.targets), count, false};
+	*simple = Csr{
+		const_cast<uint64_t *>(lists.offsets), const_cast<Target *>(lists.targets), count, false
+	};
 	if (count == lists.nedges && run->graph.placement == EMOGI_PLACEMENT_DEVICE)
 		return EMOGI_OK;
 	account(run, lists, result);
@@ -198,7 +226,8 @@ choose_lists(Run *run, const Entries *entries, const Selection *selection, Csr *
 }
 
 EmogiStatus
-emogi_simple_graph_make(Run *run, const Lists<Target> &lists, Csr *simple, EmogiResult *result, EmogiError *error)
+emogi_simple_graph_make(Run *run, const Lists<Target> &lists, Csr *simple, EmogiResult *result,
+						EmogiError *error)
 {
 	Entries		entries;
 	Selection	selection;
@@ -214,8 +243,10 @@ emogi_simple_graph_make(Run *run, const Lists<Target> &lists, Csr *simple, Emogi
 EmogiStatus
 emogi_simple_graph_load(EmogiError *error)
 {
-	const void *const kernels[] = {(const void *) select_kernel<ChooseSimple>, (const void *) select_offsets_kernel,
-		(const void *) select_write_kernel};
+	const void *const kernels[] = {
+		(const void *) select_kernel<ChooseSimple>, (const void *) select_offsets_kernel,
+		(const void *) select_write_kernel
+	};
 
 	TRY(emogi_edge_chunks_load(error));
 	TRY(load_prefix_sum<uint64_t>(error));
