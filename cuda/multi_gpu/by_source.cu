@@ -1,22 +1,22 @@
 /*
- * by_source.cu: hands out parts, and begins and ends the threads of the GPUs that help.
+ * by_source.cu: distribution of parts, and the threads of the helper GPUs.
  */
 #include "cuda/multi_gpu/by_source.cuh"
 
 #include "cuda/core/device_cache.cuh"
 
-/* Say that there will be no answer. */
+/* Record that there will be no result. */
 static void
 stop_parts(BySource *parts)
 {
 	__atomic_store_n(&parts->stopped, 1, __ATOMIC_RELAXED);
 }
 
-/* Make parts with a GPU that helps. */
+/* Process parts with a helper GPU. */
 static EmogiStatus
 help(BySourceHelper *helper)
 {
-	BySource	   *parts = helper->parts;
+	BySource   *parts = helper->parts;
 	Run		   *run = &helper->run;
 	EmogiError *error = &helper->error;
 
@@ -28,14 +28,14 @@ help(BySourceHelper *helper)
 	return parts->make(run, parts, parts->with, &helper->result, error);
 }
 
-/* Say whether a GPU could not go on where others may. */
+/* Return whether a failure concerns one GPU only, so that others can continue. */
 static bool
-is_its_own(EmogiStatus status)
+is_local_failure(EmogiStatus status)
 {
 	return status == EMOGI_NO_MEMORY || status == EMOGI_DEVICE_ERROR;
 }
 
-/* The thread of a GPU that helps. */
+/* Thread main function of a helper GPU. */
 static void *
 helper_main(void *arg)
 {
@@ -46,12 +46,12 @@ helper_main(void *arg)
 	helper->status = help(helper);
 	emogi_device_set_fault(0);
 	emogi_run_close(&helper->run);
-	if (helper->status != EMOGI_OK && !is_its_own(helper->status))
+	if (helper->status != EMOGI_OK && !is_local_failure(helper->status))
 		stop_parts(helper->parts);
 	return NULL;
 }
 
-/* Begin the threads of all GPUs that help. One that cannot be begun is left out. */
+/* Start the threads of all helper GPUs. A helper whose thread cannot be started is left out. */
 static void
 begin_helpers(BySource *parts)
 {
@@ -70,7 +70,7 @@ begin_helpers(BySource *parts)
 	state->nhelpers = 0;
 }
 
-/* Wait for the helpers to leave, and note what they have lost. */
+/* Wait for the helpers to finish, and note the parts that they have lost. */
 static void
 join_helpers(BySource *parts)
 {
@@ -87,7 +87,7 @@ join_helpers(BySource *parts)
 	}
 }
 
-/* Take a part that nobody has taken. */
+/* Take the next part. */
 static uint64_t
 take_next(BySource *parts)
 {
@@ -119,7 +119,7 @@ emogi_by_source_take(BySource *parts, Run *run)
 	return part;
 }
 
-/* Add what a helper has counted to the result. */
+/* Add a helper's counters to the result. */
 static void
 account(const BySourceHelper *helper, EmogiResult *result)
 {
@@ -129,7 +129,7 @@ account(const BySourceHelper *helper, EmogiResult *result)
 		result->nlevels = helper->result.nlevels;
 	if (helper->status == EMOGI_OK)
 		result->nlinks++;
-	else if (is_its_own(helper->status))
+	else if (is_local_failure(helper->status))
 		emogi_device_leave_out(result, helper->run.state, helper->status, &helper->error);
 }
 
@@ -150,7 +150,7 @@ emogi_by_source_make(BySource *parts, EmogiResult *result, EmogiError *error)
 		const BySourceHelper *helper = &parts->helper[i];
 
 		account(helper, result);
-		if (status == EMOGI_OK && helper->status != EMOGI_OK && !is_its_own(helper->status))
+		if (status == EMOGI_OK && helper->status != EMOGI_OK && !is_local_failure(helper->status))
 		{
 			status = helper->status;
 			*error = helper->error;

@@ -1,9 +1,12 @@
 /*
- * by_source.cuh: a run whose sources are searched from in parts, each for itself: by the run's GPU, the leader, and by others that help it.
+ * by_source.cuh: multi-GPU runs by source: the searches from a run's sources are divided into
+ * parts, which the run's GPU, the leader, and helper GPUs process.
  *
- * Each helper has a thread and a Run of its own, wherever the Graph is placed on it, and takes a part when it has done the last. What
- * a part comes to goes to memory of the leader's GPU or of the host, and the leader adds the parts up in their order: they are the same whoever makes them, so the
- * bits are those of one GPU. What a helper was at when its memory or its device failed, the leader does.
+ * Each helper has a thread and a Run of its own, with its own placement of the graph, and takes a
+ * part when it has finished the previous one. The result of a part goes to memory of the leader's
+ * GPU or of the host, and the leader adds the parts in their order. A part's result does not depend
+ * on which GPU computes it, so the sum is bitwise equal to that of one GPU. If a helper's memory or
+ * device fails, the leader repeats its current part.
  */
 #ifndef EMOGI_BY_SOURCE_CUH
 #define EMOGI_BY_SOURCE_CUH
@@ -12,20 +15,25 @@
 
 #include "cuda/core/run.cuh"
 
-#define EMOGI_MOST_PARTS 8		/* as many GPUs as a host has; each is fetched, and added up, at 8 bytes a vertex and more */
+/* as many as a host has GPUs; each is fetched and added, at 8 bytes per vertex and more */
+#define EMOGI_MOST_PARTS 8
 
-/* Make parts in a run: what opens the search, then takes parts until there are none. Called in a thread of each GPU's, with its own run and result. */
+/*
+ * Process parts in a run: set up the search, then take parts until there are none. Called in each
+ * GPU's thread, with its own run and result.
+ */
 struct BySource;
-typedef EmogiStatus (*MakeParts) (Run *run, struct BySource *parts, void *with, EmogiResult *result, EmogiError *error);
+typedef EmogiStatus (*MakeParts) (Run *run, struct BySource *parts, void *with, EmogiResult *result,
+								  EmogiError *error);
 
-/* A GPU that helps, and its thread. */
+/* A helper GPU, and its thread. */
 typedef struct BySourceHelper
 {
-	Run			run;			/* the first member, as emogi_by_source_take wants it */
+	Run			run;			/* the first member, as emogi_by_source_take requires */
 	struct BySource *parts;
 	pthread_t	thread;
-	bool		has_left;		/* its thread has ended */
-	uint64_t	part;			/* that it is at; EMOGI_NO_PART = none */
+	bool		has_left;		/* its thread has been joined */
+	uint64_t	part;			/* its current part; EMOGI_NO_PART = none */
 	EmogiStatus status;
 	EmogiResult result;
 	EmogiError	error;
@@ -41,21 +49,22 @@ typedef struct BySource
 	MakeParts	make;
 	void	   *with;
 	uint64_t	nparts;			/* at most EMOGI_MOST_PARTS */
-	uint64_t	next;			/* atomic: the first that nobody has taken */
-	uint32_t	stopped;		/* atomic: somebody knows that there will be no answer */
-	uint32_t	lost;			/* parts that no helper has done, bits by number; the leader's, when all helpers have left */
+	uint64_t	next;			/* atomic: the next part to take */
+	uint32_t	stopped;		/* atomic: there will be no result */
+	/* bitmap of the parts that helpers have lost; the leader's, after all helpers have finished */
+	uint32_t	lost;
 	int			nhelpers;
 	BySourceHelper helper[EMOGI_MAX_HELPERS];
 } BySource;
 
-/* Get into how many parts so many units of work are cut: whatever GPUs there are. */
+/* Return the number of parts for nunits units of work: independent of the number of GPUs. */
 static inline uint64_t
-emogi_by_source_count(uint64_t nunits, uint64_t least)
+emogi_by_source_count(uint64_t nunits, uint64_t min_units)
 {
-	return nunits < EMOGI_MOST_PARTS * least ? 1 : EMOGI_MOST_PARTS;
+	return nunits < EMOGI_MOST_PARTS * min_units ? 1 : EMOGI_MOST_PARTS;
 }
 
-/* Get the first unit of a part; that of the part behind the last is nunits. */
+/* Return the first unit of a part; for part nparts, that is nunits. */
 static inline uint64_t
 emogi_by_source_first(const BySource *parts, uint64_t nunits, uint64_t part)
 {
@@ -63,15 +72,19 @@ emogi_by_source_first(const BySource *parts, uint64_t nunits, uint64_t part)
 }
 
 /*
- * Make all parts, of a BySource whose leader, graph, query, make, with and nparts are set: `make` is called in the calling thread for the leader, and in one for each
- * GPU that helps. Adds what the helpers have counted to the result. The run has no helpers for anything else.
+ * Process all parts. The caller has set leader, graph, query, make, with and nparts: `make` is
+ * called in the calling thread for the leader, and in a thread for each helper GPU. Adds the
+ * helpers' counters to the result. The run has no helpers for any other purpose.
  */
 extern EmogiStatus emogi_by_source_make(BySource *parts, EmogiResult *result, EmogiError *error);
 
-/* Take a part, in a run; EMOGI_NO_PART = there are none, or no answer. The leader waits for the helpers when there is none that nobody has taken, and gets what they have lost. */
+/*
+ * Take a part, in a run; EMOGI_NO_PART = there are none, or there will be no result. When no parts
+ * are left, the leader waits for the helpers and then gets the parts that they have lost.
+ */
 extern uint64_t emogi_by_source_take(BySource *parts, Run *run);
 
-/* Are a run's parts to be put together with those of others? */
+/* Return whether a run's parts must be combined with those of others. */
 static inline bool
 emogi_by_source_are_shared(const BySource *parts, const Run *run)
 {

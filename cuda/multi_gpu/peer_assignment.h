@@ -1,5 +1,6 @@
 /*
- * deal.h: who reads which piece of an array that lies in the memory of several GPUs. Plain C, tested without a GPU.
+ * peer_assignment.h: assignment of the pieces of an array in peer memory to the GPUs that read
+ * them. Plain C, tested without a GPU.
  */
 #ifndef EMOGI_PEER_ASSIGNMENT_H
 #define EMOGI_PEER_ASSIGNMENT_H
@@ -9,13 +10,15 @@
 #define DEAL_NOBODY UINT8_MAX
 
 /*
- * Give each of some pieces of one size to one of `nmembers` readers (1 .. 16), such that none has more than an equal share, rounded up: to the one in whose
- * memory it is, holder[piece], while that has no share yet, else to who has least. Pieces of others, DEAL_NOBODY, go to who has least, too.
+ * Assign each of npieces pieces of equal size to one of `nmembers` readers (1 .. 16), such that
+ * none has more than ceil(npieces / nmembers). A piece goes to the reader in whose memory it is,
+ * holder[piece], while that has no full share, and otherwise to the reader with the fewest pieces.
+ * Pieces in other memory, DEAL_NOBODY, also go to the reader with the fewest pieces.
  */
 static inline void
 deal_pieces(const uint8_t *holder, int npieces, int nmembers, uint8_t *reader)
 {
-	const int	most = (npieces + nmembers - 1) / nmembers;
+	const int	max_load = (npieces + nmembers - 1) / nmembers;
 	int			load[UINT8_MAX] = {0};
 
 	for (int i = 0; i < npieces; i++)
@@ -23,7 +26,7 @@ deal_pieces(const uint8_t *holder, int npieces, int nmembers, uint8_t *reader)
 		const int	member = holder[i];
 
 		reader[i] = DEAL_NOBODY;
-		if (member < nmembers && load[member] < most)
+		if (member < nmembers && load[member] < max_load)
 		{
 			reader[i] = (uint8_t) member;
 			load[member]++;
@@ -31,15 +34,15 @@ deal_pieces(const uint8_t *holder, int npieces, int nmembers, uint8_t *reader)
 	}
 	for (int i = 0; i < npieces; i++)
 	{
-		int			least = 0;
+		int			target = 0;
 
 		if (reader[i] != DEAL_NOBODY)
 			continue;
 		for (int member = 1; member < nmembers; member++)
-			if (load[member] < load[least])
-				least = member;
-		reader[i] = (uint8_t) least;
-		load[least]++;
+			if (load[member] < load[target])
+				target = member;
+		reader[i] = (uint8_t) target;
+		load[target]++;
 	}
 }
 

@@ -1,29 +1,35 @@
 /*
- * shared_step.cu: gathers helpers, and queues what passes between them and the leader.
+ * shared_step.cu: setup of helper GPUs, and transfers between them and the leader.
  */
 #include "cuda/multi_gpu/shared_step.cuh"
 #include "cuda/placement/peer_memory.cuh"
 
-/* Get a word of a bitmap that has the bits of a share alone. */
+/* Return a word of a bitmap restricted to the bits of a share. */
 static __device__ __forceinline__ uint32_t
 share_word(SharedStepShare share, const SharedStepBring &bring, uint64_t word)
 {
-	return word / TEAM_WORDS % share.nmembers == share.member ? bring.vertices[word] ^ bring.flip : 0;
+	return word / TEAM_WORDS % share.nmembers == share.member ? bring.vertices[word] ^ bring.flip :
+		0;
 }
 
-/* Leave the bits of a share. Bytes: 8 a word. */
+/* Restrict a bitmap to a share. Bytes: 8 per word. */
 static __global__ void
-team_share_kernel(SharedStepShare share, SharedStepBring bring, uint64_t nwords)
+shared_step_share_kernel(SharedStepShare share, SharedStepBring bring, uint64_t nwords)
 {
 	const uint64_t nthreads = (uint64_t) gridDim.x * blockDim.x;
 
-	for (uint64_t word = (uint64_t) blockIdx.x * blockDim.x + threadIdx.x; word < nwords; word += nthreads)
+	for (uint64_t word = (uint64_t) blockIdx.x * blockDim.x + threadIdx.x; word < nwords;
+		 word += nthreads)
 		bring.share[word] = share_word(share, bring, word);
 }
 
-/* Bring a helper what a step begins with. Bytes: 8 a word of each bitmap, 4 of them from the leader's memory. */
+/*
+ * Copy the inputs of a step to a helper. Bytes: 8 per word of each bitmap, 4 of them from the
+ * leader's memory.
+ */
 static __global__ void
-team_bring_kernel(SharedStepShare share, SharedStepBring bring, uint64_t nwords, Counters *counters)
+shared_step_begin_kernel(SharedStepShare share, SharedStepBring bring, uint64_t nwords,
+						 Counters *counters)
 {
 	const uint64_t nthreads = (uint64_t) gridDim.x * blockDim.x;
 	const uint64_t own = (uint64_t) blockIdx.x * blockDim.x + threadIdx.x;
@@ -44,15 +50,19 @@ team_bring_kernel(SharedStepShare share, SharedStepBring bring, uint64_t nwords,
 	}
 }
 
-static_assert(offsetof(Counters, lines) % sizeof(uint32_t) == 0, "counters of a step are zeroed in words");
+static_assert(offsetof(Counters, lines) % sizeof(uint32_t) == 0,
+			  "counters of a step are zeroed in words");
 
-/* Join a bitmap of a helper into the leader's. Bytes: 8 a word, 4 of them from the helper's memory. */
+/*
+ * Merge a helper's bitmap into the leader's. Bytes: 8 per word, 4 of them from the helper's memory.
+ */
 static __global__ void
-team_join_kernel(uint32_t *into, const uint32_t *from, uint64_t nwords)
+shared_step_merge_kernel(uint32_t *into, const uint32_t *from, uint64_t nwords)
 {
 	const uint64_t nthreads = (uint64_t) gridDim.x * blockDim.x;
 
-	for (uint64_t word = (uint64_t) blockIdx.x * blockDim.x + threadIdx.x; word < nwords; word += nthreads)
+	for (uint64_t word = (uint64_t) blockIdx.x * blockDim.x + threadIdx.x; word < nwords;
+		 word += nthreads)
 	{
 		const uint32_t bits = from[word];
 
@@ -64,15 +74,19 @@ team_join_kernel(uint32_t *into, const uint32_t *from, uint64_t nwords)
 EmogiStatus
 emogi_shared_step_load(EmogiError *error)
 {
-	const void *const kernels[] = {(const void *) team_share_kernel, (const void *) team_bring_kernel, (const void *) team_join_kernel};
+	const void *const kernels[] = {
+		(const void *) shared_step_share_kernel, (const void *) shared_step_begin_kernel,
+		(const void *) shared_step_merge_kernel
+	};
 
 	return LOAD_KERNELS(kernels);
 }
 
-/* Place the Graph as the leader has it, for a helper. */
+/* Place the graph for a helper in the leader's way. */
 static EmogiStatus
-place_helper(Run *run, const Run *leader, const EmogiGraph *graph, const EmogiQuery *query, unsigned wants, const void *const *kernels,
-			 size_t nkernels, uint32_t edge_bytes, EmogiError *error)
+place_helper(Run *run, const Run *leader, const EmogiGraph *graph, const EmogiQuery *query,
+			 unsigned wants, const void *const *kernels, size_t nkernels, uint32_t edge_bytes,
+			 EmogiError *error)
 {
 	EmogiQuery	placed = *query;
 
@@ -84,24 +98,27 @@ place_helper(Run *run, const Run *leader, const EmogiGraph *graph, const EmogiQu
 	return emogi_run_size_grids(run, graph, kernels, nkernels, edge_bytes, error);
 }
 
-/* Begin the Run of a helper, whose device is the current one. */
+/* Open the Run of a helper, whose device is the current one. */
 static EmogiStatus
-open_helper(Helper *helper, const SharedStep *team, EmogiEngineState *state, const EmogiGraph *graph, const EmogiQuery *query, unsigned wants,
-			const void *const *kernels, size_t nkernels, uint32_t edge_bytes, SharedStepTake take, void *with, EmogiError *error)
+open_helper(Helper *helper, const SharedStep *shared, EmogiEngineState *state,
+			const EmogiGraph *graph, const EmogiQuery *query, unsigned wants,
+			const void *const *kernels, size_t nkernels, uint32_t edge_bytes, SharedStepTake take,
+			void *with, EmogiError *error)
 {
 	Run		   *run = &helper->run;
 
 	*state->stop = 0;
 	TRY(emogi_device_cache_begin(state, graph, error));
-	TRY(emogi_run_open(run, state, graph, query, team->leader->control, error));
-	run->devices = 0;			/* each has a part, over its own link */
-	TRY(take(run, with, team->nhelpers, error));
-	TRY(place_helper(run, team->leader, graph, query, wants, kernels, nkernels, edge_bytes, error));
+	TRY(emogi_run_open(run, state, graph, query, shared->leader->control, error));
+	run->devices = 0;			/* each helper has a share, over its own link */
+	TRY(take(run, with, shared->nhelpers, error));
+	TRY(place_helper(run, shared->leader, graph, query, wants, kernels, nkernels, edge_bytes,
+					 error));
 	CUDA_TRY(cudaEventCreateWithFlags(&helper->done, cudaEventDisableTiming));
 	return EMOGI_OK;
 }
 
-/* Free what a helper has. */
+/* Free a helper's resources. */
 static void
 close_helper(Helper *helper)
 {
@@ -116,25 +133,26 @@ close_helper(Helper *helper)
 	*helper = Helper{};
 }
 
-/* Free everything, whatever has happened. The leader's device is the current one then. */
+/* Free everything, on every path. This makes the leader's device the current one. */
 static void
-close_team(SharedStep *team)
+close_team(SharedStep *shared)
 {
-	for (int i = 0; i < team->nhelpers; i++)
-		close_helper(&team->helper[i]);
-	(void) cudaSetDevice(team->leader->state->device);
-	if (team->ready != NULL)
-		(void) cudaEventDestroy(team->ready);
+	for (int i = 0; i < shared->nhelpers; i++)
+		close_helper(&shared->helper[i]);
+	(void) cudaSetDevice(shared->leader->state->device);
+	if (shared->ready != NULL)
+		(void) cudaEventDestroy(shared->ready);
 	(void) cudaGetLastError();
 }
 
-/* Can a GPU read the leader's edges, which are in the memory of several? */
+/* Return whether a GPU can read the leader's edges in peer memory. */
 static bool
 reads_edges(const Run *leader, const EmogiEngineState *other)
 {
 	const Lists<Target> &lists = leader->graph.forward;
 
-	return emogi_peer_memory_reads(leader->state, lists.targets, other) && (lists.weights == NULL || emogi_peer_memory_reads(leader->state, lists.weights, other));
+	return emogi_peer_memory_reads(leader->state, lists.targets, other) &&
+		(lists.weights == NULL || emogi_peer_memory_reads(leader->state, lists.weights, other));
 }
 
 bool
@@ -142,57 +160,67 @@ emogi_shared_step_may_offer(int device, int leader)
 {
 	int			may = 0;
 
-	if (cudaDeviceGetP2PAttribute(&may, cudaDevP2PAttrNativeAtomicSupported, device, leader) != cudaSuccess)
+	if (cudaDeviceGetP2PAttribute(&may, cudaDevP2PAttrNativeAtomicSupported, device,
+								  leader) != cudaSuccess)
 		may = 0;
 	(void) cudaGetLastError();
 	return may != 0;
 }
 
-/* Say whether a GPU may help at all: with what it reads and writes in the leader's memory, and that in its own. Else *error says why not. */
+/*
+ * Ensure that a GPU can help: that it can access the leader's memory, and the leader its memory. On
+ * failure, *error says why it cannot.
+ */
 static EmogiStatus
-check_reach(const SharedStep *team, EmogiEngineState *other, EmogiError *error)
+check_reach(const SharedStep *shared, EmogiEngineState *other, EmogiError *error)
 {
-	EmogiEngineState *state = team->leader->state;
+	EmogiEngineState *state = shared->leader->state;
 
 	if (!emogi_memory_show(other, state->device) || !emogi_memory_show(state, other->device))
-		return emogi_device_fail(error, EMOGI_NO_MEMORY, "it cannot write into the memory of the GPU that runs", "GPU %d", other->device);
-	if (team->offers && !emogi_shared_step_may_offer(other->device, state->device))
-		return emogi_device_fail(error, EMOGI_NO_MEMORY, "it cannot make atomic operations in the memory of the GPU that runs", "GPU %d", other->device);
+		return emogi_device_fail(error, EMOGI_NO_MEMORY,
+								 "it cannot write into the memory of the GPU that runs", "GPU %d",
+								 other->device);
+	if (shared->offers && !emogi_shared_step_may_offer(other->device, state->device))
+		return emogi_device_fail(error, EMOGI_NO_MEMORY, "it cannot make atomic operations in the "
+								 "memory of the GPU that runs", "GPU %d", other->device);
 	return EMOGI_OK;
 }
 
 EmogiStatus
-emogi_shared_step_open(SharedStep *team, const EmogiGraph *graph, const EmogiQuery *query, unsigned wants, const void *const *kernels, size_t nkernels,
-				uint32_t edge_bytes, SharedStepTake take, void *with, EmogiError *error)
+emogi_shared_step_open(SharedStep *shared, const EmogiGraph *graph, const EmogiQuery *query,
+					   unsigned wants, const void *const *kernels, size_t nkernels,
+					   uint32_t edge_bytes, SharedStepTake take, void *with, EmogiError *error)
 {
-	Run		   *leader = team->leader;
+	Run		   *leader = shared->leader;
 	EmogiEngineState *state = leader->state;
 
-	if ((leader->graph.placement == EMOGI_PLACEMENT_DEVICE && !(leader->graph.is_spread && team->reads_spread)) || state->nhelpers == 0)
+	if ((leader->graph.placement == EMOGI_PLACEMENT_DEVICE &&
+		 !(leader->graph.is_spread && shared->reads_spread)) || state->nhelpers == 0)
 		return EMOGI_OK;
 	leader->close_team = close_team;
-	CUDA_TRY(cudaEventCreateWithFlags(&team->ready, cudaEventDisableTiming));
+	CUDA_TRY(cudaEventCreateWithFlags(&shared->ready, cudaEventDisableTiming));
 	for (int i = 0; i < state->nhelpers; i++)
 	{
 		EmogiEngineState *other = state->helper[i];
 		EmogiStatus status;
-		Helper	   *helper = &team->helper[team->nhelpers];
+		Helper	   *helper = &shared->helper[shared->nhelpers];
 
 		if (leader->graph.is_spread && !reads_edges(leader, other))
 			continue;
 		(void) cudaSetDevice(other->device);
 		helper->run.state = other;
-		status = check_reach(team, other, error);
+		status = check_reach(shared, other, error);
 		if (status == EMOGI_OK)
-			status = open_helper(helper, team, other, graph, query, wants, kernels, nkernels, edge_bytes, take, with, error);
+			status = open_helper(helper, shared, other, graph, query, wants, kernels, nkernels,
+								 edge_bytes, take, with, error);
 		if (status == EMOGI_OK)
-			team->nhelpers++;
+			shared->nhelpers++;
 		else
 			close_helper(helper);
 		if (status == EMOGI_NO_MEMORY)
 		{
-			team->left_out = other;
-			team->why_left_out = *error;
+			shared->left_out = other;
+			shared->why_left_out = *error;
 		}
 		(void) cudaSetDevice(state->device);
 		if (status != EMOGI_OK && status != EMOGI_NO_MEMORY)
@@ -202,77 +230,84 @@ emogi_shared_step_open(SharedStep *team, const EmogiGraph *graph, const EmogiQue
 }
 
 EmogiStatus
-emogi_shared_step_ready(SharedStep *team, EmogiError *error)
+emogi_shared_step_ready(SharedStep *shared, EmogiError *error)
 {
-	CUDA_TRY(cudaEventRecord(team->ready, team->leader->state->stream));
+	CUDA_TRY(cudaEventRecord(shared->ready, shared->leader->state->stream));
 	return EMOGI_OK;
 }
 
 EmogiStatus
-emogi_shared_step_begin_part(SharedStep *team, int helper, const SharedStepBring &bring, EmogiError *error)
+emogi_shared_step_begin_part(SharedStep *shared, int helper, const SharedStepBring &bring,
+							 EmogiError *error)
 {
-	const SharedStepShare share = {(uint32_t) helper + 1, (uint32_t) team->nhelpers + 1};
-	Run		   *run = &team->helper[helper].run;
+	const SharedStepShare share = {(uint32_t) helper + 1, (uint32_t) shared->nhelpers + 1};
+	Run		   *run = &shared->helper[helper].run;
 
 	CUDA_TRY(cudaSetDevice(run->state->device));
-	CUDA_TRY(cudaStreamWaitEvent(run->state->stream, team->ready, 0));
+	CUDA_TRY(cudaStreamWaitEvent(run->state->stream, shared->ready, 0));
 	if (bring.share == NULL && bring.from[0] == NULL && bring.from[1] == NULL)
 		return emogi_run_begin_step(run, error);
-	CUDA_LAUNCH(team_bring_kernel, run->full_blocks, BLOCK_THREADS, run->state->stream, share, bring, run->nwords, run->step.counters);
+	CUDA_LAUNCH(shared_step_begin_kernel, run->full_blocks, BLOCK_THREADS, run->state->stream,
+				share, bring, run->nwords, run->step.counters);
 	return EMOGI_OK;
 }
 
 EmogiStatus
-emogi_shared_step_end_part(SharedStep *team, int helper, EmogiError *error)
+emogi_shared_step_end_part(SharedStep *shared, int helper, EmogiError *error)
 {
-	CUDA_TRY(cudaEventRecord(team->helper[helper].done, team->helper[helper].run.state->stream));
-	CUDA_TRY(cudaSetDevice(team->leader->state->device));
+	CUDA_TRY(cudaEventRecord(shared->helper[helper].done,
+							 shared->helper[helper].run.state->stream));
+	CUDA_TRY(cudaSetDevice(shared->leader->state->device));
 	return EMOGI_OK;
 }
 
 EmogiStatus
-emogi_shared_step_wait(SharedStep *team, int helper, EmogiError *error)
+emogi_shared_step_wait(SharedStep *shared, int helper, EmogiError *error)
 {
-	CUDA_TRY(cudaStreamWaitEvent(team->leader->state->stream, team->helper[helper].done, 0));
+	CUDA_TRY(cudaStreamWaitEvent(shared->leader->state->stream, shared->helper[helper].done, 0));
 	return EMOGI_OK;
 }
 
 EmogiStatus
-emogi_shared_step_share(const SharedStep *team, const uint32_t *vertices, uint32_t flip, uint32_t *share, EmogiError *error)
+emogi_shared_step_share(const SharedStep *shared, const uint32_t *vertices, uint32_t flip,
+						uint32_t *share, EmogiError *error)
 {
-	const SharedStepShare leaders = {0, (uint32_t) team->nhelpers + 1};
-	const Run  *run = team->leader;
+	const SharedStepShare leaders = {0, (uint32_t) shared->nhelpers + 1};
+	const Run  *run = shared->leader;
 	const SharedStepBring bring = {vertices, flip, share};
 
-	CUDA_LAUNCH(team_share_kernel, run->full_blocks, BLOCK_THREADS, run->state->stream, leaders, bring, run->nwords);
+	CUDA_LAUNCH(shared_step_share_kernel, run->full_blocks, BLOCK_THREADS, run->state->stream,
+				leaders, bring, run->nwords);
 	return EMOGI_OK;
 }
 
 EmogiStatus
-emogi_shared_step_join(SharedStep *team, int helper, uint32_t *into, const uint32_t *from, EmogiError *error)
+emogi_shared_step_join(SharedStep *shared, int helper, uint32_t *into, const uint32_t *from,
+					   EmogiError *error)
 {
-	const Run  *run = team->leader;
+	const Run  *run = shared->leader;
 
-	TRY(emogi_shared_step_wait(team, helper, error));
-	CUDA_LAUNCH(team_join_kernel, run->full_blocks, BLOCK_THREADS, run->state->stream, into, from, run->nwords);
+	TRY(emogi_shared_step_wait(shared, helper, error));
+	CUDA_LAUNCH(shared_step_merge_kernel, run->full_blocks, BLOCK_THREADS, run->state->stream, into,
+				from, run->nwords);
 	return EMOGI_OK;
 }
 
 void
-emogi_shared_step_tell_left_out(const SharedStep *team, EmogiResult *result)
+emogi_shared_step_tell_left_out(const SharedStep *shared, EmogiResult *result)
 {
-	if (team->left_out != NULL)
-		emogi_device_leave_out(result, team->left_out, EMOGI_NO_MEMORY, &team->why_left_out);
+	if (shared->left_out != NULL)
+		emogi_device_leave_out(result, shared->left_out, EMOGI_NO_MEMORY, &shared->why_left_out);
 }
 
 EmogiStatus
-emogi_shared_step_account(SharedStep *team, EmogiResult *result, EmogiError *error)
+emogi_shared_step_account(SharedStep *shared, EmogiResult *result, EmogiError *error)
 {
 	EmogiStatus status = EMOGI_OK;
 
-	for (int i = 0; i < team->nhelpers && status == EMOGI_OK; i++)
+	for (int i = 0; i < shared->nhelpers && status == EMOGI_OK; i++)
 	{
-		Run		   *run = &team->helper[i].run;
+		Run		   *run = &shared->helper[i].run;
 		const Counters *counters;
 
 		CUDA_TRY(cudaSetDevice(run->state->device));
@@ -280,9 +315,9 @@ emogi_shared_step_account(SharedStep *team, EmogiResult *result, EmogiError *err
 		if (status == EMOGI_OK)
 			emogi_run_account(run, counters, result);
 	}
-	(void) cudaSetDevice(team->leader->state->device);
-	emogi_shared_step_tell_left_out(team, result);
-	if (team->nhelpers > 0)
-		result->nlinks = 1 + team->nhelpers;
+	(void) cudaSetDevice(shared->leader->state->device);
+	emogi_shared_step_tell_left_out(shared, result);
+	if (shared->nhelpers > 0)
+		result->nlinks = 1 + shared->nhelpers;
 	return status;
 }
