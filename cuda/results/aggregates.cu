@@ -1,10 +1,11 @@
 /*
- * aggregates.cu: what is wanted of an answer instead of all of it: groups of its rows, or those that come first.
+ * aggregates.cu: aggregates of a result in place of all of it: groups of its rows, or its first
+ * rows in an order.
  */
 #include "cuda/results/aggregates.cuh"
 #include "cuda/results/aggregates_rows.cuh"
 
-/* Describe the rows that are wanted; false when not all columns are in device memory. */
+/* Describe the wanted rows; return false if not all columns are in device memory. */
 static bool
 describe_rows(const Run *run, const EmogiQuery *query, Rows *rows)
 {
@@ -33,7 +34,8 @@ fetch_columns(Run *run, const EmogiQuery *query, EmogiResult *result, EmogiError
 
 	for (int i = 0; i < EMOGI_MAX_COLUMNS && columns[i].name != NULL; i++)
 		if (run->columns[i] != NULL)
-			TRY(emogi_run_fetch(run, result->columns[i].any, run->columns[i], run->nvertices * emogi_algorithm_column_bytes(columns[i].type),
+			TRY(emogi_run_fetch(run, result->columns[i].any, run->columns[i],
+								run->nvertices * emogi_algorithm_column_bytes(columns[i].type),
 								error));
 	return EMOGI_OK;
 }
@@ -48,7 +50,8 @@ emogi_aggregates_make(Run *run, const EmogiQuery *query, EmogiResult *result, Em
 	Rows		rows;
 
 	if (describe_rows(run, query, &rows))
-		status = summary->kind == EMOGI_SUMMARY_GROUPS ? emogi_aggregates_groups(run, &rows, summary, &count, &fits, error) :
+		status = summary->kind == EMOGI_SUMMARY_GROUPS ?
+			emogi_aggregates_groups(run, &rows, summary, &count, &fits, error) :
 			emogi_aggregates_first(run, &rows, summary, result, &count, &fits, error);
 	if (status != EMOGI_OK && status != EMOGI_NO_MEMORY)
 		return status;

@@ -1,8 +1,9 @@
 /*
- * aggregates_first.cu: the rows of an answer that come first in an order, from the columns in device memory.
+ * aggregates_first.cu: first rows of a result in an order, selected from the columns in device
+ * memory.
  *
- * The k-th largest of the largest values of chunks is a bound that k rows at least reach. All rows that reach it are picked; the
- * caller puts them in order.
+ * The k-th largest of the maxima of chunks is a bound that at least k rows reach. All rows that
+ * reach it are selected; the caller sorts them.
  */
 #include <algorithm>
 #include <stdlib.h>
@@ -10,30 +11,35 @@
 #include "cuda/results/aggregates_rows.cuh"
 
 #define CHUNK_VERTICES 4096
-#define SMALL_CHUNK_VERTICES BLOCK_THREADS	/* where many rows are wanted */
+#define SMALL_CHUNK_VERTICES BLOCK_THREADS	/* if many rows are wanted */
 #define CHUNKS_PER_ROW 4
 
-/* An order of rows by a column, as keys: what comes first has the largest. */
+/* An order of rows by a column, expressed by keys: the first row has the largest key. */
 typedef struct Order
 {
 	int			column;
 	bool		descends;
 	uint64_t	chunk_vertices;
 	uint64_t	nchunks;
-	Key		   *largest;		/* [nchunks], of the rows of a chunk; 0 = it has none, or that is theirs */
+	/* [nchunks], maximum over the rows of a chunk; 0 = it has none, or the maximum is 0 */
+	Key		   *largest;
 } Order;
 
-/* Get the key of a vertex. Zeros of either sign are equal. */
+/* Return the key of a vertex. Zeros of either sign are equal. */
 static __device__ __forceinline__ Key
 order_key(const Rows &rows, const Order &order, uint64_t v)
 {
-	const Key key = rows.types[order.column] == EMOGI_FLOAT64 ? key_of_float(float_at(rows, order.column, v) + 0.0) :
+	const Key key = rows.types[order.column] == EMOGI_FLOAT64 ?
+		key_of_float(float_at(rows, order.column, v) + 0.0) :
 		(Key) integer_at(rows, order.column, v) ^ SIGN;
 
 	return order.descends ? key : ~key;
 }
 
-/* Find the largest key of each chunk. A block takes one at a time. Bytes: those of the columns. */
+/*
+ * Compute the largest key of each chunk. A block takes one chunk at a time. Bytes: those of the
+ * columns.
+ */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
 summary_largest_kernel(Rows rows, Order order)
 {
@@ -42,7 +48,8 @@ summary_largest_kernel(Rows rows, Order order)
 	for (uint64_t chunk = blockIdx.x; chunk < order.nchunks; chunk += gridDim.x)
 	{
 		const uint64_t first = chunk * order.chunk_vertices;
-		const uint64_t end = first + order.chunk_vertices < rows.nvertices ? first + order.chunk_vertices : rows.nvertices;
+		const uint64_t end = first + order.chunk_vertices < rows.nvertices ?
+			first + order.chunk_vertices : rows.nvertices;
 		Key			own = 0;
 
 		if (threadIdx.x == 0)
@@ -71,14 +78,19 @@ summary_largest_kernel(Rows rows, Order order)
 	}
 }
 
-/* Pick the rows whose keys reach a bound, and count them. Bytes: the columns of chunks that have one. */
+/*
+ * Select the rows whose keys reach a bound, and count them. Bytes: the columns of chunks that have
+ * such a row.
+ */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
-summary_pick_kernel(Rows rows, Order order, Key bound, uint32_t *picked, uint64_t room, Found *found)
+summary_pick_kernel(Rows rows, Order order, Key bound, uint32_t *picked, uint64_t room,
+					Found *found)
 {
 	for (uint64_t chunk = blockIdx.x; chunk < order.nchunks; chunk += gridDim.x)
 	{
 		const uint64_t first = chunk * order.chunk_vertices;
-		const uint64_t end = first + order.chunk_vertices < rows.nvertices ? first + order.chunk_vertices : rows.nvertices;
+		const uint64_t end = first + order.chunk_vertices < rows.nvertices ?
+			first + order.chunk_vertices : rows.nvertices;
 
 		if (order.largest[chunk] < bound)
 			continue;
@@ -93,7 +105,7 @@ summary_pick_kernel(Rows rows, Order order, Key bound, uint32_t *picked, uint64_
 	}
 }
 
-/* Gather a column's values of the vertices that were picked: [count] of 4 or 8 bytes. */
+/* Gather a column's values for the selected vertices: [count] of 4 or 8 bytes. */
 template <typename Word>
 static __global__ void __launch_bounds__(BLOCK_THREADS)
 summary_values_kernel(const Word *column, const uint32_t *picked, uint64_t count, Word *values)
@@ -104,7 +116,7 @@ summary_values_kernel(const Word *column, const uint32_t *picked, uint64_t count
 		values[i] = column[picked[i]];
 }
 
-/* Find a bound that so many rows reach, or all do. */
+/* Find a bound that at least `count` rows reach, or 0, which all reach. */
 static EmogiStatus
 find_bound(Run *run, const Order *order, uint64_t count, Key *bound, EmogiError *error)
 {
@@ -113,52 +125,58 @@ find_bound(Run *run, const Order *order, uint64_t count, Key *bound, EmogiError 
 
 	*bound = 0;
 	if (largest == NULL)
-		return emogi_device_fail(error, EMOGI_NO_MEMORY, "out of memory", "%llu keys", (unsigned long long) order->nchunks);
+		return emogi_device_fail(error, EMOGI_NO_MEMORY, "out of memory", "%llu keys",
+								 (unsigned long long) order->nchunks);
 	status = emogi_run_fetch(run, largest, order->largest, order->nchunks * sizeof(Key), error);
 	if (status == EMOGI_OK && count <= order->nchunks)
 	{
-		std::nth_element(largest, largest + (count - 1), largest + order->nchunks, [](Key a, Key b) { return a > b; });
+		std::nth_element(largest, largest + (count - 1), largest + order->nchunks,
+						 [](Key a, Key b) { return a > b; });
 		*bound = largest[count - 1];
 	}
 	free(largest);
 	return status;
 }
 
-/* Bring the values of a column here, and write each to the place of its vertex. */
+/* Copy the values of a column to the host, and store each at its vertex. */
 template <typename Word>
 static EmogiStatus
-fetch_values(Run *run, const void *column, const uint32_t *device_picked, const uint32_t *picked, uint64_t count, Word *device_values,
-			 Word *values, Word *to, EmogiError *error)
+fetch_values(Run *run, const void *column, const uint32_t *device_picked, const uint32_t *picked,
+			 uint64_t count, Word *device_values, Word *values, Word *to, EmogiError *error)
 {
-	CUDA_LAUNCH(summary_values_kernel<Word>, run->full_blocks, BLOCK_THREADS, run->state->stream, static_cast<const Word *>(column),
-				device_picked, count, device_values);
+	CUDA_LAUNCH(summary_values_kernel<Word>, run->full_blocks, BLOCK_THREADS, run->state->stream,
+				static_cast<const Word *>(column), device_picked, count, device_values);
 	TRY(emogi_run_fetch(run, values, device_values, count * sizeof(Word), error));
 	for (uint64_t i = 0; i < count; i++)
 		to[picked[i]] = values[i];
 	return EMOGI_OK;
 }
 
-/* Bring the rows that were picked here: their vertices, and their values to where they belong in the result's columns. */
+/* Copy the selected rows to the host: their vertices, and their values in the result's columns. */
 static EmogiStatus
-fetch_rows(Run *run, const Rows *rows, const uint32_t *device_picked, uint64_t count, const EmogiSummary *summary, EmogiResult *result,
-		   EmogiError *error)
+fetch_rows(Run *run, const Rows *rows, const uint32_t *device_picked, uint64_t count,
+		   const EmogiSummary *summary, EmogiResult *result, EmogiError *error)
 {
 	Key		   *values = (Key *) malloc((count + 1) * sizeof(Key));
 	Key		   *device_values;
 	EmogiStatus status = take_array(&run->memory, &device_values, count, "values of rows", error);
 
 	if (values == NULL)
-		return emogi_device_fail(error, EMOGI_NO_MEMORY, "out of memory", "%llu values", (unsigned long long) count);
+		return emogi_device_fail(error, EMOGI_NO_MEMORY, "out of memory", "%llu values",
+								 (unsigned long long) count);
 	if (status == EMOGI_OK)
-		status = emogi_run_fetch(run, summary->picked, device_picked, count * sizeof(uint32_t), error);
+		status = emogi_run_fetch(run, summary->picked, device_picked, count * sizeof(uint32_t),
+								 error);
 	for (int i = 0; status == EMOGI_OK && i < EMOGI_MAX_COLUMNS && rows->arrays[i] != NULL; i++)
 	{
 		if (emogi_algorithm_column_bytes(rows->types[i]) == sizeof(uint32_t))
-			status = fetch_values<uint32_t>(run, rows->arrays[i], device_picked, summary->picked, count, (uint32_t *) device_values,
-											(uint32_t *) values, result->columns[i].vertex, error);
+			status = fetch_values<uint32_t>(run, rows->arrays[i], device_picked, summary->picked,
+											count, (uint32_t *) device_values, (uint32_t *) values,
+											result->columns[i].vertex, error);
 		else
-			status = fetch_values<Key>(run, rows->arrays[i], device_picked, summary->picked, count, device_values, values,
-									   (Key *) result->columns[i].any, error);
+			status = fetch_values<Key>(run, rows->arrays[i], device_picked, summary->picked, count,
+									   device_values, values, (Key *) result->columns[i].any,
+									   error);
 	}
 	free(values);
 	if (status == EMOGI_OK)
@@ -167,7 +185,8 @@ fetch_rows(Run *run, const Rows *rows, const uint32_t *device_picked, uint64_t c
 }
 
 EmogiStatus
-emogi_aggregates_first(Run *run, const Rows *rows, const EmogiSummary *summary, EmogiResult *result, uint64_t *count, bool *fits, EmogiError *error)
+emogi_aggregates_first(Run *run, const Rows *rows, const EmogiSummary *summary, EmogiResult *result,
+					   uint64_t *count, bool *fits, EmogiError *error)
 {
 	cudaStream_t stream = run->state->stream;
 	Order		order = {summary->column, summary->descends, CHUNK_VERTICES};
@@ -184,7 +203,8 @@ emogi_aggregates_first(Run *run, const Rows *rows, const EmogiSummary *summary, 
 	TRY(take_array(&run->memory, &picked, summary->room, "first rows", error));
 	CUDA_LAUNCH(summary_largest_kernel, run->full_blocks, BLOCK_THREADS, stream, *rows, order);
 	TRY(find_bound(run, &order, summary->count, &bound, error));
-	CUDA_LAUNCH(summary_pick_kernel, run->full_blocks, BLOCK_THREADS, stream, *rows, order, bound, picked, summary->room, found);
+	CUDA_LAUNCH(summary_pick_kernel, run->full_blocks, BLOCK_THREADS, stream, *rows, order, bound,
+				picked, summary->room, found);
 	TRY(emogi_run_fetch(run, &seen, found, sizeof seen, error));
 	*count = seen.count;
 	*fits = seen.count <= summary->room;
@@ -197,8 +217,8 @@ EmogiStatus
 emogi_aggregates_first_load(EmogiError *error)
 {
 	static const void *const kernels[] = {
-		(const void *) summary_largest_kernel, (const void *) summary_pick_kernel, (const void *) summary_values_kernel<uint32_t>,
-		(const void *) summary_values_kernel<Key>
+		(const void *) summary_largest_kernel, (const void *) summary_pick_kernel,
+		(const void *) summary_values_kernel<uint32_t>, (const void *) summary_values_kernel<Key>
 	};
 
 	return LOAD_KERNELS(kernels);

@@ -1,20 +1,21 @@
 /*
- * aggregates_groups.cu: groups of an answer's rows, from the columns in device memory.
+ * aggregates_groups.cu: groups of a result's rows, from the columns in device memory.
  *
- * A table has a place for every value that the column of groups may have. A warp adds up the lanes that have one value; a block
- * keeps the sums of the values that it meets first in shared memory, so that the giant component and the few levels of most vertices cost
- * no traffic to the table; the rest goes to the table at once.
+ * A table has a place for every possible value of the grouping column. A warp combines the lanes
+ * that have the same value. A block keeps the sums of the values that it meets first in shared
+ * memory, so that the giant component, and the few levels of most vertices, cost no traffic to the
+ * table; all others go to the table directly.
  */
 #include <algorithm>
 #include <stdlib.h>
 
 #include "cuda/results/aggregates_rows.cuh"
 
-#define SLOTS 512				/* of values in a block's shared memory */
+#define SLOTS 512				/* for values in a block's shared memory */
 #define PROBES 4
 #define NO_VALUE UINT32_MAX
 
-#define MOST_VALUES (UINT64_C(1) << 32)
+#define MAX_VALUES (UINT64_C(1) << 32)
 
 /* Groups by the value of a column, in device memory. */
 typedef struct Table
@@ -24,21 +25,21 @@ typedef struct Table
 	EmogiSummaryFold folds[EMOGI_MAX_FOLDS];
 	bool		is_float[EMOGI_MAX_FOLDS];
 	long long	least;			/* value of place 0 */
-	uint64_t	nvalues;		/* < MOST_VALUES */
+	uint64_t	nvalues;		/* < MAX_VALUES */
 	uint32_t   *counts;			/* [nvalues], rows */
 	Key		   *folded;			/* [nfolds * nvalues]: keys, or sums */
 } Table;
 
-/* The groups that there are, in device memory. */
+/* The nonempty groups, in device memory. */
 typedef struct Groups
 {
 	uint64_t	room;
-	Key		   *entries;		/* [room]: place in the table << 32 | index below */
+	Key		   *entries;		/* [room]: place in the table << 32 | index into the arrays below */
 	uint32_t   *counts;			/* [room] */
 	Key		   *folded;			/* [nfolds * room] */
 } Groups;
 
-/* Find the least and the most of the values of the column of groups. Bytes: those of the columns. */
+/* Find the minimum and maximum of the grouping column. Bytes: those of the columns. */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
 summary_bounds_kernel(Rows rows, int column, Found *found)
 {
@@ -46,7 +47,8 @@ summary_bounds_kernel(Rows rows, int column, Found *found)
 	long long	least = INT64_MAX;
 	long long	most = INT64_MIN;
 
-	for (uint64_t v = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x; v < rows.nvertices; v += nthreads)
+	for (uint64_t v = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x; v < rows.nvertices;
+		 v += nthreads)
 		if (is_wanted(rows, v))
 		{
 			const long long value = integer_at(rows, column, v);
@@ -70,16 +72,16 @@ summary_bounds_kernel(Rows rows, int column, Found *found)
 	}
 }
 
-/* Get what a fold begins with. */
+/* Return the initial value of a fold. */
 static __device__ __forceinline__ Key
 begin_fold(EmogiFoldKind kind)
 {
 	return kind == EMOGI_FOLD_MIN ? ~0ull : 0;
 }
 
-/* Take a key or a sum into a fold. Most keys change nothing, and cost no atomic operation. */
+/* Fold a key or a sum. Most keys change nothing, and cost no atomic operation. */
 static __device__ __forceinline__ void
-take_in(EmogiFoldKind kind, Key *folded, Key key)
+fold_value(EmogiFoldKind kind, Key *folded, Key key)
 {
 	if (kind == EMOGI_FOLD_SUM)
 		atomicAdd(folded, key);
@@ -89,13 +91,14 @@ take_in(EmogiFoldKind kind, Key *folded, Key key)
 		atomicMax(folded, key);
 }
 
-/* Make an empty table. Bytes: those of the table. */
+/* Clear the table. Bytes: those of the table. */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
 summary_clear_kernel(Table table)
 {
 	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
 
-	for (uint64_t i = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x; i < table.nvalues; i += nthreads)
+	for (uint64_t i = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x; i < table.nvalues;
+		 i += nthreads)
 	{
 		table.counts[i] = 0;
 		for (int f = 0; f < table.nfolds; f++)
@@ -103,7 +106,10 @@ summary_clear_kernel(Table table)
 	}
 }
 
-/* Find the slot of a place of the table in a block's shared memory, take one if there is none; SLOTS when those are taken. */
+/*
+ * Find or claim the slot for a place of the table in a block's shared memory; SLOTS if the probed
+ * ones are taken.
+ */
 static __device__ __forceinline__ uint32_t
 find_slot(uint32_t *places, uint32_t place)
 {
@@ -121,7 +127,7 @@ find_slot(uint32_t *places, uint32_t place)
 	return SLOTS;
 }
 
-/* Sum the values of some lanes, of which the caller is one. */
+/* Sum the values of a set of lanes that includes the caller. */
 static __device__ __forceinline__ long long
 sum_of_peers(uint32_t peers, long long value)
 {
@@ -132,7 +138,7 @@ sum_of_peers(uint32_t peers, long long value)
 	return sum;
 }
 
-/* Get the key of a vertex's value for a fold that is no sum. */
+/* Return the key of a vertex's value for a fold other than a sum. */
 static __device__ __forceinline__ Key
 fold_key(const Rows &rows, const Table &table, int f, uint64_t v)
 {
@@ -141,7 +147,10 @@ fold_key(const Rows &rows, const Table &table, int f, uint64_t v)
 	return (Key) integer_at(rows, table.folds[f].column, v) ^ SIGN;
 }
 
-/* Count the rows of all groups and fold their values. Bytes: those of the columns, and of the table. */
+/*
+ * Count the rows of all groups and fold their values. Bytes: those of the columns, and of the
+ * table.
+ */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
 summary_group_kernel(Rows rows, Table table)
 {
@@ -158,21 +167,24 @@ summary_group_kernel(Rows rows, Table table)
 			folded[f][i] = begin_fold(table.folds[f].kind);
 	}
 	__syncthreads();
-	for (uint64_t first = (uint64_t) blockIdx.x * BLOCK_THREADS; first < rows.nvertices; first += nthreads)
+	for (uint64_t first = (uint64_t) blockIdx.x * BLOCK_THREADS; first < rows.nvertices;
+		 first += nthreads)
 	{
 		const uint64_t v = first + threadIdx.x;
 		const bool	wanted = v < rows.nvertices && is_wanted(rows, v);
-		const uint32_t place = !wanted ? NO_VALUE : table.column < 0 ? 0 : (uint32_t) (integer_at(rows, table.column, v) - table.least);
+		const uint32_t place = !wanted ? NO_VALUE : table.column < 0 ? 0 :
+			(uint32_t) (integer_at(rows, table.column, v) - table.least);
 		const uint32_t peers = __match_any_sync(FULL_WARP, place);
 		const uint32_t leader = (uint32_t) __ffs((int) peers) - 1;
 		uint32_t	slot = SLOTS;
 
 		if (!wanted)
-			continue;			/* so are all of the peers */
+			continue;			/* so do all of its peers */
 		if (lane_number() == leader)
 		{
 			slot = find_slot(places, place);
-			atomicAdd(slot < SLOTS ? &counts[slot] : &table.counts[place], (uint32_t) __popc(peers));
+			atomicAdd(slot < SLOTS ? &counts[slot] : &table.counts[place],
+					  (uint32_t) __popc(peers));
 		}
 		if (table.nfolds == 0)
 			continue;
@@ -180,16 +192,18 @@ summary_group_kernel(Rows rows, Table table)
 		for (int f = 0; f < table.nfolds; f++)
 		{
 			const EmogiFoldKind kind = table.folds[f].kind;
-			Key		   *to = slot < SLOTS ? &folded[f][slot] : &table.folded[f * table.nvalues + place];
+			Key		   *to = slot < SLOTS ? &folded[f][slot] :
+				&table.folded[f * table.nvalues + place];
 
 			if (kind != EMOGI_FOLD_SUM)
-				take_in(kind, to, fold_key(rows, table, f, v));
+				fold_value(kind, to, fold_key(rows, table, f, v));
 			else
 			{
-				const long long sum = sum_of_peers(peers, integer_at(rows, table.folds[f].column, v));
+				const long long sum = sum_of_peers(peers,
+												   integer_at(rows, table.folds[f].column, v));
 
 				if (lane_number() == leader)
-					take_in(kind, to, (Key) sum);
+					fold_value(kind, to, (Key) sum);
 			}
 		}
 	}
@@ -200,7 +214,8 @@ summary_group_kernel(Rows rows, Table table)
 			continue;
 		atomicAdd(&table.counts[places[i]], counts[i]);
 		for (int f = 0; f < table.nfolds; f++)
-			take_in(table.folds[f].kind, &table.folded[f * table.nvalues + places[i]], folded[f][i]);
+			fold_value(table.folds[f].kind, &table.folded[f * table.nvalues + places[i]],
+					   folded[f][i]);
 	}
 }
 
@@ -210,7 +225,8 @@ summary_gather_groups_kernel(Table table, Groups groups, Found *found)
 {
 	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
 
-	for (uint64_t i = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x; i < table.nvalues; i += nthreads)
+	for (uint64_t i = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x; i < table.nvalues;
+		 i += nthreads)
 	{
 		Key			index;
 
@@ -225,7 +241,9 @@ summary_gather_groups_kernel(Table table, Groups groups, Found *found)
 			groups.folded[f * groups.room + index] = table.folded[f * table.nvalues + i];
 	}
 }
-/* Choose the places of the table: all vertices, or what lies between the least and the most level. */
+/*
+ * Choose the places of the table: all vertices, or the range from the minimum to the maximum value.
+ */
 static EmogiStatus
 choose_places(Run *run, const Rows *rows, Found *found, Table *table, EmogiError *error)
 {
@@ -235,14 +253,15 @@ choose_places(Run *run, const Rows *rows, Found *found, Table *table, EmogiError
 	table->nvalues = table->column < 0 ? 1 : rows->nvertices;
 	if (table->column < 0 || rows->types[table->column] == EMOGI_VERTEX)
 		return EMOGI_OK;
-	CUDA_LAUNCH(summary_bounds_kernel, run->full_blocks, BLOCK_THREADS, run->state->stream, *rows, table->column, found);
+	CUDA_LAUNCH(summary_bounds_kernel, run->full_blocks, BLOCK_THREADS, run->state->stream, *rows,
+				table->column, found);
 	TRY(emogi_run_fetch(run, &seen, found, sizeof seen, error));
 	table->least = seen.least;
 	table->nvalues = seen.least > seen.most ? 0 : (uint64_t) (seen.most - seen.least) + 1;
 	return EMOGI_OK;
 }
 
-/* Get the number that a key or a sum stands for. */
+/* Return the number that a key or a sum represents. */
 static EmogiSummaryValue
 value_of(EmogiFoldKind kind, bool is_float, Key key)
 {
@@ -259,7 +278,7 @@ value_of(EmogiFoldKind kind, bool is_float, Key key)
 	return value;
 }
 
-/* Write the groups in the order of their labels. host: what `groups` has, brought here. */
+/* Write the groups in the order of their labels. host: a copy of `groups` in host memory. */
 static void
 put_groups(const Table *table, const Groups *host, uint64_t count, const EmogiSummary *summary)
 {
@@ -271,13 +290,16 @@ put_groups(const Table *table, const Groups *host, uint64_t count, const EmogiSu
 		summary->labels[i] = table->least + (int64_t) (host->entries[i] >> 32);
 		summary->counts[i] = host->counts[index];
 		for (int f = 0; f < table->nfolds; f++)
-			summary->values[i * table->nfolds + f] = value_of(table->folds[f].kind, table->is_float[f], host->folded[f * host->room + index]);
+			summary->values[i * table->nfolds + f] = value_of(table->folds[f].kind,
+															  table->is_float[f],
+															  host->folded[f * host->room + index]);
 	}
 }
 
-/* Bring the groups here and write them. */
+/* Copy the groups to the host and write them. */
 static EmogiStatus
-fetch_groups(Run *run, const Table *table, const Groups *groups, uint64_t count, const EmogiSummary *summary, EmogiError *error)
+fetch_groups(Run *run, const Table *table, const Groups *groups, uint64_t count,
+			 const EmogiSummary *summary, EmogiError *error)
 {
 	const uint64_t words = 2 + (uint64_t) table->nfolds;
 	Key		   *memory = (Key *) malloc((count * words + 1) * sizeof(Key));
@@ -285,12 +307,14 @@ fetch_groups(Run *run, const Table *table, const Groups *groups, uint64_t count,
 	EmogiStatus status;
 
 	if (memory == NULL)
-		return emogi_device_fail(error, EMOGI_NO_MEMORY, "out of memory", "%llu groups", (unsigned long long) count);
+		return emogi_device_fail(error, EMOGI_NO_MEMORY, "out of memory", "%llu groups",
+								 (unsigned long long) count);
 	status = emogi_run_fetch(run, host.entries, groups->entries, count * sizeof(Key), error);
 	if (status == EMOGI_OK)
 		status = emogi_run_fetch(run, host.counts, groups->counts, count * sizeof(uint32_t), error);
 	for (int f = 0; status == EMOGI_OK && f < table->nfolds; f++)
-		status = emogi_run_fetch(run, host.folded + f * count, groups->folded + f * groups->room, count * sizeof(Key), error);
+		status = emogi_run_fetch(run, host.folded + f * count, groups->folded + f * groups->room,
+								 count * sizeof(Key), error);
 	if (status == EMOGI_OK)
 		put_groups(table, &host, count, summary);
 	free(memory);
@@ -298,7 +322,8 @@ fetch_groups(Run *run, const Table *table, const Groups *groups, uint64_t count,
 }
 
 EmogiStatus
-emogi_aggregates_groups(Run *run, const Rows *rows, const EmogiSummary *summary, uint64_t *count, bool *fits, EmogiError *error)
+emogi_aggregates_groups(Run *run, const Rows *rows, const EmogiSummary *summary, uint64_t *count,
+						bool *fits, EmogiError *error)
 {
 	cudaStream_t stream = run->state->stream;
 	Table		table = {};
@@ -311,23 +336,26 @@ emogi_aggregates_groups(Run *run, const Rows *rows, const EmogiSummary *summary,
 	for (int f = 0; f < summary->nfolds; f++)
 	{
 		table.folds[f] = summary->folds[f];
-		table.is_float[f] = summary->folds[f].column >= 0 && rows->types[summary->folds[f].column] == EMOGI_FLOAT64;
+		table.is_float[f] = summary->folds[f].column >= 0 &&
+			rows->types[summary->folds[f].column] == EMOGI_FLOAT64;
 	}
 	TRY(take_found(run, &found, error));
 	TRY(choose_places(run, rows, found, &table, error));
-	*fits = table.nvalues < MOST_VALUES;
+	*fits = table.nvalues < MAX_VALUES;
 	if (!*fits || table.nvalues == 0)
 		return EMOGI_OK;
 	if (groups.room > table.nvalues)
 		groups.room = table.nvalues;
 	TRY(take_array(&run->memory, &table.counts, table.nvalues, "counts of groups", error));
-	TRY(take_array(&run->memory, &table.folded, table.nvalues * table.nfolds, "values of groups", error));
+	TRY(take_array(&run->memory, &table.folded, table.nvalues * table.nfolds, "values of groups",
+				   error));
 	TRY(take_array(&run->memory, &groups.entries, groups.room, "groups", error));
 	TRY(take_array(&run->memory, &groups.counts, groups.room, "counts", error));
 	TRY(take_array(&run->memory, &groups.folded, groups.room * table.nfolds, "values", error));
 	CUDA_LAUNCH(summary_clear_kernel, run->full_blocks, BLOCK_THREADS, stream, table);
 	CUDA_LAUNCH(summary_group_kernel, run->full_blocks, BLOCK_THREADS, stream, *rows, table);
-	CUDA_LAUNCH(summary_gather_groups_kernel, run->full_blocks, BLOCK_THREADS, stream, table, groups, found);
+	CUDA_LAUNCH(summary_gather_groups_kernel, run->full_blocks, BLOCK_THREADS, stream, table,
+				groups, found);
 	TRY(emogi_run_fetch(run, &seen, found, sizeof seen, error));
 	*count = seen.count;
 	*fits = seen.count <= summary->room;
@@ -340,8 +368,8 @@ EmogiStatus
 emogi_aggregates_groups_load(EmogiError *error)
 {
 	static const void *const kernels[] = {
-		(const void *) summary_bounds_kernel, (const void *) summary_clear_kernel, (const void *) summary_group_kernel,
-		(const void *) summary_gather_groups_kernel
+		(const void *) summary_bounds_kernel, (const void *) summary_clear_kernel,
+		(const void *) summary_group_kernel, (const void *) summary_gather_groups_kernel
 	};
 
 	return LOAD_KERNELS(kernels);

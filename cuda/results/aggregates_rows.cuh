@@ -1,5 +1,6 @@
 /*
- * aggregates_rows.cuh: the rows of which a summary is made, for the kernels of both kinds.
+ * aggregates_rows.cuh: rows of a result that aggregates are computed from, for the kernels of both
+ * kinds of aggregates.
  */
 #ifndef EMOGI_AGGREGATES_ROWS_CUH
 #define EMOGI_AGGREGATES_ROWS_CUH
@@ -8,27 +9,27 @@
 
 #define SIGN (1ull << 63)
 
-typedef unsigned long long Key;	/* a value, as a whole number in the same order */
+typedef unsigned long long Key;	/* a value, as an unsigned integer in the same order */
 
-/* Which vertices have a row that is wanted. */
+/* The vertices that have a wanted row. */
 typedef struct Rows
 {
 	uint64_t	nvertices;
-	const void *arrays[EMOGI_MAX_COLUMNS];	/* [nvertices] each; NULL = there are no more */
+	const void *arrays[EMOGI_MAX_COLUMNS];	/* [nvertices] each; NULL = end of the columns */
 	EmogiColumnType types[EMOGI_MAX_COLUMNS];
 	EmogiRange	ranges[EMOGI_MAX_COLUMNS];
 	bool		has_none;
-	double		none;			/* value of the first column where there is no row */
+	double		none;			/* value of the first column if there is no row */
 } Rows;
 
-/* What kernels find. */
+/* Output of the kernels. */
 typedef struct Found
 {
-	long long	least;			/* values of the column of groups */
+	long long	least;			/* values of the grouping column */
 	long long	most;
 	Key			count;			/* groups, or vertices */
 } Found;
-/* Get an integer value; column -1 is the vertex number. */
+/* Return an integer value; column -1 is the vertex number. */
 static __device__ __forceinline__ long long
 integer_at(const Rows &rows, int column, uint64_t v)
 {
@@ -48,14 +49,14 @@ integer_at(const Rows &rows, int column, uint64_t v)
 	return 0;
 }
 
-/* Get a float value. */
+/* Return a float value. */
 static __device__ __forceinline__ double
 float_at(const Rows &rows, int column, uint64_t v)
 {
 	return static_cast<const double *>(rows.arrays[column])[v];
 }
 
-/* Get the key of a number. */
+/* Return the key of a number. */
 static __device__ __forceinline__ Key
 key_of_float(double value)
 {
@@ -64,7 +65,7 @@ key_of_float(double value)
 	return (bits & SIGN) != 0 ? ~bits : bits | SIGN;
 }
 
-/* Has the vertex a row that is wanted? */
+/* Return whether a vertex has a wanted row. */
 static __device__ __forceinline__ bool
 is_wanted(const Rows &rows, uint64_t v)
 {
@@ -82,21 +83,23 @@ is_wanted(const Rows &rows, uint64_t v)
 		{
 			const double value = float_at(rows, i, v);
 
-			if ((has_none && value == rows.none) || (range.given && !(value >= range.fleast && value <= range.fmost)))
+			if ((has_none && value == rows.none) ||
+				(range.given && !(value >= range.fleast && value <= range.fmost)))
 				return false;
 		}
 		else
 		{
 			const long long value = integer_at(rows, i, v);
 
-			if ((has_none && value == (long long) rows.none) || (range.given && !(value >= range.least && value <= range.most)))
+			if ((has_none && value == (long long) rows.none) ||
+				(range.given && !(value >= range.least && value <= range.most)))
 				return false;
 		}
 	}
 	return true;
 }
 
-/* Have the device find nothing yet. */
+/* Allocate a Found and initialize it. */
 static inline EmogiStatus
 take_found(Run *run, Found **found, EmogiError *error)
 {
@@ -106,13 +109,18 @@ take_found(Run *run, Found **found, EmogiError *error)
 	return emogi_run_send(run, *found, &none, sizeof none, error);
 }
 
-/* Group the rows; *fits is false when there are more groups than there is room for. */
-extern EmogiStatus emogi_aggregates_groups(Run *run, const Rows *rows, const EmogiSummary *summary, uint64_t *count, bool *fits, EmogiError *error);
+/* Group the rows; *fits is false if there are more groups than the caller has room for. */
+extern EmogiStatus emogi_aggregates_groups(Run *run, const Rows *rows, const EmogiSummary *summary,
+										   uint64_t *count, bool *fits, EmogiError *error);
 extern EmogiStatus emogi_aggregates_groups_load(EmogiError *error);
 
-/* Pick the rows that may be among the first; *fits is false when they are more than there is room for. */
-extern EmogiStatus emogi_aggregates_first(Run *run, const Rows *rows, const EmogiSummary *summary, EmogiResult *result, uint64_t *count,
-									   bool *fits, EmogiError *error);
+/*
+ * Select the rows that may be among the first; *fits is false if there are more than the caller has
+ * room for.
+ */
+extern EmogiStatus emogi_aggregates_first(Run *run, const Rows *rows, const EmogiSummary *summary,
+										  EmogiResult *result, uint64_t *count, bool *fits,
+										  EmogiError *error);
 extern EmogiStatus emogi_aggregates_first_load(EmogiError *error);
 
 #endif							/* EMOGI_AGGREGATES_ROWS_CUH */
