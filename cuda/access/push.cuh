@@ -126,10 +126,9 @@ push_lines(const Lists<Target> &lists, Span list, uint64_t first, uint32_t nline
 		if (list.start < list.end)
 			values[__popc(filled & lanes_below())] = value;
 		__syncwarp();
-		deal_lines(first, nlines, nread,
-				   [&](uint64_t line,
-					   bool there) { return read_pieces<Weight>(lists, line, there); },
-				   [&](uint64_t line, const Piece<Weight> &piece, uint32_t n) {
+		deal_lines(first, nlines, nread, [&](uint64_t line, bool there) {
+			return read_pieces<Weight>(lists, line, there);
+		}, [&](uint64_t line, const Piece<Weight> &piece, uint32_t n) {
 			uint32_t	rank[PIECE];
 			const uint32_t wanted = find_owners(line, n, list, filled, rank);
 			Target		target[PIECE];

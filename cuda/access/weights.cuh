@@ -146,8 +146,9 @@ with_weight(EmogiWeightType type, Call call)
 static inline uint32_t
 edge_bytes(EmogiWeightType type)
 {
-	return sizeof(Target) +
-		with_weight(type, [](auto weight) { return weight_bytes<decltype(weight)>(); });
+	return sizeof(Target) + with_weight(type, [](auto weight) {
+		return weight_bytes<decltype(weight)>();
+	});
 }
 
 #endif							/* EMOGI_WEIGHTS_CUH */

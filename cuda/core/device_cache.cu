@@ -27,7 +27,7 @@ unregister(DeviceCacheEntry *resident)
 
 /* Drop a DeviceCacheEntry with everything that it owns. */
 static void
-drop_resident(EmogiEngineState *state, DeviceCacheEntry *resident)
+drop_entry(EmogiEngineState *state, DeviceCacheEntry *resident)
 {
 	for (int i = state->residents.ncopies - 1; i >= 0; i--)
 		if (state->residents.copy[i].id == resident->id)
@@ -41,7 +41,7 @@ drop_resident(EmogiEngineState *state, DeviceCacheEntry *resident)
  * used.
  */
 static DeviceCacheEntry *
-find_resident(DeviceCache *residents, uint64_t id)
+find_entry(DeviceCache *residents, uint64_t id)
 {
 	DeviceCacheEntry *found = &residents->resident[0];
 
@@ -74,10 +74,10 @@ emogi_device_cache_begin(EmogiEngineState *state, const EmogiGraph *graph, Emogi
 	residents->own = NULL;
 	if (graph->id == 0)
 		return EMOGI_OK;
-	own = find_resident(residents, graph->id);
+	own = find_entry(residents, graph->id);
 	if (own->id != graph->id)
 	{
-		drop_resident(state, own);
+		drop_entry(state, own);
 		own->id = graph->id;
 		own->block = graph->memory;
 		own->block_bytes = graph->memory_bytes;
@@ -100,7 +100,7 @@ emogi_device_cache_begin_derived(EmogiEngineState *state, uint64_t old_id, const
 								 EmogiError *error)
 {
 	DeviceCache *residents = &state->residents;
-	DeviceCacheEntry *old = find_resident(residents, old_id);
+	DeviceCacheEntry *old = find_entry(residents, old_id);
 	int			unread;
 
 	if (old_id == 0 || old->id != old_id || graph->id == 0 || graph->id == old_id ||
@@ -305,10 +305,10 @@ emogi_device_cache_bytes(const EmogiEngineState *state, uint64_t graph_id)
 void
 emogi_device_cache_forget(EmogiEngineState *state, uint64_t graph_id)
 {
-	DeviceCacheEntry *resident = find_resident(&state->residents, graph_id);
+	DeviceCacheEntry *resident = find_entry(&state->residents, graph_id);
 
 	if (graph_id != 0 && resident->id == graph_id)
-		drop_resident(state, resident);
+		drop_entry(state, resident);
 }
 
 void
@@ -316,5 +316,5 @@ emogi_device_cache_forget_all(EmogiEngineState *state)
 {
 	for (int i = 0; i < EMOGI_MAX_RESIDENTS; i++)
 		if (state->residents.resident[i].id != 0)
-			drop_resident(state, &state->residents.resident[i]);
+			drop_entry(state, &state->residents.resident[i]);
 }

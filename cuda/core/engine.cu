@@ -392,32 +392,32 @@ stays_in_host(const EmogiEngineState *state, const EmogiGraph *graph, const Emog
 
 /* Return whether the edges that a query reads are cached on the device, in any kind of memory. */
 static bool
-are_kept(EmogiEngineState *state, const EmogiGraph *graph, const EmogiQuery *query)
+are_cached(EmogiEngineState *state, const EmogiGraph *graph, const EmogiQuery *query)
 {
-	bool		kept;
+	bool		cached;
 
 	(void) pthread_mutex_lock(&state->at_work);
-	kept = emogi_device_cache_use_other(state, graph->id, graph->forward.targets,
-										target_bytes(&graph->forward)) != NULL &&
+	cached = emogi_device_cache_use_other(state, graph->id, graph->forward.targets,
+										  target_bytes(&graph->forward)) != NULL &&
 		(!is_weighted(graph, query) ||
 		 emogi_device_cache_use_other(state, graph->id, graph->forward.weights,
 									  weight_bytes(graph, &graph->forward)) != NULL);
 	(void) pthread_mutex_unlock(&state->at_work);
-	return kept;
+	return cached;
 }
 
 /* Return whether the edges that a query reads are cached in peer memory. */
 static bool
-are_spread(EmogiEngineState *state, const EmogiGraph *graph)
+are_in_peer_memory(EmogiEngineState *state, const EmogiGraph *graph)
 {
-	bool		spread = false;
+	bool		in_peer_memory = false;
 
 	(void) pthread_mutex_lock(&state->at_work);
 	const void *copy = emogi_device_cache_use_other(state, graph->id, graph->forward.targets,
 													target_bytes(&graph->forward));
-	spread = copy != NULL && emogi_peer_memory_is(state, copy);
+	in_peer_memory = copy != NULL && emogi_peer_memory_is(state, copy);
 	(void) pthread_mutex_unlock(&state->at_work);
-	return spread;
+	return in_peer_memory;
 }
 
 /* Return whether another GPU can perform atomic operations in a state's memory. */
@@ -453,7 +453,8 @@ wants_help(EmogiEngineState *state, const EmogiGraph *graph, const EmogiQuery *q
 	if (query->placement == EMOGI_PLACEMENT_AUTO && graph->id != 0 &&
 		is_too_large(state, graph, query))
 		/* helpers lend memory for its edges, or sum over the edges that they hold */
-		return !are_kept(state, graph, query) || (sums_with_others && are_spread(state, graph));
+		return !are_cached(state, graph, query) ||
+			(sums_with_others && are_in_peer_memory(state, graph));
 	if (state->pool == NULL)
 		return false;
 	if (is_sum)

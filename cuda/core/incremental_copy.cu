@@ -111,7 +111,7 @@ struct Targets
 	}
 
 	__device__ __forceinline__ uint32_t
-	come(const EmogiEdit *edit) const
+	insert(const EmogiEdit *edit) const
 	{
 		return edit->target;
 	}
@@ -127,7 +127,7 @@ struct Weights
 	}
 
 	__device__ __forceinline__ Weight
-	come(const EmogiEdit *edit) const
+	insert(const EmogiEdit *edit) const
 	{
 		return (Weight) edit->weight;	/* exactly representable in the type */
 	}
@@ -137,10 +137,10 @@ struct Weights
  * Build an array of edge values (targets or weights), and clear the rest of its last line, up to
  * `room`.
  */
-template <typename Entry, class Made>
+template <typename Entry, class Map>
 static __global__ void __launch_bounds__(BLOCK_THREADS)
 derive_entries_kernel(Entry *to, const Entry *from, uint64_t count, uint64_t room, Edits edits,
-					  Made made)
+					  Map map)
 {
 	for (uint64_t tile = blockIdx.x * TILE_ELEMENTS; tile < count;
 		 tile += gridDim.x * TILE_ELEMENTS)
@@ -154,7 +154,7 @@ derive_entries_kernel(Entry *to, const Entry *from, uint64_t count, uint64_t roo
 		{
 #pragma unroll 8
 			for (uint64_t i = tile + threadIdx.x; i < end; i += BLOCK_THREADS)
-				to[i] = made.keep(__ldg(&from[i - shift]));
+				to[i] = map.keep(__ldg(&from[i - shift]));
 		}
 		else
 		{
@@ -163,8 +163,8 @@ derive_entries_kernel(Entry *to, const Entry *from, uint64_t count, uint64_t roo
 				const EmogiEdit *edit =
 					&edits.edit[emogi_derivation_edit_at(edits.edit, first, last, i)];
 
-				to[i] = emogi_derivation_comes(edit, i) ? made.come(edit) :
-					made.keep(__ldg(&from[i - edit->shift]));
+				to[i] = emogi_derivation_comes(edit, i) ? map.insert(edit) :
+					map.keep(__ldg(&from[i - edit->shift]));
 			}
 		}
 		if (end == count && count + threadIdx.x < room)
@@ -209,7 +209,7 @@ typedef struct Derived
 	void	   *to;
 } Derived;
 
-typedef struct Deriving
+typedef struct CopyPlan
 {
 	EmogiEngineState *state;
 	EmogiControl *control;
@@ -221,48 +221,45 @@ typedef struct Deriving
 	Derived		arrays[MAX_DERIVED];
 	Edits		edits[2];
 	Breaks		breaks;
-} Deriving;
+} CopyPlan;
 
 /* Add an array to the plan if its base copy is cached. */
 static void
-add_array(Deriving *deriving, DerivedKind kind, int side, const void *old, uint64_t old_bytes,
+add_array(CopyPlan *plan, DerivedKind kind, int side, const void *old, uint64_t old_bytes,
 		  const void *array, uint64_t count, uint64_t bytes)
 {
-	const void *from = emogi_device_cache_use_other(deriving->state, deriving->old->id, old,
-													old_bytes);
+	const void *from = emogi_device_cache_use_other(plan->state, plan->old->id, old, old_bytes);
 
 	if (from != NULL)
-		deriving->arrays[deriving->narrays++] = Derived{
-			kind, side, from, array, count, bytes, NULL
-		};
+		plan->arrays[plan->narrays++] = Derived{kind, side, from, array, count, bytes, NULL};
 }
 
 /* Add those arrays of an orientation whose base copies are cached. */
 static void
-add_side(Deriving *deriving, int side, const EmogiAdjacency *old, const EmogiAdjacency *lists)
+add_side(CopyPlan *plan, int side, const EmogiAdjacency *old, const EmogiAdjacency *lists)
 {
-	const EmogiGraph *graph = deriving->graph;
+	const EmogiGraph *graph = plan->graph;
 
-	if (deriving->derivation->edits[side] == NULL || old->offsets == NULL || lists->offsets == NULL)
+	if (plan->derivation->edits[side] == NULL || old->offsets == NULL || lists->offsets == NULL)
 		return;
-	add_array(deriving, DERIVED_OFFSETS, side, old->offsets, offset_bytes(deriving->old),
-			  lists->offsets, graph->nvertices + 1, offset_bytes(graph));
+	add_array(plan, DERIVED_OFFSETS, side, old->offsets, offset_bytes(plan->old), lists->offsets,
+			  graph->nvertices + 1, offset_bytes(graph));
 	if (old->nedges == 0 || lists->nedges == 0)
 		return;
-	add_array(deriving, DERIVED_TARGETS, side, old->targets, target_bytes(old), lists->targets,
+	add_array(plan, DERIVED_TARGETS, side, old->targets, target_bytes(old), lists->targets,
 			  lists->nedges, target_bytes(lists));
-	if (graph->weight_type == EMOGI_WEIGHT_NONE || graph->weight_type != deriving->old->weight_type)
+	if (graph->weight_type == EMOGI_WEIGHT_NONE || graph->weight_type != plan->old->weight_type)
 		return;
-	add_array(deriving, DERIVED_WEIGHTS, side, old->weights, weight_bytes(deriving->old, old),
+	add_array(plan, DERIVED_WEIGHTS, side, old->weights, weight_bytes(plan->old, old),
 			  lists->weights, lists->nedges, weight_bytes(graph, lists));
 }
 
 /* Return whether targets are in the plan. */
 static bool
-makes_targets(const Deriving *deriving)
+makes_targets(const CopyPlan *plan)
 {
-	for (int i = 0; i < deriving->narrays; i++)
-		if (deriving->arrays[i].kind == DERIVED_TARGETS)
+	for (int i = 0; i < plan->narrays; i++)
+		if (plan->arrays[i].kind == DERIVED_TARGETS)
 			return true;
 	return false;
 }
@@ -272,35 +269,34 @@ makes_targets(const Deriving *deriving)
  * is needed.
  */
 static uint64_t
-choose_number_blocks(Deriving *deriving)
+choose_number_blocks(CopyPlan *plan)
 {
-	const uint64_t last = deriving->old->nvertices - 1;
-	const uint64_t nbreaks = deriving->derivation->nbreaks;
+	const uint64_t last = plan->old->nvertices - 1;
+	const uint64_t nbreaks = plan->derivation->nbreaks;
 
-	if (!deriving->derivation->renumbers || !makes_targets(deriving))
+	if (!plan->derivation->renumbers || !makes_targets(plan))
 		return 0;
-	for (deriving->breaks.bits = 0; last >> deriving->breaks.bits >= NUMBER_BLOCKS &&
-		 last >> deriving->breaks.bits >= nbreaks * NUMBER_BLOCKS_PER_BREAK;
-		 deriving->breaks.bits++)
+	for (plan->breaks.bits = 0; last >> plan->breaks.bits >= NUMBER_BLOCKS &&
+		 last >> plan->breaks.bits >= nbreaks * NUMBER_BLOCKS_PER_BREAK; plan->breaks.bits++)
 		;
-	return (last >> deriving->breaks.bits) + 1;
+	return (last >> plan->breaks.bits) + 1;
 }
 
 /* ---- memory ---- */
 
 /* Return the bytes of device memory needed for the whole plan. */
 static uint64_t
-needed_bytes(const Deriving *deriving, uint64_t nblocks)
+needed_bytes(const CopyPlan *plan, uint64_t nblocks)
 {
-	const EmogiDerivation *derivation = deriving->derivation;
+	const EmogiDerivation *derivation = plan->derivation;
 	uint64_t	bytes = (derivation->nbreaks + 1) * sizeof(EmogiBreak) +
 		(nblocks + 1) * sizeof(uint32_t);
 
 	for (int side = 0; side < 2; side++)
 		bytes += derivation->edits[side] != NULL ?
 			(derivation->nedits[side] + 1) * sizeof(EmogiEdit) : 0;
-	for (int i = 0; i < deriving->narrays; i++)
-		bytes += deriving->arrays[i].bytes;
+	for (int i = 0; i < plan->narrays; i++)
+		bytes += plan->arrays[i].bytes;
 	return bytes;
 }
 
@@ -309,14 +305,14 @@ needed_bytes(const Deriving *deriving, uint64_t nblocks)
  * graph yet.
  */
 static EmogiStatus
-check_room(const Deriving *deriving, uint64_t nblocks, EmogiError *error)
+check_room(const CopyPlan *plan, uint64_t nblocks, EmogiError *error)
 {
-	const uint64_t headroom = deriving->state->cap_bytes > 0 ? 0 : HEADROOM_BYTES;
-	const uint64_t needed = needed_bytes(deriving, nblocks) + headroom +
-		emogi_device_cache_idle_bytes(deriving->state);
+	const uint64_t headroom = plan->state->cap_bytes > 0 ? 0 : HEADROOM_BYTES;
+	const uint64_t needed = needed_bytes(plan, nblocks) + headroom +
+		emogi_device_cache_idle_bytes(plan->state);
 	uint64_t	left;
 
-	TRY(emogi_memory_left(&deriving->memory, &left, error));
+	TRY(emogi_memory_left(&plan->memory, &left, error));
 	if (needed > left)
 		return emogi_device_fail(error, EMOGI_NO_MEMORY,
 								 "there is no device memory for another copy of the graph",
@@ -328,41 +324,41 @@ check_room(const Deriving *deriving, uint64_t nblocks, EmogiError *error)
 /* Queue the copy of an array that describes the changes. */
 template <typename T>
 static EmogiStatus
-send(Deriving *deriving, const T **out, const T *from, uint64_t count, const char *what,
+send(CopyPlan *plan, const T **out, const T *from, uint64_t count, const char *what,
 	 EmogiError *error)
 {
 	T		   *to;
 
-	TRY(take_array(&deriving->memory, &to, count, what, error));
+	TRY(take_array(&plan->memory, &to, count, what, error));
 	CUDA_TRY(cudaMemcpyAsync(to, from, count * sizeof(T), cudaMemcpyHostToDevice,
-							 deriving->state->stream));
+							 plan->state->stream));
 	*out = to;
 	return EMOGI_OK;
 }
 
 /* Copy the changes to the device, and queue the kernel that fills the table of numbers. */
 static EmogiStatus
-send_changes(Deriving *deriving, uint64_t nblocks, EmogiError *error)
+send_changes(CopyPlan *plan, uint64_t nblocks, EmogiError *error)
 {
-	const EmogiDerivation *derivation = deriving->derivation;
+	const EmogiDerivation *derivation = plan->derivation;
 	uint32_t   *at_block;
 
-	deriving->breaks.count = derivation->nbreaks;
-	TRY(send(deriving, &deriving->breaks.numbers, derivation->breaks, derivation->nbreaks + 1,
+	plan->breaks.count = derivation->nbreaks;
+	TRY(send(plan, &plan->breaks.numbers, derivation->breaks, derivation->nbreaks + 1,
 			 "breaks in the numbering", error));
 	for (int side = 0; side < 2; side++)
 	{
-		deriving->edits[side].count = derivation->nedits[side];
+		plan->edits[side].count = derivation->nedits[side];
 		if (derivation->edits[side] != NULL)
-			TRY(send(deriving, &deriving->edits[side].edit, derivation->edits[side],
+			TRY(send(plan, &plan->edits[side].edit, derivation->edits[side],
 					 derivation->nedits[side] + 1, "edits", error));
 	}
 	if (nblocks == 0)
 		return EMOGI_OK;
-	TRY(take_array(&deriving->memory, &at_block, nblocks + 1, "table of numbers", error));
-	CUDA_LAUNCH(derive_numbers_kernel, BLOCKS_PER_UNIT * deriving->state->units, BLOCK_THREADS,
-				deriving->state->stream, deriving->breaks, at_block, nblocks);
-	deriving->breaks.at_block = at_block;
+	TRY(take_array(&plan->memory, &at_block, nblocks + 1, "table of numbers", error));
+	CUDA_LAUNCH(derive_numbers_kernel, BLOCKS_PER_UNIT * plan->state->units, BLOCK_THREADS,
+				plan->state->stream, plan->breaks, at_block, nblocks);
+	plan->breaks.at_block = at_block;
 	return EMOGI_OK;
 }
 
@@ -370,103 +366,102 @@ send_changes(Deriving *deriving, uint64_t nblocks, EmogiError *error)
 
 /* Return the number of thread blocks for `count` elements. */
 static int
-blocks_for(const Deriving *deriving, uint64_t count)
+blocks_for(const CopyPlan *plan, uint64_t count)
 {
-	const uint64_t max_blocks = (uint64_t) BLOCKS_PER_UNIT * deriving->state->units;
+	const uint64_t max_blocks = (uint64_t) BLOCKS_PER_UNIT * plan->state->units;
 	const uint64_t ntiles = (count + TILE_ELEMENTS - 1) / TILE_ELEMENTS;
 
 	return (int) (ntiles < max_blocks ? ntiles : max_blocks);
 }
 
 /* Queue the kernel that builds edge values. */
-template <typename Entry, class Made>
+template <typename Entry, class Map>
 static EmogiStatus
-make_entries(const Deriving *deriving, const Derived *array, Made made, EmogiError *error)
+make_entries(const CopyPlan *plan, const Derived *array, Map map, EmogiError *error)
 {
-	auto		kernel = derive_entries_kernel<Entry, Made>;
+	auto		kernel = derive_entries_kernel<Entry, Map>;
 
-	CUDA_LAUNCH(kernel, blocks_for(deriving, array->count), BLOCK_THREADS, deriving->state->stream,
+	CUDA_LAUNCH(kernel, blocks_for(plan, array->count), BLOCK_THREADS, plan->state->stream,
 				(Entry *) array->to, (const Entry *) array->from, array->count,
-				array->bytes / sizeof(Entry), deriving->edits[array->side], made);
+				array->bytes / sizeof(Entry), plan->edits[array->side], map);
 	return EMOGI_OK;
 }
 
 /* Queue the kernel that builds weights. */
 static EmogiStatus
-make_weights(const Deriving *deriving, const Derived *array, EmogiError *error)
+make_weights(const CopyPlan *plan, const Derived *array, EmogiError *error)
 {
-	switch (deriving->graph->weight_type)
+	switch (plan->graph->weight_type)
 	{
 		case EMOGI_WEIGHT_U8:
-			return make_entries<uint8_t>(deriving, array, Weights<uint8_t>(), error);
+			return make_entries<uint8_t>(plan, array, Weights<uint8_t>(), error);
 		case EMOGI_WEIGHT_U16:
-			return make_entries<uint16_t>(deriving, array, Weights<uint16_t>(), error);
+			return make_entries<uint16_t>(plan, array, Weights<uint16_t>(), error);
 		case EMOGI_WEIGHT_U32:
-			return make_entries<uint32_t>(deriving, array, Weights<uint32_t>(), error);
+			return make_entries<uint32_t>(plan, array, Weights<uint32_t>(), error);
 		case EMOGI_WEIGHT_F32:
-			return make_entries<float>(deriving, array, Weights<float>(), error);
+			return make_entries<float>(plan, array, Weights<float>(), error);
 		case EMOGI_WEIGHT_F64:
-			return make_entries<double>(deriving, array, Weights<double>(), error);
+			return make_entries<double>(plan, array, Weights<double>(), error);
 		case EMOGI_WEIGHT_NONE:
 			break;
 	}
 	return emogi_device_fail(error, EMOGI_BAD_INPUT, "unknown type of weights", "number %d",
-							 (int) deriving->graph->weight_type);
+							 (int) plan->graph->weight_type);
 }
 
 /* Queue the kernel that builds an array. */
 static EmogiStatus
-make_array(const Deriving *deriving, const Derived *array, EmogiError *error)
+make_array(const CopyPlan *plan, const Derived *array, EmogiError *error)
 {
 	switch (array->kind)
 	{
 		case DERIVED_OFFSETS:
-			CUDA_LAUNCH(derive_offsets_kernel, blocks_for(deriving, array->count), BLOCK_THREADS,
-						deriving->state->stream, (uint64_t *) array->to,
-						(const uint64_t *) array->from, array->count, deriving->edits[array->side],
-						deriving->breaks);
+			CUDA_LAUNCH(derive_offsets_kernel, blocks_for(plan, array->count), BLOCK_THREADS,
+						plan->state->stream, (uint64_t *) array->to, (const uint64_t *) array->from,
+						array->count, plan->edits[array->side], plan->breaks);
 			break;
 		case DERIVED_TARGETS:
-			return make_entries<uint32_t>(deriving, array, Targets{deriving->breaks}, error);
+			return make_entries<uint32_t>(plan, array, Targets{plan->breaks}, error);
 		case DERIVED_WEIGHTS:
-			return make_weights(deriving, array, error);
+			return make_weights(plan, array, error);
 	}
 	return EMOGI_OK;
 }
 
 /* Build all arrays in the run's memory, the newest last. */
 static EmogiStatus
-make_arrays(Deriving *deriving, EmogiError *error)
+make_arrays(CopyPlan *plan, EmogiError *error)
 {
-	const uint64_t nblocks = choose_number_blocks(deriving);
+	const uint64_t nblocks = choose_number_blocks(plan);
 
-	TRY(check_room(deriving, nblocks, error));
-	TRY(send_changes(deriving, nblocks, error));
-	for (int i = 0; i < deriving->narrays; i++)
+	TRY(check_room(plan, nblocks, error));
+	TRY(send_changes(plan, nblocks, error));
+	for (int i = 0; i < plan->narrays; i++)
 	{
-		TRY(emogi_memory_take(&deriving->memory, &deriving->arrays[i].to, deriving->arrays[i].bytes,
+		TRY(emogi_memory_take(&plan->memory, &plan->arrays[i].to, plan->arrays[i].bytes,
 							  "derived array", error));
-		TRY(make_array(deriving, &deriving->arrays[i], error));
+		TRY(make_array(plan, &plan->arrays[i], error));
 	}
-	return emogi_cuda_wait(deriving->state, deriving->control, error);
+	return emogi_cuda_wait(plan->state, plan->control, error);
 }
 
 /* Derive all arrays whose base copies are cached. */
 static EmogiStatus
-derive_all(Deriving *deriving, EmogiError *error)
+derive_all(CopyPlan *plan, EmogiError *error)
 {
-	const EmogiGraph *old = deriving->old;
-	const EmogiGraph *graph = deriving->graph;
+	const EmogiGraph *old = plan->old;
+	const EmogiGraph *graph = plan->graph;
 
-	add_side(deriving, 0, &old->forward, &graph->forward);
-	add_side(deriving, 1, &old->backward, &graph->backward);
-	if (deriving->narrays == 0)
+	add_side(plan, 0, &old->forward, &graph->forward);
+	add_side(plan, 1, &old->backward, &graph->backward);
+	if (plan->narrays == 0)
 		return emogi_device_fail(error, EMOGI_UNSUPPORTED,
 								 "no array of the old graph is kept on the GPU", "%s", "");
-	TRY(make_arrays(deriving, error));
-	for (int i = deriving->narrays - 1; i >= 0; i--)
-		emogi_device_cache_keep(deriving->state, &deriving->memory, deriving->arrays[i].array,
-								EMOGI_COPY_WHOLE, 0);
+	TRY(make_arrays(plan, error));
+	for (int i = plan->narrays - 1; i >= 0; i--)
+		emogi_device_cache_keep(plan->state, &plan->memory, plan->arrays[i].array, EMOGI_COPY_WHOLE,
+								0);
 	return EMOGI_OK;
 }
 
@@ -474,7 +469,7 @@ EmogiStatus
 emogi_incremental_copy(EmogiEngineState *state, const EmogiGraph *old, const EmogiGraph *graph,
 					   const EmogiDerivation *derivation, EmogiControl *control, EmogiError *error)
 {
-	Deriving	deriving = {};
+	CopyPlan	plan = {};
 	EmogiStatus status;
 
 	if (control->cancel)
@@ -485,17 +480,17 @@ emogi_incremental_copy(EmogiEngineState *state, const EmogiGraph *old, const Emo
 								 "%llu vertices, now %llu", (unsigned long long) old->nvertices,
 								 (unsigned long long) graph->nvertices);
 	TRY(emogi_device_cache_begin_derived(state, old->id, graph, error));
-	deriving.state = state;
-	deriving.control = control;
-	deriving.old = old;
-	deriving.graph = graph;
-	deriving.derivation = derivation;
-	deriving.memory.state = state;
-	deriving.memory.fail_take = control->fail_device_allocation;
-	status = derive_all(&deriving, error);
+	plan.state = state;
+	plan.control = control;
+	plan.old = old;
+	plan.graph = graph;
+	plan.derivation = derivation;
+	plan.memory.state = state;
+	plan.memory.fail_take = control->fail_device_allocation;
+	status = derive_all(&plan, error);
 	/* wait for kernels that use the memory freed below */
 	(void) cudaStreamSynchronize(state->stream);
-	emogi_memory_release(&deriving.memory, 0);
+	emogi_memory_release(&plan.memory, 0);
 	if (status != EMOGI_OK)
 		emogi_device_cache_forget(state, graph->id);
 	emogi_memory_trim(state, state->ready_bytes);

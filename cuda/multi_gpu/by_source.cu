@@ -14,7 +14,7 @@ stop_parts(BySource *parts)
 
 /* Process parts with a helper GPU. */
 static EmogiStatus
-help(BySourceHelper *helper)
+run_helper(BySourceHelper *helper)
 {
 	BySource   *parts = helper->parts;
 	Run		   *run = &helper->run;
@@ -43,7 +43,7 @@ helper_main(void *arg)
 	const uint32_t fault = helper->parts->leader->control->fail_device_call;
 
 	emogi_device_set_fault(fault & EMOGI_FAULT_OF_HELPER ? fault & ~EMOGI_FAULT_OF_HELPER : 0);
-	helper->status = help(helper);
+	helper->status = run_helper(helper);
 	emogi_device_set_fault(0);
 	emogi_run_close(&helper->run);
 	if (helper->status != EMOGI_OK && !is_local_failure(helper->status))

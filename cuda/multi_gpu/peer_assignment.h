@@ -34,15 +34,15 @@ deal_pieces(const uint8_t *holder, int npieces, int nmembers, uint8_t *reader)
 	}
 	for (int i = 0; i < npieces; i++)
 	{
-		int			target = 0;
+		int			lightest = 0;
 
 		if (reader[i] != DEAL_NOBODY)
 			continue;
 		for (int member = 1; member < nmembers; member++)
-			if (load[member] < load[target])
-				target = member;
-		reader[i] = (uint8_t) target;
-		load[target]++;
+			if (load[member] < load[lightest])
+				lightest = member;
+		reader[i] = (uint8_t) lightest;
+		load[lightest]++;
 	}
 }
 

@@ -1,15 +1,19 @@
 /*
- * items.cu: the Items of a sweep: listed from a bitmap, and the requests that a sweep over them makes.
+ * items.cu: work items of a sweep: listing them from a bitmap, and counting the memory requests of
+ * a sweep.
  *
- * Listing. A warp takes LIST_WORDS words of the bitmap, counts the items that their vertices make, reserves room for all
- * of them with one atomic operation, and writes them: so items ascend within some hundred vertices, and nearly ascend
- * as a whole, since warps do. With DEGREE_CUT a vertex makes as many as its list has parts, which is EtaGraph's cut on
- * the fly; whatever the list, its parts are written by all lanes.
+ * Listing. A warp takes LIST_WORDS words of the bitmap, counts the items of their vertices,
+ * reserves space for all of them with one atomic operation, and writes them. So items ascend within
+ * some hundred vertices, and nearly ascend as a whole, because warps do. With DEGREE_CUT a vertex
+ * has one item per part of its list, which is EtaGraph's unified degree cut on the fly; all lanes
+ * write the parts of each list together.
  *
- * Counting. The kernel goes over the Items as the sweep does, entry by entry, without reading one: for each instruction
- * of a warp the distinct lines, and of each the sectors of 32 bytes [1, figure 5]. Timed runs pay nothing for it.
+ * Counting. The kernel iterates over the items as the sweep does, edge by edge, without reading the
+ * edges. For each instruction of a warp it counts the distinct lines, and of each line the sectors
+ * of 32 bytes ([1], figure 5). Timed runs pay nothing for it.
  *
- * [1] S. W. Min et al.: EMOGI: Efficient Memory-access for Out-of-memory Graph-traversal in GPUs. PVLDB 14(2), 2020.
+ * [1] S. W. Min et al.: EMOGI: Efficient Memory-access for Out-of-memory Graph-traversal in GPUs.
+ * PVLDB 14(2), 2020.
  */
 #include "cuda/papers/mapping.cuh"
 
@@ -23,43 +27,53 @@ items_mark_all_kernel(uint32_t *bitmap, uint64_t nvertices)
 	const uint64_t nwords = (nvertices + 31) / 32;
 	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
 
-	for (uint64_t word = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x; word < nwords; word += nthreads)
-		bitmap[word] = word + 1 < nwords || nvertices % 32 == 0 ? FULL_WARP : (1u << nvertices % 32) - 1;
+	for (uint64_t word = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x; word < nwords;
+		 word += nthreads)
+		bitmap[word] = word + 1 < nwords ||
+			nvertices % 32 == 0 ? FULL_WARP : (1u << nvertices % 32) - 1;
 }
 
-/* Get the own list of the 32 vertices of a word, of those marked. */
+/*
+ * Return the lane's list among those of the marked vertices of a word; empty if the vertex is not
+ * marked.
+ */
 static __device__ __forceinline__ Span
 marked_list(const uint64_t *offsets, uint64_t word, uint32_t bits)
 {
 	const uint64_t vertex = word * 32 + lane_number();
 
-	return bits >> lane_number() & 1 ? Span{__ldg(&offsets[vertex]), __ldg(&offsets[vertex + 1])} : Span{0, 0};
+	return bits >> lane_number() & 1 ? Span{__ldg(&offsets[vertex]), __ldg(&offsets[vertex + 1])} :
+		Span{0, 0};
 }
 
-/* Get the items that a list makes. */
+/* Return the number of items of a list. */
 static __device__ __forceinline__ uint32_t
 count_items(Span list, bool cuts)
 {
-	return (uint32_t) (cuts ? (list.end - list.start + CUT_DEGREE - 1) / CUT_DEGREE : list.start < list.end);
+	return (uint32_t) (cuts ? (list.end - list.start + CUT_DEGREE - 1) / CUT_DEGREE :
+					   list.start < list.end);
 }
 
-/* Get the lines that entries of so many bytes lie in. */
+/* Return the number of lines that a list's edges lie in, `bytes` per edge. */
 static __device__ __forceinline__ uint64_t
 lines_between(Span list, uint32_t bytes)
 {
 	return (list.end * bytes - 1) / EMOGI_LINE_BYTES - list.start * bytes / EMOGI_LINE_BYTES + 1;
 }
 
-/* Get the lines that a list lies in, with its weights. */
+/* Return the number of lines that a list and its weights lie in. */
 static __device__ __forceinline__ uint64_t
 lines_of(Span list, EntryBytes bytes)
 {
 	if (list.start == list.end)
 		return 0;
-	return lines_between(list, bytes.target) + (bytes.weight == 0 ? 0 : lines_between(list, bytes.weight));
+	return lines_between(list, bytes.target) + (bytes.weight == 0 ? 0 :
+												lines_between(list, bytes.weight));
 }
 
-/* Write the items of the 32 vertices of a word, from `slot` on. Get how many there are. Whole warps. */
+/*
+ * Write the items of the 32 vertices of a word, from `slot` on. Return their number. Whole warps.
+ */
 static __device__ __forceinline__ uint32_t
 write_items(const Items &items, unsigned long long slot, uint64_t word, uint32_t count)
 {
@@ -93,13 +107,13 @@ write_items(const Items &items, unsigned long long slot, uint64_t word, uint32_t
 }
 
 /*
- * List the items of marked vertices, or only count where there is no room for a list. Bytes: the bitmap, n/8; 16 of
- * offsets a marked vertex; 4 an item, 8 with DEGREE_CUT. Counts: marked vertices, their edges, the lines that those lie in
- * (`far`), items (`nslices`).
+ * List the items of marked vertices, or only count if there is no space for a list. Bytes: the
+ * bitmap, n/8; 16 of offsets per marked vertex; 4 per item, 8 with DEGREE_CUT. Counts: marked
+ * vertices, their edges, the lines that these lie in (`far`), items (`nslices`).
  */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
-items_list_kernel(const uint64_t *offsets, const uint32_t *bitmap, uint64_t nwords, EntryBytes bytes, Items items,
-				  Counters *counters)
+items_list_kernel(const uint64_t *offsets, const uint32_t *bitmap, uint64_t nwords,
+				  EntryBytes bytes, Items items, Counters *counters)
 {
 	const uint64_t nwarps = (uint64_t) gridDim.x * BLOCK_WARPS;
 	const uint64_t warp = (uint64_t) blockIdx.x * BLOCK_WARPS + threadIdx.x / WARP_LANES;
@@ -119,7 +133,8 @@ items_list_kernel(const uint64_t *offsets, const uint32_t *bitmap, uint64_t nwor
 		for (uint32_t todo = filled; todo != 0; todo &= todo - 1)
 		{
 			const uint32_t lane = __ffs(todo) - 1;
-			const Span	list = marked_list(offsets, base + lane, __shfl_sync(FULL_WARP, bits, lane));
+			const Span	list = marked_list(offsets, base + lane,
+										   __shfl_sync(FULL_WARP, bits, lane));
 
 			found += count_items(list, items.index != NULL);
 			edges += list.end - list.start;
@@ -134,7 +149,8 @@ items_list_kernel(const uint64_t *offsets, const uint32_t *bitmap, uint64_t nwor
 		for (uint32_t todo = filled; todo != 0; todo &= todo - 1)
 		{
 			const uint32_t lane = __ffs(todo) - 1;
-			const Span	list = marked_list(offsets, base + lane, __shfl_sync(FULL_WARP, bits, lane));
+			const Span	list = marked_list(offsets, base + lane,
+										   __shfl_sync(FULL_WARP, bits, lane));
 
 			slot += write_items(items, slot, base + lane, count_items(list, items.index != NULL));
 		}
@@ -144,7 +160,9 @@ items_list_kernel(const uint64_t *offsets, const uint32_t *bitmap, uint64_t nwor
 	block_add(&counters->far, lines);
 }
 
-/* Count the requests of one instruction of a warp, in which the lanes that are there read at `byte` of an array. */
+/*
+ * Count the requests of one instruction of a warp, whose active lanes read at `byte` of an array.
+ */
 static __device__ __forceinline__ void
 count_request(bool there, uint64_t byte, unsigned long long (&requests)[LINE_SECTORS])
 {
@@ -161,10 +179,11 @@ count_request(bool there, uint64_t byte, unsigned long long (&requests)[LINE_SEC
 		requests[s] += there && (alike & lanes_below()) == 0 && nsectors == s + 1;
 }
 
-/* Count the requests of a sweep. Bytes: 4 to 8 an item, 16 of offsets a list. */
+/* Count the requests of a sweep. Bytes: 4 to 8 per item, 16 of offsets per list. */
 template <uint32_t LANES, bool ALIGNED>
 static __global__ void __launch_bounds__(BLOCK_THREADS)
-items_count_requests_kernel(Lists<Target> lists, Items items, EntryBytes bytes, unsigned long long *requests, Step step)
+items_count_requests_kernel(Lists<Target> lists, Items items, EntryBytes bytes,
+							unsigned long long *requests, Step step)
 {
 	unsigned long long own[LINE_SECTORS] = {};
 
@@ -190,13 +209,14 @@ emogi_papers_mark_all(Sweeps *sweeps, uint32_t *bitmap, EmogiError *error)
 {
 	Run		   *run = sweeps->run;
 
-	CUDA_LAUNCH(items_mark_all_kernel, run->full_blocks, BLOCK_THREADS, run->state->stream, bitmap, run->nvertices);
+	CUDA_LAUNCH(items_mark_all_kernel, run->full_blocks, BLOCK_THREADS, run->state->stream, bitmap,
+				run->nvertices);
 	return EMOGI_OK;
 }
 
 EmogiStatus
-emogi_papers_list(Sweeps *sweeps, const Lists<Target> &lists, const uint32_t *bitmap, uint64_t *nmarked,
-				  EmogiError *error)
+emogi_papers_list(Sweeps *sweeps, const Lists<Target> &lists, const uint32_t *bitmap,
+				  uint64_t *nmarked, EmogiError *error)
 {
 	Run		   *run = sweeps->run;
 	const Counters *counters;
@@ -204,8 +224,9 @@ emogi_papers_list(Sweeps *sweeps, const Lists<Target> &lists, const uint32_t *bi
 	if (sweeps->staged != NULL)
 		return emogi_staged_list(sweeps, lists, bitmap, nmarked, error);
 	TRY(emogi_run_begin_step(run, error));
-	CUDA_LAUNCH(items_list_kernel, run->full_blocks, BLOCK_THREADS, run->state->stream, lists.offsets, bitmap, run->nwords,
-				sweeps->bytes, sweeps->items, run->step.counters);
+	CUDA_LAUNCH(items_list_kernel, run->full_blocks, BLOCK_THREADS, run->state->stream,
+				lists.offsets, bitmap, run->nwords, sweeps->bytes, sweeps->items,
+				run->step.counters);
 	TRY(emogi_run_read(run, &counters, error));
 	sweeps->items.n = counters->nslices;
 	sweeps->item_edges = counters->edges;
@@ -215,7 +236,8 @@ emogi_papers_list(Sweeps *sweeps, const Lists<Target> &lists, const uint32_t *bi
 }
 
 EmogiStatus
-emogi_papers_list_all(Sweeps *sweeps, const Lists<Target> &lists, uint32_t *bitmap, EmogiError *error)
+emogi_papers_list_all(Sweeps *sweeps, const Lists<Target> &lists, uint32_t *bitmap,
+					  EmogiError *error)
 {
 	uint64_t	nmarked;
 
@@ -229,7 +251,8 @@ emogi_papers_list_all(Sweeps *sweeps, const Lists<Target> &lists, uint32_t *bitm
 EmogiStatus
 emogi_papers_count(Sweeps *sweeps, const Lists<Target> &lists, EmogiError *error)
 {
-	static void (*const kernels[]) (Lists<Target>, Items, EntryBytes, unsigned long long *, Step) = {
+	static void (*const kernels[]) (Lists<Target>, Items, EntryBytes, unsigned long long *,
+									Step) = {
 		items_count_requests_kernel<1, false>,	/* EMOGI_MAPPING_THREAD */
 		items_count_requests_kernel<32, false>,	/* EMOGI_MAPPING_WARP */
 		items_count_requests_kernel<32, true>,	/* EMOGI_MAPPING_ALIGNED */

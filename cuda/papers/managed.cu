@@ -1,31 +1,35 @@
 /*
- * managed.cu: edges in managed memory: EMOGI's UVM baseline [1, sections 2 and 5].
+ * managed.cu: placement of edges in managed memory: EMOGI's UVM baseline ([1], sections 2 and 5).
  *
- * Targets and weights are copied into one block of managed memory, which the driver is told will be read mostly. The
- * block's pages are in host memory then; a page comes to the device when a kernel first reads it, or all of them before
- * the run when the query wants them prefetched. Every run copies anew, so every run begins cold.
+ * Targets and weights are copied into one block of managed memory, with a read-mostly hint to the
+ * driver. The block's pages are then in host memory; a page is migrated to the device when a kernel
+ * first reads it, or all pages before the run if the query requests prefetching. Every run copies
+ * again, so every run begins cold.
  *
- * What is managed is never more than the device has free: beyond that the driver moves the same pages to and fro, which
- * is no answer in any time. So kept copies of other Graphs give way, as they do for device memory, and what is left must
- * do. The block is counted as device memory of the run, which may all end up there.
+ * The managed block never exceeds the free memory of the device: beyond that, the driver would
+ * migrate the same pages back and forth, and the run would not finish in any acceptable time. So
+ * cached copies of other graphs are evicted, as for device memory, and the block must fit in the
+ * memory left. The block counts as device memory of the run, because all of it may end up there.
  *
- * [1] S. W. Min et al.: EMOGI: Efficient Memory-access for Out-of-memory Graph-traversal in GPUs. PVLDB 14(2), 2020.
+ * [1] S. W. Min et al.: EMOGI: Efficient Memory-access for Out-of-memory Graph-traversal in GPUs.
+ * PVLDB 14(2), 2020.
  */
 #include "cuda/papers/papers.cuh"
 
-#define MANAGED_HEADROOM_BYTES (UINT64_C(256) << 20)	/* that the driver moves pages with, and others may take */
-#define COPY_BYTES (UINT64_C(64) << 20) /* between two looks at cancel: below 50 ms */
+/* for the driver's page migration, and for others */
+#define MANAGED_HEADROOM_BYTES (UINT64_C(256) << 20)
+#define COPY_BYTES (UINT64_C(64) << 20)	/* between two polls of cancel: below 50 ms */
 #define PAGE_BYTES UINT64_C(4096)
 
-/* An array on its way to managed memory. */
+/* An array to be copied to managed memory. */
 typedef struct ManagedArray
 {
 	const void *from;
 	uint64_t	bytes;			/* up to the end of the last line */
-	const void **placed;		/* where its address goes */
+	const void **placed;		/* where its address is stored */
 } ManagedArray;
 
-/* Ensure that there is room on the device, at the expense of copies that are idle. */
+/* Ensure that there is room on the device, evicting idle copies if necessary. */
 static EmogiStatus
 make_room(const Run *run, uint64_t bytes, EmogiError *error)
 {
@@ -40,15 +44,17 @@ make_room(const Run *run, uint64_t bytes, EmogiError *error)
 		if (needed <= left)
 			return EMOGI_OK;
 		if (!emogi_device_cache_evict(run->state))
-			return emogi_device_fail(error, EMOGI_NO_MEMORY, "the graph's edges are more managed memory than the GPU has free",
-									 "%llu bytes of edges, %llu with what must stay free, %llu left", (unsigned long long) bytes,
-									 (unsigned long long) needed, (unsigned long long) left);
+			return emogi_device_fail(error, EMOGI_NO_MEMORY, "the graph's edges are more managed "
+									 "memory than the GPU has free", "%llu bytes of edges, %llu "
+									 "with what must stay free, %llu left",
+									 (unsigned long long) bytes, (unsigned long long) needed,
+									 (unsigned long long) left);
 	}
 }
 
 /*
- * Take managed memory, once in a run, which frees it. What lies idle in the pool is given back first: it would not be free
- * for the driver to move pages to.
+ * Allocate managed memory, once per run; close_sweeps frees it. Idle memory of the pool is given
+ * back first, because the driver could not migrate pages to it.
  */
 static EmogiStatus
 take_managed(Sweeps *sweeps, char **out, uint64_t bytes, EmogiError *error)
@@ -58,8 +64,8 @@ take_managed(Sweeps *sweeps, char **out, uint64_t bytes, EmogiError *error)
 	void	   *block;
 
 	if (memory->fail_take > 0 && --memory->fail_take == 0)
-		return emogi_device_fail(error, EMOGI_NO_MEMORY, "out of memory on the GPU", "managed memory: %llu bytes",
-								 (unsigned long long) bytes);
+		return emogi_device_fail(error, EMOGI_NO_MEMORY, "out of memory on the GPU",
+								 "managed memory: %llu bytes", (unsigned long long) bytes);
 	emogi_memory_trim(run->state, 0);
 	TRY(make_room(run, bytes, error));
 	emogi_memory_trim(run->state, 0);	/* what was evicted */
@@ -71,7 +77,7 @@ take_managed(Sweeps *sweeps, char **out, uint64_t bytes, EmogiError *error)
 	return EMOGI_OK;
 }
 
-/* Tell the driver how the block is used; `prefetch`: bring all of it to the device, and wait. */
+/* Tell the driver how the block is used. prefetch: migrate all of it to the device, and wait. */
 static EmogiStatus
 advise(Run *run, void *block, uint64_t bytes, bool prefetch, EmogiError *error)
 {
@@ -105,25 +111,33 @@ fill_managed(const Run *run, char *to, const ManagedArray *array)
 	return EMOGI_OK;
 }
 
-/* Add the arrays of one orientation. Get how many there are now. */
+/* Add the arrays of one orientation. Return the new number of arrays. */
 static int
-add_arrays(ManagedArray *arrays, int narrays, const EmogiAdjacency *adjacency, uint32_t weight_bytes,
-		   Lists<Target> *lists)
+add_arrays(ManagedArray *arrays, int narrays, const EmogiAdjacency *adjacency,
+		   uint32_t weight_bytes, Lists<Target> *lists)
 {
 	const uint64_t lines = (adjacency->nedges + Line<Target>::ENTRIES - 1) / Line<Target>::ENTRIES;
-	const uint64_t weight_lines = (adjacency->nedges * weight_bytes + EMOGI_LINE_BYTES - 1) / EMOGI_LINE_BYTES;
+	const uint64_t weight_lines =
+		(adjacency->nedges * weight_bytes + EMOGI_LINE_BYTES - 1) / EMOGI_LINE_BYTES;
 
 	lists->nedges = adjacency->nedges;
-	arrays[narrays++] = ManagedArray{adjacency->targets, lines * EMOGI_LINE_BYTES, (const void **) &lists->targets};
+	arrays[narrays++] = ManagedArray{
+		adjacency->targets, lines * EMOGI_LINE_BYTES, (const void **) &lists->targets
+	};
 	if (weight_bytes > 0)
-		arrays[narrays++] = ManagedArray{adjacency->weights, weight_lines * EMOGI_LINE_BYTES, &lists->weights};
+		arrays[narrays++] = ManagedArray{
+			adjacency->weights, weight_lines * EMOGI_LINE_BYTES, &lists->weights
+		};
 	return narrays;
 }
 
-/* Place offsets in device memory, as every placement does, and find out which arrays are to be managed. */
+/*
+ * Place offsets in device memory, as every placement does, and determine the arrays for managed
+ * memory.
+ */
 static EmogiStatus
-place_offsets(Sweeps *sweeps, const EmogiGraph *graph, const EmogiQuery *query, unsigned wants, ManagedArray *arrays,
-			  int *narrays, EmogiError *error)
+place_offsets(Sweeps *sweeps, const EmogiGraph *graph, const EmogiQuery *query, unsigned wants,
+			  ManagedArray *arrays, int *narrays, EmogiError *error)
 {
 	Run		   *run = sweeps->run;
 	PlacedGraph *placed = &run->graph;
@@ -135,14 +149,15 @@ place_offsets(Sweeps *sweeps, const EmogiGraph *graph, const EmogiQuery *query, 
 	seen.placement = EMOGI_PLACEMENT_DEVICE;
 	TRY(emogi_run_place(run, &bare, &seen, wants, NULL, 0, sizeof(Target), error));
 	*narrays = add_arrays(arrays, 0, &graph->forward, weight_bytes, &placed->forward);
-	if ((wants & PLACE_BACKWARD) != 0 && placed->backward.offsets != NULL && graph->backward.targets != graph->forward.targets)
+	if ((wants & PLACE_BACKWARD) != 0 && placed->backward.offsets != NULL &&
+		graph->backward.targets != graph->forward.targets)
 		*narrays = add_arrays(arrays, *narrays, &graph->backward, weight_bytes, &placed->backward);
 	return EMOGI_OK;
 }
 
 EmogiStatus
-emogi_papers_place_managed(Sweeps *sweeps, const EmogiGraph *graph, const EmogiQuery *query, unsigned wants,
-						   EmogiError *error)
+emogi_papers_place_managed(Sweeps *sweeps, const EmogiGraph *graph, const EmogiQuery *query,
+						   unsigned wants, EmogiError *error)
 {
 	Run		   *run = sweeps->run;
 	ManagedArray arrays[4];
@@ -151,9 +166,11 @@ emogi_papers_place_managed(Sweeps *sweeps, const EmogiGraph *graph, const EmogiQ
 	uint64_t	bytes = 0;
 	char	   *block = NULL;
 
-	CUDA_TRY(cudaDeviceGetAttribute(&concurrent, cudaDevAttrConcurrentManagedAccess, run->state->device));
+	CUDA_TRY(cudaDeviceGetAttribute(&concurrent, cudaDevAttrConcurrentManagedAccess,
+									run->state->device));
 	if (!concurrent)
-		return emogi_device_fail(error, EMOGI_BAD_INPUT, "this machine does not page managed memory to the GPU",
+		return emogi_device_fail(error, EMOGI_BAD_INPUT,
+								 "this machine does not page managed memory to the GPU",
 								 "concurrent managed access is 0");
 	TRY(place_offsets(sweeps, graph, query, wants, arrays, &narrays, error));
 	for (int i = 0; i < narrays; i++)

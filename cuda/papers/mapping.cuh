@@ -1,26 +1,34 @@
 /*
- * mapping.cuh: the papers' mappings, each one kernel for all applications.
+ * mapping.cuh: the papers' mappings: one kernel each, for all applications.
  *
- * An application gives a small struct, Work:
- *   State                           what it is made of, in device memory; the kernel's argument
- *   Own, own(vertex)                what an entry has to know of the vertex whose list it is in
- *   edge(vertex, own, target, weight, sum)     look at an entry; add to `sum` what it contributes
- *   SUMS, done(vertex, sum)         whether there is a sum, and what becomes of it when the list has been read
+ * An application supplies a small struct, Work:
+ *   State
+ *       its data in device memory; the kernel's argument
+ *   Own, own(vertex)
+ *       what an edge needs to know of its source vertex
+ *   edge(vertex, own, target, weight, sum)
+ *       process an edge; add its contribution to `sum`
+ *   SUMS, done(vertex, sum)
+ *       whether there is a sum, and what to do with it after the list has been read
  *
- * Lists (mapping_sweep_lists_kernel). So many lanes take a list: lane i its entries i, i + LANES, .. from the first one on,
- * or, ALIGNED, from the start of the line that the first one is in, where the lanes before the list have nothing to do.
- * Their sums are added by a fixed tree. With one lane a vertex, neighbouring lanes read lines of their own (EMOGI's
- * strided requests of 32 bytes); with 32 they read 128 bytes together, as one request when ALIGNED, or two. A list is
- * never cut: the lanes that have a hub are late, as in the papers.
+ * Lists (mapping_sweep_lists_kernel). LANES lanes process a list: lane i its edges i, i + LANES,
+ * ... from the first one on, or, if ALIGNED, from the start of the line that contains the first
+ * one, where the lanes before the list are idle. A fixed tree adds the lanes' sums. With one lane
+ * per vertex, neighboring lanes read lines of their own (EMOGI's strided requests of 32 bytes).
+ * With 32 lanes they read 128 bytes together, as one request if ALIGNED, otherwise as two. A list
+ * is never split: the lanes of a hub finish late, as in the papers.
  *
- * Degree cut (mapping_sweep_cut_kernel). Lists are cut into parts of CUT_DEGREE entries, one thread each, which reads all
- * its targets and weights into shared memory before it looks at the first, so that its loads are under way together. The sums
- * of parts are kept, and added in order (mapping_add_parts_kernel).
+ * Degree cut (mapping_sweep_cut_kernel). Lists are cut into parts of CUT_DEGREE edges, one thread
+ * each. The thread reads all targets and weights of its part into shared memory before it processes
+ * the first one, so that its loads are in flight together. The sums of parts are stored, and added
+ * in order (mapping_add_parts_kernel).
  *
- * Nothing depends on the order of the work but what edge() does atomically, so two runs give the same bits.
+ * Only the atomic operations of edge() depend on the order of the work, so two runs give the same
+ * bits.
  *
- * Papers launch a thread for each vertex, and the hardware deals out blocks in ascending order. Here as many warps as the
- * device holds take tickets in that order, so that one of them can look at cancel while a sweep lasts.
+ * The papers launch a thread for each vertex, and the hardware schedules blocks in ascending order.
+ * Here as many warps as the device holds take tickets in that order, so that one of them can poll
+ * cancel during a sweep.
  */
 #ifndef EMOGI_MAPPING_CUH
 #define EMOGI_MAPPING_CUH
@@ -28,7 +36,7 @@
 #include "cuda/papers/papers.cuh"
 #include "cuda/access/weights.cuh"
 
-/* Get the weight of an entry. */
+/* Return the weight of an edge. */
 template <typename Weight>
 static __device__ __forceinline__ double
 read_weight(const Lists<Target> &lists, uint64_t entry)
@@ -39,7 +47,7 @@ read_weight(const Lists<Target> &lists, uint64_t entry)
 		return (double) __ldg((const Weight *) lists.weights + entry);
 }
 
-/* Get the target of an entry. */
+/* Return the target of an edge. */
 template <typename Id>
 static __device__ __forceinline__ uint32_t
 read_target(const Lists<Target> &lists, uint64_t entry)
@@ -47,7 +55,10 @@ read_target(const Lists<Target> &lists, uint64_t entry)
 	return (uint32_t) __ldg((const Id *) lists.targets + entry);
 }
 
-/* Say whether the kernel shall leave in the middle of a list: the thread that must_leave asks by may have left already. */
+/*
+ * Return whether the kernel must leave in the middle of a list. It polls the host itself, because
+ * the thread that polls in must_leave may have returned already.
+ */
 static __device__ __forceinline__ bool
 must_break(const Step &step)
 {
@@ -59,8 +70,8 @@ must_break(const Step &step)
 }
 
 /*
- * Give the lanes of the grid nitems items in ascending order, LANES neighbouring lanes each. process(item) is called by
- * whole warps; item may be nitems or more.
+ * Distribute nitems items to the lanes of the grid in ascending order, LANES neighboring lanes
+ * each. Whole warps call process(item); item may be nitems or more.
  */
 template <uint32_t LANES, class Process>
 static __device__ __forceinline__ void
@@ -79,20 +90,20 @@ sweep_items(const Step &step, uint64_t nitems, Process process)
 		if (ticket >= ntickets)
 			break;
 		if (lane_number() == 0)
-			next = take_ticket(step);	/* under way while the lists are read */
+			next = take_ticket(step);	/* in flight while the lists are read */
 		for (uint32_t i = 0; i < TICKET_ITEMS && first + i < nitems; i += AT_ONCE)
 			process(first + i + lane_number() / LANES);
 	}
 }
 
-/* Get the number of an item among those listed. */
+/* Return the number of an item among the listed ones. */
 static __device__ __forceinline__ uint64_t
 item_number(const Items &items, uint64_t item)
 {
 	return items.pick != NULL ? __ldg(&items.pick[item]) : items.first + item;
 }
 
-/* Get the vertex of an item. */
+/* Return the vertex of an item. */
 static __device__ __forceinline__ uint32_t
 item_vertex(const Items &items, uint64_t item)
 {
@@ -101,19 +112,20 @@ item_vertex(const Items &items, uint64_t item)
 	return items.vertex != NULL ? __ldg(&items.vertex[number]) : (uint32_t) number;
 }
 
-/* Get the part of a list that is in a window. */
+/* Return the part of a list that is in a window. */
 static __device__ __forceinline__ Span
 cut_list(Span list, Span window)
 {
-	return Span{list.start > window.start ? list.start : window.start, list.end < window.end ? list.end : window.end};
+	return Span{list.start > window.start ? list.start : window.start,
+		list.end < window.end ? list.end : window.end};
 }
 
-/* Get its list, or its part of one; nothing beyond the last item. */
+/* Return an item's list, or its part of a list; empty beyond the last item. */
 static __device__ __forceinline__ Span
 item_list(const Lists<Target> &lists, const Items &items, uint64_t item)
 {
 	const uint64_t *offsets;
-	uint64_t	vertex;			/* or number, when lists are where those listed have them */
+	uint64_t	vertex;			/* or the item's number, if items.start has the lists */
 	Span		list;
 
 	if (item >= items.n)
@@ -132,17 +144,19 @@ item_list(const Lists<Target> &lists, const Items &items, uint64_t item)
 	return list;
 }
 
-/* Get where the own lane of LANES begins to read a list, so many entries a line. */
+/* Return the first edge of a list that this lane of LANES reads, given the edges per line. */
 template <uint32_t LANES, bool ALIGNED>
 static __device__ __forceinline__ uint64_t
 first_entry(const Span &list, uint32_t line_entries)
 {
-	return (ALIGNED ? list.start / line_entries * line_entries : list.start) + lane_number() % LANES;
+	return (ALIGNED ? list.start / line_entries * line_entries :
+			list.start) + lane_number() % LANES;
 }
 
 /*
- * Sweep over items that are lists; targets are of type Id. Bytes: 4 of the item, 16 of offsets and the own value a list;
- * targets and weights as the mapping has it; for each entry what edge reads.
+ * Sweep over items that are lists; targets have type Id. Bytes: 4 of the item, 16 of offsets and
+ * the own value per list; targets and weights according to the mapping; the reads of edge() per
+ * edge.
  */
 template <class Work, typename Weight, uint32_t LANES, bool ALIGNED, typename Id = Target>
 static __global__ void __launch_bounds__(BLOCK_THREADS)
@@ -153,18 +167,20 @@ mapping_sweep_lists_kernel(Lists<Target> lists, Items items, typename Work::Stat
 	sweep_items<LANES>(step, items.n, [&](uint64_t item) {
 		const Span	list = item_list(lists, items, item);
 		const uint32_t vertex = item < items.n ? item_vertex(items, item) : 0;
-		const typename Work::Own own = list.start < list.end ? work.own(vertex) : typename Work::Own();
+		const typename Work::Own own = list.start < list.end ? work.own(vertex) :
+			typename Work::Own();
 		uint64_t	entry = first_entry<LANES, ALIGNED>(list, Line<Id>::ENTRIES);
 		double		sum = 0;
 
 		while (entry < list.end)
 		{
-			const uint64_t most = entry + (uint64_t) ENTRIES_PER_CHECK * LANES;
-			const uint64_t upto = most < list.end ? most : list.end;
+			const uint64_t limit = entry + (uint64_t) ENTRIES_PER_CHECK * LANES;
+			const uint64_t upto = limit < list.end ? limit : list.end;
 
 			for (; entry < upto; entry += LANES)
 				if (!ALIGNED || entry >= list.start)
-					work.edge(vertex, own, read_target<Id>(lists, entry), read_weight<Weight>(lists, entry), sum);
+					work.edge(vertex, own, read_target<Id>(lists, entry),
+							  read_weight<Weight>(lists, entry), sum);
 			if (entry < list.end && must_break(step))
 				break;
 		}
@@ -179,13 +195,17 @@ mapping_sweep_lists_kernel(Lists<Target> lists, Items items, typename Work::Stat
 	});
 }
 
-/* Sweep over items that are parts of lists. Bytes: as mapping_sweep_lists_kernel, with 4 more an item, and 8 for its sum. */
+/*
+ * Sweep over items that are parts of lists. Bytes: as mapping_sweep_lists_kernel, with 4 more per
+ * item, and 8 for its sum.
+ */
 template <class Work, typename Weight>
 static __global__ void __launch_bounds__(CUT_THREADS)
 mapping_sweep_cut_kernel(Lists<Target> lists, Items items, typename Work::State state, Step step)
 {
 	constexpr bool WEIGHTED = weight_bytes<Weight>() > 0;
-	__shared__ Target targets[CUT_DEGREE][CUT_THREADS];	/* a thread has a column: no two lanes share a bank */
+	/* one column per thread: no two lanes share a bank */
+	__shared__ Target targets[CUT_DEGREE][CUT_THREADS];
 	__shared__ Weight weights[WEIGHTED ? CUT_DEGREE : 1][CUT_THREADS];
 	const Work	work = {state};
 
@@ -218,8 +238,8 @@ mapping_sweep_cut_kernel(Lists<Target> lists, Items items, typename Work::State 
 }
 
 /*
- * Add the sums of the parts of each list in order, which is that of the list alone: short lists a lane each, the others
- * a warp. Bytes: 16 an item, 16 of offsets a list.
+ * Add the sums of the parts of each list in an order that depends on the list alone: one lane per
+ * short list, one warp per longer list. Bytes: 16 per item, 16 of offsets per list.
  */
 template <class Work>
 static __global__ void __launch_bounds__(BLOCK_THREADS)
@@ -232,9 +252,11 @@ mapping_add_parts_kernel(Lists<Target> lists, Items items, typename Work::State 
 	for (uint64_t base = thread - lane_number(); base < items.n; base += nthreads)
 	{
 		const uint64_t item = base + lane_number();
-		const bool	leads = item < items.n && items.index[item] == 0;	/* for all parts of its list, which follow it */
+		/* for all parts of its list, which follow it */
+		const bool	leads = item < items.n && items.index[item] == 0;
 		const uint64_t vertex = leads ? items.vertex[item] : 0;
-		const uint64_t length = leads ? __ldg(&lists.offsets[vertex + 1]) - __ldg(&lists.offsets[vertex]) : 0;
+		const uint64_t length = leads ?
+			__ldg(&lists.offsets[vertex + 1]) - __ldg(&lists.offsets[vertex]) : 0;
 		const uint64_t nparts = (length + CUT_DEGREE - 1) / CUT_DEGREE;
 		uint32_t	todo = __ballot_sync(FULL_WARP, nparts > SHORT_LIST);
 		double		sum = 0;
@@ -267,7 +289,7 @@ using SweepKernel = void (*) (Lists<Target> lists, Items items, State state, Ste
 template <class State>
 using AddKernel = void (*) (Lists<Target> lists, Items items, State state);
 
-/* Get the kernel that a mapping means. */
+/* Return the kernel of a mapping. */
 template <class Work, typename Weight>
 static SweepKernel<typename Work::State>
 choose_mapping(EmogiMapping mapping)
@@ -280,31 +302,38 @@ choose_mapping(EmogiMapping mapping)
 		mapping_sweep_lists_kernel<Work, Weight, 4, false>,
 		mapping_sweep_lists_kernel<Work, Weight, 8, false>,
 		mapping_sweep_lists_kernel<Work, Weight, 16, false>,
-		mapping_sweep_cut_kernel<Work, Weight> /* EMOGI_MAPPING_DEGREE_CUT */
+		mapping_sweep_cut_kernel<Work, Weight>	/* EMOGI_MAPPING_DEGREE_CUT */
 	};
 
 	return kernels[mapping - EMOGI_MAPPING_THREAD];
 }
 
-/* Get the kernel that a mapping means for targets of 8 bytes: THREAD, WARP or ALIGNED. */
+/* Return the kernel of a mapping for targets of 8 bytes: THREAD, WARP or ALIGNED. */
 template <class Work, typename Weight>
 static SweepKernel<typename Work::State>
 choose_wide_mapping(EmogiMapping mapping)
 {
-	return mapping == EMOGI_MAPPING_THREAD ? mapping_sweep_lists_kernel<Work, Weight, 1, false, uint64_t> :
-		mapping == EMOGI_MAPPING_WARP ? mapping_sweep_lists_kernel<Work, Weight, 32, false, uint64_t> :
+	return mapping == EMOGI_MAPPING_THREAD ?
+		mapping_sweep_lists_kernel<Work, Weight, 1, false, uint64_t> :
+		mapping == EMOGI_MAPPING_WARP ?
+		mapping_sweep_lists_kernel<Work, Weight, 32, false, uint64_t> :
 		mapping_sweep_lists_kernel<Work, Weight, 32, true, uint64_t>;
 }
 
-/* Get the kernel for a mapping and weights of a type. */
+/* Return the kernel for a mapping and weights of a type. */
 template <class Work>
 static SweepKernel<typename Work::State>
 choose_sweep(EmogiMapping mapping, EmogiWeightType type)
 {
-	return with_weight(type, [=](auto weight) { return choose_mapping<Work, decltype(weight)>(mapping); });
+	return with_weight(type, [=](auto weight) {
+		return choose_mapping<Work, decltype(weight)>(mapping);
+	});
 }
 
-/* STAGED: bring the lists of the Items part by part, and launch(lists, items) a kernel over what is there. */
+/*
+ * STAGED: copy the lists of the Items part by part, and launch(lists, items) a kernel over each
+ * part.
+ */
 template <class Launch>
 static EmogiStatus
 sweep_parts(Sweeps *sweeps, const Lists<Target> &lists, bool cuts, Launch launch, EmogiError *error)
@@ -329,28 +358,31 @@ sweep_parts(Sweeps *sweeps, const Lists<Target> &lists, bool cuts, Launch launch
 	return EMOGI_OK;
 }
 
-/* Sweep over the Items. `add` adds the sums of parts; NULL where nothing is summed. */
+/* Sweep over the Items. `add` adds the sums of parts; NULL if nothing is summed. */
 template <class State>
 static EmogiStatus
-sweep(Sweeps *sweeps, SweepKernel<State> kernel, AddKernel<State> add, const Lists<Target> &lists, const State &state,
-	  EmogiError *error)
+sweep(Sweeps *sweeps, SweepKernel<State> kernel, AddKernel<State> add, const Lists<Target> &lists,
+	  const State &state, EmogiError *error)
 {
 	Run		   *run = sweeps->run;
 
 	if (sweeps->items.n == 0)
 		return EMOGI_OK;
 	if (sweeps->staged != NULL)
-		return sweep_parts(sweeps, lists, add == NULL, [&](const Lists<Target> &there, const Items &items) -> EmogiStatus {
-			CUDA_LAUNCH(kernel, sweeps->nblocks, sweeps->nthreads, run->state->stream, there, items, state, run->step);
+		return sweep_parts(sweeps, lists, add == NULL,
+						   [&](const Lists<Target> &there, const Items &items) -> EmogiStatus {
+			CUDA_LAUNCH(kernel, sweeps->nblocks, sweeps->nthreads, run->state->stream, there, items,
+						state, run->step);
 			return EMOGI_OK;
 		}, error);
 	if (sweeps->requests != NULL)
 		TRY(emogi_papers_count(sweeps, lists, error));
 	TRY(emogi_run_begin_step(run, error));
-	CUDA_LAUNCH(kernel, sweeps->nblocks, sweeps->nthreads, run->state->stream, lists, sweeps->items, state,
-				run->step);
+	CUDA_LAUNCH(kernel, sweeps->nblocks, sweeps->nthreads, run->state->stream, lists, sweeps->items,
+				state, run->step);
 	if (add != NULL && sweeps->items.index != NULL)
-		CUDA_LAUNCH(add, run->full_blocks, BLOCK_THREADS, run->state->stream, lists, sweeps->items, state);
+		CUDA_LAUNCH(add, run->full_blocks, BLOCK_THREADS, run->state->stream, lists, sweeps->items,
+					state);
 	sweeps->edges += sweeps->item_edges;
 	sweeps->lines += sweeps->item_lines;
 	return EMOGI_OK;

@@ -1,15 +1,17 @@
 /*
- * papers.cu: chooses who answers for the papers, and runs by a mapping.
+ * papers.cu: choice of the algorithm for a query by one of the papers' systems, and runs by a
+ * mapping.
  */
 #include "cuda/papers/papers.cuh"
 #include "cuda/papers/shards.cuh"
 #include "contract/semirings.h"
 #include "cuda/core/papers_module.cuh"
 
-typedef EmogiStatus (*SweepAlgorithm) (Sweeps *sweeps, Run *run, const EmogiGraph *graph, const EmogiQuery *query,
-									   EmogiResult *result, EmogiError *error);
+typedef EmogiStatus (*SweepAlgorithm) (Sweeps *sweeps, Run *run, const EmogiGraph *graph,
+									   const EmogiQuery *query, EmogiResult *result,
+									   EmogiError *error);
 
-/* What answers each algorithm; NULL = the papers' systems do not have it. */
+/* The implementation of each algorithm; NULL = the papers' systems lack it. */
 static const SweepAlgorithm algorithms[] = {
 #define emogi_papers_none NULL
 #define OTHER(NAME, name, cpu, cuda, papers, ...) emogi_papers_##papers,
@@ -21,7 +23,7 @@ static const SweepAlgorithm algorithms[] = {
 #undef SUM
 };
 
-/* The same in shards. */
+/* The implementation of each algorithm on shards. */
 static const RunAlgorithm shard_algorithms[] = {
 #define emogi_shards_none NULL
 #define OTHER(NAME, name, cpu, cuda, papers, ...) emogi_shards_##papers,
@@ -33,31 +35,36 @@ static const RunAlgorithm shard_algorithms[] = {
 #undef SUM
 };
 
-/* Free what a run has beside run->memory. */
+/* Free a run's resources outside run->memory. */
 static void
 close_sweeps(Sweeps *sweeps, Run *run)
 {
 	emogi_staged_close(sweeps);
 	if (sweeps->pinned == NULL && sweeps->managed == NULL)
 		return;
-	(void) cudaStreamSynchronize(run->state->stream);	/* nothing may run on what is freed now */
+	/* wait for kernels that use the memory freed below */
+	(void) cudaStreamSynchronize(run->state->stream);
 	(void) cudaFreeHost(sweeps->pinned);
 	(void) cudaFree(sweeps->managed);
 	(void) cudaGetLastError();
 	run->state->taken_bytes -= sweeps->managed_bytes;
 }
 
-/* Run by one of the mappings of mapping.cuh, with any placement. Its kernels are brought to the device then. */
+/* Run by one of the mappings of mapping.cuh, with any placement. This loads the kernels. */
 static EmogiStatus
-run_mapping(Run *run, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result, EmogiError *error)
+run_mapping(Run *run, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result,
+			EmogiError *error)
 {
 	EmogiQuery	asked = *query;
 	Sweeps		sweeps = {};
 	EmogiStatus status;
 
-	if (query->placement == EMOGI_PLACEMENT_STAGED && query->papers.mapping == EMOGI_MAPPING_DEGREE_CUT)
-		return emogi_device_fail(error, EMOGI_BAD_INPUT, "staged placement does not go with the degree_cut mapping",
-								 "degree_cut cuts lists where they stand, staged placement brings them elsewhere");
+	if (query->placement == EMOGI_PLACEMENT_STAGED &&
+		query->papers.mapping == EMOGI_MAPPING_DEGREE_CUT)
+		return emogi_device_fail(error, EMOGI_BAD_INPUT,
+								 "staged placement does not go with the degree_cut mapping",
+								 "degree_cut cuts lists where they stand, staged placement brings "
+								 "them elsewhere");
 	if (query->papers.mapping == EMOGI_MAPPING_AUTO)
 		asked.papers.mapping = EMOGI_MAPPING_ALIGNED;
 	status = algorithms[query->algorithm] (&sweeps, run, graph, &asked, result, error);
@@ -65,16 +72,16 @@ run_mapping(Run *run, const EmogiGraph *graph, const EmogiQuery *query, EmogiRes
 	return status;
 }
 
-/* Say whether a query can have targets of 8 bytes. */
+/* Return whether a query supports targets of 8 bytes. */
 static bool
 can_widen(const EmogiQuery *query)
 {
-	return (query->algorithm == EMOGI_BFS || emogi_is_path(query->algorithm) || query->algorithm == EMOGI_CC) &&
-		query->papers.mapping <= EMOGI_MAPPING_ALIGNED &&
+	return (query->algorithm == EMOGI_BFS || emogi_is_path(query->algorithm) ||
+			query->algorithm == EMOGI_CC) && query->papers.mapping <= EMOGI_MAPPING_ALIGNED &&
 		(query->placement == EMOGI_PLACEMENT_HOST || query->placement == EMOGI_PLACEMENT_DEVICE);
 }
 
-/* Choose what runs a query that asks for one of the papers' systems. */
+/* Choose the algorithm for a query that requests one of the papers' systems. */
 static EmogiStatus
 choose(const EmogiQuery *query, RunAlgorithm *algorithm, EmogiError *error)
 {
@@ -82,18 +89,24 @@ choose(const EmogiQuery *query, RunAlgorithm *algorithm, EmogiError *error)
 	const bool	wide = query->papers.id_bytes == 8;
 
 	if ((unsigned) mapping >= EMOGI_NMAPPINGS)
-		return emogi_device_fail(error, EMOGI_BAD_INPUT, "unknown mapping", "number %d", (int) mapping);
+		return emogi_device_fail(error, EMOGI_BAD_INPUT, "unknown mapping", "number %d",
+								 (int) mapping);
 	if (wide && !can_widen(query))
-		return emogi_device_fail(error, EMOGI_BAD_INPUT, "ids of 8 bytes are there for bfs, best paths and cc by thread, warp and "
-						  "aligned in host and device placement alone", "algorithm %d, mapping %d, placement %d",
-						  (int) query->algorithm, (int) mapping, (int) query->placement);
+		return emogi_device_fail(error, EMOGI_BAD_INPUT,
+								 "ids of 8 bytes are there for bfs, best paths and cc by thread, "
+								 "warp and " "aligned in host and device placement alone",
+								 "algorithm %d, mapping %d, placement %d", (int) query->algorithm,
+								 (int) mapping, (int) query->placement);
 	if (algorithms[query->algorithm] == NULL)
-		return emogi_device_fail(error, EMOGI_UNSUPPORTED, "the papers' systems do not have this algorithm", "%s",
-						  emogi_algorithm_row(query->algorithm)->name);
+		return emogi_device_fail(error, EMOGI_UNSUPPORTED,
+								 "the papers' systems do not have this algorithm", "%s",
+								 emogi_algorithm_row(query->algorithm)->name);
 	*algorithm = mapping == EMOGI_MAPPING_SHARDS || mapping == EMOGI_MAPPING_WINDOWS ?
 		shard_algorithms[query->algorithm] : run_mapping;
 	return EMOGI_OK;
 }
 
-/* What emogi_cuda.so looks up when it has loaded this module. */
-extern "C" __attribute__((visibility("default"))) const EmogiPapersModule emogi_papers_module = {EMOGI_ENGINE_ABI, choose};
+/* The symbol that emogi_cuda.so looks up after loading this module. */
+extern "C" __attribute__((visibility("default"))) const EmogiPapersModule emogi_papers_module = {
+	EMOGI_ENGINE_ABI, choose
+};

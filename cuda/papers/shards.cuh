@@ -1,6 +1,6 @@
 /*
- * shards.cuh: G-Shards and concatenated windows, as kernels see them, and what all applications on them share.
- * shards.cu tells the method.
+ * shards.cuh: G-Shards and concatenated windows as kernels see them, and definitions that all
+ * applications on them share. shards.cu describes the method.
  */
 #ifndef EMOGI_SHARDS_CUH
 #define EMOGI_SHARDS_CUH
@@ -9,124 +9,151 @@
 #include "cuda/papers/shards_bytes.cuh"
 
 /*
- * Tuned constants of shards, of bc1d508. bench/PAPERS.md (cusha) has the figures of an NVIDIA H200 at b47e0c8 with these
- * values; of others there is no record.
+ * Tuned constants of shards, of bc1d508. bench/PAPERS.md (cusha) has the figures of an NVIDIA H200
+ * at b47e0c8 with these values; other values were not recorded.
  */
-#define SHARD_THREADS 512		/* of a block that works on a shard; worth trying: 256, 1024 */
-#define SHARD_UNROLL 4			/* entries that a thread has under way; worth trying: 2, 8 */
-#define SHARD_RESIDENT 3		/* blocks that shall fit a multiprocessor's registers; worth trying: 2, 4 */
-#define SHARD_BLOCKS 2			/* that fit its shared memory at least: one computes while another waits */
-#define SHARD_ENTRIES_PER_CHECK (1u << 20) /* of one shard between two looks at cancel */
-#define LEVELS_AHEAD 64			/* of SSNSP, that the host launches before it looks at cancel */
-#define PIECE_CHUNKS (UINT64_C(1) << 14)	/* of a piece that is sorted: 2^25 entries, 1.1 GB; worth trying: 2^13, 2^16 */
-#define LEAST_CHUNKS (UINT64_C(1) << 9) /* that are worth sorting at a time */
-#define PIECE_SHARE 2			/* a piece takes no more than one part in so many of the room left */
+#define SHARD_THREADS 512		/* per block that processes a shard; worth trying: 256, 1024 */
+#define SHARD_UNROLL 4			/* entries that a thread has in flight; worth trying: 2, 8 */
+/* blocks that must fit in a multiprocessor's registers; worth trying: 2, 4 */
+#define SHARD_RESIDENT 3
+#define SHARD_BLOCKS 2 /* minimum that fit in its shared memory: one computes while another waits */
+#define SHARD_ENTRIES_PER_CHECK (1u << 20)	/* of one shard between two polls of cancel */
+#define LEVELS_AHEAD 64			/* of SSNSP, that the host launches between two polls of cancel */
+/* per piece that is sorted: 2^25 entries, 1.1 GB; worth trying: 2^13, 2^16 */
+#define PIECE_CHUNKS (UINT64_C(1) << 14)
+#define LEAST_CHUNKS (UINT64_C(1) << 9)	/* minimum worth sorting at a time */
+#define PIECE_SHARE 2			/* a piece takes at most 1 / PIECE_SHARE of the remaining memory */
 
 #define SHARD_WARPS (SHARD_THREADS / WARP_LANES)
 #define SHARD_ROUND (SHARD_THREADS * SHARD_UNROLL)
 
 /*
- * The structure, in device memory. Shard s has the edges that end in vertices width * s .. width * (s + 1) - 1, in the
- * order of their sources; its part that begins in shard i is window (i, s). An entry is one element of each of source,
- * value, weight and dest, but that in the WINDOWS mapping source is apart: it goes with place.
+ * The structure, in device memory. Shard s has the edges that end in vertices width * s .. width *
+ * (s + 1) - 1, in the order of their sources; its part that begins in shard i is window (i, s). An
+ * entry is one element of each of source, value, weight and dest, except that in the WINDOWS
+ * mapping source is ordered like place.
  */
 typedef struct Shards
 {
 	EmogiShardShape shape;
 	uint64_t   *begin;			/* [nshards + 1], first entry of each shard */
-	uint32_t   *dest;			/* [nentries], the vertex that the edge ends in */
-	void	   *weight;			/* [nentries], in the Graph's width; NULL = none */
-	void	   *value;			/* [nentries] of value_bytes: what the vertex that the edge begins in has */
-	uint32_t   *source;			/* [nentries], that vertex; SHARDS: of each entry; WINDOWS: in the order of place */
-	uint64_t   *window;			/* SHARDS: [nshards + 1][nshards], first entry of window (i, s), shards' ends; else NULL */
-	uint64_t   *joined;			/* WINDOWS: [nshards + 1], where the windows (i, 0), (i, 1) .. begin in place */
-	void	   *place;			/* WINDOWS: [nentries] of 4 or 8 bytes, entries, the windows of one source shard joined */
+	uint32_t   *dest;			/* [nentries], the vertex in which the edge ends */
+	void	   *weight;			/* [nentries], in the graph's width; NULL = none */
+	/* [nentries] of value_bytes: the value of the vertex in which the edge begins */
+	void	   *value;
+	/* [nentries], that vertex; SHARDS: of each entry; WINDOWS: in the order of place */
+	uint32_t   *source;
+	/*
+	 * SHARDS: [nshards + 1][nshards], first entry of window (i, s), then the shards' ends;
+	 * otherwise NULL
+	 */
+	uint64_t   *window;
+	/* WINDOWS: [nshards + 1], where the windows (i, 0), (i, 1), ... begin in place */
+	uint64_t   *joined;
+	/*
+	 * WINDOWS: [nentries] of 4 or 8 bytes, entry numbers, with the windows of one source shard
+	 * concatenated
+	 */
+	void	   *place;
 } Shards;
 
-/* What an application wants of the structure. */
+/* An application's requirements on the structure. */
 typedef struct ShardWants
 {
 	uint32_t	value_bytes;
-	uint32_t	vertex_bytes;	/* that a vertex takes of shared memory, in the kernel that takes most */
+	uint32_t	vertex_bytes;	/* of shared memory per vertex, in the kernel that needs most */
 	bool		weighted;
 	bool		against;		/* forward's list of v has the sources of the edges that end in v */
-	bool		both;			/* every edge leads both ways */
-	unsigned long long *degree; /* [nvertices], to fill with the edges that begin in each; NULL = not wanted */
-	uint32_t   *filled;			/* [nwords] bits, to fill: the forward list is not empty; NULL = not wanted */
+	bool		both;			/* every edge has both directions */
+	/* [nvertices], output: number of edges that begin in each vertex; NULL = not wanted */
+	unsigned long long *degree;
+	/* [nwords] bits, output: the forward list is not empty; NULL = not wanted */
+	uint32_t   *filled;
 } ShardWants;
 
-/* How a kernel over shards is launched. */
+/* The launch configuration of a kernel over shards. */
 typedef struct ShardGrid
 {
-	int			nblocks;		/* that run at a time, at most one a shard */
-	uint32_t	shared_bytes;	/* that each has */
+	int			nblocks;		/* that run at a time, at most one per shard */
+	uint32_t	shared_bytes;	/* per block */
 } ShardGrid;
 
 /*
- * Take the structure of the query's mapping, place the Graph, build, and release all but the structure. After everything
- * large that the run takes, and before the clock starts. Get what came over the link. NO_MEMORY, with figures, when the
- * structure does not fit. The query's placement says where the lists are read from, HOST for MANAGED and STAGED; the
- * run's is DEVICE afterwards, since nothing but the structure is read any more.
+ * Allocate the structure of the query's mapping, place the graph, build the structure, and release
+ * everything else. Called after all other large allocations of the run, and before the clock
+ * starts. Get the bytes transferred over the link. Return NO_MEMORY, with figures, if the structure
+ * does not fit. The query's placement says where the lists are read from, HOST for MANAGED and
+ * STAGED; the run's placement is DEVICE afterwards, because only the structure is read.
  */
 extern EmogiStatus emogi_shards_build(Run *run, const EmogiGraph *graph, const EmogiQuery *query,
 									  const ShardWants *wants, Shards *shards, uint64_t *link_bytes,
 									  EmogiError *error);
 
-/* Bring a kernel to the device, and let it have so much shared memory a block. Before the clock starts. */
-extern EmogiStatus emogi_shards_fit(const Run *run, const Shards *shards, const void *kernel, uint32_t shared_bytes,
-									ShardGrid *grid, EmogiError *error);
+/*
+ * Load a kernel to the device, and set its shared memory per block. Called before the clock starts.
+ */
+extern EmogiStatus emogi_shards_fit(const Run *run, const Shards *shards, const void *kernel,
+									uint32_t shared_bytes, ShardGrid *grid, EmogiError *error);
 
-/* The same for what emogi_shards_write launches. */
-extern EmogiStatus emogi_shards_fit_write(const Run *run, const Shards *shards, ShardGrid *grid, EmogiError *error);
+/* Do the same for the kernel that emogi_shards_write launches. */
+extern EmogiStatus emogi_shards_fit_write(const Run *run, const Shards *shards, ShardGrid *grid,
+										  EmogiError *error);
 
 /*
- * Write the values of the vertices of marked shards into the entries that begin in them. vertex_value[nvertices] is of
- * value_bytes; changed[nshards], 0 = not marked.
+ * Write the values of the vertices of marked shards into the entries that begin in them.
+ * vertex_value[nvertices] has elements of value_bytes; changed[nshards], 0 = not marked.
  */
-extern EmogiStatus emogi_shards_write(Run *run, const Shards *shards, const ShardGrid *grid, const void *vertex_value,
-									  const uint32_t *changed, EmogiError *error);
+extern EmogiStatus emogi_shards_write(Run *run, const Shards *shards, const ShardGrid *grid,
+									  const void *vertex_value, const uint32_t *changed,
+									  EmogiError *error);
 
 typedef void (*RelaxKernel) (Shards shards, void *vertex_key, unsigned long long bound, Step step);
 
-/* A run of the path semiring over shards that are built. The device's arrays belong to run->memory. */
+/*
+ * A run of the path semiring over shards that have been built. Device arrays belong to run->memory.
+ */
 typedef struct ShardPaths
 {
 	Run		   *run;
 	Shards		shards;			/* values are keys */
-	RelaxKernel relax;			/* this and the grids by emogi_shards_open_paths */
+	RelaxKernel relax;			/* set by emogi_shards_open_paths, like the grids */
 	ShardGrid	relax_grid;
 	ShardGrid	write_grid;
 	const uint32_t *sources;	/* [nsources], vertices; none for CC */
 	uint64_t	nsources;
 	void	   *key;			/* [nvertices] of value_bytes */
 	uint32_t   *changed;		/* [nshards] */
-	unsigned long long bound;	/* keys above it are not taken */
+	unsigned long long bound;	/* larger keys are ignored */
 } ShardPaths;
 
-/* Choose the kernels of BFS, CC or best paths, and bring them to the device. Before the clock starts. */
-extern EmogiStatus emogi_shards_open_paths(ShardPaths *paths, EmogiAlgorithm algorithm, EmogiWeightType type,
-										   EmogiError *error);
+/*
+ * Choose the kernels of BFS, CC or best paths, and load them to the device. Called before the clock
+ * starts.
+ */
+extern EmogiStatus emogi_shards_open_paths(ShardPaths *paths, EmogiAlgorithm algorithm,
+										   EmogiWeightType type, EmogiError *error);
 
 /*
- * Levels by hops; keys are levels of 4 bytes. Between start and stop of the clock. Writes nreached and nlevels, adds to
- * the edges.
+ * emogi_shards_levels: compute levels by hops; keys are levels of 4 bytes. Called between start and
+ * stop of the clock. Writes nreached and nlevels, adds to the edges.
  */
-/* Get the largest level that a query asks for; INT32_MAX = there is no bound. */
+/* Return the maximum level that a query requests; INT32_MAX = no bound. */
 static inline uint64_t
 emogi_shards_depth(const EmogiQuery *query)
 {
-	return query->max_depth < 0 || query->max_depth > INT32_MAX ? INT32_MAX : (uint64_t) query->max_depth;
+	return query->max_depth < 0 ||
+		query->max_depth > INT32_MAX ? INT32_MAX : (uint64_t) query->max_depth;
 }
 
 extern EmogiStatus emogi_shards_levels(ShardPaths *paths, EmogiResult *result, EmogiError *error);
 
 /* Applications. */
-extern EmogiStatus emogi_shards_path(Run *run, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result,
-									 EmogiError *error);
-extern EmogiStatus emogi_shards_ssnsp(Run *run, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result,
-									  EmogiError *error);
-extern EmogiStatus emogi_shards_sum(Run *run, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result,
-									EmogiError *error);
+extern EmogiStatus emogi_shards_path(Run *run, const EmogiGraph *graph, const EmogiQuery *query,
+									 EmogiResult *result, EmogiError *error);
+extern EmogiStatus emogi_shards_ssnsp(Run *run, const EmogiGraph *graph, const EmogiQuery *query,
+									  EmogiResult *result, EmogiError *error);
+extern EmogiStatus emogi_shards_sum(Run *run, const EmogiGraph *graph, const EmogiQuery *query,
+									EmogiResult *result, EmogiError *error);
 
 #define SHARD_LAUNCH(kernel, grid, stream, ...) \
 	do { \
@@ -134,7 +161,7 @@ extern EmogiStatus emogi_shards_sum(Run *run, const EmogiGraph *graph, const Emo
 		CUDA_TRY(cudaGetLastError()); \
 	} while (0)
 
-/* The shared memory that the launch has given to the block. */
+/* Return the dynamic shared memory of the block. */
 static __device__ __forceinline__ void *
 shard_memory(void)
 {
@@ -143,7 +170,10 @@ shard_memory(void)
 	return given_memory;
 }
 
-/* Give the blocks of the grid the shards. process(shard, first vertex, how many) is called by the whole block. */
+/*
+ * Distribute the shards to the blocks of the grid. Whole blocks call process(shard, first vertex,
+ * number of vertices).
+ */
 template <class Process>
 static __device__ __forceinline__ void
 take_shards(const Shards &shards, const Step &step, Process process)
@@ -156,7 +186,7 @@ take_shards(const Shards &shards, const Step &step, Process process)
 		uint64_t	first;
 		uint64_t	left;
 
-		__syncthreads();		/* nobody works on the last shard any more */
+		__syncthreads();		/* the previous shard is no longer in use */
 		if (threadIdx.x == 0)
 			ticket = take_ticket(step);
 		__syncthreads();
@@ -170,8 +200,9 @@ take_shards(const Shards &shards, const Step &step, Process process)
 }
 
 /*
- * Say whether a thread shall leave a loop over entries, `entries` of them a round, in this round. Only loops that are long
- * look, and the first thread of each block then asks the host, since the block that usually does may have left.
+ * Return whether a thread must leave a loop over entries, `entries` per round, in this round. Only
+ * long loops check; the first thread of each block then polls the host, because the block that
+ * usually polls may have returned.
  */
 static __device__ __forceinline__ bool
 leaves_shard(const Step &step, uint64_t round, uint32_t entries)
@@ -185,10 +216,14 @@ leaves_shard(const Step &step, uint64_t round, uint32_t entries)
 	return *halt != 0;
 }
 
-/* Write into window after window, each by a warp. Bytes: 16 a window, 4 + V an entry, whole lines where it is long. */
+/*
+ * Write into window after window, one warp each. Bytes: 16 per window, 4 + V per entry, whole lines
+ * in long windows.
+ */
 template <typename Value>
 static __device__ __forceinline__ void
-write_windows(const Shards &shards, uint32_t shard, const Value *local, uint32_t first, const Step &step)
+write_windows(const Shards &shards, uint32_t shard, const Value *local, uint32_t first,
+			  const Step &step)
 {
 	const uint64_t nshards = shards.shape.nshards;
 	const uint64_t *window = shards.window + shard * nshards;
@@ -221,10 +256,11 @@ write_windows(const Shards &shards, uint32_t shard, const Value *local, uint32_t
 	}
 }
 
-/* Write into the joined windows, all threads over one array. Bytes: 4 + P + V an entry. */
+/* Write into the concatenated windows, all threads over one array. Bytes: 4 + P + V per entry. */
 template <typename Value, typename Place>
 static __device__ __forceinline__ void
-write_joined(const Shards &shards, uint32_t shard, const Value *local, uint32_t first, const Step &step)
+write_joined(const Shards &shards, uint32_t shard, const Value *local, uint32_t first,
+			 const Step &step)
 {
 	const uint64_t end = shards.joined[shard + 1];
 	const Place *place = (const Place *) shards.place;
@@ -252,10 +288,14 @@ write_joined(const Shards &shards, uint32_t shard, const Value *local, uint32_t 
 	}
 }
 
-/* Write local[width], the values of a shard's vertices, into the entries that begin in them. Whole block. */
+/*
+ * Write local[width], the values of a shard's vertices, into the entries that begin in them. Whole
+ * block.
+ */
 template <typename Value>
 static __device__ __forceinline__ void
-write_back(const Shards &shards, uint32_t shard, const Value *local, uint32_t first, const Step &step)
+write_back(const Shards &shards, uint32_t shard, const Value *local, uint32_t first,
+		   const Step &step)
 {
 	if (shards.window != NULL)
 		write_windows(shards, shard, local, first, step);

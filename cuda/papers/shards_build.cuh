@@ -1,5 +1,5 @@
 /*
- * shards_build.cuh: the kernels of shards_build.cu, which tells the method and launches them.
+ * shards_build.cuh: kernels of shards_build.cu, which describes the method and launches them.
  */
 #ifndef EMOGI_SHARDS_BUILD_CUH
 #define EMOGI_SHARDS_BUILD_CUH
@@ -7,31 +7,36 @@
 #include "cuda/access/edge_chunks.cuh"
 #include "cuda/papers/shards.cuh"
 
-#define SOURCE_BITS 32			/* of a sort key, below the shard */
+#define SOURCE_BITS 32			/* in a sort key, below the shard */
 
-/* A piece of the entries, on its way to its shards: arrays of one block of device memory. */
+/* A piece of the entries on its way to its shards: arrays of one block of device memory. */
 typedef struct Transit
 {
 	uint64_t	room;			/* entries */
-	unsigned long long *key[2]; /* [room], shard << SOURCE_BITS | source; and the same for the sort to write to */
-	uint32_t   *index[2];		/* [room], where in the piece the entry is; the same */
-	uint32_t   *source;			/* [room], in the order of the piece, here and below */
+	/* [room], shard << SOURCE_BITS | source; key[1] is the sort's second buffer */
+	unsigned long long *key[2];
+	uint32_t   *index[2];		/* [room], position of the entry in the piece; index[1] likewise */
+	uint32_t   *source;			/* [room], in the order of the piece, like dest and weight */
 	uint32_t   *dest;
 	void	   *weight;
-	uint64_t   *cursor;			/* [nshards], where the next entry of a shard goes */
-	uint64_t   *shift;			/* [nshards], by which the entries of a shard in the sorted piece have to move */
-	void	   *temporary;		/* [temporary_bytes], the sort's */
+	uint64_t   *cursor;			/* [nshards], position of a shard's next entry */
+	uint64_t   *shift; /* [nshards], distance by which a shard's entries in the sorted piece move */
+	void	   *temporary;		/* [temporary_bytes], work space of the sort */
 	size_t		temporary_bytes;
 } Transit;
 
 /*
- * Sort a piece by bits begin .. end - 1 of its keys, stable, and get where it stands then: *key and *index. Without
- * temporary memory, only get how much it takes.
+ * Sort a piece by bits begin_bit .. end_bit - 1 of its keys, stably, and get the sorted arrays *key
+ * and *index. Without temporary memory, only get its required size.
  */
-extern cudaError_t emogi_shards_sort(Transit *transit, uint64_t count, int begin_bit, int end_bit, cudaStream_t stream,
-									 const unsigned long long **key, const uint32_t **index);
+extern cudaError_t emogi_shards_sort(Transit *transit, uint64_t count, int begin_bit, int end_bit,
+									 cudaStream_t stream, const unsigned long long **key,
+									 const uint32_t **index);
 
-/* Lists to be read as edges: from the lists' vertices to the targets, or, `against`, back. */
+/*
+ * Lists to be read as edges: from the lists' vertices to the targets, or in the opposite direction
+ * if `against`.
+ */
 typedef struct Edges
 {
 	Lists<Target> lists;
@@ -39,7 +44,7 @@ typedef struct Edges
 	bool		against;
 } Edges;
 
-/* Get the list that an entry is in, one of low .. high. */
+/* Return the list that contains an entry, one of low .. high. */
 static __device__ __forceinline__ uint64_t
 find_list(const uint64_t *offsets, uint64_t low, uint64_t high, uint64_t entry)
 {
@@ -56,8 +61,9 @@ find_list(const uint64_t *offsets, uint64_t low, uint64_t high, uint64_t entry)
 }
 
 /*
- * Read the own entries of a round of a chunk, whose lists are low .. high. A lane searches for the list of its first entry,
- * and again when a list ends: many empty ones may come before the next. use() as below.
+ * Read the lane's entries of a round of a chunk, whose lists are low .. high. A lane searches for
+ * the list of its first entry, and again when a list ends, because many empty lists may precede the
+ * next one. use() as below.
  */
 template <typename Weight, class Use>
 static __device__ __forceinline__ void
@@ -67,7 +73,7 @@ read_round(const Edges &edges, uint64_t entry, uint64_t low, uint64_t high, Use 
 	const uint32_t length = octet_length(edges.lists, entry);
 	const Octet<Weight> octet = read_octet<Weight>(edges.lists, entry, length);
 	uint64_t	list = low;
-	uint64_t	stop = entry;		/* of the list; the search is yet to come */
+	uint64_t	stop = entry;	/* end of the list; not searched yet */
 
 #pragma unroll
 	for (uint32_t j = 0; j < LANE_ENTRIES; j++)
@@ -81,14 +87,15 @@ read_round(const Edges &edges, uint64_t entry, uint64_t low, uint64_t high, Use 
 			stop = __ldg(&offsets[list + 1]);
 		}
 		vertex = (uint32_t) list;
-		use(inside, entry + j, edges.against ? octet.target[j] : vertex, edges.against ? vertex : octet.target[j],
-			octet_weight(octet, j));
+		use(inside, entry + j, edges.against ? octet.target[j] : vertex,
+			edges.against ? vertex : octet.target[j], octet_weight(octet, j));
 	}
 }
 
 /*
- * Read the entries of a span of lists, which has whole chunks. use(whether there is one, entry, source, dest, weight) is
- * called by whole warps. Bytes: 4 and the weight an entry, in whole lines; some of offsets.
+ * Read the entries of a span of lists, which consists of whole chunks. Whole warps call use(whether
+ * the entry exists, entry, source, dest, weight). Bytes: 4 and the weight per entry, in whole
+ * lines; some of offsets.
  */
 template <typename Weight, class Use>
 static __device__ __forceinline__ void
@@ -98,7 +105,8 @@ read_edges(const Edges &edges, Span span, const Step &step, Use use)
 
 	sweep_chunks(step, span.start / CHUNK_ENTRIES, count_chunks(span.end), [&](uint64_t chunk) {
 		const uint64_t begin = chunk * CHUNK_ENTRIES;
-		const uint64_t end = lists.nedges - begin < CHUNK_ENTRIES ? lists.nedges : begin + CHUNK_ENTRIES;
+		const uint64_t end = lists.nedges - begin < CHUNK_ENTRIES ? lists.nedges :
+			begin + CHUNK_ENTRIES;
 		const uint64_t low = find_list(lists.offsets, 0, edges.nvertices - 1, begin);
 		const uint64_t high = find_list(lists.offsets, low, edges.nvertices - 1, end - 1);
 
@@ -108,7 +116,10 @@ read_edges(const Edges &edges, Span span, const Step &step, Use use)
 	});
 }
 
-/* Count an entry of a shard for each lane that is `inside`, those of the same shard at once. Whole warps. */
+/*
+ * Count an entry of a shard for each lane that is `inside`, combining those of the same shard.
+ * Whole warps.
+ */
 static __device__ __forceinline__ void
 count_shard(uint64_t *count, bool inside, uint32_t shard)
 {
@@ -118,19 +129,24 @@ count_shard(uint64_t *count, bool inside, uint32_t shard)
 		atomicAdd((unsigned long long *) &count[shard], (unsigned long long) __popc(alike));
 }
 
-/* Count the entries of each shard. Bytes: those of read_edges; an atomic operation an entry at most. */
+/*
+ * Count the entries of each shard. Bytes: those of read_edges; at most one atomic operation per
+ * entry.
+ */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
 shards_count_edges_kernel(Edges edges, uint32_t width, uint64_t *count, Step step)
 {
 	read_edges<NoWeight>(edges, Span{0, edges.lists.nedges}, step,
-						 [&](bool inside, uint64_t entry, uint32_t source, uint32_t dest, double weight) {
+						 [&](bool inside, uint64_t entry, uint32_t source, uint32_t dest,
+							 double weight) {
 		count_shard(count, inside, dest / width);
 	});
 }
 
-/* Count the entries that begin in each shard. Bytes: 4 an entry; an atomic operation at most. */
+/* Count the entries that begin in each shard. Bytes: 4 per entry; at most one atomic operation. */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
-shards_count_sources_kernel(const uint32_t *source, uint64_t nentries, uint32_t width, uint64_t *count, Step step)
+shards_count_sources_kernel(const uint32_t *source, uint64_t nentries, uint32_t width,
+							uint64_t *count, Step step)
 {
 	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
 	const uint64_t own = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x;
@@ -146,14 +162,16 @@ shards_count_sources_kernel(const uint32_t *source, uint64_t nentries, uint32_t 
 }
 
 /*
- * Fill a piece with the entries of a span of lists, and count the edges that begin in each vertex, unless degree[nvertices]
- * is NULL. Bytes: those of read_edges; 20 and the weight an entry.
+ * Fill a piece with the entries of a span of lists, and count the edges that begin in each vertex,
+ * unless degree[nvertices] is NULL. Bytes: those of read_edges; 20 and the weight per entry.
  */
 template <typename Weight>
 static __global__ void __launch_bounds__(BLOCK_THREADS)
-shards_fill_edges_kernel(Edges edges, Span span, Transit transit, uint32_t width, unsigned long long *degree, Step step)
+shards_fill_edges_kernel(Edges edges, Span span, Transit transit, uint32_t width,
+						 unsigned long long *degree, Step step)
 {
-	read_edges<Weight>(edges, span, step, [&](bool inside, uint64_t entry, uint32_t source, uint32_t dest, double weight) {
+	read_edges<Weight>(edges, span, step, [&](bool inside, uint64_t entry, uint32_t source,
+											  uint32_t dest, double weight) {
 		const uint64_t i = entry - span.start;
 
 		if (!inside)
@@ -169,7 +187,7 @@ shards_fill_edges_kernel(Edges edges, Span span, Transit transit, uint32_t width
 	});
 }
 
-/* Copy a weight of so many bytes. */
+/* Copy a weight of 1, 2, 4 or 8 bytes. */
 static __device__ __forceinline__ void
 copy_weight(void *to, uint64_t i, const void *from, uint64_t j, uint32_t bytes)
 {
@@ -183,7 +201,10 @@ copy_weight(void *to, uint64_t i, const void *from, uint64_t j, uint32_t bytes)
 		((uint64_t *) to)[i] = ((const uint64_t *) from)[j];
 }
 
-/* Fill a piece with entries that are in their shards already. Bytes: 28 and twice the weight an entry. */
+/*
+ * Fill a piece with entries that are already in their shards. Bytes: 28 and twice the weight per
+ * entry.
+ */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
 shards_fill_again_kernel(Shards shards, const uint32_t *source, Span span, Transit transit)
 {
@@ -203,7 +224,7 @@ shards_fill_again_kernel(Shards shards, const uint32_t *source, Span span, Trans
 	}
 }
 
-/* Fill a piece with the sources of entries, and the shards that these are in for keys. Bytes: 20 an entry. */
+/* Fill a piece with the sources of entries, keyed by the sources' shards. Bytes: 20 per entry. */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
 shards_fill_sources_kernel(const uint32_t *source, uint32_t width, Span span, Transit transit)
 {
@@ -220,14 +241,18 @@ shards_fill_sources_kernel(const uint32_t *source, uint32_t width, Span span, Tr
 	}
 }
 
-/* Find by how much the entries of each shard in a sorted piece have to move. Bytes: 8 an entry. */
+/*
+ * Compute the distance by which the entries of each shard in a sorted piece move. Bytes: 8 per
+ * entry.
+ */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
-shards_find_shifts_kernel(const unsigned long long *key, uint64_t count, const uint64_t *cursor, uint64_t *shift, Step step)
+shards_find_shifts_kernel(const unsigned long long *key, uint64_t count, const uint64_t *cursor,
+						  uint64_t *shift, Step step)
 {
 	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
 
 	if (is_halted(step))
-		return;					/* the piece is not filled: its keys name no shards */
+		return;					/* the piece was not filled: its keys are not valid shards */
 	for (uint64_t i = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x; i < count; i += nthreads)
 	{
 		const uint32_t shard = (uint32_t) (key[i] >> SOURCE_BITS);
@@ -238,11 +263,13 @@ shards_find_shifts_kernel(const unsigned long long *key, uint64_t count, const u
 }
 
 /*
- * Call use(index in the piece, where the entry goes) for each entry of a sorted piece, and move the cursors on.
+ * Call use(index in the piece, new position) for each entry of a sorted piece, and advance the
+ * cursors.
  */
 template <class Use>
 static __device__ __forceinline__ void
-move_entries(const Transit &transit, const unsigned long long *key, const uint32_t *index, uint64_t count, const Step &step, Use use)
+move_entries(const Transit &transit, const unsigned long long *key, const uint32_t *index,
+			 uint64_t count, const Step &step, Use use)
 {
 	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
 
@@ -259,10 +286,13 @@ move_entries(const Transit &transit, const unsigned long long *key, const uint32
 	}
 }
 
-/* Move a sorted piece to its shards. Bytes: 28 and twice the weight an entry, part of it at random in the piece. */
+/*
+ * Move a sorted piece to its shards. Bytes: 28 and twice the weight per entry, part of it at random
+ * in the piece.
+ */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
-shards_move_kernel(Transit transit, const unsigned long long *key, const uint32_t *index, uint64_t count, Shards shards,
-				   uint32_t *source, Step step)
+shards_move_kernel(Transit transit, const unsigned long long *key, const uint32_t *index,
+				   uint64_t count, Shards shards, uint32_t *source, Step step)
 {
 	move_entries(transit, key, index, count, step, [&](uint32_t i, uint64_t entry) {
 		source[entry] = transit.source[i];
@@ -271,10 +301,13 @@ shards_move_kernel(Transit transit, const unsigned long long *key, const uint32_
 	});
 }
 
-/* Move a piece that was sorted by the shards of sources to the joined windows. Bytes: 24 to 28 an entry. */
+/*
+ * Move a piece that was sorted by the sources' shards to the concatenated windows. Bytes: 24 to 28
+ * per entry.
+ */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
-shards_move_to_windows_kernel(Transit transit, const unsigned long long *key, const uint32_t *index, uint64_t count,
-							  uint64_t first, Shards shards, Step step)
+shards_move_to_windows_kernel(Transit transit, const unsigned long long *key, const uint32_t *index,
+							  uint64_t count, uint64_t first, Shards shards, Step step)
 {
 	move_entries(transit, key, index, count, step, [&](uint32_t i, uint64_t slot) {
 		shards.source[slot] = transit.source[i];
@@ -285,17 +318,21 @@ shards_move_to_windows_kernel(Transit transit, const unsigned long long *key, co
 	});
 }
 
-/* Find where each window begins: by the first source in its shard that is not below it. Bytes: 8 a window and a search. */
+/*
+ * Find the beginning of each window: the first entry of its shard whose source is not below the
+ * window. Bytes: 8 per window and a search.
+ */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
 shards_find_windows_kernel(Shards shards, Step step)
 {
 	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
 	const uint64_t nshards = shards.shape.nshards;
 
-	for (uint64_t i = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x; i < (nshards + 1) * nshards; i += nthreads)
+	for (uint64_t i = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x;
+		 i < (nshards + 1) * nshards; i += nthreads)
 	{
 		const uint64_t shard = i % nshards;
-		const uint64_t least = i / nshards * shards.shape.width;
+		const uint64_t min_source = i / nshards * shards.shape.width;
 		uint64_t	low = shards.begin[shard];
 		uint64_t	high = shards.begin[shard + 1];
 
@@ -305,7 +342,7 @@ shards_find_windows_kernel(Shards shards, Step step)
 		{
 			const uint64_t middle = low + (high - low) / 2;
 
-			if (__ldg(&shards.source[middle]) < least)
+			if (__ldg(&shards.source[middle]) < min_source)
 				low = middle + 1;
 			else
 				high = middle;
@@ -314,7 +351,7 @@ shards_find_windows_kernel(Shards shards, Step step)
 	}
 }
 
-/* Mark the vertices whose lists are not empty. Bytes: 8 a vertex. */
+/* Mark the vertices whose lists are not empty. Bytes: 8 per vertex. */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
 shards_mark_filled_kernel(const uint64_t *offsets, uint64_t nvertices, uint32_t *filled)
 {
@@ -324,7 +361,8 @@ shards_mark_filled_kernel(const uint64_t *offsets, uint64_t nvertices, uint32_t 
 	for (uint64_t base = own - lane_number(); base < nvertices; base += nthreads)
 	{
 		const uint64_t v = base + lane_number();
-		const uint32_t bits = __ballot_sync(FULL_WARP, v < nvertices && offsets[v] < offsets[v + 1]);
+		const uint32_t bits = __ballot_sync(FULL_WARP,
+											v < nvertices && offsets[v] < offsets[v + 1]);
 
 		if (lane_number() == 0)
 			filled[base / 32] = bits;

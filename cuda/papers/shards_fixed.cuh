@@ -1,13 +1,16 @@
 /*
- * shards_fixed.cuh: sums in shared memory that do not depend on the order of the additions.
+ * shards_fixed.cuh: fixed-point sums in shared memory that do not depend on the order of the
+ * additions.
  *
- * A sum is an integer of 96 bits, two's complement, in units of a power of two that is fixed before the first addition.
- * It stands in three words, low, middle and high; an addition to a word is atomic, and what it carries goes on to the
- * next word with whoever caused it. Integers add up to the same bits in any order, which doubles do not.
+ * A sum is an integer of 96 bits, in two's complement, in units of a power of two that is chosen
+ * before the first addition. It is stored in three words, low, middle and high; an addition to a
+ * word is atomic, and the thread that causes a carry adds it to the next word. Unlike doubles,
+ * integers add up to the same bits in any order.
  *
- * The unit is 2^(reach + bits - 94) when each of less than 2^bits contributions is below 2^reach in size: their sum fits,
- * and each is cut at less than 2^(bits - 94) of the largest there may be, 2^-70 for a shard of 16 million entries.
- * Integers above the unit are added exactly. Infinities and NaN are noted beside: two bits a sum.
+ * The unit is 2^(reach + bits - 94) if each of fewer than 2^bits contributions is below 2^reach in
+ * magnitude: then their sum fits, and each contribution is truncated by less than 2^(bits - 94) of
+ * the largest possible one, 2^-70 for a shard of 16 million entries. Integers above the unit are
+ * added exactly. Infinities and NaN are recorded separately: two bits per sum.
  */
 #ifndef EMOGI_SHARDS_FIXED_CUH
 #define EMOGI_SHARDS_FIXED_CUH
@@ -19,7 +22,7 @@
 #define FIXED_BITS 94
 #define FIXED_LEAST_UNIT (-1000)	/* so that the unit and its inverse are normal doubles */
 #define FIXED_MOST_REACH 1024	/* of a finite double */
-#define ODD_SUMS 16				/* sums whose infinities are noted in a word */
+#define ODD_SUMS 16				/* sums per word of the infinity flags */
 
 /* Sums of one block, in shared memory. */
 typedef struct FixedSums
@@ -27,10 +30,11 @@ typedef struct FixedSums
 	uint32_t   *low;			/* [width] */
 	uint32_t   *middle;			/* [width] */
 	uint32_t   *high;			/* [width] */
-	uint32_t   *odd;			/* [width / ODD_SUMS], two bits each: +infinity or NaN came, -infinity or NaN came */
+	/* [width / ODD_SUMS], two bits each: there was +infinity or NaN; there was -infinity or NaN */
+	uint32_t   *odd;
 } FixedSums;
 
-/* Bytes of the sums of a shard, a multiple of 8. */
+/* Return the bytes of a shard's sums, a multiple of 8. */
 static __host__ __device__ __forceinline__ uint32_t
 fixed_bytes(uint32_t width)
 {
@@ -46,7 +50,7 @@ lay_out_sums(void *memory, uint32_t width)
 	return FixedSums{word, word + width, word + 2 * width, word + 3 * width};
 }
 
-/* Get 2^exponent, which must be that of a normal double. */
+/* Return 2^exponent, which must be a normal double. */
 static __host__ __device__ __forceinline__ double
 power_of_two(int exponent)
 {
@@ -57,7 +61,7 @@ power_of_two(int exponent)
 	return power;
 }
 
-/* Get an exponent e, the least but for denormals, such that a finite |value| < 2^e. */
+/* Return an exponent e such that a finite |value| < 2^e, minimal except for denormals. */
 static __host__ __device__ __forceinline__ int
 reach_of(double value)
 {
@@ -67,7 +71,7 @@ reach_of(double value)
 	return (int) (bits >> 52 & 0x7FF) - 1022;
 }
 
-/* Get the exponent of the unit for so many contributions. */
+/* Return the exponent of the unit for a number of contributions. */
 static __device__ __forceinline__ int
 fixed_unit(int reach, uint64_t contributions)
 {
@@ -114,7 +118,7 @@ add_fixed(const FixedSums &sums, uint32_t i, double contribution, double scale)
 		atomicAdd(&sums.high[i], high + carry);
 }
 
-/* Get sum i, when all have been added. */
+/* Return sum i, after all additions. */
 static __device__ __forceinline__ double
 read_fixed(const FixedSums &sums, uint32_t i, double unit)
 {

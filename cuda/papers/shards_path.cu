@@ -1,25 +1,33 @@
 /*
- * shards_path.cu: the path semiring on shards, and BFS and CC, which are made of the same parts.
+ * shards_path.cu: the path semiring on shards, and BFS and CC, which use the same parts.
  *
- * Returns level, distance or component [nvertices], as our own kernels do.
+ * Returns level, distance or component [nvertices], like the engine's own kernels.
  *
- * Method. Each vertex has a key, the less the better; each entry has the key that its source had last. A shard takes the
- * least of what its entries offer, in shared memory, and writes back at once when a vertex has improved: the shards
- * after it in the same iteration see that already [1, section 4]. When an iteration improves nothing, all entries had
- * their sources' keys throughout, so nothing is left to improve; the least fixpoint is one, bit for bit. A long path
- * takes about as many iterations as it has hops, each of which reads every entry: that is the method.
- *   BFS    hops, 4 bytes            CC     the least vertex, 4 bytes; every edge both ways, no source
- *   the path semiring    keys of best_paths.cuh, 8 bytes
+ * Method. Each vertex has a key, smaller keys are better; each entry has the last key of its
+ * source. A shard takes the minimum of its entries' candidate keys, in shared memory, and writes
+ * back at once if a vertex has improved, so that the following shards of the same iteration see the
+ * improvement ([1], section 4). If an iteration improves nothing, all entries had their sources'
+ * keys throughout, so nothing is left to improve; the least fixpoint is unique, so the result is
+ * bitwise determined. A long path takes about as many iterations as it has hops, each of which
+ * reads every entry: that is inherent in the method.
+ *   BFS            hops, 4 bytes
+ *   CC             the minimum vertex, 4 bytes; every edge in both directions, no source
+ *   path semiring  keys of best_paths.cuh, 8 bytes
  *
- * Bytes of an iteration, for n vertices, m entries: Vn, twice what changes; V an entry; 4 and the weight for each whose
- * source has a key; those of write_back for each entry that begins in a shard that changes.
+ * Bytes of an iteration, for n vertices, m entries: Vn, twice for changed shards; V per entry; 4
+ * and the weight per entry whose source has a key; those of write_back per entry that begins in a
+ * changed shard.
  *
- * [1] F. Khorasani, K. Vora, R. Gupta, L. N. Bhuyan: CuSha: Vertex-Centric Graph Processing on GPUs. HPDC 2014.
+ * [1] F. Khorasani, K. Vora, R. Gupta, L. N. Bhuyan: CuSha: Vertex-Centric Graph Processing on
+ * GPUs. HPDC 2014.
  */
 #include "cuda/algorithms/best_paths.cuh"
 #include "cuda/papers/shards.cuh"
 
-/* ---- applications: offer(key of the source, weight, bound) gets what an edge offers, all ones for nothing ---- */
+/*
+ * ---- applications: offer(key of the source, weight, bound) returns an edge's candidate key, all
+ * ones for none ----
+ */
 
 struct Hops
 {
@@ -32,7 +40,7 @@ struct Hops
 	}
 };
 
-struct Least
+struct MinVertex
 {
 	typedef uint32_t Key;
 
@@ -57,11 +65,14 @@ struct Valued
 	}
 };
 
-/* Apply the entries of a shard to its vertices. Reads first: most offers are refused. */
+/*
+ * Apply the entries of a shard to its vertices. Reads first, because most candidates do not improve
+ * a key.
+ */
 template <class Application, typename Weight>
 static __device__ __forceinline__ void
-apply_entries(const Shards &shards, uint32_t shard, typename Application::Key *local, uint32_t first,
-			  unsigned long long bound, const Step &step)
+apply_entries(const Shards &shards, uint32_t shard, typename Application::Key *local,
+			  uint32_t first, unsigned long long bound, const Step &step)
 {
 	typedef typename Application::Key Key;
 	const Key	none = ~(Key) 0;
@@ -106,7 +117,7 @@ apply_entries(const Shards &shards, uint32_t shard, typename Application::Key *l
 	}
 }
 
-/* An iteration. Counts the shards that changed. Bytes: see above. */
+/* Run an iteration. Counts the shards that changed. Bytes: see above. */
 template <class Application, typename Weight>
 static __global__ void __launch_bounds__(SHARD_THREADS, SHARD_RESIDENT)
 shards_relax_kernel(Shards shards, void *vertex_key, unsigned long long bound, Step step)
@@ -137,28 +148,30 @@ shards_relax_kernel(Shards shards, void *vertex_key, unsigned long long bound, S
 	});
 }
 
-/* Give the sources their key, and mark their shards. Bytes: 12 a source, at random. */
+/* Set the sources' keys, and mark their shards. Bytes: 12 per source, at random. */
 template <typename Key>
 static __global__ void __launch_bounds__(BLOCK_THREADS)
-shards_enter_sources_kernel(const uint32_t *sources, uint64_t nsources, Key *key, Key source_key, uint32_t width,
-							uint32_t *changed)
+shards_enter_sources_kernel(const uint32_t *sources, uint64_t nsources, Key *key, Key source_key,
+							uint32_t width, uint32_t *changed)
 {
 	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
 
-	for (uint64_t i = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x; i < nsources; i += nthreads)
+	for (uint64_t i = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x; i < nsources;
+		 i += nthreads)
 	{
 		key[sources[i]] = source_key;
 		changed[sources[i] / width] = 1;
 	}
 }
 
-/* Give every vertex itself, and mark all shards. Bytes: 4 a vertex. */
+/* Set every vertex's key to its own number, and mark all shards. Bytes: 4 per vertex. */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
 shards_enter_all_kernel(uint64_t nvertices, uint32_t *key, uint32_t width, uint32_t *changed)
 {
 	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
 
-	for (uint64_t v = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x; v < nvertices; v += nthreads)
+	for (uint64_t v = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x; v < nvertices;
+		 v += nthreads)
 	{
 		key[v] = (uint32_t) v;
 		if (v % width == 0)
@@ -166,7 +179,7 @@ shards_enter_all_kernel(uint64_t nvertices, uint32_t *key, uint32_t width, uint3
 	}
 }
 
-/* Count the vertices reached, and find the last level. Bytes: 4 a vertex. */
+/* Count the vertices reached, and find the last level. Bytes: 4 per vertex. */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
 shards_survey_kernel(const uint32_t *level, uint64_t nvertices, Counters *counters)
 {
@@ -174,7 +187,8 @@ shards_survey_kernel(const uint32_t *level, uint64_t nvertices, Counters *counte
 	unsigned long long reached = 0;
 	unsigned long long last = 0;
 
-	for (uint64_t v = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x; v < nvertices; v += nthreads)
+	for (uint64_t v = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x; v < nvertices;
+		 v += nthreads)
 		if (level[v] != EMOGI_NO_VERTEX)
 		{
 			reached++;
@@ -189,7 +203,9 @@ template <class Application>
 static RelaxKernel
 choose_weight(EmogiWeightType type)
 {
-	return with_weight(type, [](auto weight) { return (RelaxKernel) shards_relax_kernel<Application, decltype(weight)>; });
+	return with_weight(type, [](auto weight) {
+		return (RelaxKernel) shards_relax_kernel<Application, decltype(weight)>;
+	});
 }
 
 static RelaxKernel
@@ -198,7 +214,7 @@ choose_relax(EmogiAlgorithm algorithm, EmogiWeightType type)
 	if (algorithm == EMOGI_BFS)
 		return shards_relax_kernel<Hops, NoWeight>;
 	if (algorithm == EMOGI_CC)
-		return shards_relax_kernel<Least, NoWeight>;
+		return shards_relax_kernel<MinVertex, NoWeight>;
 	switch (algorithm)
 	{
 #define PATH(NAME, ...) \
@@ -215,17 +231,22 @@ typedef void (*FinishKernel) (unsigned long long *key, uint64_t nvertices, Count
 static FinishKernel
 choose_finish(EmogiAlgorithm algorithm)
 {
-	return with_path(algorithm, [](auto semiring) { return (FinishKernel) best_paths_finish_kernel<decltype(semiring)>; });
+	return with_path(algorithm, [](auto semiring) {
+		return (FinishKernel) best_paths_finish_kernel<decltype(semiring)>;
+	});
 }
 
-/* Bring the kernels that run before and after the iterations to the device. */
+/* Load the kernels that run before and after the iterations to the device. */
 static EmogiStatus
 load_ends(EmogiAlgorithm algorithm, EmogiError *error)
 {
 	const void *const labels[] = {(const void *) shards_enter_all_kernel};
-	const void *const levels[] = {(const void *) shards_enter_sources_kernel<uint32_t>, (const void *) shards_survey_kernel};
+	const void *const levels[] = {
+		(const void *) shards_enter_sources_kernel<uint32_t>, (const void *) shards_survey_kernel
+	};
 	const void *const values[] = {
-		(const void *) shards_enter_sources_kernel<unsigned long long>, (const void *) choose_finish(algorithm)
+		(const void *) shards_enter_sources_kernel<unsigned long long>,
+		(const void *) choose_finish(algorithm)
 	};
 
 	if (emogi_is_path(algorithm))
@@ -234,18 +255,22 @@ load_ends(EmogiAlgorithm algorithm, EmogiError *error)
 }
 
 EmogiStatus
-emogi_shards_open_paths(ShardPaths *paths, EmogiAlgorithm algorithm, EmogiWeightType type, EmogiError *error)
+emogi_shards_open_paths(ShardPaths *paths, EmogiAlgorithm algorithm, EmogiWeightType type,
+						EmogiError *error)
 {
 	const EmogiShardShape *shape = &paths->shards.shape;
 
 	paths->relax = choose_relax(algorithm, type);
 	TRY(load_ends(algorithm, error));
 	TRY(emogi_shards_fit_write(paths->run, &paths->shards, &paths->write_grid, error));
-	return emogi_shards_fit(paths->run, &paths->shards, (const void *) paths->relax, shape->width * shape->value_bytes,
-							&paths->relax_grid, error);
+	return emogi_shards_fit(paths->run, &paths->shards, (const void *) paths->relax,
+							shape->width * shape->value_bytes, &paths->relax_grid, error);
 }
 
-/* Iterate until nothing improves. The entries have no keys yet but where `changed` says so. Get the iterations. */
+/*
+ * Iterate until nothing improves. On entry, only the entries of shards marked in `changed` have
+ * keys to be written. Get the number of iterations.
+ */
 static EmogiStatus
 iterate(ShardPaths *paths, uint32_t *niterations, EmogiResult *result, EmogiError *error)
 {
@@ -255,7 +280,8 @@ iterate(ShardPaths *paths, uint32_t *niterations, EmogiResult *result, EmogiErro
 	const Counters *counters;
 
 	*niterations = 0;
-	CUDA_TRY(cudaMemsetAsync(shards->value, 0xFF, shape->nentries * shape->value_bytes, run->state->stream));
+	CUDA_TRY(cudaMemsetAsync(shards->value, 0xFF, shape->nentries * shape->value_bytes,
+							 run->state->stream));
 	TRY(emogi_shards_write(run, shards, &paths->write_grid, paths->key, paths->changed, error));
 	do
 	{
@@ -263,7 +289,8 @@ iterate(ShardPaths *paths, uint32_t *niterations, EmogiResult *result, EmogiErro
 		if (run->control->cancel)
 			return EMOGI_CANCELED;
 		TRY(emogi_run_begin_step(run, error));
-		SHARD_LAUNCH(paths->relax, paths->relax_grid, run->state->stream, *shards, paths->key, paths->bound, run->step);
+		SHARD_LAUNCH(paths->relax, paths->relax_grid, run->state->stream, *shards, paths->key,
+					 paths->bound, run->step);
 		TRY(emogi_run_read(run, &counters, error));
 		result->edges_traversed += shape->nentries;
 		(*niterations)++;
@@ -271,7 +298,7 @@ iterate(ShardPaths *paths, uint32_t *niterations, EmogiResult *result, EmogiErro
 	return EMOGI_OK;
 }
 
-/* Give the sources their key, all other vertices none. */
+/* Set the sources' keys, and clear those of all other vertices. */
 template <typename Key>
 static EmogiStatus
 start_at_sources(ShardPaths *paths, Key source_key, EmogiError *error)
@@ -281,8 +308,9 @@ start_at_sources(ShardPaths *paths, Key source_key, EmogiError *error)
 
 	CUDA_TRY(cudaMemsetAsync(paths->key, 0xFF, shape->nvertices * sizeof(Key), stream));
 	CUDA_TRY(cudaMemsetAsync(paths->changed, 0, shape->nshards * sizeof *paths->changed, stream));
-	CUDA_LAUNCH(shards_enter_sources_kernel<Key>, paths->run->full_blocks, BLOCK_THREADS, stream, paths->sources, paths->nsources,
-				(Key *) paths->key, source_key, shape->width, paths->changed);
+	CUDA_LAUNCH(shards_enter_sources_kernel<Key>, paths->run->full_blocks, BLOCK_THREADS, stream,
+				paths->sources, paths->nsources, (Key *) paths->key, source_key, shape->width,
+				paths->changed);
 	return EMOGI_OK;
 }
 
@@ -296,15 +324,15 @@ emogi_shards_levels(ShardPaths *paths, EmogiResult *result, EmogiError *error)
 	TRY(start_at_sources<uint32_t>(paths, 0, error));
 	TRY(iterate(paths, &niterations, result, error));
 	TRY(emogi_run_begin_step(run, error));
-	CUDA_LAUNCH(shards_survey_kernel, run->full_blocks, BLOCK_THREADS, run->state->stream, (const uint32_t *) paths->key,
-				run->nvertices, run->step.counters);
+	CUDA_LAUNCH(shards_survey_kernel, run->full_blocks, BLOCK_THREADS, run->state->stream,
+				(const uint32_t *) paths->key, run->nvertices, run->step.counters);
 	TRY(emogi_run_read(run, &counters, error));
 	result->nreached = counters->claimed;
 	result->nlevels = counters->claimed > 0 ? (uint32_t) counters->nearest + 1 : 0;
 	return EMOGI_OK;
 }
 
-/* Find best paths. Keys become values in the end. */
+/* Find best paths. At the end, keys are converted to values. */
 static EmogiStatus
 find_values(ShardPaths *paths, EmogiAlgorithm algorithm, EmogiResult *result, EmogiError *error)
 {
@@ -315,8 +343,8 @@ find_values(ShardPaths *paths, EmogiAlgorithm algorithm, EmogiResult *result, Em
 	TRY(start_at_sources(paths, source_key(algorithm), error));
 	TRY(iterate(paths, &result->nlevels, result, error));
 	TRY(emogi_run_begin_step(run, error));
-	CUDA_LAUNCH(finish, run->full_blocks, BLOCK_THREADS, run->state->stream, (unsigned long long *) paths->key,
-				run->nvertices, run->step.counters);
+	CUDA_LAUNCH(finish, run->full_blocks, BLOCK_THREADS, run->state->stream,
+				(unsigned long long *) paths->key, run->nvertices, run->step.counters);
 	TRY(emogi_run_read(run, &counters, error));
 	result->nreached = counters->claimed;
 	return EMOGI_OK;
@@ -328,21 +356,21 @@ find_components(ShardPaths *paths, EmogiResult *result, EmogiError *error)
 {
 	Run		   *run = paths->run;
 
-	CUDA_LAUNCH(shards_enter_all_kernel, run->full_blocks, BLOCK_THREADS, run->state->stream, run->nvertices,
-				(uint32_t *) paths->key, paths->shards.shape.width, paths->changed);
+	CUDA_LAUNCH(shards_enter_all_kernel, run->full_blocks, BLOCK_THREADS, run->state->stream,
+				run->nvertices, (uint32_t *) paths->key, paths->shards.shape.width, paths->changed);
 	TRY(iterate(paths, &result->nlevels, result, error));
 	result->nreached = run->nvertices;
 	return EMOGI_OK;
 }
 
-/* Get the bound of keys that the query sets, all of which are below KEY_INFINITY or INT32_MAX. */
+/* Return the query's bound of keys, which is below KEY_INFINITY or at most INT32_MAX. */
 static unsigned long long
 find_bound(const EmogiQuery *query)
 {
 	return query->algorithm == EMOGI_BFS ? emogi_shards_depth(query) : offer_bound(query);
 }
 
-/* Run, between start and stop of the clock, up to the values on the device. */
+/* Run, between start and stop of the clock, until the values are on the device. */
 static EmogiStatus
 run_timed(ShardPaths *paths, EmogiAlgorithm algorithm, EmogiResult *result, EmogiError *error)
 {
@@ -361,13 +389,16 @@ run_timed(ShardPaths *paths, EmogiAlgorithm algorithm, EmogiResult *result, Emog
 }
 
 EmogiStatus
-emogi_shards_path(Run *run, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result, EmogiError *error)
+emogi_shards_path(Run *run, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result,
+				  EmogiError *error)
 {
 	const EmogiAlgorithm algorithm = query->algorithm;
 	const bool	valued = emogi_is_path(algorithm);
 	const bool	none = algorithm == EMOGI_CC || is_hopeless(query);
 	const uint32_t key_bytes = valued ? sizeof(unsigned long long) : sizeof(uint32_t);
-	const ShardWants wants = {key_bytes, key_bytes, valued, false, algorithm == EMOGI_CC, NULL, NULL};
+	const ShardWants wants = {
+		key_bytes, key_bytes, valued, false, algorithm == EMOGI_CC, NULL, NULL
+	};
 	ShardPaths	paths = {};
 	uint32_t   *sources;
 
@@ -379,8 +410,10 @@ emogi_shards_path(Run *run, const EmogiGraph *graph, const EmogiQuery *query, Em
 	TRY(emogi_run_send(run, sources, query->sources, paths.nsources * sizeof *sources, error));
 	paths.sources = sources;
 	TRY(emogi_shards_build(run, graph, query, &wants, &paths.shards, &result->link_bytes, error));
-	TRY(take_array(&run->memory, &paths.changed, paths.shards.shape.nshards, "marks of shards", error));
+	TRY(take_array(&run->memory, &paths.changed, paths.shards.shape.nshards, "marks of shards",
+				   error));
 	TRY(emogi_shards_open_paths(&paths, algorithm, graph->weight_type, error));
 	TRY(run_timed(&paths, algorithm, result, error));
-	return emogi_run_fetch(run, result->columns[0].any, paths.key, run->nvertices * (uint64_t) key_bytes, error);
+	return emogi_run_fetch(run, result->columns[0].any, paths.key,
+						   run->nvertices * (uint64_t) key_bytes, error);
 }

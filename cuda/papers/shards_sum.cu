@@ -1,25 +1,29 @@
 /*
- * shards_sum.cu: the sum semiring on shards: PAGERANK and the applications of the table, HEAT, CIRCUIT, NEURAL, and the
- * counts of SSNSP.
+ * shards_sum.cu: the sum semiring on shards: PAGERANK and the applications of the table, HEAT,
+ * CIRCUIT, NEURAL, and the counts of SSNSP.
  *
- * Returns value, or level and paths [nvertices], as our own kernels do: the same bits in two runs, values within 1e-9 of
- * the largest, counts exact to 2^53.
+ * Returns value, or level and paths [nvertices], like the engine's own kernels: the same bits in
+ * two runs, values within 1e-9 of the largest, counts exact to 2^53.
  *
- * Method. Two kernels an iteration: the first gathers, every shard in shared memory, and gives the vertices their new
- * values; the second writes those of shards that have changed into the entries. So an iteration reads values of the one
- * before (Jacobi), where [1] lets shards see newer ones. Atomic additions come in any order, so sums are integers of 96
- * bits (shards_fixed.cuh). The unit of a vertex's sum follows from the largest weight of the edges that end in it, found
- * beforehand, and the largest value of all, found with the iteration before: what is cut off a contribution is below
- * 2^-70 of their product, unless a shard has more than 16 million entries.
- *   CIRCUIT    and whatever fixes vertices: sums the weights first, by the same kernel
- *   SSNSP      levels first (shards_path.cu), then an iteration a level, whose vertices alone sum: of the entries that
- *              end in them those from the level above have a count by then, and all others 0. Their unit is 1, or what
- *              their own largest contribution allows, which takes one more look at the entries.
+ * Method. An iteration has two kernels: the first gathers, each shard in shared memory, and sets
+ * the vertices' new values; the second writes the values of changed shards into the entries. So an
+ * iteration reads values of the previous one (Jacobi), whereas in [1] shards may see newer ones.
+ * Atomic additions happen in any order, so sums are integers of 96 bits (shards_fixed.cuh). The
+ * unit of a vertex's sum is derived from the largest weight of the edges that end in it, computed
+ * beforehand, and the largest value of all, computed in the previous iteration: the truncation of a
+ * contribution is below 2^-70 of their product, unless a shard has more than 16 million entries.
+ *   CIRCUIT  and every application with fixed vertices: the same kernel sums the weights first
+ *   SSNSP    levels first (shards_path.cu), then one iteration per level, in which only the level's
+ *            vertices sum: of the entries that end in them, those from the level above have a count
+ *            by then, and all others 0. The unit is 1, or that of their own largest contribution,
+ *            which requires reading the entries once more.
  *
- * Bytes of an iteration, for n vertices and m entries: 12m and the weights; to write back 12m, and 4m or 8m of places for
- * WINDOWS; some 40n. A level of SSNSP: 8m, and 16 for each entry that ends in it.
+ * Bytes of an iteration, for n vertices and m entries: 12m and the weights; to write back 12m, and
+ * 4m or 8m of positions for WINDOWS; some 40n. A level of SSNSP: 8m, and 16 for each entry that
+ * ends in it.
  *
- * [1] F. Khorasani, K. Vora, R. Gupta, L. N. Bhuyan: CuSha: Vertex-Centric Graph Processing on GPUs. HPDC 2014.
+ * [1] F. Khorasani, K. Vora, R. Gupta, L. N. Bhuyan: CuSha: Vertex-Centric Graph Processing on
+ * GPUs. HPDC 2014.
  */
 #include "cuda/papers/shards_sum.cuh"
 
@@ -29,25 +33,25 @@ typedef void (*SumKernel) (Shards shards, Field field, Sums sums, Step step);
 
 typedef void (*MeasureKernel) (Shards shards, int *reach, Step step);
 
-/* A kernel with what it takes. */
+/* A kernel and its launch configuration. */
 typedef struct SumSweep
 {
 	SumKernel	kernel;
 	uint32_t	(*bytes) (uint32_t width);	/* of shared memory */
-	ShardGrid	grid;			/* by load_kernels */
+	ShardGrid	grid;			/* set by load_kernels */
 } SumSweep;
 
-/* What depends on the application and the weights. */
+/* Properties of an application and a weight type. */
 typedef struct SumMethod
 {
 	SumSweep	gather;
 	SumSweep	weigh;			/* with EMOGI_SUM_DIRICHLET */
-	MeasureKernel measure;		/* how far weights reach; NULL without weights */
+	MeasureKernel measure;		/* exponent of the largest weight; NULL without weights */
 	void		(*reduce) (Field field, uint32_t nparts);
 	bool		own;			/* contributions are of differences: twice the largest value */
 } SumMethod;
 
-/* A run. The device's arrays belong to run->memory. */
+/* A run. Device arrays belong to run->memory. */
 typedef struct Sum
 {
 	Run		   *run;
@@ -58,21 +62,24 @@ typedef struct Sum
 	Field		field;
 	Sums		sums;
 	Totals	   *totals;
-	int		   *weight_reach;	/* sums.weight_reach, to write */
+	int		   *weight_reach;	/* writable alias of sums.weight_reach */
 } Sum;
 
 template <class Application, typename Weight>
 static SumSweep
 make_sweep(void)
 {
-	return SumSweep{shards_gather_kernel<Application, Weight>, sum_bytes<Application, Weight>, ShardGrid{}};
+	return SumSweep{shards_gather_kernel<Application, Weight>, sum_bytes<Application, Weight>,
+		ShardGrid{}};
 }
 
 template <class Application>
 static SumSweep
 choose_weight(EmogiWeightType type)
 {
-	return with_weight(type, [](auto weight) { return make_sweep<Application, decltype(weight)>(); });
+	return with_weight(type, [](auto weight) {
+		return make_sweep<Application, decltype(weight)>();
+	});
 }
 
 static MeasureKernel
@@ -80,15 +87,18 @@ choose_measure(EmogiWeightType type)
 {
 	if (type == EMOGI_WEIGHT_NONE)
 		return NULL;
-	return with_weight(type, [](auto weight) { return (MeasureKernel) shards_measure_kernel<decltype(weight)>; });
+	return with_weight(type, [](auto weight) {
+		return (MeasureKernel) shards_measure_kernel<decltype(weight)>;
+	});
 }
 
 template <class Application>
 static SumMethod
 make_method(EmogiWeightType type)
 {
-	return SumMethod{choose_weight<Application>(type), Application::FIXES ? choose_weight<Weigh>(type) : SumSweep{},
-		choose_measure(type), gather_reduce_kernel<Application::L1>, Application::Term::OWN};
+	return SumMethod{choose_weight<Application>(type),
+		Application::FIXES ? choose_weight<Weigh>(type) : SumSweep{}, choose_measure(type),
+		gather_reduce_kernel<Application::L1>, Application::Term::OWN};
 }
 
 static SumMethod
@@ -99,7 +109,8 @@ choose_method(EmogiAlgorithm algorithm, EmogiWeightType type)
 	if (algorithm == EMOGI_SSNSP)
 		return SumMethod{make_sweep<Count, NoWeight>(), nothing, NULL, NULL, false};
 	if (algorithm == EMOGI_PAGERANK)
-		return SumMethod{make_sweep<PageRank, NoWeight>(), nothing, NULL, gather_reduce_kernel<PageRank::L1>, false};
+		return SumMethod{make_sweep<PageRank, NoWeight>(), nothing, NULL,
+			gather_reduce_kernel<PageRank::L1>, false};
 	switch (algorithm)
 	{
 #define SUM(NAME, ...) \
@@ -111,15 +122,15 @@ choose_method(EmogiAlgorithm algorithm, EmogiWeightType type)
 	return SumMethod{};
 }
 
-/* Bring a sweep to the device. */
+/* Load the kernel of a sweep to the device. */
 static EmogiStatus
 load_sweep(const Sum *sum, SumSweep *sweep, EmogiError *error)
 {
-	return emogi_shards_fit(sum->run, &sum->shards, (const void *) sweep->kernel, sweep->bytes(sum->shards.shape.width),
-							&sweep->grid, error);
+	return emogi_shards_fit(sum->run, &sum->shards, (const void *) sweep->kernel,
+							sweep->bytes(sum->shards.shape.width), &sweep->grid, error);
 }
 
-/* Bring the kernels to the device, with those that run before and after the iterations. */
+/* Load the kernels to the device, including those that run before and after the iterations. */
 static EmogiStatus
 load_kernels(Sum *sum, const void *const *ends, size_t nends, EmogiError *error)
 {
@@ -132,8 +143,8 @@ load_kernels(Sum *sum, const void *const *ends, size_t nends, EmogiError *error)
 		TRY(load_sweep(sum, &sum->method.weigh, error));
 	if (sum->method.measure == NULL)
 		return EMOGI_OK;
-	return emogi_shards_fit(sum->run, &sum->shards, (const void *) sum->method.measure, width * (uint32_t) sizeof(int),
-							&sum->measure_grid, error);
+	return emogi_shards_fit(sum->run, &sum->shards, (const void *) sum->method.measure,
+							width * (uint32_t) sizeof(int), &sum->measure_grid, error);
 }
 
 /* Gather over all shards. */
@@ -144,18 +155,20 @@ gather_all(Sum *sum, const SumSweep &sweep, EmogiError *error)
 
 	CUDA_TRY(cudaMemsetAsync(sum->sums.peak, 0, sizeof *sum->sums.peak, run->state->stream));
 	TRY(emogi_run_begin_step(run, error));
-	SHARD_LAUNCH(sweep.kernel, sweep.grid, run->state->stream, sum->shards, sum->field, sum->sums, run->step);
+	SHARD_LAUNCH(sweep.kernel, sweep.grid, run->state->stream, sum->shards, sum->field, sum->sums,
+				 run->step);
 	return EMOGI_OK;
 }
 
-/* Write what has changed into the entries. */
+/* Write changed values into the entries. */
 static EmogiStatus
 write_all(Sum *sum, EmogiError *error)
 {
-	return emogi_shards_write(sum->run, &sum->shards, &sum->write_grid, sum->field.source, sum->sums.changed, error);
+	return emogi_shards_write(sum->run, &sum->shards, &sum->write_grid, sum->field.source,
+							  sum->sums.changed, error);
 }
 
-/* Take all device memory but the structure and what goes with shards. */
+/* Allocate all device memory except the structure and the arrays sized by shards. */
 static EmogiStatus
 take_arrays(Sum *sum, const EmogiQuery *query, EmogiError *error)
 {
@@ -190,17 +203,19 @@ take_arrays(Sum *sum, const EmogiQuery *query, EmogiError *error)
 	return EMOGI_OK;
 }
 
-/* Build the shards, and take what goes with them. */
+/* Build the shards, and allocate the arrays sized by them. */
 static EmogiStatus
-open_shards(Sum *sum, const EmogiGraph *graph, const EmogiQuery *query, const ShardWants *wants, EmogiResult *result,
-			EmogiError *error)
+open_shards(Sum *sum, const EmogiGraph *graph, const EmogiQuery *query, const ShardWants *wants,
+			EmogiResult *result, EmogiError *error)
 {
 	Run		   *run = sum->run;
 	uint64_t	nparts;
 
 	TRY(emogi_shards_build(run, graph, query, wants, &sum->shards, &result->link_bytes, error));
-	nparts = sum->shards.shape.nshards > (uint32_t) run->full_blocks ? sum->shards.shape.nshards : run->full_blocks;
-	TRY(take_array(&run->memory, &sum->sums.changed, sum->shards.shape.nshards, "marks of shards", error));
+	nparts = sum->shards.shape.nshards > (uint32_t) run->full_blocks ? sum->shards.shape.nshards :
+		run->full_blocks;
+	TRY(take_array(&run->memory, &sum->sums.changed, sum->shards.shape.nshards, "marks of shards",
+				   error));
 	return take_array(&run->memory, &sum->field.part, nparts, "outcome of shards", error);
 }
 
@@ -212,7 +227,10 @@ reduce_parts(Sum *sum, uint32_t nparts, EmogiError *error)
 	return EMOGI_OK;
 }
 
-/* Wait for what an iteration leaves, and from the largest value find how far the next contributions reach. */
+/*
+ * Wait for the totals of an iteration, and derive the reach of the next contributions from the
+ * largest value.
+ */
 static EmogiStatus
 read_totals(Sum *sum, Outcome *outcome, EmogiError *error)
 {
@@ -220,8 +238,8 @@ read_totals(Sum *sum, Outcome *outcome, EmogiError *error)
 	Totals		totals;
 	double		peak;
 
-	CUDA_TRY(cudaMemcpyAsync(run->state->mailbox, sum->totals, sizeof totals, cudaMemcpyDeviceToHost,
-							 run->state->stream));
+	CUDA_TRY(cudaMemcpyAsync(run->state->mailbox, sum->totals, sizeof totals,
+							 cudaMemcpyDeviceToHost, run->state->stream));
 	TRY(emogi_cuda_wait(run->state, run->control, error));
 	memcpy(&totals, run->state->mailbox, sizeof totals);
 	memcpy(&peak, &totals.peak, sizeof peak);
@@ -230,18 +248,19 @@ read_totals(Sum *sum, Outcome *outcome, EmogiError *error)
 	return EMOGI_OK;
 }
 
-/* Find how far the weights reach, which the Graph alone says. */
+/* Compute the reach of the weights, which depends on the graph alone. */
 static EmogiStatus
 measure(Sum *sum, EmogiError *error)
 {
 	Run		   *run = sum->run;
 
 	TRY(emogi_run_begin_step(run, error));
-	SHARD_LAUNCH(sum->method.measure, sum->measure_grid, run->state->stream, sum->shards, sum->weight_reach, run->step);
+	SHARD_LAUNCH(sum->method.measure, sum->measure_grid, run->state->stream, sum->shards,
+				 sum->weight_reach, run->step);
 	return EMOGI_OK;
 }
 
-/* Bring everything to where the first iteration begins. */
+/* Prepare the first iteration. */
 static EmogiStatus
 start_values(Sum *sum, const EmogiQuery *query, EmogiResult *result, EmogiError *error)
 {
@@ -264,9 +283,10 @@ start_values(Sum *sum, const EmogiQuery *query, EmogiResult *result, EmogiError 
 		TRY(gather_all(sum, sum->method.weigh, error));
 		result->edges_traversed += sum->shards.shape.nentries;
 	}
-	CUDA_LAUNCH(shards_find_peak_kernel, run->full_blocks, BLOCK_THREADS, stream, sum->field.source, run->nvertices,
-				sum->sums.peak);
-	CUDA_TRY(cudaMemsetAsync(sum->sums.changed, 0xFF, sum->shards.shape.nshards * sizeof *sum->sums.changed, stream));
+	CUDA_LAUNCH(shards_find_peak_kernel, run->full_blocks, BLOCK_THREADS, stream, sum->field.source,
+				run->nvertices, sum->sums.peak);
+	CUDA_TRY(cudaMemsetAsync(sum->sums.changed, 0xFF,
+							 sum->shards.shape.nshards * sizeof *sum->sums.changed, stream));
 	return read_totals(sum, &outcome, error);
 }
 
@@ -299,13 +319,15 @@ iterate(Sum *sum, const EmogiQuery *query, EmogiResult *result, EmogiError *erro
 }
 
 EmogiStatus
-emogi_shards_sum(Run *run, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result, EmogiError *error)
+emogi_shards_sum(Run *run, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result,
+				 EmogiError *error)
 {
 	const bool	ranks = query->algorithm == EMOGI_PAGERANK;
 	const void *const ends[] = {
-		(const void *) shards_find_peak_kernel,
-		ranks ? (const void *) gather_reduce_kernel<true> : (const void *) gather_reduce_kernel<false>,
-		(const void *) gather_finish_kernel<PageRank, true>, (const void *) gather_collect_ranks_kernel
+		(const void *) shards_find_peak_kernel, ranks ? (const void *) gather_reduce_kernel<true> :
+			(const void *) gather_reduce_kernel<false>,
+			(const void *) gather_finish_kernel<PageRank, true>,
+			(const void *) gather_collect_ranks_kernel
 	};
 	ShardWants	wants = {sizeof(double), 0, !ranks, true, false, NULL, NULL};
 	Sum			sum = {};
@@ -314,7 +336,8 @@ emogi_shards_sum(Run *run, const EmogiGraph *graph, const EmogiQuery *query, Emo
 	sum.method = choose_method(query->algorithm, graph->weight_type);
 	TRY(take_arrays(&sum, query, error));
 	if (!ranks)
-		TRY(emogi_run_send(run, sum.field.value, query->values, run->nvertices * sizeof *query->values, error));
+		TRY(emogi_run_send(run, sum.field.value, query->values,
+						   run->nvertices * sizeof *query->values, error));
 	wants.vertex_bytes = (sum.method.gather.bytes(SHARD_UNIT) + SHARD_UNIT - 1) / SHARD_UNIT;
 	wants.degree = sum.field.degrees.counted;
 	wants.filled = const_cast<uint32_t *>(sum.sums.filled);
@@ -324,12 +347,15 @@ emogi_shards_sum(Run *run, const EmogiGraph *graph, const EmogiQuery *query, Emo
 	TRY(emogi_run_start_clock(run, error));
 	TRY(start_values(&sum, query, result, error));
 	TRY(iterate(&sum, query, result, error));
-	sum.field.sum = sum.field.source;	/* gather_collect_ranks_kernel turns each into its rank, where it stands */
+	/* gather_collect_ranks_kernel converts each to its rank, in place */
+	sum.field.sum = sum.field.source;
 	if (ranks)
-		CUDA_LAUNCH(gather_collect_ranks_kernel, run->full_blocks, BLOCK_THREADS, run->state->stream, sum.field);
+		CUDA_LAUNCH(gather_collect_ranks_kernel, run->full_blocks, BLOCK_THREADS,
+					run->state->stream, sum.field);
 	TRY(emogi_run_stop_clock(run, result, error));
 	result->nreached = run->nvertices;
-	return emogi_run_fetch(run, result->columns[0].float64, sum.field.source, run->nvertices * sizeof(double), error);
+	return emogi_run_fetch(run, result->columns[0].float64, sum.field.source,
+						   run->nvertices * sizeof(double), error);
 }
 
 /* Count the paths, level by level. */
@@ -341,9 +367,10 @@ count_levels(Sum *sum, const uint32_t *level, EmogiResult *result, EmogiError *e
 	const EmogiShardShape *shape = &sum->shards.shape;
 
 	CUDA_TRY(cudaMemsetAsync(sum->shards.value, 0, shape->nentries * sizeof(double), stream));
-	CUDA_TRY(cudaMemsetAsync(sum->sums.changed, 0, shape->nshards * sizeof *sum->sums.changed, stream));
-	CUDA_LAUNCH(shards_start_counts_kernel, run->full_blocks, BLOCK_THREADS, stream, level, run->nvertices, sum->field.value,
-				shape->width, sum->sums.changed);
+	CUDA_TRY(cudaMemsetAsync(sum->sums.changed, 0, shape->nshards * sizeof *sum->sums.changed,
+							 stream));
+	CUDA_LAUNCH(shards_start_counts_kernel, run->full_blocks, BLOCK_THREADS, stream, level,
+				run->nvertices, sum->field.value, shape->width, sum->sums.changed);
 	sum->sums.level = level;
 	for (uint32_t depth = 1; depth < result->nlevels; depth++)
 	{
@@ -359,7 +386,8 @@ count_levels(Sum *sum, const uint32_t *level, EmogiResult *result, EmogiError *e
 }
 
 EmogiStatus
-emogi_shards_ssnsp(Run *run, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result, EmogiError *error)
+emogi_shards_ssnsp(Run *run, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result,
+				   EmogiError *error)
 {
 	const void *const ends[] = {(const void *) shards_start_counts_kernel};
 	ShardWants	wants = {sizeof(double), 0, false, false, false, NULL, NULL};
@@ -377,8 +405,8 @@ emogi_shards_ssnsp(Run *run, const EmogiGraph *graph, const EmogiQuery *query, E
 	wants.vertex_bytes = (sum.method.gather.bytes(SHARD_UNIT) + SHARD_UNIT - 1) / SHARD_UNIT;
 	TRY(open_shards(&sum, graph, query, &wants, result, error));
 	TRY(load_kernels(&sum, ends, 1, error));
-	paths = ShardPaths{run, sum.shards, NULL, {}, {}, sources, query->nsources, level, sum.sums.changed,
-		emogi_shards_depth(query)};
+	paths = ShardPaths{run, sum.shards, NULL, {}, {}, sources, query->nsources, level,
+		sum.sums.changed, emogi_shards_depth(query)};
 	paths.shards.shape.value_bytes = sizeof *level;
 	TRY(emogi_shards_open_paths(&paths, EMOGI_BFS, EMOGI_WEIGHT_NONE, error));
 
@@ -389,6 +417,8 @@ emogi_shards_ssnsp(Run *run, const EmogiGraph *graph, const EmogiQuery *query, E
 	TRY(count_levels(&sum, level, result, error));
 	TRY(emogi_run_stop_clock(run, result, error));
 	run->control->done = result->nreached;
-	TRY(emogi_run_fetch(run, result->columns[0].int32, level, run->nvertices * sizeof *level, error));
-	return emogi_run_fetch(run, result->columns[1].float64, sum.field.value, run->nvertices * sizeof(double), error);
+	TRY(emogi_run_fetch(run, result->columns[0].int32, level, run->nvertices * sizeof *level,
+						error));
+	return emogi_run_fetch(run, result->columns[1].float64, sum.field.value,
+						   run->nvertices * sizeof(double), error);
 }

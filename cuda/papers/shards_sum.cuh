@@ -1,6 +1,6 @@
 /*
- * shards_sum.cuh: the kernels of shards_sum.cu, which tells the method and launches them. Applications and Field are
- * those of gather.cuh.
+ * shards_sum.cuh: kernels of shards_sum.cu, which describes the method and launches them.
+ * Applications and Field are those of gather.cuh.
  */
 #ifndef EMOGI_SHARDS_SUM_CUH
 #define EMOGI_SHARDS_SUM_CUH
@@ -9,28 +9,37 @@
 #include "cuda/papers/shards.cuh"
 #include "cuda/papers/shards_fixed.cuh"
 
-/* What an iteration leaves in device memory for the host. */
+/* Output of an iteration, in device memory, for the host. */
 typedef struct Totals
 {
 	Outcome		outcome;
-	unsigned long long peak;	/* bits of the size of the largest finite value that entries will read, or of more */
+	/* bits of an upper bound of the magnitude of the finite values that entries will read */
+	unsigned long long peak;
 } Totals;
 
-/* What the kernels have beside the shards and the Field. All arrays in device memory. */
+/* Arguments of the kernels beside the shards and the Field. All arrays are in device memory. */
 typedef struct Sums
 {
-	unsigned long long *peak;	/* of Totals, 0 before the iteration */
+	unsigned long long *peak;	/* in Totals, 0 before the iteration */
 	uint32_t   *changed;		/* [nshards], 1 = a vertex has a new value */
-	const uint32_t *filled;		/* [nwords] bits: an edge ends in the vertex (EMOGI_SUM_KEEPS_ISOLATED) */
+	/* [nwords] bits: an edge ends in the vertex (EMOGI_SUM_KEEPS_ISOLATED) */
+	const uint32_t *filled;
 	const uint32_t *level;		/* [nvertices] (Count) */
-	uint32_t	depth;			/* the level whose vertices count (Count) */
-	const int  *weight_reach;	/* [nvertices], finite weights of edges that end in the vertex are below 2^that in size */
-	int			reach;			/* a finite contribution, without its weight, is below 2^reach in size */
+	uint32_t	depth;			/* the level whose vertices count paths (Count) */
+	/*
+	 * [nvertices], finite weights of the edges that end in the vertex are below 2^that in magnitude
+	 */
+	const int  *weight_reach;
+	/* finite contributions, without their weights, are below 2^reach in magnitude */
+	int			reach;
 } Sums;
 
-/* ---- applications beside those of gather.cuh ---- */
+/* ---- applications in addition to those of gather.cuh ---- */
 
-/* With EMOGI_SUM_DIRICHLET, before the first iteration: sums of weights. A vertex with a start value is fixed, others start at 0. */
+/*
+ * With EMOGI_SUM_DIRICHLET, before the first iteration: sums of weights. A vertex with a start
+ * value is fixed, other vertices start at 0.
+ */
 struct Weigh : Plain
 {
 	typedef WeightTerm Term;
@@ -56,23 +65,26 @@ struct Count : Plain
 };
 
 /*
- * Whether only some vertices take part, and how far their contributions reach is measured by going over the entries once
- * more: counts span all exponents, and must be exact to 2^53 beside any others.
+ * Whether only some vertices take part, and the reach of their contributions is measured by reading
+ * the entries once more: counts span all exponents, and must be exact to 2^53 beside any others.
  */
 template <class Application>
 static constexpr bool MEASURED = std::is_same<Application, Count>::value;
 
-/* Whether contributions reach as far for each vertex as its own do. */
+/* Whether each vertex has its own reach of contributions. */
 template <class Application, typename Weight>
 static constexpr bool OWN_REACH = MEASURED<Application> || weight_bytes<Weight>() > 0;
 
 /* Shared memory of a shard. */
 typedef struct SumShard
 {
-	double	   *own;			/* [width], values of the vertices, for terms that look at them */
+	double	   *own;			/* [width], values of the vertices, for terms that use them */
 	FixedSums	sums;
-	int		   *reach;			/* [width], OWN_REACH: contributions are below 2^(reach + Sums.reach) in size;
-								 * MEASURED: -1 = takes no part */
+	/*
+	 * [width], OWN_REACH: contributions are below 2^(reach + Sums.reach) in magnitude; MEASURED: -1
+	 * = takes no part
+	 */
+	int		   *reach;
 } SumShard;
 
 template <class Application, typename Weight>
@@ -93,10 +105,11 @@ lay_out_shard(void *memory, uint32_t width)
 	return SumShard{own, lay_out_sums(sums, width), (int *) (sums + fixed_bytes(width))};
 }
 
-/* Begin the sums of a shard with 0. */
+/* Initialize the sums of a shard to 0. */
 template <class Application, typename Weight>
 static __device__ __forceinline__ void
-clear_shard(const SumShard &local, const Field &field, const Sums &sums, uint64_t first, uint32_t count)
+clear_shard(const SumShard &local, const Field &field, const Sums &sums, uint64_t first,
+			uint32_t count)
 {
 	for (uint32_t i = threadIdx.x; i < count; i += SHARD_THREADS)
 	{
@@ -113,12 +126,13 @@ clear_shard(const SumShard &local, const Field &field, const Sums &sums, uint64_
 }
 
 /*
- * Call use(vertex of the shard, value of the source, weight) for each entry whose vertex takes part. Bytes: 4 an entry; 8
- * and the weight for one whose vertex takes part.
+ * Call use(vertex of the shard, value of the source, weight) for each entry whose vertex takes
+ * part. Bytes: 4 per entry; 8 and the weight per entry whose vertex takes part.
  */
 template <bool SOME, typename Weight, class Use>
 static __device__ __forceinline__ void
-for_entries(const Shards &shards, uint32_t shard, uint32_t first, const int *reach, const Step &step, Use use)
+for_entries(const Shards &shards, uint32_t shard, uint32_t first, const int *reach,
+			const Step &step, Use use)
 {
 	const double *value = (const double *) shards.value;
 	const uint64_t end = shards.begin[shard + 1];
@@ -162,21 +176,22 @@ for_entries(const Shards &shards, uint32_t shard, uint32_t first, const int *rea
 	}
 }
 
-/* Get the exponent of the unit of a vertex's sum: counts are whole numbers. */
+/* Return the exponent of the unit of a vertex's sum: counts are integers. */
 template <class Application, typename Weight>
 static __device__ __forceinline__ int
 unit_of(const SumShard &local, const Sums &sums, uint32_t i, uint64_t nentries)
 {
-	const int	unit = fixed_unit(sums.reach + (OWN_REACH<Application, Weight> ? local.reach[i] : 0), nentries);
+	const int	unit = fixed_unit(sums.reach + (OWN_REACH<Application, Weight> ? local.reach[i] :
+												0), nentries);
 
 	return MEASURED<Application> && unit < 0 ? 0 : unit;
 }
 
-/* Add what the entries of a shard contribute. Whole block. */
+/* Add the contributions of a shard's entries. Whole block. */
 template <class Application, typename Weight>
 static __device__ __forceinline__ void
-add_entries_of(const Shards &shards, uint32_t shard, uint32_t first, const SumShard &local, const Sums &sums,
-			   const Step &step)
+add_entries_of(const Shards &shards, uint32_t shard, uint32_t first, const SumShard &local,
+			   const Sums &sums, const Step &step)
 {
 	typedef typename Application::Term Term;
 	constexpr bool SOME = MEASURED<Application>;
@@ -191,7 +206,8 @@ add_entries_of(const Shards &shards, uint32_t shard, uint32_t first, const SumSh
 		});
 		__syncthreads();
 	}
-	for_entries<SOME, Weight>(shards, shard, first, local.reach, step, [&](uint32_t i, double other, double weight) {
+	for_entries<SOME, Weight>(shards, shard, first, local.reach, step,
+							  [&](uint32_t i, double other, double weight) {
 		add_fixed(local.sums, i, Term::contribution(other, Term::OWN ? local.own[i] : 0, weight),
 				  power_of_two(-unit_of<Application, Weight>(local, sums, i, nentries)));
 	});
@@ -222,7 +238,7 @@ shard_outcome(Outcome own)
 	return own;
 }
 
-/* Raise the peak to the largest of the lanes' values that is finite. Whole warps. */
+/* Raise the peak to the maximum of the lanes' finite values. Whole warps. */
 static __device__ __forceinline__ void
 raise_peak(unsigned long long *peak, double size)
 {
@@ -241,7 +257,7 @@ raise_peak(unsigned long long *peak, double size)
 		atomicMax(peak, bits);
 }
 
-/* Get the larger of two sizes that is finite. */
+/* Return the larger of two magnitudes, ignoring a b that is not finite. */
 static __device__ __forceinline__ double
 larger_finite(double a, double b)
 {
@@ -249,13 +265,14 @@ larger_finite(double a, double b)
 }
 
 /*
- * Give the vertices of a shard their new values. Get whether the thread has changed what entries read. Whole block. Bytes:
- * 16 a vertex; PAGERANK 8 of degrees, CIRCUIT 8 of conductances.
+ * Set the new values of a shard's vertices. Return whether the thread has changed values that
+ * entries read. Whole block. Bytes: 16 per vertex; PAGERANK 8 of degrees, CIRCUIT 8 of
+ * conductances.
  */
 template <class Application, typename Weight>
 static __device__ __forceinline__ bool
-finish_shard(const Shards &shards, uint32_t shard, uint64_t first, uint32_t count, const SumShard &local,
-			 const Field &field, const Sums &sums)
+finish_shard(const Shards &shards, uint32_t shard, uint64_t first, uint32_t count,
+			 const SumShard &local, const Field &field, const Sums &sums)
 {
 	const uint64_t nentries = shards.begin[shard + 1] - shards.begin[shard];
 	Outcome		outcome = {0, 0};
@@ -268,13 +285,15 @@ finish_shard(const Shards &shards, uint32_t shard, uint64_t first, uint32_t coun
 		const bool	filled = sums.filled == NULL || (sums.filled[v / 32] >> v % 32 & 1) != 0;
 		const uint64_t degree = Application::degree(field, v);
 		const double read = field.source[v];
-		double		lost = 0;		/* of the new value: no entry reads it */
+		double		lost = 0;	/* part of the new value that no entry reads */
 
 		if (!MEASURED<Application> || local.reach[i] >= 0)
 		{
-			const double unit = power_of_two(unit_of<Application, Weight>(local, sums, i, nentries));
+			const double unit = power_of_two(unit_of<Application, Weight>(local, sums, i,
+																		  nentries));
 			const double old = Application::load(field, v, degree);
-			const double value = Application::finish(field, v, old, read_fixed(local.sums, i, unit), filled);
+			const double value = Application::finish(field, v, old, read_fixed(local.sums, i, unit),
+													 filled);
 
 			lost = Application::store(field, v, degree, value);
 			outcome.change = join_changes<Application::L1>(outcome.change, change_of(old, value));
@@ -292,8 +311,8 @@ finish_shard(const Shards &shards, uint32_t shard, uint64_t first, uint32_t coun
 }
 
 /*
- * An iteration: gather over all shards, write the new values to the vertices, not to the entries. Bytes: 12 and the weight
- * an entry, some 16 to 40 a vertex.
+ * Run an iteration: gather over all shards, and write the new values to the vertices, not to the
+ * entries. Bytes: 12 and the weight per entry, some 16 to 40 per vertex.
  */
 template <class Application, typename Weight>
 static __global__ void __launch_bounds__(SHARD_THREADS, SHARD_RESIDENT)
@@ -308,13 +327,17 @@ shards_gather_kernel(Shards shards, Field field, Sums sums, Step step)
 		__syncthreads();
 		add_entries_of<Application, Weight>(shards, shard, (uint32_t) first, local, sums, step);
 		__syncthreads();
-		changed = __syncthreads_or(finish_shard<Application, Weight>(shards, shard, first, count, local, field, sums));
+		changed = __syncthreads_or(finish_shard<Application, Weight>(shards, shard, first, count,
+																	 local, field, sums));
 		if (threadIdx.x == 0)
 			sums.changed[shard] = changed != 0;
 	});
 }
 
-/* Find how far the weights of edges that end in each vertex reach. Bytes: 4 and the weight an entry, 4 a vertex. */
+/*
+ * Compute the reach of the weights of the edges that end in each vertex. Bytes: 4 and the weight
+ * per entry, 4 per vertex.
+ */
 template <typename Weight>
 static __global__ void __launch_bounds__(SHARD_THREADS, SHARD_RESIDENT)
 shards_measure_kernel(Shards shards, int *reach, Step step)
@@ -338,25 +361,28 @@ shards_measure_kernel(Shards shards, int *reach, Step step)
 	});
 }
 
-/* Find the largest finite size of a value. Bytes: 8 a vertex. */
+/* Find the largest finite magnitude of a value. Bytes: 8 per vertex. */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
 shards_find_peak_kernel(const double *value, uint64_t nvertices, unsigned long long *peak)
 {
 	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
 	double		own = 0;
 
-	for (uint64_t v = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x; v < nvertices; v += nthreads)
+	for (uint64_t v = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x; v < nvertices;
+		 v += nthreads)
 		own = larger_finite(own, fabs(value[v]));
 	raise_peak(peak, own);
 }
 
-/* Give the sources their one path, and mark their shards. Bytes: 12 a vertex. */
+/* Set the sources' number of paths to 1, and mark their shards. Bytes: 12 per vertex. */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
-shards_start_counts_kernel(const uint32_t *level, uint64_t nvertices, double *paths, uint32_t width, uint32_t *changed)
+shards_start_counts_kernel(const uint32_t *level, uint64_t nvertices, double *paths, uint32_t width,
+						   uint32_t *changed)
 {
 	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
 
-	for (uint64_t v = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x; v < nvertices; v += nthreads)
+	for (uint64_t v = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x; v < nvertices;
+		 v += nthreads)
 	{
 		paths[v] = level[v] == 0 ? 1.0 : 0.0;
 		if (level[v] == 0)

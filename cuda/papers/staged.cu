@@ -1,12 +1,13 @@
 /*
- * staged.cu: sweeps over lists that are brought to the device part by part. Method and bytes: staged.cuh.
+ * staged.cu: sweeps over lists that are copied to the device part by part. staged.cuh describes the
+ * method and the bytes.
  */
 #include "cuda/papers/staged.cuh"
 #include "cuda/access/prefix_sum.cuh"
 
 #include <unistd.h>
 
-/* Get the degree of the own vertex of a word, 0 when it is not marked. */
+/* Return the degree of the lane's vertex of a word, 0 if it is not marked. */
 static __device__ __forceinline__ uint64_t
 marked_degree(const uint64_t *offsets, uint64_t word, uint32_t bits)
 {
@@ -15,7 +16,7 @@ marked_degree(const uint64_t *offsets, uint64_t word, uint32_t bits)
 	return bits >> lane_number() & 1 ? __ldg(&offsets[vertex + 1]) - __ldg(&offsets[vertex]) : 0;
 }
 
-/* Call process(lane, degree) for those of the own warp's 32 words that mark a vertex. Whole warps. */
+/* Call process(lane, degree) for those of the warp's 32 words that mark a vertex. Whole warps. */
 template <class Process>
 static __device__ __forceinline__ void
 for_marked(const uint64_t *offsets, uint64_t base, uint32_t bits, Process process)
@@ -29,11 +30,13 @@ for_marked(const uint64_t *offsets, uint64_t base, uint32_t bits, Process proces
 }
 
 /*
- * Count the marked vertices of each word that have a list; NULL: of all words alone. Bytes: the bitmap, n/8, as much of
- * counts, 16 of offsets a marked vertex. Counts: marked vertices, those with a list (`nslices`), their edges.
+ * Count the marked vertices with a nonempty list in each word; if count is NULL, only in total.
+ * Bytes: the bitmap, n/8, as much of counts, 16 of offsets per marked vertex. Counts: marked
+ * vertices, those with a nonempty list (`nslices`), their edges.
  */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
-staged_count_kernel(const uint64_t *offsets, const uint32_t *bitmap, uint64_t nwords, uint32_t *count, Counters *counters)
+staged_count_kernel(const uint64_t *offsets, const uint32_t *bitmap, uint64_t nwords,
+					uint32_t *count, Counters *counters)
 {
 	const uint64_t nwarps = (uint64_t) gridDim.x * BLOCK_WARPS;
 	const uint64_t warp = (uint64_t) blockIdx.x * BLOCK_WARPS + threadIdx.x / WARP_LANES;
@@ -64,10 +67,13 @@ staged_count_kernel(const uint64_t *offsets, const uint32_t *bitmap, uint64_t nw
 	block_add(&counters->edges, edges);
 }
 
-/* List the marked vertices that have a list, ascending, with their degrees. Bytes: as above, 12 a vertex more. */
+/*
+ * List the marked vertices with a nonempty list, ascending, with their degrees. Bytes: as above,
+ * and 12 per vertex.
+ */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
-staged_list_kernel(const uint64_t *offsets, const uint32_t *bitmap, uint64_t nwords, const uint32_t *before, uint32_t *vertex,
-				   uint64_t *degrees)
+staged_list_kernel(const uint64_t *offsets, const uint32_t *bitmap, uint64_t nwords,
+				   const uint32_t *before, uint32_t *vertex, uint64_t *degrees)
 {
 	const uint64_t nwarps = (uint64_t) gridDim.x * BLOCK_WARPS;
 	const uint64_t warp = (uint64_t) blockIdx.x * BLOCK_WARPS + threadIdx.x / WARP_LANES;
@@ -80,7 +86,8 @@ staged_list_kernel(const uint64_t *offsets, const uint32_t *bitmap, uint64_t nwo
 
 		for_marked(offsets, base, bits, [&](uint32_t lane, uint64_t degree) {
 			const uint32_t filled = __ballot_sync(FULL_WARP, degree > 0);
-			const uint64_t slot = __shfl_sync(FULL_WARP, first, lane) + __popc(filled & lanes_below());
+			const uint64_t slot = __shfl_sync(FULL_WARP, first,
+											  lane) + __popc(filled & lanes_below());
 
 			if (degree > 0)
 			{
@@ -92,11 +99,13 @@ staged_list_kernel(const uint64_t *offsets, const uint32_t *bitmap, uint64_t nwo
 }
 
 /*
- * Take those items of a part whose vertices have improved, and whose lists are there from end to end: clear their bits
- * of `pending`, and list them, unless pick is NULL. Bytes: 20 to 24 an item. Counts: them (`nslices`), their edges.
+ * Take the items of a part whose vertices have improved and whose lists are staged completely:
+ * clear their bits of `pending`, and list them, unless pick is NULL. Bytes: 20 to 24 per item.
+ * Counts: these items (`nslices`), their edges.
  */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
-staged_take_improved_kernel(Lists<Target> lists, Items items, uint32_t *pending, uint32_t *pick, Counters *counters)
+staged_take_improved_kernel(Lists<Target> lists, Items items, uint32_t *pending, uint32_t *pick,
+							Counters *counters)
 {
 	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
 	const uint64_t own = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x;
@@ -134,7 +143,8 @@ EmogiStatus
 emogi_staged_load(EmogiError *error)
 {
 	const void *const kernels[] = {
-		(const void *) staged_count_kernel, (const void *) staged_list_kernel, (const void *) staged_take_improved_kernel
+		(const void *) staged_count_kernel, (const void *) staged_list_kernel,
+		(const void *) staged_take_improved_kernel
 	};
 
 	TRY(LOAD_KERNELS(kernels));
@@ -143,8 +153,8 @@ emogi_staged_load(EmogiError *error)
 }
 
 EmogiStatus
-emogi_staged_list(Sweeps *sweeps, const Lists<Target> &lists, const uint32_t *bitmap, uint64_t *nmarked,
-				  EmogiError *error)
+emogi_staged_list(Sweeps *sweeps, const Lists<Target> &lists, const uint32_t *bitmap,
+				  uint64_t *nmarked, EmogiError *error)
 {
 	Staged	   *staged = sweeps->staged;
 	Run		   *run = sweeps->run;
@@ -152,13 +162,14 @@ emogi_staged_list(Sweeps *sweeps, const Lists<Target> &lists, const uint32_t *bi
 	const Counters *counters;
 
 	TRY(emogi_run_begin_step(run, error));
-	CUDA_LAUNCH(staged_count_kernel, run->full_blocks, BLOCK_THREADS, stream, lists.offsets, bitmap, run->nwords,
-				staged->before, run->step.counters);
+	CUDA_LAUNCH(staged_count_kernel, run->full_blocks, BLOCK_THREADS, stream, lists.offsets, bitmap,
+				run->nwords, staged->before, run->step.counters);
 	if (staged->before != NULL)
 	{
-		TRY(prefix_sum<uint32_t>(run, staged->before, run->nwords, (uint32_t *) staged->tile, error));
-		CUDA_LAUNCH(staged_list_kernel, run->full_blocks, BLOCK_THREADS, stream, lists.offsets, bitmap, run->nwords,
-					staged->before, sweeps->items.vertex, staged->start);
+		TRY(prefix_sum<uint32_t>(run, staged->before, run->nwords, (uint32_t *) staged->tile,
+								 error));
+		CUDA_LAUNCH(staged_list_kernel, run->full_blocks, BLOCK_THREADS, stream, lists.offsets,
+					bitmap, run->nwords, staged->before, sweeps->items.vertex, staged->start);
 	}
 	TRY(emogi_run_read(run, &counters, error));
 	sweeps->items.n = counters->nslices;
@@ -167,7 +178,7 @@ emogi_staged_list(Sweeps *sweeps, const Lists<Target> &lists, const uint32_t *bi
 	return EMOGI_OK;
 }
 
-/* Get where the list of an item starts, and where it ends: in the SubCSR, or in the Graph. */
+/* Return the start, and the end, of an item's list: in the SubCSR, or in the graph. */
 static uint64_t
 item_start(const EmogiSemiringSum *gather, uint64_t item)
 {
@@ -184,21 +195,27 @@ item_end(const EmogiSemiringSum *gather, uint64_t item)
 	return gather->adjacency->offsets[(gather->vertex != NULL ? gather->vertex[item] : item) + 1];
 }
 
-/* Get what a buffer can hold from an entry on: the first one that it cannot. Copies keep the place in a line. */
+/*
+ * Return the end of the entries that fit in a buffer from an entry on. Copies keep the position
+ * within a line.
+ */
 static uint64_t
 buffer_end(const Staged *staged, uint64_t entry)
 {
 	return entry / STAGED_UNIT * STAGED_UNIT + staged->buffer_entries;
 }
 
-/* SegmentedGraph the next part off what is left of the Items: as many whole lists as fit, or a piece of one that does not. */
+/*
+ * Split the next part off the remaining Items: as many whole lists as fit, or a piece of a list
+ * that does not.
+ */
 static EmogiStatus
 cut_part(Staged *staged, StagedPart *part, EmogiError *error)
 {
 	const EmogiSemiringSum *gather = &staged->gather;
 	const uint64_t end = buffer_end(staged, staged->entry);
 	uint64_t	low = staged->item;
-	uint64_t	high = gather->nlists;	/* lists below low fit; not those from high on */
+	uint64_t	high = gather->nlists;	/* lists below low fit; lists from high on do not */
 
 	while (low < high)
 	{
@@ -213,7 +230,8 @@ cut_part(Staged *staged, StagedPart *part, EmogiError *error)
 	if (low > staged->item)
 		part->entries.end = item_end(gather, low - 1);
 	else if (!staged->cuts)
-		return emogi_device_fail(error, EMOGI_NO_MEMORY, "the edge buffer is too small for a list that is summed",
+		return emogi_device_fail(error, EMOGI_NO_MEMORY,
+								 "the edge buffer is too small for a list that is summed",
 								 "%llu edges in the list, room for %llu",
 								 (unsigned long long) (item_end(gather, low) - staged->entry),
 								 (unsigned long long) (end - staged->entry));
@@ -226,7 +244,7 @@ cut_part(Staged *staged, StagedPart *part, EmogiError *error)
 	return EMOGI_OK;
 }
 
-/* Let the kernels under way leave too. */
+/* Make the running kernels return, too. */
 static EmogiStatus
 leave(const Staged *staged)
 {
@@ -253,12 +271,15 @@ wait_copied(const Staged *staged, uint64_t piece, EmogiError *error)
 			return emogi_cuda_fail(error, code, "waiting for pinned memory");
 		usleep(STAGED_SLEEP_US);
 	}
-	(void) cudaGetLastError();	/* cudaErrorNotReady is remembered, though no error */
-	CUDA_TRY(cudaSuccess);		/* for a test that lets the wait fail */
+	(void) cudaGetLastError();	/* cudaErrorNotReady is remembered, although it is no error */
+	CUDA_TRY(cudaSuccess);		/* lets a test make the wait fail */
 	return EMOGI_OK;
 }
 
-/* Gather entries into a piece of pinned memory, in the same place of a line as in the buffer, and queue their copy. */
+/*
+ * Gather entries into a piece of pinned memory, at the same position within a line as in the
+ * buffer, and queue their copy.
+ */
 static EmogiStatus
 bring_piece(Sweeps *sweeps, Span entries, char *targets, char *weights, EmogiError *error)
 {
@@ -276,19 +297,22 @@ bring_piece(Sweeps *sweeps, Span entries, char *targets, char *weights, EmogiErr
 	gather->weights = staged->piece[number] + staged->piece_entries * sizeof(Target) + at * width;
 	if (!emogi_staged_gather(staged->pool, gather))
 		return leave(staged);
-	CUDA_TRY(cudaMemcpyAsync(targets, gather->targets, count * sizeof(Target), cudaMemcpyHostToDevice, staged->stream));
+	CUDA_TRY(cudaMemcpyAsync(targets, gather->targets, count * sizeof(Target),
+							 cudaMemcpyHostToDevice, staged->stream));
 	if (width > 0)
-		CUDA_TRY(cudaMemcpyAsync(weights, gather->weights, count * width, cudaMemcpyHostToDevice, staged->stream));
+		CUDA_TRY(cudaMemcpyAsync(weights, gather->weights, count * width, cudaMemcpyHostToDevice,
+								 staged->stream));
 	CUDA_TRY(cudaEventRecord(staged->copied[number], staged->stream));
 	sweeps->staged_bytes += count * (sizeof(Target) + width);
 	return EMOGI_OK;
 }
 
-/* Get where a buffer's targets are, and its weights. */
+/* Return the address of a buffer's targets, and of its weights. */
 static char *
 buffer_targets(const Staged *staged, uint64_t number)
 {
-	return staged->buffer + number * staged->buffer_entries * (sizeof(Target) + staged->weight_bytes);
+	return staged->buffer +
+		number * staged->buffer_entries * (sizeof(Target) + staged->weight_bytes);
 }
 
 static char *
@@ -317,8 +341,9 @@ fill_next(Sweeps *sweeps, EmogiError *error)
 		const uint64_t end = entry / STAGED_UNIT * STAGED_UNIT + staged->piece_entries;
 
 		upto = end < part->entries.end ? end : part->entries.end;
-		TRY(bring_piece(sweeps, Span{entry, upto}, buffer_targets(staged, number) + (entry - base) * sizeof(Target),
-						buffer_weights(staged, number) + (entry - base) * staged->weight_bytes, error));
+		TRY(bring_piece(sweeps, Span{entry, upto}, buffer_targets(staged, number) +
+						(entry - base) * sizeof(Target), buffer_weights(staged, number) +
+						(entry - base) * staged->weight_bytes, error));
 	}
 	CUDA_TRY(cudaEventRecord(staged->filled[number], staged->stream));
 	staged->nfilled++;
@@ -336,7 +361,8 @@ emogi_staged_begin(Sweeps *sweeps, const Lists<Target> &lists, bool cuts, EmogiE
 	uint32_t   *vertex = (uint32_t *) (start + sweeps->capacity + 1);
 
 	*gather = EmogiSemiringSum{};
-	gather->adjacency = lists.targets == staged->forward.targets ? &staged->forward : &staged->backward;
+	gather->adjacency = lists.targets == staged->forward.targets ? &staged->forward :
+		&staged->backward;
 	gather->weight_bytes = staged->weight_bytes;
 	gather->nlists = n;
 	gather->cancel = &run->control->cancel;
@@ -345,7 +371,8 @@ emogi_staged_begin(Sweeps *sweeps, const Lists<Target> &lists, bool cuts, EmogiE
 		TRY(emogi_run_fetch(run, vertex, sweeps->items.vertex, n * sizeof *vertex, error));
 		gather->vertex = vertex;
 	}
-	if (staged->before != NULL && sweeps->item_edges * 100 <= gather->adjacency->nedges * WHOLE_PERCENT)
+	if (staged->before != NULL &&
+		sweeps->item_edges * 100 <= gather->adjacency->nedges * WHOLE_PERCENT)
 	{
 		CUDA_TRY(cudaMemsetAsync(staged->start + n, 0, sizeof *start, run->state->stream));
 		TRY(prefix_sum<uint64_t>(run, staged->start, n + 1, staged->tile, error));
@@ -359,7 +386,8 @@ emogi_staged_begin(Sweeps *sweeps, const Lists<Target> &lists, bool cuts, EmogiE
 }
 
 EmogiStatus
-emogi_staged_bring(Sweeps *sweeps, const Lists<Target> &lists, Lists<Target> *there, Items *items, EmogiError *error)
+emogi_staged_bring(Sweeps *sweeps, const Lists<Target> &lists, Lists<Target> *there, Items *items,
+				   EmogiError *error)
 {
 	Staged	   *staged = sweeps->staged;
 	Run		   *run = sweeps->run;
@@ -379,13 +407,14 @@ emogi_staged_bring(Sweeps *sweeps, const Lists<Target> &lists, Lists<Target> *th
 	items->start = staged->gather.start != NULL ? staged->start : NULL;
 	items->window = part->entries;
 	CUDA_TRY(cudaStreamWaitEvent(run->state->stream, staged->filled[number], 0));
-	if (sweeps->pending != NULL)	/* what has improved already is swept now */
-		CUDA_LAUNCH(staged_take_improved_kernel, run->full_blocks, BLOCK_THREADS, run->state->stream, *there, *items,
-					sweeps->pending, (uint32_t *) NULL, run->step.counters);
+	if (sweeps->pending != NULL)	/* vertices that have already improved are swept now */
+		CUDA_LAUNCH(staged_take_improved_kernel, run->full_blocks, BLOCK_THREADS,
+					run->state->stream, *there, *items, sweeps->pending, (uint32_t *) NULL,
+					run->step.counters);
 	return EMOGI_OK;
 }
 
-/* List the items of a part that are to be swept again. Waits for the device. */
+/* List the items of a part that must be swept again. Waits for the device. */
 static EmogiStatus
 pick_again(Sweeps *sweeps, const Lists<Target> &there, Items *items, EmogiError *error)
 {
@@ -396,8 +425,8 @@ pick_again(Sweeps *sweeps, const Lists<Target> &there, Items *items, EmogiError 
 	items->n = staged->part[staged->nswept % STAGED_BUFFERS].nitems;
 	items->pick = NULL;
 	TRY(emogi_run_begin_step(run, error));
-	CUDA_LAUNCH(staged_take_improved_kernel, run->full_blocks, BLOCK_THREADS, run->state->stream, there, *items, sweeps->pending,
-				staged->pick, run->step.counters);
+	CUDA_LAUNCH(staged_take_improved_kernel, run->full_blocks, BLOCK_THREADS, run->state->stream,
+				there, *items, sweeps->pending, staged->pick, run->step.counters);
 	TRY(emogi_run_read(run, &counters, error));
 	items->n = counters->nslices;
 	items->pick = staged->pick;
@@ -411,13 +440,14 @@ emogi_staged_again(Sweeps *sweeps, const Lists<Target> &there, Items *items, Emo
 	Staged	   *staged = sweeps->staged;
 
 	if (staged->nfilled == staged->nswept + 1)
-		TRY(fill_next(sweeps, error));	/* while the kernel sweeps over this one */
+		TRY(fill_next(sweeps, error));	/* while the kernel sweeps over this part */
 	items->n = 0;
 	if (sweeps->pending != NULL)
 		TRY(pick_again(sweeps, there, items, error));
 	if (items->n > 0)
 		return EMOGI_OK;
-	CUDA_TRY(cudaEventRecord(staged->emptied[staged->nswept % STAGED_BUFFERS], sweeps->run->state->stream));
+	CUDA_TRY(cudaEventRecord(staged->emptied[staged->nswept % STAGED_BUFFERS],
+							 sweeps->run->state->stream));
 	staged->nswept++;
 	return EMOGI_OK;
 }

@@ -1,5 +1,5 @@
 /*
- * staged_gather.c: gathers lists of a Graph, with the threads of a pool.
+ * staged_gather.c: gathering of a graph's lists by the threads of a pool.
  */
 #include "cuda/papers/staged_gather.h"
 
@@ -7,20 +7,23 @@
 
 #include "threads/pool.h"
 
-#define LISTS_PER_CHECK 1024		/* copied between two looks at cancel: each may be a miss or two */
+/* lists copied between two polls of cancel: each may cost a cache miss or two */
+#define LISTS_PER_CHECK 1024
 
-/* Copy entries that stand together in the Graph, from `entry` on, to place `at`. */
+/* Copy entries that are contiguous in the graph, from `entry` on, to position `at`. */
 static void
 copy_entries(const EmogiSemiringSum *gather, uint64_t entry, uint64_t count, uint64_t at)
 {
 	const uint64_t width = gather->weight_bytes;
 
-	memcpy(gather->targets + at, gather->adjacency->targets + entry, count * sizeof(*gather->targets));
+	memcpy(gather->targets + at, gather->adjacency->targets + entry,
+		   count * sizeof(*gather->targets));
 	if (width > 0)
-		memcpy(gather->weights + at * width, (const char *) gather->adjacency->weights + entry * width, count * width);
+		memcpy(gather->weights + at * width,
+			   (const char *) gather->adjacency->weights + entry * width, count * width);
 }
 
-/* Find the list that an entry of the SubCSR is in. */
+/* Return the list that contains an entry of the SubCSR. */
 static uint64_t
 find_list(const EmogiSemiringSum *gather, uint64_t entry)
 {
@@ -39,7 +42,7 @@ find_list(const EmogiSemiringSum *gather, uint64_t entry)
 	return low;
 }
 
-/* Copy the own share: lists, or parts of them. */
+/* Copy this thread's share: lists, or parts of them. */
 static void
 gather_share(void *arg, int thread, int nthreads)
 {
@@ -62,8 +65,8 @@ gather_share(void *arg, int thread, int nthreads)
 
 		if (list % LISTS_PER_CHECK == 0 && *gather->cancel)
 			return;
-		copy_entries(gather, gather->adjacency->offsets[gather->vertex[list]] + (entry - start), end - entry,
-					 entry - gather->from);
+		copy_entries(gather, gather->adjacency->offsets[gather->vertex[list]] + (entry - start),
+					 end - entry, entry - gather->from);
 		entry = end;
 	}
 }

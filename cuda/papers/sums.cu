@@ -1,18 +1,21 @@
 /*
- * sums.cu: the sum semiring by the papers' mappings: PAGERANK and the applications of the table: HEAT, CIRCUIT,
- * NEURAL.
+ * sums.cu: the sum semiring by the papers' mappings: PAGERANK and the applications of the table:
+ * HEAT, CIRCUIT, NEURAL.
  *
- * Returns value[nvertices] after the last iteration, as our own kernels do, but for rounding: within a list the order of
- * the sum is the mapping's.
+ * Returns value[nvertices] after the last iteration, like the engine's own kernels, except for
+ * rounding: the order of the additions within a list is the mapping's.
  *
- * Method. An iteration pulls: all vertices sum over their lists, which the mapping reads, and are then given their new
- * values [1, Table 3]. No sum depends on the order of the work. The applications are those of gather.cuh.
+ * Method. An iteration pulls: all vertices sum over their lists, which the mapping reads, and then
+ * get their new values ([1], Table 3). No sum depends on the order of the work. The applications
+ * are those of gather.cuh.
  *
- * Bytes of an iteration, for n vertices and m edges: edges as the mapping has it; 8m random ones; some 60n.
+ * Bytes of an iteration, for n vertices and m edges: edges according to the mapping; 8m random
+ * ones; some 60n.
  *
- * An application is a row of choose_method, and its Application in gather.cuh.
+ * To add an application, add a row to choose_method, and its Application to gather.cuh.
  *
- * [1] F. Khorasani, K. Vora, R. Gupta, L. N. Bhuyan: CuSha: Vertex-Centric Graph Processing on GPUs. HPDC 2014.
+ * [1] F. Khorasani, K. Vora, R. Gupta, L. N. Bhuyan: CuSha: Vertex-Centric Graph Processing on
+ * GPUs. HPDC 2014.
  */
 #include "cuda/algorithms/gather.cuh"
 #include "cuda/papers/mapping.cuh"
@@ -46,7 +49,10 @@ struct Summing
 	}
 };
 
-/* Count how often each vertex is a target of these entries. Bytes: 4 an entry, and an atomic operation. */
+/*
+ * Count how often each vertex is a target of these entries. Bytes: 4 per entry, and an atomic
+ * operation.
+ */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
 sums_count_targets_kernel(Lists<Target> lists, Span entries, unsigned long long *degree, Step step)
 {
@@ -62,27 +68,29 @@ sums_count_targets_kernel(Lists<Target> lists, Span entries, unsigned long long 
 }
 
 /*
- * Take over the conductances that were summed; a vertex with a start value is fixed instead, one without starts from
- * 0. Bytes: 24 a vertex, 16 of offsets.
+ * Use the sums as conductances; a vertex with a start value is fixed instead, one without starts
+ * from 0. Bytes: 24 per vertex, 16 of offsets.
  */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
 sums_start_free_kernel(const uint64_t *offsets, Field field)
 {
 	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
 
-	for (uint64_t v = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x; v < field.nvertices; v += nthreads)
+	for (uint64_t v = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x; v < field.nvertices;
+		 v += nthreads)
 	{
 		const bool	fixed = field.value[v] == field.value[v];
 
-		field.conductance[v] = fixed ? (double) NAN : offsets[v] < offsets[v + 1] ? field.sum[v] : 0;
+		field.conductance[v] = fixed ? (double) NAN : offsets[v] < offsets[v + 1] ? field.sum[v] :
+			0;
 		if (!fixed)
 			field.value[v] = 0;
 	}
 }
 
 /*
- * Give every vertex its new value, or, at the START, 1/n. Bytes: 40 a vertex; PAGERANK 16 of degrees more; CIRCUIT 8 of
- * conductances.
+ * Set the new value of every vertex, or 1/n if START. Bytes: 40 per vertex; PAGERANK 16 of degrees
+ * more; CIRCUIT 8 of conductances.
  */
 template <class Application, bool START>
 static __global__ void __launch_bounds__(BLOCK_THREADS)
@@ -91,7 +99,8 @@ sums_finish_kernel(const uint64_t *offsets, Field field)
 	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
 	Outcome		outcome = {0, 0};
 
-	for (uint64_t v = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x; v < field.nvertices; v += nthreads)
+	for (uint64_t v = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x; v < field.nvertices;
+		 v += nthreads)
 	{
 		const uint64_t degree = Application::degree(field, v);
 		double		value = 1.0 / (double) field.nvertices;
@@ -111,13 +120,15 @@ sums_finish_kernel(const uint64_t *offsets, Field field)
 		field.part[blockIdx.x] = outcome;
 }
 
-/* What depends on the application, the mapping and the weights. */
+/* Properties of an application, a mapping and a weight type. */
 typedef struct SumMethod
 {
 	SweepKernel<Field> sum;
 	AddKernel<Field> add;
-	SweepKernel<Field> weigh;	/* sums the weights alone; NULL = not needed (all but EMOGI_SUM_DIRICHLET) */
-	void		(*start) (const uint64_t *offsets, Field field);	/* gives the first values; NULL = not needed */
+	/* sums the weights only; NULL = not needed (all but EMOGI_SUM_DIRICHLET) */
+	SweepKernel<Field> weigh;
+	/* sets the initial values; NULL = not needed */
+	void		(*start) (const uint64_t *offsets, Field field);
 	void		(*finish) (const uint64_t *offsets, Field field);
 	void		(*reduce) (Field field, uint32_t nparts);
 	bool		weighted;
@@ -135,7 +146,9 @@ template <class Application>
 static SumMethod
 make_weighted_method(EmogiMapping mapping, EmogiWeightType type)
 {
-	SumMethod	method = make_method<Application>(choose_sweep<Summing<typename Application::Term>>(mapping, type), true);
+	SumMethod	method =
+		make_method<Application>(choose_sweep<Summing<typename Application::Term>>(mapping, type),
+								 true);
 
 	if (Application::FIXES)
 		method.weigh = choose_sweep<Summing<WeightTerm>>(mapping, type);
@@ -149,7 +162,8 @@ choose_method(EmogiAlgorithm algorithm, EmogiMapping mapping, EmogiWeightType ty
 
 	if (algorithm == EMOGI_PAGERANK)
 	{
-		method = make_method<PageRank>(choose_mapping<Summing<PageRank::Term>, NoWeight>(mapping), false);
+		method = make_method<PageRank>(choose_mapping<Summing<PageRank::Term>, NoWeight>(mapping),
+									   false);
 		method.start = sums_finish_kernel<PageRank, true>;
 		return method;
 	}
@@ -164,7 +178,7 @@ choose_method(EmogiAlgorithm algorithm, EmogiMapping mapping, EmogiWeightType ty
 	return SumMethod{};
 }
 
-/* A run. The device's arrays belong to run->memory. */
+/* A run. Device arrays belong to run->memory. */
 typedef struct Iteration
 {
 	Sweeps	   *sweeps;
@@ -173,9 +187,10 @@ typedef struct Iteration
 	uint32_t   *all;			/* bitmap [nwords] of all vertices */
 } Iteration;
 
-/* Take all device memory but the Graph's. */
+/* Allocate all device memory except the graph's. */
 static EmogiStatus
-take_arrays(Iteration *iteration, const EmogiGraph *graph, const EmogiQuery *query, EmogiError *error)
+take_arrays(Iteration *iteration, const EmogiGraph *graph, const EmogiQuery *query,
+			EmogiError *error)
 {
 	Run		   *run = iteration->sweeps->run;
 	DeviceMemory *memory = &run->memory;
@@ -195,10 +210,11 @@ take_arrays(Iteration *iteration, const EmogiGraph *graph, const EmogiQuery *que
 		return graph->backward.offsets != NULL ? EMOGI_OK :
 			take_array(memory, &field->degrees.counted, nvertices, "degrees", error);
 	field->value = field->source;
-	return emogi_run_send(run, field->value, query->values, nvertices * sizeof *query->values, error);
+	return emogi_run_send(run, field->value, query->values, nvertices * sizeof *query->values,
+						  error);
 }
 
-/* Bring the kernels to the device. */
+/* Load the kernels to the device. */
 static EmogiStatus
 load_kernels(Iteration *iteration, EmogiError *error)
 {
@@ -206,27 +222,30 @@ load_kernels(Iteration *iteration, EmogiError *error)
 	const void *const kernels[] = {
 		(const void *) sums_count_targets_kernel, (const void *) sums_start_free_kernel,
 		(const void *) gather_collect_ranks_kernel,
-		(const void *) sums_finish_kernel<PageRank, true>, (const void *) method->add, (const void *) method->finish,
-		(const void *) method->reduce, (const void *) (method->weigh != NULL ? method->weigh : method->sum)
+		(const void *) sums_finish_kernel<PageRank, true>, (const void *) method->add,
+		(const void *) method->finish, (const void *) method->reduce,
+		(const void *) (method->weigh != NULL ? method->weigh : method->sum)
 	};
 
 	TRY(LOAD_KERNELS(kernels));
 	return emogi_sweeps_fit(iteration->sweeps, (const void *) method->sum, error);
 }
 
-/* Give the vertices new values, or spread the first ones, and reduce what the blocks leave. */
+/* Set the vertices' new or initial values, and reduce the outcomes of the blocks. */
 static EmogiStatus
 give_values(Iteration *iteration, void (*kernel) (const uint64_t *, Field), EmogiError *error)
 {
 	Run		   *run = iteration->sweeps->run;
 	cudaStream_t stream = run->state->stream;
 
-	CUDA_LAUNCH(kernel, run->full_blocks, BLOCK_THREADS, stream, run->graph.forward.offsets, iteration->field);
-	CUDA_LAUNCH(iteration->method.reduce, 1, BLOCK_THREADS, stream, iteration->field, (uint32_t) run->full_blocks);
+	CUDA_LAUNCH(kernel, run->full_blocks, BLOCK_THREADS, stream, run->graph.forward.offsets,
+				iteration->field);
+	CUDA_LAUNCH(iteration->method.reduce, 1, BLOCK_THREADS, stream, iteration->field,
+				(uint32_t) run->full_blocks);
 	return EMOGI_OK;
 }
 
-/* Count edges out, from forward alone. */
+/* Count outgoing edges, from forward only. */
 static EmogiStatus
 count_degrees(Iteration *iteration, EmogiError *error)
 {
@@ -238,20 +257,23 @@ count_degrees(Iteration *iteration, EmogiError *error)
 
 	CUDA_TRY(cudaMemsetAsync(degree, 0, run->nvertices * sizeof *degree, stream));
 	if (sweeps->staged != NULL)
-		return sweep_parts(sweeps, lists, true, [&](const Lists<Target> &there, const Items &items) -> EmogiStatus {
-			CUDA_LAUNCH(sums_count_targets_kernel, run->full_blocks, BLOCK_THREADS, stream, there, items.window, degree,
-						run->step);
+		return sweep_parts(sweeps, lists, true,
+						   [&](const Lists<Target> &there, const Items &items) -> EmogiStatus {
+			CUDA_LAUNCH(sums_count_targets_kernel, run->full_blocks, BLOCK_THREADS, stream, there,
+						items.window, degree, run->step);
 			return EMOGI_OK;
 		}, error);
 	TRY(emogi_run_begin_step(run, error));
-	CUDA_LAUNCH(sums_count_targets_kernel, run->full_blocks, BLOCK_THREADS, stream, lists, Span{0, lists.nedges}, degree,
-				run->step);
+	CUDA_LAUNCH(sums_count_targets_kernel, run->full_blocks, BLOCK_THREADS, stream, lists,
+				Span{0, lists.nedges}, degree, run->step);
 	sweeps->edges += lists.nedges;
 	sweeps->lines += (lists.nedges + ENTRIES - 1) / ENTRIES;
 	return EMOGI_OK;
 }
 
-/* PAGERANK: edges out, first values as they are contributed. */
+/*
+ * PAGERANK: compute out-degrees, and the initial values in the form in which they are contributed.
+ */
 static EmogiStatus
 start_pagerank(Iteration *iteration, EmogiError *error)
 {
@@ -263,7 +285,7 @@ start_pagerank(Iteration *iteration, EmogiError *error)
 	return give_values(iteration, iteration->method.start, error);
 }
 
-/* Bring everything to where the first iteration begins. */
+/* Prepare the first iteration. */
 static EmogiStatus
 start(Iteration *iteration, EmogiError *error)
 {
@@ -278,12 +300,15 @@ start(Iteration *iteration, EmogiError *error)
 	if (method->weigh != NULL)
 	{
 		TRY(sweep(sweeps, method->weigh, method->add, lists, iteration->field, error));
-		CUDA_LAUNCH(sums_start_free_kernel, run->full_blocks, BLOCK_THREADS, run->state->stream, lists.offsets, iteration->field);
+		CUDA_LAUNCH(sums_start_free_kernel, run->full_blocks, BLOCK_THREADS, run->state->stream,
+					lists.offsets, iteration->field);
 	}
 	return EMOGI_OK;
 }
 
-/* Iterate until the change is small. Get how many iterations were made, and the change of the last. */
+/*
+ * Iterate until the change is small. Get the number of iterations, and the change of the last one.
+ */
 static EmogiStatus
 iterate(Iteration *iteration, const EmogiQuery *query, EmogiResult *result, EmogiError *error)
 {
@@ -299,8 +324,8 @@ iterate(Iteration *iteration, const EmogiQuery *query, EmogiResult *result, Emog
 		run->control->done = (uint64_t) i * run->nvertices;
 		TRY(sweep(sweeps, method->sum, method->add, run->graph.forward, iteration->field, error));
 		TRY(give_values(iteration, method->finish, error));
-		CUDA_TRY(cudaMemcpyAsync(run->state->mailbox, iteration->field.outcome, sizeof *outcome, cudaMemcpyDeviceToHost,
-								 run->state->stream));
+		CUDA_TRY(cudaMemcpyAsync(run->state->mailbox, iteration->field.outcome, sizeof *outcome,
+								 cudaMemcpyDeviceToHost, run->state->stream));
 		TRY(emogi_cuda_wait(run->state, run->control, error));
 		result->nlevels = (uint32_t) (i + 1);
 		result->change = outcome->change;
@@ -311,8 +336,8 @@ iterate(Iteration *iteration, const EmogiQuery *query, EmogiResult *result, Emog
 }
 
 EmogiStatus
-emogi_papers_sum(Sweeps *sweeps, Run *run, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result,
-				 EmogiError *error)
+emogi_papers_sum(Sweeps *sweeps, Run *run, const EmogiGraph *graph, const EmogiQuery *query,
+				 EmogiResult *result, EmogiError *error)
 {
 	Iteration	iteration = {};
 	const bool	ranks = query->algorithm == EMOGI_PAGERANK;
@@ -331,11 +356,12 @@ emogi_papers_sum(Sweeps *sweeps, Run *run, const EmogiGraph *graph, const EmogiQ
 	TRY(start(&iteration, error));
 	TRY(iterate(&iteration, query, result, error));
 	if (ranks)
-		CUDA_LAUNCH(gather_collect_ranks_kernel, run->full_blocks, BLOCK_THREADS, run->state->stream, iteration.field);
+		CUDA_LAUNCH(gather_collect_ranks_kernel, run->full_blocks, BLOCK_THREADS,
+					run->state->stream, iteration.field);
 	TRY(emogi_run_stop_clock(run, result, error));
 
 	TRY(emogi_sweeps_account(sweeps, result, error));
 	result->nreached = run->nvertices;
-	return emogi_run_fetch(run, result->columns[0].float64, ranks ? iteration.field.sum : iteration.field.value,
-						   run->nvertices * sizeof(double), error);
+	return emogi_run_fetch(run, result->columns[0].float64, ranks ? iteration.field.sum :
+						   iteration.field.value, run->nvertices * sizeof(double), error);
 }

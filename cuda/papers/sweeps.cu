@@ -1,25 +1,28 @@
 /*
- * sweeps.cu: begins a run by a mapping, places its Graph, sizes its grids, accounts for what it has read.
+ * sweeps.cu: setup of a run by a mapping: opening, placement of its graph, grid sizes, and
+ * accounting of the reads.
  */
 #include "cuda/papers/papers.cuh"
 #include "cuda/access/weights.cuh"
 
-/* Get the most Items that lists of one orientation give. */
+/* Return the maximum number of Items for lists of one orientation. */
 static uint64_t
 item_capacity(const EmogiGraph *graph, const EmogiAdjacency *adjacency, bool cuts)
 {
-	const uint64_t nlists = adjacency->nedges < graph->nvertices ? adjacency->nedges : graph->nvertices;
+	const uint64_t nlists = adjacency->nedges < graph->nvertices ? adjacency->nedges :
+		graph->nvertices;
 
 	return cuts ? nlists + adjacency->nedges / CUT_DEGREE : nlists;
 }
 
 EmogiStatus
-emogi_sweeps_open(Sweeps *sweeps, Run *run, const EmogiGraph *graph, const EmogiQuery *query, unsigned does,
-				  EmogiError *error)
+emogi_sweeps_open(Sweeps *sweeps, Run *run, const EmogiGraph *graph, const EmogiQuery *query,
+				  unsigned does, EmogiError *error)
 {
 	const bool	cuts = query->papers.mapping == EMOGI_MAPPING_DEGREE_CUT;
 	const uint64_t forward = item_capacity(graph, &graph->forward, cuts);
-	const uint64_t backward = graph->backward.offsets != NULL ? item_capacity(graph, &graph->backward, cuts) : 0;
+	const uint64_t backward = graph->backward.offsets != NULL ?
+		item_capacity(graph, &graph->backward, cuts) : 0;
 	const uint64_t capacity = forward > backward ? forward : backward;
 	DeviceMemory *memory = &run->memory;
 
@@ -40,12 +43,14 @@ emogi_sweeps_open(Sweeps *sweeps, Run *run, const EmogiGraph *graph, const Emogi
 	if (!query->papers.count_requests)
 		return EMOGI_OK;
 	TRY(take_array(memory, &sweeps->requests, 4, "requests", error));
-	CUDA_TRY(cudaMemsetAsync(sweeps->requests, 0, 4 * sizeof *sweeps->requests, run->state->stream));
+	CUDA_TRY(cudaMemsetAsync(sweeps->requests, 0, 4 * sizeof *sweeps->requests,
+							 run->state->stream));
 	return EMOGI_OK;
 }
 
 EmogiStatus
-emogi_sweeps_place(Sweeps *sweeps, const EmogiGraph *graph, const EmogiQuery *query, unsigned wants, EmogiError *error)
+emogi_sweeps_place(Sweeps *sweeps, const EmogiGraph *graph, const EmogiQuery *query, unsigned wants,
+				   EmogiError *error)
 {
 	EmogiQuery	seen = *query;
 

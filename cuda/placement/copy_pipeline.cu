@@ -14,7 +14,7 @@ full_bytes(const CopyPipeline *pipeline, const CopyPipelineArray *array)
 
 /* Return the number that a piece of the CopyPipeline has among all pieces of the lists. */
 static uint64_t
-place_of(const CopyPipeline *pipeline, uint64_t piece)
+piece_number(const CopyPipeline *pipeline, uint64_t piece)
 {
 	return piece * pipeline->nmembers + pipeline->member;
 }
@@ -26,7 +26,7 @@ piece_bytes(const CopyPipeline *pipeline, const CopyPipelineArray *array, uint64
 	const uint64_t full = full_bytes(pipeline, array);
 	const uint64_t lines =
 		(pipeline->nedges * array->entry_bytes + EMOGI_LINE_BYTES - 1) / EMOGI_LINE_BYTES;
-	const uint64_t left = lines * EMOGI_LINE_BYTES - place_of(pipeline, piece) * full;
+	const uint64_t left = lines * EMOGI_LINE_BYTES - piece_number(pipeline, piece) * full;
 
 	return left < full ? left : full;
 }
@@ -180,8 +180,8 @@ fill_part(const CopyPipeline *pipeline, const CopyPipelineArray *array, char *pa
 		if (is_kept(pipeline, array, piece))
 			TRY(emogi_run_send(pipeline->run, part +
 							   kept_below(pipeline, array, piece) * full_bytes(pipeline, array),
-							   array->host + place_of(pipeline, piece) * full_bytes(pipeline,
-																					array),
+							   array->host + piece_number(pipeline, piece) * full_bytes(pipeline,
+																						array),
 							   piece_bytes(pipeline, array, piece), error));
 	return EMOGI_OK;
 }
@@ -379,8 +379,8 @@ copy_piece(CopyPipeline *pipeline, const CopyPipelineLink *link, uint64_t piece,
 		if (!is_kept(pipeline, array, piece))
 		{
 			CUDA_TRY(cudaMemcpyAsync(to, array->host +
-									 place_of(pipeline, piece) * full_bytes(pipeline, array), bytes,
-									 cudaMemcpyHostToDevice, link->stream));
+									 piece_number(pipeline, piece) * full_bytes(pipeline, array),
+									 bytes, cudaMemcpyHostToDevice, link->stream));
 			pipeline->copied_bytes += bytes;
 		}
 		to += full_bytes(pipeline, array);
@@ -444,7 +444,7 @@ emogi_copy_pipeline_take(CopyPipeline *pipeline, Lists<Target> *lists, uint64_t 
 	const char *at[2] = {NULL, NULL};
 
 	TRY(run_ahead(pipeline, error));
-	*first = place_of(pipeline, pipeline->piece) * pipeline->piece_chunks;
+	*first = piece_number(pipeline, pipeline->piece) * pipeline->piece_chunks;
 	for (int a = 0; a < pipeline->narrays; a++)
 	{
 		const CopyPipelineArray *array = &pipeline->array[a];
@@ -467,7 +467,7 @@ emogi_copy_pipeline_take(CopyPipeline *pipeline, Lists<Target> *lists, uint64_t 
 		while (pipeline->nmembers == 1 && pipeline->piece < pipeline->npieces &&
 			   !is_copied(pipeline, pipeline->piece))
 			pipeline->piece++;
-	*upto = (place_of(pipeline, pipeline->piece - 1) + 1) * pipeline->piece_chunks;
+	*upto = (piece_number(pipeline, pipeline->piece - 1) + 1) * pipeline->piece_chunks;
 	if (*upto > pipeline->nchunks)
 		*upto = pipeline->nchunks;
 	lists->targets = (const Target *) at[0];

@@ -109,8 +109,8 @@ can_read(const EmogiEngineState *state, const EmogiEngineState *lender)
 
 	for (int i = 0; i < 2; i++)
 		if (cudaDeviceGetAttribute(&manages[i],
-								   (cudaDeviceAttr) CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED,
-								   i == 0 ? state->device : lender->device) != cudaSuccess)
+				(cudaDeviceAttr) CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED,
+				i == 0 ? state->device : lender->device) != cudaSuccess)
 			manages[i] = 0;
 	if (cudaDeviceCanAccessPeer(&reads, state->device, lender->device) != cudaSuccess)
 		reads = 0;

@@ -131,7 +131,9 @@ find_bound(Run *run, const Order *order, uint64_t count, Key *bound, EmogiError 
 	if (status == EMOGI_OK && count <= order->nchunks)
 	{
 		std::nth_element(largest, largest + (count - 1), largest + order->nchunks,
-						 [](Key a, Key b) { return a > b; });
+						 [](Key a, Key b) {
+			return a > b;
+		});
 		*bound = largest[count - 1];
 	}
 	free(largest);
