@@ -84,13 +84,16 @@ typedef struct Path
 /* What depends on the application and the weights. */
 typedef struct PathMethod
 {
-	void		(*set_limits) (Path *path, double delta);	/* choose the first bucket by limits; NULL where values add up */
-	void		(*raise) (Bucket *bucket, const BucketRule &rule, uint64_t entries, unsigned long long nearest,
-						  unsigned long long least);
-	EmogiStatus (*push_wide) (Run *run, const Paths &paths, const uint32_t *frontier, EmogiError *error);
+	/* choose the first bucket by limits; NULL where values add up */
+	void		(*set_limits) (Path *path, double delta);
+	void		(*raise) (Bucket *bucket, const BucketRule &rule, uint64_t entries,
+						  unsigned long long nearest, unsigned long long least);
+	EmogiStatus (*push_wide) (Run *run, const Paths &paths, const uint32_t *frontier,
+							  EmogiError *error);
 	EmogiStatus (*walk) (Path *path, EmogiError *error);
 	EmogiStatus (*finish) (Path *path, EmogiError *error);
-	const void *kernels[4];		/* the first two read edges with the whole device, the third is persistent */
+	/* the first two read edges with the whole device, the third is persistent */
+	const void *kernels[4];
 } PathMethod;
 
 template <class Semiring, typename Weight>
@@ -101,8 +104,10 @@ push_wide(Run *run, const Paths &paths, const uint32_t *frontier, EmogiError *er
 	const Push	push = {paths};
 	cudaStream_t stream = run->state->stream;
 
-	CUDA_LAUNCH(push_words_kernel<Push>, run->nblocks, BLOCK_THREADS, stream, run->graph.forward, frontier, run->nwords, run->step, push);
-	CUDA_LAUNCH(push_slices_kernel<Push>, run->nblocks, BLOCK_THREADS, stream, run->graph.forward, run->step, push);
+	CUDA_LAUNCH(push_words_kernel<Push>, run->nblocks, BLOCK_THREADS, stream, run->graph.forward,
+				frontier, run->nwords, run->step, push);
+	CUDA_LAUNCH(push_slices_kernel<Push>, run->nblocks, BLOCK_THREADS, stream, run->graph.forward,
+				run->step, push);
 	return EMOGI_OK;
 }
 
@@ -110,18 +115,21 @@ template <class Semiring, typename Weight>
 static EmogiStatus
 walk(Path *path, EmogiError *error)
 {
-	const PathSearch<Semiring, Weight> search = {path->paths, path->piles, path->persistent_rule, path->run->step.counters,
+	const PathSearch<Semiring, Weight> search = {path->paths, path->piles, path->persistent_rule,
+	path->run->step.counters,
 		path->bucket, path->pile};
 
-	return launch_persistent(path->run, &path->plan, path->queue, path->vertices, path->edges, PERSISTENT_STEPS, search, error);
+	return launch_persistent(path->run, &path->plan, path->queue, path->vertices, path->edges,
+							 PERSISTENT_STEPS, search, error);
 }
 
 template <class Semiring>
 static EmogiStatus
 finish_keys(Path *path, EmogiError *error)
 {
-	CUDA_LAUNCH(best_paths_finish_kernel<Semiring>, path->run->full_blocks, BLOCK_THREADS, path->run->state->stream,
-				path->paths.key, path->run->nvertices, path->run->step.counters);
+	CUDA_LAUNCH(best_paths_finish_kernel<Semiring>, path->run->full_blocks, BLOCK_THREADS,
+				path->run->state->stream, path->paths.key, path->run->nvertices,
+				path->run->step.counters);
 	return EMOGI_OK;
 }
 
@@ -134,7 +142,7 @@ set_limits(Path *path, double delta)
 
 	path->bucket.delta = delta < 1 ? 1 : delta < most ? delta : most;
 	path->bucket.threshold = limit_beyond<Semiring>(path->rule, path->bucket.delta,
-												   emogi_path_source(Semiring::ALGORITHM));
+													emogi_path_source(Semiring::ALGORITHM));
 }
 
 template <class Semiring>
@@ -156,16 +164,20 @@ choose_weight(EmogiWeightType type)
 static PathMethod
 choose_method(EmogiAlgorithm algorithm, EmogiWeightType type)
 {
-	return with_path(algorithm, [=](auto semiring) { return choose_weight<decltype(semiring)>(type); });
+	return with_path(algorithm,
+					 [=](auto semiring) { return choose_weight<decltype(semiring)>(type); });
 }
 
 EmogiStatus
 emogi_cuda_path_load(EmogiError *error)
 {
 	const void *const kernels[] = {
-		(const void *) best_paths_start_kernel, (const void *) best_paths_select_kernel, (const void *) push_mark_sources_kernel,
-		(const void *) persistent_queue_kernel<PathItem, KeyedItem>, (const void *) persistent_mark_kernel<PathItem, KeyedItem>,
-		(const void *) persistent_mark_kernel<WaitingItem, KeyedItem>, (const void *) best_paths_pile_kernel,
+		(const void *) best_paths_start_kernel, (const void *) best_paths_select_kernel,
+		(const void *) push_mark_sources_kernel,
+		(const void *) persistent_queue_kernel<PathItem, KeyedItem>,
+		(const void *) persistent_mark_kernel<PathItem, KeyedItem>,
+		(const void *) persistent_mark_kernel<WaitingItem, KeyedItem>,
+		(const void *) best_paths_pile_kernel,
 		(const void *) best_paths_bring_kernel
 	};
 
@@ -173,7 +185,8 @@ emogi_cuda_path_load(EmogiError *error)
 		for (int algorithm = 0; algorithm < EMOGI_NALGORITHMS; algorithm++)
 			if (emogi_is_path((EmogiAlgorithm) algorithm))
 			{
-				const PathMethod method = choose_method((EmogiAlgorithm) algorithm, (EmogiWeightType) type);
+				const PathMethod method = choose_method((EmogiAlgorithm) algorithm,
+														(EmogiWeightType) type);
 
 				TRY(LOAD_KERNELS(method.kernels));
 			}
@@ -190,7 +203,8 @@ sample_weights(const EmogiGraph *graph, double *sample)
 
 	for (uint64_t i = 0; i < nsamples; i++)
 	{
-		const double weight = emogi_weight(graph->forward.weights, graph->weight_type, nedges / nsamples * i);
+		const double weight = emogi_weight(graph->forward.weights, graph->weight_type,
+										   nedges / nsamples * i);
 
 		if (weight < (double) INFINITY)
 			sample[finite++] = weight;
@@ -216,7 +230,8 @@ compare_descending(const void *a, const void *b)
 
 /* Choose the first bucket, and how the others follow. */
 static void
-choose_delta(Path *path, const PathMethod *method, const EmogiGraph *graph, EmogiAlgorithm algorithm)
+choose_delta(Path *path, const PathMethod *method, const EmogiGraph *graph,
+			 EmogiAlgorithm algorithm)
 {
 	const double mean_degree = (double) graph->forward.nedges / (double) graph->nvertices;
 	const double degree = mean_degree > 1 ? mean_degree : 1;
@@ -254,7 +269,8 @@ fit_buckets(Path *path, const PathMethod *method)
 
 	if (path->run->graph.placement != EMOGI_PLACEMENT_DEVICE)
 	{
-		const uint64_t wider = path->team->nhelpers > 0 ? TEAM_BUCKETS * (uint64_t) path->team->nhelpers : 1;
+		const uint64_t wider = path->team->nhelpers > 0 ?
+			TEAM_BUCKETS * (uint64_t) path->team->nhelpers : 1;
 
 		path->rule.least_entries *= wider;
 		path->rule.most_entries *= wider;
@@ -272,22 +288,27 @@ fit_buckets(Path *path, const PathMethod *method)
 
 /* Take the arrays, and bring the sources and the limits to the device. */
 static EmogiStatus
-take_arrays(Path *path, const PathMethod *method, const uint32_t *sources, uint64_t nsources, EmogiError *error)
+take_arrays(Path *path, const PathMethod *method, const uint32_t *sources, uint64_t nsources,
+			EmogiError *error)
 {
 	DeviceMemory *memory = &path->run->memory;
 	double	   *limit;
 
 	path->paths.nwords = path->run->nwords;
 	TRY(take_array(memory, &path->paths.key, path->run->nvertices, "keys", error));
-	TRY(take_array(memory, &path->paths.pending, path->run->nwords, "bitmap of pending vertices", error));
-	TRY(take_array(memory, &path->paths.frontier, path->run->nwords, "bitmap of the frontier", error));
+	TRY(take_array(memory, &path->paths.pending, path->run->nwords, "bitmap of pending vertices",
+				   error));
+	TRY(take_array(memory, &path->paths.frontier, path->run->nwords, "bitmap of the frontier",
+				   error));
 	TRY(take_array(memory, &path->sources, nsources, "sources", error));
 	TRY(take_array(memory, &limit, SAMPLES, "weights", error));
 	TRY(take_persistent(path->run, &path->plan, &path->queue, error));
-	TRY(take_array(memory, &path->piles.item, 2 * (uint64_t) path->plan.capacity, "vertices that wait", error));
+	TRY(take_array(memory, &path->piles.item, 2 * (uint64_t) path->plan.capacity,
+				   "vertices that wait", error));
 	TRY(take_array(memory, &path->piles.state, 1, "state of the pile", error));
 	path->persistent_rule = path->rule;
-	path->persistent_rule.least_entries = method->set_limits != NULL ? 0 : PERSISTENT_BUCKET_MIN_EDGES;
+	path->persistent_rule.least_entries = method->set_limits != NULL ? 0 :
+		PERSISTENT_BUCKET_MIN_EDGES;
 	path->persistent_rule.most_entries = PERSISTENT_BUCKET_MAX_EDGES;
 	path->persistent_rule.limit = limit;
 	TRY(emogi_run_send(path->run, limit, path->limit, path->rule.nlimits * sizeof *limit, error));
@@ -301,9 +322,12 @@ enter_sources(Path *path, uint64_t nsources, unsigned long long source_key, Emog
 	Run		   *run = path->run;
 	cudaStream_t stream = run->state->stream;
 
-	CUDA_TRY(cudaMemsetAsync(path->paths.pending, 0, run->nwords * sizeof *path->paths.pending, stream));
-	CUDA_LAUNCH(push_mark_sources_kernel, run->full_blocks, BLOCK_THREADS, stream, path->sources, nsources, path->paths.pending);
-	CUDA_LAUNCH(best_paths_start_kernel, run->full_blocks, BLOCK_THREADS, stream, path->paths, run->nvertices, source_key);
+	CUDA_TRY(cudaMemsetAsync(path->paths.pending, 0, run->nwords * sizeof *path->paths.pending,
+							 stream));
+	CUDA_LAUNCH(push_mark_sources_kernel, run->full_blocks, BLOCK_THREADS, stream, path->sources,
+				nsources, path->paths.pending);
+	CUDA_LAUNCH(best_paths_start_kernel, run->full_blocks, BLOCK_THREADS, stream, path->paths,
+				run->nvertices, source_key);
 	return EMOGI_OK;
 }
 
@@ -319,9 +343,11 @@ enter_queue(Path *path, EmogiError *error)
 	path->pile = 0;
 	CUDA_TRY(cudaMemsetAsync(path->piles.state, 0, sizeof *path->piles.state, stream));
 	CUDA_LAUNCH(queue, run->full_blocks, BLOCK_THREADS, stream, path->paths.frontier, run->nwords,
-				run->graph.forward.offsets, path->queue, run->step.counters, KeyedItem{path->paths.key});
+				run->graph.forward.offsets, path->queue, run->step.counters,
+				KeyedItem{path->paths.key});
 	if (path->piles.capacity > 0)
-		CUDA_LAUNCH(best_paths_pile_kernel, run->full_blocks, BLOCK_THREADS, stream, path->paths, path->piles);
+		CUDA_LAUNCH(best_paths_pile_kernel, run->full_blocks, BLOCK_THREADS, stream, path->paths,
+					path->piles);
 	path->plan.queued = true;
 	path->plan.now = 0;
 	return EMOGI_OK;
@@ -337,10 +363,12 @@ leave_queue(Path *path, EmogiError *error)
 	auto	   *const mark_far = persistent_mark_kernel<WaitingItem, KeyedItem>;
 
 	CUDA_LAUNCH(mark_near, run->full_blocks, BLOCK_THREADS, stream,
-				path->queue + (uint64_t) path->plan.now * path->plan.capacity, (uint32_t) path->vertices,
+				path->queue + (uint64_t) path->plan.now * path->plan.capacity,
+				(uint32_t) path->vertices,
 				path->paths.pending, KeyedItem{path->paths.key});
 	CUDA_LAUNCH(mark_far, run->full_blocks, BLOCK_THREADS, stream,
-				path->piles.item + (uint64_t) (path->pile % 2) * path->piles.capacity, (uint32_t) path->waiting,
+				path->piles.item + (uint64_t) (path->pile % 2) * path->piles.capacity,
+				(uint32_t) path->waiting,
 				path->paths.pending, KeyedItem{path->paths.key});
 	path->plan.queued = false;
 	return EMOGI_OK;
@@ -382,8 +410,11 @@ push_together(Path *path, const PathMethod *method, EmogiError *error)
 		const Paths &own = path->helper[i];
 		Run		   *its = &team->helper[i].run;
 
-		TRY(emogi_shared_step_begin_part(team, i, SharedStepBring{path->paths.frontier, 0, own.frontier}, error));
-		CUDA_LAUNCH(best_paths_bring_kernel, its->full_blocks, BLOCK_THREADS, its->state->stream, own, path->paths.key);
+		TRY(emogi_shared_step_begin_part(team, i,
+										 SharedStepBring{path->paths.frontier, 0, own.frontier},
+										 error));
+		CUDA_LAUNCH(best_paths_bring_kernel, its->full_blocks, BLOCK_THREADS, its->state->stream,
+					own, path->paths.key);
 		TRY(method->push_wide(its, own, own.frontier, error));
 		TRY(emogi_shared_step_end_part(team, i, error));
 	}
@@ -403,8 +434,9 @@ step_wide(Path *path, const PathMethod *method, bool *done, EmogiError *error)
 	unsigned long long nearest;
 
 	TRY(emogi_run_begin_step(run, error));
-	CUDA_LAUNCH(best_paths_select_kernel, run->full_blocks, BLOCK_THREADS, run->state->stream, path->paths,
-				run->graph.forward.offsets, path->bucket.threshold, run->step.counters);
+	CUDA_LAUNCH(best_paths_select_kernel, run->full_blocks, BLOCK_THREADS, run->state->stream,
+				path->paths, run->graph.forward.offsets, path->bucket.threshold,
+				run->step.counters);
 	TRY(emogi_run_read(run, &counters, error));
 	path->vertices = counters->vertices;
 	path->edges = counters->edges;
@@ -423,7 +455,8 @@ step_wide(Path *path, const PathMethod *method, bool *done, EmogiError *error)
 		return enter_queue(path, error);
 	path->plan.spent += path->edges;
 	path->steps++;
-	if (path->team->nhelpers > 0 && (path->edges * path->list_bytes > TEAM_LEAST_BYTES || run->state->always_help))
+	if (path->team->nhelpers > 0 && (path->edges * path->list_bytes > TEAM_LEAST_BYTES ||
+									 run->state->always_help))
 		return push_together(path, method, error);
 	return method->push_wide(run, path->paths, path->paths.frontier, error);
 }
@@ -459,15 +492,18 @@ take_helper(Run *run, void *with, int i, EmogiError *error)
 	paths->leaders_key = paths->key;
 	paths->leaders_pending = paths->pending;
 	TRY(take_array(&run->memory, &paths->key, run->nvertices, "keys", error));
-	TRY(take_array(&run->memory, &paths->frontier, run->nwords, "bitmap of a share of the frontier", error));
+	TRY(take_array(&run->memory, &paths->frontier, run->nwords, "bitmap of a share of the frontier",
+				   error));
 	static_assert(KEY_NONE == ~0ULL, "a memset makes keys none");
-	CUDA_TRY(cudaMemsetAsync(paths->key, 0xFF, run->nvertices * sizeof *paths->key, run->state->stream));
+	CUDA_TRY(cudaMemsetAsync(paths->key, 0xFF, run->nvertices * sizeof *paths->key,
+							 run->state->stream));
 	return EMOGI_OK;
 }
 
 /* Gather the helpers, if there are any. */
 static EmogiStatus
-gather_team(Path *path, const PathMethod *method, const EmogiGraph *graph, const EmogiQuery *query, EmogiError *error)
+gather_team(Path *path, const PathMethod *method, const EmogiGraph *graph, const EmogiQuery *query,
+			EmogiError *error)
 {
 	Run		   *run = path->run;
 	const uint32_t bytes = edge_bytes(graph->weight_type);
@@ -475,12 +511,16 @@ gather_team(Path *path, const PathMethod *method, const EmogiGraph *graph, const
 	path->team = run->team;
 	path->team->offers = true;
 	path->list_bytes = run->graph.forward.near_weights ? (uint32_t) sizeof(Target) : bytes;
-	TRY(emogi_shared_step_open(path->team, graph, query, PLACE_NEAR_WEIGHTS, method->kernels, 2, bytes, take_helper, path, error));
-	return path->team->nhelpers > 0 ? take_array(&run->memory, &path->share, run->nwords, "bitmap of a share of the frontier", error) : EMOGI_OK;
+	TRY(emogi_shared_step_open(path->team, graph, query, PLACE_NEAR_WEIGHTS, method->kernels, 2,
+							   bytes, take_helper, path, error));
+	return path->team->nhelpers > 0 ? take_array(&run->memory, &path->share, run->nwords,
+												 "bitmap of a share of the frontier", error) :
+		EMOGI_OK;
 }
 
 EmogiStatus
-emogi_cuda_path(Run *run, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result, EmogiError *error)
+emogi_cuda_path(Run *run, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result,
+				EmogiError *error)
 {
 	const uint64_t nsources = is_hopeless(query) ? 0 : query->nsources;
 	const PathMethod method = choose_method(query->algorithm, graph->weight_type);
@@ -491,7 +531,8 @@ emogi_cuda_path(Run *run, const EmogiGraph *graph, const EmogiQuery *query, Emog
 	path.paths.bound = offer_bound(query);
 	choose_delta(&path, &method, graph, query->algorithm);
 	TRY(take_arrays(&path, &method, query->sources, nsources, error));
-	TRY(emogi_run_place(run, graph, query, PLACE_NEAR_WEIGHTS, method.kernels, 2, edge_bytes(graph->weight_type), error));
+	TRY(emogi_run_place(run, graph, query, PLACE_NEAR_WEIGHTS, method.kernels, 2,
+						edge_bytes(graph->weight_type), error));
 	TRY(gather_team(&path, &method, graph, query, error));
 	fit_buckets(&path, &method);
 	TRY(emogi_persistent_size(run, &path.plan, method.kernels[2], error));

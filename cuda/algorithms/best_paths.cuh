@@ -71,7 +71,8 @@ struct PathTraits<EMOGI_##NAME> \
 { \
 	static constexpr bool MOST = (order) == EMOGI_MOST; \
 	static constexpr bool ADDS = ((traits) & EMOGI_PATH_ADDITIVE) != 0; \
-	static_assert(!(MOST && ADDS), "sums of weights get worse along a path when the least is best"); \
+	static_assert(!(MOST && ADDS), \
+				  "sums of weights get worse along a path when the least is best"); \
 };
 EMOGI_ALGORITHMS(EMOGI_NOTHING, TRAITS, EMOGI_NOTHING)
 #undef TRAITS
@@ -119,14 +120,16 @@ source_key(EmogiAlgorithm algorithm)
 static inline bool
 is_hopeless(const EmogiQuery *query)
 {
-	return emogi_path_adds(query->algorithm) && query->max_distance < emogi_path_source(query->algorithm);
+	return emogi_path_adds(query->algorithm) &&
+		query->max_distance < emogi_path_source(query->algorithm);
 }
 
 /* Get the bound of offers that a query sets: a key. There is none where no offer is made at all. */
 static inline unsigned long long
 offer_bound(const EmogiQuery *query)
 {
-	if (!emogi_path_adds(query->algorithm) || !(query->max_distance < (double) INFINITY) || is_hopeless(query))
+	if (!emogi_path_adds(query->algorithm) || !(query->max_distance < (double) INFINITY) ||
+		is_hopeless(query))
 		return KEY_INFINITY;
 	return LeastKeys::encode(query->max_distance + 0.0);
 }
@@ -189,8 +192,8 @@ struct Relax
 	}
 
 	__device__ __forceinline__ void
-	visit(const Target (&target)[PIECE], const double (&weight)[PIECE], const double (&value)[PIECE],
-		  uint32_t wanted) const
+	visit(const Target (&target)[PIECE], const double (&weight)[PIECE],
+		  const double (&value)[PIECE], uint32_t wanted) const
 	{
 		unsigned long long offer[PIECE];
 		unsigned long long known[PIECE];
@@ -198,7 +201,8 @@ struct Relax
 #pragma unroll
 		for (uint32_t j = 0; j < PIECE; j++)
 		{
-			offer[j] = wanted >> j & 1 ? make_offer<Semiring>(paths, value[j], weight[j]) : KEY_NONE;
+			offer[j] = wanted >> j & 1 ? make_offer<Semiring>(paths, value[j], weight[j]) :
+				KEY_NONE;
 			known[j] = offer[j] != KEY_NONE ? __ldcg(&paths.key[target[j]]) : 0;
 		}
 #pragma unroll
@@ -219,7 +223,8 @@ best_paths_start_kernel(Paths paths, uint64_t nvertices, unsigned long long sour
 {
 	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
 
-	for (uint64_t v = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x; v < nvertices; v += nthreads)
+	for (uint64_t v = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x; v < nvertices;
+		 v += nthreads)
 		paths.key[v] = paths.pending[v / 32] >> v % 32 & 1 ? source_key : KEY_NONE;
 }
 
@@ -229,7 +234,8 @@ best_paths_bring_kernel(Paths helper, const unsigned long long *key)
 {
 	const uint64_t nwarps = (uint64_t) gridDim.x * BLOCK_WARPS;
 
-	for (uint64_t word = ((uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x) / WARP_LANES; word < helper.nwords; word += nwarps)
+	for (uint64_t word = ((uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x) / WARP_LANES;
+		 word < helper.nwords; word += nwarps)
 		if (helper.frontier[word] >> lane_number() & 1)
 			helper.key[word * 32 + lane_number()] = key[word * 32 + lane_number()];
 }
@@ -240,7 +246,8 @@ best_paths_bring_kernel(Paths helper, const unsigned long long *key)
  * offsets.
  */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
-best_paths_select_kernel(Paths paths, const uint64_t *offsets, unsigned long long threshold, Counters *counters)
+best_paths_select_kernel(Paths paths, const uint64_t *offsets, unsigned long long threshold,
+						 Counters *counters)
 {
 	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
 	const uint64_t own = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x;
@@ -307,7 +314,8 @@ best_paths_finish_kernel(unsigned long long *key, uint64_t nvertices, Counters *
 	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
 	unsigned long long reached = 0;
 
-	for (uint64_t v = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x; v < nvertices; v += nthreads)
+	for (uint64_t v = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x; v < nvertices;
+		 v += nthreads)
 	{
 		const double value = Semiring::decode(key[v]);
 
@@ -357,7 +365,8 @@ typedef struct Piles
 typedef struct Bucket
 {
 	unsigned long long threshold;	/* keys below it are near; KEY_NONE = all */
-	double		delta;			/* width of the next bucket; where values do not add up: so many of the limits */
+	/* width of the next bucket; where values do not add up: so many of the limits */
+	double		delta;
 } Bucket;
 
 typedef struct BucketRule
@@ -398,15 +407,17 @@ limit_beyond(const BucketRule &rule, double delta, double best)
  */
 template <class Semiring>
 static __host__ __device__ inline void
-raise_threshold(Bucket *bucket, const BucketRule &rule, uint64_t entries, unsigned long long nearest,
-				unsigned long long least)
+raise_threshold(Bucket *bucket, const BucketRule &rule, uint64_t entries,
+				unsigned long long nearest, unsigned long long least)
 {
 	const double factor = entries < rule.least_entries ? 2 : entries > rule.most_entries ? 0.5 : 1;
 	const double delta = bucket->delta * factor;
 
-	if (Semiring::ADDS ? delta > 0 && delta < (double) INFINITY : delta >= 1 && delta <= rule.nlimits)
+	if (Semiring::ADDS ? delta > 0 && delta < (double) INFINITY :
+		delta >= 1 && delta <= rule.nlimits)
 		bucket->delta = delta;
-	bucket->threshold = Semiring::ADDS ? Semiring::encode(Semiring::decode(nearest) + bucket->delta) :
+	bucket->threshold = Semiring::ADDS ?
+		Semiring::encode(Semiring::decode(nearest) + bucket->delta) :
 		limit_beyond<Semiring>(rule, bucket->delta, Semiring::decode(nearest));
 	if (bucket->threshold < least)	/* delta is lost in rounding */
 		bucket->threshold = least;
@@ -482,7 +493,9 @@ struct PathSearch
 			return;
 		place = __shfl_sync(FULL_WARP, place, 0) + __popc(lanes & lanes_below());
 		if (waits && place < piles.capacity)
-			piles.item[(uint64_t) (pile % 2) * piles.capacity + place] = WaitingItem{item.key, item.vertex, 0};
+			piles.item[(uint64_t) (pile % 2) * piles.capacity + place] = WaitingItem{item.key,
+																					 item.vertex,
+																					 0};
 		else if (waits)
 		{
 			atomicOr(&paths.pending[item.vertex / 32], 1u << item.vertex % 32);
@@ -516,8 +529,8 @@ struct PathSearch
 		if (blockIdx.x == 0 && threadIdx.x == 0)
 			piles.state->count[(pile + 1) % PILE_COUNTS] = PileCount{0, 0};
 		begin_turn(walk);
-		for (uint32_t base = blockIdx.x * PERSISTENT_THREADS + threadIdx.x - lane_number(); base < waiting;
-			 base += walk.nblocks * PERSISTENT_THREADS)
+		for (uint32_t base = blockIdx.x * PERSISTENT_THREADS + threadIdx.x - lane_number();
+			 base < waiting; base += walk.nblocks * PERSISTENT_THREADS)
 			sort_out(walk, from, base + lane_number(), waiting);
 		end_turn(walk, 0);
 		return true;
@@ -588,7 +601,8 @@ best_paths_pile_kernel(Paths paths, Piles piles)
 {
 	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
 
-	for (uint64_t word = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x; word < paths.nwords; word += nthreads)
+	for (uint64_t word = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x; word < paths.nwords;
+		 word += nthreads)
 	{
 		uint32_t	bits = paths.pending[word];
 		uint32_t	slot = bits != 0 ? atomicAdd(&piles.state->count[0].length, __popc(bits)) : 0;

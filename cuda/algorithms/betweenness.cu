@@ -45,9 +45,10 @@ typedef struct Brandes
 {
 	uint64_t	nvertices;
 	uint32_t   *level;			/* [nvertices], a byte for each search, 255 = not reached */
-	double	   *paths;			/* [nvertices][BATCH], to each vertex; of those done with, (1 + dependency) / paths */
+	/* [nvertices][BATCH], to each vertex; of those done with, (1 + dependency) / paths */
+	double	   *paths;
 	double	   *centrality;		/* [nvertices], the sum of dependencies, of a part's sources */
-	double	   *total;			/* [nvertices], that of all parts before; the same where there is one */
+	double	   *total;	/* [nvertices], that of all parts before; the same where there is one */
 	double	   *part;			/* [slices][BATCH], the sums of each; see slice_capacity */
 	uint32_t   *has_many;		/* there are MOST_PATHS paths or more to a vertex */
 } Brandes;
@@ -64,7 +65,8 @@ betweenness_keep_kernel(Brandes brandes, const int32_t *level, uint32_t i)
 {
 	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
 
-	for (uint64_t v = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x; v < brandes.nvertices; v += nthreads)
+	for (uint64_t v = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x; v < brandes.nvertices;
+		 v += nthreads)
 		((uint8_t *) brandes.level)[BATCH * v + i] = (uint8_t) level[v];	/* -1 = 255 */
 }
 
@@ -74,7 +76,8 @@ betweenness_begin_kernel(Brandes brandes)
 {
 	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
 
-	for (uint64_t i = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x; i < BATCH * brandes.nvertices; i += nthreads)
+	for (uint64_t i = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x;
+		 i < BATCH * brandes.nvertices; i += nthreads)
 		brandes.paths[i] = ((const uint8_t *) brandes.level)[i] <= 1 ? 1.0 : 0.0;
 }
 
@@ -83,7 +86,8 @@ betweenness_begin_kernel(Brandes brandes)
  * `stride` lanes. Get the lane's sums. Whole warps.
  */
 static __device__ __forceinline__ Sums
-sum_entries(const Lists<Target> &lists, const Brandes &brandes, Span list, Span part, uint32_t searches, uint32_t beside, uint32_t stride)
+sum_entries(const Lists<Target> &lists, const Brandes &brandes, Span list, Span part,
+			uint32_t searches, uint32_t beside, uint32_t stride)
 {
 	Sums		sums = {};
 
@@ -93,7 +97,8 @@ sum_entries(const Lists<Target> &lists, const Brandes &brandes, Span list, Span 
 
 #pragma unroll
 		for (uint32_t j = 0; j < PIECE; j++)
-			counts[j] = wanted >> j & 1 ? __vcmpeq4(__ldg(&brandes.level[target[j]]), beside * EACH_BYTE) & searches : 0;
+			counts[j] = wanted >> j & 1 ? __vcmpeq4(__ldg(&brandes.level[target[j]]),
+													beside * EACH_BYTE) & searches : 0;
 #pragma unroll
 		for (uint32_t j = 0; j < PIECE; j++)
 		{
@@ -164,7 +169,8 @@ finish_vertex(const Brandes &brandes, uint64_t vertex, uint32_t searches, const 
  */
 template <bool BACK>
 static __global__ void __launch_bounds__(BLOCK_THREADS)
-betweenness_level_kernel(Lists<Target> lists, Brandes brandes, uint32_t level, uint32_t beside, Step step)
+betweenness_level_kernel(Lists<Target> lists, Brandes brandes, uint32_t level, uint32_t beside,
+						 Step step)
 {
 	const uint32_t group = lane_number() / LINE_LANES;
 	unsigned long long nread = 0;
@@ -172,7 +178,8 @@ betweenness_level_kernel(Lists<Target> lists, Brandes brandes, uint32_t level, u
 
 	sweep_chunks(step, 0, (brandes.nvertices + 31) / 32, [&](uint64_t word) {
 		const uint64_t vertex = word * 32 + lane_number();
-		const uint32_t searches = vertex < brandes.nvertices ? __vcmpeq4(__ldg(&brandes.level[vertex]), level * EACH_BYTE) : 0;
+		const uint32_t searches = vertex < brandes.nvertices ?
+			__vcmpeq4(__ldg(&brandes.level[vertex]), level * EACH_BYTE) : 0;
 		Span		list = {0, 0};
 		uint64_t	nlines;
 		uint32_t	lanes;
@@ -199,13 +206,15 @@ betweenness_level_kernel(Lists<Target> lists, Brandes brandes, uint32_t level, u
 				lanes &= lanes - 1;
 			}
 			its = __shfl_sync(FULL_WARP, searches, lane % WARP_LANES);
-			span = Span{__shfl_sync(FULL_WARP, list.start, lane % WARP_LANES), __shfl_sync(FULL_WARP, list.end, lane % WARP_LANES)};
+			span = Span{__shfl_sync(FULL_WARP, list.start, lane % WARP_LANES),
+						__shfl_sync(FULL_WARP, list.end, lane % WARP_LANES)};
 			if (lane == WARP_LANES)
 			{
 				its = 0;
 				span = Span{0, 0};
 			}
-			sums = sum_lanes(sum_entries(lists, brandes, span, span, its, beside, LINE_LANES), LINE_LANES);
+			sums = sum_lanes(sum_entries(lists, brandes, span, span, its, beside, LINE_LANES),
+							 LINE_LANES);
 			finish_vertex<BACK>(brandes, word * 32 + lane, its, sums);
 		}
 	});
@@ -215,15 +224,18 @@ betweenness_level_kernel(Lists<Target> lists, Brandes brandes, uint32_t level, u
 
 /* Sum the slices of long lists, each by a warp. Bytes: as betweenness_level_kernel. */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
-betweenness_slices_kernel(Lists<Target> lists, Brandes brandes, uint32_t level, uint32_t beside, Step step)
+betweenness_slices_kernel(Lists<Target> lists, Brandes brandes, uint32_t level, uint32_t beside,
+						  Step step)
 {
 	const uint64_t nslices = step.counters->nslices;
 	const uint64_t nwarps = (uint64_t) gridDim.x * BLOCK_WARPS;
 
-	for (uint64_t i = ((uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x) / WARP_LANES; i < nslices; i += nwarps)
+	for (uint64_t i = ((uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x) / WARP_LANES;
+		 i < nslices; i += nwarps)
 	{
 		const Slice slice = step.slices[i];
-		const Span	list = {__ldg(&lists.offsets[slice.vertex]), __ldg(&lists.offsets[(uint64_t) slice.vertex + 1])};
+		const Span	list = {__ldg(&lists.offsets[slice.vertex]),
+							__ldg(&lists.offsets[(uint64_t) slice.vertex + 1])};
 		const uint32_t searches = __vcmpeq4(__ldg(&brandes.level[slice.vertex]), level * EACH_BYTE);
 		uint64_t	first;
 		const uint32_t nlines = open_slice(slice, list, &first);
@@ -231,7 +243,8 @@ betweenness_slices_kernel(Lists<Target> lists, Brandes brandes, uint32_t level, 
 
 		if (__any_sync(FULL_WARP, lane_number() == 0 && must_leave(step)))
 			break;
-		sums = sum_lanes(sum_entries(lists, brandes, list, clip_slice(list, first, nlines), searches, beside, WARP_LANES), WARP_LANES);
+		sums = sum_lanes(sum_entries(lists, brandes, list, clip_slice(list, first, nlines),
+									 searches, beside, WARP_LANES), WARP_LANES);
 #pragma unroll
 		for (uint32_t s = 0; s < BATCH; s++)
 			if (lane_number() == s)
@@ -247,10 +260,12 @@ betweenness_add_slices_kernel(Lists<Target> lists, Brandes brandes, uint32_t lev
 	const uint64_t nslices = step.counters->nslices;
 	const uint64_t nwarps = (uint64_t) gridDim.x * BLOCK_WARPS;
 
-	for (uint64_t i = ((uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x) / WARP_LANES; i < nslices; i += nwarps)
+	for (uint64_t i = ((uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x) / WARP_LANES;
+		 i < nslices; i += nwarps)
 	{
 		const Slice slice = step.slices[i];
-		const Span	list = {__ldg(&lists.offsets[slice.vertex]), __ldg(&lists.offsets[(uint64_t) slice.vertex + 1])};
+		const Span	list = {__ldg(&lists.offsets[slice.vertex]),
+							__ldg(&lists.offsets[(uint64_t) slice.vertex + 1])};
 		const uint64_t its_slices = (count_lines<Target>(list) + SLICE_LINES - 1) / SLICE_LINES;
 		const uint32_t searches = __vcmpeq4(__ldg(&brandes.level[slice.vertex]), level * EACH_BYTE);
 		Sums		sums = {};
@@ -261,7 +276,8 @@ betweenness_add_slices_kernel(Lists<Target> lists, Brandes brandes, uint32_t lev
 #pragma unroll
 			for (uint32_t s = 0; s < BATCH; s++)
 				sums.of[s] += brandes.part[BATCH * (i + k) + s];
-		finish_vertex<BACK>(brandes, slice.vertex, lane_number() < LINE_LANES ? searches : 0, sum_lanes(sums, WARP_LANES));
+		finish_vertex<BACK>(brandes, slice.vertex, lane_number() < LINE_LANES ? searches : 0,
+							sum_lanes(sums, WARP_LANES));
 	}
 }
 
@@ -271,7 +287,8 @@ betweenness_add_kernel(double *total, const double *part, uint64_t nvertices)
 {
 	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
 
-	for (uint64_t v = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x; v < nvertices; v += nthreads)
+	for (uint64_t v = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x; v < nvertices;
+		 v += nthreads)
 		total[v] += part[v];
 }
 
@@ -281,18 +298,23 @@ betweenness_scale_kernel(Brandes brandes, const uint32_t *samples, EmogiSampleSc
 {
 	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
 
-	for (uint64_t v = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x; v < brandes.nvertices; v += nthreads)
-		brandes.total[v] *= samples != NULL && (samples[v / 32] >> v % 32 & 1) != 0 ? scale.of_samples : scale.of_others;
+	for (uint64_t v = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x; v < brandes.nvertices;
+		 v += nthreads)
+		brandes.total[v] *= samples != NULL && (samples[v / 32] >> v % 32 & 1) != 0 ?
+			scale.of_samples : scale.of_others;
 }
 
 EmogiStatus
 emogi_cuda_betweenness_load(EmogiError *error)
 {
 	const void *const kernels[] = {
-		(const void *) betweenness_level_kernel<false>, (const void *) betweenness_level_kernel<true>,
-		(const void *) betweenness_slices_kernel, (const void *) betweenness_add_slices_kernel<false>,
+		(const void *) betweenness_level_kernel<false>,
+		(const void *) betweenness_level_kernel<true>,
+		(const void *) betweenness_slices_kernel,
+		(const void *) betweenness_add_slices_kernel<false>,
 		(const void *) betweenness_add_slices_kernel<true>, (const void *) betweenness_keep_kernel,
-		(const void *) betweenness_begin_kernel, (const void *) betweenness_add_kernel, (const void *) betweenness_scale_kernel,
+		(const void *) betweenness_begin_kernel, (const void *) betweenness_add_kernel,
+		(const void *) betweenness_scale_kernel,
 		(const void *) push_mark_sources_kernel
 	};
 
@@ -304,8 +326,10 @@ typedef struct Betweenness
 {
 	uint32_t   *sources;		/* [nsources] */
 	uint64_t	nsources;
-	double	   *device_sums;	/* [parts][nvertices], in the leader's memory, where GPUs that share them can write; NULL = they cannot */
-	double	   *sums[EMOGI_MOST_PARTS];	/* else: [nvertices] of each part, in host memory; NULL = not made */
+	/* [parts][nvertices], in the leader's memory, where GPUs that share them can write; NULL = they cannot */
+	double	   *device_sums;
+	/* else: [nvertices] of each part, in host memory; NULL = not made */
+	double	   *sums[EMOGI_MOST_PARTS];
 } Betweenness;
 
 /* What one GPU does. */
@@ -331,11 +355,14 @@ do_level(Run *run, Searches *searches, uint32_t level, uint32_t beside, EmogiErr
 	cudaStream_t stream = run->state->stream;
 
 	TRY(emogi_run_begin_step(run, error));
-	CUDA_LAUNCH(betweenness_level_kernel<BACK>, run->nblocks, BLOCK_THREADS, stream, lists, searches->brandes, level, beside, run->step);
+	CUDA_LAUNCH(betweenness_level_kernel<BACK>, run->nblocks, BLOCK_THREADS, stream, lists,
+				searches->brandes, level, beside, run->step);
 	if (beside != level)
 	{
-		CUDA_LAUNCH(betweenness_slices_kernel, run->nblocks, BLOCK_THREADS, stream, lists, searches->brandes, level, beside, run->step);
-		CUDA_LAUNCH(betweenness_add_slices_kernel<BACK>, run->nblocks, BLOCK_THREADS, stream, lists, searches->brandes, level, run->step);
+		CUDA_LAUNCH(betweenness_slices_kernel, run->nblocks, BLOCK_THREADS, stream, lists,
+					searches->brandes, level, beside, run->step);
+		CUDA_LAUNCH(betweenness_add_slices_kernel<BACK>, run->nblocks, BLOCK_THREADS, stream, lists,
+					searches->brandes, level, run->step);
 	}
 	if (++searches->nlaunches % LAUNCHES_AHEAD == 0)
 		TRY(emogi_cuda_wait(run->state, run->control, error));
@@ -349,15 +376,19 @@ add_batch(Run *run, Searches *searches, EmogiResult *result, EmogiError *error)
 	const Counters *counters;
 	uint32_t	has_many;
 
-	CUDA_LAUNCH(betweenness_begin_kernel, run->full_blocks, BLOCK_THREADS, run->state->stream, searches->brandes);
+	CUDA_LAUNCH(betweenness_begin_kernel, run->full_blocks, BLOCK_THREADS, run->state->stream,
+				searches->brandes);
 	TRY(emogi_run_clear(run, error));
 	for (uint32_t level = 2; level < searches->nlevels; level++)
 		TRY(do_level<false>(run, searches, level, level - 1, error));
 	TRY(emogi_run_fetch(run, &has_many, searches->brandes.has_many, sizeof has_many, error));
 	if (has_many != 0)
-		return emogi_device_fail(error, EMOGI_UNSUPPORTED, "there are more shortest paths than the GPU counts", "%g or more", MOST_PATHS);
+		return emogi_device_fail(error, EMOGI_UNSUPPORTED,
+								 "there are more shortest paths than the GPU counts", "%g or more",
+								 MOST_PATHS);
 	for (uint32_t level = searches->nlevels - 1; level > 0; level--)
-		TRY(do_level<true>(run, searches, level, level + 1 < searches->nlevels ? level + 1 : level, error));
+		TRY(do_level<true>(run, searches, level, level + 1 < searches->nlevels ? level + 1 : level,
+						   error));
 	TRY(emogi_run_read(run, &counters, error));
 	emogi_run_account(run, counters, result);
 	return EMOGI_OK;
@@ -374,19 +405,21 @@ end_part(Run *run, Searches *searches, EmogiError *error)
 	if (!emogi_by_source_are_shared(searches->parts, run))
 	{
 		if (brandes.total != brandes.centrality)
-			CUDA_LAUNCH(betweenness_add_kernel, run->full_blocks, BLOCK_THREADS, run->state->stream, brandes.total, brandes.centrality, run->nvertices);
+			CUDA_LAUNCH(betweenness_add_kernel, run->full_blocks, BLOCK_THREADS, run->state->stream,
+						brandes.total, brandes.centrality, run->nvertices);
 		return EMOGI_OK;
 	}
 	if (searches->all->device_sums != NULL)
 	{
-		CUDA_TRY(cudaMemcpyAsync(searches->all->device_sums + searches->part * run->nvertices, brandes.centrality, bytes, cudaMemcpyDefault,
-								 run->state->stream));
+		CUDA_TRY(cudaMemcpyAsync(searches->all->device_sums + searches->part * run->nvertices,
+								 brandes.centrality, bytes, cudaMemcpyDefault, run->state->stream));
 		return EMOGI_OK;
 	}
 	if (*sums == NULL)
 		*sums = (double *) malloc(bytes);
 	if (*sums == NULL)
-		return emogi_device_fail(error, EMOGI_NO_MEMORY, "out of memory", "sums of a part, %llu bytes", (unsigned long long) bytes);
+		return emogi_device_fail(error, EMOGI_NO_MEMORY, "out of memory",
+								 "sums of a part, %llu bytes", (unsigned long long) bytes);
 	return emogi_run_fetch(run, *sums, brandes.centrality, bytes, error);
 }
 
@@ -404,11 +437,15 @@ next_source(Run *run, void *with, uint64_t *i, bool *is_there, EmogiError *error
 		*is_there = searches->part != EMOGI_NO_PART;
 		if (!*is_there)
 			return EMOGI_OK;
-		searches->first = searches->next = BATCH * emogi_by_source_first(searches->parts, nbatches, searches->part);
-		searches->end = BATCH * emogi_by_source_first(searches->parts, nbatches, searches->part + 1);
+		searches->first = searches->next = BATCH *
+			emogi_by_source_first(searches->parts, nbatches, searches->part);
+		searches->end = BATCH * emogi_by_source_first(searches->parts, nbatches,
+													  searches->part + 1);
 		if (searches->end > searches->all->nsources)
 			searches->end = searches->all->nsources;
-		CUDA_TRY(cudaMemsetAsync(searches->brandes.centrality, 0, run->nvertices * sizeof *searches->brandes.centrality, run->state->stream));
+		CUDA_TRY(cudaMemsetAsync(searches->brandes.centrality, 0,
+								 run->nvertices * sizeof *searches->brandes.centrality,
+								 run->state->stream));
 	}
 	*i = searches->next++;
 	return EMOGI_OK;
@@ -416,21 +453,25 @@ next_source(Run *run, void *with, uint64_t *i, bool *is_there, EmogiError *error
 
 /* Keep the levels of a search; with those of a batch, or the last, add what their sources depend on. */
 static EmogiStatus
-use_levels(Run *run, void *with, uint64_t i, const int32_t *level, uint32_t nlevels, EmogiResult *result, EmogiError *error)
+use_levels(Run *run, void *with, uint64_t i, const int32_t *level, uint32_t nlevels,
+		   EmogiResult *result, EmogiError *error)
 {
 	Searches   *searches = (Searches *) with;
 	const Brandes &brandes = searches->brandes;
 	const uint64_t place = (i - searches->first) % BATCH;
 
 	if (nlevels > MOST_LEVELS)
-		return emogi_device_fail(error, EMOGI_UNSUPPORTED, "the graph has more levels than the GPU counts paths over", "%u levels, at most %d",
-								 nlevels, MOST_LEVELS);
+		return emogi_device_fail(error, EMOGI_UNSUPPORTED,
+								 "the graph has more levels than the GPU counts paths over",
+								 "%u levels, at most %d", nlevels, MOST_LEVELS);
 	if (place == 0)
 	{
-		CUDA_TRY(cudaMemsetAsync(brandes.level, 0xFF, run->nvertices * sizeof *brandes.level, run->state->stream));
+		CUDA_TRY(cudaMemsetAsync(brandes.level, 0xFF, run->nvertices * sizeof *brandes.level,
+								 run->state->stream));
 		searches->nlevels = 0;
 	}
-	CUDA_LAUNCH(betweenness_keep_kernel, run->full_blocks, BLOCK_THREADS, run->state->stream, brandes, level, (uint32_t) place);
+	CUDA_LAUNCH(betweenness_keep_kernel, run->full_blocks, BLOCK_THREADS, run->state->stream,
+				brandes, level, (uint32_t) place);
 	if (nlevels > searches->nlevels)
 		searches->nlevels = nlevels;
 	run->control->total = searches->all->nsources;
@@ -442,7 +483,8 @@ use_levels(Run *run, void *with, uint64_t i, const int32_t *level, uint32_t nlev
 
 /* Turn sums into what is asked for. */
 static EmogiStatus
-scale_sums(Run *run, const EmogiGraph *graph, const EmogiQuery *query, const Brandes *brandes, const Betweenness *all, EmogiError *error)
+scale_sums(Run *run, const EmogiGraph *graph, const EmogiQuery *query, const Brandes *brandes,
+		   const Betweenness *all, EmogiError *error)
 {
 	const bool	is_partial = all->nsources < run->nvertices;
 	cudaStream_t stream = run->state->stream;
@@ -452,39 +494,46 @@ scale_sums(Run *run, const EmogiGraph *graph, const EmogiQuery *query, const Bra
 	if (is_partial)
 	{
 		TRY(take_array(&run->memory, &vertices, all->nsources, "samples", error));
-		TRY(emogi_run_send(run, vertices, all->sources, all->nsources * sizeof *all->sources, error));
+		TRY(emogi_run_send(run, vertices, all->sources, all->nsources * sizeof *all->sources,
+						   error));
 		CUDA_TRY(cudaMemsetAsync(samples, 0, run->nwords * sizeof *samples, stream));
-		CUDA_LAUNCH(push_mark_sources_kernel, run->full_blocks, BLOCK_THREADS, stream, vertices, all->nsources, samples);
+		CUDA_LAUNCH(push_mark_sources_kernel, run->full_blocks, BLOCK_THREADS, stream, vertices,
+					all->nsources, samples);
 	}
-	CUDA_LAUNCH(betweenness_scale_kernel, run->full_blocks, BLOCK_THREADS, stream, *brandes, is_partial ? samples : NULL,
-				emogi_sample_scale(graph, query));
+	CUDA_LAUNCH(betweenness_scale_kernel, run->full_blocks, BLOCK_THREADS, stream, *brandes,
+				is_partial ? samples : NULL, emogi_sample_scale(graph, query));
 	return EMOGI_OK;
 }
 
 /* Take all device memory but the Graph's. */
 static EmogiStatus
-take_arrays(Run *run, const EmogiGraph *graph, const BySource *parts, Brandes *brandes, EmogiError *error)
+take_arrays(Run *run, const EmogiGraph *graph, const BySource *parts, Brandes *brandes,
+			EmogiError *error)
 {
-	const uint64_t most = graph->forward.nedges > graph->backward.nedges ? graph->forward.nedges : graph->backward.nedges;
+	const uint64_t most = graph->forward.nedges > graph->backward.nedges ? graph->forward.nedges :
+		graph->backward.nedges;
 
 	brandes->nvertices = run->nvertices;
 	TRY(take_array(&run->memory, &brandes->level, run->nvertices, "levels of a batch", error));
 	TRY(take_array(&run->memory, &brandes->paths, BATCH * run->nvertices, "paths", error));
 	TRY(take_array(&run->memory, &brandes->centrality, run->nvertices, "centralities", error));
-	TRY(take_array(&run->memory, &brandes->part, BATCH * slice_capacity(most, ENTRIES), "sums of slices", error));
+	TRY(take_array(&run->memory, &brandes->part, BATCH * slice_capacity(most, ENTRIES),
+				   "sums of slices", error));
 	TRY(take_array(&run->memory, &brandes->has_many, 1, "flag", error));
 	CUDA_TRY(cudaMemsetAsync(brandes->has_many, 0, sizeof *brandes->has_many, run->state->stream));
 	brandes->total = brandes->centrality;
 	if (run != parts->leader || parts->nparts == 1)
 		return EMOGI_OK;
 	TRY(take_array(&run->memory, &brandes->total, run->nvertices, "centralities", error));
-	CUDA_TRY(cudaMemsetAsync(brandes->total, 0, run->nvertices * sizeof *brandes->total, run->state->stream));
+	CUDA_TRY(cudaMemsetAsync(brandes->total, 0, run->nvertices * sizeof *brandes->total,
+							 run->state->stream));
 	return EMOGI_OK;
 }
 
 /* Add up the parts that GPUs have shared. */
 static EmogiStatus
-add_parts(Run *run, const BySource *parts, const Betweenness *all, const Brandes *brandes, EmogiError *error)
+add_parts(Run *run, const BySource *parts, const Betweenness *all, const Brandes *brandes,
+		  EmogiError *error)
 {
 	for (uint64_t part = 0; part < parts->nparts; part++)
 	{
@@ -493,8 +542,10 @@ add_parts(Run *run, const BySource *parts, const Betweenness *all, const Brandes
 		if (all->device_sums != NULL)
 			sums = all->device_sums + part * run->nvertices;
 		else
-			TRY(emogi_run_send(run, brandes->centrality, all->sums[part], run->nvertices * sizeof *sums, error));
-		CUDA_LAUNCH(betweenness_add_kernel, run->full_blocks, BLOCK_THREADS, run->state->stream, brandes->total, sums, run->nvertices);
+			TRY(emogi_run_send(run, brandes->centrality, all->sums[part],
+							   run->nvertices * sizeof *sums, error));
+		CUDA_LAUNCH(betweenness_add_kernel, run->full_blocks, BLOCK_THREADS, run->state->stream,
+					brandes->total, sums, run->nvertices);
 	}
 	return EMOGI_OK;
 }
@@ -532,7 +583,8 @@ make_parts(Run *run, BySource *parts, void *with, EmogiResult *result, EmogiErro
 	each.sources = searches.all->sources;
 	each.nsources = searches.all->nsources;
 	TRY(take_arrays(run, parts->graph, parts, &searches.brandes, error));
-	TRY(emogi_cuda_levels_each(run, parts->graph, &each, PLACE_BACKWARD_SURELY, next_source, use_levels, &searches, result, error));
+	TRY(emogi_cuda_levels_each(run, parts->graph, &each, PLACE_BACKWARD_SURELY, next_source,
+							   use_levels, &searches, result, error));
 	if (run != parts->leader || __atomic_load_n(&parts->stopped, __ATOMIC_RELAXED) != 0)
 		return EMOGI_OK;
 	if (emogi_by_source_are_shared(parts, run))
@@ -556,9 +608,11 @@ emogi_betweenness_wants_help(const EmogiGraph *graph, const EmogiQuery *query)
 }
 
 EmogiStatus
-emogi_cuda_betweenness(Run *run, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result, EmogiError *error)
+emogi_cuda_betweenness(Run *run, const EmogiGraph *graph, const EmogiQuery *query,
+					   EmogiResult *result, EmogiError *error)
 {
-	const bool	fails = run->control->fail_allocation == 1; /* for a test; it is the only one of a run */
+	/* for a test; it is the only one of a run */
+	const bool	fails = run->control->fail_allocation == 1;
 	Betweenness all = {};
 	BySource		parts = {};
 	EmogiStatus status;
@@ -566,7 +620,8 @@ emogi_cuda_betweenness(Run *run, const EmogiGraph *graph, const EmogiQuery *quer
 	all.nsources = emogi_sample_count(run->nvertices, query);
 	all.sources = fails ? NULL : (uint32_t *) malloc(all.nsources * sizeof *all.sources);
 	if (all.sources == NULL)
-		return emogi_device_fail(error, EMOGI_NO_MEMORY, "out of memory", "%llu sources", (unsigned long long) all.nsources);
+		return emogi_device_fail(error, EMOGI_NO_MEMORY, "out of memory", "%llu sources",
+								 (unsigned long long) all.nsources);
 	emogi_sample_choose(run->nvertices, all.nsources, query->seed, all.sources);
 	parts.leader = run;
 	parts.graph = graph;
@@ -578,7 +633,8 @@ emogi_cuda_betweenness(Run *run, const EmogiGraph *graph, const EmogiQuery *quer
 	status = take_sums(&parts, &all, error);
 	if (status == EMOGI_OK)
 		status = emogi_by_source_make(&parts, result, error);
-	(void) cudaStreamSynchronize(run->state->stream);	/* a copy may be on its way from `sources` */
+	/* a copy may be on its way from `sources` */
+	(void) cudaStreamSynchronize(run->state->stream);
 	free(all.sources);
 	for (uint64_t part = 0; part < parts.nparts; part++)
 		free(all.sums[part]);

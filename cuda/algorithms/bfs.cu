@@ -51,7 +51,8 @@ typedef struct Bfs
 	uint32_t   *sources;		/* [nsources] */
 	PersistentPlan plan;
 	QueueItem  *queue;			/* [2][plan.capacity] */
-	uint32_t   *rest;			/* bitmap [nwords], vertices that a bottom-up step did not find by prefixes */
+	/* bitmap [nwords], vertices that a bottom-up step did not find by prefixes */
+	uint32_t   *rest;
 	SharedStep	   *team;			/* the run's; NULL = this search has none */
 	BfsHelper	helper[EMOGI_MAX_HELPERS];
 	uint32_t   *share;			/* bitmap [nwords], the leader's; NULL = it has no helpers */
@@ -63,17 +64,21 @@ typedef struct Bfs
 	uint64_t	reached;		/* so far, with the frontier */
 	uint64_t	unvisited_edges;	/* that lead from vertices not reached */
 	uint64_t	unvisited_lists;	/* of `lists`, those of vertices not reached */
-	uint64_t	lists;			/* backward lists of all vertices that are longer than prefixes; without any, not empty */
+	/* backward lists of all vertices that are longer than prefixes; without any, not empty */
+	uint64_t	lists;
 	uint64_t	starts;			/* lines in which they start */
 	uint64_t	entries;		/* sum over the run, as in Counters */
 } Bfs;
 
 static const void *const kernels[] = {
-	(const void *) push_words_kernel<MarkSeen>, (const void *) push_slices_kernel<MarkSeen>, (const void *) bfs_bottom_up_kernel,
+	(const void *) push_words_kernel<MarkSeen>, (const void *) push_slices_kernel<MarkSeen>,
+	(const void *) bfs_bottom_up_kernel,
 	(const void *) bfs_bottom_up_slices_kernel, (const void *) persistent_walk_kernel<LevelSearch>,
 	(const void *) push_mark_sources_kernel,
-	(const void *) bfs_survey_kernel, (const void *) bfs_settle_kernel, (const void *) bfs_bottom_up_prefixes_kernel,
-	(const void *) persistent_queue_kernel<QueueItem, PlainItem>, (const void *) persistent_mark_kernel<QueueItem, PlainItem>
+	(const void *) bfs_survey_kernel, (const void *) bfs_settle_kernel,
+	(const void *) bfs_bottom_up_prefixes_kernel,
+	(const void *) persistent_queue_kernel<QueueItem, PlainItem>,
+	(const void *) persistent_mark_kernel<QueueItem, PlainItem>
 };
 
 #define NEDGE_KERNELS 4			/* the first of them read edges with the whole device */
@@ -101,12 +106,15 @@ take_arrays(Bfs *bfs, const EmogiQuery *query, EmogiError *error)
 	bfs->maps.nwords = bfs->run->nwords;
 	TRY(take_array(memory, &bfs->level, bfs->run->nvertices, "levels", error));
 	TRY(take_array(memory, &bfs->maps.seen, bfs->maps.nwords, "bitmap of seen vertices", error));
-	TRY(take_array(memory, &bfs->maps.visited, bfs->maps.nwords, "bitmap of visited vertices", error));
+	TRY(take_array(memory, &bfs->maps.visited, bfs->maps.nwords, "bitmap of visited vertices",
+				   error));
 	TRY(take_array(memory, &bfs->maps.frontier, bfs->maps.nwords, "bitmap of the frontier", error));
 	TRY(take_array(memory, &bfs->sources, query->nsources, "sources", error));
 	TRY(take_persistent(bfs->run, &bfs->plan, &bfs->queue, error));
-	TRY(take_array(memory, &bfs->rest, bfs->maps.nwords, "bitmap of vertices beyond prefixes", error));
-	return emogi_run_send(bfs->run, bfs->sources, query->sources, query->nsources * sizeof *query->sources, error);
+	TRY(take_array(memory, &bfs->rest, bfs->maps.nwords, "bitmap of vertices beyond prefixes",
+				   error));
+	return emogi_run_send(bfs->run, bfs->sources, query->sources,
+						  query->nsources * sizeof *query->sources, error);
 }
 
 /* Wait for a step, or several, and take over the frontier that they leave. */
@@ -114,17 +122,20 @@ static EmogiStatus
 end_step(Bfs *bfs, bool several, EmogiError *error)
 {
 	const Counters *counters;
-	const bool	prefixed = bfs->run->graph.backward.prefix_length > 0;	/* `lists` are not all that are not empty */
+	/* `lists` are not all that are not empty */
+	const bool	prefixed = bfs->run->graph.backward.prefix_length > 0;
 	uint64_t	led;			/* edges from all vertices that the steps reached */
 
 	TRY(emogi_run_read(bfs->run, &counters, error));
-	led = several ? minus(counters->entries - bfs->entries + counters->edges, bfs->edges) : counters->edges;
+	led = several ? minus(counters->entries - bfs->entries + counters->edges, bfs->edges) :
+		counters->edges;
 	bfs->vertices = counters->vertices;
 	bfs->edges = counters->edges;
 	bfs->reached += counters->claimed;
 	bfs->unvisited_edges = minus(bfs->unvisited_edges, led);
 	bfs->unvisited_lists = prefixed ?
-		(uint64_t) ((double) counters->lists * (double) (bfs->run->nvertices - bfs->reached) / (double) bfs->run->nvertices) :
+		(uint64_t) ((double) counters->lists * (double) (bfs->run->nvertices - bfs->reached) /
+					(double) bfs->run->nvertices) :
 		minus(bfs->unvisited_lists, counters->claimed);
 	bfs->entries = counters->entries;
 	bfs->lists = counters->lists;
@@ -146,14 +157,17 @@ enter_sources(Bfs *bfs, const EmogiGraph *graph, const EmogiQuery *query, EmogiE
 
 	CUDA_TRY(cudaMemsetAsync(bfs->level, 0xFF, run->nvertices * sizeof *bfs->level, stream));
 	CUDA_TRY(cudaMemsetAsync(bfs->maps.seen, 0, bfs->maps.nwords * sizeof *bfs->maps.seen, stream));
-	CUDA_TRY(cudaMemsetAsync(bfs->maps.visited, 0, bfs->maps.nwords * sizeof *bfs->maps.visited, stream));
+	CUDA_TRY(cudaMemsetAsync(bfs->maps.visited, 0, bfs->maps.nwords * sizeof *bfs->maps.visited,
+							 stream));
 	TRY(emogi_run_clear(run, error));
-	CUDA_LAUNCH(push_mark_sources_kernel, run->full_blocks, BLOCK_THREADS, stream, bfs->sources, query->nsources, bfs->maps.seen);
+	CUDA_LAUNCH(push_mark_sources_kernel, run->full_blocks, BLOCK_THREADS, stream, bfs->sources,
+				query->nsources, bfs->maps.seen);
 	if (run->graph.backward.offsets != NULL)
-		CUDA_LAUNCH(bfs_survey_kernel, run->full_blocks, BLOCK_THREADS, stream, run->graph.backward.offsets, run->nvertices,
-					run->graph.backward.prefix_length, run->step.counters);
-	CUDA_LAUNCH(bfs_settle_kernel, run->full_blocks, BLOCK_THREADS, stream, bfs->maps, run->graph.forward.offsets, bfs->level, 0,
-				run->step.counters);
+		CUDA_LAUNCH(bfs_survey_kernel, run->full_blocks, BLOCK_THREADS, stream,
+					run->graph.backward.offsets, run->nvertices, run->graph.backward.prefix_length,
+					run->step.counters);
+	CUDA_LAUNCH(bfs_settle_kernel, run->full_blocks, BLOCK_THREADS, stream, bfs->maps,
+				run->graph.forward.offsets, bfs->level, 0, run->step.counters);
 	bfs->unvisited_edges = graph->forward.nedges;
 	TRY(end_step(bfs, false, error));
 	if (run->graph.backward.prefix_length == 0)
@@ -169,8 +183,9 @@ enter_queue(Bfs *bfs, EmogiError *error)
 	auto	   *const queue = persistent_queue_kernel<QueueItem, PlainItem>;
 
 	TRY(emogi_run_begin_step(run, error));
-	CUDA_LAUNCH(queue, run->full_blocks, BLOCK_THREADS, run->state->stream, bfs->maps.frontier, bfs->maps.nwords,
-				run->graph.forward.offsets, bfs->queue, run->step.counters, PlainItem());
+	CUDA_LAUNCH(queue, run->full_blocks, BLOCK_THREADS, run->state->stream, bfs->maps.frontier,
+				bfs->maps.nwords, run->graph.forward.offsets, bfs->queue, run->step.counters,
+				PlainItem());
 	bfs->plan.queued = true;
 	bfs->plan.now = 0;
 	return EMOGI_OK;
@@ -185,11 +200,12 @@ leave_queue(Bfs *bfs, EmogiError *error)
 	const uint64_t bitmap_bytes = bfs->maps.nwords * sizeof *bfs->maps.seen;
 	auto	   *const mark = persistent_mark_kernel<QueueItem, PlainItem>;
 
-	CUDA_TRY(cudaMemcpyAsync(bfs->maps.visited, bfs->maps.seen, bitmap_bytes, cudaMemcpyDeviceToDevice, stream));
+	CUDA_TRY(cudaMemcpyAsync(bfs->maps.visited, bfs->maps.seen, bitmap_bytes,
+							 cudaMemcpyDeviceToDevice, stream));
 	CUDA_TRY(cudaMemsetAsync(bfs->maps.frontier, 0, bitmap_bytes, stream));
 	CUDA_LAUNCH(mark, run->full_blocks, BLOCK_THREADS, stream,
-				bfs->queue + (uint64_t) bfs->plan.now * bfs->plan.capacity, (uint32_t) bfs->vertices,
-				bfs->maps.frontier, PlainItem());
+				bfs->queue + (uint64_t) bfs->plan.now * bfs->plan.capacity,
+				(uint32_t) bfs->vertices, bfs->maps.frontier, PlainItem());
 	bfs->plan.queued = false;
 	return EMOGI_OK;
 }
@@ -203,8 +219,8 @@ step_persistent(Bfs *bfs, EmogiError *error)
 	if (!bfs->plan.queued)
 		TRY(enter_queue(bfs, error));
 	TRY(emogi_run_begin_step(bfs->run, error));
-	TRY(launch_persistent(bfs->run, &bfs->plan, bfs->queue, bfs->vertices, bfs->edges, (uint32_t) (bfs->bound - bfs->depth),
-						  search, error));
+	TRY(launch_persistent(bfs->run, &bfs->plan, bfs->queue, bfs->vertices, bfs->edges,
+						  (uint32_t) (bfs->bound - bfs->depth), search, error));
 	return end_step(bfs, true, error);
 }
 
@@ -215,34 +231,42 @@ push_from(Run *run, const Bitmaps &maps, const uint32_t *vertices, EmogiError *e
 	const MarkSeen mark = {maps.seen};
 	cudaStream_t stream = run->state->stream;
 
-	CUDA_LAUNCH(push_words_kernel<MarkSeen>, run->nblocks, BLOCK_THREADS, stream, run->graph.forward, vertices, maps.nwords, run->step, mark);
-	CUDA_LAUNCH(push_slices_kernel<MarkSeen>, run->nblocks, BLOCK_THREADS, stream, run->graph.forward, run->step, mark);
+	CUDA_LAUNCH(push_words_kernel<MarkSeen>, run->nblocks, BLOCK_THREADS, stream,
+				run->graph.forward, vertices, maps.nwords, run->step, mark);
+	CUDA_LAUNCH(push_slices_kernel<MarkSeen>, run->nblocks, BLOCK_THREADS, stream,
+				run->graph.forward, run->step, mark);
 	return EMOGI_OK;
 }
 
 /* Mark those of some vertices, bits of `vertices` ^ `flip`, whose lists have one of the frontier: bottom-up. */
 static EmogiStatus
-search_from(Run *run, const Bitmaps &maps, const uint32_t *vertices, uint32_t flip, EmogiError *error)
+search_from(Run *run, const Bitmaps &maps, const uint32_t *vertices, uint32_t flip,
+			EmogiError *error)
 {
 	const Lists<Target> &lists = run->graph.backward;
 	cudaStream_t stream = run->state->stream;
 
-	CUDA_LAUNCH(bfs_bottom_up_kernel, run->nblocks, BLOCK_THREADS, stream, lists, maps, vertices, flip, run->nvertices, run->step);
-	CUDA_LAUNCH(bfs_bottom_up_slices_kernel, run->nblocks, BLOCK_THREADS, stream, lists, maps, run->step);
+	CUDA_LAUNCH(bfs_bottom_up_kernel, run->nblocks, BLOCK_THREADS, stream, lists, maps, vertices,
+				flip, run->nvertices, run->step);
+	CUDA_LAUNCH(bfs_bottom_up_slices_kernel, run->nblocks, BLOCK_THREADS, stream, lists, maps,
+				run->step);
 	return EMOGI_OK;
 }
 
 /* Queue a helper's part of a wide step. */
 static EmogiStatus
-queue_part(Bfs *bfs, int i, bool upwards, const uint32_t *vertices, uint32_t flip, EmogiError *error)
+queue_part(Bfs *bfs, int i, bool upwards, const uint32_t *vertices, uint32_t flip,
+		   EmogiError *error)
 {
 	const BfsHelper *helper = &bfs->helper[i];
 	Run		   *run = &bfs->team->helper[i].run;
-	const SharedStepBring bring = {vertices, flip, helper->share, {bfs->maps.seen, upwards ? bfs->maps.frontier : NULL},
+	const SharedStepBring bring = {vertices, flip, helper->share,
+								   {bfs->maps.seen, upwards ? bfs->maps.frontier : NULL},
 		{helper->maps.seen, helper->maps.frontier}};
 
 	TRY(emogi_shared_step_begin_part(bfs->team, i, bring, error));
-	TRY(upwards ? search_from(run, helper->maps, helper->share, 0, error) : push_from(run, helper->maps, helper->share, error));
+	TRY(upwards ? search_from(run, helper->maps, helper->share, 0, error) :
+		push_from(run, helper->maps, helper->share, error));
 	return emogi_shared_step_end_part(bfs->team, i, error);
 }
 
@@ -259,7 +283,8 @@ step_together(Bfs *bfs, bool upwards, const uint32_t *vertices, uint32_t flip, E
 	for (int i = 0; i < team->nhelpers; i++)
 		TRY(queue_part(bfs, i, upwards, vertices, flip, error));
 	TRY(emogi_shared_step_share(team, vertices, flip, bfs->share, error));
-	TRY(upwards ? search_from(bfs->run, bfs->maps, bfs->share, 0, error) : push_from(bfs->run, bfs->maps, bfs->share, error));
+	TRY(upwards ? search_from(bfs->run, bfs->maps, bfs->share, 0, error) :
+		push_from(bfs->run, bfs->maps, bfs->share, error));
 	for (int i = 0; i < team->nhelpers; i++)
 		TRY(emogi_shared_step_join(team, i, bfs->maps.seen, bfs->helper[i].maps.seen, error));
 	return EMOGI_OK;
@@ -275,9 +300,11 @@ search_upwards(Bfs *bfs, bool together, EmogiError *error)
 	const uint32_t flip = prefixed ? 0 : FULL_WARP;
 
 	if (prefixed)
-		CUDA_LAUNCH(bfs_bottom_up_prefixes_kernel, run->full_blocks, BLOCK_THREADS, run->state->stream, run->graph.backward, bfs->maps, run->nvertices,
-					bfs->rest, run->step.counters);
-	return together ? step_together(bfs, true, vertices, flip, error) : search_from(run, bfs->maps, vertices, flip, error);
+		CUDA_LAUNCH(bfs_bottom_up_prefixes_kernel, run->full_blocks, BLOCK_THREADS,
+					run->state->stream, run->graph.backward, bfs->maps, run->nvertices, bfs->rest,
+					run->step.counters);
+	return together ? step_together(bfs, true, vertices, flip, error) :
+		search_from(run, bfs->maps, vertices, flip, error);
 }
 
 /* Find the next level with the whole device, and those of the helpers if it is expected to read so many lines. */
@@ -285,7 +312,8 @@ static EmogiStatus
 step_wide(Bfs *bfs, bool upwards, double lines, EmogiError *error)
 {
 	Run		   *run = bfs->run;
-	const bool	together = bfs->team != NULL && bfs->team->nhelpers > 0 && (lines > TEAM_LEAST_LINES || run->state->always_help);
+	const bool	together = bfs->team != NULL && bfs->team->nhelpers > 0 &&
+		(lines > TEAM_LEAST_LINES || run->state->always_help);
 
 	if (bfs->plan.queued)
 		TRY(leave_queue(bfs, error));
@@ -294,9 +322,10 @@ step_wide(Bfs *bfs, bool upwards, double lines, EmogiError *error)
 	if (upwards)
 		TRY(search_upwards(bfs, together, error));
 	else
-		TRY(together ? step_together(bfs, false, bfs->maps.frontier, 0, error) : push_from(run, bfs->maps, bfs->maps.frontier, error));
-	CUDA_LAUNCH(bfs_settle_kernel, run->full_blocks, BLOCK_THREADS, run->state->stream, bfs->maps, run->graph.forward.offsets, bfs->level,
-				bfs->depth, run->step.counters);
+		TRY(together ? step_together(bfs, false, bfs->maps.frontier, 0, error) :
+			push_from(run, bfs->maps, bfs->maps.frontier, error));
+	CUDA_LAUNCH(bfs_settle_kernel, run->full_blocks, BLOCK_THREADS, run->state->stream, bfs->maps,
+				run->graph.forward.offsets, bfs->level, bfs->depth, run->step.counters);
 	return end_step(bfs, false, error);
 }
 
@@ -349,7 +378,8 @@ step_cheaper(Bfs *bfs, EmogiError *error)
 	if (bfs->run->graph.backward.offsets == NULL)
 		return step_wide(bfs, false, down, error);
 	up = expect_bottom_up(bfs, &prefixes);
-	return prefixes + up < down ? step_wide(bfs, true, up, error) : step_wide(bfs, false, down, error);
+	return prefixes + up < down ? step_wide(bfs, true, up, error) :
+		step_wide(bfs, false, down, error);
 }
 
 /* The level loop. */
@@ -379,33 +409,44 @@ take_helper(Run *run, void *with, int i, EmogiError *error)
 	BfsHelper  *helper = &((Bfs *) with)->helper[i];
 
 	helper->maps.nwords = run->nwords;
-	TRY(take_array(&run->memory, &helper->maps.seen, run->nwords, "bitmap of seen vertices", error));
-	TRY(take_array(&run->memory, &helper->maps.frontier, run->nwords, "bitmap of the frontier", error));
-	return take_array(&run->memory, &helper->share, run->nwords, "bitmap of a share of the vertices", error);
+	TRY(take_array(&run->memory, &helper->maps.seen, run->nwords, "bitmap of seen vertices",
+				   error));
+	TRY(take_array(&run->memory, &helper->maps.frontier, run->nwords, "bitmap of the frontier",
+				   error));
+	return take_array(&run->memory, &helper->share, run->nwords,
+					  "bitmap of a share of the vertices", error);
 }
 
 /* Gather the helpers, if there are any. */
 static EmogiStatus
-gather_team(Bfs *bfs, const EmogiGraph *graph, const EmogiQuery *query, unsigned wants, EmogiError *error)
+gather_team(Bfs *bfs, const EmogiGraph *graph, const EmogiQuery *query, unsigned wants,
+			EmogiError *error)
 {
 	Run		   *run = bfs->run;
 
 	/* a helper searches upwards when the leader does */
-	wants = (wants & ~PLACE_BACKWARD_SURELY) | (run->graph.backward.offsets != NULL ? PLACE_BACKWARD_SURELY : 0);
+	wants = (wants & ~PLACE_BACKWARD_SURELY) |
+		(run->graph.backward.offsets != NULL ? PLACE_BACKWARD_SURELY : 0);
 	bfs->team = run->team;
-	TRY(emogi_shared_step_open(bfs->team, graph, query, wants, kernels, NEDGE_KERNELS, sizeof(Target), take_helper, bfs, error));
-	return bfs->team->nhelpers > 0 ? take_array(&run->memory, &bfs->share, run->nwords, "bitmap of a share of the vertices", error) : EMOGI_OK;
+	TRY(emogi_shared_step_open(bfs->team, graph, query, wants, kernels, NEDGE_KERNELS,
+							   sizeof(Target), take_helper, bfs, error));
+	return bfs->team->nhelpers > 0 ? take_array(&run->memory, &bfs->share, run->nwords,
+												"bitmap of a share of the vertices", error) :
+		EMOGI_OK;
 }
 
 /* Take what a search needs, and place the Graph. */
 static EmogiStatus
-open_search(Bfs *bfs, Run *run, const EmogiGraph *graph, const EmogiQuery *query, unsigned wants, int64_t max_depth, EmogiError *error)
+open_search(Bfs *bfs, Run *run, const EmogiGraph *graph, const EmogiQuery *query, unsigned wants,
+			int64_t max_depth, EmogiError *error)
 {
 	bfs->run = run;
 	bfs->bound = max_depth < 0 || max_depth > INT32_MAX ? INT32_MAX : (int32_t) max_depth;
 	TRY(take_arrays(bfs, query, error));
-	TRY(emogi_run_place(run, graph, query, wants | PLACE_BACKWARD_PREFIXES, kernels, NEDGE_KERNELS, sizeof(Target), error));
-	return emogi_persistent_size(run, &bfs->plan, (const void *) persistent_walk_kernel<LevelSearch>, error);
+	TRY(emogi_run_place(run, graph, query, wants | PLACE_BACKWARD_PREFIXES, kernels, NEDGE_KERNELS,
+						sizeof(Target), error));
+	return emogi_persistent_size(run, &bfs->plan,
+								 (const void *) persistent_walk_kernel<LevelSearch>, error);
 }
 
 /* Get how many levels a search has entered. */
@@ -416,8 +457,8 @@ count_levels(const Bfs *bfs)
 }
 
 EmogiStatus
-emogi_cuda_levels(Run *run, const EmogiGraph *graph, const EmogiQuery *query, unsigned wants, int64_t max_depth,
-				  int32_t **level, EmogiResult *result, EmogiError *error)
+emogi_cuda_levels(Run *run, const EmogiGraph *graph, const EmogiQuery *query, unsigned wants,
+				  int64_t max_depth, int32_t **level, EmogiResult *result, EmogiError *error)
 {
 	const Counters *counters;
 	Bfs			bfs = {};
@@ -438,8 +479,9 @@ emogi_cuda_levels(Run *run, const EmogiGraph *graph, const EmogiQuery *query, un
 }
 
 EmogiStatus
-emogi_cuda_levels_found(Run *run, const EmogiGraph *graph, const EmogiQuery *query, FindSources find, void *with, int32_t **level,
-						EmogiResult *result, EmogiError *error)
+emogi_cuda_levels_found(Run *run, const EmogiGraph *graph, const EmogiQuery *query,
+						FindSources find, void *with, int32_t **level, EmogiResult *result,
+						EmogiError *error)
 {
 	const Counters *counters;
 	EmogiQuery	found = *query;
@@ -460,8 +502,9 @@ emogi_cuda_levels_found(Run *run, const EmogiGraph *graph, const EmogiQuery *que
 }
 
 EmogiStatus
-emogi_cuda_levels_each(Run *run, const EmogiGraph *graph, const EmogiQuery *query, unsigned wants, NextSource next, UseLevels use,
-					   void *with, EmogiResult *result, EmogiError *error)
+emogi_cuda_levels_each(Run *run, const EmogiGraph *graph, const EmogiQuery *query, unsigned wants,
+					   NextSource next, UseLevels use, void *with, EmogiResult *result,
+					   EmogiError *error)
 {
 	EmogiQuery	one = *query;
 	Bfs			opened = {};
@@ -491,10 +534,12 @@ emogi_cuda_levels_each(Run *run, const EmogiGraph *graph, const EmogiQuery *quer
 }
 
 EmogiStatus
-emogi_cuda_bfs(Run *run, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result, EmogiError *error)
+emogi_cuda_bfs(Run *run, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result,
+			   EmogiError *error)
 {
 	int32_t    *level;
 
-	TRY(emogi_cuda_levels(run, graph, query, PLACE_BACKWARD, query->max_depth, &level, result, error));
+	TRY(emogi_cuda_levels(run, graph, query, PLACE_BACKWARD, query->max_depth, &level, result,
+						  error));
 	return emogi_run_give(run, query, result, 0, level, error);
 }

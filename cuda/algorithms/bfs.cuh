@@ -32,7 +32,8 @@ bfs_survey_kernel(const uint64_t *offsets, uint64_t nvertices, uint32_t length, 
 		const bool	filled = vertex < nvertices && offsets[vertex + 1] > start + length;
 		const uint64_t line = start / Line<Target>::ENTRIES;
 		const uint32_t below = __ballot_sync(FULL_WARP, filled) & lanes_below();
-		const uint64_t line_below = __shfl_sync(FULL_WARP, line, below != 0 ? 31 - __clz(below) : 0);
+		const uint64_t line_below = __shfl_sync(FULL_WARP, line,
+												below != 0 ? 31 - __clz(below) : 0);
 
 		lists += filled;
 		starts += filled && (below == 0 || line_below != line);
@@ -46,7 +47,8 @@ bfs_survey_kernel(const uint64_t *offsets, uint64_t nvertices, uint32_t length, 
  * each word with new vertices 256 of offsets and 128 of levels.
  */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
-bfs_settle_kernel(Bitmaps maps, const uint64_t *offsets, int32_t *level, int32_t depth, Counters *counters)
+bfs_settle_kernel(Bitmaps maps, const uint64_t *offsets, int32_t *level, int32_t depth,
+				  Counters *counters)
 {
 	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
 	const uint64_t own = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x;
@@ -126,7 +128,8 @@ struct MarkSeen
 
 /* Get the bits of the wanted targets that are in the frontier. */
 static __device__ __forceinline__ uint32_t
-find_in_frontier(const uint32_t *frontier, const Target (&target)[Line<Target>::PIECE], uint32_t wanted)
+find_in_frontier(const uint32_t *frontier, const Target (&target)[Line<Target>::PIECE],
+				 uint32_t wanted)
 {
 	uint32_t	hits = 0;
 
@@ -143,16 +146,18 @@ find_in_frontier(const uint32_t *frontier, const Target (&target)[Line<Target>::
  * one of them comes to; a random 4-byte read of `frontier` for each entry; 16 of offsets for a whole prefix without success.
  */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
-bfs_bottom_up_prefixes_kernel(Lists<Target> lists, Bitmaps maps, uint64_t nvertices, uint32_t *rest, Counters *counters)
+bfs_bottom_up_prefixes_kernel(Lists<Target> lists, Bitmaps maps, uint64_t nvertices, uint32_t *rest,
+							  Counters *counters)
 {
 	const uint64_t nwarps = (uint64_t) gridDim.x * BLOCK_WARPS;
 	unsigned long long entries = 0;
 
-	for (uint64_t word = ((uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x) / WARP_LANES; word < maps.nwords;
-		 word += nwarps)
+	for (uint64_t word = ((uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x) / WARP_LANES;
+		 word < maps.nwords; word += nwarps)
 	{
 		const uint64_t vertex = word * WARP_LANES + lane_number();
-		bool		searches = vertex < nvertices && (~maps.visited[word] >> lane_number() & 1) != 0;
+		bool		searches = vertex < nvertices &&
+			(~maps.visited[word] >> lane_number() & 1) != 0;
 		bool		found = false;
 		uint32_t	bits;
 
@@ -166,7 +171,8 @@ bfs_bottom_up_prefixes_kernel(Lists<Target> lists, Bitmaps maps, uint64_t nverti
 			searches &= !found;
 		}
 		if (searches)
-			searches = __ldg(&lists.offsets[vertex + 1]) - __ldg(&lists.offsets[vertex]) > lists.prefix_length;
+			searches = __ldg(&lists.offsets[vertex + 1]) - __ldg(&lists.offsets[vertex]) >
+				lists.prefix_length;
 		bits = __ballot_sync(FULL_WARP, found);
 		if (bits != 0 && lane_number() == 0)
 			maps.seen[word] |= bits;	/* no other warp has this word */
@@ -183,8 +189,8 @@ bfs_bottom_up_prefixes_kernel(Lists<Target> lists, Bitmaps maps, uint64_t nverti
  * rounds is queued. Get the bits of the vertices that were found.
  */
 static __device__ __forceinline__ uint32_t
-search_word(const Lists<Target> &lists, const Bitmaps &maps, const Step &step, uint64_t vertex, Span list,
-			unsigned long long *nread, unsigned long long *entries)
+search_word(const Lists<Target> &lists, const Bitmaps &maps, const Step &step, uint64_t vertex,
+			Span list, unsigned long long *nread, unsigned long long *entries)
 {
 	const uint64_t nlines = count_lines<Target>(list);
 	const uint64_t first = list.start / Line<Target>::ENTRIES;
@@ -224,7 +230,8 @@ search_word(const Lists<Target> &lists, const Bitmaps &maps, const Step &step, u
  * read of `frontier` for each entry.
  */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
-bfs_bottom_up_kernel(Lists<Target> lists, Bitmaps maps, const uint32_t *bitmap, uint32_t flip, uint64_t nvertices, Step step)
+bfs_bottom_up_kernel(Lists<Target> lists, Bitmaps maps, const uint32_t *bitmap, uint32_t flip,
+					 uint64_t nvertices, Step step)
 {
 	unsigned long long nread = 0;
 	unsigned long long entries = 0;
@@ -254,7 +261,8 @@ bfs_bottom_up_slices_kernel(Lists<Target> lists, Bitmaps maps, Step step)
 	sweep_slices(step, [&](Slice slice) {
 		uint32_t   *seen = &maps.seen[slice.vertex / 32];
 		const uint32_t bit = 1u << slice.vertex % 32;
-		Span		list = {__ldg(&lists.offsets[slice.vertex]), __ldg(&lists.offsets[(uint64_t) slice.vertex + 1])};
+		Span		list = {__ldg(&lists.offsets[slice.vertex]),
+							__ldg(&lists.offsets[(uint64_t) slice.vertex + 1])};
 		uint64_t	first;
 		const uint32_t nlines = open_slice(slice, list, &first);
 
@@ -267,8 +275,10 @@ bfs_bottom_up_slices_kernel(Lists<Target> lists, Bitmaps maps, Step step)
 
 			if (__any_sync(FULL_WARP, found))
 				break;
-			found = walk_lines<true>(lists.targets, list, first + done, lane_number() == 0 ? now : 0, &nread,
-									 [&](const Target (&target)[Line<Target>::PIECE], uint32_t wanted) {
+			found = walk_lines<true>(lists.targets, list, first + done,
+									 lane_number() == 0 ? now : 0, &nread,
+									 [&](const Target (&target)[Line<Target>::PIECE],
+										 uint32_t wanted) {
 				entries += __popc(wanted);
 				return find_in_frontier(maps.frontier, target, wanted);
 			});
@@ -297,8 +307,8 @@ struct LevelSearch
 	}
 
 	__device__ __forceinline__ Fate
-	visit(const QueueItem &item, unsigned long long own, Target target, double weight, uint32_t step,
-		  QueueItem *fresh) const
+	visit(const QueueItem &item, unsigned long long own, Target target, double weight,
+		  uint32_t step, QueueItem *fresh) const
 	{
 		const uint32_t bit = 1u << target % 32;
 

@@ -32,7 +32,8 @@ blocks_sizes_kernel(Blocks blocks)
 {
 	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
 
-	for (uint64_t v = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x; v < blocks.nvertices; v += nthreads)
+	for (uint64_t v = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x; v < blocks.nvertices;
+		 v += nthreads)
 		blocks.size[v] = 1;
 }
 
@@ -58,7 +59,8 @@ struct GiveNumber
 	operator()(uint32_t v) const
 	{
 		const uint32_t parent = blocks.parent[v];
-		const uint32_t first = atomicAdd(parent != EMOGI_NO_VERTEX ? &blocks.low[parent] : blocks.given, blocks.size[v]);
+		const uint32_t first = atomicAdd(parent != EMOGI_NO_VERTEX ? &blocks.low[parent] :
+										 blocks.given, blocks.size[v]);
 
 		blocks.first[v] = first;
 		blocks.low[v] = first + 1;
@@ -73,7 +75,8 @@ blocks_reach_kernel(Blocks blocks)
 {
 	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
 
-	for (uint64_t v = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x; v < blocks.nvertices; v += nthreads)
+	for (uint64_t v = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x; v < blocks.nvertices;
+		 v += nthreads)
 		blocks.low[v] = blocks.high[v] = blocks.first[v];
 }
 
@@ -123,7 +126,8 @@ struct LookAround
 	}
 
 	__device__ __forceinline__ void
-	visit(const Target (&target)[PIECE], const double (&weight)[PIECE], const Hung (&hung)[PIECE], uint32_t wanted) const
+	visit(const Target (&target)[PIECE], const double (&weight)[PIECE], const Hung (&hung)[PIECE],
+		  uint32_t wanted) const
 	{
 		uint32_t	least[PIECE];
 		uint32_t	greatest[PIECE];
@@ -145,7 +149,8 @@ struct LookAround
 
 			if (next > j && (wanted >> next & 1) && hung[next].vertex == hung[j].vertex)
 			{
-				least[next] = least[next] < least[j] ? least[next] : least[j];	/* one operation for all of a list */
+				/* one operation for all of a list */
+				least[next] = least[next] < least[j] ? least[next] : least[j];
 				greatest[next] = greatest[next] > greatest[j] ? greatest[next] : greatest[j];
 			}
 			else if (wanted >> j & 1)
@@ -178,7 +183,8 @@ struct TellParent
 static __device__ __forceinline__ bool
 stays_below(const Blocks &blocks, uint64_t v, uint64_t above)
 {
-	return blocks.low[v] >= blocks.first[above] && blocks.high[v] - blocks.first[above] < blocks.size[above];
+	return blocks.low[v] >= blocks.first[above] &&
+		blocks.high[v] - blocks.first[above] < blocks.size[above];
 }
 
 /* Leave the parents of those vertices alone that have a bridge above them. Bytes: 20 a vertex. */
@@ -187,7 +193,8 @@ blocks_bridges_kernel(Blocks blocks)
 {
 	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
 
-	for (uint64_t v = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x; v < blocks.nvertices; v += nthreads)
+	for (uint64_t v = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x; v < blocks.nvertices;
+		 v += nthreads)
 		if (!stays_below(blocks, v, v))
 			blocks.parent[v] = EMOGI_NO_VERTEX;
 }
@@ -208,7 +215,8 @@ blocks_labels_kernel(Blocks blocks, Forest *forest)
 {
 	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
 
-	for (uint64_t v = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x; v < blocks.nvertices; v += nthreads)
+	for (uint64_t v = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x; v < blocks.nvertices;
+		 v += nthreads)
 		blocks.label[v] = (uint32_t) v;
 	if (blockIdx.x == 0 && threadIdx.x == 0)
 		*forest = Forest{EMOGI_NO_VERTEX, 1, 0, 0};
@@ -223,7 +231,8 @@ blocks_join_kernel(Lists<Target> lists, Blocks blocks)
 {
 	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
 
-	for (uint64_t v = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x; v < blocks.nvertices; v += nthreads)
+	for (uint64_t v = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x; v < blocks.nvertices;
+		 v += nthreads)
 	{
 		const uint32_t parent = blocks.parent[v];
 
@@ -251,7 +260,8 @@ struct JoinAcross
 	}
 
 	__device__ __forceinline__ void
-	visit(const Target (&target)[PIECE], const double (&weight)[PIECE], const Hung (&hung)[PIECE], uint32_t wanted) const
+	visit(const Target (&target)[PIECE], const double (&weight)[PIECE], const Hung (&hung)[PIECE],
+		  uint32_t wanted) const
 	{
 #pragma unroll
 		for (uint32_t j = 0; j < PIECE; j++)
@@ -266,7 +276,8 @@ blocks_tops_kernel(Blocks blocks)
 {
 	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
 
-	for (uint64_t v = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x; v < blocks.nvertices; v += nthreads)
+	for (uint64_t v = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x; v < blocks.nvertices;
+		 v += nthreads)
 	{
 		const uint32_t label = blocks.label[v];
 		const uint32_t parent = blocks.parent[v];
@@ -288,7 +299,8 @@ blocks_above_kernel(Blocks blocks, unsigned long long *components)
 {
 	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
 
-	for (uint64_t v = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x; v < blocks.nvertices; v += nthreads)
+	for (uint64_t v = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x; v < blocks.nvertices;
+		 v += nthreads)
 		components[v] = blocks.parent[v] != EMOGI_NO_VERTEX;
 }
 
@@ -300,7 +312,8 @@ blocks_below_kernel(Blocks blocks, unsigned long long *components, Step step)
 
 	if (is_halted(step))
 		return;					/* a block may have no top yet */
-	for (uint64_t v = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x; v < blocks.nvertices; v += nthreads)
+	for (uint64_t v = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x; v < blocks.nvertices;
+		 v += nthreads)
 		if (is_block(blocks, v))
 			atomicAdd(&components[blocks.top[v]], 1ull);
 }
@@ -311,7 +324,8 @@ blocks_drop_kernel(uint64_t nvertices, unsigned long long *components)
 {
 	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
 
-	for (uint64_t v = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x; v < nvertices; v += nthreads)
+	for (uint64_t v = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x; v < nvertices;
+		 v += nthreads)
 		if (components[v] < 2)
 			components[v] = 0;
 }
@@ -325,10 +339,14 @@ emogi_cuda_blocks_load(EmogiError *error)
 		(const void *) push_words_kernel<LookAround>, (const void *) push_slices_kernel<LookAround>,
 		(const void *) push_words_kernel<JoinAcross>, (const void *) push_slices_kernel<JoinAcross>,
 		(const void *) rooted_visit_kernel<AddSize>, (const void *) rooted_visit_kernel<GiveNumber>,
-		(const void *) rooted_visit_kernel<TellParent>, (const void *) blocks_sizes_kernel, (const void *) blocks_reach_kernel,
-		(const void *) blocks_bridges_kernel, (const void *) blocks_labels_kernel, (const void *) blocks_join_kernel,
-		(const void *) blocks_tops_kernel, (const void *) blocks_above_kernel, (const void *) blocks_below_kernel,
-		(const void *) blocks_drop_kernel, (const void *) cc_vote_kernel, (const void *) cc_mark_outside_kernel,
+		(const void *) rooted_visit_kernel<TellParent>, (const void *) blocks_sizes_kernel,
+		(const void *) blocks_reach_kernel,
+		(const void *) blocks_bridges_kernel, (const void *) blocks_labels_kernel,
+		(const void *) blocks_join_kernel,
+		(const void *) blocks_tops_kernel, (const void *) blocks_above_kernel,
+		(const void *) blocks_below_kernel,
+		(const void *) blocks_drop_kernel, (const void *) cc_vote_kernel,
+		(const void *) cc_mark_outside_kernel,
 		(const void *) cc_compress_kernel
 	};
 
@@ -364,7 +382,8 @@ find_reach(Run *run, const Blocks *blocks, EmogiError *error)
 {
 	cudaStream_t stream = run->state->stream;
 
-	CUDA_TRY(cudaMemsetAsync(blocks->met, 0, (run->nwords + 1) * sizeof *blocks->met, stream));	/* and `given` */
+	/* and `given` */
+	CUDA_TRY(cudaMemsetAsync(blocks->met, 0, (run->nwords + 1) * sizeof *blocks->met, stream));
 	CUDA_LAUNCH(blocks_sizes_kernel, run->full_blocks, BLOCK_THREADS, stream, *blocks);
 	TRY(visit_levels(run, &blocks->rooted, false, AddSize{*blocks}, error));
 	TRY(visit_levels(run, &blocks->rooted, true, GiveNumber{*blocks}, error));
@@ -386,7 +405,8 @@ find_blocks(Run *run, const Blocks *blocks, Forest *forest, EmogiError *error)
 	CUDA_LAUNCH(blocks_join_kernel, nblocks, BLOCK_THREADS, stream, run->graph.forward, *blocks);
 	CUDA_LAUNCH(cc_compress_kernel, nblocks, BLOCK_THREADS, stream, blocks->label, n, forest);
 	CUDA_LAUNCH(cc_vote_kernel, 1, BLOCK_THREADS, stream, blocks->label, n, false, forest);
-	CUDA_LAUNCH(cc_mark_outside_kernel, nblocks, BLOCK_THREADS, stream, blocks->label, n, forest, false, marked);
+	CUDA_LAUNCH(cc_mark_outside_kernel, nblocks, BLOCK_THREADS, stream, blocks->label, n, forest,
+				false, marked);
 	TRY(push_lists(run, marked, JoinAcross{*blocks}, error));
 	CUDA_LAUNCH(cc_compress_kernel, nblocks, BLOCK_THREADS, stream, blocks->label, n, forest);
 	CUDA_TRY(cudaMemsetAsync(blocks->top, 0xFF, n * sizeof *blocks->top, stream));
@@ -402,19 +422,23 @@ count_blocks(Run *run, const Blocks *blocks, unsigned long long *components, Emo
 	cudaStream_t stream = run->state->stream;
 
 	CUDA_LAUNCH(blocks_above_kernel, run->full_blocks, BLOCK_THREADS, stream, *blocks, components);
-	CUDA_LAUNCH(blocks_below_kernel, run->full_blocks, BLOCK_THREADS, stream, *blocks, components, run->step);
-	CUDA_LAUNCH(blocks_drop_kernel, run->full_blocks, BLOCK_THREADS, stream, run->nvertices, components);
+	CUDA_LAUNCH(blocks_below_kernel, run->full_blocks, BLOCK_THREADS, stream, *blocks, components,
+				run->step);
+	CUDA_LAUNCH(blocks_drop_kernel, run->full_blocks, BLOCK_THREADS, stream, run->nvertices,
+				components);
 	return EMOGI_OK;
 }
 
 /* Fill the first column of an algorithm, whose forest stands. */
 static EmogiStatus
-fill(Run *run, EmogiAlgorithm algorithm, const Blocks *blocks, Forest *forest, unsigned long long *column, EmogiError *error)
+fill(Run *run, EmogiAlgorithm algorithm, const Blocks *blocks, Forest *forest,
+	 unsigned long long *column, EmogiError *error)
 {
 	TRY(find_reach(run, blocks, error));
 	if (algorithm == EMOGI_BRIDGES)
 	{
-		CUDA_LAUNCH(blocks_bridges_kernel, run->full_blocks, BLOCK_THREADS, run->state->stream, *blocks);
+		CUDA_LAUNCH(blocks_bridges_kernel, run->full_blocks, BLOCK_THREADS, run->state->stream,
+					*blocks);
 		return EMOGI_OK;
 	}
 	TRY(find_blocks(run, blocks, forest, error));
@@ -424,7 +448,8 @@ fill(Run *run, EmogiAlgorithm algorithm, const Blocks *blocks, Forest *forest, u
 }
 
 EmogiStatus
-emogi_cuda_blocks(Run *run, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result, EmogiError *error)
+emogi_cuda_blocks(Run *run, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result,
+				  EmogiError *error)
 {
 	const bool	is_bridges = query->algorithm == EMOGI_BRIDGES;
 	Blocks		blocks = {};
@@ -444,5 +469,6 @@ emogi_cuda_blocks(Run *run, const EmogiGraph *graph, const EmogiQuery *query, Em
 	result->nreached = run->nvertices;
 	if (query->algorithm == EMOGI_BICONNECTED)
 		TRY(emogi_run_give(run, query, result, 1, blocks.parent, error));
-	return emogi_run_give(run, query, result, 0, is_bridges ? (const void *) blocks.parent : column, error);
+	return emogi_run_give(run, query, result, 0, is_bridges ? (const void *) blocks.parent : column,
+						  error);
 }

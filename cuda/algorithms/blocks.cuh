@@ -14,11 +14,13 @@ typedef struct Blocks
 	uint32_t   *parent;			/* rooted's */
 	uint32_t   *first;			/* the number of a vertex */
 	uint32_t   *size;			/* vertices that hang from it, itself among them */
-	uint32_t   *low;			/* the least number at the ends of edges of these; before that the next number to be given below a vertex */
+	/* the least number at the ends of edges of these; before that the next number to be given below a vertex */
+	uint32_t   *low;
 	uint32_t   *high;			/* the greatest */
 	uint32_t   *label;			/* of a block without its top: its smallest vertex */
 	uint32_t   *top;			/* of such a block, the parent of the topmost; memory of `low` */
-	uint32_t   *second;			/* of such a block, its second vertex, EMOGI_NO_VERTEX = none; memory of `high` */
+	/* of such a block, its second vertex, EMOGI_NO_VERTEX = none; memory of `high` */
+	uint32_t   *second;
 	uint32_t   *met;			/* bitmap: the edge to the parent has been met in the list */
 	uint32_t   *given;			/* [1], numbers that were given to trees; behind that */
 } Blocks;
@@ -31,7 +33,8 @@ is_block(const Blocks &blocks, uint64_t v)
 }
 
 /* Number the blocks, and write the number of each vertex's: component[nvertices]; queued on the stream. */
-extern EmogiStatus emogi_blocks_number(Run *run, const Blocks *blocks, int64_t *component, EmogiError *error);
+extern EmogiStatus emogi_blocks_number(Run *run, const Blocks *blocks, int64_t *component,
+									   EmogiError *error);
 
 /* Bring its kernels to the device. */
 extern EmogiStatus emogi_blocks_number_load(EmogiError *error);

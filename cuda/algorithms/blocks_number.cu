@@ -16,7 +16,8 @@
 typedef struct Numbers
 {
 	uint32_t   *before;			/* [nvertices + 1], blocks with smaller smallest vertices */
-	uint32_t   *listed;			/* [nvertices + 1], labels above their tops before each; then the first place of each top among them */
+	/* [nvertices + 1], labels above their tops before each; then the first place of each top among them */
+	uint32_t   *listed;
 	uint32_t   *number;			/* [nvertices], of a block, by label */
 	uint32_t   *labels[2];		/* [nvertices] each, labels above their tops */
 	uint32_t   *counts;			/* of the sort */
@@ -38,7 +39,8 @@ blocks_count_kernel(Blocks blocks, Numbers numbers, Step step)
 
 	if (is_halted(step))
 		return;					/* a block may have no top yet */
-	for (uint64_t v = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x; v < blocks.nvertices; v += nthreads)
+	for (uint64_t v = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x; v < blocks.nvertices;
+		 v += nthreads)
 	{
 		const bool	there = is_block(blocks, v);
 		const bool	is_label = there && v < blocks.top[v];
@@ -57,7 +59,8 @@ blocks_list_kernel(Blocks blocks, Numbers numbers, Step step)
 
 	if (is_halted(step))
 		return;					/* nothing was counted */
-	for (uint64_t v = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x; v < blocks.nvertices; v += nthreads)
+	for (uint64_t v = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x; v < blocks.nvertices;
+		 v += nthreads)
 		if (is_block(blocks, v) && v > blocks.top[v])
 			numbers.labels[0][numbers.listed[v]] = (uint32_t) v;
 }
@@ -83,11 +86,13 @@ blocks_begin_kernel(Blocks blocks, Numbers numbers, const uint32_t *labels, cons
 
 /* Number the others. Bytes: 40 a block, most of them at random. */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
-blocks_number_kernel(Blocks blocks, Numbers numbers, const uint32_t *labels, const uint32_t *nlabels)
+blocks_number_kernel(Blocks blocks, Numbers numbers, const uint32_t *labels,
+					 const uint32_t *nlabels)
 {
 	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
 
-	for (uint64_t i = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x; i < *nlabels; i += nthreads)
+	for (uint64_t i = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x; i < *nlabels;
+		 i += nthreads)
 	{
 		const uint32_t label = labels[i];
 		const uint32_t top = blocks.top[label];
@@ -110,16 +115,20 @@ blocks_write_kernel(Blocks blocks, Numbers numbers, int64_t *component)
 {
 	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
 
-	for (uint64_t v = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x; v < blocks.nvertices; v += nthreads)
-		component[v] = blocks.parent[v] == EMOGI_NO_VERTEX ? -1 : (int64_t) numbers.number[blocks.label[v]];
+	for (uint64_t v = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x; v < blocks.nvertices;
+		 v += nthreads)
+		component[v] = blocks.parent[v] == EMOGI_NO_VERTEX ? -1 :
+			(int64_t) numbers.number[blocks.label[v]];
 }
 
 EmogiStatus
 emogi_blocks_number_load(EmogiError *error)
 {
 	const void *const kernels[] = {
-		(const void *) blocks_count_kernel, (const void *) blocks_list_kernel, (const void *) blocks_begin_kernel,
-		(const void *) blocks_number_kernel, (const void *) blocks_write_kernel, (const void *) stable_sort_count_kernel,
+		(const void *) blocks_count_kernel, (const void *) blocks_list_kernel,
+		(const void *) blocks_begin_kernel,
+		(const void *) blocks_number_kernel, (const void *) blocks_write_kernel,
+		(const void *) stable_sort_count_kernel,
 		(const void *) stable_sort_write_kernel
 	};
 
@@ -134,7 +143,8 @@ take_numbers(Run *run, Numbers *numbers, EmogiError *error)
 	const uint64_t n = run->nvertices;
 
 	TRY(take_array(&run->memory, &numbers->before, 5 * n + 3, "numbers of blocks", error));
-	TRY(take_array(&run->memory, &numbers->counts, stable_sort_counts(n) + count_tiles(n + 1), "counts of digits", error));
+	TRY(take_array(&run->memory, &numbers->counts, stable_sort_counts(n) + count_tiles(n + 1),
+				   "counts of digits", error));
 	numbers->listed = numbers->before + n + 1;
 	numbers->number = numbers->listed + n + 2;
 	numbers->labels[0] = numbers->number + n;
@@ -160,12 +170,16 @@ emogi_blocks_number(Run *run, const Blocks *blocks, int64_t *component, EmogiErr
 	CUDA_LAUNCH(blocks_count_kernel, nblocks, BLOCK_THREADS, stream, *blocks, numbers, run->step);
 	TRY(prefix_sum(run, numbers.before, n + 1, numbers.tile, error));
 	TRY(prefix_sum(run, numbers.listed, n + 1, numbers.tile, error));
-	CUDA_TRY(cudaMemcpyAsync(told, numbers.listed + n, sizeof *told, cudaMemcpyDeviceToDevice, stream));
+	CUDA_TRY(cudaMemcpyAsync(told, numbers.listed + n, sizeof *told, cudaMemcpyDeviceToDevice,
+							 stream));
 	CUDA_LAUNCH(blocks_list_kernel, nblocks, BLOCK_THREADS, stream, *blocks, numbers, run->step);
 	TRY(emogi_run_fetch(run, &nlabels, told, sizeof nlabels, error));
-	TRY(stable_sort(run, &numbers.labels[0], &numbers.labels[1], nlabels, blocks->top, n, numbers.counts, error));
-	CUDA_LAUNCH(blocks_begin_kernel, nblocks, BLOCK_THREADS, stream, *blocks, numbers, numbers.labels[0], told);
-	CUDA_LAUNCH(blocks_number_kernel, nblocks, BLOCK_THREADS, stream, *blocks, numbers, numbers.labels[0], told);
+	TRY(stable_sort(run, &numbers.labels[0], &numbers.labels[1], nlabels, blocks->top, n,
+					numbers.counts, error));
+	CUDA_LAUNCH(blocks_begin_kernel, nblocks, BLOCK_THREADS, stream, *blocks, numbers,
+				numbers.labels[0], told);
+	CUDA_LAUNCH(blocks_number_kernel, nblocks, BLOCK_THREADS, stream, *blocks, numbers,
+				numbers.labels[0], told);
 	CUDA_LAUNCH(blocks_write_kernel, nblocks, BLOCK_THREADS, stream, *blocks, numbers, component);
 	emogi_memory_return(&run->memory, numbers.before);
 	emogi_memory_return(&run->memory, numbers.counts);

@@ -43,10 +43,14 @@
 #include "cuda/algorithms/cc_together.cuh"
 
 static const void *const kernels[] = {
-	(const void *) push_words_kernel<Hook>, (const void *) push_slices_kernel<Hook>, (const void *) cc_join_lines_kernel,
-	(const void *) cc_plant_kernel, (const void *) cc_choose_near_kernel, (const void *) cc_join_near_kernel,
-	(const void *) cc_hook_outside_kernel, (const void *) cc_vote_kernel, (const void *) cc_mark_outside_kernel,
-	(const void *) cc_compress_kernel, (const void *) cc_cover_kernel, (const void *) cc_join_giants_kernel,
+	(const void *) push_words_kernel<Hook>, (const void *) push_slices_kernel<Hook>,
+	(const void *) cc_join_lines_kernel,
+	(const void *) cc_plant_kernel, (const void *) cc_choose_near_kernel,
+	(const void *) cc_join_near_kernel,
+	(const void *) cc_hook_outside_kernel, (const void *) cc_vote_kernel,
+	(const void *) cc_mark_outside_kernel,
+	(const void *) cc_compress_kernel, (const void *) cc_cover_kernel,
+	(const void *) cc_join_giants_kernel,
 	(const void *) cc_join_forest_kernel
 };
 
@@ -60,21 +64,23 @@ emogi_cuda_cc_load(EmogiError *error)
 
 /* Hook along all lists of the vertices marked. */
 static EmogiStatus
-hook_lists(Run *run, const Lists<Target> &lists, const uint32_t *marked, uint32_t *component, Forest *forest,
-		   EmogiError *error)
+hook_lists(Run *run, const Lists<Target> &lists, const uint32_t *marked, uint32_t *component,
+		   Forest *forest, EmogiError *error)
 {
 	const Hook	push = {component, forest};
 
 	TRY(emogi_run_begin_step(run, error));
-	CUDA_LAUNCH(push_words_kernel<Hook>, run->nblocks, BLOCK_THREADS, run->state->stream, lists, marked, run->nwords, run->step,
-				push);
-	CUDA_LAUNCH(push_slices_kernel<Hook>, run->nblocks, BLOCK_THREADS, run->state->stream, lists, run->step, push);
+	CUDA_LAUNCH(push_words_kernel<Hook>, run->nblocks, BLOCK_THREADS, run->state->stream, lists,
+				marked, run->nwords, run->step, push);
+	CUDA_LAUNCH(push_slices_kernel<Hook>, run->nblocks, BLOCK_THREADS, run->state->stream, lists,
+				run->step, push);
 	return EMOGI_OK;
 }
 
 /* Make one tree of most of the vertices, and name it in the forest. Uses `marked`. With helpers, if `all` has any. */
 static EmogiStatus
-grow_giant(Run *run, uint32_t *component, uint32_t *marked, Forest *forest, CcTeam *all, EmogiError *error)
+grow_giant(Run *run, uint32_t *component, uint32_t *marked, Forest *forest, CcTeam *all,
+		   EmogiError *error)
 {
 	cudaStream_t stream = run->state->stream;
 	const Lists<Target> &forward = run->graph.forward;
@@ -85,52 +91,56 @@ grow_giant(Run *run, uint32_t *component, uint32_t *marked, Forest *forest, CcTe
 	{
 		CUDA_TRY(cudaMemsetAsync(marked, 0xFF, run->nwords * sizeof *marked, stream));
 		TRY(emogi_run_begin_step(run, error));
-		CUDA_LAUNCH(cc_join_lines_kernel, run->nblocks, BLOCK_THREADS, stream, forward, run->nvertices, marked, 0, run->nwords,
-					component, run->step);
+		CUDA_LAUNCH(cc_join_lines_kernel, run->nblocks, BLOCK_THREADS, stream, forward,
+					run->nvertices, marked, 0, run->nwords, component, run->step);
 	}
 	else
 	{
 		if (forward.prefixes != NULL && run->graph.placement == EMOGI_PLACEMENT_DEVICE &&
 			run->nvertices * sizeof *component > SMALL_BYTES)
-			CUDA_LAUNCH(cc_choose_near_kernel, 1, BLOCK_THREADS, stream, forward, run->nvertices, forest);
-		CUDA_LAUNCH(cc_join_near_kernel, run->full_blocks, BLOCK_THREADS, stream, forward, run->nvertices, false, component,
-					marked, forest, run->step);
+			CUDA_LAUNCH(cc_choose_near_kernel, 1, BLOCK_THREADS, stream, forward, run->nvertices,
+						forest);
+		CUDA_LAUNCH(cc_join_near_kernel, run->full_blocks, BLOCK_THREADS, stream, forward,
+					run->nvertices, false, component, marked, forest, run->step);
 		if (run->nvertices >= START_LEAST)
 		{
-			CUDA_LAUNCH(cc_vote_kernel, 1, BLOCK_THREADS, stream, component, run->nvertices / START_HUBS, true, forest);
-			CUDA_LAUNCH(cc_mark_outside_kernel, run->full_blocks, BLOCK_THREADS, stream, component, run->nvertices, forest, false,
-						marked);
-			CUDA_LAUNCH(cc_join_near_kernel, run->full_blocks, BLOCK_THREADS, stream, forward, run->nvertices, true, component,
-						marked, forest, run->step);
+			CUDA_LAUNCH(cc_vote_kernel, 1, BLOCK_THREADS, stream, component,
+						run->nvertices / START_HUBS, true, forest);
+			CUDA_LAUNCH(cc_mark_outside_kernel, run->full_blocks, BLOCK_THREADS, stream, component,
+						run->nvertices, forest, false, marked);
+			CUDA_LAUNCH(cc_join_near_kernel, run->full_blocks, BLOCK_THREADS, stream, forward,
+						run->nvertices, true, component, marked, forest, run->step);
 		}
 	}
 	CUDA_LAUNCH(cc_vote_kernel, 1, BLOCK_THREADS, stream, component, run->nvertices, false, forest);
-	CUDA_LAUNCH(cc_hook_outside_kernel, run->full_blocks, BLOCK_THREADS, stream, forward, run->nvertices, component, forest,
-				run->step);
+	CUDA_LAUNCH(cc_hook_outside_kernel, run->full_blocks, BLOCK_THREADS, stream, forward,
+				run->nvertices, component, forest, run->step);
 	CUDA_LAUNCH(cc_vote_kernel, 1, BLOCK_THREADS, stream, component, run->nvertices, false, forest);
 	return EMOGI_OK;
 }
 
 /* Find the components, with helpers if `all` has any; NULL = without. */
 static EmogiStatus
-connect(Run *run, uint32_t *component, uint32_t *marked, Forest *forest, CcTeam *all, EmogiError *error)
+connect(Run *run, uint32_t *component, uint32_t *marked, Forest *forest, CcTeam *all,
+		EmogiError *error)
 {
 	cudaStream_t stream = run->state->stream;
 	const Lists<Target> &forward = run->graph.forward;
 	const Lists<Target> &backward = run->graph.backward;
 	const bool	one_way = backward.offsets == NULL;
 
-	CUDA_LAUNCH(cc_plant_kernel, run->full_blocks, BLOCK_THREADS, stream, component, run->nvertices, forward.prefixes != NULL,
-				forest);
+	CUDA_LAUNCH(cc_plant_kernel, run->full_blocks, BLOCK_THREADS, stream, component, run->nvertices,
+				forward.prefixes != NULL, forest);
 	if (forward.nedges == 0)
 		return EMOGI_OK;
 	TRY(grow_giant(run, component, marked, forest, all, error));
-	CUDA_LAUNCH(cc_mark_outside_kernel, run->full_blocks, BLOCK_THREADS, stream, component, run->nvertices, forest, one_way,
-				marked);
+	CUDA_LAUNCH(cc_mark_outside_kernel, run->full_blocks, BLOCK_THREADS, stream, component,
+				run->nvertices, forest, one_way, marked);
 	TRY(hook_lists(run, forward, marked, component, forest, error));
 	if (!one_way && backward.offsets != forward.offsets)
 		TRY(hook_lists(run, backward, marked, component, forest, error));
-	CUDA_LAUNCH(cc_compress_kernel, run->full_blocks, BLOCK_THREADS, stream, component, run->nvertices, forest);
+	CUDA_LAUNCH(cc_compress_kernel, run->full_blocks, BLOCK_THREADS, stream, component,
+				run->nvertices, forest);
 	return EMOGI_OK;
 }
 
@@ -152,26 +162,33 @@ take_helper(Run *run, void *with, int i, EmogiError *error)
 	CcMember   *member = &((CcTeam *) with)->member[i + 1];
 
 	TRY(take_array(&run->memory, &member->component, run->nvertices, "components", error));
-	TRY(take_array(&run->memory, &member->covered, run->nwords, "bitmap of covered vertices", error));
+	TRY(take_array(&run->memory, &member->covered, run->nwords, "bitmap of covered vertices",
+				   error));
 	TRY(take_array(&run->memory, &member->open, run->nwords, "bitmap of open vertices", error));
 	return take_array(&run->memory, &member->forest, 1, "forest", error);
 }
 
 /* Gather the helpers, if there are any, and they are of use. */
 static EmogiStatus
-gather_team(CcTeam *all, Run *run, const EmogiGraph *graph, const EmogiQuery *query, EmogiError *error)
+gather_team(CcTeam *all, Run *run, const EmogiGraph *graph, const EmogiQuery *query,
+			EmogiError *error)
 {
-	const bool	reads_lines = run->graph.forward.prefixes == NULL && run->graph.placement != EMOGI_PLACEMENT_DEVICE;
+	const bool	reads_lines = run->graph.forward.prefixes == NULL &&
+		run->graph.placement != EMOGI_PLACEMENT_DEVICE;
 
 	all->team = run->team;
-	if (!reads_lines || graph->forward.nedges == 0 || (run->nvertices < TOGETHER_LEAST_VERTICES && !run->state->always_help))
+	if (!reads_lines || graph->forward.nedges == 0 ||
+		(run->nvertices < TOGETHER_LEAST_VERTICES && !run->state->always_help))
 		return EMOGI_OK;
-	TRY(emogi_shared_step_open(all->team, graph, query, 0, kernels, EDGE_KERNELS, sizeof(Target), take_helper, all, error));
-	return all->team->nhelpers > 0 ? take_array(&run->memory, &all->member[0].covered, run->nwords, "bitmap of covered vertices", error) : EMOGI_OK;
+	TRY(emogi_shared_step_open(all->team, graph, query, 0, kernels, EDGE_KERNELS, sizeof(Target),
+							   take_helper, all, error));
+	return all->team->nhelpers > 0 ? take_array(&run->memory, &all->member[0].covered, run->nwords,
+												"bitmap of covered vertices", error) : EMOGI_OK;
 }
 
 EmogiStatus
-emogi_cuda_cc(Run *run, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result, EmogiError *error)
+emogi_cuda_cc(Run *run, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result,
+			  EmogiError *error)
 {
 	const Counters *counters;
 	uint32_t   *component;
@@ -182,8 +199,8 @@ emogi_cuda_cc(Run *run, const EmogiGraph *graph, const EmogiQuery *query, EmogiR
 	TRY(take_array(&run->memory, &component, run->nvertices, "components", error));
 	TRY(take_array(&run->memory, &marked, run->nwords, "bitmap of vertices", error));
 	TRY(take_array(&run->memory, &forest, 1, "forest", error));
-	TRY(emogi_run_place(run, graph, query, PLACE_BACKWARD | PLACE_FORWARD_PREFIXES, kernels, EDGE_KERNELS, sizeof(Target),
-						error));
+	TRY(emogi_run_place(run, graph, query, PLACE_BACKWARD | PLACE_FORWARD_PREFIXES, kernels,
+						EDGE_KERNELS, sizeof(Target), error));
 	TRY(gather_team(&all, run, graph, query, error));
 	all.member[0].component = component;
 	all.member[0].open = marked;

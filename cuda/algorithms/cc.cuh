@@ -30,11 +30,12 @@
 /* What the kernels tell each other, in device memory. */
 typedef struct Forest
 {
-	uint32_t	giant;			/* root of the tree that won the last vote; EMOGI_NO_VERTEX = none did */
+	uint32_t	giant;	/* root of the tree that won the last vote; EMOGI_NO_VERTEX = none did */
 	uint32_t	hooked;			/* 1 = trees were joined when lists were pushed */
-	uint32_t	prefixed;		/* 1 = neighbours at hand are those of prefixes, where there are any */
-	uint32_t	twin;			/* root of the giant tree of another forest that was joined with this one's; EMOGI_NO_VERTEX = there is none */
-	uint64_t	start;			/* the first so many vertices grow the tree that the others look for */
+	uint32_t	prefixed;	/* 1 = neighbours at hand are those of prefixes, where there are any */
+	/* root of the giant tree of another forest that was joined with this one's; EMOGI_NO_VERTEX = there is none */
+	uint32_t	twin;
+	uint64_t	start;	/* the first so many vertices grow the tree that the others look for */
 } Forest;
 
 /* The two smallest of a vertex's neighbours that are at hand. */
@@ -195,7 +196,8 @@ static __device__ __forceinline__ bool
 shares_line(Span list)
 {
 	const uint32_t below = __ballot_sync(FULL_WARP, list.start < list.end) & lanes_below();
-	const uint64_t line_below = __shfl_sync(FULL_WARP, (list.end - 1) / ENTRIES, below != 0 ? 31 - __clz(below) : 0);
+	const uint64_t line_below = __shfl_sync(FULL_WARP, (list.end - 1) / ENTRIES,
+											below != 0 ? 31 - __clz(below) : 0);
 
 	return below != 0 && line_below == list.start / ENTRIES;
 }
@@ -216,8 +218,8 @@ struct Hook
 	}
 
 	__device__ __forceinline__ void
-	visit(const Target (&target)[PIECE], const double (&weight)[PIECE], const uint32_t (&vertex)[PIECE],
-		  uint32_t wanted) const
+	visit(const Target (&target)[PIECE], const double (&weight)[PIECE],
+		  const uint32_t (&vertex)[PIECE], uint32_t wanted) const
 	{
 #pragma unroll
 		for (uint32_t j = 0; j < PIECE; j++)
@@ -239,8 +241,8 @@ struct Cover
 	unsigned long long *entries;	/* the thread's own count */
 
 	__device__ __forceinline__ void
-	visit(const Target (&target)[PIECE], const double (&weight)[PIECE], const uint32_t (&vertex)[PIECE],
-		  uint32_t wanted) const
+	visit(const Target (&target)[PIECE], const double (&weight)[PIECE],
+		  const uint32_t (&vertex)[PIECE], uint32_t wanted) const
 	{
 		uint32_t	parent[PIECE];
 
@@ -266,7 +268,8 @@ struct Cover
 static __device__ __forceinline__ uint64_t
 start_length(uint64_t nvertices, bool prefixed)
 {
-	return nvertices < START_LEAST ? nvertices : nvertices / (prefixed ? START_HUBS : START_LISTS) / 32 * 32;
+	return nvertices < START_LEAST ? nvertices :
+		nvertices / (prefixed ? START_HUBS : START_LISTS) / 32 * 32;
 }
 
 /* Make every vertex a tree. Bytes: 4 a vertex. */
@@ -275,10 +278,12 @@ cc_plant_kernel(uint32_t *component, uint64_t nvertices, bool prefixed, Forest *
 {
 	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
 
-	for (uint64_t v = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x; v < nvertices; v += nthreads)
+	for (uint64_t v = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x; v < nvertices;
+		 v += nthreads)
 		component[v] = (uint32_t) v;
 	if (blockIdx.x == 0 && threadIdx.x == 0)
-		*forest = Forest{EMOGI_NO_VERTEX, 0, prefixed, EMOGI_NO_VERTEX, start_length(nvertices, prefixed)};
+		*forest = Forest{EMOGI_NO_VERTEX, 0, prefixed, EMOGI_NO_VERTEX,
+						 start_length(nvertices, prefixed)};
 }
 
 /*
@@ -293,7 +298,8 @@ cc_choose_near_kernel(Lists<Target> lists, uint64_t nvertices, Forest *forest)
 	const Target first = vertex < nvertices ? read_prefix(lists, vertex, 0) : EMOGI_NO_VERTEX;
 	const uint64_t mean = lists.nedges / nvertices + 1;
 	const bool	there = first != EMOGI_NO_VERTEX;
-	const bool	hub = there && __ldg(&lists.offsets[first + (uint64_t) 1]) - __ldg(&lists.offsets[first]) > HUB_DEGREE * mean;
+	const bool	hub = there && __ldg(&lists.offsets[first + (uint64_t) 1]) -
+		__ldg(&lists.offsets[first]) > HUB_DEGREE * mean;
 	const int	nthere = __syncthreads_count(there);
 	const int	nhubs = __syncthreads_count(hub);
 
@@ -320,7 +326,8 @@ join_two(uint32_t *component, uint32_t vertex, Near near)
 	parent_next = two ? parent_of(component, near.next) : EMOGI_NO_VERTEX;
 	if (!plant_end(component, low, high, parent) && parent_of(component, vertex) == vertex)
 		hook(component, low, high);
-	if (two && !plant_end(component, low, near.next, parent_next) && vertex / WARP_LANES % NEAR_HOOKED == 0)
+	if (two && !plant_end(component, low, near.next, parent_next) &&
+		vertex / WARP_LANES % NEAR_HOOKED == 0)
 		hook(component, low, near.next);
 	return two ? 2 : 1;
 }
@@ -329,7 +336,8 @@ join_two(uint32_t *component, uint32_t vertex, Near near)
 static __device__ __forceinline__ void
 join_giant(uint32_t *component, uint32_t vertex, uint32_t giant)
 {
-	const uint32_t above = vertex > giant ? atomicCAS(&component[vertex], vertex, giant) : EMOGI_NO_VERTEX;
+	const uint32_t above = vertex > giant ? atomicCAS(&component[vertex], vertex, giant) :
+		EMOGI_NO_VERTEX;
 
 	if (above != vertex && above != giant)
 		hook(component, vertex, giant);
@@ -347,8 +355,8 @@ is_marked(const uint32_t *marked, uint32_t vertex)
  * components do not; a bit that another block has cleared may be seen late.
  */
 static __device__ __forceinline__ bool
-follow(const Lists<Target> &lists, uint32_t vertex, bool prefixed, uint32_t giant, uint32_t *component, uint32_t *outside,
-	   unsigned long long *entries)
+follow(const Lists<Target> &lists, uint32_t vertex, bool prefixed, uint32_t giant,
+	   uint32_t *component, uint32_t *outside, unsigned long long *entries)
 {
 	const Target first = read_first(lists, vertex, prefixed);
 
@@ -378,8 +386,8 @@ follow(const Lists<Target> &lists, uint32_t vertex, bool prefixed, uint32_t gian
  * vertex; without a way there 16 of prefixes and two random reads or three of 4.
  */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
-cc_join_near_kernel(Lists<Target> lists, uint64_t nvertices, bool then, uint32_t *component, uint32_t *outside,
-					const Forest *forest, Step step)
+cc_join_near_kernel(Lists<Target> lists, uint64_t nvertices, bool then, uint32_t *component,
+					uint32_t *outside, const Forest *forest, Step step)
 {
 	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
 	const uint64_t own = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x;
@@ -388,7 +396,8 @@ cc_join_near_kernel(Lists<Target> lists, uint64_t nvertices, bool then, uint32_t
 	const uint32_t giant = forest->giant;
 	unsigned long long entries = 0;
 
-	for (uint64_t base = (then ? forest->start : 0) + own - lane_number(); base < end; base += nthreads)
+	for (uint64_t base = (then ? forest->start : 0) + own - lane_number(); base < end;
+		 base += nthreads)
 	{
 		const uint64_t vertex = base + lane_number();
 		const uint32_t word = giant != EMOGI_NO_VERTEX ? outside[base / 32] : FULL_WARP;
@@ -401,7 +410,8 @@ cc_join_near_kernel(Lists<Target> lists, uint64_t nvertices, bool then, uint32_t
 		if (lane_number() == 0 && joined != 0)
 			atomicAnd(&outside[base / 32], ~joined);
 		if (alone && !followed)
-			entries += join_two(component, (uint32_t) vertex, read_near(lists, vertex, prefixed, &list));
+			entries += join_two(component, (uint32_t) vertex,
+								read_near(lists, vertex, prefixed, &list));
 	}
 	block_add(&step.counters->entries, entries);
 }
@@ -413,8 +423,8 @@ cc_join_near_kernel(Lists<Target> lists, uint64_t nvertices, bool then, uint32_t
  * in COVER_HOOKED.
  */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
-cc_join_lines_kernel(Lists<Target> lists, uint64_t nvertices, const uint32_t *open, uint64_t first_word, uint64_t nwords,
-					 uint32_t *component, Step step)
+cc_join_lines_kernel(Lists<Target> lists, uint64_t nvertices, const uint32_t *open,
+					 uint64_t first_word, uint64_t nwords, uint32_t *component, Step step)
 {
 	unsigned long long nread = 0;
 	unsigned long long entries = 0;
@@ -422,7 +432,8 @@ cc_join_lines_kernel(Lists<Target> lists, uint64_t nvertices, const uint32_t *op
 
 	sweep_words(step, open + first_word, 0, nwords, [&](uint64_t word, uint32_t bits) {
 		const uint64_t vertex = (first_word + word) * 32 + lane_number();
-		const bool	alone = vertex < nvertices && (bits >> lane_number() & 1) && parent_of(component, (uint32_t) vertex) == vertex;
+		const bool	alone = vertex < nvertices && (bits >> lane_number() & 1) &&
+			parent_of(component, (uint32_t) vertex) == vertex;
 		Span		list = {0, 0};
 		Span		asked = {0, 0};
 		bool		shared;
@@ -434,7 +445,8 @@ cc_join_lines_kernel(Lists<Target> lists, uint64_t nvertices, const uint32_t *op
 		if (alone && list.start < list.end)
 			asked = Span{list.start, list.start + 1};
 		shared = shares_line(asked);
-		push_lines(lists, list, list.start / ENTRIES, asked.start < asked.end && !shared, (uint32_t) vertex, &nread, push);
+		push_lines(lists, list, list.start / ENTRIES, asked.start < asked.end && !shared,
+				   (uint32_t) vertex, &nread, push);
 	});
 	add_sums(step.counters, nread, entries);
 }
@@ -444,7 +456,8 @@ cc_join_lines_kernel(Lists<Target> lists, uint64_t nvertices, const uint32_t *op
  * vertex and random reads of 4 in a few hot lines; 16 of offsets and a line, or 4 a prefix, a vertex outside.
  */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
-cc_hook_outside_kernel(Lists<Target> lists, uint64_t nvertices, uint32_t *component, const Forest *forest, Step step)
+cc_hook_outside_kernel(Lists<Target> lists, uint64_t nvertices, uint32_t *component,
+					   const Forest *forest, Step step)
 {
 	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
 	const uint64_t own = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x;
@@ -456,7 +469,8 @@ cc_hook_outside_kernel(Lists<Target> lists, uint64_t nvertices, uint32_t *compon
 	for (uint64_t base = own - lane_number(); base < nvertices; base += nthreads)
 	{
 		const uint64_t vertex = base + lane_number();
-		const bool	outside = vertex < nvertices && shorten(component, (uint32_t) vertex, giant) != giant;
+		const bool	outside = vertex < nvertices &&
+			shorten(component, (uint32_t) vertex, giant) != giant;
 		Near		near = {EMOGI_NO_VERTEX, EMOGI_NO_VERTEX};
 		Span		list = {0, 0};
 		bool		shared;
@@ -494,7 +508,8 @@ cc_vote_kernel(const uint32_t *component, uint64_t nvertices, bool half, Forest 
 	__shared__ uint32_t root[BLOCK_THREADS];
 	__shared__ unsigned long long most;	/* votes, root */
 	const uint64_t vertex = (nvertices + BLOCK_THREADS - 1) / BLOCK_THREADS * threadIdx.x;
-	const uint32_t own = vertex < nvertices ? root_of(component, (uint32_t) vertex) : EMOGI_NO_VERTEX;
+	const uint32_t own = vertex < nvertices ? root_of(component, (uint32_t) vertex) :
+		EMOGI_NO_VERTEX;
 	const int	nvoters = __syncthreads_count(own != EMOGI_NO_VERTEX);
 	unsigned long long votes = 0;
 
@@ -508,7 +523,8 @@ cc_vote_kernel(const uint32_t *component, uint64_t nvertices, bool half, Forest 
 		atomicMax(&most, votes << 32 | own);
 	__syncthreads();
 	if (threadIdx.x == 0)
-		forest->giant = half && 2 * (most >> 32) < (unsigned) nvoters ? EMOGI_NO_VERTEX : (uint32_t) most;
+		forest->giant = half && 2 * (most >> 32) < (unsigned) nvoters ? EMOGI_NO_VERTEX :
+			(uint32_t) most;
 }
 
 /*
@@ -516,7 +532,8 @@ cc_vote_kernel(const uint32_t *component, uint64_t nvertices, bool half, Forest 
  * tree. Bytes: 4 to 8 a vertex.
  */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
-cc_mark_outside_kernel(uint32_t *component, uint64_t nvertices, const Forest *forest, bool all, uint32_t *outside)
+cc_mark_outside_kernel(uint32_t *component, uint64_t nvertices, const Forest *forest, bool all,
+					   uint32_t *outside)
 {
 	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
 	const uint64_t own = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x;
@@ -527,7 +544,8 @@ cc_mark_outside_kernel(uint32_t *component, uint64_t nvertices, const Forest *fo
 	for (uint64_t base = own - lane_number(); base < nvertices; base += nthreads)
 	{
 		const uint64_t vertex = base + lane_number();
-		const bool	is_outside = vertex < nvertices && shorten(component, (uint32_t) vertex, giant) != giant;
+		const bool	is_outside = vertex < nvertices &&
+			shorten(component, (uint32_t) vertex, giant) != giant;
 		const uint32_t bits = __ballot_sync(FULL_WARP, is_outside || (all && vertex < nvertices));
 
 		if (lane_number() == 0)
@@ -543,7 +561,8 @@ cc_compress_kernel(uint32_t *component, uint64_t nvertices, const Forest *forest
 
 	if (forest->hooked == 0)
 		return;
-	for (uint64_t v = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x; v < nvertices; v += nthreads)
+	for (uint64_t v = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x; v < nvertices;
+		 v += nthreads)
 		shorten(component, (uint32_t) v, EMOGI_NO_VERTEX);
 }
 

@@ -24,9 +24,10 @@
 typedef struct CcMember
 {
 	uint32_t   *component;		/* [nvertices] */
-	uint32_t   *covered;		/* bitmap [nwords]: vertices that are no roots any more, here or, when a stage has ended, anywhere;
+	uint32_t   *covered;		/* bitmap [nwords]: vertices that are no roots any more, here or,
+		when a stage has ended, anywhere;
 								 * in the end those outside the giant tree */
-	uint32_t   *open;			/* bitmap [nwords]: of its share those that are not known to be covered */
+	uint32_t   *open;	/* bitmap [nwords]: of its share those that are not known to be covered */
 	Forest	   *forest;
 } CcMember;
 
@@ -38,7 +39,8 @@ typedef struct CcTeam
 
 /* Add what is no root to a bitmap, from a word on. Bytes: 4 a vertex. */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
-cc_cover_kernel(const uint32_t *component, uint64_t first_word, uint64_t nvertices, uint32_t *covered)
+cc_cover_kernel(const uint32_t *component, uint64_t first_word, uint64_t nvertices,
+				uint32_t *covered)
 {
 	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
 	const uint64_t own = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x;
@@ -46,7 +48,8 @@ cc_cover_kernel(const uint32_t *component, uint64_t first_word, uint64_t nvertic
 	for (uint64_t base = first_word * 32 + own - lane_number(); base < nvertices; base += nthreads)
 	{
 		const uint64_t vertex = base + lane_number();
-		const uint32_t bits = __ballot_sync(FULL_WARP, vertex < nvertices && component[vertex] != vertex);
+		const uint32_t bits = __ballot_sync(FULL_WARP,
+											vertex < nvertices && component[vertex] != vertex);
 
 		if (lane_number() == 0)
 			covered[base / 32] |= bits;
@@ -58,10 +61,12 @@ cc_cover_kernel(const uint32_t *component, uint64_t first_word, uint64_t nvertic
  * to their roots. One block. Bytes: 4 a step up, and 4 from the other GPU's memory, at random.
  */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
-cc_join_giants_kernel(uint32_t *component, uint64_t nvertices, Forest *forest, const uint32_t *others, const Forest *other)
+cc_join_giants_kernel(uint32_t *component, uint64_t nvertices, Forest *forest,
+					  const uint32_t *others, const Forest *other)
 {
 	const uint64_t vertex = (nvertices + BLOCK_THREADS - 1) / BLOCK_THREADS * threadIdx.x;
-	const bool	in_both = vertex < nvertices && root_of(component, (uint32_t) vertex) == forest->giant && others[vertex] == other->giant;
+	const bool	in_both = vertex < nvertices &&
+		root_of(component, (uint32_t) vertex) == forest->giant && others[vertex] == other->giant;
 	const bool	are_one = __syncthreads_or(in_both);
 
 	if (threadIdx.x != 0)
@@ -77,7 +82,8 @@ cc_join_giants_kernel(uint32_t *component, uint64_t nvertices, Forest *forest, c
  * both giant trees.
  */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
-cc_join_forest_kernel(uint32_t *component, uint64_t nvertices, const Forest *forest, const uint32_t *others, const uint32_t *outside, const Forest *other)
+cc_join_forest_kernel(uint32_t *component, uint64_t nvertices, const Forest *forest,
+					  const uint32_t *others, const uint32_t *outside, const Forest *other)
 {
 	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
 	const uint64_t own = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x;
@@ -123,10 +129,13 @@ queue_stage(Run *run, const CcMember *member, uint64_t first, uint64_t end, Emog
 {
 	Step		step = run->step;
 
-	step.batch_words = BLOCK_WARPS;	/* a stage has few words, and of each vertex in them a line: all blocks are to have some */
-	CUDA_LAUNCH(cc_join_lines_kernel, run->nblocks, BLOCK_THREADS, run->state->stream, run->graph.forward, run->nvertices, member->open, first, end - first,
+	/* a stage has few words, and of each vertex in them a line: all blocks are to have some */
+	step.batch_words = BLOCK_WARPS;
+	CUDA_LAUNCH(cc_join_lines_kernel, run->nblocks, BLOCK_THREADS, run->state->stream,
+				run->graph.forward, run->nvertices, member->open, first, end - first,
 				member->component, step);
-	CUDA_LAUNCH(cc_cover_kernel, run->full_blocks, BLOCK_THREADS, run->state->stream, member->component, end, run->nvertices, member->covered);
+	CUDA_LAUNCH(cc_cover_kernel, run->full_blocks, BLOCK_THREADS, run->state->stream,
+				member->component, end, run->nvertices, member->covered);
 	return EMOGI_OK;
 }
 
@@ -143,7 +152,9 @@ make_stage(CcTeam *all, uint64_t first, uint64_t end, EmogiError *error)
 		const CcMember *member = &all->member[i + 1];
 		Run		   *run = &team->helper[i].run;
 
-		TRY(emogi_shared_step_begin_part(team, i, SharedStepBring{covered, FULL_WARP, member->open, {covered}, {member->covered}}, error));
+		TRY(emogi_shared_step_begin_part(team, i,
+										 SharedStepBring{covered, FULL_WARP, member->open,
+														 {covered}, {member->covered}}, error));
 		TRY(queue_stage(run, member, first, end, error));
 		TRY(emogi_shared_step_end_part(team, i, error));
 	}
@@ -151,7 +162,8 @@ make_stage(CcTeam *all, uint64_t first, uint64_t end, EmogiError *error)
 	TRY(emogi_shared_step_share(team, covered, FULL_WARP, all->member[0].open, error));
 	TRY(queue_stage(team->leader, &all->member[0], first, end, error));
 	for (int i = 0; i < team->nhelpers; i++)
-		TRY(emogi_shared_step_join(team, i, all->member[0].covered, all->member[i + 1].covered, error));
+		TRY(emogi_shared_step_join(team, i, all->member[0].covered, all->member[i + 1].covered,
+								   error));
 	return EMOGI_OK;
 }
 
@@ -171,19 +183,23 @@ take_over(CcTeam *all, EmogiError *error)
 		Run		   *run = &team->helper[i].run;
 
 		TRY(emogi_shared_step_begin_part(team, i, SharedStepBring{}, error));
-		CUDA_LAUNCH(cc_vote_kernel, 1, BLOCK_THREADS, run->state->stream, member->component, run->nvertices, false, member->forest);
-		CUDA_LAUNCH(cc_mark_outside_kernel, run->full_blocks, BLOCK_THREADS, run->state->stream, member->component, run->nvertices, member->forest, false,
-					member->covered);
+		CUDA_LAUNCH(cc_vote_kernel, 1, BLOCK_THREADS, run->state->stream, member->component,
+					run->nvertices, false, member->forest);
+		CUDA_LAUNCH(cc_mark_outside_kernel, run->full_blocks, BLOCK_THREADS, run->state->stream,
+					member->component, run->nvertices, member->forest, false, member->covered);
 		TRY(emogi_shared_step_end_part(team, i, error));
 	}
-	CUDA_LAUNCH(cc_vote_kernel, 1, BLOCK_THREADS, stream, own->component, leader->nvertices, false, own->forest);
+	CUDA_LAUNCH(cc_vote_kernel, 1, BLOCK_THREADS, stream, own->component, leader->nvertices, false,
+				own->forest);
 	for (int i = 0; i < team->nhelpers; i++)
 	{
 		const CcMember *member = &all->member[i + 1];
 
 		TRY(emogi_shared_step_wait(team, i, error));
-		CUDA_LAUNCH(cc_join_giants_kernel, 1, BLOCK_THREADS, stream, own->component, leader->nvertices, own->forest, member->component, member->forest);
-		CUDA_LAUNCH(cc_join_forest_kernel, leader->full_blocks, BLOCK_THREADS, stream, own->component, leader->nvertices, own->forest, member->component,
+		CUDA_LAUNCH(cc_join_giants_kernel, 1, BLOCK_THREADS, stream, own->component,
+					leader->nvertices, own->forest, member->component, member->forest);
+		CUDA_LAUNCH(cc_join_forest_kernel, leader->full_blocks, BLOCK_THREADS, stream,
+					own->component, leader->nvertices, own->forest, member->component,
 					member->covered, member->forest);
 	}
 	return EMOGI_OK;
@@ -202,7 +218,8 @@ plant_all(CcTeam *all, EmogiError *error)
 		Run		   *run = &team->helper[i].run;
 
 		TRY(emogi_shared_step_begin_part(team, i, SharedStepBring{}, error));
-		CUDA_LAUNCH(cc_plant_kernel, run->full_blocks, BLOCK_THREADS, run->state->stream, member->component, run->nvertices, false, member->forest);
+		CUDA_LAUNCH(cc_plant_kernel, run->full_blocks, BLOCK_THREADS, run->state->stream,
+					member->component, run->nvertices, false, member->forest);
 		TRY(emogi_shared_step_end_part(team, i, error));
 	}
 	return EMOGI_OK;
@@ -215,7 +232,8 @@ join_together(CcTeam *all, EmogiError *error)
 	const Run  *run = all->team->leader;
 	uint64_t	first = 0;
 
-	CUDA_TRY(cudaMemsetAsync(all->member[0].covered, 0, run->nwords * sizeof(uint32_t), run->state->stream));
+	CUDA_TRY(cudaMemsetAsync(all->member[0].covered, 0, run->nwords * sizeof(uint32_t),
+							 run->state->stream));
 	TRY(plant_all(all, error));
 	for (int stage = 1; stage <= TOGETHER_STAGES; stage++)
 	{

@@ -38,18 +38,23 @@
 #define NQUEUE_NUMBERS 5
 
 static_assert(2 * SHORT_LIST >= 1 << LEAST_SHIFT, "no table is smaller");
-static_assert(2 * SHORT_LIST * WARP_LINES == WARP_SLOTS, "the tables of short lists share that of the warp");
+static_assert(2 * SHORT_LIST * WARP_LINES == WARP_SLOTS,
+			  "the tables of short lists share that of the warp");
 
 /* Arrays in device memory. */
 typedef struct Propagation
 {
-	Lists<Target> lists[2];		/* the second without offsets: the first is symmetric, and a neighbour counts once */
+	/* the second without offsets: the first is symmetric, and a neighbour counts once */
+	Lists<Target> lists[2];
 	uint64_t	nvertices;
 	const uint32_t *label;		/* [nvertices], of the last iteration */
 	uint32_t   *next;			/* [nvertices] */
-	uint32_t   *queue[2];		/* [nqueued]: vertices for blocks, and those of them whose labels do not fit */
-	uint32_t   *nqueued;		/* [2][2], of each queue, and how many have been taken; all together NQUEUE_NUMBERS */
-	uint32_t   *longest;		/* beside these: the most entries of a vertex that was queued for blocks */
+	/* [nqueued]: vertices for blocks, and those of them whose labels do not fit */
+	uint32_t   *queue[2];
+	/* [2][2], of each queue, and how many have been taken; all together NQUEUE_NUMBERS */
+	uint32_t   *nqueued;
+	/* beside these: the most entries of a vertex that was queued for blocks */
+	uint32_t   *longest;
 	uint32_t   *tables;			/* [blocks][2 * slots]: keys, then counts; NULL = not taken */
 	uint32_t	slots;			/* of one; a power of two */
 } Propagation;
@@ -57,7 +62,7 @@ typedef struct Propagation
 /* How often labels occur. In shared memory, or in device memory. */
 typedef struct Table
 {
-	uint32_t   *key;			/* [slots], EMOGI_NO_VERTEX = free; like count, at a multiple of 16 bytes */
+	uint32_t   *key;	/* [slots], EMOGI_NO_VERTEX = free; like count, at a multiple of 16 bytes */
 	uint32_t   *count;			/* [slots] */
 	uint32_t	shift;			/* logarithm of the slots */
 } Table;
@@ -87,7 +92,8 @@ clear_table(const Table &table, uint32_t first, uint32_t nthreads)
 
 	for (uint32_t i = first; i < nquads; i += nthreads)
 	{
-		((uint4 *) table.key)[i] = make_uint4(EMOGI_NO_VERTEX, EMOGI_NO_VERTEX, EMOGI_NO_VERTEX, EMOGI_NO_VERTEX);
+		((uint4 *) table.key)[i] = make_uint4(EMOGI_NO_VERTEX, EMOGI_NO_VERTEX, EMOGI_NO_VERTEX,
+											  EMOGI_NO_VERTEX);
 		((uint4 *) table.count)[i] = make_uint4(0, 0, 0, 0);
 	}
 }
@@ -147,7 +153,8 @@ read_neighbors(const Propagation &propagation, uint64_t vertex, bool there)
 static __device__ __forceinline__ uint64_t
 count_entries(const Neighbors &neighbors)
 {
-	return neighbors.list[0].end - neighbors.list[0].start + neighbors.list[1].end - neighbors.list[1].start;
+	return neighbors.list[0].end - neighbors.list[0].start + neighbors.list[1].end -
+		neighbors.list[1].start;
 }
 
 /*
@@ -156,7 +163,8 @@ count_entries(const Neighbors &neighbors)
  */
 template <class Add>
 static __device__ __forceinline__ void
-count_labels(const Propagation &propagation, const Neighbors &neighbors, uint32_t vertex, uint32_t rank, uint32_t stride, Add add)
+count_labels(const Propagation &propagation, const Neighbors &neighbors, uint32_t vertex,
+			 uint32_t rank, uint32_t stride, Add add)
 {
 #pragma unroll 1
 	for (uint32_t way = 0; way < 2 && propagation.lists[way].offsets != NULL; way++)
@@ -204,7 +212,8 @@ set_label(const Propagation &propagation, uint64_t vertex, unsigned long long be
 
 /* Find the labels of lists that fit a table of a warp, or of LINE_LANES lanes each; the lanes of one have the same. Get the best. Whole warps. */
 static __device__ __forceinline__ unsigned long long
-find_label(const Propagation &propagation, Table table, const Neighbors &neighbors, uint32_t vertex, uint32_t nlanes)
+find_label(const Propagation &propagation, Table table, const Neighbors &neighbors, uint32_t vertex,
+		   uint32_t nlanes)
 {
 	const uint32_t rank = lane_number() % nlanes;
 	unsigned long long best = 0;
@@ -213,7 +222,8 @@ find_label(const Propagation &propagation, Table table, const Neighbors &neighbo
 	clear_table(table, rank, nlanes);
 	__syncwarp();
 	count_labels(propagation, neighbors, vertex, rank, nlanes, [&](uint32_t label, uint32_t many) {
-		const unsigned long long found = rank_label(label, add_label(table, label, many, UINT32_MAX));
+		const unsigned long long found = rank_label(label,
+													add_label(table, label, many, UINT32_MAX));
 
 		best = found > best ? found : best;
 	});
@@ -229,7 +239,8 @@ shuffle_neighbors(const Neighbors &neighbors, uint32_t lane)
 
 #pragma unroll
 	for (uint32_t way = 0; way < 2; way++)
-		its.list[way] = Span{__shfl_sync(FULL_WARP, neighbors.list[way].start, lane), __shfl_sync(FULL_WARP, neighbors.list[way].end, lane)};
+		its.list[way] = Span{__shfl_sync(FULL_WARP, neighbors.list[way].start, lane),
+							 __shfl_sync(FULL_WARP, neighbors.list[way].end, lane)};
 	return its;
 }
 
@@ -238,11 +249,12 @@ shuffle_neighbors(const Neighbors &neighbors, uint32_t lane)
  * their first lanes. Whole warps.
  */
 static __device__ __forceinline__ void
-find_short(const Propagation &propagation, const Table &table, uint64_t base, const Neighbors &neighbors, uint32_t lanes,
-		   unsigned long long *changed)
+find_short(const Propagation &propagation, const Table &table, uint64_t base,
+		   const Neighbors &neighbors, uint32_t lanes, unsigned long long *changed)
 {
 	const uint32_t group = lane_number() / LINE_LANES;
-	const Table own = {table.key + group * 2 * SHORT_LIST, table.count + group * 2 * SHORT_LIST, LEAST_SHIFT};
+	const Table own = {table.key + group * 2 * SHORT_LIST, table.count + group * 2 * SHORT_LIST,
+					   LEAST_SHIFT};
 
 	while (lanes != 0)
 	{
@@ -275,7 +287,8 @@ cdlp_short_kernel(Propagation propagation, Step step)
 {
 	__shared__ uint4 key[BLOCK_WARPS][WARP_SLOTS / 4];
 	__shared__ uint4 count[BLOCK_WARPS][WARP_SLOTS / 4];
-	const Table table = {(uint32_t *) key[threadIdx.x / WARP_LANES], (uint32_t *) count[threadIdx.x / WARP_LANES], LEAST_SHIFT};
+	const Table table = {(uint32_t *) key[threadIdx.x / WARP_LANES],
+						 (uint32_t *) count[threadIdx.x / WARP_LANES], LEAST_SHIFT};
 	unsigned long long changed = 0;
 	unsigned long long nread = 0;
 	unsigned long long entries = 0;
@@ -294,17 +307,20 @@ cdlp_short_kernel(Propagation propagation, Step step)
 		}
 		else
 		{
-			nread += count_lines<Target>(neighbors.list[0]) + count_lines<Target>(neighbors.list[1]);
+			nread += count_lines<Target>(neighbors.list[0]) +
+				count_lines<Target>(neighbors.list[1]);
 			entries += length;
 		}
 		if (there && length == 0)
 			(void) set_label(propagation, vertex, 0);
-		find_short(propagation, table, word * 32, neighbors, __ballot_sync(FULL_WARP, length > 0 && length <= SHORT_LIST), &changed);
+		find_short(propagation, table, word * 32, neighbors,
+				   __ballot_sync(FULL_WARP, length > 0 && length <= SHORT_LIST), &changed);
 		while (lanes != 0)
 		{
 			const uint32_t lane = __ffs(lanes) - 1;
 			const Neighbors its = shuffle_neighbors(neighbors, lane);
-			const unsigned long long best = find_label(propagation, table, its, (uint32_t) (word * 32 + lane), WARP_LANES);
+			const unsigned long long best = find_label(propagation, table, its,
+													   (uint32_t) (word * 32 + lane), WARP_LANES);
 
 			lanes &= lanes - 1;
 			if (lane_number() == 0)
@@ -323,9 +339,11 @@ take_vertex(const Propagation &propagation, uint32_t queue, const Step &step, ui
 	__syncthreads();			/* everyone has read the last one */
 	if (threadIdx.x == 0)
 	{
-		const uint32_t place = must_leave(step) ? UINT32_MAX : atomicAdd(&propagation.nqueued[2 * queue + 1], 1);
+		const uint32_t place = must_leave(step) ? UINT32_MAX :
+			atomicAdd(&propagation.nqueued[2 * queue + 1], 1);
 
-		*item = place < propagation.nqueued[2 * queue] ? propagation.queue[queue][place] : EMOGI_NO_VERTEX;
+		*item = place < propagation.nqueued[2 * queue] ? propagation.queue[queue][place] :
+			EMOGI_NO_VERTEX;
 	}
 	__syncthreads();
 	return *item;
@@ -349,7 +367,8 @@ cdlp_long_kernel(Propagation propagation, Step step)
 	while ((vertex = take_vertex(propagation, 0, step, &item)) != EMOGI_NO_VERTEX)
 	{
 		const Neighbors neighbors = read_neighbors(propagation, vertex, true);
-		const Table table = {(uint32_t *) key, (uint32_t *) count, choose_shift(count_entries(neighbors), 31 - __clz(BLOCK_SLOTS))};
+		const Table table = {(uint32_t *) key, (uint32_t *) count,
+							 choose_shift(count_entries(neighbors), 31 - __clz(BLOCK_SLOTS))};
 		unsigned long long own_best = 0;
 		uint32_t	own_crowd = 0;
 
@@ -362,14 +381,17 @@ cdlp_long_kernel(Propagation propagation, Step step)
 			crowd = 0;
 		}
 		__syncthreads();
-		count_labels(propagation, neighbors, vertex, threadIdx.x, BLOCK_THREADS, [&](uint32_t label, uint32_t many) {
+		count_labels(propagation, neighbors, vertex, threadIdx.x, BLOCK_THREADS,
+					 [&](uint32_t label, uint32_t many) {
 			const uint32_t found = add_label(table, label, many, BLOCK_PROBES);
 
 			if (found > 0)
-				own_best = rank_label(label, found) > own_best ? rank_label(label, found) : own_best;
+				own_best = rank_label(label, found) > own_best ? rank_label(label, found) :
+					own_best;
 			else
 			{
-				const uint32_t sum = atomicAdd(&sums[label * 0x85EBCA6Bu % BLOCK_SUMS], many) + many;
+				const uint32_t sum = atomicAdd(&sums[label * 0x85EBCA6Bu % BLOCK_SUMS], many) +
+					many;
 
 				own_crowd = sum > own_crowd ? sum : own_crowd;
 			}
@@ -410,15 +432,18 @@ cdlp_crowded_kernel(Propagation propagation, Step step)
 	while ((vertex = take_vertex(propagation, 1, step, &item)) != EMOGI_NO_VERTEX)
 	{
 		const Neighbors neighbors = read_neighbors(propagation, vertex, true);
-		const Table table = {own, own + propagation.slots, choose_shift(count_entries(neighbors), 31 - __clz(propagation.slots))};
+		const Table table = {own, own + propagation.slots,
+							 choose_shift(count_entries(neighbors), 31 - __clz(propagation.slots))};
 		unsigned long long own_best = 0;
 
 		clear_table(table, threadIdx.x, BLOCK_THREADS);
 		if (threadIdx.x == 0)
 			best = 0;
 		__syncthreads();
-		count_labels(propagation, neighbors, vertex, threadIdx.x, BLOCK_THREADS, [&](uint32_t label, uint32_t many) {
-			const unsigned long long found = rank_label(label, add_label(table, label, many, UINT32_MAX));
+		count_labels(propagation, neighbors, vertex, threadIdx.x, BLOCK_THREADS,
+					 [&](uint32_t label, uint32_t many) {
+			const unsigned long long found = rank_label(label,
+														add_label(table, label, many, UINT32_MAX));
 
 			own_best = found > own_best ? found : own_best;
 		});
@@ -441,7 +466,8 @@ cdlp_begin_kernel(Propagation propagation)
 {
 	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
 
-	for (uint64_t v = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x; v < propagation.nvertices; v += nthreads)
+	for (uint64_t v = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x;
+		 v < propagation.nvertices; v += nthreads)
 		propagation.next[v] = (uint32_t) v;
 }
 
@@ -457,7 +483,8 @@ cdlp_first_kernel(Propagation propagation, Step step)
 	unsigned long long changed = 0;
 	unsigned long long nread = 0;
 
-	for (uint64_t v = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x; v < propagation.nvertices; v += nthreads)
+	for (uint64_t v = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x;
+		 v < propagation.nvertices; v += nthreads)
 	{
 		const Span	list = {__ldg(&lists.offsets[v]), __ldg(&lists.offsets[v + 1])};
 		uint64_t	entry = list.start;
@@ -474,7 +501,8 @@ cdlp_first_kernel(Propagation propagation, Step step)
 }
 
 static const void *const kernels[] = {
-	(const void *) cdlp_short_kernel, (const void *) cdlp_long_kernel, (const void *) cdlp_crowded_kernel,
+	(const void *) cdlp_short_kernel, (const void *) cdlp_long_kernel,
+	(const void *) cdlp_crowded_kernel,
 	(const void *) cdlp_begin_kernel, (const void *) cdlp_first_kernel
 };
 
@@ -490,14 +518,18 @@ emogi_cuda_cdlp_load(EmogiError *error)
 static EmogiStatus
 count_crowded(Run *run, Propagation *propagation, uint32_t longest, EmogiError *error)
 {
-	const uint64_t slots = UINT64_C(1) << choose_shift(longest, 31);	/* the same in every iteration */
+	/* the same in every iteration */
+	const uint64_t slots = UINT64_C(1) << choose_shift(longest, 31);
 	const uint64_t fitting = TABLES_BYTES / (2 * slots * sizeof(uint32_t));
-	const uint64_t nblocks = fitting < 1 ? 1 : fitting < (uint64_t) run->nblocks ? fitting : (uint64_t) run->nblocks;
+	const uint64_t nblocks = fitting < 1 ? 1 : fitting < (uint64_t) run->nblocks ? fitting :
+		(uint64_t) run->nblocks;
 
 	if (propagation->tables == NULL)
-		TRY(take_array(&run->memory, &propagation->tables, 2 * slots * nblocks, "tables of labels", error));
+		TRY(take_array(&run->memory, &propagation->tables, 2 * slots * nblocks, "tables of labels",
+					   error));
 	propagation->slots = (uint32_t) slots;
-	CUDA_LAUNCH(cdlp_crowded_kernel, (int) nblocks, BLOCK_THREADS, run->state->stream, *propagation, run->step);
+	CUDA_LAUNCH(cdlp_crowded_kernel, (int) nblocks, BLOCK_THREADS, run->state->stream, *propagation,
+				run->step);
 	return EMOGI_OK;
 }
 
@@ -512,7 +544,8 @@ iterate(Run *run, Propagation *propagation, bool is_first, uint64_t *changed, Em
 	TRY(emogi_run_begin_step(run, error));
 	if (is_first && propagation->lists[1].offsets == NULL)
 	{
-		CUDA_LAUNCH(cdlp_first_kernel, run->full_blocks, BLOCK_THREADS, stream, *propagation, run->step);
+		CUDA_LAUNCH(cdlp_first_kernel, run->full_blocks, BLOCK_THREADS, stream, *propagation,
+					run->step);
 		TRY(emogi_run_read(run, &counters, error));
 		*changed = counters->claimed;
 		return EMOGI_OK;
@@ -530,12 +563,14 @@ iterate(Run *run, Propagation *propagation, bool is_first, uint64_t *changed, Em
 
 /* Make iterations until nothing changes, or there are enough. */
 static EmogiStatus
-propagate(Run *run, Propagation *propagation, uint32_t *labels[2], int64_t max_iterations, EmogiResult *result, EmogiError *error)
+propagate(Run *run, Propagation *propagation, uint32_t *labels[2], int64_t max_iterations,
+		  EmogiResult *result, EmogiError *error)
 {
 	uint64_t	changed = 1;
 
 	propagation->next = labels[0];
-	CUDA_LAUNCH(cdlp_begin_kernel, run->full_blocks, BLOCK_THREADS, run->state->stream, *propagation);
+	CUDA_LAUNCH(cdlp_begin_kernel, run->full_blocks, BLOCK_THREADS, run->state->stream,
+				*propagation);
 	for (int64_t i = 0; i < max_iterations && changed > 0; i++)
 	{
 		propagation->label = labels[i % 2];
@@ -549,14 +584,17 @@ propagate(Run *run, Propagation *propagation, uint32_t *labels[2], int64_t max_i
 
 /* Take all device memory but the tables. */
 static EmogiStatus
-take_arrays(Run *run, const EmogiGraph *graph, Propagation *propagation, uint32_t **labels, EmogiError *error)
+take_arrays(Run *run, const EmogiGraph *graph, Propagation *propagation, uint32_t **labels,
+			EmogiError *error)
 {
-	const uint64_t nedges = graph->forward.nedges + (emogi_simple_graph_is_directed(graph) ? graph->backward.nedges : 0);
+	const uint64_t nedges = graph->forward.nedges +
+		(emogi_simple_graph_is_directed(graph) ? graph->backward.nedges : 0);
 
 	propagation->nvertices = run->nvertices;
 	TRY(take_array(&run->memory, &labels[0], run->nvertices, "labels", error));
 	TRY(take_array(&run->memory, &labels[1], run->nvertices, "labels", error));
-	TRY(take_array(&run->memory, &propagation->queue[0], 2 * (nedges / WARP_LIST + 1), "queue", error));
+	TRY(take_array(&run->memory, &propagation->queue[0], 2 * (nedges / WARP_LIST + 1), "queue",
+				   error));
 	TRY(take_array(&run->memory, &propagation->nqueued, NQUEUE_NUMBERS, "queue's length", error));
 	propagation->queue[1] = propagation->queue[0] + nedges / WARP_LIST + 1;
 	propagation->longest = propagation->nqueued + 4;
@@ -564,7 +602,8 @@ take_arrays(Run *run, const EmogiGraph *graph, Propagation *propagation, uint32_
 }
 
 EmogiStatus
-emogi_cuda_cdlp(Run *run, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result, EmogiError *error)
+emogi_cuda_cdlp(Run *run, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result,
+				EmogiError *error)
 {
 	const bool	is_directed = emogi_simple_graph_is_directed(graph);
 	Propagation propagation = {};
@@ -572,7 +611,8 @@ emogi_cuda_cdlp(Run *run, const EmogiGraph *graph, const EmogiQuery *query, Emog
 	const Counters *counters;
 
 	TRY(take_arrays(run, graph, &propagation, labels, error));
-	TRY(emogi_run_place(run, graph, query, is_directed ? PLACE_BACKWARD_SURELY : 0, kernels, EDGE_KERNELS, sizeof(Target), error));
+	TRY(emogi_run_place(run, graph, query, is_directed ? PLACE_BACKWARD_SURELY : 0, kernels,
+						EDGE_KERNELS, sizeof(Target), error));
 	propagation.lists[0] = run->graph.forward;
 	if (is_directed)
 		propagation.lists[1] = run->graph.backward;

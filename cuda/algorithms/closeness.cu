@@ -40,9 +40,12 @@
 #define COLUMNS 4				/* of closeness, 8 bytes a vertex each */
 
 static const void *const kernels[] = {
-	(const void *) closeness_pull_kernel, (const void *) closeness_push_kernel, (const void *) closeness_pull_slices_kernel,
-	(const void *) closeness_push_slices_kernel, (const void *) closeness_enter_slices_kernel, (const void *) closeness_enter_kernel,
-	(const void *) closeness_begin_kernel, (const void *) closeness_end_level_kernel, (const void *) closeness_write_kernel,
+	(const void *) closeness_pull_kernel, (const void *) closeness_push_kernel,
+	(const void *) closeness_pull_slices_kernel,
+	(const void *) closeness_push_slices_kernel, (const void *) closeness_enter_slices_kernel,
+	(const void *) closeness_enter_kernel,
+	(const void *) closeness_begin_kernel, (const void *) closeness_end_level_kernel,
+	(const void *) closeness_write_kernel,
 	(const void *) closeness_estimate_kernel, (const void *) push_mark_sources_kernel
 };
 
@@ -60,9 +63,12 @@ typedef struct Answers
 	const uint32_t *sources;	/* [nsources]; NULL = all vertices, in their order */
 	uint64_t	nsources;
 	bool		are_samples;	/* what comes of the searches is wanted by vertex */
-	const EmogiArray *sums;		/* where what comes of each source goes, [nsources] each, on the host; NULL = closeness is wanted */
+	/* where what comes of each source goes, [nsources] each, on the host; NULL = closeness is wanted */
+	const EmogiArray *sums;
 	uint64_t	nreached[EMOGI_MOST_PARTS]; /* by all sources of a part together */
-	double	   *rows[EMOGI_MOST_PARTS]; /* of closeness: [COLUMNS][sources of the part], of those that helpers have made, as they are in their
+	double	   *rows[EMOGI_MOST_PARTS];
+		/* of closeness: [COLUMNS][sources of the part], of those that helpers have made,
+		as they are in their
 										 * memory; else NULL */
 } Answers;
 
@@ -100,9 +106,13 @@ push_level(Closeness *closeness, uint32_t level, EmogiError *error)
 
 	if (closeness->next_dirty)
 		CUDA_TRY(cudaMemsetAsync(searches.next, 0, run->nvertices * sizeof(Word), stream));
-	CUDA_LAUNCH(closeness_push_kernel, count_blocks(run->nblocks, run->nvertices), BLOCK_THREADS, stream, searches, run->step);
-	CUDA_LAUNCH(closeness_push_slices_kernel, count_blocks(run->nblocks, WARP_LANES * closeness->nslices), BLOCK_THREADS, stream, searches, run->step);
-	CUDA_LAUNCH(closeness_enter_kernel, count_blocks(run->full_blocks, run->nvertices), BLOCK_THREADS, stream, searches, level, run->step);
+	CUDA_LAUNCH(closeness_push_kernel, count_blocks(run->nblocks, run->nvertices), BLOCK_THREADS,
+				stream, searches, run->step);
+	CUDA_LAUNCH(closeness_push_slices_kernel,
+				count_blocks(run->nblocks, WARP_LANES * closeness->nslices), BLOCK_THREADS, stream,
+				searches, run->step);
+	CUDA_LAUNCH(closeness_enter_kernel, count_blocks(run->full_blocks, run->nvertices),
+				BLOCK_THREADS, stream, searches, level, run->step);
 	closeness->next_dirty = false;
 	return EMOGI_OK;
 }
@@ -115,9 +125,13 @@ pull_level(Closeness *closeness, uint32_t level, EmogiError *error)
 	const Searches &searches = closeness->searches;
 	cudaStream_t stream = run->state->stream;
 
-	CUDA_LAUNCH(closeness_pull_kernel, count_blocks(run->nblocks, run->nvertices), BLOCK_THREADS, stream, searches, level, run->step);
-	CUDA_LAUNCH(closeness_pull_slices_kernel, count_blocks(run->nblocks, WARP_LANES * closeness->nslices), BLOCK_THREADS, stream, searches, run->step);
-	CUDA_LAUNCH(closeness_enter_slices_kernel, count_blocks(run->full_blocks, closeness->nslices), BLOCK_THREADS, stream, searches, level, run->step);
+	CUDA_LAUNCH(closeness_pull_kernel, count_blocks(run->nblocks, run->nvertices), BLOCK_THREADS,
+				stream, searches, level, run->step);
+	CUDA_LAUNCH(closeness_pull_slices_kernel,
+				count_blocks(run->nblocks, WARP_LANES * closeness->nslices), BLOCK_THREADS, stream,
+				searches, run->step);
+	CUDA_LAUNCH(closeness_enter_slices_kernel, count_blocks(run->full_blocks, closeness->nslices),
+				BLOCK_THREADS, stream, searches, level, run->step);
 	closeness->next_dirty = true;
 	return EMOGI_OK;
 }
@@ -130,14 +144,17 @@ make_level(Closeness *closeness, uint32_t level, Level *last, EmogiError *error)
 	Searches   *searches = &closeness->searches;
 	Word	   *swap = searches->front;
 
-	if (level > 1 && searches->against.offsets != NULL && last->open_edges < last->edges * PUSH_COST)
+	if (level > 1 && searches->against.offsets != NULL &&
+		last->open_edges < last->edges * PUSH_COST)
 		TRY(pull_level(closeness, level, error));
 	else
 		TRY(push_level(closeness, level, error));
-	CUDA_LAUNCH(closeness_end_level_kernel, 1, SOURCES, run->state->stream, *searches, level, run->step);
+	CUDA_LAUNCH(closeness_end_level_kernel, 1, SOURCES, run->state->stream, *searches, level,
+				run->step);
 	searches->front = searches->next;
 	searches->next = swap;
-	CUDA_TRY(cudaMemcpyAsync(run->state->mailbox, searches->told, sizeof *last, cudaMemcpyDeviceToHost, run->state->stream));
+	CUDA_TRY(cudaMemcpyAsync(run->state->mailbox, searches->told, sizeof *last,
+							 cudaMemcpyDeviceToHost, run->state->stream));
 	TRY(emogi_cuda_wait(run->state, run->control, error));
 	*last = *(const Level *) run->state->mailbox;
 	return EMOGI_OK;
@@ -145,15 +162,21 @@ make_level(Closeness *closeness, uint32_t level, Level *last, EmogiError *error)
 
 /* Say whether a search with more to come is left to the CPU after a level. */
 static EmogiStatus
-check_depth(const Closeness *closeness, bool is_first, uint32_t level, uint64_t nsources, uint64_t nreached, EmogiError *error)
+check_depth(const Closeness *closeness, bool is_first, uint32_t level, uint64_t nsources,
+			uint64_t nreached, EmogiError *error)
 {
 	if (closeness->all->are_samples && is_first && level == EMOGI_CLOSENESS_FEW_HOPS &&
 		emogi_closeness_is_per_thread(closeness->run->nvertices, nsources, nreached))
-		return emogi_device_fail(error, EMOGI_UNSUPPORTED, "searches from samples so far from each other are faster on the CPU",
-								 "in %u hops %llu of them reach %llu vertices each", level, (unsigned long long) nsources,
+		return emogi_device_fail(error, EMOGI_UNSUPPORTED,
+								 "searches from samples so far from each other are faster on the "
+								 "CPU",
+								 "in %u hops %llu of them reach %llu vertices each", level,
+								 (unsigned long long) nsources,
 								 (unsigned long long) (nreached / nsources));
 	if (level > LEAST_LEVELS + closeness->graph->forward.nedges / LEVEL_ENTRIES)
-		return emogi_device_fail(error, EMOGI_UNSUPPORTED, "searches so deep for so few edges are faster on the CPU", "%u hops or more", level);
+		return emogi_device_fail(error, EMOGI_UNSUPPORTED,
+								 "searches so deep for so few edges are faster on the CPU",
+								 "%u hops or more", level);
 	return EMOGI_OK;
 }
 
@@ -167,7 +190,8 @@ begin_batch(Closeness *closeness, uint64_t first, uint64_t nsources, EmogiError 
 	cudaStream_t stream = run->state->stream;
 
 	for (uint64_t s = 0; s < nsources; s++)
-		sources[s] = closeness->sources != NULL ? closeness->sources[first + s] : (uint32_t) (first + s);
+		sources[s] = closeness->sources != NULL ? closeness->sources[first + s] :
+			(uint32_t) (first + s);
 	TRY(emogi_run_send(run, searches->sources, sources, nsources * sizeof *sources, error));
 	CUDA_TRY(cudaMemsetAsync(searches->seen, 0, run->nvertices * sizeof(Word), stream));
 	CUDA_TRY(cudaMemsetAsync(searches->front, 0, run->nvertices * sizeof(Word), stream));
@@ -198,7 +222,8 @@ give_sums(Closeness *closeness, uint64_t first, uint64_t nsources, EmogiError *e
 
 /* Search from a batch of sources; adds the vertices that they reach, all together, to *nreached. */
 static EmogiStatus
-run_batch(Closeness *closeness, uint64_t first, uint64_t nsources, uint64_t *nreached, EmogiResult *result, EmogiError *error)
+run_batch(Closeness *closeness, uint64_t first, uint64_t nsources, uint64_t *nreached,
+		  EmogiResult *result, EmogiError *error)
 {
 	Run		   *run = closeness->run;
 	uint64_t	entered = nsources;
@@ -206,7 +231,8 @@ run_batch(Closeness *closeness, uint64_t first, uint64_t nsources, uint64_t *nre
 	Level		last;
 
 	TRY(begin_batch(closeness, first, nsources, error));
-	for (uint32_t level = 1; goes_on && (closeness->max_depth < 0 || level <= closeness->max_depth); level++)
+	for (uint32_t level = 1; goes_on && (closeness->max_depth < 0 || level <= closeness->max_depth);
+		 level++)
 	{
 		run->control->level = level;
 		TRY(make_level(closeness, level, &last, error));
@@ -221,7 +247,8 @@ run_batch(Closeness *closeness, uint64_t first, uint64_t nsources, uint64_t *nre
 	if (closeness->all->sums != NULL)
 		return give_sums(closeness, first, nsources, error);
 	if (!closeness->all->are_samples)
-		CUDA_LAUNCH(closeness_write_kernel, 1, SOURCES, run->state->stream, closeness->searches, (uint32_t) nsources);
+		CUDA_LAUNCH(closeness_write_kernel, 1, SOURCES, run->state->stream, closeness->searches,
+					(uint32_t) nsources);
 	return EMOGI_OK;
 }
 
@@ -235,10 +262,13 @@ estimate(const Closeness *closeness, EmogiError *error)
 	uint32_t   *samples = (uint32_t *) searches.front;	/* nobody reads words any more */
 	uint32_t   *vertices = (uint32_t *) searches.next;
 
-	TRY(emogi_run_send(run, vertices, closeness->sources, closeness->nsources * sizeof *vertices, error));
+	TRY(emogi_run_send(run, vertices, closeness->sources, closeness->nsources * sizeof *vertices,
+					   error));
 	CUDA_TRY(cudaMemsetAsync(samples, 0, run->nwords * sizeof *samples, stream));
-	CUDA_LAUNCH(push_mark_sources_kernel, run->full_blocks, BLOCK_THREADS, stream, vertices, closeness->nsources, samples);
-	CUDA_LAUNCH(closeness_estimate_kernel, run->full_blocks, BLOCK_THREADS, stream, searches, samples, closeness->nsources);
+	CUDA_LAUNCH(push_mark_sources_kernel, run->full_blocks, BLOCK_THREADS, stream, vertices,
+				closeness->nsources, samples);
+	CUDA_LAUNCH(closeness_estimate_kernel, run->full_blocks, BLOCK_THREADS, stream, searches,
+				samples, closeness->nsources);
 	return EMOGI_OK;
 }
 
@@ -274,7 +304,8 @@ take_arrays(Closeness *closeness, EmogiError *error)
 static double *
 column(const Searches *searches, int i)
 {
-	double	   *const columns[COLUMNS] = {(double *) searches->reached, searches->farness, searches->closeness, searches->harmonic};
+	double	   *const columns[COLUMNS] = {(double *) searches->reached, searches->farness,
+										  searches->closeness, searches->harmonic};
 
 	return columns[i];
 }
@@ -283,7 +314,9 @@ column(const Searches *searches, int i)
 static uint64_t
 first_source(const BySource *parts, uint64_t nsources, uint64_t part)
 {
-	const uint64_t first = SOURCES * emogi_by_source_first(parts, (nsources + SOURCES - 1) / SOURCES, part);
+	const uint64_t first = SOURCES * emogi_by_source_first(parts,
+														   (nsources + SOURCES - 1) / SOURCES,
+														   part);
 
 	return first < nsources ? first : nsources;
 }
@@ -296,9 +329,11 @@ leave_rows(Closeness *closeness, uint64_t part, uint64_t first, uint64_t count, 
 
 	*rows = (double *) malloc(COLUMNS * count * sizeof **rows);
 	if (*rows == NULL)
-		return emogi_device_fail(error, EMOGI_NO_MEMORY, "out of memory", "%llu rows", (unsigned long long) count);
+		return emogi_device_fail(error, EMOGI_NO_MEMORY, "out of memory", "%llu rows",
+								 (unsigned long long) count);
 	for (int i = 0; i < COLUMNS; i++)
-		TRY(emogi_run_fetch(closeness->run, *rows + (uint64_t) i * count, column(&closeness->searches, i) + first, count * sizeof **rows, error));
+		TRY(emogi_run_fetch(closeness->run, *rows + (uint64_t) i * count,
+							column(&closeness->searches, i) + first, count * sizeof **rows, error));
 	return EMOGI_OK;
 }
 
@@ -315,7 +350,8 @@ take_rows(Closeness *closeness, uint64_t done, EmogiError *error)
 		const double *rows = closeness->all->rows[part];
 
 		for (int i = 0; i < COLUMNS && (done >> part & 1) == 0; i++)
-			TRY(emogi_run_send(closeness->run, column(&closeness->searches, i) + first, rows + (uint64_t) i * count, count * sizeof *rows, error));
+			TRY(emogi_run_send(closeness->run, column(&closeness->searches, i) + first,
+							   rows + (uint64_t) i * count, count * sizeof *rows, error));
 	}
 	return EMOGI_OK;
 }
@@ -367,9 +403,11 @@ search_all(Closeness *closeness, EmogiResult *result, EmogiError *error)
 		TRY(search_part(closeness, part, result, error));
 		done |= UINT64_C(1) << part;
 	}
-	if (run != closeness->parts->leader || closeness->all->sums != NULL || __atomic_load_n(&closeness->parts->stopped, __ATOMIC_RELAXED) != 0)
+	if (run != closeness->parts->leader || closeness->all->sums != NULL ||
+		__atomic_load_n(&closeness->parts->stopped, __ATOMIC_RELAXED) != 0)
 		return EMOGI_OK;
-	return closeness->all->are_samples ? estimate(closeness, error) : take_rows(closeness, done, error);
+	return closeness->all->are_samples ? estimate(closeness, error) :
+		take_rows(closeness, done, error);
 }
 
 /* Place the Graph, search, and give the answer. */
@@ -383,7 +421,8 @@ run_closeness(Closeness *closeness, const EmogiQuery *query, EmogiResult *result
 	const Counters *counters;
 
 	TRY(take_arrays(closeness, error));
-	TRY(emogi_run_place(run, closeness->graph, query, wants, kernels, EDGE_KERNELS, sizeof(Target), error));
+	TRY(emogi_run_place(run, closeness->graph, query, wants, kernels, EDGE_KERNELS, sizeof(Target),
+						error));
 	searches->along = turns ? run->graph.backward : run->graph.forward;
 	searches->against = turns ? run->graph.forward : run->graph.backward;
 	TRY(emogi_run_start_clock(run, error));
@@ -424,7 +463,8 @@ count_parts(uint64_t nvertices, const EmogiQuery *query)
 	const bool	are_given = query->algorithm == EMOGI_BFS_SUMS;
 	const uint64_t nsources = are_given ? query->nsources : nvertices;
 
-	return !are_given && emogi_sample_is_partial(nvertices, query) ? 1 : emogi_by_source_count((nsources + SOURCES - 1) / SOURCES, LEAST_BATCHES);
+	return !are_given && emogi_sample_is_partial(nvertices, query) ? 1 :
+		emogi_by_source_count((nsources + SOURCES - 1) / SOURCES, LEAST_BATCHES);
 }
 
 bool
@@ -435,7 +475,8 @@ emogi_closeness_wants_help(const EmogiGraph *graph, const EmogiQuery *query)
 
 /* Search from all sources, in parts. */
 static EmogiStatus
-search_in_parts(Run *run, const EmogiGraph *graph, const EmogiQuery *query, Answers *all, EmogiResult *result, EmogiError *error)
+search_in_parts(Run *run, const EmogiGraph *graph, const EmogiQuery *query, Answers *all,
+				EmogiResult *result, EmogiError *error)
 {
 	BySource		parts = {};
 	EmogiStatus status;
@@ -448,12 +489,14 @@ search_in_parts(Run *run, const EmogiGraph *graph, const EmogiQuery *query, Answ
 	parts.nparts = count_parts(run->nvertices, query);
 	run->control->done = 0;
 	status = emogi_by_source_make(&parts, result, error);
-	(void) cudaStreamSynchronize(run->state->stream);	/* a copy may be on its way from or to what belongs to the caller */
+	/* a copy may be on its way from or to what belongs to the caller */
+	(void) cudaStreamSynchronize(run->state->stream);
 	return status;
 }
 
 EmogiStatus
-emogi_cuda_closeness(Run *run, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result, EmogiError *error)
+emogi_cuda_closeness(Run *run, const EmogiGraph *graph, const EmogiQuery *query,
+					 EmogiResult *result, EmogiError *error)
 {
 	Answers		all = {};
 	uint32_t   *samples = NULL;
@@ -463,11 +506,13 @@ emogi_cuda_closeness(Run *run, const EmogiGraph *graph, const EmogiQuery *query,
 	all.are_samples = emogi_sample_is_partial(run->nvertices, query);
 	if (all.are_samples)
 	{
-		const bool	fails = run->control->fail_allocation == 1; /* for a test; it is the only one of a run */
+		/* for a test; it is the only one of a run */
+		const bool	fails = run->control->fail_allocation == 1;
 
 		samples = fails ? NULL : (uint32_t *) malloc(all.nsources * sizeof *samples);
 		if (samples == NULL)
-			return emogi_device_fail(error, EMOGI_NO_MEMORY, "out of memory", "%llu samples", (unsigned long long) all.nsources);
+			return emogi_device_fail(error, EMOGI_NO_MEMORY, "out of memory", "%llu samples",
+									 (unsigned long long) all.nsources);
 		emogi_sample_choose(run->nvertices, all.nsources, query->seed, samples);
 	}
 	all.sources = samples;
@@ -480,7 +525,8 @@ emogi_cuda_closeness(Run *run, const EmogiGraph *graph, const EmogiQuery *query,
 
 /* What the levels of searches come to. Too little memory is no error: a search by itself, and the CPU, take less. */
 EmogiStatus
-emogi_cuda_bfs_sums(Run *run, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result, EmogiError *error)
+emogi_cuda_bfs_sums(Run *run, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result,
+					EmogiError *error)
 {
 	Answers		all = {};
 	EmogiStatus status;

@@ -21,7 +21,8 @@ typedef struct Level
 	Word		active;			/* sources that have entered a vertex */
 	unsigned long long vertices;	/* that were entered */
 	unsigned long long edges;	/* entries of their lists, along which searches go */
-	unsigned long long open_edges;	/* entries of the lists, against searches, of vertices that the sources active before have yet to reach; without
+	unsigned long long open_edges;	/* entries of the lists, against searches,
+		of vertices that the sources active before have yet to reach; without
 									 * these lists one a vertex */
 	unsigned long long entered; /* vertices by source, added up */
 } Level;
@@ -82,7 +83,8 @@ whole_list(const Lists<Target> &lists, uint64_t v)
 
 /* Enter a vertex, which `seen` had reached before, for the sources of `fresh`, none of which had. */
 static __device__ __forceinline__ void
-enter_vertex(const Searches &searches, uint64_t v, Word seen, Word fresh, Word active, uint32_t level, Tally *tally)
+enter_vertex(const Searches &searches, uint64_t v, Word seen, Word fresh, Word active,
+			 uint32_t level, Tally *tally)
 {
 	const unsigned long long count = __popcll(fresh);
 
@@ -101,7 +103,8 @@ enter_vertex(const Searches &searches, uint64_t v, Word seen, Word fresh, Word a
 		searches.harmonic[v] += (double) count / (double) level;
 	}
 	if ((active & ~(seen | fresh)) != 0)
-		tally->level.open_edges += searches.against.offsets != NULL ? list_length(searches.against, v) : 1;
+		tally->level.open_edges += searches.against.offsets != NULL ?
+			list_length(searches.against, v) : 1;
 }
 
 /* Count the words of the warp's vertices by source. Whole warps. */
@@ -149,7 +152,8 @@ leave_tally(const Searches &searches, const Step &step, const Tally &tally)
 #pragma unroll
 		for (uint32_t half = 0; half < SOURCES / WARP_LANES; half++)
 			if (tally.counts[half] > 0)
-				atomicAdd(&searches.counts[half * WARP_LANES + lane_number()], (unsigned long long) tally.counts[half]);
+				atomicAdd(&searches.counts[half * WARP_LANES + lane_number()],
+						  (unsigned long long) tally.counts[half]);
 }
 
 /*
@@ -159,7 +163,8 @@ leave_tally(const Searches &searches, const Step &step, const Tally &tally)
  */
 template <class Look, class Done>
 static __device__ __forceinline__ void
-deal_lists(const Lists<Target> &lists, bool has, Span list, Word word, unsigned long long *nread, Look look, Done done)
+deal_lists(const Lists<Target> &lists, bool has, Span list, Word word, unsigned long long *nread,
+		   Look look, Done done)
 {
 	const uint32_t group = lane_number() / LINE_LANES;
 	const uint32_t shift = lane_number() % LINE_LANES * PIECE;
@@ -203,7 +208,8 @@ deal_lists(const Lists<Target> &lists, bool has, Span list, Word word, unsigned 
 		{
 			const bool	reads = owner != WARP_LANES;
 			const uint4 piece = reads ? read_piece(lists.targets, line) : make_uint4(0, 0, 0, 0);
-			const uint32_t wanted = reads ? overlap<Target>(its, line) >> shift & ((1u << PIECE) - 1) : 0;
+			const uint32_t wanted = reads ? overlap<Target>(its, line) >> shift &
+				((1u << PIECE) - 1) : 0;
 			Target		target[PIECE];
 			bool		ends;
 
@@ -222,7 +228,8 @@ deal_lists(const Lists<Target> &lists, bool has, Span list, Word word, unsigned 
 
 /* Get the words of entries from `from` to `upto` - 1 of a piece, those that are wanted, together. */
 static __device__ __forceinline__ Word
-gather_words(const Word *front, const Target (&target)[PIECE], uint32_t wanted, uint32_t from, uint32_t upto)
+gather_words(const Word *front, const Target (&target)[PIECE], uint32_t wanted, uint32_t from,
+			 uint32_t upto)
 {
 	Word		word = 0;
 
@@ -258,7 +265,8 @@ closeness_pull_kernel(Searches searches, uint32_t level, Step step)
 	Tally		tally = {};
 	uint32_t	round = 0;
 
-	for (uint64_t w = (uint64_t) blockIdx.x * BLOCK_WARPS + threadIdx.x / WARP_LANES; w < nwords; w += nwarps)
+	for (uint64_t w = (uint64_t) blockIdx.x * BLOCK_WARPS + threadIdx.x / WARP_LANES; w < nwords;
+		 w += nwarps)
 	{
 		const uint64_t v = w * WARP_LANES + lane_number();
 		const bool	there = v < searches.nvertices;
@@ -274,7 +282,8 @@ closeness_pull_kernel(Searches searches, uint32_t level, Step step)
 		own_found[lane_number()] = 0;
 		__syncwarp();
 		deal_lists(searches.against, nlines > 0 && nlines <= SLICE_LINES, list, want, &tally.lines,
-				   [&](const Target (&target)[PIECE], uint32_t wanted, Word its_want, Word *so_far) {
+				   [&](const Target (&target)[PIECE], uint32_t wanted, Word its_want,
+					   Word *so_far) {
 			Word		word = *so_far | gather_words(searches.front, target, wanted, 0, 1);
 
 			tally.entries += __popc(wanted);
@@ -309,16 +318,21 @@ closeness_pull_slices_kernel(Searches searches, Step step)
 
 	sweep_slices(step, [&](Slice slice) {
 		const Span	list = whole_list(searches.against, slice.vertex);
-		const Word	want = active & ~searches.seen[slice.vertex] & ~*(volatile Word *) &searches.next[slice.vertex];
+		const Word	want = active & ~searches.seen[slice.vertex] &
+			~*(volatile Word *) &searches.next[slice.vertex];
 		uint64_t	first;
 		const uint32_t nlines = open_slice(slice, list, &first);
 		const Span	part = clip_slice(list, first, nlines);
 		Word		word = 0;
 
-		for (uint32_t i = lane_number() / LINE_LANES; __any_sync(FULL_WARP, i < nlines && (word & want) != want); i += WARP_LINES)
+		for (uint32_t i = lane_number() / LINE_LANES;
+			 __any_sync(FULL_WARP, i < nlines && (word & want) != want); i += WARP_LINES)
 		{
-			const uint4 piece = i < nlines ? read_piece(searches.against.targets, first + i) : make_uint4(0, 0, 0, 0);
-			const uint32_t wanted = i < nlines ? overlap<Target>(part, first + i) >> lane_number() % LINE_LANES * PIECE & ((1u << PIECE) - 1) : 0;
+			const uint4 piece = i < nlines ? read_piece(searches.against.targets, first + i) :
+				make_uint4(0, 0, 0, 0);
+			const uint32_t wanted = i < nlines ?
+				overlap<Target>(part, first + i) >> lane_number() % LINE_LANES * PIECE &
+				((1u << PIECE) - 1) : 0;
 			Target		target[PIECE];
 
 			memcpy(target, &piece, sizeof target);
@@ -352,7 +366,8 @@ closeness_enter_slices_kernel(Searches searches, uint32_t level, Step step)
 
 		count_sources(searches, fresh, &tally);
 		if (slice.index == 0)
-			enter_vertex(searches, slice.vertex, searches.seen[slice.vertex], fresh, active, level, &tally);
+			enter_vertex(searches, slice.vertex, searches.seen[slice.vertex], fresh, active, level,
+						 &tally);
 	}
 	leave_tally(searches, step, tally);
 }
@@ -382,7 +397,8 @@ closeness_push_kernel(Searches searches, Step step)
 	unsigned long long entries = 0;
 	uint32_t	round = 0;
 
-	for (uint64_t w = (uint64_t) blockIdx.x * BLOCK_WARPS + threadIdx.x / WARP_LANES; w < nwords; w += nwarps)
+	for (uint64_t w = (uint64_t) blockIdx.x * BLOCK_WARPS + threadIdx.x / WARP_LANES; w < nwords;
+		 w += nwarps)
 	{
 		const uint64_t v = w * WARP_LANES + lane_number();
 		const Word	word = v < searches.nvertices ? searches.front[v] : 0;
@@ -395,7 +411,8 @@ closeness_push_kernel(Searches searches, Step step)
 			continue;
 		queue_slices(step, nlines > SLICE_LINES, (uint32_t) v, nlines, 0);
 		deal_lists(searches.along, nlines > 0 && nlines <= SLICE_LINES, list, word, &nread,
-				   [&](const Target (&target)[PIECE], uint32_t wanted, Word its_word, Word *so_far) {
+				   [&](const Target (&target)[PIECE], uint32_t wanted, Word its_word,
+					   Word *so_far) {
 			entries += __popc(wanted);
 			push_word(searches, target, wanted, its_word);
 			return false;
@@ -424,7 +441,8 @@ closeness_push_slices_kernel(Searches searches, Step step)
 		for (uint32_t i = lane_number() / LINE_LANES; i < nlines; i += WARP_LINES)
 		{
 			const uint4 piece = read_piece(searches.along.targets, first + i);
-			const uint32_t wanted = overlap<Target>(part, first + i) >> lane_number() % LINE_LANES * PIECE & ((1u << PIECE) - 1);
+			const uint32_t wanted = overlap<Target>(part, first + i) >> lane_number() % LINE_LANES *
+				PIECE & ((1u << PIECE) - 1);
 			Target		target[PIECE];
 
 			memcpy(target, &piece, sizeof target);
@@ -537,7 +555,8 @@ closeness_write_kernel(Searches searches, uint32_t nsources)
 
 		searches.reached[v] = (int64_t) searches.sums->count[s];
 		searches.farness[v] = sum;
-		searches.closeness[v] = emogi_closeness_of((double) searches.nvertices, (double) (searches.sums->count[s] - 1), sum);
+		searches.closeness[v] = emogi_closeness_of((double) searches.nvertices,
+												   (double) (searches.sums->count[s] - 1), sum);
 		searches.harmonic[v] = searches.sums->harmonic[s];
 	}
 }
@@ -552,7 +571,8 @@ closeness_estimate_kernel(Searches searches, const uint32_t *samples, uint64_t n
 	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
 	const double n = (double) searches.nvertices;
 
-	for (uint64_t v = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x; v < searches.nvertices; v += nthreads)
+	for (uint64_t v = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x; v < searches.nvertices;
+		 v += nthreads)
 	{
 		const int64_t is_sample = samples[v / 32] >> v % 32 & 1;
 		const double nothers = (double) nsamples - (double) is_sample;

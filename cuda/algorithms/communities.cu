@@ -38,9 +38,12 @@ static uint64_t
 cut_arrays(Search *search, char *block, uint64_t n)
 {
 	Arrays	   *arrays = &search->arrays;
-	uint32_t  **const numbers[] = {&arrays->community, &arrays->refined, &arrays->number, &arrays->size, &arrays->order, &arrays->chosen,
-		&arrays->inner_size, &arrays->place, &arrays->empty, &arrays->joins, (uint32_t **) &arrays->heads};
-	long long **const sums[] = {&arrays->total, &arrays->into, &arrays->out_of, &arrays->difference, &arrays->inner_total, &arrays->inner_cut,
+	uint32_t  **const numbers[] = {&arrays->community, &arrays->refined, &arrays->number,
+	&arrays->size, &arrays->order, &arrays->chosen,
+		&arrays->inner_size, &arrays->place, &arrays->empty, &arrays->joins,
+		(uint32_t **) &arrays->heads};
+	long long **const sums[] = {&arrays->total, &arrays->into, &arrays->out_of, &arrays->difference,
+	&arrays->inner_total, &arrays->inner_cut,
 		&arrays->node_cut};
 	uint64_t	at = 0;
 
@@ -67,26 +70,33 @@ static EmogiStatus
 take_memory(Search *search, const EmogiGraph *graph, const EmogiQuery *query, EmogiError *error)
 {
 	Run		   *run = search->run;
-	const bool	needs_units = graph->weight_type == EMOGI_WEIGHT_F32 || graph->weight_type == EMOGI_WEIGHT_F64 ||
+	const bool	needs_units = graph->weight_type == EMOGI_WEIGHT_F32 ||
+		graph->weight_type == EMOGI_WEIGHT_F64 ||
 		(graph->weight_type == EMOGI_WEIGHT_U32 && graph->forward.nedges >= UINT64_C(1) << 29);
 	EmogiQuery	asked = *query;
 	char	   *block;
 
-	TRY(take_array(&run->memory, &block, cut_arrays(search, NULL, graph->nvertices), "communities", error));
+	TRY(take_array(&run->memory, &block, cut_arrays(search, NULL, graph->nvertices), "communities",
+				   error));
 	(void) cut_arrays(search, block, graph->nvertices);
-	CUDA_TRY(cudaMemsetAsync(search->arrays.sums, 0, sizeof *search->arrays.sums, run->state->stream));
+	CUDA_TRY(cudaMemsetAsync(search->arrays.sums, 0, sizeof *search->arrays.sums,
+							 run->state->stream));
 	if (needs_units && graph->forward.nedges > 0)
-		TRY(take_array(&run->memory, &search->first_room.weights, graph->forward.nedges, "weights in units", error));
+		TRY(take_array(&run->memory, &search->first_room.weights, graph->forward.nedges,
+					   "weights in units", error));
 	if (asked.placement == EMOGI_PLACEMENT_AUTO)
 	{
 		const uint64_t lists = graph->forward.nedges * (sizeof(uint32_t) + sizeof(long long));
 		uint64_t	left;
 
 		TRY(emogi_memory_left(&run->memory, &left, error));
-		if (target_bytes(&graph->forward) + weight_bytes(graph, &graph->forward) + lists + HEADROOM_BYTES > left)
+		if (target_bytes(&graph->forward) + weight_bytes(graph, &graph->forward) + lists +
+			HEADROOM_BYTES > left)
 			asked.placement = EMOGI_PLACEMENT_HOST;
 	}
-	return emogi_run_place(run, graph, &asked, graph->weight_type == EMOGI_WEIGHT_NONE ? 0 : PLACE_WEIGHTS, NULL, 0, sizeof(Target), error);
+	return emogi_run_place(run, graph, &asked,
+						   graph->weight_type == EMOGI_WEIGHT_NONE ? 0 : PLACE_WEIGHTS, NULL, 0,
+						   sizeof(Target), error);
 }
 
 /* ---- the hierarchy ---- */
@@ -167,9 +177,11 @@ keep_write_kernel(Arrays arrays, uint64_t nnodes)
 
 /* Copy a partition. */
 static EmogiStatus
-copy_partition(Search *search, uint32_t *to, const uint32_t *from, uint64_t nnodes, EmogiError *error)
+copy_partition(Search *search, uint32_t *to, const uint32_t *from, uint64_t nnodes,
+			   EmogiError *error)
 {
-	CUDA_TRY(cudaMemcpyAsync(to, from, nnodes * sizeof *to, cudaMemcpyDeviceToDevice, search->run->state->stream));
+	CUDA_TRY(cudaMemcpyAsync(to, from, nnodes * sizeof *to, cudaMemcpyDeviceToDevice,
+							 search->run->state->stream));
 	return EMOGI_OK;
 }
 
@@ -181,7 +193,8 @@ note_level(Search *search, const Level *level, uint32_t nbefore, EmogiError *err
 
 	CUDA_TRY(cudaMemsetAsync(name, 0xFF, level->nnodes * sizeof *name, search->run->state->stream));
 	LAUNCH_EACH(hierarchy_name_kernel, search, level->nnodes, *level, search->arrays.number, name);
-	LAUNCH_EACH(hierarchy_note_kernel, search, level->nnodes, *level, search->arrays, name, (int32_t) nbefore);
+	LAUNCH_EACH(hierarchy_note_kernel, search, level->nnodes, *level, search->arrays, name,
+				(int32_t) nbefore);
 	return EMOGI_OK;
 }
 
@@ -191,7 +204,8 @@ climb(Search *search, Level *level, uint32_t nlevels, uint64_t ncommunities, Emo
 {
 	Level		next;
 
-	TRY(emogi_communities_climb(search, level, search->arrays.number, ncommunities, &search->rooms[nlevels % 2], &next, error));
+	TRY(emogi_communities_climb(search, level, search->arrays.number, ncommunities,
+								&search->rooms[nlevels % 2], &next, error));
 	*level = next;
 	search->run->control->level = nlevels;
 	return EMOGI_OK;
@@ -207,7 +221,8 @@ is_last(int64_t max_levels, uint32_t nlevels)
 /* ---- Louvain ---- */
 
 static EmogiStatus
-run_louvain(Search *search, const Level *first, int64_t max_levels, uint64_t seed, uint32_t *nlevels, EmogiError *error)
+run_louvain(Search *search, const Level *first, int64_t max_levels, uint64_t seed,
+			uint32_t *nlevels, EmogiError *error)
 {
 	Level		level = *first;
 
@@ -220,11 +235,14 @@ run_louvain(Search *search, const Level *first, int64_t max_levels, uint64_t see
 		uint64_t	numbered;
 
 		LAUNCH_EACH(alone_kernel, search, level.nnodes, search->arrays.community, level.nnodes);
-		TRY(emogi_communities_settle(search, &level, last, emogi_communities_random(seed, *nlevels), &ncommunities, error));
+		TRY(emogi_communities_settle(search, &level, last, emogi_communities_random(seed, *nlevels),
+									 &ncommunities, error));
 		if (ncommunities == level.nnodes && *nlevels > 0)
 			return EMOGI_OK;
-		TRY(copy_partition(search, search->arrays.number, search->arrays.community, level.nnodes, error));
-		TRY(emogi_communities_number(search, search->arrays.number, level.nnodes, &numbered, error));
+		TRY(copy_partition(search, search->arrays.number, search->arrays.community, level.nnodes,
+						   error));
+		TRY(emogi_communities_number(search, search->arrays.number, level.nnodes, &numbered,
+									 error));
 		TRY(note_level(search, &level, (*nlevels)++, error));
 		if (last || ncommunities == level.nnodes)
 			return EMOGI_OK;
@@ -236,7 +254,8 @@ run_louvain(Search *search, const Level *first, int64_t max_levels, uint64_t see
 
 /* Move the nodes of the last level that is asked for, until communities are connected and no node gains by a move. */
 static EmogiStatus
-finish_level(Search *search, const Level *level, uint64_t ncommunities, uint64_t salt, EmogiError *error)
+finish_level(Search *search, const Level *level, uint64_t ncommunities, uint64_t salt,
+			 EmogiError *error)
 {
 	for (;;)
 	{
@@ -245,14 +264,16 @@ finish_level(Search *search, const Level *level, uint64_t ncommunities, uint64_t
 		TRY(emogi_communities_part(search, level, &nparts, error));
 		if (nparts == ncommunities)
 			return EMOGI_OK;
-		TRY(copy_partition(search, search->arrays.community, search->arrays.refined, level->nnodes, error));
+		TRY(copy_partition(search, search->arrays.community, search->arrays.refined, level->nnodes,
+						   error));
 		TRY(emogi_communities_settle(search, level, true, ++salt, &ncommunities, error));
 	}
 }
 
 /* Refine a level's communities into arrays.number. *ncommunities: how many there were, then are. */
 static EmogiStatus
-refine_level(Search *search, const Level *level, uint64_t *ncommunities, bool last, uint64_t salt, EmogiError *error)
+refine_level(Search *search, const Level *level, uint64_t *ncommunities, bool last, uint64_t salt,
+			 EmogiError *error)
 {
 	if (last)
 		TRY(finish_level(search, level, *ncommunities, salt, error));
@@ -265,8 +286,10 @@ refine_level(Search *search, const Level *level, uint64_t *ncommunities, bool la
 
 		if (tries > 0)
 			TRY(emogi_communities_part(search, level, &nparts, error));
-		TRY(copy_partition(search, search->arrays.number, search->arrays.refined, level->nnodes, error));
-		TRY(emogi_communities_number(search, search->arrays.number, level->nnodes, ncommunities, error));
+		TRY(copy_partition(search, search->arrays.number, search->arrays.refined, level->nnodes,
+						   error));
+		TRY(emogi_communities_number(search, search->arrays.number, level->nnodes, ncommunities,
+									 error));
 	}
 	return EMOGI_OK;
 }
@@ -275,7 +298,8 @@ refine_level(Search *search, const Level *level, uint64_t *ncommunities, bool la
 static EmogiStatus
 keep_communities(Search *search, uint64_t nnodes, uint64_t nnext, EmogiError *error)
 {
-	CUDA_TRY(cudaMemsetAsync(search->arrays.empty, 0xFF, nnodes * sizeof *search->arrays.empty, search->run->state->stream));
+	CUDA_TRY(cudaMemsetAsync(search->arrays.empty, 0xFF, nnodes * sizeof *search->arrays.empty,
+							 search->run->state->stream));
 	LAUNCH_EACH(keep_find_kernel, search, nnodes, search->arrays, nnodes);
 	LAUNCH_EACH(keep_write_kernel, search, nnodes, search->arrays, nnodes);
 	return copy_partition(search, search->arrays.community, search->arrays.refined, nnext, error);
@@ -283,7 +307,8 @@ keep_communities(Search *search, uint64_t nnodes, uint64_t nnext, EmogiError *er
 
 /* Find all levels once, from the partition arrays.community on. */
 static EmogiStatus
-run_leiden_once(Search *search, const Level *first, int64_t max_levels, uint64_t seed, uint32_t *nlevels, EmogiError *error)
+run_leiden_once(Search *search, const Level *first, int64_t max_levels, uint64_t seed,
+				uint32_t *nlevels, EmogiError *error)
 {
 	Level		level = *first;
 
@@ -297,7 +322,8 @@ run_leiden_once(Search *search, const Level *first, int64_t max_levels, uint64_t
 
 		TRY(emogi_communities_settle(search, &level, last, salt, &ncommunities, error));
 		if (ncommunities < level.nnodes)
-			TRY(refine_level(search, &level, &ncommunities, last, emogi_communities_random(salt, 1), error));
+			TRY(refine_level(search, &level, &ncommunities, last, emogi_communities_random(salt, 1),
+							 error));
 		if (ncommunities == level.nnodes)
 			break;
 		TRY(note_level(search, &level, (*nlevels)++, error));
@@ -314,14 +340,17 @@ run_leiden_once(Search *search, const Level *first, int64_t max_levels, uint64_t
 }
 
 static EmogiStatus
-run_leiden(Search *search, const Level *first, int64_t max_levels, uint64_t seed, uint32_t *nlevels, EmogiError *error)
+run_leiden(Search *search, const Level *first, int64_t max_levels, uint64_t seed, uint32_t *nlevels,
+		   EmogiError *error)
 {
 	LAUNCH_EACH(alone_kernel, search, first->nnodes, search->arrays.community, first->nnodes);
 	for (uint64_t i = 0; i < EMOGI_COMMUNITIES_ITERATIONS; i++)
 	{
 		if (i > 0)
-			LAUNCH_EACH(hierarchy_read_kernel, search, first->nnodes, search->arrays, first->nnodes);
-		TRY(run_leiden_once(search, first, max_levels, emogi_communities_random(seed, i), nlevels, error));
+			LAUNCH_EACH(hierarchy_read_kernel, search, first->nnodes, search->arrays,
+						first->nnodes);
+		TRY(run_leiden_once(search, first, max_levels, emogi_communities_random(seed, i), nlevels,
+							error));
 	}
 	return EMOGI_OK;
 }
@@ -330,7 +359,8 @@ run_leiden(Search *search, const Level *first, int64_t max_levels, uint64_t seed
 
 /* Find communities by the one or the other. */
 static EmogiStatus
-find_communities(Search *search, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result, EmogiError *error)
+find_communities(Search *search, const EmogiGraph *graph, const EmogiQuery *query,
+				 EmogiResult *result, EmogiError *error)
 {
 	static const uint32_t width[] = {0, 1, 2, 4, 4, 8};	/* by EmogiWeightType */
 	Run		   *run = search->run;
@@ -338,8 +368,10 @@ find_communities(Search *search, const EmogiGraph *graph, const EmogiQuery *quer
 
 	search->gains.resolution = query->resolution;
 	search->gains.theta = query->theta;
-	search->gains.enough = query->algorithm == EMOGI_LOUVAIN ? EMOGI_LOUVAIN_ENOUGH : EMOGI_LEIDEN_ENOUGH;
-	search->gains.batches = query->algorithm == EMOGI_LOUVAIN ? EMOGI_LOUVAIN_BATCHES : EMOGI_COMMUNITIES_BATCHES;
+	search->gains.enough = query->algorithm == EMOGI_LOUVAIN ? EMOGI_LOUVAIN_ENOUGH :
+		EMOGI_LEIDEN_ENOUGH;
+	search->gains.batches = query->algorithm == EMOGI_LOUVAIN ? EMOGI_LOUVAIN_BATCHES :
+		EMOGI_COMMUNITIES_BATCHES;
 	search->tolerance = query->algorithm == EMOGI_LOUVAIN ? query->tolerance : 0.0;
 	TRY(take_memory(search, graph, query, error));
 	TRY(emogi_run_start_clock(run, error));
@@ -352,13 +384,16 @@ find_communities(Search *search, const EmogiGraph *graph, const EmogiQuery *quer
 	result->nreached = run->nvertices;
 	result->edges_traversed = search->looked;
 	if (run->graph.placement != EMOGI_PLACEMENT_DEVICE)
-		result->link_bytes = round_up(search->looked_first * (sizeof(Target) + width[graph->weight_type]), EMOGI_LINE_BYTES);
+		result->link_bytes = round_up(search->looked_first *
+									  (sizeof(Target) + width[graph->weight_type]),
+									  EMOGI_LINE_BYTES);
 	TRY(emogi_run_give(run, query, result, 0, search->arrays.heads, error));
 	return emogi_run_give(run, query, result, 1, search->arrays.joins, error);
 }
 
 EmogiStatus
-emogi_cuda_louvain(Run *run, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result, EmogiError *error)
+emogi_cuda_louvain(Run *run, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result,
+				   EmogiError *error)
 {
 	Search		search;
 
@@ -367,7 +402,8 @@ emogi_cuda_louvain(Run *run, const EmogiGraph *graph, const EmogiQuery *query, E
 }
 
 EmogiStatus
-emogi_cuda_leiden(Run *run, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result, EmogiError *error)
+emogi_cuda_leiden(Run *run, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result,
+				  EmogiError *error)
 {
 	return emogi_cuda_louvain(run, graph, query, result, error);
 }
@@ -375,8 +411,10 @@ emogi_cuda_leiden(Run *run, const EmogiGraph *graph, const EmogiQuery *query, Em
 EmogiStatus
 emogi_cuda_communities_load(EmogiError *error)
 {
-	const void *const kernels[] = {(const void *) alone_kernel, (const void *) hierarchy_begin_kernel, (const void *) hierarchy_name_kernel,
-		(const void *) hierarchy_note_kernel, (const void *) hierarchy_read_kernel, (const void *) keep_find_kernel,
+	const void *const kernels[] = {(const void *) alone_kernel,
+	(const void *) hierarchy_begin_kernel, (const void *) hierarchy_name_kernel,
+		(const void *) hierarchy_note_kernel, (const void *) hierarchy_read_kernel,
+		(const void *) keep_find_kernel,
 		(const void *) keep_write_kernel};
 
 	TRY(emogi_communities_first_load(error));

@@ -109,7 +109,8 @@ typedef struct Arrays
 typedef struct Long
 {
 	uint64_t	table;			/* where its table begins, in slots */
-	uint64_t	piece;			/* pieces before its own, of those whose tables are there at the same time */
+	/* pieces before its own, of those whose tables are there at the same time */
+	uint64_t	piece;
 	uint64_t	slab;			/* slabs of tables before its own, likewise */
 	uint64_t	length;			/* entries */
 	uint32_t	shift;			/* logarithm of the slots of the table */
@@ -147,7 +148,8 @@ struct HostArray
 			return EMOGI_OK;
 		grown = (T *) realloc(at, count * sizeof(T));
 		if (grown == NULL)
-			return emogi_device_fail(error, EMOGI_NO_MEMORY, "out of memory", "an order of nodes, %llu bytes",
+			return emogi_device_fail(error, EMOGI_NO_MEMORY, "out of memory",
+									 "an order of nodes, %llu bytes",
 									 (unsigned long long) (count * sizeof(T)));
 		at = grown;
 		room = count;
@@ -229,7 +231,8 @@ for_each(uint64_t count, Visit visit)
 static __host__ __device__ __forceinline__ uint32_t
 class_of(uint64_t length)
 {
-	return length <= SHORT_ENTRIES ? 0 : length <= WARP_ENTRIES ? 1 : length <= BLOCK_ENTRIES ? 2 : 3;
+	return length <= SHORT_ENTRIES ? 0 : length <= WARP_ENTRIES ? 1 : length <= BLOCK_ENTRIES ? 2 :
+		3;
 }
 
 /* Get the slabs of a table. */
@@ -251,13 +254,15 @@ blocks_for(const Search *search, uint64_t count)
 
 /* Launch a kernel with a thread for each of so many. */
 #define LAUNCH_EACH(kernel, search, count, ...) \
-	CUDA_LAUNCH(kernel, blocks_for(search, count), BLOCK_THREADS, (search)->run->state->stream, __VA_ARGS__)
+	CUDA_LAUNCH(kernel, blocks_for(search, count), BLOCK_THREADS, \
+				(search)->run->state->stream, __VA_ARGS__)
 
 /* Get what kernels added up, having waited; and zero it. */
 extern EmogiStatus emogi_communities_take_sums(Search *search, Sums *sums, EmogiError *error);
 
 /* Make the first level: emogi_communities_begin of engine/cpu. */
-extern EmogiStatus emogi_communities_first(Search *search, const EmogiGraph *graph, EmogiResult *result, Level *level, EmogiError *error);
+extern EmogiStatus emogi_communities_first(Search *search, const EmogiGraph *graph,
+										   EmogiResult *result, Level *level, EmogiError *error);
 
 /* Set what gains are reckoned with. */
 extern void emogi_communities_weigh(Search *search, long long whole);
@@ -266,25 +271,32 @@ extern void emogi_communities_weigh(Search *search, long long whole);
  * Put the nodes that have a mark in order, batch by batch; all in one batch where `together`. distinct: the most communities that are told
  * apart around a node.
  */
-extern EmogiStatus emogi_communities_order(Search *search, const Level *level, uint8_t mark, bool together, uint64_t salt, uint64_t sweep,
+extern EmogiStatus emogi_communities_order(Search *search, const Level *level, uint8_t mark,
+										   bool together, uint64_t salt, uint64_t sweep,
 										   uint64_t distinct, EmogiError *error);
 
 /*
  * Put nodes in order by arrays.number, of ngroups groups: arrays.chosen, from arrays.starts[g] on, and arrays.before: the entries before each.
  * The order is that of the groups, of those that have entries.
  */
-extern EmogiStatus emogi_communities_order_groups(Search *search, const Level *level, uint64_t ngroups, EmogiError *error);
+extern EmogiStatus emogi_communities_order_groups(Search *search, const Level *level,
+												  uint64_t ngroups, EmogiError *error);
 
 /* Number the communities of a partition, in place; gets how many. */
-extern EmogiStatus emogi_communities_number(Search *search, uint32_t *partition, uint64_t nnodes, uint64_t *count, EmogiError *error);
+extern EmogiStatus emogi_communities_number(Search *search, uint32_t *partition, uint64_t nnodes,
+											uint64_t *count, EmogiError *error);
 
 /* emogi_communities_move, _refine, _split and _aggregate of engine/cpu. */
-extern EmogiStatus emogi_communities_settle(Search *search, const Level *level, bool last, uint64_t salt, uint64_t *ncommunities,
+extern EmogiStatus emogi_communities_settle(Search *search, const Level *level, bool last,
+											uint64_t salt, uint64_t *ncommunities,
 											EmogiError *error);
-extern EmogiStatus emogi_communities_refine_all(Search *search, const Level *level, uint64_t salt, EmogiError *error);
-extern EmogiStatus emogi_communities_part(Search *search, const Level *level, uint64_t *nparts, EmogiError *error);
-extern EmogiStatus emogi_communities_climb(Search *search, const Level *level, const uint32_t *partition, uint64_t ncommunities, Room *room,
-										   Level *made, EmogiError *error);
+extern EmogiStatus emogi_communities_refine_all(Search *search, const Level *level, uint64_t salt,
+												EmogiError *error);
+extern EmogiStatus emogi_communities_part(Search *search, const Level *level, uint64_t *nparts,
+										  EmogiError *error);
+extern EmogiStatus emogi_communities_climb(Search *search, const Level *level,
+										   const uint32_t *partition, uint64_t ncommunities,
+										   Room *room, Level *made, EmogiError *error);
 
 /* Bring the kernels to the device. */
 extern EmogiStatus emogi_communities_first_load(EmogiError *error);

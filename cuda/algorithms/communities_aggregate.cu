@@ -28,7 +28,8 @@ struct AggregateRule
 	{
 		uint64_t	first;		/* entry, in all members' */
 		uint32_t	upto;		/* entries from there to the end of the lane's member */
-		uint64_t	origin;		/* of the lane's member: the place of an entry in the level's lists less its number */
+		/* of the lane's member: the place of an entry in the level's lists less its number */
+		uint64_t	origin;
 	};
 
 	Level		level;
@@ -47,10 +48,14 @@ struct AggregateRule
 		return true;
 	}
 
-	__device__ __forceinline__ uint64_t length(const Item &item) const { return item.end - item.first; }
+	__device__ __forceinline__ uint64_t length(const Item &item) const
+	{
+		return item.end - item.first;
+	}
 
 	/* Get the last member whose entries begin at this one or before; by all lanes of a team. */
-	__device__ __forceinline__ uint64_t find_member(const Item &item, uint64_t entry, uint32_t lane, uint32_t lanes, uint32_t mask) const
+	__device__ __forceinline__ uint64_t find_member(const Item &item, uint64_t entry, uint32_t lane,
+													uint32_t lanes, uint32_t mask) const
 	{
 		uint64_t	least = starts[item.node];
 		uint64_t	above = starts[item.node + 1];
@@ -67,7 +72,8 @@ struct AggregateRule
 	}
 
 	/* Get where the members from m on lie, one a lane. */
-	__device__ __forceinline__ Window open_window(const Item &item, uint64_t m, uint64_t entry, uint32_t lane) const
+	__device__ __forceinline__ Window open_window(const Item &item, uint64_t m, uint64_t entry,
+												  uint32_t lane) const
 	{
 		Window		window = {entry, UINT32_MAX, 0};
 
@@ -83,7 +89,8 @@ struct AggregateRule
 	}
 
 	/* Get the places in the level's lists of an entry of a window for each lane, those after `number` more; NO_ENTRY from `length` on. */
-	__device__ __forceinline__ void find_places(const Window &window, uint32_t number, uint32_t length, uint32_t lanes, uint32_t mask,
+	__device__ __forceinline__ void find_places(const Window &window, uint32_t number,
+												uint32_t length, uint32_t lanes, uint32_t mask,
 												uint64_t (&place)[UNROLL]) const
 	{
 #pragma unroll
@@ -102,7 +109,8 @@ struct AggregateRule
 	}
 
 	template <class Add>
-	__device__ __forceinline__ void walk(const Item &item, uint64_t from, uint64_t upto, uint32_t rank, uint32_t stride, Add add) const
+	__device__ __forceinline__ void walk(const Item &item, uint64_t from, uint64_t upto,
+										 uint32_t rank, uint32_t stride, Add add) const
 	{
 		const uint32_t lanes = stride < WARP_LANES ? stride : WARP_LANES;
 		const uint32_t lane = rank % lanes;
@@ -151,7 +159,8 @@ struct AggregateRule
 
 	__device__ __forceinline__ long long look_up(uint32_t) const { return 0; }
 
-	__device__ __forceinline__ void visit(Item *item, uint32_t mask, bool there, uint32_t community, long long weight, long long) const
+	__device__ __forceinline__ void visit(Item *item, uint32_t mask, bool there, uint32_t community,
+										  long long weight, long long) const
 	{
 		const uint32_t lanes = __ballot_sync(mask, there);
 		const uint64_t at = item->at + __popc(lanes & lanes_below());
@@ -171,7 +180,8 @@ struct AggregateRule
 
 /* Begin new nodes: no strength yet, and room for a list. */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
-aggregate_begin_kernel(Room room, const uint64_t *starts, const uint64_t *before, uint64_t nnodes, uint64_t most)
+aggregate_begin_kernel(Room room, const uint64_t *starts, const uint64_t *before, uint64_t nnodes,
+					   uint64_t most)
 {
 	for_each(nnodes + 1, [&](uint64_t c) {
 		const uint64_t length = c < nnodes ? before[starts[c + 1]] - before[starts[c]] : 0;
@@ -199,7 +209,8 @@ aggregate_end_kernel(Room room, uint64_t nnodes, Sums *sums)
 
 	for_each(nnodes, [&](uint64_t c) {
 		room.end[c] = room.first[c];
-		most = (unsigned long long) room.strength[c] > most ? (unsigned long long) room.strength[c] : most;
+		most = (unsigned long long) room.strength[c] > most ?
+			(unsigned long long) room.strength[c] : most;
 	});
 	if (most > 0)
 		atomicMax(&sums->most, most);
@@ -228,14 +239,15 @@ take_lists(Search *search, Room *room, uint64_t nnodes, EmogiError *error)
 	if (room->weights != NULL)
 		emogi_memory_return(&run->memory, room->weights);
 	room->weights = NULL;
-	TRY(take_array(&run->memory, &room->weights, nentries + nentries / 2 + 1, "lists of communities", error));
+	TRY(take_array(&run->memory, &room->weights, nentries + nentries / 2 + 1,
+				   "lists of communities", error));
 	room->targets = (uint32_t *) (room->weights + nentries);
 	return EMOGI_OK;
 }
 
 EmogiStatus
-emogi_communities_climb(Search *search, const Level *level, const uint32_t *partition, uint64_t ncommunities, Room *room, Level *made,
-						EmogiError *error)
+emogi_communities_climb(Search *search, const Level *level, const uint32_t *partition,
+						uint64_t ncommunities, Room *room, Level *made, EmogiError *error)
 {
 	Run		   *run = search->run;
 	const Arrays &arrays = search->arrays;
@@ -247,19 +259,22 @@ emogi_communities_climb(Search *search, const Level *level, const uint32_t *part
 	TRY(emogi_communities_order_groups(search, level, ncommunities, error));
 	search->looked += level->nentries;
 	search->looked_first += level->is_first ? level->nentries : 0;
-	LAUNCH_EACH(aggregate_begin_kernel, search, ncommunities + 1, *room, arrays.starts, arrays.before, ncommunities, search->order.count);
+	LAUNCH_EACH(aggregate_begin_kernel, search, ncommunities + 1, *room, arrays.starts,
+				arrays.before, ncommunities, search->order.count);
 	TRY(prefix_sum(run, room->first, ncommunities + 1, arrays.tile, error));
 	LAUNCH_EACH(aggregate_strength_kernel, search, level->nnodes, *level, partition, *room);
 	LAUNCH_EACH(aggregate_end_kernel, search, ncommunities, *room, ncommunities, arrays.sums);
 	TRY(emogi_communities_take_sums(search, &sums, error));
 	is_wide = sums.most >> 32 > 0;
 	TRY(take_lists(search, room, ncommunities, error));
-	rule = AggregateRule{*level, partition, arrays.order, arrays.chosen, arrays.starts, arrays.before, *room};
+	rule = AggregateRule{*level, partition, arrays.order, arrays.chosen, arrays.starts,
+						 arrays.before, *room};
 	if (search->order.count > 0)
 		TRY(tally_batch(search, rule, is_wide, 0, &first_long, error));
 	LAUNCH_EACH(aggregate_count_kernel, search, ncommunities, *room, ncommunities, arrays.sums);
 	TRY(emogi_communities_take_sums(search, &sums, error));
-	*made = Level{ncommunities, sums.count, room->first, room->end, room->targets, room->weights, EMOGI_UNITS_I64, is_wide, false,
+	*made = Level{ncommunities, sums.count, room->first, room->end, room->targets, room->weights,
+	EMOGI_UNITS_I64, is_wide, false,
 		room->strength, room->name};
 	return EMOGI_OK;
 }
@@ -267,7 +282,8 @@ emogi_communities_climb(Search *search, const Level *level, const uint32_t *part
 EmogiStatus
 emogi_communities_climb_load(EmogiError *error)
 {
-	const void *const kernels[] = {(const void *) aggregate_begin_kernel, (const void *) aggregate_strength_kernel,
+	const void *const kernels[] = {(const void *) aggregate_begin_kernel,
+	(const void *) aggregate_strength_kernel,
 		(const void *) aggregate_end_kernel, (const void *) aggregate_count_kernel};
 
 	TRY(load_tally<AggregateRule>(error));

@@ -33,17 +33,23 @@ struct StrengthRule
 		return true;
 	}
 
-	__device__ __forceinline__ uint64_t length(const Item &item) const { return level.end[item.node] - level.first[item.node]; }
+	__device__ __forceinline__ uint64_t length(const Item &item) const
+	{
+		return level.end[item.node] - level.first[item.node];
+	}
 
 	template <class Add>
-	__device__ __forceinline__ void walk(const Item &item, uint64_t from, uint64_t upto, uint32_t rank, uint32_t stride, Add add) const
+	__device__ __forceinline__ void walk(const Item &item, uint64_t from, uint64_t upto,
+										 uint32_t rank, uint32_t stride, Add add) const
 	{
 		const uint64_t first = level.first[item.node];
 
-		walk_list(level, first + from, first + upto, rank, stride, [&](uint32_t target) { return target == item.node ? 1u : 0u; }, add);
+		walk_list(level, first + from, first + upto, rank, stride,
+				  [&](uint32_t target) { return target == item.node ? 1u : 0u; }, add);
 	}
 
-	__device__ __forceinline__ void finish(const Item &item, uint64_t) const { strength[item.node] = item.sum; }
+	__device__ __forceinline__ void finish(const Item &item,
+										   uint64_t) const { strength[item.node] = item.sum; }
 };
 
 /* Find the largest weight: its bits, which are in the order of numbers that are 0 or more. */
@@ -64,7 +70,8 @@ begin_most_kernel(const void *weights, EmogiWeightType type, uint64_t nedges, Su
 
 /* Turn weights into units. */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
-begin_units_kernel(const void *weights, EmogiWeightType type, uint64_t nedges, int exponent, long long *units)
+begin_units_kernel(const void *weights, EmogiWeightType type, uint64_t nedges, int exponent,
+				   long long *units)
 {
 	for_each(nedges, [&](uint64_t e) {
 		units[e] = (long long) rint(ldexp(emogi_weight(weights, type, e), exponent));
@@ -109,7 +116,8 @@ void
 emogi_communities_weigh(Search *search, long long whole)
 {
 	search->gains.whole = whole > 0 ? (double) whole : 1.0;
-	search->gains.scale = ldexp(1.0, EMOGI_COMMUNITIES_WHOLE_BITS - (whole > 0 ? highest_bit((uint64_t) whole) : 0));
+	search->gains.scale = ldexp(1.0, EMOGI_COMMUNITIES_WHOLE_BITS -
+								(whole > 0 ? highest_bit((uint64_t) whole) : 0));
 	search->least_gain = search->tolerance * search->gains.whole / 2.0;
 	search->gained = 0;
 }
@@ -123,11 +131,13 @@ find_strengths(Search *search, Level *level, long long *whole, EmogiError *error
 	uint64_t	first_long = 0;
 	Sums		sums;
 
-	LAUNCH_EACH(begin_nodes_kernel, search, level->nnodes, *level, search->first_room.name, search->first_room.strength, arrays.open);
+	LAUNCH_EACH(begin_nodes_kernel, search, level->nnodes, *level, search->first_room.name,
+				search->first_room.strength, arrays.open);
 	TRY(emogi_communities_order(search, level, OPEN, true, 0, 0, 2, error));
 	if (search->order.count > 0)
 		TRY(tally_batch(search, rule, true, 0, &first_long, error));
-	LAUNCH_EACH(begin_whole_kernel, search, level->nnodes, search->first_room.strength, level->nnodes, arrays.sums);
+	LAUNCH_EACH(begin_whole_kernel, search, level->nnodes, search->first_room.strength,
+				level->nnodes, arrays.sums);
 	TRY(emogi_communities_take_sums(search, &sums, error));
 	level->is_wide = sums.most >> 32 > 0;
 	*whole = sums.whole;
@@ -139,12 +149,14 @@ static EmogiStatus
 refuse(EmogiResult *result, EmogiError *error)
 {
 	result->refusal.kind = EMOGI_WEIGHTS_OUT_OF_RANGE;
-	return emogi_device_fail(error, EMOGI_BAD_INPUT, "the sum of the weights is out of range", "%s", "");
+	return emogi_device_fail(error, EMOGI_BAD_INPUT, "the sum of the weights is out of range", "%s",
+							 "");
 }
 
 /* Turn weights of a floating-point type into units, the least first, then those that the sum allows. */
 static EmogiStatus
-make_units(Search *search, const EmogiGraph *graph, Level *level, int *exponent, EmogiResult *result, EmogiError *error)
+make_units(Search *search, const EmogiGraph *graph, Level *level, int *exponent,
+		   EmogiResult *result, EmogiError *error)
 {
 	const void *weights = search->run->graph.forward.weights;
 	const uint64_t nedges = graph->forward.nedges;
@@ -152,7 +164,8 @@ make_units(Search *search, const EmogiGraph *graph, Level *level, int *exponent,
 	double		most;
 	Sums		sums;
 
-	LAUNCH_EACH(begin_most_kernel, search, nedges, weights, graph->weight_type, nedges, search->arrays.sums);
+	LAUNCH_EACH(begin_most_kernel, search, nedges, weights, graph->weight_type, nedges,
+				search->arrays.sums);
 	TRY(emogi_communities_take_sums(search, &sums, error));
 	memcpy(&most, &sums.most, sizeof most);
 	*exponent = 0;
@@ -161,14 +174,16 @@ make_units(Search *search, const EmogiGraph *graph, Level *level, int *exponent,
 	if (most > 0.0)
 	{
 		*exponent = SUM_BITS - 1 - ilogb(most) - 1 - (highest_bit(2 * nedges) + 1);
-		LAUNCH_EACH(begin_units_kernel, search, nedges, weights, graph->weight_type, nedges, *exponent, search->first_room.weights);
+		LAUNCH_EACH(begin_units_kernel, search, nedges, weights, graph->weight_type, nedges,
+					*exponent, search->first_room.weights);
 		TRY(find_strengths(search, level, &whole, error));
 		if (!isfinite(ldexp((double) whole, -*exponent)))
 			return refuse(result, error);
 		if (whole > 0)
 			*exponent += EMOGI_COMMUNITIES_WHOLE_BITS - highest_bit((uint64_t) whole);
 	}
-	LAUNCH_EACH(begin_units_kernel, search, nedges, weights, graph->weight_type, nedges, *exponent, search->first_room.weights);
+	LAUNCH_EACH(begin_units_kernel, search, nedges, weights, graph->weight_type, nedges, *exponent,
+				search->first_room.weights);
 	return EMOGI_OK;
 }
 
@@ -192,13 +207,15 @@ units_of(const EmogiGraph *graph)
 }
 
 EmogiStatus
-emogi_communities_first(Search *search, const EmogiGraph *graph, EmogiResult *result, Level *level, EmogiError *error)
+emogi_communities_first(Search *search, const EmogiGraph *graph, EmogiResult *result, Level *level,
+						EmogiError *error)
 {
 	const Lists<uint32_t> &lists = search->run->graph.forward;
 	long long	whole;
 	int			exponent = 0;
 
-	*level = Level{graph->nvertices, graph->forward.nedges, lists.offsets, lists.offsets + 1, lists.targets, lists.weights, units_of(graph), true,
+	*level = Level{graph->nvertices, graph->forward.nedges, lists.offsets, lists.offsets + 1,
+	lists.targets, lists.weights, units_of(graph), true,
 		true, search->first_room.strength, search->first_room.name};
 	if (level->units == EMOGI_UNITS_I64)
 	{
@@ -215,7 +232,8 @@ emogi_communities_first(Search *search, const EmogiGraph *graph, EmogiResult *re
 EmogiStatus
 emogi_communities_first_load(EmogiError *error)
 {
-	const void *const kernels[] = {(const void *) begin_most_kernel, (const void *) begin_units_kernel, (const void *) begin_nodes_kernel,
+	const void *const kernels[] = {(const void *) begin_most_kernel,
+	(const void *) begin_units_kernel, (const void *) begin_nodes_kernel,
 		(const void *) begin_whole_kernel};
 
 	TRY(load_tally<StrengthRule>(error));

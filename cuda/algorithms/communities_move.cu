@@ -46,10 +46,14 @@ struct MoveRule
 		return true;
 	}
 
-	__device__ __forceinline__ uint64_t length(const Item &item) const { return item.end - item.first; }
+	__device__ __forceinline__ uint64_t length(const Item &item) const
+	{
+		return item.end - item.first;
+	}
 
 	template <class Add>
-	__device__ __forceinline__ void walk(const Item &item, uint64_t from, uint64_t upto, uint32_t rank, uint32_t stride, Add add) const
+	__device__ __forceinline__ void walk(const Item &item, uint64_t from, uint64_t upto,
+										 uint32_t rank, uint32_t stride, Add add) const
 	{
 		walk_list(level, item.first + from, item.first + upto, rank, stride, [&](uint32_t target) {
 			return target == item.node ? EMOGI_NO_VERTEX : arrays.community[target];
@@ -60,28 +64,41 @@ struct MoveRule
 	__device__ __forceinline__ void begin(Item *item, Find find) const
 	{
 		item->own_weight = find(item->own);
-		item->best = EmogiBest{emogi_communities_value(item->rate, item->own_weight, arrays.total[item->own] - item->strength) +
+		item->best = EmogiBest{emogi_communities_value(item->rate, item->own_weight,
+													   arrays.total[item->own] - item->strength) +
 			emogi_communities_least(&gains, item->strength), EMOGI_NO_VERTEX, 0};
 	}
 
-	__device__ __forceinline__ long long look_up(uint32_t community) const { return arrays.total[community]; }
-
-	__device__ __forceinline__ void visit(Item *item, uint32_t, bool there, uint32_t community, long long weight, long long total) const
+	__device__ __forceinline__ long long look_up(uint32_t community) const
 	{
-		if (there && community != item->own)
-			emogi_communities_offer(&item->best, salt, emogi_communities_value(item->rate, weight, total), community, weight);
+		return arrays.total[community];
 	}
 
-	__device__ __forceinline__ void merge(Item *item, uint32_t mask, uint32_t lanes) const { merge_best(&item->best, salt, mask, lanes); }
+	__device__ __forceinline__ void visit(Item *item, uint32_t, bool there, uint32_t community,
+										  long long weight, long long total) const
+	{
+		if (there && community != item->own)
+			emogi_communities_offer(&item->best, salt,
+									emogi_communities_value(item->rate, weight, total), community,
+									weight);
+	}
+
+	__device__ __forceinline__ void merge(Item *item, uint32_t mask,
+										  uint32_t lanes) const
+	{
+		merge_best(&item->best, salt, mask, lanes);
+	}
 
 	__device__ __forceinline__ void merge_with(Item *item, const Item &other) const
 	{
 		if (other.best.community != EMOGI_NO_VERTEX)
-			emogi_communities_offer(&item->best, salt, other.best.value, other.best.community, other.best.weight);
+			emogi_communities_offer(&item->best, salt, other.best.value, other.best.community,
+									other.best.weight);
 	}
 
 	/* Note where the node wants to go. */
-	__device__ __forceinline__ void wish(const Item &item, uint64_t i, uint32_t to, long long difference) const
+	__device__ __forceinline__ void wish(const Item &item, uint64_t i, uint32_t to,
+										 long long difference) const
 	{
 		arrays.chosen[i] = to;
 		arrays.difference[i] = difference;
@@ -137,7 +154,8 @@ typedef struct Going
 
 /* See which nodes of a batch may go; none when the run is halted, for then not all have chosen. All threads of the grid. */
 static __device__ __forceinline__ void
-check_moves(const Level &level, const Arrays &arrays, const Going &going, const Batch &batch, const Step &step)
+check_moves(const Level &level, const Arrays &arrays, const Going &going, const Batch &batch,
+			const Step &step)
 {
 	const bool	halted = is_halted(step);
 	unsigned long long gained = 0;
@@ -154,10 +172,13 @@ check_moves(const Level &level, const Arrays &arrays, const Going &going, const 
 
 		if (to == STAYS || halted)
 			return;
-		wish = EmogiCommunityMove{from, to, going.to_empty, arrays.difference[i], level.strength[node], arrays.total[from], arrays.total[to],
-			arrays.size[from], arrays.size[to], arrays.into[from], arrays.into[to], arrays.out_of[from], arrays.out_of[to]};
+		wish = EmogiCommunityMove{from, to, going.to_empty, arrays.difference[i],
+		level.strength[node], arrays.total[from], arrays.total[to],
+			arrays.size[from], arrays.size[to], arrays.into[from], arrays.into[to],
+			arrays.out_of[from], arrays.out_of[to]};
 		gain = emogi_communities_sure_gain(&going.gains, &wish);
-		if (gain > emogi_communities_least(&going.gains, wish.strength) && emogi_communities_may_go(&wish, going.sure, going.salt))
+		if (gain > emogi_communities_least(&going.gains, wish.strength) &&
+			emogi_communities_may_go(&wish, going.sure, going.salt))
 		{
 			gained += (unsigned long long) emogi_communities_gain(&going.gains, gain);
 			nmoved++;
@@ -203,7 +224,8 @@ make_moves(const Level &level, const Arrays &arrays, const Batch &batch, const S
 
 /* Open neighbours, entries from .. upto - 1 of a node's list, but for those in its community. */
 static __device__ __forceinline__ void
-open_entries(const Level &level, const Arrays &arrays, uint32_t own, uint64_t from, uint64_t upto, uint64_t rank, uint64_t stride)
+open_entries(const Level &level, const Arrays &arrays, uint32_t own, uint64_t from, uint64_t upto,
+			 uint64_t rank, uint64_t stride)
 {
 	for (uint64_t e = from + rank; e < upto; e += stride)
 	{
@@ -216,14 +238,16 @@ open_entries(const Level &level, const Arrays &arrays, uint32_t own, uint64_t fr
 
 /* Open the neighbours of those of places first .. end - 1 that have moved, by every ngroups-th group of `lanes` threads. */
 static __device__ __forceinline__ void
-open_lists(const Level &level, const Arrays &arrays, uint64_t first, uint64_t end, uint64_t group, uint64_t ngroups, uint64_t rank, uint64_t lanes)
+open_lists(const Level &level, const Arrays &arrays, uint64_t first, uint64_t end, uint64_t group,
+		   uint64_t ngroups, uint64_t rank, uint64_t lanes)
 {
 	for (uint64_t i = first + group; i < end; i += ngroups)
 		if (arrays.chosen[i] != STAYS && arrays.difference[i] != MAY_NOT)
 		{
 			const uint32_t node = arrays.order[i];
 
-			open_entries(level, arrays, arrays.community[node], level.first[node], level.end[node], rank, lanes);
+			open_entries(level, arrays, arrays.community[node], level.first[node], level.end[node],
+						 rank, lanes);
 		}
 }
 
@@ -239,9 +263,12 @@ open_neighbours(const Level &level, const Arrays &arrays, const Batch &batch)
 	const uint64_t below = nthreads - 1 - thread;
 
 	open_lists(level, arrays, batch.starts[3], batch.starts[4], 0, 1, thread, nthreads);
-	open_lists(level, arrays, batch.starts[2], batch.starts[3], blockIdx.x, gridDim.x, threadIdx.x, BLOCK_THREADS);
-	open_lists(level, arrays, batch.starts[1], batch.starts[2], below / WARP_LANES, nthreads / WARP_LANES, lane_number(), WARP_LANES);
-	open_lists(level, arrays, batch.starts[0], batch.starts[1], thread / SHORT_LANES, nthreads / SHORT_LANES, thread % SHORT_LANES, SHORT_LANES);
+	open_lists(level, arrays, batch.starts[2], batch.starts[3], blockIdx.x, gridDim.x, threadIdx.x,
+			   BLOCK_THREADS);
+	open_lists(level, arrays, batch.starts[1], batch.starts[2], below / WARP_LANES,
+			   nthreads / WARP_LANES, lane_number(), WARP_LANES);
+	open_lists(level, arrays, batch.starts[0], batch.starts[1], thread / SHORT_LANES,
+			   nthreads / SHORT_LANES, thread % SHORT_LANES, SHORT_LANES);
 }
 
 static __global__ void __launch_bounds__(BLOCK_THREADS)
@@ -281,7 +308,8 @@ open_blocks(const Search *search, const Batch &batch)
 {
 	const uint64_t *starts = batch.starts;
 	const int	longs = starts[4] > starts[3] ? 2 * search->run->state->units : 1;
-	const int	others[] = {blocks_of(search, starts[3] - starts[2], 1, 8), blocks_of(search, starts[2] - starts[1], BLOCK_WARPS, 8),
+	const int	others[] = {blocks_of(search, starts[3] - starts[2], 1, 8),
+	blocks_of(search, starts[2] - starts[1], BLOCK_WARPS, 8),
 		blocks_of(search, starts[1] - starts[0], BLOCK_THREADS / SHORT_LANES, 8)};
 	int			blocks = longs;
 
@@ -294,12 +322,14 @@ open_blocks(const Search *search, const Batch &batch)
 static bool
 are_few(const Batch &batch)
 {
-	return batch.starts[4] - batch.starts[0] <= FEW_NODES && batch.starts[4] - batch.starts[2] <= FEW_LISTS && batch.starts[4] == batch.starts[3];
+	return batch.starts[4] - batch.starts[0] <= FEW_NODES &&
+		batch.starts[4] - batch.starts[2] <= FEW_LISTS && batch.starts[4] == batch.starts[3];
 }
 
 /* Let the nodes of batch b of the order move. */
 static EmogiStatus
-move_batch(Search *search, const Level *level, const MoveRule &rule, bool sure, uint32_t b, uint64_t *first_long, EmogiError *error)
+move_batch(Search *search, const Level *level, const MoveRule &rule, bool sure, uint32_t b,
+		   uint64_t *first_long, EmogiError *error)
 {
 	const cudaStream_t stream = search->run->state->stream;
 	const unsigned long long *starts = search->order.starts.at + (uint64_t) b * NCLASSES;
@@ -316,12 +346,15 @@ move_batch(Search *search, const Level *level, const MoveRule &rule, bool sure, 
 	TRY(tally_batch(search, rule, level->is_wide, b, first_long, error));
 	if (are_few(batch))
 	{
-		CUDA_LAUNCH(move_few_kernel, 1, BLOCK_THREADS, stream, *level, search->arrays, going, batch, search->run->step);
+		CUDA_LAUNCH(move_few_kernel, 1, BLOCK_THREADS, stream, *level, search->arrays, going, batch,
+					search->run->step);
 		return EMOGI_OK;
 	}
-	LAUNCH_EACH(move_check_kernel, search, count, *level, search->arrays, going, batch, search->run->step);
+	LAUNCH_EACH(move_check_kernel, search, count, *level, search->arrays, going, batch,
+				search->run->step);
 	LAUNCH_EACH(move_go_kernel, search, count, *level, search->arrays, batch, search->run->step);
-	CUDA_LAUNCH(move_open_kernel, open_blocks(search, batch), BLOCK_THREADS, stream, *level, search->arrays, batch);
+	CUDA_LAUNCH(move_open_kernel, open_blocks(search, batch), BLOCK_THREADS, stream, *level,
+				search->arrays, batch);
 	return EMOGI_OK;
 }
 
@@ -362,15 +395,20 @@ leave(Search *search, const Level *level, MoveRule rule, bool sure, EmogiError *
 	Run		   *run = search->run;
 	uint64_t	first_long = 0;
 
-	LAUNCH_EACH(leave_mark_kernel, search, level->nnodes + 1, search->arrays, level->nnodes, rule.salt, rule.sweep, rule.few);
-	TRY(prefix_sum(run, search->arrays.place, level->nnodes + 1, search->arrays.narrow_tile, error));
-	TRY(prefix_sum(run, search->arrays.refined, level->nnodes + 1, search->arrays.narrow_tile, error));
+	LAUNCH_EACH(leave_mark_kernel, search, level->nnodes + 1, search->arrays, level->nnodes,
+				rule.salt, rule.sweep, rule.few);
+	TRY(prefix_sum(run, search->arrays.place, level->nnodes + 1, search->arrays.narrow_tile,
+				   error));
+	TRY(prefix_sum(run, search->arrays.refined, level->nnodes + 1, search->arrays.narrow_tile,
+				   error));
 	LAUNCH_EACH(leave_write_kernel, search, level->nnodes, search->arrays, level->nnodes);
-	TRY(emogi_communities_order(search, level, LEAVES, true, 0, 0, level->nnodes - search->nempty, error));
+	TRY(emogi_communities_order(search, level, LEAVES, true, 0, 0, level->nnodes - search->nempty,
+								error));
 	rule.to_empty = true;
 	search->looked += search->order.listed;
 	search->looked_first += level->is_first ? search->order.listed : 0;
-	return search->order.count == 0 ? EMOGI_OK : move_batch(search, level, rule, sure, 0, &first_long, error);
+	return search->order.count == 0 ? EMOGI_OK :
+		move_batch(search, level, rule, sure, 0, &first_long, error);
 }
 
 /* ---- local moving ---- */
@@ -431,13 +469,15 @@ count_empty(Search *search, const Level *level, EmogiError *error)
 
 /* Look at all open nodes. sums: what came of it. */
 static EmogiStatus
-sweep_open(Search *search, const Level *level, uint64_t salt, uint64_t sweep, bool few, Sums *sums, EmogiError *error)
+sweep_open(Search *search, const Level *level, uint64_t salt, uint64_t sweep, bool few, Sums *sums,
+		   EmogiError *error)
 {
 	const MoveRule rule = {*level, search->arrays, search->gains, salt, sweep, few, false};
 	const bool	sure = sweep >= EMOGI_COMMUNITIES_SURE_SWEEP;
 	uint64_t	first_long = 0;
 
-	TRY(emogi_communities_order(search, level, OPEN, false, salt, sweep, level->nnodes - search->nempty, error));
+	TRY(emogi_communities_order(search, level, OPEN, false, salt, sweep,
+								level->nnodes - search->nempty, error));
 	search->looked += search->order.listed;
 	search->looked_first += level->is_first ? search->order.listed : 0;
 	for (uint32_t b = 0; b < search->order.nbatches; b++)
@@ -461,7 +501,8 @@ sweep_open(Search *search, const Level *level, uint64_t salt, uint64_t sweep, bo
 }
 
 EmogiStatus
-emogi_communities_settle(Search *search, const Level *level, bool last, uint64_t salt, uint64_t *ncommunities, EmogiError *error)
+emogi_communities_settle(Search *search, const Level *level, bool last, uint64_t salt,
+						 uint64_t *ncommunities, EmogiError *error)
 {
 	const bool	is_small = level->nnodes + level->nentries < EMOGI_COMMUNITIES_SMALL_LEVEL;
 	bool		settles = last;
@@ -479,7 +520,8 @@ emogi_communities_settle(Search *search, const Level *level, bool last, uint64_t
 		Sums		sums;
 
 		few = few || emogi_communities_few_ask(sweep, nidle);
-		TRY(sweep_open(search, level, emogi_communities_random(salt, sweep), sweep, few, &sums, error));
+		TRY(sweep_open(search, level, emogi_communities_random(salt, sweep), sweep, few, &sums,
+					   error));
 		nidle = sums.nmoved > 0 ? 0 : nidle + 1;
 		search->gained += sums.gained;
 		enough = search->least_gain * search->gains.scale;
@@ -492,7 +534,8 @@ emogi_communities_settle(Search *search, const Level *level, bool last, uint64_t
 			continue;
 		}
 		settles = last || search->nempty == 0;
-		if (!settles || (sums.nopen + sums.nmoved == 0 && looks_at_all) || nidle >= EMOGI_COMMUNITIES_MOST_IDLE)
+		if (!settles || (sums.nopen + sums.nmoved == 0 && looks_at_all) ||
+			nidle >= EMOGI_COMMUNITIES_MOST_IDLE)
 			break;
 		search->gains.least = search->least_gain;
 		looks_at_all = true;
@@ -506,8 +549,10 @@ EmogiStatus
 emogi_communities_settle_load(EmogiError *error)
 {
 	const void *const kernels[] = {
-		(const void *) move_check_kernel, (const void *) move_go_kernel, (const void *) move_open_kernel, (const void *) move_few_kernel,
-		(const void *) leave_mark_kernel, (const void *) leave_write_kernel, (const void *) move_begin_kernel, (const void *) move_add_up_kernel,
+		(const void *) move_check_kernel, (const void *) move_go_kernel,
+		(const void *) move_open_kernel, (const void *) move_few_kernel,
+		(const void *) leave_mark_kernel, (const void *) leave_write_kernel,
+		(const void *) move_begin_kernel, (const void *) move_add_up_kernel,
 		(const void *) move_count_empty_kernel, (const void *) move_open_all_kernel
 	};
 

@@ -17,7 +17,10 @@ struct ListLengths
 	const uint64_t *first;
 	const uint64_t *end;
 
-	__device__ __forceinline__ uint64_t operator()(uint64_t i) const { return __ldg(&end[i]) - __ldg(&first[i]); }
+	__device__ __forceinline__ uint64_t operator()(uint64_t i) const
+	{
+		return __ldg(&end[i]) - __ldg(&first[i]);
+	}
 };
 
 struct GroupLengths
@@ -25,7 +28,10 @@ struct GroupLengths
 	const uint64_t *before;
 	const uint64_t *starts;
 
-	__device__ __forceinline__ uint64_t operator()(uint64_t i) const { return before[starts[i + 1]] - before[starts[i]]; }
+	__device__ __forceinline__ uint64_t operator()(uint64_t i) const
+	{
+		return before[starts[i + 1]] - before[starts[i]];
+	}
 };
 
 /* Which nodes are wanted, and what their batches are. */
@@ -61,7 +67,8 @@ order_count_kernel(Wanted wanted, Lengths lengths, uint64_t nnodes, Sums *sums)
 static __device__ __forceinline__ uint32_t
 bin_of(const Wanted &wanted, uint64_t i, uint64_t length)
 {
-	const uint32_t batch = wanted.nbatches <= 1 ? 0 : emogi_communities_batch(wanted.salt, i, wanted.nbatches);
+	const uint32_t batch = wanted.nbatches <= 1 ? 0 :
+		emogi_communities_batch(wanted.salt, i, wanted.nbatches);
 
 	if (wanted.batch != NULL)
 		wanted.batch[i] = (uint16_t) batch;
@@ -96,14 +103,17 @@ take_place(unsigned long long *counts, bool there, uint32_t bin, bool few)
 /* Count the wanted nodes of each batch and class, or write them to their places: order != NULL. */
 template <class Lengths>
 static __global__ void __launch_bounds__(BLOCK_THREADS)
-order_place_kernel(Wanted wanted, Lengths lengths, uint64_t nnodes, unsigned long long *counts, uint32_t *order)
+order_place_kernel(Wanted wanted, Lengths lengths, uint64_t nnodes, unsigned long long *counts,
+				   uint32_t *order)
 {
 	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
 
-	for (uint64_t base = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x - lane_number(); base < nnodes; base += nthreads)
+	for (uint64_t base = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x - lane_number();
+		 base < nnodes; base += nthreads)
 	{
 		const uint64_t i = base + lane_number();
-		const bool	there = i < nnodes && (wanted.open == NULL ? lengths(i) > 0 : wanted.open[i] == wanted.mark);
+		const bool	there = i < nnodes && (wanted.open == NULL ? lengths(i) > 0 :
+										   wanted.open[i] == wanted.mark);
 		const uint32_t bin = there ? bin_of(wanted, i, lengths(i)) : 0;
 		const unsigned long long at = take_place(counts, there, bin, wanted.nbatches <= 1);
 
@@ -128,7 +138,8 @@ emogi_communities_take_sums(Search *search, Sums *sums, EmogiError *error)
 	Run		   *run = search->run;
 
 	static_assert(sizeof(Sums) <= EMOGI_MAILBOX_BYTES, "sums must fit the mailbox");
-	CUDA_TRY(cudaMemcpyAsync(run->state->mailbox, search->arrays.sums, sizeof *sums, cudaMemcpyDeviceToHost, run->state->stream));
+	CUDA_TRY(cudaMemcpyAsync(run->state->mailbox, search->arrays.sums, sizeof *sums,
+							 cudaMemcpyDeviceToHost, run->state->stream));
 	TRY(emogi_cuda_wait(run->state, run->control, error));
 	memcpy(sums, run->state->mailbox, sizeof *sums);
 	CUDA_TRY(cudaMemsetAsync(search->arrays.sums, 0, sizeof *sums, run->state->stream));
@@ -144,7 +155,8 @@ fit_arena(Search *search, uint64_t least, uint64_t wanted, EmogiError *error)
 	const uint64_t slot_bytes = sizeof *arena->keys + sizeof *arena->sums;
 	uint64_t	left;
 
-	wanted = wanted < LEAST_ARENA_SLOTS ? LEAST_ARENA_SLOTS : wanted > ENOUGH_ARENA_SLOTS ? ENOUGH_ARENA_SLOTS : wanted;
+	wanted = wanted < LEAST_ARENA_SLOTS ? LEAST_ARENA_SLOTS : wanted > ENOUGH_ARENA_SLOTS ?
+		ENOUGH_ARENA_SLOTS : wanted;
 	if (least <= arena->nslots && wanted <= arena->nslots)
 		return EMOGI_OK;
 	TRY(emogi_memory_left(&run->memory, &left, error));
@@ -155,7 +167,8 @@ fit_arena(Search *search, uint64_t least, uint64_t wanted, EmogiError *error)
 	if (arena->nslots > 0)
 		emogi_memory_return(&run->memory, arena->sums);
 	arena->nslots = 0;
-	TRY(take_array(&run->memory, (char **) &arena->sums, wanted * slot_bytes, "tables of long lists", error));
+	TRY(take_array(&run->memory, (char **) &arena->sums, wanted * slot_bytes,
+				   "tables of long lists", error));
 	arena->nslots = wanted;
 	arena->keys = (uint32_t *) (arena->sums + wanted);
 	CUDA_TRY(cudaMemsetAsync(arena->sums, 0, wanted * sizeof *arena->sums, run->state->stream));
@@ -184,7 +197,8 @@ fit_longs(Search *search, uint64_t nlongs, EmogiError *error)
 		if (arena->nfound > 0)
 			emogi_memory_return(&run->memory, arena->found);
 		arena->nfound = 0;
-		TRY(take_array(&run->memory, &arena->found, nfound * FOUND_BYTES, "what was found of long lists", error));
+		TRY(take_array(&run->memory, &arena->found, nfound * FOUND_BYTES,
+					   "what was found of long lists", error));
 		arena->nfound = nfound;
 	}
 	return EMOGI_OK;
@@ -241,10 +255,12 @@ lay_out_longs(Search *search, Lengths lengths, uint64_t distinct, EmogiError *er
 		for (uint64_t i = 0; i < count; i++)
 			order->longs.at[x + i].item = (uint32_t) (first + i);
 		if (count > 0)
-			LAUNCH_EACH(order_lengths_kernel<Lengths>, search, count, lengths, search->arrays.order + first, count, lengths_found + x);
+			LAUNCH_EACH(order_lengths_kernel<Lengths>, search, count, lengths,
+						search->arrays.order + first, count, lengths_found + x);
 		x += count;
 	}
-	TRY(emogi_run_fetch(run, order->lengths.at, lengths_found, order->nlongs * sizeof(uint64_t), error));
+	TRY(emogi_run_fetch(run, order->lengths.at, lengths_found, order->nlongs * sizeof(uint64_t),
+						error));
 	x = 0;
 	for (uint32_t b = 0; b < order->nbatches; b++)
 	{
@@ -264,7 +280,8 @@ lay_out_longs(Search *search, Lengths lengths, uint64_t distinct, EmogiError *er
 		wanted = together > wanted ? together : wanted;
 	}
 	if (most > UINT64_C(1) << 31)
-		return emogi_device_fail(error, EMOGI_NO_MEMORY, "out of memory on the GPU", "a table of %llu communities", (unsigned long long) most / 2);
+		return emogi_device_fail(error, EMOGI_NO_MEMORY, "out of memory on the GPU",
+								 "a table of %llu communities", (unsigned long long) most / 2);
 	TRY(fit_arena(search, most, wanted, error));
 	TRY(fit_longs(search, order->nlongs, error));
 	x = 0;
@@ -281,7 +298,8 @@ lay_out_longs(Search *search, Lengths lengths, uint64_t distinct, EmogiError *er
 /* Make the order of the wanted nodes. together: in one batch. */
 template <class Lengths>
 static EmogiStatus
-make_order(Search *search, Wanted wanted, Lengths lengths, uint64_t nnodes, bool together, uint64_t sweep, uint64_t distinct, EmogiError *error)
+make_order(Search *search, Wanted wanted, Lengths lengths, uint64_t nnodes, bool together,
+		   uint64_t sweep, uint64_t distinct, EmogiError *error)
 {
 	Run		   *run = search->run;
 	Order	   *order = &search->order;
@@ -298,35 +316,43 @@ make_order(Search *search, Wanted wanted, Lengths lengths, uint64_t nnodes, bool
 	TRY(order->starts.fit((uint64_t) order->nbatches * NCLASSES + 1, error));
 	if (order->nbatches == 0)
 		return EMOGI_OK;
-	CUDA_TRY(cudaMemsetAsync(arrays.counts, 0, order->nbatches * NCLASSES * sizeof *arrays.counts, run->state->stream));
-	LAUNCH_EACH(order_place_kernel<Lengths>, search, nnodes, wanted, lengths, nnodes, arrays.counts, (uint32_t *) NULL);
-	TRY(emogi_run_fetch(run, order->starts.at, arrays.counts, order->nbatches * NCLASSES * sizeof *arrays.counts, error));
+	CUDA_TRY(cudaMemsetAsync(arrays.counts, 0, order->nbatches * NCLASSES * sizeof *arrays.counts,
+							 run->state->stream));
+	LAUNCH_EACH(order_place_kernel<Lengths>, search, nnodes, wanted, lengths, nnodes, arrays.counts,
+				(uint32_t *) NULL);
+	TRY(emogi_run_fetch(run, order->starts.at, arrays.counts,
+						order->nbatches * NCLASSES * sizeof *arrays.counts, error));
 	for (uint64_t bin = 0; bin <= (uint64_t) order->nbatches * NCLASSES; bin++)
 	{
-		const unsigned long long count = bin < (uint64_t) order->nbatches * NCLASSES ? order->starts.at[bin] : 0;
+		const unsigned long long count = bin < (uint64_t) order->nbatches * NCLASSES ?
+			order->starts.at[bin] : 0;
 
 		order->starts.at[bin] = at;
 		at += count;
 	}
-	TRY(emogi_run_send(run, arrays.counts, order->starts.at, order->nbatches * NCLASSES * sizeof *arrays.counts, error));
-	LAUNCH_EACH(order_place_kernel<Lengths>, search, nnodes, wanted, lengths, nnodes, arrays.counts, arrays.order);
+	TRY(emogi_run_send(run, arrays.counts, order->starts.at,
+					   order->nbatches * NCLASSES * sizeof *arrays.counts, error));
+	LAUNCH_EACH(order_place_kernel<Lengths>, search, nnodes, wanted, lengths, nnodes, arrays.counts,
+				arrays.order);
 	return lay_out_longs(search, lengths, distinct > 0 ? distinct : order->count, error);
 }
 
 EmogiStatus
-emogi_communities_order(Search *search, const Level *level, uint8_t mark, bool together, uint64_t salt, uint64_t sweep, uint64_t distinct,
-						EmogiError *error)
+emogi_communities_order(Search *search, const Level *level, uint8_t mark, bool together,
+						uint64_t salt, uint64_t sweep, uint64_t distinct, EmogiError *error)
 {
 	const Wanted wanted = {search->arrays.open, mark, salt, 0, search->arrays.batch};
 
-	return make_order(search, wanted, ListLengths{level->first, level->end}, level->nnodes, together, sweep, distinct, error);
+	return make_order(search, wanted, ListLengths{level->first, level->end}, level->nnodes,
+					  together, sweep, distinct, error);
 }
 
 /* ---- groups ---- */
 
 /* Count the nodes of groups, or write them to their places. */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
-group_place_kernel(const uint32_t *partition, uint64_t nnodes, unsigned long long *counts, uint32_t *order)
+group_place_kernel(const uint32_t *partition, uint64_t nnodes, unsigned long long *counts,
+				   uint32_t *order)
 {
 	for_each(nnodes, [&](uint64_t i) {
 		const unsigned long long at = atomicAdd(&counts[partition[i]], 1);
@@ -346,7 +372,8 @@ group_entries_kernel(Level level, const uint32_t *order, uint64_t *before)
 }
 
 EmogiStatus
-emogi_communities_order_groups(Search *search, const Level *level, uint64_t ngroups, EmogiError *error)
+emogi_communities_order_groups(Search *search, const Level *level, uint64_t ngroups,
+							   EmogiError *error)
 {
 	Run		   *run = search->run;
 	const Arrays &arrays = search->arrays;
@@ -355,12 +382,16 @@ emogi_communities_order_groups(Search *search, const Level *level, uint64_t ngro
 
 	/* Counts become places, which become ends: where the next group starts. */
 	CUDA_TRY(cudaMemsetAsync(counts, 0, (ngroups + 2) * sizeof *counts, stream));
-	LAUNCH_EACH(group_place_kernel, search, level->nnodes, arrays.number, level->nnodes, counts + 1, (uint32_t *) NULL);
+	LAUNCH_EACH(group_place_kernel, search, level->nnodes, arrays.number, level->nnodes, counts + 1,
+				(uint32_t *) NULL);
 	TRY(prefix_sum(run, arrays.starts + 1, ngroups + 1, arrays.tile, error));
-	LAUNCH_EACH(group_place_kernel, search, level->nnodes, arrays.number, level->nnodes, counts + 1, arrays.chosen);
-	LAUNCH_EACH(group_entries_kernel, search, level->nnodes + 1, *level, arrays.chosen, arrays.before);
+	LAUNCH_EACH(group_place_kernel, search, level->nnodes, arrays.number, level->nnodes, counts + 1,
+				arrays.chosen);
+	LAUNCH_EACH(group_entries_kernel, search, level->nnodes + 1, *level, arrays.chosen,
+				arrays.before);
 	TRY(prefix_sum(run, arrays.before, level->nnodes + 1, arrays.tile, error));
-	return make_order(search, Wanted{NULL, 0, 0, 1, NULL}, GroupLengths{arrays.before, arrays.starts}, ngroups, true, 0, 0, error);
+	return make_order(search, Wanted{NULL, 0, 0, 1, NULL},
+					  GroupLengths{arrays.before, arrays.starts}, ngroups, true, 0, 0, error);
 }
 
 /* ---- numbers ---- */
@@ -377,7 +408,8 @@ number_first_kernel(const uint32_t *partition, uint64_t nnodes, uint32_t *first)
 
 /* Mark the first nodes. */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
-number_mark_kernel(const uint32_t *partition, uint64_t nnodes, const uint32_t *first, uint32_t *place)
+number_mark_kernel(const uint32_t *partition, uint64_t nnodes, const uint32_t *first,
+				   uint32_t *place)
 {
 	for_each(nnodes + 1, [&](uint64_t i) {
 		place[i] = i < nnodes && first[partition[i]] == i;
@@ -386,7 +418,8 @@ number_mark_kernel(const uint32_t *partition, uint64_t nnodes, const uint32_t *f
 
 /* Give all nodes the numbers of the first. */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
-number_all_kernel(uint32_t *partition, uint64_t nnodes, const uint32_t *first, const uint32_t *place)
+number_all_kernel(uint32_t *partition, uint64_t nnodes, const uint32_t *first,
+				  const uint32_t *place)
 {
 	for_each(nnodes, [&](uint64_t i) {
 		partition[i] = place[first[partition[i]]];
@@ -394,15 +427,18 @@ number_all_kernel(uint32_t *partition, uint64_t nnodes, const uint32_t *first, c
 }
 
 EmogiStatus
-emogi_communities_number(Search *search, uint32_t *partition, uint64_t nnodes, uint64_t *count, EmogiError *error)
+emogi_communities_number(Search *search, uint32_t *partition, uint64_t nnodes, uint64_t *count,
+						 EmogiError *error)
 {
 	Run		   *run = search->run;
 	const Arrays &arrays = search->arrays;
 	uint32_t	found;
 
-	CUDA_TRY(cudaMemsetAsync(arrays.empty, 0xFF, nnodes * sizeof *arrays.empty, run->state->stream));
+	CUDA_TRY(cudaMemsetAsync(arrays.empty, 0xFF, nnodes * sizeof *arrays.empty,
+							 run->state->stream));
 	LAUNCH_EACH(number_first_kernel, search, nnodes, partition, nnodes, arrays.empty);
-	LAUNCH_EACH(number_mark_kernel, search, nnodes + 1, partition, nnodes, arrays.empty, arrays.place);
+	LAUNCH_EACH(number_mark_kernel, search, nnodes + 1, partition, nnodes, arrays.empty,
+				arrays.place);
 	TRY(prefix_sum(run, arrays.place, nnodes + 1, arrays.narrow_tile, error));
 	LAUNCH_EACH(number_all_kernel, search, nnodes, partition, nnodes, arrays.empty, arrays.place);
 	TRY(emogi_run_fetch(run, &found, arrays.place + nnodes, sizeof found, error));
@@ -414,10 +450,14 @@ EmogiStatus
 emogi_communities_order_load(EmogiError *error)
 {
 	const void *const kernels[] = {
-		(const void *) order_count_kernel<ListLengths>, (const void *) order_count_kernel<GroupLengths>,
-		(const void *) order_place_kernel<ListLengths>, (const void *) order_place_kernel<GroupLengths>,
-		(const void *) order_lengths_kernel<ListLengths>, (const void *) order_lengths_kernel<GroupLengths>,
-		(const void *) group_place_kernel, (const void *) group_entries_kernel, (const void *) number_first_kernel,
+		(const void *) order_count_kernel<ListLengths>,
+		(const void *) order_count_kernel<GroupLengths>,
+		(const void *) order_place_kernel<ListLengths>,
+		(const void *) order_place_kernel<GroupLengths>,
+		(const void *) order_lengths_kernel<ListLengths>,
+		(const void *) order_lengths_kernel<GroupLengths>,
+		(const void *) group_place_kernel, (const void *) group_entries_kernel,
+		(const void *) number_first_kernel,
 		(const void *) number_mark_kernel, (const void *) number_all_kernel
 	};
 

@@ -56,13 +56,18 @@ struct CutRule : ListRule
 		return arrays.size[item->own] > 1;
 	}
 
-	__device__ __forceinline__ uint64_t length(const Item &item) const { return item.end - item.first; }
+	__device__ __forceinline__ uint64_t length(const Item &item) const
+	{
+		return item.end - item.first;
+	}
 
 	template <class Add>
-	__device__ __forceinline__ void walk(const Item &item, uint64_t from, uint64_t upto, uint32_t rank, uint32_t stride, Add add) const
+	__device__ __forceinline__ void walk(const Item &item, uint64_t from, uint64_t upto,
+										 uint32_t rank, uint32_t stride, Add add) const
 	{
 		walk_list(level, item.first + from, item.first + upto, rank, stride, [&](uint32_t target) {
-			return target != item.node && arrays.community[target] == item.own ? 0 : EMOGI_NO_VERTEX;
+			return target != item.node && arrays.community[target] == item.own ? 0 :
+				EMOGI_NO_VERTEX;
 		}, add);
 	}
 
@@ -70,7 +75,8 @@ struct CutRule : ListRule
 	{
 		arrays.inner_cut[item.node] = arrays.node_cut[item.node] = item.sum;
 		arrays.open[item.node] = item.sum > 0 &&
-			emogi_communities_well_connected(&gains, level.strength[item.node], item.sum, arrays.total[item.own]) ? OPEN : 0;
+			emogi_communities_well_connected(&gains, level.strength[item.node], item.sum,
+											 arrays.total[item.own]) ? OPEN : 0;
 	}
 };
 
@@ -97,13 +103,18 @@ struct JoinRule : ListRule
 		return arrays.inner_size[item->node] == 1;
 	}
 
-	__device__ __forceinline__ uint64_t length(const Item &item) const { return item.end - item.first; }
+	__device__ __forceinline__ uint64_t length(const Item &item) const
+	{
+		return item.end - item.first;
+	}
 
 	template <class Add>
-	__device__ __forceinline__ void walk(const Item &item, uint64_t from, uint64_t upto, uint32_t rank, uint32_t stride, Add add) const
+	__device__ __forceinline__ void walk(const Item &item, uint64_t from, uint64_t upto,
+										 uint32_t rank, uint32_t stride, Add add) const
 	{
 		walk_list(level, item.first + from, item.first + upto, rank, stride, [&](uint32_t target) {
-			return target != item.node && arrays.community[target] == item.own ? arrays.refined[target] : EMOGI_NO_VERTEX;
+			return target != item.node && arrays.community[target] == item.own ?
+				arrays.refined[target] : EMOGI_NO_VERTEX;
 		}, add);
 	}
 
@@ -113,9 +124,13 @@ struct JoinRule : ListRule
 		emogi_communities_offer_randomly(&item->best, &gains, item->salt, 0.0, item->node, 0);
 	}
 
-	__device__ __forceinline__ long long look_up(uint32_t community) const { return arrays.inner_total[community]; }
+	__device__ __forceinline__ long long look_up(uint32_t community) const
+	{
+		return arrays.inner_total[community];
+	}
 
-	__device__ __forceinline__ void visit(Item *item, uint32_t, bool there, uint32_t community, long long weight, long long total) const
+	__device__ __forceinline__ void visit(Item *item, uint32_t, bool there, uint32_t community,
+										  long long weight, long long total) const
 	{
 		double		gain;
 
@@ -124,17 +139,23 @@ struct JoinRule : ListRule
 		gain = emogi_communities_value(item->rate, weight, total);
 		if (gain < 0.0 || !emogi_communities_may_win(&item->best, &gains, gain) ||
 			(arrays.batch[community] == batch && arrays.inner_size[community] == 1) ||
-			!emogi_communities_well_connected(&gains, total, arrays.inner_cut[community], item->whole))
+			!emogi_communities_well_connected(&gains, total, arrays.inner_cut[community],
+											  item->whole))
 			return;
 		emogi_communities_offer_randomly(&item->best, &gains, item->salt, gain, community, weight);
 	}
 
-	__device__ __forceinline__ void merge(Item *item, uint32_t mask, uint32_t lanes) const { merge_best(&item->best, item->salt, mask, lanes); }
+	__device__ __forceinline__ void merge(Item *item, uint32_t mask,
+										  uint32_t lanes) const
+	{
+		merge_best(&item->best, item->salt, mask, lanes);
+	}
 
 	__device__ __forceinline__ void merge_with(Item *item, const Item &other) const
 	{
 		if (other.best.community != EMOGI_NO_VERTEX)
-			emogi_communities_offer(&item->best, item->salt, other.best.value, other.best.community, other.best.weight);
+			emogi_communities_offer(&item->best, item->salt, other.best.value, other.best.community,
+									other.best.weight);
 	}
 
 	__device__ __forceinline__ void finish(const Item &item, uint64_t i) const
@@ -163,13 +184,18 @@ struct JoinedRule : ListRule
 		return true;
 	}
 
-	__device__ __forceinline__ uint64_t length(const Item &item) const { return item.end - item.first; }
+	__device__ __forceinline__ uint64_t length(const Item &item) const
+	{
+		return item.end - item.first;
+	}
 
 	template <class Add>
-	__device__ __forceinline__ void walk(const Item &item, uint64_t from, uint64_t upto, uint32_t rank, uint32_t stride, Add add) const
+	__device__ __forceinline__ void walk(const Item &item, uint64_t from, uint64_t upto,
+										 uint32_t rank, uint32_t stride, Add add) const
 	{
 		walk_list(level, item.first + from, item.first + upto, rank, stride, [&](uint32_t target) {
-			return arrays.batch[target] == batch && target != item.node && target != item.own && arrays.refined[target] == item.own &&
+			return arrays.batch[target] == batch && target != item.node && target != item.own &&
+				arrays.refined[target] == item.own &&
 				arrays.inner_size[target] == 1 ? 0 : EMOGI_NO_VERTEX;
 		}, add);
 	}
@@ -177,7 +203,8 @@ struct JoinedRule : ListRule
 	__device__ __forceinline__ void finish(const Item &item, uint64_t i) const
 	{
 		add_units(&arrays.inner_total[item.own], level.strength[item.node]);
-		add_units(&arrays.inner_cut[item.own], arrays.node_cut[item.node] - 2 * arrays.difference[i] - item.sum);
+		add_units(&arrays.inner_cut[item.own],
+				  arrays.node_cut[item.node] - 2 * arrays.difference[i] - item.sum);
 		atomicAdd(&arrays.inner_size[item.own], 1);
 	}
 };
@@ -192,7 +219,8 @@ refine_begin_kernel(Level level, Arrays arrays)
 		arrays.inner_size[i] = 1;
 		arrays.inner_cut[i] = arrays.node_cut[i] = 0;
 		arrays.into[i] = 0;
-		arrays.open[i] = level.end[i] > level.first[i] && arrays.size[arrays.community[i]] > 1 ? OPEN : 0;
+		arrays.open[i] = level.end[i] > level.first[i] && arrays.size[arrays.community[i]] > 1 ?
+			OPEN : 0;
 	});
 }
 
@@ -246,7 +274,8 @@ refine_end_kernel(Arrays arrays, uint64_t first, uint64_t end)
 
 /* Let the nodes of batch b join. */
 static EmogiStatus
-refine_batch(Search *search, const Level *level, ListRule rule, uint32_t b, uint64_t *first_long, EmogiError *error)
+refine_batch(Search *search, const Level *level, ListRule rule, uint32_t b, uint64_t *first_long,
+			 EmogiError *error)
 {
 	const unsigned long long *starts = search->order.starts.at + (uint64_t) b * NCLASSES;
 	const uint64_t count = starts[4] - starts[0];
@@ -262,7 +291,8 @@ refine_batch(Search *search, const Level *level, ListRule rule, uint32_t b, uint
 	(ListRule &) join = rule;
 	(ListRule &) joined = rule;
 	TRY(tally_batch(search, join, level->is_wide, b, first_long, error));
-	LAUNCH_EACH(refine_check_kernel, search, count, *level, search->arrays, search->gains, starts[0], starts[4]);
+	LAUNCH_EACH(refine_check_kernel, search, count, *level, search->arrays, search->gains,
+				starts[0], starts[4]);
 	TRY(tally_batch(search, joined, level->is_wide, b, &first_joined, error));
 	LAUNCH_EACH(refine_end_kernel, search, count, search->arrays, starts[0], starts[4]);
 	return EMOGI_OK;
@@ -284,7 +314,8 @@ emogi_communities_refine_all(Search *search, const Level *level, uint64_t salt, 
 	TRY(emogi_communities_order(search, level, OPEN, false, salt, 0, level->nnodes, error));
 	search->looked += search->order.listed;
 	search->looked_first += level->is_first ? search->order.listed : 0;
-	LAUNCH_EACH(refine_clear_kernel, search, search->order.count, search->arrays, search->order.count);
+	LAUNCH_EACH(refine_clear_kernel, search, search->order.count, search->arrays,
+				search->order.count);
 	first_long = 0;
 	for (uint32_t b = 0; b < search->order.nbatches; b++)
 		TRY(refine_batch(search, level, rule, b, &first_long, error));
@@ -311,7 +342,8 @@ part_spread_kernel(Level level, Arrays arrays, Step step)
 	uint32_t	nlooked = 0;
 	bool		changed = false;
 
-	for (uint64_t i = (uint64_t) blockIdx.x * (BLOCK_THREADS / SHORT_LANES) + threadIdx.x / SHORT_LANES; i < level.nnodes; i += ngroups)
+	for (uint64_t i = (uint64_t) blockIdx.x * (BLOCK_THREADS / SHORT_LANES) +
+		 threadIdx.x / SHORT_LANES; i < level.nnodes; i += ngroups)
 		for (uint64_t e = level.first[i] + rank; e < level.end[i]; e += SHORT_LANES)
 		{
 			const uint32_t j = level.targets[e];
@@ -320,7 +352,8 @@ part_spread_kernel(Level level, Arrays arrays, Step step)
 
 			if (++nlooked % SPREAD_ENTRIES == 0 && must_leave_alone(step, 63))
 				return;
-			if (arrays.community[j] != arrays.community[i] || own == other || level_weight(level, e) == 0)
+			if (arrays.community[j] != arrays.community[i] || own == other ||
+				level_weight(level, e) == 0)
 				continue;
 			changed = true;
 			atomicMin(&arrays.refined[own > other ? own : other], own < other ? own : other);
@@ -363,7 +396,8 @@ emogi_communities_part(Search *search, const Level *level, uint64_t *nparts, Emo
 	LAUNCH_EACH(part_begin_kernel, search, level->nnodes, *level, search->arrays);
 	do
 	{
-		LAUNCH_EACH(part_spread_kernel, search, level->nnodes * SHORT_LANES, *level, search->arrays, search->run->step);
+		LAUNCH_EACH(part_spread_kernel, search, level->nnodes * SHORT_LANES, *level, search->arrays,
+					search->run->step);
 		LAUNCH_EACH(part_follow_kernel, search, level->nnodes, *level, search->arrays);
 		TRY(emogi_communities_take_sums(search, &sums, error));
 	} while (sums.changed != 0);
@@ -376,9 +410,12 @@ emogi_communities_part(Search *search, const Level *level, uint64_t *nparts, Emo
 EmogiStatus
 emogi_communities_refine_load(EmogiError *error)
 {
-	const void *const kernels[] = {(const void *) refine_begin_kernel, (const void *) refine_forget_kernel, (const void *) refine_clear_kernel,
-		(const void *) refine_check_kernel, (const void *) refine_end_kernel, (const void *) part_begin_kernel,
-		(const void *) part_spread_kernel, (const void *) part_follow_kernel, (const void *) part_count_kernel};
+	const void *const kernels[] = {(const void *) refine_begin_kernel,
+	(const void *) refine_forget_kernel, (const void *) refine_clear_kernel,
+		(const void *) refine_check_kernel, (const void *) refine_end_kernel,
+		(const void *) part_begin_kernel,
+		(const void *) part_spread_kernel, (const void *) part_follow_kernel,
+		(const void *) part_count_kernel};
 
 	TRY(load_tally<CutRule>(error));
 	TRY(load_tally<JoinRule>(error));

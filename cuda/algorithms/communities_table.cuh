@@ -87,7 +87,8 @@ template <typename Sum>
 static __device__ __forceinline__ void
 add_weight(const Table<Sum> &table, uint32_t community, long long weight)
 {
-	add_shared(&table.sum[take_slot(table, community, read_key(table, first_slot(community, table.shift)))], weight);
+	add_shared(&table.sum[take_slot(table, community,
+									read_key(table, first_slot(community, table.shift)))], weight);
 }
 
 /* Get the weight of a community. */

@@ -54,7 +54,8 @@ shared_table(uint32_t before, uint32_t shift)
 {
 	extern __shared__ uint4 tally_shared[];
 
-	return Table<Sum>{(uint32_t *) ((Sum *) tally_shared + BLOCK_SLOTS) + before, (Sum *) tally_shared + before, shift};
+	return Table<Sum>{(uint32_t *) ((Sum *) tally_shared + BLOCK_SLOTS) + before,
+					  (Sum *) tally_shared + before, shift};
 }
 
 /*
@@ -63,8 +64,8 @@ shared_table(uint32_t before, uint32_t shift)
  */
 template <bool FAR, class Rule, typename Sum>
 static __device__ __forceinline__ void
-visit_table(const Rule &rule, typename Rule::Item *item, const Table<Sum> &table, uint64_t from, uint64_t upto, uint32_t rank, uint32_t stride,
-			uint32_t mask)
+visit_table(const Rule &rule, typename Rule::Item *item, const Table<Sum> &table, uint64_t from,
+			uint64_t upto, uint32_t rank, uint32_t stride, uint32_t mask)
 {
 	if constexpr (Rule::COUNTS)
 	{
@@ -86,8 +87,10 @@ visit_table(const Rule &rule, typename Rule::Item *item, const Table<Sum> &table
 #pragma unroll
 		for (uint32_t j = 0; j < UNROLL; j++)
 		{
-			weight[j] = FAR && key[j] != EMOGI_NO_VERTEX ? (long long) table.sum[base + j * stride] : 0;
-			known[j] = key[j] != EMOGI_NO_VERTEX ? rule.look_up(key[j]) : 0;	/* all are under way at once */
+			weight[j] = FAR && key[j] != EMOGI_NO_VERTEX ?
+				(long long) table.sum[base + j * stride] : 0;
+			/* all are under way at once */
+			known[j] = key[j] != EMOGI_NO_VERTEX ? rule.look_up(key[j]) : 0;
 		}
 #pragma unroll
 		for (uint32_t j = 0; j < UNROLL; j++)
@@ -102,7 +105,8 @@ visit_table(const Rule &rule, typename Rule::Item *item, const Table<Sum> &table
 /* Find out about a node by the lanes of mask, with a table of their own; the first has it. */
 template <uint32_t LANES, class Rule, typename Sum>
 static __device__ __forceinline__ void
-look_at_list(const Rule &rule, typename Rule::Item *item, Table<Sum> table, uint32_t rank, uint32_t mask)
+look_at_list(const Rule &rule, typename Rule::Item *item, Table<Sum> table, uint32_t rank,
+			 uint32_t mask)
 {
 	table.shift = slots_shift(rule.length(*item), 5);
 	clear_table(table, rank, LANES);
@@ -124,7 +128,8 @@ tally_groups(const Rule &rule, uint64_t first, uint64_t end)
 	constexpr uint32_t GROUPS = BLOCK_THREADS / LANES;
 	const uint32_t group = threadIdx.x / LANES;
 	const uint32_t rank = threadIdx.x % LANES;
-	const uint32_t mask = LANES == WARP_LANES ? FULL_WARP : ((1u << LANES % WARP_LANES) - 1) << lane_number() / LANES * LANES;
+	const uint32_t mask = LANES == WARP_LANES ? FULL_WARP :
+		((1u << LANES % WARP_LANES) - 1) << lane_number() / LANES * LANES;
 
 	static_assert(GROUPS * SLOTS == BLOCK_SLOTS, "groups share what a block has");
 	for (uint64_t i = first + group; i < end; i += GROUPS)
@@ -167,12 +172,14 @@ look_at_list_together(const Rule &rule, typename Rule::Item *item, Table<Sum> ta
 	table.shift = slots_shift(rule.length(*item), 9);
 	clear_table(table, threadIdx.x, BLOCK_THREADS);
 	__syncthreads();
-	rule.walk(*item, 0, rule.length(*item), threadIdx.x, BLOCK_THREADS, [&](uint32_t community, long long weight) {
+	rule.walk(*item, 0, rule.length(*item), threadIdx.x, BLOCK_THREADS,
+			  [&](uint32_t community, long long weight) {
 		add_weight(table, community, weight);
 	});
 	__syncthreads();
 	rule.begin(item, [&](uint32_t community) { return find_weight(table, community); });
-	visit_table<false>(rule, item, table, 0, UINT64_C(1) << table.shift, threadIdx.x, BLOCK_THREADS, FULL_WARP);
+	visit_table<false>(rule, item, table, 0, UINT64_C(1) << table.shift, threadIdx.x, BLOCK_THREADS,
+					   FULL_WARP);
 	merge_block(rule, item, found);
 }
 
@@ -235,11 +242,14 @@ add_table(const Table<unsigned long long> &all, const Table<Sum> &table)
 			community[j] = table.key[slot + j * BLOCK_THREADS];
 #pragma unroll
 		for (uint32_t j = 0; j < UNROLL; j++)
-			key[j] = community[j] != EMOGI_NO_VERTEX ? read_key(all, first_slot(community[j], all.shift)) : 0;	/* all are under way at once */
+			/* all are under way at once */
+			key[j] = community[j] != EMOGI_NO_VERTEX ?
+				read_key(all, first_slot(community[j], all.shift)) : 0;
 #pragma unroll
 		for (uint32_t j = 0; j < UNROLL; j++)
 			if (community[j] != EMOGI_NO_VERTEX)
-				atomicAdd(&all.sum[take_slot(all, community[j], key[j])], (unsigned long long) table.sum[slot + j * BLOCK_THREADS]);
+				atomicAdd(&all.sum[take_slot(all, community[j], key[j])],
+						  (unsigned long long) table.sum[slot + j * BLOCK_THREADS]);
 	}
 }
 
@@ -268,7 +278,8 @@ tally_piece(const Rule &rule, const Long *longs, uint64_t nlongs, uint64_t p, co
 
 		clear_table(table, threadIdx.x, BLOCK_THREADS);
 		__syncthreads();
-		rule.walk(item, from, upto, threadIdx.x, BLOCK_THREADS, [&](uint32_t community, long long weight) {
+		rule.walk(item, from, upto, threadIdx.x, BLOCK_THREADS,
+				  [&](uint32_t community, long long weight) {
 			add_weight(table, community, weight);
 		});
 		__syncthreads();
@@ -282,7 +293,8 @@ typedef struct TallyWork
 	const Long *longs;
 	uint64_t	nlongs;
 	uint64_t	npieces;
-	uint64_t	starts[NCLASSES];	/* places of the order where the classes begin, and where the third ends */
+	/* places of the order where the classes begin, and where the third ends */
+	uint64_t	starts[NCLASSES];
 	uint64_t	warp_lists;		/* of a unit */
 	uint64_t	short_lists;
 	uint64_t	warp_units;		/* the first of those */
@@ -303,7 +315,8 @@ tally_kernel(Rule rule, TallyWork work, Arena arena, Step step)
 	for (uint64_t u = blockIdx.x; u < work.nunits; u += gridDim.x, round++)
 	{
 		/* The shared memory is nobody's any more. */
-		if (__syncthreads_or(threadIdx.x == 0 && round % LOOK_ROUNDS == LOOK_ROUNDS - 1 && must_leave(step)))
+		if (__syncthreads_or(threadIdx.x == 0 && round % LOOK_ROUNDS == LOOK_ROUNDS - 1 &&
+							 must_leave(step)))
 			return;
 		if (u < work.npieces)
 			tally_piece<Rule, Sum>(rule, work.longs, work.nlongs, u, arena);
@@ -313,15 +326,17 @@ tally_kernel(Rule rule, TallyWork work, Arena arena, Step step)
 		{
 			const uint64_t first = work.starts[1] + (u - work.warp_units) * work.warp_lists;
 
-			tally_groups<Rule, Sum, WARP_LANES, WARP_SLOTS>(rule, first, first + work.warp_lists < work.starts[2] ? first + work.warp_lists :
-															work.starts[2]);
+			tally_groups<Rule, Sum, WARP_LANES,
+				WARP_SLOTS>(rule, first, first + work.warp_lists < work.starts[2] ?
+							first + work.warp_lists : work.starts[2]);
 		}
 		else
 		{
 			const uint64_t first = work.starts[0] + (u - work.short_units) * work.short_lists;
 
-			tally_groups<Rule, Sum, SHORT_LANES, SHORT_SLOTS>(rule, first, first + work.short_lists < work.starts[1] ? first + work.short_lists :
-															  work.starts[1]);
+			tally_groups<Rule, Sum, SHORT_LANES,
+				SHORT_SLOTS>(rule, first, first + work.short_lists < work.starts[1] ?
+							 first + work.short_lists : work.starts[1]);
 		}
 	}
 }
@@ -329,7 +344,8 @@ tally_kernel(Rule rule, TallyWork work, Arena arena, Step step)
 /* Look at slabs of the tables of long lists, a block each; what it finds is its own of arena.found. */
 template <class Rule>
 static __global__ void __launch_bounds__(BLOCK_THREADS)
-tally_slabs_kernel(Rule rule, const Long *longs, uint64_t nlongs, uint64_t nslabs, Arena arena, Step step)
+tally_slabs_kernel(Rule rule, const Long *longs, uint64_t nlongs, uint64_t nslabs, Arena arena,
+				   Step step)
 {
 	__shared__ typename Rule::Item found[BLOCK_WARPS];
 
@@ -348,8 +364,9 @@ tally_slabs_kernel(Rule rule, const Long *longs, uint64_t nlongs, uint64_t nslab
 		if (!rule.open(its.item, &item))
 			continue;
 		rule.begin(&item, [&](uint32_t community) { return find_weight(table, community); });
-		visit_table<true>(rule, &item, table, from, from + SLAB_SLOTS < slots ? from + SLAB_SLOTS : slots, threadIdx.x, BLOCK_THREADS,
-						  FULL_WARP);
+		visit_table<true>(rule, &item, table, from,
+						  from + SLAB_SLOTS < slots ? from + SLAB_SLOTS : slots, threadIdx.x,
+						  BLOCK_THREADS, FULL_WARP);
 		merge_block(rule, &item, found);
 		if (threadIdx.x == 0)
 			*(typename Rule::Item *) (arena.found + s * FOUND_BYTES) = item;
@@ -365,7 +382,8 @@ tally_merge_kernel(Rule rule, const Long *longs, uint64_t nlongs, Arena arena, S
 
 	if (is_halted(step))
 		return;					/* not all slabs have been looked at */
-	for (uint64_t x = (uint64_t) blockIdx.x * BLOCK_WARPS + threadIdx.x / WARP_LANES; x < nlongs; x += nwarps)
+	for (uint64_t x = (uint64_t) blockIdx.x * BLOCK_WARPS + threadIdx.x / WARP_LANES; x < nlongs;
+		 x += nwarps)
 	{
 		const Long	its = longs[x];
 		const Table<unsigned long long> table = long_table(arena, its);
@@ -375,7 +393,8 @@ tally_merge_kernel(Rule rule, const Long *longs, uint64_t nlongs, Arena arena, S
 			continue;
 		rule.begin(&item, [&](uint32_t community) { return find_weight(table, community); });
 		for (uint64_t s = lane_number(); s * SLAB_SLOTS < UINT64_C(1) << its.shift; s += WARP_LANES)
-			rule.merge_with(&item, *(const typename Rule::Item *) (arena.found + (its.slab + s) * FOUND_BYTES));
+			rule.merge_with(&item, *(const typename Rule::Item *) (arena.found +
+																   (its.slab + s) * FOUND_BYTES));
 		rule.merge(&item, FULL_WARP, WARP_LANES);
 		if (lane_number() == 0)
 			rule.finish(item, its.item);
@@ -423,7 +442,8 @@ lists_of_unit(const Search *search, uint64_t count, uint64_t groups)
 /* Launch what adds up weights of long lists first .. upto - 1, and looks at the nodes of a batch whose lists fit in shared memory, if any. */
 template <class Rule, typename Sum>
 static EmogiStatus
-launch_tally(Search *search, const Rule &rule, const unsigned long long *starts, uint64_t first, uint64_t upto, EmogiError *error)
+launch_tally(Search *search, const Rule &rule, const unsigned long long *starts, uint64_t first,
+			 uint64_t upto, EmogiError *error)
 {
 	const size_t bytes = Rule::SUMS ? 0 : BLOCK_SLOTS * (sizeof(uint32_t) + sizeof(Sum));
 	TallyWork	work = {search->longs + first, upto - first};
@@ -437,14 +457,18 @@ launch_tally(Search *search, const Rule &rule, const unsigned long long *starts,
 	for (uint32_t c = 0; starts != NULL && c < NCLASSES; c++)
 		work.starts[c] = starts[c];
 	work.warp_lists = lists_of_unit(search, work.starts[2] - work.starts[1], BLOCK_WARPS);
-	work.short_lists = lists_of_unit(search, work.starts[1] - work.starts[0], BLOCK_THREADS / SHORT_LANES);
+	work.short_lists = lists_of_unit(search, work.starts[1] - work.starts[0],
+									 BLOCK_THREADS / SHORT_LANES);
 	work.warp_units = work.npieces + work.starts[3] - work.starts[2];
-	work.short_units = work.warp_units + (work.starts[2] - work.starts[1] + work.warp_lists - 1) / work.warp_lists;
-	work.nunits = work.short_units + (work.starts[1] - work.starts[0] + work.short_lists - 1) / work.short_lists;
+	work.short_units = work.warp_units +
+		(work.starts[2] - work.starts[1] + work.warp_lists - 1) / work.warp_lists;
+	work.nunits = work.short_units + (work.starts[1] - work.starts[0] + work.short_lists - 1) /
+		work.short_lists;
 	if (work.nunits == 0)
 		return EMOGI_OK;
-	CUDA_LAUNCH_SHARED((tally_kernel<Rule, Sum>), blocks_of(search, work.nunits, 1, 16), BLOCK_THREADS, bytes, search->run->state->stream, rule, work,
-					   search->arena, search->run->step);
+	CUDA_LAUNCH_SHARED((tally_kernel<Rule, Sum>), blocks_of(search, work.nunits, 1, 16),
+					   BLOCK_THREADS, bytes, search->run->state->stream, rule, work, search->arena,
+					   search->run->step);
 	return EMOGI_OK;
 }
 
@@ -458,16 +482,19 @@ look_at_tables(Search *search, const Rule &rule, uint64_t first, uint64_t upto, 
 	const Long &last = search->order.longs.at[upto - 1];
 
 	if constexpr (Rule::SUMS)
-		LAUNCH_EACH(tally_sums_kernel<Rule>, search, upto - first, rule, search->longs + first, upto - first, arena);
+		LAUNCH_EACH(tally_sums_kernel<Rule>, search, upto - first, rule, search->longs + first,
+					upto - first, arena);
 	else
 	{
 		const uint64_t nslots = last.table + (UINT64_C(1) << last.shift);
 		const uint64_t nslabs = last.slab + count_slabs(last.shift);
 
-		CUDA_LAUNCH((tally_slabs_kernel<Rule>), blocks_of(search, nslabs, 1, 16), BLOCK_THREADS, stream, rule, search->longs + first, upto - first,
-					nslabs, arena, search->run->step);
-		CUDA_LAUNCH((tally_merge_kernel<Rule>), blocks_of(search, upto - first, BLOCK_WARPS, 16), BLOCK_THREADS, stream, rule, search->longs + first,
-					upto - first, arena, search->run->step);
+		CUDA_LAUNCH((tally_slabs_kernel<Rule>), blocks_of(search, nslabs, 1, 16), BLOCK_THREADS,
+					stream, rule, search->longs + first, upto - first, nslabs, arena,
+					search->run->step);
+		CUDA_LAUNCH((tally_merge_kernel<Rule>), blocks_of(search, upto - first, BLOCK_WARPS, 16),
+					BLOCK_THREADS, stream, rule, search->longs + first, upto - first, arena,
+					search->run->step);
 		CUDA_TRY(cudaMemsetAsync(arena.keys, 0xFF, nslots * sizeof *arena.keys, stream));
 		CUDA_TRY(cudaMemsetAsync(arena.sums, 0, nslots * sizeof *arena.sums, stream));
 	}
@@ -477,7 +504,8 @@ look_at_tables(Search *search, const Rule &rule, uint64_t first, uint64_t upto, 
 /* Look at the nodes of a batch, its long lists first .. end - 1 as many at a time as there is room for their tables. */
 template <class Rule, typename Sum>
 static EmogiStatus
-tally_lists(Search *search, const Rule &rule, const unsigned long long *starts, uint64_t first, uint64_t end, EmogiError *error)
+tally_lists(Search *search, const Rule &rule, const unsigned long long *starts, uint64_t first,
+			uint64_t end, EmogiError *error)
 {
 	do
 	{
@@ -497,13 +525,15 @@ tally_lists(Search *search, const Rule &rule, const unsigned long long *starts, 
 /* Look at the nodes of batch b of the order. first_long: the long lists of the batches before; becomes that of this one, too. */
 template <class Rule>
 static EmogiStatus
-tally_batch(Search *search, const Rule &rule, bool is_wide, uint32_t b, uint64_t *first_long, EmogiError *error)
+tally_batch(Search *search, const Rule &rule, bool is_wide, uint32_t b, uint64_t *first_long,
+			EmogiError *error)
 {
 	const unsigned long long *starts = search->order.starts.at + (uint64_t) b * NCLASSES;
 	const uint64_t first = *first_long;
 
 	*first_long += starts[4] - starts[3];
-	return is_wide ? tally_lists<Rule, unsigned long long>(search, rule, starts, first, *first_long, error) :
+	return is_wide ? tally_lists<Rule, unsigned long long>(search, rule, starts, first, *first_long,
+														   error) :
 		tally_lists<Rule, uint32_t>(search, rule, starts, first, *first_long, error);
 }
 
@@ -512,10 +542,12 @@ template <class Rule>
 static EmogiStatus
 load_tally(EmogiError *error)
 {
-	const void *const kernels[] = {(const void *) tally_kernel<Rule, uint32_t>, (const void *) tally_kernel<Rule, unsigned long long>};
+	const void *const kernels[] = {(const void *) tally_kernel<Rule, uint32_t>,
+								   (const void *) tally_kernel<Rule, unsigned long long>};
 
 	for (const void *kernel : kernels)
-		CUDA_TRY(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, BLOCK_SLOTS * 12));
+		CUDA_TRY(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+									  BLOCK_SLOTS * 12));
 	TRY(LOAD_KERNELS(kernels));
 	if constexpr (Rule::SUMS)
 	{
@@ -525,7 +557,8 @@ load_tally(EmogiError *error)
 	}
 	else
 	{
-		const void *const of_longs[] = {(const void *) tally_slabs_kernel<Rule>, (const void *) tally_merge_kernel<Rule>};
+		const void *const of_longs[] = {(const void *) tally_slabs_kernel<Rule>,
+										(const void *) tally_merge_kernel<Rule>};
 
 		return LOAD_KERNELS(of_longs);
 	}

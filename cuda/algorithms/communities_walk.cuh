@@ -45,7 +45,8 @@ add_entries(const Level &level, const uint64_t (&place)[UNROLL], Key key, Add ad
 /* Call add(community, weight) for entries of a node's list, by `stride` threads; key as above. */
 template <class Key, class Add>
 static __device__ __forceinline__ void
-walk_list(const Level &level, uint64_t from, uint64_t upto, uint32_t rank, uint32_t stride, Key key, Add add)
+walk_list(const Level &level, uint64_t from, uint64_t upto, uint32_t rank, uint32_t stride, Key key,
+		  Add add)
 {
 	for (uint64_t base = from + rank; base < upto; base += UNROLL * stride)
 	{
@@ -61,11 +62,13 @@ walk_list(const Level &level, uint64_t from, uint64_t upto, uint32_t rank, uint3
 /* Add up what a rule finds in entries from .. upto - 1 of a list, by `stride` threads; gets the sum of the thread's warp, or of the lanes of mask. */
 template <class Rule>
 static __device__ __forceinline__ long long
-sum_entries(const Rule &rule, const typename Rule::Item &item, uint64_t from, uint64_t upto, uint32_t rank, uint32_t stride, uint32_t mask)
+sum_entries(const Rule &rule, const typename Rule::Item &item, uint64_t from, uint64_t upto,
+			uint32_t rank, uint32_t stride, uint32_t mask)
 {
 	long long	sum = 0;
 
-	rule.walk(item, from, upto, rank, stride, [&](uint32_t more, long long weight) { sum += (more + 1) * weight; });
+	rule.walk(item, from, upto, rank, stride,
+			  [&](uint32_t more, long long weight) { sum += (more + 1) * weight; });
 	for (uint32_t step = (stride < WARP_LANES ? stride : WARP_LANES) / 2; step > 0; step /= 2)
 		sum += __shfl_xor_sync(mask, sum, step);
 	return sum;
@@ -74,7 +77,8 @@ sum_entries(const Rule &rule, const typename Rule::Item &item, uint64_t from, ui
 /* The same by a block; the first thread has the sum. */
 template <class Rule>
 static __device__ __forceinline__ long long
-sum_entries_together(const Rule &rule, const typename Rule::Item &item, uint64_t from, uint64_t upto)
+sum_entries_together(const Rule &rule, const typename Rule::Item &item, uint64_t from,
+					 uint64_t upto)
 {
 	__shared__ long long part[BLOCK_WARPS];
 	long long	sum = sum_entries(rule, item, from, upto, threadIdx.x, BLOCK_THREADS, FULL_WARP);

@@ -45,11 +45,13 @@ typedef struct Peeling
 	uint64_t	nvertices;
 	int32_t    *core;			/* [nvertices]: degrees; at last core numbers */
 	uint32_t   *narrow;			/* [nvertices / 2 + 1]: room for degrees of 16 bits */
-	uint32_t   *degrees;		/* [nvertices]: what is left of them; once peeled the core number. 8 or 16 bits each in `narrow`, or 32 in `core` */
+	/* [nvertices]: what is left of them; once peeled the core number. 8 or 16 bits each in `narrow`, or 32 in `core` */
+	uint32_t   *degrees;
 	uint32_t   *dead;			/* bitmap: is at the level, or was peeled */
-	uint32_t   *left[2];		/* [nleft] each, those of even and odd levels: not peeled when the level began */
+	/* [nleft] each, those of even and odd levels: not peeled when the level began */
+	uint32_t   *left[2];
 	PeelQueue	queue;
-	int32_t    *level;			/* [LEVELS_AHEAD + 1], of this batch, after that of the batch before */
+	int32_t    *level;	/* [LEVELS_AHEAD + 1], of this batch, after that of the batch before */
 	unsigned long long *nleft;	/* [LEVELS_AHEAD + 1], likewise */
 	uint32_t   *nlevels;		/* how many there were */
 	uint32_t   *is_deep;		/* beside it: a chain has made MOST_STEPS */
@@ -64,9 +66,11 @@ core_degrees_kernel(const uint64_t *offsets, Selection simple, Peeling peeling)
 	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
 	uint32_t	most = 0;
 
-	for (uint64_t v = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x; v < peeling.nvertices; v += nthreads)
+	for (uint64_t v = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x; v < peeling.nvertices;
+		 v += nthreads)
 	{
-		const uint32_t degree = (uint32_t) (count_before(simple, offsets[v + 1]) - count_before(simple, offsets[v]));
+		const uint32_t degree = (uint32_t) (count_before(simple, offsets[v + 1]) -
+											count_before(simple, offsets[v]));
 
 		peeling.core[v] = (int32_t) degree;
 		most = degree > most ? degree : most;
@@ -84,13 +88,15 @@ core_narrow_kernel(Peeling peeling)
 	constexpr uint32_t EACH = 32 / BITS;
 	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
 
-	for (uint64_t w = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x; w * EACH < peeling.nvertices; w += nthreads)
+	for (uint64_t w = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x;
+		 w * EACH < peeling.nvertices; w += nthreads)
 	{
 		uint32_t	word = 0;
 
 #pragma unroll
 		for (uint32_t j = 0; j < EACH; j++)
-			word |= (w * EACH + j < peeling.nvertices ? (uint32_t) peeling.core[w * EACH + j] : 0) << j * BITS;
+			word |= (w * EACH + j < peeling.nvertices ? (uint32_t) peeling.core[w * EACH + j] :
+					 0) << j * BITS;
 		peeling.degrees[w] = word;
 	}
 }
@@ -102,7 +108,8 @@ core_widen_kernel(Peeling peeling)
 {
 	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
 
-	for (uint64_t v = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x; v < peeling.nvertices; v += nthreads)
+	for (uint64_t v = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x; v < peeling.nvertices;
+		 v += nthreads)
 		peeling.core[v] = get_degree<BITS>(peeling.degrees, v);
 }
 
@@ -112,7 +119,8 @@ core_widen_kernel(Peeling peeling)
  */
 template <uint32_t BITS, class Choose, class Take>
 static __device__ __forceinline__ void
-sift(const Peeling &peeling, const uint32_t *list, uint64_t nlist, unsigned long long *count, uint32_t shift, Choose choose, Take take)
+sift(const Peeling &peeling, const uint32_t *list, uint64_t nlist, unsigned long long *count,
+	 uint32_t shift, Choose choose, Take take)
 {
 	const uint64_t stride = (uint64_t) gridDim.x * BLOCK_WARPS * SIFT_ROUNDS * WARP_LANES;
 	const uint64_t warp = (uint64_t) blockIdx.x * BLOCK_WARPS + threadIdx.x / WARP_LANES;
@@ -136,7 +144,8 @@ sift(const Peeling &peeling, const uint32_t *list, uint64_t nlist, unsigned long
 		{
 			const bool	there = vertex[r] != EMOGI_NO_VERTEX;
 
-			lanes[r] = __ballot_sync(FULL_WARP, there && choose(get_degree<BITS>(peeling.degrees, vertex[r])));
+			lanes[r] = __ballot_sync(FULL_WARP,
+									 there && choose(get_degree<BITS>(peeling.degrees, vertex[r])));
 			ntaken += __popc(lanes[r]);
 		}
 		if (ntaken == 0)
@@ -216,7 +225,8 @@ take_away(const Peeling &peeling, int32_t level, const Target (&target)[PIECE], 
 #pragma unroll
 	for (uint32_t j = 0; j < PIECE; j++)
 		if (alive >> j & 1)
-			word[j] = change_degree<BITS>(peeling.degrees, target[j], -1);	/* all are under way at once */
+			/* all are under way at once */
+			word[j] = change_degree<BITS>(peeling.degrees, target[j], -1);
 #pragma unroll
 	for (uint32_t j = 0; j < PIECE; j++)
 	{
@@ -239,8 +249,8 @@ take_away(const Peeling &peeling, int32_t level, const Target (&target)[PIECE], 
  */
 template <uint32_t BITS>
 static __device__ __forceinline__ void
-peel_items(const Peeling &peeling, const Target *targets, int32_t level, unsigned long long item, Span list, bool keeps, PeelNews *news,
-		   uint32_t *nread, uint32_t *entries)
+peel_items(const Peeling &peeling, const Target *targets, int32_t level, unsigned long long item,
+		   Span list, bool keeps, PeelNews *news, uint32_t *nread, uint32_t *entries)
 {
 	const bool	leads = lane_number() % LINE_LANES == 0;
 	const bool	there = item != NO_ITEM;
@@ -258,9 +268,10 @@ peel_items(const Peeling &peeling, const Target *targets, int32_t level, unsigne
 		*nread += leads ? nlines : 0;
 		*entries += leads ? (uint32_t) (part.end - part.start) : 0;
 	}
-	queue_rest(peeling.queue, there && leads && slice.index == 0 && count_lines<Target>(list) > SLICE_LINES, slice.vertex,
-			   count_lines<Target>(list));
-	walk_distinct(targets, list, part, slice.vertex, lane_number() % LINE_LANES, LINE_LANES, [&](const Target (&target)[PIECE], uint32_t wanted) {
+	queue_rest(peeling.queue, there && leads && slice.index == 0 &&
+			   count_lines<Target>(list) > SLICE_LINES, slice.vertex, count_lines<Target>(list));
+	walk_distinct(targets, list, part, slice.vertex, lane_number() % LINE_LANES, LINE_LANES,
+				  [&](const Target (&target)[PIECE], uint32_t wanted) {
 		const uint32_t fallen = take_away<BITS>(peeling, level, target, wanted);
 
 		if (__any_sync(FULL_WARP, fallen != 0))
@@ -276,7 +287,8 @@ must_end(const Peeling &peeling, const Step &step)
 {
 	const unsigned long long state = *(volatile unsigned long long *) peeling.queue.state;
 
-	return state >> 32 == (uint32_t) state || *(volatile uint32_t *) peeling.is_deep != 0 || must_leave(step);
+	return state >> 32 == (uint32_t) state || *(volatile uint32_t *) peeling.is_deep != 0 ||
+		must_leave(step);
 }
 
 /*
@@ -331,7 +343,8 @@ core_peel_kernel(Lists<Target> lists, Peeling peeling, uint32_t i, Step step)
 		}
 		idle = 0;
 		ready = choose_items(&batch, ready, &item, &list);
-		peel_items<BITS>(peeling, lists.targets, level, item, list, batch.size > LEAST_TAKEN, &news, &nread, &entries);
+		peel_items<BITS>(peeling, lists.targets, level, item, list, batch.size > LEAST_TAKEN, &news,
+						 &nread, &entries);
 		news.ndone += __popc(ready);
 		if (batch.todo == 0 && batch.size > LEAST_TAKEN)
 			tell_queue(queue, &news);
@@ -341,10 +354,14 @@ core_peel_kernel(Lists<Target> lists, Peeling peeling, uint32_t i, Step step)
 }
 
 static const void *const kernels[] = {
-	(const void *) core_peel_kernel<8>, (const void *) core_peel_kernel<16>, (const void *) core_peel_kernel<32>,
-	(const void *) core_sift_kernel<8>, (const void *) core_sift_kernel<16>, (const void *) core_sift_kernel<32>,
-	(const void *) core_collect_kernel<8>, (const void *) core_collect_kernel<16>, (const void *) core_collect_kernel<32>,
-	(const void *) core_narrow_kernel<8>, (const void *) core_narrow_kernel<16>, (const void *) core_widen_kernel<8>,
+	(const void *) core_peel_kernel<8>, (const void *) core_peel_kernel<16>,
+	(const void *) core_peel_kernel<32>,
+	(const void *) core_sift_kernel<8>, (const void *) core_sift_kernel<16>,
+	(const void *) core_sift_kernel<32>,
+	(const void *) core_collect_kernel<8>, (const void *) core_collect_kernel<16>,
+	(const void *) core_collect_kernel<32>,
+	(const void *) core_narrow_kernel<8>, (const void *) core_narrow_kernel<16>,
+	(const void *) core_widen_kernel<8>,
 	(const void *) core_widen_kernel<16>, (const void *) core_degrees_kernel
 };
 
@@ -357,7 +374,8 @@ emogi_cuda_core_load(EmogiError *error)
 
 /* Find the degrees in the simple graph. *most: the largest. */
 static EmogiStatus
-find_degrees(Run *run, const Peeling *peeling, uint32_t *most, EmogiResult *result, EmogiError *error)
+find_degrees(Run *run, const Peeling *peeling, uint32_t *most, EmogiResult *result,
+			 EmogiError *error)
 {
 	const Lists<Target> &lists = run->graph.forward;
 	Entries		entries;
@@ -366,12 +384,14 @@ find_degrees(Run *run, const Peeling *peeling, uint32_t *most, EmogiResult *resu
 	TRY(emogi_simple_graph_entries_open(run, lists, &entries, error));
 	TRY(emogi_edge_filter_open(run, lists.nedges, &simple, error));
 	TRY(select_entries(run, &entries, &simple, ChooseSimple{}, error));
-	CUDA_LAUNCH(core_degrees_kernel, run->full_blocks, BLOCK_THREADS, run->state->stream, lists.offsets, simple, *peeling);
+	CUDA_LAUNCH(core_degrees_kernel, run->full_blocks, BLOCK_THREADS, run->state->stream,
+				lists.offsets, simple, *peeling);
 	emogi_simple_graph_entries_close(run, &entries);
 	emogi_edge_filter_close(run, &simple);
 	result->edges_traversed += lists.nedges;
 	if (run->graph.placement != EMOGI_PLACEMENT_DEVICE)
-		result->link_bytes += (lists.nedges * sizeof(Target) + EMOGI_LINE_BYTES - 1) / EMOGI_LINE_BYTES * EMOGI_LINE_BYTES;
+		result->link_bytes += (lists.nedges * sizeof(Target) + EMOGI_LINE_BYTES - 1) /
+			EMOGI_LINE_BYTES * EMOGI_LINE_BYTES;
 	return emogi_run_fetch(run, most, peeling->most, sizeof *most, error);
 }
 
@@ -385,8 +405,9 @@ take_arrays(Run *run, const EmogiGraph *graph, Peeling *peeling, EmogiError *err
 	peeling->nvertices = n;
 	peeling->queue.capacity = n + slice_capacity(graph->forward.nedges, ENTRIES);
 	if (peeling->queue.capacity > UINT32_MAX)
-		return emogi_device_fail(error, EMOGI_UNSUPPORTED, "the graph has more vertices than the GPU can queue", "%llu places",
-								 (unsigned long long) peeling->queue.capacity);
+		return emogi_device_fail(error, EMOGI_UNSUPPORTED,
+								 "the graph has more vertices than the GPU can queue",
+								 "%llu places", (unsigned long long) peeling->queue.capacity);
 	TRY(take_array(&run->memory, &peeling->core, n, "core numbers", error));
 	TRY(take_array(&run->memory, &peeling->narrow, n / 2 + 1, "degrees", error));
 	TRY(take_array(&run->memory, &peeling->dead, run->nwords, "bitmap of peeled vertices", error));
@@ -414,8 +435,10 @@ begin_peeling(Run *run, const Peeling *peeling, EmogiError *error)
 	CUDA_TRY(cudaMemsetAsync(peeling->number, 0, NUMBERS * sizeof *peeling->number, stream));
 	CUDA_TRY(cudaMemsetAsync(peeling->level + LEVELS_AHEAD, 0xFF, sizeof *peeling->level, stream));
 	CUDA_TRY(cudaMemsetAsync(peeling->dead, 0, run->nwords * sizeof *peeling->dead, stream));
-	CUDA_TRY(cudaMemsetAsync(peeling->queue.item, 0xFF, peeling->queue.capacity * sizeof *peeling->queue.item, stream));
-	return emogi_run_send(run, peeling->nleft + LEVELS_AHEAD, &run->nvertices, sizeof run->nvertices, error);
+	CUDA_TRY(cudaMemsetAsync(peeling->queue.item, 0xFF,
+							 peeling->queue.capacity * sizeof *peeling->queue.item, stream));
+	return emogi_run_send(run, peeling->nleft + LEVELS_AHEAD, &run->nvertices,
+						  sizeof run->nvertices, error);
 }
 
 /* Launch a batch of levels, after that of which LEVELS_AHEAD was the last. */
@@ -425,18 +448,24 @@ launch_levels(Run *run, const Peeling *peeling, bool first, EmogiError *error)
 {
 	cudaStream_t stream = run->state->stream;
 
-	CUDA_TRY(cudaMemcpyAsync(peeling->level, peeling->level + LEVELS_AHEAD, sizeof *peeling->level, cudaMemcpyDeviceToDevice, stream));
-	CUDA_TRY(cudaMemcpyAsync(peeling->nleft, peeling->nleft + LEVELS_AHEAD, sizeof *peeling->nleft, cudaMemcpyDeviceToDevice, stream));
-	CUDA_TRY(cudaMemsetAsync(peeling->level + 1, 0x7F, LEVELS_AHEAD * sizeof *peeling->level, stream));	/* above all */
+	CUDA_TRY(cudaMemcpyAsync(peeling->level, peeling->level + LEVELS_AHEAD, sizeof *peeling->level,
+							 cudaMemcpyDeviceToDevice, stream));
+	CUDA_TRY(cudaMemcpyAsync(peeling->nleft, peeling->nleft + LEVELS_AHEAD, sizeof *peeling->nleft,
+							 cudaMemcpyDeviceToDevice, stream));
+	CUDA_TRY(cudaMemsetAsync(peeling->level + 1, 0x7F, LEVELS_AHEAD * sizeof *peeling->level,
+							 stream));	/* above all */
 	CUDA_TRY(cudaMemsetAsync(peeling->nleft + 1, 0, LEVELS_AHEAD * sizeof *peeling->nleft, stream));
 	TRY(emogi_run_begin_step(run, error));
 	for (uint32_t i = 1; i <= LEVELS_AHEAD; i++)
 	{
 		const uint32_t *left = first && i == 1 ? NULL : peeling->left[(i - 1) % 2];
 
-		CUDA_LAUNCH(core_sift_kernel<BITS>, run->full_blocks, BLOCK_THREADS, stream, *peeling, i, left, peeling->left[i % 2]);
-		CUDA_LAUNCH(core_collect_kernel<BITS>, run->full_blocks, BLOCK_THREADS, stream, *peeling, i, peeling->left[i % 2]);
-		CUDA_LAUNCH(core_peel_kernel<BITS>, run->nblocks, BLOCK_THREADS, stream, run->graph.forward, *peeling, i, run->step);
+		CUDA_LAUNCH(core_sift_kernel<BITS>, run->full_blocks, BLOCK_THREADS, stream, *peeling, i,
+					left, peeling->left[i % 2]);
+		CUDA_LAUNCH(core_collect_kernel<BITS>, run->full_blocks, BLOCK_THREADS, stream, *peeling, i,
+					peeling->left[i % 2]);
+		CUDA_LAUNCH(core_peel_kernel<BITS>, run->nblocks, BLOCK_THREADS, stream, run->graph.forward,
+					*peeling, i, run->step);
 	}
 	return EMOGI_OK;
 }
@@ -456,8 +485,9 @@ peel_all(Run *run, const Peeling *peeling, EmogiResult *result, EmogiError *erro
 		TRY(emogi_run_fetch(run, &nleft, peeling->nleft + LEVELS_AHEAD, sizeof nleft, error));
 		TRY(emogi_run_fetch(run, told, peeling->nlevels, sizeof told, error));
 		if (told[1] != 0)
-			return emogi_device_fail(error, EMOGI_UNSUPPORTED, "the graph is peeled along chains too long for the GPU", "%d vertices or more",
-									 MOST_STEPS);
+			return emogi_device_fail(error, EMOGI_UNSUPPORTED,
+									 "the graph is peeled along chains too long for the GPU",
+									 "%d vertices or more", MOST_STEPS);
 		run->control->done = run->nvertices - nleft;
 		run->control->level = result->nlevels = told[0];
 	}
@@ -469,9 +499,11 @@ template <uint32_t BITS>
 static EmogiStatus
 peel_narrow(Run *run, const Peeling *peeling, EmogiResult *result, EmogiError *error)
 {
-	CUDA_LAUNCH(core_narrow_kernel<BITS>, run->full_blocks, BLOCK_THREADS, run->state->stream, *peeling);
+	CUDA_LAUNCH(core_narrow_kernel<BITS>, run->full_blocks, BLOCK_THREADS, run->state->stream,
+				*peeling);
 	TRY(peel_all<BITS>(run, peeling, result, error));
-	CUDA_LAUNCH(core_widen_kernel<BITS>, run->full_blocks, BLOCK_THREADS, run->state->stream, *peeling);
+	CUDA_LAUNCH(core_widen_kernel<BITS>, run->full_blocks, BLOCK_THREADS, run->state->stream,
+				*peeling);
 	return EMOGI_OK;
 }
 
@@ -488,14 +520,16 @@ peel(Run *run, Peeling *peeling, uint32_t most, EmogiResult *result, EmogiError 
 }
 
 EmogiStatus
-emogi_cuda_core(Run *run, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result, EmogiError *error)
+emogi_cuda_core(Run *run, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result,
+				EmogiError *error)
 {
 	Peeling		peeling = {};
 	const Counters *counters;
 	uint32_t	most;
 
 	TRY(take_arrays(run, graph, &peeling, error));
-	TRY(emogi_simple_graph_place(run, graph, query, 0, 5 * run->nvertices + graph->forward.nedges / 3, error));
+	TRY(emogi_simple_graph_place(run, graph, query, 0,
+								 5 * run->nvertices + graph->forward.nedges / 3, error));
 	TRY(emogi_run_start_clock(run, error));
 	TRY(begin_peeling(run, &peeling, error));
 	TRY(find_degrees(run, &peeling, &most, result, error));

@@ -66,7 +66,8 @@ typedef struct PeelQueue
 	unsigned long long *item;	/* [capacity], NO_ITEM until filled */
 	uint64_t	capacity;
 	unsigned long long *head;	/* the next to take; may run ahead of those queued */
-	unsigned long long *state;	/* items queued, above 32 bits of items done with: in one word, so who sees the second sees the first */
+	/* items queued, above 32 bits of items done with: in one word, so who sees the second sees the first */
+	unsigned long long *state;
 } PeelQueue;
 
 /* What a warp has to tell the queue. Alike in all lanes. */
@@ -74,7 +75,8 @@ typedef struct PeelNews
 {
 	unsigned long long *kept;	/* [KEPT_ROOM], shared memory: items that it has not queued yet */
 	uint32_t	nkept;
-	uint32_t	ndone;			/* items that it has not said it is done with; what these had to queue is queued or kept */
+	/* items that it has not said it is done with; what these had to queue is queued or kept */
+	uint32_t	ndone;
 	uint64_t	queued;			/* items in the queue, when it last looked */
 } PeelNews;
 
@@ -123,7 +125,8 @@ tell_queue(const PeelQueue &queue, PeelNews *news)
 
 /* Keep those of a lane's targets that have fallen to the level, in so many steps; queue all where more than `most` are kept. Whole warps. */
 static __device__ __forceinline__ void
-keep_fallen(const PeelQueue &queue, PeelNews *news, const Target (&target)[PIECE], uint32_t fallen, uint32_t steps, uint32_t most)
+keep_fallen(const PeelQueue &queue, PeelNews *news, const Target (&target)[PIECE], uint32_t fallen,
+			uint32_t steps, uint32_t most)
 {
 	const uint32_t upto = warp_prefix_sum(__popc(fallen));
 	uint32_t	at = news->nkept + upto - __popc(fallen);
@@ -183,11 +186,13 @@ static __device__ __forceinline__ void
 take_batch(const PeelQueue &queue, const PeelNews &news, PeelBatch *batch)
 {
 	const int64_t nwarps = (int64_t) gridDim.x * BLOCK_WARPS;
-	const int64_t left = (int64_t) (news.queued - batch->first) - batch->size - nwarps * batch->size;
+	const int64_t left = (int64_t) (news.queued - batch->first) - batch->size -
+		nwarps * batch->size;
 	const int64_t share = left / (2 * nwarps);
 	unsigned long long first = 0;
 
-	batch->size = share <= (int64_t) LEAST_TAKEN ? LEAST_TAKEN : share >= WARP_LANES ? WARP_LANES : (uint32_t) share;
+	batch->size = share <= (int64_t) LEAST_TAKEN ? LEAST_TAKEN : share >= WARP_LANES ? WARP_LANES :
+		(uint32_t) share;
 	if (lane_number() == 0)
 		first = atomicAdd(queue.head, (unsigned long long) batch->size);
 	batch->first = __shfl_sync(FULL_WARP, first, 0);
@@ -204,7 +209,8 @@ read_items(const PeelQueue &queue, const uint64_t *offsets, PeelBatch *batch)
 	{
 		batch->item = *(volatile unsigned long long *) &queue.item[place];
 		if (batch->item != NO_ITEM)
-			batch->list = Span{__ldg(&offsets[batch->item >> 32]), __ldg(&offsets[(batch->item >> 32) + 1])};
+			batch->list = Span{__ldg(&offsets[batch->item >> 32]),
+							   __ldg(&offsets[(batch->item >> 32) + 1])};
 	}
 	return __ballot_sync(FULL_WARP, batch->item != NO_ITEM);
 }

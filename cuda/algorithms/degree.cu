@@ -34,7 +34,8 @@ read_window(const void *weights, uint64_t base, uint64_t end, uint4 *window)
 	{
 		const uint64_t at = base + (i * WARP_LANES + lane_number()) * PIECE_BYTES;
 
-		piece[i] = at < end ? __ldcs((const uint4 *) ((const char *) weights + at)) : make_uint4(0, 0, 0, 0);
+		piece[i] = at < end ? __ldcs((const uint4 *) ((const char *) weights + at)) :
+			make_uint4(0, 0, 0, 0);
 	}
 	__syncwarp();				/* nobody reads the last window any more */
 #pragma unroll
@@ -46,10 +47,12 @@ read_window(const void *weights, uint64_t base, uint64_t end, uint4 *window)
 /* Add up the weights of the lanes' lists, which ascend. *nread grows by the lines read, alike in all lanes. Whole warps. */
 template <typename Weight>
 static __device__ __forceinline__ double
-add_weights(const Lists<Target> &lists, Span list, const Step &step, uint4 *window, unsigned long long *nread)
+add_weights(const Lists<Target> &lists, Span list, const Step &step, uint4 *window,
+			unsigned long long *nread)
 {
 	constexpr uint32_t ENTRIES_OF_WINDOW = WINDOW_BYTES / sizeof(Weight);
-	const uint64_t first = __shfl_sync(FULL_WARP, list.start, 0) * sizeof(Weight) / EMOGI_LINE_BYTES * EMOGI_LINE_BYTES;
+	const uint64_t first = __shfl_sync(FULL_WARP, list.start, 0) * sizeof(Weight) /
+		EMOGI_LINE_BYTES * EMOGI_LINE_BYTES;
 	const uint64_t last = __shfl_sync(FULL_WARP, list.end, WARP_LANES - 1) * sizeof(Weight);
 	const uint64_t end = (last + EMOGI_LINE_BYTES - 1) / EMOGI_LINE_BYTES * EMOGI_LINE_BYTES;
 	double		sum = 0.0;
@@ -58,9 +61,11 @@ add_weights(const Lists<Target> &lists, Span list, const Step &step, uint4 *wind
 	{
 		const uint64_t low = base / sizeof(Weight);
 		const uint64_t from = list.start > low ? list.start : low;
-		const uint64_t upto = list.end < low + ENTRIES_OF_WINDOW ? list.end : low + ENTRIES_OF_WINDOW;
+		const uint64_t upto = list.end < low + ENTRIES_OF_WINDOW ? list.end :
+			low + ENTRIES_OF_WINDOW;
 
-		if (__any_sync(FULL_WARP, lane_number() == 0 && must_leave_alone(step, (uint32_t) ((base - first) / WINDOW_BYTES))))
+		if (__any_sync(FULL_WARP, lane_number() == 0 &&
+					   must_leave_alone(step, (uint32_t) ((base - first) / WINDOW_BYTES))))
 			break;
 		read_window(lists.weights, base, end, window);
 		for (uint64_t e = from; e < upto; e++)
@@ -93,7 +98,8 @@ degree_sum_kernel(Lists<Target> lists, uint64_t nvertices, Degrees degrees, Step
 			break;
 		if (lane_number() == 0)
 			next = take_ticket(step);
-		list = Span{__ldg(&lists.offsets[last]), __ldg(&lists.offsets[vertex < nvertices ? vertex + 1 : nvertices])};
+		list = Span{__ldg(&lists.offsets[last]),
+					__ldg(&lists.offsets[vertex < nvertices ? vertex + 1 : nvertices])};
 		if constexpr (weight_bytes<Weight>() == 0)
 			sum = (double) (list.end - list.start);
 		else
@@ -115,7 +121,9 @@ typedef void (*DegreeKernel) (Lists<Target> lists, uint64_t nvertices, Degrees d
 static DegreeKernel
 choose_kernel(EmogiWeightType type)
 {
-	return with_weight(type, [](auto weight) { return (DegreeKernel) degree_sum_kernel<decltype(weight)>; });
+	return with_weight(type, [](auto weight) {
+		return (DegreeKernel) degree_sum_kernel<decltype(weight)>;
+	});
 }
 
 EmogiStatus
@@ -131,7 +139,8 @@ emogi_cuda_degree_load(EmogiError *error)
 }
 
 EmogiStatus
-emogi_cuda_degree(Run *run, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result, EmogiError *error)
+emogi_cuda_degree(Run *run, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result,
+				  EmogiError *error)
 {
 	const bool	weighted = graph->weight_type != EMOGI_WEIGHT_NONE;
 	const DegreeKernel kernel = choose_kernel(graph->weight_type);
@@ -141,13 +150,15 @@ emogi_cuda_degree(Run *run, const EmogiGraph *graph, const EmogiQuery *query, Em
 	const Counters *counters;
 
 	if (!weighted)
-		seen.forward.nedges = seen.backward.nedges = 0;	/* offsets are enough: spare the edges their placement */
+		/* offsets are enough: spare the edges their placement */
+		seen.forward.nedges = seen.backward.nedges = 0;
 	TRY(take_array(&run->memory, &degrees.degree, run->nvertices, "degrees", error));
 	TRY(take_array(&run->memory, &degrees.strength, run->nvertices, "sums of weights", error));
-	TRY(emogi_run_place(run, &seen, query, PLACE_NEAR_WEIGHTS, kernels, 1, edge_bytes(graph->weight_type) - sizeof(Target) + 1,
-						error));
+	TRY(emogi_run_place(run, &seen, query, PLACE_NEAR_WEIGHTS, kernels, 1,
+						edge_bytes(graph->weight_type) - sizeof(Target) + 1, error));
 	TRY(emogi_run_start_clock(run, error));
-	CUDA_LAUNCH(kernel, run->nblocks, BLOCK_THREADS, run->state->stream, run->graph.forward, run->nvertices, degrees, run->step);
+	CUDA_LAUNCH(kernel, run->nblocks, BLOCK_THREADS, run->state->stream, run->graph.forward,
+				run->nvertices, degrees, run->step);
 	TRY(emogi_run_stop_clock(run, result, error));
 	TRY(emogi_run_read(run, &counters, error));
 	emogi_run_account(run, counters, result);

@@ -34,7 +34,8 @@ hang_count_kernel(Edges edges, uint64_t nvertices, EulerTour hanging)
 {
 	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
 
-	for (uint64_t i = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x; i < nvertices; i += nthreads)
+	for (uint64_t i = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x; i < nvertices;
+		 i += nthreads)
 	{
 		const unsigned long long edge = edges.edge[i];
 		uint32_t   *least = &hanging.least[edges.tree[i]];
@@ -42,7 +43,8 @@ hang_count_kernel(Edges edges, uint64_t nvertices, EulerTour hanging)
 		if ((uint32_t) i < *(volatile uint32_t *) least)
 			atomicMin(least, (uint32_t) i);
 		if (edge != NO_EDGE)
-			hanging.arcs[i] = make_uint2(atomicAdd(&hanging.start[edge >> 32], 1u), atomicAdd(&hanging.start[(uint32_t) edge], 1u));
+			hanging.arcs[i] = make_uint2(atomicAdd(&hanging.start[edge >> 32], 1u),
+										 atomicAdd(&hanging.start[(uint32_t) edge], 1u));
 	}
 }
 
@@ -59,7 +61,8 @@ hang_link_kernel(Edges edges, uint64_t nvertices, EulerTour hanging)
 {
 	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
 
-	for (uint64_t i = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x; i < nvertices; i += nthreads)
+	for (uint64_t i = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x; i < nvertices;
+		 i += nthreads)
 	{
 		const unsigned long long edge = edges.edge[i];
 		const uint32_t small = (uint32_t) (edge >> 32);
@@ -72,8 +75,10 @@ hang_link_kernel(Edges edges, uint64_t nvertices, EulerTour hanging)
 		arcs.x += hanging.start[small];
 		arcs.y += hanging.start[large];
 		hanging.arcs[i] = arcs;
-		hanging.node[arcs.x] = (unsigned long long) arc_after(hanging, large, arcs.y) << 32 | NO_PART;
-		hanging.node[arcs.y] = (unsigned long long) arc_after(hanging, small, arcs.x) << 32 | NO_PART;
+		hanging.node[arcs.x] = (unsigned long long) arc_after(hanging, large, arcs.y) << 32 |
+			NO_PART;
+		hanging.node[arcs.y] = (unsigned long long) arc_after(hanging, small, arcs.x) << 32 |
+			NO_PART;
 	}
 }
 
@@ -91,7 +96,8 @@ hang_begin_tours_kernel(Edges edges, uint64_t nvertices, EulerTour hanging)
 {
 	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
 
-	for (uint64_t v = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x; v < nvertices; v += nthreads)
+	for (uint64_t v = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x; v < nvertices;
+		 v += nthreads)
 		if (hanging.least[edges.tree[v]] == v && hanging.start[v] < hanging.start[v + 1])
 			begin_part(hanging, hanging.start[v], atomicAdd(&hanging.number[0], 1u));
 }
@@ -103,7 +109,8 @@ hang_cut_kernel(uint64_t narcs, EulerTour hanging)
 	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
 	const uint32_t ntours = hanging.number[0];
 
-	for (uint64_t i = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x; i * PART_ARCS < narcs; i += nthreads)
+	for (uint64_t i = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x; i * PART_ARCS < narcs;
+		 i += nthreads)
 	{
 		const uint64_t arc = i * PART_ARCS + ((uint32_t) i * 0x9E3779B1u >> 16) % PART_ARCS;
 
@@ -123,7 +130,8 @@ hang_walk_kernel(EulerTour hanging)
 	const uint64_t nparts = (uint64_t) ntours + hanging.number[1];
 	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
 
-	for (uint64_t part = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x; part < nparts; part += nthreads)
+	for (uint64_t part = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x; part < nparts;
+		 part += nthreads)
 	{
 		unsigned long long length = 0;
 		uint32_t	arc = hanging.first[part];
@@ -155,7 +163,8 @@ hang_add_up_kernel(EulerTour hanging, uint32_t round)
 
 	if (round > 0 && changed[round - 1] == 0)
 		return;
-	for (uint64_t part = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x; part < nparts; part += nthreads)
+	for (uint64_t part = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x; part < nparts;
+		 part += nthreads)
 	{
 		const unsigned long long own = hanging.chain[part];
 		unsigned long long other;
@@ -163,7 +172,8 @@ hang_add_up_kernel(EulerTour hanging, uint32_t round)
 		if ((uint32_t) own == NO_PART)
 			continue;
 		other = *(volatile unsigned long long *) &hanging.chain[(uint32_t) own];
-		*(volatile unsigned long long *) &hanging.chain[part] = ((own >> 32) + (other >> 32)) << 32 | (uint32_t) other;
+		*(volatile unsigned long long *) &hanging.chain[part] = ((own >> 32) + (other >> 32)) <<
+			32 | (uint32_t) other;
 		changes = true;
 	}
 	if (changes)
@@ -185,7 +195,8 @@ hang_parents_kernel(Edges edges, uint64_t nvertices, EulerTour hanging, uint32_t
 {
 	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
 
-	for (uint64_t i = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x; i < nvertices; i += nthreads)
+	for (uint64_t i = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x; i < nvertices;
+		 i += nthreads)
 	{
 		const unsigned long long edge = edges.edge[i];
 		const uint32_t small = (uint32_t) (edge >> 32);
@@ -204,8 +215,10 @@ EmogiStatus
 emogi_euler_tour_load(EmogiError *error)
 {
 	const void *const kernels[] = {
-		(const void *) hang_count_kernel, (const void *) hang_link_kernel, (const void *) hang_begin_tours_kernel,
-		(const void *) hang_cut_kernel, (const void *) hang_walk_kernel, (const void *) hang_add_up_kernel,
+		(const void *) hang_count_kernel, (const void *) hang_link_kernel,
+		(const void *) hang_begin_tours_kernel,
+		(const void *) hang_cut_kernel, (const void *) hang_walk_kernel,
+		(const void *) hang_add_up_kernel,
 		(const void *) hang_parents_kernel
 	};
 
@@ -219,10 +232,12 @@ emogi_euler_tour_open(Run *run, EulerTour *hanging, EmogiError *error)
 	const uint64_t n = run->nvertices;
 
 	if (n > MOST_VERTICES)
-		return emogi_device_fail(error, EMOGI_UNSUPPORTED, "the graph has more vertices than the GPU makes trees of", "%llu vertices",
-								 (unsigned long long) n);
+		return emogi_device_fail(error, EMOGI_UNSUPPORTED,
+								 "the graph has more vertices than the GPU makes trees of",
+								 "%llu vertices", (unsigned long long) n);
 	TRY(take_array(&run->memory, &hanging->node, 3 * n + most_parts(n), "tours", error));
-	TRY(take_array(&run->memory, &hanging->start, 2 * n + 1 + count_tiles(n + 1) + most_parts(n) + HANG_NUMBERS, "arcs", error));
+	TRY(take_array(&run->memory, &hanging->start,
+				   2 * n + 1 + count_tiles(n + 1) + most_parts(n) + HANG_NUMBERS, "arcs", error));
 	hanging->chain = hanging->node + 2 * n;
 	hanging->arcs = (uint2 *) (hanging->chain + most_parts(n));
 	hanging->tile = hanging->start + n + 1;
@@ -254,8 +269,10 @@ find_places(Run *run, const EulerTour *hanging, const Edges *edges, EmogiError *
 	cudaStream_t stream = run->state->stream;
 
 	CUDA_TRY(cudaMemsetAsync(hanging->number, 0, HANG_NUMBERS * sizeof *hanging->number, stream));
-	CUDA_LAUNCH(hang_begin_tours_kernel, run->full_blocks, BLOCK_THREADS, stream, *edges, run->nvertices, *hanging);
-	CUDA_LAUNCH(hang_cut_kernel, run->full_blocks, BLOCK_THREADS, stream, 2 * edges->nedges, *hanging);
+	CUDA_LAUNCH(hang_begin_tours_kernel, run->full_blocks, BLOCK_THREADS, stream, *edges,
+				run->nvertices, *hanging);
+	CUDA_LAUNCH(hang_cut_kernel, run->full_blocks, BLOCK_THREADS, stream, 2 * edges->nedges,
+				*hanging);
 	CUDA_LAUNCH(hang_walk_kernel, run->full_blocks, BLOCK_THREADS, stream, *hanging);
 	for (uint32_t round = 0; round < MOST_ROUNDS && most_parts(edges->nedges) >> round > 0; round++)
 		CUDA_LAUNCH(hang_add_up_kernel, run->full_blocks, BLOCK_THREADS, stream, *hanging, round);
@@ -263,7 +280,8 @@ find_places(Run *run, const EulerTour *hanging, const Edges *edges, EmogiError *
 }
 
 EmogiStatus
-emogi_euler_tour_trees(Run *run, const EulerTour *hanging, const Edges *edges, uint32_t *parent, EmogiError *error)
+emogi_euler_tour_trees(Run *run, const EulerTour *hanging, const Edges *edges, uint32_t *parent,
+					   EmogiError *error)
 {
 	cudaStream_t stream = run->state->stream;
 
@@ -272,6 +290,7 @@ emogi_euler_tour_trees(Run *run, const EulerTour *hanging, const Edges *edges, u
 		return EMOGI_OK;
 	TRY(make_tours(run, hanging, edges, error));
 	TRY(find_places(run, hanging, edges, error));
-	CUDA_LAUNCH(hang_parents_kernel, run->full_blocks, BLOCK_THREADS, stream, *edges, run->nvertices, *hanging, parent);
+	CUDA_LAUNCH(hang_parents_kernel, run->full_blocks, BLOCK_THREADS, stream, *edges,
+				run->nvertices, *hanging, parent);
 	return EMOGI_OK;
 }

@@ -36,7 +36,8 @@
 typedef struct GatherMethod
 {
 	GatherKernel gather;
-	GatherKernel weigh;			/* gathers the weights alone; NULL but with EMOGI_SUM_DIRICHLET, and in PAGERANK with weights */
+	/* gathers the weights alone; NULL but with EMOGI_SUM_DIRICHLET, and in PAGERANK with weights */
+	GatherKernel weigh;
 	void		(*join) (Field field);
 	void		(*start) (Field field);	/* PAGERANK */
 	void		(*finish) (Field field);
@@ -53,14 +54,17 @@ typedef struct Gather
 	GatherSweep sweep;
 	uint32_t   *vertex;			/* field.vertex, to write */
 	SegmentedGraph			cut;			/* what they read instead, if any */
-	PropagationBlocks		bins;			/* what PAGERANK goes through instead of sweeps, if any: values are then in the order of labels */
+	/* what PAGERANK goes through instead of sweeps, if any: values are then in the order of labels */
+	PropagationBlocks		bins;
 } Gather;
 
 template <class Term>
 static GatherKernel
 choose_weight(EmogiWeightType type)
 {
-	return with_weight(type, [](auto weight) { return (GatherKernel) gather_sum_kernel<Term, decltype(weight)>; });
+	return with_weight(type, [](auto weight) {
+		return (GatherKernel) gather_sum_kernel<Term, decltype(weight)>;
+	});
 }
 
 template <class Application>
@@ -68,7 +72,8 @@ static GatherMethod
 make_method(EmogiWeightType type)
 {
 	return GatherMethod{choose_weight<typename Application::Term>(type),
-		Application::FIXES ? choose_weight<WeightTerm>(type) : NULL, gather_join_carries_kernel<double>, NULL,
+		Application::FIXES ? choose_weight<WeightTerm>(type) : NULL,
+		gather_join_carries_kernel<double>, NULL,
 		gather_finish_kernel<Application, false>, gather_reduce_kernel<Application::L1>};
 }
 
@@ -77,11 +82,16 @@ static GatherMethod
 choose_rank_method(RankKind kind, EmogiWeightType type)
 {
 	if (kind == RANKS_IN_UNITS)
-		return GatherMethod{gather_sum_kernel<UnitTerm, NoWeight>, NULL, gather_join_carries_kernel<unsigned long long>,
-			ranks_finish_units_kernel<true>, ranks_finish_units_kernel<false>, ranks_reduce_units_kernel};
-	return GatherMethod{kind == RANKS_WEIGHTED ? choose_weight<ProductTerm>(type) : gather_sum_kernel<PlainTerm, NoWeight>,
-		kind == RANKS_WEIGHTED ? choose_weight<WeightTerm>(type) : NULL, gather_join_carries_kernel<double>,
-		gather_finish_kernel<DoubleRank, true>, gather_finish_kernel<DoubleRank, false>, gather_reduce_kernel<DoubleRank::L1>};
+		return GatherMethod{gather_sum_kernel<UnitTerm, NoWeight>, NULL,
+		gather_join_carries_kernel<unsigned long long>,
+			ranks_finish_units_kernel<true>, ranks_finish_units_kernel<false>,
+			ranks_reduce_units_kernel};
+	return GatherMethod{kind == RANKS_WEIGHTED ? choose_weight<ProductTerm>(type) :
+	gather_sum_kernel<PlainTerm, NoWeight>,
+		kind == RANKS_WEIGHTED ? choose_weight<WeightTerm>(type) : NULL,
+		gather_join_carries_kernel<double>,
+		gather_finish_kernel<DoubleRank, true>, gather_finish_kernel<DoubleRank, false>,
+		gather_reduce_kernel<DoubleRank::L1>};
 }
 
 static GatherMethod
@@ -105,7 +115,8 @@ static EmogiStatus
 load_method(const GatherMethod &method, EmogiError *error)
 {
 	const void *const kernels[] = {
-		(const void *) method.gather, (const void *) method.join, (const void *) method.finish, (const void *) method.reduce
+		(const void *) method.gather, (const void *) method.join, (const void *) method.finish,
+			(const void *) method.reduce
 	};
 
 	if (method.gather == NULL)
@@ -113,7 +124,8 @@ load_method(const GatherMethod &method, EmogiError *error)
 	TRY(LOAD_KERNELS(kernels));
 	if (method.weigh != NULL)
 		TRY(emogi_device_load_kernels((const void *const *) &method.weigh, 1, error));
-	return method.start != NULL ? emogi_device_load_kernels((const void *const *) &method.start, 1, error) : EMOGI_OK;
+	return method.start != NULL ? emogi_device_load_kernels((const void *const *) &method.start, 1,
+															error) : EMOGI_OK;
 }
 
 EmogiStatus
@@ -126,7 +138,8 @@ emogi_cuda_gather_load(const EmogiEngineState *state, EmogiError *error)
 
 	for (int type = EMOGI_WEIGHT_NONE; type <= EMOGI_WEIGHT_F64; type++)
 		for (int algorithm = 0; algorithm < EMOGI_NALGORITHMS; algorithm++)
-			TRY(load_method(choose_method((EmogiAlgorithm) algorithm, RANKS_WEIGHTED, (EmogiWeightType) type), error));
+			TRY(load_method(choose_method((EmogiAlgorithm) algorithm, RANKS_WEIGHTED,
+										  (EmogiWeightType) type), error));
 	TRY(load_method(choose_rank_method(RANKS_IN_UNITS, EMOGI_WEIGHT_NONE), error));
 	TRY(load_method(choose_rank_method(RANKS_IN_DOUBLES, EMOGI_WEIGHT_NONE), error));
 	TRY(emogi_edge_chunks_load(error));
@@ -138,7 +151,8 @@ emogi_cuda_gather_load(const EmogiEngineState *state, EmogiError *error)
 
 /* PAGERANK: take what only it needs. */
 static EmogiStatus
-take_rank_arrays(Gather *gather, const EmogiGraph *graph, const EmogiQuery *query, EmogiError *error)
+take_rank_arrays(Gather *gather, const EmogiGraph *graph, const EmogiQuery *query,
+				 EmogiError *error)
 {
 	Run		   *run = gather->run;
 	DeviceMemory *memory = &run->memory;
@@ -179,7 +193,8 @@ take_arrays(Gather *gather, const EmogiGraph *graph, const EmogiQuery *query, Em
 	TRY(take_array(memory, &field->source, nvertices, "values", error));
 	TRY(take_array(memory, &field->sum, nvertices, "sums", error));
 	TRY(take_array(memory, &field->carry, count_chunks(nedges), "sums of chunks", error));
-	TRY(take_array(memory, &outline, emogi_edge_chunks_outline_words(nedges, run->nwords), "outline of lists", error));
+	TRY(take_array(memory, &outline, emogi_edge_chunks_outline_words(nedges, run->nwords),
+				   "outline of lists", error));
 	TRY(take_array(memory, &field->outcome, 1, "outcome", error));
 	TRY(take_array(memory, &field->part, run->full_blocks, "outcome of blocks", error));
 	gather->sweep.outline = emogi_edge_chunks_lay_outline(outline, nedges, run->nwords);
@@ -204,7 +219,8 @@ find_kept(Gather *gather, const EmogiGraph *graph, const EmogiQuery *query, Emog
 		return EMOGI_OK;
 	if (emogi_propagation_blocking_suit(gather->run, query))
 		return emogi_propagation_blocking_find(gather->run, array, &gather->bins, error);
-	return emogi_cache_blocking_find(gather->run, array, (uint64_t) query->max_iterations, &gather->cut, error);
+	return emogi_cache_blocking_find(gather->run, array, (uint64_t) query->max_iterations,
+									 &gather->cut, error);
 }
 
 /* Place the Graph, and choose how to read lists. */
@@ -218,15 +234,18 @@ place_lists(Gather *gather, const EmogiGraph *graph, const EmogiQuery *query, Em
 	unsigned	wants = query->max_iterations > 1 ? PLACE_PARTS_REPAID : PLACE_PARTS;
 
 	wants |= weighted ? PLACE_WEIGHTS : PLACE_BACKWARD_OFFSETS;
-	TRY(emogi_run_place(run, graph, query, wants, (const void *const *) &gather->method.gather, 1, width, error));
+	TRY(emogi_run_place(run, graph, query, wants, (const void *const *) &gather->method.gather, 1,
+						width, error));
 	gather->sweep.lists = run->graph.forward;
 	gather->field.outline = gather->sweep.outline;
 	if (!weighted)
 		gather->field.degrees.out = run->graph.backward.offsets;
 	if (ranks)
 		TRY(find_kept(gather, graph, query, error));
-	gather->sweep.may_have_help = gather->sweep.may_have_help && gather->cut.nsegments == 0 && gather->bins.nvertices == 0;
-	return emogi_gather_open(&gather->sweep, graph, query, wants, width - (uint32_t) sizeof(Target), gather->method.gather, error);
+	gather->sweep.may_have_help = gather->sweep.may_have_help && gather->cut.nsegments == 0 &&
+		gather->bins.nvertices == 0;
+	return emogi_gather_open(&gather->sweep, graph, query, wants, width - (uint32_t) sizeof(Target),
+							 gather->method.gather, error);
 }
 
 /* Sum over all lists. */
@@ -236,7 +255,8 @@ sum_lists(Gather *gather, GatherKernel kernel, bool more, EmogiError *error)
 	Run		   *run = gather->run;
 
 	TRY(emogi_gather_sweep(&gather->sweep, kernel, gather->field, more, error));
-	CUDA_LAUNCH(gather->method.join, run->full_blocks, BLOCK_THREADS, run->state->stream, gather->field);
+	CUDA_LAUNCH(gather->method.join, run->full_blocks, BLOCK_THREADS, run->state->stream,
+				gather->field);
 	return EMOGI_OK;
 }
 
@@ -275,13 +295,15 @@ make_lists(Gather *gather, const EmogiGraph *graph, const EmogiQuery *query, Emo
 
 	if (emogi_propagation_blocking_suit(run, query))
 	{
-		TRY(emogi_propagation_blocking_make(run, array, &gather->sweep.outline, &gather->field.degrees, &gather->bins, error));
+		TRY(emogi_propagation_blocking_make(run, array, &gather->sweep.outline,
+											&gather->field.degrees, &gather->bins, error));
 		if (gather->bins.nvertices > 0)
 			return EMOGI_OK;
 		TRY(emogi_cache_blocking_find(run, array, nsweeps, &gather->cut, error));
 	}
 	if (gather->cut.nsegments == 0)
-		TRY(emogi_cache_blocking_make(run, array, &gather->sweep.outline, &gather->field.degrees, nsweeps, &gather->cut, error));
+		TRY(emogi_cache_blocking_make(run, array, &gather->sweep.outline, &gather->field.degrees,
+									  nsweeps, &gather->cut, error));
 	return EMOGI_OK;
 }
 
@@ -289,7 +311,9 @@ make_lists(Gather *gather, const EmogiGraph *graph, const EmogiQuery *query, Emo
 static EmogiStatus
 refuse_strengths(EmogiError *error)
 {
-	return emogi_device_fail(error, EMOGI_UNSUPPORTED, "the weights of the edges of a vertex sum to what ranks cannot be divided by", "%s", "");
+	return emogi_device_fail(error, EMOGI_UNSUPPORTED,
+							 "the weights of the edges of a vertex sum to what ranks cannot be "
+							 "divided by", "%s", "");
 }
 
 /* Sum the weights of the edges out on the host, in the order of the lists, as the cpu engine does. They are read once, and never on the device. */
@@ -323,17 +347,21 @@ send_strengths(Gather *gather, const EmogiGraph *graph, EmogiError *error)
 	EmogiStatus status;
 
 	if (strength == NULL)
-		return emogi_device_fail(error, EMOGI_NO_MEMORY, "out of memory", "sums of weights of %llu vertices", (unsigned long long) graph->nvertices);
+		return emogi_device_fail(error, EMOGI_NO_MEMORY, "out of memory",
+								 "sums of weights of %llu vertices",
+								 (unsigned long long) graph->nvertices);
 	status = add_strengths(gather->run, graph, strength, error);
 	if (status == EMOGI_OK)
-		status = emogi_run_send(gather->run, (double *) gather->field.strength, strength, graph->nvertices * sizeof *strength, error);
+		status = emogi_run_send(gather->run, (double *) gather->field.strength, strength,
+								graph->nvertices * sizeof *strength, error);
 	free(strength);
 	return status;
 }
 
 /* PAGERANK with weights: sum those of the edges out. Get how often all targets and weights are read for it. */
 static EmogiStatus
-sum_strengths(Gather *gather, const EmogiGraph *graph, int *ntargets, int *nweights, EmogiError *error)
+sum_strengths(Gather *gather, const EmogiGraph *graph, int *ntargets, int *nweights,
+			  EmogiError *error)
 {
 	Run		   *run = gather->run;
 	const Outcome *outcome = (const Outcome *) run->state->mailbox;
@@ -342,25 +370,31 @@ sum_strengths(Gather *gather, const EmogiGraph *graph, int *ntargets, int *nweig
 		return send_strengths(gather, graph, error);
 	*ntargets = *nweights = 1;
 	TRY(sum_lists(gather, gather->method.weigh, true, error));
-	CUDA_TRY(cudaMemsetAsync(gather->field.outcome, 0, sizeof *gather->field.outcome, run->state->stream));
-	CUDA_LAUNCH(ranks_take_strengths_kernel, run->full_blocks, BLOCK_THREADS, run->state->stream, gather->field,
-				(double *) gather->field.strength);
-	CUDA_TRY(cudaMemcpyAsync(run->state->mailbox, gather->field.outcome, sizeof *outcome, cudaMemcpyDeviceToHost, run->state->stream));
+	CUDA_TRY(cudaMemsetAsync(gather->field.outcome, 0, sizeof *gather->field.outcome,
+							 run->state->stream));
+	CUDA_LAUNCH(ranks_take_strengths_kernel, run->full_blocks, BLOCK_THREADS, run->state->stream,
+				gather->field, (double *) gather->field.strength);
+	CUDA_TRY(cudaMemcpyAsync(run->state->mailbox, gather->field.outcome, sizeof *outcome,
+							 cudaMemcpyDeviceToHost, run->state->stream));
 	TRY(emogi_cuda_wait(run->state, run->control, error));
 	return outcome->change == 0 ? EMOGI_OK : refuse_strengths(error);
 }
 
 /* PAGERANK: edges out, and what iterations read. Get how often all targets are read for it. */
 static EmogiStatus
-prepare_lists(Gather *gather, const EmogiGraph *graph, const EmogiQuery *query, int *ntargets, EmogiError *error)
+prepare_lists(Gather *gather, const EmogiGraph *graph, const EmogiQuery *query, int *ntargets,
+			  EmogiError *error)
 {
 	Run		   *run = gather->run;
 	Field	   *field = &gather->field;
 
 	if (field->degrees.out == NULL)
 	{
-		CUDA_TRY(cudaMemsetAsync(field->degrees.counted, 0, run->nvertices * sizeof *field->degrees.counted, run->state->stream));
-		TRY(emogi_gather_sweep(&gather->sweep, gather_count_degrees_kernel, gather->field, true, error));
+		CUDA_TRY(cudaMemsetAsync(field->degrees.counted, 0,
+								 run->nvertices * sizeof *field->degrees.counted,
+								 run->state->stream));
+		TRY(emogi_gather_sweep(&gather->sweep, gather_count_degrees_kernel, gather->field, true,
+							   error));
 		*ntargets = 1;
 	}
 	return make_lists(gather, graph, query, error);
@@ -368,7 +402,8 @@ prepare_lists(Gather *gather, const EmogiGraph *graph, const EmogiQuery *query, 
 
 /* PAGERANK: edges out, what iterations read, first values, what they contribute. Get how often it reads all targets, and all weights. */
 static EmogiStatus
-start_pagerank(Gather *gather, const EmogiGraph *graph, const EmogiQuery *query, int *ntargets, int *nweights, EmogiError *error)
+start_pagerank(Gather *gather, const EmogiGraph *graph, const EmogiQuery *query, int *ntargets,
+			   int *nweights, EmogiError *error)
 {
 	Run		   *run = gather->run;
 	Field	   *field = &gather->field;
@@ -378,7 +413,8 @@ start_pagerank(Gather *gather, const EmogiGraph *graph, const EmogiQuery *query,
 	else if (gather->bins.nvertices == 0)
 		TRY(prepare_lists(gather, graph, query, ntargets, error));
 	if (gather->bins.nvertices > 0)
-		return emogi_propagation_blocking_start(run, &gather->bins, field->leap, field->value, error);
+		return emogi_propagation_blocking_start(run, &gather->bins, field->leap, field->value,
+												error);
 	sweep_cut(gather);
 	CUDA_LAUNCH(gather->method.start, run->full_blocks, BLOCK_THREADS, run->state->stream, *field);
 	return reduce_parts(gather, error);
@@ -386,14 +422,15 @@ start_pagerank(Gather *gather, const EmogiGraph *graph, const EmogiQuery *query,
 
 /* Bring everything to where the first iteration begins. Get how often it reads all targets, and all weights. */
 static EmogiStatus
-start_values(Gather *gather, const EmogiGraph *graph, const EmogiQuery *query, int *ntargets, int *nweights,
-			 EmogiError *error)
+start_values(Gather *gather, const EmogiGraph *graph, const EmogiQuery *query, int *ntargets,
+			 int *nweights, EmogiError *error)
 {
 	const uint32_t traits = emogi_sum_traits(query->algorithm);
 	Run		   *run = gather->run;
 
 	if (gather->cut.nsegments == 0 && gather->bins.nvertices == 0)
-		TRY(emogi_edge_chunks_make_outline(run, run->graph.forward.offsets, &gather->sweep.outline, error));
+		TRY(emogi_edge_chunks_make_outline(run, run->graph.forward.offsets, &gather->sweep.outline,
+										   error));
 	if (query->algorithm == EMOGI_PAGERANK)
 		return start_pagerank(gather, graph, query, ntargets, nweights, error);
 	if (traits & EMOGI_SUM_USES_OWN_VALUE)
@@ -403,7 +440,8 @@ start_values(Gather *gather, const EmogiGraph *graph, const EmogiQuery *query, i
 	{
 		*ntargets = *nweights = 1;
 		TRY(sum_lists(gather, gather->method.weigh, true, error));
-		CUDA_LAUNCH(gather_start_fixed_kernel, run->full_blocks, BLOCK_THREADS, run->state->stream, gather->field);
+		CUDA_LAUNCH(gather_start_fixed_kernel, run->full_blocks, BLOCK_THREADS, run->state->stream,
+					gather->field);
 	}
 	return EMOGI_OK;
 }
@@ -417,14 +455,17 @@ make_iteration(Gather *gather, bool more, double *change, EmogiError *error)
 	const UnitOutcome *units = (const UnitOutcome *) run->state->mailbox;
 
 	if (gather->bins.nvertices > 0)
-		return emogi_propagation_blocking_iterate(run, &gather->bins, gather->field.damping, gather->field.value, change, error);
+		return emogi_propagation_blocking_iterate(run, &gather->bins, gather->field.damping,
+												  gather->field.value, change, error);
 	TRY(sum_lists(gather, gather->method.gather, more, error));
-	CUDA_LAUNCH(gather->method.finish, run->full_blocks, BLOCK_THREADS, run->state->stream, gather->field);
+	CUDA_LAUNCH(gather->method.finish, run->full_blocks, BLOCK_THREADS, run->state->stream,
+				gather->field);
 	TRY(reduce_parts(gather, error));
-	CUDA_TRY(cudaMemcpyAsync(run->state->mailbox, gather->field.outcome, sizeof *outcome, cudaMemcpyDeviceToHost,
-							 run->state->stream));
+	CUDA_TRY(cudaMemcpyAsync(run->state->mailbox, gather->field.outcome, sizeof *outcome,
+							 cudaMemcpyDeviceToHost, run->state->stream));
 	TRY(emogi_cuda_wait(run->state, run->control, error));
-	*change = gather->method.reduce == ranks_reduce_units_kernel ? emogi_rank_units_total_change(units->change) : outcome->change;
+	*change = gather->method.reduce == ranks_reduce_units_kernel ?
+		emogi_rank_units_total_change(units->change) : outcome->change;
 	return EMOGI_OK;
 }
 
@@ -451,11 +492,13 @@ iterate(Gather *gather, const EmogiQuery *query, EmogiResult *result, EmogiError
 
 /* Count what `ntargets` readings of all targets and `nweights` of all weights took. */
 static void
-account(const Gather *gather, const EmogiGraph *graph, uint64_t ntargets, uint64_t nweights, EmogiResult *result)
+account(const Gather *gather, const EmogiGraph *graph, uint64_t ntargets, uint64_t nweights,
+		EmogiResult *result)
 {
 	const uint64_t nedges = graph->forward.nedges;
 	const uint64_t width = edge_bytes(graph->weight_type) - sizeof(Target);
-	const uint64_t target_lines = (nedges * sizeof(Target) + EMOGI_LINE_BYTES - 1) / EMOGI_LINE_BYTES;
+	const uint64_t target_lines = (nedges * sizeof(Target) + EMOGI_LINE_BYTES - 1) /
+		EMOGI_LINE_BYTES;
 	const uint64_t weight_lines = (nedges * width + EMOGI_LINE_BYTES - 1) / EMOGI_LINE_BYTES;
 
 	result->edges_traversed = ntargets * nedges;
@@ -466,9 +509,11 @@ account(const Gather *gather, const EmogiGraph *graph, uint64_t ntargets, uint64
 
 /* Place the Graph and run. The Feeds are the caller's to close. */
 static EmogiStatus
-run_gather(Gather *gather, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result, EmogiError *error)
+run_gather(Gather *gather, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result,
+		   EmogiError *error)
 {
-	const bool	reads_weights = query->algorithm != EMOGI_PAGERANK || gather->ranks == RANKS_WEIGHTED;
+	const bool	reads_weights = query->algorithm != EMOGI_PAGERANK ||
+		gather->ranks == RANKS_WEIGHTED;
 	Run		   *run = gather->run;
 	Field	   *field = &gather->field;
 	const double *values;
@@ -478,7 +523,8 @@ run_gather(Gather *gather, const EmogiGraph *graph, const EmogiQuery *query, Emo
 	TRY(take_arrays(gather, graph, query, error));
 	values = field->value;
 	if (query->algorithm != EMOGI_PAGERANK)
-		TRY(emogi_run_send(run, field->value, query->values, run->nvertices * sizeof *query->values, error));
+		TRY(emogi_run_send(run, field->value, query->values, run->nvertices * sizeof *query->values,
+						   error));
 	TRY(place_lists(gather, graph, query, error));
 
 	TRY(emogi_run_start_clock(run, error));
@@ -486,12 +532,14 @@ run_gather(Gather *gather, const EmogiGraph *graph, const EmogiQuery *query, Emo
 	TRY(iterate(gather, query, result, error));
 	if (gather->bins.nvertices > 0)
 	{
-		TRY(emogi_propagation_blocking_collect_ranks(run, &gather->bins, field->value, field->source, error));
+		TRY(emogi_propagation_blocking_collect_ranks(run, &gather->bins, field->value,
+													 field->source, error));
 		values = field->source;
 	}
 	TRY(emogi_run_stop_clock(run, result, error));
 
-	account(gather, graph, ntargets + result->nlevels, reads_weights ? nweights + result->nlevels : 0, result);
+	account(gather, graph, ntargets + result->nlevels,
+			reads_weights ? nweights + result->nlevels : 0, result);
 	result->nreached = run->nvertices;
 	return emogi_run_give(run, query, result, 0, values, error);
 }
@@ -499,11 +547,13 @@ run_gather(Gather *gather, const EmogiGraph *graph, const EmogiQuery *query, Emo
 bool
 emogi_gather_may_have_help(const EmogiGraph *graph, const EmogiQuery *query)
 {
-	return (emogi_sum_traits(query->algorithm) & EMOGI_SUM_USES_OWN_VALUE) == 0 && (query->algorithm != EMOGI_PAGERANK || graph->backward.offsets != NULL);
+	return (emogi_sum_traits(query->algorithm) & EMOGI_SUM_USES_OWN_VALUE) == 0 &&
+		(query->algorithm != EMOGI_PAGERANK || graph->backward.offsets != NULL);
 }
 
 EmogiStatus
-emogi_cuda_gather(Run *run, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result, EmogiError *error)
+emogi_cuda_gather(Run *run, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result,
+				  EmogiError *error)
 {
 	Gather		gather = {};
 	EmogiStatus status;
@@ -513,7 +563,8 @@ emogi_cuda_gather(Run *run, const EmogiGraph *graph, const EmogiQuery *query, Em
 	gather.sweep.may_have_help = emogi_gather_may_have_help(graph, query);
 	gather.field.coarse = run->state->always_bins || emogi_rank_units_coarse(graph->forward.nedges);
 	gather.ranks = query->is_weighted ? RANKS_WEIGHTED :
-		emogi_rank_units_suit(query, graph->nvertices, gather.field.coarse) ? RANKS_IN_UNITS : RANKS_IN_DOUBLES;
+		emogi_rank_units_suit(query, graph->nvertices, gather.field.coarse) ? RANKS_IN_UNITS :
+			RANKS_IN_DOUBLES;
 	gather.method = choose_method(query->algorithm, gather.ranks, graph->weight_type);
 	status = run_gather(&gather, graph, query, result, error);
 	emogi_gather_close(&gather.sweep);

@@ -31,17 +31,23 @@ typedef struct Field
 	uint64_t	nvertices;
 	uint64_t	nwords;			/* of a segment in the ListIndex */
 	ListIndex		outline;		/* of what sweeps read */
-	double	   *value;			/* [nvertices]; NULL in PageRank, where it is source * edges out, or source without any */
-	double	   *source;			/* [nvertices], what entries read: value, or in PAGERANK value / edges out, perhaps as integers */
-	double	   *sum;			/* [rank], of a list in the chunk where it begins; in whole once carries are joined; integers as source */
-	double	   *carry;			/* [nchunks], of the list that began before the chunk, in it; 0 when there is none; as source */
-	const uint32_t *vertex;		/* [rank], number of the list; NULL but for terms that look at OWN */
+	/* [nvertices]; NULL in PageRank, where it is source * edges out, or source without any */
+	double	   *value;
+	/* [nvertices], what entries read: value, or in PAGERANK value / edges out, perhaps as integers */
+	double	   *source;
+	/* [rank], of a list in the chunk where it begins; in whole once carries are joined; integers as source */
+	double	   *sum;
+	/* [nchunks], of the list that began before the chunk, in it; 0 when there is none; as source */
+	double	   *carry;
+	const uint32_t *vertex;	/* [rank], number of the list; NULL but for terms that look at OWN */
 	const uint32_t *label;		/* [nvertices], index of the vertex in source; NULL = its number */
 	Degrees		degrees;		/* edges out (PAGERANK) */
-	const double *strength;		/* [nvertices], sums of the weights of the edges out (PAGERANK with weights) */
-	const double *leap;			/* [nvertices], proportions of the leaps (PAGERANK); NULL = all alike */
+	/* [nvertices], sums of the weights of the edges out (PAGERANK with weights) */
+	const double *strength;
+	const double *leap;	/* [nvertices], proportions of the leaps (PAGERANK); NULL = all alike */
 	bool		coarse;			/* integers have 36 significant bits (PAGERANK) */
-	double	   *conductance;	/* [nvertices], sums of weights; NaN = a fixed vertex, which keeps its value */
+	/* [nvertices], sums of weights; NaN = a fixed vertex, which keeps its value */
+	double	   *conductance;
 	double		damping;		/* PAGERANK */
 	Outcome    *outcome;
 	Outcome    *part;			/* [blocks of gather_finish_kernel], outcome before it is reduced */
@@ -168,7 +174,8 @@ struct PageRank
 	static __device__ __forceinline__ double
 	finish(const Field &field, uint64_t v, double own, double sum, bool filled)
 	{
-		return emogi_pagerank_finish(field.damping, (double) field.nvertices, field.outcome->dangling, sum);
+		return emogi_pagerank_finish(field.damping, (double) field.nvertices,
+									 field.outcome->dangling, sum);
 	}
 
 	/* Write what v contributes along each edge out in the next iteration. Get what it cannot, which no entry reads. */
@@ -269,8 +276,8 @@ close_list(const Field &field, const Stand<Value> *stand, uint32_t rank, Value s
  */
 template <class Term, typename Weight, typename Value = typename Term::Value>
 static __device__ __forceinline__ Value
-add_octet(const Lists<Target> &lists, const Field &field, uint64_t entry, uint32_t length, uint32_t begins, uint32_t rank,
-		  Value sum, Value *closing)
+add_octet(const Lists<Target> &lists, const Field &field, uint64_t entry, uint32_t length,
+		  uint32_t begins, uint32_t rank, Value sum, Value *closing)
 {
 	const Octet<Weight> octet = read_octet<Weight>(lists, entry, length);
 	const uint32_t later = begins & (begins - 1);	/* all but the first */
@@ -314,10 +321,12 @@ add_round(const Lists<Target> &lists, const Field &field, uint64_t entry, Stand<
 	const uint32_t lanes = __ballot_sync(FULL_WARP, begins != 0);
 	const uint32_t upto = warp_prefix_sum(__popc(begins));
 	const uint32_t rank = stand->rank + upto - __popc(begins);
-	const uint32_t reach = lane - (31 - __clz((lanes & ~lanes_above()) | 1));	/* lanes back to where the open list begins */
+	/* lanes back to where the open list begins */
+	const uint32_t reach = lane - (31 - __clz((lanes & ~lanes_above()) | 1));
 	Value		closing = 0;
-	Value		sum = add_octet<Term, Weight>(lists, field, entry, FULL ? LANE_ENTRIES : octet_length(lists, entry), begins,
-											  rank, lane == 0 ? stand->sum : 0, &closing);
+	Value		sum = add_octet<Term, Weight>(lists, field, entry,
+											  FULL ? LANE_ENTRIES : octet_length(lists, entry),
+											  begins, rank, lane == 0 ? stand->sum : 0, &closing);
 	Value		before;
 
 #pragma unroll
@@ -343,7 +352,8 @@ static __device__ __forceinline__ void
 add_chunk(const Lists<Target> &lists, const Field &field, uint64_t chunk)
 {
 	const uint32_t rank = __ldg(&field.outline.chunk_rank[chunk]);
-	Stand<typename Term::Value> stand = {(typename Term::Value *) field.carry + chunk, rank, rank, 0};
+	Stand<typename Term::Value> stand = {(typename Term::Value *) field.carry + chunk, rank, rank,
+										 0};
 
 #pragma unroll 1
 	for (uint32_t round = 0; round < CHUNK_ROUNDS; round++)
@@ -362,7 +372,8 @@ static __global__ void __launch_bounds__(BLOCK_THREADS, GATHER_BLOCKS)
 gather_sum_kernel(Lists<Target> lists, Field field, Chunks chunks, Step step)
 {
 	sweep_chunks(step, chunks.first, chunks.upto, [&](uint64_t number) {
-		const uint64_t chunk = chunks.piece == NULL ? number : chunks.piece[number / chunks.piece_chunks] + number % chunks.piece_chunks;
+		const uint64_t chunk = chunks.piece == NULL ? number :
+			chunks.piece[number / chunks.piece_chunks] + number % chunks.piece_chunks;
 
 		if (chunk < lists.nedges / CHUNK_ENTRIES)
 			add_chunk<Term, Weight, true>(lists, field, chunk);
@@ -411,7 +422,8 @@ gather_join_carries_kernel(Field field)
 	{
 		const uint64_t c = base + lane_number();
 		const uint32_t rank = c < nchunks ? ranks[c] : 0;
-		const bool	joins = c > 0 && c < nchunks && ranks[c - 1] < rank;	/* a list begins in the chunk before */
+		/* a list begins in the chunk before */
+		const bool	joins = c > 0 && c < nchunks && ranks[c - 1] < rank;
 		bool		more = joins;
 		uint64_t	next = c;
 		Value		sum = 0;
@@ -426,8 +438,10 @@ gather_join_carries_kernel(Field field)
 		while (todo != 0)
 		{
 			const uint32_t lane = __ffs(todo) - 1;
-			Value		part = sum_carries<Value>(field, __shfl_sync(FULL_WARP, (unsigned long long) next, lane),
-												  __shfl_sync(FULL_WARP, rank, lane));
+			Value		part = sum_carries<Value>(field,
+												  __shfl_sync(FULL_WARP, (unsigned long long) next,
+															  lane), __shfl_sync(FULL_WARP, rank,
+																				 lane));
 
 			todo &= todo - 1;
 #pragma unroll
@@ -455,7 +469,8 @@ list_sum(const Field &field, uint64_t v, bool *filled)
 
 		if (word >> lane_number() & 1)
 		{
-			sum += __ldcs((const Value *) field.sum + field.outline.word_rank[w] + __popc(word & lanes_below()));
+			sum += __ldcs((const Value *) field.sum + field.outline.word_rank[w] +
+						  __popc(word & lanes_below()));
 			*filled = true;
 		}
 	}
@@ -562,7 +577,8 @@ gather_collect_ranks_kernel(Field field)
 {
 	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
 
-	for (uint64_t v = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x; v < field.nvertices; v += nthreads)
+	for (uint64_t v = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x; v < field.nvertices;
+		 v += nthreads)
 		field.sum[v] = PageRank::load(field, v, PageRank::degree(field, v));
 }
 

@@ -25,7 +25,8 @@ find_holders(const SharedStep *team, const PeerMemoryLayout *layout, uint8_t *ho
 
 /* Tell a member, whose device is the current one, its pieces: `array` is where its kernels find them. */
 static EmogiStatus
-tell_pieces(Run *run, const PeerMemoryLayout *layout, const uint8_t *reader, int member, uint64_t nchunks, uint32_t *array, Chunks *pieces, EmogiError *error)
+tell_pieces(Run *run, const PeerMemoryLayout *layout, const uint8_t *reader, int member,
+			uint64_t nchunks, uint32_t *array, Chunks *pieces, EmogiError *error)
 {
 	const uint64_t piece_chunks = layout->piece_bytes / (CHUNK_ENTRIES * sizeof(Target));
 	uint32_t	first[SPREAD_MOST_PIECES];
@@ -56,7 +57,8 @@ emogi_gather_open_near(GatherSweep *sweep, EmogiError *error)
 	uint8_t		reader[SPREAD_MOST_PIECES];
 	uint32_t   *array;
 
-	if (team->nhelpers == 0 || !emogi_peer_memory_layout(run->state, run->graph.forward.targets, &layout))
+	if (team->nhelpers == 0 || !emogi_peer_memory_layout(run->state, run->graph.forward.targets,
+														 &layout))
 		return EMOGI_OK;
 	find_holders(team, &layout, holder);
 	deal_pieces(holder, layout.npieces, team->nhelpers + 1, reader);
@@ -68,9 +70,11 @@ emogi_gather_open_near(GatherSweep *sweep, EmogiError *error)
 		Run		   *its = &team->helper[i].run;
 
 		CUDA_TRY(cudaSetDevice(its->state->device));
-		status = tell_pieces(its, &layout, reader, i + 1, nchunks, helper->piece, &helper->pieces, error);
+		status = tell_pieces(its, &layout, reader, i + 1, nchunks, helper->piece, &helper->pieces,
+							 error);
 		if (status == EMOGI_OK)
-			status = emogi_edge_chunks_make_outline(its, run->graph.forward.offsets, &helper->outline, error);
+			status = emogi_edge_chunks_make_outline(its, run->graph.forward.offsets,
+													&helper->outline, error);
 	}
 	(void) cudaSetDevice(run->state->device);
 	sweep->near_each = true;
@@ -89,20 +93,25 @@ queue_part(GatherSweep *sweep, int i, GatherKernel kernel, const Field &leaders,
 	field.source = helper->source;
 	field.outline = helper->outline;
 	TRY(emogi_shared_step_begin_part(team, i, SharedStepBring{}, error));
-	CUDA_TRY(cudaMemcpyAsync(helper->source, leaders.source, run->nvertices * sizeof *helper->source, cudaMemcpyDefault, run->state->stream));
-	CUDA_LAUNCH(kernel, run->nblocks, BLOCK_THREADS, run->state->stream, sweep->lists, field, helper->pieces, run->step);
+	CUDA_TRY(cudaMemcpyAsync(helper->source, leaders.source,
+							 run->nvertices * sizeof *helper->source, cudaMemcpyDefault,
+							 run->state->stream));
+	CUDA_LAUNCH(kernel, run->nblocks, BLOCK_THREADS, run->state->stream, sweep->lists, field,
+				helper->pieces, run->step);
 	return emogi_shared_step_end_part(team, i, error);
 }
 
 EmogiStatus
-emogi_gather_sweep_near(GatherSweep *sweep, GatherKernel kernel, const Field &field, EmogiError *error)
+emogi_gather_sweep_near(GatherSweep *sweep, GatherKernel kernel, const Field &field,
+						EmogiError *error)
 {
 	Run		   *run = sweep->run;
 	SharedStep	   *team = run->team;
 
 	TRY(emogi_shared_step_ready(team, error));
 	TRY(emogi_run_begin_step(run, error));
-	CUDA_LAUNCH(kernel, run->nblocks, BLOCK_THREADS, run->state->stream, sweep->lists, field, sweep->pieces, run->step);
+	CUDA_LAUNCH(kernel, run->nblocks, BLOCK_THREADS, run->state->stream, sweep->lists, field,
+				sweep->pieces, run->step);
 	for (int i = 0; i < team->nhelpers; i++)
 		TRY(queue_part(sweep, i, kernel, field, error));
 	for (int i = 0; i < team->nhelpers; i++)

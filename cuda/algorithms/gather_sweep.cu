@@ -13,7 +13,9 @@ take_helper(Run *run, void *with, int i, EmogiError *error)
 	uint32_t   *outline;
 
 	TRY(take_array(&run->memory, &helper->source, run->nvertices, "values", error));
-	TRY(take_array(&run->memory, &outline, emogi_edge_chunks_outline_words(sweep->nedges, run->nwords), "outline of lists", error));
+	TRY(take_array(&run->memory, &outline,
+				   emogi_edge_chunks_outline_words(sweep->nedges, run->nwords), "outline of lists",
+				   error));
 	helper->outline = emogi_edge_chunks_lay_outline(outline, sweep->nedges, run->nwords);
 	return take_array(&run->memory, &helper->piece, SPREAD_MOST_PIECES, "pieces of lists", error);
 }
@@ -28,7 +30,8 @@ open_helper(GatherSweep *sweep, int i, const EmogiGraph *graph, uint32_t width, 
 
 	TRY(emogi_edge_chunks_make_outline(run, run->graph.forward.offsets, &helper->outline, error));
 	TRY(emogi_copy_pipeline_open(&helper->feed, run, &graph->forward, width, &share, error));
-	CUDA_TRY(cudaEventRecord(run->state->begin, run->state->stream));	/* its copies wait for that, and so for the taking of what they fill */
+	/* its copies wait for that, and so for the taking of what they fill */
+	CUDA_TRY(cudaEventRecord(run->state->begin, run->state->stream));
 	return EMOGI_OK;
 }
 
@@ -51,8 +54,8 @@ open_helpers(GatherSweep *sweep, const EmogiGraph *graph, uint32_t width, EmogiE
 }
 
 EmogiStatus
-emogi_gather_open(GatherSweep *sweep, const EmogiGraph *graph, const EmogiQuery *query, unsigned wants, uint32_t width, GatherKernel kernel,
-				  EmogiError *error)
+emogi_gather_open(GatherSweep *sweep, const EmogiGraph *graph, const EmogiQuery *query,
+				  unsigned wants, uint32_t width, GatherKernel kernel, EmogiError *error)
 {
 	const EmogiAdjacency *lists = &graph->forward;
 	Run		   *run = sweep->run;
@@ -61,9 +64,10 @@ emogi_gather_open(GatherSweep *sweep, const EmogiGraph *graph, const EmogiQuery 
 	if (sweep->may_have_help)
 	{
 		run->team->reads_spread = true;
-		TRY(emogi_shared_step_open(run->team, graph, query, wants, (const void *const *) &kernel, 1, width + (uint32_t) sizeof(Target), take_helper, sweep,
-							error));
-		TRY(run->graph.is_spread ? emogi_gather_open_near(sweep, error) : open_helpers(sweep, graph, width, error));
+		TRY(emogi_shared_step_open(run->team, graph, query, wants, (const void *const *) &kernel, 1,
+								   width + (uint32_t) sizeof(Target), take_helper, sweep, error));
+		TRY(run->graph.is_spread ? emogi_gather_open_near(sweep, error) :
+			open_helpers(sweep, graph, width, error));
 	}
 	if (sweep->together)
 	{
@@ -84,12 +88,14 @@ emogi_gather_open(GatherSweep *sweep, const EmogiGraph *graph, const EmogiQuery 
 
 /* Read some chunks. */
 static EmogiStatus
-launch(GatherSweep *sweep, GatherKernel kernel, const Field &field, const Lists<Target> &lists, Chunks chunks, EmogiError *error)
+launch(GatherSweep *sweep, GatherKernel kernel, const Field &field, const Lists<Target> &lists,
+	   Chunks chunks, EmogiError *error)
 {
 	Run		   *run = sweep->run;
 
 	TRY(emogi_run_begin_step(run, error));
-	CUDA_LAUNCH(kernel, run->nblocks, BLOCK_THREADS, run->state->stream, lists, field, chunks, run->step);
+	CUDA_LAUNCH(kernel, run->nblocks, BLOCK_THREADS, run->state->stream, lists, field, chunks,
+				run->step);
 	return EMOGI_OK;
 }
 
@@ -107,7 +113,8 @@ take_piece(GatherSweep *sweep, int i, GatherKernel kernel, const Field &leaders,
 	field.outline = helper->outline;
 	TRY(emogi_copy_pipeline_take(&helper->feed, &lists, &chunks.first, &chunks.upto, error));
 	TRY(emogi_run_begin_step(run, error));
-	CUDA_LAUNCH(kernel, run->nblocks, BLOCK_THREADS, run->state->stream, lists, field, chunks, run->step);
+	CUDA_LAUNCH(kernel, run->nblocks, BLOCK_THREADS, run->state->stream, lists, field, chunks,
+				run->step);
 	return emogi_copy_pipeline_give_back(&helper->feed, error);
 }
 
@@ -130,7 +137,9 @@ begin_part(GatherSweep *sweep, int i, const Field &field, bool more, EmogiError 
 	const Run  *run = &sweep->run->team->helper[i].run;
 
 	TRY(emogi_shared_step_begin_part(sweep->run->team, i, SharedStepBring{}, error));
-	CUDA_TRY(cudaMemcpyAsync(sweep->helper[i].source, field.source, run->nvertices * sizeof *field.source, cudaMemcpyDefault, run->state->stream));
+	CUDA_TRY(cudaMemcpyAsync(sweep->helper[i].source, field.source,
+							 run->nvertices * sizeof *field.source, cudaMemcpyDefault,
+							 run->state->stream));
 	emogi_copy_pipeline_begin(&sweep->helper[i].feed, more);
 	return emogi_shared_step_end_part(sweep->run->team, i, error);
 }
@@ -147,7 +156,8 @@ end_part(GatherSweep *sweep, int i, EmogiError *error)
 
 /* Read all lists once together with the helpers, each its share, a piece of each in turn. */
 static EmogiStatus
-sweep_together(GatherSweep *sweep, GatherKernel kernel, const Field &field, bool more, EmogiError *error)
+sweep_together(GatherSweep *sweep, GatherKernel kernel, const Field &field, bool more,
+			   EmogiError *error)
 {
 	SharedStep	   *team = sweep->run->team;
 	bool		left = true;
@@ -180,7 +190,8 @@ sweep_together(GatherSweep *sweep, GatherKernel kernel, const Field &field, bool
 }
 
 EmogiStatus
-emogi_gather_sweep(GatherSweep *sweep, GatherKernel kernel, const Field &field, bool more, EmogiError *error)
+emogi_gather_sweep(GatherSweep *sweep, GatherKernel kernel, const Field &field, bool more,
+				   EmogiError *error)
 {
 	CopyPipeline	   *feed = &sweep->feed;
 	Lists<Target> lists = sweep->lists;

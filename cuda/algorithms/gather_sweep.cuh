@@ -28,7 +28,8 @@ typedef struct GatherSweep
 	Lists<Target> lists;		/* what sweeps read */
 	CopyPipeline		feed;			/* how, in host and hybrid placement */
 	bool		may_have_help;	/* from other GPUs */
-	bool		together;		/* all have a CopyPipeline, of a share each; else the leader reads alone */
+	/* all have a CopyPipeline, of a share each; else the leader reads alone */
+	bool		together;
 	bool		near_each;		/* peer placement: each reads what is in its memory */
 	Chunks		pieces;			/* then, what the leader reads */
 	GatherHelper helper[EMOGI_MAX_HELPERS];
@@ -42,15 +43,18 @@ emogi_gather_read_alone(GatherSweep *sweep)
 }
 
 /* Gather the helpers, if there are any, and open the Feeds of targets and `width` bytes of weight beside each. The Graph has been placed as `wants` says. */
-extern EmogiStatus emogi_gather_open(GatherSweep *sweep, const EmogiGraph *graph, const EmogiQuery *query, unsigned wants, uint32_t width,
+extern EmogiStatus emogi_gather_open(GatherSweep *sweep, const EmogiGraph *graph,
+									 const EmogiQuery *query, unsigned wants, uint32_t width,
 									 GatherKernel kernel, EmogiError *error);
 
 /* The part of the two that is for lists in the memory of several GPUs: the team is open, and near_each is set where it has anybody. */
 extern EmogiStatus emogi_gather_open_near(GatherSweep *sweep, EmogiError *error);
-extern EmogiStatus emogi_gather_sweep_near(GatherSweep *sweep, GatherKernel kernel, const Field &field, EmogiError *error);
+extern EmogiStatus emogi_gather_sweep_near(GatherSweep *sweep, GatherKernel kernel,
+										   const Field &field, EmogiError *error);
 
 /* Read all lists once, with a kernel that takes the arguments of gather_sum_kernel; `more`: another sweep follows. */
-extern EmogiStatus emogi_gather_sweep(GatherSweep *sweep, GatherKernel kernel, const Field &field, bool more, EmogiError *error);
+extern EmogiStatus emogi_gather_sweep(GatherSweep *sweep, GatherKernel kernel, const Field &field,
+									  bool more, EmogiError *error);
 
 /* Count what Feeds have brought, in place of what is read without them. */
 extern void emogi_gather_account(const GatherSweep *sweep, EmogiResult *result);

@@ -36,7 +36,8 @@ static __global__ void __launch_bounds__(BLOCK_THREADS)
 modularity_number_kernel(Modularity modularity)
 {
 	for_each(modularity.nvertices, [&](uint64_t v) {
-		const unsigned long long bits = (unsigned long long) __double_as_longlong(modularity.value[v] + 0.0);	/* -0 is 0 */
+		const unsigned long long bits =
+			(unsigned long long) __double_as_longlong(modularity.value[v] + 0.0);	/* -0 is 0 */
 		uint64_t	slot = (bits * UINT64_C(0x9E3779B97F4A7C15)) >> (64 - modularity.bits);
 
 		for (;;)
@@ -63,13 +64,16 @@ modularity_clear_kernel(Modularity modularity)
 
 /* Add up a vertex's weights, those that the own one of `stride` threads reads. */
 static __device__ __forceinline__ void
-weigh_list(const Modularity &modularity, uint64_t v, uint32_t rank, uint32_t stride, long long *strength, long long *inside)
+weigh_list(const Modularity &modularity, uint64_t v, uint32_t rank, uint32_t stride,
+		   long long *strength, long long *inside)
 {
-	const Level	level = {0, 0, NULL, NULL, modularity.lists.targets, modularity.lists.weights, modularity.units};
+	const Level	level = {0, 0, NULL, NULL, modularity.lists.targets, modularity.lists.weights,
+						 modularity.units};
 	const uint32_t own = modularity.community[v];
 
 	*strength = *inside = 0;
-	for (uint64_t e = modularity.lists.offsets[v] + rank; e < modularity.lists.offsets[v + 1]; e += stride)
+	for (uint64_t e = modularity.lists.offsets[v] + rank; e < modularity.lists.offsets[v + 1];
+		 e += stride)
 	{
 		const uint32_t target = __ldg(&level.targets[e]);
 		const long long weight = level_weight(level, e) * (target == v ? 2 : 1);
@@ -97,7 +101,8 @@ modularity_short_kernel(Modularity modularity)
 	const uint32_t mask = ((1u << SHORT_LANES) - 1) << lane_number() / SHORT_LANES * SHORT_LANES;
 	unsigned long long whole = 0;
 
-	for (uint64_t v = (uint64_t) blockIdx.x * (BLOCK_THREADS / SHORT_LANES) + threadIdx.x / SHORT_LANES; v < modularity.nvertices; v += ngroups)
+	for (uint64_t v = (uint64_t) blockIdx.x * (BLOCK_THREADS / SHORT_LANES) +
+		 threadIdx.x / SHORT_LANES; v < modularity.nvertices; v += ngroups)
 	{
 		long long	strength,
 					inside;
@@ -167,13 +172,17 @@ modularity_part_kernel(Modularity modularity)
 	const double whole = (double) (long long) modularity.nqueued[1];
 
 	for_each(modularity.nvertices, [&](uint64_t v) {
-		modularity.value[v] = emogi_communities_part_of(modularity.resolution, (double) modularity.inside[v], (double) modularity.strength[v],
-														(double) modularity.total[modularity.community[v]], whole);
+		modularity.value[v] =
+			emogi_communities_part_of(modularity.resolution, (double) modularity.inside[v],
+									  (double) modularity.strength[v],
+									  (double) modularity.total[modularity.community[v]], whole);
 	});
 }
 
-static const void *const kernels[] = {(const void *) modularity_number_kernel, (const void *) modularity_clear_kernel,
-	(const void *) modularity_short_kernel, (const void *) modularity_long_kernel, (const void *) modularity_part_kernel};
+static const void *const kernels[] = {(const void *) modularity_number_kernel,
+(const void *) modularity_clear_kernel,
+	(const void *) modularity_short_kernel, (const void *) modularity_long_kernel,
+	(const void *) modularity_part_kernel};
 
 EmogiStatus
 emogi_cuda_modularity_load(EmogiError *error)
@@ -191,27 +200,35 @@ take_arrays(Run *run, const EmogiQuery *query, Modularity *modularity, EmogiErro
 	while (UINT64_C(1) << modularity->bits < 2 * n)
 		modularity->bits++;
 	if (modularity->bits > 32)
-		return emogi_device_fail(error, EMOGI_UNSUPPORTED, "numbers of communities have 32 bits on the GPU", "%llu vertices", (unsigned long long) n);
+		return emogi_device_fail(error, EMOGI_UNSUPPORTED,
+								 "numbers of communities have 32 bits on the GPU", "%llu vertices",
+								 (unsigned long long) n);
 	TRY(take_array(&run->memory, &modularity->value, n, "communities", error));
 	TRY(take_array(&run->memory, &modularity->community, 2 * n, "numbers of communities", error));
 	TRY(take_array(&run->memory, &modularity->strength, 2 * n + 2, "sums of weights", error));
-	TRY(take_array(&run->memory, &modularity->key, UINT64_C(2) << modularity->bits, "table of communities", error));
+	TRY(take_array(&run->memory, &modularity->key, UINT64_C(2) << modularity->bits,
+				   "table of communities", error));
 	modularity->queue = modularity->community + n;
 	modularity->inside = modularity->strength + n;
 	modularity->nqueued = (unsigned long long *) modularity->strength + 2 * n;
 	modularity->total = (long long *) modularity->key + (UINT64_C(1) << modularity->bits);
-	return emogi_run_send(run, modularity->value, query->values, n * sizeof *modularity->value, error);
+	return emogi_run_send(run, modularity->value, query->values, n * sizeof *modularity->value,
+						  error);
 }
 
 EmogiStatus
-emogi_cuda_modularity(Run *run, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result, EmogiError *error)
+emogi_cuda_modularity(Run *run, const EmogiGraph *graph, const EmogiQuery *query,
+					  EmogiResult *result, EmogiError *error)
 {
-	static const EmogiWeightUnits units[] = {EMOGI_UNITS_ONE, EMOGI_UNITS_U8, EMOGI_UNITS_U16, EMOGI_UNITS_U32};	/* by EmogiWeightType */
+	static const EmogiWeightUnits units[] = {EMOGI_UNITS_ONE, EMOGI_UNITS_U8, EMOGI_UNITS_U16,
+											 EMOGI_UNITS_U32};	/* by EmogiWeightType */
 	const cudaStream_t stream = run->state->stream;
 	Modularity	modularity = {};
 
 	TRY(take_arrays(run, query, &modularity, error));
-	TRY(emogi_run_place(run, graph, query, graph->weight_type == EMOGI_WEIGHT_NONE ? 0 : PLACE_WEIGHTS, kernels, 0, sizeof(Target), error));
+	TRY(emogi_run_place(run, graph, query,
+						graph->weight_type == EMOGI_WEIGHT_NONE ? 0 : PLACE_WEIGHTS, kernels, 0,
+						sizeof(Target), error));
 	modularity.lists = run->graph.forward;
 	modularity.units = units[graph->weight_type];
 	modularity.nvertices = run->nvertices;
@@ -221,7 +238,8 @@ emogi_cuda_modularity(Run *run, const EmogiGraph *graph, const EmogiQuery *query
 	CUDA_LAUNCH(modularity_clear_kernel, run->full_blocks, BLOCK_THREADS, stream, modularity);
 	CUDA_LAUNCH(modularity_number_kernel, run->full_blocks, BLOCK_THREADS, stream, modularity);
 	CUDA_LAUNCH(modularity_short_kernel, run->full_blocks, BLOCK_THREADS, stream, modularity);
-	CUDA_LAUNCH(modularity_long_kernel, run->full_blocks, BLOCK_THREADS, stream, modularity, run->step);
+	CUDA_LAUNCH(modularity_long_kernel, run->full_blocks, BLOCK_THREADS, stream, modularity,
+				run->step);
 	CUDA_LAUNCH(modularity_part_kernel, run->full_blocks, BLOCK_THREADS, stream, modularity);
 	TRY(emogi_run_stop_clock(run, result, error));
 	result->nreached = run->nvertices;

@@ -57,23 +57,31 @@ choose_gather(bool is_weighted, EmogiWeightType type)
 {
 	if (!is_weighted)
 		return gather_sum_kernel<PlainTerm, NoWeight>;
-	return with_weight(type, [](auto weight) { return (PowersKernel) gather_sum_kernel<ProductTerm, decltype(weight)>; });
+	return with_weight(type, [](auto weight) {
+		return (PowersKernel) gather_sum_kernel<ProductTerm, decltype(weight)>;
+	});
 }
 
 EmogiStatus
 emogi_cuda_powers_load(EmogiError *error)
 {
 	const void *const kernels[] = {
-		(const void *) gather_count_degrees_kernel, (const void *) gather_join_carries_kernel<double>, (const void *) powers_reduce_kernel<false>,
-		(const void *) powers_reduce_kernel<true>, (const void *) powers_fill_kernel, (const void *) powers_add_walks_kernel,
-		(const void *) powers_square_kernel, (const void *) powers_scale_kernel, (const void *) powers_measure_kernel<false>,
-		(const void *) powers_measure_kernel<true>, (const void *) powers_divide_kernel<false>, (const void *) powers_divide_kernel<true>,
+		(const void *) gather_count_degrees_kernel,
+		(const void *) gather_join_carries_kernel<double>,
+		(const void *) powers_reduce_kernel<false>,
+		(const void *) powers_reduce_kernel<true>, (const void *) powers_fill_kernel,
+		(const void *) powers_add_walks_kernel,
+		(const void *) powers_square_kernel, (const void *) powers_scale_kernel,
+		(const void *) powers_measure_kernel<false>,
+		(const void *) powers_measure_kernel<true>, (const void *) powers_divide_kernel<false>,
+		(const void *) powers_divide_kernel<true>,
 		(const void *) powers_collect_kernel
 	};
 
 	for (int type = EMOGI_WEIGHT_NONE; type <= EMOGI_WEIGHT_F64; type++)
 	{
-		const void *const gather = (const void *) choose_gather(type != EMOGI_WEIGHT_NONE, (EmogiWeightType) type);
+		const void *const gather = (const void *) choose_gather(type != EMOGI_WEIGHT_NONE,
+																(EmogiWeightType) type);
 
 		TRY(emogi_device_load_kernels(&gather, 1, error));
 	}
@@ -84,7 +92,8 @@ emogi_cuda_powers_load(EmogiError *error)
 static bool
 halves_are_one(const Powers *powers)
 {
-	return powers->nhalves == 2 && powers->half[0].adjacency->targets == powers->half[1].adjacency->targets;
+	return powers->nhalves == 2 && powers->half[0].adjacency->targets ==
+		powers->half[1].adjacency->targets;
 }
 
 /* Take the device memory of a half, but for its lists. */
@@ -98,14 +107,16 @@ take_half(Powers *powers, Half *half, EmogiError *error)
 	half->field.nvertices = run->nvertices;
 	half->field.nwords = run->nwords;
 	TRY(take_array(&run->memory, &half->field.source, run->nvertices, "values", error));
-	TRY(take_array(&run->memory, &half->field.sum, run->nvertices + count_chunks(nedges), "sums", error));
+	TRY(take_array(&run->memory, &half->field.sum, run->nvertices + count_chunks(nedges), "sums",
+				   error));
 	half->field.carry = half->field.sum + run->nvertices;
 	if (half > powers->half && halves_are_one(powers))
 	{
 		half->outline = powers->half[0].outline;
 		return EMOGI_OK;
 	}
-	TRY(take_array(&run->memory, &outline, emogi_edge_chunks_outline_words(nedges, run->nwords), "outline of lists", error));
+	TRY(take_array(&run->memory, &outline, emogi_edge_chunks_outline_words(nedges, run->nwords),
+				   "outline of lists", error));
 	half->outline = emogi_edge_chunks_lay_outline(outline, nedges, run->nwords);
 	return EMOGI_OK;
 }
@@ -133,17 +144,20 @@ place_lists(Powers *powers, const EmogiQuery *query, EmogiError *error)
 		half->field.outline = half->outline;
 		half->feed = &powers->feed[halves_are_one(powers) ? 0 : h];
 		if (half->feed->run == NULL)
-			TRY(emogi_copy_pipeline_open(half->feed, run, half->adjacency, powers->weight_bytes, NULL, error));
+			TRY(emogi_copy_pipeline_open(half->feed, run, half->adjacency, powers->weight_bytes,
+										 NULL, error));
 	}
 	return EMOGI_OK;
 }
 
 /* Read some chunks of a half's lists. */
 static EmogiStatus
-launch(Run *run, const Half *half, PowersKernel kernel, const Lists<Target> &lists, Chunks chunks, EmogiError *error)
+launch(Run *run, const Half *half, PowersKernel kernel, const Lists<Target> &lists, Chunks chunks,
+	   EmogiError *error)
 {
 	TRY(emogi_run_begin_step(run, error));
-	CUDA_LAUNCH(kernel, run->nblocks, BLOCK_THREADS, run->state->stream, lists, half->field, chunks, run->step);
+	CUDA_LAUNCH(kernel, run->nblocks, BLOCK_THREADS, run->state->stream, lists, half->field, chunks,
+				run->step);
 	return EMOGI_OK;
 }
 
@@ -169,7 +183,8 @@ sum_lists(Powers *powers, Half *half, bool more, EmogiError *error)
 	}
 	if (feed->npieces > 0)
 		TRY(emogi_copy_pipeline_end(feed, error));
-	CUDA_LAUNCH(gather_join_carries_kernel<double>, run->full_blocks, BLOCK_THREADS, run->state->stream, half->field);
+	CUDA_LAUNCH(gather_join_carries_kernel<double>, run->full_blocks, BLOCK_THREADS,
+				run->state->stream, half->field);
 	return EMOGI_OK;
 }
 
@@ -180,8 +195,8 @@ reduce_parts(Powers *powers, int i, EmogiError *error)
 {
 	Run		   *run = powers->run;
 
-	CUDA_LAUNCH(powers_reduce_kernel<ADDS>, 1, BLOCK_THREADS, run->state->stream, powers->part, (uint32_t) run->full_blocks,
-				powers->found + i);
+	CUDA_LAUNCH(powers_reduce_kernel<ADDS>, 1, BLOCK_THREADS, run->state->stream, powers->part,
+				(uint32_t) run->full_blocks, powers->found + i);
 	return EMOGI_OK;
 }
 
@@ -191,8 +206,10 @@ read_found(Powers *powers, const Found **found, EmogiError *error)
 {
 	Run		   *run = powers->run;
 
-	static_assert(MOST_FOUND * sizeof(Found) <= EMOGI_MAILBOX_BYTES, "what is found must fit the mailbox");
-	CUDA_TRY(cudaMemcpyAsync(run->state->mailbox, powers->found, MOST_FOUND * sizeof(Found), cudaMemcpyDeviceToHost, run->state->stream));
+	static_assert(MOST_FOUND * sizeof(Found) <= EMOGI_MAILBOX_BYTES,
+				  "what is found must fit the mailbox");
+	CUDA_TRY(cudaMemcpyAsync(run->state->mailbox, powers->found, MOST_FOUND * sizeof(Found),
+							 cudaMemcpyDeviceToHost, run->state->stream));
 	TRY(emogi_cuda_wait(run->state, run->control, error));
 	*found = (const Found *) run->state->mailbox;
 	return EMOGI_OK;
@@ -202,14 +219,17 @@ read_found(Powers *powers, const Found **found, EmogiError *error)
 static EmogiStatus
 count_degrees(Run *run, Half *half, EmogiError *error)
 {
-	const EmogiStatus status = take_array(&run->memory, &half->field.degrees.counted, run->nvertices, "degrees", error);
+	const EmogiStatus status = take_array(&run->memory, &half->field.degrees.counted,
+										  run->nvertices, "degrees", error);
 	const Chunks chunks = {0, half->outline.nchunks};
 
 	if (status != EMOGI_OK)
 		half->field.degrees.counted = NULL;
 	if (status != EMOGI_OK)
 		return status == EMOGI_NO_MEMORY ? EMOGI_OK : status;
-	CUDA_TRY(cudaMemsetAsync(half->field.degrees.counted, 0, run->nvertices * sizeof *half->field.degrees.counted, run->state->stream));
+	CUDA_TRY(cudaMemsetAsync(half->field.degrees.counted, 0,
+							 run->nvertices * sizeof *half->field.degrees.counted,
+							 run->state->stream));
 	half->nsweeps++;
 	return launch(run, half, gather_count_degrees_kernel, half->lists, chunks, error);
 }
@@ -233,7 +253,8 @@ find_cut(Powers *powers, Half *half, uint64_t nsweeps, EmogiError *error)
 	if (degrees->out == NULL && emogi_cache_blocking_pay(nsweeps))
 		TRY(count_degrees(run, half, error));
 	if (degrees->out != NULL || degrees->counted != NULL)
-		TRY(emogi_cache_blocking_make(run, array, &half->outline, degrees, nsweeps, &half->cut, error));
+		TRY(emogi_cache_blocking_make(run, array, &half->outline, degrees, nsweeps, &half->cut,
+									  error));
 	emogi_memory_return(&run->memory, degrees->counted);
 	return EMOGI_OK;
 }
@@ -273,7 +294,8 @@ choose_lists(Powers *powers, Half *half, uint64_t nsweeps, EmogiError *error)
 static EmogiStatus
 fill(const Run *run, double *array, double value, EmogiError *error)
 {
-	CUDA_LAUNCH(powers_fill_kernel, run->full_blocks, BLOCK_THREADS, run->state->stream, array, run->nvertices, value);
+	CUDA_LAUNCH(powers_fill_kernel, run->full_blocks, BLOCK_THREADS, run->state->stream, array,
+				run->nvertices, value);
 	return EMOGI_OK;
 }
 
@@ -290,7 +312,8 @@ start_values(Powers *powers, const EmogiQuery *query, EmogiError *error)
 		TRY(fill(powers->run, powers->total, 1.0, error));
 	if (powers->nhalves == 2)
 		TRY(fill(powers->run, powers->half[1].field.source, 0.0, error));
-	return fill(powers->run, powers->half[0].field.source, is_katz ? query->alpha : powers->nhalves == 2 ? 1.0 / n : 1.0 / sqrt(n), error);
+	return fill(powers->run, powers->half[0].field.source,
+				is_katz ? query->alpha : powers->nhalves == 2 ? 1.0 / n : 1.0 / sqrt(n), error);
 }
 
 /* Note how far a run has come. */
@@ -313,10 +336,12 @@ divide(Powers *powers, Half *half, const Half *to, int i, bool more, EmogiError 
 	Run		   *run = powers->run;
 
 	TRY(sum_lists(powers, half, more, error));
-	CUDA_LAUNCH(powers_measure_kernel<EIGEN>, run->full_blocks, BLOCK_THREADS, run->state->stream, half->field, powers->scale, powers->part);
+	CUDA_LAUNCH(powers_measure_kernel<EIGEN>, run->full_blocks, BLOCK_THREADS, run->state->stream,
+				half->field, powers->scale, powers->part);
 	TRY(reduce_parts<true>(powers, i, error));
-	CUDA_LAUNCH(powers_divide_kernel<EIGEN>, run->full_blocks, BLOCK_THREADS, run->state->stream, half->field, powers->scale, powers->found + i,
-				to->field.source, to->field.label, powers->part);
+	CUDA_LAUNCH(powers_divide_kernel<EIGEN>, run->full_blocks, BLOCK_THREADS, run->state->stream,
+				half->field, powers->scale, powers->found + i, to->field.source, to->field.label,
+				powers->part);
 	return reduce_parts<!EIGEN>(powers, i + 1, error);
 }
 
@@ -336,12 +361,15 @@ iterate(Powers *powers, const EmogiQuery *query, EmogiResult *result, EmogiError
 			TRY(divide<true>(powers, half, half, 0, more, error));
 		else
 		{
-			TRY(divide<false>(powers, &half[0], &half[1], 0, more || halves_are_one(powers), error));
+			TRY(divide<false>(powers, &half[0], &half[1], 0, more || halves_are_one(powers),
+							  error));
 			TRY(divide<false>(powers, &half[1], &half[0], 1, more, error));
 		}
 		TRY(read_found(powers, &found, error));
-		if (powers->nhalves == 1 ? !emogi_eigenvector_squares_are_fine(found[0].of[0], result, error) :
-			!emogi_hits_total_is_fine(found[0].of[0], result, error) || !emogi_hits_total_is_fine(found[1].of[0], result, error))
+		if (powers->nhalves == 1 ? !emogi_eigenvector_squares_are_fine(found[0].of[0], result,
+																	   error) :
+			!emogi_hits_total_is_fine(found[0].of[0], result, error) ||
+			!emogi_hits_total_is_fine(found[1].of[0], result, error))
 			return EMOGI_BAD_INPUT;
 		result->change = found[powers->nhalves].of[0];
 		result->nlevels++;
@@ -359,13 +387,14 @@ finish_katz(Powers *powers, const EmogiQuery *query, double largest, EmogiError 
 
 	if (query->normalized && query->beta != 0.0)
 	{
-		CUDA_LAUNCH(powers_square_kernel, run->full_blocks, BLOCK_THREADS, run->state->stream, powers->total, run->nvertices, largest,
-					powers->part);
+		CUDA_LAUNCH(powers_square_kernel, run->full_blocks, BLOCK_THREADS, run->state->stream,
+					powers->total, run->nvertices, largest, powers->part);
 		TRY(reduce_parts<true>(powers, 0, error));
 		TRY(read_found(powers, &found, error));
 		factor = copysign(1.0 / sqrt(found[0].of[0]) / largest, query->beta);
 	}
-	CUDA_LAUNCH(powers_scale_kernel, run->full_blocks, BLOCK_THREADS, run->state->stream, powers->total, run->nvertices, factor);
+	CUDA_LAUNCH(powers_scale_kernel, run->full_blocks, BLOCK_THREADS, run->state->stream,
+				powers->total, run->nvertices, factor);
 	return EMOGI_OK;
 }
 
@@ -383,8 +412,8 @@ iterate_katz(Powers *powers, const EmogiQuery *query, EmogiResult *result, Emogi
 	{
 		TRY(begin_iteration(powers, query, result));
 		TRY(sum_lists(powers, half, result->nlevels + 1 < query->max_iterations, error));
-		CUDA_LAUNCH(powers_add_walks_kernel, run->full_blocks, BLOCK_THREADS, run->state->stream, half->field, query->alpha, powers->total,
-					powers->part);
+		CUDA_LAUNCH(powers_add_walks_kernel, run->full_blocks, BLOCK_THREADS, run->state->stream,
+					half->field, query->alpha, powers->total, powers->part);
 		TRY(reduce_parts<false>(powers, 0, error));
 		TRY(read_found(powers, &found, error));
 		last = EmogiKatzFound{found->of[0], found->of[1], found->of[2] > 0.0};
@@ -402,7 +431,8 @@ collect_values(const Powers *powers, const Half *half, double **values, EmogiErr
 
 	*values = half->field.label != NULL ? half->field.sum : half->field.source;
 	if (half->field.label != NULL)
-		CUDA_LAUNCH(powers_collect_kernel, run->full_blocks, BLOCK_THREADS, run->state->stream, half->field, *values);
+		CUDA_LAUNCH(powers_collect_kernel, run->full_blocks, BLOCK_THREADS, run->state->stream,
+					half->field, *values);
 	return EMOGI_OK;
 }
 
@@ -414,8 +444,10 @@ account(const Powers *powers, EmogiResult *result)
 	{
 		const Half *half = &powers->half[h];
 		const uint64_t nedges = half->adjacency->nedges;
-		const uint64_t target_lines = (nedges * sizeof(Target) + EMOGI_LINE_BYTES - 1) / EMOGI_LINE_BYTES;
-		const uint64_t weight_lines = (nedges * powers->weight_bytes + EMOGI_LINE_BYTES - 1) / EMOGI_LINE_BYTES;
+		const uint64_t target_lines = (nedges * sizeof(Target) + EMOGI_LINE_BYTES - 1) /
+			EMOGI_LINE_BYTES;
+		const uint64_t weight_lines = (nedges * powers->weight_bytes + EMOGI_LINE_BYTES - 1) /
+			EMOGI_LINE_BYTES;
 
 		result->edges_traversed += half->nsweeps * nedges;
 		if (half->feed->npieces == 0 && powers->run->graph.placement == EMOGI_PLACEMENT_HOST)
@@ -423,7 +455,8 @@ account(const Powers *powers, EmogiResult *result)
 	}
 	result->link_bytes += powers->feed[0].copied_bytes + powers->feed[1].copied_bytes;
 	if (powers->feed[0].copied_bytes + powers->feed[1].copied_bytes > 0)
-		result->nlinks = powers->feed[0].nlinks > powers->feed[1].nlinks ? powers->feed[0].nlinks : powers->feed[1].nlinks;
+		result->nlinks = powers->feed[0].nlinks > powers->feed[1].nlinks ? powers->feed[0].nlinks :
+			powers->feed[1].nlinks;
 }
 
 /* Place the Graph and run. The Feeds are the caller's to close. */
@@ -435,12 +468,14 @@ run_powers(Powers *powers, const EmogiQuery *query, EmogiResult *result, EmogiEr
 
 	for (int h = 0; h < powers->nhalves; h++)
 		TRY(take_half(powers, &powers->half[h], error));
-	TRY(take_array(&run->memory, &powers->part, run->full_blocks + MOST_FOUND, "what blocks have found", error));
+	TRY(take_array(&run->memory, &powers->part, run->full_blocks + MOST_FOUND,
+				   "what blocks have found", error));
 	powers->found = powers->part + run->full_blocks;
 	if (query->algorithm == EMOGI_KATZ)
 		TRY(take_array(&run->memory, &powers->total, run->nvertices, "centralities", error));
 	TRY(place_lists(powers, query, error));
-	powers->scale = query->algorithm == EMOGI_EIGENVECTOR ? emogi_eigenvector_scale(powers->graph, powers->is_weighted, run->control) : 1.0;
+	powers->scale = query->algorithm == EMOGI_EIGENVECTOR ?
+		emogi_eigenvector_scale(powers->graph, powers->is_weighted, run->control) : 1.0;
 	if (powers->scale == 0.0)
 		return EMOGI_CANCELED;
 
@@ -464,7 +499,8 @@ run_powers(Powers *powers, const EmogiQuery *query, EmogiResult *result, EmogiEr
 }
 
 EmogiStatus
-emogi_cuda_powers(Run *run, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result, EmogiError *error)
+emogi_cuda_powers(Run *run, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result,
+				  EmogiError *error)
 {
 	Powers		powers = {};
 	EmogiStatus status;
@@ -472,7 +508,8 @@ emogi_cuda_powers(Run *run, const EmogiGraph *graph, const EmogiQuery *query, Em
 	powers.run = run;
 	powers.graph = graph;
 	powers.is_weighted = query->is_weighted && graph->weight_type != EMOGI_WEIGHT_NONE;
-	powers.weight_bytes = powers.is_weighted ? edge_bytes(graph->weight_type) - (uint32_t) sizeof(Target) : 0;
+	powers.weight_bytes = powers.is_weighted ?
+		edge_bytes(graph->weight_type) - (uint32_t) sizeof(Target) : 0;
 	powers.gather = choose_gather(powers.is_weighted, graph->weight_type);
 	powers.nhalves = query->algorithm == EMOGI_HITS ? 2 : 1;
 	powers.half[0].adjacency = &graph->forward;

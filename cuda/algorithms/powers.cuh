@@ -70,7 +70,8 @@ powers_fill_kernel(double *array, uint64_t nvertices, double value)
 {
 	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
 
-	for (uint64_t v = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x; v < nvertices; v += nthreads)
+	for (uint64_t v = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x; v < nvertices;
+		 v += nthreads)
 		array[v] = value;
 }
 
@@ -111,7 +112,8 @@ powers_square_kernel(const double *total, uint64_t nvertices, double largest, Fo
 	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
 	Found		found = {};
 
-	for (uint64_t v = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x; v < nvertices; v += nthreads)
+	for (uint64_t v = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x; v < nvertices;
+		 v += nthreads)
 		found.of[0] += total[v] / largest * (total[v] / largest);
 	leave_found<true>(found, &part[blockIdx.x]);
 }
@@ -122,7 +124,8 @@ powers_scale_kernel(double *total, uint64_t nvertices, double factor)
 {
 	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
 
-	for (uint64_t v = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x; v < nvertices; v += nthreads)
+	for (uint64_t v = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x; v < nvertices;
+		 v += nthreads)
 		total[v] *= factor;
 }
 
@@ -158,7 +161,8 @@ powers_measure_kernel(Field field, double scale, Found *part)
  */
 template <bool EIGEN>
 static __global__ void __launch_bounds__(BLOCK_THREADS)
-powers_divide_kernel(Field field, double scale, const Found *measured, double *to, const uint32_t *label, Found *part)
+powers_divide_kernel(Field field, double scale, const Found *measured, double *to,
+					 const uint32_t *label, Found *part)
 {
 	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
 	const uint64_t own = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x;
@@ -190,7 +194,8 @@ powers_collect_kernel(Field field, double *to)
 {
 	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
 
-	for (uint64_t v = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x; v < field.nvertices; v += nthreads)
+	for (uint64_t v = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x; v < field.nvertices;
+		 v += nthreads)
 		to[v] = field.source[field.label[v]];
 }
 

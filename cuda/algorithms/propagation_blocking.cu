@@ -7,7 +7,8 @@
 
 #define SHARED_PERCENT 85		/* of a multiprocessor's shared memory, at least: 196 of the 228 KB that an H200 has */
 
-static_assert(BLOCK_SOURCES % (4 * BINS_THREADS) == 0 && BLOCK_SOURCES < 65536 && BIN_SINKS % 4 == 0 && BIN_SINKS < 65536,
+static_assert(BLOCK_SOURCES % (4 * BINS_THREADS) == 0 && BLOCK_SOURCES < 65536 &&
+			  BIN_SINKS % 4 == 0 && BIN_SINKS < 65536,
 			  "blocks and bins are filled in whole pieces, and numbers in them have 16 bits");
 
 /* ---- numbers of 40 bits ---- */
@@ -91,8 +92,8 @@ add_row(const Rows &rows, unsigned long long *sum, uint32_t row, unsigned long l
  * row that begins, `open` what lanes have of the row before it; get what the last lane has of the row that is open afterwards.
  */
 static __device__ __forceinline__ unsigned long long
-close_rows(const Rows &rows, unsigned long long *sum, uint32_t begins, uint32_t lanes, uint32_t row, unsigned long long open,
-		   const unsigned long long *value)
+close_rows(const Rows &rows, unsigned long long *sum, uint32_t begins, uint32_t lanes, uint32_t row,
+		   unsigned long long open, const unsigned long long *value)
 {
 	const uint32_t lane = lane_number();
 	const uint32_t start = lanes & ~lanes_above();	/* lanes up to this one in which a row begins */
@@ -133,7 +134,8 @@ close_rows(const Rows &rows, unsigned long long *sum, uint32_t begins, uint32_t 
 
 /* Add a chunk of rows. What a row has in a round goes to its sum where it ends. */
 static __device__ __forceinline__ void
-add_rows(const Rows &rows, unsigned long long *sum, uint32_t chunk, const uint32_t *word, const uint8_t *low)
+add_rows(const Rows &rows, unsigned long long *sum, uint32_t chunk, const uint32_t *word,
+		 const uint8_t *low)
 {
 	uint32_t	row = rows.chunk_row[chunk];	/* the next to begin */
 	unsigned long long open = 0;	/* of all lanes together: what the open row has */
@@ -178,7 +180,8 @@ add_hub(const PropagationBlocks &bins, uint32_t hub, uint32_t *word, uint8_t *lo
 	const uint32_t nwarps = gridDim.x * BINS_WARPS;
 
 	fill_values(bins, hub, word, low);
-	for (uint32_t chunk = blockIdx.x * BINS_WARPS + threadIdx.x / WARP_LANES; chunk < rows.nchunks; chunk += nwarps)
+	for (uint32_t chunk = blockIdx.x * BINS_WARPS + threadIdx.x / WARP_LANES; chunk < rows.nchunks;
+		 chunk += nwarps)
 		add_rows(rows, bins.sum, chunk, word, low);
 }
 
@@ -198,7 +201,8 @@ scatter_values(const PropagationBlocks &bins, uint32_t *word, uint8_t *low)
 			fill_values(bins, bins.nhubs + unit.number, word, low);
 		filled = unit.number;
 #pragma unroll 2
-		for (uint32_t i = unit.first + threadIdx.x * CELL_ENTRIES; i < unit.upto; i += BINS_THREADS * CELL_ENTRIES)
+		for (uint32_t i = unit.first + threadIdx.x * CELL_ENTRIES; i < unit.upto;
+			 i += BINS_THREADS * CELL_ENTRIES)
 		{
 			uint32_t	s[CELL_ENTRIES];
 			uint4	   *words = (uint4 *) (bins.entry_word + i);
@@ -207,8 +211,10 @@ scatter_values(const PropagationBlocks &bins, uint32_t *word, uint8_t *low)
 			__stcs(words, make_uint4(word[s[0]], word[s[1]], word[s[2]], word[s[3]]));
 			__stcs(words + 1, make_uint4(word[s[4]], word[s[5]], word[s[6]], word[s[7]]));
 			__stcs((uint2 *) (bins.entry_low + i),
-				   make_uint2(low[s[0]] | low[s[1]] << 8 | low[s[2]] << 16 | (uint32_t) low[s[3]] << 24,
-							  low[s[4]] | low[s[5]] << 8 | low[s[6]] << 16 | (uint32_t) low[s[7]] << 24));
+				   make_uint2(low[s[0]] | low[s[1]] << 8 | low[s[2]] << 16 |
+							  (uint32_t) low[s[3]] << 24,
+							  low[s[4]] | low[s[5]] << 8 | low[s[6]] << 16 |
+							  (uint32_t) low[s[7]] << 24));
 		}
 	}
 }
@@ -244,7 +250,8 @@ static __device__ __forceinline__ BinPiece
 read_piece(const PropagationBlocks &bins, uint32_t entry)
 {
 	return BinPiece{__ldcs((const uint4 *) (bins.sink + entry)),
-		{__ldcs((const uint4 *) (bins.entry_word + entry)), __ldcs((const uint4 *) (bins.entry_word + entry) + 1)},
+		{__ldcs((const uint4 *) (bins.entry_word + entry)),
+		 __ldcs((const uint4 *) (bins.entry_word + entry) + 1)},
 		__ldcs((const uint2 *) (bins.entry_low + entry))};
 }
 
@@ -263,7 +270,8 @@ add_shared(uint32_t *lower, uint32_t *upper, uint32_t sink, unsigned long long v
 static __device__ __forceinline__ void
 add_piece(const BinPiece &piece, uint32_t *lower, uint32_t *upper)
 {
-	const uint32_t word[CELL_ENTRIES] = {piece.words[0].x, piece.words[0].y, piece.words[0].z, piece.words[0].w,
+	const uint32_t word[CELL_ENTRIES] = {piece.words[0].x, piece.words[0].y, piece.words[0].z,
+	piece.words[0].w,
 		piece.words[1].x, piece.words[1].y, piece.words[1].z, piece.words[1].w};
 	uint32_t	sink[CELL_ENTRIES];
 
@@ -283,10 +291,12 @@ static __device__ __forceinline__ void
 add_cells(const PropagationBlocks &bins, const BinUnit &unit, uint32_t *lower, uint32_t *upper)
 {
 	const uint32_t warp = threadIdx.x / WARP_LANES;
-	const uint32_t begin = (warp % unit.share + unit.share * unit.piece) * (WARP_LANES * CELL_ENTRIES) + lane_number() * CELL_ENTRIES;
+	const uint32_t begin = (warp % unit.share + unit.share * unit.piece) *
+		(WARP_LANES * CELL_ENTRIES) + lane_number() * CELL_ENTRIES;
 	const uint32_t stride = unit.share * unit.npieces * (WARP_LANES * CELL_ENTRIES);
 
-	for (uint32_t block = unit.first + warp / unit.share; block < unit.upto; block += BINS_WARPS / unit.share)
+	for (uint32_t block = unit.first + warp / unit.share; block < unit.upto;
+		 block += BINS_WARPS / unit.share)
 	{
 		const uint32_t *cell = bins.cell + (uint64_t) block * bins.nbins + unit.number;
 		const uint32_t end = __ldg(cell + 1);
@@ -347,7 +357,8 @@ bins_finish_kernel(PropagationBlocks bins, double damping, double *rank)
 {
 	const uint32_t nthreads = gridDim.x * BLOCK_THREADS;
 	const double evenly = 1.0 / (double) bins.nvertices;
-	const double leaps = START ? 0 : emogi_rank_units_leaps(damping, bins.outcome[bins.turn ^ 1].dangling);
+	const double leaps = START ? 0 : emogi_rank_units_leaps(damping,
+															bins.outcome[bins.turn ^ 1].dangling);
 	unsigned long long change = 0;
 	unsigned long long dangling = 0;
 
@@ -359,7 +370,8 @@ bins_finish_kernel(PropagationBlocks bins, double damping, double *rank)
 
 		if (!START)
 		{
-			value = emogi_rank_units_finish(damping, leaps, bins.leap != NULL ? bins.leap[l] : evenly, bins.sum[l]);
+			value = emogi_rank_units_finish(damping, leaps,
+											bins.leap != NULL ? bins.leap[l] : evenly, bins.sum[l]);
 			change += emogi_rank_units_change(rank[l], value);
 		}
 		rank[l] = value;
@@ -399,8 +411,10 @@ bins_collect_ranks_kernel(PropagationBlocks bins, const double *rank, double *to
 static EmogiStatus
 allow_shared(const void *kernel, size_t bytes, EmogiError *error)
 {
-	CUDA_TRY(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int) bytes));
-	CUDA_TRY(cudaFuncSetAttribute(kernel, cudaFuncAttributePreferredSharedMemoryCarveout, SHARED_PERCENT));
+	CUDA_TRY(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+								  (int) bytes));
+	CUDA_TRY(cudaFuncSetAttribute(kernel, cudaFuncAttributePreferredSharedMemoryCarveout,
+								  SHARED_PERCENT));
 	return EMOGI_OK;
 }
 
@@ -409,7 +423,8 @@ emogi_propagation_blocking_load(const EmogiEngineState *state, EmogiError *error
 {
 	const void *const kernels[] = {
 		(const void *) bins_spread_kernel, (const void *) bins_collect_kernel,
-		(const void *) bins_finish_kernel<true>, (const void *) bins_finish_kernel<false>, (const void *) bins_collect_ranks_kernel,
+		(const void *) bins_finish_kernel<true>, (const void *) bins_finish_kernel<false>,
+		(const void *) bins_collect_ranks_kernel,
 		(const void *) bins_order_leap_kernel
 	};
 
@@ -422,26 +437,32 @@ emogi_propagation_blocking_load(const EmogiEngineState *state, EmogiError *error
 }
 
 EmogiStatus
-emogi_propagation_blocking_start(Run *run, PropagationBlocks *bins, const double *leap, double *rank, EmogiError *error)
+emogi_propagation_blocking_start(Run *run, PropagationBlocks *bins, const double *leap,
+								 double *rank, EmogiError *error)
 {
 	cudaStream_t stream = run->state->stream;
 	double	   *ordered = NULL;
 
 	if (leap != NULL)
 	{
-		TRY(take_array(&run->memory, &ordered, run->nvertices, "proportions of leaps by label", error));
-		CUDA_LAUNCH(bins_order_leap_kernel, run->full_blocks, BLOCK_THREADS, stream, *bins, leap, ordered);
+		TRY(take_array(&run->memory, &ordered, run->nvertices, "proportions of leaps by label",
+					   error));
+		CUDA_LAUNCH(bins_order_leap_kernel, run->full_blocks, BLOCK_THREADS, stream, *bins, leap,
+					ordered);
 	}
 	bins->leap = ordered;
 	bins->turn = 0;
 	CUDA_TRY(cudaMemsetAsync(bins->outcome, 0, 2 * sizeof *bins->outcome, stream));
-	CUDA_TRY(cudaMemsetAsync(bins->sum, 0, (uint64_t) bins->nbins * BIN_SINKS * sizeof *bins->sum, stream));
-	CUDA_LAUNCH(bins_finish_kernel<true>, run->full_blocks, BLOCK_THREADS, stream, *bins, 0.0, rank);
+	CUDA_TRY(cudaMemsetAsync(bins->sum, 0, (uint64_t) bins->nbins * BIN_SINKS * sizeof *bins->sum,
+							 stream));
+	CUDA_LAUNCH(bins_finish_kernel<true>, run->full_blocks, BLOCK_THREADS, stream, *bins, 0.0,
+				rank);
 	return EMOGI_OK;
 }
 
 EmogiStatus
-emogi_propagation_blocking_iterate(Run *run, PropagationBlocks *bins, double damping, double *rank, double *change, EmogiError *error)
+emogi_propagation_blocking_iterate(Run *run, PropagationBlocks *bins, double damping, double *rank,
+								   double *change, EmogiError *error)
 {
 	const BinOutcome *outcome = (const BinOutcome *) run->state->mailbox;
 	const int	units = run->state->units;
@@ -453,16 +474,20 @@ emogi_propagation_blocking_iterate(Run *run, PropagationBlocks *bins, double dam
 	CUDA_LAUNCH_SHARED(bins_spread_kernel, units, BINS_THREADS, BLOCK_BYTES, stream, *bins);
 	if (bins->nentries > 0)
 		CUDA_LAUNCH_SHARED(bins_collect_kernel, units, BINS_THREADS, BIN_BYTES, stream, *bins);
-	CUDA_LAUNCH(bins_finish_kernel<false>, run->full_blocks, BLOCK_THREADS, stream, *bins, damping, rank);
-	CUDA_TRY(cudaMemcpyAsync(run->state->mailbox, &bins->outcome[bins->turn], sizeof *outcome, cudaMemcpyDeviceToHost, stream));
+	CUDA_LAUNCH(bins_finish_kernel<false>, run->full_blocks, BLOCK_THREADS, stream, *bins, damping,
+				rank);
+	CUDA_TRY(cudaMemcpyAsync(run->state->mailbox, &bins->outcome[bins->turn], sizeof *outcome,
+							 cudaMemcpyDeviceToHost, stream));
 	TRY(emogi_cuda_wait(run->state, run->control, error));
 	*change = emogi_rank_units_total_change(outcome->change);
 	return EMOGI_OK;
 }
 
 EmogiStatus
-emogi_propagation_blocking_collect_ranks(Run *run, const PropagationBlocks *bins, const double *rank, double *to, EmogiError *error)
+emogi_propagation_blocking_collect_ranks(Run *run, const PropagationBlocks *bins,
+										 const double *rank, double *to, EmogiError *error)
 {
-	CUDA_LAUNCH(bins_collect_ranks_kernel, run->full_blocks, BLOCK_THREADS, run->state->stream, *bins, rank, to);
+	CUDA_LAUNCH(bins_collect_ranks_kernel, run->full_blocks, BLOCK_THREADS, run->state->stream,
+				*bins, rank, to);
 	return EMOGI_OK;
 }

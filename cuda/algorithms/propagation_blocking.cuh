@@ -54,8 +54,10 @@ typedef struct Rows
 	uint32_t	nentries;
 	uint32_t	nrows;			/* sinks that have any */
 	uint32_t	nchunks;
-	uint16_t   *source;			/* [nchunks * CHUNK_ENTRIES], number in the block; NO_SOURCE behind the last */
-	uint32_t   *begins;			/* [nchunks * CHUNK_ENTRIES / 32], bit e: entry e is the first of its row */
+	/* [nchunks * CHUNK_ENTRIES], number in the block; NO_SOURCE behind the last */
+	uint16_t   *source;
+	/* [nchunks * CHUNK_ENTRIES / 32], bit e: entry e is the first of its row */
+	uint32_t   *begins;
 	uint32_t   *chunk_row;		/* [nchunks], rows that begin before the chunk */
 	uint32_t   *sink;			/* [nrows], label */
 } Rows;
@@ -64,9 +66,10 @@ typedef struct Rows
 typedef struct BinUnit
 {
 	uint32_t	number;			/* of the block of sources, or the bin */
-	uint32_t	first;			/* entries first .. upto - 1, or the cells of blocks of sources first .. upto - 1 */
+	/* entries first .. upto - 1, or the cells of blocks of sources first .. upto - 1 */
+	uint32_t	first;
 	uint32_t	upto;
-	uint32_t	piece;			/* collect: every `npieces`th stretch of each cell, from this one on */
+	uint32_t	piece;	/* collect: every `npieces`th stretch of each cell, from this one on */
 	uint32_t	npieces;
 	uint32_t	share;			/* warps that share a cell: a power of 2 up to BINS_WARPS */
 } BinUnit;
@@ -98,7 +101,8 @@ typedef struct PropagationBlocks
 	BinUnit    *collect;		/* [ncollect] */
 
 	/* Written by runs. */
-	uint32_t   *word;			/* [(nhubs + nblocks) * BLOCK_SOURCES], the upper 32 bits of each label's value; 0 behind the last */
+	/* [(nhubs + nblocks) * BLOCK_SOURCES], the upper 32 bits of each label's value; 0 behind the last */
+	uint32_t   *word;
 	uint8_t    *low;			/* the same of the lower 8 */
 	uint32_t   *entry_word;		/* [nentries] */
 	uint8_t    *entry_low;		/* [nentries] */
@@ -106,40 +110,51 @@ typedef struct PropagationBlocks
 	uint32_t   *next;			/* [2], the next unit to scatter, and to collect */
 	BinOutcome *outcome;		/* [2] */
 
-	const double *leap;			/* [nvertices], of a run, by label: proportions of the leaps; NULL = all alike */
+	/* [nvertices], of a run, by label: proportions of the leaps; NULL = all alike */
+	const double *leap;
 } PropagationBlocks;
 
 /* Say whether a run is one for bins, as far as the query and the size and placement of the Graph tell. */
 extern bool emogi_propagation_blocking_suit(const Run *run, const EmogiQuery *query);
 
 /* Find the PropagationBlocks that were kept, of the Graph's forward lists, whose targets are `array` in host memory. */
-extern EmogiStatus emogi_propagation_blocking_find(Run *run, const Target *array, PropagationBlocks *bins, EmogiError *error);
+extern EmogiStatus emogi_propagation_blocking_find(Run *run, const Target *array,
+												   PropagationBlocks *bins, EmogiError *error);
 
 /* Make PropagationBlocks, and keep them, when there is room without evicting anything. `outline` is that of the lists. */
-extern EmogiStatus emogi_propagation_blocking_make(Run *run, const Target *array, const ListIndex *outline, const Degrees *degrees, PropagationBlocks *bins,
-								   EmogiError *error);
+extern EmogiStatus emogi_propagation_blocking_make(Run *run, const Target *array,
+												   const ListIndex *outline, const Degrees *degrees,
+												   PropagationBlocks *bins, EmogiError *error);
 
 /*
  * Queue what gives every vertex its first rank, 1/n. rank[nvertices] is in the order of labels; leap[nvertices] in that of vertices,
  * or NULL.
  */
-extern EmogiStatus emogi_propagation_blocking_start(Run *run, PropagationBlocks *bins, const double *leap, double *rank, EmogiError *error);
+extern EmogiStatus emogi_propagation_blocking_start(Run *run, PropagationBlocks *bins,
+													const double *leap, double *rank,
+													EmogiError *error);
 
 /* Make an iteration, wait for it, and get the change. */
-extern EmogiStatus emogi_propagation_blocking_iterate(Run *run, PropagationBlocks *bins, double damping, double *rank, double *change, EmogiError *error);
+extern EmogiStatus emogi_propagation_blocking_iterate(Run *run, PropagationBlocks *bins,
+													  double damping, double *rank, double *change,
+													  EmogiError *error);
 
 /* Queue the copying of ranks to the order of vertices. */
-extern EmogiStatus emogi_propagation_blocking_collect_ranks(Run *run, const PropagationBlocks *bins, const double *rank, double *to, EmogiError *error);
+extern EmogiStatus emogi_propagation_blocking_collect_ranks(Run *run, const PropagationBlocks *bins,
+															const double *rank, double *to,
+															EmogiError *error);
 
 /* Say whether the device has the shared memory for it. */
 static inline bool
 emogi_propagation_blocking_fit(const EmogiEngineState *state)
 {
-	return state->shared_bytes >= BLOCK_BYTES + STATIC_BYTES && state->shared_bytes >= BIN_BYTES + STATIC_BYTES;
+	return state->shared_bytes >= BLOCK_BYTES + STATIC_BYTES &&
+		state->shared_bytes >= BIN_BYTES + STATIC_BYTES;
 }
 
 /* Bring the kernels to the device. */
-extern EmogiStatus emogi_propagation_blocking_load(const EmogiEngineState *state, EmogiError *error);
+extern EmogiStatus emogi_propagation_blocking_load(const EmogiEngineState *state,
+												   EmogiError *error);
 extern EmogiStatus emogi_propagation_blocking_make_load(EmogiError *error);
 
 #endif							/* EMOGI_PROPAGATION_BLOCKING_CUH */

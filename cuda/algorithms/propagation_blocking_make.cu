@@ -47,7 +47,7 @@ typedef struct Making
 	Keys		keys;
 	uint32_t   *label;			/* [nvertices] */
 	uint32_t   *own;			/* [rank], label of the list */
-	uint32_t   *count;			/* [keys], entries; then where they begin, or end when they are placed */
+	uint32_t   *count;	/* [keys], entries; then where they begin, or end when they are placed */
 	uint32_t   *row[MAX_HUBS];	/* [nsinks + 1], rows before those of each sink */
 	uint32_t   *tile;
 	uint32_t   *cell;			/* [ncells + 1], of the host: where they begin */
@@ -67,7 +67,8 @@ key_of(const Keys &keys, uint32_t source, uint32_t sink)
 {
 	const uint32_t block = source / BLOCK_SOURCES;
 
-	return block < keys.nhubs ? first_row_key(keys, block) + sink : (block - keys.nhubs) * keys.nbins + sink / BIN_SINKS;
+	return block < keys.nhubs ? first_row_key(keys, block) + sink :
+		(block - keys.nhubs) * keys.nbins + sink / BIN_SINKS;
 }
 
 /* ---- kernels ---- */
@@ -78,19 +79,22 @@ bins_name_lists_kernel(ListIndex outline, const uint32_t *label, uint32_t *own)
 {
 	const uint64_t nwarps = (uint64_t) gridDim.x * BLOCK_WARPS;
 
-	for (uint64_t w = (uint64_t) blockIdx.x * BLOCK_WARPS + threadIdx.x / WARP_LANES; w < outline.nwords; w += nwarps)
+	for (uint64_t w = (uint64_t) blockIdx.x * BLOCK_WARPS + threadIdx.x / WARP_LANES;
+		 w < outline.nwords; w += nwarps)
 	{
 		const uint32_t filled = outline.filled[w];
 
 		if (filled >> lane_number() & 1)
-			own[outline.word_rank[w] + __popc(filled & lanes_below())] = label[w * 32 + lane_number()];
+			own[outline.word_rank[w] + __popc(filled & lanes_below())] = label[w * 32 +
+																			   lane_number()];
 	}
 }
 
 /* Call take(sources, sinks, length) for the own entries of each round: the labels of both ends, and how many are there. */
 template <class Take>
 static __device__ __forceinline__ void
-walk_entries(const Step &step, const Lists<Target> &lists, const ListIndex &outline, const uint32_t *label, const uint32_t *own, Take take)
+walk_entries(const Step &step, const Lists<Target> &lists, const ListIndex &outline,
+			 const uint32_t *label, const uint32_t *own, Take take)
 {
 	sweep_chunks(step, 0, outline.nchunks, [&](uint64_t chunk) {
 		uint32_t	rank = outline.chunk_rank[chunk];
@@ -110,7 +114,8 @@ walk_entries(const Step &step, const Lists<Target> &lists, const ListIndex &outl
 			for (uint32_t j = 0; j < LANE_ENTRIES; j++)
 			{
 				source[j] = j < length ? __ldg(&label[octet.target[j]]) : 0;
-				sink[j] = j < length ? __ldg(&own[own_rank + __popc(begins & ((2u << j) - 1)) - 1]) : 0;
+				sink[j] = j < length ? __ldg(&own[own_rank + __popc(begins & ((2u << j) - 1)) -
+												  1]) : 0;
 			}
 			take(source, sink, length);
 			rank += __shfl_sync(FULL_WARP, ranks, WARP_LANES - 1);
@@ -120,9 +125,11 @@ walk_entries(const Step &step, const Lists<Target> &lists, const ListIndex &outl
 
 /* Count the entries of each key. Bytes: 4 an entry, 4 random ones, and an atomic operation for the lanes that have one key. */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
-bins_count_kernel(Lists<Target> lists, ListIndex outline, const uint32_t *label, const uint32_t *own, Keys keys, uint32_t *count, Step step)
+bins_count_kernel(Lists<Target> lists, ListIndex outline, const uint32_t *label,
+				  const uint32_t *own, Keys keys, uint32_t *count, Step step)
 {
-	walk_entries(step, lists, outline, label, own, [&](const uint32_t *source, const uint32_t *sink, uint32_t length) {
+	walk_entries(step, lists, outline, label, own,
+				 [&](const uint32_t *source, const uint32_t *sink, uint32_t length) {
 #pragma unroll
 		for (uint32_t j = 0; j < LANE_ENTRIES; j++)
 		{
@@ -137,10 +144,11 @@ bins_count_kernel(Lists<Target> lists, ListIndex outline, const uint32_t *label,
 
 /* Put each entry to the next place of its key. Bytes: as bins_count_kernel, and 4 written in short runs. */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
-bins_place_kernel(Lists<Target> lists, ListIndex outline, const uint32_t *label, const uint32_t *own, Keys keys, uint32_t *next, PropagationBlocks bins,
-				  Step step)
+bins_place_kernel(Lists<Target> lists, ListIndex outline, const uint32_t *label,
+				  const uint32_t *own, Keys keys, uint32_t *next, PropagationBlocks bins, Step step)
 {
-	walk_entries(step, lists, outline, label, own, [&](const uint32_t *source, const uint32_t *sink, uint32_t length) {
+	walk_entries(step, lists, outline, label, own,
+				 [&](const uint32_t *source, const uint32_t *sink, uint32_t length) {
 		uint32_t	lanes[LANE_ENTRIES];
 		uint32_t	place[LANE_ENTRIES];
 
@@ -157,7 +165,8 @@ bins_place_kernel(Lists<Target> lists, ListIndex outline, const uint32_t *label,
 #pragma unroll
 		for (uint32_t j = 0; j < LANE_ENTRIES; j++)
 		{
-			const uint32_t at = __shfl_sync(FULL_WARP, place[j], __ffs(lanes[j]) - 1) + __popc(lanes[j] & lanes_below());
+			const uint32_t at = __shfl_sync(FULL_WARP, place[j], __ffs(lanes[j]) - 1) +
+				__popc(lanes[j] & lanes_below());
 			const uint32_t block = source[j] / BLOCK_SOURCES;
 			const uint16_t number = (uint16_t) (source[j] % BLOCK_SOURCES);
 
@@ -178,7 +187,8 @@ bins_place_kernel(Lists<Target> lists, ListIndex outline, const uint32_t *label,
 static __global__ void __launch_bounds__(BLOCK_THREADS)
 bins_pad_kernel(uint32_t *count, uint32_t ncells)
 {
-	for (uint32_t c = blockIdx.x * BLOCK_THREADS + threadIdx.x; c < ncells; c += gridDim.x * BLOCK_THREADS)
+	for (uint32_t c = blockIdx.x * BLOCK_THREADS + threadIdx.x; c < ncells;
+		 c += gridDim.x * BLOCK_THREADS)
 		count[c] = (count[c] + CELL_ENTRIES - 1) / CELL_ENTRIES * CELL_ENTRIES;
 }
 
@@ -203,7 +213,8 @@ bins_fill_kernel(PropagationBlocks bins, const uint32_t *next, uint32_t ncells)
 static __global__ void __launch_bounds__(BLOCK_THREADS)
 bins_find_rows_kernel(const uint32_t *place, uint32_t nsinks, uint32_t *row)
 {
-	for (uint64_t t = blockIdx.x * BLOCK_THREADS + threadIdx.x; t <= nsinks; t += gridDim.x * BLOCK_THREADS)
+	for (uint64_t t = blockIdx.x * BLOCK_THREADS + threadIdx.x; t <= nsinks;
+		 t += gridDim.x * BLOCK_THREADS)
 		row[t] = t < nsinks && place[t + 1] > place[t];
 }
 
@@ -211,7 +222,8 @@ bins_find_rows_kernel(const uint32_t *place, uint32_t nsinks, uint32_t *row)
 static __global__ void __launch_bounds__(BLOCK_THREADS)
 bins_mark_rows_kernel(const uint32_t *place, const uint32_t *row, uint32_t nsinks, Rows rows)
 {
-	for (uint64_t t = blockIdx.x * BLOCK_THREADS + threadIdx.x; t < nsinks; t += gridDim.x * BLOCK_THREADS)
+	for (uint64_t t = blockIdx.x * BLOCK_THREADS + threadIdx.x; t < nsinks;
+		 t += gridDim.x * BLOCK_THREADS)
 	{
 		const uint32_t first = place[t];
 		const uint32_t end = place[t + 1];
@@ -220,7 +232,8 @@ bins_mark_rows_kernel(const uint32_t *place, const uint32_t *row, uint32_t nsink
 			continue;
 		atomicOr(&rows.begins[first / 32], 1u << first % 32);
 		rows.sink[row[t]] = (uint32_t) t;
-		for (uint32_t chunk = first / CHUNK_ENTRIES + 1; chunk <= end / CHUNK_ENTRIES && chunk < rows.nchunks; chunk++)
+		for (uint32_t chunk = first / CHUNK_ENTRIES + 1;
+			 chunk <= end / CHUNK_ENTRIES && chunk < rows.nchunks; chunk++)
 			rows.chunk_row[chunk] = row[t] + 1;
 	}
 }
@@ -229,7 +242,8 @@ bins_mark_rows_kernel(const uint32_t *place, const uint32_t *row, uint32_t nsink
 static __global__ void __launch_bounds__(BLOCK_THREADS)
 bins_name_vertices_kernel(PropagationBlocks bins, const uint32_t *label, Degrees degrees)
 {
-	for (uint64_t v = blockIdx.x * BLOCK_THREADS + threadIdx.x; v < bins.nvertices; v += gridDim.x * BLOCK_THREADS)
+	for (uint64_t v = blockIdx.x * BLOCK_THREADS + threadIdx.x; v < bins.nvertices;
+		 v += gridDim.x * BLOCK_THREADS)
 	{
 		bins.vertex[label[v]] = (uint32_t) v;
 		bins.degree[label[v]] = (uint32_t) degree_of(degrees, v);
@@ -240,8 +254,10 @@ EmogiStatus
 emogi_propagation_blocking_make_load(EmogiError *error)
 {
 	const void *const kernels[] = {
-		(const void *) bins_name_lists_kernel, (const void *) bins_count_kernel, (const void *) bins_place_kernel,
-		(const void *) bins_pad_kernel, (const void *) bins_fill_kernel, (const void *) bins_find_rows_kernel,
+		(const void *) bins_name_lists_kernel, (const void *) bins_count_kernel,
+		(const void *) bins_place_kernel,
+		(const void *) bins_pad_kernel, (const void *) bins_fill_kernel,
+		(const void *) bins_find_rows_kernel,
 		(const void *) bins_mark_rows_kernel, (const void *) bins_name_vertices_kernel
 	};
 
@@ -255,7 +271,8 @@ emogi_propagation_blocking_make_load(EmogiError *error)
 static uint64_t
 most_cells(uint64_t nvertices)
 {
-	return (nvertices + BLOCK_SOURCES - 1) / BLOCK_SOURCES * ((nvertices + BIN_SINKS - 1) / BIN_SINKS);
+	return (nvertices + BLOCK_SOURCES - 1) / BLOCK_SOURCES *
+		((nvertices + BIN_SINKS - 1) / BIN_SINKS);
 }
 
 bool
@@ -264,12 +281,15 @@ emogi_propagation_blocking_suit(const Run *run, const EmogiQuery *query)
 	const uint64_t nedges = run->graph.forward.nedges;
 	const uint64_t ncells = most_cells(run->nvertices);
 
-	if (run->graph.placement != EMOGI_PLACEMENT_DEVICE || nedges == 0 || !emogi_rank_units_suit(query, run->nvertices, true) || !emogi_propagation_blocking_fit(run->state) ||
+	if (run->graph.placement != EMOGI_PLACEMENT_DEVICE || nedges == 0 ||
+		!emogi_rank_units_suit(query, run->nvertices, true) ||
+		!emogi_propagation_blocking_fit(run->state) ||
 		nedges + CELL_ENTRIES * ncells + MAX_HUBS * (run->nvertices + 1) >= UINT32_MAX)
 		return false;
 	/* fewer entries are gathered as fast */
 	return run->state->always_bins ||
-		(emogi_rank_units_coarse(nedges) && nedges / CELL_MEAN >= ncells && query->max_iterations >= LEAST_SWEEPS);
+		(emogi_rank_units_coarse(nedges) && nedges / CELL_MEAN >= ncells &&
+		 query->max_iterations >= LEAST_SWEEPS);
 }
 
 /* Choose how many blocks of sources have rows. A test has any number. */
@@ -318,9 +338,11 @@ look_for_room(const Making *making, bool *fits, EmogiError *error)
 	const Keys *keys = &making->keys;
 	const uint64_t nkeys = count_keys(keys);
 	const uint64_t headroom = run->state->cap_bytes > 0 ? 0 : HEADROOM_BYTES;
-	const uint64_t kept = 9 * (run->graph.forward.nedges + CELL_ENTRIES * (uint64_t) keys->ncells) + (21 + 4 * keys->nhubs) * run->nvertices +
+	const uint64_t kept = 9 * (run->graph.forward.nedges + CELL_ENTRIES * (uint64_t) keys->ncells) +
+		(21 + 4 * keys->nhubs) * run->nvertices +
 		(BLOCK_SOURCES + BIN_SINKS) * UINT64_C(13);
-	const uint64_t scratch = sizeof(uint32_t) * (2 * run->nvertices + nkeys + keys->nhubs * (run->nvertices + 1) + count_tiles(nkeys));
+	const uint64_t scratch = sizeof(uint32_t) *
+		(2 * run->nvertices + nkeys + keys->nhubs * (run->nvertices + 1) + count_tiles(nkeys));
 	uint64_t	left_bytes;
 
 	TRY(emogi_memory_left(&run->memory, &left_bytes, error));
@@ -342,8 +364,10 @@ take_scratch(Making *making, EmogiError *error)
 	TRY(take_array(memory, &making->count, nkeys, "entries by key", error));
 	TRY(take_array(memory, &making->tile, count_tiles(nkeys), "sums of tiles", error));
 	for (uint32_t hub = 0; hub < making->keys.nhubs; hub++)
-		TRY(take_array(memory, &making->row[hub], making->run->nvertices + 1, "rows by sink", error));
-	CUDA_TRY(cudaMemsetAsync(making->count, 0, nkeys * sizeof *making->count, making->run->state->stream));
+		TRY(take_array(memory, &making->row[hub], making->run->nvertices + 1, "rows by sink",
+					   error));
+	CUDA_TRY(cudaMemsetAsync(making->count, 0, nkeys * sizeof *making->count,
+							 making->run->state->stream));
 	return EMOGI_OK;
 }
 
@@ -354,10 +378,12 @@ count_entries(const Making *making, EmogiError *error)
 	Run		   *run = making->run;
 	cudaStream_t stream = run->state->stream;
 
-	CUDA_LAUNCH(bins_name_lists_kernel, run->full_blocks, BLOCK_THREADS, stream, *making->outline, making->label, making->own);
+	CUDA_LAUNCH(bins_name_lists_kernel, run->full_blocks, BLOCK_THREADS, stream, *making->outline,
+				making->label, making->own);
 	TRY(emogi_run_begin_step(run, error));
-	CUDA_LAUNCH(bins_count_kernel, run->full_blocks, BLOCK_THREADS, stream, run->graph.forward, *making->outline, making->label,
-				making->own, making->keys, making->count, run->step);
+	CUDA_LAUNCH(bins_count_kernel, run->full_blocks, BLOCK_THREADS, stream, run->graph.forward,
+				*making->outline, making->label, making->own, making->keys, making->count,
+				run->step);
 	return EMOGI_OK;
 }
 
@@ -370,7 +396,8 @@ sum_counts(Making *making, EmogiError *error)
 	const Keys *keys = &making->keys;
 	cudaStream_t stream = run->state->stream;
 
-	CUDA_LAUNCH(bins_pad_kernel, run->full_blocks, BLOCK_THREADS, stream, making->count, keys->ncells);
+	CUDA_LAUNCH(bins_pad_kernel, run->full_blocks, BLOCK_THREADS, stream, making->count,
+				keys->ncells);
 	TRY(prefix_sum(run, making->count, keys->ncells + 1, making->tile, error));
 	for (uint32_t hub = 0; hub < keys->nhubs; hub++)
 	{
@@ -378,10 +405,13 @@ sum_counts(Making *making, EmogiError *error)
 		Rows	   *rows = &bins->rows[hub];
 
 		TRY(prefix_sum(run, place, keys->nsinks + 1, making->tile, error));
-		CUDA_LAUNCH(bins_find_rows_kernel, run->full_blocks, BLOCK_THREADS, stream, place, keys->nsinks, making->row[hub]);
+		CUDA_LAUNCH(bins_find_rows_kernel, run->full_blocks, BLOCK_THREADS, stream, place,
+					keys->nsinks, making->row[hub]);
 		TRY(prefix_sum(run, making->row[hub], keys->nsinks + 1, making->tile, error));
-		TRY(emogi_run_fetch(run, &rows->nentries, place + keys->nsinks, sizeof rows->nentries, error));
-		TRY(emogi_run_fetch(run, &rows->nrows, making->row[hub] + keys->nsinks, sizeof rows->nrows, error));
+		TRY(emogi_run_fetch(run, &rows->nentries, place + keys->nsinks, sizeof rows->nentries,
+							error));
+		TRY(emogi_run_fetch(run, &rows->nrows, making->row[hub] + keys->nsinks, sizeof rows->nrows,
+							error));
 		rows->nchunks = (uint32_t) count_chunks(rows->nentries);
 	}
 	return EMOGI_OK;
@@ -391,7 +421,8 @@ sum_counts(Making *making, EmogiError *error)
 static uint32_t
 unit_entries(const Making *making, uint32_t nunits, uint32_t most)
 {
-	const uint64_t part = round_up(making->bins->nentries / (nunits * (uint64_t) making->run->state->units), LEAST_UNIT);
+	const uint64_t part = round_up(making->bins->nentries /
+								   (nunits * (uint64_t) making->run->state->units), LEAST_UNIT);
 
 	return part < LEAST_UNIT ? LEAST_UNIT : part < most ? (uint32_t) part : most;
 }
@@ -427,7 +458,8 @@ cut_scatter(Making *making)
 
 /* Have the cells of a bin, of so many entries, collected by units. */
 static void
-add_units(Making *making, uint32_t bin, uint32_t first, uint32_t upto, uint64_t entries, uint32_t most)
+add_units(Making *making, uint32_t bin, uint32_t first, uint32_t upto, uint64_t entries,
+		  uint32_t most)
 {
 	const uint32_t npieces = (uint32_t) ((entries + most - 1) / most);
 	uint32_t	share = BINS_WARPS;
@@ -435,7 +467,8 @@ add_units(Making *making, uint32_t bin, uint32_t first, uint32_t upto, uint64_t 
 	while (share > 1 && BINS_WARPS / share < upto - first)
 		share /= 2;
 	for (uint32_t piece = 0; piece < npieces; piece++)
-		making->collect[making->bins->ncollect++] = BinUnit{bin, first, upto, piece, npieces, share};
+		making->collect[making->bins->ncollect++] = BinUnit{bin, first, upto, piece, npieces,
+															share};
 }
 
 /* SegmentedGraph the cells of bins into units. */
@@ -477,14 +510,18 @@ cut_units(Making *making, EmogiError *error)
 
 	making->cell = (uint32_t *) malloc((ncells + 1) * sizeof *making->cell);
 	if (making->cell == NULL)
-		return emogi_device_fail(error, EMOGI_NO_MEMORY, "out of memory", "places of %llu cells", (unsigned long long) ncells);
-	TRY(emogi_run_fetch(making->run, making->cell, making->count, (ncells + 1) * sizeof *making->cell, error));
+		return emogi_device_fail(error, EMOGI_NO_MEMORY, "out of memory", "places of %llu cells",
+								 (unsigned long long) ncells);
+	TRY(emogi_run_fetch(making->run, making->cell, making->count,
+						(ncells + 1) * sizeof *making->cell, error));
 	bins->nentries = making->cell[ncells];
-	most = bins->nblocks + 2 * (uint64_t) bins->nbins + 2 * (bins->nentries / (LEAST_UNIT / LAST_UNITS) + UINT64_C(1));
+	most = bins->nblocks + 2 * (uint64_t) bins->nbins +
+		2 * (bins->nentries / (LEAST_UNIT / LAST_UNITS) + UINT64_C(1));
 	making->scatter = (BinUnit *) malloc(most * sizeof *making->scatter);
 	making->collect = (BinUnit *) malloc(most * sizeof *making->collect);
 	if (making->scatter == NULL || making->collect == NULL)
-		return emogi_device_fail(error, EMOGI_NO_MEMORY, "out of memory", "%llu units of work", (unsigned long long) most);
+		return emogi_device_fail(error, EMOGI_NO_MEMORY, "out of memory", "%llu units of work",
+								 (unsigned long long) most);
 	cut_scatter(making);
 	cut_collect(making);
 	return EMOGI_OK;
@@ -546,10 +583,12 @@ mark_rows(const Making *making, EmogiError *error)
 
 		if (rows->nchunks == 0)
 			continue;
-		CUDA_TRY(cudaMemsetAsync(rows->begins, 0, (uint64_t) rows->nchunks * (CHUNK_ENTRIES / 8), stream));
+		CUDA_TRY(cudaMemsetAsync(rows->begins, 0, (uint64_t) rows->nchunks * (CHUNK_ENTRIES / 8),
+								 stream));
 		CUDA_TRY(cudaMemsetAsync(rows->chunk_row, 0, sizeof *rows->chunk_row, stream));
-		CUDA_LAUNCH(bins_mark_rows_kernel, run->full_blocks, BLOCK_THREADS, stream, making->count + first_row_key(making->keys, hub),
-					making->row[hub], making->keys.nsinks, *rows);
+		CUDA_LAUNCH(bins_mark_rows_kernel, run->full_blocks, BLOCK_THREADS, stream,
+					making->count + first_row_key(making->keys, hub), making->row[hub],
+					making->keys.nsinks, *rows);
 	}
 	return EMOGI_OK;
 }
@@ -564,17 +603,23 @@ fill_arrays(const Making *making, const Degrees *degrees, EmogiError *error)
 	Run		   *run = making->run;
 	cudaStream_t stream = run->state->stream;
 
-	TRY(emogi_run_send(run, bins->cell, making->cell, (keys->ncells + UINT64_C(1)) * sizeof *bins->cell, error));
-	TRY(emogi_run_send(run, bins->scatter, making->scatter, bins->nscatter * sizeof *bins->scatter, error));
-	TRY(emogi_run_send(run, bins->collect, making->collect, bins->ncollect * sizeof *bins->collect, error));
+	TRY(emogi_run_send(run, bins->cell, making->cell,
+					   (keys->ncells + UINT64_C(1)) * sizeof *bins->cell, error));
+	TRY(emogi_run_send(run, bins->scatter, making->scatter, bins->nscatter * sizeof *bins->scatter,
+					   error));
+	TRY(emogi_run_send(run, bins->collect, making->collect, bins->ncollect * sizeof *bins->collect,
+					   error));
 	CUDA_TRY(cudaMemsetAsync(bins->word, 0, nlabels * sizeof *bins->word, stream));
 	CUDA_TRY(cudaMemsetAsync(bins->low, 0, nlabels, stream));
 	TRY(mark_rows(making, error));
 	TRY(emogi_run_begin_step(run, error));
-	CUDA_LAUNCH(bins_place_kernel, run->full_blocks, BLOCK_THREADS, stream, run->graph.forward, *making->outline, making->label,
-				making->own, *keys, making->count, *bins, run->step);
-	CUDA_LAUNCH(bins_fill_kernel, run->full_blocks, BLOCK_THREADS, stream, *bins, making->count, keys->ncells);
-	CUDA_LAUNCH(bins_name_vertices_kernel, run->full_blocks, BLOCK_THREADS, stream, *bins, making->label, *degrees);
+	CUDA_LAUNCH(bins_place_kernel, run->full_blocks, BLOCK_THREADS, stream, run->graph.forward,
+				*making->outline, making->label, making->own, *keys, making->count, *bins,
+				run->step);
+	CUDA_LAUNCH(bins_fill_kernel, run->full_blocks, BLOCK_THREADS, stream, *bins, making->count,
+				keys->ncells);
+	CUDA_LAUNCH(bins_name_vertices_kernel, run->full_blocks, BLOCK_THREADS, stream, *bins,
+				making->label, *degrees);
 	return EMOGI_OK;
 }
 
@@ -625,14 +670,16 @@ try_bins(Making *making, const Target *array, const Degrees *degrees, EmogiError
 	lay_keys(making, choose_hubs(run, &survey));
 	TRY(look_for_room(making, &fits, error));
 	if (!fits)
-		return emogi_device_fail(error, EMOGI_NO_MEMORY, "there is no device memory for bins", "%s", "");
+		return emogi_device_fail(error, EMOGI_NO_MEMORY, "there is no device memory for bins", "%s",
+								 "");
 	TRY(make_bins(making, degrees, &survey, error));
 	keep_bins(run, array, nblocks);
 	return EMOGI_OK;
 }
 
 EmogiStatus
-emogi_propagation_blocking_make(Run *run, const Target *array, const ListIndex *outline, const Degrees *degrees, PropagationBlocks *bins, EmogiError *error)
+emogi_propagation_blocking_make(Run *run, const Target *array, const ListIndex *outline,
+								const Degrees *degrees, PropagationBlocks *bins, EmogiError *error)
 {
 	const int	nblocks = run->memory.nblocks;
 	Making		making = {};
@@ -654,10 +701,12 @@ emogi_propagation_blocking_make(Run *run, const Target *array, const ListIndex *
 }
 
 EmogiStatus
-emogi_propagation_blocking_find(Run *run, const Target *array, PropagationBlocks *bins, EmogiError *error)
+emogi_propagation_blocking_find(Run *run, const Target *array, PropagationBlocks *bins,
+								EmogiError *error)
 {
 	uint64_t	length;
-	const void *memory = emogi_device_cache_use_made(run->state, array, EMOGI_COPY_BINS, 1, 1, &length);
+	const void *memory = emogi_device_cache_use_made(run->state, array, EMOGI_COPY_BINS, 1, 1,
+													 &length);
 
 	*bins = PropagationBlocks{};
 	return memory != NULL ? emogi_run_fetch(run, bins, memory, sizeof *bins, error) : EMOGI_OK;

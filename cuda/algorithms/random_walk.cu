@@ -95,11 +95,14 @@ draw_some(const Walks &walks, const Lists<Target> &lists, const Place &place, Sp
 {
 	for (uint32_t i = 0; i < MOST_DRAWS; i++)
 	{
-		const EmogiRandom random = emogi_philox(walks.seed, place.source, place.walk, place.step, i);
-		const uint64_t entry = list.start + __umul64hi(emogi_random_bits(random, 0), list.end - list.start);
+		const EmogiRandom random = emogi_philox(walks.seed, place.source, place.walk, place.step,
+												i);
+		const uint64_t entry = list.start +
+			__umul64hi(emogi_random_bits(random, 0), list.end - list.start);
 		const uint32_t drawn = __ldg(&lists.targets[entry]);
 
-		if (emogi_random_unit(emogi_random_bits(random, 1)) < chance_of(walks, lists, place.before, drawn))
+		if (emogi_random_unit(emogi_random_bits(random, 1)) <
+			chance_of(walks, lists, place.before, drawn))
 			return drawn;
 	}
 	return EMOGI_NO_VERTEX;
@@ -110,7 +113,8 @@ draw_some(const Walks &walks, const Lists<Target> &lists, const Place &place, Sp
  * with what is multiplied: the CPU engine rounds twice. Whole warps, all lanes with the same arguments.
  */
 static __device__ uint64_t
-draw_of_all(const Walks &walks, const Lists<Target> &lists, uint32_t before, Span list, double unit, const Step &step)
+draw_of_all(const Walks &walks, const Lists<Target> &lists, uint32_t before, Span list, double unit,
+			const Step &step)
 {
 	uint64_t	drawn = list.start;
 	double		total = 0.0;
@@ -121,10 +125,12 @@ draw_of_all(const Walks &walks, const Lists<Target> &lists, uint32_t before, Spa
 	for (int pass = 0; pass < 2; pass++)
 	{
 		limit = __dmul_rn(unit, total);
-		for (uint64_t base = list.start; base < list.end && !(pass == 1 && sum > limit); base += WARP_LANES)
+		for (uint64_t base = list.start; base < list.end && !(pass == 1 && sum > limit);
+			 base += WARP_LANES)
 		{
 			const uint64_t e = base + lane_number();
-			const double chance = e < list.end ? chance_of(walks, lists, before, __ldg(&lists.targets[e])) : 0.0;
+			const double chance = e < list.end ?
+				chance_of(walks, lists, before, __ldg(&lists.targets[e])) : 0.0;
 
 			for (uint32_t j = 0; j < WARP_LANES; j++)
 			{
@@ -147,7 +153,8 @@ draw_of_all(const Walks &walks, const Lists<Target> &lists, uint32_t before, Spa
 
 /* Get the vertices that the walks of a warp go on to; EMOGI_NO_VERTEX where nothing leads away, or a walk is not under way. */
 static __device__ __forceinline__ uint32_t
-go_on(const Walks &walks, const Lists<Target> &lists, const Place &place, bool goes, const Step &step)
+go_on(const Walks &walks, const Lists<Target> &lists, const Place &place, bool goes,
+	  const Step &step)
 {
 	const Span	list = goes ? read_span(lists, place.vertex) : Span{0, 0};
 	const bool	draws = list.start < list.end;
@@ -157,10 +164,14 @@ go_on(const Walks &walks, const Lists<Target> &lists, const Place &place, bool g
 	while (lanes != 0)
 	{
 		const uint32_t lane = __ffs(lanes) - 1;
-		const Span	its = {__shfl_sync(FULL_WARP, list.start, lane), __shfl_sync(FULL_WARP, list.end, lane)};
-		const EmogiRandom random = emogi_philox(walks.seed, place.source, place.walk, place.step, WHOLE_LIST);
-		const double unit = __shfl_sync(FULL_WARP, emogi_random_unit(emogi_random_bits(random, 0)), lane);
-		const uint64_t drawn = draw_of_all(walks, lists, __shfl_sync(FULL_WARP, place.before, lane), its, unit, step);
+		const Span	its = {__shfl_sync(FULL_WARP, list.start, lane),
+						   __shfl_sync(FULL_WARP, list.end, lane)};
+		const EmogiRandom random = emogi_philox(walks.seed, place.source, place.walk, place.step,
+												WHOLE_LIST);
+		const double unit = __shfl_sync(FULL_WARP, emogi_random_unit(emogi_random_bits(random, 0)),
+										lane);
+		const uint64_t drawn = draw_of_all(walks, lists, __shfl_sync(FULL_WARP, place.before, lane),
+										   its, unit, step);
 
 		lanes &= lanes - 1;
 		if (lane == lane_number())
@@ -182,7 +193,8 @@ random_walk_kernel(Walks walks, Lists<Target> lists, uint64_t first, uint64_t co
 		const uint64_t i = base + lane_number();
 		bool		goes = i < count;
 		const uint32_t source = goes ? walks.sources[(first + i) / walks.walks] : 0;
-		Place		place = {source, (uint32_t) ((first + i) % walks.walks), 0, EMOGI_NO_VERTEX, source};
+		Place		place = {source, (uint32_t) ((first + i) % walks.walks), 0, EMOGI_NO_VERTEX,
+							 source};
 		uint32_t   *path = walks.path + i * (walks.length + 1);
 
 		if (goes)
@@ -218,15 +230,20 @@ static EmogiStatus
 check_walks(const EmogiGraph *graph, const EmogiQuery *query, EmogiError *error)
 {
 	if (query->is_weighted && graph->weight_type != EMOGI_WEIGHT_NONE)
-		return emogi_device_fail(error, EMOGI_UNSUPPORTED, "there are no kernels for walks by weights", "%s", "emogi_random_walk");
+		return emogi_device_fail(error, EMOGI_UNSUPPORTED,
+								 "there are no kernels for walks by weights", "%s",
+								 "emogi_random_walk");
 	if (emogi_query_is_small(query))
-		return emogi_device_fail(error, EMOGI_UNSUPPORTED, "the walks have too few steps for the GPU", "at least %d", EMOGI_WALK_STEPS);
+		return emogi_device_fail(error, EMOGI_UNSUPPORTED,
+								 "the walks have too few steps for the GPU", "at least %d",
+								 EMOGI_WALK_STEPS);
 	return EMOGI_OK;
 }
 
 /* Make all walks, part by part. */
 static EmogiStatus
-make_walks(Run *run, const Walks *walks, uint64_t nwalks, uint64_t part, EmogiResult *result, EmogiError *error)
+make_walks(Run *run, const Walks *walks, uint64_t nwalks, uint64_t part, EmogiResult *result,
+		   EmogiError *error)
 {
 	const uint64_t width = walks->length + 1;
 
@@ -237,17 +254,19 @@ make_walks(Run *run, const Walks *walks, uint64_t nwalks, uint64_t part, EmogiRe
 
 		TRY(emogi_run_start_clock(run, error));
 		TRY(emogi_run_begin_step(run, error));
-		CUDA_LAUNCH(random_walk_kernel, run->full_blocks, BLOCK_THREADS, run->state->stream, *walks, run->graph.forward, first, count,
-					run->step);
+		CUDA_LAUNCH(random_walk_kernel, run->full_blocks, BLOCK_THREADS, run->state->stream, *walks,
+					run->graph.forward, first, count, run->step);
 		TRY(emogi_run_stop_clock(run, result, error));
-		TRY(emogi_run_fetch(run, result->columns[0].vertex + first * width, walks->path, count * width * sizeof *walks->path, error));
+		TRY(emogi_run_fetch(run, result->columns[0].vertex + first * width, walks->path,
+							count * width * sizeof *walks->path, error));
 		run->control->done = first + count;
 	}
 	return EMOGI_OK;
 }
 
 EmogiStatus
-emogi_cuda_random_walk(Run *run, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result, EmogiError *error)
+emogi_cuda_random_walk(Run *run, const EmogiGraph *graph, const EmogiQuery *query,
+					   EmogiResult *result, EmogiError *error)
 {
 	const double p = query->return_parameter;
 	const double q = query->in_out_parameter;
@@ -258,18 +277,21 @@ emogi_cuda_random_walk(Run *run, const EmogiGraph *graph, const EmogiQuery *quer
 	const uint64_t part = nwalks < room ? nwalks : room;
 	const Counters *counters;
 	uint32_t   *sources;
-	Walks		walks = {(uint64_t) query->seed, (uint64_t) query->walks, (uint64_t) query->length, p == 1.0 && q == 1.0, least / p, least,
+	Walks		walks = {(uint64_t) query->seed, (uint64_t) query->walks, (uint64_t) query->length,
+	p == 1.0 && q == 1.0, least / p, least,
 		least / q, NULL, NULL};
 
 	TRY(check_walks(graph, query, error));
 	TRY(take_array(&run->memory, &sources, query->nsources, "sources", error));
-	TRY(take_array(&run->memory, &walks.path, part * ((uint64_t) query->length + 1), "walks", error));
+	TRY(take_array(&run->memory, &walks.path, part * ((uint64_t) query->length + 1), "walks",
+				   error));
 	TRY(emogi_run_send(run, sources, query->sources, query->nsources * sizeof *sources, error));
 	walks.sources = sources;
 	TRY(emogi_run_place(run, graph, query, 0, kernels, 1, sizeof(Target), error));
 	if (query->placement == EMOGI_PLACEMENT_AUTO && run->graph.placement != EMOGI_PLACEMENT_DEVICE)
-		return emogi_device_fail(error, EMOGI_UNSUPPORTED, "walks are for the CPU where a graph does not fit into device memory", "%s",
-								 "emogi_random_walk");
+		return emogi_device_fail(error, EMOGI_UNSUPPORTED,
+								 "walks are for the CPU where a graph does not fit into device "
+								 "memory", "%s", "emogi_random_walk");
 	TRY(make_walks(run, &walks, nwalks, part, result, error));
 	TRY(emogi_run_read(run, &counters, error));
 	emogi_run_account(run, counters, result);

@@ -53,8 +53,10 @@ struct DoubleRank
 	finish(const Field &field, uint64_t v, double own, double sum, bool filled)
 	{
 		if (field.leap != NULL)
-			return emogi_pagerank_finish_at(field.damping, field.leap[v], field.outcome->dangling, sum);
-		return emogi_pagerank_finish(field.damping, (double) field.nvertices, field.outcome->dangling, sum);
+			return emogi_pagerank_finish_at(field.damping, field.leap[v], field.outcome->dangling,
+											sum);
+		return emogi_pagerank_finish(field.damping, (double) field.nvertices,
+									 field.outcome->dangling, sum);
 	}
 
 	static __device__ __forceinline__ double
@@ -77,7 +79,8 @@ ranks_finish_units_kernel(Field field)
 	const uint64_t thread = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x;
 	unsigned long long *source = (unsigned long long *) field.source;
 	UnitOutcome *part = (UnitOutcome *) field.part + blockIdx.x;
-	const double leaps = START ? 0 : emogi_rank_units_leaps(field.damping, ((const UnitOutcome *) field.outcome)->dangling);
+	const double leaps = START ? 0 :
+		emogi_rank_units_leaps(field.damping, ((const UnitOutcome *) field.outcome)->dangling);
 	const double evenly = 1.0 / (double) field.nvertices;
 	UnitOutcome outcome = {0, 0};
 
@@ -96,7 +99,8 @@ ranks_finish_units_kernel(Field field)
 
 			if (v < field.nvertices)
 			{
-				rank = emogi_rank_units_finish(field.damping, leaps, field.leap != NULL ? field.leap[v] : evenly, sum);
+				rank = emogi_rank_units_finish(field.damping, leaps,
+											   field.leap != NULL ? field.leap[v] : evenly, sum);
 				outcome.change += emogi_rank_units_change(field.value[v], rank);
 			}
 		}
@@ -104,7 +108,8 @@ ranks_finish_units_kernel(Field field)
 			continue;
 		nedges = degree_of(field.degrees, v);
 		field.value[v] = rank;
-		source[PageRank::index(field, v)] = nedges > 0 ? emogi_rank_units_share(rank, nedges, (uint32_t) v, field.coarse) : 0;
+		source[PageRank::index(field, v)] = nedges > 0 ?
+			emogi_rank_units_share(rank, nedges, (uint32_t) v, field.coarse) : 0;
 		if (nedges == 0)
 			outcome.dangling += emogi_rank_units_of(rank);
 	}

@@ -33,7 +33,8 @@
 /* What the kernels tell the host, in device memory. */
 typedef struct Outlook
 {
-	unsigned long long pivot;	/* edges, at least so many in and out, above ~ of the vertex; 0 = there is none */
+	/* edges, at least so many in and out, above ~ of the vertex; 0 = there is none */
+	unsigned long long pivot;
 	unsigned long long nopen;	/* vertices whose component is not known */
 	uint32_t	least;			/* of the giant component */
 } Outlook;
@@ -43,7 +44,8 @@ typedef struct Components
 {
 	uint64_t	nvertices;
 	uint32_t   *component;		/* [nvertices], EMOGI_NO_VERTEX = not known */
-	uint32_t   *from;			/* [nvertices]: the least vertex found that leads here, of those in the class */
+	/* [nvertices]: the least vertex found that leads here, of those in the class */
+	uint32_t   *from;
 	uint32_t   *to;				/* [nvertices]: the least found that this one leads to */
 	unsigned long long *class_of;	/* [nvertices]: components do not go beyond a class */
 	uint32_t   *frontier[2];	/* [nwords] bitmaps */
@@ -122,8 +124,8 @@ struct HandOn
 	}
 
 	__device__ __forceinline__ void
-	visit(const Target (&target)[PIECE], const double (&weight)[PIECE], const uint32_t (&vertex)[PIECE],
-		  uint32_t wanted) const
+	visit(const Target (&target)[PIECE], const double (&weight)[PIECE],
+		  const uint32_t (&vertex)[PIECE], uint32_t wanted) const
 	{
 		bool		leads[PIECE];	/* to a vertex of the same class */
 
@@ -136,8 +138,10 @@ struct HandOn
 		{
 			if (!leads[j])
 				continue;
-			lower(&from[target[j]], *(volatile uint32_t *) &from[target[j]], *(volatile uint32_t *) &from[vertex[j]]);
-			lower(&to[vertex[j]], *(volatile uint32_t *) &to[vertex[j]], *(volatile uint32_t *) &to[target[j]]);
+			lower(&from[target[j]], *(volatile uint32_t *) &from[target[j]],
+				  *(volatile uint32_t *) &from[vertex[j]]);
+			lower(&to[vertex[j]], *(volatile uint32_t *) &to[vertex[j]],
+				  *(volatile uint32_t *) &to[target[j]]);
 		}
 	}
 };
@@ -149,12 +153,14 @@ scc_trim_kernel(const uint64_t *out, const uint64_t *in, Components components)
 	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
 	unsigned long long best = 0;
 
-	for (uint64_t v = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x; v < components.nvertices; v += nthreads)
+	for (uint64_t v = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x; v < components.nvertices;
+		 v += nthreads)
 	{
 		const uint64_t nout = out[v + 1] - out[v];
 		const uint64_t nin = in[v + 1] - in[v];
 		const uint64_t fewest = nout < nin ? nout : nin;
-		const unsigned long long rank = (fewest < UINT32_MAX ? fewest : UINT32_MAX) << 32 | (uint32_t) ~v;
+		const unsigned long long rank = (fewest < UINT32_MAX ? fewest : UINT32_MAX) << 32 |
+			(uint32_t) ~v;
 
 		components.component[v] = fewest > 0 ? EMOGI_NO_VERTEX : (uint32_t) v;
 		components.class_of[v] = 0;
@@ -178,7 +184,8 @@ scc_least_kernel(Components components, uint64_t nwords)
 {
 	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
 
-	for (uint64_t w = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x; w < nwords; w += nthreads)
+	for (uint64_t w = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x; w < nwords;
+		 w += nthreads)
 	{
 		const uint32_t both = components.reached[0][w] & components.reached[1][w];
 
@@ -197,7 +204,8 @@ scc_set_giant_kernel(Components components)
 	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
 	const uint32_t least = components.outlook->least;
 
-	for (uint64_t v = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x; v < components.nvertices; v += nthreads)
+	for (uint64_t v = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x; v < components.nvertices;
+		 v += nthreads)
 	{
 		const uint32_t to = components.reached[0][v / 32] >> v % 32 & 1;
 		const uint32_t from = components.reached[1][v / 32] >> v % 32 & 1;
@@ -219,7 +227,8 @@ scc_begin_round_kernel(Components components)
 	for (uint64_t base = own - lane_number(); base < components.nvertices; base += nthreads)
 	{
 		const uint64_t v = base + lane_number();
-		const bool	is_open = v < components.nvertices && components.component[v] == EMOGI_NO_VERTEX;
+		const bool	is_open = v < components.nvertices &&
+			components.component[v] == EMOGI_NO_VERTEX;
 		const uint32_t word = __ballot_sync(FULL_WARP, is_open);
 
 		if (is_open)
@@ -258,7 +267,8 @@ scc_follow_kernel(Components components, Step step)
 	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
 	bool		changes = false;
 
-	for (uint64_t v = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x; v < components.nvertices; v += nthreads)
+	for (uint64_t v = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x; v < components.nvertices;
+		 v += nthreads)
 	{
 		if ((components.frontier[0][v / 32] >> v % 32 & 1) == 0)
 			continue;
@@ -275,7 +285,8 @@ scc_end_round_kernel(Components components)
 {
 	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
 
-	for (uint64_t v = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x; v < components.nvertices; v += nthreads)
+	for (uint64_t v = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x; v < components.nvertices;
+		 v += nthreads)
 	{
 		if (components.component[v] != EMOGI_NO_VERTEX)
 			continue;
@@ -286,9 +297,12 @@ scc_end_round_kernel(Components components)
 }
 
 static const void *const kernels[] = {
-	(const void *) push_words_kernel<Reach>, (const void *) push_slices_kernel<Reach>, (const void *) push_words_kernel<HandOn>,
-	(const void *) push_slices_kernel<HandOn>, (const void *) push_mark_sources_kernel, (const void *) scc_trim_kernel,
-	(const void *) scc_least_kernel, (const void *) scc_set_giant_kernel, (const void *) scc_begin_round_kernel,
+	(const void *) push_words_kernel<Reach>, (const void *) push_slices_kernel<Reach>,
+	(const void *) push_words_kernel<HandOn>,
+	(const void *) push_slices_kernel<HandOn>, (const void *) push_mark_sources_kernel,
+	(const void *) scc_trim_kernel,
+	(const void *) scc_least_kernel, (const void *) scc_set_giant_kernel,
+	(const void *) scc_begin_round_kernel,
 	(const void *) scc_follow_kernel, (const void *) scc_end_round_kernel
 };
 
@@ -303,12 +317,14 @@ emogi_cuda_scc_load(EmogiError *error)
 /* Push from the vertices marked along all lists. */
 template <class Push>
 static EmogiStatus
-push_marked(Run *run, const Lists<Target> &lists, const uint32_t *marked, const Push &push, EmogiError *error)
+push_marked(Run *run, const Lists<Target> &lists, const uint32_t *marked, const Push &push,
+			EmogiError *error)
 {
 	TRY(emogi_run_begin_step(run, error));
-	CUDA_LAUNCH(push_words_kernel<Push>, run->nblocks, BLOCK_THREADS, run->state->stream, lists, marked, run->nwords, run->step,
-				push);
-	CUDA_LAUNCH(push_slices_kernel<Push>, run->nblocks, BLOCK_THREADS, run->state->stream, lists, run->step, push);
+	CUDA_LAUNCH(push_words_kernel<Push>, run->nblocks, BLOCK_THREADS, run->state->stream, lists,
+				marked, run->nwords, run->step, push);
+	CUDA_LAUNCH(push_slices_kernel<Push>, run->nblocks, BLOCK_THREADS, run->state->stream, lists,
+				run->step, push);
 	return EMOGI_OK;
 }
 
@@ -316,7 +332,8 @@ push_marked(Run *run, const Lists<Target> &lists, const uint32_t *marked, const 
 static EmogiStatus
 read_outlook(Run *run, const Components *components, Outlook *outlook, EmogiError *error)
 {
-	CUDA_TRY(cudaMemcpyAsync(run->state->mailbox, components->outlook, sizeof *outlook, cudaMemcpyDeviceToHost, run->state->stream));
+	CUDA_TRY(cudaMemcpyAsync(run->state->mailbox, components->outlook, sizeof *outlook,
+							 cudaMemcpyDeviceToHost, run->state->stream));
 	TRY(emogi_cuda_wait(run->state, run->control, error));
 	*outlook = *(const Outlook *) run->state->mailbox;
 	return EMOGI_OK;
@@ -324,8 +341,8 @@ read_outlook(Run *run, const Components *components, Outlook *outlook, EmogiErro
 
 /* Mark in `reached` what a vertex leads to along lists; false when that takes too many steps. `source` is in device memory. */
 static EmogiStatus
-search(Run *run, const Components *components, const Lists<Target> &lists, const uint32_t *source, uint32_t *reached, bool *whole,
-	   EmogiError *error)
+search(Run *run, const Components *components, const Lists<Target> &lists, const uint32_t *source,
+	   uint32_t *reached, bool *whole, EmogiError *error)
 {
 	const size_t bytes = run->nwords * sizeof *reached;
 	cudaStream_t stream = run->state->stream;
@@ -335,14 +352,16 @@ search(Run *run, const Components *components, const Lists<Target> &lists, const
 	CUDA_TRY(cudaMemsetAsync(reached, 0, bytes, stream));
 	CUDA_TRY(cudaMemsetAsync(components->frontier[0], 0, bytes, stream));
 	CUDA_LAUNCH(push_mark_sources_kernel, 1, WARP_LANES, stream, source, 1, reached);
-	CUDA_LAUNCH(push_mark_sources_kernel, 1, WARP_LANES, stream, source, 1, components->frontier[0]);
+	CUDA_LAUNCH(push_mark_sources_kernel, 1, WARP_LANES, stream, source, 1,
+				components->frontier[0]);
 	for (uint32_t level = 0; level < MOST_LEVELS && !*whole; level++)
 	{
 		uint32_t   *const next = components->frontier[(level + 1) % 2];
 
 		run->control->level = level;
 		CUDA_TRY(cudaMemsetAsync(next, 0, bytes, stream));
-		TRY(push_marked(run, lists, components->frontier[level % 2], Reach{reached, next, run->step.counters}, error));
+		TRY(push_marked(run, lists, components->frontier[level % 2],
+						Reach{reached, next, run->step.counters}, error));
 		TRY(emogi_run_read(run, &counters, error));
 		*whole = counters->claimed == 0;
 	}
@@ -361,10 +380,12 @@ find_giant(Run *run, const Components *components, uint32_t pivot, EmogiError *e
 	TRY(emogi_run_send(run, source, &pivot, sizeof pivot, error));
 	TRY(search(run, components, graph->forward, source, components->reached[0], &whole, error));
 	if (whole)
-		TRY(search(run, components, graph->backward, source, components->reached[1], &whole, error));
+		TRY(search(run, components, graph->backward, source, components->reached[1], &whole,
+				   error));
 	if (!whole)
 		return EMOGI_OK;
-	CUDA_LAUNCH(scc_least_kernel, run->full_blocks, BLOCK_THREADS, stream, *components, run->nwords);
+	CUDA_LAUNCH(scc_least_kernel, run->full_blocks, BLOCK_THREADS, stream, *components,
+				run->nwords);
 	CUDA_LAUNCH(scc_set_giant_kernel, run->full_blocks, BLOCK_THREADS, stream, *components);
 	return EMOGI_OK;
 }
@@ -373,14 +394,16 @@ find_giant(Run *run, const Components *components, uint32_t pivot, EmogiError *e
 static EmogiStatus
 make_round(Run *run, const Components *components, EmogiError *error)
 {
-	const HandOn hand_on = {components->component, components->class_of, components->from, components->to, run->step.counters};
+	const HandOn hand_on = {components->component, components->class_of, components->from,
+							components->to, run->step.counters};
 	cudaStream_t stream = run->state->stream;
 	const Counters *counters;
 
 	do
 	{
 		TRY(push_marked(run, run->graph.forward, components->frontier[0], hand_on, error));
-		CUDA_LAUNCH(scc_follow_kernel, run->full_blocks, BLOCK_THREADS, stream, *components, run->step);
+		CUDA_LAUNCH(scc_follow_kernel, run->full_blocks, BLOCK_THREADS, stream, *components,
+					run->step);
 		TRY(emogi_run_read(run, &counters, error));
 	} while (counters->claimed > 0);
 	CUDA_LAUNCH(scc_end_round_kernel, run->full_blocks, BLOCK_THREADS, stream, *components);
@@ -396,8 +419,8 @@ find_components(Run *run, const Components *components, EmogiError *error)
 	Outlook		outlook = begin;
 
 	TRY(emogi_run_send(run, components->outlook, &begin, sizeof begin, error));
-	CUDA_LAUNCH(scc_trim_kernel, run->full_blocks, BLOCK_THREADS, stream, run->graph.forward.offsets, run->graph.backward.offsets,
-				*components);
+	CUDA_LAUNCH(scc_trim_kernel, run->full_blocks, BLOCK_THREADS, stream,
+				run->graph.forward.offsets, run->graph.backward.offsets, *components);
 	TRY(read_outlook(run, components, &outlook, error));
 	if (outlook.pivot == 0)
 		return EMOGI_OK;
@@ -423,8 +446,10 @@ take_arrays(Run *run, Components *components, EmogiError *error)
 
 	components->nvertices = run->nvertices;
 	TRY(take_array(&run->memory, &components->component, run->nvertices, "components", error));
-	TRY(take_array(&run->memory, &components->from, run->nvertices, "least vertices that lead here", error));
-	TRY(take_array(&run->memory, &components->to, run->nvertices, "least vertices that are led to", error));
+	TRY(take_array(&run->memory, &components->from, run->nvertices, "least vertices that lead here",
+				   error));
+	TRY(take_array(&run->memory, &components->to, run->nvertices, "least vertices that are led to",
+				   error));
 	TRY(take_array(&run->memory, &components->class_of, run->nvertices, "classes", error));
 	TRY(take_array(&run->memory, &bitmaps, 4 * run->nwords, "bitmaps of vertices", error));
 	for (int i = 0; i < 2; i++)
@@ -436,13 +461,15 @@ take_arrays(Run *run, Components *components, EmogiError *error)
 }
 
 EmogiStatus
-emogi_cuda_scc(Run *run, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result, EmogiError *error)
+emogi_cuda_scc(Run *run, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result,
+			   EmogiError *error)
 {
 	Components	components = {};
 	const Counters *counters;
 
 	TRY(take_arrays(run, &components, error));
-	TRY(emogi_run_place(run, graph, query, PLACE_BACKWARD_SURELY, kernels, EDGE_KERNELS, sizeof(Target), error));
+	TRY(emogi_run_place(run, graph, query, PLACE_BACKWARD_SURELY, kernels, EDGE_KERNELS,
+						sizeof(Target), error));
 	TRY(emogi_run_start_clock(run, error));
 	TRY(find_components(run, &components, error));
 	TRY(emogi_run_stop_clock(run, result, error));

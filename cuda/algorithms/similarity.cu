@@ -30,7 +30,7 @@ typedef struct Similarities
 {
 	uint64_t	npairs;
 	const uint2 *pairs;			/* [npairs] */
-	uint32_t   *size;			/* [nvertices]: repeats in the list, of vertices that are in a pair */
+	uint32_t   *size;	/* [nvertices]: repeats in the list, of vertices that are in a pair */
 	uint32_t   *marked;			/* bitmap: the vertex is in a pair */
 	uint32_t   *nshared;		/* [npairs] */
 	uint64_t   *parts;			/* [npairs + 1]: of longer pairs; then the parts before each */
@@ -76,7 +76,8 @@ count_found(const Target *targets, Span list, const Target (&target)[PIECE], uin
 		/* the place of each is low .. low + left: where left is odd, both halves are as long; else the lower one is longer */
 #pragma unroll
 		for (uint32_t j = 0; j < PIECE; j++)
-			if ((wanted >> j & 1) && low[j] + half < list.end && __ldg(&targets[low[j] + half]) < target[j])
+			if ((wanted >> j & 1) && low[j] + half < list.end &&
+				__ldg(&targets[low[j] + half]) < target[j])
 				low[j] += half + 1;
 	}
 #pragma unroll
@@ -133,14 +134,16 @@ take_lane(uint32_t *lanes)
 static __device__ __forceinline__ Span
 shuffle_span(Span span, uint32_t lane)
 {
-	const Span	its = {__shfl_sync(FULL_WARP, span.start, lane % WARP_LANES), __shfl_sync(FULL_WARP, span.end, lane % WARP_LANES)};
+	const Span	its = {__shfl_sync(FULL_WARP, span.start, lane % WARP_LANES),
+					   __shfl_sync(FULL_WARP, span.end, lane % WARP_LANES)};
 
 	return lane < WARP_LANES ? its : Span{0, 0};
 }
 
 /* Count the sets of marked vertices, but of long lists, which are queued. Bytes: 16 of offsets and 4 a vertex, and the lists, in lines. */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
-similarity_sizes_kernel(Lists<Target> lists, const uint32_t *marked, uint32_t *size, uint64_t nwords, Step step)
+similarity_sizes_kernel(Lists<Target> lists, const uint32_t *marked, uint32_t *size,
+						uint64_t nwords, Step step)
 {
 	unsigned long long nread = 0;
 	unsigned long long entries = 0;
@@ -177,10 +180,12 @@ static __global__ void __launch_bounds__(BLOCK_THREADS)
 similarity_slices_kernel(Lists<Target> lists, uint32_t *size, Step step)
 {
 	sweep_slices(step, [&](Slice slice) {
-		const Span	list = {__ldg(&lists.offsets[slice.vertex]), __ldg(&lists.offsets[(uint64_t) slice.vertex + 1])};
+		const Span	list = {__ldg(&lists.offsets[slice.vertex]),
+							__ldg(&lists.offsets[(uint64_t) slice.vertex + 1])};
 		uint64_t	first;
 		const uint32_t nlines = open_slice(slice, list, &first);
-		const uint32_t its_size = count_set(lists.targets, list, clip_slice(list, first, nlines), WARP_LANES);
+		const uint32_t its_size = count_set(lists.targets, list, clip_slice(list, first, nlines),
+											WARP_LANES);
 
 		if (lane_number() == 0)
 			atomicAdd(&size[slice.vertex], its_size);
@@ -243,14 +248,17 @@ find_pair(const Similarities &all, uint64_t part)
 
 /* Count what parts first .. upto - 1 of longer pairs share, a warp each. Bytes: as the first comment says. */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
-similarity_long_kernel(Lists<Target> lists, Similarities all, uint64_t first, uint64_t upto, Step step)
+similarity_long_kernel(Lists<Target> lists, Similarities all, uint64_t first, uint64_t upto,
+					   Step step)
 {
 	sweep_chunks(step, first, upto, [&](uint64_t part) {
 		const uint64_t i = find_pair(all, part);
 		const Pair	pair = read_pair(lists, all, i, true);
-		const uint64_t from = pair.list.start / ENTRIES * ENTRIES + (part - all.parts[i]) * PART_ENTRIES;
+		const uint64_t from = pair.list.start / ENTRIES * ENTRIES +
+			(part - all.parts[i]) * PART_ENTRIES;
 		const uint64_t upto = from + PART_ENTRIES + (part + 1 == all.parts[i + 1] ? ENTRIES : 0);
-		const Span	own = {from > pair.list.start ? from : pair.list.start, upto < pair.list.end ? upto : pair.list.end};
+		const Span	own = {from > pair.list.start ? from : pair.list.start,
+						   upto < pair.list.end ? upto : pair.list.end};
 		const uint32_t nshared = count_shared(lists.targets, pair, own, WARP_LANES);
 
 		if (lane_number() == 0 && nshared > 0)
@@ -264,10 +272,12 @@ similarity_divide_kernel(Similarities all, EmogiMeasure measure, double cutoff)
 {
 	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
 
-	for (uint64_t i = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x; i < all.npairs; i += nthreads)
+	for (uint64_t i = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x; i < all.npairs;
+		 i += nthreads)
 	{
 		const uint2 pair = all.pairs[i];
-		const double similarity = similarity_of(measure, all.size[pair.x], all.size[pair.y], all.nshared[i]);
+		const double similarity = similarity_of(measure, all.size[pair.x], all.size[pair.y],
+												all.nshared[i]);
 
 		all.vertex2[i] = similarity >= cutoff ? pair.y : EMOGI_NO_VERTEX;
 		all.similarity[i] = similarity;
@@ -275,8 +285,10 @@ similarity_divide_kernel(Similarities all, EmogiMeasure measure, double cutoff)
 }
 
 static const void *const kernels[] = {
-	(const void *) similarity_sizes_kernel, (const void *) similarity_slices_kernel, (const void *) similarity_short_kernel,
-	(const void *) similarity_long_kernel, (const void *) similarity_divide_kernel, (const void *) push_mark_sources_kernel
+	(const void *) similarity_sizes_kernel, (const void *) similarity_slices_kernel,
+	(const void *) similarity_short_kernel,
+	(const void *) similarity_long_kernel, (const void *) similarity_divide_kernel,
+	(const void *) push_mark_sources_kernel
 };
 
 #define EDGE_KERNELS 4			/* of these, that read edges by blocks as many as fit */
@@ -302,7 +314,8 @@ take_arrays(Run *run, const EmogiQuery *query, Similarities *all, EmogiError *er
 	TRY(take_array(memory, &all->size, run->nvertices, "sizes of sets", error));
 	TRY(take_array(memory, &all->marked, run->nwords, "bitmap of pairs' vertices", error));
 	TRY(take_array(memory, &all->nshared, npairs, "counts", error));
-	TRY(take_array(memory, &all->parts, npairs + 1 + count_tiles(npairs + 1), "parts of pairs", error));
+	TRY(take_array(memory, &all->parts, npairs + 1 + count_tiles(npairs + 1), "parts of pairs",
+				   error));
 	TRY(take_array(memory, &all->vertex2, npairs, "vertices", error));
 	TRY(take_array(memory, &all->similarity, npairs, "similarities", error));
 	all->pairs = pairs;
@@ -317,8 +330,10 @@ emogi_similarity_count_sets(Run *run, const uint32_t *marked, uint32_t *size, Em
 
 	CUDA_TRY(cudaMemsetAsync(size, 0, run->nvertices * sizeof *size, stream));
 	TRY(emogi_run_begin_step(run, error));
-	CUDA_LAUNCH(similarity_sizes_kernel, run->nblocks, BLOCK_THREADS, stream, run->graph.forward, marked, size, run->nwords, run->step);
-	CUDA_LAUNCH(similarity_slices_kernel, run->nblocks, BLOCK_THREADS, stream, run->graph.forward, size, run->step);
+	CUDA_LAUNCH(similarity_sizes_kernel, run->nblocks, BLOCK_THREADS, stream, run->graph.forward,
+				marked, size, run->nwords, run->step);
+	CUDA_LAUNCH(similarity_slices_kernel, run->nblocks, BLOCK_THREADS, stream, run->graph.forward,
+				size, run->step);
 	return EMOGI_OK;
 }
 
@@ -326,9 +341,10 @@ emogi_similarity_count_sets(Run *run, const uint32_t *marked, uint32_t *size, Em
 static EmogiStatus
 count_sizes(Run *run, const Similarities *all, EmogiError *error)
 {
-	CUDA_TRY(cudaMemsetAsync(all->marked, 0, run->nwords * sizeof *all->marked, run->state->stream));
-	CUDA_LAUNCH(push_mark_sources_kernel, run->full_blocks, BLOCK_THREADS, run->state->stream, (const uint32_t *) all->pairs,
-				2 * all->npairs, all->marked);
+	CUDA_TRY(cudaMemsetAsync(all->marked, 0, run->nwords * sizeof *all->marked,
+							 run->state->stream));
+	CUDA_LAUNCH(push_mark_sources_kernel, run->full_blocks, BLOCK_THREADS, run->state->stream,
+				(const uint32_t *) all->pairs, 2 * all->npairs, all->marked);
 	return emogi_similarity_count_sets(run, all->marked, all->size, error);
 }
 
@@ -341,20 +357,24 @@ count_pairs(Run *run, const Similarities *all, EmogiError *error)
 
 	CUDA_TRY(cudaMemsetAsync(all->parts + all->npairs, 0, sizeof *all->parts, stream));
 	TRY(emogi_run_begin_step(run, error));
-	CUDA_LAUNCH(similarity_short_kernel, run->nblocks, BLOCK_THREADS, stream, run->graph.forward, *all, run->step);
+	CUDA_LAUNCH(similarity_short_kernel, run->nblocks, BLOCK_THREADS, stream, run->graph.forward,
+				*all, run->step);
 	TRY(prefix_sum(run, all->parts, all->npairs + 1, all->tile, error));
-	TRY(emogi_run_fetch(run, &nparts, all->parts + all->npairs, sizeof nparts, error));	/* parts that were not counted to the end may be any number */
+	/* parts that were not counted to the end may be any number */
+	TRY(emogi_run_fetch(run, &nparts, all->parts + all->npairs, sizeof nparts, error));
 	for (uint64_t first = 0; first < nparts; first += MOST_PARTS)
 	{
 		TRY(emogi_run_begin_step(run, error));
-		CUDA_LAUNCH(similarity_long_kernel, run->nblocks, BLOCK_THREADS, stream, run->graph.forward, *all, first,
-					nparts - first < MOST_PARTS ? nparts : first + MOST_PARTS, run->step);
+		CUDA_LAUNCH(similarity_long_kernel, run->nblocks, BLOCK_THREADS, stream, run->graph.forward,
+					*all, first, nparts - first < MOST_PARTS ? nparts : first + MOST_PARTS,
+					run->step);
 	}
 	return EMOGI_OK;
 }
 
 EmogiStatus
-emogi_cuda_similarity(Run *run, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result, EmogiError *error)
+emogi_cuda_similarity(Run *run, const EmogiGraph *graph, const EmogiQuery *query,
+					  EmogiResult *result, EmogiError *error)
 {
 	Similarities all = {};
 	const Counters *counters;
@@ -366,11 +386,14 @@ emogi_cuda_similarity(Run *run, const EmogiGraph *graph, const EmogiQuery *query
 	TRY(emogi_run_start_clock(run, error));
 	TRY(count_sizes(run, &all, error));
 	TRY(count_pairs(run, &all, error));
-	CUDA_LAUNCH(similarity_divide_kernel, run->full_blocks, BLOCK_THREADS, run->state->stream, all, query->measure, query->cutoff);
+	CUDA_LAUNCH(similarity_divide_kernel, run->full_blocks, BLOCK_THREADS, run->state->stream, all,
+				query->measure, query->cutoff);
 	TRY(emogi_run_stop_clock(run, result, error));
 	TRY(emogi_run_read(run, &counters, error));
 	emogi_run_account(run, counters, result);
 	result->nreached = query->npairs;
-	TRY(emogi_run_fetch(run, result->columns[0].vertex, all.vertex2, query->npairs * sizeof *all.vertex2, error));
-	return emogi_run_fetch(run, result->columns[1].float64, all.similarity, query->npairs * sizeof *all.similarity, error);
+	TRY(emogi_run_fetch(run, result->columns[0].vertex, all.vertex2,
+						query->npairs * sizeof *all.vertex2, error));
+	return emogi_run_fetch(run, result->columns[1].float64, all.similarity,
+						   query->npairs * sizeof *all.similarity, error);
 }

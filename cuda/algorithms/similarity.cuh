@@ -20,10 +20,12 @@ similarity_of(EmogiMeasure measure, uint32_t a, uint32_t b, uint32_t nshared)
 }
 
 /* Count the sets of the vertices that a bitmap marks: size[nvertices], 0 of others; queued on the stream. */
-extern EmogiStatus emogi_similarity_count_sets(Run *run, const uint32_t *marked, uint32_t *size, EmogiError *error);
+extern EmogiStatus emogi_similarity_count_sets(Run *run, const uint32_t *marked, uint32_t *size,
+											   EmogiError *error);
 
 /* Find the vertices most like each vertex. Takes the query's memory, and fills the result. */
-extern EmogiStatus emogi_similarity_all(Run *run, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result, EmogiError *error);
+extern EmogiStatus emogi_similarity_all(Run *run, const EmogiGraph *graph, const EmogiQuery *query,
+										EmogiResult *result, EmogiError *error);
 
 /* Bring its kernels to the device. */
 extern EmogiStatus emogi_similarity_all_load(EmogiError *error);

@@ -42,7 +42,8 @@ typedef struct Alike
 	double		cutoff;
 	uint32_t	top_k;
 	uint32_t   *size;			/* [nvertices], of the set of a vertex */
-	uint32_t   *order;			/* [TABLES][nvertices], vertices by table, those of many from the back of the first on */
+	/* [TABLES][nvertices], vertices by table, those of many from the back of the first on */
+	uint32_t   *order;
 	unsigned long long *length; /* [TABLES + 1], how many there are; the last is that of many */
 	uint32_t   *counts;			/* [blocks][nvertices], of vertices of many; 0 between vertices */
 	uint32_t   *touched;		/* [blocks][nvertices], whose count is not 0 */
@@ -53,7 +54,7 @@ typedef struct Alike
 /* One that may be among the best. */
 typedef struct Candidate
 {
-	unsigned long long key;		/* the bits of the similarity, which is above 0; 0 = there is none */
+	unsigned long long key;	/* the bits of the similarity, which is above 0; 0 = there is none */
 	uint32_t	vertex;
 } Candidate;
 
@@ -65,7 +66,8 @@ typedef struct Board
 	uint32_t	ncandidates;
 	uint32_t	ntouched;
 	uint32_t	nlong;
-	Candidate	last;			/* of the best so far, when there are as many as wanted: nobody behind it is wanted */
+	/* of the best so far, when there are as many as wanted: nobody behind it is wanted */
+	Candidate	last;
 } Board;
 
 /* Say whether a candidate comes before another. */
@@ -79,7 +81,8 @@ comes_before(Candidate one, Candidate other)
 static __device__ __forceinline__ bool
 is_distinct(const Target *targets, Span list, uint64_t e)
 {
-	return e >= list.start && e < list.end && (e == list.start || __ldg(&targets[e]) != __ldg(&targets[e - 1]));
+	return e >= list.start && e < list.end &&
+		(e == list.start || __ldg(&targets[e]) != __ldg(&targets[e - 1]));
 }
 
 /* Get the span of a list. */
@@ -93,7 +96,8 @@ read_span(const Lists<Target> &lists, uint32_t vertex)
 static __device__ __forceinline__ bool
 leaves_now(const Step &step, uint32_t round)
 {
-	return round % 16 == 15 && __any_sync(FULL_WARP, lane_number() == 0 && must_leave_alone(step, round));
+	return round % 16 == 15 && __any_sync(FULL_WARP,
+										  lane_number() == 0 && must_leave_alone(step, round));
 }
 
 /* Put vertices in order by how many there may be two steps away, a warp each. Bytes: the lists, and 16 at random an entry. */
@@ -103,7 +107,8 @@ alike_sort_kernel(Lists<Target> lists, Lists<Target> back, Alike alike, Step ste
 	const uint64_t nwarps = (uint64_t) gridDim.x * BLOCK_WARPS;
 	uint32_t	round = 0;
 
-	for (uint64_t v = (uint64_t) blockIdx.x * BLOCK_WARPS + threadIdx.x / WARP_LANES; v < alike.nvertices; v += nwarps)
+	for (uint64_t v = (uint64_t) blockIdx.x * BLOCK_WARPS + threadIdx.x / WARP_LANES;
+		 v < alike.nvertices; v += nwarps)
 	{
 		const Span	list = read_span(lists, (uint32_t) v);
 		unsigned long long most = 0;
@@ -130,7 +135,8 @@ alike_sort_kernel(Lists<Target> lists, Lists<Target> back, Alike alike, Step ste
 			while (table < TABLES && most > MOST_IN((uint64_t) LEAST_TABLE << table))
 				table++;
 			place = atomicAdd(&alike.length[table], 1ull);
-			alike.order[table < TABLES ? table * alike.nvertices + place : alike.nvertices - 1 - place] = (uint32_t) v;
+			alike.order[table < TABLES ? table * alike.nvertices + place :
+						alike.nvertices - 1 - place] = (uint32_t) v;
 		}
 	}
 }
@@ -232,7 +238,8 @@ struct ManyCounts
 /* Count what a list leads to but v, by `stride` neighbouring threads; rank: of the thread among these. Whole warps. */
 template <class Counts>
 static __device__ __forceinline__ void
-count_list(const Counts &counts, Board *board, const Lists<Target> &back, Span list, uint32_t v, uint32_t rank, uint32_t stride)
+count_list(const Counts &counts, Board *board, const Lists<Target> &back, Span list, uint32_t v,
+		   uint32_t rank, uint32_t stride)
 {
 	for (uint64_t base = list.start / ENTRIES * ENTRIES; base < list.end; base += stride)
 	{
@@ -249,8 +256,9 @@ count_list(const Counts &counts, Board *board, const Lists<Target> &back, Span l
  */
 template <class Counts>
 static __device__ __forceinline__ void
-count_shared(const Counts &counts, Board *board, uint32_t *longs, const Lists<Target> &lists, const Lists<Target> &back, uint32_t v,
-			 const Step &step, unsigned long long *nread, unsigned long long *entries)
+count_shared(const Counts &counts, Board *board, uint32_t *longs, const Lists<Target> &lists,
+			 const Lists<Target> &back, uint32_t v, const Step &step, unsigned long long *nread,
+			 unsigned long long *entries)
 {
 	const Span	list = read_span(lists, v);
 	uint32_t	round = 0;
@@ -258,7 +266,8 @@ count_shared(const Counts &counts, Board *board, uint32_t *longs, const Lists<Ta
 	for (uint64_t e = list.start + threadIdx.x / WARP_LANES; e < list.end; e += BLOCK_WARPS)
 	{
 		const uint32_t shared = __ldg(&lists.targets[e]);
-		const Span	span = is_distinct(lists.targets, list, e) ? read_span(back, shared) : Span{0, 0};
+		const Span	span = is_distinct(lists.targets, list, e) ? read_span(back, shared) :
+			Span{0, 0};
 		uint32_t	place = MOST_LONG;
 
 		*nread += lane_number() == 0 ? count_lines<Target>(span) : 0;
@@ -361,13 +370,15 @@ find_best(const Counts &counts, Board *board, const Alike &alike, uint32_t v)
 {
 	const uint32_t length = counts.length(board);
 	const uint32_t size = alike.size[v];
-	const uint32_t few = 4 * alike.top_k + FEW_CANDIDATES < ROOM - BLOCK_THREADS ? 4 * alike.top_k + FEW_CANDIDATES :
+	const uint32_t few = 4 * alike.top_k + FEW_CANDIDATES < ROOM - BLOCK_THREADS ?
+		4 * alike.top_k + FEW_CANDIDATES :
 		ROOM - BLOCK_THREADS;
 
 	for (uint32_t base = 0; base < length; base += BLOCK_THREADS)
 	{
 		uint32_t	w;
-		const uint32_t count = base + threadIdx.x < length ? counts.take(base + threadIdx.x, &w) : 0;
+		const uint32_t count = base + threadIdx.x < length ? counts.take(base + threadIdx.x, &w) :
+			0;
 		uint32_t	ncandidates;
 
 		if (count > 0)
@@ -401,15 +412,16 @@ write_best(const Board *board, const Alike &alike, uint32_t v)
 		const bool	there = i < board->ncandidates;
 
 		alike.vertex2[(uint64_t) v * alike.top_k + i] = there ? board->vertex[i] : EMOGI_NO_VERTEX;
-		alike.similarity[(uint64_t) v * alike.top_k + i] = there ? __longlong_as_double((long long) board->key[i]) : 0.0;
+		alike.similarity[(uint64_t) v * alike.top_k + i] = there ?
+			__longlong_as_double((long long) board->key[i]) : 0.0;
 	}
 }
 
 /* Answer for vertices that are handed out one after the other: get_vertex(ticket), `count` of them. Whole blocks. */
 template <class Counts, class GetVertex>
 static __device__ __forceinline__ void
-answer_vertices(const Counts &counts, const Lists<Target> &lists, const Lists<Target> &back, const Alike &alike, const Step &step,
-				uint64_t count, GetVertex get_vertex)
+answer_vertices(const Counts &counts, const Lists<Target> &lists, const Lists<Target> &back,
+				const Alike &alike, const Step &step, uint64_t count, GetVertex get_vertex)
 {
 	__shared__ Board board;
 	__shared__ uint32_t longs[MOST_LONG];
@@ -451,7 +463,9 @@ alike_few_kernel(Lists<Target> lists, Lists<Target> back, Alike alike, Step step
 	__shared__ uint32_t count[TABLE];
 
 	answer_vertices(FewCounts<TABLE>{vertex, count}, lists, back, alike, step, alike.length[NUMBER],
-					[&](uint32_t ticket) { return alike.order[NUMBER * alike.nvertices + ticket]; });
+					[&](uint32_t ticket) {
+		return alike.order[NUMBER * alike.nvertices + ticket];
+	});
 }
 
 /* Answer for vertices with many. Bytes: as the first comment says. */
@@ -460,15 +474,18 @@ alike_many_kernel(Lists<Target> lists, Lists<Target> back, Alike alike, Step ste
 {
 	const uint64_t own = blockIdx.x * alike.nvertices;
 
-	answer_vertices(ManyCounts{alike.counts + own, alike.touched + own}, lists, back, alike, step, alike.length[TABLES],
+	answer_vertices(ManyCounts{alike.counts + own, alike.touched + own}, lists, back, alike, step,
+					alike.length[TABLES],
 					[&](uint32_t ticket) { return alike.order[alike.nvertices - 1 - ticket]; });
 }
 
 EmogiStatus
 emogi_similarity_all_load(EmogiError *error)
 {
-	const void *const kernels[] = {(const void *) alike_sort_kernel, (const void *) alike_few_kernel<0>,
-		(const void *) alike_few_kernel<1>, (const void *) alike_few_kernel<2>, (const void *) alike_many_kernel};
+	const void *const kernels[] = {(const void *) alike_sort_kernel,
+	(const void *) alike_few_kernel<0>,
+		(const void *) alike_few_kernel<1>, (const void *) alike_few_kernel<2>,
+		(const void *) alike_many_kernel};
 
 	return LOAD_KERNELS(kernels);
 }
@@ -481,8 +498,9 @@ take_arrays(Run *run, const EmogiQuery *query, Alike *alike, uint32_t **all, Emo
 
 	*alike = Alike{n, query->measure, query->cutoff, (uint32_t) query->top_k};
 	if (query->top_k > MOST_BEST)
-		return emogi_device_fail(error, EMOGI_UNSUPPORTED, "more vertices are to be found for each than the GPU keeps", "%lld, at most %d",
-								 (long long) query->top_k, MOST_BEST);
+		return emogi_device_fail(error, EMOGI_UNSUPPORTED,
+								 "more vertices are to be found for each than the GPU keeps",
+								 "%lld, at most %d", (long long) query->top_k, MOST_BEST);
 	TRY(take_array(&run->memory, &alike->size, n, "sizes of sets", error));
 	TRY(take_array(&run->memory, &alike->order, TABLES * n, "order of vertices", error));
 	TRY(take_array(&run->memory, &alike->length, TABLES + 1, "numbers of vertices", error));
@@ -506,9 +524,12 @@ take_counts(Run *run, Alike *alike, uint64_t nmany, int *nblocks, EmogiError *er
 	if (most > nmany)
 		most = nmany;
 	*nblocks = most > 0 ? (int) most : 1;
-	TRY(take_array(&run->memory, &alike->counts, *nblocks * run->nvertices, "counts of shared neighbours", error));
-	TRY(take_array(&run->memory, &alike->touched, *nblocks * run->nvertices, "vertices counted", error));
-	CUDA_TRY(cudaMemsetAsync(alike->counts, 0, *nblocks * run->nvertices * sizeof *alike->counts, run->state->stream));
+	TRY(take_array(&run->memory, &alike->counts, *nblocks * run->nvertices,
+				   "counts of shared neighbours", error));
+	TRY(take_array(&run->memory, &alike->touched, *nblocks * run->nvertices, "vertices counted",
+				   error));
+	CUDA_TRY(cudaMemsetAsync(alike->counts, 0, *nblocks * run->nvertices * sizeof *alike->counts,
+							 run->state->stream));
 	return EMOGI_OK;
 }
 
@@ -518,8 +539,8 @@ static EmogiStatus
 answer_few(Run *run, const Alike *alike, EmogiError *error)
 {
 	TRY(emogi_run_begin_step(run, error));
-	CUDA_LAUNCH(alike_few_kernel<NUMBER>, run->full_blocks, BLOCK_THREADS, run->state->stream, run->graph.forward, run->graph.backward,
-				*alike, run->step);
+	CUDA_LAUNCH(alike_few_kernel<NUMBER>, run->full_blocks, BLOCK_THREADS, run->state->stream,
+				run->graph.forward, run->graph.backward, *alike, run->step);
 	return EMOGI_OK;
 }
 
@@ -541,7 +562,8 @@ answer_all(Run *run, Alike *alike, uint32_t *all, EmogiError *error)
 	}
 	TRY(emogi_similarity_count_sets(run, all, alike->size, error));
 	CUDA_TRY(cudaMemsetAsync(alike->length, 0, (TABLES + 1) * sizeof *alike->length, stream));
-	CUDA_LAUNCH(alike_sort_kernel, run->full_blocks, BLOCK_THREADS, stream, lists, back, *alike, run->step);
+	CUDA_LAUNCH(alike_sort_kernel, run->full_blocks, BLOCK_THREADS, stream, lists, back, *alike,
+				run->step);
 	TRY(answer_few<0>(run, alike, error));
 	TRY(answer_few<1>(run, alike, error));
 	TRY(answer_few<2>(run, alike, error));
@@ -553,13 +575,15 @@ answer_all(Run *run, Alike *alike, uint32_t *all, EmogiError *error)
 
 		TRY(take_counts(run, alike, nmany, &nblocks, error));
 		TRY(emogi_run_begin_step(run, error));
-		CUDA_LAUNCH(alike_many_kernel, nblocks, BLOCK_THREADS, stream, lists, back, *alike, run->step);
+		CUDA_LAUNCH(alike_many_kernel, nblocks, BLOCK_THREADS, stream, lists, back, *alike,
+					run->step);
 	}
 	return EMOGI_OK;
 }
 
 EmogiStatus
-emogi_similarity_all(Run *run, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result, EmogiError *error)
+emogi_similarity_all(Run *run, const EmogiGraph *graph, const EmogiQuery *query,
+					 EmogiResult *result, EmogiError *error)
 {
 	const uint64_t length = run->nvertices * (uint64_t) query->top_k;
 	const Counters *counters;
@@ -567,13 +591,16 @@ emogi_similarity_all(Run *run, const EmogiGraph *graph, const EmogiQuery *query,
 	uint32_t   *all;
 
 	TRY(take_arrays(run, query, &alike, &all, error));
-	TRY(emogi_simple_graph_place(run, graph, query, PLACE_BACKWARD_SURELY, 8 * run->nvertices * run->state->units, error));
+	TRY(emogi_simple_graph_place(run, graph, query, PLACE_BACKWARD_SURELY,
+								 8 * run->nvertices * run->state->units, error));
 	TRY(emogi_run_start_clock(run, error));
 	TRY(answer_all(run, &alike, all, error));
 	TRY(emogi_run_stop_clock(run, result, error));
 	TRY(emogi_run_read(run, &counters, error));
 	emogi_run_account(run, counters, result);
 	result->nreached = run->nvertices;
-	TRY(emogi_run_fetch(run, result->columns[0].vertex, alike.vertex2, length * sizeof *alike.vertex2, error));
-	return emogi_run_fetch(run, result->columns[1].float64, alike.similarity, length * sizeof *alike.similarity, error);
+	TRY(emogi_run_fetch(run, result->columns[0].vertex, alike.vertex2,
+						length * sizeof *alike.vertex2, error));
+	return emogi_run_fetch(run, result->columns[1].float64, alike.similarity,
+						   length * sizeof *alike.similarity, error);
 }

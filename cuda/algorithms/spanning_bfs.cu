@@ -39,10 +39,12 @@ struct FindParent
 	}
 
 	__device__ __forceinline__ void
-	visit(const Target (&target)[PIECE], const double (&weight)[PIECE], const Below (&below)[PIECE], uint32_t wanted) const
+	visit(const Target (&target)[PIECE], const double (&weight)[PIECE], const Below (&below)[PIECE],
+		  uint32_t wanted) const
 	{
 		int32_t		above[PIECE];
-		uint32_t	last = EMOGI_NO_VERTEX;	/* who was offered one: targets ascend, so the first is the smallest */
+		/* who was offered one: targets ascend, so the first is the smallest */
+		uint32_t	last = EMOGI_NO_VERTEX;
 
 #pragma unroll
 		for (uint32_t j = 0; j < PIECE; j++)
@@ -117,7 +119,8 @@ EmogiStatus
 emogi_spanning_bfs_load(EmogiError *error)
 {
 	const void *const kernels[] = {
-		(const void *) push_words_kernel<FindParent>, (const void *) push_slices_kernel<FindParent>, (const void *) rooted_roots_kernel,
+		(const void *) push_words_kernel<FindParent>, (const void *) push_slices_kernel<FindParent>,
+		(const void *) rooted_roots_kernel,
 		(const void *) rooted_order_kernel
 	};
 
@@ -132,8 +135,10 @@ emogi_spanning_bfs_open(Run *run, SpanningBfs *rooted, EmogiError *error)
 	const uint64_t nstarts = (n < MOST_LEVELS ? n : MOST_LEVELS) + 1;
 
 	rooted->nvertices = n;
-	TRY(take_array(&run->memory, &rooted->component, 3 * n, "components, parents and order of vertices", error));
-	TRY(take_array(&run->memory, &rooted->starts, 2 * nstarts + count_tiles(nstarts), "beginnings of levels", error));
+	TRY(take_array(&run->memory, &rooted->component, 3 * n,
+				   "components, parents and order of vertices", error));
+	TRY(take_array(&run->memory, &rooted->starts, 2 * nstarts + count_tiles(nstarts),
+				   "beginnings of levels", error));
 	TRY(take_array(&run->memory, &rooted->marked, run->nwords, "bitmap of vertices", error));
 	rooted->parent = rooted->component + n;
 	rooted->order = rooted->parent + n;
@@ -143,7 +148,8 @@ emogi_spanning_bfs_open(Run *run, SpanningBfs *rooted, EmogiError *error)
 
 /* Find the roots of the Graph, which has been placed. */
 static EmogiStatus
-find_roots(Run *run, void *with, uint32_t **roots, uint64_t *nroots, EmogiResult *result, EmogiError *error)
+find_roots(Run *run, void *with, uint32_t **roots, uint64_t *nroots, EmogiResult *result,
+		   EmogiError *error)
 {
 	SpanningBfs	   *rooted = (SpanningBfs *) with;
 	cudaStream_t stream = run->state->stream;
@@ -153,7 +159,8 @@ find_roots(Run *run, void *with, uint32_t **roots, uint64_t *nroots, EmogiResult
 	TRY(emogi_run_read(run, &counters, error));
 	emogi_run_account(run, counters, result);
 	CUDA_TRY(cudaMemsetAsync(rooted->nroots, 0, sizeof *rooted->nroots, stream));
-	CUDA_LAUNCH(rooted_roots_kernel, run->full_blocks, BLOCK_THREADS, stream, run->graph.forward.offsets, *rooted);
+	CUDA_LAUNCH(rooted_roots_kernel, run->full_blocks, BLOCK_THREADS, stream,
+				run->graph.forward.offsets, *rooted);
 	*roots = rooted->order;
 	return emogi_run_fetch(run, nroots, rooted->nroots, sizeof *nroots, error);
 }
@@ -168,23 +175,26 @@ put_in_order(Run *run, const SpanningBfs *rooted, EmogiError *error)
 	CUDA_TRY(cudaMemsetAsync(rooted->next, 0, nstarts * sizeof *rooted->next, stream));
 	CUDA_LAUNCH(rooted_order_kernel, run->full_blocks, BLOCK_THREADS, stream, *rooted, false);
 	TRY(prefix_sum(run, rooted->next, nstarts, rooted->next + nstarts, error));
-	CUDA_TRY(cudaMemcpyAsync(rooted->starts, rooted->next, nstarts * sizeof *rooted->next, cudaMemcpyDeviceToDevice, stream));
+	CUDA_TRY(cudaMemcpyAsync(rooted->starts, rooted->next, nstarts * sizeof *rooted->next,
+							 cudaMemcpyDeviceToDevice, stream));
 	CUDA_LAUNCH(rooted_order_kernel, run->full_blocks, BLOCK_THREADS, stream, *rooted, true);
 	return EMOGI_OK;
 }
 
 EmogiStatus
-emogi_spanning_bfs_grow(Run *run, const EmogiGraph *graph, const EmogiQuery *query, SpanningBfs *rooted, EmogiResult *result, EmogiError *error)
+emogi_spanning_bfs_grow(Run *run, const EmogiGraph *graph, const EmogiQuery *query,
+						SpanningBfs *rooted, EmogiResult *result, EmogiError *error)
 {
 	int32_t    *level;
 
 	TRY(emogi_cuda_levels_found(run, graph, query, find_roots, rooted, &level, result, error));
 	if (result->nlevels > MOST_LEVELS)
-		return emogi_device_fail(error, EMOGI_UNSUPPORTED, "the graph is too deep for the GPU", "%u levels, at most %d", result->nlevels,
-								 MOST_LEVELS);
+		return emogi_device_fail(error, EMOGI_UNSUPPORTED, "the graph is too deep for the GPU",
+								 "%u levels, at most %d", result->nlevels, MOST_LEVELS);
 	rooted->level = level;
 	rooted->nlevels = result->nlevels;
-	CUDA_TRY(cudaMemsetAsync(rooted->parent, 0xFF, run->nvertices * sizeof *rooted->parent, run->state->stream));
+	CUDA_TRY(cudaMemsetAsync(rooted->parent, 0xFF, run->nvertices * sizeof *rooted->parent,
+							 run->state->stream));
 	TRY(push_lists(run, rooted->marked, FindParent{level, rooted->parent}, error));
 	return put_in_order(run, rooted, error);
 }

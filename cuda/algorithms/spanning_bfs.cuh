@@ -12,8 +12,10 @@ typedef struct SpanningBfs
 {
 	uint64_t	nvertices;
 	const int32_t *level;		/* [nvertices], a root's is 0; of the search */
-	uint32_t   *component;		/* [nvertices], the smallest vertex of the component; free once the forest stands */
-	uint32_t   *parent;			/* [nvertices], the smallest neighbour in the level above; EMOGI_NO_VERTEX of a root */
+	/* [nvertices], the smallest vertex of the component; free once the forest stands */
+	uint32_t   *component;
+	/* [nvertices], the smallest neighbour in the level above; EMOGI_NO_VERTEX of a root */
+	uint32_t   *parent;
 	uint32_t   *order;			/* [nvertices], level by level, within one in no order */
 	uint32_t   *starts;			/* [nlevels + 1], where levels begin in the order */
 	uint32_t   *next;			/* [nlevels + 1], free places, while the order is made */
@@ -29,8 +31,9 @@ extern EmogiStatus emogi_spanning_bfs_open(Run *run, SpanningBfs *rooted, EmogiE
  * Place the Graph, after all else that the caller takes, and make the forest. Starts the clock, and leaves it running. EMOGI_UNSUPPORTED when it
  * is too deep.
  */
-extern EmogiStatus emogi_spanning_bfs_grow(Run *run, const EmogiGraph *graph, const EmogiQuery *query, SpanningBfs *rooted, EmogiResult *result,
-									 EmogiError *error);
+extern EmogiStatus emogi_spanning_bfs_grow(Run *run, const EmogiGraph *graph,
+										   const EmogiQuery *query, SpanningBfs *rooted,
+										   EmogiResult *result, EmogiError *error);
 
 /* Bring the kernels to the device. */
 extern EmogiStatus emogi_spanning_bfs_load(EmogiError *error);
@@ -43,7 +46,8 @@ rooted_visit_kernel(const uint32_t *order, const uint32_t *starts, uint32_t leve
 	const uint32_t end = starts[level + 1];
 	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
 
-	for (uint64_t i = starts[level] + (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x; i < end; i += nthreads)
+	for (uint64_t i = starts[level] + (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x; i < end;
+		 i += nthreads)
 		visit(order[i]);
 }
 
@@ -56,8 +60,8 @@ visit_levels(Run *run, const SpanningBfs *rooted, bool down, const Visit &visit,
 	{
 		if (run->control->cancel)
 			return EMOGI_CANCELED;
-		CUDA_LAUNCH(rooted_visit_kernel<Visit>, run->full_blocks, BLOCK_THREADS, run->state->stream, rooted->order, rooted->starts,
-					down ? i : rooted->nlevels - 1 - i, visit);
+		CUDA_LAUNCH(rooted_visit_kernel<Visit>, run->full_blocks, BLOCK_THREADS, run->state->stream,
+					rooted->order, rooted->starts, down ? i : rooted->nlevels - 1 - i, visit);
 	}
 	return EMOGI_OK;
 }
@@ -70,8 +74,10 @@ push_lists(Run *run, const uint32_t *marked, const Push &push, EmogiError *error
 	const Lists<Target> &lists = run->graph.forward;
 
 	TRY(emogi_run_begin_step(run, error));
-	CUDA_LAUNCH(push_words_kernel<Push>, run->nblocks, BLOCK_THREADS, run->state->stream, lists, marked, run->nwords, run->step, push);
-	CUDA_LAUNCH(push_slices_kernel<Push>, run->nblocks, BLOCK_THREADS, run->state->stream, lists, run->step, push);
+	CUDA_LAUNCH(push_words_kernel<Push>, run->nblocks, BLOCK_THREADS, run->state->stream, lists,
+				marked, run->nwords, run->step, push);
+	CUDA_LAUNCH(push_slices_kernel<Push>, run->nblocks, BLOCK_THREADS, run->state->stream, lists,
+				run->step, push);
 	return EMOGI_OK;
 }
 

@@ -35,11 +35,15 @@ typedef struct Growth
 	uint64_t	nvertices;
 	bool		maximum;
 	uint32_t   *tree;			/* [nvertices], a vertex of the tree, the same for all of it */
-	unsigned long long *best;	/* [nvertices], the rank of the first edge out of the tree; where that has 32 bits, above the target */
-	uint32_t   *target;			/* [nvertices], the target where the rank has 64 bits; NULL where it has 32 */
-	unsigned long long *rank;	/* [nvertices], of such a vertex: the least offered; stays what it was when the tree joins another */
+	/* [nvertices], the rank of the first edge out of the tree; where that has 32 bits, above the target */
+	unsigned long long *best;
+	/* [nvertices], the target where the rank has 64 bits; NULL where it has 32 */
+	uint32_t   *target;
+	/* [nvertices], of such a vertex: the least offered; stays what it was when the tree joins another */
+	unsigned long long *rank;
 	unsigned long long *edge;	/* [nvertices], the ends of that edge (euler_tour.cuh), likewise */
-	uint32_t   *link;			/* [nvertices], of such a vertex: that of another tree which this one joins, or itself */
+	/* [nvertices], of such a vertex: that of another tree which this one joins, or itself */
+	uint32_t   *link;
 	uint32_t   *open;			/* bitmap: may have an edge out of its tree */
 	uint32_t   *marked;			/* bitmap: has to look for one */
 	uint32_t   *giant;			/* [1], the tree that takes no edge, EMOGI_NO_VERTEX = all do */
@@ -83,13 +87,16 @@ weight_of(unsigned long long rank, bool maximum)
 {
 	if constexpr (is_wide<Weight>())
 	{
-		const double value = __longlong_as_double((long long) (rank ^ (rank >> 63 != 0 ? UINT64_C(1) << 63 : UINT64_MAX)));
+		const double value = __longlong_as_double((long long) (rank ^ (rank >> 63 != 0 ?
+																	   UINT64_C(1) << 63 :
+																	   UINT64_MAX)));
 
 		return maximum ? 0.0 - value : value;
 	}
 	else if constexpr (std::is_same<Weight, float>::value)
 	{
-		const double value = __uint_as_float((uint32_t) rank ^ (rank >> 31 != 0 ? UINT32_C(1) << 31 : UINT32_MAX));
+		const double value = __uint_as_float((uint32_t) rank ^ (rank >> 31 != 0 ?
+																UINT32_C(1) << 31 : UINT32_MAX));
 
 		return maximum ? 0.0 - value : value;
 	}
@@ -151,7 +158,8 @@ struct Find
 	}
 
 	__device__ __forceinline__ void
-	visit(const Target (&target)[PIECE], const double (&weight)[PIECE], const Side (&side)[PIECE], uint32_t wanted) const
+	visit(const Target (&target)[PIECE], const double (&weight)[PIECE], const Side (&side)[PIECE],
+		  uint32_t wanted) const
 	{
 		const uint32_t out = lead_out(target, side, wanted);
 		unsigned long long word[PIECE];
@@ -231,7 +239,8 @@ forest_mark_kernel(Growth growth)
 			const uint32_t tree = growth.tree[v];
 			uint32_t	target;
 
-			looks = tree != giant && (remembered<Weight>(growth, v, &target) == NO_RANK || growth.tree[target] == tree);
+			looks = tree != giant && (remembered<Weight>(growth, v, &target) == NO_RANK ||
+									  growth.tree[target] == tree);
 		}
 		if (looks)
 			growth.best[v] = NO_RANK;
@@ -247,7 +256,8 @@ forest_mark_kernel(Growth growth)
 /* Say whether a vertex, which may be beyond the last, has an edge to offer; closes it when it has found none. Whole warps. */
 template <typename Weight>
 static __device__ __forceinline__ bool
-has_offer(const Growth &growth, uint64_t base, uint32_t giant, unsigned long long *rank, uint32_t *target)
+has_offer(const Growth &growth, uint64_t base, uint32_t giant, unsigned long long *rank,
+		  uint32_t *target)
 {
 	const uint64_t v = base + lane_number();
 	const uint32_t word = growth.open[base / 32];
@@ -305,10 +315,12 @@ forest_offer_ends_kernel(Growth growth, Step step)
 		unsigned long long rank;
 		uint32_t	target;
 
-		if (has_offer<Weight>(growth, base, giant, &rank, &target) && rank == growth.rank[growth.tree[v]])
+		if (has_offer<Weight>(growth, base, giant, &rank, &target) &&
+			rank == growth.rank[growth.tree[v]])
 		{
 			unsigned long long *least = &growth.edge[growth.tree[v]];
-			const unsigned long long edge = v < target ? (unsigned long long) v << 32 | target : (unsigned long long) target << 32 | v;
+			const unsigned long long edge = v < target ? (unsigned long long) v << 32 | target :
+				(unsigned long long) target << 32 | v;
 
 			if (edge < *(volatile unsigned long long *) least)
 				atomicMin(least, edge);
@@ -325,7 +337,8 @@ forest_join_kernel(Growth growth, Step step)
 
 	if (is_halted(step))
 		return;
-	for (uint64_t v = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x; v < growth.nvertices; v += nthreads)
+	for (uint64_t v = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x; v < growth.nvertices;
+		 v += nthreads)
 	{
 		unsigned long long edge;
 		uint32_t	other = (uint32_t) v;
@@ -358,7 +371,8 @@ forest_follow_kernel(Growth growth, Step step)
 
 	if (is_halted(step))
 		return;					/* links were not written */
-	for (uint64_t v = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x; v < growth.nvertices; v += nthreads)
+	for (uint64_t v = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x; v < growth.nvertices;
+		 v += nthreads)
 	{
 		volatile uint32_t *link = growth.link;
 		uint32_t	found;
@@ -385,7 +399,8 @@ forest_tell_kernel(Growth growth, Step step)
 
 	if (is_halted(step))
 		return;
-	for (uint64_t v = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x; v < growth.nvertices; v += nthreads)
+	for (uint64_t v = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x; v < growth.nvertices;
+		 v += nthreads)
 		growth.tree[v] = growth.link[growth.tree[v]];
 }
 
@@ -419,14 +434,16 @@ forest_weights_kernel(Growth growth, const uint32_t *parent, double *weight)
 {
 	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
 
-	for (uint64_t i = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x; i < growth.nvertices; i += nthreads)
+	for (uint64_t i = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x; i < growth.nvertices;
+		 i += nthreads)
 	{
 		const unsigned long long edge = growth.edge[i];
 		const uint32_t small = (uint32_t) (edge >> 32);
 		const uint32_t large = (uint32_t) edge;
 
 		if (edge != NO_EDGE)
-			weight[parent[large] == small ? large : small] = weight_of<Weight>(growth.rank[i], growth.maximum);
+			weight[parent[large] == small ? large : small] = weight_of<Weight>(growth.rank[i],
+																			   growth.maximum);
 	}
 }
 
@@ -446,8 +463,10 @@ template <typename Weight>
 static EmogiStatus
 load_weight(EmogiError *error)
 {
-	const void *const kernels[] = {(const void *) forest_mark_kernel<Weight>, (const void *) forest_offer_kernel<Weight>,
-		(const void *) forest_offer_ends_kernel<Weight>, (const void *) forest_weights_kernel<Weight>};
+	const void *const kernels[] = {(const void *) forest_mark_kernel<Weight>,
+	(const void *) forest_offer_kernel<Weight>,
+		(const void *) forest_offer_ends_kernel<Weight>,
+		(const void *) forest_weights_kernel<Weight>};
 	const void *edge_kernels[4];
 
 	list_edge_kernels<Weight>(edge_kernels);
@@ -458,11 +477,14 @@ load_weight(EmogiError *error)
 EmogiStatus
 emogi_cuda_spanning_forest_load(EmogiError *error)
 {
-	const void *const kernels[] = {(const void *) forest_begin_kernel, (const void *) forest_join_kernel,
-		(const void *) forest_follow_kernel, (const void *) forest_tell_kernel, (const void *) forest_vote_kernel};
+	const void *const kernels[] = {(const void *) forest_begin_kernel,
+	(const void *) forest_join_kernel,
+		(const void *) forest_follow_kernel, (const void *) forest_tell_kernel,
+		(const void *) forest_vote_kernel};
 
 	for (int type = EMOGI_WEIGHT_NONE; type <= EMOGI_WEIGHT_F64; type++)
-		TRY(with_weight((EmogiWeightType) type, [&](auto weight) { return load_weight<decltype(weight)>(error); }));
+		TRY(with_weight((EmogiWeightType) type,
+						[&](auto weight) { return load_weight<decltype(weight)>(error); }));
 	TRY(emogi_euler_tour_load(error));
 	return LOAD_KERNELS(kernels);
 }
@@ -475,9 +497,10 @@ look_at_lists(Run *run, const Growth *growth, const Push &push, EmogiError *erro
 	const Lists<Target> &lists = run->graph.forward;
 
 	TRY(emogi_run_begin_step(run, error));
-	CUDA_LAUNCH(push_words_kernel<Push>, run->nblocks, BLOCK_THREADS, run->state->stream, lists, growth->marked, run->nwords,
+	CUDA_LAUNCH(push_words_kernel<Push>, run->nblocks, BLOCK_THREADS, run->state->stream, lists,
+				growth->marked, run->nwords, run->step, push);
+	CUDA_LAUNCH(push_slices_kernel<Push>, run->nblocks, BLOCK_THREADS, run->state->stream, lists,
 				run->step, push);
-	CUDA_LAUNCH(push_slices_kernel<Push>, run->nblocks, BLOCK_THREADS, run->state->stream, lists, run->step, push);
 	return EMOGI_OK;
 }
 
@@ -494,7 +517,8 @@ make_round(Run *run, const Growth *growth, bool first, EmogiError *error)
 	if constexpr (is_wide<Weight>())
 		TRY(look_at_lists(run, growth, Find<Weight, true>{*growth, first}, error));
 	CUDA_LAUNCH(forest_offer_kernel<Weight>, nblocks, BLOCK_THREADS, stream, *growth, run->step);
-	CUDA_LAUNCH(forest_offer_ends_kernel<Weight>, nblocks, BLOCK_THREADS, stream, *growth, run->step);
+	CUDA_LAUNCH(forest_offer_ends_kernel<Weight>, nblocks, BLOCK_THREADS, stream, *growth,
+				run->step);
 	CUDA_LAUNCH(forest_join_kernel, nblocks, BLOCK_THREADS, stream, *growth, run->step);
 	CUDA_LAUNCH(forest_follow_kernel, nblocks, BLOCK_THREADS, stream, *growth, run->step);
 	CUDA_LAUNCH(forest_tell_kernel, nblocks, BLOCK_THREADS, stream, *growth, run->step);
@@ -510,7 +534,8 @@ join_all(Run *run, const Growth *growth, uint64_t *njoined, EmogiResult *result,
 	const Counters *counters;
 
 	run->control->total = run->nvertices;
-	CUDA_LAUNCH(forest_begin_kernel, run->full_blocks, BLOCK_THREADS, run->state->stream, run->graph.forward.offsets, *growth);
+	CUDA_LAUNCH(forest_begin_kernel, run->full_blocks, BLOCK_THREADS, run->state->stream,
+				run->graph.forward.offsets, *growth);
 	do
 	{
 		run->control->level = result->nlevels;
@@ -544,24 +569,28 @@ take_arrays(Run *run, bool is_wide, Growth *growth, EmogiError *error)
 /* Find the forest, and hang it up. */
 template <typename Weight>
 static EmogiStatus
-span(Run *run, const EmogiGraph *graph, const EmogiQuery *query, const Growth *growth, const EulerTour *hanging, uint32_t *parent,
-	 double *weight, EmogiResult *result, EmogiError *error)
+span(Run *run, const EmogiGraph *graph, const EmogiQuery *query, const Growth *growth,
+	 const EulerTour *hanging, uint32_t *parent, double *weight, EmogiResult *result,
+	 EmogiError *error)
 {
 	const void *kernels[4];
 	Edges		edges = {growth->tree, growth->edge, 0};
 
 	list_edge_kernels<Weight>(kernels);
-	TRY(emogi_run_place(run, graph, query, PLACE_NEAR_WEIGHTS, kernels, 4, edge_bytes(graph->weight_type), error));
+	TRY(emogi_run_place(run, graph, query, PLACE_NEAR_WEIGHTS, kernels, 4,
+						edge_bytes(graph->weight_type), error));
 	TRY(emogi_run_start_clock(run, error));
 	TRY(join_all<Weight>(run, growth, &edges.nedges, result, error));
 	TRY(emogi_euler_tour_trees(run, hanging, &edges, parent, error));
 	CUDA_TRY(cudaMemsetAsync(weight, 0, run->nvertices * sizeof *weight, run->state->stream));
-	CUDA_LAUNCH(forest_weights_kernel<Weight>, run->full_blocks, BLOCK_THREADS, run->state->stream, *growth, parent, weight);
+	CUDA_LAUNCH(forest_weights_kernel<Weight>, run->full_blocks, BLOCK_THREADS, run->state->stream,
+				*growth, parent, weight);
 	return emogi_run_stop_clock(run, result, error);
 }
 
 EmogiStatus
-emogi_cuda_spanning_forest(Run *run, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result, EmogiError *error)
+emogi_cuda_spanning_forest(Run *run, const EmogiGraph *graph, const EmogiQuery *query,
+						   EmogiResult *result, EmogiError *error)
 {
 	Growth		growth = {};
 	EulerTour		hanging = {};
@@ -575,7 +604,8 @@ emogi_cuda_spanning_forest(Run *run, const EmogiGraph *graph, const EmogiQuery *
 	TRY(take_array(&run->memory, &parent, run->nvertices, "parents", error));
 	TRY(take_array(&run->memory, &weight, run->nvertices, "weights", error));
 	TRY(with_weight(graph->weight_type, [&](auto width) {
-		return span<decltype(width)>(run, graph, query, &growth, &hanging, parent, weight, result, error);
+		return span<decltype(width)>(run, graph, query, &growth, &hanging, parent, weight, result,
+									 error);
 	}));
 	TRY(emogi_run_read(run, &counters, error));
 	emogi_run_account(run, counters, result);

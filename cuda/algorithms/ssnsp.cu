@@ -36,7 +36,8 @@ typedef struct Counting
 	int32_t    *level;			/* [nvertices] */
 	double	   *paths;			/* [nvertices] */
 	uint32_t   *order;			/* [nreached], vertices by level */
-	unsigned long long *cursor; /* [nlevels], where the next vertex of a level goes; in the end, where the next level begins */
+	/* [nlevels], where the next vertex of a level goes; in the end, where the next level begins */
+	unsigned long long *cursor;
 	double	   *part;			/* [slices], the sum of each; see slice_capacity */
 } Counting;
 
@@ -67,7 +68,8 @@ ssnsp_count_levels_kernel(Counting counting, uint64_t nvertices, const uint64_t 
 		const uint32_t nlong = __popc(__ballot_sync(FULL_WARP, is_long) & alike);
 
 		if (level >= 0 && (alike & lanes_below()) == 0)
-			atomicAdd(&counting.cursor[level], (unsigned long long) nlong << LONG_SHIFT | __popc(alike));
+			atomicAdd(&counting.cursor[level],
+					  (unsigned long long) nlong << LONG_SHIFT | __popc(alike));
 	});
 }
 
@@ -126,7 +128,8 @@ line_sum(double value)
  * and for each entry 4 to 12.
  */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
-ssnsp_count_paths_kernel(Lists<Target> lists, Counting counting, uint64_t first, uint64_t count, int32_t above, Step step)
+ssnsp_count_paths_kernel(Lists<Target> lists, Counting counting, uint64_t first, uint64_t count,
+						 int32_t above, Step step)
 {
 	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
 	const uint64_t own = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x;
@@ -144,7 +147,8 @@ ssnsp_count_paths_kernel(Lists<Target> lists, Counting counting, uint64_t first,
 		if (__any_sync(FULL_WARP, lane_number() == 0 && must_leave(step)))
 			break;
 		if (there)
-			list = Span{__ldg(&lists.offsets[vertex]), __ldg(&lists.offsets[(uint64_t) vertex + 1])};
+			list = Span{__ldg(&lists.offsets[vertex]),
+						__ldg(&lists.offsets[(uint64_t) vertex + 1])};
 		nlines = count_lines<Target>(list);
 		cut = nlines > SLICE_LINES;
 		queue_slices(step, cut, vertex, nlines, 0);
@@ -154,7 +158,8 @@ ssnsp_count_paths_kernel(Lists<Target> lists, Counting counting, uint64_t first,
 		{
 			const bool	counts = __shfl_sync(FULL_WARP, there && !cut, lane);
 			const uint32_t its_vertex = __shfl_sync(FULL_WARP, vertex, lane);
-			const Span	span = {__shfl_sync(FULL_WARP, list.start, lane), __shfl_sync(FULL_WARP, list.end, lane)};
+			const Span	span = {__shfl_sync(FULL_WARP, list.start, lane),
+								__shfl_sync(FULL_WARP, list.end, lane)};
 			const double sum = line_sum(counts ? sum_span(lists, counting, span, above) : 0);
 
 			if (counts && lane_number() % LINE_LANES == 0)
@@ -172,10 +177,12 @@ ssnsp_count_slices_kernel(Lists<Target> lists, Counting counting, int32_t above,
 	const uint64_t nslices = step.counters->nslices;
 	const uint64_t nwarps = (uint64_t) gridDim.x * BLOCK_WARPS;
 
-	for (uint64_t i = ((uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x) / WARP_LANES; i < nslices; i += nwarps)
+	for (uint64_t i = ((uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x) / WARP_LANES;
+		 i < nslices; i += nwarps)
 	{
 		const Slice slice = step.slices[i];
-		const Span	whole = {__ldg(&lists.offsets[slice.vertex]), __ldg(&lists.offsets[(uint64_t) slice.vertex + 1])};
+		const Span	whole = {__ldg(&lists.offsets[slice.vertex]),
+							 __ldg(&lists.offsets[(uint64_t) slice.vertex + 1])};
 		uint64_t	first;
 		const uint32_t nlines = open_slice(slice, whole, &first);
 		const uint32_t quarter = (nlines + WARP_LINES - 1) / WARP_LINES;
@@ -201,10 +208,12 @@ ssnsp_add_slices_kernel(Lists<Target> lists, Counting counting, Step step)
 	const uint64_t nslices = step.counters->nslices;
 	const uint64_t nwarps = (uint64_t) gridDim.x * BLOCK_WARPS;
 
-	for (uint64_t i = ((uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x) / WARP_LANES; i < nslices; i += nwarps)
+	for (uint64_t i = ((uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x) / WARP_LANES;
+		 i < nslices; i += nwarps)
 	{
 		const Slice slice = step.slices[i];
-		const Span	list = {__ldg(&lists.offsets[slice.vertex]), __ldg(&lists.offsets[(uint64_t) slice.vertex + 1])};
+		const Span	list = {__ldg(&lists.offsets[slice.vertex]),
+							__ldg(&lists.offsets[(uint64_t) slice.vertex + 1])};
 		const uint64_t its_slices = (count_lines<Target>(list) + SLICE_LINES - 1) / SLICE_LINES;
 		double		sum = 0;
 
@@ -260,8 +269,8 @@ typedef struct Link
  * shared by the block.
  */
 static __device__ __forceinline__ uint32_t
-take_links(const Lists<Target> &lists, const Counting &counting, uint64_t first, uint32_t upto, uint32_t *next,
-		   Link *own)
+take_links(const Lists<Target> &lists, const Counting &counting, uint64_t first, uint32_t upto,
+		   uint32_t *next, Link *own)
 {
 	const uint64_t end = counting.cursor[upto - 1];
 	const uint64_t place = first + threadIdx.x;
@@ -311,7 +320,8 @@ find_links(const Lists<Target> &lists, const Counting &counting, uint32_t first_
 
 /* Sum over the entries that count the values of the threads that have them. */
 static __device__ __forceinline__ double
-sum_links(const Lists<Target> &lists, const Counting &counting, const Link &own, const double *value)
+sum_links(const Lists<Target> &lists, const Counting &counting, const Link &own,
+		  const double *value)
 {
 	double		sum = own.sum;
 
@@ -335,7 +345,8 @@ sum_links(const Lists<Target> &lists, const Counting &counting, const Link &own,
  * left for each level is a sum in shared memory and the block's barrier. Bytes: as ssnsp_count_paths_kernel.
  */
 static __global__ void __launch_bounds__(CHAIN_THREADS, 1)
-ssnsp_count_chain_kernel(Lists<Target> lists, Counting counting, uint32_t level, uint32_t upto, Step step)
+ssnsp_count_chain_kernel(Lists<Target> lists, Counting counting, uint32_t level, uint32_t upto,
+						 Step step)
 {
 	__shared__ double value[CHAIN_THREADS];
 	__shared__ uint32_t next;
@@ -345,9 +356,11 @@ ssnsp_count_chain_kernel(Lists<Target> lists, Counting counting, uint32_t level,
 
 	while (level < upto && !leaves)
 	{
-		const uint32_t stop = threadIdx.x == 0 ? *step.stop : 0;	/* comes over the link meanwhile */
+		/* comes over the link meanwhile */
+		const uint32_t stop = threadIdx.x == 0 ? *step.stop : 0;
 		Link		own = {};
-		const uint32_t end = take_links(lists, counting, counting.cursor[level - 1], upto, &next, &own);
+		const uint32_t end = take_links(lists, counting, counting.cursor[level - 1], upto, &next,
+										&own);
 
 		if (own.level != NO_LEVEL)
 		{
@@ -373,8 +386,10 @@ ssnsp_count_chain_kernel(Lists<Target> lists, Counting counting, uint32_t level,
 }
 
 static const void *const kernels[] = {
-	(const void *) ssnsp_count_paths_kernel, (const void *) ssnsp_count_slices_kernel, (const void *) ssnsp_add_slices_kernel,
-	(const void *) ssnsp_count_levels_kernel, (const void *) ssnsp_order_levels_kernel, (const void *) ssnsp_count_chain_kernel
+	(const void *) ssnsp_count_paths_kernel, (const void *) ssnsp_count_slices_kernel,
+	(const void *) ssnsp_add_slices_kernel,
+	(const void *) ssnsp_count_levels_kernel, (const void *) ssnsp_order_levels_kernel,
+	(const void *) ssnsp_count_chain_kernel
 };
 
 EmogiStatus
@@ -411,7 +426,8 @@ place_levels(Run *run, const Counting *counting, Level *levels, uint32_t nlevels
 
 /* Count the paths of one level. */
 static EmogiStatus
-count_level(Run *run, const Counting *counting, const Level *levels, uint32_t level, EmogiError *error)
+count_level(Run *run, const Counting *counting, const Level *levels, uint32_t level,
+			EmogiError *error)
 {
 	const uint64_t first = levels[level - 1].end;
 	const uint64_t count = levels[level].end - first;
@@ -423,13 +439,14 @@ count_level(Run *run, const Counting *counting, const Level *levels, uint32_t le
 
 	if (cuts)
 		TRY(emogi_run_begin_step(run, error));
-	CUDA_LAUNCH(ssnsp_count_paths_kernel, nblocks, BLOCK_THREADS, stream, run->graph.backward, *counting, first, count, above,
-				run->step);
+	CUDA_LAUNCH(ssnsp_count_paths_kernel, nblocks, BLOCK_THREADS, stream, run->graph.backward,
+				*counting, first, count, above, run->step);
 	if (cuts)
 	{
-		CUDA_LAUNCH(ssnsp_count_slices_kernel, run->nblocks, BLOCK_THREADS, stream, run->graph.backward, *counting, above,
-					run->step);
-		CUDA_LAUNCH(ssnsp_add_slices_kernel, run->nblocks, BLOCK_THREADS, stream, run->graph.backward, *counting, run->step);
+		CUDA_LAUNCH(ssnsp_count_slices_kernel, run->nblocks, BLOCK_THREADS, stream,
+					run->graph.backward, *counting, above, run->step);
+		CUDA_LAUNCH(ssnsp_add_slices_kernel, run->nblocks, BLOCK_THREADS, stream,
+					run->graph.backward, *counting, run->step);
 	}
 	return EMOGI_OK;
 }
@@ -438,7 +455,8 @@ count_level(Run *run, const Counting *counting, const Level *levels, uint32_t le
 static uint32_t
 end_chain(const Level *levels, uint32_t level, uint32_t nlevels)
 {
-	while (level < nlevels && !levels[level].has_long && levels[level].end - levels[level - 1].end <= CHAIN_VERTICES)
+	while (level < nlevels && !levels[level].has_long &&
+		   levels[level].end - levels[level - 1].end <= CHAIN_VERTICES)
 		level++;
 	return level;
 }
@@ -453,17 +471,18 @@ count_all(Run *run, const Counting *counting, Level *levels, uint32_t nlevels, E
 
 	CUDA_TRY(cudaMemsetAsync(counting->cursor, 0, nlevels * sizeof *counting->cursor, stream));
 	TRY(emogi_run_clear(run, error));
-	CUDA_LAUNCH(ssnsp_count_levels_kernel, run->full_blocks, BLOCK_THREADS, stream, *counting, run->nvertices,
-				run->graph.backward.offsets);
+	CUDA_LAUNCH(ssnsp_count_levels_kernel, run->full_blocks, BLOCK_THREADS, stream, *counting,
+				run->nvertices, run->graph.backward.offsets);
 	TRY(place_levels(run, counting, levels, nlevels, error));
-	CUDA_LAUNCH(ssnsp_order_levels_kernel, run->full_blocks, BLOCK_THREADS, stream, *counting, run->nvertices);
+	CUDA_LAUNCH(ssnsp_order_levels_kernel, run->full_blocks, BLOCK_THREADS, stream, *counting,
+				run->nvertices);
 	for (uint32_t level = 1; level < nlevels; level = next)
 	{
 		run->control->level = level;
 		next = end_chain(levels, level, nlevels);
 		if (next > level)
-			CUDA_LAUNCH(ssnsp_count_chain_kernel, 1, CHAIN_THREADS, stream, run->graph.backward, *counting, level, next,
-						run->step);
+			CUDA_LAUNCH(ssnsp_count_chain_kernel, 1, CHAIN_THREADS, stream, run->graph.backward,
+						*counting, level, next, run->step);
 		else
 		{
 			TRY(count_level(run, counting, levels, level, error));
@@ -477,10 +496,13 @@ count_all(Run *run, const Counting *counting, Level *levels, uint32_t nlevels, E
 
 /* Count between start and stop of the clock. */
 static EmogiStatus
-count_timed(Run *run, const Counting *counting, uint32_t nlevels, EmogiResult *result, EmogiError *error)
+count_timed(Run *run, const Counting *counting, uint32_t nlevels, EmogiResult *result,
+			EmogiError *error)
 {
-	const bool	fails = run->control->fail_allocation == 1; /* for a test; it is the only one of a run */
-	Level	   *levels = fails ? NULL : (Level *) malloc((nlevels + UINT64_C(1)) * (sizeof(Level) + sizeof(uint64_t)));
+	/* for a test; it is the only one of a run */
+	const bool	fails = run->control->fail_allocation == 1;
+	Level	   *levels = fails ? NULL :
+		(Level *) malloc((nlevels + UINT64_C(1)) * (sizeof(Level) + sizeof(uint64_t)));
 	EmogiStatus status;
 
 	if (levels == NULL)
@@ -491,26 +513,30 @@ count_timed(Run *run, const Counting *counting, uint32_t nlevels, EmogiResult *r
 	if (status == EMOGI_OK)
 		status = emogi_run_stop_clock(run, result, error);
 	if (status != EMOGI_OK)
-		(void) cudaStreamSynchronize(run->state->stream);	/* a copy may be on its way to `levels` */
+		/* a copy may be on its way to `levels` */
+		(void) cudaStreamSynchronize(run->state->stream);
 	free(levels);
 	return status;
 }
 
 EmogiStatus
-emogi_cuda_ssnsp(Run *run, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result, EmogiError *error)
+emogi_cuda_ssnsp(Run *run, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result,
+				 EmogiError *error)
 {
 	Counting	counting = {};
 	const Counters *counters;
 
 	if (graph->backward.offsets == NULL)
-		return emogi_device_fail(error, EMOGI_BAD_INPUT, "counting shortest paths needs the graph's backward orientation",
+		return emogi_device_fail(error, EMOGI_BAD_INPUT,
+								 "counting shortest paths needs the graph's backward orientation",
 								 "the graph has forward alone");
 	TRY(take_array(&run->memory, &counting.paths, run->nvertices, "paths", error));
 	TRY(take_array(&run->memory, &counting.order, run->nvertices, "order of vertices", error));
 	TRY(take_array(&run->memory, &counting.cursor, run->nvertices, "levels' places", error));
-	TRY(take_array(&run->memory, &counting.part, slice_capacity(graph->backward.nedges, ENTRIES), "sums of slices",
-				   error));
-	TRY(emogi_cuda_levels(run, graph, query, PLACE_BACKWARD_SURELY, query->max_depth, &counting.level, result, error));
+	TRY(take_array(&run->memory, &counting.part, slice_capacity(graph->backward.nedges, ENTRIES),
+				   "sums of slices", error));
+	TRY(emogi_cuda_levels(run, graph, query, PLACE_BACKWARD_SURELY, query->max_depth,
+						  &counting.level, result, error));
 	TRY(count_timed(run, &counting, result->nlevels, result, error));
 	TRY(emogi_run_read(run, &counters, error));
 	emogi_run_account(run, counters, result);

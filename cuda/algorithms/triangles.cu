@@ -58,7 +58,8 @@ typedef struct Table
 static __device__ __forceinline__ uint32_t
 choose_shift(uint32_t nentries)
 {
-	const uint32_t shift = 33 - __clz(nentries - 1);	/* at least twice as many, at most four times */
+	/* at least twice as many, at most four times */
+	const uint32_t shift = 33 - __clz(nentries - 1);
 
 	return shift > LEAST_SHIFT ? shift : LEAST_SHIFT;
 }
@@ -145,11 +146,13 @@ look_up(const DegreeDag &oriented, const Table &table, uint64_t place, uint64_t 
 
 #pragma unroll
 		for (uint32_t i = 0; i < UNROLL; i++)
-			target[i] = place + i * STEP < end ? __ldg(&oriented.csr.targets[place + i * STEP]) : EMOGI_NO_VERTEX;
+			target[i] = place + i * STEP < end ? __ldg(&oriented.csr.targets[place + i * STEP]) :
+				EMOGI_NO_VERTEX;
 #pragma unroll
 		for (uint32_t i = 0; i < UNROLL; i++)
 		{
-			const uint32_t slot = target[i] != EMOGI_NO_VERTEX ? find_vertex(table, target[i]) : NO_SLOT;
+			const uint32_t slot = target[i] != EMOGI_NO_VERTEX ? find_vertex(table, target[i]) :
+				NO_SLOT;
 
 			if (slot == NO_SLOT)
 				continue;
@@ -180,8 +183,8 @@ give(const Triangles &triangles, const Table &table, uint32_t w, uint32_t count)
  */
 template <bool WAYS>
 static __device__ __forceinline__ unsigned long long
-close_batch(const DegreeDag &oriented, const Triangles &triangles, const Table &table, uint64_t first, uint32_t n,
-			unsigned long long *entries)
+close_batch(const DegreeDag &oriented, const Triangles &triangles, const Table &table,
+			uint64_t first, uint32_t n, unsigned long long *entries)
 {
 	const bool	there = lane_number() < n;
 	const uint32_t w = there ? __ldg(&oriented.csr.targets[first + lane_number()]) : 0;
@@ -197,8 +200,9 @@ close_batch(const DegreeDag &oriented, const Triangles &triangles, const Table &
 	{
 		const uint32_t lane = __ffs(lanes) - 1;
 		const uint64_t its_end = __shfl_sync(FULL_WARP, end, lane);
-		const Found found = look_up<WAYS, WARP_LANES, 4>(oriented, table, __shfl_sync(FULL_WARP, start, lane) + lane_number(), its_end,
-														 __shfl_sync(FULL_WARP, way, lane));
+		const Found found = look_up<WAYS, WARP_LANES,
+			4>(oriented, table, __shfl_sync(FULL_WARP, start, lane) + lane_number(), its_end,
+			   __shfl_sync(FULL_WARP, way, lane));
 		const uint32_t of_w = __reduce_add_sync(FULL_WARP, found.of_w);
 
 		lanes &= lanes - 1;
@@ -215,7 +219,8 @@ close_batch(const DegreeDag &oriented, const Triangles &triangles, const Table &
 		const uint32_t its_w = __shfl_sync(FULL_WARP, w, lane);
 		const uint64_t its_end = __shfl_sync(FULL_WARP, end, lane);
 		const uint64_t place = __shfl_sync(FULL_WARP, start, lane) + lane_number() % GROUP;
-		const Found found = look_up<WAYS, GROUP, 2>(oriented, table, place, skip ? 0 : its_end, __shfl_sync(FULL_WARP, way, lane));
+		const Found found = look_up<WAYS, GROUP,
+			2>(oriented, table, place, skip ? 0 : its_end, __shfl_sync(FULL_WARP, way, lane));
 		uint32_t	of_w = found.of_w;
 
 #pragma unroll
@@ -242,7 +247,8 @@ flush_table(const Triangles &triangles, const Table &table, uint32_t first, uint
 /* Find the triangles of which u is the lowest vertex, whose list has at most WARP_LIST entries. Whole warps. */
 template <bool WAYS>
 static __device__ __forceinline__ void
-close_list(const DegreeDag &oriented, const Triangles &triangles, Table table, uint32_t u, Span list, unsigned long long *entries)
+close_list(const DegreeDag &oriented, const Triangles &triangles, Table table, uint32_t u,
+		   Span list, unsigned long long *entries)
 {
 	const uint32_t length = (uint32_t) (list.end - list.start);
 	unsigned long long of_u = 0;
@@ -251,11 +257,12 @@ close_list(const DegreeDag &oriented, const Triangles &triangles, Table table, u
 	clear_table(table, lane_number(), WARP_LANES);
 	__syncwarp();
 	for (uint32_t i = lane_number(); i < length; i += WARP_LANES)
-		put_vertex<WAYS>(table, __ldg(&oriented.csr.targets[list.start + i]), WAYS ? __ldg(&oriented.ways[list.start + i]) : 2);
+		put_vertex<WAYS>(table, __ldg(&oriented.csr.targets[list.start + i]),
+						 WAYS ? __ldg(&oriented.ways[list.start + i]) : 2);
 	__syncwarp();
 	for (uint32_t i = 0; i < length; i += WARP_LANES)
-		of_u += close_batch<WAYS>(oriented, triangles, table, list.start + i, length - i < WARP_LANES ? length - i : WARP_LANES,
-								  entries);
+		of_u += close_batch<WAYS>(oriented, triangles, table, list.start + i,
+								  length - i < WARP_LANES ? length - i : WARP_LANES, entries);
 	of_u = warp_sum(of_u);
 	__syncwarp();
 	if (of_u > 0)
@@ -286,7 +293,8 @@ triangles_short_kernel(DegreeDag oriented, uint64_t nvertices, Triangles triangl
 	sweep_chunks(step, 0, (nvertices + 31) / 32, [&](uint64_t word) {
 		const uint64_t vertex = word * 32 + lane_number();
 		const bool	there = vertex < nvertices;
-		const Span	list = {there ? __ldg(&oriented.csr.offsets[vertex]) : 0, there ? __ldg(&oriented.csr.offsets[vertex + 1]) : 0};
+		const Span	list = {there ? __ldg(&oriented.csr.offsets[vertex]) : 0,
+							there ? __ldg(&oriented.csr.offsets[vertex + 1]) : 0};
 		const uint64_t length = list.end - list.start;
 		uint32_t	lanes = __ballot_sync(FULL_WARP, length >= 2 && length <= WARP_LIST);
 
@@ -295,10 +303,12 @@ triangles_short_kernel(DegreeDag oriented, uint64_t nvertices, Triangles triangl
 		while (lanes != 0)
 		{
 			const uint32_t lane = __ffs(lanes) - 1;
-			const Span	its = {__shfl_sync(FULL_WARP, list.start, lane), __shfl_sync(FULL_WARP, list.end, lane)};
+			const Span	its = {__shfl_sync(FULL_WARP, list.start, lane),
+							   __shfl_sync(FULL_WARP, list.end, lane)};
 
 			lanes &= lanes - 1;
-			close_list<WAYS>(oriented, triangles, table, (uint32_t) (word * 32 + lane), its, &entries);
+			close_list<WAYS>(oriented, triangles, table, (uint32_t) (word * 32 + lane), its,
+							 &entries);
 		}
 	});
 	block_add(&step.counters->entries, entries);
@@ -307,10 +317,11 @@ triangles_short_kernel(DegreeDag oriented, uint64_t nvertices, Triangles triangl
 /* Find the triangles of u with one piece of its list in the table, by the whole block. `next` is shared by it. Get the lane's part of u's. */
 template <bool WAYS>
 static __device__ __forceinline__ unsigned long long
-close_piece(const DegreeDag &oriented, const Triangles &triangles, Table table, Span list, uint64_t first, const Step &step,
-			uint32_t *next, unsigned long long *entries)
+close_piece(const DegreeDag &oriented, const Triangles &triangles, Table table, Span list,
+			uint64_t first, const Step &step, uint32_t *next, unsigned long long *entries)
 {
-	const uint32_t length = list.end - first < BLOCK_PIECE ? (uint32_t) (list.end - first) : BLOCK_PIECE;
+	const uint32_t length = list.end - first < BLOCK_PIECE ? (uint32_t) (list.end - first) :
+		BLOCK_PIECE;
 	unsigned long long of_u = 0;
 
 	table.shift = choose_shift(length);
@@ -319,18 +330,22 @@ close_piece(const DegreeDag &oriented, const Triangles &triangles, Table table, 
 		*next = 0;
 	__syncthreads();
 	for (uint32_t i = threadIdx.x; i < length; i += BLOCK_THREADS)
-		put_vertex<WAYS>(table, __ldg(&oriented.csr.targets[first + i]), WAYS ? __ldg(&oriented.ways[first + i]) : 2);
+		put_vertex<WAYS>(table, __ldg(&oriented.csr.targets[first + i]),
+						 WAYS ? __ldg(&oriented.ways[first + i]) : 2);
 	__syncthreads();
 	for (;;)
 	{
-		const uint32_t taken = __shfl_sync(FULL_WARP, lane_number() == 0 ? atomicAdd(next, 1) : 0, 0);
-		const bool	leave = __any_sync(FULL_WARP, lane_number() == 0 && must_leave_alone(step, taken));
+		const uint32_t taken = __shfl_sync(FULL_WARP, lane_number() == 0 ? atomicAdd(next, 1) : 0,
+										   0);
+		const bool	leave = __any_sync(FULL_WARP,
+									   lane_number() == 0 && must_leave_alone(step, taken));
 		const uint64_t place = leave ? list.end : list.start + (uint64_t) taken * WARP_LANES;
 
 		if (place >= list.end)
 			break;
 		of_u += close_batch<WAYS>(oriented, triangles, table, place,
-								  list.end - place < WARP_LANES ? (uint32_t) (list.end - place) : WARP_LANES, entries);
+								  list.end - place < WARP_LANES ? (uint32_t) (list.end - place) :
+								  WARP_LANES, entries);
 	}
 	__syncthreads();
 	flush_table(triangles, table, threadIdx.x, BLOCK_THREADS);
@@ -365,9 +380,11 @@ triangles_long_kernel(DegreeDag oriented, Triangles triangles, Step step)
 		if (item >= nqueued)
 			break;
 		u = triangles.queue[item];
-		list = Span{__ldg(&oriented.csr.offsets[u]), __ldg(&oriented.csr.offsets[(uint64_t) u + 1])};
+		list = Span{__ldg(&oriented.csr.offsets[u]),
+					__ldg(&oriented.csr.offsets[(uint64_t) u + 1])};
 		for (uint64_t first = list.start; first < list.end; first += BLOCK_PIECE)
-			of_u += close_piece<WAYS>(oriented, triangles, table, list, first, step, &next, &entries);
+			of_u += close_piece<WAYS>(oriented, triangles, table, list, first, step, &next,
+									  &entries);
 		of_u = warp_sum(of_u);
 		if (lane_number() == 0 && of_u > 0)
 			atomicAdd(&triangles.count[u], of_u);
@@ -380,12 +397,13 @@ triangles_long_kernel(DegreeDag oriented, Triangles triangles, Step step)
  * counted, else 1. Bytes: 20 a vertex.
  */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
-triangles_divide_kernel(const unsigned long long *count, const uint32_t *degree, uint64_t nvertices, unsigned long long each,
-						double *coefficient)
+triangles_divide_kernel(const unsigned long long *count, const uint32_t *degree, uint64_t nvertices,
+						unsigned long long each, double *coefficient)
 {
 	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
 
-	for (uint64_t v = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x; v < nvertices; v += nthreads)
+	for (uint64_t v = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x; v < nvertices;
+		 v += nthreads)
 	{
 		const double pairs = (double) degree[v] * ((double) degree[v] - 1.0);
 
@@ -400,27 +418,32 @@ count_triangles(Run *run, const DegreeDag *oriented, const Triangles *triangles,
 {
 	cudaStream_t stream = run->state->stream;
 
-	CUDA_TRY(cudaMemsetAsync(triangles->count, 0, run->nvertices * sizeof *triangles->count, stream));
+	CUDA_TRY(cudaMemsetAsync(triangles->count, 0, run->nvertices * sizeof *triangles->count,
+							 stream));
 	CUDA_TRY(cudaMemsetAsync(triangles->nqueued, 0, 2 * sizeof *triangles->nqueued, stream));
 	TRY(emogi_run_begin_step(run, error));
-	CUDA_LAUNCH(triangles_short_kernel<WAYS>, run->full_blocks, BLOCK_THREADS, stream, *oriented, run->nvertices, *triangles, run->step);
-	CUDA_LAUNCH(triangles_long_kernel<WAYS>, run->full_blocks, BLOCK_THREADS, stream, *oriented, *triangles, run->step);
+	CUDA_LAUNCH(triangles_short_kernel<WAYS>, run->full_blocks, BLOCK_THREADS, stream, *oriented,
+				run->nvertices, *triangles, run->step);
+	CUDA_LAUNCH(triangles_long_kernel<WAYS>, run->full_blocks, BLOCK_THREADS, stream, *oriented,
+				*triangles, run->step);
 	return EMOGI_OK;
 }
 
 /* Place the Graph, make the lists, and count. */
 static EmogiStatus
-run_triangles(Run *run, const EmogiGraph *graph, const EmogiQuery *query, bool in_ways, DegreeDag *oriented, Triangles *triangles,
-			  EmogiResult *result, EmogiError *error)
+run_triangles(Run *run, const EmogiGraph *graph, const EmogiQuery *query, bool in_ways,
+			  DegreeDag *oriented, Triangles *triangles, EmogiResult *result, EmogiError *error)
 {
 	const Counters *counters;
 
 	TRY(take_array(&run->memory, &triangles->count, run->nvertices, "counts", error));
 	TRY(take_array(&run->memory, &triangles->nqueued, 2, "queue's length", error));
-	TRY(emogi_simple_graph_place(run, graph, query, PLACE_BACKWARD_SURELY, emogi_degree_dag_bytes(graph), error));
+	TRY(emogi_simple_graph_place(run, graph, query, PLACE_BACKWARD_SURELY,
+								 emogi_degree_dag_bytes(graph), error));
 	TRY(emogi_run_start_clock(run, error));
 	TRY(emogi_degree_dag_make(run, graph, in_ways, oriented, result, error));
-	TRY(take_array(&run->memory, &triangles->queue, oriented->csr.nedges / WARP_LIST + 1, "queue", error));
+	TRY(take_array(&run->memory, &triangles->queue, oriented->csr.nedges / WARP_LIST + 1, "queue",
+				   error));
 	if (oriented->ways != NULL)
 		TRY(count_triangles<true>(run, oriented, triangles, error));
 	else
@@ -447,7 +470,8 @@ emogi_cuda_triangles_load(EmogiError *error)
 }
 
 EmogiStatus
-emogi_cuda_triangles(Run *run, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result, EmogiError *error)
+emogi_cuda_triangles(Run *run, const EmogiGraph *graph, const EmogiQuery *query,
+					 EmogiResult *result, EmogiError *error)
 {
 	Triangles	triangles = {};
 	DegreeDag	oriented;
@@ -457,7 +481,8 @@ emogi_cuda_triangles(Run *run, const EmogiGraph *graph, const EmogiQuery *query,
 }
 
 EmogiStatus
-emogi_cuda_lcc(Run *run, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result, EmogiError *error)
+emogi_cuda_lcc(Run *run, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result,
+			   EmogiError *error)
 {
 	Triangles	triangles = {};
 	DegreeDag	oriented;
@@ -465,7 +490,8 @@ emogi_cuda_lcc(Run *run, const EmogiGraph *graph, const EmogiQuery *query, Emogi
 
 	TRY(take_array(&run->memory, &coefficient, run->nvertices, "coefficients", error));
 	TRY(run_triangles(run, graph, query, true, &oriented, &triangles, result, error));
-	CUDA_LAUNCH(triangles_divide_kernel, run->full_blocks, BLOCK_THREADS, run->state->stream, triangles.count, oriented.degree,
-				run->nvertices, oriented.ways != NULL ? 1ull : 2ull, coefficient);
+	CUDA_LAUNCH(triangles_divide_kernel, run->full_blocks, BLOCK_THREADS, run->state->stream,
+				triangles.count, oriented.degree, run->nvertices,
+				oriented.ways != NULL ? 1ull : 2ull, coefficient);
 	return emogi_run_give(run, query, result, 0, coefficient, error);
 }
