@@ -1,33 +1,37 @@
 /*
- * best_paths.cu: the path semiring from one or many sources: SSSP, SSWP and what else algorithms.h has.
+ * best_paths.cu: shortest, widest and other best paths (algorithms.h) from one or many sources.
  *
- * Returns distance[nvertices]: the best value over all paths from a source; where none leads, +inf when the least is best,
- * -1 when the most is.
+ * Returns distance[nvertices]: the best value over all paths from a source. An unreached vertex has
+ * +inf if values are minimized, -1 if they are maximized.
  *
- * Method. Each vertex has a key of 64 bits, the less the better (best_paths.cuh), which atomicMin improves; a vertex that has
- * improved since its list was read is pending. A step takes the pending vertices with keys below a threshold as the
- * frontier and pushes from it, in ascending order; when none is left, the threshold moves on beyond the least key
- * pending [1, near-far]. Values only get worse along a path, so any order of work ends in the same least fixpoint, bit
- * for bit, and what is pending beyond the threshold is merely likely to improve again first.
- *   wide        the frontier's lists are read by all warps                                (EMOGI section 4)
- *   persistent  while the frontier is small, many steps by one kernel, with queues: of what is near and, as long as it has
- *               room, of what waits, so that buckets follow each other without the host (persistent.cuh). What the queues have is
- *               not pending; for the next wide step it is marked so.
- * Other GPUs that help take shares of a wide step (shared_step.cuh): each has keys of its own, at worst those of before, pushes from the frontier's newest, and offers the
- * leader's keys what is better than its own.
+ * Method. Each vertex has a 64-bit key, smaller is better (best_paths.cuh), which atomicMin
+ * improves. A vertex that has improved since its list was read is pending. A step makes the pending
+ * vertices with keys below a threshold the frontier and pushes from it, in ascending order of
+ * vertices. When none is left, the threshold moves beyond the minimum pending key [1, near-far].
+ * Values only get worse along a path, so any order of relaxations ends in the same least fixpoint,
+ * bit for bit. Vertices beyond the threshold are merely likely to improve again.
+ *   wide        all warps read the frontier's lists                          (EMOGI section 4)
+ *   persistent  while the frontier is small, one kernel makes many steps, with a queue of near
+ *               vertices and, if they fit, a pile of waiting ones, so that buckets follow each
+ *               other without the host (persistent.cuh). Queued vertices are not pending; they
+ *               are marked as pending before the next wide step.
+ * Helping GPUs take shares of a wide step (shared_step.cuh). Each has keys of its own, at worst
+ * stale ones. It copies the frontier's current keys, pushes, and offers the leader's keys what is
+ * better than its own.
  *
- * The width of a bucket, delta, starts from the mean weight over the mean degree [1] and follows the work: a bucket of
- * few edges costs more in launches than in reading, one of many reads lists too early and again. Values that do not add up,
- * as widths, cannot be cut at equal steps: they follow the sorted weights of a sample, best first, delta of them at a
- * time, with all of a value at once. A bucket of one value reads no list twice, so in the persistent kernel, where a
- * small bucket costs little, they do not get wider.
+ * The bucket width, delta, starts from the mean weight over the mean degree [1] and adapts to the
+ * work: a bucket with few edges costs more in launches than in reading, a bucket with many reads
+ * lists too early and then again. If values are not additive (widths), equal intervals make no
+ * sense: the buckets follow the sorted weights of a sample, best first, delta of them at a time,
+ * with all vertices of one value in one bucket. A bucket of one value reads no list twice, so in
+ * the persistent kernel, where a small bucket is cheap, these buckets do not grow.
  *
- * Bytes, for n vertices and m edges: a wide step n/4 of bitmaps, 8 a pending vertex, 16 of offsets a vertex taken; 8
- * random ones an entry; edges as counted in Counters.lines, x 128. The persistent kernel: persistent.cuh, and 24 a vertex
- * that waits.
+ * Bytes, for n vertices and m edges: a wide step n/4 of bitmaps, 8 a pending vertex, 16 of offsets
+ * a frontier vertex; 8 random ones an edge; edges as counted in Counters.lines, x 128. The
+ * persistent kernel: see persistent.cuh, and 24 a waiting vertex.
  *
- * [1] A. Davidson, S. Baxter, M. Garland, J. D. Owens: Work-Efficient Parallel GPU Methods for Single-Source Shortest
- *     Paths. IPDPS 2014.
+ * [1] A. Davidson, S. Baxter, M. Garland, J. D. Owens: Work-Efficient Parallel GPU Methods for
+ *     Single-Source Shortest Paths. IPDPS 2014.
  */
 #include <stdlib.h>
 
@@ -35,56 +39,65 @@
 #include "cuda/multi_gpu/shared_step.cuh"
 
 /*
- * Tuned constants. A wide bucket reads lists too early and again, a narrow one costs steps. Measured on an NVIDIA H200:
- * NEAR_MIN_EDGES and NEAR_MAX_EDGES at b90b651 (kron 24, SSSP 15.5 to 12.3 ms), NEAR_LIMITS_* at b0f7547 and b47e0c8
- * (SSWP of the Debian graph 0.96 to 0.76 ms). DELTA_FACTOR is of ed16670, 8 before, PERSISTENT_* of 7b4563e, the others of
- * 7f32b51 and 6130b04; the figures in bench/RESULTS.md (ad4a202) are with all of them.
+ * Tuned constants. A wide bucket reads lists too early and again, a narrow one costs steps.
+ * Measured on an NVIDIA H200: NEAR_MIN_EDGES and NEAR_MAX_EDGES at b90b651 (kron 24, SSSP 15.5 to
+ * 12.3 ms), NEAR_LIMITS_* at b0f7547 and b47e0c8 (SSWP of the Debian graph 0.96 to 0.76 ms).
+ * DELTA_FACTOR is of ed16670, 8 before, PERSISTENT_* of 7b4563e, the others of 7f32b51 and 6130b04;
+ * the figures in bench/RESULTS.md (ad4a202) are with all of them.
  */
-#define SAMPLES 1024			/* of weights, for the first bucket, or for limits */
-#define BUCKETS_PER_EDGE 4		/* of limits: the first bucket has a quarter of an edge of each vertex */
-#define DELTA_FACTOR 2.0		/* of mean weight / mean degree, for the first bucket */
+#define SAMPLES 1024			/* of weights, for the first bucket or for limits */
+#define BUCKETS_PER_EDGE 4		/* with limits: the first bucket has a quarter of an edge of each
+								 * vertex */
+#define DELTA_FACTOR 2.0		/* times mean weight / mean degree: the first bucket */
 #define BUCKET_MIN_EDGES (UINT64_C(1) << 20)	/* below it the next bucket is twice as wide */
-#define BUCKET_MAX_EDGES (UINT64_C(1) << 24)	/* above it half as wide */
+#define BUCKET_MAX_EDGES (UINT64_C(1) << 24)	/* above it the next bucket is half as wide */
 #define NEAR_MIN_EDGES (UINT64_C(1) << 23)	/* the same in device placement */
 #define NEAR_MAX_EDGES (UINT64_C(1) << 26)
-#define NEAR_LIMITS_MIN_EDGES (UINT64_C(1) << 25)	/* there with limits: no list is read twice in a bucket of one value */
+#define NEAR_LIMITS_MIN_EDGES (UINT64_C(1) << 25)	/* in device placement with limits: a bucket
+													 * of one value reads no list twice */
 #define NEAR_LIMITS_MAX_EDGES (UINT64_C(1) << 27)
-#define NEAR_LIMITS_FACTOR 2	/* and the first bucket is so many times as wide .. */
-#define NEAR_LIMITS_MOST 8		/* .. or more, up to this, to have .. */
-#define NEAR_LIMITS_EDGES (UINT64_C(1) << 20)	/* .. so many of the Graph's edges */
+#define NEAR_LIMITS_FACTOR 2	/* and the first bucket is so many times as wide, */
+#define NEAR_LIMITS_MOST 8		/* or up to this many times, */
+#define NEAR_LIMITS_EDGES (UINT64_C(1) << 20)	/* until it has so many of the graph's edges */
 #define PERSISTENT_BUCKET_MIN_EDGES (UINT64_C(1) << 16)	/* the same in the persistent kernel */
 #define PERSISTENT_BUCKET_MAX_EDGES (UINT64_C(1) << 18)
-#define TEAM_BUCKETS 4			/* times as wide buckets for each GPU that helps: a step costs more, reading less; on two H200 kron 24 took 57.2 ms without, 49.0 with 4, 47.6 with 8, urand 24 was the same */
-#define TEAM_LEAST_BYTES (UINT64_C(10) << 20)	/* of lists: a step that reads less is the leader's alone */
+/*
+ * buckets are so many times as wide for each helping GPU, because a step costs more and reads less:
+ * with two H200, kron 24 took 57.2 ms with 1, 49.0 with 4, 47.6 with 8; urand 24 did not change
+ */
+#define TEAM_BUCKETS 4
+#define TEAM_LEAST_BYTES (UINT64_C(10) << 20)	/* of lists: the leader processes smaller steps
+												 * alone */
 
-/* A traversal. The device's arrays belong to run->memory. */
+/* A traversal. run->memory owns the device arrays. */
 typedef struct Path
 {
 	Run		   *run;
 	Paths		paths;
 	uint32_t   *sources;		/* [nsources] */
-	PersistentPlan plan;		/* `spent` is kept in wide steps too */
+	PersistentPlan plan;		/* `spent` is updated in wide steps too */
 	PathItem   *queue;			/* [2][plan.capacity] */
 	Piles		piles;			/* [2][plan.capacity] */
-	uint32_t	pile;			/* number of the one that is filled */
-	uint64_t	vertices;		/* of the frontier */
+	uint32_t	pile;			/* number of the pile that is filled */
+	uint64_t	vertices;		/* in the frontier */
 	uint64_t	edges;
-	uint64_t	waiting;		/* on the pile */
+	uint64_t	waiting;		/* in the pile */
 	Bucket		bucket;
 	BucketRule	rule;			/* of wide steps */
 	BucketRule	persistent_rule;
 	double		limit[SAMPLES];
 	uint64_t	steps;
 	SharedStep	   *team;
-	Paths		helper[EMOGI_MAX_HELPERS];	/* of each: in its memory; frontier: its share */
-	uint32_t   *share;			/* [nwords], the leader's */
-	uint32_t	list_bytes;		/* that a step reads an edge over the link */
+	Paths		helper[EMOGI_MAX_HELPERS];	/* arrays of each helper, in its memory; frontier:
+											 * its share */
+	uint32_t   *share;			/* [nwords], the leader's share */
+	uint32_t	list_bytes;		/* bytes that a step reads over the link per edge */
 } Path;
 
-/* What depends on the application and the weights. */
+/* Functions and kernels of an algorithm and a weight type. */
 typedef struct PathMethod
 {
-	/* choose the first bucket by limits; NULL where values add up */
+	/* set the first bucket by limits; NULL if values are additive */
 	void		(*set_limits) (Path *path, double delta);
 	void		(*raise) (Bucket *bucket, const BucketRule &rule, uint64_t entries,
 						  unsigned long long nearest, unsigned long long least);
@@ -133,7 +146,7 @@ finish_keys(Path *path, EmogiError *error)
 	return EMOGI_OK;
 }
 
-/* Set the first bucket to so many limits, one at the least. */
+/* Set the first bucket to `delta` limits, at least one. */
 template <class Semiring>
 static void
 set_limits(Path *path, double delta)
@@ -212,7 +225,7 @@ sample_weights(const EmogiGraph *graph, double *sample)
 	return finite;
 }
 
-/* Order doubles for qsort. */
+/* Compare doubles for qsort. */
 static int
 compare_ascending(const void *a, const void *b)
 {
@@ -228,7 +241,7 @@ compare_descending(const void *a, const void *b)
 	return compare_ascending(b, a);
 }
 
-/* Choose the first bucket, and how the others follow. */
+/* Choose the first bucket and the rule for the next ones. */
 static void
 choose_delta(Path *path, const PathMethod *method, const EmogiGraph *graph,
 			 EmogiAlgorithm algorithm)
@@ -257,8 +270,8 @@ choose_delta(Path *path, const PathMethod *method, const EmogiGraph *graph,
 }
 
 /*
- * Fit buckets to where edges are read, and by how many: a step costs the host and the device as much as reading some million edges of
- * device memory, but one over the link.
+ * Fit the buckets to the placement of the edges and to their number: a step costs as much as
+ * reading some million edges from device memory, or about one million over the link.
  */
 static void
 fit_buckets(Path *path, const PathMethod *method)
@@ -286,7 +299,7 @@ fit_buckets(Path *path, const PathMethod *method)
 	method->set_limits(path, factor * path->bucket.delta);
 }
 
-/* Take the arrays, and bring the sources and the limits to the device. */
+/* Take the arrays, and copy the sources and the limits to the device. */
 static EmogiStatus
 take_arrays(Path *path, const PathMethod *method, const uint32_t *sources, uint64_t nsources,
 			EmogiError *error)
@@ -331,7 +344,7 @@ enter_sources(Path *path, uint64_t nsources, unsigned long long source_key, Emog
 	return EMOGI_OK;
 }
 
-/* Bring the frontier to the queue, and what is pending beside it to the pile if it has room for that. */
+/* Move the frontier to the queue, and the other pending vertices to the pile if they fit. */
 static EmogiStatus
 enter_queue(Path *path, EmogiError *error)
 {
@@ -353,7 +366,7 @@ enter_queue(Path *path, EmogiError *error)
 	return EMOGI_OK;
 }
 
-/* Mark as pending what is in the queue and on the pile. */
+/* Mark the vertices of the queue and of the pile as pending. */
 static EmogiStatus
 leave_queue(Path *path, EmogiError *error)
 {
@@ -374,7 +387,10 @@ leave_queue(Path *path, EmogiError *error)
 	return EMOGI_OK;
 }
 
-/* Go on in the queue, and leave it when there is nothing near any more, too much, or more waits than the pile holds. */
+/*
+ * Run the persistent kernel. Leave the queue if no near vertices are left, if there are too many,
+ * or if the pile overflowed.
+ */
 static EmogiStatus
 step_persistent(Path *path, const PathMethod *method, EmogiError *error)
 {
@@ -425,7 +441,7 @@ push_together(Path *path, const PathMethod *method, EmogiError *error)
 	return EMOGI_OK;
 }
 
-/* Choose the frontier among what is pending, and push from it. Get whether nothing is left. */
+/* Select the frontier from the pending vertices, and push from it. *done: nothing is left. */
 static EmogiStatus
 step_wide(Path *path, const PathMethod *method, bool *done, EmogiError *error)
 {
@@ -461,7 +477,10 @@ step_wide(Path *path, const PathMethod *method, bool *done, EmogiError *error)
 	return method->push_wide(run, path->paths, path->paths.frontier, error);
 }
 
-/* The step loop: the host waits once a step, or walk, for what was counted, while nothing else is under way. */
+/*
+ * The step loop. The host waits for the counters once per step or persistent kernel, when nothing
+ * else is queued.
+ */
 static EmogiStatus
 relax_all(Path *path, const PathMethod *method, EmogiError *error)
 {
@@ -482,13 +501,13 @@ relax_all(Path *path, const PathMethod *method, EmogiError *error)
 	return EMOGI_OK;
 }
 
-/* Take what a helper needs: it knows nothing yet. */
+/* Take the arrays of a helper; its keys start as KEY_NONE. */
 static EmogiStatus
 take_helper(Run *run, void *with, int i, EmogiError *error)
 {
 	Paths	   *paths = &((Path *) with)->helper[i];
 
-	*paths = ((Path *) with)->paths;	/* the bound */
+	*paths = ((Path *) with)->paths;	/* for the bound */
 	paths->leaders_key = paths->key;
 	paths->leaders_pending = paths->pending;
 	TRY(take_array(&run->memory, &paths->key, run->nvertices, "keys", error));
@@ -500,7 +519,7 @@ take_helper(Run *run, void *with, int i, EmogiError *error)
 	return EMOGI_OK;
 }
 
-/* Gather the helpers, if there are any. */
+/* Open the helpers' runs, if there are any. */
 static EmogiStatus
 gather_team(Path *path, const PathMethod *method, const EmogiGraph *graph, const EmogiQuery *query,
 			EmogiError *error)

@@ -1,5 +1,6 @@
 /*
- * best_paths.cuh: the kernels of best_paths.cu, which tells the method and launches them.
+ * best_paths.cuh: kernels of the path semirings. best_paths.cu describes the method and launches
+ * them.
  */
 #ifndef EMOGI_BEST_PATHS_CUH
 #define EMOGI_BEST_PATHS_CUH
@@ -9,13 +10,18 @@
 #include "cuda/access/persistent.cuh"
 #include "cuda/access/push.cuh"
 
-#define PILE_COUNTS 3			/* one being filled, one being read, one being cleared */
+#define PILE_COUNTS 3			/* one that is filled, one that is read, one that is cleared */
 
-/* A value as a key: 64 bits, the less the better. Keys of values >= 0 are their own bits, which sort as they do. */
+/*
+ * A value as a 64-bit key; a smaller key is better. The key of a value >= 0 is its own bit pattern,
+ * which sorts like the value.
+ */
 #define KEY_INFINITY 0x7FF0000000000000ull
-#define KEY_NONE 0xFFFFFFFFFFFFFFFFull	/* no offer, and a vertex that nothing has reached */
+#define KEY_NONE 0xFFFFFFFFFFFFFFFFull	/* no offer; also the key of an unreached vertex */
 
-/* Values of which the least is best, as keys. No offer is better than KEY_INFINITY that is not a real value. */
+/*
+ * Keys of values to minimize. No offer better than KEY_INFINITY encodes anything but a real value.
+ */
 struct LeastKeys
 {
 	static __host__ __device__ __forceinline__ double
@@ -37,7 +43,10 @@ struct LeastKeys
 	}
 };
 
-/* Values of which the most is best, as keys: from 0 for +inf up to KEY_INFINITY for 0; -1 is no offer. */
+/*
+ * Keys of values to maximize: 0 for +inf up to KEY_INFINITY for 0. The value -1 stands for no
+ * offer.
+ */
 struct MostKeys
 {
 	static __host__ __device__ __forceinline__ double
@@ -61,7 +70,7 @@ struct MostKeys
 	}
 };
 
-/* What algorithms.h says of one. */
+/* Compile-time traits of an algorithm, from the table in algorithms.h. */
 template <EmogiAlgorithm ALGORITHM>
 struct PathTraits;
 
@@ -77,7 +86,7 @@ struct PathTraits<EMOGI_##NAME> \
 EMOGI_ALGORITHMS(EMOGI_NOTHING, TRAITS, EMOGI_NOTHING)
 #undef TRAITS
 
-/* An application of the path semiring. */
+/* A member of the path semiring family. */
 template <EmogiAlgorithm ITSELF>
 struct PathSemiring : std::conditional<PathTraits<ITSELF>::MOST, MostKeys, LeastKeys>::type
 {
@@ -91,7 +100,10 @@ struct PathSemiring : std::conditional<PathTraits<ITSELF>::MOST, MostKeys, Least
 	}
 };
 
-/* Call `call` with the PathSemiring of an algorithm, one instance for each; nothing comes of one that is not of the path semiring. */
+/*
+ * Call `call` with the PathSemiring of an algorithm, one instance each. Return a zero value if the
+ * algorithm is not a path semiring.
+ */
 template <class Call>
 static auto
 with_path(EmogiAlgorithm algorithm, Call call)
@@ -107,7 +119,7 @@ with_path(EmogiAlgorithm algorithm, Call call)
 	return decltype(call(PathSemiring<EMOGI_SSSP>())) {};
 }
 
-/* Get the key of a path without an edge. */
+/* Get the key of a path without edges. */
 static inline unsigned long long
 source_key(EmogiAlgorithm algorithm)
 {
@@ -116,7 +128,7 @@ source_key(EmogiAlgorithm algorithm)
 	return emogi_path_wants_most(algorithm) ? MostKeys::encode(source) : LeastKeys::encode(source);
 }
 
-/* Say whether even the sources are too far for a query. */
+/* Say whether even the sources exceed the query's maximum distance. */
 static inline bool
 is_hopeless(const EmogiQuery *query)
 {
@@ -124,7 +136,7 @@ is_hopeless(const EmogiQuery *query)
 		query->max_distance < emogi_path_source(query->algorithm);
 }
 
-/* Get the bound of offers that a query sets: a key. There is none where no offer is made at all. */
+/* Get the largest key that the query accepts. There is no bound if no offer is made at all. */
 static inline unsigned long long
 offer_bound(const EmogiQuery *query)
 {
@@ -135,23 +147,26 @@ offer_bound(const EmogiQuery *query)
 }
 
 /*
- * The state of the vertices, in device memory. `pending`: the vertex has improved since its list was read. Bits of
- * vertices that do not exist stay 0.
+ * Per-vertex state in device memory. `pending`: the vertex has improved since its list was read.
+ * Bits beyond the last vertex stay 0.
  */
 typedef struct Paths
 {
 	unsigned long long *key;	/* [nvertices] */
 	uint32_t   *pending;		/* [nwords] bits */
-	uint32_t   *frontier;		/* [nwords] bits: pending vertices that this step takes */
+	uint32_t   *frontier;		/* [nwords] bits: pending vertices that this step processes */
 	uint64_t	nwords;
-	unsigned long long bound;	/* offers above it are not taken */
+	unsigned long long bound;	/* larger offers are rejected */
 
-	/* Of a GPU that helps: those of the GPU that runs, which it offers what is better than all that it knows itself. NULL = this is that GPU. */
+	/*
+	 * On a helping GPU: the arrays of the leader, which receives offers better than any the helper
+	 * knows. NULL = this is the leader.
+	 */
 	unsigned long long *leaders_key;
 	uint32_t   *leaders_pending;
 } Paths;
 
-/* Get what the value of a list's vertex offers along an edge, KEY_NONE for nothing. */
+/* Get the offer of a vertex with this value along an edge, or KEY_NONE. */
 template <class Semiring>
 static __device__ __forceinline__ unsigned long long
 make_offer(const Paths &paths, double value, double weight)
@@ -161,7 +176,7 @@ make_offer(const Paths &paths, double value, double weight)
 	return offer <= paths.bound ? offer : KEY_NONE;
 }
 
-/* Note that a vertex has improved. */
+/* Mark a vertex as improved. */
 static __device__ __forceinline__ void
 mark_pending(uint32_t *pending, Target vertex)
 {
@@ -173,9 +188,9 @@ mark_pending(uint32_t *pending, Target vertex)
 }
 
 /*
- * The Push of a path semiring: offer to every target the own value and the edge. Reads first: an atomic operation costs
- * more, and most offers are refused. Bits of `pending` are only set while it runs. GPUs that help offer at the same time, so atomic operations
- * are of the system.
+ * Push functor of a path semiring: offer each target the vertex's value extended by the edge. It
+ * reads the target's key first because an atomic costs more and most offers are rejected. It only
+ * sets bits of `pending`. Helping GPUs make offers concurrently, so the atomics have system scope.
  */
 template <class Semiring, typename W>
 struct Relax
@@ -217,7 +232,10 @@ struct Relax
 	}
 };
 
-/* Give the sources, marked as pending, their key, all others KEY_NONE. Bytes: 8 a vertex. */
+/*
+ * Set the key of the sources, which are marked as pending, and KEY_NONE for all other vertices.
+ * Bytes: 8 a vertex.
+ */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
 best_paths_start_kernel(Paths paths, uint64_t nvertices, unsigned long long source_key)
 {
@@ -228,7 +246,10 @@ best_paths_start_kernel(Paths paths, uint64_t nvertices, unsigned long long sour
 		paths.key[v] = paths.pending[v / 32] >> v % 32 & 1 ? source_key : KEY_NONE;
 }
 
-/* Bring a helper the keys of what it is to push from. Bytes: 4 a word, and 8 from the leader's memory for each vertex. */
+/*
+ * Copy the keys of a helper's part of the frontier. Bytes: 4 a word, and 8 from the leader's memory
+ * a vertex.
+ */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
 best_paths_bring_kernel(Paths helper, const unsigned long long *key)
 {
@@ -241,9 +262,9 @@ best_paths_bring_kernel(Paths helper, const unsigned long long *key)
 }
 
 /*
- * Make the pending vertices with keys below the threshold (all of them when it is KEY_NONE) the frontier; those with an
- * empty list have nothing to do. Bytes: two bitmaps, n/4; for each pending vertex 8 of keys, for each one taken 16 of
- * offsets.
+ * Make the pending vertices with keys below the threshold (all if it is KEY_NONE) the frontier.
+ * Vertices with empty lists are dropped. Bytes: two bitmaps, n/4; 8 of keys a pending vertex, 16 of
+ * offsets a vertex taken.
  */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
 best_paths_select_kernel(Paths paths, const uint64_t *offsets, unsigned long long threshold,
@@ -306,7 +327,7 @@ best_paths_select_kernel(Paths paths, const uint64_t *offsets, unsigned long lon
 		atomicMax(&counters->nearest, nearest);
 }
 
-/* Turn keys into values, in place, and count the vertices reached. Bytes: 16 a vertex. */
+/* Convert keys into values in place, and count the vertices reached. Bytes: 16 a vertex. */
 template <class Semiring>
 static __global__ void __launch_bounds__(BLOCK_THREADS)
 best_paths_finish_kernel(unsigned long long *key, uint64_t nvertices, Counters *counters)
@@ -325,13 +346,15 @@ best_paths_finish_kernel(unsigned long long *key, uint64_t nvertices, Counters *
 	block_add(&counters->claimed, reached);
 }
 
-/* An item of the frontier: a vertex with the key that it was found with, out of date once it has another. */
+/*
+ * A frontier item: a vertex and its key at the time. It is stale once the vertex has another key.
+ */
 struct PathItem : QueueItem
 {
 	unsigned long long key;
 };
 
-/* A vertex that waits beyond the threshold, with its key, as above. */
+/* A vertex that waits beyond the threshold, and its key at the time. */
 typedef struct WaitingItem
 {
 	unsigned long long key;
@@ -339,50 +362,57 @@ typedef struct WaitingItem
 	uint32_t	unused;
 } WaitingItem;
 
-/* How many items a pile has, and ~ of the upper half of their least key, or of one that was less. */
+/*
+ * Number of items in a pile, and the complement of the upper half of their minimum key or a lower
+ * bound of it.
+ */
 typedef struct PileCount
 {
 	uint32_t	length;
 	uint32_t	nearest;
 } PileCount;
 
-/* What is known of piles, in device memory; zeroed when the frontier is brought to the queue. */
+/* State of the piles, in device memory. Zeroed when the frontier is copied to the queue. */
 typedef struct PileState
 {
 	PileCount	count[PILE_COUNTS];
-	uint32_t	strays;			/* 1 = vertices were marked as pending since the pile was full */
+	uint32_t	strays;			/* 1 = the pile overflowed, so vertices were marked as pending
+								 * instead */
 } PileState;
 
-/* Piles of vertices that wait, in device memory. Number i is in item[i % 2] and count[i % PILE_COUNTS]. */
+/*
+ * Far piles: vertices that wait beyond the threshold, in device memory. Pile i is item[i % 2] and
+ * count[i % PILE_COUNTS].
+ */
 typedef struct Piles
 {
 	WaitingItem *item;			/* [2][capacity] */
 	PileState  *state;
-	uint32_t	capacity;		/* 0 = none: vertices that wait are only marked as pending */
+	uint32_t	capacity;		/* 0 = no piles: waiting vertices are only marked as pending */
 } Piles;
 
-/* How far the steps go before they come back to what waits. */
+/* How far the steps go before they return to the waiting vertices. */
 typedef struct Bucket
 {
-	unsigned long long threshold;	/* keys below it are near; KEY_NONE = all */
-	/* width of the next bucket; where values do not add up: so many of the limits */
+	unsigned long long threshold;	/* smaller keys are near; KEY_NONE = all are */
+	/* width of the next bucket; a number of limits if values are not additive */
 	double		delta;
 } Bucket;
 
 typedef struct BucketRule
 {
 	uint64_t	least_entries;	/* below it the next bucket is twice as wide */
-	uint64_t	most_entries;	/* above it half as wide */
+	uint64_t	most_entries;	/* above it the next bucket is half as wide */
 	uint32_t	nlimits;
 	const double *limit;		/* [nlimits], weights, the best first */
 } BucketRule;
 
-/* Get the threshold of the next bucket of so many limits, when `best` is the best value pending: beyond its key. */
+/* Get the threshold of the next bucket, `delta` limits beyond `best`, the best pending value. */
 template <class Semiring>
 static __host__ __device__ inline unsigned long long
 limit_beyond(const BucketRule &rule, double delta, double best)
 {
-	uint32_t	low = 0;		/* the first limit that is not better than it */
+	uint32_t	low = 0;		/* the first limit that is not better than `best` */
 	uint32_t	high = rule.nlimits;
 	uint64_t	last;
 	unsigned long long key;
@@ -402,8 +432,9 @@ limit_beyond(const BucketRule &rule, double delta, double best)
 }
 
 /*
- * Move the threshold beyond the least key that waits, by a width that follows from how many entries the last bucket had.
- * `nearest`: that key, or one below it; `least`: what the threshold must be at the least.
+ * Move the threshold beyond the minimum waiting key. The bucket's width adapts to the number of
+ * edges of the last bucket. `nearest`: the minimum waiting key or a lower bound; `least`: lower
+ * bound of the new threshold.
  */
 template <class Semiring>
 static __host__ __device__ inline void
@@ -419,11 +450,11 @@ raise_threshold(Bucket *bucket, const BucketRule &rule, uint64_t entries,
 	bucket->threshold = Semiring::ADDS ?
 		Semiring::encode(Semiring::decode(nearest) + bucket->delta) :
 		limit_beyond<Semiring>(rule, bucket->delta, Semiring::decode(nearest));
-	if (bucket->threshold < least)	/* delta is lost in rounding */
+	if (bucket->threshold < least)	/* delta was lost in rounding */
 		bucket->threshold = least;
 }
 
-/* The Search of a path semiring: near-far, with what is far on a pile. */
+/* Search functor of a path semiring: near-far, with the far vertices in a pile. */
 template <class Semiring, typename W>
 struct PathSearch
 {
@@ -436,7 +467,7 @@ struct PathSearch
 	BucketRule	rule;
 	Counters   *counters;
 	Bucket		bucket;
-	uint32_t	pile;			/* number of the one that is filled */
+	uint32_t	pile;			/* number of the pile that is filled */
 
 	__device__ __forceinline__ unsigned long long
 	own(const PathItem &item) const
@@ -444,7 +475,7 @@ struct PathSearch
 		return __ldcg(&paths.key[item.vertex]);
 	}
 
-	/* An item that is out of date has another in its place, which does what it would do, and better. */
+	/* A stale item has a newer one in the queue, which makes offers at least as good. */
 	__device__ __forceinline__ Fate
 	visit(const PathItem &item, unsigned long long own, Target target, double weight, uint32_t step,
 		  PathItem *fresh) const
@@ -511,7 +542,10 @@ struct PathSearch
 		return length < piles.capacity ? length : piles.capacity;
 	}
 
-	/* Look at what waits: near items are the frontier, far ones go to the next pile, those out of date are dropped. */
+	/*
+	 * Split the waiting items: near ones become the frontier, far ones move to the next pile, stale
+	 * ones are dropped.
+	 */
 	template <class Walk>
 	__device__ __forceinline__ bool
 	refill(Walk &walk)
@@ -536,7 +570,7 @@ struct PathSearch
 		return true;
 	}
 
-	/* Sort out item i of the last pile. Whole warps. */
+	/* Classify item i of the last pile. Called by whole warps. */
 	template <class Walk>
 	__device__ __forceinline__ void
 	sort_out(Walk &walk, const WaitingItem *from, uint32_t i, uint32_t waiting) const
@@ -576,7 +610,7 @@ struct PathSearch
 	}
 };
 
-/* What persistent_queue_kernel and persistent_mark_kernel have to do for paths. */
+/* Functor of persistent_queue_kernel and persistent_mark_kernel for paths. */
 struct KeyedItem
 {
 	const unsigned long long *key;
@@ -595,7 +629,10 @@ struct KeyedItem
 	}
 };
 
-/* Put the pending vertices on the first pile, which has room for them. Bytes: the bitmap, n/8, and 24 each. */
+/*
+ * Put the pending vertices into the first pile, which has room for them. Bytes: the bitmap, n/8,
+ * and 24 each.
+ */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
 best_paths_pile_kernel(Paths paths, Piles piles)
 {

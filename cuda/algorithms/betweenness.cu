@@ -1,28 +1,36 @@
 /*
- * betweenness.cu: betweenness, of all vertices as sources or of samples.
+ * betweenness.cu: betweenness centrality, with all vertices or a sample as sources.
  *
- * Returns centrality[nvertices]: what the table of algorithms says, of the simple graph: repeats and loops are passed over.
+ * Returns centrality[nvertices], as defined in the table of algorithms, of the simple graph:
+ * repeated edges and self-loops are skipped.
  *
- * Method. Brandes [1], from BATCH sources at a time. BFS gives the levels of each (bfs.cu), which are kept side by side: one read of 4 bytes
- * tells a neighbour's level in all searches, and what is known of its paths in them is in one sector of 32 bytes. Then level by
- * level the numbers of shortest paths are pulled from the level before, and on the way back the dependencies from the level behind: as
- * (1 + dependency) / paths of each vertex that is done with, times the own paths. The lists of a vertex are read once for all searches in
- * which it is at the level. Lists above SLICE_LINES lines are cut; sums of slices are kept and then added in order, so no sum depends on the
- * order of the work, and two runs give the same bits.
- * With samples the sums are those of the samples as sources [2]; of a vertex that is one itself, those of the others.
- * Sources are searched from in parts, whose sums are added in order: other GPUs make some of them (by_source.cuh), and the bits are the same.
+ * Method. Brandes [1], from BATCH sources at a time. BFS computes the levels of each source
+ * (bfs.cu), which are stored side by side: one 4-byte read gives a neighbor's level in all
+ * searches, and its path counts in all searches share a 32-byte sector. Then level by level the
+ * numbers of shortest paths are pulled from the previous level. On the way back the dependencies
+ * are pulled from the next level, as (1 + dependency) / paths of each finished vertex, times the
+ * vertex's own paths. The list of a vertex is read once for all searches in which it is at the
+ * level. Lists above SLICE_LINES lines are sliced; the sums of slices are stored and added in
+ * order, so no sum depends on the schedule, and two runs give the same bits. With samples the sums
+ * are over the samples as sources [2]; for a vertex that is a sample, over the other samples.
+ * Sources are processed in parts, whose sums are added in order. Other GPUs process some of the
+ * parts (by_source.cuh), and the bits are the same.
  *
- * Levels take a byte, and paths a double: a graph with MOST_LEVELS levels or more, or MOST_PATHS paths to a vertex, is left to the CPU, which
- * is faster on graphs so deep.
+ * Levels are bytes and path counts are doubles. A graph with MAX_LEVELS levels or more, or
+ * MAX_PATHS paths to a vertex, is left to the CPU, which is faster on graphs that deep.
  *
- * Device memory, for n vertices and m entries, beside what BFS takes: 52n, and 3m/62 of sums. With other GPUs 8n a part: device memory of the run's GPU, if they
- * can write there, else host memory.
+ * Device memory, for n vertices and m entries, in addition to BFS: 52n, and 3m/62 of sums. With
+ * other GPUs 8n a part, in device memory of the run's GPU if they can write there, otherwise in
+ * host memory.
  *
- * Bytes, a batch: of each level back and forth 4 a vertex; of a vertex and level 16 of offsets and 64 of paths and sums; its list, in lines; for each
- * entry 4 at random, and 16 to 32 of those that count.
+ * Bytes a batch: for each level, forward and backward, 4 a vertex; for a vertex at the level 16 of
+ * offsets and 64 of paths and sums, and its list, in lines; 4 at random an entry, and 16 to 32 for
+ * those that count.
  *
- * [1] U. Brandes: A Faster Algorithm for Betweenness Centrality. Journal of Mathematical Sociology 25(2), 2001.
- * [2] U. Brandes, C. Pich: Centrality Estimation in Large Networks. International Journal of Bifurcation and Chaos 17(7), 2007.
+ * [1] U. Brandes: A Faster Algorithm for Betweenness Centrality. Journal of Mathematical Sociology
+ *     25(2), 2001.
+ * [2] U. Brandes, C. Pich: Centrality Estimation in Large Networks. International Journal of
+ *     Bifurcation and Chaos 17(7), 2007.
  */
 #include <stdlib.h>
 
@@ -32,34 +40,36 @@
 #include "cuda/multi_gpu/by_source.cuh"
 #include "cuda/lists/simple_graph.cuh"
 
-#define BATCH 4					/* sources: their levels fill a word, their paths a sector of 32 bytes */
-#define MOST_LEVELS 254			/* that a byte tells, but for the last */
+#define BATCH 4					/* sources: their levels fill a word, their path counts a sector
+								 * of 32 bytes */
+#define MOST_LEVELS 254			/* that fit in a byte, except the last */
 #define MOST_PATHS 0x1p900
 #define LEAST_BATCHES 2			/* of a part: what a GPU takes at once */
-#define SUMS_SHARE 8			/* of the memory left, that sums of parts may take */
+#define SUMS_SHARE 8			/* divisor of the free memory that sums of parts may use */
 #define EACH_BYTE 0x01010101u
-#define LAUNCHES_AHEAD 64		/* that the host makes before it looks at cancel */
+#define LAUNCHES_AHEAD 64		/* between two checks for cancellation by the host */
 
 /* Arrays in device memory. */
 typedef struct Brandes
 {
 	uint64_t	nvertices;
-	uint32_t   *level;			/* [nvertices], a byte for each search, 255 = not reached */
-	/* [nvertices][BATCH], to each vertex; of those done with, (1 + dependency) / paths */
+	uint32_t   *level;			/* [nvertices], one byte a search, 255 = not reached */
+	/* [nvertices][BATCH], shortest paths; of finished vertices (1 + dependency) / paths */
 	double	   *paths;
-	double	   *centrality;		/* [nvertices], the sum of dependencies, of a part's sources */
-	double	   *total;	/* [nvertices], that of all parts before; the same where there is one */
-	double	   *part;			/* [slices][BATCH], the sums of each; see slice_capacity */
-	uint32_t   *has_many;		/* there are MOST_PATHS paths or more to a vertex */
+	double	   *centrality;		/* [nvertices], sum of dependencies on a part's sources */
+	double	   *total;	/* [nvertices], sum over all previous parts; same array as `centrality`
+						 * if there is one part */
+	double	   *part;			/* [slices][BATCH], the sums of each slice; see slice_capacity */
+	uint32_t   *has_many;		/* a vertex has MAX_PATHS paths or more */
 } Brandes;
 
-/* Sums, one for each search. */
+/* One sum for each search. */
 typedef struct Sums
 {
 	double		of[BATCH];
 } Sums;
 
-/* Keep the levels of search i of the batch. Bytes: 5 a vertex. */
+/* Store the levels of search i of the batch. Bytes: 5 a vertex. */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
 betweenness_keep_kernel(Brandes brandes, const int32_t *level, uint32_t i)
 {
@@ -70,7 +80,7 @@ betweenness_keep_kernel(Brandes brandes, const int32_t *level, uint32_t i)
 		((uint8_t *) brandes.level)[BATCH * v + i] = (uint8_t) level[v];	/* -1 = 255 */
 }
 
-/* Begin with one path to what is at levels 0 and 1. Bytes: 36 a vertex. */
+/* Initialize the path counts: 1 at levels 0 and 1. Bytes: 36 a vertex. */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
 betweenness_begin_kernel(Brandes brandes)
 {
@@ -82,8 +92,9 @@ betweenness_begin_kernel(Brandes brandes)
 }
 
 /*
- * Add up what is known of the entries of `part` of a list that are at level `beside`, in the searches whose bytes of `searches` are set, by
- * `stride` lanes. Get the lane's sums. Whole warps.
+ * Sum the path values of those entries of `part` of a list that are at level `from_level`, in the
+ * searches whose bytes in `searches` are set, with `stride` lanes. Return the lane's sums. Called
+ * by whole warps.
  */
 static __device__ __forceinline__ Sums
 sum_entries(const Lists<Target> &lists, const Brandes &brandes, Span list, Span part,
@@ -115,7 +126,7 @@ sum_entries(const Lists<Target> &lists, const Brandes &brandes, Span list, Span 
 	return sums;
 }
 
-/* Add over groups of so many lanes. */
+/* Add the sums of groups of nlanes lanes. */
 static __device__ __forceinline__ Sums
 sum_lanes(Sums sums, uint32_t nlanes)
 {
@@ -127,8 +138,9 @@ sum_lanes(Sums sums, uint32_t nlanes)
 }
 
 /*
- * Take the sums of a vertex as its numbers of paths, or BACK, as what makes its dependencies. By LINE_LANES lanes that have the same, of which
- * the first BATCH do one search each; `searches` is 0 where there is nothing to do. Whole warps.
+ * Store the sums of a vertex as path counts, or if BACK turn them into dependencies. Called by
+ * LINE_LANES lanes with the same arguments; each of the first BATCH processes one search.
+ * `searches` is 0 if there is nothing to do. Called by whole warps.
  */
 template <bool BACK>
 static __device__ __forceinline__ void
@@ -164,8 +176,9 @@ finish_vertex(const Brandes &brandes, uint64_t vertex, uint32_t searches, const 
 }
 
 /*
- * Do the vertices that are at a level in any search, by what is at level `beside`, but for long lists, which are queued: 32 vertices a
- * warp, WARP_LINES at a time. beside = level: nothing is, and no list is read. Bytes: as the first comment says.
+ * Process the vertices at `level` in any search by their neighbors at `from_level`. Long lists are
+ * queued. A warp takes 32 vertices, WARP_LINES at a time. from_level = level: there are no such
+ * neighbors, and no list is read. Bytes: see the head of the file.
  */
 template <bool BACK>
 static __global__ void __launch_bounds__(BLOCK_THREADS)
@@ -222,7 +235,7 @@ betweenness_level_kernel(Lists<Target> lists, Brandes brandes, uint32_t level, u
 	block_add(&step.counters->entries, entries);
 }
 
-/* Sum the slices of long lists, each by a warp. Bytes: as betweenness_level_kernel. */
+/* Sum the slices of long lists, one warp each. Bytes: as betweenness_level_kernel. */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
 betweenness_slices_kernel(Lists<Target> lists, Brandes brandes, uint32_t level, uint32_t beside,
 						  Step step)
@@ -252,7 +265,10 @@ betweenness_slices_kernel(Lists<Target> lists, Brandes brandes, uint32_t level, 
 	}
 }
 
-/* Add the slices of each long list in order, each list by a warp, and finish its vertex. Bytes: 40 a slice. */
+/*
+ * Add the slices of each long list in order, one warp a list, and finish its vertex. Bytes: 40 a
+ * slice.
+ */
 template <bool BACK>
 static __global__ void __launch_bounds__(BLOCK_THREADS)
 betweenness_add_slices_kernel(Lists<Target> lists, Brandes brandes, uint32_t level, Step step)
@@ -271,7 +287,8 @@ betweenness_add_slices_kernel(Lists<Target> lists, Brandes brandes, uint32_t lev
 		Sums		sums = {};
 
 		if (slice.index > 0)
-			continue;			/* the first stands for all; the others follow it in the queue */
+			continue;			/* the first slice represents the list; the others follow it in
+								 * the queue */
 		for (uint64_t k = lane_number(); k < its_slices; k += WARP_LANES)
 #pragma unroll
 			for (uint32_t s = 0; s < BATCH; s++)
@@ -281,7 +298,7 @@ betweenness_add_slices_kernel(Lists<Target> lists, Brandes brandes, uint32_t lev
 	}
 }
 
-/* Add the sums of a part to those of all before. Bytes: 24 a vertex. */
+/* Add the sums of a part to the total. Bytes: 24 a vertex. */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
 betweenness_add_kernel(double *total, const double *part, uint64_t nvertices)
 {
@@ -292,7 +309,10 @@ betweenness_add_kernel(double *total, const double *part, uint64_t nvertices)
 		total[v] += part[v];
 }
 
-/* Turn sums into what is asked for. samples: bitmap of the vertices that are, NULL = all are sources. Bytes: 16 a vertex. */
+/*
+ * Scale the sums. samples: bitmap of the sampled vertices, NULL = all are sources. Bytes: 16 a
+ * vertex.
+ */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
 betweenness_scale_kernel(Brandes brandes, const uint32_t *samples, EmogiSampleScale scale)
 {
@@ -321,32 +341,35 @@ emogi_cuda_betweenness_load(EmogiError *error)
 	return LOAD_KERNELS(kernels);
 }
 
-/* What all GPUs have in common. */
+/* State shared by all GPUs. */
 typedef struct Betweenness
 {
 	uint32_t   *sources;		/* [nsources] */
 	uint64_t	nsources;
-	/* [parts][nvertices], in the leader's memory, where GPUs that share them can write; NULL = they cannot */
+	/*
+	 * [parts][nvertices], in the leader's memory, if the helping GPUs can write there; otherwise
+	 * NULL
+	 */
 	double	   *device_sums;
-	/* else: [nvertices] of each part, in host memory; NULL = not made */
+	/* otherwise [nvertices] of each part, in host memory; NULL = not computed */
 	double	   *sums[EMOGI_MOST_PARTS];
 } Betweenness;
 
-/* What one GPU does. */
+/* State of one GPU. */
 typedef struct Searches
 {
 	Brandes		brandes;
 	Betweenness *all;
 	BySource	   *parts;
 	uint64_t	part;
-	uint64_t	first;			/* source of the part */
+	uint64_t	first;			/* first source of the part */
 	uint64_t	next;
 	uint64_t	end;
 	uint32_t	nlevels;		/* of the batch */
 	uint32_t	nlaunches;
 } Searches;
 
-/* Do one level, by what is beside it; by nothing if that is the level itself. */
+/* Process one level by its neighbors at from_level. from_level = level: without neighbors. */
 template <bool BACK>
 static EmogiStatus
 do_level(Run *run, Searches *searches, uint32_t level, uint32_t beside, EmogiError *error)
@@ -369,7 +392,7 @@ do_level(Run *run, Searches *searches, uint32_t level, uint32_t beside, EmogiErr
 	return EMOGI_OK;
 }
 
-/* Add what the sources of a batch depend on. */
+/* Add the dependencies on the sources of a batch. */
 static EmogiStatus
 add_batch(Run *run, Searches *searches, EmogiResult *result, EmogiError *error)
 {
@@ -394,7 +417,7 @@ add_batch(Run *run, Searches *searches, EmogiResult *result, EmogiError *error)
 	return EMOGI_OK;
 }
 
-/* Put the sums of a part aside, or add them to those before. */
+/* Store the sums of a part, or add them to the total. */
 static EmogiStatus
 end_part(Run *run, Searches *searches, EmogiError *error)
 {
@@ -423,7 +446,7 @@ end_part(Run *run, Searches *searches, EmogiError *error)
 	return emogi_run_fetch(run, *sums, brandes.centrality, bytes, error);
 }
 
-/* Choose the next source, of the part or of another. */
+/* Choose the next source, of this part or of another. */
 static EmogiStatus
 next_source(Run *run, void *with, uint64_t *i, bool *is_there, EmogiError *error)
 {
@@ -451,7 +474,10 @@ next_source(Run *run, void *with, uint64_t *i, bool *is_there, EmogiError *error
 	return EMOGI_OK;
 }
 
-/* Keep the levels of a search; with those of a batch, or the last, add what their sources depend on. */
+/*
+ * Store the levels of a search. After the last search of a batch, add the dependencies on its
+ * sources.
+ */
 static EmogiStatus
 use_levels(Run *run, void *with, uint64_t i, const int32_t *level, uint32_t nlevels,
 		   EmogiResult *result, EmogiError *error)
@@ -481,14 +507,14 @@ use_levels(Run *run, void *with, uint64_t i, const int32_t *level, uint32_t nlev
 	return i + 1 == searches->end ? end_part(run, searches, error) : EMOGI_OK;
 }
 
-/* Turn sums into what is asked for. */
+/* Scale the sums for the result. */
 static EmogiStatus
 scale_sums(Run *run, const EmogiGraph *graph, const EmogiQuery *query, const Brandes *brandes,
 		   const Betweenness *all, EmogiError *error)
 {
 	const bool	is_partial = all->nsources < run->nvertices;
 	cudaStream_t stream = run->state->stream;
-	uint32_t   *samples = brandes->level;	/* nobody reads levels any more */
+	uint32_t   *samples = brandes->level;	/* levels are no longer used */
 	uint32_t   *vertices;
 
 	if (is_partial)
@@ -505,7 +531,7 @@ scale_sums(Run *run, const EmogiGraph *graph, const EmogiQuery *query, const Bra
 	return EMOGI_OK;
 }
 
-/* Take all device memory but the Graph's. */
+/* Take all device memory except the graph's. */
 static EmogiStatus
 take_arrays(Run *run, const EmogiGraph *graph, const BySource *parts, Brandes *brandes,
 			EmogiError *error)
@@ -530,7 +556,7 @@ take_arrays(Run *run, const EmogiGraph *graph, const BySource *parts, Brandes *b
 	return EMOGI_OK;
 }
 
-/* Add up the parts that GPUs have shared. */
+/* Add up the parts that several GPUs computed. */
 static EmogiStatus
 add_parts(Run *run, const BySource *parts, const Betweenness *all, const Brandes *brandes,
 		  EmogiError *error)
@@ -550,7 +576,10 @@ add_parts(Run *run, const BySource *parts, const Betweenness *all, const Brandes
 	return EMOGI_OK;
 }
 
-/* Take memory for the sums of all parts, if there is room for it beside the Graph, and all helpers can write there. */
+/*
+ * Take memory for the sums of all parts, if it fits beside the graph and all helpers can write
+ * there.
+ */
 static EmogiStatus
 take_sums(const BySource *parts, Betweenness *all, EmogiError *error)
 {
@@ -570,7 +599,7 @@ take_sums(const BySource *parts, Betweenness *all, EmogiError *error)
 	return take_array(&run->memory, &all->device_sums, length, "sums of parts", error);
 }
 
-/* Search from the sources of parts; the leader adds them up, scales them, and gives them. */
+/* Process parts. The leader adds them up, scales them, and returns them. */
 static EmogiStatus
 make_parts(Run *run, BySource *parts, void *with, EmogiResult *result, EmogiError *error)
 {
@@ -594,7 +623,7 @@ make_parts(Run *run, BySource *parts, void *with, EmogiResult *result, EmogiErro
 	return emogi_run_give(run, query, result, 0, searches.brandes.total, error);
 }
 
-/* Get into how many parts the sources are cut. */
+/* Get the number of parts. */
 static uint64_t
 count_parts(uint64_t nsources)
 {
@@ -611,7 +640,7 @@ EmogiStatus
 emogi_cuda_betweenness(Run *run, const EmogiGraph *graph, const EmogiQuery *query,
 					   EmogiResult *result, EmogiError *error)
 {
-	/* for a test; it is the only one of a run */
+	/* for a test; the only allocation of a run */
 	const bool	fails = run->control->fail_allocation == 1;
 	Betweenness all = {};
 	BySource		parts = {};
@@ -633,7 +662,7 @@ emogi_cuda_betweenness(Run *run, const EmogiGraph *graph, const EmogiQuery *quer
 	status = take_sums(&parts, &all, error);
 	if (status == EMOGI_OK)
 		status = emogi_by_source_make(&parts, result, error);
-	/* a copy may be on its way from `sources` */
+	/* a copy from `sources` may be in flight */
 	(void) cudaStreamSynchronize(run->state->stream);
 	free(all.sources);
 	for (uint64_t part = 0; part < parts.nparts; part++)

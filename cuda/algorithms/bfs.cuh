@@ -1,5 +1,5 @@
 /*
- * bfs.cuh: the kernels of bfs.cu, which tells the method and launches them.
+ * bfs.cuh: kernels of BFS. bfs.cu describes the method and launches them.
  */
 #ifndef EMOGI_BFS_CUH
 #define EMOGI_BFS_CUH
@@ -7,7 +7,7 @@
 #include "cuda/access/persistent.cuh"
 #include "cuda/access/push.cuh"
 
-/* Arrays of bits in device memory, [nwords] each; bits of vertices that do not exist stay 0. */
+/* Bitmaps in device memory, [nwords] each. Bits beyond the last vertex stay 0. */
 typedef struct Bitmaps
 {
 	uint32_t   *seen;
@@ -16,7 +16,7 @@ typedef struct Bitmaps
 	uint64_t	nwords;
 } Bitmaps;
 
-/* Count the lists above a length, and the lines in which they start. Bytes: 8 a vertex. */
+/* Count the lists longer than `length`, and the lines in which they start. Bytes: 8 a vertex. */
 static __global__ void
 bfs_survey_kernel(const uint64_t *offsets, uint64_t nvertices, uint32_t length, Counters *counters)
 {
@@ -43,8 +43,9 @@ bfs_survey_kernel(const uint64_t *offsets, uint64_t nvertices, uint32_t length, 
 }
 
 /*
- * Make what the step found the new frontier, at level `depth`. Bytes: the three bitmaps and one of them again, n/2; for
- * each word with new vertices 256 of offsets and 128 of levels.
+ * Make the vertices that the step found the new frontier, at level `depth`. Bytes: the three
+ * bitmaps and one of them again, n/2; for each word with new vertices 256 of offsets and 128 of
+ * levels.
  */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
 bfs_settle_kernel(Bitmaps maps, const uint64_t *offsets, int32_t *level, int32_t depth,
@@ -90,7 +91,10 @@ bfs_settle_kernel(Bitmaps maps, const uint64_t *offsets, int32_t *level, int32_t
 	block_add(&counters->edges, edges);
 }
 
-/* Mark the wanted targets as seen. Reads first: an atomic operation costs more, and most targets are seen already. */
+/*
+ * Mark the wanted targets as seen. It reads first because an atomic costs more and most targets
+ * have been seen.
+ */
 static __device__ __forceinline__ void
 mark_seen(uint32_t *seen, const Target (&target)[Line<Target>::PIECE], uint32_t wanted)
 {
@@ -105,7 +109,10 @@ mark_seen(uint32_t *seen, const Target (&target)[Line<Target>::PIECE], uint32_t 
 			atomicOr(&seen[target[j] / 32], 1u << target[j] % 32);
 }
 
-/* Top-down step: push_words_kernel and push_slices_kernel with this mark every target of the frontier as seen. */
+/*
+ * Push functor of the top-down step (push_words_kernel, push_slices_kernel): mark every target of
+ * the frontier as seen.
+ */
 struct MarkSeen
 {
 	typedef NoWeight Weight;
@@ -141,9 +148,10 @@ find_in_frontier(const uint32_t *frontier, const Target (&target)[Line<Target>::
 }
 
 /*
- * Bottom-up step in the prefixes: mark as `seen` the unvisited vertices of which an entry is in the frontier, and in `rest`
- * those of the others that have more entries than that. Bytes: two bitmaps, n/4; for 32 vertices a line for each entry that
- * one of them comes to; a random 4-byte read of `frontier` for each entry; 16 of offsets for a whole prefix without success.
+ * Bottom-up step over the prefixes: mark as `seen` the unvisited vertices with a prefix entry in
+ * the frontier. Mark in `rest` the other unvisited vertices whose list is longer than the prefix.
+ * Bytes: two bitmaps, n/4; for 32 vertices a line for each entry that one of them reads; a random
+ * 4-byte read of `frontier` an entry; 16 of offsets for each prefix without a hit.
  */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
 bfs_bottom_up_prefixes_kernel(Lists<Target> lists, Bitmaps maps, uint64_t nvertices, uint32_t *rest,
@@ -175,7 +183,7 @@ bfs_bottom_up_prefixes_kernel(Lists<Target> lists, Bitmaps maps, uint64_t nverti
 				lists.prefix_length;
 		bits = __ballot_sync(FULL_WARP, found);
 		if (bits != 0 && lane_number() == 0)
-			maps.seen[word] |= bits;	/* no other warp has this word */
+			maps.seen[word] |= bits;	/* no other warp writes this word */
 		bits = __ballot_sync(FULL_WARP, searches);
 		if (lane_number() == 0)
 			rest[word] = bits;
@@ -184,9 +192,9 @@ bfs_bottom_up_prefixes_kernel(Lists<Target> lists, Bitmaps maps, uint64_t nverti
 }
 
 /*
- * Bottom-up step for the 32 vertices of a word: in rounds of 1, 1, 2, 4, 8 and 16 lines of each list, until an entry is
- * in the frontier. The first line is often all, and often shared with the lists beside it; what is left after the
- * rounds is queued. Get the bits of the vertices that were found.
+ * Bottom-up step for the 32 vertices of a word: read 1, 1, 2, 4, 8 and 16 lines of each list, until
+ * an entry is in the frontier. The first line is often the whole list, and often shared with
+ * adjacent lists. Lines left after these rounds are queued. Return the bits of the vertices found.
  */
 static __device__ __forceinline__ uint32_t
 search_word(const Lists<Target> &lists, const Bitmaps &maps, const Step &step, uint64_t vertex,
@@ -200,7 +208,10 @@ search_word(const Lists<Target> &lists, const Bitmaps &maps, const Step &step, u
 	const uint64_t first_below = __shfl_sync(FULL_WARP, first, below != 0 ? 31 - __clz(below) : 0);
 	const uint64_t first_above = __shfl_sync(FULL_WARP, first, above != 0 ? __ffs(above) - 1 : 0);
 	const bool	leads = nlines > 0 && (below == 0 || first_below != first);
-	/* Lines to read: not the last one when it is the first of the next list, for round 0 reads it. */
+	/*
+	 * Lines to read. The last line is skipped if the next list starts in it, because round 0 reads
+	 * it.
+	 */
 	const uint64_t upto = nlines - (nlines > 0 && above != 0 && first_above == first + nlines - 1);
 	auto		visit = [&](const Target (&target)[Line<Target>::PIECE], uint32_t wanted) {
 		*entries += __popc(wanted);
@@ -225,9 +236,9 @@ search_word(const Lists<Target> &lists, const Bitmaps &maps, const Step &step, u
 }
 
 /*
- * Bottom-up step for the vertices of a bitmap after ^ flip, none of them visited, but for long lists. Bytes: 8 of offsets
- * such a vertex; the first lines of their lists, each once a word, and as many more as the search takes; a random 4-byte
- * read of `frontier` for each entry.
+ * Bottom-up step for the vertices of (bitmap ^ flip), none of them visited, except for long lists.
+ * Bytes: 8 of offsets a vertex; the first lines of their lists, each once a word, and as many more
+ * as the search needs; a random 4-byte read of `frontier` an entry.
  */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
 bfs_bottom_up_kernel(Lists<Target> lists, Bitmaps maps, const uint32_t *bitmap, uint32_t flip,
@@ -245,12 +256,15 @@ bfs_bottom_up_kernel(Lists<Target> lists, Bitmaps maps, const uint32_t *bitmap, 
 			list = Span{__ldg(&lists.offsets[vertex]), __ldg(&lists.offsets[vertex + 1])};
 		found = search_word(lists, maps, step, vertex, list, &nread, &entries);
 		if (found != 0 && lane_number() == 0)
-			maps.seen[word] |= found;	/* no other warp has this word */
+			maps.seen[word] |= found;	/* no other warp writes this word */
 	});
 	add_sums(step.counters, nread, entries);
 }
 
-/* Bottom-up step, the slices of long lists of vertices that no slice has found yet. Bytes: as bfs_bottom_up_kernel. */
+/*
+ * Bottom-up step over slices of long lists, unless another slice has found the vertex. Bytes: as
+ * bfs_bottom_up_kernel.
+ */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
 bfs_bottom_up_slices_kernel(Lists<Target> lists, Bitmaps maps, Step step)
 {
@@ -289,7 +303,9 @@ bfs_bottom_up_slices_kernel(Lists<Target> lists, Bitmaps maps, Step step)
 	add_sums(step.counters, nread, entries);
 }
 
-/* The Search of BFS: a vertex that was not seen is of the next level. Keeps `seen`, not `visited`. */
+/*
+ * Search functor of BFS: an unseen vertex belongs to the next level. Updates `seen`, not `visited`.
+ */
 struct LevelSearch
 {
 	typedef NoWeight Weight;
@@ -298,7 +314,7 @@ struct LevelSearch
 
 	uint32_t   *seen;
 	int32_t    *level;
-	int32_t		depth;			/* of the frontier at the start of the walk */
+	int32_t		depth;			/* of the frontier when the kernel starts */
 
 	__device__ __forceinline__ unsigned long long
 	own(const QueueItem &item) const
@@ -319,7 +335,7 @@ struct LevelSearch
 	}
 };
 
-/* What persistent_queue_kernel and persistent_mark_kernel have to do for BFS: nothing. */
+/* Functor of persistent_queue_kernel and persistent_mark_kernel for BFS: does nothing. */
 struct PlainItem
 {
 	__device__ __forceinline__ void

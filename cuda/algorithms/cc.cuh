@@ -1,11 +1,12 @@
 /*
- * cc.cuh: the forest that CC grows, and the kernels that grow it. The method as a whole stands in cc.cu.
+ * cc.cuh: the union-find forest of CC and its kernels. cc.cu describes the method.
  *
- * component[v] is a smaller vertex of v's tree or, for a root, v itself. Two kinds of writes there are while others read:
- * a root is planted under a smaller vertex of another tree, by an atomic operation that fails when it is no root any
- * more; and what is no root gets another vertex from farther up its tree, by a plain store. So trees only merge, no
- * cycle can arise, and what was once seen above a vertex stays in its tree. A kernel may therefore read parents from the
- * first-level cache, where they may be old, as long as a tree that looks separate and is not does no harm.
+ * component[v] is a smaller vertex of v's tree, or v itself if v is a root. Two kinds of writes
+ * happen while other threads read. A root is linked under a smaller vertex of another tree by an
+ * atomic compare-and-swap, which fails if it is no longer a root. A vertex that is not a root gets
+ * a higher ancestor by a plain store (path compression). So trees only merge, no cycle can arise,
+ * and every ancestor once seen stays in the vertex's tree. A kernel may therefore read stale
+ * parents from the L1 cache, as long as it may treat one tree as two.
  */
 #ifndef EMOGI_CC_CUH
 #define EMOGI_CC_CUH
@@ -14,38 +15,45 @@
 #include "cuda/access/push.cuh"
 
 /*
- * Tuned constants. Measured on an NVIDIA H200: START_* at e52fca1 (bench/RESULTS.md, CC, has before and after, and what
- * else was tried: one vertex in 64 instead of 16 among it). HUB_DEGREE is of 804490e, SMALL_BYTES of 26a6e58, the others
- * of 1c8365d; the figures there (ad4a202) are with all of them.
+ * Tuned constants, measured on an NVIDIA H200: START_* at e52fca1 (bench/RESULTS.md, CC, has before
+ * and after, and the alternatives tried, among them one vertex in 64 instead of 16). HUB_DEGREE is
+ * of 804490e, SMALL_BYTES of 26a6e58, the others of 1c8365d. The figures in bench/RESULTS.md
+ * (ad4a202) are with all of them.
  */
-#define NEAR_PREFIX 4			/* entries of a prefix, of those that there are, among which the two smallest are looked for */
+#define NEAR_PREFIX 4			/* prefix entries to search for the two smallest neighbors */
 #define HUB_DEGREE 8			/* times the mean degree: a hub */
-#define NEAR_HOOKED 8			/* one word of vertices in so many hooks their second neighbour for certain */
-#define START_HUBS 16			/* one vertex in so many, where prefixes lead to hubs */
-#define START_LEAST (START_HUBS * BLOCK_THREADS)	/* vertices; of fewer all are the first ones: too few to vote */
-#define START_LISTS 4			/* the same where there are the smallest neighbours */
-#define COVER_HOOKED 8			/* one entry in so many is hooked for certain when lines are read */
-#define SMALL_BYTES (UINT64_C(32) << 20)	/* of components: they stay in the second-level cache, however they are read */
+#define NEAR_HOOKED 8			/* one word of vertices in so many always hooks the second
+								 * neighbor */
+#define START_HUBS 16			/* one vertex in so many is a first vertex if prefixes lead to
+								 * hubs */
+#define START_LEAST (START_HUBS * BLOCK_THREADS)	/* with fewer vertices all of them are first
+													 * vertices: too few to vote */
+#define START_LISTS 4			/* as START_HUBS, if the smallest neighbors are read from lists */
+#define COVER_HOOKED 8			/* one edge in so many is always hooked when lines are read */
+#define SMALL_BYTES (UINT64_C(32) << 20)	/* component arrays up to this size stay in the L2
+											 * cache, however they are accessed */
 
-/* What the kernels tell each other, in device memory. */
+/* State that the kernels share, in device memory. */
 typedef struct Forest
 {
-	uint32_t	giant;	/* root of the tree that won the last vote; EMOGI_NO_VERTEX = none did */
-	uint32_t	hooked;			/* 1 = trees were joined when lists were pushed */
-	uint32_t	prefixed;	/* 1 = neighbours at hand are those of prefixes, where there are any */
-	/* root of the giant tree of another forest that was joined with this one's; EMOGI_NO_VERTEX = there is none */
+	uint32_t	giant;	/* root of the tree that won the last vote; EMOGI_NO_VERTEX = none */
+	uint32_t	hooked;			/* 1 = trees were merged while lists were pushed */
+	uint32_t	prefixed;	/* 1 = sample neighbors from prefixes, if there are any */
+	/*
+	 * root of another forest's giant tree that was merged with this one's; EMOGI_NO_VERTEX = none
+	 */
 	uint32_t	twin;
-	uint64_t	start;	/* the first so many vertices grow the tree that the others look for */
+	uint64_t	start;	/* vertices below it grow the giant tree that the other vertices look for */
 } Forest;
 
-/* The two smallest of a vertex's neighbours that are at hand. */
+/* The two smallest sampled neighbors of a vertex. */
 typedef struct Near
 {
-	Target		least;			/* EMOGI_NO_VERTEX = there is none */
-	Target		next;			/* the same */
+	Target		least;			/* EMOGI_NO_VERTEX = none */
+	Target		next;			/* EMOGI_NO_VERTEX = none */
 } Near;
 
-/* Get where a vertex points to now, past the first-level cache, where it may be old. */
+/* Get a vertex's current parent, bypassing the L1 cache, which may be stale. */
 static __device__ __forceinline__ uint32_t
 parent_of(const uint32_t *component, uint32_t vertex)
 {
@@ -53,8 +61,8 @@ parent_of(const uint32_t *component, uint32_t vertex)
 }
 
 /*
- * Join the trees of two vertices; get whether they were two. Climbs on the side whose parent is the larger one [2], and
- * moves what it climbs over one parent up [3].
+ * Merge the trees of two vertices. Return whether they were different trees. Climbs on the side
+ * whose parent is larger [2], and halves the path it climbs [3].
  */
 static __device__ __forceinline__ bool
 hook(uint32_t *component, uint32_t a, uint32_t b)
@@ -96,8 +104,9 @@ hook(uint32_t *component, uint32_t a, uint32_t b)
 }
 
 /*
- * Plant the larger end of an edge under the smaller one if it is a root, as `parent`, what it points to, tells. Get
- * whether that joined them: most vertices are roots when they are first met, and this costs no walk.
+ * Link the larger end of an edge under the smaller one if it is a root. `parent`: the larger end's
+ * parent as last read. Return whether the ends are now in one tree. Most vertices are roots when
+ * they are first visited, and this needs no climb.
  */
 static __device__ __forceinline__ bool
 plant_end(uint32_t *component, uint32_t a, uint32_t b, uint32_t parent)
@@ -107,7 +116,7 @@ plant_end(uint32_t *component, uint32_t a, uint32_t b, uint32_t parent)
 	return a == b || (parent == high && atomicCAS(&component[high], high, a > b ? b : a) == high);
 }
 
-/* Get the root above a vertex, or one that was it a while ago. */
+/* Get the root of a vertex, possibly a stale one. */
 static __device__ __forceinline__ uint32_t
 root_of(const uint32_t *component, uint32_t vertex)
 {
@@ -121,7 +130,9 @@ root_of(const uint32_t *component, uint32_t vertex)
 	return vertex;
 }
 
-/* Point a vertex to its root, and get that. What points to `giant` already is left alone. */
+/*
+ * Point a vertex to its root, and return the root. A vertex that points to `giant` is left alone.
+ */
 static __device__ __forceinline__ uint32_t
 shorten(uint32_t *component, uint32_t vertex, uint32_t giant)
 {
@@ -133,7 +144,7 @@ shorten(uint32_t *component, uint32_t vertex, uint32_t giant)
 	return root;
 }
 
-/* Add a neighbour to the two smallest. */
+/* Add a neighbor to the two smallest. */
 static __device__ __forceinline__ void
 meet(Near *near, Target target)
 {
@@ -146,7 +157,10 @@ meet(Near *near, Target target)
 		near->next = target;
 }
 
-/* Get the neighbours of a vertex at hand: of its prefix, if `prefixed`, or the first two entries of its list, *list. */
+/*
+ * Sample the neighbors of a vertex: its prefix if `prefixed`, otherwise the first two entries of
+ * its list, *list.
+ */
 static __device__ __forceinline__ Near
 read_near(const Lists<Target> &lists, uint64_t vertex, bool prefixed, Span *list)
 {
@@ -179,7 +193,10 @@ read_near(const Lists<Target> &lists, uint64_t vertex, bool prefixed, Span *list
 	return near;
 }
 
-/* Get the first entry of a vertex's prefix, if `prefixed`, or of its list; EMOGI_NO_VERTEX = it has no neighbours. */
+/*
+ * Get the first entry of a vertex's prefix if `prefixed`, otherwise of its list. EMOGI_NO_VERTEX =
+ * it has no neighbors.
+ */
 static __device__ __forceinline__ Target
 read_first(const Lists<Target> &lists, uint64_t vertex, bool prefixed)
 {
@@ -191,7 +208,9 @@ read_first(const Lists<Target> &lists, uint64_t vertex, bool prefixed)
 	return list.start < list.end ? __ldg(&lists.targets[list.start]) : EMOGI_NO_VERTEX;
 }
 
-/* Say whether the first line of the own span is the last one of the nearest span below that has one. */
+/*
+ * Say whether the lane's list starts in the last line of the nearest nonempty list of a lower lane.
+ */
 static __device__ __forceinline__ bool
 shares_line(Span list)
 {
@@ -202,7 +221,7 @@ shares_line(Span list)
 	return below != 0 && line_below == list.start / ENTRIES;
 }
 
-/* The Push of CC: hook each entry with the vertex whose list it is in. */
+/* Push functor of CC: hook each edge's target to the vertex whose list it is in. */
 struct Hook
 {
 	typedef NoWeight Weight;
@@ -229,8 +248,8 @@ struct Hook
 };
 
 /*
- * The Push of cc_join_lines_kernel: plant what can be planted at no cost, and hook where a list's vertex would be left alone,
- * and a few entries more, so that the trees meet.
+ * Push functor of cc_join_lines_kernel: link the roots that need no climb. Hook an edge if its
+ * vertex would stay a singleton, and hook a few more edges so that the trees meet.
  */
 struct Cover
 {
@@ -238,7 +257,7 @@ struct Cover
 	typedef uint32_t Value;
 
 	uint32_t   *component;
-	unsigned long long *entries;	/* the thread's own count */
+	unsigned long long *entries;	/* counter of the thread */
 
 	__device__ __forceinline__ void
 	visit(const Target (&target)[PIECE], const double (&weight)[PIECE],
@@ -264,7 +283,7 @@ struct Cover
 	}
 };
 
-/* Get how many vertices grow the first tree: all, or a multiple of 32. */
+/* Get how many first vertices grow the giant tree: all, or a multiple of 32. */
 static __device__ __forceinline__ uint64_t
 start_length(uint64_t nvertices, bool prefixed)
 {
@@ -272,7 +291,7 @@ start_length(uint64_t nvertices, bool prefixed)
 		nvertices / (prefixed ? START_HUBS : START_LISTS) / 32 * 32;
 }
 
-/* Make every vertex a tree. Bytes: 4 a vertex. */
+/* Make every vertex a tree of its own. Bytes: 4 a vertex. */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
 cc_plant_kernel(uint32_t *component, uint64_t nvertices, bool prefixed, Forest *forest)
 {
@@ -287,9 +306,10 @@ cc_plant_kernel(uint32_t *component, uint64_t nvertices, bool prefixed, Forest *
 }
 
 /*
- * Choose between prefixes and lists, where both are in device memory: prefixes lead to hubs, if there are hubs, and so to one
- * tree at once; else the smallest neighbours are fewer vertices than those of prefixes, and stay in the caches. One block:
- * looks at the first entries of some prefixes. Bytes: 36 for each.
+ * Choose between prefixes and lists if both are in device memory. If there are hubs, prefixes lead
+ * to them and so to one tree at once. Otherwise the smallest neighbors are fewer distinct vertices
+ * than those of prefixes, and stay in the caches. One block samples the first entries of some
+ * prefixes. Bytes: 36 each.
  */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
 cc_choose_near_kernel(Lists<Target> lists, uint64_t nvertices, Forest *forest)
@@ -310,7 +330,10 @@ cc_choose_near_kernel(Lists<Target> lists, uint64_t nvertices, Forest *forest)
 	}
 }
 
-/* Join a vertex with the smaller of two neighbours, and that one with the other. Get how many there are. */
+/*
+ * Merge a vertex with the smaller of its two sampled neighbors, and that one with the other. Return
+ * how many neighbors there are.
+ */
 static __device__ __forceinline__ uint32_t
 join_two(uint32_t *component, uint32_t vertex, Near near)
 {
@@ -332,7 +355,7 @@ join_two(uint32_t *component, uint32_t vertex, Near near)
 	return two ? 2 : 1;
 }
 
-/* Join a vertex with the tree of `giant`, at once if it is a root. */
+/* Merge a vertex with the tree of `giant`, by one compare-and-swap if it is a root. */
 static __device__ __forceinline__ void
 join_giant(uint32_t *component, uint32_t vertex, uint32_t giant)
 {
@@ -350,9 +373,10 @@ is_marked(const uint32_t *marked, uint32_t vertex)
 }
 
 /*
- * Join a vertex with the giant tree if its first neighbour at hand is in there, or that one's is; get whether this was so,
- * and count the entries looked at. What is in the tree is looked up in a bitmap, which stays in the caches where
- * components do not; a bit that another block has cleared may be seen late.
+ * Merge a vertex with the giant tree if its first neighbor, or that neighbor's first neighbor,
+ * belongs to it. Return whether it did, and count the entries read. Membership is looked up in a
+ * bitmap, which stays in the caches even if components do not. A bit that another block has cleared
+ * may be seen late.
  */
 static __device__ __forceinline__ bool
 follow(const Lists<Target> &lists, uint32_t vertex, bool prefixed, uint32_t giant,
@@ -380,10 +404,11 @@ follow(const Lists<Target> &lists, uint32_t vertex, bool prefixed, uint32_t gian
 }
 
 /*
- * Join the first vertices with the smaller of the two neighbours at hand, and that one with the other; or, `then`, the
- * other ones: those that `outside` marks with the giant tree, if there is one, where they have a way there, else as the
- * first. Bytes: 4 of a prefix, or 16 of offsets and a sector of 32, 4 of its own parent, and random reads of a bitmap, a
- * vertex; without a way there 16 of prefixes and two random reads or three of 4.
+ * Merge the first vertices with the smaller of their two sampled neighbors, and that one with the
+ * other. With `then`, process the other vertices instead: those marked in `outside` are merged with
+ * the giant tree if their first neighbors lead there, otherwise like the first ones. Bytes a
+ * vertex: 4 of a prefix, or 16 of offsets and a sector of 32; 4 of its parent; random reads of a
+ * bitmap. Without a path to the giant tree 16 of prefixes, and two or three random reads of 4.
  */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
 cc_join_near_kernel(Lists<Target> lists, uint64_t nvertices, bool then, uint32_t *component,
@@ -417,10 +442,10 @@ cc_join_near_kernel(Lists<Target> lists, uint64_t nvertices, bool then, uint32_t
 }
 
 /*
- * Read the first line of the list of each vertex that is still a root when its turn comes, in ascending order, and join
- * what it brings of any list of the same word. Of nwords words of a bitmap from first_word on, those vertices that are in it.
- * Bytes: 4 a vertex and 16 of offsets; the lines, each once a word; for each entry a random read of 4, and some more for one
- * in COVER_HOOKED.
+ * Read the first line of the list of each vertex that is still a root, in ascending order, and
+ * merge all the edges in it, whichever list of the word they belong to. Processes the vertices of
+ * the bitmap `open` in nwords words from first_word on. Bytes: 4 a vertex and 16 of offsets; the
+ * lines, each once a word; a random read of 4 an edge, and more for one edge in COVER_HOOKED.
  */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
 cc_join_lines_kernel(Lists<Target> lists, uint64_t nvertices, const uint32_t *open,
@@ -452,8 +477,9 @@ cc_join_lines_kernel(Lists<Target> lists, uint64_t nvertices, const uint32_t *op
 }
 
 /*
- * Point every vertex to its root, and hook those outside the giant tree with the two neighbours at hand. Bytes: 4 to 8 a
- * vertex and random reads of 4 in a few hot lines; 16 of offsets and a line, or 4 a prefix, a vertex outside.
+ * Point every vertex to its root, and hook the vertices outside the giant tree to their two sampled
+ * neighbors. Bytes: 4 to 8 a vertex and random reads of 4 in a few hot lines; for a vertex outside
+ * 16 of offsets and a line, or 4 of a prefix.
  */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
 cc_hook_outside_kernel(Lists<Target> lists, uint64_t nvertices, uint32_t *component,
@@ -499,14 +525,14 @@ cc_hook_outside_kernel(Lists<Target> lists, uint64_t nvertices, uint32_t *compon
 }
 
 /*
- * Let BLOCK_THREADS vertices, or fewer, evenly spread over some of the first ones or all, vote for the giant tree; `half`:
- * it shall have half of the votes. One block. Bytes: 4 a step up, at random.
+ * Let up to BLOCK_THREADS evenly spaced vertices vote for the giant tree. `half`: the winner needs
+ * half of the votes. One block. Bytes: 4 a step up, at random.
  */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
 cc_vote_kernel(const uint32_t *component, uint64_t nvertices, bool half, Forest *forest)
 {
 	__shared__ uint32_t root[BLOCK_THREADS];
-	__shared__ unsigned long long most;	/* votes, root */
+	__shared__ unsigned long long most;	/* votes in the upper half, root in the lower */
 	const uint64_t vertex = (nvertices + BLOCK_THREADS - 1) / BLOCK_THREADS * threadIdx.x;
 	const uint32_t own = vertex < nvertices ? root_of(component, (uint32_t) vertex) :
 		EMOGI_NO_VERTEX;
@@ -528,8 +554,8 @@ cc_vote_kernel(const uint32_t *component, uint64_t nvertices, bool half, Forest 
 }
 
 /*
- * Point every vertex to its root, and mark in a bitmap those outside the giant tree, or all; nothing when there is no such
- * tree. Bytes: 4 to 8 a vertex.
+ * Point every vertex to its root, and mark in a bitmap those outside the giant tree, or all
+ * vertices. Does nothing if there is no giant tree. Bytes: 4 to 8 a vertex.
  */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
 cc_mark_outside_kernel(uint32_t *component, uint64_t nvertices, const Forest *forest, bool all,
@@ -553,7 +579,10 @@ cc_mark_outside_kernel(uint32_t *component, uint64_t nvertices, const Forest *fo
 	}
 }
 
-/* Point every vertex to its root, if any tree was joined since that was done. Bytes: none, or 4 to 8 a vertex. */
+/*
+ * Point every vertex to its root, if any trees were merged since the last compression. Bytes: none,
+ * or 4 to 8 a vertex.
+ */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
 cc_compress_kernel(uint32_t *component, uint64_t nvertices, const Forest *forest)
 {

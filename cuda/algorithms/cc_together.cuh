@@ -1,13 +1,18 @@
 /*
- * cc_together.cuh: joins the first lines of lists with other GPUs (shared_step.cuh), each of which has a forest of its own.
+ * cc_together.cuh: CC's line-reading phase on several GPUs (shared_step.cuh), each with a forest of
+ * its own.
  *
- * Vertices that one GPU has joined to something need no line of another. So the range of vertices is gone through in stages: within one, each GPU reads lines
- * of its share, as cc_join_lines_kernel does alone, and between two a bitmap of what somebody has covered goes round. Of a random graph with d entries a line
- * ln(1 + d x) / d of all lines are read by the time that the part x of the vertices is covered, so stages that are to have equal work end at
- * x = ((1 + d)^(k / stages) - 1) / d, and a GPU reads in vain what another covers in the same one: one line in twice as many as there are stages, or so, with
- * two GPUs. In the end the leader takes over the other forests, of which nearly all vertices are in the giant tree: of these a bit tells it.
+ * A vertex that one GPU has linked needs no line on another. So the vertices are processed in
+ * stages. In a stage each GPU reads the lines of its share, as cc_join_lines_kernel does on one
+ * GPU. Between stages the GPUs exchange a bitmap of the vertices that any of them has covered. In a
+ * random graph with d edges a line, a fraction ln(1 + d x) / d of all lines has been read when the
+ * fraction x of the vertices is covered. So stages of equal work end at x = ((1 + d)^(k / stages) -
+ * 1) / d. A GPU wastes the lines that another GPU covers in the same stage: with two GPUs about one
+ * line in 2 * stages. Finally the leader merges the other forests. Nearly all of their vertices are
+ * in the giant tree, which one bit a vertex tells.
  *
- * Which lines have been read makes no difference to the answer: what is outside the giant tree then reads its whole lists (cc.cu).
+ * The result does not depend on which lines were read: vertices outside the giant tree then read
+ * their whole lists (cc.cu).
  */
 #ifndef EMOGI_CC_TOGETHER_CUH
 #define EMOGI_CC_TOGETHER_CUH
@@ -17,27 +22,30 @@
 #include "cuda/algorithms/cc.cuh"
 #include "cuda/multi_gpu/shared_step.cuh"
 
-#define TOGETHER_STAGES 2		/* measured with two H200: a stage more costs 0.1 to 0.5 ms, and saves fewer lines than that */
-#define TOGETHER_LEAST_VERTICES (UINT64_C(1) << 22) /* of fewer the lines take less time than the stages do */
+#define TOGETHER_STAGES 2		/* measured with two H200: one more stage costs 0.1 to 0.5 ms and
+								 * saves fewer lines than that */
+#define TOGETHER_LEAST_VERTICES (UINT64_C(1) << 22) /* with fewer vertices the lines take less
+													 * time than the stages */
 
-/* A GPU's own. */
+/* State of one GPU. */
 typedef struct CcMember
 {
 	uint32_t   *component;		/* [nvertices] */
-	uint32_t   *covered;		/* bitmap [nwords]: vertices that are no roots any more, here or,
-		when a stage has ended, anywhere;
-								 * in the end those outside the giant tree */
-	uint32_t   *open;	/* bitmap [nwords]: of its share those that are not known to be covered */
+	uint32_t   *covered;		/* bitmap [nwords]: vertices that are no longer roots, here or,
+								 * after a stage, on any GPU; finally the vertices outside the
+								 * giant tree */
+	uint32_t   *open;	/* bitmap [nwords]: vertices of its share that are not known to be
+						 * covered */
 	Forest	   *forest;
 } CcMember;
 
 typedef struct CcTeam
 {
 	SharedStep	   *team;
-	CcMember	member[EMOGI_MAX_HELPERS + 1];	/* the leader is 0 */
+	CcMember	member[EMOGI_MAX_HELPERS + 1];	/* [0] is the leader */
 } CcTeam;
 
-/* Add what is no root to a bitmap, from a word on. Bytes: 4 a vertex. */
+/* Add the vertices that are not roots to a bitmap, from first_word on. Bytes: 4 a vertex. */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
 cc_cover_kernel(const uint32_t *component, uint64_t first_word, uint64_t nvertices,
 				uint32_t *covered)
@@ -57,8 +65,9 @@ cc_cover_kernel(const uint32_t *component, uint64_t first_word, uint64_t nvertic
 }
 
 /*
- * Join the giant tree with that of another forest, if a sample of vertices has one that is in both: then it is the twin. In the other forest all vertices point
- * to their roots. One block. Bytes: 4 a step up, and 4 from the other GPU's memory, at random.
+ * Merge the giant tree with that of another forest if one of a sample of vertices is in both; the
+ * other root is then the twin. In the other forest all vertices point to their roots. One block.
+ * Bytes: 4 a step up, and 4 from the other GPU's memory, at random.
  */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
 cc_join_giants_kernel(uint32_t *component, uint64_t nvertices, Forest *forest,
@@ -77,9 +86,10 @@ cc_join_giants_kernel(uint32_t *component, uint64_t nvertices, Forest *forest,
 }
 
 /*
- * Join the tree of each vertex with that of another forest, which has those vertices in a bitmap that are outside its giant tree. What is a root is planted, so
- * that few walk. Bytes: 4 to 8 a vertex; an eighth of a byte from the other GPU's memory, and 4 for those outside; a random read of 4 for each that is not in
- * both giant trees.
+ * Merge the tree of each vertex with its tree in another forest, which has a bitmap of the vertices
+ * outside its giant tree. Roots are linked directly, so few threads climb. Bytes: 4 to 8 a vertex;
+ * 1/8 from the other GPU's memory, and 4 for vertices outside; a random read of 4 for each vertex
+ * that is not in both giant trees.
  */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
 cc_join_forest_kernel(uint32_t *component, uint64_t nvertices, const Forest *forest,
@@ -123,13 +133,16 @@ stage_end(const Run *run, int stage, int nmembers)
 	return stage == TOGETHER_STAGES || end > run->nwords ? run->nwords : end;
 }
 
-/* Queue a GPU's part of a stage, in its own stream: the lines of what is `open` to it of some words, its share of the vertices that nobody is known to have covered. */
+/*
+ * Queue a GPU's part of a stage in its own stream: the lines of the words [first, end) for its
+ * share of the vertices that no GPU is known to have covered.
+ */
 static EmogiStatus
 queue_stage(Run *run, const CcMember *member, uint64_t first, uint64_t end, EmogiError *error)
 {
 	Step		step = run->step;
 
-	/* a stage has few words, and of each vertex in them a line: all blocks are to have some */
+	/* a stage has few words, and one line a vertex: spread them over all blocks */
 	step.batch_words = BLOCK_WARPS;
 	CUDA_LAUNCH(cc_join_lines_kernel, run->nblocks, BLOCK_THREADS, run->state->stream,
 				run->graph.forward, run->nvertices, member->open, first, end - first,
@@ -139,7 +152,7 @@ queue_stage(Run *run, const CcMember *member, uint64_t first, uint64_t end, Emog
 	return EMOGI_OK;
 }
 
-/* Make a stage of all. */
+/* Run a stage on all GPUs. */
 static EmogiStatus
 make_stage(CcTeam *all, uint64_t first, uint64_t end, EmogiError *error)
 {
@@ -167,7 +180,7 @@ make_stage(CcTeam *all, uint64_t first, uint64_t end, EmogiError *error)
 	return EMOGI_OK;
 }
 
-/* Have the leader take over what the helpers have joined. */
+/* Merge the forests of the helpers into the leader's. */
 static EmogiStatus
 take_over(CcTeam *all, EmogiError *error)
 {
@@ -205,7 +218,7 @@ take_over(CcTeam *all, EmogiError *error)
 	return EMOGI_OK;
 }
 
-/* Plant the forests of the helpers: each vertex is a root, or stands under a smaller neighbour that is at hand. */
+/* Initialize the forests of the helpers: every vertex is a root. */
 static EmogiStatus
 plant_all(CcTeam *all, EmogiError *error)
 {
@@ -225,7 +238,7 @@ plant_all(CcTeam *all, EmogiError *error)
 	return EMOGI_OK;
 }
 
-/* Join lines with all helpers. The leader's forest is planted. */
+/* Read and merge lines with all helpers. The leader's forest is initialized. */
 static EmogiStatus
 join_together(CcTeam *all, EmogiError *error)
 {

@@ -1,5 +1,5 @@
 /*
- * closeness.cuh: the kernels of closeness.cu, which tells the method and launches them.
+ * closeness.cuh: kernels of closeness. closeness.cu describes the method and launches them.
  */
 #ifndef EMOGI_CLOSENESS_CUH
 #define EMOGI_CLOSENESS_CUH
@@ -8,26 +8,26 @@
 #include "cuda/access/push.cuh"
 
 /* Tuned. */
-#define PULL_BLOCKS 4			/* a multiprocessor */
-#define ROUNDS 16				/* of a warp between two looks at cancel */
+#define PULL_BLOCKS 4			/* per multiprocessor */
+#define ROUNDS 16				/* of a warp between two checks for cancellation */
 
 #define SOURCES EMOGI_CLOSENESS_TOGETHER
 
-typedef unsigned long long Word;	/* a bit for each source of a batch */
+typedef unsigned long long Word;	/* one bit for each source of a batch */
 
-/* What a level has come to. */
+/* Counters of a level. */
 typedef struct Level
 {
-	Word		active;			/* sources that have entered a vertex */
-	unsigned long long vertices;	/* that were entered */
-	unsigned long long edges;	/* entries of their lists, along which searches go */
-	unsigned long long open_edges;	/* entries of the lists, against searches,
-		of vertices that the sources active before have yet to reach; without
-									 * these lists one a vertex */
-	unsigned long long entered; /* vertices by source, added up */
+	Word		active;			/* sources whose search reached a new vertex */
+	unsigned long long vertices;	/* vertices reached */
+	unsigned long long edges;	/* edges of their lists, in search direction */
+	unsigned long long open_edges;	/* edges of the reverse lists of vertices not yet reached by
+									 * all sources that were active before; one a vertex if there
+									 * are no reverse lists */
+	unsigned long long entered; /* (vertex, source) pairs reached */
 } Level;
 
-/* What has come of the searches from each source of a batch, of the levels that count. */
+/* Results of the searches from each source of a batch, over the levels that count. */
 typedef struct Sums
 {
 	unsigned long long count[SOURCES];
@@ -41,26 +41,28 @@ typedef struct Sums
 typedef struct Searches
 {
 	uint64_t	nvertices;
-	uint32_t	first_level;	/* that counts */
-	Lists<Target> along;		/* that searches go along */
-	Lists<Target> against;		/* offsets NULL = not there: nothing is pulled */
-	Word	   *seen;			/* [nvertices], who has reached the vertex */
-	Word	   *front;			/* [nvertices], who did so in the last level */
-	Word	   *next;			/* [nvertices], and will in this one */
-	Level	   *now;			/* of the level that is being made */
-	Level	   *told;			/* of the last one */
-	unsigned long long *counts; /* [SOURCES], vertices entered in the level; NULL with samples */
-	Sums	   *sums;			/* exactly: of the batch */
+	uint32_t	first_level;	/* first level that counts */
+	Lists<Target> along;		/* lists in search direction */
+	Lists<Target> against;		/* reverse lists; offsets NULL = not available, so nothing is
+								 * pulled */
+	Word	   *seen;			/* [nvertices], sources that have reached the vertex */
+	Word	   *front;			/* [nvertices], sources that reached it in the last level */
+	Word	   *next;			/* [nvertices], sources that reach it in this level */
+	Level	   *now;			/* counters of the current level */
+	Level	   *told;			/* counters of the last level */
+	unsigned long long *counts; /* [SOURCES], vertices reached in this level; NULL with samples */
+	Sums	   *sums;			/* of the batch, when exact */
 	uint32_t   *sources;		/* [SOURCES], of the batch */
 
-	/* [nvertices] each, of closeness: */
-	int64_t    *reached;		/* with samples: how many have reached the vertex, until the end */
-	double	   *farness;		/* the sum of their hops, likewise */
+	/* Result columns, [nvertices] each: */
+	int64_t    *reached;		/* with samples, until the end: number of samples that reached
+								 * the vertex */
+	double	   *farness;		/* with samples, until the end: the sum of their hops */
 	double	   *closeness;
 	double	   *harmonic;
 } Searches;
 
-/* What a thread has found in a level. */
+/* Counters of a thread in a level. */
 typedef struct Tally
 {
 	Level		level;
@@ -81,7 +83,7 @@ whole_list(const Lists<Target> &lists, uint64_t v)
 	return Span{__ldg(&lists.offsets[v]), __ldg(&lists.offsets[v + 1])};
 }
 
-/* Enter a vertex, which `seen` had reached before, for the sources of `fresh`, none of which had. */
+/* Record that the sources in `fresh` reach a vertex. `seen`: the sources that reached it before. */
 static __device__ __forceinline__ void
 enter_vertex(const Searches &searches, uint64_t v, Word seen, Word fresh, Word active,
 			 uint32_t level, Tally *tally)
@@ -107,7 +109,7 @@ enter_vertex(const Searches &searches, uint64_t v, Word seen, Word fresh, Word a
 			list_length(searches.against, v) : 1;
 }
 
-/* Count the words of the warp's vertices by source. Whole warps. */
+/* Count the warp's vertices by source. Called by whole warps. */
 static __device__ __forceinline__ void
 count_sources(const Searches &searches, Word fresh, Tally *tally)
 {
@@ -128,7 +130,7 @@ count_sources(const Searches &searches, Word fresh, Tally *tally)
 	}
 }
 
-/* Add what the threads of a block have found. Whole block. */
+/* Add the counters of a block's threads. Called by the whole block. */
 static __device__ void
 leave_tally(const Searches &searches, const Step &step, const Tally &tally)
 {
@@ -157,9 +159,11 @@ leave_tally(const Searches &searches, const Step &step, const Tally &tally)
 }
 
 /*
- * Give each group of LINE_LANES lanes the lists of the warp's lanes that `has`, a line at a time, the next list when one is done. look(targets,
- * wanted, word, so_far) gets the own piece of a line, the entries that are the list's, and the list's word, and says whether no more of the list
- * is wanted; *so_far begins as 0. done(lane, so_far), by the first lane of the group, ends a list. Whole warps.
+ * Assign the lists of the warp's lanes with `has` to groups of LINE_LANES lanes, which read a line
+ * at a time and take the next list after the last line. visit(targets, wanted, word, so_far) gets
+ * the lane's piece of a line, the mask of entries that belong to the list, and the list's word. It
+ * returns whether the rest of the list can be skipped; *so_far starts as 0. done(lane, so_far) is
+ * called by the first lane of the group at the end of a list. Called by whole warps.
  */
 template <class Look, class Done>
 static __device__ __forceinline__ void
@@ -226,7 +230,7 @@ deal_lists(const Lists<Target> &lists, bool has, Span list, Word word, unsigned 
 	}
 }
 
-/* Get the words of entries from `from` to `upto` - 1 of a piece, those that are wanted, together. */
+/* Combine the words of the wanted entries `from` .. `upto` - 1 of a piece. */
 static __device__ __forceinline__ Word
 gather_words(const Word *front, const Target (&target)[PIECE], uint32_t wanted, uint32_t from,
 			 uint32_t upto)
@@ -240,7 +244,7 @@ gather_words(const Word *front, const Target (&target)[PIECE], uint32_t wanted, 
 	return word;
 }
 
-/* Get the words of groups of so many lanes together. */
+/* Combine the words of groups of nlanes lanes. */
 static __device__ __forceinline__ Word
 join_words(Word word, uint32_t nlanes)
 {
@@ -251,8 +255,8 @@ join_words(Word word, uint32_t nlanes)
 }
 
 /*
- * Fill next by looking back from every vertex that an active source has yet to reach, and enter what is found; lists above SLICE_LINES lines are
- * queued. Bytes: as the first comment says.
+ * Fill `next` by reading the reverse list of every vertex that an active source has not reached,
+ * and enter the vertices found. Lists above SLICE_LINES lines are queued. Bytes: see closeness.cu.
  */
 static __global__ void __launch_bounds__(BLOCK_THREADS, PULL_BLOCKS)
 closeness_pull_kernel(Searches searches, uint32_t level, Step step)
@@ -308,7 +312,10 @@ closeness_pull_kernel(Searches searches, uint32_t level, Step step)
 	leave_tally(searches, step, tally);
 }
 
-/* Fill next of the long lists that were queued, slice by slice. Bytes: a line, and 8 at random for each entry. */
+/*
+ * Fill `next` for the long lists that were queued, slice by slice. Bytes: a line, and 8 at random
+ * an entry.
+ */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
 closeness_pull_slices_kernel(Searches searches, Step step)
 {
@@ -348,7 +355,10 @@ closeness_pull_slices_kernel(Searches searches, Step step)
 	block_add(&step.counters->entries, entries);
 }
 
-/* Enter the vertices whose lists were queued, a lane each; the first slice stands for all. Bytes: 40 a slice. */
+/*
+ * Enter the vertices of the queued lists, one lane each; only the first slice of a list counts.
+ * Bytes: 40 a slice.
+ */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
 closeness_enter_slices_kernel(Searches searches, uint32_t level, Step step)
 {
@@ -372,7 +382,7 @@ closeness_enter_slices_kernel(Searches searches, uint32_t level, Step step)
 	leave_tally(searches, step, tally);
 }
 
-/* Push a word to the entries of a piece that are wanted and have not seen all of it. */
+/* Push a word to the wanted entries of a piece that have not seen all of it. */
 static __device__ __forceinline__ void
 push_word(const Searches &searches, const Target (&target)[PIECE], uint32_t wanted, Word word)
 {
@@ -387,7 +397,10 @@ push_word(const Searches &searches, const Target (&target)[PIECE], uint32_t want
 			atomicOr(&searches.next[target[j]], word & ~seen[j]);
 }
 
-/* Push along the lists of the frontier into next; lists above SLICE_LINES lines are queued. Bytes: as the first comment says. */
+/*
+ * Push along the frontier's lists into `next`. Lists above SLICE_LINES lines are queued. Bytes: see
+ * closeness.cu.
+ */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
 closeness_push_kernel(Searches searches, Step step)
 {
@@ -424,7 +437,10 @@ closeness_push_kernel(Searches searches, Step step)
 	block_add(&step.counters->entries, entries);
 }
 
-/* Push along the long lists that were queued, slice by slice. Bytes: a line, and 8 to 16 at random for each entry. */
+/*
+ * Push along the long lists that were queued, slice by slice. Bytes: a line, and 8 to 16 at random
+ * an entry.
+ */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
 closeness_push_slices_kernel(Searches searches, Step step)
 {
@@ -455,7 +471,10 @@ closeness_push_slices_kernel(Searches searches, Step step)
 	block_add(&step.counters->entries, entries);
 }
 
-/* Enter what was pushed, and clear the frontier. Bytes: 24 a vertex, and what is entered. */
+/*
+ * Enter the vertices that received pushes, and clear the frontier. Bytes: 24 a vertex, and the
+ * entered vertices' own.
+ */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
 closeness_enter_kernel(Searches searches, uint32_t level, Step step)
 {
@@ -483,7 +502,7 @@ closeness_enter_kernel(Searches searches, uint32_t level, Step step)
 	leave_tally(searches, step, tally);
 }
 
-/* Enter the sources of a batch, [nsources], of which samples are different. One block of SOURCES threads. */
+/* Enter the sources of a batch, [nsources]; samples are distinct. One block of SOURCES threads. */
 static __global__ void __launch_bounds__(SOURCES)
 closeness_begin_kernel(Searches searches, uint32_t nsources)
 {
@@ -513,7 +532,7 @@ closeness_begin_kernel(Searches searches, uint32_t nsources)
 	}
 }
 
-/* Take a level that is over. One block of SOURCES threads. */
+/* End a level: fold its counters into the sums. One block of SOURCES threads. */
 static __global__ void __launch_bounds__(SOURCES)
 closeness_end_level_kernel(Searches searches, uint32_t level, Step step)
 {
@@ -542,7 +561,7 @@ closeness_end_level_kernel(Searches searches, uint32_t level, Step step)
 	}
 }
 
-/* Write what has come of a batch. One block of SOURCES threads. */
+/* Write the results of a batch. One block of SOURCES threads. */
 static __global__ void __launch_bounds__(SOURCES)
 closeness_write_kernel(Searches searches, uint32_t nsources)
 {
@@ -562,8 +581,8 @@ closeness_write_kernel(Searches searches, uint32_t nsources)
 }
 
 /*
- * Make estimates of what was added up of the samples: of those that are other vertices than the one in question, as of all others. samples: bitmap.
- * Bytes: 56 a vertex.
+ * Turn sample sums into estimates: scale those over the samples other than v to all vertices other
+ * than v. samples: bitmap. Bytes: 56 a vertex.
  */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
 closeness_estimate_kernel(Searches searches, const uint32_t *samples, uint64_t nsamples)

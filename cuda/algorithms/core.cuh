@@ -1,12 +1,14 @@
 /*
- * core.cuh: what the peeling of core.cu works on: what is left of each vertex's degree, and the queue of vertices to peel.
+ * core.cuh: degrees and the work queue of k-core peeling (core.cu).
  *
- * Degrees have 8, 16 or 32 bits, as the largest asks. Those of most graphs without hubs fit in 8 bits, so all of them stay in the second-level
- * cache, where an atomic operation takes a sixth of the time that it takes in device memory.
+ * Degrees have 8, 16 or 32 bits, whichever holds the maximum. Most graphs without hubs fit in 8
+ * bits, so that all degrees stay in the L2 cache, where an atomic takes a sixth of its time in
+ * device memory.
  *
- * A queue has two counters that all warps change, each at one address, which the cache serves one after the other. So a warp takes up to
- * WARP_LANES items at a time, as many as there are for each, and keeps what it has to queue until that is MOST_KEPT or its items are done with.
- * Where items are few, it takes LEAST_TAKEN, and keeps nothing: then a chain waits for every step.
+ * A queue has two counters that all warps update, each at one address, which the cache serializes.
+ * So a warp takes up to WARP_LANES items at a time, depending on how many are queued. It buffers
+ * new items until there are MAX_KEPT of them or its own items are finished. If items are scarce, it
+ * takes MIN_TAKEN and buffers nothing, because the chain waits for every step.
  */
 #ifndef EMOGI_CORE_CUH
 #define EMOGI_CORE_CUH
@@ -16,7 +18,7 @@
 #define NO_ITEM UINT64_MAX		/* in the queue: not filled yet */
 #define REST 0x80000000u		/* of an item: it is a slice of a long list, not the first */
 #define LEAST_TAKEN WARP_LINES	/* items at a time: one for each LINE_LANES lanes */
-#define MOST_KEPT 32			/* items that a warp keeps until it queues them */
+#define MOST_KEPT 32			/* items that a warp buffers before it queues them */
 #define KEPT_ROOM (MOST_KEPT + WARP_LANES * PIECE)
 
 /* ---- degrees ---- */
@@ -35,8 +37,9 @@ get_degree(const uint32_t *degrees, uint64_t vertex)
 }
 
 /*
- * Add 1 or -1 to a degree; gets what its word was, which degree_in reads: nobody waits for it before that. Others in the word see nothing of
- * it: a degree is never less than 0, for each neighbour takes one away, once, and never more than it was at first.
+ * Add 1 or -1 to a degree. Return the previous word, for degree_in, which first waits for it. The
+ * other degrees of the word are not affected: a degree never drops below 0, because each neighbor
+ * decrements it once, and it never exceeds its initial value.
  */
 template <uint32_t BITS>
 static __device__ __forceinline__ uint32_t
@@ -47,7 +50,7 @@ change_degree(uint32_t *degrees, uint32_t vertex, int32_t difference)
 	return atomicAdd(&degrees[vertex / EACH], (uint32_t) difference << vertex % EACH * BITS);
 }
 
-/* Get the degree of a vertex in its word. */
+/* Extract a vertex's degree from its word. */
 template <uint32_t BITS>
 static __device__ __forceinline__ int32_t
 degree_in(uint32_t word, uint32_t vertex)
@@ -58,39 +61,49 @@ degree_in(uint32_t word, uint32_t vertex)
 /* ---- the queue ---- */
 
 /*
- * The queue of vertices to peel. An item is a vertex, and below it how many steps its chain has made, or REST and the number of a slice.
- * Device memory; each number on a line of its own.
+ * The queue of vertices to peel. An item is a vertex in the upper half; the lower half is the
+ * number of steps of its chain, or REST and the number of a slice. In device memory; each counter
+ * is on a line of its own.
  */
 typedef struct PeelQueue
 {
 	unsigned long long *item;	/* [capacity], NO_ITEM until filled */
 	uint64_t	capacity;
-	unsigned long long *head;	/* the next to take; may run ahead of those queued */
-	/* items queued, above 32 bits of items done with: in one word, so who sees the second sees the first */
+	unsigned long long *head;	/* next place to take; may run ahead of the queued items */
+	/*
+	 * items queued (upper half) and items finished (lower half): one word, so a reader that sees
+	 * the second sees the first
+	 */
 	unsigned long long *state;
 } PeelQueue;
 
-/* What a warp has to tell the queue. Alike in all lanes. */
+/* A warp's buffer of updates to the queue. Uniform across the warp. */
 typedef struct PeelNews
 {
-	unsigned long long *kept;	/* [KEPT_ROOM], shared memory: items that it has not queued yet */
+	unsigned long long *kept;	/* [KEPT_ROOM], shared memory: items not yet queued */
 	uint32_t	nkept;
-	/* items that it has not said it is done with; what these had to queue is queued or kept */
+	/* finished items not yet reported; everything they produced is queued or in `kept` */
 	uint32_t	ndone;
-	uint64_t	queued;			/* items in the queue, when it last looked */
+	uint64_t	queued;			/* items in the queue when last read */
 } PeelNews;
 
-/* What a warp has taken from the queue: a place for each lane of `todo`. Alike in all lanes but for item and list. */
+/*
+ * The batch that a warp took from the queue: one place for each lane of `todo`. Uniform across the
+ * warp except `item` and `list`.
+ */
 typedef struct PeelBatch
 {
 	uint64_t	first;			/* place of the first lane */
 	uint32_t	size;
-	uint32_t	todo;			/* lanes whose items are not done with */
-	unsigned long long item;	/* NO_ITEM: none, or not there yet */
+	uint32_t	todo;			/* lanes whose items are not finished */
+	unsigned long long item;	/* NO_ITEM: none, or not filled yet */
 	Span		list;			/* of its vertex */
 } PeelBatch;
 
-/* Get the first of so many places in the queue, and say that so many items are done with. Gets how many are queued then. Whole warps. */
+/*
+ * Reserve `count` places in the queue, and report `ndone` finished items. Return the first place.
+ * Called by whole warps.
+ */
 static __device__ __forceinline__ uint64_t
 take_places(const PeelQueue &queue, uint32_t count, uint32_t ndone)
 {
@@ -108,22 +121,25 @@ put_item(const PeelQueue &queue, uint64_t place, unsigned long long item)
 	*(volatile unsigned long long *) &queue.item[place] = item;
 }
 
-/* Queue what was kept, and say what is done with. Whole warps. */
+/* Flush the buffered items, and report the finished ones. Called by whole warps. */
 static __device__ __forceinline__ void
 tell_queue(const PeelQueue &queue, PeelNews *news)
 {
 	const uint64_t place = take_places(queue, news->nkept, news->ndone);
 
-	__syncwarp();				/* other lanes have kept items */
+	__syncwarp();				/* other lanes have written kept[] */
 #pragma unroll 1
 	for (uint32_t i = lane_number(); i < news->nkept; i += WARP_LANES)
 		put_item(queue, place + i, news->kept[i]);
-	__syncwarp();				/* they have been read */
+	__syncwarp();				/* kept[] has been read */
 	news->queued = place + news->nkept;
 	news->nkept = news->ndone = 0;
 }
 
-/* Keep those of a lane's targets that have fallen to the level, in so many steps; queue all where more than `most` are kept. Whole warps. */
+/*
+ * Buffer those of a lane's targets that have dropped to the level, after `steps` steps. Flush if
+ * more than `most` are buffered. Called by whole warps.
+ */
 static __device__ __forceinline__ void
 keep_fallen(const PeelQueue &queue, PeelNews *news, const Target (&target)[PIECE], uint32_t fallen,
 			uint32_t steps, uint32_t most)
@@ -140,7 +156,10 @@ keep_fallen(const PeelQueue &queue, PeelNews *news, const Target (&target)[PIECE
 		tell_queue(queue, news);
 }
 
-/* Queue the slices of long lists but the first, which the lanes that `cut` have. Whole warps. */
+/*
+ * Queue the slices of long lists, except the first, for the lanes with `cut`. Called by whole
+ * warps.
+ */
 static __device__ __forceinline__ void
 queue_rest(const PeelQueue &queue, bool cut, uint32_t vertex, uint64_t nlines)
 {
@@ -161,7 +180,7 @@ queue_rest(const PeelQueue &queue, bool cut, uint32_t vertex, uint64_t nlines)
 	}
 }
 
-/* Begin to take from the queue. Whole warps. */
+/* Start taking from the queue. Called by whole warps. */
 static __device__ __forceinline__ PeelBatch
 begin_batches(const PeelQueue &queue, PeelNews *news)
 {
@@ -179,8 +198,9 @@ begin_batches(const PeelQueue &queue, PeelNews *news)
 }
 
 /*
- * Take the next places: half of the warp's share of the items that nobody has taken yet, as far as it knows. It supposes that all others have
- * taken as many as it did, since. Whole warps.
+ * Take the next places: half of the warp's share of the items that are not taken, as far as it
+ * knows. It assumes that every other warp has taken as many as itself since the counters were read.
+ * Called by whole warps.
  */
 static __device__ __forceinline__ void
 take_batch(const PeelQueue &queue, const PeelNews &news, PeelBatch *batch)
@@ -199,7 +219,10 @@ take_batch(const PeelQueue &queue, const PeelNews &news, PeelBatch *batch)
 	batch->todo = FULL_WARP >> (WARP_LANES - batch->size);
 }
 
-/* Read what is there of the items, and where their lists are. Gets the lanes that have an item. Whole warps. */
+/*
+ * Read the items that are filled, and the spans of their lists. Return the lanes that have an item.
+ * Called by whole warps.
+ */
 static __device__ __forceinline__ uint32_t
 read_items(const PeelQueue &queue, const uint64_t *offsets, PeelBatch *batch)
 {
@@ -216,8 +239,9 @@ read_items(const PeelQueue &queue, const uint64_t *offsets, PeelBatch *batch)
 }
 
 /*
- * Choose up to one of the lanes `ready` for each LINE_LANES lanes, and take it from the batch. Gets the lanes chosen; item and list: of the
- * lane's, NO_ITEM where there is none. Whole warps.
+ * Choose up to one of the lanes in `ready` for each group of LINE_LANES lanes, and remove it from
+ * the batch. Return the lanes chosen. item and list: those of the group's lane, NO_ITEM = none.
+ * Called by whole warps.
  */
 static __device__ __forceinline__ uint32_t
 choose_items(PeelBatch *batch, uint32_t ready, unsigned long long *item, Span *list)

@@ -1,5 +1,5 @@
 /*
- * euler_tour.cuh: hangs trees, of which only the edges are known, from their smallest vertices.
+ * euler_tour.cuh: roots the trees of a forest, given as edges only, at their smallest vertices.
  */
 #ifndef EMOGI_EULER_TOUR_CUH
 #define EMOGI_EULER_TOUR_CUH
@@ -11,38 +11,50 @@
 /* Edges of a forest, in device memory. */
 typedef struct Edges
 {
-	const uint32_t *tree;		/* [nvertices], a vertex of the tree, the same for all of it */
-	/* [nvertices], its ends: the smaller above 32 bits of the larger; NO_EDGE = there is none */
+	const uint32_t *tree;		/* [nvertices], a label of the tree: one of its vertices, the
+								 * same for all of them */
+	/* [nvertices], (smaller end << 32 | larger end); NO_EDGE = none */
 	const unsigned long long *edge;
-	uint64_t	nedges;			/* how many there are */
+	uint64_t	nedges;			/* number of edges */
 } Edges;
 
-/* What hanging works with, in device memory: 44.4n for n vertices. */
+/* Working memory of the Euler tour, in device memory: 44.4n bytes for n vertices. */
 typedef struct EulerTour
 {
-	uint32_t   *start;			/* [nvertices + 1], where the arcs of a vertex begin */
-	uint32_t   *tile;			/* for finding that */
-	/* [nvertices], of each edge: that of its smaller end, and that of the larger */
+	uint32_t   *start;			/* [nvertices + 1], first arc of each vertex */
+	uint32_t   *tile;			/* prefix-sum scratch for `start` */
+	/* [nvertices], of each edge: the arc at its smaller end, and the arc at its larger end */
 	uint2	   *arcs;
 	uint32_t   *least;	/* [nvertices], of a tree's label: the smallest vertex of the tree */
-	/* [arcs], above 32 bits: the arc that follows; once walked over, how far it is from the part's first */
+	/*
+	 * [arcs], upper half: the next arc; once traversed, the distance from the first arc of its part
+	 */
 	unsigned long long *node;
-								/* below: the part of the tour, NO_PART = not known */
-	uint32_t   *first;			/* [parts], the arc with which a part begins */
-	/* [parts], above 32 bits: arcs from the first of the part on; below: the part after these, NO_PART = none */
+								/* lower half: the part of the tour, NO_PART = unknown */
+	uint32_t   *first;			/* [parts], first arc of a part */
+	/*
+	 * [parts], upper half: arcs from the first of the part on; lower half: the part after these,
+	 * NO_PART = none
+	 */
 	unsigned long long *chain;
-	/* [HANG_NUMBERS], tours, other parts, and whether each round of adding up changed anything */
+	/*
+	 * [HANG_NUMBERS], tours, other parts, and whether each round of pointer jumping changed
+	 * anything
+	 */
 	uint32_t   *number;
 } EulerTour;
 
-/* Take the device memory. EMOGI_UNSUPPORTED when there are more vertices than arcs have numbers for. */
+/* Take the device memory. EMOGI_UNSUPPORTED if the vertices exceed the range of arc numbers. */
 extern EmogiStatus emogi_euler_tour_open(Run *run, EulerTour *hanging, EmogiError *error);
 
-/* Find the vertex above each: parent[nvertices], EMOGI_NO_VERTEX of the smallest of a tree; queued on the stream. */
+/*
+ * Find the parent of each vertex: parent[nvertices], EMOGI_NO_VERTEX for the smallest vertex of a
+ * tree; queued on the stream.
+ */
 extern EmogiStatus emogi_euler_tour_trees(Run *run, const EulerTour *hanging, const Edges *edges,
 										  uint32_t *parent, EmogiError *error);
 
-/* Bring the kernels to the device. */
+/* Load the kernels. */
 extern EmogiStatus emogi_euler_tour_load(EmogiError *error);
 
 #endif							/* EMOGI_EULER_TOUR_CUH */
