@@ -1,6 +1,9 @@
 /*
- * communities.cu: communities with a hierarchy, by Louvain and Leiden: the same bits as engine/cpu/communities.c, whose course this is, step by
- * step. What is computed, and how the two columns tell it, is said there; what a step reads, where it is.
+ * communities.cu: community hierarchies by Louvain and Leiden.
+ *
+ * Follows engine/cpu/communities.c step by step and returns the same bits. That file describes the
+ * method and how the two result columns encode the hierarchy. The comments of each step give the
+ * bytes it reads.
  *
  * Communities are not divided here (max_cluster_size).
  */
@@ -11,7 +14,7 @@
 
 /* ---- memory ---- */
 
-/* SegmentedGraph an array off a block. block == NULL: counts the bytes alone. */
+/* Carve an array out of a block. block == NULL: only count the bytes. */
 template <typename T>
 static void
 cut(T **array, char *block, uint64_t *at, uint64_t count)
@@ -20,7 +23,7 @@ cut(T **array, char *block, uint64_t *at, uint64_t count)
 	*at = round_up(*at + count * sizeof(T), ARRAY_ALIGNMENT);
 }
 
-/* SegmentedGraph a room off a block; targets and weights are taken for each level. */
+/* Carve a level's memory out of a block. Targets and weights are allocated for each level. */
 static void
 cut_room(Room *room, char *block, uint64_t *at, uint64_t n, bool has_lists)
 {
@@ -33,7 +36,7 @@ cut_room(Room *room, char *block, uint64_t *at, uint64_t n, bool has_lists)
 	cut(&room->name, block, at, n);
 }
 
-/* SegmentedGraph all arrays off a block; gets their bytes. */
+/* Carve all arrays out of a block, and get their bytes. */
 static uint64_t
 cut_arrays(Search *search, char *block, uint64_t n)
 {
@@ -65,7 +68,9 @@ cut_arrays(Search *search, char *block, uint64_t n)
 	return at;
 }
 
-/* Take the memory, and place the Graph: in device memory only if there is room for levels, too. */
+/*
+ * Take the memory, and place the graph: in device memory only if there is room for the levels, too.
+ */
 static EmogiStatus
 take_memory(Search *search, const EmogiGraph *graph, const EmogiQuery *query, EmogiError *error)
 {
@@ -101,7 +106,7 @@ take_memory(Search *search, const EmogiGraph *graph, const EmogiQuery *query, Em
 
 /* ---- the hierarchy ---- */
 
-/* Let each node be alone. */
+/* Put each node into a community of its own. */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
 alone_kernel(uint32_t *partition, uint64_t nnodes)
 {
@@ -110,7 +115,7 @@ alone_kernel(uint32_t *partition, uint64_t nnodes)
 	});
 }
 
-/* Let every vertex be a community of its own, of no level. */
+/* Make every vertex its own head, at no level. */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
 hierarchy_begin_kernel(Arrays arrays, uint64_t nvertices)
 {
@@ -120,7 +125,7 @@ hierarchy_begin_kernel(Arrays arrays, uint64_t nvertices)
 	});
 }
 
-/* Find the smallest vertices of communities. name: all EMOGI_NO_VERTEX. */
+/* Find the smallest vertex of each community. name: all EMOGI_NO_VERTEX. */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
 hierarchy_name_kernel(Level level, const uint32_t *number, uint32_t *name)
 {
@@ -130,7 +135,7 @@ hierarchy_name_kernel(Level level, const uint32_t *number, uint32_t *name)
 	});
 }
 
-/* Note a level. */
+/* Record a level in the result columns. */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
 hierarchy_note_kernel(Level level, Arrays arrays, const uint32_t *name, int32_t nbefore)
 {
@@ -143,7 +148,7 @@ hierarchy_note_kernel(Level level, Arrays arrays, const uint32_t *name, int32_t 
 	});
 }
 
-/* Read the communities of the last level. */
+/* Get the communities of the last level from the result columns. */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
 hierarchy_read_kernel(Arrays arrays, uint64_t nvertices)
 {
@@ -156,7 +161,7 @@ hierarchy_read_kernel(Arrays arrays, uint64_t nvertices)
 	});
 }
 
-/* Find the smallest number in each community. home: all EMOGI_NO_VERTEX. */
+/* Find the smallest number in each community. arrays.empty: all EMOGI_NO_VERTEX. */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
 keep_find_kernel(Arrays arrays, uint64_t nnodes)
 {
@@ -166,7 +171,7 @@ keep_find_kernel(Arrays arrays, uint64_t nnodes)
 	});
 }
 
-/* Put new nodes into the communities that their nodes are in. */
+/* Put the new nodes into the communities that their members are in. */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
 keep_write_kernel(Arrays arrays, uint64_t nnodes)
 {
@@ -185,7 +190,7 @@ copy_partition(Search *search, uint32_t *to, const uint32_t *from, uint64_t nnod
 	return EMOGI_OK;
 }
 
-/* Note the level that arrays.number tells, the nodes of the next one with their names. */
+/* Record the level given by arrays.number, and name the nodes of the next level. */
 static EmogiStatus
 note_level(Search *search, const Level *level, uint32_t nbefore, EmogiError *error)
 {
@@ -198,7 +203,7 @@ note_level(Search *search, const Level *level, uint32_t nbefore, EmogiError *err
 	return EMOGI_OK;
 }
 
-/* Go on to the level whose nodes are the communities of arrays.number. */
+/* Replace the level by the next one, whose nodes are the communities of arrays.number. */
 static EmogiStatus
 climb(Search *search, Level *level, uint32_t nlevels, uint64_t ncommunities, EmogiError *error)
 {
@@ -211,7 +216,7 @@ climb(Search *search, Level *level, uint32_t nlevels, uint64_t ncommunities, Emo
 	return EMOGI_OK;
 }
 
-/* Is the level after so many the last that is asked for? */
+/* Say whether the level after nlevels levels is the last requested one. */
 static bool
 is_last(int64_t max_levels, uint32_t nlevels)
 {
@@ -252,7 +257,10 @@ run_louvain(Search *search, const Level *first, int64_t max_levels, uint64_t see
 
 /* ---- Leiden ---- */
 
-/* Move the nodes of the last level that is asked for, until communities are connected and no node gains by a move. */
+/*
+ * Move the nodes of the last requested level until communities are connected and no node gains by a
+ * move.
+ */
 static EmogiStatus
 finish_level(Search *search, const Level *level, uint64_t ncommunities, uint64_t salt,
 			 EmogiError *error)
@@ -270,7 +278,7 @@ finish_level(Search *search, const Level *level, uint64_t ncommunities, uint64_t
 	}
 }
 
-/* Refine a level's communities into arrays.number. *ncommunities: how many there were, then are. */
+/* Refine a level's communities into arrays.number. *ncommunities: before and after. */
 static EmogiStatus
 refine_level(Search *search, const Level *level, uint64_t *ncommunities, bool last, uint64_t salt,
 			 EmogiError *error)
@@ -294,7 +302,7 @@ refine_level(Search *search, const Level *level, uint64_t *ncommunities, bool la
 	return EMOGI_OK;
 }
 
-/* Let the nodes of the next level begin in the communities that their parts were moved to. */
+/* Let the nodes of the next level start in the communities that their parts were moved to. */
 static EmogiStatus
 keep_communities(Search *search, uint64_t nnodes, uint64_t nnext, EmogiError *error)
 {
@@ -305,7 +313,7 @@ keep_communities(Search *search, uint64_t nnodes, uint64_t nnext, EmogiError *er
 	return copy_partition(search, search->arrays.community, search->arrays.refined, nnext, error);
 }
 
-/* Find all levels once, from the partition arrays.community on. */
+/* Compute all levels once, starting from the partition arrays.community. */
 static EmogiStatus
 run_leiden_once(Search *search, const Level *first, int64_t max_levels, uint64_t seed,
 				uint32_t *nlevels, EmogiError *error)
@@ -357,7 +365,7 @@ run_leiden(Search *search, const Level *first, int64_t max_levels, uint64_t seed
 
 /* ---- the algorithms ---- */
 
-/* Find communities by the one or the other. */
+/* Run Louvain or Leiden. */
 static EmogiStatus
 find_communities(Search *search, const EmogiGraph *graph, const EmogiQuery *query,
 				 EmogiResult *result, EmogiError *error)

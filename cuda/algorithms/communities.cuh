@@ -1,13 +1,15 @@
 /*
- * communities.cuh: what the steps of community detection share: levels, arrays, orders of nodes.
+ * communities.cuh: shared declarations of community detection: levels, arrays and orders of nodes.
  *
- * The rules are those of contract/communities.h, and the course is that of engine/cpu/communities.h, so answers are the same bits:
- * communities.cu leads; communities_begin.cu makes the first level, communities_order.cu puts nodes in order and numbers communities,
- * communities_move.cu moves nodes, communities_refine.cu takes communities apart, communities_aggregate.cu makes the next level. Weights by
- * community are added up by communities_tally.cuh.
+ * The rules are those of contract/communities.h and the steps those of engine/cpu/communities.h, so
+ * both engines return the same bits. communities.cu is the driver. communities_begin.cu makes the
+ * first level, communities_order.cu orders nodes and numbers communities, communities_move.cu moves
+ * nodes, communities_refine.cu splits communities, communities_aggregate.cu makes the next level.
+ * communities_tally.cuh sums weights by community.
  *
- * Device memory, for n vertices and m entries: some 190n; 12 bytes for an entry of each of two levels after the first, which has at most m; 8m
- * where weights are of a floating-point type; and tables of long lists, which have 24 to 48 bytes an entry of the longest.
+ * Device memory, for n vertices and m entries: about 190n bytes; 12 an entry of each of two levels
+ * after the first, at most m each; 8m with floating-point weights; and the hash tables of long
+ * lists, 24 to 48 an entry of the longest.
  */
 #ifndef EMOGI_COMMUNITIES_CUH
 #define EMOGI_COMMUNITIES_CUH
@@ -17,22 +19,25 @@
 #include "cuda/core/run.cuh"
 #include "contract/communities.h"
 
-/* How nodes are looked at, by the entries that they have. */
-#define SHORT_ENTRIES 64		/* SHORT_LANES lanes do it */
+/* Classes of nodes by the length of their lists, and the threads that process one. */
+#define SHORT_ENTRIES 64		/* SHORT_LANES lanes */
 #define SHORT_LANES 8
 #define WARP_ENTRIES 256		/* a warp */
-#define BLOCK_ENTRIES 2048		/* a block; longer lists are cut into pieces of so many */
+#define BLOCK_ENTRIES 2048		/* a block; longer lists are cut into pieces of this length */
 #define NCLASSES 4
-#define SLAB_SLOTS 8192			/* of a table that a block looks at */
+#define SLAB_SLOTS 8192			/* slots of a table that a block processes at once */
 #define FOUND_BYTES 96
 
-#define OPEN 1					/* marks of nodes: to be looked at */
-#define WANTS_OUT 2				/* would be alone, and has not gone yet */
-#define LEAVES 3				/* goes now */
-#define STAYS EMOGI_NO_VERTEX	/* a choice */
-#define MAY_NOT INT64_MIN		/* a difference: what was chosen is not done */
+#define OPEN 1					/* marks of nodes: to be visited */
+#define WANTS_OUT 2				/* would rather be alone, and has not moved yet */
+#define LEAVES 3				/* moves to an empty community now */
+#define STAYS EMOGI_NO_VERTEX	/* a choice: no move */
+#define MAY_NOT INT64_MIN		/* a difference: the chosen move is rejected */
 
-/* The graph of one level, as in engine/cpu/communities.h. Arrays in device memory, but targets and weights of the first as placed. */
+/*
+ * The graph of one level, as in engine/cpu/communities.h. Arrays in device memory, except targets
+ * and weights of the first level, which are where they were placed.
+ */
 typedef struct Level
 {
 	uint64_t	nnodes;
@@ -40,36 +45,36 @@ typedef struct Level
 	const uint64_t *first;		/* [nnodes] */
 	const uint64_t *end;		/* [nnodes] */
 	const uint32_t *targets;	/* [nentries] */
-	const void *weights;		/* [nentries], as `units` says */
+	const void *weights;		/* [nentries], of type `units` */
 	EmogiWeightUnits	units;
-	bool		is_wide;		/* sums of a node's weights may need more than 32 bits */
+	bool		is_wide;		/* the sum of a node's weights may exceed 32 bits */
 	bool		is_first;
 	const long long *strength;	/* [nnodes] */
 	const uint32_t *name;		/* [nnodes] */
 } Level;
 
-/* Room for a level. */
+/* Memory for a level. */
 typedef struct Room
 {
 	uint64_t   *first;			/* [nvertices] */
 	uint64_t   *end;			/* [nvertices] */
 	long long  *strength;		/* [nvertices] */
 	uint32_t   *name;			/* [nvertices] */
-	uint32_t   *targets;		/* taken for the level; NULL = not taken */
+	uint32_t   *targets;		/* allocated for each level; NULL = not allocated */
 	long long  *weights;		/* likewise */
 } Room;
 
-/* What kernels add up, zeroed by the host. */
+/* Sums over kernels, zeroed by the host. */
 typedef struct Sums
 {
-	unsigned long long count;	/* of nodes, of any kind */
-	unsigned long long listed;	/* entries of these */
+	unsigned long long count;	/* number of nodes; which ones depends on the kernel */
+	unsigned long long listed;	/* entries of their lists */
 	long long	gained;
 	unsigned long long nmoved;
 	unsigned long long nopen;
-	unsigned long long nwaiting;	/* 1 = a node wants to move, and has not asked for it */
+	unsigned long long nwaiting;	/* 1 = a node wants to move, and has not requested it */
 	unsigned long long nleaving;
-	unsigned long long most;	/* the largest, of any kind */
+	unsigned long long most;	/* a maximum; of what depends on the kernel */
 	long long	whole;
 	unsigned long long changed;
 } Sums;
@@ -82,39 +87,41 @@ typedef struct Arrays
 	uint32_t   *number;
 	uint32_t   *size;
 	uint32_t   *order;
-	uint32_t   *chosen;			/* [i]: where order[i] wants to go; STAYS */
+	uint32_t   *chosen;			/* [i]: the community that order[i] wants to move to, or STAYS */
 	uint32_t   *inner_size;
 	uint32_t   *place;			/* [nvertices + 1], scratch */
-	uint32_t   *empty;			/* scratch: communities without nodes */
-	uint32_t   *joins;			/* the answer, likewise heads */
+	uint32_t   *empty;			/* scratch: empty communities */
+	uint32_t   *joins;			/* result columns, with `heads` */
 	int32_t    *heads;
 	long long  *total;
 	long long  *into;
 	long long  *out_of;
-	long long  *difference;		/* [i]: weight to chosen[i] less that to where it is; MAY_NOT */
+	long long  *difference;		/* [i]: weight to chosen[i] minus weight to the own community;
+								 * REJECTED */
 	long long  *inner_total;
 	long long  *inner_cut;
 	long long  *node_cut;
-	uint64_t   *starts;			/* [nvertices + 2], of groups */
-	uint64_t   *before;			/* [nvertices + 2], entries before each in an order */
-	uint64_t   *tile;			/* for prefix sums */
-	uint32_t   *narrow_tile;	/* the same */
+	uint64_t   *starts;			/* [nvertices + 2], first member of each group */
+	uint64_t   *before;			/* [nvertices + 2], entries before each node of an order */
+	uint64_t   *tile;			/* scratch of prefix sums */
+	uint32_t   *narrow_tile;	/* the same with 32 bits */
 	uint16_t   *batch;
 	uint8_t    *open;
-	unsigned long long *counts;	/* [NCLASSES * MOST_BATCHES + 1], by batch and class */
+	unsigned long long *counts;	/* [NCLASSES * EMOGI_COMMUNITIES_MOST_BATCHES + 1], by batch and
+								 * class */
 	Sums	   *sums;
 } Arrays;
 
 /* A list that is cut into pieces. */
 typedef struct Long
 {
-	uint64_t	table;			/* where its table begins, in slots */
-	/* pieces before its own, of those whose tables are there at the same time */
+	uint64_t	table;			/* first slot of its table */
+	/* pieces of the lists before it whose tables exist at the same time */
 	uint64_t	piece;
-	uint64_t	slab;			/* slabs of tables before its own, likewise */
-	uint64_t	length;			/* entries */
-	uint32_t	shift;			/* logarithm of the slots of the table */
-	uint32_t	item;			/* its place in the order */
+	uint64_t	slab;			/* slabs of their tables */
+	uint64_t	length;			/* in entries */
+	uint32_t	shift;			/* log2 of the slots of its table */
+	uint32_t	item;			/* index in the order */
 } Long;
 
 /* Tables of long lists. Arrays in device memory. */
@@ -122,12 +129,12 @@ typedef struct Arena
 {
 	uint32_t   *keys;			/* [nslots], EMOGI_NO_VERTEX between uses */
 	unsigned long long *sums;	/* [nslots], 0 between uses */
-	char	   *found;			/* what was found in slabs, FOUND_BYTES each */
+	char	   *found;			/* results of slabs, FOUND_BYTES each */
 	uint64_t	nslots;
 	uint64_t	nfound;
 } Arena;
 
-/* An array in host memory that ends with its block. */
+/* A growable array in host memory, freed at the end of its scope. */
 template <typename T>
 struct HostArray
 {
@@ -157,11 +164,11 @@ struct HostArray
 	}
 };
 
-/* An order of nodes, or of what is to become nodes: by batch and class. */
+/* An order of nodes, or of the groups that become nodes, by batch and class. */
 struct Order
 {
 	uint64_t	count = 0;
-	uint64_t	listed = 0;			/* entries of all */
+	uint64_t	listed = 0;			/* entries of all lists */
 	uint32_t	nbatches = 0;
 	uint64_t	nlongs = 0;
 	HostArray<unsigned long long> starts;	/* [nbatches * NCLASSES + 1] */
@@ -169,7 +176,7 @@ struct Order
 	HostArray<uint64_t> lengths;	/* scratch */
 };
 
-/* A run. */
+/* State of a run. */
 struct Search
 {
 	Run		   *run = NULL;
@@ -209,14 +216,14 @@ level_weight(const Level &level, uint64_t e)
 	return 1;
 }
 
-/* Add to a sum of units. */
+/* Add to a sum of weight units. */
 static __device__ __forceinline__ void
 add_units(long long *sum, long long value)
 {
 	atomicAdd((unsigned long long *) sum, (unsigned long long) value);
 }
 
-/* Call visit(i) for i < count, by all threads of the grid. */
+/* Call visit(i) for each i < count, with all threads of the grid. */
 template <class Visit>
 static __device__ __forceinline__ void
 for_each(uint64_t count, Visit visit)
@@ -227,7 +234,7 @@ for_each(uint64_t count, Visit visit)
 		visit(i);
 }
 
-/* Get the class of so many entries. */
+/* Get the class of a list of this length. */
 static __host__ __device__ __forceinline__ uint32_t
 class_of(uint64_t length)
 {
@@ -235,14 +242,14 @@ class_of(uint64_t length)
 		3;
 }
 
-/* Get the slabs of a table. */
+/* Get the number of slabs of a table. */
 static inline uint64_t
 count_slabs(uint32_t shift)
 {
 	return ((UINT64_C(1) << shift) + SLAB_SLOTS - 1) / SLAB_SLOTS;
 }
 
-/* Get the blocks of a kernel with a thread for each of so many. */
+/* Get the grid size of a kernel with one thread for each of `count` items. */
 static inline int
 blocks_for(const Search *search, uint64_t count)
 {
@@ -252,41 +259,42 @@ blocks_for(const Search *search, uint64_t count)
 	return (int) (blocks < 1 ? 1 : blocks < most ? blocks : most);
 }
 
-/* Launch a kernel with a thread for each of so many. */
+/* Launch a kernel with one thread for each of `count` items. */
 #define LAUNCH_EACH(kernel, search, count, ...) \
 	CUDA_LAUNCH(kernel, blocks_for(search, count), BLOCK_THREADS, \
 				(search)->run->state->stream, __VA_ARGS__)
 
-/* Get what kernels added up, having waited; and zero it. */
+/* Wait for the kernels, and get and zero their sums. */
 extern EmogiStatus emogi_communities_take_sums(Search *search, Sums *sums, EmogiError *error);
 
-/* Make the first level: emogi_communities_begin of engine/cpu. */
+/* Make the first level, like emogi_communities_begin in engine/cpu. */
 extern EmogiStatus emogi_communities_first(Search *search, const EmogiGraph *graph,
 										   EmogiResult *result, Level *level, EmogiError *error);
 
-/* Set what gains are reckoned with. */
+/* Set the scale of gains from the sum of all weights. */
 extern void emogi_communities_weigh(Search *search, long long whole);
 
 /*
- * Put the nodes that have a mark in order, batch by batch; all in one batch where `together`. distinct: the most communities that are told
- * apart around a node.
+ * Order the nodes that have a mark by batch, or in one batch if `together`. distinct: upper bound
+ * of the number of distinct communities around a node.
  */
 extern EmogiStatus emogi_communities_order(Search *search, const Level *level, uint8_t mark,
 										   bool together, uint64_t salt, uint64_t sweep,
 										   uint64_t distinct, EmogiError *error);
 
 /*
- * Put nodes in order by arrays.number, of ngroups groups: arrays.chosen, from arrays.starts[g] on, and arrays.before: the entries before each.
- * The order is that of the groups, of those that have entries.
+ * Order nodes by arrays.number, of ngroups groups: group g has arrays.chosen from arrays.starts[g]
+ * on, and arrays.before has the entries before each node. The order is of the groups that have
+ * entries.
  */
 extern EmogiStatus emogi_communities_order_groups(Search *search, const Level *level,
 												  uint64_t ngroups, EmogiError *error);
 
-/* Number the communities of a partition, in place; gets how many. */
+/* Renumber the communities of a partition in place, and get their number. */
 extern EmogiStatus emogi_communities_number(Search *search, uint32_t *partition, uint64_t nnodes,
 											uint64_t *count, EmogiError *error);
 
-/* emogi_communities_move, _refine, _split and _aggregate of engine/cpu. */
+/* Like emogi_communities_move, _refine, _split and _aggregate in engine/cpu. */
 extern EmogiStatus emogi_communities_settle(Search *search, const Level *level, bool last,
 											uint64_t salt, uint64_t *ncommunities,
 											EmogiError *error);
@@ -298,7 +306,7 @@ extern EmogiStatus emogi_communities_climb(Search *search, const Level *level,
 										   const uint32_t *partition, uint64_t ncommunities,
 										   Room *room, Level *made, EmogiError *error);
 
-/* Bring the kernels to the device. */
+/* Load the kernels. */
 extern EmogiStatus emogi_communities_first_load(EmogiError *error);
 extern EmogiStatus emogi_communities_order_load(EmogiError *error);
 extern EmogiStatus emogi_communities_settle_load(EmogiError *error);

@@ -1,14 +1,17 @@
 /*
- * communities_aggregate.cu: the communities of one level become the nodes of the next (communities.cuh).
+ * communities_aggregate.cu: aggregation of the communities of a level into the nodes of the next
+ * (communities.cuh).
  *
- * Bytes: as communities_tally.cuh says, with 20 of where a member's list begins for each, and 12 an entry that is made.
+ * Bytes: as in communities_tally.cuh, 20 a member for the position of its list, and 12 an entry
+ * written.
  */
 #include "cuda/algorithms/communities_tally.cuh"
 #include "cuda/access/prefix_sum.cuh"
 
 /*
- * Makes the lists of new nodes. A node's entries are those of its members, one after the other; a team of lanes, a warp or fewer, walks over a
- * stretch of them in rounds of a place a lane, whatever members it is in: it knows where the next members, one a lane, end.
+ * Builds the lists of the new nodes. A node's entries are the concatenated entries of its members.
+ * A team of lanes, a warp or fewer, processes a range of them, one entry a lane and round, across
+ * member boundaries: each lane holds the end of one of the next members.
  */
 struct AggregateRule
 {
@@ -17,18 +20,18 @@ struct AggregateRule
 
 	struct Item
 	{
-		uint32_t	node;		/* new */
-		uint64_t	first;		/* of its members' entries, in all members' */
+		uint32_t	node;		/* the new node */
+		uint64_t	first;		/* first of its members' entries, counted over all members */
 		uint64_t	end;
-		uint64_t	at;			/* where the next of the entries goes that the team makes */
+		uint64_t	at;			/* where the team's next entry is written */
 	};
 
-	/* Members that follow each other: what a lane knows of one, and where the first begins. */
+	/* Consecutive members of a node: each lane holds one. */
 	struct Window
 	{
-		uint64_t	first;		/* entry, in all members' */
-		uint32_t	upto;		/* entries from there to the end of the lane's member */
-		/* of the lane's member: the place of an entry in the level's lists less its number */
+		uint64_t	first;		/* first entry, counted over all members */
+		uint32_t	upto;		/* entries from `first` to the end of the lane's member */
+		/* of the lane's member: position of an entry in the level's lists minus its number */
 		uint64_t	origin;
 	};
 
@@ -38,7 +41,7 @@ struct AggregateRule
 	const uint32_t *members;
 	const uint64_t *starts;
 	const uint64_t *before;
-	Room		room;			/* end: where the next entry goes */
+	Room		room;			/* end: where the next entry is written */
 
 	__device__ __forceinline__ bool open(uint64_t i, Item *item) const
 	{
@@ -53,7 +56,9 @@ struct AggregateRule
 		return item.end - item.first;
 	}
 
-	/* Get the last member whose entries begin at this one or before; by all lanes of a team. */
+	/*
+	 * Get the last member whose entries start at or before `entry`. Called by all lanes of a team.
+	 */
 	__device__ __forceinline__ uint64_t find_member(const Item &item, uint64_t entry, uint32_t lane,
 													uint32_t lanes, uint32_t mask) const
 	{
@@ -71,7 +76,7 @@ struct AggregateRule
 		return least;
 	}
 
-	/* Get where the members from m on lie, one a lane. */
+	/* Get the window of the members from m on, one a lane. */
 	__device__ __forceinline__ Window open_window(const Item &item, uint64_t m, uint64_t entry,
 												  uint32_t lane) const
 	{
@@ -88,7 +93,10 @@ struct AggregateRule
 		return window;
 	}
 
-	/* Get the places in the level's lists of an entry of a window for each lane, those after `number` more; NO_ENTRY from `length` on. */
+	/*
+	 * Get the lane's positions in the level's lists, for entries `number` + j * lanes of the
+	 * window; NO_ENTRY from `length` on.
+	 */
 	__device__ __forceinline__ void find_places(const Window &window, uint32_t number,
 												uint32_t length, uint32_t lanes, uint32_t mask,
 												uint64_t (&place)[UNROLL]) const
@@ -145,7 +153,7 @@ struct AggregateRule
 	template <class Find>
 	__device__ __forceinline__ void begin(Item *, Find) const {}
 
-	/* Take room for what the lanes will visit. */
+	/* Reserve space for the entries that the lanes will write. */
 	__device__ __forceinline__ void count(Item *item, uint32_t mask, uint32_t count) const
 	{
 		const uint32_t all = __reduce_add_sync(mask, count);
@@ -178,7 +186,7 @@ struct AggregateRule
 	__device__ __forceinline__ void finish(const Item &, uint64_t) const {}
 };
 
-/* Begin new nodes: no strength yet, and room for a list. */
+/* Initialize new nodes: strength 0, and space for a list. */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
 aggregate_begin_kernel(Room room, const uint64_t *starts, const uint64_t *before, uint64_t nnodes,
 					   uint64_t most)
@@ -192,7 +200,7 @@ aggregate_begin_kernel(Room room, const uint64_t *starts, const uint64_t *before
 	});
 }
 
-/* Add up the strengths of members. */
+/* Sum the strengths of members. */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
 aggregate_strength_kernel(Level level, const uint32_t *partition, Room room)
 {
@@ -201,7 +209,7 @@ aggregate_strength_kernel(Level level, const uint32_t *partition, Room room)
 	});
 }
 
-/* Let lists begin empty, and find the largest strength. */
+/* Set lists to empty, and find the maximum strength. */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
 aggregate_end_kernel(Room room, uint64_t nnodes, Sums *sums)
 {
@@ -216,7 +224,7 @@ aggregate_end_kernel(Room room, uint64_t nnodes, Sums *sums)
 		atomicMax(&sums->most, most);
 }
 
-/* Count the entries that were made. */
+/* Count the entries written. */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
 aggregate_count_kernel(Room room, uint64_t nnodes, Sums *sums)
 {
@@ -228,7 +236,7 @@ aggregate_count_kernel(Room room, uint64_t nnodes, Sums *sums)
 	block_add(&sums->count, count);
 }
 
-/* Take the memory of lists. */
+/* Allocate the lists. */
 static EmogiStatus
 take_lists(Search *search, Room *room, uint64_t nnodes, EmogiError *error)
 {

@@ -1,7 +1,9 @@
 /*
- * communities_begin.cu: the first level of communities.cuh, as engine/cpu/communities_begin.c makes it.
+ * communities_begin.cu: the first level of community detection, as in
+ * engine/cpu/communities_begin.c.
  *
- * Bytes: offsets, and the entries once, with 4 where each leads; weights of a floating-point type twice more, and 8 written.
+ * Bytes: offsets, and the entries once, with 4 for each target; floating-point weights twice more,
+ * and 8 written.
  */
 #include "cuda/algorithms/communities_tally.cuh"
 #include "contract/semirings.h"
@@ -11,7 +13,7 @@
 
 #define SUM_BITS 61				/* of sums that are in range */
 
-/* Adds up the weights of nodes, loops twice. */
+/* Sum the weights of a node's edges, self-loops twice. */
 struct StrengthRule
 {
 	static constexpr bool SUMS = true;
@@ -52,7 +54,7 @@ struct StrengthRule
 										   uint64_t) const { strength[item.node] = item.sum; }
 };
 
-/* Find the largest weight: its bits, which are in the order of numbers that are 0 or more. */
+/* Find the maximum weight, by its bits, which sort like the numbers >= 0. */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
 begin_most_kernel(const void *weights, EmogiWeightType type, uint64_t nedges, Sums *sums)
 {
@@ -68,7 +70,7 @@ begin_most_kernel(const void *weights, EmogiWeightType type, uint64_t nedges, Su
 		atomicMax(&sums->most, most);
 }
 
-/* Turn weights into units. */
+/* Convert weights to units. */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
 begin_units_kernel(const void *weights, EmogiWeightType type, uint64_t nedges, int exponent,
 				   long long *units)
@@ -78,7 +80,7 @@ begin_units_kernel(const void *weights, EmogiWeightType type, uint64_t nedges, i
 	});
 }
 
-/* Name the vertices, and open those that have lists. */
+/* Name the vertices, and mark those with lists as open. */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
 begin_nodes_kernel(Level level, uint32_t *name, long long *strength, uint8_t *open)
 {
@@ -89,7 +91,7 @@ begin_nodes_kernel(Level level, uint32_t *name, long long *strength, uint8_t *op
 	});
 }
 
-/* Add up strengths, and find the largest. */
+/* Sum the strengths, and find the maximum. */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
 begin_whole_kernel(const long long *strength, uint64_t nnodes, Sums *sums)
 {
@@ -105,7 +107,7 @@ begin_whole_kernel(const long long *strength, uint64_t nnodes, Sums *sums)
 		atomicMax(&sums->most, most);
 }
 
-/* Get the place of the highest bit of a number above 0. */
+/* Get the position of the highest bit set in x > 0. */
 static int
 highest_bit(uint64_t x)
 {
@@ -122,7 +124,7 @@ emogi_communities_weigh(Search *search, long long whole)
 	search->gained = 0;
 }
 
-/* Find strengths and their sum. */
+/* Compute the strengths and their sum. */
 static EmogiStatus
 find_strengths(Search *search, Level *level, long long *whole, EmogiError *error)
 {
@@ -144,7 +146,7 @@ find_strengths(Search *search, Level *level, long long *whole, EmogiError *error
 	return EMOGI_OK;
 }
 
-/* Refuse weights whose sum is no number. */
+/* Reject weights whose sum is not finite. */
 static EmogiStatus
 refuse(EmogiResult *result, EmogiError *error)
 {
@@ -153,7 +155,10 @@ refuse(EmogiResult *result, EmogiError *error)
 							 "");
 }
 
-/* Turn weights of a floating-point type into units, the least first, then those that the sum allows. */
+/*
+ * Convert floating-point weights to units: first with a safe exponent, then with the largest that
+ * the sum allows.
+ */
 static EmogiStatus
 make_units(Search *search, const EmogiGraph *graph, Level *level, int *exponent,
 		   EmogiResult *result, EmogiError *error)
@@ -187,7 +192,9 @@ make_units(Search *search, const EmogiGraph *graph, Level *level, int *exponent,
 	return EMOGI_OK;
 }
 
-/* Get the units of weights that are integers; those of 32 bits are made anew where their sum may be out of range. */
+/*
+ * Get the units of integer weights. 32-bit weights are converted if their sum may be out of range.
+ */
 static EmogiWeightUnits
 units_of(const EmogiGraph *graph)
 {

@@ -1,15 +1,17 @@
 /*
- * communities_move.cu: nodes move to the communities of their neighbours, as engine/cpu/communities_move.c says, batch by batch.
+ * communities_move.cu: local moving of nodes to the communities of their neighbors, batch by batch,
+ * as in engine/cpu/communities_move.c.
  *
- * Bytes, a sweep over all: as communities_tally.cuh says; once more the entries of those that move, with a mark at random for each.
+ * Bytes a sweep over all nodes: as in communities_tally.cuh; again the entries of the nodes that
+ * move, with a mark at random each.
  */
 #include "cuda/algorithms/communities_tally.cuh"
 #include "cuda/access/prefix_sum.cuh"
 
 #define FEW_NODES 32			/* of a batch that one block moves */
-#define FEW_LISTS 4				/* of these that are longer than WARP_ENTRIES, at most */
+#define FEW_LISTS 4				/* of these with lists longer than WARP_ENTRIES, at most */
 
-/* Chooses where nodes would go. */
+/* Choose the best move of a node. */
 struct MoveRule
 {
 	static constexpr bool COUNTS = false;
@@ -32,7 +34,7 @@ struct MoveRule
 	EmogiGains	gains;
 	uint64_t	salt;
 	uint64_t	sweep;
-	bool		few;			/* not all nodes that want to move ask for it */
+	bool		few;			/* only some of the nodes that want to move request it */
 	bool		to_empty;
 
 	__device__ __forceinline__ bool open(uint64_t i, Item *item) const
@@ -96,7 +98,7 @@ struct MoveRule
 									other.best.weight);
 	}
 
-	/* Note where the node wants to go. */
+	/* Record a requested move. */
 	__device__ __forceinline__ void wish(const Item &item, uint64_t i, uint32_t to,
 										 long long difference) const
 	{
@@ -137,13 +139,13 @@ struct MoveRule
 	}
 };
 
-/* A batch: places of the order, by class of list. */
+/* A batch: indexes in the order, by class of list. */
 typedef struct Batch
 {
 	uint64_t	starts[NCLASSES + 1];
 } Batch;
 
-/* How nodes may go. */
+/* Options of a batch of moves. */
 typedef struct Going
 {
 	EmogiGains	gains;
@@ -152,7 +154,10 @@ typedef struct Going
 	bool		to_empty;
 } Going;
 
-/* See which nodes of a batch may go; none when the run is halted, for then not all have chosen. All threads of the grid. */
+/*
+ * Check which requested moves of a batch are accepted. Does nothing if the run was canceled,
+ * because not all nodes have chosen. Called by all threads of the grid.
+ */
 static __device__ __forceinline__ void
 check_moves(const Level &level, const Arrays &arrays, const Going &going, const Batch &batch,
 			const Step &step)
@@ -195,7 +200,7 @@ check_moves(const Level &level, const Arrays &arrays, const Going &going, const 
 	block_add(&arrays.sums->nopen, nopen);
 }
 
-/* Move those that may go, likewise. All threads of the grid. */
+/* Apply the accepted moves, unless the run was canceled. Called by all threads of the grid. */
 static __device__ __forceinline__ void
 make_moves(const Level &level, const Arrays &arrays, const Batch &batch, const Step &step)
 {
@@ -222,7 +227,7 @@ make_moves(const Level &level, const Arrays &arrays, const Batch &batch, const S
 	});
 }
 
-/* Open neighbours, entries from .. upto - 1 of a node's list, but for those in its community. */
+/* Mark as open the neighbors in entries from .. upto - 1, except those in the node's community. */
 static __device__ __forceinline__ void
 open_entries(const Level &level, const Arrays &arrays, uint32_t own, uint64_t from, uint64_t upto,
 			 uint64_t rank, uint64_t stride)
@@ -236,7 +241,10 @@ open_entries(const Level &level, const Arrays &arrays, uint32_t own, uint64_t fr
 	}
 }
 
-/* Open the neighbours of those of places first .. end - 1 that have moved, by every ngroups-th group of `lanes` threads. */
+/*
+ * Mark as open the neighbors of the moved nodes among first .. end - 1 of the order, with every
+ * ngroups-th group of `lanes` threads.
+ */
 static __device__ __forceinline__ void
 open_lists(const Level &level, const Arrays &arrays, uint64_t first, uint64_t end, uint64_t group,
 		   uint64_t ngroups, uint64_t rank, uint64_t lanes)
@@ -252,8 +260,9 @@ open_lists(const Level &level, const Arrays &arrays, uint64_t first, uint64_t en
 }
 
 /*
- * Open the neighbours of those of a batch that have moved: all threads of the grid for a long list, then a block, a warp, or SHORT_LANES lanes
- * for each. Those that have few lists begin from the other end.
+ * Mark as open the neighbors of the moved nodes of a batch: with the whole grid for a long list,
+ * otherwise with a block, a warp or SHORT_LANES lanes a list. The warps count from the other end of
+ * the grid, for balance.
  */
 static __device__ __forceinline__ void
 open_neighbours(const Level &level, const Arrays &arrays, const Batch &batch)
@@ -289,7 +298,7 @@ move_open_kernel(Level level, Arrays arrays, Batch batch)
 	open_neighbours(level, arrays, batch);
 }
 
-/* All three of a batch of few nodes, in one block. */
+/* All three steps of a small batch, in one block. */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
 move_few_kernel(Level level, Arrays arrays, Going going, Batch batch, Step step)
 {
@@ -302,7 +311,7 @@ move_few_kernel(Level level, Arrays arrays, Going going, Batch batch, Step step)
 
 /* ---- a batch ---- */
 
-/* Get the blocks of what opens the neighbours of a batch. */
+/* Get the grid size of move_open_kernel. */
 static int
 open_blocks(const Search *search, const Batch &batch)
 {
@@ -318,7 +327,7 @@ open_blocks(const Search *search, const Batch &batch)
 	return blocks;
 }
 
-/* Say whether one block is through with a batch sooner than a launch takes. */
+/* Say whether one block finishes a batch faster than separate launches would. */
 static bool
 are_few(const Batch &batch)
 {
@@ -326,7 +335,7 @@ are_few(const Batch &batch)
 		batch.starts[4] - batch.starts[2] <= FEW_LISTS && batch.starts[4] == batch.starts[3];
 }
 
-/* Let the nodes of batch b of the order move. */
+/* Move the nodes of batch b of the order. */
 static EmogiStatus
 move_batch(Search *search, const Level *level, const MoveRule &rule, bool sure, uint32_t b,
 		   uint64_t *first_long, EmogiError *error)
@@ -358,9 +367,9 @@ move_batch(Search *search, const Level *level, const MoveRule &rule, bool sure, 
 	return EMOGI_OK;
 }
 
-/* ---- those that want out ---- */
+/* ---- moves to empty communities ---- */
 
-/* Mark those that leave now, and communities without nodes. */
+/* Mark the nodes that leave now, and the empty communities. */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
 leave_mark_kernel(Arrays arrays, uint64_t nnodes, uint64_t salt, uint64_t sweep, bool few)
 {
@@ -374,7 +383,7 @@ leave_mark_kernel(Arrays arrays, uint64_t nnodes, uint64_t salt, uint64_t sweep,
 	});
 }
 
-/* Write the communities without nodes to their places, and let no more leave than there are. */
+/* Collect the empty communities, and limit the leaving nodes to their number. */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
 leave_write_kernel(Arrays arrays, uint64_t nnodes)
 {
@@ -388,7 +397,7 @@ leave_write_kernel(Arrays arrays, uint64_t nnodes)
 	});
 }
 
-/* Let nodes leave for communities of their own. */
+/* Move nodes to empty communities. */
 static EmogiStatus
 leave(Search *search, const Level *level, MoveRule rule, bool sure, EmogiError *error)
 {
@@ -413,7 +422,7 @@ leave(Search *search, const Level *level, MoveRule rule, bool sure, EmogiError *
 
 /* ---- local moving ---- */
 
-/* Begin: communities without anything, all nodes open. */
+/* Initialize: all communities empty, all nodes with lists open. */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
 move_begin_kernel(Level level, Arrays arrays)
 {
@@ -434,7 +443,7 @@ move_add_up_kernel(Level level, Arrays arrays)
 	});
 }
 
-/* Count communities without nodes. */
+/* Count the empty communities. */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
 move_count_empty_kernel(Arrays arrays, uint64_t nnodes)
 {
@@ -446,7 +455,7 @@ move_count_empty_kernel(Arrays arrays, uint64_t nnodes)
 	block_add(&arrays.sums->count, count);
 }
 
-/* Open all nodes. */
+/* Mark all nodes with lists as open. */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
 move_open_all_kernel(Level level, Arrays arrays)
 {
@@ -455,7 +464,7 @@ move_open_all_kernel(Level level, Arrays arrays)
 	});
 }
 
-/* Count communities without nodes. */
+/* Count the empty communities. */
 static EmogiStatus
 count_empty(Search *search, const Level *level, EmogiError *error)
 {
@@ -467,7 +476,7 @@ count_empty(Search *search, const Level *level, EmogiError *error)
 	return EMOGI_OK;
 }
 
-/* Look at all open nodes. sums: what came of it. */
+/* Visit all open nodes. sums: totals of the sweep. */
 static EmogiStatus
 sweep_open(Search *search, const Level *level, uint64_t salt, uint64_t sweep, bool few, Sums *sums,
 		   EmogiError *error)
@@ -508,7 +517,7 @@ emogi_communities_settle(Search *search, const Level *level, bool last, uint64_t
 	bool		settles = last;
 	bool		looks_at_all = true;
 	bool		few = false;
-	uint64_t	nidle = 0;		/* sweeps in a row in which no node has moved */
+	uint64_t	nidle = 0;		/* consecutive sweeps without a move */
 
 	search->gains.least = 0.0;
 	LAUNCH_EACH(move_begin_kernel, search, level->nnodes, *level, search->arrays);

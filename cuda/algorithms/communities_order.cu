@@ -1,17 +1,19 @@
 /*
- * communities_order.cu: nodes are put in order, by batch and by how they are looked at, and communities are numbered (communities.cuh). In what
- * order those of the same batch and class lie is of no account.
+ * communities_order.cu: orders of nodes by batch and class, and renumbering of communities
+ * (communities.cuh).
  *
- * Bytes, of an order: a mark a node three times, 16 of where lists begin and end twice, and 4 written.
+ * The order within a batch and class is arbitrary.
+ *
+ * Bytes an order: a mark a node three times, 16 of list offsets twice, and 4 written.
  */
 #include "cuda/algorithms/communities.cuh"
 #include "cuda/algorithms/communities_tally.cuh"
 #include "cuda/access/prefix_sum.cuh"
 
 #define LEAST_ARENA_SLOTS (UINT64_C(1) << 16)
-#define ENOUGH_ARENA_SLOTS (UINT64_C(1) << 26)	/* of tables that are there at the same time: 768 MB */
+#define ENOUGH_ARENA_SLOTS (UINT64_C(1) << 26)	/* of tables that exist at the same time: 768 MB */
 
-/* Where nodes have their lengths: in lists, or in what groups of them have together. */
+/* List lengths of nodes, or of groups of nodes taken together. */
 struct ListLengths
 {
 	const uint64_t *first;
@@ -34,14 +36,14 @@ struct GroupLengths
 	}
 };
 
-/* Which nodes are wanted, and what their batches are. */
+/* The nodes to order, and their batches. */
 typedef struct Wanted
 {
 	const uint8_t *open;		/* NULL = those with entries */
 	uint8_t		mark;
 	uint64_t	salt;
 	uint32_t	nbatches;
-	uint16_t   *batch;			/* NULL = not to be noted */
+	uint16_t   *batch;			/* NULL = do not store */
 } Wanted;
 
 /* Count the wanted nodes and their entries. */
@@ -63,7 +65,7 @@ order_count_kernel(Wanted wanted, Lengths lengths, uint64_t nnodes, Sums *sums)
 	block_add(&sums->listed, listed);
 }
 
-/* Get the place among counts of a wanted node. */
+/* Get the bin (batch and class) of a wanted node. */
 static __device__ __forceinline__ uint32_t
 bin_of(const Wanted &wanted, uint64_t i, uint64_t length)
 {
@@ -75,7 +77,10 @@ bin_of(const Wanted &wanted, uint64_t i, uint64_t length)
 	return batch * NCLASSES + class_of(length);
 }
 
-/* Get the next place of a bin for each lane that is there. Of few bins the lanes of one take theirs together. Whole warps. */
+/*
+ * Get the next position in a bin for each lane with `there`. With few bins the lanes of a bin share
+ * one atomic. Called by whole warps.
+ */
 static __device__ __forceinline__ unsigned long long
 take_place(unsigned long long *counts, bool there, uint32_t bin, bool few)
 {
@@ -100,7 +105,10 @@ take_place(unsigned long long *counts, bool there, uint32_t bin, bool few)
 	return at;
 }
 
-/* Count the wanted nodes of each batch and class, or write them to their places: order != NULL. */
+/*
+ * Count the wanted nodes of each batch and class, or if order != NULL write them to their
+ * positions.
+ */
 template <class Lengths>
 static __global__ void __launch_bounds__(BLOCK_THREADS)
 order_place_kernel(Wanted wanted, Lengths lengths, uint64_t nnodes, unsigned long long *counts,
@@ -122,7 +130,7 @@ order_place_kernel(Wanted wanted, Lengths lengths, uint64_t nnodes, unsigned lon
 	}
 }
 
-/* Get the lengths of places of the order. */
+/* Get the list lengths of nodes of the order. */
 template <class Lengths>
 static __global__ void __launch_bounds__(BLOCK_THREADS)
 order_lengths_kernel(Lengths lengths, const uint32_t *order, uint64_t count, uint64_t *out)
@@ -146,7 +154,10 @@ emogi_communities_take_sums(Search *search, Sums *sums, EmogiError *error)
 	return EMOGI_OK;
 }
 
-/* Have room for tables of so many slots at least, of more where there is memory; all empty. */
+/*
+ * Ensure that there are cleared tables of at least `least` slots, and of `wanted` slots if memory
+ * allows.
+ */
 static EmogiStatus
 fit_arena(Search *search, uint64_t least, uint64_t wanted, EmogiError *error)
 {
@@ -176,7 +187,10 @@ fit_arena(Search *search, uint64_t least, uint64_t wanted, EmogiError *error)
 	return EMOGI_OK;
 }
 
-/* Have room for the long lists of the order, and for what is found in slabs of their tables. */
+/*
+ * Ensure that there is room for the long lists of the order, and for the results of the slabs of
+ * their tables.
+ */
 static EmogiStatus
 fit_longs(Search *search, uint64_t nlongs, EmogiError *error)
 {
@@ -204,7 +218,10 @@ fit_longs(Search *search, uint64_t nlongs, EmogiError *error)
 	return EMOGI_OK;
 }
 
-/* Give the long lists of a batch their tables, pieces and slabs, and begin with these anew where there is no more room. */
+/*
+ * Assign tables, pieces and slabs to the long lists of a batch, starting over when the arena is
+ * full.
+ */
 static void
 place_tables(const Arena *arena, Long *longs, uint64_t count)
 {
@@ -227,7 +244,9 @@ place_tables(const Arena *arena, Long *longs, uint64_t count)
 	}
 }
 
-/* Lay out the long lists of the order, of which `distinct` communities at most are different. */
+/*
+ * Lay out the long lists of the order. distinct: upper bound of the distinct communities in a list.
+ */
 template <class Lengths>
 static EmogiStatus
 lay_out_longs(Search *search, Lengths lengths, uint64_t distinct, EmogiError *error)
@@ -237,7 +256,7 @@ lay_out_longs(Search *search, Lengths lengths, uint64_t distinct, EmogiError *er
 	const unsigned long long *starts = order->starts.at;
 	uint64_t   *lengths_found = (uint64_t *) search->arrays.difference;
 	uint64_t	most = 0;		/* slots of a table */
-	uint64_t	wanted = 0;		/* of those of a batch */
+	uint64_t	wanted = 0;		/* slots of the tables of a batch */
 	uint64_t	x = 0;
 
 	order->nlongs = 0;
@@ -295,7 +314,7 @@ lay_out_longs(Search *search, Lengths lengths, uint64_t distinct, EmogiError *er
 	return emogi_run_send(run, search->longs, order->longs.at, order->nlongs * sizeof(Long), error);
 }
 
-/* Make the order of the wanted nodes. together: in one batch. */
+/* Order the wanted nodes. together: in one batch. */
 template <class Lengths>
 static EmogiStatus
 make_order(Search *search, Wanted wanted, Lengths lengths, uint64_t nnodes, bool together,
@@ -349,7 +368,7 @@ emogi_communities_order(Search *search, const Level *level, uint8_t mark, bool t
 
 /* ---- groups ---- */
 
-/* Count the nodes of groups, or write them to their places. */
+/* Count the nodes of groups, or write them to their positions. */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
 group_place_kernel(const uint32_t *partition, uint64_t nnodes, unsigned long long *counts,
 				   uint32_t *order)
@@ -362,7 +381,7 @@ group_place_kernel(const uint32_t *partition, uint64_t nnodes, unsigned long lon
 	});
 }
 
-/* Get the entries of the nodes in order. */
+/* Get the list lengths of the nodes in order. */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
 group_entries_kernel(Level level, const uint32_t *order, uint64_t *before)
 {
@@ -380,7 +399,10 @@ emogi_communities_order_groups(Search *search, const Level *level, uint64_t ngro
 	const cudaStream_t stream = run->state->stream;
 	unsigned long long *counts = (unsigned long long *) arrays.starts;
 
-	/* Counts become places, which become ends: where the next group starts. */
+	/*
+	 * Counts become start positions, which the second pass advances to ends: where the next group
+	 * starts.
+	 */
 	CUDA_TRY(cudaMemsetAsync(counts, 0, (ngroups + 2) * sizeof *counts, stream));
 	LAUNCH_EACH(group_place_kernel, search, level->nnodes, arrays.number, level->nnodes, counts + 1,
 				(uint32_t *) NULL);
@@ -394,7 +416,7 @@ emogi_communities_order_groups(Search *search, const Level *level, uint64_t ngro
 					  GroupLengths{arrays.before, arrays.starts}, ngroups, true, 0, 0, error);
 }
 
-/* ---- numbers ---- */
+/* ---- renumbering ---- */
 
 /* Find the first node of each community. */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
@@ -416,7 +438,7 @@ number_mark_kernel(const uint32_t *partition, uint64_t nnodes, const uint32_t *f
 	});
 }
 
-/* Give all nodes the numbers of the first. */
+/* Give all nodes the number of their community's first node. */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
 number_all_kernel(uint32_t *partition, uint64_t nnodes, const uint32_t *first,
 				  const uint32_t *place)

@@ -1,18 +1,19 @@
 /*
- * communities_refine.cu: communities are taken apart into well connected ones, as engine/cpu/communities_refine.c says, batch by batch; or into
- * connected parts.
+ * communities_refine.cu: refinement of communities into well-connected ones, batch by batch, as in
+ * engine/cpu/communities_refine.c, and splitting into connected components.
  *
- * Bytes: the entries once with 4 at random each for the weights of nodes to their communities; and as communities_tally.cuh says for
- * the nodes that look for company, with 8 at random an entry, and once more with 8 for those that find some.
+ * Bytes: the entries once with 4 at random each, for the weights of nodes to their communities; as
+ * in communities_tally.cuh for the nodes that may join others, with 8 at random an entry; and once
+ * more with 8 for those that do.
  */
 #include "cuda/algorithms/communities_tally.cuh"
 
 #include <math.h>
 
-#define NO_NODE_BATCH UINT16_MAX	/* of a node that is not looked at */
-#define SPREAD_ENTRIES 4096		/* that a lane looks at before it asks whether to leave */
+#define NO_NODE_BATCH UINT16_MAX	/* of a node that is not visited */
+#define SPREAD_ENTRIES 4096		/* that a lane reads between two checks for cancellation */
 
-/* What rules that look at a node's list have in common. */
+/* Common part of the rules that read a node's list. */
 struct ListRule
 {
 	static constexpr bool COUNTS = false;
@@ -43,7 +44,7 @@ struct ListItem
 	long long	sum;
 };
 
-/* Adds up weights to the own community, and begins the refinement of a node with it. */
+/* Sum a node's weights to its own community, and mark the node as open if it is well connected. */
 struct CutRule : ListRule
 {
 	static constexpr bool SUMS = true;
@@ -80,7 +81,7 @@ struct CutRule : ListRule
 	}
 };
 
-/* Chooses what nodes that are alone join. */
+/* Choose the community that a singleton joins. */
 struct JoinRule : ListRule
 {
 	static constexpr bool SUMS = false;
@@ -168,12 +169,15 @@ struct JoinRule : ListRule
 	}
 };
 
-/* Adds up the weights from nodes that join to others that join the same in the same batch, and lets them join. */
+/*
+ * Sum the weights from joining nodes to other nodes that join the same community in the same batch,
+ * and apply the joins.
+ */
 struct JoinedRule : ListRule
 {
 	static constexpr bool SUMS = true;
 
-	typedef ListItem Item;		/* own: what is joined */
+	typedef ListItem Item;		/* own: the community joined */
 
 	__device__ __forceinline__ bool open(uint64_t i, Item *item) const
 	{
@@ -209,7 +213,7 @@ struct JoinedRule : ListRule
 	}
 };
 
-/* Begin: each node alone. */
+/* Initialize: each node alone. */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
 refine_begin_kernel(Level level, Arrays arrays)
 {
@@ -224,7 +228,7 @@ refine_begin_kernel(Level level, Arrays arrays)
 	});
 }
 
-/* Forget batches: no node is looked at. */
+/* Clear the batches: no node is visited. */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
 refine_forget_kernel(Arrays arrays, uint64_t nnodes)
 {
@@ -233,7 +237,7 @@ refine_forget_kernel(Arrays arrays, uint64_t nnodes)
 	});
 }
 
-/* Let nobody have chosen. */
+/* Clear the choices. */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
 refine_clear_kernel(Arrays arrays, uint64_t count)
 {
@@ -242,7 +246,7 @@ refine_clear_kernel(Arrays arrays, uint64_t count)
 	});
 }
 
-/* See which nodes may join what they want to, and note it. */
+/* Check which nodes may join the community they chose, and record it. */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
 refine_check_kernel(Level level, Arrays arrays, EmogiGains gains, uint64_t first, uint64_t end)
 {
@@ -262,7 +266,7 @@ refine_check_kernel(Level level, Arrays arrays, EmogiGains gains, uint64_t first
 	});
 }
 
-/* Forget what wanted to go where. */
+/* Clear the requested strengths of a batch. */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
 refine_end_kernel(Arrays arrays, uint64_t first, uint64_t end)
 {
@@ -272,7 +276,7 @@ refine_end_kernel(Arrays arrays, uint64_t first, uint64_t end)
 	});
 }
 
-/* Let the nodes of batch b join. */
+/* Process the joins of batch b. */
 static EmogiStatus
 refine_batch(Search *search, const Level *level, ListRule rule, uint32_t b, uint64_t *first_long,
 			 EmogiError *error)
@@ -322,9 +326,9 @@ emogi_communities_refine_all(Search *search, const Level *level, uint64_t salt, 
 	return EMOGI_OK;
 }
 
-/* ---- connected parts ---- */
+/* ---- connected components ---- */
 
-/* Begin: each node its own part. */
+/* Initialize: each node a component of its own. */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
 part_begin_kernel(Level level, Arrays arrays)
 {
@@ -333,7 +337,10 @@ part_begin_kernel(Level level, Arrays arrays)
 	});
 }
 
-/* Bring the smaller number to both ends of entries within communities, 8 lanes a list, and to what the numbers name. */
+/*
+ * Propagate the smaller label along the edges within communities, with SHORT_LANES lanes a list, to
+ * both ends and to their labels.
+ */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
 part_spread_kernel(Level level, Arrays arrays, Step step)
 {
@@ -363,7 +370,7 @@ part_spread_kernel(Level level, Arrays arrays, Step step)
 		arrays.sums->changed = 1;
 }
 
-/* Follow numbers to the last that they name. */
+/* Replace each label by the root it leads to. */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
 part_follow_kernel(Level level, Arrays arrays)
 {
@@ -376,7 +383,7 @@ part_follow_kernel(Level level, Arrays arrays)
 	});
 }
 
-/* Count the parts: the nodes that name themselves. */
+/* Count the components: the nodes that are their own label. */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
 part_count_kernel(Level level, Arrays arrays)
 {

@@ -1,5 +1,5 @@
 /*
- * communities_table.cuh: hash tables of weights by community, in shared memory or in device memory.
+ * communities_table.cuh: hash tables from community to weight, in shared or device memory.
  */
 #ifndef EMOGI_COMMUNITIES_TABLE_CUH
 #define EMOGI_COMMUNITIES_TABLE_CUH
@@ -10,7 +10,7 @@
 #define WARP_SLOTS (2 * WARP_ENTRIES)
 #define BLOCK_SLOTS (2 * BLOCK_ENTRIES)
 
-/* Weights by community. */
+/* A hash table with linear probing. */
 template <typename Sum>
 struct Table
 {
@@ -19,7 +19,9 @@ struct Table
 	uint32_t	shift;
 };
 
-/* Get the logarithm of the slots of a table for so many entries: twice as many at least. */
+/*
+ * Get log2 of the slots of a table for nentries entries, at least twice as many slots as entries.
+ */
 static __host__ __device__ __forceinline__ uint32_t
 slots_shift(uint64_t nentries, uint32_t least)
 {
@@ -30,14 +32,17 @@ slots_shift(uint64_t nentries, uint32_t least)
 	return shift;
 }
 
-/* Get where a community's place in a table may begin. */
+/* Get the first slot that a community probes. */
 static __device__ __forceinline__ uint32_t
 first_slot(uint32_t community, uint32_t shift)
 {
 	return community * 0x9E3779B1u >> (32 - shift);
 }
 
-/* Add to a sum in shared memory. A wide one has no addition of its own there: the lower half carries. */
+/*
+ * Add to a sum in shared memory. There is no 64-bit atomic for it there, so the lower half carries
+ * into the upper one.
+ */
 static __device__ __forceinline__ void
 add_shared(uint32_t *sum, long long weight)
 {
@@ -56,7 +61,7 @@ add_shared(unsigned long long *sum, long long weight)
 		atomicAdd(&half[1], high);
 }
 
-/* Read who has a slot. */
+/* Read the key of a slot. */
 template <typename Sum>
 static __device__ __forceinline__ uint32_t
 read_key(const Table<Sum> &table, uint32_t slot)
@@ -64,7 +69,7 @@ read_key(const Table<Sum> &table, uint32_t slot)
 	return *(volatile uint32_t *) &table.key[slot];
 }
 
-/* Get a community's place in a table. key: who was seen to have its first_slot. */
+/* Find or insert a community. key: the key last read from its first_slot. */
 template <typename Sum>
 static __device__ __forceinline__ uint32_t
 take_slot(const Table<Sum> &table, uint32_t community, uint32_t key)
@@ -82,7 +87,7 @@ take_slot(const Table<Sum> &table, uint32_t community, uint32_t key)
 	}
 }
 
-/* Add a weight to a community's, in shared memory. */
+/* Add a weight to a community's sum, in shared memory. */
 template <typename Sum>
 static __device__ __forceinline__ void
 add_weight(const Table<Sum> &table, uint32_t community, long long weight)
@@ -91,7 +96,7 @@ add_weight(const Table<Sum> &table, uint32_t community, long long weight)
 									read_key(table, first_slot(community, table.shift)))], weight);
 }
 
-/* Get the weight of a community. */
+/* Get the weight of a community, 0 if it is not in the table. */
 template <typename Sum>
 static __device__ __forceinline__ long long
 find_weight(const Table<Sum> &table, uint32_t community)
@@ -110,7 +115,7 @@ find_weight(const Table<Sum> &table, uint32_t community)
 	}
 }
 
-/* Empty a table, by `stride` threads. */
+/* Clear a table with `stride` threads. */
 template <typename Sum>
 static __device__ __forceinline__ void
 clear_table(const Table<Sum> &table, uint32_t rank, uint32_t stride)

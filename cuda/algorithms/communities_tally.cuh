@@ -1,23 +1,31 @@
 /*
- * communities_tally.cuh: adds up weights by community, for each node of a batch, in hash tables, by the length of its list: SHORT_LANES lanes,
- * a warp, a block, in shared memory; of long lists pieces, a block each, whose tables are added to one in device memory, which blocks look at
- * slab by slab.
+ * communities_tally.cuh: sums weights by community for each node of a batch, in hash tables.
  *
- * A rule says what is added up, and what is made of it:
- *   Item                            what is known of a node while it is looked at
- *   bool open(i, item)              begin with place i of the order; false = it is not looked at
- *   uint64_t length(item)           entries
- *   walk(item, from, upto, rank, stride, add)   call add(community, weight) for entries from .. upto - 1, by `stride` threads
- *   SUMS                            communities are not told apart: item.sum is the sum of (community + 1) * weight, finish alone follows
- *   begin(item, find)               find(community) gets its weight
- *   COUNTS                          count(item, mask, n) is called before a table is visited, n: communities that the lane will visit there
- *   look_up(community)              get what visit wants to know of a community
- *   visit(item, mask, there, community, weight, known) by all lanes of mask, some of which have nothing
- *   merge(item, mask, lanes)        bring together what the lanes have found
- *   merge_with(item, other)         the same of another's
- *   finish(item, i)                 by one thread
+ * The length of a node's list decides who processes it: SHORT_LANES lanes, a warp or a block, with
+ * a table in shared memory. Long lists are cut into pieces, one block each; their tables are merged
+ * into one in device memory, which blocks process slab by slab.
  *
- * Bytes: entries once, with 4 at random for each, and 8 at random for each community that a list has.
+ * A rule defines what is summed and how the sums are used:
+ *   Item                       state of a node while it is processed
+ *   bool open(i, item)         start with index i of the order; false = skip it
+ *   uint64_t length(item)      entries of the list
+ *   walk(item, from, upto, rank, stride, add)
+ *                              call add(community, weight) for entries from .. upto - 1, with
+ *                              `stride` threads
+ *   SUMS                       no table: item.sum is the sum of (community + 1) * weight, and
+ *                              only finish is called
+ *   begin(item, find)          find(community) gets its weight
+ *   COUNTS                     if set, count(item, mask, n) is called before a table is visited;
+ *                              n: communities that the lane will visit
+ *   look_up(community)         get the value that visit needs
+ *   visit(item, mask, there, community, weight, known)
+ *                              called by all lanes of mask; a lane without a community has
+ *                              there = false
+ *   merge(item, mask, lanes)   combine the results of lanes
+ *   merge_with(item, other)    combine with the result of another item
+ *   finish(item, i)            called by one thread
+ *
+ * Bytes: entries once, 4 at random an entry, and 8 at random for each community in a list.
  */
 #ifndef EMOGI_COMMUNITIES_TALLY_CUH
 #define EMOGI_COMMUNITIES_TALLY_CUH
@@ -25,12 +33,13 @@
 #include "cuda/algorithms/communities_table.cuh"
 #include "cuda/algorithms/communities_walk.cuh"
 
-#define UNIT_ROUNDS 4			/* lists that a group of lanes looks at, one after the other, before its block takes others */
-#define LOOK_ROUNDS 8			/* units after which a block looks whether it must leave */
+#define UNIT_ROUNDS 4			/* lists that a group of lanes processes in turn before its block
+								 * takes the next unit */
+#define LOOK_ROUNDS 8			/* units of work of a block between two checks for cancellation */
 
-/* ---- the best of several lanes ---- */
+/* ---- reduction of the best move ---- */
 
-/* Bring together the best of the lanes of groups of so many. */
+/* Combine the best moves of groups of `lanes` lanes. */
 static __device__ __forceinline__ void
 merge_best(EmogiBest *best, uint64_t salt, uint32_t mask, uint32_t lanes)
 {
@@ -47,7 +56,7 @@ merge_best(EmogiBest *best, uint64_t salt, uint32_t mask, uint32_t lanes)
 
 /* ---- kernels ---- */
 
-/* Get a table in the block's shared memory, of which others have that many slots before it. */
+/* Get a table in the block's shared memory, `before` slots behind the first. */
 template <typename Sum>
 static __device__ __forceinline__ Table<Sum>
 shared_table(uint32_t before, uint32_t shift)
@@ -59,8 +68,9 @@ shared_table(uint32_t before, uint32_t shift)
 }
 
 /*
- * Visit places from .. upto - 1 of a table, by `stride` threads, a multiple of those in mask, of which the places are a multiple. FAR: it is in
- * device memory, so sums are read ahead, which takes registers.
+ * Visit slots from .. upto - 1 of a table with `stride` threads, a multiple of the lanes in mask.
+ * The number of slots is a multiple of `stride`. FAR: the table is in device memory, so sums are
+ * loaded ahead, which costs registers.
  */
 template <bool FAR, class Rule, typename Sum>
 static __device__ __forceinline__ void
@@ -89,7 +99,7 @@ visit_table(const Rule &rule, typename Rule::Item *item, const Table<Sum> &table
 		{
 			weight[j] = FAR && key[j] != EMOGI_NO_VERTEX ?
 				(long long) table.sum[base + j * stride] : 0;
-			/* all are under way at once */
+			/* all loads are in flight at once */
 			known[j] = key[j] != EMOGI_NO_VERTEX ? rule.look_up(key[j]) : 0;
 		}
 #pragma unroll
@@ -102,7 +112,7 @@ visit_table(const Rule &rule, typename Rule::Item *item, const Table<Sum> &table
 	}
 }
 
-/* Find out about a node by the lanes of mask, with a table of their own; the first has it. */
+/* Process a node with the lanes of mask and a table of their own. The first lane has the result. */
 template <uint32_t LANES, class Rule, typename Sum>
 static __device__ __forceinline__ void
 look_at_list(const Rule &rule, typename Rule::Item *item, Table<Sum> table, uint32_t rank,
@@ -120,7 +130,7 @@ look_at_list(const Rule &rule, typename Rule::Item *item, Table<Sum> table, uint
 	rule.merge(item, mask, LANES);
 }
 
-/* Look at places first .. end - 1 of the order, LANES lanes each. Whole block. */
+/* Process nodes first .. end - 1 of the order, LANES lanes each. Called by the whole block. */
 template <class Rule, typename Sum, uint32_t LANES, uint32_t SLOTS>
 static __device__ __forceinline__ void
 tally_groups(const Rule &rule, uint64_t first, uint64_t end)
@@ -148,7 +158,7 @@ tally_groups(const Rule &rule, uint64_t first, uint64_t end)
 	}
 }
 
-/* Bring together what the warps of a block have found; the first thread has it. */
+/* Combine the results of the warps of a block. The first thread has the result. */
 template <class Rule>
 static __device__ __forceinline__ void
 merge_block(const Rule &rule, typename Rule::Item *item, typename Rule::Item *found)
@@ -162,7 +172,7 @@ merge_block(const Rule &rule, typename Rule::Item *item, typename Rule::Item *fo
 			rule.merge_with(item, found[w]);
 }
 
-/* Find out about a node by a block; the first thread has it. */
+/* Process a node with a block. The first thread has the result. */
 template <class Rule, typename Sum>
 static __device__ __forceinline__ void
 look_at_list_together(const Rule &rule, typename Rule::Item *item, Table<Sum> table)
@@ -183,7 +193,7 @@ look_at_list_together(const Rule &rule, typename Rule::Item *item, Table<Sum> ta
 	merge_block(rule, item, found);
 }
 
-/* Look at a place of the order. Whole block. */
+/* Process one node of the order. Called by the whole block. */
 template <class Rule, typename Sum>
 static __device__ __forceinline__ void
 tally_block(const Rule &rule, uint64_t i)
@@ -200,7 +210,7 @@ tally_block(const Rule &rule, uint64_t i)
 		rule.finish(item, i);
 }
 
-/* Get the last of the long lists whose number, by a field, is this one or before. */
+/* Get the last long list whose `field` is <= number. */
 static __device__ __forceinline__ uint64_t
 find_long(const Long *longs, uint64_t nlongs, uint64_t Long::*field, uint64_t number)
 {
@@ -227,7 +237,7 @@ long_table(const Arena &arena, const Long &its)
 
 static_assert(BLOCK_SLOTS % (UNROLL * BLOCK_THREADS) == 0, "threads have as many slots each");
 
-/* Add the sums of a table in shared memory to one in device memory. Whole block. */
+/* Add the sums of a table in shared memory to one in device memory. Called by the whole block. */
 template <typename Sum>
 static __device__ __forceinline__ void
 add_table(const Table<unsigned long long> &all, const Table<Sum> &table)
@@ -242,7 +252,7 @@ add_table(const Table<unsigned long long> &all, const Table<Sum> &table)
 			community[j] = table.key[slot + j * BLOCK_THREADS];
 #pragma unroll
 		for (uint32_t j = 0; j < UNROLL; j++)
-			/* all are under way at once */
+			/* all loads are in flight at once */
 			key[j] = community[j] != EMOGI_NO_VERTEX ?
 				read_key(all, first_slot(community[j], all.shift)) : 0;
 #pragma unroll
@@ -253,7 +263,10 @@ add_table(const Table<unsigned long long> &all, const Table<Sum> &table)
 	}
 }
 
-/* Add up piece p of some long lists, and add that to the table of its list, or its first sum. Whole block. */
+/*
+ * Sum piece p of the long lists, and add the sums to the table of its list, or with SUMS to the
+ * table's first sum. Called by the whole block.
+ */
 template <class Rule, typename Sum>
 static __device__ __forceinline__ void
 tally_piece(const Rule &rule, const Long *longs, uint64_t nlongs, uint64_t p, const Arena &arena)
@@ -287,24 +300,27 @@ tally_piece(const Rule &rule, const Long *longs, uint64_t nlongs, uint64_t p, co
 	}
 }
 
-/* What there is to do, in units of a block: pieces of long lists, then lists that fit in shared memory, the longest first. */
+/*
+ * Work of tally_kernel, in units of a block: pieces of long lists, then lists that fit in shared
+ * memory, the longest first.
+ */
 typedef struct TallyWork
 {
 	const Long *longs;
 	uint64_t	nlongs;
 	uint64_t	npieces;
-	/* places of the order where the classes begin, and where the third ends */
+	/* indexes in the order where the classes begin; the last is the end of the third class */
 	uint64_t	starts[NCLASSES];
-	uint64_t	warp_lists;		/* of a unit */
+	uint64_t	warp_lists;		/* lists in a unit */
 	uint64_t	short_lists;
-	uint64_t	warp_units;		/* the first of those */
+	uint64_t	warp_units;		/* first unit of this class */
 	uint64_t	short_units;
 	uint64_t	nunits;
 } TallyWork;
 
 /*
- * Add up weights of pieces of long lists, and look at the lists of a batch that fit in shared memory. Dynamic shared memory: BLOCK_SLOTS keys
- * and sums, but of rules that have SUMS none.
+ * Sum the pieces of long lists, and process the lists of a batch that fit in shared memory. Dynamic
+ * shared memory: BLOCK_SLOTS keys and sums; none for rules with SUMS.
  */
 template <class Rule, typename Sum>
 static __global__ void __launch_bounds__(BLOCK_THREADS)
@@ -314,7 +330,7 @@ tally_kernel(Rule rule, TallyWork work, Arena arena, Step step)
 
 	for (uint64_t u = blockIdx.x; u < work.nunits; u += gridDim.x, round++)
 	{
-		/* The shared memory is nobody's any more. */
+		/* The barrier also ends all use of the shared memory. */
 		if (__syncthreads_or(threadIdx.x == 0 && round % LOOK_ROUNDS == LOOK_ROUNDS - 1 &&
 							 must_leave(step)))
 			return;
@@ -341,7 +357,10 @@ tally_kernel(Rule rule, TallyWork work, Arena arena, Step step)
 	}
 }
 
-/* Look at slabs of the tables of long lists, a block each; what it finds is its own of arena.found. */
+/*
+ * Process slabs of the tables of long lists, one block each. The result of slab s goes to
+ * arena.found[s].
+ */
 template <class Rule>
 static __global__ void __launch_bounds__(BLOCK_THREADS)
 tally_slabs_kernel(Rule rule, const Long *longs, uint64_t nlongs, uint64_t nslabs, Arena arena,
@@ -373,7 +392,7 @@ tally_slabs_kernel(Rule rule, const Long *longs, uint64_t nlongs, uint64_t nslab
 	}
 }
 
-/* Bring together what was found in the slabs of long lists, a warp each. */
+/* Combine the results of the slabs of long lists, one warp a list. */
 template <class Rule>
 static __global__ void __launch_bounds__(BLOCK_THREADS)
 tally_merge_kernel(Rule rule, const Long *longs, uint64_t nlongs, Arena arena, Step step)
@@ -381,7 +400,7 @@ tally_merge_kernel(Rule rule, const Long *longs, uint64_t nlongs, Arena arena, S
 	const uint64_t nwarps = (uint64_t) gridDim.x * BLOCK_WARPS;
 
 	if (is_halted(step))
-		return;					/* not all slabs have been looked at */
+		return;					/* not all slabs were processed */
 	for (uint64_t x = (uint64_t) blockIdx.x * BLOCK_WARPS + threadIdx.x / WARP_LANES; x < nlongs;
 		 x += nwarps)
 	{
@@ -401,7 +420,7 @@ tally_merge_kernel(Rule rule, const Long *longs, uint64_t nlongs, Arena arena, S
 	}
 }
 
-/* Have done with the sums of long lists, a thread each, and leave 0 there. */
+/* Finish the long lists of rules with SUMS, one thread each, and reset their sums to 0. */
 template <class Rule>
 static __global__ void __launch_bounds__(BLOCK_THREADS)
 tally_sums_kernel(Rule rule, const Long *longs, uint64_t nlongs, Arena arena)
@@ -420,7 +439,7 @@ tally_sums_kernel(Rule rule, const Long *longs, uint64_t nlongs, Arena arena)
 
 /* ---- launches ---- */
 
-/* Get the blocks for so many items, so many a block. */
+/* Get the grid size for `count` items, `each` items a block. */
 static inline int
 blocks_of(const Search *search, uint64_t count, uint32_t each, int resident)
 {
@@ -430,7 +449,9 @@ blocks_of(const Search *search, uint64_t count, uint32_t each, int resident)
 	return (int) (blocks < most ? blocks : most);
 }
 
-/* Get how many lists a unit of so many groups has, where there are so many: few where all blocks could not have one. */
+/*
+ * Get the number of lists in a unit of `groups` groups: fewer if not all blocks would get a unit.
+ */
 static inline uint64_t
 lists_of_unit(const Search *search, uint64_t count, uint64_t groups)
 {
@@ -439,7 +460,10 @@ lists_of_unit(const Search *search, uint64_t count, uint64_t groups)
 	return groups * (rounds < 1 ? 1 : rounds < UNIT_ROUNDS ? rounds : UNIT_ROUNDS);
 }
 
-/* Launch what adds up weights of long lists first .. upto - 1, and looks at the nodes of a batch whose lists fit in shared memory, if any. */
+/*
+ * Launch tally_kernel for long lists first .. upto - 1 and, unless starts is NULL, for the lists of
+ * a batch that fit in shared memory.
+ */
 template <class Rule, typename Sum>
 static EmogiStatus
 launch_tally(Search *search, const Rule &rule, const unsigned long long *starts, uint64_t first,
@@ -472,7 +496,7 @@ launch_tally(Search *search, const Rule &rule, const unsigned long long *starts,
 	return EMOGI_OK;
 }
 
-/* Look at the tables of long lists first .. upto - 1, which are empty again then. */
+/* Process the tables of long lists first .. upto - 1, and clear them. */
 template <class Rule>
 static EmogiStatus
 look_at_tables(Search *search, const Rule &rule, uint64_t first, uint64_t upto, EmogiError *error)
@@ -501,7 +525,10 @@ look_at_tables(Search *search, const Rule &rule, uint64_t first, uint64_t upto, 
 	return EMOGI_OK;
 }
 
-/* Look at the nodes of a batch, its long lists first .. end - 1 as many at a time as there is room for their tables. */
+/*
+ * Process the nodes of a batch; its long lists first .. end - 1 as many at a time as their tables
+ * fit.
+ */
 template <class Rule, typename Sum>
 static EmogiStatus
 tally_lists(Search *search, const Rule &rule, const unsigned long long *starts, uint64_t first,
@@ -522,7 +549,10 @@ tally_lists(Search *search, const Rule &rule, const unsigned long long *starts, 
 	return EMOGI_OK;
 }
 
-/* Look at the nodes of batch b of the order. first_long: the long lists of the batches before; becomes that of this one, too. */
+/*
+ * Process the nodes of batch b of the order. *first_long: number of long lists in earlier batches;
+ * advanced past this batch.
+ */
 template <class Rule>
 static EmogiStatus
 tally_batch(Search *search, const Rule &rule, bool is_wide, uint32_t b, uint64_t *first_long,
@@ -537,7 +567,7 @@ tally_batch(Search *search, const Rule &rule, bool is_wide, uint32_t b, uint64_t
 		tally_lists<Rule, uint32_t>(search, rule, starts, first, *first_long, error);
 }
 
-/* Bring the kernels of a rule to the device, and let them have their shared memory. */
+/* Load the kernels of a rule, and raise their shared memory limit. */
 template <class Rule>
 static EmogiStatus
 load_tally(EmogiError *error)

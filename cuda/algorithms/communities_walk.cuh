@@ -1,5 +1,5 @@
 /*
- * communities_walk.cuh: walks over entries of lists, several of a lane under way at once.
+ * communities_walk.cuh: loops over list entries with several loads of a lane in flight.
  */
 #ifndef EMOGI_COMMUNITIES_WALK_CUH
 #define EMOGI_COMMUNITIES_WALK_CUH
@@ -9,7 +9,10 @@
 #define UNROLL 4
 #define NO_ENTRY UINT64_MAX
 
-/* Call add(community, weight) for the entries at those places, NO_ENTRY = none; key(target) gets a community, EMOGI_NO_VERTEX = none. */
+/*
+ * Call add(community, weight) for the entries at `place`, NO_ENTRY = none. key(target) gets the
+ * community, EMOGI_NO_VERTEX = skip.
+ */
 template <class Key, class Add>
 static __device__ __forceinline__ void
 add_entries(const Level &level, const uint64_t (&place)[UNROLL], Key key, Add add)
@@ -42,7 +45,7 @@ add_entries(const Level &level, const uint64_t (&place)[UNROLL], Key key, Add ad
 			add(community[j], weight[j]);
 }
 
-/* Call add(community, weight) for entries of a node's list, by `stride` threads; key as above. */
+/* Call add(community, weight) for entries from .. upto - 1 with `stride` threads; key as above. */
 template <class Key, class Add>
 static __device__ __forceinline__ void
 walk_list(const Level &level, uint64_t from, uint64_t upto, uint32_t rank, uint32_t stride, Key key,
@@ -59,7 +62,10 @@ walk_list(const Level &level, uint64_t from, uint64_t upto, uint32_t rank, uint3
 	}
 }
 
-/* Add up what a rule finds in entries from .. upto - 1 of a list, by `stride` threads; gets the sum of the thread's warp, or of the lanes of mask. */
+/*
+ * Sum (community + 1) * weight over entries from .. upto - 1 of a list with `stride` threads.
+ * Return the sum of the thread's warp, or of the lanes of mask.
+ */
 template <class Rule>
 static __device__ __forceinline__ long long
 sum_entries(const Rule &rule, const typename Rule::Item &item, uint64_t from, uint64_t upto,
@@ -74,7 +80,7 @@ sum_entries(const Rule &rule, const typename Rule::Item &item, uint64_t from, ui
 	return sum;
 }
 
-/* The same by a block; the first thread has the sum. */
+/* The same with a block. The first thread has the sum. */
 template <class Rule>
 static __device__ __forceinline__ long long
 sum_entries_together(const Rule &rule, const typename Rule::Item &item, uint64_t from,

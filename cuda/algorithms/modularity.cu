@@ -1,17 +1,18 @@
 /*
- * modularity.cu: the modularity of given communities, of Graphs whose weights are integers: the same bits as engine/cpu/modularity.c.
+ * modularity.cu: modularity of given communities, of graphs with integer weights. Returns the same
+ * bits as engine/cpu/modularity.c.
  *
- * Method. Communities are numbered by their places in a hash table. Weights are added up by SHORT_LANES lanes a vertex, of long lists by a
- * block; sums of integers are the same in any order.
+ * Method. Communities are numbered by their slots in a hash table. SHORT_LANES lanes sum the
+ * weights of a vertex, and a block those of a long list. Integer sums do not depend on the order.
  *
  * Device memory, for n vertices: 24n, and 32n to 64n of the table.
  *
- * Bytes: 24 a vertex of offsets, communities and parts; the entries once, with 4 at random for each.
+ * Bytes: 24 a vertex of offsets, communities and results; the entries once, with 4 at random each.
  */
 #include "cuda/algorithms/communities.cuh"
 
-#define NO_VALUE 0xFFF8000000000001ull	/* bits of a double that is no number */
-#define LONG_LIST 2048			/* entries that a block looks at */
+#define NO_VALUE 0xFFF8000000000001ull	/* bits of a NaN */
+#define LONG_LIST 2048			/* entries from which on a block processes a list */
 
 /* Arrays in device memory. */
 typedef struct Modularity
@@ -20,14 +21,14 @@ typedef struct Modularity
 	EmogiWeightUnits	units;
 	uint64_t	nvertices;
 	double		resolution;
-	double	   *value;			/* [nvertices], communities as they are given; then the parts */
-	uint32_t   *community;		/* [nvertices], places in the table */
+	double	   *value;			/* [nvertices], communities as given; then their contributions */
+	uint32_t   *community;		/* [nvertices], slots of the table */
 	long long  *strength;		/* [nvertices] */
 	long long  *inside;			/* [nvertices] */
 	unsigned long long *key;	/* [1 << bits], bits of a value */
 	long long  *total;			/* [1 << bits] */
 	uint32_t   *queue;			/* [nvertices], vertices with long lists */
-	unsigned long long *nqueued;	/* then the sum of all strengths */
+	unsigned long long *nqueued;	/* [0]; [1]: the sum of all strengths */
 	uint32_t	bits;
 } Modularity;
 
@@ -37,7 +38,8 @@ modularity_number_kernel(Modularity modularity)
 {
 	for_each(modularity.nvertices, [&](uint64_t v) {
 		const unsigned long long bits =
-			(unsigned long long) __double_as_longlong(modularity.value[v] + 0.0);	/* -0 is 0 */
+			/* turns -0 into 0 */
+			(unsigned long long) __double_as_longlong(modularity.value[v] + 0.0);
 		uint64_t	slot = (bits * UINT64_C(0x9E3779B97F4A7C15)) >> (64 - modularity.bits);
 
 		for (;;)
@@ -52,7 +54,7 @@ modularity_number_kernel(Modularity modularity)
 	});
 }
 
-/* Empty the table. */
+/* Clear the table. */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
 modularity_clear_kernel(Modularity modularity)
 {
@@ -62,7 +64,7 @@ modularity_clear_kernel(Modularity modularity)
 	});
 }
 
-/* Add up a vertex's weights, those that the own one of `stride` threads reads. */
+/* Sum a vertex's weights, over the entries that thread `rank` of `stride` reads. */
 static __device__ __forceinline__ void
 weigh_list(const Modularity &modularity, uint64_t v, uint32_t rank, uint32_t stride,
 		   long long *strength, long long *inside)
@@ -83,7 +85,7 @@ weigh_list(const Modularity &modularity, uint64_t v, uint32_t rank, uint32_t str
 	}
 }
 
-/* Set a vertex's sums, and add to its community's. By one thread. */
+/* Store a vertex's sums, and add to its community's. Called by one thread. */
 static __device__ __forceinline__ void
 set_sums(const Modularity &modularity, uint64_t v, long long strength, long long inside)
 {
@@ -92,7 +94,7 @@ set_sums(const Modularity &modularity, uint64_t v, long long strength, long long
 	add_units(&modularity.total[modularity.community[v]], strength);
 }
 
-/* Add up the weights of vertices, but of those with long lists, which are queued. */
+/* Sum the weights of the vertices. Vertices with long lists are queued. */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
 modularity_short_kernel(Modularity modularity)
 {
@@ -128,7 +130,7 @@ modularity_short_kernel(Modularity modularity)
 	block_add(modularity.nqueued + 1, whole);
 }
 
-/* Add up the weights of the vertices that were queued, a block each. */
+/* Sum the weights of the queued vertices, one block each. */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
 modularity_long_kernel(Modularity modularity, Step step)
 {
@@ -165,7 +167,7 @@ modularity_long_kernel(Modularity modularity, Step step)
 	block_add(modularity.nqueued + 1, whole);
 }
 
-/* Turn sums into parts. */
+/* Turn sums into contributions. */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
 modularity_part_kernel(Modularity modularity)
 {
@@ -190,7 +192,7 @@ emogi_cuda_modularity_load(EmogiError *error)
 	return LOAD_KERNELS(kernels);
 }
 
-/* Take the arrays, and bring the communities. */
+/* Take the arrays, and copy the communities to the device. */
 static EmogiStatus
 take_arrays(Run *run, const EmogiQuery *query, Modularity *modularity, EmogiError *error)
 {
