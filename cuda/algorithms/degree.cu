@@ -1,29 +1,34 @@
 /*
- * degree.cu: degrees, and sums of weights.
+ * degree.cu: degrees and weighted degrees (strengths).
  *
- * Returns degree[nvertices], the list entries of a vertex, and strength[nvertices], the sum of their weights in the order of the
- * list, to the bit of a loop over it; without weights the two are equal, and no edge is read or placed.
+ * Returns degree[nvertices], the number of list entries of a vertex, and strength[nvertices], the
+ * sum of their weights in the order of the list, bit for bit that of a sequential loop. Without
+ * weights the two are equal, and no edge is read or placed.
  *
- * Method. A warp takes 32 neighbouring vertices, whose weights lie next to each other: it brings them to shared memory window by
- * window, in whole lines, and each lane adds what the window has of its own list, one after the other. An order of the additions
- * that the hardware would like better gives other bits.
+ * Method. A warp takes 32 consecutive vertices, whose weights are contiguous. It loads them into
+ * shared memory window by window, in whole lines, and each lane adds its own list's part of the
+ * window sequentially. A faster order of additions would give other bits.
  *
- * Bytes, for n vertices: 8n of offsets, 16n of answers; the weights once, in lines.
+ * Bytes, for n vertices: 8n of offsets, 16n of results; the weights once, in lines.
  */
 #include "cuda/access/weights.cuh"
 
-#define WINDOW_BYTES 2048		/* of weights, of a warp: what hides the latency of the link */
+#define WINDOW_BYTES 2048		/* weights of a warp: enough to hide the latency of the link */
 
-#define WINDOW_PIECES (WINDOW_BYTES / (WARP_LANES * PIECE_BYTES))	/* that a lane reads of it */
+/* pieces of a window that a lane reads */
+#define WINDOW_PIECES (WINDOW_BYTES / (WARP_LANES * PIECE_BYTES))
 
-/* What is made. Arrays in device memory. */
+/* Result columns, in device memory. */
 typedef struct Degrees
 {
 	long long  *degree;			/* [nvertices] */
 	double	   *strength;		/* [nvertices] */
 } Degrees;
 
-/* Bring a window of weights, from byte `base` on, to shared memory, as far as `end`, which is on the end of a line. Whole warps. */
+/*
+ * Load a window of weights, from byte `base` up to `end`, the end of a line, into shared memory.
+ * Called by whole warps.
+ */
 static __device__ __forceinline__ void
 read_window(const void *weights, uint64_t base, uint64_t end, uint4 *window)
 {
@@ -37,14 +42,17 @@ read_window(const void *weights, uint64_t base, uint64_t end, uint4 *window)
 		piece[i] = at < end ? __ldcs((const uint4 *) ((const char *) weights + at)) :
 			make_uint4(0, 0, 0, 0);
 	}
-	__syncwarp();				/* nobody reads the last window any more */
+	__syncwarp();				/* the previous window is no longer in use */
 #pragma unroll
 	for (uint32_t i = 0; i < WINDOW_PIECES; i++)
 		window[i * WARP_LANES + lane_number()] = piece[i];
 	__syncwarp();
 }
 
-/* Add up the weights of the lanes' lists, which ascend. *nread grows by the lines read, alike in all lanes. Whole warps. */
+/*
+ * Sum the weights of the lanes' lists, which ascend. *nread grows by the lines read, uniformly
+ * across the warp. Called by whole warps.
+ */
 template <typename Weight>
 static __device__ __forceinline__ double
 add_weights(const Lists<Target> &lists, Span list, const Step &step, uint4 *window,
@@ -75,7 +83,10 @@ add_weights(const Lists<Target> &lists, Span list, const Step &step, uint4 *wind
 	return sum;
 }
 
-/* Fill both columns. Bytes: 8 of offsets and 16 of answers a vertex; the weights in lines, each once a word of vertices. */
+/*
+ * Fill both columns. Bytes: 8 of offsets and 16 of results a vertex; the weights in lines, each
+ * once a word of vertices.
+ */
 template <typename Weight>
 static __global__ void __launch_bounds__(BLOCK_THREADS)
 degree_sum_kernel(Lists<Target> lists, uint64_t nvertices, Degrees degrees, Step step)
@@ -117,7 +128,7 @@ degree_sum_kernel(Lists<Target> lists, uint64_t nvertices, Degrees degrees, Step
 
 typedef void (*DegreeKernel) (Lists<Target> lists, uint64_t nvertices, Degrees degrees, Step step);
 
-/* Get the kernel for weights of a type. */
+/* Get the kernel for a weight type. */
 static DegreeKernel
 choose_kernel(EmogiWeightType type)
 {
@@ -150,7 +161,7 @@ emogi_cuda_degree(Run *run, const EmogiGraph *graph, const EmogiQuery *query, Em
 	const Counters *counters;
 
 	if (!weighted)
-		/* offsets are enough: spare the edges their placement */
+		/* offsets suffice: do not place the edges */
 		seen.forward.nedges = seen.backward.nedges = 0;
 	TRY(take_array(&run->memory, &degrees.degree, run->nvertices, "degrees", error));
 	TRY(take_array(&run->memory, &degrees.strength, run->nvertices, "sums of weights", error));

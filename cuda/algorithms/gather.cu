@@ -1,42 +1,55 @@
 /*
- * gather.cu: the sum semiring: PAGERANK, and the applications of the table: HEAT, CIRCUIT, NEURAL.
+ * gather.cu: sum semirings: PAGERANK, and HEAT, CIRCUIT and NEURAL from the table in algorithms.h.
  *
  * Returns value[nvertices] after the last iteration.
  *
- * Method. Every iteration reads all lists, in chunks of 64 lines, whatever the lists (edge_chunks.cuh). A lane adds the entries
- * that it has, a warp joins its lanes where a list goes on from one to the next; what a list has in the chunk where it
- * begins, and in each further one, is kept apart and added in order. So there is no atomic operation on a sum, and sums
- * are cut, and added, as the Graph alone has it: two runs give the same bits, wherever the edges were read from, but for those of
- * doubles over lists cut in segments. PAGERANK without weights adds integers, whose sums are those of every other method and engine
- * (contract/rank_units.h; ranks.cuh); with weights and where integers are too coarse, doubles. In device memory it goes through
- * bins, in which nothing is read or added to at random but in shared memory (propagation_blocking.cuh), or reads targets that were renumbered or
- * cut in segments where that helps the caches (cache_blocking.cuh). In host and hybrid placement edges come by the copy engine, but for
- * the pieces that are in device memory for good, when there is room for buffers (copy_pipeline.cuh); else they are read in place. Then
- * other GPUs may help (shared_step.cuh): each reads a share of the pieces over its own link, with a copy of what entries read, and writes sums and carries
- * where the leader has them: each is of one chunk, and so the bits are the same. In peer placement each reads what is in its memory (gather_near.cu). The
- * change of an iteration and PageRank's dangling mass are reduced by a fixed tree as well. The applications are those of
- * [1, Table 3], PageRank as in [2, algorithm pr].
+ * Method. Every iteration reads all lists in chunks of 64 lines, across list boundaries
+ * (edge_chunks.cuh). A lane adds its own entries, and a warp combines the lanes that share a list.
+ * The partial sums of a list, one in the chunk where it begins and one in each later chunk, are
+ * stored separately and added in order. So no sum needs an atomic, and the order of additions
+ * depends only on the graph: two runs give the same bits, wherever the edges were read from, except
+ * for sums of doubles over lists cut into segments. The change of an iteration and PageRank's
+ * dangling mass are reduced in a fixed order, too.
  *
- * Device memory, for n vertices and m edges: 24n of offsets, sums and values (PAGERANK: contributions, 8n more of ranks, 8n when
- * the edges out are not those of `forward`, 8n of sums of weights, 8n of proportions), an eighth of m and n/4 of the ListIndex; HEAT 4n,
- * CIRCUIT 8n more.
+ * Unweighted PAGERANK adds integers, whose sums equal those of every other method and engine
+ * (contract/rank_units.h; ranks.cuh). With weights, or if integers are too coarse, it adds doubles.
  *
- * Bytes of an iteration: 4m and the weights of the Graph; 8m random ones; m/8; some 50n.
+ * Where the edges are read:
+ *   device memory     PAGERANK uses propagation blocking, whose only random accesses are in shared
+ *                     memory (propagation_blocking.cuh), or reads targets that are relabeled or cut
+ *                     into segments if that improves cache hits (cache_blocking.cuh)
+ *   host and hybrid   if there is room for buffers, the copy engine transfers the edges, except the
+ *                     pieces that stay in device memory (copy_pipeline.cuh); otherwise they are read
+ *                     in place. Other GPUs may help (shared_step.cuh): each reads a share of the
+ *                     pieces over its own link, with a copy of `source`, and writes sums and carries
+ *                     to the leader's arrays. Each of these belongs to one chunk, so the bits are the
+ *                     same.
+ *   peer              each GPU reads the pieces in its own memory (gather_near.cu)
  *
- * [1] F. Khorasani, K. Vora, R. Gupta, L. N. Bhuyan: CuSha: Vertex-Centric Graph Processing on GPUs. HPDC 2014.
+ * The applications are those of [1, Table 3], PageRank as in [2, algorithm pr].
+ *
+ * Device memory, for n vertices and m edges: 24n of offsets, sums and values (PAGERANK: shares, 8n
+ * more of ranks, 8n if the outgoing edges are not those of `forward`, 8n of sums of weights, 8n of
+ * the teleport distribution); m/8 and n/4 of the ListIndex; HEAT 4n, CIRCUIT 8n more.
+ *
+ * Bytes an iteration: 4m and the weights of the graph; 8m random ones; m/8; about 50n.
+ *
+ * [1] F. Khorasani, K. Vora, R. Gupta, L. N. Bhuyan: CuSha: Vertex-Centric Graph Processing on
+ *     GPUs. HPDC 2014.
  * [2] S. Beamer, K. Asanovic, D. Patterson: The GAP Benchmark Suite. arXiv 1508.03619, 2015.
  */
 #include "cuda/algorithms/propagation_blocking.cuh"
 #include "cuda/algorithms/gather_sweep.cuh"
 #include "cuda/algorithms/ranks.cuh"
 
-#define STRENGTHS_POLL (UINT64_C(1) << 20)	/* weights that the host adds between two looks at the cancel flag */
+#define STRENGTHS_POLL (UINT64_C(1) << 20)	/* weights that the host adds between two checks for
+											 * cancellation */
 
-/* What depends on the application and the weights. */
+/* Kernels of an algorithm and a weight type. */
 typedef struct GatherMethod
 {
 	GatherKernel gather;
-	/* gathers the weights alone; NULL but with EMOGI_SUM_DIRICHLET, and in PAGERANK with weights */
+	/* gathers the weights alone; NULL except with EMOGI_SUM_DIRICHLET and in weighted PAGERANK */
 	GatherKernel weigh;
 	void		(*join) (Field field);
 	void		(*start) (Field field);	/* PAGERANK */
@@ -44,7 +57,7 @@ typedef struct GatherMethod
 	void		(*reduce) (Field field, uint32_t nparts);
 } GatherMethod;
 
-/* A run. The device's arrays belong to run->memory. */
+/* State of a run. run->memory owns the device arrays. */
 typedef struct Gather
 {
 	Run		   *run;
@@ -52,9 +65,10 @@ typedef struct Gather
 	RankKind	ranks;			/* PAGERANK */
 	Field		field;
 	GatherSweep sweep;
-	uint32_t   *vertex;			/* field.vertex, to write */
-	SegmentedGraph			cut;			/* what they read instead, if any */
-	/* what PAGERANK goes through instead of sweeps, if any: values are then in the order of labels */
+	uint32_t   *vertex;			/* field.vertex, writable */
+	SegmentedGraph			cut;			/* the segmented graph that sweeps read instead of
+											 * the lists, if any */
+	/* PAGERANK: used instead of sweeps, if built; values are then in the order of labels */
 	PropagationBlocks		bins;
 } Gather;
 
@@ -77,7 +91,7 @@ make_method(EmogiWeightType type)
 		gather_finish_kernel<Application, false>, gather_reduce_kernel<Application::L1>};
 }
 
-/* PAGERANK's. */
+/* Get the kernels of PAGERANK. */
 static GatherMethod
 choose_rank_method(RankKind kind, EmogiWeightType type)
 {
@@ -110,7 +124,7 @@ choose_method(EmogiAlgorithm algorithm, RankKind kind, EmogiWeightType type)
 	return GatherMethod{};
 }
 
-/* Bring the kernels of a method, if there is one, to the device. */
+/* Load the kernels of a method, if there is one. */
 static EmogiStatus
 load_method(const GatherMethod &method, EmogiError *error)
 {
@@ -149,7 +163,7 @@ emogi_cuda_gather_load(const EmogiEngineState *state, EmogiError *error)
 	return LOAD_KERNELS(kernels);
 }
 
-/* PAGERANK: take what only it needs. */
+/* PAGERANK: take the arrays that only it needs. */
 static EmogiStatus
 take_rank_arrays(Gather *gather, const EmogiGraph *graph, const EmogiQuery *query,
 				 EmogiError *error)
@@ -175,7 +189,7 @@ take_rank_arrays(Gather *gather, const EmogiGraph *graph, const EmogiQuery *quer
 	return emogi_run_send(run, leap, query->leap, run->nvertices * sizeof *leap, error);
 }
 
-/* Take all device memory but the Graph's. */
+/* Take all device memory except the graph's. */
 static EmogiStatus
 take_arrays(Gather *gather, const EmogiGraph *graph, const EmogiQuery *query, EmogiError *error)
 {
@@ -209,7 +223,7 @@ take_arrays(Gather *gather, const EmogiGraph *graph, const EmogiQuery *query, Em
 	return EMOGI_OK;
 }
 
-/* PAGERANK: find what was made of the Graph for a run like this one. */
+/* PAGERANK: get the cached structures of the graph that suit this run. */
 static EmogiStatus
 find_kept(Gather *gather, const EmogiGraph *graph, const EmogiQuery *query, EmogiError *error)
 {
@@ -223,7 +237,7 @@ find_kept(Gather *gather, const EmogiGraph *graph, const EmogiQuery *query, Emog
 									 &gather->cut, error);
 }
 
-/* Place the Graph, and choose how to read lists. */
+/* Place the graph, and choose how to read lists. */
 static EmogiStatus
 place_lists(Gather *gather, const EmogiGraph *graph, const EmogiQuery *query, EmogiError *error)
 {
@@ -260,7 +274,7 @@ sum_lists(Gather *gather, GatherKernel kernel, bool more, EmogiError *error)
 	return EMOGI_OK;
 }
 
-/* Reduce what the blocks have left. */
+/* Reduce the parts of the blocks. */
 static EmogiStatus
 reduce_parts(Gather *gather, EmogiError *error)
 {
@@ -271,7 +285,7 @@ reduce_parts(Gather *gather, EmogiError *error)
 	return EMOGI_OK;
 }
 
-/* Sweep a SegmentedGraph from now on, if there is one. */
+/* Sweep the segmented graph from now on, if there is one. */
 static void
 sweep_cut(Gather *gather)
 {
@@ -285,7 +299,10 @@ sweep_cut(Gather *gather)
 		gather->field.sum = gather->cut.sum;
 }
 
-/* PAGERANK: make what iterations read instead of the lists: PropagationBlocks, or a SegmentedGraph, where it pays. */
+/*
+ * PAGERANK: build the structure that iterations read instead of the lists, if it pays:
+ * PropagationBlocks or a SegmentedGraph.
+ */
 static EmogiStatus
 make_lists(Gather *gather, const EmogiGraph *graph, const EmogiQuery *query, EmogiError *error)
 {
@@ -307,7 +324,7 @@ make_lists(Gather *gather, const EmogiGraph *graph, const EmogiQuery *query, Emo
 	return EMOGI_OK;
 }
 
-/* Refuse weights that ranks cannot be divided by; the engine that says which they are answers. */
+/* Reject weights that ranks cannot be divided by. The CPU engine then reports which they are. */
 static EmogiStatus
 refuse_strengths(EmogiError *error)
 {
@@ -316,7 +333,10 @@ refuse_strengths(EmogiError *error)
 							 "divided by", "%s", "");
 }
 
-/* Sum the weights of the edges out on the host, in the order of the lists, as the cpu engine does. They are read once, and never on the device. */
+/*
+ * Sum the weights of the outgoing edges on the host, in the order of the lists, as the CPU engine
+ * does. They are read once, and never on the device.
+ */
 static EmogiStatus
 add_strengths(Run *run, const EmogiGraph *graph, double *strength, EmogiError *error)
 {
@@ -339,7 +359,7 @@ add_strengths(Run *run, const EmogiGraph *graph, double *strength, EmogiError *e
 	return EMOGI_OK;
 }
 
-/* Sum the weights of the edges out of a Graph whose edges out are not those in. */
+/* Sum the weights of the outgoing edges of a directed graph. */
 static EmogiStatus
 send_strengths(Gather *gather, const EmogiGraph *graph, EmogiError *error)
 {
@@ -358,7 +378,10 @@ send_strengths(Gather *gather, const EmogiGraph *graph, EmogiError *error)
 	return status;
 }
 
-/* PAGERANK with weights: sum those of the edges out. Get how often all targets and weights are read for it. */
+/*
+ * PAGERANK with weights: sum the weights of the outgoing edges. *ntargets, *nweights: number of
+ * passes over all targets and weights.
+ */
 static EmogiStatus
 sum_strengths(Gather *gather, const EmogiGraph *graph, int *ntargets, int *nweights,
 			  EmogiError *error)
@@ -380,7 +403,10 @@ sum_strengths(Gather *gather, const EmogiGraph *graph, int *ntargets, int *nweig
 	return outcome->change == 0 ? EMOGI_OK : refuse_strengths(error);
 }
 
-/* PAGERANK: edges out, and what iterations read. Get how often all targets are read for it. */
+/*
+ * PAGERANK: get out-degrees and the structure that iterations read. *ntargets: number of passes
+ * over all targets.
+ */
 static EmogiStatus
 prepare_lists(Gather *gather, const EmogiGraph *graph, const EmogiQuery *query, int *ntargets,
 			  EmogiError *error)
@@ -400,7 +426,10 @@ prepare_lists(Gather *gather, const EmogiGraph *graph, const EmogiQuery *query, 
 	return make_lists(gather, graph, query, error);
 }
 
-/* PAGERANK: edges out, what iterations read, first values, what they contribute. Get how often it reads all targets, and all weights. */
+/*
+ * PAGERANK: initialize out-degrees, the structure that iterations read, ranks and shares.
+ * *ntargets, *nweights: number of passes over all targets and weights.
+ */
 static EmogiStatus
 start_pagerank(Gather *gather, const EmogiGraph *graph, const EmogiQuery *query, int *ntargets,
 			   int *nweights, EmogiError *error)
@@ -420,7 +449,10 @@ start_pagerank(Gather *gather, const EmogiGraph *graph, const EmogiQuery *query,
 	return reduce_parts(gather, error);
 }
 
-/* Bring everything to where the first iteration begins. Get how often it reads all targets, and all weights. */
+/*
+ * Initialize everything for the first iteration. *ntargets, *nweights: number of passes over all
+ * targets and weights.
+ */
 static EmogiStatus
 start_values(Gather *gather, const EmogiGraph *graph, const EmogiQuery *query, int *ntargets,
 			 int *nweights, EmogiError *error)
@@ -446,7 +478,7 @@ start_values(Gather *gather, const EmogiGraph *graph, const EmogiQuery *query, i
 	return EMOGI_OK;
 }
 
-/* Make an iteration, and get the change; `more`: another one may follow. */
+/* Run an iteration, and get the change. `more`: another one may follow. */
 static EmogiStatus
 make_iteration(Gather *gather, bool more, double *change, EmogiError *error)
 {
@@ -469,7 +501,10 @@ make_iteration(Gather *gather, bool more, double *change, EmogiError *error)
 	return EMOGI_OK;
 }
 
-/* Iterate until the change is small. Get how many iterations were made, and the change of the last. */
+/*
+ * Iterate until the change is below the tolerance. Get the number of iterations and the last
+ * change.
+ */
 static EmogiStatus
 iterate(Gather *gather, const EmogiQuery *query, EmogiResult *result, EmogiError *error)
 {
@@ -490,7 +525,9 @@ iterate(Gather *gather, const EmogiQuery *query, EmogiResult *result, EmogiError
 	return EMOGI_OK;
 }
 
-/* Count what `ntargets` readings of all targets and `nweights` of all weights took. */
+/*
+ * Count the edges and bytes of `ntargets` passes over all targets and `nweights` over all weights.
+ */
 static void
 account(const Gather *gather, const EmogiGraph *graph, uint64_t ntargets, uint64_t nweights,
 		EmogiResult *result)
@@ -507,7 +544,7 @@ account(const Gather *gather, const EmogiGraph *graph, uint64_t ntargets, uint64
 	emogi_gather_account(&gather->sweep, result);
 }
 
-/* Place the Graph and run. The Feeds are the caller's to close. */
+/* Place the graph and run. The caller closes the pipelines. */
 static EmogiStatus
 run_gather(Gather *gather, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result,
 		   EmogiError *error)

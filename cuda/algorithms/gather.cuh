@@ -1,73 +1,91 @@
 /*
- * gather.cuh: the kernels of gather.cu, which tells the method and launches them.
+ * gather.cuh: kernels of the sum semirings. gather.cu describes the method and launches them.
  *
- * Two small structs make an application. A Term says what an entry contributes to its list's sum; an Application says
- * what a vertex makes of the sum.
+ * An application is two small structs. A Term gives the contribution of an entry to its list's sum;
+ * an Application computes a vertex's new value from the sum.
  */
 #ifndef EMOGI_GATHER_CUH
 #define EMOGI_GATHER_CUH
 
 #include "cuda/lists/cache_blocking.cuh"
 
-/* Tuned constants, of 753e333. The figures of an NVIDIA H200 in bench/RESULTS.md (PageRank, ad4a202) are with these values. */
-#define GATHER_BLOCKS 4			/* a multiprocessor: room for 64 registers a thread; a warp has 256 reads under way */
-#define FEW_LANES 4				/* over which most lists go on */
-#define JOIN_ALONE 4			/* chunks that a lane joins alone */
-#define JOIN_UNROLL 4			/* such rounds of a warp under way together */
+/*
+ * Tuned constants, of 753e333. The figures of an NVIDIA H200 in bench/RESULTS.md (PageRank,
+ * ad4a202) are with these values.
+ */
+#define GATHER_BLOCKS 4			/* per multiprocessor: 64 registers a thread; a warp has 256
+								 * reads in flight */
+#define FEW_LANES 4				/* lanes that most lists span at most */
+#define JOIN_ALONE 4			/* chunks whose carries one lane adds alone */
+#define JOIN_UNROLL 4			/* unrolled rounds of a warp that adds carries */
 
-/* What an iteration reduces to one number each, in device memory. */
+/* Reductions of an iteration, in device memory. */
 typedef struct Outcome
 {
-	double		change;			/* L1 or largest, see Application */
-	double		dangling;		/* value of all vertices without an edge out (PAGERANK) */
+	double		change;			/* L1 norm or maximum, see Application */
+	double		dangling;		/* sum over all vertices without an outgoing edge (PAGERANK) */
 } Outcome;
 
 /*
- * All arrays are in device memory. What sweeps read may be cut in segments, or have vertices by other names (cache_blocking.cuh):
- * sums are those of the parts of lists, and entries are indexes of `source`.
+ * State of a run; all arrays are in device memory. The lists that sweeps read may be cut into
+ * segments, or have relabeled vertices (cache_blocking.cuh). Then `sum` has one sum a segment of a
+ * list, and targets are indexes into `source`.
  */
 typedef struct Field
 {
 	uint64_t	nvertices;
 	uint64_t	nwords;			/* of a segment in the ListIndex */
-	ListIndex		outline;		/* of what sweeps read */
-	/* [nvertices]; NULL in PageRank, where it is source * edges out, or source without any */
+	ListIndex		outline;		/* index of the lists that sweeps read */
+	/*
+	 * [nvertices]; NULL in unweighted PageRank, where it is source * out-degree, or source without
+	 * outgoing edges
+	 */
 	double	   *value;
-	/* [nvertices], what entries read: value, or in PAGERANK value / edges out, perhaps as integers */
+	/*
+	 * [nvertices], the value that edges read: `value`, or in PAGERANK value / out-degree, possibly
+	 * as integers
+	 */
 	double	   *source;
-	/* [rank], of a list in the chunk where it begins; in whole once carries are joined; integers as source */
+	/*
+	 * [rank], partial sum of a list in the chunk where it begins; the full sum once carries are
+	 * added; type as source
+	 */
 	double	   *sum;
-	/* [nchunks], of the list that began before the chunk, in it; 0 when there is none; as source */
+	/*
+	 * [nchunks], partial sum of the list that began before the chunk; 0 if there is none; type as
+	 * source
+	 */
 	double	   *carry;
-	const uint32_t *vertex;	/* [rank], number of the list; NULL but for terms that look at OWN */
-	const uint32_t *label;		/* [nvertices], index of the vertex in source; NULL = its number */
-	Degrees		degrees;		/* edges out (PAGERANK) */
-	/* [nvertices], sums of the weights of the edges out (PAGERANK with weights) */
+	const uint32_t *vertex;	/* [rank], vertex of the list; NULL except for terms with OWN */
+	const uint32_t *label;		/* [nvertices], index of the vertex in source; NULL = the vertex
+								 * number */
+	Degrees		degrees;		/* out-degrees (PAGERANK) */
+	/* [nvertices], sums of the weights of outgoing edges (PAGERANK with weights) */
 	const double *strength;
-	const double *leap;	/* [nvertices], proportions of the leaps (PAGERANK); NULL = all alike */
+	const double *leap;	/* [nvertices], teleport distribution (PAGERANK); NULL = uniform */
 	bool		coarse;			/* integers have 36 significant bits (PAGERANK) */
-	/* [nvertices], sums of weights; NaN = a fixed vertex, which keeps its value */
+	/* [nvertices], sums of weights; NaN = Dirichlet boundary, which keeps its value */
 	double	   *conductance;
 	double		damping;		/* PAGERANK */
 	Outcome    *outcome;
-	Outcome    *part;			/* [blocks of gather_finish_kernel], outcome before it is reduced */
+	Outcome    *part;			/* [blocks of gather_finish_kernel], partial outcomes */
 } Field;
 
-/* The chunks that a sweep reads: first .. upto - 1, or as many of pieces, taken one after the other. */
+/* The chunks that a sweep reads: first .. upto - 1, or that many chunks of the pieces, in order. */
 typedef struct Chunks
 {
 	uint64_t	first;			/* 0 with pieces */
 	uint64_t	upto;
-	const uint32_t *piece;		/* the first chunk of each, device memory; NULL = no pieces */
-	uint32_t	piece_chunks;	/* of a piece; the last may have fewer */
+	const uint32_t *piece;		/* first chunk of each piece, in device memory; NULL = no pieces */
+	uint32_t	piece_chunks;	/* of a piece; the last one may be shorter */
 } Chunks;
 
 /* ---- terms ---- */
 
 struct PlainTerm
 {
-	typedef double Value;		/* of what is added up */
-	static constexpr bool OWN = false;	/* whether it looks at the value of the list's vertex */
+	typedef double Value;		/* type of the sums */
+	static constexpr bool OWN = false;	/* whether it uses the value of the list's own vertex */
 
 	static __device__ __forceinline__ double
 	contribution(double other, double own, double weight)
@@ -76,7 +94,7 @@ struct PlainTerm
 	}
 };
 
-/* Integers, as which the source and all sums lie in the Field's arrays. */
+/* Integers, stored in the arrays `source` and `sum` of Field. */
 struct UnitTerm
 {
 	typedef unsigned long long Value;
@@ -101,7 +119,7 @@ struct ProductTerm
 	}
 };
 
-/* EMOGI_SUM_* of an application of the table (algorithms.h). */
+/* EMOGI_SUM_* traits of an algorithm, from the table in algorithms.h. */
 template <EmogiAlgorithm ALGORITHM>
 struct Traits;
 
@@ -142,8 +160,10 @@ struct WeightTerm
 };
 
 /*
- * ---- applications: load gets the value of vertex v, finish its new one, store writes it; L1: changes are added, otherwise
- * the largest counts ----
+ * ---- applications ----
+ *
+ * load gets the value of vertex v, finish its new value, and store writes it. L1: changes are
+ * summed, otherwise the maximum counts.
  */
 
 struct PageRank
@@ -178,7 +198,10 @@ struct PageRank
 									 field.outcome->dangling, sum);
 	}
 
-	/* Write what v contributes along each edge out in the next iteration. Get what it cannot, which no entry reads. */
+	/*
+	 * Write the value that v sends along each outgoing edge in the next iteration. Return the value
+	 * of a vertex without outgoing edges, which no edge reads.
+	 */
 	static __device__ __forceinline__ double
 	store(const Field &field, uint64_t v, uint64_t degree, double value)
 	{
@@ -187,7 +210,7 @@ struct PageRank
 	}
 };
 
-/* An application whose entries read the values themselves. */
+/* Base of applications whose edges read the values themselves. */
 struct Plain
 {
 	static constexpr bool L1 = false;
@@ -212,7 +235,7 @@ struct Plain
 	}
 };
 
-/* An application of the table. */
+/* An application from the table in algorithms.h. */
 template <EmogiAlgorithm ALGORITHM>
 struct FromTable : Plain
 {
@@ -232,7 +255,7 @@ struct FromTable : Plain
 	}
 };
 
-/* Count how often each vertex is a target. Bytes: 4 an entry, and an atomic operation. */
+/* Count how often each vertex is a target. Bytes: 4 an entry, and an atomic. */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
 gather_count_degrees_kernel(Lists<Target> lists, Field field, Chunks chunks, Step step)
 {
@@ -251,17 +274,17 @@ gather_count_degrees_kernel(Lists<Target> lists, Field field, Chunks chunks, Ste
 	});
 }
 
-/* Where a warp stands in its chunk. */
+/* Progress of a warp in its chunk. */
 template <typename Value>
 struct Stand
 {
 	Value	   *carry;			/* of the chunk */
 	uint32_t	first;			/* rank of the first list that begins in the chunk */
 	uint32_t	rank;			/* of the next list that begins */
-	Value		sum;			/* of the list that is open, in the chunk */
+	Value		sum;			/* partial sum of the current list in the chunk */
 };
 
-/* Write the sum of the list that is open until list `rank` begins or the chunk ends. */
+/* Write the partial sum of the current list, which ends before list `rank` or with the chunk. */
 template <typename Value>
 static __device__ __forceinline__ void
 close_list(const Field &field, const Stand<Value> *stand, uint32_t rank, Value sum)
@@ -270,9 +293,10 @@ close_list(const Field &field, const Stand<Value> *stand, uint32_t rank, Value s
 }
 
 /*
- * Add the own entries of a round, of which `length` are there, to `sum`, which is that of the list that is open. Of the lists
- * that begin here, `rank` is the first; those that end here too are written. Get the sum of the list that is open
- * afterwards and, when another one was before, *closing, the sum of that.
+ * Add a lane's entries of a round (`length` of them) to `sum`, the sum of the current list. `rank`
+ * is the first list that begins here. Lists that begin and end here are written. Return the sum of
+ * the list that is current afterwards. If a list began here, *closing is the sum of the list before
+ * it.
  */
 template <class Term, typename Weight, typename Value = typename Term::Value>
 static __device__ __forceinline__ Value
@@ -309,8 +333,9 @@ add_octet(const Lists<Target> &lists, const Field &field, uint64_t entry, uint32
 }
 
 /*
- * Add a round of a chunk, FULL = surely all there: each lane its own entries, then the lanes over which a list goes on, by
- * a tree. Which lanes these are is a matter of the Graph alone.
+ * Add a round of a chunk. FULL: all entries exist. Each lane adds its own entries, then the lanes
+ * that share a list are combined by a segmented scan. The order of additions depends only on the
+ * graph.
  */
 template <class Term, typename Weight, bool FULL, typename Value = typename Term::Value>
 static __device__ __forceinline__ void
@@ -321,7 +346,7 @@ add_round(const Lists<Target> &lists, const Field &field, uint64_t entry, Stand<
 	const uint32_t lanes = __ballot_sync(FULL_WARP, begins != 0);
 	const uint32_t upto = warp_prefix_sum(__popc(begins));
 	const uint32_t rank = stand->rank + upto - __popc(begins);
-	/* lanes back to where the open list begins */
+	/* lanes back to the one where the current list begins */
 	const uint32_t reach = lane - (31 - __clz((lanes & ~lanes_above()) | 1));
 	Value		closing = 0;
 	Value		sum = add_octet<Term, Weight>(lists, field, entry,
@@ -363,9 +388,10 @@ add_chunk(const Lists<Target> &lists, const Field &field, uint64_t chunk)
 }
 
 /*
- * Gather: sum over all lists. A list of which the chunk has the beginning goes to `sum`, the one that began before to
- * `carry`. Bytes: targets and weights once, in whole lines and ascending; 8 random ones an entry; an eighth of one an
- * entry of the ListIndex; 8 of sums a list (HEAT: 12 of values); 12 a chunk.
+ * Gather: sum over all lists. The part of a list in the chunk where it begins goes to `sum`; the
+ * part of a list that began before the chunk goes to `carry`. Bytes: targets and weights once, in
+ * whole ascending lines; 8 random ones an entry; 1/8 an entry of the ListIndex; 8 of sums a list
+ * (HEAT: 12 of values); 12 a chunk.
  */
 template <class Term, typename Weight>
 static __global__ void __launch_bounds__(BLOCK_THREADS, GATHER_BLOCKS)
@@ -382,7 +408,10 @@ gather_sum_kernel(Lists<Target> lists, Field field, Chunks chunks, Step step)
 	});
 }
 
-/* Sum the carries of chunk `first` and of those after it before which no list begins. Get the own lane's part. Whole warp. */
+/*
+ * Sum the carries of chunk `first` and of the chunks after it in which no list begins. Return the
+ * lane's part. Called by whole warps.
+ */
 template <typename Value>
 static __device__ __forceinline__ Value
 sum_carries(const Field &field, uint64_t first, uint32_t rank)
@@ -406,8 +435,8 @@ sum_carries(const Field &field, uint64_t first, uint32_t rank)
 }
 
 /*
- * Add to the sum of each list what the chunks have of it that it goes on in, in order: short ones a lane each, the others
- * by the whole warp, one after another. Bytes: 12 a chunk, 16 a list that goes on.
+ * Add to each list's sum its carries in order: a short run of chunks by one lane, a longer one by
+ * the whole warp. Bytes: 12 a chunk, 16 a list that crosses chunks.
  */
 template <typename Value>
 static __global__ void __launch_bounds__(BLOCK_THREADS)
@@ -422,7 +451,7 @@ gather_join_carries_kernel(Field field)
 	{
 		const uint64_t c = base + lane_number();
 		const uint32_t rank = c < nchunks ? ranks[c] : 0;
-		/* a list begins in the chunk before */
+		/* a list begins in the previous chunk */
 		const bool	joins = c > 0 && c < nchunks && ranks[c - 1] < rank;
 		bool		more = joins;
 		uint64_t	next = c;
@@ -455,7 +484,10 @@ gather_join_carries_kernel(Field field)
 	}
 }
 
-/* Get the sum of the list of a vertex, all its segments, and whether it has any. The lanes have a word's 32 vertices. */
+/*
+ * Get the sum of a vertex's list over all segments, and whether the list is nonempty. The lanes
+ * have the 32 vertices of a word.
+ */
 template <typename Value>
 static __device__ __forceinline__ Value
 list_sum(const Field &field, uint64_t v, bool *filled)
@@ -477,7 +509,7 @@ list_sum(const Field &field, uint64_t v, bool *filled)
 	return sum;
 }
 
-/* Join the changes of two vertices, or sets of them; NaN stays. */
+/* Combine the changes of two sets of vertices; NaN is preserved. */
 template <bool L1>
 static __device__ __forceinline__ double
 join_changes(double a, double b)
@@ -485,14 +517,17 @@ join_changes(double a, double b)
 	return L1 ? a + b : a > b || a != a ? a : b;
 }
 
-/* Get by how much a value changed; one that was NaN already has not. */
+/* Get the change of a value; 0 if both are NaN. */
 static __device__ __forceinline__ double
 change_of(double old, double value)
 {
 	return value == old || (value != value && old != old) ? 0 : fabs(value - old);
 }
 
-/* Reduce over the block, by a fixed tree; the first thread gets the result. Whole block. */
+/*
+ * Reduce over the block in a fixed order. The first thread gets the result. Called by the whole
+ * block.
+ */
 template <bool L1>
 static __device__ __forceinline__ Outcome
 block_outcome(Outcome own)
@@ -519,8 +554,8 @@ block_outcome(Outcome own)
 }
 
 /*
- * Give every vertex its new value, or, at the START, 1/n. Bytes: 8 of sums a list and 1/4 of the ListIndex, 16 of values a
- * vertex; PAGERANK 8 of degrees; CIRCUIT 8 of conductances.
+ * Set the new value of every vertex, or 1/n at the START. Bytes: 8 of sums a list and 1/4 of the
+ * ListIndex, 16 of values a vertex; PAGERANK 8 of degrees; CIRCUIT 8 of conductances.
  */
 template <class Application, bool START>
 static __global__ void __launch_bounds__(BLOCK_THREADS)
@@ -554,7 +589,7 @@ gather_finish_kernel(Field field)
 		field.part[blockIdx.x] = outcome;
 }
 
-/* Reduce the parts of the blocks, in one block. Bytes: 16 a part. */
+/* Reduce the parts of the blocks, with one block. Bytes: 16 a part. */
 template <bool L1>
 static __global__ void __launch_bounds__(BLOCK_THREADS)
 gather_reduce_kernel(Field field, uint32_t nparts)
@@ -571,7 +606,7 @@ gather_reduce_kernel(Field field, uint32_t nparts)
 		*field.outcome = outcome;
 }
 
-/* Write the ranks of PAGERANK where the sums were. Bytes: 24 a vertex. */
+/* Write the ranks of PAGERANK over the sums. Bytes: 24 a vertex. */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
 gather_collect_ranks_kernel(Field field)
 {
@@ -583,8 +618,8 @@ gather_collect_ranks_kernel(Field field)
 }
 
 /*
- * Take over the conductances that were gathered; a vertex with a start value is fixed instead, one without starts from
- * 0. Bytes: 24 a vertex, and what it reads of sums.
+ * Store the gathered conductances. A vertex with a start value is fixed; the others start from 0.
+ * Bytes: 24 a vertex, and the sums it reads.
  */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
 gather_start_fixed_kernel(Field field)

@@ -1,16 +1,19 @@
 /*
- * gather_near.cu: sweeps over lists in the memory of several GPUs (placement peer), of which each reads what is near to it.
+ * gather_near.cu: sweeps over lists in the memory of several GPUs (placement peer), each of which
+ * reads local pieces.
  *
- * A GPU that helps has a copy of what entries read, and the outline; it reads the pieces in its own memory, and of what others have too much its share. Sums
- * and carries go where the leader has them: each is of one chunk, and chunks do not straddle pieces, so the bits are those of one GPU.
+ * A helping GPU has a copy of `source` and of the list index. It reads the pieces in its own
+ * memory, and its share of the excess of other GPUs. Sums and carries go to the leader's arrays.
+ * Each of these belongs to one chunk, and chunks do not cross pieces, so the bits are those of one
+ * GPU.
  */
 #include "cuda/multi_gpu/peer_assignment.h"
 #include "cuda/algorithms/gather_sweep.cuh"
 #include "cuda/placement/peer_memory.cuh"
 
-#define LEADER 0				/* as a member; helper i is i + 1 */
+#define LEADER 0				/* as a member; helper i is member i + 1 */
 
-/* Find who holds each piece. */
+/* Find the GPU that holds each piece. */
 static void
 find_holders(const SharedStep *team, const PeerMemoryLayout *layout, uint8_t *holder)
 {
@@ -23,7 +26,10 @@ find_holders(const SharedStep *team, const PeerMemoryLayout *layout, uint8_t *ho
 	}
 }
 
-/* Tell a member, whose device is the current one, its pieces: `array` is where its kernels find them. */
+/*
+ * Set the pieces of a member, whose device is current. `array`: device array for their first
+ * chunks.
+ */
 static EmogiStatus
 tell_pieces(Run *run, const PeerMemoryLayout *layout, const uint8_t *reader, int member,
 			uint64_t nchunks, uint32_t *array, Chunks *pieces, EmogiError *error)

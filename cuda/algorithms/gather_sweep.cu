@@ -1,10 +1,11 @@
 /*
- * gather_sweep.cu: reads all lists once, chunk by chunk, for sums: in place, by a CopyPipeline, or together with other GPUs, each by a CopyPipeline.
+ * gather_sweep.cu: one pass over all lists, chunk by chunk, for sums: in place, through a copy
+ * pipeline, or with several GPUs and a pipeline each.
  */
 #include "cuda/algorithms/gather_sweep.cuh"
 #include "cuda/placement/peer_memory.cuh"
 
-/* Take what a helper needs. */
+/* Take the arrays of a helper. */
 static EmogiStatus
 take_helper(Run *run, void *with, int i, EmogiError *error)
 {
@@ -20,7 +21,7 @@ take_helper(Run *run, void *with, int i, EmogiError *error)
 	return take_array(&run->memory, &helper->piece, SPREAD_MOST_PIECES, "pieces of lists", error);
 }
 
-/* Prepare a helper, whose device is the current one. */
+/* Prepare a helper, whose device is current. */
 static EmogiStatus
 open_helper(GatherSweep *sweep, int i, const EmogiGraph *graph, uint32_t width, EmogiError *error)
 {
@@ -30,12 +31,12 @@ open_helper(GatherSweep *sweep, int i, const EmogiGraph *graph, uint32_t width, 
 
 	TRY(emogi_edge_chunks_make_outline(run, run->graph.forward.offsets, &helper->outline, error));
 	TRY(emogi_copy_pipeline_open(&helper->feed, run, &graph->forward, width, &share, error));
-	/* its copies wait for that, and so for the taking of what they fill */
+	/* its copies wait for this event, and so for the allocation of their buffers */
 	CUDA_TRY(cudaEventRecord(run->state->begin, run->state->stream));
 	return EMOGI_OK;
 }
 
-/* Open the helpers' Feeds; `together` says whether all have one. */
+/* Open the helpers' pipelines; `together` says whether all have one. */
 static EmogiStatus
 open_helpers(GatherSweep *sweep, const EmogiGraph *graph, uint32_t width, EmogiError *error)
 {
@@ -74,7 +75,7 @@ emogi_gather_open(GatherSweep *sweep, const EmogiGraph *graph, const EmogiQuery 
 		const SharedStepShare share = {0, (uint32_t) run->team->nhelpers + 1};
 		const uint32_t devices = run->devices;
 
-		run->devices = 0;		/* each has a part, over its own link */
+		run->devices = 0;		/* each GPU reads a share, over its own link */
 		TRY(emogi_copy_pipeline_open(&sweep->feed, run, lists, width, &share, error));
 		if (sweep->feed.buffer != NULL)
 			return EMOGI_OK;
@@ -99,7 +100,7 @@ launch(GatherSweep *sweep, GatherKernel kernel, const Field &field, const Lists<
 	return EMOGI_OK;
 }
 
-/* Have a helper, whose device is the current one, read its next piece. */
+/* Let a helper, whose device is current, read its next piece. */
 static EmogiStatus
 take_piece(GatherSweep *sweep, int i, GatherKernel kernel, const Field &leaders, EmogiError *error)
 {
@@ -118,7 +119,7 @@ take_piece(GatherSweep *sweep, int i, GatherKernel kernel, const Field &leaders,
 	return emogi_copy_pipeline_give_back(&helper->feed, error);
 }
 
-/* Have the leader read its next piece. */
+/* Let the leader read its next piece. */
 static EmogiStatus
 take_own_piece(GatherSweep *sweep, GatherKernel kernel, const Field &field, EmogiError *error)
 {
@@ -130,7 +131,7 @@ take_own_piece(GatherSweep *sweep, GatherKernel kernel, const Field &field, Emog
 	return emogi_copy_pipeline_give_back(&sweep->feed, error);
 }
 
-/* Begin a helper's part of a sweep: it gets a copy of what entries read. */
+/* Begin a helper's part of a sweep, with a copy of `source`. */
 static EmogiStatus
 begin_part(GatherSweep *sweep, int i, const Field &field, bool more, EmogiError *error)
 {
@@ -144,7 +145,7 @@ begin_part(GatherSweep *sweep, int i, const Field &field, bool more, EmogiError 
 	return emogi_shared_step_end_part(sweep->run->team, i, error);
 }
 
-/* End it. */
+/* End a helper's part. */
 static EmogiStatus
 end_part(GatherSweep *sweep, int i, EmogiError *error)
 {
@@ -154,7 +155,9 @@ end_part(GatherSweep *sweep, int i, EmogiError *error)
 	return emogi_shared_step_wait(sweep->run->team, i, error);
 }
 
-/* Read all lists once together with the helpers, each its share, a piece of each in turn. */
+/*
+ * Read all lists once together with the helpers: each GPU reads its share, piece by piece in turn.
+ */
 static EmogiStatus
 sweep_together(GatherSweep *sweep, GatherKernel kernel, const Field &field, bool more,
 			   EmogiError *error)

@@ -1,19 +1,23 @@
 /*
- * powers.cu: KATZ, EIGENVECTOR and HITS: what powers of a matrix come to.
+ * powers.cu: KATZ, EIGENVECTOR and HITS by power iteration.
  *
- * Return what the table of algorithms says, by the iterations that the first comments of katz.c, eigenvector.c and hits.c tell (engine/cpu).
+ * Return the columns defined in the table of algorithms, by the iterations that katz.c,
+ * eigenvector.c and hits.c (engine/cpu) describe.
  *
- * Method. The values of all entries are summed list by list, as gather.cu does it: in chunks of 64 lines, without atomic operations on sums
- * (gather.cuh). What an iteration comes to for all vertices together is reduced by a fixed tree. So no sum depends on the order of the work, and
- * two runs give the same bits, but for those of lists cut in segments against others. In device memory sweeps without weights read targets that
- * were renumbered or cut in segments where that helps the caches (cache_blocking.cuh), made once for a Graph that is kept, the same as PageRank's; in
- * host and hybrid placement edges come by the copy engine when there is room for buffers (copy_pipeline.cuh).
- * HITS has two halves, over the lists against the edges and along them; of a symmetric Graph both read the same.
+ * Method. The values of all entries are summed list by list as in gather.cu, in chunks of 64 lines,
+ * without atomics on sums (gather.cuh). Reductions over all vertices have a fixed order. So no sum
+ * depends on the schedule, and two runs give the same bits, except that lists cut into segments
+ * give other bits than whole lists. In device memory unweighted sweeps read targets that are
+ * relabeled or cut into segments if that improves cache hits (cache_blocking.cuh). These are built
+ * once for a cached graph, and shared with PageRank. In host and hybrid placement the copy engine
+ * transfers the edges if there is room for buffers (copy_pipeline.cuh). HITS has two halves, over
+ * the incoming and the outgoing lists; of a symmetric graph both read the same lists.
  *
- * Device memory, for n vertices and m edges: 16n of values and sums and what the ListIndex takes, twice for HITS; KATZ 8n, and 8n while a SegmentedGraph is
- * made of a Graph without the lists along its edges.
+ * Device memory, for n vertices and m edges: 16n of values and sums, and the ListIndex, twice for
+ * HITS; KATZ 8n, and 8n while a SegmentedGraph is built of a graph without outgoing lists.
  *
- * Bytes of a sweep: those of gather_sum_kernel; of an iteration beside it: KATZ 40 a vertex, EIGENVECTOR 48, each half of HITS 40.
+ * Bytes of a sweep: those of gather_sum_kernel. Other bytes of an iteration: KATZ 40 a vertex,
+ * EIGENVECTOR 48, each half of HITS 40.
  */
 #include "contract/powers.h"
 #include "cuda/placement/copy_pipeline.cuh"
@@ -21,32 +25,32 @@
 
 typedef void (*PowersKernel) (Lists<Target> lists, Field field, Chunks chunks, Step step);
 
-/* Lists that are summed over, and where the values come from. Arrays are in device memory. */
+/* The lists of a half, and its values. Arrays are in device memory. */
 typedef struct Half
 {
 	const EmogiAdjacency *adjacency;	/* in host memory */
-	Field		field;			/* source: [nvertices], the values, by label if there are any */
-	ListIndex		outline;		/* of the lists as they are */
-	Lists<Target> lists;		/* what sweeps read */
-	SegmentedGraph			cut;			/* what they read instead, if any */
-	CopyPipeline	   *feed;			/* how, in host and hybrid placement */
+	Field		field;			/* source: [nvertices], the values, by label if there are labels */
+	ListIndex		outline;		/* index of the original lists */
+	Lists<Target> lists;		/* lists that sweeps read */
+	SegmentedGraph			cut;			/* read instead of the lists, if any */
+	CopyPipeline	   *feed;			/* in host and hybrid placement */
 	uint64_t	nsweeps;
 } Half;
 
-/* A run. The device's arrays belong to run->memory. */
+/* State of a run. run->memory owns the device arrays. */
 typedef struct Powers
 {
 	Run		   *run;
 	const EmogiGraph *graph;
 	bool		is_weighted;
-	uint32_t	weight_bytes;	/* of an entry, that are read */
+	uint32_t	weight_bytes;	/* of an entry, 0 if weights are not read */
 	PowersKernel gather;
 	int			nhalves;
 	Half		half[2];
 	CopyPipeline		feed[2];
-	double		scale;			/* EIGENVECTOR: of what a list adds up to */
-	double	   *total;			/* [nvertices], KATZ: of all that was added */
-	Found	   *part;			/* [blocks], before they are reduced */
+	double		scale;			/* EIGENVECTOR: factor of a list's sum */
+	double	   *total;			/* [nvertices], KATZ: sum over all iterations */
+	Found	   *part;			/* [blocks], before reduction */
 	Found	   *found;			/* [MOST_FOUND] */
 } Powers;
 
@@ -96,7 +100,7 @@ halves_are_one(const Powers *powers)
 		powers->half[1].adjacency->targets;
 }
 
-/* Take the device memory of a half, but for its lists. */
+/* Take the device memory of a half, except its lists. */
 static EmogiStatus
 take_half(Powers *powers, Half *half, EmogiError *error)
 {
@@ -121,7 +125,7 @@ take_half(Powers *powers, Half *half, EmogiError *error)
 	return EMOGI_OK;
 }
 
-/* Place the Graph, and open what brings its lists. */
+/* Place the graph, and open the pipelines of its lists. */
 static EmogiStatus
 place_lists(Powers *powers, const EmogiQuery *query, EmogiError *error)
 {
@@ -161,7 +165,7 @@ launch(Run *run, const Half *half, PowersKernel kernel, const Lists<Target> &lis
 	return EMOGI_OK;
 }
 
-/* Sum over all lists of a half; `more`: another sweep over them follows. */
+/* Sum over all lists of a half. `more`: another sweep over them follows. */
 static EmogiStatus
 sum_lists(Powers *powers, Half *half, bool more, EmogiError *error)
 {
@@ -188,7 +192,7 @@ sum_lists(Powers *powers, Half *half, bool more, EmogiError *error)
 	return EMOGI_OK;
 }
 
-/* Reduce what the blocks have left, to number i of what is found. */
+/* Reduce the parts of the blocks to found[i]. */
 template <bool ADDS>
 static EmogiStatus
 reduce_parts(Powers *powers, int i, EmogiError *error)
@@ -200,7 +204,7 @@ reduce_parts(Powers *powers, int i, EmogiError *error)
 	return EMOGI_OK;
 }
 
-/* Wait, and get what was found. */
+/* Wait, and get the reductions. */
 static EmogiStatus
 read_found(Powers *powers, const Found **found, EmogiError *error)
 {
@@ -215,7 +219,10 @@ read_found(Powers *powers, const Found **found, EmogiError *error)
 	return EMOGI_OK;
 }
 
-/* Count how often each vertex is a target of a half's lists. Without room for that it is not known. */
+/*
+ * Count how often each vertex is a target of a half's lists. If memory is short, degrees stay
+ * unknown.
+ */
 static EmogiStatus
 count_degrees(Run *run, Half *half, EmogiError *error)
 {
@@ -234,7 +241,10 @@ count_degrees(Run *run, Half *half, EmogiError *error)
 	return launch(run, half, gather_count_degrees_kernel, half->lists, chunks, error);
 }
 
-/* Find what was kept for sweeps over run->graph.forward, the lists of a half; else make the ListIndex of the lists, and a SegmentedGraph, where it pays. */
+/*
+ * Get the cached SegmentedGraph for sweeps over run->graph.forward, the lists of a half. Otherwise
+ * make the ListIndex of the lists, and build a SegmentedGraph if it pays.
+ */
 static EmogiStatus
 find_cut(Powers *powers, Half *half, uint64_t nsweeps, EmogiError *error)
 {
@@ -259,7 +269,7 @@ find_cut(Powers *powers, Half *half, uint64_t nsweeps, EmogiError *error)
 	return EMOGI_OK;
 }
 
-/* Choose what sweeps over a half's lists read. */
+/* Choose the lists that sweeps over a half read. */
 static EmogiStatus
 choose_lists(Powers *powers, Half *half, uint64_t nsweeps, EmogiError *error)
 {
@@ -290,7 +300,7 @@ choose_lists(Powers *powers, Half *half, uint64_t nsweeps, EmogiError *error)
 	return EMOGI_OK;
 }
 
-/* Give every element of an array the same value. */
+/* Fill an array with a value. */
 static EmogiStatus
 fill(const Run *run, double *array, double value, EmogiError *error)
 {
@@ -299,7 +309,7 @@ fill(const Run *run, double *array, double value, EmogiError *error)
 	return EMOGI_OK;
 }
 
-/* Bring everything to where the first iteration begins. */
+/* Initialize everything for the first iteration. */
 static EmogiStatus
 start_values(Powers *powers, const EmogiQuery *query, EmogiError *error)
 {
@@ -316,7 +326,7 @@ start_values(Powers *powers, const EmogiQuery *query, EmogiError *error)
 				is_katz ? query->alpha : powers->nhalves == 2 ? 1.0 / n : 1.0 / sqrt(n), error);
 }
 
-/* Note how far a run has come. */
+/* Report the progress. */
 static EmogiStatus
 begin_iteration(const Powers *powers, const EmogiQuery *query, const EmogiResult *result)
 {
@@ -328,7 +338,10 @@ begin_iteration(const Powers *powers, const EmogiQuery *query, const EmogiResult
 	return control->cancel ? EMOGI_CANCELED : EMOGI_OK;
 }
 
-/* Make new values of what a half's lists have, and find what they are measured by, and their change, from number i on. */
+/*
+ * Compute new values from the sums of a half's lists. found[i] gets their norm, found[i + 1] their
+ * change.
+ */
 template <bool EIGEN>
 static EmogiStatus
 divide(Powers *powers, Half *half, const Half *to, int i, bool more, EmogiError *error)
@@ -377,7 +390,7 @@ iterate(Powers *powers, const EmogiQuery *query, EmogiResult *result, EmogiError
 	return EMOGI_OK;
 }
 
-/* Turn the sums of KATZ into the answer. */
+/* Scale the sums of KATZ. */
 static EmogiStatus
 finish_katz(Powers *powers, const EmogiQuery *query, double largest, EmogiError *error)
 {
@@ -398,7 +411,7 @@ finish_katz(Powers *powers, const EmogiQuery *query, double largest, EmogiError 
 	return EMOGI_OK;
 }
 
-/* Iterate KATZ until it ends; BAD_INPUT when there is no answer. */
+/* Iterate KATZ until it converges. EMOGI_BAD_INPUT if it does not. */
 static EmogiStatus
 iterate_katz(Powers *powers, const EmogiQuery *query, EmogiResult *result, EmogiError *error)
 {
@@ -423,7 +436,7 @@ iterate_katz(Powers *powers, const EmogiQuery *query, EmogiResult *result, Emogi
 	return finish_katz(powers, query, last.largest, error);
 }
 
-/* Queue the writing of a half's values in the order of vertices; get where they are. */
+/* Queue the writing of a half's values in the order of vertices, and get the array. */
 static EmogiStatus
 collect_values(const Powers *powers, const Half *half, double **values, EmogiError *error)
 {
@@ -436,7 +449,7 @@ collect_values(const Powers *powers, const Half *half, double **values, EmogiErr
 	return EMOGI_OK;
 }
 
-/* Count what sweeps took. */
+/* Count the edges and bytes of the sweeps. */
 static void
 account(const Powers *powers, EmogiResult *result)
 {
@@ -459,7 +472,7 @@ account(const Powers *powers, EmogiResult *result)
 			powers->feed[1].nlinks;
 }
 
-/* Place the Graph and run. The Feeds are the caller's to close. */
+/* Place the graph and run. The caller closes the pipelines. */
 static EmogiStatus
 run_powers(Powers *powers, const EmogiQuery *query, EmogiResult *result, EmogiError *error)
 {

@@ -1,25 +1,25 @@
 /*
- * powers.cuh: the kernels of powers.cu, which tells the method and launches them.
+ * powers.cuh: kernels of power iterations. powers.cu describes the method and launches them.
  */
 #ifndef EMOGI_POWERS_CUH
 #define EMOGI_POWERS_CUH
 
 #include "cuda/algorithms/gather.cuh"
 
-/* What all vertices come to: sums, or largest. */
+/* Reductions over all vertices: sums or maxima. */
 typedef struct Found
 {
 	double		of[3];
 } Found;
 
-/* Get where the value of a vertex is. */
+/* Get the index of a vertex's value. */
 static __device__ __forceinline__ uint64_t
 value_index(const uint32_t *label, uint64_t v)
 {
 	return label != NULL ? label[v] : v;
 }
 
-/* Join what two vertices, or sets of them, come to. Of NaN and a number the number is the largest. */
+/* Combine the results of two sets of vertices. The maximum of NaN and a number is the number. */
 template <bool ADDS>
 static __device__ __forceinline__ double
 join_found(double a, double b)
@@ -27,7 +27,7 @@ join_found(double a, double b)
 	return ADDS ? a + b : b > a ? b : a;
 }
 
-/* Reduce over the block, by a fixed tree, and write it. Whole block. */
+/* Reduce over the block in a fixed order, and write the result. Called by the whole block. */
 template <bool ADDS>
 static __device__ __forceinline__ void
 leave_found(Found own, Found *to)
@@ -50,7 +50,7 @@ leave_found(Found own, Found *to)
 	*to = own;
 }
 
-/* Reduce the parts of the blocks, in one block. Bytes: 24 a part. */
+/* Reduce the parts of the blocks, with one block. Bytes: 24 a part. */
 template <bool ADDS>
 static __global__ void __launch_bounds__(BLOCK_THREADS)
 powers_reduce_kernel(const Found *part, uint32_t nparts, Found *to)
@@ -64,7 +64,7 @@ powers_reduce_kernel(const Found *part, uint32_t nparts, Found *to)
 	leave_found<ADDS>(found, to);
 }
 
-/* Give every element of an array the same value. Bytes: 8 a vertex. */
+/* Fill an array with a value. Bytes: 8 a vertex. */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
 powers_fill_kernel(double *array, uint64_t nvertices, double value)
 {
@@ -75,7 +75,10 @@ powers_fill_kernel(double *array, uint64_t nvertices, double value)
 		array[v] = value;
 }
 
-/* KATZ: add the walks of one edge more. Found: most, largest, shrinks, as of EmogiKatzFound. Bytes: 40 a vertex. */
+/*
+ * KATZ: add the walks that are one edge longer. Found: most, largest and shrinks of EmogiKatzFound.
+ * Bytes: 40 a vertex.
+ */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
 powers_add_walks_kernel(Field field, double alpha, double *total, Found *part)
 {
@@ -105,7 +108,7 @@ powers_add_walks_kernel(Field field, double alpha, double *total, Found *part)
 	leave_found<false>(found, &part[blockIdx.x]);
 }
 
-/* KATZ: sum the squares of the sums, as parts of the largest. Bytes: 8 a vertex. */
+/* KATZ: sum the squares of total / largest. Bytes: 8 a vertex. */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
 powers_square_kernel(const double *total, uint64_t nvertices, double largest, Found *part)
 {
@@ -118,7 +121,7 @@ powers_square_kernel(const double *total, uint64_t nvertices, double largest, Fo
 	leave_found<true>(found, &part[blockIdx.x]);
 }
 
-/* KATZ: turn the sums into the answer. Bytes: 16 a vertex. */
+/* KATZ: scale the sums. Bytes: 16 a vertex. */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
 powers_scale_kernel(double *total, uint64_t nvertices, double factor)
 {
@@ -130,9 +133,8 @@ powers_scale_kernel(double *total, uint64_t nvertices, double factor)
 }
 
 /*
- * Sum the new values before they are divided: EIGENVECTOR their squares, and a vertex's own value is a part of its new one beside its sum times
- * `scale`; HITS themselves.
- * Bytes: 8 of sums a list; EIGENVECTOR 8 of values a vertex.
+ * Compute the norm of the new values. EIGENVECTOR: the sum of squares of (old value + scale * list
+ * sum). HITS: the sum of the list sums. Bytes: 8 of sums a list; EIGENVECTOR 8 of values a vertex.
  */
 template <bool EIGEN>
 static __global__ void __launch_bounds__(BLOCK_THREADS)
@@ -156,8 +158,8 @@ powers_measure_kernel(Field field, double scale, Found *part)
 }
 
 /*
- * Divide the new values by what was measured, and write them to `to`, by `label`. Found: the change, EIGENVECTOR the largest, HITS all of it.
- * Bytes: 8 of sums a list, 16 of values a vertex.
+ * Divide the new values by their norm, and write them to `to`, by `label`. Found: the change, for
+ * EIGENVECTOR the maximum, for HITS the sum. Bytes: 8 of sums a list, 16 of values a vertex.
  */
 template <bool EIGEN>
 static __global__ void __launch_bounds__(BLOCK_THREADS)

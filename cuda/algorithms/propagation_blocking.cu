@@ -1,19 +1,21 @@
 /*
- * propagation_blocking.cu: iterations by PropagationBlocks. Method, memory and bytes: propagation_blocking.cuh; how they are made: propagation_blocking_make.cu.
+ * propagation_blocking.cu: PageRank iterations on PropagationBlocks. propagation_blocking.cuh
+ * describes method, memory and bytes; propagation_blocking_make.cu builds them.
  */
 #include "cuda/algorithms/propagation_blocking.cuh"
 
 #include "contract/rank_units.h"
 
-#define SHARED_PERCENT 85		/* of a multiprocessor's shared memory, at least: 196 of the 228 KB that an H200 has */
+#define SHARED_PERCENT 85		/* of a multiprocessor's shared memory, at least: 196 of the 228
+								 * KB of an H200 */
 
 static_assert(BLOCK_SOURCES % (4 * BINS_THREADS) == 0 && BLOCK_SOURCES < 65536 &&
 			  BIN_SINKS % 4 == 0 && BIN_SINKS < 65536,
 			  "blocks and bins are filled in whole pieces, and numbers in them have 16 bits");
 
-/* ---- numbers of 40 bits ---- */
+/* ---- 40-bit floating-point numbers ---- */
 
-/* Get a share of so many units, of which 36 bits or fewer are significant, as a number. */
+/* Pack a share, which has at most 36 significant bits. */
 static __device__ __forceinline__ uint64_t
 pack_units(uint64_t units)
 {
@@ -22,7 +24,7 @@ pack_units(uint64_t units)
 	return (uint64_t) exponent << EMOGI_RANK_MANTISSA_BITS | units >> 2 * exponent;
 }
 
-/* Get the units of a number: exponent in bits 28 .. 31 of the word. */
+/* Unpack a number; the exponent is in bits 28 .. 31 of the word. */
 static __device__ __forceinline__ unsigned long long
 unpack_units(uint32_t word, uint32_t low)
 {
@@ -31,7 +33,10 @@ unpack_units(uint32_t word, uint32_t low)
 	return mantissa << (word >> 27 & 0x1E);
 }
 
-/* Fill shared memory with the values of a block of sources, and 0 for NO_SOURCE. Whole block of threads. */
+/*
+ * Load the values of a block of sources into shared memory, and 0 for NO_SOURCE. Called by the
+ * whole thread block.
+ */
 static __device__ __forceinline__ void
 fill_values(const PropagationBlocks &bins, uint32_t block, uint32_t *word, uint8_t *low)
 {
@@ -50,7 +55,7 @@ fill_values(const PropagationBlocks &bins, uint32_t block, uint32_t *word, uint8
 	__syncthreads();
 }
 
-/* Take the next unit: the same for all threads of the block. */
+/* Get the next unit, the same for all threads of the block. */
 static __device__ __forceinline__ uint32_t
 take_unit(uint32_t *next)
 {
@@ -63,7 +68,7 @@ take_unit(uint32_t *next)
 	return taken;
 }
 
-/* Split a lane's piece of eight numbers of 16 bits. */
+/* Unpack eight 16-bit numbers. */
 static __device__ __forceinline__ void
 split_numbers(uint4 piece, uint32_t *number)
 {
@@ -79,7 +84,7 @@ split_numbers(uint4 piece, uint32_t *number)
 
 /* ---- rows ---- */
 
-/* Add to the sum of the row before `row`. */
+/* Add to the sum of row - 1. */
 static __device__ __forceinline__ void
 add_row(const Rows &rows, unsigned long long *sum, uint32_t row, unsigned long long value)
 {
@@ -88,8 +93,9 @@ add_row(const Rows &rows, unsigned long long *sum, uint32_t row, unsigned long l
 }
 
 /*
- * Add a round of a chunk in which rows begin: a lane its own entries, then the lanes over which a row goes on. `row` is the first
- * row that begins, `open` what lanes have of the row before it; get what the last lane has of the row that is open afterwards.
+ * Add a round of a chunk in which rows begin: each lane adds its own entries, then the lanes that
+ * share a row are combined. `row` is the first row that begins, `open` the lane's part of the row
+ * before it. Return the last lane's part of the row that is open afterwards.
  */
 static __device__ __forceinline__ unsigned long long
 close_rows(const Rows &rows, unsigned long long *sum, uint32_t begins, uint32_t lanes, uint32_t row,
@@ -132,13 +138,13 @@ close_rows(const Rows &rows, unsigned long long *sum, uint32_t begins, uint32_t 
 	return lane == WARP_LANES - 1 ? part : 0;
 }
 
-/* Add a chunk of rows. What a row has in a round goes to its sum where it ends. */
+/* Add a chunk of rows. A row's part in a round is added to its sum when the row ends. */
 static __device__ __forceinline__ void
 add_rows(const Rows &rows, unsigned long long *sum, uint32_t chunk, const uint32_t *word,
 		 const uint8_t *low)
 {
-	uint32_t	row = rows.chunk_row[chunk];	/* the next to begin */
-	unsigned long long open = 0;	/* of all lanes together: what the open row has */
+	uint32_t	row = rows.chunk_row[chunk];	/* next row to begin */
+	unsigned long long open = 0;	/* distributed over the lanes: partial sum of the open row */
 
 #pragma unroll 1
 	for (uint32_t round = 0; round < CHUNK_ROUNDS; round++)
@@ -172,7 +178,10 @@ add_rows(const Rows &rows, unsigned long long *sum, uint32_t chunk, const uint32
 		add_row(rows, sum, row, open);
 }
 
-/* Add the rows of a block of sources. Bytes: 2.1 an entry, 4 a row and an atomic operation. Whole grid. */
+/*
+ * Add the rows of a block of sources. Bytes: 2.1 an entry, 4 a row and an atomic. Called by the
+ * whole grid.
+ */
 static __device__ __forceinline__ void
 add_hub(const PropagationBlocks &bins, uint32_t hub, uint32_t *word, uint8_t *low)
 {
@@ -187,7 +196,10 @@ add_hub(const PropagationBlocks &bins, uint32_t hub, uint32_t *word, uint8_t *lo
 
 /* ---- cells ---- */
 
-/* Write the value of each entry in cells. Bytes: 2 read, 5 written an entry. Whole grid. */
+/*
+ * Write the value of each entry in cells. Bytes: 2 read, 5 written an entry. Called by the whole
+ * grid.
+ */
 static __device__ __forceinline__ void
 scatter_values(const PropagationBlocks &bins, uint32_t *word, uint8_t *low)
 {
@@ -220,8 +232,8 @@ scatter_values(const PropagationBlocks &bins, uint32_t *word, uint8_t *low)
 }
 
 /*
- * Add rows, then write the values of entries in cells: neither waits for the other, so that no multiprocessor waits for the last to be through
- * with the rows of a block of sources.
+ * Add rows, then write the values of entries in cells. The two are independent, so no
+ * multiprocessor waits for the last one that processes the rows of a block of sources.
  */
 static __global__ void __launch_bounds__(BINS_THREADS, 1)
 bins_spread_kernel(PropagationBlocks bins)
@@ -233,12 +245,12 @@ bins_spread_kernel(PropagationBlocks bins)
 	for (uint32_t hub = 0; hub < bins.nhubs; hub++)
 	{
 		add_hub(bins, hub, word, low);
-		__syncthreads();		/* nobody reads its values any more */
+		__syncthreads();		/* the values are about to be overwritten */
 	}
 	scatter_values(bins, word, low);
 }
 
-/* What a lane reads of a cell at once. */
+/* Entries of a cell that a lane reads at once. */
 typedef struct BinPiece
 {
 	uint4		sinks;
@@ -255,7 +267,10 @@ read_piece(const PropagationBlocks &bins, uint32_t entry)
 		__ldcs((const uint2 *) (bins.entry_low + entry))};
 }
 
-/* Add to a sum in shared memory, whose halves lie apart: shared memory has atomic operations of 32 bits. */
+/*
+ * Add to a sum in shared memory, stored as two halves because shared memory has 32-bit atomics
+ * only.
+ */
 static __device__ __forceinline__ void
 add_shared(uint32_t *lower, uint32_t *upper, uint32_t sink, unsigned long long value)
 {
@@ -286,7 +301,7 @@ add_piece(const BinPiece &piece, uint32_t *lower, uint32_t *upper)
 	}
 }
 
-/* Add the values of a unit's cells. Each warp reads the next piece while it adds the last one. */
+/* Add the values of a unit's cells. Each warp loads the next piece while it adds the last one. */
 static __device__ __forceinline__ void
 add_cells(const PropagationBlocks &bins, const BinUnit &unit, uint32_t *lower, uint32_t *upper)
 {
@@ -348,8 +363,8 @@ bins_collect_kernel(PropagationBlocks bins)
 /* ---- ranks ---- */
 
 /*
- * Give every vertex its new rank, or, at the START, 1/n, and what it contributes in the next iteration; zero the sums. Bytes: 45 a
- * vertex; 8 more of proportions.
+ * Set the new rank of every vertex, or 1/n at the START, and its share for the next iteration, and
+ * zero the sums. Bytes: 45 a vertex; 8 more of the teleport distribution.
  */
 template <bool START>
 static __global__ void __launch_bounds__(BLOCK_THREADS)
@@ -387,7 +402,9 @@ bins_finish_kernel(PropagationBlocks bins, double damping, double *rank)
 	block_add(&bins.outcome[bins.turn].dangling, dangling);
 }
 
-/* Bring proportions to the order of labels. Bytes: 12 a vertex, 8 read at random. */
+/*
+ * Permute the teleport distribution to the order of labels. Bytes: 12 a vertex, 8 read at random.
+ */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
 bins_order_leap_kernel(PropagationBlocks bins, const double *from, double *to)
 {
@@ -407,7 +424,10 @@ bins_collect_ranks_kernel(PropagationBlocks bins, const double *rank, double *to
 		to[bins.vertex[l]] = rank[l];
 }
 
-/* Let a kernel have so many bytes of shared memory a block. What is left is the first-level cache, where reads under way wait. */
+/*
+ * Allow a kernel `bytes` of shared memory a block. The rest is L1 cache, which buffers the reads in
+ * flight.
+ */
 static EmogiStatus
 allow_shared(const void *kernel, size_t bytes, EmogiError *error)
 {

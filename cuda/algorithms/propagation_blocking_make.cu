@@ -1,8 +1,9 @@
 /*
- * propagation_blocking_make.cu: makes PropagationBlocks: what they are is told in propagation_blocking.cuh.
+ * propagation_blocking_make.cu: construction of PropagationBlocks (propagation_blocking.cuh).
  *
- * Every entry has a key: its cell, or, from the first blocks of sources, its row. Entries are counted by key, which gives each key its
- * place, and then each is put to the next free place of its key. So the order within a cell is any; no sum can tell.
+ * Every entry has a key: its cell, or for the first blocks of sources its row. Entries are counted
+ * by key, prefix sums give each key its position, and each entry is written to the next free
+ * position of its key. So the order within a cell is arbitrary, which no sum depends on.
  */
 #include "cuda/algorithms/propagation_blocking.cuh"
 #include "cuda/placement/placing.cuh"
@@ -13,23 +14,30 @@
 #include <stdlib.h>
 
 /*
- * Tuned constants, of b490201: when PropagationBlocks pay, and how they are cut. The figures of an NVIDIA H200 in bench/RESULTS.md (PageRank
- * by bins) are with these values.
+ * Tuned constants, of b490201: when PropagationBlocks pay off, and how they are cut. The figures of
+ * an NVIDIA H200 in bench/RESULTS.md (PageRank by bins) are with these values.
  */
-#define LEAST_SWEEPS 10			/* with fewer of them a Graph that is asked again seldom pays for its PropagationBlocks */
-#define CELL_MEAN 32			/* entries of a cell, at least: it is padded, and read by whole warps */
-#define HUB_PART 16				/* a block of sources has rows when it has one entry in so many, or more */
-#define SCATTER_UNITS 16u		/* of a multiprocessor, so that all end together */
+#define LEAST_SWEEPS 10			/* with fewer iterations the build seldom pays off, even for a
+								 * graph that is queried again */
+#define CELL_MEAN 32			/* min mean entries of a cell, because cells are padded and read
+								 * by whole warps */
+#define HUB_PART 16				/* a block of sources has rows if it has at least 1 / HUB_PART of
+								 * the entries */
+#define SCATTER_UNITS 16u		/* per multiprocessor, so that all finish together */
 #define COLLECT_UNITS 4u
 #define MOST_SCATTER 131072u	/* entries of a unit */
 #define MOST_COLLECT 524288u
 #define LEAST_UNIT 32768u
-#define LAST_UNITS 2u			/* the last fourth of all is cut into units so many times smaller */
+#define LAST_UNITS 2u			/* the last quarter of the entries is cut into units smaller by
+								 * this factor */
 
 #define NO_KEY UINT32_MAX
 #define ALIGNMENT 256			/* of arrays */
 
-/* The keys: of cells, one that has no entry, and for each block of rows those of its sinks, and one more. */
+/*
+ * Layout of the keys: those of the cells, one without entries, and for each block in rows one a
+ * sink and one more.
+ */
 typedef struct Keys
 {
 	uint32_t	nhubs;
@@ -38,7 +46,10 @@ typedef struct Keys
 	uint32_t	nsinks;
 } Keys;
 
-/* All arrays are in device memory, but for those of the host, which are freed on every path. */
+/*
+ * State of the build. Arrays are in device memory, except those in host memory, which are freed on
+ * every path.
+ */
 typedef struct Making
 {
 	Run		   *run;
@@ -47,11 +58,12 @@ typedef struct Making
 	Keys		keys;
 	uint32_t   *label;			/* [nvertices] */
 	uint32_t   *own;			/* [rank], label of the list */
-	uint32_t   *count;	/* [keys], entries; then where they begin, or end when they are placed */
-	uint32_t   *row[MAX_HUBS];	/* [nsinks + 1], rows before those of each sink */
+	uint32_t   *count;	/* [keys], number of entries; then first position; after placement the
+						 * end */
+	uint32_t   *row[MAX_HUBS];	/* [nsinks + 1], number of rows before each sink */
 	uint32_t   *tile;
-	uint32_t   *cell;			/* [ncells + 1], of the host: where they begin */
-	BinUnit    *scatter;		/* of the host */
+	uint32_t   *cell;			/* [ncells + 1], first position, in host memory */
+	BinUnit    *scatter;		/* in host memory */
 	BinUnit    *collect;
 } Making;
 
@@ -73,7 +85,7 @@ key_of(const Keys &keys, uint32_t source, uint32_t sink)
 
 /* ---- kernels ---- */
 
-/* Write the label of each list that is not empty to its rank. Bytes: 8 a list. */
+/* Write the label of each nonempty list to its rank. Bytes: 8 a list. */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
 bins_name_lists_kernel(ListIndex outline, const uint32_t *label, uint32_t *own)
 {
@@ -90,7 +102,10 @@ bins_name_lists_kernel(ListIndex outline, const uint32_t *label, uint32_t *own)
 	}
 }
 
-/* Call take(sources, sinks, length) for the own entries of each round: the labels of both ends, and how many are there. */
+/*
+ * Call take(sources, sinks, length) for the lane's entries of each round, with the labels of both
+ * ends.
+ */
 template <class Take>
 static __device__ __forceinline__ void
 walk_entries(const Step &step, const Lists<Target> &lists, const ListIndex &outline,
@@ -123,7 +138,10 @@ walk_entries(const Step &step, const Lists<Target> &lists, const ListIndex &outl
 	});
 }
 
-/* Count the entries of each key. Bytes: 4 an entry, 4 random ones, and an atomic operation for the lanes that have one key. */
+/*
+ * Count the entries of each key. Bytes: 4 an entry, 4 random ones, and an atomic for the lanes with
+ * the same key.
+ */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
 bins_count_kernel(Lists<Target> lists, ListIndex outline, const uint32_t *label,
 				  const uint32_t *own, Keys keys, uint32_t *count, Step step)
@@ -142,7 +160,10 @@ bins_count_kernel(Lists<Target> lists, ListIndex outline, const uint32_t *label,
 	});
 }
 
-/* Put each entry to the next place of its key. Bytes: as bins_count_kernel, and 4 written in short runs. */
+/*
+ * Write each entry to the next position of its key. Bytes: as bins_count_kernel, and 4 written in
+ * short runs.
+ */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
 bins_place_kernel(Lists<Target> lists, ListIndex outline, const uint32_t *label,
 				  const uint32_t *own, Keys keys, uint32_t *next, PropagationBlocks bins, Step step)
@@ -183,7 +204,7 @@ bins_place_kernel(Lists<Target> lists, ListIndex outline, const uint32_t *label,
 	});
 }
 
-/* Round up the entries of cells. Bytes: 8 a cell. */
+/* Round up the number of entries of each cell. Bytes: 8 a cell. */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
 bins_pad_kernel(uint32_t *count, uint32_t ncells)
 {
@@ -192,7 +213,7 @@ bins_pad_kernel(uint32_t *count, uint32_t ncells)
 		count[c] = (count[c] + CELL_ENTRIES - 1) / CELL_ENTRIES * CELL_ENTRIES;
 }
 
-/* Fill what cells and rows have no entry for. `next` is where the entries end. Bytes: 12 a cell. */
+/* Fill the padding of cells and rows. `next`: end of the entries of each cell. Bytes: 12 a cell. */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
 bins_fill_kernel(PropagationBlocks bins, const uint32_t *next, uint32_t ncells)
 {
@@ -209,7 +230,9 @@ bins_fill_kernel(PropagationBlocks bins, const uint32_t *next, uint32_t ncells)
 			bins.rows[hub].source[bins.rows[hub].nentries + thread] = NO_SOURCE;
 }
 
-/* Say which sinks have a row: row[sink] = 0 or 1. place[sink] is where entries begin. Bytes: 8 a sink. */
+/*
+ * Set row[sink] = 1 if the sink has a row, otherwise 0. place[sink]: first entry. Bytes: 8 a sink.
+ */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
 bins_find_rows_kernel(const uint32_t *place, uint32_t nsinks, uint32_t *row)
 {
@@ -218,7 +241,10 @@ bins_find_rows_kernel(const uint32_t *place, uint32_t nsinks, uint32_t *row)
 		row[t] = t < nsinks && place[t + 1] > place[t];
 }
 
-/* Mark where rows begin, and name their sinks. row[sink] is how many there are before. Bytes: 12 a sink. */
+/*
+ * Mark where rows begin, and store their sinks. row[sink]: number of rows before it. Bytes: 12 a
+ * sink.
+ */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
 bins_mark_rows_kernel(const uint32_t *place, const uint32_t *row, uint32_t nsinks, Rows rows)
 {
@@ -238,7 +264,7 @@ bins_mark_rows_kernel(const uint32_t *place, const uint32_t *row, uint32_t nsink
 	}
 }
 
-/* Write what is known of each label's vertex. Bytes: 12 a vertex, 8 written at random. */
+/* Store the vertex and the degree of each label. Bytes: 12 a vertex, 8 written at random. */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
 bins_name_vertices_kernel(PropagationBlocks bins, const uint32_t *label, Degrees degrees)
 {
@@ -265,9 +291,9 @@ emogi_propagation_blocking_make_load(EmogiError *error)
 	return LOAD_KERNELS(kernels);
 }
 
-/* ---- whether ---- */
+/* ---- choice ---- */
 
-/* Get the cells of so many vertices, none of whose blocks has rows. */
+/* Get the number of cells if no block is in rows. */
 static uint64_t
 most_cells(uint64_t nvertices)
 {
@@ -286,13 +312,13 @@ emogi_propagation_blocking_suit(const Run *run, const EmogiQuery *query)
 		!emogi_propagation_blocking_fit(run->state) ||
 		nedges + CELL_ENTRIES * ncells + MAX_HUBS * (run->nvertices + 1) >= UINT32_MAX)
 		return false;
-	/* fewer entries are gathered as fast */
+	/* with fewer entries a pull sweep is as fast */
 	return run->state->always_bins ||
 		(emogi_rank_units_coarse(nedges) && nedges / CELL_MEAN >= ncells &&
 		 query->max_iterations >= LEAST_SWEEPS);
 }
 
-/* Choose how many blocks of sources have rows. A test has any number. */
+/* Choose how many blocks of sources are in rows. Tests (always_bins) get any number. */
 static uint32_t
 choose_hubs(const Run *run, const Survey *survey)
 {
@@ -308,7 +334,7 @@ choose_hubs(const Run *run, const Survey *survey)
 	return nhubs;
 }
 
-/* Choose the numbers of blocks and bins. */
+/* Set the number of blocks and bins, and the layout of the keys. */
 static void
 lay_keys(Making *making, uint32_t nhubs)
 {
@@ -323,14 +349,14 @@ lay_keys(Making *making, uint32_t nhubs)
 	making->keys = Keys{bins->nhubs, bins->nbins, bins->nblocks * bins->nbins, nvertices};
 }
 
-/* Get the numbers that are kept by key. */
+/* Get the number of keys. */
 static uint64_t
 count_keys(const Keys *keys)
 {
 	return first_row_key(*keys, keys->nhubs);
 }
 
-/* Say whether there is room for all that making takes, were all entries in cells, without evicting anything. */
+/* Say whether the build fits without evicting anything, if all entries were in cells. */
 static EmogiStatus
 look_for_room(const Making *making, bool *fits, EmogiError *error)
 {
@@ -350,9 +376,9 @@ look_for_room(const Making *making, bool *fits, EmogiError *error)
 	return EMOGI_OK;
 }
 
-/* ---- how ---- */
+/* ---- construction ---- */
 
-/* Take what is needed while PropagationBlocks are made. */
+/* Take the scratch arrays of the build. */
 static EmogiStatus
 take_scratch(Making *making, EmogiError *error)
 {
@@ -371,7 +397,7 @@ take_scratch(Making *making, EmogiError *error)
 	return EMOGI_OK;
 }
 
-/* Count the entries by key, once labels are there. */
+/* Count the entries by key; labels are set. */
 static EmogiStatus
 count_entries(const Making *making, EmogiError *error)
 {
@@ -387,7 +413,7 @@ count_entries(const Making *making, EmogiError *error)
 	return EMOGI_OK;
 }
 
-/* Turn counts into places: of cells, and of each block's rows from 0 on; count the rows. */
+/* Turn counts into positions, for cells and from 0 for each block's rows, and count the rows. */
 static EmogiStatus
 sum_counts(Making *making, EmogiError *error)
 {
@@ -417,7 +443,7 @@ sum_counts(Making *making, EmogiError *error)
 	return EMOGI_OK;
 }
 
-/* Get how many entries a unit has, of so many a multiprocessor. */
+/* Get the number of entries of a unit, for nunits units per multiprocessor. */
 static uint32_t
 unit_entries(const Making *making, uint32_t nunits, uint32_t most)
 {
@@ -427,14 +453,14 @@ unit_entries(const Making *making, uint32_t nunits, uint32_t most)
 	return part < LEAST_UNIT ? LEAST_UNIT : part < most ? (uint32_t) part : most;
 }
 
-/* Get how many the one has that begins at entry `at`. */
+/* Get the number of entries of the unit that begins at entry `at`. */
 static uint32_t
 unit_entries_at(const Making *making, uint64_t at, uint32_t entries)
 {
 	return at < making->bins->nentries / 4 * UINT64_C(3) ? entries : entries / LAST_UNITS;
 }
 
-/* SegmentedGraph the entries of blocks of sources into units. */
+/* Cut the entries of blocks of sources into units. */
 static void
 cut_scatter(Making *making)
 {
@@ -456,7 +482,7 @@ cut_scatter(Making *making)
 	}
 }
 
-/* Have the cells of a bin, of so many entries, collected by units. */
+/* Add units for the cells of a bin. */
 static void
 add_units(Making *making, uint32_t bin, uint32_t first, uint32_t upto, uint64_t entries,
 		  uint32_t most)
@@ -471,7 +497,7 @@ add_units(Making *making, uint32_t bin, uint32_t first, uint32_t upto, uint64_t 
 															share};
 }
 
-/* SegmentedGraph the cells of bins into units. */
+/* Cut the cells of bins into units. */
 static void
 cut_collect(Making *making)
 {
@@ -500,7 +526,7 @@ cut_collect(Making *making)
 	}
 }
 
-/* SegmentedGraph all work into units. */
+/* Cut all work into units. */
 static EmogiStatus
 cut_units(Making *making, EmogiError *error)
 {
@@ -527,7 +553,7 @@ cut_units(Making *making, EmogiError *error)
 	return EMOGI_OK;
 }
 
-/* Lay an array behind those before it. */
+/* Place an array after the previous ones. */
 template <typename T>
 static void
 lay_array(T **array, char *memory, uint64_t *bytes, uint64_t length)
@@ -536,7 +562,10 @@ lay_array(T **array, char *memory, uint64_t *bytes, uint64_t length)
 	*bytes += round_up(length * sizeof(T), ALIGNMENT);
 }
 
-/* Lay all arrays into memory, behind the PropagationBlocks themselves. Get the bytes; memory = NULL: these alone. */
+/*
+ * Place all arrays in memory, after the PropagationBlocks struct itself, and get the bytes. memory
+ * = NULL: only count.
+ */
 static uint64_t
 lay_arrays(PropagationBlocks *bins, char *memory)
 {
@@ -593,7 +622,7 @@ mark_rows(const Making *making, EmogiError *error)
 	return EMOGI_OK;
 }
 
-/* Put everything to its place. */
+/* Fill all arrays. */
 static EmogiStatus
 fill_arrays(const Making *making, const Degrees *degrees, EmogiError *error)
 {
@@ -623,7 +652,9 @@ fill_arrays(const Making *making, const Degrees *degrees, EmogiError *error)
 	return EMOGI_OK;
 }
 
-/* Make PropagationBlocks in memory of their own, the newest block of the run's; NO_MEMORY when that is short. */
+/*
+ * Build PropagationBlocks in one allocation, the run's newest. EMOGI_NO_MEMORY if it does not fit.
+ */
 static EmogiStatus
 make_bins(Making *making, const Degrees *degrees, const Survey *survey, EmogiError *error)
 {
@@ -642,7 +673,7 @@ make_bins(Making *making, const Degrees *degrees, const Survey *survey, EmogiErr
 	return EMOGI_OK;
 }
 
-/* Hand the newest block to the DeviceCacheEntry, and free the others behind the first nblocks. */
+/* Hand the newest allocation to the device cache, and free the others after the first nblocks. */
 static void
 keep_bins(Run *run, const Target *array, int nblocks)
 {
@@ -655,7 +686,7 @@ keep_bins(Run *run, const Target *array, int nblocks)
 	emogi_device_cache_drop(run->state, array, EMOGI_COPY_CUT);
 }
 
-/* Make PropagationBlocks if the Graph is one for them and there is room. */
+/* Build PropagationBlocks if the graph is suited and there is room. */
 static EmogiStatus
 try_bins(Making *making, const Target *array, const Degrees *degrees, EmogiError *error)
 {
@@ -696,7 +727,7 @@ emogi_propagation_blocking_make(Run *run, const Target *array, const ListIndex *
 	if (status != EMOGI_NO_MEMORY)
 		return status;
 	emogi_memory_release(&run->memory, nblocks);
-	*bins = PropagationBlocks{};				/* slower, but an answer */
+	*bins = PropagationBlocks{};				/* the caller falls back to sweeps */
 	return EMOGI_OK;
 }
 

@@ -1,53 +1,59 @@
 /*
- * random_walk.cu: random walks, of which each step goes along each edge with the same chance, or by node2vec's p and q.
+ * random_walk.cu: random walks, uniform or with node2vec's p and q.
  *
- * Returns vertex[nsources * walks * (length + 1)]: the walks of the CPU engine, bit for bit, for numbers come from a counter and none
- * depends on who makes a walk (contract/philox.h).
+ * Returns vertex[nsources * walks * (length + 1)]. The walks equal those of the CPU engine bit for
+ * bit, because random numbers come from a counter and do not depend on the thread
+ * (contract/philox.h).
  *
- * Method. A thread makes a walk, as the CPU engine does [1]: it draws an entry of the list, and keeps it with a chance that makes up for p and
- * q, else draws again. After MOST_DRAWS in vain the warp looks at the whole list together: the lanes find the chances of 32 entries, which
- * are then added up in the order of the list. Walks are made in parts of PART_BYTES, and brought to the host part by part.
+ * Method. A thread makes a walk, as in the CPU engine [1]: it draws an entry of the list, and
+ * accepts it with a probability that corrects for p and q, otherwise it draws again. After
+ * MAX_DRAWS rejections the warp processes the whole list together: the lanes compute the
+ * probabilities of 32 entries at a time, which are added up in the order of the list. Walks are
+ * made in parts of PART_BYTES, and copied to the host part by part.
  *
- * Left to the CPU: walks by weights, which need the running sums of all lists, added in order; few steps, which it has made before a
- * kernel has begun; and where nobody asks for a placement walks on a Graph that does not fit into device memory: the link brings a line
- * for each target.
+ * These are left to the CPU: weighted walks, which need prefix sums of the weights of all lists,
+ * added in order; short runs, which the CPU finishes before a kernel has started; and, without an
+ * explicit placement, walks on a graph that does not fit in device memory, because the link
+ * transfers a whole line for each target.
  *
- * Device memory: PART_BYTES, or the whole answer if that is less.
+ * Device memory: PART_BYTES, or the whole result if that is smaller.
  *
- * Bytes, for each step: 16 of offsets and 4 of a target, at random, and 4 written; with p or q for each draw once more 16, and 4 for
- * each halving of the list of the vertex before.
+ * Bytes a step: 16 of offsets and 4 of a target, at random, and 4 written; with p or q for each
+ * draw another 16, and 4 for each bisection step in the list of the previous vertex.
  *
- * [1] K. Yang, M. Zhang, K. Chen, X. Ma, Y. Bai, Y. Jiang. KnightKing: A Fast Distributed Graph Random Walk Engine. SOSP 2019. Section 3.
+ * [1] K. Yang, M. Zhang, K. Chen, X. Ma, Y. Bai, Y. Jiang. KnightKing: A Fast Distributed Graph
+ *     Random Walk Engine. SOSP 2019. Section 3.
  */
 #include "cuda/access/push.cuh"
 #include "contract/philox.h"
 #include "contract/query.h"
 
-#define MOST_DRAWS 32			/* that are not kept, before a list is looked at whole: as in the CPU engine */
-#define WHOLE_LIST UINT32_MAX	/* in the place of the number of a draw */
-#define PART_BYTES (UINT64_C(512) << 20)	/* of walks that are made before they are brought to the host */
+#define MOST_DRAWS 32			/* rejected draws before the whole list is used, as in the CPU
+								 * engine */
+#define WHOLE_LIST UINT32_MAX	/* draw number of the draw from the whole list */
+#define PART_BYTES (UINT64_C(512) << 20)	/* of walks made before they are copied to the host */
 
-/* What the walks are. */
+/* Parameters of the walks. */
 typedef struct Walks
 {
 	uint64_t	seed;
 	uint64_t	walks;			/* from each source */
 	uint64_t	length;
 	bool		is_plain;		/* p = q = 1 */
-	double		back;			/* chance to keep an edge to the vertex before, */
-	double		near;			/* to one where an edge leads from there, */
-	double		far;			/* to any other; the largest is 1 */
+	double		back;			/* acceptance probability of an edge to the previous vertex, */
+	double		near;			/* to one of the previous vertex's neighbors, */
+	double		far;			/* and to any other vertex; the largest is 1 */
 	const uint32_t *sources;	/* device memory */
 	uint32_t   *path;			/* [walks of the part][length + 1], device memory */
 } Walks;
 
-/* Where a walk stands. */
+/* Position of a walk. */
 typedef struct Place
 {
 	uint32_t	source;
 	uint32_t	walk;			/* of that source */
-	uint32_t	step;			/* that comes */
-	uint32_t	before;			/* the vertex before; EMOGI_NO_VERTEX = none */
+	uint32_t	step;			/* the next one */
+	uint32_t	before;			/* the previous vertex; EMOGI_NO_VERTEX = none */
 	uint32_t	vertex;
 } Place;
 
@@ -58,7 +64,7 @@ read_span(const Lists<Target> &lists, uint32_t vertex)
 	return Span{__ldg(&lists.offsets[vertex]), __ldg(&lists.offsets[(uint64_t) vertex + 1])};
 }
 
-/* Say whether an edge leads from one vertex to another. */
+/* Say whether there is an edge from one vertex to another. */
 static __device__ __forceinline__ bool
 leads(const Lists<Target> &lists, uint32_t from, uint32_t to)
 {
@@ -78,7 +84,7 @@ leads(const Lists<Target> &lists, uint32_t from, uint32_t to)
 	return low < list.end && __ldg(&lists.targets[low]) == to;
 }
 
-/* Get the chance to keep a vertex that was drawn. */
+/* Get the acceptance probability of a drawn vertex. */
 static __device__ __forceinline__ double
 chance_of(const Walks &walks, const Lists<Target> &lists, uint32_t before, uint32_t drawn)
 {
@@ -89,7 +95,10 @@ chance_of(const Walks &walks, const Lists<Target> &lists, uint32_t before, uint3
 	return leads(lists, before, drawn) ? walks.near : walks.far;
 }
 
-/* Draw vertices of a list that is not empty until one is kept; EMOGI_NO_VERTEX when none of MOST_DRAWS is. */
+/*
+ * Draw vertices of a nonempty list until one is accepted. EMOGI_NO_VERTEX after MAX_DRAWS
+ * rejections.
+ */
 static __device__ __forceinline__ uint32_t
 draw_some(const Walks &walks, const Lists<Target> &lists, const Place &place, Span list)
 {
@@ -109,8 +118,9 @@ draw_some(const Walks &walks, const Lists<Target> &lists, const Place &place, Sp
 }
 
 /*
- * Draw an entry of a list by the chances of all; the first when all chances are too small for a double. What is added is not contracted
- * with what is multiplied: the CPU engine rounds twice. Whole warps, all lanes with the same arguments.
+ * Draw an entry of a list by the probabilities of all its entries; the first if all underflow.
+ * Products and sums are not contracted to FMA, because the CPU engine rounds twice. Called by whole
+ * warps, all lanes with the same arguments.
  */
 static __device__ uint64_t
 draw_of_all(const Walks &walks, const Lists<Target> &lists, uint32_t before, Span list, double unit,
@@ -151,7 +161,10 @@ draw_of_all(const Walks &walks, const Lists<Target> &lists, uint32_t before, Spa
 	return drawn;
 }
 
-/* Get the vertices that the walks of a warp go on to; EMOGI_NO_VERTEX where nothing leads away, or a walk is not under way. */
+/*
+ * Get the next vertices of the walks of a warp. EMOGI_NO_VERTEX = no outgoing edge, or the walk has
+ * ended.
+ */
 static __device__ __forceinline__ uint32_t
 go_on(const Walks &walks, const Lists<Target> &lists, const Place &place, bool goes,
 	  const Step &step)
@@ -180,7 +193,7 @@ go_on(const Walks &walks, const Lists<Target> &lists, const Place &place, bool g
 	return next;
 }
 
-/* Make walks first .. first + count - 1, the lanes of a warp side by side. Bytes: as the first comment says. */
+/* Make walks first .. first + count - 1, one a lane. Bytes: see the head of the file. */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
 random_walk_kernel(Walks walks, Lists<Target> lists, uint64_t first, uint64_t count, Step step)
 {
@@ -225,7 +238,7 @@ emogi_cuda_random_walk_load(EmogiError *error)
 	return LOAD_KERNELS(kernels);
 }
 
-/* Refuse what the CPU engine does sooner, or alone. */
+/* Reject walks that the CPU engine makes faster, or that only it can make. */
 static EmogiStatus
 check_walks(const EmogiGraph *graph, const EmogiQuery *query, EmogiError *error)
 {

@@ -1,6 +1,6 @@
 /*
- * ranks.cuh: what PAGERANK makes of the sums that gather.cu gathers: integers (contract/rank_units.h), or doubles where these would be too
- * coarse and with weights.
+ * ranks.cuh: the rank updates of PAGERANK for the sums of gather.cu, in integers
+ * (contract/rank_units.h), or in doubles with weights or if integers are too coarse.
  */
 #ifndef EMOGI_RANKS_CUH
 #define EMOGI_RANKS_CUH
@@ -9,7 +9,7 @@
 
 #include "contract/rank_units.h"
 
-/* How ranks are added up. */
+/* Number type of the ranks' sums. */
 typedef enum RankKind
 {
 	RANKS_IN_UNITS,
@@ -17,7 +17,7 @@ typedef enum RankKind
 	RANKS_WEIGHTED
 } RankKind;
 
-/* The Outcome of integers. */
+/* The Outcome of integer ranks. */
 typedef struct UnitOutcome
 {
 	unsigned long long change;	/* emogi_rank_units_change */
@@ -26,7 +26,10 @@ typedef struct UnitOutcome
 
 static_assert(sizeof(UnitOutcome) == sizeof(Outcome), "they lie in the same places");
 
-/* Doubles: the rank of v is value[v], and what it gives along each edge, or for each unit of weight, source[v]. */
+/*
+ * Doubles: the rank of v is value[v]; the share that it sends along each edge, or per unit of
+ * weight, is source[v].
+ */
 struct DoubleRank
 {
 	static constexpr bool L1 = true;
@@ -40,7 +43,7 @@ struct DoubleRank
 	static __device__ __forceinline__ uint64_t
 	degree(const Field &field, uint64_t v)
 	{
-		return 0;				/* store asks itself */
+		return 0;				/* store looks it up itself */
 	}
 
 	static __device__ __forceinline__ double
@@ -70,7 +73,10 @@ struct DoubleRank
 	}
 };
 
-/* Integers: give every vertex its new rank, or, at the START, 1/n. Bytes: 8 of sums a list and 1/4 of the ListIndex, 40 a vertex. */
+/*
+ * Integers: set the new rank of every vertex, or 1/n at the START. Bytes: 8 of sums a list and 1/4
+ * of the ListIndex, 40 a vertex.
+ */
 template <bool START>
 static __global__ void __launch_bounds__(BLOCK_THREADS)
 ranks_finish_units_kernel(Field field)
@@ -118,7 +124,7 @@ ranks_finish_units_kernel(Field field)
 	block_add(&part->dangling, outcome.dangling);
 }
 
-/* Add up the parts of the blocks, in one block. Bytes: 16 a part. */
+/* Add up the parts of the blocks, with one block. Bytes: 16 a part. */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
 ranks_reduce_units_kernel(Field field, uint32_t nparts)
 {
@@ -138,8 +144,9 @@ ranks_reduce_units_kernel(Field field, uint32_t nparts)
 }
 
 /*
- * Take over the sums of the weights of edges, gathered from the lists of a symmetric Graph. Where one is beyond what ranks can be divided by the
- * outcome's change is 1. Bytes: 8 a vertex, and what it reads of sums.
+ * Store the sums of the weights of edges, gathered from the lists of a symmetric graph. If ranks
+ * cannot be divided by one of them, the outcome's change is 1. Bytes: 8 a vertex, and the sums it
+ * reads.
  */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
 ranks_take_strengths_kernel(Field field, double *strength)
