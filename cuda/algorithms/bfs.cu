@@ -3,22 +3,27 @@
  *
  * Returns level[nvertices]: hops from the nearest source, -1 = not reached.
  *
- * Method. Three bitmaps over the vertices, in device memory: `visited` (levels up to the frontier's), `frontier` (the
- * newest level) and `seen` (visited, and what this step finds). A step marks bits in `seen`; the settle kernel then
- * takes seen & ~visited as the new frontier and writes its levels, all in ascending order and without contention.
- *   top-down    the lists of the frontier are read, unseen targets marked                    (EMOGI section 4)
- *   bottom-up   each unvisited vertex reads its backward list until an entry is in the frontier         [1];
- *               in hybrid placement first its prefix, which has the neighbours that are reached first
- *   persistent  while the frontier is small, many levels by one kernel, with queues and without any bitmap but `seen`
- *               (persistent.cuh). For the next wide step `visited` is made a copy of it, and the queue is marked in `frontier`.
- * Both wide steps leave the same state, so each level takes the cheaper one: the one that is expected to read fewer
- * 128-byte lines. That is [1] with its alpha and beta replaced by the cost of the link.
+ * Method. Three bitmaps over the vertices are in device memory: `visited` (levels up to the
+ * frontier's), `frontier` (the newest level) and `seen` (visited, and the vertices that this step
+ * finds). A step marks bits in `seen`. The settle kernel then makes seen & ~visited the new
+ * frontier and writes its levels, in ascending order and without contention.
+ *   top-down    read the lists of the frontier and mark unseen targets           (EMOGI section 4)
+ *   bottom-up   each unvisited vertex reads its backward list until an entry is in the frontier [1];
+ *               in hybrid placement it first reads its prefix, which has the neighbors that are
+ *               reached first
+ *   persistent  while the frontier is small, one kernel makes many levels, with queues and no bitmap
+ *               but `seen` (persistent.cuh). Before the next wide step `visited` becomes a copy of
+ *               `seen`, and the queue is marked in `frontier`.
+ * Both wide steps leave the same state, so each level takes the cheaper one: the one with the lower
+ * estimate of 128-byte lines. That is [1] with its alpha and beta replaced by the cost of the link.
  *
- * Other GPUs may help with wide steps over the link, each with its share of the vertices whose lists are read (shared_step.cuh): of the frontier, or of those that are
- * not visited. What they mark is joined into `seen`. Where a step reads little, the leader reads alone.
+ * Other GPUs may help with wide steps over the link (shared_step.cuh). Each reads the lists of its
+ * share of the vertices: of the frontier, or of the unvisited vertices. Their marks are merged into
+ * `seen`. The leader makes small steps alone.
  *
- * Bytes, for n vertices and m edges of 4 bytes: offsets 8n once a wide step at most, bitmaps n/2 a wide step and n/8 for
- * each change to the persistent kernel and back, levels 4n a run; edges as counted in Counters.lines, x 128.
+ * Bytes, for n vertices and m edges of 4 bytes: offsets 8n at most once a wide step; bitmaps n/2 a
+ * wide step, and n/8 for each switch to or from the persistent kernel; levels 4n a run; edges as
+ * counted in Counters.lines, x 128.
  *
  * [1] S. Beamer, K. Asanovic, D. Patterson: Direction-Optimizing Breadth-First Search. SC 2012.
  */
@@ -29,44 +34,49 @@
 #include "cuda/multi_gpu/shared_step.cuh"
 
 /* Tuned constant, of 46b8c33: 2.5 ns, on an NVIDIA H200 behind PCIe 5. */
-#define PREFIX_LINE 128			/* vertices that are looked at in prefixes while the link brings a line */
+#define PREFIX_LINE 128			/* vertices whose prefixes are searched in the time of one line
+								 * over the link */
 
-#define TEAM_LEAST_LINES 40000.0	/* that a step is expected to read: fewer take the link less time than helpers take to begin */
+#define TEAM_LEAST_LINES 40000.0	/* estimated lines of a step: with fewer, the link takes less
+									 * time than helpers take to start */
 
-/* What a helper has: copies of the leader's, and its share of the vertices whose lists are read. */
+/*
+ * State of a helper: copies of the leader's bitmaps, and its share of the vertices whose lists are
+ * read.
+ */
 typedef struct BfsHelper
 {
 	Bitmaps		maps;			/* without `visited` */
 	uint32_t   *share;			/* bitmap [nwords] */
 } BfsHelper;
 
-/* A traversal. The device's arrays belong to run->memory. */
+/* A traversal. run->memory owns the device arrays. */
 typedef struct Bfs
 {
 	Run		   *run;
-	int32_t		bound;			/* the last level that may be entered */
+	int32_t		bound;			/* max depth */
 
 	Bitmaps		maps;
 	int32_t    *level;			/* [nvertices] */
 	uint32_t   *sources;		/* [nsources] */
 	PersistentPlan plan;
 	QueueItem  *queue;			/* [2][plan.capacity] */
-	/* bitmap [nwords], vertices that a bottom-up step did not find by prefixes */
+	/* bitmap [nwords], vertices that a bottom-up step did not find in prefixes */
 	uint32_t   *rest;
-	SharedStep	   *team;			/* the run's; NULL = this search has none */
+	SharedStep	   *team;			/* the run's team; NULL = none */
 	BfsHelper	helper[EMOGI_MAX_HELPERS];
-	uint32_t   *share;			/* bitmap [nwords], the leader's; NULL = it has no helpers */
+	uint32_t   *share;			/* bitmap [nwords], the leader's share; NULL = no helpers */
 
-	/* Where the traversal is. */
+	/* Progress of the traversal. */
 	int32_t		depth;			/* of the frontier */
 	uint64_t	vertices;		/* in the frontier */
-	uint64_t	edges;			/* that lead from it */
-	uint64_t	reached;		/* so far, with the frontier */
-	uint64_t	unvisited_edges;	/* that lead from vertices not reached */
-	uint64_t	unvisited_lists;	/* of `lists`, those of vertices not reached */
-	/* backward lists of all vertices that are longer than prefixes; without any, not empty */
+	uint64_t	edges;			/* edges from the frontier */
+	uint64_t	reached;		/* vertices reached so far, frontier included */
+	uint64_t	unvisited_edges;	/* edges from unreached vertices */
+	uint64_t	unvisited_lists;	/* number of `lists` that belong to unreached vertices */
+	/* number of backward lists longer than the prefix; without prefixes, of nonempty ones */
 	uint64_t	lists;
-	uint64_t	starts;			/* lines in which they start */
+	uint64_t	starts;			/* lines in which these lists start */
 	uint64_t	entries;		/* sum over the run, as in Counters */
 } Bfs;
 
@@ -81,7 +91,7 @@ static const void *const kernels[] = {
 	(const void *) persistent_mark_kernel<QueueItem, PlainItem>
 };
 
-#define NEDGE_KERNELS 4			/* the first of them read edges with the whole device */
+#define NEDGE_KERNELS 4			/* these kernels read edges with the whole device */
 
 EmogiStatus
 emogi_cuda_bfs_load(EmogiError *error)
@@ -90,14 +100,14 @@ emogi_cuda_bfs_load(EmogiError *error)
 	return LOAD_KERNELS(kernels);
 }
 
-/* Get a - b, or 0: estimates must not wrap. */
+/* Get a - b, or 0 if it is negative: estimates must not wrap. */
 static uint64_t
 minus(uint64_t a, uint64_t b)
 {
 	return a > b ? a - b : 0;
 }
 
-/* Take all device memory but the Graph's, and bring the sources there. */
+/* Take all device memory except the graph's, and copy the sources. */
 static EmogiStatus
 take_arrays(Bfs *bfs, const EmogiQuery *query, EmogiError *error)
 {
@@ -117,12 +127,12 @@ take_arrays(Bfs *bfs, const EmogiQuery *query, EmogiError *error)
 						  query->nsources * sizeof *query->sources, error);
 }
 
-/* Wait for a step, or several, and take over the frontier that they leave. */
+/* Wait for one or several steps, and read the counters of the new frontier. */
 static EmogiStatus
 end_step(Bfs *bfs, bool several, EmogiError *error)
 {
 	const Counters *counters;
-	/* `lists` are not all that are not empty */
+	/* then `lists` does not count all nonempty lists */
 	const bool	prefixed = bfs->run->graph.backward.prefix_length > 0;
 	uint64_t	led;			/* edges from all vertices that the steps reached */
 
@@ -175,7 +185,7 @@ enter_sources(Bfs *bfs, const EmogiGraph *graph, const EmogiQuery *query, EmogiE
 	return EMOGI_OK;
 }
 
-/* Bring the frontier from its bitmap to the queue. */
+/* Move the frontier from its bitmap to the queue. */
 static EmogiStatus
 enter_queue(Bfs *bfs, EmogiError *error)
 {
@@ -191,7 +201,7 @@ enter_queue(Bfs *bfs, EmogiError *error)
 	return EMOGI_OK;
 }
 
-/* Bring it back, and make the bitmaps what a wide step wants. */
+/* Move the frontier back to its bitmap, and restore the bitmaps for a wide step. */
 static EmogiStatus
 leave_queue(Bfs *bfs, EmogiError *error)
 {
@@ -210,7 +220,7 @@ leave_queue(Bfs *bfs, EmogiError *error)
 	return EMOGI_OK;
 }
 
-/* Go on in the queue until the frontier is too large for it. */
+/* Run the persistent kernel until the frontier is too large for it. */
 static EmogiStatus
 step_persistent(Bfs *bfs, EmogiError *error)
 {
@@ -224,7 +234,7 @@ step_persistent(Bfs *bfs, EmogiError *error)
 	return end_step(bfs, true, error);
 }
 
-/* Mark what the lists of some vertices lead to: top-down. */
+/* Top-down: mark the targets of the lists of some vertices. */
 static EmogiStatus
 push_from(Run *run, const Bitmaps &maps, const uint32_t *vertices, EmogiError *error)
 {
@@ -238,7 +248,10 @@ push_from(Run *run, const Bitmaps &maps, const uint32_t *vertices, EmogiError *e
 	return EMOGI_OK;
 }
 
-/* Mark those of some vertices, bits of `vertices` ^ `flip`, whose lists have one of the frontier: bottom-up. */
+/*
+ * Bottom-up: mark those of some vertices, the bits of `vertices` ^ `flip`, that have a neighbor in
+ * the frontier.
+ */
 static EmogiStatus
 search_from(Run *run, const Bitmaps &maps, const uint32_t *vertices, uint32_t flip,
 			EmogiError *error)
@@ -271,8 +284,9 @@ queue_part(Bfs *bfs, int i, bool upwards, const uint32_t *vertices, uint32_t fli
 }
 
 /*
- * Make a wide step with all helpers: the lists that are read are those of some vertices, bits of `vertices` ^ `flip`. Helpers begin first, for they begin with what
- * is brought to them; some of it may be of what the leader marks meanwhile, which does no harm.
+ * Run a wide step with all helpers, over the lists of the vertices in `vertices` ^ `flip`. Helpers
+ * start first, with copies of the bitmaps. The copies may contain marks that the leader makes
+ * meanwhile, which is harmless.
  */
 static EmogiStatus
 step_together(Bfs *bfs, bool upwards, const uint32_t *vertices, uint32_t flip, EmogiError *error)
@@ -290,7 +304,7 @@ step_together(Bfs *bfs, bool upwards, const uint32_t *vertices, uint32_t flip, E
 	return EMOGI_OK;
 }
 
-/* Let the unvisited vertices look for the frontier, in prefixes first. */
+/* Run a bottom-up step: search prefixes first, if there are any. */
 static EmogiStatus
 search_upwards(Bfs *bfs, bool together, EmogiError *error)
 {
@@ -307,7 +321,7 @@ search_upwards(Bfs *bfs, bool together, EmogiError *error)
 		search_from(run, bfs->maps, vertices, flip, error);
 }
 
-/* Find the next level with the whole device, and those of the helpers if it is expected to read so many lines. */
+/* Run a wide step, with the helpers if it is expected to read enough lines. */
 static EmogiStatus
 step_wide(Bfs *bfs, bool upwards, double lines, EmogiError *error)
 {
@@ -329,7 +343,10 @@ step_wide(Bfs *bfs, bool upwards, double lines, EmogiError *error)
 	return end_step(bfs, false, error);
 }
 
-/* Estimate the lines in which the lists of so many vertices start: the denser they lie, the more they share. */
+/*
+ * Estimate the lines in which the lists of some vertices start: the denser the vertices, the more
+ * lines are shared.
+ */
 static double
 expect_starts(const Bfs *bfs, double vertices)
 {
@@ -347,10 +364,12 @@ expect_top_down(const Bfs *bfs)
 }
 
 /*
- * Estimate the lines that a bottom-up step reads, those apart that prefixes take the time of. An entry of an unvisited vertex's backward list leads
- * to the frontier or to another unvisited vertex, never to an older level: edges / (edges + unvisited_edges) of them
- * hit, and a search looks at about the inverse of that many. With prefixes, only lists that they leave open are read; that
- * their entries hit more often than others is left out.
+ * Estimate the lines that a bottom-up step reads; *prefixes: the lines that searching the prefixes
+ * costs. An entry of an unvisited vertex's backward list leads to the frontier or to another
+ * unvisited vertex, never to an older level. So the fraction hits = edges / (edges +
+ * unvisited_edges) is in the frontier, and a search reads about 1 / hits entries. With prefixes,
+ * only the lists of vertices not found in them are read. The estimate ignores that prefix entries
+ * hit more often than others.
  */
 static double
 expect_bottom_up(const Bfs *bfs, double *prefixes)
@@ -367,7 +386,7 @@ expect_bottom_up(const Bfs *bfs, double *prefixes)
 	return expect_starts(bfs, lists) + (all < searched ? all : searched);
 }
 
-/* Make a wide step that way which is expected to read fewer lines. */
+/* Run the wide step with the lower estimate of lines. */
 static EmogiStatus
 step_cheaper(Bfs *bfs, EmogiError *error)
 {
@@ -402,7 +421,7 @@ traverse(Bfs *bfs, EmogiError *error)
 	return EMOGI_OK;
 }
 
-/* Take what a helper needs. */
+/* Take the arrays of a helper. */
 static EmogiStatus
 take_helper(Run *run, void *with, int i, EmogiError *error)
 {
@@ -417,14 +436,14 @@ take_helper(Run *run, void *with, int i, EmogiError *error)
 					  "bitmap of a share of the vertices", error);
 }
 
-/* Gather the helpers, if there are any. */
+/* Open the helpers' runs, if there are any. */
 static EmogiStatus
 gather_team(Bfs *bfs, const EmogiGraph *graph, const EmogiQuery *query, unsigned wants,
 			EmogiError *error)
 {
 	Run		   *run = bfs->run;
 
-	/* a helper searches upwards when the leader does */
+	/* a helper makes bottom-up steps if the leader does */
 	wants = (wants & ~PLACE_BACKWARD_SURELY) |
 		(run->graph.backward.offsets != NULL ? PLACE_BACKWARD_SURELY : 0);
 	bfs->team = run->team;
@@ -435,7 +454,7 @@ gather_team(Bfs *bfs, const EmogiGraph *graph, const EmogiQuery *query, unsigned
 		EMOGI_OK;
 }
 
-/* Take what a search needs, and place the Graph. */
+/* Take the arrays of a search, and place the graph. */
 static EmogiStatus
 open_search(Bfs *bfs, Run *run, const EmogiGraph *graph, const EmogiQuery *query, unsigned wants,
 			int64_t max_depth, EmogiError *error)
@@ -449,7 +468,7 @@ open_search(Bfs *bfs, Run *run, const EmogiGraph *graph, const EmogiQuery *query
 								 (const void *) persistent_walk_kernel<LevelSearch>, error);
 }
 
-/* Get how many levels a search has entered. */
+/* Get the number of levels reached. */
 static uint32_t
 count_levels(const Bfs *bfs)
 {

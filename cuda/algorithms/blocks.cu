@@ -1,32 +1,42 @@
 /*
  * blocks.cu: bridges, articulation points and biconnected components of an undirected graph.
  *
- * Returns other[nvertices], the other end of the bridge that leads from a vertex towards the smallest vertex of its component, EMOGI_NO_VERTEX
- * where there is none; components[nvertices], how many blocks an articulation point is in, 0 of other vertices; or component[nvertices] and
- * parent[nvertices], as contract/blocks.h says.
+ * Returns one of:
+ *   bridges               other[nvertices]: the other end of the bridge from a vertex toward the
+ *                         smallest vertex of its component, EMOGI_NO_VERTEX = none
+ *   articulation points   components[nvertices]: number of blocks that contain the vertex, 0 if it is
+ *                         not an articulation point
+ *   blocks                component[nvertices] and parent[nvertices], see contract/blocks.h
  *
- * Method: FAST-BCC [1], on the trees of rooted.cu, as the CPU engine has it (cpu/blocks.c says why it is right).
- *   numbers     sizes of what hangs from each vertex, level by level upwards, and from them numbers, downwards
- *   reach       low and high: the least and the greatest number in each list, without one edge to the parent, then upwards in the trees
- *   bridges     are above vertices from which nothing leads past themselves, fences above those from which nothing leads past the parent
- *   labels      vertices are joined with their parents where there is no fence between them, and along edges that belong to no tree, as
- *               cc.cu joins: first with the first and the last neighbour; then, but for those of the giant block, along whole lists
- *   tops        of each block: who is above it, and its smallest vertices
- * Numbers of vertices depend on the order of the work, what is made of them does not.
+ * Method: FAST-BCC [1] on the trees of spanning_bfs.cu, as in the CPU engine (cpu/blocks.c has the
+ * proof).
+ *   numbers     subtree sizes, level by level upward, and from them preorder numbers, downward
+ *   reach       low and high: minimum and maximum number in each list, except one edge to the
+ *               parent, then over subtrees, upward
+ *   bridges     the edge above v is a bridge if no other edge leaves v's subtree; it is a fence if no
+ *               other edge leaves the subtree of v's parent
+ *   labels      union-find, as in cc.cu: each vertex with its parent unless there is a fence between
+ *               them, and along non-tree edges: first with the first and the last neighbor; then,
+ *               except in the giant block, along whole lists
+ *   tops        of each block: the parent of its topmost vertices, and its smallest vertices
+ * Preorder numbers depend on the schedule; the results do not.
  *
- * Device memory, for n vertices: 16.1n and 12.2n for the trees, what the search takes, and up to 28.3n for the answer.
+ * Device memory, for n vertices: 16.1n, 12.2n for the trees, that of the search, and up to 28.3n
+ * for the result.
  *
- * Bytes: the components and the search; all lists twice, in lines, and for each entry 4 at random; the lists outside the giant block once more,
- * and 12 at random; 120 a vertex, half of them at random.
+ * Bytes: those of the components and the search; all lists twice, in lines, and 4 at random an
+ * entry; the lists outside the giant block once more, and 12 at random an entry; 120 a vertex, half
+ * of them at random.
  *
- * [1] X. Dong, L. Wang, Y. Gu, Y. Sun. Provably Fast and Space-Efficient Parallel Biconnectivity. PPoPP 2023. Section 4.
+ * [1] X. Dong, L. Wang, Y. Gu, Y. Sun. Provably Fast and Space-Efficient Parallel Biconnectivity.
+ *     PPoPP 2023. Section 4.
  */
 #include "cuda/algorithms/blocks.cuh"
 #include "cuda/algorithms/cc.cuh"
 
 /* ---- numbers ---- */
 
-/* Say that every vertex hangs alone. Bytes: 4 a vertex. */
+/* Set the size of every subtree to 1. Bytes: 4 a vertex. */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
 blocks_sizes_kernel(Blocks blocks)
 {
@@ -37,7 +47,7 @@ blocks_sizes_kernel(Blocks blocks)
 		blocks.size[v] = 1;
 }
 
-/* The visit that adds what hangs from a vertex to its parent's. */
+/* Visitor that adds a vertex's subtree size to its parent's. */
 struct AddSize
 {
 	Blocks		blocks;
@@ -50,7 +60,7 @@ struct AddSize
 	}
 };
 
-/* The visit that gives a vertex its number, and those that hang from it the next ones. */
+/* Visitor that assigns a vertex its preorder number, and its subtree the next ones. */
 struct GiveNumber
 {
 	Blocks		blocks;
@@ -69,7 +79,7 @@ struct GiveNumber
 
 /* ---- reach ---- */
 
-/* Begin with the own numbers. Bytes: 12 a vertex. */
+/* Initialize low and high to the own number. Bytes: 12 a vertex. */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
 blocks_reach_kernel(Blocks blocks)
 {
@@ -80,7 +90,7 @@ blocks_reach_kernel(Blocks blocks)
 		blocks.low[v] = blocks.high[v] = blocks.first[v];
 }
 
-/* Replace a number by a smaller one, or a larger one. */
+/* Lower or raise a number atomically. */
 static __device__ __forceinline__ void
 lower(uint32_t *number, uint32_t to)
 {
@@ -95,14 +105,17 @@ raise(uint32_t *number, uint32_t to)
 		atomicMax(number, to);
 }
 
-/* What an entry has to know of the vertex whose list it is in. */
+/* The vertex whose list an entry is in, and its parent. */
 typedef struct Hung
 {
 	uint32_t	vertex;
 	uint32_t	parent;
 } Hung;
 
-/* The Push that finds the least and the greatest number in each list, without one edge to the parent. */
+/*
+ * Push functor: find the minimum and the maximum number in each list, except one edge to the
+ * parent.
+ */
 struct LookAround
 {
 	typedef NoWeight Weight;
@@ -116,7 +129,7 @@ struct LookAround
 		return Hung{(uint32_t) vertex, blocks.parent[vertex]};
 	}
 
-	/* Say whether this is the first edge to the parent that anyone has met. */
+	/* Say whether this is the first edge to the parent that any thread has seen. */
 	__device__ __forceinline__ bool
 	is_above(const Hung &hung, Target target) const
 	{
@@ -149,7 +162,7 @@ struct LookAround
 
 			if (next > j && (wanted >> next & 1) && hung[next].vertex == hung[j].vertex)
 			{
-				/* one operation for all of a list */
+				/* one atomic for all entries of a list */
 				least[next] = least[next] < least[j] ? least[next] : least[j];
 				greatest[next] = greatest[next] > greatest[j] ? greatest[next] : greatest[j];
 			}
@@ -162,7 +175,7 @@ struct LookAround
 	}
 };
 
-/* The visit that tells the parent what is least and greatest. */
+/* Visitor that merges a vertex's low and high into its parent's. */
 struct TellParent
 {
 	Blocks		blocks;
@@ -179,7 +192,10 @@ struct TellParent
 	}
 };
 
-/* Say whether edges of what hangs from v lead to what hangs from `above` alone, v itself or its parent; but for the edge above v. */
+/*
+ * Say whether all edges of v's subtree, except the edge above v, stay in the subtree of `above`,
+ * which is v or its parent.
+ */
 static __device__ __forceinline__ bool
 stays_below(const Blocks &blocks, uint64_t v, uint64_t above)
 {
@@ -187,7 +203,7 @@ stays_below(const Blocks &blocks, uint64_t v, uint64_t above)
 		blocks.high[v] - blocks.first[above] < blocks.size[above];
 }
 
-/* Leave the parents of those vertices alone that have a bridge above them. Bytes: 20 a vertex. */
+/* Keep the parents of vertices below a bridge, and clear the others. Bytes: 20 a vertex. */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
 blocks_bridges_kernel(Blocks blocks)
 {
@@ -201,7 +217,7 @@ blocks_bridges_kernel(Blocks blocks)
 
 /* ---- labels ---- */
 
-/* Join the ends of an edge that belongs to no tree. */
+/* Union the ends of a non-tree edge. */
 static __device__ __forceinline__ void
 join_across(const Blocks &blocks, uint32_t v, uint32_t parent, uint32_t w)
 {
@@ -209,7 +225,7 @@ join_across(const Blocks &blocks, uint32_t v, uint32_t parent, uint32_t w)
 		hook(blocks.label, v, w);
 }
 
-/* Make every vertex a block. Bytes: 4 a vertex. */
+/* Make every vertex a block of its own. Bytes: 4 a vertex. */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
 blocks_labels_kernel(Blocks blocks, Forest *forest)
 {
@@ -223,8 +239,8 @@ blocks_labels_kernel(Blocks blocks, Forest *forest)
 }
 
 /*
- * Join every vertex with its parent, where the edge between them is no fence, and with its first and last neighbour. Bytes: 32 a vertex, and at
- * random 12 of the parent, 8 of neighbours and 16 of labels.
+ * Union every vertex with its parent, unless the edge is a fence, and with its first and last
+ * neighbor. Bytes: 32 a vertex, and at random 12 of the parent, 8 of neighbors and 16 of labels.
  */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
 blocks_join_kernel(Lists<Target> lists, Blocks blocks)
@@ -245,7 +261,7 @@ blocks_join_kernel(Lists<Target> lists, Blocks blocks)
 	}
 }
 
-/* The Push that joins along edges that belong to no tree. */
+/* Push functor: union the ends of non-tree edges. */
 struct JoinAcross
 {
 	typedef NoWeight Weight;
@@ -270,7 +286,10 @@ struct JoinAcross
 	}
 };
 
-/* Find the top of each block, and the second of its other vertices: the first is its label. Bytes: 8 a vertex, and 12 at random. */
+/*
+ * Find the top of each block, and the second of its other vertices; the first is its label. Bytes:
+ * 8 a vertex, and 12 at random.
+ */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
 blocks_tops_kernel(Blocks blocks)
 {
@@ -285,7 +304,7 @@ blocks_tops_kernel(Blocks blocks)
 		if (parent == EMOGI_NO_VERTEX)
 			continue;
 		if (blocks.label[parent] != label)
-			blocks.top[label] = parent;	/* all that are topmost have the same */
+			blocks.top[label] = parent;	/* the same for all topmost vertices of a block */
 		if (label != v)
 			lower(&blocks.second[label], (uint32_t) v);
 	}
@@ -304,7 +323,7 @@ blocks_above_kernel(Blocks blocks, unsigned long long *components)
 		components[v] = blocks.parent[v] != EMOGI_NO_VERTEX;
 }
 
-/* Count each block for its top. Bytes: 8 a vertex, and 12 at random a block. */
+/* Count each block at its top. Bytes: 8 a vertex, and 12 at random a block. */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
 blocks_below_kernel(Blocks blocks, unsigned long long *components, Step step)
 {
@@ -318,7 +337,7 @@ blocks_below_kernel(Blocks blocks, unsigned long long *components, Step step)
 			atomicAdd(&components[blocks.top[v]], 1ull);
 }
 
-/* Forget the vertices that are in one block. Bytes: 8 a vertex. */
+/* Clear the vertices that are in one block only. Bytes: 8 a vertex. */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
 blocks_drop_kernel(uint64_t nvertices, unsigned long long *components)
 {
@@ -330,7 +349,7 @@ blocks_drop_kernel(uint64_t nvertices, unsigned long long *components)
 			components[v] = 0;
 }
 
-/* ---- the three of them ---- */
+/* ---- algorithms ---- */
 
 EmogiStatus
 emogi_cuda_blocks_load(EmogiError *error)
@@ -376,7 +395,7 @@ take_arrays(Run *run, Blocks *blocks, EmogiError *error)
 	return EMOGI_OK;
 }
 
-/* Find numbers, low and high. */
+/* Compute preorder numbers, low and high. */
 static EmogiStatus
 find_reach(Run *run, const Blocks *blocks, EmogiError *error)
 {
@@ -392,7 +411,7 @@ find_reach(Run *run, const Blocks *blocks, EmogiError *error)
 	return visit_levels(run, &blocks->rooted, false, TellParent{*blocks}, error);
 }
 
-/* Find the label of every vertex that hangs from another, and the top and second vertex of each block. */
+/* Find the label of every non-root vertex, and the top and the second vertex of each block. */
 static EmogiStatus
 find_blocks(Run *run, const Blocks *blocks, Forest *forest, EmogiError *error)
 {
@@ -429,7 +448,7 @@ count_blocks(Run *run, const Blocks *blocks, unsigned long long *components, Emo
 	return EMOGI_OK;
 }
 
-/* Fill the first column of an algorithm, whose forest stands. */
+/* Fill the first column of an algorithm; the forest is complete. */
 static EmogiStatus
 fill(Run *run, EmogiAlgorithm algorithm, const Blocks *blocks, Forest *forest,
 	 unsigned long long *column, EmogiError *error)

@@ -1,13 +1,14 @@
 /*
- * blocks_number.cu: numbers blocks in ascending order of their two smallest vertices.
+ * blocks_number.cu: numbering of blocks in ascending order of their two smallest vertices.
  *
- * The smallest vertex of a block is its top or its label, the smallest of its other vertices. Of several blocks with the same smallest vertex
- * those that have it as their top have their label as the second, and at most one has it as its label. So the former are listed by
- * label, and sorted by top, stably; each takes its place among those of its top, and the other one goes between them, by its second vertex.
+ * The smallest vertex of a block is its top or its label (the smallest of its other vertices).
+ * Among the blocks with the same smallest vertex, those that have it as top are ordered by label,
+ * and at most one has it as label. So the former are listed by label and sorted stably by top. Each
+ * gets its index among those of its top, and the remaining block is inserted by its second vertex.
  *
  * Device memory, for n vertices: 20.3n.
  *
- * Bytes: 60 a vertex, and 24 a pass of the sort and block, half of them at random.
+ * Bytes: 60 a vertex, and 24 a block and pass of the sort, half of them at random.
  */
 #include "cuda/algorithms/blocks.cuh"
 #include "cuda/access/stable_sort.cuh"
@@ -15,13 +16,17 @@
 /* Arrays in device memory. */
 typedef struct Numbers
 {
-	uint32_t   *before;			/* [nvertices + 1], blocks with smaller smallest vertices */
-	/* [nvertices + 1], labels above their tops before each; then the first place of each top among them */
+	uint32_t   *before;			/* [nvertices + 1], number of blocks with a smaller smallest
+								 * vertex */
+	/*
+	 * [nvertices + 1], number of labels above their top before each vertex; then the first index of
+	 * each top
+	 */
 	uint32_t   *listed;
-	uint32_t   *number;			/* [nvertices], of a block, by label */
-	uint32_t   *labels[2];		/* [nvertices] each, labels above their tops */
+	uint32_t   *number;			/* [nvertices], number of each block, by label */
+	uint32_t   *labels[2];		/* [nvertices] each, labels above their top */
 	uint32_t   *counts;			/* of the sort */
-	uint32_t   *tile;			/* for adding up */
+	uint32_t   *tile;			/* scratch of prefix sums */
 } Numbers;
 
 /* Get the second vertex of a block whose smallest is its label. */
@@ -31,7 +36,10 @@ second_of(const Blocks &blocks, uint32_t label)
 	return blocks.top[label] < blocks.second[label] ? blocks.top[label] : blocks.second[label];
 }
 
-/* Count blocks by their smallest vertices, and mark the labels that are above their tops. Bytes: 16 a vertex, and one atomic operation a block. */
+/*
+ * Count blocks by smallest vertex, and mark the labels above their top. Bytes: 16 a vertex, and one
+ * atomic a block.
+ */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
 blocks_count_kernel(Blocks blocks, Numbers numbers, Step step)
 {
@@ -51,7 +59,7 @@ blocks_count_kernel(Blocks blocks, Numbers numbers, Step step)
 	}
 }
 
-/* List the labels that are above their tops. Bytes: 16 a vertex. */
+/* List the labels above their top. Bytes: 16 a vertex. */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
 blocks_list_kernel(Blocks blocks, Numbers numbers, Step step)
 {
@@ -65,7 +73,10 @@ blocks_list_kernel(Blocks blocks, Numbers numbers, Step step)
 			numbers.labels[0][numbers.listed[v]] = (uint32_t) v;
 }
 
-/* Find where those of each top begin, and number the blocks that have their smallest vertex as their label first of these. Bytes: 20 a vertex. */
+/*
+ * Find the first index of each top, and number the blocks whose smallest vertex is their label as
+ * the first of their group. Bytes: 20 a vertex.
+ */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
 blocks_begin_kernel(Blocks blocks, Numbers numbers, const uint32_t *labels, const uint32_t *nlabels)
 {
@@ -84,7 +95,7 @@ blocks_begin_kernel(Blocks blocks, Numbers numbers, const uint32_t *labels, cons
 			numbers.number[v] = numbers.before[v];
 }
 
-/* Number the others. Bytes: 40 a block, most of them at random. */
+/* Number the other blocks. Bytes: 40 a block, most of them at random. */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
 blocks_number_kernel(Blocks blocks, Numbers numbers, const uint32_t *labels,
 					 const uint32_t *nlabels)
@@ -98,7 +109,8 @@ blocks_number_kernel(Blocks blocks, Numbers numbers, const uint32_t *labels,
 		const uint32_t top = blocks.top[label];
 		uint32_t	number = numbers.before[top] + (uint32_t) i - numbers.listed[top];
 
-		if (is_block(blocks, top) && top < blocks.top[top])	/* there is another one among these */
+		if (is_block(blocks, top) && top < blocks.top[top])	/* a block of the same group has it
+															 * as label */
 		{
 			if (second_of(blocks, top) < label)
 				number++;
@@ -161,7 +173,7 @@ emogi_blocks_number(Run *run, const Blocks *blocks, int64_t *component, EmogiErr
 	cudaStream_t stream = run->state->stream;
 	Numbers		numbers = {};
 	uint32_t	nlabels = 0;
-	uint32_t   *told;			/* nlabels, beyond what is overwritten */
+	uint32_t   *told;			/* nlabels, out of the range that is overwritten */
 
 	TRY(take_numbers(run, &numbers, error));
 	told = numbers.listed + n + 1;

@@ -3,41 +3,47 @@
  *
  * Returns component[nvertices]: the smallest vertex of the component.
  *
- * Method. Afforest [1] on a forest in which every vertex points to a smaller one of its tree or, a root, to itself; an
- * edge joins the root of its larger side to a smaller vertex of the other [2], so the roots left are the smallest of
- * their components, whatever the order of the work. What costs are walks to a root and atomic operations; so the first
- * look at an edge only plants the larger end under the smaller if it is a root, which is a read and at most one
- * atomic operation, and hooks, which walks, one in a few: that is enough to make one tree of nearly all vertices.
- *   join        device and hybrid placement, join near: the first vertices, 6 or 25 in a hundred, each with its smallest
- *               neighbour, or the smallest of its prefix, where that leads to hubs; that one with the second. If one tree
- *               has half of a sample of them, the others look for it: a vertex whose first neighbour is in there, or
- *               that one's, points to its root at once. What is in there is looked up in a bitmap, a 32nd of the
- *               components, which the second-level cache holds when it no longer holds those. Where there is no such tree
- *               or no way to it, a vertex is joined as the first ones are.
- *               Host placement, join lines: in ascending order, the first line of the list of each vertex that nothing has
- *               been planted on or hooked yet. What it brings covers vertices to come, so that 0.11 lines a vertex cover a
- *               random graph of mean degree 32, and 0.26 a Kronecker graph of mean degree 50.
- *   hook        a sample of vertices names the giant tree; all point to their roots, and those outside hook with their
- *               first two neighbours
- *   rest        the sample is asked again; all point to their roots, and only vertices outside the giant tree push the
- *               hook along their whole lists, forward and backward: an edge with both ends inside joins nothing. When
- *               that joined any trees, all point to their roots once more
- * Without the other direction an edge might be seen only from inside, so of a directed Graph without backward the rest is
- * all lists: most edges then have both ends under one root, which takes two reads to see. The kernels are in cc.cuh; the
- * host waits for none of them but the last.
+ * Method. Afforest [1], on a forest in which every vertex points to a smaller vertex of its tree,
+ * or to itself if it is a root. An edge links the root of its larger side to a smaller vertex of
+ * the other side [2]. So the remaining roots are the smallest vertices of their components,
+ * whatever the schedule. The costs are climbs to roots and atomics. So the first visit of an edge
+ * only links its larger end under the smaller one if it is a root, with one read and at most one
+ * atomic. Only one edge in a few is hooked, which climbs; that is enough to form one tree of nearly
+ * all vertices.
+ *   join        device and hybrid placement, join sampled: the first vertices, 6 or 25 percent, each
+ *               with its smallest neighbor, or the smallest of its prefix if prefixes lead to hubs,
+ *               and that one with the second. If one tree has half of a sample of them, the other
+ *               vertices look for it: a vertex whose first neighbor, or that neighbor's first
+ *               neighbor, is in the tree points to its root at once. Membership is looked up in a
+ *               bitmap, 1/32 of the components' size, which stays in the L2 cache even if components
+ *               do not. If there is no such tree or no path to it, a vertex is joined like the first
+ *               ones.
+ *               Host placement, join lines: in ascending order, the first line of the list of each
+ *               vertex that is still a root. Its edges cover vertices to come, so 0.11 lines a vertex
+ *               cover a random graph of mean degree 32, and 0.26 a Kronecker graph of mean degree 50.
+ *   hook        a sample of vertices determines the giant tree; all vertices point to their roots,
+ *               and those outside hook with their first two neighbors
+ *   rest        sample again; all vertices point to their roots, and only vertices outside the giant
+ *               tree hook along their whole lists, forward and backward: an edge with both ends
+ *               inside merges nothing. If any trees were merged, all vertices point to their roots
+ *               once more
+ * Without backward lists an edge of a directed graph might be visible only from inside. So then the
+ * rest phase reads all lists: most edges have both ends under one root, which takes two reads to
+ * see. The kernels are in cc.cuh. The host waits only for the last one.
  *
- * Bytes, for n vertices: planting 4 a vertex; join near 4 of a prefix, or 16 of offsets and 32 of the list, 4 to 8 for
- * marking, 4 to 8 of its own parent and a random read of the bitmap, for the first and those without a way 16 of prefixes and
- * 2 to 3 random reads of 4; join lines 20 a vertex, the lines, and 1 random read an entry, some more for one in eight;
- * hook 8 and about 2 random reads, marking 4 to 8; rest: the lists outside, in lines, and for each entry two random
- * reads or more of 4.
+ * Bytes, for n vertices: initialization 4 a vertex; join sampled 4 of a prefix, or 16 of offsets
+ * and 32 of the list, 4 to 8 for marking, 4 to 8 of the own parent and a random read of the bitmap,
+ * for the first vertices and those without a path 16 of prefixes and 2 to 3 random reads of 4; join
+ * lines 20 a vertex, the lines, and 1 random read an edge, more for one in eight; hook 8 and about
+ * 2 random reads, marking 4 to 8; rest: the lists outside, in lines, and at least two random reads
+ * of 4 an edge.
  *
- * [1] M. Sutton, T. Ben-Nun, A. Barak: Optimizing Parallel Graph Connectivity Computation via Subgraph Sampling.
- *     IPDPS 2018.
- * [2] M. M. A. Patwary, J. Blair, F. Manne: Experiments on Union-Find Algorithms for the Disjoint-Set Data Structure. SEA
- *     2010 (Rem's algorithm).
- * [3] R. E. Tarjan, J. van Leeuwen: Worst-Case Analysis of Set Union Algorithms. Journal of the ACM 31(2), 1984 (path
- *     splitting).
+ * [1] M. Sutton, T. Ben-Nun, A. Barak: Optimizing Parallel Graph Connectivity Computation via
+ *     Subgraph Sampling. IPDPS 2018.
+ * [2] M. M. A. Patwary, J. Blair, F. Manne: Experiments on Union-Find Algorithms for the
+ *     Disjoint-Set Data Structure. SEA 2010 (Rem's algorithm).
+ * [3] R. E. Tarjan, J. van Leeuwen: Worst-Case Analysis of Set Union Algorithms. Journal of the ACM
+ *     31(2), 1984 (path splitting).
  */
 #include "cuda/algorithms/cc.cuh"
 #include "cuda/algorithms/cc_together.cuh"
@@ -54,7 +60,8 @@ static const void *const kernels[] = {
 	(const void *) cc_join_forest_kernel
 };
 
-#define EDGE_KERNELS 3			/* of these, that read edges by blocks as many as fit */
+#define EDGE_KERNELS 3			/* these kernels read edges, with as many blocks as fit on the
+								 * device */
 
 EmogiStatus
 emogi_cuda_cc_load(EmogiError *error)
@@ -62,7 +69,7 @@ emogi_cuda_cc_load(EmogiError *error)
 	return LOAD_KERNELS(kernels);
 }
 
-/* Hook along all lists of the vertices marked. */
+/* Hook along all lists of the marked vertices. */
 static EmogiStatus
 hook_lists(Run *run, const Lists<Target> &lists, const uint32_t *marked, uint32_t *component,
 		   Forest *forest, EmogiError *error)
@@ -77,7 +84,10 @@ hook_lists(Run *run, const Lists<Target> &lists, const uint32_t *marked, uint32_
 	return EMOGI_OK;
 }
 
-/* Make one tree of most of the vertices, and name it in the forest. Uses `marked`. With helpers, if `all` has any. */
+/*
+ * Form one tree of most vertices, and store its root in the forest. Uses `marked`, and the helpers
+ * of `all` if there are any.
+ */
 static EmogiStatus
 grow_giant(Run *run, uint32_t *component, uint32_t *marked, Forest *forest, CcTeam *all,
 		   EmogiError *error)
@@ -119,7 +129,7 @@ grow_giant(Run *run, uint32_t *component, uint32_t *marked, Forest *forest, CcTe
 	return EMOGI_OK;
 }
 
-/* Find the components, with helpers if `all` has any; NULL = without. */
+/* Find the components, with the helpers of `all` if there are any; NULL = none. */
 static EmogiStatus
 connect(Run *run, uint32_t *component, uint32_t *marked, Forest *forest, CcTeam *all,
 		EmogiError *error)
@@ -155,7 +165,7 @@ emogi_cuda_components(Run *run, uint32_t *component, uint32_t *marked, EmogiErro
 	return EMOGI_OK;
 }
 
-/* Take what a helper needs. */
+/* Take the arrays of a helper. */
 static EmogiStatus
 take_helper(Run *run, void *with, int i, EmogiError *error)
 {
@@ -168,7 +178,7 @@ take_helper(Run *run, void *with, int i, EmogiError *error)
 	return take_array(&run->memory, &member->forest, 1, "forest", error);
 }
 
-/* Gather the helpers, if there are any, and they are of use. */
+/* Open the helpers' runs, if there are any and they would help. */
 static EmogiStatus
 gather_team(CcTeam *all, Run *run, const EmogiGraph *graph, const EmogiQuery *query,
 			EmogiError *error)

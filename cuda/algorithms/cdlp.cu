@@ -1,39 +1,48 @@
 /*
  * cdlp.cu: community detection by label propagation.
  *
- * Returns label[nvertices] by the definition of LDBC Graphalytics [1]: every vertex begins with itself as its label, and takes in each
- * iteration the label that most of its neighbours had in the last one, of several the smallest. A neighbour in both directions counts
- * twice; repeats and loops are passed over. It ends after max_iterations, or when nothing has changed.
+ * Returns label[nvertices], as defined by LDBC Graphalytics [1]: every vertex starts with itself as
+ * its label, and in each iteration adopts the most frequent label among its neighbors in the
+ * previous one, the smallest if there are several. A neighbor in both directions counts twice;
+ * repeated edges and self-loops are skipped. It ends after max_iterations, or when no label
+ * changes.
  *
- * Method. DegreeOrder are counted in hash tables in shared memory, by the length of the lists [2]: up to SHORT_LIST entries by LINE_LANES lanes,
- * up to WARP_LIST by a warp, longer ones by a block. Whoever adds to a count sees what it has become, and the last to add to a label sees
- * all of it; so the best of what each lane has seen, count above ~ of the label, is the answer, and no table is looked through.
- * The table of a block has no room for all labels of a hub. DegreeOrder that find none are counted together, by another hash: that is at least
- * as much as any of them has. Where the best label of the table has more, it is the best of all [2]; else the vertex is queued, and counted
- * in a table in device memory, which is only taken then.
- * In the first iteration all labels are different. With lists of one direction the answer then is the first neighbour.
- * All labels of an iteration are made of those of the last one, so the answer does not depend on the order of the work.
+ * Method. Labels are counted in hash tables in shared memory, by the length of the lists [2]: up to
+ * SHORT_LIST entries by LINE_LANES lanes, up to WARP_LIST by a warp, longer ones by a block. Every
+ * addition returns the new count, and the last addition to a label returns its total. So the
+ * maximum over the lanes of (count << 32 | ~label) is the result, and tables need not be scanned.
+ * The table of a block does not hold all labels of a hub. Labels without a slot are counted
+ * together under another hash, which gives an upper bound for each of them. If the best label of
+ * the table has more, it is the best of all [2]. Otherwise the vertex is queued, and counted in a
+ * table in device memory, which is allocated only then. In the first iteration all labels are
+ * distinct. With lists of one direction the result then is the first neighbor. All labels of an
+ * iteration are computed from those of the previous one, so the result does not depend on the
+ * schedule.
  *
- * Device memory, for n vertices and m entries: 8n and m/64; of the tables 16 bytes, and up to twice that, for an entry of the longest list, as
- * many as there is room for in TABLES_BYTES, one at least.
+ * Device memory, for n vertices and m entries: 8n and m/64; for tables 16 to 32 bytes an entry of
+ * the longest list, as many tables as fit in TABLES_BYTES, at least one.
  *
- * Bytes, an iteration: 8 or 16 of offsets and 4 of the answer a vertex; every list once, in lines; for each entry 4 of a label at random.
+ * Bytes an iteration: 8 or 16 of offsets and 4 of the result a vertex; every list once, in lines; 4
+ * of a label at random an entry.
  *
- * [1] A. Iosup et al.: The LDBC Graphalytics Benchmark. arXiv:2011.15028. Section 2.3.3; the algorithm is that of U. Raghavan, R. Albert,
- *     S. Kumara: Near linear time algorithm to detect community structures in large-scale networks. Physical Review E 76, 2007.
- * [2] C. Ye, Y. Li, B. He, Z. Li, J. Sun: GPU-Accelerated Graph Label Propagation for Real-Time Fraud Detection. SIGMOD 2021.
+ * [1] A. Iosup et al.: The LDBC Graphalytics Benchmark. arXiv:2011.15028. Section 2.3.3; the
+ *     algorithm is that of U. Raghavan, R. Albert, S. Kumara: Near linear time algorithm to detect
+ *     community structures in large-scale networks. Physical Review E 76, 2007.
+ * [2] C. Ye, Y. Li, B. He, Z. Li, J. Sun: GPU-Accelerated Graph Label Propagation for Real-Time
+ *     Fraud Detection. SIGMOD 2021.
  */
 #include "cuda/access/edge_chunks.cuh"
 #include "cuda/access/set_reads.cuh"
 #include "cuda/lists/simple_graph.cuh"
 
-#define SHORT_LIST 64			/* entries of both lists of a vertex that LINE_LANES lanes look at: a table of 1 KB */
-#define WARP_LIST 256			/* of one that a warp does: 4 KB */
+#define SHORT_LIST 64			/* max entries of both lists of a vertex for LINE_LANES lanes: a
+								 * table of 1 KB */
+#define WARP_LIST 256			/* max entries for a warp: 4 KB */
 #define WARP_SLOTS (2 * WARP_LIST)
 #define BLOCK_SLOTS 4096		/* of a block's table: 32 KB */
-#define BLOCK_SUMS 2048			/* in which it counts labels that have no place there: 8 KB */
-#define BLOCK_PROBES 16			/* places that a label may have in it */
-#define LEAST_SHIFT 5			/* of the slots of a table: 32 */
+#define BLOCK_SUMS 2048			/* counters of a block for labels without a slot: 8 KB */
+#define BLOCK_PROBES 16			/* slots that a label may probe there */
+#define LEAST_SHIFT 5			/* log2 of the min slots of a table: 32 */
 #define TABLES_BYTES (UINT64_C(512) << 20)
 #define NQUEUE_NUMBERS 5
 
@@ -44,27 +53,27 @@ static_assert(2 * SHORT_LIST * WARP_LINES == WARP_SLOTS,
 /* Arrays in device memory. */
 typedef struct Propagation
 {
-	/* the second without offsets: the first is symmetric, and a neighbour counts once */
+	/* [1] without offsets: [0] is symmetric, and a neighbor counts once */
 	Lists<Target> lists[2];
 	uint64_t	nvertices;
-	const uint32_t *label;		/* [nvertices], of the last iteration */
+	const uint32_t *label;		/* [nvertices], of the previous iteration */
 	uint32_t   *next;			/* [nvertices] */
 	/* [nqueued]: vertices for blocks, and those of them whose labels do not fit */
 	uint32_t   *queue[2];
-	/* [2][2], of each queue, and how many have been taken; all together NQUEUE_NUMBERS */
+	/* [2][2], length of each queue, and number of vertices taken; with `longest` NQUEUE_NUMBERS */
 	uint32_t   *nqueued;
-	/* beside these: the most entries of a vertex that was queued for blocks */
+	/* after these: max entries of a vertex queued for blocks */
 	uint32_t   *longest;
-	uint32_t   *tables;			/* [blocks][2 * slots]: keys, then counts; NULL = not taken */
-	uint32_t	slots;			/* of one; a power of two */
+	uint32_t   *tables;			/* [blocks][2 * slots]: keys, then counts; NULL = not allocated */
+	uint32_t	slots;			/* of one table; a power of two */
 } Propagation;
 
-/* How often labels occur. In shared memory, or in device memory. */
+/* Counts of labels, in shared or device memory. */
 typedef struct Table
 {
-	uint32_t   *key;	/* [slots], EMOGI_NO_VERTEX = free; like count, at a multiple of 16 bytes */
+	uint32_t   *key;	/* [slots], EMOGI_NO_VERTEX = free; 16-byte aligned, like count */
 	uint32_t   *count;			/* [slots] */
-	uint32_t	shift;			/* logarithm of the slots */
+	uint32_t	shift;			/* log2 of the slots */
 } Table;
 
 /* The lists of a vertex. */
@@ -73,7 +82,10 @@ typedef struct Neighbors
 	Span		list[2];
 } Neighbors;
 
-/* Get the logarithm of the slots of a table for so many entries: at least twice as many, at most four times. */
+/*
+ * Get log2 of the slots of a table for nentries entries: two to four times as many slots, at most 1
+ * << most.
+ */
 static __host__ __device__ __forceinline__ uint32_t
 choose_shift(uint64_t nentries, uint32_t most)
 {
@@ -84,7 +96,7 @@ choose_shift(uint64_t nentries, uint32_t most)
 	return shift;
 }
 
-/* Empty a table, by threads first, first + nthreads ... of it. */
+/* Clear a table, with threads first, first + nthreads, ... */
 static __device__ __forceinline__ void
 clear_table(const Table &table, uint32_t first, uint32_t nthreads)
 {
@@ -98,7 +110,7 @@ clear_table(const Table &table, uint32_t first, uint32_t nthreads)
 	}
 }
 
-/* Count a label. Get how often it has occurred; 0 when there was no place for it, and never will be. */
+/* Count a label. Return its count; 0 if there is no slot for it, and never will be. */
 static __device__ __forceinline__ uint32_t
 add_label(const Table &table, uint32_t label, uint32_t many, uint32_t nprobes)
 {
@@ -115,14 +127,14 @@ add_label(const Table &table, uint32_t label, uint32_t many, uint32_t nprobes)
 	return 0;
 }
 
-/* Get what is the larger, the better a label is. */
+/* Get a key that orders labels: larger is better. */
 static __device__ __forceinline__ unsigned long long
 rank_label(uint32_t label, uint32_t count)
 {
 	return (unsigned long long) count << 32 | (uint32_t) ~label;
 }
 
-/* Get the best over the lanes of groups of so many. */
+/* Get the maximum over groups of nlanes lanes. */
 static __device__ __forceinline__ unsigned long long
 best_of(unsigned long long best, uint32_t nlanes)
 {
@@ -135,7 +147,7 @@ best_of(unsigned long long best, uint32_t nlanes)
 	return best;
 }
 
-/* Get the lists of a vertex, empty ones where it is not `there`. */
+/* Get the lists of a vertex, empty ones if it is not `there`. */
 static __device__ __forceinline__ Neighbors
 read_neighbors(const Propagation &propagation, uint64_t vertex, bool there)
 {
@@ -149,7 +161,7 @@ read_neighbors(const Propagation &propagation, uint64_t vertex, bool there)
 	return neighbors;
 }
 
-/* Get the entries of both lists. */
+/* Get the number of entries of both lists. */
 static __device__ __forceinline__ uint64_t
 count_entries(const Neighbors &neighbors)
 {
@@ -158,8 +170,8 @@ count_entries(const Neighbors &neighbors)
 }
 
 /*
- * Call add(label, many) for the labels of a vertex's neighbours, read by `stride` threads, of which the own one has a rank; equal ones of
- * a piece together. Whole warps.
+ * Call add(label, many) for the labels of a vertex's neighbors, with `stride` threads, of which
+ * this is number `rank`. Equal labels of a piece are added together. Called by whole warps.
  */
 template <class Add>
 static __device__ __forceinline__ void
@@ -199,7 +211,10 @@ count_labels(const Propagation &propagation, const Neighbors &neighbors, uint32_
 	}
 }
 
-/* Set a vertex's label to the best one that was found, or leave it. Get whether it is another. By one lane. */
+/*
+ * Set a vertex's label to the best one found, or keep it. Return whether it changed. Called by one
+ * lane.
+ */
 static __device__ __forceinline__ bool
 set_label(const Propagation &propagation, uint64_t vertex, unsigned long long best)
 {
@@ -210,7 +225,10 @@ set_label(const Propagation &propagation, uint64_t vertex, unsigned long long be
 	return label != own;
 }
 
-/* Find the labels of lists that fit a table of a warp, or of LINE_LANES lanes each; the lanes of one have the same. Get the best. Whole warps. */
+/*
+ * Find the labels of lists that fit the table of a warp, or of LINE_LANES lanes each; the lanes of
+ * a group have the same arguments. Return the best. Called by whole warps.
+ */
 static __device__ __forceinline__ unsigned long long
 find_label(const Propagation &propagation, Table table, const Neighbors &neighbors, uint32_t vertex,
 		   uint32_t nlanes)
@@ -227,11 +245,11 @@ find_label(const Propagation &propagation, Table table, const Neighbors &neighbo
 
 		best = found > best ? found : best;
 	});
-	__syncwarp();				/* the table is used no more */
+	__syncwarp();				/* the table is no longer in use */
 	return best_of(best, nlanes);
 }
 
-/* Get the lists that a lane has. */
+/* Get the lists of another lane. */
 static __device__ __forceinline__ Neighbors
 shuffle_neighbors(const Neighbors &neighbors, uint32_t lane)
 {
@@ -245,8 +263,8 @@ shuffle_neighbors(const Neighbors &neighbors, uint32_t lane)
 }
 
 /*
- * Find the labels of the short lists of 32 vertices, WARP_LINES at a time. lanes: that have them. *changed: of the lane's groups, counted by
- * their first lanes. Whole warps.
+ * Find the labels of the short lists of 32 vertices, WARP_LINES at a time. lanes: those with short
+ * lists. *changed: counted by the first lane of each group. Called by whole warps.
  */
 static __device__ __forceinline__ void
 find_short(const Propagation &propagation, const Table &table, uint64_t base,
@@ -279,8 +297,8 @@ find_short(const Propagation &propagation, const Table &table, uint64_t base,
 }
 
 /*
- * Make an iteration for the vertices whose lists are a warp's or shorter, 32 at a time; queue the others. Bytes: as the first comment
- * says.
+ * Run an iteration for the vertices with lists up to WARP_LIST, 32 at a time, and queue the others.
+ * Bytes: see the head of the file.
  */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
 cdlp_short_kernel(Propagation propagation, Step step)
@@ -332,11 +350,14 @@ cdlp_short_kernel(Propagation propagation, Step step)
 	block_add(&step.counters->entries, entries);
 }
 
-/* Take the next vertex of a queue, by the whole block; EMOGI_NO_VERTEX when there is none. `item` is shared by it. */
+/*
+ * Take the next vertex of a queue for the whole block; EMOGI_NO_VERTEX = none. `item` is in shared
+ * memory.
+ */
 static __device__ __forceinline__ uint32_t
 take_vertex(const Propagation &propagation, uint32_t queue, const Step &step, uint32_t *item)
 {
-	__syncthreads();			/* everyone has read the last one */
+	__syncthreads();			/* all threads have read the last item */
 	if (threadIdx.x == 0)
 	{
 		const uint32_t place = must_leave(step) ? UINT32_MAX :
@@ -349,7 +370,10 @@ take_vertex(const Propagation &propagation, uint32_t queue, const Step &step, ui
 	return *item;
 }
 
-/* Make an iteration for the vertices that were queued, a block each; queue those whose labels do not fit. Bytes: as the first comment says. */
+/*
+ * Run an iteration for the queued vertices, one block each, and queue those whose labels do not
+ * fit. Bytes: see the head of the file.
+ */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
 cdlp_long_kernel(Propagation propagation, Step step)
 {
@@ -357,7 +381,7 @@ cdlp_long_kernel(Propagation propagation, Step step)
 	__shared__ uint4 count[BLOCK_SLOTS / 4];
 	__shared__ uint32_t sums[BLOCK_SUMS];
 	__shared__ unsigned long long best;
-	__shared__ uint32_t crowd;	/* the most that labels without a place may have */
+	__shared__ uint32_t crowd;	/* upper bound of the count of labels without a slot */
 	__shared__ uint32_t item;
 	unsigned long long changed = 0;
 	unsigned long long nread = 0;
@@ -418,7 +442,10 @@ cdlp_long_kernel(Propagation propagation, Step step)
 	block_add(&step.counters->entries, entries);
 }
 
-/* Make an iteration for the vertices whose labels did not fit, a block each, with a table in device memory. Bytes: as the first comment says. */
+/*
+ * Run an iteration for the vertices whose labels did not fit, one block each, with a table in
+ * device memory. Bytes: see the head of the file.
+ */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
 cdlp_crowded_kernel(Propagation propagation, Step step)
 {
@@ -460,7 +487,7 @@ cdlp_crowded_kernel(Propagation propagation, Step step)
 	block_add(&step.counters->lines, nread);
 }
 
-/* Give every vertex itself as its label. Bytes: 4 a vertex. */
+/* Make every vertex its own label. Bytes: 4 a vertex. */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
 cdlp_begin_kernel(Propagation propagation)
 {
@@ -472,8 +499,8 @@ cdlp_begin_kernel(Propagation propagation)
 }
 
 /*
- * Make the first iteration where a neighbour counts once: all labels are different, and the smallest is that of the first neighbour. Bytes:
- * 12 a vertex, and the first line of its list.
+ * Run the first iteration if a neighbor counts once: all labels are distinct, and the smallest is
+ * the first neighbor. Bytes: 12 a vertex, and the first line of its list.
  */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
 cdlp_first_kernel(Propagation propagation, Step step)
@@ -506,7 +533,8 @@ static const void *const kernels[] = {
 	(const void *) cdlp_begin_kernel, (const void *) cdlp_first_kernel
 };
 
-#define EDGE_KERNELS 2			/* of these, that read edges by blocks as many as fit */
+#define EDGE_KERNELS 2			/* these kernels read edges, with as many blocks as fit on the
+								 * device */
 
 EmogiStatus
 emogi_cuda_cdlp_load(EmogiError *error)
@@ -514,7 +542,7 @@ emogi_cuda_cdlp_load(EmogiError *error)
 	return LOAD_KERNELS(kernels);
 }
 
-/* Count what did not fit in tables of device memory. */
+/* Count the vertices whose labels did not fit, in tables in device memory. */
 static EmogiStatus
 count_crowded(Run *run, Propagation *propagation, uint32_t longest, EmogiError *error)
 {
@@ -533,7 +561,7 @@ count_crowded(Run *run, Propagation *propagation, uint32_t longest, EmogiError *
 	return EMOGI_OK;
 }
 
-/* Make an iteration. Get how many labels have changed. */
+/* Run an iteration, and get the number of changed labels. */
 static EmogiStatus
 iterate(Run *run, Propagation *propagation, bool is_first, uint64_t *changed, EmogiError *error)
 {
@@ -561,7 +589,7 @@ iterate(Run *run, Propagation *propagation, bool is_first, uint64_t *changed, Em
 	return EMOGI_OK;
 }
 
-/* Make iterations until nothing changes, or there are enough. */
+/* Iterate until nothing changes, or max_iterations. */
 static EmogiStatus
 propagate(Run *run, Propagation *propagation, uint32_t *labels[2], int64_t max_iterations,
 		  EmogiResult *result, EmogiError *error)
@@ -582,7 +610,7 @@ propagate(Run *run, Propagation *propagation, uint32_t *labels[2], int64_t max_i
 	return EMOGI_OK;
 }
 
-/* Take all device memory but the tables. */
+/* Take all device memory except the tables. */
 static EmogiStatus
 take_arrays(Run *run, const EmogiGraph *graph, Propagation *propagation, uint32_t **labels,
 			EmogiError *error)

@@ -1,30 +1,39 @@
 /*
- * closeness.cu: closeness, of searches from all vertices or from samples; and what levels come to of searches from given sources.
+ * closeness.cu: closeness, from all vertices or from samples, and per-source sums over BFS levels.
  *
- * Returns reached, farness, closeness and harmonic, [nvertices] each, or count, sum, least, most and harmonic, [nsources] each: what the table of
- * algorithms says, bit for bit what the CPU does (engine/cpu/closeness.c, bfs_sums.c).
+ * Returns reached, farness, closeness and harmonic, [nvertices] each; or count, sum, least, most
+ * and harmonic, [nsources] each. They are defined in the table of algorithms, and equal the CPU's
+ * bit for bit (engine/cpu/closeness.c, bfs_sums.c).
  *
- * Method. 64 searches at a time share what they read [1]: a vertex has a word, and bit s of it belongs to source s. Level by level words are
- * pushed along the lists of the frontier into `next`, or, where that is less work, gathered by what has not been reached by all, until it has
- * them [1, 2]. A list that a vertex reads is read in lines, by eight lanes; lists above SLICE_LINES lines are cut into slices for any warp.
- * Exactly: the vertices that each source enters are counted level by level. With samples the searches go against the edges, and those that have
- * entered a vertex are counted there, level by level, 64 samples after 64 [3]. Counts are integers, and sums of 1 / hops are made in ascending
- * order of hops, as on the CPU.
+ * Method. 64 searches at a time share their reads [1]: a vertex has a word, and bit s of it belongs
+ * to source s. Level by level, words are pushed along the lists of the frontier into `next`, or
+ * pulled by the vertices that not all sources have reached, until they have all bits, whichever is
+ * less work [1, 2]. Eight lanes read a list line by line; lists above SLICE_LINES lines are cut
+ * into slices for any warp. Exact closeness counts the vertices that each source reaches, level by
+ * level. With samples the searches follow the edges in reverse, and each vertex counts the samples
+ * that reach it, level by level, 64 samples at a time [3]. Counts are integers, and sums of 1 /
+ * hops are added in ascending order of hops, as on the CPU.
  *
- * Every level costs some launches and a look by the host. So a graph that has more levels than there is work for is left to the CPU, and so are
- * samples whose searches share too little, for there the CPU makes them apart, and adds in another order.
+ * Every level costs some launches and a round trip to the host. So a graph with more levels than
+ * its work justifies is left to the CPU. So are samples whose searches share too little, because
+ * the CPU then runs them separately and adds in another order.
  *
- * All vertices, and given sources, are searched from in parts, of which other GPUs make some (by_source.cuh); what comes of a source is its own.
+ * All vertices, and given sources, are processed in parts, some of them by other GPUs
+ * (by_source.cuh); the result of a source does not depend on the others.
  *
- * Device memory, for n vertices: 56n, or 24n where sources are given: what comes of these goes to the host after each 64. Host memory of closeness,
- * with other GPUs: 32 a vertex that they have searched from.
+ * Device memory, for n vertices: 56n, or 24n with given sources, whose results are copied to the
+ * host after each 64. Host memory of closeness with other GPUs: 32 a vertex that they have
+ * processed.
  *
- * Bytes of a level: 24 a vertex; pushing, the lists of the frontier and 8 to 16 at random for each entry; pulling, 8 of offsets a vertex, the lists
- * as far as they are read, and 8 at random for each entry.
+ * Bytes of a level: 24 a vertex. Push: the lists of the frontier and 8 to 16 at random an entry.
+ * Pull: 8 of offsets a vertex, the lists as far as they are read, and 8 at random an entry.
  *
- * [1] M. Then et al. The More the Merrier: Efficient Multi-Source Graph Traversal. PVLDB 8(4), 2014. Sections 3, 4.1.2, 4.2.
- * [2] S. Beamer, K. Asanovic, D. Patterson. Direction-Optimizing Breadth-First Search. SC 2012. Section IV.
- * [3] D. Eppstein, J. Wang. Fast Approximation of Centrality. J. Graph Algorithms and Applications 8(1), 2004. Section 4.
+ * [1] M. Then et al. The More the Merrier: Efficient Multi-Source Graph Traversal. PVLDB 8(4),
+ *     2014. Sections 3, 4.1.2, 4.2.
+ * [2] S. Beamer, K. Asanovic, D. Patterson. Direction-Optimizing Breadth-First Search. SC 2012.
+ *     Section IV.
+ * [3] D. Eppstein, J. Wang. Fast Approximation of Centrality. J. Graph Algorithms and Applications
+ *     8(1), 2004. Section 4.
  */
 #include <stdlib.h>
 
@@ -33,9 +42,10 @@
 #include "cuda/multi_gpu/by_source.cuh"
 
 /* Tuned. */
-#define LEAST_LEVELS 64			/* that a search is made of, if need be, and one more for */
-#define LEVEL_ENTRIES 40000		/* each so many list entries: with fewer a level is faster on the CPU */
-#define PUSH_COST 3				/* of a list entry pushed, against one pulled */
+#define LEAST_LEVELS 64			/* max levels of a search, plus one for */
+#define LEVEL_ENTRIES 40000		/* each LEVEL_ENTRIES list entries: with fewer entries a level is
+								 * faster on the CPU */
+#define PUSH_COST 3				/* of a pushed list entry relative to a pulled one */
 #define LEAST_BATCHES 2			/* of a part: what a GPU takes at once */
 #define COLUMNS 4				/* of closeness, 8 bytes a vertex each */
 
@@ -49,7 +59,8 @@ static const void *const kernels[] = {
 	(const void *) closeness_estimate_kernel, (const void *) push_mark_sources_kernel
 };
 
-#define EDGE_KERNELS 4			/* of these, that read edges by blocks as many as fit */
+#define EDGE_KERNELS 4			/* these kernels read edges, with as many blocks as fit on the
+								 * device */
 
 EmogiStatus
 emogi_cuda_closeness_load(EmogiError *error)
@@ -57,22 +68,23 @@ emogi_cuda_closeness_load(EmogiError *error)
 	return LOAD_KERNELS(kernels);
 }
 
-/* What all GPUs have in common. */
+/* State shared by all GPUs. */
 typedef struct Answers
 {
-	const uint32_t *sources;	/* [nsources]; NULL = all vertices, in their order */
+	const uint32_t *sources;	/* [nsources]; NULL = all vertices, in order */
 	uint64_t	nsources;
-	bool		are_samples;	/* what comes of the searches is wanted by vertex */
-	/* where what comes of each source goes, [nsources] each, on the host; NULL = closeness is wanted */
+	bool		are_samples;	/* results are by vertex, not by source */
+	/* result columns, [nsources] each, in host memory; NULL = closeness */
 	const EmogiArray *sums;
-	uint64_t	nreached[EMOGI_MOST_PARTS]; /* by all sources of a part together */
+	uint64_t	nreached[EMOGI_MOST_PARTS]; /* sum over all sources of a part */
 	double	   *rows[EMOGI_MOST_PARTS];
-		/* of closeness: [COLUMNS][sources of the part], of those that helpers have made,
-		as they are in their
-										 * memory; else NULL */
+		/*
+		 * closeness: [COLUMNS][sources of the part], rows that helpers computed, copied from their
+		 * memory; otherwise NULL
+		 */
 } Answers;
 
-/* What one GPU does. */
+/* State of one GPU. */
 typedef struct Closeness
 {
 	Run		   *run;
@@ -82,12 +94,12 @@ typedef struct Closeness
 	Searches	searches;
 	const uint32_t *sources;	/* as in `all` */
 	uint64_t	nsources;
-	int64_t		max_depth;		/* -1 = no bound */
-	uint64_t	nslices;		/* of long lists in a level, at most, or nearly so */
-	bool		next_dirty;		/* next is not all zero */
+	int64_t		max_depth;		/* -1 = unlimited */
+	uint64_t	nslices;		/* estimate of the slices of long lists in a level */
+	bool		next_dirty;		/* `next` is not all zero */
 } Closeness;
 
-/* Get the blocks of a kernel that has work for so many threads, at most `most`: of small graphs levels are short, and many. */
+/* Get the grid size for nthreads threads, at most `most`: small graphs have many short levels. */
 static int
 count_blocks(int most, uint64_t nthreads)
 {
@@ -96,7 +108,7 @@ count_blocks(int most, uint64_t nthreads)
 	return nblocks < (uint64_t) most ? (int) nblocks : most;
 }
 
-/* Push along the frontier's lists, and enter what was found. */
+/* Run a level by pushing along the frontier's lists. */
 static EmogiStatus
 push_level(Closeness *closeness, uint32_t level, EmogiError *error)
 {
@@ -117,7 +129,7 @@ push_level(Closeness *closeness, uint32_t level, EmogiError *error)
 	return EMOGI_OK;
 }
 
-/* Make a level by looking back. */
+/* Run a level by pulling. */
 static EmogiStatus
 pull_level(Closeness *closeness, uint32_t level, EmogiError *error)
 {
@@ -136,7 +148,10 @@ pull_level(Closeness *closeness, uint32_t level, EmogiError *error)
 	return EMOGI_OK;
 }
 
-/* Make a level, the way that is less work, the first by pushing; *last: what the level before came to, then what this one has. */
+/*
+ * Run a level in the cheaper direction, the first one by pushing. *last: counters of the previous
+ * level, then of this one.
+ */
 static EmogiStatus
 make_level(Closeness *closeness, uint32_t level, Level *last, EmogiError *error)
 {
@@ -160,7 +175,7 @@ make_level(Closeness *closeness, uint32_t level, Level *last, EmogiError *error)
 	return EMOGI_OK;
 }
 
-/* Say whether a search with more to come is left to the CPU after a level. */
+/* Fail if a search that is not finished after this level is left to the CPU. */
 static EmogiStatus
 check_depth(const Closeness *closeness, bool is_first, uint32_t level, uint64_t nsources,
 			uint64_t nreached, EmogiError *error)
@@ -180,7 +195,7 @@ check_depth(const Closeness *closeness, bool is_first, uint32_t level, uint64_t 
 	return EMOGI_OK;
 }
 
-/* Choose the sources of a batch and enter them. */
+/* Choose the sources of a batch, and enter them. */
 static EmogiStatus
 begin_batch(Closeness *closeness, uint64_t first, uint64_t nsources, EmogiError *error)
 {
@@ -201,7 +216,7 @@ begin_batch(Closeness *closeness, uint64_t first, uint64_t nsources, EmogiError 
 	return EMOGI_OK;
 }
 
-/* Give what has come of a batch to the answer, in host memory. */
+/* Copy the results of a batch to the result columns in host memory. */
 static EmogiStatus
 give_sums(Closeness *closeness, uint64_t first, uint64_t nsources, EmogiError *error)
 {
@@ -220,7 +235,9 @@ give_sums(Closeness *closeness, uint64_t first, uint64_t nsources, EmogiError *e
 	return EMOGI_OK;
 }
 
-/* Search from a batch of sources; adds the vertices that they reach, all together, to *nreached. */
+/*
+ * Run the searches from a batch of sources. Adds the (vertex, source) pairs reached to *nreached.
+ */
 static EmogiStatus
 run_batch(Closeness *closeness, uint64_t first, uint64_t nsources, uint64_t *nreached,
 		  EmogiResult *result, EmogiError *error)
@@ -252,14 +269,14 @@ run_batch(Closeness *closeness, uint64_t first, uint64_t nsources, uint64_t *nre
 	return EMOGI_OK;
 }
 
-/* Turn what was added up of the samples into estimates. */
+/* Turn the sums over samples into estimates. */
 static EmogiStatus
 estimate(const Closeness *closeness, EmogiError *error)
 {
 	Run		   *run = closeness->run;
 	const Searches &searches = closeness->searches;
 	cudaStream_t stream = run->state->stream;
-	uint32_t   *samples = (uint32_t *) searches.front;	/* nobody reads words any more */
+	uint32_t   *samples = (uint32_t *) searches.front;	/* the words are no longer used */
 	uint32_t   *vertices = (uint32_t *) searches.next;
 
 	TRY(emogi_run_send(run, vertices, closeness->sources, closeness->nsources * sizeof *vertices,
@@ -272,7 +289,7 @@ estimate(const Closeness *closeness, EmogiError *error)
 	return EMOGI_OK;
 }
 
-/* Take all device memory but the Graph's. */
+/* Take all device memory except the graph's. */
 static EmogiStatus
 take_arrays(Closeness *closeness, EmogiError *error)
 {
@@ -300,7 +317,7 @@ take_arrays(Closeness *closeness, EmogiError *error)
 	return take_array(memory, &searches->harmonic, n, "harmonic closeness", error);
 }
 
-/* Get a column of the answer, in device memory. */
+/* Get a result column in device memory. */
 static double *
 column(const Searches *searches, int i)
 {
@@ -321,7 +338,7 @@ first_source(const BySource *parts, uint64_t nsources, uint64_t part)
 	return first < nsources ? first : nsources;
 }
 
-/* Put what a helper has made of a part where the leader finds it. */
+/* Copy a helper's results of a part to host memory, for the leader. */
 static EmogiStatus
 leave_rows(Closeness *closeness, uint64_t part, uint64_t first, uint64_t count, EmogiError *error)
 {
@@ -337,7 +354,7 @@ leave_rows(Closeness *closeness, uint64_t part, uint64_t first, uint64_t count, 
 	return EMOGI_OK;
 }
 
-/* Take over what helpers have made. */
+/* Copy the helpers' results to the leader's columns. */
 static EmogiStatus
 take_rows(Closeness *closeness, uint64_t done, EmogiError *error)
 {
@@ -356,7 +373,7 @@ take_rows(Closeness *closeness, uint64_t done, EmogiError *error)
 	return EMOGI_OK;
 }
 
-/* Search from the sources of a part. */
+/* Process the sources of a part. */
 static EmogiStatus
 search_part(Closeness *closeness, uint64_t part, EmogiResult *result, EmogiError *error)
 {
@@ -380,7 +397,7 @@ search_part(Closeness *closeness, uint64_t part, EmogiResult *result, EmogiError
 	return leave_rows(closeness, part, begin, end - begin, error);
 }
 
-/* Search from all sources, or those of parts. */
+/* Process parts until none is left. */
 static EmogiStatus
 search_all(Closeness *closeness, EmogiResult *result, EmogiError *error)
 {
@@ -410,7 +427,7 @@ search_all(Closeness *closeness, EmogiResult *result, EmogiError *error)
 		take_rows(closeness, done, error);
 }
 
-/* Place the Graph, search, and give the answer. */
+/* Place the graph, run the searches, and return the result. */
 static EmogiStatus
 run_closeness(Closeness *closeness, const EmogiQuery *query, EmogiResult *result, EmogiError *error)
 {
@@ -438,7 +455,7 @@ run_closeness(Closeness *closeness, const EmogiQuery *query, EmogiResult *result
 	return EMOGI_OK;
 }
 
-/* Make parts with a GPU. */
+/* Process parts with one GPU. */
 static EmogiStatus
 make_parts(Run *run, BySource *parts, void *with, EmogiResult *result, EmogiError *error)
 {
@@ -456,7 +473,7 @@ make_parts(Run *run, BySource *parts, void *with, EmogiResult *result, EmogiErro
 	return run_closeness(&closeness, parts->query, result, error);
 }
 
-/* Get into how many parts the sources are cut. Sums over samples are made in their order. */
+/* Get the number of parts. Sums over samples are added in order, so there is one part. */
 static uint64_t
 count_parts(uint64_t nvertices, const EmogiQuery *query)
 {
@@ -473,7 +490,7 @@ emogi_closeness_wants_help(const EmogiGraph *graph, const EmogiQuery *query)
 	return count_parts(graph->nvertices, query) > 1;
 }
 
-/* Search from all sources, in parts. */
+/* Process all sources, in parts. */
 static EmogiStatus
 search_in_parts(Run *run, const EmogiGraph *graph, const EmogiQuery *query, Answers *all,
 				EmogiResult *result, EmogiError *error)
@@ -489,7 +506,7 @@ search_in_parts(Run *run, const EmogiGraph *graph, const EmogiQuery *query, Answ
 	parts.nparts = count_parts(run->nvertices, query);
 	run->control->done = 0;
 	status = emogi_by_source_make(&parts, result, error);
-	/* a copy may be on its way from or to what belongs to the caller */
+	/* a copy from or to the caller's memory may be in flight */
 	(void) cudaStreamSynchronize(run->state->stream);
 	return status;
 }
@@ -506,7 +523,7 @@ emogi_cuda_closeness(Run *run, const EmogiGraph *graph, const EmogiQuery *query,
 	all.are_samples = emogi_sample_is_partial(run->nvertices, query);
 	if (all.are_samples)
 	{
-		/* for a test; it is the only one of a run */
+		/* for a test; the only allocation of a run */
 		const bool	fails = run->control->fail_allocation == 1;
 
 		samples = fails ? NULL : (uint32_t *) malloc(all.nsources * sizeof *samples);
@@ -523,7 +540,10 @@ emogi_cuda_closeness(Run *run, const EmogiGraph *graph, const EmogiQuery *query,
 	return status;
 }
 
-/* What the levels of searches come to. Too little memory is no error: a search by itself, and the CPU, take less. */
+/*
+ * Compute per-source sums over BFS levels. A memory shortage is reported as unsupported, because
+ * separate searches, and the CPU, need less.
+ */
 EmogiStatus
 emogi_cuda_bfs_sums(Run *run, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result,
 					EmogiError *error)

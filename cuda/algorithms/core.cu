@@ -1,38 +1,50 @@
 /*
  * core.cu: core numbers.
  *
- * Returns core[nvertices]: the largest k such that the vertex is in a subgraph of which every vertex has k neighbours or more [1], of the
- * simple undirected graph: repeats and loops are passed over.
+ * Returns core[nvertices]: the largest k such that the vertex is in a subgraph in which every
+ * vertex has at least k neighbors [1], of the simple undirected graph: repeated edges and
+ * self-loops are skipped.
  *
- * Method. Vertices are peeled level by level, of the least degree that is left. Three kernels make a level:
- *   sift      keeps what is above the last level, and finds the least degree of it
- *   collect   queues what is at that degree: the level
- *   peel      takes each vertex of the queue away from its neighbours; those that fall to the level are queued in their turn
- * A cascade needs no barrier [2]: whoever has nothing to do waits for the next item of the one queue, which has room for every vertex, and
- * leaves when as many items are done with as were queued. So a level takes as long as its longest chain, not that many launches. Lists
- * above SLICE_LINES lines are cut: who takes the first slice queues the others. Nobody depends on a block that has not begun. Where vertices fall
- * one after the other, as on a path, a step takes some microseconds: a graph with a chain of MOST_STEPS is left to the CPU.
- * The host launches LEVELS_AHEAD levels, then looks.
+ * Method. Vertices are peeled level by level; a level is the minimum remaining degree. A level runs
+ * three kernels:
+ *   sift      keeps the vertices above the last level, and finds their minimum degree
+ *   collect   queues the vertices of that degree: the level
+ *   peel      removes each vertex of the queue from its neighbors, and queues the neighbors that drop
+ *             to the level
+ * A cascade needs no barrier [2]: a warp without work waits for the next item of the single queue,
+ * which has room for every vertex, and exits when as many items are finished as were queued. So a
+ * level takes the time of its longest chain, not that many launches. Lists above SLICE_LINES lines
+ * are sliced: the warp that takes the first slice queues the others. No warp depends on a block
+ * that has not started. If vertices drop one after the other, as on a path, a step takes some
+ * microseconds: a graph with a chain of MAX_STEPS is left to the CPU. The host launches
+ * LEVELS_AHEAD levels, then checks.
  *
- * A bitmap says which vertices are at or below the level: half of all entries lead there, and need no more than that bit. The others cost
- * an atomic operation. Where two take a neighbour too many, the second puts it back. Core numbers do not depend on the order of the work.
+ * A bitmap has the vertices at or below the level: half of all entries lead there, and need no more
+ * than that bit. Each of the others costs an atomic. If two threads decrement a neighbor too often,
+ * the second one undoes it. Core numbers do not depend on the schedule.
  *
- * Device memory, for n vertices and m entries: 22.2n and m/62; for the degrees 4.5n and 9m/32 meanwhile.
+ * Device memory, for n vertices and m entries: 22.2n and m/62; for the degrees temporarily 4.5n and
+ * 9m/32.
  *
- * Bytes: the entries in ascending order once, for degrees; every list once more, in lines, and for each entry a bit at random, for half of
- * them an atomic operation on a degree, of a byte where none is larger than that; 13 to 16 for each vertex that is left, a level.
+ * Bytes: the entries in ascending order once, for degrees; every list once more, in lines, and a
+ * bit at random an entry; for half of the entries an atomic on a degree, of one byte if no degree
+ * is larger; 13 to 16 a level for each remaining vertex.
  *
- * [1] V. Batagelj, M. Zaversnik: An O(m) Algorithm for Cores Decomposition of Networks. arXiv:cs/0310049, 2003.
- * [2] A. Ahmad, L. Yuan, D. Yan, G. Guo, J. Chen, C. Zhang: Accelerating k-Core Decomposition by a GPU. ICDE 2023: there a queue a block.
+ * [1] V. Batagelj, M. Zaversnik: An O(m) Algorithm for Cores Decomposition of Networks.
+ *     arXiv:cs/0310049, 2003.
+ * [2] A. Ahmad, L. Yuan, D. Yan, G. Guo, J. Chen, C. Zhang: Accelerating k-Core Decomposition by a
+ *     GPU. ICDE 2023: there one queue a block.
  */
 #include "cuda/algorithms/core.cuh"
 #include "cuda/lists/simple_graph.cuh"
 
-#define LEVELS_AHEAD 32			/* that the host launches before it looks whether anything is left */
-#define PEEL_BLOCKS 6			/* of those that peel, a multiprocessor: what they wait for is memory */
-#define MOST_STEPS 8192			/* of a chain of vertices that fall one after the other */
-#define SIFT_ROUNDS 8			/* of 32 vertices that a warp sifts for one atomic operation */
-#define WAIT_NS 100				/* for an item; twice as long each time, up to MOST_IDLE times: reads of the counters are in the way of others */
+#define LEVELS_AHEAD 32			/* levels that the host launches between two checks whether
+								 * vertices are left */
+#define PEEL_BLOCKS 6			/* of the peel kernel, per multiprocessor: they wait for memory */
+#define MOST_STEPS 8192			/* of a chain of vertices that drop one after the other */
+#define SIFT_ROUNDS 8			/* rounds of 32 vertices that a warp sifts for one atomic */
+#define WAIT_NS 100				/* for an item, doubled up to MAX_IDLE times, because reading the
+								 * counters slows down other warps */
 #define MOST_IDLE 3
 #define LINE_NUMBERS (EMOGI_LINE_BYTES / sizeof(unsigned long long))
 #define NUMBERS (3 * LINE_NUMBERS + 2 * (LEVELS_AHEAD + 1))
@@ -43,23 +55,31 @@ static_assert(LEVELS_AHEAD % 2 == 0, "a batch ends with the list that it began w
 typedef struct Peeling
 {
 	uint64_t	nvertices;
-	int32_t    *core;			/* [nvertices]: degrees; at last core numbers */
-	uint32_t   *narrow;			/* [nvertices / 2 + 1]: room for degrees of 16 bits */
-	/* [nvertices]: what is left of them; once peeled the core number. 8 or 16 bits each in `narrow`, or 32 in `core` */
+	int32_t    *core;			/* [nvertices]: degrees, finally core numbers */
+	uint32_t   *narrow;			/* [nvertices / 2 + 1]: storage of 16-bit degrees */
+	/*
+	 * [nvertices]: remaining degrees, the core number once peeled; 8 or 16 bits each in `narrow`,
+	 * or 32 in `core`
+	 */
 	uint32_t   *degrees;
-	uint32_t   *dead;			/* bitmap: is at the level, or was peeled */
-	/* [nleft] each, those of even and odd levels: not peeled when the level began */
+	uint32_t   *dead;			/* bitmap: vertices at the level or already peeled */
+	/* [nleft] each, for even and odd levels: vertices not peeled when the level began */
 	uint32_t   *left[2];
 	PeelQueue	queue;
-	int32_t    *level;	/* [LEVELS_AHEAD + 1], of this batch, after that of the batch before */
+	int32_t    *level;	/* [LEVELS_AHEAD + 1], levels of this batch; [0] is the last of the
+						 * previous batch */
 	unsigned long long *nleft;	/* [LEVELS_AHEAD + 1], likewise */
-	uint32_t   *nlevels;		/* how many there were */
-	uint32_t   *is_deep;		/* beside it: a chain has made MOST_STEPS */
-	uint32_t   *most;			/* beside that: the largest degree */
-	unsigned long long *number; /* [NUMBERS], what has the last three, and those of the queue */
+	uint32_t   *nlevels;		/* number of levels */
+	uint32_t   *is_deep;		/* after nlevels: a chain has made MAX_STEPS */
+	uint32_t   *most;			/* after is_deep: the maximum degree */
+	unsigned long long *number; /* [NUMBERS], holds the queue's counters and the five arrays
+								 * above */
 } Peeling;
 
-/* Count neighbours: the entries of a list that are selected. Bytes: 16 a vertex, and some of the selection. */
+/*
+ * Count neighbors: the selected entries of each list. Bytes: 16 a vertex, and part of the
+ * selection.
+ */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
 core_degrees_kernel(const uint64_t *offsets, Selection simple, Peeling peeling)
 {
@@ -101,7 +121,7 @@ core_narrow_kernel(Peeling peeling)
 	}
 }
 
-/* Write what degrees of BITS bits have become. Bytes: 5 or 6 a vertex. */
+/* Copy degrees of BITS bits back to `core`. Bytes: 5 or 6 a vertex. */
 template <uint32_t BITS>
 static __global__ void __launch_bounds__(BLOCK_THREADS)
 core_widen_kernel(Peeling peeling)
@@ -114,8 +134,8 @@ core_widen_kernel(Peeling peeling)
 }
 
 /*
- * Call take(vertex, place) for those of a list that choose(degree) wants, with places that are handed out from *count >> shift on; a
- * warp keeps the order of what it takes. Whole warps.
+ * Call take(vertex, place) for the vertices of a list that satisfy choose(degree). Places are
+ * allocated from *count >> shift on; a warp keeps the order of its vertices. Called by whole warps.
  */
 template <uint32_t BITS, class Choose, class Take>
 static __device__ __forceinline__ void
@@ -164,8 +184,8 @@ sift(const Peeling &peeling, const uint32_t *list, uint64_t nlist, unsigned long
 }
 
 /*
- * Keep what is above the level before, number i - 1 of the batch, and find the least degree of it; begin the queue where it ended. left: NULL =
- * all vertices are. Bytes: 9 to 12 a vertex that was left.
+ * Keep the vertices above level i - 1 of the batch, and find their minimum degree; start the queue
+ * where it ended. left: NULL = all vertices. Bytes: 9 to 12 a vertex left.
  */
 template <uint32_t BITS>
 static __global__ void __launch_bounds__(BLOCK_THREADS)
@@ -190,7 +210,9 @@ core_sift_kernel(Peeling peeling, uint32_t i, const uint32_t *left, uint32_t *ne
 		atomicMin(&peeling.level[i], least);
 }
 
-/* Queue what is at level number i of the batch. Bytes: 5 to 8 a vertex that is left, 8 one at the level. */
+/*
+ * Queue the vertices at level i of the batch. Bytes: 5 to 8 a vertex left, 8 a vertex of the level.
+ */
 template <uint32_t BITS>
 static __global__ void __launch_bounds__(BLOCK_THREADS)
 core_collect_kernel(Peeling peeling, uint32_t i, const uint32_t *left)
@@ -209,7 +231,10 @@ core_collect_kernel(Peeling peeling, uint32_t i, const uint32_t *left)
 	});
 }
 
-/* Take the lane's vertex away from its wanted neighbours. Get the bits of those that fall to the level. */
+/*
+ * Decrement the degrees of the lane's wanted targets. Return the bits of those that drop to the
+ * level.
+ */
 template <uint32_t BITS>
 static __device__ __forceinline__ uint32_t
 take_away(const Peeling &peeling, int32_t level, const Target (&target)[PIECE], uint32_t wanted)
@@ -225,7 +250,7 @@ take_away(const Peeling &peeling, int32_t level, const Target (&target)[PIECE], 
 #pragma unroll
 	for (uint32_t j = 0; j < PIECE; j++)
 		if (alive >> j & 1)
-			/* all are under way at once */
+			/* all atomics are in flight at once */
 			word[j] = change_degree<BITS>(peeling.degrees, target[j], -1);
 #pragma unroll
 	for (uint32_t j = 0; j < PIECE; j++)
@@ -238,14 +263,15 @@ take_away(const Peeling &peeling, int32_t level, const Target (&target)[PIECE], 
 			atomicOr(&peeling.dead[target[j] / 32], 1u << target[j] % 32);
 		}
 		else if (before <= level)
-			(void) change_degree<BITS>(peeling.degrees, target[j], 1);	/* another was faster */
+			/* another thread had already removed it */
+			(void) change_degree<BITS>(peeling.degrees, target[j], 1);
 	}
 	return fallen;
 }
 
 /*
- * Peel the items of the warp's lanes, LINE_LANES of which share one; NO_ITEM where there is none. keeps: what has fallen need not be queued at
- * once. *nread, *entries: of the lane.
+ * Peel the items of the warp's groups of LINE_LANES lanes; NO_ITEM = none. keeps: dropped vertices
+ * may be buffered. *nread, *entries: per lane.
  */
 template <uint32_t BITS>
 static __device__ __forceinline__ void
@@ -281,7 +307,10 @@ peel_items(const Peeling &peeling, const Target *targets, int32_t level, unsigne
 		*peeling.is_deep = 1;
 }
 
-/* Say whether a level has ended: all that was queued is done with, so nothing is queued any more; or the run has. By one thread of a block. */
+/*
+ * Say whether the level has ended, because all queued items are finished and so none can follow, or
+ * the run has. Called by one thread of a block.
+ */
 static __device__ __forceinline__ bool
 must_end(const Peeling &peeling, const Step &step)
 {
@@ -292,15 +321,15 @@ must_end(const Peeling &peeling, const Step &step)
 }
 
 /*
- * Peel level number i of the batch, LINE_LANES lanes an item. Bytes: 16 of offsets and 8 of the queue an item, the lines of its list, and as
- * the first comment says.
+ * Peel level i of the batch, LINE_LANES lanes an item. Bytes: 16 of offsets and 8 of the queue an
+ * item, the lines of its list, and see the head of the file.
  */
 template <uint32_t BITS>
 static __global__ void __launch_bounds__(BLOCK_THREADS, PEEL_BLOCKS)
 core_peel_kernel(Lists<Target> lists, Peeling peeling, uint32_t i, Step step)
 {
 	__shared__ unsigned long long kept[BLOCK_WARPS][KEPT_ROOM];
-	__shared__ uint32_t over;	/* the block leaves: its first thread has looked, for all others */
+	__shared__ uint32_t over;	/* the block exits: its first thread has checked for all */
 	const PeelQueue &queue = peeling.queue;
 	const int32_t level = peeling.level[i];
 	uint32_t	nread = 0;		/* by the lane, in this level */
@@ -372,7 +401,7 @@ emogi_cuda_core_load(EmogiError *error)
 	return LOAD_KERNELS(kernels);
 }
 
-/* Find the degrees in the simple graph. *most: the largest. */
+/* Compute the degrees in the simple graph. *most: the maximum. */
 static EmogiStatus
 find_degrees(Run *run, const Peeling *peeling, uint32_t *most, EmogiResult *result,
 			 EmogiError *error)
@@ -395,7 +424,7 @@ find_degrees(Run *run, const Peeling *peeling, uint32_t *most, EmogiResult *resu
 	return emogi_run_fetch(run, most, peeling->most, sizeof *most, error);
 }
 
-/* Take all device memory but what the degrees take. */
+/* Take all device memory except that of the degree computation. */
 static EmogiStatus
 take_arrays(Run *run, const EmogiGraph *graph, Peeling *peeling, EmogiError *error)
 {
@@ -426,7 +455,7 @@ take_arrays(Run *run, const EmogiGraph *graph, Peeling *peeling, EmogiError *err
 	return EMOGI_OK;
 }
 
-/* Begin with all vertices left, as if by a level below all. */
+/* Initialize: all vertices left, after a virtual level below all others. */
 static EmogiStatus
 begin_peeling(Run *run, const Peeling *peeling, EmogiError *error)
 {
@@ -441,7 +470,7 @@ begin_peeling(Run *run, const Peeling *peeling, EmogiError *error)
 						  sizeof run->nvertices, error);
 }
 
-/* Launch a batch of levels, after that of which LEVELS_AHEAD was the last. */
+/* Launch a batch of levels. LEVELS_AHEAD was the last level of the previous batch. */
 template <uint32_t BITS>
 static EmogiStatus
 launch_levels(Run *run, const Peeling *peeling, bool first, EmogiError *error)
@@ -453,7 +482,7 @@ launch_levels(Run *run, const Peeling *peeling, bool first, EmogiError *error)
 	CUDA_TRY(cudaMemcpyAsync(peeling->nleft, peeling->nleft + LEVELS_AHEAD, sizeof *peeling->nleft,
 							 cudaMemcpyDeviceToDevice, stream));
 	CUDA_TRY(cudaMemsetAsync(peeling->level + 1, 0x7F, LEVELS_AHEAD * sizeof *peeling->level,
-							 stream));	/* above all */
+							 stream));	/* above all levels */
 	CUDA_TRY(cudaMemsetAsync(peeling->nleft + 1, 0, LEVELS_AHEAD * sizeof *peeling->nleft, stream));
 	TRY(emogi_run_begin_step(run, error));
 	for (uint32_t i = 1; i <= LEVELS_AHEAD; i++)
@@ -494,7 +523,7 @@ peel_all(Run *run, const Peeling *peeling, EmogiResult *result, EmogiError *erro
 	return EMOGI_OK;
 }
 
-/* Peel everything with degrees of BITS bits. */
+/* Peel everything, with degrees of BITS bits. */
 template <uint32_t BITS>
 static EmogiStatus
 peel_narrow(Run *run, const Peeling *peeling, EmogiResult *result, EmogiError *error)
@@ -507,7 +536,7 @@ peel_narrow(Run *run, const Peeling *peeling, EmogiResult *result, EmogiError *e
 	return EMOGI_OK;
 }
 
-/* Peel everything, with the narrowest degrees that the largest fits in. */
+/* Peel everything, with the narrowest degrees that hold the maximum. */
 static EmogiStatus
 peel(Run *run, Peeling *peeling, uint32_t most, EmogiResult *result, EmogiError *error)
 {

@@ -1,34 +1,42 @@
 /*
- * euler_tour.cu: hangs trees from their smallest vertices, however deep they are.
+ * euler_tour.cu: rooting of trees at their smallest vertices, independent of their depth.
  *
- * Method. Each edge is two arcs, and a tour of a tree goes over each of them once: after the arc u -> v comes that which follows v -> u among
- * the arcs of v, after the last the first [1]. A tour begins with the first arc of the smallest vertex. Of an edge the arc that comes
- * earlier leads down. Where arcs are in a tour is found in parts [2]: a tour is cut at one arc in PART_ARCS, chosen by a hash; each part is walked
- * over by a thread; and of what the parts come to, each adds up what follows it, twice as many in each round. Nothing depends on the depth
- * of a tree, nor what is found on the order of the work.
+ * Method. Each edge is two arcs. The Euler tour of a tree visits each arc once: the successor of
+ * the arc u -> v is the arc after v -> u among the arcs of v, cyclically [1]. A tour starts with
+ * the first arc of the smallest vertex. Of an edge's two arcs, the earlier one leads down.
+ * Positions in a tour are found in parts [2]: a tour is cut at one arc in PART_ARCS, chosen by a
+ * hash. One thread traverses each part. Pointer jumping then adds up the lengths of the following
+ * parts, twice as many in each round. Nothing depends on the depth of a tree, and the result does
+ * not depend on the schedule.
  *
  * Bytes, for n vertices: 100 a vertex, half of them at random, and 16 random ones a part and round.
  *
- * [1] R. E. Tarjan, U. Vishkin. An Efficient Parallel Biconnectivity Algorithm. SIAM Journal on Computing 14(4), 1985.
- * [2] D. R. Helman, J. JaJa. Prefix computations on symmetric multiprocessors. Journal of Parallel and Distributed Computing 61(2), 2001.
+ * [1] R. E. Tarjan, U. Vishkin. An Efficient Parallel Biconnectivity Algorithm. SIAM Journal on
+ *     Computing 14(4), 1985.
+ * [2] D. R. Helman, J. JaJa. Prefix computations on symmetric multiprocessors. Journal of Parallel
+ *     and Distributed Computing 61(2), 2001.
  */
 #include "cuda/algorithms/euler_tour.cuh"
 #include "cuda/access/prefix_sum.cuh"
 
-#define PART_ARCS 64			/* the fewer, the more parts; the more, the longer the longest of them */
-#define MOST_ROUNDS 32			/* of adding up: parts have 32-bit numbers */
+#define PART_ARCS 64			/* a smaller value makes more parts, a larger one makes the
+								 * longest part longer */
+#define MOST_ROUNDS 32			/* of pointer jumping: parts have 32-bit numbers */
 #define HANG_NUMBERS (2 + MOST_ROUNDS)
 #define NO_PART UINT32_MAX
 #define MOST_VERTICES (UINT64_C(1) << 31)
 
-/* Get the most parts that so many edges make. Every tour has two arcs or more. */
+/* Get an upper bound of the parts. Every tour has at least two arcs. */
 static inline uint64_t
 most_parts(uint64_t nedges)
 {
 	return nedges + 2 * nedges / PART_ARCS + 1;
 }
 
-/* Count the arcs of each vertex, and give each its place among them. Bytes: 16 a vertex, and two atomic operations an edge. */
+/*
+ * Count the arcs of each vertex, and assign each arc an index among them. Bytes: 16 a vertex, and
+ * two atomics an edge.
+ */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
 hang_count_kernel(Edges edges, uint64_t nvertices, EulerTour hanging)
 {
@@ -48,14 +56,17 @@ hang_count_kernel(Edges edges, uint64_t nvertices, EulerTour hanging)
 	}
 }
 
-/* Get the arc that follows one among those of its vertex, after the last the first. */
+/* Get the next arc of a vertex, cyclically. */
 static __device__ __forceinline__ uint32_t
 arc_after(const EulerTour &hanging, uint32_t vertex, uint32_t arc)
 {
 	return arc + 1 < hanging.start[vertex + UINT64_C(1)] ? arc + 1 : hanging.start[vertex];
 }
 
-/* Number the arcs, and link each to the one that follows it in the tour. Bytes: 24 a vertex, and 32 at random an edge. */
+/*
+ * Number the arcs, and link each to its successor in the tour. Bytes: 24 a vertex, and 32 at random
+ * an edge.
+ */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
 hang_link_kernel(Edges edges, uint64_t nvertices, EulerTour hanging)
 {
@@ -82,7 +93,7 @@ hang_link_kernel(Edges edges, uint64_t nvertices, EulerTour hanging)
 	}
 }
 
-/* Begin a part with an arc. */
+/* Start a part at an arc. */
 static __device__ __forceinline__ void
 begin_part(const EulerTour &hanging, uint32_t arc, uint32_t part)
 {
@@ -90,7 +101,10 @@ begin_part(const EulerTour &hanging, uint32_t arc, uint32_t part)
 	hanging.node[arc] = hanging.node[arc] >> 32 << 32 | part;
 }
 
-/* Begin the tours, each with the first arc of the smallest vertex. Bytes: 12 a vertex, and 12 at random a tree. */
+/*
+ * Start the tours, each at the first arc of the smallest vertex. Bytes: 12 a vertex, and 12 at
+ * random a tree.
+ */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
 hang_begin_tours_kernel(Edges edges, uint64_t nvertices, EulerTour hanging)
 {
@@ -102,7 +116,7 @@ hang_begin_tours_kernel(Edges edges, uint64_t nvertices, EulerTour hanging)
 			begin_part(hanging, hanging.start[v], atomicAdd(&hanging.number[0], 1u));
 }
 
-/* SegmentedGraph the tours, at one arc in PART_ARCS. Bytes: 20 at random a part. */
+/* Cut the tours at one arc in PART_ARCS. Bytes: 20 at random a part. */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
 hang_cut_kernel(uint64_t narcs, EulerTour hanging)
 {
@@ -120,8 +134,9 @@ hang_cut_kernel(uint64_t narcs, EulerTour hanging)
 }
 
 /*
- * Walk over each part, up to the arc with which another begins, and tell its arcs where they are. What is read of that one may be what its
- * own thread has made of it: the part is the same. Bytes: 16 at random an arc.
+ * Traverse each part up to the first arc of the next part, and store the position of each arc. That
+ * arc's node may already have been overwritten by its own thread, but its part number is the same.
+ * Bytes: 16 at random an arc.
  */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
 hang_walk_kernel(EulerTour hanging)
@@ -150,8 +165,9 @@ hang_walk_kernel(EulerTour hanging)
 }
 
 /*
- * Add to each part what follows it, as far as that has been added up. A word is read and written as a whole and by one thread, so it is right
- * whenever it is looked at. Bytes: 24 a part, 8 of them at random; nothing when the round before has changed nothing.
+ * Run a round of pointer jumping: add to each part the length of the parts after it. A word is read
+ * and written atomically, and by one thread only, so it is always consistent. Bytes: 24 a part, 8
+ * of them at random; none if the previous round changed nothing.
  */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
 hang_add_up_kernel(EulerTour hanging, uint32_t round)
@@ -180,7 +196,7 @@ hang_add_up_kernel(EulerTour hanging, uint32_t round)
 		changed[round] = 1;
 }
 
-/* Get how many arcs there are from one to the end of its tour, itself among them. */
+/* Get the number of arcs from this one to the end of its tour, itself included. */
 static __device__ __forceinline__ uint32_t
 arcs_left(const EulerTour &hanging, uint32_t arc)
 {
@@ -189,7 +205,10 @@ arcs_left(const EulerTour &hanging, uint32_t arc)
 	return (uint32_t) (hanging.chain[(uint32_t) node] >> 32) - (uint32_t) (node >> 32);
 }
 
-/* Hang that end of each edge from the other to which the earlier arc leads. Bytes: 16 a vertex, and 36 at random an edge. */
+/*
+ * Make the end of each edge that the earlier arc leads to the child of the other. Bytes: 16 a
+ * vertex, and 36 at random an edge.
+ */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
 hang_parents_kernel(Edges edges, uint64_t nvertices, EulerTour hanging, uint32_t *parent)
 {
@@ -247,7 +266,7 @@ emogi_euler_tour_open(Run *run, EulerTour *hanging, EmogiError *error)
 	return EMOGI_OK;
 }
 
-/* Make the tours. */
+/* Build the tours. */
 static EmogiStatus
 make_tours(Run *run, const EulerTour *hanging, const Edges *edges, EmogiError *error)
 {
@@ -262,7 +281,7 @@ make_tours(Run *run, const EulerTour *hanging, const Edges *edges, EmogiError *e
 	return EMOGI_OK;
 }
 
-/* Find where in its tour each arc is. */
+/* Find the position of each arc in its tour. */
 static EmogiStatus
 find_places(Run *run, const EulerTour *hanging, const Edges *edges, EmogiError *error)
 {

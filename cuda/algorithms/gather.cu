@@ -15,16 +15,16 @@
  * (contract/rank_units.h; ranks.cuh). With weights, or if integers are too coarse, it adds doubles.
  *
  * Where the edges are read:
- *   device memory     PAGERANK uses propagation blocking, whose only random accesses are in shared
- *                     memory (propagation_blocking.cuh), or reads targets that are relabeled or cut
- *                     into segments if that improves cache hits (cache_blocking.cuh)
- *   host and hybrid   if there is room for buffers, the copy engine transfers the edges, except the
- *                     pieces that stay in device memory (copy_pipeline.cuh); otherwise they are read
- *                     in place. Other GPUs may help (shared_step.cuh): each reads a share of the
- *                     pieces over its own link, with a copy of `source`, and writes sums and carries
- *                     to the leader's arrays. Each of these belongs to one chunk, so the bits are the
- *                     same.
- *   peer              each GPU reads the pieces in its own memory (gather_near.cu)
+ *   device memory    PAGERANK uses propagation blocking, whose only random accesses are in shared
+ *                    memory (propagation_blocking.cuh), or reads targets that are relabeled or cut
+ *                    into segments if that improves cache hits (cache_blocking.cuh)
+ *   host and hybrid  if there is room for buffers, the copy engine transfers the edges, except the
+ *                    pieces that stay in device memory (copy_pipeline.cuh); otherwise they are
+ *                    read in place. Other GPUs may help (shared_step.cuh): each reads a share of
+ *                    the pieces over its own link, with a copy of `source`, and writes sums and
+ *                    carries to the leader's arrays. Each of these belongs to one chunk, so the
+ *                    bits are the same.
+ *   peer             each GPU reads the pieces in its own memory (gather_near.cu)
  *
  * The applications are those of [1, Table 3], PageRank as in [2, algorithm pr].
  *

@@ -4,63 +4,72 @@
  * Returns component[nvertices]: the smallest vertex of the component.
  *
  * Method.
- *   trim        a vertex without an edge in or without one out is a component of its own [1]
- *   giant       most graphs have one component of nearly all that is left. It is what a pivot leads to and is reached from [2], the
- *               vertex that has the most edges both in and out: two searches, whose frontiers push along the lists forward and
- *               backward. Graphs so deep that a search takes more than MOST_LEVELS steps go without
- *   rounds      of what is left every vertex finds the least vertex that leads to it, and the least that it leads to [3]: both are
- *               handed on along all edges, and as the least of a vertex's least is as good for the vertex, a step goes twice as
- *               far as the one before. When nothing changes any more, those of which both are the same vertex are in
- *               its component, and it is the smallest there; of the others only those can be in one component of which
- *               both agree, so in the next round edges between others are passed over
- * A round ends at least one component of each such class, that of its smallest vertex. Values only get smaller, and are always
- * vertices that do lead there, so the answer does not depend on the order of the work.
+ *   trim        a vertex without incoming or without outgoing edges is a component of its own [1]
+ *   giant       most graphs have one component of nearly all remaining vertices: the vertices that a
+ *               pivot both reaches and is reached from [2]. The pivot is the vertex that maximizes
+ *               min(in-degree, out-degree). Two searches push their frontiers along the forward and
+ *               the backward lists. Graphs so deep that a search takes more than MAX_LEVELS steps
+ *               skip this
+ *   rounds      every remaining vertex finds the minimum vertex that reaches it, and the minimum that
+ *               it reaches [3]. Both minima are propagated along all edges. Because the minimum of a
+ *               vertex's minimum holds for the vertex too, a step goes twice as far as the previous
+ *               one. At the fixpoint, vertices whose two minima are equal are in the component of
+ *               that vertex, its smallest. Other vertices can only share a component if both of
+ *               their minima agree, so the next round skips edges between other vertices
+ * A round completes at least one component of each such class: that of its smallest vertex. Values
+ * only decrease, and always name vertices with a path, so the result does not depend on the
+ * schedule.
  *
  * Device memory, for n vertices: 20.6n.
  *
- * Bytes: 16 of offsets a vertex to trim; of the searches each list that is reached, in lines, and for each entry a random bit; of
- * each step of a round the lists of what is left, and for each entry 4 random bytes, or 28 where it leads to what is left.
+ * Bytes: 16 of offsets a vertex to trim; for the searches each list reached, in lines, and a random
+ * bit an entry; for each step of a round the lists of the remaining vertices, and 4 random bytes an
+ * entry, or 28 if it leads to a remaining vertex.
  *
- * [1] W. McLendon, B. Hendrickson, S. Plimpton, L. Rauchwerger: Finding strongly connected components in distributed graphs. Journal of
- *     Parallel and Distributed Computing 65(8), 2005. Section 3.
- * [2] L. Fleischer, B. Hendrickson, A. Pinar: On Identifying Strongly Connected Components in Parallel. IPDPS Workshops 2000.
- * [3] G. Alabandi, W. Sands, G. Biros, M. Burtscher: A GPU Algorithm for Detecting Strongly Connected Components. SC 2023 (ECL-SCC).
+ * [1] W. McLendon, B. Hendrickson, S. Plimpton, L. Rauchwerger: Finding strongly connected
+ *     components in distributed graphs. Journal of Parallel and Distributed Computing 65(8), 2005.
+ *     Section 3.
+ * [2] L. Fleischer, B. Hendrickson, A. Pinar: On Identifying Strongly Connected Components in
+ *     Parallel. IPDPS Workshops 2000.
+ * [3] G. Alabandi, W. Sands, G. Biros, M. Burtscher: A GPU Algorithm for Detecting Strongly
+ *     Connected Components. SC 2023 (ECL-SCC).
  */
 #include "cuda/access/push.cuh"
 
-#define MOST_LEVELS 64			/* of a search for the giant component: every one costs a launch, and a look by the host */
+#define MOST_LEVELS 64			/* of a search for the giant component; each costs a launch and a
+								 * round trip to the host */
 
-/* What the kernels tell the host, in device memory. */
+/* Results that the kernels report to the host, in device memory. */
 typedef struct Outlook
 {
-	/* edges, at least so many in and out, above ~ of the vertex; 0 = there is none */
+	/* (min of in- and out-degree << 32 | ~vertex) of the pivot; 0 = none */
 	unsigned long long pivot;
-	unsigned long long nopen;	/* vertices whose component is not known */
-	uint32_t	least;			/* of the giant component */
+	unsigned long long nopen;	/* vertices whose component is unknown */
+	uint32_t	least;			/* smallest vertex of the giant component */
 } Outlook;
 
-/* The arrays, in device memory. */
+/* Arrays in device memory. */
 typedef struct Components
 {
 	uint64_t	nvertices;
-	uint32_t   *component;		/* [nvertices], EMOGI_NO_VERTEX = not known */
-	/* [nvertices]: the least vertex found that leads here, of those in the class */
+	uint32_t   *component;		/* [nvertices], EMOGI_NO_VERTEX = unknown */
+	/* [nvertices]: minimum vertex of the class known to reach this one */
 	uint32_t   *from;
-	uint32_t   *to;				/* [nvertices]: the least found that this one leads to */
-	unsigned long long *class_of;	/* [nvertices]: components do not go beyond a class */
+	uint32_t   *to;				/* [nvertices]: minimum vertex known to be reached from this one */
+	unsigned long long *class_of;	/* [nvertices]: components do not cross classes */
 	uint32_t   *frontier[2];	/* [nwords] bitmaps */
-	uint32_t   *reached[2];		/* [nwords]: what the pivot leads to, and what leads to it */
+	uint32_t   *reached[2];		/* [nwords]: vertices that the pivot reaches, and that reach it */
 	Outlook    *outlook;
 } Components;
 
-/* Say that there is more to do. */
+/* Report that another step is needed. */
 static __device__ __forceinline__ void
 go_on(Counters *counters)
 {
 	*(volatile unsigned long long *) &counters->claimed = 1;
 }
 
-/* The Push of a search. */
+/* Push functor of a search. */
 struct Reach
 {
 	typedef NoWeight Weight;
@@ -97,7 +106,7 @@ struct Reach
 	}
 };
 
-/* The Push of a round: hand on what leads to the ends of each edge, and what they lead to. */
+/* Push functor of a round: propagate both minima along each edge. */
 struct HandOn
 {
 	typedef NoWeight Weight;
@@ -115,7 +124,7 @@ struct HandOn
 		return (uint32_t) vertex;
 	}
 
-	/* Lower a value; both are what they were a while ago. */
+	/* Lower a value. Both values may be stale. */
 	__device__ __forceinline__ void
 	lower(uint32_t *value, uint32_t seen, uint32_t other) const
 	{
@@ -127,7 +136,7 @@ struct HandOn
 	visit(const Target (&target)[PIECE], const double (&weight)[PIECE],
 		  const uint32_t (&vertex)[PIECE], uint32_t wanted) const
 	{
-		bool		leads[PIECE];	/* to a vertex of the same class */
+		bool		leads[PIECE];	/* target is open and of the same class */
 
 #pragma unroll
 		for (uint32_t j = 0; j < PIECE; j++)
@@ -146,7 +155,10 @@ struct HandOn
 	}
 };
 
-/* Set apart what has no edge in or none out, and find the pivot among the others. Bytes: 20 a vertex. */
+/*
+ * Trim the vertices without incoming or outgoing edges, and find the pivot among the others. Bytes:
+ * 20 a vertex.
+ */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
 scc_trim_kernel(const uint64_t *out, const uint64_t *in, Components components)
 {
@@ -178,7 +190,7 @@ scc_trim_kernel(const uint64_t *out, const uint64_t *in, Components components)
 		atomicMax(&components.outlook->pivot, best);
 }
 
-/* Find the smallest vertex that was reached both ways. Bytes: an eighth of one a vertex, twice. */
+/* Find the smallest vertex reached both ways. Bytes: 1/8 a vertex, twice. */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
 scc_least_kernel(Components components, uint64_t nwords)
 {
@@ -192,12 +204,15 @@ scc_least_kernel(Components components, uint64_t nwords)
 		if (both != 0)
 		{
 			atomicMin(&components.outlook->least, (uint32_t) (w * 32 + __ffs(both) - 1));
-			break;				/* the thread's others are larger */
+			break;				/* the thread's later words have larger vertices */
 		}
 	}
 }
 
-/* Set the giant component, and by how they were reached the classes of the others. Bytes: 12 a vertex. */
+/*
+ * Set the giant component, and the classes of the other vertices by how they were reached. Bytes:
+ * 12 a vertex.
+ */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
 scc_set_giant_kernel(Components components)
 {
@@ -216,7 +231,10 @@ scc_set_giant_kernel(Components components)
 	}
 }
 
-/* Begin a round with every vertex that is left its own least; mark and count these. Bytes: 4 to 12 a vertex. */
+/*
+ * Start a round: every remaining vertex is its own minimum; mark and count them. Bytes: 4 to 12 a
+ * vertex.
+ */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
 scc_begin_round_kernel(Components components)
 {
@@ -241,8 +259,9 @@ scc_begin_round_kernel(Components components)
 }
 
 /*
- * Set a vertex's least to the least of that one, and so on; get whether it was another. What is found is written at each step, for others
- * who come by: so a chain takes the logarithm of its length. Nobody else writes the vertex's least now.
+ * Replace a vertex's minimum by the minimum of that vertex, repeatedly; return whether it changed.
+ * Each step is stored for other threads, so a chain takes logarithmic time. No other thread writes
+ * this vertex's minimum now.
  */
 static __device__ __forceinline__ bool
 follow_least(uint32_t *least, uint32_t vertex)
@@ -260,7 +279,7 @@ follow_least(uint32_t *least, uint32_t vertex)
 	return changes;
 }
 
-/* Follow the least vertices that are known. Bytes: 12 a vertex that is left, and random reads of 4. */
+/* Follow the known minima. Bytes: 12 a remaining vertex, and random reads of 4. */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
 scc_follow_kernel(Components components, Step step)
 {
@@ -279,7 +298,10 @@ scc_follow_kernel(Components components, Step step)
 		go_on(step.counters);
 }
 
-/* End a round: set the components that are known now, and the classes of the others. Bytes: 4 to 20 a vertex. */
+/*
+ * End a round: set the completed components, and the classes of the other vertices. Bytes: 4 to 20
+ * a vertex.
+ */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
 scc_end_round_kernel(Components components)
 {
@@ -306,7 +328,8 @@ static const void *const kernels[] = {
 	(const void *) scc_follow_kernel, (const void *) scc_end_round_kernel
 };
 
-#define EDGE_KERNELS 4			/* of these, that read edges by blocks as many as fit */
+#define EDGE_KERNELS 4			/* these kernels read edges, with as many blocks as fit on the
+								 * device */
 
 EmogiStatus
 emogi_cuda_scc_load(EmogiError *error)
@@ -314,7 +337,7 @@ emogi_cuda_scc_load(EmogiError *error)
 	return LOAD_KERNELS(kernels);
 }
 
-/* Push from the vertices marked along all lists. */
+/* Push from the marked vertices along all lists. */
 template <class Push>
 static EmogiStatus
 push_marked(Run *run, const Lists<Target> &lists, const uint32_t *marked, const Push &push,
@@ -328,7 +351,7 @@ push_marked(Run *run, const Lists<Target> &lists, const uint32_t *marked, const 
 	return EMOGI_OK;
 }
 
-/* Get what the kernels have told. */
+/* Wait for the kernels, and get their results. */
 static EmogiStatus
 read_outlook(Run *run, const Components *components, Outlook *outlook, EmogiError *error)
 {
@@ -339,7 +362,10 @@ read_outlook(Run *run, const Components *components, Outlook *outlook, EmogiErro
 	return EMOGI_OK;
 }
 
-/* Mark in `reached` what a vertex leads to along lists; false when that takes too many steps. `source` is in device memory. */
+/*
+ * Mark in `reached` the vertices that are reached along lists from a source in device memory.
+ * *whole: false = it took too many steps.
+ */
 static EmogiStatus
 search(Run *run, const Components *components, const Lists<Target> &lists, const uint32_t *source,
 	   uint32_t *reached, bool *whole, EmogiError *error)
@@ -390,7 +416,7 @@ find_giant(Run *run, const Components *components, uint32_t pivot, EmogiError *e
 	return EMOGI_OK;
 }
 
-/* Find the least vertices of what is left, and what components follow from them. */
+/* Find the minima of the remaining vertices, and the components they determine. */
 static EmogiStatus
 make_round(Run *run, const Components *components, EmogiError *error)
 {

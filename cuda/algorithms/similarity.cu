@@ -1,40 +1,46 @@
 /*
- * similarity.cu: how alike the neighbours of given pairs of vertices are. Without pairs: similarity_all.cu.
+ * similarity.cu: neighborhood similarity of given pairs of vertices. Without pairs:
+ * similarity_all.cu.
  *
- * Returns vertex2[npairs], the second of a pair, EMOGI_NO_VERTEX where the similarity is below the cutoff; similarity[npairs]. Lists
- * ascend, so a set is a list without its repeats.
+ * Returns vertex2[npairs], the second vertex of a pair, EMOGI_NO_VERTEX if the similarity is below
+ * the cutoff, and similarity[npairs]. Lists ascend, so a set is a list without its repeats.
  *
- * Method. Each entry of the shorter list of a pair is looked up in the longer one: a piece of neighbouring entries at a time, of which
- * the first and the last say between which places the others stand [1]. LINE_LANES lanes do a pair whose shorter list is short, others
- * are cut in parts of PART_ENTRIES, a warp each. The size of a set is counted once for each vertex that is in a pair. All counts are of
- * whole numbers, so they do not depend on the order of the work; the division is that of the CPU engine, bit for bit.
+ * Method. Each entry of the shorter list of a pair is searched in the longer one, a piece of
+ * adjacent entries at a time, by interleaved binary searches [1]. LINE_LANES lanes process a pair
+ * whose shorter list is short; other pairs are cut into parts of PART_ENTRIES, one warp each. The
+ * size of a set is counted once for each vertex in a pair. All counts are integers, so they do not
+ * depend on the schedule; the division is the CPU engine's, bit for bit.
  *
  * Device memory, for n vertices, m entries and p pairs: 4n, 24p, and 8 bytes a part of a pair.
  *
- * Bytes: 8 and 32 of offsets and 12 of the answer a pair; the list of each vertex that is in a pair, in lines; the shorter list of each pair, in
- * lines, and for its entries the logarithm of the longer one's length, in few places.
+ * Bytes: 8 and 32 of offsets and 12 of the result a pair; the list of each vertex in a pair, in
+ * lines; the shorter list of each pair, in lines, and log2 of the longer list's length reads an
+ * entry, in few places.
  *
- * [1] O. Green, P. Yalamanchili, L. Munguia: Fast Triangle Counting on the GPU. IA3 2014: there both lists are cut.
+ * [1] O. Green, P. Yalamanchili, L. Munguia: Fast Triangle Counting on the GPU. IA3 2014: there
+ *     both lists are cut.
  */
 #include "cuda/access/edge_chunks.cuh"
 #include "cuda/access/set_reads.cuh"
 #include "cuda/access/prefix_sum.cuh"
 #include "cuda/algorithms/similarity.cuh"
 
-#define SHORT_LIST 64			/* entries of the longest shorter list that LINE_LANES lanes look up */
-#define PART_ENTRIES 1024		/* of a longer one, that a warp does */
-#define MOST_PARTS (UINT64_C(1) << 31)	/* of a launch: tickets have 32 bits, and every warp takes one too many */
+#define SHORT_LIST 64			/* max length of a shorter list that LINE_LANES lanes process */
+#define PART_ENTRIES 1024		/* part of a longer one for a warp */
+#define MOST_PARTS (UINT64_C(1) << 31)	/* of a launch: tickets have 32 bits, and every warp
+										 * takes one too many */
 
 /* Arrays in device memory. */
 typedef struct Similarities
 {
 	uint64_t	npairs;
 	const uint2 *pairs;			/* [npairs] */
-	uint32_t   *size;	/* [nvertices]: repeats in the list, of vertices that are in a pair */
-	uint32_t   *marked;			/* bitmap: the vertex is in a pair */
+	uint32_t   *size;	/* [nvertices]: number of distinct neighbors, for vertices in a pair */
+	uint32_t   *marked;			/* bitmap: vertices in a pair */
 	uint32_t   *nshared;		/* [npairs] */
-	uint64_t   *parts;			/* [npairs + 1]: of longer pairs; then the parts before each */
-	uint64_t   *tile;			/* for finding them */
+	uint64_t   *parts;			/* [npairs + 1]: parts of each pair with a long shorter list;
+								 * then prefix sums */
+	uint64_t   *tile;			/* scratch of the prefix sums */
 	uint32_t   *vertex2;		/* [npairs] */
 	double	   *similarity;		/* [npairs] */
 } Similarities;
@@ -46,7 +52,7 @@ typedef struct Pair
 	Span		other;
 } Pair;
 
-/* Get the lists of a pair, empty ones where it is not `there`. */
+/* Get the lists of a pair, empty ones if it is not `there`. */
 static __device__ __forceinline__ Pair
 read_pair(const Lists<Target> &lists, const Similarities &all, uint64_t i, bool there)
 {
@@ -59,7 +65,10 @@ read_pair(const Lists<Target> &lists, const Similarities &all, uint64_t i, bool 
 	return a.end - a.start <= b.end - b.start ? Pair{a, b} : Pair{b, a};
 }
 
-/* Count which wanted targets are in a list. All are looked for together, so that their reads are under way at once. */
+/*
+ * Count the wanted targets that are in a list. The searches run in lockstep, so that their reads
+ * overlap.
+ */
 static __device__ __forceinline__ uint32_t
 count_found(const Target *targets, Span list, const Target (&target)[PIECE], uint32_t wanted)
 {
@@ -73,7 +82,10 @@ count_found(const Target *targets, Span list, const Target (&target)[PIECE], uin
 	{
 		const uint64_t half = left / 2;
 
-		/* the place of each is low .. low + left: where left is odd, both halves are as long; else the lower one is longer */
+		/*
+		 * the position of each target is in low .. low + left. If left is odd, both halves have the
+		 * same length; otherwise the lower half is longer.
+		 */
 #pragma unroll
 		for (uint32_t j = 0; j < PIECE; j++)
 			if ((wanted >> j & 1) && low[j] + half < list.end &&
@@ -86,7 +98,10 @@ count_found(const Target *targets, Span list, const Target (&target)[PIECE], uin
 	return nfound;
 }
 
-/* Count which entries of `part` of the shorter list are in the longer one, by groups of nlanes lanes. Whole warps. */
+/*
+ * Count the entries of `part` of the shorter list that are in the longer one, with groups of nlanes
+ * lanes. Called by whole warps.
+ */
 static __device__ __forceinline__ uint32_t
 count_shared(const Target *targets, const Pair &pair, Span part, uint32_t nlanes)
 {
@@ -101,7 +116,10 @@ count_shared(const Target *targets, const Pair &pair, Span part, uint32_t nlanes
 	return nshared;
 }
 
-/* Count the set of a list, or of part of one, by groups of nlanes lanes. Whole warps. */
+/*
+ * Count the distinct entries of a list, or of part of one, with groups of nlanes lanes. Called by
+ * whole warps.
+ */
 static __device__ __forceinline__ uint32_t
 count_set(const Target *targets, Span list, Span part, uint32_t nlanes)
 {
@@ -114,7 +132,10 @@ count_set(const Target *targets, Span list, Span part, uint32_t nlanes)
 	return size;
 }
 
-/* Get the lane of the own group among the first WARP_LINES of `lanes`, WARP_LANES when there is none, and take these away. */
+/*
+ * Remove the first WARP_LINES lanes from `lanes`, and return the one for this lane's group,
+ * WARP_LANES = none.
+ */
 static __device__ __forceinline__ uint32_t
 take_lane(uint32_t *lanes)
 {
@@ -130,7 +151,7 @@ take_lane(uint32_t *lanes)
 	return lane;
 }
 
-/* Get the span that a lane has; an empty one of lane WARP_LANES. Whole warps. */
+/* Get the span of another lane, an empty one for lane WARP_LANES. Called by whole warps. */
 static __device__ __forceinline__ Span
 shuffle_span(Span span, uint32_t lane)
 {
@@ -140,7 +161,10 @@ shuffle_span(Span span, uint32_t lane)
 	return lane < WARP_LANES ? its : Span{0, 0};
 }
 
-/* Count the sets of marked vertices, but of long lists, which are queued. Bytes: 16 of offsets and 4 a vertex, and the lists, in lines. */
+/*
+ * Count the distinct neighbors of marked vertices. Long lists are queued. Bytes: 16 of offsets and
+ * 4 a vertex, and the lists, in lines.
+ */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
 similarity_sizes_kernel(Lists<Target> lists, const uint32_t *marked, uint32_t *size,
 						uint64_t nwords, Step step)
@@ -192,7 +216,10 @@ similarity_slices_kernel(Lists<Target> lists, uint32_t *size, Step step)
 	});
 }
 
-/* Count what pairs with a short list share, 32 pairs a warp; say of how many parts the others are. Bytes: as the first comment says. */
+/*
+ * Count the common neighbors of pairs with a short list, 32 pairs a warp, and the parts of the
+ * other pairs. Bytes: see the head of the file.
+ */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
 similarity_short_kernel(Lists<Target> lists, Similarities all, Step step)
 {
@@ -227,7 +254,7 @@ similarity_short_kernel(Lists<Target> lists, Similarities all, Step step)
 	block_add(&step.counters->entries, entries);
 }
 
-/* Find the pair that a part belongs to. */
+/* Find the pair of a part. */
 static __device__ __forceinline__ uint64_t
 find_pair(const Similarities &all, uint64_t part)
 {
@@ -246,7 +273,10 @@ find_pair(const Similarities &all, uint64_t part)
 	return low;
 }
 
-/* Count what parts first .. upto - 1 of longer pairs share, a warp each. Bytes: as the first comment says. */
+/*
+ * Count the common neighbors in parts first .. upto - 1 of longer pairs, one warp each. Bytes: see
+ * the head of the file.
+ */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
 similarity_long_kernel(Lists<Target> lists, Similarities all, uint64_t first, uint64_t upto,
 					   Step step)
@@ -266,7 +296,7 @@ similarity_long_kernel(Lists<Target> lists, Similarities all, uint64_t first, ui
 	});
 }
 
-/* Make similarities of counts. Bytes: 32 a pair. */
+/* Turn counts into similarities. Bytes: 32 a pair. */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
 similarity_divide_kernel(Similarities all, EmogiMeasure measure, double cutoff)
 {
@@ -291,7 +321,8 @@ static const void *const kernels[] = {
 	(const void *) push_mark_sources_kernel
 };
 
-#define EDGE_KERNELS 4			/* of these, that read edges by blocks as many as fit */
+#define EDGE_KERNELS 4			/* these kernels read edges, with as many blocks as fit on the
+								 * device */
 
 EmogiStatus
 emogi_cuda_similarity_load(EmogiError *error)
@@ -301,7 +332,7 @@ emogi_cuda_similarity_load(EmogiError *error)
 	return LOAD_KERNELS(kernels);
 }
 
-/* Take all device memory, and bring the pairs there. */
+/* Take all device memory, and copy the pairs. */
 static EmogiStatus
 take_arrays(Run *run, const EmogiQuery *query, Similarities *all, EmogiError *error)
 {
@@ -337,7 +368,7 @@ emogi_similarity_count_sets(Run *run, const uint32_t *marked, uint32_t *size, Em
 	return EMOGI_OK;
 }
 
-/* Count the sets of the vertices that are in pairs. */
+/* Count the sets of the vertices in pairs. */
 static EmogiStatus
 count_sizes(Run *run, const Similarities *all, EmogiError *error)
 {
@@ -348,7 +379,7 @@ count_sizes(Run *run, const Similarities *all, EmogiError *error)
 	return emogi_similarity_count_sets(run, all->marked, all->size, error);
 }
 
-/* Count what pairs share. */
+/* Count the common neighbors of pairs. */
 static EmogiStatus
 count_pairs(Run *run, const Similarities *all, EmogiError *error)
 {
@@ -360,7 +391,7 @@ count_pairs(Run *run, const Similarities *all, EmogiError *error)
 	CUDA_LAUNCH(similarity_short_kernel, run->nblocks, BLOCK_THREADS, stream, run->graph.forward,
 				*all, run->step);
 	TRY(prefix_sum(run, all->parts, all->npairs + 1, all->tile, error));
-	/* parts that were not counted to the end may be any number */
+	/* after a cancellation the number of parts is undefined */
 	TRY(emogi_run_fetch(run, &nparts, all->parts + all->npairs, sizeof nparts, error));
 	for (uint64_t first = 0; first < nparts; first += MOST_PARTS)
 	{

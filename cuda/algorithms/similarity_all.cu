@@ -1,20 +1,25 @@
 /*
- * similarity_all.cu: the vertices whose neighbours are most like those of each vertex.
+ * similarity_all.cu: the vertices with the most similar neighborhoods for each vertex.
  *
- * Returns vertex2[nvertices * top_k] and similarity[nvertices * top_k]: of vertex v from v * top_k on, best first, ties by vertex;
- * EMOGI_NO_VERTEX and 0 beyond those that share a neighbour and reach the cutoff.
+ * Returns vertex2[nvertices * top_k] and similarity[nvertices * top_k]: for vertex v from v * top_k
+ * on, best first, ties by vertex; padded with EMOGI_NO_VERTEX and 0 after the vertices that share a
+ * neighbor and reach the cutoff.
  *
- * Method. A block takes a vertex. Its warps take a neighbour each, and count what that one's list over the transpose leads to: in a hash
- * table in shared memory, of one of three sizes, or where that has no room for all there may be, in a row of device memory as long as the
- * graph has vertices, of which it is known what was touched. Then the counted are gone through, 256 at a time; what comes before the last of
- * the best so far is collected, and now and then one warp takes the best out of these, one after the other. A neighbour with a
- * long list is left for the whole block. Counts are of whole numbers, and the order is strict, so the answer does not depend on the
- * order of the work; the division is that of the CPU engine, bit for bit.
+ * Method. A block processes one vertex. Each of its warps takes a neighbor, and counts the targets
+ * of that neighbor's list in the transpose. The counts are in a hash table in shared memory, of one
+ * of three sizes; if the possible candidates do not fit, in a row of device memory with one counter
+ * a vertex and a list of touched counters. Then the counted vertices are scanned, 256 at a time.
+ * Those that precede the last of the best so far are collected as candidates, and from time to time
+ * one warp selects the best of them, one after the other. A neighbor with a long list is processed
+ * by the whole block. Counts are integers, and the order is strict, so the result does not depend
+ * on the schedule; the division is the CPU engine's, bit for bit.
  *
- * Device memory, for n vertices: 16.2n, 12n top_k for the answer, and for each block that takes vertices of many 8n.
+ * Device memory, for n vertices: 16.2n, 12n top_k for the result, and 8n for each block with
+ * counters in device memory.
  *
- * Bytes: of every vertex the list, and 16 of offsets and the list of every neighbour over the transpose; an operation in shared memory
- * for each entry of these, or 4 at random in device memory; 4 at random for each vertex that is counted.
+ * Bytes: the list of every vertex, and 16 of offsets and the list in the transpose for every
+ * neighbor; an operation in shared memory for each entry of these, or 4 at random in device memory;
+ * 4 at random for each vertex counted.
  */
 #include "cuda/access/push.cuh"
 #include "cuda/placement/placing.cuh"
@@ -22,15 +27,17 @@
 #include "cuda/lists/simple_graph.cuh"
 
 /* Not tuned. */
-#define LEAST_TABLE 1024		/* places in shared memory; the next table has twice as many, and the largest four times */
+#define LEAST_TABLE 1024		/* slots in shared memory; the other tables have two and four
+								 * times as many */
 #define TABLES 3
-#define MOST_IN(table) ((table) / 4 * 3)	/* vertices that may be in there */
-#define ROOM 1024				/* for those that may be among the best */
-#define MOST_BEST 512			/* of a vertex: the room has to hold as many, and a round more */
-#define FEW_CANDIDATES 64		/* beside four times those wanted: the best are taken out of more */
-#define LONG_LIST 2048			/* entries: a neighbour's list is for the whole block */
-#define MOST_LONG 512			/* of a vertex; more are for a warp each */
-#define MANY_BLOCKS 2			/* a multiprocessor, that take vertices of many */
+#define MOST_IN(table) ((table) / 4 * 3)	/* max vertices in a table */
+#define ROOM 1024				/* for candidates */
+#define MOST_BEST 512			/* of a vertex: the room must hold as many, and one more round */
+#define FEW_CANDIDATES 64		/* plus four times top_k: the best are selected when there are
+								 * more */
+#define LONG_LIST 2048			/* entries: the whole block processes such a neighbor's list */
+#define MOST_LONG 512			/* of a vertex; further ones are processed by one warp each */
+#define MANY_BLOCKS 2			/* per multiprocessor, with counters in device memory */
 
 static_assert(MOST_BEST + BLOCK_THREADS <= ROOM, "after the best a round must have room");
 
@@ -41,20 +48,25 @@ typedef struct Alike
 	EmogiMeasure measure;
 	double		cutoff;
 	uint32_t	top_k;
-	uint32_t   *size;			/* [nvertices], of the set of a vertex */
-	/* [TABLES][nvertices], vertices by table, those of many from the back of the first on */
+	uint32_t   *size;			/* [nvertices], number of distinct neighbors */
+	/*
+	 * [TABLES][nvertices], vertices by table; those with too many candidates from the end of the
+	 * first row backward
+	 */
 	uint32_t   *order;
-	unsigned long long *length; /* [TABLES + 1], how many there are; the last is that of many */
-	uint32_t   *counts;			/* [blocks][nvertices], of vertices of many; 0 between vertices */
-	uint32_t   *touched;		/* [blocks][nvertices], whose count is not 0 */
+	unsigned long long *length; /* [TABLES + 1], number of vertices; the last is for those with
+								 * too many candidates */
+	uint32_t   *counts;			/* [blocks][nvertices], counters in device memory; 0 between
+								 * vertices */
+	uint32_t   *touched;		/* [blocks][nvertices], vertices with nonzero counters */
 	uint32_t   *vertex2;		/* [nvertices * top_k] */
 	double	   *similarity;		/* [nvertices * top_k] */
 } Alike;
 
-/* One that may be among the best. */
+/* A candidate for the best. */
 typedef struct Candidate
 {
-	unsigned long long key;	/* the bits of the similarity, which is above 0; 0 = there is none */
+	unsigned long long key;	/* bits of the similarity, which is > 0; 0 = none */
 	uint32_t	vertex;
 } Candidate;
 
@@ -66,18 +78,18 @@ typedef struct Board
 	uint32_t	ncandidates;
 	uint32_t	ntouched;
 	uint32_t	nlong;
-	/* of the best so far, when there are as many as wanted: nobody behind it is wanted */
+	/* last of the best so far if there are top_k of them: later candidates are skipped */
 	Candidate	last;
 } Board;
 
-/* Say whether a candidate comes before another. */
+/* Say whether a candidate precedes another. */
 static __device__ __forceinline__ bool
 comes_before(Candidate one, Candidate other)
 {
 	return one.key > other.key || (one.key == other.key && one.vertex < other.vertex);
 }
 
-/* Say whether entry e of a list is there, and is not like the one before. */
+/* Say whether entry e of a list exists and differs from the entry before. */
 static __device__ __forceinline__ bool
 is_distinct(const Target *targets, Span list, uint64_t e)
 {
@@ -92,7 +104,7 @@ read_span(const Lists<Target> &lists, uint32_t vertex)
 	return Span{__ldg(&lists.offsets[vertex]), __ldg(&lists.offsets[(uint64_t) vertex + 1])};
 }
 
-/* Say whether the kernel leaves; asks in every 16th round. Whole warps. */
+/* Say whether the kernel must stop; checks in every 16th round. Called by whole warps. */
 static __device__ __forceinline__ bool
 leaves_now(const Step &step, uint32_t round)
 {
@@ -100,7 +112,10 @@ leaves_now(const Step &step, uint32_t round)
 										  lane_number() == 0 && must_leave_alone(step, round));
 }
 
-/* Put vertices in order by how many there may be two steps away, a warp each. Bytes: the lists, and 16 at random an entry. */
+/*
+ * Group vertices by their possible number of candidates, one warp each. Bytes: the lists, and 16 at
+ * random an entry.
+ */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
 alike_sort_kernel(Lists<Target> lists, Lists<Target> back, Alike alike, Step step)
 {
@@ -124,7 +139,7 @@ alike_sort_kernel(Lists<Target> lists, Lists<Target> back, Alike alike, Step ste
 				most += span.end - span.start;
 			}
 			if (leaves_now(step, round++))
-				return;			/* halted: nobody uses the order, which is not whole */
+				return;			/* canceled: the incomplete order is not used */
 		}
 		most = warp_sum(most);
 		if (lane_number() == 0)
@@ -158,7 +173,7 @@ struct FewCounts
 		}
 	}
 
-	/* Count a vertex, where `there`. Whole warps. */
+	/* Count a vertex if `there`. Called by whole warps. */
 	__device__ __forceinline__ void
 	add(Board *board, bool there, uint32_t w) const
 	{
@@ -176,14 +191,14 @@ struct FewCounts
 		atomicAdd(&count[place], 1u);
 	}
 
-	/* Get how many places there are to look at. */
+	/* Get the number of slots to scan. */
 	__device__ __forceinline__ uint32_t
 	length(const Board *board) const
 	{
 		return TABLE;
 	}
 
-	/* Get the count at a place, and whose it is; 0 = nobody's. */
+	/* Get the count in a slot, and its vertex; 0 = empty. */
 	__device__ __forceinline__ uint32_t
 	take(uint32_t place, uint32_t *w) const
 	{
@@ -235,7 +250,10 @@ struct ManyCounts
 	}
 };
 
-/* Count what a list leads to but v, by `stride` neighbouring threads; rank: of the thread among these. Whole warps. */
+/*
+ * Count the targets of a list except v, with `stride` adjacent threads; rank: of this thread.
+ * Called by whole warps.
+ */
 template <class Counts>
 static __device__ __forceinline__ void
 count_list(const Counts &counts, Board *board, const Lists<Target> &back, Span list, uint32_t v,
@@ -251,8 +269,8 @@ count_list(const Counts &counts, Board *board, const Lists<Target> &back, Span l
 }
 
 /*
- * Count for each other vertex what its set shares with that of v. Whole block. *nread, *entries: of the thread. Leaves counts that are not
- * whole when the kernel is to leave.
+ * Count the common neighbors of v and each other vertex. Called by the whole block. *nread,
+ * *entries: per thread. The counts are incomplete if the kernel must stop.
  */
 template <class Counts>
 static __device__ __forceinline__ void
@@ -292,7 +310,7 @@ count_shared(const Counts &counts, Board *board, uint32_t *longs, const Lists<Ta
 	__syncthreads();
 }
 
-/* Get which of a warp's candidates comes first, and where it stands. */
+/* Get the first of a warp's candidates, and its position. */
 static __device__ __forceinline__ Candidate
 first_of_warp(Candidate candidate, uint32_t *place)
 {
@@ -312,7 +330,9 @@ first_of_warp(Candidate candidate, uint32_t *place)
 	return candidate;
 }
 
-/* Bring the best of the candidates to the front, in order, `most` of them or fewer. Whole warp. */
+/*
+ * Move the best candidates to the front, in order, at most `most` of them. Called by a whole warp.
+ */
 static __device__ __forceinline__ void
 select_best(Board *board, uint32_t most)
 {
@@ -336,7 +356,7 @@ select_best(Board *board, uint32_t most)
 			}
 		}
 		first = first_of_warp(first, &place);
-		__syncwarp();			/* all have read */
+		__syncwarp();			/* all lanes have read */
 		if (lane_number() == 0)
 		{
 			board->key[place] = board->key[i];
@@ -354,7 +374,7 @@ select_best(Board *board, uint32_t most)
 	}
 }
 
-/* Leave the best of the candidates, in order. Whole block, before and after which nobody is under way with them. */
+/* Keep only the best candidates, in order. Called by the whole block, between barriers. */
 static __device__ __forceinline__ void
 keep_best(Board *board, uint32_t most)
 {
@@ -363,7 +383,7 @@ keep_best(Board *board, uint32_t most)
 	__syncthreads();
 }
 
-/* Find the best among those that were counted, and forget the counts. Whole block. */
+/* Select the best of the counted vertices, and clear the counts. Called by the whole block. */
 template <class Counts>
 static __device__ __forceinline__ void
 find_best(const Counts &counts, Board *board, const Alike &alike, uint32_t v)
@@ -403,7 +423,7 @@ find_best(const Counts &counts, Board *board, const Alike &alike, uint32_t v)
 	keep_best(board, alike.top_k);
 }
 
-/* Write the best of a vertex. Whole block. */
+/* Write the best of a vertex. Called by the whole block. */
 static __device__ __forceinline__ void
 write_best(const Board *board, const Alike &alike, uint32_t v)
 {
@@ -417,7 +437,10 @@ write_best(const Board *board, const Alike &alike, uint32_t v)
 	}
 }
 
-/* Answer for vertices that are handed out one after the other: get_vertex(ticket), `count` of them. Whole blocks. */
+/*
+ * Process `count` vertices, which get_vertex(ticket) hands out one at a time. Called by whole
+ * blocks.
+ */
 template <class Counts, class GetVertex>
 static __device__ __forceinline__ void
 answer_vertices(const Counts &counts, const Lists<Target> &lists, const Lists<Target> &back,
@@ -453,7 +476,7 @@ answer_vertices(const Counts &counts, const Lists<Target> &lists, const Lists<Ta
 	block_add(&step.counters->entries, entries);
 }
 
-/* Answer for vertices with few two steps away, those of a table. Bytes: as the first comment says. */
+/* Process the vertices whose candidates fit in table NUMBER. Bytes: see the head of the file. */
 template <uint32_t NUMBER>
 static __global__ void __launch_bounds__(BLOCK_THREADS)
 alike_few_kernel(Lists<Target> lists, Lists<Target> back, Alike alike, Step step)
@@ -468,7 +491,7 @@ alike_few_kernel(Lists<Target> lists, Lists<Target> back, Alike alike, Step step
 	});
 }
 
-/* Answer for vertices with many. Bytes: as the first comment says. */
+/* Process the vertices with counters in device memory. Bytes: see the head of the file. */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
 alike_many_kernel(Lists<Target> lists, Lists<Target> back, Alike alike, Step step)
 {
@@ -490,7 +513,7 @@ emogi_similarity_all_load(EmogiError *error)
 	return LOAD_KERNELS(kernels);
 }
 
-/* Take the arrays but those for vertices of many. */
+/* Take the arrays except the counters in device memory. */
 static EmogiStatus
 take_arrays(Run *run, const EmogiQuery *query, Alike *alike, uint32_t **all, EmogiError *error)
 {
@@ -509,7 +532,7 @@ take_arrays(Run *run, const EmogiQuery *query, Alike *alike, uint32_t **all, Emo
 	return take_array(&run->memory, &alike->similarity, n * alike->top_k, "similarities", error);
 }
 
-/* Get how many blocks take vertices of many, and their counts. */
+/* Choose the number of blocks with counters in device memory, and take the counters. */
 static EmogiStatus
 take_counts(Run *run, Alike *alike, uint64_t nmany, int *nblocks, EmogiError *error)
 {
@@ -533,7 +556,7 @@ take_counts(Run *run, Alike *alike, uint64_t nmany, int *nblocks, EmogiError *er
 	return EMOGI_OK;
 }
 
-/* Answer for the vertices of a table. */
+/* Process the vertices of a table. */
 template <uint32_t NUMBER>
 static EmogiStatus
 answer_few(Run *run, const Alike *alike, EmogiError *error)
@@ -544,7 +567,7 @@ answer_few(Run *run, const Alike *alike, EmogiError *error)
 	return EMOGI_OK;
 }
 
-/* Answer for all vertices. */
+/* Process all vertices. */
 static EmogiStatus
 answer_all(Run *run, Alike *alike, uint32_t *all, EmogiError *error)
 {
@@ -554,7 +577,7 @@ answer_all(Run *run, Alike *alike, uint32_t *all, EmogiError *error)
 	uint64_t	nmany;
 
 	CUDA_TRY(cudaMemsetAsync(all, 0xFF, run->nwords * sizeof *all, stream));
-	if (run->nvertices % 32 != 0)	/* none beyond the last */
+	if (run->nvertices % 32 != 0)	/* clear the bits beyond the last vertex */
 	{
 		const uint32_t word = (UINT32_C(1) << run->nvertices % 32) - 1;
 

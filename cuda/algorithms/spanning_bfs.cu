@@ -1,29 +1,33 @@
 /*
- * rooted.cu: makes a forest that spans an undirected graph, as the CPU engine does.
+ * spanning_bfs.cu: construction of a BFS spanning forest of an undirected graph, as in the CPU
+ * engine.
  *
- * The components are those of cc.cu, the levels those of bfs.cu, of one search from all roots. Every vertex then hangs from its smallest
- * neighbour in the level above, so that the forest does not depend on the order of the work. Vertices are put in order by level; a warp
- * asks once for the places of those that it has of one level.
+ * The components are those of cc.cu, the levels those of bfs.cu, in one search from all roots. The
+ * parent of a vertex is its smallest neighbor in the previous level, so the forest does not depend
+ * on the schedule. Vertices are ordered by level; a warp allocates the positions of all its
+ * vertices of one level with one atomic.
  *
- * Every level is a launch, in each of three walks: a graph of more than MOST_LEVELS is left to the CPU.
+ * Every level is one launch in each of three traversals, so a graph of more than MAX_LEVELS levels
+ * is left to the CPU.
  *
- * Device memory, for n vertices: 12.2n, and what the search takes.
+ * Device memory, for n vertices: 12.2n, and that of the search.
  *
- * Bytes: those of the components and the search; all lists, in lines, and for each entry 4 at random; 20 a vertex.
+ * Bytes: those of the components and the search; all lists, in lines, and 4 at random an entry; 20
+ * a vertex.
  */
 #include "cuda/access/prefix_sum.cuh"
 #include "cuda/algorithms/spanning_bfs.cuh"
 
 #define MOST_LEVELS 16384
 
-/* What an entry has to know of the vertex whose list it is in. */
+/* The vertex whose list an entry is in, and its level. */
 typedef struct Below
 {
 	uint32_t	vertex;
 	int32_t		level;
 } Below;
 
-/* The Push that finds parents: each entry to the level above offers its target. */
+/* Push functor that finds parents: each entry in the previous level offers its target. */
 struct FindParent
 {
 	typedef NoWeight Weight;
@@ -43,7 +47,7 @@ struct FindParent
 		  uint32_t wanted) const
 	{
 		int32_t		above[PIECE];
-		/* who was offered one: targets ascend, so the first is the smallest */
+		/* the last vertex with an offer: targets ascend, so its first is the smallest */
 		uint32_t	last = EMOGI_NO_VERTEX;
 
 #pragma unroll
@@ -63,7 +67,10 @@ struct FindParent
 	}
 };
 
-/* List the roots, which are their own components, and mark the vertices with lists. Bytes: 12 a vertex. */
+/*
+ * List the roots, which are their own components, and mark the vertices with nonempty lists. Bytes:
+ * 12 a vertex.
+ */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
 rooted_roots_kernel(const uint64_t *offsets, SpanningBfs rooted)
 {
@@ -90,8 +97,8 @@ rooted_roots_kernel(const uint64_t *offsets, SpanningBfs rooted)
 }
 
 /*
- * Count the vertices of each level in *next, or write them to the order, at places that are handed out from there. Bytes: 4 a vertex, and 4 when it
- * is written.
+ * Count the vertices of each level in *next, or if `writes` write them to `order`, at positions
+ * allocated from *next. Bytes: 4 a vertex, and 4 if written.
  */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
 rooted_order_kernel(SpanningBfs rooted, bool writes)
@@ -146,7 +153,7 @@ emogi_spanning_bfs_open(Run *run, SpanningBfs *rooted, EmogiError *error)
 	return take_array(&run->memory, &rooted->nroots, 1, "number of trees", error);
 }
 
-/* Find the roots of the Graph, which has been placed. */
+/* Find the roots of the placed graph. */
 static EmogiStatus
 find_roots(Run *run, void *with, uint32_t **roots, uint64_t *nroots, EmogiResult *result,
 		   EmogiError *error)
@@ -165,7 +172,7 @@ find_roots(Run *run, void *with, uint32_t **roots, uint64_t *nroots, EmogiResult
 	return emogi_run_fetch(run, nroots, rooted->nroots, sizeof *nroots, error);
 }
 
-/* Put the vertices in order. */
+/* Order the vertices by level. */
 static EmogiStatus
 put_in_order(Run *run, const SpanningBfs *rooted, EmogiError *error)
 {

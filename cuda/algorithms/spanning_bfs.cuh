@@ -1,25 +1,26 @@
 /*
- * rooted.cuh: a forest that spans an undirected graph, searched breadth-first from the smallest vertex of each component, and walks over
- * its levels.
+ * spanning_bfs.cuh: a BFS spanning forest of an undirected graph, rooted at the smallest vertex of
+ * each component, and traversals of its levels.
  */
 #ifndef EMOGI_ROOTED_CUH
 #define EMOGI_ROOTED_CUH
 
 #include "cuda/access/push.cuh"
 
-/* Arrays in device memory, all but those that the search takes. */
+/* All arrays are in device memory. They are in addition to those of the search. */
 typedef struct SpanningBfs
 {
 	uint64_t	nvertices;
-	const int32_t *level;		/* [nvertices], a root's is 0; of the search */
-	/* [nvertices], the smallest vertex of the component; free once the forest stands */
+	const int32_t *level;		/* [nvertices], 0 for a root; owned by the search */
+	/* [nvertices], the smallest vertex of the component; reusable once the forest is complete */
 	uint32_t   *component;
-	/* [nvertices], the smallest neighbour in the level above; EMOGI_NO_VERTEX of a root */
+	/* [nvertices], the smallest neighbor in the previous level; EMOGI_NO_VERTEX for a root */
 	uint32_t   *parent;
-	uint32_t   *order;			/* [nvertices], level by level, within one in no order */
-	uint32_t   *starts;			/* [nlevels + 1], where levels begin in the order */
-	uint32_t   *next;			/* [nlevels + 1], free places, while the order is made */
-	uint32_t   *marked;			/* bitmap: all vertices that have a list */
+	uint32_t   *order;			/* [nvertices], level by level, in arbitrary order within a level */
+	uint32_t   *starts;			/* [nlevels + 1], index in `order` of each level's first vertex */
+	uint32_t   *next;			/* [nlevels + 1], next free index of each level, during
+								 * construction */
+	uint32_t   *marked;			/* bitmap: vertices with nonempty lists */
 	unsigned long long *nroots;
 	uint32_t	nlevels;
 } SpanningBfs;
@@ -28,17 +29,20 @@ typedef struct SpanningBfs
 extern EmogiStatus emogi_spanning_bfs_open(Run *run, SpanningBfs *rooted, EmogiError *error);
 
 /*
- * Place the Graph, after all else that the caller takes, and make the forest. Starts the clock, and leaves it running. EMOGI_UNSUPPORTED when it
- * is too deep.
+ * Place the graph and build the forest. The caller takes all its own memory first. The clock is
+ * started and left running. EMOGI_UNSUPPORTED if the graph is too deep.
  */
 extern EmogiStatus emogi_spanning_bfs_grow(Run *run, const EmogiGraph *graph,
 										   const EmogiQuery *query, SpanningBfs *rooted,
 										   EmogiResult *result, EmogiError *error);
 
-/* Bring the kernels to the device. */
+/* Load the kernels. */
 extern EmogiStatus emogi_spanning_bfs_load(EmogiError *error);
 
-/* Visit the vertices of a level: visit(vertex). Bytes: 4 a vertex of it, and those of the visits. */
+/*
+ * Visit the vertices of a level: visit(vertex). Bytes: 4 a vertex of the level, and those of the
+ * visits.
+ */
 template <class Visit>
 static __global__ void __launch_bounds__(BLOCK_THREADS)
 rooted_visit_kernel(const uint32_t *order, const uint32_t *starts, uint32_t level, Visit visit)
@@ -51,7 +55,10 @@ rooted_visit_kernel(const uint32_t *order, const uint32_t *starts, uint32_t leve
 		visit(order[i]);
 }
 
-/* Visit all vertices, a level when the one below it has been, or `down`: the one above it; queued on the stream. */
+/*
+ * Visit all vertices level by level, from the deepest level up, or from the roots down if `down`;
+ * queued on the stream.
+ */
 template <class Visit>
 static EmogiStatus
 visit_levels(Run *run, const SpanningBfs *rooted, bool down, const Visit &visit, EmogiError *error)
@@ -66,7 +73,10 @@ visit_levels(Run *run, const SpanningBfs *rooted, bool down, const Visit &visit,
 	return EMOGI_OK;
 }
 
-/* Look at all lists by a Push, long ones in slices; queued on the stream. `marked`: whose. */
+/*
+ * Process the lists of the vertices in `marked` with a Push functor, long ones in slices; queued on
+ * the stream.
+ */
 template <class Push>
 static EmogiStatus
 push_lists(Run *run, const uint32_t *marked, const Push &push, EmogiError *error)

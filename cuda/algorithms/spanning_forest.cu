@@ -1,55 +1,67 @@
 /*
- * spanning_forest.cu: the lightest spanning forest of an undirected graph, or the heaviest.
+ * spanning_forest.cu: minimum or maximum spanning forest of an undirected graph.
  *
- * Returns parent[nvertices], the vertex above in a tree that hangs from its smallest vertex, EMOGI_NO_VERTEX of a root, and weight[nvertices],
- * that of the edge between the two, 0 of a root.
+ * Returns parent[nvertices], the parent in a tree rooted at its smallest vertex, EMOGI_NO_VERTEX
+ * for a root, and weight[nvertices], the weight of the edge to the parent, 0 for a root.
  *
- * Method. Boruvka's [1], as the CPU engine has it: round by round every tree takes the first edge that leads out of it, in the strict order
- * (weight, smaller end, larger end), so the forest does not depend on the order of the work. As in [2] the least is found by atomic
- * operations on words that hold a weight, mapped to a number in the same order, and what stands behind it in the order.
- *   mark      the vertices whose remembered edge has come to lie in their tree; nobody looks at the others' lists, nor at those of
- *             one tree, the giant where there is one: edges that lead out of it are taken by others or not at all
- *   find      their first edges out of their trees; of one vertex's edges of one weight the one to the smallest neighbour is the first. Weights
- *             of 64 bits take a second look, for the neighbour
- *   offer     every vertex offers its tree the edge; at first the weights, then of those with the least the ends
- *   join      every tree to which an edge was offered joins the one behind it; of two that have taken the same the smaller stays
- *   tell      all vertices their new trees
- * Then the trees are hung up (euler_tour.cu).
+ * Method. Boruvka's [1], as in the CPU engine: in each round every tree selects its first outgoing
+ * edge in the strict order (weight, smaller end, larger end), so the forest does not depend on the
+ * schedule. As in [2] the minimum is found by atomics on words that hold the weight, mapped to an
+ * integer of the same order, and the next parts of the order.
+ *   mark      mark the vertices whose cached edge has become internal to their tree; the lists of the
+ *             others are not read, nor those of one tree, the giant if there is one: edges that leave
+ *             it are selected by other trees or not at all
+ *   find      find their first outgoing edges; among edges of the same weight the one to the smallest
+ *             neighbor is first. 64-bit weights need a second pass, for the neighbor
+ *   offer     every vertex offers its edge to its tree; first the weights, then the ends of those
+ *             with the minimum weight
+ *   join      every tree with an offered edge joins the tree at its other end; if two trees selected
+ *             the same edge, the smaller one stays
+ *   update    give all vertices their new trees
+ * Finally the trees are rooted (euler_tour.cu).
  *
- * Device memory, for n vertices: 88.7n, 4n more with weights of 64 bits.
+ * Device memory, for n vertices: 88.7n, 4n more with 64-bit weights.
  *
- * Bytes: in the first round all lists, in lines, with their weights, twice where these have 64 bits, and 16 of offsets a vertex; in the others
- * the lists marked, and for each of their entries 4 at random. In each round 60 a vertex, some of them at random.
+ * Bytes: in the first round all lists, in lines, with their weights, twice with 64-bit weights, and
+ * 16 of offsets a vertex; in the other rounds the marked lists, and 4 at random an entry. In each
+ * round 60 a vertex, some of them at random.
  *
- * [1] J. Nesetril, E. Milkova, H. Nesetrilova. Otakar Boruvka on minimum spanning tree problem. Discrete Mathematics 233, 2001.
- * [2] A. Fallin, A. Gonzalez, J. Seo, M. Burtscher. A High-Performance MST Implementation for GPUs. SC 2023 (ECL-MST).
+ * [1] J. Nesetril, E. Milkova, H. Nesetrilova. Otakar Boruvka on minimum spanning tree problem.
+ *     Discrete Mathematics 233, 2001.
+ * [2] A. Fallin, A. Gonzalez, J. Seo, M. Burtscher. A High-Performance MST Implementation for GPUs.
+ *     SC 2023 (ECL-MST).
  */
 #include "cuda/algorithms/euler_tour.cuh"
 #include "cuda/access/push.cuh"
 
-#define NO_RANK UINT64_MAX		/* of no edge: none is remembered, or offered */
+#define NO_RANK UINT64_MAX		/* no edge is cached, or offered */
 
-/* The arrays, in device memory. */
+/* Arrays in device memory. */
 typedef struct Growth
 {
 	uint64_t	nvertices;
 	bool		maximum;
-	uint32_t   *tree;			/* [nvertices], a vertex of the tree, the same for all of it */
-	/* [nvertices], the rank of the first edge out of the tree; where that has 32 bits, above the target */
+	uint32_t   *tree;			/* [nvertices], a vertex of the tree, the same for all its
+								 * vertices */
+	/*
+	 * [nvertices], rank of the first outgoing edge; a 32-bit rank is in the upper half, above the
+	 * target
+	 */
 	unsigned long long *best;
-	/* [nvertices], the target where the rank has 64 bits; NULL where it has 32 */
+	/* [nvertices], target of a 64-bit rank; NULL for 32-bit ranks */
 	uint32_t   *target;
-	/* [nvertices], of such a vertex: the least offered; stays what it was when the tree joins another */
+	/* [nvertices], by tree: minimum offered; kept when the tree joins another */
 	unsigned long long *rank;
-	unsigned long long *edge;	/* [nvertices], the ends of that edge (euler_tour.cuh), likewise */
-	/* [nvertices], of such a vertex: that of another tree which this one joins, or itself */
+	unsigned long long *edge;	/* [nvertices], by tree: ends of that edge (euler_tour.cuh);
+								 * likewise */
+	/* [nvertices], by tree: the tree that it joins, or itself */
 	uint32_t   *link;
-	uint32_t   *open;			/* bitmap: may have an edge out of its tree */
-	uint32_t   *marked;			/* bitmap: has to look for one */
-	uint32_t   *giant;			/* [1], the tree that takes no edge, EMOGI_NO_VERTEX = all do */
+	uint32_t   *open;			/* bitmap: vertices that may have an outgoing edge */
+	uint32_t   *marked;			/* bitmap: vertices that need a new outgoing edge */
+	uint32_t   *giant;			/* [1], the tree that selects no edge; EMOGI_NO_VERTEX = all do */
 } Growth;
 
-/* Say whether a rank has 64 bits. */
+/* Say whether ranks have 64 bits. */
 template <typename Weight>
 static __host__ __device__ constexpr bool
 is_wide(void)
@@ -57,7 +69,7 @@ is_wide(void)
 	return weight_bytes<Weight>() == 8;
 }
 
-/* Get a number such that the less it is, the earlier an edge of that weight comes. -0 is 0. */
+/* Map a weight to an integer: smaller = earlier. -0 maps like 0. */
 template <typename Weight>
 static __device__ __forceinline__ unsigned long long
 rank_of(double weight, bool maximum)
@@ -104,7 +116,7 @@ weight_of(unsigned long long rank, bool maximum)
 		return maximum ? ~(uint32_t) rank : (uint32_t) rank;
 }
 
-/* Get the rank of the edge that a vertex remembers, and its target. NO_RANK: it remembers none. */
+/* Get the rank of a vertex's cached edge, and its target. NO_RANK = none. */
 template <typename Weight>
 static __device__ __forceinline__ unsigned long long
 remembered(const Growth &growth, uint64_t vertex, uint32_t *target)
@@ -115,7 +127,7 @@ remembered(const Growth &growth, uint64_t vertex, uint32_t *target)
 	return is_wide<Weight>() || best == NO_RANK ? best : best >> 32;
 }
 
-/* What an entry has to know of the vertex whose list it is in. */
+/* The vertex whose list an entry is in, and its tree. */
 typedef struct Side
 {
 	uint32_t	vertex;
@@ -123,8 +135,8 @@ typedef struct Side
 } Side;
 
 /*
- * The Push that finds first edges: their ranks, and where these have 32 bits the targets. NAMES: the targets where they have 64, the
- * ranks being known.
+ * Push functor that finds first edges: the ranks, and for 32-bit ranks the targets. NAMES: the
+ * targets of known 64-bit ranks.
  */
 template <typename W, bool NAMES>
 struct Find
@@ -133,7 +145,7 @@ struct Find
 	typedef Side Value;
 
 	Growth		growth;
-	bool		is_first;		/* in the first round: every vertex is a tree */
+	bool		is_first;		/* in the first round every vertex is a tree */
 
 	__device__ __forceinline__ Side
 	own(uint64_t vertex) const
@@ -141,7 +153,7 @@ struct Find
 		return Side{(uint32_t) vertex, growth.tree[vertex]};
 	}
 
-	/* Find which of the wanted entries lead out of their trees. */
+	/* Get the bits of the wanted entries that leave their tree. */
 	__device__ __forceinline__ uint32_t
 	lead_out(const Target (&target)[PIECE], const Side (&side)[PIECE], uint32_t wanted) const
 	{
@@ -181,7 +193,7 @@ struct Find
 			if (j + 1 < PIECE && side[j + 1 < PIECE ? j + 1 : j].vertex == side[j].vertex)
 			{
 				if (word[j] < word[j + 1])
-					word[j + 1] = word[j];	/* one operation for all of a list */
+					word[j + 1] = word[j];	/* one atomic for all entries of a list */
 			}
 			else if (word[j] != NO_RANK && word[j] < *(volatile unsigned long long *) best)
 				atomicMin(best, word[j]);
@@ -189,7 +201,7 @@ struct Find
 	}
 };
 
-/* Make every vertex a tree. Bytes: 40 a vertex, and an eighth. */
+/* Make every vertex a tree. Bytes: 40 and 1/8 a vertex. */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
 forest_begin_kernel(const uint64_t *offsets, Growth growth)
 {
@@ -217,8 +229,8 @@ forest_begin_kernel(const uint64_t *offsets, Growth growth)
 }
 
 /*
- * Mark the vertices that have to look for an edge: outside the giant tree, and what they remember is in their tree. Bytes: 20 a vertex that is
- * open, and 4 at random.
+ * Mark the vertices that need a new edge: outside the giant tree, with a cached edge inside their
+ * tree. Bytes: 20 an open vertex, and 4 at random.
  */
 template <typename Weight>
 static __global__ void __launch_bounds__(BLOCK_THREADS)
@@ -253,7 +265,10 @@ forest_mark_kernel(Growth growth)
 	}
 }
 
-/* Say whether a vertex, which may be beyond the last, has an edge to offer; closes it when it has found none. Whole warps. */
+/*
+ * Say whether a vertex, which may be beyond the last, has an edge to offer. Closes it if it has
+ * found none. Called by whole warps.
+ */
 template <typename Weight>
 static __device__ __forceinline__ bool
 has_offer(const Growth &growth, uint64_t base, uint32_t giant, unsigned long long *rank,
@@ -272,7 +287,7 @@ has_offer(const Growth &growth, uint64_t base, uint32_t giant, unsigned long lon
 	return asks && *rank != NO_RANK;
 }
 
-/* Offer every tree the ranks of its vertices' edges. Bytes: 12 a vertex that is open, and 8 at random. */
+/* Offer every tree the ranks of its vertices' edges. Bytes: 12 an open vertex, and 8 at random. */
 template <typename Weight>
 static __global__ void __launch_bounds__(BLOCK_THREADS)
 forest_offer_kernel(Growth growth, Step step)
@@ -282,7 +297,7 @@ forest_offer_kernel(Growth growth, Step step)
 	const uint32_t giant = *growth.giant;
 
 	if (is_halted(step))
-		return;					/* an edge that is remembered may have no target yet */
+		return;					/* a cached edge may have no target yet */
 	for (uint64_t base = own - lane_number(); base < growth.nvertices; base += nthreads)
 	{
 		unsigned long long rank;
@@ -298,7 +313,7 @@ forest_offer_kernel(Growth growth, Step step)
 	}
 }
 
-/* Offer the ends of those edges that have the least rank. Bytes: as forest_offer_kernel. */
+/* Offer the ends of the edges with the minimum rank. Bytes: as forest_offer_kernel. */
 template <typename Weight>
 static __global__ void __launch_bounds__(BLOCK_THREADS)
 forest_offer_ends_kernel(Growth growth, Step step)
@@ -328,7 +343,10 @@ forest_offer_ends_kernel(Growth growth, Step step)
 	}
 }
 
-/* Have each tree join that behind its edge; of two that have taken the same the smaller stays. Bytes: 4 a vertex, 36 a tree. */
+/*
+ * Let each tree join the one at its edge's other end; if two selected the same edge, the smaller
+ * one stays. Bytes: 4 a vertex, 36 a tree.
+ */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
 forest_join_kernel(Growth growth, Step step)
 {
@@ -361,8 +379,9 @@ forest_join_kernel(Growth growth, Step step)
 }
 
 /*
- * Link every tree to the one that it has become part of. What is found is written at each step, for others who come by: so a chain takes
- * the logarithm of its length. Those that stay are offered edges anew. Bytes: 8 a vertex, 20 a tree, and random reads of 4.
+ * Link every tree to the one it has become part of. Each step is stored for other threads, so a
+ * chain takes logarithmic time. The offers of the remaining trees are reset. Bytes: 8 a vertex, 20
+ * a tree, and random reads of 4.
  */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
 forest_follow_kernel(Growth growth, Step step)
@@ -391,7 +410,7 @@ forest_follow_kernel(Growth growth, Step step)
 	}
 }
 
-/* Tell all vertices their new trees. Bytes: 8 a vertex, and 4 at random. */
+/* Give all vertices their new trees. Bytes: 8 a vertex, and 4 at random. */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
 forest_tell_kernel(Growth growth, Step step)
 {
@@ -404,12 +423,15 @@ forest_tell_kernel(Growth growth, Step step)
 		growth.tree[v] = growth.link[growth.tree[v]];
 }
 
-/* Let BLOCK_THREADS vertices, or fewer, evenly spread over all, vote for the giant tree. One block. Bytes: 4 a vote, at random. */
+/*
+ * Let up to BLOCK_THREADS evenly spaced vertices vote for the giant tree. One block. Bytes: 4 a
+ * vote, at random.
+ */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
 forest_vote_kernel(Growth growth)
 {
 	__shared__ uint32_t tree[BLOCK_THREADS];
-	__shared__ unsigned long long most;	/* votes, tree */
+	__shared__ unsigned long long most;	/* votes in the upper half, tree in the lower */
 	const uint64_t vertex = (growth.nvertices + BLOCK_THREADS - 1) / BLOCK_THREADS * threadIdx.x;
 	const uint32_t own = vertex < growth.nvertices ? growth.tree[vertex] : EMOGI_NO_VERTEX;
 	unsigned long long votes = 0;
@@ -427,7 +449,7 @@ forest_vote_kernel(Growth growth)
 		*growth.giant = (uint32_t) most;
 }
 
-/* Write the weight of each edge to the end that hangs below. Bytes: 16 a vertex, and 12 at random an edge. */
+/* Write the weight of each edge to its child. Bytes: 16 a vertex, and 12 at random an edge. */
 template <typename Weight>
 static __global__ void __launch_bounds__(BLOCK_THREADS)
 forest_weights_kernel(Growth growth, const uint32_t *parent, double *weight)
@@ -447,7 +469,10 @@ forest_weights_kernel(Growth growth, const uint32_t *parent, double *weight)
 	}
 }
 
-/* Get the kernels that read edges by blocks as many as fit: those of ranks, and those of targets. */
+/*
+ * Get the kernels that read edges, with as many blocks as fit on the device: those for ranks, and
+ * those for targets.
+ */
 template <typename Weight>
 static void
 list_edge_kernels(const void *(&kernels)[4])
@@ -458,7 +483,7 @@ list_edge_kernels(const void *(&kernels)[4])
 	kernels[3] = (const void *) push_slices_kernel<Find<Weight, is_wide<Weight>()>>;
 }
 
-/* Bring the kernels of one type of weights to the device. */
+/* Load the kernels of a weight type. */
 template <typename Weight>
 static EmogiStatus
 load_weight(EmogiError *error)
@@ -489,7 +514,7 @@ emogi_cuda_spanning_forest_load(EmogiError *error)
 	return LOAD_KERNELS(kernels);
 }
 
-/* Look at the lists of the vertices marked. */
+/* Read the lists of the marked vertices. */
 template <class Push>
 static EmogiStatus
 look_at_lists(Run *run, const Growth *growth, const Push &push, EmogiError *error)
@@ -504,7 +529,7 @@ look_at_lists(Run *run, const Growth *growth, const Push &push, EmogiError *erro
 	return EMOGI_OK;
 }
 
-/* Have every tree take an edge, and join others; queued on the stream. */
+/* Let every tree select an edge and join others; queued on the stream. */
 template <typename Weight>
 static EmogiStatus
 make_round(Run *run, const Growth *growth, bool first, EmogiError *error)
@@ -526,7 +551,7 @@ make_round(Run *run, const Growth *growth, bool first, EmogiError *error)
 	return EMOGI_OK;
 }
 
-/* Join trees until no edge leads out of any. Get how many have joined others. */
+/* Join trees until none has an outgoing edge. *njoined: number of joins. */
 template <typename Weight>
 static EmogiStatus
 join_all(Run *run, const Growth *growth, uint64_t *njoined, EmogiResult *result, EmogiError *error)
@@ -566,7 +591,7 @@ take_arrays(Run *run, bool is_wide, Growth *growth, EmogiError *error)
 	return EMOGI_OK;
 }
 
-/* Find the forest, and hang it up. */
+/* Find the forest, and root it. */
 template <typename Weight>
 static EmogiStatus
 span(Run *run, const EmogiGraph *graph, const EmogiQuery *query, const Growth *growth,

@@ -1,47 +1,57 @@
 /*
- * ssnsp.cu: the number of shortest paths, by hops, from one or many sources.
+ * ssnsp.cu: number of shortest paths, by hops, from one or many sources.
  *
- * Returns level[nvertices], as BFS, and paths[nvertices]: 1 for a source, 0 = not reached, else the sum of the paths of
- * the vertices one level above, once for each edge. Exact to 2^53, rounded beyond.
+ * Returns level[nvertices], as BFS, and paths[nvertices]: 1 for a source, 0 = not reached,
+ * otherwise the sum of the paths of the neighbors in the previous level, once for each edge. Exact
+ * up to 2^53, rounded beyond.
  *
- * Method. BFS gives the levels (bfs.cu). The vertices are then laid out by level, nearly ascending within one, by
- * counting [1, the forward phase, turned into a pull]. Level by level each vertex sums over its backward list, 8 lanes a
- * vertex, each with 16 bytes of a line; long lists are cut into slices whose sums are kept and then added in order.
- * Levels need no barrier but that between kernels; the host only launches. Small levels of short lists that follow each
- * other are counted by one block in one launch (ssnsp_count_chain_kernel). No sum depends on the order of the work, so two
- * runs give the same bits.
+ * Method. BFS computes the levels (bfs.cu). The vertices are then sorted by level, nearly ascending
+ * within a level, by counting [1, the forward phase as a pull]. Level by level each vertex sums
+ * over its backward list, 8 lanes a vertex, each with 16 bytes of a line. Long lists are cut into
+ * slices, whose sums are stored and then added in order. The only barrier between levels is the
+ * kernel boundary; the host only launches. Consecutive small levels of short lists are processed by
+ * one block in one launch (ssnsp_count_chain_kernel). No sum depends on the schedule, so two runs
+ * give the same bits.
  *
- * Bytes, for n vertices: levels twice, offsets and 4 of order a vertex; each backward list of a reached vertex once, in lines;
- * for each entry 4 random bytes of levels, and 8 of paths when it counts.
+ * Bytes, for n vertices: levels twice, offsets and 4 of order a vertex; each backward list of a
+ * reached vertex once, in lines; 4 random bytes of levels an entry, and 8 of paths if it counts.
  *
- * [1] U. Brandes: A Faster Algorithm for Betweenness Centrality. Journal of Mathematical Sociology 25(2), 2001.
+ * [1] U. Brandes: A Faster Algorithm for Betweenness Centrality. Journal of Mathematical Sociology
+ *     25(2), 2001.
  */
 #include <stdlib.h>
 
 #include "cuda/access/push.cuh"
 
-/* Tuned constants, of 7b4563e. The figures of an NVIDIA H200 in bench/RESULTS.md (ad4a202) are with these values. */
-#define LAUNCHES_AHEAD 256		/* that the host makes before it looks at cancel */
+/*
+ * Tuned constants, of 7b4563e. The figures of an NVIDIA H200 in bench/RESULTS.md (ad4a202) are with
+ * these values.
+ */
+#define LAUNCHES_AHEAD 256		/* launches between two checks for cancellation */
 #define CHAIN_THREADS 1024		/* vertices, of whole levels, that one block holds at a time */
-#define CHAIN_VERTICES (CHAIN_THREADS / 2)	/* the most of a level in a chain */
-#define CHAIN_LIST 32			/* the longest list in a chain */
-#define CHAIN_LINKS 4			/* entries that count, of a vertex, that a thread keeps */
+#define CHAIN_VERTICES (CHAIN_THREADS / 2)	/* max vertices of a level in a chain */
+#define CHAIN_LIST 32			/* max length of a list in a chain */
+#define CHAIN_LINKS 4			/* counted entries of a vertex that a thread caches */
 
-#define LONG_SHIFT 32			/* in `cursor` while levels are counted: vertices with longer lists stand above */
+#define LONG_SHIFT 32			/* in `cursor` while levels are counted: vertices with longer
+								 * lists are in the upper half */
 #define NO_LEVEL UINT32_MAX
 
-/* What the kernels share. All arrays in device memory. */
+/* State shared by the kernels. All arrays in device memory. */
 typedef struct Counting
 {
 	int32_t    *level;			/* [nvertices] */
 	double	   *paths;			/* [nvertices] */
 	uint32_t   *order;			/* [nreached], vertices by level */
-	/* [nlevels], where the next vertex of a level goes; in the end, where the next level begins */
+	/* [nlevels], next position of each level; finally the end of each level */
 	unsigned long long *cursor;
-	double	   *part;			/* [slices], the sum of each; see slice_capacity */
+	double	   *part;			/* [slices], sum of each slice; see slice_capacity */
 } Counting;
 
-/* Call use(vertex, level, the lanes of the same level) by whole warps; level -1 for vertices that do not exist. */
+/*
+ * Call use(vertex, level, lanes of the same level) with whole warps; level -1 for vertices that do
+ * not exist.
+ */
 template <class Use>
 static __device__ __forceinline__ void
 by_level(const int32_t *level, uint64_t nvertices, Use use)
@@ -59,7 +69,10 @@ by_level(const int32_t *level, uint64_t nvertices, Use use)
 	}
 }
 
-/* Count in `cursor` the vertices of each level, and those with lists too long for a chain. Bytes: 12 a vertex. */
+/*
+ * Count in `cursor` the vertices of each level, and those with lists too long for a chain. Bytes:
+ * 12 a vertex.
+ */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
 ssnsp_count_levels_kernel(Counting counting, uint64_t nvertices, const uint64_t *offsets)
 {
@@ -73,7 +86,10 @@ ssnsp_count_levels_kernel(Counting counting, uint64_t nvertices, const uint64_t 
 	});
 }
 
-/* Lay the vertices out by level; those of a warp stay in order. Give the sources their one path. Bytes: 16 a vertex. */
+/*
+ * Sort the vertices by level; those of a warp stay in order. Initialize the paths: 1 for the
+ * sources, otherwise 0. Bytes: 16 a vertex.
+ */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
 ssnsp_order_levels_kernel(Counting counting, uint64_t nvertices)
 {
@@ -90,7 +106,10 @@ ssnsp_order_levels_kernel(Counting counting, uint64_t nvertices)
 	});
 }
 
-/* Sum over a span of entries the paths of those at level `above`: one span for each LINE_LANES lanes. */
+/*
+ * Sum the paths of the entries of a span that are at level `above`: one span for each LINE_LANES
+ * lanes.
+ */
 static __device__ __forceinline__ double
 sum_span(const Lists<Target> &lists, const Counting &counting, Span span, int32_t above)
 {
@@ -112,7 +131,7 @@ sum_span(const Lists<Target> &lists, const Counting &counting, Span span, int32_
 	return sum;
 }
 
-/* Add over the lanes that share a line. */
+/* Sum over the lanes that share a line. */
 static __device__ __forceinline__ double
 line_sum(double value)
 {
@@ -123,9 +142,9 @@ line_sum(double value)
 }
 
 /*
- * Count the paths of order[first .. first + count - 1], all at level above + 1, but for long lists, which are queued: 32
- * vertices a warp, four at a time. Bytes: 4 of order, 16 of offsets and 8 of paths a vertex; the lines of its list,
- * and for each entry 4 to 12.
+ * Count the paths of order[first .. first + count - 1], all at level above + 1, except for long
+ * lists, which are queued: 32 vertices a warp, four at a time. Bytes: 4 of order, 16 of offsets and
+ * 8 of paths a vertex; the lines of its list, and 4 to 12 an entry.
  */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
 ssnsp_count_paths_kernel(Lists<Target> lists, Counting counting, uint64_t first, uint64_t count,
@@ -170,7 +189,7 @@ ssnsp_count_paths_kernel(Lists<Target> lists, Counting counting, uint64_t first,
 	block_add(&step.counters->entries, entries);
 }
 
-/* Sum the slices of long lists, each by a warp: four quarters of its lines. Bytes: as ssnsp_count_paths_kernel. */
+/* Sum the slices of long lists, one warp each, in quarters. Bytes: as ssnsp_count_paths_kernel. */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
 ssnsp_count_slices_kernel(Lists<Target> lists, Counting counting, int32_t above, Step step)
 {
@@ -201,7 +220,7 @@ ssnsp_count_slices_kernel(Lists<Target> lists, Counting counting, int32_t above,
 	}
 }
 
-/* Add the slices of each long list in order, each list by a warp, and empty the queue. Bytes: 16 a slice. */
+/* Add the slices of each long list in order, one warp a list. Bytes: 16 a slice. */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
 ssnsp_add_slices_kernel(Lists<Target> lists, Counting counting, Step step)
 {
@@ -218,7 +237,8 @@ ssnsp_add_slices_kernel(Lists<Target> lists, Counting counting, Step step)
 		double		sum = 0;
 
 		if (slice.index > 0)
-			continue;			/* the first stands for all; the others follow it in the queue */
+			continue;			/* the first slice represents the list; the others follow it in
+								 * the queue */
 		for (uint64_t k = lane_number(); k < its_slices; k += WARP_LANES)
 			sum += counting.part[i + k];
 #pragma unroll
@@ -230,8 +250,8 @@ ssnsp_add_slices_kernel(Lists<Target> lists, Counting counting, Step step)
 }
 
 /*
- * Call use(target) for the entries of a list that are at level `above`, in order. By threads, each with 16 bytes of a
- * line at a time.
+ * Call use(target) for the entries of a list at level `above`, in order. Called by single threads,
+ * which read 16 bytes of a line at a time.
  */
 template <class Use>
 static __device__ __forceinline__ void
@@ -253,20 +273,21 @@ each_above(const Lists<Target> &lists, const Counting &counting, Span list, int3
 	}
 }
 
-/* What a thread knows of its vertex in a chain. */
+/* State of a thread and its vertex in a chain. */
 typedef struct Link
 {
 	uint32_t	vertex;
-	uint32_t	level;			/* NO_LEVEL = none that this chain counts */
+	uint32_t	level;			/* NO_LEVEL = none in this chain */
 	Span		list;
 	uint32_t	nlinks;			/* entries that count */
-	uint32_t	link[CHAIN_LINKS];	/* the first of them, as the threads that have them */
-	double		sum;			/* of the first level's, whose entries are counted already */
+	uint32_t	link[CHAIN_LINKS];	/* the first of them, as thread numbers */
+	double		sum;			/* of a vertex of the first level, whose neighbors' paths are
+								 * known */
 } Link;
 
 /*
- * Take a vertex a thread from `first` on, of whole levels before `upto`. Get the level after the last of them. `next` is
- * shared by the block.
+ * Take one vertex a thread, from `first` on, of whole levels before `upto`. Return the level after
+ * the last one taken. `next` is in shared memory.
  */
 static __device__ __forceinline__ uint32_t
 take_links(const Lists<Target> &lists, const Counting &counting, uint64_t first, uint32_t upto,
@@ -294,7 +315,10 @@ take_links(const Lists<Target> &lists, const Counting &counting, uint64_t first,
 	return *next;
 }
 
-/* Find the entries that count: of the first level's vertices their sum, of all others which threads have them. */
+/*
+ * Find the entries that count: for vertices of the first level their sum, for the others the
+ * threads that hold them.
+ */
 static __device__ __forceinline__ void
 find_links(const Lists<Target> &lists, const Counting &counting, uint32_t first_level, Link *own)
 {
@@ -318,7 +342,7 @@ find_links(const Lists<Target> &lists, const Counting &counting, uint32_t first_
 	});
 }
 
-/* Sum over the entries that count the values of the threads that have them. */
+/* Sum the values of the threads that hold the counted entries. */
 static __device__ __forceinline__ double
 sum_links(const Lists<Target> &lists, const Counting &counting, const Link &own,
 		  const double *value)
@@ -339,10 +363,11 @@ sum_links(const Lists<Target> &lists, const Counting &counting, const Link &own,
 }
 
 /*
- * Count the paths of the levels from `level` to before `upto`, each of at most CHAIN_VERTICES vertices with lists of at
- * most CHAIN_LIST entries: by one block, a vertex a thread. Which entries count, and which threads have them, is found for
- * many levels together, for that needs no paths: until they are counted, `paths` says which thread has the vertex. What is
- * left for each level is a sum in shared memory and the block's barrier. Bytes: as ssnsp_count_paths_kernel.
+ * Count the paths of levels `level` .. `upto` - 1, each with at most CHAIN_VERTICES vertices and
+ * lists of at most CHAIN_LIST entries, with one block, a vertex a thread. The entries that count,
+ * and the threads that hold them, are found for many levels at once, because that does not need the
+ * paths. Until they are counted, `paths` holds the vertex's thread number. What remains for each
+ * level is a sum in shared memory and a block barrier. Bytes: as ssnsp_count_paths_kernel.
  */
 static __global__ void __launch_bounds__(CHAIN_THREADS, 1)
 ssnsp_count_chain_kernel(Lists<Target> lists, Counting counting, uint32_t level, uint32_t upto,
@@ -356,7 +381,7 @@ ssnsp_count_chain_kernel(Lists<Target> lists, Counting counting, uint32_t level,
 
 	while (level < upto && !leaves)
 	{
-		/* comes over the link meanwhile */
+		/* overlaps the read over the link */
 		const uint32_t stop = threadIdx.x == 0 ? *step.stop : 0;
 		Link		own = {};
 		const uint32_t end = take_links(lists, counting, counting.cursor[level - 1], upto, &next,
@@ -401,11 +426,11 @@ emogi_cuda_ssnsp_load(EmogiError *error)
 /* A level, on the host. */
 typedef struct Level
 {
-	uint64_t	end;			/* where the next one begins */
-	bool		has_long;		/* lists of more than CHAIN_LIST entries */
+	uint64_t	end;			/* start of the next level */
+	bool		has_long;		/* lists longer than CHAIN_LIST */
 } Level;
 
-/* Turn counts into the places where levels begin. `levels` is followed by room for nlevels numbers. */
+/* Turn counts into start positions. `levels` is followed by room for nlevels numbers. */
 static EmogiStatus
 place_levels(Run *run, const Counting *counting, Level *levels, uint32_t nlevels, EmogiError *error)
 {
@@ -432,7 +457,7 @@ count_level(Run *run, const Counting *counting, const Level *levels, uint32_t le
 	const uint64_t first = levels[level - 1].end;
 	const uint64_t count = levels[level].end - first;
 	const int32_t above = (int32_t) level - 1;
-	const bool	cuts = levels[level].has_long;	/* it may have lists that are cut */
+	const bool	cuts = levels[level].has_long;	/* it may have sliced lists */
 	const uint64_t wanted = (count + BLOCK_THREADS - 1) / BLOCK_THREADS;
 	const int	nblocks = wanted < (uint64_t) run->nblocks ? (int) wanted : run->nblocks;
 	cudaStream_t stream = run->state->stream;
@@ -451,7 +476,7 @@ count_level(Run *run, const Counting *counting, const Level *levels, uint32_t le
 	return EMOGI_OK;
 }
 
-/* Get the first level from `level` on that is not for a chain. */
+/* Get the first level from `level` on that is not suited to a chain. */
 static uint32_t
 end_chain(const Level *levels, uint32_t level, uint32_t nlevels)
 {
@@ -461,7 +486,7 @@ end_chain(const Level *levels, uint32_t level, uint32_t nlevels)
 	return level;
 }
 
-/* Lay the vertices out and count, level by level. `levels` as in place_levels. */
+/* Sort the vertices by level, and count level by level. `levels` as in place_levels. */
 static EmogiStatus
 count_all(Run *run, const Counting *counting, Level *levels, uint32_t nlevels, EmogiError *error)
 {
@@ -494,12 +519,12 @@ count_all(Run *run, const Counting *counting, Level *levels, uint32_t nlevels, E
 	return EMOGI_OK;
 }
 
-/* Count between start and stop of the clock. */
+/* Count, with the clock running. */
 static EmogiStatus
 count_timed(Run *run, const Counting *counting, uint32_t nlevels, EmogiResult *result,
 			EmogiError *error)
 {
-	/* for a test; it is the only one of a run */
+	/* for a test; the only allocation of a run */
 	const bool	fails = run->control->fail_allocation == 1;
 	Level	   *levels = fails ? NULL :
 		(Level *) malloc((nlevels + UINT64_C(1)) * (sizeof(Level) + sizeof(uint64_t)));
@@ -513,7 +538,7 @@ count_timed(Run *run, const Counting *counting, uint32_t nlevels, EmogiResult *r
 	if (status == EMOGI_OK)
 		status = emogi_run_stop_clock(run, result, error);
 	if (status != EMOGI_OK)
-		/* a copy may be on its way to `levels` */
+		/* a copy to `levels` may be in flight */
 		(void) cudaStreamSynchronize(run->state->stream);
 	free(levels);
 	return status;

@@ -1,64 +1,68 @@
 /*
- * triangles.cu: triangles, and the local clustering coefficient.
+ * triangles.cu: triangle counts and local clustering coefficients.
  *
- * TRIANGLES returns triangles[nvertices], in how many triangles of the simple undirected graph a vertex is. LCC returns
- * coefficient[nvertices] by the definition of LDBC Graphalytics [3].
+ * TRIANGLES returns triangles[nvertices]: number of triangles of the simple undirected graph that
+ * contain the vertex. LCC returns coefficient[nvertices], as defined by LDBC Graphalytics [3].
  *
- * Method. Every edge leads from a low degree to a high one (oriented.cuh), so that each triangle is found once [1], at its vertex u
- * of which two edges lead to the others: what u leads to goes into a hash table in shared memory [2], and what those lead to is
- * looked up there. A bitmap of eight bits a place of the table, of which most lookups need no more, says what is surely not in it.
- * Lists of up to WARP_LIST entries are a warp's, with a table of its own, longer ones a block's, piece by piece if they do not fit.
- * All three vertices of a triangle are u, one that is in the table, and one that was looked up and so is there as well: what they get
- * is added up beside the table, and to memory once for each u. What u leads to is taken 32 at a time; of these a long list
- * is read by the warp, four short ones by 8 lanes each.
+ * Method. Every edge is directed from the lower to the higher degree (degree_dag.cuh), so each
+ * triangle is found once [1], at the vertex u with edges to the other two. The targets of u are
+ * inserted into a hash table in shared memory [2], and the targets of those are looked up in it. A
+ * Bloom filter of eight bits a slot answers most negative lookups. Lists up to WARP_LIST entries
+ * are processed by a warp with its own table, longer ones by a block, piece by piece if they do not
+ * fit. The three vertices of a triangle are u, one in the table, and one that was looked up and so
+ * is in the table too. Their counts are accumulated in the table, and added to memory once for each
+ * u. The targets of u are processed 32 at a time: the whole warp reads a long list, 8 lanes each
+ * read four short ones.
  *
- * Where edges lead one way or both, a triangle counts for each of its vertices by the ways of the edge between the others. Counts
- * are sums of whole numbers, so they do not depend on the order of the work.
+ * In a directed graph a triangle counts for each of its vertices by the directions of the opposite
+ * edge. Counts are sums of integers, so they do not depend on the schedule.
  *
- * Device memory, for n vertices and m entries, beside what the lists take: 8n of counts, 4 bytes for WARP_LIST entries.
+ * Device memory, for n vertices and m entries, in addition to the lists: 8n of counts, 4 bytes for
+ * each WARP_LIST entries.
  *
- * Bytes: for each entry u -> w 16 of offsets and the list of w; for each entry that is in a triangle an atomic operation on 8.
+ * Bytes: 16 of offsets and the list of w for each entry u -> w; for each entry in a triangle an
+ * atomic on 8.
  *
- * [1] M. Latapy: Main-memory triangle computations for very large (sparse (power-law)) graphs. Theoretical Computer Science 407,
- *     2008. Section 4.
- * [2] S. Pandey, Z. Wang, S. Zhong, C. Tian, B. Zheng, X. Li, L. Li, A. Hoisie, C. Ding, D. Li, H. Liu: TRUST: Triangle Counting
- *     Reloaded on GPUs. IEEE TPDS 32(11), 2021. Sections 3 and 4.
+ * [1] M. Latapy: Main-memory triangle computations for very large (sparse (power-law)) graphs.
+ *     Theoretical Computer Science 407, 2008. Section 4.
+ * [2] S. Pandey, Z. Wang, S. Zhong, C. Tian, B. Zheng, X. Li, L. Li, A. Hoisie, C. Ding, D. Li, H.
+ *     Liu: TRUST: Triangle Counting Reloaded on GPUs. IEEE TPDS 32(11), 2021. Sections 3 and 4.
  * [3] A. Iosup et al.: The LDBC Graphalytics Benchmark. arXiv:2011.15028. Section 2.3.5.
  */
 #include "cuda/lists/degree_dag.cuh"
 
-#define WARP_LIST 128			/* entries of the longest list that is a warp's: its table takes 2.5 KB */
+#define WARP_LIST 128			/* max length of a list for a warp: its table takes 2.5 KB */
 #define WARP_SLOTS (2 * WARP_LIST)
-#define BLOCK_PIECE 2048		/* entries of a piece of a longer one: the table takes 40 KB */
+#define BLOCK_PIECE 2048		/* entries of a piece of a longer list: the table takes 40 KB */
 #define BLOCK_SLOTS (2 * BLOCK_PIECE)
-#define LEAST_SHIFT 5			/* of the places of a table: 32 */
-#define LONG_LIST 64			/* entries of a list from which on the warp reads it, not 8 lanes */
-#define GROUP 8					/* lanes that read a short one: 32 bytes at a time */
+#define LEAST_SHIFT 5			/* log2 of the min slots of a table: 32 */
+#define LONG_LIST 64			/* min length of a list that the warp reads, not 8 lanes */
+#define GROUP 8					/* lanes that read a short list: 32 bytes at a time */
 #define NO_SLOT UINT32_MAX
 
-/* What is counted. Arrays in device memory. */
+/* Counts, and the queue. Arrays in device memory. */
 typedef struct Triangles
 {
 	unsigned long long *count;	/* [nvertices] */
 	uint32_t   *queue;			/* [nqueued], vertices with long lists */
-	uint32_t   *nqueued;		/* followed by how many have been taken */
+	uint32_t   *nqueued;		/* [0]; [1]: number of vertices taken */
 } Triangles;
 
-/* What a vertex leads to, in shared memory. */
+/* Targets of a vertex, in shared memory. */
 typedef struct Table
 {
 	uint32_t   *key;			/* [slots], EMOGI_NO_VERTEX = free */
-	uint32_t   *count;			/* [slots], what the vertex there gets */
-	uint32_t   *filter;			/* [slots / 4], bit of a hash: it may be there */
-	uint8_t    *way;			/* [slots], ways of the edge that leads there */
-	uint32_t	shift;			/* logarithm of the slots */
+	uint32_t   *count;			/* [slots], count of the vertex in the slot */
+	uint32_t   *filter;			/* [slots / 4], Bloom filter with one hash */
+	uint8_t    *way;			/* [slots], direction weight of the edge to it */
+	uint32_t	shift;			/* log2 of the slots */
 } Table;
 
-/* Get the logarithm of the slots of a table for so many entries. */
+/* Get log2 of the slots of a table for nentries entries. */
 static __device__ __forceinline__ uint32_t
 choose_shift(uint32_t nentries)
 {
-	/* at least twice as many, at most four times */
+	/* two to four times as many slots */
 	const uint32_t shift = 33 - __clz(nentries - 1);
 
 	return shift > LEAST_SHIFT ? shift : LEAST_SHIFT;
@@ -70,7 +74,7 @@ hash_of(uint32_t vertex)
 	return vertex * 0x9E3779B1u;
 }
 
-/* Empty a table, by threads first, first + nthreads ... of it. */
+/* Clear a table, with threads first, first + nthreads, ... */
 static __device__ __forceinline__ void
 clear_table(const Table &table, uint32_t first, uint32_t nthreads)
 {
@@ -85,7 +89,7 @@ clear_table(const Table &table, uint32_t first, uint32_t nthreads)
 		table.filter[i] = 0;
 }
 
-/* Put a vertex into the table, which has room and does not have it. */
+/* Insert a vertex into the table, which has room and does not contain it. */
 template <bool WAYS>
 static __device__ __forceinline__ void
 put_vertex(const Table &table, uint32_t vertex, uint8_t way)
@@ -101,7 +105,7 @@ put_vertex(const Table &table, uint32_t vertex, uint8_t way)
 	atomicOr(&table.filter[bit / 32], 1u << bit % 32);
 }
 
-/* Find a vertex in the table; NO_SLOT when it is not there. */
+/* Find a vertex in the table; NO_SLOT = not found. */
 static __device__ __forceinline__ uint32_t
 find_vertex(const Table &table, uint32_t vertex)
 {
@@ -123,7 +127,7 @@ find_vertex(const Table &table, uint32_t vertex)
 	}
 }
 
-/* What one vertex w that u leads to has brought: what w gets, and u. */
+/* Counts from one target w of u: for w, and for u. */
 typedef struct Found
 {
 	uint32_t	of_w;
@@ -131,8 +135,8 @@ typedef struct Found
 } Found;
 
 /*
- * Look up what w leads to, every STEP-th entry from `place` on, UNROLL at a time; to_w: the ways of the edge from u. What is in the
- * table gets its part there.
+ * Look up the targets of w, every STEP-th entry from `place` on, UNROLL at a time. to_w: direction
+ * weight of the edge from u. Vertices found in the table are counted there.
  */
 template <bool WAYS, uint32_t STEP, uint32_t UNROLL>
 static __device__ __forceinline__ Found
@@ -165,7 +169,7 @@ look_up(const DegreeDag &oriented, const Table &table, uint64_t place, uint64_t 
 	return found;
 }
 
-/* Give w what it gets: beside the table if it is there. */
+/* Add to the count of w: in the table if it is there. */
 static __device__ __forceinline__ void
 give(const Triangles &triangles, const Table &table, uint32_t w, uint32_t count)
 {
@@ -178,8 +182,8 @@ give(const Triangles &triangles, const Table &table, uint32_t w, uint32_t count)
 }
 
 /*
- * Find the triangles of u, each of the n vertices w from entry `first` on, n at most 32, and what those lead to in the table. Get what
- * the lane has found for u; *entries grows by those looked at, for all. Whole warps.
+ * Find the triangles of u with each of its n <= 32 targets w from entry `first` on. Return the
+ * lane's count for u; *entries grows by the entries read by all lanes. Called by whole warps.
  */
 template <bool WAYS>
 static __device__ __forceinline__ unsigned long long
@@ -214,7 +218,7 @@ close_batch(const DegreeDag &oriented, const Triangles &triangles, const Table &
 		return of_u;
 	for (uint32_t base = 0; base < n; base += WARP_LANES / GROUP)
 	{
-		const uint32_t lane = base + lane_number() / GROUP;	/* below 32: n is at most that */
+		const uint32_t lane = base + lane_number() / GROUP;	/* < 32, because n <= 32 */
 		const bool	skip = __shfl_sync(FULL_WARP, is_long, lane);
 		const uint32_t its_w = __shfl_sync(FULL_WARP, w, lane);
 		const uint64_t its_end = __shfl_sync(FULL_WARP, end, lane);
@@ -233,7 +237,7 @@ close_batch(const DegreeDag &oriented, const Triangles &triangles, const Table &
 	return of_u;
 }
 
-/* Give what was added up beside the table to the vertices there. */
+/* Add the counts in the table to the vertices' counts. */
 static __device__ __forceinline__ void
 flush_table(const Triangles &triangles, const Table &table, uint32_t first, uint32_t nthreads)
 {
@@ -244,7 +248,10 @@ flush_table(const Triangles &triangles, const Table &table, uint32_t first, uint
 			atomicAdd(&triangles.count[table.key[i]], (unsigned long long) table.count[i]);
 }
 
-/* Find the triangles of which u is the lowest vertex, whose list has at most WARP_LIST entries. Whole warps. */
+/*
+ * Find the triangles with lowest vertex u, whose list has at most WARP_LIST entries. Called by
+ * whole warps.
+ */
 template <bool WAYS>
 static __device__ __forceinline__ void
 close_list(const DegreeDag &oriented, const Triangles &triangles, Table table, uint32_t u,
@@ -271,12 +278,12 @@ close_list(const DegreeDag &oriented, const Triangles &triangles, Table table, u
 		if (lane_number() == 0)
 			atomicAdd(&triangles.count[u], of_u);
 	}
-	__syncwarp();				/* the table is read no more */
+	__syncwarp();				/* the table is no longer in use */
 }
 
 /*
- * Find the triangles whose lowest vertex has a list for a warp, 32 vertices at a time; queue those with longer ones. Bytes: 8 of
- * offsets a vertex, and as the first comment says.
+ * Find the triangles whose lowest vertex has a list for a warp, 32 vertices at a time. Vertices
+ * with longer lists are queued. Bytes: 8 of offsets a vertex, and see the head of the file.
  */
 template <bool WAYS>
 static __global__ void __launch_bounds__(BLOCK_THREADS)
@@ -314,7 +321,10 @@ triangles_short_kernel(DegreeDag oriented, uint64_t nvertices, Triangles triangl
 	block_add(&step.counters->entries, entries);
 }
 
-/* Find the triangles of u with one piece of its list in the table, by the whole block. `next` is shared by it. Get the lane's part of u's. */
+/*
+ * Find the triangles of u with one piece of its list in the table. `next` is in shared memory.
+ * Return the lane's count for u. Called by the whole block.
+ */
 template <bool WAYS>
 static __device__ __forceinline__ unsigned long long
 close_piece(const DegreeDag &oriented, const Triangles &triangles, Table table, Span list,
@@ -349,11 +359,14 @@ close_piece(const DegreeDag &oriented, const Triangles &triangles, Table table, 
 	}
 	__syncthreads();
 	flush_table(triangles, table, threadIdx.x, BLOCK_THREADS);
-	__syncthreads();			/* the table is read no more */
+	__syncthreads();			/* the table is no longer in use */
 	return of_u;
 }
 
-/* Find the triangles whose lowest vertex was queued, a block each. Bytes: as the first comment says. */
+/*
+ * Find the triangles whose lowest vertex was queued, one block each. Bytes: see the head of the
+ * file.
+ */
 template <bool WAYS>
 static __global__ void __launch_bounds__(BLOCK_THREADS)
 triangles_long_kernel(DegreeDag oriented, Triangles triangles, Step step)
@@ -393,8 +406,8 @@ triangles_long_kernel(DegreeDag oriented, Triangles triangles, Step step)
 }
 
 /*
- * Divide what was counted by the pairs of neighbours, in both orders. each: 2 where all edges lead both ways, and triangles were
- * counted, else 1. Bytes: 20 a vertex.
+ * Divide the counts by the number of ordered pairs of neighbors. each: 2 if all edges are
+ * bidirectional, so that triangles were counted, otherwise 1. Bytes: 20 a vertex.
  */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
 triangles_divide_kernel(const unsigned long long *count, const uint32_t *degree, uint64_t nvertices,
@@ -429,7 +442,7 @@ count_triangles(Run *run, const DegreeDag *oriented, const Triangles *triangles,
 	return EMOGI_OK;
 }
 
-/* Place the Graph, make the lists, and count. */
+/* Place the graph, build the degree-ordered DAG, and count. */
 static EmogiStatus
 run_triangles(Run *run, const EmogiGraph *graph, const EmogiQuery *query, bool in_ways,
 			  DegreeDag *oriented, Triangles *triangles, EmogiResult *result, EmogiError *error)
