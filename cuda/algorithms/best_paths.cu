@@ -129,8 +129,7 @@ static EmogiStatus
 walk(Path *path, EmogiError *error)
 {
 	const PathSearch<Semiring, Weight> search = {path->paths, path->piles, path->persistent_rule,
-	path->run->step.counters,
-		path->bucket, path->pile};
+		path->run->step.counters, path->bucket, path->pile};
 
 	return launch_persistent(path->run, &path->plan, path->queue, path->vertices, path->edges,
 							 PERSISTENT_STEPS, search, error);
@@ -190,8 +189,7 @@ emogi_cuda_path_load(EmogiError *error)
 		(const void *) persistent_queue_kernel<PathItem, KeyedItem>,
 		(const void *) persistent_mark_kernel<PathItem, KeyedItem>,
 		(const void *) persistent_mark_kernel<WaitingItem, KeyedItem>,
-		(const void *) best_paths_pile_kernel,
-		(const void *) best_paths_bring_kernel
+		(const void *) best_paths_pile_kernel, (const void *) best_paths_bring_kernel
 	};
 
 	for (int type = EMOGI_WEIGHT_NONE; type <= EMOGI_WEIGHT_F64; type++)

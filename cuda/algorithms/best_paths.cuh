@@ -525,8 +525,7 @@ struct PathSearch
 		place = __shfl_sync(FULL_WARP, place, 0) + __popc(lanes & lanes_below());
 		if (waits && place < piles.capacity)
 			piles.item[(uint64_t) (pile % 2) * piles.capacity + place] = WaitingItem{item.key,
-																					 item.vertex,
-																					 0};
+				item.vertex, 0};
 		else if (waits)
 		{
 			atomicOr(&paths.pending[item.vertex / 32], 1u << item.vertex % 32);

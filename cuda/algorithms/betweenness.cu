@@ -220,7 +220,7 @@ betweenness_level_kernel(Lists<Target> lists, Brandes brandes, uint32_t level, u
 			}
 			its = __shfl_sync(FULL_WARP, searches, lane % WARP_LANES);
 			span = Span{__shfl_sync(FULL_WARP, list.start, lane % WARP_LANES),
-						__shfl_sync(FULL_WARP, list.end, lane % WARP_LANES)};
+				__shfl_sync(FULL_WARP, list.end, lane % WARP_LANES)};
 			if (lane == WARP_LANES)
 			{
 				its = 0;
@@ -248,7 +248,7 @@ betweenness_slices_kernel(Lists<Target> lists, Brandes brandes, uint32_t level, 
 	{
 		const Slice slice = step.slices[i];
 		const Span	list = {__ldg(&lists.offsets[slice.vertex]),
-							__ldg(&lists.offsets[(uint64_t) slice.vertex + 1])};
+			__ldg(&lists.offsets[(uint64_t) slice.vertex + 1])};
 		const uint32_t searches = __vcmpeq4(__ldg(&brandes.level[slice.vertex]), level * EACH_BYTE);
 		uint64_t	first;
 		const uint32_t nlines = open_slice(slice, list, &first);
@@ -281,7 +281,7 @@ betweenness_add_slices_kernel(Lists<Target> lists, Brandes brandes, uint32_t lev
 	{
 		const Slice slice = step.slices[i];
 		const Span	list = {__ldg(&lists.offsets[slice.vertex]),
-							__ldg(&lists.offsets[(uint64_t) slice.vertex + 1])};
+			__ldg(&lists.offsets[(uint64_t) slice.vertex + 1])};
 		const uint64_t its_slices = (count_lines<Target>(list) + SLICE_LINES - 1) / SLICE_LINES;
 		const uint32_t searches = __vcmpeq4(__ldg(&brandes.level[slice.vertex]), level * EACH_BYTE);
 		Sums		sums = {};
@@ -329,13 +329,11 @@ emogi_cuda_betweenness_load(EmogiError *error)
 {
 	const void *const kernels[] = {
 		(const void *) betweenness_level_kernel<false>,
-		(const void *) betweenness_level_kernel<true>,
-		(const void *) betweenness_slices_kernel,
+		(const void *) betweenness_level_kernel<true>, (const void *) betweenness_slices_kernel,
 		(const void *) betweenness_add_slices_kernel<false>,
 		(const void *) betweenness_add_slices_kernel<true>, (const void *) betweenness_keep_kernel,
 		(const void *) betweenness_begin_kernel, (const void *) betweenness_add_kernel,
-		(const void *) betweenness_scale_kernel,
-		(const void *) push_mark_sources_kernel
+		(const void *) betweenness_scale_kernel, (const void *) push_mark_sources_kernel
 	};
 
 	return LOAD_KERNELS(kernels);

@@ -8,12 +8,12 @@
  * finds). A step marks bits in `seen`. The settle kernel then makes seen & ~visited the new
  * frontier and writes its levels, in ascending order and without contention.
  *   top-down    read the lists of the frontier and mark unseen targets           (EMOGI section 4)
- *   bottom-up   each unvisited vertex reads its backward list until an entry is in the frontier [1];
- *               in hybrid placement it first reads its prefix, which has the neighbors that are
- *               reached first
- *   persistent  while the frontier is small, one kernel makes many levels, with queues and no bitmap
- *               but `seen` (persistent.cuh). Before the next wide step `visited` becomes a copy of
- *               `seen`, and the queue is marked in `frontier`.
+ *   bottom-up   each unvisited vertex reads its backward list until an entry is in the frontier
+ *               [1]; in hybrid placement it first reads its prefix, which has the neighbors that
+ *               are reached first
+ *   persistent  while the frontier is small, one kernel makes many levels, with queues and no
+ *               bitmap but `seen` (persistent.cuh). Before the next wide step `visited` becomes a
+ *               copy of `seen`, and the queue is marked in `frontier`.
  * Both wide steps leave the same state, so each level takes the cheaper one: the one with the lower
  * estimate of 128-byte lines. That is [1] with its alpha and beta replaced by the cost of the link.
  *
@@ -82,9 +82,8 @@ typedef struct Bfs
 
 static const void *const kernels[] = {
 	(const void *) push_words_kernel<MarkSeen>, (const void *) push_slices_kernel<MarkSeen>,
-	(const void *) bfs_bottom_up_kernel,
-	(const void *) bfs_bottom_up_slices_kernel, (const void *) persistent_walk_kernel<LevelSearch>,
-	(const void *) push_mark_sources_kernel,
+	(const void *) bfs_bottom_up_kernel, (const void *) bfs_bottom_up_slices_kernel,
+	(const void *) persistent_walk_kernel<LevelSearch>, (const void *) push_mark_sources_kernel,
 	(const void *) bfs_survey_kernel, (const void *) bfs_settle_kernel,
 	(const void *) bfs_bottom_up_prefixes_kernel,
 	(const void *) persistent_queue_kernel<QueueItem, PlainItem>,
@@ -274,7 +273,7 @@ queue_part(Bfs *bfs, int i, bool upwards, const uint32_t *vertices, uint32_t fli
 	const BfsHelper *helper = &bfs->helper[i];
 	Run		   *run = &bfs->team->helper[i].run;
 	const SharedStepBring bring = {vertices, flip, helper->share,
-								   {bfs->maps.seen, upwards ? bfs->maps.frontier : NULL},
+		{bfs->maps.seen, upwards ? bfs->maps.frontier : NULL},
 		{helper->maps.seen, helper->maps.frontier}};
 
 	TRY(emogi_shared_step_begin_part(bfs->team, i, bring, error));

@@ -276,7 +276,7 @@ bfs_bottom_up_slices_kernel(Lists<Target> lists, Bitmaps maps, Step step)
 		uint32_t   *seen = &maps.seen[slice.vertex / 32];
 		const uint32_t bit = 1u << slice.vertex % 32;
 		Span		list = {__ldg(&lists.offsets[slice.vertex]),
-							__ldg(&lists.offsets[(uint64_t) slice.vertex + 1])};
+			__ldg(&lists.offsets[(uint64_t) slice.vertex + 1])};
 		uint64_t	first;
 		const uint32_t nlines = open_slice(slice, list, &first);
 

@@ -4,8 +4,8 @@
  * Returns one of:
  *   bridges               other[nvertices]: the other end of the bridge from a vertex toward the
  *                         smallest vertex of its component, EMOGI_NO_VERTEX = none
- *   articulation points   components[nvertices]: number of blocks that contain the vertex, 0 if it is
- *                         not an articulation point
+ *   articulation points   components[nvertices]: number of blocks that contain the vertex, 0 if it
+ *                         is not an articulation point
  *   blocks                component[nvertices] and parent[nvertices], see contract/blocks.h
  *
  * Method: FAST-BCC [1] on the trees of spanning_bfs.cu, as in the CPU engine (cpu/blocks.c has the
@@ -13,11 +13,11 @@
  *   numbers     subtree sizes, level by level upward, and from them preorder numbers, downward
  *   reach       low and high: minimum and maximum number in each list, except one edge to the
  *               parent, then over subtrees, upward
- *   bridges     the edge above v is a bridge if no other edge leaves v's subtree; it is a fence if no
- *               other edge leaves the subtree of v's parent
- *   labels      union-find, as in cc.cu: each vertex with its parent unless there is a fence between
- *               them, and along non-tree edges: first with the first and the last neighbor; then,
- *               except in the giant block, along whole lists
+ *   bridges     the edge above v is a bridge if no other edge leaves v's subtree; it is a fence if
+ *               no edge of v's subtree leaves the subtree of v's parent
+ *   labels      union-find, as in cc.cu: each vertex with its parent unless there is a fence
+ *               between them, and along non-tree edges: first with the first and the last neighbor;
+ *               then, except in the giant block, along whole lists
  *   tops        of each block: the parent of its topmost vertices, and its smallest vertices
  * Preorder numbers depend on the schedule; the results do not.
  *
@@ -359,13 +359,11 @@ emogi_cuda_blocks_load(EmogiError *error)
 		(const void *) push_words_kernel<JoinAcross>, (const void *) push_slices_kernel<JoinAcross>,
 		(const void *) rooted_visit_kernel<AddSize>, (const void *) rooted_visit_kernel<GiveNumber>,
 		(const void *) rooted_visit_kernel<TellParent>, (const void *) blocks_sizes_kernel,
-		(const void *) blocks_reach_kernel,
-		(const void *) blocks_bridges_kernel, (const void *) blocks_labels_kernel,
-		(const void *) blocks_join_kernel,
+		(const void *) blocks_reach_kernel, (const void *) blocks_bridges_kernel,
+		(const void *) blocks_labels_kernel, (const void *) blocks_join_kernel,
 		(const void *) blocks_tops_kernel, (const void *) blocks_above_kernel,
-		(const void *) blocks_below_kernel,
-		(const void *) blocks_drop_kernel, (const void *) cc_vote_kernel,
-		(const void *) cc_mark_outside_kernel,
+		(const void *) blocks_below_kernel, (const void *) blocks_drop_kernel,
+		(const void *) cc_vote_kernel, (const void *) cc_mark_outside_kernel,
 		(const void *) cc_compress_kernel
 	};
 

@@ -138,9 +138,8 @@ emogi_blocks_number_load(EmogiError *error)
 {
 	const void *const kernels[] = {
 		(const void *) blocks_count_kernel, (const void *) blocks_list_kernel,
-		(const void *) blocks_begin_kernel,
-		(const void *) blocks_number_kernel, (const void *) blocks_write_kernel,
-		(const void *) stable_sort_count_kernel,
+		(const void *) blocks_begin_kernel, (const void *) blocks_number_kernel,
+		(const void *) blocks_write_kernel, (const void *) stable_sort_count_kernel,
 		(const void *) stable_sort_write_kernel
 	};
 

@@ -10,23 +10,24 @@
  * only links its larger end under the smaller one if it is a root, with one read and at most one
  * atomic. Only one edge in a few is hooked, which climbs; that is enough to form one tree of nearly
  * all vertices.
- *   join        device and hybrid placement, join sampled: the first vertices, 6 or 25 percent, each
- *               with its smallest neighbor, or the smallest of its prefix if prefixes lead to hubs,
- *               and that one with the second. If one tree has half of a sample of them, the other
- *               vertices look for it: a vertex whose first neighbor, or that neighbor's first
+ *   join        device and hybrid placement, join sampled: the first vertices, 6 or 25 percent,
+ *               each with its smallest neighbor, or the smallest of its prefix if prefixes lead to
+ *               hubs, and that one with the second. If one tree has half of a sample of them, the
+ *               other vertices look for it: a vertex whose first neighbor, or that neighbor's first
  *               neighbor, is in the tree points to its root at once. Membership is looked up in a
- *               bitmap, 1/32 of the components' size, which stays in the L2 cache even if components
- *               do not. If there is no such tree or no path to it, a vertex is joined like the first
- *               ones.
- *               Host placement, join lines: in ascending order, the first line of the list of each
- *               vertex that is still a root. Its edges cover vertices to come, so 0.11 lines a vertex
- *               cover a random graph of mean degree 32, and 0.26 a Kronecker graph of mean degree 50.
+ *               bitmap, 1/32 of the components' size, which stays in the L2 cache even if
+ *               components do not. If there is no such tree or no path to it, a vertex is joined
+ *               like the first ones.
+ *               host placement, join lines: in ascending order, the first line of the list of each
+ *               vertex that is still a root. Its edges cover vertices to come, so 0.11 lines a
+ *               vertex cover a random graph of mean degree 32, and 0.26 a Kronecker graph of mean
+ *               degree 50.
  *   hook        a sample of vertices determines the giant tree; all vertices point to their roots,
  *               and those outside hook with their first two neighbors
- *   rest        sample again; all vertices point to their roots, and only vertices outside the giant
- *               tree hook along their whole lists, forward and backward: an edge with both ends
- *               inside merges nothing. If any trees were merged, all vertices point to their roots
- *               once more
+ *   rest        sample again; all vertices point to their roots, and only vertices outside the
+ *               giant tree hook along their whole lists, forward and backward: an edge with both
+ *               ends inside merges nothing. If any trees were merged, all vertices point to their
+ *               roots once more
  * Without backward lists an edge of a directed graph might be visible only from inside. So then the
  * rest phase reads all lists: most edges have both ends under one root, which takes two reads to
  * see. The kernels are in cc.cuh. The host waits only for the last one.
@@ -50,13 +51,11 @@
 
 static const void *const kernels[] = {
 	(const void *) push_words_kernel<Hook>, (const void *) push_slices_kernel<Hook>,
-	(const void *) cc_join_lines_kernel,
-	(const void *) cc_plant_kernel, (const void *) cc_choose_near_kernel,
-	(const void *) cc_join_near_kernel,
+	(const void *) cc_join_lines_kernel, (const void *) cc_plant_kernel,
+	(const void *) cc_choose_near_kernel, (const void *) cc_join_near_kernel,
 	(const void *) cc_hook_outside_kernel, (const void *) cc_vote_kernel,
-	(const void *) cc_mark_outside_kernel,
-	(const void *) cc_compress_kernel, (const void *) cc_cover_kernel,
-	(const void *) cc_join_giants_kernel,
+	(const void *) cc_mark_outside_kernel, (const void *) cc_compress_kernel,
+	(const void *) cc_cover_kernel, (const void *) cc_join_giants_kernel,
 	(const void *) cc_join_forest_kernel
 };
 

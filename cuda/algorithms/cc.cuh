@@ -302,7 +302,7 @@ cc_plant_kernel(uint32_t *component, uint64_t nvertices, bool prefixed, Forest *
 		component[v] = (uint32_t) v;
 	if (blockIdx.x == 0 && threadIdx.x == 0)
 		*forest = Forest{EMOGI_NO_VERTEX, 0, prefixed, EMOGI_NO_VERTEX,
-						 start_length(nvertices, prefixed)};
+			start_length(nvertices, prefixed)};
 }
 
 /*

@@ -258,7 +258,7 @@ shuffle_neighbors(const Neighbors &neighbors, uint32_t lane)
 #pragma unroll
 	for (uint32_t way = 0; way < 2; way++)
 		its.list[way] = Span{__shfl_sync(FULL_WARP, neighbors.list[way].start, lane),
-							 __shfl_sync(FULL_WARP, neighbors.list[way].end, lane)};
+			__shfl_sync(FULL_WARP, neighbors.list[way].end, lane)};
 	return its;
 }
 
@@ -272,7 +272,7 @@ find_short(const Propagation &propagation, const Table &table, uint64_t base,
 {
 	const uint32_t group = lane_number() / LINE_LANES;
 	const Table own = {table.key + group * 2 * SHORT_LIST, table.count + group * 2 * SHORT_LIST,
-					   LEAST_SHIFT};
+		LEAST_SHIFT};
 
 	while (lanes != 0)
 	{
@@ -306,7 +306,7 @@ cdlp_short_kernel(Propagation propagation, Step step)
 	__shared__ uint4 key[BLOCK_WARPS][WARP_SLOTS / 4];
 	__shared__ uint4 count[BLOCK_WARPS][WARP_SLOTS / 4];
 	const Table table = {(uint32_t *) key[threadIdx.x / WARP_LANES],
-						 (uint32_t *) count[threadIdx.x / WARP_LANES], LEAST_SHIFT};
+		(uint32_t *) count[threadIdx.x / WARP_LANES], LEAST_SHIFT};
 	unsigned long long changed = 0;
 	unsigned long long nread = 0;
 	unsigned long long entries = 0;
@@ -392,7 +392,7 @@ cdlp_long_kernel(Propagation propagation, Step step)
 	{
 		const Neighbors neighbors = read_neighbors(propagation, vertex, true);
 		const Table table = {(uint32_t *) key, (uint32_t *) count,
-							 choose_shift(count_entries(neighbors), 31 - __clz(BLOCK_SLOTS))};
+			choose_shift(count_entries(neighbors), 31 - __clz(BLOCK_SLOTS))};
 		unsigned long long own_best = 0;
 		uint32_t	own_crowd = 0;
 
@@ -460,7 +460,7 @@ cdlp_crowded_kernel(Propagation propagation, Step step)
 	{
 		const Neighbors neighbors = read_neighbors(propagation, vertex, true);
 		const Table table = {own, own + propagation.slots,
-							 choose_shift(count_entries(neighbors), 31 - __clz(propagation.slots))};
+			choose_shift(count_entries(neighbors), 31 - __clz(propagation.slots))};
 		unsigned long long own_best = 0;
 
 		clear_table(table, threadIdx.x, BLOCK_THREADS);
@@ -529,8 +529,8 @@ cdlp_first_kernel(Propagation propagation, Step step)
 
 static const void *const kernels[] = {
 	(const void *) cdlp_short_kernel, (const void *) cdlp_long_kernel,
-	(const void *) cdlp_crowded_kernel,
-	(const void *) cdlp_begin_kernel, (const void *) cdlp_first_kernel
+	(const void *) cdlp_crowded_kernel, (const void *) cdlp_begin_kernel,
+	(const void *) cdlp_first_kernel
 };
 
 #define EDGE_KERNELS 2			/* these kernels read edges, with as many blocks as fit on the

@@ -51,12 +51,11 @@
 
 static const void *const kernels[] = {
 	(const void *) closeness_pull_kernel, (const void *) closeness_push_kernel,
-	(const void *) closeness_pull_slices_kernel,
-	(const void *) closeness_push_slices_kernel, (const void *) closeness_enter_slices_kernel,
-	(const void *) closeness_enter_kernel,
+	(const void *) closeness_pull_slices_kernel, (const void *) closeness_push_slices_kernel,
+	(const void *) closeness_enter_slices_kernel, (const void *) closeness_enter_kernel,
 	(const void *) closeness_begin_kernel, (const void *) closeness_end_level_kernel,
-	(const void *) closeness_write_kernel,
-	(const void *) closeness_estimate_kernel, (const void *) push_mark_sources_kernel
+	(const void *) closeness_write_kernel, (const void *) closeness_estimate_kernel,
+	(const void *) push_mark_sources_kernel
 };
 
 #define EDGE_KERNELS 4			/* these kernels read edges, with as many blocks as fit on the
@@ -322,7 +321,7 @@ static double *
 column(const Searches *searches, int i)
 {
 	double	   *const columns[COLUMNS] = {(double *) searches->reached, searches->farness,
-										  searches->closeness, searches->harmonic};
+		searches->closeness, searches->harmonic};
 
 	return columns[i];
 }

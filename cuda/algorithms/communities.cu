@@ -42,12 +42,10 @@ cut_arrays(Search *search, char *block, uint64_t n)
 {
 	Arrays	   *arrays = &search->arrays;
 	uint32_t  **const numbers[] = {&arrays->community, &arrays->refined, &arrays->number,
-	&arrays->size, &arrays->order, &arrays->chosen,
-		&arrays->inner_size, &arrays->place, &arrays->empty, &arrays->joins,
-		(uint32_t **) &arrays->heads};
+		&arrays->size, &arrays->order, &arrays->chosen, &arrays->inner_size, &arrays->place,
+		&arrays->empty, &arrays->joins, (uint32_t **) &arrays->heads};
 	long long **const sums[] = {&arrays->total, &arrays->into, &arrays->out_of, &arrays->difference,
-	&arrays->inner_total, &arrays->inner_cut,
-		&arrays->node_cut};
+		&arrays->inner_total, &arrays->inner_cut, &arrays->node_cut};
 	uint64_t	at = 0;
 
 	for (uint32_t **array : numbers)
@@ -420,10 +418,9 @@ EmogiStatus
 emogi_cuda_communities_load(EmogiError *error)
 {
 	const void *const kernels[] = {(const void *) alone_kernel,
-	(const void *) hierarchy_begin_kernel, (const void *) hierarchy_name_kernel,
+		(const void *) hierarchy_begin_kernel, (const void *) hierarchy_name_kernel,
 		(const void *) hierarchy_note_kernel, (const void *) hierarchy_read_kernel,
-		(const void *) keep_find_kernel,
-		(const void *) keep_write_kernel};
+		(const void *) keep_find_kernel, (const void *) keep_write_kernel};
 
 	TRY(emogi_communities_first_load(error));
 	TRY(emogi_communities_order_load(error));

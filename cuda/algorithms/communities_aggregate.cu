@@ -276,14 +276,13 @@ emogi_communities_climb(Search *search, const Level *level, const uint32_t *part
 	is_wide = sums.most >> 32 > 0;
 	TRY(take_lists(search, room, ncommunities, error));
 	rule = AggregateRule{*level, partition, arrays.order, arrays.chosen, arrays.starts,
-						 arrays.before, *room};
+		arrays.before, *room};
 	if (search->order.count > 0)
 		TRY(tally_batch(search, rule, is_wide, 0, &first_long, error));
 	LAUNCH_EACH(aggregate_count_kernel, search, ncommunities, *room, ncommunities, arrays.sums);
 	TRY(emogi_communities_take_sums(search, &sums, error));
 	*made = Level{ncommunities, sums.count, room->first, room->end, room->targets, room->weights,
-	EMOGI_UNITS_I64, is_wide, false,
-		room->strength, room->name};
+		EMOGI_UNITS_I64, is_wide, false, room->strength, room->name};
 	return EMOGI_OK;
 }
 
@@ -291,8 +290,8 @@ EmogiStatus
 emogi_communities_climb_load(EmogiError *error)
 {
 	const void *const kernels[] = {(const void *) aggregate_begin_kernel,
-	(const void *) aggregate_strength_kernel,
-		(const void *) aggregate_end_kernel, (const void *) aggregate_count_kernel};
+		(const void *) aggregate_strength_kernel, (const void *) aggregate_end_kernel,
+		(const void *) aggregate_count_kernel};
 
 	TRY(load_tally<AggregateRule>(error));
 	return LOAD_KERNELS(kernels);

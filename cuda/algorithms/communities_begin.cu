@@ -222,8 +222,8 @@ emogi_communities_first(Search *search, const EmogiGraph *graph, EmogiResult *re
 	int			exponent = 0;
 
 	*level = Level{graph->nvertices, graph->forward.nedges, lists.offsets, lists.offsets + 1,
-	lists.targets, lists.weights, units_of(graph), true,
-		true, search->first_room.strength, search->first_room.name};
+		lists.targets, lists.weights, units_of(graph), true, true, search->first_room.strength,
+		search->first_room.name};
 	if (level->units == EMOGI_UNITS_I64)
 	{
 		level->weights = search->first_room.weights;
@@ -240,7 +240,7 @@ EmogiStatus
 emogi_communities_first_load(EmogiError *error)
 {
 	const void *const kernels[] = {(const void *) begin_most_kernel,
-	(const void *) begin_units_kernel, (const void *) begin_nodes_kernel,
+		(const void *) begin_units_kernel, (const void *) begin_nodes_kernel,
 		(const void *) begin_whole_kernel};
 
 	TRY(load_tally<StrengthRule>(error));

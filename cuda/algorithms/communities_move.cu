@@ -178,9 +178,9 @@ check_moves(const Level &level, const Arrays &arrays, const Going &going, const 
 		if (to == STAYS || halted)
 			return;
 		wish = EmogiCommunityMove{from, to, going.to_empty, arrays.difference[i],
-		level.strength[node], arrays.total[from], arrays.total[to],
-			arrays.size[from], arrays.size[to], arrays.into[from], arrays.into[to],
-			arrays.out_of[from], arrays.out_of[to]};
+			level.strength[node], arrays.total[from], arrays.total[to], arrays.size[from],
+			arrays.size[to], arrays.into[from], arrays.into[to], arrays.out_of[from],
+			arrays.out_of[to]};
 		gain = emogi_communities_sure_gain(&going.gains, &wish);
 		if (gain > emogi_communities_least(&going.gains, wish.strength) &&
 			emogi_communities_may_go(&wish, going.sure, going.salt))
@@ -318,7 +318,7 @@ open_blocks(const Search *search, const Batch &batch)
 	const uint64_t *starts = batch.starts;
 	const int	longs = starts[4] > starts[3] ? 2 * search->run->state->units : 1;
 	const int	others[] = {blocks_of(search, starts[3] - starts[2], 1, 8),
-	blocks_of(search, starts[2] - starts[1], BLOCK_WARPS, 8),
+		blocks_of(search, starts[2] - starts[1], BLOCK_WARPS, 8),
 		blocks_of(search, starts[1] - starts[0], BLOCK_THREADS / SHORT_LANES, 8)};
 	int			blocks = longs;
 

@@ -477,9 +477,8 @@ emogi_communities_order_load(EmogiError *error)
 		(const void *) order_place_kernel<ListLengths>,
 		(const void *) order_place_kernel<GroupLengths>,
 		(const void *) order_lengths_kernel<ListLengths>,
-		(const void *) order_lengths_kernel<GroupLengths>,
-		(const void *) group_place_kernel, (const void *) group_entries_kernel,
-		(const void *) number_first_kernel,
+		(const void *) order_lengths_kernel<GroupLengths>, (const void *) group_place_kernel,
+		(const void *) group_entries_kernel, (const void *) number_first_kernel,
 		(const void *) number_mark_kernel, (const void *) number_all_kernel
 	};
 

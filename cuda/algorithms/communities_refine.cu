@@ -418,11 +418,10 @@ EmogiStatus
 emogi_communities_refine_load(EmogiError *error)
 {
 	const void *const kernels[] = {(const void *) refine_begin_kernel,
-	(const void *) refine_forget_kernel, (const void *) refine_clear_kernel,
+		(const void *) refine_forget_kernel, (const void *) refine_clear_kernel,
 		(const void *) refine_check_kernel, (const void *) refine_end_kernel,
-		(const void *) part_begin_kernel,
-		(const void *) part_spread_kernel, (const void *) part_follow_kernel,
-		(const void *) part_count_kernel};
+		(const void *) part_begin_kernel, (const void *) part_spread_kernel,
+		(const void *) part_follow_kernel, (const void *) part_count_kernel};
 
 	TRY(load_tally<CutRule>(error));
 	TRY(load_tally<JoinRule>(error));

@@ -573,7 +573,7 @@ static EmogiStatus
 load_tally(EmogiError *error)
 {
 	const void *const kernels[] = {(const void *) tally_kernel<Rule, uint32_t>,
-								   (const void *) tally_kernel<Rule, unsigned long long>};
+		(const void *) tally_kernel<Rule, unsigned long long>};
 
 	for (const void *kernel : kernels)
 		CUDA_TRY(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
@@ -588,7 +588,7 @@ load_tally(EmogiError *error)
 	else
 	{
 		const void *const of_longs[] = {(const void *) tally_slabs_kernel<Rule>,
-										(const void *) tally_merge_kernel<Rule>};
+			(const void *) tally_merge_kernel<Rule>};
 
 		return LOAD_KERNELS(of_longs);
 	}

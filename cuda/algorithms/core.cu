@@ -9,8 +9,8 @@
  * three kernels:
  *   sift      keeps the vertices above the last level, and finds their minimum degree
  *   collect   queues the vertices of that degree: the level
- *   peel      removes each vertex of the queue from its neighbors, and queues the neighbors that drop
- *             to the level
+ *   peel      removes each vertex of the queue from its neighbors, and queues the neighbors that
+ *             drop to the level
  * A cascade needs no barrier [2]: a warp without work waits for the next item of the single queue,
  * which has room for every vertex, and exits when as many items are finished as were queued. So a
  * level takes the time of its longest chain, not that many launches. Lists above SLICE_LINES lines
@@ -384,13 +384,11 @@ core_peel_kernel(Lists<Target> lists, Peeling peeling, uint32_t i, Step step)
 
 static const void *const kernels[] = {
 	(const void *) core_peel_kernel<8>, (const void *) core_peel_kernel<16>,
-	(const void *) core_peel_kernel<32>,
-	(const void *) core_sift_kernel<8>, (const void *) core_sift_kernel<16>,
-	(const void *) core_sift_kernel<32>,
+	(const void *) core_peel_kernel<32>, (const void *) core_sift_kernel<8>,
+	(const void *) core_sift_kernel<16>, (const void *) core_sift_kernel<32>,
 	(const void *) core_collect_kernel<8>, (const void *) core_collect_kernel<16>,
-	(const void *) core_collect_kernel<32>,
-	(const void *) core_narrow_kernel<8>, (const void *) core_narrow_kernel<16>,
-	(const void *) core_widen_kernel<8>,
+	(const void *) core_collect_kernel<32>, (const void *) core_narrow_kernel<8>,
+	(const void *) core_narrow_kernel<16>, (const void *) core_widen_kernel<8>,
 	(const void *) core_widen_kernel<16>, (const void *) core_degrees_kernel
 };
 

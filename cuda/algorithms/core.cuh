@@ -233,7 +233,7 @@ read_items(const PeelQueue &queue, const uint64_t *offsets, PeelBatch *batch)
 		batch->item = *(volatile unsigned long long *) &queue.item[place];
 		if (batch->item != NO_ITEM)
 			batch->list = Span{__ldg(&offsets[batch->item >> 32]),
-							   __ldg(&offsets[(batch->item >> 32) + 1])};
+				__ldg(&offsets[(batch->item >> 32) + 1])};
 	}
 	return __ballot_sync(FULL_WARP, batch->item != NO_ITEM);
 }

@@ -110,7 +110,7 @@ degree_sum_kernel(Lists<Target> lists, uint64_t nvertices, Degrees degrees, Step
 		if (lane_number() == 0)
 			next = take_ticket(step);
 		list = Span{__ldg(&lists.offsets[last]),
-					__ldg(&lists.offsets[vertex < nvertices ? vertex + 1 : nvertices])};
+			__ldg(&lists.offsets[vertex < nvertices ? vertex + 1 : nvertices])};
 		if constexpr (weight_bytes<Weight>() == 0)
 			sum = (double) (list.end - list.start);
 		else

@@ -235,9 +235,8 @@ emogi_euler_tour_load(EmogiError *error)
 {
 	const void *const kernels[] = {
 		(const void *) hang_count_kernel, (const void *) hang_link_kernel,
-		(const void *) hang_begin_tours_kernel,
-		(const void *) hang_cut_kernel, (const void *) hang_walk_kernel,
-		(const void *) hang_add_up_kernel,
+		(const void *) hang_begin_tours_kernel, (const void *) hang_cut_kernel,
+		(const void *) hang_walk_kernel, (const void *) hang_add_up_kernel,
 		(const void *) hang_parents_kernel
 	};
 

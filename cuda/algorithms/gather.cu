@@ -87,8 +87,8 @@ make_method(EmogiWeightType type)
 {
 	return GatherMethod{choose_weight<typename Application::Term>(type),
 		Application::FIXES ? choose_weight<WeightTerm>(type) : NULL,
-		gather_join_carries_kernel<double>, NULL,
-		gather_finish_kernel<Application, false>, gather_reduce_kernel<Application::L1>};
+		gather_join_carries_kernel<double>, NULL, gather_finish_kernel<Application, false>,
+		gather_reduce_kernel<Application::L1>};
 }
 
 /* Get the kernels of PAGERANK. */
@@ -97,9 +97,8 @@ choose_rank_method(RankKind kind, EmogiWeightType type)
 {
 	if (kind == RANKS_IN_UNITS)
 		return GatherMethod{gather_sum_kernel<UnitTerm, NoWeight>, NULL,
-		gather_join_carries_kernel<unsigned long long>,
-			ranks_finish_units_kernel<true>, ranks_finish_units_kernel<false>,
-			ranks_reduce_units_kernel};
+			gather_join_carries_kernel<unsigned long long>, ranks_finish_units_kernel<true>,
+			ranks_finish_units_kernel<false>, ranks_reduce_units_kernel};
 	return GatherMethod{kind == RANKS_WEIGHTED ? choose_weight<ProductTerm>(type) :
 	gather_sum_kernel<PlainTerm, NoWeight>,
 		kind == RANKS_WEIGHTED ? choose_weight<WeightTerm>(type) : NULL,
@@ -130,7 +129,7 @@ load_method(const GatherMethod &method, EmogiError *error)
 {
 	const void *const kernels[] = {
 		(const void *) method.gather, (const void *) method.join, (const void *) method.finish,
-			(const void *) method.reduce
+		(const void *) method.reduce
 	};
 
 	if (method.gather == NULL)

@@ -378,7 +378,7 @@ add_chunk(const Lists<Target> &lists, const Field &field, uint64_t chunk)
 {
 	const uint32_t rank = __ldg(&field.outline.chunk_rank[chunk]);
 	Stand<typename Term::Value> stand = {(typename Term::Value *) field.carry + chunk, rank, rank,
-										 0};
+		0};
 
 #pragma unroll 1
 	for (uint32_t round = 0; round < CHUNK_ROUNDS; round++)

@@ -70,7 +70,7 @@ weigh_list(const Modularity &modularity, uint64_t v, uint32_t rank, uint32_t str
 		   long long *strength, long long *inside)
 {
 	const Level	level = {0, 0, NULL, NULL, modularity.lists.targets, modularity.lists.weights,
-						 modularity.units};
+		modularity.units};
 	const uint32_t own = modularity.community[v];
 
 	*strength = *inside = 0;
@@ -182,9 +182,8 @@ modularity_part_kernel(Modularity modularity)
 }
 
 static const void *const kernels[] = {(const void *) modularity_number_kernel,
-(const void *) modularity_clear_kernel,
-	(const void *) modularity_short_kernel, (const void *) modularity_long_kernel,
-	(const void *) modularity_part_kernel};
+	(const void *) modularity_clear_kernel, (const void *) modularity_short_kernel,
+	(const void *) modularity_long_kernel, (const void *) modularity_part_kernel};
 
 EmogiStatus
 emogi_cuda_modularity_load(EmogiError *error)

@@ -72,13 +72,11 @@ emogi_cuda_powers_load(EmogiError *error)
 	const void *const kernels[] = {
 		(const void *) gather_count_degrees_kernel,
 		(const void *) gather_join_carries_kernel<double>,
-		(const void *) powers_reduce_kernel<false>,
-		(const void *) powers_reduce_kernel<true>, (const void *) powers_fill_kernel,
-		(const void *) powers_add_walks_kernel,
+		(const void *) powers_reduce_kernel<false>, (const void *) powers_reduce_kernel<true>,
+		(const void *) powers_fill_kernel, (const void *) powers_add_walks_kernel,
 		(const void *) powers_square_kernel, (const void *) powers_scale_kernel,
-		(const void *) powers_measure_kernel<false>,
-		(const void *) powers_measure_kernel<true>, (const void *) powers_divide_kernel<false>,
-		(const void *) powers_divide_kernel<true>,
+		(const void *) powers_measure_kernel<false>, (const void *) powers_measure_kernel<true>,
+		(const void *) powers_divide_kernel<false>, (const void *) powers_divide_kernel<true>,
 		(const void *) powers_collect_kernel
 	};
 

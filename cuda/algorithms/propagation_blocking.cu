@@ -286,8 +286,7 @@ static __device__ __forceinline__ void
 add_piece(const BinPiece &piece, uint32_t *lower, uint32_t *upper)
 {
 	const uint32_t word[CELL_ENTRIES] = {piece.words[0].x, piece.words[0].y, piece.words[0].z,
-	piece.words[0].w,
-		piece.words[1].x, piece.words[1].y, piece.words[1].z, piece.words[1].w};
+		piece.words[0].w, piece.words[1].x, piece.words[1].y, piece.words[1].z, piece.words[1].w};
 	uint32_t	sink[CELL_ENTRIES];
 
 	split_numbers(piece.sinks, sink);
@@ -444,8 +443,7 @@ emogi_propagation_blocking_load(const EmogiEngineState *state, EmogiError *error
 	const void *const kernels[] = {
 		(const void *) bins_spread_kernel, (const void *) bins_collect_kernel,
 		(const void *) bins_finish_kernel<true>, (const void *) bins_finish_kernel<false>,
-		(const void *) bins_collect_ranks_kernel,
-		(const void *) bins_order_leap_kernel
+		(const void *) bins_collect_ranks_kernel, (const void *) bins_order_leap_kernel
 	};
 
 	TRY(LOAD_KERNELS(kernels));

@@ -281,9 +281,8 @@ emogi_propagation_blocking_make_load(EmogiError *error)
 {
 	const void *const kernels[] = {
 		(const void *) bins_name_lists_kernel, (const void *) bins_count_kernel,
-		(const void *) bins_place_kernel,
-		(const void *) bins_pad_kernel, (const void *) bins_fill_kernel,
-		(const void *) bins_find_rows_kernel,
+		(const void *) bins_place_kernel, (const void *) bins_pad_kernel,
+		(const void *) bins_fill_kernel, (const void *) bins_find_rows_kernel,
 		(const void *) bins_mark_rows_kernel, (const void *) bins_name_vertices_kernel
 	};
 
@@ -494,7 +493,7 @@ add_units(Making *making, uint32_t bin, uint32_t first, uint32_t upto, uint64_t 
 		share /= 2;
 	for (uint32_t piece = 0; piece < npieces; piece++)
 		making->collect[making->bins->ncollect++] = BinUnit{bin, first, upto, piece, npieces,
-															share};
+			share};
 }
 
 /* Cut the cells of bins into units. */

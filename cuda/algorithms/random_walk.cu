@@ -178,7 +178,7 @@ go_on(const Walks &walks, const Lists<Target> &lists, const Place &place, bool g
 	{
 		const uint32_t lane = __ffs(lanes) - 1;
 		const Span	its = {__shfl_sync(FULL_WARP, list.start, lane),
-						   __shfl_sync(FULL_WARP, list.end, lane)};
+			__shfl_sync(FULL_WARP, list.end, lane)};
 		const EmogiRandom random = emogi_philox(walks.seed, place.source, place.walk, place.step,
 												WHOLE_LIST);
 		const double unit = __shfl_sync(FULL_WARP, emogi_random_unit(emogi_random_bits(random, 0)),
@@ -207,7 +207,7 @@ random_walk_kernel(Walks walks, Lists<Target> lists, uint64_t first, uint64_t co
 		bool		goes = i < count;
 		const uint32_t source = goes ? walks.sources[(first + i) / walks.walks] : 0;
 		Place		place = {source, (uint32_t) ((first + i) % walks.walks), 0, EMOGI_NO_VERTEX,
-							 source};
+			source};
 		uint32_t   *path = walks.path + i * (walks.length + 1);
 
 		if (goes)
@@ -291,8 +291,7 @@ emogi_cuda_random_walk(Run *run, const EmogiGraph *graph, const EmogiQuery *quer
 	const Counters *counters;
 	uint32_t   *sources;
 	Walks		walks = {(uint64_t) query->seed, (uint64_t) query->walks, (uint64_t) query->length,
-	p == 1.0 && q == 1.0, least / p, least,
-		least / q, NULL, NULL};
+		p == 1.0 && q == 1.0, least / p, least, least / q, NULL, NULL};
 
 	TRY(check_walks(graph, query, error));
 	TRY(take_array(&run->memory, &sources, query->nsources, "sources", error));

@@ -5,17 +5,17 @@
  *
  * Method.
  *   trim        a vertex without incoming or without outgoing edges is a component of its own [1]
- *   giant       most graphs have one component of nearly all remaining vertices: the vertices that a
- *               pivot both reaches and is reached from [2]. The pivot is the vertex that maximizes
- *               min(in-degree, out-degree). Two searches push their frontiers along the forward and
- *               the backward lists. Graphs so deep that a search takes more than MAX_LEVELS steps
- *               skip this
- *   rounds      every remaining vertex finds the minimum vertex that reaches it, and the minimum that
- *               it reaches [3]. Both minima are propagated along all edges. Because the minimum of a
- *               vertex's minimum holds for the vertex too, a step goes twice as far as the previous
- *               one. At the fixpoint, vertices whose two minima are equal are in the component of
- *               that vertex, its smallest. Other vertices can only share a component if both of
- *               their minima agree, so the next round skips edges between other vertices
+ *   giant       most graphs have one component of nearly all remaining vertices: the vertices that
+ *               a pivot both reaches and is reached from [2]. The pivot is the vertex that
+ *               maximizes min(in-degree, out-degree). Two searches push their frontiers along the
+ *               forward and the backward lists. Graphs so deep that a search takes more than
+ *               MAX_LEVELS steps skip this
+ *   rounds      every remaining vertex finds the minimum vertex that reaches it, and the minimum
+ *               that it reaches [3]. Both minima are propagated along all edges. Because the
+ *               minimum of a vertex's minimum holds for the vertex too, a step goes twice as far as
+ *               the previous one. At the fixpoint, vertices whose two minima are equal are in the
+ *               component of that vertex, its smallest. Other vertices can only share a component
+ *               if both of their minima agree, so the next round skips edges between other vertices
  * A round completes at least one component of each such class: that of its smallest vertex. Values
  * only decrease, and always name vertices with a path, so the result does not depend on the
  * schedule.
@@ -320,12 +320,11 @@ scc_end_round_kernel(Components components)
 
 static const void *const kernels[] = {
 	(const void *) push_words_kernel<Reach>, (const void *) push_slices_kernel<Reach>,
-	(const void *) push_words_kernel<HandOn>,
-	(const void *) push_slices_kernel<HandOn>, (const void *) push_mark_sources_kernel,
-	(const void *) scc_trim_kernel,
+	(const void *) push_words_kernel<HandOn>, (const void *) push_slices_kernel<HandOn>,
+	(const void *) push_mark_sources_kernel, (const void *) scc_trim_kernel,
 	(const void *) scc_least_kernel, (const void *) scc_set_giant_kernel,
-	(const void *) scc_begin_round_kernel,
-	(const void *) scc_follow_kernel, (const void *) scc_end_round_kernel
+	(const void *) scc_begin_round_kernel, (const void *) scc_follow_kernel,
+	(const void *) scc_end_round_kernel
 };
 
 #define EDGE_KERNELS 4			/* these kernels read edges, with as many blocks as fit on the
@@ -421,7 +420,7 @@ static EmogiStatus
 make_round(Run *run, const Components *components, EmogiError *error)
 {
 	const HandOn hand_on = {components->component, components->class_of, components->from,
-							components->to, run->step.counters};
+		components->to, run->step.counters};
 	cudaStream_t stream = run->state->stream;
 	const Counters *counters;
 

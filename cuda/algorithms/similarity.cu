@@ -156,7 +156,7 @@ static __device__ __forceinline__ Span
 shuffle_span(Span span, uint32_t lane)
 {
 	const Span	its = {__shfl_sync(FULL_WARP, span.start, lane % WARP_LANES),
-					   __shfl_sync(FULL_WARP, span.end, lane % WARP_LANES)};
+		__shfl_sync(FULL_WARP, span.end, lane % WARP_LANES)};
 
 	return lane < WARP_LANES ? its : Span{0, 0};
 }
@@ -205,7 +205,7 @@ similarity_slices_kernel(Lists<Target> lists, uint32_t *size, Step step)
 {
 	sweep_slices(step, [&](Slice slice) {
 		const Span	list = {__ldg(&lists.offsets[slice.vertex]),
-							__ldg(&lists.offsets[(uint64_t) slice.vertex + 1])};
+			__ldg(&lists.offsets[(uint64_t) slice.vertex + 1])};
 		uint64_t	first;
 		const uint32_t nlines = open_slice(slice, list, &first);
 		const uint32_t its_size = count_set(lists.targets, list, clip_slice(list, first, nlines),
@@ -288,7 +288,7 @@ similarity_long_kernel(Lists<Target> lists, Similarities all, uint64_t first, ui
 			(part - all.parts[i]) * PART_ENTRIES;
 		const uint64_t upto = from + PART_ENTRIES + (part + 1 == all.parts[i + 1] ? ENTRIES : 0);
 		const Span	own = {from > pair.list.start ? from : pair.list.start,
-						   upto < pair.list.end ? upto : pair.list.end};
+			upto < pair.list.end ? upto : pair.list.end};
 		const uint32_t nshared = count_shared(lists.targets, pair, own, WARP_LANES);
 
 		if (lane_number() == 0 && nshared > 0)
@@ -316,9 +316,8 @@ similarity_divide_kernel(Similarities all, EmogiMeasure measure, double cutoff)
 
 static const void *const kernels[] = {
 	(const void *) similarity_sizes_kernel, (const void *) similarity_slices_kernel,
-	(const void *) similarity_short_kernel,
-	(const void *) similarity_long_kernel, (const void *) similarity_divide_kernel,
-	(const void *) push_mark_sources_kernel
+	(const void *) similarity_short_kernel, (const void *) similarity_long_kernel,
+	(const void *) similarity_divide_kernel, (const void *) push_mark_sources_kernel
 };
 
 #define EDGE_KERNELS 4			/* these kernels read edges, with as many blocks as fit on the

@@ -506,9 +506,8 @@ EmogiStatus
 emogi_similarity_all_load(EmogiError *error)
 {
 	const void *const kernels[] = {(const void *) alike_sort_kernel,
-	(const void *) alike_few_kernel<0>,
-		(const void *) alike_few_kernel<1>, (const void *) alike_few_kernel<2>,
-		(const void *) alike_many_kernel};
+		(const void *) alike_few_kernel<0>, (const void *) alike_few_kernel<1>,
+		(const void *) alike_few_kernel<2>, (const void *) alike_many_kernel};
 
 	return LOAD_KERNELS(kernels);
 }

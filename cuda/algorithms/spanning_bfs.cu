@@ -127,8 +127,7 @@ emogi_spanning_bfs_load(EmogiError *error)
 {
 	const void *const kernels[] = {
 		(const void *) push_words_kernel<FindParent>, (const void *) push_slices_kernel<FindParent>,
-		(const void *) rooted_roots_kernel,
-		(const void *) rooted_order_kernel
+		(const void *) rooted_roots_kernel, (const void *) rooted_order_kernel
 	};
 
 	TRY(load_prefix_sum<uint32_t>(error));

@@ -8,15 +8,15 @@
  * edge in the strict order (weight, smaller end, larger end), so the forest does not depend on the
  * schedule. As in [2] the minimum is found by atomics on words that hold the weight, mapped to an
  * integer of the same order, and the next parts of the order.
- *   mark      mark the vertices whose cached edge has become internal to their tree; the lists of the
- *             others are not read, nor those of one tree, the giant if there is one: edges that leave
- *             it are selected by other trees or not at all
- *   find      find their first outgoing edges; among edges of the same weight the one to the smallest
- *             neighbor is first. 64-bit weights need a second pass, for the neighbor
+ *   mark      mark the vertices whose cached edge has become internal to their tree; the lists of
+ *             the others are not read, nor those of one tree, the giant if there is one: edges that
+ *             leave it are selected by other trees or not at all
+ *   find      find their first outgoing edges; among edges of the same weight the one to the
+ *             smallest neighbor is first. 64-bit weights need a second pass, for the neighbor
  *   offer     every vertex offers its edge to its tree; first the weights, then the ends of those
  *             with the minimum weight
- *   join      every tree with an offered edge joins the tree at its other end; if two trees selected
- *             the same edge, the smaller one stays
+ *   join      every tree with an offered edge joins the tree at its other end; if two trees
+ *             selected the same edge, the smaller one stays
  *   update    give all vertices their new trees
  * Finally the trees are rooted (euler_tour.cu).
  *
@@ -489,8 +489,7 @@ static EmogiStatus
 load_weight(EmogiError *error)
 {
 	const void *const kernels[] = {(const void *) forest_mark_kernel<Weight>,
-	(const void *) forest_offer_kernel<Weight>,
-		(const void *) forest_offer_ends_kernel<Weight>,
+		(const void *) forest_offer_kernel<Weight>, (const void *) forest_offer_ends_kernel<Weight>,
 		(const void *) forest_weights_kernel<Weight>};
 	const void *edge_kernels[4];
 
@@ -503,9 +502,8 @@ EmogiStatus
 emogi_cuda_spanning_forest_load(EmogiError *error)
 {
 	const void *const kernels[] = {(const void *) forest_begin_kernel,
-	(const void *) forest_join_kernel,
-		(const void *) forest_follow_kernel, (const void *) forest_tell_kernel,
-		(const void *) forest_vote_kernel};
+		(const void *) forest_join_kernel, (const void *) forest_follow_kernel,
+		(const void *) forest_tell_kernel, (const void *) forest_vote_kernel};
 
 	for (int type = EMOGI_WEIGHT_NONE; type <= EMOGI_WEIGHT_F64; type++)
 		TRY(with_weight((EmogiWeightType) type,

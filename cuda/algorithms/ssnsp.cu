@@ -167,7 +167,7 @@ ssnsp_count_paths_kernel(Lists<Target> lists, Counting counting, uint64_t first,
 			break;
 		if (there)
 			list = Span{__ldg(&lists.offsets[vertex]),
-						__ldg(&lists.offsets[(uint64_t) vertex + 1])};
+				__ldg(&lists.offsets[(uint64_t) vertex + 1])};
 		nlines = count_lines<Target>(list);
 		cut = nlines > SLICE_LINES;
 		queue_slices(step, cut, vertex, nlines, 0);
@@ -178,7 +178,7 @@ ssnsp_count_paths_kernel(Lists<Target> lists, Counting counting, uint64_t first,
 			const bool	counts = __shfl_sync(FULL_WARP, there && !cut, lane);
 			const uint32_t its_vertex = __shfl_sync(FULL_WARP, vertex, lane);
 			const Span	span = {__shfl_sync(FULL_WARP, list.start, lane),
-								__shfl_sync(FULL_WARP, list.end, lane)};
+				__shfl_sync(FULL_WARP, list.end, lane)};
 			const double sum = line_sum(counts ? sum_span(lists, counting, span, above) : 0);
 
 			if (counts && lane_number() % LINE_LANES == 0)
@@ -201,7 +201,7 @@ ssnsp_count_slices_kernel(Lists<Target> lists, Counting counting, int32_t above,
 	{
 		const Slice slice = step.slices[i];
 		const Span	whole = {__ldg(&lists.offsets[slice.vertex]),
-							 __ldg(&lists.offsets[(uint64_t) slice.vertex + 1])};
+			__ldg(&lists.offsets[(uint64_t) slice.vertex + 1])};
 		uint64_t	first;
 		const uint32_t nlines = open_slice(slice, whole, &first);
 		const uint32_t quarter = (nlines + WARP_LINES - 1) / WARP_LINES;
@@ -232,7 +232,7 @@ ssnsp_add_slices_kernel(Lists<Target> lists, Counting counting, Step step)
 	{
 		const Slice slice = step.slices[i];
 		const Span	list = {__ldg(&lists.offsets[slice.vertex]),
-							__ldg(&lists.offsets[(uint64_t) slice.vertex + 1])};
+			__ldg(&lists.offsets[(uint64_t) slice.vertex + 1])};
 		const uint64_t its_slices = (count_lines<Target>(list) + SLICE_LINES - 1) / SLICE_LINES;
 		double		sum = 0;
 
@@ -412,9 +412,8 @@ ssnsp_count_chain_kernel(Lists<Target> lists, Counting counting, uint32_t level,
 
 static const void *const kernels[] = {
 	(const void *) ssnsp_count_paths_kernel, (const void *) ssnsp_count_slices_kernel,
-	(const void *) ssnsp_add_slices_kernel,
-	(const void *) ssnsp_count_levels_kernel, (const void *) ssnsp_order_levels_kernel,
-	(const void *) ssnsp_count_chain_kernel
+	(const void *) ssnsp_add_slices_kernel, (const void *) ssnsp_count_levels_kernel,
+	(const void *) ssnsp_order_levels_kernel, (const void *) ssnsp_count_chain_kernel
 };
 
 EmogiStatus

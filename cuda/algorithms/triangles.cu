@@ -301,7 +301,7 @@ triangles_short_kernel(DegreeDag oriented, uint64_t nvertices, Triangles triangl
 		const uint64_t vertex = word * 32 + lane_number();
 		const bool	there = vertex < nvertices;
 		const Span	list = {there ? __ldg(&oriented.csr.offsets[vertex]) : 0,
-							there ? __ldg(&oriented.csr.offsets[vertex + 1]) : 0};
+			there ? __ldg(&oriented.csr.offsets[vertex + 1]) : 0};
 		const uint64_t length = list.end - list.start;
 		uint32_t	lanes = __ballot_sync(FULL_WARP, length >= 2 && length <= WARP_LIST);
 
@@ -311,7 +311,7 @@ triangles_short_kernel(DegreeDag oriented, uint64_t nvertices, Triangles triangl
 		{
 			const uint32_t lane = __ffs(lanes) - 1;
 			const Span	its = {__shfl_sync(FULL_WARP, list.start, lane),
-							   __shfl_sync(FULL_WARP, list.end, lane)};
+				__shfl_sync(FULL_WARP, list.end, lane)};
 
 			lanes &= lanes - 1;
 			close_list<WAYS>(oriented, triangles, table, (uint32_t) (word * 32 + lane), its,
@@ -394,7 +394,7 @@ triangles_long_kernel(DegreeDag oriented, Triangles triangles, Step step)
 			break;
 		u = triangles.queue[item];
 		list = Span{__ldg(&oriented.csr.offsets[u]),
-					__ldg(&oriented.csr.offsets[(uint64_t) u + 1])};
+			__ldg(&oriented.csr.offsets[(uint64_t) u + 1])};
 		for (uint64_t first = list.start; first < list.end; first += BLOCK_PIECE)
 			of_u += close_piece<WAYS>(oriented, triangles, table, list, first, step, &next,
 									  &entries);
