@@ -57,7 +57,7 @@
 													 * of one value reads no list twice */
 #define NEAR_LIMITS_MAX_EDGES (UINT64_C(1) << 27)
 #define NEAR_LIMITS_FACTOR 2	/* and the first bucket is so many times as wide, */
-#define NEAR_LIMITS_MOST 8		/* or up to this many times, */
+#define NEAR_LIMITS_MAX 8		/* or up to this many times, */
 #define NEAR_LIMITS_EDGES (UINT64_C(1) << 20)	/* until it has so many of the graph's edges */
 #define PERSISTENT_BUCKET_MIN_EDGES (UINT64_C(1) << 16)	/* the same in the persistent kernel */
 #define PERSISTENT_BUCKET_MAX_EDGES (UINT64_C(1) << 18)
@@ -66,7 +66,7 @@
  * with two H200, kron 24 took 57.2 ms with 1, 49.0 with 4, 47.6 with 8; urand 24 did not change
  */
 #define TEAM_BUCKETS 4
-#define TEAM_LEAST_BYTES (UINT64_C(10) << 20)	/* of lists: the leader processes smaller steps
+#define TEAM_MIN_BYTES (UINT64_C(10) << 20)	/* of lists: the leader processes smaller steps
 												 * alone */
 
 /* A traversal. run->memory owns the device arrays. */
@@ -87,7 +87,7 @@ typedef struct Path
 	BucketRule	persistent_rule;
 	double		limit[SAMPLES];
 	uint64_t	steps;
-	SharedStep	   *team;
+	SharedStep *team;
 	Paths		helper[EMOGI_MAX_HELPERS];	/* arrays of each helper, in its memory; frontier:
 											 * its share */
 	uint32_t   *share;			/* [nwords], the leader's share */
@@ -100,7 +100,7 @@ typedef struct PathMethod
 	/* set the first bucket by limits; NULL if values are additive */
 	void		(*set_limits) (Path *path, double delta);
 	void		(*raise) (Bucket *bucket, const BucketRule &rule, uint64_t entries,
-						  unsigned long long nearest, unsigned long long least);
+						  unsigned long long nearest, unsigned long long min_threshold);
 	EmogiStatus (*push_wide) (Run *run, const Paths &paths, const uint32_t *frontier,
 							  EmogiError *error);
 	EmogiStatus (*walk) (Path *path, EmogiError *error);
@@ -150,9 +150,9 @@ template <class Semiring>
 static void
 set_limits(Path *path, double delta)
 {
-	const double most = path->rule.nlimits > 1 ? path->rule.nlimits : 1;
+	const double max = path->rule.nlimits > 1 ? path->rule.nlimits : 1;
 
-	path->bucket.delta = delta < 1 ? 1 : delta < most ? delta : most;
+	path->bucket.delta = delta < 1 ? 1 : delta < max ? delta : max;
 	path->bucket.threshold = limit_beyond<Semiring>(path->rule, path->bucket.delta,
 													emogi_path_source(Semiring::ALGORITHM));
 }
@@ -283,15 +283,15 @@ fit_buckets(Path *path, const PathMethod *method)
 		const uint64_t wider = path->team->nhelpers > 0 ?
 			TEAM_BUCKETS * (uint64_t) path->team->nhelpers : 1;
 
-		path->rule.least_entries *= wider;
-		path->rule.most_entries *= wider;
+		path->rule.min_entries *= wider;
+		path->rule.max_entries *= wider;
 		return;
 	}
-	path->rule.least_entries = limits ? NEAR_LIMITS_MIN_EDGES : NEAR_MIN_EDGES;
-	path->rule.most_entries = limits ? NEAR_LIMITS_MAX_EDGES : NEAR_MAX_EDGES;
+	path->rule.min_entries = limits ? NEAR_LIMITS_MIN_EDGES : NEAR_MIN_EDGES;
+	path->rule.max_entries = limits ? NEAR_LIMITS_MAX_EDGES : NEAR_MAX_EDGES;
 	if (!limits)
 		return;
-	while (factor < NEAR_LIMITS_MOST &&
+	while (factor < NEAR_LIMITS_MAX &&
 		   factor * path->bucket.delta / path->rule.nlimits * nedges < (double) NEAR_LIMITS_EDGES)
 		factor *= 2;
 	method->set_limits(path, factor * path->bucket.delta);
@@ -318,9 +318,9 @@ take_arrays(Path *path, const PathMethod *method, const uint32_t *sources, uint6
 				   "vertices that wait", error));
 	TRY(take_array(memory, &path->piles.state, 1, "state of the pile", error));
 	path->persistent_rule = path->rule;
-	path->persistent_rule.least_entries = method->set_limits != NULL ? 0 :
+	path->persistent_rule.min_entries = method->set_limits != NULL ? 0 :
 		PERSISTENT_BUCKET_MIN_EDGES;
-	path->persistent_rule.most_entries = PERSISTENT_BUCKET_MAX_EDGES;
+	path->persistent_rule.max_entries = PERSISTENT_BUCKET_MAX_EDGES;
 	path->persistent_rule.limit = limit;
 	TRY(emogi_run_send(path->run, limit, path->limit, path->rule.nlimits * sizeof *limit, error));
 	return emogi_run_send(path->run, path->sources, sources, nsources * sizeof *sources, error);
@@ -415,7 +415,7 @@ step_persistent(Path *path, const PathMethod *method, EmogiError *error)
 static EmogiStatus
 push_together(Path *path, const PathMethod *method, EmogiError *error)
 {
-	SharedStep	   *team = path->team;
+	SharedStep *team = path->team;
 	Run		   *run = path->run;
 
 	TRY(emogi_shared_step_ready(team, error));
@@ -469,7 +469,7 @@ step_wide(Path *path, const PathMethod *method, bool *done, EmogiError *error)
 		return enter_queue(path, error);
 	path->plan.spent += path->edges;
 	path->steps++;
-	if (path->team->nhelpers > 0 && (path->edges * path->list_bytes > TEAM_LEAST_BYTES ||
+	if (path->team->nhelpers > 0 && (path->edges * path->list_bytes > TEAM_MIN_BYTES ||
 									 run->state->always_help))
 		return push_together(path, method, error);
 	return method->push_wide(run, path->paths, path->paths.frontier, error);
@@ -519,8 +519,8 @@ take_helper(Run *run, void *with, int i, EmogiError *error)
 
 /* Open the helpers' runs, if there are any. */
 static EmogiStatus
-gather_team(Path *path, const PathMethod *method, const EmogiGraph *graph, const EmogiQuery *query,
-			EmogiError *error)
+open_team(Path *path, const PathMethod *method, const EmogiGraph *graph, const EmogiQuery *query,
+		  EmogiError *error)
 {
 	Run		   *run = path->run;
 	const uint32_t bytes = edge_bytes(graph->weight_type);
@@ -550,7 +550,7 @@ emogi_cuda_path(Run *run, const EmogiGraph *graph, const EmogiQuery *query, Emog
 	TRY(take_arrays(&path, &method, query->sources, nsources, error));
 	TRY(emogi_run_place(run, graph, query, PLACE_NEAR_WEIGHTS, method.kernels, 2,
 						edge_bytes(graph->weight_type), error));
-	TRY(gather_team(&path, &method, graph, query, error));
+	TRY(open_team(&path, &method, graph, query, error));
 	fit_buckets(&path, &method);
 	TRY(emogi_persistent_size(run, &path.plan, method.kernels[2], error));
 	TRY(emogi_run_start_clock(run, error));

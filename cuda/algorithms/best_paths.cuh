@@ -78,9 +78,9 @@ struct PathTraits;
 template <> \
 struct PathTraits<EMOGI_##NAME> \
 { \
-	static constexpr bool MOST = (order) == EMOGI_MOST; \
+	static constexpr bool MAXIMIZES = (order) == EMOGI_MOST; \
 	static constexpr bool ADDS = ((traits) & EMOGI_PATH_ADDITIVE) != 0; \
-	static_assert(!(MOST && ADDS), \
+	static_assert(!(MAXIMIZES && ADDS), \
 				  "sums of weights get worse along a path when the least is best"); \
 };
 EMOGI_ALGORITHMS(EMOGI_NOTHING, TRAITS, EMOGI_NOTHING)
@@ -88,7 +88,7 @@ EMOGI_ALGORITHMS(EMOGI_NOTHING, TRAITS, EMOGI_NOTHING)
 
 /* A member of the path semiring family. */
 template <EmogiAlgorithm ITSELF>
-struct PathSemiring : std::conditional<PathTraits<ITSELF>::MOST, MostKeys, LeastKeys>::type
+struct PathSemiring : std::conditional<PathTraits<ITSELF>::MAXIMIZES, MostKeys, LeastKeys>::type
 {
 	static constexpr EmogiAlgorithm ALGORITHM = ITSELF;
 	static constexpr bool ADDS = PathTraits<ITSELF>::ADDS;
@@ -401,8 +401,8 @@ typedef struct Bucket
 
 typedef struct BucketRule
 {
-	uint64_t	least_entries;	/* below it the next bucket is twice as wide */
-	uint64_t	most_entries;	/* above it the next bucket is half as wide */
+	uint64_t	min_entries;	/* below it the next bucket is twice as wide */
+	uint64_t	max_entries;	/* above it the next bucket is half as wide */
 	uint32_t	nlimits;
 	const double *limit;		/* [nlimits], weights, the best first */
 } BucketRule;
@@ -433,15 +433,15 @@ limit_beyond(const BucketRule &rule, double delta, double best)
 
 /*
  * Move the threshold beyond the minimum waiting key. The bucket's width adapts to the number of
- * edges of the last bucket. `nearest`: the minimum waiting key or a lower bound; `least`: lower
- * bound of the new threshold.
+ * edges of the last bucket. `nearest`: the minimum waiting key or a lower bound; `min_threshold`:
+ * lower bound of the new threshold.
  */
 template <class Semiring>
 static __host__ __device__ inline void
 raise_threshold(Bucket *bucket, const BucketRule &rule, uint64_t entries,
-				unsigned long long nearest, unsigned long long least)
+				unsigned long long nearest, unsigned long long min_threshold)
 {
-	const double factor = entries < rule.least_entries ? 2 : entries > rule.most_entries ? 0.5 : 1;
+	const double factor = entries < rule.min_entries ? 2 : entries > rule.max_entries ? 0.5 : 1;
 	const double delta = bucket->delta * factor;
 
 	if (Semiring::ADDS ? delta > 0 && delta < (double) INFINITY :
@@ -450,8 +450,8 @@ raise_threshold(Bucket *bucket, const BucketRule &rule, uint64_t entries,
 	bucket->threshold = Semiring::ADDS ?
 		Semiring::encode(Semiring::decode(nearest) + bucket->delta) :
 		limit_beyond<Semiring>(rule, bucket->delta, Semiring::decode(nearest));
-	if (bucket->threshold < least)	/* delta was lost in rounding */
-		bucket->threshold = least;
+	if (bucket->threshold < min_threshold)	/* delta was lost in rounding */
+		bucket->threshold = min_threshold;
 }
 
 /* Search functor of a path semiring: near-far, with the far vertices in a pile. */

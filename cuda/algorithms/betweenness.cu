@@ -42,9 +42,9 @@
 
 #define BATCH 4					/* sources: their levels fill a word, their path counts a sector
 								 * of 32 bytes */
-#define MOST_LEVELS 254			/* that fit in a byte, except the last */
-#define MOST_PATHS 0x1p900
-#define LEAST_BATCHES 2			/* of a part: what a GPU takes at once */
+#define MAX_LEVELS 254			/* that fit in a byte, except the last */
+#define MAX_PATHS 0x1p900
+#define MIN_BATCHES 2			/* of a part: what a GPU takes at once */
 #define SUMS_SHARE 8			/* divisor of the free memory that sums of parts may use */
 #define EACH_BYTE 0x01010101u
 #define LAUNCHES_AHEAD 64		/* between two checks for cancellation by the host */
@@ -57,8 +57,8 @@ typedef struct Brandes
 	/* [nvertices][BATCH], shortest paths; of finished vertices (1 + dependency) / paths */
 	double	   *paths;
 	double	   *centrality;		/* [nvertices], sum of dependencies on a part's sources */
-	double	   *total;	/* [nvertices], sum over all previous parts; same array as `centrality`
-						 * if there is one part */
+	double	   *total;			/* [nvertices], sum over all previous parts; same array as
+								 * `centrality` if there is one part */
 	double	   *part;			/* [slices][BATCH], the sums of each slice; see slice_capacity */
 	uint32_t   *has_many;		/* a vertex has MAX_PATHS paths or more */
 } Brandes;
@@ -98,7 +98,7 @@ betweenness_begin_kernel(Brandes brandes)
  */
 static __device__ __forceinline__ Sums
 sum_entries(const Lists<Target> &lists, const Brandes &brandes, Span list, Span part,
-			uint32_t searches, uint32_t beside, uint32_t stride)
+			uint32_t searches, uint32_t from_level, uint32_t stride)
 {
 	Sums		sums = {};
 
@@ -109,7 +109,7 @@ sum_entries(const Lists<Target> &lists, const Brandes &brandes, Span list, Span 
 #pragma unroll
 		for (uint32_t j = 0; j < PIECE; j++)
 			counts[j] = wanted >> j & 1 ? __vcmpeq4(__ldg(&brandes.level[target[j]]),
-													beside * EACH_BYTE) & searches : 0;
+													from_level * EACH_BYTE) & searches : 0;
 #pragma unroll
 		for (uint32_t j = 0; j < PIECE; j++)
 		{
@@ -155,7 +155,7 @@ finish_vertex(const Brandes &brandes, uint64_t vertex, uint32_t searches, const 
 	if (does && !BACK)
 	{
 		*own = sum;
-		if (!(sum < MOST_PATHS))
+		if (!(sum < MAX_PATHS))
 			*brandes.has_many = 1;
 	}
 	if (does && BACK)
@@ -182,7 +182,7 @@ finish_vertex(const Brandes &brandes, uint64_t vertex, uint32_t searches, const 
  */
 template <bool BACK>
 static __global__ void __launch_bounds__(BLOCK_THREADS)
-betweenness_level_kernel(Lists<Target> lists, Brandes brandes, uint32_t level, uint32_t beside,
+betweenness_level_kernel(Lists<Target> lists, Brandes brandes, uint32_t level, uint32_t from_level,
 						 Step step)
 {
 	const uint32_t group = lane_number() / LINE_LANES;
@@ -197,7 +197,7 @@ betweenness_level_kernel(Lists<Target> lists, Brandes brandes, uint32_t level, u
 		uint64_t	nlines;
 		uint32_t	lanes;
 
-		if (searches != 0 && beside != level)
+		if (searches != 0 && from_level != level)
 			list = Span{__ldg(&lists.offsets[vertex]), __ldg(&lists.offsets[vertex + 1])};
 		nlines = count_lines<Target>(list);
 		nread += nlines;
@@ -226,7 +226,7 @@ betweenness_level_kernel(Lists<Target> lists, Brandes brandes, uint32_t level, u
 				its = 0;
 				span = Span{0, 0};
 			}
-			sums = sum_lanes(sum_entries(lists, brandes, span, span, its, beside, LINE_LANES),
+			sums = sum_lanes(sum_entries(lists, brandes, span, span, its, from_level, LINE_LANES),
 							 LINE_LANES);
 			finish_vertex<BACK>(brandes, word * 32 + lane, its, sums);
 		}
@@ -237,7 +237,7 @@ betweenness_level_kernel(Lists<Target> lists, Brandes brandes, uint32_t level, u
 
 /* Sum the slices of long lists, one warp each. Bytes: as betweenness_level_kernel. */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
-betweenness_slices_kernel(Lists<Target> lists, Brandes brandes, uint32_t level, uint32_t beside,
+betweenness_slices_kernel(Lists<Target> lists, Brandes brandes, uint32_t level, uint32_t from_level,
 						  Step step)
 {
 	const uint64_t nslices = step.counters->nslices;
@@ -257,7 +257,7 @@ betweenness_slices_kernel(Lists<Target> lists, Brandes brandes, uint32_t level, 
 		if (__any_sync(FULL_WARP, lane_number() == 0 && must_leave(step)))
 			break;
 		sums = sum_lanes(sum_entries(lists, brandes, list, clip_slice(list, first, nlines),
-									 searches, beside, WARP_LANES), WARP_LANES);
+									 searches, from_level, WARP_LANES), WARP_LANES);
 #pragma unroll
 		for (uint32_t s = 0; s < BATCH; s++)
 			if (lane_number() == s)
@@ -358,7 +358,7 @@ typedef struct Searches
 {
 	Brandes		brandes;
 	Betweenness *all;
-	BySource	   *parts;
+	BySource   *parts;
 	uint64_t	part;
 	uint64_t	first;			/* first source of the part */
 	uint64_t	next;
@@ -370,18 +370,18 @@ typedef struct Searches
 /* Process one level by its neighbors at from_level. from_level = level: without neighbors. */
 template <bool BACK>
 static EmogiStatus
-do_level(Run *run, Searches *searches, uint32_t level, uint32_t beside, EmogiError *error)
+do_level(Run *run, Searches *searches, uint32_t level, uint32_t from_level, EmogiError *error)
 {
 	const Lists<Target> &lists = BACK ? run->graph.forward : run->graph.backward;
 	cudaStream_t stream = run->state->stream;
 
 	TRY(emogi_run_begin_step(run, error));
 	CUDA_LAUNCH(betweenness_level_kernel<BACK>, run->nblocks, BLOCK_THREADS, stream, lists,
-				searches->brandes, level, beside, run->step);
-	if (beside != level)
+				searches->brandes, level, from_level, run->step);
+	if (from_level != level)
 	{
 		CUDA_LAUNCH(betweenness_slices_kernel, run->nblocks, BLOCK_THREADS, stream, lists,
-					searches->brandes, level, beside, run->step);
+					searches->brandes, level, from_level, run->step);
 		CUDA_LAUNCH(betweenness_add_slices_kernel<BACK>, run->nblocks, BLOCK_THREADS, stream, lists,
 					searches->brandes, level, run->step);
 	}
@@ -406,7 +406,7 @@ add_batch(Run *run, Searches *searches, EmogiResult *result, EmogiError *error)
 	if (has_many != 0)
 		return emogi_device_fail(error, EMOGI_UNSUPPORTED,
 								 "there are more shortest paths than the GPU counts", "%g or more",
-								 MOST_PATHS);
+								 MAX_PATHS);
 	for (uint32_t level = searches->nlevels - 1; level > 0; level--)
 		TRY(do_level<true>(run, searches, level, level + 1 < searches->nlevels ? level + 1 : level,
 						   error));
@@ -484,10 +484,10 @@ use_levels(Run *run, void *with, uint64_t i, const int32_t *level, uint32_t nlev
 	const Brandes &brandes = searches->brandes;
 	const uint64_t place = (i - searches->first) % BATCH;
 
-	if (nlevels > MOST_LEVELS)
+	if (nlevels > MAX_LEVELS)
 		return emogi_device_fail(error, EMOGI_UNSUPPORTED,
 								 "the graph has more levels than the GPU counts paths over",
-								 "%u levels, at most %d", nlevels, MOST_LEVELS);
+								 "%u levels, at most %d", nlevels, MAX_LEVELS);
 	if (place == 0)
 	{
 		CUDA_TRY(cudaMemsetAsync(brandes.level, 0xFF, run->nvertices * sizeof *brandes.level,
@@ -534,14 +534,14 @@ static EmogiStatus
 take_arrays(Run *run, const EmogiGraph *graph, const BySource *parts, Brandes *brandes,
 			EmogiError *error)
 {
-	const uint64_t most = graph->forward.nedges > graph->backward.nedges ? graph->forward.nedges :
+	const uint64_t max = graph->forward.nedges > graph->backward.nedges ? graph->forward.nedges :
 		graph->backward.nedges;
 
 	brandes->nvertices = run->nvertices;
 	TRY(take_array(&run->memory, &brandes->level, run->nvertices, "levels of a batch", error));
 	TRY(take_array(&run->memory, &brandes->paths, BATCH * run->nvertices, "paths", error));
 	TRY(take_array(&run->memory, &brandes->centrality, run->nvertices, "centralities", error));
-	TRY(take_array(&run->memory, &brandes->part, BATCH * slice_capacity(most, ENTRIES),
+	TRY(take_array(&run->memory, &brandes->part, BATCH * slice_capacity(max, ENTRIES),
 				   "sums of slices", error));
 	TRY(take_array(&run->memory, &brandes->has_many, 1, "flag", error));
 	CUDA_TRY(cudaMemsetAsync(brandes->has_many, 0, sizeof *brandes->has_many, run->state->stream));
@@ -625,7 +625,7 @@ make_parts(Run *run, BySource *parts, void *with, EmogiResult *result, EmogiErro
 static uint64_t
 count_parts(uint64_t nsources)
 {
-	return emogi_by_source_count((nsources + BATCH - 1) / BATCH, LEAST_BATCHES);
+	return emogi_by_source_count((nsources + BATCH - 1) / BATCH, MIN_BATCHES);
 }
 
 bool
@@ -641,7 +641,7 @@ emogi_cuda_betweenness(Run *run, const EmogiGraph *graph, const EmogiQuery *quer
 	/* for a test; the only allocation of a run */
 	const bool	fails = run->control->fail_allocation == 1;
 	Betweenness all = {};
-	BySource		parts = {};
+	BySource	parts = {};
 	EmogiStatus status;
 
 	all.nsources = emogi_sample_count(run->nvertices, query);

@@ -37,7 +37,7 @@
 #define PREFIX_LINE 128			/* vertices whose prefixes are searched in the time of one line
 								 * over the link */
 
-#define TEAM_LEAST_LINES 40000.0	/* estimated lines of a step: with fewer, the link takes less
+#define TEAM_MIN_LINES 40000.0	/* estimated lines of a step: with fewer, the link takes less
 									 * time than helpers take to start */
 
 /*
@@ -63,7 +63,7 @@ typedef struct Bfs
 	QueueItem  *queue;			/* [2][plan.capacity] */
 	/* bitmap [nwords], vertices that a bottom-up step did not find in prefixes */
 	uint32_t   *rest;
-	SharedStep	   *team;			/* the run's team; NULL = none */
+	SharedStep *team;			/* the run's team; NULL = none */
 	BfsHelper	helper[EMOGI_MAX_HELPERS];
 	uint32_t   *share;			/* bitmap [nwords], the leader's share; NULL = no helpers */
 
@@ -267,17 +267,17 @@ search_from(Run *run, const Bitmaps &maps, const uint32_t *vertices, uint32_t fl
 
 /* Queue a helper's part of a wide step. */
 static EmogiStatus
-queue_part(Bfs *bfs, int i, bool upwards, const uint32_t *vertices, uint32_t flip,
+queue_part(Bfs *bfs, int i, bool bottom_up, const uint32_t *vertices, uint32_t flip,
 		   EmogiError *error)
 {
 	const BfsHelper *helper = &bfs->helper[i];
 	Run		   *run = &bfs->team->helper[i].run;
 	const SharedStepBring bring = {vertices, flip, helper->share,
-		{bfs->maps.seen, upwards ? bfs->maps.frontier : NULL},
+		{bfs->maps.seen, bottom_up ? bfs->maps.frontier : NULL},
 		{helper->maps.seen, helper->maps.frontier}};
 
 	TRY(emogi_shared_step_begin_part(bfs->team, i, bring, error));
-	TRY(upwards ? search_from(run, helper->maps, helper->share, 0, error) :
+	TRY(bottom_up ? search_from(run, helper->maps, helper->share, 0, error) :
 		push_from(run, helper->maps, helper->share, error));
 	return emogi_shared_step_end_part(bfs->team, i, error);
 }
@@ -288,15 +288,15 @@ queue_part(Bfs *bfs, int i, bool upwards, const uint32_t *vertices, uint32_t fli
  * meanwhile, which is harmless.
  */
 static EmogiStatus
-step_together(Bfs *bfs, bool upwards, const uint32_t *vertices, uint32_t flip, EmogiError *error)
+step_together(Bfs *bfs, bool bottom_up, const uint32_t *vertices, uint32_t flip, EmogiError *error)
 {
-	SharedStep	   *team = bfs->team;
+	SharedStep *team = bfs->team;
 
 	TRY(emogi_shared_step_ready(team, error));
 	for (int i = 0; i < team->nhelpers; i++)
-		TRY(queue_part(bfs, i, upwards, vertices, flip, error));
+		TRY(queue_part(bfs, i, bottom_up, vertices, flip, error));
 	TRY(emogi_shared_step_share(team, vertices, flip, bfs->share, error));
-	TRY(upwards ? search_from(bfs->run, bfs->maps, bfs->share, 0, error) :
+	TRY(bottom_up ? search_from(bfs->run, bfs->maps, bfs->share, 0, error) :
 		push_from(bfs->run, bfs->maps, bfs->share, error));
 	for (int i = 0; i < team->nhelpers; i++)
 		TRY(emogi_shared_step_join(team, i, bfs->maps.seen, bfs->helper[i].maps.seen, error));
@@ -305,7 +305,7 @@ step_together(Bfs *bfs, bool upwards, const uint32_t *vertices, uint32_t flip, E
 
 /* Run a bottom-up step: search prefixes first, if there are any. */
 static EmogiStatus
-search_upwards(Bfs *bfs, bool together, EmogiError *error)
+search_bottom_up(Bfs *bfs, bool together, EmogiError *error)
 {
 	Run		   *run = bfs->run;
 	const bool	prefixed = run->graph.backward.prefixes != NULL;
@@ -322,18 +322,18 @@ search_upwards(Bfs *bfs, bool together, EmogiError *error)
 
 /* Run a wide step, with the helpers if it is expected to read enough lines. */
 static EmogiStatus
-step_wide(Bfs *bfs, bool upwards, double lines, EmogiError *error)
+step_wide(Bfs *bfs, bool bottom_up, double lines, EmogiError *error)
 {
 	Run		   *run = bfs->run;
 	const bool	together = bfs->team != NULL && bfs->team->nhelpers > 0 &&
-		(lines > TEAM_LEAST_LINES || run->state->always_help);
+		(lines > TEAM_MIN_LINES || run->state->always_help);
 
 	if (bfs->plan.queued)
 		TRY(leave_queue(bfs, error));
 	TRY(emogi_run_begin_step(run, error));
 	bfs->depth++;
-	if (upwards)
-		TRY(search_upwards(bfs, together, error));
+	if (bottom_up)
+		TRY(search_bottom_up(bfs, together, error));
 	else
 		TRY(together ? step_together(bfs, false, bfs->maps.frontier, 0, error) :
 			push_from(run, bfs->maps, bfs->maps.frontier, error));
@@ -437,8 +437,8 @@ take_helper(Run *run, void *with, int i, EmogiError *error)
 
 /* Open the helpers' runs, if there are any. */
 static EmogiStatus
-gather_team(Bfs *bfs, const EmogiGraph *graph, const EmogiQuery *query, unsigned wants,
-			EmogiError *error)
+open_team(Bfs *bfs, const EmogiGraph *graph, const EmogiQuery *query, unsigned wants,
+		  EmogiError *error)
 {
 	Run		   *run = bfs->run;
 
@@ -482,7 +482,7 @@ emogi_cuda_levels(Run *run, const EmogiGraph *graph, const EmogiQuery *query, un
 	Bfs			bfs = {};
 
 	TRY(open_search(&bfs, run, graph, query, wants, max_depth, error));
-	TRY(gather_team(&bfs, graph, query, wants, error));
+	TRY(open_team(&bfs, graph, query, wants, error));
 	TRY(emogi_run_start_clock(run, error));
 	TRY(enter_sources(&bfs, graph, query, error));
 	TRY(traverse(&bfs, error));

@@ -61,7 +61,7 @@ struct AddSize
 };
 
 /* Visitor that assigns a vertex its preorder number, and its subtree the next ones. */
-struct GiveNumber
+struct AssignNumber
 {
 	Blocks		blocks;
 
@@ -106,77 +106,77 @@ raise(uint32_t *number, uint32_t to)
 }
 
 /* The vertex whose list an entry is in, and its parent. */
-typedef struct Hung
+typedef struct VertexAndParent
 {
 	uint32_t	vertex;
 	uint32_t	parent;
-} Hung;
+} VertexAndParent;
 
 /*
  * Push functor: find the minimum and the maximum number in each list, except one edge to the
  * parent.
  */
-struct LookAround
+struct FindReach
 {
 	typedef NoWeight Weight;
-	typedef Hung Value;
+	typedef VertexAndParent Value;
 
 	Blocks		blocks;
 
-	__device__ __forceinline__ Hung
+	__device__ __forceinline__ VertexAndParent
 	own(uint64_t vertex) const
 	{
-		return Hung{(uint32_t) vertex, blocks.parent[vertex]};
+		return VertexAndParent{(uint32_t) vertex, blocks.parent[vertex]};
 	}
 
 	/* Say whether this is the first edge to the parent that any thread has seen. */
 	__device__ __forceinline__ bool
-	is_above(const Hung &hung, Target target) const
+	is_above(const VertexAndParent &owner, Target target) const
 	{
-		const uint32_t bit = 1u << hung.vertex % 32;
+		const uint32_t bit = 1u << owner.vertex % 32;
 
-		return target == hung.parent && (atomicOr(&blocks.met[hung.vertex / 32], bit) & bit) == 0;
+		return target == owner.parent && (atomicOr(&blocks.met[owner.vertex / 32], bit) & bit) == 0;
 	}
 
 	__device__ __forceinline__ void
-	visit(const Target (&target)[PIECE], const double (&weight)[PIECE], const Hung (&hung)[PIECE],
-		  uint32_t wanted) const
+	visit(const Target (&target)[PIECE], const double (&weight)[PIECE],
+		  const VertexAndParent (&owner)[PIECE], uint32_t wanted) const
 	{
-		uint32_t	least[PIECE];
-		uint32_t	greatest[PIECE];
+		uint32_t	min[PIECE];
+		uint32_t	max[PIECE];
 
 #pragma unroll
 		for (uint32_t j = 0; j < PIECE; j++)
-			least[j] = greatest[j] = __ldg(&blocks.first[wanted >> j & 1 ? target[j] : 0]);
+			min[j] = max[j] = __ldg(&blocks.first[wanted >> j & 1 ? target[j] : 0]);
 #pragma unroll
 		for (uint32_t j = 0; j < PIECE; j++)
-			if (!(wanted >> j & 1) || is_above(hung[j], target[j]))
+			if (!(wanted >> j & 1) || is_above(owner[j], target[j]))
 			{
-				least[j] = UINT32_MAX;
-				greatest[j] = 0;
+				min[j] = UINT32_MAX;
+				max[j] = 0;
 			}
 #pragma unroll
 		for (uint32_t j = 0; j < PIECE; j++)
 		{
 			const uint32_t next = j + 1 < PIECE ? j + 1 : j;
 
-			if (next > j && (wanted >> next & 1) && hung[next].vertex == hung[j].vertex)
+			if (next > j && (wanted >> next & 1) && owner[next].vertex == owner[j].vertex)
 			{
 				/* one atomic for all entries of a list */
-				least[next] = least[next] < least[j] ? least[next] : least[j];
-				greatest[next] = greatest[next] > greatest[j] ? greatest[next] : greatest[j];
+				min[next] = min[next] < min[j] ? min[next] : min[j];
+				max[next] = max[next] > max[j] ? max[next] : max[j];
 			}
 			else if (wanted >> j & 1)
 			{
-				lower(&blocks.low[hung[j].vertex], least[j]);
-				raise(&blocks.high[hung[j].vertex], greatest[j]);
+				lower(&blocks.low[owner[j].vertex], min[j]);
+				raise(&blocks.high[owner[j].vertex], max[j]);
 			}
 		}
 	}
 };
 
 /* Visitor that merges a vertex's low and high into its parent's. */
-struct TellParent
+struct MergeReach
 {
 	Blocks		blocks;
 
@@ -265,24 +265,24 @@ blocks_join_kernel(Lists<Target> lists, Blocks blocks)
 struct JoinAcross
 {
 	typedef NoWeight Weight;
-	typedef Hung Value;
+	typedef VertexAndParent Value;
 
 	Blocks		blocks;
 
-	__device__ __forceinline__ Hung
+	__device__ __forceinline__ VertexAndParent
 	own(uint64_t vertex) const
 	{
-		return Hung{(uint32_t) vertex, blocks.parent[vertex]};
+		return VertexAndParent{(uint32_t) vertex, blocks.parent[vertex]};
 	}
 
 	__device__ __forceinline__ void
-	visit(const Target (&target)[PIECE], const double (&weight)[PIECE], const Hung (&hung)[PIECE],
-		  uint32_t wanted) const
+	visit(const Target (&target)[PIECE], const double (&weight)[PIECE],
+		  const VertexAndParent (&owner)[PIECE], uint32_t wanted) const
 	{
 #pragma unroll
 		for (uint32_t j = 0; j < PIECE; j++)
 			if (wanted >> j & 1)
-				join_across(blocks, hung[j].vertex, hung[j].parent, target[j]);
+				join_across(blocks, owner[j].vertex, owner[j].parent, target[j]);
 	}
 };
 
@@ -355,10 +355,11 @@ EmogiStatus
 emogi_cuda_blocks_load(EmogiError *error)
 {
 	const void *const kernels[] = {
-		(const void *) push_words_kernel<LookAround>, (const void *) push_slices_kernel<LookAround>,
+		(const void *) push_words_kernel<FindReach>, (const void *) push_slices_kernel<FindReach>,
 		(const void *) push_words_kernel<JoinAcross>, (const void *) push_slices_kernel<JoinAcross>,
-		(const void *) rooted_visit_kernel<AddSize>, (const void *) rooted_visit_kernel<GiveNumber>,
-		(const void *) rooted_visit_kernel<TellParent>, (const void *) blocks_sizes_kernel,
+		(const void *) spanning_bfs_visit_kernel<AddSize>,
+		(const void *) spanning_bfs_visit_kernel<AssignNumber>,
+		(const void *) spanning_bfs_visit_kernel<MergeReach>, (const void *) blocks_sizes_kernel,
 		(const void *) blocks_reach_kernel, (const void *) blocks_bridges_kernel,
 		(const void *) blocks_labels_kernel, (const void *) blocks_join_kernel,
 		(const void *) blocks_tops_kernel, (const void *) blocks_above_kernel,
@@ -379,15 +380,15 @@ take_arrays(Run *run, Blocks *blocks, EmogiError *error)
 	const uint64_t n = run->nvertices;
 
 	blocks->nvertices = n;
-	TRY(emogi_spanning_bfs_open(run, &blocks->rooted, error));
+	TRY(emogi_spanning_bfs_open(run, &blocks->spanning, error));
 	TRY(take_array(&run->memory, &blocks->first, 4 * n, "numbers of vertices", error));
 	TRY(take_array(&run->memory, &blocks->met, run->nwords + 1, "bitmap of edges above", error));
 	blocks->size = blocks->first + n;
 	blocks->low = blocks->size + n;
 	blocks->high = blocks->low + n;
 	blocks->given = blocks->met + run->nwords;
-	blocks->parent = blocks->rooted.parent;
-	blocks->label = blocks->rooted.component;
+	blocks->parent = blocks->spanning.parent;
+	blocks->label = blocks->spanning.component;
 	blocks->top = blocks->low;
 	blocks->second = blocks->high;
 	return EMOGI_OK;
@@ -402,18 +403,18 @@ find_reach(Run *run, const Blocks *blocks, EmogiError *error)
 	/* and `given` */
 	CUDA_TRY(cudaMemsetAsync(blocks->met, 0, (run->nwords + 1) * sizeof *blocks->met, stream));
 	CUDA_LAUNCH(blocks_sizes_kernel, run->full_blocks, BLOCK_THREADS, stream, *blocks);
-	TRY(visit_levels(run, &blocks->rooted, false, AddSize{*blocks}, error));
-	TRY(visit_levels(run, &blocks->rooted, true, GiveNumber{*blocks}, error));
+	TRY(visit_levels(run, &blocks->spanning, false, AddSize{*blocks}, error));
+	TRY(visit_levels(run, &blocks->spanning, true, AssignNumber{*blocks}, error));
 	CUDA_LAUNCH(blocks_reach_kernel, run->full_blocks, BLOCK_THREADS, stream, *blocks);
-	TRY(push_lists(run, blocks->rooted.marked, LookAround{*blocks}, error));
-	return visit_levels(run, &blocks->rooted, false, TellParent{*blocks}, error);
+	TRY(push_lists(run, blocks->spanning.marked, FindReach{*blocks}, error));
+	return visit_levels(run, &blocks->spanning, false, MergeReach{*blocks}, error);
 }
 
 /* Find the label of every non-root vertex, and the top and the second vertex of each block. */
 static EmogiStatus
 find_blocks(Run *run, const Blocks *blocks, Forest *forest, EmogiError *error)
 {
-	uint32_t   *marked = blocks->rooted.marked;
+	uint32_t   *marked = blocks->spanning.marked;
 	const uint64_t n = run->nvertices;
 	const int	nblocks = run->full_blocks;
 	cudaStream_t stream = run->state->stream;
@@ -478,7 +479,7 @@ emogi_cuda_blocks(Run *run, const EmogiGraph *graph, const EmogiQuery *query, Em
 	TRY(take_array(&run->memory, &forest, 1, "giant block", error));
 	if (!is_bridges)
 		TRY(take_array(&run->memory, &column, run->nvertices, "blocks", error));
-	TRY(emogi_spanning_bfs_grow(run, graph, query, &blocks.rooted, result, error));
+	TRY(emogi_spanning_bfs_grow(run, graph, query, &blocks.spanning, result, error));
 	TRY(fill(run, query->algorithm, &blocks, forest, column, error));
 	TRY(emogi_run_stop_clock(run, result, error));
 	TRY(emogi_run_read(run, &counters, error));

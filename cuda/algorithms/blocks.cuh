@@ -10,7 +10,7 @@
 /* Arrays in device memory, [nvertices] each except the last two. */
 typedef struct Blocks
 {
-	SpanningBfs		rooted;
+	SpanningBfs	spanning;
 	uint64_t	nvertices;
 	uint32_t   *parent;			/* of the spanning BFS */
 	uint32_t   *first;			/* preorder number of the vertex */

@@ -172,25 +172,25 @@ emogi_blocks_number(Run *run, const Blocks *blocks, int64_t *component, EmogiErr
 	cudaStream_t stream = run->state->stream;
 	Numbers		numbers = {};
 	uint32_t	nlabels = 0;
-	uint32_t   *told;			/* nlabels, out of the range that is overwritten */
+	uint32_t   *nlabels_at;		/* nlabels, out of the range that is overwritten */
 
 	TRY(take_numbers(run, &numbers, error));
-	told = numbers.listed + n + 1;
+	nlabels_at = numbers.listed + n + 1;
 	CUDA_TRY(cudaMemsetAsync(numbers.before, 0, (n + 1) * sizeof *numbers.before, stream));
 	CUDA_TRY(cudaMemsetAsync(numbers.listed + n, 0, sizeof *numbers.listed, stream));
 	CUDA_LAUNCH(blocks_count_kernel, nblocks, BLOCK_THREADS, stream, *blocks, numbers, run->step);
 	TRY(prefix_sum(run, numbers.before, n + 1, numbers.tile, error));
 	TRY(prefix_sum(run, numbers.listed, n + 1, numbers.tile, error));
-	CUDA_TRY(cudaMemcpyAsync(told, numbers.listed + n, sizeof *told, cudaMemcpyDeviceToDevice,
-							 stream));
+	CUDA_TRY(cudaMemcpyAsync(nlabels_at, numbers.listed + n, sizeof *nlabels_at,
+							 cudaMemcpyDeviceToDevice, stream));
 	CUDA_LAUNCH(blocks_list_kernel, nblocks, BLOCK_THREADS, stream, *blocks, numbers, run->step);
-	TRY(emogi_run_fetch(run, &nlabels, told, sizeof nlabels, error));
+	TRY(emogi_run_fetch(run, &nlabels, nlabels_at, sizeof nlabels, error));
 	TRY(stable_sort(run, &numbers.labels[0], &numbers.labels[1], nlabels, blocks->top, n,
 					numbers.counts, error));
 	CUDA_LAUNCH(blocks_begin_kernel, nblocks, BLOCK_THREADS, stream, *blocks, numbers,
-				numbers.labels[0], told);
+				numbers.labels[0], nlabels_at);
 	CUDA_LAUNCH(blocks_number_kernel, nblocks, BLOCK_THREADS, stream, *blocks, numbers,
-				numbers.labels[0], told);
+				numbers.labels[0], nlabels_at);
 	CUDA_LAUNCH(blocks_write_kernel, nblocks, BLOCK_THREADS, stream, *blocks, numbers, component);
 	emogi_memory_return(&run->memory, numbers.before);
 	emogi_memory_return(&run->memory, numbers.counts);

@@ -51,8 +51,8 @@
 
 static const void *const kernels[] = {
 	(const void *) push_words_kernel<Hook>, (const void *) push_slices_kernel<Hook>,
-	(const void *) cc_join_lines_kernel, (const void *) cc_plant_kernel,
-	(const void *) cc_choose_near_kernel, (const void *) cc_join_near_kernel,
+	(const void *) cc_join_lines_kernel, (const void *) cc_init_kernel,
+	(const void *) cc_choose_sample_kernel, (const void *) cc_join_sampled_kernel,
 	(const void *) cc_hook_outside_kernel, (const void *) cc_vote_kernel,
 	(const void *) cc_mark_outside_kernel, (const void *) cc_compress_kernel,
 	(const void *) cc_cover_kernel, (const void *) cc_join_giants_kernel,
@@ -107,17 +107,17 @@ grow_giant(Run *run, uint32_t *component, uint32_t *marked, Forest *forest, CcTe
 	{
 		if (forward.prefixes != NULL && run->graph.placement == EMOGI_PLACEMENT_DEVICE &&
 			run->nvertices * sizeof *component > SMALL_BYTES)
-			CUDA_LAUNCH(cc_choose_near_kernel, 1, BLOCK_THREADS, stream, forward, run->nvertices,
+			CUDA_LAUNCH(cc_choose_sample_kernel, 1, BLOCK_THREADS, stream, forward, run->nvertices,
 						forest);
-		CUDA_LAUNCH(cc_join_near_kernel, run->full_blocks, BLOCK_THREADS, stream, forward,
+		CUDA_LAUNCH(cc_join_sampled_kernel, run->full_blocks, BLOCK_THREADS, stream, forward,
 					run->nvertices, false, component, marked, forest, run->step);
-		if (run->nvertices >= START_LEAST)
+		if (run->nvertices >= START_MIN_VERTICES)
 		{
 			CUDA_LAUNCH(cc_vote_kernel, 1, BLOCK_THREADS, stream, component,
 						run->nvertices / START_HUBS, true, forest);
 			CUDA_LAUNCH(cc_mark_outside_kernel, run->full_blocks, BLOCK_THREADS, stream, component,
 						run->nvertices, forest, false, marked);
-			CUDA_LAUNCH(cc_join_near_kernel, run->full_blocks, BLOCK_THREADS, stream, forward,
+			CUDA_LAUNCH(cc_join_sampled_kernel, run->full_blocks, BLOCK_THREADS, stream, forward,
 						run->nvertices, true, component, marked, forest, run->step);
 		}
 	}
@@ -138,7 +138,7 @@ connect(Run *run, uint32_t *component, uint32_t *marked, Forest *forest, CcTeam 
 	const Lists<Target> &backward = run->graph.backward;
 	const bool	one_way = backward.offsets == NULL;
 
-	CUDA_LAUNCH(cc_plant_kernel, run->full_blocks, BLOCK_THREADS, stream, component, run->nvertices,
+	CUDA_LAUNCH(cc_init_kernel, run->full_blocks, BLOCK_THREADS, stream, component, run->nvertices,
 				forward.prefixes != NULL, forest);
 	if (forward.nedges == 0)
 		return EMOGI_OK;
@@ -179,15 +179,15 @@ take_helper(Run *run, void *with, int i, EmogiError *error)
 
 /* Open the helpers' runs, if there are any and they would help. */
 static EmogiStatus
-gather_team(CcTeam *all, Run *run, const EmogiGraph *graph, const EmogiQuery *query,
-			EmogiError *error)
+open_team(CcTeam *all, Run *run, const EmogiGraph *graph, const EmogiQuery *query,
+		  EmogiError *error)
 {
 	const bool	reads_lines = run->graph.forward.prefixes == NULL &&
 		run->graph.placement != EMOGI_PLACEMENT_DEVICE;
 
 	all->team = run->team;
 	if (!reads_lines || graph->forward.nedges == 0 ||
-		(run->nvertices < TOGETHER_LEAST_VERTICES && !run->state->always_help))
+		(run->nvertices < TOGETHER_MIN_VERTICES && !run->state->always_help))
 		return EMOGI_OK;
 	TRY(emogi_shared_step_open(all->team, graph, query, 0, kernels, EDGE_KERNELS, sizeof(Target),
 							   take_helper, all, error));
@@ -210,7 +210,7 @@ emogi_cuda_cc(Run *run, const EmogiGraph *graph, const EmogiQuery *query, EmogiR
 	TRY(take_array(&run->memory, &forest, 1, "forest", error));
 	TRY(emogi_run_place(run, graph, query, PLACE_BACKWARD | PLACE_FORWARD_PREFIXES, kernels,
 						EDGE_KERNELS, sizeof(Target), error));
-	TRY(gather_team(&all, run, graph, query, error));
+	TRY(open_team(&all, run, graph, query, error));
 	all.member[0].component = component;
 	all.member[0].open = marked;
 	all.member[0].forest = forest;

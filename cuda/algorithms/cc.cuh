@@ -20,13 +20,13 @@
  * of 804490e, SMALL_BYTES of 26a6e58, the others of 1c8365d. The figures in bench/RESULTS.md
  * (ad4a202) are with all of them.
  */
-#define NEAR_PREFIX 4			/* prefix entries to search for the two smallest neighbors */
+#define SAMPLE_PREFIX 4			/* prefix entries to search for the two smallest neighbors */
 #define HUB_DEGREE 8			/* times the mean degree: a hub */
-#define NEAR_HOOKED 8			/* one word of vertices in so many always hooks the second
+#define SAMPLE_HOOKED 8			/* one word of vertices in so many always hooks the second
 								 * neighbor */
 #define START_HUBS 16			/* one vertex in so many is a first vertex if prefixes lead to
 								 * hubs */
-#define START_LEAST (START_HUBS * BLOCK_THREADS)	/* with fewer vertices all of them are first
+#define START_MIN_VERTICES (START_HUBS * BLOCK_THREADS)	/* with fewer vertices all of them are first
 													 * vertices: too few to vote */
 #define START_LISTS 4			/* as START_HUBS, if the smallest neighbors are read from lists */
 #define COVER_HOOKED 8			/* one edge in so many is always hooked when lines are read */
@@ -38,7 +38,7 @@ typedef struct Forest
 {
 	uint32_t	giant;	/* root of the tree that won the last vote; EMOGI_NO_VERTEX = none */
 	uint32_t	hooked;			/* 1 = trees were merged while lists were pushed */
-	uint32_t	prefixed;	/* 1 = sample neighbors from prefixes, if there are any */
+	uint32_t	prefixed;		/* 1 = sample neighbors from prefixes, if there are any */
 	/*
 	 * root of another forest's giant tree that was merged with this one's; EMOGI_NO_VERTEX = none
 	 */
@@ -47,11 +47,11 @@ typedef struct Forest
 } Forest;
 
 /* The two smallest sampled neighbors of a vertex. */
-typedef struct Near
+typedef struct SampledNeighbors
 {
-	Target		least;			/* EMOGI_NO_VERTEX = none */
+	Target		smallest;		/* EMOGI_NO_VERTEX = none */
 	Target		next;			/* EMOGI_NO_VERTEX = none */
-} Near;
+} SampledNeighbors;
 
 /* Get a vertex's current parent, bypassing the L1 cache, which may be stale. */
 static __device__ __forceinline__ uint32_t
@@ -109,7 +109,7 @@ hook(uint32_t *component, uint32_t a, uint32_t b)
  * they are first visited, and this needs no climb.
  */
 static __device__ __forceinline__ bool
-plant_end(uint32_t *component, uint32_t a, uint32_t b, uint32_t parent)
+link_root(uint32_t *component, uint32_t a, uint32_t b, uint32_t parent)
 {
 	const uint32_t high = a > b ? a : b;
 
@@ -134,7 +134,7 @@ root_of(const uint32_t *component, uint32_t vertex)
  * Point a vertex to its root, and return the root. A vertex that points to `giant` is left alone.
  */
 static __device__ __forceinline__ uint32_t
-shorten(uint32_t *component, uint32_t vertex, uint32_t giant)
+compress_path(uint32_t *component, uint32_t vertex, uint32_t giant)
 {
 	const uint32_t parent = component[vertex];
 	const uint32_t root = parent == giant ? giant : root_of(component, parent);
@@ -146,37 +146,37 @@ shorten(uint32_t *component, uint32_t vertex, uint32_t giant)
 
 /* Add a neighbor to the two smallest. */
 static __device__ __forceinline__ void
-meet(Near *near, Target target)
+add_neighbor(SampledNeighbors *sampled, Target target)
 {
-	if (target < near->least)
+	if (target < sampled->smallest)
 	{
-		near->next = near->least;
-		near->least = target;
+		sampled->next = sampled->smallest;
+		sampled->smallest = target;
 	}
-	else if (target < near->next)
-		near->next = target;
+	else if (target < sampled->next)
+		sampled->next = target;
 }
 
 /*
  * Sample the neighbors of a vertex: its prefix if `prefixed`, otherwise the first two entries of
  * its list, *list.
  */
-static __device__ __forceinline__ Near
-read_near(const Lists<Target> &lists, uint64_t vertex, bool prefixed, Span *list)
+static __device__ __forceinline__ SampledNeighbors
+sample_neighbors(const Lists<Target> &lists, uint64_t vertex, bool prefixed, Span *list)
 {
-	Near		near = {EMOGI_NO_VERTEX, EMOGI_NO_VERTEX};
+	SampledNeighbors sampled = {EMOGI_NO_VERTEX, EMOGI_NO_VERTEX};
 
 	if (prefixed)
 	{
-		Target		prefix[NEAR_PREFIX];
+		Target		prefix[SAMPLE_PREFIX];
 
 #pragma unroll
-		for (uint32_t j = 0; j < NEAR_PREFIX; j++)
+		for (uint32_t j = 0; j < SAMPLE_PREFIX; j++)
 			prefix[j] = j < lists.prefix_length ? read_prefix(lists, vertex, j) : EMOGI_NO_VERTEX;
 #pragma unroll
-		for (uint32_t j = 0; j < NEAR_PREFIX; j++)
-			meet(&near, prefix[j]);
-		return near;
+		for (uint32_t j = 0; j < SAMPLE_PREFIX; j++)
+			add_neighbor(&sampled, prefix[j]);
+		return sampled;
 	}
 	*list = Span{__ldg(&lists.offsets[vertex]), __ldg(&lists.offsets[vertex + 1])};
 	if (list->end > list->start + 2)
@@ -186,11 +186,11 @@ read_near(const Lists<Target> &lists, uint64_t vertex, bool prefixed, Span *list
 		const Target first = __ldg(&lists.targets[list->start]);
 		const Target last = __ldg(&lists.targets[list->end - 1]);
 
-		meet(&near, first);
+		add_neighbor(&sampled, first);
 		if (list->end - list->start > 1)
-			meet(&near, last);
+			add_neighbor(&sampled, last);
 	}
-	return near;
+	return sampled;
 }
 
 /*
@@ -274,7 +274,7 @@ struct Cover
 		{
 			const bool	chosen = ((vertex[j] ^ target[j]) * 0x9E3779B1u >> 16) % COVER_HOOKED == 0;
 
-			if (!(wanted >> j & 1) || plant_end(component, vertex[j], target[j], parent[j]))
+			if (!(wanted >> j & 1) || link_root(component, vertex[j], target[j], parent[j]))
 				continue;
 			if (chosen || parent_of(component, vertex[j]) == vertex[j])
 				hook(component, vertex[j], target[j]);
@@ -287,13 +287,13 @@ struct Cover
 static __device__ __forceinline__ uint64_t
 start_length(uint64_t nvertices, bool prefixed)
 {
-	return nvertices < START_LEAST ? nvertices :
+	return nvertices < START_MIN_VERTICES ? nvertices :
 		nvertices / (prefixed ? START_HUBS : START_LISTS) / 32 * 32;
 }
 
 /* Make every vertex a tree of its own. Bytes: 4 a vertex. */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
-cc_plant_kernel(uint32_t *component, uint64_t nvertices, bool prefixed, Forest *forest)
+cc_init_kernel(uint32_t *component, uint64_t nvertices, bool prefixed, Forest *forest)
 {
 	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
 
@@ -312,7 +312,7 @@ cc_plant_kernel(uint32_t *component, uint64_t nvertices, bool prefixed, Forest *
  * prefixes. Bytes: 36 each.
  */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
-cc_choose_near_kernel(Lists<Target> lists, uint64_t nvertices, Forest *forest)
+cc_choose_sample_kernel(Lists<Target> lists, uint64_t nvertices, Forest *forest)
 {
 	const uint64_t vertex = nvertices * threadIdx.x / BLOCK_THREADS;
 	const Target first = vertex < nvertices ? read_prefix(lists, vertex, 0) : EMOGI_NO_VERTEX;
@@ -335,23 +335,23 @@ cc_choose_near_kernel(Lists<Target> lists, uint64_t nvertices, Forest *forest)
  * how many neighbors there are.
  */
 static __device__ __forceinline__ uint32_t
-join_two(uint32_t *component, uint32_t vertex, Near near)
+join_two(uint32_t *component, uint32_t vertex, SampledNeighbors sampled)
 {
-	const bool	two = near.next != EMOGI_NO_VERTEX;
-	const uint32_t low = vertex < near.least ? vertex : near.least;
-	const uint32_t high = vertex < near.least ? near.least : vertex;
+	const bool	two = sampled.next != EMOGI_NO_VERTEX;
+	const uint32_t low = vertex < sampled.smallest ? vertex : sampled.smallest;
+	const uint32_t high = vertex < sampled.smallest ? sampled.smallest : vertex;
 	uint32_t	parent;
 	uint32_t	parent_next;
 
-	if (near.least == EMOGI_NO_VERTEX)
+	if (sampled.smallest == EMOGI_NO_VERTEX)
 		return 0;
 	parent = parent_of(component, high);
-	parent_next = two ? parent_of(component, near.next) : EMOGI_NO_VERTEX;
-	if (!plant_end(component, low, high, parent) && parent_of(component, vertex) == vertex)
+	parent_next = two ? parent_of(component, sampled.next) : EMOGI_NO_VERTEX;
+	if (!link_root(component, low, high, parent) && parent_of(component, vertex) == vertex)
 		hook(component, low, high);
-	if (two && !plant_end(component, low, near.next, parent_next) &&
-		vertex / WARP_LANES % NEAR_HOOKED == 0)
-		hook(component, low, near.next);
+	if (two && !link_root(component, low, sampled.next, parent_next) &&
+		vertex / WARP_LANES % SAMPLE_HOOKED == 0)
+		hook(component, low, sampled.next);
 	return two ? 2 : 1;
 }
 
@@ -379,8 +379,8 @@ is_marked(const uint32_t *marked, uint32_t vertex)
  * may be seen late.
  */
 static __device__ __forceinline__ bool
-follow(const Lists<Target> &lists, uint32_t vertex, bool prefixed, uint32_t giant,
-	   uint32_t *component, uint32_t *outside, unsigned long long *entries)
+join_by_neighbor(const Lists<Target> &lists, uint32_t vertex, bool prefixed, uint32_t giant,
+				 uint32_t *component, uint32_t *outside, unsigned long long *entries)
 {
 	const Target first = read_first(lists, vertex, prefixed);
 
@@ -411,8 +411,8 @@ follow(const Lists<Target> &lists, uint32_t vertex, bool prefixed, uint32_t gian
  * bitmap. Without a path to the giant tree 16 of prefixes, and two or three random reads of 4.
  */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
-cc_join_near_kernel(Lists<Target> lists, uint64_t nvertices, bool then, uint32_t *component,
-					uint32_t *outside, const Forest *forest, Step step)
+cc_join_sampled_kernel(Lists<Target> lists, uint64_t nvertices, bool then, uint32_t *component,
+					   uint32_t *outside, const Forest *forest, Step step)
 {
 	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
 	const uint64_t own = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x;
@@ -427,16 +427,17 @@ cc_join_near_kernel(Lists<Target> lists, uint64_t nvertices, bool then, uint32_t
 		const uint64_t vertex = base + lane_number();
 		const uint32_t word = giant != EMOGI_NO_VERTEX ? outside[base / 32] : FULL_WARP;
 		const bool	alone = vertex < end && (word >> lane_number() & 1);
-		const bool	followed = alone && giant != EMOGI_NO_VERTEX &&
-			follow(lists, (uint32_t) vertex, prefixed, giant, component, outside, &entries);
-		const uint32_t joined = __ballot_sync(FULL_WARP, followed);
+		const bool	by_neighbor = alone && giant != EMOGI_NO_VERTEX &&
+			join_by_neighbor(lists, (uint32_t) vertex, prefixed, giant, component, outside,
+							 &entries);
+		const uint32_t joined = __ballot_sync(FULL_WARP, by_neighbor);
 		Span		list = {0, 0};
 
 		if (lane_number() == 0 && joined != 0)
 			atomicAnd(&outside[base / 32], ~joined);
-		if (alone && !followed)
+		if (alone && !by_neighbor)
 			entries += join_two(component, (uint32_t) vertex,
-								read_near(lists, vertex, prefixed, &list));
+								sample_neighbors(lists, vertex, prefixed, &list));
 	}
 	block_add(&step.counters->entries, entries);
 }
@@ -496,8 +497,8 @@ cc_hook_outside_kernel(Lists<Target> lists, uint64_t nvertices, uint32_t *compon
 	{
 		const uint64_t vertex = base + lane_number();
 		const bool	outside = vertex < nvertices &&
-			shorten(component, (uint32_t) vertex, giant) != giant;
-		Near		near = {EMOGI_NO_VERTEX, EMOGI_NO_VERTEX};
+			compress_path(component, (uint32_t) vertex, giant) != giant;
+		SampledNeighbors sampled = {EMOGI_NO_VERTEX, EMOGI_NO_VERTEX};
 		Span		list = {0, 0};
 		bool		shared;
 
@@ -506,17 +507,17 @@ cc_hook_outside_kernel(Lists<Target> lists, uint64_t nvertices, uint32_t *compon
 		if (__any_sync(FULL_WARP, lane_number() == 0 && must_leave(step)))
 			break;
 		if (outside)
-			near = read_near(lists, vertex, prefixed, &list);
+			sampled = sample_neighbors(lists, vertex, prefixed, &list);
 		shared = shares_line(list);
 		nread += count_lines<Target>(list) - (list.start < list.end && shared);
-		if (near.least != EMOGI_NO_VERTEX)
+		if (sampled.smallest != EMOGI_NO_VERTEX)
 		{
-			hook(component, (uint32_t) vertex, near.least);
+			hook(component, (uint32_t) vertex, sampled.smallest);
 			entries++;
 		}
-		if (near.next != EMOGI_NO_VERTEX)
+		if (sampled.next != EMOGI_NO_VERTEX)
 		{
-			hook(component, (uint32_t) vertex, near.next);
+			hook(component, (uint32_t) vertex, sampled.next);
 			entries++;
 		}
 	}
@@ -532,7 +533,7 @@ static __global__ void __launch_bounds__(BLOCK_THREADS)
 cc_vote_kernel(const uint32_t *component, uint64_t nvertices, bool half, Forest *forest)
 {
 	__shared__ uint32_t root[BLOCK_THREADS];
-	__shared__ unsigned long long most;	/* votes in the upper half, root in the lower */
+	__shared__ unsigned long long winner;	/* votes in the upper half, root in the lower */
 	const uint64_t vertex = (nvertices + BLOCK_THREADS - 1) / BLOCK_THREADS * threadIdx.x;
 	const uint32_t own = vertex < nvertices ? root_of(component, (uint32_t) vertex) :
 		EMOGI_NO_VERTEX;
@@ -541,16 +542,16 @@ cc_vote_kernel(const uint32_t *component, uint64_t nvertices, bool half, Forest 
 
 	root[threadIdx.x] = own;
 	if (threadIdx.x == 0)
-		most = 0;
+		winner = 0;
 	__syncthreads();
 	for (uint32_t i = 0; i < BLOCK_THREADS; i++)
 		votes += root[i] == own;
 	if (own != EMOGI_NO_VERTEX)
-		atomicMax(&most, votes << 32 | own);
+		atomicMax(&winner, votes << 32 | own);
 	__syncthreads();
 	if (threadIdx.x == 0)
-		forest->giant = half && 2 * (most >> 32) < (unsigned) nvoters ? EMOGI_NO_VERTEX :
-			(uint32_t) most;
+		forest->giant = half && 2 * (winner >> 32) < (unsigned) nvoters ? EMOGI_NO_VERTEX :
+			(uint32_t) winner;
 }
 
 /*
@@ -571,7 +572,7 @@ cc_mark_outside_kernel(uint32_t *component, uint64_t nvertices, const Forest *fo
 	{
 		const uint64_t vertex = base + lane_number();
 		const bool	is_outside = vertex < nvertices &&
-			shorten(component, (uint32_t) vertex, giant) != giant;
+			compress_path(component, (uint32_t) vertex, giant) != giant;
 		const uint32_t bits = __ballot_sync(FULL_WARP, is_outside || (all && vertex < nvertices));
 
 		if (lane_number() == 0)
@@ -592,7 +593,7 @@ cc_compress_kernel(uint32_t *component, uint64_t nvertices, const Forest *forest
 		return;
 	for (uint64_t v = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x; v < nvertices;
 		 v += nthreads)
-		shorten(component, (uint32_t) v, EMOGI_NO_VERTEX);
+		compress_path(component, (uint32_t) v, EMOGI_NO_VERTEX);
 }
 
 #endif							/* EMOGI_CC_CUH */

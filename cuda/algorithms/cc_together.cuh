@@ -24,7 +24,7 @@
 
 #define TOGETHER_STAGES 2		/* measured with two H200: one more stage costs 0.1 to 0.5 ms and
 								 * saves fewer lines than that */
-#define TOGETHER_LEAST_VERTICES (UINT64_C(1) << 22) /* with fewer vertices the lines take less
+#define TOGETHER_MIN_VERTICES (UINT64_C(1) << 22) /* with fewer vertices the lines take less
 													 * time than the stages */
 
 /* State of one GPU. */
@@ -34,14 +34,14 @@ typedef struct CcMember
 	uint32_t   *covered;		/* bitmap [nwords]: vertices that are no longer roots, here or,
 								 * after a stage, on any GPU; finally the vertices outside the
 								 * giant tree */
-	uint32_t   *open;	/* bitmap [nwords]: vertices of its share that are not known to be
-						 * covered */
+	uint32_t   *open;			/* bitmap [nwords]: vertices of its share that are not known to be
+								 * covered */
 	Forest	   *forest;
 } CcMember;
 
 typedef struct CcTeam
 {
-	SharedStep	   *team;
+	SharedStep *team;
 	CcMember	member[EMOGI_MAX_HELPERS + 1];	/* [0] is the leader */
 } CcTeam;
 
@@ -111,11 +111,11 @@ cc_join_forest_kernel(uint32_t *component, uint64_t nvertices, const Forest *for
 		if (vertex >= nvertices)
 			continue;
 		above = outside[base / 32] >> lane_number() & 1 ? others[vertex] : inside;
-		root = shorten(component, (uint32_t) vertex, giant);
+		root = compress_path(component, (uint32_t) vertex, giant);
 		if (above == root || above == vertex)
 			continue;
 		parent = parent_of(component, root > above ? root : above);
-		if (parent != (root > above ? above : root) && !plant_end(component, root, above, parent))
+		if (parent != (root > above ? above : root) && !link_root(component, root, above, parent))
 			hook(component, root, above);
 	}
 }
@@ -156,7 +156,7 @@ queue_stage(Run *run, const CcMember *member, uint64_t first, uint64_t end, Emog
 static EmogiStatus
 make_stage(CcTeam *all, uint64_t first, uint64_t end, EmogiError *error)
 {
-	SharedStep	   *team = all->team;
+	SharedStep *team = all->team;
 	const uint32_t *covered = all->member[0].covered;
 
 	TRY(emogi_shared_step_ready(team, error));
@@ -184,7 +184,7 @@ make_stage(CcTeam *all, uint64_t first, uint64_t end, EmogiError *error)
 static EmogiStatus
 take_over(CcTeam *all, EmogiError *error)
 {
-	SharedStep	   *team = all->team;
+	SharedStep *team = all->team;
 	Run		   *leader = team->leader;
 	cudaStream_t stream = leader->state->stream;
 	const CcMember *own = &all->member[0];
@@ -220,9 +220,9 @@ take_over(CcTeam *all, EmogiError *error)
 
 /* Initialize the forests of the helpers: every vertex is a root. */
 static EmogiStatus
-plant_all(CcTeam *all, EmogiError *error)
+init_forests(CcTeam *all, EmogiError *error)
 {
-	SharedStep	   *team = all->team;
+	SharedStep *team = all->team;
 
 	TRY(emogi_shared_step_ready(team, error));
 	for (int i = 0; i < team->nhelpers; i++)
@@ -231,7 +231,7 @@ plant_all(CcTeam *all, EmogiError *error)
 		Run		   *run = &team->helper[i].run;
 
 		TRY(emogi_shared_step_begin_part(team, i, SharedStepBring{}, error));
-		CUDA_LAUNCH(cc_plant_kernel, run->full_blocks, BLOCK_THREADS, run->state->stream,
+		CUDA_LAUNCH(cc_init_kernel, run->full_blocks, BLOCK_THREADS, run->state->stream,
 					member->component, run->nvertices, false, member->forest);
 		TRY(emogi_shared_step_end_part(team, i, error));
 	}
@@ -247,7 +247,7 @@ join_together(CcTeam *all, EmogiError *error)
 
 	CUDA_TRY(cudaMemsetAsync(all->member[0].covered, 0, run->nwords * sizeof(uint32_t),
 							 run->state->stream));
-	TRY(plant_all(all, error));
+	TRY(init_forests(all, error));
 	for (int stage = 1; stage <= TOGETHER_STAGES; stage++)
 	{
 		const uint64_t end = stage_end(run, stage, all->team->nhelpers + 1);

@@ -42,11 +42,11 @@
 #define BLOCK_SLOTS 4096		/* of a block's table: 32 KB */
 #define BLOCK_SUMS 2048			/* counters of a block for labels without a slot: 8 KB */
 #define BLOCK_PROBES 16			/* slots that a label may probe there */
-#define LEAST_SHIFT 5			/* log2 of the min slots of a table: 32 */
+#define MIN_SHIFT 5				/* log2 of the min slots of a table: 32 */
 #define TABLES_BYTES (UINT64_C(512) << 20)
 #define NQUEUE_NUMBERS 5
 
-static_assert(2 * SHORT_LIST >= 1 << LEAST_SHIFT, "no table is smaller");
+static_assert(2 * SHORT_LIST >= 1 << MIN_SHIFT, "no table is smaller");
 static_assert(2 * SHORT_LIST * WARP_LINES == WARP_SLOTS,
 			  "the tables of short lists share that of the warp");
 
@@ -71,7 +71,7 @@ typedef struct Propagation
 /* Counts of labels, in shared or device memory. */
 typedef struct Table
 {
-	uint32_t   *key;	/* [slots], EMOGI_NO_VERTEX = free; 16-byte aligned, like count */
+	uint32_t   *key;			/* [slots], EMOGI_NO_VERTEX = free; 16-byte aligned, like count */
 	uint32_t   *count;			/* [slots] */
 	uint32_t	shift;			/* log2 of the slots */
 } Table;
@@ -87,11 +87,11 @@ typedef struct Neighbors
  * << most.
  */
 static __host__ __device__ __forceinline__ uint32_t
-choose_shift(uint64_t nentries, uint32_t most)
+choose_shift(uint64_t nentries, uint32_t max)
 {
-	uint32_t	shift = LEAST_SHIFT;
+	uint32_t	shift = MIN_SHIFT;
 
-	while (shift < most && (UINT64_C(1) << shift) < 2 * nentries)
+	while (shift < max && (UINT64_C(1) << shift) < 2 * nentries)
 		shift++;
 	return shift;
 }
@@ -272,7 +272,7 @@ find_short(const Propagation &propagation, const Table &table, uint64_t base,
 {
 	const uint32_t group = lane_number() / LINE_LANES;
 	const Table own = {table.key + group * 2 * SHORT_LIST, table.count + group * 2 * SHORT_LIST,
-		LEAST_SHIFT};
+		MIN_SHIFT};
 
 	while (lanes != 0)
 	{
@@ -306,7 +306,7 @@ cdlp_short_kernel(Propagation propagation, Step step)
 	__shared__ uint4 key[BLOCK_WARPS][WARP_SLOTS / 4];
 	__shared__ uint4 count[BLOCK_WARPS][WARP_SLOTS / 4];
 	const Table table = {(uint32_t *) key[threadIdx.x / WARP_LANES],
-		(uint32_t *) count[threadIdx.x / WARP_LANES], LEAST_SHIFT};
+		(uint32_t *) count[threadIdx.x / WARP_LANES], MIN_SHIFT};
 	unsigned long long changed = 0;
 	unsigned long long nread = 0;
 	unsigned long long entries = 0;
@@ -381,7 +381,7 @@ cdlp_long_kernel(Propagation propagation, Step step)
 	__shared__ uint4 count[BLOCK_SLOTS / 4];
 	__shared__ uint32_t sums[BLOCK_SUMS];
 	__shared__ unsigned long long best;
-	__shared__ uint32_t crowd;	/* upper bound of the count of labels without a slot */
+	__shared__ uint32_t overflow;	/* upper bound of the count of labels without a slot */
 	__shared__ uint32_t item;
 	unsigned long long changed = 0;
 	unsigned long long nread = 0;
@@ -394,7 +394,7 @@ cdlp_long_kernel(Propagation propagation, Step step)
 		const Table table = {(uint32_t *) key, (uint32_t *) count,
 			choose_shift(count_entries(neighbors), 31 - __clz(BLOCK_SLOTS))};
 		unsigned long long own_best = 0;
-		uint32_t	own_crowd = 0;
+		uint32_t	own_overflow = 0;
 
 		clear_table(table, threadIdx.x, BLOCK_THREADS);
 		for (uint32_t i = threadIdx.x; i < BLOCK_SUMS; i += BLOCK_THREADS)
@@ -402,7 +402,7 @@ cdlp_long_kernel(Propagation propagation, Step step)
 		if (threadIdx.x == 0)
 		{
 			best = 0;
-			crowd = 0;
+			overflow = 0;
 		}
 		__syncthreads();
 		count_labels(propagation, neighbors, vertex, threadIdx.x, BLOCK_THREADS,
@@ -417,22 +417,22 @@ cdlp_long_kernel(Propagation propagation, Step step)
 				const uint32_t sum = atomicAdd(&sums[label * 0x85EBCA6Bu % BLOCK_SUMS], many) +
 					many;
 
-				own_crowd = sum > own_crowd ? sum : own_crowd;
+				own_overflow = sum > own_overflow ? sum : own_overflow;
 			}
 		});
 		own_best = best_of(own_best, WARP_LANES);
-		own_crowd = __reduce_max_sync(FULL_WARP, own_crowd);
+		own_overflow = __reduce_max_sync(FULL_WARP, own_overflow);
 		if (lane_number() == 0)
 		{
 			atomicMax(&best, own_best);
-			atomicMax(&crowd, own_crowd);
+			atomicMax(&overflow, own_overflow);
 		}
 		__syncthreads();
 		if (threadIdx.x > 0)
 			continue;
 		nread += count_lines<Target>(neighbors.list[0]) + count_lines<Target>(neighbors.list[1]);
 		entries += count_entries(neighbors);
-		if (crowd > 0 && crowd >= best >> 32)
+		if (overflow > 0 && overflow >= best >> 32)
 			propagation.queue[1][atomicAdd(&propagation.nqueued[2], 1)] = vertex;
 		else
 			changed += set_label(propagation, vertex, best);
@@ -447,7 +447,7 @@ cdlp_long_kernel(Propagation propagation, Step step)
  * device memory. Bytes: see the head of the file.
  */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
-cdlp_crowded_kernel(Propagation propagation, Step step)
+cdlp_overflow_kernel(Propagation propagation, Step step)
 {
 	__shared__ unsigned long long best;
 	__shared__ uint32_t item;
@@ -529,7 +529,7 @@ cdlp_first_kernel(Propagation propagation, Step step)
 
 static const void *const kernels[] = {
 	(const void *) cdlp_short_kernel, (const void *) cdlp_long_kernel,
-	(const void *) cdlp_crowded_kernel, (const void *) cdlp_begin_kernel,
+	(const void *) cdlp_overflow_kernel, (const void *) cdlp_begin_kernel,
 	(const void *) cdlp_first_kernel
 };
 
@@ -544,7 +544,7 @@ emogi_cuda_cdlp_load(EmogiError *error)
 
 /* Count the vertices whose labels did not fit, in tables in device memory. */
 static EmogiStatus
-count_crowded(Run *run, Propagation *propagation, uint32_t longest, EmogiError *error)
+count_overflow(Run *run, Propagation *propagation, uint32_t longest, EmogiError *error)
 {
 	/* the same in every iteration */
 	const uint64_t slots = UINT64_C(1) << choose_shift(longest, 31);
@@ -556,8 +556,8 @@ count_crowded(Run *run, Propagation *propagation, uint32_t longest, EmogiError *
 		TRY(take_array(&run->memory, &propagation->tables, 2 * slots * nblocks, "tables of labels",
 					   error));
 	propagation->slots = (uint32_t) slots;
-	CUDA_LAUNCH(cdlp_crowded_kernel, (int) nblocks, BLOCK_THREADS, run->state->stream, *propagation,
-				run->step);
+	CUDA_LAUNCH(cdlp_overflow_kernel, (int) nblocks, BLOCK_THREADS, run->state->stream,
+				*propagation, run->step);
 	return EMOGI_OK;
 }
 
@@ -567,7 +567,7 @@ iterate(Run *run, Propagation *propagation, bool is_first, uint64_t *changed, Em
 {
 	cudaStream_t stream = run->state->stream;
 	const Counters *counters;
-	uint32_t	told[NQUEUE_NUMBERS];
+	uint32_t	numbers[NQUEUE_NUMBERS];
 
 	TRY(emogi_run_begin_step(run, error));
 	if (is_first && propagation->lists[1].offsets == NULL)
@@ -578,12 +578,12 @@ iterate(Run *run, Propagation *propagation, bool is_first, uint64_t *changed, Em
 		*changed = counters->claimed;
 		return EMOGI_OK;
 	}
-	CUDA_TRY(cudaMemsetAsync(propagation->nqueued, 0, sizeof told, stream));
+	CUDA_TRY(cudaMemsetAsync(propagation->nqueued, 0, sizeof numbers, stream));
 	CUDA_LAUNCH(cdlp_short_kernel, run->nblocks, BLOCK_THREADS, stream, *propagation, run->step);
 	CUDA_LAUNCH(cdlp_long_kernel, run->nblocks, BLOCK_THREADS, stream, *propagation, run->step);
-	TRY(emogi_run_fetch(run, told, propagation->nqueued, sizeof told, error));
-	if (told[2] > 0)
-		TRY(count_crowded(run, propagation, told[4], error));
+	TRY(emogi_run_fetch(run, numbers, propagation->nqueued, sizeof numbers, error));
+	if (numbers[2] > 0)
+		TRY(count_overflow(run, propagation, numbers[4], error));
 	TRY(emogi_run_read(run, &counters, error));
 	*changed = counters->claimed;
 	return EMOGI_OK;

@@ -42,11 +42,11 @@
 #include "cuda/multi_gpu/by_source.cuh"
 
 /* Tuned. */
-#define LEAST_LEVELS 64			/* max levels of a search, plus one for */
+#define MIN_LEVELS 64			/* max levels of a search, plus one for */
 #define LEVEL_ENTRIES 40000		/* each LEVEL_ENTRIES list entries: with fewer entries a level is
 								 * faster on the CPU */
 #define PUSH_COST 3				/* of a pushed list entry relative to a pulled one */
-#define LEAST_BATCHES 2			/* of a part: what a GPU takes at once */
+#define MIN_BATCHES 2			/* of a part: what a GPU takes at once */
 #define COLUMNS 4				/* of closeness, 8 bytes a vertex each */
 
 static const void *const kernels[] = {
@@ -75,7 +75,7 @@ typedef struct Answers
 	bool		are_samples;	/* results are by vertex, not by source */
 	/* result columns, [nsources] each, in host memory; NULL = closeness */
 	const EmogiArray *sums;
-	uint64_t	nreached[EMOGI_MOST_PARTS]; /* sum over all sources of a part */
+	uint64_t	nreached[EMOGI_MOST_PARTS];	/* sum over all sources of a part */
 	double	   *rows[EMOGI_MOST_PARTS];
 		/*
 		 * closeness: [COLUMNS][sources of the part], rows that helpers computed, copied from their
@@ -87,7 +87,7 @@ typedef struct Answers
 typedef struct Closeness
 {
 	Run		   *run;
-	BySource	   *parts;
+	BySource   *parts;
 	Answers    *all;
 	const EmogiGraph *graph;
 	Searches	searches;
@@ -98,13 +98,13 @@ typedef struct Closeness
 	bool		next_dirty;		/* `next` is not all zero */
 } Closeness;
 
-/* Get the grid size for nthreads threads, at most `most`: small graphs have many short levels. */
+/* Get the grid size for nthreads threads, at most `max`: small graphs have many short levels. */
 static int
-count_blocks(int most, uint64_t nthreads)
+count_blocks(int max, uint64_t nthreads)
 {
 	const uint64_t nblocks = nthreads / BLOCK_THREADS + 1;
 
-	return nblocks < (uint64_t) most ? (int) nblocks : most;
+	return nblocks < (uint64_t) max ? (int) nblocks : max;
 }
 
 /* Run a level by pushing along the frontier's lists. */
@@ -167,7 +167,7 @@ make_level(Closeness *closeness, uint32_t level, Level *last, EmogiError *error)
 				run->step);
 	searches->front = searches->next;
 	searches->next = swap;
-	CUDA_TRY(cudaMemcpyAsync(run->state->mailbox, searches->told, sizeof *last,
+	CUDA_TRY(cudaMemcpyAsync(run->state->mailbox, searches->previous, sizeof *last,
 							 cudaMemcpyDeviceToHost, run->state->stream));
 	TRY(emogi_cuda_wait(run->state, run->control, error));
 	*last = *(const Level *) run->state->mailbox;
@@ -187,7 +187,7 @@ check_depth(const Closeness *closeness, bool is_first, uint32_t level, uint64_t 
 								 "in %u hops %llu of them reach %llu vertices each", level,
 								 (unsigned long long) nsources,
 								 (unsigned long long) (nreached / nsources));
-	if (level > LEAST_LEVELS + closeness->graph->forward.nedges / LEVEL_ENTRIES)
+	if (level > MIN_LEVELS + closeness->graph->forward.nedges / LEVEL_ENTRIES)
 		return emogi_device_fail(error, EMOGI_UNSUPPORTED,
 								 "searches so deep for so few edges are faster on the CPU",
 								 "%u hops or more", level);
@@ -217,7 +217,7 @@ begin_batch(Closeness *closeness, uint64_t first, uint64_t nsources, EmogiError 
 
 /* Copy the results of a batch to the result columns in host memory. */
 static EmogiStatus
-give_sums(Closeness *closeness, uint64_t first, uint64_t nsources, EmogiError *error)
+write_sums(Closeness *closeness, uint64_t first, uint64_t nsources, EmogiError *error)
 {
 	const EmogiArray *columns = closeness->all->sums;
 	Sums		sums;
@@ -227,8 +227,8 @@ give_sums(Closeness *closeness, uint64_t first, uint64_t nsources, EmogiError *e
 	{
 		columns[0].int64[first + s] = (int64_t) sums.count[s];
 		columns[1].int64[first + s] = (int64_t) sums.sum[s];
-		columns[2].int32[first + s] = (int32_t) sums.least[s];
-		columns[3].int32[first + s] = (int32_t) sums.most[s];
+		columns[2].int32[first + s] = (int32_t) sums.min[s];
+		columns[3].int32[first + s] = (int32_t) sums.max[s];
 		columns[4].float64[first + s] = sums.harmonic[s];
 	}
 	return EMOGI_OK;
@@ -261,7 +261,7 @@ run_batch(Closeness *closeness, uint64_t first, uint64_t nsources, uint64_t *nre
 	}
 	*nreached += entered;
 	if (closeness->all->sums != NULL)
-		return give_sums(closeness, first, nsources, error);
+		return write_sums(closeness, first, nsources, error);
 	if (!closeness->all->are_samples)
 		CUDA_LAUNCH(closeness_write_kernel, 1, SOURCES, run->state->stream, closeness->searches,
 					(uint32_t) nsources);
@@ -302,7 +302,7 @@ take_arrays(Closeness *closeness, EmogiError *error)
 	TRY(take_array(memory, &searches->next, n, "words of searches", error));
 	TRY(take_array(memory, &searches->now, 2, "levels", error));
 	TRY(take_array(memory, &searches->sources, SOURCES, "sources", error));
-	searches->told = searches->now + 1;
+	searches->previous = searches->now + 1;
 	if (!closeness->all->are_samples)
 	{
 		TRY(take_array(memory, &searches->counts, SOURCES, "counts of a level", error));
@@ -339,7 +339,7 @@ first_source(const BySource *parts, uint64_t nsources, uint64_t part)
 
 /* Copy a helper's results of a part to host memory, for the leader. */
 static EmogiStatus
-leave_rows(Closeness *closeness, uint64_t part, uint64_t first, uint64_t count, EmogiError *error)
+store_rows(Closeness *closeness, uint64_t part, uint64_t first, uint64_t count, EmogiError *error)
 {
 	double	  **rows = &closeness->all->rows[part];
 
@@ -393,7 +393,7 @@ search_part(Closeness *closeness, uint64_t part, EmogiResult *result, EmogiError
 	}
 	if (run == closeness->parts->leader || closeness->all->sums != NULL)
 		return EMOGI_OK;
-	return leave_rows(closeness, part, begin, end - begin, error);
+	return store_rows(closeness, part, begin, end - begin, error);
 }
 
 /* Process parts until none is left. */
@@ -432,15 +432,15 @@ run_closeness(Closeness *closeness, const EmogiQuery *query, EmogiResult *result
 {
 	Run		   *run = closeness->run;
 	Searches   *searches = &closeness->searches;
-	const bool	turns = closeness->all->are_samples;
+	const bool	reversed = closeness->all->are_samples;
 	const unsigned wants = closeness->all->sums != NULL ? PLACE_BACKWARD : PLACE_BACKWARD_SURELY;
 	const Counters *counters;
 
 	TRY(take_arrays(closeness, error));
 	TRY(emogi_run_place(run, closeness->graph, query, wants, kernels, EDGE_KERNELS, sizeof(Target),
 						error));
-	searches->along = turns ? run->graph.backward : run->graph.forward;
-	searches->against = turns ? run->graph.forward : run->graph.backward;
+	searches->along = reversed ? run->graph.backward : run->graph.forward;
+	searches->against = reversed ? run->graph.forward : run->graph.backward;
 	TRY(emogi_run_start_clock(run, error));
 	TRY(search_all(closeness, result, error));
 	TRY(emogi_run_stop_clock(run, result, error));
@@ -480,7 +480,7 @@ count_parts(uint64_t nvertices, const EmogiQuery *query)
 	const uint64_t nsources = are_given ? query->nsources : nvertices;
 
 	return !are_given && emogi_sample_is_partial(nvertices, query) ? 1 :
-		emogi_by_source_count((nsources + SOURCES - 1) / SOURCES, LEAST_BATCHES);
+		emogi_by_source_count((nsources + SOURCES - 1) / SOURCES, MIN_BATCHES);
 }
 
 bool
@@ -494,7 +494,7 @@ static EmogiStatus
 search_in_parts(Run *run, const EmogiGraph *graph, const EmogiQuery *query, Answers *all,
 				EmogiResult *result, EmogiError *error)
 {
-	BySource		parts = {};
+	BySource	parts = {};
 	EmogiStatus status;
 
 	parts.leader = run;

@@ -24,7 +24,7 @@ typedef struct Level
 	unsigned long long open_edges;	/* edges of the reverse lists of vertices not yet reached by
 									 * all sources that were active before; one a vertex if there
 									 * are no reverse lists */
-	unsigned long long entered; /* (vertex, source) pairs reached */
+	unsigned long long entered;	/* (vertex, source) pairs reached */
 } Level;
 
 /* Results of the searches from each source of a batch, over the levels that count. */
@@ -33,8 +33,8 @@ typedef struct Sums
 	unsigned long long count[SOURCES];
 	unsigned long long sum[SOURCES];
 	double		harmonic[SOURCES];
-	uint32_t	least[SOURCES];
-	uint32_t	most[SOURCES];
+	uint32_t	min[SOURCES];
+	uint32_t	max[SOURCES];
 } Sums;
 
 /* A batch of searches. Arrays are in device memory. */
@@ -49,8 +49,8 @@ typedef struct Searches
 	Word	   *front;			/* [nvertices], sources that reached it in the last level */
 	Word	   *next;			/* [nvertices], sources that reach it in this level */
 	Level	   *now;			/* counters of the current level */
-	Level	   *told;			/* counters of the last level */
-	unsigned long long *counts; /* [SOURCES], vertices reached in this level; NULL with samples */
+	Level	   *previous;		/* counters of the last level */
+	unsigned long long *counts;	/* [SOURCES], vertices reached in this level; NULL with samples */
 	Sums	   *sums;			/* of the batch, when exact */
 	uint32_t   *sources;		/* [SOURCES], of the batch */
 
@@ -132,7 +132,7 @@ count_sources(const Searches &searches, Word fresh, Tally *tally)
 
 /* Add the counters of a block's threads. Called by the whole block. */
 static __device__ void
-leave_tally(const Searches &searches, const Step &step, const Tally &tally)
+add_tally(const Searches &searches, const Step &step, const Tally &tally)
 {
 	__shared__ Word active;
 
@@ -165,15 +165,15 @@ leave_tally(const Searches &searches, const Step &step, const Tally &tally)
  * returns whether the rest of the list can be skipped; *so_far starts as 0. done(lane, so_far) is
  * called by the first lane of the group at the end of a list. Called by whole warps.
  */
-template <class Look, class Done>
+template <class Visit, class Done>
 static __device__ __forceinline__ void
-deal_lists(const Lists<Target> &lists, bool has, Span list, Word word, unsigned long long *nread,
-		   Look look, Done done)
+assign_lists(const Lists<Target> &lists, bool has, Span list, Word word, unsigned long long *nread,
+			 Visit visit, Done done)
 {
 	const uint32_t group = lane_number() / LINE_LANES;
 	const uint32_t shift = lane_number() % LINE_LANES * PIECE;
 	uint32_t	todo = __ballot_sync(FULL_WARP, has);
-	uint32_t	owner = WARP_LANES; /* the lane whose list the group reads; WARP_LANES = none */
+	uint32_t	owner = WARP_LANES;	/* the lane whose list the group reads; WARP_LANES = none */
 	Span		its = {0, 0};
 	Word		its_word = 0;
 	Word		so_far = 0;
@@ -218,7 +218,7 @@ deal_lists(const Lists<Target> &lists, bool has, Span list, Word word, unsigned 
 			bool		ends;
 
 			memcpy(target, &piece, sizeof target);
-			ends = look(target, wanted, its_word, &so_far);
+			ends = visit(target, wanted, its_word, &so_far);
 			*nread += reads && lane_number() % LINE_LANES == 0;
 			if (reads && (ends || ++line * ENTRIES >= its.end))
 			{
@@ -265,7 +265,7 @@ closeness_pull_kernel(Searches searches, uint32_t level, Step step)
 	Word	   *own_found = found[threadIdx.x / WARP_LANES];
 	const uint64_t nwarps = (uint64_t) gridDim.x * BLOCK_WARPS;
 	const uint64_t nwords = (searches.nvertices + WARP_LANES - 1) / WARP_LANES;
-	const Word	active = searches.told->active;
+	const Word	active = searches.previous->active;
 	Tally		tally = {};
 	uint32_t	round = 0;
 
@@ -285,9 +285,10 @@ closeness_pull_kernel(Searches searches, uint32_t level, Step step)
 		queue_slices(step, nlines > SLICE_LINES, (uint32_t) v, nlines, 0);
 		own_found[lane_number()] = 0;
 		__syncwarp();
-		deal_lists(searches.against, nlines > 0 && nlines <= SLICE_LINES, list, want, &tally.lines,
-				   [&](const Target (&target)[PIECE], uint32_t wanted, Word its_want,
-					   Word *so_far) {
+		assign_lists(searches.against, nlines > 0 && nlines <= SLICE_LINES, list, want,
+					 &tally.lines,
+					 [&](const Target (&target)[PIECE], uint32_t wanted, Word its_want,
+						 Word *so_far) {
 			Word		word = *so_far | gather_words(searches.front, target, wanted, 0, 1);
 
 			tally.entries += __popc(wanted);
@@ -309,7 +310,7 @@ closeness_pull_kernel(Searches searches, uint32_t level, Step step)
 		if (there && nlines <= SLICE_LINES)
 			enter_vertex(searches, v, seen, fresh, active, level, &tally);
 	}
-	leave_tally(searches, step, tally);
+	add_tally(searches, step, tally);
 }
 
 /*
@@ -319,7 +320,7 @@ closeness_pull_kernel(Searches searches, uint32_t level, Step step)
 static __global__ void __launch_bounds__(BLOCK_THREADS)
 closeness_pull_slices_kernel(Searches searches, Step step)
 {
-	const Word	active = searches.told->active;
+	const Word	active = searches.previous->active;
 	unsigned long long nread = 0;
 	unsigned long long entries = 0;
 
@@ -365,7 +366,7 @@ closeness_enter_slices_kernel(Searches searches, uint32_t level, Step step)
 	const uint64_t nslices = step.counters->nslices;
 	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
 	const uint64_t own = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x;
-	const Word	active = searches.told->active;
+	const Word	active = searches.previous->active;
 	Tally		tally = {};
 
 	for (uint64_t base = own - lane_number(); base < nslices; base += nthreads)
@@ -379,7 +380,7 @@ closeness_enter_slices_kernel(Searches searches, uint32_t level, Step step)
 			enter_vertex(searches, slice.vertex, searches.seen[slice.vertex], fresh, active, level,
 						 &tally);
 	}
-	leave_tally(searches, step, tally);
+	add_tally(searches, step, tally);
 }
 
 /* Push a word to the wanted entries of a piece that have not seen all of it. */
@@ -423,9 +424,9 @@ closeness_push_kernel(Searches searches, Step step)
 		if (!__any_sync(FULL_WARP, nlines > 0))
 			continue;
 		queue_slices(step, nlines > SLICE_LINES, (uint32_t) v, nlines, 0);
-		deal_lists(searches.along, nlines > 0 && nlines <= SLICE_LINES, list, word, &nread,
-				   [&](const Target (&target)[PIECE], uint32_t wanted, Word its_word,
-					   Word *so_far) {
+		assign_lists(searches.along, nlines > 0 && nlines <= SLICE_LINES, list, word, &nread,
+					 [&](const Target (&target)[PIECE], uint32_t wanted, Word its_word,
+						 Word *so_far) {
 			entries += __popc(wanted);
 			push_word(searches, target, wanted, its_word);
 			return false;
@@ -480,7 +481,7 @@ closeness_enter_kernel(Searches searches, uint32_t level, Step step)
 {
 	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
 	const uint64_t own = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x;
-	const Word	active = searches.told->active;
+	const Word	active = searches.previous->active;
 	Tally		tally = {};
 
 	for (uint64_t base = own - lane_number(); base < searches.nvertices; base += nthreads)
@@ -499,7 +500,7 @@ closeness_enter_kernel(Searches searches, uint32_t level, Step step)
 		if (there)
 			enter_vertex(searches, v, seen, fresh, active, level, &tally);
 	}
-	leave_tally(searches, step, tally);
+	add_tally(searches, step, tally);
 }
 
 /* Enter the sources of a batch, [nsources]; samples are distinct. One block of SOURCES threads. */
@@ -514,7 +515,7 @@ closeness_begin_kernel(Searches searches, uint32_t nsources)
 		searches.sums->count[s] = s < nsources && searches.first_level == 0 ? 1 : 0;
 		searches.sums->sum[s] = 0;
 		searches.sums->harmonic[s] = 0;
-		searches.sums->least[s] = searches.sums->most[s] = 0;
+		searches.sums->min[s] = searches.sums->max[s] = 0;
 	}
 	if (s < nsources)
 	{
@@ -528,7 +529,7 @@ closeness_begin_kernel(Searches searches, uint32_t nsources)
 	if (s == 0)
 	{
 		*searches.now = Level{};
-		*searches.told = Level{~(Word) 0 >> (SOURCES - nsources), nsources, 0, 0, nsources};
+		*searches.previous = Level{~(Word) 0 >> (SOURCES - nsources), nsources, 0, 0, nsources};
 	}
 }
 
@@ -540,7 +541,7 @@ closeness_end_level_kernel(Searches searches, uint32_t level, Step step)
 
 	if (s == 0)
 	{
-		*searches.told = *searches.now;
+		*searches.previous = *searches.now;
 		*searches.now = Level{};
 		step.counters->nslices = 0;
 	}
@@ -551,8 +552,8 @@ closeness_end_level_kernel(Searches searches, uint32_t level, Step step)
 		if (level >= searches.first_level)
 		{
 			if (searches.sums->count[s] == 0)
-				searches.sums->least[s] = level;
-			searches.sums->most[s] = level;
+				searches.sums->min[s] = level;
+			searches.sums->max[s] = level;
 			searches.sums->count[s] += count;
 			searches.sums->sum[s] += count * level;
 			searches.sums->harmonic[s] += (double) count / (double) level;

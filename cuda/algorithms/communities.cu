@@ -17,7 +17,7 @@
 /* Carve an array out of a block. block == NULL: only count the bytes. */
 template <typename T>
 static void
-cut(T **array, char *block, uint64_t *at, uint64_t count)
+carve(T **array, char *block, uint64_t *at, uint64_t count)
 {
 	*array = block == NULL ? NULL : (T *) (block + *at);
 	*at = round_up(*at + count * sizeof(T), ARRAY_ALIGNMENT);
@@ -25,20 +25,20 @@ cut(T **array, char *block, uint64_t *at, uint64_t count)
 
 /* Carve a level's memory out of a block. Targets and weights are allocated for each level. */
 static void
-cut_room(Room *room, char *block, uint64_t *at, uint64_t n, bool has_lists)
+carve_room(Room *room, char *block, uint64_t *at, uint64_t n, bool has_lists)
 {
 	if (has_lists)
 	{
-		cut(&room->first, block, at, n + 2);
-		cut(&room->end, block, at, n);
+		carve(&room->first, block, at, n + 2);
+		carve(&room->end, block, at, n);
 	}
-	cut(&room->strength, block, at, n);
-	cut(&room->name, block, at, n);
+	carve(&room->strength, block, at, n);
+	carve(&room->name, block, at, n);
 }
 
 /* Carve all arrays out of a block, and get their bytes. */
 static uint64_t
-cut_arrays(Search *search, char *block, uint64_t n)
+carve_arrays(Search *search, char *block, uint64_t n)
 {
 	Arrays	   *arrays = &search->arrays;
 	uint32_t  **const numbers[] = {&arrays->community, &arrays->refined, &arrays->number,
@@ -49,20 +49,20 @@ cut_arrays(Search *search, char *block, uint64_t n)
 	uint64_t	at = 0;
 
 	for (uint32_t **array : numbers)
-		cut(array, block, &at, n + 2);
+		carve(array, block, &at, n + 2);
 	for (long long **array : sums)
-		cut(array, block, &at, n);
-	cut(&arrays->starts, block, &at, n + 2);
-	cut(&arrays->before, block, &at, n + 2);
-	cut(&arrays->tile, block, &at, n / 1024 + 2);
-	cut(&arrays->narrow_tile, block, &at, n / 1024 + 2);
-	cut(&arrays->batch, block, &at, n);
-	cut(&arrays->open, block, &at, n);
-	cut(&arrays->counts, block, &at, (uint64_t) NCLASSES * EMOGI_COMMUNITIES_MOST_BATCHES + 1);
-	cut(&arrays->sums, block, &at, 1);
-	cut_room(&search->first_room, block, &at, n, false);
-	cut_room(&search->rooms[0], block, &at, n, true);
-	cut_room(&search->rooms[1], block, &at, n, true);
+		carve(array, block, &at, n);
+	carve(&arrays->starts, block, &at, n + 2);
+	carve(&arrays->before, block, &at, n + 2);
+	carve(&arrays->tile, block, &at, n / 1024 + 2);
+	carve(&arrays->narrow_tile, block, &at, n / 1024 + 2);
+	carve(&arrays->batch, block, &at, n);
+	carve(&arrays->open, block, &at, n);
+	carve(&arrays->counts, block, &at, (uint64_t) NCLASSES * EMOGI_COMMUNITIES_MOST_BATCHES + 1);
+	carve(&arrays->sums, block, &at, 1);
+	carve_room(&search->first_room, block, &at, n, false);
+	carve_room(&search->rooms[0], block, &at, n, true);
+	carve_room(&search->rooms[1], block, &at, n, true);
 	return at;
 }
 
@@ -79,9 +79,9 @@ take_memory(Search *search, const EmogiGraph *graph, const EmogiQuery *query, Em
 	EmogiQuery	asked = *query;
 	char	   *block;
 
-	TRY(take_array(&run->memory, &block, cut_arrays(search, NULL, graph->nvertices), "communities",
-				   error));
-	(void) cut_arrays(search, block, graph->nvertices);
+	TRY(take_array(&run->memory, &block, carve_arrays(search, NULL, graph->nvertices),
+				   "communities", error));
+	(void) carve_arrays(search, block, graph->nvertices);
 	CUDA_TRY(cudaMemsetAsync(search->arrays.sums, 0, sizeof *search->arrays.sums,
 							 run->state->stream));
 	if (needs_units && graph->forward.nedges > 0)
@@ -388,9 +388,9 @@ find_communities(Search *search, const EmogiGraph *graph, const EmogiQuery *quer
 		TRY(run_leiden(search, &first, query->max_levels, query->seed, &result->nlevels, error));
 	TRY(emogi_run_stop_clock(run, result, error));
 	result->nreached = run->nvertices;
-	result->edges_traversed = search->looked;
+	result->edges_traversed = search->edges_read;
 	if (run->graph.placement != EMOGI_PLACEMENT_DEVICE)
-		result->link_bytes = round_up(search->looked_first *
+		result->link_bytes = round_up(search->edges_read_first *
 									  (sizeof(Target) + width[graph->weight_type]),
 									  EMOGI_LINE_BYTES);
 	TRY(emogi_run_give(run, query, result, 0, search->arrays.heads, error));

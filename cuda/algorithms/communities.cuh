@@ -29,10 +29,10 @@
 #define FOUND_BYTES 96
 
 #define OPEN 1					/* marks of nodes: to be visited */
-#define WANTS_OUT 2				/* would rather be alone, and has not moved yet */
-#define LEAVES 3				/* moves to an empty community now */
+#define WANTS_ALONE 2			/* would rather be alone, and has not moved yet */
+#define LEAVING 3				/* moves to an empty community now */
 #define STAYS EMOGI_NO_VERTEX	/* a choice: no move */
-#define MAY_NOT INT64_MIN		/* a difference: the chosen move is rejected */
+#define REJECTED INT64_MIN		/* a difference: the chosen move is rejected */
 
 /*
  * The graph of one level, as in engine/cpu/communities.h. Arrays in device memory, except targets
@@ -46,7 +46,7 @@ typedef struct Level
 	const uint64_t *end;		/* [nnodes] */
 	const uint32_t *targets;	/* [nentries] */
 	const void *weights;		/* [nentries], of type `units` */
-	EmogiWeightUnits	units;
+	EmogiWeightUnits units;
 	bool		is_wide;		/* the sum of a node's weights may exceed 32 bits */
 	bool		is_first;
 	const long long *strength;	/* [nnodes] */
@@ -74,7 +74,7 @@ typedef struct Sums
 	unsigned long long nopen;
 	unsigned long long nwaiting;	/* 1 = a node wants to move, and has not requested it */
 	unsigned long long nleaving;
-	unsigned long long most;	/* a maximum; of what depends on the kernel */
+	unsigned long long max;		/* a maximum; of what depends on the kernel */
 	long long	whole;
 	unsigned long long changed;
 } Sums;
@@ -113,7 +113,7 @@ typedef struct Arrays
 } Arrays;
 
 /* A list that is cut into pieces. */
-typedef struct Long
+typedef struct LongList
 {
 	uint64_t	table;			/* first slot of its table */
 	/* pieces of the lists before it whose tables exist at the same time */
@@ -122,7 +122,7 @@ typedef struct Long
 	uint64_t	length;			/* in entries */
 	uint32_t	shift;			/* log2 of the slots of its table */
 	uint32_t	item;			/* index in the order */
-} Long;
+} LongList;
 
 /* Tables of long lists. Arrays in device memory. */
 typedef struct Arena
@@ -168,11 +168,11 @@ struct HostArray
 struct Order
 {
 	uint64_t	count = 0;
-	uint64_t	listed = 0;			/* entries of all lists */
+	uint64_t	listed = 0;		/* entries of all lists */
 	uint32_t	nbatches = 0;
 	uint64_t	nlongs = 0;
 	HostArray<unsigned long long> starts;	/* [nbatches * NCLASSES + 1] */
-	HostArray<Long> longs;		/* [nlongs] */
+	HostArray<LongList> longs;	/* [nlongs] */
 	HostArray<uint64_t> lengths;	/* scratch */
 };
 
@@ -185,13 +185,13 @@ struct Search
 	Room		first_room = {};
 	EmogiGains	gains = {};
 	double		tolerance = 0.0;
-	double		least_gain = 0.0;
+	double		min_gain = 0.0;
 	long long	gained = 0;
 	uint64_t	nempty = 0;
-	uint64_t	looked = 0;
-	uint64_t	looked_first = 0;	/* of the first level */
+	uint64_t	edges_read = 0;
+	uint64_t	edges_read_first = 0;	/* of the first level */
 	Arena		arena = {};
-	Long	   *longs = NULL;	/* [longs_room], device memory */
+	LongList   *longs = NULL;	/* [longs_room], device memory */
 	uint64_t	longs_room = 0;
 	Order		order;
 };
@@ -254,9 +254,9 @@ static inline int
 blocks_for(const Search *search, uint64_t count)
 {
 	const uint64_t blocks = (count + BLOCK_THREADS - 1) / BLOCK_THREADS;
-	const uint64_t most = (uint64_t) search->run->full_blocks * 4;
+	const uint64_t max = (uint64_t) search->run->full_blocks * 4;
 
-	return (int) (blocks < 1 ? 1 : blocks < most ? blocks : most);
+	return (int) (blocks < 1 ? 1 : blocks < max ? blocks : max);
 }
 
 /* Launch a kernel with one thread for each of `count` items. */

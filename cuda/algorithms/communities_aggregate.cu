@@ -62,18 +62,18 @@ struct AggregateRule
 	__device__ __forceinline__ uint64_t find_member(const Item &item, uint64_t entry, uint32_t lane,
 													uint32_t lanes, uint32_t mask) const
 	{
-		uint64_t	least = starts[item.node];
+		uint64_t	low = starts[item.node];
 		uint64_t	above = starts[item.node + 1];
 
-		while (above - least > 1)
+		while (above - low > 1)
 		{
-			const uint64_t step = (above - least + lanes) / (lanes + 1);
-			const uint64_t probe = least + (lane + 1) * step;
+			const uint64_t step = (above - low + lanes) / (lanes + 1);
+			const uint64_t probe = low + (lane + 1) * step;
 
-			least += step * __popc(__ballot_sync(mask, probe < above && before[probe] <= entry));
-			above = above < least + step ? above : least + step;
+			low += step * __popc(__ballot_sync(mask, probe < above && before[probe] <= entry));
+			above = above < low + step ? above : low + step;
 		}
-		return least;
+		return low;
 	}
 
 	/* Get the window of the members from m on, one a lane. */
@@ -189,12 +189,12 @@ struct AggregateRule
 /* Initialize new nodes: strength 0, and space for a list. */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
 aggregate_begin_kernel(Room room, const uint64_t *starts, const uint64_t *before, uint64_t nnodes,
-					   uint64_t most)
+					   uint64_t max)
 {
 	for_each(nnodes + 1, [&](uint64_t c) {
 		const uint64_t length = c < nnodes ? before[starts[c + 1]] - before[starts[c]] : 0;
 
-		room.first[c] = length < most ? length : most;
+		room.first[c] = length < max ? length : max;
 		if (c < nnodes)
 			room.strength[c] = 0;
 	});
@@ -213,15 +213,15 @@ aggregate_strength_kernel(Level level, const uint32_t *partition, Room room)
 static __global__ void __launch_bounds__(BLOCK_THREADS)
 aggregate_end_kernel(Room room, uint64_t nnodes, Sums *sums)
 {
-	unsigned long long most = 0;
+	unsigned long long max = 0;
 
 	for_each(nnodes, [&](uint64_t c) {
 		room.end[c] = room.first[c];
-		most = (unsigned long long) room.strength[c] > most ?
-			(unsigned long long) room.strength[c] : most;
+		max = (unsigned long long) room.strength[c] > max ?
+			(unsigned long long) room.strength[c] : max;
 	});
-	if (most > 0)
-		atomicMax(&sums->most, most);
+	if (max > 0)
+		atomicMax(&sums->max, max);
 }
 
 /* Count the entries written. */
@@ -265,15 +265,15 @@ emogi_communities_climb(Search *search, const Level *level, const uint32_t *part
 	Sums		sums;
 
 	TRY(emogi_communities_order_groups(search, level, ncommunities, error));
-	search->looked += level->nentries;
-	search->looked_first += level->is_first ? level->nentries : 0;
+	search->edges_read += level->nentries;
+	search->edges_read_first += level->is_first ? level->nentries : 0;
 	LAUNCH_EACH(aggregate_begin_kernel, search, ncommunities + 1, *room, arrays.starts,
 				arrays.before, ncommunities, search->order.count);
 	TRY(prefix_sum(run, room->first, ncommunities + 1, arrays.tile, error));
 	LAUNCH_EACH(aggregate_strength_kernel, search, level->nnodes, *level, partition, *room);
 	LAUNCH_EACH(aggregate_end_kernel, search, ncommunities, *room, ncommunities, arrays.sums);
 	TRY(emogi_communities_take_sums(search, &sums, error));
-	is_wide = sums.most >> 32 > 0;
+	is_wide = sums.max >> 32 > 0;
 	TRY(take_lists(search, room, ncommunities, error));
 	rule = AggregateRule{*level, partition, arrays.order, arrays.chosen, arrays.starts,
 		arrays.before, *room};

@@ -56,18 +56,18 @@ struct StrengthRule
 
 /* Find the maximum weight, by its bits, which sort like the numbers >= 0. */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
-begin_most_kernel(const void *weights, EmogiWeightType type, uint64_t nedges, Sums *sums)
+begin_max_kernel(const void *weights, EmogiWeightType type, uint64_t nedges, Sums *sums)
 {
-	unsigned long long most = 0;
+	unsigned long long max = 0;
 
 	for_each(nedges, [&](uint64_t e) {
 		const double weight = emogi_weight(weights, type, e) + 0.0;
 		const unsigned long long bits = (unsigned long long) __double_as_longlong(weight);
 
-		most = bits > most ? bits : most;
+		max = bits > max ? bits : max;
 	});
-	if (most > 0)
-		atomicMax(&sums->most, most);
+	if (max > 0)
+		atomicMax(&sums->max, max);
 }
 
 /* Convert weights to units. */
@@ -96,15 +96,15 @@ static __global__ void __launch_bounds__(BLOCK_THREADS)
 begin_whole_kernel(const long long *strength, uint64_t nnodes, Sums *sums)
 {
 	unsigned long long whole = 0;
-	unsigned long long most = 0;
+	unsigned long long max = 0;
 
 	for_each(nnodes, [&](uint64_t i) {
 		whole += (unsigned long long) strength[i];
-		most = (unsigned long long) strength[i] > most ? (unsigned long long) strength[i] : most;
+		max = (unsigned long long) strength[i] > max ? (unsigned long long) strength[i] : max;
 	});
 	block_add((unsigned long long *) &sums->whole, whole);
-	if (most > 0)
-		atomicMax(&sums->most, most);
+	if (max > 0)
+		atomicMax(&sums->max, max);
 }
 
 /* Get the position of the highest bit set in x > 0. */
@@ -120,7 +120,7 @@ emogi_communities_weigh(Search *search, long long whole)
 	search->gains.whole = whole > 0 ? (double) whole : 1.0;
 	search->gains.scale = ldexp(1.0, EMOGI_COMMUNITIES_WHOLE_BITS -
 								(whole > 0 ? highest_bit((uint64_t) whole) : 0));
-	search->least_gain = search->tolerance * search->gains.whole / 2.0;
+	search->min_gain = search->tolerance * search->gains.whole / 2.0;
 	search->gained = 0;
 }
 
@@ -141,7 +141,7 @@ find_strengths(Search *search, Level *level, long long *whole, EmogiError *error
 	LAUNCH_EACH(begin_whole_kernel, search, level->nnodes, search->first_room.strength,
 				level->nnodes, arrays.sums);
 	TRY(emogi_communities_take_sums(search, &sums, error));
-	level->is_wide = sums.most >> 32 > 0;
+	level->is_wide = sums.max >> 32 > 0;
 	*whole = sums.whole;
 	return EMOGI_OK;
 }
@@ -166,19 +166,19 @@ make_units(Search *search, const EmogiGraph *graph, Level *level, int *exponent,
 	const void *weights = search->run->graph.forward.weights;
 	const uint64_t nedges = graph->forward.nedges;
 	long long	whole;
-	double		most;
+	double		max;
 	Sums		sums;
 
-	LAUNCH_EACH(begin_most_kernel, search, nedges, weights, graph->weight_type, nedges,
+	LAUNCH_EACH(begin_max_kernel, search, nedges, weights, graph->weight_type, nedges,
 				search->arrays.sums);
 	TRY(emogi_communities_take_sums(search, &sums, error));
-	memcpy(&most, &sums.most, sizeof most);
+	memcpy(&max, &sums.max, sizeof max);
 	*exponent = 0;
-	if (!isfinite(most))
+	if (!isfinite(max))
 		return refuse(result, error);
-	if (most > 0.0)
+	if (max > 0.0)
 	{
-		*exponent = SUM_BITS - 1 - ilogb(most) - 1 - (highest_bit(2 * nedges) + 1);
+		*exponent = SUM_BITS - 1 - ilogb(max) - 1 - (highest_bit(2 * nedges) + 1);
 		LAUNCH_EACH(begin_units_kernel, search, nedges, weights, graph->weight_type, nedges,
 					*exponent, search->first_room.weights);
 		TRY(find_strengths(search, level, &whole, error));
@@ -239,7 +239,7 @@ emogi_communities_first(Search *search, const EmogiGraph *graph, EmogiResult *re
 EmogiStatus
 emogi_communities_first_load(EmogiError *error)
 {
-	const void *const kernels[] = {(const void *) begin_most_kernel,
+	const void *const kernels[] = {(const void *) begin_max_kernel,
 		(const void *) begin_units_kernel, (const void *) begin_nodes_kernel,
 		(const void *) begin_whole_kernel};
 

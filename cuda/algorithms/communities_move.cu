@@ -99,8 +99,8 @@ struct MoveRule
 	}
 
 	/* Record a requested move. */
-	__device__ __forceinline__ void wish(const Item &item, uint64_t i, uint32_t to,
-										 long long difference) const
+	__device__ __forceinline__ void request(const Item &item, uint64_t i, uint32_t to,
+											long long difference) const
 	{
 		arrays.chosen[i] = to;
 		arrays.difference[i] = difference;
@@ -118,13 +118,13 @@ struct MoveRule
 		if (to_empty)
 		{
 			if (out)
-				wish(item, i, arrays.empty[arrays.place[item.node]], -item.own_weight);
+				request(item, i, arrays.empty[arrays.place[item.node]], -item.own_weight);
 			else if (item.best.community != EMOGI_NO_VERTEX)
 				arrays.open[item.node] = OPEN;
 		}
 		else if (out)
 		{
-			arrays.open[item.node] = WANTS_OUT;
+			arrays.open[item.node] = WANTS_ALONE;
 			arrays.sums->nleaving = 1;
 		}
 		else if (item.best.community == EMOGI_NO_VERTEX)
@@ -135,7 +135,7 @@ struct MoveRule
 			arrays.sums->nwaiting = 1;
 		}
 		else
-			wish(item, i, item.best.community, item.best.weight - item.own_weight);
+			request(item, i, item.best.community, item.best.weight - item.own_weight);
 	}
 };
 
@@ -146,21 +146,21 @@ typedef struct Batch
 } Batch;
 
 /* Options of a batch of moves. */
-typedef struct Going
+typedef struct MoveOptions
 {
 	EmogiGains	gains;
 	uint64_t	salt;
 	bool		sure;
 	bool		to_empty;
-} Going;
+} MoveOptions;
 
 /*
  * Check which requested moves of a batch are accepted. Does nothing if the run was canceled,
  * because not all nodes have chosen. Called by all threads of the grid.
  */
 static __device__ __forceinline__ void
-check_moves(const Level &level, const Arrays &arrays, const Going &going, const Batch &batch,
-			const Step &step)
+check_moves(const Level &level, const Arrays &arrays, const MoveOptions &options,
+			const Batch &batch, const Step &step)
 {
 	const bool	halted = is_halted(step);
 	unsigned long long gained = 0;
@@ -172,25 +172,25 @@ check_moves(const Level &level, const Arrays &arrays, const Going &going, const 
 		const uint32_t to = arrays.chosen[i];
 		const uint32_t node = arrays.order[i];
 		const uint32_t from = arrays.community[node];
-		EmogiCommunityMove	wish;
+		EmogiCommunityMove request;
 		double		gain;
 
 		if (to == STAYS || halted)
 			return;
-		wish = EmogiCommunityMove{from, to, going.to_empty, arrays.difference[i],
+		request = EmogiCommunityMove{from, to, options.to_empty, arrays.difference[i],
 			level.strength[node], arrays.total[from], arrays.total[to], arrays.size[from],
 			arrays.size[to], arrays.into[from], arrays.into[to], arrays.out_of[from],
 			arrays.out_of[to]};
-		gain = emogi_communities_sure_gain(&going.gains, &wish);
-		if (gain > emogi_communities_least(&going.gains, wish.strength) &&
-			emogi_communities_may_go(&wish, going.sure, going.salt))
+		gain = emogi_communities_sure_gain(&options.gains, &request);
+		if (gain > emogi_communities_least(&options.gains, request.strength) &&
+			emogi_communities_may_go(&request, options.sure, options.salt))
 		{
-			gained += (unsigned long long) emogi_communities_gain(&going.gains, gain);
+			gained += (unsigned long long) emogi_communities_gain(&options.gains, gain);
 			nmoved++;
 		}
 		else
 		{
-			arrays.difference[i] = MAY_NOT;
+			arrays.difference[i] = REJECTED;
 			arrays.open[node] = OPEN;
 			nopen++;
 		}
@@ -217,7 +217,7 @@ make_moves(const Level &level, const Arrays &arrays, const Batch &batch, const S
 			return;
 		arrays.out_of[from] = 0;
 		arrays.into[to] = 0;
-		if (arrays.difference[i] == MAY_NOT)
+		if (arrays.difference[i] == REJECTED)
 			return;
 		add_units(&arrays.total[from], -strength);
 		add_units(&arrays.total[to], strength);
@@ -250,7 +250,7 @@ open_lists(const Level &level, const Arrays &arrays, uint64_t first, uint64_t en
 		   uint64_t ngroups, uint64_t rank, uint64_t lanes)
 {
 	for (uint64_t i = first + group; i < end; i += ngroups)
-		if (arrays.chosen[i] != STAYS && arrays.difference[i] != MAY_NOT)
+		if (arrays.chosen[i] != STAYS && arrays.difference[i] != REJECTED)
 		{
 			const uint32_t node = arrays.order[i];
 
@@ -265,7 +265,7 @@ open_lists(const Level &level, const Arrays &arrays, uint64_t first, uint64_t en
  * the grid, for balance.
  */
 static __device__ __forceinline__ void
-open_neighbours(const Level &level, const Arrays &arrays, const Batch &batch)
+open_neighbors(const Level &level, const Arrays &arrays, const Batch &batch)
 {
 	const uint64_t thread = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x;
 	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
@@ -281,9 +281,9 @@ open_neighbours(const Level &level, const Arrays &arrays, const Batch &batch)
 }
 
 static __global__ void __launch_bounds__(BLOCK_THREADS)
-move_check_kernel(Level level, Arrays arrays, Going going, Batch batch, Step step)
+move_check_kernel(Level level, Arrays arrays, MoveOptions options, Batch batch, Step step)
 {
-	check_moves(level, arrays, going, batch, step);
+	check_moves(level, arrays, options, batch, step);
 }
 
 static __global__ void __launch_bounds__(BLOCK_THREADS)
@@ -295,18 +295,18 @@ move_go_kernel(Level level, Arrays arrays, Batch batch, Step step)
 static __global__ void __launch_bounds__(BLOCK_THREADS)
 move_open_kernel(Level level, Arrays arrays, Batch batch)
 {
-	open_neighbours(level, arrays, batch);
+	open_neighbors(level, arrays, batch);
 }
 
 /* All three steps of a small batch, in one block. */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
-move_few_kernel(Level level, Arrays arrays, Going going, Batch batch, Step step)
+move_few_kernel(Level level, Arrays arrays, MoveOptions options, Batch batch, Step step)
 {
-	check_moves(level, arrays, going, batch, step);
+	check_moves(level, arrays, options, batch, step);
 	__syncthreads();
 	make_moves(level, arrays, batch, step);
 	__syncthreads();
-	open_neighbours(level, arrays, batch);
+	open_neighbors(level, arrays, batch);
 }
 
 /* ---- a batch ---- */
@@ -343,7 +343,7 @@ move_batch(Search *search, const Level *level, const MoveRule &rule, bool sure, 
 	const cudaStream_t stream = search->run->state->stream;
 	const unsigned long long *starts = search->order.starts.at + (uint64_t) b * NCLASSES;
 	const uint64_t count = starts[NCLASSES] - starts[0];
-	const Going going = {search->gains, rule.salt, sure, rule.to_empty};
+	const MoveOptions options = {search->gains, rule.salt, sure, rule.to_empty};
 	Batch		batch;
 
 	if (count == 0)
@@ -355,11 +355,11 @@ move_batch(Search *search, const Level *level, const MoveRule &rule, bool sure, 
 	TRY(tally_batch(search, rule, level->is_wide, b, first_long, error));
 	if (are_few(batch))
 	{
-		CUDA_LAUNCH(move_few_kernel, 1, BLOCK_THREADS, stream, *level, search->arrays, going, batch,
-					search->run->step);
+		CUDA_LAUNCH(move_few_kernel, 1, BLOCK_THREADS, stream, *level, search->arrays, options,
+					batch, search->run->step);
 		return EMOGI_OK;
 	}
-	LAUNCH_EACH(move_check_kernel, search, count, *level, search->arrays, going, batch,
+	LAUNCH_EACH(move_check_kernel, search, count, *level, search->arrays, options, batch,
 				search->run->step);
 	LAUNCH_EACH(move_go_kernel, search, count, *level, search->arrays, batch, search->run->step);
 	CUDA_LAUNCH(move_open_kernel, open_blocks(search, batch), BLOCK_THREADS, stream, *level,
@@ -374,12 +374,12 @@ static __global__ void __launch_bounds__(BLOCK_THREADS)
 leave_mark_kernel(Arrays arrays, uint64_t nnodes, uint64_t salt, uint64_t sweep, bool few)
 {
 	for_each(nnodes + 1, [&](uint64_t i) {
-		const bool	out = i < nnodes && arrays.open[i] == WANTS_OUT;
+		const bool	out = i < nnodes && arrays.open[i] == WANTS_ALONE;
 
 		arrays.place[i] = out && emogi_communities_asks(salt, i, sweep, few);
 		arrays.refined[i] = i < nnodes && arrays.size[i] == 0;
 		if (out)
-			arrays.open[i] = arrays.place[i] ? LEAVES : OPEN;
+			arrays.open[i] = arrays.place[i] ? LEAVING : OPEN;
 	});
 }
 
@@ -392,7 +392,7 @@ leave_write_kernel(Arrays arrays, uint64_t nnodes)
 	for_each(nnodes, [&](uint64_t i) {
 		if (arrays.size[i] == 0)
 			arrays.empty[arrays.refined[i]] = (uint32_t) i;
-		if (arrays.open[i] == LEAVES && arrays.place[i] >= nempty)
+		if (arrays.open[i] == LEAVING && arrays.place[i] >= nempty)
 			arrays.open[i] = OPEN;
 	});
 }
@@ -411,11 +411,11 @@ leave(Search *search, const Level *level, MoveRule rule, bool sure, EmogiError *
 	TRY(prefix_sum(run, search->arrays.refined, level->nnodes + 1, search->arrays.narrow_tile,
 				   error));
 	LAUNCH_EACH(leave_write_kernel, search, level->nnodes, search->arrays, level->nnodes);
-	TRY(emogi_communities_order(search, level, LEAVES, true, 0, 0, level->nnodes - search->nempty,
+	TRY(emogi_communities_order(search, level, LEAVING, true, 0, 0, level->nnodes - search->nempty,
 								error));
 	rule.to_empty = true;
-	search->looked += search->order.listed;
-	search->looked_first += level->is_first ? search->order.listed : 0;
+	search->edges_read += search->order.listed;
+	search->edges_read_first += level->is_first ? search->order.listed : 0;
 	return search->order.count == 0 ? EMOGI_OK :
 		move_batch(search, level, rule, sure, 0, &first_long, error);
 }
@@ -487,8 +487,8 @@ sweep_open(Search *search, const Level *level, uint64_t salt, uint64_t sweep, bo
 
 	TRY(emogi_communities_order(search, level, OPEN, false, salt, sweep,
 								level->nnodes - search->nempty, error));
-	search->looked += search->order.listed;
-	search->looked_first += level->is_first ? search->order.listed : 0;
+	search->edges_read += search->order.listed;
+	search->edges_read_first += level->is_first ? search->order.listed : 0;
 	for (uint32_t b = 0; b < search->order.nbatches; b++)
 		TRY(move_batch(search, level, rule, sure, b, &first_long, error));
 	TRY(emogi_communities_take_sums(search, sums, error));
@@ -515,7 +515,7 @@ emogi_communities_settle(Search *search, const Level *level, bool last, uint64_t
 {
 	const bool	is_small = level->nnodes + level->nentries < EMOGI_COMMUNITIES_SMALL_LEVEL;
 	bool		settles = last;
-	bool		looks_at_all = true;
+	bool		visits_all = true;
 	bool		few = false;
 	uint64_t	nidle = 0;		/* consecutive sweeps without a move */
 
@@ -533,21 +533,21 @@ emogi_communities_settle(Search *search, const Level *level, bool last, uint64_t
 					   error));
 		nidle = sums.nmoved > 0 ? 0 : nidle + 1;
 		search->gained += sums.gained;
-		enough = search->least_gain * search->gains.scale;
+		enough = search->min_gain * search->gains.scale;
 		if (!settles && !is_small)
 			enough = fmax(enough, search->gains.enough * (double) search->gained);
 		if (sums.nopen + sums.nmoved > 0 && (double) sums.gained > enough)
 		{
 			search->gains.least = 0.0;
-			looks_at_all = false;
+			visits_all = false;
 			continue;
 		}
 		settles = last || search->nempty == 0;
-		if (!settles || (sums.nopen + sums.nmoved == 0 && looks_at_all) ||
+		if (!settles || (sums.nopen + sums.nmoved == 0 && visits_all) ||
 			nidle >= EMOGI_COMMUNITIES_MOST_IDLE)
 			break;
-		search->gains.least = search->least_gain;
-		looks_at_all = true;
+		search->gains.least = search->min_gain;
+		visits_all = true;
 		LAUNCH_EACH(move_open_all_kernel, search, level->nnodes, *level, search->arrays);
 	}
 	*ncommunities = level->nnodes - search->nempty;

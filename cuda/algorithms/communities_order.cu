@@ -10,8 +10,8 @@
 #include "cuda/algorithms/communities_tally.cuh"
 #include "cuda/access/prefix_sum.cuh"
 
-#define LEAST_ARENA_SLOTS (UINT64_C(1) << 16)
-#define ENOUGH_ARENA_SLOTS (UINT64_C(1) << 26)	/* of tables that exist at the same time: 768 MB */
+#define MIN_ARENA_SLOTS (UINT64_C(1) << 16)
+#define MAX_ARENA_SLOTS (UINT64_C(1) << 26)	/* of tables that exist at the same time: 768 MB */
 
 /* List lengths of nodes, or of groups of nodes taken together. */
 struct ListLengths
@@ -155,24 +155,24 @@ emogi_communities_take_sums(Search *search, Sums *sums, EmogiError *error)
 }
 
 /*
- * Ensure that there are cleared tables of at least `least` slots, and of `wanted` slots if memory
+ * Ensure that there are cleared tables of at least `min` slots, and of `wanted` slots if memory
  * allows.
  */
 static EmogiStatus
-fit_arena(Search *search, uint64_t least, uint64_t wanted, EmogiError *error)
+fit_arena(Search *search, uint64_t min, uint64_t wanted, EmogiError *error)
 {
 	Run		   *run = search->run;
 	Arena	   *arena = &search->arena;
 	const uint64_t slot_bytes = sizeof *arena->keys + sizeof *arena->sums;
 	uint64_t	left;
 
-	wanted = wanted < LEAST_ARENA_SLOTS ? LEAST_ARENA_SLOTS : wanted > ENOUGH_ARENA_SLOTS ?
-		ENOUGH_ARENA_SLOTS : wanted;
-	if (least <= arena->nslots && wanted <= arena->nslots)
+	wanted = wanted < MIN_ARENA_SLOTS ? MIN_ARENA_SLOTS : wanted > MAX_ARENA_SLOTS ?
+		MAX_ARENA_SLOTS : wanted;
+	if (min <= arena->nslots && wanted <= arena->nslots)
 		return EMOGI_OK;
 	TRY(emogi_memory_left(&run->memory, &left, error));
-	if (wanted < least || wanted * slot_bytes > left / 4)
-		wanted = least;
+	if (wanted < min || wanted * slot_bytes > left / 4)
+		wanted = min;
 	if (wanted <= arena->nslots)
 		return EMOGI_OK;
 	if (arena->nslots > 0)
@@ -223,7 +223,7 @@ fit_longs(Search *search, uint64_t nlongs, EmogiError *error)
  * full.
  */
 static void
-place_tables(const Arena *arena, Long *longs, uint64_t count)
+place_tables(const Arena *arena, LongList *longs, uint64_t count)
 {
 	uint64_t	table = 0;
 	uint64_t	piece = 0;
@@ -255,7 +255,7 @@ lay_out_longs(Search *search, Lengths lengths, uint64_t distinct, EmogiError *er
 	Order	   *order = &search->order;
 	const unsigned long long *starts = order->starts.at;
 	uint64_t   *lengths_found = (uint64_t *) search->arrays.difference;
-	uint64_t	most = 0;		/* slots of a table */
+	uint64_t	max = 0;		/* slots of a table */
 	uint64_t	wanted = 0;		/* slots of the tables of a batch */
 	uint64_t	x = 0;
 
@@ -289,19 +289,19 @@ lay_out_longs(Search *search, Lengths lengths, uint64_t distinct, EmogiError *er
 		for (; x < end; x++)
 		{
 			const uint64_t length = order->lengths.at[x];
-			Long	   *its = &order->longs.at[x];
+			LongList   *its = &order->longs.at[x];
 
 			its->length = length;
 			its->shift = slots_shift(length < distinct ? length : distinct, 5);
-			most = UINT64_C(1) << its->shift > most ? UINT64_C(1) << its->shift : most;
+			max = UINT64_C(1) << its->shift > max ? UINT64_C(1) << its->shift : max;
 			together += UINT64_C(1) << its->shift;
 		}
 		wanted = together > wanted ? together : wanted;
 	}
-	if (most > UINT64_C(1) << 31)
+	if (max > UINT64_C(1) << 31)
 		return emogi_device_fail(error, EMOGI_NO_MEMORY, "out of memory on the GPU",
-								 "a table of %llu communities", (unsigned long long) most / 2);
-	TRY(fit_arena(search, most, wanted, error));
+								 "a table of %llu communities", (unsigned long long) max / 2);
+	TRY(fit_arena(search, max, wanted, error));
 	TRY(fit_longs(search, order->nlongs, error));
 	x = 0;
 	for (uint32_t b = 0; b < order->nbatches; b++)
@@ -311,7 +311,8 @@ lay_out_longs(Search *search, Lengths lengths, uint64_t distinct, EmogiError *er
 		place_tables(&search->arena, order->longs.at + x, count);
 		x += count;
 	}
-	return emogi_run_send(run, search->longs, order->longs.at, order->nlongs * sizeof(Long), error);
+	return emogi_run_send(run, search->longs, order->longs.at, order->nlongs * sizeof(LongList),
+						  error);
 }
 
 /* Order the wanted nodes. together: in one batch. */

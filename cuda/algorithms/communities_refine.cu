@@ -181,7 +181,7 @@ struct JoinedRule : ListRule
 
 	__device__ __forceinline__ bool open(uint64_t i, Item *item) const
 	{
-		if (arrays.chosen[i] == STAYS || arrays.difference[i] == MAY_NOT)
+		if (arrays.chosen[i] == STAYS || arrays.difference[i] == REJECTED)
 			return false;
 		open_list(i, item);
 		item->own = arrays.chosen[i];
@@ -262,7 +262,7 @@ refine_check_kernel(Level level, Arrays arrays, EmogiGains gains, uint64_t first
 									arrays.inner_total[to] + arrays.into[to] - strength) >= 0.0)
 			arrays.refined[node] = to;
 		else
-			arrays.difference[i] = MAY_NOT;
+			arrays.difference[i] = REJECTED;
 	});
 }
 
@@ -316,8 +316,8 @@ emogi_communities_refine_all(Search *search, const Level *level, uint64_t salt, 
 		TRY(tally_batch(search, cut, level->is_wide, 0, &first_long, error));
 	LAUNCH_EACH(refine_forget_kernel, search, level->nnodes, search->arrays, level->nnodes);
 	TRY(emogi_communities_order(search, level, OPEN, false, salt, 0, level->nnodes, error));
-	search->looked += search->order.listed;
-	search->looked_first += level->is_first ? search->order.listed : 0;
+	search->edges_read += search->order.listed;
+	search->edges_read_first += level->is_first ? search->order.listed : 0;
 	LAUNCH_EACH(refine_clear_kernel, search, search->order.count, search->arrays,
 				search->order.count);
 	first_long = 0;
@@ -342,11 +342,11 @@ part_begin_kernel(Level level, Arrays arrays)
  * both ends and to their labels.
  */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
-part_spread_kernel(Level level, Arrays arrays, Step step)
+part_propagate_kernel(Level level, Arrays arrays, Step step)
 {
 	const uint32_t rank = threadIdx.x % SHORT_LANES;
 	const uint64_t ngroups = (uint64_t) gridDim.x * (BLOCK_THREADS / SHORT_LANES);
-	uint32_t	nlooked = 0;
+	uint32_t	nread = 0;
 	bool		changed = false;
 
 	for (uint64_t i = (uint64_t) blockIdx.x * (BLOCK_THREADS / SHORT_LANES) +
@@ -357,7 +357,7 @@ part_spread_kernel(Level level, Arrays arrays, Step step)
 			const uint32_t own = *(volatile uint32_t *) &arrays.refined[i];
 			const uint32_t other = *(volatile uint32_t *) &arrays.refined[j];
 
-			if (++nlooked % SPREAD_ENTRIES == 0 && must_leave_alone(step, 63))
+			if (++nread % SPREAD_ENTRIES == 0 && must_leave_alone(step, 63))
 				return;
 			if (arrays.community[j] != arrays.community[i] || own == other ||
 				level_weight(level, e) == 0)
@@ -403,8 +403,8 @@ emogi_communities_part(Search *search, const Level *level, uint64_t *nparts, Emo
 	LAUNCH_EACH(part_begin_kernel, search, level->nnodes, *level, search->arrays);
 	do
 	{
-		LAUNCH_EACH(part_spread_kernel, search, level->nnodes * SHORT_LANES, *level, search->arrays,
-					search->run->step);
+		LAUNCH_EACH(part_propagate_kernel, search, level->nnodes * SHORT_LANES, *level,
+					search->arrays, search->run->step);
 		LAUNCH_EACH(part_follow_kernel, search, level->nnodes, *level, search->arrays);
 		TRY(emogi_communities_take_sums(search, &sums, error));
 	} while (sums.changed != 0);
@@ -420,7 +420,7 @@ emogi_communities_refine_load(EmogiError *error)
 	const void *const kernels[] = {(const void *) refine_begin_kernel,
 		(const void *) refine_forget_kernel, (const void *) refine_clear_kernel,
 		(const void *) refine_check_kernel, (const void *) refine_end_kernel,
-		(const void *) part_begin_kernel, (const void *) part_spread_kernel,
+		(const void *) part_begin_kernel, (const void *) part_propagate_kernel,
 		(const void *) part_follow_kernel, (const void *) part_count_kernel};
 
 	TRY(load_tally<CutRule>(error));

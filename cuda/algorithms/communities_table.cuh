@@ -23,9 +23,9 @@ struct Table
  * Get log2 of the slots of a table for nentries entries, at least twice as many slots as entries.
  */
 static __host__ __device__ __forceinline__ uint32_t
-slots_shift(uint64_t nentries, uint32_t least)
+slots_shift(uint64_t nentries, uint32_t min)
 {
-	uint32_t	shift = least;
+	uint32_t	shift = min;
 
 	while ((UINT64_C(1) << shift) < 2 * nentries)
 		shift++;

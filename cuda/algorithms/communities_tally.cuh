@@ -35,7 +35,7 @@
 
 #define UNIT_ROUNDS 4			/* lists that a group of lanes processes in turn before its block
 								 * takes the next unit */
-#define LOOK_ROUNDS 8			/* units of work of a block between two checks for cancellation */
+#define POLL_ROUNDS 8			/* units of work of a block between two checks for cancellation */
 
 /* ---- reduction of the best move ---- */
 
@@ -115,8 +115,8 @@ visit_table(const Rule &rule, typename Rule::Item *item, const Table<Sum> &table
 /* Process a node with the lanes of mask and a table of their own. The first lane has the result. */
 template <uint32_t LANES, class Rule, typename Sum>
 static __device__ __forceinline__ void
-look_at_list(const Rule &rule, typename Rule::Item *item, Table<Sum> table, uint32_t rank,
-			 uint32_t mask)
+tally_list(const Rule &rule, typename Rule::Item *item, Table<Sum> table, uint32_t rank,
+		   uint32_t mask)
 {
 	table.shift = slots_shift(rule.length(*item), 5);
 	clear_table(table, rank, LANES);
@@ -151,7 +151,7 @@ tally_groups(const Rule &rule, uint64_t first, uint64_t end)
 		if constexpr (Rule::SUMS)
 			item.sum = sum_entries(rule, item, 0, rule.length(item), rank, LANES, mask);
 		else
-			look_at_list<LANES>(rule, &item, shared_table<Sum>(group * SLOTS, 0), rank, mask);
+			tally_list<LANES>(rule, &item, shared_table<Sum>(group * SLOTS, 0), rank, mask);
 		if (rank == 0)
 			rule.finish(item, i);
 		__syncwarp(mask);
@@ -175,7 +175,7 @@ merge_block(const Rule &rule, typename Rule::Item *item, typename Rule::Item *fo
 /* Process a node with a block. The first thread has the result. */
 template <class Rule, typename Sum>
 static __device__ __forceinline__ void
-look_at_list_together(const Rule &rule, typename Rule::Item *item, Table<Sum> table)
+tally_list_together(const Rule &rule, typename Rule::Item *item, Table<Sum> table)
 {
 	__shared__ typename Rule::Item found[BLOCK_WARPS];
 
@@ -205,32 +205,32 @@ tally_block(const Rule &rule, uint64_t i)
 	if constexpr (Rule::SUMS)
 		item.sum = sum_entries_together(rule, item, 0, rule.length(item));
 	else
-		look_at_list_together(rule, &item, shared_table<Sum>(0, 0));
+		tally_list_together(rule, &item, shared_table<Sum>(0, 0));
 	if (threadIdx.x == 0)
 		rule.finish(item, i);
 }
 
 /* Get the last long list whose `field` is <= number. */
 static __device__ __forceinline__ uint64_t
-find_long(const Long *longs, uint64_t nlongs, uint64_t Long::*field, uint64_t number)
+find_long(const LongList *longs, uint64_t nlongs, uint64_t LongList::*field, uint64_t number)
 {
-	uint64_t	least = 0;
+	uint64_t	low = 0;
 
-	while (nlongs - least > 1)
+	while (nlongs - low > 1)
 	{
-		const uint64_t middle = (least + nlongs) / 2;
+		const uint64_t middle = (low + nlongs) / 2;
 
 		if (longs[middle].*field <= number)
-			least = middle;
+			low = middle;
 		else
 			nlongs = middle;
 	}
-	return least;
+	return low;
 }
 
 /* Get the table of a long list. */
 static __device__ __forceinline__ Table<unsigned long long>
-long_table(const Arena &arena, const Long &its)
+long_table(const Arena &arena, const LongList &its)
 {
 	return Table<unsigned long long>{arena.keys + its.table, arena.sums + its.table, its.shift};
 }
@@ -269,9 +269,10 @@ add_table(const Table<unsigned long long> &all, const Table<Sum> &table)
  */
 template <class Rule, typename Sum>
 static __device__ __forceinline__ void
-tally_piece(const Rule &rule, const Long *longs, uint64_t nlongs, uint64_t p, const Arena &arena)
+tally_piece(const Rule &rule, const LongList *longs, uint64_t nlongs, uint64_t p,
+			const Arena &arena)
 {
-	const Long	its = longs[find_long(longs, nlongs, &Long::piece, p)];
+	const LongList its = longs[find_long(longs, nlongs, &LongList::piece, p)];
 	const uint64_t from = (p - its.piece) * BLOCK_ENTRIES;
 	const uint64_t upto = from + BLOCK_ENTRIES < its.length ? from + BLOCK_ENTRIES : its.length;
 	typename Rule::Item item;
@@ -306,7 +307,7 @@ tally_piece(const Rule &rule, const Long *longs, uint64_t nlongs, uint64_t p, co
  */
 typedef struct TallyWork
 {
-	const Long *longs;
+	const LongList *longs;
 	uint64_t	nlongs;
 	uint64_t	npieces;
 	/* indexes in the order where the classes begin; the last is the end of the third class */
@@ -331,7 +332,7 @@ tally_kernel(Rule rule, TallyWork work, Arena arena, Step step)
 	for (uint64_t u = blockIdx.x; u < work.nunits; u += gridDim.x, round++)
 	{
 		/* The barrier also ends all use of the shared memory. */
-		if (__syncthreads_or(threadIdx.x == 0 && round % LOOK_ROUNDS == LOOK_ROUNDS - 1 &&
+		if (__syncthreads_or(threadIdx.x == 0 && round % POLL_ROUNDS == POLL_ROUNDS - 1 &&
 							 must_leave(step)))
 			return;
 		if (u < work.npieces)
@@ -363,7 +364,7 @@ tally_kernel(Rule rule, TallyWork work, Arena arena, Step step)
  */
 template <class Rule>
 static __global__ void __launch_bounds__(BLOCK_THREADS)
-tally_slabs_kernel(Rule rule, const Long *longs, uint64_t nlongs, uint64_t nslabs, Arena arena,
+tally_slabs_kernel(Rule rule, const LongList *longs, uint64_t nlongs, uint64_t nslabs, Arena arena,
 				   Step step)
 {
 	__shared__ typename Rule::Item found[BLOCK_WARPS];
@@ -371,7 +372,7 @@ tally_slabs_kernel(Rule rule, const Long *longs, uint64_t nlongs, uint64_t nslab
 	static_assert(sizeof(typename Rule::Item) <= FOUND_BYTES, "what is found has its place");
 	for (uint64_t s = blockIdx.x; s < nslabs; s += gridDim.x)
 	{
-		const Long	its = longs[find_long(longs, nlongs, &Long::slab, s)];
+		const LongList its = longs[find_long(longs, nlongs, &LongList::slab, s)];
 		const Table<unsigned long long> table = long_table(arena, its);
 		const uint64_t from = (s - its.slab) * SLAB_SLOTS;
 		const uint64_t slots = UINT64_C(1) << its.shift;
@@ -395,7 +396,7 @@ tally_slabs_kernel(Rule rule, const Long *longs, uint64_t nlongs, uint64_t nslab
 /* Combine the results of the slabs of long lists, one warp a list. */
 template <class Rule>
 static __global__ void __launch_bounds__(BLOCK_THREADS)
-tally_merge_kernel(Rule rule, const Long *longs, uint64_t nlongs, Arena arena, Step step)
+tally_merge_kernel(Rule rule, const LongList *longs, uint64_t nlongs, Arena arena, Step step)
 {
 	const uint64_t nwarps = (uint64_t) gridDim.x * BLOCK_WARPS;
 
@@ -404,7 +405,7 @@ tally_merge_kernel(Rule rule, const Long *longs, uint64_t nlongs, Arena arena, S
 	for (uint64_t x = (uint64_t) blockIdx.x * BLOCK_WARPS + threadIdx.x / WARP_LANES; x < nlongs;
 		 x += nwarps)
 	{
-		const Long	its = longs[x];
+		const LongList its = longs[x];
 		const Table<unsigned long long> table = long_table(arena, its);
 		typename Rule::Item item;
 
@@ -423,10 +424,10 @@ tally_merge_kernel(Rule rule, const Long *longs, uint64_t nlongs, Arena arena, S
 /* Finish the long lists of rules with SUMS, one thread each, and reset their sums to 0. */
 template <class Rule>
 static __global__ void __launch_bounds__(BLOCK_THREADS)
-tally_sums_kernel(Rule rule, const Long *longs, uint64_t nlongs, Arena arena)
+tally_sums_kernel(Rule rule, const LongList *longs, uint64_t nlongs, Arena arena)
 {
 	for_each(nlongs, [&](uint64_t x) {
-		const Long	its = longs[x];
+		const LongList its = longs[x];
 		typename Rule::Item item;
 
 		if (!rule.open(its.item, &item))
@@ -444,9 +445,9 @@ static inline int
 blocks_of(const Search *search, uint64_t count, uint32_t each, int resident)
 {
 	const uint64_t blocks = (count + each - 1) / each;
-	const uint64_t most = (uint64_t) search->run->state->units * resident;
+	const uint64_t max = (uint64_t) search->run->state->units * resident;
 
-	return (int) (blocks < most ? blocks : most);
+	return (int) (blocks < max ? blocks : max);
 }
 
 /*
@@ -474,7 +475,7 @@ launch_tally(Search *search, const Rule &rule, const unsigned long long *starts,
 
 	if (upto > first)
 	{
-		const Long &last = search->order.longs.at[upto - 1];
+		const LongList &last = search->order.longs.at[upto - 1];
 
 		work.npieces = last.piece + (last.length + BLOCK_ENTRIES - 1) / BLOCK_ENTRIES;
 	}
@@ -499,11 +500,11 @@ launch_tally(Search *search, const Rule &rule, const unsigned long long *starts,
 /* Process the tables of long lists first .. upto - 1, and clear them. */
 template <class Rule>
 static EmogiStatus
-look_at_tables(Search *search, const Rule &rule, uint64_t first, uint64_t upto, EmogiError *error)
+finish_tables(Search *search, const Rule &rule, uint64_t first, uint64_t upto, EmogiError *error)
 {
 	const cudaStream_t stream = search->run->state->stream;
 	const Arena &arena = search->arena;
-	const Long &last = search->order.longs.at[upto - 1];
+	const LongList &last = search->order.longs.at[upto - 1];
 
 	if constexpr (Rule::SUMS)
 		LAUNCH_EACH(tally_sums_kernel<Rule>, search, upto - first, rule, search->longs + first,
@@ -542,7 +543,7 @@ tally_lists(Search *search, const Rule &rule, const unsigned long long *starts, 
 			upto++;
 		TRY((launch_tally<Rule, Sum>(search, rule, starts, first, upto, error)));
 		if (upto > first)
-			TRY(look_at_tables(search, rule, first, upto, error));
+			TRY(finish_tables(search, rule, first, upto, error));
 		first = upto;
 		starts = NULL;
 	} while (first < end);

@@ -41,11 +41,11 @@
 #define LEVELS_AHEAD 32			/* levels that the host launches between two checks whether
 								 * vertices are left */
 #define PEEL_BLOCKS 6			/* of the peel kernel, per multiprocessor: they wait for memory */
-#define MOST_STEPS 8192			/* of a chain of vertices that drop one after the other */
+#define MAX_STEPS 8192			/* of a chain of vertices that drop one after the other */
 #define SIFT_ROUNDS 8			/* rounds of 32 vertices that a warp sifts for one atomic */
 #define WAIT_NS 100				/* for an item, doubled up to MAX_IDLE times, because reading the
 								 * counters slows down other warps */
-#define MOST_IDLE 3
+#define MAX_IDLE 3
 #define LINE_NUMBERS (EMOGI_LINE_BYTES / sizeof(unsigned long long))
 #define NUMBERS (3 * LINE_NUMBERS + 2 * (LEVELS_AHEAD + 1))
 
@@ -66,12 +66,12 @@ typedef struct Peeling
 	/* [nleft] each, for even and odd levels: vertices not peeled when the level began */
 	uint32_t   *left[2];
 	PeelQueue	queue;
-	int32_t    *level;	/* [LEVELS_AHEAD + 1], levels of this batch; [0] is the last of the
-						 * previous batch */
+	int32_t    *level;			/* [LEVELS_AHEAD + 1], levels of this batch; [0] is the last of the
+								 * previous batch */
 	unsigned long long *nleft;	/* [LEVELS_AHEAD + 1], likewise */
 	uint32_t   *nlevels;		/* number of levels */
 	uint32_t   *is_deep;		/* after nlevels: a chain has made MAX_STEPS */
-	uint32_t   *most;			/* after is_deep: the maximum degree */
+	uint32_t   *max;			/* after is_deep: the maximum degree */
 	unsigned long long *number; /* [NUMBERS], holds the queue's counters and the five arrays
 								 * above */
 } Peeling;
@@ -84,7 +84,7 @@ static __global__ void __launch_bounds__(BLOCK_THREADS)
 core_degrees_kernel(const uint64_t *offsets, Selection simple, Peeling peeling)
 {
 	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
-	uint32_t	most = 0;
+	uint32_t	max = 0;
 
 	for (uint64_t v = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x; v < peeling.nvertices;
 		 v += nthreads)
@@ -93,11 +93,11 @@ core_degrees_kernel(const uint64_t *offsets, Selection simple, Peeling peeling)
 											count_before(simple, offsets[v]));
 
 		peeling.core[v] = (int32_t) degree;
-		most = degree > most ? degree : most;
+		max = degree > max ? degree : max;
 	}
-	most = __reduce_max_sync(FULL_WARP, most);
-	if (lane_number() == 0 && most > 0)
-		atomicMax(peeling.most, most);
+	max = __reduce_max_sync(FULL_WARP, max);
+	if (lane_number() == 0 && max > 0)
+		atomicMax(peeling.max, max);
 }
 
 /* Write degrees in BITS bits. Bytes: 5 or 6 a vertex. */
@@ -192,7 +192,7 @@ static __global__ void __launch_bounds__(BLOCK_THREADS)
 core_sift_kernel(Peeling peeling, uint32_t i, const uint32_t *left, uint32_t *next)
 {
 	const int32_t before = peeling.level[i - 1];
-	int32_t		least = INT32_MAX;
+	int32_t		min = INT32_MAX;
 
 	if (peeling.nleft[i - 1] == 0)
 		return;
@@ -200,14 +200,14 @@ core_sift_kernel(Peeling peeling, uint32_t i, const uint32_t *left, uint32_t *ne
 		*peeling.queue.head = *peeling.queue.state >> 32;
 	sift<BITS>(peeling, left, peeling.nleft[i - 1], &peeling.nleft[i], 0,
 			   [&](int32_t degree) {
-		if (degree > before && degree < least)
-			least = degree;
+		if (degree > before && degree < min)
+			min = degree;
 		return degree > before;
 	},
 			   [&](uint32_t vertex, uint64_t place) { next[place] = vertex; });
-	least = __reduce_min_sync(FULL_WARP, least);
-	if (lane_number() == 0 && least < INT32_MAX)
-		atomicMin(&peeling.level[i], least);
+	min = __reduce_min_sync(FULL_WARP, min);
+	if (lane_number() == 0 && min < INT32_MAX)
+		atomicMin(&peeling.level[i], min);
 }
 
 /*
@@ -276,7 +276,7 @@ take_away(const Peeling &peeling, int32_t level, const Target (&target)[PIECE], 
 template <uint32_t BITS>
 static __device__ __forceinline__ void
 peel_items(const Peeling &peeling, const Target *targets, int32_t level, unsigned long long item,
-		   Span list, bool keeps, PeelNews *news, uint32_t *nread, uint32_t *entries)
+		   Span list, bool keeps, PeelBuffer *buffer, uint32_t *nread, uint32_t *entries)
 {
 	const bool	leads = lane_number() % LINE_LANES == 0;
 	const bool	there = item != NO_ITEM;
@@ -301,9 +301,9 @@ peel_items(const Peeling &peeling, const Target *targets, int32_t level, unsigne
 		const uint32_t fallen = take_away<BITS>(peeling, level, target, wanted);
 
 		if (__any_sync(FULL_WARP, fallen != 0))
-			keep_fallen(peeling.queue, news, target, fallen, steps + 1, keeps ? MOST_KEPT : 0);
+			keep_fallen(peeling.queue, buffer, target, fallen, steps + 1, keeps ? MAX_KEPT : 0);
 	});
-	if (there && steps >= MOST_STEPS)
+	if (there && steps >= MAX_STEPS)
 		*peeling.is_deep = 1;
 }
 
@@ -334,7 +334,7 @@ core_peel_kernel(Lists<Target> lists, Peeling peeling, uint32_t i, Step step)
 	const int32_t level = peeling.level[i];
 	uint32_t	nread = 0;		/* by the lane, in this level */
 	uint32_t	entries = 0;
-	PeelNews	news = {kept[threadIdx.x / WARP_LANES]};
+	PeelBuffer	buffer = {kept[threadIdx.x / WARP_LANES]};
 	PeelBatch	batch;
 	uint32_t	idle = 0;
 
@@ -343,7 +343,7 @@ core_peel_kernel(Lists<Target> lists, Peeling peeling, uint32_t i, Step step)
 	if (threadIdx.x == 0)
 		over = 0;
 	__syncthreads();
-	batch = begin_batches(queue, &news);
+	batch = begin_batches(queue, &buffer);
 	for (uint32_t round = 0;; round++)
 	{
 		unsigned long long item;
@@ -352,10 +352,10 @@ core_peel_kernel(Lists<Target> lists, Peeling peeling, uint32_t i, Step step)
 		bool		leaves = false;
 
 		if (batch.todo == 0)
-			take_batch(queue, news, &batch);
+			take_batch(queue, buffer, &batch);
 		ready = read_items(queue, lists.offsets, &batch);
-		if (ready == 0 && news.nkept + news.ndone > 0)
-			tell_queue(queue, &news);
+		if (ready == 0 && buffer.nkept + buffer.ndone > 0)
+			flush_buffer(queue, &buffer);
 		if (lane_number() == 0 && (ready == 0 || round % 64 == 63))
 		{
 			if (threadIdx.x == 0 && must_end(peeling, step))
@@ -367,16 +367,16 @@ core_peel_kernel(Lists<Target> lists, Peeling peeling, uint32_t i, Step step)
 		if (ready == 0)
 		{
 			__nanosleep(WAIT_NS << idle);
-			idle += idle < MOST_IDLE;
+			idle += idle < MAX_IDLE;
 			continue;
 		}
 		idle = 0;
 		ready = choose_items(&batch, ready, &item, &list);
-		peel_items<BITS>(peeling, lists.targets, level, item, list, batch.size > LEAST_TAKEN, &news,
+		peel_items<BITS>(peeling, lists.targets, level, item, list, batch.size > MIN_TAKEN, &buffer,
 						 &nread, &entries);
-		news.ndone += __popc(ready);
-		if (batch.todo == 0 && batch.size > LEAST_TAKEN)
-			tell_queue(queue, &news);
+		buffer.ndone += __popc(ready);
+		if (batch.todo == 0 && batch.size > MIN_TAKEN)
+			flush_buffer(queue, &buffer);
 	}
 	block_add(&step.counters->lines, nread);
 	block_add(&step.counters->entries, entries);
@@ -401,7 +401,7 @@ emogi_cuda_core_load(EmogiError *error)
 
 /* Compute the degrees in the simple graph. *most: the maximum. */
 static EmogiStatus
-find_degrees(Run *run, const Peeling *peeling, uint32_t *most, EmogiResult *result,
+find_degrees(Run *run, const Peeling *peeling, uint32_t *max, EmogiResult *result,
 			 EmogiError *error)
 {
 	const Lists<Target> &lists = run->graph.forward;
@@ -419,7 +419,7 @@ find_degrees(Run *run, const Peeling *peeling, uint32_t *most, EmogiResult *resu
 	if (run->graph.placement != EMOGI_PLACEMENT_DEVICE)
 		result->link_bytes += (lists.nedges * sizeof(Target) + EMOGI_LINE_BYTES - 1) /
 			EMOGI_LINE_BYTES * EMOGI_LINE_BYTES;
-	return emogi_run_fetch(run, most, peeling->most, sizeof *most, error);
+	return emogi_run_fetch(run, max, peeling->max, sizeof *max, error);
 }
 
 /* Take all device memory except that of the degree computation. */
@@ -447,7 +447,7 @@ take_arrays(Run *run, const EmogiGraph *graph, Peeling *peeling, EmogiError *err
 	peeling->queue.state = number + LINE_NUMBERS;
 	peeling->nlevels = (uint32_t *) (number + 2 * LINE_NUMBERS);
 	peeling->is_deep = peeling->nlevels + 1;
-	peeling->most = peeling->nlevels + 2;
+	peeling->max = peeling->nlevels + 2;
 	peeling->nleft = number + 3 * LINE_NUMBERS;
 	peeling->level = (int32_t *) (peeling->nleft + LEVELS_AHEAD + 1);
 	return EMOGI_OK;
@@ -503,20 +503,20 @@ static EmogiStatus
 peel_all(Run *run, const Peeling *peeling, EmogiResult *result, EmogiError *error)
 {
 	uint64_t	nleft = run->nvertices;
-	uint32_t	told[2];		/* nlevels, is_deep */
+	uint32_t	progress[2];	/* nlevels, is_deep */
 
 	run->control->total = run->nvertices;
 	for (bool first = true; nleft > 0; first = false)
 	{
 		TRY(launch_levels<BITS>(run, peeling, first, error));
 		TRY(emogi_run_fetch(run, &nleft, peeling->nleft + LEVELS_AHEAD, sizeof nleft, error));
-		TRY(emogi_run_fetch(run, told, peeling->nlevels, sizeof told, error));
-		if (told[1] != 0)
+		TRY(emogi_run_fetch(run, progress, peeling->nlevels, sizeof progress, error));
+		if (progress[1] != 0)
 			return emogi_device_fail(error, EMOGI_UNSUPPORTED,
 									 "the graph is peeled along chains too long for the GPU",
-									 "%d vertices or more", MOST_STEPS);
+									 "%d vertices or more", MAX_STEPS);
 		run->control->done = run->nvertices - nleft;
-		run->control->level = result->nlevels = told[0];
+		run->control->level = result->nlevels = progress[0];
 	}
 	return EMOGI_OK;
 }
@@ -536,12 +536,12 @@ peel_narrow(Run *run, const Peeling *peeling, EmogiResult *result, EmogiError *e
 
 /* Peel everything, with the narrowest degrees that hold the maximum. */
 static EmogiStatus
-peel(Run *run, Peeling *peeling, uint32_t most, EmogiResult *result, EmogiError *error)
+peel(Run *run, Peeling *peeling, uint32_t max, EmogiResult *result, EmogiError *error)
 {
-	peeling->degrees = most <= UINT16_MAX ? peeling->narrow : (uint32_t *) peeling->core;
-	if (most <= UINT8_MAX)
+	peeling->degrees = max <= UINT16_MAX ? peeling->narrow : (uint32_t *) peeling->core;
+	if (max <= UINT8_MAX)
 		return peel_narrow<8>(run, peeling, result, error);
-	if (most <= UINT16_MAX)
+	if (max <= UINT16_MAX)
 		return peel_narrow<16>(run, peeling, result, error);
 	return peel_all<32>(run, peeling, result, error);
 }
@@ -552,15 +552,15 @@ emogi_cuda_core(Run *run, const EmogiGraph *graph, const EmogiQuery *query, Emog
 {
 	Peeling		peeling = {};
 	const Counters *counters;
-	uint32_t	most;
+	uint32_t	max;
 
 	TRY(take_arrays(run, graph, &peeling, error));
 	TRY(emogi_simple_graph_place(run, graph, query, 0,
 								 5 * run->nvertices + graph->forward.nedges / 3, error));
 	TRY(emogi_run_start_clock(run, error));
 	TRY(begin_peeling(run, &peeling, error));
-	TRY(find_degrees(run, &peeling, &most, result, error));
-	TRY(peel(run, &peeling, most, result, error));
+	TRY(find_degrees(run, &peeling, &max, result, error));
+	TRY(peel(run, &peeling, max, result, error));
 	TRY(emogi_run_stop_clock(run, result, error));
 	TRY(emogi_run_read(run, &counters, error));
 	emogi_run_account(run, counters, result);

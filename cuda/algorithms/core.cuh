@@ -17,9 +17,9 @@
 
 #define NO_ITEM UINT64_MAX		/* in the queue: not filled yet */
 #define REST 0x80000000u		/* of an item: it is a slice of a long list, not the first */
-#define LEAST_TAKEN WARP_LINES	/* items at a time: one for each LINE_LANES lanes */
-#define MOST_KEPT 32			/* items that a warp buffers before it queues them */
-#define KEPT_ROOM (MOST_KEPT + WARP_LANES * PIECE)
+#define MIN_TAKEN WARP_LINES	/* items at a time: one for each LINE_LANES lanes */
+#define MAX_KEPT 32				/* items that a warp buffers before it queues them */
+#define KEPT_ROOM (MAX_KEPT + WARP_LANES * PIECE)
 
 /* ---- degrees ---- */
 
@@ -78,14 +78,14 @@ typedef struct PeelQueue
 } PeelQueue;
 
 /* A warp's buffer of updates to the queue. Uniform across the warp. */
-typedef struct PeelNews
+typedef struct PeelBuffer
 {
 	unsigned long long *kept;	/* [KEPT_ROOM], shared memory: items not yet queued */
 	uint32_t	nkept;
 	/* finished items not yet reported; everything they produced is queued or in `kept` */
 	uint32_t	ndone;
 	uint64_t	queued;			/* items in the queue when last read */
-} PeelNews;
+} PeelBuffer;
 
 /*
  * The batch that a warp took from the queue: one place for each lane of `todo`. Uniform across the
@@ -123,37 +123,37 @@ put_item(const PeelQueue &queue, uint64_t place, unsigned long long item)
 
 /* Flush the buffered items, and report the finished ones. Called by whole warps. */
 static __device__ __forceinline__ void
-tell_queue(const PeelQueue &queue, PeelNews *news)
+flush_buffer(const PeelQueue &queue, PeelBuffer *buffer)
 {
-	const uint64_t place = take_places(queue, news->nkept, news->ndone);
+	const uint64_t place = take_places(queue, buffer->nkept, buffer->ndone);
 
 	__syncwarp();				/* other lanes have written kept[] */
 #pragma unroll 1
-	for (uint32_t i = lane_number(); i < news->nkept; i += WARP_LANES)
-		put_item(queue, place + i, news->kept[i]);
+	for (uint32_t i = lane_number(); i < buffer->nkept; i += WARP_LANES)
+		put_item(queue, place + i, buffer->kept[i]);
 	__syncwarp();				/* kept[] has been read */
-	news->queued = place + news->nkept;
-	news->nkept = news->ndone = 0;
+	buffer->queued = place + buffer->nkept;
+	buffer->nkept = buffer->ndone = 0;
 }
 
 /*
  * Buffer those of a lane's targets that have dropped to the level, after `steps` steps. Flush if
- * more than `most` are buffered. Called by whole warps.
+ * more than `max` are buffered. Called by whole warps.
  */
 static __device__ __forceinline__ void
-keep_fallen(const PeelQueue &queue, PeelNews *news, const Target (&target)[PIECE], uint32_t fallen,
-			uint32_t steps, uint32_t most)
+keep_fallen(const PeelQueue &queue, PeelBuffer *buffer, const Target (&target)[PIECE],
+			uint32_t fallen, uint32_t steps, uint32_t max)
 {
 	const uint32_t upto = warp_prefix_sum(__popc(fallen));
-	uint32_t	at = news->nkept + upto - __popc(fallen);
+	uint32_t	at = buffer->nkept + upto - __popc(fallen);
 
 #pragma unroll
 	for (uint32_t j = 0; j < PIECE; j++)
 		if (fallen >> j & 1)
-			news->kept[at++] = (unsigned long long) target[j] << 32 | steps;
-	news->nkept += __shfl_sync(FULL_WARP, upto, WARP_LANES - 1);
-	if (news->nkept > most)
-		tell_queue(queue, news);
+			buffer->kept[at++] = (unsigned long long) target[j] << 32 | steps;
+	buffer->nkept += __shfl_sync(FULL_WARP, upto, WARP_LANES - 1);
+	if (buffer->nkept > max)
+		flush_buffer(queue, buffer);
 }
 
 /*
@@ -182,7 +182,7 @@ queue_rest(const PeelQueue &queue, bool cut, uint32_t vertex, uint64_t nlines)
 
 /* Start taking from the queue. Called by whole warps. */
 static __device__ __forceinline__ PeelBatch
-begin_batches(const PeelQueue &queue, PeelNews *news)
+begin_batches(const PeelQueue &queue, PeelBuffer *buffer)
 {
 	unsigned long long head = 0;
 	unsigned long long state = 0;
@@ -192,8 +192,8 @@ begin_batches(const PeelQueue &queue, PeelNews *news)
 		head = *(volatile unsigned long long *) queue.head;
 		state = *(volatile unsigned long long *) queue.state;
 	}
-	news->nkept = news->ndone = 0;
-	news->queued = __shfl_sync(FULL_WARP, state, 0) >> 32;
+	buffer->nkept = buffer->ndone = 0;
+	buffer->queued = __shfl_sync(FULL_WARP, state, 0) >> 32;
 	return PeelBatch{__shfl_sync(FULL_WARP, head, 0), 0, 0, NO_ITEM, {0, 0}};
 }
 
@@ -203,15 +203,15 @@ begin_batches(const PeelQueue &queue, PeelNews *news)
  * Called by whole warps.
  */
 static __device__ __forceinline__ void
-take_batch(const PeelQueue &queue, const PeelNews &news, PeelBatch *batch)
+take_batch(const PeelQueue &queue, const PeelBuffer &buffer, PeelBatch *batch)
 {
 	const int64_t nwarps = (int64_t) gridDim.x * BLOCK_WARPS;
-	const int64_t left = (int64_t) (news.queued - batch->first) - batch->size -
+	const int64_t left = (int64_t) (buffer.queued - batch->first) - batch->size -
 		nwarps * batch->size;
 	const int64_t share = left / (2 * nwarps);
 	unsigned long long first = 0;
 
-	batch->size = share <= (int64_t) LEAST_TAKEN ? LEAST_TAKEN : share >= WARP_LANES ? WARP_LANES :
+	batch->size = share <= (int64_t) MIN_TAKEN ? MIN_TAKEN : share >= WARP_LANES ? WARP_LANES :
 		(uint32_t) share;
 	if (lane_number() == 0)
 		first = atomicAdd(queue.head, (unsigned long long) batch->size);

@@ -21,14 +21,14 @@
 
 #define PART_ARCS 64			/* a smaller value makes more parts, a larger one makes the
 								 * longest part longer */
-#define MOST_ROUNDS 32			/* of pointer jumping: parts have 32-bit numbers */
-#define HANG_NUMBERS (2 + MOST_ROUNDS)
+#define MAX_ROUNDS 32			/* of pointer jumping: parts have 32-bit numbers */
+#define TOUR_NUMBERS (2 + MAX_ROUNDS)
 #define NO_PART UINT32_MAX
-#define MOST_VERTICES (UINT64_C(1) << 31)
+#define MAX_VERTICES (UINT64_C(1) << 31)
 
 /* Get an upper bound of the parts. Every tour has at least two arcs. */
 static inline uint64_t
-most_parts(uint64_t nedges)
+max_parts(uint64_t nedges)
 {
 	return nedges + 2 * nedges / PART_ARCS + 1;
 }
@@ -38,7 +38,7 @@ most_parts(uint64_t nedges)
  * two atomics an edge.
  */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
-hang_count_kernel(Edges edges, uint64_t nvertices, EulerTour hanging)
+tour_count_kernel(Edges edges, uint64_t nvertices, EulerTour tour)
 {
 	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
 
@@ -46,21 +46,21 @@ hang_count_kernel(Edges edges, uint64_t nvertices, EulerTour hanging)
 		 i += nthreads)
 	{
 		const unsigned long long edge = edges.edge[i];
-		uint32_t   *least = &hanging.least[edges.tree[i]];
+		uint32_t   *smallest = &tour.smallest[edges.tree[i]];
 
-		if ((uint32_t) i < *(volatile uint32_t *) least)
-			atomicMin(least, (uint32_t) i);
+		if ((uint32_t) i < *(volatile uint32_t *) smallest)
+			atomicMin(smallest, (uint32_t) i);
 		if (edge != NO_EDGE)
-			hanging.arcs[i] = make_uint2(atomicAdd(&hanging.start[edge >> 32], 1u),
-										 atomicAdd(&hanging.start[(uint32_t) edge], 1u));
+			tour.arcs[i] = make_uint2(atomicAdd(&tour.start[edge >> 32], 1u),
+									  atomicAdd(&tour.start[(uint32_t) edge], 1u));
 	}
 }
 
 /* Get the next arc of a vertex, cyclically. */
 static __device__ __forceinline__ uint32_t
-arc_after(const EulerTour &hanging, uint32_t vertex, uint32_t arc)
+arc_after(const EulerTour &tour, uint32_t vertex, uint32_t arc)
 {
-	return arc + 1 < hanging.start[vertex + UINT64_C(1)] ? arc + 1 : hanging.start[vertex];
+	return arc + 1 < tour.start[vertex + UINT64_C(1)] ? arc + 1 : tour.start[vertex];
 }
 
 /*
@@ -68,7 +68,7 @@ arc_after(const EulerTour &hanging, uint32_t vertex, uint32_t arc)
  * an edge.
  */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
-hang_link_kernel(Edges edges, uint64_t nvertices, EulerTour hanging)
+tour_link_kernel(Edges edges, uint64_t nvertices, EulerTour tour)
 {
 	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
 
@@ -82,23 +82,23 @@ hang_link_kernel(Edges edges, uint64_t nvertices, EulerTour hanging)
 
 		if (edge == NO_EDGE)
 			continue;
-		arcs = hanging.arcs[i];
-		arcs.x += hanging.start[small];
-		arcs.y += hanging.start[large];
-		hanging.arcs[i] = arcs;
-		hanging.node[arcs.x] = (unsigned long long) arc_after(hanging, large, arcs.y) << 32 |
+		arcs = tour.arcs[i];
+		arcs.x += tour.start[small];
+		arcs.y += tour.start[large];
+		tour.arcs[i] = arcs;
+		tour.node[arcs.x] = (unsigned long long) arc_after(tour, large, arcs.y) << 32 |
 			NO_PART;
-		hanging.node[arcs.y] = (unsigned long long) arc_after(hanging, small, arcs.x) << 32 |
+		tour.node[arcs.y] = (unsigned long long) arc_after(tour, small, arcs.x) << 32 |
 			NO_PART;
 	}
 }
 
 /* Start a part at an arc. */
 static __device__ __forceinline__ void
-begin_part(const EulerTour &hanging, uint32_t arc, uint32_t part)
+begin_part(const EulerTour &tour, uint32_t arc, uint32_t part)
 {
-	hanging.first[part] = arc;
-	hanging.node[arc] = hanging.node[arc] >> 32 << 32 | part;
+	tour.first[part] = arc;
+	tour.node[arc] = tour.node[arc] >> 32 << 32 | part;
 }
 
 /*
@@ -106,30 +106,30 @@ begin_part(const EulerTour &hanging, uint32_t arc, uint32_t part)
  * random a tree.
  */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
-hang_begin_tours_kernel(Edges edges, uint64_t nvertices, EulerTour hanging)
+tour_begin_kernel(Edges edges, uint64_t nvertices, EulerTour tour)
 {
 	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
 
 	for (uint64_t v = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x; v < nvertices;
 		 v += nthreads)
-		if (hanging.least[edges.tree[v]] == v && hanging.start[v] < hanging.start[v + 1])
-			begin_part(hanging, hanging.start[v], atomicAdd(&hanging.number[0], 1u));
+		if (tour.smallest[edges.tree[v]] == v && tour.start[v] < tour.start[v + 1])
+			begin_part(tour, tour.start[v], atomicAdd(&tour.number[0], 1u));
 }
 
 /* Cut the tours at one arc in PART_ARCS. Bytes: 20 at random a part. */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
-hang_cut_kernel(uint64_t narcs, EulerTour hanging)
+tour_cut_kernel(uint64_t narcs, EulerTour tour)
 {
 	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
-	const uint32_t ntours = hanging.number[0];
+	const uint32_t ntours = tour.number[0];
 
 	for (uint64_t i = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x; i * PART_ARCS < narcs;
 		 i += nthreads)
 	{
 		const uint64_t arc = i * PART_ARCS + ((uint32_t) i * 0x9E3779B1u >> 16) % PART_ARCS;
 
-		if (arc < narcs && (uint32_t) hanging.node[arc] == NO_PART)
-			begin_part(hanging, (uint32_t) arc, ntours + atomicAdd(&hanging.number[1], 1u));
+		if (arc < narcs && (uint32_t) tour.node[arc] == NO_PART)
+			begin_part(tour, (uint32_t) arc, ntours + atomicAdd(&tour.number[1], 1u));
 	}
 }
 
@@ -139,28 +139,28 @@ hang_cut_kernel(uint64_t narcs, EulerTour hanging)
  * Bytes: 16 at random an arc.
  */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
-hang_walk_kernel(EulerTour hanging)
+tour_walk_kernel(EulerTour tour)
 {
-	const uint32_t ntours = hanging.number[0];
-	const uint64_t nparts = (uint64_t) ntours + hanging.number[1];
+	const uint32_t ntours = tour.number[0];
+	const uint64_t nparts = (uint64_t) ntours + tour.number[1];
 	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
 
 	for (uint64_t part = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x; part < nparts;
 		 part += nthreads)
 	{
 		unsigned long long length = 0;
-		uint32_t	arc = hanging.first[part];
-		unsigned long long node = *(volatile unsigned long long *) &hanging.node[arc];
+		uint32_t	arc = tour.first[part];
+		unsigned long long node = *(volatile unsigned long long *) &tour.node[arc];
 		uint32_t	after;
 
 		do
 		{
-			*(volatile unsigned long long *) &hanging.node[arc] = length++ << 32 | part;
+			*(volatile unsigned long long *) &tour.node[arc] = length++ << 32 | part;
 			arc = (uint32_t) (node >> 32);
-			node = *(volatile unsigned long long *) &hanging.node[arc];
+			node = *(volatile unsigned long long *) &tour.node[arc];
 			after = (uint32_t) node;
 		} while (after == NO_PART);
-		hanging.chain[part] = length << 32 | (after < ntours ? NO_PART : after);
+		tour.chain[part] = length << 32 | (after < ntours ? NO_PART : after);
 	}
 }
 
@@ -170,11 +170,11 @@ hang_walk_kernel(EulerTour hanging)
  * of them at random; none if the previous round changed nothing.
  */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
-hang_add_up_kernel(EulerTour hanging, uint32_t round)
+tour_jump_kernel(EulerTour tour, uint32_t round)
 {
-	const uint64_t nparts = (uint64_t) hanging.number[0] + hanging.number[1];
+	const uint64_t nparts = (uint64_t) tour.number[0] + tour.number[1];
 	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
-	uint32_t   *changed = &hanging.number[2];
+	uint32_t   *changed = &tour.number[2];
 	bool		changes = false;
 
 	if (round > 0 && changed[round - 1] == 0)
@@ -182,13 +182,13 @@ hang_add_up_kernel(EulerTour hanging, uint32_t round)
 	for (uint64_t part = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x; part < nparts;
 		 part += nthreads)
 	{
-		const unsigned long long own = hanging.chain[part];
+		const unsigned long long own = tour.chain[part];
 		unsigned long long other;
 
 		if ((uint32_t) own == NO_PART)
 			continue;
-		other = *(volatile unsigned long long *) &hanging.chain[(uint32_t) own];
-		*(volatile unsigned long long *) &hanging.chain[part] = ((own >> 32) + (other >> 32)) <<
+		other = *(volatile unsigned long long *) &tour.chain[(uint32_t) own];
+		*(volatile unsigned long long *) &tour.chain[part] = ((own >> 32) + (other >> 32)) <<
 			32 | (uint32_t) other;
 		changes = true;
 	}
@@ -198,11 +198,11 @@ hang_add_up_kernel(EulerTour hanging, uint32_t round)
 
 /* Get the number of arcs from this one to the end of its tour, itself included. */
 static __device__ __forceinline__ uint32_t
-arcs_left(const EulerTour &hanging, uint32_t arc)
+arcs_left(const EulerTour &tour, uint32_t arc)
 {
-	const unsigned long long node = hanging.node[arc];
+	const unsigned long long node = tour.node[arc];
 
-	return (uint32_t) (hanging.chain[(uint32_t) node] >> 32) - (uint32_t) (node >> 32);
+	return (uint32_t) (tour.chain[(uint32_t) node] >> 32) - (uint32_t) (node >> 32);
 }
 
 /*
@@ -210,7 +210,7 @@ arcs_left(const EulerTour &hanging, uint32_t arc)
  * vertex, and 36 at random an edge.
  */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
-hang_parents_kernel(Edges edges, uint64_t nvertices, EulerTour hanging, uint32_t *parent)
+tour_parents_kernel(Edges edges, uint64_t nvertices, EulerTour tour, uint32_t *parent)
 {
 	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
 
@@ -223,7 +223,7 @@ hang_parents_kernel(Edges edges, uint64_t nvertices, EulerTour hanging, uint32_t
 
 		if (edge == NO_EDGE)
 			continue;
-		if (arcs_left(hanging, hanging.arcs[i].x) > arcs_left(hanging, hanging.arcs[i].y))
+		if (arcs_left(tour, tour.arcs[i].x) > arcs_left(tour, tour.arcs[i].y))
 			parent[large] = small;
 		else
 			parent[small] = large;
@@ -234,10 +234,10 @@ EmogiStatus
 emogi_euler_tour_load(EmogiError *error)
 {
 	const void *const kernels[] = {
-		(const void *) hang_count_kernel, (const void *) hang_link_kernel,
-		(const void *) hang_begin_tours_kernel, (const void *) hang_cut_kernel,
-		(const void *) hang_walk_kernel, (const void *) hang_add_up_kernel,
-		(const void *) hang_parents_kernel
+		(const void *) tour_count_kernel, (const void *) tour_link_kernel,
+		(const void *) tour_begin_kernel, (const void *) tour_cut_kernel,
+		(const void *) tour_walk_kernel, (const void *) tour_jump_kernel,
+		(const void *) tour_parents_kernel
 	};
 
 	TRY(load_prefix_sum<uint32_t>(error));
@@ -245,60 +245,60 @@ emogi_euler_tour_load(EmogiError *error)
 }
 
 EmogiStatus
-emogi_euler_tour_open(Run *run, EulerTour *hanging, EmogiError *error)
+emogi_euler_tour_open(Run *run, EulerTour *tour, EmogiError *error)
 {
 	const uint64_t n = run->nvertices;
 
-	if (n > MOST_VERTICES)
+	if (n > MAX_VERTICES)
 		return emogi_device_fail(error, EMOGI_UNSUPPORTED,
 								 "the graph has more vertices than the GPU makes trees of",
 								 "%llu vertices", (unsigned long long) n);
-	TRY(take_array(&run->memory, &hanging->node, 3 * n + most_parts(n), "tours", error));
-	TRY(take_array(&run->memory, &hanging->start,
-				   2 * n + 1 + count_tiles(n + 1) + most_parts(n) + HANG_NUMBERS, "arcs", error));
-	hanging->chain = hanging->node + 2 * n;
-	hanging->arcs = (uint2 *) (hanging->chain + most_parts(n));
-	hanging->tile = hanging->start + n + 1;
-	hanging->least = hanging->tile + count_tiles(n + 1);
-	hanging->first = hanging->least + n;
-	hanging->number = hanging->first + most_parts(n);
+	TRY(take_array(&run->memory, &tour->node, 3 * n + max_parts(n), "tours", error));
+	TRY(take_array(&run->memory, &tour->start,
+				   2 * n + 1 + count_tiles(n + 1) + max_parts(n) + TOUR_NUMBERS, "arcs", error));
+	tour->chain = tour->node + 2 * n;
+	tour->arcs = (uint2 *) (tour->chain + max_parts(n));
+	tour->tile = tour->start + n + 1;
+	tour->smallest = tour->tile + count_tiles(n + 1);
+	tour->first = tour->smallest + n;
+	tour->number = tour->first + max_parts(n);
 	return EMOGI_OK;
 }
 
 /* Build the tours. */
 static EmogiStatus
-make_tours(Run *run, const EulerTour *hanging, const Edges *edges, EmogiError *error)
+make_tours(Run *run, const EulerTour *tour, const Edges *edges, EmogiError *error)
 {
 	const uint64_t n = run->nvertices;
 	cudaStream_t stream = run->state->stream;
 
-	CUDA_TRY(cudaMemsetAsync(hanging->start, 0, (n + 1) * sizeof *hanging->start, stream));
-	CUDA_TRY(cudaMemsetAsync(hanging->least, 0xFF, n * sizeof *hanging->least, stream));
-	CUDA_LAUNCH(hang_count_kernel, run->full_blocks, BLOCK_THREADS, stream, *edges, n, *hanging);
-	TRY(prefix_sum(run, hanging->start, n + 1, hanging->tile, error));
-	CUDA_LAUNCH(hang_link_kernel, run->full_blocks, BLOCK_THREADS, stream, *edges, n, *hanging);
+	CUDA_TRY(cudaMemsetAsync(tour->start, 0, (n + 1) * sizeof *tour->start, stream));
+	CUDA_TRY(cudaMemsetAsync(tour->smallest, 0xFF, n * sizeof *tour->smallest, stream));
+	CUDA_LAUNCH(tour_count_kernel, run->full_blocks, BLOCK_THREADS, stream, *edges, n, *tour);
+	TRY(prefix_sum(run, tour->start, n + 1, tour->tile, error));
+	CUDA_LAUNCH(tour_link_kernel, run->full_blocks, BLOCK_THREADS, stream, *edges, n, *tour);
 	return EMOGI_OK;
 }
 
 /* Find the position of each arc in its tour. */
 static EmogiStatus
-find_places(Run *run, const EulerTour *hanging, const Edges *edges, EmogiError *error)
+find_places(Run *run, const EulerTour *tour, const Edges *edges, EmogiError *error)
 {
 	cudaStream_t stream = run->state->stream;
 
-	CUDA_TRY(cudaMemsetAsync(hanging->number, 0, HANG_NUMBERS * sizeof *hanging->number, stream));
-	CUDA_LAUNCH(hang_begin_tours_kernel, run->full_blocks, BLOCK_THREADS, stream, *edges,
-				run->nvertices, *hanging);
-	CUDA_LAUNCH(hang_cut_kernel, run->full_blocks, BLOCK_THREADS, stream, 2 * edges->nedges,
-				*hanging);
-	CUDA_LAUNCH(hang_walk_kernel, run->full_blocks, BLOCK_THREADS, stream, *hanging);
-	for (uint32_t round = 0; round < MOST_ROUNDS && most_parts(edges->nedges) >> round > 0; round++)
-		CUDA_LAUNCH(hang_add_up_kernel, run->full_blocks, BLOCK_THREADS, stream, *hanging, round);
+	CUDA_TRY(cudaMemsetAsync(tour->number, 0, TOUR_NUMBERS * sizeof *tour->number, stream));
+	CUDA_LAUNCH(tour_begin_kernel, run->full_blocks, BLOCK_THREADS, stream, *edges,
+				run->nvertices, *tour);
+	CUDA_LAUNCH(tour_cut_kernel, run->full_blocks, BLOCK_THREADS, stream, 2 * edges->nedges,
+				*tour);
+	CUDA_LAUNCH(tour_walk_kernel, run->full_blocks, BLOCK_THREADS, stream, *tour);
+	for (uint32_t round = 0; round < MAX_ROUNDS && max_parts(edges->nedges) >> round > 0; round++)
+		CUDA_LAUNCH(tour_jump_kernel, run->full_blocks, BLOCK_THREADS, stream, *tour, round);
 	return EMOGI_OK;
 }
 
 EmogiStatus
-emogi_euler_tour_trees(Run *run, const EulerTour *hanging, const Edges *edges, uint32_t *parent,
+emogi_euler_tour_trees(Run *run, const EulerTour *tour, const Edges *edges, uint32_t *parent,
 					   EmogiError *error)
 {
 	cudaStream_t stream = run->state->stream;
@@ -306,9 +306,9 @@ emogi_euler_tour_trees(Run *run, const EulerTour *hanging, const Edges *edges, u
 	CUDA_TRY(cudaMemsetAsync(parent, 0xFF, run->nvertices * sizeof *parent, stream));
 	if (edges->nedges == 0)
 		return EMOGI_OK;
-	TRY(make_tours(run, hanging, edges, error));
-	TRY(find_places(run, hanging, edges, error));
-	CUDA_LAUNCH(hang_parents_kernel, run->full_blocks, BLOCK_THREADS, stream, *edges,
-				run->nvertices, *hanging, parent);
+	TRY(make_tours(run, tour, edges, error));
+	TRY(find_places(run, tour, edges, error));
+	CUDA_LAUNCH(tour_parents_kernel, run->full_blocks, BLOCK_THREADS, stream, *edges,
+				run->nvertices, *tour, parent);
 	return EMOGI_OK;
 }

@@ -25,7 +25,7 @@ typedef struct EulerTour
 	uint32_t   *tile;			/* prefix-sum scratch for `start` */
 	/* [nvertices], of each edge: the arc at its smaller end, and the arc at its larger end */
 	uint2	   *arcs;
-	uint32_t   *least;	/* [nvertices], of a tree's label: the smallest vertex of the tree */
+	uint32_t   *smallest;	/* [nvertices], of a tree's label: the smallest vertex of the tree */
 	/*
 	 * [arcs], upper half: the next arc; once traversed, the distance from the first arc of its part
 	 */
@@ -45,13 +45,13 @@ typedef struct EulerTour
 } EulerTour;
 
 /* Take the device memory. EMOGI_UNSUPPORTED if the vertices exceed the range of arc numbers. */
-extern EmogiStatus emogi_euler_tour_open(Run *run, EulerTour *hanging, EmogiError *error);
+extern EmogiStatus emogi_euler_tour_open(Run *run, EulerTour *tour, EmogiError *error);
 
 /*
  * Find the parent of each vertex: parent[nvertices], EMOGI_NO_VERTEX for the smallest vertex of a
  * tree; queued on the stream.
  */
-extern EmogiStatus emogi_euler_tour_trees(Run *run, const EulerTour *hanging, const Edges *edges,
+extern EmogiStatus emogi_euler_tour_trees(Run *run, const EulerTour *tour, const Edges *edges,
 										  uint32_t *parent, EmogiError *error);
 
 /* Load the kernels. */

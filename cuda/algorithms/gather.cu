@@ -66,10 +66,10 @@ typedef struct Gather
 	Field		field;
 	GatherSweep sweep;
 	uint32_t   *vertex;			/* field.vertex, writable */
-	SegmentedGraph			cut;			/* the segmented graph that sweeps read instead of
-											 * the lists, if any */
+	SegmentedGraph segmented;	/* the segmented graph that sweeps read instead of
+										 * the lists, if any */
 	/* PAGERANK: used instead of sweeps, if built; values are then in the order of labels */
-	PropagationBlocks		bins;
+	PropagationBlocks bins;
 } Gather;
 
 template <class Term>
@@ -233,7 +233,7 @@ find_kept(Gather *gather, const EmogiGraph *graph, const EmogiQuery *query, Emog
 	if (emogi_propagation_blocking_suit(gather->run, query))
 		return emogi_propagation_blocking_find(gather->run, array, &gather->bins, error);
 	return emogi_cache_blocking_find(gather->run, array, (uint64_t) query->max_iterations,
-									 &gather->cut, error);
+									 &gather->segmented, error);
 }
 
 /* Place the graph, and choose how to read lists. */
@@ -255,7 +255,7 @@ place_lists(Gather *gather, const EmogiGraph *graph, const EmogiQuery *query, Em
 		gather->field.degrees.out = run->graph.backward.offsets;
 	if (ranks)
 		TRY(find_kept(gather, graph, query, error));
-	gather->sweep.may_have_help = gather->sweep.may_have_help && gather->cut.nsegments == 0 &&
+	gather->sweep.may_have_help = gather->sweep.may_have_help && gather->segmented.nsegments == 0 &&
 		gather->bins.nvertices == 0;
 	return emogi_gather_open(&gather->sweep, graph, query, wants, width - (uint32_t) sizeof(Target),
 							 gather->method.gather, error);
@@ -286,16 +286,16 @@ reduce_parts(Gather *gather, EmogiError *error)
 
 /* Sweep the segmented graph from now on, if there is one. */
 static void
-sweep_cut(Gather *gather)
+sweep_segmented(Gather *gather)
 {
-	if (gather->cut.nsegments == 0)
+	if (gather->segmented.nsegments == 0)
 		return;
 	emogi_gather_read_alone(&gather->sweep);
-	gather->sweep.lists = gather->cut.lists;
-	gather->field.outline = gather->cut.outline;
-	gather->field.label = gather->cut.label;
-	if (gather->cut.sum != NULL)
-		gather->field.sum = gather->cut.sum;
+	gather->sweep.lists = gather->segmented.lists;
+	gather->field.outline = gather->segmented.outline;
+	gather->field.label = gather->segmented.label;
+	if (gather->segmented.sum != NULL)
+		gather->field.sum = gather->segmented.sum;
 }
 
 /*
@@ -315,17 +315,17 @@ make_lists(Gather *gather, const EmogiGraph *graph, const EmogiQuery *query, Emo
 											&gather->field.degrees, &gather->bins, error));
 		if (gather->bins.nvertices > 0)
 			return EMOGI_OK;
-		TRY(emogi_cache_blocking_find(run, array, nsweeps, &gather->cut, error));
+		TRY(emogi_cache_blocking_find(run, array, nsweeps, &gather->segmented, error));
 	}
-	if (gather->cut.nsegments == 0)
+	if (gather->segmented.nsegments == 0)
 		TRY(emogi_cache_blocking_make(run, array, &gather->sweep.outline, &gather->field.degrees,
-									  nsweeps, &gather->cut, error));
+									  nsweeps, &gather->segmented, error));
 	return EMOGI_OK;
 }
 
 /* Reject weights that ranks cannot be divided by. The CPU engine then reports which they are. */
 static EmogiStatus
-refuse_strengths(EmogiError *error)
+reject_strengths(EmogiError *error)
 {
 	return emogi_device_fail(error, EMOGI_UNSUPPORTED,
 							 "the weights of the edges of a vertex sum to what ranks cannot be "
@@ -352,7 +352,7 @@ add_strengths(Run *run, const EmogiGraph *graph, double *strength, EmogiError *e
 			sum += emogi_weight(out->weights, graph->weight_type, i);
 		}
 		if (!emogi_rank_strength_suits(sum))
-			return refuse_strengths(error);
+			return reject_strengths(error);
 		strength[v] = sum;
 	}
 	return EMOGI_OK;
@@ -399,7 +399,7 @@ sum_strengths(Gather *gather, const EmogiGraph *graph, int *ntargets, int *nweig
 	CUDA_TRY(cudaMemcpyAsync(run->state->mailbox, gather->field.outcome, sizeof *outcome,
 							 cudaMemcpyDeviceToHost, run->state->stream));
 	TRY(emogi_cuda_wait(run->state, run->control, error));
-	return outcome->change == 0 ? EMOGI_OK : refuse_strengths(error);
+	return outcome->change == 0 ? EMOGI_OK : reject_strengths(error);
 }
 
 /*
@@ -443,7 +443,7 @@ start_pagerank(Gather *gather, const EmogiGraph *graph, const EmogiQuery *query,
 	if (gather->bins.nvertices > 0)
 		return emogi_propagation_blocking_start(run, &gather->bins, field->leap, field->value,
 												error);
-	sweep_cut(gather);
+	sweep_segmented(gather);
 	CUDA_LAUNCH(gather->method.start, run->full_blocks, BLOCK_THREADS, run->state->stream, *field);
 	return reduce_parts(gather, error);
 }
@@ -459,7 +459,7 @@ start_values(Gather *gather, const EmogiGraph *graph, const EmogiQuery *query, i
 	const uint32_t traits = emogi_sum_traits(query->algorithm);
 	Run		   *run = gather->run;
 
-	if (gather->cut.nsegments == 0 && gather->bins.nvertices == 0)
+	if (gather->segmented.nsegments == 0 && gather->bins.nvertices == 0)
 		TRY(emogi_edge_chunks_make_outline(run, run->graph.forward.offsets, &gather->sweep.outline,
 										   error));
 	if (query->algorithm == EMOGI_PAGERANK)

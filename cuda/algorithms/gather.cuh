@@ -35,7 +35,7 @@ typedef struct Field
 {
 	uint64_t	nvertices;
 	uint64_t	nwords;			/* of a segment in the ListIndex */
-	ListIndex		outline;		/* index of the lists that sweeps read */
+	ListIndex	outline;		/* index of the lists that sweeps read */
 	/*
 	 * [nvertices]; NULL in unweighted PageRank, where it is source * out-degree, or source without
 	 * outgoing edges
@@ -56,13 +56,13 @@ typedef struct Field
 	 * source
 	 */
 	double	   *carry;
-	const uint32_t *vertex;	/* [rank], vertex of the list; NULL except for terms with OWN */
+	const uint32_t *vertex;		/* [rank], vertex of the list; NULL except for terms with OWN */
 	const uint32_t *label;		/* [nvertices], index of the vertex in source; NULL = the vertex
 								 * number */
 	Degrees		degrees;		/* out-degrees (PAGERANK) */
 	/* [nvertices], sums of the weights of outgoing edges (PAGERANK with weights) */
 	const double *strength;
-	const double *leap;	/* [nvertices], teleport distribution (PAGERANK); NULL = uniform */
+	const double *leap;			/* [nvertices], teleport distribution (PAGERANK); NULL = uniform */
 	bool		coarse;			/* integers have 36 significant bits (PAGERANK) */
 	/* [nvertices], sums of weights; NaN = Dirichlet boundary, which keeps its value */
 	double	   *conductance;
@@ -276,7 +276,7 @@ gather_count_degrees_kernel(Lists<Target> lists, Field field, Chunks chunks, Ste
 
 /* Progress of a warp in its chunk. */
 template <typename Value>
-struct Stand
+struct Progress
 {
 	Value	   *carry;			/* of the chunk */
 	uint32_t	first;			/* rank of the first list that begins in the chunk */
@@ -287,9 +287,9 @@ struct Stand
 /* Write the partial sum of the current list, which ends before list `rank` or with the chunk. */
 template <typename Value>
 static __device__ __forceinline__ void
-close_list(const Field &field, const Stand<Value> *stand, uint32_t rank, Value sum)
+close_list(const Field &field, const Progress<Value> *progress, uint32_t rank, Value sum)
 {
-	__stcs(rank > stand->first ? (Value *) field.sum + (rank - 1) : stand->carry, sum);
+	__stcs(rank > progress->first ? (Value *) field.sum + (rank - 1) : progress->carry, sum);
 }
 
 /*
@@ -339,19 +339,20 @@ add_octet(const Lists<Target> &lists, const Field &field, uint64_t entry, uint32
  */
 template <class Term, typename Weight, bool FULL, typename Value = typename Term::Value>
 static __device__ __forceinline__ void
-add_round(const Lists<Target> &lists, const Field &field, uint64_t entry, Stand<Value> *stand)
+add_round(const Lists<Target> &lists, const Field &field, uint64_t entry, Progress<Value> *progress)
 {
 	const uint32_t lane = lane_number();
 	const uint32_t begins = read_begins(field.outline, entry);
 	const uint32_t lanes = __ballot_sync(FULL_WARP, begins != 0);
 	const uint32_t upto = warp_prefix_sum(__popc(begins));
-	const uint32_t rank = stand->rank + upto - __popc(begins);
+	const uint32_t rank = progress->rank + upto - __popc(begins);
 	/* lanes back to the one where the current list begins */
 	const uint32_t reach = lane - (31 - __clz((lanes & ~lanes_above()) | 1));
 	Value		closing = 0;
 	Value		sum = add_octet<Term, Weight>(lists, field, entry,
 											  FULL ? LANE_ENTRIES : octet_length(lists, entry),
-											  begins, rank, lane == 0 ? stand->sum : 0, &closing);
+											  begins, rank, lane == 0 ? progress->sum : 0,
+											  &closing);
 	Value		before;
 
 #pragma unroll
@@ -366,9 +367,9 @@ add_round(const Lists<Target> &lists, const Field &field, uint64_t entry, Stand<
 	}
 	before = __shfl_up_sync(FULL_WARP, sum, 1);
 	if (begins != 0)
-		close_list(field, stand, rank, lane > 0 ? before + closing : closing);
-	stand->sum = __shfl_sync(FULL_WARP, sum, WARP_LANES - 1);
-	stand->rank += __shfl_sync(FULL_WARP, upto, WARP_LANES - 1);
+		close_list(field, progress, rank, lane > 0 ? before + closing : closing);
+	progress->sum = __shfl_sync(FULL_WARP, sum, WARP_LANES - 1);
+	progress->rank += __shfl_sync(FULL_WARP, upto, WARP_LANES - 1);
 }
 
 /* Add a chunk. */
@@ -377,14 +378,15 @@ static __device__ __forceinline__ void
 add_chunk(const Lists<Target> &lists, const Field &field, uint64_t chunk)
 {
 	const uint32_t rank = __ldg(&field.outline.chunk_rank[chunk]);
-	Stand<typename Term::Value> stand = {(typename Term::Value *) field.carry + chunk, rank, rank,
+	Progress<typename Term::Value> progress = {(typename Term::Value *) field.carry + chunk, rank,
+	rank,
 		0};
 
 #pragma unroll 1
 	for (uint32_t round = 0; round < CHUNK_ROUNDS; round++)
-		add_round<Term, Weight, FULL>(lists, field, round_entry(chunk, round), &stand);
+		add_round<Term, Weight, FULL>(lists, field, round_entry(chunk, round), &progress);
 	if (lane_number() == 0)
-		close_list(field, &stand, stand.rank, stand.sum);
+		close_list(field, &progress, progress.rank, progress.sum);
 }
 
 /*

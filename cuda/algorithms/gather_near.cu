@@ -31,8 +31,8 @@ find_holders(const SharedStep *team, const PeerMemoryLayout *layout, uint8_t *ho
  * chunks.
  */
 static EmogiStatus
-tell_pieces(Run *run, const PeerMemoryLayout *layout, const uint8_t *reader, int member,
-			uint64_t nchunks, uint32_t *array, Chunks *pieces, EmogiError *error)
+set_pieces(Run *run, const PeerMemoryLayout *layout, const uint8_t *reader, int member,
+		   uint64_t nchunks, uint32_t *array, Chunks *pieces, EmogiError *error)
 {
 	const uint64_t piece_chunks = layout->piece_bytes / (CHUNK_ENTRIES * sizeof(Target));
 	uint32_t	first[SPREAD_MOST_PIECES];
@@ -56,7 +56,7 @@ emogi_gather_open_near(GatherSweep *sweep, EmogiError *error)
 {
 	const uint64_t nchunks = count_chunks(sweep->nedges);
 	Run		   *run = sweep->run;
-	SharedStep	   *team = run->team;
+	SharedStep *team = run->team;
 	EmogiStatus status = EMOGI_OK;
 	PeerMemoryLayout layout;
 	uint8_t		holder[SPREAD_MOST_PIECES];
@@ -69,15 +69,15 @@ emogi_gather_open_near(GatherSweep *sweep, EmogiError *error)
 	find_holders(team, &layout, holder);
 	deal_pieces(holder, layout.npieces, team->nhelpers + 1, reader);
 	TRY(take_array(&run->memory, &array, SPREAD_MOST_PIECES, "pieces of lists", error));
-	TRY(tell_pieces(run, &layout, reader, LEADER, nchunks, array, &sweep->pieces, error));
+	TRY(set_pieces(run, &layout, reader, LEADER, nchunks, array, &sweep->pieces, error));
 	for (int i = 0; i < team->nhelpers && status == EMOGI_OK; i++)
 	{
 		GatherHelper *helper = &sweep->helper[i];
 		Run		   *its = &team->helper[i].run;
 
 		CUDA_TRY(cudaSetDevice(its->state->device));
-		status = tell_pieces(its, &layout, reader, i + 1, nchunks, helper->piece, &helper->pieces,
-							 error);
+		status = set_pieces(its, &layout, reader, i + 1, nchunks, helper->piece, &helper->pieces,
+							error);
 		if (status == EMOGI_OK)
 			status = emogi_edge_chunks_make_outline(its, run->graph.forward.offsets,
 													&helper->outline, error);
@@ -92,7 +92,7 @@ static EmogiStatus
 queue_part(GatherSweep *sweep, int i, GatherKernel kernel, const Field &leaders, EmogiError *error)
 {
 	const GatherHelper *helper = &sweep->helper[i];
-	SharedStep	   *team = sweep->run->team;
+	SharedStep *team = sweep->run->team;
 	Run		   *run = &team->helper[i].run;
 	Field		field = leaders;
 
@@ -112,7 +112,7 @@ emogi_gather_sweep_near(GatherSweep *sweep, GatherKernel kernel, const Field &fi
 						EmogiError *error)
 {
 	Run		   *run = sweep->run;
-	SharedStep	   *team = run->team;
+	SharedStep *team = run->team;
 
 	TRY(emogi_shared_step_ready(team, error));
 	TRY(emogi_run_begin_step(run, error));

@@ -30,7 +30,7 @@ open_helper(GatherSweep *sweep, int i, const EmogiGraph *graph, uint32_t width, 
 	Run		   *run = &sweep->run->team->helper[i].run;
 
 	TRY(emogi_edge_chunks_make_outline(run, run->graph.forward.offsets, &helper->outline, error));
-	TRY(emogi_copy_pipeline_open(&helper->feed, run, &graph->forward, width, &share, error));
+	TRY(emogi_copy_pipeline_open(&helper->pipeline, run, &graph->forward, width, &share, error));
 	/* its copies wait for this event, and so for the allocation of their buffers */
 	CUDA_TRY(cudaEventRecord(run->state->begin, run->state->stream));
 	return EMOGI_OK;
@@ -48,7 +48,7 @@ open_helpers(GatherSweep *sweep, const EmogiGraph *graph, uint32_t width, EmogiE
 	{
 		CUDA_TRY(cudaSetDevice(team->helper[i].run.state->device));
 		status = open_helper(sweep, i, graph, width, error);
-		sweep->together = sweep->together && sweep->helper[i].feed.buffer != NULL;
+		sweep->together = sweep->together && sweep->helper[i].pipeline.buffer != NULL;
 	}
 	(void) cudaSetDevice(sweep->run->state->device);
 	return status;
@@ -76,15 +76,15 @@ emogi_gather_open(GatherSweep *sweep, const EmogiGraph *graph, const EmogiQuery 
 		const uint32_t devices = run->devices;
 
 		run->devices = 0;		/* each GPU reads a share, over its own link */
-		TRY(emogi_copy_pipeline_open(&sweep->feed, run, lists, width, &share, error));
-		if (sweep->feed.buffer != NULL)
+		TRY(emogi_copy_pipeline_open(&sweep->pipeline, run, lists, width, &share, error));
+		if (sweep->pipeline.buffer != NULL)
 			return EMOGI_OK;
-		emogi_copy_pipeline_close(&sweep->feed);
-		sweep->feed = CopyPipeline{};
+		emogi_copy_pipeline_close(&sweep->pipeline);
+		sweep->pipeline = CopyPipeline{};
 		sweep->together = false;
 		run->devices = devices;
 	}
-	return emogi_copy_pipeline_open(&sweep->feed, run, lists, width, NULL, error);
+	return emogi_copy_pipeline_open(&sweep->pipeline, run, lists, width, NULL, error);
 }
 
 /* Read some chunks. */
@@ -112,11 +112,11 @@ take_piece(GatherSweep *sweep, int i, GatherKernel kernel, const Field &leaders,
 
 	field.source = helper->source;
 	field.outline = helper->outline;
-	TRY(emogi_copy_pipeline_take(&helper->feed, &lists, &chunks.first, &chunks.upto, error));
+	TRY(emogi_copy_pipeline_take(&helper->pipeline, &lists, &chunks.first, &chunks.upto, error));
 	TRY(emogi_run_begin_step(run, error));
 	CUDA_LAUNCH(kernel, run->nblocks, BLOCK_THREADS, run->state->stream, lists, field, chunks,
 				run->step);
-	return emogi_copy_pipeline_give_back(&helper->feed, error);
+	return emogi_copy_pipeline_give_back(&helper->pipeline, error);
 }
 
 /* Let the leader read its next piece. */
@@ -126,9 +126,9 @@ take_own_piece(GatherSweep *sweep, GatherKernel kernel, const Field &field, Emog
 	Lists<Target> lists = sweep->lists;
 	Chunks		chunks = {};
 
-	TRY(emogi_copy_pipeline_take(&sweep->feed, &lists, &chunks.first, &chunks.upto, error));
+	TRY(emogi_copy_pipeline_take(&sweep->pipeline, &lists, &chunks.first, &chunks.upto, error));
 	TRY(launch(sweep, kernel, field, lists, chunks, error));
-	return emogi_copy_pipeline_give_back(&sweep->feed, error);
+	return emogi_copy_pipeline_give_back(&sweep->pipeline, error);
 }
 
 /* Begin a helper's part of a sweep, with a copy of `source`. */
@@ -141,7 +141,7 @@ begin_part(GatherSweep *sweep, int i, const Field &field, bool more, EmogiError 
 	CUDA_TRY(cudaMemcpyAsync(sweep->helper[i].source, field.source,
 							 run->nvertices * sizeof *field.source, cudaMemcpyDefault,
 							 run->state->stream));
-	emogi_copy_pipeline_begin(&sweep->helper[i].feed, more);
+	emogi_copy_pipeline_begin(&sweep->helper[i].pipeline, more);
 	return emogi_shared_step_end_part(sweep->run->team, i, error);
 }
 
@@ -150,7 +150,7 @@ static EmogiStatus
 end_part(GatherSweep *sweep, int i, EmogiError *error)
 {
 	CUDA_TRY(cudaSetDevice(sweep->run->team->helper[i].run.state->device));
-	TRY(emogi_copy_pipeline_end(&sweep->helper[i].feed, error));
+	TRY(emogi_copy_pipeline_end(&sweep->helper[i].pipeline, error));
 	TRY(emogi_shared_step_end_part(sweep->run->team, i, error));
 	return emogi_shared_step_wait(sweep->run->team, i, error);
 }
@@ -162,23 +162,23 @@ static EmogiStatus
 sweep_together(GatherSweep *sweep, GatherKernel kernel, const Field &field, bool more,
 			   EmogiError *error)
 {
-	SharedStep	   *team = sweep->run->team;
+	SharedStep *team = sweep->run->team;
 	bool		left = true;
 
 	TRY(emogi_shared_step_ready(team, error));
-	emogi_copy_pipeline_begin(&sweep->feed, more);
+	emogi_copy_pipeline_begin(&sweep->pipeline, more);
 	for (int i = 0; i < team->nhelpers; i++)
 		TRY(begin_part(sweep, i, field, more, error));
 	while (left)
 	{
-		left = sweep->feed.piece < sweep->feed.npieces;
+		left = sweep->pipeline.piece < sweep->pipeline.npieces;
 		if (left)
 			TRY(take_own_piece(sweep, kernel, field, error));
 		for (int i = 0; i < team->nhelpers; i++)
 		{
-			const CopyPipeline *feed = &sweep->helper[i].feed;
+			const CopyPipeline *pipeline = &sweep->helper[i].pipeline;
 
-			if (feed->piece == feed->npieces)
+			if (pipeline->piece == pipeline->npieces)
 				continue;
 			left = true;
 			CUDA_TRY(cudaSetDevice(team->helper[i].run.state->device));
@@ -186,7 +186,7 @@ sweep_together(GatherSweep *sweep, GatherKernel kernel, const Field &field, bool
 			CUDA_TRY(cudaSetDevice(team->leader->state->device));
 		}
 	}
-	TRY(emogi_copy_pipeline_end(&sweep->feed, error));
+	TRY(emogi_copy_pipeline_end(&sweep->pipeline, error));
 	for (int i = 0; i < team->nhelpers; i++)
 		TRY(end_part(sweep, i, error));
 	return EMOGI_OK;
@@ -196,7 +196,7 @@ EmogiStatus
 emogi_gather_sweep(GatherSweep *sweep, GatherKernel kernel, const Field &field, bool more,
 				   EmogiError *error)
 {
-	CopyPipeline	   *feed = &sweep->feed;
+	CopyPipeline *pipeline = &sweep->pipeline;
 	Lists<Target> lists = sweep->lists;
 	Chunks		chunks = {0, sweep->outline.nchunks};
 
@@ -204,29 +204,29 @@ emogi_gather_sweep(GatherSweep *sweep, GatherKernel kernel, const Field &field, 
 		return emogi_gather_sweep_near(sweep, kernel, field, error);
 	if (sweep->together)
 		return sweep_together(sweep, kernel, field, more, error);
-	if (feed->npieces == 0)
+	if (pipeline->npieces == 0)
 		return launch(sweep, kernel, field, lists, chunks, error);
-	emogi_copy_pipeline_begin(feed, more);
-	while (feed->piece < feed->npieces)
+	emogi_copy_pipeline_begin(pipeline, more);
+	while (pipeline->piece < pipeline->npieces)
 	{
-		TRY(emogi_copy_pipeline_take(feed, &lists, &chunks.first, &chunks.upto, error));
+		TRY(emogi_copy_pipeline_take(pipeline, &lists, &chunks.first, &chunks.upto, error));
 		TRY(launch(sweep, kernel, field, lists, chunks, error));
-		TRY(emogi_copy_pipeline_give_back(feed, error));
+		TRY(emogi_copy_pipeline_give_back(pipeline, error));
 	}
-	return emogi_copy_pipeline_end(feed, error);
+	return emogi_copy_pipeline_end(pipeline, error);
 }
 
 void
 emogi_gather_account(const GatherSweep *sweep, EmogiResult *result)
 {
-	if (sweep->feed.npieces > 0)
+	if (sweep->pipeline.npieces > 0)
 	{
-		result->link_bytes = sweep->feed.copied_bytes;
-		result->nlinks = sweep->feed.nlinks;
+		result->link_bytes = sweep->pipeline.copied_bytes;
+		result->nlinks = sweep->pipeline.nlinks;
 	}
 	for (int i = 0; sweep->together && i < sweep->run->team->nhelpers; i++)
 	{
-		result->link_bytes += sweep->helper[i].feed.copied_bytes;
+		result->link_bytes += sweep->helper[i].pipeline.copied_bytes;
 		result->nlinks++;
 	}
 	emogi_shared_step_tell_left_out(sweep->run->team, result);
@@ -236,6 +236,6 @@ void
 emogi_gather_close(GatherSweep *sweep)
 {
 	for (int i = 0; i < EMOGI_MAX_HELPERS; i++)
-		emogi_copy_pipeline_close(&sweep->helper[i].feed);
-	emogi_copy_pipeline_close(&sweep->feed);
+		emogi_copy_pipeline_close(&sweep->helper[i].pipeline);
+	emogi_copy_pipeline_close(&sweep->pipeline);
 }

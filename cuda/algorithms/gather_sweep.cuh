@@ -13,8 +13,8 @@ typedef void (*GatherKernel) (Lists<Target> lists, Field field, Chunks chunks, S
 typedef struct GatherHelper
 {
 	double	   *source;			/* [nvertices], copy of the leader's */
-	ListIndex		outline;
-	CopyPipeline		feed;
+	ListIndex	outline;
+	CopyPipeline pipeline;
 	uint32_t   *piece;			/* [SPREAD_MOST_PIECES], with peer placement: first chunks of the
 								 * pieces that it reads */
 	Chunks		pieces;
@@ -28,9 +28,9 @@ typedef struct GatherSweep
 {
 	Run		   *run;
 	uint64_t	nedges;			/* list entries */
-	ListIndex		outline;		/* of the original lists */
+	ListIndex	outline;		/* of the original lists */
 	Lists<Target> lists;		/* lists that sweeps read */
-	CopyPipeline		feed;			/* pipeline of the lists, in host and hybrid placement */
+	CopyPipeline pipeline;		/* pipeline of the lists, in host and hybrid placement */
 	bool		may_have_help;	/* other GPUs may help */
 	/* every GPU has a CopyPipeline for its share; otherwise the leader reads alone */
 	bool		together;

@@ -18,7 +18,7 @@
 typedef struct Modularity
 {
 	Lists<Target> lists;
-	EmogiWeightUnits	units;
+	EmogiWeightUnits units;
 	uint64_t	nvertices;
 	double		resolution;
 	double	   *value;			/* [nvertices], communities as given; then their contributions */

@@ -30,10 +30,10 @@ typedef struct Half
 {
 	const EmogiAdjacency *adjacency;	/* in host memory */
 	Field		field;			/* source: [nvertices], the values, by label if there are labels */
-	ListIndex		outline;		/* index of the original lists */
+	ListIndex	outline;		/* index of the original lists */
 	Lists<Target> lists;		/* lists that sweeps read */
-	SegmentedGraph			cut;			/* read instead of the lists, if any */
-	CopyPipeline	   *feed;			/* in host and hybrid placement */
+	SegmentedGraph segmented;	/* read instead of the lists, if any */
+	CopyPipeline *pipeline;		/* in host and hybrid placement */
 	uint64_t	nsweeps;
 } Half;
 
@@ -47,14 +47,14 @@ typedef struct Powers
 	PowersKernel gather;
 	int			nhalves;
 	Half		half[2];
-	CopyPipeline		feed[2];
+	CopyPipeline pipeline[2];
 	double		scale;			/* EIGENVECTOR: factor of a list's sum */
 	double	   *total;			/* [nvertices], KATZ: sum over all iterations */
-	Found	   *part;			/* [blocks], before reduction */
-	Found	   *found;			/* [MOST_FOUND] */
+	Reductions *part;			/* [blocks], before reduction */
+	Reductions *found;			/* [MAX_REDUCTIONS] */
 } Powers;
 
-#define MOST_FOUND 3			/* reductions of an iteration */
+#define MAX_REDUCTIONS 3		/* reductions of an iteration */
 
 static PowersKernel
 choose_gather(bool is_weighted, EmogiWeightType type)
@@ -144,9 +144,9 @@ place_lists(Powers *powers, const EmogiQuery *query, EmogiError *error)
 
 		half->lists = h == 0 ? run->graph.forward : run->graph.backward;
 		half->field.outline = half->outline;
-		half->feed = &powers->feed[halves_are_one(powers) ? 0 : h];
-		if (half->feed->run == NULL)
-			TRY(emogi_copy_pipeline_open(half->feed, run, half->adjacency, powers->weight_bytes,
+		half->pipeline = &powers->pipeline[halves_are_one(powers) ? 0 : h];
+		if (half->pipeline->run == NULL)
+			TRY(emogi_copy_pipeline_open(half->pipeline, run, half->adjacency, powers->weight_bytes,
 										 NULL, error));
 	}
 	return EMOGI_OK;
@@ -168,23 +168,23 @@ static EmogiStatus
 sum_lists(Powers *powers, Half *half, bool more, EmogiError *error)
 {
 	Run		   *run = powers->run;
-	CopyPipeline	   *feed = half->feed;
+	CopyPipeline *pipeline = half->pipeline;
 	Lists<Target> lists = half->lists;
 	Chunks		chunks = {0, half->field.outline.nchunks};
 
 	half->nsweeps++;
-	if (feed->npieces == 0)
+	if (pipeline->npieces == 0)
 		TRY(launch(run, half, powers->gather, lists, chunks, error));
 	else
-		emogi_copy_pipeline_begin(feed, more);
-	while (feed->piece < feed->npieces)
+		emogi_copy_pipeline_begin(pipeline, more);
+	while (pipeline->piece < pipeline->npieces)
 	{
-		TRY(emogi_copy_pipeline_take(feed, &lists, &chunks.first, &chunks.upto, error));
+		TRY(emogi_copy_pipeline_take(pipeline, &lists, &chunks.first, &chunks.upto, error));
 		TRY(launch(run, half, powers->gather, lists, chunks, error));
-		TRY(emogi_copy_pipeline_give_back(feed, error));
+		TRY(emogi_copy_pipeline_give_back(pipeline, error));
 	}
-	if (feed->npieces > 0)
-		TRY(emogi_copy_pipeline_end(feed, error));
+	if (pipeline->npieces > 0)
+		TRY(emogi_copy_pipeline_end(pipeline, error));
 	CUDA_LAUNCH(gather_join_carries_kernel<double>, run->full_blocks, BLOCK_THREADS,
 				run->state->stream, half->field);
 	return EMOGI_OK;
@@ -204,16 +204,17 @@ reduce_parts(Powers *powers, int i, EmogiError *error)
 
 /* Wait, and get the reductions. */
 static EmogiStatus
-read_found(Powers *powers, const Found **found, EmogiError *error)
+read_found(Powers *powers, const Reductions **found, EmogiError *error)
 {
 	Run		   *run = powers->run;
 
-	static_assert(MOST_FOUND * sizeof(Found) <= EMOGI_MAILBOX_BYTES,
+	static_assert(MAX_REDUCTIONS * sizeof(Reductions) <= EMOGI_MAILBOX_BYTES,
 				  "what is found must fit the mailbox");
-	CUDA_TRY(cudaMemcpyAsync(run->state->mailbox, powers->found, MOST_FOUND * sizeof(Found),
-							 cudaMemcpyDeviceToHost, run->state->stream));
+	CUDA_TRY(cudaMemcpyAsync(run->state->mailbox, powers->found,
+							 MAX_REDUCTIONS * sizeof(Reductions), cudaMemcpyDeviceToHost,
+							 run->state->stream));
 	TRY(emogi_cuda_wait(run->state, run->control, error));
-	*found = (const Found *) run->state->mailbox;
+	*found = (const Reductions *) run->state->mailbox;
 	return EMOGI_OK;
 }
 
@@ -244,15 +245,15 @@ count_degrees(Run *run, Half *half, EmogiError *error)
  * make the ListIndex of the lists, and build a SegmentedGraph if it pays.
  */
 static EmogiStatus
-find_cut(Powers *powers, Half *half, uint64_t nsweeps, EmogiError *error)
+find_segmented(Powers *powers, Half *half, uint64_t nsweeps, EmogiError *error)
 {
 	Run		   *run = powers->run;
 	const Target *array = half->adjacency->targets;
 	Degrees    *degrees = &half->field.degrees;
 
 	if (!powers->is_weighted)
-		TRY(emogi_cache_blocking_find(run, array, nsweeps, &half->cut, error));
-	if (half->cut.nsegments > 0)
+		TRY(emogi_cache_blocking_find(run, array, nsweeps, &half->segmented, error));
+	if (half->segmented.nsegments > 0)
 		return EMOGI_OK;
 	TRY(emogi_edge_chunks_make_outline(run, half->lists.offsets, &half->outline, error));
 	if (powers->is_weighted || run->graph.placement != EMOGI_PLACEMENT_DEVICE)
@@ -261,8 +262,8 @@ find_cut(Powers *powers, Half *half, uint64_t nsweeps, EmogiError *error)
 	if (degrees->out == NULL && emogi_cache_blocking_pay(nsweeps))
 		TRY(count_degrees(run, half, error));
 	if (degrees->out != NULL || degrees->counted != NULL)
-		TRY(emogi_cache_blocking_make(run, array, &half->outline, degrees, nsweeps, &half->cut,
-									  error));
+		TRY(emogi_cache_blocking_make(run, array, &half->outline, degrees, nsweeps,
+									  &half->segmented, error));
 	emogi_memory_return(&run->memory, degrees->counted);
 	return EMOGI_OK;
 }
@@ -274,27 +275,27 @@ choose_lists(Powers *powers, Half *half, uint64_t nsweeps, EmogiError *error)
 	PlacedGraph *placed = &powers->run->graph;
 	const Lists<uint32_t> forward = placed->forward;
 	const Lists<uint32_t> backward = placed->backward;
-	const bool	turns = half > powers->half;
+	const bool	reversed = half > powers->half;
 	EmogiStatus status;
 
-	if (turns && halves_are_one(powers))
-		half->cut = powers->half[0].cut;
+	if (reversed && halves_are_one(powers))
+		half->segmented = powers->half[0].segmented;
 	else
 	{
-		placed->forward = turns ? backward : forward;
-		placed->backward = turns ? forward : backward;
-		status = find_cut(powers, half, nsweeps, error);
+		placed->forward = reversed ? backward : forward;
+		placed->backward = reversed ? forward : backward;
+		status = find_segmented(powers, half, nsweeps, error);
 		placed->forward = forward;
 		placed->backward = backward;
 		TRY(status);
 	}
-	if (half->cut.nsegments == 0)
+	if (half->segmented.nsegments == 0)
 		return EMOGI_OK;
-	half->lists = half->cut.lists;
-	half->field.outline = half->cut.outline;
-	half->field.label = half->cut.label;
-	if (half->cut.sum != NULL)
-		half->field.sum = half->cut.sum;
+	half->lists = half->segmented.lists;
+	half->field.outline = half->segmented.outline;
+	half->field.label = half->segmented.label;
+	if (half->segmented.sum != NULL)
+		half->field.sum = half->segmented.sum;
 	return EMOGI_OK;
 }
 
@@ -361,7 +362,7 @@ static EmogiStatus
 iterate(Powers *powers, const EmogiQuery *query, EmogiResult *result, EmogiError *error)
 {
 	Half	   *half = powers->half;
-	const Found *found;
+	const Reductions *found;
 
 	do
 	{
@@ -394,7 +395,7 @@ finish_katz(Powers *powers, const EmogiQuery *query, double largest, EmogiError 
 {
 	Run		   *run = powers->run;
 	double		factor = query->beta;
-	const Found *found;
+	const Reductions *found;
 
 	if (query->normalized && query->beta != 0.0)
 	{
@@ -416,7 +417,7 @@ iterate_katz(Powers *powers, const EmogiQuery *query, EmogiResult *result, Emogi
 	Run		   *run = powers->run;
 	Half	   *half = powers->half;
 	double		rate = (double) INFINITY;
-	const Found *found;
+	const Reductions *found;
 	EmogiKatzFound last;
 
 	do
@@ -461,13 +462,14 @@ account(const Powers *powers, EmogiResult *result)
 			EMOGI_LINE_BYTES;
 
 		result->edges_traversed += half->nsweeps * nedges;
-		if (half->feed->npieces == 0 && powers->run->graph.placement == EMOGI_PLACEMENT_HOST)
+		if (half->pipeline->npieces == 0 && powers->run->graph.placement == EMOGI_PLACEMENT_HOST)
 			result->link_bytes += half->nsweeps * (target_lines + weight_lines) * EMOGI_LINE_BYTES;
 	}
-	result->link_bytes += powers->feed[0].copied_bytes + powers->feed[1].copied_bytes;
-	if (powers->feed[0].copied_bytes + powers->feed[1].copied_bytes > 0)
-		result->nlinks = powers->feed[0].nlinks > powers->feed[1].nlinks ? powers->feed[0].nlinks :
-			powers->feed[1].nlinks;
+	result->link_bytes += powers->pipeline[0].copied_bytes + powers->pipeline[1].copied_bytes;
+	if (powers->pipeline[0].copied_bytes + powers->pipeline[1].copied_bytes > 0)
+		result->nlinks = powers->pipeline[0].nlinks > powers->pipeline[1].nlinks ?
+			powers->pipeline[0].nlinks :
+			powers->pipeline[1].nlinks;
 }
 
 /* Place the graph and run. The caller closes the pipelines. */
@@ -479,7 +481,7 @@ run_powers(Powers *powers, const EmogiQuery *query, EmogiResult *result, EmogiEr
 
 	for (int h = 0; h < powers->nhalves; h++)
 		TRY(take_half(powers, &powers->half[h], error));
-	TRY(take_array(&run->memory, &powers->part, run->full_blocks + MOST_FOUND,
+	TRY(take_array(&run->memory, &powers->part, run->full_blocks + MAX_REDUCTIONS,
 				   "what blocks have found", error));
 	powers->found = powers->part + run->full_blocks;
 	if (query->algorithm == EMOGI_KATZ)
@@ -526,7 +528,7 @@ emogi_cuda_powers(Run *run, const EmogiGraph *graph, const EmogiQuery *query, Em
 	powers.half[0].adjacency = &graph->forward;
 	powers.half[1].adjacency = &graph->backward;
 	status = run_powers(&powers, query, result, error);
-	emogi_copy_pipeline_close(&powers.feed[0]);
-	emogi_copy_pipeline_close(&powers.feed[1]);
+	emogi_copy_pipeline_close(&powers.pipeline[0]);
+	emogi_copy_pipeline_close(&powers.pipeline[1]);
 	return status;
 }

@@ -7,10 +7,10 @@
 #include "cuda/algorithms/gather.cuh"
 
 /* Reductions over all vertices: sums or maxima. */
-typedef struct Found
+typedef struct Reductions
 {
 	double		of[3];
-} Found;
+} Reductions;
 
 /* Get the index of a vertex's value. */
 static __device__ __forceinline__ uint64_t
@@ -22,7 +22,7 @@ value_index(const uint32_t *label, uint64_t v)
 /* Combine the results of two sets of vertices. The maximum of NaN and a number is the number. */
 template <bool ADDS>
 static __device__ __forceinline__ double
-join_found(double a, double b)
+combine(double a, double b)
 {
 	return ADDS ? a + b : b > a ? b : a;
 }
@@ -30,14 +30,14 @@ join_found(double a, double b)
 /* Reduce over the block in a fixed order, and write the result. Called by the whole block. */
 template <bool ADDS>
 static __device__ __forceinline__ void
-leave_found(Found own, Found *to)
+write_reductions(Reductions own, Reductions *to)
 {
-	__shared__ Found warps[BLOCK_WARPS];
+	__shared__ Reductions warps[BLOCK_WARPS];
 
 #pragma unroll
 	for (uint32_t i = 0; i < 3; i++)
 		for (uint32_t step = WARP_LANES / 2; step > 0; step /= 2)
-			own.of[i] = join_found<ADDS>(own.of[i], __shfl_xor_sync(FULL_WARP, own.of[i], step));
+			own.of[i] = combine<ADDS>(own.of[i], __shfl_xor_sync(FULL_WARP, own.of[i], step));
 	__syncthreads();
 	if (lane_number() == 0)
 		warps[threadIdx.x / WARP_LANES] = own;
@@ -46,22 +46,22 @@ leave_found(Found own, Found *to)
 		return;
 	for (uint32_t w = 1; w < BLOCK_WARPS; w++)
 		for (uint32_t i = 0; i < 3; i++)
-			own.of[i] = join_found<ADDS>(own.of[i], warps[w].of[i]);
+			own.of[i] = combine<ADDS>(own.of[i], warps[w].of[i]);
 	*to = own;
 }
 
 /* Reduce the parts of the blocks, with one block. Bytes: 24 a part. */
 template <bool ADDS>
 static __global__ void __launch_bounds__(BLOCK_THREADS)
-powers_reduce_kernel(const Found *part, uint32_t nparts, Found *to)
+powers_reduce_kernel(const Reductions *part, uint32_t nparts, Reductions *to)
 {
-	Found		found = {};
+	Reductions	found = {};
 
 	for (uint32_t k = threadIdx.x; k < nparts; k += BLOCK_THREADS)
 #pragma unroll
 		for (uint32_t i = 0; i < 3; i++)
-			found.of[i] = join_found<ADDS>(found.of[i], part[k].of[i]);
-	leave_found<ADDS>(found, to);
+			found.of[i] = combine<ADDS>(found.of[i], part[k].of[i]);
+	write_reductions<ADDS>(found, to);
 }
 
 /* Fill an array with a value. Bytes: 8 a vertex. */
@@ -80,11 +80,11 @@ powers_fill_kernel(double *array, uint64_t nvertices, double value)
  * Bytes: 40 a vertex.
  */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
-powers_add_walks_kernel(Field field, double alpha, double *total, Found *part)
+powers_add_walks_kernel(Field field, double alpha, double *total, Reductions *part)
 {
 	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
 	const uint64_t own = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x;
-	Found		found = {};
+	Reductions	found = {};
 
 	for (uint64_t base = own - lane_number(); base < field.nvertices; base += nthreads)
 	{
@@ -98,27 +98,27 @@ powers_add_walks_kernel(Field field, double alpha, double *total, Found *part)
 			const double all = __ldcs(&total[v]) + added;
 			const double share = alpha * added;
 
-			found.of[0] = join_found<false>(found.of[0], added);
-			found.of[1] = join_found<false>(found.of[1], all);
-			found.of[2] = join_found<false>(found.of[2], share < field.source[i] ? 1.0 : 0.0);
+			found.of[0] = combine<false>(found.of[0], added);
+			found.of[1] = combine<false>(found.of[1], all);
+			found.of[2] = combine<false>(found.of[2], share < field.source[i] ? 1.0 : 0.0);
 			__stcs(&total[v], all);
 			field.source[i] = share;
 		}
 	}
-	leave_found<false>(found, &part[blockIdx.x]);
+	write_reductions<false>(found, &part[blockIdx.x]);
 }
 
 /* KATZ: sum the squares of total / largest. Bytes: 8 a vertex. */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
-powers_square_kernel(const double *total, uint64_t nvertices, double largest, Found *part)
+powers_square_kernel(const double *total, uint64_t nvertices, double largest, Reductions *part)
 {
 	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
-	Found		found = {};
+	Reductions	found = {};
 
 	for (uint64_t v = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x; v < nvertices;
 		 v += nthreads)
 		found.of[0] += total[v] / largest * (total[v] / largest);
-	leave_found<true>(found, &part[blockIdx.x]);
+	write_reductions<true>(found, &part[blockIdx.x]);
 }
 
 /* KATZ: scale the sums. Bytes: 16 a vertex. */
@@ -138,11 +138,11 @@ powers_scale_kernel(double *total, uint64_t nvertices, double factor)
  */
 template <bool EIGEN>
 static __global__ void __launch_bounds__(BLOCK_THREADS)
-powers_measure_kernel(Field field, double scale, Found *part)
+powers_measure_kernel(Field field, double scale, Reductions *part)
 {
 	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
 	const uint64_t own = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x;
-	Found		found = {};
+	Reductions	found = {};
 
 	for (uint64_t base = own - lane_number(); base < field.nvertices; base += nthreads)
 	{
@@ -154,7 +154,7 @@ powers_measure_kernel(Field field, double scale, Found *part)
 			sum = field.source[value_index(field.label, v)] + scale * sum;
 		found.of[0] += EIGEN ? sum * sum : sum;
 	}
-	leave_found<true>(found, &part[blockIdx.x]);
+	write_reductions<true>(found, &part[blockIdx.x]);
 }
 
 /*
@@ -163,13 +163,13 @@ powers_measure_kernel(Field field, double scale, Found *part)
  */
 template <bool EIGEN>
 static __global__ void __launch_bounds__(BLOCK_THREADS)
-powers_divide_kernel(Field field, double scale, const Found *measured, double *to,
-					 const uint32_t *label, Found *part)
+powers_divide_kernel(Field field, double scale, const Reductions *measured, double *to,
+					 const uint32_t *label, Reductions *part)
 {
 	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
 	const uint64_t own = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x;
 	const double by = EIGEN ? sqrt(measured->of[0]) : measured->of[0];
-	Found		found = {};
+	Reductions	found = {};
 
 	for (uint64_t base = own - lane_number(); base < field.nvertices; base += nthreads)
 	{
@@ -183,11 +183,11 @@ powers_divide_kernel(Field field, double scale, const Found *measured, double *t
 			const double old = to[i];
 			const double value = EIGEN ? (old + scale * sum) / by : by > 0.0 ? sum / by : 0.0;
 
-			found.of[0] = join_found<!EIGEN>(found.of[0], fabs(value - old));
+			found.of[0] = combine<!EIGEN>(found.of[0], fabs(value - old));
 			to[i] = value;
 		}
 	}
-	leave_found<!EIGEN>(found, &part[blockIdx.x]);
+	write_reductions<!EIGEN>(found, &part[blockIdx.x]);
 }
 
 /* Write values in the order of vertices. Bytes: 20 a vertex. */

@@ -236,7 +236,7 @@ scatter_values(const PropagationBlocks &bins, uint32_t *word, uint8_t *low)
  * multiprocessor waits for the last one that processes the rows of a block of sources.
  */
 static __global__ void __launch_bounds__(BINS_THREADS, 1)
-bins_spread_kernel(PropagationBlocks bins)
+bins_scatter_kernel(PropagationBlocks bins)
 {
 	extern __shared__ uint4 shared_memory[];
 	uint32_t   *word = (uint32_t *) shared_memory;
@@ -315,7 +315,7 @@ add_cells(const PropagationBlocks &bins, const BinUnit &unit, uint32_t *lower, u
 		const uint32_t *cell = bins.cell + (uint64_t) block * bins.nbins + unit.number;
 		const uint32_t end = __ldg(cell + 1);
 		uint32_t	entry = __ldg(cell) + begin;
-		BinPiece		piece = {};
+		BinPiece	piece = {};
 
 		if (entry < end)
 			piece = read_piece(bins, entry);
@@ -441,7 +441,7 @@ EmogiStatus
 emogi_propagation_blocking_load(const EmogiEngineState *state, EmogiError *error)
 {
 	const void *const kernels[] = {
-		(const void *) bins_spread_kernel, (const void *) bins_collect_kernel,
+		(const void *) bins_scatter_kernel, (const void *) bins_collect_kernel,
 		(const void *) bins_finish_kernel<true>, (const void *) bins_finish_kernel<false>,
 		(const void *) bins_collect_ranks_kernel, (const void *) bins_order_leap_kernel
 	};
@@ -450,7 +450,7 @@ emogi_propagation_blocking_load(const EmogiEngineState *state, EmogiError *error
 	TRY(emogi_propagation_blocking_make_load(error));
 	if (!emogi_propagation_blocking_fit(state))
 		return EMOGI_OK;
-	TRY(allow_shared((const void *) bins_spread_kernel, BLOCK_BYTES, error));
+	TRY(allow_shared((const void *) bins_scatter_kernel, BLOCK_BYTES, error));
 	return allow_shared((const void *) bins_collect_kernel, BIN_BYTES, error);
 }
 
@@ -489,7 +489,7 @@ emogi_propagation_blocking_iterate(Run *run, PropagationBlocks *bins, double dam
 	bins->turn ^= 1;
 	CUDA_TRY(cudaMemsetAsync(bins->next, 0, 2 * sizeof *bins->next, stream));
 	CUDA_TRY(cudaMemsetAsync(&bins->outcome[bins->turn], 0, sizeof *bins->outcome, stream));
-	CUDA_LAUNCH_SHARED(bins_spread_kernel, units, BINS_THREADS, BLOCK_BYTES, stream, *bins);
+	CUDA_LAUNCH_SHARED(bins_scatter_kernel, units, BINS_THREADS, BLOCK_BYTES, stream, *bins);
 	if (bins->nentries > 0)
 		CUDA_LAUNCH_SHARED(bins_collect_kernel, units, BINS_THREADS, BIN_BYTES, stream, *bins);
 	CUDA_LAUNCH(bins_finish_kernel<false>, run->full_blocks, BLOCK_THREADS, stream, *bins, damping,

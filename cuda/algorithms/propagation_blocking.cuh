@@ -90,8 +90,8 @@ typedef struct BinUnit
 	 */
 	uint32_t	first;
 	uint32_t	upto;
-	uint32_t	piece;	/* collect: every `npieces`th stretch of each cell, starting with this
-						 * one */
+	uint32_t	piece;			/* collect: every `npieces`th stretch of each cell, starting with
+								 * this one */
 	uint32_t	npieces;
 	uint32_t	share;			/* warps that share a cell: a power of 2 up to BINS_WARPS */
 } BinUnit;

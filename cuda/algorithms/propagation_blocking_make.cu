@@ -17,7 +17,7 @@
  * Tuned constants, of b490201: when PropagationBlocks pay off, and how they are cut. The figures of
  * an NVIDIA H200 in bench/RESULTS.md (PageRank by bins) are with these values.
  */
-#define LEAST_SWEEPS 10			/* with fewer iterations the build seldom pays off, even for a
+#define MIN_SWEEPS 10			/* with fewer iterations the build seldom pays off, even for a
 								 * graph that is queried again */
 #define CELL_MEAN 32			/* min mean entries of a cell, because cells are padded and read
 								 * by whole warps */
@@ -25,9 +25,9 @@
 								 * the entries */
 #define SCATTER_UNITS 16u		/* per multiprocessor, so that all finish together */
 #define COLLECT_UNITS 4u
-#define MOST_SCATTER 131072u	/* entries of a unit */
-#define MOST_COLLECT 524288u
-#define LEAST_UNIT 32768u
+#define MAX_SCATTER 131072u		/* entries of a unit */
+#define MAX_COLLECT 524288u
+#define MIN_UNIT 32768u
 #define LAST_UNITS 2u			/* the last quarter of the entries is cut into units smaller by
 								 * this factor */
 
@@ -50,22 +50,22 @@ typedef struct Keys
  * State of the build. Arrays are in device memory, except those in host memory, which are freed on
  * every path.
  */
-typedef struct Making
+typedef struct BinsBuild
 {
 	Run		   *run;
 	const ListIndex *outline;
-	PropagationBlocks	   *bins;
+	PropagationBlocks *bins;
 	Keys		keys;
 	uint32_t   *label;			/* [nvertices] */
 	uint32_t   *own;			/* [rank], label of the list */
-	uint32_t   *count;	/* [keys], number of entries; then first position; after placement the
-						 * end */
+	uint32_t   *count;			/* [keys], number of entries; then first position; after
+								 * placement the end */
 	uint32_t   *row[MAX_HUBS];	/* [nsinks + 1], number of rows before each sink */
 	uint32_t   *tile;
 	uint32_t   *cell;			/* [ncells + 1], first position, in host memory */
 	BinUnit    *scatter;		/* in host memory */
 	BinUnit    *collect;
-} Making;
+} BinsBuild;
 
 /* Get the first key of the rows of a block. */
 static __host__ __device__ __forceinline__ uint32_t
@@ -294,7 +294,7 @@ emogi_propagation_blocking_make_load(EmogiError *error)
 
 /* Get the number of cells if no block is in rows. */
 static uint64_t
-most_cells(uint64_t nvertices)
+max_cells(uint64_t nvertices)
 {
 	return (nvertices + BLOCK_SOURCES - 1) / BLOCK_SOURCES *
 		((nvertices + BIN_SINKS - 1) / BIN_SINKS);
@@ -304,7 +304,7 @@ bool
 emogi_propagation_blocking_suit(const Run *run, const EmogiQuery *query)
 {
 	const uint64_t nedges = run->graph.forward.nedges;
-	const uint64_t ncells = most_cells(run->nvertices);
+	const uint64_t ncells = max_cells(run->nvertices);
 
 	if (run->graph.placement != EMOGI_PLACEMENT_DEVICE || nedges == 0 ||
 		!emogi_rank_units_suit(query, run->nvertices, true) ||
@@ -314,7 +314,7 @@ emogi_propagation_blocking_suit(const Run *run, const EmogiQuery *query)
 	/* with fewer entries a pull sweep is as fast */
 	return run->state->always_bins ||
 		(emogi_rank_units_coarse(nedges) && nedges / CELL_MEAN >= ncells &&
-		 query->max_iterations >= LEAST_SWEEPS);
+		 query->max_iterations >= MIN_SWEEPS);
 }
 
 /* Choose how many blocks of sources are in rows. Tests (always_bins) get any number. */
@@ -335,17 +335,17 @@ choose_hubs(const Run *run, const Survey *survey)
 
 /* Set the number of blocks and bins, and the layout of the keys. */
 static void
-lay_keys(Making *making, uint32_t nhubs)
+lay_keys(BinsBuild *build, uint32_t nhubs)
 {
-	const uint32_t nvertices = (uint32_t) making->run->nvertices;
+	const uint32_t nvertices = (uint32_t) build->run->nvertices;
 	const uint32_t nblocks = (nvertices + BLOCK_SOURCES - 1) / BLOCK_SOURCES;
-	PropagationBlocks	   *bins = making->bins;
+	PropagationBlocks *bins = build->bins;
 
 	bins->nvertices = nvertices;
 	bins->nhubs = nhubs < nblocks ? nhubs : nblocks;
 	bins->nblocks = nblocks - bins->nhubs;
 	bins->nbins = (nvertices + BIN_SINKS - 1) / BIN_SINKS;
-	making->keys = Keys{bins->nhubs, bins->nbins, bins->nblocks * bins->nbins, nvertices};
+	build->keys = Keys{bins->nhubs, bins->nbins, bins->nblocks * bins->nbins, nvertices};
 }
 
 /* Get the number of keys. */
@@ -357,10 +357,10 @@ count_keys(const Keys *keys)
 
 /* Say whether the build fits without evicting anything, if all entries were in cells. */
 static EmogiStatus
-look_for_room(const Making *making, bool *fits, EmogiError *error)
+check_room(const BinsBuild *build, bool *fits, EmogiError *error)
 {
-	const Run  *run = making->run;
-	const Keys *keys = &making->keys;
+	const Run  *run = build->run;
+	const Keys *keys = &build->keys;
 	const uint64_t nkeys = count_keys(keys);
 	const uint64_t headroom = run->state->cap_bytes > 0 ? 0 : HEADROOM_BYTES;
 	const uint64_t kept = 9 * (run->graph.forward.nedges + CELL_ENTRIES * (uint64_t) keys->ncells) +
@@ -379,63 +379,63 @@ look_for_room(const Making *making, bool *fits, EmogiError *error)
 
 /* Take the scratch arrays of the build. */
 static EmogiStatus
-take_scratch(Making *making, EmogiError *error)
+take_scratch(BinsBuild *build, EmogiError *error)
 {
-	DeviceMemory *memory = &making->run->memory;
-	const uint64_t nkeys = count_keys(&making->keys);
+	DeviceMemory *memory = &build->run->memory;
+	const uint64_t nkeys = count_keys(&build->keys);
 
-	TRY(take_array(memory, &making->label, making->run->nvertices, "labels", error));
-	TRY(take_array(memory, &making->own, making->run->nvertices, "labels of lists", error));
-	TRY(take_array(memory, &making->count, nkeys, "entries by key", error));
-	TRY(take_array(memory, &making->tile, count_tiles(nkeys), "sums of tiles", error));
-	for (uint32_t hub = 0; hub < making->keys.nhubs; hub++)
-		TRY(take_array(memory, &making->row[hub], making->run->nvertices + 1, "rows by sink",
+	TRY(take_array(memory, &build->label, build->run->nvertices, "labels", error));
+	TRY(take_array(memory, &build->own, build->run->nvertices, "labels of lists", error));
+	TRY(take_array(memory, &build->count, nkeys, "entries by key", error));
+	TRY(take_array(memory, &build->tile, count_tiles(nkeys), "sums of tiles", error));
+	for (uint32_t hub = 0; hub < build->keys.nhubs; hub++)
+		TRY(take_array(memory, &build->row[hub], build->run->nvertices + 1, "rows by sink",
 					   error));
-	CUDA_TRY(cudaMemsetAsync(making->count, 0, nkeys * sizeof *making->count,
-							 making->run->state->stream));
+	CUDA_TRY(cudaMemsetAsync(build->count, 0, nkeys * sizeof *build->count,
+							 build->run->state->stream));
 	return EMOGI_OK;
 }
 
 /* Count the entries by key; labels are set. */
 static EmogiStatus
-count_entries(const Making *making, EmogiError *error)
+count_entries(const BinsBuild *build, EmogiError *error)
 {
-	Run		   *run = making->run;
+	Run		   *run = build->run;
 	cudaStream_t stream = run->state->stream;
 
-	CUDA_LAUNCH(bins_name_lists_kernel, run->full_blocks, BLOCK_THREADS, stream, *making->outline,
-				making->label, making->own);
+	CUDA_LAUNCH(bins_name_lists_kernel, run->full_blocks, BLOCK_THREADS, stream, *build->outline,
+				build->label, build->own);
 	TRY(emogi_run_begin_step(run, error));
 	CUDA_LAUNCH(bins_count_kernel, run->full_blocks, BLOCK_THREADS, stream, run->graph.forward,
-				*making->outline, making->label, making->own, making->keys, making->count,
+				*build->outline, build->label, build->own, build->keys, build->count,
 				run->step);
 	return EMOGI_OK;
 }
 
 /* Turn counts into positions, for cells and from 0 for each block's rows, and count the rows. */
 static EmogiStatus
-sum_counts(Making *making, EmogiError *error)
+sum_counts(BinsBuild *build, EmogiError *error)
 {
-	Run		   *run = making->run;
-	PropagationBlocks	   *bins = making->bins;
-	const Keys *keys = &making->keys;
+	Run		   *run = build->run;
+	PropagationBlocks *bins = build->bins;
+	const Keys *keys = &build->keys;
 	cudaStream_t stream = run->state->stream;
 
-	CUDA_LAUNCH(bins_pad_kernel, run->full_blocks, BLOCK_THREADS, stream, making->count,
+	CUDA_LAUNCH(bins_pad_kernel, run->full_blocks, BLOCK_THREADS, stream, build->count,
 				keys->ncells);
-	TRY(prefix_sum(run, making->count, keys->ncells + 1, making->tile, error));
+	TRY(prefix_sum(run, build->count, keys->ncells + 1, build->tile, error));
 	for (uint32_t hub = 0; hub < keys->nhubs; hub++)
 	{
-		uint32_t   *place = making->count + first_row_key(*keys, hub);
+		uint32_t   *place = build->count + first_row_key(*keys, hub);
 		Rows	   *rows = &bins->rows[hub];
 
-		TRY(prefix_sum(run, place, keys->nsinks + 1, making->tile, error));
+		TRY(prefix_sum(run, place, keys->nsinks + 1, build->tile, error));
 		CUDA_LAUNCH(bins_find_rows_kernel, run->full_blocks, BLOCK_THREADS, stream, place,
-					keys->nsinks, making->row[hub]);
-		TRY(prefix_sum(run, making->row[hub], keys->nsinks + 1, making->tile, error));
+					keys->nsinks, build->row[hub]);
+		TRY(prefix_sum(run, build->row[hub], keys->nsinks + 1, build->tile, error));
 		TRY(emogi_run_fetch(run, &rows->nentries, place + keys->nsinks, sizeof rows->nentries,
 							error));
-		TRY(emogi_run_fetch(run, &rows->nrows, making->row[hub] + keys->nsinks, sizeof rows->nrows,
+		TRY(emogi_run_fetch(run, &rows->nrows, build->row[hub] + keys->nsinks, sizeof rows->nrows,
 							error));
 		rows->nchunks = (uint32_t) count_chunks(rows->nentries);
 	}
@@ -444,64 +444,64 @@ sum_counts(Making *making, EmogiError *error)
 
 /* Get the number of entries of a unit, for nunits units per multiprocessor. */
 static uint32_t
-unit_entries(const Making *making, uint32_t nunits, uint32_t most)
+unit_entries(const BinsBuild *build, uint32_t nunits, uint32_t max)
 {
-	const uint64_t part = round_up(making->bins->nentries /
-								   (nunits * (uint64_t) making->run->state->units), LEAST_UNIT);
+	const uint64_t part = round_up(build->bins->nentries /
+								   (nunits * (uint64_t) build->run->state->units), MIN_UNIT);
 
-	return part < LEAST_UNIT ? LEAST_UNIT : part < most ? (uint32_t) part : most;
+	return part < MIN_UNIT ? MIN_UNIT : part < max ? (uint32_t) part : max;
 }
 
 /* Get the number of entries of the unit that begins at entry `at`. */
 static uint32_t
-unit_entries_at(const Making *making, uint64_t at, uint32_t entries)
+unit_entries_at(const BinsBuild *build, uint64_t at, uint32_t entries)
 {
-	return at < making->bins->nentries / 4 * UINT64_C(3) ? entries : entries / LAST_UNITS;
+	return at < build->bins->nentries / 4 * UINT64_C(3) ? entries : entries / LAST_UNITS;
 }
 
 /* Cut the entries of blocks of sources into units. */
 static void
-cut_scatter(Making *making)
+cut_scatter(BinsBuild *build)
 {
-	const uint32_t entries = unit_entries(making, SCATTER_UNITS, MOST_SCATTER);
-	PropagationBlocks	   *bins = making->bins;
+	const uint32_t entries = unit_entries(build, SCATTER_UNITS, MAX_SCATTER);
+	PropagationBlocks *bins = build->bins;
 
 	for (uint32_t block = 0; block < bins->nblocks; block++)
 	{
-		const uint32_t end = making->cell[(uint64_t) (block + 1) * bins->nbins];
+		const uint32_t end = build->cell[(uint64_t) (block + 1) * bins->nbins];
 		uint32_t	upto;
 
-		for (uint32_t at = making->cell[(uint64_t) block * bins->nbins]; at < end; at = upto)
+		for (uint32_t at = build->cell[(uint64_t) block * bins->nbins]; at < end; at = upto)
 		{
-			const uint32_t most = unit_entries_at(making, at, entries);
+			const uint32_t max = unit_entries_at(build, at, entries);
 
-			upto = end - at < most ? end : at + most;
-			making->scatter[bins->nscatter++] = BinUnit{block, at, upto, 0, 1, 1};
+			upto = end - at < max ? end : at + max;
+			build->scatter[bins->nscatter++] = BinUnit{block, at, upto, 0, 1, 1};
 		}
 	}
 }
 
 /* Add units for the cells of a bin. */
 static void
-add_units(Making *making, uint32_t bin, uint32_t first, uint32_t upto, uint64_t entries,
-		  uint32_t most)
+add_units(BinsBuild *build, uint32_t bin, uint32_t first, uint32_t upto, uint64_t entries,
+		  uint32_t max)
 {
-	const uint32_t npieces = (uint32_t) ((entries + most - 1) / most);
+	const uint32_t npieces = (uint32_t) ((entries + max - 1) / max);
 	uint32_t	share = BINS_WARPS;
 
 	while (share > 1 && BINS_WARPS / share < upto - first)
 		share /= 2;
 	for (uint32_t piece = 0; piece < npieces; piece++)
-		making->collect[making->bins->ncollect++] = BinUnit{bin, first, upto, piece, npieces,
+		build->collect[build->bins->ncollect++] = BinUnit{bin, first, upto, piece, npieces,
 			share};
 }
 
 /* Cut the cells of bins into units. */
 static void
-cut_collect(Making *making)
+cut_collect(BinsBuild *build)
 {
-	const uint32_t size = unit_entries(making, COLLECT_UNITS, MOST_COLLECT);
-	PropagationBlocks	   *bins = making->bins;
+	const uint32_t size = unit_entries(build, COLLECT_UNITS, MAX_COLLECT);
+	PropagationBlocks *bins = build->bins;
 	uint64_t	all = 0;
 
 	for (uint32_t bin = 0; bin < bins->nbins; bin++)
@@ -511,13 +511,13 @@ cut_collect(Making *making)
 
 		for (uint32_t block = 0; block < bins->nblocks; block++)
 		{
-			const uint32_t *cell = &making->cell[(uint64_t) block * bins->nbins + bin];
-			const uint32_t most = unit_entries_at(making, all, size);
+			const uint32_t *cell = &build->cell[(uint64_t) block * bins->nbins + bin];
+			const uint32_t max = unit_entries_at(build, all, size);
 
 			entries += cell[1] - cell[0];
-			if (entries < most && block + 1 < bins->nblocks)
+			if (entries < max && block + 1 < bins->nblocks)
 				continue;
-			add_units(making, bin, first, block + 1, entries, most);
+			add_units(build, bin, first, block + 1, entries, max);
 			all += entries;
 			entries = 0;
 			first = block + 1;
@@ -527,28 +527,28 @@ cut_collect(Making *making)
 
 /* Cut all work into units. */
 static EmogiStatus
-cut_units(Making *making, EmogiError *error)
+cut_units(BinsBuild *build, EmogiError *error)
 {
-	const uint64_t ncells = making->keys.ncells;
-	PropagationBlocks	   *bins = making->bins;
-	uint64_t	most;
+	const uint64_t ncells = build->keys.ncells;
+	PropagationBlocks *bins = build->bins;
+	uint64_t	max;
 
-	making->cell = (uint32_t *) malloc((ncells + 1) * sizeof *making->cell);
-	if (making->cell == NULL)
+	build->cell = (uint32_t *) malloc((ncells + 1) * sizeof *build->cell);
+	if (build->cell == NULL)
 		return emogi_device_fail(error, EMOGI_NO_MEMORY, "out of memory", "places of %llu cells",
 								 (unsigned long long) ncells);
-	TRY(emogi_run_fetch(making->run, making->cell, making->count,
-						(ncells + 1) * sizeof *making->cell, error));
-	bins->nentries = making->cell[ncells];
-	most = bins->nblocks + 2 * (uint64_t) bins->nbins +
-		2 * (bins->nentries / (LEAST_UNIT / LAST_UNITS) + UINT64_C(1));
-	making->scatter = (BinUnit *) malloc(most * sizeof *making->scatter);
-	making->collect = (BinUnit *) malloc(most * sizeof *making->collect);
-	if (making->scatter == NULL || making->collect == NULL)
+	TRY(emogi_run_fetch(build->run, build->cell, build->count,
+						(ncells + 1) * sizeof *build->cell, error));
+	bins->nentries = build->cell[ncells];
+	max = bins->nblocks + 2 * (uint64_t) bins->nbins +
+		2 * (bins->nentries / (MIN_UNIT / LAST_UNITS) + UINT64_C(1));
+	build->scatter = (BinUnit *) malloc(max * sizeof *build->scatter);
+	build->collect = (BinUnit *) malloc(max * sizeof *build->collect);
+	if (build->scatter == NULL || build->collect == NULL)
 		return emogi_device_fail(error, EMOGI_NO_MEMORY, "out of memory", "%llu units of work",
-								 (unsigned long long) most);
-	cut_scatter(making);
-	cut_collect(making);
+								 (unsigned long long) max);
+	cut_scatter(build);
+	cut_collect(build);
 	return EMOGI_OK;
 }
 
@@ -599,10 +599,10 @@ lay_arrays(PropagationBlocks *bins, char *memory)
 
 /* Mark the rows. */
 static EmogiStatus
-mark_rows(const Making *making, EmogiError *error)
+mark_rows(const BinsBuild *build, EmogiError *error)
 {
-	const PropagationBlocks *bins = making->bins;
-	Run		   *run = making->run;
+	const PropagationBlocks *bins = build->bins;
+	Run		   *run = build->run;
 	cudaStream_t stream = run->state->stream;
 
 	for (uint32_t hub = 0; hub < bins->nhubs; hub++)
@@ -615,39 +615,39 @@ mark_rows(const Making *making, EmogiError *error)
 								 stream));
 		CUDA_TRY(cudaMemsetAsync(rows->chunk_row, 0, sizeof *rows->chunk_row, stream));
 		CUDA_LAUNCH(bins_mark_rows_kernel, run->full_blocks, BLOCK_THREADS, stream,
-					making->count + first_row_key(making->keys, hub), making->row[hub],
-					making->keys.nsinks, *rows);
+					build->count + first_row_key(build->keys, hub), build->row[hub],
+					build->keys.nsinks, *rows);
 	}
 	return EMOGI_OK;
 }
 
 /* Fill all arrays. */
 static EmogiStatus
-fill_arrays(const Making *making, const Degrees *degrees, EmogiError *error)
+fill_arrays(const BinsBuild *build, const Degrees *degrees, EmogiError *error)
 {
-	const PropagationBlocks *bins = making->bins;
-	const Keys *keys = &making->keys;
+	const PropagationBlocks *bins = build->bins;
+	const Keys *keys = &build->keys;
 	const uint64_t nlabels = (uint64_t) (bins->nhubs + bins->nblocks) * BLOCK_SOURCES;
-	Run		   *run = making->run;
+	Run		   *run = build->run;
 	cudaStream_t stream = run->state->stream;
 
-	TRY(emogi_run_send(run, bins->cell, making->cell,
+	TRY(emogi_run_send(run, bins->cell, build->cell,
 					   (keys->ncells + UINT64_C(1)) * sizeof *bins->cell, error));
-	TRY(emogi_run_send(run, bins->scatter, making->scatter, bins->nscatter * sizeof *bins->scatter,
+	TRY(emogi_run_send(run, bins->scatter, build->scatter, bins->nscatter * sizeof *bins->scatter,
 					   error));
-	TRY(emogi_run_send(run, bins->collect, making->collect, bins->ncollect * sizeof *bins->collect,
+	TRY(emogi_run_send(run, bins->collect, build->collect, bins->ncollect * sizeof *bins->collect,
 					   error));
 	CUDA_TRY(cudaMemsetAsync(bins->word, 0, nlabels * sizeof *bins->word, stream));
 	CUDA_TRY(cudaMemsetAsync(bins->low, 0, nlabels, stream));
-	TRY(mark_rows(making, error));
+	TRY(mark_rows(build, error));
 	TRY(emogi_run_begin_step(run, error));
 	CUDA_LAUNCH(bins_place_kernel, run->full_blocks, BLOCK_THREADS, stream, run->graph.forward,
-				*making->outline, making->label, making->own, *keys, making->count, *bins,
+				*build->outline, build->label, build->own, *keys, build->count, *bins,
 				run->step);
-	CUDA_LAUNCH(bins_fill_kernel, run->full_blocks, BLOCK_THREADS, stream, *bins, making->count,
+	CUDA_LAUNCH(bins_fill_kernel, run->full_blocks, BLOCK_THREADS, stream, *bins, build->count,
 				keys->ncells);
 	CUDA_LAUNCH(bins_name_vertices_kernel, run->full_blocks, BLOCK_THREADS, stream, *bins,
-				making->label, *degrees);
+				build->label, *degrees);
 	return EMOGI_OK;
 }
 
@@ -655,20 +655,20 @@ fill_arrays(const Making *making, const Degrees *degrees, EmogiError *error)
  * Build PropagationBlocks in one allocation, the run's newest. EMOGI_NO_MEMORY if it does not fit.
  */
 static EmogiStatus
-make_bins(Making *making, const Degrees *degrees, const Survey *survey, EmogiError *error)
+make_bins(BinsBuild *build, const Degrees *degrees, const Survey *survey, EmogiError *error)
 {
-	Run		   *run = making->run;
+	Run		   *run = build->run;
 	char	   *memory;
 
-	TRY(take_scratch(making, error));
-	TRY(emogi_degree_order_make(run, degrees, survey, making->label, error));
-	TRY(count_entries(making, error));
-	TRY(sum_counts(making, error));
-	TRY(cut_units(making, error));
-	TRY(take_array(&run->memory, &memory, lay_arrays(making->bins, NULL), "bins", error));
-	(void) lay_arrays(making->bins, memory);
-	TRY(fill_arrays(making, degrees, error));
-	TRY(emogi_run_send(run, memory, making->bins, sizeof *making->bins, error));
+	TRY(take_scratch(build, error));
+	TRY(emogi_degree_order_make(run, degrees, survey, build->label, error));
+	TRY(count_entries(build, error));
+	TRY(sum_counts(build, error));
+	TRY(cut_units(build, error));
+	TRY(take_array(&run->memory, &memory, lay_arrays(build->bins, NULL), "bins", error));
+	(void) lay_arrays(build->bins, memory);
+	TRY(fill_arrays(build, degrees, error));
+	TRY(emogi_run_send(run, memory, build->bins, sizeof *build->bins, error));
 	return EMOGI_OK;
 }
 
@@ -687,22 +687,22 @@ keep_bins(Run *run, const Target *array, int nblocks)
 
 /* Build PropagationBlocks if the graph is suited and there is room. */
 static EmogiStatus
-try_bins(Making *making, const Target *array, const Degrees *degrees, EmogiError *error)
+try_bins(BinsBuild *build, const Target *array, const Degrees *degrees, EmogiError *error)
 {
-	Run		   *run = making->run;
+	Run		   *run = build->run;
 	const int	nblocks = run->memory.nblocks;
 	bool		fits;
 	Survey		survey;
 
-	TRY(emogi_degree_order_survey(run, making->outline, degrees, &survey, error));
+	TRY(emogi_degree_order_survey(run, build->outline, degrees, &survey, error));
 	if (emogi_degree_order_near(&survey) && !run->state->always_bins)
 		return EMOGI_OK;
-	lay_keys(making, choose_hubs(run, &survey));
-	TRY(look_for_room(making, &fits, error));
+	lay_keys(build, choose_hubs(run, &survey));
+	TRY(check_room(build, &fits, error));
 	if (!fits)
 		return emogi_device_fail(error, EMOGI_NO_MEMORY, "there is no device memory for bins", "%s",
 								 "");
-	TRY(make_bins(making, degrees, &survey, error));
+	TRY(make_bins(build, degrees, &survey, error));
 	keep_bins(run, array, nblocks);
 	return EMOGI_OK;
 }
@@ -712,21 +712,21 @@ emogi_propagation_blocking_make(Run *run, const Target *array, const ListIndex *
 								const Degrees *degrees, PropagationBlocks *bins, EmogiError *error)
 {
 	const int	nblocks = run->memory.nblocks;
-	Making		making = {};
+	BinsBuild	build = {};
 	EmogiStatus status;
 
 	*bins = PropagationBlocks{};
-	making.run = run;
-	making.outline = outline;
-	making.bins = bins;
-	status = try_bins(&making, array, degrees, error);
-	free(making.cell);
-	free(making.scatter);
-	free(making.collect);
+	build.run = run;
+	build.outline = outline;
+	build.bins = bins;
+	status = try_bins(&build, array, degrees, error);
+	free(build.cell);
+	free(build.scatter);
+	free(build.collect);
 	if (status != EMOGI_NO_MEMORY)
 		return status;
 	emogi_memory_release(&run->memory, nblocks);
-	*bins = PropagationBlocks{};				/* the caller falls back to sweeps */
+	*bins = PropagationBlocks{};	/* the caller falls back to sweeps */
 	return EMOGI_OK;
 }
 

@@ -28,7 +28,7 @@
 #include "contract/philox.h"
 #include "contract/query.h"
 
-#define MOST_DRAWS 32			/* rejected draws before the whole list is used, as in the CPU
+#define MAX_DRAWS 32			/* rejected draws before the whole list is used, as in the CPU
 								 * engine */
 #define WHOLE_LIST UINT32_MAX	/* draw number of the draw from the whole list */
 #define PART_BYTES (UINT64_C(512) << 20)	/* of walks made before they are copied to the host */
@@ -66,7 +66,7 @@ read_span(const Lists<Target> &lists, uint32_t vertex)
 
 /* Say whether there is an edge from one vertex to another. */
 static __device__ __forceinline__ bool
-leads(const Lists<Target> &lists, uint32_t from, uint32_t to)
+has_edge(const Lists<Target> &lists, uint32_t from, uint32_t to)
 {
 	const Span	list = read_span(lists, from);
 	uint64_t	low = list.start;
@@ -92,7 +92,7 @@ chance_of(const Walks &walks, const Lists<Target> &lists, uint32_t before, uint3
 		return 1.0;
 	if (drawn == before)
 		return walks.back;
-	return leads(lists, before, drawn) ? walks.near : walks.far;
+	return has_edge(lists, before, drawn) ? walks.near : walks.far;
 }
 
 /*
@@ -102,7 +102,7 @@ chance_of(const Walks &walks, const Lists<Target> &lists, uint32_t before, uint3
 static __device__ __forceinline__ uint32_t
 draw_some(const Walks &walks, const Lists<Target> &lists, const Place &place, Span list)
 {
-	for (uint32_t i = 0; i < MOST_DRAWS; i++)
+	for (uint32_t i = 0; i < MAX_DRAWS; i++)
 	{
 		const EmogiRandom random = emogi_philox(walks.seed, place.source, place.walk, place.step,
 												i);
@@ -166,8 +166,8 @@ draw_of_all(const Walks &walks, const Lists<Target> &lists, uint32_t before, Spa
  * ended.
  */
 static __device__ __forceinline__ uint32_t
-go_on(const Walks &walks, const Lists<Target> &lists, const Place &place, bool goes,
-	  const Step &step)
+next_vertices(const Walks &walks, const Lists<Target> &lists, const Place &place, bool goes,
+			  const Step &step)
 {
 	const Span	list = goes ? read_span(lists, place.vertex) : Span{0, 0};
 	const bool	draws = list.start < list.end;
@@ -214,7 +214,7 @@ random_walk_kernel(Walks walks, Lists<Target> lists, uint64_t first, uint64_t co
 			path[0] = source;
 		for (uint64_t s = 0; s < walks.length; s++)
 		{
-			const uint32_t next = go_on(walks, lists, place, goes, step);
+			const uint32_t next = next_vertices(walks, lists, place, goes, step);
 
 			goes = next != EMOGI_NO_VERTEX;
 			nsteps += goes;
@@ -283,7 +283,7 @@ emogi_cuda_random_walk(Run *run, const EmogiGraph *graph, const EmogiQuery *quer
 {
 	const double p = query->return_parameter;
 	const double q = query->in_out_parameter;
-	const double least = fmin(1.0, fmin(p, q));
+	const double min = fmin(1.0, fmin(p, q));
 	const uint64_t nwalks = query->nsources * (uint64_t) query->walks;
 	const uint64_t bytes = ((uint64_t) query->length + 1) * sizeof(uint32_t);
 	const uint64_t room = PART_BYTES / bytes > 0 ? PART_BYTES / bytes : 1;
@@ -291,7 +291,7 @@ emogi_cuda_random_walk(Run *run, const EmogiGraph *graph, const EmogiQuery *quer
 	const Counters *counters;
 	uint32_t   *sources;
 	Walks		walks = {(uint64_t) query->seed, (uint64_t) query->walks, (uint64_t) query->length,
-		p == 1.0 && q == 1.0, least / p, least, least / q, NULL, NULL};
+		p == 1.0 && q == 1.0, min / p, min, min / q, NULL, NULL};
 
 	TRY(check_walks(graph, query, error));
 	TRY(take_array(&run->memory, &sources, query->nsources, "sources", error));

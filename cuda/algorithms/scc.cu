@@ -36,17 +36,17 @@
  */
 #include "cuda/access/push.cuh"
 
-#define MOST_LEVELS 64			/* of a search for the giant component; each costs a launch and a
+#define MAX_LEVELS 64			/* of a search for the giant component; each costs a launch and a
 								 * round trip to the host */
 
 /* Results that the kernels report to the host, in device memory. */
-typedef struct Outlook
+typedef struct SccSummary
 {
 	/* (min of in- and out-degree << 32 | ~vertex) of the pivot; 0 = none */
 	unsigned long long pivot;
 	unsigned long long nopen;	/* vertices whose component is unknown */
-	uint32_t	least;			/* smallest vertex of the giant component */
-} Outlook;
+	uint32_t	minimum;		/* smallest vertex of the giant component */
+} SccSummary;
 
 /* Arrays in device memory. */
 typedef struct Components
@@ -59,12 +59,12 @@ typedef struct Components
 	unsigned long long *class_of;	/* [nvertices]: components do not cross classes */
 	uint32_t   *frontier[2];	/* [nwords] bitmaps */
 	uint32_t   *reached[2];		/* [nwords]: vertices that the pivot reaches, and that reach it */
-	Outlook    *outlook;
+	SccSummary *summary;
 } Components;
 
 /* Report that another step is needed. */
 static __device__ __forceinline__ void
-go_on(Counters *counters)
+request_step(Counters *counters)
 {
 	*(volatile unsigned long long *) &counters->claimed = 1;
 }
@@ -101,13 +101,13 @@ struct Reach
 			if ((word[j] & bit) != 0 || (atomicOr(&reached[target[j] / 32], bit) & bit) != 0)
 				continue;
 			atomicOr(&next[target[j] / 32], bit);
-			go_on(counters);
+			request_step(counters);
 		}
 	}
 };
 
 /* Push functor of a round: propagate both minima along each edge. */
-struct HandOn
+struct Propagate
 {
 	typedef NoWeight Weight;
 	typedef uint32_t Value;
@@ -129,7 +129,7 @@ struct HandOn
 	lower(uint32_t *value, uint32_t seen, uint32_t other) const
 	{
 		if (other < seen && atomicMin(value, other) > other)
-			go_on(counters);
+			request_step(counters);
 	}
 
 	__device__ __forceinline__ void
@@ -187,12 +187,12 @@ scc_trim_kernel(const uint64_t *out, const uint64_t *in, Components components)
 		best = other > best ? other : best;
 	}
 	if (lane_number() == 0 && best > 0)
-		atomicMax(&components.outlook->pivot, best);
+		atomicMax(&components.summary->pivot, best);
 }
 
 /* Find the smallest vertex reached both ways. Bytes: 1/8 a vertex, twice. */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
-scc_least_kernel(Components components, uint64_t nwords)
+scc_smallest_kernel(Components components, uint64_t nwords)
 {
 	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
 
@@ -203,7 +203,7 @@ scc_least_kernel(Components components, uint64_t nwords)
 
 		if (both != 0)
 		{
-			atomicMin(&components.outlook->least, (uint32_t) (w * 32 + __ffs(both) - 1));
+			atomicMin(&components.summary->minimum, (uint32_t) (w * 32 + __ffs(both) - 1));
 			break;				/* the thread's later words have larger vertices */
 		}
 	}
@@ -217,7 +217,7 @@ static __global__ void __launch_bounds__(BLOCK_THREADS)
 scc_set_giant_kernel(Components components)
 {
 	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
-	const uint32_t least = components.outlook->least;
+	const uint32_t minimum = components.summary->minimum;
 
 	for (uint64_t v = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x; v < components.nvertices;
 		 v += nthreads)
@@ -226,7 +226,7 @@ scc_set_giant_kernel(Components components)
 		const uint32_t from = components.reached[1][v / 32] >> v % 32 & 1;
 
 		if (to & from)
-			components.component[v] = least;
+			components.component[v] = minimum;
 		components.class_of[v] = to << 1 | from;
 	}
 }
@@ -255,7 +255,7 @@ scc_begin_round_kernel(Components components)
 			components.frontier[0][base / 32] = word;
 		nopen += is_open;
 	}
-	block_add(&components.outlook->nopen, nopen);
+	block_add(&components.summary->nopen, nopen);
 }
 
 /*
@@ -264,14 +264,14 @@ scc_begin_round_kernel(Components components)
  * this vertex's minimum now.
  */
 static __device__ __forceinline__ bool
-follow_least(uint32_t *least, uint32_t vertex)
+follow_minimum(uint32_t *minimum, uint32_t vertex)
 {
-	volatile uint32_t *own = &least[vertex];
+	volatile uint32_t *own = &minimum[vertex];
 	uint32_t	found = *own;
 	uint32_t	next;
 	bool		changes = false;
 
-	while ((next = *(volatile uint32_t *) &least[found]) < found)
+	while ((next = *(volatile uint32_t *) &minimum[found]) < found)
 	{
 		*own = found = next;
 		changes = true;
@@ -291,11 +291,11 @@ scc_follow_kernel(Components components, Step step)
 	{
 		if ((components.frontier[0][v / 32] >> v % 32 & 1) == 0)
 			continue;
-		changes = follow_least(components.from, (uint32_t) v) || changes;
-		changes = follow_least(components.to, (uint32_t) v) || changes;
+		changes = follow_minimum(components.from, (uint32_t) v) || changes;
+		changes = follow_minimum(components.to, (uint32_t) v) || changes;
 	}
 	if (changes)
-		go_on(step.counters);
+		request_step(step.counters);
 }
 
 /*
@@ -320,9 +320,9 @@ scc_end_round_kernel(Components components)
 
 static const void *const kernels[] = {
 	(const void *) push_words_kernel<Reach>, (const void *) push_slices_kernel<Reach>,
-	(const void *) push_words_kernel<HandOn>, (const void *) push_slices_kernel<HandOn>,
+	(const void *) push_words_kernel<Propagate>, (const void *) push_slices_kernel<Propagate>,
 	(const void *) push_mark_sources_kernel, (const void *) scc_trim_kernel,
-	(const void *) scc_least_kernel, (const void *) scc_set_giant_kernel,
+	(const void *) scc_smallest_kernel, (const void *) scc_set_giant_kernel,
 	(const void *) scc_begin_round_kernel, (const void *) scc_follow_kernel,
 	(const void *) scc_end_round_kernel
 };
@@ -352,12 +352,12 @@ push_marked(Run *run, const Lists<Target> &lists, const uint32_t *marked, const 
 
 /* Wait for the kernels, and get their results. */
 static EmogiStatus
-read_outlook(Run *run, const Components *components, Outlook *outlook, EmogiError *error)
+read_summary(Run *run, const Components *components, SccSummary *summary, EmogiError *error)
 {
-	CUDA_TRY(cudaMemcpyAsync(run->state->mailbox, components->outlook, sizeof *outlook,
+	CUDA_TRY(cudaMemcpyAsync(run->state->mailbox, components->summary, sizeof *summary,
 							 cudaMemcpyDeviceToHost, run->state->stream));
 	TRY(emogi_cuda_wait(run->state, run->control, error));
-	*outlook = *(const Outlook *) run->state->mailbox;
+	*summary = *(const SccSummary *) run->state->mailbox;
 	return EMOGI_OK;
 }
 
@@ -379,7 +379,7 @@ search(Run *run, const Components *components, const Lists<Target> &lists, const
 	CUDA_LAUNCH(push_mark_sources_kernel, 1, WARP_LANES, stream, source, 1, reached);
 	CUDA_LAUNCH(push_mark_sources_kernel, 1, WARP_LANES, stream, source, 1,
 				components->frontier[0]);
-	for (uint32_t level = 0; level < MOST_LEVELS && !*whole; level++)
+	for (uint32_t level = 0; level < MAX_LEVELS && !*whole; level++)
 	{
 		uint32_t   *const next = components->frontier[(level + 1) % 2];
 
@@ -409,7 +409,7 @@ find_giant(Run *run, const Components *components, uint32_t pivot, EmogiError *e
 				   error));
 	if (!whole)
 		return EMOGI_OK;
-	CUDA_LAUNCH(scc_least_kernel, run->full_blocks, BLOCK_THREADS, stream, *components,
+	CUDA_LAUNCH(scc_smallest_kernel, run->full_blocks, BLOCK_THREADS, stream, *components,
 				run->nwords);
 	CUDA_LAUNCH(scc_set_giant_kernel, run->full_blocks, BLOCK_THREADS, stream, *components);
 	return EMOGI_OK;
@@ -419,14 +419,14 @@ find_giant(Run *run, const Components *components, uint32_t pivot, EmogiError *e
 static EmogiStatus
 make_round(Run *run, const Components *components, EmogiError *error)
 {
-	const HandOn hand_on = {components->component, components->class_of, components->from,
+	const Propagate propagate = {components->component, components->class_of, components->from,
 		components->to, run->step.counters};
 	cudaStream_t stream = run->state->stream;
 	const Counters *counters;
 
 	do
 	{
-		TRY(push_marked(run, run->graph.forward, components->frontier[0], hand_on, error));
+		TRY(push_marked(run, run->graph.forward, components->frontier[0], propagate, error));
 		CUDA_LAUNCH(scc_follow_kernel, run->full_blocks, BLOCK_THREADS, stream, *components,
 					run->step);
 		TRY(emogi_run_read(run, &counters, error));
@@ -439,25 +439,25 @@ make_round(Run *run, const Components *components, EmogiError *error)
 static EmogiStatus
 find_components(Run *run, const Components *components, EmogiError *error)
 {
-	const Outlook begin = {0, 0, EMOGI_NO_VERTEX};
+	const SccSummary begin = {0, 0, EMOGI_NO_VERTEX};
 	cudaStream_t stream = run->state->stream;
-	Outlook		outlook = begin;
+	SccSummary	summary = begin;
 
-	TRY(emogi_run_send(run, components->outlook, &begin, sizeof begin, error));
+	TRY(emogi_run_send(run, components->summary, &begin, sizeof begin, error));
 	CUDA_LAUNCH(scc_trim_kernel, run->full_blocks, BLOCK_THREADS, stream,
 				run->graph.forward.offsets, run->graph.backward.offsets, *components);
-	TRY(read_outlook(run, components, &outlook, error));
-	if (outlook.pivot == 0)
+	TRY(read_summary(run, components, &summary, error));
+	if (summary.pivot == 0)
 		return EMOGI_OK;
-	TRY(find_giant(run, components, ~(uint32_t) outlook.pivot, error));
+	TRY(find_giant(run, components, ~(uint32_t) summary.pivot, error));
 	run->control->total = run->nvertices;
 	for (;;)
 	{
-		CUDA_TRY(cudaMemsetAsync(&components->outlook->nopen, 0, sizeof outlook.nopen, stream));
+		CUDA_TRY(cudaMemsetAsync(&components->summary->nopen, 0, sizeof summary.nopen, stream));
 		CUDA_LAUNCH(scc_begin_round_kernel, run->full_blocks, BLOCK_THREADS, stream, *components);
-		TRY(read_outlook(run, components, &outlook, error));
-		run->control->done = run->nvertices - outlook.nopen;
-		if (outlook.nopen == 0)
+		TRY(read_summary(run, components, &summary, error));
+		run->control->done = run->nvertices - summary.nopen;
+		if (summary.nopen == 0)
 			return EMOGI_OK;
 		TRY(make_round(run, components, error));
 	}
@@ -482,7 +482,7 @@ take_arrays(Run *run, Components *components, EmogiError *error)
 		components->frontier[i] = bitmaps + 2 * i * run->nwords;
 		components->reached[i] = bitmaps + (2 * i + 1) * run->nwords;
 	}
-	return take_array(&run->memory, &components->outlook, 1, "outlook", error);
+	return take_array(&run->memory, &components->summary, 1, "outlook", error);
 }
 
 EmogiStatus

@@ -27,7 +27,7 @@
 
 #define SHORT_LIST 64			/* max length of a shorter list that LINE_LANES lanes process */
 #define PART_ENTRIES 1024		/* part of a longer one for a warp */
-#define MOST_PARTS (UINT64_C(1) << 31)	/* of a launch: tickets have 32 bits, and every warp
+#define MAX_PARTS (UINT64_C(1) << 31)	/* of a launch: tickets have 32 bits, and every warp
 										 * takes one too many */
 
 /* Arrays in device memory. */
@@ -392,11 +392,11 @@ count_pairs(Run *run, const Similarities *all, EmogiError *error)
 	TRY(prefix_sum(run, all->parts, all->npairs + 1, all->tile, error));
 	/* after a cancellation the number of parts is undefined */
 	TRY(emogi_run_fetch(run, &nparts, all->parts + all->npairs, sizeof nparts, error));
-	for (uint64_t first = 0; first < nparts; first += MOST_PARTS)
+	for (uint64_t first = 0; first < nparts; first += MAX_PARTS)
 	{
 		TRY(emogi_run_begin_step(run, error));
 		CUDA_LAUNCH(similarity_long_kernel, run->nblocks, BLOCK_THREADS, stream, run->graph.forward,
-					*all, first, nparts - first < MOST_PARTS ? nparts : first + MOST_PARTS,
+					*all, first, nparts - first < MAX_PARTS ? nparts : first + MAX_PARTS,
 					run->step);
 	}
 	return EMOGI_OK;

@@ -27,19 +27,19 @@
 #include "cuda/lists/simple_graph.cuh"
 
 /* Not tuned. */
-#define LEAST_TABLE 1024		/* slots in shared memory; the other tables have two and four
+#define MIN_TABLE 1024			/* slots in shared memory; the other tables have two and four
 								 * times as many */
 #define TABLES 3
-#define MOST_IN(table) ((table) / 4 * 3)	/* max vertices in a table */
+#define MAX_IN(table) ((table) / 4 * 3)	/* max vertices in a table */
 #define ROOM 1024				/* for candidates */
-#define MOST_BEST 512			/* of a vertex: the room must hold as many, and one more round */
+#define MAX_BEST 512			/* of a vertex: the room must hold as many, and one more round */
 #define FEW_CANDIDATES 64		/* plus four times top_k: the best are selected when there are
 								 * more */
 #define LONG_LIST 2048			/* entries: the whole block processes such a neighbor's list */
-#define MOST_LONG 512			/* of a vertex; further ones are processed by one warp each */
+#define MAX_LONG 512			/* of a vertex; further ones are processed by one warp each */
 #define MANY_BLOCKS 2			/* per multiprocessor, with counters in device memory */
 
-static_assert(MOST_BEST + BLOCK_THREADS <= ROOM, "after the best a round must have room");
+static_assert(MAX_BEST + BLOCK_THREADS <= ROOM, "after the best a round must have room");
 
 /* Arrays in device memory. */
 typedef struct Alike
@@ -66,12 +66,12 @@ typedef struct Alike
 /* A candidate for the best. */
 typedef struct Candidate
 {
-	unsigned long long key;	/* bits of the similarity, which is > 0; 0 = none */
+	unsigned long long key;		/* bits of the similarity, which is > 0; 0 = none */
 	uint32_t	vertex;
 } Candidate;
 
 /* What a block works with, in shared memory. */
-typedef struct Board
+typedef struct Scratch
 {
 	unsigned long long key[ROOM];
 	uint32_t	vertex[ROOM];
@@ -80,7 +80,7 @@ typedef struct Board
 	uint32_t	nlong;
 	/* last of the best so far if there are top_k of them: later candidates are skipped */
 	Candidate	last;
-} Board;
+} Scratch;
 
 /* Say whether a candidate precedes another. */
 static __device__ __forceinline__ bool
@@ -106,7 +106,7 @@ read_span(const Lists<Target> &lists, uint32_t vertex)
 
 /* Say whether the kernel must stop; checks in every 16th round. Called by whole warps. */
 static __device__ __forceinline__ bool
-leaves_now(const Step &step, uint32_t round)
+must_stop(const Step &step, uint32_t round)
 {
 	return round % 16 == 15 && __any_sync(FULL_WARP,
 										  lane_number() == 0 && must_leave_alone(step, round));
@@ -126,7 +126,7 @@ alike_sort_kernel(Lists<Target> lists, Lists<Target> back, Alike alike, Step ste
 		 v < alike.nvertices; v += nwarps)
 	{
 		const Span	list = read_span(lists, (uint32_t) v);
-		unsigned long long most = 0;
+		unsigned long long max = 0;
 
 		for (uint64_t base = list.start; base < list.end; base += WARP_LANES)
 		{
@@ -136,18 +136,18 @@ alike_sort_kernel(Lists<Target> lists, Lists<Target> back, Alike alike, Step ste
 			{
 				const Span	span = read_span(back, __ldg(&lists.targets[e]));
 
-				most += span.end - span.start;
+				max += span.end - span.start;
 			}
-			if (leaves_now(step, round++))
+			if (must_stop(step, round++))
 				return;			/* canceled: the incomplete order is not used */
 		}
-		most = warp_sum(most);
+		max = warp_sum(max);
 		if (lane_number() == 0)
 		{
 			uint32_t	table = 0;
 			uint64_t	place;
 
-			while (table < TABLES && most > MOST_IN((uint64_t) LEAST_TABLE << table))
+			while (table < TABLES && max > MAX_IN((uint64_t) MIN_TABLE << table))
 				table++;
 			place = atomicAdd(&alike.length[table], 1ull);
 			alike.order[table < TABLES ? table * alike.nvertices + place :
@@ -164,7 +164,7 @@ struct FewCounts
 	uint32_t   *count;			/* [TABLE] */
 
 	__device__ __forceinline__ void
-	begin(Board *board) const
+	begin(Scratch *scratch) const
 	{
 		for (uint32_t i = threadIdx.x; i < TABLE; i += BLOCK_THREADS)
 		{
@@ -175,7 +175,7 @@ struct FewCounts
 
 	/* Count a vertex if `there`. Called by whole warps. */
 	__device__ __forceinline__ void
-	add(Board *board, bool there, uint32_t w) const
+	add(Scratch *scratch, bool there, uint32_t w) const
 	{
 		uint32_t	place = w * 0x9E3779B1u / (UINT32_MAX / TABLE + 1);
 
@@ -193,7 +193,7 @@ struct FewCounts
 
 	/* Get the number of slots to scan. */
 	__device__ __forceinline__ uint32_t
-	length(const Board *board) const
+	length(const Scratch *scratch) const
 	{
 		return TABLE;
 	}
@@ -214,14 +214,14 @@ struct ManyCounts
 	uint32_t   *touched;		/* [nvertices] */
 
 	__device__ __forceinline__ void
-	begin(Board *board) const
+	begin(Scratch *scratch) const
 	{
 		if (threadIdx.x == 0)
-			board->ntouched = 0;
+			scratch->ntouched = 0;
 	}
 
 	__device__ __forceinline__ void
-	add(Board *board, bool there, uint32_t w) const
+	add(Scratch *scratch, bool there, uint32_t w) const
 	{
 		const bool	is_new = there && atomicAdd(&counts[w], 1u) == 0;
 		const uint32_t lanes = __ballot_sync(FULL_WARP, is_new);
@@ -230,16 +230,16 @@ struct ManyCounts
 		if (lanes == 0)
 			return;
 		if (lane_number() == 0)
-			place = atomicAdd(&board->ntouched, (uint32_t) __popc(lanes));
+			place = atomicAdd(&scratch->ntouched, (uint32_t) __popc(lanes));
 		place = __shfl_sync(FULL_WARP, place, 0) + __popc(lanes & lanes_below());
 		if (is_new)
 			touched[place] = w;
 	}
 
 	__device__ __forceinline__ uint32_t
-	length(const Board *board) const
+	length(const Scratch *scratch) const
 	{
-		return board->ntouched;
+		return scratch->ntouched;
 	}
 
 	__device__ __forceinline__ uint32_t
@@ -256,7 +256,7 @@ struct ManyCounts
  */
 template <class Counts>
 static __device__ __forceinline__ void
-count_list(const Counts &counts, Board *board, const Lists<Target> &back, Span list, uint32_t v,
+count_list(const Counts &counts, Scratch *scratch, const Lists<Target> &back, Span list, uint32_t v,
 		   uint32_t rank, uint32_t stride)
 {
 	for (uint64_t base = list.start / ENTRIES * ENTRIES; base < list.end; base += stride)
@@ -264,7 +264,7 @@ count_list(const Counts &counts, Board *board, const Lists<Target> &back, Span l
 		const bool	is_one = is_distinct(back.targets, list, base + rank);
 		const uint32_t w = is_one ? __ldg(&back.targets[base + rank]) : v;
 
-		counts.add(board, w != v, w);
+		counts.add(scratch, w != v, w);
 	}
 }
 
@@ -274,7 +274,7 @@ count_list(const Counts &counts, Board *board, const Lists<Target> &back, Span l
  */
 template <class Counts>
 static __device__ __forceinline__ void
-count_shared(const Counts &counts, Board *board, uint32_t *longs, const Lists<Target> &lists,
+count_shared(const Counts &counts, Scratch *scratch, uint32_t *longs, const Lists<Target> &lists,
 			 const Lists<Target> &back, uint32_t v, const Step &step, unsigned long long *nread,
 			 unsigned long long *entries)
 {
@@ -286,25 +286,25 @@ count_shared(const Counts &counts, Board *board, uint32_t *longs, const Lists<Ta
 		const uint32_t shared = __ldg(&lists.targets[e]);
 		const Span	span = is_distinct(lists.targets, list, e) ? read_span(back, shared) :
 			Span{0, 0};
-		uint32_t	place = MOST_LONG;
+		uint32_t	place = MAX_LONG;
 
 		*nread += lane_number() == 0 ? count_lines<Target>(span) : 0;
 		*entries += lane_number() == 0 ? span.end - span.start : 0;
 		if (lane_number() == 0 && span.end - span.start > LONG_LIST)
-			place = atomicAdd(&board->nlong, 1u);
+			place = atomicAdd(&scratch->nlong, 1u);
 		place = __shfl_sync(FULL_WARP, place, 0);
-		if (place >= MOST_LONG)
-			count_list(counts, board, back, span, v, lane_number(), WARP_LANES);
+		if (place >= MAX_LONG)
+			count_list(counts, scratch, back, span, v, lane_number(), WARP_LANES);
 		else if (lane_number() == 0)
 			longs[place] = shared;
-		if (leaves_now(step, round++))
+		if (must_stop(step, round++))
 			break;
 	}
 	__syncthreads();
-	for (uint32_t i = 0; i < board->nlong && i < MOST_LONG; i++)
+	for (uint32_t i = 0; i < scratch->nlong && i < MAX_LONG; i++)
 	{
-		count_list(counts, board, back, read_span(back, longs[i]), v, threadIdx.x, BLOCK_THREADS);
-		if (leaves_now(step, round++))
+		count_list(counts, scratch, back, read_span(back, longs[i]), v, threadIdx.x, BLOCK_THREADS);
+		if (must_stop(step, round++))
 			break;
 	}
 	__syncthreads();
@@ -331,13 +331,13 @@ first_of_warp(Candidate candidate, uint32_t *place)
 }
 
 /*
- * Move the best candidates to the front, in order, at most `most` of them. Called by a whole warp.
+ * Move the best candidates to the front, in order, at most `max` of them. Called by a whole warp.
  */
 static __device__ __forceinline__ void
-select_best(Board *board, uint32_t most)
+select_best(Scratch *scratch, uint32_t max)
 {
-	const uint32_t count = board->ncandidates;
-	const uint32_t nkept = count < most ? count : most;
+	const uint32_t count = scratch->ncandidates;
+	const uint32_t nkept = count < max ? count : max;
 	Candidate	first = {0, EMOGI_NO_VERTEX};
 
 	for (uint32_t i = 0; i < nkept; i++)
@@ -347,7 +347,7 @@ select_best(Board *board, uint32_t most)
 		first = Candidate{0, EMOGI_NO_VERTEX};
 		for (uint32_t j = i + lane_number(); j < count; j += WARP_LANES)
 		{
-			const Candidate candidate = {board->key[j], board->vertex[j]};
+			const Candidate candidate = {scratch->key[j], scratch->vertex[j]};
 
 			if (comes_before(candidate, first))
 			{
@@ -359,36 +359,36 @@ select_best(Board *board, uint32_t most)
 		__syncwarp();			/* all lanes have read */
 		if (lane_number() == 0)
 		{
-			board->key[place] = board->key[i];
-			board->vertex[place] = board->vertex[i];
-			board->key[i] = first.key;
-			board->vertex[i] = first.vertex;
+			scratch->key[place] = scratch->key[i];
+			scratch->vertex[place] = scratch->vertex[i];
+			scratch->key[i] = first.key;
+			scratch->vertex[i] = first.vertex;
 		}
 		__syncwarp();
 	}
 	if (lane_number() == 0)
 	{
-		board->ncandidates = nkept;
-		if (nkept == most)
-			board->last = first;
+		scratch->ncandidates = nkept;
+		if (nkept == max)
+			scratch->last = first;
 	}
 }
 
 /* Keep only the best candidates, in order. Called by the whole block, between barriers. */
 static __device__ __forceinline__ void
-keep_best(Board *board, uint32_t most)
+keep_best(Scratch *scratch, uint32_t max)
 {
 	if (threadIdx.x < WARP_LANES)
-		select_best(board, most);
+		select_best(scratch, max);
 	__syncthreads();
 }
 
 /* Select the best of the counted vertices, and clear the counts. Called by the whole block. */
 template <class Counts>
 static __device__ __forceinline__ void
-find_best(const Counts &counts, Board *board, const Alike &alike, uint32_t v)
+find_best(const Counts &counts, Scratch *scratch, const Alike &alike, uint32_t v)
 {
-	const uint32_t length = counts.length(board);
+	const uint32_t length = counts.length(scratch);
 	const uint32_t size = alike.size[v];
 	const uint32_t few = 4 * alike.top_k + FEW_CANDIDATES < ROOM - BLOCK_THREADS ?
 		4 * alike.top_k + FEW_CANDIDATES :
@@ -406,34 +406,35 @@ find_best(const Counts &counts, Board *board, const Alike &alike, uint32_t v)
 			const double similarity = similarity_of(alike.measure, size, alike.size[w], count);
 			const Candidate candidate = {(unsigned long long) __double_as_longlong(similarity), w};
 
-			if (similarity >= alike.cutoff && comes_before(candidate, board->last))
+			if (similarity >= alike.cutoff && comes_before(candidate, scratch->last))
 			{
-				const uint32_t i = atomicAdd(&board->ncandidates, 1u);
+				const uint32_t i = atomicAdd(&scratch->ncandidates, 1u);
 
-				board->key[i] = candidate.key;
-				board->vertex[i] = w;
+				scratch->key[i] = candidate.key;
+				scratch->vertex[i] = w;
 			}
 		}
 		__syncthreads();
-		ncandidates = board->ncandidates;
+		ncandidates = scratch->ncandidates;
 		__syncthreads();
 		if (ncandidates > few)
-			keep_best(board, alike.top_k);
+			keep_best(scratch, alike.top_k);
 	}
-	keep_best(board, alike.top_k);
+	keep_best(scratch, alike.top_k);
 }
 
 /* Write the best of a vertex. Called by the whole block. */
 static __device__ __forceinline__ void
-write_best(const Board *board, const Alike &alike, uint32_t v)
+write_best(const Scratch *scratch, const Alike &alike, uint32_t v)
 {
 	for (uint32_t i = threadIdx.x; i < alike.top_k; i += BLOCK_THREADS)
 	{
-		const bool	there = i < board->ncandidates;
+		const bool	there = i < scratch->ncandidates;
 
-		alike.vertex2[(uint64_t) v * alike.top_k + i] = there ? board->vertex[i] : EMOGI_NO_VERTEX;
+		alike.vertex2[(uint64_t) v * alike.top_k + i] = there ? scratch->vertex[i] :
+			EMOGI_NO_VERTEX;
 		alike.similarity[(uint64_t) v * alike.top_k + i] = there ?
-			__longlong_as_double((long long) board->key[i]) : 0.0;
+			__longlong_as_double((long long) scratch->key[i]) : 0.0;
 	}
 }
 
@@ -446,8 +447,8 @@ static __device__ __forceinline__ void
 answer_vertices(const Counts &counts, const Lists<Target> &lists, const Lists<Target> &back,
 				const Alike &alike, const Step &step, uint64_t count, GetVertex get_vertex)
 {
-	__shared__ Board board;
-	__shared__ uint32_t longs[MOST_LONG];
+	__shared__ Scratch scratch;
+	__shared__ uint32_t longs[MAX_LONG];
 	__shared__ uint32_t ticket;
 	unsigned long long nread = 0;
 	unsigned long long entries = 0;
@@ -460,17 +461,17 @@ answer_vertices(const Counts &counts, const Lists<Target> &lists, const Lists<Ta
 		if (threadIdx.x == 0)
 		{
 			ticket = take_ticket(step);
-			board.ncandidates = board.nlong = 0;
-			board.last = Candidate{0, EMOGI_NO_VERTEX};
+			scratch.ncandidates = scratch.nlong = 0;
+			scratch.last = Candidate{0, EMOGI_NO_VERTEX};
 		}
-		counts.begin(&board);
+		counts.begin(&scratch);
 		__syncthreads();
 		if (ticket >= count)
 			break;
 		v = get_vertex(ticket);
-		count_shared(counts, &board, longs, lists, back, v, step, &nread, &entries);
-		find_best(counts, &board, alike, v);
-		write_best(&board, alike, v);
+		count_shared(counts, &scratch, longs, lists, back, v, step, &nread, &entries);
+		find_best(counts, &scratch, alike, v);
+		write_best(&scratch, alike, v);
 	}
 	block_add(&step.counters->lines, nread);
 	block_add(&step.counters->entries, entries);
@@ -481,7 +482,7 @@ template <uint32_t NUMBER>
 static __global__ void __launch_bounds__(BLOCK_THREADS)
 alike_few_kernel(Lists<Target> lists, Lists<Target> back, Alike alike, Step step)
 {
-	constexpr uint32_t TABLE = LEAST_TABLE << NUMBER;
+	constexpr uint32_t TABLE = MIN_TABLE << NUMBER;
 	__shared__ uint32_t vertex[TABLE];
 	__shared__ uint32_t count[TABLE];
 
@@ -519,10 +520,10 @@ take_arrays(Run *run, const EmogiQuery *query, Alike *alike, uint32_t **all, Emo
 	const uint64_t n = run->nvertices;
 
 	*alike = Alike{n, query->measure, query->cutoff, (uint32_t) query->top_k};
-	if (query->top_k > MOST_BEST)
+	if (query->top_k > MAX_BEST)
 		return emogi_device_fail(error, EMOGI_UNSUPPORTED,
 								 "more vertices are to be found for each than the GPU keeps",
-								 "%lld, at most %d", (long long) query->top_k, MOST_BEST);
+								 "%lld, at most %d", (long long) query->top_k, MAX_BEST);
 	TRY(take_array(&run->memory, &alike->size, n, "sizes of sets", error));
 	TRY(take_array(&run->memory, &alike->order, TABLES * n, "order of vertices", error));
 	TRY(take_array(&run->memory, &alike->length, TABLES + 1, "numbers of vertices", error));
@@ -537,15 +538,15 @@ take_counts(Run *run, Alike *alike, uint64_t nmany, int *nblocks, EmogiError *er
 {
 	const uint64_t row_bytes = 2 * run->nvertices * sizeof *alike->counts;
 	uint64_t	left;
-	uint64_t	most;
+	uint64_t	max;
 
 	TRY(emogi_memory_left(&run->memory, &left, error));
-	most = (left > HEADROOM_BYTES ? left - HEADROOM_BYTES : 0) / row_bytes;
-	if (most > (uint64_t) MANY_BLOCKS * run->state->units)
-		most = (uint64_t) MANY_BLOCKS * run->state->units;
-	if (most > nmany)
-		most = nmany;
-	*nblocks = most > 0 ? (int) most : 1;
+	max = (left > HEADROOM_BYTES ? left - HEADROOM_BYTES : 0) / row_bytes;
+	if (max > (uint64_t) MANY_BLOCKS * run->state->units)
+		max = (uint64_t) MANY_BLOCKS * run->state->units;
+	if (max > nmany)
+		max = nmany;
+	*nblocks = max > 0 ? (int) max : 1;
 	TRY(take_array(&run->memory, &alike->counts, *nblocks * run->nvertices,
 				   "counts of shared neighbours", error));
 	TRY(take_array(&run->memory, &alike->touched, *nblocks * run->nvertices, "vertices counted",

@@ -18,33 +18,33 @@
 #include "cuda/access/prefix_sum.cuh"
 #include "cuda/algorithms/spanning_bfs.cuh"
 
-#define MOST_LEVELS 16384
+#define MAX_LEVELS 16384
 
 /* The vertex whose list an entry is in, and its level. */
-typedef struct Below
+typedef struct VertexAndLevel
 {
 	uint32_t	vertex;
 	int32_t		level;
-} Below;
+} VertexAndLevel;
 
 /* Push functor that finds parents: each entry in the previous level offers its target. */
 struct FindParent
 {
 	typedef NoWeight Weight;
-	typedef Below Value;
+	typedef VertexAndLevel Value;
 
 	const int32_t *level;
 	uint32_t   *parent;
 
-	__device__ __forceinline__ Below
+	__device__ __forceinline__ VertexAndLevel
 	own(uint64_t vertex) const
 	{
-		return Below{(uint32_t) vertex, level[vertex]};
+		return VertexAndLevel{(uint32_t) vertex, level[vertex]};
 	}
 
 	__device__ __forceinline__ void
-	visit(const Target (&target)[PIECE], const double (&weight)[PIECE], const Below (&below)[PIECE],
-		  uint32_t wanted) const
+	visit(const Target (&target)[PIECE], const double (&weight)[PIECE],
+		  const VertexAndLevel (&below)[PIECE], uint32_t wanted) const
 	{
 		int32_t		above[PIECE];
 		/* the last vertex with an offer: targets ascend, so its first is the smallest */
@@ -72,27 +72,27 @@ struct FindParent
  * 12 a vertex.
  */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
-rooted_roots_kernel(const uint64_t *offsets, SpanningBfs rooted)
+spanning_bfs_roots_kernel(const uint64_t *offsets, SpanningBfs spanning)
 {
 	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
 	const uint64_t own = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x;
 
-	for (uint64_t base = own - lane_number(); base < rooted.nvertices; base += nthreads)
+	for (uint64_t base = own - lane_number(); base < spanning.nvertices; base += nthreads)
 	{
 		const uint64_t v = base + lane_number();
-		const bool	there = v < rooted.nvertices;
+		const bool	there = v < spanning.nvertices;
 		const uint32_t filled = __ballot_sync(FULL_WARP, there && offsets[v] < offsets[v + 1]);
-		const uint32_t roots = __ballot_sync(FULL_WARP, there && rooted.component[v] == v);
+		const uint32_t roots = __ballot_sync(FULL_WARP, there && spanning.component[v] == v);
 		unsigned long long place = 0;
 
 		if (lane_number() == 0)
 		{
-			rooted.marked[base / 32] = filled;
-			place = roots != 0 ? atomicAdd(rooted.nroots, (unsigned long long) __popc(roots)) : 0;
+			spanning.marked[base / 32] = filled;
+			place = roots != 0 ? atomicAdd(spanning.nroots, (unsigned long long) __popc(roots)) : 0;
 		}
 		place = __shfl_sync(FULL_WARP, place, 0) + __popc(roots & lanes_below());
 		if (roots >> lane_number() & 1)
-			rooted.order[place] = (uint32_t) v;
+			spanning.order[place] = (uint32_t) v;
 	}
 }
 
@@ -101,24 +101,24 @@ rooted_roots_kernel(const uint64_t *offsets, SpanningBfs rooted)
  * allocated from *next. Bytes: 4 a vertex, and 4 if written.
  */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
-rooted_order_kernel(SpanningBfs rooted, bool writes)
+spanning_bfs_order_kernel(SpanningBfs spanning, bool writes)
 {
 	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
 	const uint64_t own = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x;
 
-	for (uint64_t base = own - lane_number(); base < rooted.nvertices; base += nthreads)
+	for (uint64_t base = own - lane_number(); base < spanning.nvertices; base += nthreads)
 	{
 		const uint64_t v = base + lane_number();
-		const int32_t level = v < rooted.nvertices ? rooted.level[v] : -1;
+		const int32_t level = v < spanning.nvertices ? spanning.level[v] : -1;
 		const uint32_t lanes = __match_any_sync(FULL_WARP, level);
 		const uint32_t first = __ffs(lanes) - 1;
 		uint32_t	place = 0;
 
 		if (lane_number() == first && level >= 0)
-			place = atomicAdd(&rooted.next[level], (uint32_t) __popc(lanes));
+			place = atomicAdd(&spanning.next[level], (uint32_t) __popc(lanes));
 		place = __shfl_sync(FULL_WARP, place, first) + __popc(lanes & lanes_below());
 		if (writes && level >= 0)
-			rooted.order[place] = (uint32_t) v;
+			spanning.order[place] = (uint32_t) v;
 	}
 }
 
@@ -127,7 +127,7 @@ emogi_spanning_bfs_load(EmogiError *error)
 {
 	const void *const kernels[] = {
 		(const void *) push_words_kernel<FindParent>, (const void *) push_slices_kernel<FindParent>,
-		(const void *) rooted_roots_kernel, (const void *) rooted_order_kernel
+		(const void *) spanning_bfs_roots_kernel, (const void *) spanning_bfs_order_kernel
 	};
 
 	TRY(load_prefix_sum<uint32_t>(error));
@@ -135,21 +135,21 @@ emogi_spanning_bfs_load(EmogiError *error)
 }
 
 EmogiStatus
-emogi_spanning_bfs_open(Run *run, SpanningBfs *rooted, EmogiError *error)
+emogi_spanning_bfs_open(Run *run, SpanningBfs *spanning, EmogiError *error)
 {
 	const uint64_t n = run->nvertices;
-	const uint64_t nstarts = (n < MOST_LEVELS ? n : MOST_LEVELS) + 1;
+	const uint64_t nstarts = (n < MAX_LEVELS ? n : MAX_LEVELS) + 1;
 
-	rooted->nvertices = n;
-	TRY(take_array(&run->memory, &rooted->component, 3 * n,
+	spanning->nvertices = n;
+	TRY(take_array(&run->memory, &spanning->component, 3 * n,
 				   "components, parents and order of vertices", error));
-	TRY(take_array(&run->memory, &rooted->starts, 2 * nstarts + count_tiles(nstarts),
+	TRY(take_array(&run->memory, &spanning->starts, 2 * nstarts + count_tiles(nstarts),
 				   "beginnings of levels", error));
-	TRY(take_array(&run->memory, &rooted->marked, run->nwords, "bitmap of vertices", error));
-	rooted->parent = rooted->component + n;
-	rooted->order = rooted->parent + n;
-	rooted->next = rooted->starts + nstarts;
-	return take_array(&run->memory, &rooted->nroots, 1, "number of trees", error);
+	TRY(take_array(&run->memory, &spanning->marked, run->nwords, "bitmap of vertices", error));
+	spanning->parent = spanning->component + n;
+	spanning->order = spanning->parent + n;
+	spanning->next = spanning->starts + nstarts;
+	return take_array(&run->memory, &spanning->nroots, 1, "number of trees", error);
 }
 
 /* Find the roots of the placed graph. */
@@ -157,50 +157,52 @@ static EmogiStatus
 find_roots(Run *run, void *with, uint32_t **roots, uint64_t *nroots, EmogiResult *result,
 		   EmogiError *error)
 {
-	SpanningBfs	   *rooted = (SpanningBfs *) with;
+	SpanningBfs *spanning = (SpanningBfs *) with;
 	cudaStream_t stream = run->state->stream;
 	const Counters *counters;
 
-	TRY(emogi_cuda_components(run, rooted->component, rooted->marked, error));
+	TRY(emogi_cuda_components(run, spanning->component, spanning->marked, error));
 	TRY(emogi_run_read(run, &counters, error));
 	emogi_run_account(run, counters, result);
-	CUDA_TRY(cudaMemsetAsync(rooted->nroots, 0, sizeof *rooted->nroots, stream));
-	CUDA_LAUNCH(rooted_roots_kernel, run->full_blocks, BLOCK_THREADS, stream,
-				run->graph.forward.offsets, *rooted);
-	*roots = rooted->order;
-	return emogi_run_fetch(run, nroots, rooted->nroots, sizeof *nroots, error);
+	CUDA_TRY(cudaMemsetAsync(spanning->nroots, 0, sizeof *spanning->nroots, stream));
+	CUDA_LAUNCH(spanning_bfs_roots_kernel, run->full_blocks, BLOCK_THREADS, stream,
+				run->graph.forward.offsets, *spanning);
+	*roots = spanning->order;
+	return emogi_run_fetch(run, nroots, spanning->nroots, sizeof *nroots, error);
 }
 
 /* Order the vertices by level. */
 static EmogiStatus
-put_in_order(Run *run, const SpanningBfs *rooted, EmogiError *error)
+put_in_order(Run *run, const SpanningBfs *spanning, EmogiError *error)
 {
-	const uint64_t nstarts = rooted->nlevels + UINT64_C(1);
+	const uint64_t nstarts = spanning->nlevels + UINT64_C(1);
 	cudaStream_t stream = run->state->stream;
 
-	CUDA_TRY(cudaMemsetAsync(rooted->next, 0, nstarts * sizeof *rooted->next, stream));
-	CUDA_LAUNCH(rooted_order_kernel, run->full_blocks, BLOCK_THREADS, stream, *rooted, false);
-	TRY(prefix_sum(run, rooted->next, nstarts, rooted->next + nstarts, error));
-	CUDA_TRY(cudaMemcpyAsync(rooted->starts, rooted->next, nstarts * sizeof *rooted->next,
+	CUDA_TRY(cudaMemsetAsync(spanning->next, 0, nstarts * sizeof *spanning->next, stream));
+	CUDA_LAUNCH(spanning_bfs_order_kernel, run->full_blocks, BLOCK_THREADS, stream, *spanning,
+				false);
+	TRY(prefix_sum(run, spanning->next, nstarts, spanning->next + nstarts, error));
+	CUDA_TRY(cudaMemcpyAsync(spanning->starts, spanning->next, nstarts * sizeof *spanning->next,
 							 cudaMemcpyDeviceToDevice, stream));
-	CUDA_LAUNCH(rooted_order_kernel, run->full_blocks, BLOCK_THREADS, stream, *rooted, true);
+	CUDA_LAUNCH(spanning_bfs_order_kernel, run->full_blocks, BLOCK_THREADS, stream, *spanning,
+				true);
 	return EMOGI_OK;
 }
 
 EmogiStatus
 emogi_spanning_bfs_grow(Run *run, const EmogiGraph *graph, const EmogiQuery *query,
-						SpanningBfs *rooted, EmogiResult *result, EmogiError *error)
+						SpanningBfs *spanning, EmogiResult *result, EmogiError *error)
 {
 	int32_t    *level;
 
-	TRY(emogi_cuda_levels_found(run, graph, query, find_roots, rooted, &level, result, error));
-	if (result->nlevels > MOST_LEVELS)
+	TRY(emogi_cuda_levels_found(run, graph, query, find_roots, spanning, &level, result, error));
+	if (result->nlevels > MAX_LEVELS)
 		return emogi_device_fail(error, EMOGI_UNSUPPORTED, "the graph is too deep for the GPU",
-								 "%u levels, at most %d", result->nlevels, MOST_LEVELS);
-	rooted->level = level;
-	rooted->nlevels = result->nlevels;
-	CUDA_TRY(cudaMemsetAsync(rooted->parent, 0xFF, run->nvertices * sizeof *rooted->parent,
+								 "%u levels, at most %d", result->nlevels, MAX_LEVELS);
+	spanning->level = level;
+	spanning->nlevels = result->nlevels;
+	CUDA_TRY(cudaMemsetAsync(spanning->parent, 0xFF, run->nvertices * sizeof *spanning->parent,
 							 run->state->stream));
-	TRY(push_lists(run, rooted->marked, FindParent{level, rooted->parent}, error));
-	return put_in_order(run, rooted, error);
+	TRY(push_lists(run, spanning->marked, FindParent{level, spanning->parent}, error));
+	return put_in_order(run, spanning, error);
 }

@@ -2,8 +2,8 @@
  * spanning_bfs.cuh: a BFS spanning forest of an undirected graph, rooted at the smallest vertex of
  * each component, and traversals of its levels.
  */
-#ifndef EMOGI_ROOTED_CUH
-#define EMOGI_ROOTED_CUH
+#ifndef EMOGI_SPANNING_BFS_CUH
+#define EMOGI_SPANNING_BFS_CUH
 
 #include "cuda/access/push.cuh"
 
@@ -26,14 +26,14 @@ typedef struct SpanningBfs
 } SpanningBfs;
 
 /* Take the device memory. */
-extern EmogiStatus emogi_spanning_bfs_open(Run *run, SpanningBfs *rooted, EmogiError *error);
+extern EmogiStatus emogi_spanning_bfs_open(Run *run, SpanningBfs *spanning, EmogiError *error);
 
 /*
  * Place the graph and build the forest. The caller takes all its own memory first. The clock is
  * started and left running. EMOGI_UNSUPPORTED if the graph is too deep.
  */
 extern EmogiStatus emogi_spanning_bfs_grow(Run *run, const EmogiGraph *graph,
-										   const EmogiQuery *query, SpanningBfs *rooted,
+										   const EmogiQuery *query, SpanningBfs *spanning,
 										   EmogiResult *result, EmogiError *error);
 
 /* Load the kernels. */
@@ -45,7 +45,8 @@ extern EmogiStatus emogi_spanning_bfs_load(EmogiError *error);
  */
 template <class Visit>
 static __global__ void __launch_bounds__(BLOCK_THREADS)
-rooted_visit_kernel(const uint32_t *order, const uint32_t *starts, uint32_t level, Visit visit)
+spanning_bfs_visit_kernel(const uint32_t *order, const uint32_t *starts, uint32_t level,
+						  Visit visit)
 {
 	const uint32_t end = starts[level + 1];
 	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
@@ -61,14 +62,16 @@ rooted_visit_kernel(const uint32_t *order, const uint32_t *starts, uint32_t leve
  */
 template <class Visit>
 static EmogiStatus
-visit_levels(Run *run, const SpanningBfs *rooted, bool down, const Visit &visit, EmogiError *error)
+visit_levels(Run *run, const SpanningBfs *spanning, bool down, const Visit &visit,
+			 EmogiError *error)
 {
-	for (uint32_t i = 0; i < rooted->nlevels; i++)
+	for (uint32_t i = 0; i < spanning->nlevels; i++)
 	{
 		if (run->control->cancel)
 			return EMOGI_CANCELED;
-		CUDA_LAUNCH(rooted_visit_kernel<Visit>, run->full_blocks, BLOCK_THREADS, run->state->stream,
-					rooted->order, rooted->starts, down ? i : rooted->nlevels - 1 - i, visit);
+		CUDA_LAUNCH(spanning_bfs_visit_kernel<Visit>, run->full_blocks, BLOCK_THREADS,
+					run->state->stream, spanning->order, spanning->starts,
+					down ? i : spanning->nlevels - 1 - i, visit);
 	}
 	return EMOGI_OK;
 }
@@ -91,4 +94,4 @@ push_lists(Run *run, const uint32_t *marked, const Push &push, EmogiError *error
 	return EMOGI_OK;
 }
 
-#endif							/* EMOGI_ROOTED_CUH */
+#endif							/* EMOGI_SPANNING_BFS_CUH */

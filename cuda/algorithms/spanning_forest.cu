@@ -37,7 +37,7 @@
 #define NO_RANK UINT64_MAX		/* no edge is cached, or offered */
 
 /* Arrays in device memory. */
-typedef struct Growth
+typedef struct Boruvka
 {
 	uint64_t	nvertices;
 	bool		maximum;
@@ -59,7 +59,7 @@ typedef struct Growth
 	uint32_t   *open;			/* bitmap: vertices that may have an outgoing edge */
 	uint32_t   *marked;			/* bitmap: vertices that need a new outgoing edge */
 	uint32_t   *giant;			/* [1], the tree that selects no edge; EMOGI_NO_VERTEX = all do */
-} Growth;
+} Boruvka;
 
 /* Say whether ranks have 64 bits. */
 template <typename Weight>
@@ -119,11 +119,11 @@ weight_of(unsigned long long rank, bool maximum)
 /* Get the rank of a vertex's cached edge, and its target. NO_RANK = none. */
 template <typename Weight>
 static __device__ __forceinline__ unsigned long long
-remembered(const Growth &growth, uint64_t vertex, uint32_t *target)
+cached_edge(const Boruvka &boruvka, uint64_t vertex, uint32_t *target)
 {
-	const unsigned long long best = growth.best[vertex];
+	const unsigned long long best = boruvka.best[vertex];
 
-	*target = is_wide<Weight>() ? growth.target[vertex] : (uint32_t) best;
+	*target = is_wide<Weight>() ? boruvka.target[vertex] : (uint32_t) best;
 	return is_wide<Weight>() || best == NO_RANK ? best : best >> 32;
 }
 
@@ -144,13 +144,13 @@ struct Find
 	typedef W Weight;
 	typedef Side Value;
 
-	Growth		growth;
+	Boruvka		boruvka;
 	bool		is_first;		/* in the first round every vertex is a tree */
 
 	__device__ __forceinline__ Side
 	own(uint64_t vertex) const
 	{
-		return Side{(uint32_t) vertex, growth.tree[vertex]};
+		return Side{(uint32_t) vertex, boruvka.tree[vertex]};
 	}
 
 	/* Get the bits of the wanted entries that leave their tree. */
@@ -162,7 +162,7 @@ struct Find
 
 #pragma unroll
 		for (uint32_t j = 0; j < PIECE; j++)
-			tree[j] = is_first || !(wanted >> j & 1) ? target[j] : __ldg(&growth.tree[target[j]]);
+			tree[j] = is_first || !(wanted >> j & 1) ? target[j] : __ldg(&boruvka.tree[target[j]]);
 #pragma unroll
 		for (uint32_t j = 0; j < PIECE; j++)
 			out |= ((wanted >> j & 1) && tree[j] != side[j].tree) << j;
@@ -179,16 +179,16 @@ struct Find
 #pragma unroll
 		for (uint32_t j = 0; j < PIECE; j++)
 		{
-			const unsigned long long rank = rank_of<Weight>(weight[j], growth.maximum);
+			const unsigned long long rank = rank_of<Weight>(weight[j], boruvka.maximum);
 
-			if (NAMES && (out >> j & 1) && rank == growth.best[side[j].vertex])
-				atomicMin(&growth.target[side[j].vertex], target[j]);
+			if (NAMES && (out >> j & 1) && rank == boruvka.best[side[j].vertex])
+				atomicMin(&boruvka.target[side[j].vertex], target[j]);
 			word[j] = !(out >> j & 1) ? NO_RANK : is_wide<Weight>() ? rank : rank << 32 | target[j];
 		}
 #pragma unroll
 		for (uint32_t j = 0; !NAMES && j < PIECE; j++)
 		{
-			unsigned long long *best = &growth.best[side[j].vertex];
+			unsigned long long *best = &boruvka.best[side[j].vertex];
 
 			if (j + 1 < PIECE && side[j + 1 < PIECE ? j + 1 : j].vertex == side[j].vertex)
 			{
@@ -203,29 +203,29 @@ struct Find
 
 /* Make every vertex a tree. Bytes: 40 and 1/8 a vertex. */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
-forest_begin_kernel(const uint64_t *offsets, Growth growth)
+forest_begin_kernel(const uint64_t *offsets, Boruvka boruvka)
 {
 	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
 	const uint64_t own = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x;
 
-	for (uint64_t base = own - lane_number(); base < growth.nvertices; base += nthreads)
+	for (uint64_t base = own - lane_number(); base < boruvka.nvertices; base += nthreads)
 	{
 		const uint64_t v = base + lane_number();
-		const bool	there = v < growth.nvertices;
+		const bool	there = v < boruvka.nvertices;
 		const uint32_t bits = __ballot_sync(FULL_WARP, there && offsets[v] < offsets[v + 1]);
 
 		if (lane_number() == 0)
-			growth.open[base / 32] = bits;
+			boruvka.open[base / 32] = bits;
 		if (!there)
 			continue;
-		growth.tree[v] = (uint32_t) v;
-		growth.best[v] = growth.rank[v] = NO_RANK;
-		growth.edge[v] = NO_EDGE;
-		if (growth.target != NULL)
-			growth.target[v] = EMOGI_NO_VERTEX;
+		boruvka.tree[v] = (uint32_t) v;
+		boruvka.best[v] = boruvka.rank[v] = NO_RANK;
+		boruvka.edge[v] = NO_EDGE;
+		if (boruvka.target != NULL)
+			boruvka.target[v] = EMOGI_NO_VERTEX;
 	}
 	if (own == 0)
-		*growth.giant = EMOGI_NO_VERTEX;
+		*boruvka.giant = EMOGI_NO_VERTEX;
 }
 
 /*
@@ -234,34 +234,34 @@ forest_begin_kernel(const uint64_t *offsets, Growth growth)
  */
 template <typename Weight>
 static __global__ void __launch_bounds__(BLOCK_THREADS)
-forest_mark_kernel(Growth growth)
+forest_mark_kernel(Boruvka boruvka)
 {
 	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
 	const uint64_t own = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x;
-	const uint32_t giant = *growth.giant;
+	const uint32_t giant = *boruvka.giant;
 
-	for (uint64_t base = own - lane_number(); base < growth.nvertices; base += nthreads)
+	for (uint64_t base = own - lane_number(); base < boruvka.nvertices; base += nthreads)
 	{
 		const uint64_t v = base + lane_number();
-		const uint32_t word = growth.open[base / 32];
-		bool		looks = false;
+		const uint32_t word = boruvka.open[base / 32];
+		bool		needs_edge = false;
 
 		if (word >> lane_number() & 1)
 		{
-			const uint32_t tree = growth.tree[v];
+			const uint32_t tree = boruvka.tree[v];
 			uint32_t	target;
 
-			looks = tree != giant && (remembered<Weight>(growth, v, &target) == NO_RANK ||
-									  growth.tree[target] == tree);
+			needs_edge = tree != giant && (cached_edge<Weight>(boruvka, v, &target) == NO_RANK ||
+										   boruvka.tree[target] == tree);
 		}
-		if (looks)
-			growth.best[v] = NO_RANK;
-		if (looks && is_wide<Weight>())
-			growth.target[v] = EMOGI_NO_VERTEX;
-		const uint32_t marked = __ballot_sync(FULL_WARP, looks);
+		if (needs_edge)
+			boruvka.best[v] = NO_RANK;
+		if (needs_edge && is_wide<Weight>())
+			boruvka.target[v] = EMOGI_NO_VERTEX;
+		const uint32_t marked = __ballot_sync(FULL_WARP, needs_edge);
 
 		if (lane_number() == 0)
-			growth.marked[base / 32] = marked;
+			boruvka.marked[base / 32] = marked;
 	}
 }
 
@@ -271,44 +271,44 @@ forest_mark_kernel(Growth growth)
  */
 template <typename Weight>
 static __device__ __forceinline__ bool
-has_offer(const Growth &growth, uint64_t base, uint32_t giant, unsigned long long *rank,
+has_offer(const Boruvka &boruvka, uint64_t base, uint32_t giant, unsigned long long *rank,
 		  uint32_t *target)
 {
 	const uint64_t v = base + lane_number();
-	const uint32_t word = growth.open[base / 32];
-	const bool	asks = (word >> lane_number() & 1) && growth.tree[v] != giant;
+	const uint32_t word = boruvka.open[base / 32];
+	const bool	asks = (word >> lane_number() & 1) && boruvka.tree[v] != giant;
 	uint32_t	closed;
 
 	if (asks)
-		*rank = remembered<Weight>(growth, v, target);
+		*rank = cached_edge<Weight>(boruvka, v, target);
 	closed = __ballot_sync(FULL_WARP, asks && *rank == NO_RANK);
 	if (closed != 0 && lane_number() == 0)
-		growth.open[base / 32] = word & ~closed;
+		boruvka.open[base / 32] = word & ~closed;
 	return asks && *rank != NO_RANK;
 }
 
 /* Offer every tree the ranks of its vertices' edges. Bytes: 12 an open vertex, and 8 at random. */
 template <typename Weight>
 static __global__ void __launch_bounds__(BLOCK_THREADS)
-forest_offer_kernel(Growth growth, Step step)
+forest_offer_kernel(Boruvka boruvka, Step step)
 {
 	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
 	const uint64_t own = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x;
-	const uint32_t giant = *growth.giant;
+	const uint32_t giant = *boruvka.giant;
 
 	if (is_halted(step))
 		return;					/* a cached edge may have no target yet */
-	for (uint64_t base = own - lane_number(); base < growth.nvertices; base += nthreads)
+	for (uint64_t base = own - lane_number(); base < boruvka.nvertices; base += nthreads)
 	{
 		unsigned long long rank;
 		uint32_t	target;
 
-		if (has_offer<Weight>(growth, base, giant, &rank, &target))
+		if (has_offer<Weight>(boruvka, base, giant, &rank, &target))
 		{
-			unsigned long long *least = &growth.rank[growth.tree[base + lane_number()]];
+			unsigned long long *min = &boruvka.rank[boruvka.tree[base + lane_number()]];
 
-			if (rank < *(volatile unsigned long long *) least)
-				atomicMin(least, rank);
+			if (rank < *(volatile unsigned long long *) min)
+				atomicMin(min, rank);
 		}
 	}
 }
@@ -316,29 +316,29 @@ forest_offer_kernel(Growth growth, Step step)
 /* Offer the ends of the edges with the minimum rank. Bytes: as forest_offer_kernel. */
 template <typename Weight>
 static __global__ void __launch_bounds__(BLOCK_THREADS)
-forest_offer_ends_kernel(Growth growth, Step step)
+forest_offer_ends_kernel(Boruvka boruvka, Step step)
 {
 	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
 	const uint64_t own = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x;
-	const uint32_t giant = *growth.giant;
+	const uint32_t giant = *boruvka.giant;
 
 	if (is_halted(step))
 		return;
-	for (uint64_t base = own - lane_number(); base < growth.nvertices; base += nthreads)
+	for (uint64_t base = own - lane_number(); base < boruvka.nvertices; base += nthreads)
 	{
 		const uint32_t v = (uint32_t) (base + lane_number());
 		unsigned long long rank;
 		uint32_t	target;
 
-		if (has_offer<Weight>(growth, base, giant, &rank, &target) &&
-			rank == growth.rank[growth.tree[v]])
+		if (has_offer<Weight>(boruvka, base, giant, &rank, &target) &&
+			rank == boruvka.rank[boruvka.tree[v]])
 		{
-			unsigned long long *least = &growth.edge[growth.tree[v]];
+			unsigned long long *min = &boruvka.edge[boruvka.tree[v]];
 			const unsigned long long edge = v < target ? (unsigned long long) v << 32 | target :
 				(unsigned long long) target << 32 | v;
 
-			if (edge < *(volatile unsigned long long *) least)
-				atomicMin(least, edge);
+			if (edge < *(volatile unsigned long long *) min)
+				atomicMin(min, edge);
 		}
 	}
 }
@@ -348,31 +348,31 @@ forest_offer_ends_kernel(Growth growth, Step step)
  * one stays. Bytes: 4 a vertex, 36 a tree.
  */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
-forest_join_kernel(Growth growth, Step step)
+forest_join_kernel(Boruvka boruvka, Step step)
 {
 	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
 	unsigned long long njoined = 0;
 
 	if (is_halted(step))
 		return;
-	for (uint64_t v = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x; v < growth.nvertices;
+	for (uint64_t v = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x; v < boruvka.nvertices;
 		 v += nthreads)
 	{
 		unsigned long long edge;
 		uint32_t	other = (uint32_t) v;
 
-		if (growth.tree[v] != v)
+		if (boruvka.tree[v] != v)
 			continue;
-		edge = growth.edge[v];
+		edge = boruvka.edge[v];
 		if (edge != NO_EDGE)
 		{
-			const uint32_t tree = growth.tree[edge >> 32];
+			const uint32_t tree = boruvka.tree[edge >> 32];
 
-			other = tree != v ? tree : growth.tree[(uint32_t) edge];
-			if (v < other && growth.edge[other] == edge)
+			other = tree != v ? tree : boruvka.tree[(uint32_t) edge];
+			if (v < other && boruvka.edge[other] == edge)
 				other = (uint32_t) v;
 		}
-		growth.link[v] = other;
+		boruvka.link[v] = other;
 		njoined += other != v;
 	}
 	block_add(&step.counters->claimed, njoined);
@@ -384,26 +384,26 @@ forest_join_kernel(Growth growth, Step step)
  * a tree, and random reads of 4.
  */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
-forest_follow_kernel(Growth growth, Step step)
+forest_follow_kernel(Boruvka boruvka, Step step)
 {
 	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
 
 	if (is_halted(step))
 		return;					/* links were not written */
-	for (uint64_t v = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x; v < growth.nvertices;
+	for (uint64_t v = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x; v < boruvka.nvertices;
 		 v += nthreads)
 	{
-		volatile uint32_t *link = growth.link;
+		volatile uint32_t *link = boruvka.link;
 		uint32_t	found;
 		uint32_t	next;
 
-		if (growth.tree[v] != v)
+		if (boruvka.tree[v] != v)
 			continue;
 		found = link[v];
 		if (found == v)
 		{
-			growth.rank[v] = NO_RANK;
-			growth.edge[v] = NO_EDGE;
+			boruvka.rank[v] = NO_RANK;
+			boruvka.edge[v] = NO_EDGE;
 		}
 		while ((next = link[found]) != found)
 			link[v] = found = next;
@@ -412,15 +412,15 @@ forest_follow_kernel(Growth growth, Step step)
 
 /* Give all vertices their new trees. Bytes: 8 a vertex, and 4 at random. */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
-forest_tell_kernel(Growth growth, Step step)
+forest_update_kernel(Boruvka boruvka, Step step)
 {
 	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
 
 	if (is_halted(step))
 		return;
-	for (uint64_t v = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x; v < growth.nvertices;
+	for (uint64_t v = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x; v < boruvka.nvertices;
 		 v += nthreads)
-		growth.tree[v] = growth.link[growth.tree[v]];
+		boruvka.tree[v] = boruvka.link[boruvka.tree[v]];
 }
 
 /*
@@ -428,44 +428,44 @@ forest_tell_kernel(Growth growth, Step step)
  * vote, at random.
  */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
-forest_vote_kernel(Growth growth)
+forest_vote_kernel(Boruvka boruvka)
 {
 	__shared__ uint32_t tree[BLOCK_THREADS];
-	__shared__ unsigned long long most;	/* votes in the upper half, tree in the lower */
-	const uint64_t vertex = (growth.nvertices + BLOCK_THREADS - 1) / BLOCK_THREADS * threadIdx.x;
-	const uint32_t own = vertex < growth.nvertices ? growth.tree[vertex] : EMOGI_NO_VERTEX;
+	__shared__ unsigned long long winner;	/* votes in the upper half, tree in the lower */
+	const uint64_t vertex = (boruvka.nvertices + BLOCK_THREADS - 1) / BLOCK_THREADS * threadIdx.x;
+	const uint32_t own = vertex < boruvka.nvertices ? boruvka.tree[vertex] : EMOGI_NO_VERTEX;
 	unsigned long long votes = 0;
 
 	tree[threadIdx.x] = own;
 	if (threadIdx.x == 0)
-		most = 0;
+		winner = 0;
 	__syncthreads();
 	for (uint32_t i = 0; i < BLOCK_THREADS; i++)
 		votes += tree[i] == own;
 	if (own != EMOGI_NO_VERTEX)
-		atomicMax(&most, votes << 32 | own);
+		atomicMax(&winner, votes << 32 | own);
 	__syncthreads();
 	if (threadIdx.x == 0)
-		*growth.giant = (uint32_t) most;
+		*boruvka.giant = (uint32_t) winner;
 }
 
 /* Write the weight of each edge to its child. Bytes: 16 a vertex, and 12 at random an edge. */
 template <typename Weight>
 static __global__ void __launch_bounds__(BLOCK_THREADS)
-forest_weights_kernel(Growth growth, const uint32_t *parent, double *weight)
+forest_weights_kernel(Boruvka boruvka, const uint32_t *parent, double *weight)
 {
 	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
 
-	for (uint64_t i = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x; i < growth.nvertices;
+	for (uint64_t i = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x; i < boruvka.nvertices;
 		 i += nthreads)
 	{
-		const unsigned long long edge = growth.edge[i];
+		const unsigned long long edge = boruvka.edge[i];
 		const uint32_t small = (uint32_t) (edge >> 32);
 		const uint32_t large = (uint32_t) edge;
 
 		if (edge != NO_EDGE)
-			weight[parent[large] == small ? large : small] = weight_of<Weight>(growth.rank[i],
-																			   growth.maximum);
+			weight[parent[large] == small ? large : small] = weight_of<Weight>(boruvka.rank[i],
+																			   boruvka.maximum);
 	}
 }
 
@@ -503,7 +503,7 @@ emogi_cuda_spanning_forest_load(EmogiError *error)
 {
 	const void *const kernels[] = {(const void *) forest_begin_kernel,
 		(const void *) forest_join_kernel, (const void *) forest_follow_kernel,
-		(const void *) forest_tell_kernel, (const void *) forest_vote_kernel};
+		(const void *) forest_update_kernel, (const void *) forest_vote_kernel};
 
 	for (int type = EMOGI_WEIGHT_NONE; type <= EMOGI_WEIGHT_F64; type++)
 		TRY(with_weight((EmogiWeightType) type,
@@ -515,13 +515,13 @@ emogi_cuda_spanning_forest_load(EmogiError *error)
 /* Read the lists of the marked vertices. */
 template <class Push>
 static EmogiStatus
-look_at_lists(Run *run, const Growth *growth, const Push &push, EmogiError *error)
+push_marked(Run *run, const Boruvka *boruvka, const Push &push, EmogiError *error)
 {
 	const Lists<Target> &lists = run->graph.forward;
 
 	TRY(emogi_run_begin_step(run, error));
 	CUDA_LAUNCH(push_words_kernel<Push>, run->nblocks, BLOCK_THREADS, run->state->stream, lists,
-				growth->marked, run->nwords, run->step, push);
+				boruvka->marked, run->nwords, run->step, push);
 	CUDA_LAUNCH(push_slices_kernel<Push>, run->nblocks, BLOCK_THREADS, run->state->stream, lists,
 				run->step, push);
 	return EMOGI_OK;
@@ -530,39 +530,40 @@ look_at_lists(Run *run, const Growth *growth, const Push &push, EmogiError *erro
 /* Let every tree select an edge and join others; queued on the stream. */
 template <typename Weight>
 static EmogiStatus
-make_round(Run *run, const Growth *growth, bool first, EmogiError *error)
+make_round(Run *run, const Boruvka *boruvka, bool first, EmogiError *error)
 {
 	cudaStream_t stream = run->state->stream;
 	const int	nblocks = run->full_blocks;
 
-	CUDA_LAUNCH(forest_mark_kernel<Weight>, nblocks, BLOCK_THREADS, stream, *growth);
-	TRY(look_at_lists(run, growth, Find<Weight, false>{*growth, first}, error));
+	CUDA_LAUNCH(forest_mark_kernel<Weight>, nblocks, BLOCK_THREADS, stream, *boruvka);
+	TRY(push_marked(run, boruvka, Find<Weight, false>{*boruvka, first}, error));
 	if constexpr (is_wide<Weight>())
-		TRY(look_at_lists(run, growth, Find<Weight, true>{*growth, first}, error));
-	CUDA_LAUNCH(forest_offer_kernel<Weight>, nblocks, BLOCK_THREADS, stream, *growth, run->step);
-	CUDA_LAUNCH(forest_offer_ends_kernel<Weight>, nblocks, BLOCK_THREADS, stream, *growth,
+		TRY(push_marked(run, boruvka, Find<Weight, true>{*boruvka, first}, error));
+	CUDA_LAUNCH(forest_offer_kernel<Weight>, nblocks, BLOCK_THREADS, stream, *boruvka, run->step);
+	CUDA_LAUNCH(forest_offer_ends_kernel<Weight>, nblocks, BLOCK_THREADS, stream, *boruvka,
 				run->step);
-	CUDA_LAUNCH(forest_join_kernel, nblocks, BLOCK_THREADS, stream, *growth, run->step);
-	CUDA_LAUNCH(forest_follow_kernel, nblocks, BLOCK_THREADS, stream, *growth, run->step);
-	CUDA_LAUNCH(forest_tell_kernel, nblocks, BLOCK_THREADS, stream, *growth, run->step);
-	CUDA_LAUNCH(forest_vote_kernel, 1, BLOCK_THREADS, stream, *growth);
+	CUDA_LAUNCH(forest_join_kernel, nblocks, BLOCK_THREADS, stream, *boruvka, run->step);
+	CUDA_LAUNCH(forest_follow_kernel, nblocks, BLOCK_THREADS, stream, *boruvka, run->step);
+	CUDA_LAUNCH(forest_update_kernel, nblocks, BLOCK_THREADS, stream, *boruvka, run->step);
+	CUDA_LAUNCH(forest_vote_kernel, 1, BLOCK_THREADS, stream, *boruvka);
 	return EMOGI_OK;
 }
 
 /* Join trees until none has an outgoing edge. *njoined: number of joins. */
 template <typename Weight>
 static EmogiStatus
-join_all(Run *run, const Growth *growth, uint64_t *njoined, EmogiResult *result, EmogiError *error)
+join_all(Run *run, const Boruvka *boruvka, uint64_t *njoined, EmogiResult *result,
+		 EmogiError *error)
 {
 	const Counters *counters;
 
 	run->control->total = run->nvertices;
 	CUDA_LAUNCH(forest_begin_kernel, run->full_blocks, BLOCK_THREADS, run->state->stream,
-				run->graph.forward.offsets, *growth);
+				run->graph.forward.offsets, *boruvka);
 	do
 	{
 		run->control->level = result->nlevels;
-		TRY(make_round<Weight>(run, growth, result->nlevels++ == 0, error));
+		TRY(make_round<Weight>(run, boruvka, result->nlevels++ == 0, error));
 		TRY(emogi_run_read(run, &counters, error));
 		*njoined += counters->claimed;
 		run->control->done = *njoined;
@@ -572,42 +573,43 @@ join_all(Run *run, const Growth *growth, uint64_t *njoined, EmogiResult *result,
 
 /* Take the arrays. */
 static EmogiStatus
-take_arrays(Run *run, bool is_wide, Growth *growth, EmogiError *error)
+take_arrays(Run *run, bool is_wide, Boruvka *boruvka, EmogiError *error)
 {
 	const uint64_t n = run->nvertices;
 
-	growth->nvertices = n;
-	TRY(take_array(&run->memory, &growth->best, 3 * n, "edges of the forest", error));
-	TRY(take_array(&run->memory, &growth->tree, (is_wide ? 3 : 2) * n, "trees", error));
-	TRY(take_array(&run->memory, &growth->open, 2 * run->nwords + 1, "bitmaps of vertices", error));
-	growth->rank = growth->best + n;
-	growth->edge = growth->rank + n;
-	growth->link = growth->tree + n;
-	growth->target = is_wide ? growth->link + n : NULL;
-	growth->marked = growth->open + run->nwords;
-	growth->giant = growth->marked + run->nwords;
+	boruvka->nvertices = n;
+	TRY(take_array(&run->memory, &boruvka->best, 3 * n, "edges of the forest", error));
+	TRY(take_array(&run->memory, &boruvka->tree, (is_wide ? 3 : 2) * n, "trees", error));
+	TRY(take_array(&run->memory, &boruvka->open, 2 * run->nwords + 1, "bitmaps of vertices",
+				   error));
+	boruvka->rank = boruvka->best + n;
+	boruvka->edge = boruvka->rank + n;
+	boruvka->link = boruvka->tree + n;
+	boruvka->target = is_wide ? boruvka->link + n : NULL;
+	boruvka->marked = boruvka->open + run->nwords;
+	boruvka->giant = boruvka->marked + run->nwords;
 	return EMOGI_OK;
 }
 
 /* Find the forest, and root it. */
 template <typename Weight>
 static EmogiStatus
-span(Run *run, const EmogiGraph *graph, const EmogiQuery *query, const Growth *growth,
-	 const EulerTour *hanging, uint32_t *parent, double *weight, EmogiResult *result,
+span(Run *run, const EmogiGraph *graph, const EmogiQuery *query, const Boruvka *boruvka,
+	 const EulerTour *tour, uint32_t *parent, double *weight, EmogiResult *result,
 	 EmogiError *error)
 {
 	const void *kernels[4];
-	Edges		edges = {growth->tree, growth->edge, 0};
+	Edges		edges = {boruvka->tree, boruvka->edge, 0};
 
 	list_edge_kernels<Weight>(kernels);
 	TRY(emogi_run_place(run, graph, query, PLACE_NEAR_WEIGHTS, kernels, 4,
 						edge_bytes(graph->weight_type), error));
 	TRY(emogi_run_start_clock(run, error));
-	TRY(join_all<Weight>(run, growth, &edges.nedges, result, error));
-	TRY(emogi_euler_tour_trees(run, hanging, &edges, parent, error));
+	TRY(join_all<Weight>(run, boruvka, &edges.nedges, result, error));
+	TRY(emogi_euler_tour_trees(run, tour, &edges, parent, error));
 	CUDA_TRY(cudaMemsetAsync(weight, 0, run->nvertices * sizeof *weight, run->state->stream));
 	CUDA_LAUNCH(forest_weights_kernel<Weight>, run->full_blocks, BLOCK_THREADS, run->state->stream,
-				*growth, parent, weight);
+				*boruvka, parent, weight);
 	return emogi_run_stop_clock(run, result, error);
 }
 
@@ -615,19 +617,19 @@ EmogiStatus
 emogi_cuda_spanning_forest(Run *run, const EmogiGraph *graph, const EmogiQuery *query,
 						   EmogiResult *result, EmogiError *error)
 {
-	Growth		growth = {};
-	EulerTour		hanging = {};
+	Boruvka		boruvka = {};
+	EulerTour	tour = {};
 	const Counters *counters;
 	uint32_t   *parent;
 	double	   *weight;
 
-	growth.maximum = query->maximum;
-	TRY(take_arrays(run, graph->weight_type == EMOGI_WEIGHT_F64, &growth, error));
-	TRY(emogi_euler_tour_open(run, &hanging, error));
+	boruvka.maximum = query->maximum;
+	TRY(take_arrays(run, graph->weight_type == EMOGI_WEIGHT_F64, &boruvka, error));
+	TRY(emogi_euler_tour_open(run, &tour, error));
 	TRY(take_array(&run->memory, &parent, run->nvertices, "parents", error));
 	TRY(take_array(&run->memory, &weight, run->nvertices, "weights", error));
 	TRY(with_weight(graph->weight_type, [&](auto width) {
-		return span<decltype(width)>(run, graph, query, &growth, &hanging, parent, weight, result,
+		return span<decltype(width)>(run, graph, query, &boruvka, &tour, parent, weight, result,
 									 error);
 	}));
 	TRY(emogi_run_read(run, &counters, error));

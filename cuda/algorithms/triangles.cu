@@ -35,7 +35,7 @@
 #define WARP_SLOTS (2 * WARP_LIST)
 #define BLOCK_PIECE 2048		/* entries of a piece of a longer list: the table takes 40 KB */
 #define BLOCK_SLOTS (2 * BLOCK_PIECE)
-#define LEAST_SHIFT 5			/* log2 of the min slots of a table: 32 */
+#define MIN_SHIFT 5				/* log2 of the min slots of a table: 32 */
 #define LONG_LIST 64			/* min length of a list that the warp reads, not 8 lanes */
 #define GROUP 8					/* lanes that read a short list: 32 bytes at a time */
 #define NO_SLOT UINT32_MAX
@@ -65,7 +65,7 @@ choose_shift(uint32_t nentries)
 	/* two to four times as many slots */
 	const uint32_t shift = 33 - __clz(nentries - 1);
 
-	return shift > LEAST_SHIFT ? shift : LEAST_SHIFT;
+	return shift > MIN_SHIFT ? shift : MIN_SHIFT;
 }
 
 static __device__ __forceinline__ uint32_t
@@ -140,7 +140,7 @@ typedef struct Found
  */
 template <bool WAYS, uint32_t STEP, uint32_t UNROLL>
 static __device__ __forceinline__ Found
-look_up(const DegreeDag &oriented, const Table &table, uint64_t place, uint64_t end, uint32_t to_w)
+look_up(const DegreeDag &dag, const Table &table, uint64_t place, uint64_t end, uint32_t to_w)
 {
 	Found		found = {0, 0};
 
@@ -150,7 +150,7 @@ look_up(const DegreeDag &oriented, const Table &table, uint64_t place, uint64_t 
 
 #pragma unroll
 		for (uint32_t i = 0; i < UNROLL; i++)
-			target[i] = place + i * STEP < end ? __ldg(&oriented.csr.targets[place + i * STEP]) :
+			target[i] = place + i * STEP < end ? __ldg(&dag.csr.targets[place + i * STEP]) :
 				EMOGI_NO_VERTEX;
 #pragma unroll
 		for (uint32_t i = 0; i < UNROLL; i++)
@@ -163,7 +163,7 @@ look_up(const DegreeDag &oriented, const Table &table, uint64_t place, uint64_t 
 			atomicAdd(&table.count[slot], WAYS ? to_w : 1);
 			found.of_w += WAYS ? table.way[slot] : 1;
 			if (WAYS)
-				found.of_u += __ldg(&oriented.ways[place + i * STEP]);
+				found.of_u += __ldg(&dag.ways[place + i * STEP]);
 		}
 	}
 	return found;
@@ -187,14 +187,14 @@ give(const Triangles &triangles, const Table &table, uint32_t w, uint32_t count)
  */
 template <bool WAYS>
 static __device__ __forceinline__ unsigned long long
-close_batch(const DegreeDag &oriented, const Triangles &triangles, const Table &table,
+close_batch(const DegreeDag &dag, const Triangles &triangles, const Table &table,
 			uint64_t first, uint32_t n, unsigned long long *entries)
 {
 	const bool	there = lane_number() < n;
-	const uint32_t w = there ? __ldg(&oriented.csr.targets[first + lane_number()]) : 0;
-	const uint32_t way = WAYS && there ? __ldg(&oriented.ways[first + lane_number()]) : 1;
-	const uint64_t start = there ? __ldg(&oriented.csr.offsets[w]) : 0;
-	const uint64_t end = there ? __ldg(&oriented.csr.offsets[(uint64_t) w + 1]) : 0;
+	const uint32_t w = there ? __ldg(&dag.csr.targets[first + lane_number()]) : 0;
+	const uint32_t way = WAYS && there ? __ldg(&dag.ways[first + lane_number()]) : 1;
+	const uint64_t start = there ? __ldg(&dag.csr.offsets[w]) : 0;
+	const uint64_t end = there ? __ldg(&dag.csr.offsets[(uint64_t) w + 1]) : 0;
 	const bool	is_long = end - start >= LONG_LIST;
 	unsigned long long of_u = 0;
 	uint32_t	lanes = __ballot_sync(FULL_WARP, is_long);
@@ -205,7 +205,7 @@ close_batch(const DegreeDag &oriented, const Triangles &triangles, const Table &
 		const uint32_t lane = __ffs(lanes) - 1;
 		const uint64_t its_end = __shfl_sync(FULL_WARP, end, lane);
 		const Found found = look_up<WAYS, WARP_LANES,
-			4>(oriented, table, __shfl_sync(FULL_WARP, start, lane) + lane_number(), its_end,
+			4>(dag, table, __shfl_sync(FULL_WARP, start, lane) + lane_number(), its_end,
 			   __shfl_sync(FULL_WARP, way, lane));
 		const uint32_t of_w = __reduce_add_sync(FULL_WARP, found.of_w);
 
@@ -224,7 +224,7 @@ close_batch(const DegreeDag &oriented, const Triangles &triangles, const Table &
 		const uint64_t its_end = __shfl_sync(FULL_WARP, end, lane);
 		const uint64_t place = __shfl_sync(FULL_WARP, start, lane) + lane_number() % GROUP;
 		const Found found = look_up<WAYS, GROUP,
-			2>(oriented, table, place, skip ? 0 : its_end, __shfl_sync(FULL_WARP, way, lane));
+			2>(dag, table, place, skip ? 0 : its_end, __shfl_sync(FULL_WARP, way, lane));
 		uint32_t	of_w = found.of_w;
 
 #pragma unroll
@@ -254,7 +254,7 @@ flush_table(const Triangles &triangles, const Table &table, uint32_t first, uint
  */
 template <bool WAYS>
 static __device__ __forceinline__ void
-close_list(const DegreeDag &oriented, const Triangles &triangles, Table table, uint32_t u,
+close_list(const DegreeDag &dag, const Triangles &triangles, Table table, uint32_t u,
 		   Span list, unsigned long long *entries)
 {
 	const uint32_t length = (uint32_t) (list.end - list.start);
@@ -264,11 +264,11 @@ close_list(const DegreeDag &oriented, const Triangles &triangles, Table table, u
 	clear_table(table, lane_number(), WARP_LANES);
 	__syncwarp();
 	for (uint32_t i = lane_number(); i < length; i += WARP_LANES)
-		put_vertex<WAYS>(table, __ldg(&oriented.csr.targets[list.start + i]),
-						 WAYS ? __ldg(&oriented.ways[list.start + i]) : 2);
+		put_vertex<WAYS>(table, __ldg(&dag.csr.targets[list.start + i]),
+						 WAYS ? __ldg(&dag.ways[list.start + i]) : 2);
 	__syncwarp();
 	for (uint32_t i = 0; i < length; i += WARP_LANES)
-		of_u += close_batch<WAYS>(oriented, triangles, table, list.start + i,
+		of_u += close_batch<WAYS>(dag, triangles, table, list.start + i,
 								  length - i < WARP_LANES ? length - i : WARP_LANES, entries);
 	of_u = warp_sum(of_u);
 	__syncwarp();
@@ -287,21 +287,21 @@ close_list(const DegreeDag &oriented, const Triangles &triangles, Table table, u
  */
 template <bool WAYS>
 static __global__ void __launch_bounds__(BLOCK_THREADS)
-triangles_short_kernel(DegreeDag oriented, uint64_t nvertices, Triangles triangles, Step step)
+triangles_short_kernel(DegreeDag dag, uint64_t nvertices, Triangles triangles, Step step)
 {
 	__shared__ uint32_t key[BLOCK_WARPS][WARP_SLOTS];
 	__shared__ uint32_t count[BLOCK_WARPS][WARP_SLOTS];
 	__shared__ uint32_t filter[BLOCK_WARPS][WARP_SLOTS / 4];
 	__shared__ uint8_t way[BLOCK_WARPS][WAYS ? WARP_SLOTS : 1];
 	const uint32_t warp = threadIdx.x / WARP_LANES;
-	const Table table = {key[warp], count[warp], filter[warp], way[warp], LEAST_SHIFT};
+	const Table table = {key[warp], count[warp], filter[warp], way[warp], MIN_SHIFT};
 	unsigned long long entries = 0;
 
 	sweep_chunks(step, 0, (nvertices + 31) / 32, [&](uint64_t word) {
 		const uint64_t vertex = word * 32 + lane_number();
 		const bool	there = vertex < nvertices;
-		const Span	list = {there ? __ldg(&oriented.csr.offsets[vertex]) : 0,
-			there ? __ldg(&oriented.csr.offsets[vertex + 1]) : 0};
+		const Span	list = {there ? __ldg(&dag.csr.offsets[vertex]) : 0,
+			there ? __ldg(&dag.csr.offsets[vertex + 1]) : 0};
 		const uint64_t length = list.end - list.start;
 		uint32_t	lanes = __ballot_sync(FULL_WARP, length >= 2 && length <= WARP_LIST);
 
@@ -314,7 +314,7 @@ triangles_short_kernel(DegreeDag oriented, uint64_t nvertices, Triangles triangl
 				__shfl_sync(FULL_WARP, list.end, lane)};
 
 			lanes &= lanes - 1;
-			close_list<WAYS>(oriented, triangles, table, (uint32_t) (word * 32 + lane), its,
+			close_list<WAYS>(dag, triangles, table, (uint32_t) (word * 32 + lane), its,
 							 &entries);
 		}
 	});
@@ -327,7 +327,7 @@ triangles_short_kernel(DegreeDag oriented, uint64_t nvertices, Triangles triangl
  */
 template <bool WAYS>
 static __device__ __forceinline__ unsigned long long
-close_piece(const DegreeDag &oriented, const Triangles &triangles, Table table, Span list,
+close_piece(const DegreeDag &dag, const Triangles &triangles, Table table, Span list,
 			uint64_t first, const Step &step, uint32_t *next, unsigned long long *entries)
 {
 	const uint32_t length = list.end - first < BLOCK_PIECE ? (uint32_t) (list.end - first) :
@@ -340,8 +340,8 @@ close_piece(const DegreeDag &oriented, const Triangles &triangles, Table table, 
 		*next = 0;
 	__syncthreads();
 	for (uint32_t i = threadIdx.x; i < length; i += BLOCK_THREADS)
-		put_vertex<WAYS>(table, __ldg(&oriented.csr.targets[first + i]),
-						 WAYS ? __ldg(&oriented.ways[first + i]) : 2);
+		put_vertex<WAYS>(table, __ldg(&dag.csr.targets[first + i]),
+						 WAYS ? __ldg(&dag.ways[first + i]) : 2);
 	__syncthreads();
 	for (;;)
 	{
@@ -353,7 +353,7 @@ close_piece(const DegreeDag &oriented, const Triangles &triangles, Table table, 
 
 		if (place >= list.end)
 			break;
-		of_u += close_batch<WAYS>(oriented, triangles, table, place,
+		of_u += close_batch<WAYS>(dag, triangles, table, place,
 								  list.end - place < WARP_LANES ? (uint32_t) (list.end - place) :
 								  WARP_LANES, entries);
 	}
@@ -369,7 +369,7 @@ close_piece(const DegreeDag &oriented, const Triangles &triangles, Table table, 
  */
 template <bool WAYS>
 static __global__ void __launch_bounds__(BLOCK_THREADS)
-triangles_long_kernel(DegreeDag oriented, Triangles triangles, Step step)
+triangles_long_kernel(DegreeDag dag, Triangles triangles, Step step)
 {
 	__shared__ uint32_t key[BLOCK_SLOTS];
 	__shared__ uint32_t count[BLOCK_SLOTS];
@@ -377,7 +377,7 @@ triangles_long_kernel(DegreeDag oriented, Triangles triangles, Step step)
 	__shared__ uint8_t way[WAYS ? BLOCK_SLOTS : 1];
 	__shared__ uint32_t next;
 	__shared__ uint32_t item;
-	const Table table = {key, count, filter, way, LEAST_SHIFT};
+	const Table table = {key, count, filter, way, MIN_SHIFT};
 	const uint32_t nqueued = *triangles.nqueued;
 	unsigned long long entries = 0;
 
@@ -393,10 +393,10 @@ triangles_long_kernel(DegreeDag oriented, Triangles triangles, Step step)
 		if (item >= nqueued)
 			break;
 		u = triangles.queue[item];
-		list = Span{__ldg(&oriented.csr.offsets[u]),
-			__ldg(&oriented.csr.offsets[(uint64_t) u + 1])};
+		list = Span{__ldg(&dag.csr.offsets[u]),
+			__ldg(&dag.csr.offsets[(uint64_t) u + 1])};
 		for (uint64_t first = list.start; first < list.end; first += BLOCK_PIECE)
-			of_u += close_piece<WAYS>(oriented, triangles, table, list, first, step, &next,
+			of_u += close_piece<WAYS>(dag, triangles, table, list, first, step, &next,
 									  &entries);
 		of_u = warp_sum(of_u);
 		if (lane_number() == 0 && of_u > 0)
@@ -427,7 +427,7 @@ triangles_divide_kernel(const unsigned long long *count, const uint32_t *degree,
 /* Count all triangles. */
 template <bool WAYS>
 static EmogiStatus
-count_triangles(Run *run, const DegreeDag *oriented, const Triangles *triangles, EmogiError *error)
+count_triangles(Run *run, const DegreeDag *dag, const Triangles *triangles, EmogiError *error)
 {
 	cudaStream_t stream = run->state->stream;
 
@@ -435,9 +435,9 @@ count_triangles(Run *run, const DegreeDag *oriented, const Triangles *triangles,
 							 stream));
 	CUDA_TRY(cudaMemsetAsync(triangles->nqueued, 0, 2 * sizeof *triangles->nqueued, stream));
 	TRY(emogi_run_begin_step(run, error));
-	CUDA_LAUNCH(triangles_short_kernel<WAYS>, run->full_blocks, BLOCK_THREADS, stream, *oriented,
+	CUDA_LAUNCH(triangles_short_kernel<WAYS>, run->full_blocks, BLOCK_THREADS, stream, *dag,
 				run->nvertices, *triangles, run->step);
-	CUDA_LAUNCH(triangles_long_kernel<WAYS>, run->full_blocks, BLOCK_THREADS, stream, *oriented,
+	CUDA_LAUNCH(triangles_long_kernel<WAYS>, run->full_blocks, BLOCK_THREADS, stream, *dag,
 				*triangles, run->step);
 	return EMOGI_OK;
 }
@@ -445,7 +445,7 @@ count_triangles(Run *run, const DegreeDag *oriented, const Triangles *triangles,
 /* Place the graph, build the degree-ordered DAG, and count. */
 static EmogiStatus
 run_triangles(Run *run, const EmogiGraph *graph, const EmogiQuery *query, bool in_ways,
-			  DegreeDag *oriented, Triangles *triangles, EmogiResult *result, EmogiError *error)
+			  DegreeDag *dag, Triangles *triangles, EmogiResult *result, EmogiError *error)
 {
 	const Counters *counters;
 
@@ -454,13 +454,13 @@ run_triangles(Run *run, const EmogiGraph *graph, const EmogiQuery *query, bool i
 	TRY(emogi_simple_graph_place(run, graph, query, PLACE_BACKWARD_SURELY,
 								 emogi_degree_dag_bytes(graph), error));
 	TRY(emogi_run_start_clock(run, error));
-	TRY(emogi_degree_dag_make(run, graph, in_ways, oriented, result, error));
-	TRY(take_array(&run->memory, &triangles->queue, oriented->csr.nedges / WARP_LIST + 1, "queue",
+	TRY(emogi_degree_dag_make(run, graph, in_ways, dag, result, error));
+	TRY(take_array(&run->memory, &triangles->queue, dag->csr.nedges / WARP_LIST + 1, "queue",
 				   error));
-	if (oriented->ways != NULL)
-		TRY(count_triangles<true>(run, oriented, triangles, error));
+	if (dag->ways != NULL)
+		TRY(count_triangles<true>(run, dag, triangles, error));
 	else
-		TRY(count_triangles<false>(run, oriented, triangles, error));
+		TRY(count_triangles<false>(run, dag, triangles, error));
 	TRY(emogi_run_stop_clock(run, result, error));
 	TRY(emogi_run_read(run, &counters, error));
 	result->edges_traversed += counters->entries;
@@ -487,9 +487,9 @@ emogi_cuda_triangles(Run *run, const EmogiGraph *graph, const EmogiQuery *query,
 					 EmogiResult *result, EmogiError *error)
 {
 	Triangles	triangles = {};
-	DegreeDag	oriented;
+	DegreeDag	dag;
 
-	TRY(run_triangles(run, graph, query, false, &oriented, &triangles, result, error));
+	TRY(run_triangles(run, graph, query, false, &dag, &triangles, result, error));
 	return emogi_run_give(run, query, result, 0, triangles.count, error);
 }
 
@@ -498,13 +498,13 @@ emogi_cuda_lcc(Run *run, const EmogiGraph *graph, const EmogiQuery *query, Emogi
 			   EmogiError *error)
 {
 	Triangles	triangles = {};
-	DegreeDag	oriented;
+	DegreeDag	dag;
 	double	   *coefficient;
 
 	TRY(take_array(&run->memory, &coefficient, run->nvertices, "coefficients", error));
-	TRY(run_triangles(run, graph, query, true, &oriented, &triangles, result, error));
+	TRY(run_triangles(run, graph, query, true, &dag, &triangles, result, error));
 	CUDA_LAUNCH(triangles_divide_kernel, run->full_blocks, BLOCK_THREADS, run->state->stream,
-				triangles.count, oriented.degree, run->nvertices,
-				oriented.ways != NULL ? 1ull : 2ull, coefficient);
+				triangles.count, dag.degree, run->nvertices,
+				dag.ways != NULL ? 1ull : 2ull, coefficient);
 	return emogi_run_give(run, query, result, 0, coefficient, error);
 }
