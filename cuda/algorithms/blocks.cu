@@ -70,7 +70,7 @@ struct AssignNumber
 	{
 		const uint32_t parent = blocks.parent[v];
 		const uint32_t first = atomicAdd(parent != EMOGI_NO_VERTEX ? &blocks.low[parent] :
-										 blocks.given, blocks.size[v]);
+										 blocks.nnumbered, blocks.size[v]);
 
 		blocks.first[v] = first;
 		blocks.low[v] = first + 1;
@@ -135,7 +135,8 @@ struct FindReach
 	{
 		const uint32_t bit = 1u << owner.vertex % 32;
 
-		return target == owner.parent && (atomicOr(&blocks.met[owner.vertex / 32], bit) & bit) == 0;
+		return target == owner.parent && (atomicOr(&blocks.parent_seen[owner.vertex / 32], bit) &
+										  bit) == 0;
 	}
 
 	__device__ __forceinline__ void
@@ -382,11 +383,12 @@ take_arrays(Run *run, Blocks *blocks, EmogiError *error)
 	blocks->nvertices = n;
 	TRY(emogi_spanning_bfs_open(run, &blocks->spanning, error));
 	TRY(take_array(&run->memory, &blocks->first, 4 * n, "numbers of vertices", error));
-	TRY(take_array(&run->memory, &blocks->met, run->nwords + 1, "bitmap of edges above", error));
+	TRY(take_array(&run->memory, &blocks->parent_seen, run->nwords + 1, "bitmap of edges above",
+				   error));
 	blocks->size = blocks->first + n;
 	blocks->low = blocks->size + n;
 	blocks->high = blocks->low + n;
-	blocks->given = blocks->met + run->nwords;
+	blocks->nnumbered = blocks->parent_seen + run->nwords;
 	blocks->parent = blocks->spanning.parent;
 	blocks->label = blocks->spanning.component;
 	blocks->top = blocks->low;
@@ -400,8 +402,9 @@ find_reach(Run *run, const Blocks *blocks, EmogiError *error)
 {
 	cudaStream_t stream = run->state->stream;
 
-	/* and `given` */
-	CUDA_TRY(cudaMemsetAsync(blocks->met, 0, (run->nwords + 1) * sizeof *blocks->met, stream));
+	/* and `nnumbered` */
+	CUDA_TRY(cudaMemsetAsync(blocks->parent_seen, 0,
+							 (run->nwords + 1) * sizeof *blocks->parent_seen, stream));
 	CUDA_LAUNCH(blocks_sizes_kernel, run->full_blocks, BLOCK_THREADS, stream, *blocks);
 	TRY(visit_levels(run, &blocks->spanning, false, AddSize{*blocks}, error));
 	TRY(visit_levels(run, &blocks->spanning, true, AssignNumber{*blocks}, error));

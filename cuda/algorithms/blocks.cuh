@@ -27,9 +27,9 @@ typedef struct Blocks
 								 * the memory of `low` */
 	/* of a labeled block: its second vertex, EMOGI_NO_VERTEX = none; shares the memory of `high` */
 	uint32_t   *second;
-	uint32_t   *met;			/* bitmap: the edge to the parent was seen in the list */
-	uint32_t   *given;			/* [1], preorder numbers assigned to whole trees; lies behind
-								 * `met` */
+	uint32_t   *parent_seen;	/* bitmap: the edge to the parent was seen in the list */
+	/* [1], preorder numbers assigned to whole trees; lies behind `parent_seen` */
+	uint32_t   *nnumbered;
 } Blocks;
 
 /* Say whether v is the label of a block. */

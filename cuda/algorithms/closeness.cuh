@@ -275,8 +275,8 @@ closeness_pull_kernel(Searches searches, uint32_t level, Step step)
 		const uint64_t v = w * WARP_LANES + lane_number();
 		const bool	there = v < searches.nvertices;
 		const Word	seen = there ? searches.seen[v] : ~(Word) 0;
-		const Word	want = active & ~seen;
-		const Span	list = want != 0 ? whole_list(searches.against, v) : Span{0, 0};
+		const Word	missing = active & ~seen;
+		const Span	list = missing != 0 ? whole_list(searches.against, v) : Span{0, 0};
 		const uint64_t nlines = count_lines<Target>(list);
 		Word		fresh;
 
@@ -285,24 +285,24 @@ closeness_pull_kernel(Searches searches, uint32_t level, Step step)
 		queue_slices(step, nlines > SLICE_LINES, (uint32_t) v, nlines, 0);
 		own_found[lane_number()] = 0;
 		__syncwarp();
-		assign_lists(searches.against, nlines > 0 && nlines <= SLICE_LINES, list, want,
+		assign_lists(searches.against, nlines > 0 && nlines <= SLICE_LINES, list, missing,
 					 &tally.lines,
-					 [&](const Target (&target)[PIECE], uint32_t wanted, Word its_want,
+					 [&](const Target (&target)[PIECE], uint32_t wanted, Word its_missing,
 						 Word *so_far) {
 			Word		word = *so_far | gather_words(searches.front, target, wanted, 0, 1);
 
 			tally.entries += __popc(wanted);
 			word = join_words(word, LINE_LANES);
-			if ((word & its_want) != its_want)
+			if ((word & its_missing) != its_missing)
 				word |= gather_words(searches.front, target, wanted, 1, PIECE);
 			*so_far = join_words(word, LINE_LANES);
-			return (*so_far & its_want) == its_want;
+			return (*so_far & its_missing) == its_missing;
 		},
 				   [&](uint32_t lane, Word word) {
 			own_found[lane] = word;
 		});
 		__syncwarp();
-		fresh = own_found[lane_number()] & want;
+		fresh = own_found[lane_number()] & missing;
 		__syncwarp();
 		if (there)
 			searches.next[v] = fresh;
@@ -326,7 +326,7 @@ closeness_pull_slices_kernel(Searches searches, Step step)
 
 	sweep_slices(step, [&](Slice slice) {
 		const Span	list = whole_list(searches.against, slice.vertex);
-		const Word	want = active & ~searches.seen[slice.vertex] &
+		const Word	missing = active & ~searches.seen[slice.vertex] &
 			~*(volatile Word *) &searches.next[slice.vertex];
 		uint64_t	first;
 		const uint32_t nlines = open_slice(slice, list, &first);
@@ -334,7 +334,7 @@ closeness_pull_slices_kernel(Searches searches, Step step)
 		Word		word = 0;
 
 		for (uint32_t i = lane_number() / LINE_LANES;
-			 __any_sync(FULL_WARP, i < nlines && (word & want) != want); i += WARP_LINES)
+			 __any_sync(FULL_WARP, i < nlines && (word & missing) != missing); i += WARP_LINES)
 		{
 			const uint4 piece = i < nlines ? read_piece(searches.against.targets, first + i) :
 				make_uint4(0, 0, 0, 0);
@@ -349,8 +349,8 @@ closeness_pull_slices_kernel(Searches searches, Step step)
 			entries += __popc(wanted);
 			word = join_words(word, WARP_LANES);
 		}
-		if (lane_number() == 0 && (word & want) != 0)
-			atomicOr(&searches.next[slice.vertex], word & want);
+		if (lane_number() == 0 && (word & missing) != 0)
+			atomicOr(&searches.next[slice.vertex], word & missing);
 	});
 	block_add(&step.counters->lines, nread);
 	block_add(&step.counters->entries, entries);

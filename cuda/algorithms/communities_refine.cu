@@ -230,7 +230,7 @@ refine_begin_kernel(Level level, Arrays arrays)
 
 /* Clear the batches: no node is visited. */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
-refine_forget_kernel(Arrays arrays, uint64_t nnodes)
+refine_reset_kernel(Arrays arrays, uint64_t nnodes)
 {
 	for_each(nnodes, [&](uint64_t i) {
 		arrays.batch[i] = NO_NODE_BATCH;
@@ -314,7 +314,7 @@ emogi_communities_refine_all(Search *search, const Level *level, uint64_t salt, 
 	(ListRule &) cut = rule;
 	if (search->order.count > 0)
 		TRY(tally_batch(search, cut, level->is_wide, 0, &first_long, error));
-	LAUNCH_EACH(refine_forget_kernel, search, level->nnodes, search->arrays, level->nnodes);
+	LAUNCH_EACH(refine_reset_kernel, search, level->nnodes, search->arrays, level->nnodes);
 	TRY(emogi_communities_order(search, level, OPEN, false, salt, 0, level->nnodes, error));
 	search->edges_read += search->order.listed;
 	search->edges_read_first += level->is_first ? search->order.listed : 0;
@@ -418,7 +418,7 @@ EmogiStatus
 emogi_communities_refine_load(EmogiError *error)
 {
 	const void *const kernels[] = {(const void *) refine_begin_kernel,
-		(const void *) refine_forget_kernel, (const void *) refine_clear_kernel,
+		(const void *) refine_reset_kernel, (const void *) refine_clear_kernel,
 		(const void *) refine_check_kernel, (const void *) refine_end_kernel,
 		(const void *) part_begin_kernel, (const void *) part_propagate_kernel,
 		(const void *) part_follow_kernel, (const void *) part_count_kernel};

@@ -349,7 +349,7 @@ core_peel_kernel(Lists<Target> lists, Peeling peeling, uint32_t i, Step step)
 		unsigned long long item;
 		Span		list;
 		uint32_t	ready;
-		bool		leaves = false;
+		bool		stops = false;
 
 		if (batch.todo == 0)
 			take_batch(queue, buffer, &batch);
@@ -360,9 +360,9 @@ core_peel_kernel(Lists<Target> lists, Peeling peeling, uint32_t i, Step step)
 		{
 			if (threadIdx.x == 0 && must_end(peeling, step))
 				atomicExch(&over, 1);
-			leaves = atomicAdd(&over, 0) != 0;
+			stops = atomicAdd(&over, 0) != 0;
 		}
-		if (__any_sync(FULL_WARP, leaves))
+		if (__any_sync(FULL_WARP, stops))
 			break;
 		if (ready == 0)
 		{

@@ -136,16 +136,16 @@ struct Propagate
 	visit(const Target (&target)[PIECE], const double (&weight)[PIECE],
 		  const uint32_t (&vertex)[PIECE], uint32_t wanted) const
 	{
-		bool		leads[PIECE];	/* target is open and of the same class */
+		bool		same_class[PIECE];	/* target is open and of the same class */
 
 #pragma unroll
 		for (uint32_t j = 0; j < PIECE; j++)
-			leads[j] = (wanted >> j & 1) && __ldg(&component[target[j]]) == EMOGI_NO_VERTEX &&
+			same_class[j] = (wanted >> j & 1) && __ldg(&component[target[j]]) == EMOGI_NO_VERTEX &&
 				__ldg(&class_of[target[j]]) == __ldg(&class_of[vertex[j]]);
 #pragma unroll
 		for (uint32_t j = 0; j < PIECE; j++)
 		{
-			if (!leads[j])
+			if (!same_class[j])
 				continue;
 			lower(&from[target[j]], *(volatile uint32_t *) &from[target[j]],
 				  *(volatile uint32_t *) &from[vertex[j]]);

@@ -42,7 +42,7 @@
 static_assert(MAX_BEST + BLOCK_THREADS <= ROOM, "after the best a round must have room");
 
 /* Arrays in device memory. */
-typedef struct Alike
+typedef struct TopSimilar
 {
 	uint64_t	nvertices;
 	EmogiMeasure measure;
@@ -61,7 +61,7 @@ typedef struct Alike
 	uint32_t   *touched;		/* [blocks][nvertices], vertices with nonzero counters */
 	uint32_t   *vertex2;		/* [nvertices * top_k] */
 	double	   *similarity;		/* [nvertices * top_k] */
-} Alike;
+} TopSimilar;
 
 /* A candidate for the best. */
 typedef struct Candidate
@@ -70,7 +70,7 @@ typedef struct Candidate
 	uint32_t	vertex;
 } Candidate;
 
-/* What a block works with, in shared memory. */
+/* State of a block, in shared memory. */
 typedef struct Scratch
 {
 	unsigned long long key[ROOM];
@@ -117,13 +117,13 @@ must_stop(const Step &step, uint32_t round)
  * random an entry.
  */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
-alike_sort_kernel(Lists<Target> lists, Lists<Target> back, Alike alike, Step step)
+similarity_sort_kernel(Lists<Target> lists, Lists<Target> back, TopSimilar top, Step step)
 {
 	const uint64_t nwarps = (uint64_t) gridDim.x * BLOCK_WARPS;
 	uint32_t	round = 0;
 
 	for (uint64_t v = (uint64_t) blockIdx.x * BLOCK_WARPS + threadIdx.x / WARP_LANES;
-		 v < alike.nvertices; v += nwarps)
+		 v < top.nvertices; v += nwarps)
 	{
 		const Span	list = read_span(lists, (uint32_t) v);
 		unsigned long long max = 0;
@@ -149,9 +149,9 @@ alike_sort_kernel(Lists<Target> lists, Lists<Target> back, Alike alike, Step ste
 
 			while (table < TABLES && max > MAX_IN((uint64_t) MIN_TABLE << table))
 				table++;
-			place = atomicAdd(&alike.length[table], 1ull);
-			alike.order[table < TABLES ? table * alike.nvertices + place :
-						alike.nvertices - 1 - place] = (uint32_t) v;
+			place = atomicAdd(&top.length[table], 1ull);
+			top.order[table < TABLES ? table * top.nvertices + place :
+					  top.nvertices - 1 - place] = (uint32_t) v;
 		}
 	}
 }
@@ -386,12 +386,12 @@ keep_best(Scratch *scratch, uint32_t max)
 /* Select the best of the counted vertices, and clear the counts. Called by the whole block. */
 template <class Counts>
 static __device__ __forceinline__ void
-find_best(const Counts &counts, Scratch *scratch, const Alike &alike, uint32_t v)
+find_best(const Counts &counts, Scratch *scratch, const TopSimilar &top, uint32_t v)
 {
 	const uint32_t length = counts.length(scratch);
-	const uint32_t size = alike.size[v];
-	const uint32_t few = 4 * alike.top_k + FEW_CANDIDATES < ROOM - BLOCK_THREADS ?
-		4 * alike.top_k + FEW_CANDIDATES :
+	const uint32_t size = top.size[v];
+	const uint32_t few = 4 * top.top_k + FEW_CANDIDATES < ROOM - BLOCK_THREADS ?
+		4 * top.top_k + FEW_CANDIDATES :
 		ROOM - BLOCK_THREADS;
 
 	for (uint32_t base = 0; base < length; base += BLOCK_THREADS)
@@ -403,10 +403,10 @@ find_best(const Counts &counts, Scratch *scratch, const Alike &alike, uint32_t v
 
 		if (count > 0)
 		{
-			const double similarity = similarity_of(alike.measure, size, alike.size[w], count);
+			const double similarity = similarity_of(top.measure, size, top.size[w], count);
 			const Candidate candidate = {(unsigned long long) __double_as_longlong(similarity), w};
 
-			if (similarity >= alike.cutoff && comes_before(candidate, scratch->last))
+			if (similarity >= top.cutoff && comes_before(candidate, scratch->last))
 			{
 				const uint32_t i = atomicAdd(&scratch->ncandidates, 1u);
 
@@ -418,22 +418,22 @@ find_best(const Counts &counts, Scratch *scratch, const Alike &alike, uint32_t v
 		ncandidates = scratch->ncandidates;
 		__syncthreads();
 		if (ncandidates > few)
-			keep_best(scratch, alike.top_k);
+			keep_best(scratch, top.top_k);
 	}
-	keep_best(scratch, alike.top_k);
+	keep_best(scratch, top.top_k);
 }
 
 /* Write the best of a vertex. Called by the whole block. */
 static __device__ __forceinline__ void
-write_best(const Scratch *scratch, const Alike &alike, uint32_t v)
+write_best(const Scratch *scratch, const TopSimilar &top, uint32_t v)
 {
-	for (uint32_t i = threadIdx.x; i < alike.top_k; i += BLOCK_THREADS)
+	for (uint32_t i = threadIdx.x; i < top.top_k; i += BLOCK_THREADS)
 	{
 		const bool	there = i < scratch->ncandidates;
 
-		alike.vertex2[(uint64_t) v * alike.top_k + i] = there ? scratch->vertex[i] :
+		top.vertex2[(uint64_t) v * top.top_k + i] = there ? scratch->vertex[i] :
 			EMOGI_NO_VERTEX;
-		alike.similarity[(uint64_t) v * alike.top_k + i] = there ?
+		top.similarity[(uint64_t) v * top.top_k + i] = there ?
 			__longlong_as_double((long long) scratch->key[i]) : 0.0;
 	}
 }
@@ -445,7 +445,7 @@ write_best(const Scratch *scratch, const Alike &alike, uint32_t v)
 template <class Counts, class GetVertex>
 static __device__ __forceinline__ void
 answer_vertices(const Counts &counts, const Lists<Target> &lists, const Lists<Target> &back,
-				const Alike &alike, const Step &step, uint64_t count, GetVertex get_vertex)
+				const TopSimilar &top, const Step &step, uint64_t count, GetVertex get_vertex)
 {
 	__shared__ Scratch scratch;
 	__shared__ uint32_t longs[MAX_LONG];
@@ -470,8 +470,8 @@ answer_vertices(const Counts &counts, const Lists<Target> &lists, const Lists<Ta
 			break;
 		v = get_vertex(ticket);
 		count_shared(counts, &scratch, longs, lists, back, v, step, &nread, &entries);
-		find_best(counts, &scratch, alike, v);
-		write_best(&scratch, alike, v);
+		find_best(counts, &scratch, top, v);
+		write_best(&scratch, top, v);
 	}
 	block_add(&step.counters->lines, nread);
 	block_add(&step.counters->entries, entries);
@@ -480,63 +480,63 @@ answer_vertices(const Counts &counts, const Lists<Target> &lists, const Lists<Ta
 /* Process the vertices whose candidates fit in table NUMBER. Bytes: see the head of the file. */
 template <uint32_t NUMBER>
 static __global__ void __launch_bounds__(BLOCK_THREADS)
-alike_few_kernel(Lists<Target> lists, Lists<Target> back, Alike alike, Step step)
+similarity_few_kernel(Lists<Target> lists, Lists<Target> back, TopSimilar top, Step step)
 {
 	constexpr uint32_t TABLE = MIN_TABLE << NUMBER;
 	__shared__ uint32_t vertex[TABLE];
 	__shared__ uint32_t count[TABLE];
 
-	answer_vertices(FewCounts<TABLE>{vertex, count}, lists, back, alike, step, alike.length[NUMBER],
+	answer_vertices(FewCounts<TABLE>{vertex, count}, lists, back, top, step, top.length[NUMBER],
 					[&](uint32_t ticket) {
-		return alike.order[NUMBER * alike.nvertices + ticket];
+		return top.order[NUMBER * top.nvertices + ticket];
 	});
 }
 
 /* Process the vertices with counters in device memory. Bytes: see the head of the file. */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
-alike_many_kernel(Lists<Target> lists, Lists<Target> back, Alike alike, Step step)
+similarity_many_kernel(Lists<Target> lists, Lists<Target> back, TopSimilar top, Step step)
 {
-	const uint64_t own = blockIdx.x * alike.nvertices;
+	const uint64_t own = blockIdx.x * top.nvertices;
 
-	answer_vertices(ManyCounts{alike.counts + own, alike.touched + own}, lists, back, alike, step,
-					alike.length[TABLES],
-					[&](uint32_t ticket) { return alike.order[alike.nvertices - 1 - ticket]; });
+	answer_vertices(ManyCounts{top.counts + own, top.touched + own}, lists, back, top, step,
+					top.length[TABLES],
+					[&](uint32_t ticket) { return top.order[top.nvertices - 1 - ticket]; });
 }
 
 EmogiStatus
 emogi_similarity_all_load(EmogiError *error)
 {
-	const void *const kernels[] = {(const void *) alike_sort_kernel,
-		(const void *) alike_few_kernel<0>, (const void *) alike_few_kernel<1>,
-		(const void *) alike_few_kernel<2>, (const void *) alike_many_kernel};
+	const void *const kernels[] = {(const void *) similarity_sort_kernel,
+		(const void *) similarity_few_kernel<0>, (const void *) similarity_few_kernel<1>,
+		(const void *) similarity_few_kernel<2>, (const void *) similarity_many_kernel};
 
 	return LOAD_KERNELS(kernels);
 }
 
 /* Take the arrays except the counters in device memory. */
 static EmogiStatus
-take_arrays(Run *run, const EmogiQuery *query, Alike *alike, uint32_t **all, EmogiError *error)
+take_arrays(Run *run, const EmogiQuery *query, TopSimilar *top, uint32_t **all, EmogiError *error)
 {
 	const uint64_t n = run->nvertices;
 
-	*alike = Alike{n, query->measure, query->cutoff, (uint32_t) query->top_k};
+	*top = TopSimilar{n, query->measure, query->cutoff, (uint32_t) query->top_k};
 	if (query->top_k > MAX_BEST)
 		return emogi_device_fail(error, EMOGI_UNSUPPORTED,
 								 "more vertices are to be found for each than the GPU keeps",
 								 "%lld, at most %d", (long long) query->top_k, MAX_BEST);
-	TRY(take_array(&run->memory, &alike->size, n, "sizes of sets", error));
-	TRY(take_array(&run->memory, &alike->order, TABLES * n, "order of vertices", error));
-	TRY(take_array(&run->memory, &alike->length, TABLES + 1, "numbers of vertices", error));
+	TRY(take_array(&run->memory, &top->size, n, "sizes of sets", error));
+	TRY(take_array(&run->memory, &top->order, TABLES * n, "order of vertices", error));
+	TRY(take_array(&run->memory, &top->length, TABLES + 1, "numbers of vertices", error));
 	TRY(take_array(&run->memory, all, run->nwords, "bitmap of vertices", error));
-	TRY(take_array(&run->memory, &alike->vertex2, n * alike->top_k, "vertices", error));
-	return take_array(&run->memory, &alike->similarity, n * alike->top_k, "similarities", error);
+	TRY(take_array(&run->memory, &top->vertex2, n * top->top_k, "vertices", error));
+	return take_array(&run->memory, &top->similarity, n * top->top_k, "similarities", error);
 }
 
 /* Choose the number of blocks with counters in device memory, and take the counters. */
 static EmogiStatus
-take_counts(Run *run, Alike *alike, uint64_t nmany, int *nblocks, EmogiError *error)
+take_counts(Run *run, TopSimilar *top, uint64_t nmany, int *nblocks, EmogiError *error)
 {
-	const uint64_t row_bytes = 2 * run->nvertices * sizeof *alike->counts;
+	const uint64_t row_bytes = 2 * run->nvertices * sizeof *top->counts;
 	uint64_t	left;
 	uint64_t	max;
 
@@ -547,11 +547,11 @@ take_counts(Run *run, Alike *alike, uint64_t nmany, int *nblocks, EmogiError *er
 	if (max > nmany)
 		max = nmany;
 	*nblocks = max > 0 ? (int) max : 1;
-	TRY(take_array(&run->memory, &alike->counts, *nblocks * run->nvertices,
+	TRY(take_array(&run->memory, &top->counts, *nblocks * run->nvertices,
 				   "counts of shared neighbours", error));
-	TRY(take_array(&run->memory, &alike->touched, *nblocks * run->nvertices, "vertices counted",
+	TRY(take_array(&run->memory, &top->touched, *nblocks * run->nvertices, "vertices counted",
 				   error));
-	CUDA_TRY(cudaMemsetAsync(alike->counts, 0, *nblocks * run->nvertices * sizeof *alike->counts,
+	CUDA_TRY(cudaMemsetAsync(top->counts, 0, *nblocks * run->nvertices * sizeof *top->counts,
 							 run->state->stream));
 	return EMOGI_OK;
 }
@@ -559,17 +559,17 @@ take_counts(Run *run, Alike *alike, uint64_t nmany, int *nblocks, EmogiError *er
 /* Process the vertices of a table. */
 template <uint32_t NUMBER>
 static EmogiStatus
-answer_few(Run *run, const Alike *alike, EmogiError *error)
+answer_few(Run *run, const TopSimilar *top, EmogiError *error)
 {
 	TRY(emogi_run_begin_step(run, error));
-	CUDA_LAUNCH(alike_few_kernel<NUMBER>, run->full_blocks, BLOCK_THREADS, run->state->stream,
-				run->graph.forward, run->graph.backward, *alike, run->step);
+	CUDA_LAUNCH(similarity_few_kernel<NUMBER>, run->full_blocks, BLOCK_THREADS, run->state->stream,
+				run->graph.forward, run->graph.backward, *top, run->step);
 	return EMOGI_OK;
 }
 
 /* Process all vertices. */
 static EmogiStatus
-answer_all(Run *run, Alike *alike, uint32_t *all, EmogiError *error)
+answer_all(Run *run, TopSimilar *top, uint32_t *all, EmogiError *error)
 {
 	const Lists<Target> &lists = run->graph.forward;
 	const Lists<Target> &back = run->graph.backward;
@@ -583,22 +583,22 @@ answer_all(Run *run, Alike *alike, uint32_t *all, EmogiError *error)
 
 		TRY(emogi_run_send(run, all + run->nwords - 1, &word, sizeof word, error));
 	}
-	TRY(emogi_similarity_count_sets(run, all, alike->size, error));
-	CUDA_TRY(cudaMemsetAsync(alike->length, 0, (TABLES + 1) * sizeof *alike->length, stream));
-	CUDA_LAUNCH(alike_sort_kernel, run->full_blocks, BLOCK_THREADS, stream, lists, back, *alike,
+	TRY(emogi_similarity_count_sets(run, all, top->size, error));
+	CUDA_TRY(cudaMemsetAsync(top->length, 0, (TABLES + 1) * sizeof *top->length, stream));
+	CUDA_LAUNCH(similarity_sort_kernel, run->full_blocks, BLOCK_THREADS, stream, lists, back, *top,
 				run->step);
-	TRY(answer_few<0>(run, alike, error));
-	TRY(answer_few<1>(run, alike, error));
-	TRY(answer_few<2>(run, alike, error));
+	TRY(answer_few<0>(run, top, error));
+	TRY(answer_few<1>(run, top, error));
+	TRY(answer_few<2>(run, top, error));
 	static_assert(TABLES == 3, "all tables have their kernels");
-	TRY(emogi_run_fetch(run, &nmany, alike->length + TABLES, sizeof nmany, error));
+	TRY(emogi_run_fetch(run, &nmany, top->length + TABLES, sizeof nmany, error));
 	if (nmany > 0)
 	{
 		int			nblocks;
 
-		TRY(take_counts(run, alike, nmany, &nblocks, error));
+		TRY(take_counts(run, top, nmany, &nblocks, error));
 		TRY(emogi_run_begin_step(run, error));
-		CUDA_LAUNCH(alike_many_kernel, nblocks, BLOCK_THREADS, stream, lists, back, *alike,
+		CUDA_LAUNCH(similarity_many_kernel, nblocks, BLOCK_THREADS, stream, lists, back, *top,
 					run->step);
 	}
 	return EMOGI_OK;
@@ -610,20 +610,20 @@ emogi_similarity_all(Run *run, const EmogiGraph *graph, const EmogiQuery *query,
 {
 	const uint64_t length = run->nvertices * (uint64_t) query->top_k;
 	const Counters *counters;
-	Alike		alike;
+	TopSimilar		top;
 	uint32_t   *all;
 
-	TRY(take_arrays(run, query, &alike, &all, error));
+	TRY(take_arrays(run, query, &top, &all, error));
 	TRY(emogi_simple_graph_place(run, graph, query, PLACE_BACKWARD_SURELY,
 								 8 * run->nvertices * run->state->units, error));
 	TRY(emogi_run_start_clock(run, error));
-	TRY(answer_all(run, &alike, all, error));
+	TRY(answer_all(run, &top, all, error));
 	TRY(emogi_run_stop_clock(run, result, error));
 	TRY(emogi_run_read(run, &counters, error));
 	emogi_run_account(run, counters, result);
 	result->nreached = run->nvertices;
-	TRY(emogi_run_fetch(run, result->columns[0].vertex, alike.vertex2,
-						length * sizeof *alike.vertex2, error));
-	return emogi_run_fetch(run, result->columns[1].float64, alike.similarity,
-						   length * sizeof *alike.similarity, error);
+	TRY(emogi_run_fetch(run, result->columns[0].vertex, top.vertex2,
+						length * sizeof *top.vertex2, error));
+	return emogi_run_fetch(run, result->columns[1].float64, top.similarity,
+						   length * sizeof *top.similarity, error);
 }

@@ -276,15 +276,15 @@ has_offer(const Boruvka &boruvka, uint64_t base, uint32_t giant, unsigned long l
 {
 	const uint64_t v = base + lane_number();
 	const uint32_t word = boruvka.open[base / 32];
-	const bool	asks = (word >> lane_number() & 1) && boruvka.tree[v] != giant;
+	const bool	offers = (word >> lane_number() & 1) && boruvka.tree[v] != giant;
 	uint32_t	closed;
 
-	if (asks)
+	if (offers)
 		*rank = cached_edge<Weight>(boruvka, v, target);
-	closed = __ballot_sync(FULL_WARP, asks && *rank == NO_RANK);
+	closed = __ballot_sync(FULL_WARP, offers && *rank == NO_RANK);
 	if (closed != 0 && lane_number() == 0)
 		boruvka.open[base / 32] = word & ~closed;
-	return asks && *rank != NO_RANK;
+	return offers && *rank != NO_RANK;
 }
 
 /* Offer every tree the ranks of its vertices' edges. Bytes: 12 an open vertex, and 8 at random. */

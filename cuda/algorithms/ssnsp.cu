@@ -63,9 +63,9 @@ by_level(const int32_t *level, uint64_t nvertices, Use use)
 	{
 		const uint64_t vertex = base + lane_number();
 		const int32_t its = vertex < nvertices ? level[vertex] : -1;
-		const uint32_t alike = __match_any_sync(FULL_WARP, its);
+		const uint32_t same_level = __match_any_sync(FULL_WARP, its);
 
-		use(vertex, its, alike);
+		use(vertex, its, same_level);
 	}
 }
 
@@ -76,13 +76,13 @@ by_level(const int32_t *level, uint64_t nvertices, Use use)
 static __global__ void __launch_bounds__(BLOCK_THREADS)
 ssnsp_count_levels_kernel(Counting counting, uint64_t nvertices, const uint64_t *offsets)
 {
-	by_level(counting.level, nvertices, [&](uint64_t vertex, int32_t level, uint32_t alike) {
+	by_level(counting.level, nvertices, [&](uint64_t vertex, int32_t level, uint32_t same_level) {
 		const bool	is_long = level >= 0 && offsets[vertex + 1] - offsets[vertex] > CHAIN_LIST;
-		const uint32_t nlong = __popc(__ballot_sync(FULL_WARP, is_long) & alike);
+		const uint32_t nlong = __popc(__ballot_sync(FULL_WARP, is_long) & same_level);
 
-		if (level >= 0 && (alike & lanes_below()) == 0)
+		if (level >= 0 && (same_level & lanes_below()) == 0)
 			atomicAdd(&counting.cursor[level],
-					  (unsigned long long) nlong << LONG_SHIFT | __popc(alike));
+					  (unsigned long long) nlong << LONG_SHIFT | __popc(same_level));
 	});
 }
 
@@ -93,14 +93,14 @@ ssnsp_count_levels_kernel(Counting counting, uint64_t nvertices, const uint64_t 
 static __global__ void __launch_bounds__(BLOCK_THREADS)
 ssnsp_order_levels_kernel(Counting counting, uint64_t nvertices)
 {
-	by_level(counting.level, nvertices, [&](uint64_t vertex, int32_t level, uint32_t alike) {
+	by_level(counting.level, nvertices, [&](uint64_t vertex, int32_t level, uint32_t same_level) {
 		unsigned long long slot = 0;
 
-		if (level >= 0 && (alike & lanes_below()) == 0)
-			slot = atomicAdd(&counting.cursor[level], (unsigned long long) __popc(alike));
-		slot = __shfl_sync(FULL_WARP, slot, __ffs(alike) - 1);
+		if (level >= 0 && (same_level & lanes_below()) == 0)
+			slot = atomicAdd(&counting.cursor[level], (unsigned long long) __popc(same_level));
+		slot = __shfl_sync(FULL_WARP, slot, __ffs(same_level) - 1);
 		if (level >= 0)
-			counting.order[slot + __popc(alike & lanes_below())] = (uint32_t) vertex;
+			counting.order[slot + __popc(same_level & lanes_below())] = (uint32_t) vertex;
 		if (vertex < nvertices)
 			counting.paths[vertex] = level == 0 ? 1.0 : 0.0;
 	});
@@ -377,9 +377,9 @@ ssnsp_count_chain_kernel(Lists<Target> lists, Counting counting, uint32_t level,
 	__shared__ uint32_t next;
 	unsigned long long nread = 0;
 	unsigned long long entries = 0;
-	bool		leaves = false;
+	bool		stops = false;
 
-	while (level < upto && !leaves)
+	while (level < upto && !stops)
 	{
 		/* overlaps the read over the link */
 		const uint32_t stop = threadIdx.x == 0 ? *step.stop : 0;
@@ -404,7 +404,7 @@ ssnsp_count_chain_kernel(Lists<Target> lists, Counting counting, uint32_t level,
 		if (own.level != NO_LEVEL)
 			counting.paths[own.vertex] = value[threadIdx.x];
 		level = end;
-		leaves = __syncthreads_or(stop != 0) != 0;
+		stops = __syncthreads_or(stop != 0) != 0;
 	}
 	block_add(&step.counters->lines, nread);
 	block_add(&step.counters->entries, entries);

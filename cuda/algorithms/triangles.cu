@@ -171,7 +171,7 @@ look_up(const DegreeDag &dag, const Table &table, uint64_t place, uint64_t end, 
 
 /* Add to the count of w: in the table if it is there. */
 static __device__ __forceinline__ void
-give(const Triangles &triangles, const Table &table, uint32_t w, uint32_t count)
+add_count(const Triangles &triangles, const Table &table, uint32_t w, uint32_t count)
 {
 	const uint32_t slot = find_vertex(table, w);
 
@@ -211,7 +211,7 @@ close_batch(const DegreeDag &dag, const Triangles &triangles, const Table &table
 
 		lanes &= lanes - 1;
 		if (lane_number() == lane && of_w > 0)
-			give(triangles, table, w, of_w);
+			add_count(triangles, table, w, of_w);
 		of_u += WAYS ? found.of_u : found.of_w;
 	}
 	if (!__any_sync(FULL_WARP, !is_long && start < end))
@@ -231,7 +231,7 @@ close_batch(const DegreeDag &dag, const Triangles &triangles, const Table &table
 		for (uint32_t step = GROUP / 2; step > 0; step /= 2)
 			of_w += __shfl_xor_sync(FULL_WARP, of_w, step);
 		if (lane_number() % GROUP == 0 && of_w > 0)
-			give(triangles, table, its_w, of_w);
+			add_count(triangles, table, its_w, of_w);
 		of_u += WAYS ? found.of_u : found.of_w;
 	}
 	return of_u;
