@@ -1,11 +1,13 @@
 /*
- * dictionary.c: make a dictionary of the keys of a table, and codes of the ends of edges.
+ * dictionary.c: build a dictionary from a key table, and translate edge endpoints into codes.
  *
- * The keys are listed and sorted (or come in order), counted piece by piece, and copied in order to the arena; on the way each gets
- * into the hash, and rank_of[temporary] is written, by which the ends of edges become codes. All steps run on all threads.
+ * The keys are listed and sorted (or come in order), counted in pieces, and copied to the arena in
+ * order. This pass also inserts each key into the hash table and writes rank_of[temporary], which
+ * maps temporary numbers to ranks. A last pass turns the edge endpoints into codes. All steps run
+ * on all threads.
  *
- * A slot of the hash that two keys want is the smaller one's, and the other goes on to the next: so, however the threads run, the hash
- * comes out the same [1].
+ * If two keys compete for a slot, the smaller one gets it and the other moves on to the next slot.
+ * The hash table is therefore the same for every schedule of the threads [1].
  *
  * [1] J. Shun, G. E. Blelloch. Phase-concurrent hash tables for determinism. SPAA 2014. Section 4.
  */
@@ -15,20 +17,23 @@
 #include <stdio.h>
 
 #define MAX_SHIFT 20
-#define LEAST_ROOM_KEYS 1024
+#define MIN_ROOM_KEYS 1024
 #define PIECE_KEYS 8192
-#define PIECE_BYTES ((size_t) 1 << 20)	/* of populating */
+#define PIECE_BYTES ((size_t) 1 << 20)	/* unit of populating */
 #define KEYS_PER_POLL 256
 #define EDGES_PER_POLL 4096
-#define AHEAD 16				/* keys that are prefetched, and that wait to be put into the hash */
+#define PREFETCH_KEYS 16				/* prefetch distance in keys, and keys that wait for insertion into
+								 * the hash table */
 
-_Static_assert(sizeof(EmogiDictionary) % EMOGI_LINE_BYTES == 0, "what follows the header is aligned");
+_Static_assert(sizeof(EmogiDictionary) % EMOGI_LINE_BYTES == 0,
+			   "what follows the header is aligned");
 
-/* Keys in order that are counted and written by one thread. */
+/* Consecutive keys that one thread counts and writes. */
 typedef struct Piece
 {
-	uint64_t	nkeys;			/* different ones, then those of the pieces before */
-	uint64_t	bytes;			/* likewise */
+	uint64_t	nkeys;			/* distinct keys; after the prefix sum, those of the pieces
+								 * before */
+	uint64_t	bytes;			/* likewise for their bytes */
 } Piece;
 
 typedef struct DictionaryBuild
@@ -36,40 +41,43 @@ typedef struct DictionaryBuild
 	EmogiJob   *job;
 	const EmogiDictionaryInput *input;
 	EmogiDictionary *dictionary;
-	uint64_t	nkeys;			/* of the table */
+	uint64_t	nkeys;			/* keys in the table */
 	Piece	   *pieces;			/* [npieces] */
 	uint64_t	npieces;
-	EmogiSortedKey *sorted;		/* [nkeys]; NULL where there is an order */
+	EmogiSortedKey *sorted;		/* [nkeys]; NULL if the input has an order */
 	void	   *sort_scratch;
-	uint32_t   *rank_of;		/* [ntemporaries], in the place of sort_scratch */
-	uint64_t	starts[EMOGI_KEY_PARTITIONS];	/* where the keys of each partition begin in sorted */
-	char	   *populate;		/* memory to populate, and to clear */
+	uint32_t   *rank_of;		/* [ntemporaries], reuses the memory of sort_scratch */
+	uint64_t	starts[EMOGI_KEY_PARTITIONS];	/* first key of each partition in sorted */
+	char	   *populate;		/* memory to populate, and to clear if `clear` */
 	size_t		populate_bytes;
 	bool		clear;
 	uint64_t	next;			/* atomic: next piece, partition or chunk */
 } DictionaryBuild;
 
-/* A key that waits for its slot to be in the cache. */
+/* A key whose slot is being prefetched. */
 typedef struct WaitingKey
 {
 	uint64_t	home;
-	uint32_t	slot;			/* 0 = none waits */
+	uint32_t	slot;			/* 0 = no key waits */
 } WaitingKey;
 
-/* ---- how large ---- */
+/* ---- layout ---- */
 
-/* Round up to whole lines. */
+/* Round up to a multiple of the cache line size. */
 static inline uint64_t
 whole_lines(uint64_t bytes)
 {
 	return (bytes + EMOGI_LINE_BYTES - 1) & ~(uint64_t) (EMOGI_LINE_BYTES - 1);
 }
 
-/* Set all of a dictionary's header that its keys' number and bytes decide; get the bytes of the block. */
+/*
+ * Fill in all fields of the header that follow from the number and bytes of the keys; return the
+ * size of the block.
+ */
 static uint64_t
 lay_out(EmogiDictionary *dictionary, uint64_t nkeys, uint64_t key_bytes, uint32_t fixed_length)
 {
-	uint64_t	most;
+	uint64_t	max;
 
 	memset(dictionary, 0, sizeof(*dictionary));
 	dictionary->nkeys = nkeys;
@@ -79,15 +87,17 @@ lay_out(EmogiDictionary *dictionary, uint64_t nkeys, uint64_t key_bytes, uint32_
 	dictionary->shift = MAX_SHIFT;
 	while (dictionary->shift > 0 && (nkeys + 2) << dictionary->shift > UINT64_C(1) << 31)
 		dictionary->shift--;
-	dictionary->room_keys = nkeys / 8 > LEAST_ROOM_KEYS ? nkeys / 8 : LEAST_ROOM_KEYS;
+	dictionary->room_keys = nkeys / 8 > MIN_ROOM_KEYS ? nkeys / 8 : MIN_ROOM_KEYS;
 	if (dictionary->room_keys > EMOGI_MAX_VERTICES - nkeys)
 		dictionary->room_keys = EMOGI_MAX_VERTICES - nkeys;
-	most = nkeys + dictionary->room_keys;
-	dictionary->number_bits = 64 - (uint32_t) __builtin_clzll(most);
-	dictionary->nslots = most + most / 3 + 1;
+	max = nkeys + dictionary->room_keys;
+	dictionary->number_bits = 64 - (uint32_t) __builtin_clzll(max);
+	dictionary->nslots = max + max / 3 + 1;
 	dictionary->slots_at = sizeof(EmogiDictionary);
-	dictionary->offsets_at = dictionary->slots_at + whole_lines(dictionary->nslots * sizeof(uint32_t));
-	dictionary->arena_at = dictionary->offsets_at + whole_lines((nkeys + 1) * dictionary->offset_bytes);
+	dictionary->offsets_at = dictionary->slots_at +
+		whole_lines(dictionary->nslots * sizeof(uint32_t));
+	dictionary->arena_at = dictionary->offsets_at +
+		whole_lines((nkeys + 1) * dictionary->offset_bytes);
 	return dictionary->arena_at + whole_lines(key_bytes);
 }
 
@@ -96,19 +106,21 @@ emogi_dictionary_bytes(const EmogiKeyTable *table, uint32_t fixed_length)
 {
 	EmogiDictionary dictionary;
 
-	return lay_out(&dictionary, emogi_key_table_nkeys(table), emogi_key_table_key_bytes(table), fixed_length);
+	return lay_out(&dictionary, emogi_key_table_nkeys(table), emogi_key_table_key_bytes(table),
+				   fixed_length);
 }
 
-/* Count the pieces of nkeys keys. */
+/* Get the number of pieces of nkeys keys. */
 static uint64_t
 count_pieces(uint64_t nkeys)
 {
 	return (nkeys + PIECE_KEYS - 1) / PIECE_KEYS;
 }
 
-/* Get the bytes of scratch, and where its parts are. */
+/* Get the bytes of the scratch memory, and set the pointers to its parts. */
 static uint64_t
-lay_out_scratch(DictionaryBuild *build, const EmogiKeyTable *table, uint64_t nkeys, bool ordered, int nthreads, char *scratch)
+lay_out_scratch(DictionaryBuild *build, const EmogiKeyTable *table, uint64_t nkeys, bool ordered,
+				int nthreads, char *scratch)
 {
 	const uint64_t ranks_bytes = emogi_key_table_ntemporaries(table) * sizeof(uint32_t);
 	const uint64_t sort_bytes = ordered ? 0 : emogi_key_sort_scratch_bytes(nkeys, nthreads);
@@ -134,16 +146,18 @@ emogi_dictionary_scratch_bytes(const EmogiKeyTable *table, bool ordered, int nth
 
 /* ---- steps ---- */
 
-/* Populate memory, and clear it if asked to. */
+/* Populate memory, and clear it if requested. */
 static void
 populate_pieces(void *arg, int thread, int nthreads)
 {
 	DictionaryBuild *build = arg;
 	uint64_t	first;
 
-	while (!emogi_job_stopped(build->job) && (first = emogi_job_take(&build->next, PIECE_BYTES)) < build->populate_bytes)
+	while (!emogi_job_stopped(build->job) &&
+		   (first = emogi_job_take(&build->next, PIECE_BYTES)) < build->populate_bytes)
 	{
-		const size_t bytes = build->populate_bytes - first < PIECE_BYTES ? build->populate_bytes - first : PIECE_BYTES;
+		const size_t bytes = build->populate_bytes - first < PIECE_BYTES
+			? build->populate_bytes - first : PIECE_BYTES;
 
 		if (!emogi_job_populate(build->job, build->populate + first, bytes))
 			emogi_job_fail(build->job, EMOGI_NO_MEMORY);
@@ -152,21 +166,26 @@ populate_pieces(void *arg, int thread, int nthreads)
 	}
 }
 
-/* List the keys of the table. */
+/* List the keys of all partitions. */
 static void
 list_partitions(void *arg, int thread, int nthreads)
 {
 	DictionaryBuild *build = arg;
 	uint64_t	p;
 
-	while (!emogi_job_stopped(build->job) && (p = emogi_job_take(&build->next, 1)) < EMOGI_KEY_PARTITIONS)
+	while (!emogi_job_stopped(build->job) &&
+		   (p = emogi_job_take(&build->next, 1)) < EMOGI_KEY_PARTITIONS)
 	{
 		const uint64_t end = p + 1 < EMOGI_KEY_PARTITIONS ? build->starts[p + 1] : build->nkeys;
 		EmogiSortedKey *keys = build->sorted + build->starts[p];
 		const uint64_t nkeys = end - build->starts[p];
-		const EmogiKeyRecord **records = (const EmogiKeyRecord **) ((char *) (keys + nkeys) - nkeys * sizeof(*records));
+		const EmogiKeyRecord **records = (const EmogiKeyRecord **) ((char *) (keys + nkeys) -
+																	nkeys * sizeof(*records));
 
-		/* the records lie in the last half of the keys' places; none is overwritten before it is read */
+		/*
+		 * The records occupy the second half of the memory of the keys; none is overwritten before
+		 * it is read.
+		 */
 		emogi_key_partition_list(build->input->table, &build->input->table->partitions[p], records);
 		for (uint64_t i = 0; i < nkeys; i++)
 		{
@@ -177,7 +196,7 @@ list_partitions(void *arg, int thread, int nthreads)
 	}
 }
 
-/* Get the i-th key in order, and whether it is another one than that before. */
+/* Get the i-th key in order, and whether it differs from the previous one. */
 static inline EmogiTemporaryKey
 key_in_order(const DictionaryBuild *build, uint64_t i, bool *isnew)
 {
@@ -195,10 +214,11 @@ key_in_order(const DictionaryBuild *build, uint64_t i, bool *isnew)
 static inline void
 prefetch_key(const DictionaryBuild *build, uint64_t i)
 {
-	__builtin_prefetch(build->sorted != NULL ? (const char *) build->sorted[i].record : build->input->order->keys[i].key.bytes);
+	__builtin_prefetch(build->sorted != NULL ? (const char *) build->sorted[i].record
+					   : build->input->order->keys[i].key.bytes);
 }
 
-/* Count the different keys of each piece and their bytes. */
+/* Count the distinct keys of each piece and their bytes. */
 static void
 count_keys(void *arg, int thread, int nthreads)
 {
@@ -207,7 +227,8 @@ count_keys(void *arg, int thread, int nthreads)
 
 	while (!emogi_job_stopped(build->job) && (p = emogi_job_take(&build->next, 1)) < build->npieces)
 	{
-		const uint64_t end = (p + 1) * PIECE_KEYS < build->nkeys ? (p + 1) * PIECE_KEYS : build->nkeys;
+		const uint64_t end = (p + 1) * PIECE_KEYS < build->nkeys ? (p + 1) * PIECE_KEYS
+			: build->nkeys;
 		const uint32_t fixed_length = build->input->fixed_length;
 		Piece		piece = {0, 0};
 
@@ -218,8 +239,8 @@ count_keys(void *arg, int thread, int nthreads)
 
 			if (fixed_length == 0 || build->sorted == NULL)
 			{
-				if (i + AHEAD < end && build->sorted != NULL)
-					prefetch_key(build, i + AHEAD);
+				if (i + PREFETCH_KEYS < end && build->sorted != NULL)
+					prefetch_key(build, i + PREFETCH_KEYS);
 				length = key_in_order(build, i, &isnew).key.length;
 			}
 			piece.nkeys += isnew;
@@ -229,7 +250,7 @@ count_keys(void *arg, int thread, int nthreads)
 	}
 }
 
-/* Put the slot of a key into the hash, and those that must make place for it. */
+/* Insert a slot into the hash table, moving larger slots on. */
 static void
 put_slot(EmogiDictionary *dictionary, WaitingKey key)
 {
@@ -243,7 +264,8 @@ put_slot(EmogiDictionary *dictionary, WaitingKey key)
 
 		if (there == 0 || there > slot)
 		{
-			if (!__atomic_compare_exchange_n(&slots[at], &there, slot, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+			if (!__atomic_compare_exchange_n(&slots[at], &there, slot, false, __ATOMIC_RELAXED,
+											 __ATOMIC_RELAXED))
 				continue;
 			slot = there;
 		}
@@ -251,9 +273,10 @@ put_slot(EmogiDictionary *dictionary, WaitingKey key)
 	}
 }
 
-/* Write the key with this number, and have it wait for its slot. */
+/* Write a key with its number, and queue it for insertion into the hash table. */
 static void
-write_key(EmogiDictionary *dictionary, EmogiKeyBytes key, uint64_t number, uint64_t offset, WaitingKey *waiting)
+write_key(EmogiDictionary *dictionary, EmogiKeyBytes key, uint64_t number, uint64_t offset,
+		  WaitingKey *waiting)
 {
 	char	   *block = (char *) dictionary;
 	const uint64_t hash = emogi_key_hash(&dictionary->hash, key.bytes, key.length);
@@ -276,7 +299,7 @@ static void
 write_piece(DictionaryBuild *build, uint64_t p)
 {
 	const uint64_t end = (p + 1) * PIECE_KEYS < build->nkeys ? (p + 1) * PIECE_KEYS : build->nkeys;
-	WaitingKey	waiting[AHEAD] = {{0, 0}};
+	WaitingKey	waiting[PREFETCH_KEYS] = {{0, 0}};
 	uint64_t	rank = build->pieces[p].nkeys;
 	uint64_t	offset = build->pieces[p].bytes;
 
@@ -287,17 +310,17 @@ write_piece(DictionaryBuild *build, uint64_t p)
 
 		if (i % KEYS_PER_POLL == 0 && emogi_job_stopped(build->job))
 			return;
-		if (i + AHEAD < end)
-			prefetch_key(build, i + AHEAD);
+		if (i + PREFETCH_KEYS < end)
+			prefetch_key(build, i + PREFETCH_KEYS);
 		if (isnew)
 		{
-			write_key(build->dictionary, key.key, rank, offset, &waiting[rank % AHEAD]);
+			write_key(build->dictionary, key.key, rank, offset, &waiting[rank % PREFETCH_KEYS]);
 			rank++;
 			offset += key.key.length;
 		}
 		build->rank_of[key.temporary] = (uint32_t) (rank - 1);
 	}
-	for (int i = 0; i < AHEAD; i++)
+	for (int i = 0; i < PREFETCH_KEYS; i++)
 	{
 		if (waiting[i].slot != 0)
 			put_slot(build->dictionary, waiting[i]);
@@ -315,15 +338,15 @@ write_keys(void *arg, int thread, int nthreads)
 		write_piece(build, p);
 }
 
-/* Turn the ends of count edges of a chunk into codes. */
+/* Turn the endpoints of `count` edges of a chunk into codes. */
 static void
 renumber_edges(const DictionaryBuild *build, EmogiEdgeChunk *chunk, uint64_t first, uint64_t count)
 {
 	const EmogiDictionary *dictionary = build->dictionary;
 	const uint32_t *rank_of = build->rank_of;
 	EmogiWeightedEdge *weighted = emogi_weighted_edges(chunk);
-	uint32_t	least = UINT32_MAX,
-				most = 0;
+	uint32_t	min = UINT32_MAX,
+				max = 0;
 	int64_t		code;
 
 	for (uint64_t i = first; i < first + count; i++)
@@ -333,20 +356,20 @@ renumber_edges(const DictionaryBuild *build, EmogiEdgeChunk *chunk, uint64_t fir
 		const uint32_t s = rank_of[*src],
 					d = rank_of[*dst];
 
-		least = s < least ? s : least;
-		least = d < least ? d : least;
-		most = s > most ? s : most;
-		most = d > most ? d : most;
+		min = s < min ? s : min;
+		min = d < min ? d : min;
+		max = s > max ? s : max;
+		max = d > max ? d : max;
 		*src = emogi_dictionary_built_code(dictionary, s);
 		*dst = emogi_dictionary_built_code(dictionary, d);
 	}
-	code = emogi_dictionary_built_code(dictionary, least);
+	code = emogi_dictionary_built_code(dictionary, min);
 	chunk->min_key = first == 0 || code < chunk->min_key ? code : chunk->min_key;
-	code = emogi_dictionary_built_code(dictionary, most);
+	code = emogi_dictionary_built_code(dictionary, max);
 	chunk->max_key = first == 0 || code > chunk->max_key ? code : chunk->max_key;
 }
 
-/* Turn the ends of all edges into codes. */
+/* Turn the endpoints of all edges into codes. */
 static void
 renumber_chunks(void *arg, int thread, int nthreads)
 {
@@ -362,7 +385,8 @@ renumber_chunks(void *arg, int thread, int nthreads)
 		{
 			if (emogi_job_stopped(build->job))
 				return;
-			renumber_edges(build, chunk, i, chunk->nedges - i < EDGES_PER_POLL ? chunk->nedges - i : EDGES_PER_POLL);
+			renumber_edges(build, chunk, i,
+						   chunk->nedges - i < EDGES_PER_POLL ? chunk->nedges - i : EDGES_PER_POLL);
 		}
 		emogi_job_done(build->job, chunk->nedges);
 	}
@@ -370,7 +394,7 @@ renumber_chunks(void *arg, int thread, int nthreads)
 
 /* ---- the build ---- */
 
-/* Run one task of the build from its first unit on; false when the job has stopped. */
+/* Run one task of the build from its first unit; false if the job was stopped. */
 static bool
 run_task(EmogiPool *pool, DictionaryBuild *build, EmogiPoolTask task)
 {
@@ -379,7 +403,7 @@ run_task(EmogiPool *pool, DictionaryBuild *build, EmogiPoolTask task)
 	return !emogi_job_stopped(build->job);
 }
 
-/* Populate memory, and clear it if asked to; false when the job has stopped. */
+/* Populate memory, and clear it if requested; false if the job was stopped. */
 static bool
 populate(EmogiPool *pool, DictionaryBuild *build, void *memory, size_t bytes, bool clear)
 {
@@ -404,7 +428,7 @@ sort_keys(EmogiPool *pool, DictionaryBuild *build)
 		emogi_key_sort(pool, build->sorted, build->nkeys, build->sort_scratch, build->job);
 }
 
-/* Count the keys, and write the header, and zeros for the hash and what fills up lines. */
+/* Count the keys, and write the header, a cleared hash table, and zeros as padding. */
 static bool
 begin_dictionary(EmogiPool *pool, DictionaryBuild *build)
 {
@@ -426,7 +450,8 @@ begin_dictionary(EmogiPool *pool, DictionaryBuild *build)
 	bytes = lay_out(&header, sum.nkeys, sum.bytes, input->fixed_length);
 	header.hash = input->table->hash;
 	if (!populate(pool, build, input->memory, header.offsets_at, true) ||
-		!populate(pool, build, (char *) input->memory + header.offsets_at, bytes - header.offsets_at, false))
+		!populate(pool, build, (char *) input->memory + header.offsets_at,
+				  bytes - header.offsets_at, false))
 		return false;
 	*build->dictionary = header;
 	if (header.offset_bytes > 0)
@@ -434,27 +459,30 @@ begin_dictionary(EmogiPool *pool, DictionaryBuild *build)
 	if (bytes > header.arena_at)
 		memset((char *) input->memory + bytes - EMOGI_LINE_BYTES, 0, EMOGI_LINE_BYTES);
 	if (header.offset_bytes == 4)
-		((uint32_t *) ((char *) input->memory + header.offsets_at))[sum.nkeys] = (uint32_t) sum.bytes;
+		((uint32_t *) ((char *) input->memory +
+					   header.offsets_at))[sum.nkeys] = (uint32_t) sum.bytes;
 	else if (header.offset_bytes == 8)
 		((uint64_t *) ((char *) input->memory + header.offsets_at))[sum.nkeys] = sum.bytes;
 	return true;
 }
 
-/* Say in words why the job stopped, and return its status. */
+/* Fill in the error message if out of memory, and return the status of the job. */
 static EmogiStatus
 report(const DictionaryBuild *build, EmogiError *error)
 {
 	if (build->job->status == EMOGI_NO_MEMORY)
 	{
 		snprintf(error->message, sizeof(error->message), "out of memory while building a graph");
-		snprintf(error->detail, sizeof(error->detail), "%llu keys, %llu edges", (unsigned long long) build->nkeys,
+		snprintf(error->detail, sizeof(error->detail), "%llu keys, %llu edges",
+				 (unsigned long long) build->nkeys,
 				 (unsigned long long) build->input->edges->nedges);
 	}
 	return (EmogiStatus) build->job->status;
 }
 
 EmogiStatus
-emogi_dictionary_build(EmogiPool *pool, const EmogiDictionaryInput *input, EmogiDictionary **dictionary,
+emogi_dictionary_build(EmogiPool *pool, const EmogiDictionaryInput *input,
+					   EmogiDictionary **dictionary,
 					   EmogiControl *control, EmogiError *error)
 {
 	EmogiJob	job = {.control = control};
@@ -463,7 +491,8 @@ emogi_dictionary_build(EmogiPool *pool, const EmogiDictionaryInput *input, Emogi
 	uint64_t	scratch_bytes;
 
 	emogi_job_phase(&job, EMOGI_PHASE_KEYS, input->edges->nedges);
-	scratch_bytes = lay_out_scratch(&build, input->table, emogi_key_table_nkeys(input->table), ordered, emogi_pool_size(pool),
+	scratch_bytes = lay_out_scratch(&build, input->table, emogi_key_table_nkeys(input->table),
+									ordered, emogi_pool_size(pool),
 									input->scratch);
 	if (populate(pool, &build, input->scratch, scratch_bytes, false) &&
 		(ordered || sort_keys(pool, &build)) &&

@@ -1,28 +1,30 @@
 /*
- * dictionary_add.c: keys that come after the build.
+ * dictionary_add.c: add keys to a dictionary after the build.
  *
- * A key gets a code between those of its neighbours: the middle. But keys that come in order, each behind one of the last two that were
- * added, are a run, and a gap is to last for it: the n-th of a run takes 1 / 2^(n+1) of what is left, though no less than 1 / 1024.
- * Thus a gap of 256 takes 80 ascending keys, where halves would end after 8. Descending runs likewise. Behind the last key codes go on in
- * steps as wide as those of the build, and before the first.
+ * A key gets the code in the middle between those of its neighbors. However, keys that come in
+ * order, each next to one of the last two added keys, form a run: its n-th key takes 1 / 2^(n+1) of
+ * the remaining gap, but not less than 1 / 1024. A gap of 256 thus holds 80 ascending keys, whereas
+ * halving would end after 8. The same applies to descending runs. Behind the last key and before
+ * the first, codes continue in steps of 2^shift.
  *
- * Everything is found out before anything is changed, for the comparison may not return. Then the key is written, and led to: by code, in
- * the list of each level from the lowest on, and by its bytes at last. So whoever finds a key finds all of it.
+ * Everything is computed before anything is changed, because the comparison may raise an error.
+ * Then the key is written and published: by code, in the list of each level from the lowest one,
+ * and finally by its bytes. A process that finds a key therefore finds all of it.
  */
 #include "dictionary_parts.h"
 
-#define RUNS 2					/* that may grow in turn */
-#define MAX_RUN 9				/* from here on steps are as small a part as they get */
+#define RUNS 2					/* runs that may grow alternately */
+#define MAX_RUN 9				/* steps do not become smaller from here on */
 #define BYTES_BESIDE_KEY 32		/* room for links and longer keys */
 
-/* Get the first multiple of 8 that is not less. */
+/* Round up to a multiple of 8. */
 static inline uint64_t
 whole_words(uint64_t bytes)
 {
 	return (bytes + 7) & ~UINT64_C(7);
 }
 
-/* Lay out the room; get the bytes before the arena. */
+/* Lay out the room; return the bytes before its arena. */
 static uint64_t
 lay_out_room(const EmogiDictionary *dictionary, EmogiDictionaryRoom *room)
 {
@@ -36,7 +38,8 @@ lay_out_room(const EmogiDictionary *dictionary, EmogiDictionaryRoom *room)
 size_t
 emogi_dictionary_room_bytes(const EmogiDictionary *dictionary)
 {
-	const uint64_t key_bytes = dictionary->arena_bytes / dictionary->nkeys * 3 / 2 + BYTES_BESIDE_KEY;
+	const uint64_t key_bytes = dictionary->arena_bytes / dictionary->nkeys * 3 / 2 +
+		BYTES_BESIDE_KEY;
 	EmogiDictionaryRoom room;
 
 	if (emogi_dictionary_get_room(dictionary) != NULL)
@@ -69,7 +72,7 @@ emogi_dictionary_nadded(const EmogiDictionary *dictionary)
 	return room != NULL ? __atomic_load_n(&room->nkeys, __ATOMIC_ACQUIRE) : 0;
 }
 
-/* Say how long the run is that a key with these neighbours goes on with. */
+/* Get the length of the run that a key with these neighbors continues; < 0 if it descends. */
 static int
 length_of_run(const EmogiDictionaryRoom *room, const EmogiKeyPlace *place)
 {
@@ -88,7 +91,7 @@ length_of_run(const EmogiDictionaryRoom *room, const EmogiKeyPlace *place)
 	return 0;
 }
 
-/* Choose a code between the neighbours; EMOGI_NO_CODE when there is none. */
+/* Choose a code between the neighbors; EMOGI_NO_CODE if none is free. */
 static int64_t
 choose_code(const EmogiDictionary *dictionary, const EmogiKeyPlace *place, int run)
 {
@@ -108,19 +111,23 @@ choose_code(const EmogiDictionary *dictionary, const EmogiKeyPlace *place, int r
 	return run < 0 ? place->after - step : place->before + step;
 }
 
-/* Choose how many levels the next key is on: each has a quarter of those of the one below; who adds keys does not know which. */
+/*
+ * Choose the number of levels of the next key. Each level has a quarter of the keys of the level
+ * below; the choice is secret to the users that add keys.
+ */
 static uint32_t
 choose_height(const EmogiDictionary *dictionary, uint64_t nadded)
 {
-	const uint64_t random = emogi_key_fold(dictionary->hash.words[0] ^ nadded, dictionary->hash.words[1]);
+	const uint64_t random = emogi_key_fold(dictionary->hash.words[0] ^ nadded,
+										   dictionary->hash.words[1]);
 	const uint32_t height = 1 + (uint32_t) __builtin_clzll(random | 1) / 2;
 
 	return height < EMOGI_ROOM_LEVELS ? height : EMOGI_ROOM_LEVELS;
 }
 
-/* Let a key be found by its code. */
+/* Insert a key into the hash table by code. */
 static void
-lead_by_code(EmogiDictionaryRoom *room, int64_t code, uint32_t place)
+publish_by_code(EmogiDictionaryRoom *room, int64_t code, uint32_t place)
 {
 	uint32_t   *codes = (uint32_t *) ((char *) room + room->codes_at);
 	uint64_t	at = emogi_dictionary_code_home(room, code);
@@ -130,9 +137,10 @@ lead_by_code(EmogiDictionaryRoom *room, int64_t code, uint32_t place)
 	__atomic_store_n(&codes[at], place, __ATOMIC_RELEASE);
 }
 
-/* Let a key be found in order: its links are set already. */
+/* Insert a key, whose links are set already, into the list of each level. */
 static void
-lead_in_order(EmogiDictionaryRoom *room, const EmogiKeyPlace *found, uint32_t height, uint32_t place)
+publish_in_order(EmogiDictionaryRoom *room, const EmogiKeyPlace *found, uint32_t height,
+				 uint32_t place)
 {
 	for (uint32_t level = 0; level < height; level++)
 	{
@@ -143,9 +151,9 @@ lead_in_order(EmogiDictionaryRoom *room, const EmogiKeyPlace *found, uint32_t he
 	}
 }
 
-/* Let a key be found by its bytes. */
+/* Insert a key into the hash table by bytes. */
 static void
-lead_by_bytes(EmogiDictionary *dictionary, EmogiKeyBytes key, uint64_t nadded)
+publish_by_bytes(EmogiDictionary *dictionary, EmogiKeyBytes key, uint64_t nadded)
 {
 	const uint64_t hash = emogi_key_hash(&dictionary->hash, key.bytes, key.length);
 	uint32_t   *slots = emogi_dictionary_slots(dictionary);
@@ -153,12 +161,15 @@ lead_by_bytes(EmogiDictionary *dictionary, EmogiKeyBytes key, uint64_t nadded)
 
 	while (slots[at] != 0)
 		at = at + 1 < dictionary->nslots ? at + 1 : 0;
-	__atomic_store_n(&slots[at], emogi_dictionary_slot(dictionary, hash, dictionary->nkeys + nadded), __ATOMIC_RELEASE);
+	__atomic_store_n(&slots[at],
+					 emogi_dictionary_slot(dictionary, hash, dictionary->nkeys + nadded),
+					 __ATOMIC_RELEASE);
 }
 
-/* Write a key as the next entry of the room, with links to those behind it. */
+/* Write a key as the next entry of the room, with links to its successors. */
 static void
-write_added(EmogiDictionaryRoom *room, EmogiKeyBytes key, EmogiAddedKey to_add, const EmogiKeyPlace *found)
+write_added(EmogiDictionaryRoom *room, EmogiKeyBytes key, EmogiAddedKey to_add,
+			const EmogiKeyPlace *found)
 {
 	EmogiAddedKey *added = &room->entries[room->nkeys];
 	const uint32_t height = to_add.height;
@@ -175,7 +186,8 @@ write_added(EmogiDictionaryRoom *room, EmogiKeyBytes key, EmogiAddedKey to_add, 
 }
 
 int64_t
-emogi_dictionary_add(EmogiDictionary *dictionary, EmogiKeyBytes key, EmogiKeyCompare compare, void *arg)
+emogi_dictionary_add(EmogiDictionary *dictionary, EmogiKeyBytes key, EmogiKeyCompare compare,
+					 void *arg)
 {
 	EmogiDictionaryRoom *room = emogi_dictionary_get_room(dictionary);
 	EmogiAddedKey added;
@@ -192,15 +204,16 @@ emogi_dictionary_add(EmogiDictionary *dictionary, EmogiKeyBytes key, EmogiKeyCom
 	emogi_dictionary_place(dictionary, key, compare, arg, &found);
 	if (found.code != EMOGI_NO_CODE)
 		return EMOGI_NO_CODE;
-	added = (EmogiAddedKey) {.place = room->arena_used, .length = key.length, .height = (uint16_t) height,
+	added = (EmogiAddedKey) {.place = room->arena_used, .length = key.length,
+		.height = (uint16_t) height,
 		.run = (int16_t) length_of_run(room, &found)};
 	added.code = choose_code(dictionary, &found, added.run);
 	if (added.code == EMOGI_NO_CODE)
 		return EMOGI_NO_CODE;
 	write_added(room, key, added, &found);
-	lead_by_code(room, added.code, (uint32_t) nadded + 1);
-	lead_in_order(room, &found, height, (uint32_t) nadded + 1);
-	lead_by_bytes(dictionary, key, nadded);
+	publish_by_code(room, added.code, (uint32_t) nadded + 1);
+	publish_in_order(room, &found, height, (uint32_t) nadded + 1);
+	publish_by_bytes(dictionary, key, nadded);
 	__atomic_store_n(&room->nkeys, nadded + 1, __ATOMIC_RELEASE);
 	return added.code;
 }

@@ -1,8 +1,9 @@
 /*
- * dictionary_find.c: from a key to its code, by its bytes or by a comparison, and from a code to its key.
+ * dictionary_find.c: look up codes by the bytes of a key or by a comparison, and keys by code.
  *
- * By bytes: the hash of numbers. By a comparison: binary search among the keys of the build, then among the added keys between the two
- * neighbours, a skip list [1] that only grows; codes tell where these begin and end without a comparison. Nothing here takes a lock.
+ * By bytes: the hash table of key numbers. By a comparison: binary search among the keys of the
+ * build, then among the added keys between the two neighbors. These form a skip list [1] that only
+ * grows; codes delimit the range without a comparison. No function here takes a lock.
  *
  * [1] W. Pugh. Skip lists: a probabilistic alternative to balanced trees. CACM 33(6), 1990.
  */
@@ -20,7 +21,7 @@ emogi_dictionary_shift(const EmogiDictionary *dictionary)
 	return (int) dictionary->shift;
 }
 
-/* Find an added key by its code; NULL when there is none. */
+/* Find an added key by its code; NULL if there is none. */
 static const EmogiAddedKey *
 find_added(const EmogiDictionaryRoom *room, int64_t code)
 {
@@ -53,7 +54,7 @@ emogi_dictionary_key(const EmogiDictionary *dictionary, int64_t code)
 
 /* ---- by bytes ---- */
 
-/* Get the first slot from `at` on, which moves there, that may be of a key with this hash, or is 0. */
+/* Advance *at to the first slot that is 0 or matches the tag of the hash, and return this slot. */
 static inline uint32_t
 next_slot(const EmogiDictionary *dictionary, uint64_t hash, uint64_t *at)
 {
@@ -67,14 +68,14 @@ next_slot(const EmogiDictionary *dictionary, uint64_t hash, uint64_t *at)
 	return slot;
 }
 
-/* Get the number of a slot that is not 0. */
+/* Get the key number in a slot that is not 0. */
 static inline uint64_t
 number_of(const EmogiDictionary *dictionary, uint32_t slot)
 {
 	return (slot & ((UINT64_C(1) << dictionary->number_bits) - 1)) - 1;
 }
 
-/* Find the code of a key from the slot `at` on. */
+/* Find the code of a key, starting at slot `at`. */
 static int64_t
 find_from(const EmogiDictionary *dictionary, EmogiKeyBytes key, uint64_t hash, uint64_t at)
 {
@@ -115,7 +116,8 @@ emogi_dictionary_find(const EmogiDictionary *dictionary, EmogiKeyBytes key)
 }
 
 void
-emogi_dictionary_find_many(const EmogiDictionary *dictionary, const EmogiKeyBytes *keys, int count, int64_t *codes)
+emogi_dictionary_find_many(const EmogiDictionary *dictionary, const EmogiKeyBytes *keys, int count,
+						   int64_t *codes)
 {
 	const char *block = (const char *) dictionary;
 	uint64_t	hash[EMOGI_KEYS_IN_FLIGHT];
@@ -134,12 +136,14 @@ emogi_dictionary_find_many(const EmogiDictionary *dictionary, const EmogiKeyByte
 
 		number[i] = slot != 0 ? number_of(dictionary, slot) : UINT64_MAX;
 		if (number[i] < dictionary->nkeys)
-			__builtin_prefetch(block + dictionary->offsets_at + number[i] * dictionary->offset_bytes);
+			__builtin_prefetch(block + dictionary->offsets_at +
+							   number[i] * dictionary->offset_bytes);
 	}
 	for (int i = 0; i < count; i++)
 	{
 		if (number[i] < dictionary->nkeys)
-			__builtin_prefetch(block + dictionary->arena_at + emogi_dictionary_offset(dictionary, number[i]));
+			__builtin_prefetch(block + dictionary->arena_at +
+							   emogi_dictionary_offset(dictionary, number[i]));
 	}
 	for (int i = 0; i < count; i++)
 		codes[i] = find_from(dictionary, keys[i], hash[i], at[i]);
@@ -147,9 +151,10 @@ emogi_dictionary_find_many(const EmogiDictionary *dictionary, const EmogiKeyByte
 
 /* ---- by a comparison ---- */
 
-/* Find the place of a key among those of the build. */
+/* Find the position of a key among the keys of the build. */
 static void
-place_among_built(const EmogiDictionary *dictionary, EmogiKeyBytes key, EmogiKeyCompare compare, void *arg, EmogiKeyPlace *place)
+place_among_built(const EmogiDictionary *dictionary, EmogiKeyBytes key, EmogiKeyCompare compare,
+				  void *arg, EmogiKeyPlace *place)
 {
 	uint64_t	low = 0,
 				high = dictionary->nkeys;
@@ -175,9 +180,10 @@ place_among_built(const EmogiDictionary *dictionary, EmogiKeyBytes key, EmogiKey
 		place->after = emogi_dictionary_built_code(dictionary, low);
 }
 
-/* Find the place of a key among the added ones, between the neighbours that are known. */
+/* Find the position of a key among the added keys, between its neighbors of the build. */
 static void
-place_among_added(const EmogiDictionaryRoom *room, EmogiKeyBytes key, EmogiKeyCompare compare, void *arg, EmogiKeyPlace *place)
+place_among_added(const EmogiDictionaryRoom *room, EmogiKeyBytes key, EmogiKeyCompare compare,
+				  void *arg, EmogiKeyPlace *place)
 {
 	const uint32_t *links = room->first;
 	uint32_t	before = 0,
@@ -220,19 +226,22 @@ place_among_added(const EmogiDictionaryRoom *room, EmogiKeyBytes key, EmogiKeyCo
 }
 
 void
-emogi_dictionary_place(const EmogiDictionary *dictionary, EmogiKeyBytes key, EmogiKeyCompare compare, void *arg,
+emogi_dictionary_place(const EmogiDictionary *dictionary, EmogiKeyBytes key,
+					   EmogiKeyCompare compare, void *arg,
 					   EmogiKeyPlace *place)
 {
 	const EmogiDictionaryRoom *room = emogi_dictionary_get_room(dictionary);
 
-	*place = (EmogiKeyPlace) {.code = EMOGI_NO_CODE, .before = EMOGI_NO_CODE, .after = EMOGI_NO_CODE};
+	*place = (EmogiKeyPlace) {.code = EMOGI_NO_CODE, .before = EMOGI_NO_CODE,
+		.after = EMOGI_NO_CODE};
 	place_among_built(dictionary, key, compare, arg, place);
 	if (place->code == EMOGI_NO_CODE && room != NULL)
 		place_among_added(room, key, compare, arg, place);
 }
 
 int64_t
-emogi_dictionary_search(const EmogiDictionary *dictionary, EmogiKeyBytes key, EmogiKeyCompare compare, void *arg)
+emogi_dictionary_search(const EmogiDictionary *dictionary, EmogiKeyBytes key,
+						EmogiKeyCompare compare, void *arg)
 {
 	EmogiKeyPlace place;
 

@@ -1,9 +1,10 @@
 /*
- * key_hash.h: keyed hashes of byte strings.
+ * key_hash.h: keyed hash functions of byte strings.
  *
- * The fast one multiplies and folds [1]; all that is mixed with input is secret and drawn for each table, so that who has read this
- * cannot make a factor zero. The careful one is SipHash-2-4 [2]. Hashes leave the memory of their table in no way: they are not
- * shown, and no order that is shown is theirs.
+ * The fast hash multiplies and folds [1]. Everything mixed with the input is secret and drawn for
+ * each table, so nobody who has read this code can make a factor zero. The careful hash is
+ * SipHash-2-4 [2]. Hashes never leave the memory of their table: they are not shown, and no visible
+ * order depends on them.
  *
  * [1] Wang Yi. wyhash. https://github.com/wangyi-fudan/wyhash
  * [2] J.-P. Aumasson, D. J. Bernstein. SipHash: a fast short-input PRF. INDOCRYPT 2012.
@@ -21,7 +22,7 @@ typedef struct EmogiKeyHash
 	uint64_t	careful;		/* 1 = SipHash-2-4 */
 } EmogiKeyHash;
 
-/* Read 8 bytes. */
+/* Read 8 bytes, unaligned. */
 static inline uint64_t
 emogi_key_read8(const char *from)
 {
@@ -31,7 +32,7 @@ emogi_key_read8(const char *from)
 	return x;
 }
 
-/* Read 4 bytes. */
+/* Read 4 bytes, unaligned. */
 static inline uint64_t
 emogi_key_read4(const char *from)
 {
@@ -41,7 +42,7 @@ emogi_key_read4(const char *from)
 	return x;
 }
 
-/* Multiply, and fold both halves of the product into one. */
+/* Multiply to 128 bits, and fold the two halves of the product. */
 static inline uint64_t
 emogi_key_fold(uint64_t a, uint64_t b)
 {
@@ -50,7 +51,10 @@ emogi_key_fold(uint64_t a, uint64_t b)
 	return (uint64_t) product ^ (uint64_t) (product >> 64);
 }
 
-/* Hash by multiplying and folding, 16 bytes a step; the last 16 may overlap those before. */
+/*
+ * Hash by multiplying and folding, 16 bytes a step; the last 16 bytes may overlap the previous
+ * ones.
+ */
 static inline uint64_t
 emogi_key_hash_fast(const uint64_t words[4], const char *bytes, uint32_t length)
 {
@@ -63,7 +67,8 @@ emogi_key_hash_fast(const uint64_t words[4], const char *bytes, uint32_t length)
 		uint32_t	left = length;
 
 		for (; left > 16; left -= 16, bytes += 16)
-			seed = emogi_key_fold(emogi_key_read8(bytes) ^ words[1], emogi_key_read8(bytes + 8) ^ seed);
+			seed = emogi_key_fold(emogi_key_read8(bytes) ^ words[1],
+								  emogi_key_read8(bytes + 8) ^ seed);
 		a = emogi_key_read8(bytes + left - 16);
 		b = emogi_key_read8(bytes + left - 8);
 	}
@@ -78,18 +83,19 @@ emogi_key_hash_fast(const uint64_t words[4], const char *bytes, uint32_t length)
 		b = emogi_key_read4(bytes + length - 4);
 	}
 	else if (length > 0)
-		a = (uint64_t) (uint8_t) bytes[0] << 16 | (uint64_t) (uint8_t) bytes[length >> 1] << 8 | (uint8_t) bytes[length - 1];
+		a = (uint64_t) (uint8_t) bytes[0] << 16 | (uint64_t) (uint8_t) bytes[length >> 1] << 8 |
+			(uint8_t) bytes[length - 1];
 	return emogi_key_fold(words[2] ^ length, emogi_key_fold(a ^ words[1], b ^ seed) ^ words[3]);
 }
 
-/* Rotate to the left. */
+/* Rotate left. */
 static inline uint64_t
 emogi_key_rotate(uint64_t x, int bits)
 {
 	return x << bits | x >> (64 - bits);
 }
 
-/* Make so many rounds of SipHash. */
+/* Run rounds of SipHash. */
 static inline void
 emogi_key_sip_rounds(uint64_t v[4], int rounds)
 {
@@ -108,7 +114,7 @@ emogi_key_sip_rounds(uint64_t v[4], int rounds)
 	}
 }
 
-/* Take in 8 bytes. */
+/* Absorb 8 bytes. */
 static inline void
 emogi_key_sip_word(uint64_t v[4], uint64_t word)
 {
@@ -121,7 +127,8 @@ emogi_key_sip_word(uint64_t v[4], uint64_t word)
 static inline uint64_t
 emogi_key_hash_careful(const uint64_t words[4], const char *bytes, uint32_t length)
 {
-	uint64_t	v[4] = {words[0] ^ UINT64_C(0x736f6d6570736575), words[1] ^ UINT64_C(0x646f72616e646f6d),
+	uint64_t	v[4] = {words[0] ^ UINT64_C(0x736f6d6570736575),
+		words[1] ^ UINT64_C(0x646f72616e646f6d),
 	words[0] ^ UINT64_C(0x6c7967656e657261), words[1] ^ UINT64_C(0x7465646279746573)};
 	uint64_t	last = (uint64_t) length << 56;
 
@@ -135,7 +142,7 @@ emogi_key_hash_careful(const uint64_t words[4], const char *bytes, uint32_t leng
 	return v[0] ^ v[1] ^ v[2] ^ v[3];
 }
 
-/* Hash a key. */
+/* Hash a key by the function that its table uses. */
 static inline uint64_t
 emogi_key_hash(const EmogiKeyHash *hash, const char *bytes, uint32_t length)
 {
@@ -144,7 +151,7 @@ emogi_key_hash(const EmogiKeyHash *hash, const char *bytes, uint32_t length)
 	return emogi_key_hash_fast(hash->words, bytes, length);
 }
 
-/* Say whether bytes are the same. */
+/* Compare two byte strings of the same length for equality. */
 static inline bool
 emogi_key_same_bytes(const char *a, const char *b, uint32_t length)
 {

@@ -1,15 +1,19 @@
 /*
- * key_sort.c: a parallel radix sort of byte strings.
+ * key_sort.c: parallel radix sort of byte strings.
  *
- * A code is the next 7 bytes of a key, padded with zeros, and how many there are, 8 = more than 7. So codes order keys, and of
- * different keys only those with more than 7 bytes can have one code. A run of keys that agree in their first bytes is sorted thus: find
- * how many bytes they all agree in, make the codes behind these, sort by codes, go on with every group of one code. The largest group is
- * gone on with in a loop, the others in calls, so that calls are nested no deeper than log2 of the keys.
+ * A code holds the next 7 bytes of a key, padded with zeros, and their number, 8 = more than 7.
+ * Codes therefore order the keys, and two different keys have the same code only if both have more
+ * than 7 bytes. Keys with a common prefix are sorted as follows: find the length of the longest
+ * common prefix, make the codes behind it, sort by code, and continue with each group of equal
+ * codes. The largest group is processed in a loop and the others recursively, so the recursion
+ * depth is at most log2 of the number of keys.
  *
- * The whole is cut by a sample of its codes into buckets, which threads sort one by one [1]. Groups of one code that are
- * a large part of the whole are put aside, and then are sorted in the same way as the whole is, by all threads.
+ * All keys together are partitioned into buckets by a sample of their codes, and each thread sorts
+ * one bucket at a time [1]. Groups of equal codes that are a large fraction of the keys are
+ * deferred, and then sorted in the same way by all threads.
  *
- * [1] W. D. Frazer, A. C. McKellar. Samplesort: a sampling approach to minimal storage tree sorting. JACM 17(3), 1970.
+ * [1] W. D. Frazer, A. C. McKellar. Samplesort: a sampling approach to minimal storage tree
+ *     sorting. JACM 17(3), 1970.
  */
 #include "key_sort.h"
 
@@ -17,23 +21,24 @@
 #include "graph/radix.h"
 
 #define MAX_BUCKETS 1024
-#define KEYS_PER_BUCKET 8192	/* aim */
+#define KEYS_PER_BUCKET 8192	/* target */
 #define SAMPLES_PER_BUCKET 32
 #define INSERTION_MAX 24
 #define CODE_BYTES 7
-#define AHEAD 12				/* records that are prefetched */
+#define PREFETCH_KEYS 12				/* prefetch distance in records */
 #define PIECE_KEYS 16384
-#define WORK_PER_POLL ((uint64_t) 1 << 20)	/* bytes looked at, about */
-#define MAX_ASIDE 64
-#define ASIDE_PART 16			/* groups of more than 1 / ASIDE_PART of all are put aside */
-#define ASIDE_KEYS 65536		/* and of so many keys at least */
+#define WORK_PER_POLL ((uint64_t) 1 << 20)	/* bytes compared, approximately */
+#define MAX_DEFERRED 64
+#define DEFERRED_FRACTION 16			/* groups of at least 1 / DEFERRED_FRACTION of all keys are
+								 * deferred */
+#define DEFERRED_MIN_KEYS 65536		/* if they have at least this many keys */
 
-/* Keys that agree in their first bytes. */
+/* Keys with a common prefix. */
 typedef struct Run
 {
 	uint64_t	first;
 	uint64_t	count;
-	uint32_t	depth;			/* bytes */
+	uint32_t	depth;			/* bytes of the common prefix */
 } Run;
 
 typedef struct KeySort
@@ -42,16 +47,18 @@ typedef struct KeySort
 	EmogiSortedKey *keys;		/* [nkeys] */
 	EmogiSortedKey *other;		/* [nkeys], scratch */
 	uint64_t	nkeys;
-	uint64_t   *places;			/* [nthreads][MAX_BUCKETS]: counts, then where the next key of the thread goes */
+	uint64_t   *places;			/* [nthreads][MAX_BUCKETS]: counts, then the position of the
+								 * thread's next key */
 	uint64_t   *sample;			/* [2 * MAX_BUCKETS * SAMPLES_PER_BUCKET] */
-	Run			run;			/* that all threads work on */
-	uint32_t	common;			/* atomic: bytes that all its keys agree in */
+	Run			run;			/* the run that all threads process */
+	uint32_t	common;			/* atomic: bytes of the longest common prefix */
 	uint32_t	nbuckets;		/* a power of two */
-	uint64_t	splitters[MAX_BUCKETS];	/* bucket b has splitters[b-1] <= code < splitters[b]; then UINT64_MAX */
+	uint64_t	splitters[MAX_BUCKETS];	/* bucket b has splitters[b-1] <= code < splitters[b]; then
+										 * UINT64_MAX */
 	uint64_t	start[MAX_BUCKETS + 1];
 	uint64_t	next;			/* atomic: next bucket or piece */
-	uint64_t	naside;			/* atomic */
-	Run			aside[MAX_ASIDE];
+	uint64_t	ndeferred;			/* atomic */
+	Run			deferred[MAX_DEFERRED];
 } KeySort;
 
 int
@@ -65,7 +72,7 @@ emogi_key_compare_bytes(void *arg, EmogiKeyBytes a, EmogiKeyBytes b)
 
 /* ---- codes ---- */
 
-/* Make the code of a key behind its first depth bytes, which it has. */
+/* Make the code of a key behind its first depth bytes. */
 static inline uint64_t
 code_at(const EmogiKeyRecord *record, uint32_t depth)
 {
@@ -73,39 +80,42 @@ code_at(const EmogiKeyRecord *record, uint32_t depth)
 	uint64_t	code = 0;
 
 	if (left > CODE_BYTES)
-		return (__builtin_bswap64(emogi_key_read8(record->bytes + depth)) & ~UINT64_C(255)) | (CODE_BYTES + 1);
+		return (__builtin_bswap64(emogi_key_read8(record->bytes + depth)) & ~UINT64_C(255)) |
+			(CODE_BYTES + 1);
 	for (uint32_t i = 0; i < left; i++)
 		code |= (uint64_t) (uint8_t) record->bytes[depth + i] << (56 - 8 * i);
 	return code | left;
 }
 
-/* Count the bytes in which two keys agree, which are depth at least; no more than most. */
+/* Get the length of the common prefix of two keys, depth .. max_common. */
 static inline uint32_t
-common_bytes(const EmogiKeyRecord *a, const EmogiKeyRecord *b, uint32_t depth, uint32_t most)
+common_bytes(const EmogiKeyRecord *a, const EmogiKeyRecord *b, uint32_t depth, uint32_t max_common)
 {
-	if (most > a->length)
-		most = a->length;
-	if (most > b->length)
-		most = b->length;
-	while (depth + 8 <= most && emogi_key_read8(a->bytes + depth) == emogi_key_read8(b->bytes + depth))
+	if (max_common > a->length)
+		max_common = a->length;
+	if (max_common > b->length)
+		max_common = b->length;
+	while (depth + 8 <= max_common &&
+		   emogi_key_read8(a->bytes + depth) == emogi_key_read8(b->bytes + depth))
 		depth += 8;
-	while (depth < most && a->bytes[depth] == b->bytes[depth])
+	while (depth < max_common && a->bytes[depth] == b->bytes[depth])
 		depth++;
 	return depth;
 }
 
-/* Count the bytes in which all keys agree, which are depth at least; no more than most. Polls. */
+/* Get the length of the common prefix of all keys, depth .. max_common. Polls. */
 static uint32_t
-common_of_all(EmogiJob *job, const EmogiSortedKey *keys, uint64_t count, const EmogiKeyRecord *first, uint32_t depth, uint32_t most)
+common_prefix(EmogiJob *job, const EmogiSortedKey *keys, uint64_t count,
+			  const EmogiKeyRecord *first, uint32_t depth, uint32_t max_common)
 {
 	uint64_t	work = 0;
 
-	for (uint64_t i = 0; i < count && most > depth; i++)
+	for (uint64_t i = 0; i < count && max_common > depth; i++)
 	{
-		if (i + AHEAD < count)
-			__builtin_prefetch(keys[i + AHEAD].record);
-		most = common_bytes(first, keys[i].record, depth, most);
-		work += most - depth + 64;
+		if (i + PREFETCH_KEYS < count)
+			__builtin_prefetch(keys[i + PREFETCH_KEYS].record);
+		max_common = common_bytes(first, keys[i].record, depth, max_common);
+		work += max_common - depth + 64;
 		if (work > WORK_PER_POLL)
 		{
 			if (emogi_job_stopped(job))
@@ -113,12 +123,12 @@ common_of_all(EmogiJob *job, const EmogiSortedKey *keys, uint64_t count, const E
 			work = 0;
 		}
 	}
-	return most;
+	return max_common;
 }
 
 /* ---- one thread ---- */
 
-/* Sort few keys by code. */
+/* Sort a few keys by code (insertion sort). */
 static void
 sort_few(EmogiSortedKey *keys, uint64_t count)
 {
@@ -133,7 +143,10 @@ sort_few(EmogiSortedKey *keys, uint64_t count)
 	}
 }
 
-/* Sort keys by code, from the highest 8 bits that differ on; other[count] is scratch. Nested 8 deep at most. */
+/*
+ * Sort keys by code, beginning with the highest byte that differs; other[count] is scratch.
+ * Recursion depth is at most 8.
+ */
 static void
 sort_codes(EmogiSortedKey *keys, uint64_t count, EmogiSortedKey *other)
 {
@@ -172,7 +185,7 @@ sort_codes(EmogiSortedKey *keys, uint64_t count, EmogiSortedKey *other)
 	}
 }
 
-/* Get the end of the group of one code that begins at `first`. */
+/* Get the end of the group of equal codes that begins at `first`. */
 static inline uint64_t
 group_end(const EmogiSortedKey *keys, uint64_t count, uint64_t first)
 {
@@ -183,16 +196,17 @@ group_end(const EmogiSortedKey *keys, uint64_t count, uint64_t first)
 	return end;
 }
 
-/* Sort keys that agree in their first depth bytes, which all of them have. */
+/* Sort keys with a common prefix of at least depth bytes. */
 static void
-sort_deep(EmogiJob *job, EmogiSortedKey *keys, uint64_t count, uint32_t depth, EmogiSortedKey *other)
+sort_deep(EmogiJob *job, EmogiSortedKey *keys, uint64_t count, uint32_t depth,
+		  EmogiSortedKey *other)
 {
 	while (count > 1 && !emogi_job_stopped(job))
 	{
 		uint64_t	largest = 0,
 					largest_count = 1;
 
-		depth = common_of_all(job, keys + 1, count - 1, keys[0].record, depth, UINT32_MAX);
+		depth = common_prefix(job, keys + 1, count - 1, keys[0].record, depth, UINT32_MAX);
 		for (uint64_t i = 0; i < count; i++)
 			keys[i].code = code_at(keys[i].record, depth);
 		sort_codes(keys, count, other);
@@ -218,25 +232,25 @@ sort_deep(EmogiJob *job, EmogiSortedKey *keys, uint64_t count, uint32_t depth, E
 
 /* ---- all threads ---- */
 
-/* Put a group aside if it is a large part of all; say whether. */
+/* Defer a group if it is a large fraction of all keys; return whether it was deferred. */
 static bool
-put_aside(KeySort *sort, Run group)
+defer_group(KeySort *sort, Run group)
 {
 	uint64_t	i;
 
-	if (group.count < ASIDE_KEYS || group.count < sort->nkeys / ASIDE_PART)
+	if (group.count < DEFERRED_MIN_KEYS || group.count < sort->nkeys / DEFERRED_FRACTION)
 		return false;
-	i = __atomic_fetch_add(&sort->naside, 1, __ATOMIC_RELAXED);
-	if (i < MAX_ASIDE)
+	i = __atomic_fetch_add(&sort->ndeferred, 1, __ATOMIC_RELAXED);
+	if (i < MAX_DEFERRED)
 	{
-		sort->aside[i] = group;
+		sort->deferred[i] = group;
 		return true;
 	}
-	__atomic_fetch_sub(&sort->naside, 1, __ATOMIC_RELAXED);
+	__atomic_fetch_sub(&sort->ndeferred, 1, __ATOMIC_RELAXED);
 	return false;
 }
 
-/* Find how many bytes the keys of the run agree in. */
+/* Find the length of the common prefix of the run. */
 static void
 find_common(void *arg, int thread, int nthreads)
 {
@@ -244,33 +258,40 @@ find_common(void *arg, int thread, int nthreads)
 	const EmogiSortedKey *keys = sort->keys + sort->run.first;
 	uint64_t	first;
 
-	while (!emogi_job_stopped(sort->job) && (first = emogi_job_take(&sort->next, PIECE_KEYS)) < sort->run.count)
+	while (!emogi_job_stopped(sort->job) &&
+		   (first = emogi_job_take(&sort->next, PIECE_KEYS)) < sort->run.count)
 	{
-		const uint64_t count = sort->run.count - first < PIECE_KEYS ? sort->run.count - first : PIECE_KEYS;
+		const uint64_t count = sort->run.count - first < PIECE_KEYS ? sort->run.count - first
+			: PIECE_KEYS;
 		uint32_t	common = __atomic_load_n(&sort->common, __ATOMIC_RELAXED);
-		const uint32_t found = common_of_all(sort->job, keys + first, count, keys[0].record, sort->run.depth, common);
+		const uint32_t found = common_prefix(sort->job, keys + first, count, keys[0].record,
+											 sort->run.depth, common);
 
-		while (found < common && !__atomic_compare_exchange_n(&sort->common, &common, found, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+		while (found < common &&
+			   !__atomic_compare_exchange_n(&sort->common, &common, found, false, __ATOMIC_RELAXED,
+											__ATOMIC_RELAXED))
 			;
 	}
 }
 
-/* Make the codes of the run behind what its keys agree in. */
+/* Make the codes of the run behind its common prefix. */
 static void
 make_codes(void *arg, int thread, int nthreads)
 {
 	KeySort    *sort = arg;
 	uint64_t	first;
 
-	while (!emogi_job_stopped(sort->job) && (first = emogi_job_take(&sort->next, PIECE_KEYS)) < sort->run.count)
+	while (!emogi_job_stopped(sort->job) &&
+		   (first = emogi_job_take(&sort->next, PIECE_KEYS)) < sort->run.count)
 	{
 		EmogiSortedKey *keys = sort->keys + sort->run.first + first;
-		const uint64_t count = sort->run.count - first < PIECE_KEYS ? sort->run.count - first : PIECE_KEYS;
+		const uint64_t count = sort->run.count - first < PIECE_KEYS ? sort->run.count - first
+			: PIECE_KEYS;
 
 		for (uint64_t i = 0; i < count; i++)
 		{
-			if (i + AHEAD < count)
-				__builtin_prefetch(keys[i + AHEAD].record);
+			if (i + PREFETCH_KEYS < count)
+				__builtin_prefetch(keys[i + PREFETCH_KEYS].record);
 			keys[i].code = code_at(keys[i].record, sort->common);
 		}
 	}
@@ -283,20 +304,24 @@ choose_splitters(KeySort *sort)
 	uint64_t	nsample;
 
 	sort->nbuckets = 1;
-	while (sort->nbuckets < MAX_BUCKETS && (uint64_t) sort->nbuckets * KEYS_PER_BUCKET < sort->run.count)
+	while (sort->nbuckets < MAX_BUCKETS &&
+		   (uint64_t) sort->nbuckets * KEYS_PER_BUCKET < sort->run.count)
 		sort->nbuckets *= 2;
 	nsample = (uint64_t) sort->nbuckets * SAMPLES_PER_BUCKET;
 	if (nsample > sort->run.count)
 		nsample = sort->run.count;
 	for (uint64_t i = 0; i < nsample; i++)
-		sort->sample[i] = sort->keys[sort->run.first + (uint64_t) ((unsigned __int128) sort->run.count * i / nsample)].code;
-	emogi_radix_sort_u64(sort->sample, nsample, sort->sample + MAX_BUCKETS * SAMPLES_PER_BUCKET, nsample, sort->job);
+		sort->sample[i] = sort->keys[sort->run.first +
+									 (uint64_t) ((unsigned __int128) sort->run.count *
+												 i / nsample)].code;
+	emogi_radix_sort_u64(sort->sample, nsample, sort->sample + MAX_BUCKETS * SAMPLES_PER_BUCKET,
+						 nsample, sort->job);
 	memset(sort->splitters, 0xFF, sizeof(sort->splitters));
 	for (uint32_t b = 1; b < sort->nbuckets; b++)
 		sort->splitters[b - 1] = sort->sample[nsample * b / sort->nbuckets];
 }
 
-/* Get the bucket of a code: count the splitters that are not above it. */
+/* Get the bucket of a code: the number of splitters <= code. */
 static inline uint32_t
 bucket_of(const KeySort *sort, uint64_t code)
 {
@@ -307,15 +332,17 @@ bucket_of(const KeySort *sort, uint64_t code)
 	return bucket;
 }
 
-/* Count this thread's share of the run by buckets, or move it to them if they have places. */
+/* Count this thread's share of the run by bucket, or move it to the buckets if `moving`. */
 static void
 scatter(KeySort *sort, int thread, int nthreads, bool moving)
 {
 	const EmogiSortedKey *keys = sort->keys + sort->run.first;
 	EmogiSortedKey *other = sort->other + sort->run.first;
 	uint64_t   *places = sort->places + (size_t) thread * MAX_BUCKETS;
-	const uint64_t first = (uint64_t) ((unsigned __int128) sort->run.count * (uint64_t) thread / (uint64_t) nthreads);
-	const uint64_t end = (uint64_t) ((unsigned __int128) sort->run.count * ((uint64_t) thread + 1) / (uint64_t) nthreads);
+	const uint64_t first = (uint64_t) ((unsigned __int128) sort->run.count *
+									   (uint64_t) thread / (uint64_t) nthreads);
+	const uint64_t end = (uint64_t) ((unsigned __int128) sort->run.count *
+									 ((uint64_t) thread + 1) / (uint64_t) nthreads);
 
 	if (!moving)
 		memset(places, 0, MAX_BUCKETS * sizeof(*places));
@@ -331,21 +358,21 @@ scatter(KeySort *sort, int thread, int nthreads, bool moving)
 	}
 }
 
-/* Count the run by buckets. */
+/* Count the keys of the run by bucket. */
 static void
 count_keys(void *arg, int thread, int nthreads)
 {
 	scatter(arg, thread, nthreads, false);
 }
 
-/* Move the run to its buckets, in other. */
+/* Move the keys of the run to their buckets in `other`. */
 static void
 move_keys(void *arg, int thread, int nthreads)
 {
 	scatter(arg, thread, nthreads, true);
 }
 
-/* Turn the counts of all threads into places, bucket by bucket. */
+/* Turn the counts of all threads into positions, bucket by bucket. */
 static void
 place_buckets(KeySort *sort, int nthreads)
 {
@@ -366,7 +393,7 @@ place_buckets(KeySort *sort, int nthreads)
 	sort->start[sort->nbuckets] = sum;
 }
 
-/* Sort the buckets, back into keys. */
+/* Sort the buckets back into keys. */
 static void
 sort_buckets(void *arg, int thread, int nthreads)
 {
@@ -387,13 +414,13 @@ sort_buckets(void *arg, int thread, int nthreads)
 		for (uint64_t i = 0, end; i < count; i = end)
 		{
 			end = group_end(keys, count, i);
-			if (end - i > 1 && !put_aside(sort, (Run) {first + i, end - i, depth}))
+			if (end - i > 1 && !defer_group(sort, (Run) {first + i, end - i, depth}))
 				sort_deep(sort->job, keys + i, end - i, depth, sort->other + first + i);
 		}
 	}
 }
 
-/* Run one task of the sort from its first unit on; false when the job has stopped. */
+/* Run one task of the sort from its first unit; false if the job was stopped. */
 static bool
 run_task(EmogiPool *pool, KeySort *sort, EmogiPoolTask task)
 {
@@ -402,7 +429,7 @@ run_task(EmogiPool *pool, KeySort *sort, EmogiPoolTask task)
 	return !emogi_job_stopped(sort->job);
 }
 
-/* Sort a run on all threads, but for the groups that are put aside. */
+/* Sort a run on all threads, except for the groups that are deferred. */
 static bool
 sort_run(EmogiPool *pool, KeySort *sort, Run run)
 {
@@ -417,11 +444,12 @@ sort_run(EmogiPool *pool, KeySort *sort, Run run)
 	return run_task(pool, sort, move_keys) && run_task(pool, sort, sort_buckets);
 }
 
-/* Get the bytes of the parts of scratch before the keys. */
+/* Get the bytes of the scratch memory before the keys. */
 static size_t
 places_bytes(int nthreads)
 {
-	return ((size_t) nthreads * MAX_BUCKETS + 2 * MAX_BUCKETS * SAMPLES_PER_BUCKET) * sizeof(uint64_t);
+	return ((size_t) nthreads * MAX_BUCKETS + 2 * MAX_BUCKETS * SAMPLES_PER_BUCKET) *
+		sizeof(uint64_t);
 }
 
 size_t
@@ -440,10 +468,10 @@ emogi_key_sort(EmogiPool *pool, EmogiSortedKey *keys, uint64_t nkeys, void *scra
 	sort.other = (EmogiSortedKey *) ((char *) scratch + places_bytes(nthreads));
 	if (nkeys == 0 || !sort_run(pool, &sort, (Run) {0, nkeys, 0}))
 		return nkeys == 0;
-	/* at most ASIDE_PART are there at once, for they do not overlap */
-	while (sort.naside > 0)
+	/* at most DEFERRED_FRACTION are pending at once, because they do not overlap */
+	while (sort.ndeferred > 0)
 	{
-		if (!sort_run(pool, &sort, sort.aside[--sort.naside]))
+		if (!sort_run(pool, &sort, sort.deferred[--sort.ndeferred]))
 			return false;
 	}
 	return true;

@@ -1,5 +1,6 @@
 /*
- * key_sort.h: sort different keys by their bytes on all threads of a pool, as memcmp does, a key before those that it begins.
+ * key_sort.h: sort distinct keys by their bytes as memcmp does, a prefix before its extensions, on
+ * all threads of a pool.
  */
 #ifndef EMOGI_KEY_SORT_H
 #define EMOGI_KEY_SORT_H
@@ -9,17 +10,20 @@
 
 typedef struct EmogiSortedKey
 {
-	uint64_t	code;			/* of the sort: 7 bytes of the key, and how many it has of them */
+	uint64_t	code;			/* internal to the sort: 7 bytes of the key, and how many of them it
+								 * has */
 	const EmogiKeyRecord *record;
 } EmogiSortedKey;
 
-/* Bytes of scratch for nkeys keys. */
+/* Get the bytes of scratch memory for nkeys keys. */
 extern size_t emogi_key_sort_scratch_bytes(uint64_t nkeys, int nthreads);
 
 /*
- * Sort keys[nkeys]; only their records need be set. All memory is populated, scratch EMOGI_LINE_BYTES-aligned with any content. False when
- * the job has stopped; the order is undefined then.
+ * Sort keys[nkeys]; only their records need to be set. All memory must be populated; scratch is
+ * EMOGI_LINE_BYTES-aligned and uninitialized. False if the job was stopped; the order is then
+ * undefined.
  */
-extern bool emogi_key_sort(EmogiPool *pool, EmogiSortedKey *keys, uint64_t nkeys, void *scratch, EmogiJob *job);
+extern bool emogi_key_sort(EmogiPool *pool, EmogiSortedKey *keys, uint64_t nkeys, void *scratch,
+						   EmogiJob *job);
 
 #endif							/* EMOGI_KEY_SORT_H */

@@ -1,9 +1,11 @@
 /*
- * key_table.c: put keys into a table that many processes fill at once.
+ * key_table.c: concurrent insertion of keys into a table by many processes.
  *
- * Keys are put in batches: hash all and prefetch their slots, walk to the slots with their tags and prefetch their records, compare. So
- * the cache misses of a batch overlap. Who misses takes what memory the key may need, then the lock of the partition, and looks again.
- * Between lock and unlock nothing allocates, so nothing that raises can leave the lock taken.
+ * Keys are inserted in batches: hash all keys and prefetch their slots, probe for slots with their
+ * tags and prefetch the records, then compare. The cache misses of a batch thus overlap. If a key
+ * is not found, the process allocates all memory that inserting it may need, takes the lock of the
+ * partition, and searches again. Nothing allocates while the lock is held, so no error can leave it
+ * locked.
  */
 #include "key_table_parts.h"
 
@@ -18,15 +20,17 @@
 #define LIST_AHEAD 16
 
 _Static_assert(sizeof(EmogiKeyPartition) == 64, "a partition is a cache line");
-_Static_assert(((size_t) 8 << EMOGI_KEY_MOST_SLOTS) == EMOGI_KEY_PIECE_BYTES, "the longest array is a piece");
+_Static_assert(((size_t) 8 << EMOGI_KEY_MOST_SLOTS) == EMOGI_KEY_PIECE_BYTES,
+			   "the longest array is a piece");
 
-/* A key on its way into the table. */
-typedef struct KeyToPut
+/* A key to be inserted. */
+typedef struct PendingKey
 {
 	EmogiKeyBytes key;
-	uint64_t	tag;			/* 24 bits of the hash: the home slot is in its low bits, the child in its high ones */
+	uint64_t	tag;			/* 24 bits of the hash: the low bits give the home slot, the high
+								 * bits the child */
 	EmogiKeyPartition *partition;
-} KeyToPut;
+} PendingKey;
 
 size_t
 emogi_key_table_bytes(void)
@@ -50,79 +54,94 @@ emogi_key_table_outcome(const EmogiKeyTable *table)
 	return (EmogiKeyOutcome) __atomic_load_n(&table->outcome, __ATOMIC_RELAXED);
 }
 
-/* End the filling of the table, for all. */
+/* End insertion into the table for all processes. */
 static EmogiKeyOutcome
 end_filling(EmogiKeyTable *table, EmogiKeyOutcome outcome)
 {
 	uint32_t	none = EMOGI_KEYS_PUT;
 
-	__atomic_compare_exchange_n(&table->outcome, &none, (uint32_t) outcome, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+	__atomic_compare_exchange_n(&table->outcome, &none, (uint32_t) outcome, false, __ATOMIC_RELAXED,
+								__ATOMIC_RELAXED);
 	return emogi_key_table_outcome(table);
 }
 
 /* ---- slots ---- */
 
-/* Get the array of a word `slots`. */
+/* Get the slot array from the word `slots`. */
 static inline uint64_t *
 array_of(uint64_t slots)
 {
 	return (uint64_t *) (uintptr_t) (slots & ~UINT64_C(63));
 }
 
-/* Get log2 of its length. */
+/* Get the log2 of the length of the slot array. */
 static inline uint32_t
 log2_of(uint64_t slots)
 {
 	return (uint32_t) (slots & 63);
 }
 
-/* Say whether a record is of this key. */
+/* Check whether a record has this key. */
 static inline bool
 same_key(const EmogiKeyRecord *record, EmogiKeyBytes key)
 {
-	return record->length == key.length && emogi_key_same_bytes(record->bytes, key.bytes, key.length);
+	return record->length == key.length &&
+		emogi_key_same_bytes(record->bytes, key.bytes, key.length);
 }
 
-/* Walk from a key's home to its record in an array; NULL when it is not there. The last slot seen and the steps are told. */
+/*
+ * Probe a slot array for a key; NULL if it is not there. Sets *steps, and *last to the empty slot
+ * where the key was not found.
+ */
 static EmogiKeyRecord *
-walk(const EmogiKeyTable *table, uint64_t slots, const KeyToPut *put, uint64_t **last, uint64_t *steps)
+probe(const EmogiKeyTable *table, uint64_t slots, const PendingKey *pending, uint64_t **last,
+	  uint64_t *steps)
 {
 	uint64_t   *array = array_of(slots);
 	const uint64_t mask = (UINT64_C(1) << log2_of(slots)) - 1;
-	uint64_t	at = put->tag & mask;
+	uint64_t	at = pending->tag & mask;
 	uint64_t	slot;
 
-	for (*steps = 0; (slot = __atomic_load_n(&array[at], __ATOMIC_ACQUIRE)) != 0; at = (at + 1) & mask, (*steps)++)
+	for (*steps = 0; (slot = __atomic_load_n(&array[at], __ATOMIC_ACQUIRE)) != 0;
+		 at = (at + 1) & mask, (*steps)++)
 	{
-		if (slot >> TAG_SHIFT == put->tag && same_key(emogi_key_record(table, slot), put->key))
+		if (slot >> TAG_SHIFT == pending->tag &&
+			same_key(emogi_key_record(table, slot), pending->key))
 			return emogi_key_record(table, slot);
 	}
 	*last = &array[at];
 	return NULL;
 }
 
-/* Look for a key in its partition and below; when it is not there put->partition is where it belongs. */
+/*
+ * Find a key in its partition and the children; if not found, pending->partition is where it
+ * belongs.
+ */
 static EmogiKeyRecord *
-look(const EmogiKeyTable *table, KeyToPut *put)
+find_record(const EmogiKeyTable *table, PendingKey *pending)
 {
 	for (;;)
 	{
-		const uint64_t slots = __atomic_load_n(&put->partition->slots, __ATOMIC_ACQUIRE);
-		EmogiKeyPartition *children = __atomic_load_n(&put->partition->children, __ATOMIC_ACQUIRE);
+		const uint64_t slots = __atomic_load_n(&pending->partition->slots, __ATOMIC_ACQUIRE);
+		EmogiKeyPartition *children = __atomic_load_n(&pending->partition->children,
+													  __ATOMIC_ACQUIRE);
 		EmogiKeyRecord *record;
 		uint64_t   *last;
 		uint64_t	steps;
 
-		record = slots == 0 ? NULL : walk(table, slots, put, &last, &steps);
+		record = slots == 0 ? NULL : probe(table, slots, pending, &last, &steps);
 		if (record != NULL || children == NULL)
 			return record;
-		put->partition = &children[put->tag >> EMOGI_KEY_MOST_SLOTS];
+		pending->partition = &children[pending->tag >> EMOGI_KEY_MOST_SLOTS];
 	}
 }
 
 /* ---- memory ---- */
 
-/* Get memory for good, aligned; what is left of a piece is for next time. May not return. */
+/*
+ * Allocate aligned memory that is never freed; keep the rest of the piece for later. May raise an
+ * error.
+ */
 static void *
 take_memory(EmogiKeyFiller *filler, size_t bytes, size_t align)
 {
@@ -154,7 +173,10 @@ record_bytes(uint32_t length)
 	return (offsetof(EmogiKeyRecord, bytes) + length + 3) & ~(size_t) 3;
 }
 
-/* Get the log2 of the array that a partition needs to take one key more; 0 = the one it has will do. */
+/*
+ * Get the log2 of the array length that a partition needs for one more key; 0 = the current array
+ * suffices.
+ */
 static uint32_t
 slots_needed(uint64_t slots, uint32_t nkeys)
 {
@@ -163,7 +185,7 @@ slots_needed(uint64_t slots, uint32_t nkeys)
 	return ((uint64_t) nkeys + 1) * 5 > (UINT64_C(3) << log2_of(slots)) ? log2_of(slots) + 1 : 0;
 }
 
-/* Have the arena hold a record for a key. May not return. */
+/* Ensure that the arena has space for the record of a key. May raise an error. */
 static void
 reserve_record(EmogiKeyFiller *filler, uint32_t length)
 {
@@ -177,20 +199,28 @@ reserve_record(EmogiKeyFiller *filler, uint32_t length)
 	filler->arena_bytes = EMOGI_KEY_PIECE_BYTES;
 }
 
-/* Have what putting a key may take: a larger array or children if they seem needed, a record. May not return. */
+/*
+ * Reserve what inserting a key may need: a larger array or children if they seem necessary, and a
+ * record. May raise an error.
+ */
 static void
-reserve(EmogiKeyFiller *filler, const KeyToPut *put)
+reserve(EmogiKeyFiller *filler, const PendingKey *pending)
 {
-	const uint64_t slots = __atomic_load_n(&put->partition->slots, __ATOMIC_ACQUIRE);
-	const uint32_t needed = slots_needed(slots, __atomic_load_n(&put->partition->nkeys, __ATOMIC_RELAXED));
+	const uint64_t slots = __atomic_load_n(&pending->partition->slots, __ATOMIC_ACQUIRE);
+	const uint32_t needed = slots_needed(slots,
+										 __atomic_load_n(&pending->partition->nkeys,
+														 __ATOMIC_RELAXED));
 
 	if (needed > filler->table->most_slots)
 	{
 		if (filler->spare_children == NULL)
 		{
-			void	   *children = take_memory(filler, EMOGI_KEY_CHILDREN * sizeof(EmogiKeyPartition), sizeof(EmogiKeyPartition));
+			void	   *children = take_memory(filler,
+											   EMOGI_KEY_CHILDREN * sizeof(EmogiKeyPartition),
+											   sizeof(EmogiKeyPartition));
 
-			filler->spare_children = memset(children, 0, EMOGI_KEY_CHILDREN * sizeof(EmogiKeyPartition));
+			filler->spare_children = memset(children, 0,
+											EMOGI_KEY_CHILDREN * sizeof(EmogiKeyPartition));
 		}
 	}
 	else if (needed > 0 && filler->spare_slots[needed] == NULL)
@@ -199,10 +229,10 @@ reserve(EmogiKeyFiller *filler, const KeyToPut *put)
 
 		filler->spare_slots[needed] = memset(array, 0, sizeof(uint64_t) << needed);
 	}
-	reserve_record(filler, put->key.length);
+	reserve_record(filler, pending->key.length);
 }
 
-/* Have a temporary number; false when there are no more. */
+/* Ensure that the filler has a temporary number; false if none is left. */
 static bool
 reserve_number(EmogiKeyFiller *filler)
 {
@@ -223,7 +253,7 @@ reserve_number(EmogiKeyFiller *filler)
 
 /* ---- under the lock ---- */
 
-/* Tell the processor that this is a waiting loop. */
+/* Hint to the processor that this is a spin loop. */
 static inline void
 pause_briefly(void)
 {
@@ -243,21 +273,23 @@ lock(EmogiKeyPartition *partition)
 		for (int i = 1; __atomic_load_n(&partition->lock, __ATOMIC_RELAXED) != 0; i++)
 		{
 			if (i % SPINS_PER_YIELD == 0)
-				sched_yield();	/* its owner may wait for this processor */
+				sched_yield();	/* the lock holder may be waiting for this processor */
 			else
 				pause_briefly();
 		}
 	}
 }
 
-/* Give it back. */
+/* Release the lock of a partition. */
 static void
 unlock(EmogiKeyPartition *partition)
 {
 	__atomic_store_n(&partition->lock, 0, __ATOMIC_RELEASE);
 }
 
-/* Copy the keys of a partition to a cleared array, twice as long, which takes the place of its own. */
+/*
+ * Copy the slots of a partition to a cleared array of twice the length, and replace the old array.
+ */
 static void
 grow(EmogiKeyPartition *partition, uint64_t *array, uint32_t log2)
 {
@@ -278,7 +310,10 @@ grow(EmogiKeyPartition *partition, uint64_t *array, uint32_t log2)
 	__atomic_store_n(&partition->slots, (uint64_t) (uintptr_t) array | log2, __ATOMIC_RELEASE);
 }
 
-/* Make the locked partition fit for one key more with what was reserved; false when that is not enough. */
+/*
+ * Make space for one more key in the locked partition from reserved memory; false if that does not
+ * suffice.
+ */
 static bool
 make_room(EmogiKeyFiller *filler, EmogiKeyPartition *partition)
 {
@@ -291,7 +326,8 @@ make_room(EmogiKeyFiller *filler, EmogiKeyPartition *partition)
 	if (needed > filler->table->most_slots)
 	{
 		if (filler->spare_children != NULL)
-			__atomic_store_n(&partition->children, (EmogiKeyPartition *) filler->spare_children, __ATOMIC_RELEASE);
+			__atomic_store_n(&partition->children, (EmogiKeyPartition *) filler->spare_children,
+							 __ATOMIC_RELEASE);
 		filler->spare_children = NULL;
 		return false;
 	}
@@ -302,7 +338,7 @@ make_room(EmogiKeyFiller *filler, EmogiKeyPartition *partition)
 	return true;
 }
 
-/* Write the record of a key into the arena, which has room; NULL when it is too far from the table. */
+/* Write the record of a key to the arena, which has space; NULL if it is too far from the table. */
 static EmogiKeyRecord *
 write_record(EmogiKeyFiller *filler, EmogiKeyBytes key)
 {
@@ -323,24 +359,24 @@ write_record(EmogiKeyFiller *filler, EmogiKeyBytes key)
 
 typedef enum LockedOutcome
 {
-	LOCKED_PUT,
-	LOCKED_AGAIN,				/* more must be reserved, or the key belongs to a child */
+	LOCKED_INSERTED,
+	LOCKED_AGAIN,				/* reserve more, or search the child */
 	LOCKED_CROWDED,
 	LOCKED_TOO_FAR
 } LockedOutcome;
 
-/* Look again in the locked partition, and put the key there if it is missing. */
+/* Search the locked partition again, and insert the key if it is missing. */
 static LockedOutcome
-put_locked(EmogiKeyFiller *filler, const KeyToPut *put, uint32_t *number)
+insert_locked(EmogiKeyFiller *filler, const PendingKey *pending, uint32_t *number)
 {
 	const EmogiKeyTable *table = filler->table;
-	EmogiKeyPartition *partition = put->partition;
+	EmogiKeyPartition *partition = pending->partition;
 	EmogiKeyRecord *record = NULL;
 	uint64_t   *last = NULL;
 	uint64_t	steps = 0;
 
 	if (partition->slots != 0)
-		record = walk(table, partition->slots, put, &last, &steps);
+		record = probe(table, partition->slots, pending, &last, &steps);
 	if (record == NULL)
 	{
 		const uint64_t slots = partition->slots;
@@ -350,29 +386,30 @@ put_locked(EmogiKeyFiller *filler, const KeyToPut *put, uint32_t *number)
 		if (!make_room(filler, partition))
 			return LOCKED_AGAIN;
 		if (partition->slots != slots)
-			walk(table, partition->slots, put, &last, &steps);
-		record = write_record(filler, put->key);
+			probe(table, partition->slots, pending, &last, &steps);
+		record = write_record(filler, pending->key);
 		if (record == NULL)
 			return LOCKED_TOO_FAR;
 		__atomic_store_n(&partition->nkeys, partition->nkeys + 1, __ATOMIC_RELAXED);
-		partition->key_bytes += put->key.length;
-		__atomic_store_n(last, put->tag << TAG_SHIFT |
-						 ((uint64_t) ((int64_t) ((uintptr_t) record - (uintptr_t) table) / 4) & ((UINT64_C(1) << TAG_SHIFT) - 1)),
+		partition->key_bytes += pending->key.length;
+		__atomic_store_n(last, pending->tag << TAG_SHIFT |
+						 ((uint64_t) ((int64_t) ((uintptr_t) record - (uintptr_t) table) / 4) &
+						  ((UINT64_C(1) << TAG_SHIFT) - 1)),
 						 __ATOMIC_RELEASE);
 	}
 	*number = record->temporary;
-	return LOCKED_PUT;
+	return LOCKED_INSERTED;
 }
 
-/* Put a key that was not found at first. */
+/* Insert a key that was not found at first. */
 static EmogiKeyOutcome
-put_key(EmogiKeyFiller *filler, KeyToPut *put, uint32_t *number)
+insert_key(EmogiKeyFiller *filler, PendingKey *pending, uint32_t *number)
 {
 	LockedOutcome outcome = LOCKED_AGAIN;
 
 	while (outcome == LOCKED_AGAIN)
 	{
-		const EmogiKeyRecord *record = look(filler->table, put);
+		const EmogiKeyRecord *record = find_record(filler->table, pending);
 
 		if (record != NULL)
 		{
@@ -381,21 +418,22 @@ put_key(EmogiKeyFiller *filler, KeyToPut *put, uint32_t *number)
 		}
 		if (!reserve_number(filler))
 			return end_filling(filler->table, EMOGI_KEYS_TOO_MANY);
-		reserve(filler, put);
-		lock(put->partition);
-		outcome = put_locked(filler, put, number);
-		unlock(put->partition);
+		reserve(filler, pending);
+		lock(pending->partition);
+		outcome = insert_locked(filler, pending, number);
+		unlock(pending->partition);
 	}
-	if (outcome == LOCKED_PUT)
+	if (outcome == LOCKED_INSERTED)
 		return EMOGI_KEYS_PUT;
-	return end_filling(filler->table, outcome == LOCKED_CROWDED ? EMOGI_KEYS_CROWDED : EMOGI_KEYS_TOO_MANY);
+	return end_filling(filler->table,
+					   outcome == LOCKED_CROWDED ? EMOGI_KEYS_CROWDED : EMOGI_KEYS_TOO_MANY);
 }
 
 /* ---- batches ---- */
 
-/* Get the first slot from a key's home on that has its tag or is empty. */
+/* Get the first slot from the home of a key on that is empty or has its tag. */
 static inline uint64_t
-walk_to_tag(uint64_t slots, uint64_t tag)
+probe_tag(uint64_t slots, uint64_t tag)
 {
 	const uint64_t *array = array_of(slots);
 	const uint64_t mask = (UINT64_C(1) << log2_of(slots)) - 1;
@@ -408,27 +446,29 @@ walk_to_tag(uint64_t slots, uint64_t tag)
 }
 
 EmogiKeyOutcome
-emogi_key_filler_put(EmogiKeyFiller *filler, const EmogiKeyBytes *keys, int count, uint32_t *numbers)
+emogi_key_filler_put(EmogiKeyFiller *filler, const EmogiKeyBytes *keys, int count,
+					 uint32_t *numbers)
 {
 	EmogiKeyTable *table = filler->table;
-	KeyToPut	put[EMOGI_KEYS_IN_FLIGHT];
-	uint64_t	found[EMOGI_KEYS_IN_FLIGHT];	/* the array, then the slot */
+	PendingKey	pending[EMOGI_KEYS_IN_FLIGHT];
+	uint64_t	found[EMOGI_KEYS_IN_FLIGHT];	/* the slot array, then the slot */
 
 	for (int i = 0; i < count; i++)
 	{
 		const uint64_t hash = emogi_key_hash(&table->hash, keys[i].bytes, keys[i].length);
 
-		put[i].key = keys[i];
-		put[i].partition = &table->partitions[hash >> (64 - EMOGI_KEY_PARTITION_BITS)];
-		put[i].tag = hash >> 30 & 0xFFFFFF;
-		found[i] = __atomic_load_n(&put[i].partition->slots, __ATOMIC_ACQUIRE);
+		pending[i].key = keys[i];
+		pending[i].partition = &table->partitions[hash >> (64 - EMOGI_KEY_PARTITION_BITS)];
+		pending[i].tag = hash >> 30 & 0xFFFFFF;
+		found[i] = __atomic_load_n(&pending[i].partition->slots, __ATOMIC_ACQUIRE);
 		if (found[i] != 0)
-			__builtin_prefetch(array_of(found[i]) + (put[i].tag & ((UINT64_C(1) << log2_of(found[i])) - 1)));
+			__builtin_prefetch(array_of(found[i]) +
+							   (pending[i].tag & ((UINT64_C(1) << log2_of(found[i])) - 1)));
 	}
 	for (int i = 0; i < count; i++)
 	{
 		if (found[i] != 0)
-			found[i] = walk_to_tag(found[i], put[i].tag);
+			found[i] = probe_tag(found[i], pending[i].tag);
 		if (found[i] != 0)
 			__builtin_prefetch(emogi_key_record(table, found[i]));
 	}
@@ -436,9 +476,9 @@ emogi_key_filler_put(EmogiKeyFiller *filler, const EmogiKeyBytes *keys, int coun
 	{
 		const EmogiKeyRecord *record = found[i] != 0 ? emogi_key_record(table, found[i]) : NULL;
 
-		if (record != NULL && same_key(record, put[i].key))
+		if (record != NULL && same_key(record, pending[i].key))
 			numbers[i] = record->temporary;
-		else if (put_key(filler, &put[i], &numbers[i]) != EMOGI_KEYS_PUT)
+		else if (insert_key(filler, &pending[i], &numbers[i]) != EMOGI_KEYS_PUT)
 			break;
 	}
 	return emogi_key_table_outcome(table);
@@ -468,7 +508,8 @@ partition_key_bytes(const EmogiKeyPartition *partition)
 }
 
 void
-emogi_key_partition_list(const EmogiKeyTable *table, const EmogiKeyPartition *partition, const EmogiKeyRecord **records)
+emogi_key_partition_list(const EmogiKeyTable *table, const EmogiKeyPartition *partition,
+						 const EmogiKeyRecord **records)
 {
 	const uint64_t *array = array_of(partition->slots);
 	const uint64_t length = partition->slots == 0 ? 0 : UINT64_C(1) << log2_of(partition->slots);
@@ -518,9 +559,13 @@ emogi_key_table_list(const EmogiKeyTable *table, EmogiTemporaryKey *keys)
 	{
 		const EmogiKeyPartition *partition = &table->partitions[p];
 		const uint64_t nkeys = emogi_key_partition_nkeys(partition);
-		const EmogiKeyRecord **records = (const EmogiKeyRecord **) ((char *) (keys + nkeys) - nkeys * sizeof(*records));
+		const EmogiKeyRecord **records = (const EmogiKeyRecord **) ((char *) (keys + nkeys) -
+																	nkeys * sizeof(*records));
 
-		/* the records of the partition lie in the end of its keys' places, and each is read before its place is overwritten */
+		/*
+		 * The records of the partition occupy the end of the memory of its keys; each is read
+		 * before it is overwritten.
+		 */
 		emogi_key_partition_list(table, partition, records);
 		for (uint64_t i = 0; i < nkeys; i++)
 		{

@@ -1,12 +1,14 @@
 /*
- * key_table_parts.h: what a key table is made of, for the files of this room and for tests.
+ * key_table_parts.h: internal layout of a key table, for the files in this folder and for tests.
  *
- * A partition is an open table of slots that is never more than 3/5 full: a slot is 0, or the tag of a key and where its record lies.
- * Whoever looks takes no lock: slots and arrays are stored with release when what they lead to is written, and arrays that have
- * been outgrown stay as they were. A miss in an old array leads to the lock, under which the look is repeated.
+ * A partition is an open-addressing hash table that is at most 3/5 full. A slot is 0, or the tag of
+ * a key and the location of its record. Lookups take no lock: slots and arrays are stored with
+ * release semantics after the data they lead to is written, and outgrown arrays are left unchanged.
+ * If a lookup in an old array misses, it is repeated under the lock.
  *
- * An array has at most 2^most_slots slots, so that it fits one piece of memory. When it is full it stays for good, and new keys go to the
- * partition's children, one of 64 by bits of the tag that the array does not use. Thus there is room for 10 G keys.
+ * An array has at most 2^most_slots slots, so that it fits one piece of memory. When it is full,
+ * new keys go to one of 64 children of the partition, chosen by bits of the tag that the array does
+ * not use. This gives room for 10 G keys.
  */
 #ifndef EMOGI_KEY_TABLE_PARTS_H
 #define EMOGI_KEY_TABLE_PARTS_H
@@ -27,14 +29,15 @@ typedef struct EmogiKeyRecord
 	char		bytes[];		/* [length] */
 } EmogiKeyRecord;
 
-/* All but the lock is written under the lock. */
+/* All fields but the lock are written under the lock. */
 typedef struct EmogiKeyPartition
 {
-	uint64_t	slots;			/* address of the array | log2 of its length, atomic; 0 = there is none yet */
+	uint64_t	slots;			/* address of the array | log2 of its length, atomic; 0 = no array
+								 * yet */
 	struct EmogiKeyPartition *children; /* [EMOGI_KEY_CHILDREN], atomic; NULL = none */
 	uint64_t	key_bytes;
-	uint32_t	nkeys;			/* in the array */
-	uint32_t	lock;			/* atomic: 1 = taken */
+	uint32_t	nkeys;			/* in the array, without the children */
+	uint32_t	lock;			/* atomic: 1 = locked */
 	char		pad[32];
 } EmogiKeyPartition;
 
@@ -42,25 +45,33 @@ struct EmogiKeyTable
 {
 	EmogiKeyHash hash;
 	uint32_t	most_slots;		/* log2; less than EMOGI_KEY_MOST_SLOTS in tests */
-	uint32_t	most_steps;		/* of a walk by the fast hash */
-	uint32_t	outcome;		/* atomic: the first EmogiKeyOutcome that is not EMOGI_KEYS_PUT stays */
+	uint32_t	most_steps;		/* maximum probe length of the fast hash */
+	uint32_t	outcome;		/* atomic: the first EmogiKeyOutcome that is not EMOGI_KEYS_PUT
+								 * stays */
 	char		pad[76];
-	uint64_t	next_number;	/* atomic: temporary numbers that fillers have taken */
+	uint64_t	next_number;	/* atomic: temporary numbers reserved by fillers */
 	char		pad2[120];
 	EmogiKeyPartition partitions[EMOGI_KEY_PARTITIONS];
 };
 
-/* Get the record of a slot that is not 0: its low 40 bits are the way to it from the table, signed, in steps of 4 bytes. */
+/*
+ * Get the record of a nonzero slot: its low 40 bits are the signed offset from the table in units
+ * of 4 bytes.
+ */
 static inline EmogiKeyRecord *
 emogi_key_record(const EmogiKeyTable *table, uint64_t slot)
 {
 	return (EmogiKeyRecord *) ((char *) (uintptr_t) table + ((int64_t) (slot << 24) >> 24) * 4);
 }
 
-/* Count the keys of a partition of a finished table, those of its children included. */
+/* Get the number of keys of a partition of a finished table, including its children. */
 extern uint64_t emogi_key_partition_nkeys(const EmogiKeyPartition *partition);
 
-/* List the records of a partition of a finished table in any order: records[emogi_key_partition_nkeys]. */
-extern void emogi_key_partition_list(const EmogiKeyTable *table, const EmogiKeyPartition *partition, const EmogiKeyRecord **records);
+/*
+ * List the records of a partition of a finished table in any order:
+ * records[emogi_key_partition_nkeys].
+ */
+extern void emogi_key_partition_list(const EmogiKeyTable *table, const EmogiKeyPartition *partition,
+									 const EmogiKeyRecord **records);
 
 #endif							/* EMOGI_KEY_TABLE_PARTS_H */

@@ -1,8 +1,9 @@
 /*
- * job.h: what the threads of one long step share: may they go on, and how far are they.
+ * job.h: state shared by the threads of one long step: cancellation, failure and progress.
  *
- * A job fails once: the first status that is not EMOGI_OK stays, and every thread that asks emogi_job_stopped leaves
- * its loop. The main thread turns the status into a message when the step is over.
+ * A job fails once: the first status other than EMOGI_OK stays. Every thread polls
+ * emogi_job_stopped and leaves its loop when it returns true. The main thread turns the status into
+ * a message after the step.
  */
 #ifndef EMOGI_JOB_H
 #define EMOGI_JOB_H
@@ -13,19 +14,21 @@ typedef struct EmogiJob
 {
 	EmogiControl *control;
 	uint32_t	status;			/* EmogiStatus; written by any thread, first failure wins */
-	uint32_t	nallocations;	/* counted by any thread, when a test wants one to fail */
+	uint32_t	nallocations;	/* allocations so far, counted by any thread during fault
+								 * injection */
 } EmogiJob;
 
-/* End the job with status unless it has failed already. */
+/* Fail the job with this status, unless it has failed already. */
 static inline void
 emogi_job_fail(EmogiJob *job, EmogiStatus status)
 {
 	uint32_t	ok = EMOGI_OK;
 
-	__atomic_compare_exchange_n(&job->status, &ok, (uint32_t) status, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+	__atomic_compare_exchange_n(&job->status, &ok, (uint32_t) status, false, __ATOMIC_RELAXED,
+								__ATOMIC_RELAXED);
 }
 
-/* Say whether the threads must leave: canceled from outside or failed inside. */
+/* Check whether the threads must stop because the job was canceled or has failed. */
 static inline bool
 emogi_job_stopped(EmogiJob *job)
 {
@@ -34,7 +37,7 @@ emogi_job_stopped(EmogiJob *job)
 	return __atomic_load_n(&job->status, __ATOMIC_RELAXED) != EMOGI_OK;
 }
 
-/* Ask before taking memory: false when a test wants this allocation to fail. */
+/* Check whether an allocation may proceed; false if fault injection makes this one fail. */
 static inline bool
 emogi_job_may_allocate(EmogiJob *job)
 {
@@ -43,21 +46,21 @@ emogi_job_may_allocate(EmogiJob *job)
 	return which == 0 || __atomic_add_fetch(&job->nallocations, 1, __ATOMIC_RELAXED) != which;
 }
 
-/* Take the memory of pages that are mapped already, as emogi_pool_populate does; false when there is none. */
+/* Populate pages that are mapped already, as emogi_pool_populate does; false if out of memory. */
 static inline bool
 emogi_job_populate(EmogiJob *job, void *start, size_t bytes)
 {
 	return emogi_job_may_allocate(job) && emogi_pool_populate(start, bytes);
 }
 
-/* Add to what is done of control->total. */
+/* Add an amount to control->done. */
 static inline void
 emogi_job_done(EmogiJob *job, uint64_t amount)
 {
 	__atomic_fetch_add(&job->control->done, amount, __ATOMIC_RELAXED);
 }
 
-/* Begin a phase of `total` units. */
+/* Start a phase of `total` units of work. */
 static inline void
 emogi_job_phase(EmogiJob *job, EmogiPhase phase, uint64_t total)
 {
@@ -66,7 +69,7 @@ emogi_job_phase(EmogiJob *job, EmogiPhase phase, uint64_t total)
 	__atomic_store_n(&job->control->total, total, __ATOMIC_RELAXED);
 }
 
-/* Take the next `step` units of a shared counter; the caller compares with its end. */
+/* Claim the next `step` units of a shared counter; the caller compares the result with the end. */
 static inline uint64_t
 emogi_job_take(uint64_t *counter, uint64_t step)
 {

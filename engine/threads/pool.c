@@ -1,9 +1,10 @@
 /*
- * pool.c: threads that run one task at a time together with their caller, and memory mapped ahead of use.
+ * pool.c: a thread pool that runs one task at a time, and populating of mapped memory.
  *
- * A step is announced by a new epoch; a thread that finds none spins for a moment (a level of BFS follows the last by
- * microseconds) and then sleeps in a futex on the epoch. The caller waits in the same manner for `running` to fall to
- * zero. When there are more threads than processors nobody spins: the others need the processor.
+ * A new epoch announces a step. A thread that sees no new epoch spins briefly, because consecutive
+ * levels of a BFS are microseconds apart, and then sleeps in a futex on the epoch. The caller waits
+ * for `running` to reach zero in the same way. If there are more threads than processors, no thread
+ * spins, because the others need the processor.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
@@ -25,8 +26,8 @@
 #define MADV_POPULATE_WRITE 23
 #endif
 
-#define SPIN_NS 30000			/* about what a sleep and a wake-up cost */
-#define PAUSES_PER_LOOK 32		/* between two looks at the clock */
+#define SPIN_NS 30000			/* about the cost of a sleep and a wake-up */
+#define PAUSES_PER_CLOCK_READ 32		/* between two reads of the clock */
 #define STACK_BYTES ((size_t) 1 << 20)
 
 typedef struct PoolThread
@@ -40,17 +41,19 @@ struct EmogiPool
 {
 	int			nthreads;
 	int64_t		spin_ns;
-	PoolThread *threads;		/* [nthreads]; 0 is the caller and has no handle */
-	EmogiPoolTask task;			/* task, arg, stop: written by the caller before the epoch changes */
+	PoolThread *threads;		/* [nthreads]; entry 0 is the caller and has no handle */
+	EmogiPoolTask task;			/* task, arg, stop: written by the caller before it changes the
+								 * epoch */
 	void	   *arg;
 	bool		stop;
-	_Alignas(EMOGI_LINE_BYTES) uint32_t epoch;	/* futex: the number of the announced step */
-	uint32_t	sleepers;		/* threads that sleep on epoch, or are about to */
-	_Alignas(EMOGI_LINE_BYTES) uint32_t running;	/* futex: threads that have not finished the step */
+	_Alignas(EMOGI_LINE_BYTES) uint32_t epoch;	/* futex: number of the announced step */
+	uint32_t	sleepers;		/* threads that sleep on epoch or are about to */
+	_Alignas(EMOGI_LINE_BYTES) uint32_t running;	/* futex: threads that have not finished the
+													 * step */
 	uint32_t	caller_sleeps;
 };
 
-/* Read the forward-only clock in nanoseconds. */
+/* Get the monotonic time in nanoseconds. */
 static int64_t
 now_ns(void)
 {
@@ -60,7 +63,7 @@ now_ns(void)
 	return (int64_t) now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
-/* Tell the processor that this is a waiting loop. */
+/* Hint to the processor that this is a spin loop. */
 static inline void
 pause_briefly(void)
 {
@@ -73,21 +76,21 @@ pause_briefly(void)
 #endif
 }
 
-/* Sleep while *word == expected, or return early. */
+/* Sleep while *word == expected; may return early. */
 static void
 futex_wait(uint32_t *word, uint32_t expected)
 {
 	syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, expected, NULL, NULL, 0);
 }
 
-/* Wake everyone who sleeps on word. */
+/* Wake all threads that sleep on word. */
 static void
 futex_wake(uint32_t *word)
 {
 	syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, INT32_MAX, NULL, NULL, 0);
 }
 
-/* Wait for *word to change from `from` without sleeping, spin_ns long; say whether it did. */
+/* Spin up to spin_ns until *word differs from `from`; false if it does not. */
 static bool
 spin_while_equal(uint32_t *word, uint32_t from, int64_t spin_ns)
 {
@@ -100,7 +103,7 @@ spin_while_equal(uint32_t *word, uint32_t from, int64_t spin_ns)
 	end = now_ns() + spin_ns;
 	do
 	{
-		for (int i = 0; i < PAUSES_PER_LOOK; i++)
+		for (int i = 0; i < PAUSES_PER_CLOCK_READ; i++)
 		{
 			if (__atomic_load_n(word, __ATOMIC_ACQUIRE) != from)
 				return true;
@@ -110,7 +113,7 @@ spin_while_equal(uint32_t *word, uint32_t from, int64_t spin_ns)
 	return false;
 }
 
-/* Serve steps until the pool stops: the life of threads 1 .. nthreads-1. */
+/* Run steps until the pool stops: the main function of threads 1 .. nthreads-1. */
 static void *
 thread_main(void *arg)
 {
@@ -137,7 +140,7 @@ thread_main(void *arg)
 	}
 }
 
-/* Let the threads see a new epoch. */
+/* Publish a new epoch and wake sleeping threads. */
 static void
 announce(EmogiPool *pool)
 {
@@ -146,7 +149,7 @@ announce(EmogiPool *pool)
 		futex_wake(&pool->epoch);
 }
 
-/* Stop and join the threads 1 .. nstarted and free the pool. */
+/* Stop and join the threads 1 .. nstarted, and free the pool. */
 static void
 dismantle(EmogiPool *pool, int nstarted)
 {
@@ -158,7 +161,7 @@ dismantle(EmogiPool *pool, int nstarted)
 	free(pool);
 }
 
-/* Count the processors that this process may use. */
+/* Get the number of processors that this process may use. */
 static int
 count_processors(void)
 {
@@ -169,7 +172,7 @@ count_processors(void)
 	return (int) sysconf(_SC_NPROCESSORS_ONLN);
 }
 
-/* Start the threads with every signal blocked; say how many came to life. */
+/* Start the threads with all signals blocked; return how many were started. */
 static int
 start_threads(EmogiPool *pool)
 {
@@ -186,7 +189,8 @@ start_threads(EmogiPool *pool)
 	for (int i = 1; i < pool->nthreads; i++)
 	{
 		pool->threads[i] = (PoolThread) {.pool = pool, .number = i};
-		if (pthread_create(&pool->threads[i].handle, &attributes, thread_main, &pool->threads[i]) != 0)
+		if (pthread_create(&pool->threads[i].handle, &attributes, thread_main, &pool->threads[i]) !=
+			0)
 			break;
 		nstarted++;
 	}
@@ -272,7 +276,7 @@ emogi_pool_populate(void *start, size_t bytes)
 	while (madvise((void *) first, end - first, MADV_POPULATE_WRITE) != 0)
 	{
 		if (errno == EINVAL)
-			return true;		/* not known to this kernel */
+			return true;		/* not supported by this kernel */
 		if (errno != EAGAIN && errno != EINTR)
 			return false;
 	}
