@@ -22,7 +22,7 @@
 #define PIECE_BYTES ((size_t) 1 << 20)	/* unit of populating */
 #define KEYS_PER_POLL 256
 #define EDGES_PER_POLL 4096
-#define PREFETCH_KEYS 16				/* prefetch distance in keys, and keys that wait for insertion into
+#define PREFETCH_KEYS 16		/* prefetch distance in keys, and keys that wait for insertion into
 								 * the hash table */
 
 _Static_assert(sizeof(EmogiDictionary) % EMOGI_LINE_BYTES == 0,

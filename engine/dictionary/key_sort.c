@@ -25,13 +25,13 @@
 #define SAMPLES_PER_BUCKET 32
 #define INSERTION_MAX 24
 #define CODE_BYTES 7
-#define PREFETCH_KEYS 12				/* prefetch distance in records */
+#define PREFETCH_KEYS 12		/* prefetch distance in records */
 #define PIECE_KEYS 16384
 #define WORK_PER_POLL ((uint64_t) 1 << 20)	/* bytes compared, approximately */
 #define MAX_DEFERRED 64
-#define DEFERRED_FRACTION 16			/* groups of at least 1 / DEFERRED_FRACTION of all keys are
+#define DEFERRED_FRACTION 16	/* groups of at least 1 / DEFERRED_FRACTION of all keys are
 								 * deferred */
-#define DEFERRED_MIN_KEYS 65536		/* if they have at least this many keys */
+#define DEFERRED_MIN_KEYS 65536	/* if they have at least this many keys */
 
 /* Keys with a common prefix. */
 typedef struct Run
@@ -57,7 +57,7 @@ typedef struct KeySort
 										 * UINT64_MAX */
 	uint64_t	start[MAX_BUCKETS + 1];
 	uint64_t	next;			/* atomic: next bucket or piece */
-	uint64_t	ndeferred;			/* atomic */
+	uint64_t	ndeferred;		/* atomic */
 	Run			deferred[MAX_DEFERRED];
 } KeySort;
 

@@ -1,15 +1,17 @@
 /*
- * best_paths.c: are best paths, and the numbers of shortest paths, right?
+ * best_paths.c: verify best paths and numbers of shortest paths.
  *
- * The path semiring (algorithms.h) [1]: the sources have the value of the empty path; no edge makes an offer that is better
- * than what its end has; and every vertex that is reached is reached from a source over tight edges, whose offer is exactly
- * what their end has. So each value is that of a path, and no path has a better one. (A tight edge into every vertex would
- * not do: a cycle of edges that change nothing explains itself.)
+ * The path semiring (algorithms.h) [1]: the sources have the value of the empty path; no edge
+ * offers its target a better value than the target has; and every reached vertex is reached from a
+ * source over tight edges, whose offer equals the value of their target. Each value is therefore
+ * that of a path, and no path has a better one. A tight edge into every vertex would not suffice,
+ * because a cycle of edges that do not change the value would justify itself.
  *
- * SSNSP: the levels are right, and counts pushed from level to level are the counts, exactly up to 2^53, where the order
- * of the sums makes no difference.
+ * SSNSP: the levels are correct, and the counts equal those pushed from level to level, exactly up
+ * to 2^53, where the order of the additions does not matter.
  *
- * [1] S. Beamer, K. Asanovic, D. Patterson. The GAP Benchmark Suite. arXiv:1508.03619, 2015. Section 4 (verification).
+ * [1] S. Beamer, K. Asanovic, D. Patterson. The GAP Benchmark Suite. arXiv:1508.03619, 2015.
+ *     Section 4 (verification).
  */
 #include "check.h"
 
@@ -25,15 +27,16 @@ typedef struct Search
 {
 	EmogiCheck *check;
 	EmogiAlgorithm algorithm;
-	double		none;			/* the value of a vertex that is not reached */
-	double		bound;			/* of sums: those beyond it count as not reached; +inf for other values */
+	double		none;			/* value of a vertex that is not reached */
+	double		bound;			/* sums beyond the bound count as not reached; +inf for other
+								 * values */
 	const double *value;		/* [nvertices] */
-	uint64_t   *explained;		/* bits */
+	uint64_t   *explained;		/* bits: sources, and vertices reached over tight edges */
 	uint64_t	nreached;		/* atomic */
 	EmogiCheckQueue queue;
 } Search;
 
-/* Check the edges of a vertex that is reached; explains the ends of tight ones. */
+/* Check the edges of a reached vertex, and mark the targets of tight edges. */
 static void
 check_edges(void *arg, EmogiCheckQueueBuffer *found, uint32_t u)
 {
@@ -51,16 +54,19 @@ check_edges(void *arg, EmogiCheckQueueBuffer *found, uint32_t u)
 			continue;
 		if (emogi_path_better(search->algorithm, offer, search->value[v]))
 		{
-			emogi_check_wrong(search->check, "edge %u -> %u of weight %.17g makes %.17g of %.17g, better than %.17g", u, v,
+			emogi_check_wrong(search->check,
+							  "edge %u -> %u of weight %.17g makes %.17g of %.17g, better than "
+							  "%.17g", u, v,
 							  weight, offer, search->value[u], search->value[v]);
 			return;
 		}
-		if (offer == search->value[v] && weight != (double) INFINITY && emogi_add_bit(search->explained, v))
+		if (offer == search->value[v] && weight != (double) INFINITY &&
+			emogi_add_bit(search->explained, v))
 			emogi_check_found_add(found, v);
 	}
 }
 
-/* Check the sources and begin the search with them. */
+/* Check the sources, and start the search from them. */
 static bool
 check_sources(Search *search)
 {
@@ -72,14 +78,15 @@ check_sources(Search *search)
 		uint32_t	source = query->sources[i];
 
 		if (search->value[source] != at_source)
-			return emogi_check_wrong(search->check, "source %u has %.17g", source, search->value[source]);
+			return emogi_check_wrong(search->check, "source %u has %.17g", source,
+									 search->value[source]);
 		if (emogi_add_bit(search->explained, source))
 			search->queue.items[search->queue.tail++] = source;
 	}
 	return true;
 }
 
-/* Check that what has a value was reached; counts it. */
+/* Check that every vertex with a value was reached, and count these vertices. */
 static void
 check_explained(void *arg, uint64_t first, uint64_t end)
 {
@@ -91,14 +98,15 @@ check_explained(void *arg, uint64_t first, uint64_t end)
 		bool		reached = search->value[v] != search->none;
 
 		if (reached && !emogi_has_bit(search->explained, v))
-			emogi_check_wrong(search->check, "vertex %llu has %.17g, which no path has", (unsigned long long) v,
+			emogi_check_wrong(search->check, "vertex %llu has %.17g, which no path has",
+							  (unsigned long long) v,
 							  search->value[v]);
 		nreached += reached;
 	}
 	emogi_add_count(&search->nreached, nreached);
 }
 
-/* Search from the sources and see that all is reached that has a value. */
+/* Search from the sources, and check that the search reaches every vertex with a value. */
 static bool
 check_paths(Search *search)
 {
@@ -109,7 +117,8 @@ check_paths(Search *search)
 		return false;
 	if (search->nreached != check->result->nreached)
 		return emogi_check_wrong(check, "%llu vertices have values but nreached is %llu",
-								 (unsigned long long) search->nreached, (unsigned long long) check->result->nreached);
+								 (unsigned long long) search->nreached,
+								 (unsigned long long) check->result->nreached);
 	return true;
 }
 
@@ -118,13 +127,15 @@ emogi_verify_path(EmogiCheck *check)
 {
 	const uint64_t n = check->graph->nvertices;
 	const EmogiAlgorithm algorithm = check->query->algorithm;
-	Search		search = {.check = check, .algorithm = algorithm, .none = emogi_path_none(algorithm)};
+	Search		search = {.check = check, .algorithm = algorithm,
+		.none = emogi_path_none(algorithm)};
 	bool		right;
 
 	search.value = check->result->columns[0].float64;
 	search.bound = emogi_path_adds(algorithm) ? check->query->max_distance : (double) INFINITY;
 	search.explained = emogi_check_bits(n);
-	if (!emogi_check_queue_init(&search.queue, check, check_edges, &search) || search.explained == NULL)
+	if (!emogi_check_queue_init(&search.queue, check, check_edges, &search) ||
+		search.explained == NULL)
 		right = emogi_check_wrong(check, "no memory to verify");
 	else
 		right = check_paths(&search);
@@ -133,15 +144,16 @@ emogi_verify_path(EmogiCheck *check)
 	return right;
 }
 
-/* A count of shortest paths. */
+/* State of counting shortest paths. */
 typedef struct Count
 {
 	EmogiCheck *check;
 	double	   *count;			/* [nvertices], atomic */
-	EmogiCheckQueue queue;		/* each round is a level: a vertex is found from the level before its own */
+	EmogiCheckQueue queue;		/* each round is a level: a vertex is found from the level before
+								 * its own */
 } Count;
 
-/* Add the count of a vertex to those of its neighbours in the next level. */
+/* Add the count of a vertex to those of its neighbors in the next level. */
 static void
 push_count(void *arg, EmogiCheckQueueBuffer *found, uint32_t u)
 {
@@ -159,7 +171,7 @@ push_count(void *arg, EmogiCheckQueueBuffer *found, uint32_t u)
 	}
 }
 
-/* Give each source a path. */
+/* Set the count of each source to 1. */
 static void
 count_sources(Count *count)
 {
@@ -173,7 +185,7 @@ count_sources(Count *count)
 	}
 }
 
-/* Compare the counts. */
+/* Compare the counts with the result. */
 static void
 compare_counts(void *arg, uint64_t first, uint64_t end)
 {
@@ -186,12 +198,13 @@ compare_counts(void *arg, uint64_t first, uint64_t end)
 		double		allowed = expected <= EXACT_COUNT ? 0.0 : expected * COUNT_TOLERANCE;
 
 		if (paths[v] != expected && !(fabs(paths[v] - expected) <= allowed))
-			emogi_check_wrong(count->check, "vertex %llu has %.17g paths instead of %.17g", (unsigned long long) v,
+			emogi_check_wrong(count->check, "vertex %llu has %.17g paths instead of %.17g",
+							  (unsigned long long) v,
 							  paths[v], expected);
 	}
 }
 
-/* The sources are exactly the vertices of level 0, once the levels are right. */
+/* If the levels are correct, the sources are exactly the vertices of level 0. */
 bool
 emogi_verify_ssnsp(EmogiCheck *check)
 {
@@ -206,7 +219,8 @@ emogi_verify_ssnsp(EmogiCheck *check)
 	if (right)
 	{
 		count_sources(&count);
-		right = emogi_check_search(&count.queue) && emogi_check_parts(check, compare_counts, &count, n);
+		right = emogi_check_search(&count.queue) &&
+			emogi_check_parts(check, compare_counts, &count, n);
 	}
 	free(count.count);
 	emogi_check_queue_free(&count.queue);

@@ -1,8 +1,8 @@
 /*
- * betweenness.c: is betweenness right?
+ * betweenness.c: verify betweenness centrality.
  *
- * Brandes's algorithm as it is written, from every source: numbers of paths are pushed away from it, and dependencies back along the
- * edges that enter a vertex.
+ * Brandes's algorithm in its original form, from every source: path counts are pushed forward along
+ * edges, and dependencies are accumulated backward along the edges that enter a vertex.
  */
 #include "check.h"
 
@@ -14,7 +14,7 @@
 
 #define ROUNDING 1e-9			/* relative */
 
-/* A check. */
+/* State of the check. */
 typedef struct Betweenness
 {
 	EmogiCheck *check;
@@ -31,14 +31,14 @@ typedef struct Search
 	uint32_t   *queue;			/* [nvertices] */
 } Search;
 
-/* Say whether an entry of a list repeats the one before. */
+/* Check whether an edge has the same target as the previous one in the adjacency list. */
 static inline bool
 is_repeat(const EmogiAdjacency *lists, uint64_t v, uint64_t e)
 {
 	return e > lists->offsets[v] && lists->targets[e] == lists->targets[e - 1];
 }
 
-/* Count the paths from a source to all that it leads to; gets how many vertices these are. */
+/* Count the paths from a source to all vertices it reaches; return the number of these vertices. */
 static uint64_t
 count_paths(const Search *search, const EmogiAdjacency *lists, uint32_t source)
 {
@@ -70,7 +70,7 @@ count_paths(const Search *search, const EmogiAdjacency *lists, uint32_t source)
 	return count;
 }
 
-/* Add what the source of a search depends on to the sums, and forget the search. */
+/* Add the dependencies of a source to the sums, and reset the search. */
 static void
 add_dependencies(Betweenness *betweenness, const Search *search, uint64_t count)
 {
@@ -86,8 +86,10 @@ add_dependencies(Betweenness *betweenness, const Search *search, uint64_t count)
 		{
 			const uint32_t u = lists->targets[e];
 
-			if (search->level[u] >= 0 && search->level[u] == search->level[w] - 1 && !is_repeat(lists, w, e))
-				search->dependency[u] += (double) (search->paths[u] / search->paths[w]) * (1.0 + search->dependency[w]);
+			if (search->level[u] >= 0 && search->level[u] == search->level[w] - 1 &&
+				!is_repeat(lists, w, e))
+				search->dependency[u] += (double) (search->paths[u] / search->paths[w]) *
+					(1.0 + search->dependency[w]);
 		}
 		emogi_add_double(&betweenness->sums[w], search->dependency[w]);
 	}
@@ -95,7 +97,7 @@ add_dependencies(Betweenness *betweenness, const Search *search, uint64_t count)
 		search->level[search->queue[i]] = -1;
 }
 
-/* Add what some of the sources depend on. */
+/* Add the dependencies of a range of sources. */
 static void
 add_sources(void *arg, uint64_t first, uint64_t end)
 {
@@ -115,11 +117,12 @@ add_sources(void *arg, uint64_t first, uint64_t end)
 	search.queue = (uint32_t *) (search.dependency + n);
 	memset(search.level, 0xFF, n * sizeof *search.level);
 	for (uint64_t i = first; i < end && emogi_check_goes_on(check); i++)
-		add_dependencies(betweenness, &search, count_paths(&search, &check->graph->forward, betweenness->sources[i]));
+		add_dependencies(betweenness, &search,
+						 count_paths(&search, &check->graph->forward, betweenness->sources[i]));
 	free(memory);
 }
 
-/* Compare the answer with the sums, which are scaled: to all sources, to pairs, to a share of them. */
+/* Compare the result with the sums, scaled for all sources, for pairs, or for a sample. */
 static bool
 compare(Betweenness *betweenness, uint64_t nsources)
 {
@@ -144,7 +147,8 @@ compare(Betweenness *betweenness, uint64_t nsources)
 		else if (graph->forward.offsets == graph->backward.offsets)
 			expected /= 2.0;
 		if (!(fabs(expected - check->result->columns[0].float64[v]) <= ROUNDING * fabs(expected)))
-			return emogi_check_wrong(check, "vertex %llu has betweenness %.17g, not %.17g", (unsigned long long) v, expected,
+			return emogi_check_wrong(check, "vertex %llu has betweenness %.17g, not %.17g",
+									 (unsigned long long) v, expected,
 									 check->result->columns[0].float64[v]);
 	}
 	return true;
@@ -155,7 +159,8 @@ emogi_verify_betweenness(EmogiCheck *check)
 {
 	const uint64_t n = check->graph->nvertices;
 	const uint64_t nsources = emogi_sample_count(n, check->query);
-	Betweenness betweenness = {.check = check, .sources = calloc(nsources + 1, sizeof(uint32_t)), .sums = calloc(n + 1, sizeof(double))};
+	Betweenness betweenness = {.check = check, .sources = calloc(nsources + 1, sizeof(uint32_t)),
+		.sums = calloc(n + 1, sizeof(double))};
 	bool		is_right;
 
 	if (betweenness.sources == NULL || betweenness.sums == NULL)
@@ -163,7 +168,8 @@ emogi_verify_betweenness(EmogiCheck *check)
 	else
 	{
 		emogi_sample_choose(n, nsources, check->query->seed, betweenness.sources);
-		is_right = emogi_check_parts(check, add_sources, &betweenness, nsources) && compare(&betweenness, nsources);
+		is_right = emogi_check_parts(check, add_sources, &betweenness, nsources) &&
+			compare(&betweenness, nsources);
 	}
 	free(betweenness.sources);
 	free(betweenness.sums);

@@ -1,25 +1,27 @@
 /*
- * bfs.c: are the levels of a breadth-first search right?
+ * bfs.c: verify the levels of a breadth-first search.
  *
- * Exactly the sources have level 0; an edge from level d leads to a level of at most d + 1, unless d is the bound; every
- * vertex of a level d > 0 is led to from level d - 1; no level is beyond the bound [1]. By induction over d these levels are
- * the distances.
+ * Exactly the sources have level 0; an edge from level d leads to a level <= d + 1, unless d is the
+ * bound; every vertex of a level d > 0 has an edge from level d - 1; no level exceeds the bound
+ * [1]. By induction over d, these levels are the distances.
  *
- * [1] S. Beamer, K. Asanovic, D. Patterson. The GAP Benchmark Suite. arXiv:1508.03619, 2015. Section 4 (verification).
+ * [1] S. Beamer, K. Asanovic, D. Patterson. The GAP Benchmark Suite. arXiv:1508.03619, 2015.
+ *     Section 4 (verification).
  */
 #include "check.h"
 
 #include <stdlib.h>
 
-/* A check of levels. */
+/* State of the check. */
 typedef struct Levels
 {
 	EmogiCheck *check;
-	uint64_t   *explained;		/* bits: sources, and ends of edges that lead to the next level */
+	uint64_t   *explained;		/* bits: sources, and targets of edges that lead to the next
+								 * level */
 	uint64_t	nreached;		/* atomic */
 } Levels;
 
-/* Check the sources and explain them. */
+/* Check the sources, and mark them as explained. */
 static bool
 check_sources(Levels *levels)
 {
@@ -30,12 +32,15 @@ check_sources(Levels *levels)
 	{
 		emogi_add_bit(levels->explained, query->sources[i]);
 		if (level[query->sources[i]] != 0)
-			return emogi_check_wrong(levels->check, "source %u has level %d", query->sources[i], level[query->sources[i]]);
+			return emogi_check_wrong(levels->check, "source %u has level %d", query->sources[i],
+									 level[query->sources[i]]);
 	}
 	return true;
 }
 
-/* Check the range of levels, and that only sources have 0; counts the vertices that are reached. */
+/*
+ * Check the range of the levels and that only sources have level 0, and count the reached vertices.
+ */
 static void
 check_vertices(void *arg, uint64_t first, uint64_t end)
 {
@@ -47,15 +52,20 @@ check_vertices(void *arg, uint64_t first, uint64_t end)
 	for (uint64_t v = first; v < end; v++)
 	{
 		if (level[v] < -1 || (bound >= 0 && level[v] > bound))
-			emogi_check_wrong(levels->check, "vertex %llu has level %d", (unsigned long long) v, level[v]);
+			emogi_check_wrong(levels->check, "vertex %llu has level %d", (unsigned long long) v,
+							  level[v]);
 		if (level[v] == 0 && !emogi_has_bit(levels->explained, v))
-			emogi_check_wrong(levels->check, "vertex %llu has level 0 and is no source", (unsigned long long) v);
+			emogi_check_wrong(levels->check, "vertex %llu has level 0 and is no source",
+							  (unsigned long long) v);
 		nreached += level[v] >= 0;
 	}
 	emogi_add_count(&levels->nreached, nreached);
 }
 
-/* Check every edge that leaves a level below the bound; explains the ends of those that lead to the next level. */
+/*
+ * Check every edge that leaves a level below the bound, and mark the targets of those that lead to
+ * the next level.
+ */
 static void
 check_edges(void *arg, uint64_t first, uint64_t end)
 {
@@ -83,7 +93,7 @@ check_edges(void *arg, uint64_t first, uint64_t end)
 	}
 }
 
-/* Check that every level is explained by a source or an edge. */
+/* Check that every reached vertex is a source or the target of an edge from the previous level. */
 static void
 check_explained(void *arg, uint64_t first, uint64_t end)
 {
@@ -93,7 +103,8 @@ check_explained(void *arg, uint64_t first, uint64_t end)
 	for (uint64_t v = first; v < end; v++)
 	{
 		if (level[v] >= 0 && !emogi_has_bit(levels->explained, v))
-			emogi_check_wrong(levels->check, "vertex %llu has level %d but no edge leads to it from level %d",
+			emogi_check_wrong(levels->check,
+							  "vertex %llu has level %d but no edge leads to it from level %d",
 							  (unsigned long long) v, level[v], level[v] - 1);
 	}
 }
@@ -110,7 +121,8 @@ emogi_verify_bfs(EmogiCheck *check)
 	right = check_sources(&levels) && emogi_check_parts(check, check_vertices, &levels, n);
 	if (right && levels.nreached != check->result->nreached)
 		right = emogi_check_wrong(check, "%llu vertices have levels but nreached is %llu",
-								  (unsigned long long) levels.nreached, (unsigned long long) check->result->nreached);
+								  (unsigned long long) levels.nreached,
+								  (unsigned long long) check->result->nreached);
 	right = right && emogi_check_parts(check, check_edges, &levels, n) &&
 		emogi_check_parts(check, check_explained, &levels, n);
 	free(levels.explained);

@@ -1,9 +1,10 @@
 /*
- * blocks.c: are bridges, articulation points and biconnected components right?
+ * blocks.c: verify bridges, articulation points and biconnected components (blocks).
  *
- * A depth-first search (J. Hopcroft, R. Tarjan, Algorithm 447, Communications of the ACM 16(6), 1973), without recursion, by one thread: all
- * edges lead to vertices above or below, and a block ends where nothing below a vertex leads past its parent. Blocks are numbered as
- * they come, and then by their two smallest vertices, sorted.
+ * A sequential depth-first search without recursion (J. Hopcroft, R. Tarjan, Algorithm 447,
+ * Communications of the ACM 16(6), 1973): every edge leads to an ancestor or a descendant, and a
+ * block is complete if no edge from the subtree of a vertex leads above its parent. Blocks are
+ * numbered as they are found, and then sorted by their two smallest vertices.
  */
 #include "check.h"
 
@@ -15,52 +16,55 @@
 typedef struct Search
 {
 	const EmogiGraph *graph;
-	uint64_t   *next;			/* [nvertices], the next list entry to be followed */
-	uint32_t   *number;			/* [nvertices], in the order of the search, from 1; 0 = not found yet */
-	uint32_t   *low;			/* [nvertices], the least number that edges below lead to, but for the edge above */
+	uint64_t   *next;			/* [nvertices], next edge to follow */
+	uint32_t   *number;			/* [nvertices], preorder number, from 1; 0 = not found yet */
+	uint32_t   *low;			/* [nvertices], smallest number that edges from the subtree lead to,
+								 * except for the edge to the parent */
 	uint32_t   *parent;			/* [nvertices] */
-	uint32_t   *waiting;		/* [nvertices], vertices that were left and are in no block yet */
-	uint32_t   *block;			/* [nvertices], of the edge above; of a root none */
-	uint32_t   *least;			/* [nvertices], of a block its smallest vertex */
-	uint32_t   *second;			/* [nvertices], of a block the next smallest */
-	uint32_t   *ntops;			/* [nvertices], blocks that end at the vertex */
-	uint64_t	nwaiting;
+	uint32_t   *stack;			/* [nvertices], vertices that the search has left and that are in no
+								 * block yet */
+	uint32_t   *block;			/* [nvertices], block of the edge to the parent; undefined for a
+								 * root */
+	uint32_t   *smallest;		/* [nvertices], smallest vertex of a block */
+	uint32_t   *second;			/* [nvertices], second smallest vertex of a block */
+	uint32_t   *ntops;			/* [nvertices], number of blocks whose topmost vertex this is */
+	uint64_t	stack_size;
 	uint32_t	nblocks;
 	uint32_t	nfound;
 } Search;
 
-/* Note a vertex of a block. */
+/* Update the two smallest vertices of a block. */
 static void
 note_vertex(Search *search, uint32_t block, uint32_t v)
 {
-	if (v < search->least[block])
+	if (v < search->smallest[block])
 	{
-		search->second[block] = search->least[block];
-		search->least[block] = v;
+		search->second[block] = search->smallest[block];
+		search->smallest[block] = v;
 	}
 	else if (v < search->second[block])
 		search->second[block] = v;
 }
 
-/* End a block: v and what waits behind it, and the top. */
+/* Complete a block: its topmost vertex, v, and the vertices above v on the stack. */
 static void
 end_block(Search *search, uint32_t v, uint32_t top)
 {
 	const uint32_t block = search->nblocks++;
 	uint32_t	last;
 
-	search->least[block] = search->second[block] = EMOGI_NO_VERTEX;
+	search->smallest[block] = search->second[block] = EMOGI_NO_VERTEX;
 	note_vertex(search, block, top);
 	search->ntops[top]++;
 	do
 	{
-		last = search->waiting[--search->nwaiting];
+		last = search->stack[--search->stack_size];
 		search->block[last] = block;
 		note_vertex(search, block, last);
 	} while (last != v);
 }
 
-/* Enter a vertex. */
+/* Enter a vertex: assign its preorder number and push it. */
 static void
 enter(Search *search, uint32_t v, uint32_t parent)
 {
@@ -68,10 +72,10 @@ enter(Search *search, uint32_t v, uint32_t parent)
 	search->number[v] = search->low[v] = ++search->nfound;
 	search->next[v] = search->graph->forward.offsets[v];
 	if (parent != EMOGI_NO_VERTEX)
-		search->waiting[search->nwaiting++] = v;
+		search->stack[search->stack_size++] = v;
 }
 
-/* Leave a vertex for its parent. */
+/* Return from a vertex to its parent. */
 static void
 leave(Search *search, uint32_t v)
 {
@@ -83,7 +87,7 @@ leave(Search *search, uint32_t v)
 		search->low[parent] = search->low[v];
 }
 
-/* Follow the next entry of a list; gets the vertex to go on with. */
+/* Follow the next edge of a vertex; return the vertex at which the search continues. */
 static uint32_t
 follow(Search *search, uint32_t v)
 {
@@ -96,12 +100,13 @@ follow(Search *search, uint32_t v)
 		enter(search, w, v);
 		return w;
 	}
-	if ((w != search->parent[v] || (e > lists->offsets[v] && lists->targets[e - 1] == w)) && search->number[w] < search->low[v])
+	if ((w != search->parent[v] || (e > lists->offsets[v] && lists->targets[e - 1] == w)) &&
+		search->number[w] < search->low[v])
 		search->low[v] = search->number[w];
 	return v;
 }
 
-/* Search all of the graph. */
+/* Search the whole graph. */
 static void
 search_all(Search *search)
 {
@@ -125,27 +130,27 @@ search_all(Search *search)
 	}
 }
 
-/* A block and the vertices that it is sorted by. */
+/* A block and its sort key. */
 typedef struct Sorted
 {
-	uint32_t	least;
+	uint32_t	smallest;
 	uint32_t	second;
 	uint32_t	block;
 } Sorted;
 
-/* Order blocks for qsort. */
+/* Compare blocks for qsort. */
 static int
 compare_blocks(const void *a, const void *b)
 {
 	const Sorted *x = a,
 			   *y = b;
 
-	if (x->least != y->least)
-		return x->least < y->least ? -1 : 1;
+	if (x->smallest != y->smallest)
+		return x->smallest < y->smallest ? -1 : 1;
 	return (x->second > y->second) - (x->second < y->second);
 }
 
-/* Number the blocks again; false without memory. */
+/* Renumber the blocks in sorted order; false if out of memory. */
 static bool
 sort_blocks(Search *search)
 {
@@ -154,32 +159,35 @@ sort_blocks(Search *search)
 	if (sorted == NULL)
 		return false;
 	for (uint32_t i = 0; i < search->nblocks; i++)
-		sorted[i] = (Sorted) {search->least[i], search->second[i], i};
+		sorted[i] = (Sorted) {search->smallest[i], search->second[i], i};
 	qsort(sorted, search->nblocks, sizeof *sorted, compare_blocks);
 	for (uint32_t i = 0; i < search->nblocks; i++)
-		search->least[sorted[i].block] = i;
+		search->smallest[sorted[i].block] = i;
 	for (uint64_t v = 0; v < search->graph->nvertices; v++)
 		if (search->parent[v] != EMOGI_NO_VERTEX)
-			search->block[v] = search->least[search->block[v]];
+			search->block[v] = search->smallest[search->block[v]];
 	free(sorted);
 	return true;
 }
 
-/* ---- the three of them ---- */
+/* ---- checks of the three algorithms ---- */
 
 /*
- * Check bridges. The search enters a component at its smallest vertex, as other trees are said to be hung, so a bridge is told by the same end.
+ * Check bridges. The search enters a component at its smallest vertex, where the engines root their
+ * trees, too, so a bridge is reported at the same endpoint.
  */
 static bool
 check_bridges(EmogiCheck *check, const Search *search)
 {
 	for (uint64_t v = 0; v < check->graph->nvertices; v++)
 	{
-		const bool	has_bridge = search->parent[v] != EMOGI_NO_VERTEX && search->low[v] == search->number[v];
+		const bool	has_bridge = search->parent[v] != EMOGI_NO_VERTEX &&
+			search->low[v] == search->number[v];
 		const uint32_t other = has_bridge ? search->parent[v] : EMOGI_NO_VERTEX;
 
 		if (check->result->columns[0].vertex[v] != other)
-			return emogi_check_wrong(check, "vertex %llu has a bridge to %u, not %u", (unsigned long long) v, other,
+			return emogi_check_wrong(check, "vertex %llu has a bridge to %u, not %u",
+									 (unsigned long long) v, other,
 									 check->result->columns[0].vertex[v]);
 	}
 	return true;
@@ -195,13 +203,17 @@ check_points(EmogiCheck *check, const Search *search)
 		const int64_t components = nblocks < 2 ? 0 : nblocks;
 
 		if (check->result->columns[0].int64[v] != components)
-			return emogi_check_wrong(check, "vertex %llu is in %u blocks, not %lld", (unsigned long long) v, nblocks,
+			return emogi_check_wrong(check, "vertex %llu is in %u blocks, not %lld",
+									 (unsigned long long) v, nblocks,
 									 (long long) check->result->columns[0].int64[v]);
 	}
 	return true;
 }
 
-/* Check that all vertices hang from roots: no parents lead in a circle. nbelow: [nvertices], zeroed; queue: [nvertices]. */
+/*
+ * Check that the parents form a forest without cycles. nbelow: [nvertices], zeroed; queue:
+ * [nvertices].
+ */
 static bool
 check_trees(EmogiCheck *check, const uint32_t *parent, uint32_t *nbelow, uint32_t *queue)
 {
@@ -220,7 +232,10 @@ check_trees(EmogiCheck *check, const uint32_t *parent, uint32_t *nbelow, uint32_
 	return tail == n || emogi_check_wrong(check, "parents lead in a circle");
 }
 
-/* Check blocks: those of edges that make up trees. An edge's block is that of its end that was found later. */
+/*
+ * Check the blocks of the edges of a spanning forest. The block of an edge is stored at the
+ * endpoint that the search found later.
+ */
 static bool
 check_blocks(EmogiCheck *check, const Search *search)
 {
@@ -229,24 +244,29 @@ check_blocks(EmogiCheck *check, const Search *search)
 
 	for (uint64_t v = 0; v < check->graph->nvertices; v++)
 	{
-		const uint32_t above = parent[v];
+		const uint32_t tree_parent = parent[v];
 		uint32_t	block;
 
-		if ((above == EMOGI_NO_VERTEX) != (search->parent[v] == EMOGI_NO_VERTEX) || (above == EMOGI_NO_VERTEX) != (component[v] == -1))
-			return emogi_check_wrong(check, "vertex %llu is%s a root", (unsigned long long) v, above == EMOGI_NO_VERTEX ? "" : " not");
-		if (above == EMOGI_NO_VERTEX)
+		if ((tree_parent == EMOGI_NO_VERTEX) != (search->parent[v] == EMOGI_NO_VERTEX) ||
+			(tree_parent == EMOGI_NO_VERTEX) != (component[v] == -1))
+			return emogi_check_wrong(check, "vertex %llu is%s a root", (unsigned long long) v,
+									 tree_parent == EMOGI_NO_VERTEX ? "" : " not");
+		if (tree_parent == EMOGI_NO_VERTEX)
 			continue;
-		if (above >= check->graph->nvertices || above == v || !emogi_lists_lead(&check->graph->forward, v, above))
-			return emogi_check_wrong(check, "vertex %llu hangs from %u, to which it has no edge", (unsigned long long) v, above);
-		block = search->block[search->number[v] > search->number[above] ? v : above];
+		if (tree_parent >= check->graph->nvertices || tree_parent == v ||
+			!emogi_lists_lead(&check->graph->forward, v, tree_parent))
+			return emogi_check_wrong(check, "vertex %llu hangs from %u, to which it has no edge",
+									 (unsigned long long) v, tree_parent);
+		block = search->block[search->number[v] > search->number[tree_parent] ? v : tree_parent];
 		if (component[v] != block)
-			return emogi_check_wrong(check, "the edge of %llu and %u is in block %u, not %lld", (unsigned long long) v, above, block,
+			return emogi_check_wrong(check, "the edge of %llu and %u is in block %u, not %lld",
+									 (unsigned long long) v, tree_parent, block,
 									 (long long) component[v]);
 	}
-	return check_trees(check, parent, search->ntops, search->waiting);
+	return check_trees(check, parent, search->ntops, search->stack);
 }
 
-/* Check the answer to any of the three. */
+/* Check the result of any of the three algorithms. */
 static bool
 check_answer(EmogiCheck *check, Search *search)
 {
@@ -268,9 +288,11 @@ emogi_verify_blocks(EmogiCheck *check)
 	const uint64_t n = check->graph->nvertices;
 	uint64_t   *next = calloc(n + 1, sizeof *next);
 	uint32_t   *memory = calloc(8 * n + 8, sizeof *memory);
-	Search		search = {check->graph, next, memory, memory + n, memory + 2 * n, memory + 3 * n, memory + 4 * n, memory + 5 * n,
+	Search		search = {check->graph, next, memory, memory + n, memory + 2 * n, memory + 3 * n,
+		memory + 4 * n, memory + 5 * n,
 		memory + 6 * n, memory + 7 * n, 0, 0, 0};
-	const bool	is_right = next != NULL && memory != NULL ? check_answer(check, &search) : emogi_check_wrong(check, "out of memory");
+	const bool	is_right = next != NULL && memory != NULL ? check_answer(check, &search)
+		: emogi_check_wrong(check, "out of memory");
 
 	free(next);
 	free(memory);

@@ -1,33 +1,35 @@
 /*
- * cc.c: are the components right?
+ * cc.c: verify connected components.
  *
- * All edges are united [1] by all threads at once [2], always the larger root under the smaller, so that the root of each set
- * is its smallest vertex. That is what the component of each of its vertices has to be.
+ * All threads unite the endpoints of all edges at the same time [1] [2]. The larger root is always
+ * linked to the smaller one, so the root of each set is its smallest vertex, which must be the
+ * component of each vertex in the set.
  *
- * [1] R. Tarjan. Efficiency of a Good But Not Linear Set Union Algorithm. J. ACM 22(2), 1975. (Path halving instead of
- *     compression; no ranks: this is a check.)
- * [2] S. Jayanti, R. Tarjan. A Randomized Concurrent Algorithm for Disjoint Set Union. PODC 2016. Section 3. (Roots are
- *     linked by compare and swap; a parent is only ever replaced by an ancestor.)
+ * [1] R. Tarjan. Efficiency of a Good But Not Linear Set Union Algorithm. J. ACM 22(2), 1975. (Path
+ *     halving instead of compression; no ranks, because this is a check.)
+ * [2] S. Jayanti, R. Tarjan. A Randomized Concurrent Algorithm for Disjoint Set Union. PODC 2016.
+ *     Section 3. (Roots are linked by compare and swap; a parent is only ever replaced by an
+ *     ancestor.)
  */
 #include "check.h"
 
 #include <stdlib.h>
 
-/* A check of components. */
+/* A union-find structure. */
 typedef struct Sets
 {
 	EmogiCheck *check;
 	uint32_t   *parent;			/* [nvertices], atomic; parent[v] <= v */
 } Sets;
 
-/* Get a vertex's parent. */
+/* Get the parent of a vertex. */
 static inline uint32_t
 parent_of(const Sets *sets, uint32_t v)
 {
 	return __atomic_load_n(&sets->parent[v], __ATOMIC_RELAXED);
 }
 
-/* Find the root of a vertex's set, halving the path to it. */
+/* Find the root of a vertex's set by path halving. */
 static uint32_t
 find_root(const Sets *sets, uint32_t v)
 {
@@ -43,7 +45,7 @@ find_root(const Sets *sets, uint32_t v)
 	}
 }
 
-/* Unite the sets of two vertices; gets the root, or what was the root a moment ago. */
+/* Unite the sets of two vertices; return the root, which may already be outdated. */
 static uint32_t
 unite(const Sets *sets, uint32_t a, uint32_t b)
 {
@@ -56,13 +58,14 @@ unite(const Sets *sets, uint32_t a, uint32_t b)
 		b = find_root(sets, b);
 		root = a < b ? a : b;
 		other = a < b ? b : a;
-		if (root == other || __atomic_compare_exchange_n(&sets->parent[other], &other, root, false, __ATOMIC_RELAXED,
-														 __ATOMIC_RELAXED))
+		if (root == other ||
+			__atomic_compare_exchange_n(&sets->parent[other], &other, root, false, __ATOMIC_RELAXED,
+										__ATOMIC_RELAXED))
 			return root;
 	}
 }
 
-/* Make vertices sets of their own. */
+/* Initialize sets of one vertex each. */
 static void
 separate(void *arg, uint64_t first, uint64_t end)
 {
@@ -72,7 +75,7 @@ separate(void *arg, uint64_t first, uint64_t end)
 		sets->parent[v] = (uint32_t) v;
 }
 
-/* Unite vertices with their neighbours. */
+/* Unite vertices with their neighbors. */
 static void
 unite_edges(void *arg, uint64_t first, uint64_t end)
 {
@@ -91,7 +94,7 @@ unite_edges(void *arg, uint64_t first, uint64_t end)
 	}
 }
 
-/* Compare components with roots. */
+/* Compare the components with the roots. */
 static void
 compare_roots(void *arg, uint64_t first, uint64_t end)
 {
@@ -103,7 +106,8 @@ compare_roots(void *arg, uint64_t first, uint64_t end)
 		uint32_t	root = find_root(sets, (uint32_t) v);
 
 		if (component[v] != root)
-			emogi_check_wrong(sets->check, "vertex %llu has component %u instead of %u", (unsigned long long) v,
+			emogi_check_wrong(sets->check, "vertex %llu has component %u instead of %u",
+							  (unsigned long long) v,
 							  component[v], root);
 	}
 }
@@ -117,10 +121,12 @@ emogi_verify_cc(EmogiCheck *check)
 
 	if (sets.parent == NULL)
 		return emogi_check_wrong(check, "no memory to verify");
-	right = emogi_check_parts(check, separate, &sets, n) && emogi_check_parts(check, unite_edges, &sets, n) &&
+	right = emogi_check_parts(check, separate, &sets, n) &&
+		emogi_check_parts(check, unite_edges, &sets, n) &&
 		emogi_check_parts(check, compare_roots, &sets, n);
 	free(sets.parent);
 	if (right && check->result->nreached != n)
-		return emogi_check_wrong(check, "nreached is %llu", (unsigned long long) check->result->nreached);
+		return emogi_check_wrong(check, "nreached is %llu",
+								 (unsigned long long) check->result->nreached);
 	return right;
 }

@@ -1,14 +1,14 @@
 /*
- * cdlp.c: are the labels right?
+ * cdlp.c: verify community detection by label propagation.
  *
- * The iterations are made anew, by sorting the labels around each vertex.
+ * The iterations are recomputed by sorting the labels around each vertex.
  */
 #include "check.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* Iterations made anew. */
+/* State of the recomputed iterations. */
 typedef struct Labels
 {
 	EmogiCheck *check;
@@ -26,7 +26,7 @@ compare(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Get the value that is most often among sorted ones, of several the smallest. */
+/* Get the most frequent of sorted values; the smallest one if there is a tie. */
 static uint32_t
 most_frequent(const uint32_t *values, uint64_t count)
 {
@@ -46,7 +46,7 @@ most_frequent(const uint32_t *values, uint64_t count)
 	return best;
 }
 
-/* Collect the labels of a vertex's neighbours. */
+/* Collect the labels of the neighbors of a vertex. */
 static uint64_t
 collect(const Labels *labels, uint64_t v, uint32_t *found)
 {
@@ -57,13 +57,14 @@ collect(const Labels *labels, uint64_t v, uint32_t *found)
 		const EmogiAdjacency *lists = labels->lists[i];
 
 		for (uint64_t e = lists->offsets[v]; e < lists->offsets[v + 1]; e++)
-			if (lists->targets[e] != v && (e == lists->offsets[v] || lists->targets[e - 1] != lists->targets[e]))
+			if (lists->targets[e] != v &&
+				(e == lists->offsets[v] || lists->targets[e - 1] != lists->targets[e]))
 				found[count++] = labels->label[lists->targets[e]];
 	}
 	return count;
 }
 
-/* Make the labels of a part of an iteration. */
+/* Compute the labels of a range of vertices. */
 static void
 make_labels(void *arg, uint64_t first, uint64_t end)
 {
@@ -95,7 +96,7 @@ make_labels(void *arg, uint64_t first, uint64_t end)
 	free(found);
 }
 
-/* Make all iterations and compare. */
+/* Run all iterations, and compare the labels. */
 static bool
 compare_labels(EmogiCheck *check, Labels *labels)
 {
@@ -116,7 +117,8 @@ compare_labels(EmogiCheck *check, Labels *labels)
 	}
 	for (uint64_t v = 0; v < n; v++)
 		if (labels->label[v] != check->result->columns[0].vertex[v])
-			return emogi_check_wrong(check, "the label of vertex %llu is %u, not %u", (unsigned long long) v, labels->label[v],
+			return emogi_check_wrong(check, "the label of vertex %llu is %u, not %u",
+									 (unsigned long long) v, labels->label[v],
 									 check->result->columns[0].vertex[v]);
 	return true;
 }
@@ -127,8 +129,10 @@ emogi_verify_cdlp(EmogiCheck *check)
 	const EmogiGraph *graph = check->graph;
 	const bool	is_symmetric = graph->backward.offsets == graph->forward.offsets;
 	uint32_t   *memory = malloc((2 * graph->nvertices + 1) * sizeof *memory);
-	Labels		labels = {check, {&graph->forward, is_symmetric ? NULL : &graph->backward}, memory, memory + graph->nvertices};
-	bool		is_right = memory != NULL ? compare_labels(check, &labels) : emogi_check_wrong(check, "out of memory");
+	Labels		labels = {check, {&graph->forward, is_symmetric ? NULL : &graph->backward}, memory,
+		memory + graph->nvertices};
+	bool		is_right = memory != NULL ? compare_labels(check, &labels)
+		: emogi_check_wrong(check, "out of memory");
 
 	free(memory);
 	return is_right;

@@ -1,5 +1,5 @@
 /*
- * check.c: checks made by many threads: over all elements part by part, and over what a search finds.
+ * check.c: parallel checks over all elements, and parallel searches.
  */
 #include "check.h"
 
@@ -9,10 +9,11 @@
 
 #define ELEMENTS_PER_PART 2048
 #define VISITS_AT_ONCE 32
-#define SMALL_ROUND 256			/* vertices that one thread visits sooner than many would have begun */
-#define SPARSE_ROUND 64			/* a round of fewer than one vertex in so many is visited as it was found */
+#define SMALL_ROUND 256			/* vertices that one thread visits faster than many threads start */
+#define SPARSE_ROUND 64			/* a round of fewer than 1 / SPARSE_ROUND of all vertices is visited
+								 * in the order of the queue */
 
-/* A check of all elements. */
+/* A check of all elements, divided into parts. */
 typedef struct Parts
 {
 	EmogiCheck *check;
@@ -43,9 +44,11 @@ emogi_check_stop(EmogiCheck *check)
 	const EmogiResult *result = check->result;
 
 	if (result->nlevels < 1 || result->nlevels > query->max_iterations)
-		return emogi_check_wrong(check, "%u iterations of at most %lld", result->nlevels, (long long) query->max_iterations);
+		return emogi_check_wrong(check, "%u iterations of at most %lld", result->nlevels,
+								 (long long) query->max_iterations);
 	if (result->nlevels < query->max_iterations && !(result->change < query->tolerance))
-		return emogi_check_wrong(check, "stopped after %u iterations with a change of %.17g", result->nlevels, result->change);
+		return emogi_check_wrong(check, "stopped after %u iterations with a change of %.17g",
+								 result->nlevels, result->change);
 	return true;
 }
 
@@ -55,7 +58,7 @@ emogi_check_bits(uint64_t nvertices)
 	return calloc(nvertices / 64 + 1, sizeof(uint64_t));
 }
 
-/* Check parts until there is none left. */
+/* Check parts until none is left. */
 static void
 take_parts(void *arg, int thread, int nthreads)
 {
@@ -67,7 +70,8 @@ take_parts(void *arg, int thread, int nthreads)
 	{
 		uint64_t	rest = parts->count - first;
 
-		parts->part(parts->arg, first, first + (rest < ELEMENTS_PER_PART ? rest : ELEMENTS_PER_PART));
+		parts->part(parts->arg, first,
+					first + (rest < ELEMENTS_PER_PART ? rest : ELEMENTS_PER_PART));
 	}
 }
 
@@ -95,7 +99,8 @@ emogi_check_found_flush(EmogiCheckQueueBuffer *found)
 
 bool
 emogi_check_queue_init(EmogiCheckQueue *queue, EmogiCheck *check,
-					   void (*visit) (void *arg, EmogiCheckQueueBuffer *found, uint32_t v), void *arg)
+					   void (*visit) (void *arg, EmogiCheckQueueBuffer *found, uint32_t v),
+					   void *arg)
 {
 	*queue = (EmogiCheckQueue) {.check = check, .visit = visit, .arg = arg};
 	queue->items = malloc((check->graph->nvertices + 1) * sizeof(uint32_t));
@@ -110,7 +115,7 @@ emogi_check_queue_free(EmogiCheckQueue *queue)
 	free(queue->round);
 }
 
-/* Visit what is in the queue, up to the end of the round. */
+/* Visit the items of the round in queue order. */
 static void
 visit_items(void *arg, int thread, int nthreads)
 {
@@ -120,7 +125,8 @@ visit_items(void *arg, int thread, int nthreads)
 
 	found.queue = queue;
 	found.count = 0;
-	while (emogi_check_goes_on(queue->check) && (first = emogi_job_take(&queue->next, VISITS_AT_ONCE)) < queue->end)
+	while (emogi_check_goes_on(queue->check) &&
+		   (first = emogi_job_take(&queue->next, VISITS_AT_ONCE)) < queue->end)
 	{
 		uint64_t	end = first + VISITS_AT_ONCE < queue->end ? first + VISITS_AT_ONCE : queue->end;
 
@@ -130,7 +136,7 @@ visit_items(void *arg, int thread, int nthreads)
 	emogi_check_found_flush(&found);
 }
 
-/* Mark what is to be visited. */
+/* Mark the items of the round. */
 static void
 mark_items(void *arg, uint64_t first, uint64_t end)
 {
@@ -140,7 +146,7 @@ mark_items(void *arg, uint64_t first, uint64_t end)
 		emogi_add_bit(queue->round, queue->items[queue->head + i]);
 }
 
-/* Visit what is marked, in the order of vertices, and clear the marks. */
+/* Visit the marked vertices in order, and clear the marks. */
 static void
 visit_marked(void *arg, int thread, int nthreads)
 {
@@ -151,19 +157,21 @@ visit_marked(void *arg, int thread, int nthreads)
 
 	found.queue = queue;
 	found.count = 0;
-	while (emogi_check_goes_on(queue->check) && (first = emogi_job_take(&queue->next, VISITS_AT_ONCE)) < nwords)
+	while (emogi_check_goes_on(queue->check) &&
+		   (first = emogi_job_take(&queue->next, VISITS_AT_ONCE)) < nwords)
 	{
 		for (uint64_t w = first; w < first + VISITS_AT_ONCE && w < nwords; w++)
 		{
 			for (uint64_t word = queue->round[w]; word != 0; word &= word - 1)
-				queue->visit(queue->arg, &found, (uint32_t) (w * 64 + (uint64_t) __builtin_ctzll(word)));
+				queue->visit(queue->arg, &found,
+							 (uint32_t) (w * 64 + (uint64_t) __builtin_ctzll(word)));
 			queue->round[w] = 0;
 		}
 	}
 	emogi_check_found_flush(&found);
 }
 
-/* Run a step of a round on all threads. */
+/* Run a step of a round, on all threads if the round is large. */
 static void
 run_round(EmogiCheckQueue *queue, EmogiPoolTask task, uint64_t from)
 {
@@ -174,13 +182,17 @@ run_round(EmogiCheckQueue *queue, EmogiPoolTask task, uint64_t from)
 		emogi_pool_run(queue->check->pool, task, queue);
 }
 
-/* Lists are read in their order where a round has many: found at random, each would cost some lines of memory more. */
+/*
+ * A large round reads the adjacency lists in order, because reading them at random would cost
+ * additional cache lines.
+ */
 bool
 emogi_check_search(EmogiCheckQueue *queue)
 {
 	EmogiCheck *check = queue->check;
 
-	for (queue->head = 0; queue->head < queue->tail && emogi_check_goes_on(check); queue->head = queue->end)
+	for (queue->head = 0; queue->head < queue->tail && emogi_check_goes_on(check);
+		 queue->head = queue->end)
 	{
 		queue->end = queue->tail;
 		if (queue->end - queue->head <= check->graph->nvertices / SPARSE_ROUND)

@@ -1,10 +1,12 @@
 /*
- * closeness.c: is closeness right? And are sums of levels?
+ * closeness.c: verify closeness centrality and sums of BFS levels.
  *
- * Plain searches, one for each vertex, or, of estimates, one for each sample against the edges. Where that would be too much, as many
- * vertices as are not are checked so, spread over the numbers, and of all others what must hold along an edge: u leads to all that v
- * leads to, and when to no others, in one hop more at most. Of every row, that its parts fit each other. Of sums of levels from given
- * sources as many are checked by searches, and of all others that their parts fit.
+ * Closeness is recomputed by a plain search from each vertex or, for estimates, by a search against
+ * the edges from each sample. If this visits too many edges, only an evenly spaced subset of the
+ * vertices is verified in this way. All other rows are checked along each edge u -> v: u reaches
+ * every vertex that v reaches, and if it reaches no others, by at most one more hop. The columns of
+ * every row must be consistent. Sums of levels from given sources are verified in the same way: a
+ * subset by searches, all others for consistency.
  */
 #include "check.h"
 
@@ -14,10 +16,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MOST_ENTRIES 4e9		/* list entries that searches look at */
+#define MAX_EDGES_VISITED 4e9	/* by all searches together */
 #define ROUNDING 1e-9			/* relative */
 
-/* One plain search at a time, of one thread. */
+/* A sequential BFS. */
 typedef struct Search
 {
 	int32_t    *level;			/* [nvertices], -1 between searches */
@@ -25,25 +27,26 @@ typedef struct Search
 	uint64_t	count;
 } Search;
 
-/* A check. */
+/* State of the check. */
 typedef struct Closeness
 {
 	EmogiCheck *check;
-	const EmogiAdjacency *lists;	/* that searches follow */
-	uint64_t	step;			/* every so many vertices are searched from */
+	const EmogiAdjacency *lists;	/* adjacency lists that the searches follow */
+	uint64_t	step;			/* every step-th vertex is the source of a search */
 	uint32_t   *samples;		/* [nsamples] */
 	uint64_t	nsamples;
-	double	   *sums;			/* [nvertices][3]: count, hops, 1 / hops of the samples that are other vertices */
+	double	   *sums;			/* [nvertices][3]: count, sum of hops and sum of 1 / hops over the
+								 * samples other than the vertex */
 } Closeness;
 
-/* Say whether two values are the same but for rounding. */
+/* Check whether two values are equal except for rounding. */
 static inline bool
 is_same(double a, double b)
 {
 	return fabs(a - b) <= ROUNDING * (fabs(a) + fabs(b));
 }
 
-/* Make what a search needs; NULL without memory. */
+/* Allocate the memory of a search; NULL if out of memory. */
 static Search *
 make_search(uint64_t n)
 {
@@ -58,7 +61,7 @@ make_search(uint64_t n)
 	return search;
 }
 
-/* Free it. */
+/* Free a search. */
 static void
 free_search(Search *search)
 {
@@ -70,7 +73,7 @@ free_search(Search *search)
 	free(search);
 }
 
-/* Search from a vertex: the queue then has what it leads to. */
+/* Search from a vertex; the queue then has the vertices it reaches. */
 static void
 search_from(Search *search, const EmogiAdjacency *lists, uint32_t source)
 {
@@ -93,7 +96,7 @@ search_from(Search *search, const EmogiAdjacency *lists, uint32_t source)
 	}
 }
 
-/* Forget the levels of a search. */
+/* Reset the levels of a search. */
 static void
 clear_levels(Search *search)
 {
@@ -101,7 +104,10 @@ clear_levels(Search *search)
 		search->level[search->queue[i]] = -1;
 }
 
-/* Check a row against what searches have found: how many others of the n - 1, hops to them, and the sum of 1 / hops. */
+/*
+ * Check a row against the result of a search: how many of the other n - 1 vertices are reached, the
+ * sum of hops to them, and the sum of 1 / hops.
+ */
 static void
 check_row(EmogiCheck *check, uint64_t v, double others, double sum, double harmonic)
 {
@@ -110,17 +116,21 @@ check_row(EmogiCheck *check, uint64_t v, double others, double sum, double harmo
 	const double closeness = others > 0.0 ? others / sum * (others / (n - 1.0)) : 0.0;
 
 	if (fabs((double) columns[0].int64[v] - 1.0 - others) > 0.5 + ROUNDING * others)
-		emogi_check_wrong(check, "vertex %llu reaches %.17g, not %lld", (unsigned long long) v, 1.0 + others, (long long) columns[0].int64[v]);
+		emogi_check_wrong(check, "vertex %llu reaches %.17g, not %lld", (unsigned long long) v,
+						  1.0 + others, (long long) columns[0].int64[v]);
 	if (!is_same(columns[1].float64[v], sum))
-		emogi_check_wrong(check, "vertex %llu has farness %.17g, not %.17g", (unsigned long long) v, sum, columns[1].float64[v]);
+		emogi_check_wrong(check, "vertex %llu has farness %.17g, not %.17g", (unsigned long long) v,
+						  sum, columns[1].float64[v]);
 	if (!is_same(columns[2].float64[v], closeness))
-		emogi_check_wrong(check, "vertex %llu has closeness %.17g, not %.17g", (unsigned long long) v, closeness, columns[2].float64[v]);
+		emogi_check_wrong(check, "vertex %llu has closeness %.17g, not %.17g",
+						  (unsigned long long) v, closeness, columns[2].float64[v]);
 	if (!is_same(columns[3].float64[v], harmonic))
-		emogi_check_wrong(check, "vertex %llu has harmonic closeness %.17g, not %.17g", (unsigned long long) v, harmonic,
+		emogi_check_wrong(check, "vertex %llu has harmonic closeness %.17g, not %.17g",
+						  (unsigned long long) v, harmonic,
 						  columns[3].float64[v]);
 }
 
-/* Search from some vertices and check their rows. */
+/* Search from a range of vertices, and check their rows. */
 static void
 check_searches(void *arg, uint64_t first, uint64_t end)
 {
@@ -147,7 +157,7 @@ check_searches(void *arg, uint64_t first, uint64_t end)
 	free_search(search);
 }
 
-/* Check what must hold in a row, and along the edges that leave its vertex. */
+/* Check the consistency of rows, and the bounds along the edges that leave their vertices. */
 static void
 check_bounds(void *arg, uint64_t first, uint64_t end)
 {
@@ -161,18 +171,26 @@ check_bounds(void *arg, uint64_t first, uint64_t end)
 	{
 		const double others = (double) (reached[v] - 1);
 
-		if (reached[v] < 1 || reached[v] > (int64_t) check->graph->nvertices || !(farness[v] >= others) || farness[v] != floor(farness[v]) ||
-			!(harmonic[v] <= others * (1.0 + ROUNDING)) || !(harmonic[v] * farness[v] >= others * others * (1.0 - ROUNDING)))
-			emogi_check_wrong(check, "vertex %llu reaches %lld with farness %.17g and harmonic closeness %.17g", (unsigned long long) v,
+		if (reached[v] < 1 || reached[v] > (int64_t) check->graph->nvertices ||
+			!(farness[v] >= others) || farness[v] != floor(farness[v]) ||
+			!(harmonic[v] <= others * (1.0 + ROUNDING)) ||
+			!(harmonic[v] * farness[v] >= others * others * (1.0 - ROUNDING)))
+			emogi_check_wrong(check,
+							  "vertex %llu reaches %lld with farness %.17g and harmonic "
+							  "closeness %.17g", (unsigned long long) v,
 							  (long long) reached[v], farness[v], harmonic[v]);
 		check_row(check, v, others, farness[v], harmonic[v]);
 		for (uint64_t e = lists->offsets[v]; e < lists->offsets[v + 1]; e++)
 		{
 			const uint32_t w = lists->targets[e];
 
-			if (reached[v] < reached[w] || (reached[v] == reached[w] && farness[v] > farness[w] + (double) reached[w]))
-				emogi_check_wrong(check, "vertex %llu with %lld and %.17g has an edge to vertex %u with %lld and %.17g", (unsigned long long) v,
-								  (long long) reached[v], farness[v], w, (long long) reached[w], farness[w]);
+			if (reached[v] < reached[w] ||
+				(reached[v] == reached[w] && farness[v] > farness[w] + (double) reached[w]))
+				emogi_check_wrong(check,
+								  "vertex %llu with %lld and %.17g has an edge to vertex %u with "
+								  "%lld and %.17g", (unsigned long long) v,
+								  (long long) reached[v], farness[v], w, (long long) reached[w],
+								  farness[w]);
 		}
 	}
 }
@@ -183,20 +201,23 @@ check_exact(Closeness *closeness)
 {
 	EmogiCheck *check = closeness->check;
 	const uint64_t n = check->graph->nvertices;
-	const double nsearches = MOST_ENTRIES / ((double) n + (double) check->graph->forward.nedges);
+	const double nsearches = MAX_EDGES_VISITED / ((double) n +
+												  (double) check->graph->forward.nedges);
 
 	closeness->lists = &check->graph->forward;
 	closeness->step = nsearches >= (double) n ? 1 : (uint64_t) ((double) n / nsearches) + 1;
-	return emogi_check_parts(check, check_bounds, check, n) && emogi_check_parts(check, check_searches, closeness, (n - 1) / closeness->step + 1);
+	return emogi_check_parts(check, check_bounds, check, n) &&
+		emogi_check_parts(check, check_searches, closeness, (n - 1) / closeness->step + 1);
 }
 
-/* Add what samples are to the vertices that lead to them. */
+/* Add the distances of the samples to the sums of the vertices that reach them. */
 static void
 add_samples(Closeness *closeness, Search *search)
 {
 	EmogiCheck *check = closeness->check;
 
-	emogi_sample_choose(check->graph->nvertices, closeness->nsamples, check->query->seed, closeness->samples);
+	emogi_sample_choose(check->graph->nvertices, closeness->nsamples, check->query->seed,
+						closeness->samples);
 	for (uint64_t s = 0; s < closeness->nsamples; s++)
 	{
 		search_from(search, &check->graph->backward, closeness->samples[s]);
@@ -224,7 +245,8 @@ check_estimates(Closeness *closeness)
 
 	closeness->samples = calloc(closeness->nsamples, sizeof(uint32_t));
 	closeness->sums = calloc(3 * n, sizeof(double));
-	if (search == NULL || search->level == NULL || search->queue == NULL || closeness->samples == NULL || closeness->sums == NULL)
+	if (search == NULL || search->level == NULL || search->queue == NULL ||
+		closeness->samples == NULL || closeness->sums == NULL)
 		emogi_check_wrong(check, "no memory to verify");
 	else
 		add_samples(closeness, search);
@@ -252,22 +274,23 @@ emogi_verify_closeness(EmogiCheck *check)
 
 	if (n == 0)
 		return true;
-	return emogi_sample_is_partial(n, check->query) ? check_estimates(&closeness) : check_exact(&closeness);
+	return emogi_sample_is_partial(n, check->query) ? check_estimates(&closeness)
+		: check_exact(&closeness);
 }
 
 /* ---- sums of levels ---- */
 
-/* A row of sums. */
+/* Sums of levels of one source. */
 typedef struct Sums
 {
 	int64_t		count;
 	int64_t		sum;
-	int32_t		least;
-	int32_t		most;
+	int32_t		min_level;
+	int32_t		max_level;
 	double		harmonic;
 } Sums;
 
-/* Get what the levels of a search come to, those that a query wants. */
+/* Compute the sums over those levels of a search that the query includes. */
 static Sums
 add_up(const Search *search, const EmogiQuery *query)
 {
@@ -280,10 +303,11 @@ add_up(const Search *search, const EmogiQuery *query)
 
 		for (end = i; end < search->count && search->level[search->queue[end]] == level;)
 			end++;
-		if ((uint32_t) level < query->first_level || (query->max_depth >= 0 && level > query->max_depth))
+		if ((uint32_t) level < query->first_level ||
+			(query->max_depth >= 0 && level > query->max_depth))
 			continue;
-		sums.least = sums.count == 0 ? level : sums.least;
-		sums.most = level;
+		sums.min_level = sums.count == 0 ? level : sums.min_level;
+		sums.max_level = level;
 		sums.count += (int64_t) (end - i);
 		sums.sum += (int64_t) (end - i) * level;
 		sums.harmonic += level > 0 ? (double) (end - i) / level : 0.0;
@@ -291,16 +315,17 @@ add_up(const Search *search, const EmogiQuery *query)
 	return sums;
 }
 
-/* Get a row of an answer. */
+/* Read the sums of one source from the result. */
 static Sums
 read_sums(const EmogiCheck *check, uint64_t i)
 {
 	const EmogiArray *columns = check->result->columns;
 
-	return (Sums) {columns[0].int64[i], columns[1].int64[i], columns[2].int32[i], columns[3].int32[i], columns[4].float64[i]};
+	return (Sums) {columns[0].int64[i], columns[1].int64[i], columns[2].int32[i],
+		columns[3].int32[i], columns[4].float64[i]};
 }
 
-/* Search from some sources and check their rows, bit for bit. */
+/* Search from a range of sources, and compare their rows bit for bit. */
 static void
 check_sources(void *arg, uint64_t first, uint64_t end)
 {
@@ -319,16 +344,21 @@ check_sources(void *arg, uint64_t first, uint64_t end)
 		search_from(search, closeness->lists, source);
 		sums = add_up(search, check->query);
 		clear_levels(search);
-		if (found.count != sums.count || found.sum != sums.sum || found.least != sums.least || found.most != sums.most ||
+		if (found.count != sums.count || found.sum != sums.sum ||
+			found.min_level != sums.min_level || found.max_level != sums.max_level ||
 			found.harmonic != sums.harmonic)
-			emogi_check_wrong(check, "vertex %u reaches %lld with levels %d to %d that sum to %lld and %.17g, not %lld, %d to %d, %lld and %.17g", source,
-							  (long long) sums.count, sums.least, sums.most, (long long) sums.sum, sums.harmonic, (long long) found.count, found.least,
-							  found.most, (long long) found.sum, found.harmonic);
+			emogi_check_wrong(check,
+							  "vertex %u reaches %lld with levels %d to %d that sum to %lld and "
+							  "%.17g, not %lld, %d to %d, %lld and %.17g", source,
+							  (long long) sums.count, sums.min_level, sums.max_level,
+							  (long long) sums.sum, sums.harmonic, (long long) found.count,
+							  found.min_level,
+							  found.max_level, (long long) found.sum, found.harmonic);
 	}
 	free_search(search);
 }
 
-/* Check that the parts of rows fit each other. */
+/* Check that the columns of each row are consistent. */
 static void
 check_fit(void *arg, uint64_t first, uint64_t end)
 {
@@ -338,11 +368,15 @@ check_fit(void *arg, uint64_t first, uint64_t end)
 	{
 		const Sums	sums = read_sums(check, i);
 
-		if (sums.count < 0 || sums.count > (int64_t) check->graph->nvertices || sums.least < 0 || sums.most < sums.least ||
-			sums.sum < sums.count * sums.least || sums.sum > sums.count * sums.most || !(sums.harmonic >= 0.0) ||
+		if (sums.count < 0 || sums.count > (int64_t) check->graph->nvertices ||
+			sums.min_level < 0 || sums.max_level < sums.min_level ||
+			sums.sum < sums.count * sums.min_level || sums.sum > sums.count * sums.max_level ||
+			!(sums.harmonic >= 0.0) ||
 			!(sums.harmonic <= (double) sums.count))
-			emogi_check_wrong(check, "vertex %u has %lld levels, %d to %d, that sum to %lld and %.17g", check->query->sources[i], (long long) sums.count,
-							  sums.least, sums.most, (long long) sums.sum, sums.harmonic);
+			emogi_check_wrong(check,
+							  "vertex %u has %lld levels, %d to %d, that sum to %lld and %.17g",
+							  check->query->sources[i], (long long) sums.count,
+							  sums.min_level, sums.max_level, (long long) sums.sum, sums.harmonic);
 	}
 }
 
@@ -350,12 +384,14 @@ bool
 emogi_verify_bfs_sums(EmogiCheck *check)
 {
 	const uint64_t nsources = check->query->nsources;
-	const double nsearches = MOST_ENTRIES / ((double) check->graph->nvertices + (double) check->graph->forward.nedges + 1.0);
+	const double nsearches = MAX_EDGES_VISITED / ((double) check->graph->nvertices +
+												  (double) check->graph->forward.nedges + 1.0);
 	Closeness	closeness = {.check = check, .lists = &check->graph->forward};
 
 	if (nsources == 0)
 		return true;
-	closeness.step = nsearches >= (double) nsources ? 1 : (uint64_t) ((double) nsources / nsearches) + 1;
+	closeness.step = nsearches >= (double) nsources ? 1
+		: (uint64_t) ((double) nsources / nsearches) + 1;
 	return emogi_check_parts(check, check_fit, check, nsources) &&
 		emogi_check_parts(check, check_sources, &closeness, (nsources - 1) / closeness.step + 1);
 }

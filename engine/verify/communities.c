@@ -1,9 +1,11 @@
 /*
- * communities.c: are these communities with a hierarchy?
+ * communities.c: verify communities and their hierarchy.
  *
- * The two columns must tell a hierarchy. Its communities are not checked against others, for there are many good ones, but for what is
- * promised of them: those of Leiden are connected; and at the end of local moving no node can gain by going to another community. Nodes
- * are then the communities of the last level, or those of the level before where no more levels were asked for.
+ * The two columns must encode a hierarchy (hierarchy.h). Its communities are not compared with
+ * others, because there are many good ones. Instead their guaranteed properties are checked:
+ * Leiden's communities are connected, and at the end of local moving no node gains by moving to
+ * another community. The nodes are the communities of the last level or, if the number of levels
+ * was limited, those of the level before.
  */
 #include "check.h"
 
@@ -22,42 +24,46 @@ typedef struct Hierarchy
 	const uint32_t *joins;
 	const int32_t *heads;
 	uint32_t	nlevels;
-	uint32_t   *node;			/* [nvertices]: head of the node that a vertex is part of */
-	uint32_t   *community;		/* [nvertices]: head of its community */
-	uint32_t   *members;		/* [nvertices]: vertices, node by node; or a stack */
-	uint64_t   *starts;			/* [nvertices + 1], by head of a node */
-	double	   *strength;		/* [nvertices], by head of a node */
-	double	   *total;			/* [nvertices], by head of a community */
-	double	   *weight;			/* [nvertices], by head of a community, from one node */
+	uint32_t   *node;			/* [nvertices]: head of the node that contains the vertex */
+	uint32_t   *community;		/* [nvertices]: head of the vertex's community */
+	uint32_t   *members;		/* [nvertices]: vertices grouped by node, or a stack */
+	uint64_t   *starts;			/* [nvertices + 1], indexed by the head of a node */
+	double	   *strength;		/* [nvertices], indexed by the head of a node */
+	double	   *total;			/* [nvertices], indexed by the head of a community */
+	double	   *weight;			/* [nvertices], indexed by the head of a community: weight of the
+								 * edges from one node */
 	double		whole;
 } Hierarchy;
 
-/* Get the weight of an entry. */
+/* Get the weight of an edge. */
 static inline double
 weight_of(const Hierarchy *hierarchy, uint64_t e)
 {
 	return emogi_weight(hierarchy->graph->forward.weights, hierarchy->graph->weight_type, e);
 }
 
-/* Do the columns tell a hierarchy of as many levels as there are? */
+/* Check that the columns encode a hierarchy with nlevels levels. */
 static bool
 check_columns(const Hierarchy *hierarchy)
 {
-	int32_t		most = 0;
+	int32_t		max = 0;
 
 	for (uint64_t v = 0; v < hierarchy->graph->nvertices; v++)
 	{
 		const uint32_t to = hierarchy->joins[v];
 		const int32_t own = hierarchy->heads[v];
 
-		most = own > most ? own : most;
+		max = own > max ? own : max;
 		if (to > v || own < 0 || own > (int32_t) hierarchy->nlevels)
-			return emogi_check_wrong(hierarchy->check, "vertex %llu joins %u after %d levels", (unsigned long long) v, to, own);
+			return emogi_check_wrong(hierarchy->check, "vertex %llu joins %u after %d levels",
+									 (unsigned long long) v, to, own);
 		if (to == v ? own != (int32_t) hierarchy->nlevels : hierarchy->heads[to] <= own)
-			return emogi_check_wrong(hierarchy->check, "vertex %llu joins %u, which is no head then", (unsigned long long) v, to);
+			return emogi_check_wrong(hierarchy->check,
+									 "vertex %llu joins %u, which is no head then",
+									 (unsigned long long) v, to);
 	}
-	return most == (int32_t) hierarchy->nlevels ||
-		emogi_check_wrong(hierarchy->check, "there are %d levels, not %u", most, hierarchy->nlevels);
+	return max == (int32_t) hierarchy->nlevels ||
+		emogi_check_wrong(hierarchy->check, "there are %d levels, not %u", max, hierarchy->nlevels);
 }
 
 /* Fill a partition with the communities of a level, -1 = the vertices. */
@@ -65,12 +71,14 @@ static void
 read_level(const Hierarchy *hierarchy, int64_t level, uint32_t *partition)
 {
 	for (uint64_t v = 0; v < hierarchy->graph->nvertices; v++)
-		partition[v] = level < 0 ? (uint32_t) v : emogi_hierarchy_community(hierarchy->joins, hierarchy->heads, (uint32_t) v, (uint32_t) level);
+		partition[v] = level < 0 ? (uint32_t) v
+			: emogi_hierarchy_community(hierarchy->joins, hierarchy->heads, (uint32_t) v,
+										(uint32_t) level);
 }
 
-/* ---- connected ---- */
+/* ---- connectivity ---- */
 
-/* Mark what of its community is connected with a vertex. */
+/* Mark the vertices of the community that are connected with a vertex. */
 static void
 mark_part(Hierarchy *hierarchy, uint32_t from, uint64_t *marked)
 {
@@ -84,13 +92,14 @@ mark_part(Hierarchy *hierarchy, uint32_t from, uint64_t *marked)
 		const uint32_t v = hierarchy->members[--height];
 
 		for (uint64_t e = lists->offsets[v]; e < lists->offsets[v + 1]; e++)
-			if (hierarchy->community[lists->targets[e]] == hierarchy->community[v] && weight_of(hierarchy, e) > 0.0 &&
+			if (hierarchy->community[lists->targets[e]] == hierarchy->community[v] &&
+				weight_of(hierarchy, e) > 0.0 &&
 				emogi_add_bit(marked, lists->targets[e]))
 				hierarchy->members[height++] = lists->targets[e];
 	}
 }
 
-/* Is each community of a level connected? */
+/* Check that each community of a level is connected. */
 static bool
 check_connected(Hierarchy *hierarchy, uint32_t level)
 {
@@ -103,16 +112,18 @@ check_connected(Hierarchy *hierarchy, uint32_t level)
 		if (hierarchy->community[v] == v)
 			mark_part(hierarchy, (uint32_t) v, marked);
 		else if (!emogi_has_bit(marked, v))
-			is_right = emogi_check_wrong(hierarchy->check, "at level %u vertex %llu is not connected with its community %u", level,
+			is_right = emogi_check_wrong(hierarchy->check,
+										 "at level %u vertex %llu is not connected with its "
+										 "community %u", level,
 										 (unsigned long long) v, hierarchy->community[v]);
 	}
 	free(marked);
 	return is_right;
 }
 
-/* ---- settled ---- */
+/* ---- local optimality ---- */
 
-/* Group vertices by node, and add up strengths. */
+/* Group the vertices by node, and sum up strengths. */
 static void
 add_up(Hierarchy *hierarchy)
 {
@@ -150,7 +161,10 @@ add_up(Hierarchy *hierarchy)
 	hierarchy->starts[0] = 0;
 }
 
-/* Add the weights between a node and the communities around it. sign: 1, or 0 to forget them. */
+/*
+ * Add the weights of the edges between a node and each neighboring community. sign: 1, or 0 to
+ * reset them.
+ */
 static void
 weigh(Hierarchy *hierarchy, uint32_t node, double sign)
 {
@@ -165,12 +179,13 @@ weigh(Hierarchy *hierarchy, uint32_t node, double sign)
 			const uint32_t w = lists->targets[e];
 
 			if (hierarchy->node[w] != node)
-				hierarchy->weight[hierarchy->community[w]] = sign * (hierarchy->weight[hierarchy->community[w]] + weight_of(hierarchy, e));
+				hierarchy->weight[hierarchy->community[w]] = sign *
+					(hierarchy->weight[hierarchy->community[w]] + weight_of(hierarchy, e));
 		}
 	}
 }
 
-/* Find the most that modularity can gain by a move of a node. */
+/* Compute the maximum modularity gain of moving a node. */
 static double
 find_gain(Hierarchy *hierarchy, uint32_t node)
 {
@@ -179,7 +194,7 @@ find_gain(Hierarchy *hierarchy, uint32_t node)
 	const double strength = hierarchy->strength[node];
 	const double rate = hierarchy->check->query->resolution * (strength / hierarchy->whole);
 	const double stay = hierarchy->weight[own] - rate * (hierarchy->total[own] - strength);
-	double		most = -stay;
+	double		max = -stay;
 
 	for (uint64_t m = hierarchy->starts[node]; m < hierarchy->starts[node + 1]; m++)
 	{
@@ -190,16 +205,16 @@ find_gain(Hierarchy *hierarchy, uint32_t node)
 			const uint32_t c = hierarchy->community[lists->targets[e]];
 			const double gain = hierarchy->weight[c] - rate * hierarchy->total[c] - stay;
 
-			if (c != own && gain > most)
-				most = gain;
+			if (c != own && gain > max)
+				max = gain;
 		}
 	}
-	return 2.0 * most / hierarchy->whole;
+	return 2.0 * max / hierarchy->whole;
 }
 
-/* Is there no node of a level, -1 = the vertices, that gains by leaving its community of another? */
+/* Check that no node of a level, -1 = the vertices, gains by moving to another community. */
 static bool
-check_settled(Hierarchy *hierarchy, int64_t nodes, uint32_t level, double tolerance)
+check_local_optimum(Hierarchy *hierarchy, int64_t nodes, uint32_t level, double tolerance)
 {
 	bool		is_right = true;
 
@@ -218,13 +233,15 @@ check_settled(Hierarchy *hierarchy, int64_t nodes, uint32_t level, double tolera
 		gain = find_gain(hierarchy, (uint32_t) v);
 		weigh(hierarchy, (uint32_t) v, 0.0);
 		if (!(gain <= tolerance + ROUNDING))
-			is_right = emogi_check_wrong(hierarchy->check, "at level %u the node of vertex %llu gains %g by leaving community %u", level,
+			is_right = emogi_check_wrong(hierarchy->check,
+										 "at level %u the node of vertex %llu gains %g by "
+										 "leaving community %u", level,
 										 (unsigned long long) v, gain, hierarchy->community[v]);
 	}
 	return is_right;
 }
 
-/* Check what is promised of the last level. */
+/* Check the guarantees for the last level. */
 static bool
 check_last(Hierarchy *hierarchy)
 {
@@ -233,10 +250,10 @@ check_last(Hierarchy *hierarchy)
 	const int64_t last = (int64_t) hierarchy->nlevels - 1;
 	const bool	is_cut = query->max_cluster_size == 0 && query->max_levels == last + 1;
 
-	return check_settled(hierarchy, is_cut ? last - 1 : last, (uint32_t) last, tolerance);
+	return check_local_optimum(hierarchy, is_cut ? last - 1 : last, (uint32_t) last, tolerance);
 }
 
-/* Check what is promised of all levels of Leiden. */
+/* Check the guarantees for all levels of Leiden. */
 static bool
 check_all_connected(Hierarchy *hierarchy)
 {
@@ -246,7 +263,7 @@ check_all_connected(Hierarchy *hierarchy)
 	return true;
 }
 
-/* Take the memory; false when there is none. */
+/* Allocate the arrays; false if out of memory. */
 static bool
 take_memory(Hierarchy *hierarchy, uint32_t **numbers, double **sums)
 {
@@ -270,7 +287,8 @@ bool
 emogi_verify_communities(EmogiCheck *check)
 {
 	const EmogiResult *result = check->result;
-	Hierarchy	hierarchy = {.check = check, .graph = check->graph, .joins = result->columns[1].vertex, .heads = result->columns[0].int32,
+	Hierarchy	hierarchy = {.check = check, .graph = check->graph,
+		.joins = result->columns[1].vertex, .heads = result->columns[0].int32,
 		.nlevels = result->nlevels};
 	uint32_t   *numbers = NULL;
 	double	   *sums = NULL;
@@ -279,7 +297,8 @@ emogi_verify_communities(EmogiCheck *check)
 	if (check->graph->nvertices == 0)
 		return true;
 	is_right = take_memory(&hierarchy, &numbers, &sums) && check_columns(&hierarchy) &&
-		(check->query->algorithm == EMOGI_LOUVAIN || check_all_connected(&hierarchy)) && check_last(&hierarchy);
+		(check->query->algorithm == EMOGI_LOUVAIN || check_all_connected(&hierarchy)) &&
+		check_last(&hierarchy);
 	free(numbers);
 	free(sums);
 	free(hierarchy.starts);

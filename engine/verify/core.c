@@ -1,27 +1,28 @@
 /*
- * core.c: are core numbers right?
+ * core.c: verify core numbers.
  *
- * The vertex of least degree is taken away, again and again; the greatest of these degrees so far is its core number. The order is kept in
- * one array, sorted by degree.
+ * The vertex of minimum degree is removed repeatedly; the maximum of these degrees so far is its
+ * core number. The vertices are kept in one array, sorted by degree.
  */
 #include "check.h"
 
 #include <stdlib.h>
 
-/* Vertices in ascending order of their degree among what is left. */
+/* Remaining vertices in ascending order of their remaining degree. */
 typedef struct Order
 {
 	uint32_t   *degree;			/* [nvertices] */
-	uint32_t   *place;			/* [nvertices], in vertices */
+	uint32_t   *place;			/* [nvertices], position in vertices */
 	uint32_t   *vertices;		/* [nvertices] */
-	uint32_t   *first;			/* [nvertices + 2], place of the first of a degree */
+	uint32_t   *first;			/* [nvertices + 2], position of the first vertex of a degree */
 } Order;
 
-/* Say whether entry e of a list is a neighbour that did not come before, nor the vertex itself. */
+/* Check whether an edge leads to a distinct neighbor: no self-loop, no repetition. */
 static bool
 is_neighbor(const EmogiAdjacency *lists, uint64_t v, uint64_t e)
 {
-	return lists->targets[e] != v && (e == lists->offsets[v] || lists->targets[e - 1] != lists->targets[e]);
+	return lists->targets[e] != v &&
+		(e == lists->offsets[v] || lists->targets[e - 1] != lists->targets[e]);
 }
 
 /* Sort the vertices by degree. */
@@ -47,7 +48,7 @@ sort_vertices(const EmogiGraph *graph, Order *order)
 		order->first[d] = order->first[d + 1];
 }
 
-/* Lower the degree of a vertex: it changes places with the first of its degree. */
+/* Decrement the degree of a vertex by swapping it with the first vertex of its degree. */
 static void
 lower(Order *order, uint32_t v)
 {
@@ -61,9 +62,9 @@ lower(Order *order, uint32_t v)
 	order->degree[v]--;
 }
 
-/* Take all vertices away; false at the first whose core number is another. */
+/* Remove all vertices; false at the first whose core number differs. */
 static bool
-take_away(EmogiCheck *check, Order *order)
+peel(EmogiCheck *check, Order *order)
 {
 	const EmogiAdjacency *lists = &check->graph->forward;
 
@@ -72,7 +73,8 @@ take_away(EmogiCheck *check, Order *order)
 		const uint32_t v = order->vertices[i];
 
 		if (check->result->columns[0].int32[v] != (int32_t) order->degree[v])
-			return emogi_check_wrong(check, "the core number of vertex %u is %u, not %d", v, order->degree[v],
+			return emogi_check_wrong(check, "the core number of vertex %u is %u, not %d", v,
+									 order->degree[v],
 									 check->result->columns[0].int32[v]);
 		for (uint64_t e = lists->offsets[v]; e < lists->offsets[v + 1]; e++)
 			if (is_neighbor(lists, v, e) && order->degree[lists->targets[e]] > order->degree[v])
@@ -93,7 +95,7 @@ emogi_verify_core(EmogiCheck *check)
 		return emogi_check_wrong(check, "out of memory");
 	if (n > 0)
 		sort_vertices(check->graph, &order);
-	is_right = take_away(check, &order);
+	is_right = peel(check, &order);
 	free(memory);
 	return is_right;
 }

@@ -1,5 +1,5 @@
 /*
- * distance_matrix.c: distances are those that Dijkstra's search finds from each source by itself, bit for bit.
+ * distance_matrix.c: verify distances against Dijkstra's algorithm from each source, bit for bit.
  */
 #include "check.h"
 
@@ -17,12 +17,12 @@ typedef struct Entry
 typedef struct Search
 {
 	double	   *distance;		/* [nvertices] */
-	Entry	   *heap;			/* [end of room] */
+	Entry	   *heap;			/* [end], capacity room */
 	uint64_t	end;
 	uint64_t	room;
 } Search;
 
-/* Put an entry into the heap; false without memory. */
+/* Push an entry onto the heap; false if out of memory. */
 static bool
 push(Search *search, Entry entry)
 {
@@ -38,13 +38,14 @@ push(Search *search, Entry entry)
 		search->heap = larger;
 		search->room = room;
 	}
-	for (search->end++; i > 0 && entry.distance < search->heap[(i - 1) / 2].distance; i = (i - 1) / 2)
+	for (search->end++; i > 0 && entry.distance < search->heap[(i - 1) / 2].distance;
+		 i = (i - 1) / 2)
 		search->heap[i] = search->heap[(i - 1) / 2];
 	search->heap[i] = entry;
 	return true;
 }
 
-/* Take the nearest entry off the heap. */
+/* Pop the nearest entry. */
 static Entry
 pop(Search *search)
 {
@@ -54,7 +55,8 @@ pop(Search *search)
 
 	for (uint64_t child = 1; child < search->end; child = 2 * i + 1)
 	{
-		if (child + 1 < search->end && search->heap[child + 1].distance < search->heap[child].distance)
+		if (child + 1 < search->end &&
+			search->heap[child + 1].distance < search->heap[child].distance)
 			child++;
 		if (!(search->heap[child].distance < last.distance))
 			break;
@@ -65,7 +67,7 @@ pop(Search *search)
 	return first;
 }
 
-/* Find the distances of all vertices; false without memory. */
+/* Compute the distances of all vertices; false if out of memory. */
 static bool
 find_distances(const EmogiGraph *graph, uint32_t source, Search *search)
 {
@@ -81,10 +83,12 @@ find_distances(const EmogiGraph *graph, uint32_t source, Search *search)
 
 		if (entry.distance > search->distance[entry.vertex])
 			continue;
-		for (uint64_t e = graph->forward.offsets[entry.vertex]; e < graph->forward.offsets[entry.vertex + 1]; e++)
+		for (uint64_t e = graph->forward.offsets[entry.vertex];
+			 e < graph->forward.offsets[entry.vertex + 1]; e++)
 		{
 			const uint32_t target = graph->forward.targets[e];
-			const double distance = entry.distance + emogi_weight(graph->forward.weights, graph->weight_type, e);
+			const double distance = entry.distance +
+				emogi_weight(graph->forward.weights, graph->weight_type, e);
 
 			if (!(distance < search->distance[target]))
 				continue;
@@ -116,7 +120,8 @@ check_sources(void *arg, uint64_t first, uint64_t end)
 			const double found = check->result->columns[0].float64[s * query->ntargets + t];
 
 			if (found != search.distance[query->targets[t]])
-				emogi_check_wrong(check, "the distance from %u to %u is %.17g, not %.17g", query->sources[s], query->targets[t],
+				emogi_check_wrong(check, "the distance from %u to %u is %.17g, not %.17g",
+								  query->sources[s], query->targets[t],
 								  search.distance[query->targets[t]], found);
 		}
 	}

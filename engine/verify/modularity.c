@@ -1,7 +1,8 @@
 /*
- * modularity.c: are the parts of the modularity right?
+ * modularity.c: verify the terms of the modularity.
  *
- * Totals of communities are added up by sorting the vertices by community; each part is then made anew.
+ * The vertices are sorted by community to sum up the total of each community; then each term is
+ * recomputed.
  */
 #include "check.h"
 
@@ -26,7 +27,7 @@ compare(const void *a, const void *b)
 	return (x->community > y->community) - (x->community < y->community);
 }
 
-/* Get a vertex's weight, to vertices of its community alone or to all. */
+/* Get the weight of a vertex's edges, either all or only those inside its community. */
 static double
 weigh(const EmogiGraph *graph, const double *values, uint64_t v, bool inside)
 {
@@ -34,11 +35,12 @@ weigh(const EmogiGraph *graph, const double *values, uint64_t v, bool inside)
 
 	for (uint64_t e = graph->forward.offsets[v]; e < graph->forward.offsets[v + 1]; e++)
 		if (!inside || values[graph->forward.targets[e]] == values[v])
-			sum += emogi_weight(graph->forward.weights, graph->weight_type, e) * (graph->forward.targets[e] == v ? 2.0 : 1.0);
+			sum += emogi_weight(graph->forward.weights, graph->weight_type, e) *
+				(graph->forward.targets[e] == v ? 2.0 : 1.0);
 	return sum;
 }
 
-/* Check the parts of a community. */
+/* Check the terms of one community. */
 static bool
 check_community(EmogiCheck *check, const Member *members, uint64_t count, double whole)
 {
@@ -50,11 +52,13 @@ check_community(EmogiCheck *check, const Member *members, uint64_t count, double
 	{
 		const uint32_t v = members[i].vertex;
 		const double inside = weigh(check->graph, check->query->values, v, true) / whole;
-		const double less = check->query->resolution * (weigh(check->graph, check->query->values, v, false) / whole) * (total / whole);
+		const double less = check->query->resolution *
+			(weigh(check->graph, check->query->values, v, false) / whole) * (total / whole);
 		const double part = check->result->columns[0].float64[v];
 
 		if (whole > 0.0 ? !(fabs(part - (inside - less)) <= 1e-9 * (inside + less)) : !isnan(part))
-			return emogi_check_wrong(check, "the part of vertex %u is %.17g, not %.17g", v, part, inside - less);
+			return emogi_check_wrong(check, "the part of vertex %u is %.17g, not %.17g", v, part,
+									 inside - less);
 	}
 	return true;
 }

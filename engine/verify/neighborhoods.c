@@ -1,7 +1,8 @@
 /*
- * neighborhoods.c: are degrees, triangles and clustering coefficients right?
+ * neighborhoods.c: verify degrees, triangle counts and clustering coefficients.
  *
- * Each is made anew for every vertex by itself, by the definition: the neighbours of its neighbours are compared with its own.
+ * Each vertex is recomputed independently by the definition: the neighbors of its neighbors are
+ * compared with its own neighbors.
  */
 #include "check.h"
 
@@ -11,9 +12,10 @@
 #include <stdlib.h>
 
 #define ROUNDING 1e-12			/* relative */
-#define LONG_LIST 16			/* times as long as a set: its members are looked up in the list */
+#define LONG_LIST 16			/* if a list is this many times as long as a set, the set's members
+								 * are looked up in the list */
 
-/* The neighbours of a vertex. */
+/* The distinct neighbors of a vertex. */
 typedef struct Set
 {
 	uint32_t   *members;		/* [count], ascending and distinct */
@@ -21,7 +23,10 @@ typedef struct Set
 	bool	   *is_member;		/* [nvertices] */
 } Set;
 
-/* Put the distinct vertices of one or two lists but v into a set, which has room for both. */
+/*
+ * Collect the distinct vertices of one or two adjacency lists except v; the set must have room for
+ * both lists.
+ */
 static void
 collect(const EmogiAdjacency *one, const EmogiAdjacency *other, uint64_t v, Set *set)
 {
@@ -41,7 +46,7 @@ collect(const EmogiAdjacency *one, const EmogiAdjacency *other, uint64_t v, Set 
 	}
 }
 
-/* Is a vertex in an ascending list? */
+/* Check whether a vertex is in an ascending list. */
 static bool
 is_in(const uint32_t *list, uint64_t length, uint32_t w)
 {
@@ -60,7 +65,7 @@ is_in(const uint32_t *list, uint64_t length, uint32_t w)
 	return first < length && list[first] == w;
 }
 
-/* Count the members of a set that are in the list of a vertex, each once, but for the vertex itself. */
+/* Count the distinct members of a set that are in the adjacency list of u, except u itself. */
 static uint64_t
 count_common(const Set *set, const EmogiAdjacency *lists, uint64_t u)
 {
@@ -69,7 +74,8 @@ count_common(const Set *set, const EmogiAdjacency *lists, uint64_t u)
 	uint64_t	count = 0;
 
 	for (uint64_t i = 0; length > set->count * LONG_LIST && i < set->count; i++)
-		count += set->members[i] != u && is_in(lists->targets + lists->offsets[u], length, set->members[i]);
+		count += set->members[i] != u &&
+			is_in(lists->targets + lists->offsets[u], length, set->members[i]);
 	if (length > set->count * LONG_LIST)
 		return count;
 
@@ -83,7 +89,7 @@ count_common(const Set *set, const EmogiAdjacency *lists, uint64_t u)
 	return count;
 }
 
-/* Get a set with room for the neighbours of every vertex of a part; false without memory. */
+/* Allocate a set with room for the neighbors of any vertex in a range; false if out of memory. */
 static bool
 open_set(EmogiCheck *check, const EmogiAdjacency *other, uint64_t first, uint64_t end, Set *set)
 {
@@ -91,7 +97,8 @@ open_set(EmogiCheck *check, const EmogiAdjacency *other, uint64_t first, uint64_
 
 	for (uint64_t v = first; v < end; v++)
 	{
-		const uint64_t length = check->graph->forward.offsets[v + 1] - check->graph->forward.offsets[v] +
+		const uint64_t length = check->graph->forward.offsets[v + 1] -
+			check->graph->forward.offsets[v] +
 			(other != NULL ? other->offsets[v + 1] - other->offsets[v] : 0);
 
 		room = length > room ? length : room;
@@ -113,7 +120,7 @@ close_set(Set *set)
 	free(set->is_member);
 }
 
-/* Count the edges from neighbours of a vertex to neighbours of it. */
+/* Count the edges between neighbors of a vertex. */
 static uint64_t
 count_edges(const EmogiGraph *graph, const Set *set)
 {
@@ -128,7 +135,7 @@ count_edges(const EmogiGraph *graph, const Set *set)
 	return count;
 }
 
-/* Check triangles. */
+/* Check the triangle counts of a range of vertices. */
 static void
 check_triangles(void *arg, uint64_t first, uint64_t end)
 {
@@ -144,7 +151,8 @@ check_triangles(void *arg, uint64_t first, uint64_t end)
 		collect(&check->graph->forward, NULL, v, &set);
 		count = count_edges(check->graph, &set) / 2;
 		if (check->result->columns[0].int64[v] != (int64_t) count)
-			emogi_check_wrong(check, "vertex %llu is in %llu triangles, not %lld", (unsigned long long) v, (unsigned long long) count,
+			emogi_check_wrong(check, "vertex %llu is in %llu triangles, not %lld",
+							  (unsigned long long) v, (unsigned long long) count,
 							  (long long) check->result->columns[0].int64[v]);
 	}
 	close_set(&set);
@@ -156,7 +164,7 @@ emogi_verify_triangles(EmogiCheck *check)
 	return emogi_check_parts(check, check_triangles, check, check->graph->nvertices);
 }
 
-/* Check coefficients. */
+/* Check the clustering coefficients of a range of vertices. */
 static void
 check_coefficients(void *arg, uint64_t first, uint64_t end)
 {
@@ -172,9 +180,11 @@ check_coefficients(void *arg, uint64_t first, uint64_t end)
 
 		collect(&check->graph->forward, &check->graph->backward, v, &set);
 		if (set.count > 1)
-			expected = (double) count_edges(check->graph, &set) / ((double) set.count * (double) (set.count - 1));
+			expected = (double) count_edges(check->graph,
+											&set) / ((double) set.count * (double) (set.count - 1));
 		if (!(fabs(given - expected) <= ROUNDING * expected))
-			emogi_check_wrong(check, "the coefficient of vertex %llu is %.17g, not %.17g", (unsigned long long) v, expected, given);
+			emogi_check_wrong(check, "the coefficient of vertex %llu is %.17g, not %.17g",
+							  (unsigned long long) v, expected, given);
 	}
 	close_set(&set);
 }
@@ -185,7 +195,7 @@ emogi_verify_lcc(EmogiCheck *check)
 	return emogi_check_parts(check, check_coefficients, check, check->graph->nvertices);
 }
 
-/* Check degrees. */
+/* Check the degrees of a range of vertices. */
 static void
 check_degrees(void *arg, uint64_t first, uint64_t end)
 {
@@ -197,10 +207,14 @@ check_degrees(void *arg, uint64_t first, uint64_t end)
 		double		sum = 0.0;
 		int64_t		count = 0;
 
-		for (uint64_t e = graph->forward.offsets[v]; e < graph->forward.offsets[v + 1]; e++, count++)
-			sum += graph->weight_type == EMOGI_WEIGHT_NONE ? 1.0 : emogi_weight(graph->forward.weights, graph->weight_type, e);
-		if (check->result->columns[0].int64[v] != count || check->result->columns[1].float64[v] != sum)
-			emogi_check_wrong(check, "vertex %llu has %lld edges of %.17g", (unsigned long long) v, (long long) count, sum);
+		for (uint64_t e = graph->forward.offsets[v]; e < graph->forward.offsets[v + 1];
+			 e++, count++)
+			sum += graph->weight_type == EMOGI_WEIGHT_NONE ? 1.0
+				: emogi_weight(graph->forward.weights, graph->weight_type, e);
+		if (check->result->columns[0].int64[v] != count ||
+			check->result->columns[1].float64[v] != sum)
+			emogi_check_wrong(check, "vertex %llu has %lld edges of %.17g", (unsigned long long) v,
+							  (long long) count, sum);
 	}
 }
 

@@ -1,28 +1,31 @@
 /*
- * scc.c: are the strongly connected components right?
+ * scc.c: verify strongly connected components.
  *
- * Each has to be named by its smallest vertex, and within it that vertex has to lead to all others and they to it. So no two vertices are
- * together that should not be. That none are apart that should be together shows in the edges between components: without a circle
- * they can be taken away one after the other, each when nothing leads to it any more.
+ * Each component must be named by its smallest vertex, and within the component this vertex must
+ * reach all others and be reached by them. Thus no two vertices are wrongly in one component. To
+ * check that no component is wrongly split, the edges between components are examined: if they form
+ * no cycle, the components can be removed one after the other, each when no remaining edge leads to
+ * it.
  */
 #include "check.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* A check of components. */
+/* State of the check. */
 typedef struct Components
 {
 	EmogiCheck *check;
 	const uint32_t *component;
 	uint32_t   *queue;			/* [nvertices] */
 	uint64_t   *reached;		/* bits */
-	uint64_t   *nleading;		/* [nvertices], by component: edges from others that lead to it */
-	uint64_t   *first;			/* [nvertices + 1], by component: of its members */
+	uint64_t   *nleading;		/* [nvertices], indexed by component: number of edges from other
+								 * components */
+	uint64_t   *first;			/* [nvertices + 1], indexed by component: its first member */
 	uint32_t   *members;		/* [nvertices] */
 } Components;
 
-/* Check that components are named by their smallest vertex. */
+/* Check that each component is named by its smallest vertex. */
 static bool
 check_names(const Components *components)
 {
@@ -33,12 +36,16 @@ check_names(const Components *components)
 		const uint32_t name = components->component[v];
 
 		if (name > v || components->component[name] != name)
-			return emogi_check_wrong(components->check, "vertex %llu is in component %u", (unsigned long long) v, name);
+			return emogi_check_wrong(components->check, "vertex %llu is in component %u",
+									 (unsigned long long) v, name);
 	}
 	return true;
 }
 
-/* Check that all members are reached from the names, over these lists, within the components. */
+/*
+ * Check that all members are reached from the name of their component over these adjacency lists,
+ * within the component.
+ */
 static bool
 check_reached(Components *components, const EmogiAdjacency *lists, const char *how)
 {
@@ -61,7 +68,8 @@ check_reached(Components *components, const EmogiAdjacency *lists, const char *h
 	}
 	for (uint64_t v = 0; v < n; v++)
 		if (!emogi_has_bit(components->reached, v))
-			return emogi_check_wrong(components->check, "vertex %llu %s its component %u", (unsigned long long) v, how,
+			return emogi_check_wrong(components->check, "vertex %llu %s its component %u",
+									 (unsigned long long) v, how,
 									 components->component[v]);
 	return true;
 }
@@ -81,7 +89,7 @@ sort_members(Components *components)
 		components->members[components->first[components->component[v] + 1]++] = (uint32_t) v;
 }
 
-/* Check that the edges between components make no circle. */
+/* Check that the edges between components form no cycle. */
 static bool
 check_order(Components *components)
 {
@@ -109,7 +117,8 @@ check_order(Components *components)
 		const uint32_t c = components->queue[head++];
 
 		for (uint64_t i = components->first[c]; i < components->first[c + 1]; i++)
-			for (uint64_t e = lists->offsets[components->members[i]]; e < lists->offsets[components->members[i] + 1]; e++)
+			for (uint64_t e = lists->offsets[components->members[i]];
+				 e < lists->offsets[components->members[i] + 1]; e++)
 			{
 				const uint32_t to = components->component[lists->targets[e]];
 
@@ -117,7 +126,8 @@ check_order(Components *components)
 					components->queue[tail++] = to;
 			}
 	}
-	return tail == ncomponents || emogi_check_wrong(components->check, "edges between components make a circle");
+	return tail == ncomponents ||
+		emogi_check_wrong(components->check, "edges between components make a circle");
 }
 
 bool
@@ -126,7 +136,8 @@ emogi_verify_scc(EmogiCheck *check)
 	const uint64_t n = check->graph->nvertices;
 	uint64_t   *words = malloc((2 * n + 2 + n / 64 + 1) * sizeof *words);
 	uint32_t   *numbers = malloc((2 * n + 1) * sizeof *numbers);
-	Components	components = {.check = check, .component = check->result->columns[0].vertex, .queue = numbers};
+	Components	components = {.check = check, .component = check->result->columns[0].vertex,
+		.queue = numbers};
 	bool		is_right = words != NULL && numbers != NULL;
 
 	if (is_right)
@@ -135,7 +146,8 @@ emogi_verify_scc(EmogiCheck *check)
 		components.first = words;
 		components.nleading = words + n + 2;
 		components.reached = components.nleading + n;
-		is_right = check_names(&components) && check_reached(&components, &check->graph->forward, "is not reached from") &&
+		is_right = check_names(&components) &&
+			check_reached(&components, &check->graph->forward, "is not reached from") &&
 			check_reached(&components, &check->graph->backward, "does not lead to");
 		if (is_right)
 		{

@@ -1,19 +1,22 @@
 /*
- * sums.c: are the values of the sum semiring right?
+ * sums.c: verify the values of the sum semiring and PageRank.
  *
- * One more iteration is made, plainly. The step of each algorithm is a map whose Lipschitz constant is known: for PAGERANK, in
- * the L1 distance, the damping; for the others, in the largest distance, no more than the sum of |weight| that each formula puts
- * on its vertices. So the change of that iteration is bounded by the change that the run reports of its last, whether it has
- * converged or not. Beside that: ranks sum to 1; fixed vertices and those that keep their value have it; and the run stopped
- * for a reason.
+ * One more iteration is computed. The step of each algorithm is a map with a known Lipschitz
+ * constant: for PAGERANK, the damping in the L1 distance; for the others, at most the sum of
+ * |weight| that each formula puts on its vertices, in the maximum distance. The change of the
+ * additional iteration is therefore bounded by the reported change of the last one, whether or not
+ * the run has converged. In addition, ranks must sum to 1, fixed vertices and those that keep their
+ * value must have it, and the run must have stopped because it converged or reached the maximum
+ * number of iterations.
  *
- * PAGERANK needs the number of edges that leave each vertex, of which the lists (of edges that enter) show only the ends. Where
- * the other orientation is there its degrees are taken, but not on trust: the sum of r(u) over all entries u has to be the
- * sum of degree(u) * r(u) over all vertices, modulo 2^64, for random 64-bit numbers r(u). Degrees that are not the numbers of
- * entries pass with a chance of 2^-64 times their differences' largest common power of two [1]. Else the entries are counted.
+ * PAGERANK needs the out-degrees, but the adjacency lists contain the incoming edges. If the other
+ * orientation is available, its degrees are used, but verified: the sum of r(u) over all list
+ * entries u must equal the sum of degree(u) * r(u) over all vertices, modulo 2^64, for random
+ * 64-bit numbers r(u). Wrong degrees pass with a probability of 2^-64 times the largest common
+ * power of two of their differences [1]. Otherwise the entries are counted.
  *
- * [1] R. Freivalds. Probabilistic Machines Can Use Less Running Time. IFIP Congress 1977. (One random vector tells whether
- *     two linear maps of it are the same.)
+ * [1] R. Freivalds. Probabilistic Machines Can Use Less Running Time. IFIP Congress 1977. (A random
+ *     vector decides whether two linear maps of it are equal.)
  */
 #include "check.h"
 
@@ -23,26 +26,26 @@
 
 #define ROUNDING 1e-9			/* relative */
 
-/* What a vertex passes on over each edge that leaves it; before that is known, how many these are. */
+/* The share that a vertex passes along each outgoing edge; at first, the number of these edges. */
 typedef union Share
 {
 	uint64_t	nedges;			/* atomic */
 	double		value;
 } Share;
 
-/* A check of ranks. */
+/* State of a check of ranks. */
 typedef struct Ranks
 {
 	EmogiCheck *check;
 	Share	   *shares;			/* [nvertices] */
-	uint64_t	of_entries;		/* atomic: the sum of r(u) over the entries */
-	uint64_t	of_degrees;		/* atomic: the same by degrees */
-	double		dangling;		/* atomic, as are those below */
+	uint64_t	of_entries;		/* atomic: sum of r(u) over the entries */
+	uint64_t	of_degrees;		/* atomic: the same sum by degrees */
+	double		dangling;		/* atomic, like those below */
 	double		sum;
-	double		change;			/* L1, of one more iteration */
+	double		change;			/* L1, of the additional iteration */
 } Ranks;
 
-/* Get r(u): a permutation of 64 bits that leaves no pattern of u. */
+/* Get r(u): a 64-bit permutation without a visible pattern of u. */
 static inline uint64_t
 random_of(uint64_t u)
 {
@@ -52,7 +55,7 @@ random_of(uint64_t u)
 	return u ^ u >> 31;
 }
 
-/* Take the degrees of the other orientation and add up both sums. */
+/* Take the degrees of the other orientation, and add up both sums. */
 static void
 take_degrees(void *arg, uint64_t first, uint64_t end)
 {
@@ -73,7 +76,7 @@ take_degrees(void *arg, uint64_t first, uint64_t end)
 	emogi_add_count(&ranks->of_degrees, of_degrees);
 }
 
-/* Forget the degrees. */
+/* Reset the degrees. */
 static void
 clear_degrees(void *arg, uint64_t first, uint64_t end)
 {
@@ -94,7 +97,10 @@ count_entries(void *arg, uint64_t first, uint64_t end)
 		__atomic_fetch_add(&ranks->shares[in->targets[i]].nedges, 1, __ATOMIC_RELAXED);
 }
 
-/* Turn the ranks of vertices into shares, by the sums of the weights of their edges out; a sum of 0 dangles. */
+/*
+ * Turn ranks into shares, divided by the sum of the weights of the outgoing edges; a vertex with a
+ * sum of 0 is dangling.
+ */
 static void
 share_by_weights(void *arg, uint64_t first, uint64_t end)
 {
@@ -110,7 +116,8 @@ share_by_weights(void *arg, uint64_t first, uint64_t end)
 		double		strength = 0.0;
 
 		if (!(value[v] >= 0.0))
-			emogi_check_wrong(ranks->check, "vertex %llu has rank %.17g", (unsigned long long) v, value[v]);
+			emogi_check_wrong(ranks->check, "vertex %llu has rank %.17g", (unsigned long long) v,
+							  value[v]);
 		for (uint64_t i = out->offsets[v]; i < out->offsets[v + 1]; i++)
 			strength += emogi_weight(out->weights, graph->weight_type, i);
 		ranks->shares[v].value = strength > 0.0 ? value[v] / strength : 0.0;
@@ -121,7 +128,7 @@ share_by_weights(void *arg, uint64_t first, uint64_t end)
 	emogi_add_double(&ranks->dangling, dangling);
 }
 
-/* Find how many edges leave each vertex. */
+/* Determine the out-degree of each vertex. */
 static bool
 find_degrees(Ranks *ranks)
 {
@@ -134,10 +141,11 @@ find_degrees(Ranks *ranks)
 		if (ranks->of_entries == ranks->of_degrees)
 			return true;
 	}
-	return emogi_check_parts(check, clear_degrees, ranks, n) && emogi_check_parts(check, count_entries, ranks, n);
+	return emogi_check_parts(check, clear_degrees, ranks, n) &&
+		emogi_check_parts(check, count_entries, ranks, n);
 }
 
-/* Check that ranks are none below 0 and add them up; turns numbers of edges into shares. */
+/* Check that no rank is negative, add the ranks up, and turn out-degrees into shares. */
 static void
 share_ranks(void *arg, uint64_t first, uint64_t end)
 {
@@ -151,7 +159,8 @@ share_ranks(void *arg, uint64_t first, uint64_t end)
 		uint64_t	nedges = ranks->shares[v].nedges;
 
 		if (!(value[v] >= 0.0))
-			emogi_check_wrong(ranks->check, "vertex %llu has rank %.17g", (unsigned long long) v, value[v]);
+			emogi_check_wrong(ranks->check, "vertex %llu has rank %.17g", (unsigned long long) v,
+							  value[v]);
 		ranks->shares[v].value = nedges > 0 ? value[v] / (double) nedges : 0.0;
 		sum += value[v];
 		dangling += nedges == 0 ? value[v] : 0.0;
@@ -160,7 +169,7 @@ share_ranks(void *arg, uint64_t first, uint64_t end)
 	emogi_add_double(&ranks->dangling, dangling);
 }
 
-/* Make one more iteration and add up its change. */
+/* Compute one more iteration, and add up its change. */
 static void
 step_ranks(void *arg, uint64_t first, uint64_t end)
 {
@@ -176,10 +185,14 @@ step_ranks(void *arg, uint64_t first, uint64_t end)
 
 		for (uint64_t i = in->offsets[v]; i < in->offsets[v + 1]; i++)
 		{
-			sum += ranks->shares[in->targets[i]].value * (query->is_weighted ? emogi_weight(in->weights, graph->weight_type, i) : 1.0);
+			sum += ranks->shares[in->targets[i]].value *
+				(query->is_weighted ? emogi_weight(in->weights, graph->weight_type, i) : 1.0);
 		}
-		change += fabs((query->leap != NULL ? emogi_pagerank_finish_at(query->damping, query->leap[v], ranks->dangling, sum) :
-						emogi_pagerank_finish(query->damping, (double) graph->nvertices, ranks->dangling, sum)) -
+		change += fabs((query->leap != NULL
+						? emogi_pagerank_finish_at(query->damping, query->leap[v], ranks->dangling,
+												   sum) :
+						emogi_pagerank_finish(query->damping, (double) graph->nvertices,
+											  ranks->dangling, sum)) -
 					   ranks->check->result->columns[0].float64[v]);
 	}
 	emogi_add_double(&ranks->change, change);
@@ -207,19 +220,20 @@ emogi_verify_pagerank(EmogiCheck *check)
 	if (right && !(fabs(ranks.sum - 1.0) <= ROUNDING))
 		return emogi_check_wrong(check, "the ranks sum to %.17g", ranks.sum);
 	if (right && !(ranks.change <= allowed))
-		return emogi_check_wrong(check, "one more iteration changes %.17g after %.17g", ranks.change, check->result->change);
+		return emogi_check_wrong(check, "one more iteration changes %.17g after %.17g",
+								 ranks.change, check->result->change);
 	return right;
 }
 
-/* What one more iteration makes of a vertex, and its Lipschitz constant there. */
+/* Result of one more iteration at a vertex, and its Lipschitz constant. */
 typedef struct Step
 {
 	double		value;
 	double		lipschitz;
-	double		scale;			/* the sum of what was added, without signs: rounding is relative to it */
+	double		scale;			/* sum of the absolute terms, to which rounding is relative */
 } Step;
 
-/* Make one more iteration for a vertex. */
+/* Compute one more iteration of a vertex. */
 static Step
 step_vertex(const EmogiGraph *graph, EmogiAlgorithm algorithm, const double *value, uint64_t v)
 {
@@ -247,7 +261,7 @@ step_vertex(const EmogiGraph *graph, EmogiAlgorithm algorithm, const double *val
 	return step;
 }
 
-/* Check values of the applications with start values. */
+/* Check the values of algorithms with start values. */
 static void
 check_values(void *arg, uint64_t first, uint64_t end)
 {
@@ -261,18 +275,22 @@ check_values(void *arg, uint64_t first, uint64_t end)
 	{
 		double		value = result->columns[0].float64[v];
 		bool		keeps = ((traits & EMOGI_SUM_DIRICHLET) != 0 && !isnan(query->values[v])) ||
-			((traits & EMOGI_SUM_KEEPS_ISOLATED) != 0 && graph->forward.offsets[v] == graph->forward.offsets[v + 1]);
+			((traits & EMOGI_SUM_KEEPS_ISOLATED) != 0 &&
+			 graph->forward.offsets[v] == graph->forward.offsets[v + 1]);
 		Step		step;
 
 		if (keeps && value != query->values[v] && !(isnan(value) && isnan(query->values[v])))
-			emogi_check_wrong(check, "vertex %llu has %.17g and should have kept %.17g", (unsigned long long) v, value,
+			emogi_check_wrong(check, "vertex %llu has %.17g and should have kept %.17g",
+							  (unsigned long long) v, value,
 							  query->values[v]);
 		if (keeps || !(fabs(result->change) < (double) INFINITY))
 			continue;
 		step = step_vertex(graph, query->algorithm, result->columns[0].float64, v);
 		if (step.value != value &&
 			!(fabs(step.value - value) <= step.lipschitz * result->change + ROUNDING * step.scale))
-			emogi_check_wrong(check, "one more iteration makes %.17g of vertex %llu's %.17g after a change of %.17g",
+			emogi_check_wrong(check,
+							  "one more iteration makes %.17g of vertex %llu's %.17g after a "
+							  "change of %.17g",
 							  step.value, (unsigned long long) v, value, result->change);
 	}
 }
@@ -282,5 +300,6 @@ emogi_verify_values(EmogiCheck *check)
 {
 	if (check->graph->nvertices == 0)
 		return true;
-	return emogi_check_stop(check) && emogi_check_parts(check, check_values, check, check->graph->nvertices);
+	return emogi_check_stop(check) &&
+		emogi_check_parts(check, check_values, check, check->graph->nvertices);
 }

@@ -1,10 +1,12 @@
 /*
- * trees.c: is a tree of shortest paths right?
+ * trees.c: verify shortest-path trees.
  *
- * The levels or distances are right, as the verifiers of the searches without a tree see it. Sources, and they alone of what is reached, have no
- * predecessor and are their own. From them every vertex that is reached is found along tight edges from predecessors, which counts the
- * edges of its way. No tight edge offers a smaller source, of the same source fewer edges, or of as many a smaller predecessor. So what stands
- * there is that of a way, and no way is better.
+ * The levels or distances pass the verifier of the search without a tree. Among the reached
+ * vertices exactly the sources have no predecessor, and each source is its own source. From the
+ * sources, every reached vertex is found along tight edges from its predecessor, which also gives
+ * the number of edges of its path. No tight edge offers a smaller source, fewer edges from the same
+ * source, or a smaller predecessor with the same number of edges. Each row therefore describes a
+ * path, and no path is better.
  */
 #include "check.h"
 
@@ -19,20 +21,20 @@ typedef struct Tree
 	const double *distance;		/* [nvertices], or NULL */
 	const uint32_t *predecessor;	/* [nvertices] */
 	const uint32_t *source;		/* [nvertices] */
-	uint32_t   *nedges;			/* [nvertices], of the way to a vertex */
+	uint32_t   *nedges;			/* [nvertices], number of edges of the path to a vertex */
 	uint64_t   *sources;		/* bits */
-	uint64_t   *explained;		/* bits: found from their predecessors, and sources */
+	uint64_t   *explained;		/* bits: sources, and vertices found from their predecessors */
 	EmogiCheckQueue queue;
 } Tree;
 
-/* Is a vertex reached? */
+/* Check whether a vertex is reached. */
 static inline bool
 is_reached(const Tree *tree, uint64_t v)
 {
 	return tree->level != NULL ? tree->level[v] >= 0 : tree->distance[v] < (double) INFINITY;
 }
 
-/* Is edge e from u, which is reached, to v tight? */
+/* Check whether edge e from a reached vertex u to v is tight. */
 static inline bool
 is_tight(const Tree *tree, uint64_t u, uint64_t v, uint64_t e)
 {
@@ -45,7 +47,7 @@ is_tight(const Tree *tree, uint64_t u, uint64_t v, uint64_t e)
 	return offer == tree->distance[v] && offer < (double) INFINITY;
 }
 
-/* Find those that u is the predecessor of. */
+/* Find the vertices whose predecessor is u. */
 static void
 follow(void *arg, EmogiCheckQueueBuffer *found, uint32_t u)
 {
@@ -56,14 +58,15 @@ follow(void *arg, EmogiCheckQueueBuffer *found, uint32_t u)
 	{
 		const uint32_t v = forward->targets[e];
 
-		if (tree->predecessor[v] != u || !is_tight(tree, u, v, e) || !emogi_add_bit(tree->explained, v))
+		if (tree->predecessor[v] != u || !is_tight(tree, u, v, e) ||
+			!emogi_add_bit(tree->explained, v))
 			continue;
 		tree->nedges[v] = tree->nedges[u] + 1;
 		emogi_check_found_add(found, v);
 	}
 }
 
-/* Begin with the sources. */
+/* Put the sources into the queue. */
 static void
 enter_sources(Tree *tree)
 {
@@ -80,7 +83,7 @@ enter_sources(Tree *tree)
 	}
 }
 
-/* Check what vertices have, each by itself. */
+/* Check the predecessors and sources of a range of vertices. */
 static void
 check_vertices(void *arg, uint64_t first, uint64_t end)
 {
@@ -91,19 +94,24 @@ check_vertices(void *arg, uint64_t first, uint64_t end)
 		const bool	is_source = emogi_has_bit(tree->sources, v);
 		const bool	has_way = is_reached(tree, v) && !is_source;
 
-		if ((tree->predecessor[v] != EMOGI_NO_VERTEX) != has_way || (is_source && tree->source[v] != v) ||
+		if ((tree->predecessor[v] != EMOGI_NO_VERTEX) != has_way ||
+			(is_source && tree->source[v] != v) ||
 			(tree->source[v] != EMOGI_NO_VERTEX) != (has_way || is_source))
-			emogi_check_wrong(tree->check, "vertex %llu has predecessor %u and source %u", (unsigned long long) v, tree->predecessor[v],
+			emogi_check_wrong(tree->check, "vertex %llu has predecessor %u and source %u",
+							  (unsigned long long) v, tree->predecessor[v],
 							  tree->source[v]);
 		else if (has_way && !emogi_has_bit(tree->explained, v))
-			emogi_check_wrong(tree->check, "vertex %llu is not found by way of %u", (unsigned long long) v, tree->predecessor[v]);
+			emogi_check_wrong(tree->check, "vertex %llu is not found by way of %u",
+							  (unsigned long long) v, tree->predecessor[v]);
 		else if (has_way && tree->source[v] != tree->source[tree->predecessor[v]])
-			emogi_check_wrong(tree->check, "vertex %llu has source %u, and its predecessor %u has %u", (unsigned long long) v, tree->source[v],
+			emogi_check_wrong(tree->check,
+							  "vertex %llu has source %u, and its predecessor %u has %u",
+							  (unsigned long long) v, tree->source[v],
 							  tree->predecessor[v], tree->source[tree->predecessor[v]]);
 	}
 }
 
-/* Is a way by u better than what v has? */
+/* Check whether a path by way of u is better than the path of v. */
 static inline bool
 is_better(const Tree *tree, uint64_t u, uint64_t v)
 {
@@ -114,7 +122,7 @@ is_better(const Tree *tree, uint64_t u, uint64_t v)
 	return u < tree->predecessor[v];
 }
 
-/* Check that no edge offers a better way. */
+/* Check that no edge offers a better path. */
 static void
 check_edges(void *arg, uint64_t first, uint64_t end)
 {
@@ -122,13 +130,18 @@ check_edges(void *arg, uint64_t first, uint64_t end)
 	const EmogiAdjacency *forward = &tree->check->graph->forward;
 
 	for (uint64_t u = first; u < end && emogi_check_goes_on(tree->check); u++)
-		for (uint64_t e = forward->offsets[u]; is_reached(tree, u) && e < forward->offsets[u + 1]; e++)
+		for (uint64_t e = forward->offsets[u]; is_reached(tree, u) && e < forward->offsets[u + 1];
+			 e++)
 		{
 			const uint32_t v = forward->targets[e];
 
-			if (!emogi_has_bit(tree->sources, v) && is_tight(tree, u, v, e) && is_better(tree, u, v))
-				emogi_check_wrong(tree->check, "vertex %u has predecessor %u of source %u, and %llu of source %u is better", v,
-								  tree->predecessor[v], tree->source[v], (unsigned long long) u, tree->source[u]);
+			if (!emogi_has_bit(tree->sources, v) && is_tight(tree, u, v, e) &&
+				is_better(tree, u, v))
+				emogi_check_wrong(tree->check,
+								  "vertex %u has predecessor %u of source %u, and %llu of source "
+								  "%u is better", v,
+								  tree->predecessor[v], tree->source[v], (unsigned long long) u,
+								  tree->source[u]);
 		}
 }
 
@@ -149,7 +162,8 @@ emogi_verify_trees(EmogiCheck *check)
 {
 	const uint64_t n = check->graph->nvertices;
 	const EmogiArray *columns = check->result->columns;
-	Tree		tree = {.check = check, .predecessor = columns[1].vertex, .source = columns[2].vertex};
+	Tree		tree = {.check = check, .predecessor = columns[1].vertex,
+		.source = columns[2].vertex};
 	bool		right;
 
 	if (!check_distances(check))
@@ -161,12 +175,14 @@ emogi_verify_trees(EmogiCheck *check)
 	tree.nedges = calloc(n + 1, sizeof *tree.nedges);
 	tree.sources = emogi_check_bits(n);
 	tree.explained = emogi_check_bits(n);
-	if (!emogi_check_queue_init(&tree.queue, check, follow, &tree) || tree.nedges == NULL || tree.sources == NULL || tree.explained == NULL)
+	if (!emogi_check_queue_init(&tree.queue, check, follow, &tree) || tree.nedges == NULL ||
+		tree.sources == NULL || tree.explained == NULL)
 		right = emogi_check_wrong(check, "no memory to verify");
 	else
 	{
 		enter_sources(&tree);
-		right = emogi_check_search(&tree.queue) && emogi_check_parts(check, check_vertices, &tree, n) &&
+		right = emogi_check_search(&tree.queue) &&
+			emogi_check_parts(check, check_vertices, &tree, n) &&
 			emogi_check_parts(check, check_edges, &tree, n);
 	}
 	free(tree.nedges);

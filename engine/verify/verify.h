@@ -1,9 +1,10 @@
 /*
- * verify.h: is an answer right? By definition, not against another run: for tests and benchmarks.
+ * verify.h: verification of results, for tests and benchmarks.
  *
- * Each says whether result is the answer to the query and, if not, why, in error->message (where several things are wrong, one
- * of them). They need some bytes of memory a vertex; without them the answer counts as wrong. The answer to a query with
- * targets, which holds at these alone, is not for them.
+ * A result is checked by the definition of the algorithm, not against another run. Each function
+ * returns whether the result is correct and, if not, sets error->message to one of the errors. It
+ * needs some bytes of memory per vertex; if out of memory, the result counts as wrong. Results of
+ * queries with targets, which are valid only at the targets, cannot be verified.
  */
 #ifndef EMOGI_VERIFY_H
 #define EMOGI_VERIFY_H
@@ -11,11 +12,12 @@
 #include "contract/engine.h"
 #include "threads/pool.h"
 
-/* Check by the calling thread alone. */
-extern bool emogi_verify(const EmogiGraph *graph, const EmogiQuery *query, const EmogiResult *result,
+/* Verify on the calling thread. */
+extern bool emogi_verify(const EmogiGraph *graph, const EmogiQuery *query,
+						 const EmogiResult *result,
 						 EmogiError *error);
 
-/* The same by all threads of a pool; NULL = the calling thread alone. */
+/* Verify on all threads of a pool; NULL = on the calling thread. */
 extern bool emogi_verify_parallel(EmogiPool *pool, const EmogiGraph *graph, const EmogiQuery *query,
 								  const EmogiResult *result, EmogiError *error);
 
