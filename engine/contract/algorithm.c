@@ -1,5 +1,5 @@
 /*
- * algorithm.c: the table of algorithms (algorithms.h) at run time.
+ * algorithm.c: run-time table of the algorithms in algorithms.h.
  */
 #include "engine.h"
 
@@ -8,7 +8,8 @@
 #define THOSE(...) __VA_ARGS__
 
 static const EmogiAlgorithmRow rows[] = {
-#define OTHER(NAME, its_name, cpu, on_cuda, in_papers, verifier, its_lists, its_weights, its_traits, its_parameters, its_columns) \
+#define OTHER(NAME, its_name, cpu, on_cuda, in_papers, verifier, its_lists, its_weights, \
+			  its_traits, its_parameters, its_columns) \
 	{.algorithm = EMOGI_##NAME, .name = #its_name, .cuda = #on_cuda, .papers = #in_papers, \
 		.lists = its_lists, .weights = its_weights, .traits = its_traits, \
 		.parameters = {THOSE its_parameters}, .columns = {THOSE its_columns}},
@@ -19,12 +20,15 @@ static const EmogiAlgorithmRow rows[] = {
 		.parameters = {{EMOGI_SOURCES, 0}, \
 			{((its_traits) & EMOGI_PATH_ADDITIVE) != 0 ? EMOGI_MAX_DISTANCE : EMOGI_DIRECTION, \
 				((its_traits) & EMOGI_PATH_ADDITIVE) != 0 ? (double) INFINITY : EMOGI_OUT}, \
-			{((its_traits) & EMOGI_PATH_ADDITIVE) != 0 ? EMOGI_DIRECTION : EMOGI_NO_PARAMETER, EMOGI_OUT}}, \
+			{((its_traits) & EMOGI_PATH_ADDITIVE) != 0 ? EMOGI_DIRECTION : EMOGI_NO_PARAMETER, \
+				EMOGI_OUT}}, \
 		.columns = {{#column, EMOGI_FLOAT64, (order) == EMOGI_MOST ? -1.0 : (double) INFINITY}}},
 #define SUM(NAME, its_name, direction, its_weights, its_traits, contribution, finish, lipschitz) \
 	{.algorithm = EMOGI_##NAME, .name = #its_name, .cuda = "gather", .papers = "sum", \
-		.lists = EMOGI_LISTS_AGAINST, .weights = its_weights, .traits = (its_traits) | EMOGI_MAY_DIVERGE, \
-		.parameters = {{EMOGI_START, 0}, {EMOGI_MAX_ITERATIONS, 1000}, {EMOGI_TOLERANCE, 1e-6}, {EMOGI_DIRECTION, direction}}, \
+		.lists = EMOGI_LISTS_AGAINST, .weights = its_weights, \
+		.traits = (its_traits) | EMOGI_MAY_DIVERGE, \
+		.parameters = {{EMOGI_START, 0}, {EMOGI_MAX_ITERATIONS, 1000}, {EMOGI_TOLERANCE, 1e-6}, \
+			{EMOGI_DIRECTION, direction}}, \
 		.columns = {{"value", EMOGI_FLOAT64, NAN}}},
 	EMOGI_ALGORITHMS(OTHER, PATH, SUM)
 #undef OTHER

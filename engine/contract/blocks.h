@@ -1,17 +1,23 @@
 /*
- * blocks.h: the biconnected components that two columns tell (algorithms.h: EMOGI_IS_BLOCKS).
+ * blocks.h: representation of biconnected components by two columns (algorithms.h:
+ * EMOGI_IS_BLOCKS).
  *
- * parent[v] is the vertex above v in a tree that spans v's component and hangs from its smallest vertex, EMOGI_NO_VERTEX of that one and of a
- * vertex without a neighbour. component[v] is the block of the edge between the two, -1 where there is none. All vertices of a block but
- * one, its top, hang below each other or below the top by edges of the block. So a vertex is in the block of the edge above it, and in those that
- * it is the top of. Any edge lies in the block that both its ends are in, and there is one such block.
+ * parent[v] is the parent of v in a spanning tree that is rooted at the smallest vertex of v's
+ * component; EMOGI_NO_VERTEX for the root and for a vertex without a neighbor. component[v] is the
+ * block of the edge (v, parent[v]); -1 if there is no parent. All vertices of a block except its
+ * topmost vertex are connected to it by tree edges of the block. A vertex is therefore in the block
+ * of the edge to its parent, and in the blocks whose topmost vertex it is. Any edge is in the
+ * unique block that contains both of its endpoints.
  */
 #ifndef EMOGI_BLOCKS_H
 #define EMOGI_BLOCKS_H
 
 #include "contract/algorithms.h"
 
-/* Get the top of v's block, where v hangs below that; EMOGI_NO_VERTEX where there is no such block, or v hangs below another of its vertices. */
+/*
+ * Get the topmost vertex of v's block if v is its child; EMOGI_NO_VERTEX if v has no block, or if
+ * v's parent is not the topmost vertex.
+ */
 static inline uint32_t
 emogi_block_top(const int64_t *component, const uint32_t *parent, uint32_t v)
 {

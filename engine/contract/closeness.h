@@ -1,18 +1,24 @@
 /*
- * closeness.h: what hops come to, and when searches share too little to be made together, alike in every engine.
+ * closeness.h: computations of closeness that must agree in all engines: the formula, and when
+ * searches are not batched.
  */
 #ifndef EMOGI_CONTRACT_CLOSENESS_H
 #define EMOGI_CONTRACT_CLOSENESS_H
 
 #include "engine.h"
 
-#define EMOGI_CLOSENESS_TOGETHER 64	/* searches that are made at once; those of samples are added up in this order */
+#define EMOGI_CLOSENESS_TOGETHER 64	/* searches per batch; those of samples are added up in this
+									 * order */
 
 /* Tuned. */
 #define EMOGI_CLOSENESS_FEW_HOPS 64
-#define EMOGI_CLOSENESS_FEW_SHARE 4	/* of all vertices: where samples reach fewer in these hops, they share too little */
+#define EMOGI_CLOSENESS_FEW_SHARE 4	/* if samples reach fewer than 1 / FEW_SHARE of all vertices in
+									 * FEW_HOPS hops, batching does not pay */
 
-/* Get the closeness of a vertex of n that has `others` others at so many hops together. */
+/*
+ * Get the closeness of a vertex that reaches `others` of the n - 1 other vertices, from the sum of
+ * hops to them.
+ */
 EMOGI_INLINE double
 emogi_closeness_of(double n, double others, double sum)
 {
@@ -27,8 +33,9 @@ emogi_closeness_of(double n, double others, double sum)
 }
 
 /*
- * Say whether samples share too little: whether the first of them, `nsources`, reach few vertices of n in a few hops, nreached in all, with
- * more to come. The answer's last bits depend on it.
+ * Check whether searches from samples should not be batched because they share too little: whether
+ * the first `nsources` of them reach few of the n vertices in a few hops, nreached in total, before
+ * they end. The last bits of the result depend on it.
  */
 EMOGI_INLINE bool
 emogi_closeness_is_per_thread(uint64_t n, uint64_t nsources, uint64_t nreached)

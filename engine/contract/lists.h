@@ -1,12 +1,15 @@
 /*
- * lists.h: looking up an entry of a list.
+ * lists.h: binary search in adjacency lists.
  */
 #ifndef EMOGI_LISTS_H
 #define EMOGI_LISTS_H
 
 #include "contract/engine.h"
 
-/* Get where the entries begin in v's list whose targets are not below one; the list's end where there are none. */
+/*
+ * Get the position of the first edge in v's list with a target >= `target`; the end of the list if
+ * there is none.
+ */
 static inline uint64_t
 emogi_lists_find(const EmogiAdjacency *lists, uint64_t v, uint64_t target)
 {
@@ -25,7 +28,7 @@ emogi_lists_find(const EmogiAdjacency *lists, uint64_t v, uint64_t target)
 	return low;
 }
 
-/* Say whether an edge leads from one vertex to another. */
+/* Check whether an edge leads from one vertex to another. */
 static inline bool
 emogi_lists_lead(const EmogiAdjacency *lists, uint64_t from, uint64_t to)
 {

@@ -1,6 +1,7 @@
 /*
- * philox.h: random numbers by a counter: number i of the sequence of a seed, whoever asks, in any order (Salmon, Moraes, Dror, Shaw, Parallel
- * Random Numbers: As Easy as 1, 2, 3, SC 2011, 3.3: Philox4x32-10).
+ * philox.h: counter-based random numbers: number i of the sequence of a seed can be computed
+ * independently and in any order (Salmon, Moraes, Dror, Shaw, Parallel Random Numbers: As Easy as
+ * 1, 2, 3, SC 2011, 3.3: Philox4x32-10).
  */
 #ifndef EMOGI_PHILOX_H
 #define EMOGI_PHILOX_H
@@ -13,7 +14,7 @@ typedef struct EmogiRandom
 	uint32_t	words[4];
 } EmogiRandom;
 
-/* Get the numbers of a seed that belong to a counter of four words. */
+/* Get the random bits for a seed and a counter of four words. */
 EMOGI_INLINE EmogiRandom
 emogi_philox(uint64_t seed, uint32_t c0, uint32_t c1, uint32_t c2, uint32_t c3)
 {
@@ -36,14 +37,14 @@ emogi_philox(uint64_t seed, uint32_t c0, uint32_t c1, uint32_t c2, uint32_t c3)
 	return x;
 }
 
-/* Get 64 of the bits: half 0 or 1. */
+/* Get 64 of the bits: half = 0 or 1. */
 EMOGI_INLINE uint64_t
 emogi_random_bits(EmogiRandom random, int half)
 {
 	return (uint64_t) random.words[2 * half + 1] << 32 | random.words[2 * half];
 }
 
-/* Make of 64 random bits a number in [0, 1), each multiple of 2^-53 with the same chance. */
+/* Convert 64 random bits to a number in [0, 1); all multiples of 2^-53 are equally likely. */
 EMOGI_INLINE double
 emogi_random_unit(uint64_t bits)
 {

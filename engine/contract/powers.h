@@ -1,5 +1,6 @@
 /*
- * powers.h: what iterations of EIGENVECTOR, HITS and KATZ may come to, alike in every engine: when they are over, and what is refused.
+ * powers.h: rules of EIGENVECTOR, HITS and KATZ that must agree in all engines: when iterations
+ * end, and which inputs are refused.
  */
 #ifndef EMOGI_CONTRACT_POWERS_H
 #define EMOGI_CONTRACT_POWERS_H
@@ -10,18 +11,20 @@
 #include <math.h>
 #include <stdio.h>
 
-#define EMOGI_LEAST_TOTAL 1e-290	/* HITS: totals from this on, up to its inverse: shares of them are numbers then */
-#define EMOGI_MOST_SQUARES 1e290	/* EIGENVECTOR: sums of squares up to this are numbers, and so are their parts */
+#define EMOGI_LEAST_TOTAL 1e-290	/* HITS: smallest total, and its inverse the largest, by which
+									 * values can be divided */
+#define EMOGI_MOST_SQUARES 1e290	/* EIGENVECTOR: largest sum of squares; beyond it, sums may
+									 * overflow */
 
-/* What an iteration of KATZ has found. */
+/* Result of an iteration of KATZ. */
 typedef struct EmogiKatzFound
 {
-	double		most;			/* that was added to a vertex */
-	double		largest;		/* sum of a vertex */
-	bool		shrinks;		/* less was added somewhere than before */
+	double		most;			/* largest increase of a vertex */
+	double		largest;		/* largest sum of a vertex */
+	bool		shrinks;		/* some vertex increased less than in the previous iteration */
 } EmogiKatzFound;
 
-/* Refuse a Query of KATZ; the caller's caller says why in terms of its arguments. */
+/* Refuse a KATZ query; the SQL layer reports the error in terms of the arguments. */
 static inline void
 emogi_katz_refuse(EmogiResult *result, EmogiRefusalKind kind, double rate, EmogiError *error)
 {
@@ -33,11 +36,13 @@ emogi_katz_refuse(EmogiResult *result, EmogiRefusalKind kind, double rate, Emogi
 }
 
 /*
- * Count an iteration of KATZ. *rate: proven: in the long run an iteration adds at most so many times what the one before did; INFINITY at
- * first. Get whether it was the last; result->refusal then says whether there is an answer.
+ * Account for an iteration of KATZ; return whether it was the last one. *rate is a proven bound of
+ * the ratio of the increases of successive iterations in the long run; initially INFINITY. After
+ * the last iteration, result->refusal says whether there is a result.
  */
 static inline bool
-emogi_katz_ends(const EmogiKatzFound *found, const EmogiQuery *query, double *rate, EmogiResult *result, EmogiError *error)
+emogi_katz_ends(const EmogiKatzFound *found, const EmogiQuery *query, double *rate,
+				EmogiResult *result, EmogiError *error)
 {
 	result->nlevels++;
 	result->change = fabs(query->beta) * found->most;
@@ -57,7 +62,7 @@ emogi_katz_ends(const EmogiKatzFound *found, const EmogiQuery *query, double *ra
 	return true;
 }
 
-/* Say whether the sums of HITS can be divided by their total; refuse them if not. */
+/* Check whether the sums of HITS can be divided by their total; refuse them if not. */
 static inline bool
 emogi_hits_total_is_fine(double total, EmogiResult *result, EmogiError *error)
 {
@@ -65,16 +70,19 @@ emogi_hits_total_is_fine(double total, EmogiResult *result, EmogiError *error)
 		return true;
 	result->refusal.kind = EMOGI_WEIGHTS_OUT_OF_RANGE;
 	error->detail[0] = '\0';
-	snprintf(error->message, sizeof error->message, "the weights of edges add up to %g, beyond what hubs and authorities can be divided by", total);
+	snprintf(error->message, sizeof error->message,
+			 "the weights of edges add up to %g, beyond what hubs and authorities can be "
+			 "divided by", total);
 	return false;
 }
 
-#define EMOGI_SCALE_PIECE 1048576	/* weights between two looks for a cancel */
+#define EMOGI_SCALE_PIECE 1048576	/* weights between two checks for cancellation */
 
 /*
- * Get what EIGENVECTOR multiplies its sums by, 1 or a greater power of two: where all weights are below a half, what brings the heaviest to 0.5 .. 1.
- * The values of the vertices themselves, which are added to the sums, would hide them else. A weight of a half or more, as most graphs have, ends the
- * search. 0: control->cancel was seen.
+ * Get the scale of the sums of EIGENVECTOR, 1 or a greater power of two: if all weights are less
+ * than 0.5, it brings the largest weight into 0.5 .. 1. Otherwise the values of the vertices
+ * themselves, which are added to the sums, would mask the sums. A weight of at least 0.5, as in
+ * most graphs, ends the search. 0 = canceled by control->cancel.
  */
 static inline double
 emogi_eigenvector_scale(const EmogiGraph *graph, bool is_weighted, const EmogiControl *control)
@@ -96,12 +104,12 @@ emogi_eigenvector_scale(const EmogiGraph *graph, bool is_weighted, const EmogiCo
 			return 1.0;
 	}
 	if (heaviest < DBL_MIN)
-		heaviest = heaviest == 0.0 ? 1.0 : DBL_MIN;	/* the inverse has to be a number */
+		heaviest = heaviest == 0.0 ? 1.0 : DBL_MIN;	/* the inverse must be finite */
 	(void) frexp(heaviest, &exponent);
 	return ldexp(1.0, -exponent);
 }
 
-/* Say whether the squares of EIGENVECTOR's sums can be added up; refuse them if not. */
+/* Check whether the squares of EIGENVECTOR's sums can be added up; refuse them if not. */
 static inline bool
 emogi_eigenvector_squares_are_fine(double squares, EmogiResult *result, EmogiError *error)
 {
@@ -110,7 +118,8 @@ emogi_eigenvector_squares_are_fine(double squares, EmogiResult *result, EmogiErr
 	result->refusal.kind = EMOGI_WEIGHTS_OUT_OF_RANGE;
 	error->detail[0] = '\0';
 	snprintf(error->message, sizeof error->message,
-			 "the weights of edges add up to numbers whose squares, %g together, are out of range", squares);
+			 "the weights of edges add up to numbers whose squares, %g together, are out of range",
+			 squares);
 	return false;
 }
 

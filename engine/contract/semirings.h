@@ -1,10 +1,12 @@
 /*
- * semirings.h: the formulas of the path and the sum semiring, as functions of the algorithm, for both engines.
+ * semirings.h: formulas of the path and the sum semiring as functions of the algorithm, for both
+ * engines.
  *
- * Plain inline C that gcc and nvcc both take. The formulas stand in the rows of algorithms.h. The algorithm is a constant where a
- * function is to be fast; for algorithms that are not of the semiring it gets 0.
+ * Plain inline C for both gcc and nvcc. The formulas are in the rows of algorithms.h. In fast code
+ * the algorithm should be a compile-time constant. The functions return 0 for algorithms of other
+ * kinds.
  *
- * Weights are converted to double first; all arithmetic is double.
+ * Weights are converted to double first; all arithmetic is in double.
  */
 #ifndef EMOGI_SEMIRINGS_H
 #define EMOGI_SEMIRINGS_H
@@ -37,9 +39,10 @@ emogi_weight(const void *weights, EmogiWeightType type, uint64_t i)
 
 /* ---- path semiring ---- */
 
-#define PATH(NAME, name, column, order, source, traits, candidate) case EMOGI_##NAME: return candidate;
+#define PATH(NAME, name, column, order, source, traits, candidate) \
+	case EMOGI_##NAME: return candidate;
 
-/* Get the offer that the value of u makes over an edge to v. */
+/* Get the value that a path to v has if it extends a path to u of this value by an edge u -> v. */
 EMOGI_INLINE double
 emogi_path_candidate(EmogiAlgorithm algorithm, double value, double weight)
 {
@@ -51,9 +54,10 @@ emogi_path_candidate(EmogiAlgorithm algorithm, double value, double weight)
 }
 #undef PATH
 
-#define PATH(NAME, name, column, order, source, traits, candidate) case EMOGI_##NAME: return (order) == EMOGI_MOST;
+#define PATH(NAME, name, column, order, source, traits, candidate) \
+	case EMOGI_##NAME: return (order) == EMOGI_MOST;
 
-/* Say whether the more is the better, not the less. */
+/* Check whether larger values are better. */
 EMOGI_INLINE bool
 emogi_path_wants_most(EmogiAlgorithm algorithm)
 {
@@ -65,14 +69,14 @@ emogi_path_wants_most(EmogiAlgorithm algorithm)
 }
 #undef PATH
 
-/* Say whether a is better than b. */
+/* Check whether a is better than b. */
 EMOGI_INLINE bool
 emogi_path_better(EmogiAlgorithm algorithm, double a, double b)
 {
 	return emogi_path_wants_most(algorithm) ? a > b : a < b;
 }
 
-/* Get the value of a vertex that is not reached; that of any path is better. */
+/* Get the value of a vertex that is not reached; the value of every path is better. */
 EMOGI_INLINE double
 emogi_path_none(EmogiAlgorithm algorithm)
 {
@@ -93,9 +97,10 @@ emogi_path_source(EmogiAlgorithm algorithm)
 }
 #undef PATH
 
-#define PATH(NAME, name, column, order, source, traits, candidate) case EMOGI_##NAME: return ((traits) & EMOGI_PATH_ADDITIVE) != 0;
+#define PATH(NAME, name, column, order, source, traits, candidate) \
+	case EMOGI_##NAME: return ((traits) & EMOGI_PATH_ADDITIVE) != 0;
 
-/* Say whether values are sums of weights (EMOGI_PATH_ADDITIVE). */
+/* Check whether values are sums of weights (EMOGI_PATH_ADDITIVE). */
 EMOGI_INLINE bool
 emogi_path_adds(EmogiAlgorithm algorithm)
 {
@@ -109,7 +114,7 @@ emogi_path_adds(EmogiAlgorithm algorithm)
 
 #define PATH(NAME, ...) case EMOGI_##NAME: return true;
 
-/* Say whether an algorithm is of the path semiring. */
+/* Check whether an algorithm is of the path semiring. */
 EMOGI_INLINE bool
 emogi_is_path(EmogiAlgorithm algorithm)
 {
@@ -123,23 +128,24 @@ emogi_is_path(EmogiAlgorithm algorithm)
 
 /* ---- sum semiring ---- */
 
-/* Get the new rank of a vertex in PAGERANK, which gathers as the sum semiring does. */
+/* Get the new rank of a vertex in PAGERANK. */
 EMOGI_INLINE double
 emogi_pagerank_finish(double damping, double nvertices, double dangling, double sum)
 {
 	return (1.0 - damping) / nvertices + damping * (sum + dangling / nvertices);
 }
 
-/* The same where leaps go to the vertex in a proportion of its own. */
+/* Get the new rank if the vertex has its own teleport probability. */
 EMOGI_INLINE double
 emogi_pagerank_finish_at(double damping, double leap, double dangling, double sum)
 {
 	return (1.0 - damping) * leap + damping * (sum + dangling * leap);
 }
 
-#define SUM(NAME, name, direction, weights, traits, contribution, finish, lipschitz) case EMOGI_##NAME: return contribution;
+#define SUM(NAME, name, direction, weights, traits, contribution, finish, lipschitz) \
+	case EMOGI_##NAME: return contribution;
 
-/* Get what u contributes to v over an edge u -> v. */
+/* Get the contribution of u to v over an edge u -> v. */
 EMOGI_INLINE double
 emogi_sum_contribution(EmogiAlgorithm algorithm, double other, double own, double weight)
 {
@@ -151,7 +157,8 @@ emogi_sum_contribution(EmogiAlgorithm algorithm, double other, double own, doubl
 }
 #undef SUM
 
-#define SUM(NAME, name, direction, weights, traits, contribution, finish, lipschitz) case EMOGI_##NAME: return finish;
+#define SUM(NAME, name, direction, weights, traits, contribution, finish, lipschitz) \
+	case EMOGI_##NAME: return finish;
 
 /* Get the new value of a vertex. */
 EMOGI_INLINE double
@@ -165,9 +172,10 @@ emogi_sum_finish(EmogiAlgorithm algorithm, double own, double sum, double total)
 }
 #undef SUM
 
-#define SUM(NAME, name, direction, weights, traits, contribution, finish, lipschitz) case EMOGI_##NAME: return lipschitz;
+#define SUM(NAME, name, direction, weights, traits, contribution, finish, lipschitz) \
+	case EMOGI_##NAME: return lipschitz;
 
-/* Get how many times a difference of values can grow in an iteration, at most. */
+/* Get an upper bound of the factor by which a difference of values can grow in an iteration. */
 EMOGI_INLINE double
 emogi_sum_lipschitz(EmogiAlgorithm algorithm, double total, double magnitude)
 {
@@ -179,9 +187,12 @@ emogi_sum_lipschitz(EmogiAlgorithm algorithm, double total, double magnitude)
 }
 #undef SUM
 
-#define SUM(NAME, name, direction, weights, traits, contribution, finish, lipschitz) case EMOGI_##NAME: return traits;
+#define SUM(NAME, name, direction, weights, traits, contribution, finish, lipschitz) \
+	case EMOGI_##NAME: return traits;
 
-/* Get EMOGI_SUM_USES_OWN_VALUE, EMOGI_SUM_DIRICHLET and EMOGI_SUM_KEEPS_ISOLATED of an application. */
+/*
+ * Get EMOGI_SUM_USES_OWN_VALUE, EMOGI_SUM_DIRICHLET and EMOGI_SUM_KEEPS_ISOLATED of an algorithm.
+ */
 EMOGI_INLINE uint32_t
 emogi_sum_traits(EmogiAlgorithm algorithm)
 {
@@ -195,7 +206,7 @@ emogi_sum_traits(EmogiAlgorithm algorithm)
 
 #define SUM(NAME, ...) case EMOGI_##NAME: return true;
 
-/* Say whether an algorithm is of the sum semiring. */
+/* Check whether an algorithm is of the sum semiring. */
 EMOGI_INLINE bool
 emogi_is_sum(EmogiAlgorithm algorithm)
 {

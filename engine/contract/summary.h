@@ -1,10 +1,12 @@
 /*
- * summary.h: what may be asked of an answer instead of all of it: groups of its rows, or those that come first in an order. Plain C11 for
- * both compilers.
+ * summary.h: requests for aggregates of a result, or for its first rows in an order, instead of the
+ * whole result. Plain C11 for both compilers.
  *
- * A row is a vertex whose value of the first column is not `none` and whose values lie in the ranges. An engine that makes a summary need not
- * bring the answer: the CUDA engine makes it where the answer lies, the CPU's of the levels of a BFS, which it counts as it makes them. It may
- * leave it be, in one run or in all: then the columns are filled, and EmogiResult.is_summarized is false.
+ * A row is a vertex whose value of the first column is not `none` and whose values are within the
+ * ranges. An engine that computes a summary need not return the result columns: the CUDA engine
+ * computes it on the device, and the CPU engine counts the levels of a BFS during the search. An
+ * engine may ignore any request: the columns are then filled, and EmogiResult.is_summarized is
+ * false.
  */
 #ifndef EMOGI_SUMMARY_H
 #define EMOGI_SUMMARY_H
@@ -16,13 +18,13 @@
 
 #define EMOGI_MAX_FOLDS 6
 
-/* Values of a column, both ends included. */
+/* A range of values of a column, both bounds included. */
 typedef struct EmogiRange
 {
 	bool		given;
-	int64_t		least;			/* of integers and vertex numbers; least > most: no value will do */
+	int64_t		least;			/* integers and vertex numbers; least > most: empty range */
 	int64_t		most;
-	double		fleast;			/* of float64; likewise */
+	double		fleast;			/* float64; likewise */
 	double		fmost;
 } EmogiRange;
 
@@ -35,41 +37,43 @@ typedef enum EmogiFoldKind
 
 typedef enum EmogiSummaryKind
 {
-	EMOGI_SUMMARY_GROUPS,		/* of rows by a column, how many are in each, and what their values come to */
+	EMOGI_SUMMARY_GROUPS,		/* rows grouped by a column, with counts and aggregates */
 	EMOGI_SUMMARY_FIRST			/* rows that may be among the first in an order */
 } EmogiSummaryKind;
 
-/* A column whose values are folded. */
+/* An aggregate of a column. */
 typedef struct EmogiSummaryFold
 {
 	EmogiFoldKind kind;
-	int			column;			/* from 0; -1 = the vertex number. SUM: of int32 alone */
+	int			column;			/* from 0; -1 = the vertex number. SUM: only int32 */
 } EmogiSummaryFold;
 
 typedef union EmogiSummaryValue
 {
 	int64_t		integer;
-	double		number;			/* of float64 */
+	double		number;			/* for float64 */
 } EmogiSummaryValue;
 
 typedef struct EmogiSummary
 {
-	/* what is wanted */
+	/* request */
 	EmogiSummaryKind kind;
 	EmogiRange	ranges[EMOGI_MAX_COLUMNS];
-	int			column;			/* from 0; GROUPS: int32 or vertices, -1 = all rows are one group, be there rows or not. FIRST: any */
+	int			column;			/* from 0; GROUPS: int32 or vertices, -1 = all rows are one group,
+								 * even if there are none. FIRST: any */
 	int			nfolds;			/* GROUPS */
 	EmogiSummaryFold folds[EMOGI_MAX_FOLDS];
 	bool		descends;		/* FIRST */
-	uint64_t	count;			/* FIRST: rows that are wanted; > 0 */
+	uint64_t	count;			/* FIRST: number of rows requested; > 0 */
 
-	/* what comes of it: the caller's memory. More than there is room for: no summary is made */
-	uint64_t	room;			/* groups, or vertices; > 0 */
+	/* response, in memory of the caller; if it does not fit, no summary is made */
+	uint64_t	room;			/* maximum number of groups or vertices; > 0 */
 	int64_t    *labels;			/* GROUPS: [room], values of the column, ascending */
-	uint64_t   *counts;			/* GROUPS: [room], rows */
-	EmogiSummaryValue *values;	/* GROUPS: [room * nfolds]; without rows of no meaning */
-	uint32_t   *picked;			/* FIRST: [room], vertex numbers, ascending: all rows that may be among the first, and perhaps others.
-								 * The result's columns are filled for these alone */
+	uint64_t   *counts;			/* GROUPS: [room], number of rows */
+	EmogiSummaryValue *values;	/* GROUPS: [room * nfolds]; undefined for a group without rows */
+	uint32_t   *picked;			/* FIRST: [room], vertex numbers, ascending: all rows that may be
+								 * among the first, and possibly others. The result columns are
+								 * filled for these only */
 } EmogiSummary;
 
 #endif							/* EMOGI_SUMMARY_H */
