@@ -1,51 +1,64 @@
 /*
- * algorithms.h: the one table of all algorithms. The enum, the dispatch of both engines and of the papers' systems, the checks of
- * queries, the verifiers, the SQL side (arguments, rows, allocation, plans), emogi_bench and the comparisons of tests are made
- * of it; algorithm.c keeps it for run time.
+ * algorithms.h: the table of all algorithms.
+ *
+ * It generates the enum, the dispatch of both engines and of the systems of the papers, the checks
+ * of queries, the selection of verifiers, the SQL side (arguments, rows, allocation, plans),
+ * emogi_bench, and the comparisons of tests. algorithm.c makes it available at run time.
  *
  * An algorithm is a row:
  *
  *   OTHER(NAME, name, cpu, cuda, papers, verifier, lists, weights, traits, (parameters), (columns))
  *
  * NAME        EMOGI_NAME is the algorithm, emogi_name its SQL function
- * cpu         emogi_cpu_CPU of engine/cpu answers it, emogi_cuda_CUDA of cuda, emogi_papers_PAPERS and
- *             emogi_shards_PAPERS of cuda/papers; emogi_verify_VERIFIER of engine/verify says whether an answer is
- *             right. `none`: there is nothing there, and the CPU answers, with a reason
- * lists       EmogiLists: which lists of the Graph it reads
- * weights     EmogiWeights: which weights it reads, and which it refuses
+ * cpu         the functions that implement it: emogi_cpu_CPU in engine/cpu, emogi_cuda_CUDA in
+ *             cuda, emogi_papers_PAPERS and emogi_shards_PAPERS in cuda/papers;
+ *             emogi_verify_VERIFIER in engine/verify checks a result. `none`: not implemented, so
+ *             the CPU runs it and reports a reason
+ * lists       EmogiLists: which adjacency lists of the graph it reads
+ * weights     EmogiWeights: which weights it reads and which it refuses
  * traits      EMOGI_* below, or 0
- * parameters  {kind, value when the call names none}, in the order of the SQL function's arguments after the graph
- * columns     {name, type, value of a vertex that has no row}, in the order of the SQL function's columns after `vertex`; the
- *             first decides whether a vertex has a row; NAN: every vertex has
+ * parameters  {kind, default}, in the order of the SQL function's arguments after the graph
+ * columns     {name, type, value of a vertex without a row}, in the order of the SQL function's
+ *             columns after `vertex`; the first column determines whether a vertex has a row; NAN:
+ *             every vertex has one
  *
- * Two semirings cover the applications of EMOGI, CuSha, EtaGraph and Subway (CuSha, HPDC 2014, Table 3, shows how). A row of
- * theirs is the whole definition, with its formulas; semirings.h makes functions of these. All arithmetic is double.
+ * Two semirings cover the applications of EMOGI, CuSha, EtaGraph and Subway (compare CuSha, HPDC
+ * 2014, Table 3). Their rows are complete definitions, including the formulas; semirings.h turns
+ * these into functions. All arithmetic is in double.
  *
- * The path semiring takes the best over all paths of a value that only gets worse along a path, so that the answer does not
- * depend on the order of the work, bit for bit: emogi_NAME(graph, source, direction), or with EMOGI_PATH_ADDITIVE (graph, source,
- * max_distance, direction).
+ * The path semiring computes the best value over all paths. A value only gets worse along a path,
+ * so the result is bitwise independent of the order of execution: emogi_NAME(graph, source,
+ * direction) or, with EMOGI_PATH_ADDITIVE, emogi_NAME(graph, source, max_distance, direction).
  *
  *   PATH(NAME, name, column, order, source, traits, candidate)
  *
- * order       EMOGI_LEAST: the less a value, the better, +inf = not reached; EMOGI_MOST: the more, -1 = not reached
- * source      value of the path without an edge
- * traits      EMOGI_PATH_ADDITIVE or 0; with EMOGI_PATH_ADDITIVE the order is EMOGI_LEAST and the source finite
- * candidate   of the value of u and the weight of u -> v: an offer to v, taken when better. Values are never below 0, nor -0.
- *             Weights are lengths, 0 or more, also above 1; +inf is impassable: its offer is no better than the value of what is
- *             not reached. No offer is better than the value it is made of, and better values make no worse offers
+ * order       EMOGI_LEAST: smaller values are better, +inf = not reached; EMOGI_MOST: larger values
+ *             are better, -1 = not reached
+ * source      value of the empty path
+ * traits      EMOGI_PATH_ADDITIVE or 0; EMOGI_PATH_ADDITIVE requires EMOGI_LEAST and a finite
+ *             source
+ * candidate   value offered to v, from the value of u and the weight of u -> v; taken if it is
+ *             better. Values are never negative, nor -0. Weights are lengths >= 0, possibly > 1;
+ *             +inf is impassable: the candidate is then no better than the value of an unreached
+ *             vertex. A candidate is never better than the value it extends, and it is monotone: a
+ *             better value does not give a worse candidate
  *
- * The sum semiring gathers over the edges that end in a vertex, iteration by iteration, from given start values:
- * emogi_NAME(graph, start, max_iterations, tolerance, direction). The largest change of a vertex is compared with the tolerance.
+ * The sum semiring iterates sums over the incoming edges of each vertex from given start values:
+ * emogi_NAME(graph, start, max_iterations, tolerance, direction). The maximum change of a vertex is
+ * compared with the tolerance.
  *
  *   SUM(NAME, name, direction, weights, traits, contribution, finish, lipschitz)
  *
- * direction     when the call names none
+ * direction     default
  * traits        EMOGI_SUM_USES_OWN_VALUE, EMOGI_SUM_DIRICHLET, EMOGI_SUM_KEEPS_ISOLATED, or 0
- * contribution  of u to v by an edge u -> v: of the value of u (other), that of v (own) and the weight
- * finish        the new value of v: of its value (own), the sum of the contributions in an order set by the list alone, and the
- *               sum of the weights (total; 0 where the application has not EMOGI_SUM_DIRICHLET)
- * lipschitz     how many times the difference of two sets of values, the largest of a vertex, can be larger after an iteration,
- *               at most: of the sum of v's weights (total) and that of their sizes (magnitude)
+ * contribution  of u to v over an edge u -> v, from the value of u (other), the value of v (own)
+ *               and the weight
+ * finish        new value of v, from its value (own), the sum of the contributions in an order that
+ *               depends only on the list, and the sum of the weights (total; 0 without
+ *               EMOGI_SUM_DIRICHLET)
+ * lipschitz     upper bound of the factor by which the maximum difference of two sets of values can
+ *               grow in an iteration, from the sum of v's weights (total) and the sum of their
+ *               absolute values (magnitude)
  */
 #ifndef EMOGI_ALGORITHMS_H
 #define EMOGI_ALGORITHMS_H
@@ -58,24 +71,25 @@
 extern "C" {
 #endif
 
-/* Which way a traversal follows a stored edge src -> dst. */
+/* The direction in which a traversal follows a stored edge src -> dst. */
 typedef enum EmogiDirection
 {
 	EMOGI_OUT = 0,				/* src to dst */
 	EMOGI_IN,					/* dst to src */
-	EMOGI_BOTH					/* either way: every edge enters two lists, a self-loop one */
+	EMOGI_BOTH					/* both: every edge is in two adjacency lists, a self-loop in one */
 } EmogiDirection;
 
-/* Which lists an algorithm reads: where the list of a vertex leads, when the call's direction is `out`. */
+/* The adjacency lists that an algorithm reads, if the call's direction is `out`. */
 typedef enum EmogiLists
 {
-	EMOGI_LISTS_ALONG = 0,		/* along the edges: a traversal */
-	EMOGI_LISTS_AGAINST,		/* against the edges: a vertex gathers from where edges come */
-	EMOGI_LISTS_BOTH_WAYS,		/* either way, whatever the direction: undirected, parallel edges and self-loops kept */
-	EMOGI_LISTS_ANY				/* one of the above, whichever is there */
+	EMOGI_LISTS_ALONG = 0,		/* along the edges: traversals */
+	EMOGI_LISTS_AGAINST,		/* against the edges: sums over incoming edges */
+	EMOGI_LISTS_BOTH_WAYS,		/* both directions, whatever the direction of the call: undirected,
+								 * with parallel edges and self-loops */
+	EMOGI_LISTS_ANY				/* any of the above, whichever exists */
 } EmogiLists;
 
-/* How alike two sets A and B are. */
+/* Similarity measure of two sets A and B. */
 typedef enum EmogiMeasure
 {
 	EMOGI_JACCARD = 0,			/* |A and B| / |A or B| */
@@ -83,72 +97,77 @@ typedef enum EmogiMeasure
 	EMOGI_COSINE				/* |A and B| / sqrt(|A| |B|) */
 } EmogiMeasure;
 
-/* What weights a call reads, and which it refuses. NaN and NULL are refused always. */
+/* The weights that a call reads and accepts. NaN and NULL are always refused. */
 typedef enum EmogiWeights
 {
-	EMOGI_WEIGHTS_UNUSED = 0,	/* every edge weighs 1, and no weight column is read */
-	EMOGI_WEIGHTS_LENGTHS,		/* 0 .. +infinity: negative ones are refused */
-	EMOGI_WEIGHTS_CONDUCTANCES, /* 0 and more, finite */
+	EMOGI_WEIGHTS_UNUSED = 0,	/* every edge has weight 1, and no weight column is read */
+	EMOGI_WEIGHTS_LENGTHS,		/* 0 .. +infinity; negative weights are refused */
+	EMOGI_WEIGHTS_CONDUCTANCES, /* >= 0, finite */
 	EMOGI_WEIGHTS_FACTORS,		/* any finite number */
-	EMOGI_WEIGHTS_ANY			/* any number: no algorithm's, but of who looks at a Graph as it is */
+	EMOGI_WEIGHTS_ANY			/* any number; not used by algorithms, but by functions that read a
+								 * graph as it is */
 } EmogiWeights;
 
-/* What an algorithm takes, beside the Graph. parameters.h has types and ranges of numbers and switches. */
+/* Arguments of an algorithm besides the graph. parameters.h has types and ranges. */
 typedef enum EmogiParameterKind
 {
-	EMOGI_NO_PARAMETER = 0,		/* ends a list of parameters */
-	EMOGI_SOURCES,				/* one vertex or several */
-	EMOGI_TARGETS,				/* several vertices: where the ways that are asked for end */
-	EMOGI_MAX_DEPTH,			/* hops, -1 = no bound: first column <= it */
-	EMOGI_MAX_DISTANCE,			/* +inf = no bound: first column <= it */
-	EMOGI_DAMPING,				/* probability of a step along an edge */
-	EMOGI_ALPHA,				/* what an edge more is worth */
-	EMOGI_BETA,					/* what every vertex has by itself */
-	EMOGI_START,				/* a query of start values: a double a vertex */
-	EMOGI_LEAP,					/* the same, 0 and more, or none: where leaps go, in these proportions */
-	EMOGI_MAX_ITERATIONS,
-	EMOGI_TOLERANCE,			/* stop after a change below it; 0 = exactly max_iterations */
-	EMOGI_SAMPLES,				/* estimate from searches from so many vertices; 0 = exactly, from all */
-	EMOGI_RESOLUTION,			/* of modularity */
-	EMOGI_THETA,				/* how random choices are; 0 = not at all */
-	EMOGI_MAX_CLUSTER_SIZE,		/* vertices of a community; 0 = no bound */
-	EMOGI_MAX_LEVELS,			/* of a hierarchy; 0 = no bound */
-	EMOGI_COMMUNITIES,			/* a query of communities: a double a vertex, equal for those of one */
-	EMOGI_SEED,					/* of the random choices */
-	EMOGI_NORMALIZED,			/* divide by the number of pairs, or to length 1 */
-	EMOGI_LENGTH,				/* steps of a walk, at most */
-	EMOGI_WALKS,				/* from each source */
-	EMOGI_RETURN,				/* node2vec's p */
-	EMOGI_IN_OUT,				/* node2vec's q */
+	EMOGI_NO_PARAMETER = 0,		/* end of a parameter list */
+	EMOGI_SOURCES,				/* one or more vertices */
+	EMOGI_TARGETS,				/* one or more vertices: ends of the requested paths */
+	EMOGI_MAX_DEPTH,			/* int, hops, >= 0, -1 = unlimited: first column <= max_depth */
+	EMOGI_MAX_DISTANCE,			/* double, >= 0, +inf = unlimited: first column <= max_distance */
+	EMOGI_DAMPING,				/* double, 0 .. 1 */
+	EMOGI_ALPHA,				/* double, >= 0, finite: attenuation per edge */
+	EMOGI_BETA,					/* double, finite: value that every vertex has by itself */
+	EMOGI_START,				/* a query of start values: a double per vertex */
+	EMOGI_LEAP,					/* likewise, >= 0, or none: teleport probabilities in these
+								 * proportions */
+	EMOGI_MAX_ITERATIONS,		/* int, >= 1 */
+	EMOGI_TOLERANCE,			/* double, >= 0; stop after a smaller change; 0 = exactly
+								 * max_iterations */
+	EMOGI_SAMPLES,				/* int, >= 1: estimate from searches from this many vertices; 0 =
+								 * exact, from all */
+	EMOGI_RESOLUTION,			/* double, >= 0, finite */
+	EMOGI_THETA,				/* double, >= 0 */
+	EMOGI_MAX_CLUSTER_SIZE,		/* int, >= 1; 0 = unlimited */
+	EMOGI_MAX_LEVELS,			/* int, >= 1; 0 = unlimited */
+	EMOGI_COMMUNITIES,			/* a query of communities: a double per vertex, equal within a
+								 * community */
+	EMOGI_SEED,					/* int64: seed of random choices */
+	EMOGI_NORMALIZED,			/* bool, 0 or 1 */
+	EMOGI_LENGTH,				/* int, >= 0: maximum number of steps of a walk */
+	EMOGI_WALKS,				/* int, >= 1: walks from each source */
+	EMOGI_RETURN,				/* double, > 0, finite: node2vec's p */
+	EMOGI_IN_OUT,				/* double, > 0, finite: node2vec's q */
 	EMOGI_MEASURE,				/* EmogiMeasure */
-	EMOGI_TOP_K,				/* of each vertex */
-	EMOGI_CUTOFF,				/* what is less is passed over */
-	EMOGI_PAIRS,				/* a query of pairs of vertices, or none: all are looked at */
-	EMOGI_MAXIMUM,				/* the heaviest edges are wanted, not the lightest */
+	EMOGI_TOP_K,				/* int, >= 1: results per vertex */
+	EMOGI_CUTOFF,				/* double, 0 .. 1: smaller similarities are omitted */
+	EMOGI_PAIRS,				/* a query of pairs of vertices, or none: all pairs */
+	EMOGI_MAXIMUM,				/* bool: prefer the heaviest edges instead of the lightest */
 	EMOGI_DIRECTION,			/* EmogiDirection */
-	EMOGI_WEIGHTED				/* weights of the edges are read, as conductances are */
+	EMOGI_WEIGHTED				/* bool: use the weights of edges, which are read as conductances */
 } EmogiParameterKind;
 
 typedef struct EmogiParameter
 {
 	EmogiParameterKind kind;
-	double		otherwise;		/* when the call names none */
+	double		otherwise;		/* default */
 } EmogiParameter;
 
 typedef enum EmogiColumnType
 {
-	EMOGI_INT32,				/* 0 and more, but for `none` */
+	EMOGI_INT32,				/* >= 0, except for `none` */
 	EMOGI_INT64,				/* likewise */
 	EMOGI_FLOAT64,
 	EMOGI_VERTEX,				/* uint32, a vertex number; its key in SQL */
-	EMOGI_EDGE					/* an edge's name, which no engine knows: src/function/edge_names.c */
+	EMOGI_EDGE					/* an edge id, unknown to the engines: src/function/edge_names.c */
 } EmogiColumnType;
 
 typedef struct EmogiResultColumn
 {
-	const char *name;			/* NULL ends a list of columns */
+	const char *name;			/* NULL = end of a column list */
 	EmogiColumnType type;
-	double		none;			/* value of a vertex that has no row; NAN = every vertex has one */
+	double		none;			/* value of a vertex without a row; NAN = every vertex has a row */
 } EmogiResultColumn;
 
 #define EMOGI_NO_VERTEX UINT32_C(0xFFFFFFFF)	/* no vertex number */
@@ -156,112 +175,161 @@ typedef struct EmogiResultColumn
 #define EMOGI_MAX_COLUMNS 7
 
 /* Traits of the path semiring. */
-#define EMOGI_PATH_ADDITIVE 0x01u		/* values are sums of weights: they are bounded by max_distance and by targets, and searched at
-								 * equal steps; others are weights or near them, and searched at quantiles of the weights */
+#define EMOGI_PATH_ADDITIVE 0x01u		/* values are sums of weights: bounded by max_distance and
+										 * by targets, and searched in equal steps; other values are
+										 * weights or similar, and searched at quantiles of the
+										 * weights */
 
 /* Traits of the sum semiring. */
-#define EMOGI_SUM_USES_OWN_VALUE 0x02u			/* a contribution looks at the value of the vertex that it goes to */
-#define EMOGI_SUM_DIRICHLET 0x04u		/* start values stay (a Dirichlet boundary); the other vertices, NaN at the start, begin with 0, and
-								 * finish gets their weights */
-#define EMOGI_SUM_KEEPS_ISOLATED 0x08u		/* a vertex without an edge in keeps its value */
+#define EMOGI_SUM_USES_OWN_VALUE 0x02u			/* a contribution depends on the value of its target
+												 * vertex */
+#define EMOGI_SUM_DIRICHLET 0x04u		/* start values are fixed (a Dirichlet boundary); the other
+										 * vertices, which have NaN as the start value, begin with
+										 * 0, and finish gets the sum of their weights */
+#define EMOGI_SUM_KEEPS_ISOLATED 0x08u		/* a vertex without incoming edges keeps its value */
 
 /* Traits of any algorithm. */
-#define EMOGI_STOPS 0x10u		/* may stop when the targets of the query are settled, when they are all that is wanted */
-#define EMOGI_NEEDS_BACKWARD 0x20u	/* reads the transpose of its lists, too */
-#define EMOGI_WEIGHS_BACKWARD 0x800u	/* the same where weights are asked for (EMOGI_WEIGHTED) */
-#define EMOGI_HAS_MSBFS 0x40u	/* many sources at once can be searched from, each by itself (cpu/msbfs.h) */
-#define EMOGI_MAY_DIVERGE 0x80u /* values can grow out of range, which is an error of the call */
-#define EMOGI_IS_TOTAL 0x200u	/* the SQL function returns a number made of the sum of the first column, no rows; it takes vertices of any type */
-#define EMOGI_IS_LIST 0x400u	/* the columns have an element for each of query.h's emogi_query_length, and so has the SQL function a row */
-#define EMOGI_IS_HIERARCHY 0x100u	/* the columns tell a hierarchy (hierarchy.h): a row of the SQL function is a vertex at a level */
-#define EMOGI_IS_EDGES 0x1000u	/* the first column is another vertex: a row of the SQL function is the edge between the two, smaller end first,
-								 * and the other columns */
-#define EMOGI_IS_BLOCKS 0x2000u	/* the columns tell blocks (blocks.h): a row of the SQL function is a vertex in a block */
-#define EMOGI_IS_TREE 0x4000u	/* the columns tell a forest of searches: a row of the SQL function is a vertex with its way there, NULL at a root */
-#define EMOGI_IS_PART 0x8000u	/* there is no SQL function: a plan asks for it in the place of another function's rows */
+#define EMOGI_STOPS 0x10u		/* may stop when the targets of the query are settled, if only these
+								 * are requested */
+#define EMOGI_NEEDS_BACKWARD 0x20u	/* also reads the transpose of its lists */
+#define EMOGI_WEIGHS_BACKWARD 0x800u	/* likewise, if weights are requested (EMOGI_WEIGHTED) */
+#define EMOGI_HAS_MSBFS 0x40u	/* supports independent searches from many sources at once
+								 * (cpu/msbfs.h) */
+#define EMOGI_MAY_DIVERGE 0x80u /* values may overflow, which is an error */
+#define EMOGI_IS_TOTAL 0x200u	/* the SQL function returns a number computed from the sum of the
+								 * first column instead of rows, and takes vertices of any type */
+#define EMOGI_IS_LIST 0x400u	/* the columns have emogi_query_length (query.h) elements, each of
+								 * which is a row of the SQL function */
+#define EMOGI_IS_HIERARCHY 0x100u	/* the columns encode a hierarchy (hierarchy.h): a row of the
+									 * SQL function is a vertex at a level */
+#define EMOGI_IS_EDGES 0x1000u	/* the first column is another vertex: a row of the SQL function is
+								 * the edge between the two, smaller endpoint first, and the other
+								 * columns */
+#define EMOGI_IS_BLOCKS 0x2000u	/* the columns encode blocks (blocks.h): a row of the SQL function
+								 * is a vertex in a block */
+#define EMOGI_IS_TREE 0x4000u	/* the columns encode a search forest: a row of the SQL function is
+								 * a vertex with its path, NULL at a root */
+#define EMOGI_IS_PART 0x8000u	/* no SQL function: plans use it to replace the rows of another
+								 * function */
 #define EMOGI_HAS_OTHER_ROWS (EMOGI_IS_HIERARCHY | EMOGI_IS_TOTAL | EMOGI_IS_LIST | EMOGI_IS_EDGES | EMOGI_IS_BLOCKS | \
-							  EMOGI_IS_TREE)	/* rows are not vertices, or have NULLs */
+							  EMOGI_IS_TREE)	/* rows are not vertices, or contain NULLs */
 
 #define EMOGI_LEAST 0
 #define EMOGI_MOST 1
 
 /*
  * BFS       Breadth-first search (Beamer et al., SC 2012). level: hops from the nearest source.
- * BFS_SUMS  What the levels of a BFS come to, for each source by itself, up to max_depth: of those from first_level on. Element i is of sources[i]. count:
- *           of the vertices reached there. sum, least, most: of their levels. harmonic: the sum of count / level, level by level in
- *           ascending order, without level 0. All are 0 where the count is.
- * SSSP      Shortest paths. Floating-point addition is monotone, so the least value over all paths of the sum from left to right is
- *           well defined, and every order of work finds it.
- * SSWP      Widest paths. The width of a path is its smallest weight, +inf without an edge; +inf is impassable here too.
- * BFS_TREE  level: as BFS has it. predecessor: the vertex before on a path of so many edges, EMOGI_NO_VERTEX at a source. source: where that path
- *           begins. Of several paths that of the smallest source counts, then that whose last vertex before is the smallest. A source
- *           is its own, so no path leads through another source; following predecessors leads to the source.
- * SHORTEST_PATH_TREE  The same with weights. distance: as SSSP has it; an edge is on a path where the distance of its end is exactly what the
- *           distance of its beginning and its weight add up to. Of several paths that of the smallest source counts, then that of the fewest
- *           edges, then that whose last vertex before is the smallest.
- * SSNSP     Number of shortest paths by hops, within max_depth of them, exact to 2^53.
+ * BFS_SUMS  Aggregates of BFS levels, for each source separately, over the levels first_level ..
+ *           max_depth. Element i belongs to sources[i]. count: number of vertices reached there.
+ *           sum, least, most: sum, minimum and maximum of their levels. harmonic: sum of count /
+ *           level, level by level in ascending order, without level 0. If count is 0, so are the
+ *           others.
+ * SSSP      Shortest paths. Floating-point addition is monotone, so the minimum over all paths of
+ *           the sum from left to right is well defined, and is found by any order of execution.
+ * SSWP      Widest paths. The width of a path is its smallest weight, +inf for the empty path; +inf
+ *           is impassable here, too.
+ * BFS_TREE  level: as in BFS. predecessor: the previous vertex on a path of this length,
+ *           EMOGI_NO_VERTEX at a source. source: the first vertex of the path. Among several paths,
+ *           the one with the smallest source is chosen, then the one with the smallest predecessor.
+ *           A source is its own source, so no path leads through another source; following
+ *           predecessors leads to the source.
+ * SHORTEST_PATH_TREE  Likewise with weights. distance: as in SSSP; an edge u -> v is on a path if
+ *           distance(v) is exactly distance(u) + weight. Among several paths, the one with the
+ *           smallest source is chosen, then the one with the fewest edges, then the one with the
+ *           smallest predecessor.
+ * SSNSP     Number of shortest paths by hops, up to max_depth hops, exact up to 2^53.
  * CC        Weakly connected components. component: the smallest vertex number of the component.
  * SCC       Strongly connected components. component: the smallest vertex number of the component.
- * TRIANGLES Of the simple undirected graph: repeats and loops are passed over. triangles: those that the vertex is in.
- * TRIANGLE_COUNT The same; the SQL function returns a third of their sum.
- * LCC       Local clustering coefficient (Iosup et al., arXiv:2011.15028, 2.3.5). N: the neighbours in either direction, without the
- *           vertex; d of them. coefficient: the edges that lead from one of N to one of N, over d (d - 1); 0 where d < 2. Repeats and
- *           loops are passed over. Where lists are symmetric every edge leads both ways.
- * CORE      Of the simple undirected graph. core: the largest k such that the vertex is in a subgraph of degrees k and more.
- * CDLP      Community detection by label propagation (same paper, 2.3.3): label' = the label that most neighbours have, of several the
- *           smallest; at first the vertex itself. A neighbour in both directions counts twice; repeats and loops are passed over. Where
- *           lists are symmetric a neighbour counts once.
- * LOUVAIN   Communities by modularity, weighted and undirected (Blondel et al., J. Stat. Mech. P10008, 2008), a hierarchy.
- * LEIDEN    The same (Traag, Waltman, van Eck, Scientific Reports 9:5233, 2019): communities are connected.
- * MODULARITY part: what a vertex adds to the modularity of given communities (Newman and Girvan, Physical Review E 69, 2004).
- * DEGREE    degree: list entries. strength: the sum of their weights in the order of the list.
- * CLOSENESS reached: the vertices that the vertex leads to, itself among them. farness: the sum of the hops to them. closeness: with
- *           r = reached - 1 others, of n - 1, r / farness * r / (n - 1) (Wasserman, Faust, Social Network Analysis, 1994, 5.2), 0 where
- *           r = 0. harmonic: the sum of 1 / hops to the others. With samples the same estimated from those of the samples that are other
- *           vertices, as if the rest were like them (Eppstein, Wang, J. Graph Algorithms and Applications 8(1), 2004); all samples:
- *           exactly.
- * BETWEENNESS Of the simple graph, without weights. centrality: the sum over all pairs s, t of other vertices of the share of the shortest
- *           paths from s to t that pass through the vertex; where lists are symmetric every pair counts once. Normalized: divided by the
- *           number of pairs. With samples these alone are s, and the sum is as large as if the others were like them (Brandes, Pich,
- *           Bifurcation and Chaos 17(7), 2007).
- * TOPOLOGICAL_ORDER  Of a graph without a cycle. level: edges of the longest path to the vertex. position: its place, from 0, in the order of
- *           (level, vertex). A graph with a cycle is refused (EmogiRefusal).
- * LONGEST_PATH  Of a graph without a cycle. distance: the largest sum of weights, from left to right, of a path to the vertex that begins at
- *           a vertex without an edge in; of such a vertex 0. Rounded sums are monotone, so this is well defined as for SSSP.
- * SIMILARITY Of the sets of vertices that the lists of two vertices lead to; 0 where both are empty. Without pairs elements v * top_k and on
- *           are the top_k vertices that are most like v, more than 0 and at least cutoff, ties by vertex; of targets those from i * top_k on are
- *           like target i. With pairs element i is pair i.
- * RANDOM_WALK  Elements (s * walks + i) * (length + 1) and on are the vertices of walk i from sources[s], that one first, up to a vertex that
- *           nothing leads away from. A step goes along each edge of the list with the same chance, or in proportion to the weights; from
- *           the second on these are divided by p for an edge back to the vertex before, and by q for one to where no edge leads from there
- *           (Grover, Leskovec, node2vec, KDD 2016, 3.2). Walks depend on the seed, the source and i alone.
- * DISTANCE_MATRIX  Element s * ntargets + t is the distance from sources[s] to targets[t], as SSSP has it; +inf: no way leads there.
- * SPANNING_FOREST  Of the undirected graph: of parallel edges the lightest counts, or the heaviest where the maximum is wanted; loops do not.
- *           Edges are in a strict order, by (weight, smaller end, larger end), where the maximum is wanted with the largest weight first. The
- *           forest is the one whose sorted edges come first. Each tree hangs from its smallest vertex. parent: the vertex above, by an edge
- *           of that weight; of a root EMOGI_NO_VERTEX and 0.
- * BRIDGES   Of the undirected graph, like the two that follow. An edge whose removal leaves more components: it has no parallel one. other:
- *           its end that is nearer to the smallest vertex of the component.
- * ARTICULATION_POINTS  components: how many blocks the vertex is in, where these are two or more: then its removal leaves more components.
- *           0 of other vertices.
- * BICONNECTED Blocks, the biconnected components: sets of edges of which any two lie on a simple cycle, or one bridge with its parallel
- *           edges; loops are in none. A block goes by its number, from 0, in ascending order of its two smallest vertices. component,
- *           parent: blocks.h.
- * PAGERANK  Start 1/n. rank' = (1 - damping) / n + damping * (sum + dangling / n), where u contributes rank / (its edges out, parallel
- *           ones counted) and dangling is the rank of all vertices without an edge out. The L1 change of an iteration is compared
- *           with the tolerance. With proportions p for leaps p(v) stands in the place of both 1 / n of rank'. With weights u contributes
- *           rank * weight / (the sum of the weights of its edges out), and dangles where that sum is 0.
- * EIGENVECTOR  Start: all equal. centrality' = centrality + the sum of that of u, times the weight, over the edges u -> v; divided by the
- *           Euclidean length of the whole. The largest change of a vertex is compared with the tolerance.
- * KATZ      centrality = beta + alpha * the sum of that of u, times the weight, over the edges u -> v; normalized: of Euclidean length 1. The
- *           largest that an iteration adds to a vertex, before that, is compared with the tolerance. What is not proven to converge, or has
- *           not within max_iterations, is refused (EmogiRefusal).
- * HITS      Hubs start as 1 / n. authority' = the sum of hub of u, times the weight, over the edges u -> v; hub' = that of authority' of w
- *           over the edges v -> w; each divided by its sum over all vertices. The L1 change of hubs is compared with the tolerance.
- * HEAT      CuSha's HS. value' = value + the sum of weight * (value of u - value): what flows in over each edge in one step of time.
- * CIRCUIT   CuSha's CS. Weights are conductances. Vertices with a start value keep it; the others take the mean of their neighbours
- *           weighted by conductance (Kirchhoff's current law), 0 where no conductance leads to them.
- * NEURAL    CuSha's NN. value' = tanh(sum of weight * value of u); a vertex without an edge in keeps its value.
+ * TRIANGLES Of the simple undirected graph: parallel edges and self-loops are ignored. triangles:
+ *           the number of triangles that contain the vertex.
+ * TRIANGLE_COUNT  Likewise; the SQL function returns a third of their sum.
+ * LCC       Local clustering coefficient (Iosup et al., arXiv:2011.15028, 2.3.5). N: the d
+ *           neighbors in either direction, without the vertex itself. coefficient: the number of
+ *           edges from N to N, divided by d (d - 1); 0 if d < 2. Parallel edges and self-loops are
+ *           ignored. If lists are symmetric, every edge leads in both directions.
+ * CORE      Of the simple undirected graph. core: the largest k such that the vertex is in a
+ *           subgraph with all degrees >= k.
+ * CDLP      Community detection by label propagation (same paper, 2.3.3): label' = the most
+ *           frequent label of the neighbors, the smallest one if there is a tie; initially the
+ *           vertex itself. A neighbor in both directions counts twice; parallel edges and
+ *           self-loops are ignored. If lists are symmetric, a neighbor counts once.
+ * LOUVAIN   Communities by modularity, weighted and undirected (Blondel et al., J. Stat. Mech.
+ *           P10008, 2008), as a hierarchy.
+ * LEIDEN    Likewise (Traag, Waltman, van Eck, Scientific Reports 9:5233, 2019): communities are
+ *           connected.
+ * MODULARITY  part: the contribution of a vertex to the modularity of given communities (Newman and
+ *           Girvan, Physical Review E 69, 2004).
+ * DEGREE    degree: number of edges in the adjacency list. strength: the sum of their weights in
+ *           list order.
+ * CLOSENESS reached: the number of vertices that the vertex reaches, including itself. farness: the
+ *           sum of the hops to them. closeness: with r = reached - 1 out of n - 1, r / farness * r
+ *           / (n - 1) (Wasserman, Faust, Social Network Analysis, 1994, 5.2), 0 if r = 0. harmonic:
+ *           the sum of 1 / hops to the others. With samples, the same is estimated from the
+ *           distances to those samples that are other vertices (Eppstein, Wang, J. Graph Algorithms
+ *           and Applications 8(1), 2004); exact if all vertices are samples.
+ * BETWEENNESS  Of the simple graph, without weights. centrality: the sum over all pairs s, t of
+ *           other vertices of the fraction of the shortest paths from s to t that pass through the
+ *           vertex; if lists are symmetric, every pair counts once. Normalized: divided by the
+ *           number of pairs. With samples, only these are used as s, and the sum is extrapolated
+ *           (Brandes, Pich, Bifurcation and Chaos 17(7), 2007).
+ * TOPOLOGICAL_ORDER  Of an acyclic graph. level: number of edges of the longest path to the vertex.
+ *           position: its rank, from 0, in the order of (level, vertex). A graph with a cycle is
+ *           refused (EmogiRefusal).
+ * LONGEST_PATH  Of an acyclic graph. distance: the maximum sum of weights, from left to right, of a
+ *           path to the vertex that begins at a vertex without incoming edges; 0 for such a vertex.
+ *           Rounded sums are monotone, so this is well defined as for SSSP.
+ * SIMILARITY  Of the sets of targets of two adjacency lists; 0 if both are empty. Without pairs,
+ *           elements v * top_k .. v * top_k + top_k - 1 are the vertices most similar to v, with a
+ *           similarity > 0 and >= cutoff, ties by vertex; with targets, elements i * top_k ...
+ *           belong to target i. With pairs, element i is pair i.
+ * RANDOM_WALK  Elements (s * walks + i) * (length + 1) ... are the vertices of walk i from
+ *           sources[s], beginning with the source, until a vertex without outgoing edges. Each step
+ *           chooses an edge of the list with equal probability, or proportionally to the weights;
+ *           from the second step on, these are divided by p for an edge back to the previous
+ *           vertex, and by q for an edge to a vertex that is not a neighbor of the previous one
+ *           (Grover, Leskovec, node2vec, KDD 2016, 3.2). A walk depends only on the seed, the
+ *           source and i.
+ * DISTANCE_MATRIX  Element s * ntargets + t is the distance from sources[s] to targets[t], as in
+ *           SSSP; +inf: not reachable.
+ * SPANNING_FOREST  Of the undirected graph: among parallel edges the lightest is used, or the
+ *           heaviest if the maximum is requested; self-loops are ignored. Edges are strictly
+ *           ordered by (weight, smaller endpoint, larger endpoint), with the largest weight first
+ *           if the maximum is requested. The forest is the one whose sorted edges come first. Each
+ *           tree is rooted at its smallest vertex. parent: the parent in the tree, by an edge of
+ *           that weight; EMOGI_NO_VERTEX and 0 at a root.
+ * BRIDGES   Of the undirected graph, like the following two. An edge whose removal increases the
+ *           number of components; it has no parallel edge. other: its endpoint that is nearer to
+ *           the smallest vertex of the component.
+ * ARTICULATION_POINTS  components: the number of blocks that contain the vertex, if there are at
+ *           least two, so that its removal increases the number of components; 0 for other
+ *           vertices.
+ * BICONNECTED  Blocks, the biconnected components: sets of edges any two of which are on a simple
+ *           cycle, or one bridge with its parallel edges; self-loops are in no block. Blocks are
+ *           numbered from 0 in ascending order of their two smallest vertices. component, parent:
+ *           blocks.h.
+ * PAGERANK  Start: 1/n. rank' = (1 - damping) / n + damping * (sum + dangling / n), where u
+ *           contributes rank / (number of outgoing edges, including parallel ones), and dangling is
+ *           the rank of all vertices without outgoing edges. The L1 change of an iteration is
+ *           compared with the tolerance. With personalization, p(v) replaces both 1 / n in rank'.
+ *           With weights, u contributes rank * weight / (sum of the weights of its outgoing edges),
+ *           and is dangling if that sum is 0.
+ * EIGENVECTOR  Start: all equal. centrality'(v) = centrality(v) + the sum of centrality(u) * weight
+ *           over the edges u -> v, divided by the Euclidean norm of all. The maximum change of a
+ *           vertex is compared with the tolerance.
+ * KATZ      centrality(v) = beta + alpha * the sum of centrality(u) * weight over the edges u -> v;
+ *           normalized: Euclidean norm 1. The maximum increase of a vertex in an iteration, before
+ *           normalization, is compared with the tolerance. A query that is not proven to converge,
+ *           or has not converged within max_iterations, is refused (EmogiRefusal).
+ * HITS      Hubs start as 1 / n. authority'(v) = the sum of hub(u) * weight over the edges u -> v;
+ *           hub'(v) = the sum of authority'(w) * weight over the edges v -> w; each divided by its
+ *           sum over all vertices. The L1 change of the hubs is compared with the tolerance.
+ * HEAT      CuSha's HS. value' = value + the sum of weight * (value of u - value): the flow over
+ *           each edge in one time step.
+ * CIRCUIT   CuSha's CS. Weights are conductances. Vertices with a start value keep it; the others
+ *           get the mean of their neighbors weighted by conductance (Kirchhoff's current law), 0 if
+ *           no conductance leads to them.
+ * NEURAL    CuSha's NN. value' = tanh(sum of weight * value of u); a vertex without incoming edges
+ *           keeps its value.
  */
 #define EMOGI_ALGORITHMS(OTHER, PATH, SUM) \
 	OTHER(BFS, bfs, bfs, bfs, path, bfs, \
@@ -414,17 +482,20 @@ typedef enum EmogiAlgorithm
 #define EMOGI_ROW(NAME, ...) + 1
 #define EMOGI_NALGORITHMS (0 EMOGI_ALGORITHMS(EMOGI_ROW, EMOGI_ROW, EMOGI_ROW))
 
-/* For a switch over the rows of one kind: those of other kinds. For lists of one kind: nothing. */
+/*
+ * In a switch over the rows of one kind, EMOGI_LEAVE handles the other kinds. In a list of one
+ * kind, EMOGI_NOTHING omits them.
+ */
 #define EMOGI_LEAVE(NAME, ...) case EMOGI_##NAME: break;
 #define EMOGI_NOTHING(...)
 
-/* A row at run time. */
+/* A row of the table at run time. */
 typedef struct EmogiAlgorithmRow
 {
 	EmogiAlgorithm algorithm;
 	const char *name;
-	const char *cuda;			/* which kernels of ours answer it, "none" = none do */
-	const char *papers;			/* which of the papers', likewise */
+	const char *cuda;			/* kernels of emogi that implement it; "none" = none */
+	const char *papers;			/* likewise, kernels of the papers' systems */
 	EmogiLists	lists;
 	EmogiWeights weights;
 	uint32_t	traits;			/* EMOGI_* */
@@ -435,19 +506,19 @@ typedef struct EmogiAlgorithmRow
 /* Get the row of an algorithm. */
 extern const EmogiAlgorithmRow *emogi_algorithm_row(EmogiAlgorithm algorithm);
 
-/* Find an algorithm by its name; NULL when there is none. */
+/* Find an algorithm by name; NULL if there is none. */
 extern const EmogiAlgorithmRow *emogi_algorithm_named(const char *name);
 
-/* Get the place of a parameter among those that an algorithm takes, from 0; -1 = it takes none. */
+/* Get the index of a parameter of an algorithm; -1 if it does not take it. */
 extern int	emogi_algorithm_takes(const EmogiAlgorithmRow *row, EmogiParameterKind kind);
 
-/* Say whether it makes iterations over all edges. */
+/* Check whether an algorithm iterates over all edges. */
 extern bool emogi_algorithm_iterates(EmogiAlgorithm algorithm);
 
-/* Say whether there are kernels of ours for it. */
+/* Check whether emogi has kernels for an algorithm. */
 extern bool emogi_algorithm_is_on_cuda(const EmogiAlgorithmRow *row);
 
-/* Get the bytes of a value. */
+/* Get the size of a value. */
 extern uint32_t emogi_algorithm_column_bytes(EmogiColumnType type);
 
 #ifdef __cplusplus

@@ -1,12 +1,13 @@
 /*
- * engine.h: the contract between the two worlds (PostgreSQL and not) and between the engines (CPU and CUDA).
+ * engine.h: the interface between PostgreSQL and the engines, and between the CPU and the CUDA
+ * engine.
  *
- * Plain C11 that gcc and nvcc both take. Nothing here, and nothing below here, knows PostgreSQL: a function reports
- * by an EmogiStatus and an EmogiError, never by longjmp, exit or a message on stderr; it writes only into memory
- * that its caller gave it, and frees whatever it took for itself on every path.
+ * Plain C11 for both gcc and nvcc. Nothing here or below depends on PostgreSQL. A function reports
+ * errors by an EmogiStatus and an EmogiError, never by longjmp, exit or a message on stderr; it
+ * writes only to memory provided by its caller, and frees everything it allocates on every path.
  *
- * Words: a vertex *number* is an index 0 .. nvertices-1 (uint32); a vertex *key* is what the user's table holds
- * (int64). ids[] translates. Numbers are given in ascending order of keys.
+ * Terms: a vertex *number* is an index 0 .. nvertices-1 (uint32); a vertex *key* is the value in
+ * the user's table (int64). ids[] maps numbers to keys. Numbers ascend as keys do.
  */
 #ifndef EMOGI_ENGINE_H
 #define EMOGI_ENGINE_H
@@ -23,37 +24,45 @@
 extern "C" {
 #endif
 
-/* Changes whenever a struct below does, or the number of algorithms; emogi_cuda.so of another build is refused. */
+/*
+ * Changes with every struct below and with the number of algorithms; an emogi_cuda.so of another
+ * build is rejected.
+ */
 #define EMOGI_ENGINE_ABI (UINT32_C(8007) + EMOGI_NALGORITHMS)
 
-/* A function in a header that both compilers take, for the device, too. */
+/* Qualifiers of a function in a header for both compilers, also usable on the device. */
 #ifdef __CUDACC__
 #define EMOGI_INLINE static __host__ __device__ __forceinline__
 #else
 #define EMOGI_INLINE static inline
 #endif
 
-/* The unit of a request on the link, and of alignment of every array that a GPU may read in place. */
+/* Size of a request on the link, and alignment of every array that a GPU may read in place. */
 #define EMOGI_LINE_BYTES 128
 
-/* Vertex numbers are uint32; the largest value is kept free: EMOGI_NO_VERTEX. */
+/* Vertex numbers are uint32; the maximum is reserved as EMOGI_NO_VERTEX. */
 #define EMOGI_MAX_VERTICES UINT64_C(0xFFFFFFFE)
 
 typedef enum EmogiStatus
 {
 	EMOGI_OK = 0,
-	EMOGI_CANCELED,				/* control->cancel was seen; outputs are undefined */
-	EMOGI_NO_MEMORY,			/* host or device memory; nothing was left allocated */
-	EMOGI_DEVICE_ERROR,			/* the device or its driver failed; the process should be replaced */
-	EMOGI_BAD_INPUT,			/* the caller asked for something that cannot be done */
-	EMOGI_UNSUPPORTED			/* this engine does not have it; another may. The error's message says what */
+	EMOGI_CANCELED,				/* canceled by control->cancel; outputs are undefined */
+	EMOGI_NO_MEMORY,			/* host or device memory; nothing remains allocated */
+	EMOGI_DEVICE_ERROR,			/* the device or its driver failed; the process should be
+								 * replaced */
+	EMOGI_BAD_INPUT,			/* the request is invalid */
+	EMOGI_UNSUPPORTED			/* not supported by this engine, perhaps by another; the message
+								 * says what */
 } EmogiStatus;
 
-/* What went wrong, for a person. Set whenever a function returns anything but EMOGI_OK and EMOGI_CANCELED. */
+/*
+ * Description of an error for users. Set if a function returns anything but EMOGI_OK and
+ * EMOGI_CANCELED.
+ */
 typedef struct EmogiError
 {
-	char		message[256];	/* one line, lower case, no full stop */
-	char		detail[256];	/* facts: figures, or the words of CUDA; may be empty */
+	char		message[256];	/* one line, lower case, no period */
+	char		detail[256];	/* facts: figures, or CUDA's error text; may be empty */
 } EmogiError;
 
 typedef enum EmogiPhase
@@ -65,38 +74,41 @@ typedef enum EmogiPhase
 	EMOGI_PHASE_TRANSFER,
 	EMOGI_PHASE_RUN,
 	EMOGI_PHASE_ROWS,
-	EMOGI_PHASE_REFRESH,		/* what has changed in the tables */
-	EMOGI_PHASE_SPLICE,			/* a Graph of another and the changes */
+	EMOGI_PHASE_REFRESH,		/* reading the changes of the tables */
+	EMOGI_PHASE_SPLICE,			/* merging the changes into an existing graph */
 	EMOGI_NPHASES
 } EmogiPhase;
 
 /*
- * What passes between a running engine and the outside while it runs. Lives in shared memory. `cancel` is set to 1
- * by anyone, at any time, and read by the engine at every level or iteration and at least every 50 ms of work (from
- * any of its threads). The rest is written by the engine and read by anyone; a torn or old value does no harm.
+ * Communication with a running engine, in shared memory. Any process may set `cancel` to 1 at any
+ * time; the engine polls it at every level or iteration, and at least every 50 ms of work, from any
+ * of its threads. The engine writes the other fields and any process reads them; a torn or stale
+ * value is harmless.
  */
 typedef struct EmogiControl
 {
 	volatile uint32_t cancel;
 	volatile uint32_t phase;	/* EmogiPhase */
 	volatile uint32_t level;	/* level or iteration, from 0 */
-	volatile uint64_t done;		/* of `total`, unit of the phase: edges or vertices */
+	volatile uint64_t done;		/* out of `total`, in the unit of the phase: edges or vertices */
 	volatile uint64_t total;	/* 0 = unknown */
 
-	uint64_t	spare_bytes;		/* set before the run: what the CPU engine may take of memory that a run can do without, to be faster */
+	uint64_t	spare_bytes;	/* set before the run: optional memory that the CPU engine may
+								 * allocate to run faster */
 
-	/* For tests: the n-th allocation, or call of the driver, of this request fails as if by itself. 0 = none does. */
-	uint32_t	fail_allocation;	/* of host memory by an engine */
+	/* Fault injection: the n-th allocation or driver call of the request fails; 0 = none. */
+	uint32_t	fail_allocation;	/* host memory, by an engine */
 	uint32_t	fail_device_allocation;
-	uint32_t	fail_device_call;	/* of the thread of the run's GPU; with EMOGI_FAULT_OF_HELPER: of each GPU that makes parts of the run */
+	uint32_t	fail_device_call;	/* by the thread of the run's GPU; with EMOGI_FAULT_OF_HELPER:
+									 * by each GPU that participates in the run */
 } EmogiControl;
 
 #define EMOGI_FAULT_OF_HELPER UINT32_C(0x80000000)
 
-/* How a Graph stores its weights: the narrowest type that holds every one of them exactly. */
+/* Storage type of weights: the narrowest type that holds all of them exactly. */
 typedef enum EmogiWeightType
 {
-	EMOGI_WEIGHT_NONE = 0,		/* no weights: every edge weighs 1 */
+	EMOGI_WEIGHT_NONE = 0,		/* no weights: every edge has weight 1 */
 	EMOGI_WEIGHT_U8,
 	EMOGI_WEIGHT_U16,
 	EMOGI_WEIGHT_U32,
@@ -105,95 +117,116 @@ typedef enum EmogiWeightType
 } EmogiWeightType;
 
 /*
- * One orientation of a Graph in compressed sparse rows. The list of vertex v is targets[offsets[v] .. offsets[v+1]-1],
- * ascending (by target, then by weight). targets and weights are aligned to EMOGI_LINE_BYTES and may be read (not used)
- * up to the end of their last line.
+ * One orientation of a graph in compressed sparse rows (CSR). The adjacency list of vertex v is
+ * targets[offsets[v] .. offsets[v+1]-1], ascending by target, then by weight. targets and weights
+ * are aligned to EMOGI_LINE_BYTES and readable up to the end of their last line.
  */
 typedef struct EmogiAdjacency
 {
 	uint64_t	nedges;
-	const uint64_t *offsets;	/* [nvertices + 1], edges, offsets[0] = 0; NULL = this orientation is not built */
+	const uint64_t *offsets;	/* [nvertices + 1], edges, offsets[0] = 0; NULL = orientation not
+								 * built */
 	const uint32_t *targets;	/* [nedges], vertex numbers */
-	const void *weights;		/* [nedges] of the Graph's weight_type; NULL when that is EMOGI_WEIGHT_NONE */
+	const void *weights;		/* [nedges] of the graph's weight_type; NULL for
+								 * EMOGI_WEIGHT_NONE */
 } EmogiAdjacency;
 
 /*
- * A Graph as a Query sees it. forward leads from a vertex to those that a traversal reaches next; backward is its
- * transpose (equal pointers when the Graph is symmetric), which direction-optimising algorithms use when it is there.
+ * A graph as seen by a query. forward leads to the vertices that a traversal reaches next. backward
+ * is its transpose (equal pointers if the graph is symmetric), which direction-optimizing
+ * algorithms use if it exists.
  */
 typedef struct EmogiGraph
 {
 	uint64_t	nvertices;
-	const int64_t *ids;			/* [nvertices], keys, strictly ascending; NULL = numbers are the keys */
-	const struct EmogiDictionary *dictionary;	/* what ids are codes of, where keys are no integers; else NULL. No engine reads it */
+	const int64_t *ids;			/* [nvertices], keys, strictly ascending; NULL = numbers are the
+								 * keys */
+	const struct EmogiDictionary *dictionary;	/* dictionary of the codes in ids if keys are not
+												 * integers, otherwise NULL; not used by engines */
 	EmogiWeightType weight_type;
 	EmogiAdjacency forward;
 	EmogiAdjacency backward;
-	const void *memory;			/* the page-aligned block that holds all arrays above, for cudaHostRegister */
+	const void *memory;			/* page-aligned block that contains all arrays above, for
+								 * cudaHostRegister */
 	uint64_t	memory_bytes;
-	uint64_t	id;				/* never used twice in the life of an engine: it may keep what it made of this Graph's block,
-								 * until forget(); 0 = the block is gone after the run */
+	uint64_t	id;				/* unique during the life of an engine, which may cache data derived
+								 * from this graph until forget(); 0 = the block is freed after the
+								 * run */
 } EmogiGraph;
 
-/* Where a GPU reads edges from. The CPU engine ignores it. */
+/* Memory from which a GPU reads edges. The CPU engine ignores it. */
 typedef enum EmogiPlacement
 {
-	EMOGI_PLACEMENT_AUTO = 0,	/* device when the edges fit in the free device memory, else hybrid or host */
+	EMOGI_PLACEMENT_AUTO = 0,	/* device if the edges fit in the free device memory, otherwise
+								 * hybrid or host */
 	EMOGI_PLACEMENT_HOST,		/* zero-copy from registered host memory */
-	EMOGI_PLACEMENT_DEVICE,		/* copied to device memory first; NO_MEMORY when they do not fit */
-	EMOGI_PLACEMENT_HYBRID,		/* as host, with what is read most often in device memory as far as it fits: some neighbours of
-								 * each vertex, all weights, or whole pieces of the lists; host where that is of no use */
-	EMOGI_PLACEMENT_PEER,		/* as device; what this GPU's memory cannot hold lies in that of GPUs that help. NO_MEMORY when these cannot, either */
+	EMOGI_PLACEMENT_DEVICE,		/* copied to device memory first; NO_MEMORY if they do not fit */
+	EMOGI_PLACEMENT_HYBRID,		/* like host, but the most frequently read parts are in device
+								 * memory as far as they fit: some neighbors of each vertex, all
+								 * weights, or whole segments of the lists; host if that is not
+								 * useful */
+	EMOGI_PLACEMENT_PEER,		/* like device, but edges beyond the memory of this GPU are in
+								 * the memory of helper GPUs; NO_MEMORY if these do not suffice,
+								 * either */
 	EMOGI_PAPERS_PLACEMENTS		/* MANAGED, STAGED: papers.h */
 	EMOGI_NPLACEMENTS
 } EmogiPlacement;
 
-/* One algorithm with its arguments: those that its row says. */
+/* An algorithm and its arguments, as specified by its row. */
 typedef struct EmogiQuery
 {
 	EmogiAlgorithm algorithm;
 	EmogiPlacement placement;
-	uint32_t	devices;		/* GPUs over whose links edges may come, too, bits by number; they may be at work for others */
-	EmogiPapersQuery papers;	/* all 0 = by our own kernels */
+	uint32_t	devices;		/* GPUs whose links may also transfer edges, a bit mask by number;
+								 * they may be busy with other runs */
+	EmogiPapersQuery papers;	/* all zeros = emogi's own kernels */
 	uint64_t	nsources;
-	const uint32_t *sources;	/* [nsources], vertex numbers, each < nvertices, repeats allowed */
+	const uint32_t *sources;	/* [nsources], vertex numbers < nvertices, may repeat */
 	uint64_t	ntargets;
-	const uint32_t *targets;	/* [ntargets], vertex numbers: BFS, and paths whose values add up, may stop when these are
-								 * settled; the result then holds for them alone, and an engine may ignore them; ntargets = 0: all
-								 * are wanted. SIMILARITY without pairs: elements are of these, and no engine may ignore them.
-								 * DISTANCE_MATRIX: its columns */
-	int64_t		max_depth;		/* hops; levels above it are not entered; -1 = no bound */
-	uint32_t	first_level;	/* BFS_SUMS: levels below it are entered and not counted */
-	double		max_distance;	/* vertices farther away are not reached; INFINITY = no bound */
+	/*
+	 * [ntargets], vertex numbers; 0 = all vertices. BFS and additive paths may stop when these are
+	 * settled, and the result is then valid only for them; an engine may ignore them. SIMILARITY
+	 * without pairs: the elements belong to these, and no engine may ignore them. DISTANCE_MATRIX:
+	 * its columns
+	 */
+	const uint32_t *targets;
+	int64_t		max_depth;		/* hops; higher levels are not entered; -1 = unlimited */
+	uint32_t	first_level;	/* BFS_SUMS: lower levels are entered but not counted */
+	double		max_distance;	/* vertices farther away are not reached; INFINITY = unlimited */
 	double		damping;		/* 0 .. 1 */
 	double		alpha;			/* >= 0, finite */
 	double		beta;			/* finite */
 	int64_t		max_iterations; /* >= 1 */
-	double		tolerance;		/* >= 0; stop after a change below it; 0 = exactly max_iterations */
-	int64_t		samples;		/* estimate from so many vertices (sample.h); 0, or as many as there are: exactly */
+	double		tolerance;		/* >= 0; stop after a smaller change; 0 = exactly max_iterations */
+	int64_t		samples;		/* number of vertices for an estimate (sample.h); 0 or >= nvertices:
+								 * exact */
 	double		resolution;		/* >= 0, finite */
-	double		theta;			/* >= 0: how random choices are; 0 = not at all */
-	int64_t		max_cluster_size;	/* vertices of a community; 0 = no bound */
-	int64_t		max_levels;		/* 0 = no bound */
-	uint64_t	seed;			/* of random choices: which vertices are samples, in which order nodes are moved */
+	double		theta;			/* >= 0: degree of randomness; 0 = none */
+	int64_t		max_cluster_size;	/* vertices per community; 0 = unlimited */
+	int64_t		max_levels;		/* 0 = unlimited */
+	uint64_t	seed;			/* for random choices: which vertices are samples, in which order
+								 * nodes are moved */
 	bool		normalized;
-	int64_t		length;			/* steps of a walk */
-	int64_t		walks;			/* >= 1, of each source */
+	int64_t		length;			/* steps per walk */
+	int64_t		walks;			/* >= 1, walks per source */
 	double		return_parameter;	/* > 0, finite: p */
 	double		in_out_parameter;	/* > 0, finite: q */
 	EmogiMeasure measure;
 	int64_t		top_k;			/* >= 1 */
 	double		cutoff;			/* 0 .. 1 */
 	uint64_t	npairs;
-	const uint32_t *pairs;		/* SIMILARITY: [npairs][2], vertex numbers; NULL = all are looked at */
-	bool		maximum;		/* SPANNING_FOREST: of the heaviest edges, not the lightest */
+	const uint32_t *pairs;		/* SIMILARITY: [npairs][2], vertex numbers; NULL = all pairs */
+	bool		maximum;		/* SPANNING_FOREST: prefer the heaviest edges instead of the
+								 * lightest */
 	const double *values;		/* [nvertices], start values, or communities */
-	const double *leap;			/* PAGERANK: [nvertices], proportions that sum to 1; NULL = 1 / nvertices each */
-	bool		is_weighted;	/* what takes EMOGI_WEIGHTED: edges count as their weights, which are 0 and more, finite */
-	const EmogiSummary *summary;	/* NULL = all of the answer is wanted */
+	const double *leap;			/* PAGERANK: [nvertices], teleport probabilities that sum to 1; NULL
+								 * = 1 / nvertices each */
+	bool		is_weighted;	/* algorithms with EMOGI_WEIGHTED: use the weights, which are >= 0
+								 * and finite */
+	const EmogiSummary *summary;	/* NULL = the whole result is requested */
 } EmogiQuery;
 
-/* A column of an answer: [nvertices], or what emogi_query_length says, of the type that the algorithm's row says. */
+/* A column of a result: [nvertices] or [emogi_query_length], of the type in the algorithm's row. */
 typedef union EmogiArray
 {
 	int32_t    *int32;
@@ -203,7 +236,7 @@ typedef union EmogiArray
 	void	   *any;
 } EmogiArray;
 
-/* Get a value of a column as a number. */
+/* Get an element of a column as a number. */
 static inline double
 emogi_algorithm_column_number(const EmogiResultColumn *column, EmogiArray array, uint64_t v)
 {
@@ -223,14 +256,19 @@ emogi_algorithm_column_number(const EmogiResultColumn *column, EmogiArray array,
 	return 0.0;
 }
 
-/* Why a Graph has no answer to a Query, whatever the engine: BAD_INPUT, and its caller says so in terms of keys. */
+/*
+ * Reason why a graph has no result for a query in any engine. The status is BAD_INPUT, and the
+ * caller reports the error in terms of keys.
+ */
 typedef enum EmogiRefusalKind
 {
 	EMOGI_NOT_REFUSED = 0,
 	EMOGI_HAS_CYCLE,			/* TOPOLOGICAL_ORDER, LONGEST_PATH */
-	EMOGI_DIVERGES,				/* KATZ: what iterations add grows without bound */
-	EMOGI_WEIGHTS_OUT_OF_RANGE, /* sums of weights are beyond what can be divided by; the message says which */
-	EMOGI_HAS_NOT_CONVERGED		/* KATZ: in max_iterations; whether it ever does may be open */
+	EMOGI_DIVERGES,				/* KATZ: the increase of iterations grows without bound */
+	EMOGI_WEIGHTS_OUT_OF_RANGE, /* sums of weights that cannot be used as divisors; the message says
+								 * which */
+	EMOGI_HAS_NOT_CONVERGED		/* KATZ: within max_iterations; whether it would converge may be
+								 * unknown */
 } EmogiRefusalKind;
 
 #define EMOGI_CYCLE_NAMED 10
@@ -238,70 +276,86 @@ typedef enum EmogiRefusalKind
 typedef struct EmogiRefusal
 {
 	EmogiRefusalKind kind;
-	uint64_t	cycle_length;	/* edges of the shortest cycle through its smallest vertex */
-	uint32_t	cycle[EMOGI_CYCLE_NAMED];	/* its first vertices, that one first, as its edges lead */
-	double		rate;			/* proven: in the long run an iteration adds at most so many times what the one before did */
+	uint64_t	cycle_length;	/* number of edges of the shortest cycle through its smallest
+								 * vertex */
+	uint32_t	cycle[EMOGI_CYCLE_NAMED];	/* the first vertices of the cycle in order, beginning
+											 * with the smallest one */
+	double		rate;			/* proven bound of the ratio of the increases of successive
+								 * iterations in the long run */
 } EmogiRefusal;
 
 /*
- * What a Query fills. Arrays belong to the caller and need no initialisation: an engine writes every element, unless it makes a summary.
- * The counters describe the run.
+ * Result of a query. Arrays belong to the caller and need no initialization: an engine writes every
+ * element, unless it makes a summary. The counters describe the run.
  */
 typedef struct EmogiResult
 {
-	EmogiArray	columns[EMOGI_MAX_COLUMNS]; /* those of the algorithm's row, in its order */
+	EmogiArray	columns[EMOGI_MAX_COLUMNS]; /* in the order of the algorithm's row */
 
-	bool		is_summarized;	/* query->summary has what was wanted of the answer. Columns are then filled as it says, else all */
-	uint64_t	nsummarized;	/* groups, or vertices */
+	bool		is_summarized;	/* query->summary has the response; the columns are then filled as
+								 * it specifies, otherwise completely */
+	uint64_t	nsummarized;	/* number of groups or vertices */
 
-	uint64_t	nreached;		/* vertices reached; all of them where there is no source */
-	uint32_t	nlevels;		/* levels entered, the sources' own (0) included; or iterations made */
-	double		change;			/* of the last iteration: L1 (PAGERANK, HITS) or largest of a vertex */
-	uint64_t	edges_traversed;	/* list entries that the engine looked at */
-	uint64_t	link_bytes;		/* bytes of edges that crossed the link in the run: lines read in place x 128, and copies; 0 on
-								 * the CPU. Of the papers' mappings in HOST placement: lines that the lists read lie in, or, when
-								 * requests are counted, lines requested; in MANAGED placement all edges */
-	EmogiRefusal refusal;		/* when the status is BAD_INPUT */
+	uint64_t	nreached;		/* vertices reached; all vertices if there are no sources */
+	uint32_t	nlevels;		/* levels entered, including level 0; or iterations */
+	double		change;			/* of the last iteration: L1 (PAGERANK, HITS) or maximum of a
+								 * vertex */
+	uint64_t	edges_traversed;	/* edges examined by the engine */
+	/*
+	 * bytes of edges transferred over the link in the run: lines read in place x 128, and copies; 0
+	 * on the CPU. For the papers' mappings in HOST placement: the lines that contain the lists read
+	 * or, if requests are counted, the lines requested; in MANAGED placement all edges
+	 */
+	uint64_t	link_bytes;
+	EmogiRefusal refusal;		/* if the status is BAD_INPUT */
 	EmogiPapersCounts papers;
-	EmogiPlacement placement;	/* where the edges were read from; EMOGI_PLACEMENT_AUTO on the CPU */
-	int32_t		nlinks;			/* of GPUs over which edges came while it ran */
-	char		left_out[200];	/* a GPU that was to help and could not, and why; empty = none */
-	bool		helper_lost;	/* it has failed: the process must be replaced, though the answer is right */
-	double		transfer_ms;	/* copies to and from the device, registration of host memory */
+	EmogiPlacement placement;	/* where the edges were read from; EMOGI_PLACEMENT_AUTO on the
+								 * CPU */
+	int32_t		nlinks;			/* number of GPUs whose links transferred edges during the run */
+	char		left_out[200];	/* a GPU that could not help as intended, and why; empty = none */
+	bool		helper_lost;	/* that GPU has failed: the process must be replaced, although the
+								 * result is correct */
+	double		transfer_ms;	/* copies from and to the device, registration of host memory */
 	double		run_ms;			/* the traversal itself */
 } EmogiResult;
 
-/* What an engine can say of one device (for the CPU engine: of the processor). */
+/* Properties of a device, or of the processor for the CPU engine. */
 typedef struct EmogiDevice
 {
-	int32_t		number;			/* as the driver counts those that are visible; -1 for the CPU */
+	int32_t		number;			/* driver's number among the visible devices; -1 for the CPU */
 	char		name[128];
-	char		driver[64];		/* driver and runtime version; empty for the CPU */
+	char		driver[64];		/* driver and runtime versions; empty for the CPU */
 	uint64_t	memory_bytes;	/* device memory; 0 for the CPU */
 	uint64_t	free_bytes;
-	uint64_t	used_bytes;		/* device memory that this engine holds now, copies of Graphs included */
-	uint64_t	ready_bytes;	/* beside that, what lies ready for runs to come: a 64th of all, or of the cap, at most */
-	int32_t		units;			/* multiprocessors or threads */
-	double		link_gbps;		/* measured pinned host-to-device copy, 1e9 bytes/s; 0 = not measured */
+	uint64_t	used_bytes;		/* device memory now held by this engine, including cached graphs */
+	uint64_t	ready_bytes;	/* additional memory kept for future runs: at most 1/64 of the
+								 * total, or of the limit */
+	int32_t		units;			/* number of multiprocessors or threads */
+	double		link_gbps;		/* measured pinned host-to-device bandwidth, 1e9 bytes/s; 0 = not
+								 * measured */
 } EmogiDevice;
 
 typedef struct EmogiEngineOptions
 {
-	int32_t		device;			/* number of the GPU; the CPU engine ignores it */
+	int32_t		device;			/* number of the GPU; ignored by the CPU engine */
 	int32_t		cpu_threads;	/* >= 1 */
-	uint64_t	device_memory_bytes;	/* cap of what an engine may take on one GPU; 0 = all that is free */
-	bool		plain_memory;	/* tests: have nothing ready between runs, as on a GPU without memory pools */
-	bool		always_help;	/* tests: have helpers take part in small steps, too */
-	bool		always_bins;	/* tests: cut the entries of small Graphs apart for PageRank, too (cuda/algorithms/propagation_blocking.cuh) */
+	uint64_t	device_memory_bytes;	/* limit of the memory that an engine allocates on one GPU;
+										 * 0 = all free memory */
+	bool		plain_memory;	/* tests: keep no memory between runs, as on a GPU without memory
+								 * pools */
+	bool		always_help;	/* tests: let helpers participate in small steps, too */
+	bool		always_bins;	/* tests: use propagation blocking for PageRank on small graphs, too
+								 * (cuda/algorithms/propagation_blocking.cuh) */
 } EmogiEngineOptions;
 
 typedef struct EmogiEngineState EmogiEngineState;
 typedef struct EmogiDerivation EmogiDerivation; /* derivation.h */
 
 /*
- * An engine. open() may take a while (driver start) and is called after fork, in the process that runs: once for the CPU, once for
- * each GPU, which has a state of its own. Functions are called by one thread at a time for each state, of which several may be at work at once;
- * the calling thread may change from run to run. A DEVICE_ERROR leaves the state fit only for close().
+ * An engine. open() may take some time (driver start) and is called after fork in the process that
+ * uses the engine: once for the CPU, and once for each GPU, which has a state of its own. Each
+ * state is used by one thread at a time, but several states may be in use at once; the thread may
+ * change from run to run. After a DEVICE_ERROR, only close() may be called.
  */
 typedef struct EmogiEngine
 {
@@ -309,41 +363,51 @@ typedef struct EmogiEngine
 	const char *name;			/* "cpu" or "cuda" */
 	EmogiStatus (*open) (const EmogiEngineOptions *options, EmogiEngineState **state, EmogiError *error);
 	void		(*close) (EmogiEngineState *state);
-	int32_t		(*ndevices) (void);	/* that open() may be asked for; 0, too, where it will say why there is none */
+	int32_t		(*ndevices) (void);	/* number of devices for open(); may be 0, and open() then
+									 * returns the reason */
 	EmogiStatus (*describe) (const EmogiEngineState *state, EmogiDevice *out, EmogiError *error);
 	EmogiStatus (*run) (EmogiEngineState *state, const EmogiGraph *graph, const EmogiQuery *query,
 						EmogiResult *result, EmogiControl *control, EmogiError *error);
 
 	/*
-	 * Would other GPUs be of help to a run, by reading a share of the lists, or by lending memory? For a state that nobody uses, in any thread. And: have
-	 * some help the next run of a state, which then uses their states, too. NULL = one GPU has nothing to do with another.
+	 * Check whether other GPUs would help a run, by reading a part of the lists or by lending
+	 * memory. For an idle state, in any thread. And: let helpers participate in the next run of a
+	 * state, which then uses their states, too. NULL = GPUs do not cooperate.
 	 */
 	bool		(*wants_help) (EmogiEngineState *state, const EmogiGraph *graph, const EmogiQuery *query);
 	void		(*help) (EmogiEngineState *state, EmogiEngineState *const *helpers, int nhelpers);
 
 	/*
-	 * Drop all that was kept of the Graph with this id: after it the Graph's memory may be freed. An unknown id is no
-	 * error. Called by one thread at a time, and never beside run(). Gets the bytes of device memory still kept.
+	 * Drop everything cached for the graph with this id, after which the memory of the graph may be
+	 * freed. An unknown id is not an error. Called by one thread at a time, and never during run().
+	 * Return the bytes of device memory that remain cached.
 	 */
 	uint64_t	(*forget) (EmogiEngineState *state, uint64_t graph_id);
 
 	/*
-	 * Make copies of a Graph's arrays, as run() would keep them, of those that are kept of the old Graph, from which it comes as the
-	 * derivation says. Both have an id. What there are no copies of is left to run(), as all is after any other status: UNSUPPORTED where
-	 * nothing is kept, NO_MEMORY where both do not fit beside what else is kept. Called by one thread at a time, never beside run() or
-	 * forget(). NULL = this engine keeps nothing.
+	 * Derive copies of a graph's arrays, as run() would cache them, from cached copies of the old
+	 * graph, by the derivation from the old graph. Both graphs have an id. Arrays without cached
+	 * copies are left to run(), as is everything after any other status: UNSUPPORTED if nothing is
+	 * cached, NO_MEMORY if both versions do not fit besides the other cached data. Called by one
+	 * thread at a time, and never during run() or forget(). NULL = this engine caches nothing.
 	 */
 	EmogiStatus (*derive) (EmogiEngineState *state, const EmogiGraph *old, const EmogiGraph *graph,
 						   const EmogiDerivation *derivation, EmogiControl *control, EmogiError *error);
 
-	/* For tests: get the copy that is kept of a whole array of a Graph, its last line included; UNSUPPORTED when there is none. */
+	/*
+	 * Tests: get the cached copy of a whole array of a graph, including its last line; UNSUPPORTED
+	 * if there is none.
+	 */
 	EmogiStatus (*fetch) (EmogiEngineState *state, uint64_t graph_id, const void *array, void *to, uint64_t bytes, EmogiError *error);
 } EmogiEngine;
 
-/* The engine of this machine's processor, linked in. */
+/* The engine of the host processor, linked statically. */
 extern const EmogiEngine *emogi_cpu_engine(void);
 
-/* What emogi_cuda.so exports; looked up by dlsym. Returns without touching the driver; open() does that. */
+/*
+ * Exported by emogi_cuda.so and looked up by dlsym. Returns without using the driver; open() does
+ * that.
+ */
 #define EMOGI_CUDA_ENTRY "emogi_cuda_engine"
 typedef const EmogiEngine *(*EmogiEngineEntry) (void);
 

@@ -1,5 +1,5 @@
 /*
- * query.c: is a query in order? What there is to check follows from its algorithm's row.
+ * query.c: validation of queries by the row of their algorithm.
  */
 #include "query.h"
 
@@ -7,7 +7,7 @@
 
 #include <stdio.h>
 
-/* Write what is wrong. */
+/* Set the error message. */
 static EmogiStatus
 refuse(EmogiError *error, const char *message)
 {
@@ -16,7 +16,7 @@ refuse(EmogiError *error, const char *message)
 	return EMOGI_BAD_INPUT;
 }
 
-/* Check that these are vertices. */
+/* Check that all numbers are vertices. */
 static EmogiStatus
 check_vertices(const EmogiGraph *graph, const uint32_t *numbers, uint64_t count, const char *what, EmogiError *error)
 {
@@ -96,7 +96,7 @@ check_ranges(const EmogiAlgorithmRow *row, const EmogiQuery *query, EmogiError *
 	return EMOGI_OK;
 }
 
-/* Check the arguments of similarities. */
+/* Check the arguments of SIMILARITY. */
 static EmogiStatus
 check_similarity(const EmogiGraph *graph, const EmogiQuery *query, EmogiError *error)
 {
