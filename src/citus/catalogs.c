@@ -1,8 +1,9 @@
 /*
- * catalogs.c: rows of the catalogs of Citus.
+ * catalogs.c: access to the catalogs of Citus.
  *
- * They are read as catalogs are, without asking for rights: all but pg_dist_authinfo may be read by everybody anyway, and of that one a role
- * comes by no row but its own (login.c). Columns are found by their names, for versions have them at different places.
+ * They are read like system catalogs, without privilege checks: all but pg_dist_authinfo are public
+ * anyway, and from that one a role only gets its own row (login.c). Columns are found by name,
+ * because their positions differ between versions.
  */
 #include "postgres.h"
 
@@ -40,30 +41,32 @@ static const struct
 	{"pg_dist_local_group", "groupid", INT4OID},
 };
 
-/* Get a catalog; InvalidOid when it is not there. */
+/* Get the OID of a catalog; InvalidOid if it does not exist. */
 Oid
 emogi_citus_catalog(const char *name)
 {
 	return get_relname_relid(name, PG_CATALOG_NAMESPACE);
 }
 
-/* Are all catalogs of Citus there, with the columns that are read? */
+/* Check whether all catalogs of Citus exist and have the columns that are read. */
 bool
 emogi_citus_are_known(void)
 {
 	for (int i = 0; i < (int) lengthof(columns); i++)
 	{
 		const Oid	catalog = emogi_citus_catalog(columns[i].catalog);
-		const AttrNumber attnum = OidIsValid(catalog) ? get_attnum(catalog, columns[i].column) : InvalidAttrNumber;
+		const AttrNumber attnum = OidIsValid(catalog) ? get_attnum(catalog, columns[i].column)
+			: InvalidAttrNumber;
 		const Oid	type = attnum > 0 ? get_atttype(catalog, attnum) : InvalidOid;
 
-		if (!OidIsValid(type) || (OidIsValid(columns[i].type) ? type != columns[i].type : !type_is_enum(type)))
+		if (!OidIsValid(type) ||
+			(OidIsValid(columns[i].type) ? type != columns[i].type : !type_is_enum(type)))
 			return false;
 	}
 	return OidIsValid(get_extension_oid("citus", true));
 }
 
-/* Look at all rows of a catalog, which is there. snapshot: NULL = the newest. */
+/* Scan all rows of an existing catalog. snapshot: NULL = the latest. */
 EmogiCitusRows
 emogi_citus_open(const char *catalog, Snapshot snapshot)
 {
@@ -73,20 +76,22 @@ emogi_citus_open(const char *catalog, Snapshot snapshot)
 	return rows;
 }
 
-/* Look at the rows of a catalog that have a value in a column, both of which are there, by an index if that is there, too. */
+/* Scan the rows of an existing catalog by the value of a column, using an index if it exists. */
 EmogiCitusRows
-emogi_citus_open_some(const char *catalog, const char *index, const char *column, RegProcedure equal, Datum value, Snapshot snapshot)
+emogi_citus_open_some(const char *catalog, const char *index, const char *column,
+					  RegProcedure equal, Datum value, Snapshot snapshot)
 {
 	EmogiCitusRows rows = {.rel = table_open(emogi_citus_catalog(catalog), AccessShareLock)};
 	const Oid	by = emogi_citus_catalog(index);
 	ScanKeyData key;
 
-	ScanKeyInit(&key, get_attnum(RelationGetRelid(rows.rel), column), BTEqualStrategyNumber, equal, value);
+	ScanKeyInit(&key, get_attnum(RelationGetRelid(rows.rel), column), BTEqualStrategyNumber, equal,
+				value);
 	rows.scan = systable_beginscan(rows.rel, by, OidIsValid(by), snapshot, 1, &key);
 	return rows;
 }
 
-/* Go to the next row; false when there is none. */
+/* Fetch the next row; false if there is none. */
 bool
 emogi_citus_next(EmogiCitusRows *rows)
 {
@@ -94,19 +99,23 @@ emogi_citus_next(EmogiCitusRows *rows)
 	return HeapTupleIsValid(rows->row);
 }
 
-/* Get the value of a column of the row at hand, which is there and not NULL; of a type by reference it is the row's. */
+/*
+ * Get a column of the current row, which must exist and not be NULL; a value by reference points
+ * into the row.
+ */
 Datum
 emogi_citus_column(const EmogiCitusRows *rows, const char *name)
 {
 	bool		isnull;
-	Datum		value = heap_getattr(rows->row, get_attnum(RelationGetRelid(rows->rel), name), RelationGetDescr(rows->rel), &isnull);
+	Datum		value = heap_getattr(rows->row, get_attnum(RelationGetRelid(rows->rel), name),
+									 RelationGetDescr(rows->rel), &isnull);
 
 	if (isnull)
 		elog(ERROR, "column \"%s\" of \"%s\" is NULL", name, RelationGetRelationName(rows->rel));
 	return value;
 }
 
-/* Look no more. */
+/* End a scan. */
 void
 emogi_citus_close(EmogiCitusRows *rows)
 {

@@ -1,10 +1,13 @@
 /*
- * citus.h: what the catalogs of Citus say.
+ * citus.h: metadata of Citus tables.
  *
- * catalogs.c reads rows of them (catalogs.h). citus_tables.c tells which tables are Citus's, and shards.c where their rows are; login.c says with what options Citus would connect there.
+ * catalogs.c      reads the catalogs of Citus (catalogs.h)
+ * citus_tables.c  which tables are Citus tables
+ * shards.c        where their rows are
+ * login.c         the options with which Citus connects to a node
  *
- * The heap of a Citus table is empty: its rows are in shards, tables of other servers or of this one. All this is of no use where the
- * extension is not there, and costs a look into a cache then.
+ * The heap of a Citus table is empty; its rows are in shards, which are tables on this server or on
+ * others. Without the extension, these functions only cost a syscache lookup.
  */
 #ifndef EMOGI_CITUS_H
 #define EMOGI_CITUS_H
@@ -24,19 +27,20 @@ extern bool emogi_citus_is_shard(Oid relid);
 typedef struct EmogiCitusNode
 {
 	int32		id;
-	int32		group;			/* of which it is the primary */
+	int32		group;			/* the group whose primary it is */
 	const char *host;
 	int32		port;
 	bool		is_own;			/* it is this server */
-	int			nshards;		/* that are read there */
+	int			nshards;		/* number of shards that are read there */
 } EmogiCitusNode;
 
-/* A shard, and where it is read. */
+/* A shard, and the node on which it is read. */
 typedef struct EmogiCitusShard
 {
-	Oid			relid;			/* the table that it is of */
-	const char *name;			/* there, in a schema of the table's name */
-	EmogiCitusNode *node;		/* the same one for all shards that are read there */
+	Oid			relid;			/* the distributed table */
+	const char *name;			/* name of the shard on the node, in a schema of the same name as
+								 * the table's */
+	EmogiCitusNode *node;		/* shared by all shards that are read there */
 } EmogiCitusShard;
 
 extern bool emogi_citus_list_shards(List *relids, List **shards);

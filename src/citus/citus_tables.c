@@ -1,5 +1,5 @@
 /*
- * citus_tables.c: which tables are Citus's.
+ * citus_tables.c: detection of Citus tables.
  */
 #include "postgres.h"
 
@@ -12,7 +12,7 @@
 #include "citus/catalogs.h"
 #include "citus/citus.h"
 
-/* Is a table, or a partition, one whose rows Citus keeps in shards? */
+/* Check whether Citus keeps the rows of a table or partition in shards. */
 bool
 emogi_citus_is_table(Oid relid)
 {
@@ -20,19 +20,22 @@ emogi_citus_is_table(Oid relid)
 	EmogiCitusRows rows;
 	bool		is;
 
-	if (!OidIsValid(catalog) || get_attnum(catalog, "logicalrelid") == InvalidAttrNumber || !OidIsValid(get_extension_oid("citus", true)))
+	if (!OidIsValid(catalog) || get_attnum(catalog, "logicalrelid") == InvalidAttrNumber ||
+		!OidIsValid(get_extension_oid("citus", true)))
 		return false;
-	rows = emogi_citus_open_some("pg_dist_partition", "pg_dist_partition_logical_relid_index", "logicalrelid", F_OIDEQ, ObjectIdGetDatum(relid), NULL);
+	rows = emogi_citus_open_some("pg_dist_partition", "pg_dist_partition_logical_relid_index",
+								 "logicalrelid", F_OIDEQ, ObjectIdGetDatum(relid), NULL);
 	is = emogi_citus_next(&rows);
 	emogi_citus_close(&rows);
 	return is;
 }
 
-/* Is a table one of those in which Citus says where rows are? */
+/* Check whether a table is one of the catalogs in which Citus records the locations of rows. */
 bool
 emogi_citus_is_catalog(Oid relid)
 {
-	static const char *const names[] = {"pg_dist_partition", "pg_dist_shard", "pg_dist_placement", "pg_dist_node"};
+	static const char *const names[] = {"pg_dist_partition", "pg_dist_shard", "pg_dist_placement",
+		"pg_dist_node"};
 
 	for (int i = 0; i < (int) lengthof(names); i++)
 		if (emogi_citus_catalog(names[i]) == relid)
@@ -40,7 +43,10 @@ emogi_citus_is_catalog(Oid relid)
 	return false;
 }
 
-/* Is a table one that has the rows of a shard? Citus keeps others from changing those, unless it is told not to. */
+/*
+ * Check whether a table is a shard. Citus rejects changes of shards by others, unless told
+ * otherwise.
+ */
 bool
 emogi_citus_is_shard(Oid relid)
 {
@@ -50,9 +56,11 @@ emogi_citus_is_shard(Oid relid)
 	EmogiCitusRows rows;
 	bool		is;
 
-	if (number == NULL || !isdigit((unsigned char) number[1]) || !OidIsValid(catalog) || get_attnum(catalog, "shardid") == InvalidAttrNumber)
+	if (number == NULL || !isdigit((unsigned char) number[1]) || !OidIsValid(catalog) ||
+		get_attnum(catalog, "shardid") == InvalidAttrNumber)
 		return false;
-	rows = emogi_citus_open_some("pg_dist_shard", "pg_dist_shard_shardid_index", "shardid", F_INT8EQ, Int64GetDatum(strtoll(number + 1, NULL, 10)), NULL);
+	rows = emogi_citus_open_some("pg_dist_shard", "pg_dist_shard_shardid_index", "shardid",
+								 F_INT8EQ, Int64GetDatum(strtoll(number + 1, NULL, 10)), NULL);
 	is = emogi_citus_next(&rows);
 	emogi_citus_close(&rows);
 	return is;

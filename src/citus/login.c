@@ -1,8 +1,10 @@
 /*
- * login.c: with what options Citus connects to a node.
+ * login.c: the options with which Citus connects to a node.
  *
- * It connects as the role that asks, with the options of citus.node_conninfo, which the configuration has, and of that role's row in pg_dist_authinfo. Who may read a
- * Citus table has Citus do just that, so it may be done for it here. Rows of other roles are not looked at.
+ * Citus connects as the current role, with the options of citus.node_conninfo, which is set in the
+ * configuration, and those of the role's row in pg_dist_authinfo. A role that may read a Citus
+ * table makes Citus do exactly that, so the same may be done here on its behalf. Rows of other
+ * roles are not read.
  */
 #include "postgres.h"
 
@@ -17,52 +19,61 @@
 #include "citus/catalogs.h"
 #include "citus/citus.h"
 
-/* What pg_dist_authinfo.nodeid says of all nodes, and of the own one by its local name. */
+/* Special values of pg_dist_authinfo.nodeid: all nodes, and this node by its local name. */
 #define ALL_NODES 0
 #define OWN_NODE (-1)
 
-/* Get a setting that Citus has defined; NULL when it has not: anybody may give a setting of an unknown name a value. */
+/*
+ * Get a setting defined by Citus; NULL if Citus has not defined it, because any user may set an
+ * unknown setting.
+ */
 static const char *
 setting_of_citus(const char *name)
 {
 	const char *value = GetConfigOption(name, true, false);
 
-	return value != NULL && !(GetConfigOptionFlags(name, true) & GUC_CUSTOM_PLACEHOLDER) ? value : NULL;
+	return value != NULL && !(GetConfigOptionFlags(name, true) & GUC_CUSTOM_PLACEHOLDER) ? value
+		: NULL;
 }
 
-/* Is Citus at work in this process, and does it read what is written, and not from standbys? */
+/* Check whether Citus is loaded in this process and reads from primaries, not from standbys. */
 bool
 emogi_citus_is_loaded(void)
 {
 	const char *secondaries = setting_of_citus("citus.use_secondary_nodes");
 
-	return setting_of_citus("citus.node_conninfo") != NULL && (secondaries == NULL || strcmp(secondaries, "never") == 0);
+	return setting_of_citus("citus.node_conninfo") != NULL &&
+		(secondaries == NULL || strcmp(secondaries, "never") == 0);
 }
 
 /*
- * Is this session one that Citus has opened, in a transaction of its own, to have a part of a query be carried out here? Then what the transaction has changed, be it by another
- * such session, cannot be told here, and Citus alone knows whether a table may be read at all. A statement by itself has changed nothing before; Citus sends that
- * without a transaction. The name is that of the session's beginning, which SET does not change.
+ * Check whether Citus opened this session and runs part of a query in a transaction here. In that
+ * case, changes of the distributed transaction, possibly made by another such session, cannot be
+ * determined here, and only Citus knows whether a table may be read at all. A single statement has
+ * not changed anything before; Citus sends it without a transaction. The application name is the
+ * one at session start, which SET does not change.
  */
 bool
 emogi_citus_is_inside(void)
 {
 	const char *name = GetConfigOptionResetString("application_name");
 
-	return name != NULL && strncmp(name, "citus", 5) == 0 && IsTransactionBlock() && emogi_citus_is_loaded();
+	return name != NULL && strncmp(name, "citus", 5) == 0 && IsTransactionBlock() &&
+		emogi_citus_is_loaded();
 }
 
-/* Get how long a connection to a node may take to come about; 0 = that is not known. */
+/* Get the connection timeout for nodes; 0 = unknown. */
 int
 emogi_citus_timeout_ms(void)
 {
 	const char *value = setting_of_citus("citus.node_connection_timeout");
 	int			timeout_ms;
 
-	return value != NULL && parse_int(value, &timeout_ms, GUC_UNIT_MS, NULL) && timeout_ms > 0 ? timeout_ms : 0;
+	return value != NULL && parse_int(value, &timeout_ms, GUC_UNIT_MS, NULL) && timeout_ms > 0
+		? timeout_ms : 0;
 }
 
-/* Get the options for all nodes, as libpq takes them. */
+/* Get the connection options for all nodes, in libpq format. */
 const char *
 emogi_citus_conninfo(void)
 {
@@ -71,16 +82,17 @@ emogi_citus_conninfo(void)
 	return value != NULL ? value : "";
 }
 
-/* Is this how Citus calls the server that it is in? */
+/* Check whether a node is this server, as Citus addresses it. */
 static bool
 is_called_own(const EmogiCitusNode *node)
 {
 	const char *name = setting_of_citus("citus.local_hostname");
 
-	return node->port == PostPortNumber && strcmp(node->host, name != NULL ? name : "localhost") == 0;
+	return node->port == PostPortNumber &&
+		strcmp(node->host, name != NULL ? name : "localhost") == 0;
 }
 
-/* Get the options that a role needs at a node, as libpq takes them; they have its password. */
+/* Get the connection options of a role for a node, in libpq format; they include its password. */
 const char *
 emogi_citus_authinfo(const EmogiCitusNode *node, const char *role)
 {
@@ -94,7 +106,8 @@ emogi_citus_authinfo(const EmogiCitusNode *node, const char *role)
 	if (!OidIsValid(catalog) || get_attnum(catalog, "rolename") == InvalidAttrNumber)
 		return "";
 	namestrcpy(&name, role);
-	rows = emogi_citus_open_some("pg_dist_authinfo", "pg_dist_authinfo_identification_index", "rolename", F_NAMEEQ, NameGetDatum(&name), NULL);
+	rows = emogi_citus_open_some("pg_dist_authinfo", "pg_dist_authinfo_identification_index",
+								 "rolename", F_NAMEEQ, NameGetDatum(&name), NULL);
 	while (!is_found && emogi_citus_next(&rows))
 	{
 		const int32 id = DatumGetInt32(emogi_citus_column(&rows, "nodeid"));

@@ -1,8 +1,9 @@
 /*
- * shards.c: where the rows of Citus tables are.
+ * shards.c: location of the rows of Citus tables.
  *
- * A table has shards, and each shard a placement on one group of nodes or more, all with the same rows. It is read on the primary of a
- * group. All catalogs are looked at under one snapshot: shards that are divided or moved meanwhile are seen as before or as after.
+ * A table has shards, and each shard has placements on one or more groups of nodes, all with the
+ * same rows. A shard is read on the primary of a group. All catalogs are read under one snapshot,
+ * so concurrent splits and moves of shards are seen either before or after.
  */
 #include "postgres.h"
 
@@ -19,7 +20,7 @@
 #include "citus/catalogs.h"
 #include "citus/citus.h"
 
-/* What Citus writes in pg_dist_placement.shardstate and pg_dist_shard.shardstorage. */
+/* Values of pg_dist_placement.shardstate and pg_dist_shard.shardstorage. */
 #define PLACEMENT_IS_ACTIVE 1
 #define SHARD_IS_TABLE 't'
 
@@ -32,30 +33,33 @@ typedef struct Placement
 
 /* ---- nodes ---- */
 
-/* Is the node of a row the primary of its group? */
+/* Check whether a node is the primary of its group. */
 static bool
 is_primary(const EmogiCitusRows *rows)
 {
-	const Oid	type = get_atttype(RelationGetRelid(rows->rel), get_attnum(RelationGetRelid(rows->rel), "noderole"));
+	const Oid	type = get_atttype(RelationGetRelid(rows->rel),
+								   get_attnum(RelationGetRelid(rows->rel), "noderole"));
 	Oid			output;
 	bool		is_varlena;
 
 	getTypeOutputInfo(type, &output, &is_varlena);
-	return strcmp(OidOutputFunctionCall(output, emogi_citus_column(rows, "noderole")), "primary") == 0;
+	return strcmp(OidOutputFunctionCall(output, emogi_citus_column(rows, "noderole")),
+				  "primary") == 0;
 }
 
-/* Get the group of this server; -1 when Citus does not say. */
+/* Get the group of this server; -1 if unknown. */
 static int32
 own_group(Snapshot snapshot)
 {
 	EmogiCitusRows rows = emogi_citus_open("pg_dist_local_group", snapshot);
-	const int32 group = emogi_citus_next(&rows) ? DatumGetInt32(emogi_citus_column(&rows, "groupid")) : -1;
+	const int32 group = emogi_citus_next(&rows)
+		? DatumGetInt32(emogi_citus_column(&rows, "groupid")) : -1;
 
 	emogi_citus_close(&rows);
 	return group;
 }
 
-/* List the primaries that are active. */
+/* List the active primaries. */
 static List *
 list_nodes(Snapshot snapshot)
 {
@@ -81,7 +85,7 @@ list_nodes(Snapshot snapshot)
 	return nodes;
 }
 
-/* Find the primary of a group; NULL when there is none that is active. */
+/* Find the active primary of a group; NULL if there is none. */
 static EmogiCitusNode *
 primary_of(List *nodes, int32 group)
 {
@@ -93,7 +97,10 @@ primary_of(List *nodes, int32 group)
 	return NULL;
 }
 
-/* Is a node reached by a pooler? That keeps what is set in a session, and has limits of its own. */
+/*
+ * Check whether a node is accessed by a connection pooler, which does not reset session settings
+ * and has its own limits.
+ */
 static bool
 has_pooler(const EmogiCitusNode *node, Snapshot snapshot)
 {
@@ -103,7 +110,8 @@ has_pooler(const EmogiCitusNode *node, Snapshot snapshot)
 
 	if (!OidIsValid(catalog) || get_attnum(catalog, "nodeid") == InvalidAttrNumber)
 		return false;
-	rows = emogi_citus_open_some("pg_dist_poolinfo", "pg_dist_poolinfo_pkey", "nodeid", F_INT4EQ, Int32GetDatum(node->id), snapshot);
+	rows = emogi_citus_open_some("pg_dist_poolinfo", "pg_dist_poolinfo_pkey", "nodeid", F_INT4EQ,
+								 Int32GetDatum(node->id), snapshot);
 	has = emogi_citus_next(&rows);
 	emogi_citus_close(&rows);
 	return has;
@@ -111,7 +119,10 @@ has_pooler(const EmogiCitusNode *node, Snapshot snapshot)
 
 /* ---- shards ---- */
 
-/* Get the name of a shard: the table's with a number, or, where that is too long, its beginning with a hash and the number. */
+/*
+ * Get the name of a shard: the name of the table with a number or, if that is too long, a prefix of
+ * it with a hash and the number.
+ */
 static char *
 name_shard(const char *table, int64 id)
 {
@@ -127,7 +138,10 @@ name_shard(const char *table, int64 id)
 					hash_bytes((const unsigned char *) table, length), number);
 }
 
-/* Is a placement to be preferred to another? The own server's is, then that whose node has the fewest shards to be read so far, the oldest one of several. */
+/*
+ * Check whether a placement is better than another: first on this server, then on the node with
+ * fewer shards to read so far, then the older one.
+ */
 static bool
 is_better(const Placement *placement, const Placement *other)
 {
@@ -138,12 +152,14 @@ is_better(const Placement *placement, const Placement *other)
 	return placement->id < other->id;
 }
 
-/* Find the best placement of a shard; NULL when there is none. */
+/* Choose the best placement of a shard; NULL if there is none. */
 static EmogiCitusNode *
 choose_node(List *nodes, int64 shard, Snapshot snapshot)
 {
 	Placement	best = {0};
-	EmogiCitusRows rows = emogi_citus_open_some("pg_dist_placement", "pg_dist_placement_shardid_index", "shardid", F_INT8EQ, Int64GetDatum(shard), snapshot);
+	EmogiCitusRows rows = emogi_citus_open_some("pg_dist_placement",
+												"pg_dist_placement_shardid_index", "shardid",
+												F_INT8EQ, Int64GetDatum(shard), snapshot);
 
 	while (emogi_citus_next(&rows))
 	{
@@ -152,7 +168,8 @@ choose_node(List *nodes, int64 shard, Snapshot snapshot)
 			primary_of(nodes, DatumGetInt32(emogi_citus_column(&rows, "groupid")))
 		};
 
-		if (placement.node == NULL || DatumGetInt32(emogi_citus_column(&rows, "shardstate")) != PLACEMENT_IS_ACTIVE)
+		if (placement.node == NULL ||
+			DatumGetInt32(emogi_citus_column(&rows, "shardstate")) != PLACEMENT_IS_ACTIVE)
 			continue;
 		if (best.node == NULL || is_better(&placement, &best))
 			best = placement;
@@ -161,7 +178,7 @@ choose_node(List *nodes, int64 shard, Snapshot snapshot)
 	return best.node;
 }
 
-/* Order shards by their numbers. */
+/* Compare shard ids for qsort. */
 static int
 compare_ids(const void *a, const void *b)
 {
@@ -171,20 +188,22 @@ compare_ids(const void *a, const void *b)
 	return (one > other) - (one < other);
 }
 
-/* List the numbers of a table's shards, ascending; NULL when one of them is no table. */
+/* List the ids of a table's shards, ascending; NULL if one of them is not a table. */
 static int64 *
 list_ids(Oid relid, Snapshot snapshot, int *count)
 {
-	int			most = 64;
-	int64	   *ids = palloc(most * sizeof *ids);
+	int			capacity = 64;
+	int64	   *ids = palloc(capacity * sizeof *ids);
 	bool		are_tables = true;
-	EmogiCitusRows rows = emogi_citus_open_some("pg_dist_shard", "pg_dist_shard_logical_relid_index", "logicalrelid", F_OIDEQ, ObjectIdGetDatum(relid), snapshot);
+	EmogiCitusRows rows = emogi_citus_open_some("pg_dist_shard",
+												"pg_dist_shard_logical_relid_index", "logicalrelid",
+												F_OIDEQ, ObjectIdGetDatum(relid), snapshot);
 
 	*count = 0;
 	while (emogi_citus_next(&rows))
 	{
-		if (*count == most)
-			ids = repalloc(ids, (most *= 2) * sizeof *ids);
+		if (*count == capacity)
+			ids = repalloc(ids, (capacity *= 2) * sizeof *ids);
 		ids[(*count)++] = DatumGetInt64(emogi_citus_column(&rows, "shardid"));
 		are_tables &= DatumGetChar(emogi_citus_column(&rows, "shardstorage")) == SHARD_IS_TABLE;
 	}
@@ -193,7 +212,9 @@ list_ids(Oid relid, Snapshot snapshot, int *count)
 	return are_tables ? ids : NULL;
 }
 
-/* Add the shards of a table to a list; false when one of them is nowhere, or nowhere that it may be read. */
+/*
+ * Append the shards of a table to a list; false if one of them has no placement that can be read.
+ */
 static bool
 add_shards(Oid relid, List *nodes, Snapshot snapshot, List **shards)
 {
@@ -210,7 +231,8 @@ add_shards(Oid relid, List *nodes, Snapshot snapshot, List **shards)
 		shard->relid = relid;
 		shard->name = name_shard(table, ids[i]);
 		shard->node = choose_node(nodes, ids[i], snapshot);
-		if (shard->node == NULL || (shard->node->nshards++ == 0 && has_pooler(shard->node, snapshot)))
+		if (shard->node == NULL ||
+			(shard->node->nshards++ == 0 && has_pooler(shard->node, snapshot)))
 			return false;
 		*shards = lappend(*shards, shard);
 	}
@@ -218,8 +240,9 @@ add_shards(Oid relid, List *nodes, Snapshot snapshot, List **shards)
 }
 
 /*
- * List the shards of Citus tables, which are locked, each on one of the nodes that have it, a list of EmogiCitusShard. False when Citus alone knows how to read them:
- * a node is away or has a pooler, a shard is no table, or the catalogs are not those that are known.
+ * List the shards of locked Citus tables as EmogiCitusShard, each with one of the nodes that have
+ * it. False if only Citus can read them: a node is unavailable or has a pooler, a shard is not a
+ * table, or the catalogs are unknown.
  */
 bool
 emogi_citus_list_shards(List *relids, List **shards)
@@ -232,7 +255,8 @@ emogi_citus_list_shards(List *relids, List **shards)
 	*shards = NIL;
 	if (!emogi_citus_is_loaded() || !emogi_citus_are_known())
 		return false;
-	snapshot = RegisterSnapshot(GetNonHistoricCatalogSnapshot(InvalidOid));	/* GetLatestSnapshot refuses in parallel mode */
+	/* GetLatestSnapshot fails in parallel mode */
+	snapshot = RegisterSnapshot(GetNonHistoricCatalogSnapshot(InvalidOid));
 	nodes = list_nodes(snapshot);
 	foreach(cell, relids)
 		may = may && add_shards(lfirst_oid(cell), nodes, snapshot, shards);
@@ -240,9 +264,11 @@ emogi_citus_list_shards(List *relids, List **shards)
 	return may;
 }
 
-/* ---- what a snapshot sees of it ---- */
+/* ---- visibility of shards ---- */
 
-/* Describe where the rows of a table are, as a snapshot sees it; empty when it is no Citus table. */
+/*
+ * Describe the location of the rows of a table as of a snapshot; empty if it is not a Citus table.
+ */
 static char *
 describe(Oid relid, Snapshot snapshot)
 {
@@ -253,19 +279,24 @@ describe(Oid relid, Snapshot snapshot)
 	initStringInfo(&text);
 	for (int i = 0; ids != NULL && i < count; i++)
 	{
-		EmogiCitusRows rows = emogi_citus_open_some("pg_dist_placement", "pg_dist_placement_shardid_index", "shardid", F_INT8EQ, Int64GetDatum(ids[i]), snapshot);
+		EmogiCitusRows rows = emogi_citus_open_some("pg_dist_placement",
+													"pg_dist_placement_shardid_index", "shardid",
+													F_INT8EQ, Int64GetDatum(ids[i]), snapshot);
 
 		appendStringInfo(&text, " " INT64_FORMAT ":", ids[i]);
 		while (emogi_citus_next(&rows))
-			appendStringInfo(&text, " " INT64_FORMAT " %d", DatumGetInt64(emogi_citus_column(&rows, "placementid")), DatumGetInt32(emogi_citus_column(&rows, "groupid")));
+			appendStringInfo(&text, " " INT64_FORMAT " %d",
+							 DatumGetInt64(emogi_citus_column(&rows, "placementid")),
+							 DatumGetInt32(emogi_citus_column(&rows, "groupid")));
 		emogi_citus_close(&rows);
 	}
 	return text.data;
 }
 
 /*
- * Does a snapshot see the shards of a table where they are? Citus plans by what its catalogs say now, and reads a shard of the own server under the statement's
- * snapshot, to which it is empty if it was made later.
+ * Check whether a snapshot sees the current location of a table's shards. Citus plans by the latest
+ * contents of its catalogs, but reads a local shard under the statement's snapshot, which sees an
+ * empty shard if it was created later.
  */
 bool
 emogi_citus_is_seen(Oid relid, Snapshot snapshot)

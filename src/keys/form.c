@@ -1,8 +1,9 @@
 /*
- * form.c: vertices as the caller of a function gives and gets them.
+ * form.c: conversion between vertices and the types that a function accepts and returns.
  *
- * A function has forms: its column `vertex`, and the arguments that are vertices, are bigint, text or uuid. That must be the type of the
- * Graph's keys, or text, which serves keys of all types by their text form.
+ * A function has overloads in which its column `vertex` and its vertex arguments are bigint, text
+ * or uuid. This must be the type of the graph's keys, or text, which represents keys of all types
+ * by their text form.
  */
 #include "postgres.h"
 
@@ -18,21 +19,21 @@
 #include "keys/keys.h"
 #include "base/compat.h"
 
-/* The text form of a uuid. */
+/* Length of the text form of a uuid. */
 #define UUID_TEXT_BYTES 36
 
-/* Digits before the point that a numeric may have, and characters from the point on. */
+/* Limits of a numeric: digits before the decimal point, and characters from the point on. */
 #define NUMERIC_DIGITS 131072
 #define NUMERIC_DIGITS_AFTER 16384
 
-/* Can keys of one type be given and got in another? */
+/* Check whether keys of one type can be passed as values of another. */
 bool
 emogi_form_fits(const EmogiKeyType *key, Oid type)
 {
 	return type == TEXTOID || type == key->type;
 }
 
-/* Find out in which form keys are given and got. */
+/* Get the kind of conversion of keys of a type. */
 static EmogiFormKind
 kind_of(const EmogiKeyType *key, Oid type)
 {
@@ -41,7 +42,10 @@ kind_of(const EmogiKeyType *key, Oid type)
 	return key->class == EMOGI_KEY_INTEGER ? EMOGI_FORM_INTEGER : EMOGI_FORM_SAME;
 }
 
-/* Prepare a form, in the current memory context: keys of one type are given and got in another, which fits. */
+/*
+ * Initialize a form in the current memory context: keys are passed as values of `type`, which must
+ * fit.
+ */
 void
 emogi_form_init(EmogiForm *form, const EmogiKeyType *key, Oid type)
 {
@@ -62,16 +66,19 @@ emogi_form_init(EmogiForm *form, const EmogiKeyType *key, Oid type)
 	form->typmod = form->coder.row != NULL ? emogi_row_coder_typmod(form->coder.row) : -1;
 }
 
-/* ---- giving ---- */
+/* ---- output ---- */
 
-/* Get the bytes of a Graph's key that is no integer. */
+/* Get the bytes of a graph's key that is not an integer. */
 EmogiKeyBytes
 emogi_form_key_bytes(const EmogiForm *form, const EmogiGraph *graph, int64 id)
 {
 	return form->keys != NULL ? form->keys[id] : emogi_dictionary_key(graph->dictionary, id);
 }
 
-/* Get the Datum of a Graph's key, of the type of the key; one that is by reference in the current memory context, or in the Graph's dictionary. */
+/*
+ * Get the Datum of a graph's key, of the key's type. A value by reference is in the current memory
+ * context or in the graph's dictionary.
+ */
 Datum
 emogi_form_key(EmogiForm *form, const EmogiGraph *graph, int64 id)
 {
@@ -83,7 +90,7 @@ emogi_form_key(EmogiForm *form, const EmogiGraph *graph, int64 id)
 	return form->in_place ? PointerGetDatum(bytes.bytes) : emogi_key_coder_decode(&form->coder, bytes);
 }
 
-/* Get the columns of a Graph's key that is a row, in the current memory context. */
+/* Get the columns of a graph's row key, in the current memory context. */
 Datum *
 emogi_form_key_columns(EmogiForm *form, const EmogiGraph *graph, int64 id)
 {
@@ -91,8 +98,8 @@ emogi_form_key_columns(EmogiForm *form, const EmogiGraph *graph, int64 id)
 }
 
 /*
- * Get a vertex of a Graph as the caller is given it. What is by reference lies in the current memory context, or in the dictionary, for
- * as long as the call has the Graph.
+ * Get a vertex of a graph as the caller's type. A value by reference is in the current memory
+ * context or in the dictionary, and is valid while the call uses the graph.
  */
 Datum
 emogi_form_give(EmogiForm *form, const EmogiGraph *graph, int64 id)
@@ -109,9 +116,9 @@ emogi_form_give(EmogiForm *form, const EmogiGraph *graph, int64 id)
 	return CStringGetTextDatum(OutputFunctionCall(&form->output, emogi_form_key(form, graph, id)));
 }
 
-/* ---- taking ---- */
+/* ---- input ---- */
 
-/* Get text that a vertex of a row type might be given in. */
+/* Get an example of the text form of a row key. */
 char *
 emogi_form_sample(const EmogiKeyType *key)
 {
@@ -119,12 +126,13 @@ emogi_form_sample(const EmogiKeyType *key)
 
 	initStringInfo(&sample);
 	for (int i = 0; i < key->nparts; i++)
-		appendStringInfo(&sample, "%c%s", i == 0 ? '(' : ',', key->parts[i].class == EMOGI_KEY_INTEGER ? "42" : "...");
+		appendStringInfo(&sample, "%c%s", i == 0 ? '(' : ',',
+						 key->parts[i].class == EMOGI_KEY_INTEGER ? "42" : "...");
 	appendStringInfoChar(&sample, ')');
 	return sample.data;
 }
 
-/* Add to the error of text that is no key what may be given. */
+/* Error context callback: add a hint about valid input to errors of the type's input function. */
 static void
 explain_text(void *arg)
 {
@@ -133,19 +141,27 @@ explain_text(void *arg)
 	if (ERRCODE_TO_CATEGORY(geterrcode()) != ERRCODE_DATA_EXCEPTION)
 		return;
 	if (form->coder.key.class == EMOGI_KEY_INTEGER)
-		errhint("A vertex is a bigint: 42 or '42'. Several sources are an array: ARRAY[1, 2] or '{1,2}'.");
+		errhint("A vertex is a bigint: 42 or '42'. Several sources are an array: ARRAY[1, 2] or "
+				"'{1,2}'.");
 	else if (form->coder.row != NULL)
-		errhint("A vertex of this graph is a row %s in text form: %s.", emogi_key_type_name(&form->coder.key),
+		errhint("A vertex of this graph is a row %s in text form: %s.",
+				emogi_key_type_name(&form->coder.key),
 				quote_literal_cstr(emogi_form_sample(&form->coder.key)));
 	else
-		errhint("The vertices of this graph are of type %s. Several sources are an array: '{...}'::text[], and $1::text[] for a parameter.", format_type_be(form->coder.key.type));
+		errhint("The vertices of this graph are of type %s. Several sources are an array: "
+				"'{...}'::text[], and $1::text[] for a parameter.",
+				format_type_be(form->coder.key.type));
 }
 
-/* Get the key that the caller has given. Raises what the type's input raises for text that is none. */
+/* Convert the caller's value to a key. Raises the errors of the type's input function. */
 Datum
 emogi_form_read(EmogiForm *form, Datum given)
 {
-	ErrorContextCallback context = {.previous = error_context_stack,.callback = explain_text,.arg = form};
+	ErrorContextCallback context = {
+		.previous = error_context_stack,
+		.callback = explain_text,
+		.arg = form
+	};
 	char	   *string;
 	Datum		key;
 
@@ -155,12 +171,12 @@ emogi_form_read(EmogiForm *form, Datum given)
 	error_context_stack = &context;
 	key = InputFunctionCall(&form->input, string, form->ioparam, form->typmod);
 	error_context_stack = context.previous;
-	if (DatumGetPointer(key) != string)	/* a cstring is its own input */
+	if (DatumGetPointer(key) != string)	/* the input function of cstring returns its argument */
 		pfree(string);
 	return key;
 }
 
-/* Is a key longer than one in a dictionary can be? */
+/* Check whether a key exceeds the maximum length of keys in a dictionary. */
 static bool
 is_too_long(const EmogiForm *form, Datum key)
 {
@@ -171,13 +187,17 @@ is_too_long(const EmogiForm *form, Datum key)
 }
 
 /*
- * Read text that is an array of keys: one that begins with a brace, where keys are integers. False when it is none. Raises what the input of
- * an array raises.
+ * Read text that is an array of integer keys, which begins with a brace; false if it is not. Raises
+ * the errors of the input of arrays.
  */
 bool
 emogi_form_read_array(EmogiForm *form, Datum given, Datum *array)
 {
-	ErrorContextCallback context = {.previous = error_context_stack,.callback = explain_text,.arg = form};
+	ErrorContextCallback context = {
+		.previous = error_context_stack,
+		.callback = explain_text,
+		.arg = form
+	};
 	char	   *string;
 
 	if (form->kind != EMOGI_FORM_TEXT || form->coder.key.class != EMOGI_KEY_INTEGER)
@@ -193,14 +213,18 @@ emogi_form_read_array(EmogiForm *form, Datum given, Datum *array)
 	return true;
 }
 
-/* Can a Datum be a key at all? It is not too long, nor a row with a NULL. */
+/* Check whether a Datum can be a key: not too long, and not a row with a NULL. */
 bool
 emogi_form_has(EmogiForm *form, Datum key)
 {
-	return form->coder.key.class == EMOGI_KEY_INTEGER || !(emogi_key_coder_lacks(&form->coder, key) || is_too_long(form, key));
+	return form->coder.key.class == EMOGI_KEY_INTEGER ||
+		!(emogi_key_coder_lacks(&form->coder, key) || is_too_long(form, key));
 }
 
-/* Get the place of a key among those that were got without a Graph; EMOGI_NO_CODE when it is not there. */
+/*
+ * Find the index of a key among the keys that were found without a graph; EMOGI_NO_CODE if it is
+ * not there.
+ */
 static int64
 find_place(EmogiForm *form, Datum key)
 {
@@ -223,7 +247,10 @@ find_place(EmogiForm *form, Datum key)
 	return EMOGI_NO_CODE;
 }
 
-/* Get what a Graph knows a key by; EMOGI_NO_CODE when its dictionary has none, or it is a row with a NULL. An integer need not be a vertex. */
+/*
+ * Get the id of a key in a graph; EMOGI_NO_CODE if the dictionary does not have it, or it is a row
+ * with a NULL. An integer is not necessarily a vertex.
+ */
 int64
 emogi_form_find(EmogiForm *form, const EmogiGraph *graph, Datum key)
 {
@@ -234,11 +261,15 @@ emogi_form_find(EmogiForm *form, const EmogiGraph *graph, Datum key)
 	if (form->keys != NULL)
 		return find_place(form, key);
 	if (graph->dictionary == NULL)
-		elog(ERROR, "a graph of %llu vertices has no dictionary", (unsigned long long) graph->nvertices);
+		elog(ERROR, "a graph of %llu vertices has no dictionary",
+			 (unsigned long long) graph->nvertices);
 	return emogi_key_coder_find(&form->coder, graph->dictionary, key);
 }
 
-/* Turn what the caller has given into what a Graph knows the vertex by; false when its dictionary has none. Raises as _read does. */
+/*
+ * Convert the caller's value to an id in a graph; false if the dictionary does not have it. Raises
+ * the errors of emogi_form_read.
+ */
 bool
 emogi_form_take(EmogiForm *form, const EmogiGraph *graph, Datum given, int64 *id)
 {
@@ -246,9 +277,12 @@ emogi_form_take(EmogiForm *form, const EmogiGraph *graph, Datum given, int64 *id
 	return form->coder.key.class == EMOGI_KEY_INTEGER || *id != EMOGI_NO_CODE;
 }
 
-/* ---- seeking: by the equality of the form's type ---- */
+/* ---- equality lookups, by the equality of the form's type ---- */
 
-/* Can emogi_form_seek find what equals a vertex as it is given in this form? In text form not every type can tell. */
+/*
+ * Check whether emogi_form_seek supports vertices in this form. In text form, this is not possible
+ * for every type.
+ */
 bool
 emogi_form_seeks(const EmogiKeyType *key, Oid type)
 {
@@ -256,7 +290,10 @@ emogi_form_seeks(const EmogiKeyType *key, Oid type)
 		key->type == BPCHAROID;
 }
 
-/* Are vertices, as they are given in a type with a collation (or none), in the order of that type when they are in the order of keys? */
+/*
+ * Check whether vertices of a type with a collation (or without) are in the order of that type if
+ * they are in the order of keys.
+ */
 bool
 emogi_form_orders(const EmogiKeyType *key, Oid type, Oid collation)
 {
@@ -267,7 +304,10 @@ emogi_form_orders(const EmogiKeyType *key, Oid type, Oid collation)
 		 (emogi_compat_collates_bytes(key->collation) && emogi_compat_collates_bytes(collation)));
 }
 
-/* Have keys of a type that differ other text forms, whatever the settings are? Floats need not, nor times with a time zone. */
+/*
+ * Check whether different keys of a type have different text forms under all settings. Floats and
+ * times with a time zone may not.
+ */
 static bool
 has_distinct_texts(Oid type, EmogiKeyClass class)
 {
@@ -286,7 +326,7 @@ has_distinct_texts(Oid type, EmogiKeyClass class)
 	}
 }
 
-/* Do keys that differ stay so as they are given in a type: are there as many values as vertices? */
+/* Check whether different keys give different values of a type. */
 bool
 emogi_form_distinguishes(const EmogiKeyType *key, Oid type)
 {
@@ -298,7 +338,9 @@ emogi_form_distinguishes(const EmogiKeyType *key, Oid type)
 	return key->nparts > 0 || has_distinct_texts(key->type, key->class);
 }
 
-/* Read the text form of an integer, as the server writes it; false when it is none. */
+/*
+ * Parse an integer in the canonical form that the server prints; false if it is not in this form.
+ */
 static bool
 read_integer(const char *text, int length, int64 *value)
 {
@@ -322,7 +364,7 @@ read_integer(const char *text, int length, int64 *value)
 	return true;
 }
 
-/* The same of a uuid. */
+/* Likewise for a uuid. */
 static bool
 read_uuid(const char *text, int length, pg_uuid_t *uuid)
 {
@@ -344,7 +386,8 @@ read_uuid(const char *text, int length, pg_uuid_t *uuid)
 		}
 		if (!is_digit && (c < 'a' || c > 'f'))
 			return false;
-		uuid->data[n / 2] = (unsigned char) (uuid->data[n / 2] << 4 | (is_digit ? c - '0' : c - 'a' + 10));
+		uuid->data[n / 2] = (unsigned char) (uuid->data[n / 2] << 4 |
+											 (is_digit ? c - '0' : c - 'a' + 10));
 		n++;
 	}
 	return true;
@@ -379,8 +422,8 @@ read_numeric(const char *text, int length, Datum *numeric)
 }
 
 /*
- * Get the key that equals a value of the form's type, where emogi_form_seeks, in the current memory context; false when there is none.
- * Raises nothing because of the value.
+ * Get the key that equals a value of the form's type, if emogi_form_seeks, in the current memory
+ * context; false if there is none. Does not raise errors because of the value.
  */
 bool
 emogi_form_seek_key(const EmogiForm *form, Datum given, Datum *key)
@@ -410,8 +453,9 @@ emogi_form_seek_key(const EmogiForm *form, Datum given, Datum *key)
 }
 
 /*
- * Get what a Graph knows the vertex by that equals a value of the form's type, where emogi_form_seeks; false when there is none. What is
- * found may be other than equal. Raises nothing because of the value.
+ * Get the id of the vertex that equals a value of the form's type, if emogi_form_seeks; false if
+ * there is none. The vertex found may be different from the value, so recheck. Does not raise
+ * errors because of the value.
  */
 bool
 emogi_form_seek(EmogiForm *form, const EmogiGraph *graph, Datum given, int64 *id)
@@ -424,7 +468,7 @@ emogi_form_seek(EmogiForm *form, const EmogiGraph *graph, Datum given, int64 *id
 	return form->coder.key.class == EMOGI_KEY_INTEGER || *id != EMOGI_NO_CODE;
 }
 
-/* ---- for messages ---- */
+/* ---- error messages ---- */
 
 /* Get the text form of a key. */
 char *
@@ -437,7 +481,7 @@ emogi_form_key_text(const EmogiKeyType *key, Datum datum)
 	return OidOutputFunctionCall(function, datum);
 }
 
-/* Get the text form of a Graph's vertex. */
+/* Get the text form of a graph's vertex. */
 char *
 emogi_form_text(const EmogiKeyType *key, const EmogiGraph *graph, int64 id)
 {

@@ -1,5 +1,6 @@
 /*
- * key_coder.c: Datums of keys to bytes and back, and their order: those of one column by value_coder.c, rows by row_coder.c.
+ * key_coder.c: conversion of key Datums to bytes and back, and their order; dispatches single
+ * columns to value_coder.c and rows to row_coder.c.
  */
 #include "postgres.h"
 
@@ -7,7 +8,7 @@
 
 #include "keys/keys.h"
 
-/* Prepare to handle keys of a type. */
+/* Initialize a coder for keys of a type. */
 void
 emogi_key_coder_init(EmogiKeyCoder *coder, const EmogiKeyType *key)
 {
@@ -16,7 +17,10 @@ emogi_key_coder_init(EmogiKeyCoder *coder, const EmogiKeyType *key)
 		coder->row = emogi_row_coder_make(key);
 }
 
-/* Is this a row with a column that is NULL? It is no key, as NULL is none. Raises 42804 for a row of other columns. */
+/*
+ * Check whether a Datum is a row with a NULL column, which is not a key, like NULL itself. Raises
+ * 42804 if the row has other columns.
+ */
 bool
 emogi_key_coder_lacks(EmogiKeyCoder *coder, Datum datum)
 {
@@ -24,23 +28,25 @@ emogi_key_coder_lacks(EmogiKeyCoder *coder, Datum datum)
 }
 
 /*
- * Get the bytes of a key, in the memory of the Datum or in the current memory context. Raises 54000, and 42804 for a row of other
- * columns.
+ * Get the bytes of a key, in the memory of the Datum or in the current memory context. Raises
+ * 54000, and 42804 if a row has other columns.
  */
 EmogiKeyBytes
 emogi_key_coder_encode(EmogiKeyCoder *coder, Datum datum)
 {
-	return coder->row != NULL ? emogi_row_coder_encode(coder->row, datum) : emogi_value_coder_encode(coder, datum);
+	return coder->row != NULL ? emogi_row_coder_encode(coder->row, datum)
+		: emogi_value_coder_encode(coder, datum);
 }
 
 /* Get the Datum of a key, in the current memory context. */
 Datum
 emogi_key_coder_decode(EmogiKeyCoder *coder, EmogiKeyBytes bytes)
 {
-	return coder->row != NULL ? emogi_row_coder_decode(coder->row, bytes) : emogi_value_coder_decode(coder, bytes);
+	return coder->row != NULL ? emogi_row_coder_decode(coder->row, bytes)
+		: emogi_value_coder_decode(coder, bytes);
 }
 
-/* Compare two keys; coder is an EmogiKeyCoder. Raises what the type's comparison raises. */
+/* Compare two keys; arg is an EmogiKeyCoder. Raises the errors of the type's comparison. */
 int
 emogi_key_coder_compare(void *arg, EmogiKeyBytes a, EmogiKeyBytes b)
 {
@@ -54,15 +60,20 @@ emogi_key_coder_compare(void *arg, EmogiKeyBytes a, EmogiKeyBytes b)
 	scrap = AllocSetContextCreate(CurrentMemoryContext, "emogi comparison", ALLOCSET_SMALL_SIZES);
 	old = MemoryContextSwitchTo(scrap);
 	if (coder->row != NULL)
-		order = emogi_row_coder_compare(coder->row, emogi_row_coder_values(coder->row, a), emogi_row_coder_values(coder->row, b));
+		order = emogi_row_coder_compare(coder->row, emogi_row_coder_values(coder->row, a),
+										emogi_row_coder_values(coder->row, b));
 	else
-		order = emogi_value_coder_compare(coder, emogi_value_coder_decode(coder, a), emogi_value_coder_decode(coder, b));
+		order = emogi_value_coder_compare(coder, emogi_value_coder_decode(coder, a),
+										  emogi_value_coder_decode(coder, b));
 	MemoryContextSwitchTo(old);
 	MemoryContextDelete(scrap);
 	return order;
 }
 
-/* Get the code of a key; EMOGI_NO_CODE when the dictionary has none. Raises 54000 and what the comparison raises. */
+/*
+ * Get the code of a key; EMOGI_NO_CODE if the dictionary does not have it. Raises 54000 and the
+ * errors of the comparison.
+ */
 int64
 emogi_key_coder_find(EmogiKeyCoder *coder, const EmogiDictionary *dictionary, Datum datum)
 {

@@ -1,9 +1,9 @@
 /*
- * key_type.c: how the keys of a column are handled.
+ * key_type.c: types of vertex keys, and how their keys are compared.
  *
- * What decides is the default btree operator class of the column's base type: by it keys are equal and in order, as in a join
- * and in ORDER BY. Where it is the server's own, and is known to order as bytes can, keys are encoded. Else the type's own function
- * compares them.
+ * Equality and order of keys follow the default btree operator class of the column's base type, as
+ * in joins and ORDER BY. If it is a built-in class whose order can be expressed by bytes, keys are
+ * encoded. Otherwise the type's comparison function compares them.
  */
 #include "postgres.h"
 
@@ -18,17 +18,18 @@
 #include "keys/keys.h"
 #include "base/compat.h"
 
-/* Encoded types of a fixed length. */
+/* Encoded types of fixed length. */
 static const struct
 {
 	Oid			type;
 	uint32		length;
 }			fixed_types[] = {
-	{BOOLOID, 1}, {CHAROID, 1}, {OIDOID, 4}, {DATEOID, 4}, {FLOAT4OID, 4}, {FLOAT8OID, 8}, {TIMEOID, 8}, {TIMESTAMPOID, 8},
-	{TIMESTAMPTZOID, 8}, {CASHOID, 8}, {PG_LSNOID, 8}, {XID8OID, 8}, {MACADDROID, 6}, {MACADDR8OID, 8}, {UUIDOID, 16}
+	{BOOLOID, 1}, {CHAROID, 1}, {OIDOID, 4}, {DATEOID, 4}, {FLOAT4OID, 4}, {FLOAT8OID, 8},
+	{TIMEOID, 8}, {TIMESTAMPOID, 8}, {TIMESTAMPTZOID, 8}, {CASHOID, 8}, {PG_LSNOID, 8},
+	{XID8OID, 8}, {MACADDROID, 6}, {MACADDR8OID, 8}, {UUIDOID, 16}
 };
 
-/* Get the length that keys of a type are encoded in; 0 = they are not. */
+/* Get the encoded length of keys of a type; 0 = not of fixed length. */
 static uint32
 encoded_length(Oid type)
 {
@@ -38,7 +39,7 @@ encoded_length(Oid type)
 	return 0;
 }
 
-/* Find out how keys of a type with a collation are handled, or those of a string type. */
+/* Get the class of keys of a string type with a collation. */
 static EmogiKeyClass
 class_of_string(Oid collation)
 {
@@ -47,7 +48,10 @@ class_of_string(Oid collation)
 	return get_collation_isdeterministic(collation) ? EMOGI_KEY_EXACT : EMOGI_KEY_COMPARED;
 }
 
-/* Find out how keys of a base type are handled. Those with a case of their own have the server's own operator class. */
+/*
+ * Get the class of keys of a base type. The types with a case of their own have the built-in
+ * operator class.
+ */
 static EmogiKeyClass
 class_of(Oid type, Oid collation)
 {
@@ -71,8 +75,8 @@ class_of(Oid type, Oid collation)
 }
 
 /*
- * Find out how keys of a type are handled. Returns false if the type has no order or contains an anonymous row, or if the column lacks a
- * collation that it needs.
+ * Determine the key type of a column. Returns false if the type has no order or contains an
+ * anonymous row, or if the column lacks a collation that it needs.
  */
 bool
 emogi_key_type_find(Oid type, Oid collation, EmogiKeyType *key)
@@ -82,7 +86,7 @@ emogi_key_type_find(Oid type, Oid collation, EmogiKeyType *key)
 	memset(key, 0, sizeof *key);
 	type = getBaseType(type);
 	if (type == RECORDOID)
-		return false;			/* what it has is known by its columns alone */
+		return false;			/* its attributes are only known from its columns */
 	if (type == VARCHAROID)
 		type = TEXTOID;
 	family = lookup_type_cache(type, TYPECACHE_BTREE_OPFAMILY)->btree_opf;
@@ -101,7 +105,7 @@ emogi_key_type_find(Oid type, Oid collation, EmogiKeyType *key)
 	return key->class != EMOGI_KEY_COMPARED || emogi_type_identify(type, &key->definition);
 }
 
-/* Find out how keys that are rows of columns of these types (1 .. EMOGI_KEY_MOST_PARTS) are handled. */
+/* Combine the types of 1 .. EMOGI_KEY_MOST_PARTS columns into the type of row keys. */
 void
 emogi_key_type_combine(const EmogiKeyType *parts, int nparts, EmogiKeyType *key)
 {
@@ -116,7 +120,8 @@ emogi_key_type_combine(const EmogiKeyType *parts, int nparts, EmogiKeyType *key)
 		const EmogiKeyType *part = &parts[i];
 		const uint32 length = part->class == EMOGI_KEY_INTEGER ? sizeof(int64) : part->fixed_length;
 
-		key->parts[i] = (EmogiKeyPart) {part->type, part->collation, part->family, part->class, part->fixed_length};
+		key->parts[i] = (EmogiKeyPart) {part->type, part->collation, part->family, part->class,
+			part->fixed_length};
 		key->class = Max(key->class, part->class);
 		key->fixed_length += length;
 		key->definition = hash_combine64(key->definition, part->definition);
@@ -126,29 +131,32 @@ emogi_key_type_combine(const EmogiKeyType *parts, int nparts, EmogiKeyType *key)
 		key->fixed_length = 0;
 }
 
-/* Get the type of a column of keys that are rows. */
+/* Get the type of a column of row keys. */
 EmogiKeyType
 emogi_key_type_part(const EmogiKeyType *key, int part)
 {
 	const EmogiKeyPart *of = &key->parts[part];
 
-	return (EmogiKeyType) {.type = of->type,.collation = of->collation,.family = of->family,.class = of->class,.fixed_length = of->fixed_length};
+	return (EmogiKeyType) {.type = of->type,.collation = of->collation,.family = of->family,
+		.class = of->class,.fixed_length = of->fixed_length};
 }
 
-/* Are keys of both types the same in the same order? */
+/* Check whether two types have the same keys in the same order. */
 bool
 emogi_key_type_equal(const EmogiKeyType *a, const EmogiKeyType *b)
 {
-	if (a->type != b->type || a->collation != b->collation || a->family != b->family || a->class != b->class || a->nparts != b->nparts || a->definition != b->definition)
+	if (a->type != b->type || a->collation != b->collation || a->family != b->family ||
+		a->class != b->class || a->nparts != b->nparts || a->definition != b->definition)
 		return false;
 	for (int i = 0; i < a->nparts; i++)
-		if (a->parts[i].type != b->parts[i].type || a->parts[i].collation != b->parts[i].collation ||
+		if (a->parts[i].type != b->parts[i].type ||
+			a->parts[i].collation != b->parts[i].collation ||
 			a->parts[i].family != b->parts[i].family || a->parts[i].class != b->parts[i].class)
 			return false;
 	return true;
 }
 
-/* Get the name of a type of keys, for messages: of rows a list in parentheses. */
+/* Get the name of a key type for messages; for rows, a list in parentheses. */
 char *
 emogi_key_type_name(const EmogiKeyType *key)
 {

@@ -1,11 +1,15 @@
 /*
  * keys.h: vertex keys of any type.
  *
- * key_type.c says how the keys of a column are handled, type_identity.c describes the types that they consist of, key_coder.c turns their Datums into bytes and back: value_coder.c those that are
- * one column, row_coder.c those that are rows of several. form.c turns them into what a function's caller gives and gets.
+ * key_type.c       how the keys of a column are compared and encoded
+ * type_identity.c  definition of a type, down to its element types
+ * key_coder.c      conversion of Datums to bytes and back, by value_coder.c for keys that are one
+ *                  column, and by row_coder.c for rows
+ * form.c           conversion to and from the types that functions accept and return
  *
- * Inside a Graph a vertex is known by an int64, in ids[]. For smallint, integer and bigint this is the key. For all other types it is a
- * code of the Graph's dictionary (dictionary/dictionary.h), which has a string of bytes for it. Codes ascend as keys do.
+ * Inside a graph, a vertex is identified by an int64 in ids[]. For smallint, integer and bigint
+ * this is the key. For all other types it is a code of the graph's dictionary
+ * (dictionary/dictionary.h), which maps it to a string of bytes. Codes ascend as keys do.
  */
 #ifndef EMOGI_SRC_KEYS_H
 #define EMOGI_SRC_KEYS_H
@@ -21,34 +25,42 @@
 typedef enum EmogiKeyClass
 {
 	EMOGI_KEY_INTEGER,			/* smallint, integer, bigint, oid: no dictionary */
-	EMOGI_KEY_BYTES,			/* encoded: memcmp orders the bytes as the type does, and equal keys have equal bytes */
-	EMOGI_KEY_EXACT,			/* the bytes of the Datum, ordered by the type's btree function; equal keys have equal bytes */
+	EMOGI_KEY_BYTES,			/* encoded: memcmp orders the bytes like the type, and equal keys
+								 * have equal bytes */
+	EMOGI_KEY_EXACT,			/* the bytes of the Datum, ordered by the type's btree function;
+								 * equal keys have equal bytes */
 	EMOGI_KEY_COMPARED			/* likewise, but equal keys may have different bytes */
 } EmogiKeyClass;
 
-/* A type of keys, or of a column of keys that are rows. */
+/* The type of a key, or of a column of a row key. */
 typedef struct EmogiKeyPart
 {
-	Oid			type;			/* base type; text for varchar, bigint for smallint and integer; InvalidOid = not known yet */
-	Oid			collation;		/* of the column; InvalidOid where the type has none */
-	Oid			family;			/* btree operator family of the default operator class; InvalidOid for EMOGI_KEY_INTEGER */
+	Oid			type;			/* base type; text for varchar, bigint for smallint and integer;
+								 * InvalidOid = unknown yet */
+	Oid			collation;		/* of the column; InvalidOid if the type has none */
+	Oid			family;			/* btree operator family of the default operator class; InvalidOid
+								 * for EMOGI_KEY_INTEGER */
 	EmogiKeyClass class;
-	uint32		fixed_length;	/* bytes of a key; 0 = they differ, or EMOGI_KEY_INTEGER */
+	uint32		fixed_length;	/* bytes of a key; 0 = variable, or EMOGI_KEY_INTEGER */
 } EmogiKeyPart;
 
-/* Columns that make one key, at most. */
+/* Maximum number of columns of a key. */
 #define EMOGI_KEY_MOST_PARTS 4
 
-/* The type of a column of keys. Plain data: it is compared as a whole, and lies in shared memory. */
+/*
+ * The type of a column of keys. Plain data: it is compared as a whole, and stored in shared memory.
+ */
 typedef struct EmogiKeyType
 {
-	Oid			type;			/* as in a part; record where keys are rows, of a named type or not */
+	Oid			type;			/* as in a part; record for row keys, whether the row type is named
+								 * or not */
 	Oid			collation;
 	Oid			family;
-	EmogiKeyClass class;		/* of rows never EMOGI_KEY_INTEGER */
+	EmogiKeyClass class;		/* never EMOGI_KEY_INTEGER for rows */
 	uint32		fixed_length;
-	int			nparts;			/* columns of a row; 0 = keys are no rows */
-	uint64		definition;		/* hash of the types that it consists of (type_identity.c); 0 = they cannot be altered */
+	int			nparts;			/* number of columns of a row; 0 = not a row */
+	uint64		definition;		/* hash of the types that it consists of (type_identity.c); 0 = they
+								 * cannot be altered */
 	EmogiKeyPart parts[EMOGI_KEY_MOST_PARTS];	/* [nparts], the rest zero */
 } EmogiKeyType;
 
@@ -60,12 +72,13 @@ extern char *emogi_key_type_name(const EmogiKeyType *key);
 
 /* ---- type_identity.c ---- */
 
-/* A walk through the definitions of types. In local memory. */
+/* State of a recursive visit of type definitions. In local memory. */
 typedef struct EmogiTypeWalk
 {
-	List	   *types;			/* OIDs that were visited */
-	List	   *functions;		/* OIDs of functions that compare, hash or canonicalize values and are not built in */
-	bool		has_pseudo_type;	/* an anonymous row, for example */
+	List	   *types;			/* OIDs of visited types */
+	List	   *functions;		/* OIDs of functions that compare, hash or canonicalize values and
+								 * are not built in */
+	bool		has_pseudo_type;	/* for example, an anonymous row */
 	StringInfoData definition;	/* initialized by the caller */
 } EmogiTypeWalk;
 
@@ -81,9 +94,10 @@ typedef struct EmogiKeyCoder
 	int16		length;			/* of the type, as in pg_type */
 	bool		by_value;
 	char		align;
-	MemoryContext context;		/* that it was made in */
-	struct SortSupportData *sort;	/* of EMOGI_KEY_EXACT and EMOGI_KEY_COMPARED; NULL before the first comparison */
-	struct EmogiRowCoder *row;	/* of keys that are rows; else NULL */
+	MemoryContext context;		/* in which it was created */
+	struct SortSupportData *sort;	/* for EMOGI_KEY_EXACT and EMOGI_KEY_COMPARED; NULL before the
+									 * first comparison */
+	struct EmogiRowCoder *row;	/* for row keys, otherwise NULL */
 } EmogiKeyCoder;
 
 extern void emogi_key_coder_init(EmogiKeyCoder *coder, const EmogiKeyType *key);
@@ -91,9 +105,12 @@ extern bool emogi_key_coder_lacks(EmogiKeyCoder *coder, Datum datum);
 extern EmogiKeyBytes emogi_key_coder_encode(EmogiKeyCoder *coder, Datum datum);
 extern Datum emogi_key_coder_decode(EmogiKeyCoder *coder, EmogiKeyBytes bytes);
 extern int	emogi_key_coder_compare(void *coder, EmogiKeyBytes a, EmogiKeyBytes b);
-extern int64 emogi_key_coder_find(EmogiKeyCoder *coder, const EmogiDictionary *dictionary, Datum datum);
+extern int64 emogi_key_coder_find(EmogiKeyCoder *coder, const EmogiDictionary *dictionary,
+								  Datum datum);
 
-/* ---- value_coder.c: the same of keys that are one column; called by key_coder.c and row_coder.c ---- */
+/*
+ * ---- value_coder.c: likewise for keys of one column; called by key_coder.c and row_coder.c ----
+ */
 
 extern void emogi_value_coder_init(EmogiKeyCoder *coder, const EmogiKeyType *key);
 extern uint32 emogi_value_coder_length(const EmogiKeyCoder *coder);
@@ -102,7 +119,7 @@ extern Datum emogi_value_coder_decode(EmogiKeyCoder *coder, EmogiKeyBytes bytes)
 extern int	emogi_value_coder_compare(EmogiKeyCoder *coder, Datum a, Datum b);
 extern void emogi_value_coder_refuse_length(Size length);
 
-/* ---- row_coder.c: the same of rows, column by column; called by key_coder.c ---- */
+/* ---- row_coder.c: likewise for rows, column by column; called by key_coder.c ---- */
 
 typedef struct EmogiRowCoder EmogiRowCoder;
 
@@ -117,26 +134,29 @@ extern bool emogi_row_coder_is_too_long(EmogiRowCoder *coder, Datum row);
 
 /* ---- form.c ---- */
 
-/* How the caller of a function gives and gets vertices: by the declared type of its column `vertex`. */
+/* Conversion of vertices, which depends on the declared type of the function's column `vertex`. */
 typedef enum EmogiFormKind
 {
-	EMOGI_FORM_INTEGER,			/* as bigint, of keys that are integers */
+	EMOGI_FORM_INTEGER,			/* as bigint, for integer keys */
 	EMOGI_FORM_SAME,			/* in the type of the column */
-	EMOGI_FORM_TEXT				/* in text form, of keys of any type but text */
+	EMOGI_FORM_TEXT				/* in text form, for keys of any type but text */
 } EmogiFormKind;
 
 typedef struct EmogiForm
 {
 	EmogiFormKind kind;
 	Oid			type;			/* of the column `vertex` */
-	bool		in_place;		/* the bytes of a key are what its Datum points to */
+	bool		in_place;		/* the Datum of a key can point to its bytes */
 	EmogiKeyCoder coder;
 	FmgrInfo	output;			/* EMOGI_FORM_TEXT */
 	FmgrInfo	input;
 	Oid			ioparam;
-	int32		typmod;			/* of rows, which their input needs; else -1 */
+	int32		typmod;			/* of rows, required by their input function; otherwise -1 */
 
-	/* what was got without a Graph, of keys that are no integers: its ids are places in [nkeys], ascending; NULL = they are a Graph's */
+	/*
+	 * Result of a search without a graph, for keys that are not integers: ids are indexes into
+	 * keys, [nkeys], ascending; NULL = ids are those of a graph.
+	 */
 	const EmogiKeyBytes *keys;
 	uint64		nkeys;
 } EmogiForm;

@@ -1,12 +1,14 @@
 /*
  * row_coder.c: keys that are rows of several columns.
  *
- * The bytes of a key are those of its columns, one after the other. A column whose keys differ in length has each byte 0 escaped as
- * 0 FF, and ends with 0 0: so no key's bytes begin another's, and memcmp orders rows column by column where it orders the columns.
- * Integers of all widths are 8 bytes, big-endian with the sign flipped.
+ * The bytes of a key are the concatenated bytes of its columns. In a column of variable length,
+ * each byte 0 is escaped as 0 FF, and the column ends with 0 0. No key is therefore a prefix of
+ * another, and memcmp orders rows column by column if it orders the columns. Integers of all widths
+ * are 8 bytes, big-endian with the sign flipped.
  *
- * A row is any Datum of a composite type, anonymous or not. Its columns need not be of just the types that the key has, but of those
- * that are handled as they are: a varchar is text, and so is a literal without a type, an integer is a bigint. What is made here is an anonymous row of the key's types.
+ * A row is any Datum of a composite type, anonymous or not. Its columns need not have exactly the
+ * types of the key, but types that are treated in the same way: a varchar is text, as is an untyped
+ * literal, and an integer is a bigint. Rows constructed here are anonymous rows of the key's types.
  */
 #include "postgres.h"
 
@@ -20,31 +22,35 @@
 
 #include "keys/keys.h"
 
-/* Kinds of rows whose form is remembered: the two ends may have two, and each part of a UNION others. */
-#define NSHAPES 4
+/*
+ * Number of cached row types: the two endpoints may have different types, as may the parts of a
+ * UNION.
+ */
+#define NROWTYPES 4
 
-/* The form of rows that were met. */
-typedef struct Shape
+/* A cached row type. */
+typedef struct RowType
 {
-	TupleDesc	desc;			/* NULL = none */
+	TupleDesc	desc;			/* NULL = unused entry */
 	Oid			type;
 	int32		typmod;
-	int			attributes[EMOGI_KEY_MOST_PARTS];	/* of the key's columns: from 0, without those that were dropped */
-	Datum	   *values;			/* [desc->natts], of the row at hand */
+	int			attributes[EMOGI_KEY_MOST_PARTS];	/* attribute index of each key column, without
+													 * dropped columns */
+	Datum	   *values;			/* [desc->natts], of the current row */
 	bool	   *nulls;
-} Shape;
+} RowType;
 
 struct EmogiRowCoder
 {
 	EmogiKeyType key;
 	MemoryContext context;
 	EmogiKeyCoder parts[EMOGI_KEY_MOST_PARTS];
-	TupleDesc	desc;			/* of rows that are made; NULL before the first */
-	Shape		shapes[NSHAPES];
+	TupleDesc	desc;			/* of constructed rows; NULL before the first */
+	RowType		row_types[NROWTYPES];
 	int			oldest;
 };
 
-/* Make a coder of rows, in the current memory context. */
+/* Create a row coder in the current memory context. */
 EmogiRowCoder *
 emogi_row_coder_make(const EmogiKeyType *key)
 {
@@ -61,19 +67,20 @@ emogi_row_coder_make(const EmogiKeyType *key)
 	return coder;
 }
 
-/* ---- rows that are met ---- */
+/* ---- input rows ---- */
 
-/* Raise 42804 for a row that has not the columns of the others. */
+/* Raise 42804 for a row whose columns differ from the key's. */
 static void
-refuse_shape(const EmogiRowCoder *coder)
+refuse_row_type(const EmogiRowCoder *coder)
 {
 	ereport(ERROR,
 			(errcode(ERRCODE_DATATYPE_MISMATCH),
-			 errmsg("a row does not have the columns of the vertex keys, %s", emogi_key_type_name(&coder->key)),
+			 errmsg("a row does not have the columns of the vertex keys, %s",
+					emogi_key_type_name(&coder->key)),
 			 errhint("Give the columns of all rows the same types, with casts.")));
 }
 
-/* Find which columns of a row are those of the key. Raises 42804. */
+/* Map the columns of a row type to those of the key. Raises 42804. */
 static void
 find_attributes(const EmogiRowCoder *coder, TupleDesc desc, int *attributes)
 {
@@ -87,51 +94,53 @@ find_attributes(const EmogiRowCoder *coder, TupleDesc desc, int *attributes)
 		if (attribute->attisdropped)
 			continue;
 		if (n == coder->key.nparts ||
-			!emogi_key_type_find(attribute->atttypid == UNKNOWNOID ? TEXTOID : attribute->atttypid, coder->key.parts[n].collation, &found) ||
+			!emogi_key_type_find(attribute->atttypid == UNKNOWNOID ? TEXTOID : attribute->atttypid,
+								 coder->key.parts[n].collation, &found) ||
 			found.type != coder->key.parts[n].type)
-			refuse_shape(coder);
+			refuse_row_type(coder);
 		attributes[n++] = i;
 	}
 	if (n < coder->key.nparts)
-		refuse_shape(coder);
+		refuse_row_type(coder);
 }
 
-/* Get the form of a row, from memory or from its type. Raises 42804. */
-static Shape *
-shape_of(EmogiRowCoder *coder, HeapTupleHeader row)
+/* Get the cached type of a row, adding it if necessary. Raises 42804. */
+static RowType *
+get_row_type(EmogiRowCoder *coder, HeapTupleHeader row)
 {
 	const Oid	type = HeapTupleHeaderGetTypeId(row);
 	const int32 typmod = HeapTupleHeaderGetTypMod(row);
 	MemoryContext old;
 	TupleDesc	desc;
-	Shape	   *shape;
+	RowType	   *row_type;
 
-	for (int i = 0; i < NSHAPES; i++)
-		if (coder->shapes[i].desc != NULL && coder->shapes[i].type == type && coder->shapes[i].typmod == typmod)
-			return &coder->shapes[i];
-	shape = &coder->shapes[coder->oldest++ % NSHAPES];
-	if (shape->desc != NULL)
+	for (int i = 0; i < NROWTYPES; i++)
+		if (coder->row_types[i].desc != NULL && coder->row_types[i].type == type &&
+			coder->row_types[i].typmod == typmod)
+			return &coder->row_types[i];
+	row_type = &coder->row_types[coder->oldest++ % NROWTYPES];
+	if (row_type->desc != NULL)
 	{
-		FreeTupleDesc(shape->desc);
-		shape->desc = NULL;
-		pfree(shape->values);
-		pfree(shape->nulls);
+		FreeTupleDesc(row_type->desc);
+		row_type->desc = NULL;
+		pfree(row_type->values);
+		pfree(row_type->nulls);
 	}
 	old = MemoryContextSwitchTo(coder->context);
 	desc = lookup_rowtype_tupdesc_copy(type, typmod);
-	find_attributes(coder, desc, shape->attributes);
-	shape->values = palloc(desc->natts * sizeof(Datum));
-	shape->nulls = palloc(desc->natts * sizeof(bool));
-	shape->type = type;
-	shape->typmod = typmod;
-	shape->desc = desc;
+	find_attributes(coder, desc, row_type->attributes);
+	row_type->values = palloc(desc->natts * sizeof(Datum));
+	row_type->nulls = palloc(desc->natts * sizeof(bool));
+	row_type->type = type;
+	row_type->typmod = typmod;
+	row_type->desc = desc;
 	MemoryContextSwitchTo(old);
-	return shape;
+	return row_type;
 }
 
-/* Take a row apart. */
+/* Deform a row. */
 static void
-take_apart(HeapTupleHeader row, Shape *shape)
+deform(HeapTupleHeader row, RowType *row_type)
 {
 	HeapTupleData tuple;
 
@@ -139,41 +148,42 @@ take_apart(HeapTupleHeader row, Shape *shape)
 	ItemPointerSetInvalid(&tuple.t_self);
 	tuple.t_tableOid = InvalidOid;
 	tuple.t_data = row;
-	heap_deform_tuple(&tuple, shape->desc, shape->values, shape->nulls);
+	heap_deform_tuple(&tuple, row_type->desc, row_type->values, row_type->nulls);
 }
 
-/* Has a row a column that is NULL? Raises 42804 for one of other columns. */
+/* Check whether a row has a NULL column. Raises 42804 if it has other columns. */
 bool
 emogi_row_coder_lacks(EmogiRowCoder *coder, Datum datum)
 {
 	HeapTupleHeader row = DatumGetHeapTupleHeader(datum);
-	Shape	   *shape = shape_of(coder, row);
+	RowType	   *row_type = get_row_type(coder, row);
 
-	if ((row->t_infomask & HEAP_HASNULL) == 0 && HeapTupleHeaderGetNatts(row) >= shape->desc->natts)
+	if ((row->t_infomask & HEAP_HASNULL) == 0 &&
+		HeapTupleHeaderGetNatts(row) >= row_type->desc->natts)
 		return false;
-	take_apart(row, shape);
+	deform(row, row_type);
 	for (int i = 0; i < coder->key.nparts; i++)
-		if (shape->nulls[shape->attributes[i]])
+		if (row_type->nulls[row_type->attributes[i]])
 			return true;
 	return false;
 }
 
 /* ---- encoding ---- */
 
-/* Get a column of a row that was taken apart as its coder takes it: integers are of 8 bytes. */
+/* Get a column of a deformed row as its coder expects it: integers have 8 bytes. */
 static Datum
-column_of(const EmogiRowCoder *coder, const Shape *shape, int part)
+column_of(const EmogiRowCoder *coder, const RowType *row_type, int part)
 {
-	const int	i = shape->attributes[part];
-	const Datum datum = shape->values[i];
+	const int	i = row_type->attributes[part];
+	const Datum datum = row_type->values[i];
 
-	if (shape->nulls[i])
+	if (row_type->nulls[i])
 		elog(ERROR, "a row with a column that is NULL is no vertex key");
-	if (TupleDescAttr(shape->desc, i)->atttypid == UNKNOWNOID)
+	if (TupleDescAttr(row_type->desc, i)->atttypid == UNKNOWNOID)
 		return CStringGetTextDatum(DatumGetCString(datum));
 	if (coder->key.parts[part].class != EMOGI_KEY_INTEGER)
 		return datum;
-	switch (TupleDescAttr(shape->desc, i)->attlen)
+	switch (TupleDescAttr(row_type->desc, i)->attlen)
 	{
 		case sizeof(int16):
 			return Int64GetDatum(DatumGetInt16(datum));
@@ -184,7 +194,7 @@ column_of(const EmogiRowCoder *coder, const Shape *shape, int part)
 	}
 }
 
-/* Append the bytes of a column whose keys differ in length. */
+/* Append the bytes of a column of variable length, escaped. */
 static void
 append_escaped(StringInfo to, EmogiKeyBytes bytes)
 {
@@ -209,12 +219,13 @@ static void
 append_row(EmogiRowCoder *coder, Datum datum, StringInfo to)
 {
 	HeapTupleHeader row = DatumGetHeapTupleHeader(datum);
-	Shape	   *shape = shape_of(coder, row);
+	RowType	   *row_type = get_row_type(coder, row);
 
-	take_apart(row, shape);
+	deform(row, row_type);
 	for (int i = 0; i < coder->key.nparts; i++)
 	{
-		EmogiKeyBytes bytes = emogi_value_coder_encode(&coder->parts[i], column_of(coder, shape, i));
+		EmogiKeyBytes bytes = emogi_value_coder_encode(&coder->parts[i],
+													   column_of(coder, row_type, i));
 
 		if (emogi_value_coder_length(&coder->parts[i]) > 0)
 			appendBinaryStringInfo(to, bytes.bytes, bytes.length);
@@ -236,19 +247,19 @@ emogi_row_coder_encode(EmogiRowCoder *coder, Datum row)
 	return (EmogiKeyBytes) {bytes.data, (uint32) bytes.len};
 }
 
-/* Is a row without NULLs longer than a key can be? */
+/* Check whether a row without NULLs exceeds the maximum length of a key. */
 bool
 emogi_row_coder_is_too_long(EmogiRowCoder *coder, Datum datum)
 {
 	HeapTupleHeader row = DatumGetHeapTupleHeader(datum);
-	Shape	   *shape = shape_of(coder, row);
+	RowType	   *row_type = get_row_type(coder, row);
 	StringInfoData bytes;
 	Size		length = 0;
 
-	take_apart(row, shape);
+	deform(row, row_type);
 	for (int i = 0; i < coder->key.nparts; i++)
-		if (TupleDescAttr(shape->desc, shape->attributes[i])->attlen == -1)
-			length += toast_raw_datum_size(shape->values[shape->attributes[i]]) - VARHDRSZ;
+		if (TupleDescAttr(row_type->desc, row_type->attributes[i])->attlen == -1)
+			length += toast_raw_datum_size(row_type->values[row_type->attributes[i]]) - VARHDRSZ;
 	if (length > EMOGI_MAX_KEY_BYTES)
 		return true;
 	initStringInfo(&bytes);
@@ -258,7 +269,7 @@ emogi_row_coder_is_too_long(EmogiRowCoder *coder, Datum datum)
 
 /* ---- decoding ---- */
 
-/* Read the bytes of a column whose keys differ in length; *bytes moves on. */
+/* Read the bytes of a column of variable length, and advance *bytes. */
 static EmogiKeyBytes
 read_escaped(const char **bytes)
 {
@@ -302,7 +313,7 @@ emogi_row_coder_values(EmogiRowCoder *coder, EmogiKeyBytes bytes)
 	return values;
 }
 
-/* Prepare the making of rows. */
+/* Get the descriptor of constructed rows. */
 static TupleDesc
 desc_of(EmogiRowCoder *coder)
 {
@@ -323,7 +334,7 @@ desc_of(EmogiRowCoder *coder)
 	return coder->desc;
 }
 
-/* Get the type modifier of rows that are made, by which the server knows their columns. */
+/* Get the type modifier of constructed rows, which identifies their columns to the server. */
 int32
 emogi_row_coder_typmod(EmogiRowCoder *coder)
 {
@@ -336,10 +347,11 @@ emogi_row_coder_decode(EmogiRowCoder *coder, EmogiKeyBytes bytes)
 {
 	bool		nulls[EMOGI_KEY_MOST_PARTS] = {false};
 
-	return HeapTupleGetDatum(heap_form_tuple(desc_of(coder), emogi_row_coder_values(coder, bytes), nulls));
+	return HeapTupleGetDatum(heap_form_tuple(desc_of(coder), emogi_row_coder_values(coder, bytes),
+											 nulls));
 }
 
-/* Compare the columns of two keys, one after the other. Raises what the comparison of a type raises. */
+/* Compare the columns of two keys in turn. Raises the errors of the types' comparisons. */
 int
 emogi_row_coder_compare(EmogiRowCoder *coder, const Datum *a, const Datum *b)
 {

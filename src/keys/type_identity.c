@@ -1,12 +1,14 @@
 /*
  * type_identity.c: the definition of a type, down to the types that it consists of.
  *
- * ALTER TYPE changes the attributes of a composite type, and thereby which of its values are equal, without locking the tables that have
- * columns of the type. Therefore the definition is part of everything that is shared by the name of a type: the type of vertex keys, and
- * the fingerprint of a query (Q12). It is read from the catalog caches on each call. A walk visits each type once, however many paths lead
- * to it.
+ * ALTER TYPE changes the attributes of a composite type, and thereby which of its values are equal,
+ * without locking the tables that have columns of the type. Therefore the definition is part of
+ * everything that is shared by the name of a type: the type of vertex keys, and the fingerprint of
+ * a query (Q12). It is read from the catalog caches on each call. A recursive visit includes each
+ * type once, however many paths lead to it.
  *
- * A type that contains an anonymous row, at any depth, cannot be shared: only the session that created the row knows its attributes.
+ * A type that contains an anonymous row, at any depth, cannot be shared, because only the session
+ * that created the row knows its attributes.
  */
 #include "postgres.h"
 
@@ -43,13 +45,19 @@ append_text(StringInfo to, const char *text)
 	appendBinaryStringInfo(to, text, (int) strlen(text) + 1);
 }
 
-/* Append the operators and functions that compare and hash elements of a type; list the functions that are not built in. */
+/*
+ * Append the operators and functions that compare and hash elements of a type; list the functions
+ * that are not built in.
+ */
 static void
 describe_comparisons(Oid type, EmogiTypeWalk *walk)
 {
-	TypeCacheEntry *entry = lookup_type_cache(type, TYPECACHE_EQ_OPR | TYPECACHE_CMP_PROC | TYPECACHE_HASH_PROC | TYPECACHE_HASH_EXTENDED_PROC);
+	TypeCacheEntry *entry = lookup_type_cache(type,
+											  TYPECACHE_EQ_OPR | TYPECACHE_CMP_PROC |
+											  TYPECACHE_HASH_PROC | TYPECACHE_HASH_EXTENDED_PROC);
 	const Oid	functions[] = {
-		OidIsValid(entry->eq_opr) ? get_opcode(entry->eq_opr) : InvalidOid, entry->cmp_proc, entry->hash_proc, entry->hash_extended_proc
+		OidIsValid(entry->eq_opr) ? get_opcode(entry->eq_opr) : InvalidOid, entry->cmp_proc,
+		entry->hash_proc, entry->hash_extended_proc
 	};
 
 	append_number(&walk->definition, entry->btree_opf);
@@ -63,7 +71,10 @@ describe_comparisons(Oid type, EmogiTypeWalk *walk)
 	}
 }
 
-/* Append the attributes of a composite type. Dropped ones count, because attribute numbers are never reused. */
+/*
+ * Append the attributes of a composite type. Dropped ones count, because attribute numbers are
+ * never reused.
+ */
 static void
 describe_columns(Oid type, EmogiTypeWalk *walk)
 {
@@ -97,8 +108,9 @@ describe_labels(Oid type, EmogiTypeWalk *walk)
 	{
 		Form_pg_enum label = (Form_pg_enum) GETSTRUCT(&labels->members[i]->tuple);
 
-		/* a sum, because the list is in no particular order */
-		sum += hash_bytes_extended((const unsigned char *) NameStr(label->enumlabel), (int) strlen(NameStr(label->enumlabel)), label->oid);
+		/* a sum, because the list has no particular order */
+		sum += hash_bytes_extended((const unsigned char *) NameStr(label->enumlabel),
+								   (int) strlen(NameStr(label->enumlabel)), label->oid);
 	}
 	append_number(&walk->definition, labels->n_members);
 	append_number(&walk->definition, (int64) sum);
@@ -125,11 +137,15 @@ describe_range(Oid type, EmogiTypeWalk *walk)
 	emogi_type_walk(range.rngsubtype, walk);
 }
 
-/* Append the constraints of a domain, including those of the domains that it is based on, and its base type. */
+/*
+ * Append the constraints of a domain, including those of the domains that it is based on, and its
+ * base type.
+ */
 static void
 describe_domain(Oid type, EmogiTypeWalk *walk)
 {
-	DomainConstraintRef *conditions = palloc(sizeof *conditions);	/* the memory context refers to it to its end */
+	DomainConstraintRef *conditions = palloc(sizeof *conditions);	/* referenced by the memory
+																	 * context until its end */
 	ListCell   *cell;
 
 	InitDomainConstraintRef(type, conditions, CurrentMemoryContext, false);
@@ -138,7 +154,8 @@ describe_domain(Oid type, EmogiTypeWalk *walk)
 		const DomainConstraintState *condition = lfirst(cell);
 
 		append_number(&walk->definition, condition->constrainttype);
-		append_text(&walk->definition, condition->check_expr != NULL ? nodeToString(condition->check_expr) : "");
+		append_text(&walk->definition,
+					condition->check_expr != NULL ? nodeToString(condition->check_expr) : "");
 	}
 	emogi_type_walk(getBaseType(type), walk);
 }
@@ -174,7 +191,10 @@ describe_parts(Form_pg_type type, EmogiTypeWalk *walk)
 	}
 }
 
-/* Append the definitions of a type and of all types that it consists of, unless the walk has visited them. Allocates in the current memory context. */
+/*
+ * Append the definitions of a type and of all types that it consists of, unless already visited.
+ * Allocates in the current memory context.
+ */
 void
 emogi_type_walk(Oid type, EmogiTypeWalk *walk)
 {
@@ -213,7 +233,10 @@ append_function(StringInfo to, Oid function)
 	ReleaseSysCache(row);
 }
 
-/* Is a type built in, and so are its parts and the operator class that compares them? Then nothing of it can be altered. */
+/*
+ * Check whether a type, its elements and their operator class are built in, so that nothing of it
+ * can be altered.
+ */
 static bool
 is_fixed(Oid type)
 {
@@ -221,11 +244,15 @@ is_fixed(Oid type)
 	const Oid	part = OidIsValid(element) ? element : type;
 	const Oid	family = lookup_type_cache(part, TYPECACHE_BTREE_OPFAMILY)->btree_opf;
 
-	return type < FirstNormalObjectId && part < FirstNormalObjectId && OidIsValid(family) && family < FirstNormalObjectId &&
+	return type < FirstNormalObjectId && part < FirstNormalObjectId && OidIsValid(family) &&
+		family < FirstNormalObjectId &&
 		get_typtype(part) == TYPTYPE_BASE;
 }
 
-/* Compute a hash of a type's definition, 0 if it cannot be altered. Returns false if the type contains an anonymous row or another pseudo-type. */
+/*
+ * Compute a hash of a type's definition, 0 if it cannot be altered. Returns false if the type
+ * contains an anonymous row or another pseudo-type.
+ */
 bool
 emogi_type_identify(Oid type, uint64 *identity)
 {
@@ -237,7 +264,8 @@ emogi_type_identify(Oid type, uint64 *identity)
 	*identity = 0;
 	if (is_fixed(type))
 		return true;
-	context = AllocSetContextCreate(CurrentMemoryContext, "emogi definition of a type", ALLOCSET_SMALL_SIZES);
+	context = AllocSetContextCreate(CurrentMemoryContext, "emogi definition of a type",
+									ALLOCSET_SMALL_SIZES);
 	old = MemoryContextSwitchTo(context);
 	initStringInfo(&walk.definition);
 	emogi_type_walk(type, &walk);

@@ -1,11 +1,14 @@
 /*
- * value_coder.c: Datums of keys that are one column to bytes and back, and their order.
+ * value_coder.c: conversion of single-column keys to bytes and back, and their order.
  *
- * Encoded keys (EMOGI_KEY_BYTES) ascend as memcmp has them: numbers are big-endian, with the sign flipped where they have one; floats
- * as [1]. -0 becomes 0 and every NaN one NaN, as the type's equality has it. Strings are without the blanks that char(n) does not
- * count. Keys of all other types are what their Datum holds: a value, or bytes without a varlena's header.
+ * Encoded keys (EMOGI_KEY_BYTES) ascend in the order of memcmp: numbers are big-endian, with the
+ * sign flipped if they are signed; floats as in [1]. -0 becomes 0 and all NaNs become the same NaN,
+ * in accordance with the type's equality. Strings are stored without the trailing blanks that
+ * char(n) ignores. Keys of all other types are the contents of their Datum: a value, or bytes
+ * without the varlena header.
  *
- * [1] The order of IEEE 754 numbers is that of their bits as integers of sign and magnitude. IEEE 754-2008, section 5.10.
+ * [1] The order of IEEE 754 numbers is that of their bits as integers of sign and magnitude. IEEE
+ *     754-2008, section 5.10.
  */
 #include "postgres.h"
 
@@ -24,7 +27,7 @@
 #include "keys/keys.h"
 #include "base/compat.h"
 
-/* Prepare to handle keys of a type, of one column. */
+/* Initialize a coder for keys of one column. */
 void
 emogi_value_coder_init(EmogiKeyCoder *coder, const EmogiKeyType *key)
 {
@@ -44,10 +47,11 @@ emogi_value_coder_refuse_length(Size length)
 			(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
 			 errmsg("vertex key of %zu bytes is too long", length),
 			 errdetail("A key may have up to %u bytes.", EMOGI_MAX_KEY_BYTES),
-			 errhint("Take a hash of it in a query: 'SELECT md5(src)::uuid, md5(dst)::uuid FROM edges'.")));
+			 errhint("Take a hash of it in a query: 'SELECT md5(src)::uuid, md5(dst)::uuid FROM "
+					 "edges'.")));
 }
 
-/* Get the bits of a float such that they ascend with it. */
+/* Convert a float to bits in ascending order. */
 static uint64
 ordered_bits(double number)
 {
@@ -73,7 +77,7 @@ number_of_bits(uint64 bits)
 	return number;
 }
 
-/* The same of 4 bytes. */
+/* Likewise with 4 bytes. */
 static uint32
 ordered_bits4(float number)
 {
@@ -99,7 +103,7 @@ number_of_bits4(uint32 bits)
 	return number;
 }
 
-/* Write an integer of 8 bytes, or 4, so that memcmp orders it. */
+/* Write an integer of 8 or 4 bytes so that memcmp orders it. */
 static EmogiKeyBytes
 put_uint64(uint64 value)
 {
@@ -127,7 +131,7 @@ put_byte(uint8 value)
 	return (EmogiKeyBytes) {(char *) byte, 1};
 }
 
-/* Encode a value of a type that is held by its value. */
+/* Encode a pass-by-value Datum. */
 static EmogiKeyBytes
 encode_value(Oid type, Datum datum)
 {
@@ -153,7 +157,7 @@ encode_value(Oid type, Datum datum)
 	}
 }
 
-/* The reverse. */
+/* Decode it. */
 static Datum
 decode_value(Oid type, const char *bytes)
 {
@@ -180,18 +184,22 @@ decode_value(Oid type, const char *bytes)
 	large = pg_ntoh64(large);
 	if (type == FLOAT8OID)
 		return Float8GetDatum(number_of_bits(large));
-	return Int64GetDatum((int64) (type == PG_LSNOID || type == XID8OID ? large : large ^ (UINT64CONST(1) << 63)));
+	return Int64GetDatum((int64) (type == PG_LSNOID || type == XID8OID ? large
+								  : large ^ (UINT64CONST(1) << 63)));
 }
 
-/* Is a key of this type a number that is encoded? The others are bytes in order as they are. */
+/*
+ * Check whether a key type is an encoded number. Other types are bytes that are already in order.
+ */
 static bool
 is_encoded_value(const EmogiKeyType *key)
 {
-	return key->class == EMOGI_KEY_BYTES && key->fixed_length > 0 && key->type != UUIDOID && key->type != MACADDROID &&
+	return key->class == EMOGI_KEY_BYTES && key->fixed_length > 0 && key->type != UUIDOID &&
+		key->type != MACADDROID &&
 		key->type != MACADDR8OID;
 }
 
-/* Get the bytes of a varlena, read out of line or unpacked where need be. Raises 54000. */
+/* Get the bytes of a varlena, detoasted if necessary. Raises 54000. */
 static EmogiKeyBytes
 bytes_of_varlena(const EmogiKeyCoder *coder, Datum datum)
 {
@@ -215,7 +223,7 @@ bytes_of_varlena(const EmogiKeyCoder *coder, Datum datum)
 	return bytes;
 }
 
-/* Get the bytes that all keys of a type are encoded in; 0 = they differ. */
+/* Get the encoded length of all keys of a type; 0 = variable. */
 uint32
 emogi_value_coder_length(const EmogiKeyCoder *coder)
 {
@@ -228,7 +236,10 @@ emogi_value_coder_length(const EmogiKeyCoder *coder)
 	return coder->length > 0 && coder->key.type != NAMEOID ? (uint32) coder->length : 0;
 }
 
-/* Get the bytes of a key, in the memory of the Datum or in the current memory context. Raises 54000. */
+/*
+ * Get the bytes of a key, in the memory of the Datum or in the current memory context. Raises
+ * 54000.
+ */
 EmogiKeyBytes
 emogi_value_coder_encode(EmogiKeyCoder *coder, Datum datum)
 {
@@ -269,7 +280,7 @@ emogi_value_coder_decode(EmogiKeyCoder *coder, EmogiKeyBytes bytes)
 	{
 		value = palloc(VARHDRSZ + bytes.length);
 		SET_VARSIZE(value, VARHDRSZ + bytes.length);
-		if (bytes.length > 0)	/* an empty key may have no bytes at all */
+		if (bytes.length > 0)	/* an empty key may have a NULL pointer */
 			memcpy(VARDATA(value), bytes.bytes, bytes.length);
 		return PointerGetDatum(value);
 	}
@@ -281,7 +292,7 @@ emogi_value_coder_decode(EmogiKeyCoder *coder, EmogiKeyBytes bytes)
 
 /* ---- comparing ---- */
 
-/* Prepare the type's comparison, if that has not been done. */
+/* Set up the type's comparison, if not done yet. */
 static void
 init_sort(EmogiKeyCoder *coder)
 {
@@ -299,7 +310,7 @@ init_sort(EmogiKeyCoder *coder)
 	MemoryContextSwitchTo(old);
 }
 
-/* Compare two Datums of keys. Raises what the type's comparison raises. */
+/* Compare two key Datums. Raises the errors of the type's comparison. */
 int
 emogi_value_coder_compare(EmogiKeyCoder *coder, Datum a, Datum b)
 {

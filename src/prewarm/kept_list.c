@@ -1,10 +1,11 @@
 /*
- * kept_list.c: the setting emogi.prewarm, the list of Graphs that are loaded when the server starts:
+ * kept_list.c: the setting emogi.prewarm, a list of graphs that are loaded at server start.
  *
  *   shop: follows, shop: public.roads(from_node, to_node, km), "my-db": edges
  *
- * An entry is a database, and a relation with or without its columns. Names are written as in SQL: in lower case, or quoted. Queries are
- * none: the list is read with more rights than whoever may change what a query calls should have.
+ * An entry is a database, and a relation with optional columns. Names are written as in SQL: in
+ * lower case, or quoted. Queries are not supported, because the list is processed with more
+ * privileges than the users have who may change what a query calls.
  */
 #include "postgres.h"
 
@@ -17,9 +18,11 @@
 static char *setting = NULL;
 
 #define FORM_HINT \
-	"An entry is a database and a table, with its columns if they are not src and dst: 'shop: follows, shop: public.roads(from_node, to_node, km)'. Names other than lower-case letters, digits and underscores are quoted: '\"my-db\": \"Edges\"'."
+	"An entry is a database and a table, with its columns if they are not src and dst: 'shop: " \
+	"follows, shop: public.roads(from_node, to_node, km)'. Names other than lower-case letters, " \
+	"digits and underscores are quoted: '\"my-db\": \"Edges\"'."
 
-/* Skip blanks: what SQL takes for them, in whatever locale a process runs. */
+/* Skip whitespace as defined by SQL, independent of the locale of the process. */
 static void
 skip_blanks(const char **p)
 {
@@ -27,14 +30,14 @@ skip_blanks(const char **p)
 		(*p)++;
 }
 
-/* Is this a character of a name that is not quoted? */
+/* Check whether a character may be part of an unquoted name. */
 static bool
 is_plain(char c)
 {
 	return isalnum((unsigned char) c) || c == '_' || c == '$' || IS_HIGHBIT_SET(c);
 }
 
-/* Read a quoted name up to the quote that ends it; NULL when there is none. */
+/* Read a quoted name up to its closing quote; NULL if there is none. */
 static char *
 read_quoted(const char **p)
 {
@@ -53,7 +56,7 @@ read_quoted(const char **p)
 	return NULL;
 }
 
-/* Read a name and the blanks around it; NULL when there is none, or none that PostgreSQL could have. */
+/* Read a name and the whitespace around it; NULL if it is missing or not valid in PostgreSQL. */
 static char *
 read_name(const char **p)
 {
@@ -68,7 +71,8 @@ read_name(const char **p)
 	{
 		while (is_plain(**p))
 			(*p)++;
-		name = isdigit((unsigned char) *start) || *start == '$' ? NULL : pnstrdup(start, *p - start);
+		name = isdigit((unsigned char) *start) || *start == '$' ? NULL
+			: pnstrdup(start, *p - start);
 		for (char *c = name; c != NULL && *c != '\0'; c++)
 			*c = IS_HIGHBIT_SET(*c) ? *c : pg_tolower((unsigned char) *c);
 	}
@@ -76,7 +80,7 @@ read_name(const char **p)
 	return name != NULL && name[0] != '\0' && strlen(name) < NAMEDATALEN ? name : NULL;
 }
 
-/* Read a list of columns, the opening parenthesis of which is next; false when it is none. */
+/* Read a list of columns, starting at its opening parenthesis; false on a syntax error. */
 static bool
 read_columns(const char **p, EmogiPrewarmEntry *entry)
 {
@@ -95,7 +99,7 @@ read_columns(const char **p, EmogiPrewarmEntry *entry)
 	return true;
 }
 
-/* Read an entry up to the comma, or the end, behind it; false when it is none. */
+/* Read an entry up to the next comma or the end; false on a syntax error. */
 static bool
 read_entry(const char **p, EmogiPrewarmEntry *entry)
 {
@@ -122,7 +126,7 @@ read_entry(const char **p, EmogiPrewarmEntry *entry)
 	return **p == ',' || **p == '\0';
 }
 
-/* Get the text of an entry that cannot be read, up to the next comma that is in neither quotes nor parentheses. */
+/* Get the text of an invalid entry, up to the next comma outside quotes and parentheses. */
 static char *
 entry_text(const char *start)
 {
@@ -140,7 +144,10 @@ entry_text(const char *start)
 	return pnstrdup(start, p - start);
 }
 
-/* Read a list; false, and the text of the first entry that is none, when it cannot be read. */
+/*
+ * Read a list; on a syntax error, return false and set *wrong to the text of the first invalid
+ * entry.
+ */
 static bool
 read_list(const char *p, List **entries, char **wrong)
 {
@@ -168,7 +175,7 @@ read_list(const char *p, List **entries, char **wrong)
 	return true;
 }
 
-/* Refuse a list that cannot be read. */
+/* GUC check hook: reject a list with a syntax error. */
 static bool
 check_setting(char **value, void **extra, GucSource source)
 {
@@ -177,23 +184,28 @@ check_setting(char **value, void **extra, GucSource source)
 
 	if (*value == NULL || read_list(*value, &entries, &wrong))
 		return true;
-	GUC_check_errdetail("\"%s\" is no entry of the form database: table(source, target, weight).", wrong);
+	GUC_check_errdetail("\"%s\" is no entry of the form database: table(source, target, weight).",
+						wrong);
 	GUC_check_errhint(FORM_HINT);
 	return false;
 }
 
-/* Define the setting; called once, in the postmaster. What it names is for those to see who may see all settings. */
+/*
+ * Define the setting; called once, in the postmaster. Only roles that may see all settings see the
+ * names in it.
+ */
 void
 emogi_prewarm_define(void)
 {
 	DefineCustomStringVariable("emogi.prewarm",
 							   "Lists the graphs that are loaded when the server starts.",
-							   "An entry is a database and a table: shop: follows, shop: public.roads(from_node, to_node, km).",
+							   "An entry is a database and a table: shop: follows, shop: "
+							   "public.roads(from_node, to_node, km).",
 							   &setting, "",
 							   PGC_SIGHUP, GUC_SUPERUSER_ONLY, check_setting, NULL, NULL);
 }
 
-/* Get the entries of the list, EmogiPrewarmEntry, in memory of the current context. */
+/* Get the entries of the list (EmogiPrewarmEntry), in the current memory context. */
 List *
 emogi_prewarm_list(void)
 {

@@ -1,10 +1,12 @@
 /*
- * loader.c: the background worker that loads the Graphs of one database that emogi.prewarm lists, and ends.
+ * loader.c: background worker that loads the graphs of emogi.prewarm in one database, and exits.
  *
- * It is connected as the bootstrap superuser, and reads each relation as its owner, in a security-restricted operation, as REFRESH
- * MATERIALIZED VIEW does. Of what users have written only views whose Graphs are for all are run; the others are refused before they are
- * read. The database's search path is used to find the relations of the list only. Names without a schema in functions of a view are looked
- * up in pg_catalog: otherwise a role that can create functions in a schema of that path could have one run as the view's owner.
+ * It is connected as the bootstrap superuser, and reads each relation as its owner, in a
+ * security-restricted operation, like REFRESH MATERIALIZED VIEW. Among user-defined queries it only
+ * runs views whose graphs are shared by all users; other views are refused before they are read.
+ * The database's search path is only used to find the relations of the list. Unqualified names in
+ * functions of a view are looked up in pg_catalog; otherwise a role that can create functions in a
+ * schema of that path could have one run as the view's owner.
  */
 #include "postgres.h"
 
@@ -32,26 +34,31 @@
 #include "base/sql_version.h"
 
 /*
- * A table that transactions in progress have changed may have no Graph for all just now (design.md, Registration). So many times it
- * is tried again, a second apart.
+ * If transactions in progress have changed a table, its graph may temporarily not be sharable
+ * (design.md, Registration). Retry this often, one second apart.
  */
-#define MOST_RETRIES 10
+#define MAX_RETRIES 10
 #define RETRY_MS 1000
 
 PGDLLEXPORT void emogi_prewarm_loader_main(Datum arg);
 
-/* Have the server's log say that an entry is not loaded, and why. detail, hint: NULL = none. */
+/* Log that an entry is not loaded, and why. detail, hint: NULL = none. */
 void
-emogi_prewarm_warn(const EmogiPrewarmEntry *entry, int sqlstate, const char *why, const char *detail, const char *hint)
+emogi_prewarm_warn(const EmogiPrewarmEntry *entry, int sqlstate, const char *why,
+				   const char *detail, const char *hint)
 {
 	ereport(WARNING,
 			(errcode(sqlstate),
-			 errmsg("emogi.prewarm: the graph of \"%s\" of database \"%s\" is not loaded: %s", entry->text, entry->database, why),
+			 errmsg("emogi.prewarm: the graph of \"%s\" of database \"%s\" is not loaded: %s",
+					entry->text, entry->database, why),
 			 detail != NULL ? errdetail("%s", detail) : 0,
 			 hint != NULL ? errhint("%s", hint) : 0));
 }
 
-/* Find emogi_prewarm, in whatever schema the extension is. Raises 42704, and 55000 if the extension is of another version. */
+/*
+ * Find the function emogi_prewarm in the schema of the extension. Raises 42704, and 55000 if the
+ * extension has another version.
+ */
 static Oid
 find_function(void)
 {
@@ -76,20 +83,25 @@ find_function(void)
 	return found;
 }
 
-/* Find the relation of an entry, by the search path that sessions of the database begin with. Raises 42P01. */
+/*
+ * Find the relation of an entry by the search path with which sessions of the database start.
+ * Raises 42P01.
+ */
 static Oid
 find_relation(const EmogiPrewarmEntry *entry)
 {
-	Oid			relid = RangeVarGetRelid(makeRangeVar(entry->schema, entry->relation, -1), NoLock, true);
+	Oid			relid = RangeVarGetRelid(makeRangeVar(entry->schema, entry->relation, -1), NoLock,
+										 true);
 	if (!OidIsValid(relid))
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_TABLE),
 				 errmsg("relation \"%s\" does not exist", entry->schema != NULL ?
-						quote_qualified_identifier(entry->schema, entry->relation) : entry->relation)));
+						quote_qualified_identifier(entry->schema, entry->relation)
+						: entry->relation)));
 	return relid;
 }
 
-/* Get the owner of a relation. Raises 42P01 where it has gone. */
+/* Get the owner of a relation. Raises 42P01 if it has been dropped. */
 static Oid
 owner_of(Oid relid)
 {
@@ -105,12 +117,17 @@ owner_of(Oid relid)
 	return owner;
 }
 
-/* Load the Graph of an entry, as the owner of its relation. */
+/* Load the graph of an entry as the owner of its relation. */
 static void
 load(const EmogiPrewarmEntry *entry, EmogiPrewarmed *prewarmed)
 {
 	Oid			function = find_function();
-	EmogiGraphArgument graph = {.text = entry->text,.is_relation = true,.relid = find_relation(entry),.columns = entry->columns};
+	EmogiGraphArgument graph = {
+		.text = entry->text,
+		.is_relation = true,
+		.relid = find_relation(entry),
+		.columns = entry->columns
+	};
 	EmogiGraphKey wanted = {
 		.direction = EMOGI_OUT,
 		.weights = entry->ncolumns == 3 ? EMOGI_WEIGHTS_ANY : EMOGI_WEIGHTS_UNUSED
@@ -123,13 +140,14 @@ load(const EmogiPrewarmEntry *entry, EmogiPrewarmed *prewarmed)
 	GetUserIdAndSecContext(&user, &context);
 	SetUserIdAndSecContext(owner, context | SECURITY_RESTRICTED_OPERATION);
 	level = NewGUCNestLevel();
-	(void) set_config_option("search_path", "pg_catalog, pg_temp", PGC_USERSET, PGC_S_SESSION, GUC_ACTION_SAVE, true, 0, false);
+	(void) set_config_option("search_path", "pg_catalog, pg_temp", PGC_USERSET, PGC_S_SESSION,
+							 GUC_ACTION_SAVE, true, 0, false);
 	emogi_prewarm_graph(function, &graph, &wanted, EMOGI_KEEP_AS_IT_IS, prewarmed);
 	AtEOXact_GUC(false, level);
 	SetUserIdAndSecContext(user, context);
 }
 
-/* Load the Graph of an entry in a transaction; the error, when that fails, else NULL. */
+/* Load the graph of an entry in a transaction; return the error if that fails, otherwise NULL. */
 static ErrorData *
 try_entry(const EmogiPrewarmEntry *entry, EmogiPrewarmed *prewarmed)
 {
@@ -156,7 +174,7 @@ try_entry(const EmogiPrewarmEntry *entry, EmogiPrewarmed *prewarmed)
 	return error;
 }
 
-/* Load the Graph of an entry, or warn that it is not loaded. */
+/* Load the graph of an entry, or warn that it is not loaded. */
 static void
 load_entry(const EmogiPrewarmEntry *entry)
 {
@@ -166,23 +184,29 @@ load_entry(const EmogiPrewarmEntry *entry)
 	pgstat_report_activity(STATE_RUNNING, entry->text);
 	for (int retry = 0; (error = try_entry(entry, &prewarmed)) != NULL; retry++)
 	{
-		if (error->hint == NULL || strcmp(error->hint, EMOGI_NOT_CACHEABLE_NOW) != 0 || retry == MOST_RETRIES)
+		if (error->hint == NULL || strcmp(error->hint, EMOGI_NOT_CACHEABLE_NOW) != 0 ||
+			retry == MAX_RETRIES)
 		{
-			emogi_prewarm_warn(entry, error->sqlerrcode, error->message, error->detail, error->hint);
+			emogi_prewarm_warn(entry, error->sqlerrcode, error->message, error->detail,
+							   error->hint);
 			return;
 		}
 		FreeErrorData(error);
-		(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH, RETRY_MS, emogi_shared_wait_event(EMOGI_WAIT_PREWARM));
+		(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH, RETRY_MS,
+						 emogi_shared_wait_event(EMOGI_WAIT_PREWARM));
 		ResetLatch(MyLatch);
 		CHECK_FOR_INTERRUPTS();
 	}
 	ereport(LOG,
-			(errmsg("emogi.prewarm: the graph of \"%s\" of database \"%s\" is loaded", entry->text, entry->database),
-			 errdetail("%llu vertices, %llu edges, %llu bytes.", (unsigned long long) prewarmed.nvertices,
-					   (unsigned long long) prewarmed.nedges, (unsigned long long) prewarmed.bytes)));
+			(errmsg("emogi.prewarm: the graph of \"%s\" of database \"%s\" is loaded", entry->text,
+					entry->database),
+			 errdetail("%llu vertices, %llu edges, %llu bytes.",
+					   (unsigned long long) prewarmed.nvertices,
+					   (unsigned long long) prewarmed.nedges,
+					   (unsigned long long) prewarmed.bytes)));
 }
 
-/* Have settings that a database or all sessions may have not be against a Graph for all. */
+/* Override settings of the database or of all sessions that would prevent a shared graph. */
 static void
 set_settings(void)
 {
@@ -190,7 +214,7 @@ set_settings(void)
 	SetConfigOption("emogi.cache", "on", PGC_SUSET, PGC_S_OVERRIDE);
 }
 
-/* Main function of a loader. arg: the database; its name, as the list has it, is beside it. */
+/* Main function of a loader. arg: the database; bgw_extra: its name in the list. */
 void
 emogi_prewarm_loader_main(Datum arg)
 {

@@ -1,5 +1,6 @@
 /*
- * prewarm.c: emogi_prewarm: has the Graph that a call would use stand in the cache, for all sessions, and kept there if that is wanted.
+ * prewarm.c: the function emogi_prewarm, which loads a graph into the cache for all sessions and
+ * optionally keeps it there.
  */
 #include "postgres.h"
 
@@ -17,7 +18,10 @@
 
 PG_FUNCTION_INFO_V1(emogi_prewarm);
 
-/* Raise 42501 unless the current user owns a relation, or may do all things: what is kept takes room from everybody. */
+/*
+ * Raise 42501 unless the current user owns the relation or is a superuser, because a kept graph
+ * takes memory from everybody.
+ */
 static void
 require_owner(const EmogiSource *source)
 {
@@ -27,10 +31,11 @@ require_owner(const EmogiSource *source)
 				 errmsg("must be superuser to keep the graph of a query"),
 				 errhint("Make it a view, which its owner may keep.")));
 	if (!source->is_query && !emogi_compat_owns_relation(source->relid))
-		aclcheck_error(ACLCHECK_NOT_OWNER, get_relkind_objtype(get_rel_relkind(source->relid)), get_rel_name(source->relid));
+		aclcheck_error(ACLCHECK_NOT_OWNER, get_relkind_objtype(get_rel_relkind(source->relid)),
+					   get_rel_name(source->relid));
 }
 
-/* Describe the Graph that a call has pinned. */
+/* Describe the graph that a call has pinned. */
 static void
 describe(const EmogiCall *call, EmogiPrewarmed *prewarmed)
 {
@@ -46,11 +51,13 @@ describe(const EmogiCall *call, EmogiPrewarmed *prewarmed)
 }
 
 /*
- * Have a Graph stand in the cache as the active snapshot sees its tables, by the rights of the current user. Raises what
- * emogi_acquire_graph does, 55000 where it cannot be shared, 42501 and 53400 where it may not be kept. function: that was called.
+ * Load a graph into the cache as of the active snapshot, with the privileges of the current user.
+ * Raises the errors of emogi_acquire_graph, 55000 if it cannot be shared, 42501 and 53400 if it may
+ * not be kept. function: OID of the calling SQL function.
  */
 void
-emogi_prewarm_graph(Oid function, const EmogiGraphArgument *graph, const EmogiGraphKey *wanted, EmogiKeepChoice keep,
+emogi_prewarm_graph(Oid function, const EmogiGraphArgument *graph, const EmogiGraphKey *wanted,
+					EmogiKeepChoice keep,
 					EmogiPrewarmed *prewarmed)
 {
 	EmogiGraphKey key = *wanted;
@@ -65,7 +72,7 @@ emogi_prewarm_graph(Oid function, const EmogiGraphArgument *graph, const EmogiGr
 	call = emogi_call_begin(function, "emogi_prewarm", &source);
 	emogi_acquire_graph(call, &source, &key, &obtained);
 	if (keep != EMOGI_KEEP_AS_IT_IS)
-		require_owner(&source); /* the name may lead to another one by now */
+		require_owner(&source); /* the name may resolve to another relation by now */
 	while (keep == EMOGI_KEEP && !emogi_cache_lookup_keep(call))
 	{
 		CHECK_FOR_INTERRUPTS();
@@ -79,8 +86,8 @@ emogi_prewarm_graph(Oid function, const EmogiGraphArgument *graph, const EmogiGr
 }
 
 /*
- * emogi_prewarm(graph, direction text, weights bool, backward bool, keep bool) -> (cache text, vertices bigint, edges bigint,
- * bytes bigint, kept bool)
+ * emogi_prewarm(graph, direction text, weights bool, backward bool, keep bool) -> (cache text,
+ * vertices bigint, edges bigint, bytes bigint, kept bool)
  */
 Datum
 emogi_prewarm(PG_FUNCTION_ARGS)
@@ -99,7 +106,8 @@ emogi_prewarm(PG_FUNCTION_ARGS)
 		elog(ERROR, "return type must be a row type");
 	emogi_arguments_graph(fcinfo, &graph);
 	wanted.direction = emogi_arguments_direction(fcinfo, 1, EMOGI_OUT);
-	wanted.weights = !PG_ARGISNULL(2) && PG_GETARG_BOOL(2) ? EMOGI_WEIGHTS_ANY : EMOGI_WEIGHTS_UNUSED;
+	wanted.weights = !PG_ARGISNULL(2) && PG_GETARG_BOOL(2) ? EMOGI_WEIGHTS_ANY
+		: EMOGI_WEIGHTS_UNUSED;
 	wanted.with_backward = !PG_ARGISNULL(3) && PG_GETARG_BOOL(3);
 	if (!PG_ARGISNULL(4))
 		keep = PG_GETARG_BOOL(4) ? EMOGI_KEEP : EMOGI_KEEP_NO_LONGER;

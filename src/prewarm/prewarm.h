@@ -1,9 +1,10 @@
 /*
- * prewarm.h: Graphs that are loaded ahead of the calls that use them.
+ * prewarm.h: loading of graphs before they are used.
  *
- * emogi_prewarm (prewarm.c) loads one, and has it kept if it is told to. kept_list.c reads the setting emogi.prewarm, the list of those that
- * are loaded when the server starts. start.c is the process that goes through it, database by database; loader.c the process that it
- * starts for each of them.
+ * prewarm.c    emogi_prewarm: load one graph, and optionally keep it
+ * kept_list.c  the setting emogi.prewarm, the list of graphs loaded at server start
+ * start.c      background worker that processes the list, database by database
+ * loader.c     background worker that start.c starts for each database
  */
 #ifndef EMOGI_PREWARM_H
 #define EMOGI_PREWARM_H
@@ -12,7 +13,7 @@
 
 /* ---- prewarm.c ---- */
 
-/* Whether a Graph is to be kept. */
+/* What to do about keeping a graph. */
 typedef enum EmogiKeepChoice
 {
 	EMOGI_KEEP_AS_IT_IS,
@@ -20,17 +21,18 @@ typedef enum EmogiKeepChoice
 	EMOGI_KEEP_NO_LONGER
 } EmogiKeepChoice;
 
-/* A Graph that stands in the cache now. */
+/* A graph that is now in the cache. */
 typedef struct EmogiPrewarmed
 {
-	char		cache[8];		/* how it came there, as in emogi_runs */
+	char		cache[8];		/* how the graph was obtained, as in emogi_runs */
 	uint64		nvertices;
-	uint64		nedges;			/* list entries */
+	uint64		nedges;			/* edges of the adjacency lists */
 	uint64		bytes;
 	bool		kept;
 } EmogiPrewarmed;
 
-extern void emogi_prewarm_graph(Oid function, const EmogiGraphArgument *graph, const EmogiGraphKey *wanted, EmogiKeepChoice keep,
+extern void emogi_prewarm_graph(Oid function, const EmogiGraphArgument *graph,
+								const EmogiGraphKey *wanted, EmogiKeepChoice keep,
 								EmogiPrewarmed *prewarmed);
 
 /* ---- kept_list.c: the setting emogi.prewarm ---- */
@@ -39,11 +41,11 @@ extern void emogi_prewarm_graph(Oid function, const EmogiGraphArgument *graph, c
 typedef struct EmogiPrewarmEntry
 {
 	char	   *database;
-	char	   *schema;			/* NULL = that of the search path */
+	char	   *schema;			/* NULL = by the search path */
 	char	   *relation;
-	char	   *columns;		/* what stands in parentheses; NULL = not named */
+	char	   *columns;		/* text in parentheses; NULL = none */
 	int			ncolumns;		/* 0, 2 or 3 */
-	char	   *text;			/* without the database, as it was given */
+	char	   *text;			/* without the database, as written */
 } EmogiPrewarmEntry;
 
 extern void emogi_prewarm_define(void);
@@ -55,7 +57,8 @@ extern void emogi_prewarm_start(void);
 
 /* ---- loader.c ---- */
 
-extern void emogi_prewarm_warn(const EmogiPrewarmEntry *entry, int sqlstate, const char *why, const char *detail,
+extern void emogi_prewarm_warn(const EmogiPrewarmEntry *entry, int sqlstate, const char *why,
+							   const char *detail,
 							   const char *hint);
 
 #endif							/* EMOGI_PREWARM_H */

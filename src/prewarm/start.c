@@ -1,10 +1,13 @@
 /*
- * start.c: the background worker `emogi prewarm`, which has the Graphs of emogi.prewarm loaded, and ends.
+ * start.c: background worker `emogi prewarm`, which has the graphs of emogi.prewarm loaded, and
+ * exits.
  *
- * The first engine worker since the server's start, or since a crash has emptied the Region, starts it (worker/worker.c). It is connected
- * to no database: a loader for each (loader.c) is, one after the other. DROP DATABASE waits five seconds for those that are connected, and
- * then fails; so do others that want a database for themselves. They hold a lock on it meanwhile, by which this process knows, and ends the
- * loader; a new one goes on when the lock is gone.
+ * The first engine worker after server start, or after a crash has emptied the arena, starts it
+ * (worker/worker.c). It is not connected to a database; it starts one loader per database
+ * (loader.c), one after the other. DROP DATABASE waits five seconds for connections to end and then
+ * fails, as do other commands that need exclusive access to a database. During this time they hold
+ * a lock on the database. If this process notices the lock, it terminates the loader, and starts a
+ * new one after the lock is released.
  */
 #include "postgres.h"
 
@@ -27,25 +30,25 @@
 #include "prewarm/prewarm.h"
 #include "base/compat.h"
 
-/* How often a loader, and what its database is wanted for, are looked at. */
-#define LOOK_MS 100
+/* Interval of checks of the loader and of the lock on its database. */
+#define POLL_MS 100
 
-/* How long a loader may wait for a background worker that is free. */
-#define PATIENCE_MS 60000
+/* How long to wait for a free background worker slot. */
+#define START_TIMEOUT_MS 60000
 
 PGDLLEXPORT void emogi_prewarm_main(Datum arg);
 
 /* How a loader ended. */
 typedef enum Outcome
 {
-	LOADED,						/* it has tried all entries */
-	DISTURBED,					/* others want the database for themselves */
+	LOADED,						/* it has processed all entries */
+	INTERRUPTED,				/* exclusive access to the database was requested */
 	FAILED
 } Outcome;
 
-static BackgroundWorkerHandle *loader = NULL;	/* that is running */
+static BackgroundWorkerHandle *loader = NULL;	/* the running loader */
 
-/* Fill in what both kinds of worker have in common. */
+/* Fill in the fields that both kinds of workers have in common. */
 static void
 describe_worker(BackgroundWorker *worker, const char *name, const char *function)
 {
@@ -59,7 +62,7 @@ describe_worker(BackgroundWorker *worker, const char *name, const char *function
 	strlcpy(worker->bgw_function_name, function, BGW_MAXLEN);
 }
 
-/* Start the worker, if there is anything to load; called in the engine worker. */
+/* Start the worker if there is anything to load; called by the engine worker. */
 void
 emogi_prewarm_start(void)
 {
@@ -72,10 +75,11 @@ emogi_prewarm_start(void)
 		ereport(WARNING,
 				(errcode(ERRCODE_INSUFFICIENT_RESOURCES),
 				 errmsg("the graphs of emogi.prewarm are not loaded: no background worker is free"),
-				 errhint("Raise max_worker_processes (%d now) and restart the server.", max_worker_processes)));
+				 errhint("Raise max_worker_processes (%d now) and restart the server.",
+						 max_worker_processes)));
 }
 
-/* Warn of each entry of a database. */
+/* Warn about each entry of a database. */
 static void
 warn_of_all(List *entries, const char *database, int sqlstate, const char *why, const char *hint)
 {
@@ -90,18 +94,19 @@ warn_of_all(List *entries, const char *database, int sqlstate, const char *why, 
 	}
 }
 
-/* Sleep for a while. */
+/* Sleep, and check for interrupts. */
 static void
-nap(long ms)
+sleep_ms(long ms)
 {
-	(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH, ms, emogi_shared_wait_event(EMOGI_WAIT_PREWARM));
+	(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH, ms,
+					 emogi_shared_wait_event(EMOGI_WAIT_PREWARM));
 	ResetLatch(MyLatch);
 	CHECK_FOR_INTERRUPTS();
 }
 
 /*
- * Find a database that can be connected to; InvalidOid, and why not, when it cannot. By a sequential scan: who is in no database may
- * not have the descriptors of indexes.
+ * Find a database that accepts connections; otherwise return InvalidOid and the reason. Uses a
+ * sequential scan, because a process without a database may not have the descriptors of indexes.
  */
 static Oid
 find_database(const char *name, const char **why)
@@ -115,7 +120,8 @@ find_database(const char *name, const char **why)
 	*why = "there is no such database";
 	StartTransactionCommand();
 	databases = table_open(DatabaseRelationId, AccessShareLock);
-	ScanKeyInit(&key, Anum_pg_database_datname, BTEqualStrategyNumber, F_NAMEEQ, CStringGetDatum(name));
+	ScanKeyInit(&key, Anum_pg_database_datname, BTEqualStrategyNumber, F_NAMEEQ,
+				CStringGetDatum(name));
 	scan = systable_beginscan(databases, InvalidOid, false, NULL, 1, &key);
 	row = systable_getnext(scan);
 	if (HeapTupleIsValid(row) && ((Form_pg_database) GETSTRUCT(row))->datallowconn)
@@ -128,7 +134,10 @@ find_database(const char *name, const char **why)
 	return database;
 }
 
-/* Does somebody want a database for himself: to drop it, to copy it, to rename or to move it? The lock is that of a connection. */
+/*
+ * Check whether a command needs exclusive access to a database, to drop, copy, rename or move it.
+ * The lock is the same as for a connection.
+ */
 static bool
 is_claimed(Oid database)
 {
@@ -142,7 +151,7 @@ is_claimed(Oid database)
 	return claimed;
 }
 
-/* Start a loader; false when no background worker is free for long. */
+/* Start a loader; false if no background worker slot becomes free within START_TIMEOUT_MS. */
 static bool
 start_loader(const char *name, Oid database)
 {
@@ -154,16 +163,17 @@ start_loader(const char *name, Oid database)
 	worker.bgw_main_arg = ObjectIdGetDatum(database);
 	worker.bgw_notify_pid = MyProcPid;
 	strlcpy(worker.bgw_extra, name, BGW_EXTRALEN);
-	for (int waited_ms = 0; !RegisterDynamicBackgroundWorker(&worker, &loader); waited_ms += LOOK_MS)
+	for (int waited_ms = 0; !RegisterDynamicBackgroundWorker(&worker, &loader);
+		 waited_ms += POLL_MS)
 	{
-		if (waited_ms >= PATIENCE_MS)
+		if (waited_ms >= START_TIMEOUT_MS)
 			return false;
-		nap(LOOK_MS);
+		sleep_ms(POLL_MS);
 	}
 	return true;
 }
 
-/* Wait until the loader has ended, or end it where others want its database. */
+/* Wait until the loader has ended, and terminate it if its database is claimed. */
 static Outcome
 await_loader(Oid database)
 {
@@ -173,7 +183,7 @@ await_loader(Oid database)
 
 	while (GetBackgroundWorkerPid(loader, &pid) != BGWH_STOPPED)
 	{
-		nap(LOOK_MS);
+		sleep_ms(POLL_MS);
 		if (!claimed && is_claimed(database))
 		{
 			claimed = true;
@@ -185,16 +195,19 @@ await_loader(Oid database)
 	LWLockAcquire(emogi_shared->lock, LW_SHARED);
 	loaded = emogi_shared->prewarmed == database;
 	LWLockRelease(emogi_shared->lock);
-	return loaded ? LOADED : claimed ? DISTURBED : FAILED;
+	return loaded ? LOADED : claimed ? INTERRUPTED : FAILED;
 }
 
-/* Have the entries of a database loaded. What was loaded before a disturbance is found by the next loader. */
+/*
+ * Load the entries of a database. After an interruption, the next loader finds the graphs loaded so
+ * far.
+ */
 static void
 load_database(List *entries, const char *name)
 {
-	Outcome		outcome = DISTURBED;
+	Outcome		outcome = INTERRUPTED;
 
-	while (outcome == DISTURBED)
+	while (outcome == INTERRUPTED)
 	{
 		const char *why;
 		Oid			database = find_database(name, &why);
@@ -206,7 +219,7 @@ load_database(List *entries, const char *name)
 		}
 		if (is_claimed(database))
 		{
-			nap(LOOK_MS);
+			sleep_ms(POLL_MS);
 			continue;
 		}
 		LWLockAcquire(emogi_shared->lock, LW_EXCLUSIVE);
@@ -215,18 +228,20 @@ load_database(List *entries, const char *name)
 		pgstat_report_activity(STATE_RUNNING, psprintf("loads graphs of database %s", name));
 		if (!start_loader(name, database))
 		{
-			warn_of_all(entries, name, ERRCODE_INSUFFICIENT_RESOURCES, "no background worker is free",
+			warn_of_all(entries, name, ERRCODE_INSUFFICIENT_RESOURCES,
+						"no background worker is free",
 						"Raise max_worker_processes and restart the server.");
 			return;
 		}
 		outcome = await_loader(database);
 	}
 	if (outcome == FAILED)
-		warn_of_all(entries, name, ERRCODE_CONNECTION_FAILURE, "the process that loads the graphs of the database has ended too early",
+		warn_of_all(entries, name, ERRCODE_CONNECTION_FAILURE,
+					"the process that loads the graphs of the database has ended too early",
 					"The lines before say why, and what it had loaded.");
 }
 
-/* Is an entry the first of its database? */
+/* Check whether an entry is the first one of its database. */
 static bool
 is_first(List *entries, const EmogiPrewarmEntry *entry)
 {
@@ -238,7 +253,7 @@ is_first(List *entries, const EmogiPrewarmEntry *entry)
 	return false;
 }
 
-/* End the loader with this process. */
+/* Terminate the loader when this process exits. */
 static void
 end_loader(int code, Datum arg)
 {

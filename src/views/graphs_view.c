@@ -1,10 +1,13 @@
 /*
- * graphs_view.c: a look at the cache, and a hand in it: emogi_graphs, emogi_cache, emogi_evict, emogi_reset.
+ * graphs_view.c: functions that show and administer the cache: emogi_graphs, emogi_cache,
+ * emogi_evict, emogi_reset.
  *
- * A cached Graph tells of its table what only those may know who may read it: a row of emogi_graphs is for whom a call
- * would answer with this Graph, and for members of pg_read_all_stats. The text of a query is its author's: such a row is for the role
- * that built the Graph alone. What is shown is copied first, so that no lock is
- * held when the catalogs are asked; by then a table may be gone, which is no error. A text is copied last, for those who may see it.
+ * A cached graph reveals data of its table, so only roles that could read the table see it: a row
+ * of emogi_graphs is visible to a role whose call would use this graph, and to members of
+ * pg_read_all_stats. The text of a query is private to its author: the row of its graph is only
+ * visible to the role that built it. Rows are copied first, so that no lock is held during catalog
+ * lookups; a table may have been dropped by then, which is not an error. Query texts are copied
+ * last, only for roles that may see them.
  */
 #include "postgres.h"
 
@@ -31,11 +34,11 @@ PG_FUNCTION_INFO_V1(emogi_cache);
 PG_FUNCTION_INFO_V1(emogi_evict);
 PG_FUNCTION_INFO_V1(emogi_reset);
 
-/* Graphs that are copied, and entries that are looked at, at a time. */
+/* Number of graphs copied, and of cache entries examined, per lock acquisition. */
 #define PORTION		128
 #define MOST_LOOKS	1024
 
-/* A cached Graph, copied without its leaves, its snapshot and its text. */
+/* A copy of a cached graph without its base tables, snapshot and text. */
 typedef struct Cached
 {
 	uint64		id;
@@ -51,7 +54,7 @@ typedef struct Cached
 	uint64		nedges;
 	uint64		bytes;
 	uint64		key_bytes;		/* of the dictionary */
-	uint64		live_bytes;		/* of the live state */
+	uint64		live_bytes;		/* of the change tracker */
 	uint64		nskipped;
 	uint64		hits;
 	TimestampTz built_at;
@@ -60,13 +63,14 @@ typedef struct Cached
 } Cached;
 
 /*
- * Cached Graphs, copied some at a time: commits wait for cache_lock. Those that come after the first ones have been copied are left out, so that none of a
- * table or query that is evicted and built again comes twice.
+ * Cached graphs, copied in portions because commits wait for cache_lock. Graphs added after the
+ * first portion are skipped, so that a table or query that is evicted and rebuilt does not appear
+ * twice.
  */
 typedef struct Portion
 {
-	uint32		next;			/* entry that has not been looked at */
-	uint64		end;			/* ids of those that were there at the start are below */
+	uint32		next;			/* next entry to examine */
+	uint64		end;			/* graphs that existed at the start have smaller ids */
 	int			count;
 	Cached		graphs[PORTION];	/* [count] */
 } Portion;
@@ -96,7 +100,7 @@ copy_graph(const EmogiCached *cached, Cached *graph)
 	graph->build_ms = cached->build_ms;
 }
 
-/* Copy the next cached Graphs; false when there are no more. */
+/* Copy the next portion; false if there are no more graphs. */
 static bool
 copy_portion(Portion *portion)
 {
@@ -120,7 +124,7 @@ copy_portion(Portion *portion)
 
 /* ---- emogi_graphs ---- */
 
-/* Get a column's name as SQL has it; NULL when it is gone. */
+/* Get the quoted name of a column; NULL if it has been dropped. */
 static const char *
 column_name(Oid relid, AttrNumber attnum)
 {
@@ -134,7 +138,7 @@ column_name(Oid relid, AttrNumber attnum)
 	return quote_identifier(name);
 }
 
-/* List the columns that a Graph was made of; empty when one of them is gone. */
+/* List the columns from which a graph was built; empty if one of them has been dropped. */
 static const char *
 column_list(const EmogiGraphKey *key)
 {
@@ -148,7 +152,7 @@ column_list(const EmogiGraphKey *key)
 	return psprintf("%s, %s%s%s%s%s", src, dst, key->weight > 0 ? ", " : "", weight, key->reverse > 0 ? ", " : "", reverse);
 }
 
-/* May the current user select this column? */
+/* Check whether the current user may select a column. */
 static bool
 may_select_column(Oid relid, AttrNumber attnum)
 {
@@ -157,7 +161,10 @@ may_select_column(Oid relid, AttrNumber attnum)
 	return pg_attribute_aclcheck_ext(relid, attnum, GetUserId(), ACL_SELECT, &missing) == ACLCHECK_OK && !missing;
 }
 
-/* May the current user select the columns of a Graph, by a right on the table or on each of them? */
+/*
+ * Check whether the current user may select the columns of a graph, by a privilege on the table or
+ * on each column.
+ */
 static bool
 may_select_columns(const EmogiGraphKey *key)
 {
@@ -170,7 +177,10 @@ may_select_columns(const EmogiGraphKey *key)
 		(key->reverse <= 0 || may_select_column(key->relid, key->reverse));
 }
 
-/* Would a call of the current user answer with this Graph? The same rights as in access.c, but without errors. */
+/*
+ * Check whether a call of the current user would use this graph: the privileges checked in
+ * access.c, but without errors.
+ */
 static bool
 may_use(const Cached *graph)
 {
@@ -188,8 +198,8 @@ may_use(const Cached *graph)
 }
 
 /*
- * Get the text of a Graph's query, NULL when the Graph has gone, or the name of its table as the search path allows it; empty when that is
- * gone, or of another database.
+ * Get the text of a graph's query, or NULL if the graph has been evicted; or the name of its table,
+ * qualified as the search path requires, empty if it has been dropped or is in another database.
  */
 static const char *
 source_name(const Cached *graph)
@@ -204,7 +214,10 @@ source_name(const Cached *graph)
 	return DatumGetCString(DirectFunctionCall1(regclassout, ObjectIdGetDatum(key->relid)));
 }
 
-/* Put the row of emogi_graphs of a Graph that the caller may know of. What is not known before a Graph stands is NULL. */
+/*
+ * Add a graph that the caller may see to emogi_graphs. Columns that are unknown until the graph is
+ * built are NULL.
+ */
 static void
 put_graph(FunctionCallInfo fcinfo, const Cached *graph)
 {
@@ -245,7 +258,9 @@ put_graph(FunctionCallInfo fcinfo, const Cached *graph)
 	emogi_views_put(&row, fcinfo);
 }
 
-/* emogi_graphs() -> the rows of the view emogi_graphs: the cached Graphs that the caller may know of. */
+/*
+ * emogi_graphs() -> the rows of the view emogi_graphs: the cached graphs that the caller may see.
+ */
 Datum
 emogi_graphs(PG_FUNCTION_ARGS)
 {
@@ -266,7 +281,7 @@ emogi_graphs(PG_FUNCTION_ARGS)
 
 /* ---- emogi_cache ---- */
 
-/* Add up some entries, from the first on; false when there are no more behind them. */
+/* Sum up a portion of the entries; false if there are no more entries behind it. */
 static bool
 sum_up(uint32 first, int *ngraphs, uint64 *bytes)
 {
@@ -325,7 +340,7 @@ emogi_cache(PG_FUNCTION_ARGS)
 	return (Datum) 0;
 }
 
-/* emogi_reset() -> void: forget the runs and set the counters of the cache to 0. */
+/* emogi_reset() -> void: clear the run log, and reset the counters of the cache. */
 Datum
 emogi_reset(PG_FUNCTION_ARGS)
 {
@@ -340,14 +355,14 @@ emogi_reset(PG_FUNCTION_ARGS)
 
 /* ---- emogi_evict ---- */
 
-/* Graphs of queries that are to be evicted. */
+/* Selection of graphs of queries to evict. */
 typedef struct Doomed
 {
-	List	   *builders;		/* OIDs of roles: those that one of them has built, ... */
-	const uint8 *fingerprint;		/* ... of this query; NULL = of any */
+	List	   *builders;		/* OIDs of roles that built them */
+	const uint8 *fingerprint;	/* of one query; NULL = any query */
 } Doomed;
 
-/* Is a Graph among them? */
+/* Check whether a graph is selected. */
 static bool
 is_doomed(const EmogiCached *cached, const void *arg)
 {
@@ -357,7 +372,10 @@ is_doomed(const EmogiCached *cached, const void *arg)
 		(doomed->fingerprint == NULL || memcmp(cached->key.fingerprint, doomed->fingerprint, EMOGI_FINGERPRINT_BYTES) == 0);
 }
 
-/* Evict the Graphs of queries that the current user, or a role whose rights that has, has built. fingerprint: of one query; NULL = of all. */
+/*
+ * Evict the graphs of queries built by the current user or by roles whose privileges the user has.
+ * fingerprint: of one query; NULL = all queries.
+ */
 static uint64
 evict_queries(const uint8 *fingerprint)
 {
@@ -372,14 +390,14 @@ evict_queries(const uint8 *fingerprint)
 	return emogi_cache_evict_queries(is_doomed, &doomed);
 }
 
-/* Is it a Graph that was built by the name of this view? */
+/* Check whether a graph was built from this view. */
 static bool
 is_of_view(const EmogiCached *cached, const void *relid)
 {
 	return cached->key.relid == *(const Oid *) relid;
 }
 
-/* Evict the Graphs of a query that the current user has built, as the query is now. */
+/* Evict the graphs that the current user has built of a query, as it is analyzed now. */
 static uint64
 evict_query(const EmogiGraphArgument *graph)
 {
@@ -395,7 +413,10 @@ evict_query(const EmogiGraphArgument *graph)
 	return bytes;
 }
 
-/* Evict the Graphs of what a graph argument names; raises 42501 unless the current user owns the table or view. */
+/*
+ * Evict the graphs of a graph argument; raises 42501 unless the current user owns the table or
+ * view.
+ */
 static uint64
 evict_named(const EmogiGraphArgument *graph)
 {
@@ -409,7 +430,7 @@ evict_named(const EmogiGraphArgument *graph)
 	return emogi_cache_evict_queries(is_of_view, &relid) + emogi_cache_evict(MyDatabaseId, relid);
 }
 
-/* Does the current user own this table? Superusers own also those that are gone. */
+/* Check whether the current user owns a table. Superusers also own dropped ones. */
 static bool
 owns_table(Oid relid)
 {
@@ -417,7 +438,10 @@ owns_table(Oid relid)
 		(SearchSysCacheExists1(RELOID, ObjectIdGetDatum(relid)) && emogi_compat_owns_relation(relid));
 }
 
-/* Evict the Graphs of all tables of this database that the current user owns, and of all queries that are the user's. */
+/*
+ * Evict the graphs of all tables of this database that the current user owns, and of all queries of
+ * the user.
+ */
 static uint64
 evict_all(void)
 {
@@ -435,13 +459,17 @@ evict_all(void)
 		}
 	pfree(portion);
 	bytes += evict_queries(NULL);
-	foreach(cell, emogi_change_tracker_relations(MyDatabaseId))	/* those without a Graph at the moment */
+	foreach(cell, emogi_change_tracker_relations(MyDatabaseId))	/* those without a graph at the
+																 * moment */
 		if (owns_table(lfirst_oid(cell)))
 			bytes += emogi_cache_evict(MyDatabaseId, lfirst_oid(cell));
 	return bytes;
 }
 
-/* emogi_evict(graph) -> bigint: drop cached Graphs of a table, a view or a query, or of all; get the bytes given back. */
+/*
+ * emogi_evict(graph) -> bigint: evict the cached graphs of a table, a view or a query, or all;
+ * return the freed bytes.
+ */
 Datum
 emogi_evict(PG_FUNCTION_ARGS)
 {

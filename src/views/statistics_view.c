@@ -1,8 +1,9 @@
 /*
- * statistics_view.c: what has been called how often: emogi_stat_graphs, emogi_stat_info, emogi_stat_reset.
+ * statistics_view.c: functions that show cumulative statistics of calls: emogi_stat_graphs,
+ * emogi_stat_info, emogi_stat_reset.
  *
- * A row is for whom emogi_runs shows the calls that it sums up. The name of a table is looked up in the catalogs of this database; by then
- * the table may be gone.
+ * A row is visible to the roles to which emogi_runs shows the calls that it sums up. The name of a
+ * table is looked up in the catalogs of this database; the table may have been dropped by then.
  */
 #include "postgres.h"
 
@@ -23,7 +24,10 @@ PG_FUNCTION_INFO_V1(emogi_stat_graphs);
 PG_FUNCTION_INFO_V1(emogi_stat_info);
 PG_FUNCTION_INFO_V1(emogi_stat_reset);
 
-/* Get the name of a table as the search path allows it, empty when it is gone; of one of another database, what it was called by first; the text of a query. */
+/*
+ * Get the name of a table, qualified as the search path requires, empty if it has been dropped; for
+ * a table of another database, the name used by its first call; or the text of a query.
+ */
 static const char *
 source_name(const EmogiStatistic *statistic)
 {
@@ -36,7 +40,7 @@ source_name(const EmogiStatistic *statistic)
 	return DatumGetCString(DirectFunctionCall1(regclassout, ObjectIdGetDatum(key->relid)));
 }
 
-/* Put one row of emogi_stat_graphs. */
+/* Add one row of emogi_stat_graphs. */
 static void
 put_statistic(FunctionCallInfo fcinfo, const EmogiStatistic *statistic)
 {
@@ -71,7 +75,10 @@ put_statistic(FunctionCallInfo fcinfo, const EmogiStatistic *statistic)
 	emogi_views_put(&row, fcinfo);
 }
 
-/* emogi_stat_graphs() -> the rows of the view emogi_stat_graphs: sums over the calls of roles whose rights the caller has. */
+/*
+ * emogi_stat_graphs() -> the rows of the view emogi_stat_graphs: sums over the calls of roles whose
+ * privileges the caller has.
+ */
 Datum
 emogi_stat_graphs(PG_FUNCTION_ARGS)
 {
@@ -111,7 +118,7 @@ emogi_stat_info(PG_FUNCTION_ARGS)
 	return (Datum) 0;
 }
 
-/* emogi_stat_reset() -> void: forget what has been counted, of all databases. */
+/* emogi_stat_reset() -> void: discard the statistics of all databases. */
 Datum
 emogi_stat_reset(PG_FUNCTION_ARGS)
 {

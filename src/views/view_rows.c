@@ -1,5 +1,5 @@
 /*
- * view_rows.c: the rows of all views, and who may see those that are about others.
+ * view_rows.c: construction of the rows of all views, and visibility of other users' rows.
  */
 #include "postgres.h"
 
@@ -20,7 +20,7 @@ emogi_views_add(EmogiViewRow *row, Datum value)
 	emogi_views_add_if(row, true, value);
 }
 
-/* Add a column's value to a row, or NULL where it is not known. */
+/* Add a column's value to a row, or NULL if it is unknown. */
 void
 emogi_views_add_if(EmogiViewRow *row, bool known, Datum value)
 {
@@ -30,8 +30,8 @@ emogi_views_add_if(EmogiViewRow *row, bool known, Datum value)
 }
 
 /*
- * Add text to a row, NULL when it is empty. It may come from a database of another encoding, or be cut off within a
- * character: what this database cannot hold is left out.
+ * Add text to a row, NULL if it is empty. It may come from a database with another encoding, or be
+ * truncated within a character; parts that this database cannot represent are omitted.
  */
 void
 emogi_views_add_text(EmogiViewRow *row, const char *text)
@@ -41,21 +41,21 @@ emogi_views_add_text(EmogiViewRow *row, const char *text)
 	emogi_views_add_if(row, text[0] != '\0', PointerGetDatum(cstring_to_text_with_len(text, length)));
 }
 
-/* Add a name from the catalogs to a row; NULL = it is gone. */
+/* Add a name from the catalogs to a row; NULL = dropped. */
 void
 emogi_views_add_name(EmogiViewRow *row, const char *name)
 {
 	emogi_views_add_if(row, name != NULL, name != NULL ? DirectFunctionCall1(namein, CStringGetDatum(name)) : (Datum) 0);
 }
 
-/* Add a time to a row, NULL when it is 0. */
+/* Add a time to a row, NULL if it is 0. */
 void
 emogi_views_add_time(EmogiViewRow *row, TimestampTz when)
 {
 	emogi_views_add_if(row, when != 0, TimestampTzGetDatum(when));
 }
 
-/* Put a finished row into the tuplestore, and begin the next. */
+/* Put a complete row into the tuplestore, and start the next. */
 void
 emogi_views_put(EmogiViewRow *row, FunctionCallInfo fcinfo)
 {
@@ -66,14 +66,14 @@ emogi_views_put(EmogiViewRow *row, FunctionCallInfo fcinfo)
 	row->ncolumns = 0;
 }
 
-/* May the current user see what others do? */
+/* Check whether the current user may see the rows of all users. */
 bool
 emogi_views_may_see_all(void)
 {
 	return has_privs_of_role(GetUserId(), ROLE_PG_READ_ALL_STATS);
 }
 
-/* May the current user see what this role does? */
+/* Check whether the current user may see the rows of a role. */
 bool
 emogi_views_may_see_role(Oid role)
 {

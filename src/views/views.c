@@ -1,8 +1,9 @@
 /*
- * views.c: the functions behind the views of devices, runs and calls in progress.
+ * views.c: functions behind the views of devices, runs and calls in progress.
  *
- * Everyone sees the runs and calls of the roles whose rights they have, as in pg_stat_activity; who has those of
- * pg_read_all_stats sees all. What is shown is copied first, so that no lock is held when the catalogs are asked.
+ * A user sees the runs and calls of the roles whose privileges the user has, as in
+ * pg_stat_activity; members of pg_read_all_stats see all. Rows are copied first, so that no lock is
+ * held during catalog lookups.
  */
 #include "postgres.h"
 
@@ -24,7 +25,7 @@ PG_FUNCTION_INFO_V1(emogi_devices);
 PG_FUNCTION_INFO_V1(emogi_runs);
 PG_FUNCTION_INFO_V1(emogi_progress);
 
-/* What a call waits for. */
+/* The event that a call waits for. */
 typedef enum Wait
 {
 	WAITS_FOR_NOTHING = 0,
@@ -34,16 +35,18 @@ typedef enum Wait
 	WAITS_FOR_ROOM
 } Wait;
 
-/* A call in progress, copied from its slot, its holding, or where it waits for a slot. */
+/*
+ * A call in progress, copied from its slot, its held result, or its entry in the queue for slots.
+ */
 typedef struct Progress
 {
 	EmogiSlotState state;
 	bool		has_slot;
 	Wait		wait;
-	int			graph;			/* the cached Graph that it has pinned or builds; -1 = none */
-	int			live_state;		/* that it holds, or waits for, as slot.h has it */
+	int			graph;			/* cached graph that it has pinned or builds; -1 = none */
+	int			live_state;		/* change tracker that it uses or waits for, as in slot.h */
 	int			awaited_state;
-	int			awaited_graph;	/* that it waits for */
+	int			awaited_graph;	/* graph that it waits for */
 	EmogiCaller caller;
 	uint32		phase;
 	uint32		level;
@@ -53,7 +56,7 @@ typedef struct Progress
 
 /* ---- emogi_devices ---- */
 
-/* Put one row of emogi_devices. */
+/* Add one row of emogi_devices. */
 static void
 put_device(FunctionCallInfo fcinfo, const EmogiDeviceEntry *entry, const char *engine, int pid)
 {
@@ -76,7 +79,10 @@ put_device(FunctionCallInfo fcinfo, const EmogiDeviceEntry *entry, const char *e
 	emogi_views_put(&row, fcinfo);
 }
 
-/* emogi_devices() -> the rows of the view emogi_devices: the CPU, then each GPU, or why there is none. */
+/*
+ * emogi_devices() -> the rows of the view emogi_devices: the CPU, then each GPU, or the reason why
+ * there is none.
+ */
 Datum
 emogi_devices(PG_FUNCTION_ARGS)
 {
@@ -102,7 +108,7 @@ emogi_devices(PG_FUNCTION_ARGS)
 
 /* ---- emogi_runs ---- */
 
-/* Add who called what, the columns that emogi_runs and emogi_progress share. */
+/* Add the columns about the caller, which emogi_runs and emogi_progress share. */
 static void
 add_caller(EmogiViewRow *row, const EmogiCaller *caller)
 {
@@ -113,7 +119,7 @@ add_caller(EmogiViewRow *row, const EmogiCaller *caller)
 	emogi_views_add_text(row, caller->source);
 }
 
-/* Put one row of emogi_runs. */
+/* Add one row of emogi_runs. */
 static void
 put_run(FunctionCallInfo fcinfo, const EmogiCallRecord *run)
 {
@@ -160,7 +166,10 @@ put_run(FunctionCallInfo fcinfo, const EmogiCallRecord *run)
 	emogi_views_put(&row, fcinfo);
 }
 
-/* emogi_runs() -> the rows of the view emogi_runs: the last runs of roles whose rights the caller has. */
+/*
+ * emogi_runs() -> the rows of the view emogi_runs: the last runs of roles whose privileges the
+ * caller has.
+ */
 Datum
 emogi_runs(PG_FUNCTION_ARGS)
 {
@@ -200,7 +209,7 @@ copy_slot(const EmogiSlot *slot, Progress *call)
 	call->total = slot->control.total;
 }
 
-/* Copy a call whose rows are being read. */
+/* Copy a call that returns rows from a held result. */
 static void
 copy_holding(const EmogiHeldResult *holding, Progress *call)
 {
@@ -212,7 +221,7 @@ copy_holding(const EmogiHeldResult *holding, Progress *call)
 	call->phase = EMOGI_PHASE_ROWS;
 }
 
-/* Copy a call that waits for a slot and has nothing yet. */
+/* Copy a call that waits for its first slot. */
 static void
 copy_waiter(const EmogiCaller *waiter, Progress *call)
 {
@@ -224,10 +233,12 @@ copy_waiter(const EmogiCaller *waiter, Progress *call)
 	call->phase = EMOGI_PHASE_IDLE;
 }
 
-/* How many calls may be in progress, or wait to be. */
+/* Maximum number of calls in progress or waiting. */
 #define MOST_CALLS (EMOGI_NSLOTS + EMOGI_NHOLDINGS + EMOGI_NWAITERS)
 
-/* Copy the calls in progress into calls[MOST_CALLS], those with slots first; get their number. */
+/*
+ * Copy the calls in progress into calls[MOST_CALLS], those with slots first; return their number.
+ */
 static int
 copy_progress(Progress *calls)
 {
@@ -247,7 +258,7 @@ copy_progress(Progress *calls)
 	return count;
 }
 
-/* Does a call keep another from what that waits for? all_taken: all slots are. */
+/* Check whether a call blocks another one. all_taken: all slots are in use. */
 static bool
 keeps_waiting(const Progress *blocker, const Progress *call, bool all_taken)
 {
@@ -257,7 +268,7 @@ keeps_waiting(const Progress *blocker, const Progress *call, bool all_taken)
 	{
 		case WAITS_FOR_ENGINE:
 			return blocker->state == EMOGI_SLOT_RUNNING || blocker->state == EMOGI_SLOT_ORPHAN;
-		case WAITS_FOR_SLOT:	/* where some are free, the role has as many as it may */
+		case WAITS_FOR_SLOT:	/* if some are free, the role has reached its limit */
 			return all_taken || blocker->caller.userid == call->caller.userid;
 		case WAITS_FOR_BUILD:
 			return call->awaited_state >= 0 ? blocker->live_state == call->awaited_state : blocker->graph == call->awaited_graph;
@@ -266,7 +277,7 @@ keeps_waiting(const Progress *blocker, const Progress *call, bool all_taken)
 	}
 }
 
-/* Add the sessions that a call waits for, NULL when there are none. */
+/* Add the sessions that block a call, NULL if there are none. */
 static void
 add_blockers(EmogiViewRow *row, const Progress *call, const Progress *calls, int count)
 {
@@ -289,7 +300,7 @@ add_blockers(EmogiViewRow *row, const Progress *call, const Progress *calls, int
 					   PointerGetDatum(construct_array(pids, npids, INT4OID, sizeof(int32), true, TYPALIGN_INT)));
 }
 
-/* Put one row of emogi_progress. */
+/* Add one row of emogi_progress. */
 static void
 put_progress(FunctionCallInfo fcinfo, const Progress *call, const Progress *calls, int count)
 {
@@ -327,7 +338,10 @@ put_progress(FunctionCallInfo fcinfo, const Progress *call, const Progress *call
 	emogi_views_put(&row, fcinfo);
 }
 
-/* emogi_progress() -> the rows of the view emogi_progress: calls in progress of roles whose rights the caller has. */
+/*
+ * emogi_progress() -> the rows of the view emogi_progress: calls in progress of roles whose
+ * privileges the caller has.
+ */
 Datum
 emogi_progress(PG_FUNCTION_ARGS)
 {

@@ -1,7 +1,10 @@
 /*
- * views.h: the functions behind the views, and those that administer the cache.
+ * views.h: functions behind the views, and functions that administer the cache.
  *
- * views.c shows devices, runs and calls in progress; statistics_view.c sums over runs; graphs_view.c shows and evicts cached Graphs; view_rows.c makes the rows of all.
+ * views.c            devices, runs and calls in progress
+ * statistics_view.c  cumulative statistics of calls
+ * graphs_view.c      cached graphs and their eviction
+ * view_rows.c        rows of all views
  */
 #ifndef EMOGI_VIEWS_H
 #define EMOGI_VIEWS_H
@@ -11,7 +14,7 @@
 
 #define EMOGI_MAX_VIEW_COLUMNS 48
 
-/* A row in the making, from its first column to its last. */
+/* A row under construction, from its first column to its last. */
 typedef struct EmogiViewRow
 {
 	int			ncolumns;

@@ -1,5 +1,5 @@
 /*
- * activity.c: what the engine worker shows of itself in pg_stat_activity: the requests that its threads have in hand.
+ * activity.c: the engine worker's entry in pg_stat_activity: the requests that its threads process.
  */
 #include "postgres.h"
 
@@ -8,23 +8,23 @@
 
 #include "worker/activity.h"
 
-/* Work that is in hand. A caller may be gone before it is done, and its slot another's. */
-typedef struct Doing
+/* Work in progress. The caller may exit before it finishes, and its slot may be reused. */
+typedef struct Activity
 {
 	EmogiWorkKind kind;
-	const EmogiSlot *slot;		/* of a request */
+	const EmogiSlot *slot;		/* slot of a request */
 	EmogiRequestKind step;
 	int			pid;			/* of the session */
 	char		function[sizeof ((EmogiCaller *) 0)->function];
-} Doing;
+} Activity;
 
-static Doing doing[EMOGI_WORKER_THREADS];
-static int	ndoing = 0;
+static Activity activities[EMOGI_WORKER_THREADS];
+static int	nactivities = 0;
 static bool changed = false;
 
-/* Describe work that is in hand. */
+/* Describe work in progress. */
 static void
-describe(const Doing *work, StringInfo text)
+describe(const Activity *work, StringInfo text)
 {
 	static const char *const steps[] = {
 		[EMOGI_REQUEST_DICTIONARY] = "keys",
@@ -45,7 +45,8 @@ describe(const Doing *work, StringInfo text)
 			appendStringInfoString(text, "opens the engines");
 			break;
 		case EMOGI_WORK_REQUEST:
-			appendStringInfo(text, "%s for process %d: %s", work->function, work->pid, steps[work->step]);
+			appendStringInfo(text, "%s for process %d: %s", work->function, work->pid,
+							 steps[work->step]);
 			break;
 		case EMOGI_WORK_FORGET:
 			appendStringInfoString(text, "gives memory of a GPU back");
@@ -56,13 +57,13 @@ describe(const Doing *work, StringInfo text)
 	}
 }
 
-/* Note that a thread begins with some work. */
+/* Record that a thread starts some work. */
 void
 emogi_activity_begin(const EmogiWork *work)
 {
-	Doing	   *next = &doing[ndoing++];
+	Activity   *next = &activities[nactivities++];
 
-	Assert(ndoing <= EMOGI_WORKER_THREADS);
+	Assert(nactivities <= EMOGI_WORKER_THREADS);
 	memset(next, 0, sizeof *next);
 	next->kind = work->kind;
 	changed = true;
@@ -74,20 +75,21 @@ emogi_activity_begin(const EmogiWork *work)
 	strlcpy(next->function, work->slot->caller.function, sizeof next->function);
 }
 
-/* Note that some work is done with. */
+/* Record that some work has ended. */
 void
 emogi_activity_end(const EmogiWork *work)
 {
-	for (int i = 0; i < ndoing; i++)
-		if (doing[i].kind == work->kind && (work->kind != EMOGI_WORK_REQUEST || doing[i].slot == work->slot))
+	for (int i = 0; i < nactivities; i++)
+		if (activities[i].kind == work->kind &&
+			(work->kind != EMOGI_WORK_REQUEST || activities[i].slot == work->slot))
 		{
-			doing[i] = doing[--ndoing];
+			activities[i] = activities[--nactivities];
 			changed = true;
 			return;
 		}
 }
 
-/* Show it, if it has changed. */
+/* Report the activity if it has changed. */
 void
 emogi_activity_report(void)
 {
@@ -99,12 +101,12 @@ emogi_activity_report(void)
 	if (text.data == NULL)
 		initStringInfo(&text);
 	resetStringInfo(&text);
-	for (int i = 0; i < ndoing; i++)
+	for (int i = 0; i < nactivities; i++)
 	{
 		appendStringInfoString(&text, i > 0 ? "; " : "");
-		describe(&doing[i], &text);
+		describe(&activities[i], &text);
 	}
-	if (ndoing > 0)
+	if (nactivities > 0)
 		pgstat_report_activity(STATE_RUNNING, text.data);
 	else
 		pgstat_report_activity(STATE_IDLE, "waits for calls");

@@ -1,5 +1,5 @@
 /*
- * activity.h: what the engine worker shows of itself in pg_stat_activity. For its main thread.
+ * activity.h: the engine worker's entry in pg_stat_activity. Called by its main thread.
  */
 #ifndef EMOGI_ACTIVITY_H
 #define EMOGI_ACTIVITY_H

@@ -1,5 +1,6 @@
 /*
- * assign.c: which GPUs a request gets: of those that are free one that has copies of its Graph, else that which keeps the least, and others to help it.
+ * assign.c: assignment of GPUs to requests: preferably a free GPU that has the graph cached,
+ * otherwise the one that uses the least memory, and helpers.
  */
 #include "postgres.h"
 
@@ -8,21 +9,25 @@
 #include "cache/cache.h"
 #include "worker/assign.h"
 
-/* Choose a GPU for a Graph, of some that are free: one that knows it, else that which keeps the least. */
+/*
+ * Choose a free GPU for a graph: one that has it cached, otherwise the one that uses the least
+ * memory.
+ */
 static int
 choose_gpu(uint64 graph_id, uint32 free_gpus)
 {
-	const uint32 knowing = graph_id != 0 ? emogi_cache_gpus(graph_id) & free_gpus : 0;
-	int			chosen = pg_rightmost_one_pos32(knowing != 0 ? knowing : free_gpus);
+	const uint32 caching = graph_id != 0 ? emogi_cache_gpus(graph_id) & free_gpus : 0;
+	int			chosen = pg_rightmost_one_pos32(caching != 0 ? caching : free_gpus);
 
-	for (int gpu = chosen + 1; knowing == 0 && gpu < emogi_shared->ncuda; gpu++)
+	for (int gpu = chosen + 1; caching == 0 && gpu < emogi_shared->ncuda; gpu++)
 		if ((free_gpus & (UINT32_C(1) << gpu)) != 0 &&
-			emogi_shared->cuda[gpu].device.used_bytes < emogi_shared->cuda[chosen].device.used_bytes)
+			emogi_shared->cuda[gpu].device.used_bytes <
+			emogi_shared->cuda[chosen].device.used_bytes)
 			chosen = gpu;
 	return chosen;
 }
 
-/* Get the numbers that the driver gives some GPUs, bits by number. */
+/* Convert a set of GPUs to a set of the driver's device numbers (bit masks). */
 static uint32
 device_numbers(uint32 gpus)
 {
@@ -34,7 +39,7 @@ device_numbers(uint32 gpus)
 	return devices;
 }
 
-/* Count the requests that wait for a GPU. */
+/* Count the queued requests that need a GPU. */
 static int
 count_waiting(void)
 {
@@ -42,14 +47,16 @@ count_waiting(void)
 
 	LWLockAcquire(emogi_shared->lock, LW_SHARED);
 	for (int i = 0; i < EMOGI_NSLOTS; i++)
-		count += emogi_shared->slots[i].state == EMOGI_SLOT_QUEUED && emogi_threads_uses_gpu(&emogi_shared->slots[i].request);
+		count += emogi_shared->slots[i].state == EMOGI_SLOT_QUEUED &&
+			emogi_threads_uses_gpu(&emogi_shared->slots[i].request);
 	LWLockRelease(emogi_shared->lock);
 	return count;
 }
 
 /*
- * Give a request a GPU, and of the others that are free those which nobody waits for: to help it, where that is of use, and their links to bring it
- * edges, which takes nothing from others.
+ * Assign a GPU to a request. If they are useful, also assign the remaining free GPUs as helpers,
+ * except as many as there are requests waiting for a GPU. The links of the remaining free GPUs may
+ * transfer edges in any case, because this takes nothing from others.
  */
 void
 emogi_assign_gpus(EmogiWork *work)
@@ -61,14 +68,18 @@ emogi_assign_gpus(EmogiWork *work)
 	work->gpu = choose_gpu(request->graph.id, emogi_gpus_free());
 	others = emogi_gpus_free() & ~(UINT32_C(1) << work->gpu);
 	request->query.devices = device_numbers(others);
-	if (others == 0 || engine->wants_help == NULL || !engine->wants_help(emogi_gpus_state(work->gpu), &request->graph, &request->query))
+	if (others == 0 || engine->wants_help == NULL ||
+		!engine->wants_help(emogi_gpus_state(work->gpu), &request->graph, &request->query))
 		return;
 	for (int waiting = count_waiting(); waiting > 0 && others != 0; waiting--)
 		others &= others - 1;
 	work->helpers = others;
 }
 
-/* Choose a GPU that is to derive its copies of the Graph that some work has spliced: a free one that may have some of the old Graph; EMOGI_NO_GPU = none. */
+/*
+ * Choose a free GPU that may have copies of the old graph, to derive its copies of a merged graph;
+ * EMOGI_NO_GPU = none.
+ */
 int
 emogi_assign_deriving(const EmogiWork *work)
 {

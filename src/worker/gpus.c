@@ -1,5 +1,5 @@
 /*
- * gpus.c: the GPUs of the engine worker: opened once, taken and left by its threads.
+ * gpus.c: the GPUs of the engine worker, opened once, and acquired and released by its threads.
  */
 #include "postgres.h"
 
@@ -14,7 +14,7 @@ static const EmogiEngine *engine;
 static EmogiEngineState *states[EMOGI_MAX_DEVICES];
 static pg_atomic_uint32 free_gpus;
 
-/* Load emogi_cuda.so; false, with the reason, when it is not there or of no use. */
+/* Load emogi_cuda.so; false and an error if it is missing or unusable. */
 static bool
 load_engine(const char *module, EmogiError *error)
 {
@@ -23,7 +23,8 @@ load_engine(const char *module, EmogiError *error)
 
 	if (access(module, R_OK) != 0)
 	{
-		snprintf(error->message, sizeof error->message, "emogi was built without CUDA (no emogi_cuda.so is installed)");
+		snprintf(error->message, sizeof error->message,
+				 "emogi was built without CUDA (no emogi_cuda.so is installed)");
 		return false;
 	}
 	library = dlopen(module, RTLD_NOW | RTLD_LOCAL);
@@ -37,23 +38,28 @@ load_engine(const char *module, EmogiError *error)
 	engine = entry();
 	if (engine->abi != EMOGI_ENGINE_ABI)
 	{
-		snprintf(error->message, sizeof error->message, "emogi_cuda.so is of another build than emogi.so");
+		snprintf(error->message, sizeof error->message,
+				 "emogi_cuda.so is of another build than emogi.so");
 		return false;
 	}
 	return true;
 }
 
-/* Fill in why a device cannot be used. */
+/* Fill in the reason why a device cannot be used. */
 static void
 refuse_device(EmogiDeviceEntry *entry, int number, const char *state, const EmogiError *why)
 {
 	memset(entry, 0, sizeof *entry);
 	entry->device.number = number;
 	snprintf(entry->state, sizeof entry->state, "%s", state);
-	snprintf(entry->reason, sizeof entry->reason, "%s%s%s", why->message, why->detail[0] ? ": " : "", why->detail);
+	snprintf(entry->reason, sizeof entry->reason, "%s%s%s", why->message,
+			 why->detail[0] ? ": " : "", why->detail);
 }
 
-/* Open the engine of a device, and add it to those that can be used, before those that cannot. */
+/*
+ * Open the engine of a device, and insert it into the list behind the usable devices and before the
+ * unusable ones.
+ */
 static void
 open_device(const EmogiEngineOptions *options, int number, EmogiOpened *opened)
 {
@@ -84,7 +90,8 @@ open_device(const EmogiEngineOptions *options, int number, EmogiOpened *opened)
 }
 
 void
-emogi_gpus_open(const EmogiEngineOptions *options, const char *module, uint32 wanted, EmogiOpened *opened)
+emogi_gpus_open(const EmogiEngineOptions *options, const char *module, uint32 wanted,
+				EmogiOpened *opened)
 {
 	if (load_engine(module, &opened->why_no_gpu))
 	{

@@ -1,38 +1,43 @@
 /*
- * gpus.h: the GPUs of the engine worker. Each has a CUDA engine of its own, which one thread uses at a time.
+ * gpus.h: the GPUs of the engine worker. Each has its own CUDA engine, which one thread uses at a
+ * time.
  *
- * They are numbered from 0 in the order of emogi_devices; emogi_devices.device is the number that the driver gives them. Nothing of PostgreSQL runs here.
+ * GPUs are numbered from 0 in the order of emogi_devices; emogi_devices.device is the driver's
+ * number. No PostgreSQL function is called here.
  */
 #ifndef EMOGI_GPUS_H
 #define EMOGI_GPUS_H
 
 #include "base/shared.h"
 
-/* What opening has found. Written by the thread that opens; by nobody once that work has finished. */
+/* Result of opening the engines. Written by the thread that opens them, and constant afterwards. */
 typedef struct EmogiOpened
 {
-	EmogiError	why_no_gpu;		/* when ncuda = 0 */
-	int			ncuda;			/* GPUs that can be used, the first in cuda[] */
-	int			nlisted;		/* with those that were asked for and cannot, and why */
+	EmogiError	why_no_gpu;		/* if ncuda = 0 */
+	int			ncuda;			/* number of usable GPUs, which are the first in cuda[] */
+	int			nlisted;		/* including requested GPUs that cannot be used, with the reason */
 	EmogiDeviceEntry cpu;
 	EmogiDeviceEntry cuda[EMOGI_MAX_DEVICES];
 } EmogiOpened;
 
 /*
- * Load emogi_cuda.so and open an engine for each GPU of a set, bits by the numbers of the driver; 0 = all that there are. Fills in all of opened but the
- * processor. For the thread that opens.
+ * Load emogi_cuda.so and open an engine for each GPU in a set, a bit mask of the driver's numbers;
+ * 0 = all GPUs. Fills in all of `opened` except cpu. Called by the thread that opens the engines.
  */
-extern void emogi_gpus_open(const EmogiEngineOptions *options, const char *module, uint32 wanted, EmogiOpened *opened);
+extern void emogi_gpus_open(const EmogiEngineOptions *options, const char *module, uint32 wanted,
+							EmogiOpened *opened);
 
-/* Functions of the engine of a GPU, for the thread that has it: engine.h. */
+/*
+ * Get the engine's functions and a GPU's state, for the thread that has acquired the GPU: engine.h.
+ */
 extern const EmogiEngine *emogi_gpus_engine(void);
 extern EmogiEngineState *emogi_gpus_state(int gpu);
 
-/* Take GPUs, bits by number, for the main thread alone; and leave one to others, for any thread. */
+/* Acquire GPUs (a bit mask), only in the main thread; release one GPU, in any thread. */
 extern void emogi_gpus_take(uint32 gpus);
 extern void emogi_gpus_leave(int gpu);
 
-/* Get the GPUs that nobody uses, bits by number. For any thread. */
+/* Get the GPUs that are not in use, as a bit mask. Any thread. */
 extern uint32 emogi_gpus_free(void);
 
 #endif							/* EMOGI_GPUS_H */

@@ -1,9 +1,10 @@
 /*
- * threads.c: the threads of the engine worker that compute.
+ * threads.c: the compute threads of the engine worker.
  *
- * No PostgreSQL runs in these threads: its headers are here for structs alone. Each has a CPU engine of its own, whose pool
- * comes to life with the first work that needs it, so that an idle thread costs nothing; the operating
- * system shares the processors among the busy ones. The CUDA engines, one for each GPU (gpus.c), are for all, and each is used by one thread at a time.
+ * No PostgreSQL function is called in these threads; its headers are only included for structs.
+ * Each thread has its own CPU engine, whose pool is created by the first work that needs it, so an
+ * idle thread costs nothing. The operating system shares the processors among the busy threads. The
+ * CUDA engines, one for each GPU (gpus.c), are shared, and each is used by one thread at a time.
  */
 #include "postgres.h"
 
@@ -20,14 +21,16 @@
 #include "base/arena.h"
 #include "worker/threads.h"
 
-/* Below this many list entries `auto` stays on the CPU: it is done before a GPU has registered the memory. */
+/*
+ * With fewer edges, `auto` stays on the CPU, which finishes before a GPU has registered the memory.
+ */
 #define EMOGI_AUTO_MIN_EDGES 1048576
 
 typedef enum ThreadState
 {
-	THREAD_IDLE = 0,			/* its work is the main thread's */
-	THREAD_BUSY,				/* its work is the thread's */
-	THREAD_FINISHED				/* its work is the main thread's again */
+	THREAD_IDLE = 0,			/* its work belongs to the main thread */
+	THREAD_BUSY,				/* its work belongs to the thread */
+	THREAD_FINISHED				/* its work belongs to the main thread again */
 } ThreadState;
 
 typedef struct Thread
@@ -35,7 +38,7 @@ typedef struct Thread
 	pthread_cond_t wake;
 	ThreadState state;			/* under `mutex` */
 	EmogiWork work;
-	EmogiEngineState *cpu;		/* the thread's; NULL = not opened yet */
+	EmogiEngineState *cpu;		/* the thread's own engine; NULL = not opened yet */
 } Thread;
 
 static Thread threads[EMOGI_WORKER_THREADS];
@@ -47,12 +50,12 @@ static EmogiEngineOptions options;
 static char module_path[MAXPGPATH];
 static uint32 wanted_gpus;
 
-/* Set by the work that opens. */
+/* Set by EMOGI_WORK_OPEN. */
 static EmogiOpened opened;
 
-/* ---- in a computing thread: opening ---- */
+/* ---- compute threads: opening the engines ---- */
 
-/* Start the thread's CPU engine, unless it stands. */
+/* Open the thread's CPU engine, unless it is open. */
 static EmogiStatus
 open_cpu(Thread *thread, EmogiError *error)
 {
@@ -61,7 +64,7 @@ open_cpu(Thread *thread, EmogiError *error)
 	return emogi_cpu_engine()->open(&options, &thread->cpu, error);
 }
 
-/* Fill in the entry of the processor in emogi_devices. */
+/* Fill in the processor's row of emogi_devices. */
 static void
 describe_processor(const Thread *thread)
 {
@@ -71,7 +74,7 @@ describe_processor(const Thread *thread)
 	emogi_cpu_engine()->describe(thread->cpu, &opened.cpu.device, &error);
 }
 
-/* Open the engines: the CPU's must succeed. */
+/* Open the engines; the CPU engine must succeed. */
 static void
 open_engines(Thread *thread)
 {
@@ -84,9 +87,9 @@ open_engines(Thread *thread)
 	emogi_gpus_open(&options, module_path, wanted_gpus, &opened);
 }
 
-/* ---- in a computing thread: requests ---- */
+/* ---- compute threads: requests ---- */
 
-/* Have the main thread look. */
+/* Wake the main thread. */
 static void
 wake_main(void)
 {
@@ -96,11 +99,12 @@ wake_main(void)
 		;
 }
 
-/* Let other threads have the GPUs of some work, and note what they keep. */
+/* Release the GPUs of some work, and record the memory that they use. */
 static void
-leave_gpus(EmogiWork *work)
+release_gpus(EmogiWork *work)
 {
-	const uint64 forgotten = work->kind == EMOGI_WORK_FORGET ? work->graph_id : 0;	/* no Graph has the id 0: that only asks */
+	/* no graph has id 0, so this only gets the memory in use */
+	const uint64 forgotten = work->kind == EMOGI_WORK_FORGET ? work->graph_id : 0;
 	uint32		left = work->helpers | UINT32_C(1) << work->gpu;
 
 	for (int gpu = 0; left >> gpu != 0; gpu++)
@@ -113,7 +117,7 @@ leave_gpus(EmogiWork *work)
 	wake_main();
 }
 
-/* Have the helpers of some work help its GPU. */
+/* Let the helpers of some work participate in the run of its GPU. */
 static void
 gather_helpers(const EmogiWork *work)
 {
@@ -127,7 +131,7 @@ gather_helpers(const EmogiWork *work)
 		emogi_gpus_engine()->help(emogi_gpus_state(work->gpu), helpers, count);
 }
 
-/* Run a Query on one engine. */
+/* Run a query on one engine. */
 static void
 run_on(EmogiWork *work, const EmogiEngine *engine, EmogiEngineState *state)
 {
@@ -141,7 +145,7 @@ run_on(EmogiWork *work, const EmogiEngine *engine, EmogiEngineState *state)
 	snprintf(reply->engine, sizeof reply->engine, "%s", engine->name);
 }
 
-/* Run a Query on the GPU; one that has failed, or has one that helped which has, is never left to others. */
+/* Run a query on the GPU. If this GPU or a helper fails, the GPUs are never released. */
 static void
 run_on_gpu(EmogiWork *work)
 {
@@ -150,12 +154,13 @@ run_on_gpu(EmogiWork *work)
 	work->reply.device = opened.cuda[work->gpu].device.number;
 	work->device_lost = work->reply.status == EMOGI_DEVICE_ERROR || work->reply.result.helper_lost;
 	if (work->reply.status == EMOGI_OK && work->reply.result.left_out[0] != '\0')
-		snprintf(work->reply.reason, sizeof work->reply.reason, "left out: %s", work->reply.result.left_out);
+		snprintf(work->reply.reason, sizeof work->reply.reason, "left out: %s",
+				 work->reply.result.left_out);
 	if (!work->device_lost)
-		leave_gpus(work);
+		release_gpus(work);
 }
 
-/* Say why the CPU goes on after the GPU has given up. */
+/* Set the reason why a run continues on the CPU after the GPU has failed. */
 static void
 explain_fallback(EmogiReply *reply)
 {
@@ -180,7 +185,7 @@ explain_fallback(EmogiReply *reply)
 	snprintf(reply->reason, sizeof reply->reason, "%s%.200s", what, reply->error.message);
 }
 
-/* Say why the CPU begins. */
+/* Set the reason why a run uses the CPU from the start. */
 static void
 explain_cpu(const EmogiQuery *query, EmogiReply *reply)
 {
@@ -189,16 +194,20 @@ explain_cpu(const EmogiQuery *query, EmogiReply *reply)
 	if (!emogi_algorithm_is_on_cuda(row))
 		snprintf(reply->reason, sizeof reply->reason, "%s runs on the CPU only", row->name);
 	else if (opened.ncuda == 0)
-		snprintf(reply->reason, sizeof reply->reason, "there is no GPU: %.200s", opened.why_no_gpu.message);
+		snprintf(reply->reason, sizeof reply->reason, "there is no GPU: %.200s",
+				 opened.why_no_gpu.message);
 	else if (emogi_query_is_small(query))
-		snprintf(reply->reason, sizeof reply->reason, "the walks have fewer than %d steps", EMOGI_WALK_STEPS);
+		snprintf(reply->reason, sizeof reply->reason, "the walks have fewer than %d steps",
+				 EMOGI_WALK_STEPS);
 	else
-		snprintf(reply->reason, sizeof reply->reason, "the graph has fewer than %d edges", EMOGI_AUTO_MIN_EDGES);
+		snprintf(reply->reason, sizeof reply->reason, "the graph has fewer than %d edges",
+				 EMOGI_AUTO_MIN_EDGES);
 }
 
 /*
- * Run a Query where the caller wants it; `auto` falls back to the CPU on any trouble with the GPU, and what no GPU has is the CPU's
- * whatever the caller wants. A Graph that has no answer has none on the CPU either.
+ * Run a query on the engine that the caller chose. `auto` falls back to the CPU after any failure
+ * of the GPU. An algorithm that no GPU supports runs on the CPU, whatever the caller chose. If a
+ * graph has no result for the query, there is no fallback.
  */
 static void
 run_query(Thread *thread)
@@ -217,7 +226,8 @@ run_query(Thread *thread)
 	if (work->gpu >= 0)
 	{
 		run_on_gpu(work);
-		if (reply->status == EMOGI_OK || reply->status == EMOGI_CANCELED || reply->result.refusal.kind != EMOGI_NOT_REFUSED ||
+		if (reply->status == EMOGI_OK || reply->status == EMOGI_CANCELED ||
+			reply->result.refusal.kind != EMOGI_NOT_REFUSED ||
 			(choice == EMOGI_ENGINE_CUDA && reply->status != EMOGI_UNSUPPORTED))
 			return;
 		explain_fallback(reply);
@@ -230,7 +240,7 @@ run_query(Thread *thread)
 		run_on(work, emogi_cpu_engine(), thread->cpu);
 }
 
-/* Search from many sources at once. */
+/* Run a multi-source BFS. */
 static EmogiStatus
 run_batch(EmogiWork *work, EmogiPool *pool)
 {
@@ -239,7 +249,8 @@ run_batch(EmogiWork *work, EmogiPool *pool)
 	EmogiStatus status;
 
 	reply->batch = work->request.batch;
-	status = emogi_msbfs_run(pool, &work->request.graph, query->sources, (int) query->nsources, query->max_depth,
+	status = emogi_msbfs_run(pool, &work->request.graph, query->sources, (int) query->nsources,
+							 query->max_depth,
 							 &reply->batch, &work->slot->control, &reply->error);
 	if (status != EMOGI_OK)
 		return status;
@@ -251,7 +262,7 @@ run_batch(EmogiWork *work, EmogiPool *pool)
 	return EMOGI_OK;
 }
 
-/* Search for one path, and bring it to where the caller wants it. */
+/* Search for one path, and copy it to the caller's memory. */
 static EmogiStatus
 run_path(EmogiWork *work)
 {
@@ -261,8 +272,10 @@ run_path(EmogiWork *work)
 	EmogiPathAnswer answer;
 	EmogiStatus status;
 
-	status = emogi_path_search_within(&request->graph, NULL, request->query.sources[0], request->query.targets[0], request->max_edges,
-									  request->max_vertices, &answer, &work->slot->control, &reply->error);
+	status = emogi_path_search_within(&request->graph, NULL, request->query.sources[0],
+									  request->query.targets[0], request->max_edges,
+									  request->max_vertices, &answer, &work->slot->control,
+									  &reply->error);
 	if (status != EMOGI_OK)
 		return status;
 	reply->path_outcome = answer.outcome;
@@ -271,7 +284,8 @@ run_path(EmogiWork *work)
 	{
 		reply->path_length = answer.length;
 		memcpy(request->path, answer.vertices, answer.length * sizeof *request->path);
-		memcpy(request->path_distance, answer.distance, answer.length * sizeof *request->path_distance);
+		memcpy(request->path_distance, answer.distance,
+			   answer.length * sizeof *request->path_distance);
 	}
 	reply->result.nreached = answer.length;
 	reply->result.edges_traversed = answer.edges_traversed;
@@ -280,20 +294,23 @@ run_path(EmogiWork *work)
 	return EMOGI_OK;
 }
 
-/* Make a Graph of the edges and the numbers of their keys. */
+/* Build a graph from the edges and the numbers of their keys. */
 static EmogiStatus
 build_lists(EmogiWork *work, EmogiPool *pool)
 {
 	const EmogiRequest *request = &work->request;
-	const EmogiCsrInput input = {.edges = &work->edges, .keys = &request->keys, .direction = request->direction,
-		.with_backward = request->with_backward, .memory = request->memory, .scratch = request->scratch};
+	const EmogiCsrInput input = {.edges = &work->edges, .keys = &request->keys,
+		.direction = request->direction,
+		.with_backward = request->with_backward, .memory = request->memory,
+		.scratch = request->scratch};
 
-	return emogi_csr_build(pool, &input, &work->reply.graph, &work->slot->control, &work->reply.error);
+	return emogi_csr_build(pool, &input, &work->reply.graph, &work->slot->control,
+						   &work->reply.error);
 }
 
-/* Make a Graph from another. */
+/* Merge changes into a graph. */
 static EmogiStatus
-splice_graph(EmogiWork *work, EmogiPool *pool)
+merge_graph(EmogiWork *work, EmogiPool *pool)
 {
 	EmogiMergeInput input = work->request.splice;
 
@@ -303,8 +320,8 @@ splice_graph(EmogiWork *work, EmogiPool *pool)
 }
 
 /*
- * Have the GPU derive its copies of a Graph that has been spliced from those of the old one. Whatever comes of it, there is the Graph;
- * only a GPU that has failed is never left to others.
+ * Let the GPU derive its copies of a merged graph from those of the old graph. The graph exists
+ * whatever the outcome; only a GPU that has failed is never released.
  */
 static void
 derive_copies(EmogiWork *work)
@@ -314,16 +331,17 @@ derive_copies(EmogiWork *work)
 	EmogiStatus status;
 
 	graph.id = work->request.derived_id;
-	status = emogi_gpus_engine()->derive(emogi_gpus_state(work->gpu), &work->request.graph, &graph, &work->derivation, &work->slot->control, &error);
+	status = emogi_gpus_engine()->derive(emogi_gpus_state(work->gpu), &work->request.graph, &graph,
+										 &work->derivation, &work->slot->control, &error);
 	work->derived = status == EMOGI_OK;
 	work->device_lost = status == EMOGI_DEVICE_ERROR;
 	if (work->device_lost)
-		work->reply.error = error;	/* for the log; the request went well */
+		work->reply.error = error;	/* for the log; the request has succeeded */
 	else
-		leave_gpus(work);
+		release_gpus(work);
 }
 
-/* Make a dictionary, and codes of the ends of the edges. */
+/* Build a dictionary, and turn edge endpoints into codes. */
 static EmogiStatus
 make_dictionary(EmogiWork *work, EmogiPool *pool)
 {
@@ -331,18 +349,20 @@ make_dictionary(EmogiWork *work, EmogiPool *pool)
 
 	input.edges = &work->edges;
 	input.scratch = work->request.scratch;
-	return emogi_dictionary_build(pool, &input, &work->reply.dictionary, &work->slot->control, &work->reply.error);
+	return emogi_dictionary_build(pool, &input, &work->reply.dictionary, &work->slot->control,
+								  &work->reply.error);
 }
 
-/* Make a COO of the edges. */
+/* Pack the edges into a COO. */
 static EmogiStatus
 pack_edges(EmogiWork *work, EmogiPool *pool)
 {
 	work->reply.coo = work->request.coo;
-	return emogi_coo_pack(pool, &work->edges, &work->reply.coo, &work->reply.misfits, &work->slot->control, &work->reply.error);
+	return emogi_coo_pack(pool, &work->edges, &work->reply.coo, &work->reply.misfits,
+						  &work->slot->control, &work->reply.error);
 }
 
-/* Carry out a request that makes a Graph or takes it apart. */
+/* Process a request that builds, merges, packs or expands a graph. */
 static EmogiStatus
 build(Thread *thread)
 {
@@ -361,29 +381,32 @@ build(Thread *thread)
 		case EMOGI_REQUEST_DICTIONARY:
 			return make_dictionary(work, pool);
 		case EMOGI_REQUEST_KEYS:
-			return emogi_key_numbers_build(pool, &work->edges, &request->plan, request->scratch, &reply->keys, control,
+			return emogi_key_numbers_build(pool, &work->edges, &request->plan, request->scratch,
+										   &reply->keys, control,
 									&reply->error);
 		case EMOGI_REQUEST_CSR:
 			return build_lists(work, pool);
 		case EMOGI_REQUEST_EXPAND:
-			return emogi_csr_expand(pool, &request->graph, request->direction == EMOGI_IN, &work->edges, control,
+			return emogi_csr_expand(pool, &request->graph, request->direction == EMOGI_IN,
+									&work->edges, control,
 									&reply->error);
 		case EMOGI_REQUEST_PACK:
 			return pack_edges(work, pool);
 		case EMOGI_REQUEST_UNPACK:
-			return emogi_coo_unpack(pool, &request->coo, request->runs, request->nruns, &work->edges, control, &reply->error);
+			return emogi_coo_unpack(pool, &request->coo, request->runs, request->nruns,
+									&work->edges, control, &reply->error);
 		case EMOGI_REQUEST_SPLICE:
-			return splice_graph(work, pool);
+			return merge_graph(work, pool);
 		case EMOGI_REQUEST_RUN:
 		case EMOGI_REQUEST_MSBFS:
 		case EMOGI_REQUEST_PATH:
 		case EMOGI_REQUEST_KINDS:
 			break;
 	}
-	return EMOGI_BAD_INPUT;		/* never: do_job has sorted them out */
+	return EMOGI_BAD_INPUT;		/* unreachable: run_work handles these kinds */
 }
 
-/* Carry out a request that is the CPU's whatever the caller has chosen. */
+/* Process a request that always runs on the CPU. */
 static EmogiStatus
 run_on_cpu(Thread *thread)
 {
@@ -398,30 +421,32 @@ run_on_cpu(Thread *thread)
 	return run_batch(&thread->work, emogi_cpu_engine_pool(thread->cpu));
 }
 
-/* The Graph whose hierarchy is made. */
+/* The graph whose contraction hierarchy is being built. */
 static const EmogiCached *contracted;
 
-/* Is its hierarchy of no use any more? */
+/* Check whether the graph is being evicted, so that its hierarchy is no longer needed. */
 static bool
-is_not_wanted(void)
+is_evicted(void)
 {
 	return *(volatile const EmogiCachedState *) &contracted->state != EMOGI_GRAPH_READY;
 }
 
-/* Make the hierarchy of a cached Graph. */
+/* Build the contraction hierarchy of a cached graph. */
 static void
 contract(EmogiWork *work)
 {
 	contracted = &emogi_cache_shared->graphs[work->cached];
-	work->reply.status = emogi_contraction_make(&contracted->graph, emogi_arena_budget_bytes() / EMOGI_MAKING_SHARE, is_not_wanted, &work->made,
+	work->reply.status = emogi_contraction_make(&contracted->graph,
+												emogi_arena_budget_bytes() / EMOGI_MAKING_SHARE,
+												is_evicted, &work->made,
 												&work->control, &work->reply.error);
 	if (work->reply.status != EMOGI_OK)
 		work->made = NULL;
 }
 
-/* Do the work at hand. */
+/* Process the work of a thread. */
 static void
-do_job(Thread *thread)
+run_work(Thread *thread)
 {
 	EmogiWork *work = &thread->work;
 	double		start = emogi_pool_now_ms();
@@ -435,7 +460,7 @@ do_job(Thread *thread)
 			contract(work);
 			break;
 		case EMOGI_WORK_FORGET:
-			leave_gpus(work);
+			release_gpus(work);
 			break;
 		case EMOGI_WORK_REQUEST:
 			if (work->derives)
@@ -451,7 +476,7 @@ do_job(Thread *thread)
 	work->reply.busy_ms += emogi_pool_now_ms() - start;
 }
 
-/* Do one work after another: the life of a thread. */
+/* Main function of a compute thread. */
 static void *
 thread_main(void *arg)
 {
@@ -463,7 +488,7 @@ thread_main(void *arg)
 		while (thread->state != THREAD_BUSY)
 			pthread_cond_wait(&thread->wake, &mutex);
 		pthread_mutex_unlock(&mutex);
-		do_job(thread);
+		run_work(thread);
 		pthread_mutex_lock(&mutex);
 		thread->state = THREAD_FINISHED;
 		pthread_mutex_unlock(&mutex);
@@ -476,13 +501,15 @@ bool
 emogi_threads_uses_gpu(const EmogiRequest *request)
 {
 	if (request->kind != EMOGI_REQUEST_RUN || opened.ncuda == 0 ||
-		!emogi_algorithm_is_on_cuda(emogi_algorithm_row(request->query.algorithm)) || emogi_query_is_small(&request->query))
+		!emogi_algorithm_is_on_cuda(emogi_algorithm_row(request->query.algorithm)) ||
+		emogi_query_is_small(&request->query))
 		return false;
 	return request->engine == EMOGI_ENGINE_CUDA ||
-		(request->engine == EMOGI_ENGINE_AUTO && request->graph.forward.nedges >= EMOGI_AUTO_MIN_EDGES);
+		(request->engine == EMOGI_ENGINE_AUTO &&
+		 request->graph.forward.nedges >= EMOGI_AUTO_MIN_EDGES);
 }
 
-/* ---- in the main thread ---- */
+/* ---- main thread ---- */
 
 const EmogiOpened *
 emogi_threads_opened(void)
@@ -521,7 +548,10 @@ emogi_threads_fd(void)
 	return wake_fd;
 }
 
-/* Find a thread in a state, the first one first: it is the likeliest to have its CPU engine open. */
+/*
+ * Find a thread in a state, in index order, because the first threads are most likely to have an
+ * open CPU engine.
+ */
 static Thread *
 find_thread(ThreadState state)
 {

@@ -1,9 +1,11 @@
 /*
- * threads.h: the threads of the engine worker that compute, and the work that its main thread hands them.
+ * threads.h: the compute threads of the engine worker, and the work that its main thread passes to
+ * them.
  *
- * The main thread takes the work of an idle thread, fills it in and starts it; from then on it belongs to the thread,
- * until emogi_threads_finished gives it back. emogi_threads_fd() becomes readable whenever the main thread should look:
- * work has finished, or a GPU is free. Functions are the main thread's unless they say otherwise.
+ * The main thread gets the work struct of an idle thread, fills it in and starts it. The struct
+ * then belongs to the thread, until emogi_threads_finished returns it. emogi_threads_fd() becomes
+ * readable when work has finished or a GPU has become free. Functions are called by the main thread
+ * unless stated otherwise.
  */
 #ifndef EMOGI_THREADS_H
 #define EMOGI_THREADS_H
@@ -11,56 +13,69 @@
 #include "cpu/contraction.h"
 #include "worker/gpus.h"
 
-#define EMOGI_WORKER_REQUESTS 5			/* served at once by the processor, of one role all but one */
-#define EMOGI_WORKER_THREADS (EMOGI_WORKER_REQUESTS + EMOGI_MAX_DEVICES + 1)	/* and one that makes a hierarchy */
+#define EMOGI_WORKER_REQUESTS 5	/* requests processed at once on the CPU; one role gets at most all
+								 * but one */
+/* one more to build a contraction hierarchy */
+#define EMOGI_WORKER_THREADS (EMOGI_WORKER_REQUESTS + EMOGI_MAX_DEVICES + 1)
 #define EMOGI_NO_GPU (-1)
 
 typedef enum EmogiWorkKind
 {
-	EMOGI_WORK_OPEN,				/* the engines; the first work of all */
+	EMOGI_WORK_OPEN,			/* open the engines; the first work of all */
 	EMOGI_WORK_REQUEST,
-	EMOGI_WORK_FORGET,			/* what the GPU keeps of a Graph */
-	EMOGI_WORK_CONTRACT			/* a cached Graph: make its hierarchy. One at a time */
+	EMOGI_WORK_FORGET,			/* drop the GPU's cached data of a graph */
+	EMOGI_WORK_CONTRACT			/* build the contraction hierarchy of a cached graph; one at a
+								 * time */
 } EmogiWorkKind;
 
 typedef struct EmogiWork
 {
 	EmogiWorkKind kind;
-	int			gpu;			/* it begins there, which nobody else uses meanwhile; EMOGI_NO_GPU: it does not. FORGET always does */
-	uint32		helpers;		/* other GPUs that help it there, and are nobody else's meanwhile, too; bits by number */
+	int			gpu;			/* where it starts, with exclusive use; EMOGI_NO_GPU = not on a GPU.
+								 * Always set for FORGET */
+	uint32		helpers;		/* other GPUs that help it, also with exclusive use; a bit mask */
 	uint64		graph_id;		/* FORGET */
-	int			cached;			/* CONTRACT: index of the Graph, which is pinned */
+	int			cached;			/* CONTRACT: index of the pinned graph */
 	EmogiControl control;		/* CONTRACT */
-	EmogiContraction *made;		/* CONTRACT: malloced; NULL = nothing came of it */
-	EmogiSlot  *slot;			/* REQUEST: whose request this is a copy of */
+	EmogiContraction *made;		/* CONTRACT: malloced; NULL = failed */
+	EmogiSlot  *slot;			/* REQUEST: the slot from which the request was copied */
 	EmogiRequest request;
-	EmogiEdges	edges;			/* KEYS, CSR and EXPAND; chunks is malloc's and the main thread's */
-	EmogiDerivation derivation;	/* SPLICE with a derived_id: written with the Graph; its arrays lie in the request's scratch */
-	bool		derives;		/* the splice is done: what is left is the GPU's copy of the new Graph, begun on a GPU */
-	bool		derived;		/* and it has one */
+	EmogiEdges	edges;			/* KEYS, CSR and EXPAND; chunks is malloced and owned by the main
+								 * thread */
+	EmogiDerivation derivation;	/* SPLICE with a derived_id: written with the graph; its arrays are
+								 * in the request's scratch */
+	bool		derives;		/* the merge has finished, and a GPU derives its copy of the new
+								 * graph */
+	bool		derived;		/* the GPU has a copy of the new graph */
 
-	EmogiReply	reply;			/* OPEN: status and error */
-	uint64		used_bytes[EMOGI_MAX_DEVICES];	/* what the GPUs keep now, those of this work */
-	bool		device_lost;	/* the GPU failed: the process must be replaced */
+	EmogiReply	reply;			/* OPEN: only status and error */
+	uint64		used_bytes[EMOGI_MAX_DEVICES];	/* memory now in use on each GPU of this work */
+	bool		device_lost;	/* a GPU has failed: the process must be replaced */
 } EmogiWork;
 
 extern const EmogiOpened *emogi_threads_opened(void);
 
-/* Start the threads, with all signals blocked in them; 0 or an errno. module: path of emogi_cuda.so; gpus: see emogi_gpus_open. */
+/*
+ * Start the threads, with all signals blocked in them; return 0 or an errno. module: path of
+ * emogi_cuda.so; gpus: see emogi_gpus_open.
+ */
 extern int	emogi_threads_start(const EmogiEngineOptions *options, const char *module, uint32 gpus);
 extern int	emogi_threads_fd(void);
 
-/* Does a request begin on a GPU? For any thread. */
+/* Check whether a request starts on a GPU. Any thread. */
 extern bool emogi_threads_uses_gpu(const EmogiRequest *request);
 
-/* Get the work of an idle thread, empty, or NULL; it stays idle until emogi_threads_hand. */
+/*
+ * Get the zeroed work struct of an idle thread, or NULL; the thread remains idle until
+ * emogi_threads_hand.
+ */
 extern EmogiWork *emogi_threads_idle_job(void);
 extern void emogi_threads_hand(EmogiWork *work);
 
-/* Get finished work back, in *work, and make its thread idle; false when there is none. */
+/* Get finished work in *work, and make its thread idle; false if there is none. */
 extern bool emogi_threads_finished(EmogiWork *work);
 
-/* Are all threads idle? */
+/* Check whether all threads are idle. */
 extern bool emogi_threads_rest(void);
 
 /* Set the cancel flag of every request that is running. */

@@ -1,27 +1,32 @@
 /*
- * worker.c: the engine worker, the one process that computes: its main thread, which is PostgreSQL's.
+ * worker.c: main thread of the engine worker, the one process that computes.
  *
- * The worker is connected to no database, so that DROP DATABASE and the like never wait for it; it has an entry in pg_stat_activity
- * (activity.c). The main thread picks requests from the slots, hands them to the threads (threads.c), answers, and sleeps.
+ * The worker is not connected to a database, so DROP DATABASE and similar commands never wait for
+ * it; it has an entry in pg_stat_activity (activity.c). The main thread picks requests from the
+ * slots, passes them to the compute threads (threads.c), answers them, and sleeps.
  *
- * Whose turn is it: start-time fair queueing, after Goyal, Vin and Cheng, "Start-time Fair Queuing", SIGCOMM 1996,
- * section 2. A backend has a clock of the engine time that it has had, in ms, and stamps its requests with it; the
- * lowest stamp is served first, among equals the lowest ticket. Short calls thus pass the long runs of others, and
- * everyone who waits gets the same share. vclock_ms is the highest stamp that was served yet: clocks begin there, and
- * one that is EMOGI_CREDIT_MS behind is moved on, so that nobody is owed the time when he asked for nothing.
+ * Scheduling is start-time fair queueing, after Goyal, Vin and Cheng, "Start-time Fair Queuing",
+ * SIGCOMM 1996, section 2. Each backend has a clock of the engine time it has used, in ms, and
+ * stamps its requests with it. The lowest stamp is served first; ties are broken by the lowest
+ * ticket. Short calls thus overtake the long runs of others, and all waiting backends get the same
+ * share. vclock_ms is the highest stamp served so far. New clocks start there, and a clock that
+ * lags by more than EMOGI_CREDIT_MS is advanced, so that idle backends do not accumulate credit.
  *
- * Two kinds of request may have to let others pass, since what runs is not interrupted: one for a GPU, while others
- * use all of them; and one that promises to be long, while EMOGI_LONG_THREADS such are running. So there is always a thread
- * soon for a short request, and the operating system gives it its share of the processors. Which GPU a request gets: assign.c.
+ * Because running requests are not interrupted, two kinds of requests may have to wait while others
+ * pass them: requests for a GPU while all GPUs are busy, and requests expected to be long while
+ * EMOGI_LONG_THREADS such requests are running. A thread is therefore soon available for a short
+ * request, and the operating system gives it its share of the processors. assign.c assigns the
+ * GPUs.
  *
- * A request that promises to be short may run for hours, and a run is not interrupted. So the requests of one role, unless it is a
- * superuser, never have all threads, nor all places for long requests: one of each is left to other roles.
+ * A request expected to be short may still run for hours. The requests of one role, unless it is a
+ * superuser, therefore never occupy all threads or all places for long requests: one of each is
+ * reserved for other roles.
  *
- * The worker ends with proc_exit(1), after which the postmaster starts it again within a second: exit code 0 is final, and a
- * crash would take every session with it. Only when the postmaster itself asks for its end, which is the end of the server,
- * the code is 0. On the way out it stops its threads and fails the
- * requests that were running; those that are queued wait for the next worker. After a GPU error it drains: it starts
- * nothing more, lets the threads finish for a while, and ends.
+ * The worker ends with proc_exit(1), after which the postmaster restarts it within a second. Exit
+ * code 0 would be final, and a crash would terminate all sessions. The exit code is 0 only if the
+ * postmaster itself requests the end, at server shutdown. On exit, the worker stops its threads and
+ * fails the running requests; queued requests wait for the next worker. After a GPU error it
+ * drains: it does not start any request, lets the threads finish for a while, and ends.
  */
 #include "postgres.h"
 
@@ -45,31 +50,34 @@
 #include "worker/threads.h"
 #include "worker/worker.h"
 
-/* A run on the CPU that may look at more edges than this (about a second on two processors) is long. */
+/*
+ * A run on the CPU that may examine more edges than this (about a second on two processors) is
+ * long.
+ */
 #define EMOGI_LONG_EDGES 500e6
-#define EMOGI_LONG_THREADS 3		/* of one role all but one */
+#define EMOGI_LONG_THREADS 3	/* one role gets at most all but one */
 
-/* How long a worker that drains lets its threads go on. */
+/* How long a draining worker lets its threads finish. */
 #define EMOGI_DRAIN_MS 10000.0
 
-/* How long a stopping worker waits for its threads to see their cancel flags. */
-#define EMOGI_STOP_PATIENCE_MS 10000.0
+/* How long a stopping worker waits for its threads to react to their cancel flags. */
+#define EMOGI_STOP_TIMEOUT_MS 10000.0
 
 PGDLLEXPORT void emogi_worker_main(Datum arg);
 
 static bool ready = false;		/* the engines are open */
-static int	nlong = 0;			/* long requests that are running */
-static int	nprocessing = 0;	/* requests that are running, but for those on a GPU */
-static bool contracts = false;	/* a hierarchy is being made */
-static bool draining = false;	/* the GPU is lost */
+static int	nlong = 0;			/* running long requests */
+static int	nprocessing = 0;	/* running requests, except for those on a GPU */
+static bool contracting = false;	/* a contraction hierarchy is being built */
+static bool draining = false;	/* a GPU is lost */
 static double drain_end_ms;
 static volatile sig_atomic_t server_stops = false;	/* the postmaster has sent SIGTERM */
 
 /* ---- starting work ---- */
 
-/* End as a test wants it, at a point of a request. */
+/* Exit or crash at a point of a request if a test requests it. */
 static void
-fail_on_demand(const EmogiRequest *request, int at)
+inject_fault(const EmogiRequest *request, int at)
 {
 	if (request->fault_at != at)
 		return;
@@ -79,7 +87,7 @@ fail_on_demand(const EmogiRequest *request, int at)
 		proc_exit(1);
 }
 
-/* Does slot `a` come before slot `b`? */
+/* Check whether slot `a` comes before slot `b`. */
 static bool
 is_before(const EmogiSlot *a, const EmogiSlot *b)
 {
@@ -88,7 +96,10 @@ is_before(const EmogiSlot *a, const EmogiSlot *b)
 	return a->vtime_ms < b->vtime_ms || (a->vtime_ms == b->vtime_ms && a->ticket < b->ticket);
 }
 
-/* Get the number of times that a request's run looks at all edges, as it may be at most. Iterations are the limit that the caller has set. */
+/*
+ * Get the maximum number of times that a run reads all edges. For iterations this is the limit set
+ * by the caller.
+ */
 static double
 count_passes(const EmogiRequest *request)
 {
@@ -101,15 +112,19 @@ count_passes(const EmogiRequest *request)
 	return (double) Max(query->max_iterations, 1);
 }
 
-/* Does a request promise to be long? */
+/* Check whether a request is expected to be long. */
 static bool
 is_long(const EmogiRequest *request)
 {
-	return request->kind >= EMOGI_REQUEST_RUN && request->kind != EMOGI_REQUEST_PATH && !emogi_threads_uses_gpu(request) &&
+	return request->kind >= EMOGI_REQUEST_RUN && request->kind != EMOGI_REQUEST_PATH &&
+		!emogi_threads_uses_gpu(request) &&
 		(double) request->graph.forward.nedges * count_passes(request) > EMOGI_LONG_EDGES;
 }
 
-/* May the role of a slot have one more request that is running on the CPU? Caller holds EmogiShared.lock. */
+/*
+ * Check whether the role of a slot may run one more request on the CPU. Caller holds
+ * EmogiShared.lock.
+ */
 static bool
 role_may_start(const EmogiSlot *slot)
 {
@@ -121,25 +136,29 @@ role_may_start(const EmogiSlot *slot)
 	{
 		const EmogiSlot *other = &emogi_shared->slots[i];
 
-		if ((other->state != EMOGI_SLOT_RUNNING && other->state != EMOGI_SLOT_ORPHAN) || !emogi_shared->accounts[i].limited ||
-			emogi_shared->accounts[i].userid != account->userid || emogi_threads_uses_gpu(&other->request))
+		if ((other->state != EMOGI_SLOT_RUNNING && other->state != EMOGI_SLOT_ORPHAN) ||
+			!emogi_shared->accounts[i].limited ||
+			emogi_shared->accounts[i].userid != account->userid ||
+			emogi_threads_uses_gpu(&other->request))
 			continue;
 		nrequests++;
 		nlong_requests += is_long(&other->request);
 	}
-	return nrequests < EMOGI_WORKER_REQUESTS - 1 && (nlong_requests < EMOGI_LONG_THREADS - 1 || !is_long(&slot->request));
+	return nrequests < EMOGI_WORKER_REQUESTS - 1 &&
+		(nlong_requests < EMOGI_LONG_THREADS - 1 || !is_long(&slot->request));
 }
 
-/* Can a request be started now? Caller holds EmogiShared.lock. */
+/* Check whether a request can be started now. Caller holds EmogiShared.lock. */
 static bool
 can_start(const EmogiSlot *slot, uint32 free_gpus)
 {
 	if (emogi_threads_uses_gpu(&slot->request))
 		return free_gpus != 0;
-	return nprocessing < EMOGI_WORKER_REQUESTS && (nlong < EMOGI_LONG_THREADS || !is_long(&slot->request)) && role_may_start(slot);
+	return nprocessing < EMOGI_WORKER_REQUESTS &&
+		(nlong < EMOGI_LONG_THREADS || !is_long(&slot->request)) && role_may_start(slot);
 }
 
-/* Make the QUEUED slot whose turn it is RUNNING; NULL when none waits that can be started now. */
+/* Pick the next QUEUED slot that can be started, and make it RUNNING; NULL if there is none. */
 static EmogiSlot *
 pick_slot(void)
 {
@@ -151,7 +170,8 @@ pick_slot(void)
 	{
 		EmogiSlot  *slot = &emogi_shared->slots[i];
 
-		if (slot->state == EMOGI_SLOT_QUEUED && is_before(slot, first) && can_start(slot, free_gpus))
+		if (slot->state == EMOGI_SLOT_QUEUED && is_before(slot, first) &&
+			can_start(slot, free_gpus))
 			first = slot;
 	}
 	if (first != NULL)
@@ -164,7 +184,7 @@ pick_slot(void)
 	return first;
 }
 
-/* Tell the backend that its request is done with; free the slot when the backend has gone. */
+/* Answer the backend; free the slot if the backend has exited. */
 static void
 answer_slot(EmogiSlot *slot, EmogiSlotState state)
 {
@@ -180,7 +200,7 @@ answer_slot(EmogiSlot *slot, EmogiSlotState state)
 		ConditionVariableBroadcast(&slot->answered);
 }
 
-/* Count a request, of some work, that begins or has ended. */
+/* Count a request that starts (change = 1) or has ended (-1). */
 static void
 count_running(const EmogiWork *work, int change)
 {
@@ -190,15 +210,15 @@ count_running(const EmogiWork *work, int change)
 		nlong += change;
 }
 
-/* Hand some work to its thread. */
+/* Pass some work to its thread. */
 static void
-hand(EmogiWork *work)
+dispatch(EmogiWork *work)
 {
 	emogi_activity_begin(work);
 	emogi_threads_hand(work);
 }
 
-/* Start on a request. */
+/* Start a request. */
 static void
 start_request(EmogiWork *work, EmogiSlot *slot)
 {
@@ -208,7 +228,7 @@ start_request(EmogiWork *work, EmogiSlot *slot)
 	work->reply.started_ms = slot->reply.started_ms;
 	if (emogi_threads_uses_gpu(&work->request))
 		emogi_assign_gpus(work);
-	fail_on_demand(&work->request, work->request.kind);
+	inject_fault(&work->request, work->request.kind);
 	if (work->gpu >= 0 && work->request.graph.id != 0)
 		emogi_cache_use_on_gpus(work->request.graph.id, work->helpers | UINT32_C(1) << work->gpu);
 	if (work->request.kind < EMOGI_REQUEST_SPLICE && !emogi_slot_edges(slot, &work->edges, malloc))
@@ -219,12 +239,12 @@ start_request(EmogiWork *work, EmogiSlot *slot)
 		return;
 	}
 	count_running(work, 1);
-	hand(work);
+	dispatch(work);
 }
 
-/* Start on a Graph that a GPU is to forget; false when there is none. */
+/* Start to drop a graph from a GPU; false if there is none to drop. */
 static bool
-start_forgetting(EmogiWork *work)
+start_forget(EmogiWork *work)
 {
 	const uint32 free_gpus = emogi_gpus_free();
 	const uint64 id = free_gpus != 0 ? emogi_cache_next_to_forget(free_gpus, &work->gpu) : 0;
@@ -233,26 +253,26 @@ start_forgetting(EmogiWork *work)
 		return false;
 	work->kind = EMOGI_WORK_FORGET;
 	work->graph_id = id;
-	hand(work);
+	dispatch(work);
 	return true;
 }
 
-/* Start on the hierarchy of a Graph that is to have one; false when there is none, or one is being made. */
+/* Start to build a contraction hierarchy; false if none is needed, or one is being built. */
 static bool
-start_contracting(EmogiWork *work)
+start_contract(EmogiWork *work)
 {
-	const int	cached = contracts || draining ? -1 : emogi_cache_contraction_next();
+	const int	cached = contracting || draining ? -1 : emogi_cache_contraction_next();
 
 	if (cached < 0)
 		return false;
 	work->kind = EMOGI_WORK_CONTRACT;
 	work->cached = cached;
-	contracts = true;
-	hand(work);
+	contracting = true;
+	dispatch(work);
 	return true;
 }
 
-/* Give the idle threads something to do. */
+/* Start work on all idle threads. */
 static void
 start_all(void)
 {
@@ -261,19 +281,19 @@ start_all(void)
 
 	while ((work = emogi_threads_idle_job()) != NULL)
 	{
-		if (start_forgetting(work))
+		if (start_forget(work))
 			continue;
 		slot = pick_slot();
 		if (slot != NULL)
 			start_request(work, slot);
-		else if (!start_contracting(work))
+		else if (!start_contract(work))
 			return;
 	}
 }
 
 /* ---- finishing work ---- */
 
-/* Say in the server's log what there is to compute with. */
+/* Log the available engines. */
 static void
 report_ready(const EmogiOpened *opened)
 {
@@ -285,20 +305,23 @@ report_ready(const EmogiOpened *opened)
 	if (opened->ncuda == 0)
 		appendStringInfo(&gpus, "no GPU: %s", opened->cuda[0].reason);
 	ereport(LOG,
-			(errmsg("emogi " EMOGI_VERSION " is ready: emogi.engine = %s, %d threads, emogi.max_memory = %dMB, %s, %s",
-					GetConfigOption("emogi.engine", false, false), opened->cpu.device.units, emogi_max_memory_mb,
+			(errmsg("emogi " EMOGI_VERSION " is ready: emogi.engine = %s, %d threads, "
+										   "emogi.max_memory = %dMB, %s, %s",
+					GetConfigOption("emogi.engine", false, false), opened->cpu.device.units,
+					emogi_max_memory_mb,
 					emogi_huge_pages_status ? "huge pages" : "no huge pages", gpus.data)));
 	pfree(gpus.data);
 }
 
-/* Publish the engines, once they are open. */
+/* Publish the engines after they have been opened. */
 static void
 publish_engines(const EmogiReply *reply)
 {
 	const EmogiOpened *opened = emogi_threads_opened();
 
 	if (reply->status != EMOGI_OK)
-		ereport(FATAL, (errmsg("the engine worker of emogi could not start: %s", reply->error.message)));
+		ereport(FATAL,
+				(errmsg("the engine worker of emogi could not start: %s", reply->error.message)));
 	LWLockAcquire(emogi_shared->lock, LW_EXCLUSIVE);
 	emogi_shared->cpu = opened->cpu;
 	emogi_shared->ncuda = opened->ncuda;
@@ -310,9 +333,9 @@ publish_engines(const EmogiReply *reply)
 	report_ready(opened);
 }
 
-/* Take note of what work on the GPU has left there. */
+/* Update the memory in use on the GPUs of some work. */
 static void
-note_device(const EmogiWork *work)
+update_device(const EmogiWork *work)
 {
 	if (work->gpu == EMOGI_NO_GPU || work->device_lost)
 		return;
@@ -324,43 +347,47 @@ note_device(const EmogiWork *work)
 }
 
 /*
- * Go on with work that has finished, a splice, if a GPU may have copies of the old Graph, and is free: it derives its own of the new
- * one before anybody can ask for that, and while the changes are there. False when there is nothing more to do, or it has to be left
- * undone. Small Graphs are moved when they are published, and their copies would not be found.
+ * After a merge, let a free GPU that may have copies of the old graph derive its copies of the new
+ * graph: before any request for the new graph, and while the changes still exist. False if there is
+ * nothing to do, or it cannot be done. Small graphs are excluded, because they are moved when
+ * published, and their copies would not be found.
  */
 static bool
-start_deriving(const EmogiWork *work)
+start_derive(const EmogiWork *work)
 {
 	EmogiWork  *next;
 	int			gpu;
 
-	if (work->kind != EMOGI_WORK_REQUEST || work->derives || work->request.kind != EMOGI_REQUEST_SPLICE ||
+	if (work->kind != EMOGI_WORK_REQUEST || work->derives ||
+		work->request.kind != EMOGI_REQUEST_SPLICE ||
 		work->reply.status != EMOGI_OK || work->request.derived_id == 0 ||
-		work->reply.graph.memory_bytes <= EMOGI_SMALL_BYTES || draining || (gpu = emogi_assign_deriving(work)) == EMOGI_NO_GPU)
+		work->reply.graph.memory_bytes <= EMOGI_SMALL_BYTES || draining ||
+		(gpu = emogi_assign_deriving(work)) == EMOGI_NO_GPU)
 		return false;
-	next = emogi_threads_idle_job();	/* that of the thread which has just finished, if no other */
+	next = emogi_threads_idle_job();	/* at least the one of the thread that has just finished */
 	count_running(work, -1);
 	*next = *work;
 	next->derives = true;
 	next->gpu = gpu;
 	count_running(next, 1);
-	hand(next);
+	dispatch(next);
 	return true;
 }
 
-/* Let the world know what came of it, but for the opening. */
+/* Publish the results of some work, except for the opening. */
 static void
 deliver(EmogiWork *work)
 {
 	free((void *) work->edges.chunks);
-	note_device(work);
+	update_device(work);
 	if (work->kind == EMOGI_WORK_FORGET)
 		emogi_cache_forgotten(work->graph_id, work->gpu);
 	if (work->kind == EMOGI_WORK_CONTRACT)
 	{
-		emogi_cache_contraction_made(work->cached, work->made, work->reply.status == EMOGI_CANCELED);
+		emogi_cache_contraction_made(work->cached, work->made,
+									 work->reply.status == EMOGI_CANCELED);
 		free(work->made);
-		contracts = false;
+		contracting = false;
 	}
 	if (work->kind == EMOGI_WORK_REQUEST)
 	{
@@ -372,7 +399,7 @@ deliver(EmogiWork *work)
 	}
 }
 
-/* Take finished work back. */
+/* Process finished work. */
 static void
 finish_all(void)
 {
@@ -383,31 +410,32 @@ finish_all(void)
 	while (emogi_threads_finished(&work))
 	{
 		emogi_activity_end(&work);
-		if (start_deriving(&work))
+		if (start_derive(&work))
 			continue;
 		if (work.kind == EMOGI_WORK_OPEN)
 			publish_engines(&work.reply);
 		if (work.kind == EMOGI_WORK_REQUEST)
-			fail_on_demand(&work.request, EMOGI_REQUEST_KINDS);
+			inject_fault(&work.request, EMOGI_REQUEST_KINDS);
 		deliver(&work);
 		if (work.device_lost)
 		{
 			ereport(LOG,
 					(errmsg("the engine worker of emogi restarts after a GPU error: %s",
-							work.reply.reason[0] != '\0' ? work.reply.reason : work.reply.error.message)));
+							work.reply.reason[0] != '\0' ? work.reply.reason
+							: work.reply.error.message)));
 			draining = true;
 			drain_end_ms = emogi_pool_now_ms() + EMOGI_DRAIN_MS;
 		}
 	}
 }
 
-/* ---- coming and going ---- */
+/* ---- start and exit ---- */
 
-/* Stop the threads; false when they do not see their cancel flags in time. */
+/* Stop the threads; false if they do not react to their cancel flags in time. */
 static bool
 stop_threads(void)
 {
-	double		end_ms = emogi_pool_now_ms() + EMOGI_STOP_PATIENCE_MS;
+	double		end_ms = emogi_pool_now_ms() + EMOGI_STOP_TIMEOUT_MS;
 	EmogiWork work;
 
 	emogi_threads_cancel();
@@ -423,7 +451,10 @@ stop_threads(void)
 	}
 }
 
-/* Fail what was running in a worker that is gone, or as good as gone. Wake those that are queued, too: they count. */
+/*
+ * Fail the requests that were running in a worker that has exited or is about to. Also wake queued
+ * callers, which count the restarts.
+ */
 static void
 fail_running(void)
 {
@@ -444,8 +475,9 @@ fail_running(void)
 }
 
 /*
- * Runs on every exit but a crash. While a thread goes on, nobody may free what it works on: then the next worker
- * fails the slots, for it does not start before this process has ended.
+ * Exit callback, called on every exit but a crash. While a thread is running, its memory must not
+ * be freed; in that case the next worker fails the slots, because it does not start before this
+ * process has ended.
  */
 static void
 leave_shared(int code, Datum arg)
@@ -459,7 +491,7 @@ leave_shared(int code, Datum arg)
 		fail_running();
 }
 
-/* Make this worker known. */
+/* Register this worker in shared memory. */
 static void
 enter_shared(void)
 {
@@ -472,7 +504,10 @@ enter_shared(void)
 	before_shmem_exit(leave_shared, 0);
 }
 
-/* Start the threads, and in one of them open the engines: a driver may take seconds to start. */
+/*
+ * Start the threads, and open the engines in one of them, because a driver may take seconds to
+ * start.
+ */
 static void
 start_threads(void)
 {
@@ -487,10 +522,11 @@ start_threads(void)
 	snprintf(module, sizeof module, "%s/emogi_cuda.so", pkglib_path);
 	rc = emogi_threads_start(&options, module, emogi_device_set);
 	if (rc != 0)
-		ereport(FATAL, (errmsg("the engine worker of emogi could not start a thread: %s", strerror(rc))));
+		ereport(FATAL,
+				(errmsg("the engine worker of emogi could not start a thread: %s", strerror(rc))));
 	work = emogi_threads_idle_job();
 	work->kind = EMOGI_WORK_OPEN;
-	hand(work);
+	dispatch(work);
 }
 
 /* Sleep until there is something to do. */
@@ -505,7 +541,8 @@ sleep_main(void)
 		events |= WL_TIMEOUT;
 		timeout_ms = (long) Max(drain_end_ms - emogi_pool_now_ms(), 0.0) + 1;
 	}
-	(void) WaitLatchOrSocket(MyLatch, events, emogi_threads_fd(), timeout_ms, emogi_shared_wait_event(EMOGI_WAIT_MAIN));
+	(void) WaitLatchOrSocket(MyLatch, events, emogi_threads_fd(), timeout_ms,
+							 emogi_shared_wait_event(EMOGI_WAIT_MAIN));
 	ResetLatch(MyLatch);
 	CHECK_FOR_INTERRUPTS();
 	if (ConfigReloadPending)
@@ -515,14 +552,15 @@ sleep_main(void)
 	}
 }
 
-/* Is there a reason to end? */
+/* Check whether the worker must exit. */
 static bool
 must_end(void)
 {
-	return ShutdownRequestPending || (draining && (emogi_threads_rest() || emogi_pool_now_ms() > drain_end_ms));
+	return ShutdownRequestPending ||
+		(draining && (emogi_threads_rest() || emogi_pool_now_ms() > drain_end_ms));
 }
 
-/* Handle SIGTERM: end, for good if it comes from the postmaster. */
+/* SIGTERM handler: exit, permanently if the postmaster sent the signal. */
 static void
 handle_sigterm(int signo, siginfo_t *info, void *context)
 {
@@ -531,7 +569,7 @@ handle_sigterm(int signo, siginfo_t *info, void *context)
 	SignalHandlerForShutdownRequest(signo);
 }
 
-/* Have handle_sigterm called; pqsignal's handlers are not told who sent the signal. */
+/* Install handle_sigterm; pqsignal does not pass the sender of a signal. */
 static void
 catch_sigterm(void)
 {
@@ -545,15 +583,19 @@ catch_sigterm(void)
 		ereport(FATAL, (errmsg("could not set a signal handler: %m")));
 }
 
-/* Main function of the engine worker. The first one since the Region is there, and so is empty, has it filled. */
+/*
+ * Main function of the engine worker. The first one after the arena is created, and thus empty,
+ * starts prewarming.
+ */
 void
 emogi_worker_main(Datum arg)
 {
 	catch_sigterm();
 	pqsignal(SIGHUP, SignalHandlerForConfigReload);
-	pqsignal(SIGINT, SIG_IGN);	/* pg_cancel_backend is for the sessions, whose calls these are */
+	pqsignal(SIGINT, SIG_IGN);	/* sessions cancel their own calls */
 	BackgroundWorkerUnblockSignals();
-	BackgroundWorkerInitializeConnectionByOid(InvalidOid, InvalidOid, 0);	/* of no database, for pg_stat_activity */
+	/* no database; creates the pg_stat_activity entry */
+	BackgroundWorkerInitializeConnectionByOid(InvalidOid, InvalidOid, 0);
 	pgstat_report_appname("emogi engine");
 
 	enter_shared();

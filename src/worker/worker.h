@@ -1,8 +1,9 @@
 /*
  * worker.h: the engine worker, the one background process that computes.
  *
- * Its main thread (worker.c) takes queued requests out of the slots in the order of the fair share, and hands them to threads
- * (threads.c, with a header of its own), which have the engines and call nothing of PostgreSQL.
+ * Its main thread (worker.c) takes queued requests from the slots in fair-share order, and passes
+ * them to compute threads (threads.c, threads.h), which own the engines and call no PostgreSQL
+ * function.
  */
 #ifndef EMOGI_WORKER_H
 #define EMOGI_WORKER_H
