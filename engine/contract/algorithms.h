@@ -125,8 +125,8 @@ typedef enum EmogiParameterKind
 	EMOGI_MAX_ITERATIONS,		/* int, >= 1 */
 	EMOGI_TOLERANCE,			/* double, >= 0; stop after a smaller change; 0 = exactly
 								 * max_iterations */
-	EMOGI_SAMPLES,				/* int, >= 1: estimate from searches from this many vertices; 0 =
-								 * exact, from all */
+	EMOGI_SAMPLES,				/* int, >= 1: estimate from searches from this many vertices;
+								 * 0 = exact, from all */
 	EMOGI_RESOLUTION,			/* double, >= 0, finite */
 	EMOGI_THETA,				/* double, >= 0 */
 	EMOGI_MAX_CLUSTER_SIZE,		/* int, >= 1; 0 = unlimited */

@@ -219,8 +219,8 @@ typedef struct EmogiQuery
 	bool		maximum;		/* SPANNING_FOREST: prefer the heaviest edges instead of the
 								 * lightest */
 	const double *values;		/* [nvertices], start values, or communities */
-	const double *leap;			/* PAGERANK: [nvertices], teleport probabilities that sum to 1; NULL
-								 * = 1 / nvertices each */
+	const double *leap;			/* PAGERANK: [nvertices], teleport probabilities that sum to 1;
+								 * NULL = 1 / nvertices each */
 	bool		is_weighted;	/* algorithms with EMOGI_WEIGHTED: use the weights, which are >= 0
 								 * and finite */
 	const EmogiSummary *summary;	/* NULL = the whole result is requested */

@@ -92,8 +92,8 @@ extern int64_t emogi_dictionary_search(const EmogiDictionary *dictionary, EmogiK
 									   EmogiKeyCompare compare, void *arg);
 
 /*
- * Get the bytes of the room for added keys, which the caller provides before the first addition; 0
- * = already provided.
+ * Get the bytes of the room for added keys, which the caller provides before the first addition;
+ * 0 = already provided.
  */
 extern size_t emogi_dictionary_room_bytes(const EmogiDictionary *dictionary);
 /* room is populated and page-aligned */

@@ -154,8 +154,8 @@ typedef struct EmogiKeyPlace
 	uint32_t	before_added;	/* index + 1 of the predecessor among the added keys; 0 = it is of
 								 * the build */
 	uint32_t	after_added;
-	uint32_t	links[EMOGI_ROOM_LEVELS];	/* index + 1 of the added predecessor on each level; 0 =
-											 * none */
+	uint32_t	links[EMOGI_ROOM_LEVELS];	/* index + 1 of the added predecessor on each level;
+											 * 0 = none */
 } EmogiKeyPlace;
 
 /* Find the position of a key. The comparison may raise an error. */

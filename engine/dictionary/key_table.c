@@ -14,7 +14,7 @@
 #include <sched.h>
 
 #define NUMBERS_PER_BLOCK 1024
-#define MOST_STEPS 512
+#define MAX_PROBE_STEPS 512
 #define TAG_SHIFT 40
 #define SPINS_PER_YIELD 64
 #define LIST_AHEAD 16
@@ -45,7 +45,7 @@ emogi_key_table_init(EmogiKeyTable *table, const uint64_t words[4], bool careful
 	memcpy(table->hash.words, words, sizeof(table->hash.words));
 	table->hash.careful = careful;
 	table->most_slots = EMOGI_KEY_MOST_SLOTS;
-	table->most_steps = MOST_STEPS;
+	table->most_steps = MAX_PROBE_STEPS;
 }
 
 EmogiKeyOutcome

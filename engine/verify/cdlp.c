@@ -31,15 +31,15 @@ static uint32_t
 most_frequent(const uint32_t *values, uint64_t count)
 {
 	uint32_t	best = values[0];
-	uint64_t	most = 0;
+	uint64_t	max_count = 0;
 
 	for (uint64_t i = 0, first = 0; i < count; i++)
 	{
 		if (values[i] != values[first])
 			first = i;
-		if (i - first + 1 > most)
+		if (i - first + 1 > max_count)
 		{
-			most = i - first + 1;
+			max_count = i - first + 1;
 			best = values[i];
 		}
 	}

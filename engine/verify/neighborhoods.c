@@ -180,8 +180,8 @@ check_coefficients(void *arg, uint64_t first, uint64_t end)
 
 		collect(&check->graph->forward, &check->graph->backward, v, &set);
 		if (set.count > 1)
-			expected = (double) count_edges(check->graph,
-											&set) / ((double) set.count * (double) (set.count - 1));
+			expected = (double) count_edges(check->graph, &set) /
+				((double) set.count * (double) (set.count - 1));
 		if (!(fabs(given - expected) <= ROUNDING * expected))
 			emogi_check_wrong(check, "the coefficient of vertex %llu is %.17g, not %.17g",
 							  (unsigned long long) v, expected, given);

@@ -76,8 +76,8 @@ add_up(const EmogiCheck *check, const EmogiAdjacency *lists, const double *from,
 
 		sum.sum += from[lists->targets[i]] * weight;
 		sum.weight += weight;
-		together = (i > lists->offsets[v] && lists->targets[i] == lists->targets[i - 1] ? together
-					: 0.0) + weight;
+		together = (i > lists->offsets[v] && lists->targets[i] == lists->targets[i - 1] ?
+					together : 0.0) + weight;
 		sum.heaviest = together > sum.heaviest ? together : sum.heaviest;
 	}
 	return sum;
@@ -94,9 +94,8 @@ bound_factor(void *arg, uint64_t first, uint64_t end)
 	{
 		const Sum	list = add_up(power->check, power->lists, power->from, v);
 		const double sum = list.sum + power->own * power->value[v];
-		const double spread = power->change * (power->is_l1 ? list.heaviest
-											   : list.weight + power->own) + ROUNDING * sum +
-											   1e-300;
+		const double spread = power->change *
+			(power->is_l1 ? list.heaviest : list.weight + power->own) + ROUNDING * sum + 1e-300;
 		const double value = power->value[v];
 
 		if (!(value >= 0.0))
@@ -146,8 +145,7 @@ emogi_verify_eigenvector(EmogiCheck *check)
 	scale = emogi_eigenvector_scale(check->graph, check->query->is_weighted, &(EmogiControl) {0});
 	return emogi_check_stop(check) &&
 		check_power((Power) {.check = check, .lists = &check->graph->forward, .from = value,
-		.value = value, .own = 1.0 / scale,
-		.change = check->result->change}, false);
+			.value = value, .own = 1.0 / scale, .change = check->result->change}, false);
 }
 
 bool
@@ -194,15 +192,15 @@ bound_beta(void *arg, uint64_t first, uint64_t end)
 		const Sum	list = add_up(katz->check, &katz->check->graph->forward, centrality, v);
 		const double value = katz->sign * centrality[v];
 		const double given = katz->sign * alpha * list.sum;
-		const double lacks = alpha * list.weight * katz->change;
+		const double remaining = alpha * list.weight * katz->change;
 		const double rounding = ROUNDING * (fabs(given) + fabs(value));
 
 		if (!(value >= 0.0))
 			emogi_check_wrong(katz->check, "vertex %llu has %.17g", (unsigned long long) v,
 							  centrality[v]);
 		move_bound(&katz->low, value - given - rounding, true);
-		if (lacks < 1.0)
-			move_bound(&katz->high, (value - given + rounding) / (1.0 - lacks), false);
+		if (remaining < 1.0)
+			move_bound(&katz->high, (value - given + rounding) / (1.0 - remaining), false);
 		squares += value * value;
 	}
 	emogi_add_double(&katz->squares, squares);

@@ -7,9 +7,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define MAX_EDGES_VISITED 5000000		/* the number of vertices checked follows from this number
-										 * of edges, */
-#define MIN_VERTICES 10			/* and this minimum */
+#define MAX_EDGES_VISITED 5000000	/* determines the number of vertices checked, */
+#define MIN_VERTICES 10			/* which is at least this */
 
 /* Set or clear the bits of a vertex's neighbor set. */
 static void
@@ -100,12 +99,12 @@ check_pairs(void *arg, uint64_t first, uint64_t end)
 static void
 check_vertex(EmogiCheck *check, uint64_t place, uint32_t v, const uint64_t *bits, uint64_t *seen)
 {
-	const uint64_t most = (uint64_t) check->query->top_k;
-	const uint32_t *vertex = check->result->columns[0].vertex + place * most;
-	const double *value = check->result->columns[1].float64 + place * most;
+	const uint64_t limit = (uint64_t) check->query->top_k;
+	const uint32_t *vertex = check->result->columns[0].vertex + place * limit;
+	const double *value = check->result->columns[1].float64 + place * limit;
 	uint64_t	count = 0;
 
-	for (; count < most && vertex[count] != EMOGI_NO_VERTEX; count++)
+	for (; count < limit && vertex[count] != EMOGI_NO_VERTEX; count++)
 	{
 		const uint32_t w = vertex[count];
 
@@ -122,7 +121,7 @@ check_vertex(EmogiCheck *check, uint64_t place, uint32_t v, const uint64_t *bits
 		if (!emogi_check_goes_on(check))
 			return;
 	}
-	for (uint64_t i = count; i < most; i++)
+	for (uint64_t i = count; i < limit; i++)
 		if (vertex[i] != EMOGI_NO_VERTEX)
 			emogi_check_wrong(check, "vertex %u has a row behind its last", v);
 	for (uint32_t w = 0; w < check->graph->nvertices; w++)
@@ -132,7 +131,7 @@ check_vertex(EmogiCheck *check, uint64_t place, uint32_t v, const uint64_t *bits
 
 		if (left_out <= 0.0 || left_out < check->query->cutoff)
 			continue;
-		if (count < most || left_out > value[count - 1] ||
+		if (count < limit || left_out > value[count - 1] ||
 			(left_out == value[count - 1] && w < vertex[count - 1]))
 			emogi_check_wrong(check, "vertex %u is as like vertex %u as %.17g, and was left out", w,
 							  v, left_out);
@@ -163,7 +162,7 @@ static void
 check_vertices(void *arg, uint64_t first, uint64_t end)
 {
 	EmogiCheck *check = arg;
-	const uint64_t apart = count_answered(check) / count_checked(check);
+	const uint64_t stride = count_answered(check) / count_checked(check);
 	uint64_t   *bits = emogi_check_bits(check->graph->nvertices);
 	uint64_t   *seen = emogi_check_bits(check->graph->nvertices);
 
@@ -171,7 +170,7 @@ check_vertices(void *arg, uint64_t first, uint64_t end)
 		emogi_check_wrong(check, "out of memory");
 	for (uint64_t i = first; i < end && emogi_check_goes_on(check); i++)
 	{
-		const uint64_t place = i * apart;
+		const uint64_t place = i * stride;
 		const uint32_t v = check->query->ntargets > 0 ? check->query->targets[place]
 			: (uint32_t) place;
 

@@ -32,8 +32,8 @@ setting_of_citus(const char *name)
 {
 	const char *value = GetConfigOption(name, true, false);
 
-	return value != NULL && !(GetConfigOptionFlags(name, true) & GUC_CUSTOM_PLACEHOLDER) ? value
-		: NULL;
+	return value != NULL && !(GetConfigOptionFlags(name, true) & GUC_CUSTOM_PLACEHOLDER) ? value :
+		NULL;
 }
 
 /* Check whether Citus is loaded in this process and reads from primaries, not from standbys. */
