@@ -34,8 +34,8 @@ emogi_closeness_of(double n, double others, double sum)
 
 /*
  * Check whether searches from samples should not be batched because they share too little: whether
- * the first `nsources` of them reach few of the n vertices in a few hops, nreached in total, before
- * they end. The last bits of the result depend on it.
+ * the first `nsources` of them reach few of the n vertices in a few hops (nreached in total) and
+ * have not ended yet. The last bits of the result depend on it.
  */
 EMOGI_INLINE bool
 emogi_closeness_is_per_thread(uint64_t n, uint64_t nsources, uint64_t nreached)

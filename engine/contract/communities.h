@@ -29,9 +29,10 @@
 #include <string.h>
 
 #define EMOGI_COMMUNITIES_SURE_SWEEP 6
-#define EMOGI_COMMUNITIES_BATCHES 96	/* maximum per sweep; late sweeps use more */
-#define EMOGI_LOUVAIN_BATCHES 512	/* with many nodes: this increases modularity, and there is no
-									 * refinement that would do so */
+#define EMOGI_COMMUNITIES_BATCHES 96	/* per sweep, if there are as many nodes; late sweeps use
+										 * more */
+#define EMOGI_LOUVAIN_BATCHES 512	/* maximum with many nodes: this increases modularity, and there
+									 * is no refinement that would do so */
 #define EMOGI_COMMUNITIES_BATCH_NODES 16384	/* per batch, with many nodes */
 #define EMOGI_COMMUNITIES_LATE_SWEEP 64	/* after each so many sweeps the number of batches doubles,
 										 * up to MOST_BATCHES */

@@ -21,8 +21,7 @@ typedef struct Search
 	uint32_t   *low;			/* [nvertices], smallest number that edges from the subtree lead to,
 								 * except for the edge to the parent */
 	uint32_t   *parent;			/* [nvertices] */
-	uint32_t   *stack;			/* [nvertices], vertices that the search has left and that are in no
-								 * block yet */
+	uint32_t   *stack;			/* [nvertices], entered vertices that are in no block yet */
 	uint32_t   *block;			/* [nvertices], block of the edge to the parent; undefined for a
 								 * root */
 	uint32_t   *smallest;		/* [nvertices], smallest vertex of a block */
