@@ -1,8 +1,9 @@
 /*
- * algorithms.h: the algorithms of the cpu engine, as cpu.c calls them: those that the table of algorithms names.
+ * algorithms.h: the algorithms of the cpu engine, as cpu.c calls them: those that the table of
+ * algorithms names.
  *
- * Each fills result for its query (the algorithm's row says what), which has been checked, and returns OK, CANCELED,
- * NO_MEMORY or BAD_INPUT with everything freed.
+ * Each fills result for its query (the algorithm's row says what), which has been checked, and
+ * returns OK, CANCELED, NO_MEMORY or BAD_INPUT with everything freed.
  */
 #ifndef EMOGI_CPU_ALGORITHMS_H
 #define EMOGI_CPU_ALGORITHMS_H
@@ -10,8 +11,9 @@
 #include "contract/engine.h"
 #include "threads/pool.h"
 
-typedef EmogiStatus (EmogiCpuAlgorithm) (EmogiPool *pool, const EmogiGraph *graph, const EmogiQuery *query,
-										 EmogiResult *result, EmogiControl *control, EmogiError *error);
+typedef EmogiStatus (EmogiCpuAlgorithm) (EmogiPool *pool, const EmogiGraph *graph,
+										 const EmogiQuery *query, EmogiResult *result,
+										 EmogiControl *control, EmogiError *error);
 
 /* Those that rows name; one for each semiring. */
 #define OTHER(NAME, name, cpu, ...) extern EmogiCpuAlgorithm emogi_cpu_##cpu;

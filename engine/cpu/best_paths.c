@@ -1,26 +1,35 @@
 /*
- * best_paths.c: best paths by the threads of a pool: the applications of the path semiring (algorithms.h).
+ * best_paths.c: best paths by the threads of a pool: the applications of the path semiring
+ * (algorithms.h).
  *
- * Fills distance[nvertices]: the best value of a path from a source, +inf (EMOGI_LEAST) or -1 (EMOGI_MOST) = not reached,
- * or beyond max_distance. The answer is the fixpoint that every order of work finds (algorithms.h), bit for bit.
+ * Fills distance[nvertices]: the best value of a path from a source, +inf (EMOGI_LEAST) or -1
+ * (EMOGI_MOST) = not reached, or beyond max_distance. The answer is the fixpoint that every order
+ * of work finds (algorithms.h), bit for bit.
  *
- * Delta-stepping [1] with the bins of each thread apart and bins fused over rounds [2]. Work is sorted by value
- * into bins; all threads empty the lowest together, round by round, until nothing more falls into it; then the next.
- * The width of a bin trades work done twice against work for many threads. What lies beyond the last bin waits in a
- * far bin, from which the bins are filled again when they are empty, so that any range of distances will do; if nearly
- * all of it stays far, bins become wider. Light and heavy edges are not told apart: with short lists the second
- * look costs more than it saves. All this goes for values that are sums of weights (EMOGI_PATH_ADDITIVE).
+ * Delta-stepping [1] with the bins of each thread apart and bins fused over rounds [2]. Work is
+ * sorted by value into bins; all threads empty the lowest together, round by round, until nothing
+ * more falls into it; then the next. The width of a bin trades work done twice against work for
+ * many threads. What lies beyond the last bin waits in a far bin, from which the bins are filled
+ * again when they are empty, so that any range of distances will do; if nearly all of it stays far,
+ * bins become wider. Light and heavy edges are not told apart: with short lists the second look
+ * costs more than it saves. All this goes for values that are sums of weights
+ * (EMOGI_PATH_ADDITIVE).
  *
- * When all targets of a Query are reached, the value of the farthest bounds the search: what is farther leads to no better value of a target, for
- * values only grow along a path. The search ends with the bin of that value. What is as far as the farthest target is found, too: over edges that weigh
- * nothing it may lie on a way to a target, and have fewer edges than others (trace_path.c).
+ * When all targets of a Query are reached, the value of the farthest bounds the search: what is
+ * farther leads to no better value of a target, for values only grow along a path. The search ends
+ * with the bin of that value. What is as far as the farthest target is found, too: over edges that
+ * weigh nothing it may lie on a way to a target, and have fewer edges than others (trace_path.c).
  *
- * Other values are weights or near them: their bins are cut at the quantiles of the weights, the best values first.
+ * Other values are weights or near them: their bins are cut at the quantiles of the weights, the
+ * best values first.
  *
- * Without weights every search is breadth-first: values only get worse along a path, so that one of the fewest edges is best.
+ * Without weights every search is breadth-first: values only get worse along a path, so that one of
+ * the fewest edges is best.
  *
- * [1] U. Meyer, P. Sanders. Delta-stepping: a parallelizable shortest path algorithm. J. Algorithms 49(1), 2003. Section 2.
- * [2] Y. Zhang et al. Optimizing Ordered Graph Algorithms with GraphIt. CGO 2020. Section 3.3 (bucket fusion).
+ * [1] U. Meyer, P. Sanders. Delta-stepping: a parallelizable shortest path algorithm. J. Algorithms
+ *     49(1), 2003. Section 2.
+ * [2] Y. Zhang et al. Optimizing Ordered Graph Algorithms with GraphIt. CGO 2020. Section 3.3
+ *     (bucket fusion).
  */
 #include "best_paths.h"
 
@@ -33,7 +42,9 @@
 #define LEAST_DELTA 1e-300
 #define MOST_DELTA 1e300
 
-/* Sums grow along a path, and bins of equal width lead upwards: what adds up must want the least. */
+/*
+ * Sums grow along a path, and bins of equal width lead upwards: what adds up must want the least.
+ */
 #define CHECK_ORDER(NAME, name, column, order, source, traits, candidate) \
 	_Static_assert(((traits) & EMOGI_PATH_ADDITIVE) == 0 || (order) == EMOGI_LEAST, #name " adds up and wants the most");
 EMOGI_ALGORITHMS(EMOGI_NOTHING, CHECK_ORDER, EMOGI_NOTHING)
@@ -88,7 +99,8 @@ set_limits(EmogiBestPaths *path, double *samples, uint64_t count)
 		uint64_t	rank = b * count / EMOGI_NBINS;
 		double		limit = samples[most ? count - 1 - rank : rank];
 
-		if (path->nlimits == 0 || emogi_path_better(path->algorithm, path->limits[path->nlimits - 1], limit))
+		if (path->nlimits == 0 ||
+			emogi_path_better(path->algorithm, path->limits[path->nlimits - 1], limit))
 			path->limits[path->nlimits++] = limit;
 	}
 }
@@ -112,7 +124,10 @@ choose_bins(EmogiBestPaths *path)
 	set_delta(path, mean > 0.0 ? mean * EMOGI_BEST_PATHS_DELTA_SHARE * (1.0 + 32.0 / degree) : 1.0);
 }
 
-/* Take the blocks of the current bin off all threads into the round; gets the number of items, 0 without memory too. */
+/*
+ * Take the blocks of the current bin off all threads into the round; gets the number of items, 0
+ * without memory too.
+ */
 static uint64_t
 open_round(EmogiBestPaths *path, int nthreads)
 {
@@ -168,7 +183,10 @@ report(EmogiBestPaths *path, int nthreads)
 	path->run.result->nreached = nreached;
 }
 
-/* Bound the search by the farthest target when all are reached; costs no more than the walk since the last time. */
+/*
+ * Bound the search by the farthest target when all are reached; costs no more than the walk since
+ * the last time.
+ */
 static void
 bound_by_targets(EmogiBestPaths *path, const EmogiQuery *query, int nthreads)
 {
@@ -200,7 +218,9 @@ bound_by_targets(EmogiBestPaths *path, const EmogiQuery *query, int nthreads)
 	path->bound = farthest;
 }
 
-/* Say whether all that is left, in the current bin and later ones, lies beyond the farthest target. */
+/*
+ * Say whether all that is left, in the current bin and later ones, lies beyond the farthest target.
+ */
 static bool
 has_enough(const EmogiBestPaths *path)
 {
@@ -216,8 +236,10 @@ empty_bin(EmogiBestPaths *path, const EmogiQuery *query, int nthreads)
 	while ((nitems = open_round(path, nthreads)) > 0)
 	{
 		bound_by_targets(path, query, nthreads);
-		if (!emogi_cpu_run_step(&path->run, emogi_best_paths_walk, path, nitems < EMOGI_BEST_PATHS_ALONE_ITEMS) ||
-			(path->nhubs > 0 && !emogi_cpu_run_step(&path->run, emogi_best_paths_walk_hubs, path, false)))
+		if (!emogi_cpu_run_step(&path->run, emogi_best_paths_walk, path,
+								nitems < EMOGI_BEST_PATHS_ALONE_ITEMS) ||
+			(path->nhubs > 0 &&
+			 !emogi_cpu_run_step(&path->run, emogi_best_paths_walk_hubs, path, false)))
 			return false;
 		close_round(path, nthreads);
 		path->run.result->nlevels++;
@@ -226,7 +248,10 @@ empty_bin(EmogiBestPaths *path, const EmogiQuery *query, int nthreads)
 	return !emogi_job_stopped(&path->run.job);
 }
 
-/* Fill the bins from the far one; false when nothing that is wanted is there or the job has stopped. */
+/*
+ * Fill the bins from the far one; false when nothing that is wanted is there or the job has
+ * stopped.
+ */
 static bool
 refill_bins(EmogiBestPaths *path, int nthreads)
 {
@@ -239,7 +264,8 @@ refill_bins(EmogiBestPaths *path, int nthreads)
 		path->tally[t].nearest = path->none;
 		path->tally[t].nfar = path->tally[t].nnear = 0;
 	}
-	if (!emogi_path_adds(path->algorithm) || !emogi_cpu_run_step(&path->run, emogi_best_paths_find_nearest, path, false))
+	if (!emogi_path_adds(path->algorithm) ||
+		!emogi_cpu_run_step(&path->run, emogi_best_paths_find_nearest, path, false))
 		return false;
 	for (int t = 0; t < nthreads; t++)
 		nearest = path->tally[t].nearest < nearest ? path->tally[t].nearest : nearest;
@@ -291,18 +317,20 @@ open_path(EmogiBestPaths *path, int nthreads)
 	path->hub_room = path->lists.nedges / EMOGI_BEST_PATHS_HUB_ENTRIES + 1;
 	path->hubs = emogi_cpu_run_scratch(&path->run, path->hub_room, sizeof(EmogiBestPathsHub));
 	path->bins = emogi_cpu_run_scratch(&path->run, (uint64_t) nthreads, sizeof(EmogiBuckets));
-	path->tally = emogi_cpu_run_scratch(&path->run, (uint64_t) nthreads, sizeof(EmogiBestPathsTally));
+	path->tally = emogi_cpu_run_scratch(&path->run, (uint64_t) nthreads,
+										sizeof(EmogiBestPathsTally));
 	return !emogi_job_stopped(&path->run.job);
 }
 
 /* Run a search over weighted lists. */
 static EmogiStatus
-run_weighted(EmogiBestPaths *path, EmogiPool *pool, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result,
-			 EmogiControl *control, EmogiError *error)
+run_weighted(EmogiBestPaths *path, EmogiPool *pool, const EmogiGraph *graph,
+			 const EmogiQuery *query, EmogiResult *result, EmogiControl *control, EmogiError *error)
 {
 	int			nthreads = emogi_pool_size(pool);
 
-	emogi_cpu_run_begin(&path->run, pool, graph, graph->nvertices, result, control, error, "best paths");
+	emogi_cpu_run_begin(&path->run, pool, graph, graph->nvertices, result, control, error,
+						"best paths");
 	path->lists = graph->forward;
 	path->weight_type = graph->weight_type;
 	path->nvertices = graph->nvertices;
@@ -334,7 +362,10 @@ typedef struct Conversion
 	uint64_t	nreached;		/* atomic */
 } Conversion;
 
-/* Find the value of each level: what the one before offers over an edge of weight 1. False when the job has stopped. */
+/*
+ * Find the value of each level: what the one before offers over an edge of weight 1. False when the
+ * job has stopped.
+ */
 static bool
 find_values(Conversion *conversion, uint32_t nlevels)
 {
@@ -365,9 +396,11 @@ convert_levels(void *arg, int thread, int nthreads)
 	uint64_t	v;
 
 	while (!emogi_job_stopped(&conversion->run.job) &&
-		   (v = emogi_job_take(&conversion->run.next, EMOGI_BEST_PATHS_CONVERT_AT_ONCE)) < conversion->nvertices)
+		   (v = emogi_job_take(&conversion->run.next, EMOGI_BEST_PATHS_CONVERT_AT_ONCE)) <
+		   conversion->nvertices)
 	{
-		uint64_t	end = emogi_cpu_run_chunk_end(v, EMOGI_BEST_PATHS_CONVERT_AT_ONCE, conversion->nvertices);
+		uint64_t	end = emogi_cpu_run_chunk_end(v, EMOGI_BEST_PATHS_CONVERT_AT_ONCE,
+												  conversion->nvertices);
 
 		for (; v < end; v++)
 		{
@@ -402,17 +435,19 @@ by_hops(const EmogiQuery *query)
 
 /* Run a search over lists without weights: breadth-first. */
 static EmogiStatus
-run_unweighted(EmogiPool *pool, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result,
-			   EmogiControl *control, EmogiError *error)
+run_unweighted(EmogiPool *pool, const EmogiGraph *graph, const EmogiQuery *query,
+			   EmogiResult *result, EmogiControl *control, EmogiError *error)
 {
 	Conversion	conversion = {.algorithm = query->algorithm, .nvertices = graph->nvertices};
 	EmogiQuery	hops = by_hops(query);
 	EmogiResult levels = {0};
 	EmogiStatus status = EMOGI_OK;
 
-	emogi_cpu_run_begin(&conversion.run, pool, graph, graph->nvertices, result, control, error, "best paths");
+	emogi_cpu_run_begin(&conversion.run, pool, graph, graph->nvertices, result, control, error,
+						"best paths");
 	conversion.value = result->columns[0].float64;
-	conversion.level = levels.columns[0].int32 = emogi_cpu_run_scratch(&conversion.run, graph->nvertices, sizeof(int32_t));
+	conversion.level = levels.columns[0].int32 =
+		emogi_cpu_run_scratch(&conversion.run, graph->nvertices, sizeof(int32_t));
 	if (conversion.level != NULL)
 		status = emogi_cpu_bfs(pool, graph, &hops, &levels, control, error);
 	if (status != EMOGI_OK)
@@ -428,11 +463,11 @@ run_unweighted(EmogiPool *pool, const EmogiGraph *graph, const EmogiQuery *query
 }
 
 EmogiStatus
-emogi_cpu_path(EmogiPool *pool, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result,
-			   EmogiControl *control, EmogiError *error)
+emogi_cpu_path(EmogiPool *pool, const EmogiGraph *graph, const EmogiQuery *query,
+			   EmogiResult *result, EmogiControl *control, EmogiError *error)
 {
 	const bool	adds = emogi_path_adds(query->algorithm);
-	EmogiBestPaths	path = {.algorithm = query->algorithm, .none = emogi_path_none(query->algorithm),
+	EmogiBestPaths path = {.algorithm = query->algorithm, .none = emogi_path_none(query->algorithm),
 		.bound = adds ? query->max_distance : (double) INFINITY, .farthest = (double) INFINITY,
 		.base = adds ? emogi_path_source(query->algorithm) : 0.0, .per_bin = 1.0};
 

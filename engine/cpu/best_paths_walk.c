@@ -1,7 +1,9 @@
 /*
- * best_paths_walk.c: the parallel steps of a search of the path semiring. best_paths.c tells the whole story.
+ * best_paths_walk.c: the parallel steps of a search of the path semiring. best_paths.c tells the
+ * whole story.
  *
- * The loop over a list is written once; the compiler makes it for each type of weight and each application.
+ * The loop over a list is written once; the compiler makes it for each type of weight and each
+ * application.
  */
 #include "best_paths.h"
 
@@ -53,13 +55,14 @@ bin_by_limits(const EmogiBestPaths *path, EmogiAlgorithm algorithm, double value
 ALWAYS_INLINE uint32_t
 bin_of(const EmogiBestPaths *path, EmogiAlgorithm algorithm, double value)
 {
-	return emogi_path_adds(algorithm) ? bin_by_steps(path, value) : bin_by_limits(path, algorithm, value);
+	return emogi_path_adds(algorithm) ? bin_by_steps(path, value)
+		: bin_by_limits(path, algorithm, value);
 }
 
 /* Make an offer to v: take it if it is better and put v into its bin. False without memory. */
 ALWAYS_INLINE bool
-offer(EmogiBestPaths *path, EmogiAlgorithm algorithm, EmogiBuckets *bins, EmogiBestPathsTally *tally, uint32_t v,
-	  double candidate)
+offer(EmogiBestPaths *path, EmogiAlgorithm algorithm, EmogiBuckets *bins,
+	  EmogiBestPathsTally *tally, uint32_t v, double candidate)
 {
 	double		before = load_value(&path->value[v]);
 
@@ -67,7 +70,8 @@ offer(EmogiBestPaths *path, EmogiAlgorithm algorithm, EmogiBuckets *bins, EmogiB
 		return true;
 	if (emogi_path_adds(algorithm) && !(candidate <= path->bound))
 		return true;
-	while (!__atomic_compare_exchange(&path->value[v], &before, &candidate, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+	while (!__atomic_compare_exchange(&path->value[v], &before, &candidate, true, __ATOMIC_RELAXED,
+									  __ATOMIC_RELAXED))
 	{
 		if (!emogi_path_better(algorithm, candidate, before))
 			return true;
@@ -78,8 +82,8 @@ offer(EmogiBestPaths *path, EmogiAlgorithm algorithm, EmogiBuckets *bins, EmogiB
 
 /* Make offers over the list entries first .. end-1 of a vertex; false when the job has failed. */
 ALWAYS_INLINE bool
-relax(EmogiBestPaths *path, EmogiWeightType type, EmogiAlgorithm algorithm, EmogiBuckets *bins, EmogiBestPathsTally *tally,
-	  double value, uint64_t first, uint64_t end)
+relax(EmogiBestPaths *path, EmogiWeightType type, EmogiAlgorithm algorithm, EmogiBuckets *bins,
+	  EmogiBestPathsTally *tally, double value, uint64_t first, uint64_t end)
 {
 	const uint32_t *targets = path->lists.targets;
 	const void *weights = path->lists.weights;
@@ -136,8 +140,9 @@ relax_item(EmogiBestPaths *path, EmogiWeightType type, EmogiAlgorithm algorithm,
 
 /* Walk the lists of some items; false when the job has stopped. */
 ALWAYS_INLINE bool
-relax_items(EmogiBestPaths *path, EmogiWeightType type, EmogiAlgorithm algorithm, EmogiBuckets *bins,
-			EmogiBestPathsTally *tally, const EmogiBucketItem *items, uint64_t count)
+relax_items(EmogiBestPaths *path, EmogiWeightType type, EmogiAlgorithm algorithm,
+			EmogiBuckets *bins, EmogiBestPathsTally *tally, const EmogiBucketItem *items,
+			uint64_t count)
 {
 	const uint64_t *offsets = path->lists.offsets;
 	uint64_t	polled = tally->looked;
@@ -150,7 +155,8 @@ relax_items(EmogiBestPaths *path, EmogiWeightType type, EmogiAlgorithm algorithm
 			__builtin_prefetch(&path->value[items[i + 2 * EMOGI_BEST_PATHS_AHEAD].vertex]);
 		}
 		if (i + EMOGI_BEST_PATHS_AHEAD < count)
-			__builtin_prefetch(&path->lists.targets[offsets[items[i + EMOGI_BEST_PATHS_AHEAD].vertex]]);
+			__builtin_prefetch(&path->lists.targets[offsets[items[i +
+																  EMOGI_BEST_PATHS_AHEAD].vertex]]);
 		if (!relax_item(path, type, algorithm, bins, tally, items[i]))
 			return false;
 		if (tally->looked - polled > EMOGI_RUN_POLL)
@@ -165,7 +171,8 @@ relax_items(EmogiBestPaths *path, EmogiWeightType type, EmogiAlgorithm algorithm
 
 /* Empty this thread's own current bin as long as that is little work. */
 ALWAYS_INLINE void
-fuse(EmogiBestPaths *path, EmogiWeightType type, EmogiAlgorithm algorithm, EmogiBuckets *bins, EmogiBestPathsTally *tally)
+fuse(EmogiBestPaths *path, EmogiWeightType type, EmogiAlgorithm algorithm, EmogiBuckets *bins,
+	 EmogiBestPathsTally *tally)
 {
 	EmogiBucketBlock *block;
 
@@ -188,7 +195,7 @@ fuse(EmogiBestPaths *path, EmogiWeightType type, EmogiAlgorithm algorithm, Emogi
 ALWAYS_INLINE void
 walk(EmogiBestPaths *path, int thread, EmogiWeightType type, EmogiAlgorithm algorithm)
 {
-	EmogiBuckets  *bins = &path->bins[thread];
+	EmogiBuckets *bins = &path->bins[thread];
 	EmogiBestPathsTally *tally = &path->tally[thread];
 	uint64_t	piece;
 
@@ -200,7 +207,8 @@ walk(EmogiBestPaths *path, int thread, EmogiWeightType type, EmogiAlgorithm algo
 		uint64_t	count = block->count > first ? block->count - first : 0;
 
 		if (!relax_items(path, type, algorithm, bins, tally, block->items + first,
-						 count < EMOGI_BEST_PATHS_ITEMS_AT_ONCE ? count : EMOGI_BEST_PATHS_ITEMS_AT_ONCE))
+						 count < EMOGI_BEST_PATHS_ITEMS_AT_ONCE ? count
+						 : EMOGI_BEST_PATHS_ITEMS_AT_ONCE))
 			return;
 	}
 	fuse(path, type, algorithm, bins, tally);
@@ -223,7 +231,8 @@ walk_hubs(EmogiBestPaths *path, int thread, EmogiWeightType type, EmogiAlgorithm
 			   load_value(&path->value[hub->item.vertex]) == hub->item.value &&
 			   (at = emogi_job_take(&hub->next, EMOGI_BEST_PATHS_HUB_PIECE)) < degree)
 		{
-			if (!relax(path, type, algorithm, &path->bins[thread], &path->tally[thread], hub->item.value, first + at,
+			if (!relax(path, type, algorithm, &path->bins[thread], &path->tally[thread],
+					   hub->item.value, first + at,
 					   first + emogi_cpu_run_chunk_end(at, EMOGI_BEST_PATHS_HUB_PIECE, degree)))
 				return;
 		}
@@ -256,7 +265,7 @@ walk_hubs(EmogiBestPaths *path, int thread, EmogiWeightType type, EmogiAlgorithm
 void
 emogi_best_paths_walk(void *arg, int thread, int nthreads)
 {
-	EmogiBestPaths  *path = arg;
+	EmogiBestPaths *path = arg;
 
 	switch (path->algorithm)
 	{
@@ -272,7 +281,7 @@ emogi_best_paths_walk(void *arg, int thread, int nthreads)
 void
 emogi_best_paths_walk_hubs(void *arg, int thread, int nthreads)
 {
-	EmogiBestPaths  *path = arg;
+	EmogiBestPaths *path = arg;
 
 	switch (path->algorithm)
 	{
@@ -289,13 +298,14 @@ emogi_best_paths_walk_hubs(void *arg, int thread, int nthreads)
 void
 emogi_best_paths_clear(void *arg, int thread, int nthreads)
 {
-	EmogiBestPaths  *path = arg;
+	EmogiBestPaths *path = arg;
 	uint64_t	v;
 
 	while (!emogi_job_stopped(&path->run.job) &&
 		   (v = emogi_job_take(&path->run.next, EMOGI_BEST_PATHS_CLEAR_AT_ONCE)) < path->nvertices)
 	{
-		uint64_t	end = emogi_cpu_run_chunk_end(v, EMOGI_BEST_PATHS_CLEAR_AT_ONCE, path->nvertices);
+		uint64_t	end = emogi_cpu_run_chunk_end(v, EMOGI_BEST_PATHS_CLEAR_AT_ONCE,
+												  path->nvertices);
 
 		for (; v < end; v++)
 			path->value[v] = path->none;
@@ -306,10 +316,11 @@ emogi_best_paths_clear(void *arg, int thread, int nthreads)
 void
 emogi_best_paths_find_nearest(void *arg, int thread, int nthreads)
 {
-	EmogiBestPaths  *path = arg;
+	EmogiBestPaths *path = arg;
 	double		nearest = path->none;
 
-	for (EmogiBucketBlock *block = path->bins[thread].top[EMOGI_REMOTE_BIN]; block != NULL; block = block->below)
+	for (EmogiBucketBlock *block = path->bins[thread].top[EMOGI_REMOTE_BIN]; block != NULL;
+		 block = block->below)
 	{
 		if (emogi_job_stopped(&path->run.job))
 			return;
@@ -328,8 +339,8 @@ emogi_best_paths_find_nearest(void *arg, int thread, int nthreads)
 void
 emogi_best_paths_sort_far(void *arg, int thread, int nthreads)
 {
-	EmogiBestPaths  *path = arg;
-	EmogiBuckets  *bins = &path->bins[thread];
+	EmogiBestPaths *path = arg;
+	EmogiBuckets *bins = &path->bins[thread];
 	EmogiBestPathsTally *tally = &path->tally[thread];
 	EmogiBucketBlock *block = bins->top[EMOGI_REMOTE_BIN];
 
@@ -359,5 +370,6 @@ emogi_best_paths_sort_far(void *arg, int thread, int nthreads)
 bool
 emogi_best_paths_enter(EmogiBestPaths *path, uint32_t source)
 {
-	return offer(path, path->algorithm, &path->bins[0], &path->tally[0], source, emogi_path_source(path->algorithm));
+	return offer(path, path->algorithm, &path->bins[0], &path->tally[0], source,
+				 emogi_path_source(path->algorithm));
 }

@@ -1,19 +1,25 @@
 /*
  * betweenness.c: betweenness by the threads of a pool.
  *
- * Fills centrality[nvertices]: what the table of algorithms says, of the simple graph: repeats and loops are passed over.
+ * Fills centrality[nvertices]: what the table of algorithms says, of the simple graph: repeats and
+ * loops are passed over.
  *
- * Brandes [1]: for each source the numbers of shortest paths, level by level away from it, then on the way back how much the source
- * depends on each vertex. Both are pulled, from the level before or behind, in the order of a list, so that no threads add to the same
- * number and the bits do not depend on them; dependencies are added up source by source, in the order of the sources.
+ * Brandes [1]: for each source the numbers of shortest paths, level by level away from it, then on
+ * the way back how much the source depends on each vertex. Both are pulled, from the level before
+ * or behind, in the order of a list, so that no threads add to the same number and the bits do not
+ * depend on them; dependencies are added up source by source, in the order of the sources.
  *
- * Large graphs of few levels are searched by all threads together, others by each thread for itself (betweenness_per_thread.c), which then
- * need not wait for each other at every level. The first search tells how many levels there are.
+ * Large graphs of few levels are searched by all threads together, others by each thread for itself
+ * (betweenness_per_thread.c), which then need not wait for each other at every level. The first
+ * search tells how many levels there are.
  *
- * With samples the sums are those of the samples as sources [2]; of a vertex that is one itself, those of the others.
+ * With samples the sums are those of the samples as sources [2]; of a vertex that is one itself,
+ * those of the others.
  *
- * [1] U. Brandes. A Faster Algorithm for Betweenness Centrality. Journal of Mathematical Sociology 25(2), 2001.
- * [2] U. Brandes, C. Pich. Centrality Estimation in Large Networks. International Journal of Bifurcation and Chaos 17(7), 2007.
+ * [1] U. Brandes. A Faster Algorithm for Betweenness Centrality. Journal of Mathematical Sociology
+ *     25(2), 2001.
+ * [2] U. Brandes, C. Pich. Centrality Estimation in Large Networks. International Journal of
+ *     Bifurcation and Chaos 17(7), 2007.
  */
 #include "algorithms.h"
 #include "betweenness.h"
@@ -36,9 +42,11 @@ typedef struct Together
 	EmogiBetweenness *all;
 	EmogiResult levels;			/* of breadth-first search */
 	uint8_t    *level;			/* [nvertices and 8], NOT_REACHED where not */
-	double	   *paths;			/* [nvertices], to each vertex; of those done with, (1 + dependency) / paths */
+	double	   *paths;			/* [nvertices], to each vertex; of those done with, (1 +
+								 * dependency) / paths */
 	int32_t		depth;			/* the level at hand */
-	uint32_t	has_many;		/* atomic: there are more paths to a vertex than a double can tell */
+	uint32_t	has_many;		/* atomic: there are more paths to a vertex than a double can
+								 * tell */
 	uint64_t	looked;			/* atomic: list entries */
 } Together;
 
@@ -51,7 +59,8 @@ narrow_levels(void *arg, int thread, int nthreads)
 	const int32_t *level = together->levels.columns[0].int32;
 	uint64_t	v;
 
-	while (!emogi_job_stopped(&all->run.job) && (v = emogi_job_take(&all->run.next, WRITE_AT_ONCE)) < all->nvertices)
+	while (!emogi_job_stopped(&all->run.job) &&
+		   (v = emogi_job_take(&all->run.next, WRITE_AT_ONCE)) < all->nvertices)
 	{
 		const uint64_t end = emogi_cpu_run_chunk_end(v, WRITE_AT_ONCE, all->nvertices);
 
@@ -97,13 +106,16 @@ count_level(void *arg, int thread, int nthreads)
 	uint64_t	looked = 0;
 	uint64_t	first;
 
-	while (!emogi_job_stopped(&all->run.job) && (first = emogi_job_take(&all->run.next, VERTICES_AT_ONCE)) < all->nvertices)
+	while (!emogi_job_stopped(&all->run.job) &&
+		   (first = emogi_job_take(&all->run.next, VERTICES_AT_ONCE)) < all->nvertices)
 	{
 		const uint64_t end = emogi_cpu_run_chunk_end(first, VERTICES_AT_ONCE, all->nvertices);
 
-		for (uint64_t v = find_next(together->level, depth, first, end); v < end; v = find_next(together->level, depth, v + 1, end))
+		for (uint64_t v = find_next(together->level, depth, first, end); v < end;
+			 v = find_next(together->level, depth, v + 1, end))
 		{
-			together->paths[v] = emogi_betweenness_sum(all, lists, v, together->level, true, depth - 1, together->paths);
+			together->paths[v] = emogi_betweenness_sum(all, lists, v, together->level, true,
+													   depth - 1, together->paths);
 			has_many |= !(together->paths[v] < EMOGI_BETWEENNESS_MANY);
 			looked += lists->offsets[v + 1] - lists->offsets[v];
 		}
@@ -125,17 +137,21 @@ depend_level(void *arg, int thread, int nthreads)
 	uint64_t	looked = 0;
 	uint64_t	first;
 
-	while (!emogi_job_stopped(&all->run.job) && (first = emogi_job_take(&all->run.next, VERTICES_AT_ONCE)) < all->nvertices)
+	while (!emogi_job_stopped(&all->run.job) &&
+		   (first = emogi_job_take(&all->run.next, VERTICES_AT_ONCE)) < all->nvertices)
 	{
 		const uint64_t end = emogi_cpu_run_chunk_end(first, VERTICES_AT_ONCE, all->nvertices);
 
-		for (uint64_t v = find_next(together->level, depth, first, end); v < end; v = find_next(together->level, depth, v + 1, end))
+		for (uint64_t v = find_next(together->level, depth, first, end); v < end;
+			 v = find_next(together->level, depth, v + 1, end))
 		{
 			double		dependency = 0.0;
 
 			if (!deepest)
 			{
-				dependency = together->paths[v] * emogi_betweenness_sum(all, lists, v, together->level, true, depth + 1, together->paths);
+				dependency = together->paths[v] *
+					emogi_betweenness_sum(all, lists, v, together->level, true, depth + 1,
+										  together->paths);
 				looked += lists->offsets[v + 1] - lists->offsets[v];
 			}
 			all->centrality[v] += dependency;
@@ -151,8 +167,10 @@ find_levels(Together *together)
 {
 	EmogiBetweenness *all = together->all;
 	EmogiCpuRun *run = &all->run;
-	const EmogiQuery search = {.algorithm = EMOGI_BFS, .nsources = 1, .sources = all->sources + all->at, .max_depth = -1};
-	const EmogiStatus status = emogi_cpu_bfs(run->pool, all->graph, &search, &together->levels, run->job.control, run->error);
+	const EmogiQuery search = {.algorithm = EMOGI_BFS, .nsources = 1,
+		.sources = all->sources + all->at, .max_depth = -1};
+	const EmogiStatus status = emogi_cpu_bfs(run->pool, all->graph, &search, &together->levels,
+											 run->job.control, run->error);
 
 	emogi_job_phase(&run->job, EMOGI_PHASE_RUN, all->nsources);
 	emogi_job_done(&run->job, all->at);
@@ -161,7 +179,10 @@ find_levels(Together *together)
 	return status == EMOGI_OK;
 }
 
-/* Add what the next source depends on; false when the job has stopped, or there are too many levels or paths. */
+/*
+ * Add what the next source depends on; false when the job has stopped, or there are too many levels
+ * or paths.
+ */
 static bool
 add_source(Together *together)
 {
@@ -169,7 +190,8 @@ add_source(Together *together)
 	EmogiResult *result = all->run.result;
 	int32_t		nlevels;
 
-	if (!find_levels(together) || together->levels.nlevels > TOGETHER_LEVELS || !emogi_cpu_run_step(&all->run, narrow_levels, together, false))
+	if (!find_levels(together) || together->levels.nlevels > TOGETHER_LEVELS ||
+		!emogi_cpu_run_step(&all->run, narrow_levels, together, false))
 		return false;
 	nlevels = (int32_t) together->levels.nlevels;
 	for (together->depth = 2; together->depth < nlevels; together->depth++)
@@ -185,7 +207,10 @@ add_source(Together *together)
 	return true;
 }
 
-/* Make searches by all threads together until there are none, or one has too many levels; false when the job has stopped. */
+/*
+ * Make searches by all threads together until there are none, or one has too many levels; false
+ * when the job has stopped.
+ */
 static bool
 search_together(EmogiBetweenness *all)
 {
@@ -193,8 +218,10 @@ search_together(EmogiBetweenness *all)
 	const uint64_t n = all->nvertices;
 
 	together.paths = emogi_cpu_run_scratch(&all->run, n, sizeof(double));
-	together.levels.columns[0].any = together.paths == NULL ? NULL : emogi_cpu_run_scratch(&all->run, n, sizeof(int32_t));
-	together.level = together.levels.columns[0].any == NULL ? NULL : emogi_cpu_run_scratch(&all->run, n + 8, 1);
+	together.levels.columns[0].any = together.paths == NULL ? NULL
+		: emogi_cpu_run_scratch(&all->run, n, sizeof(int32_t));
+	together.level = together.levels.columns[0].any == NULL ? NULL
+		: emogi_cpu_run_scratch(&all->run, n + 8, 1);
 	while (together.level != NULL && all->at < all->nsources && add_source(&together))
 		;
 	all->run.result->edges_traversed += together.looked;
@@ -219,21 +246,24 @@ scale_sums(const EmogiBetweenness *all, const EmogiQuery *query)
 }
 
 EmogiStatus
-emogi_cpu_betweenness(EmogiPool *pool, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result, EmogiControl *control,
-					  EmogiError *error)
+emogi_cpu_betweenness(EmogiPool *pool, const EmogiGraph *graph, const EmogiQuery *query,
+					  EmogiResult *result, EmogiControl *control, EmogiError *error)
 {
-	EmogiBetweenness all = {.graph = graph, .nvertices = graph->nvertices, .nsources = emogi_sample_count(graph->nvertices, query),
+	EmogiBetweenness all = {.graph = graph, .nvertices = graph->nvertices,
+		.nsources = emogi_sample_count(graph->nvertices, query),
 		.centrality = result->columns[0].float64};
 	uint32_t   *sources;
 
 	emogi_cpu_run_begin(&all.run, pool, graph, all.nsources, result, control, error, "betweenness");
-	sources = graph->nvertices == 0 ? NULL : emogi_cpu_run_scratch(&all.run, all.nsources, sizeof *sources);
+	sources = graph->nvertices == 0 ? NULL : emogi_cpu_run_scratch(&all.run, all.nsources,
+																   sizeof *sources);
 	if (sources != NULL)
 	{
 		emogi_sample_choose(graph->nvertices, all.nsources, query->seed, sources);
 		all.sources = sources;
 		memset(all.centrality, 0, graph->nvertices * sizeof *all.centrality);
-		if ((graph->nvertices < TOGETHER_VERTICES || search_together(&all)) && all.at < all.nsources)
+		if ((graph->nvertices < TOGETHER_VERTICES || search_together(&all)) &&
+			all.at < all.nsources)
 			emogi_betweenness_per_thread(&all);
 		scale_sums(&all, query);
 		result->nreached = graph->nvertices;

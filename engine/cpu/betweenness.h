@@ -1,6 +1,7 @@
 /*
- * betweenness.h: what passes between betweenness.c, which chooses how searches are made and makes them one by one by all threads
- * together, and betweenness_per_thread.c, where each thread makes searches of its own.
+ * betweenness.h: what passes between betweenness.c, which chooses how searches are made and makes
+ * them one by one by all threads together, and betweenness_per_thread.c, where each thread makes
+ * searches of its own.
  */
 #ifndef EMOGI_CPU_BETWEENNESS_H
 #define EMOGI_CPU_BETWEENNESS_H
@@ -8,10 +9,13 @@
 #include "cpu/cpu_run.h"
 
 /* Tuned. */
-#define EMOGI_BETWEENNESS_GATHER 128	/* list entries that are looked through before the values of those that count are added */
-#define EMOGI_BETWEENNESS_EXACT 9007199254740992.0	/* whole numbers below it add up exactly in any order */
+/* list entries that are looked through before the values of those that count are added */
+#define EMOGI_BETWEENNESS_GATHER 128
+/* whole numbers below it add up exactly in any order */
+#define EMOGI_BETWEENNESS_EXACT 9007199254740992.0
 
-#define EMOGI_BETWEENNESS_MANY 0x1p900	/* numbers of paths from here on are kept with an exponent beside */
+/* numbers of paths from here on are kept with an exponent beside */
+#define EMOGI_BETWEENNESS_MANY 0x1p900
 
 /* What both ways of searching go on with. Between steps it belongs to the caller's thread. */
 typedef struct EmogiBetweenness
@@ -29,13 +33,17 @@ typedef struct EmogiBetweenness
 static inline __attribute__((always_inline)) bool
 emogi_betweenness_is_at(const void *levels, bool is_narrow, uint32_t v, int32_t level)
 {
-	return is_narrow ? ((const uint8_t *) levels)[v] == (uint8_t) level : ((const int32_t *) levels)[v] == level;
+	return is_narrow ? ((const uint8_t *) levels)[v] == (uint8_t) level
+		: ((const int32_t *) levels)[v] == level;
 }
 
-/* Add up the values of the vertices of a list that are of a level, each once, in the order of the list. */
+/*
+ * Add up the values of the vertices of a list that are of a level, each once, in the order of the
+ * list.
+ */
 static inline __attribute__((always_inline)) double
-emogi_betweenness_sum(EmogiBetweenness *run, const EmogiAdjacency *lists, uint64_t v, const void *levels, bool is_narrow, int32_t level,
-					  const double *values)
+emogi_betweenness_sum(EmogiBetweenness *run, const EmogiAdjacency *lists, uint64_t v,
+					  const void *levels, bool is_narrow, int32_t level, const double *values)
 {
 	const uint64_t end = lists->offsets[v + 1];
 	uint32_t	found[EMOGI_BETWEENNESS_GATHER];
@@ -57,13 +65,17 @@ emogi_betweenness_sum(EmogiBetweenness *run, const EmogiAdjacency *lists, uint64
 		}
 		for (uint32_t i = 0; i < nfound; i++)
 			sum += values[found[i]];
-		if (e % EMOGI_RUN_POLL < EMOGI_BETWEENNESS_GATHER && e < end && emogi_job_stopped(&run->run.job))
+		if (e % EMOGI_RUN_POLL < EMOGI_BETWEENNESS_GATHER && e < end &&
+			emogi_job_stopped(&run->run.job))
 			break;
 	}
 	return sum;
 }
 
-/* Make searches from the next sources by each thread for itself until there are none; false when the job has stopped. */
+/*
+ * Make searches from the next sources by each thread for itself until there are none; false when
+ * the job has stopped.
+ */
 extern bool emogi_betweenness_per_thread(EmogiBetweenness *betweenness);
 
 #endif							/* EMOGI_CPU_BETWEENNESS_H */

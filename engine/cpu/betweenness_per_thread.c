@@ -1,13 +1,14 @@
 /*
  * betweenness_per_thread.c: the searches of betweenness where each thread makes its own.
  *
- * A wave is as many sources as there are slots. Threads take them one by one and leave in a slot which vertices the source reaches and how
- * much it depends on each; then the slots are added to the sums in the order of the sources. So sums are made in that order, whoever
- * searched.
+ * A wave is as many sources as there are slots. Threads take them one by one and leave in a slot
+ * which vertices the source reaches and how much it depends on each; then the slots are added to
+ * the sums in the order of the sources. So sums are made in that order, whoever searched.
  *
- * Numbers of paths are pushed along while the search goes on, which is exact in any order below 2^53. Beyond, they are made again: pulled
- * level by level in the order of the lists, as the other way of searching does. Where they grow near the end of what a double can tell, as
- * between the corners of a net of streets, they are made once more with an exponent beside each.
+ * Numbers of paths are pushed along while the search goes on, which is exact in any order below
+ * 2^53. Beyond, they are made again: pulled level by level in the order of the lists, as the other
+ * way of searching does. Where they grow near the end of what a double can tell, as between the
+ * corners of a net of streets, they are made once more with an exponent beside each.
  */
 #include "betweenness.h"
 
@@ -15,11 +16,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SLOT_BYTES ((uint64_t) 8 << 20)	/* of small graphs, more slots than threads are taken up to this */
+/* of small graphs, more slots than threads are taken up to this */
+#define SLOT_BYTES ((uint64_t) 8 << 20)
 #define MOST_SLOTS 64			/* for each thread */
 #define MOST_BYTES ((uint64_t) 1 << 30)	/* fewer threads search where all would take more */
 #define ADD_AT_ONCE 4096		/* vertices */
-#define DENSE_SHARE 8			/* of all vertices: where slots have more of them, all are added up */
+#define DENSE_SHARE 8	/* of all vertices: where slots have more of them, all are added up */
 
 /* A number of paths of any size: number * 2^shift, 0x1p512 above number. */
 typedef struct Many
@@ -32,7 +34,8 @@ typedef struct Many
 typedef struct Scratch
 {
 	int32_t    *level;			/* [nvertices], -1 between searches */
-	double	   *paths;			/* [nvertices], to each vertex; of those done with, (1 + dependency) / paths */
+	double	   *paths;			/* [nvertices], to each vertex; of those done with, (1 +
+								 * dependency) / paths */
 	Many	   *many;			/* [nvertices]; NULL until there are so many */
 	uint64_t	looked;
 	uint32_t	nlevels;
@@ -58,7 +61,10 @@ typedef struct Apart
 	uint64_t	count;
 } Apart;
 
-/* Find the vertices that a source reaches, and the number of paths to each; false when the job has stopped. */
+/*
+ * Find the vertices that a source reaches, and the number of paths to each; false when the job has
+ * stopped.
+ */
 static bool
 find_paths(const Apart *apart, Scratch *scratch, Slot *slot, uint32_t source)
 {
@@ -123,12 +129,16 @@ pull_paths(const Apart *apart, Scratch *scratch, const Slot *slot)
 	{
 		const uint32_t v = slot->order[i];
 
-		scratch->paths[v] = emogi_betweenness_sum(apart->all, &apart->all->graph->backward, v, scratch->level, false, scratch->level[v] - 1,
+		scratch->paths[v] = emogi_betweenness_sum(apart->all, &apart->all->graph->backward, v,
+												  scratch->level, false, scratch->level[v] - 1,
 												  scratch->paths);
 	}
 }
 
-/* Find how much the source depends on each vertex, from the farthest to the nearest; false when the job has stopped. */
+/*
+ * Find how much the source depends on each vertex, from the farthest to the nearest; false when the
+ * job has stopped.
+ */
 static bool
 find_dependencies(const Apart *apart, Scratch *scratch, const Slot *slot)
 {
@@ -144,7 +154,9 @@ find_dependencies(const Apart *apart, Scratch *scratch, const Slot *slot)
 
 		if (level < deepest)
 		{
-			dependency = scratch->paths[v] * emogi_betweenness_sum(apart->all, lists, v, scratch->level, false, level + 1, scratch->paths);
+			dependency = scratch->paths[v] *
+				emogi_betweenness_sum(apart->all, lists, v, scratch->level, false, level + 1,
+									  scratch->paths);
 			scratch->looked += lists->offsets[v + 1] - lists->offsets[v];
 		}
 		slot->dependency[v] = dependency;
@@ -163,7 +175,8 @@ find_dependencies(const Apart *apart, Scratch *scratch, const Slot *slot)
 static inline double
 shift_number(double number, int64_t shift)
 {
-	return shift == 0 ? number : shift == 512 ? number * 0x1p512 : shift == -512 ? number * 0x1p-512 : shift < 0 ? 0.0 : (double) INFINITY;
+	return shift == 0 ? number : shift == 512 ? number * 0x1p512 : shift == -512 ? number * 0x1p-512
+		: shift < 0 ? 0.0 : (double) INFINITY;
 }
 
 /* Add a number of paths to another. */
@@ -202,7 +215,9 @@ pull_many(const Apart *apart, Scratch *scratch, const Slot *slot)
 	}
 }
 
-/* Find how much the source depends on each vertex, of such numbers; false when the job has stopped. */
+/*
+ * Find how much the source depends on each vertex, of such numbers; false when the job has stopped.
+ */
 static bool
 find_dependencies_of_many(const Apart *apart, const Scratch *scratch, const Slot *slot)
 {
@@ -221,7 +236,8 @@ find_dependencies_of_many(const Apart *apart, const Scratch *scratch, const Slot
 			const Many	of_w = scratch->many[w];
 
 			if (w != last && scratch->level[w] == scratch->level[v] + 1)
-				dependency += shift_number(of_v.number / of_w.number, of_v.shift - of_w.shift) * (1.0 + slot->dependency[w]);
+				dependency += shift_number(of_v.number / of_w.number, of_v.shift - of_w.shift) *
+					(1.0 + slot->dependency[w]);
 			last = w;
 		}
 		slot->dependency[v] = dependency;
@@ -229,7 +245,10 @@ find_dependencies_of_many(const Apart *apart, const Scratch *scratch, const Slot
 	return !emogi_job_stopped(&apart->all->run.job);
 }
 
-/* Find how much the source depends on each vertex where the numbers of paths do not go into doubles; false when the job has stopped. */
+/*
+ * Find how much the source depends on each vertex where the numbers of paths do not go into
+ * doubles; false when the job has stopped.
+ */
 static bool
 depend_on_many(const Apart *apart, Scratch *scratch, const Slot *slot)
 {
@@ -255,7 +274,8 @@ search(void *arg, int thread, int nthreads)
 	Scratch    *scratch = &apart->scratch[thread];
 	uint64_t	i;
 
-	while (thread < apart->nsearching && !emogi_job_stopped(&all->run.job) && (i = emogi_job_take(&all->run.next, 1)) < apart->count)
+	while (thread < apart->nsearching && !emogi_job_stopped(&all->run.job) &&
+		   (i = emogi_job_take(&all->run.next, 1)) < apart->count)
 	{
 		Slot	   *slot = &apart->slots[i];
 		uint32_t	nlevels;
@@ -267,7 +287,8 @@ search(void *arg, int thread, int nthreads)
 			scratch->nlevels = nlevels;
 		if (has_many(scratch, slot, EMOGI_BETWEENNESS_EXACT))
 			pull_paths(apart, scratch, slot);
-		if (!(has_many(scratch, slot, EMOGI_BETWEENNESS_MANY) ? depend_on_many : find_dependencies) (apart, scratch, slot))
+		if (!(has_many(scratch, slot, EMOGI_BETWEENNESS_MANY) ? depend_on_many
+			  : find_dependencies) (apart, scratch, slot))
 			return;
 		for (uint64_t j = 0; j < slot->count; j++)
 			scratch->level[slot->order[j]] = -1;
@@ -283,7 +304,8 @@ add_all(void *arg, int thread, int nthreads)
 	EmogiBetweenness *all = apart->all;
 	uint64_t	first;
 
-	while (!emogi_job_stopped(&all->run.job) && (first = emogi_job_take(&all->run.next, ADD_AT_ONCE)) < all->nvertices)
+	while (!emogi_job_stopped(&all->run.job) &&
+		   (first = emogi_job_take(&all->run.next, ADD_AT_ONCE)) < all->nvertices)
 	{
 		const uint64_t end = emogi_cpu_run_chunk_end(first, ADD_AT_ONCE, all->nvertices);
 
@@ -355,8 +377,10 @@ open_apart(Apart *apart)
 	apart->nslots = apart->nslots < left ? apart->nslots : left;
 	apart->nsearching = (int) nthreads;
 	apart->scratch = emogi_cpu_run_scratch(run, nthreads, sizeof(Scratch));
-	apart->slots = apart->scratch == NULL ? NULL : emogi_cpu_run_scratch(run, apart->nslots, sizeof(Slot));
-	memory = apart->slots == NULL ? NULL : emogi_cpu_run_scratch(run, (nthreads + apart->nslots) * n, 12);
+	apart->slots = apart->scratch == NULL ? NULL
+		: emogi_cpu_run_scratch(run, apart->nslots, sizeof(Slot));
+	memory = apart->slots == NULL ? NULL
+		: emogi_cpu_run_scratch(run, (nthreads + apart->nslots) * n, 12);
 	if (memory == NULL)
 		return false;
 	for (uint64_t i = 0; i < nthreads + apart->nslots; i++, memory += n * sizeof(double))

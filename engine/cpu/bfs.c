@@ -1,8 +1,9 @@
 /*
  * bfs.c: breadth-first search by the threads of a pool.
  *
- * Fills level[nvertices]: hops from the nearest source, -1 = not reached (or beyond max_depth). Where a summary is wanted that the vertices
- * of each level, counted, tell (bfs_summary.h), no level is written.
+ * Fills level[nvertices]: hops from the nearest source, -1 = not reached (or beyond max_depth).
+ * Where a summary is wanted that the vertices of each level, counted, tell (bfs_summary.h), no
+ * level is written.
  *
  * There are three ways to make a level, chosen by the work that each would be:
  *   sparse    The frontier is a queue. An atomic OR on the bitmap of visited vertices decides who appends a vertex to
@@ -12,13 +13,15 @@
  *             line that two threads write.
  *   bottom-up Every vertex not yet visited looks for a neighbour in the frontier bitmap and stops at the first [1].
  *             Needs graph->backward.
- * Levels too small to be worth waking anyone are made by the caller alone. Levels, counts and the way taken depend on
- * nothing but the Graph and the Query. No level is made after the one in which the last of the Query's targets is reached.
+ * Levels too small to be worth waking anyone are made by the caller alone. Levels, counts and the
+ * way taken depend on nothing but the Graph and the Query. No level is made after the one in which
+ * the last of the Query's targets is reached.
  *
- * Parameters: ALPHA and BETA weigh bottom-up against top-down as in [1]. BETA is that of [2]; ALPHA is lower than its
- * 15, for a dense level costs less than the top-down step there.
+ * Parameters: ALPHA and BETA weigh bottom-up against top-down as in [1]. BETA is that of [2]; ALPHA
+ * is lower than its 15, for a dense level costs less than the top-down step there.
  *
- * [1] S. Beamer, K. Asanovic, D. Patterson. Direction-Optimizing Breadth-First Search. SC 2012. Sections III to V.
+ * [1] S. Beamer, K. Asanovic, D. Patterson. Direction-Optimizing Breadth-First Search. SC 2012.
+ *     Sections III to V.
  * [2] S. Beamer, K. Asanovic, D. Patterson. The GAP Benchmark Suite. arXiv:1508.03619, 2015.
  */
 #include "bfs.h"
@@ -37,7 +40,8 @@ typedef struct Search
 	uint64_t	nedges;			/* forward list entries of the frontier */
 	uint64_t	last_count;		/* vertices of the frontier before */
 	uint64_t	unexplored;		/* forward list entries of vertices that were in no frontier yet */
-	uint64_t	nfound;			/* so many of the query's targets, from the first on, are known to be reached */
+	uint64_t	nfound;			/* so many of the query's targets, from the first on, are known
+								 * to be reached */
 	EmogiBfsSummary summary;
 } Search;
 
@@ -90,7 +94,10 @@ make_queue(EmogiBfs *bfs)
 	return true;
 }
 
-/* Choose the way to make the next level and bring the frontier into its form; false when the job has stopped. */
+/*
+ * Choose the way to make the next level and bring the frontier into its form; false when the job
+ * has stopped.
+ */
 static bool
 choose_way(Search *search)
 {
@@ -102,10 +109,12 @@ choose_way(Search *search)
 	else if (!search->bottom_up)
 		search->bottom_up = search->nedges > search->unexplored / EMOGI_BFS_ALPHA;
 	else
-		search->bottom_up = bfs->count >= search->last_count || bfs->count >= bfs->nvertices / EMOGI_BFS_BETA;
+		search->bottom_up = bfs->count >= search->last_count ||
+			bfs->count >= bfs->nvertices / EMOGI_BFS_BETA;
 	search->unexplored -= search->nedges;
 
-	sparse = !search->bottom_up && search->nedges <= bfs->queue_room && bfs->count <= bfs->queue_room;
+	sparse = !search->bottom_up && search->nedges <= bfs->queue_room &&
+		bfs->count <= bfs->queue_room;
 	if (sparse && !bfs->in_queue)
 		return make_queue(bfs);
 	if (!sparse && bfs->in_queue)
@@ -118,7 +127,8 @@ static bool
 walk(EmogiBfs *bfs, EmogiPoolTask step, bool alone)
 {
 	bfs->nhubs = 0;
-	return run_step(bfs, step, alone) && (bfs->nhubs == 0 || run_step(bfs, emogi_bfs_walk_hubs, false));
+	return run_step(bfs, step, alone) &&
+		(bfs->nhubs == 0 || run_step(bfs, emogi_bfs_walk_hubs, false));
 }
 
 /* Make the next frontier; false when the job has stopped. */
@@ -126,7 +136,8 @@ static bool
 make_frontier(Search *search)
 {
 	EmogiBfs   *bfs = &search->bfs;
-	bool		alone = search->nedges < EMOGI_BFS_ALONE_ENTRIES && bfs->count < EMOGI_BFS_ALONE_ENTRIES;
+	bool		alone = search->nedges < EMOGI_BFS_ALONE_ENTRIES &&
+		bfs->count < EMOGI_BFS_ALONE_ENTRIES;
 	bool		made;
 
 	if (bfs->in_queue)
@@ -139,7 +150,8 @@ make_frontier(Search *search)
 	if (search->bottom_up)
 		made = run_step(bfs, emogi_bfs_pull, false);
 	else
-		made = walk(bfs, emogi_bfs_walk_bitmap, false) && run_step(bfs, emogi_bfs_merge_maps, false);
+		made = walk(bfs, emogi_bfs_walk_bitmap, false) &&
+			run_step(bfs, emogi_bfs_merge_maps, false);
 	swap_fronts(bfs);
 	return made;
 }
@@ -187,7 +199,9 @@ make_level(Search *search)
 	return true;
 }
 
-/* Make level 0, as a queue or, when it is too large, as a bitmap; false when the job has stopped. */
+/*
+ * Make level 0, as a queue or, when it is too large, as a bitmap; false when the job has stopped.
+ */
 static bool
 enter_sources(Search *search, const EmogiQuery *query)
 {
@@ -219,13 +233,17 @@ enter_sources(Search *search, const EmogiQuery *query)
 	return true;
 }
 
-/* Say whether nothing more is wanted: all targets, if there are any, are reached, or the job has stopped. */
+/*
+ * Say whether nothing more is wanted: all targets, if there are any, are reached, or the job has
+ * stopped.
+ */
 static bool
 has_enough(Search *search, const EmogiQuery *query)
 {
 	if (query->ntargets == 0)
 		return false;
-	while (search->nfound < query->ntargets && search->bfs.level[query->targets[search->nfound]] >= 0)
+	while (search->nfound < query->ntargets &&
+		   search->bfs.level[query->targets[search->nfound]] >= 0)
 	{
 		if ((++search->nfound & 0xFFFF) == 0 && emogi_job_stopped(&search->bfs.run.job))
 			return true;
@@ -241,7 +259,8 @@ lay_out(EmogiBfs *bfs, void *start)
 	uintptr_t	place = (uintptr_t) start;
 
 	bfs->tally = emogi_carve(&place, (size_t) nthreads * sizeof(EmogiBfsTally));
-	bfs->hubs = emogi_carve(&place, (bfs->forward.nedges / EMOGI_BFS_HUB_ENTRIES + 1) * sizeof(EmogiBfsHub));
+	bfs->hubs = emogi_carve(&place, (bfs->forward.nedges / EMOGI_BFS_HUB_ENTRIES + 1) *
+							sizeof(EmogiBfsHub));
 	bfs->visited = emogi_carve(&place, bfs->nwords * sizeof(uint64_t));
 	bfs->front = emogi_carve(&place, bfs->nwords * sizeof(uint64_t));
 	bfs->next_front = emogi_carve(&place, bfs->nwords * sizeof(uint64_t));
@@ -270,15 +289,19 @@ open_search(EmogiBfs *bfs)
 	return true;
 }
 
-/* Search, with a summary where it is wanted and levels tell it. *is_full: there was no room for it, and there is no answer. */
+/*
+ * Search, with a summary where it is wanted and levels tell it. *is_full: there was no room for it,
+ * and there is no answer.
+ */
 static EmogiStatus
-search_from(EmogiPool *pool, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result, EmogiControl *control,
-			EmogiError *error, bool *is_full)
+search_from(EmogiPool *pool, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result,
+			EmogiControl *control, EmogiError *error, bool *is_full)
 {
 	Search		search = {.unexplored = graph->forward.nedges};
 	EmogiBfs   *bfs = &search.bfs;
 
-	emogi_cpu_run_begin(&bfs->run, pool, graph, graph->nvertices, result, control, error, "a breadth-first search");
+	emogi_cpu_run_begin(&bfs->run, pool, graph, graph->nvertices, result, control, error,
+						"a breadth-first search");
 	emogi_bfs_summary_begin(&search.summary, query);
 	bfs->forward = graph->forward;
 	bfs->backward = graph->backward;
@@ -297,8 +320,8 @@ search_from(EmogiPool *pool, const EmogiGraph *graph, const EmogiQuery *query, E
 
 /* More levels than a summary has room for are made once more, and written. */
 EmogiStatus
-emogi_cpu_bfs(EmogiPool *pool, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result,
-			  EmogiControl *control, EmogiError *error)
+emogi_cpu_bfs(EmogiPool *pool, const EmogiGraph *graph, const EmogiQuery *query,
+			  EmogiResult *result, EmogiControl *control, EmogiError *error)
 {
 	EmogiQuery	whole = *query;
 	bool		is_full;

@@ -1,8 +1,9 @@
 /*
  * bfs_steps.c: the parallel steps of breadth-first search; bfs.c says when each is taken.
  *
- * A step is cut into chunks that threads take by an atomic counter. Long lists are put aside and walked by all threads
- * together, in pieces. The steps that move most lists ask for the next ones before they work on those at hand.
+ * A step is cut into chunks that threads take by an atomic counter. Long lists are put aside and
+ * walked by all threads together, in pieces. The steps that move most lists ask for the next ones
+ * before they work on those at hand.
  */
 #include "bfs_steps.h"
 
@@ -46,7 +47,8 @@ take_words(EmogiBfs *bfs, uint64_t *first, uint64_t *end)
 	if (emogi_job_stopped(&bfs->run.job))
 		return false;
 	*first = emogi_job_take(&bfs->run.next, EMOGI_BFS_WORD_CHUNK);
-	*end = *first + EMOGI_BFS_WORD_CHUNK < bfs->nwords ? *first + EMOGI_BFS_WORD_CHUNK : bfs->nwords;
+	*end = *first + EMOGI_BFS_WORD_CHUNK < bfs->nwords ? *first + EMOGI_BFS_WORD_CHUNK
+		: bfs->nwords;
 	return *first < bfs->nwords;
 }
 
@@ -113,9 +115,11 @@ emogi_bfs_walk_queue(void *arg, int thread, int nthreads)
 	uint64_t	first;
 
 	local.count = 0;
-	while (!emogi_job_stopped(&bfs->run.job) && (first = emogi_job_take(&bfs->run.next, EMOGI_BFS_QUEUE_CHUNK)) < bfs->count)
+	while (!emogi_job_stopped(&bfs->run.job) &&
+		   (first = emogi_job_take(&bfs->run.next, EMOGI_BFS_QUEUE_CHUNK)) < bfs->count)
 	{
-		uint64_t	count = bfs->count - first < EMOGI_BFS_QUEUE_CHUNK ? bfs->count - first : EMOGI_BFS_QUEUE_CHUNK;
+		uint64_t	count = bfs->count - first < EMOGI_BFS_QUEUE_CHUNK ? bfs->count - first
+			: EMOGI_BFS_QUEUE_CHUNK;
 		const uint32_t *queue = bfs->queue + first;
 
 		for (uint64_t i = 0; i < count; i++)
@@ -124,7 +128,8 @@ emogi_bfs_walk_queue(void *arg, int thread, int nthreads)
 			__builtin_prefetch(&forward->targets[forward->offsets[queue[i]]]);
 		for (uint64_t i = 0; i < count; i++)
 		{
-			List		list = {forward->targets + forward->offsets[queue[i]], emogi_bfs_degree(forward, queue[i])};
+			List		list = {forward->targets + forward->offsets[queue[i]],
+				emogi_bfs_degree(forward, queue[i])};
 
 			if (list.count > EMOGI_BFS_HUB_ENTRIES)
 				put_hub_aside(bfs, queue[i]);
@@ -135,7 +140,9 @@ emogi_bfs_walk_queue(void *arg, int thread, int nthreads)
 	flush_queue(bfs, &local);
 }
 
-/* Get the lists of the frontier's vertices in a word, all but the hubs', on their way to the cache. */
+/*
+ * Get the lists of the frontier's vertices in a word, all but the hubs', on their way to the cache.
+ */
 static int
 gather_lists(EmogiBfs *bfs, uint64_t w, List *lists)
 {
@@ -209,9 +216,11 @@ emogi_bfs_walk_hubs(void *arg, int thread, int nthreads)
 		uint64_t	degree = emogi_bfs_degree(&bfs->forward, hub->vertex);
 		uint64_t	i;
 
-		while (!emogi_job_stopped(&bfs->run.job) && (i = emogi_job_take(&hub->next, EMOGI_BFS_HUB_PIECE)) < degree)
+		while (!emogi_job_stopped(&bfs->run.job) &&
+			   (i = emogi_job_take(&hub->next, EMOGI_BFS_HUB_PIECE)) < degree)
 		{
-			List		piece = {targets + i, degree - i < EMOGI_BFS_HUB_PIECE ? degree - i : EMOGI_BFS_HUB_PIECE};
+			List		piece = {targets + i,
+				degree - i < EMOGI_BFS_HUB_PIECE ? degree - i : EMOGI_BFS_HUB_PIECE};
 
 			if (bfs->in_queue)
 				enter_sparse(bfs, &local, piece, &bfs->tally[thread]);
@@ -297,8 +306,9 @@ has_parent(const EmogiBfs *bfs, uint64_t first, uint64_t end, EmogiBfsTally *tal
 }
 
 /*
- * Make the level of the 64 vertices of a word. The first entry of every list is tried without a branch, which would
- * be mispredicted half of the time. Dead vertices, which nothing leads to, become visited.
+ * Make the level of the 64 vertices of a word. The first entry of every list is tried without a
+ * branch, which would be mispredicted half of the time. Dead vertices, which nothing leads to,
+ * become visited.
  */
 static void
 pull_word(EmogiBfs *bfs, uint64_t w, EmogiBfsTally *tally)
@@ -378,7 +388,8 @@ emogi_bfs_collect_queue(void *arg, int thread, int nthreads)
 		{
 			for (uint64_t bits = bfs->front[w]; bits != 0; bits &= bits - 1)
 			{
-				local.vertices[local.count++] = (uint32_t) (w * 64 + (uint64_t) __builtin_ctzll(bits));
+				local.vertices[local.count++] =
+					(uint32_t) (w * 64 + (uint64_t) __builtin_ctzll(bits));
 				if (local.count == EMOGI_BFS_LOCAL_QUEUE)
 					flush_queue(bfs, &local);
 			}

@@ -1,18 +1,23 @@
 /*
- * bfs_steps.h: what passes between bfs.c, which chooses the way to make each level, and bfs_steps.c, which
- * holds the parallel steps.
+ * bfs_steps.h: what passes between bfs.c, which chooses the way to make each level, and
+ * bfs_steps.c, which holds the parallel steps.
  */
 #ifndef EMOGI_CPU_BFS_STEPS_H
 #define EMOGI_CPU_BFS_STEPS_H
 
 #include "cpu/cpu_run.h"
 
-/* Tuned. Times with these values are in bench/RESULTS.md: two cores of an Intel Xeon, commit 45449c8. */
-#define EMOGI_BFS_ALPHA 8		/* bottom-up begins above 1 / 8 of the list entries not walked yet */
+/*
+ * Tuned. Times with these values are in bench/RESULTS.md: two cores of an Intel Xeon, commit
+ * 45449c8.
+ */
+#define EMOGI_BFS_ALPHA 8	/* bottom-up begins above 1 / 8 of the list entries not walked yet */
 #define EMOGI_BFS_BETA 18		/* and ends when it shrinks below nvertices / 18 */
-#define EMOGI_BFS_DENSE_SHARE 64	/* a frontier with more than nvertices / 64 list entries is walked as a bitmap */
+/* a frontier with more than nvertices / 64 list entries is walked as a bitmap */
+#define EMOGI_BFS_DENSE_SHARE 64
 #define EMOGI_BFS_DENSE_ENTRIES 4096	/* but not one with fewer than these */
-#define EMOGI_BFS_ALONE_ENTRIES 1024	/* a queue with fewer vertices and entries is walked by the caller alone */
+/* a queue with fewer vertices and entries is walked by the caller alone */
+#define EMOGI_BFS_ALONE_ENTRIES 1024
 #define EMOGI_BFS_HUB_ENTRIES 16384	/* a longer list is walked by all threads together */
 #define EMOGI_BFS_HUB_PIECE 8192	/* entries of a hub's list that a thread takes at once */
 #define EMOGI_BFS_MAX_MAPS 32	/* threads that walk a bitmap at most */
@@ -37,8 +42,8 @@ typedef struct EmogiBfsTally
 } EmogiBfsTally;
 
 /*
- * The state of a search. Between steps it belongs to the caller's thread; in a step, threads write what is marked
- * atomic, their own tally and map, and what the step's comment says.
+ * The state of a search. Between steps it belongs to the caller's thread; in a step, threads write
+ * what is marked atomic, their own tally and map, and what the step's comment says.
  */
 typedef struct EmogiBfs
 {
@@ -49,10 +54,12 @@ typedef struct EmogiBfs
 	uint64_t	nwords;			/* of a bitmap */
 	int32_t    *level;			/* [nvertices]; NULL = levels are counted, not written */
 	int32_t		depth;			/* the level that is being made */
-	uint64_t   *visited;		/* [nwords], all that have a level, the dead, and the bits beyond nvertices */
+	uint64_t   *visited;		/* [nwords], all that have a level, the dead, and the bits beyond
+								 * nvertices */
 	uint64_t   *front;			/* [nwords], the frontier, unless in_queue */
 	uint64_t   *next_front;		/* [nwords] */
-	uint64_t   *maps;			/* [nmaps][nwords], what each thread has seen in a dense level; zero between levels */
+	uint64_t   *maps;			/* [nmaps][nwords], what each thread has seen in a dense level;
+								 * zero between levels */
 	int			nmaps;
 	uint32_t   *queue;			/* [queue_room], the frontier, when in_queue */
 	uint32_t   *next_queue;		/* [queue_room] */

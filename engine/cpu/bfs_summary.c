@@ -1,9 +1,10 @@
 /*
  * bfs_summary.c: groups of a search's rows, made of how many vertices each level has.
  *
- * A search counts the vertices of a level when it makes it. That is all there is to know of `count`, of groups by level, and of the least, the
- * most and the sum of levels, also in a range of levels; so nobody need read the levels afterwards, and the search need not write them.
- * What looks at vertex numbers, and the first rows, are left to whoever reads the levels.
+ * A search counts the vertices of a level when it makes it. That is all there is to know of
+ * `count`, of groups by level, and of the least, the most and the sum of levels, also in a range of
+ * levels; so nobody need read the levels afterwards, and the search need not write them. What looks
+ * at vertex numbers, and the first rows, are left to whoever reads the levels.
  */
 #include "bfs_summary.h"
 
@@ -42,9 +43,13 @@ emogi_bfs_summary_begin(EmogiBfsSummary *summary, const EmogiQuery *query)
 		begin_group(summary, 0);
 }
 
-/* Fold so many rows of one level into a value of a group that has `before` rows. No row is on a level before. */
+/*
+ * Fold so many rows of one level into a value of a group that has `before` rows. No row is on a
+ * level before.
+ */
 static void
-fold_level(EmogiFoldKind kind, int32_t level, uint64_t count, uint64_t before, EmogiSummaryValue *value)
+fold_level(EmogiFoldKind kind, int32_t level, uint64_t count, uint64_t before,
+		   EmogiSummaryValue *value)
 {
 	if (kind == EMOGI_FOLD_SUM)
 		value->integer += level * (int64_t) count;

@@ -1,5 +1,6 @@
 /*
- * bfs_summary.h: groups of a search's rows (contract/summary.h), made of how many vertices each level has as it is made.
+ * bfs_summary.h: groups of a search's rows (contract/summary.h), made of how many vertices each
+ * level has as it is made.
  */
 #ifndef EMOGI_CPU_BFS_SUMMARY_H
 #define EMOGI_CPU_BFS_SUMMARY_H

@@ -1,9 +1,11 @@
 /*
- * bfs_sums.c: what the levels of searches from many sources come to, each by itself, by the threads of a pool.
+ * bfs_sums.c: what the levels of searches from many sources come to, each by itself, by the threads
+ * of a pool.
  *
- * Fills count, sum, least, most and harmonic, [nsources]: what the table of algorithms says. 64 searches at a time share one pass over the
- * lists (msbfs.h). The first 64 take memory for themselves; all others share some that they leave clean, in huge pages unless the first have looked
- * at little.
+ * Fills count, sum, least, most and harmonic, [nsources]: what the table of algorithms says. 64
+ * searches at a time share one pass over the lists (msbfs.h). The first 64 take memory for
+ * themselves; all others share some that they leave clean, in huge pages unless the first have
+ * looked at little.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
@@ -24,7 +26,10 @@ write_source(const EmogiArray *columns, uint64_t i, const EmogiMsbfsSums *sums)
 	columns[4].float64[i] = sums->harmonic;
 }
 
-/* Get memory for all searches that are to come, which are like the last one; NULL, with the job failed, when there is none. */
+/*
+ * Get memory for all searches that are to come, which are like the last one; NULL, with the job
+ * failed, when there is none.
+ */
 static void *
 take_scratch(EmogiCpuRun *run, const EmogiGraph *graph, const EmogiMsbfsResult *last)
 {
@@ -40,17 +45,20 @@ take_scratch(EmogiCpuRun *run, const EmogiGraph *graph, const EmogiMsbfsResult *
 }
 
 EmogiStatus
-emogi_cpu_bfs_sums(EmogiPool *pool, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result, EmogiControl *control,
-				   EmogiError *error)
+emogi_cpu_bfs_sums(EmogiPool *pool, const EmogiGraph *graph, const EmogiQuery *query,
+				   EmogiResult *result, EmogiControl *control, EmogiError *error)
 {
-	EmogiMsbfsResult search = {.wants_sums = true, .first_level = query->first_level, .last_level = UINT32_MAX};
+	EmogiMsbfsResult search = {.wants_sums = true, .first_level = query->first_level,
+		.last_level = UINT32_MAX};
 	EmogiCpuRun run;
 	uint64_t	done = 0;
 
-	emogi_cpu_run_begin(&run, pool, graph, query->nsources, result, control, error, "breadth-first searches");
+	emogi_cpu_run_begin(&run, pool, graph, query->nsources, result, control, error,
+						"breadth-first searches");
 	while (done < query->nsources && !emogi_job_stopped(&run.job))
 	{
-		const int	count = emogi_msbfs_run_next(&run, graph, query->sources, query->nsources, done, query->max_depth, &search);
+		const int	count = emogi_msbfs_run_next(&run, graph, query->sources, query->nsources, done,
+												 query->max_depth, &search);
 
 		for (int s = 0; s < count; s++)
 		{

@@ -6,9 +6,11 @@
 #include <string.h>
 
 /* Tuned. Times with these values are in bench/RESULTS.md: two cores of an Intel Xeon. */
-#define WORD_BITS 32			/* of an entry: a source's place in its block, and a vertex's in its group */
+/* of an entry: a source's place in its block, and a vertex's in its group */
+#define WORD_BITS 32
 #define NEAR_SOURCE_BITS 12		/* of a block whose values are read in any order: 32 KB of them */
-#define PIECE_BITS 14			/* sources whose entries a thread puts in tiles at one go; no more than a block has */
+/* sources whose entries a thread puts in tiles at one go; no more than a block has */
+#define PIECE_BITS 14
 #define LEAST_GROUP_BITS 10		/* not fewer than EMOGI_PULL_BLOCK */
 #define GROUP_BITS 15			/* 256 KB of sums */
 #define MOST_GROUP_BITS 17
@@ -33,7 +35,8 @@ typedef struct Making
 	const EmogiAdjacency *transposed;	/* NULL = tiles are made of the lists */
 	uint64_t	nvertices;
 	uint64_t	npieces;
-	uint64_t   *places;			/* [npieces][ngroups], entries of a piece of the sources in a group; then where they begin */
+	uint64_t   *places;			/* [npieces][ngroups], entries of a piece of the sources in a
+								 * group; then where they begin */
 } Making;
 
 /* Are many sources near the vertices in whose lists they are? Of some vertices. */
@@ -47,7 +50,8 @@ are_near(const EmogiAdjacency *lists, uint64_t nvertices)
 	{
 		uint64_t	v = nvertices / SAMPLES * s;
 
-		for (uint64_t i = lists->offsets[v]; i < lists->offsets[v + 1] && i < lists->offsets[v] + LEAST_DEGREE; i++)
+		for (uint64_t i = lists->offsets[v]; i < lists->offsets[v + 1] &&
+			 i < lists->offsets[v] + LEAST_DEGREE; i++)
 		{
 			uint64_t	u = lists->targets[i];
 
@@ -79,7 +83,8 @@ pay(const Making *making, int64_t nsteps)
 	const EmogiAdjacency *lists = making->lists;
 	const uint64_t nvertices = making->nvertices;
 
-	if (nsteps < LEAST_STEPS || nvertices < LEAST_VERTICES || lists->nedges / LEAST_DEGREE < nvertices || are_near(lists, nvertices))
+	if (nsteps < LEAST_STEPS || nvertices < LEAST_VERTICES ||
+		lists->nedges / LEAST_DEGREE < nvertices || are_near(lists, nvertices))
 		return false;
 	if (making->transposed != NULL)
 		return count_blocks(nvertices, MOST_GROUP_BITS) <= MOST_GROUPS;
@@ -101,7 +106,8 @@ choose_group_bits(const Making *making, int nthreads)
 {
 	uint32_t	bits = GROUP_BITS;
 
-	while (bits > LEAST_GROUP_BITS && making->nvertices >> bits < (uint64_t) nthreads * GROUPS_PER_THREAD)
+	while (bits > LEAST_GROUP_BITS && making->nvertices >> bits <
+		   (uint64_t) nthreads * GROUPS_PER_THREAD)
 		bits--;
 	while (bits < MOST_GROUP_BITS && should_grow(making, bits))
 		bits++;
@@ -115,7 +121,8 @@ make_group(const Making *making, uint64_t group)
 	const EmogiBlockedSpmv *tiles = making->tiles;
 	const EmogiAdjacency *lists = making->lists;
 	const uint64_t first = group << tiles->group_bits;
-	const uint64_t upto = emogi_cpu_run_chunk_end(first, UINT64_C(1) << tiles->group_bits, making->nvertices);
+	const uint64_t upto = emogi_cpu_run_chunk_end(first, UINT64_C(1) << tiles->group_bits,
+												  making->nvertices);
 	uint64_t   *starts = tiles->starts + group * tiles->nsources;
 	uint64_t	start = lists->offsets[first];
 
@@ -135,7 +142,8 @@ make_group(const Making *making, uint64_t group)
 			uint32_t	u = lists->targets[i];
 			uint32_t	place = u & ((1u << NEAR_SOURCE_BITS) - 1);
 
-			tiles->entries[starts[u >> NEAR_SOURCE_BITS]++] = place << tiles->group_bits | (uint32_t) (v - first);
+			tiles->entries[starts[u >> NEAR_SOURCE_BITS]++] = place << tiles->group_bits |
+				(uint32_t) (v - first);
 		}
 	/* each start is now where the next tile starts */
 	memmove(starts + 1, starts, (tiles->nsources - 1) * sizeof *starts);
@@ -149,7 +157,8 @@ make_groups(void *arg, int thread, int nthreads)
 	const Making *making = arg;
 	uint64_t	group;
 
-	while (!emogi_job_stopped(&making->run->job) && (group = emogi_job_take(&making->run->next, 1)) < making->tiles->ngroups)
+	while (!emogi_job_stopped(&making->run->job) &&
+		   (group = emogi_job_take(&making->run->next, 1)) < making->tiles->ngroups)
 		make_group(making, group);
 }
 
@@ -171,7 +180,8 @@ count_pieces(void *arg, int thread, int nthreads)
 	const uint32_t bits = making->tiles->group_bits;
 	uint64_t	piece;
 
-	while (!emogi_job_stopped(&making->run->job) && (piece = emogi_job_take(&making->run->next, 1)) < making->npieces)
+	while (!emogi_job_stopped(&making->run->job) &&
+		   (piece = emogi_job_take(&making->run->next, 1)) < making->npieces)
 	{
 		uint64_t   *count = making->places + piece * ngroups;
 		uint64_t	first;
@@ -183,7 +193,9 @@ count_pieces(void *arg, int thread, int nthreads)
 	}
 }
 
-/* Turn counts into places: group after group, in each the pieces in order; note where tiles start. */
+/*
+ * Turn counts into places: group after group, in each the pieces in order; note where tiles start.
+ */
 static void
 lay_pieces(Making *making)
 {
@@ -219,7 +231,8 @@ place_pieces(void *arg, int thread, int nthreads)
 	const uint32_t source_mask = (1u << making->tiles->source_bits) - 1;
 	uint64_t	piece;
 
-	while (!emogi_job_stopped(&making->run->job) && (piece = emogi_job_take(&making->run->next, 1)) < making->npieces)
+	while (!emogi_job_stopped(&making->run->job) &&
+		   (piece = emogi_job_take(&making->run->next, 1)) < making->npieces)
 	{
 		uint64_t   *place = making->places + piece * making->tiles->ngroups;
 		uint64_t	first;
@@ -230,7 +243,8 @@ place_pieces(void *arg, int thread, int nthreads)
 			const uint32_t source = ((uint32_t) u & source_mask) << bits;
 
 			for (uint64_t i = out->offsets[u]; i < out->offsets[u + 1]; i++)
-				entries[place[out->targets[i] >> bits]++] = source | (out->targets[i] & vertex_mask);
+				entries[place[out->targets[i] >> bits]++] = source |
+					(out->targets[i] & vertex_mask);
 		}
 	}
 }
@@ -254,27 +268,34 @@ take_memory(Making *making, int nthreads)
 	EmogiBlockedSpmv *tiles = making->tiles;
 	EmogiCpuRun *run = making->run;
 
-	tiles->starts = emogi_cpu_run_spare(run, tiles->ngroups * tiles->nsources + 1, sizeof(uint64_t));
-	tiles->sums = emogi_cpu_run_spare(run, (uint64_t) nthreads << tiles->group_bits, sizeof(double));
+	tiles->starts = emogi_cpu_run_spare(run, tiles->ngroups * tiles->nsources + 1,
+										sizeof(uint64_t));
+	tiles->sums = emogi_cpu_run_spare(run, (uint64_t) nthreads << tiles->group_bits,
+									  sizeof(double));
 	if (making->transposed != NULL)
-		making->places = emogi_cpu_run_spare(run, making->npieces * tiles->ngroups, sizeof(uint64_t));
-	if (tiles->starts != NULL && tiles->sums != NULL && (making->transposed == NULL || making->places != NULL))
+		making->places = emogi_cpu_run_spare(run, making->npieces * tiles->ngroups,
+											 sizeof(uint64_t));
+	if (tiles->starts != NULL && tiles->sums != NULL &&
+		(making->transposed == NULL || making->places != NULL))
 		tiles->entries = emogi_cpu_run_spare(run, making->lists->nedges, sizeof(uint32_t));
 }
 
 bool
-emogi_blocked_spmv_make(EmogiBlockedSpmv *tiles, EmogiCpuRun *run, const EmogiAdjacency *lists, const EmogiAdjacency *transposed,
-				 uint64_t nvertices, int64_t nsteps)
+emogi_blocked_spmv_make(EmogiBlockedSpmv *tiles, EmogiCpuRun *run, const EmogiAdjacency *lists,
+						const EmogiAdjacency *transposed,
+						uint64_t nvertices, int64_t nsteps)
 {
 	const int	nthreads = emogi_pool_size(run->pool);
-	Making		making = {.tiles = tiles, .run = run, .lists = lists, .transposed = transposed->offsets != NULL ? transposed : NULL,
+	Making		making = {.tiles = tiles, .run = run, .lists = lists,
+		.transposed = transposed->offsets != NULL ? transposed : NULL,
 		.nvertices = nvertices, .npieces = count_blocks(nvertices, PIECE_BITS)};
 
 	*tiles = (EmogiBlockedSpmv) {0};
 	if (!pay(&making, nsteps))
 		return true;
 	tiles->group_bits = choose_group_bits(&making, nthreads);
-	tiles->source_bits = making.transposed != NULL ? WORD_BITS - tiles->group_bits : NEAR_SOURCE_BITS;
+	tiles->source_bits = making.transposed != NULL ? WORD_BITS - tiles->group_bits
+		: NEAR_SOURCE_BITS;
 	tiles->ngroups = count_blocks(nvertices, tiles->group_bits);
 	tiles->nsources = count_blocks(nvertices, tiles->source_bits);
 	take_memory(&making, nthreads);
@@ -286,7 +307,8 @@ emogi_blocked_spmv_make(EmogiBlockedSpmv *tiles, EmogiCpuRun *run, const EmogiAd
 
 /* Add up a group, of numbers of one kind, a constant; false when the job has stopped. */
 static inline __attribute__((always_inline)) bool
-sum_group(const EmogiBlockedSpmv *tiles, EmogiJob *job, const double *values, const uint64_t *units, uint64_t group, double *sums, uint64_t *unit_sums)
+sum_group(const EmogiBlockedSpmv *tiles, EmogiJob *job, const double *values, const uint64_t *units,
+		  uint64_t group, double *sums, uint64_t *unit_sums)
 {
 	const uint32_t bits = tiles->group_bits;
 	const uint32_t vertex_mask = (1u << bits) - 1;
@@ -314,7 +336,8 @@ sum_group(const EmogiBlockedSpmv *tiles, EmogiJob *job, const double *values, co
 }
 
 const double *
-emogi_blocked_spmv_sum(const EmogiBlockedSpmv *tiles, EmogiJob *job, const double *values, uint64_t group, int thread)
+emogi_blocked_spmv_sum(const EmogiBlockedSpmv *tiles, EmogiJob *job, const double *values,
+					   uint64_t group, int thread)
 {
 	double	   *sums = tiles->sums + ((uint64_t) thread << tiles->group_bits);
 
@@ -323,7 +346,8 @@ emogi_blocked_spmv_sum(const EmogiBlockedSpmv *tiles, EmogiJob *job, const doubl
 }
 
 const uint64_t *
-emogi_blocked_spmv_sum_units(const EmogiBlockedSpmv *tiles, EmogiJob *job, const uint64_t *values, uint64_t group, int thread)
+emogi_blocked_spmv_sum_units(const EmogiBlockedSpmv *tiles, EmogiJob *job, const uint64_t *values,
+							 uint64_t group, int thread)
 {
 	uint64_t   *sums = (uint64_t *) tiles->sums + ((uint64_t) thread << tiles->group_bits);
 

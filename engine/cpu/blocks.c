@@ -1,22 +1,30 @@
 /*
- * blocks.c: bridges, articulation points and biconnected components of an undirected graph, by the threads of a pool.
+ * blocks.c: bridges, articulation points and biconnected components of an undirected graph, by the
+ * threads of a pool.
  *
- * Fills other[nvertices], the other end of the bridge that leads from a vertex towards the smallest vertex of its component, EMOGI_NO_VERTEX
- * where there is none; components[nvertices], how many blocks an articulation point is in, 0 of other vertices; or component[nvertices] and
+ * Fills other[nvertices], the other end of the bridge that leads from a vertex towards the smallest
+ * vertex of its component, EMOGI_NO_VERTEX where there is none; components[nvertices], how many
+ * blocks an articulation point is in, 0 of other vertices; or component[nvertices] and
  * parent[nvertices], as contract/blocks.h says.
  *
- * Method [1], with the trees of [2], which are searched breadth-first from the smallest vertex of each component (spanning_bfs.h). Vertices are
- * numbered so that those below a vertex have the numbers that follow its own. low and high are the least and the greatest number at the ends of
- * edges of what hangs from a vertex, without the edge above it. Where both are numbers below the vertex, the edge above it is a bridge;
- * where both are numbers of what hangs from its parent, the edge above it is a fence [1]: nothing leads past the parent. Vertices that are
- * joined by edges of trees that are no fences and by edges that belong to no tree are a block, with the parent of the topmost of them: a tree
- * searched breadth-first has no edge but its own between a vertex and one above it. A graph of those edges is not made: they are looked at
- * in the lists, and the components are found as cc.c finds them.
+ * Method [1], with the trees of [2], which are searched breadth-first from the smallest vertex of
+ * each component (spanning_bfs.h). Vertices are numbered so that those below a vertex have the
+ * numbers that follow its own. low and high are the least and the greatest number at the ends of
+ * edges of what hangs from a vertex, without the edge above it. Where both are numbers below the
+ * vertex, the edge above it is a bridge; where both are numbers of what hangs from its parent, the
+ * edge above it is a fence [1]: nothing leads past the parent. Vertices that are joined by edges of
+ * trees that are no fences and by edges that belong to no tree are a block, with the parent of the
+ * topmost of them: a tree searched breadth-first has no edge but its own between a vertex and one
+ * above it. A graph of those edges is not made: they are looked at in the lists, and the components
+ * are found as cc.c finds them.
  *
- * What is filled depends on the trees alone, and these not on the order of the work, though the numbers do.
+ * What is filled depends on the trees alone, and these not on the order of the work, though the
+ * numbers do.
  *
- * [1] X. Dong, L. Wang, Y. Gu, Y. Sun. Provably Fast and Space-Efficient Parallel Biconnectivity. PPoPP 2023. Section 4.
- * [2] R. E. Tarjan, U. Vishkin. An Efficient Parallel Biconnectivity Algorithm. SIAM Journal on Computing 14(4), 1985.
+ * [1] X. Dong, L. Wang, Y. Gu, Y. Sun. Provably Fast and Space-Efficient Parallel Biconnectivity.
+ *     PPoPP 2023. Section 4.
+ * [2] R. E. Tarjan, U. Vishkin. An Efficient Parallel Biconnectivity Algorithm. SIAM Journal on
+ *     Computing 14(4), 1985.
  */
 #include "algorithms.h"
 #include "cpu/union_find.h"
@@ -31,14 +39,20 @@ typedef struct Blocks
 	EmogiSpanningBfs rooted;
 	uint32_t   *parent;			/* [nvertices], rooted's */
 	uint32_t   *first;			/* [nvertices], the number of a vertex */
-	uint32_t   *size;			/* [nvertices], atomic: vertices that hang from it, itself among them */
-	uint32_t   *low;			/* [nvertices], atomic; before that the next number to be given below a vertex */
+	uint32_t   *size;			/* [nvertices], atomic: vertices that hang from it, itself among
+								 * them */
+	uint32_t   *low;			/* [nvertices], atomic; before that the next number to be given
+								 * below a vertex */
 	uint32_t   *high;			/* [nvertices], atomic */
-	uint32_t   *label;			/* [nvertices], links (union_find.h): of a block without its top; memory of `level` */
-	uint32_t   *top;			/* [nvertices], atomic: of such a block, the parent of the topmost; memory of `low` */
-	uint32_t   *second;			/* [nvertices], atomic: of such a block, its second vertex, EMOGI_NO_VERTEX = none; memory of `high` */
+	uint32_t   *label;			/* [nvertices], links (union_find.h): of a block without its top;
+								 * memory of `level` */
+	uint32_t   *top;			/* [nvertices], atomic: of such a block, the parent of the
+								 * topmost; memory of `low` */
+	uint32_t   *second;			/* [nvertices], atomic: of such a block, its second vertex,
+								 * EMOGI_NO_VERTEX = none; memory of `high` */
 	uint32_t   *number;			/* [nvertices], of such a block; memory of `first` */
-	uint32_t   *next;			/* [nvertices], blocks with such a smallest vertex, and the next number of these; memory of `size` */
+	uint32_t   *next;			/* [nvertices], blocks with such a smallest vertex, and the next
+								 * number of these; memory of `size` */
 	uint32_t	given;			/* atomic: numbers of vertices that were given to trees */
 	uint32_t	giant;			/* the label of which vertices are skipped */
 	uint64_t	looked;			/* atomic: list entries looked at */
@@ -57,14 +71,18 @@ take_chunk(Blocks *blocks, uint64_t *v, uint64_t *end)
 	return true;
 }
 
-/* Count list entries that are looked at; false when the job has stopped, which is asked now and then. */
+/*
+ * Count list entries that are looked at; false when the job has stopped, which is asked now and
+ * then.
+ */
 static inline bool
 may_look(Blocks *blocks, uint64_t *looked, uint64_t more)
 {
 	const uint64_t before = *looked;
 
 	*looked += more;
-	return before / EMOGI_RUN_POLL == *looked / EMOGI_RUN_POLL || !emogi_job_stopped(&blocks->run.job);
+	return before / EMOGI_RUN_POLL == *looked / EMOGI_RUN_POLL ||
+		!emogi_job_stopped(&blocks->run.job);
 }
 
 /* ---- trees and numbers ---- */
@@ -75,7 +93,8 @@ grow_trees(Blocks *blocks, EmogiPool *pool, const EmogiQuery *query, EmogiContro
 {
 	const EmogiQuery components = {.algorithm = EMOGI_CC, .placement = query->placement};
 	EmogiResult result = {.columns[0].vertex = blocks->low};
-	const EmogiStatus status = emogi_cpu_cc(pool, blocks->graph, &components, &result, control, blocks->run.error);
+	const EmogiStatus status = emogi_cpu_cc(pool, blocks->graph, &components, &result, control,
+											blocks->run.error);
 
 	emogi_job_phase(&blocks->run.job, EMOGI_PHASE_RUN, 3 * blocks->graph->nvertices);
 	if (status != EMOGI_OK)
@@ -112,13 +131,17 @@ static void
 give_number(void *arg, uint32_t v)
 {
 	Blocks	   *blocks = arg;
-	uint32_t   *next = blocks->parent[v] != EMOGI_NO_VERTEX ? &blocks->low[blocks->parent[v]] : &blocks->given;
+	uint32_t   *next = blocks->parent[v] != EMOGI_NO_VERTEX ? &blocks->low[blocks->parent[v]]
+		: &blocks->given;
 
 	blocks->first[v] = __atomic_fetch_add(next, blocks->size[v], __ATOMIC_RELAXED);
 	blocks->low[v] = blocks->first[v] + 1;
 }
 
-/* Find the least and the greatest number in a list, without one edge to the parent; false when the job has stopped. */
+/*
+ * Find the least and the greatest number in a list, without one edge to the parent; false when the
+ * job has stopped.
+ */
 static inline bool
 look_at_list(Blocks *blocks, uint64_t v, uint64_t *looked)
 {
@@ -184,16 +207,22 @@ tell_parent(void *arg, uint32_t v)
 static bool
 find_reach(Blocks *blocks)
 {
-	return emogi_cpu_run_step(&blocks->run, begin_sizes, blocks, false) && emogi_spanning_bfs_up(&blocks->rooted, add_size, blocks) &&
-		emogi_spanning_bfs_down(&blocks->rooted, give_number, blocks) && emogi_cpu_run_step(&blocks->run, look_at_lists, blocks, false) &&
+	return emogi_cpu_run_step(&blocks->run, begin_sizes, blocks, false) &&
+		emogi_spanning_bfs_up(&blocks->rooted, add_size, blocks) &&
+		emogi_spanning_bfs_down(&blocks->rooted, give_number, blocks) &&
+			emogi_cpu_run_step(&blocks->run, look_at_lists, blocks, false) &&
 		emogi_spanning_bfs_up(&blocks->rooted, tell_parent, blocks);
 }
 
-/* Say whether edges of what hangs from v lead to what hangs from `above` alone, v itself or its parent; but for the edge above v. */
+/*
+ * Say whether edges of what hangs from v lead to what hangs from `above` alone, v itself or its
+ * parent; but for the edge above v.
+ */
 static inline bool
 stays_below(const Blocks *blocks, uint64_t v, uint64_t above)
 {
-	return blocks->low[v] >= blocks->first[above] && blocks->high[v] - blocks->first[above] < blocks->size[above];
+	return blocks->low[v] >= blocks->first[above] &&
+		blocks->high[v] - blocks->first[above] < blocks->size[above];
 }
 
 /* ---- bridges ---- */
@@ -235,7 +264,10 @@ join_across(Blocks *blocks, uint32_t v, uint32_t w)
 		emogi_union_find_join(blocks->label, v, w);
 }
 
-/* Join every vertex with its parent, where the edge between them is no fence, and with its first and last neighbour. */
+/*
+ * Join every vertex with its parent, where the edge between them is no fence, and with its first
+ * and last neighbour.
+ */
 static void
 join_sample(void *arg, int thread, int nthreads)
 {
@@ -269,7 +301,10 @@ compress_labels(void *arg, int thread, int nthreads)
 			emogi_union_find_compress(blocks->label, (uint32_t) v);
 }
 
-/* Join all vertices that are not in the giant block with their neighbours: an edge between the two is met from without. */
+/*
+ * Join all vertices that are not in the giant block with their neighbours: an edge between the two
+ * is met from without.
+ */
 static void
 join_rest(void *arg, int thread, int nthreads)
 {
@@ -288,7 +323,8 @@ join_rest(void *arg, int thread, int nthreads)
 				continue;
 			for (uint64_t e = lists->offsets[v]; e < lists->offsets[v + 1];)
 			{
-				const uint64_t stop = emogi_cpu_run_chunk_end(e, EMOGI_RUN_POLL, lists->offsets[v + 1]);
+				const uint64_t stop = emogi_cpu_run_chunk_end(e, EMOGI_RUN_POLL,
+															  lists->offsets[v + 1]);
 
 				if (!may_look(blocks, &looked, stop - e))
 					return;
@@ -338,24 +374,31 @@ find_tops(void *arg, int thread, int nthreads)
 		}
 }
 
-/* Find the blocks: the label of every vertex that hangs from another, and the top and second vertex of each; false when the job has stopped. */
+/*
+ * Find the blocks: the label of every vertex that hangs from another, and the top and second vertex
+ * of each; false when the job has stopped.
+ */
 static bool
 find_blocks(Blocks *blocks)
 {
 	EmogiCpuRun *run = &blocks->run;
 
 	blocks->label = blocks->rooted.level;
-	if (!emogi_cpu_run_step(run, begin_labels, blocks, false) || !emogi_cpu_run_step(run, join_sample, blocks, false) ||
+	if (!emogi_cpu_run_step(run, begin_labels, blocks, false) ||
+		!emogi_cpu_run_step(run, join_sample, blocks, false) ||
 		!emogi_cpu_run_step(run, compress_labels, blocks, false))
 		return false;
-	blocks->giant = blocks->graph->nvertices > 0 ? emogi_union_find_giant(blocks->label, blocks->graph->nvertices) : EMOGI_NO_VERTEX;
-	if (!emogi_cpu_run_step(run, join_rest, blocks, false) || !emogi_cpu_run_step(run, compress_labels, blocks, false))
+	blocks->giant = blocks->graph->nvertices > 0
+		? emogi_union_find_giant(blocks->label, blocks->graph->nvertices) : EMOGI_NO_VERTEX;
+	if (!emogi_cpu_run_step(run, join_rest, blocks, false) ||
+		!emogi_cpu_run_step(run, compress_labels, blocks, false))
 		return false;
 	blocks->top = blocks->low;
 	blocks->second = blocks->high;
 	blocks->number = blocks->first;
 	blocks->next = blocks->size;
-	return emogi_cpu_run_step(run, begin_tops, blocks, false) && emogi_cpu_run_step(run, find_tops, blocks, false);
+	return emogi_cpu_run_step(run, begin_tops, blocks, false) &&
+		emogi_cpu_run_step(run, find_tops, blocks, false);
 }
 
 /* Say whether v is the label of a block. */
@@ -413,8 +456,9 @@ drop_others(void *arg, int thread, int nthreads)
 /* ---- numbers of blocks ---- */
 
 /*
- * Get the second vertex of a block, and whether its smallest is its label. Of several blocks with the same smallest vertex those that have
- * it as their top have their label as the second, and at most one has it as its label.
+ * Get the second vertex of a block, and whether its smallest is its label. Of several blocks with
+ * the same smallest vertex those that have it as their top have their label as the second, and at
+ * most one has it as its label.
  */
 static inline uint32_t
 second_of(const Blocks *blocks, uint32_t label, bool *is_label)
@@ -432,7 +476,10 @@ goes_on(Blocks *blocks, uint64_t v)
 	return v % EMOGI_RUN_POLL != 0 || !emogi_job_stopped(&blocks->run.job);
 }
 
-/* Give blocks their numbers by their smallest vertices: the first of such a vertex; false when the job has stopped. */
+/*
+ * Give blocks their numbers by their smallest vertices: the first of such a vertex; false when the
+ * job has stopped.
+ */
 static bool
 add_up_blocks(Blocks *blocks)
 {
@@ -460,7 +507,10 @@ add_up_blocks(Blocks *blocks)
 	return true;
 }
 
-/* Number the blocks of the same smallest vertex: those that have it as their top in the order of labels, with the other one between them. */
+/*
+ * Number the blocks of the same smallest vertex: those that have it as their top in the order of
+ * labels, with the other one between them.
+ */
 static void
 number_blocks(Blocks *blocks)
 {
@@ -496,7 +546,8 @@ write_numbers(void *arg, int thread, int nthreads)
 
 	while (take_chunk(blocks, &v, &end))
 		for (; v < end; v++)
-			component[v] = blocks->parent[v] == EMOGI_NO_VERTEX ? -1 : (int64_t) blocks->number[blocks->label[v]];
+			component[v] = blocks->parent[v] == EMOGI_NO_VERTEX ? -1
+				: (int64_t) blocks->number[blocks->label[v]];
 }
 
 /* ---- the three of them ---- */
@@ -516,7 +567,8 @@ open_blocks(Blocks *blocks, EmogiAlgorithm algorithm)
 	blocks->size = emogi_cpu_run_scratch(run, n, sizeof *blocks->size);
 	blocks->low = emogi_cpu_run_scratch(run, n, sizeof *blocks->low);
 	blocks->high = emogi_cpu_run_scratch(run, n, sizeof *blocks->high);
-	blocks->rooted = (EmogiSpanningBfs) {.run = run, .lists = &blocks->graph->forward, .nvertices = n, .parent = blocks->parent};
+	blocks->rooted = (EmogiSpanningBfs) {.run = run, .lists = &blocks->graph->forward,
+		.nvertices = n, .parent = blocks->parent};
 	return !emogi_job_stopped(&run->job) && emogi_spanning_bfs_open(&blocks->rooted);
 }
 
@@ -534,7 +586,8 @@ answer(Blocks *blocks, EmogiAlgorithm algorithm)
 		return;
 	else if (algorithm == EMOGI_ARTICULATION_POINTS)
 	{
-		if (emogi_cpu_run_step(run, count_above, blocks, false) && emogi_cpu_run_step(run, count_tops, blocks, false))
+		if (emogi_cpu_run_step(run, count_above, blocks, false) &&
+			emogi_cpu_run_step(run, count_tops, blocks, false))
 			emogi_cpu_run_step(run, drop_others, blocks, false);
 	}
 	else if (add_up_blocks(blocks))
@@ -545,12 +598,13 @@ answer(Blocks *blocks, EmogiAlgorithm algorithm)
 }
 
 EmogiStatus
-emogi_cpu_blocks(EmogiPool *pool, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result, EmogiControl *control,
-				 EmogiError *error)
+emogi_cpu_blocks(EmogiPool *pool, const EmogiGraph *graph, const EmogiQuery *query,
+				 EmogiResult *result, EmogiControl *control, EmogiError *error)
 {
 	Blocks		blocks = {.graph = graph};
 
-	emogi_cpu_run_begin(&blocks.run, pool, graph, 3 * graph->nvertices, result, control, error, "biconnected components");
+	emogi_cpu_run_begin(&blocks.run, pool, graph, 3 * graph->nvertices, result, control, error,
+						"biconnected components");
 	if (open_blocks(&blocks, query->algorithm) && grow_trees(&blocks, pool, query, control))
 	{
 		answer(&blocks, query->algorithm);

@@ -1,9 +1,10 @@
 /*
- * buckets.h: the work of a label-correcting search, sorted by urgency: every thread has bins of its own to add to, and
- * a round takes one bin of all threads together.
+ * buckets.h: the work of a label-correcting search, sorted by urgency: every thread has bins of its
+ * own to add to, and a round takes one bin of all threads together.
  *
- * Work lies in blocks. A thread takes blocks from its own store, which grows by slabs; whoever has emptied a block
- * keeps it. Nothing is copied and nothing is locked: between steps the caller's thread links the bins of all threads.
+ * Work lies in blocks. A thread takes blocks from its own store, which grows by slabs; whoever has
+ * emptied a block keeps it. Nothing is copied and nothing is locked: between steps the caller's
+ * thread links the bins of all threads.
  */
 #ifndef EMOGI_BUCKETS_H
 #define EMOGI_BUCKETS_H
@@ -15,7 +16,10 @@
 #define EMOGI_BLOCK_ITEMS 254
 #define EMOGI_SLAB_BLOCKS 64
 
-/* A vertex to be looked at because its value has become `value`; stale when it has become a better one since. */
+/*
+ * A vertex to be looked at because its value has become `value`; stale when it has become a better
+ * one since.
+ */
 typedef struct EmogiBucketItem
 {
 	double		value;
@@ -40,7 +44,8 @@ typedef struct EmogiBucketSlab
 /* The bins of one thread. Written by that thread within a step, by the caller between steps. */
 typedef struct EmogiBuckets
 {
-	EmogiBucketBlock *top[EMOGI_NBINS + 1];	/* NULL = empty; only the top block of a bin may be less than full */
+	EmogiBucketBlock *top[EMOGI_NBINS + 1];	/* NULL = empty; only the top block of a bin may be
+											 * less than full */
 	EmogiBucketBlock *spare;
 	EmogiBucketSlab *slabs;
 	uint64_t	used;			/* blocks of the top slab */

@@ -3,21 +3,26 @@
  *
  * Fills component[nvertices]: the smallest vertex number of the component.
  *
- * Afforest [1]: component[v] is a link to a smaller vertex of the same component, or v itself at a root; an edge is
- * linked by climbing from both ends, always from the larger, until the ends meet or a root can be hung under the other
- * side. As links only lead downwards, the root that remains is the smallest vertex, whatever the order of the work.
- * First every vertex links its first and last neighbour, which makes most of the giant component; then all but its
- * vertices link the rest. An edge between a vertex within and one without must be met from without, so that this
- * needs both orientations; with one alone all edges are linked.
+ * Afforest [1]: component[v] is a link to a smaller vertex of the same component, or v itself at a
+ * root; an edge is linked by climbing from both ends, always from the larger, until the ends meet
+ * or a root can be hung under the other side. As links only lead downwards, the root that remains
+ * is the smallest vertex, whatever the order of the work. First every vertex links its first and
+ * last neighbour, which makes most of the giant component; then all but its vertices link the rest.
+ * An edge between a vertex within and one without must be met from without, so that this needs both
+ * orientations; with one alone all edges are linked.
  *
- * [1] M. Sutton, T. Ben-Nun, A. Barak. Optimizing Parallel Graph Connectivity Computation via Subgraph Sampling. IPDPS
- *     2018. Sections III (linking) and IV (sampling, skipping the giant component).
+ * [1] M. Sutton, T. Ben-Nun, A. Barak. Optimizing Parallel Graph Connectivity Computation via
+ *     Subgraph Sampling. IPDPS 2018. Sections III (linking) and IV (sampling, skipping the giant
+ *     component).
  */
 #include "algorithms.h"
 #include "cpu/union_find.h"
 #include "cpu/cpu_run.h"
 
-/* Tuned. Times with these values are in bench/RESULTS.md: two cores of an Intel Xeon, commit 45449c8. */
+/*
+ * Tuned. Times with these values are in bench/RESULTS.md: two cores of an Intel Xeon, commit
+ * 45449c8.
+ */
 #define VERTICES_AT_ONCE 1024
 #define ROOTS_AT_ONCE 65536
 #define AHEAD 16				/* vertices */
@@ -47,7 +52,8 @@ make_roots(void *arg, int thread, int nthreads)
 	Components *cc = arg;
 	uint64_t	v;
 
-	while (!emogi_job_stopped(&cc->run.job) && (v = emogi_job_take(&cc->run.next, ROOTS_AT_ONCE)) < cc->nvertices)
+	while (!emogi_job_stopped(&cc->run.job) &&
+		   (v = emogi_job_take(&cc->run.next, ROOTS_AT_ONCE)) < cc->nvertices)
 	{
 		uint64_t	end = emogi_cpu_run_chunk_end(v, ROOTS_AT_ONCE, cc->nvertices);
 
@@ -64,7 +70,8 @@ link_sample(void *arg, int thread, int nthreads)
 	const EmogiAdjacency *forward = &cc->forward;
 	uint64_t	v;
 
-	while (!emogi_job_stopped(&cc->run.job) && (v = emogi_job_take(&cc->run.next, VERTICES_AT_ONCE)) < cc->nvertices)
+	while (!emogi_job_stopped(&cc->run.job) &&
+		   (v = emogi_job_take(&cc->run.next, VERTICES_AT_ONCE)) < cc->nvertices)
 	{
 		uint64_t	end = emogi_cpu_run_chunk_end(v, VERTICES_AT_ONCE, cc->nvertices);
 		uint64_t	first = forward->offsets[v];
@@ -91,7 +98,8 @@ compress(void *arg, int thread, int nthreads)
 	Components *cc = arg;
 	uint64_t	v;
 
-	while (!emogi_job_stopped(&cc->run.job) && (v = emogi_job_take(&cc->run.next, VERTICES_AT_ONCE)) < cc->nvertices)
+	while (!emogi_job_stopped(&cc->run.job) &&
+		   (v = emogi_job_take(&cc->run.next, VERTICES_AT_ONCE)) < cc->nvertices)
 	{
 		uint64_t	end = emogi_cpu_run_chunk_end(v, VERTICES_AT_ONCE, cc->nvertices);
 
@@ -129,7 +137,8 @@ link_rest(void *arg, int thread, int nthreads)
 	bool		both = cc->giant != EMOGI_NO_VERTEX && cc->backward.targets != cc->forward.targets;
 	uint64_t	v;
 
-	while (!emogi_job_stopped(&cc->run.job) && (v = emogi_job_take(&cc->run.next, VERTICES_AT_ONCE)) < cc->nvertices)
+	while (!emogi_job_stopped(&cc->run.job) &&
+		   (v = emogi_job_take(&cc->run.next, VERTICES_AT_ONCE)) < cc->nvertices)
 	{
 		uint64_t	end = emogi_cpu_run_chunk_end(v, VERTICES_AT_ONCE, cc->nvertices);
 		uint64_t	polled = tally->looked;
@@ -139,7 +148,8 @@ link_rest(void *arg, int thread, int nthreads)
 		{
 			if (emogi_union_find_read(cc->component, (uint32_t) v) == cc->giant)
 				continue;
-			if (!link_list(cc, &cc->forward, v, tally) || (both && !link_list(cc, &cc->backward, v, tally)))
+			if (!link_list(cc, &cc->forward, v, tally) ||
+				(both && !link_list(cc, &cc->backward, v, tally)))
 				return;
 			if (tally->looked - polled > EMOGI_RUN_POLL)
 			{
@@ -157,22 +167,27 @@ find_components(Components *cc)
 {
 	EmogiCpuRun *run = &cc->run;
 
-	if (!emogi_cpu_run_step(run, make_roots, cc, false) || !emogi_cpu_run_step(run, link_sample, cc, false) ||
+	if (!emogi_cpu_run_step(run, make_roots, cc, false) ||
+		!emogi_cpu_run_step(run, link_sample, cc, false) ||
 		!emogi_cpu_run_step(run, compress, cc, false))
 		return false;
 	run->job.control->level = 1;
-	cc->giant = cc->backward.offsets != NULL && cc->nvertices > 0 ? emogi_union_find_giant(cc->component, cc->nvertices) : EMOGI_NO_VERTEX;
-	return emogi_cpu_run_step(run, link_rest, cc, false) && emogi_cpu_run_step(run, compress, cc, false);
+	cc->giant = cc->backward.offsets != NULL &&
+		cc->nvertices > 0 ? emogi_union_find_giant(cc->component, cc->nvertices) : EMOGI_NO_VERTEX;
+	return emogi_cpu_run_step(run, link_rest, cc, false) &&
+		emogi_cpu_run_step(run, compress, cc, false);
 }
 
 EmogiStatus
 emogi_cpu_cc(EmogiPool *pool, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result,
 			 EmogiControl *control, EmogiError *error)
 {
-	Components	cc = {.forward = graph->forward, .backward = graph->backward, .nvertices = graph->nvertices};
+	Components	cc = {.forward = graph->forward, .backward = graph->backward,
+		.nvertices = graph->nvertices};
 	int			nthreads = emogi_pool_size(pool);
 
-	emogi_cpu_run_begin(&cc.run, pool, graph, graph->nvertices, result, control, error, "components");
+	emogi_cpu_run_begin(&cc.run, pool, graph, graph->nvertices, result, control, error,
+						"components");
 	cc.component = result->columns[0].vertex;
 	cc.tally = emogi_cpu_run_scratch(&cc.run, (uint64_t) nthreads, sizeof(Tally));
 	if (cc.tally != NULL && find_components(&cc))

@@ -1,15 +1,17 @@
 /*
  * cdlp.c: community detection by label propagation, by the threads of a pool.
  *
- * Fills label[nvertices] by the definition of LDBC Graphalytics [1]: every vertex begins with itself as its label, and takes in each
- * iteration the label that most of its neighbours had in the last one, of several the smallest. A neighbour in both directions counts
- * twice; repeats and loops are passed over. It ends after max_iterations, or when nothing has changed.
+ * Fills label[nvertices] by the definition of LDBC Graphalytics [1]: every vertex begins with
+ * itself as its label, and takes in each iteration the label that most of its neighbours had in the
+ * last one, of several the smallest. A neighbour in both directions counts twice; repeats and loops
+ * are passed over. It ends after max_iterations, or when nothing has changed.
  *
- * All labels of an iteration are made of those of the last one, so the answer does not depend on the order of the work. A vertex of whose
- * neighbours none has changed is left alone.
+ * All labels of an iteration are made of those of the last one, so the answer does not depend on
+ * the order of the work. A vertex of whose neighbours none has changed is left alone.
  *
- * [1] A. Iosup et al. The LDBC Graphalytics Benchmark. arXiv:2011.15028. Section 2.3.3; the algorithm is that of U. Raghavan, R. Albert,
- *     S. Kumara. Near linear time algorithm to detect community structures in large-scale networks. Physical Review E 76, 2007.
+ * [1] A. Iosup et al. The LDBC Graphalytics Benchmark. arXiv:2011.15028. Section 2.3.3; the
+ *     algorithm is that of U. Raghavan, R. Albert, S. Kumara. Near linear time algorithm to detect
+ *     community structures in large-scale networks. Physical Review E 76, 2007.
  */
 #include "algorithms.h"
 #include "cpu/cpu_run.h"
@@ -30,7 +32,8 @@ typedef struct Propagation
 {
 	EmogiCpuRun run;
 	EmogiAdjacency forward;
-	EmogiAdjacency backward;	/* offsets NULL = forward is symmetric, and a neighbour counts once */
+	EmogiAdjacency backward;	/* offsets NULL = forward is symmetric, and a neighbour counts
+								 * once */
 	uint64_t	nvertices;
 	uint32_t   *label;			/* [nvertices], of the last iteration */
 	uint32_t   *next;			/* [nvertices] */
@@ -70,7 +73,8 @@ has_changed(const Propagation *propagation, const EmogiAdjacency *lists, uint64_
 
 /* Count the labels of a list's vertices, each vertex once. */
 static inline void
-count_list(const Propagation *propagation, const EmogiAdjacency *lists, uint64_t v, Counter *counter)
+count_list(const Propagation *propagation, const EmogiAdjacency *lists, uint64_t v,
+		   Counter *counter)
 {
 	uint32_t	last = (uint32_t) v;
 
@@ -95,13 +99,16 @@ count_list(const Propagation *propagation, const EmogiAdjacency *lists, uint64_t
 
 /* Forget what was counted of a list. */
 static inline void
-clear_list(const Propagation *propagation, const EmogiAdjacency *lists, uint64_t v, Counter *counter)
+clear_list(const Propagation *propagation, const EmogiAdjacency *lists, uint64_t v,
+		   Counter *counter)
 {
 	for (uint64_t e = lists->offsets[v]; e < lists->offsets[v + 1]; e++)
 		counter->count[propagation->label[lists->targets[e]]] = 0;
 }
 
-/* Find the label that most neighbours have, of several the smallest; its own where there are none. */
+/*
+ * Find the label that most neighbours have, of several the smallest; its own where there are none.
+ */
 static inline uint32_t
 find_label(const Propagation *propagation, uint64_t v, Counter *counter)
 {
@@ -121,7 +128,8 @@ static inline bool
 is_open(const Propagation *propagation, uint64_t v)
 {
 	return propagation->is_first || has_changed(propagation, &propagation->forward, v) ||
-		(propagation->backward.offsets != NULL && has_changed(propagation, &propagation->backward, v));
+		(propagation->backward.offsets != NULL &&
+		 has_changed(propagation, &propagation->backward, v));
 }
 
 /* Make the labels of an iteration. */
@@ -129,7 +137,8 @@ static void
 propagate(void *arg, int thread, int nthreads)
 {
 	Propagation *propagation = arg;
-	Counter		counter = {.count = propagation->counts + (uint64_t) thread * propagation->nvertices};
+	Counter		counter = {.count = propagation->counts + (uint64_t) thread *
+		propagation->nvertices};
 	uint64_t	nchanged = 0;
 	uint64_t	v;
 
@@ -141,7 +150,8 @@ propagate(void *arg, int thread, int nthreads)
 		for (; v < end; v++)
 		{
 			const uint32_t label = propagation->label[v];
-			const uint32_t next = is_open(propagation, v) ? find_label(propagation, v, &counter) : label;
+			const uint32_t next = is_open(propagation, v) ? find_label(propagation, v, &counter)
+				: label;
 
 			propagation->next[v] = next;
 			propagation->next_changed[v] = next != label;
@@ -171,15 +181,16 @@ iterate(Propagation *propagation, int64_t max_iterations)
 		propagation->next_changed = flags;
 		propagation->is_first = false;
 		propagation->run.result->nlevels++;
-		propagation->run.result->edges_traversed += propagation->forward.nedges + propagation->backward.nedges;
+		propagation->run.result->edges_traversed += propagation->forward.nedges +
+			propagation->backward.nedges;
 		if (propagation->nchanged == 0)
 			return;
 	}
 }
 
 EmogiStatus
-emogi_cpu_cdlp(EmogiPool *pool, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result, EmogiControl *control,
-			   EmogiError *error)
+emogi_cpu_cdlp(EmogiPool *pool, const EmogiGraph *graph, const EmogiQuery *query,
+			   EmogiResult *result, EmogiControl *control, EmogiError *error)
 {
 	const uint64_t n = graph->nvertices;
 	uint32_t   *const answer = result->columns[0].vertex;
@@ -190,7 +201,8 @@ emogi_cpu_cdlp(EmogiPool *pool, const EmogiGraph *graph, const EmogiQuery *query
 	emogi_cpu_run_begin(&propagation.run, pool, graph, 0, result, control, error, "communities");
 	propagation.next = emogi_cpu_run_scratch(&propagation.run, n + (n + 1) / 2, sizeof(uint32_t));
 	propagation.counts = propagation.next == NULL ? NULL :
-		emogi_cpu_run_scratch(&propagation.run, (uint64_t) emogi_pool_size(pool) * n, sizeof(uint32_t));
+		emogi_cpu_run_scratch(&propagation.run, (uint64_t) emogi_pool_size(pool) * n,
+							  sizeof(uint32_t));
 	if (propagation.counts != NULL)
 	{
 		propagation.changed = (uint8_t *) (propagation.next + n);

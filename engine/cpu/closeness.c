@@ -1,19 +1,24 @@
 /*
  * closeness.c: closeness by the threads of a pool.
  *
- * Fills reached[nvertices], farness, closeness and harmonic: what the table of algorithms says. Exactly by a search from every vertex;
- * with samples by searches from these against the edges, which find the hops from every vertex to each of them [2].
+ * Fills reached[nvertices], farness, closeness and harmonic: what the table of algorithms says.
+ * Exactly by a search from every vertex; with samples by searches from these against the edges,
+ * which find the hops from every vertex to each of them [2].
  *
- * 64 searches at a time share one pass over the lists (msbfs.h) [1]: the vertices that a source enters are counted level by level, or,
- * of samples, the sources that have entered a vertex. What is shared is more the nearer the sources are to each other, so those of a
- * search are a ball of vertices about one of them where they can be. Sums of 1 / hops are made in ascending order of hops: neither the
- * threads nor the sources beside it change a bit.
+ * 64 searches at a time share one pass over the lists (msbfs.h) [1]: the vertices that a source
+ * enters are counted level by level, or, of samples, the sources that have entered a vertex. What
+ * is shared is more the nearer the sources are to each other, so those of a search are a ball of
+ * vertices about one of them where they can be. Sums of 1 / hops are made in ascending order of
+ * hops: neither the threads nor the sources beside it change a bit.
  *
- * Samples lie anywhere. Where few are reached in few hops, as in a net of streets, their searches seldom meet and share next to nothing: then
- * each thread makes searches of its own (closeness_per_thread.c). A look at the first hops of the first 64 tells.
+ * Samples lie anywhere. Where few are reached in few hops, as in a net of streets, their searches
+ * seldom meet and share next to nothing: then each thread makes searches of its own
+ * (closeness_per_thread.c). A look at the first hops of the first 64 tells.
  *
- * [1] M. Then et al. The More the Merrier: Efficient Multi-Source Graph Traversal. PVLDB 8(4), 2014. Sections 3, 4.2.
- * [2] D. Eppstein, J. Wang. Fast Approximation of Centrality. J. Graph Algorithms and Applications 8(1), 2004. Section 4.
+ * [1] M. Then et al. The More the Merrier: Efficient Multi-Source Graph Traversal. PVLDB 8(4),
+ *     2014. Sections 3, 4.2.
+ * [2] D. Eppstein, J. Wang. Fast Approximation of Centrality. J. Graph Algorithms and Applications
+ *     8(1), 2004. Section 4.
  */
 #include "algorithms.h"
 #include "closeness.h"
@@ -24,7 +29,8 @@
 #include <math.h>
 #include <string.h>
 
-_Static_assert(EMOGI_CLOSENESS_TOGETHER == EMOGI_MSBFS_SOURCES, "searches are made together as msbfs.h does");
+_Static_assert(EMOGI_CLOSENESS_TOGETHER == EMOGI_MSBFS_SOURCES,
+			   "searches are made together as msbfs.h does");
 
 typedef struct Closeness
 {
@@ -66,7 +72,10 @@ grow_ball(Balls *balls, uint64_t from, uint64_t end)
 	}
 }
 
-/* Put all vertices into order, those of a search as near to each other as they may be; false when the job has stopped. */
+/*
+ * Put all vertices into order, those of a search as near to each other as they may be; false when
+ * the job has stopped.
+ */
 static bool
 order_sources(Closeness *closeness)
 {
@@ -93,16 +102,21 @@ order_sources(Closeness *closeness)
 
 /* ---- searches ---- */
 
-/* Search from the next sources, up to max_depth hops; gets their number, 0 when the job has stopped. */
+/*
+ * Search from the next sources, up to max_depth hops; gets their number, 0 when the job has
+ * stopped.
+ */
 static int
 search_from(Closeness *closeness, const EmogiGraph *graph, uint64_t first, int64_t max_depth)
 {
-	return emogi_msbfs_run_next(&closeness->run, graph, closeness->sources, closeness->nsources, first, max_depth, closeness->search);
+	return emogi_msbfs_run_next(&closeness->run, graph, closeness->sources, closeness->nsources,
+								first, max_depth, closeness->search);
 }
 
 /* Fill in what follows from a vertex's hops to `others` other vertices of n. */
 static void
-write_vertex(const EmogiArray *columns, uint64_t v, double n, double others, double sum, double harmonic)
+write_vertex(const EmogiArray *columns, uint64_t v, double n, double others, double sum,
+			 double harmonic)
 {
 	columns[0].int64[v] = 1 + (int64_t) llround(others);
 	columns[1].float64[v] = sum;
@@ -128,13 +142,16 @@ search_from_all(Closeness *closeness)
 		{
 			const EmogiMsbfsSums *sums = &closeness->search->sums[s];
 
-			write_vertex(closeness->run.result->columns, closeness->sources[first + (uint64_t) s], n, (double) (sums->count - 1), (double) sums->sum,
-						 sums->harmonic);
+			write_vertex(closeness->run.result->columns, closeness->sources[first + (uint64_t) s],
+						 n, (double) (sums->count - 1), (double) sums->sum, sums->harmonic);
 		}
 	}
 }
 
-/* Make estimates of what was added up of the samples: of those that are other vertices than the one in question, as of all others. */
+/*
+ * Make estimates of what was added up of the samples: of those that are other vertices than the one
+ * in question, as of all others.
+ */
 static void
 estimate(const Closeness *closeness)
 {
@@ -149,8 +166,8 @@ estimate(const Closeness *closeness)
 		const double scale = nothers > 0.0 ? (n - 1.0) / nothers : 0.0;
 
 		next += is_sample;
-		write_vertex(columns, v, n, (double) (columns[0].int64[v] - is_sample) * scale, columns[1].float64[v] * scale,
-					 columns[3].float64[v] * scale);
+		write_vertex(columns, v, n, (double) (columns[0].int64[v] - is_sample) * scale,
+					 columns[1].float64[v] * scale, columns[3].float64[v] * scale);
 	}
 }
 
@@ -163,7 +180,10 @@ clear_totals(const EmogiMsbfsTotals *totals, uint64_t n)
 	memset(totals->harmonic, 0, n * sizeof *totals->harmonic);
 }
 
-/* Make the first search to a few hops. Gets how many samples it was from when that was all of it, else 0; *apart: the samples share too little. */
+/*
+ * Make the first search to a few hops. Gets how many samples it was from when that was all of it,
+ * else 0; *apart: the samples share too little.
+ */
 static int
 look_ahead(Closeness *closeness, const EmogiGraph *against, bool *apart)
 {
@@ -199,40 +219,50 @@ search_from_samples(Closeness *closeness)
 	closeness->search->wants_sums = true;
 	first = (uint64_t) look_ahead(closeness, &against, &apart);
 	if (apart)
-		emogi_closeness_per_thread(&closeness->run, &against, closeness->sources, closeness->nsources, &totals);
-	for (; !apart && first < closeness->nsources && !emogi_job_stopped(&closeness->run.job); first += EMOGI_MSBFS_SOURCES)
+		emogi_closeness_per_thread(&closeness->run, &against, closeness->sources,
+								   closeness->nsources, &totals);
+	for (; !apart && first < closeness->nsources && !emogi_job_stopped(&closeness->run.job);
+		 first += EMOGI_MSBFS_SOURCES)
 		search_from(closeness, &against, first, -1);
 	if (!emogi_job_stopped(&closeness->run.job))
 		estimate(closeness);
 }
 
-/* Take the memory for sources, and that of searches, which is kept from one to the next; false without. */
+/*
+ * Take the memory for sources, and that of searches, which is kept from one to the next; false
+ * without.
+ */
 static bool
 open_closeness(Closeness *closeness)
 {
 	EmogiCpuRun *run = &closeness->run;
 	const uint64_t bytes = emogi_msbfs_scratch_bytes(closeness->graph->nvertices, 0);
 
-	closeness->sources = emogi_cpu_run_scratch(run, closeness->nsources, sizeof *closeness->sources);
-	closeness->search = closeness->sources == NULL ? NULL : emogi_cpu_run_scratch(run, 1, sizeof *closeness->search);
+	closeness->sources = emogi_cpu_run_scratch(run, closeness->nsources,
+											   sizeof *closeness->sources);
+	closeness->search = closeness->sources == NULL ? NULL
+		: emogi_cpu_run_scratch(run, 1, sizeof *closeness->search);
 	if (closeness->search != NULL)
 		closeness->search->scratch = emogi_cpu_run_scratch(run, bytes, 1);
 	return !emogi_job_stopped(&run->job);
 }
 
 EmogiStatus
-emogi_cpu_closeness(EmogiPool *pool, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result, EmogiControl *control,
-					EmogiError *error)
+emogi_cpu_closeness(EmogiPool *pool, const EmogiGraph *graph, const EmogiQuery *query,
+					EmogiResult *result, EmogiControl *control, EmogiError *error)
 {
-	Closeness	closeness = {.graph = graph, .nsources = emogi_sample_count(graph->nvertices, query)};
+	Closeness	closeness = {.graph = graph,
+		.nsources = emogi_sample_count(graph->nvertices, query)};
 	const bool	partial = emogi_sample_is_partial(graph->nvertices, query);
 
-	emogi_cpu_run_begin(&closeness.run, pool, graph, closeness.nsources, result, control, error, "closeness");
+	emogi_cpu_run_begin(&closeness.run, pool, graph, closeness.nsources, result, control, error,
+						"closeness");
 	if (graph->nvertices > 0 && open_closeness(&closeness))
 	{
 		if (partial)
 		{
-			emogi_sample_choose(graph->nvertices, closeness.nsources, query->seed, closeness.sources);
+			emogi_sample_choose(graph->nvertices, closeness.nsources, query->seed,
+								closeness.sources);
 			search_from_samples(&closeness);
 		}
 		else if (order_sources(&closeness))

@@ -1,8 +1,9 @@
 /*
  * closeness_per_thread.c: the searches of closeness where each thread makes its own.
  *
- * A wave is as many sources as there are slots. Threads take them one by one and leave the hops to each vertex in a slot; then the slots are
- * added to the totals in the order of the sources. So sums are made in that order, whoever searched.
+ * A wave is as many sources as there are slots. Threads take them one by one and leave the hops to
+ * each vertex in a slot; then the slots are added to the totals in the order of the sources. So
+ * sums are made in that order, whoever searched.
  */
 #include "closeness.h"
 
@@ -66,7 +67,9 @@ search_from(Apart *apart, uint32_t source, int32_t *hops, uint32_t *order)
 	}
 	deepest = (uint64_t) hops[order[count - 1]];
 	known = __atomic_load_n(&apart->deepest, __ATOMIC_RELAXED);
-	while (known < deepest && !__atomic_compare_exchange_n(&apart->deepest, &known, deepest, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+	while (known < deepest &&
+		   !__atomic_compare_exchange_n(&apart->deepest, &known, deepest, true, __ATOMIC_RELAXED,
+										__ATOMIC_RELAXED))
 		;
 	return looked;
 }
@@ -80,7 +83,8 @@ search_all(void *arg, int thread, int nthreads)
 	uint64_t	looked = 0;
 	uint64_t	i;
 
-	while (!emogi_job_stopped(&apart->run->job) && (i = emogi_job_take(&apart->run->next, 1)) < apart->count)
+	while (!emogi_job_stopped(&apart->run->job) &&
+		   (i = emogi_job_take(&apart->run->next, 1)) < apart->count)
 	{
 		looked += search_from(apart, apart->sources[i], apart->hops + i * apart->nvertices, order);
 		emogi_job_done(&apart->run->job, 1);
@@ -96,7 +100,8 @@ add_all(void *arg, int thread, int nthreads)
 	const EmogiMsbfsTotals *totals = apart->totals;
 	uint64_t	first;
 
-	while (!emogi_job_stopped(&apart->run->job) && (first = emogi_job_take(&apart->run->next, ADD_AT_ONCE)) < apart->nvertices)
+	while (!emogi_job_stopped(&apart->run->job) &&
+		   (first = emogi_job_take(&apart->run->next, ADD_AT_ONCE)) < apart->nvertices)
 	{
 		const uint64_t end = emogi_cpu_run_chunk_end(first, ADD_AT_ONCE, apart->nvertices);
 
@@ -134,16 +139,21 @@ open_apart(Apart *apart, uint64_t nsources)
 	apart->nslots = most < MOST_SLOTS ? most : MOST_SLOTS;
 	apart->nslots = apart->nslots > nthreads ? apart->nslots : nthreads;
 	apart->nslots = apart->nslots < nsources ? apart->nslots : nsources;
-	apart->hops = emogi_cpu_run_scratch(apart->run, apart->nslots * apart->nvertices, sizeof *apart->hops);
-	apart->orders = apart->hops == NULL ? NULL : emogi_cpu_run_scratch(apart->run, nthreads * apart->nvertices, sizeof *apart->orders);
-	apart->inverse = apart->orders == NULL ? NULL : emogi_cpu_run_scratch(apart->run, apart->nvertices + 1, sizeof *apart->inverse);
+	apart->hops = emogi_cpu_run_scratch(apart->run, apart->nslots * apart->nvertices,
+										sizeof *apart->hops);
+	apart->orders = apart->hops == NULL ? NULL
+		: emogi_cpu_run_scratch(apart->run, nthreads * apart->nvertices, sizeof *apart->orders);
+	apart->inverse = apart->orders == NULL ? NULL
+		: emogi_cpu_run_scratch(apart->run, apart->nvertices + 1, sizeof *apart->inverse);
 	return apart->inverse != NULL;
 }
 
 bool
-emogi_closeness_per_thread(EmogiCpuRun *run, const EmogiGraph *graph, const uint32_t *sources, uint64_t nsources, const EmogiMsbfsTotals *totals)
+emogi_closeness_per_thread(EmogiCpuRun *run, const EmogiGraph *graph, const uint32_t *sources,
+						   uint64_t nsources, const EmogiMsbfsTotals *totals)
 {
-	Apart		apart = {.run = run, .lists = &graph->forward, .nvertices = graph->nvertices, .totals = totals};
+	Apart		apart = {.run = run, .lists = &graph->forward, .nvertices = graph->nvertices,
+		.totals = totals};
 
 	emogi_job_phase(&run->job, EMOGI_PHASE_RUN, nsources);
 	if (!open_apart(&apart, nsources))

@@ -1,19 +1,24 @@
 /*
- * communities.c: communities with a hierarchy, by the threads of a pool: Louvain [1] and Leiden [2] of communities.h.
+ * communities.c: communities with a hierarchy, by the threads of a pool: Louvain [1] and Leiden [2]
+ * of communities.h.
  *
- * A hierarchy is told by two columns. A community goes by its smallest vertex. heads[v] is the number of levels, from the finest on, at
- * which v is that of its community; joins[v] is the smallest vertex of v's community at the level after these, and v itself where there is
- * none (contract/hierarchy.h). result->nlevels: how many levels there are.
+ * A hierarchy is told by two columns. A community goes by its smallest vertex. heads[v] is the
+ * number of levels, from the finest on, at which v is that of its community; joins[v] is the
+ * smallest vertex of v's community at the level after these, and v itself where there is none
+ * (contract/hierarchy.h). result->nlevels: how many levels there are.
  *
- * Louvain: a level is what local moving ends with, on the graph of the communities of the level before. It ends when no node has company,
- * and none gains more than the tolerance by a move.
+ * Louvain: a level is what local moving ends with, on the graph of the communities of the level
+ * before. It ends when no node has company, and none gains more than the tolerance by a move.
  *
- * Leiden: nodes are moved, and what comes of it is refined. The refined communities are the nodes of the next level, which begins with them
- * in the communities that they were moved to. It ends when no node has company: so levels are the refined communities, connected all of
- * them, and no two of the last level would be better off together. This is gone through twice, from the last communities on.
+ * Leiden: nodes are moved, and what comes of it is refined. The refined communities are the nodes
+ * of the next level, which begins with them in the communities that they were moved to. It ends
+ * when no node has company: so levels are the refined communities, connected all of them, and no
+ * two of the last level would be better off together. This is gone through twice, from the last
+ * communities on.
  *
- * With max_cluster_size: the communities of Leiden are the last level, and those with more vertices are each divided by Leiden as a
- * graph by itself, again and again, as hierarchical_leiden of graspologic does it.
+ * With max_cluster_size: the communities of Leiden are the last level, and those with more vertices
+ * are each divided by Leiden as a graph by itself, again and again, as hierarchical_leiden of
+ * graspologic does it.
  */
 #include "algorithms.h"
 #include "communities.h"
@@ -71,7 +76,8 @@ read_last_level(const EmogiCommunities *all, const EmogiLevel *first, uint32_t *
 		const uint32_t v = first->name[i];
 		const uint32_t head = all->joins[v];
 
-		partition[i] = head == v ? (uint32_t) i : partition[all->place == NULL ? head : all->place[head]];
+		partition[i] = head == v ? (uint32_t) i
+			: partition[all->place == NULL ? head : all->place[head]];
 	}
 }
 
@@ -91,7 +97,8 @@ climb(EmogiCommunities *all, EmogiLevel *level, uint32_t nlevels, uint64_t ncomm
 {
 	EmogiLevel	next;
 
-	emogi_communities_aggregate(all, level, all->number, ncommunities, &all->rooms[nlevels % 2], &next);
+	emogi_communities_aggregate(all, level, all->number, ncommunities, &all->rooms[nlevels % 2],
+								&next);
 	*level = next;
 }
 
@@ -116,7 +123,8 @@ run_louvain(EmogiCommunities *all, const EmogiLevel *first, int64_t max_levels)
 		uint64_t	ncommunities;
 
 		begin_alone(all, level.nnodes);
-		ncommunities = emogi_communities_move(all, &level, last, emogi_communities_random(all->seed, nlevels));
+		ncommunities = emogi_communities_move(all, &level, last,
+											  emogi_communities_random(all->seed, nlevels));
 		if (emogi_job_stopped(&all->run.job) || (ncommunities == level.nnodes && nlevels > 0))
 			return nlevels;
 		memcpy(all->number, all->community, level.nnodes * sizeof *all->number);
@@ -129,7 +137,10 @@ run_louvain(EmogiCommunities *all, const EmogiLevel *first, int64_t max_levels)
 	}
 }
 
-/* Move the nodes of the last level that is asked for, until communities are connected and no node gains by a move. Fills all->refined. */
+/*
+ * Move the nodes of the last level that is asked for, until communities are connected and no node
+ * gains by a move. Fills all->refined.
+ */
 static void
 finish_level(EmogiCommunities *all, const EmogiLevel *level, uint64_t ncommunities, uint64_t salt)
 {
@@ -160,16 +171,21 @@ keep_communities(EmogiCommunities *all, uint64_t nnodes, uint64_t nnext)
 	}
 }
 
-/* Refine a level's communities into all->number; gets how many there are. At least two nodes come together, if that may be. */
+/*
+ * Refine a level's communities into all->number; gets how many there are. At least two nodes come
+ * together, if that may be.
+ */
 static uint64_t
-refine_level(EmogiCommunities *all, const EmogiLevel *level, uint64_t ncommunities, bool last, uint64_t salt)
+refine_level(EmogiCommunities *all, const EmogiLevel *level, uint64_t ncommunities, bool last,
+			 uint64_t salt)
 {
 	if (last)
 		finish_level(all, level, ncommunities, salt);
 	else
 		emogi_communities_refine(all, level, salt);
 	ncommunities = level->nnodes;
-	for (int tries = 0; tries < 2 && ncommunities == level->nnodes && !emogi_job_stopped(&all->run.job); tries++)
+	for (int tries = 0; tries < 2 && ncommunities == level->nnodes &&
+		 !emogi_job_stopped(&all->run.job); tries++)
 	{
 		if (tries > 0)
 			emogi_communities_split(all, level);
@@ -194,7 +210,8 @@ run_leiden_once(EmogiCommunities *all, const EmogiLevel *first, int64_t max_leve
 		uint64_t	ncommunities = emogi_communities_move(all, &level, last, salt);
 
 		if (!emogi_job_stopped(&all->run.job) && ncommunities < level.nnodes)
-			ncommunities = refine_level(all, &level, ncommunities, last, emogi_communities_random(salt, 1));
+			ncommunities = refine_level(all, &level, ncommunities, last,
+										emogi_communities_random(salt, 1));
 		if (emogi_job_stopped(&all->run.job))
 			return nlevels;
 		if (ncommunities == level.nnodes)
@@ -228,7 +245,8 @@ run_leiden(EmogiCommunities *all, const EmogiLevel *first, int64_t max_levels, u
 }
 
 uint32_t
-emogi_communities_leiden(EmogiCommunities *all, const EmogiLevel *first, int64_t max_levels, uint64_t seed)
+emogi_communities_leiden(EmogiCommunities *all, const EmogiLevel *first, int64_t max_levels,
+						 uint64_t seed)
 {
 	int64_t		whole = 0;
 
@@ -254,10 +272,12 @@ cut(char *block, size_t *at, uint64_t count, size_t element_bytes)
 static size_t
 cut_vertices(EmogiCommunities *all, EmogiLevelRoom *first, char *block, uint64_t n)
 {
-	uint32_t  **const numbers[] = {&all->community, &all->refined, &all->number, &all->order, &all->chosen, &all->movers,
-		&all->rooms[0].name, &all->rooms[1].name, &first->name};
-	int64_t   **const sums[] = {&all->difference, &all->node_cut, &all->rooms[0].strength, &all->rooms[1].strength, &first->strength};
-	uint64_t  **const places[] = {&all->starts, &all->rooms[0].first, &all->rooms[0].end, &all->rooms[1].first, &all->rooms[1].end};
+	uint32_t  **const numbers[] = {&all->community, &all->refined, &all->number, &all->order,
+		&all->chosen, &all->movers, &all->rooms[0].name, &all->rooms[1].name, &first->name};
+	int64_t   **const sums[] = {&all->difference, &all->node_cut, &all->rooms[0].strength,
+		&all->rooms[1].strength, &first->strength};
+	uint64_t  **const places[] = {&all->starts, &all->rooms[0].first, &all->rooms[0].end,
+		&all->rooms[1].first, &all->rooms[1].end};
 	size_t		at = 0;
 
 	all->communities = cut(block, &at, n, sizeof *all->communities);
@@ -290,13 +310,15 @@ cut_tallies(EmogiCommunities *all, char *block, uint64_t n, int nthreads)
 			tallies[t] = (EmogiTally) {.weight = weight, .touched = touched};
 	}
 	all->tallies = tallies;
-	all->counts = cut(block, &at, (uint64_t) nthreads * EMOGI_COMMUNITIES_MOST_BATCHES + 1, sizeof *all->counts);
+	all->counts = cut(block, &at, (uint64_t) nthreads * EMOGI_COMMUNITIES_MOST_BATCHES + 1,
+					  sizeof *all->counts);
 	return at;
 }
 
 /* Cut the lists of levels; gets their bytes. */
 static size_t
-cut_lists(EmogiCommunities *all, EmogiLevelRoom *first, char *block, uint64_t nentries, bool needs_units)
+cut_lists(EmogiCommunities *all, EmogiLevelRoom *first, char *block, uint64_t nentries,
+		  bool needs_units)
 {
 	size_t		at = 0;
 
@@ -319,8 +341,10 @@ take_scratch(EmogiCommunities *all, const EmogiGraph *graph, EmogiLevelRoom *fir
 	const bool	needs_units = emogi_communities_need_units(graph);
 	const int	nthreads = emogi_pool_size(all->run.pool);
 	char	   *vertices = emogi_cpu_run_borrow(&all->run, cut_vertices(all, first, NULL, n), 1);
-	char	   *tallies = vertices == NULL ? NULL : emogi_cpu_run_scratch(&all->run, cut_tallies(all, NULL, n, nthreads), 1);
-	char	   *lists = tallies == NULL ? NULL : emogi_cpu_run_borrow(&all->run, cut_lists(all, first, NULL, m, needs_units), 1);
+	char	   *tallies = vertices == NULL ? NULL
+		: emogi_cpu_run_scratch(&all->run, cut_tallies(all, NULL, n, nthreads), 1);
+	char	   *lists = tallies == NULL ? NULL
+		: emogi_cpu_run_borrow(&all->run, cut_lists(all, first, NULL, m, needs_units), 1);
 
 	if (lists == NULL)
 		return false;
@@ -334,19 +358,23 @@ take_scratch(EmogiCommunities *all, const EmogiGraph *graph, EmogiLevelRoom *fir
 
 /* Begin a run; false when the job has stopped. */
 static bool
-begin_run(EmogiCommunities *all, const EmogiGraph *graph, const EmogiQuery *query, EmogiLevel *first)
+begin_run(EmogiCommunities *all, const EmogiGraph *graph, const EmogiQuery *query,
+		  EmogiLevel *first)
 {
 	EmogiLevelRoom room = {.weights = NULL};
 
 	all->gains.resolution = query->resolution;
 	all->gains.theta = query->theta;
-	all->gains.enough = query->algorithm == EMOGI_LOUVAIN ? EMOGI_LOUVAIN_ENOUGH : EMOGI_LEIDEN_ENOUGH;
-	all->gains.batches = query->algorithm == EMOGI_LOUVAIN ? EMOGI_LOUVAIN_BATCHES : EMOGI_COMMUNITIES_BATCHES;
+	all->gains.enough = query->algorithm == EMOGI_LOUVAIN ? EMOGI_LOUVAIN_ENOUGH
+		: EMOGI_LEIDEN_ENOUGH;
+	all->gains.batches = query->algorithm == EMOGI_LOUVAIN ? EMOGI_LOUVAIN_BATCHES
+		: EMOGI_COMMUNITIES_BATCHES;
 	all->tolerance = query->algorithm == EMOGI_LOUVAIN ? query->tolerance : 0.0;
 	all->seed = query->seed;
 	all->heads = all->run.result->columns[0].int32;
 	all->joins = all->run.result->columns[1].vertex;
-	return graph->nvertices > 0 && take_scratch(all, graph, &room) && emogi_communities_begin(all, graph, &room, first);
+	return graph->nvertices > 0 && take_scratch(all, graph, &room) &&
+		emogi_communities_begin(all, graph, &room, first);
 }
 
 /* End a run. */
@@ -360,8 +388,8 @@ end_run(EmogiCommunities *all, const EmogiGraph *graph, uint32_t nlevels)
 }
 
 EmogiStatus
-emogi_cpu_louvain(EmogiPool *pool, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result, EmogiControl *control,
-				  EmogiError *error)
+emogi_cpu_louvain(EmogiPool *pool, const EmogiGraph *graph, const EmogiQuery *query,
+				  EmogiResult *result, EmogiControl *control, EmogiError *error)
 {
 	EmogiCommunities all = {.seed = 0};
 	EmogiLevel	first;
@@ -374,8 +402,8 @@ emogi_cpu_louvain(EmogiPool *pool, const EmogiGraph *graph, const EmogiQuery *qu
 }
 
 EmogiStatus
-emogi_cpu_leiden(EmogiPool *pool, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result, EmogiControl *control,
-				 EmogiError *error)
+emogi_cpu_leiden(EmogiPool *pool, const EmogiGraph *graph, const EmogiQuery *query,
+				 EmogiResult *result, EmogiControl *control, EmogiError *error)
 {
 	EmogiCommunities all = {.seed = 0};
 	const bool	divides = query->max_cluster_size > 0;
@@ -387,7 +415,8 @@ emogi_cpu_leiden(EmogiPool *pool, const EmogiGraph *graph, const EmogiQuery *que
 	{
 		nlevels = run_leiden(&all, &first, divides ? 0 : query->max_levels, all.seed);
 		if (divides && !emogi_job_stopped(&all.run.job))
-			nlevels = emogi_communities_divide(&all, &first, (uint64_t) query->max_cluster_size, query->max_levels);
+			nlevels = emogi_communities_divide(&all, &first, (uint64_t) query->max_cluster_size,
+											   query->max_levels);
 	}
 	return end_run(&all, graph, nlevels);
 }

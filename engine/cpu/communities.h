@@ -1,22 +1,29 @@
 /*
- * communities.h: what the steps of community detection share: a graph of one level, partitions of its nodes, scratch memory.
+ * communities.h: what the steps of community detection share: a graph of one level, partitions of
+ * its nodes, scratch memory.
  *
- * communities.c leads; communities_begin.c makes the first level, communities_order.c puts nodes in order, communities_choose.c and communities_move.c move nodes to better communities, communities_refine.c takes communities apart into well connected
- * ones [2], communities_aggregate.c makes the graph of the next level, communities_divide.c divides what has too many vertices. A node of the
- * first level is a vertex, of a later one a community of the level before.
- * A partition is an array [nnodes]: the community of each node, which goes by the number of some node.
+ * communities.c leads; communities_begin.c makes the first level, communities_order.c puts nodes in
+ * order, communities_choose.c and communities_move.c move nodes to better communities,
+ * communities_refine.c takes communities apart into well connected ones [2],
+ * communities_aggregate.c makes the graph of the next level, communities_divide.c divides what has
+ * too many vertices. A node of the first level is a vertex, of a later one a community of the level
+ * before. A partition is an array [nnodes]: the community of each node, which goes by the number of
+ * some node.
  *
- * Modularity with resolution g is the sum over all communities of (in / 2m - g (K / 2m)^2): in the weight of the entries from the
- * community to itself, a loop counted twice, K the strength of its nodes, 2m that of all. Gains are told as sums of weights: a move that
- * gains x makes modularity larger by 2x / 2m.
+ * Modularity with resolution g is the sum over all communities of (in / 2m - g (K / 2m)^2): in the
+ * weight of the entries from the community to itself, a loop counted twice, K the strength of its
+ * nodes, 2m that of all. Gains are told as sums of weights: a move that gains x makes modularity
+ * larger by 2x / 2m.
  *
- * Answers are the same bits for any number of threads, and on a GPU: weights are integers, and what threads do at the same time does not look
- * at each other's work (contract/communities.h).
+ * Answers are the same bits for any number of threads, and on a GPU: weights are integers, and what
+ * threads do at the same time does not look at each other's work (contract/communities.h).
  *
- * [1] V. Blondel, J.-L. Guillaume, R. Lambiotte, E. Lefebvre. Fast Unfolding of Communities in Large Networks. J. Stat. Mech. P10008, 2008.
- * [2] V. Traag, L. Waltman, N. J. van Eck. From Louvain to Leiden: Guaranteeing Well-connected Communities. Scientific Reports 9:5233, 2019.
- * [3] S. Sahu. GVE-Louvain: Fast Louvain Algorithm for Community Detection in Shared Memory Setting. arXiv:2312.04876, 2023; GVE-Leiden,
- *     arXiv:2312.13936.
+ * [1] V. Blondel, J.-L. Guillaume, R. Lambiotte, E. Lefebvre. Fast Unfolding of Communities in
+ *     Large Networks. J. Stat. Mech. P10008, 2008.
+ * [2] V. Traag, L. Waltman, N. J. van Eck. From Louvain to Leiden: Guaranteeing Well-connected
+ *     Communities. Scientific Reports 9:5233, 2019.
+ * [3] S. Sahu. GVE-Louvain: Fast Louvain Algorithm for Community Detection in Shared Memory
+ *     Setting. arXiv:2312.04876, 2023; GVE-Leiden, arXiv:2312.13936.
  */
 #ifndef EMOGI_CPU_COMMUNITIES_H
 #define EMOGI_CPU_COMMUNITIES_H
@@ -27,7 +34,10 @@
 
 #define EMOGI_NODES_AT_ONCE 4096	/* of steps that look at nodes alone */
 
-/* The graph of one level: symmetric lists. Of the first level they are the Graph's, later ones have no loops and no repeats. */
+/*
+ * The graph of one level: symmetric lists. Of the first level they are the Graph's, later ones have
+ * no loops and no repeats.
+ */
 typedef struct EmogiLevel
 {
 	uint64_t	nnodes;
@@ -36,8 +46,9 @@ typedef struct EmogiLevel
 	const uint64_t *end;		/* [nnodes] */
 	const uint32_t *targets;	/* [entries] */
 	const void *weights;		/* [entries], as `units` says; NULL = each weighs 1 */
-	EmogiWeightUnits	units;
-	const int64_t *strength;	/* [nnodes]: sum of a node's weights, loops and what lies inside counted twice */
+	EmogiWeightUnits units;
+	const int64_t *strength;	/* [nnodes]: sum of a node's weights, loops and what lies inside
+								 * counted twice */
 	const uint32_t *name;		/* [nnodes]: smallest vertex, ascending */
 } EmogiLevel;
 
@@ -52,14 +63,19 @@ typedef struct EmogiLevelRoom
 	int64_t    *weights;		/* likewise */
 } EmogiLevelRoom;
 
-/* What is known of a community while nodes are moved. Nodes that choose read it, and none writes it meanwhile. */
+/*
+ * What is known of a community while nodes are moved. Nodes that choose read it, and none writes it
+ * meanwhile.
+ */
 typedef struct EmogiCommunity
 {
 	int64_t		total;			/* strength */
 	uint32_t	size;			/* nodes */
 } EmogiCommunity;
 
-/* The strength of nodes of a batch that want to go to a community, and from it; 0 between batches. */
+/*
+ * The strength of nodes of a batch that want to go to a community, and from it; 0 between batches.
+ */
 typedef struct EmogiTraffic
 {
 	int64_t		into;
@@ -87,7 +103,8 @@ typedef struct EmogiTally
 typedef struct EmogiCommunities
 {
 	EmogiCpuRun run;
-	EmogiGains	gains;			/* of the graph that is looked at; gains.least is that of the sweep */
+	EmogiGains	gains;			/* of the graph that is looked at; gains.least is that of the
+								 * sweep */
 	double		tolerance;		/* of modularity */
 	uint64_t	seed;
 	double		least_gain;		/* in units: what the last level may leave */
@@ -103,7 +120,8 @@ typedef struct EmogiCommunities
 	/* communities_move.c; [nvertices] each. Elements of one batch are changed atomically */
 	EmogiCommunity *communities;
 	EmogiTraffic *traffic;		/* of communities */
-	uint8_t    *open;			/* the node is to be looked at, or one of communities_move.h's marks */
+	uint8_t    *open;			/* the node is to be looked at, or one of communities_move.h's
+								 * marks */
 	uint32_t   *order;			/* nodes, batch by batch; members, community by community */
 	uint32_t   *movers;			/* nodes of a batch that want to go, in any order; or any scratch */
 	uint32_t   *chosen;			/* [m]: where movers[m] wants to go */
@@ -116,12 +134,14 @@ typedef struct EmogiCommunities
 	uint16_t   *batch;			/* of a node */
 
 	uint64_t   *starts;			/* [nvertices + 2], of groups in order */
-	uint64_t   *counts;			/* [nthreads * MOST_BATCHES], of batches among the nodes of a thread */
+	uint64_t   *counts;			/* [nthreads * MOST_BATCHES], of batches among the nodes of a
+								 * thread */
 
 	/* the hierarchy, by vertex */
 	uint32_t   *joins;			/* [nvertices] */
 	int32_t    *heads;			/* [nvertices] */
-	uint32_t   *place;			/* [nvertices]: the node of the first level that a vertex is; NULL = its number */
+	uint32_t   *place;			/* [nvertices]: the node of the first level that a vertex is;
+								 * NULL = its number */
 	uint64_t	looked;			/* list entries; atomic */
 } EmogiCommunities;
 
@@ -169,7 +189,8 @@ emogi_level_weight(const void *weights, EmogiWeightUnits units, uint64_t e)
 static inline void
 emogi_level_fetch(const EmogiLevel *level, uint64_t e)
 {
-	static const uint64_t width[] = {[EMOGI_UNITS_U8] = 1, [EMOGI_UNITS_U16] = 2, [EMOGI_UNITS_U32] = 4, [EMOGI_UNITS_I64] = 8};
+	static const uint64_t width[] = {[EMOGI_UNITS_U8] = 1, [EMOGI_UNITS_U16] = 2,
+		[EMOGI_UNITS_U32] = 4, [EMOGI_UNITS_I64] = 8};
 
 	__builtin_prefetch(&level->targets[e]);
 	if (level->units != EMOGI_UNITS_ONE)
@@ -178,7 +199,8 @@ emogi_level_fetch(const EmogiLevel *level, uint64_t e)
 
 /* Add up the weights from a node to the communities of its neighbours, in one kind of units. */
 static inline __attribute__((always_inline)) void
-emogi_tally_list_of(EmogiTally *tally, const EmogiLevel *level, EmogiWeightUnits units, const uint32_t *community, uint32_t i)
+emogi_tally_list_of(EmogiTally *tally, const EmogiLevel *level, EmogiWeightUnits units,
+					const uint32_t *community, uint32_t i)
 {
 	const EmogiTally own = *tally;
 	const uint32_t *targets = level->targets;
@@ -188,7 +210,8 @@ emogi_tally_list_of(EmogiTally *tally, const EmogiLevel *level, EmogiWeightUnits
 
 	for (uint64_t e = level->first[i]; e < end; e++)
 		if (targets[e] != i)
-			ntouched = emogi_tally_add(&own, ntouched, community[targets[e]], emogi_level_weight(weights, units, e));
+			ntouched = emogi_tally_add(&own, ntouched, community[targets[e]],
+									   emogi_level_weight(weights, units, e));
 	tally->ntouched = ntouched;
 }
 
@@ -227,7 +250,8 @@ emogi_level_is_small(const EmogiLevel *level)
 static inline uint64_t
 emogi_communities_share(uint64_t count, int thread, int nthreads)
 {
-	return count / (uint64_t) nthreads * (uint64_t) thread + count % (uint64_t) nthreads * (uint64_t) thread / (uint64_t) nthreads;
+	return count / (uint64_t) nthreads * (uint64_t) thread + count % (uint64_t) nthreads *
+		(uint64_t) thread / (uint64_t) nthreads;
 }
 
 /* Say whether a step is made by one thread. alone: it had better be. */
@@ -237,8 +261,12 @@ emogi_communities_are_alone(const EmogiCommunities *all, bool alone)
 	return alone || all->run.alone || emogi_pool_size(all->run.pool) == 1;
 }
 
-/* Make the first level of a Graph's forward lists; false when the job has stopped. room: strength, name and, for some weights, weights. */
-extern bool emogi_communities_begin(EmogiCommunities *all, const EmogiGraph *graph, const EmogiLevelRoom *room, EmogiLevel *level);
+/*
+ * Make the first level of a Graph's forward lists; false when the job has stopped. room: strength,
+ * name and, for some weights, weights.
+ */
+extern bool emogi_communities_begin(EmogiCommunities *all, const EmogiGraph *graph,
+									const EmogiLevelRoom *room, EmogiLevel *level);
 
 /* Are the weights of a Graph such that a level of them needs room for weights? */
 extern bool emogi_communities_need_units(const EmogiGraph *graph);
@@ -247,17 +275,19 @@ extern bool emogi_communities_need_units(const EmogiGraph *graph);
 extern void emogi_communities_set_whole(EmogiCommunities *all, int64_t whole);
 
 /*
- * Put the nodes that are open in order, batch by batch, from all->starts[b] on, and note all->batch of them; gets how many. nlisted: their
- * entries.
+ * Put the nodes that are open in order, batch by batch, from all->starts[b] on, and note all->batch
+ * of them; gets how many. nlisted: their entries.
  */
-extern uint64_t emogi_communities_order(EmogiCommunities *all, const EmogiLevel *level, uint64_t salt, uint64_t sweep, uint64_t *nlisted);
+extern uint64_t emogi_communities_order(EmogiCommunities *all, const EmogiLevel *level,
+										uint64_t salt, uint64_t sweep, uint64_t *nlisted);
 
 /*
- * Move nodes, from the partition all->community on, for as long as that is worth while; where each node is alone then, or this is the last
- * level, until no node can gain more than least_gain by a move. salt: for the order. Gets the number of communities; the job may have
- * stopped.
+ * Move nodes, from the partition all->community on, for as long as that is worth while; where each
+ * node is alone then, or this is the last level, until no node can gain more than least_gain by a
+ * move. salt: for the order. Gets the number of communities; the job may have stopped.
  */
-extern uint64_t emogi_communities_move(EmogiCommunities *all, const EmogiLevel *level, bool last, uint64_t salt);
+extern uint64_t emogi_communities_move(EmogiCommunities *all, const EmogiLevel *level, bool last,
+									   uint64_t salt);
 
 /* Fill all->refined from all->community: well connected communities within them. */
 extern void emogi_communities_refine(EmogiCommunities *all, const EmogiLevel *level, uint64_t salt);
@@ -265,23 +295,38 @@ extern void emogi_communities_refine(EmogiCommunities *all, const EmogiLevel *le
 /* Fill all->refined with the connected parts of all->community; gets their number. */
 extern uint64_t emogi_communities_split(EmogiCommunities *all, const EmogiLevel *level);
 
-/* Give the communities of a partition numbers 0, 1, .. in the order of their first nodes, in place; gets how many. */
-extern uint64_t emogi_communities_renumber(EmogiCommunities *all, uint32_t *partition, uint64_t nnodes);
+/*
+ * Give the communities of a partition numbers 0, 1, .. in the order of their first nodes, in place;
+ * gets how many.
+ */
+extern uint64_t emogi_communities_renumber(EmogiCommunities *all, uint32_t *partition,
+										   uint64_t nnodes);
 
-/* Group nodes by a partition of numbers below ngroups: all->order, from all->starts[c] on, ascending. */
-extern void emogi_communities_group(EmogiCommunities *all, const uint32_t *partition, uint64_t nnodes, uint64_t ngroups);
+/*
+ * Group nodes by a partition of numbers below ngroups: all->order, from all->starts[c] on,
+ * ascending.
+ */
+extern void emogi_communities_group(EmogiCommunities *all, const uint32_t *partition,
+									uint64_t nnodes, uint64_t ngroups);
 
 /* Make the level whose nodes are the communities of a renumbered partition. */
-extern void emogi_communities_aggregate(EmogiCommunities *all, const EmogiLevel *level, const uint32_t *partition, uint64_t ncommunities,
+extern void emogi_communities_aggregate(EmogiCommunities *all, const EmogiLevel *level,
+										const uint32_t *partition, uint64_t ncommunities,
 										const EmogiLevelRoom *room, EmogiLevel *made);
 
 /*
- * Find all levels of a graph by Leiden, or the first max_levels (0 = all), into all->joins and all->heads of its vertices; gets how many.
- * all->place must tell where in the graph its vertices are.
+ * Find all levels of a graph by Leiden, or the first max_levels (0 = all), into all->joins and
+ * all->heads of its vertices; gets how many. all->place must tell where in the graph its vertices
+ * are.
  */
-extern uint32_t emogi_communities_leiden(EmogiCommunities *all, const EmogiLevel *first, int64_t max_levels, uint64_t seed);
+extern uint32_t emogi_communities_leiden(EmogiCommunities *all, const EmogiLevel *first,
+										 int64_t max_levels, uint64_t seed);
 
-/* Divide what has more vertices than max_cluster_size in the hierarchy of a graph; gets the number of levels, max_levels at most (0 = any). */
-extern uint32_t emogi_communities_divide(EmogiCommunities *all, const EmogiLevel *first, uint64_t max_cluster_size, int64_t max_levels);
+/*
+ * Divide what has more vertices than max_cluster_size in the hierarchy of a graph; gets the number
+ * of levels, max_levels at most (0 = any).
+ */
+extern uint32_t emogi_communities_divide(EmogiCommunities *all, const EmogiLevel *first,
+										 uint64_t max_cluster_size, int64_t max_levels);
 
 #endif							/* EMOGI_CPU_COMMUNITIES_H */

@@ -1,5 +1,6 @@
 /*
- * communities_aggregate.c: the communities of one level become the nodes of the next (communities.h [1], [3, section 4.1.8]).
+ * communities_aggregate.c: the communities of one level become the nodes of the next (communities.h
+ * [1], [3, section 4.1.8]).
  *
  * Lists come one after the other as threads are through with them: where they lie is of no account.
  */
@@ -75,7 +76,8 @@ make_lists(void *arg, int thread, int nthreads)
 	uint64_t	looked = 0;
 	uint64_t	c;
 
-	while (!emogi_job_stopped(&all->run.job) && (c = emogi_job_take(&all->run.next, GROUPS_AT_ONCE)) < aggregation->nnodes)
+	while (!emogi_job_stopped(&all->run.job) &&
+		   (c = emogi_job_take(&all->run.next, GROUPS_AT_ONCE)) < aggregation->nnodes)
 	{
 		const uint64_t end = emogi_cpu_run_chunk_end(c, GROUPS_AT_ONCE, aggregation->nnodes);
 
@@ -89,13 +91,17 @@ make_lists(void *arg, int thread, int nthreads)
 }
 
 void
-emogi_communities_aggregate(EmogiCommunities *all, const EmogiLevel *level, const uint32_t *partition, uint64_t ncommunities,
+emogi_communities_aggregate(EmogiCommunities *all, const EmogiLevel *level,
+							const uint32_t *partition, uint64_t ncommunities,
 							const EmogiLevelRoom *room, EmogiLevel *made)
 {
-	Aggregation aggregation = {.all = all, .level = level, .partition = partition, .room = room, .nnodes = ncommunities};
+	Aggregation aggregation = {.all = all, .level = level, .partition = partition, .room = room,
+		.nnodes = ncommunities};
 
 	emogi_communities_group(all, partition, level->nnodes, ncommunities);
 	emogi_cpu_run_step(&all->run, make_lists, &aggregation, emogi_level_is_small(level));
-	*made = (EmogiLevel) {.nnodes = ncommunities, .first = room->first, .end = room->end, .targets = room->targets,
-		.weights = room->weights, .units = EMOGI_UNITS_I64, .strength = room->strength, .name = room->name, .nentries = aggregation.nentries};
+	*made = (EmogiLevel) {.nnodes = ncommunities, .first = room->first, .end = room->end,
+		.targets = room->targets,
+		.weights = room->weights, .units = EMOGI_UNITS_I64, .strength = room->strength,
+		.name = room->name, .nentries = aggregation.nentries};
 }

@@ -1,8 +1,9 @@
 /*
- * communities_begin.c: the first level of communities.h, of the lists of a Graph, with weights that are integers (contract/communities.h).
+ * communities_begin.c: the first level of communities.h, of the lists of a Graph, with weights that
+ * are integers (contract/communities.h).
  *
- * Weights of a floating-point type are gone through three times: for the largest, for their sum in units so small that the largest bound on
- * it is in range, and for the units themselves.
+ * Weights of a floating-point type are gone through three times: for the largest, for their sum in
+ * units so small that the largest bound on it is in range, and for the units themselves.
  */
 #include "communities.h"
 
@@ -20,9 +21,10 @@ typedef struct Beginning
 	EmogiCommunities *all;
 	const EmogiGraph *graph;
 	const EmogiLevelRoom *room;
-	EmogiWeightUnits	units;
+	EmogiWeightUnits units;
 	int			exponent;		/* a unit is 2^-exponent */
-	uint64_t	most;			/* atomic: bits of the largest weight, which are in the order of numbers that are 0 or more */
+	uint64_t	most;			/* atomic: bits of the largest weight, which are in the order of
+								 * numbers that are 0 or more */
 	int64_t		whole;			/* atomic: 2m in units */
 } Beginning;
 
@@ -62,7 +64,8 @@ find_most(void *arg, int thread, int nthreads)
 	uint64_t	bits;
 	uint64_t	e;
 
-	while (!emogi_job_stopped(&run->job) && (e = emogi_job_take(&run->next, EMOGI_RUN_POLL)) < lists->nedges)
+	while (!emogi_job_stopped(&run->job) && (e = emogi_job_take(&run->next, EMOGI_RUN_POLL)) <
+		   lists->nedges)
 	{
 		const uint64_t end = emogi_cpu_run_chunk_end(e, EMOGI_RUN_POLL, lists->nedges);
 
@@ -72,7 +75,8 @@ find_most(void *arg, int thread, int nthreads)
 	most += 0.0;
 	memcpy(&bits, &most, sizeof bits);
 	for (uint64_t before = __atomic_load_n(&beginning->most, __ATOMIC_RELAXED); before < bits;)
-		if (__atomic_compare_exchange_n(&beginning->most, &before, bits, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+		if (__atomic_compare_exchange_n(&beginning->most, &before, bits, false, __ATOMIC_RELAXED,
+										__ATOMIC_RELAXED))
 			break;
 }
 
@@ -88,7 +92,8 @@ add_weights(void *arg, int thread, int nthreads)
 	int64_t		whole = 0;
 	uint64_t	v;
 
-	while (!emogi_job_stopped(&run->job) && (v = emogi_job_take(&run->next, VERTICES_AT_ONCE)) < graph->nvertices)
+	while (!emogi_job_stopped(&run->job) && (v = emogi_job_take(&run->next, VERTICES_AT_ONCE)) <
+		   graph->nvertices)
 	{
 		const uint64_t end = emogi_cpu_run_chunk_end(v, VERTICES_AT_ONCE, graph->nvertices);
 
@@ -101,7 +106,9 @@ add_weights(void *arg, int thread, int nthreads)
 				int64_t		weight;
 
 				if (beginning->units == EMOGI_UNITS_I64)
-					room->weights[e] = weight = (int64_t) rint(ldexp(emogi_weight(lists->weights, graph->weight_type, e), beginning->exponent));
+					room->weights[e] = weight =
+						(int64_t) rint(ldexp(emogi_weight(lists->weights, graph->weight_type, e),
+											 beginning->exponent));
 				else
 					weight = emogi_level_weight(lists->weights, beginning->units, e);
 				strength += lists->targets[e] == v ? 2 * weight : weight;
@@ -125,7 +132,8 @@ highest_bit(uint64_t x)
 static bool
 refuse(EmogiCommunities *all)
 {
-	snprintf(all->run.error->message, sizeof all->run.error->message, "the sum of the weights is out of range");
+	snprintf(all->run.error->message, sizeof all->run.error->message,
+			 "the sum of the weights is out of range");
 	all->run.result->refusal.kind = EMOGI_WEIGHTS_OUT_OF_RANGE;
 	emogi_job_fail(&all->run.job, EMOGI_BAD_INPUT);
 	return false;
@@ -152,7 +160,8 @@ choose_units(Beginning *beginning)
 	if (!isfinite(ldexp((double) beginning->whole, -beginning->exponent)))
 		return refuse(all);
 	if (beginning->whole > 0)
-		beginning->exponent += EMOGI_COMMUNITIES_WHOLE_BITS - highest_bit((uint64_t) beginning->whole);
+		beginning->exponent += EMOGI_COMMUNITIES_WHOLE_BITS -
+			highest_bit((uint64_t) beginning->whole);
 	beginning->whole = 0;
 	return true;
 }
@@ -161,15 +170,18 @@ void
 emogi_communities_set_whole(EmogiCommunities *all, int64_t whole)
 {
 	all->gains.whole = whole > 0 ? (double) whole : 1.0;
-	all->gains.scale = ldexp(1.0, EMOGI_COMMUNITIES_WHOLE_BITS - (whole > 0 ? highest_bit((uint64_t) whole) : 0));
+	all->gains.scale = ldexp(1.0, EMOGI_COMMUNITIES_WHOLE_BITS -
+							 (whole > 0 ? highest_bit((uint64_t) whole) : 0));
 	all->least_gain = all->tolerance * all->gains.whole / 2.0;
 	all->gained = 0;
 }
 
 bool
-emogi_communities_begin(EmogiCommunities *all, const EmogiGraph *graph, const EmogiLevelRoom *room, EmogiLevel *level)
+emogi_communities_begin(EmogiCommunities *all, const EmogiGraph *graph, const EmogiLevelRoom *room,
+						EmogiLevel *level)
 {
-	Beginning	beginning = {.all = all, .graph = graph, .room = room, .units = units_of(graph->weight_type)};
+	Beginning	beginning = {.all = all, .graph = graph, .room = room,
+		.units = units_of(graph->weight_type)};
 
 	if (emogi_communities_need_units(graph))
 	{
@@ -179,9 +191,11 @@ emogi_communities_begin(EmogiCommunities *all, const EmogiGraph *graph, const Em
 	}
 	if (!emogi_cpu_run_step(&all->run, add_weights, &beginning, false))
 		return false;
-	*level = (EmogiLevel) {.nnodes = graph->nvertices, .nentries = graph->forward.nedges, .first = graph->forward.offsets,
+	*level = (EmogiLevel) {.nnodes = graph->nvertices, .nentries = graph->forward.nedges,
+		.first = graph->forward.offsets,
 		.end = graph->forward.offsets + 1, .targets = graph->forward.targets,
-		.weights = beginning.units == EMOGI_UNITS_I64 ? (const void *) room->weights : graph->forward.weights, .units = beginning.units,
+		.weights = beginning.units == EMOGI_UNITS_I64 ? (const void *) room->weights
+		: graph->forward.weights, .units = beginning.units,
 		.strength = room->strength, .name = room->name};
 	all->gains.theta = fmin(ldexp(all->gains.theta, beginning.exponent), 1e290);
 	emogi_communities_set_whole(all, beginning.whole);

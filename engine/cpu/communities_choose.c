@@ -5,7 +5,10 @@
 
 #include <string.h>
 
-/* Choose where a node would go: its own community, another, or EMOGI_NO_VERTEX, none. difference: weight to there less that to where it is. */
+/*
+ * Choose where a node would go: its own community, another, or EMOGI_NO_VERTEX, none. difference:
+ * weight to there less that to where it is.
+ */
 static inline uint32_t
 choose(const EmogiMoving *moving, EmogiTally *tally, uint32_t i, int64_t *difference)
 {
@@ -22,13 +25,17 @@ choose(const EmogiMoving *moving, EmogiTally *tally, uint32_t i, int64_t *differ
 	emogi_tally_list(tally, moving->level, all->community, i);
 	ntouched = tally->ntouched;
 	own_weight = tally->weight[own];
-	best.value = emogi_communities_value(rate, own_weight, all->communities[own].total - strength) + emogi_communities_least(&all->gains, strength);
+	best.value = emogi_communities_value(rate, own_weight, all->communities[own].total - strength) +
+		emogi_communities_least(&all->gains, strength);
 	for (uint64_t t = 0; t < ntouched; t++)
 	{
 		const uint32_t c = touched[t];
 
 		if (c != own)
-			emogi_communities_offer(&best, moving->salt, emogi_communities_value(rate, tally->weight[c], all->communities[c].total), c, tally->weight[c]);
+			emogi_communities_offer(&best, moving->salt,
+									emogi_communities_value(rate, tally->weight[c],
+															all->communities[c].total), c,
+									tally->weight[c]);
 	}
 	emogi_tally_clear(tally);
 	to = best.community == EMOGI_NO_VERTEX ? own : best.community;
@@ -41,8 +48,11 @@ choose(const EmogiMoving *moving, EmogiTally *tally, uint32_t i, int64_t *differ
 	return to;
 }
 
-/* Fetch what will be needed of the nodes behind i in order, before `end`: those of a batch lie far apart, and each waits for main memory. Inline
- * always: gcc leaves out calls of what does nothing else. */
+/*
+ * Fetch what will be needed of the nodes behind i in order, before `end`: those of a batch lie far
+ * apart, and each waits for main memory. Inline always: gcc leaves out calls of what does nothing
+ * else.
+ */
 static inline __attribute__((always_inline)) void
 fetch_ahead(const EmogiMoving *moving, const EmogiTally *tally, uint64_t i, uint64_t end)
 {
@@ -63,7 +73,8 @@ fetch_ahead(const EmogiMoving *moving, const EmogiTally *tally, uint64_t i, uint
 	if (i + EMOGI_MOVING_AHEAD < end)
 	{
 		const uint32_t v = all->order[i + EMOGI_MOVING_AHEAD];
-		const uint64_t stop = emogi_cpu_run_chunk_end(level->first[v], EMOGI_MOVING_FETCHED, level->end[v]);
+		const uint64_t stop = emogi_cpu_run_chunk_end(level->first[v], EMOGI_MOVING_FETCHED,
+													  level->end[v]);
 
 		for (uint64_t e = level->first[v]; e < stop; e++)
 			__builtin_prefetch(&all->community[level->targets[e]]);
@@ -71,7 +82,8 @@ fetch_ahead(const EmogiMoving *moving, const EmogiTally *tally, uint64_t i, uint
 	if (i + EMOGI_MOVING_AHEAD / 2 < end)
 	{
 		const uint32_t v = all->order[i + EMOGI_MOVING_AHEAD / 2];
-		const uint64_t stop = emogi_cpu_run_chunk_end(level->first[v], EMOGI_MOVING_FETCHED, level->end[v]);
+		const uint64_t stop = emogi_cpu_run_chunk_end(level->first[v], EMOGI_MOVING_FETCHED,
+													  level->end[v]);
 
 		__builtin_prefetch(&all->traffic[all->community[v]], 1);
 		for (uint64_t e = level->first[v]; e < stop; e++)
@@ -166,7 +178,7 @@ look_at(EmogiMoving *moving, EmogiTally *tally, Wishes *wishes, uint64_t i)
 void
 emogi_communities_choose_all(void *arg, int thread, int nthreads)
 {
-	EmogiMoving	   *moving = arg;
+	EmogiMoving *moving = arg;
 	EmogiCommunities *all = moving->all;
 	const uint64_t count = moving->end - moving->first;
 	uint64_t	looked = 0;
@@ -174,7 +186,8 @@ emogi_communities_choose_all(void *arg, int thread, int nthreads)
 	Wishes		wishes;
 
 	wishes.count = 0;
-	while (!emogi_job_stopped(&all->run.job) && (i = emogi_job_take(&all->run.next, EMOGI_MOVING_NODES)) < count)
+	while (!emogi_job_stopped(&all->run.job) &&
+		   (i = emogi_job_take(&all->run.next, EMOGI_MOVING_NODES)) < count)
 	{
 		const uint64_t end = moving->first + emogi_cpu_run_chunk_end(i, EMOGI_MOVING_NODES, count);
 

@@ -1,9 +1,11 @@
 /*
- * communities_divide.c: communities of more than so many vertices are divided, and what they are divided into, until nothing can be: each by Leiden,
- * as a graph by itself with the strengths and the weight that it has by itself.
+ * communities_divide.c: communities of more than so many vertices are divided, and what they are
+ * divided into, until nothing can be: each by Leiden, as a graph by itself with the strengths and
+ * the weight that it has by itself.
  *
- * The levels of the hierarchy are then how often was divided: the last one has what was there before, the one before it that with all that
- * is too large divided once, and so on. What is not divided is the same community at all levels from there on.
+ * The levels of the hierarchy are then how often was divided: the last one has what was there
+ * before, the one before it that with all that is too large divided once, and so on. What is not
+ * divided is the same community at all levels from there on.
  */
 #include "communities.h"
 
@@ -16,7 +18,8 @@ typedef struct Division
 	EmogiCommunities *all;
 	const EmogiLevel *first;
 	uint32_t   *joins;			/* [nvertices]: the answer */
-	int32_t    *heads;			/* [nvertices]: likewise; meanwhile how often was divided when v became the smallest of a community */
+	int32_t    *heads;			/* [nvertices]: likewise; meanwhile how often was divided when v
+								 * became the smallest of a community */
 	uint32_t   *community;		/* [nvertices]: smallest vertex of the community that v is in now */
 	uint8_t    *done;			/* [nvertices]: by that, cannot be divided */
 	uint32_t   *members;		/* [nvertices], community by community */
@@ -57,8 +60,10 @@ make_inner(const Division *division, const uint32_t *members, uint64_t count, Em
 		room->end[i] = at;
 		room->strength[i] = strength;
 	}
-	*inner = (EmogiLevel) {.nnodes = count, .nentries = at, .first = room->first, .end = room->end, .targets = room->targets,
-		.weights = room->weights, .units = EMOGI_UNITS_I64, .strength = room->strength, .name = room->name};
+	*inner = (EmogiLevel) {.nnodes = count, .nentries = at, .first = room->first, .end = room->end,
+		.targets = room->targets,
+		.weights = room->weights, .units = EMOGI_UNITS_I64, .strength = room->strength,
+		.name = room->name};
 }
 
 /* Divide a community; says whether there is more than one then. */
@@ -71,7 +76,8 @@ divide(Division *division, const uint32_t *members, uint64_t count)
 	EmogiLevel	inner;
 
 	make_inner(division, members, count, &inner);
-	emogi_communities_leiden(all, &inner, 0, emogi_communities_random(all->seed + (uint64_t) division->depth, own));
+	emogi_communities_leiden(all, &inner, 0,
+							 emogi_communities_random(all->seed + (uint64_t) division->depth, own));
 	if (emogi_job_stopped(&all->run.job))
 		return false;
 	for (uint64_t i = 1; i < count; i++)
@@ -143,7 +149,8 @@ end_division(Division *division, int32_t deepest)
 	{
 		if (division->heads[v] == NOT_A_HEAD)
 			division->joins[v] = division->community[v];
-		division->heads[v] = division->heads[v] == NOT_A_HEAD ? 0 : deepest - division->heads[v] + 1;
+		division->heads[v] = division->heads[v] == NOT_A_HEAD ? 0
+			: deepest - division->heads[v] + 1;
 	}
 }
 
@@ -155,13 +162,16 @@ take_scratch(Division *division)
 	const uint64_t n = division->first->nnodes;
 	const uint64_t m = division->first->nentries;
 	uint64_t   *places = emogi_cpu_run_scratch(&all->run, 3 * n + 2, sizeof *places);
-	uint32_t   *numbers = places == NULL ? NULL : emogi_cpu_run_scratch(&all->run, 6 * n + (n + 3) / 4, sizeof *numbers);
-	int64_t    *lists = numbers == NULL ? NULL : emogi_cpu_run_scratch(&all->run, n + m + (m + 1) / 2, sizeof *lists);
+	uint32_t   *numbers = places == NULL ? NULL
+		: emogi_cpu_run_scratch(&all->run, 6 * n + (n + 3) / 4, sizeof *numbers);
+	int64_t    *lists = numbers == NULL ? NULL
+		: emogi_cpu_run_scratch(&all->run, n + m + (m + 1) / 2, sizeof *lists);
 
 	if (lists == NULL)
 		return false;
 	division->starts = places;
-	division->room = (EmogiLevelRoom) {.first = places + n + 2, .end = places + 2 * n + 2, .strength = lists, .name = numbers,
+	division->room = (EmogiLevelRoom) {.first = places + n + 2, .end = places + 2 * n + 2,
+		.strength = lists, .name = numbers,
 		.weights = lists + n, .targets = (uint32_t *) (lists + n + m)};
 	all->place = numbers + n;
 	all->joins = numbers + 2 * n;
@@ -173,7 +183,8 @@ take_scratch(Division *division)
 }
 
 uint32_t
-emogi_communities_divide(EmogiCommunities *all, const EmogiLevel *first, uint64_t max_cluster_size, int64_t max_levels)
+emogi_communities_divide(EmogiCommunities *all, const EmogiLevel *first, uint64_t max_cluster_size,
+						 int64_t max_levels)
 {
 	Division	division = {.all = all, .first = first, .joins = all->joins, .heads = all->heads};
 	int32_t		deepest = 0;

@@ -1,10 +1,12 @@
 /*
- * communities_move.c: nodes move to the communities of their neighbours for as long as that makes modularity larger (communities.h [1] and,
- * for who is looked at again, [2], algorithm A.2).
+ * communities_move.c: nodes move to the communities of their neighbours for as long as that makes
+ * modularity larger (communities.h [1] and, for who is looked at again, [2], algorithm A.2).
  *
- * A sweep looks at all nodes that are open, batch by batch, dealt out anew for each sweep. Of a batch all choose where each would go as
- * things stand when it begins (communities_choose.c); then it is seen who may, by the rules of contract/communities.h; then these move; then
- * their neighbours are opened. Who may not stays open. Nodes that are best alone go last in a sweep, to the communities that are empty.
+ * A sweep looks at all nodes that are open, batch by batch, dealt out anew for each sweep. Of a
+ * batch all choose where each would go as things stand when it begins (communities_choose.c); then
+ * it is seen who may, by the rules of contract/communities.h; then these move; then their
+ * neighbours are opened. Who may not stays open. Nodes that are best alone go last in a sweep, to
+ * the communities that are empty.
  */
 #include "communities_move.h"
 
@@ -52,7 +54,8 @@ fetch_opened(const EmogiMoving *moving, uint64_t m)
 	if (m + EMOGI_MOVING_AHEAD < moving->nmovers)
 	{
 		const uint32_t v = all->movers[m + EMOGI_MOVING_AHEAD];
-		const uint64_t stop = emogi_cpu_run_chunk_end(level->first[v], EMOGI_MOVING_FETCHED, level->end[v]);
+		const uint64_t stop = emogi_cpu_run_chunk_end(level->first[v], EMOGI_MOVING_FETCHED,
+													  level->end[v]);
 
 		for (uint64_t e = level->first[v]; e < stop; e++)
 		{
@@ -72,27 +75,32 @@ may_go(const EmogiMoving *moving, uint64_t m, double *gain)
 	const uint32_t to = all->chosen[m];
 	const EmogiCommunity *left = &all->communities[from];
 	const EmogiCommunity *joined = &all->communities[to];
-	const EmogiCommunityMove wish = {.from = from, .to = to, .to_empty = moving->to_empty, .difference = all->difference[m],
-		.strength = moving->level->strength[i], .total_from = left->total, .total_to = joined->total, .size_from = left->size,
-	.size_to = joined->size, .into_from = all->traffic[from].into, .into_to = all->traffic[to].into, .out_of_from = all->traffic[from].out_of,
+	const EmogiCommunityMove wish = {.from = from, .to = to, .to_empty = moving->to_empty,
+		.difference = all->difference[m],
+		.strength = moving->level->strength[i], .total_from = left->total,
+		.total_to = joined->total, .size_from = left->size,
+	.size_to = joined->size, .into_from = all->traffic[from].into, .into_to = all->traffic[to].into,
+	.out_of_from = all->traffic[from].out_of,
 	.out_of_to = all->traffic[to].out_of};
 
 	*gain = emogi_communities_sure_gain(&all->gains, &wish);
-	return *gain > emogi_communities_least(&all->gains, wish.strength) && emogi_communities_may_go(&wish, moving->sure, moving->salt);
+	return *gain > emogi_communities_least(&all->gains, wish.strength) &&
+		emogi_communities_may_go(&wish, moving->sure, moving->salt);
 }
 
 /* See which nodes of a batch may go. */
 static void
 check_all(void *arg, int thread, int nthreads)
 {
-	EmogiMoving	   *moving = arg;
+	EmogiMoving *moving = arg;
 	EmogiCommunities *all = moving->all;
 	int64_t		gained = 0;
 	uint64_t	nmoved = 0;
 	uint64_t	nopen = 0;
 	uint64_t	m;
 
-	while (!emogi_job_stopped(&all->run.job) && (m = emogi_job_take(&all->run.next, EMOGI_MOVING_NODES)) < moving->nmovers)
+	while (!emogi_job_stopped(&all->run.job) &&
+		   (m = emogi_job_take(&all->run.next, EMOGI_MOVING_NODES)) < moving->nmovers)
 	{
 		const uint64_t end = emogi_cpu_run_chunk_end(m, EMOGI_MOVING_NODES, moving->nmovers);
 
@@ -149,12 +157,13 @@ go(const EmogiMoving *moving, uint32_t i, uint32_t from, uint32_t to, int64_t *n
 static void
 go_all(void *arg, int thread, int nthreads)
 {
-	EmogiMoving	   *moving = arg;
+	EmogiMoving *moving = arg;
 	EmogiCommunities *all = moving->all;
 	int64_t		nempty = 0;
 	uint64_t	m;
 
-	while (!emogi_job_stopped(&all->run.job) && (m = emogi_job_take(&all->run.next, EMOGI_MOVING_NODES)) < moving->nmovers)
+	while (!emogi_job_stopped(&all->run.job) &&
+		   (m = emogi_job_take(&all->run.next, EMOGI_MOVING_NODES)) < moving->nmovers)
 	{
 		const uint64_t end = emogi_cpu_run_chunk_end(m, EMOGI_MOVING_NODES, moving->nmovers);
 
@@ -194,11 +203,12 @@ open_neighbors(const EmogiMoving *moving, uint32_t i)
 static void
 open_all(void *arg, int thread, int nthreads)
 {
-	EmogiMoving	   *moving = arg;
+	EmogiMoving *moving = arg;
 	EmogiCommunities *all = moving->all;
 	uint64_t	m;
 
-	while (!emogi_job_stopped(&all->run.job) && (m = emogi_job_take(&all->run.next, MARKS_AT_ONCE)) < moving->nmovers)
+	while (!emogi_job_stopped(&all->run.job) &&
+		   (m = emogi_job_take(&all->run.next, MARKS_AT_ONCE)) < moving->nmovers)
 	{
 		const uint64_t end = emogi_cpu_run_chunk_end(m, MARKS_AT_ONCE, moving->nmovers);
 
@@ -218,17 +228,23 @@ move_batch(EmogiMoving *moving, uint64_t nlisted)
 	EmogiCommunities *all = moving->all;
 
 	moving->nmovers = 0;
-	moving->alone = emogi_communities_are_alone(all, nlisted + moving->end - moving->first < ENTRIES_ALONE);
+	moving->alone = emogi_communities_are_alone(all,
+												nlisted + moving->end - moving->first <
+												ENTRIES_ALONE);
 	if (!emogi_cpu_run_step(&all->run, emogi_communities_choose_all, moving, moving->alone))
 		return false;
 	moving->alone = emogi_communities_are_alone(all, moving->nmovers < EMOGI_MOVING_NODES);
-	return emogi_cpu_run_step(&all->run, check_all, moving, moving->alone) && emogi_cpu_run_step(&all->run, go_all, moving, moving->alone) &&
+	return emogi_cpu_run_step(&all->run, check_all, moving, moving->alone) &&
+		emogi_cpu_run_step(&all->run, go_all, moving, moving->alone) &&
 		emogi_cpu_run_step(&all->run, open_all, moving, moving->nmovers < MARKS_AT_ONCE);
 }
 
 /* ---- a sweep ---- */
 
-/* Put those that want out into order, ascending, and communities without nodes into all->refined; gets how many there are of both. */
+/*
+ * Put those that want out into order, ascending, and communities without nodes into all->refined;
+ * gets how many there are of both.
+ */
 static uint64_t
 order_leaving(EmogiCommunities *all, const EmogiMoving *moving)
 {
@@ -255,7 +271,8 @@ look_at_open(EmogiMoving *moving)
 {
 	EmogiCommunities *all = moving->all;
 	uint64_t	nlisted;
-	uint64_t	count = emogi_communities_order(all, moving->level, moving->salt, moving->sweep, &nlisted);
+	uint64_t	count = emogi_communities_order(all, moving->level, moving->salt, moving->sweep,
+												&nlisted);
 	const uint32_t nbatches = emogi_communities_nbatches(&all->gains, count, moving->sweep);
 
 	moving->first = 0;
@@ -281,7 +298,7 @@ look_at_open(EmogiMoving *moving)
 static void
 add_up(void *arg, int thread, int nthreads)
 {
-	EmogiMoving	   *moving = arg;
+	EmogiMoving *moving = arg;
 	EmogiCommunities *all = moving->all;
 	const EmogiLevel *level = moving->level;
 	const uint64_t first = emogi_communities_share(level->nnodes, thread, nthreads);
@@ -319,13 +336,14 @@ least_of_sweep(const EmogiCommunities *all, const EmogiLevel *level, bool settle
 {
 	const double least = all->least_gain * all->gains.scale;
 
-	return settles || emogi_level_is_small(level) ? least : fmax(least, all->gains.enough * (double) all->gained);
+	return settles || emogi_level_is_small(level) ? least
+		: fmax(least, all->gains.enough * (double) all->gained);
 }
 
 uint64_t
 emogi_communities_move(EmogiCommunities *all, const EmogiLevel *level, bool last, uint64_t salt)
 {
-	EmogiMoving		moving = {.all = all, .level = level};
+	EmogiMoving moving = {.all = all, .level = level};
 	bool		settles = last;
 	bool		looks_at_all = true;
 	bool		few = false;
@@ -340,18 +358,21 @@ emogi_communities_move(EmogiCommunities *all, const EmogiLevel *level, bool last
 		const int64_t before = all->gained;
 
 		few = few || emogi_communities_few_ask(sweep, nidle);
-		moving = (EmogiMoving) {.all = all, .level = level, .salt = emogi_communities_random(salt, sweep), .sweep = sweep, .few = few,
+		moving = (EmogiMoving) {.all = all, .level = level,
+			.salt = emogi_communities_random(salt, sweep), .sweep = sweep, .few = few,
 			.sure = sweep >= EMOGI_COMMUNITIES_SURE_SWEEP};
 		look_at_open(&moving);
 		nidle = moving.nmoved > 0 ? 0 : nidle + 1;
-		if (moving.nopen + moving.nmoved > 0 && (double) (all->gained - before) > least_of_sweep(all, level, settles))
+		if (moving.nopen + moving.nmoved > 0 &&
+			(double) (all->gained - before) > least_of_sweep(all, level, settles))
 		{
 			all->gains.least = 0.0;
 			looks_at_all = false;
 			continue;
 		}
 		settles = last || all->nempty == 0;
-		if (!settles || (moving.nopen + moving.nmoved == 0 && looks_at_all) || nidle >= EMOGI_COMMUNITIES_MOST_IDLE)
+		if (!settles || (moving.nopen + moving.nmoved == 0 && looks_at_all) ||
+			nidle >= EMOGI_COMMUNITIES_MOST_IDLE)
 			break;
 		all->gains.least = all->least_gain;
 		looks_at_all = true;

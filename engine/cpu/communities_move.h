@@ -1,5 +1,6 @@
 /*
- * communities_move.h: what the two halves of local moving share: communities_choose.c, where nodes choose, and communities_move.c.
+ * communities_move.h: what the two halves of local moving share: communities_choose.c, where nodes
+ * choose, and communities_move.c.
  */
 #ifndef EMOGI_CPU_COMMUNITIES_MOVE_H
 #define EMOGI_CPU_COMMUNITIES_MOVE_H

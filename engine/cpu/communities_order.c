@@ -1,6 +1,7 @@
 /*
- * communities_order.c: nodes are put in order, by batch or by community, and communities are numbered (communities.h). Each thread has a share of
- * the nodes, or of the numbers that they are sorted by; in what order nodes of the same batch or community lie is of no account.
+ * communities_order.c: nodes are put in order, by batch or by community, and communities are
+ * numbered (communities.h). Each thread has a share of the nodes, or of the numbers that they are
+ * sorted by; in what order nodes of the same batch or community lie is of no account.
  */
 #include "communities.h"
 
@@ -92,7 +93,8 @@ write_order(void *arg, int thread, int nthreads)
 }
 
 uint64_t
-emogi_communities_order(EmogiCommunities *all, const EmogiLevel *level, uint64_t salt, uint64_t sweep, uint64_t *nlisted)
+emogi_communities_order(EmogiCommunities *all, const EmogiLevel *level, uint64_t salt,
+						uint64_t sweep, uint64_t *nlisted)
 {
 	Order		order = {.all = all, .level = level, .salt = salt};
 	const bool	alone = emogi_communities_are_alone(all, emogi_level_is_small(level));
@@ -184,12 +186,14 @@ emogi_communities_renumber(EmogiCommunities *all, uint32_t *partition, uint64_t 
 	const bool	alone = emogi_communities_are_alone(all, nnodes < EMOGI_COMMUNITIES_SMALL_LEVEL);
 	const int	nthreads = alone ? 1 : emogi_pool_size(all->run.pool);
 
-	if (!emogi_cpu_run_step(&all->run, find_first, &numbering, alone) || !emogi_cpu_run_step(&all->run, count_first, &numbering, alone))
+	if (!emogi_cpu_run_step(&all->run, find_first, &numbering, alone) ||
+		!emogi_cpu_run_step(&all->run, count_first, &numbering, alone))
 		return nnodes;
 	all->counts[0] = 0;			/* in a thread's share, then before it */
 	for (int t = 0; t < nthreads; t++)
 		all->counts[t + 1] += all->counts[t];
-	if (!emogi_cpu_run_step(&all->run, number_first, &numbering, alone) || !emogi_cpu_run_step(&all->run, number_all, &numbering, alone))
+	if (!emogi_cpu_run_step(&all->run, number_first, &numbering, alone) ||
+		!emogi_cpu_run_step(&all->run, number_all, &numbering, alone))
 		return nnodes;
 	return all->counts[nthreads];
 }
@@ -201,7 +205,8 @@ count_groups(void *arg, int thread, int nthreads)
 	Numbering  *numbering = arg;
 	uint64_t   *starts = numbering->all->starts + 2;
 	const uint64_t least = emogi_communities_share(numbering->ngroups, thread, nthreads);
-	const uint64_t count = emogi_communities_share(numbering->ngroups, thread + 1, nthreads) - least;
+	const uint64_t count = emogi_communities_share(numbering->ngroups, thread + 1, nthreads) -
+		least;
 
 	memset(starts + least, 0, count * sizeof *starts);
 	for (uint64_t i = 0; i < numbering->nnodes; i++)
@@ -216,7 +221,8 @@ write_groups(void *arg, int thread, int nthreads)
 	Numbering  *numbering = arg;
 	uint64_t   *starts = numbering->all->starts + 1;
 	const uint64_t least = emogi_communities_share(numbering->ngroups, thread, nthreads);
-	const uint64_t count = emogi_communities_share(numbering->ngroups, thread + 1, nthreads) - least;
+	const uint64_t count = emogi_communities_share(numbering->ngroups, thread + 1, nthreads) -
+		least;
 
 	for (uint64_t i = 0; i < numbering->nnodes; i++)
 		if (numbering->partition[i] - least < count)
@@ -224,9 +230,11 @@ write_groups(void *arg, int thread, int nthreads)
 }
 
 void
-emogi_communities_group(EmogiCommunities *all, const uint32_t *partition, uint64_t nnodes, uint64_t ngroups)
+emogi_communities_group(EmogiCommunities *all, const uint32_t *partition, uint64_t nnodes,
+						uint64_t ngroups)
 {
-	Numbering	numbering = {.all = all, .partition = (uint32_t *) partition, .nnodes = nnodes, .ngroups = ngroups};
+	Numbering	numbering = {.all = all, .partition = (uint32_t *) partition, .nnodes = nnodes,
+		.ngroups = ngroups};
 	const bool	alone = nnodes < EMOGI_COMMUNITIES_SMALL_LEVEL;
 	uint64_t   *starts = all->starts;
 

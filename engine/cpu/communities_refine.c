@@ -1,10 +1,13 @@
 /*
- * communities_refine.c: communities are taken apart into well connected ones (communities.h [2], algorithm A.2), or into connected parts.
+ * communities_refine.c: communities are taken apart into well connected ones (communities.h [2],
+ * algorithm A.2), or into connected parts.
  *
- * Within each community every node begins alone. Nodes are looked at once, batch by batch. Those of a batch that are still alone and well
- * connected to the rest join one of the well connected communities around them that no node of the batch can leave: a random one of
- * those that make modularity no less, the likelier the more they gain, by exp(gain / theta); and if it still does when all the others
- * come that want to. What is refined stays connected, for a node joins only along edges, and none leaves what others have joined.
+ * Within each community every node begins alone. Nodes are looked at once, batch by batch. Those of
+ * a batch that are still alone and well connected to the rest join one of the well connected
+ * communities around them that no node of the batch can leave: a random one of those that make
+ * modularity no less, the likelier the more they gain, by exp(gain / theta); and if it still does
+ * when all the others come that want to. What is refined stays connected, for a node joins only
+ * along edges, and none leaves what others have joined.
  */
 #include "communities.h"
 
@@ -29,7 +32,10 @@ typedef struct Refining
 	uint64_t	nmovers;		/* atomic */
 } Refining;
 
-/* Begin: each node alone, with its weight to the rest of its community. Those are looked at that are well connected to it. */
+/*
+ * Begin: each node alone, with its weight to the rest of its community. Those are looked at that
+ * are well connected to it.
+ */
 static void
 begin_nodes(void *arg, int thread, int nthreads)
 {
@@ -38,7 +44,8 @@ begin_nodes(void *arg, int thread, int nthreads)
 	const EmogiLevel *level = refining->level;
 	uint64_t	first;
 
-	while (!emogi_job_stopped(&all->run.job) && (first = emogi_job_take(&all->run.next, EMOGI_NODES_AT_ONCE)) < level->nnodes)
+	while (!emogi_job_stopped(&all->run.job) &&
+		   (first = emogi_job_take(&all->run.next, EMOGI_NODES_AT_ONCE)) < level->nnodes)
 	{
 		const uint64_t end = emogi_cpu_run_chunk_end(first, EMOGI_NODES_AT_ONCE, level->nnodes);
 
@@ -57,7 +64,9 @@ begin_nodes(void *arg, int thread, int nthreads)
 			all->parts[i].cut = all->node_cut[i] = cut;
 			all->parts[i].into = 0;
 			all->batch[i] = NO_BATCH;
-			all->open[i] = cut > 0 && emogi_communities_well_connected(&all->gains, level->strength[i], cut, all->communities[own].total);
+			all->open[i] = cut > 0 &&
+				emogi_communities_well_connected(&all->gains, level->strength[i], cut,
+												 all->communities[own].total);
 		}
 	}
 }
@@ -75,7 +84,8 @@ tally_inside(const Refining *refining, EmogiTally *tally, uint32_t i)
 		const uint32_t j = level->targets[e];
 
 		if (j != i && all->community[j] == own)
-			tally->ntouched = emogi_tally_add(tally, tally->ntouched, all->refined[j], emogi_level_weight(level->weights, level->units, e));
+			tally->ntouched = emogi_tally_add(tally, tally->ntouched, all->refined[j],
+											  emogi_level_weight(level->weights, level->units, e));
 	}
 }
 
@@ -90,7 +100,10 @@ gain_of(const Refining *refining, double rate, int64_t weight, uint32_t c)
 	return emogi_communities_value(rate, weight, all->parts[c].total);
 }
 
-/* Leave in the list what a node may join that could be chosen beside the best; gets how much that gains, 0 = that of staying alone. */
+/*
+ * Leave in the list what a node may join that could be chosen beside the best; gets how much that
+ * gains, 0 = that of staying alone.
+ */
 static double
 find_candidates(const Refining *refining, EmogiTally *tally, double rate, int64_t whole)
 {
@@ -104,7 +117,9 @@ find_candidates(const Refining *refining, EmogiTally *tally, double rate, int64_
 		const uint32_t c = tally->touched[t];
 		const double gain = gain_of(refining, rate, tally->weight[c], c);
 
-		if (gain < 0.0 || gain < most - range || !emogi_communities_well_connected(&all->gains, all->parts[c].total, all->parts[c].cut, whole))
+		if (gain < 0.0 || gain < most - range ||
+			!emogi_communities_well_connected(&all->gains, all->parts[c].total, all->parts[c].cut,
+											  whole))
 		{
 			tally->weight[c] = 0;
 			continue;
@@ -136,10 +151,12 @@ choose(const Refining *refining, EmogiTally *tally, uint32_t i, int64_t *weight)
 		for (uint64_t t = 0; t < tally->ntouched; t++)
 		{
 			const uint32_t c = tally->touched[t];
-			const double gain = emogi_communities_value(rate, tally->weight[c], all->parts[c].total);
+			const double gain = emogi_communities_value(rate, tally->weight[c],
+														all->parts[c].total);
 
 			if (gain >= least)
-				emogi_communities_offer_randomly(&best, &all->gains, salt, gain, c, tally->weight[c]);
+				emogi_communities_offer_randomly(&best, &all->gains, salt, gain, c,
+												 tally->weight[c]);
 		}
 		if (least <= 0.0)
 			emogi_communities_offer_randomly(&best, &all->gains, salt, 0.0, i, 0);
@@ -149,7 +166,10 @@ choose(const Refining *refining, EmogiTally *tally, uint32_t i, int64_t *weight)
 	return best.community;
 }
 
-/* Fetch what will be needed of the nodes behind place i of the order, before `end`, as communities_move.c does. */
+/*
+ * Fetch what will be needed of the nodes behind place i of the order, before `end`, as
+ * communities_move.c does.
+ */
 static inline __attribute__((always_inline)) void
 fetch_ahead(const Refining *refining, const EmogiTally *tally, uint64_t i, uint64_t end)
 {
@@ -171,7 +191,8 @@ fetch_ahead(const Refining *refining, const EmogiTally *tally, uint64_t i, uint6
 	if (i + AHEAD < end)
 	{
 		const uint32_t v = all->order[i + AHEAD];
-		const uint64_t stop = emogi_cpu_run_chunk_end(level->first[v], FETCHED_ENTRIES, level->end[v]);
+		const uint64_t stop = emogi_cpu_run_chunk_end(level->first[v], FETCHED_ENTRIES,
+													  level->end[v]);
 
 		for (uint64_t e = level->first[v]; e < stop; e++)
 		{
@@ -182,7 +203,8 @@ fetch_ahead(const Refining *refining, const EmogiTally *tally, uint64_t i, uint6
 	if (i + AHEAD / 2 < end)
 	{
 		const uint32_t v = all->order[i + AHEAD / 2];
-		const uint64_t stop = emogi_cpu_run_chunk_end(level->first[v], FETCHED_ENTRIES, level->end[v]);
+		const uint64_t stop = emogi_cpu_run_chunk_end(level->first[v], FETCHED_ENTRIES,
+													  level->end[v]);
 
 		for (uint64_t e = level->first[v]; e < stop; e++)
 		{
@@ -205,7 +227,8 @@ choose_all(void *arg, int thread, int nthreads)
 	uint64_t	looked = 0;
 	uint64_t	at;
 
-	while (!emogi_job_stopped(&all->run.job) && (at = emogi_job_take(&all->run.next, NODES_AT_ONCE)) < count)
+	while (!emogi_job_stopped(&all->run.job) &&
+		   (at = emogi_job_take(&all->run.next, NODES_AT_ONCE)) < count)
 	{
 		const uint64_t end = refining->first + emogi_cpu_run_chunk_end(at, NODES_AT_ONCE, count);
 
@@ -227,7 +250,8 @@ choose_all(void *arg, int thread, int nthreads)
 			all->movers[m] = i;
 			all->chosen[m] = to;
 			all->difference[m] = weight;
-			__atomic_fetch_add(&all->parts[to].into, refining->level->strength[i], __ATOMIC_RELAXED);
+			__atomic_fetch_add(&all->parts[to].into, refining->level->strength[i],
+							   __ATOMIC_RELAXED);
 		}
 	}
 	__atomic_fetch_add(&all->looked, looked, __ATOMIC_RELAXED);
@@ -241,7 +265,8 @@ check_all(void *arg, int thread, int nthreads)
 	EmogiCommunities *all = refining->all;
 	uint64_t	m;
 
-	while (!emogi_job_stopped(&all->run.job) && (m = emogi_job_take(&all->run.next, NODES_AT_ONCE)) < refining->nmovers)
+	while (!emogi_job_stopped(&all->run.job) &&
+		   (m = emogi_job_take(&all->run.next, NODES_AT_ONCE)) < refining->nmovers)
 	{
 		const uint64_t end = emogi_cpu_run_chunk_end(m, NODES_AT_ONCE, refining->nmovers);
 
@@ -251,8 +276,10 @@ check_all(void *arg, int thread, int nthreads)
 			const uint32_t to = all->chosen[m];
 			const int64_t strength = refining->level->strength[i];
 
-			if (emogi_communities_value(emogi_communities_rate(&all->gains, strength), all->difference[m],
-										all->parts[to].total + all->parts[to].into - strength) >= 0.0)
+			if (emogi_communities_value(emogi_communities_rate(&all->gains, strength),
+										all->difference[m],
+										all->parts[to].total + all->parts[to].into - strength) >=
+				0.0)
 				all->refined[i] = to;
 		}
 	}
@@ -271,7 +298,8 @@ weigh_joined(const Refining *refining, uint32_t i)
 	{
 		const uint32_t j = level->targets[e];
 
-		if (all->batch[j] == refining->batch && j != i && j != to && all->refined[j] == to && all->parts[j].size == 1)
+		if (all->batch[j] == refining->batch && j != i && j != to && all->refined[j] == to &&
+			all->parts[j].size == 1)
 			weight += emogi_level_weight(level->weights, level->units, e);
 	}
 	return weight;
@@ -285,7 +313,8 @@ join_all(void *arg, int thread, int nthreads)
 	EmogiCommunities *all = refining->all;
 	uint64_t	m;
 
-	while (!emogi_job_stopped(&all->run.job) && (m = emogi_job_take(&all->run.next, NODES_AT_ONCE)) < refining->nmovers)
+	while (!emogi_job_stopped(&all->run.job) &&
+		   (m = emogi_job_take(&all->run.next, NODES_AT_ONCE)) < refining->nmovers)
 	{
 		const uint64_t end = emogi_cpu_run_chunk_end(m, NODES_AT_ONCE, refining->nmovers);
 
@@ -297,8 +326,11 @@ join_all(void *arg, int thread, int nthreads)
 			__atomic_store_n(&all->parts[to].into, 0, __ATOMIC_RELAXED);
 			if (all->refined[i] != to)
 				continue;
-			__atomic_fetch_add(&all->parts[to].total, refining->level->strength[i], __ATOMIC_RELAXED);
-			__atomic_fetch_add(&all->parts[to].cut, all->node_cut[i] - 2 * all->difference[m] - weigh_joined(refining, i), __ATOMIC_RELAXED);
+			__atomic_fetch_add(&all->parts[to].total, refining->level->strength[i],
+							   __ATOMIC_RELAXED);
+			__atomic_fetch_add(&all->parts[to].cut,
+							   all->node_cut[i] - 2 * all->difference[m] -
+							   weigh_joined(refining, i), __ATOMIC_RELAXED);
 			__atomic_fetch_add(&all->parts[to].size, 1, __ATOMIC_RELAXED);
 		}
 	}
@@ -314,7 +346,8 @@ refine_batch(Refining *refining, uint64_t nlisted)
 	refining->nmovers = 0;
 	return emogi_cpu_run_step(&all->run, choose_all, refining, alone) &&
 		emogi_cpu_run_step(&all->run, check_all, refining, refining->nmovers < NODES_AT_ONCE) &&
-		emogi_cpu_run_step(&all->run, join_all, refining, alone || refining->nmovers < NODES_AT_ONCE);
+		emogi_cpu_run_step(&all->run, join_all, refining, alone ||
+						   refining->nmovers < NODES_AT_ONCE);
 }
 
 void
@@ -339,7 +372,10 @@ emogi_communities_refine(EmogiCommunities *all, const EmogiLevel *level, uint64_
 	}
 }
 
-/* Find what of a node's community is connected with it: all of it gets its number. Ends early when the job has stopped. */
+/*
+ * Find what of a node's community is connected with it: all of it gets its number. Ends early when
+ * the job has stopped.
+ */
 static void
 spread(EmogiCommunities *all, const EmogiLevel *level, uint32_t from)
 {

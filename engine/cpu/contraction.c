@@ -1,28 +1,35 @@
 /*
  * contraction.c: makes a contraction hierarchy of a road-like Graph.
  *
- * Method [1]. Vertices are contracted one by one, those first of which little hangs: a vertex goes, and for each pair of its neighbours
- * between which it lay on a shortest way there comes an arc, a shortcut, unless a search that is cut short finds a witness, another way that
- * is shorter. Each arc then leads from a vertex to one that is contracted later, or the other way round, so that two small searches, up from the
- * source and up from the target against the arcs, meet on a shortest path. The order is that of shortcuts for arcs that go, and of levels, so
- * that what goes is spread evenly; a vertex is weighed anew when its turn has come.
+ * Method [1]. Vertices are contracted one by one, those first of which little hangs: a vertex goes,
+ * and for each pair of its neighbours between which it lay on a shortest way there comes an arc, a
+ * shortcut, unless a search that is cut short finds a witness, another way that is shorter. Each
+ * arc then leads from a vertex to one that is contracted later, or the other way round, so that two
+ * small searches, up from the source and up from the target against the arcs, meet on a shortest
+ * path. The order is that of shortcuts for arcs that go, and of levels, so that what goes is spread
+ * evenly; a vertex is weighed anew when its turn has come.
  *
- * Exactness. The distance that SSSP gives is the least over all paths of the sum from left to right, rounded at each step, and of the paths that
- * have it one is told by its edges and vertices (path_search.h). Sums of shortcuts are rounded otherwise, so that the hierarchy does not give
- * these bits: it gives a corridor, and a search from the source inside of it, in SSSP's arithmetic, gives the path. Let u = 2^-53. A sum over k
- * edges, in whichever order, errs by a factor 1 +- g with g = 1.01 k u as long as k u < 0.01, and a path without a cycle has k < nvertices
- * edges. So all paths that SSSP could prefer are no longer, as real numbers go, than (1 + 3g) times the shortest: let `slack` be 3g times the
- * largest distance, as bound for one query. A path without a cycle and no longer than the shortest and slack stays in the hierarchy: where one
- * of its vertices is contracted, a shortcut comes unless a witness is shorter by more than `tolerance`, and then the path would be longer than
- * the shortest by more than slack; for the same reason no other way of the shortcut is so much shorter that it takes the place of this one. Ways
- * that are as good but for the tolerance are kept side by side, as ties are. It suffices that the tolerance is more than slack and what three
- * sums err by; a query asks for 4 times that, and gives up where the distance is too large for it. Integers, whose sums are exact, need none.
+ * Exactness. The distance that SSSP gives is the least over all paths of the sum from left to
+ * right, rounded at each step, and of the paths that have it one is told by its edges and vertices
+ * (path_search.h). Sums of shortcuts are rounded otherwise, so that the hierarchy does not give
+ * these bits: it gives a corridor, and a search from the source inside of it, in SSSP's arithmetic,
+ * gives the path. Let u = 2^-53. A sum over k edges, in whichever order, errs by a factor 1 +- g
+ * with g = 1.01 k u as long as k u < 0.01, and a path without a cycle has k < nvertices edges. So
+ * all paths that SSSP could prefer are no longer, as real numbers go, than (1 + 3g) times the
+ * shortest: let `slack` be 3g times the largest distance, as bound for one query. A path without a
+ * cycle and no longer than the shortest and slack stays in the hierarchy: where one of its vertices
+ * is contracted, a shortcut comes unless a witness is shorter by more than `tolerance`, and then
+ * the path would be longer than the shortest by more than slack; for the same reason no other way
+ * of the shortcut is so much shorter that it takes the place of this one. Ways that are as good but
+ * for the tolerance are kept side by side, as ties are. It suffices that the tolerance is more than
+ * slack and what three sums err by; a query asks for 4 times that, and gives up where the distance
+ * is too large for it. Integers, whose sums are exact, need none.
  *
- * Graphs that are not road-like have vertices left between which nearly all arcs are needed. So work is bounded, by a multiple of the arcs, and
- * so is the number of neighbours.
+ * Graphs that are not road-like have vertices left between which nearly all arcs are needed. So
+ * work is bounded, by a multiple of the arcs, and so is the number of neighbours.
  *
- * [1] R. Geisberger, P. Sanders, D. Schultes, D. Delling. Contraction hierarchies: faster and simpler hierarchical routing in road networks.
- *     WEA 2008.
+ * [1] R. Geisberger, P. Sanders, D. Schultes, D. Delling. Contraction hierarchies: faster and
+ *     simpler hierarchical routing in road networks. WEA 2008.
  */
 #include "contraction_parts.h"
 
@@ -34,13 +41,16 @@
 
 #define MOST_DEGREE 12			/* edges a vertex, at the mean: more is no net of roads */
 #define MOST_MEAN 100			/* arcs of a vertex, one way, of what is left */
-#define MOST_GROWTH 1.7			/* times the mean at first, and 1 / sqrt(part that is left): of grids 1.15 */
+/* times the mean at first, and 1 / sqrt(part that is left): of grids 1.15 */
+#define MOST_GROWTH 1.7
 #define LEAST_MEAN 4.0			/* ... which counts as so many */
-#define WORK_AN_ARC 25.0		/* arcs looked at for each arc and vertex of the Graph, at most, for WORK_GROWTH: of grids 12 */
+/* arcs looked at for each arc and vertex of the Graph, at most, for WORK_GROWTH: of grids 12 */
+#define WORK_AN_ARC 25.0
 #define WORK_GROWTH 0.4			/* power of their number by which that grows: of grids 0.38 */
 #define HEAP_ENTRIES 65536
 #define UNIT_ROUNDOFF 0x1p-53
-#define SLACK_FACTOR 16.0		/* the tolerance is so many times the error of the largest distance that is expected */
+/* the tolerance is so many times the error of the largest distance that is expected */
+#define SLACK_FACTOR 16.0
 #define FAR 4.0					/* ... which is so many times that from some vertex */
 #define MOST_SUM 1e300
 #define MOST_SEARCHES UINT32_C(0xF0000000)
@@ -71,7 +81,8 @@ sink(Queue *queue, uint64_t i)
 
 	for (uint64_t child = 2 * i + 1; child < queue->count; child = 2 * i + 1)
 	{
-		if (child + 1 < queue->count && is_before(queue, queue->heap[child + 1], queue->heap[child]))
+		if (child + 1 < queue->count &&
+			is_before(queue, queue->heap[child + 1], queue->heap[child]))
 			child++;
 		if (!is_before(queue, queue->heap[child], v))
 			break;
@@ -81,7 +92,10 @@ sink(Queue *queue, uint64_t i)
 	queue->heap[i] = v;
 }
 
-/* Weigh what the contraction of a vertex costs now; false when it cannot be, or the job has stopped. */
+/*
+ * Weigh what the contraction of a vertex costs now; false when it cannot be, or the job has
+ * stopped.
+ */
 static bool
 weigh(Queue *queue, uint32_t v)
 {
@@ -92,7 +106,8 @@ weigh(Queue *queue, uint32_t v)
 
 	if (!emogi_contraction_make_shortcuts(work, v, false, &count))
 		return false;
-	queue->keys[v] = (double) queue->levels[v] + (in + out > 0 ? (double) count / (double) (in + out) : -1.0);
+	queue->keys[v] = (double) queue->levels[v] +
+		(in + out > 0 ? (double) count / (double) (in + out) : -1.0);
 	return true;
 }
 
@@ -136,7 +151,10 @@ raise_neighbours(Queue *queue, uint32_t v)
 		}
 }
 
-/* What a contraction may cost, by what it began with: beyond that the Graph is not road-like, and a hierarchy would not pay for itself. */
+/*
+ * What a contraction may cost, by what it began with: beyond that the Graph is not road-like, and a
+ * hierarchy would not pay for itself.
+ */
 typedef struct Limits
 {
 	double		work;
@@ -155,7 +173,10 @@ choose_limits(const EmogiContracting *work)
 	};
 }
 
-/* Say whether it would be too much to go on. Where shortcuts grow dense long before the end, it is known early. */
+/*
+ * Say whether it would be too much to go on. Where shortcuts grow dense long before the end, it is
+ * known early.
+ */
 static bool
 is_too_much(const Queue *queue, const Limits *limits)
 {
@@ -219,7 +240,8 @@ is_exact(const EmogiGraph *graph)
 bool
 emogi_contraction_suits(const EmogiGraph *graph)
 {
-	return graph->weight_type != EMOGI_WEIGHT_NONE && graph->nvertices > 0 && graph->nvertices < EMOGI_ARC_OWN &&
+	return graph->weight_type != EMOGI_WEIGHT_NONE && graph->nvertices > 0 &&
+		graph->nvertices < EMOGI_ARC_OWN &&
 		graph->forward.nedges <= graph->nvertices * MOST_DEGREE;
 }
 
@@ -227,7 +249,8 @@ emogi_contraction_suits(const EmogiGraph *graph)
 static void *
 take(EmogiContracting *work, uint64_t count, size_t bytes)
 {
-	void	   *array = emogi_job_may_allocate(&work->job) ? calloc(count > 0 ? count : 1, bytes) : NULL;
+	void	   *array = emogi_job_may_allocate(&work->job) ? calloc(count > 0 ? count : 1, bytes)
+		: NULL;
 
 	if (array == NULL)
 		emogi_job_fail(&work->job, EMOGI_NO_MEMORY);
@@ -235,8 +258,8 @@ take(EmogiContracting *work, uint64_t count, size_t bytes)
 }
 
 /*
- * Choose the tolerance: by the distance of the farthest vertex from that with the most edges. Gives up where a sum, in whichever order, could
- * overflow.
+ * Choose the tolerance: by the distance of the farthest vertex from that with the most edges. Gives
+ * up where a sum, in whichever order, could overflow.
  */
 static void
 choose_tolerance(EmogiContracting *work, const EmogiGraph *graph)
@@ -254,10 +277,14 @@ choose_tolerance(EmogiContracting *work, const EmogiGraph *graph)
 	work->gave_up = !(heaviest * (double) work->nvertices < MOST_SUM);
 	if (is_exact(graph) || work->gave_up)
 		return;
-	work->tolerance = SLACK_FACTOR * FAR * emogi_contraction_error(graph) * emogi_contraction_make_farthest(work, source);
+	work->tolerance = SLACK_FACTOR * FAR * emogi_contraction_error(graph) *
+		emogi_contraction_make_farthest(work, source);
 }
 
-/* Order the vertices, which have been contracted, by rank; false, with the job failed, without memory. */
+/*
+ * Order the vertices, which have been contracted, by rank; false, with the job failed, without
+ * memory.
+ */
 static bool
 rank(Queue *queue, uint32_t *order)
 {
@@ -266,7 +293,8 @@ rank(Queue *queue, uint32_t *order)
 	uint64_t   *starts = take(work, work->nvertices + 1, sizeof *starts);
 
 	if (places != NULL && starts != NULL)
-		emogi_contraction_make_order(work, queue->levels, order, places, queue->heap, starts);	/* the heap has nothing any more */
+		/* the heap has nothing any more */
+		emogi_contraction_make_order(work, queue->levels, order, places, queue->heap, starts);
 	free(places);
 	free(starts);
 	return !emogi_job_stopped(&work->job);
@@ -287,7 +315,8 @@ make(Queue *queue, const EmogiGraph *graph)
 	if (!emogi_job_stopped(&work->job) && emogi_contraction_make_read(work, graph))
 	{
 		choose_tolerance(work, graph);
-		if (!work->gave_up && !emogi_job_stopped(&work->job) && contract(queue) && rank(queue, order))
+		if (!work->gave_up && !emogi_job_stopped(&work->job) && contract(queue) &&
+			rank(queue, order))
 			made = emogi_contraction_make_pack(work, order);
 	}
 	free(order);
@@ -304,10 +333,11 @@ emogi_contraction_error(const EmogiGraph *graph)
 }
 
 EmogiStatus
-emogi_contraction_make(const EmogiGraph *graph, uint64_t max_bytes, bool (*poll) (void), EmogiContraction **made, EmogiControl *control,
-					   EmogiError *error)
+emogi_contraction_make(const EmogiGraph *graph, uint64_t max_bytes, bool (*poll) (void),
+					   EmogiContraction **made, EmogiControl *control, EmogiError *error)
 {
-	EmogiContracting work = {.job = {.control = control}, .nvertices = graph->nvertices, .max_bytes = max_bytes, .poll = poll,
+	EmogiContracting work = {.job = {.control = control}, .nvertices = graph->nvertices,
+		.max_bytes = max_bytes, .poll = poll,
 		.heap_room = HEAP_ENTRIES};
 	Queue		queue = {.work = &work};
 
@@ -330,8 +360,10 @@ emogi_contraction_make(const EmogiGraph *graph, uint64_t max_bytes, bool (*poll)
 	}
 	if (work.job.status == EMOGI_NO_MEMORY)
 	{
-		snprintf(error->message, sizeof error->message, "out of memory while preparing shortest paths");
-		snprintf(error->detail, sizeof error->detail, "%llu vertices", (unsigned long long) graph->nvertices);
+		snprintf(error->message, sizeof error->message,
+				 "out of memory while preparing shortest paths");
+		snprintf(error->detail, sizeof error->detail, "%llu vertices",
+				 (unsigned long long) graph->nvertices);
 	}
 	return (EmogiStatus) work.job.status;
 }

@@ -1,9 +1,9 @@
 /*
  * contraction_arcs.c: the arcs of a hierarchy that is being made, and the block that they end in.
  *
- * Each arc stands in two lists, out of the one end and in to the other, with the same weight and ways. A list that has no room left moves to
- * the end of the pool. When a vertex is contracted its lists stay as they are: they lead to what is contracted later, and are its arcs of the
- * hierarchy.
+ * Each arc stands in two lists, out of the one end and in to the other, with the same weight and
+ * ways. A list that has no room left moves to the end of the pool. When a vertex is contracted its
+ * lists stay as they are: they lead to what is contracted later, and are its arcs of the hierarchy.
  */
 #include "contraction_parts.h"
 
@@ -15,9 +15,13 @@
 #define SPARE_ROOM 2			/* arcs of a list at first */
 #define LEAST_ROOM 4096
 
-/* Make an array larger for `more` elements; false, with the job failed or given up, where that cannot be. */
+/*
+ * Make an array larger for `more` elements; false, with the job failed or given up, where that
+ * cannot be.
+ */
 static bool
-reserve(EmogiContracting *work, void **array, uint64_t count, uint64_t *room, uint64_t more, size_t bytes)
+reserve(EmogiContracting *work, void **array, uint64_t count, uint64_t *room, uint64_t more,
+		size_t bytes)
 {
 	uint64_t	wanted = *room + *room / 2 + LEAST_ROOM;
 	void	   *larger = NULL;
@@ -70,9 +74,11 @@ append(EmogiContracting *work, int side, uint32_t v, EmogiArc arc)
 	{
 		const uint32_t room = list->room * 2 + SPARE_ROOM;
 
-		if (!reserve(work, (void **) &work->pool, work->pool_end, &work->pool_room, room, sizeof(EmogiArc)))
+		if (!reserve(work, (void **) &work->pool, work->pool_end, &work->pool_room, room,
+					 sizeof(EmogiArc)))
 			return false;
-		memcpy(work->pool + work->pool_end, work->pool + list->first, list->count * sizeof(EmogiArc));
+		memcpy(work->pool + work->pool_end, work->pool + list->first,
+			   list->count * sizeof(EmogiArc));
 		list->first = work->pool_end;
 		list->room = room;
 		work->pool_end += room;
@@ -81,7 +87,10 @@ append(EmogiContracting *work, int side, uint32_t v, EmogiArc arc)
 	return true;
 }
 
-/* Add a way to an arc that has one, or several, as good but for rounding; gets what the arc then leads over. */
+/*
+ * Add a way to an arc that has one, or several, as good but for rounding; gets what the arc then
+ * leads over.
+ */
 static bool
 add_way(EmogiContracting *work, const EmogiArc *arc, uint32_t over, double weight, uint32_t *ways)
 {
@@ -99,9 +108,13 @@ add_way(EmogiContracting *work, const EmogiArc *arc, uint32_t over, double weigh
 	return work->nways < EMOGI_ARC_OWN;
 }
 
-/* Add an arc, or a way to that which is there; what is longer by more than the tolerance makes way for the other. */
+/*
+ * Add an arc, or a way to that which is there; what is longer by more than the tolerance makes way
+ * for the other.
+ */
 bool
-emogi_contraction_make_add(EmogiContracting *work, uint32_t from, uint32_t to, uint32_t over, double weight)
+emogi_contraction_make_add(EmogiContracting *work, uint32_t from, uint32_t to, uint32_t over,
+						   double weight)
 {
 	EmogiArc   *arc = find_arc(work, 0, from, to);
 	EmogiArc   *twin;
@@ -109,7 +122,8 @@ emogi_contraction_make_add(EmogiContracting *work, uint32_t from, uint32_t to, u
 	if (arc == NULL)
 	{
 		work->narcs++;
-		return append(work, 0, from, (EmogiArc) {weight, to, over}) && append(work, 1, to, (EmogiArc) {weight, from, over});
+		return append(work, 0, from, (EmogiArc) {weight, to, over}) &&
+			append(work, 1, to, (EmogiArc) {weight, from, over});
 	}
 	if (weight > arc->weight + work->tolerance)
 		return true;
@@ -151,7 +165,8 @@ place_lists(EmogiContracting *work, const EmogiGraph *graph)
 		{
 			const uint64_t *offsets = (side == 0 ? graph->forward : graph->backward).offsets;
 
-			work->lists[side][v] = (EmogiArcList) {.first = end, .room = (uint32_t) (offsets[v + 1] - offsets[v]) + SPARE_ROOM};
+			work->lists[side][v] = (EmogiArcList) {.first = end,
+				.room = (uint32_t) (offsets[v + 1] - offsets[v]) + SPARE_ROOM};
 			end += work->lists[side][v].room;
 		}
 	if (!reserve(work, (void **) &work->pool, 0, &work->pool_room, end + end / 2, sizeof(EmogiArc)))
@@ -160,7 +175,10 @@ place_lists(EmogiContracting *work, const EmogiGraph *graph)
 	return true;
 }
 
-/* Make arcs of the edges of a Graph: of parallel ones the lightest, and no loops. Lists are ordered by (target, weight). */
+/*
+ * Make arcs of the edges of a Graph: of parallel ones the lightest, and no loops. Lists are ordered
+ * by (target, weight).
+ */
 bool
 emogi_contraction_make_read(EmogiContracting *work, const EmogiGraph *graph)
 {
@@ -172,7 +190,8 @@ emogi_contraction_make_read(EmogiContracting *work, const EmogiGraph *graph)
 			const EmogiAdjacency *lists = side == 0 ? &graph->forward : &graph->backward;
 			EmogiArcList *list = &work->lists[side][v];
 
-			work->gave_up |= lists->offsets[v + 1] - lists->offsets[v] > EMOGI_CONTRACTING_NEIGHBOURS;
+			work->gave_up |= lists->offsets[v + 1] - lists->offsets[v] >
+				EMOGI_CONTRACTING_NEIGHBOURS;
 			for (uint64_t e = lists->offsets[v]; e < lists->offsets[v + 1]; e++)
 			{
 				const double weight = emogi_weight(lists->weights, graph->weight_type, e);
@@ -180,7 +199,8 @@ emogi_contraction_make_read(EmogiContracting *work, const EmogiGraph *graph)
 				if (lists->targets[e] == v || !(weight < (double) INFINITY) ||
 					(e > lists->offsets[v] && lists->targets[e - 1] == lists->targets[e]))
 					continue;
-				work->pool[list->first + list->count++] = (EmogiArc) {weight, lists->targets[e], EMOGI_ARC_OWN};
+				work->pool[list->first + list->count++] = (EmogiArc) {weight, lists->targets[e],
+					EMOGI_ARC_OWN};
 				work->narcs += side == 0;
 			}
 		}
@@ -194,7 +214,10 @@ rank_over(uint32_t over, const uint32_t *ranks)
 	return over == EMOGI_ARC_OWN || (over & EMOGI_ARC_WAYS) != 0 ? over : ranks[over];
 }
 
-/* Sort arcs by weight: what is short is what stops a search at a vertex, and is looked at first. There are few. */
+/*
+ * Sort arcs by weight: what is short is what stops a search at a vertex, and is looked at first.
+ * There are few.
+ */
 static void
 sort_arcs(EmogiArc *arcs, uint32_t count)
 {
@@ -211,7 +234,8 @@ sort_arcs(EmogiArc *arcs, uint32_t count)
 
 /* Write the arcs of one side, by rank. */
 static void
-pack_arcs(const EmogiContracting *work, const uint32_t *order, const uint32_t *ranks, int side, uint64_t *firsts, EmogiArc *arcs)
+pack_arcs(const EmogiContracting *work, const uint32_t *order, const uint32_t *ranks, int side,
+		  uint64_t *firsts, EmogiArc *arcs)
 {
 	uint64_t	end = 0;
 
@@ -231,12 +255,16 @@ pack_arcs(const EmogiContracting *work, const uint32_t *order, const uint32_t *r
 	firsts[work->nvertices] = end;
 }
 
-/* Make the block of the hierarchy; NULL, with the job failed, without memory. order: [nvertices], the vertices by rank. */
+/*
+ * Make the block of the hierarchy; NULL, with the job failed, without memory. order: [nvertices],
+ * the vertices by rank.
+ */
 EmogiContraction *
 emogi_contraction_make_pack(EmogiContracting *work, const uint32_t *order)
 {
 	const uint64_t n = work->nvertices;
-	EmogiContraction head = {.nvertices = n, .nways = work->nways, .tolerance = work->tolerance, .bytes = sizeof head};
+	EmogiContraction head = {.nvertices = n, .nways = work->nways, .tolerance = work->tolerance,
+		.bytes = sizeof head};
 	uint64_t	narcs[2] = {0};
 	EmogiContraction *made = NULL;
 	uint32_t   *ranks;
@@ -270,9 +298,11 @@ emogi_contraction_make_pack(EmogiContracting *work, const uint32_t *order)
 		ranks[order[r]] = (uint32_t) r;
 	memcpy((uint32_t *) emogi_contraction_vertices(made), order, n * sizeof(uint32_t));
 	for (int side = 0; side < 2; side++)
-		pack_arcs(work, order, ranks, side, (uint64_t *) emogi_contraction_firsts(made, side), (EmogiArc *) emogi_contraction_arcs(made, side));
+		pack_arcs(work, order, ranks, side, (uint64_t *) emogi_contraction_firsts(made, side),
+				  (EmogiArc *) emogi_contraction_arcs(made, side));
 	for (uint64_t i = 0; i < work->nways; i++)
-		((EmogiArcWay *) emogi_contraction_ways(made))[i] = (EmogiArcWay) {work->ways[i].weight, rank_over(work->ways[i].over, ranks), work->ways[i].next};
+		((EmogiArcWay *) emogi_contraction_ways(made))[i] = (EmogiArcWay) {work->ways[i].weight,
+			rank_over(work->ways[i].over, ranks), work->ways[i].next};
 	return made;
 }
 

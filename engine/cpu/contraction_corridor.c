@@ -1,12 +1,14 @@
 /*
- * contraction_corridor.c: the edges of the Graph that an arc of a hierarchy stands for: of the shortest way, and of all that are as short but for
- * a budget. contraction.c says why none of interest is missing.
+ * contraction_corridor.c: the edges of the Graph that an arc of a hierarchy stands for: of the
+ * shortest way, and of all that are as short but for a budget. contraction.c says why none of
+ * interest is missing.
  */
 #include "contraction_search.h"
 
 #include <stdlib.h>
 
-#define MOST_EDGES ((uint64_t) 1 << 17)	/* of a corridor, some ten milliseconds: of more the distances of all vertices are a better way */
+/* of a corridor, some ten milliseconds: of more the distances of all vertices are a better way */
+#define MOST_EDGES ((uint64_t) 1 << 17)
 #define LEAST_BITS 12
 #define LEAST_ITEMS 256
 #define POLL 4096				/* arcs */
@@ -53,7 +55,8 @@ reserve_unpacked(EmogiCorridor *corridor)
 	const int	bits = corridor->unpacked == NULL ? LEAST_BITS : corridor->bits + 1;
 	EmogiUnpacked *larger = NULL;
 
-	if (corridor->unpacked != NULL && 2 * (corridor->nunpacked + 1) <= UINT64_C(1) << corridor->bits)
+	if (corridor->unpacked != NULL && 2 * (corridor->nunpacked + 1) <=
+		UINT64_C(1) << corridor->bits)
 		return true;
 	if (emogi_job_may_allocate(corridor->job))
 		larger = calloc((size_t) 1 << bits, sizeof *larger);
@@ -71,7 +74,9 @@ reserve_unpacked(EmogiCorridor *corridor)
 	return true;
 }
 
-/* Get the vertex that an arc leads over; EMOGI_ARC_OWN where it is an edge, or there are several. */
+/*
+ * Get the vertex that an arc leads over; EMOGI_ARC_OWN where it is an edge, or there are several.
+ */
 static uint32_t
 get_over(const EmogiContraction *made, EmogiUnpacking task)
 {
@@ -97,7 +102,8 @@ emogi_contraction_put(EmogiCorridor *corridor, int side, uint32_t low, uint64_t 
 	EmogiUnpacked *unpacked;
 	EmogiUnpacking *task;
 
-	if (!reserve_unpacked(corridor) || !emogi_contraction_reserve(corridor->job, &corridor->queue, 1, sizeof(EmogiUnpacking)))
+	if (!reserve_unpacked(corridor) ||
+		!emogi_contraction_reserve(corridor->job, &corridor->queue, 1, sizeof(EmogiUnpacking)))
 		return false;
 	unpacked = find_unpacked(corridor->unpacked, corridor->bits, 2 * arc + (uint64_t) side + 1);
 	if (unpacked->arc != 0 && unpacked->budget >= budget)
@@ -125,7 +131,8 @@ find_arc(const EmogiContraction *made, int side, uint32_t low, uint32_t high)
 
 /* Unpack one way of an arc from one vertex to another. */
 static bool
-unpack_way(EmogiCorridor *corridor, uint32_t from, uint32_t to, uint32_t over, double weight, double budget)
+unpack_way(EmogiCorridor *corridor, uint32_t from, uint32_t to, uint32_t over, double weight,
+		   double budget)
 {
 	const EmogiContraction *made = corridor->made;
 	uint64_t	before,
@@ -135,16 +142,20 @@ unpack_way(EmogiCorridor *corridor, uint32_t from, uint32_t to, uint32_t over, d
 		return true;
 	if (over == EMOGI_ARC_OWN)
 	{
-		if (!emogi_contraction_reserve(corridor->job, &corridor->edges, 1, sizeof(EmogiCorridorEdge)))
+		if (!emogi_contraction_reserve(corridor->job, &corridor->edges, 1,
+									   sizeof(EmogiCorridorEdge)))
 			return false;
-		((EmogiCorridorEdge *) corridor->edges.items)[corridor->edges.count++] = (EmogiCorridorEdge) {weight, from, to};
+		((EmogiCorridorEdge *) corridor->edges.items)[corridor->edges.count++] =
+			(EmogiCorridorEdge) {weight, from, to};
 		corridor->gave_up = corridor->edges.count > MOST_EDGES;
 		return !corridor->gave_up;
 	}
 	before = find_arc(made, 1, over, from);
 	behind = find_arc(made, 0, over, to);
-	return emogi_contraction_put(corridor, 1, over, before, budget - emogi_contraction_arcs(made, 0)[behind].weight) &&
-		emogi_contraction_put(corridor, 0, over, behind, budget - emogi_contraction_arcs(made, 1)[before].weight);
+	return emogi_contraction_put(corridor, 1, over, before,
+								 budget - emogi_contraction_arcs(made, 0)[behind].weight) &&
+		emogi_contraction_put(corridor, 0, over, behind,
+							  budget - emogi_contraction_arcs(made, 1)[before].weight);
 }
 
 /* Unpack the ways of an arc. */
@@ -165,8 +176,9 @@ unpack_ways(EmogiCorridor *corridor, EmogiUnpacking task)
 }
 
 /*
- * Arcs lie all over the hierarchy, so most of the time is that of bringing them from memory. In the order in which they were put, those that come next
- * are known, and brought while others are unpacked.
+ * Arcs lie all over the hierarchy, so most of the time is that of bringing them from memory. In the
+ * order in which they were put, those that come next are known, and brought while others are
+ * unpacked.
  */
 bool
 emogi_contraction_unpack(EmogiCorridor *corridor)
@@ -175,11 +187,13 @@ emogi_contraction_unpack(EmogiCorridor *corridor)
 	{
 		const EmogiUnpacking *tasks = corridor->queue.items;
 
-		const uint32_t over = i + AHEAD < corridor->queue.count ? get_over(corridor->made, tasks[i + AHEAD]) : EMOGI_ARC_OWN;
+		const uint32_t over = i + AHEAD < corridor->queue.count
+			? get_over(corridor->made, tasks[i + AHEAD]) : EMOGI_ARC_OWN;
 
 		if (over != EMOGI_ARC_OWN)
 			emogi_contraction_foresee(corridor->made, over);
-		if (!unpack_ways(corridor, tasks[i]) || (i % POLL == POLL - 1 && emogi_job_stopped(corridor->job)))
+		if (!unpack_ways(corridor, tasks[i]) ||
+			(i % POLL == POLL - 1 && emogi_job_stopped(corridor->job)))
 			return false;
 	}
 	corridor->queue.count = 0;

@@ -1,10 +1,13 @@
 /*
  * contraction_order.c: the ranks of a hierarchy's vertices.
  *
- * An arc leads from a lower level to a higher one, so any order in which levels ascend will do [1]. Of those the one here has what is asked for together lie
- * together: within a level vertices stand as the lowest vertices stand to which arcs lead up from them, and so those below one crossing side by side.
+ * An arc leads from a lower level to a higher one, so any order in which levels ascend will do [1].
+ * Of those the one here has what is asked for together lie together: within a level vertices stand
+ * as the lowest vertices stand to which arcs lead up from them, and so those below one crossing
+ * side by side.
  *
- * [1] D. Delling, A. V. Goldberg, A. Nowatzyk, R. F. Werneck. PHAST: hardware-accelerated shortest path trees. IPDPS 2011, 4.1.
+ * [1] D. Delling, A. V. Goldberg, A. Nowatzyk, R. F. Werneck. PHAST: hardware-accelerated shortest
+ *     path trees. IPDPS 2011, 4.1.
  */
 #include "contraction_parts.h"
 
@@ -38,7 +41,8 @@ find_lowest(const EmogiContracting *work, const uint32_t *ranks, uint32_t v)
 
 /* Order the vertices of a level, places[0] .. places[count - 1]; first: the rank of its first. */
 static void
-order_level(const EmogiContracting *work, uint64_t *places, uint64_t count, uint64_t first, uint32_t *order, uint32_t *ranks)
+order_level(const EmogiContracting *work, uint64_t *places, uint64_t count, uint64_t first,
+			uint32_t *order, uint32_t *ranks)
 {
 	for (uint64_t i = 0; i < count; i++)
 		places[i] |= find_lowest(work, ranks, (uint32_t) places[i]) << 32;
@@ -51,11 +55,13 @@ order_level(const EmogiContracting *work, uint64_t *places, uint64_t count, uint
 }
 
 /*
- * Order vertices by rank. levels: [nvertices], below nvertices, of each lower than those of the vertices to which its arcs lead. places, ranks: [nvertices],
- * scratch; starts: [nvertices + 1], zeros.
+ * Order vertices by rank. levels: [nvertices], below nvertices, of each lower than those of the
+ * vertices to which its arcs lead. places, ranks: [nvertices], scratch; starts: [nvertices + 1],
+ * zeros.
  */
 void
-emogi_contraction_make_order(const EmogiContracting *work, const uint32_t *levels, uint32_t *order, uint64_t *places, uint32_t *ranks, uint64_t *starts)
+emogi_contraction_make_order(const EmogiContracting *work, const uint32_t *levels, uint32_t *order,
+							 uint64_t *places, uint32_t *ranks, uint64_t *starts)
 {
 	const uint64_t n = work->nvertices;
 
@@ -64,7 +70,8 @@ emogi_contraction_make_order(const EmogiContracting *work, const uint32_t *level
 	for (uint64_t level = 0; level < n; level++)
 		starts[level + 1] += starts[level];
 	for (uint64_t v = n; v-- > 0;)
-		places[--starts[levels[v] + 1]] = v;	/* starts[level + 1] is where the level begins from here on */
+		places[--starts[levels[v] + 1]] = v;	/* starts[level + 1] is where the level begins
+												 * from here on */
 	for (uint64_t level = n; level-- > 0;)
 	{
 		const uint64_t first = starts[level + 1];

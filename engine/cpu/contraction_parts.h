@@ -1,5 +1,6 @@
 /*
- * contraction_parts.h: what passes between contraction.c, contraction_arcs.c, contraction_order.c and contraction_witness.c while a hierarchy is made.
+ * contraction_parts.h: what passes between contraction.c, contraction_arcs.c, contraction_order.c
+ * and contraction_witness.c while a hierarchy is made.
  */
 #ifndef EMOGI_CONTRACTION_PARTS_H
 #define EMOGI_CONTRACTION_PARTS_H
@@ -10,7 +11,10 @@
 /* Neighbours of a vertex, one way, of what is road-like; beyond that it gives up. */
 #define EMOGI_CONTRACTING_NEIGHBOURS 400
 
-/* The arcs of a vertex to, or from, those that are not contracted yet: a piece of the pool. `over` and `to` are vertices, not ranks. */
+/*
+ * The arcs of a vertex to, or from, those that are not contracted yet: a piece of the pool. `over`
+ * and `to` are vertices, not ranks.
+ */
 typedef struct EmogiArcList
 {
 	uint64_t	first;
@@ -68,7 +72,8 @@ emogi_contraction_make_arcs(const EmogiContracting *work, int side, uint32_t v)
 
 /* contraction_arcs.c: false, with the job failed or given up, without memory */
 extern bool emogi_contraction_make_read(EmogiContracting *work, const EmogiGraph *graph);
-extern bool emogi_contraction_make_add(EmogiContracting *work, uint32_t from, uint32_t to, uint32_t over, double weight);
+extern bool emogi_contraction_make_add(EmogiContracting *work, uint32_t from, uint32_t to,
+									   uint32_t over, double weight);
 extern void emogi_contraction_make_remove(EmogiContracting *work, uint32_t v);
 extern EmogiContraction *emogi_contraction_make_pack(EmogiContracting *work, const uint32_t *order);
 extern void emogi_contraction_make_free(EmogiContracting *work);
@@ -77,11 +82,16 @@ extern void emogi_contraction_make_free(EmogiContracting *work);
 extern bool emogi_contraction_make_stopped(EmogiContracting *work);
 
 /* contraction_order.c */
-extern void emogi_contraction_make_order(const EmogiContracting *work, const uint32_t *levels, uint32_t *order, uint64_t *places, uint32_t *ranks,
+extern void emogi_contraction_make_order(const EmogiContracting *work, const uint32_t *levels,
+										 uint32_t *order, uint64_t *places, uint32_t *ranks,
 										 uint64_t *starts);
 
-/* contraction_witness.c: find what the contraction of a vertex needs. adds: and add it. Gets how many arcs; false as above. */
-extern bool emogi_contraction_make_shortcuts(EmogiContracting *work, uint32_t v, bool adds, uint64_t *count);
+/*
+ * contraction_witness.c: find what the contraction of a vertex needs. adds: and add it. Gets how
+ * many arcs; false as above.
+ */
+extern bool emogi_contraction_make_shortcuts(EmogiContracting *work, uint32_t v, bool adds,
+											 uint64_t *count);
 
 /* Get the distance of the farthest vertex from one, or near it; any when the job is to end. */
 extern double emogi_contraction_make_farthest(EmogiContracting *work, uint32_t source);

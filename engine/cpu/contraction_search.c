@@ -1,11 +1,15 @@
 /*
- * contraction_search.c: one shortest path by way of a contraction hierarchy, and the distances from several vertices to several.
+ * contraction_search.c: one shortest path by way of a contraction hierarchy, and the distances from
+ * several vertices to several.
  *
- * Two searches go up, from the source along arcs and from the target against them, each in the order of distances and as far as the best that
- * both together have found, and the slack (contraction.c). A vertex to which a way from above is shorter by more than the tolerance is
- * passed over [1]. Of what they have met, the arcs on ways that are as good but for the slack are followed back and unpacked: the corridor.
+ * Two searches go up, from the source along arcs and from the target against them, each in the
+ * order of distances and as far as the best that both together have found, and the slack
+ * (contraction.c). A vertex to which a way from above is shorter by more than the tolerance is
+ * passed over [1]. Of what they have met, the arcs on ways that are as good but for the slack are
+ * followed back and unpacked: the corridor.
  *
- * Of several targets each is searched up from once, of several sources, too; a corridor leads from one source to all targets.
+ * Of several targets each is searched up from once, of several sources, too; a corridor leads from
+ * one source to all targets.
  *
  * [1] R. Geisberger et al., WEA 2008, 3.2 (stall on demand).
  */
@@ -40,7 +44,8 @@ typedef struct Offer
 typedef struct Side
 {
 	Node	   *nodes;			/* [2^bits], open addressing, at least half of them free */
-	double	   *budgets;		/* [2^bits], of nodes to be followed back: ways from, or to, the end that are no longer are of interest; -1 = none is */
+	double	   *budgets;		/* [2^bits], of nodes to be followed back: ways from, or to, the
+								 * end that are no longer are of interest; -1 = none is */
 	int			bits;
 	uint64_t	nnodes;
 	EmogiGrowing offers;		/* Offer */
@@ -62,7 +67,7 @@ typedef struct Search
 	double		error;			/* of sums */
 	double		best;			/* the shortest way that both sides have found */
 	Side		sides[2];
-	EmogiCorridor *corridor;		/* where what is followed back is unpacked */
+	EmogiCorridor *corridor;	/* where what is followed back is unpacked */
 } Search;
 
 /* Find the place of a vertex among those that a side has met. */
@@ -153,14 +158,20 @@ pop(EmogiGrowing *heap)
 	return first;
 }
 
-/* Get how much longer a way may be than the best and still be of interest, or be the best but for rounding. */
+/*
+ * Get how much longer a way may be than the best and still be of interest, or be the best but for
+ * rounding.
+ */
 static inline double
 slack_of(const Search *search)
 {
 	return 4.0 * search->error * search->best;
 }
 
-/* Say whether a way from above is so much shorter that a vertex is on no way of interest. Arcs stand by weight. */
+/*
+ * Say whether a way from above is so much shorter that a vertex is on no way of interest. Arcs
+ * stand by weight.
+ */
 static bool
 is_stalled(const Search *search, int side, uint32_t rank, double distance)
 {
@@ -183,7 +194,8 @@ offer(Search *search, int side, uint32_t low, uint64_t i, const EmogiArc *arc, d
 	Offer	   *offers = from->offers.items;
 	double		both;
 
-	if (!(distance < (double) INFINITY) || (node->rank != 0 && distance > node->distance + search->made->tolerance))
+	if (!(distance < (double) INFINITY) ||
+		(node->rank != 0 && distance > node->distance + search->made->tolerance))
 		return;
 	offers[from->offers.count++] = (Offer) {distance, i, low, node->offers};
 	node->offers = (uint32_t) from->offers.count;
@@ -210,11 +222,14 @@ settle(Search *search, int side)
 	const uint64_t *firsts = emogi_contraction_firsts(search->made, side);
 	const uint64_t degree = firsts[entry.rank + 1] - firsts[entry.rank];
 
-	if (from->heap.count > 0)	/* where the arcs of the next begin was asked for when it was offered */
+	/* where the arcs of the next begin was asked for when it was offered */
+	if (from->heap.count > 0)
 		emogi_contraction_foresee(search->made, ((Entry *) from->heap.items)[0].rank);
-	if (entry.distance != find_node(from, entry.rank)->distance || is_stalled(search, side, entry.rank, entry.distance))
+	if (entry.distance != find_node(from, entry.rank)->distance ||
+		is_stalled(search, side, entry.rank, entry.distance))
 		return true;
-	if (!reserve_nodes(search, from, degree) || !emogi_contraction_reserve(search->job, &from->offers, degree, sizeof(Offer)) ||
+	if (!reserve_nodes(search, from, degree) ||
+		!emogi_contraction_reserve(search->job, &from->offers, degree, sizeof(Offer)) ||
 		!emogi_contraction_reserve(search->job, &from->heap, degree, sizeof(Entry)))
 		return false;
 	for (uint64_t i = firsts[entry.rank]; i < firsts[entry.rank + 1]; i++)
@@ -234,7 +249,8 @@ search_up(Search *search)
 		int			side;
 
 		for (side = 0; side < 2; side++)
-			nearest[side] = search->sides[side].heap.count > 0 ? ((Entry *) search->sides[side].heap.items)[0].distance : (double) INFINITY;
+			nearest[side] = search->sides[side].heap.count > 0
+				? ((Entry *) search->sides[side].heap.items)[0].distance : (double) INFINITY;
 		side = nearest[1] < nearest[0];
 		if (nearest[side] == (double) INFINITY || nearest[side] > search->best + slack_of(search))
 			return true;
@@ -259,7 +275,10 @@ begin_back(Search *search, Side *side)
 	return true;
 }
 
-/* Note that ways from the end of a side to a vertex that it has met, or the other way, are of interest as far as a budget. False, with the job failed, without memory. */
+/*
+ * Note that ways from the end of a side to a vertex that it has met, or the other way, are of
+ * interest as far as a budget. False, with the job failed, without memory.
+ */
 static bool
 want(Search *search, Side *side, const Node *node, double budget)
 {
@@ -294,7 +313,8 @@ follow_back(Search *search, int s, uint32_t rank)
 		o = offered.next;
 		if (low->distance + arcs[offered.arc].weight > budget)
 			continue;
-		if (!emogi_contraction_put(search->corridor, s, offered.low, offered.arc, budget - low->distance) ||
+		if (!emogi_contraction_put(search->corridor, s, offered.low, offered.arc,
+								   budget - low->distance) ||
 			!want(search, side, low, budget - arcs[offered.arc].weight))
 			return false;
 	}
@@ -313,7 +333,10 @@ follow_all(Search *search, int side)
 	return true;
 }
 
-/* Make the corridor of what the searches have met; false when the job has stopped, or it has given up. */
+/*
+ * Make the corridor of what the searches have met; false when the job has stopped, or it has given
+ * up.
+ */
 static bool
 make_corridor(Search *search)
 {
@@ -333,10 +356,12 @@ make_corridor(Search *search)
 			continue;
 		high = find_node(to, low->rank - 1);
 		if (high->rank != 0 && low->distance + high->distance <= most &&
-			!(want(search, from, low, most - high->distance) && want(search, to, high, most - low->distance)))
+			!(want(search, from, low, most - high->distance) &&
+			  want(search, to, high, most - low->distance)))
 			return false;
 	}
-	return follow_all(search, 0) && follow_all(search, 1) && emogi_contraction_unpack(search->corridor);
+	return follow_all(search, 0) && follow_all(search, 1) &&
+		emogi_contraction_unpack(search->corridor);
 }
 
 /* Search, and write the answer. */
@@ -351,7 +376,8 @@ run(Search *search, uint32_t source, uint32_t target, EmogiPathAnswer *answer)
 	{
 		if (search->reversed)
 			emogi_contraction_turn(search->corridor);
-		(void) emogi_contraction_settle(search->corridor, search->reversed ? target : source, 1, search->reversed ? &source : &target, NULL, answer);
+		(void) emogi_contraction_settle(search->corridor, search->reversed ? target : source, 1,
+										search->reversed ? &source : &target, NULL, answer);
 	}
 	else if (search->corridor->gave_up)
 		answer->outcome = EMOGI_PATH_GAVE_UP;
@@ -363,7 +389,8 @@ enter_end(Search *search, int s, uint32_t end)
 {
 	Side	   *side = &search->sides[s];
 
-	if (!reserve_nodes(search, side, 1) || !emogi_contraction_reserve(search->job, &side->heap, 1, sizeof(Entry)))
+	if (!reserve_nodes(search, side, 1) ||
+		!emogi_contraction_reserve(search->job, &side->heap, 1, sizeof(Entry)))
 		return false;
 	*find_node(side, end) = (Node) {.rank = end + 1};
 	side->nnodes = 1;
@@ -399,20 +426,23 @@ end_job(const EmogiJob *job, uint64_t nmet, EmogiError *error)
 	if (job->status == EMOGI_NO_MEMORY)
 	{
 		snprintf(error->message, sizeof error->message, "out of memory while searching a path");
-		snprintf(error->detail, sizeof error->detail, "%llu vertices met", (unsigned long long) nmet);
+		snprintf(error->detail, sizeof error->detail, "%llu vertices met",
+				 (unsigned long long) nmet);
 	}
 	return (EmogiStatus) job->status;
 }
 
 EmogiStatus
-emogi_contraction_path(const EmogiContraction *made, const EmogiGraph *graph, bool reversed, uint32_t source, uint32_t target,
-					   EmogiPathAnswer *answer, EmogiControl *control, EmogiError *error)
+emogi_contraction_path(const EmogiContraction *made, const EmogiGraph *graph, bool reversed,
+					   uint32_t source, uint32_t target, EmogiPathAnswer *answer,
+					   EmogiControl *control, EmogiError *error)
 {
 	const uint32_t *ranks = emogi_contraction_ranks(made);
 	const uint32_t ends[2] = {ranks[reversed ? target : source], ranks[reversed ? source : target]};
 	EmogiJob	job = {.control = control};
 	EmogiCorridor corridor = {.job = &job, .made = made};
-	Search		search = {.job = &job, .made = made, .error = emogi_contraction_error(graph), .best = INFINITY, .reversed = reversed,
+	Search		search = {.job = &job, .made = made, .error = emogi_contraction_error(graph),
+		.best = INFINITY, .reversed = reversed,
 		.corridor = &corridor};
 	EmogiStatus status;
 
@@ -421,7 +451,8 @@ emogi_contraction_path(const EmogiContraction *made, const EmogiGraph *graph, bo
 	*answer = (EmogiPathAnswer) {.outcome = EMOGI_PATH_NONE};
 	error->message[0] = error->detail[0] = '\0';
 	emogi_job_phase(&job, EMOGI_PHASE_RUN, 0);
-	if (!emogi_job_stopped(&job) && enter_end(&search, 0, ends[0]) && enter_end(&search, 1, ends[1]))
+	if (!emogi_job_stopped(&job) && enter_end(&search, 0, ends[0]) &&
+		enter_end(&search, 1, ends[1]))
 		run(&search, ends[0], ends[1], answer);
 	answer->edges_traversed = looked_at(&search) + corridor.edges.count;
 	status = end_job(&job, search.sides[0].nnodes + search.sides[1].nnodes, error);
@@ -446,7 +477,7 @@ typedef struct Matrix
 	double		error;
 	bool		reversed;
 	bool		gave_up;
-	uint32_t	targets[BATCH];	/* ranks */
+	uint32_t	targets[BATCH]; /* ranks */
 	uint64_t	ntargets;
 	Above		above[BATCH];
 	EmogiCorridor corridor;		/* from one source to all targets */
@@ -457,8 +488,10 @@ typedef struct Matrix
 static bool
 search_from(Matrix *matrix, Search *search, int side, uint32_t end)
 {
-	*search = (Search) {.job = &matrix->job, .made = matrix->made, .error = matrix->error, .best = INFINITY, .corridor = &matrix->corridor};
-	return enter_end(search, side, end) && search_up(search) && begin_back(search, &search->sides[side]);
+	*search = (Search) {.job = &matrix->job, .made = matrix->made, .error = matrix->error,
+		.best = INFINITY, .corridor = &matrix->corridor};
+	return enter_end(search, side, end) && search_up(search) &&
+		begin_back(search, &search->sides[side]);
 }
 
 /* Search up from a target. */
@@ -469,17 +502,22 @@ look_above(Matrix *matrix, Above *above, uint32_t target)
 	const Side *side = &above->search.sides[down];
 	Entry	   *entries;
 
-	if (!search_from(matrix, &above->search, down, target) || !emogi_contraction_reserve(&matrix->job, &above->nodes, side->nnodes, sizeof(Entry)))
+	if (!search_from(matrix, &above->search, down, target) ||
+		!emogi_contraction_reserve(&matrix->job, &above->nodes, side->nnodes, sizeof(Entry)))
 		return false;
 	entries = above->nodes.items;
 	for (uint64_t i = 0; i < UINT64_C(1) << side->bits; i++)
 		if (side->nodes[i].rank != 0)
-			entries[above->nodes.count++] = (Entry) {side->nodes[i].distance, side->nodes[i].rank - 1};
+			entries[above->nodes.count++] = (Entry) {side->nodes[i].distance,
+				side->nodes[i].rank - 1};
 	matrix->looked += looked_at(&above->search);
 	return true;
 }
 
-/* Note what is wanted of the ways from a source to a target, and follow the target's part back. False when the job has stopped, or it has given up. */
+/*
+ * Note what is wanted of the ways from a source to a target, and follow the target's part back.
+ * False when the job has stopped, or it has given up.
+ */
 static bool
 join(Matrix *matrix, Search *from, Above *above)
 {
@@ -515,7 +553,10 @@ join(Matrix *matrix, Search *from, Above *above)
 	return follow_all(&above->search, 1 - up);
 }
 
-/* Find the distances from one source to the targets at hand; false when the job has stopped, or it has given up. */
+/*
+ * Find the distances from one source to the targets at hand; false when the job has stopped, or it
+ * has given up.
+ */
 static bool
 find_row(Matrix *matrix, uint32_t source, double *distance)
 {
@@ -525,10 +566,13 @@ find_row(Matrix *matrix, uint32_t source, double *distance)
 	matrix->corridor = (EmogiCorridor) {.job = &matrix->job, .made = matrix->made};
 	for (uint64_t t = 0; t < matrix->ntargets && done; t++)
 		done = join(matrix, &from, &matrix->above[t]) && !emogi_job_stopped(&matrix->job);
-	done = done && follow_all(&from, matrix->reversed ? 1 : 0) && emogi_contraction_unpack(&matrix->corridor);
+	done = done && follow_all(&from, matrix->reversed ? 1 : 0) &&
+		emogi_contraction_unpack(&matrix->corridor);
 	if (done && matrix->reversed)
 		emogi_contraction_turn(&matrix->corridor);
-	done = done && emogi_contraction_settle(&matrix->corridor, source, matrix->ntargets, matrix->targets, distance, NULL);
+	done = done &&
+		emogi_contraction_settle(&matrix->corridor, source, matrix->ntargets, matrix->targets,
+								 distance, NULL);
 	matrix->gave_up |= matrix->corridor.gave_up;
 	matrix->looked += looked_at(&from) + matrix->corridor.edges.count;
 	free_search(&from);
@@ -538,7 +582,8 @@ find_row(Matrix *matrix, uint32_t source, double *distance)
 
 /* Find the distances to some targets; false when the job has stopped, or it has given up. */
 static bool
-find_columns(Matrix *matrix, const EmogiQuery *query, uint64_t first, bool (*poll) (void), double *distance)
+find_columns(Matrix *matrix, const EmogiQuery *query, uint64_t first, bool (*poll) (void),
+			 double *distance)
 {
 	const uint32_t *ranks = emogi_contraction_ranks(matrix->made);
 	bool		done = true;
@@ -565,8 +610,9 @@ find_columns(Matrix *matrix, const EmogiQuery *query, uint64_t first, bool (*pol
 }
 
 EmogiStatus
-emogi_contraction_distances(const EmogiContraction *made, const EmogiGraph *graph, bool reversed, const EmogiQuery *query, bool (*poll) (void),
-							double *distance, uint64_t *looked, EmogiControl *control, EmogiError *error)
+emogi_contraction_distances(const EmogiContraction *made, const EmogiGraph *graph, bool reversed,
+							const EmogiQuery *query, bool (*poll) (void), double *distance,
+							uint64_t *looked, EmogiControl *control, EmogiError *error)
 {
 	Matrix	   *matrix = calloc(1, sizeof *matrix);
 	EmogiStatus status = EMOGI_NO_MEMORY;
@@ -578,8 +624,10 @@ emogi_contraction_distances(const EmogiContraction *made, const EmogiGraph *grap
 		snprintf(error->message, sizeof error->message, "out of memory for a matrix of distances");
 		return status;
 	}
-	*matrix = (Matrix) {.job = {.control = control}, .made = made, .error = emogi_contraction_error(graph), .reversed = reversed};
-	for (uint64_t first = 0; first < query->ntargets && !emogi_job_stopped(&matrix->job) && !matrix->gave_up; first += BATCH)
+	*matrix = (Matrix) {.job = {.control = control}, .made = made,
+		.error = emogi_contraction_error(graph), .reversed = reversed};
+	for (uint64_t first = 0; first < query->ntargets && !emogi_job_stopped(&matrix->job) &&
+		 !matrix->gave_up; first += BATCH)
 		(void) find_columns(matrix, query, first, poll, distance);
 	status = end_job(&matrix->job, matrix->looked, error);
 	if (status == EMOGI_OK && matrix->gave_up)

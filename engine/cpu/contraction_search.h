@@ -1,6 +1,7 @@
 /*
- * contraction_search.h: what passes between contraction_search.c, which searches a hierarchy, contraction_corridor.c, which unpacks what lies
- * between two vertices, and contraction_settle.c, which finds the path in that.
+ * contraction_search.h: what passes between contraction_search.c, which searches a hierarchy,
+ * contraction_corridor.c, which unpacks what lies between two vertices, and contraction_settle.c,
+ * which finds the path in that.
  */
 #ifndef EMOGI_CONTRACTION_SEARCH_H
 #define EMOGI_CONTRACTION_SEARCH_H
@@ -56,13 +57,17 @@ typedef struct EmogiCorridor
 	uint64_t	nunpacked;
 } EmogiCorridor;
 
-/* Have memory bring the first arcs of a vertex, which lie anywhere. Where they begin is better there already. */
+/*
+ * Have memory bring the first arcs of a vertex, which lie anywhere. Where they begin is better
+ * there already.
+ */
 static inline void
 emogi_contraction_foresee(const EmogiContraction *made, uint32_t rank)
 {
 	for (int side = 0; side < 2; side++)
 	{
-		const char *arcs = (const char *) &emogi_contraction_arcs(made, side)[emogi_contraction_firsts(made, side)[rank]];
+		const char *arcs = (const char *) &emogi_contraction_arcs(made,
+																  side)[emogi_contraction_firsts(made, side)[rank]];
 
 		emogi_prefetch(arcs);
 		emogi_prefetch(arcs + EMOGI_LINE);
@@ -70,22 +75,27 @@ emogi_contraction_foresee(const EmogiContraction *made, uint32_t rank)
 }
 
 /* contraction_corridor.c: make room for more items; false, with the job failed, without memory. */
-extern bool emogi_contraction_reserve(EmogiJob *job, EmogiGrowing *array, uint64_t more, size_t bytes);
+extern bool emogi_contraction_reserve(EmogiJob *job, EmogiGrowing *array, uint64_t more,
+									  size_t bytes);
 
 /*
- * Note that an arc is to be unpacked, unless it has been. And unpack all that are: add the edges of all ways over them that are no longer than the budget.
- * False, with the job failed or given up.
+ * Note that an arc is to be unpacked, unless it has been. And unpack all that are: add the edges of
+ * all ways over them that are no longer than the budget. False, with the job failed or given up.
  */
-extern bool emogi_contraction_put(EmogiCorridor *corridor, int side, uint32_t low, uint64_t arc, double budget);
+extern bool emogi_contraction_put(EmogiCorridor *corridor, int side, uint32_t low, uint64_t arc,
+								  double budget);
 extern bool emogi_contraction_unpack(EmogiCorridor *corridor);
-extern void emogi_contraction_turn(EmogiCorridor *corridor);	/* have all edges lead the other way */
+/* have all edges lead the other way */
+extern void emogi_contraction_turn(EmogiCorridor *corridor);
 extern void emogi_contraction_free(EmogiCorridor *corridor);
 
 /*
- * contraction_settle.c: search the corridor in SSSP's arithmetic from a source to targets, all ranks, and write the distances of these, or the path to
- * the only one, whichever is not NULL; false, with the job failed, without memory.
+ * contraction_settle.c: search the corridor in SSSP's arithmetic from a source to targets, all
+ * ranks, and write the distances of these, or the path to the only one, whichever is not NULL;
+ * false, with the job failed, without memory.
  */
-extern bool emogi_contraction_settle(EmogiCorridor *corridor, uint32_t source, uint64_t ntargets, const uint32_t *targets, double *distance,
+extern bool emogi_contraction_settle(EmogiCorridor *corridor, uint32_t source, uint64_t ntargets,
+									 const uint32_t *targets, double *distance,
 									 EmogiPathAnswer *answer);
 
 #endif							/* EMOGI_CONTRACTION_SEARCH_H */

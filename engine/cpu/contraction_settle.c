@@ -1,6 +1,7 @@
 /*
- * contraction_settle.c: the path of SSSP's bits inside of a corridor: Dijkstra's search as path_search.c makes it, in the order of (distance,
- * edges), of the parents that offer the same the one with the smallest number.
+ * contraction_settle.c: the path of SSSP's bits inside of a corridor: Dijkstra's search as
+ * path_search.c makes it, in the order of (distance, edges), of the parents that offer the same the
+ * one with the smallest number.
  */
 #include "contraction_search.h"
 
@@ -66,7 +67,8 @@ find_place(const Settling *settling, uint32_t rank)
 		else
 			high = middle;
 	}
-	return low < settling->nplaces && settling->places[low].rank == rank ? (uint32_t) low : EMOGI_NO_VERTEX;
+	return low < settling->nplaces && settling->places[low].rank == rank ? (uint32_t) low
+		: EMOGI_NO_VERTEX;
 }
 
 /* Make places of the vertices where edges begin, which are sorted. False without memory. */
@@ -89,7 +91,8 @@ make_places(Settling *settling)
 		if (i == 0 || edges[i - 1].from != edges[i].from)
 		{
 			settling->firsts[settling->nplaces] = i;
-			settling->places[settling->nplaces++] = (Place) {INFINITY, 0, vertices[edges[i].from], 0, edges[i].from};
+			settling->places[settling->nplaces++] = (Place) {INFINITY, 0, vertices[edges[i].from],
+				0, edges[i].from};
 		}
 	settling->firsts[settling->nplaces] = settling->nedges;
 	return true;
@@ -146,7 +149,8 @@ offer(Settling *settling, uint32_t to, double distance, uint32_t hops, uint32_t 
 		*place = (Place) {distance, hops, place->vertex, parent, place->rank};
 		push(settling, (Entry) {distance, hops, to});
 	}
-	else if (hops == place->hops && settling->places[parent].vertex < settling->places[place->parent].vertex)
+	else if (hops == place->hops && settling->places[parent].vertex <
+			 settling->places[place->parent].vertex)
 		place->parent = parent;
 }
 
@@ -173,7 +177,8 @@ settle(Settling *settling, uint32_t source, uint32_t target)
 			const uint32_t to = find_place(settling, settling->edges[e].to);
 
 			if (to != EMOGI_NO_VERTEX)
-				offer(settling, to, entry.distance + settling->edges[e].weight, entry.hops + 1, entry.place);
+				offer(settling, to, entry.distance + settling->edges[e].weight, entry.hops + 1,
+					  entry.place);
 			if (++looked % POLL == 0 && emogi_job_stopped(settling->corridor->job))
 				return false;
 		}
@@ -211,20 +216,23 @@ write_path(Settling *settling, uint32_t target, EmogiPathAnswer *answer)
 static bool
 mark_ends(EmogiCorridor *corridor, uint32_t source, uint64_t ntargets, const uint32_t *targets)
 {
-	if (!emogi_contraction_reserve(corridor->job, &corridor->edges, ntargets + 1, sizeof(EmogiCorridorEdge)))
+	if (!emogi_contraction_reserve(corridor->job, &corridor->edges, ntargets + 1,
+								   sizeof(EmogiCorridorEdge)))
 		return false;
 	for (uint64_t t = 0; t <= ntargets; t++)
 	{
 		const uint32_t end = t < ntargets ? targets[t] : source;
 
-		((EmogiCorridorEdge *) corridor->edges.items)[corridor->edges.count++] = (EmogiCorridorEdge) {INFINITY, end, end};
+		((EmogiCorridorEdge *) corridor->edges.items)[corridor->edges.count++] =
+			(EmogiCorridorEdge) {INFINITY, end, end};
 	}
 	return true;
 }
 
 /* Search, and write what is wanted; false when the job has stopped, or without memory. */
 static bool
-run(Settling *settling, uint32_t source, uint64_t ntargets, const uint32_t *targets, double *distance, EmogiPathAnswer *answer)
+run(Settling *settling, uint32_t source, uint64_t ntargets, const uint32_t *targets,
+	double *distance, EmogiPathAnswer *answer)
 {
 	const uint32_t last = find_place(settling, targets[0]);
 
@@ -232,12 +240,13 @@ run(Settling *settling, uint32_t source, uint64_t ntargets, const uint32_t *targ
 		return false;
 	for (uint64_t t = 0; t < ntargets && distance != NULL; t++)
 		distance[t] = settling->places[find_place(settling, targets[t])].distance;
-	return answer == NULL || settling->places[last].distance == (double) INFINITY || write_path(settling, last, answer);
+	return answer == NULL || settling->places[last].distance == (double) INFINITY ||
+		write_path(settling, last, answer);
 }
 
 bool
-emogi_contraction_settle(EmogiCorridor *corridor, uint32_t source, uint64_t ntargets, const uint32_t *targets, double *distance,
-						 EmogiPathAnswer *answer)
+emogi_contraction_settle(EmogiCorridor *corridor, uint32_t source, uint64_t ntargets,
+						 const uint32_t *targets, double *distance, EmogiPathAnswer *answer)
 {
 	Settling	settling = {.corridor = corridor};
 	bool		done = false;
@@ -247,7 +256,8 @@ emogi_contraction_settle(EmogiCorridor *corridor, uint32_t source, uint64_t ntar
 		settling.edges = corridor->edges.items;
 		settling.nedges = corridor->edges.count;
 		qsort(settling.edges, settling.nedges, sizeof *settling.edges, compare_edges);
-		done = make_places(&settling) && run(&settling, source, ntargets, targets, distance, answer);
+		done = make_places(&settling) &&
+			run(&settling, source, ntargets, targets, distance, answer);
 	}
 	if (!done && !emogi_job_stopped(corridor->job))
 		emogi_job_fail(corridor->job, EMOGI_NO_MEMORY);

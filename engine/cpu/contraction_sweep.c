@@ -1,15 +1,20 @@
 /*
- * contraction_sweep.c: the distances from several vertices to many, by way of a contraction hierarchy.
+ * contraction_sweep.c: the distances from several vertices to many, by way of a contraction
+ * hierarchy.
  *
- * Method. A search goes up from a source, and one sweep down over all vertices, the highest rank first, gives what lies between it and each
- * of them [1]; several sources are swept at once, for each arc is read but once then. These distances are right but for rounding, as contraction.c
- * has it; let g be the error of a sum. So where an edge of weight w leads from u to v, and SSSP has the distance of v by way of u, u's and w are no
- * longer than v's but for 4g times that: such edges are followed back from the targets, each vertex once, and on the way back SSSP's own sums are
- * made, of which the least is SSSP's distance. Nearly always one edge leads to a vertex. Where edges that weigh next to nothing lead round in a
- * circle, Dijkstra's search among the vertices that were met makes the sums. The sources of a sweep are followed back in turn, a step of each, so that what
+ * Method. A search goes up from a source, and one sweep down over all vertices, the highest rank
+ * first, gives what lies between it and each of them [1]; several sources are swept at once, for
+ * each arc is read but once then. These distances are right but for rounding, as contraction.c has
+ * it; let g be the error of a sum. So where an edge of weight w leads from u to v, and SSSP has the
+ * distance of v by way of u, u's and w are no longer than v's but for 4g times that: such edges are
+ * followed back from the targets, each vertex once, and on the way back SSSP's own sums are made,
+ * of which the least is SSSP's distance. Nearly always one edge leads to a vertex. Where edges that
+ * weigh next to nothing lead round in a circle, Dijkstra's search among the vertices that were met
+ * makes the sums. The sources of a sweep are followed back in turn, a step of each, so that what
  * the one waits for in memory comes while the others go on.
  *
- * [1] D. Delling, A. V. Goldberg, A. Nowatzyk, R. F. Werneck. PHAST: hardware-accelerated shortest path trees. IPDPS 2011.
+ * [1] D. Delling, A. V. Goldberg, A. Nowatzyk, R. F. Werneck. PHAST: hardware-accelerated shortest
+ *     path trees. IPDPS 2011.
  */
 #include "contraction_search.h"
 
@@ -30,7 +35,10 @@
 #define AHEAD 32				/* arcs whose ends are asked for before they are looked at */
 #define ARCS_AHEAD 192			/* arcs that are */
 
-/* How far it is with a vertex whose edges are followed back: at each stage what the next one reads has been asked for. */
+/*
+ * How far it is with a vertex whose edges are followed back: at each stage what the next one reads
+ * has been asked for.
+ */
 typedef enum Stage
 {
 	MET,						/* its list */
@@ -80,9 +88,11 @@ typedef struct Sweep
 	const EmogiContraction *made;
 	const EmogiGraph *graph;
 	int			up;				/* side of the arcs that lead up from a source */
-	double	   *near;			/* [nvertices][LANES], by rank, a rank's in one line of a cache: distances but for rounding */
+	double	   *near;			/* [nvertices][LANES], by rank, a rank's in one line of a cache:
+								 * distances but for rounding */
 	void	   *near_memory;	/* where that lies */
-	uint64_t   *above;			/* bitmap [nvertices], by rank: a search up has been there, and near has something already */
+	uint64_t   *above;			/* bitmap [nvertices], by rank: a search up has been there, and
+								 * near has something already */
 	Row			rows[LANES];
 	EmogiGrowing heap;			/* Entry */
 	uint64_t	looked;
@@ -109,7 +119,8 @@ push(Sweep *sweep, Entry entry)
 	if (!emogi_contraction_reserve(sweep->job, &sweep->heap, 1, sizeof(Entry)))
 		return false;
 	entries = sweep->heap.items;
-	for (i = sweep->heap.count++; i > 0 && entry.distance < entries[(i - 1) / 2].distance; i = (i - 1) / 2)
+	for (i = sweep->heap.count++; i > 0 && entry.distance < entries[(i - 1) / 2].distance;
+		 i = (i - 1) / 2)
 		entries[i] = entries[(i - 1) / 2];
 	entries[i] = entry;
 	return true;
@@ -151,7 +162,10 @@ get_above(Sweep *sweep, uint32_t rank)
 	return near;
 }
 
-/* Search up from a source, by its rank, in a lane. Here vertices are settled by rank, so that each is once. */
+/*
+ * Search up from a source, by its rank, in a lane. Here vertices are settled by rank, so that each
+ * is once.
+ */
 static bool
 search_up(Sweep *sweep, uint32_t source, int lane)
 {
@@ -175,7 +189,8 @@ search_up(Sweep *sweep, uint32_t source, int lane)
 
 			if (distance + arcs[i].weight < *above)
 				*above = distance + arcs[i].weight;
-			if (is_new && *above < (double) INFINITY && !push(sweep, (Entry) {(double) arcs[i].to, arcs[i].to}))
+			if (is_new && *above < (double) INFINITY &&
+				!push(sweep, (Entry) {(double) arcs[i].to, arcs[i].to}))
 				return false;
 		}
 	}
@@ -188,7 +203,9 @@ relax(double *low, const double *high, double weight)
 {
 #ifdef __SSE2__
 	for (int lane = 0; lane < LANES; lane += 2)
-		_mm_storeu_pd(low + lane, _mm_min_pd(_mm_loadu_pd(low + lane), _mm_add_pd(_mm_loadu_pd(high + lane), _mm_set1_pd(weight))));
+		_mm_storeu_pd(low + lane,
+					  _mm_min_pd(_mm_loadu_pd(low + lane),
+								 _mm_add_pd(_mm_loadu_pd(high + lane), _mm_set1_pd(weight))));
 #else
 	for (int lane = 0; lane < LANES; lane++)
 		low[lane] = high[lane] + weight < low[lane] ? high[lane] + weight : low[lane];
@@ -229,7 +246,10 @@ sweep_down(Sweep *sweep)
 
 /* ---- back, and SSSP's sums ---- */
 
-/* Note that a vertex is met, and is to be followed back, and ask for what that will read; false, with the job failed, without memory. */
+/*
+ * Note that a vertex is met, and is to be followed back, and ask for what that will read; false,
+ * with the job failed, without memory.
+ */
 static bool
 meet(Sweep *sweep, Row *row, uint32_t v)
 {
@@ -239,14 +259,17 @@ meet(Sweep *sweep, Row *row, uint32_t v)
 	if (!emogi_contraction_reserve(sweep->job, &row->frames, 1, sizeof(Frame)) ||
 		!emogi_contraction_reserve(sweep->job, &row->met, 1, sizeof(uint32_t)))
 		return false;
-	((Frame *) row->frames.items)[row->frames.count++] = (Frame) {.vertex = v, .edge = lists->offsets[v]};
+	((Frame *) row->frames.items)[row->frames.count++] = (Frame) {.vertex = v,
+		.edge = lists->offsets[v]};
 	((uint32_t *) row->met.items)[row->met.count++] = v;
 	row->sums[v].mark = 2 * row->number;
 	row->sums[v].sum = (double) INFINITY;
 	return true;
 }
 
-/* Note that the sum of the last vertex that was met is made, and make those that it alone decides. */
+/*
+ * Note that the sum of the last vertex that was met is made, and make those that it alone decides.
+ */
 static void
 unwind(Row *row, double sum)
 {
@@ -266,10 +289,12 @@ unwind(Row *row, double sum)
 
 /* May an edge lead to a vertex on a path that is no longer than `most`? */
 static inline bool
-leads_to(const Sweep *sweep, const uint32_t *ranks, int lane, uint32_t v, double most, uint64_t edge)
+leads_to(const Sweep *sweep, const uint32_t *ranks, int lane, uint32_t v, double most,
+		 uint64_t edge)
 {
 	const uint32_t u = sweep->graph->backward.targets[edge];
-	const double weight = emogi_weight(sweep->graph->backward.weights, sweep->graph->weight_type, edge);
+	const double weight = emogi_weight(sweep->graph->backward.weights, sweep->graph->weight_type,
+									   edge);
 
 	return sweep->near[(uint64_t) ranks[u] * LANES + (uint64_t) lane] + weight <= most && u != v;
 }
@@ -285,7 +310,10 @@ ask_list(const Sweep *sweep, Frame *frame, const uint32_t *ranks)
 	frame->stage = LISTED;
 }
 
-/* Look at the list of a vertex that was met: where does what may lead there begin, and is it one edge? */
+/*
+ * Look at the list of a vertex that was met: where does what may lead there begin, and is it one
+ * edge?
+ */
 static void
 look_back(Sweep *sweep, Frame *frame, const uint32_t *ranks, int lane, double most)
 {
@@ -309,7 +337,8 @@ look_back(Sweep *sweep, Frame *frame, const uint32_t *ranks, int lane, double mo
 	frame->stage = SEEN;
 	frame->is_only = count == 1;
 	if (frame->is_only)
-		frame->weight = emogi_weight(sweep->graph->backward.weights, sweep->graph->weight_type, frame->edge);
+		frame->weight = emogi_weight(sweep->graph->backward.weights, sweep->graph->weight_type,
+									 frame->edge);
 	sweep->looked += offsets[1] - offsets[0];
 }
 
@@ -333,7 +362,8 @@ follow(Sweep *sweep, Row *row, const uint32_t *ranks, int lane)
 		look_back(sweep, frame, ranks, lane, most);
 		return true;
 	}
-	for (uint64_t end = frame->is_only ? frame->edge + 1 : lists->offsets[v + 1]; frame->edge < end; frame->edge++)
+	for (uint64_t end = frame->is_only ? frame->edge + 1 : lists->offsets[v + 1]; frame->edge < end;
+		 frame->edge++)
 	{
 		const uint32_t u = lists->targets[frame->edge];
 
@@ -342,7 +372,10 @@ follow(Sweep *sweep, Row *row, const uint32_t *ranks, int lane)
 		if (row->sums[u].mark == 2 * row->number)
 			row->is_circular = true;
 		else if (row->sums[u].mark == 2 * row->number + 1)
-			sum = fmin(sum, emogi_path_candidate(EMOGI_SSSP, row->sums[u].sum, emogi_weight(lists->weights, sweep->graph->weight_type, frame->edge)));
+			sum = fmin(sum,
+					   emogi_path_candidate(EMOGI_SSSP, row->sums[u].sum,
+											emogi_weight(lists->weights, sweep->graph->weight_type,
+														 frame->edge)));
 		else
 		{
 			row->sums[v].sum = sum;
@@ -374,7 +407,9 @@ search_met(Sweep *sweep, Row *row)
 		for (uint64_t e = lists->offsets[entry.vertex]; e < lists->offsets[entry.vertex + 1]; e++)
 		{
 			const uint32_t w = lists->targets[e];
-			const double sum = emogi_path_candidate(EMOGI_SSSP, entry.distance, emogi_weight(lists->weights, sweep->graph->weight_type, e));
+			const double sum = emogi_path_candidate(EMOGI_SSSP, entry.distance,
+													emogi_weight(lists->weights,
+																 sweep->graph->weight_type, e));
 
 			if (row->sums[w].mark != 2 * row->number + 1 || !(sum < row->sums[w].sum))
 				continue;
@@ -386,7 +421,10 @@ search_met(Sweep *sweep, Row *row)
 	return true;
 }
 
-/* Choose the slack of a lane by its farthest target; false where that is too far for the hierarchy to tell. */
+/*
+ * Choose the slack of a lane by its farthest target; false where that is too far for the hierarchy
+ * to tell.
+ */
 static bool
 choose_slack(Sweep *sweep, Row *row, const uint32_t *ranks, const EmogiQuery *query, int lane)
 {
@@ -394,7 +432,8 @@ choose_slack(Sweep *sweep, Row *row, const uint32_t *ranks, const EmogiQuery *qu
 
 	for (uint64_t t = 0; t < query->ntargets; t++)
 	{
-		const double distance = sweep->near[(uint64_t) ranks[query->targets[t]] * LANES + (uint64_t) lane];
+		const double distance = sweep->near[(uint64_t) ranks[query->targets[t]] * LANES +
+											(uint64_t) lane];
 
 		if (distance < (double) INFINITY && distance > farthest)
 			farthest = distance;
@@ -423,7 +462,9 @@ begin_row(Sweep *sweep, const uint32_t *ranks, const EmogiQuery *query, uint32_t
 	return true;
 }
 
-/* Follow back one step, from the vertex met last or from the next target; *is_done: there is none. */
+/*
+ * Follow back one step, from the vertex met last or from the next target; *is_done: there is none.
+ */
 static bool
 step_back(Sweep *sweep, const uint32_t *ranks, const EmogiQuery *query, int lane, bool *is_done)
 {
@@ -435,7 +476,8 @@ step_back(Sweep *sweep, const uint32_t *ranks, const EmogiQuery *query, int lane
 	{
 		const uint32_t target = query->targets[row->next];
 
-		if (row->sums[target].mark != 2 * row->number + 1 && sweep->near[(uint64_t) ranks[target] * LANES + (uint64_t) lane] < (double) INFINITY)
+		if (row->sums[target].mark != 2 * row->number + 1 &&
+			sweep->near[(uint64_t) ranks[target] * LANES + (uint64_t) lane] < (double) INFINITY)
 			return meet(sweep, row, query->targets[row->next++]);
 	}
 	*is_done = true;
@@ -451,7 +493,8 @@ end_row(Sweep *sweep, const EmogiQuery *query, int lane, double *distance)
 	if (row->is_circular && !search_met(sweep, row))
 		return false;
 	for (uint64_t t = 0; t < query->ntargets; t++)
-		distance[t] = row->sums[query->targets[t]].mark == 2 * row->number + 1 ? row->sums[query->targets[t]].sum : (double) INFINITY;
+		distance[t] = row->sums[query->targets[t]].mark == 2 * row->number + 1
+			? row->sums[query->targets[t]].sum : (double) INFINITY;
 	return true;
 }
 
@@ -467,14 +510,18 @@ follow_all(Sweep *sweep, const uint32_t *ranks, const EmogiQuery *query, int cou
 		{
 			if (is_done[lane])
 				continue;
-			if (!step_back(sweep, ranks, query, lane, &is_done[lane]) || (++steps % POLL_RANKS == 0 && is_stopped(sweep)))
+			if (!step_back(sweep, ranks, query, lane, &is_done[lane]) ||
+				(++steps % POLL_RANKS == 0 && is_stopped(sweep)))
 				return false;
 			left -= is_done[lane];
 		}
 	return true;
 }
 
-/* Find the distances from some sources, a lane each; false when the job has stopped, or it has given up. */
+/*
+ * Find the distances from some sources, a lane each; false when the job has stopped, or it has
+ * given up.
+ */
 static bool
 find_rows(Sweep *sweep, const EmogiQuery *query, uint64_t first, double *distance)
 {
@@ -504,7 +551,8 @@ find_rows(Sweep *sweep, const EmogiQuery *query, uint64_t first, double *distanc
 static void *
 take(Sweep *sweep, uint64_t count, size_t bytes)
 {
-	void	   *array = emogi_job_may_allocate(sweep->job) ? calloc(count > 0 ? count : 1, bytes) : NULL;
+	void	   *array = emogi_job_may_allocate(sweep->job) ? calloc(count > 0 ? count : 1, bytes)
+		: NULL;
 
 	if (array == NULL)
 		emogi_job_fail(sweep->job, EMOGI_NO_MEMORY);
@@ -512,8 +560,9 @@ take(Sweep *sweep, uint64_t count, size_t bytes)
 }
 
 /*
- * Take memory, on large pages, for what is read all over; NULL, with the job failed, without. Each page is written to: a page that is read first is
- * the kernel's page of zeros, and another when it is written to, of which all threads are told.
+ * Take memory, on large pages, for what is read all over; NULL, with the job failed, without. Each
+ * page is written to: a page that is read first is the kernel's page of zeros, and another when it
+ * is written to, of which all threads are told.
  */
 static void *
 take_far(Sweep *sweep, uint64_t bytes, void **memory)
@@ -542,7 +591,10 @@ typedef struct Rows
 	uint64_t	looked;
 } Rows;
 
-/* Find blocks of rows until there are none, in a thread. The caller's asks whether the job is to end. */
+/*
+ * Find blocks of rows until there are none, in a thread. The caller's asks whether the job is to
+ * end.
+ */
 static void
 find_blocks(void *arg, int thread, int nthreads)
 {
@@ -555,12 +607,14 @@ find_blocks(void *arg, int thread, int nthreads)
 	(void) nthreads;
 	if (thread != 0)
 		sweep.poll = NULL;
-	sweep.near = take_far(&sweep, sweep.made->nvertices * LANES * sizeof(double), &sweep.near_memory);
+	sweep.near = take_far(&sweep, sweep.made->nvertices * LANES * sizeof(double),
+						  &sweep.near_memory);
 	sweep.above = take(&sweep, sweep.made->nvertices / 64 + 1, sizeof *sweep.above);
 	sums = take_far(&sweep, sweep.made->nvertices * LANES * sizeof(Sum), &sums_memory);
 	for (int lane = 0; lane < LANES && sums != NULL; lane++)
 		sweep.rows[lane].sums = sums + (uint64_t) lane * sweep.made->nvertices;
-	while (!emogi_job_stopped(&rows->job) && (first = emogi_job_take(&rows->next, LANES)) < rows->query->nsources)
+	while (!emogi_job_stopped(&rows->job) && (first = emogi_job_take(&rows->next, LANES)) <
+		   rows->query->nsources)
 		if (!find_rows(&sweep, rows->query, first, rows->distance))
 			break;
 	__atomic_fetch_add(&rows->looked, sweep.looked, __ATOMIC_RELAXED);
@@ -576,14 +630,17 @@ find_blocks(void *arg, int thread, int nthreads)
 }
 
 EmogiStatus
-emogi_contraction_sweep(const EmogiContraction *made, const EmogiGraph *graph, bool reversed, const EmogiQuery *query, int nthreads, bool (*poll) (void),
-						double *distance, uint64_t *looked, EmogiControl *control, EmogiError *error)
+emogi_contraction_sweep(const EmogiContraction *made, const EmogiGraph *graph, bool reversed,
+						const EmogiQuery *query, int nthreads, bool (*poll) (void),
+						double *distance, uint64_t *looked, EmogiControl *control,
+						EmogiError *error)
 {
 	Rows		rows = {.job = {.control = control}, .query = query, .distance = distance};
 	EmogiPool  *pool = nthreads > 1 && query->nsources > LANES ? emogi_pool_create(nthreads) : NULL;
 
 	error->message[0] = error->detail[0] = '\0';
-	rows.common = (Sweep) {.job = &rows.job, .made = made, .graph = graph, .up = reversed ? 1 : 0, .poll = poll};
+	rows.common = (Sweep) {.job = &rows.job, .made = made, .graph = graph, .up = reversed ? 1 : 0,
+		.poll = poll};
 	if (pool != NULL)
 		emogi_pool_run(pool, find_blocks, &rows);
 	else
@@ -593,7 +650,8 @@ emogi_contraction_sweep(const EmogiContraction *made, const EmogiGraph *graph, b
 	if (rows.job.status == EMOGI_NO_MEMORY)
 	{
 		snprintf(error->message, sizeof error->message, "out of memory while searching distances");
-		snprintf(error->detail, sizeof error->detail, "%llu vertices", (unsigned long long) made->nvertices);
+		snprintf(error->detail, sizeof error->detail, "%llu vertices",
+				 (unsigned long long) made->nvertices);
 	}
 	return (EmogiStatus) rows.job.status;
 }

@@ -1,17 +1,19 @@
 /*
- * contraction_witness.c: which shortcuts the contraction of a vertex needs: those from and to neighbours between which no other way, a
- * witness, is shorter by more than the tolerance.
+ * contraction_witness.c: which shortcuts the contraction of a vertex needs: those from and to
+ * neighbours between which no other way, a witness, is shorter by more than the tolerance.
  *
- * Ways of two arcs are looked for first: the first arc from the one neighbour, the second from the other end. Where a contraction is but weighed
- * they must do; where it is made and they do not, a search goes on from the neighbour and settles some vertices. What is not found costs a
- * shortcut more, and is never wrong.
+ * Ways of two arcs are looked for first: the first arc from the one neighbour, the second from the
+ * other end. Where a contraction is but weighed they must do; where it is made and they do not, a
+ * search goes on from the neighbour and settles some vertices. What is not found costs a shortcut
+ * more, and is never wrong.
  */
 #include "contraction_parts.h"
 
 #include <math.h>
 
 #define MOST_SETTLED 60			/* vertices */
-#define MOST_SETTLED_LATE 400	/* where what is left is dense: a shortcut too many costs more there */
+/* where what is left is dense: a shortcut too many costs more there */
+#define MOST_SETTLED_LATE 400
 #define POLL_SETTLED 65536		/* vertices between two looks whether to end */
 #define LATE_ARCS 12			/* of the vertex from which it is searched */
 
@@ -48,9 +50,13 @@ pop(EmogiContracting *work)
 	return first;
 }
 
-/* Search from a vertex, around another, as far as most, and as long as nwanted marked vertices are not settled; gets how far it came. */
+/*
+ * Search from a vertex, around another, as far as most, and as long as nwanted marked vertices are
+ * not settled; gets how far it came.
+ */
 static double
-search_around(EmogiContracting *work, uint32_t source, uint32_t around, double most, uint64_t max_settled, uint32_t nwanted)
+search_around(EmogiContracting *work, uint32_t source, uint32_t around, double most,
+			  uint64_t max_settled, uint32_t nwanted)
 {
 	double		farthest = 0.0;
 
@@ -68,7 +74,8 @@ search_around(EmogiContracting *work, uint32_t source, uint32_t around, double m
 			break;
 		if (entry.distance > work->nodes[entry.vertex].distance)
 			continue;
-		if (entry.distance >= most || (work->nodes[entry.vertex].wanted == work->search && --nwanted == 0))
+		if (entry.distance >= most ||
+			(work->nodes[entry.vertex].wanted == work->search && --nwanted == 0))
 			break;
 		farthest = entry.distance;
 		work->work += count;
@@ -77,7 +84,8 @@ search_around(EmogiContracting *work, uint32_t source, uint32_t around, double m
 			const double distance = entry.distance + arcs[i].weight;
 			EmogiWitnessNode *node = &work->nodes[arcs[i].to];
 
-			if (arcs[i].to == around || distance >= most || (node->search == work->search && node->distance <= distance))
+			if (arcs[i].to == around || distance >= most ||
+				(node->search == work->search && node->distance <= distance))
 				continue;
 			node->distance = distance;
 			node->search = work->search;
@@ -94,7 +102,9 @@ emogi_contraction_make_farthest(EmogiContracting *work, uint32_t source)
 	return search_around(work, source, EMOGI_NO_VERTEX, (double) INFINITY, UINT64_MAX, 0);
 }
 
-/* Say whether the search has found a way to a vertex, around another, that is shorter than `most`. */
+/*
+ * Say whether the search has found a way to a vertex, around another, that is shorter than `most`.
+ */
 static bool
 has_witness(EmogiContracting *work, uint32_t to, uint32_t around, double most)
 {
@@ -108,7 +118,8 @@ has_witness(EmogiContracting *work, uint32_t to, uint32_t around, double most)
 	{
 		const EmogiWitnessNode *node = &work->nodes[arcs[i].to];
 
-		if (node->search == work->search && node->distance + arcs[i].weight < most && arcs[i].to != around)
+		if (node->search == work->search && node->distance + arcs[i].weight < most &&
+			arcs[i].to != around)
 			return true;
 	}
 	return false;
@@ -143,13 +154,17 @@ have_witnesses(EmogiContracting *work, EmogiArc from, uint32_t v)
 	{
 		const EmogiArc to = work->pool[out->first + j];
 
-		if (to.to != from.to && !has_witness(work, to.to, v, from.weight + to.weight - work->tolerance))
+		if (to.to != from.to &&
+			!has_witness(work, to.to, v, from.weight + to.weight - work->tolerance))
 			return false;
 	}
 	return true;
 }
 
-/* Search for witnesses from a neighbour of a vertex, to all others. False when none is needed, or all have been found. */
+/*
+ * Search for witnesses from a neighbour of a vertex, to all others. False when none is needed, or
+ * all have been found.
+ */
 static bool
 search_from(EmogiContracting *work, EmogiArc from, uint32_t v, bool adds)
 {
@@ -175,7 +190,8 @@ search_from(EmogiContracting *work, EmogiArc from, uint32_t v, bool adds)
 		nothers++;
 	}
 	(void) search_around(work, from.to, v, from.weight + longest - work->tolerance,
-						 work->lists[0][from.to].count > LATE_ARCS ? MOST_SETTLED_LATE : MOST_SETTLED, nothers);
+						 work->lists[0][from.to].count > LATE_ARCS ? MOST_SETTLED_LATE
+						 : MOST_SETTLED, nothers);
 	return true;
 }
 
@@ -200,7 +216,8 @@ emogi_contraction_make_shortcuts(EmogiContracting *work, uint32_t v, bool adds, 
 			if (to.to == from.to || has_witness(work, to.to, v, weight - work->tolerance))
 				continue;
 			++*count;
-			if (adds && weight < (double) INFINITY && !emogi_contraction_make_add(work, from.to, to.to, v, weight))
+			if (adds && weight < (double) INFINITY &&
+				!emogi_contraction_make_add(work, from.to, to.to, v, weight))
 				return false;
 		}
 	}

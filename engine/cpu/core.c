@@ -1,15 +1,20 @@
 /*
  * core.c: core numbers by the threads of a pool.
  *
- * Fills core[nvertices]: the largest k such that the vertex is in a subgraph of which every vertex has k neighbours or more [1]. The Graph
- * counts as a simple undirected one: repeats and loops are passed over; graph->forward is symmetric.
+ * Fills core[nvertices]: the largest k such that the vertex is in a subgraph of which every vertex
+ * has k neighbours or more [1]. The Graph counts as a simple undirected one: repeats and loops are
+ * passed over; graph->forward is symmetric.
  *
- * Vertices are peeled level by level [2]: all whose degree is the least there is, and those that fall to it meanwhile, which the thread
- * that took their last neighbour too many peels as well. What is left is made closer before each level. A vertex is taken away from all its
- * neighbours, also from those that are peeled: half of them are, by no rule, and to count one down costs less than to guess wrong.
+ * Vertices are peeled level by level [2]: all whose degree is the least there is, and those that
+ * fall to it meanwhile, which the thread that took their last neighbour too many peels as well.
+ * What is left is made closer before each level. A vertex is taken away from all its neighbours,
+ * also from those that are peeled: half of them are, by no rule, and to count one down costs less
+ * than to guess wrong.
  *
- * [1] V. Batagelj, M. Zaversnik. An O(m) Algorithm for Cores Decomposition of Networks. arXiv:cs/0310049, 2003.
- * [2] H. Kabir, K. Madduri. Parallel k-core Decomposition on Multicore Platforms. IPDPS Workshops 2017. Section III (PKC).
+ * [1] V. Batagelj, M. Zaversnik. An O(m) Algorithm for Cores Decomposition of Networks.
+ *     arXiv:cs/0310049, 2003.
+ * [2] H. Kabir, K. Madduri. Parallel k-core Decomposition on Multicore Platforms. IPDPS Workshops
+ *     2017. Section III (PKC).
  */
 #include "algorithms.h"
 #include "cpu/cpu_run.h"
@@ -27,7 +32,8 @@ typedef struct Cores
 	EmogiAdjacency lists;
 	uint64_t	nvertices;
 	int32_t    *core;			/* [nvertices], written when a vertex is peeled */
-	int32_t    *degree;			/* [nvertices], atomic: among what is left; of what is peeled the level or less */
+	int32_t    *degree;			/* [nvertices], atomic: among what is left; of what is peeled the
+								 * level or less */
 	int32_t		level;			/* that is peeled */
 	int32_t		least;			/* atomic: degree above the level before */
 	uint32_t   *left;			/* [nleft]: not peeled yet, when the level began */
@@ -46,7 +52,8 @@ count_neighbors(void *arg, int thread, int nthreads)
 	Cores	   *cores = arg;
 	uint64_t	v;
 
-	while (!emogi_job_stopped(&cores->run.job) && (v = emogi_job_take(&cores->run.next, VERTICES_AT_ONCE)) < cores->nvertices)
+	while (!emogi_job_stopped(&cores->run.job) &&
+		   (v = emogi_job_take(&cores->run.next, VERTICES_AT_ONCE)) < cores->nvertices)
 	{
 		const uint64_t end = emogi_cpu_run_chunk_end(v, VERTICES_AT_ONCE, cores->nvertices);
 
@@ -77,7 +84,8 @@ keep_left(void *arg, int thread, int nthreads)
 	int32_t		least = INT32_MAX;
 	uint64_t	i;
 
-	while (!emogi_job_stopped(&cores->run.job) && (i = emogi_job_take(&cores->run.next, VERTICES_AT_ONCE)) < cores->nleft)
+	while (!emogi_job_stopped(&cores->run.job) &&
+		   (i = emogi_job_take(&cores->run.next, VERTICES_AT_ONCE)) < cores->nleft)
 	{
 		const uint64_t end = emogi_cpu_run_chunk_end(i, VERTICES_AT_ONCE, cores->nleft);
 		uint64_t	n = 0;
@@ -97,7 +105,9 @@ keep_left(void *arg, int thread, int nthreads)
 		memcpy(cores->next_left + place, kept, n * sizeof *kept);
 	}
 	for (int32_t known = __atomic_load_n(&cores->least, __ATOMIC_RELAXED);
-		 least < known && !__atomic_compare_exchange_n(&cores->least, &known, least, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);)
+		 least < known &&
+		 !__atomic_compare_exchange_n(&cores->least, &known, least, false, __ATOMIC_RELAXED,
+									  __ATOMIC_RELAXED);)
 		;
 }
 
@@ -109,7 +119,8 @@ collect_level(void *arg, int thread, int nthreads)
 	uint32_t	found[VERTICES_AT_ONCE];
 	uint64_t	i;
 
-	while (!emogi_job_stopped(&cores->run.job) && (i = emogi_job_take(&cores->run.next, VERTICES_AT_ONCE)) < cores->nleft)
+	while (!emogi_job_stopped(&cores->run.job) &&
+		   (i = emogi_job_take(&cores->run.next, VERTICES_AT_ONCE)) < cores->nleft)
 	{
 		const uint64_t end = emogi_cpu_run_chunk_end(i, VERTICES_AT_ONCE, cores->nleft);
 		uint64_t	n = 0;
@@ -124,8 +135,8 @@ collect_level(void *arg, int thread, int nthreads)
 }
 
 /*
- * Take a vertex away from its neighbours; those that fall to the level go onto the stack. Gets the stack's new height. is_shared: other
- * threads do so, too.
+ * Take a vertex away from its neighbours; those that fall to the level go onto the stack. Gets the
+ * stack's new height. is_shared: other threads do so, too.
  */
 static inline uint64_t
 peel_vertex(Cores *cores, uint32_t v, uint32_t *stack, uint64_t height, bool is_shared)
@@ -164,14 +175,17 @@ peel(Cores *cores, int thread, bool is_shared)
 	uint64_t	npeeled = 0;
 	uint64_t	i;
 
-	while (!emogi_job_stopped(&cores->run.job) && (i = emogi_job_take(&cores->run.next, SEEDS_AT_ONCE)) < cores->nseeds)
+	while (!emogi_job_stopped(&cores->run.job) &&
+		   (i = emogi_job_take(&cores->run.next, SEEDS_AT_ONCE)) < cores->nseeds)
 	{
 		const uint64_t end = emogi_cpu_run_chunk_end(i, SEEDS_AT_ONCE, cores->nseeds);
 
 		for (; i < end && !emogi_job_stopped(&cores->run.job); i++)
 		{
 			height = peel_vertex(cores, cores->seeds[i], stack, height, is_shared);
-			for (npeeled++; height > 0 && !(npeeled % PEELED_AT_ONCE == 0 && emogi_job_stopped(&cores->run.job)); npeeled++)
+			for (npeeled++;
+				 height > 0 &&
+				 !(npeeled % PEELED_AT_ONCE == 0 && emogi_job_stopped(&cores->run.job)); npeeled++)
 				height = peel_vertex(cores, stack[height - 1], stack, height - 1, is_shared);
 		}
 	}
@@ -208,21 +222,25 @@ peel_all(Cores *cores)
 		cores->level = cores->least;
 		cores->run.job.control->level = (uint32_t) cores->level;
 		cores->run.result->nlevels++;
-		if (!emogi_cpu_run_step(&cores->run, collect_level, cores, alone) || !emogi_cpu_run_step(&cores->run, peel_level, cores, alone))
+		if (!emogi_cpu_run_step(&cores->run, collect_level, cores, alone) ||
+			!emogi_cpu_run_step(&cores->run, peel_level, cores, alone))
 			return;
 	}
 }
 
 EmogiStatus
-emogi_cpu_core(EmogiPool *pool, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result, EmogiControl *control,
-			   EmogiError *error)
+emogi_cpu_core(EmogiPool *pool, const EmogiGraph *graph, const EmogiQuery *query,
+			   EmogiResult *result, EmogiControl *control, EmogiError *error)
 {
-	Cores		cores = {.lists = graph->forward, .nvertices = graph->nvertices, .core = result->columns[0].int32};
+	Cores		cores = {.lists = graph->forward, .nvertices = graph->nvertices,
+		.core = result->columns[0].int32};
 	const uint64_t nthreads = (uint64_t) emogi_pool_size(pool);
 
-	emogi_cpu_run_begin(&cores.run, pool, graph, graph->nvertices, result, control, error, "core numbers");
+	emogi_cpu_run_begin(&cores.run, pool, graph, graph->nvertices, result, control, error,
+						"core numbers");
 	cores.left = emogi_cpu_run_scratch(&cores.run, 4 * graph->nvertices, sizeof *cores.left);
-	cores.stacks = cores.left == NULL ? NULL : emogi_cpu_run_scratch(&cores.run, nthreads * graph->nvertices, sizeof *cores.stacks);
+	cores.stacks = cores.left == NULL ? NULL
+		: emogi_cpu_run_scratch(&cores.run, nthreads * graph->nvertices, sizeof *cores.stacks);
 	if (cores.stacks != NULL)
 	{
 		cores.next_left = cores.left + graph->nvertices;

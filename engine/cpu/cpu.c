@@ -1,5 +1,6 @@
 /*
- * cpu.c: the engine of this machine's processor: one pool of threads, and which algorithm a Query asks for.
+ * cpu.c: the engine of this machine's processor: one pool of threads, and which algorithm a Query
+ * asks for.
  */
 #include "cpu.h"
 
@@ -113,8 +114,8 @@ static EmogiCpuAlgorithm *const algorithms[] = {
 
 /* Run a Query. */
 static EmogiStatus
-run_cpu(EmogiEngineState *state, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result,
-		EmogiControl *control, EmogiError *error)
+run_cpu(EmogiEngineState *state, const EmogiGraph *graph, const EmogiQuery *query,
+		EmogiResult *result, EmogiControl *control, EmogiError *error)
 {
 	EmogiStatus status = emogi_query_check(graph, query, error);
 

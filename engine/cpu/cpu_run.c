@@ -1,5 +1,6 @@
 /*
- * cpu_run.c: what every run of the cpu engine begins and ends with: its job, its steps over a pool, its scratch memory.
+ * cpu_run.c: what every run of the cpu engine begins and ends with: its job, its steps over a pool,
+ * its scratch memory.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
@@ -11,8 +12,9 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#define ALONE_GRAPH 16384		/* a Graph with fewer vertices and entries is not worth waking anyone */
-#define HUGE_BYTES ((size_t) 2 << 20)	/* arrays of this size lie in huge pages: they are read in random order */
+#define ALONE_GRAPH 16384	/* a Graph with fewer vertices and entries is not worth waking anyone */
+/* arrays of this size lie in huge pages: they are read in random order */
+#define HUGE_BYTES ((size_t) 2 << 20)
 
 #define LENT_BLOCKS 2
 #define LENT_BYTES ((size_t) 512 << 20)	/* a larger block is not kept */
@@ -26,14 +28,16 @@ static struct
 }			lent = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 void
-emogi_cpu_run_begin(EmogiCpuRun *run, EmogiPool *pool, const EmogiGraph *graph, uint64_t total, EmogiResult *result,
-				EmogiControl *control, EmogiError *error, const char *what)
+emogi_cpu_run_begin(EmogiCpuRun *run, EmogiPool *pool, const EmogiGraph *graph, uint64_t total,
+					EmogiResult *result,
+					EmogiControl *control, EmogiError *error, const char *what)
 {
 	EmogiResult cleared = {0};
 
 	memcpy(cleared.columns, result->columns, sizeof(cleared.columns));
 	*result = cleared;
-	*run = (EmogiCpuRun) {.job = {.control = control}, .pool = pool, .result = result, .error = error, .what = what};
+	*run = (EmogiCpuRun) {.job = {.control = control}, .pool = pool, .result = result,
+		.error = error, .what = what};
 	run->alone = graph->nvertices + graph->forward.nedges < ALONE_GRAPH;
 	run->start_ms = emogi_pool_now_ms();
 	emogi_job_phase(&run->job, EMOGI_PHASE_RUN, total);
@@ -55,7 +59,8 @@ hold_memory(EmogiCpuRun *run, void *memory, size_t bytes, bool is_lent)
 static void *
 map_pages(EmogiCpuRun *run, size_t bytes)
 {
-	void	   *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	void	   *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
+							  0);
 
 	return memory == MAP_FAILED ? NULL : hold_memory(run, memory, bytes, false);
 }
@@ -95,7 +100,8 @@ scratch_bytes(uint64_t count, size_t element_bytes)
 static void *
 begin_array(char *memory, size_t bytes)
 {
-	return memory == NULL || bytes < 2 * HUGE_BYTES ? memory : memory + HUGE_BYTES - (uintptr_t) memory % HUGE_BYTES;
+	return memory == NULL || bytes < 2 * HUGE_BYTES ? memory
+		: memory + HUGE_BYTES - (uintptr_t) memory % HUGE_BYTES;
 }
 
 /* Get the array in memory that has been mapped for it, or not. */
@@ -117,7 +123,10 @@ emogi_cpu_run_scratch(EmogiCpuRun *run, uint64_t count, size_t element_bytes)
 
 /* ---- memory that is left for other runs ---- */
 
-/* Take the smallest block that another run has left and that is large enough; NULL = none is. *bytes: that many at least, then those that it has. */
+/*
+ * Take the smallest block that another run has left and that is large enough; NULL = none is.
+ * *bytes: that many at least, then those that it has.
+ */
 static void *
 take_lent(size_t *bytes)
 {
@@ -126,7 +135,8 @@ take_lent(size_t *bytes)
 
 	pthread_mutex_lock(&lent.lock);
 	for (int i = 0; i < LENT_BLOCKS; i++)
-		if (lent.memory[i] != NULL && lent.bytes[i] >= *bytes && (best < 0 || lent.bytes[i] < lent.bytes[best]))
+		if (lent.memory[i] != NULL && lent.bytes[i] >= *bytes &&
+			(best < 0 || lent.bytes[i] < lent.bytes[best]))
 			best = i;
 	if (best >= 0)
 	{
@@ -138,7 +148,10 @@ take_lent(size_t *bytes)
 	return memory;
 }
 
-/* Leave a block for other runs, in the place of a smaller one where there are many. Gets what is to be unmapped, NULL = nothing. */
+/*
+ * Leave a block for other runs, in the place of a smaller one where there are many. Gets what is to
+ * be unmapped, NULL = nothing.
+ */
 static void *
 lend(void *memory, size_t *bytes)
 {
@@ -223,13 +236,15 @@ emogi_cpu_run_end(EmogiCpuRun *run)
 
 	for (int i = 0; i < run->nmappings; i++)
 	{
-		void	   *memory = run->is_lent[i] ? lend(run->memory[i], &run->memory_bytes[i]) : run->memory[i];
+		void	   *memory = run->is_lent[i] ? lend(run->memory[i], &run->memory_bytes[i])
+			: run->memory[i];
 
 		if (memory != NULL)
 			munmap(memory, run->memory_bytes[i]);
 	}
 	if (status == EMOGI_NO_MEMORY)
-		snprintf(run->error->message, sizeof(run->error->message), "out of memory while computing %s", run->what);
+		snprintf(run->error->message, sizeof(run->error->message),
+				 "out of memory while computing %s", run->what);
 	run->result->run_ms = emogi_pool_now_ms() - run->start_ms;
 	return status;
 }

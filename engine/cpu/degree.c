@@ -1,8 +1,8 @@
 /*
  * degree.c: degrees by the threads of a pool.
  *
- * Fills degree[nvertices], the number of list entries of a vertex, and strength[nvertices], the sum of their weights, in the order of the
- * list; without weights the two are equal.
+ * Fills degree[nvertices], the number of list entries of a vertex, and strength[nvertices], the sum
+ * of their weights, in the order of the list; without weights the two are equal.
  */
 #include "algorithms.h"
 #include "cpu/cpu_run.h"
@@ -37,7 +37,8 @@ fill_columns(void *arg, int thread, int nthreads)
 	const EmogiArray *columns = degrees->run.result->columns;
 	uint64_t	v;
 
-	while (!emogi_job_stopped(&degrees->run.job) && (v = emogi_job_take(&degrees->run.next, VERTICES_AT_ONCE)) < graph->nvertices)
+	while (!emogi_job_stopped(&degrees->run.job) &&
+		   (v = emogi_job_take(&degrees->run.next, VERTICES_AT_ONCE)) < graph->nvertices)
 	{
 		const uint64_t end = emogi_cpu_run_chunk_end(v, VERTICES_AT_ONCE, graph->nvertices);
 
@@ -47,14 +48,15 @@ fill_columns(void *arg, int thread, int nthreads)
 			const uint64_t last = graph->forward.offsets[v + 1];
 
 			columns[0].int64[v] = (int64_t) (last - first);
-			columns[1].float64[v] = graph->weight_type == EMOGI_WEIGHT_NONE ? (double) (last - first) : add_weights(graph, first, last);
+			columns[1].float64[v] = graph->weight_type == EMOGI_WEIGHT_NONE
+				? (double) (last - first) : add_weights(graph, first, last);
 		}
 	}
 }
 
 EmogiStatus
-emogi_cpu_degree(EmogiPool *pool, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result, EmogiControl *control,
-				 EmogiError *error)
+emogi_cpu_degree(EmogiPool *pool, const EmogiGraph *graph, const EmogiQuery *query,
+				 EmogiResult *result, EmogiControl *control, EmogiError *error)
 {
 	Degrees		degrees = {.graph = graph};
 

@@ -1,8 +1,8 @@
 /*
  * degree_dag.c: a Graph as a simple undirected one whose edges lead from low degrees to high ones.
  *
- * Degrees are counted first, then vertices are ranked by them, then each vertex's list is cut to the neighbours of lower rank: twice, to
- * count and to write.
+ * Degrees are counted first, then vertices are ranked by them, then each vertex's list is cut to
+ * the neighbours of lower rank: twice, to count and to write.
  */
 #include "cpu/degree_dag.h"
 
@@ -10,7 +10,10 @@
 
 #define VERTICES_AT_ONCE 512
 
-/* Get the distinct neighbours of a vertex but itself, ascending; *count of them. From two orientations they are brought together in `buffer`. */
+/*
+ * Get the distinct neighbours of a vertex but itself, ascending; *count of them. From two
+ * orientations they are brought together in `buffer`.
+ */
 static inline const EmogiNeighbor *
 merge_lists(const EmogiDegreeDag *oriented, uint64_t v, EmogiNeighbor *buffer, uint64_t *count)
 {
@@ -86,7 +89,8 @@ visit_symmetric(EmogiDegreeDag *oriented, Visit visit, uint64_t v, uint64_t plac
 
 /* Visit the neighbours of a vertex of a Graph with two orientations. */
 static inline uint64_t
-visit_merged(EmogiDegreeDag *oriented, Visit visit, uint64_t v, uint64_t place, EmogiNeighbor *buffer)
+visit_merged(EmogiDegreeDag *oriented, Visit visit, uint64_t v, uint64_t place,
+			 EmogiNeighbor *buffer)
 {
 	const uint32_t own = visit == COUNT_ALL ? 0 : oriented->rank[v];
 	uint64_t	count;
@@ -112,7 +116,8 @@ visit_merged(EmogiDegreeDag *oriented, Visit visit, uint64_t v, uint64_t place, 
 static inline void
 visit_all(EmogiDegreeDag *oriented, Visit visit, int thread)
 {
-	EmogiNeighbor *buffer = oriented->buffers + (oriented->buffers == NULL ? 0 : (uint64_t) thread * oriented->longest);
+	EmogiNeighbor *buffer = oriented->buffers +
+		(oriented->buffers == NULL ? 0 : (uint64_t) thread * oriented->longest);
 	uint64_t	v;
 
 	while (!emogi_job_stopped(&oriented->run->job) &&
@@ -123,7 +128,8 @@ visit_all(EmogiDegreeDag *oriented, Visit visit, int thread)
 		for (; v < end; v++)
 		{
 			const uint64_t place = visit == WRITE_LOWER ? oriented->offsets[oriented->rank[v]] : 0;
-			const uint64_t n = oriented->buffers == NULL ? visit_symmetric(oriented, visit, v, place) :
+			const uint64_t n = oriented->buffers == NULL
+				? visit_symmetric(oriented, visit, v, place) :
 				visit_merged(oriented, visit, v, place, buffer);
 
 			if (visit == COUNT_ALL)
@@ -188,8 +194,10 @@ take_buffers(EmogiDegreeDag *oriented)
 		if (length > oriented->longest)
 			oriented->longest = length;
 	}
-	oriented->buffers = emogi_cpu_run_scratch(oriented->run, (uint64_t) emogi_pool_size(oriented->run->pool) * (oriented->longest + 1),
-										  sizeof *oriented->buffers);
+	oriented->buffers = emogi_cpu_run_scratch(oriented->run,
+											  (uint64_t) emogi_pool_size(oriented->run->pool) *
+											  (oriented->longest + 1),
+											  sizeof *oriented->buffers);
 	return oriented->buffers != NULL;
 }
 
@@ -200,7 +208,8 @@ take_vertices(EmogiDegreeDag *oriented)
 	const uint64_t n = oriented->nvertices;
 
 	oriented->degree = emogi_cpu_run_scratch(oriented->run, 2 * n, sizeof(uint32_t));
-	oriented->offsets = oriented->degree == NULL ? NULL : emogi_cpu_run_scratch(oriented->run, n + 1, sizeof(uint64_t));
+	oriented->offsets = oriented->degree == NULL ? NULL
+		: emogi_cpu_run_scratch(oriented->run, n + 1, sizeof(uint64_t));
 	if (oriented->offsets == NULL)
 		return false;
 	oriented->rank = oriented->degree + n;
@@ -216,19 +225,23 @@ add_up(EmogiDegreeDag *oriented)
 }
 
 bool
-emogi_degree_dag_make(EmogiCpuRun *run, const EmogiGraph *graph, bool with_ways, EmogiDegreeDag *oriented)
+emogi_degree_dag_make(EmogiCpuRun *run, const EmogiGraph *graph, bool with_ways,
+					  EmogiDegreeDag *oriented)
 {
-	*oriented = (EmogiDegreeDag) {.run = run, .forward = graph->forward, .nvertices = graph->nvertices};
+	*oriented = (EmogiDegreeDag) {.run = run, .forward = graph->forward,
+		.nvertices = graph->nvertices};
 	if (graph->backward.offsets != NULL && graph->backward.offsets != graph->forward.offsets)
 		oriented->backward = graph->backward;
-	if (!take_vertices(oriented) || (oriented->backward.offsets != NULL && !take_buffers(oriented)) ||
+	if (!take_vertices(oriented) ||
+		(oriented->backward.offsets != NULL && !take_buffers(oriented)) ||
 		!emogi_cpu_run_step(run, count_degrees, oriented, false))
 		return false;
 	rank_vertices(oriented, oriented->offsets);
 	if (!emogi_cpu_run_step(run, count_lists, oriented, false))
 		return false;
 	add_up(oriented);
-	oriented->targets = emogi_cpu_run_scratch(run, oriented->offsets[oriented->nvertices] + 1, sizeof *oriented->targets);
+	oriented->targets = emogi_cpu_run_scratch(run, oriented->offsets[oriented->nvertices] + 1,
+											  sizeof *oriented->targets);
 	if (oriented->targets != NULL && with_ways && oriented->backward.offsets != NULL)
 	{
 		oriented->ways = emogi_cpu_run_scratch(run, oriented->offsets[oriented->nvertices] + 1, 1);

@@ -1,14 +1,16 @@
 /*
  * distance_matrix.c: the distances from several vertices to several others.
  *
- * A search from each source, which ends when all targets are settled (best_paths.c); the threads of the pool make it together. Without
- * weights those of 64 sources are one (msbfs.h), as long as no level is too deep for it: in deep graphs searches one by one see less.
+ * A search from each source, which ends when all targets are settled (best_paths.c); the threads of
+ * the pool make it together. Without weights those of 64 sources are one (msbfs.h), as long as no
+ * level is too deep for it: in deep graphs searches one by one see less.
  */
 #include "algorithms.h"
 #include "msbfs.h"
 #include "cpu/cpu_run.h"
 
-#define BATCH_BYTES ((uint64_t) 256 << 20)	/* of the levels of all vertices that the sources of a batch reach */
+/* of the levels of all vertices that the sources of a batch reach */
+#define BATCH_BYTES ((uint64_t) 256 << 20)
 #define LEAST_BATCH 4			/* sources: fewer are searched from one by one */
 
 typedef struct Matrix
@@ -29,17 +31,20 @@ search_from(Matrix *matrix, uint64_t s)
 {
 	const EmogiQuery *query = matrix->query;
 	double	   *distance = matrix->distance + s * query->ntargets;
-	const EmogiQuery one = {.algorithm = EMOGI_SSSP, .nsources = 1, .sources = &query->sources[s], .ntargets = query->ntargets,
+	const EmogiQuery one = {.algorithm = EMOGI_SSSP, .nsources = 1, .sources = &query->sources[s],
+		.ntargets = query->ntargets,
 		.targets = query->targets, .max_depth = -1, .max_distance = (double) INFINITY};
 	EmogiResult result = {0};
 	EmogiStatus status;
 
 	if (matrix->value == NULL)
-		matrix->value = emogi_cpu_run_scratch(&matrix->run, matrix->graph->nvertices, sizeof(double));
+		matrix->value = emogi_cpu_run_scratch(&matrix->run, matrix->graph->nvertices,
+											  sizeof(double));
 	if (matrix->value == NULL)
 		return false;
 	result.columns[0].float64 = matrix->value;
-	status = emogi_cpu_path(matrix->pool, matrix->graph, &one, &result, matrix->control, matrix->error);
+	status = emogi_cpu_path(matrix->pool, matrix->graph, &one, &result, matrix->control,
+							matrix->error);
 	if (status != EMOGI_OK)
 	{
 		emogi_job_fail(&matrix->run.job, status);
@@ -80,15 +85,19 @@ take_levels(Matrix *matrix, const EmogiMsbfsResult *batch, int source, double *d
 	}
 }
 
-/* Search from some sources at once; gets how many, 0 = they lie too deep, or the job has stopped. */
+/*
+ * Search from some sources at once; gets how many, 0 = they lie too deep, or the job has stopped.
+ */
 static uint64_t
 search_batch(Matrix *matrix, uint64_t first, uint64_t most, void *memory, uint64_t memory_bytes)
 {
 	const EmogiQuery *query = matrix->query;
 	const uint64_t count = query->nsources - first < most ? query->nsources - first : most;
-	EmogiMsbfsResult batch = {.memory = memory, .memory_bytes = memory_bytes, .done = first, .total = query->nsources};
-	const EmogiStatus status = emogi_msbfs_run(matrix->pool, matrix->graph, query->sources + first, (int) count, -1, &batch,
-											   matrix->control, matrix->error);
+	EmogiMsbfsResult batch = {.memory = memory, .memory_bytes = memory_bytes, .done = first,
+		.total = query->nsources};
+	const EmogiStatus status = emogi_msbfs_run(matrix->pool, matrix->graph, query->sources + first,
+											   (int) count, -1, &batch, matrix->control,
+											   matrix->error);
 
 	if (status != EMOGI_OK)
 		emogi_job_fail(&matrix->run.job, status);
@@ -131,26 +140,30 @@ search_batches(Matrix *matrix)
 	if (memory == NULL)
 		return 0;
 	while (done < query->nsources &&
-		   (count = search_batch(matrix, done, (uint64_t) most, memory, emogi_msbfs_bytes(n, most, -1))) > 0)
+		   (count = search_batch(matrix, done, (uint64_t) most, memory,
+								 emogi_msbfs_bytes(n, most, -1))) > 0)
 		done += count;
 	return done;
 }
 
 EmogiStatus
-emogi_cpu_distance_matrix(EmogiPool *pool, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result, EmogiControl *control,
-						  EmogiError *error)
+emogi_cpu_distance_matrix(EmogiPool *pool, const EmogiGraph *graph, const EmogiQuery *query,
+						  EmogiResult *result, EmogiControl *control, EmogiError *error)
 {
-	Matrix		matrix = {.pool = pool, .graph = graph, .query = query, .control = control, .error = error,
+	Matrix		matrix = {.pool = pool, .graph = graph, .query = query, .control = control,
+		.error = error,
 		.distance = result->columns[0].float64};
 	uint64_t	done = 0;
 
-	emogi_cpu_run_begin(&matrix.run, pool, graph, query->nsources, result, control, error, "distances");
+	emogi_cpu_run_begin(&matrix.run, pool, graph, query->nsources, result, control, error,
+						"distances");
 	result->nreached = query->nsources;
 	if (query->ntargets > 0)
 	{
 		if (graph->weight_type == EMOGI_WEIGHT_NONE)
 			done = search_batches(&matrix);
-		while (done < query->nsources && !emogi_job_stopped(&matrix.run.job) && search_from(&matrix, done))
+		while (done < query->nsources && !emogi_job_stopped(&matrix.run.job) &&
+			   search_from(&matrix, done))
 			done++;
 	}
 	return emogi_cpu_run_end(&matrix.run);

@@ -1,13 +1,16 @@
 /*
  * eigenvector.c: eigenvector centrality by the threads of a pool.
  *
- * Fills centrality[nvertices]: of Euclidean length 1, an eigenvector of the largest eigenvalue [1] where the iteration has converged.
+ * Fills centrality[nvertices]: of Euclidean length 1, an eigenvector of the largest eigenvalue [1]
+ * where the iteration has converged.
  *
- * Power iteration: x' = (x + what v gets of the values in its list) / the length of that, from values that are all equal. The added x
- * shifts every eigenvalue by 1, so that of a bipartite graph no other one is as large in size. What v gets is scaled first where all weights are
- * small, or it would vanish beside x (powers.h).
+ * Power iteration: x' = (x + what v gets of the values in its list) / the length of that, from
+ * values that are all equal. The added x shifts every eigenvalue by 1, so that of a bipartite graph
+ * no other one is as large in size. What v gets is scaled first where all weights are small, or it
+ * would vanish beside x (powers.h).
  *
- * [1] P. Bonacich. Factoring and Weighting Approaches to Status Scores and Clique Identification. J. Mathematical Sociology 2, 1972.
+ * [1] P. Bonacich. Factoring and Weighting Approaches to Status Scores and Clique Identification.
+ *     J. Mathematical Sociology 2, 1972.
  */
 #include "algorithms.h"
 #include "cpu/pull_spmv.h"
@@ -17,7 +20,7 @@
 typedef struct Eigen
 {
 	EmogiCpuRun run;
-	EmogiPullSpmv	pull;
+	EmogiPullSpmv pull;
 	double	   *value;			/* [nvertices] */
 	double	   *sum;			/* [nvertices], before it is divided */
 	double	   *squares;		/* [nblocks], of sums */
@@ -34,9 +37,11 @@ start_values(void *arg, int thread, int nthreads)
 	const double value = 1.0 / sqrt((double) eigen->pull.nvertices);
 	uint64_t	b;
 
-	while (!emogi_job_stopped(&eigen->run.job) && (b = emogi_job_take(&eigen->run.next, 1)) < eigen->pull.nblocks)
+	while (!emogi_job_stopped(&eigen->run.job) &&
+		   (b = emogi_job_take(&eigen->run.next, 1)) < eigen->pull.nblocks)
 	{
-		uint64_t	end = emogi_cpu_run_chunk_end(b * EMOGI_PULL_BLOCK, EMOGI_PULL_BLOCK, eigen->pull.nvertices);
+		uint64_t	end = emogi_cpu_run_chunk_end(b * EMOGI_PULL_BLOCK, EMOGI_PULL_BLOCK,
+												  eigen->pull.nvertices);
 
 		for (uint64_t v = b * EMOGI_PULL_BLOCK; v < end; v++)
 			eigen->value[v] = value;
@@ -85,9 +90,11 @@ divide_sums(void *arg, int thread, int nthreads)
 	Eigen	   *eigen = arg;
 	uint64_t	b;
 
-	while (!emogi_job_stopped(&eigen->run.job) && (b = emogi_job_take(&eigen->run.next, 1)) < eigen->pull.nblocks)
+	while (!emogi_job_stopped(&eigen->run.job) &&
+		   (b = emogi_job_take(&eigen->run.next, 1)) < eigen->pull.nblocks)
 	{
-		uint64_t	end = emogi_cpu_run_chunk_end(b * EMOGI_PULL_BLOCK, EMOGI_PULL_BLOCK, eigen->pull.nvertices);
+		uint64_t	end = emogi_cpu_run_chunk_end(b * EMOGI_PULL_BLOCK, EMOGI_PULL_BLOCK,
+												  eigen->pull.nvertices);
 		double		change = 0.0;
 
 		for (uint64_t v = b * EMOGI_PULL_BLOCK; v < end; v++)
@@ -149,12 +156,13 @@ iterate(Eigen *eigen, const EmogiQuery *query)
 }
 
 EmogiStatus
-emogi_cpu_eigenvector(EmogiPool *pool, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result,
-					  EmogiControl *control, EmogiError *error)
+emogi_cpu_eigenvector(EmogiPool *pool, const EmogiGraph *graph, const EmogiQuery *query,
+					  EmogiResult *result, EmogiControl *control, EmogiError *error)
 {
 	Eigen		eigen = {.value = result->columns[0].float64};
 
-	emogi_cpu_run_begin(&eigen.run, pool, graph, graph->nvertices, result, control, error, "eigenvector centrality");
+	emogi_cpu_run_begin(&eigen.run, pool, graph, graph->nvertices, result, control, error,
+						"eigenvector centrality");
 	eigen.pull = emogi_pull_spmv_over(&eigen.run, graph, &graph->forward, query);
 	eigen.scale = emogi_eigenvector_scale(graph, eigen.pull.weighted, control);
 	eigen.sum = emogi_cpu_run_scratch(&eigen.run, graph->nvertices, sizeof(double));

@@ -1,12 +1,15 @@
 /*
  * hits.c: hubs and authorities by the threads of a pool.
  *
- * Fills hub[nvertices] and authority[nvertices]: each sums to 1, or is 0 everywhere where no edge weighs anything.
+ * Fills hub[nvertices] and authority[nvertices]: each sums to 1, or is 0 everywhere where no edge
+ * weighs anything.
  *
- * Power iteration [1]: a vertex has as much authority as the hubs that lead to it are good, and is as good a hub as it leads to
- * authority. graph->forward holds where edges come from, graph->backward where they lead. Hubs begin as 1 / n.
+ * Power iteration [1]: a vertex has as much authority as the hubs that lead to it are good, and is
+ * as good a hub as it leads to authority. graph->forward holds where edges come from,
+ * graph->backward where they lead. Hubs begin as 1 / n.
  *
- * [1] J. Kleinberg. Authoritative Sources in a Hyperlinked Environment. J. ACM 46(5), 1999. Section 3.
+ * [1] J. Kleinberg. Authoritative Sources in a Hyperlinked Environment. J. ACM 46(5), 1999. Section
+ *     3.
  */
 #include "algorithms.h"
 #include "cpu/pull_spmv.h"
@@ -16,9 +19,9 @@
 typedef struct Hits
 {
 	EmogiCpuRun run;
-	EmogiPullSpmv	to_authority;	/* over lists of where edges come from */
-	EmogiPullSpmv	to_hub;			/* over lists of where edges lead */
-	EmogiPullSpmv  *pull;			/* the one of this step */
+	EmogiPullSpmv to_authority; /* over lists of where edges come from */
+	EmogiPullSpmv to_hub;		/* over lists of where edges lead */
+	EmogiPullSpmv *pull;		/* the one of this step */
 	double	   *hub;			/* [nvertices] */
 	double	   *authority;		/* [nvertices] */
 	double	   *sum;			/* [nvertices], before it is divided */
@@ -35,9 +38,11 @@ start_hubs(void *arg, int thread, int nthreads)
 	Hits	   *hits = arg;
 	uint64_t	b;
 
-	while (!emogi_job_stopped(&hits->run.job) && (b = emogi_job_take(&hits->run.next, 1)) < hits->to_hub.nblocks)
+	while (!emogi_job_stopped(&hits->run.job) &&
+		   (b = emogi_job_take(&hits->run.next, 1)) < hits->to_hub.nblocks)
 	{
-		uint64_t	end = emogi_cpu_run_chunk_end(b * EMOGI_PULL_BLOCK, EMOGI_PULL_BLOCK, hits->to_hub.nvertices);
+		uint64_t	end = emogi_cpu_run_chunk_end(b * EMOGI_PULL_BLOCK, EMOGI_PULL_BLOCK,
+												  hits->to_hub.nvertices);
 
 		for (uint64_t v = b * EMOGI_PULL_BLOCK; v < end; v++)
 		{
@@ -88,9 +93,11 @@ divide_sums(void *arg, int thread, int nthreads)
 	Hits	   *hits = arg;
 	uint64_t	b;
 
-	while (!emogi_job_stopped(&hits->run.job) && (b = emogi_job_take(&hits->run.next, 1)) < hits->pull->nblocks)
+	while (!emogi_job_stopped(&hits->run.job) &&
+		   (b = emogi_job_take(&hits->run.next, 1)) < hits->pull->nblocks)
 	{
-		uint64_t	end = emogi_cpu_run_chunk_end(b * EMOGI_PULL_BLOCK, EMOGI_PULL_BLOCK, hits->pull->nvertices);
+		uint64_t	end = emogi_cpu_run_chunk_end(b * EMOGI_PULL_BLOCK, EMOGI_PULL_BLOCK,
+												  hits->pull->nvertices);
 		double		change = 0.0;
 
 		for (uint64_t v = b * EMOGI_PULL_BLOCK; v < end; v++)
@@ -135,7 +142,8 @@ iterate(Hits *hits, const EmogiQuery *query)
 	{
 		control->level = result->nlevels;
 		control->done = 0;
-		if (!make_half(hits, &hits->to_authority, hits->hub, hits->authority) || !make_half(hits, &hits->to_hub, hits->authority, hits->hub))
+		if (!make_half(hits, &hits->to_authority, hits->hub, hits->authority) ||
+			!make_half(hits, &hits->to_hub, hits->authority, hits->hub))
 			return false;
 		result->change = emogi_pull_spmv_total(hits->changes, hits->to_hub.nblocks);
 		result->nlevels++;
@@ -145,12 +153,13 @@ iterate(Hits *hits, const EmogiQuery *query)
 }
 
 EmogiStatus
-emogi_cpu_hits(EmogiPool *pool, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result, EmogiControl *control,
-			   EmogiError *error)
+emogi_cpu_hits(EmogiPool *pool, const EmogiGraph *graph, const EmogiQuery *query,
+			   EmogiResult *result, EmogiControl *control, EmogiError *error)
 {
 	Hits		hits = {.hub = result->columns[0].float64, .authority = result->columns[1].float64};
 
-	emogi_cpu_run_begin(&hits.run, pool, graph, 2 * graph->nvertices, result, control, error, "hubs and authorities");
+	emogi_cpu_run_begin(&hits.run, pool, graph, 2 * graph->nvertices, result, control, error,
+						"hubs and authorities");
 	hits.to_authority = emogi_pull_spmv_over(&hits.run, graph, &graph->forward, query);
 	hits.to_hub = emogi_pull_spmv_over(&hits.run, graph, &graph->backward, query);
 	hits.sum = emogi_cpu_run_scratch(&hits.run, graph->nvertices, sizeof(double));

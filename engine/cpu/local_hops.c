@@ -1,9 +1,11 @@
 /*
  * local_hops.c: BFS that reaches little.
  *
- * What is met stands in a queue, level by level, and in a hash table of nothing but numbers, which stays in the nearest cache. Nearly all that
- * such a search costs are reads of main memory, three a vertex: where its list stands, the list, and its key. So they are asked for together, ahead
- * of their use: the place of a list, and the key, when a vertex is met, and the lists of a group of vertices before the group before is walked over.
+ * What is met stands in a queue, level by level, and in a hash table of nothing but numbers, which
+ * stays in the nearest cache. Nearly all that such a search costs are reads of main memory, three a
+ * vertex: where its list stands, the list, and its key. So they are asked for together, ahead of
+ * their use: the place of a list, and the key, when a vertex is met, and the lists of a group of
+ * vertices before the group before is walked over.
  */
 #include "cpu/local_hops.h"
 
@@ -22,9 +24,12 @@ typedef struct Hops
 	uint64_t	looked;
 	bool		failed;
 	uint64_t	deepest;		/* level that nothing is walked over from */
-	uint64_t   *queue;			/* [2^(bits - 1)], and as much scratch and a word (emogi_local_order): vertices << 32 | their levels, in the order in which they were met */
+	uint64_t   *queue;			/* [2^(bits - 1)], and as much scratch and a word
+								 * (emogi_local_order): vertices << 32 | their levels, in the
+								 * order in which they were met */
 	uint64_t	count;
-	uint32_t   *table;			/* [2^bits], vertex + 1, 0 = free, open addressing, at least half of them free */
+	uint32_t   *table;			/* [2^bits], vertex + 1, 0 = free, open addressing, at least half
+								 * of them free */
 	int			bits;
 	bool		is_taken;		/* queue, and the table behind it, are memory of their own */
 	uint64_t	few_queue[(1 << FEW_BITS) + 1];
@@ -56,7 +61,9 @@ find_place(const Hops *hops, uint32_t vertex)
 	return &hops->table[i];
 }
 
-/* Move the queue and the table to memory with room for so many vertices; the search fails without. */
+/*
+ * Move the queue and the table to memory with room for so many vertices; the search fails without.
+ */
 static void
 grow(Hops *hops, uint64_t count)
 {
@@ -169,7 +176,8 @@ enter_sources(Hops *hops, const EmogiOverlay *patch, const EmogiQuery *query)
 		return false;
 	for (uint64_t i = 0; i < query->nsources; i++)
 	{
-		const EmogiOverlayPresence presence = emogi_overlay_presence(hops->graph, patch, query->sources[i]);
+		const EmogiOverlayPresence presence = emogi_overlay_presence(hops->graph, patch,
+																	 query->sources[i]);
 
 		if (presence == EMOGI_VERTEX_UNKNOWN)
 			return false;
@@ -185,7 +193,8 @@ run(Hops *hops)
 {
 	uint64_t	first = 0;
 
-	for (uint64_t level = 1; level <= hops->deepest && first < hops->count && !hops->failed; level++)
+	for (uint64_t level = 1; level <= hops->deepest && first < hops->count && !hops->failed;
+		 level++)
 	{
 		const uint64_t next = hops->count;
 
@@ -221,7 +230,8 @@ write_answer(Hops *hops, const EmogiOverlay *patch, EmogiLocalAnswer *answer)
 }
 
 EmogiLocalOutcome
-emogi_local_hops(const EmogiGraph *graph, const EmogiOverlay *patch, const EmogiQuery *query, uint64_t max_edges, EmogiLocalAnswer *answer)
+emogi_local_hops(const EmogiGraph *graph, const EmogiOverlay *patch, const EmogiQuery *query,
+				 uint64_t max_edges, EmogiLocalAnswer *answer)
 {
 	Hops		hops;
 	bool		answered;
@@ -231,7 +241,8 @@ emogi_local_hops(const EmogiGraph *graph, const EmogiOverlay *patch, const Emogi
 	hops.max_edges = max_edges;
 	hops.looked = hops.count = 0;
 	hops.failed = hops.is_taken = false;
-	hops.deepest = query->max_depth < 0 || query->max_depth > UINT32_MAX ? UINT32_MAX : (uint64_t) query->max_depth;
+	hops.deepest = query->max_depth < 0 || query->max_depth > UINT32_MAX ? UINT32_MAX
+		: (uint64_t) query->max_depth;
 	hops.queue = hops.few_queue;
 	hops.table = memset(hops.few_table, 0, sizeof(hops.few_table));
 	hops.bits = FEW_BITS;

@@ -1,10 +1,12 @@
 /*
- * local_search.c: BFS to targets, SSSP and SSNSP that reach little; BFS without targets is in local_hops.c.
+ * local_search.c: BFS to targets, SSSP and SSNSP that reach little; BFS without targets is in
+ * local_hops.c.
  *
- * What is met stands in a hash table, so nothing is as large as the Graph. Without weights the queue is the order in which vertices
- * were met, level by level; with weights it is a heap, and vertices are settled in the order of their distance (Dijkstra). Sums are
- * those of SSSP, from the source on, and the least of them is the same in whichever order they are found. Paths are counted as long as
- * doubles hold their number exactly: then the order of the additions is of no matter.
+ * What is met stands in a hash table, so nothing is as large as the Graph. Without weights the
+ * queue is the order in which vertices were met, level by level; with weights it is a heap, and
+ * vertices are settled in the order of their distance (Dijkstra). Sums are those of SSSP, from the
+ * source on, and the least of them is the same in whichever order they are found. Paths are counted
+ * as long as doubles hold their number exactly: then the order of the additions is of no matter.
  */
 #include "cpu/local_search.h"
 
@@ -52,7 +54,8 @@ typedef struct Search
 	Node	   *nodes;			/* [2^bits], open addressing, at least half of them free */
 	int			bits;
 	uint64_t	nnodes;
-	Entry	   *entries;		/* [room]: a heap, or without weights a queue from head on; those before are settled */
+	Entry	   *entries;		/* [room]: a heap, or without weights a queue from head on; those
+								 * before are settled */
 	uint64_t	head;
 	uint64_t	end;
 	uint64_t	room;
@@ -147,7 +150,8 @@ reserve_paths(Search *search)
 static bool
 reserve(Search *search, uint64_t more)
 {
-	search->failed |= !reserve_nodes(search, more) || !reserve_entries(&search->entries, &search->room, search->end + more) ||
+	search->failed |= !reserve_nodes(search, more) ||
+		!reserve_entries(&search->entries, &search->room, search->end + more) ||
 		!reserve_paths(search);
 	return !search->failed;
 }
@@ -198,7 +202,10 @@ pop_heap(Search *search)
 
 /* ---- the search ---- */
 
-/* Ask for what will be read of a vertex that was met: where its list stands, and at the end its key. */
+/*
+ * Ask for what will be read of a vertex that was met: where its list stands, and at the end its
+ * key.
+ */
 static inline void
 prefetch_vertex(const Search *search, uint32_t vertex, double value)
 {
@@ -219,7 +226,8 @@ prefetch_list(const Search *search)
 	const EmogiGraph *graph = search->graph;
 	const Entry *entry = &search->entries[search->head + LISTS_AHEAD];
 
-	if (search->head + LISTS_AHEAD < search->end && entry->vertex < graph->nvertices && entry->value + 1.0 <= search->most)
+	if (search->head + LISTS_AHEAD < search->end && entry->vertex < graph->nvertices &&
+		entry->value + 1.0 <= search->most)
 		__builtin_prefetch(&graph->forward.targets[graph->forward.offsets[entry->vertex]]);
 }
 
@@ -299,9 +307,12 @@ walk(Search *search, Entry entry)
 			if (e + AHEAD < piece->count)
 				__builtin_prefetch(&search->nodes[first_place(search, piece->targets[e + AHEAD])]);
 			if (search->counts)
-				offer_paths(search, piece->targets[e], entry.value + 1.0, search->paths[search->head - 1]);
+				offer_paths(search, piece->targets[e], entry.value + 1.0,
+							search->paths[search->head - 1]);
 			else
-				offer(search, piece->targets[e], emogi_path_candidate(EMOGI_SSSP, entry.value, emogi_weight(piece->weights, type, e)));
+				offer(search, piece->targets[e],
+					  emogi_path_candidate(EMOGI_SSSP, entry.value,
+										   emogi_weight(piece->weights, type, e)));
 		}
 	}
 }
@@ -332,7 +343,8 @@ settle(Search *search)
 static void
 run(Search *search)
 {
-	while (!search->failed && search->head < search->end && (!search->targeted || search->nwanted > 0))
+	while (!search->failed && search->head < search->end &&
+		   (!search->targeted || search->nwanted > 0))
 	{
 		if (search->weighted)
 			settle(search);
@@ -392,9 +404,13 @@ enter_ends(Search *search, const EmogiQuery *query)
 
 /* ---- the answer ---- */
 
-/* Put what was reached, in whichever order, into the order of keys. sort: scratch for `count` keys twice, and one more. */
+/*
+ * Put what was reached, in whichever order, into the order of keys. sort: scratch for `count` keys
+ * twice, and one more.
+ */
 static void
-write_sorted(const Search *search, const Entry *reached, uint64_t count, uint64_t *sort, EmogiLocalAnswer *answer)
+write_sorted(const Search *search, const Entry *reached, uint64_t count, uint64_t *sort,
+			 EmogiLocalAnswer *answer)
 {
 	for (uint64_t i = 0; i < count; i++)
 		sort[i] = (uint64_t) reached[i].vertex << 32 | i;
@@ -423,7 +439,8 @@ write_answer(const Search *search, EmogiLocalAnswer *answer)
 	answer->edges_traversed = search->looked;
 	if (count > 0)
 		answer->nlevels = search->weighted ? 1 : (uint32_t) reached[count - 1].value + 1;
-	if (sort == NULL || answer->vertices == NULL || answer->values == NULL || (search->counts && answer->paths == NULL))
+	if (sort == NULL || answer->vertices == NULL || answer->values == NULL ||
+		(search->counts && answer->paths == NULL))
 	{
 		free(sort);
 		emogi_local_search_free(answer);
@@ -435,13 +452,16 @@ write_answer(const Search *search, EmogiLocalAnswer *answer)
 }
 
 EmogiLocalOutcome
-emogi_local_search(const EmogiGraph *graph, const EmogiOverlay *patch, const EmogiQuery *query, uint64_t max_edges,
-				  EmogiLocalAnswer *answer)
+emogi_local_search(const EmogiGraph *graph, const EmogiOverlay *patch, const EmogiQuery *query,
+				   uint64_t max_edges,
+				   EmogiLocalAnswer *answer)
 {
 	const bool	counts = query->algorithm == EMOGI_SSNSP;
 	const bool	hops = query->algorithm == EMOGI_BFS || counts;
-	Search		search = {.graph = graph, .patch = patch, .lists = emogi_lists_forward(graph, patch), .max_edges = max_edges,
-		.weighted = !hops && graph->weight_type != EMOGI_WEIGHT_NONE, .most = DBL_MAX, .targeted = !counts && query->ntargets > 0,
+	Search		search = {.graph = graph, .patch = patch,
+		.lists = emogi_lists_forward(graph, patch), .max_edges = max_edges,
+		.weighted = !hops && graph->weight_type != EMOGI_WEIGHT_NONE, .most = DBL_MAX,
+		.targeted = !counts && query->ntargets > 0,
 		.counts = counts};
 	bool		answered;
 

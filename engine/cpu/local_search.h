@@ -1,5 +1,6 @@
 /*
- * local_search.h: BFS, SSSP and SSNSP that reach little: what they cost depends on what they reach, not on the size of the Graph.
+ * local_search.h: BFS, SSSP and SSNSP that reach little: what they cost depends on what they reach,
+ * not on the size of the Graph.
  */
 #ifndef EMOGI_LOCAL_SEARCH_H
 #define EMOGI_LOCAL_SEARCH_H
@@ -21,8 +22,11 @@ typedef struct EmogiLocalAnswer
 typedef enum EmogiLocalOutcome
 {
 	EMOGI_NEAR_ANSWERED,
-	EMOGI_NEAR_GAVE_UP			/* there is more to look at than was allowed, no memory, a source that may be gone, or more paths
-								 * than a double holds exactly; no answer */
+	/*
+	 * there is more to look at than was allowed, no memory, a source that may be gone, or more
+	 * paths than a double holds exactly; no answer
+	 */
+	EMOGI_NEAR_GAVE_UP
 } EmogiLocalOutcome;
 
 /* Is there a search of that kind for an algorithm? */
@@ -34,13 +38,16 @@ emogi_local_search_answers(const EmogiAlgorithmRow *row)
 
 /*
  * Answer a query of one of these algorithms, looking at max_edges list entries at most. Sources and
- * targets of the query may be vertices of the patch; NULL = nothing has changed. With targets, those that are reached are in
- * the answer, and others may be. SSNSP takes none: all paths to a vertex are counted when its level is.
+ * targets of the query may be vertices of the patch; NULL = nothing has changed. With targets,
+ * those that are reached are in the answer, and others may be. SSNSP takes none: all paths to a
+ * vertex are counted when its level is.
  *
- * Runs in the calling thread, and polls nothing: so max_edges is to be what takes milliseconds. Memory is proportional to it.
+ * Runs in the calling thread, and polls nothing: so max_edges is to be what takes milliseconds.
+ * Memory is proportional to it.
  */
-extern EmogiLocalOutcome emogi_local_search(const EmogiGraph *graph, const EmogiOverlay *patch, const EmogiQuery *query,
-										  uint64_t max_edges, EmogiLocalAnswer *answer);
+extern EmogiLocalOutcome emogi_local_search(const EmogiGraph *graph, const EmogiOverlay *patch,
+											const EmogiQuery *query,
+											uint64_t max_edges, EmogiLocalAnswer *answer);
 
 /* Free the arrays of an answer. */
 extern void emogi_local_search_free(EmogiLocalAnswer *answer);

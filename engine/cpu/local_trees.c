@@ -1,6 +1,7 @@
 /*
- * local_trees.c: the trees of searches that reach little. Which of several trees it is, trees.c says; this is its method, source by source and round by
- * round, over what was reached, whose places in the answer ascend with the keys.
+ * local_trees.c: the trees of searches that reach little. Which of several trees it is, trees.c
+ * says; this is its method, source by source and round by round, over what was reached, whose
+ * places in the answer ascend with the keys.
  */
 #include "cpu/local_trees.h"
 
@@ -61,7 +62,8 @@ begin(Tree *tree, const EmogiQuery *query)
 		return false;
 	for (uint64_t i = 0; i < count; i++)
 	{
-		*find_place(tree, tree->answer->vertices[i]) = (Place) {tree->answer->vertices[i] + 1, (uint32_t) i};
+		*find_place(tree, tree->answer->vertices[i]) = (Place) {tree->answer->vertices[i] + 1,
+			(uint32_t) i};
 		tree->predecessor[i] = tree->source[i] = EMOGI_NO_VERTEX;
 	}
 	for (uint64_t i = 0; i < query->nsources; i++)
@@ -97,7 +99,8 @@ visit(Tree *tree, uint32_t u)
 	const double value = tree->answer->values[u];
 	EmogiPiece	whole;
 	uint32_t	npieces;
-	const EmogiPiece *pieces = emogi_lists_pieces(&tree->lists, tree->answer->vertices[u], &whole, &npieces);
+	const EmogiPiece *pieces = emogi_lists_pieces(&tree->lists, tree->answer->vertices[u], &whole,
+												  &npieces);
 
 	for (uint32_t i = 0; i < npieces; i++)
 	{
@@ -105,7 +108,9 @@ visit(Tree *tree, uint32_t u)
 		{
 			const Place *place = find_place(tree, pieces[i].targets[e]);
 
-			if (place->vertex != 0 && emogi_path_candidate(EMOGI_SSSP, value, emogi_weight(pieces[i].weights, tree->weight_type, e)) ==
+			if (place->vertex != 0 &&
+				emogi_path_candidate(EMOGI_SSSP, value,
+									 emogi_weight(pieces[i].weights, tree->weight_type, e)) ==
 				tree->answer->values[place->place])
 				find_vertex(tree, u, place->place);
 		}
@@ -132,10 +137,12 @@ grow_from(Tree *tree, uint32_t root)
 }
 
 bool
-emogi_local_trees(const EmogiGraph *graph, const EmogiOverlay *patch, const EmogiQuery *query, const EmogiLocalAnswer *answer, uint32_t *predecessor,
-				 uint32_t *source, uint64_t *looked)
+emogi_local_trees(const EmogiGraph *graph, const EmogiOverlay *patch, const EmogiQuery *query,
+				  const EmogiLocalAnswer *answer, uint32_t *predecessor,
+				  uint32_t *source, uint64_t *looked)
 {
-	Tree		tree = {.answer = answer, .lists = emogi_lists_forward(graph, patch), .predecessor = predecessor, .source = source,
+	Tree		tree = {.answer = answer, .lists = emogi_lists_forward(graph, patch),
+		.predecessor = predecessor, .source = source,
 		.weight_type = query->algorithm == EMOGI_BFS ? EMOGI_WEIGHT_NONE : graph->weight_type};
 	const bool	has_memory = begin(&tree, query);
 

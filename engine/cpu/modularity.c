@@ -1,13 +1,15 @@
 /*
  * modularity.c: the modularity of given communities, by the threads of a pool.
  *
- * Fills part[nvertices], of which the sum is the modularity: a vertex's weight to its own community, a loop counted twice, less resolution
- * times its strength times that of the community over 2m, all over 2m. Strength and 2m are as communities.h has them. Without any weight
- * parts are NaN.
+ * Fills part[nvertices], of which the sum is the modularity: a vertex's weight to its own
+ * community, a loop counted twice, less resolution times its strength times that of the community
+ * over 2m, all over 2m. Strength and 2m are as communities.h has them. Without any weight parts are
+ * NaN.
  *
  * Sums of weights that are integers are exact, up to 2^53, and so the same as those of a GPU.
  *
- * Communities are given by any numbers; they are numbered by a hash table, in the order of their first vertices.
+ * Communities are given by any numbers; they are numbered by a hash table, in the order of their
+ * first vertices.
  */
 #include "algorithms.h"
 #include "cpu/cpu_run.h"
@@ -68,7 +70,8 @@ add_weights(void *arg, int thread, int nthreads)
 	const EmogiAdjacency *lists = &graph->forward;
 	uint64_t	v;
 
-	while (!emogi_job_stopped(&modularity->run.job) && (v = emogi_job_take(&modularity->run.next, VERTICES_AT_ONCE)) < graph->nvertices)
+	while (!emogi_job_stopped(&modularity->run.job) &&
+		   (v = emogi_job_take(&modularity->run.next, VERTICES_AT_ONCE)) < graph->nvertices)
 	{
 		const uint64_t end = emogi_cpu_run_chunk_end(v, VERTICES_AT_ONCE, graph->nvertices);
 
@@ -80,7 +83,8 @@ add_weights(void *arg, int thread, int nthreads)
 			for (uint64_t e = lists->offsets[v]; e < lists->offsets[v + 1]; e++)
 			{
 				const uint32_t w = lists->targets[e];
-				const double weight = emogi_weight(lists->weights, graph->weight_type, e) * (w == v ? 2.0 : 1.0);
+				const double weight = emogi_weight(lists->weights, graph->weight_type, e) *
+					(w == v ? 2.0 : 1.0);
 
 				strength += weight;
 				if (modularity->community[w] == modularity->community[v])
@@ -104,16 +108,19 @@ set_parts(Modularity *modularity)
 		modularity->whole += modularity->strength[v];
 	}
 	for (uint64_t v = 0; v < n; v++)
-		modularity->inside[v] = emogi_communities_part_of(modularity->resolution, modularity->inside[v], modularity->strength[v],
+		modularity->inside[v] = emogi_communities_part_of(modularity->resolution,
+														  modularity->inside[v],
+														  modularity->strength[v],
 														  modularity->total[modularity->community[v]], modularity->whole);
 }
 
 EmogiStatus
-emogi_cpu_modularity(EmogiPool *pool, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result, EmogiControl *control,
-					 EmogiError *error)
+emogi_cpu_modularity(EmogiPool *pool, const EmogiGraph *graph, const EmogiQuery *query,
+					 EmogiResult *result, EmogiControl *control, EmogiError *error)
 {
 	const uint64_t n = graph->nvertices;
-	Modularity	modularity = {.graph = graph, .resolution = query->resolution, .inside = result->columns[0].float64};
+	Modularity	modularity = {.graph = graph, .resolution = query->resolution,
+		.inside = result->columns[0].float64};
 	uint32_t   *places = NULL;
 	int			bits = 1;
 

@@ -1,8 +1,9 @@
 /*
  * msbfs.c: breadth-first search from up to 64 sources at once, each by itself.
  *
- * Every vertex has a word; bit s of it belongs to source s. `seen` holds who has reached the vertex, `front` who did so in
- * the last level, and one look at a list entry serves all sources that stand at its beginning [1].
+ * Every vertex has a word; bit s of it belongs to source s. `seen` holds who has reached the
+ * vertex, `front` who did so in the last level, and one look at a list entry serves all sources
+ * that stand at its beginning [1].
  *
  * There are three ways to make a level, chosen by the work that each would be:
  *   queue  The frontier's vertices are listed. Their words are pushed along their lists into `next`; an atomic OR says
@@ -13,15 +14,19 @@
  *          it has them all [1, 2]. Needs graph->backward.
  * Long lists are put aside and walked by all threads together, in pieces.
  *
- * Levels are kept as codes, level + 1, in bit planes: bit s of planes[k][v] is bit k of the code of v for source s. At the
- * end they are turned into rows by source, 64 x 64 bits at a time; when all levels were made from queues, and few vertices
- * reached, into lists. Where sums are wanted there are no planes: the words that are entered are counted, level by level.
- * The answer, the counts and the way taken depend on nothing but the Graph and the arguments.
+ * Levels are kept as codes, level + 1, in bit planes: bit s of planes[k][v] is bit k of the code of
+ * v for source s. At the end they are turned into rows by source, 64 x 64 bits at a time; when all
+ * levels were made from queues, and few vertices reached, into lists. Where sums are wanted there
+ * are no planes: the words that are entered are counted, level by level. The answer, the counts and
+ * the way taken depend on nothing but the Graph and the arguments.
  *
- * Parameters: PUSH_COST and SWEEP_COST weigh a pushed list entry and a vertex of a pass against an entry pulled.
+ * Parameters: PUSH_COST and SWEEP_COST weigh a pushed list entry and a vertex of a pass against an
+ * entry pulled.
  *
- * [1] M. Then et al. The More the Merrier: Efficient Multi-Source Graph Traversal. PVLDB 8(4), 2014. Sections 3, 4.1.2.
- * [2] S. Beamer, K. Asanovic, D. Patterson. Direction-Optimizing Breadth-First Search. SC 2012. Section IV.
+ * [1] M. Then et al. The More the Merrier: Efficient Multi-Source Graph Traversal. PVLDB 8(4),
+ *     2014. Sections 3, 4.1.2.
+ * [2] S. Beamer, K. Asanovic, D. Patterson. Direction-Optimizing Breadth-First Search. SC 2012.
+ *     Section IV.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
@@ -54,7 +59,10 @@ run_all(EmogiMsbfs *search, EmogiPoolTask step)
 	return emogi_cpu_run_step(&search->run, step, search, false);
 }
 
-/* Push along the frontier's lists, hubs last, and enter what was found; false when the job has stopped. */
+/*
+ * Push along the frontier's lists, hubs last, and enter what was found; false when the job has
+ * stopped.
+ */
 static bool
 push_level(EmogiMsbfs *search)
 {
@@ -73,7 +81,8 @@ push_level(EmogiMsbfs *search)
 static bool
 pull_level(EmogiMsbfs *search)
 {
-	if (!run_all(search, emogi_msbfs_pull) || (search->nhubs > 0 && !run_all(search, emogi_msbfs_pull_hubs)))
+	if (!run_all(search, emogi_msbfs_pull) ||
+		(search->nhubs > 0 && !run_all(search, emogi_msbfs_pull_hubs)))
 		return false;
 	for (uint64_t h = 0; h < search->nhubs; h++)
 	{
@@ -86,7 +95,10 @@ pull_level(EmogiMsbfs *search)
 	return true;
 }
 
-/* Say whether the lists of the frontier's vertices are so long that each has something for every strip. */
+/*
+ * Say whether the lists of the frontier's vertices are so long that each has something for every
+ * strip.
+ */
 static bool
 worth_strips(const EmogiMsbfs *search)
 {
@@ -95,11 +107,15 @@ worth_strips(const EmogiMsbfs *search)
 	return search->total.nedges / search->count / EMOGI_MSBFS_STRIP_ENTRIES >= nstrips;
 }
 
-/* Choose the way to make the next level and bring the frontier into its form; false when the job has stopped. */
+/*
+ * Choose the way to make the next level and bring the frontier into its form; false when the job
+ * has stopped.
+ */
 static bool
 choose_way(EmogiMsbfs *search, bool *by_pull)
 {
-	bool		queue = search->total.nedges <= search->queue_room && search->count <= search->queue_room;
+	bool		queue = search->total.nedges <= search->queue_room &&
+		search->count <= search->queue_room;
 	uint64_t	sweep_cost = search->nvertices * EMOGI_MSBFS_SWEEP_COST;
 	uint64_t	push_cost = search->total.nedges * EMOGI_MSBFS_PUSH_COST + (queue ? 0 : sweep_cost);
 	uint64_t	pull_cost = search->total.open_edges + sweep_cost;
@@ -158,7 +174,8 @@ static void
 clear_tallies(EmogiMsbfs *search)
 {
 	for (int t = 0; t < emogi_pool_size(search->run.pool); t++)
-		search->tally[t] = (EmogiMsbfsTally) {.counter = search->result->wants_sums ? &search->level_counts[t] : NULL};
+		search->tally[t] = (EmogiMsbfsTally) {.counter = search->result->wants_sums
+			? &search->level_counts[t] : NULL};
 }
 
 /* Is the level at hand deeper than can be told? */
@@ -168,7 +185,10 @@ is_too_deep(const EmogiMsbfs *search)
 	return !search->result->wants_sums && search->code >> search->max_planes != 0;
 }
 
-/* Get scratch memory, zero, in pages of the right size; NULL, with the job failed, when there is none. */
+/*
+ * Get scratch memory, zero, in pages of the right size; NULL, with the job failed, when there is
+ * none.
+ */
 static void *
 take_memory(EmogiMsbfs *search, uint64_t bytes)
 {
@@ -182,7 +202,10 @@ take_memory(EmogiMsbfs *search, uint64_t bytes)
 	return memory;
 }
 
-/* See to the planes that the level's code needs, or as many as there may be; false when there is no memory. */
+/*
+ * See to the planes that the level's code needs, or as many as there may be; false when there is no
+ * memory.
+ */
 static bool
 add_planes(EmogiMsbfs *search)
 {
@@ -191,8 +214,11 @@ add_planes(EmogiMsbfs *search)
 	while (search->nplanes < search->max_planes && search->code >> search->nplanes != 0)
 	{
 		int			most = EMOGI_MSBFS_PLANES - search->nplanes;
-		int			more = search->nplanes == 0 ? 2 : search->nplanes < most ? search->nplanes : most;	/* 2, 4, 8: few mappings */
-		uint64_t   *words = take_memory(search, (uint64_t) more * search->nvertices * sizeof(uint64_t));
+		/* 2, 4, 8: few mappings */
+		int			more = search->nplanes == 0 ? 2 : search->nplanes < most ? search->nplanes
+			: most;
+		uint64_t   *words = take_memory(search,
+										(uint64_t) more * search->nvertices * sizeof(uint64_t));
 
 		if (words == NULL)
 			return false;
@@ -257,7 +283,8 @@ enter_sources(EmogiMsbfs *search, const uint32_t *sources)
 
 /* Say whether the search is bounded to two hops and at most nentries list entries lead there. */
 static bool
-leads_to_few(const EmogiGraph *graph, const uint32_t *sources, int nsources, int64_t max_depth, uint64_t nentries)
+leads_to_few(const EmogiGraph *graph, const uint32_t *sources, int nsources, int64_t max_depth,
+			 uint64_t nentries)
 {
 	const EmogiAdjacency *forward = &graph->forward;
 	uint64_t	count = 0;
@@ -313,7 +340,8 @@ static uint64_t
 lay_out(EmogiMsbfs *search, void *start)
 {
 	const uint64_t nthreads = (uint64_t) emogi_pool_size(search->run.pool);
-	const uint64_t nedges = search->forward.nedges > search->backward.nedges ? search->forward.nedges :
+	const uint64_t nedges = search->forward.nedges > search->backward.nedges
+		? search->forward.nedges :
 		search->backward.nedges;
 	uintptr_t	place = (uintptr_t) start;
 
@@ -321,11 +349,13 @@ lay_out(EmogiMsbfs *search, void *start)
 		place = carve_words(search, place);
 	search->queue = emogi_carve(&place, search->queue_room * sizeof(uint32_t));
 	search->next_queue = emogi_carve(&place, search->queue_room * sizeof(uint32_t));
-	search->hubs = emogi_carve(&place, (nedges / EMOGI_MSBFS_HUB_ENTRIES + 1) * sizeof(EmogiMsbfsHub));
+	search->hubs = emogi_carve(&place, (nedges / EMOGI_MSBFS_HUB_ENTRIES + 1) *
+							   sizeof(EmogiMsbfsHub));
 	search->tally = emogi_carve(&place, nthreads * sizeof(EmogiMsbfsTally));
 	search->thread_counts = emogi_carve(&place, nthreads * sizeof(*search->thread_counts));
 	search->level_counts = emogi_carve(&place, nthreads * sizeof(EmogiMsbfsCounter));
-	search->counts = emogi_carve(&place, (search->nwords / EMOGI_MSBFS_LIST_CHUNK + 1) * sizeof(*search->counts));
+	search->counts = emogi_carve(&place, (search->nwords / EMOGI_MSBFS_LIST_CHUNK + 1) *
+								 sizeof(*search->counts));
 	return (uint64_t) (place - (uintptr_t) start);
 }
 
@@ -384,25 +414,32 @@ refuse(EmogiError *error, const char *message)
 	return EMOGI_BAD_INPUT;
 }
 
-/* Clear what a result holds of an earlier search; say how many planes its memory has room for, or 0 where none are wanted. */
+/*
+ * Clear what a result holds of an earlier search; say how many planes its memory has room for, or 0
+ * where none are wanted.
+ */
 static int
 clear_result(EmogiMsbfsResult *result, uint64_t nvertices, int nsources)
 {
 	int			nplanes = 0;
 
-	*result = (EmogiMsbfsResult) {.wants_sums = result->wants_sums, .first_level = result->first_level,
-		.last_level = result->last_level, .totals = result->totals, .done = result->done, .total = result->total,
+	*result = (EmogiMsbfsResult) {.wants_sums = result->wants_sums,
+		.first_level = result->first_level,
+		.last_level = result->last_level, .totals = result->totals, .done = result->done,
+		.total = result->total,
 		.memory = result->memory, .memory_bytes = result->memory_bytes,
 		.scratch = result->scratch, .nvertices = nvertices, .nsources = nsources};
 	while (!result->wants_sums && nplanes < EMOGI_MSBFS_PLANES &&
-		   (uint64_t) nsources * emogi_msbfs_row_words(nvertices, nplanes + 1) * sizeof(uint64_t) <= result->memory_bytes)
+		   (uint64_t) nsources * emogi_msbfs_row_words(nvertices, nplanes + 1) * sizeof(uint64_t) <=
+		   result->memory_bytes)
 		nplanes++;
 	return nplanes;
 }
 
 EmogiStatus
-emogi_msbfs_run(EmogiPool *pool, const EmogiGraph *graph, const uint32_t *sources, int nsources, int64_t max_depth,
-				EmogiMsbfsResult *result, EmogiControl *control, EmogiError *error)
+emogi_msbfs_run(EmogiPool *pool, const EmogiGraph *graph, const uint32_t *sources, int nsources,
+				int64_t max_depth, EmogiMsbfsResult *result, EmogiControl *control,
+				EmogiError *error)
 {
 	EmogiMsbfs	search = {.result = result, .forward = graph->forward, .backward = graph->backward};
 	EmogiStatus status;
@@ -419,8 +456,10 @@ emogi_msbfs_run(EmogiPool *pool, const EmogiGraph *graph, const uint32_t *source
 		return refuse(error, "the memory for the answer is too small");
 	search.nvertices = graph->nvertices;
 	search.nwords = (graph->nvertices + 63) / 64;
-	search.small_pages = leads_to_few(graph, sources, nsources, max_depth, graph->nvertices / EMOGI_MSBFS_FEW_SHARE);
-	emogi_cpu_run_begin(&search.run, pool, graph, result->total, &search.counters, control, error, "breadth-first searches");
+	search.small_pages = leads_to_few(graph, sources, nsources, max_depth,
+									  graph->nvertices / EMOGI_MSBFS_FEW_SHARE);
+	emogi_cpu_run_begin(&search.run, pool, graph, result->total, &search.counters, control, error,
+						"breadth-first searches");
 	emogi_job_done(&search.run.job, result->done);
 	if (open_search(&search, max_depth))
 	{
@@ -438,15 +477,17 @@ emogi_msbfs_run(EmogiPool *pool, const EmogiGraph *graph, const uint32_t *source
 }
 
 int
-emogi_msbfs_run_next(EmogiCpuRun *run, const EmogiGraph *graph, const uint32_t *sources, uint64_t nsources, uint64_t first, int64_t max_depth,
-					 EmogiMsbfsResult *result)
+emogi_msbfs_run_next(EmogiCpuRun *run, const EmogiGraph *graph, const uint32_t *sources,
+					 uint64_t nsources, uint64_t first, int64_t max_depth, EmogiMsbfsResult *result)
 {
-	const int	count = (int) (emogi_cpu_run_chunk_end(first, EMOGI_MSBFS_SOURCES, nsources) - first);
+	const int	count = (int) (emogi_cpu_run_chunk_end(first, EMOGI_MSBFS_SOURCES, nsources) -
+							   first);
 	EmogiStatus status;
 
 	result->done = first;
 	result->total = nsources;
-	status = emogi_msbfs_run(run->pool, graph, sources + first, count, max_depth, result, run->job.control, run->error);
+	status = emogi_msbfs_run(run->pool, graph, sources + first, count, max_depth, result,
+							 run->job.control, run->error);
 	run->result->edges_traversed += result->edges_traversed;
 	if (result->nlevels > run->result->nlevels)
 		run->result->nlevels = result->nlevels;

@@ -1,12 +1,15 @@
 /*
- * msbfs_answer.c: from the bit planes of a search from many sources to its answer: rows, or lists, by source; and from the words of a
- * level to sums by source, 64 words at a time.
+ * msbfs_answer.c: from the bit planes of a search from many sources to its answer: rows, or lists,
+ * by source; and from the words of a level to sums by source, 64 words at a time.
  */
 #include "msbfs_steps.h"
 
 #include <string.h>
 
-/* Swap the high half of words with the low half of those `half` further on, in each group of 2 * half bits. */
+/*
+ * Swap the high half of words with the low half of those `half` further on, in each group of 2 *
+ * half bits.
+ */
 static inline __attribute__((always_inline)) void
 swap_halves(uint64_t *bits, const int half, const uint64_t low)
 {
@@ -80,8 +83,8 @@ make_rows(void *arg, int thread, int nthreads)
 				counts[s] += emogi_msbfs_count_bits(seen[s]);
 		}
 		for (int s = 0; s < result->nsources; s++)
-			memcpy((uint64_t *) result->memory + (uint64_t) s * result->row_words + first * nplanes, rows[s],
-				   (last - first) * nplanes * sizeof(uint64_t));
+			memcpy((uint64_t *) result->memory + (uint64_t) s * result->row_words + first * nplanes,
+				   rows[s], (last - first) * nplanes * sizeof(uint64_t));
 	}
 }
 
@@ -167,7 +170,10 @@ place_lists(EmogiMsbfs *search, uint64_t nchunks)
 	result->starts[result->nsources] = place;
 }
 
-/* Get the words of a row: whole lines, and an odd number of them, or all rows would fall into the same cache sets. */
+/*
+ * Get the words of a row: whole lines, and an odd number of them, or all rows would fall into the
+ * same cache sets.
+ */
 uint64_t
 emogi_msbfs_row_words(uint64_t nvertices, int nplanes)
 {
@@ -258,6 +264,7 @@ emogi_msbfs_add_level(EmogiMsbfs *search, uint32_t level)
 	{
 		result->nreached[s] += counts[s];
 		if (is_wanted)
-			add_to_sums(&result->sums[s], counts[s], level);	/* all threads' at once: what is rounded depends on no thread */
+			/* all threads' at once: what is rounded depends on no thread */
+			add_to_sums(&result->sums[s], counts[s], level);
 	}
 }

@@ -1,8 +1,9 @@
 /*
- * msbfs_steps.c: the parallel steps of breadth-first search from many sources; msbfs.c says when each is taken.
+ * msbfs_steps.c: the parallel steps of breadth-first search from many sources; msbfs.c says when
+ * each is taken.
  *
- * A step is cut into chunks that threads take by an atomic counter. Long lists are put aside and walked by all threads
- * together, in pieces.
+ * A step is cut into chunks that threads take by an atomic counter. Long lists are put aside and
+ * walked by all threads together, in pieces.
  */
 #include "msbfs_steps.h"
 
@@ -15,7 +16,10 @@ typedef struct LocalQueue
 	uint32_t	vertices[EMOGI_MSBFS_LOCAL_QUEUE];
 } LocalQueue;
 
-/* Say whether a thread that has looked at this many entries must leave; *polled is when it last asked. */
+/*
+ * Say whether a thread that has looked at this many entries must leave; *polled is when it last
+ * asked.
+ */
 static inline bool
 must_leave(EmogiMsbfs *search, uint64_t looked, uint64_t *polled)
 {
@@ -44,7 +48,10 @@ enqueue(EmogiMsbfs *search, LocalQueue *local, uint32_t v)
 		flush_queue(search, local);
 }
 
-/* Push a word into the `next` of the targets of a list, or of a piece of one; local = NULL: no queue is made. */
+/*
+ * Push a word into the `next` of the targets of a list, or of a piece of one; local = NULL: no
+ * queue is made.
+ */
 static inline void
 push(EmogiMsbfs *search, LocalQueue *local, uint64_t word, const uint32_t *targets, uint64_t count,
 	 EmogiMsbfsTally *tally)
@@ -156,7 +163,10 @@ find_entry(const uint32_t *targets, uint64_t count, uint64_t v)
 	return first;
 }
 
-/* Fill a strip of next from the queue, strip by strip: only one thread writes there, and the strip stays in its cache. */
+/*
+ * Fill a strip of next from the queue, strip by strip: only one thread writes there, and the strip
+ * stays in its cache.
+ */
 void
 emogi_msbfs_walk_strips(void *arg, int thread, int nthreads)
 {
@@ -200,9 +210,11 @@ emogi_msbfs_walk_hubs(void *arg, int thread, int nthreads)
 		uint64_t	end = emogi_msbfs_degree(&search->forward, hub->vertex);
 		uint64_t	i;
 
-		while (!emogi_job_stopped(&search->run.job) && (i = emogi_job_take(&hub->next, EMOGI_MSBFS_HUB_PIECE)) < end)
+		while (!emogi_job_stopped(&search->run.job) &&
+			   (i = emogi_job_take(&hub->next, EMOGI_MSBFS_HUB_PIECE)) < end)
 			push(search, search->in_queue ? &local : NULL, search->front[hub->vertex], targets + i,
-				 emogi_cpu_run_chunk_end(i, EMOGI_MSBFS_HUB_PIECE, end) - i, &search->tally[thread]);
+				 emogi_cpu_run_chunk_end(i, EMOGI_MSBFS_HUB_PIECE, end) - i,
+				 &search->tally[thread]);
 	}
 	flush_queue(search, &local);
 }
@@ -238,7 +250,8 @@ emogi_msbfs_enter_queue(void *arg, int thread, int nthreads)
 			if (fresh == 0)
 				continue;
 			if (seen == 0 && search->only_queues)
-				__atomic_fetch_or(&search->touched[v / 64], UINT64_C(1) << (v % 64), __ATOMIC_RELAXED);
+				__atomic_fetch_or(&search->touched[v / 64], UINT64_C(1) << (v % 64),
+								  __ATOMIC_RELAXED);
 			emogi_msbfs_enter(search, v, fresh, &tally);
 		}
 	}
@@ -270,9 +283,13 @@ emogi_msbfs_enter_all(void *arg, int thread, int nthreads)
 	search->tally[thread] = tally;
 }
 
-/* Get the words of a list's, or of a piece's, vertices, together; stops when nothing of want is missing. */
+/*
+ * Get the words of a list's, or of a piece's, vertices, together; stops when nothing of want is
+ * missing.
+ */
 static inline uint64_t
-gather(const uint64_t *front, const uint32_t *targets, uint64_t count, uint64_t want, EmogiMsbfsTally *tally)
+gather(const uint64_t *front, const uint32_t *targets, uint64_t count, uint64_t want,
+	   EmogiMsbfsTally *tally)
 {
 	uint64_t	word = 0;
 	uint64_t	i = 0;
@@ -298,11 +315,15 @@ prefetch_first(const EmogiMsbfs *search, uint64_t v)
 	const uint64_t *offsets = search->backward.offsets + v;
 	const uint32_t *targets = search->backward.targets;
 
-	for (uint64_t i = offsets[0]; i < offsets[1] && i < offsets[0] + EMOGI_MSBFS_GATHER_AT_ONCE; i++)
+	for (uint64_t i = offsets[0]; i < offsets[1] && i < offsets[0] + EMOGI_MSBFS_GATHER_AT_ONCE;
+		 i++)
 		__builtin_prefetch(&search->front[targets[i]]);
 }
 
-/* Fill next by looking back from every vertex that is not finished, and enter what is found; all but the hubs. */
+/*
+ * Fill next by looking back from every vertex that is not finished, and enter what is found; all
+ * but the hubs.
+ */
 void
 emogi_msbfs_pull(void *arg, int thread, int nthreads)
 {
@@ -322,8 +343,10 @@ emogi_msbfs_pull(void *arg, int thread, int nthreads)
 			uint64_t	count = emogi_msbfs_degree(backward, v);
 
 			if (v + 2 * EMOGI_MSBFS_AHEAD < last)
-				__builtin_prefetch(&backward->targets[backward->offsets[v + 2 * EMOGI_MSBFS_AHEAD]]);
-			if (v + EMOGI_MSBFS_AHEAD < last && (active & ~search->seen[v + EMOGI_MSBFS_AHEAD]) != 0)
+				__builtin_prefetch(&backward->targets[backward->offsets[v + 2 *
+																		EMOGI_MSBFS_AHEAD]]);
+			if (v + EMOGI_MSBFS_AHEAD < last &&
+				(active & ~search->seen[v + EMOGI_MSBFS_AHEAD]) != 0)
 				prefetch_first(search, v + EMOGI_MSBFS_AHEAD);
 			search->next[v] = 0;
 			if (want == 0)
@@ -333,7 +356,8 @@ emogi_msbfs_pull(void *arg, int thread, int nthreads)
 				put_hub_aside(search, v);
 				continue;
 			}
-			want = gather(search->front, backward->targets + backward->offsets[v], count, want, &tally);
+			want = gather(search->front, backward->targets + backward->offsets[v], count, want,
+						  &tally);
 			search->next[v] = want;
 			if (want != 0)
 				emogi_msbfs_enter(search, v, want, &tally);
@@ -357,10 +381,12 @@ emogi_msbfs_pull_hubs(void *arg, int thread, int nthreads)
 		uint64_t	want = search->total.active & ~search->seen[hub->vertex];
 		uint64_t	i;
 
-		while (!emogi_job_stopped(&search->run.job) && (i = emogi_job_take(&hub->next, EMOGI_MSBFS_HUB_PIECE)) < end)
+		while (!emogi_job_stopped(&search->run.job) &&
+			   (i = emogi_job_take(&hub->next, EMOGI_MSBFS_HUB_PIECE)) < end)
 		{
 			uint64_t	count = emogi_cpu_run_chunk_end(i, EMOGI_MSBFS_HUB_PIECE, end) - i;
-			uint64_t	word = gather(search->front, targets + i, count, want, &search->tally[thread]);
+			uint64_t	word = gather(search->front, targets + i, count, want,
+									  &search->tally[thread]);
 
 			__atomic_fetch_or(&search->next[hub->vertex], word, __ATOMIC_RELAXED);
 		}
@@ -436,7 +462,9 @@ emogi_msbfs_clean_all(void *arg, int thread, int nthreads)
 	while (emogi_msbfs_take(search, EMOGI_MSBFS_LIST_CHUNK, search->nwords, &first, &last))
 	{
 		uint64_t	v = first * 64;
-		size_t		bytes = (size_t) (emogi_cpu_run_chunk_end(v, (last - first) * 64, search->nvertices) - v) * sizeof(uint64_t);
+		size_t		bytes =
+			(size_t) (emogi_cpu_run_chunk_end(v, (last - first) * 64, search->nvertices) - v) *
+				sizeof(uint64_t);
 
 		memset(search->seen + v, 0, bytes);
 		memset(search->front + v, 0, bytes);

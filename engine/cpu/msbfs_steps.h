@@ -1,6 +1,7 @@
 /*
- * msbfs_steps.h: what passes between msbfs.c, which chooses the way to make each level, msbfs_steps.c, which
- * holds the parallel steps, and msbfs_answer.c, which turns what they found into the answer.
+ * msbfs_steps.h: what passes between msbfs.c, which chooses the way to make each level,
+ * msbfs_steps.c, which holds the parallel steps, and msbfs_answer.c, which turns what they found
+ * into the answer.
  */
 #ifndef EMOGI_MSBFS_STEPS_H
 #define EMOGI_MSBFS_STEPS_H
@@ -13,9 +14,12 @@
 #define EMOGI_MSBFS_SWEEP_COST 1	/* of a vertex in a pass over all, likewise */
 #define EMOGI_MSBFS_QUEUE_SHARE 8	/* a queue holds at most nvertices / 8 vertices */
 #define EMOGI_MSBFS_QUEUE_LEAST 4096	/* but not fewer than these */
-#define EMOGI_MSBFS_ALONE_ENTRIES 1024	/* a queue with fewer vertices and entries is walked by the caller alone */
-#define EMOGI_MSBFS_STRIP_ENTRIES 16	/* in a strip, of the frontier's mean list, that are worth finding them */
-#define EMOGI_MSBFS_FEW_SHARE 512	/* fewer than nvertices / 512 touched are few: not one in each small page of their words */
+/* a queue with fewer vertices and entries is walked by the caller alone */
+#define EMOGI_MSBFS_ALONE_ENTRIES 1024
+/* in a strip, of the frontier's mean list, that are worth finding them */
+#define EMOGI_MSBFS_STRIP_ENTRIES 16
+/* fewer than nvertices / 512 touched are few: not one in each small page of their words */
+#define EMOGI_MSBFS_FEW_SHARE 512
 #define EMOGI_MSBFS_KEPT_PLANES 4	/* in the caller's scratch memory, at most: levels up to 14 */
 #define EMOGI_MSBFS_HUB_ENTRIES 16384	/* a longer list is walked by all threads together */
 #define EMOGI_MSBFS_HUB_PIECE 8192	/* entries of a hub's list that a thread takes at once */
@@ -35,7 +39,10 @@ typedef struct EmogiMsbfsHub
 	uint64_t	next;			/* atomic: its next piece */
 } EmogiMsbfsHub;
 
-/* Who has reached vertices in a level, counted by one thread: words wait until there are as many as are counted together. */
+/*
+ * Who has reached vertices in a level, counted by one thread: words wait until there are as many as
+ * are counted together.
+ */
 typedef struct EmogiMsbfsCounter
 {
 	uint64_t	counts[EMOGI_MSBFS_SOURCES];
@@ -51,15 +58,16 @@ typedef struct EmogiMsbfsTally
 	uint64_t	nedges;			/* their forward list entries */
 	uint64_t	looked;			/* list entries looked at */
 	uint64_t	active;			/* sources that entered a vertex */
-	uint64_t	nopen;			/* vertices that an active source has yet to reach, known after a pass over all */
+	uint64_t	nopen;			/* vertices that an active source has yet to reach, known after a
+								 * pass over all */
 	uint64_t	open_edges;		/* their backward list entries */
 	EmogiMsbfsCounter *counter; /* the thread's; NULL = no sums are wanted */
 	char		pad[EMOGI_LINE_BYTES - 48 - sizeof(void *)];
 } EmogiMsbfsTally;
 
 /*
- * Between steps it belongs to the caller's thread; in a step, threads write what is marked atomic, their own tally, and
- * what the step's comment says.
+ * Between steps it belongs to the caller's thread; in a step, threads write what is marked atomic,
+ * their own tally, and what the step's comment says.
  */
 typedef struct EmogiMsbfs
 {
@@ -70,7 +78,8 @@ typedef struct EmogiMsbfs
 	EmogiAdjacency backward;	/* offsets NULL = no pull */
 	uint64_t	nvertices;
 	uint64_t	nwords;			/* of a bitmap */
-	bool		small_pages;	/* so few vertices will be touched that huge pages would cost more than they save */
+	bool		small_pages;	/* so few vertices will be touched that huge pages would cost
+								 * more than they save */
 	uint64_t   *seen;			/* [nvertices] */
 	uint64_t   *front;			/* [nvertices], 0 outside of the frontier */
 	uint64_t   *next;			/* [nvertices], all 0 between levels, unless next_dirty */
@@ -78,24 +87,29 @@ typedef struct EmogiMsbfs
 	uint64_t   *planes[EMOGI_MSBFS_PLANES]; /* [nplanes][nvertices] */
 	int			nplanes;
 	int			max_planes;		/* that the caller's memory holds as rows */
-	int			kept_planes;	/* the first of them lie in the caller's scratch memory, as seen, front, next and touched do */
+	int			kept_planes;	/* the first of them lie in the caller's scratch memory, as seen,
+								 * front, next and touched do */
 	uint32_t	code;			/* of the level that is being made */
 	uint64_t   *touched;		/* [nwords], bitmap of the vertices reached, while only_queues */
 	bool		only_queues;	/* all levels were made from queues */
 	bool		in_queue;
-	bool		in_strips;		/* the frontier is in the queue for this level, but what it leads to will not be */
-	uint32_t   *queue;			/* [queue_room], the frontier, when in_queue; some may have an empty word */
+	bool		in_strips;		/* the frontier is in the queue for this level, but what it leads
+								 * to will not be */
+	uint32_t   *queue;			/* [queue_room], the frontier, when in_queue; some may have an
+								 * empty word */
 	uint32_t   *next_queue;		/* [queue_room] */
 	uint64_t	queue_room;
 	uint64_t	count;			/* vertices of the frontier, or in the queue */
 	uint64_t	next_count;		/* atomic: length of next_queue */
-	EmogiMsbfsHub *hubs;			/* [nhubs], room for all long lists */
+	EmogiMsbfsHub *hubs;		/* [nhubs], room for all long lists */
 	uint64_t	nhubs;			/* atomic */
-	EmogiMsbfsTally *tally;			/* [nthreads] */
-	EmogiMsbfsTally total;			/* of the last level */
+	EmogiMsbfsTally *tally;		/* [nthreads] */
+	EmogiMsbfsTally total;		/* of the last level */
 	EmogiMsbfsCounter *level_counts;	/* [nthreads], for sums */
-	uint64_t  (*counts)[EMOGI_MSBFS_SOURCES];	/* [list chunks], vertices reached; then where their lists go on */
-	uint64_t  (*thread_counts)[EMOGI_MSBFS_SOURCES];	/* [nthreads], vertices reached, of the rows a thread makes */
+	uint64_t  (*counts)[EMOGI_MSBFS_SOURCES];	/* [list chunks], vertices reached; then where
+												 * their lists go on */
+	uint64_t  (*thread_counts)[EMOGI_MSBFS_SOURCES];	/* [nthreads], vertices reached, of the
+														 * rows a thread makes */
 } EmogiMsbfs;
 
 /* Get the length of a list. */
@@ -143,7 +157,10 @@ emogi_msbfs_add_totals(const EmogiMsbfsTotals *totals, uint64_t v, uint64_t fres
 /* Count the words that wait. */
 extern void emogi_msbfs_count_words(EmogiMsbfsCounter *counter);
 
-/* Enter a vertex for sources that have not reached it before: seen, planes or counts, and what the next level will cost. */
+/*
+ * Enter a vertex for sources that have not reached it before: seen, planes or counts, and what the
+ * next level will cost.
+ */
 static inline void
 emogi_msbfs_enter(EmogiMsbfs *search, uint64_t v, uint64_t fresh, EmogiMsbfsTally *tally)
 {

@@ -3,12 +3,15 @@
  *
  * Fills value[nvertices]: ranks that sum to 1 (algorithms.h has the formula).
  *
- * Every vertex pulls [1] what the sources of its edges give, their rank over their edges out; graph->forward holds those
- * sources. A share is divided once, when the rank is made, for the next iteration; pull_spmv.h adds up shares. They are integers
- * (contract/rank_units.h) but with weights and where these would be too coarse, as emogi_rank_units_suit has it. With weights a share is
- * multiplied by the weight of each entry, and graph->backward has the weights of the edges out, which are summed in the order of its lists.
+ * Every vertex pulls [1] what the sources of its edges give, their rank over their edges out;
+ * graph->forward holds those sources. A share is divided once, when the rank is made, for the next
+ * iteration; pull_spmv.h adds up shares. They are integers (contract/rank_units.h) but with weights
+ * and where these would be too coarse, as emogi_rank_units_suit has it. With weights a share is
+ * multiplied by the weight of each entry, and graph->backward has the weights of the edges out,
+ * which are summed in the order of its lists.
  *
- * [1] S. Beamer, K. Asanovic, D. Patterson. The GAP Benchmark Suite. arXiv:1508.03619, 2015. Section 3 (PageRank).
+ * [1] S. Beamer, K. Asanovic, D. Patterson. The GAP Benchmark Suite. arXiv:1508.03619, 2015.
+ *     Section 3 (PageRank).
  */
 #include "algorithms.h"
 #include "cpu.h"
@@ -35,12 +38,14 @@ typedef struct Part
 typedef struct Ranking
 {
 	EmogiCpuRun run;
-	EmogiPullSpmv	pull;			/* over `in` */
+	EmogiPullSpmv pull;			/* over `in` */
 	EmogiAdjacency in;			/* the list of v: the sources of the edges that end in v */
 	EmogiAdjacency out;			/* of the edges that begin there; perhaps not there */
 	const uint64_t *out_offsets;	/* [nvertices + 1], when the edges out are there as lists */
-	uint64_t   *out_degree;		/* [nvertices], atomic while counted; NULL when out_offsets are there */
-	double	   *strength;		/* [nvertices], the sums of the weights of the edges out; NULL = weights are not read */
+	uint64_t   *out_degree;		/* [nvertices], atomic while counted; NULL when out_offsets are
+								 * there */
+	double	   *strength;		/* [nvertices], the sums of the weights of the edges out; NULL =
+								 * weights are not read */
 	uint32_t   *counts;			/* [ncounters][nvertices], while the edges out are counted */
 	uint64_t	ncounters;
 	uint64_t	nvertices;
@@ -52,13 +57,17 @@ typedef struct Ranking
 	double	   *rank;			/* [nvertices] */
 	double	   *share;			/* [nvertices], what a vertex gives along each edge */
 	double	   *next_share;		/* [nvertices] */
-	uint64_t   *units;			/* [nvertices], the same as integers, instead; NULL = shares are doubles */
+	uint64_t   *units;			/* [nvertices], the same as integers, instead; NULL = shares are
+								 * doubles */
 	uint64_t   *next_units;
 	bool		coarse;			/* integers have 36 significant bits */
 	Part	   *parts;			/* [nblocks] */
 } Ranking;
 
-/* Count the edges out of every vertex: how often it stands in a list; all threads in the same counters. */
+/*
+ * Count the edges out of every vertex: how often it stands in a list; all threads in the same
+ * counters.
+ */
 static void
 count_degrees(void *arg, int thread, int nthreads)
 {
@@ -113,16 +122,21 @@ add_counts(void *arg, int thread, int nthreads)
 	}
 }
 
-/* Count the edges out: in counters of each thread where they are small beside the edges, else together. */
+/*
+ * Count the edges out: in counters of each thread where they are small beside the edges, else
+ * together.
+ */
 static bool
 count_edges_out(Ranking *ranking)
 {
 	EmogiCpuRun *run = &ranking->run;
 
 	ranking->ncounters = (uint64_t) emogi_pool_size(run->pool);
-	if (ranking->ncounters * ranking->nvertices > ranking->in.nedges / 4 || ranking->in.nedges > UINT32_MAX)
+	if (ranking->ncounters * ranking->nvertices > ranking->in.nedges / 4 ||
+		ranking->in.nedges > UINT32_MAX)
 		return emogi_cpu_run_step(run, count_degrees, ranking, false);
-	ranking->counts = emogi_cpu_run_scratch(run, ranking->ncounters * ranking->nvertices, sizeof(uint32_t));
+	ranking->counts = emogi_cpu_run_scratch(run, ranking->ncounters * ranking->nvertices,
+											sizeof(uint32_t));
 	return ranking->counts != NULL && emogi_cpu_run_step(run, count_apart, ranking, false) &&
 		emogi_cpu_run_step(run, add_counts, ranking, false);
 }
@@ -134,7 +148,8 @@ sum_weights(void *arg, int thread, int nthreads)
 	Ranking    *ranking = arg;
 	uint64_t	b;
 
-	while (!emogi_job_stopped(&ranking->run.job) && (b = emogi_job_take(&ranking->run.next, 1)) < ranking->pull.nblocks)
+	while (!emogi_job_stopped(&ranking->run.job) &&
+		   (b = emogi_job_take(&ranking->run.next, 1)) < ranking->pull.nblocks)
 	{
 		uint64_t	end = emogi_cpu_run_chunk_end(b * BLOCK, BLOCK, ranking->nvertices);
 
@@ -148,7 +163,8 @@ sum_weights(void *arg, int thread, int nthreads)
 			{
 				snprintf(ranking->run.error->message, sizeof ranking->run.error->message,
 						 "the weights of the edges of a vertex sum to %g, beyond what ranks can be divided by", sum);
-				__atomic_store_n(&ranking->run.result->refusal.kind, EMOGI_WEIGHTS_OUT_OF_RANGE, __ATOMIC_RELAXED);
+				__atomic_store_n(&ranking->run.result->refusal.kind, EMOGI_WEIGHTS_OUT_OF_RANGE,
+								 __ATOMIC_RELAXED);
 				emogi_job_fail(&ranking->run.job, EMOGI_BAD_INPUT);
 				return;
 			}
@@ -170,7 +186,8 @@ degree_of(const Ranking *ranking, uint64_t v)
 static inline void
 put_rank(Ranking *ranking, uint64_t v, double rank, Part *part)
 {
-	const double shares = ranking->strength != NULL ? ranking->strength[v] : (double) degree_of(ranking, v);
+	const double shares = ranking->strength != NULL ? ranking->strength[v]
+		: (double) degree_of(ranking, v);
 
 	ranking->rank[v] = rank;
 	if (shares > 0.0)
@@ -190,7 +207,8 @@ put_rank_units(Ranking *ranking, uint64_t v, double rank, Part *part)
 
 	ranking->rank[v] = rank;
 	if (nedges > 0)
-		ranking->next_units[v] = emogi_rank_units_share(rank, nedges, (uint32_t) v, ranking->coarse);
+		ranking->next_units[v] = emogi_rank_units_share(rank, nedges, (uint32_t) v,
+														ranking->coarse);
 	else
 	{
 		ranking->next_units[v] = 0;
@@ -205,7 +223,8 @@ start_ranks(void *arg, int thread, int nthreads)
 	Ranking    *ranking = arg;
 	uint64_t	b;
 
-	while (!emogi_job_stopped(&ranking->run.job) && (b = emogi_job_take(&ranking->run.next, 1)) < ranking->pull.nblocks)
+	while (!emogi_job_stopped(&ranking->run.job) &&
+		   (b = emogi_job_take(&ranking->run.next, 1)) < ranking->pull.nblocks)
 	{
 		uint64_t	end = emogi_cpu_run_chunk_end(b * BLOCK, BLOCK, ranking->nvertices);
 		Part		part = {0};
@@ -227,7 +246,8 @@ finish_rank(const Ranking *ranking, uint64_t v, double sum)
 {
 	if (ranking->leap != NULL)
 		return emogi_pagerank_finish_at(ranking->damping, ranking->leap[v], ranking->dangling, sum);
-	return emogi_pagerank_finish(ranking->damping, (double) ranking->nvertices, ranking->dangling, sum);
+	return emogi_pagerank_finish(ranking->damping, (double) ranking->nvertices, ranking->dangling,
+								 sum);
 }
 
 /* What the sums of a block go into. */
@@ -255,7 +275,8 @@ put_units(void *arg, uint64_t v, uint64_t sum)
 {
 	Block	   *block = arg;
 	Ranking    *ranking = block->ranking;
-	double		proportion = ranking->leap != NULL ? ranking->leap[v] : 1.0 / (double) ranking->nvertices;
+	double		proportion = ranking->leap != NULL ? ranking->leap[v]
+		: 1.0 / (double) ranking->nvertices;
 	double		rank = emogi_rank_units_finish(ranking->damping, ranking->leaps, proportion, sum);
 
 	block->part.unit_change += emogi_rank_units_change(ranking->rank[v], rank);
@@ -273,7 +294,8 @@ pull_ranks(void *arg, int thread, int nthreads)
 	{
 		Block		block = {.ranking = ranking};
 
-		if (!(ranking->units != NULL ? emogi_pull_spmv_block_units(&turn, put_units, &block) : emogi_pull_spmv_block(&turn, put_sum, &block)))
+		if (!(ranking->units != NULL ? emogi_pull_spmv_block_units(&turn, put_units, &block)
+			  : emogi_pull_spmv_block(&turn, put_sum, &block)))
 			return;
 		ranking->parts[turn.block] = block.part;
 	}
@@ -298,7 +320,8 @@ close_iteration(Ranking *ranking)
 	}
 	ranking->dangling = all.dangling;
 	ranking->leaps = emogi_rank_units_leaps(ranking->damping, all.unit_dangling);
-	ranking->run.result->change = ranking->units != NULL ? emogi_rank_units_total_change(all.unit_change) : all.change;
+	ranking->run.result->change = ranking->units != NULL
+		? emogi_rank_units_total_change(all.unit_change) : all.change;
 	ranking->share = ranking->next_share;
 	ranking->next_share = swap;
 	ranking->units = ranking->next_units;
@@ -314,7 +337,8 @@ iterate(Ranking *ranking, const EmogiQuery *query)
 
 	if (ranking->out_degree != NULL && !count_edges_out(ranking))
 		return false;
-	if (ranking->strength != NULL && !emogi_cpu_run_step(&ranking->run, sum_weights, ranking, false))
+	if (ranking->strength != NULL &&
+		!emogi_cpu_run_step(&ranking->run, sum_weights, ranking, false))
 		return false;
 	if (!emogi_cpu_run_step(&ranking->run, start_ranks, ranking, false))
 		return false;
@@ -360,12 +384,14 @@ open_ranking(Ranking *ranking, const EmogiQuery *query)
 }
 
 EmogiStatus
-emogi_cpu_pagerank(EmogiPool *pool, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result,
-				   EmogiControl *control, EmogiError *error)
+emogi_cpu_pagerank(EmogiPool *pool, const EmogiGraph *graph, const EmogiQuery *query,
+				   EmogiResult *result, EmogiControl *control, EmogiError *error)
 {
-	Ranking		ranking = {.in = graph->forward, .nvertices = graph->nvertices, .damping = query->damping};
+	Ranking		ranking = {.in = graph->forward, .nvertices = graph->nvertices,
+		.damping = query->damping};
 
-	emogi_cpu_run_begin(&ranking.run, pool, graph, graph->nvertices, result, control, error, "PageRank");
+	emogi_cpu_run_begin(&ranking.run, pool, graph, graph->nvertices, result, control, error,
+						"PageRank");
 	ranking.rank = result->columns[0].float64;
 	ranking.out = graph->backward;
 	ranking.out_offsets = graph->backward.offsets;

@@ -1,27 +1,31 @@
 /*
  * path_search.c: one shortest path between two vertices without the distances of all others.
  *
- * Finds what emogi_trace_path (trace_path.h) finds among the distances of SSSP: least distance in SSSP's arithmetic, then
- * fewest edges, then the smallest vertices read from the target back.
+ * Finds what emogi_trace_path (trace_path.h) finds among the distances of SSSP: least distance in
+ * SSSP's arithmetic, then fewest edges, then the smallest vertices read from the target back.
  *
- * Method. Dijkstra's search from the source is exact: it settles vertices in the order of (distance, edges), and each keeps
- * as its parent the smallest of the vertices that offer it that pair. All parents of a vertex are settled before it, so
- * that the parents, followed from the target, are the path. Here it is kept from going astray by a second search, from the
- * target against the edges [1]. Where the two meet they bound the distance between the ends by `limit`; a vertex whose
- * distance from the source and whose least distance to the target together exceed it is of no use, and dropped. Each side
- * goes on while it has looked at less than the other. When the two have come so far that nothing lies between them, only the
- * search from the source goes on, among vertices that the other has met.
+ * Method. Dijkstra's search from the source is exact: it settles vertices in the order of
+ * (distance, edges), and each keeps as its parent the smallest of the vertices that offer it that
+ * pair. All parents of a vertex are settled before it, so that the parents, followed from the
+ * target, are the path. Here it is kept from going astray by a second search, from the target
+ * against the edges [1]. Where the two meet they bound the distance between the ends by `limit`; a
+ * vertex whose distance from the source and whose least distance to the target together exceed it
+ * is of no use, and dropped. Each side goes on while it has looked at less than the other. When the
+ * two have come so far that nothing lies between them, only the search from the source goes on,
+ * among vertices that the other has met.
  *
- * Without weights both searches go level by level, and the last part is made from the target's side: a vertex takes the
- * first neighbour that is one level nearer to the source for its parent, which costs no more than finding it did.
+ * Without weights both searches go level by level, and the last part is made from the target's
+ * side: a vertex takes the first neighbour that is one level nearer to the source for its parent,
+ * which costs no more than finding it did.
  *
- * Rounding. SSSP adds from the source on, the search from the target adds the other way round, so that their sums agree
- * but for rounding: an addition errs by a factor 1 +- 2^-53 (not at all below 2^-1021), a sum over the k < 2^32 edges of a
- * path without a cycle by less than 1 +- 2^-20. Let p be on a shortest path, ties included. Its two distances sum to at most
- * 1 + 2^-19 times the distance of the target, and that to at most 1 + 2^-19 times the sum where the searches met, which is
- * that of a path. SLACK covers both, so that p is not dropped. A backward sum that overflows becomes the largest double
- * instead of +inf: as that it bounds from below, and still says that a path is there. A limit that overflows drops
- * nothing.
+ * Rounding. SSSP adds from the source on, the search from the target adds the other way round, so
+ * that their sums agree but for rounding: an addition errs by a factor 1 +- 2^-53 (not at all below
+ * 2^-1021), a sum over the k < 2^32 edges of a path without a cycle by less than 1 +- 2^-20. Let p
+ * be on a shortest path, ties included. Its two distances sum to at most 1 + 2^-19 times the
+ * distance of the target, and that to at most 1 + 2^-19 times the sum where the searches met, which
+ * is that of a path. SLACK covers both, so that p is not dropped. A backward sum that overflows
+ * becomes the largest double instead of +inf: as that it bounds from below, and still says that a
+ * path is there. A limit that overflows drops nothing.
  *
  * Memory is proportional to the vertices met: a hash table of nodes and a queue for each side.
  *
@@ -37,7 +41,8 @@
 #include <stdlib.h>
 
 #define SLACK (1.0 + 1.0 / 131072.0)	/* 1 + 2^-17 */
-#define PIECE 4096				/* list entries between two looks at the cancel flag, and for which room is made at once */
+/* list entries between two looks at the cancel flag, and for which room is made at once */
+#define PIECE 4096
 #define REHASH_PIECE 262144		/* nodes, likewise */
 #define AHEAD 16				/* list entries */
 #define LEAST_BITS 10			/* of the number of nodes */
@@ -50,7 +55,8 @@ typedef struct Node
 	uint32_t	vertex;			/* + 1; 0 = a free place */
 	uint32_t	parent;			/* before it on the way from the source */
 	uint32_t	hops;			/* edges from the source on that way */
-	double		forward;		/* distance from the source, +inf = not met from there; exact once it is settled */
+	double		forward;		/* distance from the source, +inf = not met from there; exact
+								 * once it is settled */
 	double		backward;		/* distance to the target, likewise, but for rounding */
 } Node;
 
@@ -67,10 +73,12 @@ typedef struct Side
 {
 	EmogiListsView lists;
 	Entry	   *entries;		/* [room], those from head to end - 1 are in the queue */
-	uint64_t	head;			/* without weights the entries before it are those that were settled; else 0 */
+	uint64_t	head;			/* without weights the entries before it are those that were
+								 * settled; else 0 */
 	uint64_t	end;
 	uint64_t	room;
-	double		nearest;		/* what is not settled is no nearer than this; +inf = all is settled */
+	double		nearest;		/* what is not settled is no nearer than this; +inf = all is
+								 * settled */
 	double		level;			/* without weights: of the entry settled last */
 	uint64_t	looked;			/* list entries */
 	uint64_t	waiting;		/* without weights: list entries of the queue */
@@ -176,7 +184,9 @@ reserve_entries(Search *search, Side *side, uint64_t more)
 	return true;
 }
 
-/* Make room for what `more` list entries may lead to; false, with the job failed, without memory. */
+/*
+ * Make room for what `more` list entries may lead to; false, with the job failed, without memory.
+ */
 static bool
 reserve(Search *search, Side *side, uint64_t more)
 {
@@ -266,7 +276,8 @@ meet(Search *search, double length)
 static inline bool
 is_astray(const Search *search, double distance, double backward)
 {
-	double		reached = search->backward.nearest + search->least;	/* what was not met is no nearer to the target */
+	/* what was not met is no nearer to the target */
+	double		reached = search->backward.nearest + search->least;
 
 	return distance + (backward < reached ? backward : reached) > search->limit;
 }
@@ -301,7 +312,8 @@ offer_forward(Search *search, uint32_t v, double distance, uint32_t hops, uint32
 		node->parent = parent;
 		push(search, &search->forward, (Entry) {distance, hops, v});
 	}
-	else if (hops == node->hops && emogi_overlay_before(search->graph, search->patch, parent, node->parent))
+	else if (hops == node->hops &&
+			 emogi_overlay_before(search->graph, search->patch, parent, node->parent))
 		node->parent = parent;
 }
 
@@ -414,13 +426,17 @@ settle(Search *search, Side *side)
 		walk_piece(search, side, entry, pieces[i]);
 }
 
-/* Find the first vertex of the backward list of one at a level that is one level before it, and make it its parent. */
+/*
+ * Find the first vertex of the backward list of one at a level that is one level before it, and
+ * make it its parent.
+ */
 static void
 find_parent(Search *search, uint32_t vertex, double level)
 {
 	EmogiPiece	whole;
 	uint32_t	npieces;
-	const EmogiPiece *pieces = emogi_lists_pieces(&search->backward.lists, vertex, &whole, &npieces);
+	const EmogiPiece *pieces = emogi_lists_pieces(&search->backward.lists, vertex, &whole,
+												  &npieces);
 
 	for (uint32_t i = 0; i < npieces; i++)
 	{
@@ -444,9 +460,10 @@ find_parent(Search *search, uint32_t vertex, double level)
 }
 
 /*
- * Find the rest of the path without weights, when nothing lies between the two sides: from the source's last full level on,
- * level by level, the target's side in reverse. A vertex j levels before the target is on a shortest path when a neighbour
- * is at level limit - j - 1, and the first such neighbour is its parent.
+ * Find the rest of the path without weights, when nothing lies between the two sides: from the
+ * source's last full level on, level by level, the target's side in reverse. A vertex j levels
+ * before the target is on a shortest path when a neighbour is at level limit - j - 1, and the first
+ * such neighbour is its parent.
  */
 static void
 join_levels(Search *search)
@@ -508,7 +525,8 @@ run(Search *search)
 		look_ahead(backward);
 		if (forward->head == forward->end || (backward->head == backward->end && !search->met))
 			return;
-		if (backward->head == backward->end || forward->nearest + backward->nearest + search->least > search->limit)
+		if (backward->head == backward->end ||
+			forward->nearest + backward->nearest + search->least > search->limit)
 		{
 			if (!search->weighted)
 			{
@@ -572,19 +590,24 @@ write_path(Search *search, EmogiPathAnswer *answer)
 }
 
 EmogiStatus
-emogi_path_search(const EmogiGraph *graph, const EmogiOverlay *patch, uint32_t source, uint32_t target,
-				  uint64_t max_edges, EmogiPathAnswer *answer, EmogiControl *control, EmogiError *error)
+emogi_path_search(const EmogiGraph *graph, const EmogiOverlay *patch, uint32_t source,
+				  uint32_t target, uint64_t max_edges, EmogiPathAnswer *answer,
+				  EmogiControl *control, EmogiError *error)
 {
-	return emogi_path_search_within(graph, patch, source, target, max_edges, UINT64_MAX, answer, control, error);
+	return emogi_path_search_within(graph, patch, source, target, max_edges, UINT64_MAX, answer,
+									control, error);
 }
 
 EmogiStatus
-emogi_path_search_within(const EmogiGraph *graph, const EmogiOverlay *patch, uint32_t source, uint32_t target, uint64_t max_edges,
-						 uint64_t max_vertices, EmogiPathAnswer *answer, EmogiControl *control, EmogiError *error)
+emogi_path_search_within(const EmogiGraph *graph, const EmogiOverlay *patch, uint32_t source,
+						 uint32_t target, uint64_t max_edges, uint64_t max_vertices,
+						 EmogiPathAnswer *answer, EmogiControl *control, EmogiError *error)
 {
 	bool		weighted = graph->weight_type != EMOGI_WEIGHT_NONE;
-	Search		search = {.job = {.control = control}, .graph = graph, .patch = patch, .target = target, .weighted = weighted,
-		.least = weighted ? 0.0 : 1.0, .limit = (double) INFINITY, .max_edges = max_edges, .max_vertices = max_vertices,
+	Search		search = {.job = {.control = control}, .graph = graph, .patch = patch,
+		.target = target, .weighted = weighted,
+		.least = weighted ? 0.0 : 1.0, .limit = (double) INFINITY, .max_edges = max_edges,
+		.max_vertices = max_vertices,
 		.forward = {.lists = emogi_lists_forward(graph, patch), .level = -1.0},
 		.backward = {.lists = emogi_lists_backward(graph, patch), .level = -1.0}};
 
@@ -602,7 +625,8 @@ emogi_path_search_within(const EmogiGraph *graph, const EmogiOverlay *patch, uin
 	if (search.job.status == EMOGI_NO_MEMORY)
 	{
 		snprintf(error->message, sizeof(error->message), "out of memory while searching a path");
-		snprintf(error->detail, sizeof(error->detail), "%llu vertices met", (unsigned long long) search.nnodes);
+		snprintf(error->detail, sizeof(error->detail), "%llu vertices met",
+				 (unsigned long long) search.nnodes);
 	}
 	free(search.nodes);
 	free(search.forward.entries);
@@ -615,6 +639,7 @@ emogi_path_search_free(EmogiPathAnswer *answer)
 {
 	free(answer->vertices);
 	free(answer->distance);
-	*answer = (EmogiPathAnswer) {.outcome = answer->outcome, .edges_traversed = answer->edges_traversed,
+	*answer = (EmogiPathAnswer) {.outcome = answer->outcome,
+		.edges_traversed = answer->edges_traversed,
 		.vertices_settled = answer->vertices_settled};
 }

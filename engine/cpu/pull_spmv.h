@@ -1,10 +1,13 @@
 /*
- * pull_spmv.h: sums over lists, pulled: what every vertex gets of the values of those in its list, by the threads of a pool.
+ * pull_spmv.h: sums over lists, pulled: what every vertex gets of the values of those in its list,
+ * by the threads of a pool.
  *
- * The entries of a list are added in order, those with weights in four interleaved sums, and sums over all vertices are made of fixed
- * blocks in order, so that neither depends on the threads: the same bits with any number of them. Values may be integers instead, whose sums are
- * the same in any order. Where the values do not fit the caches, there
- * are tiles (blocked_spmv.h). Where these do not pay, evenly spread values are better sent for ahead, and skewed ones not: the first two steps try both.
+ * The entries of a list are added in order, those with weights in four interleaved sums, and sums
+ * over all vertices are made of fixed blocks in order, so that neither depends on the threads: the
+ * same bits with any number of them. Values may be integers instead, whose sums are the same in any
+ * order. Where the values do not fit the caches, there are tiles (blocked_spmv.h). Where these do
+ * not pay, evenly spread values are better sent for ahead, and skewed ones not: the first two steps
+ * try both.
  */
 #ifndef EMOGI_PULL_SPMV_H
 #define EMOGI_PULL_SPMV_H
@@ -14,12 +17,18 @@
 
 #include "contract/semirings.h"
 
-/* Tuned. Times with these values are in bench/RESULTS.md: two cores of an Intel Xeon, commit 45449c8. */
+/*
+ * Tuned. Times with these values are in bench/RESULTS.md: two cores of an Intel Xeon, commit
+ * 45449c8.
+ */
 #define EMOGI_PULL_AHEAD 64		/* list entries whose values are sent for before they are needed */
 #define EMOGI_PULL_BLOCK_BITS 10
-#define EMOGI_PULL_BLOCK ((uint64_t) 1 << EMOGI_PULL_BLOCK_BITS)	/* vertices whose sums are made together */
+/* vertices whose sums are made together */
+#define EMOGI_PULL_BLOCK ((uint64_t) 1 << EMOGI_PULL_BLOCK_BITS)
 
-/* Sums over certain lists. Between steps it belongs to the caller's thread; in a step it is read. */
+/*
+ * Sums over certain lists. Between steps it belongs to the caller's thread; in a step it is read.
+ */
 typedef struct EmogiPullSpmv
 {
 	EmogiCpuRun *run;
@@ -28,10 +37,11 @@ typedef struct EmogiPullSpmv
 	EmogiWeightType weight_type;
 	bool		weighted;		/* values are multiplied by the weights of the entries */
 	const double *values;		/* [nvertices]; of this step */
-	const uint64_t *units;		/* [nvertices], integers in their place, without weights; NULL = there are none */
+	const uint64_t *units;		/* [nvertices], integers in their place, without weights; NULL =
+								 * there are none */
 	uint64_t	nvertices;
 	uint64_t	nblocks;
-	EmogiBlockedSpmv	tiles;			/* made before the first step, if they pay */
+	EmogiBlockedSpmv tiles;		/* made before the first step, if they pay */
 	bool		ahead;			/* send for values before they are needed; the sums are the same */
 	uint32_t	nsteps;			/* made, up to 2 */
 	int64_t		most_steps;		/* that there may be */
@@ -41,7 +51,7 @@ typedef struct EmogiPullSpmv
 /* A thread's way through the blocks of a step. */
 typedef struct EmogiPullTurn
 {
-	EmogiPullSpmv  *pull;
+	EmogiPullSpmv *pull;
 	int			thread;
 	uint64_t	block;			/* it is at, or was at last */
 	uint64_t	upto;			/* first block that is not in the group of tiles; 0 = none begun */
@@ -62,16 +72,20 @@ typedef void (EmogiPullPut) (void *arg, uint64_t v, double sum);
 typedef void (EmogiPullPutUnits) (void *arg, uint64_t v, uint64_t sum);
 
 /* Get a pull over lists of a Graph, for as many steps as a query has iterations at most. */
-extern EmogiPullSpmv emogi_pull_spmv_over(EmogiCpuRun *run, const EmogiGraph *graph, const EmogiAdjacency *lists, const EmogiQuery *query);
+extern EmogiPullSpmv emogi_pull_spmv_over(EmogiCpuRun *run, const EmogiGraph *graph,
+										  const EmogiAdjacency *lists, const EmogiQuery *query);
 
 /* Run a step that pulls; false when the job has stopped. */
 extern bool emogi_pull_spmv_step(EmogiPullSpmv *pull, EmogiPoolTask step, void *arg);
 
-/* Take the next group of tiles and add it up; false when there are no more, or the job has stopped. */
+/*
+ * Take the next group of tiles and add it up; false when there are no more, or the job has stopped.
+ */
 extern bool emogi_pull_spmv_next_group(EmogiPullTurn *turn);
 
 /* Get the sum of a list of more than EMOGI_RUN_POLL entries; false when the job has stopped. */
-extern bool emogi_pull_spmv_long_list(const EmogiPullSpmv *pull, uint64_t first, uint64_t end, EmogiPullSum *sum);
+extern bool emogi_pull_spmv_long_list(const EmogiPullSpmv *pull, uint64_t first, uint64_t end,
+									  EmogiPullSum *sum);
 
 /* Add up, in their order, what blocks have found. */
 static inline double
@@ -95,11 +109,12 @@ emogi_pull_spmv_add(const EmogiPullSpmv *pull, uint32_t source, bool units, Emog
 }
 
 /*
- * Add the values of list entries to a sum, in order. ahead: the values of those EMOGI_PULL_AHEAD farther on, which must be there, are sent
- * for.
+ * Add the values of list entries to a sum, in order. ahead: the values of those EMOGI_PULL_AHEAD
+ * farther on, which must be there, are sent for.
  */
 static inline __attribute__((always_inline)) EmogiPullSum
-emogi_pull_spmv_entries(const EmogiPullSpmv *pull, const uint32_t *targets, uint64_t count, bool ahead, bool units, EmogiPullSum sum)
+emogi_pull_spmv_entries(const EmogiPullSpmv *pull, const uint32_t *targets, uint64_t count,
+						bool ahead, bool units, EmogiPullSum sum)
 {
 	const char *values = units ? (const char *) pull->units : (const char *) pull->values;
 	const uint32_t *end = targets + count / 4 * 4;
@@ -124,13 +139,15 @@ emogi_pull_spmv_weighted(const EmogiPullSpmv *pull, uint64_t first, uint64_t cou
 	double		sums[4] = {0.0};
 
 	for (uint64_t i = 0; i < count; i++)
-		sums[i % 4] += pull->values[targets[i]] * emogi_weight(pull->lists.weights, pull->weight_type, first + i);
+		sums[i % 4] += pull->values[targets[i]] *
+			emogi_weight(pull->lists.weights, pull->weight_type, first + i);
 	return (sums[0] + sums[1]) + (sums[2] + sums[3]);
 }
 
 /* Hand a sum on. One of the two is there. */
 static inline __attribute__((always_inline)) void
-emogi_pull_spmv_put(EmogiPullPut *put, EmogiPullPutUnits *put_units, void *arg, uint64_t v, EmogiPullSum sum)
+emogi_pull_spmv_put(EmogiPullPut *put, EmogiPullPutUnits *put_units, void *arg, uint64_t v,
+					EmogiPullSum sum)
 {
 	if (put_units != NULL)
 		put_units(arg, v, sum.units);
@@ -140,11 +157,13 @@ emogi_pull_spmv_put(EmogiPullPut *put, EmogiPullPutUnits *put_units, void *arg, 
 
 /* Make the sums of a block, one way; false when the job has stopped. */
 static inline __attribute__((always_inline)) bool
-emogi_pull_spmv_block_so(const EmogiPullSpmv *pull, uint64_t b, bool ahead, bool weighted, EmogiPullPut *put, EmogiPullPutUnits *put_units, void *arg)
+emogi_pull_spmv_block_so(const EmogiPullSpmv *pull, uint64_t b, bool ahead, bool weighted,
+						 EmogiPullPut *put, EmogiPullPutUnits *put_units, void *arg)
 {
 	const bool	units = put_units != NULL;
 	EmogiJob   *job = &pull->run->job;
-	uint64_t	end = emogi_cpu_run_chunk_end(b * EMOGI_PULL_BLOCK, EMOGI_PULL_BLOCK, pull->nvertices);
+	uint64_t	end = emogi_cpu_run_chunk_end(b * EMOGI_PULL_BLOCK, EMOGI_PULL_BLOCK,
+											  pull->nvertices);
 	uint64_t	first = pull->lists.offsets[b * EMOGI_PULL_BLOCK];
 	uint64_t	polled = first;
 
@@ -156,7 +175,8 @@ emogi_pull_spmv_block_so(const EmogiPullSpmv *pull, uint64_t b, bool ahead, bool
 		if (weighted && after - first <= EMOGI_RUN_POLL)
 			sum.value = emogi_pull_spmv_weighted(pull, first, after - first);
 		else if (after - first <= EMOGI_RUN_POLL)
-			sum = emogi_pull_spmv_entries(pull, pull->lists.targets + first, after - first, ahead, units, sum);
+			sum = emogi_pull_spmv_entries(pull, pull->lists.targets + first, after - first, ahead,
+										  units, sum);
 		else if (!emogi_pull_spmv_long_list(pull, first, after, &sum))
 			return false;
 		first = after;
@@ -172,11 +192,14 @@ emogi_pull_spmv_block_so(const EmogiPullSpmv *pull, uint64_t b, bool ahead, bool
 	return true;
 }
 
-/* Go to the next block of a step that is nobody else's; false when there are no more, or the job has stopped. */
+/*
+ * Go to the next block of a step that is nobody else's; false when there are no more, or the job
+ * has stopped.
+ */
 static inline bool
 emogi_pull_spmv_next(EmogiPullTurn *turn)
 {
-	EmogiPullSpmv  *pull = turn->pull;
+	EmogiPullSpmv *pull = turn->pull;
 
 	if (turn->block + 1 < turn->upto)
 	{
@@ -185,24 +208,33 @@ emogi_pull_spmv_next(EmogiPullTurn *turn)
 	}
 	if (pull->tiles.entries != NULL)
 		return emogi_pull_spmv_next_group(turn);
-	turn->block = emogi_job_stopped(&pull->run->job) ? pull->nblocks : emogi_job_take(&pull->run->next, 1);
+	turn->block = emogi_job_stopped(&pull->run->job) ? pull->nblocks
+		: emogi_job_take(&pull->run->next, 1);
 	return turn->block < pull->nblocks;
 }
 
-/* Make the sums of the block that a thread is at, of values or of integers; false when the job has stopped. put and put_units: constants. */
+/*
+ * Make the sums of the block that a thread is at, of values or of integers; false when the job has
+ * stopped. put and put_units: constants.
+ */
 static inline __attribute__((always_inline)) bool
-emogi_pull_spmv_block_of(const EmogiPullTurn *turn, EmogiPullPut *put, EmogiPullPutUnits *put_units, void *arg)
+emogi_pull_spmv_block_of(const EmogiPullTurn *turn, EmogiPullPut *put, EmogiPullPutUnits *put_units,
+						 void *arg)
 {
 	const EmogiPullSpmv *pull = turn->pull;
 	const uint64_t b = turn->block;
-	uint64_t	end = emogi_cpu_run_chunk_end(b * EMOGI_PULL_BLOCK, EMOGI_PULL_BLOCK, pull->nvertices);
-	bool		ahead = pull->ahead && pull->lists.nedges - pull->lists.offsets[end] >= EMOGI_PULL_AHEAD + 4;
+	uint64_t	end = emogi_cpu_run_chunk_end(b * EMOGI_PULL_BLOCK, EMOGI_PULL_BLOCK,
+											  pull->nvertices);
+	bool		ahead = pull->ahead && pull->lists.nedges - pull->lists.offsets[end] >=
+		EMOGI_PULL_AHEAD + 4;
 
 	if (turn->upto > 0)
 	{
 		for (uint64_t v = b * EMOGI_PULL_BLOCK; v < end; v++)
-			emogi_pull_spmv_put(put, put_units, arg, v, put_units != NULL ? (EmogiPullSum) {.units = turn->unit_sums[v - turn->first]} :
-						   (EmogiPullSum) {.value = turn->sums[v - turn->first]});
+			emogi_pull_spmv_put(put, put_units, arg, v,
+								put_units != NULL
+								? (EmogiPullSum) {.units = turn->unit_sums[v - turn->first]} :
+								(EmogiPullSum) {.value = turn->sums[v - turn->first]});
 		emogi_job_done(&pull->run->job, end - b * EMOGI_PULL_BLOCK);
 		return true;
 	}
@@ -213,7 +245,10 @@ emogi_pull_spmv_block_of(const EmogiPullTurn *turn, EmogiPullPut *put, EmogiPull
 	return emogi_pull_spmv_block_so(pull, b, false, false, put, put_units, arg);
 }
 
-/* Make the sums of the values of the block that a thread is at; false when the job has stopped. put: a constant. */
+/*
+ * Make the sums of the values of the block that a thread is at; false when the job has stopped.
+ * put: a constant.
+ */
 static inline __attribute__((always_inline)) bool
 emogi_pull_spmv_block(const EmogiPullTurn *turn, EmogiPullPut *put, void *arg)
 {

@@ -1,5 +1,6 @@
 /*
- * queue_buffer.h: vertices that one thread finds for a queue that all fill, put there many at a time.
+ * queue_buffer.h: vertices that one thread finds for a queue that all fill, put there many at a
+ * time.
  */
 #ifndef EMOGI_QUEUE_BUFFER_H
 #define EMOGI_QUEUE_BUFFER_H

@@ -1,12 +1,15 @@
 /*
  * random_walk.c: random walks by the threads of a pool.
  *
- * Fills vertex[nsources * walks * (length + 1)], see the row. A step draws an entry of the list, by its place or in the running sums of the
- * weights, and keeps it with a chance that makes up for p and q, else draws again [1]: so it costs what the draws cost, however long the
- * list is. After some draws that were not kept the chances of the whole list are added up instead, which gives the same distribution.
- * Numbers come from a counter (contract/philox.h): each walk is what it is whoever makes it.
+ * Fills vertex[nsources * walks * (length + 1)], see the row. A step draws an entry of the list, by
+ * its place or in the running sums of the weights, and keeps it with a chance that makes up for p
+ * and q, else draws again [1]: so it costs what the draws cost, however long the list is. After
+ * some draws that were not kept the chances of the whole list are added up instead, which gives the
+ * same distribution. Numbers come from a counter (contract/philox.h): each walk is what it is
+ * whoever makes it.
  *
- * [1] K. Yang, M. Zhang, K. Chen, X. Ma, Y. Bai, Y. Jiang. KnightKing: A Fast Distributed Graph Random Walk Engine. SOSP 2019. Section 3.
+ * [1] K. Yang, M. Zhang, K. Chen, X. Ma, Y. Bai, Y. Jiang. KnightKing: A Fast Distributed Graph
+ *     Random Walk Engine. SOSP 2019. Section 3.
  */
 #include "algorithms.h"
 #include "cpu/cpu_run.h"
@@ -28,7 +31,8 @@ typedef struct Walks
 	EmogiCpuRun run;
 	const EmogiGraph *graph;
 	const EmogiQuery *query;
-	double	   *sums;			/* [nedges]: of the weights of a list up to and with each entry; NULL = entries count alike */
+	double	   *sums;			/* [nedges]: of the weights of a list up to and with each entry;
+								 * NULL = entries count alike */
 	bool		is_plain;		/* p = q = 1 */
 	double		back;			/* chance to keep an edge to the vertex before, */
 	double		near;			/* to one where an edge leads from there, */
@@ -54,11 +58,15 @@ add_list(Walks *walks, uint64_t first, uint64_t end, double scale)
 	double		sum = 0.0;
 
 	for (uint64_t e = first; e < end; e++)
-		walks->sums[e] = sum += scale * emogi_weight(walks->graph->forward.weights, walks->graph->weight_type, e);
+		walks->sums[e] = sum += scale * emogi_weight(walks->graph->forward.weights,
+													 walks->graph->weight_type, e);
 	return sum;
 }
 
-/* Add up the weights of every list; where that is more than a double holds, of as small a part of each that it fits. */
+/*
+ * Add up the weights of every list; where that is more than a double holds, of as small a part of
+ * each that it fits.
+ */
 static void
 add_weights(void *arg, int thread, int nthreads)
 {
@@ -66,7 +74,8 @@ add_weights(void *arg, int thread, int nthreads)
 	const uint64_t *offsets = walks->graph->forward.offsets;
 	uint64_t	v;
 
-	while (!emogi_job_stopped(&walks->run.job) && (v = emogi_job_take(&walks->run.next, VERTICES_AT_ONCE)) < walks->graph->nvertices)
+	while (!emogi_job_stopped(&walks->run.job) &&
+		   (v = emogi_job_take(&walks->run.next, VERTICES_AT_ONCE)) < walks->graph->nvertices)
 	{
 		const uint64_t end = emogi_cpu_run_chunk_end(v, VERTICES_AT_ONCE, walks->graph->nvertices);
 
@@ -86,7 +95,8 @@ chance_of(const Walks *walks, const Place *place, uint32_t drawn)
 		return 1.0;
 	if (drawn == place->before)
 		return walks->back;
-	return emogi_lists_lead(&walks->graph->forward, place->before, drawn) ? walks->near : walks->far;
+	return emogi_lists_lead(&walks->graph->forward, place->before, drawn) ? walks->near
+		: walks->far;
 }
 
 /* Get the share of an entry of the list that begins at first, before p and q. */
@@ -140,7 +150,8 @@ draw_of_all(Walks *walks, const Place *place, uint64_t first, uint64_t end, doub
 		{
 			const double share = share_of(walks, first, e) * chance_of(walks, place, targets[e]);
 
-			if ((e - first) % STEPS_PER_POLL == STEPS_PER_POLL - 1 && emogi_job_stopped(&walks->run.job))
+			if ((e - first) % STEPS_PER_POLL == STEPS_PER_POLL - 1 &&
+				emogi_job_stopped(&walks->run.job))
 				return EMOGI_NO_VERTEX;
 			if (pass == 0)
 				total += share;
@@ -150,7 +161,8 @@ draw_of_all(Walks *walks, const Place *place, uint64_t first, uint64_t end, doub
 				drawn = targets[e];
 			}
 		}
-	return drawn != EMOGI_NO_VERTEX ? drawn : targets[draw(walks, first, end, 0)];	/* all products are too small for a double */
+	/* all products are too small for a double */
+	return drawn != EMOGI_NO_VERTEX ? drawn : targets[draw(walks, first, end, 0)];
 }
 
 /* Get the vertex that a walk goes on to; EMOGI_NO_VERTEX when nothing leads away, or canceled. */
@@ -167,13 +179,16 @@ go_on(Walks *walks, const Place *place)
 	for (uint32_t i = 0; i < MOST_DRAWS; i++)
 	{
 		const EmogiRandom random = emogi_philox(seed, place->source, place->walk, place->step, i);
-		const uint32_t drawn = lists->targets[draw(walks, first, end, emogi_random_bits(random, 0))];
+		const uint32_t drawn = lists->targets[draw(walks, first, end,
+												   emogi_random_bits(random, 0))];
 
 		if (emogi_random_unit(emogi_random_bits(random, 1)) < chance_of(walks, place, drawn))
 			return drawn;
 	}
 	return draw_of_all(walks, place, first, end,
-					   emogi_random_unit(emogi_random_bits(emogi_philox(seed, place->source, place->walk, place->step, WHOLE_LIST), 0)));
+					   emogi_random_unit(emogi_random_bits(emogi_philox(seed, place->source,
+																		place->walk, place->step,
+																		WHOLE_LIST), 0)));
 }
 
 /* ---- walks ---- */
@@ -183,11 +198,13 @@ static void
 walk(Walks *walks, uint32_t source, uint32_t number, uint32_t *path)
 {
 	const uint64_t length = (uint64_t) walks->query->length;
-	Place		place = {.source = source, .walk = number, .before = EMOGI_NO_VERTEX, .vertex = source};
+	Place		place = {.source = source, .walk = number, .before = EMOGI_NO_VERTEX,
+		.vertex = source};
 	uint64_t	nsteps = 0;
 
 	path[0] = source;
-	while (nsteps < length && !(nsteps % STEPS_PER_POLL == STEPS_PER_POLL - 1 && emogi_job_stopped(&walks->run.job)))
+	while (nsteps < length &&
+		   !(nsteps % STEPS_PER_POLL == STEPS_PER_POLL - 1 && emogi_job_stopped(&walks->run.job)))
 	{
 		const uint32_t next = go_on(walks, &place);
 
@@ -211,22 +228,24 @@ walk_all(void *arg, int thread, int nthreads)
 	const uint64_t nwalks = query->nsources * (uint64_t) query->walks;
 	uint64_t	i;
 
-	while (!emogi_job_stopped(&walks->run.job) && (i = emogi_job_take(&walks->run.next, WALKS_AT_ONCE)) < nwalks)
+	while (!emogi_job_stopped(&walks->run.job) &&
+		   (i = emogi_job_take(&walks->run.next, WALKS_AT_ONCE)) < nwalks)
 	{
 		const uint64_t end = emogi_cpu_run_chunk_end(i, WALKS_AT_ONCE, nwalks);
 
 		const uint64_t first = i;
 
 		for (; i < end && !emogi_job_stopped(&walks->run.job); i++)
-			walk(walks, query->sources[i / (uint64_t) query->walks], (uint32_t) (i % (uint64_t) query->walks),
+			walk(walks, query->sources[i / (uint64_t) query->walks],
+				 (uint32_t) (i % (uint64_t) query->walks),
 				 walks->run.result->columns[0].vertex + i * ((uint64_t) query->length + 1));
 		emogi_job_done(&walks->run.job, i - first);
 	}
 }
 
 EmogiStatus
-emogi_cpu_random_walk(EmogiPool *pool, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result, EmogiControl *control,
-					  EmogiError *error)
+emogi_cpu_random_walk(EmogiPool *pool, const EmogiGraph *graph, const EmogiQuery *query,
+					  EmogiResult *result, EmogiControl *control, EmogiError *error)
 {
 	const double p = query->return_parameter;
 	const double q = query->in_out_parameter;

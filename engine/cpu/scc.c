@@ -3,18 +3,21 @@
  *
  * Fills component[nvertices]: the smallest vertex number of the component.
  *
- * Most graphs have one giant component. It is what a vertex with many edges in and out leads to and is reached from: two searches by all
- * threads [1]. What it leaves is found by one depth-first search [2], which passes over what is done.
+ * Most graphs have one giant component. It is what a vertex with many edges in and out leads to and
+ * is reached from: two searches by all threads [1]. What it leaves is found by one depth-first
+ * search [2], which passes over what is done.
  *
- * [1] L. Fleischer, B. Hendrickson, A. Pinar. On Identifying Strongly Connected Components in Parallel. IPDPS Workshops 2000.
- * [2] R. Tarjan. Depth-First Search and Linear Graph Algorithms. SIAM J. Computing 1(2), 1972; with one number a vertex as in D. Pearce. A
- *     Space-Efficient Algorithm for Finding Strongly Connected Components. Information Processing Letters 116(1), 2016.
+ * [1] L. Fleischer, B. Hendrickson, A. Pinar. On Identifying Strongly Connected Components in
+ *     Parallel. IPDPS Workshops 2000.
+ * [2] R. Tarjan. Depth-First Search and Linear Graph Algorithms. SIAM J. Computing 1(2), 1972; with
+ *     one number a vertex as in D. Pearce. A Space-Efficient Algorithm for Finding Strongly
+ *     Connected Components. Information Processing Letters 116(1), 2016.
  */
 #include "algorithms.h"
 #include "cpu/cpu_run.h"
 
 #define SMALL_GRAPH 65536		/* vertices and entries that one thread is through with sooner */
-#define DONE UINT32_MAX			/* the number of a vertex whose component is known; 0 = not met yet */
+#define DONE UINT32_MAX	/* the number of a vertex whose component is known; 0 = not met yet */
 
 /* A vertex whose list is being walked over. */
 typedef struct Frame
@@ -29,7 +32,8 @@ typedef struct Components
 	EmogiCpuRun run;
 	const EmogiGraph *graph;
 	uint32_t   *component;		/* [nvertices] */
-	uint32_t   *low;			/* [nvertices]: the least number that is known to be reached, or DONE */
+	uint32_t   *low;			/* [nvertices]: the least number that is known to be reached, or
+								 * DONE */
 	Frame	   *frames;			/* [nvertices] */
 	uint32_t   *stack;			/* [nvertices]: met, and left, but not done */
 	uint64_t	height;
@@ -65,7 +69,8 @@ static bool
 search(Components *components, uint32_t source, bool backwards, int32_t *level)
 {
 	EmogiGraph	graph = *components->graph;
-	EmogiQuery	query = {.algorithm = EMOGI_BFS, .nsources = 1, .sources = &source, .max_depth = -1};
+	EmogiQuery	query = {.algorithm = EMOGI_BFS, .nsources = 1, .sources = &source,
+		.max_depth = -1};
 	EmogiResult result = {.columns = {{.int32 = level}}};
 	EmogiStatus status;
 
@@ -74,7 +79,8 @@ search(Components *components, uint32_t source, bool backwards, int32_t *level)
 		graph.forward = components->graph->backward;
 		graph.backward = components->graph->forward;
 	}
-	status = emogi_cpu_bfs(components->run.pool, &graph, &query, &result, components->run.job.control, components->run.error);
+	status = emogi_cpu_bfs(components->run.pool, &graph, &query, &result,
+						   components->run.job.control, components->run.error);
 	components->looked += result.edges_traversed;
 	if (status != EMOGI_OK)
 		emogi_job_fail(&components->run.job, status);
@@ -106,7 +112,8 @@ find_giant(Components *components)
 	int32_t    *levels = emogi_cpu_run_scratch(&components->run, 2 * n, sizeof *levels);
 	uint32_t	pivot = find_pivot(components->graph);
 
-	if (levels == NULL || !search(components, pivot, false, levels) || !search(components, pivot, true, levels + n))
+	if (levels == NULL || !search(components, pivot, false, levels) ||
+		!search(components, pivot, true, levels + n))
 		return false;
 	set_giant(components, levels, levels + n);
 	return true;
@@ -126,7 +133,10 @@ enter(Components *components, uint32_t v, uint64_t depth)
 	return depth + 1;
 }
 
-/* Walk on over a list, until it leads to a vertex that was not met before; get that, or EMOGI_NO_VERTEX at its end. */
+/*
+ * Walk on over a list, until it leads to a vertex that was not met before; get that, or
+ * EMOGI_NO_VERTEX at its end.
+ */
 static inline uint32_t
 walk_on(Components *components, Frame *frame)
 {
@@ -149,7 +159,10 @@ walk_on(Components *components, Frame *frame)
 	return found;
 }
 
-/* Set the component of what was met since a vertex that leads back to nothing before it, and is its first. */
+/*
+ * Set the component of what was met since a vertex that leads back to nothing before it, and is its
+ * first.
+ */
 static void
 set_component(Components *components, const Frame *frame)
 {
@@ -240,7 +253,8 @@ take_scratch(Components *components)
 	const uint64_t n = components->graph->nvertices;
 
 	components->low = emogi_cpu_run_scratch(&components->run, 2 * n, sizeof *components->low);
-	components->frames = components->low == NULL ? NULL : emogi_cpu_run_scratch(&components->run, n, sizeof *components->frames);
+	components->frames = components->low == NULL ? NULL
+		: emogi_cpu_run_scratch(&components->run, n, sizeof *components->frames);
 	if (components->frames == NULL)
 		return false;
 	components->stack = components->low + n;
@@ -248,13 +262,14 @@ take_scratch(Components *components)
 }
 
 EmogiStatus
-emogi_cpu_scc(EmogiPool *pool, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result, EmogiControl *control,
-			  EmogiError *error)
+emogi_cpu_scc(EmogiPool *pool, const EmogiGraph *graph, const EmogiQuery *query,
+			  EmogiResult *result, EmogiControl *control, EmogiError *error)
 {
 	Components	components = {.graph = graph, .component = result->columns[0].vertex};
 	const bool	has_giant = graph->nvertices + graph->forward.nedges >= SMALL_GRAPH;
 
-	emogi_cpu_run_begin(&components.run, pool, graph, 0, result, control, error, "strongly connected components");
+	emogi_cpu_run_begin(&components.run, pool, graph, 0, result, control, error,
+						"strongly connected components");
 	if (take_scratch(&components) && (!has_giant || find_giant(&components)))
 	{
 		find_others(&components);

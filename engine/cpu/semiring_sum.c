@@ -3,11 +3,13 @@
  *
  * Fills value[nvertices] (algorithms.h says which there are, algorithms.h has the formulas).
  *
- * Jacobi's iteration, pulled: every vertex makes its new value of the old values of the sources of its edges, which
- * graph->forward holds, added in list order; no atomic operation, and the same bits whatever the threads do. The loop
- * over a list is written once; the compiler makes it for each algorithm and each type of weight.
+ * Jacobi's iteration, pulled: every vertex makes its new value of the old values of the sources of
+ * its edges, which graph->forward holds, added in list order; no atomic operation, and the same
+ * bits whatever the threads do. The loop over a list is written once; the compiler makes it for
+ * each algorithm and each type of weight.
  *
- * [1] F. Khorasani, K. Vora, R. Gupta, L. Bhuyan. CuSha: Vertex-Centric Graph Processing on GPUs. HPDC 2014. Table 3.
+ * [1] F. Khorasani, K. Vora, R. Gupta, L. Bhuyan. CuSha: Vertex-Centric Graph Processing on GPUs.
+ *     HPDC 2014. Table 3.
  */
 #include "algorithms.h"
 #include "cpu/cpu_run.h"
@@ -71,8 +73,8 @@ start_values(void *arg, int thread, int nthreads)
 
 /* Add up the list entries first .. end-1 of a vertex: contributions in *sum, weights in *total. */
 ALWAYS_INLINE void
-add_entries(const Gather *gather, EmogiAlgorithm algorithm, EmogiWeightType type, double own, uint64_t first,
-			uint64_t end, double *sum, double *total)
+add_entries(const Gather *gather, EmogiAlgorithm algorithm, EmogiWeightType type, double own,
+			uint64_t first, uint64_t end, double *sum, double *total)
 {
 	const uint32_t *targets = gather->in.targets;
 	const void *weights = gather->in.weights;
@@ -105,7 +107,8 @@ make_value(Gather *gather, EmogiAlgorithm algorithm, EmogiWeightType type, uint6
 				total = 0.0,
 				next;
 
-	if (((traits & EMOGI_SUM_DIRICHLET) != 0 && !isnan(gather->start[v])) || ((traits & EMOGI_SUM_KEEPS_ISOLATED) != 0 && first == end))
+	if (((traits & EMOGI_SUM_DIRICHLET) != 0 && !isnan(gather->start[v])) ||
+		((traits & EMOGI_SUM_KEEPS_ISOLATED) != 0 && first == end))
 	{
 		gather->next_value[v] = own;
 		return true;
@@ -234,19 +237,22 @@ iterate(Gather *gather, const EmogiQuery *query, int nthreads)
 }
 
 EmogiStatus
-emogi_cpu_gather(EmogiPool *pool, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result,
-				 EmogiControl *control, EmogiError *error)
+emogi_cpu_gather(EmogiPool *pool, const EmogiGraph *graph, const EmogiQuery *query,
+				 EmogiResult *result, EmogiControl *control, EmogiError *error)
 {
-	Gather		gather = {.algorithm = query->algorithm, .in = graph->forward, .weight_type = graph->weight_type};
+	Gather		gather = {.algorithm = query->algorithm, .in = graph->forward,
+		.weight_type = graph->weight_type};
 	int			nthreads = emogi_pool_size(pool);
 
-	emogi_cpu_run_begin(&gather.run, pool, graph, graph->nvertices, result, control, error, "values by iteration");
+	emogi_cpu_run_begin(&gather.run, pool, graph, graph->nvertices, result, control, error,
+						"values by iteration");
 	gather.nvertices = graph->nvertices;
 	gather.start = query->values;
 	gather.value = result->columns[0].float64;
 	gather.next_value = emogi_cpu_run_scratch(&gather.run, graph->nvertices, sizeof(double));
 	gather.tally = emogi_cpu_run_scratch(&gather.run, (uint64_t) nthreads, sizeof(Tally));
-	if (!emogi_job_stopped(&gather.run.job) && graph->nvertices > 0 && iterate(&gather, query, nthreads))
+	if (!emogi_job_stopped(&gather.run.job) && graph->nvertices > 0 &&
+		iterate(&gather, query, nthreads))
 	{
 		if (gather.value != result->columns[0].float64)
 			memcpy(result->columns[0].float64, gather.value, graph->nvertices * sizeof(double));

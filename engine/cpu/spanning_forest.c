@@ -1,19 +1,24 @@
 /*
- * spanning_forest.c: the lightest spanning forest of an undirected graph, or the heaviest, by the threads of a pool.
+ * spanning_forest.c: the lightest spanning forest of an undirected graph, or the heaviest, by the
+ * threads of a pool.
  *
- * Fills parent[nvertices], the vertex above in a tree that hangs from its smallest vertex, EMOGI_NO_VERTEX of a root, and weight[nvertices],
- * that of the edge between the two, 0 of a root.
+ * Fills parent[nvertices], the vertex above in a tree that hangs from its smallest vertex,
+ * EMOGI_NO_VERTEX of a root, and weight[nvertices], that of the edge between the two, 0 of a root.
  *
- * Boruvka's method [1], which others have found again: round by round every tree takes the first edge that leads out of it. No two edges are
- * equal in the order (weight, smaller end, larger end), so trees that take edges make no cycle, but for two that take the same one, and the
- * forest is the same whatever the order of the work. Lists are ascending by target, so of a list's edges of one weight the first in the list
- * is the first in the order. A vertex remembers the first edge that leads out of its tree until its other end has come into the tree, and
- * a vertex without such an edge is not looked at again. One tree, the giant where there is one, takes no edge: those that lead out of it are taken
- * by others or not at all, and most list entries need not be looked at again.
+ * Boruvka's method [1], which others have found again: round by round every tree takes the first
+ * edge that leads out of it. No two edges are equal in the order (weight, smaller end, larger end),
+ * so trees that take edges make no cycle, but for two that take the same one, and the forest is the
+ * same whatever the order of the work. Lists are ascending by target, so of a list's edges of one
+ * weight the first in the list is the first in the order. A vertex remembers the first edge that
+ * leads out of its tree until its other end has come into the tree, and a vertex without such an
+ * edge is not looked at again. One tree, the giant where there is one, takes no edge: those that
+ * lead out of it are taken by others or not at all, and most list entries need not be looked at
+ * again.
  *
  * Then the edges are hung from the smallest vertices (spanning_bfs.h).
  *
- * [1] J. Nesetril, E. Milkova, H. Nesetrilova. Otakar Boruvka on minimum spanning tree problem. Discrete Mathematics 233, 2001.
+ * [1] J. Nesetril, E. Milkova, H. Nesetrilova. Otakar Boruvka on minimum spanning tree problem.
+ *     Discrete Mathematics 233, 2001.
  */
 #include "algorithms.h"
 #include "cpu/union_find.h"
@@ -30,11 +35,16 @@ typedef struct Forest
 	EmogiCpuRun run;
 	const EmogiGraph *graph;
 	bool		maximum;
-	uint64_t   *entry;			/* [nvertices + 2], the list entry of the vertex's first edge out of its tree; later the offsets of the tree's lists */
-	uint32_t   *tree;			/* [nvertices], a vertex of the tree, the same for all of it; in the end the smallest */
-	uint32_t   *chosen;			/* [nvertices], atomic: of such a vertex, who has the first edge out of the tree, EMOGI_NO_VERTEX = none yet */
-	uint32_t   *link;			/* [nvertices], atomic: of such a vertex, that of another tree which this one joins, or itself; memory of `level` */
-	uint64_t   *taken;			/* [nvertices], of such a vertex, the list entry of chosen's edge when the tree has joined another by it */
+	uint64_t   *entry;			/* [nvertices + 2], the list entry of the vertex's first edge out
+								 * of its tree; later the offsets of the tree's lists */
+	uint32_t   *tree;			/* [nvertices], a vertex of the tree, the same for all of it; in
+								 * the end the smallest */
+	uint32_t   *chosen;			/* [nvertices], atomic: of such a vertex, who has the first edge
+								 * out of the tree, EMOGI_NO_VERTEX = none yet */
+	uint32_t   *link;			/* [nvertices], atomic: of such a vertex, that of another tree
+								 * which this one joins, or itself; memory of `level` */
+	uint64_t   *taken;			/* [nvertices], of such a vertex, the list entry of chosen's edge
+								 * when the tree has joined another by it */
 	uint32_t   *targets;		/* [2 * nvertices], lists of the tree */
 	uint32_t	giant;			/* the tree that takes no edge, EMOGI_NO_VERTEX = all do */
 	uint64_t	njoined;		/* atomic: trees, in this round */
@@ -59,7 +69,8 @@ take_chunk(Forest *forest, uint64_t *v, uint64_t *end)
 static inline double
 rank_of(const Forest *forest, uint64_t e)
 {
-	const double weight = emogi_weight(forest->graph->forward.weights, forest->graph->weight_type, e);
+	const double weight = emogi_weight(forest->graph->forward.weights, forest->graph->weight_type,
+									   e);
 
 	return forest->maximum ? -weight : weight;
 }
@@ -84,13 +95,17 @@ make_trees(void *arg, int thread, int nthreads)
 
 /* ---- a round ---- */
 
-/* Find the first edge that leads out of a vertex's tree, in its list; `looked` counts entries. NO_ENTRY also when the job has stopped. */
+/*
+ * Find the first edge that leads out of a vertex's tree, in its list; `looked` counts entries.
+ * NO_ENTRY also when the job has stopped.
+ */
 static uint64_t
 find_entry(Forest *forest, uint64_t v, uint64_t *looked)
 {
 	const EmogiAdjacency *lists = &forest->graph->forward;
 	const bool	are_equal = forest->graph->weight_type == EMOGI_WEIGHT_NONE;
-	const bool	is_alone = forest->entry[v] == NOT_YET; /* in the first round: a look at `tree` is spared */
+	const bool	is_alone = forest->entry[v] == NOT_YET; /* in the first round: a look at `tree`
+														 * is spared */
 	const uint32_t tree = forest->tree[v];
 	const uint64_t first = are_equal && !is_alone ? forest->entry[v] : lists->offsets[v];
 	uint64_t	found = NO_ENTRY;
@@ -111,7 +126,8 @@ find_entry(Forest *forest, uint64_t v, uint64_t *looked)
 			if (are_equal)
 				break;
 		}
-		if ((e - first) % EMOGI_RUN_POLL == EMOGI_RUN_POLL - 1 && emogi_job_stopped(&forest->run.job))
+		if ((e - first) % EMOGI_RUN_POLL == EMOGI_RUN_POLL - 1 &&
+			emogi_job_stopped(&forest->run.job))
 			return NO_ENTRY;
 	}
 	*looked += e - first;
@@ -143,7 +159,8 @@ offer_edge(Forest *forest, uint32_t v)
 	uint32_t	known = __atomic_load_n(chosen, __ATOMIC_ACQUIRE);
 
 	while ((known == EMOGI_NO_VERTEX || is_before(forest, v, known)) &&
-		   !__atomic_compare_exchange_n(chosen, &known, v, true, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+		   !__atomic_compare_exchange_n(chosen, &known, v, true, __ATOMIC_ACQ_REL,
+										__ATOMIC_ACQUIRE))
 		;
 }
 
@@ -163,7 +180,8 @@ choose_edges(void *arg, int thread, int nthreads)
 		{
 			if (forest->entry[v] == NO_ENTRY || forest->tree[v] == forest->giant)
 				continue;
-			if (forest->entry[v] == NOT_YET || forest->tree[targets[forest->entry[v]]] == forest->tree[v])
+			if (forest->entry[v] == NOT_YET ||
+				forest->tree[targets[forest->entry[v]]] == forest->tree[v])
 				forest->entry[v] = find_entry(forest, v, &looked);
 			if (forest->entry[v] != NO_ENTRY)
 				offer_edge(forest, (uint32_t) v);
@@ -186,7 +204,10 @@ tree_behind(const Forest *forest, uint32_t tree)
 	return forest->tree[forest->graph->forward.targets[forest->entry[forest->chosen[tree]]]];
 }
 
-/* Have each tree join that to which its edge leads; of two that have taken the same edge the smaller number stays. */
+/*
+ * Have each tree join that to which its edge leads; of two that have taken the same edge the
+ * smaller number stays.
+ */
 static void
 join_trees(void *arg, int thread, int nthreads)
 {
@@ -260,10 +281,12 @@ join_all(Forest *forest)
 	{
 		forest->njoined = 0;
 		run->job.control->level = run->result->nlevels++;
-		if (!emogi_cpu_run_step(run, choose_edges, forest, false) || !emogi_cpu_run_step(run, join_trees, forest, false) ||
+		if (!emogi_cpu_run_step(run, choose_edges, forest, false) ||
+			!emogi_cpu_run_step(run, join_trees, forest, false) ||
 			!emogi_cpu_run_step(run, tell_trees, forest, false))
 			return false;
-		forest->giant = forest->graph->nvertices > 0 ? emogi_union_find_giant(forest->tree, forest->graph->nvertices) : EMOGI_NO_VERTEX;
+		forest->giant = forest->graph->nvertices > 0
+			? emogi_union_find_giant(forest->tree, forest->graph->nvertices) : EMOGI_NO_VERTEX;
 	} while (forest->njoined > 0);
 	return true;
 }
@@ -301,11 +324,15 @@ count_edges(void *arg, int thread, int nthreads)
 			if (forest->taken[v] == NO_ENTRY)
 				continue;
 			emogi_job_take(&forest->entry[forest->chosen[v] + UINT64_C(2)], 1);
-			emogi_job_take(&forest->entry[forest->graph->forward.targets[forest->taken[v]] + UINT64_C(2)], 1);
+			emogi_job_take(&forest->entry[forest->graph->forward.targets[forest->taken[v]] +
+										  UINT64_C(2)], 1);
 		}
 }
 
-/* Turn numbers of edges into the beginnings of lists, at the vertex's number + 1; false when the job has stopped. */
+/*
+ * Turn numbers of edges into the beginnings of lists, at the vertex's number + 1; false when the
+ * job has stopped.
+ */
 static bool
 add_up_offsets(Forest *forest)
 {
@@ -318,7 +345,10 @@ add_up_offsets(Forest *forest)
 	return true;
 }
 
-/* Write the lists, in no order, which move the offsets to where they belong, and name each tree by its smallest vertex. */
+/*
+ * Write the lists, in no order, which move the offsets to where they belong, and name each tree by
+ * its smallest vertex.
+ */
 static void
 write_lists(void *arg, int thread, int nthreads)
 {
@@ -361,7 +391,9 @@ write_weights(void *arg, int thread, int nthreads)
 				const uint32_t w = forest->graph->forward.targets[forest->taken[v]];
 				const uint32_t below = columns[0].vertex[w] == u ? w : u;
 
-				columns[1].float64[below] = emogi_weight(forest->graph->forward.weights, forest->graph->weight_type, forest->taken[v]);
+				columns[1].float64[below] = emogi_weight(forest->graph->forward.weights,
+														 forest->graph->weight_type,
+														 forest->taken[v]);
 			}
 		}
 }
@@ -376,9 +408,11 @@ hang_trees(Forest *forest)
 	if (!emogi_cpu_run_step(run, clear_offsets, forest, false))
 		return;
 	forest->entry[forest->graph->nvertices] = forest->entry[forest->graph->nvertices + 1] = 0;
-	if (!emogi_cpu_run_step(run, count_edges, forest, false) || !add_up_offsets(forest) || !emogi_cpu_run_step(run, write_lists, forest, false))
+	if (!emogi_cpu_run_step(run, count_edges, forest, false) || !add_up_offsets(forest) ||
+		!emogi_cpu_run_step(run, write_lists, forest, false))
 		return;
-	lists = (EmogiAdjacency) {.nedges = forest->entry[forest->graph->nvertices], .offsets = forest->entry, .targets = forest->targets};
+	lists = (EmogiAdjacency) {.nedges = forest->entry[forest->graph->nvertices],
+		.offsets = forest->entry, .targets = forest->targets};
 	forest->rooted.lists = &lists;
 	if (emogi_spanning_bfs_grow(&forest->rooted))
 		emogi_cpu_run_step(run, write_weights, forest, false);
@@ -395,7 +429,8 @@ open_forest(Forest *forest)
 	forest->chosen = emogi_cpu_run_scratch(&forest->run, n, sizeof *forest->chosen);
 	forest->taken = emogi_cpu_run_scratch(&forest->run, n, sizeof *forest->taken);
 	forest->targets = emogi_cpu_run_scratch(&forest->run, 2 * n, sizeof *forest->targets);
-	forest->rooted = (EmogiSpanningBfs) {.run = &forest->run, .nvertices = n, .component = forest->tree,
+	forest->rooted = (EmogiSpanningBfs) {.run = &forest->run, .nvertices = n,
+		.component = forest->tree,
 		.parent = forest->run.result->columns[0].vertex};
 	if (emogi_job_stopped(&forest->run.job) || !emogi_spanning_bfs_open(&forest->rooted))
 		return false;
@@ -404,12 +439,13 @@ open_forest(Forest *forest)
 }
 
 EmogiStatus
-emogi_cpu_spanning_forest(EmogiPool *pool, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result, EmogiControl *control,
-						  EmogiError *error)
+emogi_cpu_spanning_forest(EmogiPool *pool, const EmogiGraph *graph, const EmogiQuery *query,
+						  EmogiResult *result, EmogiControl *control, EmogiError *error)
 {
 	Forest		forest = {.graph = graph, .maximum = query->maximum};
 
-	emogi_cpu_run_begin(&forest.run, pool, graph, 2 * graph->nvertices, result, control, error, "a spanning forest");
+	emogi_cpu_run_begin(&forest.run, pool, graph, 2 * graph->nvertices, result, control, error,
+						"a spanning forest");
 	if (open_forest(&forest) && join_all(&forest))
 	{
 		hang_trees(&forest);

@@ -1,14 +1,16 @@
 /*
  * ssnsp.c: number of shortest paths by hops, by the threads of a pool.
  *
- * Fills level[nvertices] as breadth-first search does, and paths[nvertices]: how many paths of that many edges lead from
- * the sources, parallel edges counted each; 0 = not reached (or beyond max_depth). Doubles: exact to 2^53, rounded above, never wrapped.
+ * Fills level[nvertices] as breadth-first search does, and paths[nvertices]: how many paths of that
+ * many edges lead from the sources, parallel edges counted each; 0 = not reached (or beyond
+ * max_depth). Doubles: exact to 2^53, rounded above, never wrapped.
  *
- * The forward half of Brandes's algorithm [1]: levels first, then the counts of a level from those of the level
- * before. Counts are pulled over graph->backward, which must be there, in the order of the lists: no atomic addition,
- * and the same bits whatever the threads do.
+ * The forward half of Brandes's algorithm [1]: levels first, then the counts of a level from those
+ * of the level before. Counts are pulled over graph->backward, which must be there, in the order of
+ * the lists: no atomic addition, and the same bits whatever the threads do.
  *
- * [1] U. Brandes. A Faster Algorithm for Betweenness Centrality. Journal of Mathematical Sociology 25(2), 2001. Section 3.
+ * [1] U. Brandes. A Faster Algorithm for Betweenness Centrality. Journal of Mathematical Sociology
+ *     25(2), 2001. Section 3.
  */
 #include "algorithms.h"
 #include "bfs.h"
@@ -16,7 +18,10 @@
 
 #include <stdio.h>
 
-/* Tuned. Times with these values are in bench/RESULTS.md: two cores of an Intel Xeon, commit 45449c8. */
+/*
+ * Tuned. Times with these values are in bench/RESULTS.md: two cores of an Intel Xeon, commit
+ * 45449c8.
+ */
 #define VERTICES_AT_ONCE 64
 #define CLEAR_AT_ONCE 16384
 #define ALONE_VERTICES 32		/* a level with fewer is counted by the caller alone */
@@ -64,7 +69,8 @@ clear_paths(void *arg, int thread, int nthreads)
 static bool
 sort_by_level(Counting *counting, uint32_t nlevels)
 {
-	uint64_t   *place = counting->start + 1;	/* where the next of a level goes; its end when all are placed */
+	uint64_t   *place = counting->start + 1;	/* where the next of a level goes; its end when
+												 * all are placed */
 	uint64_t	sum = 0;
 
 	for (uint64_t v = 0; v < counting->nvertices; v++)
@@ -159,14 +165,16 @@ count_paths(Counting *counting, uint32_t nlevels)
 {
 	EmogiControl *control = counting->run.job.control;
 
-	if (!emogi_cpu_run_step(&counting->run, clear_paths, counting, false) || !sort_by_level(counting, nlevels))
+	if (!emogi_cpu_run_step(&counting->run, clear_paths, counting, false) ||
+		!sort_by_level(counting, nlevels))
 		return false;
 	for (uint32_t d = 1; d < nlevels; d++)
 	{
 		control->level = d;
 		counting->first = counting->start[d];
 		counting->end = counting->start[d + 1];
-		if (!emogi_cpu_run_step(&counting->run, count_level, counting, counting->end - counting->first < ALONE_VERTICES))
+		if (!emogi_cpu_run_step(&counting->run, count_level, counting,
+								counting->end - counting->first < ALONE_VERTICES))
 			return false;
 	}
 	return true;
@@ -180,13 +188,14 @@ open_counting(Counting *counting, const EmogiResult *levels)
 
 	counting->start = emogi_cpu_run_scratch(run, (uint64_t) levels->nlevels + 2, sizeof(uint64_t));
 	counting->order = emogi_cpu_run_scratch(run, levels->nreached, sizeof(uint32_t));
-	counting->tally = emogi_cpu_run_scratch(run, (uint64_t) emogi_pool_size(run->pool), sizeof(Tally));
+	counting->tally = emogi_cpu_run_scratch(run, (uint64_t) emogi_pool_size(run->pool),
+											sizeof(Tally));
 	return !emogi_job_stopped(&run->job);
 }
 
 EmogiStatus
-emogi_cpu_ssnsp(EmogiPool *pool, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result,
-				EmogiControl *control, EmogiError *error)
+emogi_cpu_ssnsp(EmogiPool *pool, const EmogiGraph *graph, const EmogiQuery *query,
+				EmogiResult *result, EmogiControl *control, EmogiError *error)
 {
 	Counting	counting = {.backward = graph->backward, .nvertices = graph->nvertices};
 	EmogiResult levels = {.columns = {result->columns[0]}};
@@ -195,7 +204,8 @@ emogi_cpu_ssnsp(EmogiPool *pool, const EmogiGraph *graph, const EmogiQuery *quer
 
 	if (graph->backward.offsets == NULL)
 	{
-		snprintf(error->message, sizeof(error->message), "counting shortest paths needs the graph's transpose");
+		snprintf(error->message, sizeof(error->message),
+				 "counting shortest paths needs the graph's transpose");
 		error->detail[0] = '\0';
 		return EMOGI_BAD_INPUT;
 	}
@@ -205,7 +215,8 @@ emogi_cpu_ssnsp(EmogiPool *pool, const EmogiGraph *graph, const EmogiQuery *quer
 	status = emogi_cpu_bfs(pool, graph, &search, &levels, control, error);
 	if (status != EMOGI_OK)
 		return status;
-	emogi_cpu_run_begin(&counting.run, pool, graph, levels.nreached, result, control, error, "numbers of shortest paths");
+	emogi_cpu_run_begin(&counting.run, pool, graph, levels.nreached, result, control, error,
+						"numbers of shortest paths");
 	counting.run.start_ms -= levels.run_ms;
 	counting.level = result->columns[0].int32;
 	counting.paths = result->columns[1].float64;

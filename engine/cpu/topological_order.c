@@ -1,14 +1,19 @@
 /*
- * topological_order.c: levels, order and longest paths of a graph without a cycle, by the threads of a pool.
+ * topological_order.c: levels, order and longest paths of a graph without a cycle, by the threads
+ * of a pool.
  *
- * Fills level[nvertices], the edges of the longest path to a vertex, and position[nvertices], its place in the order of (level, vertex); or
- * distance[nvertices], the weight of the heaviest path from a vertex without an edge in.
+ * Fills level[nvertices], the edges of the longest path to a vertex, and position[nvertices], its
+ * place in the order of (level, vertex); or distance[nvertices], the weight of the heaviest path
+ * from a vertex without an edge in.
  *
- * Kahn's method [1], level by level: a vertex is taken when all edges that enter it lead from vertices that were. Whoever counts the last of
- * them puts the vertex into the queue; threads put those of a level there in any order, and what is filled does not depend on it. Distances
- * are pushed along the edges before they are counted: a largest value, whatever the order. Repeats of an edge count once.
+ * Kahn's method [1], level by level: a vertex is taken when all edges that enter it lead from
+ * vertices that were. Whoever counts the last of them puts the vertex into the queue; threads put
+ * those of a level there in any order, and what is filled does not depend on it. Distances are
+ * pushed along the edges before they are counted: a largest value, whatever the order. Repeats of
+ * an edge count once.
  *
- * What is never taken is on a cycle or behind one. Each such vertex has another before it, so a walk backwards ends on a cycle.
+ * What is never taken is on a cycle or behind one. Each such vertex has another before it, so a
+ * walk backwards ends on a cycle.
  *
  * [1] A. Kahn. Topological Sorting of Large Networks. Communications of the ACM 5(11), 1962.
  */
@@ -30,7 +35,8 @@ typedef struct Order
 {
 	EmogiCpuRun run;
 	const EmogiGraph *graph;
-	uint32_t   *nbefore;		/* [nvertices], atomic: distinct vertices with an edge to this one that were not taken yet */
+	uint32_t   *nbefore;		/* [nvertices], atomic: distinct vertices with an edge to this
+								 * one that were not taken yet */
 	uint32_t   *queue;			/* [nvertices]: taken, level by level */
 	uint64_t	tail;			/* atomic */
 	uint64_t	head;			/* where the level begins */
@@ -41,7 +47,8 @@ typedef struct Order
 	int64_t    *position;		/* [nvertices], or NULL */
 	double	   *distance;		/* [nvertices], atomic, or NULL */
 	uint64_t	nparts;			/* of the vertices, when positions are given */
-	uint32_t   *places;			/* [nparts][nlevels]: vertices of a level in a part; then the next position of these */
+	uint32_t   *places;			/* [nparts][nlevels]: vertices of a level in a part; then the
+								 * next position of these */
 } Order;
 
 /* ---- before the first level ---- */
@@ -54,7 +61,8 @@ count_before(void *arg, int thread, int nthreads)
 	const EmogiAdjacency *lists = &order->graph->forward;
 	uint64_t	v;
 
-	while (!emogi_job_stopped(&order->run.job) && (v = emogi_job_take(&order->run.next, VERTICES_AT_ONCE)) < order->graph->nvertices)
+	while (!emogi_job_stopped(&order->run.job) &&
+		   (v = emogi_job_take(&order->run.next, VERTICES_AT_ONCE)) < order->graph->nvertices)
 	{
 		const uint64_t end = emogi_cpu_run_chunk_end(v, VERTICES_AT_ONCE, order->graph->nvertices);
 		uint64_t	polled = lists->offsets[v];
@@ -81,10 +89,11 @@ static void
 find_first(void *arg, int thread, int nthreads)
 {
 	Order	   *order = arg;
-	EmogiQueueBuffer	found = {0};
+	EmogiQueueBuffer found = {0};
 	uint64_t	v;
 
-	while (!emogi_job_stopped(&order->run.job) && (v = emogi_job_take(&order->run.next, VERTICES_AT_ONCE)) < order->graph->nvertices)
+	while (!emogi_job_stopped(&order->run.job) &&
+		   (v = emogi_job_take(&order->run.next, VERTICES_AT_ONCE)) < order->graph->nvertices)
 	{
 		const uint64_t end = emogi_cpu_run_chunk_end(v, VERTICES_AT_ONCE, order->graph->nvertices);
 
@@ -112,7 +121,9 @@ offer_distance(double *distance, double offer)
 	double		known;
 
 	__atomic_load(distance, &known, __ATOMIC_RELAXED);
-	while (offer > known && !__atomic_compare_exchange(distance, &known, &offer, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+	while (offer > known &&
+		   !__atomic_compare_exchange(distance, &known, &offer, true, __ATOMIC_RELAXED,
+									  __ATOMIC_RELAXED))
 		;
 }
 
@@ -130,14 +141,17 @@ take_vertex(Order *order, EmogiQueueBuffer *found, uint32_t v)
 		const uint32_t w = lists->targets[e];
 
 		if (order->distance != NULL)
-			offer_distance(&order->distance[w], distance + emogi_weight(lists->weights, graph->weight_type, e));
-		if ((e == first || w != lists->targets[e - 1]) && __atomic_sub_fetch(&order->nbefore[w], 1, __ATOMIC_RELAXED) == 0)
+			offer_distance(&order->distance[w],
+						   distance + emogi_weight(lists->weights, graph->weight_type, e));
+		if ((e == first || w != lists->targets[e - 1]) &&
+			__atomic_sub_fetch(&order->nbefore[w], 1, __ATOMIC_RELAXED) == 0)
 		{
 			if (order->level != NULL)
 				order->level[w] = order->number + 1;
 			emogi_queue_buffer_add(found, w, order->queue, &order->tail);
 		}
-		if ((e - first) % EMOGI_RUN_POLL == EMOGI_RUN_POLL - 1 && emogi_job_stopped(&order->run.job))
+		if ((e - first) % EMOGI_RUN_POLL == EMOGI_RUN_POLL - 1 &&
+			emogi_job_stopped(&order->run.job))
 			return false;
 	}
 	return true;
@@ -149,11 +163,12 @@ take_level(void *arg, int thread, int nthreads)
 {
 	Order	   *order = arg;
 	const uint64_t count = order->end - order->head;
-	EmogiQueueBuffer	found;
+	EmogiQueueBuffer found;
 	uint64_t	i;
 
 	found.count = 0;
-	while (!emogi_job_stopped(&order->run.job) && (i = emogi_job_take(&order->run.next, TAKEN_AT_ONCE)) < count)
+	while (!emogi_job_stopped(&order->run.job) &&
+		   (i = emogi_job_take(&order->run.next, TAKEN_AT_ONCE)) < count)
 	{
 		const uint64_t end = emogi_cpu_run_chunk_end(i, TAKEN_AT_ONCE, count);
 
@@ -169,14 +184,16 @@ take_level(void *arg, int thread, int nthreads)
 static bool
 take_levels(Order *order)
 {
-	if (!emogi_cpu_run_step(&order->run, count_before, order, false) || !emogi_cpu_run_step(&order->run, find_first, order, false))
+	if (!emogi_cpu_run_step(&order->run, count_before, order, false) ||
+		!emogi_cpu_run_step(&order->run, find_first, order, false))
 		return false;
 	for (order->head = 0; order->head < order->tail; order->head = order->end)
 	{
 		order->end = order->tail;
 		order->number = (int32_t) order->nlevels++;
 		order->run.job.control->level = (uint32_t) order->number;
-		if (!emogi_cpu_run_step(&order->run, take_level, order, order->end - order->head <= ALONE_LEVEL))
+		if (!emogi_cpu_run_step(&order->run, take_level, order,
+								order->end - order->head <= ALONE_LEVEL))
 			return false;
 	}
 	return true;
@@ -188,8 +205,10 @@ take_levels(Order *order)
 static inline uint64_t
 part_begin(const Order *order, uint64_t part)
 {
-	return (order->graph->nvertices + order->nparts - 1) / order->nparts * part < order->graph->nvertices ?
-		(order->graph->nvertices + order->nparts - 1) / order->nparts * part : order->graph->nvertices;
+	return (order->graph->nvertices + order->nparts - 1) / order->nparts * part <
+		order->graph->nvertices ?
+		(order->graph->nvertices + order->nparts - 1) / order->nparts * part
+			: order->graph->nvertices;
 }
 
 /* Count the vertices of each level in each part. */
@@ -199,7 +218,8 @@ count_parts(void *arg, int thread, int nthreads)
 	Order	   *order = arg;
 	uint64_t	part;
 
-	while (!emogi_job_stopped(&order->run.job) && (part = emogi_job_take(&order->run.next, 1)) < order->nparts)
+	while (!emogi_job_stopped(&order->run.job) &&
+		   (part = emogi_job_take(&order->run.next, 1)) < order->nparts)
 		for (uint64_t v = part_begin(order, part); v < part_begin(order, part + 1); v++)
 			order->places[part * order->nlevels + (uint64_t) order->level[v]]++;
 }
@@ -211,9 +231,11 @@ place_parts(void *arg, int thread, int nthreads)
 	Order	   *order = arg;
 	uint64_t	part;
 
-	while (!emogi_job_stopped(&order->run.job) && (part = emogi_job_take(&order->run.next, 1)) < order->nparts)
+	while (!emogi_job_stopped(&order->run.job) &&
+		   (part = emogi_job_take(&order->run.next, 1)) < order->nparts)
 		for (uint64_t v = part_begin(order, part); v < part_begin(order, part + 1); v++)
-			order->position[v] = order->places[part * order->nlevels + (uint64_t) order->level[v]]++;
+			order->position[v] = order->places[part * order->nlevels +
+											   (uint64_t) order->level[v]]++;
 }
 
 /* Turn numbers of vertices into first positions, by level and then by part. */
@@ -240,7 +262,8 @@ set_positions(Order *order)
 	const uint64_t room = order->graph->nvertices / 4 / order->nlevels;
 
 	order->nparts = room < 1 ? 1 : room > MAX_PARTS ? MAX_PARTS : room;
-	order->places = emogi_cpu_run_scratch(&order->run, order->nparts * order->nlevels, sizeof *order->places);
+	order->places = emogi_cpu_run_scratch(&order->run, order->nparts * order->nlevels,
+										  sizeof *order->places);
 	if (order->places == NULL || !emogi_cpu_run_step(&order->run, count_parts, order, false))
 		return;
 	add_up_places(order);
@@ -260,7 +283,10 @@ may_go_on(Order *order, uint64_t *polled, uint64_t more)
 	return !emogi_job_stopped(&order->run.job);
 }
 
-/* Find for every vertex that is left the smallest one left that leads to it. Gets a vertex on a cycle, or none when the job has stopped. */
+/*
+ * Find for every vertex that is left the smallest one left that leads to it. Gets a vertex on a
+ * cycle, or none when the job has stopped.
+ */
 static uint32_t
 find_on_cycle(Order *order, uint32_t *before)
 {
@@ -293,7 +319,10 @@ find_on_cycle(Order *order, uint32_t *before)
 	return smallest;
 }
 
-/* Find the last vertex of a shortest path from a vertex to itself, over what is left. before: [nvertices], of each vertex the one before. */
+/*
+ * Find the last vertex of a shortest path from a vertex to itself, over what is left. before:
+ * [nvertices], of each vertex the one before.
+ */
 static uint32_t
 search_back(Order *order, uint32_t source, uint32_t *before, uint32_t *queue)
 {
@@ -329,9 +358,11 @@ static void
 name_cycle(Order *order)
 {
 	EmogiRefusal *refusal = &order->run.result->refusal;
-	uint32_t   *before = emogi_cpu_run_scratch(&order->run, order->graph->nvertices, sizeof *before);
+	uint32_t   *before = emogi_cpu_run_scratch(&order->run, order->graph->nvertices,
+											   sizeof *before);
 	uint32_t	source = before == NULL ? EMOGI_NO_VERTEX : find_on_cycle(order, before);
-	uint32_t	last = source == EMOGI_NO_VERTEX ? source : search_back(order, source, before, order->queue);
+	uint32_t	last = source == EMOGI_NO_VERTEX ? source
+		: search_back(order, source, before, order->queue);
 
 	if (last == EMOGI_NO_VERTEX)
 		return;
@@ -343,12 +374,16 @@ name_cycle(Order *order)
 			refusal->cycle[i] = last;
 	refusal->kind = EMOGI_HAS_CYCLE;
 	snprintf(order->run.error->message, sizeof order->run.error->message, "the graph has a cycle");
-	snprintf(order->run.error->detail, sizeof order->run.error->detail, "of %llu edges, through the vertex of number %u",
+	snprintf(order->run.error->detail, sizeof order->run.error->detail,
+			 "of %llu edges, through the vertex of number %u",
 			 (unsigned long long) refusal->cycle_length, source);
 	emogi_job_fail(&order->run.job, EMOGI_BAD_INPUT);
 }
 
-/* Point to the columns that the query's row has, and take the scratch memory; false when there is none. */
+/*
+ * Point to the columns that the query's row has, and take the scratch memory; false when there is
+ * none.
+ */
 static bool
 open_order(Order *order, const EmogiQuery *query)
 {
@@ -361,18 +396,21 @@ open_order(Order *order, const EmogiQuery *query)
 		order->level = columns[0].int32;
 		order->position = columns[1].int64;
 	}
-	order->nbefore = emogi_cpu_run_scratch(&order->run, order->graph->nvertices, sizeof *order->nbefore);
-	order->queue = emogi_cpu_run_scratch(&order->run, order->graph->nvertices, sizeof *order->queue);
+	order->nbefore = emogi_cpu_run_scratch(&order->run, order->graph->nvertices,
+										   sizeof *order->nbefore);
+	order->queue = emogi_cpu_run_scratch(&order->run, order->graph->nvertices,
+										 sizeof *order->queue);
 	return !emogi_job_stopped(&order->run.job);
 }
 
 EmogiStatus
-emogi_cpu_topological_order(EmogiPool *pool, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result, EmogiControl *control,
-							EmogiError *error)
+emogi_cpu_topological_order(EmogiPool *pool, const EmogiGraph *graph, const EmogiQuery *query,
+							EmogiResult *result, EmogiControl *control, EmogiError *error)
 {
 	Order		order = {.graph = graph};
 
-	emogi_cpu_run_begin(&order.run, pool, graph, graph->nvertices, result, control, error, "a topological order");
+	emogi_cpu_run_begin(&order.run, pool, graph, graph->nvertices, result, control, error,
+						"a topological order");
 	if (open_order(&order, query) && take_levels(&order))
 	{
 		if (order.tail < graph->nvertices)

@@ -1,14 +1,15 @@
 /*
  * trace_path.c: one shortest path out of the distances of all vertices.
  *
- * Method. An edge u -> v of weight w is tight when distance[u] + w = distance[v], in the very arithmetic that SSSP used,
- * so that every vertex reached, but the source, has a tight edge coming in. A breadth-first search from the target
- * against tight edges ends at the source; cycles of zero weight do it no harm. It looks only at vertices that lie on
- * some shortest path to the target.
+ * Method. An edge u -> v of weight w is tight when distance[u] + w = distance[v], in the very
+ * arithmetic that SSSP used, so that every vertex reached, but the source, has a tight edge coming
+ * in. A breadth-first search from the target against tight edges ends at the source; cycles of zero
+ * weight do it no harm. It looks only at vertices that lie on some shortest path to the target.
  *
- * Two cases need no search. Without weights all shortest paths have as many edges as the target's distance says, so that each vertex
- * takes the first of its list that is one nearer. And where one tight edge alone leads to each vertex, one after the other from the
- * target on, there is no other path: so it is nearly always with weights that are no small integers.
+ * Two cases need no search. Without weights all shortest paths have as many edges as the target's
+ * distance says, so that each vertex takes the first of its list that is one nearer. And where one
+ * tight edge alone leads to each vertex, one after the other from the target on, there is no other
+ * path: so it is nearly always with weights that are no small integers.
  */
 #include "trace_path.h"
 
@@ -16,7 +17,10 @@
 
 #include "contract/semirings.h"
 
-/* How many list entries are looked at between two looks for a cancel: milliseconds, though each may be a cache miss. */
+/*
+ * How many list entries are looked at between two looks for a cancel: milliseconds, though each may
+ * be a cache miss.
+ */
 #define CHECK_ENTRIES 65536
 
 typedef struct Search
@@ -30,7 +34,10 @@ typedef struct Search
 	uint64_t	until_poll;		/* list entries */
 } Search;
 
-/* Put the vertices from which a tight edge leads to v, and that were not met before, into the queue; false when stopped. */
+/*
+ * Put the vertices from which a tight edge leads to v, and that were not met before, into the
+ * queue; false when stopped.
+ */
 static bool
 queue_tight(Search *search, uint32_t v)
 {
@@ -49,7 +56,9 @@ queue_tight(Search *search, uint32_t v)
 				return false;
 		}
 		if (search->next[u] == EMOGI_NO_VERTEX &&
-			emogi_path_candidate(EMOGI_SSSP, distance[u], emogi_weight(lists->weights, graph->weight_type, e)) == distance[v])
+			emogi_path_candidate(EMOGI_SSSP, distance[u],
+								 emogi_weight(lists->weights, graph->weight_type, e)) ==
+			distance[v])
 		{
 			search->next[u] = v;
 			search->queue[search->tail++] = u;
@@ -59,7 +68,8 @@ queue_tight(Search *search, uint32_t v)
 }
 
 /*
- * Get the vertex before v on its path, EMOGI_NO_VERTEX = tight edges from several lead there. With `first` the first of several will do.
+ * Get the vertex before v on its path, EMOGI_NO_VERTEX = tight edges from several lead there. With
+ * `first` the first of several will do.
  */
 static uint32_t
 find_before(Search *search, uint32_t v, bool first)
@@ -74,7 +84,9 @@ find_before(Search *search, uint32_t v, bool first)
 		const uint32_t u = lists->targets[e];
 
 		if (u == before ||
-			emogi_path_candidate(EMOGI_SSSP, distance[u], emogi_weight(lists->weights, graph->weight_type, e)) != distance[v])
+			emogi_path_candidate(EMOGI_SSSP, distance[u],
+								 emogi_weight(lists->weights, graph->weight_type, e)) !=
+			distance[v])
 			continue;
 		if (before != EMOGI_NO_VERTEX)
 			return EMOGI_NO_VERTEX;
@@ -85,7 +97,10 @@ find_before(Search *search, uint32_t v, bool first)
 	return before;
 }
 
-/* Go back from the target where only one way leads; false when there is more than one. Gets the length of the path, 0 = poll said so. */
+/*
+ * Go back from the target where only one way leads; false when there is more than one. Gets the
+ * length of the path, 0 = poll said so.
+ */
 static bool
 go_back(Search *search, uint32_t source, uint32_t target, uint32_t *path, uint64_t *length)
 {

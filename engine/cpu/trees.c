@@ -1,20 +1,25 @@
 /*
  * trees.c: trees of shortest paths by the threads of a pool.
  *
- * Fills level[nvertices] or distance[nvertices] as the search without a tree does, by that very search; predecessor[nvertices], the vertex before
- * on the way from a source, EMOGI_NO_VERTEX at a source and where nothing was reached; and source[nvertices], where that way begins.
+ * Fills level[nvertices] or distance[nvertices] as the search without a tree does, by that very
+ * search; predecessor[nvertices], the vertex before on the way from a source, EMOGI_NO_VERTEX at a
+ * source and where nothing was reached; and source[nvertices], where that way begins.
  *
- * An edge u -> v is tight when what u has and its weight are exactly what v has. Ways follow tight edges. Of several to a vertex that of the smallest
- * source counts, then that of the fewest edges, then that whose vertex before is the smallest: (source, edges) of a vertex is the least (source,
- * edges + 1) of those that a tight edge leads from, and a source has (itself, 0), so that what stands there does not depend on the order of work.
- * Fewest edges matter where edges add nothing: such may lead in a circle, and predecessors never do, for edges ascend along them.
+ * An edge u -> v is tight when what u has and its weight are exactly what v has. Ways follow tight
+ * edges. Of several to a vertex that of the smallest source counts, then that of the fewest edges,
+ * then that whose vertex before is the smallest: (source, edges) of a vertex is the least (source,
+ * edges + 1) of those that a tight edge leads from, and a source has (itself, 0), so that what
+ * stands there does not depend on the order of work. Fewest edges matter where edges add nothing:
+ * such may lead in a circle, and predecessors never do, for edges ascend along them.
  *
- * Method. From the smallest source on, each source has a breadth-first search over tight edges, which enters no vertex that an earlier one has
- * found, nor a source: so each vertex is visited once, whatever the number of sources. A vertex takes the smallest of those that find it
- * in the same round. Where there is one source and no weights, levels are rounds already: then every vertex takes the first of its backward
- * list that is one level nearer, or, where the Graph has none, all offer themselves along their forward lists, in one step. Where there is one
- * source and no vertex has two tight edges, from different vertices or from one that is as near, there is but one tree: it is looked for first, in one
- * step, which ends where it finds that there are several.
+ * Method. From the smallest source on, each source has a breadth-first search over tight edges,
+ * which enters no vertex that an earlier one has found, nor a source: so each vertex is visited
+ * once, whatever the number of sources. A vertex takes the smallest of those that find it in the
+ * same round. Where there is one source and no weights, levels are rounds already: then every
+ * vertex takes the first of its backward list that is one level nearer, or, where the Graph has
+ * none, all offer themselves along their forward lists, in one step. Where there is one source and
+ * no vertex has two tight edges, from different vertices or from one that is as near, there is but
+ * one tree: it is looked for first, in one step, which ends where it finds that there are several.
  */
 #include "algorithms.h"
 #include "cpu/queue_buffer.h"
@@ -28,9 +33,10 @@
 #define VERTICES_AT_ONCE 1024
 #define TAKEN_AT_ONCE 32
 #define ALONE_ROUND 256			/* so few vertices are not worth waking anyone */
-#define LISTS_AHEAD 8			/* lists, and entries, that are asked for before they are looked at */
+#define LISTS_AHEAD 8	/* lists, and entries, that are asked for before they are looked at */
 #define ENTRIES_AHEAD 16
-#define ROOT UINT32_MAX			/* as a round: a source, which nobody finds; rounds are fewer than vertices */
+/* as a round: a source, which nobody finds; rounds are fewer than vertices */
+#define ROOT UINT32_MAX
 
 typedef struct Tree
 {
@@ -40,7 +46,8 @@ typedef struct Tree
 	const double *distance;		/* [nvertices], or NULL */
 	uint32_t   *predecessor;	/* [nvertices], atomic */
 	uint32_t   *source;			/* [nvertices] */
-	uint32_t   *round;			/* [nvertices], atomic: in which one a vertex was found; 0 = in none yet */
+	uint32_t   *round;			/* [nvertices], atomic: in which one a vertex was found; 0 = in
+								 * none yet */
 	uint32_t   *queue;			/* [nvertices]: found, round by round */
 	uint64_t	tail;			/* atomic */
 	uint64_t	head;			/* where the round begins */
@@ -67,7 +74,8 @@ is_tight(const Tree *tree, uint64_t u, uint64_t v, const void *weights, uint64_t
 
 	if (tree->level != NULL)
 		return tree->level[u] >= 0 && tree->level[v] == tree->level[u] + 1;
-	offer = emogi_path_candidate(EMOGI_SSSP, tree->distance[u], emogi_weight(weights, tree->graph->weight_type, e));
+	offer = emogi_path_candidate(EMOGI_SSSP, tree->distance[u],
+								 emogi_weight(weights, tree->graph->weight_type, e));
 	return offer == tree->distance[v] && offer < (double) INFINITY;
 }
 
@@ -77,7 +85,9 @@ take_smaller(uint32_t *predecessor, uint32_t u)
 {
 	uint32_t	known = __atomic_load_n(predecessor, __ATOMIC_RELAXED);
 
-	while (u < known && !__atomic_compare_exchange_n(predecessor, &known, u, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+	while (u < known &&
+		   !__atomic_compare_exchange_n(predecessor, &known, u, true, __ATOMIC_RELAXED,
+										__ATOMIC_RELAXED))
 		;
 }
 
@@ -88,21 +98,26 @@ clear_columns(void *arg, int thread, int nthreads)
 	Tree	   *tree = arg;
 	uint64_t	v;
 
-	while (!emogi_job_stopped(&tree->run.job) && (v = emogi_job_take(&tree->run.next, CLEAR_AT_ONCE)) < tree->graph->nvertices)
+	while (!emogi_job_stopped(&tree->run.job) &&
+		   (v = emogi_job_take(&tree->run.next, CLEAR_AT_ONCE)) < tree->graph->nvertices)
 	{
 		const uint64_t end = emogi_cpu_run_chunk_end(v, CLEAR_AT_ONCE, tree->graph->nvertices);
 
 		for (; v < end; v++)
 		{
 			tree->predecessor[v] = EMOGI_NO_VERTEX;
-			tree->source[v] = tree->root != EMOGI_NO_VERTEX && is_reached(tree, v) ? tree->root : EMOGI_NO_VERTEX;
+			tree->source[v] = tree->root != EMOGI_NO_VERTEX &&
+				is_reached(tree, v) ? tree->root : EMOGI_NO_VERTEX;
 		}
 	}
 }
 
 /* ---- one source, no weights ---- */
 
-/* Have v take the first of its backward list that a tight edge leads from; gets the entries that were looked at. */
+/*
+ * Have v take the first of its backward list that a tight edge leads from; gets the entries that
+ * were looked at.
+ */
 static uint64_t
 pull_vertex(Tree *tree, uint64_t v)
 {
@@ -121,7 +136,8 @@ pull_vertex(Tree *tree, uint64_t v)
 			tree->predecessor[v] = lists->targets[e];
 			return e - lists->offsets[v] + 1;
 		}
-		if ((e - lists->offsets[v]) % EMOGI_RUN_POLL == EMOGI_RUN_POLL - 1 && emogi_job_stopped(&tree->run.job))
+		if ((e - lists->offsets[v]) % EMOGI_RUN_POLL == EMOGI_RUN_POLL - 1 &&
+			emogi_job_stopped(&tree->run.job))
 			break;
 	}
 	return e - lists->offsets[v];
@@ -138,7 +154,8 @@ push_vertex(Tree *tree, uint64_t u)
 	{
 		if (is_tight(tree, u, lists->targets[e], NULL, e))
 			take_smaller(&tree->predecessor[lists->targets[e]], (uint32_t) u);
-		if ((e - lists->offsets[u]) % EMOGI_RUN_POLL == EMOGI_RUN_POLL - 1 && emogi_job_stopped(&tree->run.job))
+		if ((e - lists->offsets[u]) % EMOGI_RUN_POLL == EMOGI_RUN_POLL - 1 &&
+			emogi_job_stopped(&tree->run.job))
 			break;
 	}
 	return e - lists->offsets[u];
@@ -149,13 +166,15 @@ static void
 find_all(void *arg, int thread, int nthreads)
 {
 	Tree	   *tree = arg;
-	const EmogiAdjacency *lists = tree->graph->backward.offsets != NULL ? &tree->graph->backward : &tree->graph->forward;
+	const EmogiAdjacency *lists = tree->graph->backward.offsets != NULL ? &tree->graph->backward
+		: &tree->graph->forward;
 	const bool	pulls = tree->graph->backward.offsets != NULL;
 	uint64_t	looked = 0;
 	uint64_t	polled = 0;
 	uint64_t	v;
 
-	while (!emogi_job_stopped(&tree->run.job) && (v = emogi_job_take(&tree->run.next, VERTICES_AT_ONCE)) < tree->graph->nvertices)
+	while (!emogi_job_stopped(&tree->run.job) &&
+		   (v = emogi_job_take(&tree->run.next, VERTICES_AT_ONCE)) < tree->graph->nvertices)
 	{
 		const uint64_t end = emogi_cpu_run_chunk_end(v, VERTICES_AT_ONCE, tree->graph->nvertices);
 
@@ -191,12 +210,14 @@ offer_vertex(Tree *tree, uint64_t u)
 
 		if (is_tight(tree, u, v, lists->weights, e) &&
 			(!(tree->distance[u] < tree->distance[v]) ||
-			 (!__atomic_compare_exchange_n(&tree->predecessor[v], &known, (uint32_t) u, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED) && known != u)))
+			 (!__atomic_compare_exchange_n(&tree->predecessor[v], &known, (uint32_t) u, false,
+										   __ATOMIC_RELAXED, __ATOMIC_RELAXED) && known != u)))
 		{
 			__atomic_store_n(&tree->has_ties, true, __ATOMIC_RELAXED);
 			break;
 		}
-		if ((e - lists->offsets[u]) % EMOGI_RUN_POLL == EMOGI_RUN_POLL - 1 && emogi_job_stopped(&tree->run.job))
+		if ((e - lists->offsets[u]) % EMOGI_RUN_POLL == EMOGI_RUN_POLL - 1 &&
+			emogi_job_stopped(&tree->run.job))
 			break;
 	}
 	return e - lists->offsets[u];
@@ -210,7 +231,8 @@ find_only(void *arg, int thread, int nthreads)
 	uint64_t	looked = 0;
 	uint64_t	v;
 
-	while (!emogi_job_stopped(&tree->run.job) && !__atomic_load_n(&tree->has_ties, __ATOMIC_RELAXED) &&
+	while (!emogi_job_stopped(&tree->run.job) &&
+		   !__atomic_load_n(&tree->has_ties, __ATOMIC_RELAXED) &&
 		   (v = emogi_job_take(&tree->run.next, VERTICES_AT_ONCE)) < tree->graph->nvertices)
 	{
 		const uint64_t end = emogi_cpu_run_chunk_end(v, VERTICES_AT_ONCE, tree->graph->nvertices);
@@ -225,7 +247,8 @@ find_only(void *arg, int thread, int nthreads)
 static bool
 find_only_tree(Tree *tree)
 {
-	if (tree->distance == NULL || tree->root == EMOGI_NO_VERTEX || !emogi_cpu_run_step(&tree->run, find_only, tree, false))
+	if (tree->distance == NULL || tree->root == EMOGI_NO_VERTEX ||
+		!emogi_cpu_run_step(&tree->run, find_only, tree, false))
 		return false;
 	return !tree->has_ties;
 }
@@ -240,7 +263,9 @@ find_vertex(Tree *tree, EmogiQueueBuffer *found, uint32_t u, uint32_t v)
 
 	if (seen != 0 && seen != tree->number)
 		return;
-	if (seen == 0 && __atomic_compare_exchange_n(&tree->round[v], &seen, tree->number, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+	if (seen == 0 &&
+		__atomic_compare_exchange_n(&tree->round[v], &seen, tree->number, false, __ATOMIC_RELAXED,
+									__ATOMIC_RELAXED))
 	{
 		tree->source[v] = tree->root;
 		emogi_queue_buffer_add(found, v, tree->queue, &tree->tail);
@@ -258,7 +283,10 @@ prefetch_vertex(const Tree *tree, uint64_t v)
 		emogi_prefetch(&tree->distance[v]);
 }
 
-/* Ask for what the visits to come look at: of the one after the next where its list stands, then the list, then what its first entries have. */
+/*
+ * Ask for what the visits to come look at: of the one after the next where its list stands, then
+ * the list, then what its first entries have.
+ */
 static inline void
 prefetch_lists(const Tree *tree, uint64_t i)
 {
@@ -279,7 +307,8 @@ prefetch_lists(const Tree *tree, uint64_t i)
 	if (i + 1 < tree->end)
 	{
 		const uint64_t first = lists->offsets[queue[i + 1]];
-		const uint64_t end = emogi_cpu_run_chunk_end(first, ENTRIES_AHEAD, lists->offsets[queue[i + 1] + 1]);
+		const uint64_t end = emogi_cpu_run_chunk_end(first, ENTRIES_AHEAD,
+													 lists->offsets[queue[i + 1] + 1]);
 
 		for (uint64_t e = first; e < end; e++)
 			prefetch_vertex(tree, lists->targets[e]);
@@ -302,7 +331,8 @@ visit_vertex(Tree *tree, EmogiQueueBuffer *found, uint32_t u)
 			prefetch_vertex(tree, lists->targets[e + ENTRIES_AHEAD]);
 		if (is_tight(tree, u, v, lists->weights, e))
 			find_vertex(tree, found, u, v);
-		if ((e - lists->offsets[u]) % EMOGI_RUN_POLL == EMOGI_RUN_POLL - 1 && emogi_job_stopped(&tree->run.job))
+		if ((e - lists->offsets[u]) % EMOGI_RUN_POLL == EMOGI_RUN_POLL - 1 &&
+			emogi_job_stopped(&tree->run.job))
 			break;
 	}
 	return e - lists->offsets[u];
@@ -314,12 +344,13 @@ visit_round(void *arg, int thread, int nthreads)
 {
 	Tree	   *tree = arg;
 	const uint64_t count = tree->end - tree->head;
-	EmogiQueueBuffer	found;
+	EmogiQueueBuffer found;
 	uint64_t	looked = 0;
 	uint64_t	i;
 
 	found.count = 0;
-	while (!emogi_job_stopped(&tree->run.job) && (i = emogi_job_take(&tree->run.next, TAKEN_AT_ONCE)) < count)
+	while (!emogi_job_stopped(&tree->run.job) &&
+		   (i = emogi_job_take(&tree->run.next, TAKEN_AT_ONCE)) < count)
 	{
 		const uint64_t end = emogi_cpu_run_chunk_end(i, TAKEN_AT_ONCE, count);
 
@@ -346,7 +377,8 @@ grow_from(Tree *tree, uint32_t root)
 	{
 		tree->end = tree->tail;
 		tree->number++;
-		if (!emogi_cpu_run_step(&tree->run, visit_round, tree, tree->end - tree->head <= ALONE_ROUND))
+		if (!emogi_cpu_run_step(&tree->run, visit_round, tree,
+								tree->end - tree->head <= ALONE_ROUND))
 			return false;
 	}
 	return true;
@@ -398,20 +430,21 @@ only_source(const EmogiQuery *query)
 
 /* Find the levels or distances, as the search without a tree does. */
 static EmogiStatus
-find_distances(EmogiPool *pool, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *distances, EmogiControl *control,
-			   EmogiError *error)
+find_distances(EmogiPool *pool, const EmogiGraph *graph, const EmogiQuery *query,
+			   EmogiResult *distances, EmogiControl *control, EmogiError *error)
 {
 	EmogiQuery	search = *query;
 
 	search.ntargets = 0;
 	search.summary = NULL;
 	search.algorithm = query->algorithm == EMOGI_BFS_TREE ? EMOGI_BFS : EMOGI_SSSP;
-	return (query->algorithm == EMOGI_BFS_TREE ? emogi_cpu_bfs : emogi_cpu_path) (pool, graph, &search, distances, control, error);
+	return (query->algorithm == EMOGI_BFS_TREE ? emogi_cpu_bfs
+			: emogi_cpu_path) (pool, graph, &search, distances, control, error);
 }
 
 EmogiStatus
-emogi_cpu_trees(EmogiPool *pool, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result, EmogiControl *control,
-				EmogiError *error)
+emogi_cpu_trees(EmogiPool *pool, const EmogiGraph *graph, const EmogiQuery *query,
+				EmogiResult *result, EmogiControl *control, EmogiError *error)
 {
 	Tree		tree = {.graph = graph, .root = only_source(query)};
 	EmogiResult distances = {.columns = {result->columns[0]}};
@@ -420,7 +453,8 @@ emogi_cpu_trees(EmogiPool *pool, const EmogiGraph *graph, const EmogiQuery *quer
 
 	if (status != EMOGI_OK)
 		return status;
-	emogi_cpu_run_begin(&tree.run, pool, graph, distances.nreached, result, control, error, "a tree of shortest paths");
+	emogi_cpu_run_begin(&tree.run, pool, graph, distances.nreached, result, control, error,
+						"a tree of shortest paths");
 	tree.run.start_ms -= distances.run_ms;
 	tree.weight_bytes = emogi_weight_bytes(graph->weight_type);
 	if (query->algorithm == EMOGI_BFS_TREE)
@@ -429,14 +463,16 @@ emogi_cpu_trees(EmogiPool *pool, const EmogiGraph *graph, const EmogiQuery *quer
 		tree.distance = result->columns[0].float64;
 	tree.predecessor = result->columns[1].vertex;
 	tree.source = result->columns[2].vertex;
-	has_rounds = tree.root != EMOGI_NO_VERTEX && (tree.level != NULL || graph->weight_type == EMOGI_WEIGHT_NONE);
+	has_rounds = tree.root != EMOGI_NO_VERTEX &&
+		(tree.level != NULL || graph->weight_type == EMOGI_WEIGHT_NONE);
 	if (has_rounds && graph->backward.offsets != NULL)
 		emogi_cpu_run_step(&tree.run, find_all, &tree, false);
 	else if (emogi_cpu_run_step(&tree.run, clear_columns, &tree, false))
 	{
 		if (has_rounds)
 			emogi_cpu_run_step(&tree.run, find_all, &tree, false);
-		else if (!find_only_tree(&tree) && emogi_cpu_run_step(&tree.run, clear_columns, &tree, false))
+		else if (!find_only_tree(&tree) &&
+				 emogi_cpu_run_step(&tree.run, clear_columns, &tree, false))
 			grow_all(&tree, query);
 	}
 	result->nreached = distances.nreached;

@@ -1,18 +1,21 @@
 /*
  * triangles.c: triangles, and the local clustering coefficient, by the threads of a pool.
  *
- * TRIANGLES fills triangles[nvertices], in how many triangles of the simple undirected graph a vertex is. LCC fills coefficient[nvertices]
- * by the definition of LDBC Graphalytics [2].
+ * TRIANGLES fills triangles[nvertices], in how many triangles of the simple undirected graph a
+ * vertex is. LCC fills coefficient[nvertices] by the definition of LDBC Graphalytics [2].
  *
- * Every edge leads from a low degree to a high one (degree_dag.h), so that each triangle is found once [1]: at the vertex u of which two
- * edges lead to the others. What u leads to is marked, and what those lead to is looked up: no list is compared with another. Counts of
- * the vertices with the highest degrees, to which most is added, are kept by each thread; those of others are added up atomically.
+ * Every edge leads from a low degree to a high one (degree_dag.h), so that each triangle is found
+ * once [1]: at the vertex u of which two edges lead to the others. What u leads to is marked, and
+ * what those lead to is looked up: no list is compared with another. Counts of the vertices with
+ * the highest degrees, to which most is added, are kept by each thread; those of others are added
+ * up atomically.
  *
- * Where lists are symmetric and short, as in a net of streets, each vertex compares its list with those of its neighbours instead: that looks
- * three times at each triangle, but needs no memory, and a vertex counts for itself.
+ * Where lists are symmetric and short, as in a net of streets, each vertex compares its list with
+ * those of its neighbours instead: that looks three times at each triangle, but needs no memory,
+ * and a vertex counts for itself.
  *
- * [1] M. Latapy. Main-memory triangle computations for very large (sparse (power-law)) graphs. Theoretical Computer Science 407, 2008.
- *     Section 4 (new-vertex-listing).
+ * [1] M. Latapy. Main-memory triangle computations for very large (sparse (power-law)) graphs.
+ *     Theoretical Computer Science 407, 2008. Section 4 (new-vertex-listing).
  * [2] A. Iosup et al. The LDBC Graphalytics Benchmark. arXiv:2011.15028. Section 2.3.5.
  */
 #include "algorithms.h"
@@ -23,7 +26,8 @@
 #define VERTICES_AT_ONCE 4096
 #define SHORT_LISTS 16			/* entries, the mean over all neighbours */
 #define OWN_COUNTS 65536		/* vertices of which each thread keeps counts: 512 KB */
-#define LOOKED_AT_ONCE 1048576	/* entries between two looks whether to end, of the neighbours of a vertex */
+/* entries between two looks whether to end, of the neighbours of a vertex */
+#define LOOKED_AT_ONCE 1048576
 #define GATHER 128				/* list entries that are looked up before those found are counted */
 
 typedef struct Triangles
@@ -32,11 +36,13 @@ typedef struct Triangles
 	const EmogiGraph *graph;
 	EmogiDegreeDag oriented;
 	uint64_t	stride;			/* bytes of the marks of a thread */
-	uint8_t    *marks;			/* [nthreads][stride]: 0, or the ways of the edge from the vertex at hand */
+	uint8_t    *marks;			/* [nthreads][stride]: 0, or the ways of the edge from the vertex
+								 * at hand */
 	uint64_t	nown;
 	uint64_t   *own;			/* [nthreads][nown], by rank */
 	uint64_t   *counts;			/* [nvertices], by rank, atomic */
-	bool		is_lcc;			/* edges between neighbours are counted, by the ways in which they lead; else triangles */
+	bool		is_lcc;			/* edges between neighbours are counted, by the ways in which
+								 * they lead; else triangles */
 } Triangles;
 
 /* Add to the count of a vertex. */
@@ -54,10 +60,14 @@ static inline void
 mark_list(const EmogiDegreeDag *oriented, uint64_t u, uint8_t *marks, bool set)
 {
 	for (uint64_t e = oriented->offsets[u]; e < oriented->offsets[u + 1]; e++)
-		marks[oriented->targets[e]] = !set ? 0 : oriented->ways != NULL ? oriented->ways[e] : EMOGI_BOTH_WAYS;
+		marks[oriented->targets[e]] = !set ? 0 : oriented->ways != NULL ? oriented->ways[e]
+			: EMOGI_BOTH_WAYS;
 }
 
-/* Find the triangles of u, w and each x that w leads to and that is marked. Gets what is counted for u. */
+/*
+ * Find the triangles of u, w and each x that w leads to and that is marked. Gets what is counted
+ * for u.
+ */
 static inline uint64_t
 close_plain(const Triangles *triangles, uint64_t w, const uint8_t *marks, uint64_t *own)
 {
@@ -84,7 +94,10 @@ close_plain(const Triangles *triangles, uint64_t w, const uint8_t *marks, uint64
 	return nfound;
 }
 
-/* The same where a triangle counts for each of its vertices by the ways of the edge between the others. */
+/*
+ * The same where a triangle counts for each of its vertices by the ways of the edge between the
+ * others.
+ */
 static inline uint64_t
 close_in_ways(const Triangles *triangles, uint64_t w, const uint8_t *marks, uint64_t *own)
 {
@@ -107,7 +120,10 @@ close_in_ways(const Triangles *triangles, uint64_t w, const uint8_t *marks, uint
 	return of_u;
 }
 
-/* Count the triangles of which u is the vertex of lowest degree; not all of them when the job has stopped. */
+/*
+ * Count the triangles of which u is the vertex of lowest degree; not all of them when the job has
+ * stopped.
+ */
 static inline uint64_t
 close_all(Triangles *triangles, uint64_t u, uint8_t *marks, uint64_t *own)
 {
@@ -123,7 +139,8 @@ close_all(Triangles *triangles, uint64_t u, uint8_t *marks, uint64_t *own)
 	{
 		const uint32_t w = oriented->targets[e];
 
-		count += oriented->ways != NULL ? close_in_ways(triangles, w, marks, own) : close_plain(triangles, w, marks, own);
+		count += oriented->ways != NULL ? close_in_ways(triangles, w, marks, own)
+			: close_plain(triangles, w, marks, own);
 		looked += oriented->offsets[w + 1] - oriented->offsets[w];
 		if (looked + e - oriented->offsets[u] >= limit)
 		{
@@ -148,7 +165,8 @@ count_rows(void *arg, int thread, int nthreads)
 	uint64_t	looked = 0;
 	uint64_t	u;
 
-	while (!emogi_job_stopped(&triangles->run.job) && (u = emogi_job_take(&triangles->run.next, ROWS_AT_ONCE)) < n)
+	while (!emogi_job_stopped(&triangles->run.job) &&
+		   (u = emogi_job_take(&triangles->run.next, ROWS_AT_ONCE)) < n)
 	{
 		const uint64_t end = emogi_cpu_run_chunk_end(u, ROWS_AT_ONCE, n);
 
@@ -159,7 +177,10 @@ count_rows(void *arg, int thread, int nthreads)
 	__atomic_fetch_add(&triangles->run.result->edges_traversed, looked, __ATOMIC_RELAXED);
 }
 
-/* Write what was counted for a vertex: triangles, or of the edges that there could be between neighbours the share that there is. */
+/*
+ * Write what was counted for a vertex: triangles, or of the edges that there could be between
+ * neighbours the share that there is.
+ */
 static inline void
 write_count(const Triangles *triangles, uint64_t v, uint64_t count, uint32_t degree)
 {
@@ -183,7 +204,8 @@ take_counts(Triangles *triangles)
 	triangles->stride = (n + EMOGI_LINE_BYTES) / EMOGI_LINE_BYTES * EMOGI_LINE_BYTES;
 	triangles->nown = n < OWN_COUNTS ? n : OWN_COUNTS;
 	triangles->marks = emogi_cpu_run_scratch(&triangles->run, nthreads * triangles->stride, 1);
-	counts = triangles->marks == NULL ? NULL : emogi_cpu_run_scratch(&triangles->run, n + nthreads * triangles->nown, sizeof *counts);
+	counts = triangles->marks == NULL ? NULL
+		: emogi_cpu_run_scratch(&triangles->run, n + nthreads * triangles->nown, sizeof *counts);
 	triangles->counts = counts;
 	triangles->own = counts == NULL ? NULL : counts + n;
 	return counts != NULL;
@@ -209,12 +231,14 @@ write_counts(void *arg, int thread, int nthreads)
 	const uint64_t each = triangles->is_lcc && oriented->ways == NULL ? EMOGI_BOTH_WAYS : 1;
 	uint64_t	v;
 
-	while (!emogi_job_stopped(&triangles->run.job) && (v = emogi_job_take(&triangles->run.next, VERTICES_AT_ONCE)) < oriented->nvertices)
+	while (!emogi_job_stopped(&triangles->run.job) &&
+		   (v = emogi_job_take(&triangles->run.next, VERTICES_AT_ONCE)) < oriented->nvertices)
 	{
 		const uint64_t end = emogi_cpu_run_chunk_end(v, VERTICES_AT_ONCE, oriented->nvertices);
 
 		for (; v < end; v++)
-			write_count(triangles, v, total_count(triangles, oriented->rank[v]) * each, oriented->degree[v]);
+			write_count(triangles, v, total_count(triangles, oriented->rank[v]) * each,
+						oriented->degree[v]);
 	}
 }
 
@@ -222,8 +246,10 @@ write_counts(void *arg, int thread, int nthreads)
 static bool
 count_oriented(Triangles *triangles, const EmogiGraph *graph)
 {
-	return emogi_degree_dag_make(&triangles->run, graph, triangles->is_lcc, &triangles->oriented) && take_counts(triangles) &&
-		emogi_cpu_run_step(&triangles->run, count_rows, triangles, false) && emogi_cpu_run_step(&triangles->run, write_counts, triangles, false);
+	return emogi_degree_dag_make(&triangles->run, graph, triangles->is_lcc, &triangles->oriented) &&
+		take_counts(triangles) &&
+		emogi_cpu_run_step(&triangles->run, count_rows, triangles, false) &&
+			emogi_cpu_run_step(&triangles->run, write_counts, triangles, false);
 }
 
 /* ---- short lists ---- */
@@ -242,7 +268,10 @@ has_short_lists(const EmogiGraph *graph)
 	return sum <= SHORT_LISTS * (double) graph->forward.nedges;
 }
 
-/* Count the neighbours of v behind `at` in its list that w, at `at`, leads to as well. Walks from the lists' ends. */
+/*
+ * Count the neighbours of v behind `at` in its list that w, at `at`, leads to as well. Walks from
+ * the lists' ends.
+ */
 static inline uint64_t
 count_behind(const EmogiAdjacency *lists, uint32_t v, uint64_t at)
 {
@@ -258,7 +287,8 @@ count_behind(const EmogiAdjacency *lists, uint32_t v, uint64_t at)
 		const uint32_t x = targets[i - 1];
 		const uint32_t y = targets[e - 1];
 
-		found += x == y && x != v && (i == lists->offsets[v + UINT64_C(1)] || targets[i] != x);	/* a repeat counts once */
+		/* a repeat counts once */
+		found += x == y && x != v && (i == lists->offsets[v + UINT64_C(1)] || targets[i] != x);
 		i -= x >= y;
 		e -= y > x;
 	}
@@ -276,7 +306,8 @@ count_short(void *arg, int thread, int nthreads)
 	uint64_t	looked = 0;
 	uint64_t	first;
 
-	while (!emogi_job_stopped(&triangles->run.job) && (first = emogi_job_take(&triangles->run.next, VERTICES_AT_ONCE)) < n)
+	while (!emogi_job_stopped(&triangles->run.job) &&
+		   (first = emogi_job_take(&triangles->run.next, VERTICES_AT_ONCE)) < n)
 	{
 		const uint64_t end = emogi_cpu_run_chunk_end(first, VERTICES_AT_ONCE, n);
 
@@ -306,13 +337,15 @@ count_short(void *arg, int thread, int nthreads)
 
 /* Run either. */
 static EmogiStatus
-run_triangles(EmogiPool *pool, const EmogiGraph *graph, bool is_lcc, EmogiResult *result, EmogiControl *control, EmogiError *error,
-			  const char *what)
+run_triangles(EmogiPool *pool, const EmogiGraph *graph, bool is_lcc, EmogiResult *result,
+			  EmogiControl *control, EmogiError *error, const char *what)
 {
 	Triangles	triangles = {.graph = graph, .is_lcc = is_lcc};
 
-	emogi_cpu_run_begin(&triangles.run, pool, graph, graph->nvertices, result, control, error, what);
-	if (has_short_lists(graph) ? emogi_cpu_run_step(&triangles.run, count_short, &triangles, false) : count_oriented(&triangles, graph))
+	emogi_cpu_run_begin(&triangles.run, pool, graph, graph->nvertices, result, control, error,
+						what);
+	if (has_short_lists(graph) ? emogi_cpu_run_step(&triangles.run, count_short, &triangles, false)
+		: count_oriented(&triangles, graph))
 	{
 		result->nreached = graph->nvertices;
 		result->nlevels = 1;
@@ -321,15 +354,15 @@ run_triangles(EmogiPool *pool, const EmogiGraph *graph, bool is_lcc, EmogiResult
 }
 
 EmogiStatus
-emogi_cpu_triangles(EmogiPool *pool, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result, EmogiControl *control,
-					EmogiError *error)
+emogi_cpu_triangles(EmogiPool *pool, const EmogiGraph *graph, const EmogiQuery *query,
+					EmogiResult *result, EmogiControl *control, EmogiError *error)
 {
 	return run_triangles(pool, graph, false, result, control, error, "triangles");
 }
 
 EmogiStatus
-emogi_cpu_lcc(EmogiPool *pool, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result, EmogiControl *control,
-			  EmogiError *error)
+emogi_cpu_lcc(EmogiPool *pool, const EmogiGraph *graph, const EmogiQuery *query,
+			  EmogiResult *result, EmogiControl *control, EmogiError *error)
 {
 	return run_triangles(pool, graph, true, result, control, error, "clustering coefficients");
 }

@@ -1,8 +1,9 @@
 /*
  * union_find.h: components as trees of links, which any threads join at once.
  *
- * component[v] is a link to a smaller vertex of the same component, or v itself at a root. As links only lead downwards, the root of what
- * has been joined is its smallest vertex, whatever the order of the work. cc.c names the paper.
+ * component[v] is a link to a smaller vertex of the same component, or v itself at a root. As links
+ * only lead downwards, the root of what has been joined is its smallest vertex, whatever the order
+ * of the work. cc.c names the paper.
  */
 #ifndef EMOGI_UNION_FIND_H
 #define EMOGI_UNION_FIND_H
@@ -39,10 +40,12 @@ emogi_union_find_join(uint32_t *component, uint32_t u, uint32_t v)
 		}
 		parent = emogi_union_find_read(component, high);
 		if (parent == high &&
-			__atomic_compare_exchange_n(&component[high], &parent, low, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+			__atomic_compare_exchange_n(&component[high], &parent, low, false, __ATOMIC_RELAXED,
+										__ATOMIC_RELAXED))
 			return;
 		above = emogi_union_find_read(component, parent);
-		if (above != parent)	/* high is no root, so that any vertex above it will do as its link */
+		/* high is no root, so that any vertex above it will do as its link */
+		if (above != parent)
 			__atomic_store_n(&component[high], above, __ATOMIC_RELAXED);
 		high = above;
 	}
@@ -60,7 +63,10 @@ emogi_union_find_compress(uint32_t *component, uint32_t v)
 	__atomic_store_n(&component[v], root, __ATOMIC_RELAXED);
 }
 
-/* Guess the giant component: the root that most of some vertices, spread evenly, have (by majority vote). All are compressed. */
+/*
+ * Guess the giant component: the root that most of some vertices, spread evenly, have (by majority
+ * vote). All are compressed.
+ */
 static inline uint32_t
 emogi_union_find_giant(const uint32_t *component, uint64_t nvertices)
 {

@@ -1,13 +1,18 @@
 /*
- * yen_hierarchy.c: how far the target of a ranking is from a vertex, by way of a contraction hierarchy.
+ * yen_hierarchy.c: how far the target of a ranking is from a vertex, by way of a contraction
+ * hierarchy.
  *
- * A shortest way leads up to some vertex, and down from there. One search goes up from the target, against the arcs that lead down to it. What a vertex is
- * away then is the least of what that search says and of what the vertices that its arcs lead up to are away, each with its arc. This is found when a
- * vertex is asked for, and kept [1]: a ranking asks for few, whose ways up are nearly the same.
+ * A shortest way leads up to some vertex, and down from there. One search goes up from the target,
+ * against the arcs that lead down to it. What a vertex is away then is the least of what that
+ * search says and of what the vertices that its arcs lead up to are away, each with its arc. This
+ * is found when a vertex is asked for, and kept [1]: a ranking asks for few, whose ways up are
+ * nearly the same.
  *
- * Here the labels of yen_parts.h go by ranks, not vertices: backward is that of the search from the target, forward what has been found.
+ * Here the labels of yen_parts.h go by ranks, not vertices: backward is that of the search from the
+ * target, forward what has been found.
  *
- * [1] B. Strasser, T. Zeitz. A fast and tight heuristic for A* in road networks. SEA 2021 (lazy RPHAST).
+ * [1] B. Strasser, T. Zeitz. A fast and tight heuristic for A* in road networks. SEA 2021 (lazy
+ *     RPHAST).
  */
 #include "cpu/yen_parts.h"
 
@@ -43,13 +48,17 @@ search_up(EmogiYen *ranking)
 		if (emogi_yen_look(ranking, firsts[entry.vertex + 1] - firsts[entry.vertex] + 1))
 			return false;
 		for (uint64_t i = firsts[entry.vertex]; i < firsts[entry.vertex + 1]; i++)
-			if (arcs[i].weight < (double) INFINITY && !offer(ranking, arcs[i].to, emogi_yen_add(entry.value, arcs[i].weight)))
+			if (arcs[i].weight < (double) INFINITY &&
+				!offer(ranking, arcs[i].to, emogi_yen_add(entry.value, arcs[i].weight)))
 				return false;
 	}
 	return true;
 }
 
-/* Find what a vertex is away by those above it; those of which that is not known yet are put on the stack. False without memory. */
+/*
+ * Find what a vertex is away by those above it; those of which that is not known yet are put on the
+ * stack. False without memory.
+ */
 static bool
 look_up(EmogiYen *ranking, uint32_t rank)
 {
@@ -69,7 +78,8 @@ look_up(EmogiYen *ranking, uint32_t rank)
 		if (above == 0)
 		{
 			known = false;
-			if (!emogi_yen_reserve(ranking, (void **) &ranking->climb, &ranking->climb_room, ranking->nclimb + 1, sizeof *ranking->climb))
+			if (!emogi_yen_reserve(ranking, (void **) &ranking->climb, &ranking->climb_room,
+								   ranking->nclimb + 1, sizeof *ranking->climb))
 				return false;
 			ranking->climb[ranking->nclimb++] = arcs[i].to;
 			continue;

@@ -1,8 +1,9 @@
 /*
  * compare.c: whether two Graphs are the same, and where they differ.
  *
- * Arrays are compared as memory, piece by piece. Only when one differs, it is gone through for the first place where it does, by
- * list: a Graph is what is in its lists, and that is what a person can look up in the table.
+ * Arrays are compared as memory, piece by piece. Only when one differs, it is gone through for the
+ * first place where it does, by list: a Graph is what is in its lists, and that is what a person
+ * can look up in the table.
  */
 #include "compare.h"
 
@@ -83,7 +84,8 @@ compare_vertices(Comparison *comparison)
 		return true;
 	missing = v == a->nvertices || (v < b->nvertices && key_of(b, v) < key_of(a, v));
 	return DIFFER(comparison, "vertex %" PRId64 " %s (vertices: %" PRIu64 ", not %" PRIu64 ")",
-				  missing ? key_of(b, v) : key_of(a, v), missing ? "is missing" : "should not be there", a->nvertices, b->nvertices);
+				  missing ? key_of(b, v) : key_of(a, v),
+				  missing ? "is missing" : "should not be there", a->nvertices, b->nvertices);
 }
 
 /* ---- lists ---- */
@@ -112,10 +114,11 @@ are_same_lists(const Orientation *lists, uint64_t v, size_t weight_bytes)
 	const uint64_t b = lists->b->offsets[v];
 
 	return lists->a->offsets[v + 1] - a == length &&
-		memcmp(lists->a->targets + a, lists->b->targets + b, length * sizeof *lists->a->targets) == 0 &&
+		memcmp(lists->a->targets + a, lists->b->targets + b, length * sizeof *lists->a->targets) ==
+			0 &&
 		(weight_bytes == 0 ||
-		 memcmp((const char *) lists->a->weights + a * weight_bytes, (const char *) lists->b->weights + b * weight_bytes,
-				length * weight_bytes) == 0);
+		 memcmp((const char *) lists->a->weights + a * weight_bytes,
+				(const char *) lists->b->weights + b * weight_bytes, length * weight_bytes) == 0);
 }
 
 /* Say where the lists of a vertex first differ. */
@@ -140,19 +143,25 @@ explain_list(Comparison *comparison, const Orientation *lists, uint64_t v)
 		const double b_weight = emogi_weight(lists->b->weights, type, b);
 
 		if (a_weight != b_weight)
-			return DIFFER(comparison, "%s of vertex %" PRId64 ": %" PRId64 " has the weight %.17g, not %.17g (entries: %" PRIu64 ", not %" PRIu64 ")",
-						  lists->name, key, key_of(graph, lists->b->targets[b]), a_weight, b_weight, a_length, b_length);
+			return DIFFER(comparison,
+						  "%s of vertex %" PRId64 ": %" PRId64 " has the weight %.17g, not %.17g (entries: %" PRIu64 ", not %" PRIu64 ")",
+						  lists->name, key, key_of(graph, lists->b->targets[b]), a_weight, b_weight,
+						  a_length, b_length);
 		a++;
 		b++;
 	}
 	if (a == a_end && b == b_end)
-		return DIFFER(comparison, "%s of vertex %" PRId64 ": weights are equal, but not the same", lists->name, key);
+		return DIFFER(comparison, "%s of vertex %" PRId64 ": weights are equal, but not the same",
+					  lists->name, key);
 	missing = a == a_end || (b < b_end && lists->b->targets[b] < lists->a->targets[a]);
 	target = missing ? lists->b->targets[b] : lists->a->targets[a];
 	if (target >= graph->nvertices)
-		return DIFFER(comparison, "%s of vertex %" PRId64 ": entry %" PRIu32 " is no vertex", lists->name, key, target);
-	return DIFFER(comparison, "%s of vertex %" PRId64 ": %" PRId64 " %s (entries: %" PRIu64 ", not %" PRIu64 ")", lists->name, key,
-				  key_of(graph, target), missing ? "is missing" : "should not be there", a_length, b_length);
+		return DIFFER(comparison, "%s of vertex %" PRId64 ": entry %" PRIu32 " is no vertex",
+					  lists->name, key, target);
+	return DIFFER(comparison,
+				  "%s of vertex %" PRId64 ": %" PRId64 " %s (entries: %" PRIu64 ", not %" PRIu64 ")", lists->name, key,
+				  key_of(graph, target), missing ? "is missing" : "should not be there", a_length,
+				  b_length);
 }
 
 /* Say where the first list differs. */
@@ -169,18 +178,21 @@ explain_lists(Comparison *comparison, const Orientation *lists, size_t weight_by
 			return false;
 		}
 		if (!has_list(lists->a, v) || !has_list(lists->b, v))
-			return DIFFER(comparison, "%s of vertex %" PRId64 " lies outside of the lists", lists->name, key_of(graph, v));
+			return DIFFER(comparison, "%s of vertex %" PRId64 " lies outside of the lists",
+						  lists->name, key_of(graph, v));
 		if (!are_same_lists(lists, v, weight_bytes))
 			return explain_list(comparison, lists, v);
 	}
-	return DIFFER(comparison, "%s: edges belong to no vertex (edges: %" PRIu64 ", not %" PRIu64 ")", lists->name, lists->a->nedges, lists->b->nedges);
+	return DIFFER(comparison, "%s: edges belong to no vertex (edges: %" PRIu64 ", not %" PRIu64 ")",
+				  lists->name, lists->a->nedges, lists->b->nedges);
 }
 
 /* Get what a type of weights is called here. */
 static const char *
 type_name(EmogiWeightType type)
 {
-	static const char *const names[] = {"none", "of 1 byte", "of 2 bytes", "of 4 bytes", "float4", "float8"};
+	static const char *const names[] = {"none", "of 1 byte", "of 2 bytes", "of 4 bytes", "float4",
+		"float8"};
 
 	return (unsigned) type < sizeof names / sizeof names[0] ? names[type] : "of no type";
 }
@@ -194,12 +206,16 @@ compare_lists(Comparison *comparison, const Orientation *lists)
 	const size_t weight_bytes = emogi_weight_bytes(comparison->b->weight_type);
 
 	if ((a->offsets == NULL) != (b->offsets == NULL))
-		return DIFFER(comparison, "%s %s", lists->name, a->offsets == NULL ? "is missing" : "should not be there");
-	if (a->offsets == NULL || (a->offsets == comparison->a->forward.offsets && b->offsets == comparison->b->forward.offsets &&
-							   lists->a != &comparison->a->forward))
+		return DIFFER(comparison, "%s %s", lists->name,
+					  a->offsets == NULL ? "is missing" : "should not be there");
+	if (a->offsets == NULL ||
+		(a->offsets == comparison->a->forward.offsets &&
+		 b->offsets == comparison->b->forward.offsets &&
+		 lists->a != &comparison->a->forward))
 		return true;
 	if (a->nedges == b->nedges &&
-		are_same(comparison, a->offsets, b->offsets, (comparison->b->nvertices + 1) * sizeof *a->offsets) &&
+		are_same(comparison, a->offsets, b->offsets,
+				 (comparison->b->nvertices + 1) * sizeof *a->offsets) &&
 		are_same(comparison, a->targets, b->targets, a->nedges * sizeof *a->targets) &&
 		are_same(comparison, a->weights, b->weights, a->nedges * weight_bytes))
 		return true;
@@ -207,9 +223,11 @@ compare_lists(Comparison *comparison, const Orientation *lists)
 }
 
 bool
-emogi_graph_compare(const EmogiGraph *a, const EmogiGraph *b, bool (*poll) (void), char *difference, size_t bytes)
+emogi_graph_compare(const EmogiGraph *a, const EmogiGraph *b, bool (*poll) (void), char *difference,
+					size_t bytes)
 {
-	Comparison	comparison = {.a = a, .b = b, .poll = poll, .difference = difference, .bytes = bytes};
+	Comparison	comparison = {.a = a, .b = b, .poll = poll, .difference = difference,
+		.bytes = bytes};
 	const Orientation forward = {"list", &a->forward, &b->forward};
 	const Orientation backward = {"backward list", &a->backward, &b->backward};
 
@@ -219,6 +237,7 @@ emogi_graph_compare(const EmogiGraph *a, const EmogiGraph *b, bool (*poll) (void
 	if (!compare_vertices(&comparison))
 		return false;
 	if (a->weight_type != b->weight_type)
-		return DIFFER(&comparison, "weights: %s, not %s", type_name(a->weight_type), type_name(b->weight_type));
+		return DIFFER(&comparison, "weights: %s, not %s", type_name(a->weight_type),
+					  type_name(b->weight_type));
 	return compare_lists(&comparison, &forward) && compare_lists(&comparison, &backward);
 }

@@ -1,7 +1,8 @@
 /*
  * coo.c: edges between the chunks of a scan and the arrays of a COO.
  *
- * Threads take chunks and need nothing of each other: where the edges of a chunk lie follows from the chunks before it.
+ * Threads take chunks and need nothing of each other: where the edges of a chunk lie follows from
+ * the chunks before it.
  */
 #include "coo.h"
 
@@ -43,7 +44,10 @@ typedef struct RunCursor
 
 /* ---- form ---- */
 
-/* Choose the base of 4-byte keys: 0 where that does, else with as much room for keys to come below as above. */
+/*
+ * Choose the base of 4-byte keys: 0 where that does, else with as much room for keys to come below
+ * as above.
+ */
 static int64_t
 choose_base(int64_t min_key, int64_t max_key)
 {
@@ -90,14 +94,16 @@ key_array_bytes(const EmogiCoo *coo)
 size_t
 emogi_coo_bytes(const EmogiCoo *coo)
 {
-	return key_array_bytes(coo) + emogi_whole_lines(coo->room * emogi_weight_bytes(coo->weight_type));
+	return key_array_bytes(coo) +
+		emogi_whole_lines(coo->room * emogi_weight_bytes(coo->weight_type));
 }
 
 void
 emogi_coo_view(EmogiCoo *coo, void *memory)
 {
 	coo->keys = memory;
-	coo->weights = coo->weight_type == EMOGI_WEIGHT_NONE ? NULL : (char *) memory + key_array_bytes(coo);
+	coo->weights = coo->weight_type == EMOGI_WEIGHT_NONE ? NULL
+		: (char *) memory + key_array_bytes(coo);
 }
 
 /* ---- one edge ---- */
@@ -161,9 +167,11 @@ populate_block(void *arg, int thread, int nthreads)
 	size_t		bytes = emogi_coo_bytes(pack->coo);
 	uint64_t	at;
 
-	while (!emogi_job_stopped(&pack->job) && (at = emogi_job_take(&pack->next, POPULATE_BYTES)) < bytes)
+	while (!emogi_job_stopped(&pack->job) && (at = emogi_job_take(&pack->next, POPULATE_BYTES)) <
+		   bytes)
 	{
-		if (!emogi_job_populate(&pack->job, (char *) pack->coo->keys + at, bytes - at < POPULATE_BYTES ? bytes - at : POPULATE_BYTES))
+		if (!emogi_job_populate(&pack->job, (char *) pack->coo->keys + at,
+								bytes - at < POPULATE_BYTES ? bytes - at : POPULATE_BYTES))
 			emogi_job_fail(&pack->job, EMOGI_NO_MEMORY);
 	}
 }
@@ -185,7 +193,8 @@ pack_weighted_edges(const EmogiCoo *coo, EmogiEdgeChunk *chunk, uint64_t misfits
 
 	for (uint64_t first = 0; first < chunk->nedges; first += EMOGI_WEIGHTS_BATCH)
 	{
-		size_t		count = chunk->nedges - first < EMOGI_WEIGHTS_BATCH ? chunk->nedges - first : EMOGI_WEIGHTS_BATCH;
+		size_t		count = chunk->nedges - first < EMOGI_WEIGHTS_BATCH ? chunk->nedges - first
+			: EMOGI_WEIGHTS_BATCH;
 
 		for (size_t i = 0; i < count; i++)
 		{
@@ -221,7 +230,8 @@ pack_chunks(void *arg, int thread, int nthreads)
 	uint64_t	misfits[64] = {0};
 	uint64_t	c;
 
-	while (!emogi_job_stopped(&pack->job) && (c = emogi_job_take(&pack->next, 1)) < pack->edges->nchunks)
+	while (!emogi_job_stopped(&pack->job) && (c = emogi_job_take(&pack->next, 1)) <
+		   pack->edges->nchunks)
 	{
 		EmogiEdgeChunk *chunk = pack->edges->chunks[c];
 
@@ -298,7 +308,8 @@ append_edge(EmogiEdgeChunk *chunk, const EmogiWeightedEdge *edge, bool weighted)
 
 /* Fill a chunk with the edges [first, end) of all runs. */
 static void
-fill_chunk(const Unpack *unpack, RunCursor *cursor, EmogiEdgeChunk *chunk, uint64_t first, uint64_t end)
+fill_chunk(const Unpack *unpack, RunCursor *cursor, EmogiEdgeChunk *chunk, uint64_t first,
+		   uint64_t end)
 {
 	const bool	weighted = unpack->coo->weight_type != EMOGI_WEIGHT_NONE;
 
@@ -315,7 +326,8 @@ fill_chunk(const Unpack *unpack, RunCursor *cursor, EmogiEdgeChunk *chunk, uint6
 
 		for (; first < end && first < run_end; first++)
 		{
-			EmogiWeightedEdge edge = emogi_coo_get(unpack->coo, run->first + (first - cursor->before));
+			EmogiWeightedEdge edge = emogi_coo_get(unpack->coo,
+												   run->first + (first - cursor->before));
 
 			append_edge(chunk, &edge, weighted);
 		}
@@ -353,14 +365,16 @@ unpack_chunks(void *arg, int thread, int nthreads)
 		const uint64_t first = c * unpack->capacity;
 		uint64_t	count;
 
-		if (c >= unpack->edges->nchunks || first >= unpack->nedges || !seek_run(unpack, &cursor, first))
+		if (c >= unpack->edges->nchunks || first >= unpack->nedges ||
+			!seek_run(unpack, &cursor, first))
 			break;
 		if (!emogi_job_populate(&unpack->job, unpack->edges->chunks[c], EMOGI_CHUNK_BYTES))
 		{
 			emogi_job_fail(&unpack->job, EMOGI_NO_MEMORY);
 			break;
 		}
-		count = unpack->nedges - first < unpack->capacity ? unpack->nedges - first : unpack->capacity;
+		count = unpack->nedges - first < unpack->capacity ? unpack->nedges - first
+			: unpack->capacity;
 		fill_chunk(unpack, &cursor, unpack->edges->chunks[c], first, first + count);
 		emogi_job_done(&unpack->job, count);
 	}

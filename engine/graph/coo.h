@@ -1,8 +1,10 @@
 /*
- * coo.h: the edges of a table in the order of its pages, so that what a page gave before can be compared with what it gives now.
+ * coo.h: the edges of a table in the order of its pages, so that what a page gave before can be
+ * compared with what it gives now.
  *
- * A COO (coordinate list) is made of the chunks that a scan has filled, and stays while its live state does. Keys, not vertex
- * numbers: renumbering leaves it alone. Edges are found by their place; which places a page has, its owner knows.
+ * A COO (coordinate list) is made of the chunks that a scan has filled, and stays while its live
+ * state does. Keys, not vertex numbers: renumbering leaves it alone. Edges are found by their
+ * place; which places a page has, its owner knows.
  */
 #ifndef EMOGI_COO_H
 #define EMOGI_COO_H
@@ -12,7 +14,8 @@
 typedef struct EmogiCoo
 {
 	uint64_t	room;			/* edges that fit */
-	uint64_t	used;			/* places [0, used) have been given out; not all of them need be an edge's any more */
+	uint64_t	used;			/* places [0, used) have been given out; not all of them need be
+								 * an edge's any more */
 	int64_t		base;			/* keys are stored as key - base */
 	uint32_t	key_bytes;		/* of a stored key: 3, 4 or 8 */
 	EmogiWeightType weight_type;	/* of the stored weights; EMOGI_WEIGHT_NONE = there are none */
@@ -48,19 +51,27 @@ emogi_misfits_of(const EmogiMisfitCounts *counts)
 	return misfits;
 }
 
-/* Set the form of a COO for these edges, with room for so many (at least edges->nedges); memory is the caller's to give. */
+/*
+ * Set the form of a COO for these edges, with room for so many (at least edges->nedges); memory is
+ * the caller's to give.
+ */
 extern void emogi_coo_shape(EmogiCoo *coo, const EmogiEdges *edges, uint64_t room);
 
-/* Bytes of the block that holds the arrays of a COO of this form; emogi_coo_view points it into one, aligned to a line. */
+/*
+ * Bytes of the block that holds the arrays of a COO of this form; emogi_coo_view points it into
+ * one, aligned to a line.
+ */
 extern size_t emogi_coo_bytes(const EmogiCoo *coo);
 extern void emogi_coo_view(EmogiCoo *coo, void *memory);
 
 /*
- * Fill an empty COO with all edges of the chunks, chunk after chunk: chunk->first becomes the place of its first edge, and
- * coo->used the number of edges. The block is populated. counts: of all weights, where there are any.
+ * Fill an empty COO with all edges of the chunks, chunk after chunk: chunk->first becomes the place
+ * of its first edge, and coo->used the number of edges. The block is populated. counts: of all
+ * weights, where there are any.
  */
-extern EmogiStatus emogi_coo_pack(EmogiPool *pool, const EmogiEdges *edges, EmogiCoo *coo, EmogiMisfitCounts *counts,
-								  EmogiControl *control, EmogiError *error);
+extern EmogiStatus emogi_coo_pack(EmogiPool *pool, const EmogiEdges *edges, EmogiCoo *coo,
+								  EmogiMisfitCounts *counts, EmogiControl *control,
+								  EmogiError *error);
 
 /* A run of places whose edges count. */
 typedef struct EmogiCooRun
@@ -70,11 +81,12 @@ typedef struct EmogiCooRun
 } EmogiCooRun;
 
 /*
- * The reverse: the edges of these runs, in their order, into edges->chunks, which are empty, not yet populated, and hold them
- * all. The chunks get their ranges of keys and their misfits.
+ * The reverse: the edges of these runs, in their order, into edges->chunks, which are empty, not
+ * yet populated, and hold them all. The chunks get their ranges of keys and their misfits.
  */
-extern EmogiStatus emogi_coo_unpack(EmogiPool *pool, const EmogiCoo *coo, const EmogiCooRun *runs, uint64_t nruns,
-									const EmogiEdges *edges, EmogiControl *control, EmogiError *error);
+extern EmogiStatus emogi_coo_unpack(EmogiPool *pool, const EmogiCoo *coo, const EmogiCooRun *runs,
+									uint64_t nruns, const EmogiEdges *edges, EmogiControl *control,
+									EmogiError *error);
 
 /* Does an edge fit into a COO of this form? */
 static inline bool
@@ -82,7 +94,8 @@ emogi_coo_holds(const EmogiCoo *coo, int64_t src, int64_t dst, double weight)
 {
 	uint64_t	span = coo->key_bytes == 8 ? UINT64_MAX : (UINT64_C(1) << (8 * coo->key_bytes)) - 1;
 
-	if ((uint64_t) src - (uint64_t) coo->base > span || (uint64_t) dst - (uint64_t) coo->base > span)
+	if ((uint64_t) src - (uint64_t) coo->base > span ||
+		(uint64_t) dst - (uint64_t) coo->base > span)
 		return false;
 	if (coo->key_bytes < 8 && (src < coo->base || dst < coo->base))
 		return false;

@@ -1,8 +1,9 @@
 /*
- * csr.c: from edges and the numbers of their keys to a Graph, step by step; csr_build.h tells the method.
+ * csr.c: from edges and the numbers of their keys to a Graph, step by step; csr_build.h tells the
+ * method.
  *
- * [1] S. Beamer, K. Asanovic, D. Patterson. Reducing Pagerank Communication via Propagation Blocking. IPDPS 2017.
- *     Section IV (binning, here of edges instead of contributions).
+ * [1] S. Beamer, K. Asanovic, D. Patterson. Reducing Pagerank Communication via Propagation
+ *     Blocking. IPDPS 2017. Section IV (binning, here of edges instead of contributions).
  */
 #include "csr_build.h"
 
@@ -23,7 +24,10 @@ most_entries(uint64_t nedges, EmogiDirection direction)
 	return direction == EMOGI_BOTH ? 2 * nedges : nedges;
 }
 
-/* Choose buckets of about EMOGI_CSR_ENTRIES_PER_BUCKET list entries, or more where those are very many. */
+/*
+ * Choose buckets of about EMOGI_CSR_ENTRIES_PER_BUCKET list entries, or more where those are very
+ * many.
+ */
 static void
 cut_sources(EmogiCsrBuild *build)
 {
@@ -40,7 +44,8 @@ cut_sources(EmogiCsrBuild *build)
 
 /* Set what follows from the number of vertices, entries and threads there are. */
 static void
-size_build(EmogiCsrBuild *build, uint64_t nvertices, uint64_t nedges, EmogiDirection direction, int nthreads, bool weighted)
+size_build(EmogiCsrBuild *build, uint64_t nvertices, uint64_t nedges, EmogiDirection direction,
+		   int nthreads, bool weighted)
 {
 	uint64_t	most_threads;
 
@@ -55,7 +60,8 @@ size_build(EmogiCsrBuild *build, uint64_t nvertices, uint64_t nedges, EmogiDirec
 }
 
 size_t
-emogi_csr_scratch_bytes(uint64_t nvertices, uint64_t nedges, EmogiDirection direction, int nthreads, bool weighted)
+emogi_csr_scratch_bytes(uint64_t nvertices, uint64_t nedges, EmogiDirection direction, int nthreads,
+						bool weighted)
 {
 	EmogiCsrBuild build = {0};
 
@@ -76,22 +82,30 @@ typedef struct Appender
 	int			thread;
 } Appender;
 
-/* Get where a thread appends: by value, so that what is appended is not taken for what may change it. */
+/*
+ * Get where a thread appends: by value, so that what is appended is not taken for what may change
+ * it.
+ */
 static inline Appender
 open_appender(EmogiCsrBuild *build, int thread)
 {
-	return (Appender) {.partition = &build->partition, .cursors = emogi_partition_cursors(&build->partition, thread),
-		.block_mask = build->partition.block_entries * sizeof(uint64_t) - 1, .shift = build->shift, .thread = thread};
+	return (Appender) {.partition = &build->partition,
+		.cursors = emogi_partition_cursors(&build->partition, thread),
+		.block_mask = build->partition.block_entries * sizeof(uint64_t) - 1, .shift = build->shift,
+		.thread = thread};
 }
 
-/* Append an entry, with its weight where there are any; false when the job has failed. Blocks hold whole entries. */
+/*
+ * Append an entry, with its weight where there are any; false when the job has failed. Blocks hold
+ * whole entries.
+ */
 ALWAYS_INLINE bool
 append_entry(Appender appender, uint64_t source, uint64_t target, bool weighted, double weight)
 {
 	uint32_t	bucket = (uint32_t) (source >> appender.shift);
 
-	if (!emogi_partition_append(appender.partition, appender.cursors, appender.block_mask, appender.thread, bucket,
-								source << 32 | target))
+	if (!emogi_partition_append(appender.partition, appender.cursors, appender.block_mask,
+								appender.thread, bucket, source << 32 | target))
 		return false;
 	if (weighted)
 	{
@@ -101,9 +115,13 @@ append_entry(Appender appender, uint64_t source, uint64_t target, bool weighted,
 	return true;
 }
 
-/* Append the entries of the edges [first, first + count) of a chunk, with or without weights as a constant. */
+/*
+ * Append the entries of the edges [first, first + count) of a chunk, with or without weights as a
+ * constant.
+ */
 ALWAYS_INLINE bool
-append_edges(EmogiCsrBuild *build, int thread, EmogiEdgeChunk *chunk, uint64_t first, size_t count, bool weighted)
+append_edges(EmogiCsrBuild *build, int thread, EmogiEdgeChunk *chunk, uint64_t first, size_t count,
+			 bool weighted)
 {
 	const Appender appender = open_appender(build, thread);
 	const EmogiWeightedEdge *edges = emogi_weighted_edges(chunk);
@@ -114,7 +132,8 @@ append_edges(EmogiCsrBuild *build, int thread, EmogiEdgeChunk *chunk, uint64_t f
 
 	if (count == 0)
 		return true;			/* never, but the compiler does not know that key is filled */
-	emogi_key_numbers_numbers(build->keys, emogi_edge_keys(build->edges, chunk, first, count, key), number, 2 * count);
+	emogi_key_numbers_numbers(build->keys, emogi_edge_keys(build->edges, chunk, first, count, key),
+							  number, 2 * count);
 	for (size_t i = 0; i < count; i++)
 	{
 		uint64_t	src = number[2 * i];
@@ -131,14 +150,16 @@ append_edges(EmogiCsrBuild *build, int thread, EmogiEdgeChunk *chunk, uint64_t f
 
 /* Append such entries without weights. Not inlined, as the next: the loop needs all registers. */
 static __attribute__((noinline)) bool
-append_plain_edges(EmogiCsrBuild *build, int thread, EmogiEdgeChunk *chunk, uint64_t first, size_t count)
+append_plain_edges(EmogiCsrBuild *build, int thread, EmogiEdgeChunk *chunk, uint64_t first,
+				   size_t count)
 {
 	return append_edges(build, thread, chunk, first, count, false);
 }
 
 /* Append such entries with weights. */
 static __attribute__((noinline)) bool
-append_weighted_edges(EmogiCsrBuild *build, int thread, EmogiEdgeChunk *chunk, uint64_t first, size_t count)
+append_weighted_edges(EmogiCsrBuild *build, int thread, EmogiEdgeChunk *chunk, uint64_t first,
+					  size_t count)
 {
 	return append_edges(build, thread, chunk, first, count, true);
 }
@@ -163,7 +184,8 @@ partition_edges(void *arg, int thread, int nthreads)
 			size_t		count = chunk->nedges - i < BATCH ? chunk->nedges - i : BATCH;
 
 			if (emogi_job_stopped(&build->job) ||
-				!(build->words == 1 ? append_plain_edges : append_weighted_edges) (build, thread, chunk, i, count))
+				!(build->words == 1 ? append_plain_edges
+				  : append_weighted_edges) (build, thread, chunk, i, count))
 				return;
 		}
 		emogi_job_done(&build->job, most_entries(chunk->nedges, build->direction));
@@ -213,7 +235,10 @@ partition_reversed(EmogiCsrBuild *build, int thread, uint64_t i, uint64_t end, b
 	}
 }
 
-/* Sort the reversed entries of this thread's share of the finished lists into buckets, weights as a constant again. */
+/*
+ * Sort the reversed entries of this thread's share of the finished lists into buckets, weights as a
+ * constant again.
+ */
 static void
 partition_lists(void *arg, int thread, int nthreads)
 {
@@ -259,7 +284,8 @@ populate_memory(void *arg, int thread, int nthreads)
 	while (!emogi_job_stopped(&build->job) &&
 		   (at = emogi_job_take(&build->next, EMOGI_CSR_POPULATE_BYTES)) < build->populate_bytes)
 	{
-		size_t		bytes = build->populate_bytes - at < EMOGI_CSR_POPULATE_BYTES ? build->populate_bytes - at : EMOGI_CSR_POPULATE_BYTES;
+		size_t		bytes = build->populate_bytes - at < EMOGI_CSR_POPULATE_BYTES
+			? build->populate_bytes - at : EMOGI_CSR_POPULATE_BYTES;
 
 		if (!emogi_job_populate(&build->job, build->populate_start + at, bytes))
 			emogi_job_fail(&build->job, EMOGI_NO_MEMORY);
@@ -304,12 +330,15 @@ close_adjacency(const EmogiAdjacency *adjacency, uint64_t nvertices, EmogiWeight
 		clear_padding(adjacency->weights, adjacency->nedges * emogi_weight_bytes(type));
 }
 
-/* Make an empty partition for the most entries there can be; false, with the job failed, without memory. */
+/*
+ * Make an empty partition for the most entries there can be; false, with the job failed, without
+ * memory.
+ */
 static bool
 open_partition(EmogiCsrBuild *build, uint64_t nentries, void *scratch)
 {
-	if (emogi_partition_init(&build->partition, &build->job, build->words * nentries, build->nbuckets,
-							 build->nthreads, scratch))
+	if (emogi_partition_init(&build->partition, &build->job, build->words * nentries,
+							 build->nbuckets, build->nthreads, scratch))
 		return true;
 	emogi_job_fail(&build->job, EMOGI_NO_MEMORY);
 	return false;
@@ -317,12 +346,14 @@ open_partition(EmogiCsrBuild *build, uint64_t nentries, void *scratch)
 
 /* Make the forward lists and the ids; false when the job has stopped. */
 static bool
-build_forward(EmogiPool *pool, EmogiCsrBuild *build, const EmogiCsrInput *input, void *scratch, EmogiGraph *graph)
+build_forward(EmogiPool *pool, EmogiCsrBuild *build, const EmogiCsrInput *input, void *scratch,
+			  EmogiGraph *graph)
 {
-	if (!open_partition(build, build->nentries, scratch) || !run_build(pool, build, partition_edges))
+	if (!open_partition(build, build->nentries, scratch) ||
+		!run_build(pool, build, partition_edges))
 		return false;
-	emogi_csr_view(input->memory, build->nvertices, sum_buckets(build), build->direction, input->with_backward,
-				   build->type, graph);
+	emogi_csr_view(input->memory, build->nvertices, sum_buckets(build), build->direction,
+				   input->with_backward, build->type, graph);
 	build->populate_start = input->memory;
 	build->populate_bytes = graph->memory_bytes;
 	build->ids = input->memory;
@@ -351,14 +382,16 @@ build_backward(EmogiPool *pool, EmogiCsrBuild *build, void *scratch, EmogiGraph 
 }
 
 EmogiStatus
-emogi_csr_build(EmogiPool *pool, const EmogiCsrInput *input, EmogiGraph *graph, EmogiControl *control, EmogiError *error)
+emogi_csr_build(EmogiPool *pool, const EmogiCsrInput *input, EmogiGraph *graph,
+				EmogiControl *control, EmogiError *error)
 {
 	const EmogiEdges *edges = input->edges;
 	bool		transpose = input->with_backward && input->direction != EMOGI_BOTH;
 	EmogiCsrBuild build = {.job = {.control = control}, .edges = edges, .keys = input->keys};
 	void	   *scratch;
 
-	size_build(&build, input->keys->nvertices, edges->nedges - edges->nalone, input->direction, emogi_pool_size(pool), edges->weighted);
+	size_build(&build, input->keys->nvertices, edges->nedges - edges->nalone, input->direction,
+			   emogi_pool_size(pool), edges->weighted);
 	emogi_job_phase(&build.job, EMOGI_PHASE_CSR, build.nentries * (transpose ? 4 : 2));
 	build.type = edges->weighted ? emogi_weight_type(edges->weight_misfits) : EMOGI_WEIGHT_NONE;
 	build.desks = input->scratch;

@@ -4,9 +4,10 @@
  * Two steps, so that the caller can give exactly the memory that each needs:
  *   1. emogi_key_numbers_build: the distinct keys of all edge ends, ascending = ids[nvertices], and a map key -> number.
  *   2. emogi_csr_build:  offsets and sorted targets of one orientation (and, when asked, of its transpose).
- * Both run on all threads of the pool, poll control->cancel, and depend on the set of edges alone: the order of the
- * edges, of the chunks and the number of threads change nothing in the Graph. Vertices that are to be there without an edge
- * come in chunks marked as such; step 1 takes their keys, step 2 passes them by.
+ * Both run on all threads of the pool, poll control->cancel, and depend on the set of edges alone:
+ * the order of the edges, of the chunks and the number of threads change nothing in the Graph.
+ * Vertices that are to be there without an edge come in chunks marked as such; step 1 takes their
+ * keys, step 2 passes them by.
  */
 #ifndef EMOGI_CSR_H
 #define EMOGI_CSR_H
@@ -28,7 +29,10 @@ typedef struct EmogiWeightedEdge
 	double		weight;
 } EmogiWeightedEdge;
 
-/* What a weight is not: OR-ed over all weights, the bits that stay clear name the types that hold every one. */
+/*
+ * What a weight is not: OR-ed over all weights, the bits that stay clear name the types that hold
+ * every one.
+ */
 #define EMOGI_NOT_U8	1u
 #define EMOGI_NOT_U16	2u
 #define EMOGI_NOT_U32	4u
@@ -72,7 +76,8 @@ emogi_weight_type(uint32_t misfits)
 static inline bool
 emogi_weight_is_held(EmogiWeightType type, double weight)
 {
-	static const uint32_t misfits[] = {0, EMOGI_NOT_U8, EMOGI_NOT_U16, EMOGI_NOT_U32, EMOGI_NOT_F32, 0};
+	static const uint32_t misfits[] = {0, EMOGI_NOT_U8, EMOGI_NOT_U16, EMOGI_NOT_U32, EMOGI_NOT_F32,
+		0};
 
 	return misfits[type] == 0 || (emogi_weight_misfits(weight) & misfits[type]) == 0;
 }
@@ -98,7 +103,8 @@ typedef struct EmogiEdgeChunk
 	uint32_t	alone;			/* 1 = these are no edges but vertices, each as both ends of one */
 	uint64_t	first;			/* place of its first edge in a COO, by emogi_coo_pack */
 	char		pad[EMOGI_LINE_BYTES - 40];
-	EmogiEdge	edges[];		/* [nedges] of EMOGI_CHUNK_EDGES; with weights, see emogi_weighted_edges */
+	EmogiEdge	edges[];		/* [nedges] of EMOGI_CHUNK_EDGES; with weights, see
+								 * emogi_weighted_edges */
 } EmogiEdgeChunk;
 
 /* Get a chunk's edges where edges have weights: [nedges] of EMOGI_CHUNK_WEIGHTED_EDGES. */
@@ -126,20 +132,26 @@ typedef struct EmogiEdges
 /* How keys become numbers: see emogi_key_numbers_plan. */
 typedef enum EmogiKeyMethod
 {
-	EMOGI_KEYS_DIRECT,			/* a bitmap with ranks over min_key .. max_key, nothing when every key occurs */
+	EMOGI_KEYS_DIRECT,			/* a bitmap with ranks over min_key .. max_key, nothing when
+								 * every key occurs */
 	EMOGI_KEYS_SORTED,			/* sorted distinct keys, found by an indexed search */
-	EMOGI_KEYS_SPACED			/* (1 .. nvertices) << shift, and all of them occur: the codes of a new dictionary */
+	/* (1 .. nvertices) << shift, and all of them occur: the codes of a new dictionary */
+	EMOGI_KEYS_SPACED
 } EmogiKeyMethod;
 
 typedef struct EmogiKeyPlan
 {
 	EmogiKeyMethod method;
 	uint64_t	max_vertices;	/* upper bound of nvertices: min(2 * nedges, key range) */
-	size_t		scratch_bytes;	/* of emogi_key_numbers_build; must stay until emogi_csr_build has returned */
+	size_t		scratch_bytes;	/* of emogi_key_numbers_build; must stay until emogi_csr_build
+								 * has returned */
 	int			shift;			/* EMOGI_KEYS_SPACED */
 } EmogiKeyPlan;
 
-/* Decide the method: direct when max - min + 1 <= 32 x nedges (and always for tiny ranges), else sorted. */
+/*
+ * Decide the method: direct when max - min + 1 <= 32 x nedges (and always for tiny ranges), else
+ * sorted.
+ */
 extern void emogi_key_numbers_plan(const EmogiEdges *edges, EmogiKeyPlan *plan);
 
 /* Plan for keys that are (1 .. nkeys) << shift, each of which is known to occur. */
@@ -153,56 +165,67 @@ typedef struct EmogiKeyNumbers
 	int64_t		min_key;
 	int			shift;			/* 0 but for EMOGI_KEYS_SPACED */
 	uint64_t	map_length;
-	const void *map;			/* [map_length], inside scratch; NULL = number is (key - min_key) >> shift */
+	const void *map;			/* [map_length], inside scratch; NULL = number is (key - min_key)
+								 * >> shift */
 	const void *index;			/* inside scratch; NULL but for EMOGI_KEYS_SORTED */
 } EmogiKeyNumbers;
 
 /*
- * Step 1. scratch: plan->scratch_bytes, EMOGI_LINE_BYTES-aligned, any content, not yet populated (the threads do it).
- * BAD_INPUT when there are more than EMOGI_MAX_VERTICES distinct keys.
+ * Step 1. scratch: plan->scratch_bytes, EMOGI_LINE_BYTES-aligned, any content, not yet populated
+ * (the threads do it). BAD_INPUT when there are more than EMOGI_MAX_VERTICES distinct keys.
  */
-extern EmogiStatus emogi_key_numbers_build(EmogiPool *pool, const EmogiEdges *edges, const EmogiKeyPlan *plan,
-									void *scratch, EmogiKeyNumbers *keys, EmogiControl *control, EmogiError *error);
+extern EmogiStatus emogi_key_numbers_build(EmogiPool *pool, const EmogiEdges *edges,
+										   const EmogiKeyPlan *plan,
+										   void *scratch, EmogiKeyNumbers *keys,
+										   EmogiControl *control, EmogiError *error);
 
 /*
- * Bytes of the Graph's block (nedges = edges given without such vertices, before EMOGI_BOTH doubles them): ids, offsets and targets of one
- * orientation, and of the transpose when asked.
+ * Bytes of the Graph's block (nedges = edges given without such vertices, before EMOGI_BOTH doubles
+ * them): ids, offsets and targets of one orientation, and of the transpose when asked.
  */
-extern size_t emogi_csr_bytes(uint64_t nvertices, uint64_t nedges, EmogiDirection direction, bool with_backward,
-							  EmogiWeightType weight_type);
+extern size_t emogi_csr_bytes(uint64_t nvertices, uint64_t nedges, EmogiDirection direction,
+							  bool with_backward, EmogiWeightType weight_type);
 
 /* Bytes of scratch for step 2. */
-extern size_t emogi_csr_scratch_bytes(uint64_t nvertices, uint64_t nedges, EmogiDirection direction, int nthreads,
-									  bool weighted);
+extern size_t emogi_csr_scratch_bytes(uint64_t nvertices, uint64_t nedges, EmogiDirection direction,
+									  int nthreads, bool weighted);
 
 /* What a Graph is made of, and where. */
 typedef struct EmogiCsrInput
 {
 	const EmogiEdges *edges;	/* only read */
-	const EmogiKeyNumbers *keys;		/* of step 1, whose scratch is still there */
+	const EmogiKeyNumbers *keys;	/* of step 1, whose scratch is still there */
 	EmogiDirection direction;
-	bool		with_backward;	/* for EMOGI_BOTH backward equals forward at no cost; else it is built only when asked */
+	bool		with_backward;	/* for EMOGI_BOTH backward equals forward at no cost; else it is
+								 * built only when asked */
 	void	   *memory;			/* emogi_csr_bytes, page-aligned, any content, not populated */
 	void	   *scratch;		/* emogi_csr_scratch_bytes, EMOGI_LINE_BYTES-aligned, likewise */
 } EmogiCsrInput;
 
-/* Step 2. Fills *graph, whose pointers lead into input->memory; backward's offsets are NULL where there is none. */
+/*
+ * Step 2. Fills *graph, whose pointers lead into input->memory; backward's offsets are NULL where
+ * there is none.
+ */
 extern EmogiStatus emogi_csr_build(EmogiPool *pool, const EmogiCsrInput *input, EmogiGraph *graph,
 								   EmogiControl *control, EmogiError *error);
 
 /*
- * The reverse: the edges of forward's lists, with the keys as ends and the weights that the Graph shows, into
- * edges->chunks, which are empty, not yet populated, and hold them all. reversed: forward leads from dst to src.
+ * The reverse: the edges of forward's lists, with the keys as ends and the weights that the Graph
+ * shows, into edges->chunks, which are empty, not yet populated, and hold them all. reversed:
+ * forward leads from dst to src.
  */
-extern EmogiStatus emogi_csr_expand(EmogiPool *pool, const EmogiGraph *graph, bool reversed, const EmogiEdges *edges,
-									EmogiControl *control, EmogiError *error);
+extern EmogiStatus emogi_csr_expand(EmogiPool *pool, const EmogiGraph *graph, bool reversed,
+									const EmogiEdges *edges, EmogiControl *control,
+									EmogiError *error);
 
 /*
- * The view of a Graph that emogi_csr_build has laid out in memory before, perhaps in another process.
- * nedges = the list entries of forward (graph->forward.nedges), which for EMOGI_BOTH is more than the edges given.
+ * The view of a Graph that emogi_csr_build has laid out in memory before, perhaps in another
+ * process. nedges = the list entries of forward (graph->forward.nedges), which for EMOGI_BOTH is
+ * more than the edges given.
  */
-extern void emogi_csr_view(void *memory, uint64_t nvertices, uint64_t nedges, EmogiDirection direction,
-						   bool with_backward, EmogiWeightType weight_type, EmogiGraph *graph);
+extern void emogi_csr_view(void *memory, uint64_t nvertices, uint64_t nedges,
+						   EmogiDirection direction, bool with_backward,
+						   EmogiWeightType weight_type, EmogiGraph *graph);
 
 /* Have a Graph lead into `memory`, where a copy of its block lies. */
 extern void emogi_graph_move(EmogiGraph *graph, const void *memory);

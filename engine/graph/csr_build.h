@@ -1,13 +1,15 @@
 /*
- * csr_build.h: what passes between csr.c, which leads the building of a Graph from step to step, and csr_lists.c, which makes
- * the lists of a bucket.
+ * csr_build.h: what passes between csr.c, which leads the building of a Graph from step to step,
+ * and csr_lists.c, which makes the lists of a bucket.
  *
- * One pass over the edges appends the entries of the lists to be to buckets of neighbouring sources (partition.h). Then each
- * bucket is counted, laid out, and dealt out to the lists of its sources, each in ascending order. The transpose is made
- * from the finished lists: they are read in order of sources, so that nothing is to be sorted.
+ * One pass over the edges appends the entries of the lists to be to buckets of neighbouring sources
+ * (partition.h). Then each bucket is counted, laid out, and dealt out to the lists of its sources,
+ * each in ascending order. The transpose is made from the finished lists: they are read in order of
+ * sources, so that nothing is to be sorted.
  *
- * An entry of a bucket is one word, source << 32 | target, which with weights is followed by another, the weight as a double.
- * All that is done for each entry is written once and compiled for both.
+ * An entry of a bucket is one word, source << 32 | target, which with weights is followed by
+ * another, the weight as a double. All that is done for each entry is written once and compiled for
+ * both.
  */
 #ifndef EMOGI_CSR_BUILD_H
 #define EMOGI_CSR_BUILD_H
@@ -16,15 +18,21 @@
 #include "graph/key_numbers.h"
 #include "partition.h"
 
-/* Tuned. A bucket is to fit the cache of one processor, and its blocks, one a thread, to be filled. */
+/*
+ * Tuned. A bucket is to fit the cache of one processor, and its blocks, one a thread, to be filled.
+ */
 #define EMOGI_CSR_ENTRIES_PER_BUCKET 16384	/* aim */
 #define EMOGI_CSR_MAX_BUCKETS 2048
-#define EMOGI_CSR_ENTRIES_PER_THREAD 131072	/* fewer do not repay its desk and its blocks, most of a megabyte */
-#define EMOGI_CSR_ROOM_FACTOR 2	/* a bucket that is sorted at once has at most so many times what it should have */
-#define EMOGI_CSR_MAX_ROOM ((uint32_t) 1 << 21)	/* entries that a thread sorts without a look at the job, about 30 ms */
+/* fewer do not repay its desk and its blocks, most of a megabyte */
+#define EMOGI_CSR_ENTRIES_PER_THREAD 131072
+/* a bucket that is sorted at once has at most so many times what it should have */
+#define EMOGI_CSR_ROOM_FACTOR 2
+/* entries that a thread sorts without a look at the job, about 30 ms */
+#define EMOGI_CSR_MAX_ROOM ((uint32_t) 1 << 21)
 #define EMOGI_CSR_DIGIT_BITS 11
 #define EMOGI_CSR_POLL ((uint64_t) 1 << 20)	/* words between two looks at the job */
-#define EMOGI_CSR_POPULATE_BYTES ((size_t) 2 << 20)	/* of the Graph's memory that a thread takes at once */
+/* of the Graph's memory that a thread takes at once */
+#define EMOGI_CSR_POPULATE_BYTES ((size_t) 2 << 20)
 
 typedef struct EmogiCsrBuild
 {
@@ -44,7 +52,7 @@ typedef struct EmogiCsrBuild
 	char	   *desks;			/* [nthreads] of desk_bytes */
 	size_t		desk_bytes;
 	uint64_t	base[EMOGI_CSR_MAX_BUCKETS + 1];	/* entries before each bucket */
-	const EmogiAdjacency *from;	/* the lists to transpose */
+	const EmogiAdjacency *from; /* the lists to transpose */
 	EmogiAdjacency to;			/* the lists in the making */
 	bool		sorted;			/* entries come in the order that lists have */
 	int64_t    *ids;

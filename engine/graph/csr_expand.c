@@ -1,8 +1,9 @@
 /*
- * csr_expand.c: from a Graph back to its edges, so that another Graph of them can be built without reading the table.
+ * csr_expand.c: from a Graph back to its edges, so that another Graph of them can be built without
+ * reading the table.
  *
- * Chunk i gets the entries [i x capacity, (i + 1) x capacity) of forward's lists: every thread takes chunks and needs
- * nothing of the others.
+ * Chunk i gets the entries [i x capacity, (i + 1) x capacity) of forward's lists: every thread
+ * takes chunks and needs nothing of the others.
  */
 #include "contract/semirings.h"
 #include "csr.h"
@@ -112,7 +113,8 @@ expand_chunks(void *arg, int thread, int nthreads)
 		{
 			const uint64_t rest = nentries - first;
 
-			fill_chunk(expand, expand->edges->chunks[i], first, first + (rest < expand->capacity ? rest : expand->capacity));
+			fill_chunk(expand, expand->edges->chunks[i], first,
+					   first + (rest < expand->capacity ? rest : expand->capacity));
 			emogi_job_done(&expand->job, rest < expand->capacity ? rest : expand->capacity);
 		}
 	}

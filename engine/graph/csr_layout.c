@@ -1,19 +1,25 @@
 /*
  * csr_layout.c: where the arrays of a Graph lie in its block, and how a key is found in it.
  *
- * ids | forward offsets | targets | weights | backward offsets | targets | weights, each in whole lines; EMOGI_BOTH and
- * a Graph without transpose have no backward arrays, one without weights no weights. A block can be moved as a whole.
+ * ids | forward offsets | targets | weights | backward offsets | targets | weights, each in whole
+ * lines; EMOGI_BOTH and a Graph without transpose have no backward arrays, one without weights no
+ * weights. A block can be moved as a whole.
  */
 #include "csr.h"
 #include "layout.h"
 
-#define NEAR_KEYS 8				/* of a line: how far from where a key should stand it is looked for first, and how many times farther then */
+/*
+ * of a line: how far from where a key should stand it is looked for first, and how many times
+ * farther then
+ */
+#define NEAR_KEYS 8
 
 /* Get the bytes of one orientation. */
 static size_t
 adjacency_bytes(uint64_t nvertices, uint64_t nentries, EmogiWeightType weight_type)
 {
-	return emogi_whole_lines((nvertices + 1) * sizeof(uint64_t)) + emogi_whole_lines(nentries * sizeof(uint32_t)) +
+	return emogi_whole_lines((nvertices + 1) * sizeof(uint64_t)) +
+		emogi_whole_lines(nentries * sizeof(uint32_t)) +
 		emogi_whole_lines(nentries * emogi_weight_bytes(weight_type));
 }
 
@@ -21,7 +27,8 @@ size_t
 emogi_csr_bytes(uint64_t nvertices, uint64_t nedges, EmogiDirection direction, bool with_backward,
 				EmogiWeightType weight_type)
 {
-	size_t		one = adjacency_bytes(nvertices, direction == EMOGI_BOTH ? 2 * nedges : nedges, weight_type);
+	size_t		one = adjacency_bytes(nvertices, direction == EMOGI_BOTH ? 2 * nedges : nedges,
+									  weight_type);
 	size_t		transposed = with_backward && direction != EMOGI_BOTH ? one : 0;
 
 	return emogi_whole_lines(nvertices * sizeof(int64_t)) + one + transposed;
@@ -29,8 +36,8 @@ emogi_csr_bytes(uint64_t nvertices, uint64_t nedges, EmogiDirection direction, b
 
 /* Point an orientation into the memory from *used on. */
 static void
-view_adjacency(EmogiAdjacency *adjacency, char *memory, size_t *used, uint64_t nvertices, uint64_t nentries,
-			   EmogiWeightType weight_type)
+view_adjacency(EmogiAdjacency *adjacency, char *memory, size_t *used, uint64_t nvertices,
+			   uint64_t nentries, EmogiWeightType weight_type)
 {
 	uintptr_t	place = (uintptr_t) memory + *used;
 
@@ -42,12 +49,13 @@ view_adjacency(EmogiAdjacency *adjacency, char *memory, size_t *used, uint64_t n
 }
 
 void
-emogi_csr_view(void *memory, uint64_t nvertices, uint64_t nedges, EmogiDirection direction, bool with_backward,
-			   EmogiWeightType weight_type, EmogiGraph *graph)
+emogi_csr_view(void *memory, uint64_t nvertices, uint64_t nedges, EmogiDirection direction,
+			   bool with_backward, EmogiWeightType weight_type, EmogiGraph *graph)
 {
 	size_t		used = emogi_whole_lines(nvertices * sizeof(int64_t));
 
-	*graph = (EmogiGraph) {.nvertices = nvertices, .ids = memory, .weight_type = weight_type, .memory = memory};
+	*graph = (EmogiGraph) {.nvertices = nvertices, .ids = memory, .weight_type = weight_type,
+		.memory = memory};
 	view_adjacency(&graph->forward, memory, &used, nvertices, nedges, weight_type);
 	if (direction == EMOGI_BOTH)
 		graph->backward = graph->forward;
@@ -97,7 +105,10 @@ find_between(const int64_t *ids, uint64_t low, uint64_t high, int64_t key)
 	return low;
 }
 
-/* Find the same where it should be near a place between them: look farther and farther away from that. */
+/*
+ * Find the same where it should be near a place between them: look farther and farther away from
+ * that.
+ */
 static uint64_t
 find_near(const int64_t *ids, uint64_t low, uint64_t high, uint64_t place, int64_t key)
 {
@@ -117,8 +128,9 @@ find_near(const int64_t *ids, uint64_t low, uint64_t high, uint64_t place, int64
 }
 
 /*
- * Keys ascend strictly, so between two of them are no more others than integers: where there are few gaps, that alone says nearly where a key
- * stands, and else it is looked for where it would stand if gaps were alike. Each look at another place is one at main memory.
+ * Keys ascend strictly, so between two of them are no more others than integers: where there are
+ * few gaps, that alone says nearly where a key stands, and else it is looked for where it would
+ * stand if gaps were alike. Each look at another place is one at main memory.
  */
 uint32_t
 emogi_graph_vertex(const EmogiGraph *graph, int64_t key)
@@ -139,7 +151,8 @@ emogi_graph_vertex(const EmogiGraph *graph, int64_t key)
 	behind = (uint64_t) ids[last] - (uint64_t) key;
 	low = behind < last ? last - behind : 0;
 	high = before < last ? before + 1 : last + 1;
-	place = (uint64_t) ((double) before / ((double) before + (double) behind + 1.0) * (double) (last + 1));
+	place = (uint64_t) ((double) before / ((double) before + (double) behind + 1.0) *
+						(double) (last + 1));
 	place = place < low ? low : place >= high ? high - 1 : place;
 	place = find_near(ids, low, high, place, key);
 	return place <= last && ids[place] == key ? (uint32_t) place : EMOGI_NO_VERTEX;

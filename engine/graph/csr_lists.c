@@ -1,9 +1,10 @@
 /*
  * csr_lists.c: from the entries of a bucket to the lists of its sources.
  *
- * The entries are counted by source, which says where each list begins, and dealt out to the lists, which then are sorted one by
- * one, in place (sort_list.c). A bucket without weights that is small enough for the cache of one processor is sorted by
- * target first, digit by digit, so that its lists come out sorted: that is faster.
+ * The entries are counted by source, which says where each list begins, and dealt out to the lists,
+ * which then are sorted one by one, in place (sort_list.c). A bucket without weights that is small
+ * enough for the cache of one processor is sorted by target first, digit by digit, so that its
+ * lists come out sorted: that is faster.
  */
 #include "csr_build.h"
 
@@ -19,10 +20,12 @@
 /* What one thread needs to make the lists of a bucket. */
 typedef struct Desk
 {
-	uint64_t   *cursor;			/* [sources of a bucket], where the next entry of each source goes */
+	uint64_t   *cursor;			/* [sources of a bucket], where the next entry of each source
+								 * goes */
 	void	   *scratch;		/* emogi_sort_list_bytes */
 	uint64_t   *entries[2];		/* [room_for(build)], as digits only without weights */
-	uint32_t   *digits;			/* [MAX_DIGITS][1 << EMOGI_CSR_DIGIT_BITS], counts, then places, of each digit of the targets */
+	uint32_t   *digits;			/* [MAX_DIGITS][1 << EMOGI_CSR_DIGIT_BITS], counts, then places,
+								 * of each digit of the targets */
 } Desk;
 
 /* A bucket whose lists are made. */
@@ -55,7 +58,9 @@ begin_walk(const EmogiCsrBuild *build, const Bucket *bucket)
 	return (Walk) {.walk = emogi_partition_walk(&build->partition, bucket->number)};
 }
 
-/* Get the next words and their number; NULL at the end, or when the job was seen to have stopped. */
+/*
+ * Get the next words and their number; NULL at the end, or when the job was seen to have stopped.
+ */
 static inline const uint64_t *
 next_words(EmogiCsrBuild *build, Walk *walk, uint32_t *count)
 {
@@ -107,7 +112,10 @@ emogi_csr_desk_bytes(const EmogiCsrBuild *build)
 	return lay_out_desk(build, 0, &desk);
 }
 
-/* Count the entries of each source of a bucket, with their words as a constant; false when the job has stopped. */
+/*
+ * Count the entries of each source of a bucket, with their words as a constant; false when the job
+ * has stopped.
+ */
 ALWAYS_INLINE bool
 count_entries(EmogiCsrBuild *build, const Bucket *bucket, uint32_t nwords)
 {
@@ -164,7 +172,10 @@ store_weight(void *weights, EmogiWeightType type, uint64_t i, double weight)
 		((double *) weights)[i] = weight;
 }
 
-/* Move a bucket's entries to their lists, with the type of the weights as a constant; false when the job has stopped. */
+/*
+ * Move a bucket's entries to their lists, with the type of the weights as a constant; false when
+ * the job has stopped.
+ */
 ALWAYS_INLINE bool
 fill_lists_of(EmogiCsrBuild *build, EmogiWeightType type, const Bucket *bucket)
 {
@@ -218,7 +229,10 @@ fill_lists(EmogiCsrBuild *build, const Bucket *bucket)
 	return false;
 }
 
-/* Sort the lists of a bucket, which is filled: each goes up to its cursor. False when the job has stopped. */
+/*
+ * Sort the lists of a bucket, which is filled: each goes up to its cursor. False when the job has
+ * stopped.
+ */
 static bool
 sort_lists(EmogiCsrBuild *build, const Bucket *bucket)
 {
@@ -233,8 +247,8 @@ sort_lists(EmogiCsrBuild *build, const Bucket *bucket)
 		uint64_t	end = bucket->desk.cursor[v];
 
 		if (end - start > 1)
-			emogi_sort_list(targets + start, weights != NULL ? weights + start * bytes : NULL, build->type, end - start,
-							bucket->desk.scratch, &build->job);
+			emogi_sort_list(targets + start, weights != NULL ? weights + start * bytes : NULL,
+							build->type, end - start, bucket->desk.scratch, &build->job);
 		if (end - polled >= EMOGI_SORT_SCRATCH)
 		{
 			if (emogi_job_stopped(&build->job))
@@ -275,7 +289,10 @@ place_digits(uint32_t *digit, uint32_t ndigits)
 	}
 }
 
-/* Fill the lists of a bucket that fits the desk: sort it by the digits of the targets, low to high, and deal it out. */
+/*
+ * Fill the lists of a bucket that fits the desk: sort it by the digits of the targets, low to high,
+ * and deal it out.
+ */
 static void
 fill_lists_sorted(EmogiCsrBuild *build, const Bucket *bucket, size_t count)
 {
@@ -299,7 +316,8 @@ fill_lists_sorted(EmogiCsrBuild *build, const Bucket *bucket, size_t count)
 		for (uint32_t i = 0; i < n; i++)
 		{
 			for (uint32_t d = 0; d < digits.count; d++)
-				places[(d << EMOGI_CSR_DIGIT_BITS) + ((uint32_t) entries[i] >> (d * digits.bits) & mask)]++;
+				places[(d << EMOGI_CSR_DIGIT_BITS) +
+					   ((uint32_t) entries[i] >> (d * digits.bits) & mask)]++;
 		}
 	}
 	for (uint32_t d = 0; d < digits.count; d++)
@@ -354,7 +372,8 @@ emogi_csr_make_lists(void *arg, int thread, int nthreads)
 	if (!emogi_job_populate(&build->job, memory, build->desk_bytes))
 		emogi_job_fail(&build->job, EMOGI_NO_MEMORY);
 	lay_out_desk(build, (uintptr_t) memory, &bucket.desk);
-	while (!emogi_job_stopped(&build->job) && (b = emogi_job_take(&build->next, 1)) < build->nbuckets)
+	while (!emogi_job_stopped(&build->job) &&
+		   (b = emogi_job_take(&build->next, 1)) < build->nbuckets)
 	{
 		bucket.number = (uint32_t) b;
 		bucket.first = b << build->shift;

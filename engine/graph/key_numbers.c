@@ -1,10 +1,11 @@
 /*
- * key_numbers.c: from the keys of edge ends to vertex numbers: the choice of the method, and the direct one.
+ * key_numbers.c: from the keys of edge ends to vertex numbers: the choice of the method, and the
+ * direct one.
  *
- * Direct: one bit for every key of min_key .. max_key, set by all threads (an atomic OR, only when the bit is not yet
- * seen: as many as there are vertices), and beside each 64 bits the number of the first. A number is that rank plus
- * the bits set below: 16 bytes for 64 keys, one cache line a look-up. When every key of the range occurs there is
- * nothing to look up at all.
+ * Direct: one bit for every key of min_key .. max_key, set by all threads (an atomic OR, only when
+ * the bit is not yet seen: as many as there are vertices), and beside each 64 bits the number of
+ * the first. A number is that rank plus the bits set below: 16 bytes for 64 keys, one cache line a
+ * look-up. When every key of the range occurs there is nothing to look up at all.
  *
  * [1] G. Jacobson. Space-efficient static trees and graphs. FOCS 1989. Section 2.1 (rank).
  */
@@ -136,7 +137,8 @@ mark_edges(void *arg, int thread, int nthreads)
 
 		for (uint64_t i = 0; i < chunk->nedges; i += EDGES_PER_POLL)
 		{
-			uint64_t	count = chunk->nedges - i < EDGES_PER_POLL ? chunk->nedges - i : EDGES_PER_POLL;
+			uint64_t	count = chunk->nedges - i < EDGES_PER_POLL ? chunk->nedges - i
+				: EDGES_PER_POLL;
 
 			if (emogi_job_stopped(build->job))
 				return;
@@ -194,7 +196,8 @@ run_direct(EmogiPool *pool, DirectBuild *build, EmogiPoolTask task)
 
 /* Build the bitmap and its ranks; false when the job has stopped. */
 static bool
-build_direct(EmogiPool *pool, const EmogiEdges *edges, void *scratch, EmogiKeyNumbers *keys, EmogiJob *job)
+build_direct(EmogiPool *pool, const EmogiEdges *edges, void *scratch, EmogiKeyNumbers *keys,
+			 EmogiJob *job)
 {
 	DirectBuild build = {.job = job, .edges = edges, .words = scratch};
 	uint64_t	nvertices = 0;
@@ -220,12 +223,14 @@ build_direct(EmogiPool *pool, const EmogiEdges *edges, void *scratch, EmogiKeyNu
 }
 
 EmogiStatus
-emogi_key_numbers_build(EmogiPool *pool, const EmogiEdges *edges, const EmogiKeyPlan *plan, void *scratch, EmogiKeyNumbers *keys,
-				 EmogiControl *control, EmogiError *error)
+emogi_key_numbers_build(EmogiPool *pool, const EmogiEdges *edges, const EmogiKeyPlan *plan,
+						void *scratch, EmogiKeyNumbers *keys,
+						EmogiControl *control, EmogiError *error)
 {
 	EmogiJob	job = {.control = control};
 
-	*keys = (EmogiKeyNumbers) {.method = plan->method, .min_key = edges->nedges > 0 ? edges->min_key : 0};
+	*keys = (EmogiKeyNumbers) {.method = plan->method,
+		.min_key = edges->nedges > 0 ? edges->min_key : 0};
 	emogi_job_phase(&job, EMOGI_PHASE_KEYS, edges->nedges);
 	if (edges->nedges == 0 || emogi_job_stopped(&job))
 		return emogi_key_numbers_report(&job, edges, error);
@@ -257,12 +262,14 @@ emogi_key_numbers_report(const EmogiJob *job, const EmogiEdges *edges, EmogiErro
 				 (unsigned long long) EMOGI_MAX_VERTICES);
 	if (job->status == EMOGI_NO_MEMORY || job->status == EMOGI_BAD_INPUT)
 		snprintf(error->detail, sizeof(error->detail), "%llu edges, keys %lld to %lld",
-				 (unsigned long long) edges->nedges, (long long) edges->min_key, (long long) edges->max_key);
+				 (unsigned long long) edges->nedges, (long long) edges->min_key,
+				 (long long) edges->max_key);
 	return (EmogiStatus) job->status;
 }
 
 void
-emogi_key_numbers_numbers(const EmogiKeyNumbers *keys, const int64_t *key, uint32_t *number, size_t count)
+emogi_key_numbers_numbers(const EmogiKeyNumbers *keys, const int64_t *key, uint32_t *number,
+						  size_t count)
 {
 	const KeyWord *words = keys->map;
 	uint64_t	min_key = (uint64_t) keys->min_key;
@@ -281,7 +288,8 @@ emogi_key_numbers_numbers(const EmogiKeyNumbers *keys, const int64_t *key, uint3
 			uint64_t	k = (uint64_t) key[i] - min_key;
 			const KeyWord *word = &words[k / 64];
 
-			number[i] = (uint32_t) (word->rank + count_bits(word->present & ((UINT64_C(1) << (k % 64)) - 1)));
+			number[i] = (uint32_t) (word->rank +
+									count_bits(word->present & ((UINT64_C(1) << (k % 64)) - 1)));
 		}
 	}
 }
@@ -298,12 +306,14 @@ write_ids_of_words(const EmogiKeyNumbers *keys, int64_t *ids, uint64_t first, ui
 		int64_t    *id = ids + words[w].rank;
 
 		for (; present != 0; present &= present - 1)
-			*id++ = (int64_t) ((uint64_t) keys->min_key + w * 64 + (uint64_t) __builtin_ctzll(present));
+			*id++ = (int64_t) ((uint64_t) keys->min_key + w * 64 +
+							   (uint64_t) __builtin_ctzll(present));
 	}
 }
 
 void
-emogi_key_numbers_write_ids(const EmogiKeyNumbers *keys, int64_t *ids, uint64_t part, uint64_t nparts)
+emogi_key_numbers_write_ids(const EmogiKeyNumbers *keys, int64_t *ids, uint64_t part,
+							uint64_t nparts)
 {
 	bool		by_words = keys->method == EMOGI_KEYS_DIRECT && keys->map != NULL;
 	uint64_t	length = by_words ? keys->map_length : keys->nvertices;

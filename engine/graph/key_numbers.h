@@ -1,5 +1,6 @@
 /*
- * key_numbers.h: what passes between the files that make CSR graphs: key_numbers.c, key_numbers_sorted.c and csr.c.
+ * key_numbers.h: what passes between the files that make CSR graphs: key_numbers.c,
+ * key_numbers_sorted.c and csr.c.
  */
 #ifndef EMOGI_KEY_NUMBERS_H
 #define EMOGI_KEY_NUMBERS_H
@@ -11,11 +12,16 @@
 #define EMOGI_KEYS_BATCH 1024
 
 /* Translate count <= EMOGI_KEYS_BATCH keys that occur among the edges into numbers. */
-extern void emogi_key_numbers_numbers(const EmogiKeyNumbers *keys, const int64_t *key, uint32_t *number, size_t count);
+extern void emogi_key_numbers_numbers(const EmogiKeyNumbers *keys, const int64_t *key,
+									  uint32_t *number, size_t count);
 
-/* Get the keys of both ends of `count` edges of a chunk from `first` on, [2 * count]: in place, or copied to buffer. */
+/*
+ * Get the keys of both ends of `count` edges of a chunk from `first` on, [2 * count]: in place, or
+ * copied to buffer.
+ */
 static inline const int64_t *
-emogi_edge_keys(const EmogiEdges *edges, const EmogiEdgeChunk *chunk, uint64_t first, uint64_t count, int64_t *buffer)
+emogi_edge_keys(const EmogiEdges *edges, const EmogiEdgeChunk *chunk, uint64_t first,
+				uint64_t count, int64_t *buffer)
 {
 	const EmogiWeightedEdge *weighted = (const EmogiWeightedEdge *) chunk->edges + first;
 
@@ -30,15 +36,19 @@ emogi_edge_keys(const EmogiEdges *edges, const EmogiEdgeChunk *chunk, uint64_t f
 }
 
 /* Write the share `part` of nparts of ids[nvertices]. */
-extern void emogi_key_numbers_write_ids(const EmogiKeyNumbers *keys, int64_t *ids, uint64_t part, uint64_t nparts);
+extern void emogi_key_numbers_write_ids(const EmogiKeyNumbers *keys, int64_t *ids, uint64_t part,
+										uint64_t nparts);
 
 /* key_numbers_sorted.c: the method EMOGI_KEYS_SORTED. */
 extern size_t emogi_key_numbers_sorted_bytes(uint64_t nedges, uint64_t max_vertices);
-extern bool emogi_key_numbers_sorted_build(EmogiPool *pool, const EmogiEdges *edges, uint64_t max_vertices, void *scratch,
-									EmogiKeyNumbers *keys, EmogiJob *job);
-extern void emogi_key_numbers_sorted_numbers(const EmogiKeyNumbers *keys, const int64_t *key, uint32_t *number, size_t count);
+extern bool emogi_key_numbers_sorted_build(EmogiPool *pool, const EmogiEdges *edges,
+										   uint64_t max_vertices, void *scratch,
+										   EmogiKeyNumbers *keys, EmogiJob *job);
+extern void emogi_key_numbers_sorted_numbers(const EmogiKeyNumbers *keys, const int64_t *key,
+											 uint32_t *number, size_t count);
 
 /* Say in words why a job stopped, and return its status. */
-extern EmogiStatus emogi_key_numbers_report(const EmogiJob *job, const EmogiEdges *edges, EmogiError *error);
+extern EmogiStatus emogi_key_numbers_report(const EmogiJob *job, const EmogiEdges *edges,
+											EmogiError *error);
 
 #endif							/* EMOGI_KEY_NUMBERS_H */

@@ -1,15 +1,18 @@
 /*
- * key_numbers_sorted.c: vertex numbers for keys that are too sparse for a table: sort the distinct keys, look up by an index.
+ * key_numbers_sorted.c: vertex numbers for keys that are too sparse for a table: sort the distinct
+ * keys, look up by an index.
  *
- * Keys are held as key - min_key, unsigned. A sample of them gives splitters that cut the keys into buckets of like
- * size, however they are spread [1]; equal keys that come in quick succession are dropped by a small table of recent
- * ones, so that the ends of one vertex with most of the edges do not fill a bucket. Every thread counts, then moves,
- * its share of the keys into the buckets; each bucket is sorted and freed of repeats by itself; the buckets, moved
- * together, are the ids. The index cuts the range of each bucket evenly into one to four times as many cells as it has
- * keys: a look-up is a search among the splitters, which does not branch, and one in a cell, which most often holds
- * this key alone.
+ * Keys are held as key - min_key, unsigned. A sample of them gives splitters that cut the keys into
+ * buckets of like size, however they are spread [1]; equal keys that come in quick succession are
+ * dropped by a small table of recent ones, so that the ends of one vertex with most of the edges do
+ * not fill a bucket. Every thread counts, then moves, its share of the keys into the buckets; each
+ * bucket is sorted and freed of repeats by itself; the buckets, moved together, are the ids. The
+ * index cuts the range of each bucket evenly into one to four times as many cells as it has keys: a
+ * look-up is a search among the splitters, which does not branch, and one in a cell, which most
+ * often holds this key alone.
  *
- * [1] W. D. Frazer, A. C. McKellar. Samplesort: a sampling approach to minimal storage tree sorting. JACM 17(3), 1970.
+ * [1] W. D. Frazer, A. C. McKellar. Samplesort: a sampling approach to minimal storage tree
+ *     sorting. JACM 17(3), 1970.
  */
 #include "graph/key_numbers.h"
 #include "radix.h"
@@ -32,7 +35,8 @@
 typedef struct KeyBucket
 {
 	uint64_t	low;			/* its smallest key */
-	uint64_t	first_cell:58;	/* there are up to MAX_CELLS_PER_KEY a key: more than 32 bits number */
+	uint64_t	first_cell:58;	/* there are up to MAX_CELLS_PER_KEY a key: more than 32 bits
+								 * number */
 	uint64_t	shift:6;		/* cell = first_cell + ((key - low) >> shift) */
 } KeyBucket;
 
@@ -42,10 +46,13 @@ typedef struct KeyIndex
 {
 	uint32_t	nbuckets;
 	uint32_t	guide_shift;
-	uint32_t	window;			/* a power of two: more than the splitters of any cell of the guide */
-	const uint32_t *cells;		/* [ncells + 1], the number of the first key of the cell or beyond */
+	uint32_t	window;			/* a power of two: more than the splitters of any cell of the
+								 * guide */
+	const uint32_t *cells;		/* [ncells + 1], the number of the first key of the cell or
+								 * beyond */
 	uint16_t	guide[1 << GUIDE_BITS];	/* splitters below every key with this key >> guide_shift */
-	uint64_t	splitters[2 * MAX_BUCKETS];	/* bucket b has splitters[b-1] <= key < splitters[b]; then UINT64_MAX */
+	uint64_t	splitters[2 * MAX_BUCKETS];	/* bucket b has splitters[b-1] <= key < splitters[b];
+											 * then UINT64_MAX */
 	KeyBucket	buckets[MAX_BUCKETS];
 } KeyIndex;
 
@@ -58,14 +65,18 @@ typedef struct SortedBuild
 	uint64_t	nkeys;
 	uint64_t	room_bytes;		/* of keys, and cells behind them */
 	uint32_t   *cells;
-	uint64_t   *places;			/* [nthreads][MAX_BUCKETS]: counts, then where the next key of the thread goes */
+	uint64_t   *places;			/* [nthreads][MAX_BUCKETS]: counts, then where the next key of
+								 * the thread goes */
 	uint64_t	start[MAX_BUCKETS + 1];	/* where each bucket begins in keys */
 	uint64_t	distinct[MAX_BUCKETS];
 	uint64_t	next;			/* atomic: next piece or bucket */
 	bool		moving;			/* the second reading of the edges */
 } SortedBuild;
 
-/* Count the splitters <= key, for GROUP keys at once: those that the guide says, then those of a window after them. */
+/*
+ * Count the splitters <= key, for GROUP keys at once: those that the guide says, then those of a
+ * window after them.
+ */
 static inline void
 find_buckets(const KeyIndex *index, const uint64_t *key, uint32_t *bucket)
 {
@@ -82,12 +93,16 @@ find_buckets(const KeyIndex *index, const uint64_t *key, uint32_t *bucket)
 		bucket[i] = found[i] < index->nbuckets ? found[i] : index->nbuckets - 1;
 }
 
-/* Get the bytes for all keys while they are moved, and then for the distinct ones with at least a cell for each. */
+/*
+ * Get the bytes for all keys while they are moved, and then for the distinct ones with at least a
+ * cell for each.
+ */
 static uint64_t
 bytes_of_keys(uint64_t nedges, uint64_t max_vertices)
 {
 	uint64_t	moved = 2 * nedges * sizeof(uint64_t);
-	uint64_t	kept = max_vertices * (sizeof(uint64_t) + sizeof(uint32_t)) + (MAX_BUCKETS + 1) * sizeof(uint32_t);
+	uint64_t	kept = max_vertices * (sizeof(uint64_t) + sizeof(uint32_t)) + (MAX_BUCKETS + 1) *
+		sizeof(uint32_t);
 
 	return moved > kept ? moved : kept;
 }
@@ -108,7 +123,8 @@ take_sample(const EmogiEdges *edges, uint64_t *sample, size_t wanted)
 	for (uint64_t c = 0; c < edges->nchunks; c++)
 	{
 		const EmogiEdgeChunk *chunk = edges->chunks[c];
-		uint64_t	share = (uint64_t) ((double) wanted * (double) chunk->nedges / (double) edges->nedges) + 1;
+		uint64_t	share = (uint64_t) ((double) wanted * (double) chunk->nedges /
+										(double) edges->nedges) + 1;
 
 		for (uint64_t i = 0; i < share && chunk->nedges > 0 && taken < wanted; i++)
 		{
@@ -171,7 +187,8 @@ static bool
 choose_splitters(const EmogiEdges *edges, KeyIndex *index, EmogiJob *job)
 {
 	size_t		nsample = MAX_BUCKETS * SAMPLES_PER_BUCKET;
-	uint64_t   *sample = emogi_job_may_allocate(job) ? malloc(2 * nsample * sizeof(uint64_t)) : NULL;
+	uint64_t   *sample = emogi_job_may_allocate(job) ? malloc(2 * nsample * sizeof(uint64_t))
+		: NULL;
 	uint32_t	nbuckets = 1;
 
 	if (sample == NULL)
@@ -197,10 +214,14 @@ static void
 forget_keys(uint64_t *recent, int bits)
 {
 	memset(recent, 0, sizeof(uint64_t) << bits);
-	recent[0] = 1;				/* key 0 belongs here and has not been seen; key 1 belongs elsewhere */
+	recent[0] = 1;				/* key 0 belongs here and has not been seen; key 1 belongs
+								 * elsewhere */
 }
 
-/* Put a key in the table of recent ones, in the place of another perhaps; say whether it was not there. */
+/*
+ * Put a key in the table of recent ones, in the place of another perhaps; say whether it was not
+ * there.
+ */
 static inline bool
 note_key(uint64_t *recent, int bits, uint64_t key)
 {
@@ -263,7 +284,8 @@ scatter_keys(void *arg, int thread, int nthreads)
 	forget_keys(recent, RECENT_BITS);
 	for (uint64_t c = first; c < end && !emogi_job_stopped(build->job); c++)
 	{
-		scatter_chunk(build, edges->chunks[c], recent, build->places + (size_t) thread * MAX_BUCKETS);
+		scatter_chunk(build, edges->chunks[c], recent,
+					  build->places + (size_t) thread * MAX_BUCKETS);
 		emogi_job_done(build->job, edges->chunks[c]->nedges);
 	}
 }
@@ -297,7 +319,8 @@ populate_keys(void *arg, int thread, int nthreads)
 	SortedBuild *build = arg;
 	uint64_t	first;
 
-	while (!emogi_job_stopped(build->job) && (first = emogi_job_take(&build->next, PIECE_KEYS)) < build->nkeys)
+	while (!emogi_job_stopped(build->job) && (first = emogi_job_take(&build->next, PIECE_KEYS)) <
+		   build->nkeys)
 	{
 		uint64_t	count = build->nkeys - first < PIECE_KEYS ? build->nkeys - first : PIECE_KEYS;
 
@@ -331,12 +354,14 @@ static void
 sort_buckets(void *arg, int thread, int nthreads)
 {
 	SortedBuild *build = arg;
-	uint64_t   *scratch = emogi_job_may_allocate(build->job) ? malloc(EMOGI_SORT_SCRATCH * sizeof(uint64_t)) : NULL;
+	uint64_t   *scratch = emogi_job_may_allocate(build->job)
+		? malloc(EMOGI_SORT_SCRATCH * sizeof(uint64_t)) : NULL;
 	uint64_t	b;
 
 	if (scratch == NULL)
 		emogi_job_fail(build->job, EMOGI_NO_MEMORY);
-	while (!emogi_job_stopped(build->job) && (b = emogi_job_take(&build->next, 1)) < build->index->nbuckets)
+	while (!emogi_job_stopped(build->job) && (b = emogi_job_take(&build->next, 1)) <
+		   build->index->nbuckets)
 	{
 		uint64_t   *keys = build->keys + build->start[b];
 		size_t		count = build->start[b + 1] - build->start[b];
@@ -358,12 +383,15 @@ cells_per_key(const SortedBuild *build)
 
 	for (uint32_t b = 0; b < build->index->nbuckets; b++)
 		n += build->distinct[b];
-	while (per_key > 1 && n * sizeof(uint64_t) + (n * per_key + MAX_BUCKETS + 1) * sizeof(uint32_t) > room)
+	while (per_key > 1 &&
+		   n * sizeof(uint64_t) + (n * per_key + MAX_BUCKETS + 1) * sizeof(uint32_t) > room)
 		per_key /= 2;
 	return per_key;
 }
 
-/* Move the buckets together at the front of keys and give each its cells; get the number of cells. */
+/*
+ * Move the buckets together at the front of keys and give each its cells; get the number of cells.
+ */
 static uint64_t
 close_up(SortedBuild *build)
 {
@@ -404,7 +432,8 @@ fill_cells(void *arg, int thread, int nthreads)
 	SortedBuild *build = arg;
 	uint64_t	b;
 
-	while (!emogi_job_stopped(build->job) && (b = emogi_job_take(&build->next, 1)) < build->index->nbuckets)
+	while (!emogi_job_stopped(build->job) && (b = emogi_job_take(&build->next, 1)) <
+		   build->index->nbuckets)
 	{
 		const KeyBucket *bucket = &build->index->buckets[b];
 		uint64_t	start = build->start[b];
@@ -413,7 +442,8 @@ fill_cells(void *arg, int thread, int nthreads)
 		build->cells[cell++] = (uint32_t) start;
 		for (uint64_t i = start; i < build->start[b + 1]; i++)
 		{
-			uint64_t	own = bucket->first_cell + ((build->keys[i] - bucket->low) >> bucket->shift);
+			uint64_t	own = bucket->first_cell +
+				((build->keys[i] - bucket->low) >> bucket->shift);
 
 			while (cell <= own)
 				build->cells[cell++] = (uint32_t) i;
@@ -430,7 +460,10 @@ run_sorted(EmogiPool *pool, SortedBuild *build, EmogiPoolTask task)
 	return !emogi_job_stopped(build->job);
 }
 
-/* Collect the distinct keys in build->keys and make the index over them; false when the job has stopped. */
+/*
+ * Collect the distinct keys in build->keys and make the index over them; false when the job has
+ * stopped.
+ */
 static bool
 collect_keys(EmogiPool *pool, SortedBuild *build, EmogiKeyNumbers *keys)
 {
@@ -463,8 +496,9 @@ collect_keys(EmogiPool *pool, SortedBuild *build, EmogiKeyNumbers *keys)
 }
 
 bool
-emogi_key_numbers_sorted_build(EmogiPool *pool, const EmogiEdges *edges, uint64_t max_vertices, void *scratch,
-						EmogiKeyNumbers *keys, EmogiJob *job)
+emogi_key_numbers_sorted_build(EmogiPool *pool, const EmogiEdges *edges, uint64_t max_vertices,
+							   void *scratch,
+							   EmogiKeyNumbers *keys, EmogiJob *job)
 {
 	SortedBuild *build = calloc(1, sizeof(SortedBuild));
 	bool		done = false;
@@ -472,7 +506,8 @@ emogi_key_numbers_sorted_build(EmogiPool *pool, const EmogiEdges *edges, uint64_
 	emogi_job_phase(job, EMOGI_PHASE_KEYS, 2 * edges->nedges);
 	if (build != NULL && emogi_job_may_allocate(job))
 		build->places = calloc((size_t) emogi_pool_size(pool) * MAX_BUCKETS, sizeof(uint64_t));
-	if (build == NULL || build->places == NULL || !emogi_job_populate(job, scratch, sizeof(KeyIndex)) ||
+	if (build == NULL || build->places == NULL ||
+		!emogi_job_populate(job, scratch, sizeof(KeyIndex)) ||
 		!choose_splitters(edges, scratch, job))
 		emogi_job_fail(job, EMOGI_NO_MEMORY);
 	else
@@ -491,7 +526,10 @@ emogi_key_numbers_sorted_build(EmogiPool *pool, const EmogiEdges *edges, uint64_
 	return done;
 }
 
-/* Translate up to BATCH keys: all of them take each step before the next, so that their cache misses overlap. */
+/*
+ * Translate up to BATCH keys: all of them take each step before the next, so that their cache
+ * misses overlap.
+ */
 static void
 look_up_batch(const EmogiKeyNumbers *keys, const int64_t *key, uint32_t *number, size_t count)
 {
@@ -534,7 +572,8 @@ look_up_batch(const EmogiKeyNumbers *keys, const int64_t *key, uint32_t *number,
 }
 
 void
-emogi_key_numbers_sorted_numbers(const EmogiKeyNumbers *keys, const int64_t *key, uint32_t *number, size_t count)
+emogi_key_numbers_sorted_numbers(const EmogiKeyNumbers *keys, const int64_t *key, uint32_t *number,
+								 size_t count)
 {
 	for (size_t i = 0; i < count; i += BATCH)
 		look_up_batch(keys, key + i, number + i, count - i < BATCH ? count - i : BATCH);

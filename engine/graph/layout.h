@@ -1,5 +1,6 @@
 /*
- * layout.h: arrays that begin on a line and fill whole lines, laid out one after the other in a block.
+ * layout.h: arrays that begin on a line and fill whole lines, laid out one after the other in a
+ * block.
  */
 #ifndef EMOGI_LAYOUT_H
 #define EMOGI_LAYOUT_H

@@ -1,5 +1,6 @@
 /*
- * merge.c: a Graph from another Graph and the changes of its edges, step by step; merge_parts.h tells the method.
+ * merge.c: a Graph from another Graph and the changes of its edges, step by step; merge_parts.h
+ * tells the method.
  */
 #include "graph/merge_parts.h"
 
@@ -38,11 +39,14 @@ emogi_merge_bytes(const EmogiMergeInput *input)
 	}
 	nedges = input->graph->forward.nedges + (input->direction == EMOGI_BOTH ? 2 * nedges : nedges);
 	/* list entries are counted here, so that none need be doubled */
-	return emogi_csr_bytes(nvertices, nedges, EMOGI_OUT, input->with_backward && input->direction != EMOGI_BOTH,
-						   input->weight_type);
+	return emogi_csr_bytes(nvertices, nedges, EMOGI_OUT, input->with_backward &&
+						   input->direction != EMOGI_BOTH, input->weight_type);
 }
 
-/* Lay out the scratch from an address on a line on, all but the table of shifts; get its end, where that begins. */
+/*
+ * Lay out the scratch from an address on a line on, all but the table of shifts; get its end, where
+ * that begins.
+ */
 static uintptr_t
 lay_out_scratch(EmogiMerge *splicing, uintptr_t place)
 {
@@ -75,9 +79,10 @@ lay_out_scratch(EmogiMerge *splicing, uintptr_t place)
 size_t
 emogi_merge_scratch_bytes(const EmogiMergeInput *input, int nthreads)
 {
-	EmogiMerge splicing = {.input = input, .nvertices = input->graph->nvertices};
+	EmogiMerge	splicing = {.input = input, .nvertices = input->graph->nvertices};
 
-	return (size_t) lay_out_scratch(&splicing, 0) + emogi_merge_shifts_bytes(splicing.nvertices, 2 * input->nchanges);
+	return (size_t) lay_out_scratch(&splicing, 0) +
+		emogi_merge_shifts_bytes(splicing.nvertices, 2 * input->nchanges);
 }
 
 /* Populate memory in pieces. */
@@ -90,7 +95,8 @@ populate_memory(void *arg, int thread, int nthreads)
 	while (!emogi_job_stopped(&splicing->job) &&
 		   (at = emogi_job_take(&splicing->next, POPULATE_BYTES)) < splicing->populate_bytes)
 	{
-		size_t		bytes = splicing->populate_bytes - at < POPULATE_BYTES ? splicing->populate_bytes - at : POPULATE_BYTES;
+		size_t		bytes = splicing->populate_bytes - at < POPULATE_BYTES
+			? splicing->populate_bytes - at : POPULATE_BYTES;
 
 		if (!emogi_job_populate(&splicing->job, splicing->populate_start + at, bytes))
 			emogi_job_fail(&splicing->job, EMOGI_NO_MEMORY);
@@ -108,7 +114,8 @@ emogi_merge_populate(EmogiPool *pool, EmogiMerge *splicing, void *start, size_t 
 /* ---- steps ---- */
 
 bool
-emogi_merge_take_entries(EmogiMerge *splicing, EmogiMergeSide **side, uint64_t *first, uint64_t *end)
+emogi_merge_take_entries(EmogiMerge *splicing, EmogiMergeSide **side, uint64_t *first,
+						 uint64_t *end)
 {
 	const uint64_t nforward = (splicing->sides[0].nentries + ENTRIES_AT_ONCE - 1) / ENTRIES_AT_ONCE;
 	const uint64_t piece = emogi_job_take(&splicing->next, 1);
@@ -117,12 +124,14 @@ emogi_merge_take_entries(EmogiMerge *splicing, EmogiMergeSide **side, uint64_t *
 		return false;
 	*side = &splicing->sides[piece < nforward ? 0 : 1];
 	*first = (piece < nforward ? piece : piece - nforward) * ENTRIES_AT_ONCE;
-	*end = (*side)->nentries - *first < ENTRIES_AT_ONCE ? (*side)->nentries : *first + ENTRIES_AT_ONCE;
+	*end = (*side)->nentries - *first < ENTRIES_AT_ONCE ? (*side)->nentries
+		: *first + ENTRIES_AT_ONCE;
 	return *first < (*side)->nentries;
 }
 
 void
-emogi_merge_begin_side(EmogiMerge *splicing, int i, const EmogiAdjacency *lists, bool swapped, bool spliced)
+emogi_merge_begin_side(EmogiMerge *splicing, int i, const EmogiAdjacency *lists, bool swapped,
+					   bool spliced)
 {
 	EmogiMergeSide *side = &splicing->sides[i];
 
@@ -135,7 +144,10 @@ emogi_merge_begin_side(EmogiMerge *splicing, int i, const EmogiAdjacency *lists,
 	splicing->missing[i] = UINT64_MAX;
 }
 
-/* Set what is known before, and see whether edges go: then ends that edges lead to must be looked at too. */
+/*
+ * Set what is known before, and see whether edges go: then ends that edges lead to must be looked
+ * at too.
+ */
 static void
 begin_splicing(EmogiMerge *splicing)
 {
@@ -143,12 +155,15 @@ begin_splicing(EmogiMerge *splicing)
 	const bool	both = input->direction == EMOGI_BOTH;
 	const bool	backward = input->with_backward && !both;
 
-	for (uint64_t i = 0; i < input->nchanges && !splicing->removes && !emogi_merge_stops_at(splicing, i); i++)
+	for (uint64_t i = 0; i < input->nchanges && !splicing->removes &&
+		 !emogi_merge_stops_at(splicing, i); i++)
 		splicing->removes = input->changes[i].times < 0;
 	splicing->nsides = !both && (backward || splicing->removes) ? 2 : 1;
 	emogi_merge_begin_side(splicing, 0, &input->graph->forward, input->direction == EMOGI_IN, true);
-	emogi_merge_begin_side(splicing, 1, &input->graph->backward, input->direction != EMOGI_IN, backward);
-	emogi_job_phase(&splicing->job, EMOGI_PHASE_SPLICE, input->graph->forward.nedges * (backward ? 2 : 1));
+	emogi_merge_begin_side(splicing, 1, &input->graph->backward, input->direction != EMOGI_IN,
+						   backward);
+	emogi_job_phase(&splicing->job, EMOGI_PHASE_SPLICE,
+					input->graph->forward.nedges * (backward ? 2 : 1));
 }
 
 /* Make the new Graph, whose vertices and changes are known; false when the job has stopped. */
@@ -161,8 +176,8 @@ make_graph(EmogiPool *pool, EmogiMerge *splicing, EmogiGraph *graph)
 
 	if (splicing->new_nvertices == 0)
 		return true;
-	emogi_csr_view(input->memory, splicing->new_nvertices, nentries, input->direction, input->with_backward,
-				   input->weight_type, graph);
+	emogi_csr_view(input->memory, splicing->new_nvertices, nentries, input->direction,
+				   input->with_backward, input->weight_type, graph);
 	splicing->new_ids = input->memory;
 	splicing->sides[0].to = graph->forward;
 	splicing->sides[1].to = graph->backward;
@@ -172,19 +187,22 @@ make_graph(EmogiPool *pool, EmogiMerge *splicing, EmogiGraph *graph)
 
 /* Say that an edge is to go that is not there. */
 static void
-report_missing(const EmogiMerge *splicing, const EmogiMergeSide *side, uint64_t i, EmogiError *error)
+report_missing(const EmogiMerge *splicing, const EmogiMergeSide *side, uint64_t i,
+			   EmogiError *error)
 {
 	const long long source = (long long) emogi_merge_key(side->entries[i].source);
 	const long long target = (long long) emogi_merge_key(side->entries[i].target);
 	const long long src = side->swapped ? target : source;
 	const long long dst = side->swapped ? source : target;
 
-	snprintf(error->message, sizeof(error->message), "graph does not have an edge that is to go: %lld to %lld", src, dst);
+	snprintf(error->message, sizeof(error->message),
+			 "graph does not have an edge that is to go: %lld to %lld", src, dst);
 	if (splicing->type == EMOGI_WEIGHT_NONE)
-		snprintf(error->detail, sizeof(error->detail), "%lld times", -(long long) side->entries[i].times);
-	else
-		snprintf(error->detail, sizeof(error->detail), "weight %.17g, %lld times", emogi_merge_weight(&side->entries[i]),
+		snprintf(error->detail, sizeof(error->detail), "%lld times",
 				 -(long long) side->entries[i].times);
+	else
+		snprintf(error->detail, sizeof(error->detail), "weight %.17g, %lld times",
+				 emogi_merge_weight(&side->entries[i]), -(long long) side->entries[i].times);
 }
 
 /* Say in words why a splicing stopped, and return its status. */
@@ -207,21 +225,26 @@ report_splicing(const EmogiMerge *splicing, EmogiError *error)
 				 (unsigned long long) EMOGI_MAX_VERTICES);
 	else
 		snprintf(error->message, sizeof(error->message), "out of memory while changing a graph");
-	snprintf(error->detail, sizeof(error->detail), "%llu vertices, %llu changes", (unsigned long long) splicing->nvertices,
+	snprintf(error->detail, sizeof(error->detail), "%llu vertices, %llu changes",
+			 (unsigned long long) splicing->nvertices,
 			 (unsigned long long) splicing->input->nchanges);
 	return status;
 }
 
 EmogiStatus
-emogi_merge(EmogiPool *pool, const EmogiMergeInput *input, EmogiGraph *graph, EmogiControl *control, EmogiError *error)
+emogi_merge(EmogiPool *pool, const EmogiMergeInput *input, EmogiGraph *graph, EmogiControl *control,
+			EmogiError *error)
 {
-	EmogiMerge splicing = {.job = {.control = control}, .input = input, .nvertices = input->graph->nvertices,
-		.ids = input->graph->ids, .old_type = input->graph->weight_type, .type = input->weight_type};
+	EmogiMerge splicing = {.job = {.control = control}, .input = input,
+		.nvertices = input->graph->nvertices,
+		.ids = input->graph->ids, .old_type = input->graph->weight_type,
+		.type = input->weight_type};
 	uintptr_t	scratch_end = lay_out_scratch(&splicing, (uintptr_t) input->scratch);
 
 	memset(graph, 0, sizeof(*graph));
 	begin_splicing(&splicing);
-	if (emogi_merge_populate(pool, &splicing, input->scratch, scratch_end - (uintptr_t) input->scratch) &&
+	if (emogi_merge_populate(pool, &splicing, input->scratch,
+							 scratch_end - (uintptr_t) input->scratch) &&
 		emogi_merge_net(pool, &splicing) &&
 		emogi_merge_locate(pool, &splicing) &&
 		emogi_merge_find_gone(pool, &splicing) &&

@@ -1,8 +1,9 @@
 /*
  * merge_changes.c: the net changes of the lists, and where in the old lists they take place.
  *
- * Each orientation's changes are sorted by the bytes of their keys, low to high, as far as they vary: few passes, for keys are
- * mostly near each other and weights mostly small. What is left when equal ones are summed up is searched in the old Graph.
+ * Each orientation's changes are sorted by the bytes of their keys, low to high, as far as they
+ * vary: few passes, for keys are mostly near each other and weights mostly small. What is left when
+ * equal ones are summed up is searched in the old Graph.
  */
 #include "graph/merge_parts.h"
 
@@ -136,7 +137,8 @@ sum_entries(EmogiMerge *splicing, EmogiMergeSide *side)
 		{
 			const EmogiMergeEntry *entry = &side->entries[i];
 
-			if (entry->source != sum.source || entry->target != sum.target || entry->weight != sum.weight)
+			if (entry->source != sum.source || entry->target != sum.target ||
+				entry->weight != sum.weight)
 				break;
 			sum.times += entry->times;
 		}
@@ -153,7 +155,8 @@ net_side(void *arg, int thread, int nthreads)
 	EmogiMerge *splicing = arg;
 	uint64_t	i;
 
-	while (!emogi_job_stopped(&splicing->job) && (i = emogi_job_take(&splicing->next, 1)) < (uint64_t) splicing->nsides)
+	while (!emogi_job_stopped(&splicing->job) &&
+		   (i = emogi_job_take(&splicing->next, 1)) < (uint64_t) splicing->nsides)
 	{
 		make_entries(splicing, &splicing->sides[i]);
 		sort_entries(splicing, &splicing->sides[i]);
@@ -169,16 +172,21 @@ emogi_merge_net(EmogiPool *pool, EmogiMerge *splicing)
 
 /* ---- places ---- */
 
-/* Find the first of the entries [low, high), a list, that does not stand before a target with a weight. */
+/*
+ * Find the first of the entries [low, high), a list, that does not stand before a target with a
+ * weight.
+ */
 static uint64_t
-find_place(const EmogiAdjacency *lists, EmogiWeightType type, uint64_t low, uint64_t high, uint32_t target, double weight)
+find_place(const EmogiAdjacency *lists, EmogiWeightType type, uint64_t low, uint64_t high,
+		   uint32_t target, double weight)
 {
 	while (low < high)
 	{
 		uint64_t	middle = low + (high - low) / 2;
 
 		if (lists->targets[middle] < target ||
-			(lists->targets[middle] == target && emogi_weight(lists->weights, type, middle) < weight))
+			(lists->targets[middle] == target &&
+			 emogi_weight(lists->weights, type, middle) < weight))
 			low = middle + 1;
 		else
 			high = middle;
@@ -186,16 +194,19 @@ find_place(const EmogiAdjacency *lists, EmogiWeightType type, uint64_t low, uint
 	return low;
 }
 
-/* Say whether a list that ends at `end` has, from a place on, so many of the entry that is to go. */
+/*
+ * Say whether a list that ends at `end` has, from a place on, so many of the entry that is to go.
+ */
 static bool
-has_entries(const EmogiMerge *splicing, const EmogiMergeSide *side, const EmogiMergeEdit *edit, uint64_t end,
-			uint64_t count, double weight)
+has_entries(const EmogiMerge *splicing, const EmogiMergeSide *side, const EmogiMergeEdit *edit,
+			uint64_t end, uint64_t count, double weight)
 {
 	uint64_t	last = edit->place + count - 1;
 
 	return edit->target_known && count <= end - edit->place &&
 		side->from.targets[last] == edit->target &&
-		(splicing->old_type == EMOGI_WEIGHT_NONE || emogi_weight(side->from.weights, splicing->old_type, last) == weight);
+		(splicing->old_type == EMOGI_WEIGHT_NONE ||
+		 emogi_weight(side->from.weights, splicing->old_type, last) == weight);
 }
 
 /* Note that an entry is not there; of several the first. */
@@ -205,11 +216,15 @@ note_missing(uint64_t *missing, uint64_t entry)
 	uint64_t	first = __atomic_load_n(missing, __ATOMIC_RELAXED);
 
 	while (entry < first &&
-		   !__atomic_compare_exchange_n(missing, &first, entry, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+		   !__atomic_compare_exchange_n(missing, &first, entry, false, __ATOMIC_RELAXED,
+										__ATOMIC_RELAXED))
 		;
 }
 
-/* Find the first vertex whose key is not below another, for many keys side by side: each step's reads are on their way at once. */
+/*
+ * Find the first vertex whose key is not below another, for many keys side by side: each step's
+ * reads are on their way at once.
+ */
 static void
 search_vertices(const EmogiMerge *splicing, const int64_t *keys, uint32_t *vertices, size_t count)
 {
@@ -220,7 +235,9 @@ search_vertices(const EmogiMerge *splicing, const int64_t *keys, uint32_t *verti
 	{
 		const uint64_t half = (left + 1) / 2;
 
-		/* the one that is looked for is among the `left` from here on, or it is the one behind them */
+		/*
+		 * the one that is looked for is among the `left` from here on, or it is the one behind them
+		 */
 		for (size_t i = 0; i < count; i++)
 			vertices[i] += ids[vertices[i] + half - 1] < keys[i] ? (uint32_t) half : 0;
 		left -= half;
@@ -250,12 +267,16 @@ locate_ends(EmogiMerge *splicing, EmogiMergeSide *side, uint64_t first, size_t c
 		if (!side->spliced)
 			continue;
 		edit->target = vertices[count + i];
-		edit->target_known = edit->target < nvertices && splicing->ids[edit->target] == keys[count + i];
+		edit->target_known = edit->target < nvertices &&
+			splicing->ids[edit->target] == keys[count + i];
 		__builtin_prefetch(&side->from.offsets[edit->source]);
 	}
 }
 
-/* Find where an entry, whose ends have been looked up, comes or goes in the old list [edit->place, end). */
+/*
+ * Find where an entry, whose ends have been looked up, comes or goes in the old list [edit->place,
+ * end).
+ */
 static void
 locate_entry(EmogiMerge *splicing, EmogiMergeSide *side, uint64_t i, uint64_t end)
 {
@@ -263,10 +284,14 @@ locate_entry(EmogiMerge *splicing, EmogiMergeSide *side, uint64_t i, uint64_t en
 	EmogiMergeEdit *edit = &side->edits[i];
 	const double weight = splicing->type == EMOGI_WEIGHT_NONE ? 0.0 : emogi_merge_weight(entry);
 
-	/* entries that lead to the next vertex stand behind one that leads to a new one, whatever they weigh */
+	/*
+	 * entries that lead to the next vertex stand behind one that leads to a new one, whatever they
+	 * weigh
+	 */
 	edit->place = find_place(&side->from, splicing->old_type, edit->place, end, edit->target,
 							 edit->target_known ? weight : (double) -INFINITY);
-	if (entry->times < 0 && !has_entries(splicing, side, edit, end, 0 - (uint64_t) entry->times, weight))
+	if (entry->times < 0 &&
+		!has_entries(splicing, side, edit, end, 0 - (uint64_t) entry->times, weight))
 		note_missing(&splicing->missing[side - splicing->sides], i);
 }
 
@@ -303,7 +328,8 @@ locate_entries(void *arg, int thread, int nthreads)
 	while (emogi_merge_take_entries(splicing, &side, &first, &end))
 	{
 		for (; first < end; first += LOCATE_BATCH)
-			locate_batch(splicing, side, first, end - first < LOCATE_BATCH ? end - first : LOCATE_BATCH);
+			locate_batch(splicing, side, first,
+						 end - first < LOCATE_BATCH ? end - first : LOCATE_BATCH);
 	}
 }
 
@@ -318,7 +344,8 @@ sum_edits(EmogiMerge *splicing, EmogiMergeSide *side)
 		side->edits[i].shift = shift;
 		shift += (uint64_t) side->entries[i].times;
 	}
-	side->edits[side->nentries] = (EmogiMergeEdit) {.place = side->from.nedges, .shift = shift, .after = UINT32_MAX};
+	side->edits[side->nentries] = (EmogiMergeEdit) {.place = side->from.nedges, .shift = shift,
+		.after = UINT32_MAX};
 }
 
 bool

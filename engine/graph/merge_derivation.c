@@ -1,5 +1,6 @@
 /*
- * merge_derivation.c: tells others how the new arrays come from the old ones: contract/derivation.h.
+ * merge_derivation.c: tells others how the new arrays come from the old ones:
+ * contract/derivation.h.
  */
 #include "graph/merge_parts.h"
 
@@ -40,7 +41,8 @@ emogi_merge_tell(EmogiMerge *splicing)
 
 	if (derivation == NULL)
 		return true;
-	*derivation = (EmogiDerivation) {.nbreaks = splicing->nbreaks, .renumbers = splicing->renumbers};
+	*derivation = (EmogiDerivation) {.nbreaks = splicing->nbreaks,
+		.renumbers = splicing->renumbers};
 	if (splicing->new_nvertices == 0)
 		return true;
 	for (int i = 0; i < splicing->nsides; i++)

@@ -1,10 +1,12 @@
 /*
  * merge_gone.c: vertices that lose their last edge.
  *
- * Only ends of edges that go can be among them, and only those whose own lists are empty then. When the Graph has both
- * orientations, or each edge both ways, their lists tell all. Else it is not known how many entries lead to such a candidate:
- * then all targets are looked through, past a bitmap of the candidates, in steps that become longer, and a candidate drops out when
- * it is seen to keep an edge. Vertices that many entries lead to do so early, and often the last one does before all is read.
+ * Only ends of edges that go can be among them, and only those whose own lists are empty then. When
+ * the Graph has both orientations, or each edge both ways, their lists tell all. Else it is not
+ * known how many entries lead to such a candidate: then all targets are looked through, past a
+ * bitmap of the candidates, in steps that become longer, and a candidate drops out when it is seen
+ * to keep an edge. Vertices that many entries lead to do so early, and often the last one does
+ * before all is read.
  */
 #include "graph/merge_parts.h"
 
@@ -64,7 +66,8 @@ judge_vertex(EmogiMerge *splicing, uint32_t vertex, Group out, Group in)
 	if (splicing->nsides > 1 && !splicing->sides[1].spliced)
 	{
 		if (!in.grows)
-			splicing->candidates[splicing->ncandidates++] = (EmogiMergeCandidate) {.leaving = in.leaving, .vertex = vertex};
+			splicing->candidates[splicing->ncandidates++] =
+				(EmogiMergeCandidate) {.leaving = in.leaving, .vertex = vertex};
 		return;
 	}
 	if (splicing->nsides > 1)
@@ -86,7 +89,8 @@ judge_vertices(EmogiMerge *splicing)
 		const uint64_t out_source = source_at(&sides[0], i[0]);
 		const uint64_t in_source = source_at(&sides[1], i[1]);
 		const uint64_t source = out_source < in_source ? out_source : in_source;
-		const EmogiMergeEdit *edit = i[0] < sides[0].nentries && out_source == source ? &sides[0].edits[i[0]] : &sides[1].edits[i[1]];
+		const EmogiMergeEdit *edit = i[0] < sides[0].nentries &&
+			out_source == source ? &sides[0].edits[i[0]] : &sides[1].edits[i[1]];
 		const Group out = take_group(&sides[0], &i[0], source);
 		const Group in = take_group(&sides[1], &i[1], source);
 
@@ -192,8 +196,10 @@ scan_entries(void *arg, int thread, int nthreads)
 	const uint64_t end = splicing->scan_end;
 	uint64_t	i;
 
-	while (!emogi_job_stopped(&splicing->job) && (i = emogi_job_take(&splicing->next, SCAN_ENTRIES)) < end)
-		scan_targets(splicing, splicing->sides[0].from.targets + i, end - i < SCAN_ENTRIES ? end - i : SCAN_ENTRIES);
+	while (!emogi_job_stopped(&splicing->job) &&
+		   (i = emogi_job_take(&splicing->next, SCAN_ENTRIES)) < end)
+		scan_targets(splicing, splicing->sides[0].from.targets + i,
+					 end - i < SCAN_ENTRIES ? end - i : SCAN_ENTRIES);
 }
 
 /* Leave those candidates that may still be gone. */
@@ -218,10 +224,12 @@ scan_all(EmogiPool *pool, EmogiMerge *splicing)
 	uint64_t	length = (nentries / FIRST_SCAN / SCAN_ENTRIES + 1) * SCAN_ENTRIES;
 
 	splicing->next = 0;
-	for (splicing->scan_end = 0; splicing->scan_end < nentries && fill_filter(splicing); length *= SCAN_GROWTH)
+	for (splicing->scan_end = 0; splicing->scan_end < nentries && fill_filter(splicing);
+		 length *= SCAN_GROWTH)
 	{
 		splicing->next = splicing->scan_end;
-		splicing->scan_end = nentries - splicing->scan_end < length ? nentries : splicing->scan_end + length;
+		splicing->scan_end = nentries - splicing->scan_end < length ? nentries
+			: splicing->scan_end + length;
 		emogi_pool_run(pool, scan_entries, splicing);
 		if (emogi_job_stopped(&splicing->job))
 			return;

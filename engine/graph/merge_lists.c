@@ -54,7 +54,8 @@ write_ids(const EmogiMerge *splicing, uint64_t v, uint64_t end)
 		stop = next->is_new ? next->from - 1 : next->from;
 		stop = stop < end ? stop : end;
 		if (stop > v)
-			memcpy(splicing->new_ids + v, splicing->ids + old_number(splicing, next, v), (stop - v) * sizeof(int64_t));
+			memcpy(splicing->new_ids + v, splicing->ids + old_number(splicing, next, v),
+				   (stop - v) * sizeof(int64_t));
 		v = stop;
 		if (v < end && next->is_new)
 			splicing->new_ids[v++] = next->key;
@@ -114,7 +115,8 @@ write_vertices(void *arg, int thread, int nthreads)
 	const uint64_t nvertices = splicing->new_nvertices;
 	uint64_t	v;
 
-	while (!emogi_job_stopped(&splicing->job) && (v = emogi_job_take(&splicing->next, VERTICES_AT_ONCE)) <= nvertices)
+	while (!emogi_job_stopped(&splicing->job) &&
+		   (v = emogi_job_take(&splicing->next, VERTICES_AT_ONCE)) <= nvertices)
 	{
 		const uint64_t end = nvertices - v < VERTICES_AT_ONCE ? nvertices : v + VERTICES_AT_ONCE;
 
@@ -133,7 +135,8 @@ write_vertices(void *arg, int thread, int nthreads)
 static void
 renumber_targets(const EmogiMerge *splicing, uint32_t *to, const uint32_t *from, uint64_t count)
 {
-	const EmogiMergeShifts shifts = splicing->shifts;	/* by value, so that what is written is not taken for what may change it */
+	const EmogiMergeShifts shifts = splicing->shifts;	/* by value, so that what is written is
+														 * not taken for what may change it */
 
 	for (uint64_t i = 0; i < count; i++)
 		to[i] = emogi_merge_move(&shifts, from[i]);
@@ -141,7 +144,8 @@ renumber_targets(const EmogiMerge *splicing, uint32_t *to, const uint32_t *from,
 
 /* Copy weights into another type. */
 static void
-convert_weights(const EmogiMerge *splicing, const EmogiMergeSide *side, uint64_t to, uint64_t from, uint64_t count)
+convert_weights(const EmogiMerge *splicing, const EmogiMergeSide *side, uint64_t to, uint64_t from,
+				uint64_t count)
 {
 	double		weights[EMOGI_WEIGHTS_BATCH];
 
@@ -156,7 +160,8 @@ convert_weights(const EmogiMerge *splicing, const EmogiMergeSide *side, uint64_t
 
 /* Copy old entries to their new places. */
 static void
-copy_entries(const EmogiMerge *splicing, const EmogiMergeSide *side, uint64_t to, uint64_t from, uint64_t count)
+copy_entries(const EmogiMerge *splicing, const EmogiMergeSide *side, uint64_t to, uint64_t from,
+			 uint64_t count)
 {
 	uint32_t   *targets = (uint32_t *) side->to.targets + to;
 	const size_t bytes = emogi_weight_bytes(splicing->type);
@@ -170,7 +175,8 @@ copy_entries(const EmogiMerge *splicing, const EmogiMergeSide *side, uint64_t to
 	if (splicing->type != splicing->old_type)
 		convert_weights(splicing, side, to, from, count);
 	else if (bytes > 0)
-		memcpy((char *) side->to.weights + to * bytes, (const char *) side->from.weights + from * bytes, count * bytes);
+		memcpy((char *) side->to.weights + to * bytes,
+			   (const char *) side->from.weights + from * bytes, count * bytes);
 }
 
 /* Put an entry that comes, as often as it does; false when the job has stopped. */
@@ -219,7 +225,10 @@ entry_behind(const EmogiMergeSide *side, uint64_t i)
 	return side->edits[i].place + (times < 0 ? 0 - (uint64_t) times : 0);
 }
 
-/* Write what the old entries [at, end) become, with what comes before each of them, and at the end of all. */
+/*
+ * Write what the old entries [at, end) become, with what comes before each of them, and at the end
+ * of all.
+ */
 static void
 write_entries(EmogiMerge *splicing, const EmogiMergeSide *side, uint64_t at, uint64_t end)
 {
@@ -227,7 +236,8 @@ write_entries(EmogiMerge *splicing, const EmogiMergeSide *side, uint64_t at, uin
 	const uint64_t stop = end == side->from.nedges ? side->nentries : first_edit(side, end);
 
 	if (i > 0 && entry_behind(side, i - 1) > at)
-		at = entry_behind(side, i - 1);	/* the last edit before leaves out some of these, perhaps all */
+		at = entry_behind(side, i - 1);	/* the last edit before leaves out some of these, perhaps
+										 * all */
 	for (uint64_t polled = i; i < stop; i++)
 	{
 		const EmogiMergeEdit *edit = &side->edits[i];
@@ -236,7 +246,8 @@ write_entries(EmogiMerge *splicing, const EmogiMergeSide *side, uint64_t at, uin
 		if (side->entries[i].times > 0 && !put_entry(splicing, side, i))
 			return;
 		at = entry_behind(side, i);
-		if ((i - polled) % EMOGI_SPLICE_POLL == EMOGI_SPLICE_POLL - 1 && emogi_job_stopped(&splicing->job))
+		if ((i - polled) % EMOGI_SPLICE_POLL == EMOGI_SPLICE_POLL - 1 &&
+			emogi_job_stopped(&splicing->job))
 			return;
 	}
 	if (at < end)
@@ -309,5 +320,6 @@ emogi_merge_write(EmogiPool *pool, EmogiMerge *splicing)
 	}
 	return emogi_merge_run(pool, splicing, write_vertices) &&
 		emogi_merge_run(pool, splicing, write_forward) &&
-		(splicing->nsides == 1 || !splicing->sides[1].spliced || emogi_merge_run(pool, splicing, write_backward));
+		(splicing->nsides == 1 || !splicing->sides[1].spliced ||
+		 emogi_merge_run(pool, splicing, write_backward));
 }

@@ -1,9 +1,10 @@
 /*
  * merge_numbers.c: new vertices, and from old numbers to new ones.
  *
- * The numbering breaks where a vertex is new or gone; between two breaks all numbers move by the same. A table has that for each
- * block of vertices. Blocks are small enough to have seldom a break within, and large enough for the table to stay in the cache
- * when breaks are few. Of a block that has one, each vertex's own move stands in a second table.
+ * The numbering breaks where a vertex is new or gone; between two breaks all numbers move by the
+ * same. A table has that for each block of vertices. Blocks are small enough to have seldom a break
+ * within, and large enough for the table to stay in the cache when breaks are few. Of a block that
+ * has one, each vertex's own move stands in a second table.
  */
 #include "graph/merge_parts.h"
 
@@ -11,12 +12,15 @@
 
 #define BLOCKS_AT_LEAST 4096
 #define BLOCKS_PER_BREAK 128
-#define MOST_BREAKS ((uint64_t) 1 << 29)	/* of those more, each vertex's own move stands in the first table */
+/* of those more, each vertex's own move stands in the first table */
+#define MOST_BREAKS ((uint64_t) 1 << 29)
 #define BLOCKS_AT_ONCE ((uint64_t) 1 << 16)	/* that a thread fills */
 
 /* ---- breaks ---- */
 
-/* List the keys of new vertices: ends of entries that come and were not there; some several times. */
+/*
+ * List the keys of new vertices: ends of entries that come and were not there; some several times.
+ */
 static void
 list_new_keys(EmogiMerge *splicing)
 {
@@ -27,7 +31,8 @@ list_new_keys(EmogiMerge *splicing)
 	{
 		const EmogiMergeEntry *entry = &side->entries[i];
 
-		if (!side->edits[i].source_known && (i == 0 || entry->source != side->entries[i - 1].source))
+		if (!side->edits[i].source_known &&
+			(i == 0 || entry->source != side->entries[i - 1].source))
 			splicing->new_keys[splicing->nnew++] = entry->source;
 		if (!side->edits[i].target_known)
 			splicing->new_keys[splicing->nnew++] = entry->target;
@@ -44,7 +49,8 @@ sort_new_keys(EmogiMerge *splicing)
 	uint64_t	nkeys = 0;
 
 	if (splicing->nnew > 1)
-		emogi_radix_sort_u64(keys, splicing->nnew, splicing->key_scratch, splicing->nnew, &splicing->job);
+		emogi_radix_sort_u64(keys, splicing->nnew, splicing->key_scratch, splicing->nnew,
+							 &splicing->job);
 	for (uint64_t i = 0; i < splicing->nnew; i++)
 	{
 		if (i == 0 || keys[i] != keys[nkeys - 1])
@@ -58,7 +64,8 @@ static inline void
 add_break(EmogiMerge *splicing, uint64_t old, uint64_t shift, bool is_new, uint64_t key)
 {
 	splicing->breaks[splicing->nbreaks++] =
-		(EmogiMergeBreak) {.old = old, .from = old + shift, .is_new = is_new, .key = emogi_merge_key(key)};
+		(EmogiMergeBreak) {.old = old, .from = old + shift, .is_new = is_new,
+			.key = emogi_merge_key(key)};
 }
 
 /* Merge the new vertices, by where they come, and those that are gone. */
@@ -75,7 +82,8 @@ merge_breaks(EmogiMerge *splicing)
 		if (emogi_merge_stops_at(splicing, i))
 			return;
 		place = i == splicing->nnew ? splicing->nvertices :
-			emogi_merge_gallop(splicing->ids, place, splicing->nvertices, emogi_merge_key(splicing->new_keys[i]));
+			emogi_merge_gallop(splicing->ids, place, splicing->nvertices,
+							   emogi_merge_key(splicing->new_keys[i]));
 		for (; g < splicing->ngone && splicing->gone[g] < place; g++)
 			add_break(splicing, (uint64_t) splicing->gone[g] + 1, --shift, false, 0);
 		if (i < splicing->nnew)
@@ -107,11 +115,15 @@ choose_bits(uint64_t nvertices, uint64_t nbreaks)
 size_t
 emogi_merge_shifts_bytes(uint64_t nvertices, uint64_t nbreaks)
 {
-	uint64_t	most_blocks = nbreaks * BLOCKS_PER_BREAK > BLOCKS_AT_LEAST ? nbreaks * BLOCKS_PER_BREAK : BLOCKS_AT_LEAST;
+	uint64_t	most_blocks = nbreaks * BLOCKS_PER_BREAK > BLOCKS_AT_LEAST
+		? nbreaks * BLOCKS_PER_BREAK : BLOCKS_AT_LEAST;
 
 	if (most_blocks > nvertices || nbreaks > MOST_BREAKS)
 		most_blocks = nvertices;
-	/* where blocks have several vertices there are more than half of most_blocks, for any smaller nbreaks as well */
+	/*
+	 * where blocks have several vertices there are more than half of most_blocks, for any smaller
+	 * nbreaks as well
+	 */
 	return (most_blocks + 1 + nvertices * 2 / BLOCKS_PER_BREAK + nbreaks) * sizeof(int32_t);
 }
 
@@ -180,8 +192,10 @@ fill_shifts(void *arg, int thread, int nthreads)
 	const uint64_t nblocks = (splicing->nvertices >> splicing->shifts.bits) + 1;
 	uint64_t	first;
 
-	while (!emogi_job_stopped(&splicing->job) && (first = emogi_job_take(&splicing->next, BLOCKS_AT_ONCE)) < nblocks)
-		fill_blocks(splicing, first, nblocks - first < BLOCKS_AT_ONCE ? nblocks : first + BLOCKS_AT_ONCE);
+	while (!emogi_job_stopped(&splicing->job) &&
+		   (first = emogi_job_take(&splicing->next, BLOCKS_AT_ONCE)) < nblocks)
+		fill_blocks(splicing, first, nblocks - first < BLOCKS_AT_ONCE ? nblocks
+					: first + BLOCKS_AT_ONCE);
 }
 
 /* Make the table, in its part of the scratch; false when the job has stopped. */
@@ -239,7 +253,8 @@ is_gone(const EmogiMerge *splicing, uint32_t vertex)
 		return false;
 	/* of the breaks before the next vertex its own comes first */
 	nbreaks = count_breaks(splicing, vertex);
-	return splicing->breaks[nbreaks].old == (uint64_t) vertex + 1 && !splicing->breaks[nbreaks].is_new;
+	return splicing->breaks[nbreaks].old == (uint64_t) vertex + 1 &&
+		!splicing->breaks[nbreaks].is_new;
 }
 
 /* Give the ends of edits their new numbers. */
@@ -261,7 +276,8 @@ number_edits(void *arg, int thread, int nthreads)
 			if (!edit->source_known)
 				edit->after = number_of_new(splicing, entry->source) + 1;
 			else
-				edit->after = number_of_old(splicing, edit->source) + (is_gone(splicing, edit->source) ? 0 : 1);
+				edit->after = number_of_old(splicing, edit->source) +
+					(is_gone(splicing, edit->source) ? 0 : 1);
 			if (!edit->target_known)
 				edit->target = number_of_new(splicing, entry->target);
 			else if (entry->times > 0)
@@ -285,5 +301,6 @@ emogi_merge_renumber(EmogiPool *pool, EmogiMerge *splicing)
 		emogi_job_fail(&splicing->job, EMOGI_BAD_INPUT);
 		return false;
 	}
-	return (!splicing->renumbers || make_shifts(pool, splicing)) && emogi_merge_run(pool, splicing, number_edits);
+	return (!splicing->renumbers || make_shifts(pool, splicing)) &&
+		emogi_merge_run(pool, splicing, number_edits);
 }

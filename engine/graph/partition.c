@@ -12,7 +12,10 @@
 #define MIN_BLOCK_ENTRIES 16
 #define MAX_BLOCK_ENTRIES 1024
 
-/* Choose the size of a block, so that half-filled ones cost about a sixteenth, and the number of groups. */
+/*
+ * Choose the size of a block, so that half-filled ones cost about a sixteenth, and the number of
+ * groups.
+ */
 static void
 plan_blocks(EmogiPartition *partition, uint64_t nentries, uint32_t nbuckets, int nthreads)
 {
@@ -22,14 +25,18 @@ plan_blocks(EmogiPartition *partition, uint64_t nentries, uint32_t nbuckets, int
 	partition->nbuckets = nbuckets;
 	partition->nthreads = nthreads;
 	partition->block_entries = MIN_BLOCK_ENTRIES;
-	while (partition->block_entries < MAX_BLOCK_ENTRIES && partition->block_entries * 2 * nchains * 8 <= nentries)
+	while (partition->block_entries < MAX_BLOCK_ENTRIES &&
+		   partition->block_entries * 2 * nchains * 8 <= nentries)
 		partition->block_entries *= 2;
 	nblocks = nentries / partition->block_entries + nchains;
 	partition->group_blocks = GROUP_BYTES / (partition->block_entries * sizeof(uint64_t));
-	partition->ngroups = (nblocks + partition->group_blocks - 1) / partition->group_blocks + (uint64_t) nthreads;
+	partition->ngroups = (nblocks + partition->group_blocks - 1) / partition->group_blocks +
+		(uint64_t) nthreads;
 }
 
-/* Lay the arrays out from memory on; get the bytes of those before the blocks in *fixed and of all. */
+/*
+ * Lay the arrays out from memory on; get the bytes of those before the blocks in *fixed and of all.
+ */
 static size_t
 lay_out(EmogiPartition *partition, void *memory, size_t *fixed)
 {
@@ -38,7 +45,8 @@ lay_out(EmogiPartition *partition, void *memory, size_t *fixed)
 	size_t		nblocks = partition->ngroups * partition->group_blocks;
 	uintptr_t	place = (uintptr_t) memory;
 
-	partition->supply = emogi_carve(&place, (size_t) partition->nthreads * sizeof(EmogiBlockSupply));
+	partition->supply = emogi_carve(&place, (size_t) partition->nthreads *
+									sizeof(EmogiBlockSupply));
 	partition->chains = emogi_carve(&place, nchains * sizeof(EmogiChain));
 	partition->cursor = emogi_carve(&place, nchains * sizeof(uint64_t *));
 	partition->next = emogi_carve(&place, nblocks * sizeof(uint32_t));
@@ -59,8 +67,8 @@ emogi_partition_bytes(uint64_t nentries, uint32_t nbuckets, int nthreads)
 }
 
 bool
-emogi_partition_init(EmogiPartition *partition, EmogiJob *job, uint64_t nentries, uint32_t nbuckets, int nthreads,
-					 void *memory)
+emogi_partition_init(EmogiPartition *partition, EmogiJob *job, uint64_t nentries, uint32_t nbuckets,
+					 int nthreads, void *memory)
 {
 	size_t		nchains = (size_t) nbuckets * (size_t) nthreads;
 	size_t		fixed;
@@ -78,7 +86,9 @@ emogi_partition_init(EmogiPartition *partition, EmogiJob *job, uint64_t nentries
 	return true;
 }
 
-/* Get a block number for a thread; false, with the job failed, when no group is left or no memory. */
+/*
+ * Get a block number for a thread; false, with the job failed, when no group is left or no memory.
+ */
 static bool
 take_block(EmogiPartition *partition, int thread, uint64_t *block)
 {
@@ -129,5 +139,6 @@ emogi_partition_count(const EmogiPartition *partition, int thread, uint32_t buck
 	if (chain->nblocks == 0)
 		return 0;
 	return (chain->nblocks - 1) * partition->block_entries +
-		(uint64_t) (partition->cursor[i] - (partition->blocks + (size_t) chain->last * partition->block_entries));
+		(uint64_t) (partition->cursor[i] -
+					(partition->blocks + (size_t) chain->last * partition->block_entries));
 }

@@ -1,9 +1,11 @@
 /*
- * partition.h: 8-byte entries sorted into buckets by many threads in one pass, without counting first.
+ * partition.h: 8-byte entries sorted into buckets by many threads in one pass, without counting
+ * first.
  *
- * Every thread has a chain of fixed-size blocks for every bucket; blocks come from groups that a thread takes by an
- * atomic counter and populates. Reading the chains of a bucket in the order of threads gives each thread's entries in
- * the order in which it appended them. No lock, no movement, 8 bytes an entry and a bounded slack.
+ * Every thread has a chain of fixed-size blocks for every bucket; blocks come from groups that a
+ * thread takes by an atomic counter and populates. Reading the chains of a bucket in the order of
+ * threads gives each thread's entries in the order in which it appended them. No lock, no movement,
+ * 8 bytes an entry and a bounded slack.
  */
 #ifndef EMOGI_PARTITION_H
 #define EMOGI_PARTITION_H
@@ -39,19 +41,26 @@ typedef struct EmogiPartition
 	uint64_t	next_group;		/* atomic */
 	EmogiBlockSupply *supply;	/* [nthreads] */
 	EmogiChain *chains;			/* [nthreads][nbuckets] */
-	uint64_t  **cursor;			/* [nthreads][nbuckets], where the next entry goes; at a block's end: a new block */
+	uint64_t  **cursor;			/* [nthreads][nbuckets], where the next entry goes; at a block's
+								 * end: a new block */
 	uint32_t   *next;			/* [ngroups * group_blocks], the block that follows in a chain */
-	uint64_t   *blocks;			/* [ngroups * group_blocks][block_entries], aligned to the size of a block */
+	uint64_t   *blocks;			/* [ngroups * group_blocks][block_entries], aligned to the size
+								 * of a block */
 } EmogiPartition;
 
 /* Bytes that a partition of at most nentries needs. */
 extern size_t emogi_partition_bytes(uint64_t nentries, uint32_t nbuckets, int nthreads);
 
-/* Make an empty partition in memory (line-aligned, any content); false = the memory cannot be had. */
-extern bool emogi_partition_init(EmogiPartition *partition, EmogiJob *job, uint64_t nentries, uint32_t nbuckets,
-								 int nthreads, void *memory);
+/*
+ * Make an empty partition in memory (line-aligned, any content); false = the memory cannot be had.
+ */
+extern bool emogi_partition_init(EmogiPartition *partition, EmogiJob *job, uint64_t nentries,
+								 uint32_t nbuckets, int nthreads, void *memory);
 
-/* Add a block to the chain of (thread, bucket) and get its first entry; NULL, with the job failed, without memory. */
+/*
+ * Add a block to the chain of (thread, bucket) and get its first entry; NULL, with the job failed,
+ * without memory.
+ */
 extern uint64_t *emogi_partition_grow(EmogiPartition *partition, int thread, uint32_t bucket);
 
 /* Count the entries of (thread, bucket). */
@@ -66,8 +75,8 @@ emogi_partition_cursors(EmogiPartition *partition, int thread)
 
 /* Append an entry; false, with the job failed, when there is no memory. */
 static inline bool
-emogi_partition_append(EmogiPartition *partition, uint64_t **cursor, size_t block_mask, int thread, uint32_t bucket,
-					   uint64_t entry)
+emogi_partition_append(EmogiPartition *partition, uint64_t **cursor, size_t block_mask, int thread,
+					   uint32_t bucket, uint64_t entry)
 {
 	uint64_t   *place = cursor[bucket];
 
@@ -111,11 +120,13 @@ emogi_partition_next(EmogiPartitionWalk *walk, uint32_t *count)
 		if (walk->thread == partition->nthreads)
 			return NULL;
 		walk->left = emogi_partition_count(partition, walk->thread, walk->bucket);
-		walk->block = partition->chains[(size_t) walk->thread * partition->nbuckets + walk->bucket].first;
+		walk->block = partition->chains[(size_t) walk->thread * partition->nbuckets +
+										walk->bucket].first;
 		walk->thread++;
 	}
 	entries = partition->blocks + (size_t) walk->block * partition->block_entries;
-	*count = walk->left < partition->block_entries ? (uint32_t) walk->left : partition->block_entries;
+	*count = walk->left < partition->block_entries ? (uint32_t) walk->left
+		: partition->block_entries;
 	walk->left -= *count;
 	if (walk->left > 0)
 	{

@@ -1,12 +1,13 @@
 /*
  * radix.c: sorting of unsigned integers by one thread.
  *
- * Few keys are sorted by insertion. What fits the scratch is sorted by counting digits from low to high, over the bits
- * in which the keys differ only, with digits as wide as the number of keys repays. What does not fit is first split
- * in place by its highest digit: an array of any length, such as the list of a vertex with a billion neighbours,
- * needs no memory that grows with it.
+ * Few keys are sorted by insertion. What fits the scratch is sorted by counting digits from low to
+ * high, over the bits in which the keys differ only, with digits as wide as the number of keys
+ * repays. What does not fit is first split in place by its highest digit: an array of any length,
+ * such as the list of a vertex with a billion neighbours, needs no memory that grows with it.
  *
- * [1] P. McIlroy, K. Bostic, M. McIlroy. Engineering Radix Sort. Computing Systems 6(1), 1993. Section 3 (the split).
+ * [1] P. McIlroy, K. Bostic, M. McIlroy. Engineering Radix Sort. Computing Systems 6(1), 1993.
+ *     Section 3 (the split).
  */
 #include "radix.h"
 
@@ -67,7 +68,8 @@ counts_to_starts(size_t *counts, size_t n)
 #undef NAME
 
 void
-emogi_radix_sort_u32(uint32_t *keys, size_t count, uint32_t *scratch, size_t scratch_count, EmogiJob *job)
+emogi_radix_sort_u32(uint32_t *keys, size_t count, uint32_t *scratch, size_t scratch_count,
+					 EmogiJob *job)
 {
 	if (count > scratch_count && count > INSERTION_MAX)
 		sort_long_u32(keys, count, scratch, scratch_count, job);
@@ -76,7 +78,8 @@ emogi_radix_sort_u32(uint32_t *keys, size_t count, uint32_t *scratch, size_t scr
 }
 
 void
-emogi_radix_sort_u64(uint64_t *keys, size_t count, uint64_t *scratch, size_t scratch_count, EmogiJob *job)
+emogi_radix_sort_u64(uint64_t *keys, size_t count, uint64_t *scratch, size_t scratch_count,
+					 EmogiJob *job)
 {
 	if (count > scratch_count && count > INSERTION_MAX)
 		sort_long_u64(keys, count, scratch, scratch_count, job);

@@ -87,7 +87,9 @@ NAME(sort_short) (KEY *keys, size_t count, KEY *scratch)
 		NAME(low_to_high) (keys, count, scratch, varying);
 }
 
-/* Move every key to the part of its digit at shift, in place; ends[256] gets the ends of the parts. */
+/*
+ * Move every key to the part of its digit at shift, in place; ends[256] gets the ends of the parts.
+ */
 static bool
 NAME(split) (KEY *keys, size_t count, int shift, size_t *ends, EmogiJob *job)
 {
@@ -98,7 +100,8 @@ NAME(split) (KEY *keys, size_t count, int shift, size_t *ends, EmogiJob *job)
 	{
 		if (emogi_job_stopped(job))
 			return false;
-		NAME(count_digits) (keys + i, count - i < POLL_KEYS ? count - i : POLL_KEYS, shift, 255, starts);
+		NAME(count_digits) (keys + i, count - i < POLL_KEYS ? count - i : POLL_KEYS, shift, 255,
+							starts);
 	}
 	counts_to_starts(starts, 256);
 	for (int d = 0; d < 256; d++)
@@ -127,7 +130,10 @@ NAME(split) (KEY *keys, size_t count, int shift, size_t *ends, EmogiJob *job)
 	return true;
 }
 
-/* Sort keys that are longer than the scratch: split by the highest digit in place, then sort each part. */
+/*
+ * Sort keys that are longer than the scratch: split by the highest digit in place, then sort each
+ * part.
+ */
 static void
 NAME(sort_long) (KEY *keys, size_t count, KEY *scratch, size_t scratch_count, EmogiJob *job)
 {
@@ -140,7 +146,8 @@ NAME(sort_long) (KEY *keys, size_t count, KEY *scratch, size_t scratch_count, Em
 	{
 		if (emogi_job_stopped(job))
 			return;
-		varying |= NAME(varying_bits) (keys + i, count - i < POLL_KEYS ? count - i : POLL_KEYS, keys[0]);
+		varying |= NAME(varying_bits) (keys + i, count - i < POLL_KEYS ? count - i : POLL_KEYS,
+									   keys[0]);
 	}
 	if (varying == 0)
 		return;

@@ -1,9 +1,11 @@
 /*
  * sort_list.c: sorting of a list, whose targets and weights lie in two arrays, by one thread.
  *
- * Without weights it is the targets that are sorted (radix.c). Weights of up to 32 bits travel beside the target in one integer, mapped so that integers order as weights do: one
- * sort does all. Doubles stay behind and follow by their places; those of parallel edges are sorted after. A list
- * longer than the scratch is split in place by the highest digit of its targets first, as in radix.c.
+ * Without weights it is the targets that are sorted (radix.c). Weights of up to 32 bits travel
+ * beside the target in one integer, mapped so that integers order as weights do: one sort does all.
+ * Doubles stay behind and follow by their places; those of parallel edges are sorted after. A list
+ * longer than the scratch is split in place by the highest digit of its targets first, as in
+ * radix.c.
  */
 #include "sort_list.h"
 
@@ -82,7 +84,8 @@ is_sorted(const uint32_t *targets, uint64_t count)
 
 /* Sort entries with weights of up to 32 bits that fit the scratch. */
 static inline __attribute__((always_inline)) void
-sort_narrow(uint32_t *targets, void *weights, EmogiWeightType type, uint64_t count, uint64_t *items, EmogiJob *job)
+sort_narrow(uint32_t *targets, void *weights, EmogiWeightType type, uint64_t count, uint64_t *items,
+			EmogiJob *job)
 {
 	for (uint64_t i = 0; i < count; i++)
 		items[i] = (uint64_t) targets[i] << 32 | load_order(weights, type, i);
@@ -131,7 +134,8 @@ sort_wide(uint32_t *targets, uint64_t *weights, uint64_t count, uint64_t *items,
 
 /* Sort entries that fit the scratch. */
 static void
-sort_short(uint32_t *targets, void *weights, EmogiWeightType type, uint64_t count, uint64_t *items, EmogiJob *job)
+sort_short(uint32_t *targets, void *weights, EmogiWeightType type, uint64_t count, uint64_t *items,
+		   EmogiJob *job)
 {
 	switch (type)
 	{
@@ -155,7 +159,10 @@ sort_short(uint32_t *targets, void *weights, EmogiWeightType type, uint64_t coun
 	}
 }
 
-/* Sort the weights of very many parallel edges, in place: small ones by counting, the others as integers. */
+/*
+ * Sort the weights of very many parallel edges, in place: small ones by counting, the others as
+ * integers.
+ */
 static void
 sort_weights(void *weights, EmogiWeightType type, uint64_t count, uint64_t *items, EmogiJob *job)
 {
@@ -201,9 +208,13 @@ store_bits(void *weights, size_t bytes, uint64_t i, uint64_t bits)
 	memcpy((char *) weights + i * bytes, &bits, bytes);
 }
 
-/* Move every entry to the part of its digit at shift, in place; ends[256] gets the ends of the parts. */
+/*
+ * Move every entry to the part of its digit at shift, in place; ends[256] gets the ends of the
+ * parts.
+ */
 static bool
-split(uint32_t *targets, void *weights, size_t bytes, uint64_t count, int shift, uint64_t *ends, EmogiJob *job)
+split(uint32_t *targets, void *weights, size_t bytes, uint64_t count, int shift, uint64_t *ends,
+	  EmogiJob *job)
 {
 	uint64_t	starts[256] = {0};
 	uint64_t	sum = 0,
@@ -249,7 +260,8 @@ split(uint32_t *targets, void *weights, size_t bytes, uint64_t count, int shift,
 
 /* Sort entries that are more than the scratch holds. */
 static void
-sort_long(uint32_t *targets, void *weights, EmogiWeightType type, uint64_t count, uint64_t *items, EmogiJob *job)
+sort_long(uint32_t *targets, void *weights, EmogiWeightType type, uint64_t count, uint64_t *items,
+		  EmogiJob *job)
 {
 	size_t		bytes = emogi_weight_bytes(type);
 	uint64_t	ends[256];
@@ -268,11 +280,13 @@ sort_long(uint32_t *targets, void *weights, EmogiWeightType type, uint64_t count
 	if (!split(targets, weights, bytes, count, high > 8 ? high - 8 : 0, ends, job))
 		return;
 	for (int d = 0; d < 256 && !emogi_job_stopped(job); start = ends[d++])
-		emogi_sort_list(targets + start, (char *) weights + start * bytes, type, ends[d] - start, items, job);
+		emogi_sort_list(targets + start, (char *) weights + start * bytes, type, ends[d] - start,
+						items, job);
 }
 
 void
-emogi_sort_list(uint32_t *targets, void *weights, EmogiWeightType type, uint64_t count, void *scratch, EmogiJob *job)
+emogi_sort_list(uint32_t *targets, void *weights, EmogiWeightType type, uint64_t count,
+				void *scratch, EmogiJob *job)
 {
 	if (type == EMOGI_WEIGHT_NONE)
 		emogi_radix_sort_u32(targets, count, scratch, EMOGI_SORT_SCRATCH, job);

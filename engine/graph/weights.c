@@ -12,7 +12,8 @@
 		((type *) weights)[first + i] = (type) (from[i] + 0.0)	/* -0 is 0 */
 
 void
-emogi_weights_load(double *to, const void *weights, EmogiWeightType type, uint64_t first, size_t count)
+emogi_weights_load(double *to, const void *weights, EmogiWeightType type, uint64_t first,
+				   size_t count)
 {
 	switch (type)
 	{
@@ -39,7 +40,8 @@ emogi_weights_load(double *to, const void *weights, EmogiWeightType type, uint64
 }
 
 void
-emogi_weights_store(void *weights, EmogiWeightType type, uint64_t first, const double *from, size_t count)
+emogi_weights_store(void *weights, EmogiWeightType type, uint64_t first, const double *from,
+					size_t count)
 {
 	switch (type)
 	{

@@ -6,12 +6,15 @@
 
 #include "contract/engine.h"
 
-#define EMOGI_WEIGHTS_BATCH 512	/* doubles that a caller keeps on its stack, still in the first-level cache when they are read */
+/* doubles that a caller keeps on its stack, still in the first-level cache when they are read */
+#define EMOGI_WEIGHTS_BATCH 512
 
 /* Get the weights [first, first + count) as doubles. */
-extern void emogi_weights_load(double *to, const void *weights, EmogiWeightType type, uint64_t first, size_t count);
+extern void emogi_weights_load(double *to, const void *weights, EmogiWeightType type,
+							   uint64_t first, size_t count);
 
 /* Store weights, which the type holds exactly, from the place `first` on; -0 as 0. */
-extern void emogi_weights_store(void *weights, EmogiWeightType type, uint64_t first, const double *from, size_t count);
+extern void emogi_weights_store(void *weights, EmogiWeightType type, uint64_t first,
+								const double *from, size_t count);
 
 #endif							/* EMOGI_WEIGHTS_H */
