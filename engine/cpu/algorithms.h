@@ -1,9 +1,8 @@
 /*
- * algorithms.h: the algorithms of the cpu engine, as cpu.c calls them: those that the table of
- * algorithms names.
+ * algorithms.h: the algorithms of the CPU engine, one entry point for each row of EMOGI_ALGORITHMS.
  *
- * Each fills result for its query (the algorithm's row says what), which has been checked, and
- * returns OK, CANCELED, NO_MEMORY or BAD_INPUT with everything freed.
+ * Each fills result for a query that emogi_query_check() has accepted; the algorithm's row says
+ * with what. Each returns OK, CANCELED, NO_MEMORY or BAD_INPUT, with everything freed.
  */
 #ifndef EMOGI_CPU_ALGORITHMS_H
 #define EMOGI_CPU_ALGORITHMS_H
@@ -15,7 +14,7 @@ typedef EmogiStatus (EmogiCpuAlgorithm) (EmogiPool *pool, const EmogiGraph *grap
 										 const EmogiQuery *query, EmogiResult *result,
 										 EmogiControl *control, EmogiError *error);
 
-/* Those that rows name; one for each semiring. */
+/* Algorithms outside the semirings, then one entry point for each semiring. */
 #define OTHER(NAME, name, cpu, ...) extern EmogiCpuAlgorithm emogi_cpu_##cpu;
 EMOGI_ALGORITHMS(OTHER, EMOGI_NOTHING, EMOGI_NOTHING)
 #undef OTHER

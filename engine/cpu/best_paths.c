@@ -1,30 +1,30 @@
 /*
- * best_paths.c: best paths by the threads of a pool: the applications of the path semiring
- * (algorithms.h).
+ * best_paths.c: best paths on the CPU, for all algorithms of the path semiring (algorithms.h).
  *
  * Fills distance[nvertices]: the best value of a path from a source, +inf (EMOGI_LEAST) or -1
- * (EMOGI_MOST) = not reached, or beyond max_distance. The answer is the fixpoint that every order
- * of work finds (algorithms.h), bit for bit.
+ * (EMOGI_MOST) = not reached, or beyond max_distance. The result is the fixpoint that every order
+ * of relaxations reaches (algorithms.h), bit for bit.
  *
- * Delta-stepping [1] with the bins of each thread apart and bins fused over rounds [2]. Work is
- * sorted by value into bins; all threads empty the lowest together, round by round, until nothing
- * more falls into it; then the next. The width of a bin trades work done twice against work for
- * many threads. What lies beyond the last bin waits in a far bin, from which the bins are filled
- * again when they are empty, so that any range of distances will do; if nearly all of it stays far,
- * bins become wider. Light and heavy edges are not told apart: with short lists the second look
- * costs more than it saves. All this goes for values that are sums of weights
+ * Delta-stepping [1] with thread-local bins and bucket fusion [2]. Work is sorted by value into
+ * bins. All threads empty the lowest bin together, round by round, until nothing more falls into
+ * it; then the next. The width of a bin trades repeated work against parallelism. Values beyond the
+ * last bin wait in a far bin, from which the bins are refilled when they are empty, so that any
+ * range of distances works; if nearly all of the far bin stays far, the bins become wider. Light
+ * and heavy edges are not distinguished: adjacency lists are short, so that a second pass over them
+ * costs more than it saves. This paragraph applies to values that are sums of weights
  * (EMOGI_PATH_ADDITIVE).
  *
- * When all targets of a Query are reached, the value of the farthest bounds the search: what is
- * farther leads to no better value of a target, for values only grow along a path. The search ends
- * with the bin of that value. What is as far as the farthest target is found, too: over edges that
- * weigh nothing it may lie on a way to a target, and have fewer edges than others (trace_path.c).
+ * Once all targets of a query are reached, the value of the farthest one bounds the search. Values
+ * only grow along a path, so that a vertex beyond the bound cannot improve a target. The search
+ * ends with the bin of that value. Vertices exactly as far as the farthest target are still found:
+ * over edges of weight 0 such a vertex may lie on a path to a target that has fewer edges than
+ * others (trace_path.c).
  *
- * Other values are weights or near them: their bins are cut at the quantiles of the weights, the
- * best values first.
+ * Values that are not sums are weights or close to them: their bins are bounded by the quantiles of
+ * the weights, the best values first.
  *
- * Without weights every search is breadth-first: values only get worse along a path, so that one of
- * the fewest edges is best.
+ * Without weights, every search is breadth-first: values only get worse along a path, so that a
+ * path of the fewest edges is a best path.
  *
  * [1] U. Meyer, P. Sanders. Delta-stepping: a parallelizable shortest path algorithm. J. Algorithms
  *     49(1), 2003. Section 2.
@@ -39,18 +39,18 @@
 
 #include <stdlib.h>
 
-#define LEAST_DELTA 1e-300
-#define MOST_DELTA 1e300
+#define MIN_DELTA 1e-300
+#define MAX_DELTA 1e300
 
 /*
- * Sums grow along a path, and bins of equal width lead upwards: what adds up must want the least.
+ * Sums grow along a path, and bins of equal width ascend; so an additive algorithm must minimize.
  */
 #define CHECK_ORDER(NAME, name, column, order, source, traits, candidate) \
 	_Static_assert(((traits) & EMOGI_PATH_ADDITIVE) == 0 || (order) == EMOGI_LEAST, #name " adds up and wants the most");
 EMOGI_ALGORITHMS(EMOGI_NOTHING, CHECK_ORDER, EMOGI_NOTHING)
 #undef CHECK_ORDER
 
-/* Order doubles for qsort. */
+/* Compare doubles for qsort. */
 static int
 compare_doubles(const void *a, const void *b)
 {
@@ -60,7 +60,7 @@ compare_doubles(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Take finite weights, spread evenly over all; get how many. */
+/* Sample finite weights at even intervals; returns their number. */
 static uint64_t
 sample_weights(const EmogiBestPaths *path, double *samples)
 {
@@ -78,26 +78,26 @@ sample_weights(const EmogiBestPaths *path, double *samples)
 	return count;
 }
 
-/* Set the width of a bin, within what divides. */
+/* Set the width of a bin, clamped to values that can be divided by. */
 static void
 set_delta(EmogiBestPaths *path, double delta)
 {
-	if (!(delta >= LEAST_DELTA))
-		delta = LEAST_DELTA;
-	path->per_bin = 1.0 / (delta <= MOST_DELTA ? delta : MOST_DELTA);
+	if (!(delta >= MIN_DELTA))
+		delta = MIN_DELTA;
+	path->per_bin = 1.0 / (delta <= MAX_DELTA ? delta : MAX_DELTA);
 }
 
-/* Choose the limits of the bins out of sampled weights: quantiles, best first. */
+/* Set the limits of the bins to the quantiles of sampled weights, best first. */
 static void
 set_limits(EmogiBestPaths *path, double *samples, uint64_t count)
 {
-	const bool	most = emogi_path_wants_most(path->algorithm);
+	const bool	max = emogi_path_wants_most(path->algorithm);
 
 	qsort(samples, count, sizeof(double), compare_doubles);
 	for (uint64_t b = 1; b < EMOGI_NBINS && count > 0; b++)
 	{
 		uint64_t	rank = b * count / EMOGI_NBINS;
-		double		limit = samples[most ? count - 1 - rank : rank];
+		double		limit = samples[max ? count - 1 - rank : rank];
 
 		if (path->nlimits == 0 ||
 			emogi_path_better(path->algorithm, path->limits[path->nlimits - 1], limit))
@@ -105,7 +105,7 @@ set_limits(EmogiBestPaths *path, double *samples, uint64_t count)
 	}
 }
 
-/* Choose the bins: their width where values add up, else their limits. */
+/* Choose the bins: a width for additive values, limits for others. */
 static void
 choose_bins(EmogiBestPaths *path)
 {
@@ -125,8 +125,8 @@ choose_bins(EmogiBestPaths *path)
 }
 
 /*
- * Take the blocks of the current bin off all threads into the round; gets the number of items, 0
- * without memory too.
+ * Move the blocks of the current bin of all threads into the round; returns the number of items,
+ * also 0 if out of memory.
  */
 static uint64_t
 open_round(EmogiBestPaths *path, int nthreads)
@@ -162,7 +162,7 @@ open_round(EmogiBestPaths *path, int nthreads)
 	return nitems;
 }
 
-/* Give the emptied blocks of the round back, to each thread its share. */
+/* Distribute the emptied blocks of the round among the threads. */
 static void
 close_round(EmogiBestPaths *path, int nthreads)
 {
@@ -170,7 +170,7 @@ close_round(EmogiBestPaths *path, int nthreads)
 		emogi_buckets_keep(&path->bins[i % (uint64_t) nthreads], path->round[i]);
 }
 
-/* Tell how far the search is. */
+/* Publish the progress of the search. */
 static void
 report(EmogiBestPaths *path, int nthreads)
 {
@@ -184,8 +184,8 @@ report(EmogiBestPaths *path, int nthreads)
 }
 
 /*
- * Bound the search by the farthest target when all are reached; costs no more than the walk since
- * the last time.
+ * Once all targets are reached, bound the search by the farthest one. The cost is at most
+ * proportional to the edges examined since the last time.
  */
 static void
 bound_by_targets(EmogiBestPaths *path, const EmogiQuery *query, int nthreads)
@@ -219,7 +219,8 @@ bound_by_targets(EmogiBestPaths *path, const EmogiQuery *query, int nthreads)
 }
 
 /*
- * Say whether all that is left, in the current bin and later ones, lies beyond the farthest target.
+ * Check whether all remaining work, in the current bin and later ones, lies beyond the farthest
+ * target.
  */
 static bool
 has_enough(const EmogiBestPaths *path)
@@ -227,7 +228,7 @@ has_enough(const EmogiBestPaths *path)
 	return (path->farthest - path->base) * path->per_bin < (double) path->bin;
 }
 
-/* Empty the current bin, round by round; false when the job has stopped. */
+/* Empty the current bin, round by round; false if the job has stopped. */
 static bool
 empty_bin(EmogiBestPaths *path, const EmogiQuery *query, int nthreads)
 {
@@ -249,7 +250,7 @@ empty_bin(EmogiBestPaths *path, const EmogiQuery *query, int nthreads)
 }
 
 /*
- * Fill the bins from the far one; false when nothing that is wanted is there or the job has
+ * Refill the bins from the far bin; false if it holds nothing within the bound or the job has
  * stopped.
  */
 static bool
@@ -285,7 +286,7 @@ refill_bins(EmogiBestPaths *path, int nthreads)
 	return true;
 }
 
-/* Search from the sources; false when the job has stopped. */
+/* Search from the sources; false if the job has stopped. */
 static bool
 search(EmogiBestPaths *path, const EmogiQuery *query, int nthreads)
 {
@@ -310,7 +311,7 @@ search(EmogiBestPaths *path, const EmogiQuery *query, int nthreads)
 	return !emogi_job_stopped(&path->run.job);
 }
 
-/* Get the scratch memory; false when there is none. */
+/* Allocate the scratch memory; false if out of memory. */
 static bool
 open_path(EmogiBestPaths *path, int nthreads)
 {
@@ -322,7 +323,7 @@ open_path(EmogiBestPaths *path, int nthreads)
 	return !emogi_job_stopped(&path->run.job);
 }
 
-/* Run a search over weighted lists. */
+/* Run a search over a weighted graph. */
 static EmogiStatus
 run_weighted(EmogiBestPaths *path, EmogiPool *pool, const EmogiGraph *graph,
 			 const EmogiQuery *query, EmogiResult *result, EmogiControl *control, EmogiError *error)
@@ -350,21 +351,22 @@ run_weighted(EmogiBestPaths *path, EmogiPool *pool, const EmogiGraph *graph,
 	return emogi_cpu_run_end(&path->run);
 }
 
-/* What turns levels into values. */
+/* The conversion of BFS levels to values. */
 typedef struct Conversion
 {
 	EmogiCpuRun run;
 	EmogiAlgorithm algorithm;
 	uint64_t	nvertices;
 	const int32_t *level;		/* [nvertices] */
-	double	   *of_level;		/* [levels entered], the value of a vertex of each level */
+	double	   *of_level;		/* [levels reached], the value of a vertex on each level */
 	double	   *value;			/* [nvertices] */
 	uint64_t	nreached;		/* atomic */
 } Conversion;
 
 /*
- * Find the value of each level: what the one before offers over an edge of weight 1. False when the
- * job has stopped.
+ * Compute the value of each level: the candidate that the previous one offers over an edge of
+ * weight
+ * 1. False if the job has stopped.
  */
 static bool
 find_values(Conversion *conversion, uint32_t nlevels)
@@ -386,7 +388,7 @@ find_values(Conversion *conversion, uint32_t nlevels)
 	return conversion->of_level != NULL;
 }
 
-/* Turn levels into values; counts those of vertices that are reached. */
+/* Convert levels to values, counting reached vertices. */
 static void
 convert_levels(void *arg, int thread, int nthreads)
 {
@@ -414,11 +416,11 @@ convert_levels(void *arg, int thread, int nthreads)
 	__atomic_fetch_add(&conversion->nreached, nreached, __ATOMIC_RELAXED);
 }
 
-/* Turn a query into one by hops: bounds mean something where values add up. */
+/* Convert a query to a BFS query. Its bounds apply only to additive values. */
 static EmogiQuery
 by_hops(const EmogiQuery *query)
 {
-	const double most = query->max_distance - emogi_path_source(query->algorithm);
+	const double max = query->max_distance - emogi_path_source(query->algorithm);
 	EmogiQuery	hops = *query;
 
 	hops.algorithm = EMOGI_BFS;
@@ -426,14 +428,14 @@ by_hops(const EmogiQuery *query)
 	hops.max_depth = -1;
 	if (!emogi_path_adds(query->algorithm))
 		hops.ntargets = 0;
-	else if (!(most >= 0.0))
+	else if (!(max >= 0.0))
 		hops.nsources = 0;
-	else if (most < (double) EMOGI_MAX_VERTICES)
-		hops.max_depth = (int64_t) most;
+	else if (max < (double) EMOGI_MAX_VERTICES)
+		hops.max_depth = (int64_t) max;
 	return hops;
 }
 
-/* Run a search over lists without weights: breadth-first. */
+/* Run a search over an unweighted graph: breadth-first. */
 static EmogiStatus
 run_unweighted(EmogiPool *pool, const EmogiGraph *graph, const EmogiQuery *query,
 			   EmogiResult *result, EmogiControl *control, EmogiError *error)

@@ -1,9 +1,9 @@
 /*
- * best_paths_walk.c: the parallel steps of a search of the path semiring. best_paths.c tells the
- * whole story.
+ * best_paths_walk.c: the parallel steps of a search of the path semiring; best_paths.c describes
+ * the algorithm.
  *
- * The loop over a list is written once; the compiler makes it for each type of weight and each
- * application.
+ * The loop over an adjacency list is written once; the compiler instantiates it for each weight
+ * type and each algorithm.
  */
 #include "best_paths.h"
 
@@ -13,7 +13,7 @@
 
 #define ALWAYS_INLINE static inline __attribute__((always_inline))
 
-/* Read a value that others may change. */
+/* Load a value that other threads may change. */
 static inline double
 load_value(const double *value)
 {
@@ -23,7 +23,7 @@ load_value(const double *value)
 	return loaded;
 }
 
-/* Get the bin of a sum that is not before the current bin: bins are equally wide. */
+/* Get the bin of an additive value, which is not before the current bin: bins are equally wide. */
 ALWAYS_INLINE uint32_t
 bin_by_steps(const EmogiBestPaths *path, double value)
 {
@@ -32,7 +32,7 @@ bin_by_steps(const EmogiBestPaths *path, double value)
 	return bin < (double) EMOGI_NBINS ? (uint32_t) bin : EMOGI_REMOTE_BIN;
 }
 
-/* Get the bin of a value that is no sum: bins end at the limits. */
+/* Get the bin of a value that is not additive: bins end at the limits. */
 ALWAYS_INLINE uint32_t
 bin_by_limits(const EmogiBestPaths *path, EmogiAlgorithm algorithm, double value)
 {
@@ -51,7 +51,7 @@ bin_by_limits(const EmogiBestPaths *path, EmogiAlgorithm algorithm, double value
 	return low;
 }
 
-/* Get the bin of a value that is not before the current bin. */
+/* Get the bin of a value, which is not before the current bin. */
 ALWAYS_INLINE uint32_t
 bin_of(const EmogiBestPaths *path, EmogiAlgorithm algorithm, double value)
 {
@@ -59,7 +59,10 @@ bin_of(const EmogiBestPaths *path, EmogiAlgorithm algorithm, double value)
 		: bin_by_limits(path, algorithm, value);
 }
 
-/* Make an offer to v: take it if it is better and put v into its bin. False without memory. */
+/*
+ * Offer v a candidate value; if it is better, store it and put v into its bin. False if out of
+ * memory.
+ */
 ALWAYS_INLINE bool
 offer(EmogiBestPaths *path, EmogiAlgorithm algorithm, EmogiBuckets *bins,
 	  EmogiBestPathsTally *tally, uint32_t v, double candidate)
@@ -80,7 +83,7 @@ offer(EmogiBestPaths *path, EmogiAlgorithm algorithm, EmogiBuckets *bins,
 	return emogi_buckets_add(bins, bin_of(path, algorithm, candidate), v, candidate);
 }
 
-/* Make offers over the list entries first .. end-1 of a vertex; false when the job has failed. */
+/* Relax the edges first .. end-1 of a vertex; false if the job has failed. */
 ALWAYS_INLINE bool
 relax(EmogiBestPaths *path, EmogiWeightType type, EmogiAlgorithm algorithm, EmogiBuckets *bins,
 	  EmogiBestPathsTally *tally, double value, uint64_t first, uint64_t end)
@@ -103,9 +106,9 @@ relax(EmogiBestPaths *path, EmogiWeightType type, EmogiAlgorithm algorithm, Emog
 	return true;
 }
 
-/* Put a long list aside for all threads; false when there is no room. */
+/* Defer a long adjacency list to all threads; false if there is no room. */
 static bool
-put_hub_aside(EmogiBestPaths *path, EmogiBucketItem item)
+defer_hub(EmogiBestPaths *path, EmogiBucketItem item)
 {
 	uint64_t	place = emogi_job_take(&path->nhubs, 1);
 
@@ -115,7 +118,7 @@ put_hub_aside(EmogiBestPaths *path, EmogiBucketItem item)
 	return true;
 }
 
-/* Walk the whole list of an item; false when the job has stopped. */
+/* Relax all edges of an item; false if the job has stopped. */
 ALWAYS_INLINE bool
 relax_item(EmogiBestPaths *path, EmogiWeightType type, EmogiAlgorithm algorithm, EmogiBuckets *bins,
 		   EmogiBestPathsTally *tally, EmogiBucketItem item)
@@ -126,7 +129,7 @@ relax_item(EmogiBestPaths *path, EmogiWeightType type, EmogiAlgorithm algorithm,
 	if (load_value(&path->value[item.vertex]) != item.value ||
 		(emogi_path_adds(algorithm) && item.value > path->bound))
 		return true;
-	if (end - first > EMOGI_BEST_PATHS_HUB_ENTRIES && put_hub_aside(path, item))
+	if (end - first > EMOGI_BEST_PATHS_HUB_ENTRIES && defer_hub(path, item))
 		return true;
 	while (end - first > EMOGI_RUN_POLL)
 	{
@@ -138,7 +141,7 @@ relax_item(EmogiBestPaths *path, EmogiWeightType type, EmogiAlgorithm algorithm,
 	return relax(path, type, algorithm, bins, tally, item.value, first, end);
 }
 
-/* Walk the lists of some items; false when the job has stopped. */
+/* Relax the edges of some items; false if the job has stopped. */
 ALWAYS_INLINE bool
 relax_items(EmogiBestPaths *path, EmogiWeightType type, EmogiAlgorithm algorithm,
 			EmogiBuckets *bins, EmogiBestPathsTally *tally, const EmogiBucketItem *items,
@@ -169,7 +172,7 @@ relax_items(EmogiBestPaths *path, EmogiWeightType type, EmogiAlgorithm algorithm
 	return true;
 }
 
-/* Empty this thread's own current bin as long as that is little work. */
+/* Drain this thread's own current bin while it is small (bucket fusion). */
 ALWAYS_INLINE void
 fuse(EmogiBestPaths *path, EmogiWeightType type, EmogiAlgorithm algorithm, EmogiBuckets *bins,
 	 EmogiBestPathsTally *tally)
@@ -191,7 +194,7 @@ fuse(EmogiBestPaths *path, EmogiWeightType type, EmogiAlgorithm algorithm, Emogi
 	}
 }
 
-/* Walk the blocks of the round, then what has come into this thread's current bin. */
+/* Process the blocks of the round, then this thread's current bin. */
 ALWAYS_INLINE void
 walk(EmogiBestPaths *path, int thread, EmogiWeightType type, EmogiAlgorithm algorithm)
 {
@@ -214,7 +217,7 @@ walk(EmogiBestPaths *path, int thread, EmogiWeightType type, EmogiAlgorithm algo
 	fuse(path, type, algorithm, bins, tally);
 }
 
-/* Walk the lists that were put aside, piece by piece. */
+/* Process the deferred lists, piece by piece. */
 ALWAYS_INLINE void
 walk_hubs(EmogiBestPaths *path, int thread, EmogiWeightType type, EmogiAlgorithm algorithm)
 {
@@ -239,7 +242,7 @@ walk_hubs(EmogiBestPaths *path, int thread, EmogiWeightType type, EmogiAlgorithm
 	}
 }
 
-/* Call a walk with the type of weight and the application as constants. */
+/* Call a walk with the weight type and the algorithm as constants. */
 #define CALL_WITH_TYPE(walk_name, path, thread, algorithm) \
 	switch ((path)->weight_type) \
 	{ \
@@ -294,7 +297,7 @@ emogi_best_paths_walk_hubs(void *arg, int thread, int nthreads)
 	}
 }
 
-/* Set every value to that of a vertex that is not reached. */
+/* Set every value to that of an unreached vertex. */
 void
 emogi_best_paths_clear(void *arg, int thread, int nthreads)
 {
@@ -312,7 +315,7 @@ emogi_best_paths_clear(void *arg, int thread, int nthreads)
 	}
 }
 
-/* Find the least value in this thread's far bin. */
+/* Find the smallest value in this thread's far bin. */
 void
 emogi_best_paths_find_nearest(void *arg, int thread, int nthreads)
 {
@@ -335,7 +338,7 @@ emogi_best_paths_find_nearest(void *arg, int thread, int nthreads)
 	path->tally[thread].nearest = nearest;
 }
 
-/* Sort this thread's far bin into the bins from the new base on; drops what is stale. */
+/* Sort this thread's far bin into the bins, which begin at the new base; drop stale items. */
 void
 emogi_best_paths_sort_far(void *arg, int thread, int nthreads)
 {

@@ -1,24 +1,26 @@
 /*
- * bfs.c: breadth-first search by the threads of a pool.
+ * bfs.c: multi-threaded, direction-optimizing breadth-first search.
  *
- * Fills level[nvertices]: hops from the nearest source, -1 = not reached (or beyond max_depth).
- * Where a summary is wanted that the vertices of each level, counted, tell (bfs_summary.h), no
- * level is written.
+ * Fills level[nvertices]: hops from the nearest source, -1 = not reached (or beyond max_depth). If
+ * the query asks for a summary that can be computed from the number of vertices on each level
+ * (bfs_summary.h), no levels are written.
  *
- * There are three ways to make a level, chosen by the work that each would be:
- *   sparse    The frontier is a queue. An atomic OR on the bitmap of visited vertices decides who appends a vertex to
- *             the next queue.
- *   dense     The frontier is a bitmap. Every thread marks the targets in a bitmap of its own, which fits its cache;
- *             then the bitmaps are merged, and what is not yet visited is the next frontier. No atomic operation, no
- *             line that two threads write.
- *   bottom-up Every vertex not yet visited looks for a neighbour in the frontier bitmap and stops at the first [1].
- *             Needs graph->backward.
- * Levels too small to be worth waking anyone are made by the caller alone. Levels, counts and the
- * way taken depend on nothing but the Graph and the Query. No level is made after the one in which
- * the last of the Query's targets is reached.
+ * A level is made in one of three ways, chosen by the estimated work:
+ *
+ *   sparse     The frontier is a queue. An atomic OR on the bitmap of visited vertices decides
+ *              which thread appends a vertex to the next queue.
+ *   dense      The frontier is a bitmap. Each thread marks targets in a bitmap of its own, which
+ *              fits its cache; then the bitmaps are merged, and the marked vertices not yet visited
+ *              are the next frontier. There are no atomic operations and no shared cache lines.
+ *   bottom-up  Each unvisited vertex searches its list for a neighbor in the frontier bitmap and
+ *              stops at the first [1]. Needs graph->backward.
+ *
+ * Levels too small to be worth waking other threads are made by the caller alone. Levels, counts
+ * and the chosen ways depend only on the graph and the query. No level is made after the one that
+ * reaches the last target of the query.
  *
  * Parameters: ALPHA and BETA weigh bottom-up against top-down as in [1]. BETA is that of [2]; ALPHA
- * is lower than its 15, for a dense level costs less than the top-down step there.
+ * is lower than the 15 of [2], because a dense level costs less than the top-down step there.
  *
  * [1] S. Beamer, K. Asanovic, D. Patterson. Direction-Optimizing Breadth-First Search. SC 2012.
  *     Sections III to V.
@@ -32,27 +34,26 @@
 
 #include <string.h>
 
-/* A search and what only this file needs of it. */
+/* A search, with the state that only this file needs. */
 typedef struct Search
 {
 	EmogiBfs	bfs;
 	bool		bottom_up;
-	uint64_t	nedges;			/* forward list entries of the frontier */
-	uint64_t	last_count;		/* vertices of the frontier before */
-	uint64_t	unexplored;		/* forward list entries of vertices that were in no frontier yet */
-	uint64_t	nfound;			/* so many of the query's targets, from the first on, are known
-								 * to be reached */
+	uint64_t	nedges;			/* forward edges of the frontier */
+	uint64_t	last_count;		/* vertices in the previous frontier */
+	uint64_t	unexplored;		/* forward edges of vertices that have not been in a frontier */
+	uint64_t	nfound;			/* the first nfound targets of the query are known to be reached */
 	EmogiBfsSummary summary;
 } Search;
 
-/* Run a step in all threads, or in this one alone; false when the job has stopped. */
+/* Run a step in all threads, or in this one alone; false if the job has stopped. */
 static bool
 run_step(EmogiBfs *bfs, EmogiPoolTask step, bool alone)
 {
 	return emogi_cpu_run_step(&bfs->run, step, bfs, alone);
 }
 
-/* Take the next frontier bitmap as the frontier. */
+/* Make the next frontier bitmap the frontier. */
 static void
 swap_fronts(EmogiBfs *bfs)
 {
@@ -62,7 +63,7 @@ swap_fronts(EmogiBfs *bfs)
 	bfs->next_front = swap;
 }
 
-/* Take the next queue as the frontier. */
+/* Make the next queue the frontier. */
 static void
 swap_queues(EmogiBfs *bfs)
 {
@@ -72,7 +73,7 @@ swap_queues(EmogiBfs *bfs)
 	bfs->next_queue = swap;
 }
 
-/* Make the queue a frontier bitmap. */
+/* Convert the queue to a frontier bitmap. */
 static void
 make_bitmap(EmogiBfs *bfs)
 {
@@ -82,7 +83,7 @@ make_bitmap(EmogiBfs *bfs)
 	bfs->in_queue = false;
 }
 
-/* Make the frontier bitmap a queue; false when the job has stopped. */
+/* Convert the frontier bitmap to a queue; false if the job has stopped. */
 static bool
 make_queue(EmogiBfs *bfs)
 {
@@ -95,8 +96,8 @@ make_queue(EmogiBfs *bfs)
 }
 
 /*
- * Choose the way to make the next level and bring the frontier into its form; false when the job
- * has stopped.
+ * Choose the way to make the next level and convert the frontier to its form; false if the job has
+ * stopped.
  */
 static bool
 choose_way(Search *search)
@@ -122,7 +123,7 @@ choose_way(Search *search)
 	return true;
 }
 
-/* Walk the frontier top-down, hubs last; false when the job has stopped. */
+/* Process the frontier top-down, hubs last; false if the job has stopped. */
 static bool
 walk(EmogiBfs *bfs, EmogiPoolTask step, bool alone)
 {
@@ -131,7 +132,7 @@ walk(EmogiBfs *bfs, EmogiPoolTask step, bool alone)
 		(bfs->nhubs == 0 || run_step(bfs, emogi_bfs_walk_hubs, false));
 }
 
-/* Make the next frontier; false when the job has stopped. */
+/* Make the next frontier; false if the job has stopped. */
 static bool
 make_frontier(Search *search)
 {
@@ -156,7 +157,7 @@ make_frontier(Search *search)
 	return made;
 }
 
-/* Tell of the level that has been made. */
+/* Count the new level in the result and the summary. */
 static void
 count_level(Search *search)
 {
@@ -171,7 +172,7 @@ count_level(Search *search)
 	emogi_bfs_summary_add(&search->summary, bfs->depth, bfs->count);
 }
 
-/* Make level depth + 1 and add up what was found; false when the job has stopped. */
+/* Make level depth + 1 and add up the threads' counters; false if the job has stopped. */
 static bool
 make_level(Search *search)
 {
@@ -199,9 +200,7 @@ make_level(Search *search)
 	return true;
 }
 
-/*
- * Make level 0, as a queue or, when it is too large, as a bitmap; false when the job has stopped.
- */
+/* Make level 0, as a queue or, if it is too large, as a bitmap; false if the job has stopped. */
 static bool
 enter_sources(Search *search, const EmogiQuery *query)
 {
@@ -226,17 +225,14 @@ enter_sources(Search *search, const EmogiQuery *query)
 		if (bfs->in_queue)
 			bfs->queue[bfs->count] = v;
 		else
-			bfs->front[v / 64] |= bit;	/* zero as new memory is */
+			bfs->front[v / 64] |= bit;	/* zeroed by mmap */
 		bfs->count++;
 	}
 	count_level(search);
 	return true;
 }
 
-/*
- * Say whether nothing more is wanted: all targets, if there are any, are reached, or the job has
- * stopped.
- */
+/* Check whether the search can end: all targets, if any, are reached, or the job has stopped. */
 static bool
 has_enough(Search *search, const EmogiQuery *query)
 {
@@ -251,7 +247,7 @@ has_enough(Search *search, const EmogiQuery *query)
 	return search->nfound == query->ntargets;
 }
 
-/* Lay the arrays out from an address on; get their bytes. */
+/* Lay out the arrays from an address on; returns their size. */
 static size_t
 lay_out(EmogiBfs *bfs, void *start)
 {
@@ -270,7 +266,9 @@ lay_out(EmogiBfs *bfs, void *start)
 	return (size_t) (place - (uintptr_t) start);
 }
 
-/* Get the scratch memory; pages that no level needs are never touched. False when there is none. */
+/*
+ * Allocate the scratch memory; pages that no level needs are never touched. False if out of memory.
+ */
 static bool
 open_search(EmogiBfs *bfs)
 {
@@ -290,8 +288,8 @@ open_search(EmogiBfs *bfs)
 }
 
 /*
- * Search, with a summary where it is wanted and levels tell it. *is_full: there was no room for it,
- * and there is no answer.
+ * Search, computing a summary if the query asks for one and levels suffice. *is_full: the summary
+ * ran out of room, and there is no result.
  */
 static EmogiStatus
 search_from(EmogiPool *pool, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result,
@@ -318,7 +316,7 @@ search_from(EmogiPool *pool, const EmogiGraph *graph, const EmogiQuery *query, E
 	return emogi_cpu_run_end(&bfs->run);
 }
 
-/* More levels than a summary has room for are made once more, and written. */
+/* If a summary has no room for all levels, search again and write the levels. */
 EmogiStatus
 emogi_cpu_bfs(EmogiPool *pool, const EmogiGraph *graph, const EmogiQuery *query,
 			  EmogiResult *result, EmogiControl *control, EmogiError *error)

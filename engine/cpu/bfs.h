@@ -1,5 +1,5 @@
 /*
- * bfs.h: breadth-first search by the threads of a pool.
+ * bfs.h: multi-threaded breadth-first search.
  */
 #ifndef EMOGI_CPU_BFS_H
 #define EMOGI_CPU_BFS_H

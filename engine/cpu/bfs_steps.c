@@ -1,15 +1,15 @@
 /*
- * bfs_steps.c: the parallel steps of breadth-first search; bfs.c says when each is taken.
+ * bfs_steps.c: the parallel steps of breadth-first search; bfs.c chooses among them.
  *
- * A step is cut into chunks that threads take by an atomic counter. Long lists are put aside and
- * walked by all threads together, in pieces. The steps that move most lists ask for the next ones
- * before they work on those at hand.
+ * A step is divided into chunks that threads take from an atomic counter. Long adjacency lists are
+ * deferred and processed by all threads together, in pieces. The steps that read the most lists
+ * prefetch the next ones before they process the current ones.
  */
 #include "bfs_steps.h"
 
 #include <string.h>
 
-/* A list to walk. */
+/* An adjacency list to process. */
 typedef struct List
 {
 	const uint32_t *targets;
@@ -33,14 +33,14 @@ flush_queue(EmogiBfs *bfs, LocalQueue *local)
 	local->count = 0;
 }
 
-/* Put a long list aside for all threads. */
+/* Defer a long adjacency list to all threads. */
 static void
-put_hub_aside(EmogiBfs *bfs, uint32_t v)
+defer_hub(EmogiBfs *bfs, uint32_t v)
 {
 	bfs->hubs[emogi_job_take(&bfs->nhubs, 1)] = (EmogiBfsHub) {.vertex = v};
 }
 
-/* Take the next chunk of words; false at the end or when the job has stopped. */
+/* Take the next chunk of words; false at the end or if the job has stopped. */
 static bool
 take_words(EmogiBfs *bfs, uint64_t *first, uint64_t *end)
 {
@@ -52,7 +52,7 @@ take_words(EmogiBfs *bfs, uint64_t *first, uint64_t *end)
 	return *first < bfs->nwords;
 }
 
-/* Set every level, where they are written, to -1 and every vertex to not visited. */
+/* Set every level, if levels are written, to -1 and every vertex to unvisited. */
 void
 emogi_bfs_clear(void *arg, int thread, int nthreads)
 {
@@ -72,7 +72,7 @@ emogi_bfs_clear(void *arg, int thread, int nthreads)
 	}
 }
 
-/* Enter the unvisited targets of a list into visited, level and the next queue. */
+/* Add the unvisited targets of a list to visited, level and the next queue. */
 static void
 enter_sparse(EmogiBfs *bfs, LocalQueue *local, List list, EmogiBfsTally *tally)
 {
@@ -96,7 +96,7 @@ enter_sparse(EmogiBfs *bfs, LocalQueue *local, List list, EmogiBfsTally *tally)
 	tally->looked += list.count;
 }
 
-/* Enter the targets of a list into the thread's map. */
+/* Mark the targets of a list in the thread's map. */
 static void
 enter_dense(uint64_t *map, List list, EmogiBfsTally *tally)
 {
@@ -105,7 +105,7 @@ enter_dense(uint64_t *map, List list, EmogiBfsTally *tally)
 	tally->looked += list.count;
 }
 
-/* Make a level from the queue, all but the hubs. */
+/* Make a level from the queue, except for the hubs. */
 void
 emogi_bfs_walk_queue(void *arg, int thread, int nthreads)
 {
@@ -132,7 +132,7 @@ emogi_bfs_walk_queue(void *arg, int thread, int nthreads)
 				emogi_bfs_degree(forward, queue[i])};
 
 			if (list.count > EMOGI_BFS_HUB_ENTRIES)
-				put_hub_aside(bfs, queue[i]);
+				defer_hub(bfs, queue[i]);
 			else
 				enter_sparse(bfs, &local, list, &bfs->tally[thread]);
 		}
@@ -140,9 +140,7 @@ emogi_bfs_walk_queue(void *arg, int thread, int nthreads)
 	flush_queue(bfs, &local);
 }
 
-/*
- * Get the lists of the frontier's vertices in a word, all but the hubs', on their way to the cache.
- */
+/* Collect and prefetch the lists of the frontier vertices in a word, deferring hubs. */
 static int
 gather_lists(EmogiBfs *bfs, uint64_t w, List *lists)
 {
@@ -156,7 +154,7 @@ gather_lists(EmogiBfs *bfs, uint64_t w, List *lists)
 
 		if (list.count > EMOGI_BFS_HUB_ENTRIES)
 		{
-			put_hub_aside(bfs, (uint32_t) v);
+			defer_hub(bfs, (uint32_t) v);
 			continue;
 		}
 		for (uint64_t i = 0; i < list.count && i < 64; i += 16)
@@ -166,7 +164,7 @@ gather_lists(EmogiBfs *bfs, uint64_t w, List *lists)
 	return nlists;
 }
 
-/* Enter the targets of the frontier bitmap's vertices into the threads' maps, all but the hubs'. */
+/* Mark the targets of the frontier bitmap's vertices in the threads' maps, except for the hubs'. */
 void
 emogi_bfs_walk_bitmap(void *arg, int thread, int nthreads)
 {
@@ -200,7 +198,7 @@ emogi_bfs_walk_bitmap(void *arg, int thread, int nthreads)
 	}
 }
 
-/* Walk the lists that were put aside, in the manner of the level. */
+/* Process the deferred lists, sparse or dense as the level is. */
 void
 emogi_bfs_walk_hubs(void *arg, int thread, int nthreads)
 {
@@ -231,7 +229,7 @@ emogi_bfs_walk_hubs(void *arg, int thread, int nthreads)
 	flush_queue(bfs, &local);
 }
 
-/* Give the vertices of a word that were entered their level and count them. */
+/* Set the level of the entered vertices of a word, and count them. */
 static inline void
 enter_word(EmogiBfs *bfs, uint64_t w, uint64_t entered, EmogiBfsTally *tally)
 {
@@ -249,7 +247,7 @@ enter_word(EmogiBfs *bfs, uint64_t w, uint64_t entered, EmogiBfsTally *tally)
 	}
 }
 
-/* Make next_front, visited and level of what the threads' maps hold, and clear the maps. */
+/* Merge the threads' maps into next_front, visited and level, and clear them. */
 void
 emogi_bfs_merge_maps(void *arg, int thread, int nthreads)
 {
@@ -282,7 +280,7 @@ emogi_bfs_merge_maps(void *arg, int thread, int nthreads)
 	bfs->tally[thread] = tally;
 }
 
-/* Bring the beginnings of the lists of a word's unvisited vertices on their way to the cache. */
+/* Prefetch the beginnings of the lists of a word's unvisited vertices. */
 static inline void
 prefetch_word(const EmogiBfs *bfs, uint64_t w)
 {
@@ -292,7 +290,7 @@ prefetch_word(const EmogiBfs *bfs, uint64_t w)
 		__builtin_prefetch(&bfs->backward.targets[offsets[__builtin_ctzll(bits)]]);
 }
 
-/* Say whether one of the list entries from first on is in the frontier. */
+/* Check whether one of the edges from first on leads to the frontier. */
 static inline bool
 has_parent(const EmogiBfs *bfs, uint64_t first, uint64_t end, EmogiBfsTally *tally)
 {
@@ -306,9 +304,9 @@ has_parent(const EmogiBfs *bfs, uint64_t first, uint64_t end, EmogiBfsTally *tal
 }
 
 /*
- * Make the level of the 64 vertices of a word. The first entry of every list is tried without a
- * branch, which would be mispredicted half of the time. Dead vertices, which nothing leads to,
- * become visited.
+ * Make the level of the 64 vertices of a word. The first edge of every list is tested without a
+ * branch, which would be mispredicted half of the time. Dead vertices, which have no incoming
+ * edges, become visited.
  */
 static void
 pull_word(EmogiBfs *bfs, uint64_t w, EmogiBfsTally *tally)

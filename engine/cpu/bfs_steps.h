@@ -1,5 +1,5 @@
 /*
- * bfs_steps.h: what passes between bfs.c, which chooses the way to make each level, and
+ * bfs_steps.h: shared declarations of bfs.c, which chooses the way to make each level, and
  * bfs_steps.c, which holds the parallel steps.
  */
 #ifndef EMOGI_CPU_BFS_STEPS_H
@@ -11,39 +11,40 @@
  * Tuned. Times with these values are in bench/RESULTS.md: two cores of an Intel Xeon, commit
  * 45449c8.
  */
-#define EMOGI_BFS_ALPHA 8	/* bottom-up begins above 1 / 8 of the list entries not walked yet */
-#define EMOGI_BFS_BETA 18		/* and ends when it shrinks below nvertices / 18 */
-/* a frontier with more than nvertices / 64 list entries is walked as a bitmap */
+#define EMOGI_BFS_ALPHA 8	/* bottom-up begins above 1/8 of the edges not yet examined */
+#define EMOGI_BFS_BETA 18		/* and ends when the frontier shrinks below nvertices / 18 */
+/* a frontier with more than nvertices / 64 edges is processed as a bitmap */
 #define EMOGI_BFS_DENSE_SHARE 64
-#define EMOGI_BFS_DENSE_ENTRIES 4096	/* but not one with fewer than these */
-/* a queue with fewer vertices and entries is walked by the caller alone */
+#define EMOGI_BFS_DENSE_ENTRIES 4096	/* but not one with fewer edges than this */
+/* a queue with fewer vertices and edges is processed by the caller alone */
 #define EMOGI_BFS_ALONE_ENTRIES 1024
-#define EMOGI_BFS_HUB_ENTRIES 16384	/* a longer list is walked by all threads together */
-#define EMOGI_BFS_HUB_PIECE 8192	/* entries of a hub's list that a thread takes at once */
-#define EMOGI_BFS_MAX_MAPS 32	/* threads that walk a bitmap at most */
+/* a longer adjacency list is processed by all threads together */
+#define EMOGI_BFS_HUB_ENTRIES 16384
+#define EMOGI_BFS_HUB_PIECE 8192	/* edges of a hub that a thread takes at a time */
+#define EMOGI_BFS_MAX_MAPS 32	/* maximum number of threads that process a bitmap */
 #define EMOGI_BFS_QUEUE_CHUNK 64	/* vertices */
 #define EMOGI_BFS_WORD_CHUNK 32	/* words of a bitmap: 2048 vertices */
-#define EMOGI_BFS_LOCAL_QUEUE 512	/* vertices that a thread has found before it appends them */
+#define EMOGI_BFS_LOCAL_QUEUE 512	/* vertices that a thread buffers before it appends them */
 
-/* A long list that all threads walk together. */
+/* A long adjacency list that all threads process together. */
 typedef struct EmogiBfsHub
 {
 	uint32_t	vertex;
-	uint64_t	next;			/* atomic: its next piece */
+	uint64_t	next;			/* atomic: the next piece */
 } EmogiBfsHub;
 
-/* What one thread has found in a level. */
+/* Counters of one thread in a level. */
 typedef struct EmogiBfsTally
 {
 	uint64_t	nvertices;		/* entered */
-	uint64_t	nedges;			/* their forward list entries */
-	uint64_t	looked;			/* list entries looked at */
+	uint64_t	nedges;			/* their forward edges */
+	uint64_t	looked;			/* edges examined */
 	char		pad[EMOGI_LINE_BYTES - 24];
 } EmogiBfsTally;
 
 /*
- * The state of a search. Between steps it belongs to the caller's thread; in a step, threads write
- * what is marked atomic, their own tally and map, and what the step's comment says.
+ * The state of a search. Between steps it belongs to the caller's thread; during a step, threads
+ * write the fields marked atomic, their own tally and map, and what the step's comment says.
  */
 typedef struct EmogiBfs
 {
@@ -53,26 +54,26 @@ typedef struct EmogiBfs
 	uint64_t	nvertices;
 	uint64_t	nwords;			/* of a bitmap */
 	int32_t    *level;			/* [nvertices]; NULL = levels are counted, not written */
-	int32_t		depth;			/* the level that is being made */
-	uint64_t   *visited;		/* [nwords], all that have a level, the dead, and the bits beyond
-								 * nvertices */
-	uint64_t   *front;			/* [nwords], the frontier, unless in_queue */
+	int32_t		depth;			/* the level being made */
+	uint64_t   *visited;		/* [nwords], all vertices that have a level or are dead, and the
+								 * bits beyond nvertices */
+	uint64_t   *front;			/* [nwords], the frontier if not in_queue */
 	uint64_t   *next_front;		/* [nwords] */
-	uint64_t   *maps;			/* [nmaps][nwords], what each thread has seen in a dense level;
-								 * zero between levels */
+	uint64_t   *maps;			/* [nmaps][nwords], the vertices each thread has marked in a
+								 * dense level; zero between levels */
 	int			nmaps;
-	uint32_t   *queue;			/* [queue_room], the frontier, when in_queue */
+	uint32_t   *queue;			/* [queue_room], the frontier if in_queue */
 	uint32_t   *next_queue;		/* [queue_room] */
 	uint64_t	queue_room;
 	uint64_t	next_count;		/* atomic: length of next_queue */
 	EmogiBfsHub *hubs;			/* [nhubs of forward.nedges / EMOGI_BFS_HUB_ENTRIES + 1] */
-	uint64_t	nhubs;			/* atomic while a frontier is walked */
+	uint64_t	nhubs;			/* atomic while a frontier is processed */
 	EmogiBfsTally *tally;		/* [nthreads] */
 	uint64_t	count;			/* vertices of the frontier */
 	bool		in_queue;
 } EmogiBfs;
 
-/* Get the length of a list. */
+/* Get the length of an adjacency list. */
 static inline uint64_t
 emogi_bfs_degree(const EmogiAdjacency *adjacency, uint64_t v)
 {

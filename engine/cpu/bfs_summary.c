@@ -1,14 +1,17 @@
 /*
- * bfs_summary.c: groups of a search's rows, made of how many vertices each level has.
+ * bfs_summary.c: aggregates of a search's rows, computed from the number of vertices on each level.
  *
- * A search counts the vertices of a level when it makes it. That is all there is to know of
- * `count`, of groups by level, and of the least, the most and the sum of levels, also in a range of
- * levels; so nobody need read the levels afterwards, and the search need not write them. What looks
- * at vertex numbers, and the first rows, are left to whoever reads the levels.
+ * A search counts the vertices of each level as it makes it. The counts suffice for count(*), for
+ * groups by level, and for min, max and sum of levels, also within a range of levels. The search
+ * then writes no levels, and nobody reads them. Aggregates over vertex numbers, and queries for the
+ * first rows, still need the levels.
  */
 #include "bfs_summary.h"
 
-/* Do levels alone tell a summary? A search that stops at its targets does not make all of them. */
+/*
+ * Check whether the levels' counts suffice for a summary. They do not if there are targets, because
+ * such a search may stop before all levels are made.
+ */
 static bool
 is_of_levels(const EmogiQuery *query)
 {
@@ -22,7 +25,7 @@ is_of_levels(const EmogiQuery *query)
 	return true;
 }
 
-/* Begin a group, without a row yet. */
+/* Begin a group that has no rows yet. */
 static void
 begin_group(EmogiBfsSummary *summary, int64_t label)
 {
@@ -44,8 +47,8 @@ emogi_bfs_summary_begin(EmogiBfsSummary *summary, const EmogiQuery *query)
 }
 
 /*
- * Fold so many rows of one level into a value of a group that has `before` rows. No row is on a
- * level before.
+ * Fold `count` rows of one level into a value of a group that has `before` rows. Levels come in
+ * ascending order.
  */
 static void
 fold_level(EmogiFoldKind kind, int32_t level, uint64_t count, uint64_t before,

@@ -1,11 +1,10 @@
 /*
- * bfs_sums.c: what the levels of searches from many sources come to, each by itself, by the threads
- * of a pool.
+ * bfs_sums.c: sums over the levels of searches from many sources, one row for each source.
  *
- * Fills count, sum, least, most and harmonic, [nsources]: what the table of algorithms says. 64
- * searches at a time share one pass over the lists (msbfs.h). The first 64 take memory for
- * themselves; all others share some that they leave clean, in huge pages unless the first have
- * looked at little.
+ * Fills count, sum, least, most and harmonic, [nsources], as the table of algorithms says. 64
+ * searches share one pass over the adjacency lists (msbfs.h). The first 64 allocate scratch memory
+ * of their own; the others share memory that each batch leaves clean. It uses huge pages unless the
+ * first batch examined few edges.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
@@ -15,7 +14,7 @@
 
 #include <sys/mman.h>
 
-/* Write what a source's levels come to. */
+/* Write the sums of a source's levels. */
 static void
 write_source(const EmogiArray *columns, uint64_t i, const EmogiMsbfsSums *sums)
 {
@@ -27,8 +26,8 @@ write_source(const EmogiArray *columns, uint64_t i, const EmogiMsbfsSums *sums)
 }
 
 /*
- * Get memory for all searches that are to come, which are like the last one; NULL, with the job
- * failed, when there is none.
+ * Allocate memory for the remaining searches, assuming that they are like the last one; NULL, with
+ * the job failed, if out of memory.
  */
 static void *
 take_scratch(EmogiCpuRun *run, const EmogiGraph *graph, const EmogiMsbfsResult *last)

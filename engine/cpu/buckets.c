@@ -1,11 +1,11 @@
 /*
- * buckets.c: the store of blocks behind the bins of buckets.h.
+ * buckets.c: the block allocator of buckets.h.
  */
 #include "cpu/buckets.h"
 
 #include <stdlib.h>
 
-/* Get a block: one that was emptied, or a new one; NULL without memory. */
+/* Get an emptied or new block; NULL if out of memory. */
 static EmogiBucketBlock *
 take_block(EmogiBuckets *bins)
 {

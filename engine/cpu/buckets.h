@@ -1,10 +1,10 @@
 /*
- * buckets.h: the work of a label-correcting search, sorted by urgency: every thread has bins of its
- * own to add to, and a round takes one bin of all threads together.
+ * buckets.h: the buckets of a label-correcting search. Each thread adds work to bins of its own,
+ * and a round takes one bin of all threads together.
  *
- * Work lies in blocks. A thread takes blocks from its own store, which grows by slabs; whoever has
- * emptied a block keeps it. Nothing is copied and nothing is locked: between steps the caller's
- * thread links the bins of all threads.
+ * Work lies in blocks. A thread takes blocks from its own store, which grows by slabs; the thread
+ * that has emptied a block keeps it. Nothing is copied or locked: between steps the caller's thread
+ * links the bins of all threads.
  */
 #ifndef EMOGI_BUCKETS_H
 #define EMOGI_BUCKETS_H
@@ -12,13 +12,13 @@
 #include "contract/engine.h"
 
 #define EMOGI_NBINS 128
-#define EMOGI_REMOTE_BIN EMOGI_NBINS	/* what is beyond the last bin */
+#define EMOGI_REMOTE_BIN EMOGI_NBINS	/* values beyond the last bin */
 #define EMOGI_BLOCK_ITEMS 254
 #define EMOGI_SLAB_BLOCKS 64
 
 /*
- * A vertex to be looked at because its value has become `value`; stale when it has become a better
- * one since.
+ * A vertex to process because its value has become `value`; stale if the vertex has a better value
+ * now.
  */
 typedef struct EmogiBucketItem
 {
@@ -41,24 +41,24 @@ typedef struct EmogiBucketSlab
 	EmogiBucketBlock blocks[EMOGI_SLAB_BLOCKS];
 } EmogiBucketSlab;
 
-/* The bins of one thread. Written by that thread within a step, by the caller between steps. */
+/* The bins of one thread. Written by that thread during a step, by the caller between steps. */
 typedef struct EmogiBuckets
 {
 	EmogiBucketBlock *top[EMOGI_NBINS + 1];	/* NULL = empty; only the top block of a bin may be
-											 * less than full */
+											 * partly filled */
 	EmogiBucketBlock *spare;
 	EmogiBucketSlab *slabs;
-	uint64_t	used;			/* blocks of the top slab */
+	uint64_t	used;			/* blocks taken from the top slab */
 	char		pad[EMOGI_LINE_BYTES];
 } EmogiBuckets;
 
-/* Put an empty block on top of a bin; NULL without memory. */
+/* Push an empty block onto a bin; NULL if out of memory. */
 extern EmogiBucketBlock *emogi_buckets_grow(EmogiBuckets *bins, uint32_t bin);
 
 /* Free all blocks. */
 extern void emogi_buckets_free(EmogiBuckets *bins);
 
-/* Add an item to a bin; false without memory. */
+/* Add an item to a bin; false if out of memory. */
 static inline bool
 emogi_buckets_add(EmogiBuckets *bins, uint32_t bin, uint32_t vertex, double value)
 {
@@ -74,7 +74,7 @@ emogi_buckets_add(EmogiBuckets *bins, uint32_t bin, uint32_t vertex, double valu
 	return true;
 }
 
-/* Keep an emptied block for later. */
+/* Keep an emptied block for reuse. */
 static inline void
 emogi_buckets_keep(EmogiBuckets *bins, EmogiBucketBlock *block)
 {

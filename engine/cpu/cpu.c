@@ -1,6 +1,5 @@
 /*
- * cpu.c: the engine of this machine's processor: one pool of threads, and which algorithm a Query
- * asks for.
+ * cpu.c: the CPU engine: one thread pool, and the dispatch from a query to its algorithm.
  */
 #include "cpu.h"
 
@@ -59,7 +58,7 @@ close_cpu(EmogiEngineState *state)
 	free(state);
 }
 
-/* Count the devices: the processors together are one. */
+/* Count the devices. All processors together are one device. */
 static int32_t
 count_devices(void)
 {
@@ -112,7 +111,7 @@ static EmogiCpuAlgorithm *const algorithms[] = {
 #undef SUM
 };
 
-/* Run a Query. */
+/* Run a query. */
 static EmogiStatus
 run_cpu(EmogiEngineState *state, const EmogiGraph *graph, const EmogiQuery *query,
 		EmogiResult *result, EmogiControl *control, EmogiError *error)
@@ -128,7 +127,7 @@ run_cpu(EmogiEngineState *state, const EmogiGraph *graph, const EmogiQuery *quer
 	return algorithms[query->algorithm] (state->pool, graph, query, result, control, error);
 }
 
-/* Nothing is kept of a Graph. */
+/* Forget a graph; nothing is kept of one. */
 static uint64_t
 forget_cpu(EmogiEngineState *state, uint64_t graph_id)
 {

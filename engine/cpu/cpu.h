@@ -1,5 +1,5 @@
 /*
- * cpu.h: what the CPU engine offers beside the contract of all engines.
+ * cpu.h: the CPU engine's interface beyond the contract of all engines.
  */
 #ifndef EMOGI_CPU_H
 #define EMOGI_CPU_H
@@ -8,14 +8,14 @@
 #include "threads/pool.h"
 
 /*
- * Get the pool of an open CPU engine: the building of Graphs, and searches that are no Query, share
- * it with the algorithms.
+ * Get the thread pool of an open CPU engine. Graph building, and searches that are not an
+ * EmogiQuery, share it with the algorithms.
  */
 extern EmogiPool *emogi_cpu_engine_pool(EmogiEngineState *state);
 
 /*
- * For tests: the shares of PageRank have 36 significant bits in small Graphs, too, as those of an
- * engine with always_bins have.
+ * For tests: if set, PageRank rounds its shares to 36 significant bits in small graphs too, as an
+ * engine with always_bins does.
  */
 extern bool emogi_cpu_ranks_always_coarse;
 

@@ -1,6 +1,6 @@
 /*
- * cpu_run.c: what every run of the cpu engine begins and ends with: its job, its steps over a pool,
- * its scratch memory.
+ * cpu_run.c: state common to all runs of the CPU engine: the job, its steps over a pool, and its
+ * scratch memory.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
@@ -12,14 +12,15 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#define ALONE_GRAPH 16384	/* a Graph with fewer vertices and entries is not worth waking anyone */
-/* arrays of this size lie in huge pages: they are read in random order */
+/* a graph with fewer vertices + edges is not worth waking other threads */
+#define ALONE_GRAPH 16384
+/* arrays of at least this size use huge pages, because they are read in random order */
 #define HUGE_BYTES ((size_t) 2 << 20)
 
 #define LENT_BLOCKS 2
-#define LENT_BYTES ((size_t) 512 << 20)	/* a larger block is not kept */
+#define LENT_BYTES ((size_t) 512 << 20)	/* a larger block is unmapped */
 
-/* Memory that runs have left for others. */
+/* Memory that runs have left for later runs. */
 static struct
 {
 	pthread_mutex_t lock;
@@ -45,7 +46,7 @@ emogi_cpu_run_begin(EmogiCpuRun *run, EmogiPool *pool, const EmogiGraph *graph, 
 	error->message[0] = error->detail[0] = '\0';
 }
 
-/* Note memory that the run ends with. Gets it. */
+/* Record a mapping to be released at the end of the run, and return it. */
 static void *
 hold_memory(EmogiCpuRun *run, void *memory, size_t bytes, bool is_lent)
 {
@@ -55,7 +56,7 @@ hold_memory(EmogiCpuRun *run, void *memory, size_t bytes, bool is_lent)
 	return memory;
 }
 
-/* Map memory that the run ends with; NULL when there is none. */
+/* Map memory to be released at the end of the run; NULL if out of memory. */
 static void *
 map_pages(EmogiCpuRun *run, size_t bytes)
 {
@@ -65,7 +66,7 @@ map_pages(EmogiCpuRun *run, size_t bytes)
 	return memory == MAP_FAILED ? NULL : hold_memory(run, memory, bytes, false);
 }
 
-/* The same, or NULL where a test has it fail. */
+/* Map memory, or return NULL if a test makes this allocation fail. */
 static void *
 map(EmogiCpuRun *run, size_t bytes)
 {
@@ -86,17 +87,18 @@ emogi_cpu_run_map(EmogiCpuRun *run, size_t bytes)
 	return memory;
 }
 
-/* Get the bytes that an array takes as scratch memory. */
+/* Get the number of bytes that an array takes as scratch memory. */
 static size_t
 scratch_bytes(uint64_t count, size_t element_bytes)
 {
 	const bool	fits = count <= (SIZE_MAX / 2 - EMOGI_LINE_BYTES) / element_bytes;
 	const size_t bytes = fits ? (size_t) count * element_bytes + EMOGI_LINE_BYTES : SIZE_MAX / 2;
 
-	return bytes < HUGE_BYTES ? bytes : bytes + HUGE_BYTES; /* to begin on a huge page */
+	return bytes < HUGE_BYTES ? bytes : bytes + HUGE_BYTES; /* so that the array can begin at a
+															 * huge page */
 }
 
-/* Get where an array begins in memory of so many bytes. */
+/* Get the address at which an array begins in a mapping of so many bytes. */
 static void *
 begin_array(char *memory, size_t bytes)
 {
@@ -104,7 +106,7 @@ begin_array(char *memory, size_t bytes)
 		: memory + HUGE_BYTES - (uintptr_t) memory % HUGE_BYTES;
 }
 
-/* Get the array in memory that has been mapped for it, or not. */
+/* Get the array in a mapping made for it; NULL if memory is NULL. */
 static void *
 map_array(void *memory, size_t bytes)
 {
@@ -121,11 +123,11 @@ emogi_cpu_run_scratch(EmogiCpuRun *run, uint64_t count, size_t element_bytes)
 	return map_array(emogi_cpu_run_map(run, bytes), bytes);
 }
 
-/* ---- memory that is left for other runs ---- */
+/* ---- memory left for later runs ---- */
 
 /*
- * Take the smallest block that another run has left and that is large enough; NULL = none is.
- * *bytes: that many at least, then those that it has.
+ * Take the smallest block of at least *bytes that another run has left, and set *bytes to its size;
+ * NULL if there is none.
  */
 static void *
 take_lent(size_t *bytes)
@@ -149,8 +151,8 @@ take_lent(size_t *bytes)
 }
 
 /*
- * Leave a block for other runs, in the place of a smaller one where there are many. Gets what is to
- * be unmapped, NULL = nothing.
+ * Leave a block for later runs. If all places are taken, it replaces the smallest block. Returns
+ * the block to unmap, NULL = none.
  */
 static void *
 lend(void *memory, size_t *bytes)

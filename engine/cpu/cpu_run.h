@@ -1,6 +1,6 @@
 /*
- * cpu_run.h: what every run of the cpu engine begins and ends with: its job, its steps over a pool,
- * its scratch memory.
+ * cpu_run.h: state common to all runs of the CPU engine: the job, its steps over a pool, and its
+ * scratch memory.
  */
 #ifndef EMOGI_CPU_RUN_H
 #define EMOGI_CPU_RUN_H
@@ -9,12 +9,12 @@
 #include "threads/pool.h"
 
 #define EMOGI_RUN_MAPPINGS 16
-/* list entries between two looks at the cancel flag, at most */
+/* maximum number of edges between two polls of the cancel flag */
 #define EMOGI_RUN_POLL ((uint64_t) 1 << 20)
 
 /*
- * What an algorithm's own struct begins with. Between steps it belongs to the caller's thread; in a
- * step any thread takes units of `next` and ends the job.
+ * The first member of each algorithm's own state. Between steps it belongs to the caller's thread;
+ * during a step, any thread may take units of `next` and end the job.
  */
 typedef struct EmogiCpuRun
 {
@@ -23,19 +23,19 @@ typedef struct EmogiCpuRun
 	EmogiResult *result;
 	EmogiError *error;
 	const char *what;			/* for messages: "shortest paths" */
-	bool		alone;			/* the Graph is too small to wake anyone */
+	bool		alone;			/* the graph is too small to be worth waking other threads */
 	uint64_t	next;			/* atomic: next chunk of the step */
 	int			nmappings;
 	void	   *memory[EMOGI_RUN_MAPPINGS];
 	size_t		memory_bytes[EMOGI_RUN_MAPPINGS];
-	bool		is_lent[EMOGI_RUN_MAPPINGS];	/* goes to the next run that borrows memory */
-	uint64_t	spared_bytes;	/* taken of what the run can do without */
+	bool		is_lent[EMOGI_RUN_MAPPINGS];	/* left to the next run that borrows memory */
+	uint64_t	spared_bytes;	/* bytes taken by emogi_cpu_run_spare() */
 	double		start_ms;
 } EmogiCpuRun;
 
 /*
- * Begin: clears the counters of result, not its arrays. total: what control->done will count to; 0
- * = unknown.
+ * Begin a run: clear the counters of result, but not its arrays. total is the final value of
+ * control->done; 0 = unknown.
  */
 extern void emogi_cpu_run_begin(EmogiCpuRun *run, EmogiPool *pool, const EmogiGraph *graph,
 								uint64_t total,
@@ -43,37 +43,38 @@ extern void emogi_cpu_run_begin(EmogiCpuRun *run, EmogiPool *pool, const EmogiGr
 								const char *what);
 
 /*
- * Get page-aligned scratch memory, all zero, taken when touched; NULL, with the job failed, when
- * there is none.
+ * Get zeroed, page-aligned scratch memory, committed on first touch; NULL, with the job failed, if
+ * out of memory.
  */
 extern void *emogi_cpu_run_map(EmogiCpuRun *run, size_t bytes);
 
 /*
- * The same for an array, line-aligned, in huge pages where it is large: most of it will be touched,
- * in random order.
+ * Get a zeroed, line-aligned scratch array. Large arrays use huge pages, because most of an array
+ * is read, in random order.
  */
 extern void *emogi_cpu_run_scratch(EmogiCpuRun *run, uint64_t count, size_t element_bytes);
 
 /*
- * The same with any content, for what is large, written before it is read, and asked for by call
- * after call: memory that another run has left, if there is such. The system may take it back
- * between runs, and has to clear no page of what it leaves.
+ * Get a scratch array with undefined content, reusing memory that another run has left if there is
+ * any. Meant for large arrays that are written before they are read and that every call needs. The
+ * system may reclaim the memory between runs, and does not have to clear the pages that it leaves.
  */
 extern void *emogi_cpu_run_borrow(EmogiCpuRun *run, uint64_t count, size_t element_bytes);
 
 /*
- * The same, with any content, of what a run can do without: NULL where it may not be taken
- * (EmogiControl.spare_bytes), or is not there.
+ * Get a scratch array with undefined content that the run can do without; NULL if it would exceed
+ * EmogiControl.spare_bytes or if out of memory.
  */
 extern void *emogi_cpu_run_spare(EmogiCpuRun *run, uint64_t count, size_t element_bytes);
 
 /*
- * Run one step over its chunks, in all threads or in this one alone; false when the job has
- * stopped.
+ * Run one step over its chunks, in all threads or in this one alone; false if the job has stopped.
  */
 extern bool emogi_cpu_run_step(EmogiCpuRun *run, EmogiPoolTask step, void *arg, bool alone);
 
-/* End: frees the scratch, writes the message of a failure and gets the status of the run. */
+/*
+ * End a run: free the scratch memory, write the message of a failure, and return the run's status.
+ */
 extern EmogiStatus emogi_cpu_run_end(EmogiCpuRun *run);
 
 /* Get the end of the chunk that begins at first. */

@@ -1,13 +1,13 @@
 /*
- * prefetch.h: asking for memory ahead, in functions that do nothing else.
+ * prefetch.h: prefetching in functions that do nothing else.
  */
 #ifndef EMOGI_PREFETCH_H
 #define EMOGI_PREFETCH_H
 
 /*
- * Have memory bring the line of an address. Calls of a function that only has __builtin_prefetch
- * are dropped by gcc 12, as if it was pure, unless it is inlined early: the empty statement, into
- * which the compiler does not look, keeps them.
+ * Prefetch the cache line of an address. gcc 12 treats a function that contains only
+ * __builtin_prefetch as pure and drops calls of it unless it is inlined early; the empty asm
+ * statement, which is opaque to the compiler, keeps them.
  */
 static inline void
 emogi_prefetch(const void *address)

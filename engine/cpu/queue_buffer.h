@@ -1,5 +1,5 @@
 /*
- * queue_buffer.h: vertices that one thread finds for a queue that all fill, put there many at a
+ * queue_buffer.h: one thread's buffer in front of a shared queue; vertices are appended many at a
  * time.
  */
 #ifndef EMOGI_QUEUE_BUFFER_H
@@ -11,14 +11,14 @@
 
 #define EMOGI_FOUND_AT_ONCE 256
 
-/* Vertices that one thread has found and not yet put into the queue. Set count to 0 first. */
+/* Vertices found by one thread and not yet appended to the queue. Set count to 0 first. */
 typedef struct EmogiQueueBuffer
 {
 	uint64_t	count;
 	uint32_t	vertices[EMOGI_FOUND_AT_ONCE];
 } EmogiQueueBuffer;
 
-/* Put what was found into the queue. tail: its length, shared. */
+/* Append the buffered vertices to the queue. tail: the queue's length, shared by all threads. */
 static inline void
 emogi_queue_buffer_flush(EmogiQueueBuffer *found, uint32_t *queue, uint64_t *tail)
 {
@@ -28,7 +28,7 @@ emogi_queue_buffer_flush(EmogiQueueBuffer *found, uint32_t *queue, uint64_t *tai
 	found->count = 0;
 }
 
-/* Add a vertex. */
+/* Add a vertex, flushing the buffer if it is full. */
 static inline void
 emogi_queue_buffer_add(EmogiQueueBuffer *found, uint32_t v, uint32_t *queue, uint64_t *tail)
 {

@@ -1,25 +1,25 @@
 /*
- * union_find.h: components as trees of links, which any threads join at once.
+ * union_find.h: concurrent union-find over component[].
  *
- * component[v] is a link to a smaller vertex of the same component, or v itself at a root. As links
- * only lead downwards, the root of what has been joined is its smallest vertex, whatever the order
- * of the work. cc.c names the paper.
+ * component[v] is a smaller vertex of the same component (the parent), or v itself at a root.
+ * Because parents are always smaller, the root of a component is its smallest vertex, regardless of
+ * the order of the work. cc.c names the paper.
  */
 #ifndef EMOGI_UNION_FIND_H
 #define EMOGI_UNION_FIND_H
 
 #include "contract/engine.h"
 
-#define EMOGI_LINKS_SAMPLES 1024	/* vertices asked which component is the giant */
+#define EMOGI_LINKS_SAMPLES 1024	/* vertices sampled to find the giant component */
 
-/* Read a link. */
+/* Read the parent of a vertex. */
 static inline uint32_t
 emogi_union_find_read(const uint32_t *component, uint32_t v)
 {
 	return __atomic_load_n(&component[v], __ATOMIC_RELAXED);
 }
 
-/* Put u and v into one tree; halves the paths that it climbs. */
+/* Join the sets of u and v, halving the paths that are climbed. */
 static inline void
 emogi_union_find_join(uint32_t *component, uint32_t u, uint32_t v)
 {
@@ -44,14 +44,14 @@ emogi_union_find_join(uint32_t *component, uint32_t u, uint32_t v)
 										__ATOMIC_RELAXED))
 			return;
 		above = emogi_union_find_read(component, parent);
-		/* high is no root, so that any vertex above it will do as its link */
+		/* high is not a root, so that any ancestor of it is a valid parent */
 		if (above != parent)
 			__atomic_store_n(&component[high], above, __ATOMIC_RELAXED);
 		high = above;
 	}
 }
 
-/* Replace a vertex's link by its root. */
+/* Replace the parent of a vertex by its root. */
 static inline void
 emogi_union_find_compress(uint32_t *component, uint32_t v)
 {
@@ -64,8 +64,8 @@ emogi_union_find_compress(uint32_t *component, uint32_t v)
 }
 
 /*
- * Guess the giant component: the root that most of some vertices, spread evenly, have (by majority
- * vote). All are compressed.
+ * Guess the giant component: the majority root (by majority vote) among samples spread evenly over
+ * the vertices. All vertices must be compressed.
  */
 static inline uint32_t
 emogi_union_find_giant(const uint32_t *component, uint64_t nvertices)
