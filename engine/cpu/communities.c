@@ -1,24 +1,25 @@
 /*
- * communities.c: communities with a hierarchy, by the threads of a pool: Louvain [1] and Leiden [2]
- * of communities.h.
+ * communities.c: hierarchical community detection by Louvain [1] and Leiden [2]; the references are
+ * in communities.h.
  *
- * A hierarchy is told by two columns. A community goes by its smallest vertex. heads[v] is the
- * number of levels, from the finest on, at which v is that of its community; joins[v] is the
- * smallest vertex of v's community at the level after these, and v itself where there is none
- * (contract/hierarchy.h). result->nlevels: how many levels there are.
+ * Two columns encode the hierarchy (contract/hierarchy.h). A community is identified by its
+ * smallest vertex. heads[v] is the number of levels, from the finest, on which v is the smallest
+ * vertex of its community; joins[v] is the smallest vertex of v's community on the level after
+ * these, or v itself if there is none. result->nlevels is the number of levels.
  *
- * Louvain: a level is what local moving ends with, on the graph of the communities of the level
- * before. It ends when no node has company, and none gains more than the tolerance by a move.
+ * Louvain: a level is the result of local moving on the graph of the communities of the level
+ * before. The last level is reached when each node is alone and no move gains more than the
+ * tolerance.
  *
- * Leiden: nodes are moved, and what comes of it is refined. The refined communities are the nodes
- * of the next level, which begins with them in the communities that they were moved to. It ends
- * when no node has company: so levels are the refined communities, connected all of them, and no
- * two of the last level would be better off together. This is gone through twice, from the last
- * communities on.
+ * Leiden: nodes are moved, and the resulting communities are refined. The refined communities are
+ * the nodes of the next level, which starts with them in the communities of the moved nodes. The
+ * last level is reached when each node is alone. So the levels are the refined communities, all of
+ * them connected, and no two of the last level gain by merging. The whole is run twice, the second
+ * time starting from the last communities.
  *
- * With max_cluster_size: the communities of Leiden are the last level, and those with more vertices
- * are each divided by Leiden as a graph by itself, again and again, as hierarchical_leiden of
- * graspologic does it.
+ * With max_cluster_size, the communities of Leiden are the last level, and each community with more
+ * vertices is recursively divided by Leiden as a graph of its own, as graspologic's
+ * hierarchical_leiden does.
  */
 #include "algorithms.h"
 #include "communities.h"
@@ -27,7 +28,7 @@
 
 /* ---- the hierarchy ---- */
 
-/* Have every vertex be a community of its own, of no level. */
+/* Make each vertex a community of its own, on no level. */
 static void
 begin_hierarchy(EmogiCommunities *all, const EmogiLevel *first)
 {
@@ -38,7 +39,7 @@ begin_hierarchy(EmogiCommunities *all, const EmogiLevel *first)
 	}
 }
 
-/* Note a level: the renumbered partition all->number of the nodes of the level before. */
+/* Record a level: the renumbered partition all->number of the nodes of the level before. */
 static void
 note_level(EmogiCommunities *all, const EmogiLevel *level, uint32_t nbefore)
 {
@@ -58,7 +59,7 @@ note_level(EmogiCommunities *all, const EmogiLevel *level, uint32_t nbefore)
 	}
 }
 
-/* Note each node alone. */
+/* Record a level with each node alone. */
 static void
 note_alone(EmogiCommunities *all, const EmogiLevel *level)
 {
@@ -81,7 +82,7 @@ read_last_level(const EmogiCommunities *all, const EmogiLevel *first, uint32_t *
 	}
 }
 
-/* ---- one after the other level ---- */
+/* ---- levels ---- */
 
 /* Put each node into a community of its own. */
 static void
@@ -91,7 +92,7 @@ begin_alone(EmogiCommunities *all, uint64_t nnodes)
 		all->community[i] = (uint32_t) i;
 }
 
-/* Go on to the level whose nodes are the communities of all->number. */
+/* Make the level whose nodes are the communities of all->number. */
 static void
 climb(EmogiCommunities *all, EmogiLevel *level, uint32_t nlevels, uint64_t ncommunities)
 {
@@ -102,14 +103,14 @@ climb(EmogiCommunities *all, EmogiLevel *level, uint32_t nlevels, uint64_t ncomm
 	*level = next;
 }
 
-/* Is the level after so many the last that is asked for? */
+/* Check whether the level after nlevels is the last that the query asks for. */
 static bool
 is_last(int64_t max_levels, uint32_t nlevels)
 {
 	return max_levels > 0 && nlevels + 1 >= max_levels;
 }
 
-/* Find all levels by Louvain; gets how many. */
+/* Compute all levels by Louvain; returns their number. */
 static uint32_t
 run_louvain(EmogiCommunities *all, const EmogiLevel *first, int64_t max_levels)
 {
@@ -138,8 +139,8 @@ run_louvain(EmogiCommunities *all, const EmogiLevel *first, int64_t max_levels)
 }
 
 /*
- * Move the nodes of the last level that is asked for, until communities are connected and no node
- * gains by a move. Fills all->refined.
+ * Move the nodes of the last requested level until communities are connected and no node gains by a
+ * move. Fills all->refined.
  */
 static void
 finish_level(EmogiCommunities *all, const EmogiLevel *level, uint64_t ncommunities, uint64_t salt)
@@ -151,7 +152,7 @@ finish_level(EmogiCommunities *all, const EmogiLevel *level, uint64_t ncommuniti
 	}
 }
 
-/* Have the nodes of the next level begin in the communities that their parts were moved to. */
+/* Start the nodes of the next level in the communities that their nodes were moved to. */
 static void
 keep_communities(EmogiCommunities *all, uint64_t nnodes, uint64_t nnext)
 {
@@ -172,8 +173,8 @@ keep_communities(EmogiCommunities *all, uint64_t nnodes, uint64_t nnext)
 }
 
 /*
- * Refine a level's communities into all->number; gets how many there are. At least two nodes come
- * together, if that may be.
+ * Refine a level's communities into all->number; returns their number. If the refinement leaves
+ * each node alone, use the connected components of the communities instead.
  */
 static uint64_t
 refine_level(EmogiCommunities *all, const EmogiLevel *level, uint64_t ncommunities, bool last,
@@ -195,7 +196,9 @@ refine_level(EmogiCommunities *all, const EmogiLevel *level, uint64_t ncommuniti
 	return ncommunities;
 }
 
-/* Find all levels by Leiden, from the partition all->community on; gets how many. */
+/*
+ * Compute all levels by Leiden, starting from the partition all->community; returns their number.
+ */
 static uint32_t
 run_leiden_once(EmogiCommunities *all, const EmogiLevel *first, int64_t max_levels, uint64_t seed)
 {
@@ -228,7 +231,7 @@ run_leiden_once(EmogiCommunities *all, const EmogiLevel *first, int64_t max_leve
 	return nlevels > 0 ? nlevels : 1;
 }
 
-/* Find all levels by Leiden. */
+/* Compute all levels by Leiden, EMOGI_COMMUNITIES_ITERATIONS times. */
 static uint32_t
 run_leiden(EmogiCommunities *all, const EmogiLevel *first, int64_t max_levels, uint64_t seed)
 {
@@ -258,9 +261,9 @@ emogi_communities_leiden(EmogiCommunities *all, const EmogiLevel *first, int64_t
 
 /* ---- memory ---- */
 
-/* Cut an array off a block. block == NULL: counts the bytes alone. */
+/* Carve an array from a block. If block is NULL, only add up the bytes. */
 static void *
-cut(char *block, size_t *at, uint64_t count, size_t element_bytes)
+carve(char *block, size_t *at, uint64_t count, size_t element_bytes)
 {
 	const size_t begin = *at;
 
@@ -268,9 +271,9 @@ cut(char *block, size_t *at, uint64_t count, size_t element_bytes)
 	return block == NULL ? NULL : block + begin;
 }
 
-/* Cut the arrays that have an element for each vertex; gets their bytes. */
+/* Carve the arrays that have one element per vertex; returns their bytes. */
 static size_t
-cut_vertices(EmogiCommunities *all, EmogiLevelRoom *first, char *block, uint64_t n)
+carve_vertices(EmogiCommunities *all, EmogiLevelRoom *first, char *block, uint64_t n)
 {
 	uint32_t  **const numbers[] = {&all->community, &all->refined, &all->number, &all->order,
 		&all->chosen, &all->movers, &all->rooms[0].name, &all->rooms[1].name, &first->name};
@@ -280,59 +283,59 @@ cut_vertices(EmogiCommunities *all, EmogiLevelRoom *first, char *block, uint64_t
 		&all->rooms[1].first, &all->rooms[1].end};
 	size_t		at = 0;
 
-	all->communities = cut(block, &at, n, sizeof *all->communities);
-	all->traffic = cut(block, &at, n, sizeof *all->traffic);
-	all->parts = cut(block, &at, n, sizeof *all->parts);
+	all->communities = carve(block, &at, n, sizeof *all->communities);
+	all->traffic = carve(block, &at, n, sizeof *all->traffic);
+	all->parts = carve(block, &at, n, sizeof *all->parts);
 	for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
-		*numbers[i] = cut(block, &at, n, sizeof(uint32_t));
+		*numbers[i] = carve(block, &at, n, sizeof(uint32_t));
 	for (size_t i = 0; i < sizeof sums / sizeof *sums; i++)
-		*sums[i] = cut(block, &at, n, sizeof(int64_t));
+		*sums[i] = carve(block, &at, n, sizeof(int64_t));
 	for (size_t i = 0; i < sizeof places / sizeof *places; i++)
-		*places[i] = cut(block, &at, n + 2, sizeof(uint64_t));
-	all->batch = cut(block, &at, n, sizeof *all->batch);
-	all->open = cut(block, &at, n, 1);
+		*places[i] = carve(block, &at, n + 2, sizeof(uint64_t));
+	all->batch = carve(block, &at, n, sizeof *all->batch);
+	all->open = carve(block, &at, n, 1);
 	return at;
 }
 
-/* Cut the arrays of the threads; gets their bytes. */
+/* Carve the arrays of the threads; returns their bytes. */
 static size_t
-cut_tallies(EmogiCommunities *all, char *block, uint64_t n, int nthreads)
+carve_tallies(EmogiCommunities *all, char *block, uint64_t n, int nthreads)
 {
 	size_t		at = 0;
-	EmogiTally *tallies = cut(block, &at, (uint64_t) nthreads, sizeof *tallies);
+	EmogiTally *tallies = carve(block, &at, (uint64_t) nthreads, sizeof *tallies);
 
 	for (int t = 0; t < nthreads; t++)
 	{
-		int64_t    *weight = cut(block, &at, n, sizeof *weight);
-		uint32_t   *touched = cut(block, &at, n + 1, sizeof *touched);
+		int64_t    *weight = carve(block, &at, n, sizeof *weight);
+		uint32_t   *touched = carve(block, &at, n + 1, sizeof *touched);
 
 		if (tallies != NULL)
 			tallies[t] = (EmogiTally) {.weight = weight, .touched = touched};
 	}
 	all->tallies = tallies;
-	all->counts = cut(block, &at, (uint64_t) nthreads * EMOGI_COMMUNITIES_MOST_BATCHES + 1,
-					  sizeof *all->counts);
+	all->counts = carve(block, &at, (uint64_t) nthreads * EMOGI_COMMUNITIES_MOST_BATCHES + 1,
+						sizeof *all->counts);
 	return at;
 }
 
-/* Cut the lists of levels; gets their bytes. */
+/* Carve the adjacency lists of levels; returns their bytes. */
 static size_t
-cut_lists(EmogiCommunities *all, EmogiLevelRoom *first, char *block, uint64_t nentries,
-		  bool needs_units)
+carve_lists(EmogiCommunities *all, EmogiLevelRoom *first, char *block, uint64_t nentries,
+			bool needs_units)
 {
 	size_t		at = 0;
 
 	for (int i = 0; i < 2; i++)
 	{
-		all->rooms[i].targets = cut(block, &at, nentries, sizeof(uint32_t));
-		all->rooms[i].weights = cut(block, &at, nentries, sizeof(int64_t));
+		all->rooms[i].targets = carve(block, &at, nentries, sizeof(uint32_t));
+		all->rooms[i].weights = carve(block, &at, nentries, sizeof(int64_t));
 	}
 	if (needs_units)
-		first->weights = cut(block, &at, nentries, sizeof(int64_t));
+		first->weights = carve(block, &at, nentries, sizeof(int64_t));
 	return at;
 }
 
-/* Take all scratch memory; false, with the job failed, when there is none. */
+/* Allocate all scratch memory; false, with the job failed, if out of memory. */
 static bool
 take_scratch(EmogiCommunities *all, const EmogiGraph *graph, EmogiLevelRoom *first)
 {
@@ -340,23 +343,23 @@ take_scratch(EmogiCommunities *all, const EmogiGraph *graph, EmogiLevelRoom *fir
 	const uint64_t m = graph->forward.nedges;
 	const bool	needs_units = emogi_communities_need_units(graph);
 	const int	nthreads = emogi_pool_size(all->run.pool);
-	char	   *vertices = emogi_cpu_run_borrow(&all->run, cut_vertices(all, first, NULL, n), 1);
+	char	   *vertices = emogi_cpu_run_borrow(&all->run, carve_vertices(all, first, NULL, n), 1);
 	char	   *tallies = vertices == NULL ? NULL
-		: emogi_cpu_run_scratch(&all->run, cut_tallies(all, NULL, n, nthreads), 1);
+		: emogi_cpu_run_scratch(&all->run, carve_tallies(all, NULL, n, nthreads), 1);
 	char	   *lists = tallies == NULL ? NULL
-		: emogi_cpu_run_borrow(&all->run, cut_lists(all, first, NULL, m, needs_units), 1);
+		: emogi_cpu_run_borrow(&all->run, carve_lists(all, first, NULL, m, needs_units), 1);
 
 	if (lists == NULL)
 		return false;
-	cut_vertices(all, first, vertices, n);
-	cut_tallies(all, tallies, n, nthreads);
-	cut_lists(all, first, lists, m, needs_units);
+	carve_vertices(all, first, vertices, n);
+	carve_tallies(all, tallies, n, nthreads);
+	carve_lists(all, first, lists, m, needs_units);
 	return true;
 }
 
 /* ---- the algorithms ---- */
 
-/* Begin a run; false when the job has stopped. */
+/* Begin a run; false if the job has stopped. */
 static bool
 begin_run(EmogiCommunities *all, const EmogiGraph *graph, const EmogiQuery *query,
 		  EmogiLevel *first)

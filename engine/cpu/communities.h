@@ -1,22 +1,27 @@
 /*
- * communities.h: what the steps of community detection share: a graph of one level, partitions of
- * its nodes, scratch memory.
+ * communities.h: shared state of community detection: the graph of one level, partitions of its
+ * nodes, and scratch memory.
  *
- * communities.c leads; communities_begin.c makes the first level, communities_order.c puts nodes in
- * order, communities_choose.c and communities_move.c move nodes to better communities,
- * communities_refine.c takes communities apart into well connected ones [2],
- * communities_aggregate.c makes the graph of the next level, communities_divide.c divides what has
- * too many vertices. A node of the first level is a vertex, of a later one a community of the level
- * before. A partition is an array [nnodes]: the community of each node, which goes by the number of
- * some node.
+ *   communities.c            Louvain and Leiden, level by level
+ *   communities_begin.c      the first level
+ *   communities_order.c      sort nodes by batch or by community
+ *   communities_choose.c     local moving: choose a community for each node
+ *   communities_move.c       local moving: apply the moves
+ *   communities_refine.c     split communities into well-connected ones [2]
+ *   communities_aggregate.c  the graph of the next level
+ *   communities_divide.c     split communities that have too many vertices
  *
- * Modularity with resolution g is the sum over all communities of (in / 2m - g (K / 2m)^2): in the
- * weight of the entries from the community to itself, a loop counted twice, K the strength of its
- * nodes, 2m that of all. Gains are told as sums of weights: a move that gains x makes modularity
- * larger by 2x / 2m.
+ * A node of the first level is a vertex; a node of a later level is a community of the level
+ * before. A partition is an array [nnodes] that holds the community of each node; a community is
+ * identified by the number of some node.
  *
- * Answers are the same bits for any number of threads, and on a GPU: weights are integers, and what
- * threads do at the same time does not look at each other's work (contract/communities.h).
+ * Modularity with resolution g is the sum over all communities of in / 2m - g * (K / 2m)^2, where
+ * in is the weight of the edges inside the community (counted in both lists, loops twice), K is the
+ * strength of its nodes, and 2m is the strength of all nodes. Gains are kept as sums of weights: a
+ * move that gains x increases modularity by 2x / 2m.
+ *
+ * Results are bit-identical for any number of threads, and on a GPU: weights are integers, and
+ * concurrent work does not read each other's results (contract/communities.h).
  *
  * [1] V. Blondel, J.-L. Guillaume, R. Lambiotte, E. Lefebvre. Fast Unfolding of Communities in
  *     Large Networks. J. Stat. Mech. P10008, 2008.
@@ -32,39 +37,39 @@
 
 #include "contract/communities.h"
 
-#define EMOGI_NODES_AT_ONCE 4096	/* of steps that look at nodes alone */
+#define EMOGI_NODES_AT_ONCE 4096	/* chunk of the steps that read nodes but no edges */
 
 /*
- * The graph of one level: symmetric lists. Of the first level they are the Graph's, later ones have
- * no loops and no repeats.
+ * The graph of one level: symmetric adjacency lists. The first level uses the graph's own lists;
+ * later levels have no loops and no parallel edges.
  */
 typedef struct EmogiLevel
 {
 	uint64_t	nnodes;
-	uint64_t	nentries;		/* list entries */
-	const uint64_t *first;		/* [nnodes]: entries first[i] .. end[i] - 1 are those of node i */
+	uint64_t	nentries;		/* edges; each is in two lists */
+	const uint64_t *first;		/* [nnodes]: edges first[i] .. end[i] - 1 are those of node i */
 	const uint64_t *end;		/* [nnodes] */
-	const uint32_t *targets;	/* [entries] */
-	const void *weights;		/* [entries], as `units` says; NULL = each weighs 1 */
+	const uint32_t *targets;	/* [nentries] */
+	const void *weights;		/* [nentries], typed by `units`; NULL = each weighs 1 */
 	EmogiWeightUnits units;
-	const int64_t *strength;	/* [nnodes]: sum of a node's weights, loops and what lies inside
-								 * counted twice */
+	const int64_t *strength;	/* [nnodes]: sum of a node's weights, loops and edges inside the
+								 * node counted twice */
 	const uint32_t *name;		/* [nnodes]: smallest vertex, ascending */
 } EmogiLevel;
 
-/* Room for a level that is made. */
+/* Memory for a level under construction. */
 typedef struct EmogiLevelRoom
 {
 	uint64_t   *first;			/* [nnodes] */
 	uint64_t   *end;			/* [nnodes] */
 	int64_t    *strength;		/* [nnodes] */
 	uint32_t   *name;			/* [nnodes] */
-	uint32_t   *targets;		/* [entries of the level before] */
+	uint32_t   *targets;		/* [nentries of the level before] */
 	int64_t    *weights;		/* likewise */
 } EmogiLevelRoom;
 
 /*
- * What is known of a community while nodes are moved. Nodes that choose read it, and none writes it
+ * Totals of a community during local moving. Choosing nodes read them; nobody writes them
  * meanwhile.
  */
 typedef struct EmogiCommunity
@@ -74,7 +79,7 @@ typedef struct EmogiCommunity
 } EmogiCommunity;
 
 /*
- * The strength of nodes of a batch that want to go to a community, and from it; 0 between batches.
+ * The strength of the nodes of a batch that ask to enter or leave a community; 0 between batches.
  */
 typedef struct EmogiTraffic
 {
@@ -82,16 +87,16 @@ typedef struct EmogiTraffic
 	int64_t		out_of;
 } EmogiTraffic;
 
-/* What is known of a part of one while it is refined. */
+/* Totals of a refined community. */
 typedef struct EmogiPart
 {
 	int64_t		total;			/* strength */
-	int64_t		cut;			/* weight to the rest of the community that is refined; atomic */
-	int64_t		into;			/* strength that wants to go there; 0 between batches */
+	int64_t		cut;			/* weight to the rest of the community being refined; atomic */
+	int64_t		into;			/* strength of the nodes that ask to join it; 0 between batches */
 	uint32_t	size;			/* nodes */
 } EmogiPart;
 
-/* Weights by community, as one thread adds them up: hash-free [3, section 4.1.9]. */
+/* Weights by community, summed by one thread; hash-free [3, section 4.1.9]. */
 typedef struct EmogiTally
 {
 	int64_t    *weight;			/* [nvertices], 0 between uses */
@@ -99,33 +104,32 @@ typedef struct EmogiTally
 	uint64_t	ntouched;
 } EmogiTally;
 
-/* One run. The arrays serve all levels, one after the other. */
+/* One run. The arrays are reused for all levels. */
 typedef struct EmogiCommunities
 {
 	EmogiCpuRun run;
-	EmogiGains	gains;			/* of the graph that is looked at; gains.least is that of the
-								 * sweep */
+	EmogiGains	gains;			/* of the current graph; gains.least is that of the current sweep */
 	double		tolerance;		/* of modularity */
 	uint64_t	seed;
-	double		least_gain;		/* in units: what the last level may leave */
-	int64_t		gained;			/* by all moves so far, as gains.scale says; atomic */
+	double		least_gain;		/* in units: the gain that the last level may leave unrealized */
+	int64_t		gained;			/* sum over all moves so far, scaled by gains.scale; atomic */
 	EmogiTally *tallies;		/* [nthreads] */
-	EmogiLevelRoom rooms[2];	/* levels are made in them by turns */
+	EmogiLevelRoom rooms[2];	/* used alternately for new levels */
 
-	/* partitions: [nvertices] each */
-	uint32_t   *community;		/* of nodes, that are moved */
-	uint32_t   *refined;		/* within these */
+	/* partitions, [nvertices] each */
+	uint32_t   *community;		/* of nodes, during local moving */
+	uint32_t   *refined;		/* the refined communities within these */
 	uint32_t   *number;			/* a node's new number, or any scratch */
 
-	/* communities_move.c; [nvertices] each. Elements of one batch are changed atomically */
+	/* communities_move.c; [nvertices] each. Elements are changed atomically within a batch */
 	EmogiCommunity *communities;
-	EmogiTraffic *traffic;		/* of communities */
-	uint8_t    *open;			/* the node is to be looked at, or one of communities_move.h's
-								 * marks */
-	uint32_t   *order;			/* nodes, batch by batch; members, community by community */
-	uint32_t   *movers;			/* nodes of a batch that want to go, in any order; or any scratch */
-	uint32_t   *chosen;			/* [m]: where movers[m] wants to go */
-	int64_t    *difference;		/* [m]: weight to there less weight to where it is */
+	EmogiTraffic *traffic;		/* by community */
+	uint8_t    *open;			/* the node is to be processed (EMOGI_MOVING_OPEN), or another
+								 * mark of communities_move.h */
+	uint32_t   *order;			/* nodes, batch by batch; or members, community by community */
+	uint32_t   *movers;			/* nodes of a batch that ask to move, in any order; or scratch */
+	uint32_t   *chosen;			/* [m]: the community that movers[m] chose */
+	int64_t    *difference;		/* [m]: weight to chosen[m] minus weight to its present community */
 	uint64_t	nempty;			/* communities without nodes; atomic */
 
 	/* communities_refine.c; [nvertices] each, by community of the refinement, or by node */
@@ -134,18 +138,18 @@ typedef struct EmogiCommunities
 	uint16_t   *batch;			/* of a node */
 
 	uint64_t   *starts;			/* [nvertices + 2], of groups in order */
-	uint64_t   *counts;			/* [nthreads * MOST_BATCHES], of batches among the nodes of a
-								 * thread */
+	uint64_t   *counts;			/* [nthreads * MOST_BATCHES], batch sizes among each thread's
+								 * nodes */
 
-	/* the hierarchy, by vertex */
+	/* the hierarchy, by vertex (communities.c) */
 	uint32_t   *joins;			/* [nvertices] */
 	int32_t    *heads;			/* [nvertices] */
-	uint32_t   *place;			/* [nvertices]: the node of the first level that a vertex is;
-								 * NULL = its number */
-	uint64_t	looked;			/* list entries; atomic */
+	uint32_t   *place;			/* [nvertices]: the node of the first level that stands for a
+								 * vertex; NULL = same number */
+	uint64_t	looked;			/* edges examined; atomic */
 } EmogiCommunities;
 
-/* Add a weight to a community's. Gets the new ntouched, which loops keep in a register. */
+/* Add a weight to a community's sum. Returns the new ntouched, which loops keep in a register. */
 static inline uint64_t
 emogi_tally_add(const EmogiTally *tally, uint64_t ntouched, uint32_t community, int64_t weight)
 {
@@ -153,10 +157,11 @@ emogi_tally_add(const EmogiTally *tally, uint64_t ntouched, uint32_t community, 
 
 	tally->touched[ntouched] = community;
 	tally->weight[community] = before + weight;
-	return ntouched + ((before == 0) & (weight > 0));	/* no branch: it would be mispredicted */
+	return ntouched + ((before == 0) & (weight > 0));	/* branch-free, because a branch would be
+														 * mispredicted */
 }
 
-/* Forget what was added up. */
+/* Reset all sums to 0. */
 static inline void
 emogi_tally_clear(EmogiTally *tally)
 {
@@ -165,7 +170,7 @@ emogi_tally_clear(EmogiTally *tally)
 	tally->ntouched = 0;
 }
 
-/* Get the weight of an entry. */
+/* Get the weight of an edge, in units. */
 static inline int64_t
 emogi_level_weight(const void *weights, EmogiWeightUnits units, uint64_t e)
 {
@@ -185,7 +190,7 @@ emogi_level_weight(const void *weights, EmogiWeightUnits units, uint64_t e)
 	return 1;
 }
 
-/* Fetch an entry. */
+/* Prefetch an edge. */
 static inline void
 emogi_level_fetch(const EmogiLevel *level, uint64_t e)
 {
@@ -197,7 +202,7 @@ emogi_level_fetch(const EmogiLevel *level, uint64_t e)
 		__builtin_prefetch((const char *) level->weights + e * width[level->units]);
 }
 
-/* Add up the weights from a node to the communities of its neighbours, in one kind of units. */
+/* Sum the weights from a node to the communities of its neighbors, for one type of units. */
 static inline __attribute__((always_inline)) void
 emogi_tally_list_of(EmogiTally *tally, const EmogiLevel *level, EmogiWeightUnits units,
 					const uint32_t *community, uint32_t i)
@@ -215,7 +220,7 @@ emogi_tally_list_of(EmogiTally *tally, const EmogiLevel *level, EmogiWeightUnits
 	tally->ntouched = ntouched;
 }
 
-/* Add up the weights from a node to the communities of its neighbours. */
+/* Sum the weights from a node to the communities of its neighbors. */
 static inline void
 emogi_tally_list(EmogiTally *tally, const EmogiLevel *level, const uint32_t *community, uint32_t i)
 {
@@ -239,14 +244,14 @@ emogi_tally_list(EmogiTally *tally, const EmogiLevel *level, const uint32_t *com
 	}
 }
 
-/* Say whether one thread alone is through with a level sooner. */
+/* Check whether one thread finishes a level faster than many. */
 static inline bool
 emogi_level_is_small(const EmogiLevel *level)
 {
 	return level->nnodes + level->nentries < EMOGI_COMMUNITIES_SMALL_LEVEL;
 }
 
-/* Get the part of so many nodes, or numbers, that a thread has when each has one. */
+/* Get the beginning of a thread's share when count elements are divided evenly among threads. */
 static inline uint64_t
 emogi_communities_share(uint64_t count, int thread, int nthreads)
 {
@@ -254,7 +259,7 @@ emogi_communities_share(uint64_t count, int thread, int nthreads)
 		(uint64_t) thread / (uint64_t) nthreads;
 }
 
-/* Say whether a step is made by one thread. alone: it had better be. */
+/* Check whether a step runs in one thread. alone: the caller prefers it. */
 static inline bool
 emogi_communities_are_alone(const EmogiCommunities *all, bool alone)
 {
@@ -262,49 +267,49 @@ emogi_communities_are_alone(const EmogiCommunities *all, bool alone)
 }
 
 /*
- * Make the first level of a Graph's forward lists; false when the job has stopped. room: strength,
- * name and, for some weights, weights.
+ * Make the first level from a graph's forward lists; false if the job has stopped. room must hold
+ * strength and name, and weights if emogi_communities_need_units().
  */
 extern bool emogi_communities_begin(EmogiCommunities *all, const EmogiGraph *graph,
 									const EmogiLevelRoom *room, EmogiLevel *level);
 
-/* Are the weights of a Graph such that a level of them needs room for weights? */
+/* Check whether the first level of a graph needs memory for weights. */
 extern bool emogi_communities_need_units(const EmogiGraph *graph);
 
-/* Set what gains are reckoned with for a level whose weights add up to `whole`. */
+/* Set the scale of gains for a level whose weights add up to `whole`. */
 extern void emogi_communities_set_whole(EmogiCommunities *all, int64_t whole);
 
 /*
- * Put the nodes that are open in order, batch by batch, from all->starts[b] on, and note all->batch
- * of them; gets how many. nlisted: their entries.
+ * Sort the open nodes by batch into all->order, batch b beginning at all->starts[b], and set their
+ * all->batch; returns their number. nlisted: the number of their edges.
  */
 extern uint64_t emogi_communities_order(EmogiCommunities *all, const EmogiLevel *level,
 										uint64_t salt, uint64_t sweep, uint64_t *nlisted);
 
 /*
- * Move nodes, from the partition all->community on, for as long as that is worth while; where each
- * node is alone then, or this is the last level, until no node can gain more than least_gain by a
- * move. salt: for the order. Gets the number of communities; the job may have stopped.
+ * Move nodes, starting from the partition all->community, for as long as that pays. If each node is
+ * alone afterwards, or this is the last level, continue until no single move gains more than
+ * least_gain. salt: seeds the order. Returns the number of communities; the job may have stopped.
  */
 extern uint64_t emogi_communities_move(EmogiCommunities *all, const EmogiLevel *level, bool last,
 									   uint64_t salt);
 
-/* Fill all->refined from all->community: well connected communities within them. */
+/* Fill all->refined with well-connected communities within all->community. */
 extern void emogi_communities_refine(EmogiCommunities *all, const EmogiLevel *level, uint64_t salt);
 
-/* Fill all->refined with the connected parts of all->community; gets their number. */
+/* Fill all->refined with the connected components of all->community; returns their number. */
 extern uint64_t emogi_communities_split(EmogiCommunities *all, const EmogiLevel *level);
 
 /*
- * Give the communities of a partition numbers 0, 1, .. in the order of their first nodes, in place;
- * gets how many.
+ * Renumber the communities of a partition in place to 0, 1, ... in the order of their first nodes;
+ * returns their number.
  */
 extern uint64_t emogi_communities_renumber(EmogiCommunities *all, uint32_t *partition,
 										   uint64_t nnodes);
 
 /*
- * Group nodes by a partition of numbers below ngroups: all->order, from all->starts[c] on,
- * ascending.
+ * Group nodes by a partition with numbers below ngroups: group c begins at all->order +
+ * all->starts[c], its nodes ascending.
  */
 extern void emogi_communities_group(EmogiCommunities *all, const uint32_t *partition,
 									uint64_t nnodes, uint64_t ngroups);
@@ -315,16 +320,15 @@ extern void emogi_communities_aggregate(EmogiCommunities *all, const EmogiLevel 
 										const EmogiLevelRoom *room, EmogiLevel *made);
 
 /*
- * Find all levels of a graph by Leiden, or the first max_levels (0 = all), into all->joins and
- * all->heads of its vertices; gets how many. all->place must tell where in the graph its vertices
- * are.
+ * Compute all levels of a graph by Leiden, or the first max_levels (0 = all), into all->joins and
+ * all->heads of its vertices; returns their number. all->place must map its vertices to nodes.
  */
 extern uint32_t emogi_communities_leiden(EmogiCommunities *all, const EmogiLevel *first,
 										 int64_t max_levels, uint64_t seed);
 
 /*
- * Divide what has more vertices than max_cluster_size in the hierarchy of a graph; gets the number
- * of levels, max_levels at most (0 = any).
+ * Divide the communities with more than max_cluster_size vertices in the hierarchy of a graph;
+ * returns the number of levels, at most max_levels (0 = unlimited).
  */
 extern uint32_t emogi_communities_divide(EmogiCommunities *all, const EmogiLevel *first,
 										 uint64_t max_cluster_size, int64_t max_levels);

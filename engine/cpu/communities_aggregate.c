@@ -1,8 +1,9 @@
 /*
- * communities_aggregate.c: the communities of one level become the nodes of the next (communities.h
- * [1], [3, section 4.1.8]).
+ * communities_aggregate.c: aggregation: the communities of one level become the nodes of the next
+ * (communities.h [1], [3, section 4.1.8]).
  *
- * Lists come one after the other as threads are through with them: where they lie is of no account.
+ * Adjacency lists are stored in the order in which threads finish them; their positions do not
+ * matter.
  */
 #include "communities.h"
 
@@ -14,13 +15,13 @@ typedef struct Aggregation
 {
 	EmogiCommunities *all;
 	const EmogiLevel *level;
-	const uint32_t *partition;	/* [level->nnodes]: new nodes */
+	const uint32_t *partition;	/* [level->nnodes]: the new node of each node */
 	const EmogiLevelRoom *room;
-	uint64_t	nnodes;			/* new */
-	uint64_t	nentries;		/* atomic: of the lists that are made */
+	uint64_t	nnodes;			/* new nodes */
+	uint64_t	nentries;		/* atomic: edges of the new lists */
 } Aggregation;
 
-/* Set what is known of a new node but its list. */
+/* Set the strength and name of a new node. */
 static void
 begin_node(const Aggregation *aggregation, uint64_t c)
 {
@@ -35,7 +36,7 @@ begin_node(const Aggregation *aggregation, uint64_t c)
 	room->name[c] = level->name[all->order[all->starts[c]]];
 }
 
-/* Make the list of a new node. Gets the list entries looked at. */
+/* Make the adjacency list of a new node. Returns the number of edges examined. */
 static uint64_t
 make_list(Aggregation *aggregation, EmogiTally *tally, uint64_t c)
 {
@@ -67,7 +68,7 @@ make_list(Aggregation *aggregation, EmogiTally *tally, uint64_t c)
 	return looked;
 }
 
-/* Make the lists of new nodes. */
+/* Make the adjacency lists of the new nodes. */
 static void
 make_lists(void *arg, int thread, int nthreads)
 {

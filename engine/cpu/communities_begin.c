@@ -1,9 +1,9 @@
 /*
- * communities_begin.c: the first level of communities.h, of the lists of a Graph, with weights that
- * are integers (contract/communities.h).
+ * communities_begin.c: the first level of communities.h, from a graph's adjacency lists, with
+ * weights converted to integers (contract/communities.h).
  *
- * Weights of a floating-point type are gone through three times: for the largest, for their sum in
- * units so small that the largest bound on it is in range, and for the units themselves.
+ * Floating-point weights take three passes: one for the largest weight, one for the sum in units
+ * derived from the upper bound on it, and one for the weights in the final units.
  */
 #include "communities.h"
 
@@ -13,9 +13,9 @@
 #include <stdio.h>
 
 #define VERTICES_AT_ONCE 1024
-#define SUM_BITS 61				/* of sums that are in range */
+#define SUM_BITS 61				/* bits of a sum that is in range */
 
-/* What the first level is made of. */
+/* The state of making the first level. */
 typedef struct Beginning
 {
 	EmogiCommunities *all;
@@ -23,8 +23,8 @@ typedef struct Beginning
 	const EmogiLevelRoom *room;
 	EmogiWeightUnits units;
 	int			exponent;		/* a unit is 2^-exponent */
-	uint64_t	most;			/* atomic: bits of the largest weight, which are in the order of
-								 * numbers that are 0 or more */
+	uint64_t	max;			/* atomic: the bits of the largest weight, which order like the
+								 * non-negative numbers they encode */
 	int64_t		whole;			/* atomic: 2m in units */
 } Beginning;
 
@@ -35,7 +35,7 @@ emogi_communities_need_units(const EmogiGraph *graph)
 		(graph->weight_type == EMOGI_WEIGHT_U32 && graph->forward.nedges >= UINT64_C(1) << 29);
 }
 
-/* Get the units of weights that need no room. */
+/* Get the units of weights that are used in place. */
 static EmogiWeightUnits
 units_of(EmogiWeightType type)
 {
@@ -54,13 +54,13 @@ units_of(EmogiWeightType type)
 
 /* Find the largest weight. */
 static void
-find_most(void *arg, int thread, int nthreads)
+find_max(void *arg, int thread, int nthreads)
 {
 	Beginning  *beginning = arg;
 	const EmogiGraph *graph = beginning->graph;
 	const EmogiAdjacency *lists = &graph->forward;
 	EmogiCpuRun *run = &beginning->all->run;
-	double		most = 0.0;
+	double		max = 0.0;
 	uint64_t	bits;
 	uint64_t	e;
 
@@ -70,17 +70,17 @@ find_most(void *arg, int thread, int nthreads)
 		const uint64_t end = emogi_cpu_run_chunk_end(e, EMOGI_RUN_POLL, lists->nedges);
 
 		for (; e < end; e++)
-			most = fmax(most, emogi_weight(lists->weights, graph->weight_type, e));
+			max = fmax(max, emogi_weight(lists->weights, graph->weight_type, e));
 	}
-	most += 0.0;
-	memcpy(&bits, &most, sizeof bits);
-	for (uint64_t before = __atomic_load_n(&beginning->most, __ATOMIC_RELAXED); before < bits;)
-		if (__atomic_compare_exchange_n(&beginning->most, &before, bits, false, __ATOMIC_RELAXED,
+	max += 0.0;
+	memcpy(&bits, &max, sizeof bits);
+	for (uint64_t before = __atomic_load_n(&beginning->max, __ATOMIC_RELAXED); before < bits;)
+		if (__atomic_compare_exchange_n(&beginning->max, &before, bits, false, __ATOMIC_RELAXED,
 										__ATOMIC_RELAXED))
 			break;
 }
 
-/* Add up the weights of vertices, in units, and write these where there is room for them. */
+/* Sum the weights of vertices, in units, and store the converted weights if they are needed. */
 static void
 add_weights(void *arg, int thread, int nthreads)
 {
@@ -121,14 +121,14 @@ add_weights(void *arg, int thread, int nthreads)
 	__atomic_fetch_add(&beginning->whole, whole, __ATOMIC_RELAXED);
 }
 
-/* Get the place of the highest bit of a number above 0. */
+/* Get the position of the highest bit of a positive number. */
 static int
 highest_bit(uint64_t x)
 {
 	return 63 - __builtin_clzll(x);
 }
 
-/* Refuse weights whose sum is no number; gets false. */
+/* Reject weights whose sum is not finite; returns false. */
 static bool
 refuse(EmogiCommunities *all)
 {
@@ -139,22 +139,22 @@ refuse(EmogiCommunities *all)
 	return false;
 }
 
-/* Choose the units of weights of a floating-point type; false when the job has stopped. */
+/* Choose the units of floating-point weights; false if the job has stopped. */
 static bool
 choose_units(Beginning *beginning)
 {
 	EmogiCommunities *all = beginning->all;
 	const uint64_t nedges = beginning->graph->forward.nedges;
-	double		most;
+	double		max;
 
-	if (!emogi_cpu_run_step(&all->run, find_most, beginning, false))
+	if (!emogi_cpu_run_step(&all->run, find_max, beginning, false))
 		return false;
-	memcpy(&most, &beginning->most, sizeof most);
-	if (most == 0.0)
+	memcpy(&max, &beginning->max, sizeof max);
+	if (max == 0.0)
 		return true;
-	if (!isfinite(most))
+	if (!isfinite(max))
 		return refuse(all);
-	beginning->exponent = SUM_BITS - 1 - ilogb(most) - 1 - (highest_bit(2 * nedges) + 1);
+	beginning->exponent = SUM_BITS - 1 - ilogb(max) - 1 - (highest_bit(2 * nedges) + 1);
 	if (!emogi_cpu_run_step(&all->run, add_weights, beginning, false))
 		return false;
 	if (!isfinite(ldexp((double) beginning->whole, -beginning->exponent)))

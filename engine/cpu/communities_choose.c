@@ -1,13 +1,13 @@
 /*
- * communities_choose.c: the nodes of a batch choose where they would go (communities_move.c).
+ * communities_choose.c: choose a community for each node of a batch (communities_move.c).
  */
 #include "communities_move.h"
 
 #include <string.h>
 
 /*
- * Choose where a node would go: its own community, another, or EMOGI_NO_VERTEX, none. difference:
- * weight to there less that to where it is.
+ * Choose a community for a node: its own, another one, or EMOGI_NO_VERTEX for an empty one.
+ * difference: weight to it minus weight to the present one.
  */
 static inline uint32_t
 choose(const EmogiMoving *moving, EmogiTally *tally, uint32_t i, int64_t *difference)
@@ -49,9 +49,9 @@ choose(const EmogiMoving *moving, EmogiTally *tally, uint32_t i, int64_t *differ
 }
 
 /*
- * Fetch what will be needed of the nodes behind i in order, before `end`: those of a batch lie far
- * apart, and each waits for main memory. Inline always: gcc leaves out calls of what does nothing
- * else.
+ * Prefetch the data of the nodes after i in order, before `end`. The nodes of a batch are
+ * scattered, so that each would wait for main memory. Always inline, because gcc drops calls of a
+ * function that only prefetches.
  */
 static inline __attribute__((always_inline)) void
 fetch_ahead(const EmogiMoving *moving, const EmogiTally *tally, uint64_t i, uint64_t end)
@@ -94,26 +94,28 @@ fetch_ahead(const EmogiMoving *moving, const EmogiTally *tally, uint64_t i, uint
 	}
 }
 
-/* What nodes that one thread has looked at want: it takes room for all of them at once. */
-typedef struct Wishes
+/*
+ * One thread's buffer of nodes that ask to move; they are appended to the shared arrays together.
+ */
+typedef struct Moves
 {
 	uint64_t	count;
 	uint32_t	movers[EMOGI_MOVING_NODES];
 	uint32_t	chosen[EMOGI_MOVING_NODES];
 	int64_t		difference[EMOGI_MOVING_NODES];
-} Wishes;
+} Moves;
 
-/* Note that a node wants to go. */
+/* Buffer a node that asks to move. */
 static inline void
-note_mover(const EmogiMoving *moving, Wishes *wishes, uint32_t i, uint32_t to, int64_t difference)
+add_move(const EmogiMoving *moving, Moves *moves, uint32_t i, uint32_t to, int64_t difference)
 {
 	EmogiCommunities *all = moving->all;
 	const int64_t strength = moving->level->strength[i];
 	const uint32_t from = all->community[i];
 
-	wishes->movers[wishes->count] = i;
-	wishes->chosen[wishes->count] = to;
-	wishes->difference[wishes->count++] = difference;
+	moves->movers[moves->count] = i;
+	moves->chosen[moves->count] = to;
+	moves->difference[moves->count++] = difference;
 	if (moving->alone)
 	{
 		all->traffic[from].out_of += strength;
@@ -128,22 +130,22 @@ note_mover(const EmogiMoving *moving, Wishes *wishes, uint32_t i, uint32_t to, i
 	}
 }
 
-/* Put the wishes with those of other threads. */
+/* Append the buffered moves to the shared arrays. */
 static inline void
-give_wishes(EmogiMoving *moving, Wishes *wishes)
+flush_moves(EmogiMoving *moving, Moves *moves)
 {
 	EmogiCommunities *all = moving->all;
-	const uint64_t m = wishes->count == 0 ? 0 : emogi_job_take(&moving->nmovers, wishes->count);
+	const uint64_t m = moves->count == 0 ? 0 : emogi_job_take(&moving->nmovers, moves->count);
 
-	memcpy(all->movers + m, wishes->movers, wishes->count * sizeof *all->movers);
-	memcpy(all->chosen + m, wishes->chosen, wishes->count * sizeof *all->chosen);
-	memcpy(all->difference + m, wishes->difference, wishes->count * sizeof *all->difference);
-	wishes->count = 0;
+	memcpy(all->movers + m, moves->movers, moves->count * sizeof *all->movers);
+	memcpy(all->chosen + m, moves->chosen, moves->count * sizeof *all->chosen);
+	memcpy(all->difference + m, moves->difference, moves->count * sizeof *all->difference);
+	moves->count = 0;
 }
 
-/* Let a node choose. */
+/* Choose a community for one node, and record whether it asks to move. */
 static inline void
-look_at(EmogiMoving *moving, EmogiTally *tally, Wishes *wishes, uint64_t i)
+process_node(EmogiMoving *moving, EmogiTally *tally, Moves *moves, uint64_t i)
 {
 	EmogiCommunities *all = moving->all;
 	const uint32_t v = all->order[i];
@@ -156,7 +158,7 @@ look_at(EmogiMoving *moving, EmogiTally *tally, Wishes *wishes, uint64_t i)
 	if (moving->to_empty)
 	{
 		if (to == EMOGI_NO_VERTEX)
-			note_mover(moving, wishes, v, all->refined[i - moving->first], difference);
+			add_move(moving, moves, v, all->refined[i - moving->first], difference);
 		else
 			all->open[v] = EMOGI_MOVING_OPEN;
 	}
@@ -171,10 +173,10 @@ look_at(EmogiMoving *moving, EmogiTally *tally, Wishes *wishes, uint64_t i)
 		__atomic_fetch_add(&moving->nopen, 1, __ATOMIC_RELAXED);
 	}
 	else
-		note_mover(moving, wishes, v, to, difference);
+		add_move(moving, moves, v, to, difference);
 }
 
-/* Let the nodes of a batch choose. */
+/* Choose a community for each node of a batch. */
 void
 emogi_communities_choose_all(void *arg, int thread, int nthreads)
 {
@@ -183,9 +185,9 @@ emogi_communities_choose_all(void *arg, int thread, int nthreads)
 	const uint64_t count = moving->end - moving->first;
 	uint64_t	looked = 0;
 	uint64_t	i;
-	Wishes		wishes;
+	Moves		moves;
 
-	wishes.count = 0;
+	moves.count = 0;
 	while (!emogi_job_stopped(&all->run.job) &&
 		   (i = emogi_job_take(&all->run.next, EMOGI_MOVING_NODES)) < count)
 	{
@@ -194,10 +196,10 @@ emogi_communities_choose_all(void *arg, int thread, int nthreads)
 		for (i += moving->first; i < end; i++)
 		{
 			fetch_ahead(moving, &all->tallies[thread], i, moving->end);
-			look_at(moving, &all->tallies[thread], &wishes, i);
+			process_node(moving, &all->tallies[thread], &moves, i);
 			looked += moving->level->end[all->order[i]] - moving->level->first[all->order[i]];
 		}
-		give_wishes(moving, &wishes);
+		flush_moves(moving, &moves);
 	}
 	__atomic_fetch_add(&all->looked, looked, __ATOMIC_RELAXED);
 }

@@ -1,11 +1,11 @@
 /*
- * communities_divide.c: communities of more than so many vertices are divided, and what they are
- * divided into, until nothing can be: each by Leiden, as a graph by itself with the strengths and
- * the weight that it has by itself.
+ * communities_divide.c: divide communities that have too many vertices, recursively, until none can
+ * be divided further. Each is divided by Leiden as a graph of its own, with its own strengths and
+ * total weight.
  *
- * The levels of the hierarchy are then how often was divided: the last one has what was there
- * before, the one before it that with all that is too large divided once, and so on. What is not
- * divided is the same community at all levels from there on.
+ * The levels of the hierarchy are then the rounds of division: the last level has the original
+ * communities, the level before it has those with all too large ones divided once, and so on. A
+ * community that is not divided is the same on all levels from there on.
  */
 #include "communities.h"
 
@@ -17,18 +17,19 @@ typedef struct Division
 {
 	EmogiCommunities *all;
 	const EmogiLevel *first;
-	uint32_t   *joins;			/* [nvertices]: the answer */
-	int32_t    *heads;			/* [nvertices]: likewise; meanwhile how often was divided when v
-								 * became the smallest of a community */
-	uint32_t   *community;		/* [nvertices]: smallest vertex of the community that v is in now */
-	uint8_t    *done;			/* [nvertices]: by that, cannot be divided */
+	uint32_t   *joins;			/* [nvertices]: the result */
+	int32_t    *heads;			/* [nvertices]: likewise; meanwhile, the round in which v became
+								 * the smallest vertex of a community */
+	uint32_t   *community;		/* [nvertices]: smallest vertex of v's current community */
+	uint8_t    *done;			/* [nvertices]: by smallest vertex: the community cannot be
+								 * divided */
 	uint32_t   *members;		/* [nvertices], community by community */
 	uint64_t   *starts;			/* [nvertices + 2] */
-	EmogiLevelRoom room;		/* of a community as a graph */
+	EmogiLevelRoom room;		/* of a community as a graph of its own */
 	int32_t		depth;
 } Division;
 
-/* Make a graph of a community, whose members these are, with the entries between them. */
+/* Make a graph of a community, given its members, with the edges between them. */
 static void
 make_inner(const Division *division, const uint32_t *members, uint64_t count, EmogiLevel *inner)
 {
@@ -66,7 +67,7 @@ make_inner(const Division *division, const uint32_t *members, uint64_t count, Em
 		.name = room->name};
 }
 
-/* Divide a community; says whether there is more than one then. */
+/* Divide a community; returns whether it fell apart. */
 static bool
 divide(Division *division, const uint32_t *members, uint64_t count)
 {
@@ -98,7 +99,7 @@ divide(Division *division, const uint32_t *members, uint64_t count)
 	return divided;
 }
 
-/* Divide all that is too large once; says whether anything was. */
+/* Divide all too large communities once; returns whether any fell apart. */
 static bool
 divide_all(Division *division, uint64_t max_cluster_size)
 {
@@ -127,7 +128,7 @@ divide_all(Division *division, uint64_t max_cluster_size)
 	return divided;
 }
 
-/* Begin with the last level of a hierarchy. */
+/* Start from the last level of a hierarchy. */
 static void
 begin_division(Division *division)
 {
@@ -141,7 +142,7 @@ begin_division(Division *division)
 	}
 }
 
-/* Turn the depths at which communities came up into levels. */
+/* Convert the rounds in which communities were made to levels. */
 static void
 end_division(Division *division, int32_t deepest)
 {
@@ -154,7 +155,7 @@ end_division(Division *division, int32_t deepest)
 	}
 }
 
-/* Take the scratch memory; false, with the job failed, when there is none. */
+/* Allocate the scratch memory; false, with the job failed, if out of memory. */
 static bool
 take_scratch(Division *division)
 {

@@ -1,23 +1,24 @@
 /*
- * communities_move.c: nodes move to the communities of their neighbours for as long as that makes
- * modularity larger (communities.h [1] and, for who is looked at again, [2], algorithm A.2).
+ * communities_move.c: local moving: nodes move to the communities of their neighbors for as long as
+ * that increases modularity (communities.h [1]; the rule for reopening nodes is that of [2],
+ * algorithm A.2).
  *
- * A sweep looks at all nodes that are open, batch by batch, dealt out anew for each sweep. Of a
- * batch all choose where each would go as things stand when it begins (communities_choose.c); then
- * it is seen who may, by the rules of contract/communities.h; then these move; then their
- * neighbours are opened. Who may not stays open. Nodes that are best alone go last in a sweep, to
- * the communities that are empty.
+ * A sweep processes all open nodes in batches, which are drawn anew for each sweep. All nodes of a
+ * batch choose a community given the state at its beginning (communities_choose.c). Then the rules
+ * of contract/communities.h decide which of them may move; these move; then their neighbors are
+ * opened. A node that may not move stays open. Nodes that would be better off alone move last in a
+ * sweep, to empty communities.
  */
 #include "communities_move.h"
 
 #include <math.h>
 
 #define MARKS_AT_ONCE 16
-#define ENTRIES_ALONE 16384		/* entries of a batch that one thread is through with sooner */
+#define ENTRIES_ALONE 16384		/* one thread finishes a batch with fewer edges faster */
 
-/* ---- go ---- */
+/* ---- moves ---- */
 
-/* Fetch what will be needed of the nodes that want to go behind m. */
+/* Prefetch the data of the nodes that ask to move, after m. */
 static inline __attribute__((always_inline)) void
 fetch_movers(const EmogiMoving *moving, uint64_t m)
 {
@@ -37,7 +38,7 @@ fetch_movers(const EmogiMoving *moving, uint64_t m)
 	}
 }
 
-/* Fetch what will be needed to open the neighbours of those behind m. */
+/* Prefetch the data needed to open the neighbors of the nodes after m. */
 static inline __attribute__((always_inline)) void
 fetch_opened(const EmogiMoving *moving, uint64_t m)
 {
@@ -65,7 +66,7 @@ fetch_opened(const EmogiMoving *moving, uint64_t m)
 	}
 }
 
-/* May the node that wants to go as number m? *gain: what of it. */
+/* Check whether the node that asks to move as number m may move. *gain: its gain. */
 static inline bool
 may_go(const EmogiMoving *moving, uint64_t m, double *gain)
 {
@@ -75,7 +76,7 @@ may_go(const EmogiMoving *moving, uint64_t m, double *gain)
 	const uint32_t to = all->chosen[m];
 	const EmogiCommunity *left = &all->communities[from];
 	const EmogiCommunity *joined = &all->communities[to];
-	const EmogiCommunityMove wish = {.from = from, .to = to, .to_empty = moving->to_empty,
+	const EmogiCommunityMove move = {.from = from, .to = to, .to_empty = moving->to_empty,
 		.difference = all->difference[m],
 		.strength = moving->level->strength[i], .total_from = left->total,
 		.total_to = joined->total, .size_from = left->size,
@@ -83,12 +84,12 @@ may_go(const EmogiMoving *moving, uint64_t m, double *gain)
 	.out_of_from = all->traffic[from].out_of,
 	.out_of_to = all->traffic[to].out_of};
 
-	*gain = emogi_communities_sure_gain(&all->gains, &wish);
-	return *gain > emogi_communities_least(&all->gains, wish.strength) &&
-		emogi_communities_may_go(&wish, moving->sure, moving->salt);
+	*gain = emogi_communities_sure_gain(&all->gains, &move);
+	return *gain > emogi_communities_least(&all->gains, move.strength) &&
+		emogi_communities_may_go(&move, moving->sure, moving->salt);
 }
 
-/* See which nodes of a batch may go. */
+/* Decide which nodes of a batch may move. */
 static void
 check_all(void *arg, int thread, int nthreads)
 {
@@ -153,7 +154,7 @@ go(const EmogiMoving *moving, uint32_t i, uint32_t from, uint32_t to, int64_t *n
 	all->community[i] = to;
 }
 
-/* Move the nodes of a batch that may go. */
+/* Move the permitted nodes of a batch. */
 static void
 go_all(void *arg, int thread, int nthreads)
 {
@@ -182,7 +183,7 @@ go_all(void *arg, int thread, int nthreads)
 	__atomic_fetch_add(&all->nempty, (uint64_t) nempty, __ATOMIC_RELAXED);
 }
 
-/* Open the neighbours of a node that has moved, but for those that it has joined. */
+/* Open the neighbors of a node that has moved, except for those in its new community. */
 static inline void
 open_neighbors(const EmogiMoving *moving, uint32_t i)
 {
@@ -199,7 +200,7 @@ open_neighbors(const EmogiMoving *moving, uint32_t i)
 	}
 }
 
-/* Open the neighbours of all that have moved. */
+/* Open the neighbors of all nodes that have moved. */
 static void
 open_all(void *arg, int thread, int nthreads)
 {
@@ -221,7 +222,7 @@ open_all(void *arg, int thread, int nthreads)
 	}
 }
 
-/* Let the nodes of a batch move; false when the job has stopped. nlisted: their entries, or so. */
+/* Process a batch; false if the job has stopped. nlisted: about the number of its edges. */
 static bool
 move_batch(EmogiMoving *moving, uint64_t nlisted)
 {
@@ -242,8 +243,8 @@ move_batch(EmogiMoving *moving, uint64_t nlisted)
 /* ---- a sweep ---- */
 
 /*
- * Put those that want out into order, ascending, and communities without nodes into all->refined;
- * gets how many there are of both.
+ * Put the nodes that want to be alone into all->order, ascending, and empty communities into
+ * all->refined; returns the smaller of the two counts.
  */
 static uint64_t
 order_leaving(EmogiCommunities *all, const EmogiMoving *moving)
@@ -265,9 +266,9 @@ order_leaving(EmogiCommunities *all, const EmogiMoving *moving)
 	return nplaces;
 }
 
-/* Look at all open nodes. */
+/* Process all open nodes. */
 static void
-look_at_open(EmogiMoving *moving)
+process_open(EmogiMoving *moving)
 {
 	EmogiCommunities *all = moving->all;
 	uint64_t	nlisted;
@@ -294,7 +295,7 @@ look_at_open(EmogiMoving *moving)
 
 /* ---- local moving ---- */
 
-/* Add up communities by the range of their numbers, a range a thread. */
+/* Sum up communities; each thread handles a range of community numbers. */
 static void
 add_up(void *arg, int thread, int nthreads)
 {
@@ -322,7 +323,7 @@ add_up(void *arg, int thread, int nthreads)
 	__atomic_fetch_add(&all->nempty, nempty, __ATOMIC_RELAXED);
 }
 
-/* Open all nodes. */
+/* Open all nodes that have edges. */
 static void
 open_nodes(EmogiCommunities *all, const EmogiLevel *level)
 {
@@ -330,9 +331,9 @@ open_nodes(EmogiCommunities *all, const EmogiLevel *level)
 		all->open[i] = level->end[i] > level->first[i];
 }
 
-/* Get the least that a sweep must gain to be followed by another, as all->gained is told. */
+/* Get the minimum gain for which a sweep is followed by another, scaled as all->gained is. */
 static double
-least_of_sweep(const EmogiCommunities *all, const EmogiLevel *level, bool settles)
+min_gain_of_sweep(const EmogiCommunities *all, const EmogiLevel *level, bool settles)
 {
 	const double least = all->least_gain * all->gains.scale;
 
@@ -347,7 +348,7 @@ emogi_communities_move(EmogiCommunities *all, const EmogiLevel *level, bool last
 	bool		settles = last;
 	bool		looks_at_all = true;
 	bool		few = false;
-	uint64_t	nidle = 0;		/* sweeps in a row in which no node has moved */
+	uint64_t	nidle = 0;		/* consecutive sweeps without a move */
 
 	all->gains.least = 0.0;
 	all->nempty = 0;
@@ -361,10 +362,10 @@ emogi_communities_move(EmogiCommunities *all, const EmogiLevel *level, bool last
 		moving = (EmogiMoving) {.all = all, .level = level,
 			.salt = emogi_communities_random(salt, sweep), .sweep = sweep, .few = few,
 			.sure = sweep >= EMOGI_COMMUNITIES_SURE_SWEEP};
-		look_at_open(&moving);
+		process_open(&moving);
 		nidle = moving.nmoved > 0 ? 0 : nidle + 1;
 		if (moving.nopen + moving.nmoved > 0 &&
-			(double) (all->gained - before) > least_of_sweep(all, level, settles))
+			(double) (all->gained - before) > min_gain_of_sweep(all, level, settles))
 		{
 			all->gains.least = 0.0;
 			looks_at_all = false;

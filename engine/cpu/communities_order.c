@@ -1,7 +1,7 @@
 /*
- * communities_order.c: nodes are put in order, by batch or by community, and communities are
- * numbered (communities.h). Each thread has a share of the nodes, or of the numbers that they are
- * sorted by; in what order nodes of the same batch or community lie is of no account.
+ * communities_order.c: sort nodes by batch or by community, and renumber communities
+ * (communities.h). Each thread handles a share of the nodes, or of the sort keys; the order of
+ * nodes within a batch does not matter.
  */
 #include "communities.h"
 
@@ -14,7 +14,7 @@ typedef struct Order
 	uint64_t	salt;
 	uint32_t	nbatches;
 	uint64_t	count;			/* atomic: open nodes */
-	uint64_t	nlisted;		/* atomic: their entries */
+	uint64_t	nlisted;		/* atomic: their edges */
 } Order;
 
 /* Count the open nodes. */
@@ -38,9 +38,9 @@ count_open(void *arg, int thread, int nthreads)
 	__atomic_fetch_add(&order->nlisted, nlisted, __ATOMIC_RELAXED);
 }
 
-/* Deal open nodes out to batches, and count these. */
+/* Assign open nodes to batches, and count the batches. */
 static void
-deal_out(void *arg, int thread, int nthreads)
+assign_batches(void *arg, int thread, int nthreads)
 {
 	Order	   *order = arg;
 	EmogiCommunities *all = order->all;
@@ -56,7 +56,7 @@ deal_out(void *arg, int thread, int nthreads)
 		}
 }
 
-/* Turn the counts of threads into places, and set where batches start. */
+/* Convert the threads' counts to positions, and set where batches start. */
 static void
 place_batches(Order *order, int nthreads)
 {
@@ -78,7 +78,7 @@ place_batches(Order *order, int nthreads)
 	all->starts[order->nbatches] = at;
 }
 
-/* Write open nodes to their places. */
+/* Write open nodes to their positions. */
 static void
 write_order(void *arg, int thread, int nthreads)
 {
@@ -103,7 +103,7 @@ emogi_communities_order(EmogiCommunities *all, const EmogiLevel *level, uint64_t
 	if (!emogi_cpu_run_step(&all->run, count_open, &order, alone))
 		return 0;
 	order.nbatches = emogi_communities_nbatches(&all->gains, order.count, sweep);
-	if (!emogi_cpu_run_step(&all->run, deal_out, &order, alone))
+	if (!emogi_cpu_run_step(&all->run, assign_batches, &order, alone))
 		return 0;
 	place_batches(&order, alone ? 1 : emogi_pool_size(all->run.pool));
 	if (!emogi_cpu_run_step(&all->run, write_order, &order, alone))
@@ -122,21 +122,21 @@ typedef struct Numbering
 	uint64_t	ngroups;
 } Numbering;
 
-/* Find the first node of each community, by the range of their numbers. */
+/* Find the first node of each community; each thread handles a range of community numbers. */
 static void
 find_first(void *arg, int thread, int nthreads)
 {
 	Numbering  *numbering = arg;
 	uint32_t   *first = numbering->all->movers;
-	const uint64_t least = emogi_communities_share(numbering->nnodes, thread, nthreads);
-	const uint64_t count = emogi_communities_share(numbering->nnodes, thread + 1, nthreads) - least;
+	const uint64_t low = emogi_communities_share(numbering->nnodes, thread, nthreads);
+	const uint64_t count = emogi_communities_share(numbering->nnodes, thread + 1, nthreads) - low;
 
-	memset(first + least, 0xFF, count * sizeof *first);
+	memset(first + low, 0xFF, count * sizeof *first);
 	for (uint64_t i = 0; i < numbering->nnodes; i++)
 	{
 		const uint32_t c = numbering->partition[i];
 
-		if (c - least < count && first[c] == EMOGI_NO_VERTEX)
+		if (c - low < count && first[c] == EMOGI_NO_VERTEX)
 			first[c] = (uint32_t) i;
 	}
 }
@@ -154,7 +154,7 @@ count_first(void *arg, int thread, int nthreads)
 	numbering->all->counts[thread + 1] = count;
 }
 
-/* Give the first nodes their numbers: all->chosen. */
+/* Number the first nodes in all->chosen. */
 static void
 number_first(void *arg, int thread, int nthreads)
 {
@@ -189,7 +189,7 @@ emogi_communities_renumber(EmogiCommunities *all, uint32_t *partition, uint64_t 
 	if (!emogi_cpu_run_step(&all->run, find_first, &numbering, alone) ||
 		!emogi_cpu_run_step(&all->run, count_first, &numbering, alone))
 		return nnodes;
-	all->counts[0] = 0;			/* in a thread's share, then before it */
+	all->counts[0] = 0;			/* counts within each thread's share, then prefix sums */
 	for (int t = 0; t < nthreads; t++)
 		all->counts[t + 1] += all->counts[t];
 	if (!emogi_cpu_run_step(&all->run, number_first, &numbering, alone) ||
@@ -198,34 +198,34 @@ emogi_communities_renumber(EmogiCommunities *all, uint32_t *partition, uint64_t 
 	return all->counts[nthreads];
 }
 
-/* Count the nodes of communities, by the range of their numbers. */
+/* Count the nodes of communities; each thread handles a range of community numbers. */
 static void
 count_groups(void *arg, int thread, int nthreads)
 {
 	Numbering  *numbering = arg;
 	uint64_t   *starts = numbering->all->starts + 2;
-	const uint64_t least = emogi_communities_share(numbering->ngroups, thread, nthreads);
+	const uint64_t low = emogi_communities_share(numbering->ngroups, thread, nthreads);
 	const uint64_t count = emogi_communities_share(numbering->ngroups, thread + 1, nthreads) -
-		least;
+		low;
 
-	memset(starts + least, 0, count * sizeof *starts);
+	memset(starts + low, 0, count * sizeof *starts);
 	for (uint64_t i = 0; i < numbering->nnodes; i++)
-		if (numbering->partition[i] - least < count)
+		if (numbering->partition[i] - low < count)
 			starts[numbering->partition[i]]++;
 }
 
-/* Write nodes to their places, likewise. */
+/* Write nodes to their positions; each thread handles a range of community numbers. */
 static void
 write_groups(void *arg, int thread, int nthreads)
 {
 	Numbering  *numbering = arg;
 	uint64_t   *starts = numbering->all->starts + 1;
-	const uint64_t least = emogi_communities_share(numbering->ngroups, thread, nthreads);
+	const uint64_t low = emogi_communities_share(numbering->ngroups, thread, nthreads);
 	const uint64_t count = emogi_communities_share(numbering->ngroups, thread + 1, nthreads) -
-		least;
+		low;
 
 	for (uint64_t i = 0; i < numbering->nnodes; i++)
-		if (numbering->partition[i] - least < count)
+		if (numbering->partition[i] - low < count)
 			numbering->all->order[starts[numbering->partition[i]]++] = (uint32_t) i;
 }
 

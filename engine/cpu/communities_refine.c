@@ -1,13 +1,14 @@
 /*
- * communities_refine.c: communities are taken apart into well connected ones (communities.h [2],
- * algorithm A.2), or into connected parts.
+ * communities_refine.c: split communities into well-connected ones (communities.h [2], algorithm
+ * A.2), or into connected components.
  *
- * Within each community every node begins alone. Nodes are looked at once, batch by batch. Those of
- * a batch that are still alone and well connected to the rest join one of the well connected
- * communities around them that no node of the batch can leave: a random one of those that make
- * modularity no less, the likelier the more they gain, by exp(gain / theta); and if it still does
- * when all the others come that want to. What is refined stays connected, for a node joins only
- * along edges, and none leaves what others have joined.
+ * Within each community, every node begins alone. Nodes are processed once, in batches. A node of a
+ * batch that is still alone and well connected to the rest of its community joins one of the
+ * well-connected refined communities around it that no node of the batch can leave. It picks one at
+ * random among those that do not decrease modularity, with probability proportional to exp(gain /
+ * theta), and joins only if its gain is still not negative when all other nodes that ask to join
+ * come too. Refined communities stay connected, because a node joins only along edges, and a node
+ * that others have joined does not leave.
  */
 #include "communities.h"
 
@@ -15,11 +16,11 @@
 #include <string.h>
 
 #define NODES_AT_ONCE 64
-#define AHEAD 8					/* nodes between the steps in which what a node needs is fetched */
-#define FETCHED_ENTRIES 8		/* of a list */
-#define ENTRIES_ALONE 16384		/* entries of a batch that one thread is through with sooner */
-#define ENTRIES_AT_ONCE 65536	/* of a component, between two looks whether to end */
-#define NO_BATCH UINT16_MAX		/* of a node that is not looked at */
+#define AHEAD 8					/* prefetch distance between the stages of a node, nodes */
+#define FETCHED_ENTRIES 8		/* edges of a list that are prefetched */
+#define ENTRIES_ALONE 16384		/* one thread finishes a batch with fewer edges faster */
+#define ENTRIES_AT_ONCE 65536	/* edges of a component between two polls */
+#define NO_BATCH UINT16_MAX		/* of a node that is not processed */
 
 typedef struct Refining
 {
@@ -27,14 +28,14 @@ typedef struct Refining
 	const EmogiLevel *level;
 	uint64_t	salt;
 	uint16_t	batch;
-	uint64_t	first;			/* of the batch, in order */
+	uint64_t	first;			/* of the batch, in all->order */
 	uint64_t	end;
 	uint64_t	nmovers;		/* atomic */
 } Refining;
 
 /*
- * Begin: each node alone, with its weight to the rest of its community. Those are looked at that
- * are well connected to it.
+ * Begin: each node alone, with its weight to the rest of its community. The nodes well connected to
+ * it are opened.
  */
 static void
 begin_nodes(void *arg, int thread, int nthreads)
@@ -71,7 +72,7 @@ begin_nodes(void *arg, int thread, int nthreads)
 	}
 }
 
-/* Add up the weights from a node to what is refined around it, within its community. */
+/* Sum the weights from a node to the refined communities around it, within its community. */
 static inline void
 tally_inside(const Refining *refining, EmogiTally *tally, uint32_t i)
 {
@@ -89,7 +90,7 @@ tally_inside(const Refining *refining, EmogiTally *tally, uint32_t i)
 	}
 }
 
-/* Get what a node would gain by joining a community; less than 0 = it may not. */
+/* Get a node's gain from joining a community; less than 0 = it must not join. */
 static inline double
 gain_of(const Refining *refining, double rate, int64_t weight, uint32_t c)
 {
@@ -101,8 +102,8 @@ gain_of(const Refining *refining, double rate, int64_t weight, uint32_t c)
 }
 
 /*
- * Leave in the list what a node may join that could be chosen beside the best; gets how much that
- * gains, 0 = that of staying alone.
+ * Keep the communities in the tally that may be joined and are likely enough beside the best;
+ * returns the best gain, at least 0, the gain of staying alone.
  */
 static double
 find_candidates(const Refining *refining, EmogiTally *tally, double rate, int64_t whole)
@@ -110,14 +111,14 @@ find_candidates(const Refining *refining, EmogiTally *tally, double rate, int64_
 	const EmogiCommunities *all = refining->all;
 	const double range = EMOGI_COMMUNITIES_RANDOM_RANGE * all->gains.theta;
 	uint64_t	count = 0;
-	double		most = 0.0;
+	double		max = 0.0;
 
 	for (uint64_t t = 0; t < tally->ntouched; t++)
 	{
 		const uint32_t c = tally->touched[t];
 		const double gain = gain_of(refining, rate, tally->weight[c], c);
 
-		if (gain < 0.0 || gain < most - range ||
+		if (gain < 0.0 || gain < max - range ||
 			!emogi_communities_well_connected(&all->gains, all->parts[c].total, all->parts[c].cut,
 											  whole))
 		{
@@ -125,13 +126,13 @@ find_candidates(const Refining *refining, EmogiTally *tally, double rate, int64_
 			continue;
 		}
 		tally->touched[count++] = c;
-		most = gain > most ? gain : most;
+		max = gain > max ? gain : max;
 	}
 	tally->ntouched = count;
-	return most;
+	return max;
 }
 
-/* Choose what a node joins: its own number = nothing. */
+/* Choose the community that a node joins; its own number = none. */
 static uint32_t
 choose(const Refining *refining, EmogiTally *tally, uint32_t i, int64_t *weight)
 {
@@ -139,12 +140,12 @@ choose(const Refining *refining, EmogiTally *tally, uint32_t i, int64_t *weight)
 	const uint64_t salt = emogi_communities_random(refining->salt, i);
 	const double rate = emogi_communities_rate(&all->gains, refining->level->strength[i]);
 	EmogiBest	best = {.value = -(double) INFINITY, .community = EMOGI_NO_VERTEX};
-	double		least;
+	double		min;
 
 	tally_inside(refining, tally, i);
-	least = find_candidates(refining, tally, rate, all->communities[all->community[i]].total);
-	least -= EMOGI_COMMUNITIES_RANDOM_RANGE * all->gains.theta;
-	if (tally->ntouched == 1 && least > 0.0)
+	min = find_candidates(refining, tally, rate, all->communities[all->community[i]].total);
+	min -= EMOGI_COMMUNITIES_RANDOM_RANGE * all->gains.theta;
+	if (tally->ntouched == 1 && min > 0.0)
 		best = (EmogiBest) {0.0, tally->touched[0], tally->weight[tally->touched[0]]};
 	else
 	{
@@ -154,11 +155,11 @@ choose(const Refining *refining, EmogiTally *tally, uint32_t i, int64_t *weight)
 			const double gain = emogi_communities_value(rate, tally->weight[c],
 														all->parts[c].total);
 
-			if (gain >= least)
+			if (gain >= min)
 				emogi_communities_offer_randomly(&best, &all->gains, salt, gain, c,
 												 tally->weight[c]);
 		}
-		if (least <= 0.0)
+		if (min <= 0.0)
 			emogi_communities_offer_randomly(&best, &all->gains, salt, 0.0, i, 0);
 	}
 	emogi_tally_clear(tally);
@@ -167,8 +168,8 @@ choose(const Refining *refining, EmogiTally *tally, uint32_t i, int64_t *weight)
 }
 
 /*
- * Fetch what will be needed of the nodes behind place i of the order, before `end`, as
- * communities_move.c does.
+ * Prefetch the data of the nodes after place i of the order, before `end`, as communities_choose.c
+ * does.
  */
 static inline __attribute__((always_inline)) void
 fetch_ahead(const Refining *refining, const EmogiTally *tally, uint64_t i, uint64_t end)
@@ -217,7 +218,7 @@ fetch_ahead(const Refining *refining, const EmogiTally *tally, uint64_t i, uint6
 	}
 }
 
-/* Let the nodes of a batch that are alone choose. */
+/* Choose a community for each node of a batch that is alone. */
 static void
 choose_all(void *arg, int thread, int nthreads)
 {
@@ -257,7 +258,7 @@ choose_all(void *arg, int thread, int nthreads)
 	__atomic_fetch_add(&all->looked, looked, __ATOMIC_RELAXED);
 }
 
-/* See which nodes may join what they want to, and note it. */
+/* Decide which nodes may join the community they chose, and record it. */
 static void
 check_all(void *arg, int thread, int nthreads)
 {
@@ -285,7 +286,7 @@ check_all(void *arg, int thread, int nthreads)
 	}
 }
 
-/* Get the weight from a node to those that have joined its community in this batch. */
+/* Get the weight from a node to those that join its community in the same batch. */
 static int64_t
 weigh_joined(const Refining *refining, uint32_t i)
 {
@@ -305,7 +306,7 @@ weigh_joined(const Refining *refining, uint32_t i)
 	return weight;
 }
 
-/* Add the nodes that join to their communities. */
+/* Add the joining nodes to their communities. */
 static void
 join_all(void *arg, int thread, int nthreads)
 {
@@ -336,7 +337,7 @@ join_all(void *arg, int thread, int nthreads)
 	}
 }
 
-/* Let the nodes of a batch join; false when the job has stopped. nlisted: their entries, or so. */
+/* Process a batch; false if the job has stopped. nlisted: about the number of its edges. */
 static bool
 refine_batch(Refining *refining, uint64_t nlisted)
 {
@@ -373,11 +374,11 @@ emogi_communities_refine(EmogiCommunities *all, const EmogiLevel *level, uint64_
 }
 
 /*
- * Find what of a node's community is connected with it: all of it gets its number. Ends early when
- * the job has stopped.
+ * Number the connected component of a node within its community by the node. Returns early if the
+ * job has stopped.
  */
 static void
-spread(EmogiCommunities *all, const EmogiLevel *level, uint32_t from)
+flood_component(EmogiCommunities *all, const EmogiLevel *level, uint32_t from)
 {
 	uint64_t	height = 1;
 	uint64_t	looked = 0;
@@ -416,7 +417,7 @@ emogi_communities_split(EmogiCommunities *all, const EmogiLevel *level)
 			continue;
 		if (nparts % 1024 == 0 && emogi_job_stopped(&all->run.job))
 			break;
-		spread(all, level, (uint32_t) i);
+		flood_component(all, level, (uint32_t) i);
 		nparts++;
 	}
 	return nparts;

@@ -1,32 +1,33 @@
 /*
- * contraction.c: makes a contraction hierarchy of a road-like Graph.
+ * contraction.c: make a contraction hierarchy of a road-like graph.
  *
- * Method [1]. Vertices are contracted one by one, those first of which little hangs: a vertex goes,
- * and for each pair of its neighbours between which it lay on a shortest way there comes an arc, a
- * shortcut, unless a search that is cut short finds a witness, another way that is shorter. Each
- * arc then leads from a vertex to one that is contracted later, or the other way round, so that two
- * small searches, up from the source and up from the target against the arcs, meet on a shortest
- * path. The order is that of shortcuts for arcs that go, and of levels, so that what goes is spread
- * evenly; a vertex is weighed anew when its turn has come.
+ * Method [1]. Vertices are contracted one by one, the least important first. Contracting a vertex
+ * removes it. For each pair of its neighbors whose shortest path led over it, an arc is added, a
+ * shortcut, unless a bounded search finds a witness: another path that is shorter. Each arc then
+ * leads from a vertex to one that is contracted later, or the reverse, so that two small searches,
+ * up from the source and up from the target against the arcs, meet on a shortest path. The
+ * importance is the number of added shortcuts per removed arc, plus the level, so that contracted
+ * vertices are spread evenly; a vertex is reevaluated when its turn comes.
  *
- * Exactness. The distance that SSSP gives is the least over all paths of the sum from left to
- * right, rounded at each step, and of the paths that have it one is told by its edges and vertices
- * (path_search.h). Sums of shortcuts are rounded otherwise, so that the hierarchy does not give
- * these bits: it gives a corridor, and a search from the source inside of it, in SSSP's arithmetic,
- * gives the path. Let u = 2^-53. A sum over k edges, in whichever order, errs by a factor 1 +- g
- * with g = 1.01 k u as long as k u < 0.01, and a path without a cycle has k < nvertices edges. So
- * all paths that SSSP could prefer are no longer, as real numbers go, than (1 + 3g) times the
- * shortest: let `slack` be 3g times the largest distance, as bound for one query. A path without a
- * cycle and no longer than the shortest and slack stays in the hierarchy: where one of its vertices
- * is contracted, a shortcut comes unless a witness is shorter by more than `tolerance`, and then
- * the path would be longer than the shortest by more than slack; for the same reason no other way
- * of the shortcut is so much shorter that it takes the place of this one. Ways that are as good but
- * for the tolerance are kept side by side, as ties are. It suffices that the tolerance is more than
- * slack and what three sums err by; a query asks for 4 times that, and gives up where the distance
- * is too large for it. Integers, whose sums are exact, need none.
+ * Exactness. The distance of SSSP is the minimum over all paths of the sum from left to right,
+ * rounded at each step; among the paths with that sum, the edges and vertices break the tie
+ * (path_search.h). Sums of shortcuts are rounded differently, so that the hierarchy does not give
+ * the same bits. It gives a corridor instead, and a search inside the corridor from the source, in
+ * SSSP's arithmetic, gives the path. Let u = 2^-53. A sum over k edges, in any order, has a
+ * relative error of at most g = 1.01 k u, as long as k u < 0.01, and a path without a cycle has k <
+ * nvertices edges. So all paths that SSSP could prefer have a real length of at most (1 + 3g) times
+ * the shortest; let `slack` be 3g times the largest distance, as bounded for one query. A path
+ * without a cycle that is no longer than the shortest plus slack stays in the hierarchy: when one
+ * of its vertices is contracted, a shortcut is added unless a witness is shorter by more than
+ * `tolerance`, and then the path would be longer than the shortest by more than slack; for the same
+ * reason, no alternative of the shortcut is so much shorter that it replaces this one. Alternatives
+ * whose lengths differ by no more than the tolerance are kept side by side, as ties are. It
+ * suffices that the tolerance exceeds slack plus the error of three sums; a query requires 4 times
+ * that, and gives up if the distance is too large for it. Integers, whose sums are exact, need no
+ * tolerance.
  *
- * Graphs that are not road-like have vertices left between which nearly all arcs are needed. So
- * work is bounded, by a multiple of the arcs, and so is the number of neighbours.
+ * In graphs that are not road-like, the remaining vertices end up connected by nearly all possible
+ * arcs. So the work is bounded by a multiple of the arcs, and so is the number of neighbors.
  *
  * [1] R. Geisberger, P. Sanders, D. Schultes, D. Delling. Contraction hierarchies: faster and
  *     simpler hierarchical routing in road networks. WEA 2008.
@@ -39,24 +40,27 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define MOST_DEGREE 12			/* edges a vertex, at the mean: more is no net of roads */
-#define MOST_MEAN 100			/* arcs of a vertex, one way, of what is left */
-/* times the mean at first, and 1 / sqrt(part that is left): of grids 1.15 */
-#define MOST_GROWTH 1.7
-#define LEAST_MEAN 4.0			/* ... which counts as so many */
-/* arcs looked at for each arc and vertex of the Graph, at most, for WORK_GROWTH: of grids 12 */
-#define WORK_AN_ARC 25.0
-#define WORK_GROWTH 0.4			/* power of their number by which that grows: of grids 0.38 */
+#define MAX_DEGREE 12			/* maximum mean number of edges per vertex of a road network */
+#define MAX_MEAN 100	/* maximum mean number of arcs per remaining vertex, one direction */
+/* ... and relative to the initial mean, times 1 / sqrt(remaining share); grids reach 1.15 */
+#define MAX_GROWTH 1.7
+#define MIN_MEAN 4.0			/* ... which is at least this */
+/*
+ * maximum number of arcs examined per arc and vertex of the graph, times size^WORK_GROWTH; grids
+ * need 12
+ */
+#define WORK_PER_ARC 25.0
+#define WORK_GROWTH 0.4			/* grids grow with exponent 0.38 */
 #define HEAP_ENTRIES 65536
 #define UNIT_ROUNDOFF 0x1p-53
-/* the tolerance is so many times the error of the largest distance that is expected */
+/* the tolerance is this multiple of the error of the largest expected distance */
 #define SLACK_FACTOR 16.0
-#define FAR 4.0					/* ... which is so many times that from some vertex */
-#define MOST_SUM 1e300
-#define MOST_SEARCHES UINT32_C(0xF0000000)
+#define FAR 4.0	/* ... which is this multiple of the largest distance from some vertex */
+#define MAX_SUM 1e300
+#define MAX_SEARCHES UINT32_C(0xF0000000)
 #define POLL 256				/* vertices */
 
-/* The order in which vertices are contracted. */
+/* The priority queue of vertices to contract. */
 typedef struct Queue
 {
 	EmogiContracting *work;
@@ -66,14 +70,14 @@ typedef struct Queue
 	uint64_t	count;
 } Queue;
 
-/* Say whether a vertex comes before another. */
+/* Check whether a vertex precedes another. */
 static inline bool
 is_before(const Queue *queue, uint32_t a, uint32_t b)
 {
 	return queue->keys[a] < queue->keys[b] || (queue->keys[a] == queue->keys[b] && a < b);
 }
 
-/* Let the vertex at a place of the heap sink to where it belongs. */
+/* Sift down the vertex at a position of the heap. */
 static void
 sink(Queue *queue, uint64_t i)
 {
@@ -93,8 +97,8 @@ sink(Queue *queue, uint64_t i)
 }
 
 /*
- * Weigh what the contraction of a vertex costs now; false when it cannot be, or the job has
- * stopped.
+ * Evaluate the present cost of contracting a vertex; false if it cannot be contracted or the job
+ * has stopped.
  */
 static bool
 weigh(Queue *queue, uint32_t v)
@@ -119,7 +123,7 @@ emogi_contraction_make_stopped(EmogiContracting *work)
 	return emogi_job_stopped(&work->job);
 }
 
-/* Weigh all vertices at first. */
+/* Evaluate all vertices and build the heap. */
 static bool
 fill_queue(Queue *queue)
 {
@@ -136,9 +140,9 @@ fill_queue(Queue *queue)
 	return true;
 }
 
-/* Raise the levels of the neighbours of a vertex above its own. */
+/* Raise the levels of a vertex's neighbors above its own. */
 static void
-raise_neighbours(Queue *queue, uint32_t v)
+raise_neighbors(Queue *queue, uint32_t v)
 {
 	const EmogiContracting *work = queue->work;
 
@@ -152,13 +156,13 @@ raise_neighbours(Queue *queue, uint32_t v)
 }
 
 /*
- * What a contraction may cost, by what it began with: beyond that the Graph is not road-like, and a
- * hierarchy would not pay for itself.
+ * The limits of a contraction, relative to its initial size. Beyond them the graph is not
+ * road-like, and a hierarchy would not pay for itself.
  */
 typedef struct Limits
 {
 	double		work;
-	double		mean;			/* arcs of a vertex, one way, when all are left */
+	double		mean;			/* arcs per vertex, one direction, when all vertices remain */
 } Limits;
 
 static Limits
@@ -168,26 +172,25 @@ choose_limits(const EmogiContracting *work)
 	const double mean = (double) work->narcs / (double) work->nvertices;
 
 	return (Limits) {
-		.work = WORK_AN_ARC * size * pow(size, WORK_GROWTH),
-		.mean = MOST_GROWTH * (mean > LEAST_MEAN ? mean : LEAST_MEAN)
+		.work = WORK_PER_ARC * size * pow(size, WORK_GROWTH),
+		.mean = MAX_GROWTH * (mean > MIN_MEAN ? mean : MIN_MEAN)
 	};
 }
 
 /*
- * Say whether it would be too much to go on. Where shortcuts grow dense long before the end, it is
- * known early.
+ * Check whether the limits are exceeded. If shortcuts grow dense, that shows long before the end.
  */
 static bool
 is_too_much(const Queue *queue, const Limits *limits)
 {
 	const EmogiContracting *work = queue->work;
-	const double most = limits->mean * sqrt((double) work->nvertices / (double) queue->count);
+	const double max = limits->mean * sqrt((double) work->nvertices / (double) queue->count);
 
-	return (double) work->work > limits->work || work->search > MOST_SEARCHES ||
-		(double) work->narcs > (double) queue->count * (most < MOST_MEAN ? most : MOST_MEAN);
+	return (double) work->work > limits->work || work->search > MAX_SEARCHES ||
+		(double) work->narcs > (double) queue->count * (max < MAX_MEAN ? max : MAX_MEAN);
 }
 
-/* Contract all vertices. False when the job has stopped, or it has given up. */
+/* Contract all vertices; false if the job has stopped or given up. */
 static bool
 contract(Queue *queue)
 {
@@ -221,7 +224,7 @@ contract(Queue *queue)
 		if (!emogi_contraction_make_shortcuts(work, v, true, &count))
 			return false;
 		emogi_contraction_make_remove(work, v);
-		raise_neighbours(queue, v);
+		raise_neighbors(queue, v);
 		if (++done % POLL == 0 && emogi_contraction_make_stopped(work))
 			return false;
 		emogi_job_done(&work->job, 1);
@@ -229,7 +232,7 @@ contract(Queue *queue)
 	return true;
 }
 
-/* Say whether sums of weights are exact, whatever their order: of integers they are. */
+/* Check whether sums of weights are exact in any order, as those of integers are. */
 static bool
 is_exact(const EmogiGraph *graph)
 {
@@ -242,10 +245,10 @@ emogi_contraction_suits(const EmogiGraph *graph)
 {
 	return graph->weight_type != EMOGI_WEIGHT_NONE && graph->nvertices > 0 &&
 		graph->nvertices < EMOGI_ARC_OWN &&
-		graph->forward.nedges <= graph->nvertices * MOST_DEGREE;
+		graph->forward.nedges <= graph->nvertices * MAX_DEGREE;
 }
 
-/* Get an array of zeros; NULL, with the job failed, without memory. */
+/* Allocate a zeroed array; NULL, with the job failed, if out of memory. */
 static void *
 take(EmogiContracting *work, uint64_t count, size_t bytes)
 {
@@ -258,8 +261,8 @@ take(EmogiContracting *work, uint64_t count, size_t bytes)
 }
 
 /*
- * Choose the tolerance: by the distance of the farthest vertex from that with the most edges. Gives
- * up where a sum, in whichever order, could overflow.
+ * Choose the tolerance by the largest distance from the vertex with the most edges. Gives up if a
+ * sum, in some order, could overflow.
  */
 static void
 choose_tolerance(EmogiContracting *work, const EmogiGraph *graph)
@@ -274,17 +277,14 @@ choose_tolerance(EmogiContracting *work, const EmogiGraph *graph)
 		if (work->lists[0][v].count > work->lists[0][source].count)
 			source = (uint32_t) v;
 	}
-	work->gave_up = !(heaviest * (double) work->nvertices < MOST_SUM);
+	work->gave_up = !(heaviest * (double) work->nvertices < MAX_SUM);
 	if (is_exact(graph) || work->gave_up)
 		return;
 	work->tolerance = SLACK_FACTOR * FAR * emogi_contraction_error(graph) *
 		emogi_contraction_make_farthest(work, source);
 }
 
-/*
- * Order the vertices, which have been contracted, by rank; false, with the job failed, without
- * memory.
- */
+/* Order the contracted vertices by rank; false, with the job failed, if out of memory. */
 static bool
 rank(Queue *queue, uint32_t *order)
 {
@@ -293,14 +293,14 @@ rank(Queue *queue, uint32_t *order)
 	uint64_t   *starts = take(work, work->nvertices + 1, sizeof *starts);
 
 	if (places != NULL && starts != NULL)
-		/* the heap has nothing any more */
+		/* the heap is empty by now */
 		emogi_contraction_make_order(work, queue->levels, order, places, queue->heap, starts);
 	free(places);
 	free(starts);
 	return !emogi_job_stopped(&work->job);
 }
 
-/* Make the hierarchy, with the scratch memory at hand. */
+/* Make the hierarchy, given the scratch memory. */
 static EmogiContraction *
 make(Queue *queue, const EmogiGraph *graph)
 {

@@ -1,9 +1,10 @@
 /*
- * contraction_arcs.c: the arcs of a hierarchy that is being made, and the block that they end in.
+ * contraction_arcs.c: the arcs of a hierarchy under construction, and their final packed block.
  *
- * Each arc stands in two lists, out of the one end and in to the other, with the same weight and
- * ways. A list that has no room left moves to the end of the pool. When a vertex is contracted its
- * lists stay as they are: they lead to what is contracted later, and are its arcs of the hierarchy.
+ * Each arc is in two lists, the out-list of one endpoint and the in-list of the other, with the
+ * same weight and alternatives. A full list moves to the end of the pool. The lists of a contracted
+ * vertex stay as they are: they lead to vertices contracted later, and are its arcs of the
+ * hierarchy.
  */
 #include "contraction_parts.h"
 
@@ -12,12 +13,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SPARE_ROOM 2			/* arcs of a list at first */
+#define SPARE_ROOM 2			/* initial room of a list, arcs */
 #define LEAST_ROOM 4096
 
 /*
- * Make an array larger for `more` elements; false, with the job failed or given up, where that
- * cannot be.
+ * Enlarge an array for `more` elements; false, with the job failed or given up, if that is
+ * impossible.
  */
 static bool
 reserve(EmogiContracting *work, void **array, uint64_t count, uint64_t *room, uint64_t more,
@@ -47,7 +48,7 @@ reserve(EmogiContracting *work, void **array, uint64_t count, uint64_t *room, ui
 	return true;
 }
 
-/* Find the arc of a list that leads to, or comes from, a vertex; NULL when there is none. */
+/* Find the arc of a list that leads to, or comes from, a vertex; NULL if there is none. */
 static EmogiArc *
 find_arc(const EmogiContracting *work, int side, uint32_t v, uint32_t other)
 {
@@ -59,7 +60,7 @@ find_arc(const EmogiContracting *work, int side, uint32_t v, uint32_t other)
 	return NULL;
 }
 
-/* Put an arc into a list. */
+/* Append an arc to a list. */
 static bool
 append(EmogiContracting *work, int side, uint32_t v, EmogiArc arc)
 {
@@ -87,10 +88,7 @@ append(EmogiContracting *work, int side, uint32_t v, EmogiArc arc)
 	return true;
 }
 
-/*
- * Add a way to an arc that has one, or several, as good but for rounding; gets what the arc then
- * leads over.
- */
+/* Add an alternative, equal but for rounding, to an arc; *ways: the arc's new `over`. */
 static bool
 add_way(EmogiContracting *work, const EmogiArc *arc, uint32_t over, double weight, uint32_t *ways)
 {
@@ -109,8 +107,8 @@ add_way(EmogiContracting *work, const EmogiArc *arc, uint32_t over, double weigh
 }
 
 /*
- * Add an arc, or a way to that which is there; what is longer by more than the tolerance makes way
- * for the other.
+ * Add an arc, or an alternative to an existing arc. An alternative that is longer by more than the
+ * tolerance is dropped, whichever of the two it is.
  */
 bool
 emogi_contraction_make_add(EmogiContracting *work, uint32_t from, uint32_t to, uint32_t over,

@@ -1,6 +1,6 @@
 /*
- * contraction_parts.h: what passes between contraction.c, contraction_arcs.c, contraction_order.c
- * and contraction_witness.c while a hierarchy is made.
+ * contraction_parts.h: shared declarations of contraction.c, contraction_arcs.c,
+ * contraction_order.c and contraction_witness.c for making a hierarchy.
  */
 #ifndef EMOGI_CONTRACTION_PARTS_H
 #define EMOGI_CONTRACTION_PARTS_H
@@ -8,12 +8,14 @@
 #include "contraction.h"
 #include "threads/job.h"
 
-/* Neighbours of a vertex, one way, of what is road-like; beyond that it gives up. */
+/*
+ * Maximum number of neighbors of a vertex in one direction; beyond it, the graph is not road-like.
+ */
 #define EMOGI_CONTRACTING_NEIGHBOURS 400
 
 /*
- * The arcs of a vertex to, or from, those that are not contracted yet: a piece of the pool. `over`
- * and `to` are vertices, not ranks.
+ * The arcs of a vertex to, or from, vertices not contracted yet: a slice of the pool. `over` and
+ * `to` are vertices, not ranks.
  */
 typedef struct EmogiArcList
 {
@@ -22,11 +24,11 @@ typedef struct EmogiArcList
 	uint32_t	room;
 } EmogiArcList;
 
-/* A vertex that a search for witnesses has met. */
+/* A vertex in a witness search. */
 typedef struct EmogiWitnessNode
 {
 	double		distance;
-	uint32_t	search;			/* of this search if it is its number */
+	uint32_t	search;			/* valid if equal to the current search's number */
 	uint32_t	wanted;			/* likewise: the search ends when all such vertices are settled */
 } EmogiWitnessNode;
 
@@ -53,7 +55,7 @@ typedef struct EmogiContracting
 	EmogiArcWay *ways;			/* [nways of way_room] */
 	uint64_t	nways;
 	uint64_t	way_room;
-	uint64_t	narcs;			/* one way, of what is left */
+	uint64_t	narcs;			/* in one direction, among remaining vertices */
 
 	/* contraction_witness.c */
 	EmogiWitnessNode *nodes;	/* [nvertices] */
@@ -61,7 +63,7 @@ typedef struct EmogiContracting
 	uint64_t	heap_end;
 	uint64_t	heap_room;
 	uint32_t	search;
-	uint64_t	work;			/* arcs looked at by all searches */
+	uint64_t	work;			/* arcs examined by all searches */
 } EmogiContracting;
 
 static inline EmogiArc *
@@ -70,7 +72,7 @@ emogi_contraction_make_arcs(const EmogiContracting *work, int side, uint32_t v)
 	return work->pool + work->lists[side][v].first;
 }
 
-/* contraction_arcs.c: false, with the job failed or given up, without memory */
+/* contraction_arcs.c: false, with the job failed or given up, if out of memory */
 extern bool emogi_contraction_make_read(EmogiContracting *work, const EmogiGraph *graph);
 extern bool emogi_contraction_make_add(EmogiContracting *work, uint32_t from, uint32_t to,
 									   uint32_t over, double weight);
@@ -78,7 +80,7 @@ extern void emogi_contraction_make_remove(EmogiContracting *work, uint32_t v);
 extern EmogiContraction *emogi_contraction_make_pack(EmogiContracting *work, const uint32_t *order);
 extern void emogi_contraction_make_free(EmogiContracting *work);
 
-/* contraction.c: is the job to end? Asks poll. */
+/* contraction.c: check whether the job has been canceled or has failed; calls poll */
 extern bool emogi_contraction_make_stopped(EmogiContracting *work);
 
 /* contraction_order.c */
@@ -87,13 +89,13 @@ extern void emogi_contraction_make_order(const EmogiContracting *work, const uin
 										 uint64_t *starts);
 
 /*
- * contraction_witness.c: find what the contraction of a vertex needs. adds: and add it. Gets how
- * many arcs; false as above.
+ * contraction_witness.c: find the shortcuts that contracting a vertex needs; adds: and add them.
+ * *count: their number. False as above.
  */
 extern bool emogi_contraction_make_shortcuts(EmogiContracting *work, uint32_t v, bool adds,
 											 uint64_t *count);
 
-/* Get the distance of the farthest vertex from one, or near it; any when the job is to end. */
+/* Get approximately the largest distance from a vertex; any value if the job has stopped. */
 extern double emogi_contraction_make_farthest(EmogiContracting *work, uint32_t source);
 
 #endif							/* EMOGI_CONTRACTION_PARTS_H */

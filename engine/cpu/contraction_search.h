@@ -1,7 +1,7 @@
 /*
- * contraction_search.h: what passes between contraction_search.c, which searches a hierarchy,
- * contraction_corridor.c, which unpacks what lies between two vertices, and contraction_settle.c,
- * which finds the path in that.
+ * contraction_search.h: shared declarations of contraction_search.c, which searches a hierarchy,
+ * contraction_corridor.c, which unpacks the arcs between two vertices, and contraction_settle.c,
+ * which finds the path among the unpacked edges.
  */
 #ifndef EMOGI_CONTRACTION_SEARCH_H
 #define EMOGI_CONTRACTION_SEARCH_H
@@ -10,9 +10,9 @@
 #include "prefetch.h"
 #include "threads/job.h"
 
-#define EMOGI_LINE 64			/* bytes that memory brings at once */
+#define EMOGI_LINE 64			/* bytes of a cache line */
 
-/* An array that grows. */
+/* A growing array. */
 typedef struct EmogiGrowing
 {
 	void	   *items;
@@ -20,7 +20,7 @@ typedef struct EmogiGrowing
 	uint64_t	room;
 } EmogiGrowing;
 
-/* An edge of the Graph that lies on a path of interest. */
+/* An edge of the graph that lies on a candidate path. */
 typedef struct EmogiCorridorEdge
 {
 	double		weight;
@@ -28,19 +28,19 @@ typedef struct EmogiCorridorEdge
 	uint32_t	to;
 } EmogiCorridorEdge;
 
-/* An arc that has been unpacked as far as a budget. */
+/* An arc that has been unpacked up to a budget. */
 typedef struct EmogiUnpacked
 {
-	uint64_t	arc;			/* 1 + twice its place among those of its side, + side; 0 = free */
+	uint64_t	arc;			/* 1 + 2 * index among the arcs of its side + side; 0 = free */
 	double		budget;
 } EmogiUnpacked;
 
-/* An arc that is to be unpacked: ways over it that are no longer than the budget. */
+/* An arc to unpack: all alternatives no longer than the budget. */
 typedef struct EmogiUnpacking
 {
 	double		budget;
-	uint64_t	arc;			/* its place among those of its side */
-	uint32_t	low;			/* rank of the lower end */
+	uint64_t	arc;			/* index among the arcs of its side */
+	uint32_t	low;			/* rank of the lower endpoint */
 	int			side;
 } EmogiUnpacking;
 
@@ -49,7 +49,7 @@ typedef struct EmogiCorridor
 	EmogiJob   *job;
 	const EmogiContraction *made;
 	double		slack;
-	bool		gave_up;		/* there are too many edges */
+	bool		gave_up;		/* too many edges */
 	EmogiGrowing edges;			/* EmogiCorridorEdge */
 	EmogiGrowing queue;			/* EmogiUnpacking */
 	EmogiUnpacked *unpacked;	/* [2^bits], open addressing */
@@ -57,10 +57,7 @@ typedef struct EmogiCorridor
 	uint64_t	nunpacked;
 } EmogiCorridor;
 
-/*
- * Have memory bring the first arcs of a vertex, which lie anywhere. Where they begin is better
- * there already.
- */
+/* Prefetch the first arcs of a vertex. Their offsets had better be cached already. */
 static inline void
 emogi_contraction_foresee(const EmogiContraction *made, uint32_t rank)
 {
@@ -74,25 +71,28 @@ emogi_contraction_foresee(const EmogiContraction *made, uint32_t rank)
 	}
 }
 
-/* contraction_corridor.c: make room for more items; false, with the job failed, without memory. */
+/*
+ * contraction_corridor.c: make room for more items; false, with the job failed, if out of memory.
+ */
 extern bool emogi_contraction_reserve(EmogiJob *job, EmogiGrowing *array, uint64_t more,
 									  size_t bytes);
 
 /*
- * Note that an arc is to be unpacked, unless it has been. And unpack all that are: add the edges of
- * all ways over them that are no longer than the budget. False, with the job failed or given up.
+ * emogi_contraction_put() queues an arc for unpacking, unless it has been unpacked.
+ * emogi_contraction_unpack() unpacks all queued arcs: it adds the edges of all alternatives no
+ * longer than the budget. False if the job has failed or given up.
  */
 extern bool emogi_contraction_put(EmogiCorridor *corridor, int side, uint32_t low, uint64_t arc,
 								  double budget);
 extern bool emogi_contraction_unpack(EmogiCorridor *corridor);
-/* have all edges lead the other way */
+/* reverse all edges */
 extern void emogi_contraction_turn(EmogiCorridor *corridor);
 extern void emogi_contraction_free(EmogiCorridor *corridor);
 
 /*
- * contraction_settle.c: search the corridor in SSSP's arithmetic from a source to targets, all
- * ranks, and write the distances of these, or the path to the only one, whichever is not NULL;
- * false, with the job failed, without memory.
+ * contraction_settle.c: search the corridor in SSSP's arithmetic from a source to targets (ranks),
+ * and write the distances of the targets, or the path to the only target, whichever is not NULL;
+ * false, with the job failed, if out of memory.
  */
 extern bool emogi_contraction_settle(EmogiCorridor *corridor, uint32_t source, uint64_t ntargets,
 									 const uint32_t *targets, double *distance,
