@@ -1,20 +1,20 @@
 /*
- * betweenness.c: betweenness by the threads of a pool.
+ * betweenness.c: betweenness centrality on the CPU.
  *
- * Fills centrality[nvertices]: what the table of algorithms says, of the simple graph: repeats and
- * loops are passed over.
+ * Fills centrality[nvertices] as the table of algorithms says, for the simple graph: parallel edges
+ * and loops are skipped.
  *
- * Brandes [1]: for each source the numbers of shortest paths, level by level away from it, then on
- * the way back how much the source depends on each vertex. Both are pulled, from the level before
- * or behind, in the order of a list, so that no threads add to the same number and the bits do not
- * depend on them; dependencies are added up source by source, in the order of the sources.
+ * Brandes [1]: for each source, count the shortest paths level by level away from it, then, on the
+ * way back, compute how much the source depends on each vertex. Both pull from the adjacent level
+ * in list order, so that no two threads add to the same number and the bits do not depend on the
+ * threads. Dependencies are added up source by source, in the order of the sources.
  *
- * Large graphs of few levels are searched by all threads together, others by each thread for itself
- * (betweenness_per_thread.c), which then need not wait for each other at every level. The first
- * search tells how many levels there are.
+ * Large graphs with few levels are searched by all threads together, others with one search per
+ * thread (betweenness_per_thread.c), which avoids a barrier at every level. The first search
+ * determines the number of levels.
  *
- * With samples the sums are those of the samples as sources [2]; of a vertex that is one itself,
- * those of the others.
+ * With samples, the sums are over the samples as sources [2]; for a vertex that is a sample itself,
+ * over the others.
  *
  * [1] U. Brandes. A Faster Algorithm for Betweenness Centrality. Journal of Mathematical Sociology
  *     25(2), 2001.
@@ -30,8 +30,8 @@
 #include <string.h>
 
 /* Tuned. */
-#define TOGETHER_VERTICES ((uint64_t) 1 << 17)	/* fewer are searched apart */
-#define TOGETHER_LEVELS 64		/* so are more levels */
+#define TOGETHER_VERTICES ((uint64_t) 1 << 17)	/* smaller graphs use one search per thread */
+#define TOGETHER_LEVELS 64		/* as do graphs with more levels */
 #define NOT_REACHED 255			/* a level in 8 bits */
 #define VERTICES_AT_ONCE 1024
 #define WRITE_AT_ONCE 16384
@@ -41,16 +41,15 @@ typedef struct Together
 {
 	EmogiBetweenness *all;
 	EmogiResult levels;			/* of breadth-first search */
-	uint8_t    *level;			/* [nvertices and 8], NOT_REACHED where not */
-	double	   *paths;			/* [nvertices], to each vertex; of those done with, (1 +
-								 * dependency) / paths */
-	int32_t		depth;			/* the level at hand */
-	uint32_t	has_many;		/* atomic: there are more paths to a vertex than a double can
-								 * tell */
-	uint64_t	looked;			/* atomic: list entries */
+	uint8_t    *level;			/* [nvertices + 8], or NOT_REACHED */
+	double	   *paths;			/* [nvertices], number of paths to each vertex; once finished, (1
+								 * + dependency) / paths */
+	int32_t		depth;			/* the current level */
+	uint32_t	has_many;		/* atomic: some path count exceeds EMOGI_BETWEENNESS_MANY */
+	uint64_t	looked;			/* atomic: edges */
 } Together;
 
-/* Bring the levels into 8 bits; those of levels 0 and 1 have one path each. */
+/* Narrow the levels to 8 bits, and set path counts to 1, which is right for levels 0 and 1. */
 static void
 narrow_levels(void *arg, int thread, int nthreads)
 {
@@ -94,7 +93,7 @@ find_next(const uint8_t *level, uint8_t depth, uint64_t v, uint64_t end)
 	return v;
 }
 
-/* Count the paths to the vertices of the level at hand. */
+/* Count the paths to the vertices of the current level. */
 static void
 count_level(void *arg, int thread, int nthreads)
 {
@@ -125,7 +124,7 @@ count_level(void *arg, int thread, int nthreads)
 		__atomic_store_n(&together->has_many, 1, __ATOMIC_RELAXED);
 }
 
-/* Find how much the source depends on the vertices of the level at hand, and add it up. */
+/* Compute how much the source depends on the vertices of the current level, and add it up. */
 static void
 depend_level(void *arg, int thread, int nthreads)
 {
@@ -161,7 +160,7 @@ depend_level(void *arg, int thread, int nthreads)
 	__atomic_fetch_add(&together->looked, looked, __ATOMIC_RELAXED);
 }
 
-/* Find the levels of a source's search; false when the job has stopped. */
+/* Find the levels of a source's search; false if the job has stopped. */
 static bool
 find_levels(Together *together)
 {
@@ -180,8 +179,8 @@ find_levels(Together *together)
 }
 
 /*
- * Add what the next source depends on; false when the job has stopped, or there are too many levels
- * or paths.
+ * Add the dependencies of the next source; false if the job has stopped, or there are too many
+ * levels or paths.
  */
 static bool
 add_source(Together *together)
@@ -208,8 +207,8 @@ add_source(Together *together)
 }
 
 /*
- * Make searches by all threads together until there are none, or one has too many levels; false
- * when the job has stopped.
+ * Search with all threads together until no sources are left or one has too many levels or paths;
+ * false if the job has stopped.
  */
 static bool
 search_together(EmogiBetweenness *all)
@@ -228,7 +227,7 @@ search_together(EmogiBetweenness *all)
 	return !emogi_job_stopped(&all->run.job);
 }
 
-/* Turn sums into what is asked for. */
+/* Scale the sums to the requested centrality. */
 static void
 scale_sums(const EmogiBetweenness *all, const EmogiQuery *query)
 {

@@ -1,7 +1,7 @@
 /*
- * betweenness.h: what passes between betweenness.c, which chooses how searches are made and makes
- * them one by one by all threads together, and betweenness_per_thread.c, where each thread makes
- * searches of its own.
+ * betweenness.h: shared declarations of betweenness.c, which chooses the method and searches with
+ * all threads together, and betweenness_per_thread.c, in which each thread runs searches of its
+ * own.
  */
 #ifndef EMOGI_CPU_BETWEENNESS_H
 #define EMOGI_CPU_BETWEENNESS_H
@@ -9,15 +9,15 @@
 #include "cpu/cpu_run.h"
 
 /* Tuned. */
-/* list entries that are looked through before the values of those that count are added */
+/* edges that are filtered before the values of the matching ones are added */
 #define EMOGI_BETWEENNESS_GATHER 128
-/* whole numbers below it add up exactly in any order */
+/* integers below this add up exactly in any order */
 #define EMOGI_BETWEENNESS_EXACT 9007199254740992.0
 
-/* numbers of paths from here on are kept with an exponent beside */
+/* path counts from here on are kept with a separate exponent */
 #define EMOGI_BETWEENNESS_MANY 0x1p900
 
-/* What both ways of searching go on with. Between steps it belongs to the caller's thread. */
+/* The state common to both methods. Between steps it belongs to the caller's thread. */
 typedef struct EmogiBetweenness
 {
 	EmogiCpuRun run;
@@ -25,11 +25,11 @@ typedef struct EmogiBetweenness
 	uint64_t	nvertices;
 	const uint32_t *sources;	/* [nsources] */
 	uint64_t	nsources;
-	uint64_t	at;				/* the next of them */
+	uint64_t	at;				/* the next source */
 	double	   *centrality;		/* [nvertices], the sum of dependencies, source by source */
 } EmogiBetweenness;
 
-/* Say whether a vertex is of a level. levels: uint8_t where is_narrow, else int32_t. */
+/* Check whether a vertex is on a level. levels: uint8_t if is_narrow, otherwise int32_t. */
 static inline __attribute__((always_inline)) bool
 emogi_betweenness_is_at(const void *levels, bool is_narrow, uint32_t v, int32_t level)
 {
@@ -37,10 +37,7 @@ emogi_betweenness_is_at(const void *levels, bool is_narrow, uint32_t v, int32_t 
 		: ((const int32_t *) levels)[v] == level;
 }
 
-/*
- * Add up the values of the vertices of a list that are of a level, each once, in the order of the
- * list.
- */
+/* Sum the values of the vertices of a list that are on a level, each once, in list order. */
 static inline __attribute__((always_inline)) double
 emogi_betweenness_sum(EmogiBetweenness *run, const EmogiAdjacency *lists, uint64_t v,
 					  const void *levels, bool is_narrow, int32_t level, const double *values)
@@ -72,10 +69,7 @@ emogi_betweenness_sum(EmogiBetweenness *run, const EmogiAdjacency *lists, uint64
 	return sum;
 }
 
-/*
- * Make searches from the next sources by each thread for itself until there are none; false when
- * the job has stopped.
- */
+/* Search from the remaining sources, one search per thread; false if the job has stopped. */
 extern bool emogi_betweenness_per_thread(EmogiBetweenness *betweenness);
 
 #endif							/* EMOGI_CPU_BETWEENNESS_H */

@@ -1,14 +1,15 @@
 /*
- * betweenness_per_thread.c: the searches of betweenness where each thread makes its own.
+ * betweenness_per_thread.c: betweenness with one search per thread.
  *
- * A wave is as many sources as there are slots. Threads take them one by one and leave in a slot
- * which vertices the source reaches and how much it depends on each; then the slots are added to
- * the sums in the order of the sources. So sums are made in that order, whoever searched.
+ * A wave has as many sources as there are slots. Threads take the sources one by one and write to a
+ * slot which vertices the source reaches and how much it depends on each; then the slots are added
+ * to the sums in the order of the sources. So the order of additions does not depend on the
+ * threads.
  *
- * Numbers of paths are pushed along while the search goes on, which is exact in any order below
- * 2^53. Beyond, they are made again: pulled level by level in the order of the lists, as the other
- * way of searching does. Where they grow near the end of what a double can tell, as between the
- * corners of a net of streets, they are made once more with an exponent beside each.
+ * Path counts are pushed during the search, which is exact in any order below 2^53. Beyond that,
+ * they are recomputed by pulling level by level in list order, as betweenness.c does. If they
+ * approach the range of a double, as between the corners of a road network, they are recomputed
+ * once more, with a separate exponent for each.
  */
 #include "betweenness.h"
 
@@ -16,59 +17,59 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* of small graphs, more slots than threads are taken up to this */
+/* for small graphs, there are more slots than threads up to this size */
 #define SLOT_BYTES ((uint64_t) 8 << 20)
-#define MOST_SLOTS 64			/* for each thread */
-#define MOST_BYTES ((uint64_t) 1 << 30)	/* fewer threads search where all would take more */
+#define MAX_SLOTS 64			/* per thread */
+#define MAX_BYTES ((uint64_t) 1 << 30)	/* fewer threads search if all would need more */
 #define ADD_AT_ONCE 4096		/* vertices */
-#define DENSE_SHARE 8	/* of all vertices: where slots have more of them, all are added up */
+#define DENSE_SHARE 8	/* of all vertices: if slots reach more of them, all vertices are added */
 
-/* A number of paths of any size: number * 2^shift, 0x1p512 above number. */
+/* A path count of any size: number * 2^shift, with number below 0x1p512. */
 typedef struct Many
 {
 	double		number;
 	int64_t		shift;			/* a multiple of 512 */
 } Many;
 
-/* What a thread searches with. */
+/* The scratch memory of a thread. */
 typedef struct Scratch
 {
 	int32_t    *level;			/* [nvertices], -1 between searches */
-	double	   *paths;			/* [nvertices], to each vertex; of those done with, (1 +
-								 * dependency) / paths */
-	Many	   *many;			/* [nvertices]; NULL until there are so many */
+	double	   *paths;			/* [nvertices], number of paths to each vertex; once finished, (1
+								 * + dependency) / paths */
+	Many	   *many;			/* [nvertices]; NULL until counts overflow */
 	uint64_t	looked;
 	uint32_t	nlevels;
 	char		pad[EMOGI_LINE_BYTES - 36];
 } Scratch;
 
-/* What came of a search. */
+/* The result of a search. */
 typedef struct Slot
 {
-	uint32_t   *order;			/* [nvertices], those reached, by level */
+	uint32_t   *order;			/* [nvertices], reached vertices, by level */
 	uint64_t	count;
 	double	   *dependency;		/* [nvertices], 0 outside of order and between waves */
 } Slot;
 
-typedef struct Apart
+typedef struct PerThread
 {
 	EmogiBetweenness *all;
 	int			nsearching;		/* threads */
 	Scratch    *scratch;		/* [nsearching] */
 	Slot	   *slots;			/* [nslots] */
 	uint64_t	nslots;
-	uint64_t	first;			/* the sources of the wave */
+	uint64_t	first;			/* the sources of the wave: first .. first + count - 1 */
 	uint64_t	count;
-} Apart;
+} PerThread;
 
 /*
- * Find the vertices that a source reaches, and the number of paths to each; false when the job has
+ * Find the vertices that a source reaches, and the number of paths to each; false if the job has
  * stopped.
  */
 static bool
-find_paths(const Apart *apart, Scratch *scratch, Slot *slot, uint32_t source)
+find_paths(const PerThread *state, Scratch *scratch, Slot *slot, uint32_t source)
 {
-	const EmogiAdjacency *lists = &apart->all->graph->forward;
+	const EmogiAdjacency *lists = &state->all->graph->forward;
 	int32_t    *level = scratch->level;
 	double	   *paths = scratch->paths;
 	uint64_t	polled = scratch->looked;
@@ -102,7 +103,7 @@ find_paths(const Apart *apart, Scratch *scratch, Slot *slot, uint32_t source)
 		scratch->looked += end - lists->offsets[u];
 		if (scratch->looked - polled > EMOGI_RUN_POLL)
 		{
-			if (emogi_job_stopped(&apart->all->run.job))
+			if (emogi_job_stopped(&state->all->run.job))
 				return false;
 			polled = scratch->looked;
 		}
@@ -110,39 +111,38 @@ find_paths(const Apart *apart, Scratch *scratch, Slot *slot, uint32_t source)
 	return true;
 }
 
-/* Say whether the number of paths to a vertex is `least` or more. */
+/* Check whether the number of paths to some vertex is at least `min`. */
 static bool
-has_many(const Scratch *scratch, const Slot *slot, double least)
+has_many(const Scratch *scratch, const Slot *slot, double min)
 {
 	bool		is_large = false;
 
 	for (uint64_t i = 0; i < slot->count; i++)
-		is_large |= !(scratch->paths[slot->order[i]] < least);
+		is_large |= !(scratch->paths[slot->order[i]] < min);
 	return is_large;
 }
 
-/* Find the numbers of paths again, each in the order of a list. */
+/* Recompute the path counts, each in list order. */
 static void
-pull_paths(const Apart *apart, Scratch *scratch, const Slot *slot)
+pull_paths(const PerThread *state, Scratch *scratch, const Slot *slot)
 {
-	for (uint64_t i = 1; i < slot->count && !emogi_job_stopped(&apart->all->run.job); i++)
+	for (uint64_t i = 1; i < slot->count && !emogi_job_stopped(&state->all->run.job); i++)
 	{
 		const uint32_t v = slot->order[i];
 
-		scratch->paths[v] = emogi_betweenness_sum(apart->all, &apart->all->graph->backward, v,
+		scratch->paths[v] = emogi_betweenness_sum(state->all, &state->all->graph->backward, v,
 												  scratch->level, false, scratch->level[v] - 1,
 												  scratch->paths);
 	}
 }
 
 /*
- * Find how much the source depends on each vertex, from the farthest to the nearest; false when the
- * job has stopped.
+ * Compute how much the source depends on each vertex, farthest first; false if the job has stopped.
  */
 static bool
-find_dependencies(const Apart *apart, Scratch *scratch, const Slot *slot)
+find_dependencies(const PerThread *state, Scratch *scratch, const Slot *slot)
 {
-	const EmogiAdjacency *lists = &apart->all->graph->forward;
+	const EmogiAdjacency *lists = &state->all->graph->forward;
 	const int32_t deepest = scratch->level[slot->order[slot->count - 1]];
 	uint64_t	polled = scratch->looked;
 
@@ -155,7 +155,7 @@ find_dependencies(const Apart *apart, Scratch *scratch, const Slot *slot)
 		if (level < deepest)
 		{
 			dependency = scratch->paths[v] *
-				emogi_betweenness_sum(apart->all, lists, v, scratch->level, false, level + 1,
+				emogi_betweenness_sum(state->all, lists, v, scratch->level, false, level + 1,
 									  scratch->paths);
 			scratch->looked += lists->offsets[v + 1] - lists->offsets[v];
 		}
@@ -163,7 +163,7 @@ find_dependencies(const Apart *apart, Scratch *scratch, const Slot *slot)
 		scratch->paths[v] = (1.0 + dependency) / scratch->paths[v];
 		if (scratch->looked - polled > EMOGI_RUN_POLL)
 		{
-			if (emogi_job_stopped(&apart->all->run.job))
+			if (emogi_job_stopped(&state->all->run.job))
 				return false;
 			polled = scratch->looked;
 		}
@@ -171,7 +171,7 @@ find_dependencies(const Apart *apart, Scratch *scratch, const Slot *slot)
 	return true;
 }
 
-/* Bring a number that was made with a shift to another one. */
+/* Multiply a number by 2^shift. */
 static inline double
 shift_number(double number, int64_t shift)
 {
@@ -179,7 +179,7 @@ shift_number(double number, int64_t shift)
 		: shift < 0 ? 0.0 : (double) INFINITY;
 }
 
-/* Add a number of paths to another. */
+/* Add a path count to another. */
 static inline void
 add_many(Many *sum, Many more)
 {
@@ -190,14 +190,14 @@ add_many(Many *sum, Many more)
 		*sum = (Many) {sum->number * 0x1p-512, sum->shift + 512};
 }
 
-/* Find the numbers of paths again, of any size. */
+/* Recompute the path counts with exponents. */
 static void
-pull_many(const Apart *apart, Scratch *scratch, const Slot *slot)
+pull_many(const PerThread *state, Scratch *scratch, const Slot *slot)
 {
-	const EmogiAdjacency *lists = &apart->all->graph->backward;
+	const EmogiAdjacency *lists = &state->all->graph->backward;
 
 	scratch->many[slot->order[0]] = (Many) {1.0, 0};
-	for (uint64_t i = 1; i < slot->count && !emogi_job_stopped(&apart->all->run.job); i++)
+	for (uint64_t i = 1; i < slot->count && !emogi_job_stopped(&state->all->run.job); i++)
 	{
 		const uint32_t v = slot->order[i];
 		Many		sum = {0.0, 0};
@@ -215,15 +215,13 @@ pull_many(const Apart *apart, Scratch *scratch, const Slot *slot)
 	}
 }
 
-/*
- * Find how much the source depends on each vertex, of such numbers; false when the job has stopped.
- */
+/* Compute the dependencies from path counts with exponents; false if the job has stopped. */
 static bool
-find_dependencies_of_many(const Apart *apart, const Scratch *scratch, const Slot *slot)
+find_dependencies_of_many(const PerThread *state, const Scratch *scratch, const Slot *slot)
 {
-	const EmogiAdjacency *lists = &apart->all->graph->forward;
+	const EmogiAdjacency *lists = &state->all->graph->forward;
 
-	for (uint64_t i = slot->count; i-- > 1 && !emogi_job_stopped(&apart->all->run.job);)
+	for (uint64_t i = slot->count; i-- > 1 && !emogi_job_stopped(&state->all->run.job);)
 	{
 		const uint32_t v = slot->order[i];
 		const Many	of_v = scratch->many[v];
@@ -242,53 +240,53 @@ find_dependencies_of_many(const Apart *apart, const Scratch *scratch, const Slot
 		}
 		slot->dependency[v] = dependency;
 	}
-	return !emogi_job_stopped(&apart->all->run.job);
+	return !emogi_job_stopped(&state->all->run.job);
 }
 
 /*
- * Find how much the source depends on each vertex where the numbers of paths do not go into
- * doubles; false when the job has stopped.
+ * Compute the dependencies when path counts exceed the range of a double; false if the job has
+ * stopped.
  */
 static bool
-depend_on_many(const Apart *apart, Scratch *scratch, const Slot *slot)
+depend_on_many(const PerThread *state, Scratch *scratch, const Slot *slot)
 {
-	EmogiJob   *job = &apart->all->run.job;
+	EmogiJob   *job = &state->all->run.job;
 
 	if (scratch->many == NULL && emogi_job_may_allocate(job))
-		scratch->many = malloc(apart->all->nvertices * sizeof(Many));
+		scratch->many = malloc(state->all->nvertices * sizeof(Many));
 	if (scratch->many == NULL)
 	{
 		emogi_job_fail(job, EMOGI_NO_MEMORY);
 		return false;
 	}
-	pull_many(apart, scratch, slot);
-	return find_dependencies_of_many(apart, scratch, slot);
+	pull_many(state, scratch, slot);
+	return find_dependencies_of_many(state, scratch, slot);
 }
 
 /* Search from the sources of a wave. */
 static void
 search(void *arg, int thread, int nthreads)
 {
-	Apart	   *apart = arg;
-	EmogiBetweenness *all = apart->all;
-	Scratch    *scratch = &apart->scratch[thread];
+	PerThread  *state = arg;
+	EmogiBetweenness *all = state->all;
+	Scratch    *scratch = &state->scratch[thread];
 	uint64_t	i;
 
-	while (thread < apart->nsearching && !emogi_job_stopped(&all->run.job) &&
-		   (i = emogi_job_take(&all->run.next, 1)) < apart->count)
+	while (thread < state->nsearching && !emogi_job_stopped(&all->run.job) &&
+		   (i = emogi_job_take(&all->run.next, 1)) < state->count)
 	{
-		Slot	   *slot = &apart->slots[i];
+		Slot	   *slot = &state->slots[i];
 		uint32_t	nlevels;
 
-		if (!find_paths(apart, scratch, slot, all->sources[apart->first + i]))
+		if (!find_paths(state, scratch, slot, all->sources[state->first + i]))
 			return;
 		nlevels = (uint32_t) scratch->level[slot->order[slot->count - 1]] + 1;
 		if (nlevels > scratch->nlevels)
 			scratch->nlevels = nlevels;
 		if (has_many(scratch, slot, EMOGI_BETWEENNESS_EXACT))
-			pull_paths(apart, scratch, slot);
+			pull_paths(state, scratch, slot);
 		if (!(has_many(scratch, slot, EMOGI_BETWEENNESS_MANY) ? depend_on_many
-			  : find_dependencies) (apart, scratch, slot))
+			  : find_dependencies) (state, scratch, slot))
 			return;
 		for (uint64_t j = 0; j < slot->count; j++)
 			scratch->level[slot->order[j]] = -1;
@@ -296,12 +294,12 @@ search(void *arg, int thread, int nthreads)
 	}
 }
 
-/* Add what came of a wave, vertex by vertex. */
+/* Add the slots of a wave to the sums, vertex by vertex. */
 static void
 add_all(void *arg, int thread, int nthreads)
 {
-	Apart	   *apart = arg;
-	EmogiBetweenness *all = apart->all;
+	PerThread  *state = arg;
+	EmogiBetweenness *all = state->all;
 	uint64_t	first;
 
 	while (!emogi_job_stopped(&all->run.job) &&
@@ -309,9 +307,9 @@ add_all(void *arg, int thread, int nthreads)
 	{
 		const uint64_t end = emogi_cpu_run_chunk_end(first, ADD_AT_ONCE, all->nvertices);
 
-		for (uint64_t i = 0; i < apart->count; i++)
+		for (uint64_t i = 0; i < state->count; i++)
 		{
-			double	   *dependency = apart->slots[i].dependency;
+			double	   *dependency = state->slots[i].dependency;
 
 			for (uint64_t v = first; v < end; v++)
 				all->centrality[v] += dependency[v];
@@ -320,16 +318,16 @@ add_all(void *arg, int thread, int nthreads)
 	}
 }
 
-/* Add what came of a wave, slot by slot; one thread does. */
+/* Add the slots of a wave to the sums, slot by slot, in one thread. */
 static void
 add_reached(void *arg, int thread, int nthreads)
 {
-	Apart	   *apart = arg;
-	EmogiBetweenness *all = apart->all;
+	PerThread  *state = arg;
+	EmogiBetweenness *all = state->all;
 
-	for (uint64_t i = 0; i < apart->count; i++)
+	for (uint64_t i = 0; i < state->count; i++)
 	{
-		const Slot *slot = &apart->slots[i];
+		const Slot *slot = &state->slots[i];
 
 		for (uint64_t j = 1; j < slot->count; j++)
 		{
@@ -339,64 +337,64 @@ add_reached(void *arg, int thread, int nthreads)
 	}
 }
 
-/* Make a wave; false when the job has stopped. */
+/* Run a wave; false if the job has stopped. */
 static bool
-make_wave(Apart *apart)
+make_wave(PerThread *state)
 {
-	EmogiBetweenness *all = apart->all;
+	EmogiBetweenness *all = state->all;
 	uint64_t	nreached = 0;
 	bool		dense;
 
-	apart->first = all->at;
-	apart->count = emogi_cpu_run_chunk_end(all->at, apart->nslots, all->nsources) - all->at;
-	if (!emogi_cpu_run_step(&all->run, search, apart, apart->count == 1))
+	state->first = all->at;
+	state->count = emogi_cpu_run_chunk_end(all->at, state->nslots, all->nsources) - all->at;
+	if (!emogi_cpu_run_step(&all->run, search, state, state->count == 1))
 		return false;
-	for (uint64_t i = 0; i < apart->count; i++)
-		nreached += apart->slots[i].count;
-	dense = nreached > apart->count * (all->nvertices / DENSE_SHARE);
-	all->at += apart->count;
-	return emogi_cpu_run_step(&all->run, dense ? add_all : add_reached, apart, !dense);
+	for (uint64_t i = 0; i < state->count; i++)
+		nreached += state->slots[i].count;
+	dense = nreached > state->count * (all->nvertices / DENSE_SHARE);
+	all->at += state->count;
+	return emogi_cpu_run_step(&all->run, dense ? add_all : add_reached, state, !dense);
 }
 
-/* Take the memory; false without. */
+/* Allocate the memory; false if out of memory. */
 static bool
-open_apart(Apart *apart)
+open_state(PerThread *state)
 {
-	EmogiCpuRun *run = &apart->all->run;
-	const uint64_t n = apart->all->nvertices;
-	const uint64_t left = apart->all->nsources - apart->all->at;
-	const uint64_t most = MOST_BYTES / (24 * n) + 1;
+	EmogiCpuRun *run = &state->all->run;
+	const uint64_t n = state->all->nvertices;
+	const uint64_t left = state->all->nsources - state->all->at;
+	const uint64_t max_threads = MAX_BYTES / (24 * n) + 1;
 	uint64_t	nthreads = (uint64_t) emogi_pool_size(run->pool);
 	char	   *memory;
 
-	nthreads = nthreads < most ? nthreads : most;
+	nthreads = nthreads < max_threads ? nthreads : max_threads;
 	nthreads = nthreads < left ? nthreads : left;
-	apart->nslots = SLOT_BYTES / (12 * n);
-	apart->nslots = apart->nslots < nthreads * MOST_SLOTS ? apart->nslots : nthreads * MOST_SLOTS;
-	apart->nslots = apart->nslots > nthreads ? apart->nslots : nthreads;
-	apart->nslots = apart->nslots < left ? apart->nslots : left;
-	apart->nsearching = (int) nthreads;
-	apart->scratch = emogi_cpu_run_scratch(run, nthreads, sizeof(Scratch));
-	apart->slots = apart->scratch == NULL ? NULL
-		: emogi_cpu_run_scratch(run, apart->nslots, sizeof(Slot));
-	memory = apart->slots == NULL ? NULL
-		: emogi_cpu_run_scratch(run, (nthreads + apart->nslots) * n, 12);
+	state->nslots = SLOT_BYTES / (12 * n);
+	state->nslots = state->nslots < nthreads * MAX_SLOTS ? state->nslots : nthreads * MAX_SLOTS;
+	state->nslots = state->nslots > nthreads ? state->nslots : nthreads;
+	state->nslots = state->nslots < left ? state->nslots : left;
+	state->nsearching = (int) nthreads;
+	state->scratch = emogi_cpu_run_scratch(run, nthreads, sizeof(Scratch));
+	state->slots = state->scratch == NULL ? NULL
+		: emogi_cpu_run_scratch(run, state->nslots, sizeof(Slot));
+	memory = state->slots == NULL ? NULL
+		: emogi_cpu_run_scratch(run, (nthreads + state->nslots) * n, 12);
 	if (memory == NULL)
 		return false;
-	for (uint64_t i = 0; i < nthreads + apart->nslots; i++, memory += n * sizeof(double))
+	for (uint64_t i = 0; i < nthreads + state->nslots; i++, memory += n * sizeof(double))
 	{
 		if (i < nthreads)
-			apart->scratch[i].paths = (double *) memory;
+			state->scratch[i].paths = (double *) memory;
 		else
-			apart->slots[i - nthreads].dependency = (double *) memory;
+			state->slots[i - nthreads].dependency = (double *) memory;
 	}
 	memset(memory, 0xFF, nthreads * n * sizeof(int32_t));
-	for (uint64_t i = 0; i < nthreads + apart->nslots; i++, memory += n * sizeof(uint32_t))
+	for (uint64_t i = 0; i < nthreads + state->nslots; i++, memory += n * sizeof(uint32_t))
 	{
 		if (i < nthreads)
-			apart->scratch[i].level = (int32_t *) memory;
+			state->scratch[i].level = (int32_t *) memory;
 		else
-			apart->slots[i - nthreads].order = (uint32_t *) memory;
+			state->slots[i - nthreads].order = (uint32_t *) memory;
 	}
 	return true;
 }
@@ -404,19 +402,19 @@ open_apart(Apart *apart)
 bool
 emogi_betweenness_per_thread(EmogiBetweenness *betweenness)
 {
-	Apart		apart = {.all = betweenness};
+	PerThread	state = {.all = betweenness};
 	EmogiResult *result = betweenness->run.result;
 
-	if (!open_apart(&apart))
+	if (!open_state(&state))
 		return false;
-	while (betweenness->at < betweenness->nsources && make_wave(&apart))
+	while (betweenness->at < betweenness->nsources && make_wave(&state))
 		;
-	for (int t = 0; t < apart.nsearching; t++)
+	for (int t = 0; t < state.nsearching; t++)
 	{
-		free(apart.scratch[t].many);
-		result->edges_traversed += apart.scratch[t].looked;
-		if (apart.scratch[t].nlevels > result->nlevels)
-			result->nlevels = apart.scratch[t].nlevels;
+		free(state.scratch[t].many);
+		result->edges_traversed += state.scratch[t].looked;
+		if (state.scratch[t].nlevels > result->nlevels)
+			result->nlevels = state.scratch[t].nlevels;
 	}
 	return !emogi_job_stopped(&betweenness->run.job);
 }

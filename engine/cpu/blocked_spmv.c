@@ -1,45 +1,45 @@
 /*
- * blocked_spmv.c: makes tiles, and adds them up (blocked_spmv.h).
+ * blocked_spmv.c: make tiles, and sum them (blocked_spmv.h).
  */
 #include "cpu/blocked_spmv.h"
 
 #include <string.h>
 
 /* Tuned. Times with these values are in bench/RESULTS.md: two cores of an Intel Xeon. */
-/* of an entry: a source's place in its block, and a vertex's in its group */
+/* of an edge: the source's place in its block, and the vertex's in its group */
 #define WORD_BITS 32
-#define NEAR_SOURCE_BITS 12		/* of a block whose values are read in any order: 32 KB of them */
-/* sources whose entries a thread puts in tiles at one go; no more than a block has */
+#define NEAR_SOURCE_BITS 12		/* of a block whose values are read in random order: 32 KB */
+/* sources whose edges a thread distributes at a time; at most a block */
 #define PIECE_BITS 14
-#define LEAST_GROUP_BITS 10		/* not fewer than EMOGI_PULL_BLOCK */
+#define MIN_GROUP_BITS 10		/* at least EMOGI_PULL_BLOCK */
 #define GROUP_BITS 15			/* 256 KB of sums */
-#define MOST_GROUP_BITS 17
-#define GROUPS_PER_THREAD 4		/* at least, so that threads end together */
-#define MANY_GROUPS 512			/* for which groups grow: each is written to in turn */
-#define MOST_GROUPS 4096		/* of the largest; beyond, tiles do not pay */
-#define MEAN_ENTRIES 256		/* of a tile in the order of vertices, that groups grow for */
-#define LEAST_ENTRIES 64		/* with the largest groups; below, these tiles do not pay */
-#define LEAST_VERTICES ((uint64_t) 1 << 17)	/* values of fewer are in the caches anyhow */
-#define LEAST_DEGREE 4
-#define LEAST_STEPS 4			/* to make tiles takes as long as two or three */
-#define NEAR 16384				/* sources so near their vertex are in the caches anyhow */
-#define NEAR_PART 2				/* no tiles where one entry in so many is near */
-#define SAMPLES 1024			/* vertices to find that out */
+#define MAX_GROUP_BITS 17
+#define GROUPS_PER_THREAD 4		/* minimum, for load balance */
+#define MANY_GROUPS 512	/* above this number groups grow, because each is written to in turn */
+#define MAX_GROUPS 4096		/* maximum with the largest group size; above, tiles do not pay */
+#define MEAN_ENTRIES 256		/* of a tile in the order of vertices; below, groups grow */
+#define MIN_ENTRIES 64		/* with the largest groups; below, these tiles do not pay */
+#define MIN_VERTICES ((uint64_t) 1 << 17)	/* values of fewer vertices fit the caches */
+#define MIN_DEGREE 4
+#define MIN_STEPS 4			/* making tiles takes as long as two or three steps */
+#define NEAR 16384				/* sources this near their vertex are cached anyway */
+#define NEAR_PART 2				/* no tiles if one edge in NEAR_PART is near */
+#define SAMPLES 1024			/* vertices sampled to find that out */
 
-/* What making tiles needs. */
-typedef struct Making
+/* The state of making tiles. */
+typedef struct TileBuild
 {
 	EmogiBlockedSpmv *tiles;
 	EmogiCpuRun *run;
 	const EmogiAdjacency *lists;
-	const EmogiAdjacency *transposed;	/* NULL = tiles are made of the lists */
+	const EmogiAdjacency *transposed;	/* NULL = tiles are made from the lists */
 	uint64_t	nvertices;
 	uint64_t	npieces;
-	uint64_t   *places;			/* [npieces][ngroups], entries of a piece of the sources in a
-								 * group; then where they begin */
-} Making;
+	uint64_t   *places;			/* [npieces][ngroups], number of edges from a piece of the
+								 * sources into a group; then their position */
+} TileBuild;
 
-/* Are many sources near the vertices in whose lists they are? Of some vertices. */
+/* Check, by sampling, whether many sources are near the vertices in whose lists they are. */
 static bool
 are_near(const EmogiAdjacency *lists, uint64_t nvertices)
 {
@@ -51,7 +51,7 @@ are_near(const EmogiAdjacency *lists, uint64_t nvertices)
 		uint64_t	v = nvertices / SAMPLES * s;
 
 		for (uint64_t i = lists->offsets[v]; i < lists->offsets[v + 1] &&
-			 i < lists->offsets[v] + LEAST_DEGREE; i++)
+			 i < lists->offsets[v] + MIN_DEGREE; i++)
 		{
 			uint64_t	u = lists->targets[i];
 
@@ -62,67 +62,67 @@ are_near(const EmogiAdjacency *lists, uint64_t nvertices)
 	return near * NEAR_PART >= looked;
 }
 
-/* Get how many blocks of 2^bits there are of so many. */
+/* Get the number of blocks of 2^bits elements. */
 static uint64_t
 count_blocks(uint64_t count, uint32_t bits)
 {
 	return (count + (UINT64_C(1) << bits) - 1) >> bits;
 }
 
-/* Count the tiles in the order of vertices that groups of so many make. */
+/* Count the tiles in the order of vertices for a group size. */
 static uint64_t
 count_tiles(uint64_t nvertices, uint32_t group_bits)
 {
 	return count_blocks(nvertices, group_bits) * count_blocks(nvertices, NEAR_SOURCE_BITS);
 }
 
-/* Do tiles pay, if the memory may be taken? */
+/* Check whether tiles pay, given the memory. */
 static bool
-pay(const Making *making, int64_t nsteps)
+tiles_pay(const TileBuild *build, int64_t nsteps)
 {
-	const EmogiAdjacency *lists = making->lists;
-	const uint64_t nvertices = making->nvertices;
+	const EmogiAdjacency *lists = build->lists;
+	const uint64_t nvertices = build->nvertices;
 
-	if (nsteps < LEAST_STEPS || nvertices < LEAST_VERTICES ||
-		lists->nedges / LEAST_DEGREE < nvertices || are_near(lists, nvertices))
+	if (nsteps < MIN_STEPS || nvertices < MIN_VERTICES ||
+		lists->nedges / MIN_DEGREE < nvertices || are_near(lists, nvertices))
 		return false;
-	if (making->transposed != NULL)
-		return count_blocks(nvertices, MOST_GROUP_BITS) <= MOST_GROUPS;
-	return lists->nedges / LEAST_ENTRIES >= count_tiles(nvertices, MOST_GROUP_BITS);
+	if (build->transposed != NULL)
+		return count_blocks(nvertices, MAX_GROUP_BITS) <= MAX_GROUPS;
+	return lists->nedges / MIN_ENTRIES >= count_tiles(nvertices, MAX_GROUP_BITS);
 }
 
-/* Are there too many groups of that size, or tiles too small? */
+/* Check whether groups of a size are too many, or their tiles too small. */
 static bool
-should_grow(const Making *making, uint32_t bits)
+should_grow(const TileBuild *build, uint32_t bits)
 {
-	if (making->transposed != NULL)
-		return count_blocks(making->nvertices, bits) > MANY_GROUPS;
-	return making->lists->nedges / MEAN_ENTRIES < count_tiles(making->nvertices, bits);
+	if (build->transposed != NULL)
+		return count_blocks(build->nvertices, bits) > MANY_GROUPS;
+	return build->lists->nedges / MEAN_ENTRIES < count_tiles(build->nvertices, bits);
 }
 
-/* Choose the size of groups: all threads have some, and tiles are not too small. */
+/* Choose the size of groups such that all threads have some and tiles are not too small. */
 static uint32_t
-choose_group_bits(const Making *making, int nthreads)
+choose_group_bits(const TileBuild *build, int nthreads)
 {
 	uint32_t	bits = GROUP_BITS;
 
-	while (bits > LEAST_GROUP_BITS && making->nvertices >> bits <
+	while (bits > MIN_GROUP_BITS && build->nvertices >> bits <
 		   (uint64_t) nthreads * GROUPS_PER_THREAD)
 		bits--;
-	while (bits < MOST_GROUP_BITS && should_grow(making, bits))
+	while (bits < MAX_GROUP_BITS && should_grow(build, bits))
 		bits++;
 	return bits;
 }
 
-/* Put the entries of a group in their tiles. */
+/* Distribute the edges of a group to its tiles. */
 static void
-make_group(const Making *making, uint64_t group)
+make_group(const TileBuild *build, uint64_t group)
 {
-	const EmogiBlockedSpmv *tiles = making->tiles;
-	const EmogiAdjacency *lists = making->lists;
+	const EmogiBlockedSpmv *tiles = build->tiles;
+	const EmogiAdjacency *lists = build->lists;
 	const uint64_t first = group << tiles->group_bits;
 	const uint64_t upto = emogi_cpu_run_chunk_end(first, UINT64_C(1) << tiles->group_bits,
-												  making->nvertices);
+												  build->nvertices);
 	uint64_t   *starts = tiles->starts + group * tiles->nsources;
 	uint64_t	start = lists->offsets[first];
 
@@ -145,7 +145,7 @@ make_group(const Making *making, uint64_t group)
 			tiles->entries[starts[u >> NEAR_SOURCE_BITS]++] = place << tiles->group_bits |
 				(uint32_t) (v - first);
 		}
-	/* each start is now where the next tile starts */
+	/* each start is now the start of the next tile */
 	memmove(starts + 1, starts, (tiles->nsources - 1) * sizeof *starts);
 	starts[0] = lists->offsets[first];
 }
@@ -154,38 +154,38 @@ make_group(const Making *making, uint64_t group)
 static void
 make_groups(void *arg, int thread, int nthreads)
 {
-	const Making *making = arg;
+	const TileBuild *build = arg;
 	uint64_t	group;
 
-	while (!emogi_job_stopped(&making->run->job) &&
-		   (group = emogi_job_take(&making->run->next, 1)) < making->tiles->ngroups)
-		make_group(making, group);
+	while (!emogi_job_stopped(&build->run->job) &&
+		   (group = emogi_job_take(&build->run->next, 1)) < build->tiles->ngroups)
+		make_group(build, group);
 }
 
 /* Get the sources of a piece: *first .. the result - 1. */
 static uint64_t
-piece_end(const Making *making, uint64_t piece, uint64_t *first)
+piece_end(const TileBuild *build, uint64_t piece, uint64_t *first)
 {
 	*first = piece << PIECE_BITS;
-	return emogi_cpu_run_chunk_end(*first, UINT64_C(1) << PIECE_BITS, making->nvertices);
+	return emogi_cpu_run_chunk_end(*first, UINT64_C(1) << PIECE_BITS, build->nvertices);
 }
 
-/* Count the entries that pieces of the sources have in each group. */
+/* Count the edges from each piece of the sources into each group. */
 static void
 count_pieces(void *arg, int thread, int nthreads)
 {
-	const Making *making = arg;
-	const EmogiAdjacency *out = making->transposed;
-	const uint64_t ngroups = making->tiles->ngroups;
-	const uint32_t bits = making->tiles->group_bits;
+	const TileBuild *build = arg;
+	const EmogiAdjacency *out = build->transposed;
+	const uint64_t ngroups = build->tiles->ngroups;
+	const uint32_t bits = build->tiles->group_bits;
 	uint64_t	piece;
 
-	while (!emogi_job_stopped(&making->run->job) &&
-		   (piece = emogi_job_take(&making->run->next, 1)) < making->npieces)
+	while (!emogi_job_stopped(&build->run->job) &&
+		   (piece = emogi_job_take(&build->run->next, 1)) < build->npieces)
 	{
-		uint64_t   *count = making->places + piece * ngroups;
+		uint64_t   *count = build->places + piece * ngroups;
 		uint64_t	first;
-		uint64_t	end = piece_end(making, piece, &first);
+		uint64_t	end = piece_end(build, piece, &first);
 
 		memset(count, 0, ngroups * sizeof *count);
 		for (uint64_t i = out->offsets[first]; i < out->offsets[end]; i++)
@@ -194,21 +194,21 @@ count_pieces(void *arg, int thread, int nthreads)
 }
 
 /*
- * Turn counts into places: group after group, in each the pieces in order; note where tiles start.
+ * Convert counts to positions, group by group with the pieces in order; record where tiles start.
  */
 static void
-lay_pieces(Making *making)
+lay_pieces(TileBuild *build)
 {
-	EmogiBlockedSpmv *tiles = making->tiles;
+	EmogiBlockedSpmv *tiles = build->tiles;
 	const uint32_t bits = tiles->source_bits - PIECE_BITS;
 
 	for (uint64_t group = 0; group < tiles->ngroups; group++)
 	{
-		uint64_t	at = making->lists->offsets[group << tiles->group_bits];
+		uint64_t	at = build->lists->offsets[group << tiles->group_bits];
 
-		for (uint64_t piece = 0; piece < making->npieces; piece++)
+		for (uint64_t piece = 0; piece < build->npieces; piece++)
 		{
-			uint64_t   *place = &making->places[piece * tiles->ngroups + group];
+			uint64_t   *place = &build->places[piece * tiles->ngroups + group];
 			uint64_t	count = *place;
 
 			if (piece >> bits << bits == piece)
@@ -219,24 +219,24 @@ lay_pieces(Making *making)
 	}
 }
 
-/* Put the entries of pieces of the sources in their tiles. */
+/* Distribute the edges of the pieces to their tiles. */
 static void
 place_pieces(void *arg, int thread, int nthreads)
 {
-	const Making *making = arg;
-	const EmogiAdjacency *out = making->transposed;
-	uint32_t   *entries = making->tiles->entries;
-	const uint32_t bits = making->tiles->group_bits;
+	const TileBuild *build = arg;
+	const EmogiAdjacency *out = build->transposed;
+	uint32_t   *entries = build->tiles->entries;
+	const uint32_t bits = build->tiles->group_bits;
 	const uint32_t vertex_mask = (1u << bits) - 1;
-	const uint32_t source_mask = (1u << making->tiles->source_bits) - 1;
+	const uint32_t source_mask = (1u << build->tiles->source_bits) - 1;
 	uint64_t	piece;
 
-	while (!emogi_job_stopped(&making->run->job) &&
-		   (piece = emogi_job_take(&making->run->next, 1)) < making->npieces)
+	while (!emogi_job_stopped(&build->run->job) &&
+		   (piece = emogi_job_take(&build->run->next, 1)) < build->npieces)
 	{
-		uint64_t   *place = making->places + piece * making->tiles->ngroups;
+		uint64_t   *place = build->places + piece * build->tiles->ngroups;
 		uint64_t	first;
-		uint64_t	end = piece_end(making, piece, &first);
+		uint64_t	end = piece_end(build, piece, &first);
 
 		for (uint64_t u = first; u < end; u++)
 		{
@@ -249,35 +249,35 @@ place_pieces(void *arg, int thread, int nthreads)
 	}
 }
 
-/* Make all tiles, from the sources or from the vertices. */
+/* Fill all tiles, from the sources or from the vertices. */
 static bool
-fill(Making *making)
+fill(TileBuild *build)
 {
-	if (making->transposed == NULL)
-		return emogi_cpu_run_step(making->run, make_groups, making, false);
-	if (!emogi_cpu_run_step(making->run, count_pieces, making, false))
+	if (build->transposed == NULL)
+		return emogi_cpu_run_step(build->run, make_groups, build, false);
+	if (!emogi_cpu_run_step(build->run, count_pieces, build, false))
 		return false;
-	lay_pieces(making);
-	return emogi_cpu_run_step(making->run, place_pieces, making, false);
+	lay_pieces(build);
+	return emogi_cpu_run_step(build->run, place_pieces, build, false);
 }
 
-/* Take the memory; the entries, NULL where there is not enough, last. */
+/* Allocate the memory, entries last; entries = NULL if there is not enough. */
 static void
-take_memory(Making *making, int nthreads)
+take_memory(TileBuild *build, int nthreads)
 {
-	EmogiBlockedSpmv *tiles = making->tiles;
-	EmogiCpuRun *run = making->run;
+	EmogiBlockedSpmv *tiles = build->tiles;
+	EmogiCpuRun *run = build->run;
 
 	tiles->starts = emogi_cpu_run_spare(run, tiles->ngroups * tiles->nsources + 1,
 										sizeof(uint64_t));
 	tiles->sums = emogi_cpu_run_spare(run, (uint64_t) nthreads << tiles->group_bits,
 									  sizeof(double));
-	if (making->transposed != NULL)
-		making->places = emogi_cpu_run_spare(run, making->npieces * tiles->ngroups,
-											 sizeof(uint64_t));
+	if (build->transposed != NULL)
+		build->places = emogi_cpu_run_spare(run, build->npieces * tiles->ngroups,
+											sizeof(uint64_t));
 	if (tiles->starts != NULL && tiles->sums != NULL &&
-		(making->transposed == NULL || making->places != NULL))
-		tiles->entries = emogi_cpu_run_spare(run, making->lists->nedges, sizeof(uint32_t));
+		(build->transposed == NULL || build->places != NULL))
+		tiles->entries = emogi_cpu_run_spare(run, build->lists->nedges, sizeof(uint32_t));
 }
 
 bool
@@ -286,26 +286,26 @@ emogi_blocked_spmv_make(EmogiBlockedSpmv *tiles, EmogiCpuRun *run, const EmogiAd
 						uint64_t nvertices, int64_t nsteps)
 {
 	const int	nthreads = emogi_pool_size(run->pool);
-	Making		making = {.tiles = tiles, .run = run, .lists = lists,
+	TileBuild	build = {.tiles = tiles, .run = run, .lists = lists,
 		.transposed = transposed->offsets != NULL ? transposed : NULL,
 		.nvertices = nvertices, .npieces = count_blocks(nvertices, PIECE_BITS)};
 
 	*tiles = (EmogiBlockedSpmv) {0};
-	if (!pay(&making, nsteps))
+	if (!tiles_pay(&build, nsteps))
 		return true;
-	tiles->group_bits = choose_group_bits(&making, nthreads);
-	tiles->source_bits = making.transposed != NULL ? WORD_BITS - tiles->group_bits
+	tiles->group_bits = choose_group_bits(&build, nthreads);
+	tiles->source_bits = build.transposed != NULL ? WORD_BITS - tiles->group_bits
 		: NEAR_SOURCE_BITS;
 	tiles->ngroups = count_blocks(nvertices, tiles->group_bits);
 	tiles->nsources = count_blocks(nvertices, tiles->source_bits);
-	take_memory(&making, nthreads);
+	take_memory(&build, nthreads);
 	if (tiles->entries == NULL)
 		return !emogi_job_stopped(&run->job);
 	tiles->starts[tiles->ngroups * tiles->nsources] = lists->nedges;
-	return fill(&making);
+	return fill(&build);
 }
 
-/* Add up a group, of numbers of one kind, a constant; false when the job has stopped. */
+/* Sum a group, of values or of integers by a constant argument; false if the job has stopped. */
 static inline __attribute__((always_inline)) bool
 sum_group(const EmogiBlockedSpmv *tiles, EmogiJob *job, const double *values, const uint64_t *units,
 		  uint64_t group, double *sums, uint64_t *unit_sums)

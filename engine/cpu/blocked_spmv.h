@@ -1,19 +1,19 @@
 /*
- * blocked_spmv.h: the entries of lists, sorted so that sums over them read and write what the
- * caches hold.
+ * blocked_spmv.h: cache blocking for sums over adjacency lists: edges are sorted so that reads and
+ * writes hit the caches.
  *
- * Vertices are in groups, and the sources in their lists in blocks. The entries of a group lie by
- * block: a tile. A thread adds up a group, tile after tile, in sums that fit its second-level
- * cache. This is propagation blocking [1] without the values on the way: an entry costs its 4
- * bytes.
+ * Vertices are divided into groups, and the sources in their lists into blocks. The edges of a
+ * group from one block are a tile. A thread sums a group tile by tile, with sums that fit its
+ * second-level cache. This is propagation blocking [1] without the intermediate values: an edge
+ * costs its 4 bytes.
  *
- * Where the transposed lists are there, which lead from the sources, the entries of a tile lie in
- * the order of the sources, so that values are read in order, too, and neighbouring entries are of
- * different sums, which do not wait for each other. Else they lie in the order of the vertices, and
- * a block is so small that its values fit a first-level cache.
+ * If the transposed lists exist, the edges of a tile are in the order of the sources. Then values
+ * are read in order, and consecutive edges belong to different sums, which do not depend on each
+ * other. Otherwise they are in the order of the vertices, and a block is so small that its values
+ * fit a first-level cache.
  *
- * As lists ascend, each sum is made in the order of its list either way, whatever the sizes: the
- * same bits as without tiles.
+ * Because lists ascend, each sum is made in the order of its list either way, whatever the sizes:
+ * it is bit-identical to the sum without blocking.
  *
  * [1] S. Beamer, K. Asanovic, D. Patterson. Reducing Pagerank Communication via Propagation
  *     Blocking. IPDPS 2017. Section IV.
@@ -25,34 +25,31 @@
 
 typedef struct EmogiBlockedSpmv
 {
-	uint32_t   *entries;		/* [nedges], group after group: place of the source in its block,
-								 * above the vertex's in its group; NULL = no tiles */
-	uint64_t   *starts;			/* [ngroups * nsources + 1], of tiles in entries */
-	double	   *sums;			/* [nthreads << group_bits], of the group that a thread is at;
-								 * uint64_t of integers */
+	uint32_t   *entries;		/* [nedges], group by group: (source's place in its block <<
+								 * group_bits) | vertex's place in its group; NULL = not blocked */
+	uint64_t   *starts;			/* [ngroups * nsources + 1], offsets of tiles in entries */
+	double	   *sums;			/* [nthreads << group_bits], sums of each thread's current group;
+								 * uint64_t for integers */
 	uint32_t	group_bits;		/* a group has 2^group_bits vertices */
-	uint32_t	source_bits;	/* a block 2^source_bits sources */
+	uint32_t	source_bits;	/* a block has 2^source_bits sources */
 	uint64_t	ngroups;
 	uint64_t	nsources;		/* blocks of sources */
 } EmogiBlockedSpmv;
 
 /*
- * Make tiles of lists where the memory may be taken and they pay: for sums of many steps over lists
- * whose sources lie all over the memory. transposed: the same edges from their sources; its offsets
- * may be NULL. False when the job has stopped.
+ * Make tiles if they pay and the memory is available: for many steps over lists whose sources are
+ * scattered. transposed: the transposed edges; its offsets may be NULL. False if the job has
+ * stopped.
  */
 extern bool emogi_blocked_spmv_make(EmogiBlockedSpmv *tiles, EmogiCpuRun *run,
 									const EmogiAdjacency *lists, const EmogiAdjacency *transposed,
 									uint64_t nvertices, int64_t nsteps);
 
-/*
- * Add up the values of the entries of a group in the thread's sums, which are got; NULL when the
- * job has stopped.
- */
+/* Sum the values of a group's edges; returns the thread's sums, NULL if the job has stopped. */
 extern const double *emogi_blocked_spmv_sum(const EmogiBlockedSpmv *tiles, EmogiJob *job,
 											const double *values, uint64_t group, int thread);
 
-/* The same of values that are integers. */
+/* The same for values that are integers. */
 extern const uint64_t *emogi_blocked_spmv_sum_units(const EmogiBlockedSpmv *tiles, EmogiJob *job,
 													const uint64_t *values, uint64_t group,
 													int thread);

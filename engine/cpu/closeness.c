@@ -1,19 +1,19 @@
 /*
- * closeness.c: closeness by the threads of a pool.
+ * closeness.c: closeness centrality on the CPU.
  *
- * Fills reached[nvertices], farness, closeness and harmonic: what the table of algorithms says.
- * Exactly by a search from every vertex; with samples by searches from these against the edges,
- * which find the hops from every vertex to each of them [2].
+ * Fills reached[nvertices], farness, closeness and harmonic as the table of algorithms says. The
+ * exact computation searches from every vertex. With samples, it searches backward from the
+ * samples, which yields the hops from every vertex to each sample [2].
  *
- * 64 searches at a time share one pass over the lists (msbfs.h) [1]: the vertices that a source
- * enters are counted level by level, or, of samples, the sources that have entered a vertex. What
- * is shared is more the nearer the sources are to each other, so those of a search are a ball of
- * vertices about one of them where they can be. Sums of 1 / hops are made in ascending order of
- * hops: neither the threads nor the sources beside it change a bit.
+ * 64 searches share one pass over the adjacency lists (msbfs.h) [1]: the vertices that a source
+ * enters are counted level by level, or, with samples, the sources that enter a vertex. Nearby
+ * sources share more, so the sources of a search are a ball of vertices around one of them where
+ * possible. Sums of 1 / hops are made in ascending order of hops: they do not depend on the threads
+ * or on the other sources of the same search.
  *
- * Samples lie anywhere. Where few are reached in few hops, as in a net of streets, their searches
- * seldom meet and share next to nothing: then each thread makes searches of its own
- * (closeness_per_thread.c). A look at the first hops of the first 64 tells.
+ * Samples are scattered. If few vertices are reached in few hops, as in road networks, their
+ * searches seldom overlap and share next to nothing; then each thread runs searches of its own
+ * (closeness_per_thread.c). The first hops from the first 64 samples decide.
  *
  * [1] M. Then et al. The More the Merrier: Efficient Multi-Source Graph Traversal. PVLDB 8(4),
  *     2014. Sections 3, 4.2.
@@ -36,23 +36,25 @@ typedef struct Closeness
 {
 	EmogiCpuRun run;
 	const EmogiGraph *graph;
-	uint32_t   *sources;		/* [nsources], in the order in which they are searched from */
+	uint32_t   *sources;		/* [nsources], in the order of the searches */
 	uint64_t	nsources;
 	EmogiMsbfsResult *search;
 } Closeness;
 
-/* ---- which sources are searched from together ---- */
+/* ---- grouping of sources ---- */
 
-/* Vertices about a seed that no ball has yet, in the order in which a search finds them. */
+/*
+ * Balls of vertices around seeds, disjoint, each in the order in which a search finds its vertices.
+ */
 typedef struct Balls
 {
 	const EmogiAdjacency *lists;
 	uint8_t    *taken;			/* [nvertices] */
-	uint32_t   *order;			/* [nvertices], all balls one after the other */
-	uint64_t	count;			/* of order */
+	uint32_t   *order;			/* [nvertices], ball by ball */
+	uint64_t	count;			/* length of order */
 } Balls;
 
-/* Grow the ball that ends the order, from order[from] on, to at most `end` vertices in all. */
+/* Grow the last ball, which begins at order[from], until there are `end` vertices in all. */
 static void
 grow_ball(Balls *balls, uint64_t from, uint64_t end)
 {
@@ -73,8 +75,8 @@ grow_ball(Balls *balls, uint64_t from, uint64_t end)
 }
 
 /*
- * Put all vertices into order, those of a search as near to each other as they may be; false when
- * the job has stopped.
+ * Order all vertices such that the sources of a search are near each other; false if the job has
+ * stopped.
  */
 static bool
 order_sources(Closeness *closeness)
@@ -103,7 +105,7 @@ order_sources(Closeness *closeness)
 /* ---- searches ---- */
 
 /*
- * Search from the next sources, up to max_depth hops; gets their number, 0 when the job has
+ * Search from the next sources, up to max_depth hops; returns their number, 0 if the job has
  * stopped.
  */
 static int
@@ -113,7 +115,7 @@ search_from(Closeness *closeness, const EmogiGraph *graph, uint64_t first, int64
 								first, max_depth, closeness->search);
 }
 
-/* Fill in what follows from a vertex's hops to `others` other vertices of n. */
+/* Write the results of a vertex from its hops to `others` other vertices of n. */
 static void
 write_vertex(const EmogiArray *columns, uint64_t v, double n, double others, double sum,
 			 double harmonic)
@@ -148,10 +150,7 @@ search_from_all(Closeness *closeness)
 	}
 }
 
-/*
- * Make estimates of what was added up of the samples: of those that are other vertices than the one
- * in question, as of all others.
- */
+/* Scale the sums over the samples that are other vertices to estimates over all other vertices. */
 static void
 estimate(const Closeness *closeness)
 {
@@ -171,7 +170,7 @@ estimate(const Closeness *closeness)
 	}
 }
 
-/* Clear what has been added up. */
+/* Zero the totals. */
 static void
 clear_totals(const EmogiMsbfsTotals *totals, uint64_t n)
 {
@@ -181,11 +180,11 @@ clear_totals(const EmogiMsbfsTotals *totals, uint64_t n)
 }
 
 /*
- * Make the first search to a few hops. Gets how many samples it was from when that was all of it,
- * else 0; *apart: the samples share too little.
+ * Run the first search for a few hops. If it was exhaustive, returns its number of samples;
+ * otherwise 0, and *apart says whether the samples share too little.
  */
 static int
-look_ahead(Closeness *closeness, const EmogiGraph *against, bool *apart)
+probe(Closeness *closeness, const EmogiGraph *against, bool *per_thread)
 {
 	const EmogiMsbfsResult *search = closeness->search;
 	const int	count = search_from(closeness, against, 0, EMOGI_CLOSENESS_FEW_HOPS);
@@ -195,13 +194,14 @@ look_ahead(Closeness *closeness, const EmogiGraph *against, bool *apart)
 		return count;
 	for (int s = 0; s < count; s++)
 		nreached += search->nreached[s];
-	*apart = emogi_closeness_is_per_thread(closeness->graph->nvertices, (uint64_t) count, nreached);
+	*per_thread = emogi_closeness_is_per_thread(closeness->graph->nvertices, (uint64_t) count,
+												nreached);
 	clear_totals(search->totals, closeness->graph->nvertices);
 	closeness->run.result->edges_traversed = 0;
 	return 0;
 }
 
-/* Search from the samples, against the edges. */
+/* Search backward from the samples. */
 static void
 search_from_samples(Closeness *closeness)
 {
@@ -210,18 +210,18 @@ search_from_samples(Closeness *closeness)
 	const uint64_t n = closeness->graph->nvertices;
 	EmogiGraph	against = *closeness->graph;
 	uint64_t	first;
-	bool		apart = false;
+	bool		per_thread = false;
 
 	against.forward = closeness->graph->backward;
 	against.backward = closeness->graph->forward;
 	clear_totals(&totals, n);
 	closeness->search->totals = &totals;
 	closeness->search->wants_sums = true;
-	first = (uint64_t) look_ahead(closeness, &against, &apart);
-	if (apart)
+	first = (uint64_t) probe(closeness, &against, &per_thread);
+	if (per_thread)
 		emogi_closeness_per_thread(&closeness->run, &against, closeness->sources,
 								   closeness->nsources, &totals);
-	for (; !apart && first < closeness->nsources && !emogi_job_stopped(&closeness->run.job);
+	for (; !per_thread && first < closeness->nsources && !emogi_job_stopped(&closeness->run.job);
 		 first += EMOGI_MSBFS_SOURCES)
 		search_from(closeness, &against, first, -1);
 	if (!emogi_job_stopped(&closeness->run.job))
@@ -229,8 +229,7 @@ search_from_samples(Closeness *closeness)
 }
 
 /*
- * Take the memory for sources, and that of searches, which is kept from one to the next; false
- * without.
+ * Allocate the memory for the sources and for the searches, which reuse it; false if out of memory.
  */
 static bool
 open_closeness(Closeness *closeness)

@@ -1,19 +1,19 @@
 /*
- * closeness_per_thread.c: the searches of closeness where each thread makes its own.
+ * closeness_per_thread.c: closeness with one search per thread.
  *
- * A wave is as many sources as there are slots. Threads take them one by one and leave the hops to
- * each vertex in a slot; then the slots are added to the totals in the order of the sources. So
- * sums are made in that order, whoever searched.
+ * A wave has as many sources as there are slots. Threads take the sources one by one and write the
+ * hops to each vertex to a slot; then the slots are added to the totals in the order of the
+ * sources. So the order of additions does not depend on the threads.
  */
 #include "closeness.h"
 
 #include <string.h>
 
-#define SLOT_BYTES ((uint64_t) 64 << 20)	/* more slots than threads are taken up to this */
-#define MOST_SLOTS 64
-#define ADD_AT_ONCE 1024		/* vertices: their totals stay in the first cache */
+#define SLOT_BYTES ((uint64_t) 64 << 20)	/* there are more slots than threads up to this size */
+#define MAX_SLOTS 64
+#define ADD_AT_ONCE 1024		/* vertices: their totals stay in the first-level cache */
 
-typedef struct Apart
+typedef struct PerThread
 {
 	EmogiCpuRun *run;
 	const EmogiAdjacency *lists;
@@ -22,27 +22,27 @@ typedef struct Apart
 	uint64_t	count;
 	uint64_t	nslots;
 	int32_t    *hops;			/* [nslots][nvertices], -1 = not reached */
-	uint32_t   *orders;			/* [nthreads][nvertices]: those reached, by hops */
-	double	   *inverse;		/* [nvertices + 1]: 1 / hops, as far as known */
+	uint32_t   *orders;			/* [nthreads][nvertices]: reached vertices, by hops */
+	double	   *inverse;		/* [nvertices + 1]: 1 / hops, up to nknown */
 	uint64_t	nknown;
-	uint64_t	deepest;		/* atomic: hops */
-	uint64_t	looked;			/* atomic: list entries */
+	uint64_t	deepest;		/* atomic: maximum of hops */
+	uint64_t	looked;			/* atomic: edges */
 	const EmogiMsbfsTotals *totals;
-} Apart;
+} PerThread;
 
-/* Find the hops from a source; gets the list entries looked at. */
+/* Compute the hops from a source; returns the number of edges examined. */
 static uint64_t
-search_from(Apart *apart, uint32_t source, int32_t *hops, uint32_t *order)
+search_from(PerThread *state, uint32_t source, int32_t *hops, uint32_t *order)
 {
-	const uint64_t *offsets = apart->lists->offsets;
-	const uint32_t *targets = apart->lists->targets;
+	const uint64_t *offsets = state->lists->offsets;
+	const uint32_t *targets = state->lists->targets;
 	uint64_t	count = 1;
 	uint64_t	looked = 0;
 	uint64_t	polled = 0;
 	uint64_t	known;
 	uint64_t	deepest;
 
-	memset(hops, 0xFF, apart->nvertices * sizeof *hops);
+	memset(hops, 0xFF, state->nvertices * sizeof *hops);
 	hops[source] = 0;
 	order[0] = source;
 	for (uint64_t i = 0; i < count; i++)
@@ -61,14 +61,14 @@ search_from(Apart *apart, uint32_t source, int32_t *hops, uint32_t *order)
 		if (looked - polled > EMOGI_RUN_POLL)
 		{
 			polled = looked;
-			if (emogi_job_stopped(&apart->run->job))
+			if (emogi_job_stopped(&state->run->job))
 				return looked;
 		}
 	}
 	deepest = (uint64_t) hops[order[count - 1]];
-	known = __atomic_load_n(&apart->deepest, __ATOMIC_RELAXED);
+	known = __atomic_load_n(&state->deepest, __ATOMIC_RELAXED);
 	while (known < deepest &&
-		   !__atomic_compare_exchange_n(&apart->deepest, &known, deepest, true, __ATOMIC_RELAXED,
+		   !__atomic_compare_exchange_n(&state->deepest, &known, deepest, true, __ATOMIC_RELAXED,
 										__ATOMIC_RELAXED))
 		;
 	return looked;
@@ -78,36 +78,36 @@ search_from(Apart *apart, uint32_t source, int32_t *hops, uint32_t *order)
 static void
 search_all(void *arg, int thread, int nthreads)
 {
-	Apart	   *apart = arg;
-	uint32_t   *order = apart->orders + (uint64_t) thread * apart->nvertices;
+	PerThread  *state = arg;
+	uint32_t   *order = state->orders + (uint64_t) thread * state->nvertices;
 	uint64_t	looked = 0;
 	uint64_t	i;
 
-	while (!emogi_job_stopped(&apart->run->job) &&
-		   (i = emogi_job_take(&apart->run->next, 1)) < apart->count)
+	while (!emogi_job_stopped(&state->run->job) &&
+		   (i = emogi_job_take(&state->run->next, 1)) < state->count)
 	{
-		looked += search_from(apart, apart->sources[i], apart->hops + i * apart->nvertices, order);
-		emogi_job_done(&apart->run->job, 1);
+		looked += search_from(state, state->sources[i], state->hops + i * state->nvertices, order);
+		emogi_job_done(&state->run->job, 1);
 	}
-	emogi_job_take(&apart->looked, looked);
+	emogi_job_take(&state->looked, looked);
 }
 
-/* Add what came of a wave, vertex by vertex. */
+/* Add the slots of a wave to the totals, vertex by vertex. */
 static void
 add_all(void *arg, int thread, int nthreads)
 {
-	Apart	   *apart = arg;
-	const EmogiMsbfsTotals *totals = apart->totals;
+	PerThread  *state = arg;
+	const EmogiMsbfsTotals *totals = state->totals;
 	uint64_t	first;
 
-	while (!emogi_job_stopped(&apart->run->job) &&
-		   (first = emogi_job_take(&apart->run->next, ADD_AT_ONCE)) < apart->nvertices)
+	while (!emogi_job_stopped(&state->run->job) &&
+		   (first = emogi_job_take(&state->run->next, ADD_AT_ONCE)) < state->nvertices)
 	{
-		const uint64_t end = emogi_cpu_run_chunk_end(first, ADD_AT_ONCE, apart->nvertices);
+		const uint64_t end = emogi_cpu_run_chunk_end(first, ADD_AT_ONCE, state->nvertices);
 
-		for (uint64_t i = 0; i < apart->count; i++)
+		for (uint64_t i = 0; i < state->count; i++)
 		{
-			const int32_t *hops = apart->hops + i * apart->nvertices;
+			const int32_t *hops = state->hops + i * state->nvertices;
 
 			for (uint64_t v = first; v < end; v++)
 			{
@@ -115,60 +115,60 @@ add_all(void *arg, int thread, int nthreads)
 
 				totals->count[v] += hops[v] >= 0;
 				totals->sum[v] += of_v;
-				totals->harmonic[v] += apart->inverse[of_v];
+				totals->harmonic[v] += state->inverse[of_v];
 			}
 		}
 	}
 }
 
-/* Make the inverses of all hops that there are; that of 0 hops is 0. */
+/* Compute the inverses up to the deepest level; that of 0 hops is 0. */
 static void
-find_inverses(Apart *apart)
+find_inverses(PerThread *state)
 {
-	for (; apart->nknown <= apart->deepest; apart->nknown++)
-		apart->inverse[apart->nknown] = apart->nknown > 0 ? 1.0 / (double) apart->nknown : 0.0;
+	for (; state->nknown <= state->deepest; state->nknown++)
+		state->inverse[state->nknown] = state->nknown > 0 ? 1.0 / (double) state->nknown : 0.0;
 }
 
-/* Take the memory; false without. */
+/* Allocate the memory; false if out of memory. */
 static bool
-open_apart(Apart *apart, uint64_t nsources)
+open_state(PerThread *state, uint64_t nsources)
 {
-	const uint64_t nthreads = (uint64_t) emogi_pool_size(apart->run->pool);
-	const uint64_t most = SLOT_BYTES / (apart->nvertices * sizeof *apart->hops);
+	const uint64_t nthreads = (uint64_t) emogi_pool_size(state->run->pool);
+	const uint64_t max_slots = SLOT_BYTES / (state->nvertices * sizeof *state->hops);
 
-	apart->nslots = most < MOST_SLOTS ? most : MOST_SLOTS;
-	apart->nslots = apart->nslots > nthreads ? apart->nslots : nthreads;
-	apart->nslots = apart->nslots < nsources ? apart->nslots : nsources;
-	apart->hops = emogi_cpu_run_scratch(apart->run, apart->nslots * apart->nvertices,
-										sizeof *apart->hops);
-	apart->orders = apart->hops == NULL ? NULL
-		: emogi_cpu_run_scratch(apart->run, nthreads * apart->nvertices, sizeof *apart->orders);
-	apart->inverse = apart->orders == NULL ? NULL
-		: emogi_cpu_run_scratch(apart->run, apart->nvertices + 1, sizeof *apart->inverse);
-	return apart->inverse != NULL;
+	state->nslots = max_slots < MAX_SLOTS ? max_slots : MAX_SLOTS;
+	state->nslots = state->nslots > nthreads ? state->nslots : nthreads;
+	state->nslots = state->nslots < nsources ? state->nslots : nsources;
+	state->hops = emogi_cpu_run_scratch(state->run, state->nslots * state->nvertices,
+										sizeof *state->hops);
+	state->orders = state->hops == NULL ? NULL
+		: emogi_cpu_run_scratch(state->run, nthreads * state->nvertices, sizeof *state->orders);
+	state->inverse = state->orders == NULL ? NULL
+		: emogi_cpu_run_scratch(state->run, state->nvertices + 1, sizeof *state->inverse);
+	return state->inverse != NULL;
 }
 
 bool
 emogi_closeness_per_thread(EmogiCpuRun *run, const EmogiGraph *graph, const uint32_t *sources,
 						   uint64_t nsources, const EmogiMsbfsTotals *totals)
 {
-	Apart		apart = {.run = run, .lists = &graph->forward, .nvertices = graph->nvertices,
+	PerThread	state = {.run = run, .lists = &graph->forward, .nvertices = graph->nvertices,
 		.totals = totals};
 
 	emogi_job_phase(&run->job, EMOGI_PHASE_RUN, nsources);
-	if (!open_apart(&apart, nsources))
+	if (!open_state(&state, nsources))
 		return false;
-	for (uint64_t first = 0; first < nsources; first += apart.count)
+	for (uint64_t first = 0; first < nsources; first += state.count)
 	{
-		apart.sources = sources + first;
-		apart.count = emogi_cpu_run_chunk_end(first, apart.nslots, nsources) - first;
-		if (!emogi_cpu_run_step(run, search_all, &apart, apart.count == 1))
+		state.sources = sources + first;
+		state.count = emogi_cpu_run_chunk_end(first, state.nslots, nsources) - first;
+		if (!emogi_cpu_run_step(run, search_all, &state, state.count == 1))
 			break;
-		find_inverses(&apart);
-		if (!emogi_cpu_run_step(run, add_all, &apart, false))
+		find_inverses(&state);
+		if (!emogi_cpu_run_step(run, add_all, &state, false))
 			break;
 	}
-	run->result->edges_traversed += apart.looked;
-	run->result->nlevels = (uint32_t) apart.deepest + 1;
+	run->result->edges_traversed += state.looked;
+	run->result->nlevels = (uint32_t) state.deepest + 1;
 	return !emogi_job_stopped(&run->job);
 }

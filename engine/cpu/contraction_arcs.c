@@ -14,7 +14,7 @@
 #include <string.h>
 
 #define SPARE_ROOM 2			/* initial room of a list, arcs */
-#define LEAST_ROOM 4096
+#define MIN_ROOM 4096
 
 /*
  * Enlarge an array for `more` elements; false, with the job failed or given up, if that is
@@ -24,7 +24,7 @@ static bool
 reserve(EmogiContracting *work, void **array, uint64_t count, uint64_t *room, uint64_t more,
 		size_t bytes)
 {
-	uint64_t	wanted = *room + *room / 2 + LEAST_ROOM;
+	uint64_t	wanted = *room + *room / 2 + MIN_ROOM;
 	void	   *larger = NULL;
 
 	if (count + more <= *room)
@@ -133,7 +133,7 @@ emogi_contraction_make_add(EmogiContracting *work, uint32_t from, uint32_t to, u
 	return true;
 }
 
-/* Take a vertex out of the lists of the others. */
+/* Remove a vertex from the lists of its neighbors. */
 void
 emogi_contraction_make_remove(EmogiContracting *work, uint32_t v)
 {
@@ -152,7 +152,7 @@ emogi_contraction_make_remove(EmogiContracting *work, uint32_t v)
 	}
 }
 
-/* Give each list the room that its edges take, and some more. */
+/* Place the lists in the pool, each with room for its edges and SPARE_ROOM more. */
 static bool
 place_lists(EmogiContracting *work, const EmogiGraph *graph)
 {
@@ -174,8 +174,8 @@ place_lists(EmogiContracting *work, const EmogiGraph *graph)
 }
 
 /*
- * Make arcs of the edges of a Graph: of parallel ones the lightest, and no loops. Lists are ordered
- * by (target, weight).
+ * Convert the edges of a graph to arcs: of parallel edges the lightest, and no loops. Adjacency
+ * lists are sorted by (target, weight).
  */
 bool
 emogi_contraction_make_read(EmogiContracting *work, const EmogiGraph *graph)
@@ -205,7 +205,7 @@ emogi_contraction_make_read(EmogiContracting *work, const EmogiGraph *graph)
 	return !work->gave_up;
 }
 
-/* Get a rank for the vertex that an arc or a way leads over. */
+/* Map an arc's `over` from vertices to ranks. */
 static uint32_t
 rank_over(uint32_t over, const uint32_t *ranks)
 {
@@ -213,8 +213,8 @@ rank_over(uint32_t over, const uint32_t *ranks)
 }
 
 /*
- * Sort arcs by weight: what is short is what stops a search at a vertex, and is looked at first.
- * There are few.
+ * Sort arcs by weight, because short arcs are the ones that stall a search at a vertex, and those
+ * are tested first. Insertion sort suffices for their number.
  */
 static void
 sort_arcs(EmogiArc *arcs, uint32_t count)
@@ -254,7 +254,7 @@ pack_arcs(const EmogiContracting *work, const uint32_t *order, const uint32_t *r
 }
 
 /*
- * Make the block of the hierarchy; NULL, with the job failed, without memory. order: [nvertices],
+ * Make the block of the hierarchy; NULL, with the job failed, if out of memory. order: [nvertices],
  * the vertices by rank.
  */
 EmogiContraction *

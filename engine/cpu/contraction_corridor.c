@@ -1,23 +1,26 @@
 /*
- * contraction_corridor.c: the edges of the Graph that an arc of a hierarchy stands for: of the
- * shortest way, and of all that are as short but for a budget. contraction.c says why none of
- * interest is missing.
+ * contraction_corridor.c: unpack the arcs of a hierarchy to edges of the graph: those of the
+ * shortest path of an arc, and of all paths within a budget. contraction.c proves that no needed
+ * edge is missing.
  */
 #include "contraction_search.h"
 
 #include <stdlib.h>
 
-/* of a corridor, some ten milliseconds: of more the distances of all vertices are a better way */
-#define MOST_EDGES ((uint64_t) 1 << 17)
-#define LEAST_BITS 12
-#define LEAST_ITEMS 256
+/*
+ * maximum size of a corridor, some ten milliseconds of work; beyond it, searching all distances is
+ * faster
+ */
+#define MAX_EDGES ((uint64_t) 1 << 17)
+#define MIN_BITS 12
+#define MIN_ITEMS 256
 #define POLL 4096				/* arcs */
-#define AHEAD 6					/* arcs that are on the way from memory while one is unpacked */
+#define AHEAD 6					/* prefetch distance, arcs */
 
 bool
 emogi_contraction_reserve(EmogiJob *job, EmogiGrowing *array, uint64_t more, size_t bytes)
 {
-	uint64_t	room = array->room * 2 + LEAST_ITEMS;
+	uint64_t	room = array->room * 2 + MIN_ITEMS;
 	void	   *larger = NULL;
 
 	if (array->count + more <= array->room)
@@ -36,7 +39,7 @@ emogi_contraction_reserve(EmogiJob *job, EmogiGrowing *array, uint64_t more, siz
 	return true;
 }
 
-/* Find the place of an arc among those that have been unpacked. */
+/* Find the slot of an arc in the table of unpacked arcs. */
 static EmogiUnpacked *
 find_unpacked(const EmogiUnpacked *unpacked, int bits, uint64_t arc)
 {
@@ -48,11 +51,11 @@ find_unpacked(const EmogiUnpacked *unpacked, int bits, uint64_t arc)
 	return (EmogiUnpacked *) &unpacked[i];
 }
 
-/* Make room for one arc more; false, with the job failed, without memory. */
+/* Make room for one more arc; false, with the job failed, if out of memory. */
 static bool
 reserve_unpacked(EmogiCorridor *corridor)
 {
-	const int	bits = corridor->unpacked == NULL ? LEAST_BITS : corridor->bits + 1;
+	const int	bits = corridor->unpacked == NULL ? MIN_BITS : corridor->bits + 1;
 	EmogiUnpacked *larger = NULL;
 
 	if (corridor->unpacked != NULL && 2 * (corridor->nunpacked + 1) <=
@@ -74,9 +77,7 @@ reserve_unpacked(EmogiCorridor *corridor)
 	return true;
 }
 
-/*
- * Get the vertex that an arc leads over; EMOGI_ARC_OWN where it is an edge, or there are several.
- */
+/* Get the middle vertex of an arc; EMOGI_ARC_OWN if it is an edge or has alternatives. */
 static uint32_t
 get_over(const EmogiContraction *made, EmogiUnpacking task)
 {
@@ -85,9 +86,9 @@ get_over(const EmogiContraction *made, EmogiUnpacking task)
 	return (over & EMOGI_ARC_WAYS) != 0 ? EMOGI_ARC_OWN : over;
 }
 
-/* Have memory bring where the arcs of the vertex begin that an arc leads over. */
+/* Prefetch the arc offsets of an arc's middle vertex. */
 static void
-foresee_firsts(const EmogiContraction *made, EmogiUnpacking task)
+prefetch_firsts(const EmogiContraction *made, EmogiUnpacking task)
 {
 	const uint32_t over = get_over(made, task);
 
@@ -95,7 +96,10 @@ foresee_firsts(const EmogiContraction *made, EmogiUnpacking task)
 		emogi_prefetch(&emogi_contraction_firsts(made, side)[over]);
 }
 
-/* A little more than is asked for, so that it is not asked for again and again. */
+/*
+ * The recorded budget exceeds the requested one by the slack, so that the same arc is not unpacked
+ * again for slightly larger budgets.
+ */
 bool
 emogi_contraction_put(EmogiCorridor *corridor, int side, uint32_t low, uint64_t arc, double budget)
 {
@@ -113,11 +117,11 @@ emogi_contraction_put(EmogiCorridor *corridor, int side, uint32_t low, uint64_t 
 	*unpacked = (EmogiUnpacked) {2 * arc + (uint64_t) side + 1, budget};
 	task = (EmogiUnpacking *) corridor->queue.items + corridor->queue.count++;
 	*task = (EmogiUnpacking) {budget, arc, low, side};
-	foresee_firsts(corridor->made, *task);
+	prefetch_firsts(corridor->made, *task);
 	return true;
 }
 
-/* Find the arc of a vertex that leads to, or comes from, a higher one. */
+/* Find the arc between a vertex and a given higher one. */
 static uint64_t
 find_arc(const EmogiContraction *made, int side, uint32_t low, uint32_t high)
 {
@@ -129,14 +133,14 @@ find_arc(const EmogiContraction *made, int side, uint32_t low, uint32_t high)
 	return i;
 }
 
-/* Unpack one way of an arc from one vertex to another. */
+/* Unpack one alternative of an arc. */
 static bool
 unpack_way(EmogiCorridor *corridor, uint32_t from, uint32_t to, uint32_t over, double weight,
 		   double budget)
 {
 	const EmogiContraction *made = corridor->made;
 	uint64_t	before,
-				behind;
+				after;
 
 	if (weight > budget)
 		return true;
@@ -147,18 +151,18 @@ unpack_way(EmogiCorridor *corridor, uint32_t from, uint32_t to, uint32_t over, d
 			return false;
 		((EmogiCorridorEdge *) corridor->edges.items)[corridor->edges.count++] =
 			(EmogiCorridorEdge) {weight, from, to};
-		corridor->gave_up = corridor->edges.count > MOST_EDGES;
+		corridor->gave_up = corridor->edges.count > MAX_EDGES;
 		return !corridor->gave_up;
 	}
 	before = find_arc(made, 1, over, from);
-	behind = find_arc(made, 0, over, to);
+	after = find_arc(made, 0, over, to);
 	return emogi_contraction_put(corridor, 1, over, before,
-								 budget - emogi_contraction_arcs(made, 0)[behind].weight) &&
-		emogi_contraction_put(corridor, 0, over, behind,
+								 budget - emogi_contraction_arcs(made, 0)[after].weight) &&
+		emogi_contraction_put(corridor, 0, over, after,
 							  budget - emogi_contraction_arcs(made, 1)[before].weight);
 }
 
-/* Unpack the ways of an arc. */
+/* Unpack all alternatives of an arc. */
 static bool
 unpack_ways(EmogiCorridor *corridor, EmogiUnpacking task)
 {
@@ -176,9 +180,8 @@ unpack_ways(EmogiCorridor *corridor, EmogiUnpacking task)
 }
 
 /*
- * Arcs lie all over the hierarchy, so most of the time is that of bringing them from memory. In the
- * order in which they were put, those that come next are known, and brought while others are
- * unpacked.
+ * Arcs are scattered over the hierarchy, so that most of the time goes into cache misses. The queue
+ * order is known in advance, so that later arcs are prefetched while earlier ones are unpacked.
  */
 bool
 emogi_contraction_unpack(EmogiCorridor *corridor)

@@ -1,10 +1,10 @@
 /*
  * contraction_order.c: the ranks of a hierarchy's vertices.
  *
- * An arc leads from a lower level to a higher one, so any order in which levels ascend will do [1].
- * Of those the one here has what is asked for together lie together: within a level vertices stand
- * as the lowest vertices stand to which arcs lead up from them, and so those below one crossing
- * side by side.
+ * Arcs lead from lower to higher levels, so that any order of ascending levels is valid [1]. This
+ * one places vertices that are accessed together side by side: within a level, vertices are sorted
+ * by the lowest vertex to which arcs lead up from them, so that the vertices below one crossing are
+ * adjacent.
  *
  * [1] D. Delling, A. V. Goldberg, A. Nowatzyk, R. F. Werneck. PHAST: hardware-accelerated shortest
  *     path trees. IPDPS 2011, 4.1.
@@ -13,7 +13,7 @@
 
 #include <stdlib.h>
 
-/* Order numbers, for qsort. */
+/* Compare numbers for qsort. */
 static int
 compare_places(const void *a, const void *b)
 {
@@ -23,7 +23,7 @@ compare_places(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Get the lowest rank of those to, or from, which arcs lead up; nvertices = there is none. */
+/* Get the lowest rank to, or from, which an arc leads up; nvertices = none. */
 static uint64_t
 find_lowest(const EmogiContracting *work, const uint32_t *ranks, uint32_t v)
 {
@@ -39,7 +39,9 @@ find_lowest(const EmogiContracting *work, const uint32_t *ranks, uint32_t v)
 	return lowest;
 }
 
-/* Order the vertices of a level, places[0] .. places[count - 1]; first: the rank of its first. */
+/*
+ * Order the vertices of a level, places[0] .. places[count - 1]; first: the rank of the first one.
+ */
 static void
 order_level(const EmogiContracting *work, uint64_t *places, uint64_t count, uint64_t first,
 			uint32_t *order, uint32_t *ranks)
@@ -55,9 +57,9 @@ order_level(const EmogiContracting *work, uint64_t *places, uint64_t count, uint
 }
 
 /*
- * Order vertices by rank. levels: [nvertices], below nvertices, of each lower than those of the
- * vertices to which its arcs lead. places, ranks: [nvertices], scratch; starts: [nvertices + 1],
- * zeros.
+ * Order vertices by rank. levels: [nvertices], below nvertices; a vertex's level is lower than
+ * those of the vertices its arcs lead to. places, ranks: [nvertices], scratch; starts: [nvertices +
+ * 1], zeroed.
  */
 void
 emogi_contraction_make_order(const EmogiContracting *work, const uint32_t *levels, uint32_t *order,
@@ -70,8 +72,8 @@ emogi_contraction_make_order(const EmogiContracting *work, const uint32_t *level
 	for (uint64_t level = 0; level < n; level++)
 		starts[level + 1] += starts[level];
 	for (uint64_t v = n; v-- > 0;)
-		places[--starts[levels[v] + 1]] = v;	/* starts[level + 1] is where the level begins
-												 * from here on */
+		places[--starts[levels[v] + 1]] = v;	/* from here on, starts[level + 1] is where the
+												 * level begins */
 	for (uint64_t level = n; level-- > 0;)
 	{
 		const uint64_t first = starts[level + 1];

@@ -1,15 +1,14 @@
 /*
- * contraction_search.c: one shortest path by way of a contraction hierarchy, and the distances from
- * several vertices to several.
+ * contraction_search.c: one shortest path by a contraction hierarchy, and the distances between
+ * several sources and several targets.
  *
- * Two searches go up, from the source along arcs and from the target against them, each in the
- * order of distances and as far as the best that both together have found, and the slack
- * (contraction.c). A vertex to which a way from above is shorter by more than the tolerance is
- * passed over [1]. Of what they have met, the arcs on ways that are as good but for the slack are
- * followed back and unpacked: the corridor.
+ * Two searches go up, from the source along arcs and from the target against them, in order of
+ * distance. Both stop at the best total found so far plus the slack (contraction.c). A vertex that
+ * is reached from above by a path shorter by more than the tolerance is skipped [1]. Then the arcs
+ * on paths within the slack of the best are followed back and unpacked: they are the corridor.
  *
- * Of several targets each is searched up from once, of several sources, too; a corridor leads from
- * one source to all targets.
+ * With several sources or targets, there is one upward search for each source and each target; a
+ * corridor leads from one source to all targets.
  *
  * [1] R. Geisberger et al., WEA 2008, 3.2 (stall on demand).
  */
@@ -19,33 +18,34 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define LEAST_BITS 10
+#define MIN_BITS 10
 #define POLL 1024				/* vertices */
 #define BATCH 64				/* targets of a matrix whose searches are kept, some 200 kB each */
 
-/* A vertex that a side has met, by its rank. Four are in a line of memory. */
+/* A vertex in the hash table of a side, by rank. Four share a cache line. */
 typedef struct Node
 {
-	uint32_t	rank;			/* + 1; 0 = a free place */
-	uint32_t	offers;			/* the last that was made, + 1; 0 = none */
+	uint32_t	rank;			/* rank + 1; 0 = a free slot */
+	uint32_t	offers;			/* index of the last offer + 1; 0 = none */
 	double		distance;		/* from the source, or to the target */
 } Node;
 
 /* An arc that a search went up. */
 typedef struct Offer
 {
-	double		distance;		/* with it */
+	double		distance;		/* over this arc */
 	uint64_t	arc;
-	uint32_t	low;			/* rank where it went up from */
-	uint32_t	next;			/* + 1 */
+	uint32_t	low;			/* rank of the lower endpoint */
+	uint32_t	next;			/* index + 1 */
 } Offer;
 
-/* What is searched up from one end. */
+/* The upward search of one side. */
 typedef struct Side
 {
-	Node	   *nodes;			/* [2^bits], open addressing, at least half of them free */
-	double	   *budgets;		/* [2^bits], of nodes to be followed back: ways from, or to, the
-								 * end that are no longer are of interest; -1 = none is */
+	Node	   *nodes;			/* [2^bits], open addressing, at most half full */
+	double	   *budgets;		/* [2^bits], of nodes to be followed back: paths between the
+								 * side's origin and the node that are no longer than this are
+								 * needed; -1 = none */
 	int			bits;
 	uint64_t	nnodes;
 	EmogiGrowing offers;		/* Offer */
@@ -64,13 +64,13 @@ typedef struct Search
 	EmogiJob   *job;
 	const EmogiContraction *made;
 	bool		reversed;		/* the path leads the other way */
-	double		error;			/* of sums */
-	double		best;			/* the shortest way that both sides have found */
+	double		error;			/* relative error of sums */
+	double		best;			/* the shortest total found by both sides */
 	Side		sides[2];
-	EmogiCorridor *corridor;	/* where what is followed back is unpacked */
+	EmogiCorridor *corridor;	/* receives the unpacked arcs */
 } Search;
 
-/* Find the place of a vertex among those that a side has met. */
+/* Find the slot of a vertex in a hash table. */
 static inline Node *
 find_place(Node *nodes, int bits, uint32_t rank)
 {
@@ -88,7 +88,10 @@ find_node(const Side *side, uint32_t rank)
 	return find_place(side->nodes, side->bits, rank);
 }
 
-/* Get how far a vertex is from the end; +inf where it was not met, or there is no such side. */
+/*
+ * Get the distance of a vertex from a side's origin; +inf if not reached, or if the side does not
+ * exist.
+ */
 static inline double
 distance_of(const Side *side, uint32_t rank)
 {
@@ -97,11 +100,11 @@ distance_of(const Side *side, uint32_t rank)
 	return node != NULL && node->rank != 0 ? node->distance : (double) INFINITY;
 }
 
-/* Make room for more nodes; false, with the job failed, without memory. */
+/* Make room for more nodes; false, with the job failed, if out of memory. */
 static bool
 reserve_nodes(Search *search, Side *side, uint64_t more)
 {
-	int			bits = side->nodes == NULL ? LEAST_BITS : side->bits;
+	int			bits = side->nodes == NULL ? MIN_BITS : side->bits;
 	Node	   *larger = NULL;
 
 	while (UINT64_C(1) << bits < 2 * (side->nnodes + more))
@@ -124,7 +127,7 @@ reserve_nodes(Search *search, Side *side, uint64_t more)
 	return true;
 }
 
-/* Put an entry into a heap, which has room for it. */
+/* Push an entry onto a heap, which has room for it. */
 static void
 push(EmogiGrowing *heap, Entry entry)
 {
@@ -136,7 +139,7 @@ push(EmogiGrowing *heap, Entry entry)
 	entries[i] = entry;
 }
 
-/* Take the nearest entry off a heap. */
+/* Pop the nearest entry off a heap. */
 static Entry
 pop(EmogiGrowing *heap)
 {
@@ -159,7 +162,7 @@ pop(EmogiGrowing *heap)
 }
 
 /*
- * Get how much longer a way may be than the best and still be of interest, or be the best but for
+ * Get the slack: how much longer than the best a path may be and still be the best but for
  * rounding.
  */
 static inline double
@@ -169,8 +172,8 @@ slack_of(const Search *search)
 }
 
 /*
- * Say whether a way from above is so much shorter that a vertex is on no way of interest. Arcs
- * stand by weight.
+ * Check whether a path from above is so much shorter that the vertex is on no needed path. Arcs are
+ * sorted by weight.
  */
 static bool
 is_stalled(const Search *search, int side, uint32_t rank, double distance)
@@ -185,7 +188,7 @@ is_stalled(const Search *search, int side, uint32_t rank, double distance)
 	return false;
 }
 
-/* Offer a vertex a way up over an arc. There is room. */
+/* Offer a vertex a distance over an upward arc. There is room. */
 static void
 offer(Search *search, int side, uint32_t low, uint64_t i, const EmogiArc *arc, double distance)
 {
@@ -212,7 +215,7 @@ offer(Search *search, int side, uint32_t low, uint64_t i, const EmogiArc *arc, d
 		search->best = both;
 }
 
-/* Settle the nearest vertex of a side; false, with the job failed, without memory. */
+/* Settle the nearest vertex of a side; false, with the job failed, if out of memory. */
 static bool
 settle(Search *search, int side)
 {
@@ -222,7 +225,7 @@ settle(Search *search, int side)
 	const uint64_t *firsts = emogi_contraction_firsts(search->made, side);
 	const uint64_t degree = firsts[entry.rank + 1] - firsts[entry.rank];
 
-	/* where the arcs of the next begin was asked for when it was offered */
+	/* the offsets of the next vertex's arcs were prefetched when it was offered */
 	if (from->heap.count > 0)
 		emogi_contraction_foresee(search->made, ((Entry *) from->heap.items)[0].rank);
 	if (entry.distance != find_node(from, entry.rank)->distance ||
@@ -237,7 +240,7 @@ settle(Search *search, int side)
 	return true;
 }
 
-/* Search up from both ends; false when the job has stopped. */
+/* Search up from both ends; false if the job has stopped. */
 static bool
 search_up(Search *search)
 {
@@ -259,7 +262,7 @@ search_up(Search *search)
 	}
 }
 
-/* Have nothing of a side be of interest yet; false, with the job failed, without memory. */
+/* Mark all nodes of a side as not needed; false, with the job failed, if out of memory. */
 static bool
 begin_back(Search *search, Side *side)
 {
@@ -276,8 +279,8 @@ begin_back(Search *search, Side *side)
 }
 
 /*
- * Note that ways from the end of a side to a vertex that it has met, or the other way, are of
- * interest as far as a budget. False, with the job failed, without memory.
+ * Request the paths between a side's origin and one of its nodes, up to a budget. False, with the
+ * job failed, if out of memory.
  */
 static bool
 want(Search *search, Side *side, const Node *node, double budget)
@@ -295,7 +298,7 @@ want(Search *search, Side *side, const Node *node, double budget)
 	return true;
 }
 
-/* Follow the arcs of interest that lead up to a vertex. */
+/* Follow the needed arcs that lead up to a vertex. */
 static bool
 follow_back(Search *search, int s, uint32_t rank)
 {
@@ -304,7 +307,7 @@ follow_back(Search *search, int s, uint32_t rank)
 	const Node *node = find_node(side, rank);
 	const double budget = side->budgets[node - side->nodes];
 
-	side->budgets[node - side->nodes] = -1.0;	/* nothing asks for it again from above */
+	side->budgets[node - side->nodes] = -1.0;	/* nothing above requests it again */
 	for (uint32_t o = node->offers; o > 0;)
 	{
 		const Offer offered = ((Offer *) side->offers.items)[o - 1];
@@ -321,7 +324,7 @@ follow_back(Search *search, int s, uint32_t rank)
 	return true;
 }
 
-/* Follow back all that is wanted of a side. */
+/* Follow all requests of a side. */
 static bool
 follow_all(Search *search, int side)
 {
@@ -333,14 +336,11 @@ follow_all(Search *search, int side)
 	return true;
 }
 
-/*
- * Make the corridor of what the searches have met; false when the job has stopped, or it has given
- * up.
- */
+/* Build the corridor from the two searches; false if the job has stopped or given up. */
 static bool
 make_corridor(Search *search)
 {
-	const double most = search->best + slack_of(search);
+	const double max = search->best + slack_of(search);
 	Side	   *from = &search->sides[0];
 	Side	   *to = &search->sides[1];
 
@@ -355,9 +355,9 @@ make_corridor(Search *search)
 		if (low->rank == 0)
 			continue;
 		high = find_node(to, low->rank - 1);
-		if (high->rank != 0 && low->distance + high->distance <= most &&
-			!(want(search, from, low, most - high->distance) &&
-			  want(search, to, high, most - low->distance)))
+		if (high->rank != 0 && low->distance + high->distance <= max &&
+			!(want(search, from, low, max - high->distance) &&
+			  want(search, to, high, max - low->distance)))
 			return false;
 	}
 	return follow_all(search, 0) && follow_all(search, 1) &&
@@ -383,7 +383,7 @@ run(Search *search, uint32_t source, uint32_t target, EmogiPathAnswer *answer)
 		answer->outcome = EMOGI_PATH_GAVE_UP;
 }
 
-/* Put an end into the queue of its side; false, with the job failed, without memory. */
+/* Enter the origin of a side; false, with the job failed, if out of memory. */
 static bool
 enter_end(Search *search, int s, uint32_t end)
 {
@@ -398,7 +398,7 @@ enter_end(Search *search, int s, uint32_t end)
 	return true;
 }
 
-/* Free what a search took. */
+/* Free a search's memory. */
 static void
 free_search(Search *search)
 {
@@ -412,14 +412,14 @@ free_search(Search *search)
 	}
 }
 
-/* Get how many arcs the searches went up. */
+/* Get the number of arcs that the searches went up. */
 static uint64_t
-looked_at(const Search *search)
+arcs_examined(const Search *search)
 {
 	return search->sides[0].offers.count + search->sides[1].offers.count;
 }
 
-/* Write why a job has failed, if for memory; gets its status. */
+/* Write the message of an out-of-memory failure; returns the job's status. */
 static EmogiStatus
 end_job(const EmogiJob *job, uint64_t nmet, EmogiError *error)
 {
@@ -446,7 +446,7 @@ emogi_contraction_path(const EmogiContraction *made, const EmogiGraph *graph, bo
 		.corridor = &corridor};
 	EmogiStatus status;
 
-	if (source == target)		/* has no edge to go by */
+	if (source == target)		/* such a path has no edge */
 		return emogi_path_search(graph, NULL, source, target, UINT64_MAX, answer, control, error);
 	*answer = (EmogiPathAnswer) {.outcome = EMOGI_PATH_NONE};
 	error->message[0] = error->detail[0] = '\0';
@@ -454,20 +454,21 @@ emogi_contraction_path(const EmogiContraction *made, const EmogiGraph *graph, bo
 	if (!emogi_job_stopped(&job) && enter_end(&search, 0, ends[0]) &&
 		enter_end(&search, 1, ends[1]))
 		run(&search, ends[0], ends[1], answer);
-	answer->edges_traversed = looked_at(&search) + corridor.edges.count;
+	answer->edges_traversed = arcs_examined(&search) + corridor.edges.count;
 	status = end_job(&job, search.sides[0].nnodes + search.sides[1].nnodes, error);
 	free_search(&search);
 	emogi_contraction_free(&corridor);
 	return status;
 }
 
-/* ---- distances of many ---- */
+/* ---- distance matrices ---- */
 
-/* What lies above a target. */
+/* The upward search from a target. */
 typedef struct Above
 {
 	Search		search;
-	EmogiGrowing nodes;			/* Entry, what was met: read in a row, which a table is not */
+	EmogiGrowing nodes;			/* Entry, the search's nodes as an array, which is scanned faster
+								 * than the hash table */
 } Above;
 
 typedef struct Matrix
@@ -484,7 +485,7 @@ typedef struct Matrix
 	uint64_t	looked;
 } Matrix;
 
-/* Search up from one end, as far as that leads. */
+/* Search up from one vertex until the search is exhausted. */
 static bool
 search_from(Matrix *matrix, Search *search, int side, uint32_t end)
 {
@@ -496,7 +497,7 @@ search_from(Matrix *matrix, Search *search, int side, uint32_t end)
 
 /* Search up from a target. */
 static bool
-look_above(Matrix *matrix, Above *above, uint32_t target)
+search_above(Matrix *matrix, Above *above, uint32_t target)
 {
 	const int	down = matrix->reversed ? 0 : 1;
 	const Side *side = &above->search.sides[down];
@@ -510,13 +511,13 @@ look_above(Matrix *matrix, Above *above, uint32_t target)
 		if (side->nodes[i].rank != 0)
 			entries[above->nodes.count++] = (Entry) {side->nodes[i].distance,
 				side->nodes[i].rank - 1};
-	matrix->looked += looked_at(&above->search);
+	matrix->looked += arcs_examined(&above->search);
 	return true;
 }
 
 /*
- * Note what is wanted of the ways from a source to a target, and follow the target's part back.
- * False when the job has stopped, or it has given up.
+ * Request the needed paths between a source and a target, and follow the target's side back. False
+ * if the job has stopped or given up.
  */
 static bool
 join(Matrix *matrix, Search *from, Above *above)
@@ -525,7 +526,7 @@ join(Matrix *matrix, Search *from, Above *above)
 	const Entry *entries = above->nodes.items;
 	Side	   *low = &from->sides[up];
 	Side	   *high = &above->search.sides[1 - up];
-	double		most;
+	double		max;
 
 	from->best = INFINITY;
 	for (uint64_t i = 0; i < above->nodes.count; i++)
@@ -540,22 +541,22 @@ join(Matrix *matrix, Search *from, Above *above)
 	if (matrix->gave_up)
 		return false;
 	matrix->corridor.slack = fmax(matrix->corridor.slack, slack_of(from));
-	most = from->best + slack_of(from);
+	max = from->best + slack_of(from);
 	for (uint64_t i = 0; i < above->nodes.count; i++)
 	{
 		const Node *node = find_node(low, entries[i].rank);
 
-		if (node->rank != 0 && node->distance + entries[i].distance <= most &&
-			!(want(from, low, node, most - entries[i].distance) &&
-			  want(&above->search, high, find_node(high, entries[i].rank), most - node->distance)))
+		if (node->rank != 0 && node->distance + entries[i].distance <= max &&
+			!(want(from, low, node, max - entries[i].distance) &&
+			  want(&above->search, high, find_node(high, entries[i].rank), max - node->distance)))
 			return false;
 	}
 	return follow_all(&above->search, 1 - up);
 }
 
 /*
- * Find the distances from one source to the targets at hand; false when the job has stopped, or it
- * has given up.
+ * Compute the distances from one source to the current targets; false if the job has stopped or
+ * given up.
  */
 static bool
 find_row(Matrix *matrix, uint32_t source, double *distance)
@@ -574,13 +575,13 @@ find_row(Matrix *matrix, uint32_t source, double *distance)
 		emogi_contraction_settle(&matrix->corridor, source, matrix->ntargets, matrix->targets,
 								 distance, NULL);
 	matrix->gave_up |= matrix->corridor.gave_up;
-	matrix->looked += looked_at(&from) + matrix->corridor.edges.count;
+	matrix->looked += arcs_examined(&from) + matrix->corridor.edges.count;
 	free_search(&from);
 	emogi_contraction_free(&matrix->corridor);
 	return done;
 }
 
-/* Find the distances to some targets; false when the job has stopped, or it has given up. */
+/* Compute the distances to one batch of targets; false if the job has stopped or given up. */
 static bool
 find_columns(Matrix *matrix, const EmogiQuery *query, uint64_t first, bool (*poll) (void),
 			 double *distance)
@@ -592,7 +593,7 @@ find_columns(Matrix *matrix, const EmogiQuery *query, uint64_t first, bool (*pol
 	for (uint64_t t = 0; t < matrix->ntargets && done; t++)
 	{
 		matrix->targets[t] = ranks[query->targets[first + t]];
-		done = look_above(matrix, &matrix->above[t], matrix->targets[t]);
+		done = search_above(matrix, &matrix->above[t], matrix->targets[t]);
 	}
 	for (uint64_t s = 0; s < query->nsources && done; s++)
 	{

@@ -1,7 +1,7 @@
 /*
- * contraction_settle.c: the path of SSSP's bits inside of a corridor: Dijkstra's search as
- * path_search.c makes it, in the order of (distance, edges), of the parents that offer the same the
- * one with the smallest number.
+ * contraction_settle.c: the path that SSSP finds, bit for bit, inside a corridor: Dijkstra's search
+ * as in path_search.c, in the order of (distance, edges), with ties among parents broken by the
+ * smallest vertex.
  */
 #include "contraction_search.h"
 
@@ -13,10 +13,10 @@
 /* A vertex of the corridor. */
 typedef struct Place
 {
-	double		distance;		/* +inf = not met */
+	double		distance;		/* +inf = not reached */
 	uint32_t	hops;
 	uint32_t	vertex;
-	uint32_t	parent;			/* place */
+	uint32_t	parent;			/* index in places */
 	uint32_t	rank;
 } Place;
 
@@ -30,7 +30,7 @@ typedef struct Entry
 typedef struct Settling
 {
 	EmogiCorridor *corridor;
-	EmogiCorridorEdge *edges;	/* [nedges], by where they come from; ends are places */
+	EmogiCorridorEdge *edges;	/* [nedges], sorted by `from` */
 	uint64_t	nedges;
 	Place	   *places;			/* [nplaces] */
 	uint64_t	nplaces;
@@ -39,7 +39,7 @@ typedef struct Settling
 	uint64_t	end;
 } Settling;
 
-/* Order edges by where they come from, for qsort. */
+/* Compare edges by `from`, then `to`, for qsort. */
 static int
 compare_edges(const void *a, const void *b)
 {
@@ -51,7 +51,7 @@ compare_edges(const void *a, const void *b)
 	return (x->to > y->to) - (x->to < y->to);
 }
 
-/* Find the place of a rank; EMOGI_NO_VERTEX where no edge begins there. */
+/* Find the place of a rank; EMOGI_NO_VERTEX if no edge begins there. */
 static uint32_t
 find_place(const Settling *settling, uint32_t rank)
 {
@@ -71,7 +71,7 @@ find_place(const Settling *settling, uint32_t rank)
 		: EMOGI_NO_VERTEX;
 }
 
-/* Make places of the vertices where edges begin, which are sorted. False without memory. */
+/* Make a place for each vertex where edges begin; the edges are sorted. False if out of memory. */
 static bool
 make_places(Settling *settling)
 {
@@ -98,7 +98,7 @@ make_places(Settling *settling)
 	return true;
 }
 
-/* Say whether entry a is to be settled before b. */
+/* Check whether entry a is settled before b. */
 static inline bool
 is_before(Entry a, Entry b)
 {
@@ -136,7 +136,7 @@ pop(Settling *settling)
 	return first;
 }
 
-/* Offer a vertex a way over a parent. */
+/* Offer a vertex a distance over a parent. */
 static void
 offer(Settling *settling, uint32_t to, double distance, uint32_t hops, uint32_t parent)
 {
@@ -154,7 +154,9 @@ offer(Settling *settling, uint32_t to, double distance, uint32_t hops, uint32_t 
 		place->parent = parent;
 }
 
-/* Settle vertices until the target is, EMOGI_NO_VERTEX = all; false when the job has stopped. */
+/*
+ * Settle vertices until the target is settled, EMOGI_NO_VERTEX = all; false if the job has stopped.
+ */
 static bool
 settle(Settling *settling, uint32_t source, uint32_t target)
 {
@@ -186,7 +188,7 @@ settle(Settling *settling, uint32_t source, uint32_t target)
 	return true;
 }
 
-/* Follow the parents from the target into the answer; false without memory. */
+/* Follow the parents from the target into the answer; false if out of memory. */
 static bool
 write_path(Settling *settling, uint32_t target, EmogiPathAnswer *answer)
 {
@@ -212,7 +214,7 @@ write_path(Settling *settling, uint32_t target, EmogiPathAnswer *answer)
 	return true;
 }
 
-/* Have an edge that leads nowhere begin at each end, so that it has a place. */
+/* Add an infinitely long loop at the source and at each target, so that each has a place. */
 static bool
 mark_ends(EmogiCorridor *corridor, uint32_t source, uint64_t ntargets, const uint32_t *targets)
 {
@@ -229,7 +231,7 @@ mark_ends(EmogiCorridor *corridor, uint32_t source, uint64_t ntargets, const uin
 	return true;
 }
 
-/* Search, and write what is wanted; false when the job has stopped, or without memory. */
+/* Search, and write the requested results; false if the job has stopped or out of memory. */
 static bool
 run(Settling *settling, uint32_t source, uint64_t ntargets, const uint32_t *targets,
 	double *distance, EmogiPathAnswer *answer)

@@ -1,17 +1,16 @@
 /*
- * contraction_sweep.c: the distances from several vertices to many, by way of a contraction
+ * contraction_sweep.c: the distances from several sources to many targets by a contraction
  * hierarchy.
  *
- * Method. A search goes up from a source, and one sweep down over all vertices, the highest rank
- * first, gives what lies between it and each of them [1]; several sources are swept at once, for
- * each arc is read but once then. These distances are right but for rounding, as contraction.c has
- * it; let g be the error of a sum. So where an edge of weight w leads from u to v, and SSSP has the
- * distance of v by way of u, u's and w are no longer than v's but for 4g times that: such edges are
- * followed back from the targets, each vertex once, and on the way back SSSP's own sums are made,
- * of which the least is SSSP's distance. Nearly always one edge leads to a vertex. Where edges that
- * weigh next to nothing lead round in a circle, Dijkstra's search among the vertices that were met
- * makes the sums. The sources of a sweep are followed back in turn, a step of each, so that what
- * the one waits for in memory comes while the others go on.
+ * Method. An upward search from a source, followed by one sweep down over all vertices in
+ * descending rank, gives the distances to all vertices [1]. Several sources share a sweep, because
+ * each arc is then read only once. These distances are exact but for rounding (contraction.c); let
+ * g be the relative error of a sum. If SSSP reaches v over an edge of weight w from u, the swept
+ * distances satisfy d(u) + w <= d(v) (1 + 4g). Such edges are followed back from the targets, each
+ * vertex once, and SSSP's own sums are formed on the way back; the minimum of them is SSSP's
+ * distance. Nearly always, one edge qualifies. If edges of nearly no weight form a cycle,
+ * Dijkstra's search among the visited vertices forms the sums. The sources of a sweep are followed
+ * back in turn, one step each, so that the cache misses of one overlap with the work of the others.
  *
  * [1] D. Delling, A. V. Goldberg, A. Nowatzyk, R. F. Werneck. PHAST: hardware-accelerated shortest
  *     path trees. IPDPS 2011.
@@ -30,20 +29,20 @@
 #include <sys/mman.h>
 
 #define LANES EMOGI_CONTRACTION_LANES
-#define SLACK 4.5				/* times the error of a sum: 4, and what is of higher order */
+#define SLACK 4.5				/* times the error of a sum: 4, plus terms of higher order */
 #define POLL_RANKS 65536
-#define AHEAD 32				/* arcs whose ends are asked for before they are looked at */
-#define ARCS_AHEAD 192			/* arcs that are */
+#define AHEAD 32				/* prefetch distance of the endpoints of arcs, arcs */
+#define ARCS_AHEAD 192			/* prefetch distance of arcs */
 
 /*
- * How far it is with a vertex whose edges are followed back: at each stage what the next one reads
- * has been asked for.
+ * The stages of a vertex whose edges are followed back. In each stage, the data of the next stage
+ * have been prefetched.
  */
 typedef enum Stage
 {
-	MET,						/* its list */
-	LISTED,						/* distances of those in it */
-	SEEN						/* sum and list of the first that may lead to it */
+	MET,						/* its adjacency list */
+	LISTED,						/* the distances of its neighbors */
+	SEEN						/* the sum and the list of the first candidate predecessor */
 } Stage;
 
 /* A vertex whose edges are being followed back. */
@@ -51,9 +50,9 @@ typedef struct Frame
 {
 	uint32_t	vertex;
 	Stage		stage;
-	bool		is_only;		/* ... and one edge may lead to it, of this weight */
+	bool		is_only;		/* exactly one edge may lead to it, with weight `weight` */
 	double		weight;
-	uint64_t	edge;			/* that edge, or the next of those */
+	uint64_t	edge;			/* that edge, or the next candidate */
 } Frame;
 
 typedef struct Entry
@@ -62,44 +61,44 @@ typedef struct Entry
 	uint32_t	vertex;
 } Entry;
 
-/* Of a vertex for a source. */
+/* The state of a vertex for one source. */
 typedef struct Sum
 {
-	double		sum;			/* if it is met: SSSP's distance */
-	uint32_t	mark;			/* 2 * number of the row = met, 2 * number + 1 = its sum is made */
+	double		sum;			/* SSSP's distance, if final */
+	uint32_t	mark;			/* 2 * row number = visited, 2 * row number + 1 = sum is final */
 } Sum;
 
-/* What is followed back for a source. */
+/* Following back for one source. */
 typedef struct Row
 {
 	uint32_t	source;
-	uint64_t	next;			/* target to be looked at */
-	bool		is_circular;	/* edges lead round in a circle */
-	uint32_t	number;			/* from 1 */
+	uint64_t	next;			/* the next target */
+	bool		is_circular;	/* candidate edges form a cycle */
+	uint32_t	number;			/* of the row, from 1 */
 	double		slack;
 	Sum		   *sums;			/* [nvertices] */
-	EmogiGrowing met;			/* uint32_t */
+	EmogiGrowing met;			/* uint32_t, the visited vertices */
 	EmogiGrowing frames;		/* Frame */
 } Row;
 
 typedef struct Sweep
 {
-	EmogiJob   *job;			/* of all threads */
+	EmogiJob   *job;			/* shared by all threads */
 	const EmogiContraction *made;
 	const EmogiGraph *graph;
-	int			up;				/* side of the arcs that lead up from a source */
-	double	   *near;			/* [nvertices][LANES], by rank, a rank's in one line of a cache:
+	int			up;				/* the side of the arcs that lead up from a source */
+	double	   *near;			/* [nvertices][LANES], by rank, each rank in one cache line:
 								 * distances but for rounding */
-	void	   *near_memory;	/* where that lies */
-	uint64_t   *above;			/* bitmap [nvertices], by rank: a search up has been there, and
-								 * near has something already */
+	void	   *near_memory;	/* the allocation that holds it */
+	uint64_t   *above;			/* bitmap [nvertices], by rank: reached by an upward search, so
+								 * that near is valid */
 	Row			rows[LANES];
 	EmogiGrowing heap;			/* Entry */
 	uint64_t	looked;
 	bool		(*poll) (void);
 } Sweep;
 
-/* Is the job to end? */
+/* Check whether the job has been canceled or has failed. */
 static bool
 is_stopped(Sweep *sweep)
 {
@@ -108,7 +107,7 @@ is_stopped(Sweep *sweep)
 	return emogi_job_stopped(sweep->job);
 }
 
-/* ---- up and down ---- */
+/* ---- upward searches and the sweep ---- */
 
 static bool
 push(Sweep *sweep, Entry entry)
@@ -147,7 +146,7 @@ pop(Sweep *sweep)
 	return first;
 }
 
-/* Get the distances of a vertex that a search up has come to. */
+/* Get the distances of a vertex that an upward search reaches. */
 static inline double *
 get_above(Sweep *sweep, uint32_t rank)
 {
@@ -163,8 +162,8 @@ get_above(Sweep *sweep, uint32_t rank)
 }
 
 /*
- * Search up from a source, by its rank, in a lane. Here vertices are settled by rank, so that each
- * is once.
+ * Search up from a source, given by rank, in a lane. Vertices are settled in the order of ranks,
+ * each once.
  */
 static bool
 search_up(Sweep *sweep, uint32_t source, int lane)
@@ -197,7 +196,7 @@ search_up(Sweep *sweep, uint32_t source, int lane)
 	return true;
 }
 
-/* Have the distances of a vertex, of all lanes, be no longer than those of another and an arc. */
+/* Relax an arc in all lanes: low = min(low, high + weight). */
 static inline void
 relax(double *low, const double *high, double weight)
 {
@@ -212,7 +211,7 @@ relax(double *low, const double *high, double weight)
 #endif
 }
 
-/* Sweep down over all vertices; false when the job has stopped. */
+/* Sweep down over all vertices; false if the job has stopped. */
 static bool
 sweep_down(Sweep *sweep)
 {
@@ -244,11 +243,11 @@ sweep_down(Sweep *sweep)
 	return true;
 }
 
-/* ---- back, and SSSP's sums ---- */
+/* ---- following back, and SSSP's sums ---- */
 
 /*
- * Note that a vertex is met, and is to be followed back, and ask for what that will read; false,
- * with the job failed, without memory.
+ * Mark a vertex visited, push a frame for it, and prefetch its list; false, with the job failed, if
+ * out of memory.
  */
 static bool
 meet(Sweep *sweep, Row *row, uint32_t v)
@@ -268,7 +267,7 @@ meet(Sweep *sweep, Row *row, uint32_t v)
 }
 
 /*
- * Note that the sum of the last vertex that was met is made, and make those that it alone decides.
+ * Set the sum of the vertex on top of the stack, and of those below it that only this one decides.
  */
 static void
 unwind(Row *row, double sum)
@@ -287,21 +286,21 @@ unwind(Row *row, double sum)
 	}
 }
 
-/* May an edge lead to a vertex on a path that is no longer than `most`? */
+/* Check whether an edge may lie on a path to v that is no longer than `max`. */
 static inline bool
-leads_to(const Sweep *sweep, const uint32_t *ranks, int lane, uint32_t v, double most,
+leads_to(const Sweep *sweep, const uint32_t *ranks, int lane, uint32_t v, double max,
 		 uint64_t edge)
 {
 	const uint32_t u = sweep->graph->backward.targets[edge];
 	const double weight = emogi_weight(sweep->graph->backward.weights, sweep->graph->weight_type,
 									   edge);
 
-	return sweep->near[(uint64_t) ranks[u] * LANES + (uint64_t) lane] + weight <= most && u != v;
+	return sweep->near[(uint64_t) ranks[u] * LANES + (uint64_t) lane] + weight <= max && u != v;
 }
 
-/* Ask for the distances of those in the list of a vertex that was met. */
+/* Prefetch the distances of a visited vertex's neighbors. */
 static void
-ask_list(const Sweep *sweep, Frame *frame, const uint32_t *ranks)
+prefetch_list(const Sweep *sweep, Frame *frame, const uint32_t *ranks)
 {
 	const EmogiAdjacency *lists = &sweep->graph->backward;
 
@@ -311,18 +310,17 @@ ask_list(const Sweep *sweep, Frame *frame, const uint32_t *ranks)
 }
 
 /*
- * Look at the list of a vertex that was met: where does what may lead there begin, and is it one
- * edge?
+ * Scan the list of a visited vertex: find its first candidate edge, and whether it is the only one.
  */
 static void
-look_back(Sweep *sweep, Frame *frame, const uint32_t *ranks, int lane, double most)
+scan_list(Sweep *sweep, Frame *frame, const uint32_t *ranks, int lane, double max)
 {
 	const Row  *row = &sweep->rows[lane];
 	const uint64_t *offsets = sweep->graph->backward.offsets + frame->vertex;
 	uint64_t	count = 0;
 
 	for (uint64_t e = offsets[1]; e-- > offsets[0];)
-		if (leads_to(sweep, ranks, lane, frame->vertex, most, e))
+		if (leads_to(sweep, ranks, lane, frame->vertex, max, e))
 		{
 			frame->edge = e;
 			count++;
@@ -342,24 +340,27 @@ look_back(Sweep *sweep, Frame *frame, const uint32_t *ranks, int lane, double mo
 	sweep->looked += offsets[1] - offsets[0];
 }
 
-/* Go on with the last vertex that was met, until another is met or its sum is made. */
+/*
+ * Continue with the vertex on top of the stack, until another vertex is visited or its sum is
+ * final.
+ */
 static bool
 follow(Sweep *sweep, Row *row, const uint32_t *ranks, int lane)
 {
 	const EmogiAdjacency *lists = &sweep->graph->backward;
 	Frame	   *frame = &((Frame *) row->frames.items)[row->frames.count - 1];
 	const uint32_t v = frame->vertex;
-	const double most = sweep->near[(uint64_t) ranks[v] * LANES + (uint64_t) lane] + row->slack;
+	const double max = sweep->near[(uint64_t) ranks[v] * LANES + (uint64_t) lane] + row->slack;
 	double		sum = row->sums[v].sum;
 
 	if (frame->stage == MET)
 	{
-		ask_list(sweep, frame, ranks);
+		prefetch_list(sweep, frame, ranks);
 		return true;
 	}
 	if (frame->stage == LISTED)
 	{
-		look_back(sweep, frame, ranks, lane, most);
+		scan_list(sweep, frame, ranks, lane, max);
 		return true;
 	}
 	for (uint64_t end = frame->is_only ? frame->edge + 1 : lists->offsets[v + 1]; frame->edge < end;
@@ -367,7 +368,7 @@ follow(Sweep *sweep, Row *row, const uint32_t *ranks, int lane)
 	{
 		const uint32_t u = lists->targets[frame->edge];
 
-		if (!frame->is_only && !leads_to(sweep, ranks, lane, v, most, frame->edge))
+		if (!frame->is_only && !leads_to(sweep, ranks, lane, v, max, frame->edge))
 			continue;
 		if (row->sums[u].mark == 2 * row->number)
 			row->is_circular = true;
@@ -386,7 +387,7 @@ follow(Sweep *sweep, Row *row, const uint32_t *ranks, int lane)
 	return true;
 }
 
-/* Make the sums of all that was met by Dijkstra's search. */
+/* Compute the sums of all visited vertices by Dijkstra's search. */
 static bool
 search_met(Sweep *sweep, Row *row)
 {
@@ -422,8 +423,8 @@ search_met(Sweep *sweep, Row *row)
 }
 
 /*
- * Choose the slack of a lane by its farthest target; false where that is too far for the hierarchy
- * to tell.
+ * Set the slack of a lane from its farthest target; false if that is too far for the hierarchy's
+ * tolerance.
  */
 static bool
 choose_slack(Sweep *sweep, Row *row, const uint32_t *ranks, const EmogiQuery *query, int lane)
@@ -444,7 +445,7 @@ choose_slack(Sweep *sweep, Row *row, const uint32_t *ranks, const EmogiQuery *qu
 	return !emogi_job_stopped(sweep->job);
 }
 
-/* Begin to follow back for a source, whose lane has been swept. */
+/* Begin to follow back for a source whose lane has been swept. */
 static bool
 begin_row(Sweep *sweep, const uint32_t *ranks, const EmogiQuery *query, uint32_t source, int lane)
 {
@@ -463,7 +464,8 @@ begin_row(Sweep *sweep, const uint32_t *ranks, const EmogiQuery *query, uint32_t
 }
 
 /*
- * Follow back one step, from the vertex met last or from the next target; *is_done: there is none.
+ * Follow back one step, from the vertex on top of the stack or from the next target; *is_done:
+ * nothing is left.
  */
 static bool
 step_back(Sweep *sweep, const uint32_t *ranks, const EmogiQuery *query, int lane, bool *is_done)
@@ -484,7 +486,7 @@ step_back(Sweep *sweep, const uint32_t *ranks, const EmogiQuery *query, int lane
 	return true;
 }
 
-/* Give the distances of a source. */
+/* Write the distances from a source. */
 static bool
 end_row(Sweep *sweep, const EmogiQuery *query, int lane, double *distance)
 {
@@ -498,7 +500,7 @@ end_row(Sweep *sweep, const EmogiQuery *query, int lane, double *distance)
 	return true;
 }
 
-/* Follow back for all sources that have been swept, in turn. */
+/* Follow back for all sources of the sweep, in turn. */
 static bool
 follow_all(Sweep *sweep, const uint32_t *ranks, const EmogiQuery *query, int count)
 {
@@ -519,7 +521,7 @@ follow_all(Sweep *sweep, const uint32_t *ranks, const EmogiQuery *query, int cou
 }
 
 /*
- * Find the distances from some sources, a lane each; false when the job has stopped, or it has
+ * Compute the distances from up to LANES sources, a lane each; false if the job has stopped or
  * given up.
  */
 static bool
@@ -545,9 +547,9 @@ find_rows(Sweep *sweep, const EmogiQuery *query, uint64_t first, double *distanc
 	return !is_stopped(sweep);
 }
 
-/* ---- all ---- */
+/* ---- threads ---- */
 
-/* Take memory; NULL, with the job failed, without. */
+/* Allocate zeroed memory; NULL, with the job failed, if out of memory. */
 static void *
 take(Sweep *sweep, uint64_t count, size_t bytes)
 {
@@ -560,12 +562,12 @@ take(Sweep *sweep, uint64_t count, size_t bytes)
 }
 
 /*
- * Take memory, on large pages, for what is read all over; NULL, with the job failed, without. Each
- * page is written to: a page that is read first is the kernel's page of zeros, and another when it
- * is written to, of which all threads are told.
+ * Allocate memory on huge pages for arrays with random access; NULL, with the job failed, if out of
+ * memory. Each page is written to first: reading an untouched page would map the kernel's zero
+ * page, and the later write would cost a TLB shootdown in all threads.
  */
 static void *
-take_far(Sweep *sweep, uint64_t bytes, void **memory)
+take_huge(Sweep *sweep, uint64_t bytes, void **memory)
 {
 	const uintptr_t page = 4096;
 	char	   *start;
@@ -580,20 +582,20 @@ take_far(Sweep *sweep, uint64_t bytes, void **memory)
 	return start;
 }
 
-/* Rows that threads find, a block of LANES at a time, each by a sweep of its own. */
+/* The rows to compute. Each thread takes blocks of LANES rows, and sweeps once for each. */
 typedef struct Rows
 {
 	EmogiJob	job;
 	Sweep		common;
 	const EmogiQuery *query;
 	double	   *distance;
-	uint64_t	next;			/* the first row that no thread has taken */
+	uint64_t	next;			/* the first row not taken by a thread */
 	uint64_t	looked;
 } Rows;
 
 /*
- * Find blocks of rows until there are none, in a thread. The caller's asks whether the job is to
- * end.
+ * Compute blocks of rows until none are left; a thread's task. Only the caller's thread polls for
+ * cancellation.
  */
 static void
 find_blocks(void *arg, int thread, int nthreads)
@@ -607,10 +609,10 @@ find_blocks(void *arg, int thread, int nthreads)
 	(void) nthreads;
 	if (thread != 0)
 		sweep.poll = NULL;
-	sweep.near = take_far(&sweep, sweep.made->nvertices * LANES * sizeof(double),
-						  &sweep.near_memory);
+	sweep.near = take_huge(&sweep, sweep.made->nvertices * LANES * sizeof(double),
+						   &sweep.near_memory);
 	sweep.above = take(&sweep, sweep.made->nvertices / 64 + 1, sizeof *sweep.above);
-	sums = take_far(&sweep, sweep.made->nvertices * LANES * sizeof(Sum), &sums_memory);
+	sums = take_huge(&sweep, sweep.made->nvertices * LANES * sizeof(Sum), &sums_memory);
 	for (int lane = 0; lane < LANES && sums != NULL; lane++)
 		sweep.rows[lane].sums = sums + (uint64_t) lane * sweep.made->nvertices;
 	while (!emogi_job_stopped(&rows->job) && (first = emogi_job_take(&rows->next, LANES)) <

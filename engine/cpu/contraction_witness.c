@@ -1,23 +1,23 @@
 /*
- * contraction_witness.c: which shortcuts the contraction of a vertex needs: those from and to
- * neighbours between which no other way, a witness, is shorter by more than the tolerance.
+ * contraction_witness.c: the shortcuts that contracting a vertex needs: those between neighbors for
+ * which no other path, a witness, is shorter by more than the tolerance.
  *
- * Ways of two arcs are looked for first: the first arc from the one neighbour, the second from the
- * other end. Where a contraction is but weighed they must do; where it is made and they do not, a
- * search goes on from the neighbour and settles some vertices. What is not found costs a shortcut
- * more, and is never wrong.
+ * Witnesses of two arcs are searched first: the first arc from one neighbor, the second arc
+ * backward from the other. If a contraction is only being evaluated, these must suffice; if it is
+ * performed and they do not suffice, a bounded Dijkstra search from the neighbor follows. A missed
+ * witness costs an additional shortcut, but never correctness.
  */
 #include "contraction_parts.h"
 
 #include <math.h>
 
-#define MOST_SETTLED 60			/* vertices */
-/* where what is left is dense: a shortcut too many costs more there */
-#define MOST_SETTLED_LATE 400
-#define POLL_SETTLED 65536		/* vertices between two looks whether to end */
-#define LATE_ARCS 12			/* of the vertex from which it is searched */
+#define MAX_SETTLED 60			/* vertices */
+/* if the remaining graph is dense, where needless shortcuts cost more */
+#define MAX_SETTLED_LATE 400
+#define POLL_SETTLED 65536		/* vertices between two polls */
+#define LATE_ARCS 12			/* ... at the vertex where the search begins */
 
-/* Put an entry into the heap, which has room for it. */
+/* Push an entry onto the heap, which has room for it. */
 static inline void
 push(EmogiContracting *work, EmogiWitnessEntry entry)
 {
@@ -28,7 +28,7 @@ push(EmogiContracting *work, EmogiWitnessEntry entry)
 	work->heap[i] = entry;
 }
 
-/* Take the nearest entry off the heap. */
+/* Pop the nearest entry off the heap. */
 static inline EmogiWitnessEntry
 pop(EmogiContracting *work)
 {
@@ -51,11 +51,11 @@ pop(EmogiContracting *work)
 }
 
 /*
- * Search from a vertex, around another, as far as most, and as long as nwanted marked vertices are
- * not settled; gets how far it came.
+ * Search from a vertex, avoiding another, up to a distance of `max`, until nwanted marked vertices
+ * are settled; returns the largest settled distance.
  */
 static double
-search_around(EmogiContracting *work, uint32_t source, uint32_t around, double most,
+search_around(EmogiContracting *work, uint32_t source, uint32_t around, double max,
 			  uint64_t max_settled, uint32_t nwanted)
 {
 	double		farthest = 0.0;
@@ -74,7 +74,7 @@ search_around(EmogiContracting *work, uint32_t source, uint32_t around, double m
 			break;
 		if (entry.distance > work->nodes[entry.vertex].distance)
 			continue;
-		if (entry.distance >= most ||
+		if (entry.distance >= max ||
 			(work->nodes[entry.vertex].wanted == work->search && --nwanted == 0))
 			break;
 		farthest = entry.distance;
@@ -84,7 +84,7 @@ search_around(EmogiContracting *work, uint32_t source, uint32_t around, double m
 			const double distance = entry.distance + arcs[i].weight;
 			EmogiWitnessNode *node = &work->nodes[arcs[i].to];
 
-			if (arcs[i].to == around || distance >= most ||
+			if (arcs[i].to == around || distance >= max ||
 				(node->search == work->search && node->distance <= distance))
 				continue;
 			node->distance = distance;
@@ -102,32 +102,30 @@ emogi_contraction_make_farthest(EmogiContracting *work, uint32_t source)
 	return search_around(work, source, EMOGI_NO_VERTEX, (double) INFINITY, UINT64_MAX, 0);
 }
 
-/*
- * Say whether the search has found a way to a vertex, around another, that is shorter than `most`.
- */
+/* Check whether the search has found a path to a vertex, avoiding another, shorter than `max`. */
 static bool
-has_witness(EmogiContracting *work, uint32_t to, uint32_t around, double most)
+has_witness(EmogiContracting *work, uint32_t to, uint32_t around, double max)
 {
 	const EmogiArc *arcs = emogi_contraction_make_arcs(work, 1, to);
 	const uint32_t count = work->lists[1][to].count;
 
-	if (work->nodes[to].search == work->search && work->nodes[to].distance < most)
+	if (work->nodes[to].search == work->search && work->nodes[to].distance < max)
 		return true;
 	work->work += count;
 	for (uint32_t i = 0; i < count; i++)
 	{
 		const EmogiWitnessNode *node = &work->nodes[arcs[i].to];
 
-		if (node->search == work->search && node->distance + arcs[i].weight < most &&
+		if (node->search == work->search && node->distance + arcs[i].weight < max &&
 			arcs[i].to != around)
 			return true;
 	}
 	return false;
 }
 
-/* Mark where the arcs of a vertex lead, but to another. */
+/* Set the distances of a vertex's neighbors, except for one vertex. */
 static void
-look_around(EmogiContracting *work, uint32_t source, uint32_t around)
+mark_neighbors(EmogiContracting *work, uint32_t source, uint32_t around)
 {
 	const EmogiArc *arcs = emogi_contraction_make_arcs(work, 0, source);
 	const uint32_t count = work->lists[0][source].count;
@@ -144,7 +142,7 @@ look_around(EmogiContracting *work, uint32_t source, uint32_t around)
 	}
 }
 
-/* Say whether a way from a neighbour of a vertex over it to each other has a witness. */
+/* Check whether each path from a neighbor over v to another neighbor has a witness. */
 static bool
 have_witnesses(EmogiContracting *work, EmogiArc from, uint32_t v)
 {
@@ -162,8 +160,8 @@ have_witnesses(EmogiContracting *work, EmogiArc from, uint32_t v)
 }
 
 /*
- * Search for witnesses from a neighbour of a vertex, to all others. False when none is needed, or
- * all have been found.
+ * Search for witnesses from a neighbor of v to all others. False if no shortcut is needed, because
+ * all have witnesses.
  */
 static bool
 search_from(EmogiContracting *work, EmogiArc from, uint32_t v, bool adds)
@@ -173,7 +171,7 @@ search_from(EmogiContracting *work, EmogiArc from, uint32_t v, bool adds)
 	uint32_t	nothers = 0;
 
 	work->search++;
-	look_around(work, from.to, v);
+	mark_neighbors(work, from.to, v);
 	if (!adds)
 		return true;
 	if (have_witnesses(work, from, v))
@@ -190,8 +188,8 @@ search_from(EmogiContracting *work, EmogiArc from, uint32_t v, bool adds)
 		nothers++;
 	}
 	(void) search_around(work, from.to, v, from.weight + longest - work->tolerance,
-						 work->lists[0][from.to].count > LATE_ARCS ? MOST_SETTLED_LATE
-						 : MOST_SETTLED, nothers);
+						 work->lists[0][from.to].count > LATE_ARCS ? MAX_SETTLED_LATE
+						 : MAX_SETTLED, nothers);
 	return true;
 }
 

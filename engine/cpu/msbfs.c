@@ -1,27 +1,30 @@
 /*
- * msbfs.c: breadth-first search from up to 64 sources at once, each by itself.
+ * msbfs.c: multi-source breadth-first search: up to 64 independent searches at a time.
  *
- * Every vertex has a word; bit s of it belongs to source s. `seen` holds who has reached the
- * vertex, `front` who did so in the last level, and one look at a list entry serves all sources
- * that stand at its beginning [1].
+ * Each vertex has a word in which bit s belongs to source s. `seen` holds the sources that have
+ * reached the vertex, `front` those that did so in the last level. Examining an edge once serves
+ * all sources that stand at its origin [1].
  *
- * There are three ways to make a level, chosen by the work that each would be:
- *   queue  The frontier's vertices are listed. Their words are pushed along their lists into `next`; an atomic OR says
- *          who finds a vertex first and lists it. Nothing is touched but what the frontier leads to.
- *   sweep  The same with a pass over all vertices in place of the lists of vertices.
- *          From few vertices with long lists, as hubs have, the same strip by strip of all vertices, without atomics.
- *   pull   Every vertex that a source with a frontier has yet to reach gathers the words of those that lead to it, until
- *          it has them all [1, 2]. Needs graph->backward.
- * Long lists are put aside and walked by all threads together, in pieces.
+ * A level is made in one of three ways, chosen by the estimated work:
+ *
+ *   queue  The frontier is a queue. The words of its vertices are pushed along their lists into
+ *          `next`; an atomic OR decides which thread reaches a vertex first and appends it.
+ *          Only vertices adjacent to the frontier are touched.
+ *   sweep  The same with a pass over all vertices instead of queues. From few vertices with
+ *          long lists (hubs), `next` is filled strip by strip without atomics.
+ *   pull   Each vertex that an active source has not reached ORs the words of its
+ *          predecessors, until all bits are set [1, 2]. Needs graph->backward.
+ *
+ * Long adjacency lists are deferred and processed by all threads together, in pieces.
  *
  * Levels are kept as codes, level + 1, in bit planes: bit s of planes[k][v] is bit k of the code of
- * v for source s. At the end they are turned into rows by source, 64 x 64 bits at a time; when all
- * levels were made from queues, and few vertices reached, into lists. Where sums are wanted there
- * are no planes: the words that are entered are counted, level by level. The answer, the counts and
- * the way taken depend on nothing but the Graph and the arguments.
+ * v for source s. At the end they are transposed to rows by source, 64 x 64 bits at a time, or, if
+ * all levels were made from queues and few vertices were reached, converted to lists. If only sums
+ * are wanted, there are no planes: the entered words are counted level by level. The result, the
+ * counters and the chosen ways depend only on the graph and the arguments.
  *
- * Parameters: PUSH_COST and SWEEP_COST weigh a pushed list entry and a vertex of a pass against an
- * entry pulled.
+ * Parameters: PUSH_COST and SWEEP_COST weigh a pushed edge and a vertex of a pass against a pulled
+ * edge.
  *
  * [1] M. Then et al. The More the Merrier: Efficient Multi-Source Graph Traversal. PVLDB 8(4),
  *     2014. Sections 3, 4.1.2.
@@ -40,7 +43,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-/* Take the next queue as the frontier's. */
+/* Make the next queue the frontier. */
 static void
 swap_queues(EmogiMsbfs *search)
 {
@@ -52,7 +55,7 @@ swap_queues(EmogiMsbfs *search)
 	search->next_count = 0;
 }
 
-/* Run a step in all threads; false when the job has stopped. */
+/* Run a step in all threads; false if the job has stopped. */
 static bool
 run_all(EmogiMsbfs *search, EmogiPoolTask step)
 {
@@ -60,7 +63,7 @@ run_all(EmogiMsbfs *search, EmogiPoolTask step)
 }
 
 /*
- * Push along the frontier's lists, hubs last, and enter what was found; false when the job has
+ * Push along the frontier's lists, hubs last, and enter the new vertices; false if the job has
  * stopped.
  */
 static bool
@@ -77,7 +80,7 @@ push_level(EmogiMsbfs *search)
 		emogi_cpu_run_step(&search->run, enter, search, alone);
 }
 
-/* Make a level by looking back; false when the job has stopped. */
+/* Make a level by pulling; false if the job has stopped. */
 static bool
 pull_level(EmogiMsbfs *search)
 {
@@ -95,10 +98,7 @@ pull_level(EmogiMsbfs *search)
 	return true;
 }
 
-/*
- * Say whether the lists of the frontier's vertices are so long that each has something for every
- * strip.
- */
+/* Check whether the lists of the frontier are so long that each has edges into every strip. */
 static bool
 worth_strips(const EmogiMsbfs *search)
 {
@@ -108,8 +108,8 @@ worth_strips(const EmogiMsbfs *search)
 }
 
 /*
- * Choose the way to make the next level and bring the frontier into its form; false when the job
- * has stopped.
+ * Choose the way to make the next level and convert the frontier to its form; false if the job has
+ * stopped.
  */
 static bool
 choose_way(EmogiMsbfs *search, bool *by_pull)
@@ -141,11 +141,12 @@ choose_way(EmogiMsbfs *search, bool *by_pull)
 	return true;
 }
 
-/* Add up what the threads found in a level. */
+/* Add up the threads' counters of a level. */
 static void
 add_up(EmogiMsbfs *search)
 {
-	const bool	passed = !search->in_queue; /* over all vertices: what is open is known */
+	const bool	passed = !search->in_queue; /* over all vertices, so that open vertices were
+											 * counted */
 	EmogiMsbfsTally total = {0};
 
 	if (!passed)
@@ -169,7 +170,7 @@ add_up(EmogiMsbfs *search)
 		emogi_msbfs_add_level(search, search->code - 1);
 }
 
-/* Clear what the threads have found, before a level. */
+/* Reset the threads' counters before a level. */
 static void
 clear_tallies(EmogiMsbfs *search)
 {
@@ -178,7 +179,7 @@ clear_tallies(EmogiMsbfs *search)
 			? &search->level_counts[t] : NULL};
 }
 
-/* Is the level at hand deeper than can be told? */
+/* Check whether the current level is too deep to be stored. */
 static bool
 is_too_deep(const EmogiMsbfs *search)
 {
@@ -186,8 +187,8 @@ is_too_deep(const EmogiMsbfs *search)
 }
 
 /*
- * Get scratch memory, zero, in pages of the right size; NULL, with the job failed, when there is
- * none.
+ * Allocate zeroed scratch memory, in pages of the right size; NULL, with the job failed, if out of
+ * memory.
  */
 static void *
 take_memory(EmogiMsbfs *search, uint64_t bytes)
@@ -203,8 +204,7 @@ take_memory(EmogiMsbfs *search, uint64_t bytes)
 }
 
 /*
- * See to the planes that the level's code needs, or as many as there may be; false when there is no
- * memory.
+ * Add the planes that the level's code needs, as far as max_planes allows; false if out of memory.
  */
 static bool
 add_planes(EmogiMsbfs *search)
@@ -213,10 +213,10 @@ add_planes(EmogiMsbfs *search)
 		search->nplanes++;
 	while (search->nplanes < search->max_planes && search->code >> search->nplanes != 0)
 	{
-		int			most = EMOGI_MSBFS_PLANES - search->nplanes;
+		int			max = EMOGI_MSBFS_PLANES - search->nplanes;
 		/* 2, 4, 8: few mappings */
-		int			more = search->nplanes == 0 ? 2 : search->nplanes < most ? search->nplanes
-			: most;
+		int			more = search->nplanes == 0 ? 2 : search->nplanes < max ? search->nplanes
+			: max;
 		uint64_t   *words = take_memory(search,
 										(uint64_t) more * search->nvertices * sizeof(uint64_t));
 
@@ -228,7 +228,7 @@ add_planes(EmogiMsbfs *search)
 	return true;
 }
 
-/* Make the next level; false when the job has stopped or the level is too deep to be told. */
+/* Make the next level; false if the job has stopped or the level is too deep to be stored. */
 static bool
 make_level(EmogiMsbfs *search)
 {
@@ -281,7 +281,7 @@ enter_sources(EmogiMsbfs *search, const uint32_t *sources)
 		emogi_msbfs_add_level(search, 0);
 }
 
-/* Say whether the search is bounded to two hops and at most nentries list entries lead there. */
+/* Check whether the search is bounded to two hops that examine at most nentries edges. */
 static bool
 leads_to_few(const EmogiGraph *graph, const uint32_t *sources, int nsources, int64_t max_depth,
 			 uint64_t nentries)
@@ -302,7 +302,7 @@ leads_to_few(const EmogiGraph *graph, const uint32_t *sources, int nsources, int
 	return count <= nentries;
 }
 
-/* Lay the arrays of words of the vertices out from an address on; get the address behind them. */
+/* Lay out the word arrays of the vertices from an address on; returns the address after them. */
 static uintptr_t
 carve_words(EmogiMsbfs *search, uintptr_t place)
 {
@@ -313,7 +313,7 @@ carve_words(EmogiMsbfs *search, uintptr_t place)
 	return place;
 }
 
-/* Lay these arrays and the first planes out in the caller's scratch memory. */
+/* Lay out these arrays and the first planes in the caller's scratch memory. */
 static void
 carve_scratch(EmogiMsbfs *search, int nplanes)
 {
@@ -324,18 +324,18 @@ carve_scratch(EmogiMsbfs *search, int nplanes)
 		search->planes[k] = emogi_carve(&place, search->nvertices * sizeof(uint64_t));
 }
 
-/* Get the number of planes in which levels up to max_depth can be told; -1 = any. */
+/* Get the number of planes that store levels up to max_depth; -1 = any. */
 static int
-planes_for(int64_t max_depth, int most)
+planes_for(int64_t max_depth, int max)
 {
-	int			nplanes = most;
+	int			nplanes = max;
 
 	if (max_depth >= 0 && max_depth < 254)
 		nplanes = 32 - __builtin_clz((uint32_t) max_depth + 1);
-	return nplanes < most ? nplanes : most;
+	return nplanes < max ? nplanes : max;
 }
 
-/* Lay the other arrays out from an address on, all but the planes; get their bytes. */
+/* Lay out the other arrays except the planes from an address on; returns their size. */
 static uint64_t
 lay_out(EmogiMsbfs *search, void *start)
 {
@@ -359,7 +359,9 @@ lay_out(EmogiMsbfs *search, void *start)
 	return (uint64_t) (place - (uintptr_t) start);
 }
 
-/* Get the scratch memory; pages that nothing needs are never touched. False when there is none. */
+/*
+ * Allocate the scratch memory; pages that are not needed are never touched. False if out of memory.
+ */
 static bool
 open_search(EmogiMsbfs *search, int64_t max_depth)
 {
@@ -397,7 +399,7 @@ emogi_msbfs_scratch_bytes(uint64_t nvertices, int64_t max_depth)
 	return place;
 }
 
-/* Leave the caller's scratch memory zero; false when the job has stopped. */
+/* Zero the caller's scratch memory; false if the job has stopped. */
 static bool
 clean_scratch(EmogiMsbfs *search)
 {
@@ -405,7 +407,7 @@ clean_scratch(EmogiMsbfs *search)
 		run_all(search, search->only_queues ? emogi_msbfs_clean_touched : emogi_msbfs_clean_all);
 }
 
-/* Refuse with a message. */
+/* Reject the arguments with a message. */
 static EmogiStatus
 refuse(EmogiError *error, const char *message)
 {
@@ -414,10 +416,7 @@ refuse(EmogiError *error, const char *message)
 	return EMOGI_BAD_INPUT;
 }
 
-/*
- * Clear what a result holds of an earlier search; say how many planes its memory has room for, or 0
- * where none are wanted.
- */
+/* Reset a result; returns the number of planes its memory has room for, 0 if none are wanted. */
 static int
 clear_result(EmogiMsbfsResult *result, uint64_t nvertices, int nsources)
 {

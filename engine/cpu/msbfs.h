@@ -1,16 +1,19 @@
 /*
- * msbfs.h: breadth-first search from up to 64 sources at once, each by itself, by the threads of a
- * pool.
+ * msbfs.h: multi-source breadth-first search: up to 64 independent searches at a time, with the
+ * threads of a pool.
  *
- * The answer lies in one block of memory that the caller gives, in one of two forms, whichever is
- * smaller; read it with emogi_msbfs_next, which hides them. It holds no pointer: another process
- * may read it where it sees the same block.
- *   rows   nplanes > 0: rows[nsources][row_words] words. For each 64 vertices nplanes words follow one another: bit i of
- *          word k is bit k of the code of the i-th vertex. A code is the level + 1, and 0 where the source leads not.
- *   lists  nplanes = 0: vertices uint32[starts[nsources]], then levels uint8[starts[nsources]]; those of source s from
- *          starts[s] to starts[s + 1] - 1, vertices ascending.
- * Who wants no more of a source than how many vertices it reaches, and how far they are, asks for
- * sums: they take no memory, and levels may be of any depth.
+ * The result is stored in one block of memory supplied by the caller, in the smaller of two
+ * formats; emogi_msbfs_next() reads either. It contains no pointers, so that another process can
+ * read it from shared memory.
+ *
+ *   rows   nplanes > 0: rows[nsources][row_words] words. Each 64 vertices take nplanes words: bit
+ *          i of word k is bit k of the code of the i-th vertex. A code is the level + 1, and 0 if
+ *          the source does not reach the vertex.
+ *   lists  nplanes = 0: vertices uint32[starts[nsources]], then levels uint8[starts[nsources]];
+ *          those of source s are starts[s] .. starts[s + 1] - 1, vertices ascending.
+ *
+ * A caller that needs only the number of vertices that a source reaches, and their distances in
+ * sum, asks for sums: these take no memory, and levels may be arbitrarily deep.
  */
 #ifndef EMOGI_MSBFS_H
 #define EMOGI_MSBFS_H
@@ -22,21 +25,21 @@ extern "C" {
 #endif
 
 #define EMOGI_MSBFS_SOURCES 64
-#define EMOGI_MSBFS_VERTICES 64	/* that are packed together, and unpacked at once */
-#define EMOGI_MSBFS_PLANES 8	/* at most: levels 0 .. 254 */
+#define EMOGI_MSBFS_VERTICES 64	/* vertices that are packed and unpacked together */
+#define EMOGI_MSBFS_PLANES 8	/* maximum: levels 0 .. 254 */
 
-/* What the levels come to of the vertices that a source has reached. */
+/* Sums over the levels of the vertices that a source has reached. */
 typedef struct EmogiMsbfsSums
 {
-	uint64_t	count;			/* of the vertices; with 0 the rest is undefined */
+	uint64_t	count;			/* of vertices; if 0, the other fields are undefined */
 	uint64_t	sum;
 	uint32_t	least;
 	uint32_t	most;
-	double		harmonic;		/* of 1 / level, level by level; of level 0 nothing */
+	double		harmonic;		/* sum of 1 / level, level by level; level 0 adds nothing */
 } EmogiMsbfsSums;
 
 /*
- * The same by vertex: of the sources that have reached it. What a search finds is added, level by
+ * The same sums by vertex, over the sources that have reached it. A search adds to them, level by
  * level.
  */
 typedef struct EmogiMsbfsTotals
@@ -48,52 +51,52 @@ typedef struct EmogiMsbfsTotals
 
 typedef struct EmogiMsbfsResult
 {
-	/* Given by the caller. */
-	bool		wants_sums;		/* and no more: memory may be NULL, too_deep will not be set */
-	uint32_t	first_level;	/* of those that the sums are made of, */
-	uint32_t	last_level;		/* to this one */
-	const EmogiMsbfsTotals *totals; /* of all levels, too; NULL = none */
-	uint64_t	done;			/* of a longer run that this is a part of, for control->done */
-	uint64_t	total;			/* likewise; 0 = not known */
-	void	   *memory;			/* aligned to EMOGI_LINE_BYTES, any content */
-	uint64_t	memory_bytes;	/* emogi_msbfs_bytes() or less: the deepest level that can be
-								 * told is lower then */
-	void	   *scratch;		/* emogi_msbfs_scratch_bytes(), aligned likewise, all zero; left
-								 * all zero when the status is OK, so that the next search need
-								 * not clear new memory. NULL = none */
+	/* Set by the caller. */
+	bool		wants_sums;		/* only sums: memory may be NULL, and too_deep is not set */
+	uint32_t	first_level;	/* first level included in sums */
+	uint32_t	last_level;		/* last level included in sums */
+	const EmogiMsbfsTotals *totals; /* sums by vertex, over all levels; NULL = none */
+	uint64_t	done;			/* progress of the longer run of which this search is a part, for
+								 * control->done */
+	uint64_t	total;			/* likewise; 0 = unknown */
+	void	   *memory;			/* aligned to EMOGI_LINE_BYTES, undefined content */
+	uint64_t	memory_bytes;	/* emogi_msbfs_bytes() or less, which lowers the deepest level
+								 * that can be stored */
+	void	   *scratch;		/* emogi_msbfs_scratch_bytes(), aligned likewise, zeroed; zero
+								 * again afterwards if the status is OK, so that the next search
+								 * need not clear new memory. NULL = none */
 
-	/* Filled by the search. */
-	bool		too_deep;		/* there are levels that memory has no room for: the rest is
-								 * undefined */
+	/* Set by the search. */
+	bool		too_deep;		/* memory has no room for some levels: the rest is undefined */
 	uint64_t	nvertices;
 	int			nsources;
 	int			nplanes;
 	uint64_t	row_words;
-	uint64_t	used_bytes;		/* of memory, from its start: the rest was not touched */
+	uint64_t	used_bytes;		/* of memory, from its beginning; the rest was not touched */
 	uint64_t	starts[EMOGI_MSBFS_SOURCES + 1];
-	uint64_t	nreached[EMOGI_MSBFS_SOURCES];	/* by each source, itself included */
-	EmogiMsbfsSums sums[EMOGI_MSBFS_SOURCES];	/* if wanted: of each source */
-	uint32_t	nlevels;		/* levels entered by any source, their own (0) included */
-	uint64_t	edges_traversed;	/* list entries that were looked at */
+	uint64_t	nreached[EMOGI_MSBFS_SOURCES];	/* by each source, including itself */
+	EmogiMsbfsSums sums[EMOGI_MSBFS_SOURCES];	/* of each source, if wants_sums */
+	uint32_t	nlevels;		/* levels entered by any source, including level 0 */
+	uint64_t	edges_traversed;	/* edges examined */
 	double		run_ms;
 } EmogiMsbfsResult;
 
 /*
- * Get the memory that answers of levels up to max_depth may take; -1 = up to 254, the deepest that
- * can be told.
+ * Get the memory that results with levels up to max_depth may take; -1 = up to 254, the deepest
+ * that can be stored.
  */
 extern uint64_t emogi_msbfs_bytes(uint64_t nvertices, int nsources, int64_t max_depth);
 
 /*
- * Get the bytes of scratch memory that are worth keeping from search to search of levels up to
- * max_depth, -1 = any.
+ * Get the bytes of scratch memory worth keeping between searches of levels up to max_depth; -1 =
+ * any.
  */
 extern uint64_t emogi_msbfs_scratch_bytes(uint64_t nvertices, int64_t max_depth);
 
 /*
- * Search from each of sources[nsources], 1 .. 64 vertex numbers, repeats allowed, up to max_depth
- * hops; -1 = no bound. The lists of graph->backward, when it is there, save work. When
- * result->too_deep is set (status EMOGI_OK), ask for the sources one by one.
+ * Search from each of sources[nsources], 1 .. 64 vertex numbers, duplicates allowed, up to
+ * max_depth hops; -1 = unlimited. If graph->backward exists, it saves work. If result->too_deep is
+ * set (with status EMOGI_OK), search from the sources one by one.
  */
 extern EmogiStatus emogi_msbfs_run(EmogiPool *pool, const EmogiGraph *graph,
 								   const uint32_t *sources, int nsources, int64_t max_depth,
@@ -101,22 +104,21 @@ extern EmogiStatus emogi_msbfs_run(EmogiPool *pool, const EmogiGraph *graph,
 								   EmogiError *error);
 
 /*
- * Search from the next of a run's sources[nsources], those from `first` on, as one of its many
- * searches, and add what is counted to the run's result; gets how many there were, 0 = the job has
- * stopped.
+ * Search from the next sources of a run, sources[first] .., as one of its searches, and add the
+ * counters to the run's result; returns the number of sources, 0 = the job has stopped.
  */
 struct EmogiCpuRun;				/* cpu_run.h */
 extern int	emogi_msbfs_run_next(struct EmogiCpuRun *run, const EmogiGraph *graph,
 								 const uint32_t *sources, uint64_t nsources, uint64_t first,
 								 int64_t max_depth, EmogiMsbfsResult *result);
 
-/* Where a reader of one source's answer stands; all zero = at its beginning. */
+/* The position of a reader in one source's result; all zero = at the beginning. */
 typedef struct EmogiMsbfsCursor
 {
-	uint64_t	next;			/* lists: index in the list; rows: the 64 vertices to be unpacked
-								 * next */
-	uint64_t	reached;		/* rows: of the 64 unpacked last, those that are still to come */
-	uint8_t		code[EMOGI_MSBFS_VERTICES];	/* rows: theirs */
+	uint64_t	next;			/* lists: index in the list; rows: the next 64 vertices to unpack */
+	uint64_t	reached;		/* rows: the vertices among the last 64 that are still to be
+								 * returned */
+	uint8_t		code[EMOGI_MSBFS_VERTICES];	/* rows: their codes */
 } EmogiMsbfsCursor;
 
 /* Spread 8 bits over 8 bytes, bit i to byte i, each 0 or 1. */
@@ -185,7 +187,7 @@ emogi_msbfs_next(const EmogiMsbfsResult *result, int source, EmogiMsbfsCursor *c
 
 /*
  * Get the next vertices that a source has reached, in ascending order, and their levels: as many as
- * come at once, at most EMOGI_MSBFS_VERTICES; 0 at the end.
+ * are available together, at most EMOGI_MSBFS_VERTICES; 0 at the end.
  */
 static inline int
 emogi_msbfs_fill(const EmogiMsbfsResult *result, int source, EmogiMsbfsCursor *cursor,
@@ -204,8 +206,8 @@ emogi_msbfs_fill(const EmogiMsbfsResult *result, int source, EmogiMsbfsCursor *c
 }
 
 /*
- * Go on to the first vertex reached from `least` on, which is none that the cursor has passed.
- * Saves time with rows only.
+ * Skip to the first reached vertex >= `least` that the cursor has not passed. Only rows save time
+ * by it.
  */
 static inline void
 emogi_msbfs_skip_to(const EmogiMsbfsResult *result, int source, EmogiMsbfsCursor *cursor,

@@ -1,14 +1,14 @@
 /*
- * msbfs_answer.c: from the bit planes of a search from many sources to its answer: rows, or lists,
- * by source; and from the words of a level to sums by source, 64 words at a time.
+ * msbfs_answer.c: convert the bit planes of a multi-source search to its result, rows or lists by
+ * source; and count the words of a level by source, 64 words at a time.
  */
 #include "msbfs_steps.h"
 
 #include <string.h>
 
 /*
- * Swap the high half of words with the low half of those `half` further on, in each group of 2 *
- * half bits.
+ * In each group of 2 * half words, swap the high halves of the first `half` words with the low
+ * halves of the others.
  */
 static inline __attribute__((always_inline)) void
 swap_halves(uint64_t *bits, const int half, const uint64_t low)
@@ -37,7 +37,7 @@ transpose(uint64_t *bits)
 	swap_halves(bits, 1, UINT64_C(0x5555555555555555));
 }
 
-/* Transpose the words of up to 64 vertices; false when all are zero. */
+/* Transpose the words of up to 64 vertices; false if all are zero. */
 static bool
 take_bits(uint64_t *bits, const uint64_t *words, uint64_t count)
 {
@@ -52,7 +52,7 @@ take_bits(uint64_t *bits, const uint64_t *words, uint64_t count)
 	return true;
 }
 
-/* Make the rows of all sources of the planes of all vertices, and count by source. */
+/* Convert the planes of all vertices to rows, and count reached vertices by source. */
 static void
 make_rows(void *arg, int thread, int nthreads)
 {
@@ -88,7 +88,7 @@ make_rows(void *arg, int thread, int nthreads)
 	}
 }
 
-/* Count by chunk and source the vertices touched. */
+/* Count the touched vertices by chunk and source. */
 static void
 count_lists(void *arg, int thread, int nthreads)
 {
@@ -113,7 +113,7 @@ count_lists(void *arg, int thread, int nthreads)
 	}
 }
 
-/* Make the lists of all sources of the vertices touched. */
+/* Convert the touched vertices to lists. */
 static void
 make_lists(void *arg, int thread, int nthreads)
 {
@@ -148,7 +148,7 @@ make_lists(void *arg, int thread, int nthreads)
 	}
 }
 
-/* Make of the counts by chunk the places where each chunk's lists go on. */
+/* Convert the counts by chunk to the positions of each chunk in the lists. */
 static void
 place_lists(EmogiMsbfs *search, uint64_t nchunks)
 {
@@ -171,8 +171,8 @@ place_lists(EmogiMsbfs *search, uint64_t nchunks)
 }
 
 /*
- * Get the words of a row: whole lines, and an odd number of them, or all rows would fall into the
- * same cache sets.
+ * Get the words of a row: whole cache lines, and an odd number of them, so that rows do not all map
+ * to the same cache sets.
  */
 uint64_t
 emogi_msbfs_row_words(uint64_t nvertices, int nplanes)
@@ -182,7 +182,7 @@ emogi_msbfs_row_words(uint64_t nvertices, int nplanes)
 	return (nlines | 1) * 16;
 }
 
-/* Turn the planes into the answer; false when the job has stopped. */
+/* Convert the planes to the result; false if the job has stopped. */
 bool
 emogi_msbfs_make_answer(EmogiMsbfs *search)
 {
@@ -229,7 +229,7 @@ emogi_msbfs_count_words(EmogiMsbfsCounter *counter)
 	counter->nwords = 0;
 }
 
-/* Add vertices of a level to a source's sums. */
+/* Add the vertices of a level to a source's sums. */
 static void
 add_to_sums(EmogiMsbfsSums *sums, uint64_t count, uint32_t level)
 {
@@ -264,7 +264,7 @@ emogi_msbfs_add_level(EmogiMsbfs *search, uint32_t level)
 	{
 		result->nreached[s] += counts[s];
 		if (is_wanted)
-			/* all threads' at once: what is rounded depends on no thread */
+			/* one addition for all threads, so that rounding does not depend on them */
 			add_to_sums(&result->sums[s], counts[s], level);
 	}
 }

@@ -1,9 +1,9 @@
 /*
- * msbfs_steps.c: the parallel steps of breadth-first search from many sources; msbfs.c says when
- * each is taken.
+ * msbfs_steps.c: the parallel steps of multi-source breadth-first search; msbfs.c chooses among
+ * them.
  *
- * A step is cut into chunks that threads take by an atomic counter. Long lists are put aside and
- * walked by all threads together, in pieces.
+ * A step is divided into chunks that threads take from an atomic counter. Long adjacency lists are
+ * deferred and processed by all threads together, in pieces.
  */
 #include "msbfs_steps.h"
 
@@ -17,11 +17,10 @@ typedef struct LocalQueue
 } LocalQueue;
 
 /*
- * Say whether a thread that has looked at this many entries must leave; *polled is when it last
- * asked.
+ * Check, every EMOGI_RUN_POLL edges, whether a thread must stop; *polled: edges at the last poll.
  */
 static inline bool
-must_leave(EmogiMsbfs *search, uint64_t looked, uint64_t *polled)
+must_stop(EmogiMsbfs *search, uint64_t looked, uint64_t *polled)
 {
 	if (looked - *polled < EMOGI_RUN_POLL)
 		return false;
@@ -49,8 +48,8 @@ enqueue(EmogiMsbfs *search, LocalQueue *local, uint32_t v)
 }
 
 /*
- * Push a word into the `next` of the targets of a list, or of a piece of one; local = NULL: no
- * queue is made.
+ * Push a word into the `next` of the targets of a list, or of a piece of one; local = NULL: without
+ * a queue.
  */
 static inline void
 push(EmogiMsbfs *search, LocalQueue *local, uint64_t word, const uint32_t *targets, uint64_t count,
@@ -74,14 +73,14 @@ push(EmogiMsbfs *search, LocalQueue *local, uint64_t word, const uint32_t *targe
 	tally->looked += count;
 }
 
-/* Put a long list aside for all threads. */
+/* Defer a long adjacency list to all threads. */
 static void
-put_hub_aside(EmogiMsbfs *search, uint64_t v)
+defer_hub(EmogiMsbfs *search, uint64_t v)
 {
 	search->hubs[emogi_job_take(&search->nhubs, 1)] = (EmogiMsbfsHub) {.vertex = (uint32_t) v};
 }
 
-/* Push what a vertex of the frontier has, unless its list is long. */
+/* Push the word of a frontier vertex, deferring a long list. */
 static inline void
 push_vertex(EmogiMsbfs *search, LocalQueue *local, uint64_t v, EmogiMsbfsTally *tally)
 {
@@ -91,12 +90,12 @@ push_vertex(EmogiMsbfs *search, LocalQueue *local, uint64_t v, EmogiMsbfsTally *
 	if (search->front[v] == 0)
 		return;
 	if (count > EMOGI_MSBFS_HUB_ENTRIES)
-		put_hub_aside(search, v);
+		defer_hub(search, v);
 	else
 		push(search, local, search->front[v], forward->targets + forward->offsets[v], count, tally);
 }
 
-/* Fill next and next_queue from the queue, all but the hubs. */
+/* Fill next and next_queue from the queue, except for the hubs. */
 void
 emogi_msbfs_walk_queue(void *arg, int thread, int nthreads)
 {
@@ -121,7 +120,7 @@ emogi_msbfs_walk_queue(void *arg, int thread, int nthreads)
 	flush_queue(search, &local);
 }
 
-/* Fill next from all vertices of the frontier but the hubs. */
+/* Fill next from all vertices of the frontier except the hubs. */
 void
 emogi_msbfs_walk_all(void *arg, int thread, int nthreads)
 {
@@ -136,13 +135,13 @@ emogi_msbfs_walk_all(void *arg, int thread, int nthreads)
 		for (uint64_t v = first; v < last; v++)
 		{
 			push_vertex(search, NULL, v, tally);
-			if (must_leave(search, tally->looked, &polled))
+			if (must_stop(search, tally->looked, &polled))
 				return;
 		}
 	}
 }
 
-/* Find the first entry of an ascending list that is not below a vertex. */
+/* Find the first edge of an ascending list whose target is >= v. */
 static inline uint64_t
 find_entry(const uint32_t *targets, uint64_t count, uint64_t v)
 {
@@ -164,8 +163,8 @@ find_entry(const uint32_t *targets, uint64_t count, uint64_t v)
 }
 
 /*
- * Fill a strip of next from the queue, strip by strip: only one thread writes there, and the strip
- * stays in its cache.
+ * Fill next from the queue strip by strip: only one thread writes to a strip, which stays in its
+ * cache.
  */
 void
 emogi_msbfs_walk_strips(void *arg, int thread, int nthreads)
@@ -179,7 +178,7 @@ emogi_msbfs_walk_strips(void *arg, int thread, int nthreads)
 
 	while (emogi_msbfs_take(search, EMOGI_MSBFS_STRIP, search->nvertices, &first, &last))
 	{
-		for (uint64_t i = 0; i < search->count && !must_leave(search, tally->looked, &polled); i++)
+		for (uint64_t i = 0; i < search->count && !must_stop(search, tally->looked, &polled); i++)
 		{
 			const uint32_t u = search->queue[i];
 			const uint64_t word = search->front[u];
@@ -195,7 +194,7 @@ emogi_msbfs_walk_strips(void *arg, int thread, int nthreads)
 	}
 }
 
-/* Fill next, and next_queue when the frontier is one, from the lists that were put aside. */
+/* Fill next, and next_queue if the frontier is a queue, from the deferred lists. */
 void
 emogi_msbfs_walk_hubs(void *arg, int thread, int nthreads)
 {
@@ -219,7 +218,7 @@ emogi_msbfs_walk_hubs(void *arg, int thread, int nthreads)
 	flush_queue(search, &local);
 }
 
-/* Enter the vertices of the next queue, leave in next what is new of them, and clear front. */
+/* Enter the vertices of the next queue, reduce their next to the new bits, and clear front. */
 void
 emogi_msbfs_enter_queue(void *arg, int thread, int nthreads)
 {
@@ -258,7 +257,7 @@ emogi_msbfs_enter_queue(void *arg, int thread, int nthreads)
 	search->tally[thread] = tally;
 }
 
-/* Enter all vertices that next holds, leave in it what is new of them, and clear front. */
+/* Enter all vertices in next, reduce next to the new bits, and clear front. */
 void
 emogi_msbfs_enter_all(void *arg, int thread, int nthreads)
 {
@@ -283,10 +282,7 @@ emogi_msbfs_enter_all(void *arg, int thread, int nthreads)
 	search->tally[thread] = tally;
 }
 
-/*
- * Get the words of a list's, or of a piece's, vertices, together; stops when nothing of want is
- * missing.
- */
+/* OR the words of a list's vertices, or of a piece's; stops when all bits of want are set. */
 static inline uint64_t
 gather(const uint64_t *front, const uint32_t *targets, uint64_t count, uint64_t want,
 	   EmogiMsbfsTally *tally)
@@ -308,7 +304,7 @@ gather(const uint64_t *front, const uint32_t *targets, uint64_t count, uint64_t 
 	return word & want;
 }
 
-/* Bring the words of a vertex's first neighbours on their way to the cache. */
+/* Prefetch the words of a vertex's first neighbors. */
 static inline void
 prefetch_first(const EmogiMsbfs *search, uint64_t v)
 {
@@ -320,10 +316,7 @@ prefetch_first(const EmogiMsbfs *search, uint64_t v)
 		__builtin_prefetch(&search->front[targets[i]]);
 }
 
-/*
- * Fill next by looking back from every vertex that is not finished, and enter what is found; all
- * but the hubs.
- */
+/* Fill next by pulling for each unfinished vertex, and enter the new ones; except for the hubs. */
 void
 emogi_msbfs_pull(void *arg, int thread, int nthreads)
 {
@@ -337,7 +330,7 @@ emogi_msbfs_pull(void *arg, int thread, int nthreads)
 
 	while (emogi_msbfs_take(search, EMOGI_MSBFS_SWEEP_CHUNK, search->nvertices, &first, &last))
 	{
-		for (uint64_t v = first; v < last && !must_leave(search, tally.looked, &polled); v++)
+		for (uint64_t v = first; v < last && !must_stop(search, tally.looked, &polled); v++)
 		{
 			uint64_t	want = active & ~search->seen[v];
 			uint64_t	count = emogi_msbfs_degree(backward, v);
@@ -353,7 +346,7 @@ emogi_msbfs_pull(void *arg, int thread, int nthreads)
 				continue;
 			if (count > EMOGI_MSBFS_HUB_ENTRIES)
 			{
-				put_hub_aside(search, v);
+				defer_hub(search, v);
 				continue;
 			}
 			want = gather(search->front, backward->targets + backward->offsets[v], count, want,
@@ -367,7 +360,7 @@ emogi_msbfs_pull(void *arg, int thread, int nthreads)
 	search->tally[thread] = tally;
 }
 
-/* Fill next of the hubs that pull put aside. */
+/* Fill next for the hubs that pull deferred. */
 void
 emogi_msbfs_pull_hubs(void *arg, int thread, int nthreads)
 {
@@ -405,7 +398,7 @@ emogi_msbfs_clear_next(void *arg, int thread, int nthreads)
 		memset(search->next + first, 0, (last - first) * sizeof(uint64_t));
 }
 
-/* List the vertices of the frontier in the next queue. */
+/* Append the vertices of the frontier to the next queue. */
 void
 emogi_msbfs_collect_queue(void *arg, int thread, int nthreads)
 {
@@ -426,7 +419,7 @@ emogi_msbfs_collect_queue(void *arg, int thread, int nthreads)
 	flush_queue(search, &local);
 }
 
-/* Clear the caller's scratch memory where vertices were touched. */
+/* Clear the caller's scratch memory for touched vertices. */
 void
 emogi_msbfs_clean_touched(void *arg, int thread, int nthreads)
 {
@@ -451,7 +444,7 @@ emogi_msbfs_clean_touched(void *arg, int thread, int nthreads)
 	}
 }
 
-/* Clear all of the caller's scratch memory that was used. */
+/* Clear all used parts of the caller's scratch memory. */
 void
 emogi_msbfs_clean_all(void *arg, int thread, int nthreads)
 {

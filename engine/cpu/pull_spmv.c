@@ -1,6 +1,6 @@
 /*
- * pull_spmv.c: steps of sums over lists, and the lists that are too long to be added up at one go
- * (pull_spmv.h).
+ * pull_spmv.c: the steps of sums over adjacency lists, and lists too long to be summed without
+ * polling (pull_spmv.h).
  */
 #include "cpu/pull_spmv.h"
 

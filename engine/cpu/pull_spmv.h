@@ -1,13 +1,12 @@
 /*
- * pull_spmv.h: sums over lists, pulled: what every vertex gets of the values of those in its list,
- * by the threads of a pool.
+ * pull_spmv.h: sparse matrix-vector products by pulling: each vertex sums the values of the
+ * vertices in its adjacency list.
  *
- * The entries of a list are added in order, those with weights in four interleaved sums, and sums
- * over all vertices are made of fixed blocks in order, so that neither depends on the threads: the
- * same bits with any number of them. Values may be integers instead, whose sums are the same in any
- * order. Where the values do not fit the caches, there are tiles (blocked_spmv.h). Where these do
- * not pay, evenly spread values are better sent for ahead, and skewed ones not: the first two steps
- * try both.
+ * The edges of a list are added in order, weighted ones in four interleaved sums, and totals over
+ * all vertices are sums of fixed blocks in order. So the result is bit-identical for any number of
+ * threads. Values may be integers instead, whose sums do not depend on the order. If the values do
+ * not fit the caches, the matrix is blocked (blocked_spmv.h). If blocking does not pay, prefetching
+ * helps for evenly spread accesses and hurts for skewed ones: the first two steps try both.
  */
 #ifndef EMOGI_PULL_SPMV_H
 #define EMOGI_PULL_SPMV_H
@@ -21,43 +20,46 @@
  * Tuned. Times with these values are in bench/RESULTS.md: two cores of an Intel Xeon, commit
  * 45449c8.
  */
-#define EMOGI_PULL_AHEAD 64		/* list entries whose values are sent for before they are needed */
+#define EMOGI_PULL_AHEAD 64		/* prefetch distance of values, edges */
 #define EMOGI_PULL_BLOCK_BITS 10
 /* vertices whose sums are made together */
 #define EMOGI_PULL_BLOCK ((uint64_t) 1 << EMOGI_PULL_BLOCK_BITS)
 
 /*
- * Sums over certain lists. Between steps it belongs to the caller's thread; in a step it is read.
+ * Sums over adjacency lists. Between steps it belongs to the caller's thread; during a step it is
+ * read-only.
  */
 typedef struct EmogiPullSpmv
 {
 	EmogiCpuRun *run;
-	EmogiAdjacency lists;		/* the list of v: whose values it gets */
-	EmogiAdjacency transposed;	/* the same edges from their sources; perhaps not there */
+	EmogiAdjacency lists;		/* the list of v holds the vertices whose values v sums */
+	EmogiAdjacency transposed;	/* the transposed edges; offsets may be NULL */
 	EmogiWeightType weight_type;
-	bool		weighted;		/* values are multiplied by the weights of the entries */
-	const double *values;		/* [nvertices]; of this step */
-	const uint64_t *units;		/* [nvertices], integers in their place, without weights; NULL =
-								 * there are none */
+	bool		weighted;		/* multiply values by the edges' weights */
+	const double *values;		/* [nvertices], of this step */
+	const uint64_t *units;		/* [nvertices], integers used instead, without weights; NULL =
+								 * none */
 	uint64_t	nvertices;
 	uint64_t	nblocks;
-	EmogiBlockedSpmv tiles;		/* made before the first step, if they pay */
-	bool		ahead;			/* send for values before they are needed; the sums are the same */
-	uint32_t	nsteps;			/* made, up to 2 */
-	int64_t		most_steps;		/* that there may be */
-	double		trial_ms[2];	/* of a step without and with that */
+	EmogiBlockedSpmv tiles;		/* the blocked matrix, made before the first step if it pays */
+	bool		ahead;			/* prefetch values; the sums are the same */
+	uint32_t	nsteps;			/* steps made, up to 2 */
+	int64_t		most_steps;		/* maximum number of steps */
+	double		trial_ms[2];	/* times of the first step, without prefetching, and the second,
+								 * with it */
 } EmogiPullSpmv;
 
-/* A thread's way through the blocks of a step. */
+/* A thread's position in the blocks of a step. */
 typedef struct EmogiPullTurn
 {
 	EmogiPullSpmv *pull;
 	int			thread;
-	uint64_t	block;			/* it is at, or was at last */
-	uint64_t	upto;			/* first block that is not in the group of tiles; 0 = none begun */
-	uint64_t	first;			/* vertex of that group */
-	const double *sums;			/* of that group */
-	const uint64_t *unit_sums;	/* of integers */
+	uint64_t	block;			/* the current or last block */
+	uint64_t	upto;			/* first block after the current group of tiles; 0 = no group
+								 * begun */
+	uint64_t	first;			/* first vertex of the group */
+	const double *sums;			/* [group's vertices] */
+	const uint64_t *unit_sums;	/* the same for integers */
 } EmogiPullTurn;
 
 /* A sum of values, or of integers. */
@@ -67,27 +69,25 @@ typedef union EmogiPullSum
 	uint64_t	units;
 } EmogiPullSum;
 
-/* Takes the sum of a vertex; arg is of one block, whose vertices come in order. */
+/* Receives the sum of a vertex; arg belongs to one block, whose vertices come in order. */
 typedef void (EmogiPullPut) (void *arg, uint64_t v, double sum);
 typedef void (EmogiPullPutUnits) (void *arg, uint64_t v, uint64_t sum);
 
-/* Get a pull over lists of a Graph, for as many steps as a query has iterations at most. */
+/* Set up sums over adjacency lists of a graph, for at most the iterations of a query. */
 extern EmogiPullSpmv emogi_pull_spmv_over(EmogiCpuRun *run, const EmogiGraph *graph,
 										  const EmogiAdjacency *lists, const EmogiQuery *query);
 
-/* Run a step that pulls; false when the job has stopped. */
+/* Run a step that pulls; false if the job has stopped. */
 extern bool emogi_pull_spmv_step(EmogiPullSpmv *pull, EmogiPoolTask step, void *arg);
 
-/*
- * Take the next group of tiles and add it up; false when there are no more, or the job has stopped.
- */
+/* Take the next group of tiles and sum it; false if none are left or the job has stopped. */
 extern bool emogi_pull_spmv_next_group(EmogiPullTurn *turn);
 
-/* Get the sum of a list of more than EMOGI_RUN_POLL entries; false when the job has stopped. */
+/* Sum a list of more than EMOGI_RUN_POLL edges; false if the job has stopped. */
 extern bool emogi_pull_spmv_long_list(const EmogiPullSpmv *pull, uint64_t first, uint64_t end,
 									  EmogiPullSum *sum);
 
-/* Add up, in their order, what blocks have found. */
+/* Add up the sums of all blocks, in order. */
 static inline double
 emogi_pull_spmv_total(const double *parts, uint64_t nblocks)
 {
@@ -109,8 +109,8 @@ emogi_pull_spmv_add(const EmogiPullSpmv *pull, uint32_t source, bool units, Emog
 }
 
 /*
- * Add the values of list entries to a sum, in order. ahead: the values of those EMOGI_PULL_AHEAD
- * farther on, which must be there, are sent for.
+ * Add the values of edges to a sum, in order. ahead: prefetch the values EMOGI_PULL_AHEAD edges
+ * ahead, which must exist.
  */
 static inline __attribute__((always_inline)) EmogiPullSum
 emogi_pull_spmv_entries(const EmogiPullSpmv *pull, const uint32_t *targets, uint64_t count,
@@ -131,7 +131,7 @@ emogi_pull_spmv_entries(const EmogiPullSpmv *pull, const uint32_t *targets, uint
 	return sum;
 }
 
-/* Add up the values of the list entries from `first` on by their weights. */
+/* Sum the weighted values of `count` edges from `first` on. */
 static inline double
 emogi_pull_spmv_weighted(const EmogiPullSpmv *pull, uint64_t first, uint64_t count)
 {
@@ -144,7 +144,7 @@ emogi_pull_spmv_weighted(const EmogiPullSpmv *pull, uint64_t first, uint64_t cou
 	return (sums[0] + sums[1]) + (sums[2] + sums[3]);
 }
 
-/* Hand a sum on. One of the two is there. */
+/* Pass a sum on. Exactly one of put and put_units is given. */
 static inline __attribute__((always_inline)) void
 emogi_pull_spmv_put(EmogiPullPut *put, EmogiPullPutUnits *put_units, void *arg, uint64_t v,
 					EmogiPullSum sum)
@@ -155,7 +155,7 @@ emogi_pull_spmv_put(EmogiPullPut *put, EmogiPullPutUnits *put_units, void *arg, 
 		put(arg, v, sum.value);
 }
 
-/* Make the sums of a block, one way; false when the job has stopped. */
+/* Make the sums of a block, specialized by constants; false if the job has stopped. */
 static inline __attribute__((always_inline)) bool
 emogi_pull_spmv_block_so(const EmogiPullSpmv *pull, uint64_t b, bool ahead, bool weighted,
 						 EmogiPullPut *put, EmogiPullPutUnits *put_units, void *arg)
@@ -192,10 +192,7 @@ emogi_pull_spmv_block_so(const EmogiPullSpmv *pull, uint64_t b, bool ahead, bool
 	return true;
 }
 
-/*
- * Go to the next block of a step that is nobody else's; false when there are no more, or the job
- * has stopped.
- */
+/* Take the next block of a step; false if none are left or the job has stopped. */
 static inline bool
 emogi_pull_spmv_next(EmogiPullTurn *turn)
 {
@@ -214,8 +211,8 @@ emogi_pull_spmv_next(EmogiPullTurn *turn)
 }
 
 /*
- * Make the sums of the block that a thread is at, of values or of integers; false when the job has
- * stopped. put and put_units: constants.
+ * Make the sums of a thread's current block, of values or of integers; false if the job has
+ * stopped. put and put_units must be constants.
  */
 static inline __attribute__((always_inline)) bool
 emogi_pull_spmv_block_of(const EmogiPullTurn *turn, EmogiPullPut *put, EmogiPullPutUnits *put_units,
@@ -246,8 +243,8 @@ emogi_pull_spmv_block_of(const EmogiPullTurn *turn, EmogiPullPut *put, EmogiPull
 }
 
 /*
- * Make the sums of the values of the block that a thread is at; false when the job has stopped.
- * put: a constant.
+ * Make the sums of values of a thread's current block; false if the job has stopped. put must be a
+ * constant.
  */
 static inline __attribute__((always_inline)) bool
 emogi_pull_spmv_block(const EmogiPullTurn *turn, EmogiPullPut *put, void *arg)
@@ -255,7 +252,7 @@ emogi_pull_spmv_block(const EmogiPullTurn *turn, EmogiPullPut *put, void *arg)
 	return emogi_pull_spmv_block_of(turn, put, NULL, arg);
 }
 
-/* The same of integers. */
+/* The same for integers. */
 static inline __attribute__((always_inline)) bool
 emogi_pull_spmv_block_units(const EmogiPullTurn *turn, EmogiPullPutUnits *put, void *arg)
 {

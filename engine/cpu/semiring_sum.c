@@ -1,12 +1,12 @@
 /*
- * semiring_sum.c: the sum semiring's applications with start values, by the threads of a pool.
+ * semiring_sum.c: the algorithms of the sum semiring that take start values.
  *
- * Fills value[nvertices] (algorithms.h says which there are, algorithms.h has the formulas).
+ * Fills value[nvertices] (algorithms.h lists the algorithms and their formulas).
  *
- * Jacobi's iteration, pulled: every vertex makes its new value of the old values of the sources of
- * its edges, which graph->forward holds, added in list order; no atomic operation, and the same
- * bits whatever the threads do. The loop over a list is written once; the compiler makes it for
- * each algorithm and each type of weight.
+ * Jacobi iteration by pulling: the new value of a vertex is computed from the old values of its
+ * predecessors, which graph->forward holds, in list order. There are no atomic operations, and the
+ * result is bit-identical for any number of threads. The loop over a list is written once; the
+ * compiler instantiates it for each algorithm and each weight type.
  *
  * [1] F. Khorasani, K. Vora, R. Gupta, L. Bhuyan. CuSha: Vertex-Centric Graph Processing on GPUs.
  *     HPDC 2014. Table 3.
@@ -22,10 +22,10 @@
 
 #define ALWAYS_INLINE static inline __attribute__((always_inline))
 
-/* What one thread has found in an iteration. */
+/* Counters of one thread in an iteration. */
 typedef struct Tally
 {
-	double		change;			/* the largest of a vertex */
+	double		change;			/* maximum over its vertices */
 	char		pad[EMOGI_LINE_BYTES - 8];
 } Tally;
 
@@ -42,14 +42,14 @@ typedef struct Gather
 	Tally	   *tally;			/* [nthreads] */
 } Gather;
 
-/* Get the larger, or NaN when either is: what overflows never counts as converged. */
+/* Get the larger number, or NaN if either is NaN, so that an overflow never counts as converged. */
 static inline double
 larger(double a, double b)
 {
 	return a > b || a != a ? a : b;
 }
 
-/* Take the start values; of an application with fixed vertices, the others begin with 0. */
+/* Set the start values. Algorithms with fixed vertices start the others at 0. */
 static void
 start_values(void *arg, int thread, int nthreads)
 {
@@ -71,7 +71,7 @@ start_values(void *arg, int thread, int nthreads)
 	}
 }
 
-/* Add up the list entries first .. end-1 of a vertex: contributions in *sum, weights in *total. */
+/* Sum the edges first .. end-1 of a vertex: contributions in *sum, weights in *total. */
 ALWAYS_INLINE void
 add_entries(const Gather *gather, EmogiAlgorithm algorithm, EmogiWeightType type, double own,
 			uint64_t first, uint64_t end, double *sum, double *total)
@@ -95,7 +95,7 @@ add_entries(const Gather *gather, EmogiAlgorithm algorithm, EmogiWeightType type
 	*total = weights_sum;
 }
 
-/* Make the new value of a vertex; false when the job has stopped. */
+/* Compute the new value of a vertex; false if the job has stopped. */
 ALWAYS_INLINE bool
 make_value(Gather *gather, EmogiAlgorithm algorithm, EmogiWeightType type, uint64_t v, Tally *tally)
 {
@@ -127,7 +127,7 @@ make_value(Gather *gather, EmogiAlgorithm algorithm, EmogiWeightType type, uint6
 	return true;
 }
 
-/* Make the new values of chunks of vertices. */
+/* Compute the new values of chunks of vertices. */
 ALWAYS_INLINE void
 make_values(Gather *gather, EmogiAlgorithm algorithm, EmogiWeightType type, Tally *tally)
 {
@@ -154,7 +154,7 @@ make_values(Gather *gather, EmogiAlgorithm algorithm, EmogiWeightType type, Tall
 	}
 }
 
-/* Make the new values with the algorithm as a constant. */
+/* Compute the new values with the algorithm as a constant. */
 ALWAYS_INLINE void
 make_typed_values(Gather *gather, EmogiAlgorithm algorithm, Tally *tally)
 {
@@ -181,7 +181,7 @@ make_typed_values(Gather *gather, EmogiAlgorithm algorithm, Tally *tally)
 	}
 }
 
-/* Make the new values of all vertices. */
+/* Compute the new values of all vertices. */
 static void
 gather_values(void *arg, int thread, int nthreads)
 {
@@ -199,7 +199,7 @@ gather_values(void *arg, int thread, int nthreads)
 	}
 }
 
-/* Let the new values be the values; gets the largest change. */
+/* Replace the values by the new ones; returns the largest change. */
 static double
 close_iteration(Gather *gather, int nthreads)
 {
@@ -213,7 +213,7 @@ close_iteration(Gather *gather, int nthreads)
 	return change;
 }
 
-/* Iterate until the change is below the tolerance; false when the job has stopped. */
+/* Iterate until the change is below the tolerance; false if the job has stopped. */
 static bool
 iterate(Gather *gather, const EmogiQuery *query, int nthreads)
 {
