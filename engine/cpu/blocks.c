@@ -1,25 +1,24 @@
 /*
- * blocks.c: bridges, articulation points and biconnected components of an undirected graph, by the
- * threads of a pool.
+ * blocks.c: bridges, articulation points and biconnected components of an undirected graph.
  *
  * Fills other[nvertices], the other end of the bridge that leads from a vertex towards the smallest
- * vertex of its component, EMOGI_NO_VERTEX where there is none; components[nvertices], how many
- * blocks an articulation point is in, 0 of other vertices; or component[nvertices] and
+ * vertex of its component, EMOGI_NO_VERTEX if there is none; components[nvertices], the number of
+ * blocks that an articulation point is in, 0 for other vertices; or component[nvertices] and
  * parent[nvertices], as contract/blocks.h says.
  *
- * Method [1], with the trees of [2], which are searched breadth-first from the smallest vertex of
- * each component (spanning_bfs.h). Vertices are numbered so that those below a vertex have the
- * numbers that follow its own. low and high are the least and the greatest number at the ends of
- * edges of what hangs from a vertex, without the edge above it. Where both are numbers below the
- * vertex, the edge above it is a bridge; where both are numbers of what hangs from its parent, the
- * edge above it is a fence [1]: nothing leads past the parent. Vertices that are joined by edges of
- * trees that are no fences and by edges that belong to no tree are a block, with the parent of the
- * topmost of them: a tree searched breadth-first has no edge but its own between a vertex and one
- * above it. A graph of those edges is not made: they are looked at in the lists, and the components
- * are found as cc.c finds them.
+ * Method [1], with the trees of [2], which are built by breadth-first search from the smallest
+ * vertex of each component (spanning_bfs.h). Vertices are numbered in preorder, so that the subtree
+ * of a vertex has consecutive numbers that begin with its own. low and high are the smallest and
+ * the largest number at the ends of edges of a vertex's subtree, except the edge to its parent. If
+ * both are numbers in the subtree, the edge to the parent is a bridge; if both are numbers in the
+ * parent's subtree, the edge to the parent is a fence [1]: nothing leads past the parent. The
+ * vertices connected by tree edges that are not fences and by non-tree edges form a block, together
+ * with the parent of their topmost vertex: in a breadth-first tree, no other edge connects a vertex
+ * with an ancestor. The graph of those edges is not materialized: they are selected while the
+ * adjacency lists are scanned, and the components are found as in cc.c.
  *
- * What is filled depends on the trees alone, and these not on the order of the work, though the
- * numbers do.
+ * The result depends only on the trees, and these do not depend on the order of the work, although
+ * the numbers do.
  *
  * [1] X. Dong, L. Wang, Y. Gu, Y. Sun. Provably Fast and Space-Efficient Parallel Biconnectivity.
  *     PPoPP 2023. Section 4.
@@ -36,29 +35,28 @@ typedef struct Blocks
 {
 	EmogiCpuRun run;
 	const EmogiGraph *graph;
-	EmogiSpanningBfs rooted;
-	uint32_t   *parent;			/* [nvertices], rooted's */
-	uint32_t   *first;			/* [nvertices], the number of a vertex */
-	uint32_t   *size;			/* [nvertices], atomic: vertices that hang from it, itself among
-								 * them */
-	uint32_t   *low;			/* [nvertices], atomic; before that the next number to be given
-								 * below a vertex */
+	EmogiSpanningBfs spanning;
+	uint32_t   *parent;			/* [nvertices], that of the spanning forest */
+	uint32_t   *first;			/* [nvertices], the preorder number of a vertex */
+	uint32_t   *size;			/* [nvertices], atomic: size of a vertex's subtree */
+	uint32_t   *low;			/* [nvertices], atomic; before that the next number to assign in
+								 * a vertex's subtree */
 	uint32_t   *high;			/* [nvertices], atomic */
-	uint32_t   *label;			/* [nvertices], links (union_find.h): of a block without its top;
-								 * memory of `level` */
-	uint32_t   *top;			/* [nvertices], atomic: of such a block, the parent of the
-								 * topmost; memory of `low` */
-	uint32_t   *second;			/* [nvertices], atomic: of such a block, its second vertex,
-								 * EMOGI_NO_VERTEX = none; memory of `high` */
-	uint32_t   *number;			/* [nvertices], of such a block; memory of `first` */
-	uint32_t   *next;			/* [nvertices], blocks with such a smallest vertex, and the next
-								 * number of these; memory of `size` */
-	uint32_t	given;			/* atomic: numbers of vertices that were given to trees */
-	uint32_t	giant;			/* the label of which vertices are skipped */
-	uint64_t	looked;			/* atomic: list entries looked at */
+	uint32_t   *label;			/* [nvertices], union-find (union_find.h): block without its top;
+								 * shares memory with `level` */
+	uint32_t   *top;			/* [nvertices], atomic: by block, the parent of the topmost
+								 * vertex; shares memory with `low` */
+	uint32_t   *second;			/* [nvertices], atomic: by block, its second vertex,
+								 * EMOGI_NO_VERTEX = none; shares memory with `high` */
+	uint32_t   *number;			/* [nvertices], number of the block; shares memory with `first` */
+	uint32_t   *next;			/* [nvertices], blocks with this smallest vertex, and the next
+								 * number of these; shares memory with `size` */
+	uint32_t	given;			/* atomic: numbers assigned to trees */
+	uint32_t	giant;			/* vertices with this label are skipped */
+	uint64_t	looked;			/* atomic: edges examined */
 } Blocks;
 
-/* Take a chunk of vertices; false when there is none, or the job has stopped. */
+/* Take a chunk of vertices; false if none is left or the job has stopped. */
 static inline bool
 take_chunk(Blocks *blocks, uint64_t *v, uint64_t *end)
 {
@@ -71,12 +69,9 @@ take_chunk(Blocks *blocks, uint64_t *v, uint64_t *end)
 	return true;
 }
 
-/*
- * Count list entries that are looked at; false when the job has stopped, which is asked now and
- * then.
- */
+/* Count edges about to be examined; false if the job has stopped, which is polled at intervals. */
 static inline bool
-may_look(Blocks *blocks, uint64_t *looked, uint64_t more)
+count_looked(Blocks *blocks, uint64_t *looked, uint64_t more)
 {
 	const uint64_t before = *looked;
 
@@ -87,7 +82,7 @@ may_look(Blocks *blocks, uint64_t *looked, uint64_t more)
 
 /* ---- trees and numbers ---- */
 
-/* Search the components from their smallest vertices; false when the job has stopped. */
+/* Search the components from their smallest vertices; false if the job has stopped. */
 static bool
 grow_trees(Blocks *blocks, EmogiPool *pool, const EmogiQuery *query, EmogiControl *control)
 {
@@ -99,11 +94,11 @@ grow_trees(Blocks *blocks, EmogiPool *pool, const EmogiQuery *query, EmogiContro
 	emogi_job_phase(&blocks->run.job, EMOGI_PHASE_RUN, 3 * blocks->graph->nvertices);
 	if (status != EMOGI_OK)
 		emogi_job_fail(&blocks->run.job, status);
-	blocks->rooted.component = blocks->low;
-	return emogi_spanning_bfs_grow(&blocks->rooted);
+	blocks->spanning.component = blocks->low;
+	return emogi_spanning_bfs_grow(&blocks->spanning);
 }
 
-/* Say that every vertex hangs alone. */
+/* Set the size of every subtree to 1. */
 static void
 begin_sizes(void *arg, int thread, int nthreads)
 {
@@ -116,7 +111,7 @@ begin_sizes(void *arg, int thread, int nthreads)
 			blocks->size[v] = 1;
 }
 
-/* Add what hangs from a vertex to its parent's. */
+/* Add the size of a vertex's subtree to its parent's. */
 static void
 add_size(void *arg, uint32_t v)
 {
@@ -126,7 +121,7 @@ add_size(void *arg, uint32_t v)
 		__atomic_fetch_add(&blocks->size[blocks->parent[v]], blocks->size[v], __ATOMIC_RELAXED);
 }
 
-/* Give a vertex its number, and those that hang from it the next ones. */
+/* Assign a vertex its number, and reserve the following ones for its subtree. */
 static void
 give_number(void *arg, uint32_t v)
 {
@@ -139,11 +134,11 @@ give_number(void *arg, uint32_t v)
 }
 
 /*
- * Find the least and the greatest number in a list, without one edge to the parent; false when the
+ * Find the smallest and the largest number in a list, without one edge to the parent; false if the
  * job has stopped.
  */
 static inline bool
-look_at_list(Blocks *blocks, uint64_t v, uint64_t *looked)
+scan_list(Blocks *blocks, uint64_t v, uint64_t *looked)
 {
 	const EmogiAdjacency *lists = &blocks->graph->forward;
 	const uint32_t parent = blocks->parent[v];
@@ -154,7 +149,7 @@ look_at_list(Blocks *blocks, uint64_t v, uint64_t *looked)
 	{
 		const uint64_t end = emogi_cpu_run_chunk_end(e, EMOGI_RUN_POLL, lists->offsets[v + 1]);
 
-		if (!may_look(blocks, looked, end - e))
+		if (!count_looked(blocks, looked, end - e))
 			return false;
 		for (; e < end; e++)
 		{
@@ -172,9 +167,9 @@ look_at_list(Blocks *blocks, uint64_t v, uint64_t *looked)
 	return true;
 }
 
-/* Find the least and the greatest number in each list. */
+/* Find the smallest and the largest number in each list. */
 static void
-look_at_lists(void *arg, int thread, int nthreads)
+scan_lists(void *arg, int thread, int nthreads)
 {
 	Blocks	   *blocks = arg;
 	uint64_t	looked = 0;
@@ -185,15 +180,15 @@ look_at_lists(void *arg, int thread, int nthreads)
 	{
 		emogi_job_done(&blocks->run.job, end - v);
 		for (; v < end; v++)
-			if (!look_at_list(blocks, v, &looked))
+			if (!scan_list(blocks, v, &looked))
 				return;
 	}
 	emogi_job_take(&blocks->looked, looked);
 }
 
-/* Tell the parent of a vertex what is least and greatest. */
+/* Propagate low and high to the parent of a vertex. */
 static void
-tell_parent(void *arg, uint32_t v)
+propagate(void *arg, uint32_t v)
 {
 	Blocks	   *blocks = arg;
 
@@ -203,20 +198,20 @@ tell_parent(void *arg, uint32_t v)
 	emogi_spanning_bfs_raise(&blocks->high[blocks->parent[v]], blocks->high[v]);
 }
 
-/* Find low and high; false when the job has stopped. */
+/* Compute low and high; false if the job has stopped. */
 static bool
 find_reach(Blocks *blocks)
 {
 	return emogi_cpu_run_step(&blocks->run, begin_sizes, blocks, false) &&
-		emogi_spanning_bfs_up(&blocks->rooted, add_size, blocks) &&
-		emogi_spanning_bfs_down(&blocks->rooted, give_number, blocks) &&
-			emogi_cpu_run_step(&blocks->run, look_at_lists, blocks, false) &&
-		emogi_spanning_bfs_up(&blocks->rooted, tell_parent, blocks);
+		emogi_spanning_bfs_up(&blocks->spanning, add_size, blocks) &&
+		emogi_spanning_bfs_down(&blocks->spanning, give_number, blocks) &&
+		emogi_cpu_run_step(&blocks->run, scan_lists, blocks, false) &&
+		emogi_spanning_bfs_up(&blocks->spanning, propagate, blocks);
 }
 
 /*
- * Say whether edges of what hangs from v lead to what hangs from `above` alone, v itself or its
- * parent; but for the edge above v.
+ * Check whether all edges out of v's subtree, except the one to v's parent, stay in the subtree of
+ * `above`, which is v itself or its parent.
  */
 static inline bool
 stays_below(const Blocks *blocks, uint64_t v, uint64_t above)
@@ -227,7 +222,7 @@ stays_below(const Blocks *blocks, uint64_t v, uint64_t above)
 
 /* ---- bridges ---- */
 
-/* Leave the parents of those vertices alone that have a bridge above them. */
+/* Keep only the parents of vertices connected to them by a bridge. */
 static void
 keep_bridges(void *arg, int thread, int nthreads)
 {
@@ -256,7 +251,7 @@ begin_labels(void *arg, int thread, int nthreads)
 			blocks->label[v] = (uint32_t) v;
 }
 
-/* Join the ends of an edge that belongs to no tree. */
+/* Join the ends of a non-tree edge. */
 static inline void
 join_across(Blocks *blocks, uint32_t v, uint32_t w)
 {
@@ -265,8 +260,8 @@ join_across(Blocks *blocks, uint32_t v, uint32_t w)
 }
 
 /*
- * Join every vertex with its parent, where the edge between them is no fence, and with its first
- * and last neighbour.
+ * Join each vertex with its parent, unless the edge between them is a fence, and with its first and
+ * last neighbor.
  */
 static void
 join_sample(void *arg, int thread, int nthreads)
@@ -288,7 +283,7 @@ join_sample(void *arg, int thread, int nthreads)
 		}
 }
 
-/* Replace all links by their roots. */
+/* Replace all parents by their roots. */
 static void
 compress_labels(void *arg, int thread, int nthreads)
 {
@@ -302,8 +297,8 @@ compress_labels(void *arg, int thread, int nthreads)
 }
 
 /*
- * Join all vertices that are not in the giant block with their neighbours: an edge between the two
- * is met from without.
+ * Join all vertices outside the giant block with their neighbors. Edges between the giant and other
+ * vertices are found from outside.
  */
 static void
 join_rest(void *arg, int thread, int nthreads)
@@ -326,7 +321,7 @@ join_rest(void *arg, int thread, int nthreads)
 				const uint64_t stop = emogi_cpu_run_chunk_end(e, EMOGI_RUN_POLL,
 															  lists->offsets[v + 1]);
 
-				if (!may_look(blocks, &looked, stop - e))
+				if (!count_looked(blocks, &looked, stop - e))
 					return;
 				for (; e < stop; e++)
 					join_across(blocks, (uint32_t) v, lists->targets[e]);
@@ -336,7 +331,7 @@ join_rest(void *arg, int thread, int nthreads)
 	emogi_job_take(&blocks->looked, looked);
 }
 
-/* Prepare what is found of each block. */
+/* Initialize the top and second vertex of each block. */
 static void
 begin_tops(void *arg, int thread, int nthreads)
 {
@@ -352,7 +347,7 @@ begin_tops(void *arg, int thread, int nthreads)
 		}
 }
 
-/* Find the top of each block, and the second of its other vertices: the first is its label. */
+/* Find the top of each block, and the second of its other vertices; the first is its label. */
 static void
 find_tops(void *arg, int thread, int nthreads)
 {
@@ -375,15 +370,15 @@ find_tops(void *arg, int thread, int nthreads)
 }
 
 /*
- * Find the blocks: the label of every vertex that hangs from another, and the top and second vertex
- * of each; false when the job has stopped.
+ * Find the blocks: the label of each vertex that has a parent, and the top and second vertex of
+ * each block; false if the job has stopped.
  */
 static bool
 find_blocks(Blocks *blocks)
 {
 	EmogiCpuRun *run = &blocks->run;
 
-	blocks->label = blocks->rooted.level;
+	blocks->label = blocks->spanning.level;
 	if (!emogi_cpu_run_step(run, begin_labels, blocks, false) ||
 		!emogi_cpu_run_step(run, join_sample, blocks, false) ||
 		!emogi_cpu_run_step(run, compress_labels, blocks, false))
@@ -401,7 +396,7 @@ find_blocks(Blocks *blocks)
 		emogi_cpu_run_step(run, find_tops, blocks, false);
 }
 
-/* Say whether v is the label of a block. */
+/* Check whether v is the label of a block. */
 static inline bool
 is_block(const Blocks *blocks, uint64_t v)
 {
@@ -410,7 +405,7 @@ is_block(const Blocks *blocks, uint64_t v)
 
 /* ---- articulation points ---- */
 
-/* Count the block of the edge above each vertex. */
+/* Count, for each vertex, the block of the edge to its parent. */
 static void
 count_above(void *arg, int thread, int nthreads)
 {
@@ -439,7 +434,7 @@ count_tops(void *arg, int thread, int nthreads)
 				__atomic_fetch_add(&components[blocks->top[v]], 1, __ATOMIC_RELAXED);
 }
 
-/* Forget the vertices that are in one block. */
+/* Set the count of vertices that are in only one block to 0. */
 static void
 drop_others(void *arg, int thread, int nthreads)
 {
@@ -456,9 +451,9 @@ drop_others(void *arg, int thread, int nthreads)
 /* ---- numbers of blocks ---- */
 
 /*
- * Get the second vertex of a block, and whether its smallest is its label. Of several blocks with
- * the same smallest vertex those that have it as their top have their label as the second, and at
- * most one has it as its label.
+ * Get the second-smallest vertex of a block, and whether its smallest vertex is its label. Among
+ * several blocks with the same smallest vertex, those of which it is the top have their label as
+ * the second vertex, and at most one has it as its label.
  */
 static inline uint32_t
 second_of(const Blocks *blocks, uint32_t label, bool *is_label)
@@ -469,16 +464,16 @@ second_of(const Blocks *blocks, uint32_t label, bool *is_label)
 	return blocks->top[label] < blocks->second[label] ? blocks->top[label] : blocks->second[label];
 }
 
-/* Say whether the work may go on, now and then. */
+/* Check at intervals whether the job has stopped. */
 static inline bool
-goes_on(Blocks *blocks, uint64_t v)
+may_continue(Blocks *blocks, uint64_t v)
 {
 	return v % EMOGI_RUN_POLL != 0 || !emogi_job_stopped(&blocks->run.job);
 }
 
 /*
- * Give blocks their numbers by their smallest vertices: the first of such a vertex; false when the
- * job has stopped.
+ * Assign number ranges to blocks in the order of their smallest vertices; false if the job has
+ * stopped.
  */
 static bool
 add_up_blocks(Blocks *blocks)
@@ -488,7 +483,7 @@ add_up_blocks(Blocks *blocks)
 
 	for (uint64_t v = 0; v < blocks->graph->nvertices; v++)
 	{
-		if (!goes_on(blocks, v))
+		if (!may_continue(blocks, v))
 			return false;
 		if (!is_block(blocks, v))
 			continue;
@@ -499,7 +494,7 @@ add_up_blocks(Blocks *blocks)
 	{
 		const uint32_t count = blocks->next[v];
 
-		if (!goes_on(blocks, v))
+		if (!may_continue(blocks, v))
 			return false;
 		blocks->next[v] = blocks->number[v] = number;
 		number += count;
@@ -508,8 +503,8 @@ add_up_blocks(Blocks *blocks)
 }
 
 /*
- * Number the blocks of the same smallest vertex: those that have it as their top in the order of
- * labels, with the other one between them.
+ * Number the blocks with the same smallest vertex: those of which it is the top in the order of
+ * labels, with the other one in its place between them.
  */
 static void
 number_blocks(Blocks *blocks)
@@ -520,7 +515,7 @@ number_blocks(Blocks *blocks)
 		bool		is_label;
 		uint32_t	second;
 
-		if (!goes_on(blocks, v))
+		if (!may_continue(blocks, v))
 			return;
 		if (top == EMOGI_NO_VERTEX || v < top)
 			continue;
@@ -550,9 +545,9 @@ write_numbers(void *arg, int thread, int nthreads)
 				: (int64_t) blocks->number[blocks->label[v]];
 }
 
-/* ---- the three of them ---- */
+/* ---- entry point ---- */
 
-/* Take the scratch memory, all but what is a column; false when there is none. */
+/* Allocate the scratch memory that no result column provides; false if out of memory. */
 static bool
 open_blocks(Blocks *blocks, EmogiAlgorithm algorithm)
 {
@@ -567,9 +562,9 @@ open_blocks(Blocks *blocks, EmogiAlgorithm algorithm)
 	blocks->size = emogi_cpu_run_scratch(run, n, sizeof *blocks->size);
 	blocks->low = emogi_cpu_run_scratch(run, n, sizeof *blocks->low);
 	blocks->high = emogi_cpu_run_scratch(run, n, sizeof *blocks->high);
-	blocks->rooted = (EmogiSpanningBfs) {.run = run, .lists = &blocks->graph->forward,
+	blocks->spanning = (EmogiSpanningBfs) {.run = run, .lists = &blocks->graph->forward,
 		.nvertices = n, .parent = blocks->parent};
-	return !emogi_job_stopped(&run->job) && emogi_spanning_bfs_open(&blocks->rooted);
+	return !emogi_job_stopped(&run->job) && emogi_spanning_bfs_open(&blocks->spanning);
 }
 
 /* Fill the columns of an algorithm. */
@@ -609,7 +604,7 @@ emogi_cpu_blocks(EmogiPool *pool, const EmogiGraph *graph, const EmogiQuery *que
 	{
 		answer(&blocks, query->algorithm);
 		result->nreached = graph->nvertices;
-		result->nlevels = (uint32_t) blocks.rooted.nlevels;
+		result->nlevels = (uint32_t) blocks.spanning.nlevels;
 		result->edges_traversed = graph->forward.nedges + blocks.looked;
 	}
 	return emogi_cpu_run_end(&blocks.run);

@@ -1,8 +1,8 @@
 /*
- * degree.c: degrees by the threads of a pool.
+ * degree.c: vertex degrees.
  *
- * Fills degree[nvertices], the number of list entries of a vertex, and strength[nvertices], the sum
- * of their weights, in the order of the list; without weights the two are equal.
+ * Fills degree[nvertices], the number of edges in a vertex's list, and strength[nvertices], the sum
+ * of their weights in list order; without weights the two are equal.
  */
 #include "algorithms.h"
 #include "cpu/cpu_run.h"
@@ -17,7 +17,7 @@ typedef struct Degrees
 	const EmogiGraph *graph;
 } Degrees;
 
-/* Add up the weights of a list. */
+/* Sum the weights of a list. */
 static double
 add_weights(const EmogiGraph *graph, uint64_t first, uint64_t end)
 {

@@ -1,8 +1,8 @@
 /*
- * degree_dag.c: a Graph as a simple undirected one whose edges lead from low degrees to high ones.
+ * degree_dag.c: the degree-ordered DAG of a graph.
  *
- * Degrees are counted first, then vertices are ranked by them, then each vertex's list is cut to
- * the neighbours of lower rank: twice, to count and to write.
+ * Degrees are counted first, then vertices are ranked by them; then each vertex's list is reduced
+ * to the neighbors of lower rank, in two passes, to count and to write.
  */
 #include "cpu/degree_dag.h"
 
@@ -11,14 +11,14 @@
 #define VERTICES_AT_ONCE 512
 
 /*
- * Get the distinct neighbours of a vertex but itself, ascending; *count of them. From two
- * orientations they are brought together in `buffer`.
+ * Get the distinct neighbors of a vertex except itself, ascending; *count of them. The lists of
+ * both directions are merged into `buffer`.
  */
 static inline const EmogiNeighbor *
-merge_lists(const EmogiDegreeDag *oriented, uint64_t v, EmogiNeighbor *buffer, uint64_t *count)
+merge_lists(const EmogiDegreeDag *dag, uint64_t v, EmogiNeighbor *buffer, uint64_t *count)
 {
-	const EmogiAdjacency *forward = &oriented->forward;
-	const EmogiAdjacency *backward = &oriented->backward;
+	const EmogiAdjacency *forward = &dag->forward;
+	const EmogiAdjacency *backward = &dag->backward;
 	uint64_t	f = forward->offsets[v];
 	uint64_t	b = backward->offsets[v];
 	const uint64_t fend = forward->offsets[v + 1];
@@ -42,30 +42,30 @@ merge_lists(const EmogiDegreeDag *oriented, uint64_t v, EmogiNeighbor *buffer, u
 	return buffer;
 }
 
-/* What is done with each neighbour of a vertex. */
+/* What is done with each neighbor of a vertex. */
 typedef enum Visit
 {
-	COUNT_ALL,					/* into degree[v] */
-	COUNT_LOWER,				/* into offsets[rank + 1]: those of lower rank */
+	COUNT_ALL,					/* count all into degree[v] */
+	COUNT_LOWER,				/* count those of lower rank into offsets[rank + 1] */
 	WRITE_LOWER
 } Visit;
 
-/* Write a neighbour of lower rank. */
+/* Write a neighbor of lower rank. */
 static inline void
-write_entry(EmogiDegreeDag *oriented, uint64_t at, uint32_t rank, uint32_t ways)
+write_entry(EmogiDegreeDag *dag, uint64_t at, uint32_t rank, uint32_t ways)
 {
-	oriented->targets[at] = rank;
-	if (oriented->ways != NULL)
-		oriented->ways[at] = (uint8_t) ways;
+	dag->targets[at] = rank;
+	if (dag->ways != NULL)
+		dag->ways[at] = (uint8_t) ways;
 }
 
-/* Visit the neighbours of a vertex of a symmetric Graph. */
+/* Visit the neighbors of a vertex of a symmetric graph. */
 static inline uint64_t
-visit_symmetric(EmogiDegreeDag *oriented, Visit visit, uint64_t v, uint64_t place)
+visit_symmetric(EmogiDegreeDag *dag, Visit visit, uint64_t v, uint64_t place)
 {
-	const EmogiAdjacency *forward = &oriented->forward;
-	const uint32_t own = visit == COUNT_ALL ? 0 : oriented->rank[v];
-	uint32_t	before = (uint32_t) v;	/* loops are passed over */
+	const EmogiAdjacency *forward = &dag->forward;
+	const uint32_t own = visit == COUNT_ALL ? 0 : dag->rank[v];
+	uint32_t	before = (uint32_t) v;	/* loops are skipped */
 	uint64_t	n = 0;
 
 	for (uint64_t e = forward->offsets[v]; e < forward->offsets[v + 1]; e++)
@@ -77,65 +77,65 @@ visit_symmetric(EmogiDegreeDag *oriented, Visit visit, uint64_t v, uint64_t plac
 		before = w;
 		if (visit == COUNT_ALL)
 			n++;
-		else if (oriented->rank[w] < own)
+		else if (dag->rank[w] < own)
 		{
 			if (visit == WRITE_LOWER)
-				write_entry(oriented, place + n, oriented->rank[w], EMOGI_BOTH_WAYS);
+				write_entry(dag, place + n, dag->rank[w], EMOGI_BOTH_WAYS);
 			n++;
 		}
 	}
 	return n;
 }
 
-/* Visit the neighbours of a vertex of a Graph with two orientations. */
+/* Visit the neighbors of a vertex of a graph with two directions. */
 static inline uint64_t
-visit_merged(EmogiDegreeDag *oriented, Visit visit, uint64_t v, uint64_t place,
+visit_merged(EmogiDegreeDag *dag, Visit visit, uint64_t v, uint64_t place,
 			 EmogiNeighbor *buffer)
 {
-	const uint32_t own = visit == COUNT_ALL ? 0 : oriented->rank[v];
+	const uint32_t own = visit == COUNT_ALL ? 0 : dag->rank[v];
 	uint64_t	count;
-	const EmogiNeighbor *neighbors = merge_lists(oriented, v, buffer, &count);
+	const EmogiNeighbor *neighbors = merge_lists(dag, v, buffer, &count);
 	uint64_t	n = 0;
 
 	if (visit == COUNT_ALL)
 		return count;
 	for (uint64_t i = 0; i < count; i++)
 	{
-		const uint32_t rank = oriented->rank[neighbors[i].vertex];
+		const uint32_t rank = dag->rank[neighbors[i].vertex];
 
 		if (rank >= own)
 			continue;
 		if (visit == WRITE_LOWER)
-			write_entry(oriented, place + n, rank, neighbors[i].ways);
+			write_entry(dag, place + n, rank, neighbors[i].ways);
 		n++;
 	}
 	return n;
 }
 
-/* Visit the neighbours of all vertices, by all threads. */
+/* Visit the neighbors of all vertices with all threads. */
 static inline void
-visit_all(EmogiDegreeDag *oriented, Visit visit, int thread)
+visit_all(EmogiDegreeDag *dag, Visit visit, int thread)
 {
-	EmogiNeighbor *buffer = oriented->buffers +
-		(oriented->buffers == NULL ? 0 : (uint64_t) thread * oriented->longest);
+	EmogiNeighbor *buffer = dag->buffers +
+		(dag->buffers == NULL ? 0 : (uint64_t) thread * dag->longest);
 	uint64_t	v;
 
-	while (!emogi_job_stopped(&oriented->run->job) &&
-		   (v = emogi_job_take(&oriented->run->next, VERTICES_AT_ONCE)) < oriented->nvertices)
+	while (!emogi_job_stopped(&dag->run->job) &&
+		   (v = emogi_job_take(&dag->run->next, VERTICES_AT_ONCE)) < dag->nvertices)
 	{
-		const uint64_t end = emogi_cpu_run_chunk_end(v, VERTICES_AT_ONCE, oriented->nvertices);
+		const uint64_t end = emogi_cpu_run_chunk_end(v, VERTICES_AT_ONCE, dag->nvertices);
 
 		for (; v < end; v++)
 		{
-			const uint64_t place = visit == WRITE_LOWER ? oriented->offsets[oriented->rank[v]] : 0;
-			const uint64_t n = oriented->buffers == NULL
-				? visit_symmetric(oriented, visit, v, place) :
-				visit_merged(oriented, visit, v, place, buffer);
+			const uint64_t place = visit == WRITE_LOWER ? dag->offsets[dag->rank[v]] : 0;
+			const uint64_t n = dag->buffers == NULL
+				? visit_symmetric(dag, visit, v, place) :
+				visit_merged(dag, visit, v, place, buffer);
 
 			if (visit == COUNT_ALL)
-				oriented->degree[v] = (uint32_t) n;
+				dag->degree[v] = (uint32_t) n;
 			else if (visit == COUNT_LOWER)
-				oriented->offsets[oriented->rank[v] + 1] = n;
+				dag->offsets[dag->rank[v] + 1] = n;
 		}
 	}
 }
@@ -158,95 +158,95 @@ write_lists(void *arg, int thread, int nthreads)
 	visit_all(arg, WRITE_LOWER, thread);
 }
 
-/* Rank the vertices, by counting. places: scratch, [nvertices + 1], zero. */
+/* Rank the vertices by counting sort. places: scratch, [nvertices + 1], zeroed. */
 static void
-rank_vertices(EmogiDegreeDag *oriented, uint64_t *places)
+rank_vertices(EmogiDegreeDag *dag, uint64_t *places)
 {
 	uint64_t	place = 0;
-	uint32_t	most = 0;
+	uint32_t	max = 0;
 
-	for (uint64_t v = 0; v < oriented->nvertices; v++)
+	for (uint64_t v = 0; v < dag->nvertices; v++)
 	{
-		places[oriented->degree[v]]++;
-		most = oriented->degree[v] > most ? oriented->degree[v] : most;
+		places[dag->degree[v]]++;
+		max = dag->degree[v] > max ? dag->degree[v] : max;
 	}
-	for (uint64_t degree = (uint64_t) most + 1; degree-- > 0;)
+	for (uint64_t degree = (uint64_t) max + 1; degree-- > 0;)
 	{
 		const uint64_t count = places[degree];
 
 		places[degree] = place;
 		place += count;
 	}
-	for (uint64_t v = 0; v < oriented->nvertices; v++)
-		oriented->rank[v] = (uint32_t) places[oriented->degree[v]]++;
-	memset(places, 0, ((uint64_t) most + 1) * sizeof *places);
+	for (uint64_t v = 0; v < dag->nvertices; v++)
+		dag->rank[v] = (uint32_t) places[dag->degree[v]]++;
+	memset(places, 0, ((uint64_t) max + 1) * sizeof *places);
 }
 
-/* Get room for what merged lists are brought together in; false without memory. */
+/* Allocate the buffers for merged lists; false if out of memory. */
 static bool
-take_buffers(EmogiDegreeDag *oriented)
+take_buffers(EmogiDegreeDag *dag)
 {
-	for (uint64_t v = 0; v < oriented->nvertices; v++)
+	for (uint64_t v = 0; v < dag->nvertices; v++)
 	{
-		const uint64_t length = oriented->forward.offsets[v + 1] - oriented->forward.offsets[v] +
-			oriented->backward.offsets[v + 1] - oriented->backward.offsets[v];
+		const uint64_t length = dag->forward.offsets[v + 1] - dag->forward.offsets[v] +
+			dag->backward.offsets[v + 1] - dag->backward.offsets[v];
 
-		if (length > oriented->longest)
-			oriented->longest = length;
+		if (length > dag->longest)
+			dag->longest = length;
 	}
-	oriented->buffers = emogi_cpu_run_scratch(oriented->run,
-											  (uint64_t) emogi_pool_size(oriented->run->pool) *
-											  (oriented->longest + 1),
-											  sizeof *oriented->buffers);
-	return oriented->buffers != NULL;
+	dag->buffers = emogi_cpu_run_scratch(dag->run,
+										 (uint64_t) emogi_pool_size(dag->run->pool) *
+										 (dag->longest + 1),
+										 sizeof *dag->buffers);
+	return dag->buffers != NULL;
 }
 
-/* Take the arrays of vertices; false without memory. */
+/* Allocate the arrays of vertices; false if out of memory. */
 static bool
-take_vertices(EmogiDegreeDag *oriented)
+take_vertices(EmogiDegreeDag *dag)
 {
-	const uint64_t n = oriented->nvertices;
+	const uint64_t n = dag->nvertices;
 
-	oriented->degree = emogi_cpu_run_scratch(oriented->run, 2 * n, sizeof(uint32_t));
-	oriented->offsets = oriented->degree == NULL ? NULL
-		: emogi_cpu_run_scratch(oriented->run, n + 1, sizeof(uint64_t));
-	if (oriented->offsets == NULL)
+	dag->degree = emogi_cpu_run_scratch(dag->run, 2 * n, sizeof(uint32_t));
+	dag->offsets = dag->degree == NULL ? NULL
+		: emogi_cpu_run_scratch(dag->run, n + 1, sizeof(uint64_t));
+	if (dag->offsets == NULL)
 		return false;
-	oriented->rank = oriented->degree + n;
+	dag->rank = dag->degree + n;
 	return true;
 }
 
-/* Make the lengths of lists, in the place behind each, the places where they begin. */
+/* Convert the lengths of lists, each stored at rank + 1, to offsets. */
 static void
-add_up(EmogiDegreeDag *oriented)
+add_up(EmogiDegreeDag *dag)
 {
-	for (uint64_t r = 0; r < oriented->nvertices; r++)
-		oriented->offsets[r + 1] += oriented->offsets[r];
+	for (uint64_t r = 0; r < dag->nvertices; r++)
+		dag->offsets[r + 1] += dag->offsets[r];
 }
 
 bool
 emogi_degree_dag_make(EmogiCpuRun *run, const EmogiGraph *graph, bool with_ways,
-					  EmogiDegreeDag *oriented)
+					  EmogiDegreeDag *dag)
 {
-	*oriented = (EmogiDegreeDag) {.run = run, .forward = graph->forward,
+	*dag = (EmogiDegreeDag) {.run = run, .forward = graph->forward,
 		.nvertices = graph->nvertices};
 	if (graph->backward.offsets != NULL && graph->backward.offsets != graph->forward.offsets)
-		oriented->backward = graph->backward;
-	if (!take_vertices(oriented) ||
-		(oriented->backward.offsets != NULL && !take_buffers(oriented)) ||
-		!emogi_cpu_run_step(run, count_degrees, oriented, false))
+		dag->backward = graph->backward;
+	if (!take_vertices(dag) ||
+		(dag->backward.offsets != NULL && !take_buffers(dag)) ||
+		!emogi_cpu_run_step(run, count_degrees, dag, false))
 		return false;
-	rank_vertices(oriented, oriented->offsets);
-	if (!emogi_cpu_run_step(run, count_lists, oriented, false))
+	rank_vertices(dag, dag->offsets);
+	if (!emogi_cpu_run_step(run, count_lists, dag, false))
 		return false;
-	add_up(oriented);
-	oriented->targets = emogi_cpu_run_scratch(run, oriented->offsets[oriented->nvertices] + 1,
-											  sizeof *oriented->targets);
-	if (oriented->targets != NULL && with_ways && oriented->backward.offsets != NULL)
+	add_up(dag);
+	dag->targets = emogi_cpu_run_scratch(run, dag->offsets[dag->nvertices] + 1,
+										 sizeof *dag->targets);
+	if (dag->targets != NULL && with_ways && dag->backward.offsets != NULL)
 	{
-		oriented->ways = emogi_cpu_run_scratch(run, oriented->offsets[oriented->nvertices] + 1, 1);
-		if (oriented->ways == NULL)
+		dag->ways = emogi_cpu_run_scratch(run, dag->offsets[dag->nvertices] + 1, 1);
+		if (dag->ways == NULL)
 			return false;
 	}
-	return oriented->targets != NULL && emogi_cpu_run_step(run, write_lists, oriented, false);
+	return dag->targets != NULL && emogi_cpu_run_step(run, write_lists, dag, false);
 }

@@ -1,19 +1,19 @@
 /*
- * local_hops.c: BFS that reaches little.
+ * local_hops.c: local BFS: a breadth-first search that reaches few vertices.
  *
- * What is met stands in a queue, level by level, and in a hash table of nothing but numbers, which
- * stays in the nearest cache. Nearly all that such a search costs are reads of main memory, three a
- * vertex: where its list stands, the list, and its key. So they are asked for together, ahead of
- * their use: the place of a list, and the key, when a vertex is met, and the lists of a group of
- * vertices before the group before is walked over.
+ * Visited vertices are kept in a queue, level by level, and in a hash table of bare numbers, which
+ * stays in the first-level cache. Nearly all of the cost is cache misses, three for each vertex:
+ * the offset of its list, the list, and its key. So they are prefetched in batches: the offset and
+ * the key when a vertex is visited, and the lists of a group of vertices before the previous group
+ * is processed.
  */
 #include "cpu/local_hops.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#define FEW_BITS 9				/* of the table that there is room for on the stack */
-#define GROUP 16				/* vertices whose lists are asked for at once */
+#define FEW_BITS 9				/* of the table for which there is room on the stack */
+#define GROUP 16				/* vertices whose lists are prefetched together */
 
 /* A search. */
 typedef struct Hops
@@ -23,15 +23,15 @@ typedef struct Hops
 	uint64_t	max_edges;
 	uint64_t	looked;
 	bool		failed;
-	uint64_t	deepest;		/* level that nothing is walked over from */
-	uint64_t   *queue;			/* [2^(bits - 1)], and as much scratch and a word
-								 * (emogi_local_order): vertices << 32 | their levels, in the
-								 * order in which they were met */
+	uint64_t	deepest;		/* vertices on this level are not expanded */
+	uint64_t   *queue;			/* [2^(bits - 1)], and as much scratch plus one word
+								 * (emogi_local_order): vertex << 32 | level, in the order of
+								 * visits */
 	uint64_t	count;
-	uint32_t   *table;			/* [2^bits], vertex + 1, 0 = free, open addressing, at least half
-								 * of them free */
+	uint32_t   *table;			/* [2^bits], vertex + 1, 0 = free; open addressing, at most half
+								 * full */
 	int			bits;
-	bool		is_taken;		/* queue, and the table behind it, are memory of their own */
+	bool		is_allocated;	/* queue, and table in the same block, are heap-allocated */
 	uint64_t	few_queue[(1 << FEW_BITS) + 1];
 	uint32_t	few_table[1 << FEW_BITS];
 } Hops;
@@ -49,7 +49,7 @@ level_of(uint64_t entry)
 	return (uint32_t) entry;
 }
 
-/* Find the place of a vertex in the table, or a free one. */
+/* Find the slot of a vertex in the table, or a free one. */
 static inline uint32_t *
 find_place(const Hops *hops, uint32_t vertex)
 {
@@ -62,7 +62,8 @@ find_place(const Hops *hops, uint32_t vertex)
 }
 
 /*
- * Move the queue and the table to memory with room for so many vertices; the search fails without.
+ * Move the queue and the table to memory with room for `count` vertices; the search fails if out of
+ * memory.
  */
 static void
 grow(Hops *hops, uint64_t count)
@@ -84,12 +85,12 @@ grow(Hops *hops, uint64_t count)
 	hops->table = memset(after + (UINT64_C(1) << bits) + 1, 0, sizeof(*hops->table) << bits);
 	for (uint64_t i = 0; i < hops->count; i++)
 		*find_place(hops, vertex_of(after[i])) = vertex_of(after[i]) + 1;
-	if (hops->is_taken)
+	if (hops->is_allocated)
 		free(before);
-	hops->is_taken = true;
+	hops->is_allocated = true;
 }
 
-/* Make room for more vertices; false when the search fails. */
+/* Make room for more vertices; false if the search fails. */
 static inline bool
 reserve(Hops *hops, uint64_t more)
 {
@@ -98,9 +99,9 @@ reserve(Hops *hops, uint64_t more)
 	return !hops->failed;
 }
 
-/* Meet a vertex, for which there is room, and ask for what will be read of it. */
+/* Visit a vertex, for which there is room, and prefetch its data. */
 static inline void
-meet(Hops *hops, uint32_t vertex, uint64_t level)
+visit(Hops *hops, uint32_t vertex, uint64_t level)
 {
 	uint32_t   *place = find_place(hops, vertex);
 
@@ -116,9 +117,9 @@ meet(Hops *hops, uint32_t vertex, uint64_t level)
 		__builtin_prefetch(&hops->graph->ids[vertex]);
 }
 
-/* Walk over the list of a vertex, which leads to a level. */
+/* Visit the neighbors of a vertex, which are on `level`. */
 static void
-walk(Hops *hops, uint32_t vertex, uint64_t level)
+expand(Hops *hops, uint32_t vertex, uint64_t level)
 {
 	const uint64_t degree = emogi_lists_degree(&hops->lists, vertex);
 	EmogiPiece	whole;
@@ -133,12 +134,12 @@ walk(Hops *hops, uint32_t vertex, uint64_t level)
 	pieces = emogi_lists_pieces(&hops->lists, vertex, &whole, &npieces);
 	for (uint32_t i = 0; i < npieces; i++)
 		for (uint64_t e = 0; e < pieces[i].count; e++)
-			meet(hops, pieces[i].targets[e], level);
+			visit(hops, pieces[i].targets[e], level);
 }
 
-/* Ask for the lists of a group that begins at a place of the queue, both ends of each. */
+/* Prefetch the lists of a group that begins at a place of the queue, both ends of each. */
 static void
-ask_lists(const Hops *hops, uint64_t first, uint64_t end)
+prefetch_lists(const Hops *hops, uint64_t first, uint64_t end)
 {
 	const EmogiAdjacency *lists = hops->lists.lists;
 
@@ -153,22 +154,22 @@ ask_lists(const Hops *hops, uint64_t first, uint64_t end)
 	}
 }
 
-/* Make a level of the one whose vertices stand in the queue from a place on. */
+/* Make a level from the previous one, which begins at queue[first]. */
 static void
 make_level(Hops *hops, uint64_t first, uint64_t level)
 {
 	const uint64_t end = hops->count;
 
-	ask_lists(hops, first, end);
+	prefetch_lists(hops, first, end);
 	for (uint64_t i = first; i < end && !hops->failed; i++)
 	{
 		if ((i - first) % GROUP == 0)
-			ask_lists(hops, i + GROUP, end);
-		walk(hops, vertex_of(hops->queue[i]), level);
+			prefetch_lists(hops, i + GROUP, end);
+		expand(hops, vertex_of(hops->queue[i]), level);
 	}
 }
 
-/* Enter the sources. False when one may be gone. */
+/* Enter the sources. False if one may have been removed. */
 static bool
 enter_sources(Hops *hops, const EmogiOverlay *patch, const EmogiQuery *query)
 {
@@ -182,12 +183,12 @@ enter_sources(Hops *hops, const EmogiOverlay *patch, const EmogiQuery *query)
 		if (presence == EMOGI_VERTEX_UNKNOWN)
 			return false;
 		if (presence == EMOGI_VERTEX_THERE)
-			meet(hops, query->sources[i], 0);
+			visit(hops, query->sources[i], 0);
 	}
 	return true;
 }
 
-/* Make level after level until nothing is met, or no more is wanted. */
+/* Make levels until nothing new is visited or the depth limit is reached. */
 static void
 run(Hops *hops)
 {
@@ -203,7 +204,7 @@ run(Hops *hops)
 	}
 }
 
-/* Write the answer; false without memory. */
+/* Write the answer; false if out of memory. */
 static bool
 write_answer(Hops *hops, const EmogiOverlay *patch, EmogiLocalAnswer *answer)
 {
@@ -240,7 +241,7 @@ emogi_local_hops(const EmogiGraph *graph, const EmogiOverlay *patch, const Emogi
 	hops.lists = emogi_lists_forward(graph, patch);
 	hops.max_edges = max_edges;
 	hops.looked = hops.count = 0;
-	hops.failed = hops.is_taken = false;
+	hops.failed = hops.is_allocated = false;
 	hops.deepest = query->max_depth < 0 || query->max_depth > UINT32_MAX ? UINT32_MAX
 		: (uint64_t) query->max_depth;
 	hops.queue = hops.few_queue;
@@ -251,7 +252,7 @@ emogi_local_hops(const EmogiGraph *graph, const EmogiOverlay *patch, const Emogi
 	if (answered)
 		run(&hops);
 	answered = answered && !hops.failed && write_answer(&hops, patch, answer);
-	if (hops.is_taken)
+	if (hops.is_allocated)
 		free(hops.queue);
 	return answered ? EMOGI_NEAR_ANSWERED : EMOGI_NEAR_GAVE_UP;
 }

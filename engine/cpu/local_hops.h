@@ -1,20 +1,20 @@
 /*
- * local_hops.h: breadth-first searches that reach little (local_hops.c), and the order of what such
- * searches reach (local_order.c).
+ * local_hops.h: breadth-first searches that reach few vertices (local_hops.c), and the order of
+ * local search results (local_order.c).
  */
 #ifndef EMOGI_LOCAL_HOPS_H
 #define EMOGI_LOCAL_HOPS_H
 
 #include "cpu/local_search.h"
 
-/* As emogi_local_search, of BFS without targets. */
+/* As emogi_local_search, for BFS without targets. */
 extern EmogiLocalOutcome emogi_local_hops(const EmogiGraph *graph, const EmogiOverlay *patch,
 										  const EmogiQuery *query, uint64_t max_edges,
 										  EmogiLocalAnswer *answer);
 
 /*
- * Put vertices, each shifted left by 32 bits and with anything below, into ascending order of keys.
- * sort: [2 * count + 1], the second half scratch.
+ * Sort vertices, each shifted left by 32 bits with arbitrary low bits, in ascending order of keys.
+ * sort: [2 * count + 1], of which the second half is scratch.
  */
 extern void emogi_local_order(const EmogiGraph *graph, const EmogiOverlay *patch, uint64_t *sort,
 							  uint64_t count);

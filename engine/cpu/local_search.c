@@ -1,12 +1,13 @@
 /*
- * local_search.c: BFS to targets, SSSP and SSNSP that reach little; BFS without targets is in
- * local_hops.c.
+ * local_search.c: local searches: BFS to targets, SSSP and SSNSP that reach few vertices; BFS
+ * without targets is in local_hops.c.
  *
- * What is met stands in a hash table, so nothing is as large as the Graph. Without weights the
- * queue is the order in which vertices were met, level by level; with weights it is a heap, and
- * vertices are settled in the order of their distance (Dijkstra). Sums are those of SSSP, from the
- * source on, and the least of them is the same in whichever order they are found. Paths are counted
- * as long as doubles hold their number exactly: then the order of the additions is of no matter.
+ * Visited vertices are kept in a hash table, so that no array is proportional to the graph. Without
+ * weights the queue is in the order of visits, level by level; with weights it is a heap, and
+ * vertices are settled in order of distance (Dijkstra). Sums are formed from the source on as in
+ * SSSP, so that their minimum does not depend on the order in which they are found. Paths are
+ * counted while doubles represent their number exactly, so that the order of additions does not
+ * matter.
  */
 #include "cpu/local_search.h"
 
@@ -17,22 +18,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LEAST_BITS 8			/* of the number of nodes */
+#define MIN_BITS 8			/* of the hash table's size */
 #define FANOUT 4				/* of the heap */
-#define AHEAD 16				/* list entries */
-#define LISTS_AHEAD 32			/* vertices of the queue whose lists are asked for */
-#define MOST_PATHS 9007199254740992.0	/* up to these doubles are exact integers */
+#define AHEAD 16				/* prefetch distance, edges */
+#define LISTS_AHEAD 32			/* prefetch distance of adjacency lists, vertices of the queue */
+#define MAX_PATHS 9007199254740992.0	/* up to here doubles represent all integers exactly */
 
-/* A vertex that was met. */
+/* A visited vertex. */
 typedef struct Node
 {
-	uint32_t	vertex;			/* + 1; 0 = a free place */
+	uint32_t	vertex;			/* vertex + 1; 0 = a free slot */
 	bool		wanted;			/* a target that is not settled yet */
-	bool		met;			/* else it is only wanted */
-	double		value;			/* exact once it is settled; of SSNSP the place in the queue */
+	bool		visited;		/* visited; otherwise it is only a target */
+	double		value;			/* exact once settled; SSNSP: index in the queue */
 } Node;
 
-/* A vertex to be settled; stale when its node has become better since. */
+/* A vertex to settle; stale if its node has a better value now. */
 typedef struct Entry
 {
 	double		value;
@@ -45,21 +46,22 @@ typedef struct Search
 	const EmogiOverlay *patch;
 	EmogiListsView lists;
 	bool		weighted;
-	double		most;			/* values beyond it are not reached */
+	double		max_value;		/* vertices with larger values are not reached */
 	bool		targeted;
 	uint64_t	nwanted;		/* targets that are not settled yet */
 	uint64_t	max_edges;
 	uint64_t	looked;
 	bool		failed;
-	Node	   *nodes;			/* [2^bits], open addressing, at least half of them free */
+	Node	   *nodes;			/* [2^bits], open addressing, at most half full */
 	int			bits;
 	uint64_t	nnodes;
-	Entry	   *entries;		/* [room]: a heap, or without weights a queue from head on; those
-								 * before are settled */
+	Entry	   *entries;		/* [room]: a heap, or, without weights, a queue from head on,
+								 * preceded by settled entries */
 	uint64_t	head;
 	uint64_t	end;
 	uint64_t	room;
-	double	   *paths;			/* [paths_room], of SSNSP: of the entries with these places */
+	double	   *paths;			/* [paths_room], SSNSP: path counts of the entries with the same
+								 * index */
 	uint64_t	paths_room;
 	bool		counts;
 	Entry	   *settled;		/* [nsettled], with weights; in the order of values */
@@ -67,14 +69,14 @@ typedef struct Search
 	uint64_t	settled_room;
 } Search;
 
-/* Get the place where a vertex is looked for first. */
+/* Get the first slot to probe for a vertex. */
 static inline uint64_t
 first_place(const Search *search, uint32_t vertex)
 {
 	return vertex * UINT64_C(0x9E3779B97F4A7C15) >> (64 - search->bits);
 }
 
-/* Find the node of a vertex, or a free place for it. */
+/* Find the node of a vertex, or a free slot for it. */
 static inline Node *
 find_node(const Search *search, uint32_t vertex)
 {
@@ -92,7 +94,7 @@ reserve_nodes(Search *search, uint64_t more)
 {
 	Node	   *before = search->nodes;
 	const uint64_t nbefore = before == NULL ? 0 : UINT64_C(1) << search->bits;
-	int			bits = before == NULL ? LEAST_BITS : search->bits;
+	int			bits = before == NULL ? MIN_BITS : search->bits;
 
 	while (UINT64_C(1) << bits < 2 * (search->nnodes + more))
 		bits++;
@@ -146,7 +148,7 @@ reserve_paths(Search *search)
 	return true;
 }
 
-/* Make room for what so many list entries may lead to; the search fails without memory. */
+/* Make room for the targets of `more` edges; the search fails if out of memory. */
 static bool
 reserve(Search *search, uint64_t more)
 {
@@ -158,7 +160,7 @@ reserve(Search *search, uint64_t more)
 
 /* ---- the queue ---- */
 
-/* Put an entry into the queue, which has room for it. */
+/* Push an entry onto the queue, which has room for it. */
 static inline void
 push(Search *search, Entry entry)
 {
@@ -172,7 +174,7 @@ push(Search *search, Entry entry)
 	search->entries[i] = entry;
 }
 
-/* Take the first entry off the heap. */
+/* Pop the first entry off the heap. */
 static Entry
 pop_heap(Search *search)
 {
@@ -203,8 +205,8 @@ pop_heap(Search *search)
 /* ---- the search ---- */
 
 /*
- * Ask for what will be read of a vertex that was met: where its list stands, and at the end its
- * key.
+ * Prefetch what will be read of a visited vertex: the offset of its list, and its key for the
+ * answer.
  */
 static inline void
 prefetch_vertex(const Search *search, uint32_t vertex, double value)
@@ -213,13 +215,13 @@ prefetch_vertex(const Search *search, uint32_t vertex, double value)
 
 	if (vertex >= graph->nvertices)
 		return;
-	if (value + 1.0 <= search->most)
+	if (value + 1.0 <= search->max_value)
 		__builtin_prefetch(&graph->forward.offsets[vertex]);
 	if (graph->ids != NULL)
 		__builtin_prefetch(&graph->ids[vertex]);
 }
 
-/* Ask for the list of a vertex that will be walked over soon. */
+/* Prefetch the adjacency list of a vertex LISTS_AHEAD places ahead in the queue. */
 static inline void
 prefetch_list(const Search *search)
 {
@@ -227,7 +229,7 @@ prefetch_list(const Search *search)
 	const Entry *entry = &search->entries[search->head + LISTS_AHEAD];
 
 	if (search->head + LISTS_AHEAD < search->end && entry->vertex < graph->nvertices &&
-		entry->value + 1.0 <= search->most)
+		entry->value + 1.0 <= search->max_value)
 		__builtin_prefetch(&graph->forward.targets[graph->forward.offsets[entry->vertex]]);
 }
 
@@ -237,10 +239,10 @@ offer(Search *search, uint32_t vertex, double value)
 {
 	Node	   *node;
 
-	if (!(value <= search->most))
+	if (!(value <= search->max_value))
 		return;
 	node = find_node(search, vertex);
-	if (node->met && !(value < node->value))
+	if (node->visited && !(value < node->value))
 		return;
 	if (node->vertex == 0)
 	{
@@ -252,37 +254,37 @@ offer(Search *search, uint32_t vertex, double value)
 		node->wanted = false;	/* the first offer is the best */
 		search->nwanted--;
 	}
-	node->met = true;
+	node->visited = true;
 	node->value = value;
 	prefetch_vertex(search, vertex, value);
 	push(search, (Entry) {value, vertex});
 }
 
-/* Offer a vertex a level, and that many paths that end there. */
+/* Offer a vertex a level, and a number of paths of that length. */
 static inline void
 offer_paths(Search *search, uint32_t vertex, double level, double paths)
 {
 	Node	   *node;
 
-	if (!(level <= search->most))
+	if (!(level <= search->max_value))
 		return;
 	node = find_node(search, vertex);
-	if (node->met)
+	if (node->visited)
 	{
 		const uint64_t place = (uint64_t) node->value;
 
 		if (search->entries[place].value == level)
-			search->failed |= (search->paths[place] += paths) > MOST_PATHS;
+			search->failed |= (search->paths[place] += paths) > MAX_PATHS;
 		return;
 	}
-	*node = (Node) {.vertex = vertex + 1, .met = true, .value = (double) search->end};
+	*node = (Node) {.vertex = vertex + 1, .visited = true, .value = (double) search->end};
 	search->nnodes++;
 	search->paths[search->end] = paths;
 	prefetch_vertex(search, vertex, level);
 	push(search, (Entry) {level, vertex});
 }
 
-/* Make offers over the list of a vertex. */
+/* Relax the edges of a vertex. */
 static void
 walk(Search *search, Entry entry)
 {
@@ -339,7 +341,7 @@ settle(Search *search)
 		walk(search, entry);
 }
 
-/* Search until nothing is left, or all targets are settled. */
+/* Search until the queue is empty or all targets are settled. */
 static void
 run(Search *search)
 {
@@ -353,7 +355,7 @@ run(Search *search)
 			const Entry entry = search->entries[search->head++];
 
 			prefetch_list(search);
-			if (entry.value + 1.0 <= search->most)
+			if (entry.value + 1.0 <= search->max_value)
 				walk(search, entry);
 		}
 	}
@@ -365,11 +367,11 @@ enter_source(Search *search, uint32_t vertex)
 {
 	if (!search->counts)
 		offer(search, vertex, 0.0);
-	else if (!find_node(search, vertex)->met)
+	else if (!find_node(search, vertex)->visited)
 		offer_paths(search, vertex, 0.0, 1.0);
 }
 
-/* Note the targets, and enter the sources. False when a source may be gone. */
+/* Add the targets and enter the sources. False if a source may have been removed. */
 static bool
 enter_ends(Search *search, const EmogiQuery *query)
 {
@@ -404,10 +406,7 @@ enter_ends(Search *search, const EmogiQuery *query)
 
 /* ---- the answer ---- */
 
-/*
- * Put what was reached, in whichever order, into the order of keys. sort: scratch for `count` keys
- * twice, and one more.
- */
+/* Write the reached vertices to the answer in the order of keys. sort: scratch, [2 * count + 1]. */
 static void
 write_sorted(const Search *search, const Entry *reached, uint64_t count, uint64_t *sort,
 			 EmogiLocalAnswer *answer)
@@ -424,7 +423,7 @@ write_sorted(const Search *search, const Entry *reached, uint64_t count, uint64_
 	}
 }
 
-/* Write the answer; false without memory. */
+/* Write the answer; false if out of memory. */
 static bool
 write_answer(const Search *search, EmogiLocalAnswer *answer)
 {
@@ -460,7 +459,7 @@ emogi_local_search(const EmogiGraph *graph, const EmogiOverlay *patch, const Emo
 	const bool	hops = query->algorithm == EMOGI_BFS || counts;
 	Search		search = {.graph = graph, .patch = patch,
 		.lists = emogi_lists_forward(graph, patch), .max_edges = max_edges,
-		.weighted = !hops && graph->weight_type != EMOGI_WEIGHT_NONE, .most = DBL_MAX,
+		.weighted = !hops && graph->weight_type != EMOGI_WEIGHT_NONE, .max_value = DBL_MAX,
 		.targeted = !counts && query->ntargets > 0,
 		.counts = counts};
 	bool		answered;
@@ -469,9 +468,9 @@ emogi_local_search(const EmogiGraph *graph, const EmogiOverlay *patch, const Emo
 		return emogi_local_hops(graph, patch, query, max_edges, answer);
 	*answer = (EmogiLocalAnswer) {0};
 	if (hops && query->max_depth >= 0)
-		search.most = (double) query->max_depth;
-	else if (!hops && query->max_distance < search.most)
-		search.most = query->max_distance;
+		search.max_value = (double) query->max_depth;
+	else if (!hops && query->max_distance < search.max_value)
+		search.max_value = query->max_distance;
 	answered = enter_ends(&search, query);
 	if (answered)
 		run(&search);

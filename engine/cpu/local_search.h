@@ -1,6 +1,6 @@
 /*
- * local_search.h: BFS, SSSP and SSNSP that reach little: what they cost depends on what they reach,
- * not on the size of the Graph.
+ * local_search.h: BFS, SSSP and SSNSP for searches that reach few vertices. The cost depends on the
+ * vertices reached, not on the size of the graph.
  */
 #ifndef EMOGI_LOCAL_SEARCH_H
 #define EMOGI_LOCAL_SEARCH_H
@@ -8,28 +8,29 @@
 #include "contract/engine.h"
 #include "graph/overlay.h"
 
-/* What a search has reached, in ascending order of keys. */
+/* The vertices that a search has reached, in ascending order of keys. */
 typedef struct EmogiLocalAnswer
 {
 	uint64_t	count;
-	uint32_t   *vertices;		/* [count], malloced; from nvertices on those of the patch */
-	double	   *values;			/* [count], malloced: levels, or distances with SSSP's bits */
-	double	   *paths;			/* [count], malloced, of SSNSP; NULL of others */
-	uint32_t	nlevels;		/* levels entered, the sources' own included; with weights 1 */
-	uint64_t	edges_traversed;	/* list entries that were looked at */
+	uint32_t   *vertices;		/* [count], malloc'ed; >= nvertices: vertices of the patch */
+	double	   *values;			/* [count], malloc'ed: levels, or distances bit-identical to
+								 * SSSP's */
+	double	   *paths;			/* [count], malloc'ed, SSNSP only; otherwise NULL */
+	uint32_t	nlevels;		/* levels entered, including the sources' own; with weights 1 */
+	uint64_t	edges_traversed;	/* edges examined */
 } EmogiLocalAnswer;
 
 typedef enum EmogiLocalOutcome
 {
 	EMOGI_NEAR_ANSWERED,
 	/*
-	 * there is more to look at than was allowed, no memory, a source that may be gone, or more
-	 * paths than a double holds exactly; no answer
+	 * the edge limit was reached, out of memory, a source may have been removed, or there are more
+	 * paths than a double represents exactly; there is no answer
 	 */
 	EMOGI_NEAR_GAVE_UP
 } EmogiLocalOutcome;
 
-/* Is there a search of that kind for an algorithm? */
+/* Check whether an algorithm has a local search. */
 static inline bool
 emogi_local_search_answers(const EmogiAlgorithmRow *row)
 {
@@ -37,13 +38,13 @@ emogi_local_search_answers(const EmogiAlgorithmRow *row)
 }
 
 /*
- * Answer a query of one of these algorithms, looking at max_edges list entries at most. Sources and
- * targets of the query may be vertices of the patch; NULL = nothing has changed. With targets,
- * those that are reached are in the answer, and others may be. SSNSP takes none: all paths to a
- * vertex are counted when its level is.
+ * Answer a query of one of these algorithms, examining at most max_edges edges. Sources and targets
+ * of the query may be vertices of the patch; patch NULL = nothing has changed. With targets, the
+ * reached ones are in the answer, and other vertices may be. SSNSP takes no targets, because all
+ * paths to a vertex are counted when its level is made.
  *
- * Runs in the calling thread, and polls nothing: so max_edges is to be what takes milliseconds.
- * Memory is proportional to it.
+ * Runs in the calling thread without polling, so max_edges must be limited to milliseconds of work.
+ * Memory use is proportional to it.
  */
 extern EmogiLocalOutcome emogi_local_search(const EmogiGraph *graph, const EmogiOverlay *patch,
 											const EmogiQuery *query,

@@ -1,7 +1,7 @@
 /*
- * local_trees.c: the trees of searches that reach little. Which of several trees it is, trees.c
- * says; this is its method, source by source and round by round, over what was reached, whose
- * places in the answer ascend with the keys.
+ * local_trees.c: search trees of local searches. trees.c defines which of several possible trees is
+ * chosen; this file applies the same method, source by source and round by round, to the vertices
+ * reached, whose indexes in the answer ascend with the keys.
  */
 #include "cpu/local_trees.h"
 
@@ -9,11 +9,11 @@
 
 #include <stdlib.h>
 
-/* A vertex that was reached. */
+/* A reached vertex. */
 typedef struct Place
 {
-	uint32_t	vertex;			/* + 1; 0 = free */
-	uint32_t	place;			/* in the answer */
+	uint32_t	vertex;			/* vertex + 1; 0 = free */
+	uint32_t	place;			/* index in the answer */
 } Place;
 
 typedef struct Tree
@@ -21,20 +21,20 @@ typedef struct Tree
 	const EmogiLocalAnswer *answer;
 	EmogiListsView lists;
 	EmogiWeightType weight_type;
-	Place	   *places;			/* [2^bits], open addressing, at least half of them free */
+	Place	   *places;			/* [2^bits], open addressing, at most half full */
 	int			bits;
 	bool	   *is_root;		/* [count] */
-	uint32_t   *round;			/* [count]: in which one it was found; 0 = in none yet */
-	uint32_t   *queue;			/* [count]: found, round by round */
+	uint32_t   *round;			/* [count]: the round in which it was found; 0 = not found yet */
+	uint32_t   *queue;			/* [count]: found vertices, round by round */
 	uint64_t	tail;
-	uint32_t	number;			/* of the round, counted over all sources */
+	uint32_t	number;			/* of the current round, counted over all sources */
 	uint32_t	root;
 	uint32_t   *predecessor;
 	uint32_t   *source;
 	uint64_t	looked;
 } Tree;
 
-/* Find where a vertex is noted, or may be. */
+/* Find the slot of a vertex, or a free one. */
 static Place *
 find_place(const Tree *tree, uint32_t vertex)
 {
@@ -46,7 +46,7 @@ find_place(const Tree *tree, uint32_t vertex)
 	return &tree->places[i];
 }
 
-/* Note where each vertex stands in the answer, and which are sources; false without memory. */
+/* Record each vertex's index in the answer, and which are sources; false if out of memory. */
 static bool
 begin(Tree *tree, const EmogiQuery *query)
 {
@@ -76,7 +76,7 @@ begin(Tree *tree, const EmogiQuery *query)
 	return true;
 }
 
-/* Find v from u in this round, unless it was found in an earlier one; both are places. */
+/* Find v from u in this round, unless it was found in an earlier one; both are indexes. */
 static void
 find_vertex(Tree *tree, uint32_t u, uint32_t v)
 {
@@ -92,7 +92,7 @@ find_vertex(Tree *tree, uint32_t u, uint32_t v)
 		tree->predecessor[v] = u;
 }
 
-/* Visit the vertex at a place. */
+/* Visit the vertex at an index. */
 static void
 visit(Tree *tree, uint32_t u)
 {

@@ -1,5 +1,5 @@
 /*
- * local_trees.h: the trees of searches that reach little.
+ * local_trees.h: search trees of local searches.
  */
 #ifndef EMOGI_LOCAL_TREES_H
 #define EMOGI_LOCAL_TREES_H
@@ -7,10 +7,10 @@
 #include "cpu/local_search.h"
 
 /*
- * Find the trees of a query of BFS or SSSP without targets that emogi_local_search has answered:
- * the same as BFS_TREE and SHORTEST_PATH_TREE have (trees.c). predecessor, source: [answer->count],
- * places in the answer, EMOGI_NO_VERTEX for the predecessor of a source. patch: as there. *looked:
- * gets the list entries that were looked at. False without memory.
+ * Find the trees of a BFS or SSSP query without targets that emogi_local_search has answered: the
+ * same trees as BFS_TREE and SHORTEST_PATH_TREE (trees.c). predecessor, source: [answer->count],
+ * indexes in the answer; EMOGI_NO_VERTEX as the predecessor of a source. patch: as in the search.
+ * *looked: receives the number of edges examined. False if out of memory.
  */
 extern bool emogi_local_trees(const EmogiGraph *graph, const EmogiOverlay *patch,
 							  const EmogiQuery *query, const EmogiLocalAnswer *answer,

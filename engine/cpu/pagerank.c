@@ -1,14 +1,14 @@
 /*
- * pagerank.c: PageRank by the threads of a pool.
+ * pagerank.c: PageRank.
  *
  * Fills value[nvertices]: ranks that sum to 1 (algorithms.h has the formula).
  *
- * Every vertex pulls [1] what the sources of its edges give, their rank over their edges out;
- * graph->forward holds those sources. A share is divided once, when the rank is made, for the next
- * iteration; pull_spmv.h adds up shares. They are integers (contract/rank_units.h) but with weights
- * and where these would be too coarse, as emogi_rank_units_suit has it. With weights a share is
- * multiplied by the weight of each entry, and graph->backward has the weights of the edges out,
- * which are summed in the order of its lists.
+ * Each vertex pulls [1] the shares of its predecessors, which graph->forward holds; the share of a
+ * vertex is its rank divided by its out-degree. A share is computed once, together with the rank,
+ * for the next iteration; pull_spmv.h sums the shares. Shares are integers (contract/rank_units.h)
+ * unless there are weights or integers would be too coarse (emogi_rank_units_suit). With weights, a
+ * share is multiplied by each edge's weight; graph->backward has the weights of the outgoing edges,
+ * which are summed in list order.
  *
  * [1] S. Beamer, K. Asanovic, D. Patterson. The GAP Benchmark Suite. arXiv:1508.03619, 2015.
  *     Section 3 (PageRank).
@@ -26,12 +26,12 @@
 
 bool		emogi_cpu_ranks_always_coarse = false;
 
-/* What a block of vertices adds to the sums over all. */
+/* The contribution of a block of vertices to the global sums. */
 typedef struct Part
 {
 	double		change;
 	double		dangling;
-	uint64_t	unit_change;	/* the same of integers */
+	uint64_t	unit_change;	/* the same for integers */
 	uint64_t	unit_dangling;
 } Part;
 
@@ -40,34 +40,29 @@ typedef struct Ranking
 	EmogiCpuRun run;
 	EmogiPullSpmv pull;			/* over `in` */
 	EmogiAdjacency in;			/* the list of v: the sources of the edges that end in v */
-	EmogiAdjacency out;			/* of the edges that begin there; perhaps not there */
-	const uint64_t *out_offsets;	/* [nvertices + 1], when the edges out are there as lists */
-	uint64_t   *out_degree;		/* [nvertices], atomic while counted; NULL when out_offsets are
-								 * there */
-	double	   *strength;		/* [nvertices], the sums of the weights of the edges out; NULL =
-								 * weights are not read */
-	uint32_t   *counts;			/* [ncounters][nvertices], while the edges out are counted */
+	EmogiAdjacency out;			/* the outgoing edges; offsets may be NULL */
+	const uint64_t *out_offsets;	/* [nvertices + 1], if the outgoing edges exist as lists */
+	uint64_t   *out_degree;		/* [nvertices], atomic while counted; NULL if out_offsets exist */
+	double	   *strength;		/* [nvertices], sums of the weights of outgoing edges; NULL =
+								 * unweighted */
+	uint32_t   *counts;			/* [ncounters][nvertices], while outgoing edges are counted */
 	uint64_t	ncounters;
 	uint64_t	nvertices;
 	double		damping;
-	const double *leap;			/* [nvertices], where leaps go; NULL = anywhere */
+	const double *leap;			/* [nvertices], teleport distribution; NULL = uniform */
 	EmogiWeightType weight_type;
-	double		dangling;		/* the rank of all vertices without an edge out */
-	double		leaps;			/* of all readers, when shares are integers */
+	double		dangling;		/* the rank of all vertices without outgoing edges */
+	double		leaps;			/* total teleport rank, if shares are integers */
 	double	   *rank;			/* [nvertices] */
-	double	   *share;			/* [nvertices], what a vertex gives along each edge */
+	double	   *share;			/* [nvertices], the share of each outgoing edge */
 	double	   *next_share;		/* [nvertices] */
-	uint64_t   *units;			/* [nvertices], the same as integers, instead; NULL = shares are
-								 * doubles */
+	uint64_t   *units;			/* [nvertices], integer shares; NULL = shares are doubles */
 	uint64_t   *next_units;
 	bool		coarse;			/* integers have 36 significant bits */
 	Part	   *parts;			/* [nblocks] */
 } Ranking;
 
-/*
- * Count the edges out of every vertex: how often it stands in a list; all threads in the same
- * counters.
- */
+/* Count the outgoing edges of each vertex, with all threads in the same counters. */
 static void
 count_degrees(void *arg, int thread, int nthreads)
 {
@@ -84,9 +79,9 @@ count_degrees(void *arg, int thread, int nthreads)
 	}
 }
 
-/* Count the edges out in this thread's own share of the entries and counters. */
+/* Count the outgoing edges in counters of this thread. */
 static void
-count_apart(void *arg, int thread, int nthreads)
+count_per_thread(void *arg, int thread, int nthreads)
 {
 	Ranking    *ranking = arg;
 	uint32_t   *counts = ranking->counts + (uint64_t) thread * ranking->nvertices;
@@ -102,7 +97,7 @@ count_apart(void *arg, int thread, int nthreads)
 	}
 }
 
-/* Add up the counters of all threads. */
+/* Sum the counters of all threads. */
 static void
 add_counts(void *arg, int thread, int nthreads)
 {
@@ -123,8 +118,8 @@ add_counts(void *arg, int thread, int nthreads)
 }
 
 /*
- * Count the edges out: in counters of each thread where they are small beside the edges, else
- * together.
+ * Count the outgoing edges: in counters per thread if these are small relative to the edges,
+ * otherwise in shared ones.
  */
 static bool
 count_edges_out(Ranking *ranking)
@@ -137,11 +132,11 @@ count_edges_out(Ranking *ranking)
 		return emogi_cpu_run_step(run, count_degrees, ranking, false);
 	ranking->counts = emogi_cpu_run_scratch(run, ranking->ncounters * ranking->nvertices,
 											sizeof(uint32_t));
-	return ranking->counts != NULL && emogi_cpu_run_step(run, count_apart, ranking, false) &&
+	return ranking->counts != NULL && emogi_cpu_run_step(run, count_per_thread, ranking, false) &&
 		emogi_cpu_run_step(run, add_counts, ranking, false);
 }
 
-/* Sum the weights of the edges out of each vertex. */
+/* Sum the weights of the outgoing edges of each vertex. */
 static void
 sum_weights(void *arg, int thread, int nthreads)
 {
@@ -173,7 +168,7 @@ sum_weights(void *arg, int thread, int nthreads)
 	}
 }
 
-/* Get the edges out of a vertex. */
+/* Get the out-degree of a vertex. */
 static inline uint64_t
 degree_of(const Ranking *ranking, uint64_t v)
 {
@@ -182,7 +177,10 @@ degree_of(const Ranking *ranking, uint64_t v)
 	return ranking->out_offsets[v + 1] - ranking->out_offsets[v];
 }
 
-/* Note the new rank of a vertex: its share for the next iteration, or its part of what dangles. */
+/*
+ * Store the new rank of a vertex, and its share for the next iteration or its part of the dangling
+ * rank.
+ */
 static inline void
 put_rank(Ranking *ranking, uint64_t v, double rank, Part *part)
 {
@@ -199,7 +197,7 @@ put_rank(Ranking *ranking, uint64_t v, double rank, Part *part)
 	}
 }
 
-/* The same with shares that are integers. */
+/* The same with integer shares. */
 static inline __attribute__((always_inline)) void
 put_rank_units(Ranking *ranking, uint64_t v, double rank, Part *part)
 {
@@ -216,7 +214,7 @@ put_rank_units(Ranking *ranking, uint64_t v, double rank, Part *part)
 	}
 }
 
-/* Give every vertex 1 / n. */
+/* Set every rank to 1 / n. */
 static void
 start_ranks(void *arg, int thread, int nthreads)
 {
@@ -240,7 +238,7 @@ start_ranks(void *arg, int thread, int nthreads)
 	}
 }
 
-/* Get the new rank of a vertex of which the sum of shares is known. */
+/* Get the new rank of a vertex, given the sum of its shares. */
 static inline double
 finish_rank(const Ranking *ranking, uint64_t v, double sum)
 {
@@ -250,14 +248,14 @@ finish_rank(const Ranking *ranking, uint64_t v, double sum)
 								 sum);
 }
 
-/* What the sums of a block go into. */
+/* The accumulators of a block. */
 typedef struct Block
 {
 	Ranking    *ranking;
 	Part		part;
 } Block;
 
-/* Make the new rank of a vertex of the sum of its shares. */
+/* Compute the new rank of a vertex from the sum of its shares. */
 static inline __attribute__((always_inline)) void
 put_sum(void *arg, uint64_t v, double sum)
 {
@@ -269,7 +267,7 @@ put_sum(void *arg, uint64_t v, double sum)
 	put_rank(ranking, v, rank, &block->part);
 }
 
-/* The same of a sum of integers. */
+/* The same for a sum of integers. */
 static inline __attribute__((always_inline)) void
 put_units(void *arg, uint64_t v, uint64_t sum)
 {
@@ -283,7 +281,7 @@ put_units(void *arg, uint64_t v, uint64_t sum)
 	put_rank_units(ranking, v, rank, &block->part);
 }
 
-/* Make the new ranks of blocks. */
+/* Compute the new ranks of blocks. */
 static void
 pull_ranks(void *arg, int thread, int nthreads)
 {
@@ -301,7 +299,7 @@ pull_ranks(void *arg, int thread, int nthreads)
 	}
 }
 
-/* Add up the parts of all blocks and let the next shares be the shares. */
+/* Add up the parts of all blocks and replace the shares by the next ones. */
 static void
 close_iteration(Ranking *ranking)
 {
@@ -328,7 +326,7 @@ close_iteration(Ranking *ranking)
 	ranking->next_units = swap_units;
 }
 
-/* Iterate until the change is below the tolerance; false when the job has stopped. */
+/* Iterate until the change is below the tolerance; false if the job has stopped. */
 static bool
 iterate(Ranking *ranking, const EmogiQuery *query)
 {
@@ -358,7 +356,7 @@ iterate(Ranking *ranking, const EmogiQuery *query)
 	return true;
 }
 
-/* Get the scratch memory; false when there is none. */
+/* Allocate the scratch memory; false if out of memory. */
 static bool
 open_ranking(Ranking *ranking, const EmogiQuery *query)
 {

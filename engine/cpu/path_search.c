@@ -1,33 +1,35 @@
 /*
- * path_search.c: one shortest path between two vertices without the distances of all others.
+ * path_search.c: point-to-point shortest paths, without computing the distances of all vertices.
  *
- * Finds what emogi_trace_path (trace_path.h) finds among the distances of SSSP: least distance in
- * SSSP's arithmetic, then fewest edges, then the smallest vertices read from the target back.
+ * Finds the path that emogi_trace_path (trace_path.h) finds from the distances of SSSP: minimum
+ * distance in SSSP's arithmetic, then fewest edges, then the smallest vertices read from the target
+ * back.
  *
  * Method. Dijkstra's search from the source is exact: it settles vertices in the order of
  * (distance, edges), and each keeps as its parent the smallest of the vertices that offer it that
- * pair. All parents of a vertex are settled before it, so that the parents, followed from the
- * target, are the path. Here it is kept from going astray by a second search, from the target
- * against the edges [1]. Where the two meet they bound the distance between the ends by `limit`; a
- * vertex whose distance from the source and whose least distance to the target together exceed it
- * is of no use, and dropped. Each side goes on while it has looked at less than the other. When the
- * two have come so far that nothing lies between them, only the search from the source goes on,
- * among vertices that the other has met.
+ * pair. All parents of a vertex are settled before it, so that following the parents from the
+ * target yields the path. The search is pruned by a second search, from the target against the
+ * edges [1]. Where the two meet, they bound the distance between the ends by `limit`. A vertex is
+ * dropped if its distance from the source plus its minimum distance to the target exceeds the
+ * limit. The side that has examined fewer edges continues. Once nothing unsettled lies between the
+ * two sides, only the search from the source continues, among vertices that the other side has
+ * visited.
  *
- * Without weights both searches go level by level, and the last part is made from the target's
- * side: a vertex takes the first neighbour that is one level nearer to the source for its parent,
+ * Without weights both searches proceed level by level, and the last part is made from the target's
+ * side: a vertex takes as its parent its first neighbor that is one level nearer to the source,
  * which costs no more than finding it did.
  *
- * Rounding. SSSP adds from the source on, the search from the target adds the other way round, so
- * that their sums agree but for rounding: an addition errs by a factor 1 +- 2^-53 (not at all below
- * 2^-1021), a sum over the k < 2^32 edges of a path without a cycle by less than 1 +- 2^-20. Let p
- * be on a shortest path, ties included. Its two distances sum to at most 1 + 2^-19 times the
- * distance of the target, and that to at most 1 + 2^-19 times the sum where the searches met, which
- * is that of a path. SLACK covers both, so that p is not dropped. A backward sum that overflows
- * becomes the largest double instead of +inf: as that it bounds from below, and still says that a
- * path is there. A limit that overflows drops nothing.
+ * Rounding. SSSP adds from the source on and the search from the target adds in the opposite order,
+ * so that their sums agree only up to rounding: an addition has a relative error of at most 2^-53
+ * (none below 2^-1021), and a sum over the k < 2^32 edges of a path without a cycle less than
+ * 2^-20. Let p be on a shortest path, ties included. Its two distances sum to at most 1 + 2^-19
+ * times the distance of the target, and that is at most 1 + 2^-19 times the sum at which the
+ * searches met, which is that of a path. SLACK covers both, so that p is not dropped. A backward
+ * sum that overflows becomes the largest double instead of +inf: as such it is still a lower bound,
+ * and still shows that a path exists. A limit that overflows drops nothing.
  *
- * Memory is proportional to the vertices met: a hash table of nodes and a queue for each side.
+ * Memory use is proportional to the visited vertices: a hash table of nodes and a queue for each
+ * side.
  *
  * [1] I. Pohl. Bi-directional search. Machine Intelligence 6, 1971.
  */
@@ -41,26 +43,26 @@
 #include <stdlib.h>
 
 #define SLACK (1.0 + 1.0 / 131072.0)	/* 1 + 2^-17 */
-/* list entries between two looks at the cancel flag, and for which room is made at once */
+/* edges between two polls of the cancel flag, for which room is reserved at a time */
 #define PIECE 4096
 #define REHASH_PIECE 262144		/* nodes, likewise */
-#define AHEAD 16				/* list entries */
-#define LEAST_BITS 10			/* of the number of nodes */
-#define LEAST_ENTRIES 256
+#define AHEAD 16				/* prefetch distance, edges */
+#define MIN_BITS 10			/* of the hash table's size */
+#define MIN_ENTRIES 256
 #define FANOUT 4				/* of the heaps */
 
-/* A vertex that was met. */
+/* A visited vertex. */
 typedef struct Node
 {
-	uint32_t	vertex;			/* + 1; 0 = a free place */
-	uint32_t	parent;			/* before it on the way from the source */
-	uint32_t	hops;			/* edges from the source on that way */
-	double		forward;		/* distance from the source, +inf = not met from there; exact
-								 * once it is settled */
-	double		backward;		/* distance to the target, likewise, but for rounding */
+	uint32_t	vertex;			/* vertex + 1; 0 = a free slot */
+	uint32_t	parent;			/* predecessor on the path from the source */
+	uint32_t	hops;			/* edges from the source on that path */
+	double		forward;		/* distance from the source, +inf = not reached from there; exact
+								 * once settled */
+	double		backward;		/* distance to the target, likewise, but subject to rounding */
 } Node;
 
-/* A vertex to be settled; stale when its node has become better since. */
+/* A vertex to settle; stale if its node has a better value now. */
 typedef struct Entry
 {
 	double		distance;
@@ -68,20 +70,20 @@ typedef struct Entry
 	uint32_t	vertex;
 } Entry;
 
-/* The search from one end. Its queue is a heap or, without weights, in order as it is. */
+/* The search from one end. Its queue is a heap, or, without weights, sorted by construction. */
 typedef struct Side
 {
 	EmogiListsView lists;
-	Entry	   *entries;		/* [room], those from head to end - 1 are in the queue */
-	uint64_t	head;			/* without weights the entries before it are those that were
-								 * settled; else 0 */
+	Entry	   *entries;		/* [room], of which head .. end - 1 are in the queue */
+	uint64_t	head;			/* without weights, the entries before it are the settled ones;
+								 * otherwise 0 */
 	uint64_t	end;
 	uint64_t	room;
-	double		nearest;		/* what is not settled is no nearer than this; +inf = all is
-								 * settled */
-	double		level;			/* without weights: of the entry settled last */
-	uint64_t	looked;			/* list entries */
-	uint64_t	waiting;		/* without weights: list entries of the queue */
+	double		nearest;		/* lower bound of the distance of unsettled vertices; +inf = all
+								 * are settled */
+	double		level;			/* without weights: distance of the last settled entry */
+	uint64_t	looked;			/* edges examined */
+	uint64_t	waiting;		/* without weights: edges of the queued vertices */
 } Side;
 
 typedef struct Search
@@ -91,30 +93,30 @@ typedef struct Search
 	const EmogiOverlay *patch;
 	uint32_t	target;
 	bool		weighted;
-	double		least;			/* no edge weighs less */
-	double		limit;			/* no path of interest is longer */
+	double		min_weight;		/* minimum weight of an edge */
+	double		limit;			/* upper bound of the path's length */
 	bool		met;			/* some path is known, perhaps too long for a double */
 	bool		found;			/* the target is settled */
 	bool		gave_up;
 	uint64_t	max_edges;
-	uint64_t	max_vertices;	/* that are settled */
+	uint64_t	max_vertices;	/* to settle */
 	uint64_t	nsettled;
-	uint64_t	looked;			/* list entries */
+	uint64_t	looked;			/* edges examined */
 	Side		forward;
 	Side		backward;
-	Node	   *nodes;			/* [2^bits], open addressing, at least half of them free */
+	Node	   *nodes;			/* [2^bits], open addressing, at most half full */
 	int			bits;
 	uint64_t	nnodes;
 } Search;
 
-/* Get the place where the node of a vertex is looked for first. */
+/* Get the first slot to probe for a vertex. */
 static inline uint64_t
 first_place(const Search *search, uint32_t v)
 {
 	return v * UINT64_C(0x9E3779B97F4A7C15) >> (64 - search->bits);
 }
 
-/* Get the node of a vertex, or the free place for it. */
+/* Get the node of a vertex, or a free slot for it. */
 static inline Node *
 find_node(const Search *search, uint32_t v)
 {
@@ -126,7 +128,7 @@ find_node(const Search *search, uint32_t v)
 	return &search->nodes[i];
 }
 
-/* Make a free place the node of a vertex that was not met. */
+/* Turn a free slot into the node of a vertex. */
 static inline void
 add_node(Search *search, Node *node, uint32_t v)
 {
@@ -134,13 +136,13 @@ add_node(Search *search, Node *node, uint32_t v)
 	search->nnodes++;
 }
 
-/* Make room for `more` nodes; false without memory. */
+/* Make room for `more` nodes; false if out of memory. */
 static bool
 reserve_nodes(Search *search, uint64_t more)
 {
 	Node	   *before = search->nodes;
 	uint64_t	nbefore = before == NULL ? 0 : UINT64_C(1) << search->bits;
-	int			bits = before == NULL ? LEAST_BITS : search->bits;
+	int			bits = before == NULL ? MIN_BITS : search->bits;
 	Node	   *larger = NULL;
 
 	while (UINT64_C(1) << bits < 2 * (search->nnodes + more))
@@ -156,7 +158,7 @@ reserve_nodes(Search *search, uint64_t more)
 	for (uint64_t i = 0; i < nbefore; i++)
 	{
 		if (i % REHASH_PIECE == 0 && emogi_job_stopped(&search->job))
-			break;				/* what is lost is not asked for any more */
+			break;				/* the lost nodes are not needed any more */
 		if (before[i].vertex != 0)
 			*find_node(search, before[i].vertex - 1) = before[i];
 	}
@@ -164,11 +166,11 @@ reserve_nodes(Search *search, uint64_t more)
 	return true;
 }
 
-/* Make room for `more` entries; false without memory. */
+/* Make room for `more` entries; false if out of memory. */
 static bool
 reserve_entries(Search *search, Side *side, uint64_t more)
 {
-	uint64_t	room = side->room * 2 + LEAST_ENTRIES;
+	uint64_t	room = side->room * 2 + MIN_ENTRIES;
 	Entry	   *larger = NULL;
 
 	if (side->end + more <= side->room)
@@ -184,9 +186,7 @@ reserve_entries(Search *search, Side *side, uint64_t more)
 	return true;
 }
 
-/*
- * Make room for what `more` list entries may lead to; false, with the job failed, without memory.
- */
+/* Make room for the targets of `more` edges; false, with the job failed, if out of memory. */
 static bool
 reserve(Search *search, Side *side, uint64_t more)
 {
@@ -196,14 +196,14 @@ reserve(Search *search, Side *side, uint64_t more)
 	return false;
 }
 
-/* Say whether entry a is to be settled before b. */
+/* Check whether entry a is settled before b. */
 static inline bool
 is_before(Entry a, Entry b)
 {
 	return a.distance < b.distance || (a.distance == b.distance && a.hops < b.hops);
 }
 
-/* Put an entry into the queue, which has room for it. */
+/* Push an entry onto the queue, which has room for it. */
 static inline void
 push(Search *search, Side *side, Entry entry)
 {
@@ -219,7 +219,7 @@ push(Search *search, Side *side, Entry entry)
 	side->entries[i] = entry;
 }
 
-/* Take the first entry off a heap. */
+/* Pop the first entry off a heap. */
 static Entry
 pop_heap(Side *side)
 {
@@ -247,7 +247,7 @@ pop_heap(Side *side)
 	return first;
 }
 
-/* Take the first entry off the queue. */
+/* Pop the first entry off the queue. */
 static Entry
 pop(Search *search, Side *side)
 {
@@ -261,7 +261,7 @@ pop(Search *search, Side *side)
 	return first;
 }
 
-/* A path of this length is known. */
+/* Record that a path of this length exists. */
 static inline void
 meet(Search *search, double length)
 {
@@ -272,17 +272,17 @@ meet(Search *search, double length)
 		search->limit = limit;
 }
 
-/* Say whether a vertex that far from the source lies on no path of interest. */
+/* Check whether a vertex with these distances lies on no path within the limit. */
 static inline bool
-is_astray(const Search *search, double distance, double backward)
+is_pruned(const Search *search, double distance, double backward)
 {
-	/* what was not met is no nearer to the target */
-	double		reached = search->backward.nearest + search->least;
+	/* unvisited vertices are no nearer to the target than this */
+	double		reached = search->backward.nearest + search->min_weight;
 
 	return distance + (backward < reached ? backward : reached) > search->limit;
 }
 
-/* Offer a vertex a way from the source over a parent. */
+/* Offer a vertex a distance from the source over a parent. */
 static inline void
 offer_forward(Search *search, uint32_t v, double distance, uint32_t hops, uint32_t parent)
 {
@@ -292,7 +292,7 @@ offer_forward(Search *search, uint32_t v, double distance, uint32_t hops, uint32
 		return;
 	if (node->vertex == 0)
 	{
-		if (is_astray(search, distance, (double) INFINITY))
+		if (is_pruned(search, distance, (double) INFINITY))
 			return;
 		add_node(search, node, v);
 	}
@@ -302,7 +302,7 @@ offer_forward(Search *search, uint32_t v, double distance, uint32_t hops, uint32
 			return;
 		if (node->backward < (double) INFINITY)
 			meet(search, distance + node->backward);
-		if (is_astray(search, distance, node->backward))
+		if (is_pruned(search, distance, node->backward))
 			return;
 	}
 	if (distance < node->forward || hops < node->hops)
@@ -317,16 +317,16 @@ offer_forward(Search *search, uint32_t v, double distance, uint32_t hops, uint32
 		node->parent = parent;
 }
 
-/* Offer a vertex a way to the target. */
+/* Offer a vertex a distance to the target. */
 static inline void
 offer_backward(Search *search, uint32_t v, double distance)
 {
 	Node	   *node = find_node(search, v);
-	bool		astray = distance + search->forward.nearest > search->limit;
+	bool		pruned = distance + search->forward.nearest > search->limit;
 
 	if (node->vertex == 0)
 	{
-		if (astray)
+		if (pruned)
 			return;
 		add_node(search, node, v);
 	}
@@ -336,14 +336,14 @@ offer_backward(Search *search, uint32_t v, double distance)
 			return;
 		if (node->forward < (double) INFINITY)
 			meet(search, node->forward + distance);
-		if (astray)
+		if (pruned)
 			return;
 	}
 	node->backward = distance;
 	push(search, &search->backward, (Entry) {distance, 0, v});
 }
 
-/* Make offers over some entries of the list of a settled vertex. */
+/* Relax some edges of a settled vertex. */
 static void
 walk(Search *search, Side *side, Entry entry, const EmogiPiece *entries)
 {
@@ -364,7 +364,7 @@ walk(Search *search, Side *side, Entry entry, const EmogiPiece *entries)
 	}
 }
 
-/* Make offers over a piece of the list of a settled vertex. */
+/* Relax a piece of the adjacency list of a settled vertex. */
 static void
 walk_piece(Search *search, Side *side, Entry entry, EmogiPiece piece)
 {
@@ -385,9 +385,9 @@ walk_piece(Search *search, Side *side, Entry entry, EmogiPiece piece)
 	}
 }
 
-/* Ask before looking at the list of a vertex: false when that is more than the caller allows. */
+/* Check the limits before an adjacency list is examined. */
 static bool
-may_look(Search *search, uint64_t nentries)
+check_limits(Search *search, uint64_t nentries)
 {
 	if (nentries > search->max_edges - search->looked || ++search->nsettled > search->max_vertices)
 		search->gave_up = true;
@@ -413,11 +413,11 @@ settle(Search *search, Side *side)
 	else
 	{
 		if (entry.distance != node->forward || entry.hops != node->hops ||
-			is_astray(search, entry.distance, node->backward))
+			is_pruned(search, entry.distance, node->backward))
 			return;
 		search->found = entry.vertex == search->target;
 	}
-	if (search->found || !may_look(search, degree))
+	if (search->found || !check_limits(search, degree))
 		return;
 	search->looked += degree;
 	side->looked += degree;
@@ -427,8 +427,8 @@ settle(Search *search, Side *side)
 }
 
 /*
- * Find the first vertex of the backward list of one at a level that is one level before it, and
- * make it its parent.
+ * Find the parent of a vertex at a level: the first vertex of its backward list that is one level
+ * before it.
  */
 static void
 find_parent(Search *search, uint32_t vertex, double level)
@@ -460,10 +460,10 @@ find_parent(Search *search, uint32_t vertex, double level)
 }
 
 /*
- * Find the rest of the path without weights, when nothing lies between the two sides: from the
- * source's last full level on, level by level, the target's side in reverse. A vertex j levels
- * before the target is on a shortest path when a neighbour is at level limit - j - 1, and the first
- * such neighbour is its parent.
+ * Find the rest of the path without weights, once nothing lies between the two sides: from the
+ * source's last complete level on, level by level, the target's side in reverse. A vertex j levels
+ * before the target is on a shortest path if a neighbor is at level limit - j - 1; the first such
+ * neighbor is its parent.
  */
 static void
 join_levels(Search *search)
@@ -478,14 +478,17 @@ join_levels(Search *search)
 
 		if (level <= search->forward.nearest)
 			continue;
-		if (!may_look(search, emogi_lists_degree(&side->lists, entry.vertex)))
+		if (!check_limits(search, emogi_lists_degree(&side->lists, entry.vertex)))
 			return;
 		find_parent(search, entry.vertex, level);
 	}
 	search->found = !emogi_job_stopped(&search->job);
 }
 
-/* Get what settling the next vertex, or the next level, brings a side's list entries to. */
+/*
+ * Get the number of edges a side will have examined after settling its next vertex, or its next
+ * level.
+ */
 static uint64_t
 next_cost(const Search *search, const Side *side)
 {
@@ -494,7 +497,10 @@ next_cost(const Search *search, const Side *side)
 	return side->looked + emogi_lists_degree(&side->lists, side->entries[0].vertex);
 }
 
-/* Choose the side that goes on: the one that will have looked at less, at the end of a level. */
+/*
+ * Choose the side that continues: the one that will have examined fewer edges; without weights only
+ * at the end of a level.
+ */
 static Side *
 choose_side(Search *search, Side *last)
 {
@@ -504,14 +510,14 @@ choose_side(Search *search, Side *last)
 		&search->backward : &search->forward;
 }
 
-/* Bring a side's nearest up to date. */
+/* Update a side's nearest. */
 static void
-look_ahead(Side *side)
+update_nearest(Side *side)
 {
 	side->nearest = side->head < side->end ? side->entries[side->head].distance : (double) INFINITY;
 }
 
-/* Search until the target is settled, or cannot be, or the caller's bounds are met. */
+/* Search until the target is settled, cannot be reached, or a limit is exceeded. */
 static void
 run(Search *search)
 {
@@ -521,12 +527,12 @@ run(Search *search)
 
 	while (!emogi_job_stopped(&search->job) && !search->found && !search->gave_up)
 	{
-		look_ahead(forward);
-		look_ahead(backward);
+		update_nearest(forward);
+		update_nearest(backward);
 		if (forward->head == forward->end || (backward->head == backward->end && !search->met))
 			return;
 		if (backward->head == backward->end ||
-			forward->nearest + backward->nearest + search->least > search->limit)
+			forward->nearest + backward->nearest + search->min_weight > search->limit)
 		{
 			if (!search->weighted)
 			{
@@ -541,7 +547,7 @@ run(Search *search)
 	}
 }
 
-/* Put both ends into their queues; false, with the job failed, without memory. */
+/* Enter both ends; false, with the job failed, if out of memory. */
 static bool
 enter_ends(Search *search, uint32_t source)
 {
@@ -563,7 +569,7 @@ enter_ends(Search *search, uint32_t source)
 	return true;
 }
 
-/* Follow the parents from the target into the answer; without memory the job fails. */
+/* Follow the parents from the target into the answer; the job fails if out of memory. */
 static void
 write_path(Search *search, EmogiPathAnswer *answer)
 {
@@ -606,7 +612,7 @@ emogi_path_search_within(const EmogiGraph *graph, const EmogiOverlay *patch, uin
 	bool		weighted = graph->weight_type != EMOGI_WEIGHT_NONE;
 	Search		search = {.job = {.control = control}, .graph = graph, .patch = patch,
 		.target = target, .weighted = weighted,
-		.least = weighted ? 0.0 : 1.0, .limit = (double) INFINITY, .max_edges = max_edges,
+		.min_weight = weighted ? 0.0 : 1.0, .limit = (double) INFINITY, .max_edges = max_edges,
 		.max_vertices = max_vertices,
 		.forward = {.lists = emogi_lists_forward(graph, patch), .level = -1.0},
 		.backward = {.lists = emogi_lists_backward(graph, patch), .level = -1.0}};

@@ -1,5 +1,5 @@
 /*
- * path_search.h: one shortest path between two vertices without the distances of all others.
+ * path_search.h: point-to-point shortest paths, without computing the distances of all vertices.
  */
 #ifndef EMOGI_PATH_SEARCH_H
 #define EMOGI_PATH_SEARCH_H
@@ -10,33 +10,33 @@
 typedef enum EmogiPathOutcome
 {
 	EMOGI_PATH_FOUND,
-	EMOGI_PATH_NONE,			/* no path leads from the source to the target */
-	EMOGI_PATH_GAVE_UP			/* it would take more list entries than were allowed */
+	EMOGI_PATH_NONE,			/* no path from the source to the target */
+	EMOGI_PATH_GAVE_UP			/* the edge or vertex limit was reached */
 } EmogiPathOutcome;
 
-/* What a search found, and what it took. */
+/* The result of a search, and its cost. */
 typedef struct EmogiPathAnswer
 {
 	EmogiPathOutcome outcome;
-	uint64_t	length;			/* vertices on the path, both ends included; 0 unless found */
-	uint32_t   *vertices;		/* [length], malloced, from the source to the target; NULL unless
-								 * found */
-	double	   *distance;		/* [length], malloced, from the source, SSSP's bits; NULL unless
-								 * found */
-	uint64_t	edges_traversed;	/* list entries looked at, <= max_edges */
-	uint64_t	vertices_settled;	/* <= max_vertices, or one more when it gave up */
+	uint64_t	length;			/* vertices on the path, including both ends; 0 unless found */
+	uint32_t   *vertices;		/* [length], malloc'ed, from the source to the target; NULL
+								 * unless found */
+	double	   *distance;		/* [length], malloc'ed, from the source, bit-identical to SSSP's;
+								 * NULL unless found */
+	uint64_t	edges_traversed;	/* edges examined, <= max_edges */
+	uint64_t	vertices_settled;	/* <= max_vertices, or one more if it gave up */
 } EmogiPathAnswer;
 
 /*
- * Find the path that emogi_trace_path finds among the distances of SSSP from the source, with the
- * same distances, looking at max_edges list entries at most. patch: changes since the Graph was
- * made, NULL = none; then numbers may be those of its new vertices. source, target: < nvertices,
- * and those of the patch. graph->backward must be built. Time and memory depend on what lies
- * between the two vertices, not on nvertices or nedges: up to 250 bytes for a vertex met, of which
- * there are no more than list entries looked at, and the two.
+ * Find the path that emogi_trace_path finds from the distances of SSSP from the source, with the
+ * same distances, examining at most max_edges edges. patch: changes since the graph was built, NULL
+ * = none; vertex numbers may then be those of the patch's new vertices. source, target: <
+ * nvertices, or vertices of the patch. graph->backward must be built. Time and memory depend on the
+ * region between the two vertices, not on nvertices or nedges: up to 250 bytes per visited vertex,
+ * and at most max_edges + 2 vertices are visited.
  *
  * Runs in the calling thread. Returns OK with any outcome, CANCELED, or NO_MEMORY; answer is always
- * set, and holds memory only when a path was found.
+ * set, and holds memory only if a path was found.
  */
 extern EmogiStatus emogi_path_search(const EmogiGraph *graph, const EmogiOverlay *patch,
 									 uint32_t source, uint32_t target, uint64_t max_edges,
@@ -44,8 +44,8 @@ extern EmogiStatus emogi_path_search(const EmogiGraph *graph, const EmogiOverlay
 									 EmogiError *error);
 
 /*
- * The same, settling max_vertices at most, too: a short list takes far longer for an entry than a
- * long one.
+ * The same, additionally settling at most max_vertices vertices: with short adjacency lists, an
+ * edge takes far longer than with long ones.
  */
 extern EmogiStatus emogi_path_search_within(const EmogiGraph *graph, const EmogiOverlay *patch,
 											uint32_t source, uint32_t target, uint64_t max_edges,

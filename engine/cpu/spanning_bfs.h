@@ -1,53 +1,53 @@
 /*
- * spanning_bfs.h: a forest that spans a graph, searched breadth-first from one vertex of each
- * component, and walks over its levels.
+ * spanning_bfs.h: a spanning forest built by breadth-first search from one root per component, and
+ * traversals of its levels.
  */
 #ifndef EMOGI_SPANNING_BFS_H
 #define EMOGI_SPANNING_BFS_H
 
 #include "cpu/cpu_run.h"
 
-/* Between steps it belongs to the caller's thread. */
+/* A spanning forest. Between steps it belongs to the caller's thread. */
 typedef struct EmogiSpanningBfs
 {
 	EmogiCpuRun *run;
-	const EmogiAdjacency *lists;	/* either way */
+	const EmogiAdjacency *lists;	/* symmetric */
 	uint64_t	nvertices;
-	const uint32_t *component;	/* [nvertices], labels; a root is its own. Not looked at once the
-								 * forest stands */
-	uint32_t   *parent;			/* [nvertices], the first neighbour of the list in the level
-								 * above; EMOGI_NO_VERTEX of a root */
-	uint32_t   *level;			/* [nvertices], a root's is 0 */
-	uint32_t   *order;			/* [nvertices], level by level, within one in no order */
-	uint32_t   *starts;			/* [nlevels + 1], where levels begin in the order */
+	const uint32_t *component;	/* [nvertices], labels; a root is its own label. Not read after
+								 * the forest is built */
+	uint32_t   *parent;			/* [nvertices], the first neighbor in the list that is on the
+								 * level above; EMOGI_NO_VERTEX for a root */
+	uint32_t   *level;			/* [nvertices], 0 for a root */
+	uint32_t   *order;			/* [nvertices], level by level, unordered within a level */
+	uint32_t   *starts;			/* [nlevels + 1], offsets of the levels in order */
 	uint64_t	nlevels;
-	uint64_t	tail;			/* atomic: vertices that are in the order */
-	uint64_t	at;				/* the level of the step */
+	uint64_t	tail;			/* atomic: vertices in order */
+	uint64_t	at;				/* the level of the current step */
 	void		(*visit) (void *arg, uint32_t v);
 	void	   *arg;
 } EmogiSpanningBfs;
 
 /*
- * Take the scratch memory for the level, order and starts, three mappings; false, with the job
- * failed, when there is none.
+ * Allocate scratch memory for level, order and starts, three mappings; false, with the job failed,
+ * if out of memory.
  */
-extern bool emogi_spanning_bfs_open(EmogiSpanningBfs *rooted);
+extern bool emogi_spanning_bfs_open(EmogiSpanningBfs *forest);
 
-/* Make the forest; counts its vertices as done. False when the job has stopped. */
-extern bool emogi_spanning_bfs_grow(EmogiSpanningBfs *rooted);
+/* Build the forest, counting its vertices as done. False if the job has stopped. */
+extern bool emogi_spanning_bfs_grow(EmogiSpanningBfs *forest);
 
 /*
- * Visit all vertices by any threads, a level when the one below it has been; false when the job has
- * stopped.
+ * Visit all vertices bottom-up with all threads, a level after the one below it is complete; false
+ * if the job has stopped.
  */
-extern bool emogi_spanning_bfs_up(EmogiSpanningBfs *rooted, void (*visit) (void *arg, uint32_t v),
+extern bool emogi_spanning_bfs_up(EmogiSpanningBfs *forest, void (*visit) (void *arg, uint32_t v),
 								  void *arg);
 
-/* The same, a level when the one above it has been. */
-extern bool emogi_spanning_bfs_down(EmogiSpanningBfs *rooted, void (*visit) (void *arg, uint32_t v),
+/* Visit all vertices top-down, a level after the one above it is complete. */
+extern bool emogi_spanning_bfs_down(EmogiSpanningBfs *forest, void (*visit) (void *arg, uint32_t v),
 									void *arg);
 
-/* Replace a number that others may replace by a smaller one. */
+/* Atomically set *number to min(*number, to). */
 static inline void
 emogi_spanning_bfs_lower(uint32_t *number, uint32_t to)
 {
@@ -59,7 +59,7 @@ emogi_spanning_bfs_lower(uint32_t *number, uint32_t to)
 		;
 }
 
-/* Replace a number that others may replace by a larger one. */
+/* Atomically set *number to max(*number, to). */
 static inline void
 emogi_spanning_bfs_raise(uint32_t *number, uint32_t to)
 {

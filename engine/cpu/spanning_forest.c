@@ -1,21 +1,20 @@
 /*
- * spanning_forest.c: the lightest spanning forest of an undirected graph, or the heaviest, by the
- * threads of a pool.
+ * spanning_forest.c: the minimum or maximum spanning forest of an undirected graph.
  *
- * Fills parent[nvertices], the vertex above in a tree that hangs from its smallest vertex,
- * EMOGI_NO_VERTEX of a root, and weight[nvertices], that of the edge between the two, 0 of a root.
+ * Fills parent[nvertices], the parent of a vertex in a tree rooted at its smallest vertex,
+ * EMOGI_NO_VERTEX for a root, and weight[nvertices], the weight of the edge between the two, 0 for
+ * a root.
  *
- * Boruvka's method [1], which others have found again: round by round every tree takes the first
- * edge that leads out of it. No two edges are equal in the order (weight, smaller end, larger end),
- * so trees that take edges make no cycle, but for two that take the same one, and the forest is the
- * same whatever the order of the work. Lists are ascending by target, so of a list's edges of one
- * weight the first in the list is the first in the order. A vertex remembers the first edge that
- * leads out of its tree until its other end has come into the tree, and a vertex without such an
- * edge is not looked at again. One tree, the giant where there is one, takes no edge: those that
- * lead out of it are taken by others or not at all, and most list entries need not be looked at
- * again.
+ * Boruvka's method [1]: in each round, every tree takes the first edge that leads out of it. No two
+ * edges are equal in the order (weight, smaller end, larger end), so that the taken edges form no
+ * cycle except when two trees take the same edge, and the forest does not depend on the order of
+ * the work. Adjacency lists ascend by target, so that among a list's edges of one weight the first
+ * in the list is the first in the order. A vertex remembers its first edge out of its tree until
+ * the edge's other end has joined the tree; a vertex without such an edge is not processed again.
+ * One tree, the giant if there is one, takes no edge: the edges out of it are taken by other trees
+ * or not at all, and so most edges need not be examined again.
  *
- * Then the edges are hung from the smallest vertices (spanning_bfs.h).
+ * Then the trees are rooted at their smallest vertices (spanning_bfs.h).
  *
  * [1] J. Nesetril, E. Milkova, H. Nesetrilova. Otakar Boruvka on minimum spanning tree problem.
  *     Discrete Mathematics 233, 2001.
@@ -28,31 +27,31 @@
 
 #define VERTICES_AT_ONCE 1024
 #define NO_ENTRY UINT64_MAX		/* no edge leads out of the tree */
-#define NOT_YET (UINT64_MAX - 1)	/* no list has been looked at */
+#define NOT_YET (UINT64_MAX - 1)	/* the list has not been searched */
 
 typedef struct Forest
 {
 	EmogiCpuRun run;
 	const EmogiGraph *graph;
 	bool		maximum;
-	uint64_t   *entry;			/* [nvertices + 2], the list entry of the vertex's first edge out
-								 * of its tree; later the offsets of the tree's lists */
-	uint32_t   *tree;			/* [nvertices], a vertex of the tree, the same for all of it; in
-								 * the end the smallest */
-	uint32_t   *chosen;			/* [nvertices], atomic: of such a vertex, who has the first edge
-								 * out of the tree, EMOGI_NO_VERTEX = none yet */
-	uint32_t   *link;			/* [nvertices], atomic: of such a vertex, that of another tree
-								 * which this one joins, or itself; memory of `level` */
-	uint64_t   *taken;			/* [nvertices], of such a vertex, the list entry of chosen's edge
-								 * when the tree has joined another by it */
-	uint32_t   *targets;		/* [2 * nvertices], lists of the tree */
+	uint64_t   *entry;			/* [nvertices + 2], index of the vertex's first edge out of its
+								 * tree; later the offsets of the forest's lists */
+	uint32_t   *tree;			/* [nvertices], the tree of a vertex, identified by one of its
+								 * vertices; in the end the smallest */
+	uint32_t   *chosen;			/* [nvertices], atomic: by tree, the vertex that remembers the
+								 * first edge out of the tree, EMOGI_NO_VERTEX = none yet */
+	uint32_t   *link;			/* [nvertices], atomic: by tree, the tree that this one joins, or
+								 * itself; shares memory with `level` */
+	uint64_t   *taken;			/* [nvertices], by tree, the index of chosen's edge if the tree
+								 * has joined another by it */
+	uint32_t   *targets;		/* [2 * nvertices], lists of the forest */
 	uint32_t	giant;			/* the tree that takes no edge, EMOGI_NO_VERTEX = all do */
-	uint64_t	njoined;		/* atomic: trees, in this round */
-	uint64_t	looked;			/* atomic: list entries looked at */
-	EmogiSpanningBfs rooted;
+	uint64_t	njoined;		/* atomic: trees joined in this round */
+	uint64_t	looked;			/* atomic: edges examined */
+	EmogiSpanningBfs spanning;
 } Forest;
 
-/* Take a chunk of vertices; false when there is none, or the job has stopped. */
+/* Take a chunk of vertices; false if none is left or the job has stopped. */
 static inline bool
 take_chunk(Forest *forest, uint64_t *v, uint64_t *end)
 {
@@ -65,7 +64,7 @@ take_chunk(Forest *forest, uint64_t *v, uint64_t *end)
 	return true;
 }
 
-/* Get a number such that the less it is, the earlier an edge comes. */
+/* Get the sort key of an edge: its weight, negated for a maximum forest. */
 static inline double
 rank_of(const Forest *forest, uint64_t e)
 {
@@ -96,16 +95,16 @@ make_trees(void *arg, int thread, int nthreads)
 /* ---- a round ---- */
 
 /*
- * Find the first edge that leads out of a vertex's tree, in its list; `looked` counts entries.
- * NO_ENTRY also when the job has stopped.
+ * Find the first edge in a vertex's list that leads out of its tree; `looked` counts edges.
+ * NO_ENTRY also if the job has stopped.
  */
 static uint64_t
 find_entry(Forest *forest, uint64_t v, uint64_t *looked)
 {
 	const EmogiAdjacency *lists = &forest->graph->forward;
 	const bool	are_equal = forest->graph->weight_type == EMOGI_WEIGHT_NONE;
-	const bool	is_alone = forest->entry[v] == NOT_YET; /* in the first round: a look at `tree`
-														 * is spared */
+	const bool	is_alone = forest->entry[v] == NOT_YET; /* in the first round: saves reading
+														 * `tree` */
 	const uint32_t tree = forest->tree[v];
 	const uint64_t first = are_equal && !is_alone ? forest->entry[v] : lists->offsets[v];
 	uint64_t	found = NO_ENTRY;
@@ -134,7 +133,7 @@ find_entry(Forest *forest, uint64_t v, uint64_t *looked)
 	return found;
 }
 
-/* Say whether the edge that u remembers comes before that of v. */
+/* Check whether the edge that u remembers precedes that of v. */
 static bool
 is_before(const Forest *forest, uint32_t u, uint32_t v)
 {
@@ -195,9 +194,9 @@ choose_edges(void *arg, int thread, int nthreads)
 	emogi_job_take(&forest->looked, looked);
 }
 
-/* Get the tree to which a tree's edge leads, EMOGI_NO_VERTEX where it has none. */
+/* Get the tree to which a tree's edge leads, EMOGI_NO_VERTEX if it has none. */
 static inline uint32_t
-tree_behind(const Forest *forest, uint32_t tree)
+next_tree(const Forest *forest, uint32_t tree)
 {
 	if (forest->chosen[tree] == EMOGI_NO_VERTEX)
 		return EMOGI_NO_VERTEX;
@@ -205,8 +204,8 @@ tree_behind(const Forest *forest, uint32_t tree)
 }
 
 /*
- * Have each tree join that to which its edge leads; of two that have taken the same edge the
- * smaller number stays.
+ * Join each tree to the one its edge leads to; of two trees that have taken the same edge, the one
+ * with the smaller number remains.
  */
 static void
 join_trees(void *arg, int thread, int nthreads)
@@ -224,8 +223,8 @@ join_trees(void *arg, int thread, int nthreads)
 			if (forest->tree[v] != v)
 				continue;
 			forest->link[v] = (uint32_t) v;
-			other = tree_behind(forest, (uint32_t) v);
-			if (other == EMOGI_NO_VERTEX || (v < other && tree_behind(forest, other) == v))
+			other = next_tree(forest, (uint32_t) v);
+			if (other == EMOGI_NO_VERTEX || (v < other && next_tree(forest, other) == v))
 				continue;
 			forest->link[v] = other;
 			forest->taken[v] = forest->entry[forest->chosen[v]];
@@ -235,7 +234,7 @@ join_trees(void *arg, int thread, int nthreads)
 	emogi_job_done(&forest->run.job, njoined);
 }
 
-/* Find the end of the links; halves the way to it. */
+/* Find the root of a tree's links, halving the path. */
 static inline uint32_t
 follow_links(uint32_t *link, uint32_t tree)
 {
@@ -251,9 +250,9 @@ follow_links(uint32_t *link, uint32_t tree)
 	}
 }
 
-/* Tell all vertices their new trees, which have no edge yet. */
+/* Set all vertices' new trees, and reset the trees' edges. */
 static void
-tell_trees(void *arg, int thread, int nthreads)
+update_trees(void *arg, int thread, int nthreads)
 {
 	Forest	   *forest = arg;
 	uint64_t	v,
@@ -268,7 +267,7 @@ tell_trees(void *arg, int thread, int nthreads)
 		}
 }
 
-/* Join trees until no edge leads out of any; false when the job has stopped. */
+/* Join trees until no edge leads out of any; false if the job has stopped. */
 static bool
 join_all(Forest *forest)
 {
@@ -283,7 +282,7 @@ join_all(Forest *forest)
 		run->job.control->level = run->result->nlevels++;
 		if (!emogi_cpu_run_step(run, choose_edges, forest, false) ||
 			!emogi_cpu_run_step(run, join_trees, forest, false) ||
-			!emogi_cpu_run_step(run, tell_trees, forest, false))
+			!emogi_cpu_run_step(run, update_trees, forest, false))
 			return false;
 		forest->giant = forest->graph->nvertices > 0
 			? emogi_union_find_giant(forest->tree, forest->graph->nvertices) : EMOGI_NO_VERTEX;
@@ -291,9 +290,9 @@ join_all(Forest *forest)
 	return true;
 }
 
-/* ---- the trees are hung up ---- */
+/* ---- rooting the trees ---- */
 
-/* Forget what vertices remember: the memory is to be that of offsets. */
+/* Clear the remembered edges, whose memory is reused for offsets. */
 static void
 clear_offsets(void *arg, int thread, int nthreads)
 {
@@ -309,7 +308,7 @@ clear_offsets(void *arg, int thread, int nthreads)
 		}
 }
 
-/* Count the edges of each vertex, at its number + 2, and find the smallest vertex of each tree. */
+/* Count the edges of each vertex in entry[v + 2], and find the smallest vertex of each tree. */
 static void
 count_edges(void *arg, int thread, int nthreads)
 {
@@ -329,10 +328,7 @@ count_edges(void *arg, int thread, int nthreads)
 		}
 }
 
-/*
- * Turn numbers of edges into the beginnings of lists, at the vertex's number + 1; false when the
- * job has stopped.
- */
+/* Convert counts to offsets, that of v in entry[v + 1]; false if the job has stopped. */
 static bool
 add_up_offsets(Forest *forest)
 {
@@ -346,8 +342,8 @@ add_up_offsets(Forest *forest)
 }
 
 /*
- * Write the lists, in no order, which move the offsets to where they belong, and name each tree by
- * its smallest vertex.
+ * Write the lists, unordered, which advances each entry[v + 1] to its final offset, and label each
+ * tree by its smallest vertex.
  */
 static void
 write_lists(void *arg, int thread, int nthreads)
@@ -371,7 +367,7 @@ write_lists(void *arg, int thread, int nthreads)
 		}
 }
 
-/* Write the weight of each edge to the end that hangs below, and 0 to roots. */
+/* Write the weight of each edge to its lower end, and 0 to roots. */
 static void
 write_weights(void *arg, int thread, int nthreads)
 {
@@ -398,9 +394,9 @@ write_weights(void *arg, int thread, int nthreads)
 		}
 }
 
-/* Hang all trees from their smallest vertices. */
+/* Root all trees at their smallest vertices. */
 static void
-hang_trees(Forest *forest)
+root_trees(Forest *forest)
 {
 	EmogiCpuRun *run = &forest->run;
 	EmogiAdjacency lists;
@@ -413,12 +409,12 @@ hang_trees(Forest *forest)
 		return;
 	lists = (EmogiAdjacency) {.nedges = forest->entry[forest->graph->nvertices],
 		.offsets = forest->entry, .targets = forest->targets};
-	forest->rooted.lists = &lists;
-	if (emogi_spanning_bfs_grow(&forest->rooted))
+	forest->spanning.lists = &lists;
+	if (emogi_spanning_bfs_grow(&forest->spanning))
 		emogi_cpu_run_step(run, write_weights, forest, false);
 }
 
-/* Take the scratch memory; false when there is none. */
+/* Allocate the scratch memory; false if out of memory. */
 static bool
 open_forest(Forest *forest)
 {
@@ -429,12 +425,12 @@ open_forest(Forest *forest)
 	forest->chosen = emogi_cpu_run_scratch(&forest->run, n, sizeof *forest->chosen);
 	forest->taken = emogi_cpu_run_scratch(&forest->run, n, sizeof *forest->taken);
 	forest->targets = emogi_cpu_run_scratch(&forest->run, 2 * n, sizeof *forest->targets);
-	forest->rooted = (EmogiSpanningBfs) {.run = &forest->run, .nvertices = n,
+	forest->spanning = (EmogiSpanningBfs) {.run = &forest->run, .nvertices = n,
 		.component = forest->tree,
 		.parent = forest->run.result->columns[0].vertex};
-	if (emogi_job_stopped(&forest->run.job) || !emogi_spanning_bfs_open(&forest->rooted))
+	if (emogi_job_stopped(&forest->run.job) || !emogi_spanning_bfs_open(&forest->spanning))
 		return false;
-	forest->link = forest->rooted.level;
+	forest->link = forest->spanning.level;
 	return true;
 }
 
@@ -448,7 +444,7 @@ emogi_cpu_spanning_forest(EmogiPool *pool, const EmogiGraph *graph, const EmogiQ
 						"a spanning forest");
 	if (open_forest(&forest) && join_all(&forest))
 	{
-		hang_trees(&forest);
+		root_trees(&forest);
 		result->nreached = graph->nvertices;
 		result->edges_traversed = forest.looked;
 	}

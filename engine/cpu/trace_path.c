@@ -1,15 +1,15 @@
 /*
- * trace_path.c: one shortest path out of the distances of all vertices.
+ * trace_path.c: one shortest path, from the distances of all vertices.
  *
- * Method. An edge u -> v of weight w is tight when distance[u] + w = distance[v], in the very
- * arithmetic that SSSP used, so that every vertex reached, but the source, has a tight edge coming
- * in. A breadth-first search from the target against tight edges ends at the source; cycles of zero
- * weight do it no harm. It looks only at vertices that lie on some shortest path to the target.
+ * Method. An edge u -> v of weight w is tight if distance[u] + w = distance[v] in the arithmetic of
+ * SSSP, so that each reached vertex except the source has a tight incoming edge. A breadth-first
+ * search from the target against tight edges ends at the source; cycles of zero weight are
+ * harmless. It visits only vertices that lie on some shortest path to the target.
  *
- * Two cases need no search. Without weights all shortest paths have as many edges as the target's
- * distance says, so that each vertex takes the first of its list that is one nearer. And where one
- * tight edge alone leads to each vertex, one after the other from the target on, there is no other
- * path: so it is nearly always with weights that are no small integers.
+ * Two cases need no search. Without weights, all shortest paths have as many edges as the distance
+ * of the target, so that each vertex takes the first neighbor in its list that is one nearer. And
+ * if exactly one tight edge leads to each vertex, from the target on, there is no other path; with
+ * weights other than small integers this is nearly always so.
  */
 #include "trace_path.h"
 
@@ -17,10 +17,7 @@
 
 #include "contract/semirings.h"
 
-/*
- * How many list entries are looked at between two looks for a cancel: milliseconds, though each may
- * be a cache miss.
- */
+/* Edges examined between two polls for cancellation: milliseconds, even if each is a cache miss. */
 #define CHECK_ENTRIES 65536
 
 typedef struct Search
@@ -29,15 +26,12 @@ typedef struct Search
 	const double *distance;		/* [nvertices] */
 	uint32_t   *queue;			/* [nvertices] */
 	uint64_t	tail;
-	uint32_t   *next;			/* [nvertices], towards the target; EMOGI_NO_VERTEX = not met */
-	EmogiPoll	poll;			/* NULL = nobody stops this */
-	uint64_t	until_poll;		/* list entries */
+	uint32_t   *next;			/* [nvertices], towards the target; EMOGI_NO_VERTEX = not visited */
+	EmogiPoll	poll;			/* NULL = no polling */
+	uint64_t	until_poll;		/* edges */
 } Search;
 
-/*
- * Put the vertices from which a tight edge leads to v, and that were not met before, into the
- * queue; false when stopped.
- */
+/* Append the unvisited vertices with a tight edge to v to the queue; false if stopped. */
 static bool
 queue_tight(Search *search, uint32_t v)
 {
@@ -68,8 +62,8 @@ queue_tight(Search *search, uint32_t v)
 }
 
 /*
- * Get the vertex before v on its path, EMOGI_NO_VERTEX = tight edges from several lead there. With
- * `first` the first of several will do.
+ * Get the vertex before v on its path; EMOGI_NO_VERTEX = several have tight edges to v. With
+ * `first`, take the first of several.
  */
 static uint32_t
 find_before(Search *search, uint32_t v, bool first)
@@ -98,11 +92,11 @@ find_before(Search *search, uint32_t v, bool first)
 }
 
 /*
- * Go back from the target where only one way leads; false when there is more than one. Gets the
- * length of the path, 0 = poll said so.
+ * Trace back from the target as long as the path is unique; false if it is not. *length: length of
+ * the path, 0 = poll returned true.
  */
 static bool
-go_back(Search *search, uint32_t source, uint32_t target, uint32_t *path, uint64_t *length)
+trace_unique(Search *search, uint32_t source, uint32_t target, uint32_t *path, uint64_t *length)
 {
 	const EmogiAdjacency *lists = &search->graph->backward;
 	const bool	first = search->graph->weight_type == EMOGI_WEIGHT_NONE;
@@ -145,7 +139,7 @@ emogi_trace_path(const EmogiGraph *graph, const double *distance, uint32_t sourc
 	uint64_t	head = 0;
 	uint64_t	length = 1;
 
-	if (go_back(&search, source, target, path, &length))
+	if (trace_unique(&search, source, target, path, &length))
 		return length;
 	length = 1;
 	memset(next, 0xFF, graph->nvertices * sizeof *next);
