@@ -1,15 +1,16 @@
 /*
- * cc.c: weakly connected components by the threads of a pool.
+ * cc.c: weakly connected components.
  *
  * Fills component[nvertices]: the smallest vertex number of the component.
  *
- * Afforest [1]: component[v] is a link to a smaller vertex of the same component, or v itself at a
- * root; an edge is linked by climbing from both ends, always from the larger, until the ends meet
- * or a root can be hung under the other side. As links only lead downwards, the root that remains
- * is the smallest vertex, whatever the order of the work. First every vertex links its first and
- * last neighbour, which makes most of the giant component; then all but its vertices link the rest.
- * An edge between a vertex within and one without must be met from without, so that this needs both
- * orientations; with one alone all edges are linked.
+ * Afforest [1], a union-find in which component[v] is the parent of v: a smaller vertex of the same
+ * component, or v itself at a root. An edge is linked by climbing from both ends, always from the
+ * larger, until the ends meet or a root can be linked to the other side. Because parents are always
+ * smaller, the remaining root is the smallest vertex, regardless of the order of the work. First
+ * every vertex links its first and last neighbor, which joins most of the giant component; then all
+ * vertices outside the giant link the rest of their edges. An edge between the giant and another
+ * vertex must be found from the other vertex, so that this needs both directions; with one
+ * direction, all edges are linked.
  *
  * [1] M. Sutton, T. Ben-Nun, A. Barak. Optimizing Parallel Graph Connectivity Computation via
  *     Subgraph Sampling. IPDPS 2018. Sections III (linking) and IV (sampling, skipping the giant
@@ -25,9 +26,9 @@
  */
 #define VERTICES_AT_ONCE 1024
 #define ROOTS_AT_ONCE 65536
-#define AHEAD 16				/* vertices */
+#define AHEAD 16				/* prefetch distance, vertices */
 
-/* What one thread has looked at. */
+/* Counters of one thread. */
 typedef struct Tally
 {
 	uint64_t	looked;
@@ -38,10 +39,10 @@ typedef struct Components
 {
 	EmogiCpuRun run;
 	EmogiAdjacency forward;
-	EmogiAdjacency backward;	/* offsets NULL = not there; equal to forward = symmetric */
+	EmogiAdjacency backward;	/* offsets NULL = missing; equal to forward = symmetric */
 	uint64_t	nvertices;
 	uint32_t   *component;		/* [nvertices], atomic */
-	uint32_t	giant;			/* whose vertices are skipped; EMOGI_NO_VERTEX = none */
+	uint32_t	giant;			/* its vertices are skipped; EMOGI_NO_VERTEX = none */
 	Tally	   *tally;			/* [nthreads] */
 } Components;
 
@@ -62,7 +63,7 @@ make_roots(void *arg, int thread, int nthreads)
 	}
 }
 
-/* Link every vertex with its first and its last neighbour. */
+/* Link every vertex with its first and last neighbor. */
 static void
 link_sample(void *arg, int thread, int nthreads)
 {
@@ -91,7 +92,7 @@ link_sample(void *arg, int thread, int nthreads)
 	}
 }
 
-/* Replace every link by its root. */
+/* Replace every parent by the root. */
 static void
 compress(void *arg, int thread, int nthreads)
 {
@@ -108,7 +109,7 @@ compress(void *arg, int thread, int nthreads)
 	}
 }
 
-/* Link all of a vertex's list; false when the job has stopped. */
+/* Link a vertex with its whole list; false if the job has stopped. */
 static bool
 link_list(Components *cc, const EmogiAdjacency *adjacency, uint64_t v, Tally *tally)
 {
@@ -128,7 +129,7 @@ link_list(Components *cc, const EmogiAdjacency *adjacency, uint64_t v, Tally *ta
 	return true;
 }
 
-/* Link the lists of all vertices that are not in the giant component. */
+/* Link the lists of all vertices outside the giant component. */
 static void
 link_rest(void *arg, int thread, int nthreads)
 {
@@ -161,7 +162,7 @@ link_rest(void *arg, int thread, int nthreads)
 	}
 }
 
-/* Take the steps of Afforest; false when the job has stopped. */
+/* Run the steps of Afforest; false if the job has stopped. */
 static bool
 find_components(Components *cc)
 {

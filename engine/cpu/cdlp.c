@@ -1,13 +1,13 @@
 /*
- * cdlp.c: community detection by label propagation, by the threads of a pool.
+ * cdlp.c: community detection by label propagation.
  *
- * Fills label[nvertices] by the definition of LDBC Graphalytics [1]: every vertex begins with
- * itself as its label, and takes in each iteration the label that most of its neighbours had in the
- * last one, of several the smallest. A neighbour in both directions counts twice; repeats and loops
- * are passed over. It ends after max_iterations, or when nothing has changed.
+ * Fills label[nvertices] by the definition of LDBC Graphalytics [1]: every vertex starts with
+ * itself as its label, and takes in each iteration the most frequent label of its neighbors in the
+ * last one; ties go to the smallest label. A neighbor in both directions counts twice; parallel
+ * edges and loops are skipped. It ends after max_iterations, or when nothing has changed.
  *
- * All labels of an iteration are made of those of the last one, so the answer does not depend on
- * the order of the work. A vertex of whose neighbours none has changed is left alone.
+ * All labels of an iteration are computed from those of the last one, so that the result does not
+ * depend on the order of the work. A vertex none of whose neighbors has changed is skipped.
  *
  * [1] A. Iosup et al. The LDBC Graphalytics Benchmark. arXiv:2011.15028. Section 2.3.3; the
  *     algorithm is that of U. Raghavan, R. Albert, S. Kumara. Near linear time algorithm to detect
@@ -20,19 +20,19 @@
 
 #define VERTICES_AT_ONCE 512
 
-/* Labels of one vertex's neighbours, as one thread counts them. */
+/* Counts of the labels of one vertex's neighbors, for one thread. */
 typedef struct Counter
 {
 	uint32_t   *count;			/* [nvertices], zero between vertices */
 	uint32_t	best;
-	uint32_t	most;
+	uint32_t	max;
 } Counter;
 
 typedef struct Propagation
 {
 	EmogiCpuRun run;
 	EmogiAdjacency forward;
-	EmogiAdjacency backward;	/* offsets NULL = forward is symmetric, and a neighbour counts
+	EmogiAdjacency backward;	/* offsets NULL = forward is symmetric, and a neighbor counts
 								 * once */
 	uint64_t	nvertices;
 	uint32_t   *label;			/* [nvertices], of the last iteration */
@@ -44,7 +44,7 @@ typedef struct Propagation
 	bool		is_first;
 } Propagation;
 
-/* Give every vertex itself as its label. */
+/* Set every vertex's label to itself. */
 static void
 begin_labels(void *arg, int thread, int nthreads)
 {
@@ -61,7 +61,7 @@ begin_labels(void *arg, int thread, int nthreads)
 	}
 }
 
-/* Has a neighbour in a list changed? */
+/* Check whether a neighbor in a list has changed. */
 static inline bool
 has_changed(const Propagation *propagation, const EmogiAdjacency *lists, uint64_t v)
 {
@@ -89,15 +89,15 @@ count_list(const Propagation *propagation, const EmogiAdjacency *lists, uint64_t
 		last = w;
 		label = propagation->label[w];
 		count = ++counter->count[label];
-		if (count > counter->most || (count == counter->most && label < counter->best))
+		if (count > counter->max || (count == counter->max && label < counter->best))
 		{
-			counter->most = count;
+			counter->max = count;
 			counter->best = label;
 		}
 	}
 }
 
-/* Forget what was counted of a list. */
+/* Reset the counts of a list's labels. */
 static inline void
 clear_list(const Propagation *propagation, const EmogiAdjacency *lists, uint64_t v,
 		   Counter *counter)
@@ -107,12 +107,13 @@ clear_list(const Propagation *propagation, const EmogiAdjacency *lists, uint64_t
 }
 
 /*
- * Find the label that most neighbours have, of several the smallest; its own where there are none.
+ * Find the most frequent label of a vertex's neighbors, the smallest among ties; its own if there
+ * are none.
  */
 static inline uint32_t
 find_label(const Propagation *propagation, uint64_t v, Counter *counter)
 {
-	counter->most = 0;
+	counter->max = 0;
 	counter->best = propagation->label[v];
 	count_list(propagation, &propagation->forward, v, counter);
 	if (propagation->backward.offsets != NULL)
@@ -123,7 +124,7 @@ find_label(const Propagation *propagation, uint64_t v, Counter *counter)
 	return counter->best;
 }
 
-/* Must a vertex be looked at? */
+/* Check whether a vertex must be processed. */
 static inline bool
 is_open(const Propagation *propagation, uint64_t v)
 {
@@ -132,7 +133,7 @@ is_open(const Propagation *propagation, uint64_t v)
 		 has_changed(propagation, &propagation->backward, v));
 }
 
-/* Make the labels of an iteration. */
+/* Compute the labels of an iteration. */
 static void
 propagate(void *arg, int thread, int nthreads)
 {
@@ -161,7 +162,7 @@ propagate(void *arg, int thread, int nthreads)
 	__atomic_fetch_add(&propagation->nchanged, nchanged, __ATOMIC_RELAXED);
 }
 
-/* Make iterations until nothing changes, or there are enough. */
+/* Iterate until nothing changes or max_iterations is reached. */
 static void
 iterate(Propagation *propagation, int64_t max_iterations)
 {

@@ -1,15 +1,15 @@
 /*
- * core.c: core numbers by the threads of a pool.
+ * core.c: core numbers (k-core decomposition).
  *
- * Fills core[nvertices]: the largest k such that the vertex is in a subgraph of which every vertex
- * has k neighbours or more [1]. The Graph counts as a simple undirected one: repeats and loops are
- * passed over; graph->forward is symmetric.
+ * Fills core[nvertices]: the largest k such that the vertex is in a subgraph in which every vertex
+ * has at least k neighbors [1]. The graph counts as simple and undirected: parallel edges and loops
+ * are skipped; graph->forward is symmetric.
  *
- * Vertices are peeled level by level [2]: all whose degree is the least there is, and those that
- * fall to it meanwhile, which the thread that took their last neighbour too many peels as well.
- * What is left is made closer before each level. A vertex is taken away from all its neighbours,
- * also from those that are peeled: half of them are, by no rule, and to count one down costs less
- * than to guess wrong.
+ * Vertices are peeled level by level [2]: all vertices of the minimum remaining degree, and those
+ * that fall to it meanwhile, which are peeled by the thread that removed the decisive neighbor. The
+ * array of remaining vertices is compacted before each level. A vertex is removed from all its
+ * neighbors, even from peeled ones: about half of them are peeled, unpredictably, and a decrement
+ * costs less than a branch misprediction.
  *
  * [1] V. Batagelj, M. Zaversnik. An O(m) Algorithm for Cores Decomposition of Networks.
  *     arXiv:cs/0310049, 2003.
@@ -23,29 +23,29 @@
 
 #define VERTICES_AT_ONCE 1024
 #define SEEDS_AT_ONCE 64
-#define PEELED_AT_ONCE 65536	/* of a cascade, between two looks whether to end */
-#define ALONE_LEFT 4096			/* so few vertices are not worth waking anyone */
+#define PEELED_AT_ONCE 65536	/* vertices of a cascade between two polls */
+#define ALONE_LEFT 4096			/* so few vertices are processed by the caller alone */
 
 typedef struct Cores
 {
 	EmogiCpuRun run;
 	EmogiAdjacency lists;
 	uint64_t	nvertices;
-	int32_t    *core;			/* [nvertices], written when a vertex is peeled */
-	int32_t    *degree;			/* [nvertices], atomic: among what is left; of what is peeled the
-								 * level or less */
-	int32_t		level;			/* that is peeled */
-	int32_t		least;			/* atomic: degree above the level before */
-	uint32_t   *left;			/* [nleft]: not peeled yet, when the level began */
+	int32_t    *core;			/* [nvertices], set when a vertex is peeled */
+	int32_t    *degree;			/* [nvertices], atomic: number of remaining neighbors; at most
+								 * `level` for peeled vertices */
+	int32_t		level;			/* being peeled */
+	int32_t		min_degree;		/* atomic: minimum degree above the last level */
+	uint32_t   *left;			/* [nleft]: not peeled when the level began */
 	uint64_t	nleft;
 	uint32_t   *next_left;		/* [nnext] */
 	uint64_t	nnext;			/* atomic */
-	uint32_t   *seeds;			/* [nseeds]: at the level when it begins */
+	uint32_t   *seeds;			/* [nseeds]: vertices of degree `level` when the level begins */
 	uint64_t	nseeds;			/* atomic */
-	uint32_t   *stacks;			/* [nthreads][nvertices], touched as far as needed */
+	uint32_t   *stacks;			/* [nthreads][nvertices], touched only as far as needed */
 } Cores;
 
-/* Count the distinct neighbours of every vertex. */
+/* Count the distinct neighbors of every vertex. */
 static void
 count_neighbors(void *arg, int thread, int nthreads)
 {
@@ -75,13 +75,13 @@ count_neighbors(void *arg, int thread, int nthreads)
 	}
 }
 
-/* Keep what is above the last level, and find the least degree of it. */
+/* Keep the vertices above the last level, and find their minimum degree. */
 static void
 keep_left(void *arg, int thread, int nthreads)
 {
 	Cores	   *cores = arg;
 	uint32_t	kept[VERTICES_AT_ONCE];
-	int32_t		least = INT32_MAX;
+	int32_t		min_degree = INT32_MAX;
 	uint64_t	i;
 
 	while (!emogi_job_stopped(&cores->run.job) &&
@@ -99,19 +99,19 @@ keep_left(void *arg, int thread, int nthreads)
 			if (degree <= cores->level)
 				continue;
 			kept[n++] = v;
-			least = degree < least ? degree : least;
+			min_degree = degree < min_degree ? degree : min_degree;
 		}
 		place = emogi_job_take(&cores->nnext, n);
 		memcpy(cores->next_left + place, kept, n * sizeof *kept);
 	}
-	for (int32_t known = __atomic_load_n(&cores->least, __ATOMIC_RELAXED);
-		 least < known &&
-		 !__atomic_compare_exchange_n(&cores->least, &known, least, false, __ATOMIC_RELAXED,
-									  __ATOMIC_RELAXED);)
+	for (int32_t known = __atomic_load_n(&cores->min_degree, __ATOMIC_RELAXED);
+		 min_degree < known &&
+		 !__atomic_compare_exchange_n(&cores->min_degree, &known, min_degree, false,
+									  __ATOMIC_RELAXED, __ATOMIC_RELAXED);)
 		;
 }
 
-/* List what is at the level. */
+/* Collect the vertices at the level. */
 static void
 collect_level(void *arg, int thread, int nthreads)
 {
@@ -135,8 +135,8 @@ collect_level(void *arg, int thread, int nthreads)
 }
 
 /*
- * Take a vertex away from its neighbours; those that fall to the level go onto the stack. Gets the
- * stack's new height. is_shared: other threads do so, too.
+ * Remove a vertex from its neighbors; those that fall to the level are pushed onto the stack.
+ * Returns the new height of the stack. is_shared: other threads do so concurrently.
  */
 static inline uint64_t
 peel_vertex(Cores *cores, uint32_t v, uint32_t *stack, uint64_t height, bool is_shared)
@@ -166,7 +166,7 @@ peel_vertex(Cores *cores, uint32_t v, uint32_t *stack, uint64_t height, bool is_
 	return height;
 }
 
-/* Peel the level, and all that falls to it. */
+/* Peel the level, and all vertices that fall to it. */
 static inline void
 peel(Cores *cores, int thread, bool is_shared)
 {
@@ -192,7 +192,7 @@ peel(Cores *cores, int thread, bool is_shared)
 	emogi_job_done(&cores->run.job, npeeled);
 }
 
-/* The same as a step. */
+/* Peel the level; a step. */
 static void
 peel_level(void *arg, int thread, int nthreads)
 {
@@ -202,7 +202,7 @@ peel_level(void *arg, int thread, int nthreads)
 		peel(arg, thread, false);
 }
 
-/* Peel everything, level by level. */
+/* Peel all vertices, level by level. */
 static void
 peel_all(Cores *cores)
 {
@@ -213,13 +213,13 @@ peel_all(Cores *cores)
 		uint32_t   *swap = cores->left;
 
 		cores->nnext = cores->nseeds = 0;
-		cores->least = INT32_MAX;
+		cores->min_degree = INT32_MAX;
 		if (!emogi_cpu_run_step(&cores->run, keep_left, cores, alone) || cores->nnext == 0)
 			return;
 		cores->left = cores->next_left;
 		cores->next_left = swap;
 		cores->nleft = cores->nnext;
-		cores->level = cores->least;
+		cores->level = cores->min_degree;
 		cores->run.job.control->level = (uint32_t) cores->level;
 		cores->run.result->nlevels++;
 		if (!emogi_cpu_run_step(&cores->run, collect_level, cores, alone) ||

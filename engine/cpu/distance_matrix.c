@@ -1,17 +1,17 @@
 /*
- * distance_matrix.c: the distances from several vertices to several others.
+ * distance_matrix.c: the distances from several sources to several targets.
  *
- * A search from each source, which ends when all targets are settled (best_paths.c); the threads of
- * the pool make it together. Without weights those of 64 sources are one (msbfs.h), as long as no
- * level is too deep for it: in deep graphs searches one by one see less.
+ * One search from each source, which ends when all targets are settled (best_paths.c), with all
+ * threads. Without weights, up to 64 sources share a search (msbfs.h), unless a level is too deep
+ * for it: in deep graphs, individual searches examine less.
  */
 #include "algorithms.h"
 #include "msbfs.h"
 #include "cpu/cpu_run.h"
 
-/* of the levels of all vertices that the sources of a batch reach */
+/* maximum memory for the levels of a batch */
 #define BATCH_BYTES ((uint64_t) 256 << 20)
-#define LEAST_BATCH 4			/* sources: fewer are searched from one by one */
+#define MIN_BATCH 4			/* sources: fewer are searched individually */
 
 typedef struct Matrix
 {
@@ -22,10 +22,10 @@ typedef struct Matrix
 	EmogiControl *control;
 	EmogiError *error;
 	double	   *distance;		/* [nsources][ntargets] */
-	double	   *value;			/* [nvertices], of one search; NULL = none was made */
+	double	   *value;			/* [nvertices], of one search; NULL = not allocated */
 } Matrix;
 
-/* Search from one source; false when the job has stopped. */
+/* Search from one source; false if the job has stopped. */
 static bool
 search_from(Matrix *matrix, uint64_t s)
 {
@@ -58,7 +58,7 @@ search_from(Matrix *matrix, uint64_t s)
 	return true;
 }
 
-/* Take the distances of a source's targets, which ascend, out of a batch. */
+/* Read the distances of a source's targets, which ascend, from a batch. */
 static void
 take_levels(Matrix *matrix, const EmogiMsbfsResult *batch, int source, double *distance)
 {
@@ -86,13 +86,14 @@ take_levels(Matrix *matrix, const EmogiMsbfsResult *batch, int source, double *d
 }
 
 /*
- * Search from some sources at once; gets how many, 0 = they lie too deep, or the job has stopped.
+ * Search from a batch of sources; returns their number, 0 = a level is too deep, or the job has
+ * stopped.
  */
 static uint64_t
-search_batch(Matrix *matrix, uint64_t first, uint64_t most, void *memory, uint64_t memory_bytes)
+search_batch(Matrix *matrix, uint64_t first, uint64_t max, void *memory, uint64_t memory_bytes)
 {
 	const EmogiQuery *query = matrix->query;
-	const uint64_t count = query->nsources - first < most ? query->nsources - first : most;
+	const uint64_t count = query->nsources - first < max ? query->nsources - first : max;
 	EmogiMsbfsResult batch = {.memory = memory, .memory_bytes = memory_bytes, .done = first,
 		.total = query->nsources};
 	const EmogiStatus status = emogi_msbfs_run(matrix->pool, matrix->graph, query->sources + first,
@@ -111,7 +112,7 @@ search_batch(Matrix *matrix, uint64_t first, uint64_t most, void *memory, uint64
 	return count;
 }
 
-/* Say whether the targets ascend, as batches are read. */
+/* Check whether the targets ascend, as reading a batch requires. */
 static bool
 is_ascending(const EmogiQuery *query)
 {
@@ -121,27 +122,27 @@ is_ascending(const EmogiQuery *query)
 	return true;
 }
 
-/* Search from many sources at once, from the first on; gets how many were searched from. */
+/* Search in batches from the first source on; returns the number of sources done. */
 static uint64_t
 search_batches(Matrix *matrix)
 {
 	const EmogiQuery *query = matrix->query;
 	const uint64_t n = matrix->graph->nvertices;
-	int			most = EMOGI_MSBFS_SOURCES;
+	int			max = EMOGI_MSBFS_SOURCES;
 	uint64_t	done = 0,
 				count;
 	void	   *memory;
 
-	while (most >= LEAST_BATCH && emogi_msbfs_bytes(n, most, -1) > BATCH_BYTES)
-		most /= 2;
-	if (query->nsources < LEAST_BATCH || most < LEAST_BATCH || !is_ascending(query))
+	while (max >= MIN_BATCH && emogi_msbfs_bytes(n, max, -1) > BATCH_BYTES)
+		max /= 2;
+	if (query->nsources < MIN_BATCH || max < MIN_BATCH || !is_ascending(query))
 		return 0;
-	memory = emogi_cpu_run_scratch(&matrix->run, emogi_msbfs_bytes(n, most, -1), 1);
+	memory = emogi_cpu_run_scratch(&matrix->run, emogi_msbfs_bytes(n, max, -1), 1);
 	if (memory == NULL)
 		return 0;
 	while (done < query->nsources &&
-		   (count = search_batch(matrix, done, (uint64_t) most, memory,
-								 emogi_msbfs_bytes(n, most, -1))) > 0)
+		   (count = search_batch(matrix, done, (uint64_t) max, memory,
+								 emogi_msbfs_bytes(n, max, -1))) > 0)
 		done += count;
 	return done;
 }

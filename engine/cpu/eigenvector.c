@@ -1,12 +1,13 @@
 /*
- * eigenvector.c: eigenvector centrality by the threads of a pool.
+ * eigenvector.c: eigenvector centrality.
  *
- * Fills centrality[nvertices]: of Euclidean length 1, an eigenvector of the largest eigenvalue [1]
- * where the iteration has converged.
+ * Fills centrality[nvertices] with a vector of Euclidean length 1, an eigenvector of the largest
+ * eigenvalue
+ * [1] if the iteration has converged.
  *
- * Power iteration: x' = (x + what v gets of the values in its list) / the length of that, from
- * values that are all equal. The added x shifts every eigenvalue by 1, so that of a bipartite graph
- * no other one is as large in size. What v gets is scaled first where all weights are small, or it
+ * Power iteration: x' = (x + A x) / |x + A x|, where (A x)(v) is the sum over v's list, from equal
+ * initial values. The added x shifts every eigenvalue by 1, so that in a bipartite graph no other
+ * eigenvalue has the same absolute value. If all weights are small, A x is scaled first, because it
  * would vanish beside x (powers.h).
  *
  * [1] P. Bonacich. Factoring and Weighting Approaches to Status Scores and Clique Identification.
@@ -22,14 +23,14 @@ typedef struct Eigen
 	EmogiCpuRun run;
 	EmogiPullSpmv pull;
 	double	   *value;			/* [nvertices] */
-	double	   *sum;			/* [nvertices], before it is divided */
-	double	   *squares;		/* [nblocks], of sums */
-	double	   *changes;		/* [nblocks], the largest of a vertex */
-	double		scale;			/* of what a list adds up to */
-	double		length;			/* of all sums */
+	double	   *sum;			/* [nvertices], before division */
+	double	   *squares;		/* [nblocks], sums of squares */
+	double	   *changes;		/* [nblocks], maximum over the vertices */
+	double		scale;			/* factor of the sums over lists */
+	double		length;			/* Euclidean length of sum */
 } Eigen;
 
-/* Give every vertex the same value, of length 1 together. */
+/* Set all values equal, with total length 1. */
 static void
 start_values(void *arg, int thread, int nthreads)
 {
@@ -48,14 +49,14 @@ start_values(void *arg, int thread, int nthreads)
 	}
 }
 
-/* What the sums of a block go into. */
+/* The accumulators of a block. */
 typedef struct Block
 {
 	Eigen	   *eigen;
 	double		squares;
 } Block;
 
-/* Note the sum of a vertex. */
+/* Store the sum of a vertex. */
 static inline __attribute__((always_inline)) void
 put_sum(void *arg, uint64_t v, double sum)
 {
@@ -66,7 +67,7 @@ put_sum(void *arg, uint64_t v, double sum)
 	block->squares += shifted * shifted;
 }
 
-/* Make the sums of all vertices. */
+/* Compute the sums of all vertices. */
 static void
 pull_sums(void *arg, int thread, int nthreads)
 {
@@ -83,7 +84,7 @@ pull_sums(void *arg, int thread, int nthreads)
 	}
 }
 
-/* Divide the sums by their length: the new values. */
+/* Divide the sums by their length, which gives the new values. */
 static void
 divide_sums(void *arg, int thread, int nthreads)
 {
@@ -109,7 +110,7 @@ divide_sums(void *arg, int thread, int nthreads)
 	}
 }
 
-/* Make an iteration; false when the job has stopped. */
+/* Run an iteration; false if the job has stopped. */
 static bool
 make_iteration(Eigen *eigen)
 {
@@ -134,7 +135,7 @@ make_iteration(Eigen *eigen)
 	return true;
 }
 
-/* Iterate until the change is below the tolerance; false when the job has stopped. */
+/* Iterate until the change is below the tolerance; false if the job has stopped. */
 static bool
 iterate(Eigen *eigen, const EmogiQuery *query)
 {

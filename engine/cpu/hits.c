@@ -1,12 +1,12 @@
 /*
- * hits.c: hubs and authorities by the threads of a pool.
+ * hits.c: hubs and authorities (HITS).
  *
- * Fills hub[nvertices] and authority[nvertices]: each sums to 1, or is 0 everywhere where no edge
- * weighs anything.
+ * Fills hub[nvertices] and authority[nvertices]: each sums to 1, or is 0 everywhere if no edge has
+ * a positive weight.
  *
- * Power iteration [1]: a vertex has as much authority as the hubs that lead to it are good, and is
- * as good a hub as it leads to authority. graph->forward holds where edges come from,
- * graph->backward where they lead. Hubs begin as 1 / n.
+ * Power iteration [1]: the authority of a vertex is the sum of the hub values of its predecessors,
+ * and its hub value the sum of the authorities of its successors, both normalized. graph->forward
+ * holds the predecessors, graph->backward the successors. Hub values start at 1 / n.
  *
  * [1] J. Kleinberg. Authoritative Sources in a Hyperlinked Environment. J. ACM 46(5), 1999. Section
  *     3.
@@ -19,19 +19,19 @@
 typedef struct Hits
 {
 	EmogiCpuRun run;
-	EmogiPullSpmv to_authority; /* over lists of where edges come from */
-	EmogiPullSpmv to_hub;		/* over lists of where edges lead */
-	EmogiPullSpmv *pull;		/* the one of this step */
+	EmogiPullSpmv to_authority; /* over lists of predecessors */
+	EmogiPullSpmv to_hub;		/* over lists of successors */
+	EmogiPullSpmv *pull;		/* the one of the current step */
 	double	   *hub;			/* [nvertices] */
 	double	   *authority;		/* [nvertices] */
-	double	   *sum;			/* [nvertices], before it is divided */
-	double	   *value;			/* [nvertices], hub or authority: what the sums become, divided */
-	double	   *totals;			/* [nblocks], of sums */
+	double	   *sum;			/* [nvertices], before division */
+	double	   *value;			/* [nvertices], hub or authority: receives the normalized sums */
+	double	   *totals;			/* [nblocks], sums */
 	double	   *changes;		/* [nblocks], L1 */
-	double		total;			/* of all sums */
+	double		total;			/* of sum */
 } Hits;
 
-/* Give every vertex 1 / n. */
+/* Set every hub value to 1 / n. */
 static void
 start_hubs(void *arg, int thread, int nthreads)
 {
@@ -52,14 +52,14 @@ start_hubs(void *arg, int thread, int nthreads)
 	}
 }
 
-/* What the sums of a block go into. */
+/* The accumulators of a block. */
 typedef struct Block
 {
 	double	   *sum;
 	double		total;
 } Block;
 
-/* Note the sum of a vertex. */
+/* Store the sum of a vertex. */
 static inline __attribute__((always_inline)) void
 put_sum(void *arg, uint64_t v, double sum)
 {
@@ -69,7 +69,7 @@ put_sum(void *arg, uint64_t v, double sum)
 	block->total += sum;
 }
 
-/* Make the sums of all vertices. */
+/* Compute the sums of all vertices. */
 static void
 pull_sums(void *arg, int thread, int nthreads)
 {
@@ -86,7 +86,7 @@ pull_sums(void *arg, int thread, int nthreads)
 	}
 }
 
-/* Divide the sums by their total: the new values. */
+/* Divide the sums by their total, which gives the new values. */
 static void
 divide_sums(void *arg, int thread, int nthreads)
 {
@@ -111,7 +111,7 @@ divide_sums(void *arg, int thread, int nthreads)
 	}
 }
 
-/* Make new values of one kind of those of the other; false when the job has stopped. */
+/* Compute new values of one kind from those of the other; false if the job has stopped. */
 static bool
 make_half(Hits *hits, EmogiPullSpmv *pull, const double *from, double *to)
 {
@@ -129,7 +129,7 @@ make_half(Hits *hits, EmogiPullSpmv *pull, const double *from, double *to)
 	return emogi_cpu_run_step(&hits->run, divide_sums, hits, false);
 }
 
-/* Iterate until the change is below the tolerance; false when the job has stopped. */
+/* Iterate until the change is below the tolerance; false if the job has stopped. */
 static bool
 iterate(Hits *hits, const EmogiQuery *query)
 {

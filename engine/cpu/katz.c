@@ -1,20 +1,21 @@
 /*
- * katz.c: Katz centrality by the threads of a pool.
+ * katz.c: Katz centrality.
  *
- * Fills centrality[nvertices]: beta times the sum over all walks that end at the vertex of alpha to
- * the power of their edges, times the weights of these [1]; normalized: of Euclidean length 1.
+ * Fills centrality[nvertices]: beta times the sum, over all walks that end at the vertex, of
+ * alpha^(number of edges) times the product of their weights [1]; normalized: of Euclidean length
+ * 1.
  *
- * An iteration adds the walks of one edge more: M times what the one before has added, where M is
- * alpha times the transposed matrix of the edges; at first 1 for every vertex. Nothing is
- * subtracted, so what is added keeps all its digits. The answer is beta times the sum.
+ * Each iteration adds the walks with one more edge: M times what the previous iteration added,
+ * where M is alpha times the transposed adjacency matrix; initially 1 for every vertex. Nothing is
+ * subtracted, so that all digits of the additions are kept. The result is beta times the sum.
  *
- * Walks that can be of any length converge if and only if the spectral radius of M, r, is below 1.
- * As no number is below 0, the largest that the k-th iteration adds is the largest row sum of M to
- * the k, which r to the k cannot exceed [2, 5.6]. So one iteration that adds less than 1 everywhere
- * proves that the sum converges, and its k-th root is a bound of r for all that follow; without
- * such a one no answer is given. Before it is there: if an iteration adds nowhere less than the one
- * before, and somewhere something, r is 1 or more [2, theorem 8.3.2]. That ends a run early; else
- * values grow until max_iterations, or out of range.
+ * The sum converges if and only if the spectral radius r of M is below 1. Because all entries are
+ * non-negative, the maximum that iteration k adds is the maximum row sum of M^k, which is at least
+ * r^k [2, 5.6]. So an iteration that adds less than 1 everywhere proves convergence, and the k-th
+ * root of its maximum bounds r from then on; without such an iteration there is no result. Before
+ * that: if an iteration adds nowhere less than the one before, and somewhere something, then r >= 1
+ * [2, theorem 8.3.2], which ends the run early; otherwise values grow until max_iterations or an
+ * overflow.
  *
  * [1] L. Katz. A New Status Index Derived from Sociometric Analysis. Psychometrika 18(1), 1953.
  * [2] R. Horn, C. Johnson. Matrix Analysis. 2nd edition, 2013.
@@ -29,18 +30,18 @@ typedef struct Katz
 	EmogiCpuRun run;
 	EmogiPullSpmv pull;
 	double		alpha;
-	double		factor;			/* that makes the answer of the sums */
-	double	   *sum;			/* [nvertices], of all that was added; in the end the answer */
-	double	   *share;			/* [nvertices], alpha times what the last iteration has added */
+	double		factor;			/* from sums to the result */
+	double	   *sum;			/* [nvertices], of all additions; in the end the result */
+	double	   *share;			/* [nvertices], alpha times the last addition */
 	double	   *next_share;		/* [nvertices] */
-	double	   *squares;		/* [nblocks], of sums as parts of the largest */
+	double	   *squares;		/* [nblocks], sums of squares, relative to the largest sum */
 	EmogiKatzFound *parts;		/* [nblocks] */
-	EmogiKatzFound all;			/* of the last iteration */
-	double		rate;			/* proven: in the long run an iteration adds at most so many
-								 * times what the one before did */
+	EmogiKatzFound all;			/* totals of the last iteration */
+	double		rate;			/* proven asymptotic bound of an iteration's addition relative to
+								 * the previous one's */
 } Katz;
 
-/* Take walks without an edge. */
+/* Start with the walks without edges. */
 static void
 start_sums(void *arg, int thread, int nthreads)
 {
@@ -61,14 +62,14 @@ start_sums(void *arg, int thread, int nthreads)
 	}
 }
 
-/* What the sums of a block go into. */
+/* The accumulators of a block. */
 typedef struct Block
 {
 	Katz	   *katz;
 	EmogiKatzFound part;
 } Block;
 
-/* Add the walks of one edge more that end at a vertex. */
+/* Add the walks with one more edge that end at a vertex. */
 static inline __attribute__((always_inline)) void
 put_sum(void *arg, uint64_t v, double added)
 {
@@ -84,7 +85,7 @@ put_sum(void *arg, uint64_t v, double added)
 	katz->next_share[v] = share;
 }
 
-/* Add walks at all vertices. */
+/* Add the walks with one more edge at all vertices. */
 static void
 pull_walks(void *arg, int thread, int nthreads)
 {
@@ -101,7 +102,7 @@ pull_walks(void *arg, int thread, int nthreads)
 	}
 }
 
-/* Let the next shares be the shares, and put together what the blocks have found. */
+/* Replace the shares by the next ones, and combine the blocks' findings. */
 static void
 close_iteration(Katz *katz)
 {
@@ -121,8 +122,8 @@ close_iteration(Katz *katz)
 }
 
 /*
- * Iterate until the change is below the tolerance; false when the job has stopped, or there is no
- * answer.
+ * Iterate until the change is below the tolerance; false if the job has stopped or there is no
+ * result.
  */
 static bool
 iterate(Katz *katz, const EmogiQuery *query)
@@ -147,7 +148,7 @@ iterate(Katz *katz, const EmogiQuery *query)
 	return result->refusal.kind == EMOGI_NOT_REFUSED;
 }
 
-/* Square the sums, as parts of the largest. */
+/* Sum the squares of the sums, relative to the largest. */
 static void
 square_sums(void *arg, int thread, int nthreads)
 {
@@ -167,7 +168,7 @@ square_sums(void *arg, int thread, int nthreads)
 	}
 }
 
-/* Turn the sums into the answer. */
+/* Scale the sums to the result. */
 static void
 scale_sums(void *arg, int thread, int nthreads)
 {
@@ -185,7 +186,7 @@ scale_sums(void *arg, int thread, int nthreads)
 	}
 }
 
-/* Make the answer; false when the job has stopped. */
+/* Compute the result; false if the job has stopped. */
 static bool
 finish(Katz *katz, const EmogiQuery *query)
 {

@@ -1,15 +1,14 @@
 /*
- * modularity.c: the modularity of given communities, by the threads of a pool.
+ * modularity.c: the modularity of given communities.
  *
- * Fills part[nvertices], of which the sum is the modularity: a vertex's weight to its own
- * community, a loop counted twice, less resolution times its strength times that of the community
- * over 2m, all over 2m. Strength and 2m are as communities.h has them. Without any weight parts are
- * NaN.
+ * Fills part[nvertices], whose sum is the modularity: (weight to the vertex's own community, loops
+ * counted twice - resolution * strength * strength of the community / 2m) / 2m. Strength and 2m are
+ * defined in communities.h. If the total weight is 0, parts are NaN.
  *
- * Sums of weights that are integers are exact, up to 2^53, and so the same as those of a GPU.
+ * Sums of integer weights are exact up to 2^53, and therefore equal to those of a GPU.
  *
- * Communities are given by any numbers; they are numbered by a hash table, in the order of their
- * first vertices.
+ * Community labels are arbitrary numbers; a hash table renumbers them in the order of their first
+ * vertices.
  */
 #include "algorithms.h"
 #include "cpu/cpu_run.h"
@@ -29,12 +28,13 @@ typedef struct Modularity
 	double		resolution;
 	uint32_t   *community;		/* [nvertices] */
 	double	   *strength;		/* [nvertices] */
-	double	   *inside;			/* [nvertices]: weight to the own community; the answer */
-	double	   *total;			/* [nvertices]: of a community */
+	double	   *inside;			/* [nvertices]: weight to the own community; in the end the
+								 * result */
+	double	   *total;			/* [nvertices]: strength by community */
 	double		whole;
 } Modularity;
 
-/* Number the communities. places: [2^bits], all 0, more than there are vertices. */
+/* Renumber the communities. places: [2^bits], zeroed, more than nvertices. */
 static void
 number_communities(Modularity *modularity, const double *values, uint32_t *places, int bits)
 {
@@ -61,7 +61,7 @@ number_communities(Modularity *modularity, const double *values, uint32_t *place
 	}
 }
 
-/* Add up the weights of vertices. */
+/* Sum the weights of vertices. */
 static void
 add_weights(void *arg, int thread, int nthreads)
 {
@@ -96,7 +96,7 @@ add_weights(void *arg, int thread, int nthreads)
 	}
 }
 
-/* Turn the weights into parts. */
+/* Convert the weights to parts. */
 static void
 set_parts(Modularity *modularity)
 {

@@ -1,12 +1,12 @@
 /*
- * random_walk.c: random walks by the threads of a pool.
+ * random_walk.c: random walks (node2vec).
  *
- * Fills vertex[nsources * walks * (length + 1)], see the row. A step draws an entry of the list, by
- * its place or in the running sums of the weights, and keeps it with a chance that makes up for p
- * and q, else draws again [1]: so it costs what the draws cost, however long the list is. After
- * some draws that were not kept the chances of the whole list are added up instead, which gives the
- * same distribution. Numbers come from a counter (contract/philox.h): each walk is what it is
- * whoever makes it.
+ * Fills vertex[nsources * walks * (length + 1)]; see the algorithm's row. A step draws an edge of
+ * the list, by index or by binary search in the prefix sums of the weights, and accepts it with a
+ * probability that accounts for p and q, otherwise draws again (rejection sampling [1]): so the
+ * cost does not depend on the length of the list. After MAX_DRAWS rejections the probabilities of
+ * the whole list are computed instead, which gives the same distribution. Random numbers come from
+ * a counter-based generator (contract/philox.h), so that each walk is independent of the threads.
  *
  * [1] K. Yang, M. Zhang, K. Chen, X. Ma, Y. Bai, Y. Jiang. KnightKing: A Fast Distributed Graph
  *     Random Walk Engine. SOSP 2019. Section 3.
@@ -23,35 +23,35 @@
 #define WALKS_AT_ONCE 64
 #define VERTICES_AT_ONCE 1024
 #define STEPS_PER_POLL 4096
-#define MOST_DRAWS 32			/* that are not kept, before a list is looked at whole */
-#define WHOLE_LIST UINT32_MAX	/* in the place of the number of a draw */
+#define MAX_DRAWS 32			/* rejections before the whole list is scanned */
+#define WHOLE_LIST UINT32_MAX	/* used as the number of the draw for the whole list */
 
 typedef struct Walks
 {
 	EmogiCpuRun run;
 	const EmogiGraph *graph;
 	const EmogiQuery *query;
-	double	   *sums;			/* [nedges]: of the weights of a list up to and with each entry;
-								 * NULL = entries count alike */
+	double	   *sums;			/* [nedges]: prefix sums of the weights within each list,
+								 * inclusive; NULL = unweighted */
 	bool		is_plain;		/* p = q = 1 */
-	double		back;			/* chance to keep an edge to the vertex before, */
-	double		near;			/* to one where an edge leads from there, */
-	double		far;			/* to any other; the largest is 1 */
+	double		back;			/* probability of accepting an edge back to the previous vertex, */
+	double		near;			/* to a neighbor of the previous vertex, */
+	double		far;			/* and to any other; the maximum of the three is 1 */
 } Walks;
 
-/* Where a walk stands. */
+/* The state of a walk. */
 typedef struct Place
 {
 	uint32_t	source;
-	uint32_t	walk;			/* of that source */
-	uint32_t	step;			/* that comes */
-	uint32_t	before;			/* the vertex before; EMOGI_NO_VERTEX = none */
+	uint32_t	walk;			/* number among the source's walks */
+	uint32_t	step;			/* the next step */
+	uint32_t	before;			/* the previous vertex; EMOGI_NO_VERTEX = none */
 	uint32_t	vertex;
 } Place;
 
-/* ---- sums of weights ---- */
+/* ---- prefix sums of weights ---- */
 
-/* Add up the weights of a list, times scale; gets the sum. */
+/* Compute the prefix sums of a list's weights times scale; returns the total. */
 static double
 add_list(Walks *walks, uint64_t first, uint64_t end, double scale)
 {
@@ -63,10 +63,7 @@ add_list(Walks *walks, uint64_t first, uint64_t end, double scale)
 	return sum;
 }
 
-/*
- * Add up the weights of every list; where that is more than a double holds, of as small a part of
- * each that it fits.
- */
+/* Compute the prefix sums of every list; if the total overflows, with scaled-down weights. */
 static void
 add_weights(void *arg, int thread, int nthreads)
 {
@@ -87,7 +84,7 @@ add_weights(void *arg, int thread, int nthreads)
 
 /* ---- a step ---- */
 
-/* Get the chance to keep a vertex that was drawn. */
+/* Get the probability of accepting a drawn vertex. */
 static double
 chance_of(const Walks *walks, const Place *place, uint32_t drawn)
 {
@@ -99,7 +96,7 @@ chance_of(const Walks *walks, const Place *place, uint32_t drawn)
 		: walks->far;
 }
 
-/* Get the share of an entry of the list that begins at first, before p and q. */
+/* Get the weight of an edge of the list that begins at first, without p and q. */
 static double
 share_of(const Walks *walks, uint64_t first, uint64_t e)
 {
@@ -108,7 +105,7 @@ share_of(const Walks *walks, uint64_t first, uint64_t e)
 	return walks->sums[e] - (e > first ? walks->sums[e - 1] : 0.0);
 }
 
-/* Get the first entry of a list whose sum is above x; end - 1 when there is none. */
+/* Get the first edge of a list whose prefix sum is above x; end - 1 if there is none. */
 static uint64_t
 first_above(const double *sums, uint64_t first, uint64_t end, double x)
 {
@@ -127,7 +124,7 @@ first_above(const double *sums, uint64_t first, uint64_t end, double x)
 	return low;
 }
 
-/* Draw an entry of a list that is not empty. */
+/* Draw an edge of a non-empty list. */
 static uint64_t
 draw(const Walks *walks, uint64_t first, uint64_t end, uint64_t bits)
 {
@@ -136,9 +133,9 @@ draw(const Walks *walks, uint64_t first, uint64_t end, uint64_t bits)
 	return first_above(walks->sums, first, end, emogi_random_unit(bits) * walks->sums[end - 1]);
 }
 
-/* Draw a vertex by the chances of all entries; EMOGI_NO_VERTEX when canceled. */
+/* Draw a vertex by the probabilities of all edges; EMOGI_NO_VERTEX if canceled. */
 static uint32_t
-draw_of_all(Walks *walks, const Place *place, uint64_t first, uint64_t end, double unit)
+draw_from_all(Walks *walks, const Place *place, uint64_t first, uint64_t end, double unit)
 {
 	const uint32_t *targets = walks->graph->forward.targets;
 	uint32_t	drawn = EMOGI_NO_VERTEX;
@@ -161,13 +158,13 @@ draw_of_all(Walks *walks, const Place *place, uint64_t first, uint64_t end, doub
 				drawn = targets[e];
 			}
 		}
-	/* all products are too small for a double */
+	/* all products underflow */
 	return drawn != EMOGI_NO_VERTEX ? drawn : targets[draw(walks, first, end, 0)];
 }
 
-/* Get the vertex that a walk goes on to; EMOGI_NO_VERTEX when nothing leads away, or canceled. */
+/* Get the next vertex of a walk; EMOGI_NO_VERTEX if no edge leads away, or if canceled. */
 static uint32_t
-go_on(Walks *walks, const Place *place)
+next_vertex(Walks *walks, const Place *place)
 {
 	const EmogiAdjacency *lists = &walks->graph->forward;
 	const uint64_t seed = walks->query->seed;
@@ -176,7 +173,7 @@ go_on(Walks *walks, const Place *place)
 
 	if (first == end || (walks->sums != NULL && !(walks->sums[end - 1] > 0.0)))
 		return EMOGI_NO_VERTEX;
-	for (uint32_t i = 0; i < MOST_DRAWS; i++)
+	for (uint32_t i = 0; i < MAX_DRAWS; i++)
 	{
 		const EmogiRandom random = emogi_philox(seed, place->source, place->walk, place->step, i);
 		const uint32_t drawn = lists->targets[draw(walks, first, end,
@@ -185,10 +182,10 @@ go_on(Walks *walks, const Place *place)
 		if (emogi_random_unit(emogi_random_bits(random, 1)) < chance_of(walks, place, drawn))
 			return drawn;
 	}
-	return draw_of_all(walks, place, first, end,
-					   emogi_random_unit(emogi_random_bits(emogi_philox(seed, place->source,
-																		place->walk, place->step,
-																		WHOLE_LIST), 0)));
+	return draw_from_all(walks, place, first, end,
+						 emogi_random_unit(emogi_random_bits(emogi_philox(seed, place->source,
+																		  place->walk, place->step,
+																		  WHOLE_LIST), 0)));
 }
 
 /* ---- walks ---- */
@@ -206,7 +203,7 @@ walk(Walks *walks, uint32_t source, uint32_t number, uint32_t *path)
 	while (nsteps < length &&
 		   !(nsteps % STEPS_PER_POLL == STEPS_PER_POLL - 1 && emogi_job_stopped(&walks->run.job)))
 	{
-		const uint32_t next = go_on(walks, &place);
+		const uint32_t next = next_vertex(walks, &place);
 
 		if (next == EMOGI_NO_VERTEX)
 			break;
@@ -249,10 +246,10 @@ emogi_cpu_random_walk(EmogiPool *pool, const EmogiGraph *graph, const EmogiQuery
 {
 	const double p = query->return_parameter;
 	const double q = query->in_out_parameter;
-	const double least = fmin(1.0, fmin(p, q));
+	const double min = fmin(1.0, fmin(p, q));
 	const uint64_t nwalks = query->nsources * (uint64_t) query->walks;
 	Walks		walks = {.graph = graph, .query = query, .is_plain = p == 1.0 && q == 1.0,
-		.back = least / p, .near = least, .far = least / q};
+		.back = min / p, .near = min, .far = min / q};
 
 	emogi_cpu_run_begin(&walks.run, pool, graph, nwalks, result, control, error, "random walks");
 	if (query->is_weighted && graph->weight_type != EMOGI_WEIGHT_NONE && graph->forward.nedges > 0)

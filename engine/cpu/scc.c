@@ -1,11 +1,11 @@
 /*
- * scc.c: strongly connected components by the threads of a pool.
+ * scc.c: strongly connected components.
  *
  * Fills component[nvertices]: the smallest vertex number of the component.
  *
- * Most graphs have one giant component. It is what a vertex with many edges in and out leads to and
- * is reached from: two searches by all threads [1]. What it leaves is found by one depth-first
- * search [2], which passes over what is done.
+ * Most graphs have one giant component: the vertices that are reachable from, and reach, a vertex
+ * of high in- and out-degree. It is found by two searches with all threads [1]. The rest is found
+ * by one depth-first search [2], which skips finished vertices.
  *
  * [1] L. Fleischer, B. Hendrickson, A. Pinar. On Identifying Strongly Connected Components in
  *     Parallel. IPDPS Workshops 2000.
@@ -16,15 +16,15 @@
 #include "algorithms.h"
 #include "cpu/cpu_run.h"
 
-#define SMALL_GRAPH 65536		/* vertices and entries that one thread is through with sooner */
-#define DONE UINT32_MAX	/* the number of a vertex whose component is known; 0 = not met yet */
+#define SMALL_GRAPH 65536		/* one thread finishes a graph with fewer vertices + edges faster */
+#define DONE UINT32_MAX	/* low of a vertex whose component is known; 0 = not visited yet */
 
-/* A vertex whose list is being walked over. */
+/* A vertex whose list is being traversed. */
 typedef struct Frame
 {
 	uint32_t	vertex;
-	uint32_t	number;			/* in the order in which vertices were met, from 1 */
-	uint64_t	next;			/* entry */
+	uint32_t	number;			/* in the order of visits, from 1 */
+	uint64_t	next;			/* next edge */
 } Frame;
 
 typedef struct Components
@@ -32,10 +32,10 @@ typedef struct Components
 	EmogiCpuRun run;
 	const EmogiGraph *graph;
 	uint32_t   *component;		/* [nvertices] */
-	uint32_t   *low;			/* [nvertices]: the least number that is known to be reached, or
+	uint32_t   *low;			/* [nvertices]: the smallest number known to be reachable, or
 								 * DONE */
 	Frame	   *frames;			/* [nvertices] */
-	uint32_t   *stack;			/* [nvertices]: met, and left, but not done */
+	uint32_t   *stack;			/* [nvertices]: visited and left, but not done */
 	uint64_t	height;
 	uint32_t	number;
 	uint64_t	looked;
@@ -43,28 +43,28 @@ typedef struct Components
 
 /* ---- the giant component ---- */
 
-/* Find the vertex with the most edges in times edges out. */
+/* Find the vertex with the maximum in-degree * out-degree. */
 static uint32_t
 find_pivot(const EmogiGraph *graph)
 {
 	uint32_t	pivot = 0;
-	double		most = -1.0;
+	double		max = -1.0;
 
 	for (uint64_t v = 0; v < graph->nvertices; v++)
 	{
 		const double in = (double) (graph->backward.offsets[v + 1] - graph->backward.offsets[v]);
 		const double out = (double) (graph->forward.offsets[v + 1] - graph->forward.offsets[v]);
 
-		if (in * out > most)
+		if (in * out > max)
 		{
-			most = in * out;
+			max = in * out;
 			pivot = (uint32_t) v;
 		}
 	}
 	return pivot;
 }
 
-/* Find what a vertex leads to; backwards: what leads to it. */
+/* Find the vertices reachable from a vertex, or, if backwards, those that reach it. */
 static bool
 search(Components *components, uint32_t source, bool backwards, int32_t *level)
 {
@@ -87,7 +87,7 @@ search(Components *components, uint32_t source, bool backwards, int32_t *level)
 	return status == EMOGI_OK;
 }
 
-/* Set the component of the vertices that were reached both ways. */
+/* Set the component of the vertices reached in both directions. */
 static void
 set_giant(Components *components, const int32_t *to, const int32_t *from)
 {
@@ -104,7 +104,7 @@ set_giant(Components *components, const int32_t *to, const int32_t *from)
 	}
 }
 
-/* Find the component of the vertex with the most edges; false when the job has stopped. */
+/* Find the component of the pivot; false if the job has stopped. */
 static bool
 find_giant(Components *components)
 {
@@ -119,9 +119,9 @@ find_giant(Components *components)
 	return true;
 }
 
-/* ---- the others ---- */
+/* ---- the other components ---- */
 
-/* Begin to walk over the list of a vertex that was not met before. Gets the new depth. */
+/* Begin to traverse the list of an unvisited vertex. Returns the new depth. */
 static uint64_t
 enter(Components *components, uint32_t v, uint64_t depth)
 {
@@ -134,11 +134,11 @@ enter(Components *components, uint32_t v, uint64_t depth)
 }
 
 /*
- * Walk on over a list, until it leads to a vertex that was not met before; get that, or
- * EMOGI_NO_VERTEX at its end.
+ * Continue to traverse a list up to the first unvisited vertex; returns that, or EMOGI_NO_VERTEX at
+ * the end.
  */
 static inline uint32_t
-walk_on(Components *components, Frame *frame)
+advance(Components *components, Frame *frame)
 {
 	const EmogiAdjacency *lists = &components->graph->forward;
 	const uint64_t end = lists->offsets[frame->vertex + 1];
@@ -159,10 +159,7 @@ walk_on(Components *components, Frame *frame)
 	return found;
 }
 
-/*
- * Set the component of what was met since a vertex that leads back to nothing before it, and is its
- * first.
- */
+/* Set the component of all vertices on the stack since the root of a component. */
 static void
 set_component(Components *components, const Frame *frame)
 {
@@ -202,16 +199,16 @@ leave(Components *components, uint64_t depth)
 		components->low[components->frames[depth - 1].vertex] = low;
 }
 
-/* Find the components of what a vertex leads to. */
+/* Find the components of all vertices reachable from a vertex. */
 static void
-search_deep(Components *components, uint32_t root)
+depth_first_search(Components *components, uint32_t root)
 {
 	uint64_t	depth = enter(components, root, 0);
 	uint64_t	polled = components->looked;
 
 	while (depth > 0)
 	{
-		const uint32_t found = walk_on(components, &components->frames[depth - 1]);
+		const uint32_t found = advance(components, &components->frames[depth - 1]);
 
 		if (found != EMOGI_NO_VERTEX)
 			depth = enter(components, found, depth);
@@ -226,7 +223,7 @@ search_deep(Components *components, uint32_t root)
 	}
 }
 
-/* Find the components of all that is not done. */
+/* Find the components of all vertices that are not done. */
 static void
 find_others(Components *components)
 {
@@ -236,7 +233,7 @@ find_others(Components *components)
 	{
 		if (components->low[v] != 0)
 			continue;
-		search_deep(components, (uint32_t) v);
+		depth_first_search(components, (uint32_t) v);
 		if (components->looked - polled > EMOGI_RUN_POLL)
 		{
 			polled = components->looked;
@@ -246,7 +243,7 @@ find_others(Components *components)
 	}
 }
 
-/* Take the scratch memory; false when there is none. */
+/* Allocate the scratch memory; false if out of memory. */
 static bool
 take_scratch(Components *components)
 {

@@ -1,13 +1,13 @@
 /*
- * ssnsp.c: number of shortest paths by hops, by the threads of a pool.
+ * ssnsp.c: single-source number of shortest paths, by hops.
  *
- * Fills level[nvertices] as breadth-first search does, and paths[nvertices]: how many paths of that
- * many edges lead from the sources, parallel edges counted each; 0 = not reached (or beyond
- * max_depth). Doubles: exact to 2^53, rounded above, never wrapped.
+ * Fills level[nvertices] as breadth-first search does, and paths[nvertices]: the number of paths of
+ * that many edges from the sources, counting parallel edges separately; 0 = not reached (or beyond
+ * max_depth). Counts are doubles: exact up to 2^53, rounded above, never wrapped.
  *
- * The forward half of Brandes's algorithm [1]: levels first, then the counts of a level from those
- * of the level before. Counts are pulled over graph->backward, which must be there, in the order of
- * the lists: no atomic addition, and the same bits whatever the threads do.
+ * The forward half of Brandes's algorithm [1]: first the levels, then the counts of each level from
+ * those of the level before. Counts are pulled over graph->backward, which must exist, in list
+ * order: there are no atomic additions, and the result is bit-identical for any number of threads.
  *
  * [1] U. Brandes. A Faster Algorithm for Betweenness Centrality. Journal of Mathematical Sociology
  *     25(2), 2001. Section 3.
@@ -24,10 +24,10 @@
  */
 #define VERTICES_AT_ONCE 64
 #define CLEAR_AT_ONCE 16384
-#define ALONE_VERTICES 32		/* a level with fewer is counted by the caller alone */
-#define AHEAD 8					/* vertices */
+#define ALONE_VERTICES 32		/* a smaller level is counted by the caller alone */
+#define AHEAD 8					/* prefetch distance, vertices */
 
-/* What one thread has looked at. */
+/* Counters of one thread. */
 typedef struct Tally
 {
 	uint64_t	looked;
@@ -41,9 +41,9 @@ typedef struct Counting
 	uint64_t	nvertices;
 	const int32_t *level;		/* [nvertices] */
 	double	   *paths;			/* [nvertices] */
-	uint64_t   *start;			/* [nlevels + 2], where each level begins in order */
+	uint64_t   *start;			/* [nlevels + 2], offsets of the levels in order */
 	uint32_t   *order;			/* [nreached], the vertices by level */
-	uint64_t	first;			/* the level that is being counted: order[first .. end-1] */
+	uint64_t	first;			/* the level being counted: order[first .. end-1] */
 	uint64_t	end;
 	Tally	   *tally;			/* [nthreads] */
 } Counting;
@@ -65,12 +65,12 @@ clear_paths(void *arg, int thread, int nthreads)
 	}
 }
 
-/* Sort the reached vertices by level, and by number within one; false when the job has stopped. */
+/* Sort the reached vertices by (level, number); false if the job has stopped. */
 static bool
 sort_by_level(Counting *counting, uint32_t nlevels)
 {
-	uint64_t   *place = counting->start + 1;	/* where the next of a level goes; its end when
-												 * all are placed */
+	uint64_t   *place = counting->start + 1;	/* where the next vertex of a level goes; in the
+												 * end, the end of the level */
 	uint64_t	sum = 0;
 
 	for (uint64_t v = 0; v < counting->nvertices; v++)
@@ -97,7 +97,7 @@ sort_by_level(Counting *counting, uint32_t nlevels)
 	return true;
 }
 
-/* Sum the counts of those that lead to v from the level before; false when the job has stopped. */
+/* Sum the counts of v's predecessors on the level before; false if the job has stopped. */
 static bool
 count_vertex(Counting *counting, uint32_t v, Tally *tally)
 {
@@ -159,7 +159,7 @@ count_level(void *arg, int thread, int nthreads)
 	}
 }
 
-/* Count level by level; false when the job has stopped. */
+/* Count level by level; false if the job has stopped. */
 static bool
 count_paths(Counting *counting, uint32_t nlevels)
 {
@@ -180,7 +180,7 @@ count_paths(Counting *counting, uint32_t nlevels)
 	return true;
 }
 
-/* Get the scratch memory; false when there is none. */
+/* Allocate the scratch memory; false if out of memory. */
 static bool
 open_counting(Counting *counting, const EmogiResult *levels)
 {

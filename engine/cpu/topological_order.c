@@ -1,19 +1,17 @@
 /*
- * topological_order.c: levels, order and longest paths of a graph without a cycle, by the threads
- * of a pool.
+ * topological_order.c: levels, order and longest paths of an acyclic graph.
  *
- * Fills level[nvertices], the edges of the longest path to a vertex, and position[nvertices], its
- * place in the order of (level, vertex); or distance[nvertices], the weight of the heaviest path
- * from a vertex without an edge in.
+ * Fills level[nvertices], the number of edges of the longest path to a vertex, and
+ * position[nvertices], its place in the order of (level, vertex); or distance[nvertices], the
+ * weight of the heaviest path from a vertex without incoming edges.
  *
- * Kahn's method [1], level by level: a vertex is taken when all edges that enter it lead from
- * vertices that were. Whoever counts the last of them puts the vertex into the queue; threads put
- * those of a level there in any order, and what is filled does not depend on it. Distances are
- * pushed along the edges before they are counted: a largest value, whatever the order. Repeats of
- * an edge count once.
+ * Kahn's method [1], level by level: a vertex is taken when all its predecessors have been. The
+ * thread that counts the last predecessor appends the vertex to the queue; the order within a level
+ * is arbitrary, but the result does not depend on it. Distances are pushed along edges before the
+ * edges are counted; a maximum does not depend on the order. Parallel edges count once.
  *
- * What is never taken is on a cycle or behind one. Each such vertex has another before it, so a
- * walk backwards ends on a cycle.
+ * Vertices that are never taken are on a cycle or reachable from one. Each of them has such a
+ * predecessor, so that following predecessors ends in a cycle.
  *
  * [1] A. Kahn. Topological Sorting of Large Networks. Communications of the ACM 5(11), 1962.
  */
@@ -28,32 +26,32 @@
 
 #define VERTICES_AT_ONCE 1024
 #define TAKEN_AT_ONCE 16
-#define ALONE_LEVEL 128			/* so few vertices are not worth waking anyone */
+#define ALONE_LEVEL 128			/* so few vertices are processed by the caller alone */
 #define MAX_PARTS 64
 
 typedef struct Order
 {
 	EmogiCpuRun run;
 	const EmogiGraph *graph;
-	uint32_t   *nbefore;		/* [nvertices], atomic: distinct vertices with an edge to this
-								 * one that were not taken yet */
-	uint32_t   *queue;			/* [nvertices]: taken, level by level */
+	uint32_t   *nbefore;		/* [nvertices], atomic: distinct predecessors that have not been
+								 * taken */
+	uint32_t   *queue;			/* [nvertices]: taken vertices, level by level */
 	uint64_t	tail;			/* atomic */
-	uint64_t	head;			/* where the level begins */
-	uint64_t	end;			/* and ends */
+	uint64_t	head;			/* the beginning of the level, */
+	uint64_t	end;			/* and its end */
 	int32_t		number;			/* of the level */
 	uint64_t	nlevels;
 	int32_t    *level;			/* [nvertices], or NULL */
 	int64_t    *position;		/* [nvertices], or NULL */
 	double	   *distance;		/* [nvertices], atomic, or NULL */
-	uint64_t	nparts;			/* of the vertices, when positions are given */
+	uint64_t	nparts;			/* of the vertices, for positions */
 	uint32_t   *places;			/* [nparts][nlevels]: vertices of a level in a part; then the
 								 * next position of these */
 } Order;
 
 /* ---- before the first level ---- */
 
-/* Count for every vertex those that are before it. */
+/* Count the distinct predecessors of every vertex. */
 static void
 count_before(void *arg, int thread, int nthreads)
 {
@@ -84,7 +82,7 @@ count_before(void *arg, int thread, int nthreads)
 	}
 }
 
-/* Put the vertices without an edge in into the queue: level 0. */
+/* Append the vertices without incoming edges to the queue: level 0. */
 static void
 find_first(void *arg, int thread, int nthreads)
 {
@@ -112,9 +110,9 @@ find_first(void *arg, int thread, int nthreads)
 	emogi_queue_buffer_flush(&found, order->queue, &order->tail);
 }
 
-/* ---- level by level ---- */
+/* ---- levels ---- */
 
-/* Offer a vertex a distance. */
+/* Set a distance to its maximum with an offered one. */
 static inline void
 offer_distance(double *distance, double offer)
 {
@@ -127,7 +125,7 @@ offer_distance(double *distance, double offer)
 		;
 }
 
-/* Take a vertex: count it for those that it leads to; false when the job has stopped. */
+/* Take a vertex: count it for its successors; false if the job has stopped. */
 static inline bool
 take_vertex(Order *order, EmogiQueueBuffer *found, uint32_t v)
 {
@@ -180,7 +178,7 @@ take_level(void *arg, int thread, int nthreads)
 	emogi_queue_buffer_flush(&found, order->queue, &order->tail);
 }
 
-/* Take level after level; false when the job has stopped. */
+/* Take all levels; false if the job has stopped. */
 static bool
 take_levels(Order *order)
 {
@@ -224,7 +222,7 @@ count_parts(void *arg, int thread, int nthreads)
 			order->places[part * order->nlevels + (uint64_t) order->level[v]]++;
 }
 
-/* Give the vertices of each part their positions. */
+/* Assign the positions of the vertices of each part. */
 static void
 place_parts(void *arg, int thread, int nthreads)
 {
@@ -238,7 +236,7 @@ place_parts(void *arg, int thread, int nthreads)
 											   (uint64_t) order->level[v]]++;
 }
 
-/* Turn numbers of vertices into first positions, by level and then by part. */
+/* Convert counts to first positions, by level and then by part. */
 static void
 add_up_places(Order *order)
 {
@@ -255,7 +253,7 @@ add_up_places(Order *order)
 		}
 }
 
-/* Sort the vertices by (level, vertex): in as many parts as have room, with few levels. */
+/* Sort the vertices by (level, vertex), in as many parts as fit in memory. */
 static void
 set_positions(Order *order)
 {
@@ -270,11 +268,11 @@ set_positions(Order *order)
 	emogi_cpu_run_step(&order->run, place_parts, order, false);
 }
 
-/* ---- a cycle ---- */
+/* ---- cycles ---- */
 
-/* Say whether the work may go on, after so many list entries more. */
+/* Check whether the job may continue, polling every EMOGI_RUN_POLL edges. */
 static inline bool
-may_go_on(Order *order, uint64_t *polled, uint64_t more)
+may_continue(Order *order, uint64_t *polled, uint64_t more)
 {
 	*polled += more;
 	if (*polled < EMOGI_RUN_POLL)
@@ -284,8 +282,8 @@ may_go_on(Order *order, uint64_t *polled, uint64_t more)
 }
 
 /*
- * Find for every vertex that is left the smallest one left that leads to it. Gets a vertex on a
- * cycle, or none when the job has stopped.
+ * Find the smallest remaining predecessor of every remaining vertex. Returns a vertex on a cycle,
+ * or EMOGI_NO_VERTEX if the job has stopped.
  */
 static uint32_t
 find_on_cycle(Order *order, uint32_t *before)
@@ -300,7 +298,7 @@ find_on_cycle(Order *order, uint32_t *before)
 	{
 		if (order->nbefore[v] == 0)
 			continue;
-		if (!may_go_on(order, &polled, lists->offsets[v + 1] - lists->offsets[v]))
+		if (!may_continue(order, &polled, lists->offsets[v + 1] - lists->offsets[v]))
 			return EMOGI_NO_VERTEX;
 		at = (uint32_t) v;
 		for (uint64_t e = lists->offsets[v]; e < lists->offsets[v + 1]; e++)
@@ -320,8 +318,8 @@ find_on_cycle(Order *order, uint32_t *before)
 }
 
 /*
- * Find the last vertex of a shortest path from a vertex to itself, over what is left. before:
- * [nvertices], of each vertex the one before.
+ * Find the last vertex of a shortest path from a vertex to itself among the remaining vertices.
+ * before: [nvertices], receives the predecessor of each vertex.
  */
 static uint32_t
 search_back(Order *order, uint32_t source, uint32_t *before, uint32_t *queue)
@@ -336,7 +334,7 @@ search_back(Order *order, uint32_t source, uint32_t *before, uint32_t *queue)
 	{
 		const uint32_t v = queue[head];
 
-		if (!may_go_on(order, &polled, lists->offsets[v + 1] - lists->offsets[v]))
+		if (!may_continue(order, &polled, lists->offsets[v + 1] - lists->offsets[v]))
 			break;
 		for (uint64_t e = lists->offsets[v]; e < lists->offsets[v + 1]; e++)
 		{
@@ -353,9 +351,9 @@ search_back(Order *order, uint32_t source, uint32_t *before, uint32_t *queue)
 	return EMOGI_NO_VERTEX;
 }
 
-/* Refuse the graph: name a cycle of what is left. */
+/* Reject the graph, reporting a cycle of the remaining vertices. */
 static void
-name_cycle(Order *order)
+report_cycle(Order *order)
 {
 	EmogiRefusal *refusal = &order->run.result->refusal;
 	uint32_t   *before = emogi_cpu_run_scratch(&order->run, order->graph->nvertices,
@@ -381,8 +379,7 @@ name_cycle(Order *order)
 }
 
 /*
- * Point to the columns that the query's row has, and take the scratch memory; false when there is
- * none.
+ * Point to the columns of the query's row, and allocate the scratch memory; false if out of memory.
  */
 static bool
 open_order(Order *order, const EmogiQuery *query)
@@ -414,7 +411,7 @@ emogi_cpu_topological_order(EmogiPool *pool, const EmogiGraph *graph, const Emog
 	if (open_order(&order, query) && take_levels(&order))
 	{
 		if (order.tail < graph->nvertices)
-			name_cycle(&order);
+			report_cycle(&order);
 		else if (order.position != NULL && graph->nvertices > 0)
 			set_positions(&order);
 		result->nreached = graph->nvertices;

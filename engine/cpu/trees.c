@@ -1,25 +1,27 @@
 /*
- * trees.c: trees of shortest paths by the threads of a pool.
+ * trees.c: shortest-path trees.
  *
- * Fills level[nvertices] or distance[nvertices] as the search without a tree does, by that very
- * search; predecessor[nvertices], the vertex before on the way from a source, EMOGI_NO_VERTEX at a
- * source and where nothing was reached; and source[nvertices], where that way begins.
+ * Fills level[nvertices] or distance[nvertices] by the same search as without a tree;
+ * predecessor[nvertices], the previous vertex on the path from a source, EMOGI_NO_VERTEX for a
+ * source and for unreached vertices; and source[nvertices], where that path begins.
  *
- * An edge u -> v is tight when what u has and its weight are exactly what v has. Ways follow tight
- * edges. Of several to a vertex that of the smallest source counts, then that of the fewest edges,
- * then that whose vertex before is the smallest: (source, edges) of a vertex is the least (source,
- * edges + 1) of those that a tight edge leads from, and a source has (itself, 0), so that what
- * stands there does not depend on the order of work. Fewest edges matter where edges add nothing:
- * such may lead in a circle, and predecessors never do, for edges ascend along them.
+ * An edge u -> v is tight if the value of u plus its weight is exactly the value of v. Paths follow
+ * tight edges. Among several paths to a vertex, the one from the smallest source is chosen, then
+ * the one with the fewest edges, then the one with the smallest previous vertex: (source, edges) of
+ * a vertex is the minimum of (source, edges + 1) over its tight predecessors, and a source has
+ * (itself, 0), so that the result does not depend on the order of the work. The number of edges
+ * matters if weights are 0: tight edges may then form a cycle, but predecessors never do, because
+ * the number of edges increases along them.
  *
- * Method. From the smallest source on, each source has a breadth-first search over tight edges,
- * which enters no vertex that an earlier one has found, nor a source: so each vertex is visited
- * once, whatever the number of sources. A vertex takes the smallest of those that find it in the
- * same round. Where there is one source and no weights, levels are rounds already: then every
- * vertex takes the first of its backward list that is one level nearer, or, where the Graph has
- * none, all offer themselves along their forward lists, in one step. Where there is one source and
- * no vertex has two tight edges, from different vertices or from one that is as near, there is but
- * one tree: it is looked for first, in one step, which ends where it finds that there are several.
+ * Method. From the smallest source on, each source starts a breadth-first search over tight edges
+ * that skips other sources and the vertices found by earlier searches: so each vertex is visited
+ * once, regardless of the number of sources. A vertex takes the smallest of the vertices that find
+ * it in the same round. With one source and no weights, rounds equal levels: then every vertex
+ * takes the first vertex of its backward list that is one level nearer, or, if there are no
+ * backward lists, all vertices offer themselves along their forward lists, in one step. With one
+ * source, if no vertex has tight edges from two different vertices, or from one with the same
+ * distance, the tree is unique: this case is tried first, in one step that ends as soon as it
+ * fails.
  */
 #include "algorithms.h"
 #include "cpu/queue_buffer.h"
@@ -32,10 +34,10 @@
 #define CLEAR_AT_ONCE 16384
 #define VERTICES_AT_ONCE 1024
 #define TAKEN_AT_ONCE 32
-#define ALONE_ROUND 256			/* so few vertices are not worth waking anyone */
-#define LISTS_AHEAD 8	/* lists, and entries, that are asked for before they are looked at */
+#define ALONE_ROUND 256			/* so few vertices are processed by the caller alone */
+#define LISTS_AHEAD 8	/* prefetch distance, lists and edges */
 #define ENTRIES_AHEAD 16
-/* as a round: a source, which nobody finds; rounds are fewer than vertices */
+/* as a round: a source, which no search may find; there are fewer rounds than vertices */
 #define ROOT UINT32_MAX
 
 typedef struct Tree
@@ -46,27 +48,27 @@ typedef struct Tree
 	const double *distance;		/* [nvertices], or NULL */
 	uint32_t   *predecessor;	/* [nvertices], atomic */
 	uint32_t   *source;			/* [nvertices] */
-	uint32_t   *round;			/* [nvertices], atomic: in which one a vertex was found; 0 = in
-								 * none yet */
-	uint32_t   *queue;			/* [nvertices]: found, round by round */
+	uint32_t   *round;			/* [nvertices], atomic: the round in which a vertex was found; 0
+								 * = not found yet */
+	uint32_t   *queue;			/* [nvertices]: found vertices, round by round */
 	uint64_t	tail;			/* atomic */
-	uint64_t	head;			/* where the round begins */
-	uint64_t	end;			/* and ends */
+	uint64_t	head;			/* the beginning of the round, */
+	uint64_t	end;			/* and its end */
 	uint32_t	number;			/* of the round, counted over all searches */
-	uint32_t	root;			/* of the search */
-	bool		has_ties;		/* atomic: there may be several trees */
-	uint64_t	looked;			/* atomic: list entries */
+	uint32_t	root;			/* of the current search */
+	bool		has_ties;		/* atomic: the tree may not be unique */
+	uint64_t	looked;			/* atomic: edges */
 	uint64_t	weight_bytes;	/* of a weight in the lists */
 } Tree;
 
-/* Is a vertex reached? */
+/* Check whether a vertex is reached. */
 static inline bool
 is_reached(const Tree *tree, uint64_t v)
 {
 	return tree->level != NULL ? tree->level[v] >= 0 : tree->distance[v] < (double) INFINITY;
 }
 
-/* Is entry e, which leads from u, which is reached, to v, or back, tight? */
+/* Check whether edge e between u, which is reached, and v is tight. */
 static inline bool
 is_tight(const Tree *tree, uint64_t u, uint64_t v, const void *weights, uint64_t e)
 {
@@ -79,9 +81,9 @@ is_tight(const Tree *tree, uint64_t u, uint64_t v, const void *weights, uint64_t
 	return offer == tree->distance[v] && offer < (double) INFINITY;
 }
 
-/* Have a vertex take a predecessor, if it has no smaller one. */
+/* Lower a vertex's predecessor to u, if it is greater. */
 static inline void
-take_smaller(uint32_t *predecessor, uint32_t u)
+lower_predecessor(uint32_t *predecessor, uint32_t u)
 {
 	uint32_t	known = __atomic_load_n(predecessor, __ATOMIC_RELAXED);
 
@@ -91,7 +93,7 @@ take_smaller(uint32_t *predecessor, uint32_t u)
 		;
 }
 
-/* Begin without predecessors. Where there is one source all that is reached has it. */
+/* Clear the predecessors. With one source, set it as the source of all reached vertices. */
 static void
 clear_columns(void *arg, int thread, int nthreads)
 {
@@ -115,8 +117,8 @@ clear_columns(void *arg, int thread, int nthreads)
 /* ---- one source, no weights ---- */
 
 /*
- * Have v take the first of its backward list that a tight edge leads from; gets the entries that
- * were looked at.
+ * Set the predecessor of v to the first tight vertex of its backward list; returns the number of
+ * edges examined.
  */
 static uint64_t
 pull_vertex(Tree *tree, uint64_t v)
@@ -143,7 +145,7 @@ pull_vertex(Tree *tree, uint64_t v)
 	return e - lists->offsets[v];
 }
 
-/* Offer u to those that a tight edge leads to; gets the entries that were looked at. */
+/* Offer u to the targets of its tight edges; returns the number of edges examined. */
 static uint64_t
 push_vertex(Tree *tree, uint64_t u)
 {
@@ -153,7 +155,7 @@ push_vertex(Tree *tree, uint64_t u)
 	for (; is_reached(tree, u) && e < lists->offsets[u + 1]; e++)
 	{
 		if (is_tight(tree, u, lists->targets[e], NULL, e))
-			take_smaller(&tree->predecessor[lists->targets[e]], (uint32_t) u);
+			lower_predecessor(&tree->predecessor[lists->targets[e]], (uint32_t) u);
 		if ((e - lists->offsets[u]) % EMOGI_RUN_POLL == EMOGI_RUN_POLL - 1 &&
 			emogi_job_stopped(&tree->run.job))
 			break;
@@ -194,9 +196,11 @@ find_all(void *arg, int thread, int nthreads)
 	__atomic_fetch_add(&tree->looked, looked, __ATOMIC_RELAXED);
 }
 
-/* ---- one source, weights, one tree ---- */
+/* ---- one source, weights, unique tree ---- */
 
-/* Have those that a tight edge leads to from u take it; gets the entries that were looked at. */
+/*
+ * Offer u to the targets of its tight edges, recording ties; returns the number of edges examined.
+ */
 static uint64_t
 offer_vertex(Tree *tree, uint64_t u)
 {
@@ -243,7 +247,7 @@ find_only(void *arg, int thread, int nthreads)
 	__atomic_fetch_add(&tree->looked, looked, __ATOMIC_RELAXED);
 }
 
-/* Find the tree if there is but one; false when there may be several, or the job has stopped. */
+/* Find the tree if it is unique; false if it may not be, or the job has stopped. */
 static bool
 find_only_tree(Tree *tree)
 {
@@ -270,10 +274,10 @@ find_vertex(Tree *tree, EmogiQueueBuffer *found, uint32_t u, uint32_t v)
 		tree->source[v] = tree->root;
 		emogi_queue_buffer_add(found, v, tree->queue, &tree->tail);
 	}
-	take_smaller(&tree->predecessor[v], u);
+	lower_predecessor(&tree->predecessor[v], u);
 }
 
-/* Ask for what a vertex of a list has. */
+/* Prefetch the value of a vertex. */
 static inline void
 prefetch_vertex(const Tree *tree, uint64_t v)
 {
@@ -284,8 +288,8 @@ prefetch_vertex(const Tree *tree, uint64_t v)
 }
 
 /*
- * Ask for what the visits to come look at: of the one after the next where its list stands, then
- * the list, then what its first entries have.
+ * Prefetch what coming visits read, in three stages: the offset of a list, then the list, then the
+ * values of its first vertices.
  */
 static inline void
 prefetch_lists(const Tree *tree, uint64_t i)
@@ -315,7 +319,7 @@ prefetch_lists(const Tree *tree, uint64_t i)
 	}
 }
 
-/* Visit a vertex; gets the list entries that were looked at. */
+/* Visit a vertex; returns the number of edges examined. */
 static uint64_t
 visit_vertex(Tree *tree, EmogiQueueBuffer *found, uint32_t u)
 {
@@ -365,7 +369,7 @@ visit_round(void *arg, int thread, int nthreads)
 	__atomic_fetch_add(&tree->looked, looked, __ATOMIC_RELAXED);
 }
 
-/* Grow the tree of a source; false when the job has stopped. */
+/* Grow the tree of a source; false if the job has stopped. */
 static bool
 grow_from(Tree *tree, uint32_t root)
 {
@@ -416,9 +420,9 @@ grow_all(Tree *tree, const EmogiQuery *query)
 	}
 }
 
-/* ---- the whole ---- */
+/* ---- entry point ---- */
 
-/* Get the only source of a query; EMOGI_NO_VERTEX when there are several, or none. */
+/* Get the only source of a query; EMOGI_NO_VERTEX if there are several or none. */
 static uint32_t
 only_source(const EmogiQuery *query)
 {
@@ -428,7 +432,7 @@ only_source(const EmogiQuery *query)
 	return query->nsources > 0 ? query->sources[0] : EMOGI_NO_VERTEX;
 }
 
-/* Find the levels or distances, as the search without a tree does. */
+/* Compute the levels or distances by the search without a tree. */
 static EmogiStatus
 find_distances(EmogiPool *pool, const EmogiGraph *graph, const EmogiQuery *query,
 			   EmogiResult *distances, EmogiControl *control, EmogiError *error)

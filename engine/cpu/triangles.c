@@ -1,18 +1,18 @@
 /*
- * triangles.c: triangles, and the local clustering coefficient, by the threads of a pool.
+ * triangles.c: triangle counts and local clustering coefficients.
  *
- * TRIANGLES fills triangles[nvertices], in how many triangles of the simple undirected graph a
- * vertex is. LCC fills coefficient[nvertices] by the definition of LDBC Graphalytics [2].
+ * TRIANGLES fills triangles[nvertices], the number of triangles of the simple undirected graph that
+ * contain a vertex. LCC fills coefficient[nvertices] by the definition of LDBC Graphalytics [2].
  *
  * Every edge leads from a low degree to a high one (degree_dag.h), so that each triangle is found
- * once [1]: at the vertex u of which two edges lead to the others. What u leads to is marked, and
- * what those lead to is looked up: no list is compared with another. Counts of the vertices with
- * the highest degrees, to which most is added, are kept by each thread; those of others are added
- * up atomically.
+ * once [1]: at the vertex u from which two edges lead to the others. The targets of u are marked,
+ * and the targets of those are looked up; no two lists are merged. Counts of the vertices of
+ * highest degree, which are incremented most, are kept per thread; those of others are incremented
+ * atomically.
  *
- * Where lists are symmetric and short, as in a net of streets, each vertex compares its list with
- * those of its neighbours instead: that looks three times at each triangle, but needs no memory,
- * and a vertex counts for itself.
+ * If lists are symmetric and short, as in road networks, each vertex merges its list with those of
+ * its neighbors instead: that finds each triangle three times, but needs no memory, and a vertex is
+ * counted only by itself.
  *
  * [1] M. Latapy. Main-memory triangle computations for very large (sparse (power-law)) graphs.
  *     Theoretical Computer Science 407, 2008. Section 4 (new-vertex-listing).
@@ -24,25 +24,25 @@
 /* Tuned. */
 #define ROWS_AT_ONCE 64
 #define VERTICES_AT_ONCE 4096
-#define SHORT_LISTS 16			/* entries, the mean over all neighbours */
-#define OWN_COUNTS 65536		/* vertices of which each thread keeps counts: 512 KB */
-/* entries between two looks whether to end, of the neighbours of a vertex */
+#define SHORT_LISTS 16			/* edges, the mean over all neighbors */
+#define OWN_COUNTS 65536		/* vertices whose counts are kept per thread: 512 KB */
+/* edges of a vertex's neighbors between two polls */
 #define LOOKED_AT_ONCE 1048576
-#define GATHER 128				/* list entries that are looked up before those found are counted */
+#define GATHER 128				/* edges that are filtered before the found ones are counted */
 
 typedef struct Triangles
 {
 	EmogiCpuRun run;
 	const EmogiGraph *graph;
-	EmogiDegreeDag oriented;
-	uint64_t	stride;			/* bytes of the marks of a thread */
-	uint8_t    *marks;			/* [nthreads][stride]: 0, or the ways of the edge from the vertex
-								 * at hand */
+	EmogiDegreeDag dag;
+	uint64_t	stride;			/* bytes of a thread's marks */
+	uint8_t    *marks;			/* [nthreads][stride]: 0, or the ways of the edge from the
+								 * current vertex */
 	uint64_t	nown;
 	uint64_t   *own;			/* [nthreads][nown], by rank */
 	uint64_t   *counts;			/* [nvertices], by rank, atomic */
-	bool		is_lcc;			/* edges between neighbours are counted, by the ways in which
-								 * they lead; else triangles */
+	bool		is_lcc;			/* count edges between neighbors by their directions; otherwise
+								 * count triangles */
 } Triangles;
 
 /* Add to the count of a vertex. */
@@ -55,36 +55,34 @@ add_count(const Triangles *triangles, uint64_t *own, uint32_t rank, uint64_t cou
 		__atomic_fetch_add(&triangles->counts[rank], count, __ATOMIC_RELAXED);
 }
 
-/* Mark what a vertex leads to, or take the marks off. */
+/* Mark the targets of a vertex, or clear the marks. */
 static inline void
-mark_list(const EmogiDegreeDag *oriented, uint64_t u, uint8_t *marks, bool set)
+mark_list(const EmogiDegreeDag *dag, uint64_t u, uint8_t *marks, bool set)
 {
-	for (uint64_t e = oriented->offsets[u]; e < oriented->offsets[u + 1]; e++)
-		marks[oriented->targets[e]] = !set ? 0 : oriented->ways != NULL ? oriented->ways[e]
+	for (uint64_t e = dag->offsets[u]; e < dag->offsets[u + 1]; e++)
+		marks[dag->targets[e]] = !set ? 0 : dag->ways != NULL ? dag->ways[e]
 			: EMOGI_BOTH_WAYS;
 }
 
-/*
- * Find the triangles of u, w and each x that w leads to and that is marked. Gets what is counted
- * for u.
- */
+/* Find the triangles of u, w and each marked target x of w. Returns the count for u. */
 static inline uint64_t
 close_plain(const Triangles *triangles, uint64_t w, const uint8_t *marks, uint64_t *own)
 {
-	const EmogiDegreeDag *oriented = &triangles->oriented;
-	const uint64_t end = oriented->offsets[w + 1];
+	const EmogiDegreeDag *dag = &triangles->dag;
+	const uint64_t end = dag->offsets[w + 1];
 	uint32_t	found[GATHER];
 	uint64_t	nfound = 0;
 
-	for (uint64_t e = oriented->offsets[w]; e < end;)
+	for (uint64_t e = dag->offsets[w]; e < end;)
 	{
 		const uint64_t stop = emogi_cpu_run_chunk_end(e, GATHER, end);
 		uint32_t	n = 0;
 
 		for (; e < stop; e++)
 		{
-			found[n] = oriented->targets[e];
-			n += marks[oriented->targets[e]] != 0;	/* no branch: it would be mispredicted */
+			found[n] = dag->targets[e];
+			n += marks[dag->targets[e]] != 0;	/* branch-free, because a branch would be
+													 * mispredicted */
 		}
 		for (uint32_t i = 0; i < n; i++)
 			add_count(triangles, own, found[i], 1);
@@ -95,61 +93,60 @@ close_plain(const Triangles *triangles, uint64_t w, const uint8_t *marks, uint64
 }
 
 /*
- * The same where a triangle counts for each of its vertices by the ways of the edge between the
- * others.
+ * The same if a triangle counts, for each of its vertices, by the directions of the opposite edge.
  */
 static inline uint64_t
 close_in_ways(const Triangles *triangles, uint64_t w, const uint8_t *marks, uint64_t *own)
 {
-	const EmogiDegreeDag *oriented = &triangles->oriented;
+	const EmogiDegreeDag *dag = &triangles->dag;
 	const uint64_t to_w = marks[w];
 	uint64_t	of_u = 0;
 	uint64_t	of_w = 0;
 
-	for (uint64_t e = oriented->offsets[w]; e < oriented->offsets[w + 1]; e++)
+	for (uint64_t e = dag->offsets[w]; e < dag->offsets[w + 1]; e++)
 	{
-		const uint32_t x = oriented->targets[e];
+		const uint32_t x = dag->targets[e];
 
 		if (marks[x] == 0)
 			continue;
 		add_count(triangles, own, x, to_w);
 		of_w += marks[x];
-		of_u += oriented->ways[e];
+		of_u += dag->ways[e];
 	}
 	add_count(triangles, own, (uint32_t) w, of_w);
 	return of_u;
 }
 
 /*
- * Count the triangles of which u is the vertex of lowest degree; not all of them when the job has
- * stopped.
+ * Count the triangles in which u is the vertex of lowest degree; incomplete if the job has stopped.
+ * Returns the number of edges examined.
  */
 static inline uint64_t
 close_all(Triangles *triangles, uint64_t u, uint8_t *marks, uint64_t *own)
 {
-	const EmogiDegreeDag *oriented = &triangles->oriented;
+	const EmogiDegreeDag *dag = &triangles->dag;
 	uint64_t	count = 0;
 	uint64_t	looked = 0;
 	uint64_t	limit = LOOKED_AT_ONCE;
 
-	if (oriented->offsets[u + 1] - oriented->offsets[u] < 2)
+	if (dag->offsets[u + 1] - dag->offsets[u] < 2)
 		return 0;
-	mark_list(oriented, u, marks, true);
-	for (uint64_t e = oriented->offsets[u]; e < oriented->offsets[u + 1]; e++)
+	mark_list(dag, u, marks, true);
+	for (uint64_t e = dag->offsets[u]; e < dag->offsets[u + 1]; e++)
 	{
-		const uint32_t w = oriented->targets[e];
+		const uint32_t w = dag->targets[e];
 
-		count += oriented->ways != NULL ? close_in_ways(triangles, w, marks, own)
+		count += dag->ways != NULL ? close_in_ways(triangles, w, marks, own)
 			: close_plain(triangles, w, marks, own);
-		looked += oriented->offsets[w + 1] - oriented->offsets[w];
-		if (looked + e - oriented->offsets[u] >= limit)
+		looked += dag->offsets[w + 1] - dag->offsets[w];
+		if (looked + e - dag->offsets[u] >= limit)
 		{
 			if (emogi_job_stopped(&triangles->run.job))
 				break;
 			limit += LOOKED_AT_ONCE;
 		}
 	}
-	mark_list(oriented, u, marks, false);
+	mark_list(dag, u, marks, false);
 	add_count(triangles, own, (uint32_t) u, count);
 	return looked;
 }
@@ -159,7 +156,7 @@ static void
 count_rows(void *arg, int thread, int nthreads)
 {
 	Triangles  *triangles = arg;
-	const uint64_t n = triangles->oriented.nvertices;
+	const uint64_t n = triangles->dag.nvertices;
 	uint8_t    *marks = triangles->marks + (uint64_t) thread * triangles->stride;
 	uint64_t   *own = triangles->own + (uint64_t) thread * triangles->nown;
 	uint64_t	looked = 0;
@@ -178,8 +175,8 @@ count_rows(void *arg, int thread, int nthreads)
 }
 
 /*
- * Write what was counted for a vertex: triangles, or of the edges that there could be between
- * neighbours the share that there is.
+ * Write the result of a vertex: its triangles, or the fraction of possible edges between its
+ * neighbors that exist.
  */
 static inline void
 write_count(const Triangles *triangles, uint64_t v, uint64_t count, uint32_t degree)
@@ -193,12 +190,12 @@ write_count(const Triangles *triangles, uint64_t v, uint64_t count, uint32_t deg
 		column.float64[v] = pairs > 0.0 ? (double) count / pairs : 0.0;
 }
 
-/* Take the marks and counts; false without memory. */
+/* Allocate the marks and counts; false if out of memory. */
 static bool
 take_counts(Triangles *triangles)
 {
 	const uint64_t nthreads = (uint64_t) emogi_pool_size(triangles->run.pool);
-	const uint64_t n = triangles->oriented.nvertices;
+	const uint64_t n = triangles->dag.nvertices;
 	uint64_t   *counts;
 
 	triangles->stride = (n + EMOGI_LINE_BYTES) / EMOGI_LINE_BYTES * EMOGI_LINE_BYTES;
@@ -211,7 +208,7 @@ take_counts(Triangles *triangles)
 	return counts != NULL;
 }
 
-/* Get the count of the vertex of a rank. */
+/* Get the total count of the vertex of a rank. */
 static inline uint64_t
 total_count(const Triangles *triangles, uint64_t rank)
 {
@@ -222,39 +219,39 @@ total_count(const Triangles *triangles, uint64_t rank)
 	return count;
 }
 
-/* Write what was counted into the result. */
+/* Write the counts to the result. */
 static void
 write_counts(void *arg, int thread, int nthreads)
 {
 	Triangles  *triangles = arg;
-	const EmogiDegreeDag *oriented = &triangles->oriented;
-	const uint64_t each = triangles->is_lcc && oriented->ways == NULL ? EMOGI_BOTH_WAYS : 1;
+	const EmogiDegreeDag *dag = &triangles->dag;
+	const uint64_t each = triangles->is_lcc && dag->ways == NULL ? EMOGI_BOTH_WAYS : 1;
 	uint64_t	v;
 
 	while (!emogi_job_stopped(&triangles->run.job) &&
-		   (v = emogi_job_take(&triangles->run.next, VERTICES_AT_ONCE)) < oriented->nvertices)
+		   (v = emogi_job_take(&triangles->run.next, VERTICES_AT_ONCE)) < dag->nvertices)
 	{
-		const uint64_t end = emogi_cpu_run_chunk_end(v, VERTICES_AT_ONCE, oriented->nvertices);
+		const uint64_t end = emogi_cpu_run_chunk_end(v, VERTICES_AT_ONCE, dag->nvertices);
 
 		for (; v < end; v++)
-			write_count(triangles, v, total_count(triangles, oriented->rank[v]) * each,
-						oriented->degree[v]);
+			write_count(triangles, v, total_count(triangles, dag->rank[v]) * each,
+						dag->degree[v]);
 	}
 }
 
-/* Count all triangles by way of an oriented graph; false when the job has stopped. */
+/* Count all triangles with the degree-ordered DAG; false if the job has stopped. */
 static bool
-count_oriented(Triangles *triangles, const EmogiGraph *graph)
+count_with_dag(Triangles *triangles, const EmogiGraph *graph)
 {
-	return emogi_degree_dag_make(&triangles->run, graph, triangles->is_lcc, &triangles->oriented) &&
+	return emogi_degree_dag_make(&triangles->run, graph, triangles->is_lcc, &triangles->dag) &&
 		take_counts(triangles) &&
 		emogi_cpu_run_step(&triangles->run, count_rows, triangles, false) &&
-			emogi_cpu_run_step(&triangles->run, write_counts, triangles, false);
+		emogi_cpu_run_step(&triangles->run, write_counts, triangles, false);
 }
 
 /* ---- short lists ---- */
 
-/* Are all lists symmetric, and those of neighbours short? */
+/* Check whether lists are symmetric, and those of neighbors short. */
 static bool
 has_short_lists(const EmogiGraph *graph)
 {
@@ -269,11 +266,11 @@ has_short_lists(const EmogiGraph *graph)
 }
 
 /*
- * Count the neighbours of v behind `at` in its list that w, at `at`, leads to as well. Walks from
- * the lists' ends.
+ * Count the distinct neighbors of v after position `at` in its list that w = targets[at] leads to
+ * as well. Merges the lists from their ends.
  */
 static inline uint64_t
-count_behind(const EmogiAdjacency *lists, uint32_t v, uint64_t at)
+count_common_after(const EmogiAdjacency *lists, uint32_t v, uint64_t at)
 {
 	const uint32_t *targets = lists->targets;
 	const uint32_t w = targets[at];
@@ -287,7 +284,7 @@ count_behind(const EmogiAdjacency *lists, uint32_t v, uint64_t at)
 		const uint32_t x = targets[i - 1];
 		const uint32_t y = targets[e - 1];
 
-		/* a repeat counts once */
+		/* a repeated neighbor counts once */
 		found += x == y && x != v && (i == lists->offsets[v + UINT64_C(1)] || targets[i] != x);
 		i -= x >= y;
 		e -= y > x;
@@ -295,7 +292,7 @@ count_behind(const EmogiAdjacency *lists, uint32_t v, uint64_t at)
 	return found;
 }
 
-/* Count the triangles of each vertex. */
+/* Count the triangles of each vertex by merging short lists. */
 static void
 count_short(void *arg, int thread, int nthreads)
 {
@@ -313,7 +310,7 @@ count_short(void *arg, int thread, int nthreads)
 
 		for (uint64_t v = first; v < end && !emogi_job_stopped(&triangles->run.job); v++)
 		{
-			uint32_t	before = (uint32_t) v;	/* loops are passed over */
+			uint32_t	before = (uint32_t) v;	/* loops are skipped */
 			uint32_t	degree = 0;
 			uint64_t	count = 0;
 
@@ -325,7 +322,7 @@ count_short(void *arg, int thread, int nthreads)
 					continue;
 				before = w;
 				degree++;
-				count += count_behind(lists, (uint32_t) v, e);
+				count += count_common_after(lists, (uint32_t) v, e);
 				looked += lists->offsets[w + UINT64_C(1)] - lists->offsets[w];
 			}
 			write_count(triangles, v, count * each, degree);
@@ -335,7 +332,7 @@ count_short(void *arg, int thread, int nthreads)
 	__atomic_fetch_add(&triangles->run.result->edges_traversed, looked, __ATOMIC_RELAXED);
 }
 
-/* Run either. */
+/* Run TRIANGLES or LCC. */
 static EmogiStatus
 run_triangles(EmogiPool *pool, const EmogiGraph *graph, bool is_lcc, EmogiResult *result,
 			  EmogiControl *control, EmogiError *error, const char *what)
@@ -345,7 +342,7 @@ run_triangles(EmogiPool *pool, const EmogiGraph *graph, bool is_lcc, EmogiResult
 	emogi_cpu_run_begin(&triangles.run, pool, graph, graph->nvertices, result, control, error,
 						what);
 	if (has_short_lists(graph) ? emogi_cpu_run_step(&triangles.run, count_short, &triangles, false)
-		: count_oriented(&triangles, graph))
+		: count_with_dag(&triangles, graph))
 	{
 		result->nreached = graph->nvertices;
 		result->nlevels = 1;

@@ -1,22 +1,22 @@
 /*
- * yen_hierarchy.c: how far the target of a ranking is from a vertex, by way of a contraction
- * hierarchy.
+ * yen_hierarchy.c: the distance from a vertex to the target of a k-shortest-paths query, by a
+ * contraction hierarchy.
  *
- * A shortest way leads up to some vertex, and down from there. One search goes up from the target,
- * against the arcs that lead down to it. What a vertex is away then is the least of what that
- * search says and of what the vertices that its arcs lead up to are away, each with its arc. This
- * is found when a vertex is asked for, and kept [1]: a ranking asks for few, whose ways up are
+ * A shortest path leads up to some vertex and down from there. One search goes up from the target,
+ * against the arcs that lead down to it. The distance of a vertex is the minimum of the distance
+ * found by that search and of arc weight + distance over the vertices to which its arcs lead up. It
+ * is computed on demand and memoized [1]: a query asks for few vertices, whose upward paths are
  * nearly the same.
  *
- * Here the labels of yen_parts.h go by ranks, not vertices: backward is that of the search from the
- * target, forward what has been found.
+ * Here the labels of yen_parts.h are indexed by rank, not by vertex: backward is that of the search
+ * from the target, forward the memoized distance.
  *
  * [1] B. Strasser, T. Zeitz. A fast and tight heuristic for A* in road networks. SEA 2021 (lazy
  *     RPHAST).
  */
 #include "cpu/yen_parts.h"
 
-/* Offer a vertex, by its rank, a way down to the target. */
+/* Offer a vertex, given by rank, a downward distance to the target. */
 static bool
 offer(EmogiYen *ranking, uint32_t rank, double value)
 {
@@ -56,11 +56,11 @@ search_up(EmogiYen *ranking)
 }
 
 /*
- * Find what a vertex is away by those above it; those of which that is not known yet are put on the
- * stack. False without memory.
+ * Compute the distance of a vertex from those above it; push the ones whose distance is not known
+ * yet onto the stack. False if out of memory.
  */
 static bool
-look_up(EmogiYen *ranking, uint32_t rank)
+compute_distance(EmogiYen *ranking, uint32_t rank)
 {
 	const int	side = ranking->reversed ? 1 : 0;
 	const uint64_t *firsts = emogi_contraction_firsts(ranking->made, side);
@@ -103,7 +103,7 @@ emogi_yen_hierarchy_bound(EmogiYen *ranking, uint32_t vertex)
 	if (ranking->labels[rank].forward != 0)
 		return emogi_yen_value(ranking->labels[rank].forward);
 	ranking->nclimb = 0;
-	if (!look_up(ranking, rank))
+	if (!compute_distance(ranking, rank))
 		return 0.0;
 	while (ranking->nclimb > 0)
 	{
@@ -111,10 +111,10 @@ emogi_yen_hierarchy_bound(EmogiYen *ranking, uint32_t vertex)
 
 		if (ranking->labels[ranking->climb[top]].forward != 0)
 			ranking->nclimb--;
-		else if (!look_up(ranking, ranking->climb[top]))
+		else if (!compute_distance(ranking, ranking->climb[top]))
 			return 0.0;
 	}
-	return look_up(ranking, rank) ? emogi_yen_value(ranking->labels[rank].forward) : 0.0;
+	return compute_distance(ranking, rank) ? emogi_yen_value(ranking->labels[rank].forward) : 0.0;
 }
 
 bool
