@@ -1,9 +1,8 @@
 /*
- * compare.c: whether two Graphs are the same, and where they differ.
+ * compare.c: compare two graphs, and describe the first difference.
  *
- * Arrays are compared as memory, piece by piece. Only when one differs, it is gone through for the
- * first place where it does, by list: a Graph is what is in its lists, and that is what a person
- * can look up in the table.
+ * Arrays are compared as memory, piece by piece. Only if one differs, it is searched for the first
+ * difference by list, because that is what the user can look up in the table.
  */
 #include "compare.h"
 
@@ -31,11 +30,11 @@ typedef struct Comparison
 	size_t		bytes;
 } Comparison;
 
-/* Say where they differ. Gets false. */
+/* Describe the difference; evaluates to false. */
 #define DIFFER(comparison, ...) \
 	((void) snprintf((comparison)->difference, (comparison)->bytes, __VA_ARGS__), false)
 
-/* Are two arrays the same? False also when it is stopped. */
+/* Check whether two arrays are equal; false also if stopped. */
 static bool
 are_same(Comparison *comparison, const void *a, const void *b, size_t bytes)
 {
@@ -69,7 +68,7 @@ compare_vertices(Comparison *comparison)
 {
 	const EmogiGraph *a = comparison->a;
 	const EmogiGraph *b = comparison->b;
-	const uint64_t least = a->nvertices < b->nvertices ? a->nvertices : b->nvertices;
+	const uint64_t min = a->nvertices < b->nvertices ? a->nvertices : b->nvertices;
 	uint64_t	v = 0;
 	bool		missing;
 
@@ -78,7 +77,7 @@ compare_vertices(Comparison *comparison)
 		return true;
 	if (comparison->stopped)
 		return false;
-	while (v < least && key_of(a, v) == key_of(b, v))
+	while (v < min && key_of(a, v) == key_of(b, v))
 		v++;
 	if (v == a->nvertices && v == b->nvertices)
 		return true;
@@ -90,22 +89,22 @@ compare_vertices(Comparison *comparison)
 
 /* ---- lists ---- */
 
-/* An orientation of both Graphs; the vertices are the same. */
+/* A direction of both graphs; the vertices are equal. */
 typedef struct Orientation
 {
-	const char *name;			/* as a message begins */
+	const char *name;			/* how a message begins */
 	const EmogiAdjacency *a;
 	const EmogiAdjacency *b;
 } Orientation;
 
-/* Does a vertex have a list that lies within the array? */
+/* Check whether a vertex has a list that lies within the array. */
 static bool
 has_list(const EmogiAdjacency *lists, uint64_t v)
 {
 	return lists->offsets[v] <= lists->offsets[v + 1] && lists->offsets[v + 1] <= lists->nedges;
 }
 
-/* Are the lists of a vertex the same? Both lie within their arrays. */
+/* Check whether the lists of a vertex are equal. Both lie within their arrays. */
 static bool
 are_same_lists(const Orientation *lists, uint64_t v, size_t weight_bytes)
 {
@@ -121,7 +120,7 @@ are_same_lists(const Orientation *lists, uint64_t v, size_t weight_bytes)
 				(const char *) lists->b->weights + b * weight_bytes, length * weight_bytes) == 0);
 }
 
-/* Say where the lists of a vertex first differ. */
+/* Describe the first difference between the lists of a vertex. */
 static bool
 explain_list(Comparison *comparison, const Orientation *lists, uint64_t v)
 {
@@ -164,7 +163,7 @@ explain_list(Comparison *comparison, const Orientation *lists, uint64_t v)
 				  b_length);
 }
 
-/* Say where the first list differs. */
+/* Find and describe the first list that differs. */
 static bool
 explain_lists(Comparison *comparison, const Orientation *lists, size_t weight_bytes)
 {
@@ -187,7 +186,7 @@ explain_lists(Comparison *comparison, const Orientation *lists, size_t weight_by
 				  lists->name, lists->a->nedges, lists->b->nedges);
 }
 
-/* Get what a type of weights is called here. */
+/* Get the name of a weight type for messages. */
 static const char *
 type_name(EmogiWeightType type)
 {
@@ -197,7 +196,7 @@ type_name(EmogiWeightType type)
 	return (unsigned) type < sizeof names / sizeof names[0] ? names[type] : "of no type";
 }
 
-/* Compare an orientation. */
+/* Compare a direction. */
 static bool
 compare_lists(Comparison *comparison, const Orientation *lists)
 {

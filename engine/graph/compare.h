@@ -1,5 +1,5 @@
 /*
- * compare.h: whether two Graphs are the same, and where they differ.
+ * compare.h: compare two graphs, and describe the first difference.
  */
 #ifndef EMOGI_COMPARE_H
 #define EMOGI_COMPARE_H
@@ -7,13 +7,13 @@
 #include "contract/engine.h"
 
 /*
- * Are the arrays of two Graphs the same, byte for byte: ids, weight type, and offsets, targets and
- * weights of both orientations? Two without vertices are. Else *difference, of this size, gets
- * where the first parts first, in the words of their keys and as seen from b, which is right.
- * Neither needs be a Graph that makes sense: nothing outside of its arrays is read.
+ * Check whether the arrays of two graphs are byte-identical: ids, weight type, and offsets, targets
+ * and weights of both directions. Two graphs without vertices are equal. Otherwise *difference, of
+ * size `bytes`, receives a description of the first difference, in terms of keys, taking b as
+ * correct. Neither graph needs to be consistent: nothing outside its arrays is read.
  *
- * The caller's own thread does it all. poll is asked every few milliseconds: true = stop, with
- * false and an empty difference. It may also leave by a jump.
+ * Runs in the caller's thread. poll is called every few milliseconds: true = stop, returning false
+ * and an empty difference. It may also longjmp.
  */
 extern bool emogi_graph_compare(const EmogiGraph *a, const EmogiGraph *b, bool (*poll) (void),
 								char *difference, size_t bytes);

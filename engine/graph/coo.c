@@ -1,8 +1,8 @@
 /*
- * coo.c: edges between the chunks of a scan and the arrays of a COO.
+ * coo.c: copy edges between the chunks of a scan and the arrays of a COO.
  *
- * Threads take chunks and need nothing of each other: where the edges of a chunk lie follows from
- * the chunks before it.
+ * Threads take chunks independently: the place of a chunk's edges follows from the chunks before
+ * it.
  */
 #include "coo.h"
 
@@ -11,9 +11,9 @@
 #include "threads/job.h"
 #include "weights.h"
 
-#define POPULATE_BYTES ((size_t) 2 << 20)	/* of a COO's block that a thread takes at once */
+#define POPULATE_BYTES ((size_t) 2 << 20)	/* of a COO's block that a thread takes at a time */
 
-/* Edges on their way into a COO. */
+/* The state of packing edges into a COO. */
 typedef struct Pack
 {
 	EmogiJob	job;
@@ -23,7 +23,7 @@ typedef struct Pack
 	uint64_t	next;			/* atomic: next piece or chunk */
 } Pack;
 
-/* Edges on their way out of one. */
+/* The state of unpacking them. */
 typedef struct Unpack
 {
 	EmogiJob	job;
@@ -35,18 +35,18 @@ typedef struct Unpack
 	uint64_t	next;			/* atomic: next chunk */
 } Unpack;
 
-/* Where a thread is among the runs. */
+/* A thread's position among the runs. */
 typedef struct RunCursor
 {
 	uint64_t	run;
 	uint64_t	before;			/* edges of the runs before it */
 } RunCursor;
 
-/* ---- form ---- */
+/* ---- format ---- */
 
 /*
- * Choose the base of 4-byte keys: 0 where that does, else with as much room for keys to come below
- * as above.
+ * Choose the base of 4-byte keys: 0 if possible, otherwise such that there is as much room for keys
+ * below the present ones as above.
  */
 static int64_t
 choose_base(int64_t min_key, int64_t max_key)
@@ -59,7 +59,10 @@ choose_base(int64_t min_key, int64_t max_key)
 	return (int64_t) ((uint64_t) min_key - (spare / 2 < below ? spare / 2 : below));
 }
 
-/* Can keys from min_key to max_key be stored in 3 bytes, from 0 on, with room for more to come? */
+/*
+ * Check whether keys from min_key to max_key can be stored in 3 bytes with base 0, with room for
+ * more.
+ */
 static bool
 fit_into_3_bytes(int64_t min_key, int64_t max_key)
 {
@@ -142,7 +145,7 @@ put_key(const EmogiCoo *coo, uint64_t index, uint64_t key)
 	}
 }
 
-/* Put the keys of an edge to a place. */
+/* Store the keys of an edge at a place. */
 static inline void
 put_keys(const EmogiCoo *coo, uint64_t place, int64_t src, int64_t dst)
 {
@@ -157,7 +160,7 @@ emogi_coo_put(EmogiCoo *coo, uint64_t place, int64_t src, int64_t dst, double we
 	emogi_weights_store(coo->weights, coo->weight_type, place, &weight, 1);
 }
 
-/* ---- in ---- */
+/* ---- packing ---- */
 
 /* Populate the block. */
 static void
@@ -184,7 +187,7 @@ pack_edges(const EmogiCoo *coo, const EmogiEdgeChunk *chunk)
 		put_keys(coo, chunk->first + i, chunk->edges[i].src, chunk->edges[i].dst);
 }
 
-/* Store edges with weights; add to the numbers of weights by their misfits. */
+/* Store edges with weights; add to the numbers of weights by misfit mask. */
 static void
 pack_weighted_edges(const EmogiCoo *coo, EmogiEdgeChunk *chunk, uint64_t misfits[64])
 {
@@ -208,7 +211,7 @@ pack_weighted_edges(const EmogiCoo *coo, EmogiEdgeChunk *chunk, uint64_t misfits
 	}
 }
 
-/* Add to the counts of all threads. */
+/* Add a thread's numbers to the shared counts. */
 static void
 add_counts(EmogiMisfitCounts *counts, const uint64_t misfits[64])
 {
@@ -244,7 +247,7 @@ pack_chunks(void *arg, int thread, int nthreads)
 	add_counts(pack->counts, misfits);
 }
 
-/* Run one task of the packing from its first unit on; false when the job has stopped. */
+/* Run one task of packing from its first unit on; false if the job has stopped. */
 static bool
 run_pack(EmogiPool *pool, Pack *pack, EmogiPoolTask task)
 {
@@ -253,7 +256,7 @@ run_pack(EmogiPool *pool, Pack *pack, EmogiPoolTask task)
 	return !emogi_job_stopped(&pack->job);
 }
 
-/* Say in words why edges could not be moved, and return the status. */
+/* Write the message of a failed job, and return its status. */
 static EmogiStatus
 report_job(const EmogiJob *job, EmogiError *error)
 {
@@ -286,9 +289,9 @@ emogi_coo_pack(EmogiPool *pool, const EmogiEdges *edges, EmogiCoo *coo, EmogiMis
 	return report_job(&pack.job, error);
 }
 
-/* ---- out ---- */
+/* ---- unpacking ---- */
 
-/* Put an edge to the end of a chunk. */
+/* Append an edge to a chunk. */
 static inline void
 append_edge(EmogiEdgeChunk *chunk, const EmogiWeightedEdge *edge, bool weighted)
 {
@@ -339,7 +342,7 @@ fill_chunk(const Unpack *unpack, RunCursor *cursor, EmogiEdgeChunk *chunk, uint6
 	}
 }
 
-/* Move a cursor on to the run that has an edge; it moves far, and often, where runs are short. */
+/* Advance a cursor to the run that contains an edge. With short runs, that may take many steps. */
 static bool
 seek_run(Unpack *unpack, RunCursor *cursor, uint64_t edge)
 {
@@ -352,7 +355,7 @@ seek_run(Unpack *unpack, RunCursor *cursor, uint64_t edge)
 	return true;
 }
 
-/* Fill chunks, ever later ones. */
+/* Fill chunks, in ascending order. */
 static void
 unpack_chunks(void *arg, int thread, int nthreads)
 {

@@ -1,10 +1,10 @@
 /*
- * coo.h: the edges of a table in the order of its pages, so that what a page gave before can be
- * compared with what it gives now.
+ * coo.h: the edges of a table in the order of its pages, so that a page's previous edges can be
+ * compared with its present ones.
  *
- * A COO (coordinate list) is made of the chunks that a scan has filled, and stays while its live
- * state does. Keys, not vertex numbers: renumbering leaves it alone. Edges are found by their
- * place; which places a page has, its owner knows.
+ * A COO (coordinate list) is made from the chunks that a scan has filled, and lives as long as its
+ * change tracker. It holds keys, not vertex numbers, so that renumbering does not affect it. Edges
+ * are found by their place; the owner knows the places of each page.
  */
 #ifndef EMOGI_COO_H
 #define EMOGI_COO_H
@@ -13,23 +13,23 @@
 
 typedef struct EmogiCoo
 {
-	uint64_t	room;			/* edges that fit */
-	uint64_t	used;			/* places [0, used) have been given out; not all of them need be
-								 * an edge's any more */
+	uint64_t	room;			/* capacity in edges */
+	uint64_t	used;			/* places [0, used) have been assigned; some may no longer hold
+								 * an edge */
 	int64_t		base;			/* keys are stored as key - base */
 	uint32_t	key_bytes;		/* of a stored key: 3, 4 or 8 */
-	EmogiWeightType weight_type;	/* of the stored weights; EMOGI_WEIGHT_NONE = there are none */
-	void	   *keys;			/* [2 * room] of key_bytes, source and target by turns */
-	void	   *weights;		/* [room], NULL where there are none */
+	EmogiWeightType weight_type;	/* of the stored weights; EMOGI_WEIGHT_NONE = no weights */
+	void	   *keys;			/* [2 * room] of key_bytes, source and target alternating */
+	void	   *weights;		/* [room], NULL if there are none */
 } EmogiCoo;
 
-/* How many weights are not what; the misfits of all of them are the bits whose count is not 0. */
+/* Counts of weights by misfit; the misfits of all weights are the bits with nonzero counts. */
 typedef struct EmogiMisfitCounts
 {
 	uint64_t	counts[6];		/* by bit: EMOGI_NOT_U8 .. EMOGI_INFINITE */
 } EmogiMisfitCounts;
 
-/* Count a weight, once more or (times = -1) once less. */
+/* Add a weight to the counts, or remove it (times = -1). */
 static inline void
 emogi_misfits_count(EmogiMisfitCounts *counts, double weight, int64_t times)
 {
@@ -40,7 +40,7 @@ emogi_misfits_count(EmogiMisfitCounts *counts, double weight, int64_t times)
 			counts->counts[i] += (uint64_t) times;
 }
 
-/* Get the misfits of all weights that are counted. */
+/* Get the misfits of all counted weights. */
 static inline uint32_t
 emogi_misfits_of(const EmogiMisfitCounts *counts)
 {
@@ -52,28 +52,28 @@ emogi_misfits_of(const EmogiMisfitCounts *counts)
 }
 
 /*
- * Set the form of a COO for these edges, with room for so many (at least edges->nedges); memory is
- * the caller's to give.
+ * Set the format of a COO for these edges, with room for so many (at least edges->nedges); the
+ * caller allocates the memory.
  */
 extern void emogi_coo_shape(EmogiCoo *coo, const EmogiEdges *edges, uint64_t room);
 
 /*
- * Bytes of the block that holds the arrays of a COO of this form; emogi_coo_view points it into
- * one, aligned to a line.
+ * emogi_coo_bytes: get the bytes of the block that holds the arrays of a COO of this format.
+ * emogi_coo_view: point the COO into such a block, which is line-aligned.
  */
 extern size_t emogi_coo_bytes(const EmogiCoo *coo);
 extern void emogi_coo_view(EmogiCoo *coo, void *memory);
 
 /*
- * Fill an empty COO with all edges of the chunks, chunk after chunk: chunk->first becomes the place
- * of its first edge, and coo->used the number of edges. The block is populated. counts: of all
- * weights, where there are any.
+ * Fill an empty COO with all edges of the chunks, in order: chunk->first becomes the place of its
+ * first edge, and coo->used the number of edges. Populates the block. counts: receives the misfits
+ * of all weights, if there are any.
  */
 extern EmogiStatus emogi_coo_pack(EmogiPool *pool, const EmogiEdges *edges, EmogiCoo *coo,
 								  EmogiMisfitCounts *counts, EmogiControl *control,
 								  EmogiError *error);
 
-/* A run of places whose edges count. */
+/* A range of places that hold edges. */
 typedef struct EmogiCooRun
 {
 	uint64_t	first;
@@ -81,14 +81,14 @@ typedef struct EmogiCooRun
 } EmogiCooRun;
 
 /*
- * The reverse: the edges of these runs, in their order, into edges->chunks, which are empty, not
- * yet populated, and hold them all. The chunks get their ranges of keys and their misfits.
+ * The reverse: write the edges of these runs, in order, to edges->chunks, which are empty, not yet
+ * populated, and large enough. Sets the chunks' key ranges and misfits.
  */
 extern EmogiStatus emogi_coo_unpack(EmogiPool *pool, const EmogiCoo *coo, const EmogiCooRun *runs,
 									uint64_t nruns, const EmogiEdges *edges, EmogiControl *control,
 									EmogiError *error);
 
-/* Does an edge fit into a COO of this form? */
+/* Check whether an edge fits the format of a COO. */
 static inline bool
 emogi_coo_holds(const EmogiCoo *coo, int64_t src, int64_t dst, double weight)
 {
@@ -116,7 +116,7 @@ emogi_coo_holds(const EmogiCoo *coo, int64_t src, int64_t dst, double weight)
 	return false;
 }
 
-/* Get a stored key: 2 * place is the source, the next the target. */
+/* Get a stored key: index 2 * place is the source, 2 * place + 1 the target. */
 static inline uint64_t
 emogi_coo_key(const EmogiCoo *coo, uint64_t index)
 {
@@ -134,10 +134,10 @@ emogi_coo_key(const EmogiCoo *coo, uint64_t index)
 	}
 }
 
-/* Get the edge at a place; its weight is 0 where there are none. */
+/* Get the edge at a place; its weight is 0 if there are no weights. */
 extern EmogiWeightedEdge emogi_coo_get(const EmogiCoo *coo, uint64_t place);
 
-/* Put an edge that fits to a place. A weight of -0 is stored as 0. */
+/* Store an edge that fits at a place. A weight of -0 is stored as 0. */
 extern void emogi_coo_put(EmogiCoo *coo, uint64_t place, int64_t src, int64_t dst, double weight);
 
 #endif							/* EMOGI_COO_H */

@@ -1,6 +1,5 @@
 /*
- * csr.c: from edges and the numbers of their keys to a Graph, step by step; csr_build.h tells the
- * method.
+ * csr.c: build a graph from edges and the numbers of their keys; csr_build.h describes the method.
  *
  * [1] S. Beamer, K. Asanovic, D. Patterson. Reducing Pagerank Communication via Propagation
  *     Blocking. IPDPS 2017. Section IV (binning, here of edges instead of contributions).
@@ -12,24 +11,24 @@
 
 #include <string.h>
 
-#define BATCH (EMOGI_KEYS_BATCH / 2)	/* edges whose keys are translated at once */
+#define BATCH (EMOGI_KEYS_BATCH / 2)	/* edges whose keys are translated at a time */
 #define ID_PARTS 64
 
 #define ALWAYS_INLINE static inline __attribute__((always_inline))
 
-/* Get the most list entries that nedges can make. */
+/* Get the maximum number of list entries for nedges edges. */
 static uint64_t
-most_entries(uint64_t nedges, EmogiDirection direction)
+max_entries(uint64_t nedges, EmogiDirection direction)
 {
 	return direction == EMOGI_BOTH ? 2 * nedges : nedges;
 }
 
 /*
- * Choose buckets of about EMOGI_CSR_ENTRIES_PER_BUCKET list entries, or more where those are very
- * many.
+ * Choose buckets of about EMOGI_CSR_ENTRIES_PER_BUCKET list entries, or more if there are too many
+ * entries.
  */
 static void
-cut_sources(EmogiCsrBuild *build)
+choose_buckets(EmogiCsrBuild *build)
 {
 	uint64_t	wanted = build->nentries / EMOGI_CSR_ENTRIES_PER_BUCKET + 1;
 
@@ -42,20 +41,20 @@ cut_sources(EmogiCsrBuild *build)
 	build->nbuckets = (uint32_t) (build->nvertices >> build->shift) + 1;
 }
 
-/* Set what follows from the number of vertices, entries and threads there are. */
+/* Derive the sizes of a build from the number of vertices, edges and threads. */
 static void
 size_build(EmogiCsrBuild *build, uint64_t nvertices, uint64_t nedges, EmogiDirection direction,
 		   int nthreads, bool weighted)
 {
-	uint64_t	most_threads;
+	uint64_t	max_threads;
 
 	build->direction = direction;
 	build->words = weighted ? 2 : 1;
 	build->nvertices = nvertices;
-	build->nentries = most_entries(nedges, direction);
-	most_threads = build->nentries / EMOGI_CSR_ENTRIES_PER_THREAD + 1;
-	build->nthreads = (uint64_t) nthreads < most_threads ? nthreads : (int) most_threads;
-	cut_sources(build);
+	build->nentries = max_entries(nedges, direction);
+	max_threads = build->nentries / EMOGI_CSR_ENTRIES_PER_THREAD + 1;
+	build->nthreads = (uint64_t) nthreads < max_threads ? nthreads : (int) max_threads;
+	choose_buckets(build);
 	build->desk_bytes = emogi_csr_desk_bytes(build);
 }
 
@@ -70,9 +69,9 @@ emogi_csr_scratch_bytes(uint64_t nvertices, uint64_t nedges, EmogiDirection dire
 		emogi_partition_bytes(build.words * build.nentries, build.nbuckets, build.nthreads);
 }
 
-/* ---- into buckets ---- */
+/* ---- partitioning ---- */
 
-/* Where a thread appends entries. */
+/* The state in which a thread appends entries. */
 typedef struct Appender
 {
 	EmogiPartition *partition;
@@ -83,7 +82,7 @@ typedef struct Appender
 } Appender;
 
 /*
- * Get where a thread appends: by value, so that what is appended is not taken for what may change
+ * Get a thread's appender, by value, so that the compiler knows that stores of entries do not alias
  * it.
  */
 static inline Appender
@@ -96,7 +95,7 @@ open_appender(EmogiCsrBuild *build, int thread)
 }
 
 /*
- * Append an entry, with its weight where there are any; false when the job has failed. Blocks hold
+ * Append an entry, with its weight if there are weights; false if the job has failed. Blocks hold
  * whole entries.
  */
 ALWAYS_INLINE bool
@@ -115,10 +114,7 @@ append_entry(Appender appender, uint64_t source, uint64_t target, bool weighted,
 	return true;
 }
 
-/*
- * Append the entries of the edges [first, first + count) of a chunk, with or without weights as a
- * constant.
- */
+/* Append the entries of the edges [first, first + count) of a chunk; `weighted` is a constant. */
 ALWAYS_INLINE bool
 append_edges(EmogiCsrBuild *build, int thread, EmogiEdgeChunk *chunk, uint64_t first, size_t count,
 			 bool weighted)
@@ -131,7 +127,7 @@ append_edges(EmogiCsrBuild *build, int thread, EmogiEdgeChunk *chunk, uint64_t f
 	uint32_t	number[EMOGI_KEYS_BATCH];
 
 	if (count == 0)
-		return true;			/* never, but the compiler does not know that key is filled */
+		return true;			/* never, but the compiler does not know that key is initialized */
 	emogi_key_numbers_numbers(build->keys, emogi_edge_keys(build->edges, chunk, first, count, key),
 							  number, 2 * count);
 	for (size_t i = 0; i < count; i++)
@@ -148,7 +144,7 @@ append_edges(EmogiCsrBuild *build, int thread, EmogiEdgeChunk *chunk, uint64_t f
 	return true;
 }
 
-/* Append such entries without weights. Not inlined, as the next: the loop needs all registers. */
+/* Append entries without weights. Not inlined, like the next one: the loop needs all registers. */
 static __attribute__((noinline)) bool
 append_plain_edges(EmogiCsrBuild *build, int thread, EmogiEdgeChunk *chunk, uint64_t first,
 				   size_t count)
@@ -156,7 +152,7 @@ append_plain_edges(EmogiCsrBuild *build, int thread, EmogiEdgeChunk *chunk, uint
 	return append_edges(build, thread, chunk, first, count, false);
 }
 
-/* Append such entries with weights. */
+/* Append entries with weights. */
 static __attribute__((noinline)) bool
 append_weighted_edges(EmogiCsrBuild *build, int thread, EmogiEdgeChunk *chunk, uint64_t first,
 					  size_t count)
@@ -164,7 +160,7 @@ append_weighted_edges(EmogiCsrBuild *build, int thread, EmogiEdgeChunk *chunk, u
 	return append_edges(build, thread, chunk, first, count, true);
 }
 
-/* Sort the edges into buckets. */
+/* Partition the edges into buckets. */
 static void
 partition_edges(void *arg, int thread, int nthreads)
 {
@@ -188,7 +184,7 @@ partition_edges(void *arg, int thread, int nthreads)
 				  : append_weighted_edges) (build, thread, chunk, i, count))
 				return;
 		}
-		emogi_job_done(&build->job, most_entries(chunk->nedges, build->direction));
+		emogi_job_done(&build->job, max_entries(chunk->nedges, build->direction));
 	}
 }
 
@@ -211,7 +207,7 @@ vertex_of_entry(const EmogiAdjacency *adjacency, uint64_t nvertices, uint64_t en
 	return low;
 }
 
-/* Sort the reversed entries [i, end) of the finished lists into buckets, in order of sources. */
+/* Partition the reversed entries [i, end) of the finished lists, in the order of sources. */
 ALWAYS_INLINE void
 partition_reversed(EmogiCsrBuild *build, int thread, uint64_t i, uint64_t end, bool weighted)
 {
@@ -235,10 +231,7 @@ partition_reversed(EmogiCsrBuild *build, int thread, uint64_t i, uint64_t end, b
 	}
 }
 
-/*
- * Sort the reversed entries of this thread's share of the finished lists into buckets, weights as a
- * constant again.
- */
+/* Partition the reversed entries of this thread's share of the finished lists. */
 static void
 partition_lists(void *arg, int thread, int nthreads)
 {
@@ -256,7 +249,7 @@ partition_lists(void *arg, int thread, int nthreads)
 		partition_reversed(build, thread, i, end, true);
 }
 
-/* Count the entries before each bucket; get the number of all. */
+/* Count the entries before each bucket; returns the total. */
 static uint64_t
 sum_buckets(EmogiCsrBuild *build)
 {
@@ -272,7 +265,7 @@ sum_buckets(EmogiCsrBuild *build)
 	return sum;
 }
 
-/* ---- all steps ---- */
+/* ---- steps ---- */
 
 /* Populate memory in pieces. */
 static void
@@ -303,7 +296,7 @@ write_ids(void *arg, int thread, int nthreads)
 		emogi_key_numbers_write_ids(build->keys, build->ids, part, ID_PARTS);
 }
 
-/* Run one task of the build from its first unit on; false when the job has stopped. */
+/* Run one task of the build from its first unit on; false if the job has stopped. */
 static bool
 run_build(EmogiPool *pool, EmogiCsrBuild *build, EmogiPoolTask task)
 {
@@ -312,14 +305,14 @@ run_build(EmogiPool *pool, EmogiCsrBuild *build, EmogiPoolTask task)
 	return !emogi_job_stopped(&build->job);
 }
 
-/* Clear what lies between the end of an array and the end of its last line. */
+/* Zero the bytes between the end of an array and the end of its last line. */
 static void
 clear_padding(const void *array, size_t bytes)
 {
 	memset((char *) array + bytes, 0, emogi_whole_lines(bytes) - bytes);
 }
 
-/* Clear the padding of one orientation's arrays and close its offsets. */
+/* Zero the padding of one direction's arrays and set its last offset. */
 static void
 close_adjacency(const EmogiAdjacency *adjacency, uint64_t nvertices, EmogiWeightType type)
 {
@@ -330,10 +323,7 @@ close_adjacency(const EmogiAdjacency *adjacency, uint64_t nvertices, EmogiWeight
 		clear_padding(adjacency->weights, adjacency->nedges * emogi_weight_bytes(type));
 }
 
-/*
- * Make an empty partition for the most entries there can be; false, with the job failed, without
- * memory.
- */
+/* Make an empty partition for nentries entries; false, with the job failed, if out of memory. */
 static bool
 open_partition(EmogiCsrBuild *build, uint64_t nentries, void *scratch)
 {
@@ -344,7 +334,7 @@ open_partition(EmogiCsrBuild *build, uint64_t nentries, void *scratch)
 	return false;
 }
 
-/* Make the forward lists and the ids; false when the job has stopped. */
+/* Make the forward lists and the ids; false if the job has stopped. */
 static bool
 build_forward(EmogiPool *pool, EmogiCsrBuild *build, const EmogiCsrInput *input, void *scratch,
 			  EmogiGraph *graph)
@@ -365,7 +355,7 @@ build_forward(EmogiPool *pool, EmogiCsrBuild *build, const EmogiCsrInput *input,
 	return run_build(pool, build, emogi_csr_make_lists);
 }
 
-/* Make the transpose of the forward lists; false when the job has stopped. */
+/* Make the transpose of the forward lists; false if the job has stopped. */
 static bool
 build_backward(EmogiPool *pool, EmogiCsrBuild *build, void *scratch, EmogiGraph *graph)
 {

@@ -1,15 +1,14 @@
 /*
- * csr_build.h: what passes between csr.c, which leads the building of a Graph from step to step,
- * and csr_lists.c, which makes the lists of a bucket.
+ * csr_build.h: shared declarations of csr.c, which builds a graph step by step, and csr_lists.c,
+ * which makes the adjacency lists of a bucket.
  *
- * One pass over the edges appends the entries of the lists to be to buckets of neighbouring sources
- * (partition.h). Then each bucket is counted, laid out, and dealt out to the lists of its sources,
- * each in ascending order. The transpose is made from the finished lists: they are read in order of
- * sources, so that nothing is to be sorted.
+ * One pass over the edges appends the list entries to buckets of neighboring sources (partition.h).
+ * Then each bucket is counted, laid out, and distributed to the lists of its sources, each in
+ * ascending order. The transpose is made from the finished lists: they are read in the order of
+ * sources, so that no sorting is needed.
  *
- * An entry of a bucket is one word, source << 32 | target, which with weights is followed by
- * another, the weight as a double. All that is done for each entry is written once and compiled for
- * both.
+ * An entry of a bucket is one word, source << 32 | target, followed by another if there are
+ * weights, the weight as a double. The per-entry code is written once and compiled for both.
  */
 #ifndef EMOGI_CSR_BUILD_H
 #define EMOGI_CSR_BUILD_H
@@ -19,19 +18,20 @@
 #include "partition.h"
 
 /*
- * Tuned. A bucket is to fit the cache of one processor, and its blocks, one a thread, to be filled.
+ * Tuned. A bucket should fit the cache of one core, and its blocks, one per thread, should be
+ * filled.
  */
-#define EMOGI_CSR_ENTRIES_PER_BUCKET 16384	/* aim */
+#define EMOGI_CSR_ENTRIES_PER_BUCKET 16384	/* target size */
 #define EMOGI_CSR_MAX_BUCKETS 2048
-/* fewer do not repay its desk and its blocks, most of a megabyte */
+/* fewer do not pay for a thread's workspace and blocks, nearly a megabyte */
 #define EMOGI_CSR_ENTRIES_PER_THREAD 131072
-/* a bucket that is sorted at once has at most so many times what it should have */
+/* maximum size of a bucket that is sorted at once, relative to `aim` */
 #define EMOGI_CSR_ROOM_FACTOR 2
-/* entries that a thread sorts without a look at the job, about 30 ms */
+/* entries that a thread sorts without polling, about 30 ms */
 #define EMOGI_CSR_MAX_ROOM ((uint32_t) 1 << 21)
 #define EMOGI_CSR_DIGIT_BITS 11
-#define EMOGI_CSR_POLL ((uint64_t) 1 << 20)	/* words between two looks at the job */
-/* of the Graph's memory that a thread takes at once */
+#define EMOGI_CSR_POLL ((uint64_t) 1 << 20)	/* words between two polls */
+/* of the graph's memory that a thread takes at a time */
 #define EMOGI_CSR_POPULATE_BYTES ((size_t) 2 << 20)
 
 typedef struct EmogiCsrBuild
@@ -40,28 +40,29 @@ typedef struct EmogiCsrBuild
 	const EmogiEdges *edges;
 	const EmogiKeyNumbers *keys;
 	EmogiDirection direction;
-	EmogiWeightType type;		/* of the weights; EMOGI_WEIGHT_NONE = there are none */
-	uint32_t	words;			/* of an entry in a bucket: 1, with weights 2 */
+	EmogiWeightType type;		/* of the weights; EMOGI_WEIGHT_NONE = none */
+	uint32_t	words;			/* of an entry in a bucket: 1, or 2 with weights */
 	uint64_t	nvertices;
-	uint64_t	nentries;		/* the most that one orientation can have */
-	uint64_t	aim;			/* entries that a bucket should have */
+	uint64_t	nentries;		/* maximum of one direction */
+	uint64_t	aim;			/* target size of a bucket, entries */
 	uint32_t	nbuckets;
 	uint32_t	shift;			/* bucket = source >> shift */
-	int			nthreads;		/* the first so many of the pool's take part: few for few entries */
+	int			nthreads;		/* only the first nthreads of the pool take part: few for few
+								 * entries */
 	EmogiPartition partition;
-	char	   *desks;			/* [nthreads] of desk_bytes */
+	char	   *desks;			/* [nthreads] of desk_bytes, the threads' workspaces */
 	size_t		desk_bytes;
 	uint64_t	base[EMOGI_CSR_MAX_BUCKETS + 1];	/* entries before each bucket */
 	const EmogiAdjacency *from; /* the lists to transpose */
-	EmogiAdjacency to;			/* the lists in the making */
-	bool		sorted;			/* entries come in the order that lists have */
+	EmogiAdjacency to;			/* the lists under construction */
+	bool		sorted;			/* entries come in list order */
 	int64_t    *ids;
 	char	   *populate_start;
 	size_t		populate_bytes;
 	uint64_t	next;			/* atomic: next chunk, bucket or piece */
 } EmogiCsrBuild;
 
-/* Get the bytes that a thread needs to make lists; the sources have been cut. */
+/* Get the bytes of a thread's workspace for making lists; the buckets have been chosen. */
 extern size_t emogi_csr_desk_bytes(const EmogiCsrBuild *build);
 
 /* Make the lists of the buckets: a task of the pool, arg is the EmogiCsrBuild. */

@@ -1,9 +1,9 @@
 /*
- * csr_expand.c: from a Graph back to its edges, so that another Graph of them can be built without
- * reading the table.
+ * csr_expand.c: convert a graph back to its edges, so that another graph can be built from them
+ * without reading the table.
  *
- * Chunk i gets the entries [i x capacity, (i + 1) x capacity) of forward's lists: every thread
- * takes chunks and needs nothing of the others.
+ * Chunk i receives the entries [i * capacity, (i + 1) * capacity) of forward's lists; threads take
+ * chunks independently.
  */
 #include "contract/semirings.h"
 #include "csr.h"
@@ -19,7 +19,7 @@ typedef struct Expand
 	uint64_t	next;			/* atomic: chunk */
 } Expand;
 
-/* Find the vertex in whose list an entry is. */
+/* Find the vertex whose list contains an entry. */
 static uint64_t
 find_vertex(const EmogiGraph *graph, uint64_t entry)
 {
@@ -44,7 +44,7 @@ key_of(const EmogiGraph *graph, uint64_t vertex)
 	return graph->ids != NULL ? graph->ids[vertex] : (int64_t) vertex;
 }
 
-/* Put the edge of one entry into a chunk. */
+/* Append the edge of an entry to a chunk. */
 static inline void
 put_edge(const Expand *expand, EmogiEdgeChunk *chunk, int64_t from, uint64_t entry)
 {

@@ -1,20 +1,20 @@
 /*
- * csr_layout.c: where the arrays of a Graph lie in its block, and how a key is found in it.
+ * csr_layout.c: the layout of a graph's arrays in its block, and the lookup of a key.
  *
- * ids | forward offsets | targets | weights | backward offsets | targets | weights, each in whole
- * lines; EMOGI_BOTH and a Graph without transpose have no backward arrays, one without weights no
- * weights. A block can be moved as a whole.
+ * ids | forward offsets | targets | weights | backward offsets | targets | weights, each padded to
+ * whole lines. EMOGI_BOTH, and a graph without transpose, have no backward arrays; a graph without
+ * weights has no weights. A block can be relocated as a whole.
  */
 #include "csr.h"
 #include "layout.h"
 
 /*
- * of a line: how far from where a key should stand it is looked for first, and how many times
- * farther then
+ * one line of keys: the first distance from the expected place that is searched, and the factor by
+ * which the distance grows
  */
 #define NEAR_KEYS 8
 
-/* Get the bytes of one orientation. */
+/* Get the bytes of one direction. */
 static size_t
 adjacency_bytes(uint64_t nvertices, uint64_t nentries, EmogiWeightType weight_type)
 {
@@ -34,7 +34,7 @@ emogi_csr_bytes(uint64_t nvertices, uint64_t nedges, EmogiDirection direction, b
 	return emogi_whole_lines(nvertices * sizeof(int64_t)) + one + transposed;
 }
 
-/* Point an orientation into the memory from *used on. */
+/* Point a direction into memory from *used on. */
 static void
 view_adjacency(EmogiAdjacency *adjacency, char *memory, size_t *used, uint64_t nvertices,
 			   uint64_t nentries, EmogiWeightType weight_type)
@@ -64,14 +64,14 @@ emogi_csr_view(void *memory, uint64_t nvertices, uint64_t nedges, EmogiDirection
 	graph->memory_bytes = used;
 }
 
-/* Get where an array of a block lies when the block lies elsewhere; NULL stays NULL. */
+/* Relocate a pointer into a block; NULL stays NULL. */
 static const void *
 move_array(const void *array, const void *from, const void *to)
 {
 	return array == NULL ? NULL : (const char *) to + ((const char *) array - (const char *) from);
 }
 
-/* Have an orientation lead into another block. */
+/* Relocate the pointers of a direction. */
 static void
 move_adjacency(EmogiAdjacency *adjacency, const void *from, const void *to)
 {
@@ -89,7 +89,7 @@ emogi_graph_move(EmogiGraph *graph, const void *memory)
 	graph->memory = memory;
 }
 
-/* Find the first of the keys from low to high - 1 that is not below one; high = all are. */
+/* Find the first of the keys [low, high) that is >= key; high if there is none. */
 static uint64_t
 find_between(const int64_t *ids, uint64_t low, uint64_t high, int64_t key)
 {
@@ -105,10 +105,7 @@ find_between(const int64_t *ids, uint64_t low, uint64_t high, int64_t key)
 	return low;
 }
 
-/*
- * Find the same where it should be near a place between them: look farther and farther away from
- * that.
- */
+/* Find the same, given a place near which it should be, by galloping away from it. */
 static uint64_t
 find_near(const int64_t *ids, uint64_t low, uint64_t high, uint64_t place, int64_t key)
 {
@@ -128,9 +125,9 @@ find_near(const int64_t *ids, uint64_t low, uint64_t high, uint64_t place, int64
 }
 
 /*
- * Keys ascend strictly, so between two of them are no more others than integers: where there are
- * few gaps, that alone says nearly where a key stands, and else it is looked for where it would
- * stand if gaps were alike. Each look at another place is one at main memory.
+ * Keys strictly ascend, so the number of keys between two of them is at most their difference: with
+ * few gaps, that alone nearly determines the position, and otherwise interpolation predicts it.
+ * Each probe at another place is a cache miss.
  */
 uint32_t
 emogi_graph_vertex(const EmogiGraph *graph, int64_t key)
@@ -138,7 +135,7 @@ emogi_graph_vertex(const EmogiGraph *graph, int64_t key)
 	const int64_t *ids = graph->ids;
 	uint64_t	last = graph->nvertices - 1;
 	uint64_t	before,
-				behind;
+				after;
 	uint64_t	low,
 				high,
 				place;
@@ -148,10 +145,10 @@ emogi_graph_vertex(const EmogiGraph *graph, int64_t key)
 	if (graph->nvertices == 0 || key < ids[0] || key > ids[last])
 		return EMOGI_NO_VERTEX;
 	before = (uint64_t) key - (uint64_t) ids[0];
-	behind = (uint64_t) ids[last] - (uint64_t) key;
-	low = behind < last ? last - behind : 0;
+	after = (uint64_t) ids[last] - (uint64_t) key;
+	low = after < last ? last - after : 0;
 	high = before < last ? before + 1 : last + 1;
-	place = (uint64_t) ((double) before / ((double) before + (double) behind + 1.0) *
+	place = (uint64_t) ((double) before / ((double) before + (double) after + 1.0) *
 						(double) (last + 1));
 	place = place < low ? low : place >= high ? high - 1 : place;
 	place = find_near(ids, low, high, place, key);

@@ -1,10 +1,10 @@
 /*
- * csr_lists.c: from the entries of a bucket to the lists of its sources.
+ * csr_lists.c: make the adjacency lists of a bucket's sources from its entries.
  *
- * The entries are counted by source, which says where each list begins, and dealt out to the lists,
- * which then are sorted one by one, in place (sort_list.c). A bucket without weights that is small
- * enough for the cache of one processor is sorted by target first, digit by digit, so that its
- * lists come out sorted: that is faster.
+ * The entries are counted by source, which determines the offset of each list, and distributed to
+ * the lists, which are then sorted one by one, in place (sort_list.c). An unweighted bucket that
+ * fits the cache of one core is first sorted by target with a radix sort, so that its lists come
+ * out sorted, which is faster.
  */
 #include "csr_build.h"
 
@@ -17,50 +17,48 @@
 
 #define ALWAYS_INLINE static inline __attribute__((always_inline))
 
-/* What one thread needs to make the lists of a bucket. */
-typedef struct Desk
+/* The workspace of one thread for making the lists of a bucket. */
+typedef struct Workspace
 {
-	uint64_t   *cursor;			/* [sources of a bucket], where the next entry of each source
-								 * goes */
+	uint64_t   *cursor;			/* [sources of a bucket], place of the next entry of each source */
 	void	   *scratch;		/* emogi_sort_list_bytes */
-	uint64_t   *entries[2];		/* [room_for(build)], as digits only without weights */
+	uint64_t   *entries[2];		/* [room_for(build)]; only without weights, as digits */
 	uint32_t   *digits;			/* [MAX_DIGITS][1 << EMOGI_CSR_DIGIT_BITS], counts, then places,
 								 * of each digit of the targets */
-} Desk;
+} Workspace;
 
-/* A bucket whose lists are made. */
+/* A bucket whose lists are being made. */
 typedef struct Bucket
 {
 	uint32_t	number;
 	uint64_t	first;			/* its sources: [first, end) */
 	uint64_t	end;
-	Desk		desk;			/* its cursors are where its lists start, then where they end */
+	Workspace	workspace;		/* its cursors are where the lists start, and later where they
+								 * end */
 } Bucket;
 
-/* How a target is cut into digits. */
+/* The division of a target into digits. */
 typedef struct Digits
 {
 	uint32_t	count;
 	uint32_t	bits;
 } Digits;
 
-/* Walks the words of a bucket, with a look at the job now and then. */
+/* An iterator over the words of a bucket that polls the job at intervals. */
 typedef struct Walk
 {
 	EmogiPartitionWalk walk;
-	uint64_t	polled;			/* words since the last look */
+	uint64_t	polled;			/* words since the last poll */
 } Walk;
 
-/* Begin a walk over a bucket. */
+/* Begin to iterate over a bucket. */
 static inline Walk
 begin_walk(const EmogiCsrBuild *build, const Bucket *bucket)
 {
 	return (Walk) {.walk = emogi_partition_walk(&build->partition, bucket->number)};
 }
 
-/*
- * Get the next words and their number; NULL at the end, or when the job was seen to have stopped.
- */
+/* Get the next words and their number; NULL at the end, or if the job was seen to have stopped. */
 static inline const uint64_t *
 next_words(EmogiCsrBuild *build, Walk *walk, uint32_t *count)
 {
@@ -77,7 +75,7 @@ next_words(EmogiCsrBuild *build, Walk *walk, uint32_t *count)
 	return words;
 }
 
-/* Get the entries of the largest bucket that is sorted at once. */
+/* Get the maximum number of entries of a bucket that is sorted at once. */
 static size_t
 room_for(const EmogiCsrBuild *build)
 {
@@ -86,20 +84,23 @@ room_for(const EmogiCsrBuild *build)
 	return room < EMOGI_CSR_MAX_ROOM ? room : EMOGI_CSR_MAX_ROOM;
 }
 
-/* Lay a thread's desk out from an address on a line on; get its bytes. */
+/* Lay out a thread's workspace from a line-aligned address on; returns its bytes. */
 static size_t
-lay_out_desk(const EmogiCsrBuild *build, uintptr_t start, Desk *desk)
+lay_out_workspace(const EmogiCsrBuild *build, uintptr_t start, Workspace *workspace)
 {
 	const bool	weighted = build->words > 1;
 	uintptr_t	place = start;
 
-	*desk = (Desk) {.cursor = emogi_carve(&place, ((size_t) 1 << build->shift) * sizeof(uint64_t))};
-	desk->scratch = emogi_carve(&place, emogi_sort_list_bytes(weighted));
+	*workspace = (Workspace) {.cursor = emogi_carve(&place,
+													((size_t) 1 << build->shift) *
+													sizeof(uint64_t))};
+	workspace->scratch = emogi_carve(&place, emogi_sort_list_bytes(weighted));
 	if (!weighted)
 	{
-		desk->entries[0] = emogi_carve(&place, room_for(build) * sizeof(uint64_t));
-		desk->entries[1] = emogi_carve(&place, room_for(build) * sizeof(uint64_t));
-		desk->digits = emogi_carve(&place, (MAX_DIGITS << EMOGI_CSR_DIGIT_BITS) * sizeof(uint32_t));
+		workspace->entries[0] = emogi_carve(&place, room_for(build) * sizeof(uint64_t));
+		workspace->entries[1] = emogi_carve(&place, room_for(build) * sizeof(uint64_t));
+		workspace->digits = emogi_carve(&place,
+										(MAX_DIGITS << EMOGI_CSR_DIGIT_BITS) * sizeof(uint32_t));
 	}
 	return (size_t) (place - start);
 }
@@ -107,19 +108,18 @@ lay_out_desk(const EmogiCsrBuild *build, uintptr_t start, Desk *desk)
 size_t
 emogi_csr_desk_bytes(const EmogiCsrBuild *build)
 {
-	Desk		desk;
+	Workspace	workspace;
 
-	return lay_out_desk(build, 0, &desk);
+	return lay_out_workspace(build, 0, &workspace);
 }
 
 /*
- * Count the entries of each source of a bucket, with their words as a constant; false when the job
- * has stopped.
+ * Count the entries of each source of a bucket; nwords is a constant. False if the job has stopped.
  */
 ALWAYS_INLINE bool
 count_entries(EmogiCsrBuild *build, const Bucket *bucket, uint32_t nwords)
 {
-	uint64_t   *cursor = bucket->desk.cursor;
+	uint64_t   *cursor = bucket->workspace.cursor;
 	uint64_t	first = bucket->first;
 	Walk		walk = begin_walk(build, bucket);
 	const uint64_t *words;
@@ -134,12 +134,12 @@ count_entries(EmogiCsrBuild *build, const Bucket *bucket, uint32_t nwords)
 	return !emogi_job_stopped(&build->job);
 }
 
-/* Set the offsets of a bucket's vertices, and a cursor at each; false when the job has stopped. */
+/* Set the offsets of a bucket's vertices, and a cursor at each; false if the job has stopped. */
 static bool
 lay_out_bucket(EmogiCsrBuild *build, const Bucket *bucket)
 {
 	uint64_t   *offsets = (uint64_t *) build->to.offsets + bucket->first;
-	uint64_t   *cursor = bucket->desk.cursor;
+	uint64_t   *cursor = bucket->workspace.cursor;
 	uint64_t	count = bucket->end - bucket->first;
 	uint64_t	offset = build->base[bucket->number];
 
@@ -173,8 +173,8 @@ store_weight(void *weights, EmogiWeightType type, uint64_t i, double weight)
 }
 
 /*
- * Move a bucket's entries to their lists, with the type of the weights as a constant; false when
- * the job has stopped.
+ * Distribute a bucket's entries to their lists; the type is a constant. False if the job has
+ * stopped.
  */
 ALWAYS_INLINE bool
 fill_lists_of(EmogiCsrBuild *build, EmogiWeightType type, const Bucket *bucket)
@@ -182,7 +182,7 @@ fill_lists_of(EmogiCsrBuild *build, EmogiWeightType type, const Bucket *bucket)
 	const uint32_t nwords = type == EMOGI_WEIGHT_NONE ? 1 : 2;
 	uint32_t   *targets = (uint32_t *) build->to.targets;
 	void	   *weights = (void *) build->to.weights;
-	uint64_t   *cursor = bucket->desk.cursor;
+	uint64_t   *cursor = bucket->workspace.cursor;
 	uint64_t	first = bucket->first;
 	Walk		walk = begin_walk(build, bucket);
 	const uint64_t *words;
@@ -207,7 +207,7 @@ fill_lists_of(EmogiCsrBuild *build, EmogiWeightType type, const Bucket *bucket)
 	return !emogi_job_stopped(&build->job);
 }
 
-/* Move a bucket's entries to their lists; false when the job has stopped. */
+/* Distribute a bucket's entries to their lists; false if the job has stopped. */
 static bool
 fill_lists(EmogiCsrBuild *build, const Bucket *bucket)
 {
@@ -229,10 +229,7 @@ fill_lists(EmogiCsrBuild *build, const Bucket *bucket)
 	return false;
 }
 
-/*
- * Sort the lists of a bucket, which is filled: each goes up to its cursor. False when the job has
- * stopped.
- */
+/* Sort the lists of a filled bucket; each list ends at its cursor. False if the job has stopped. */
 static bool
 sort_lists(EmogiCsrBuild *build, const Bucket *bucket)
 {
@@ -244,11 +241,11 @@ sort_lists(EmogiCsrBuild *build, const Bucket *bucket)
 
 	for (uint64_t v = 0; v < bucket->end - bucket->first; v++)
 	{
-		uint64_t	end = bucket->desk.cursor[v];
+		uint64_t	end = bucket->workspace.cursor[v];
 
 		if (end - start > 1)
 			emogi_sort_list(targets + start, weights != NULL ? weights + start * bytes : NULL,
-							build->type, end - start, bucket->desk.scratch, &build->job);
+							build->type, end - start, bucket->workspace.scratch, &build->job);
 		if (end - polled >= EMOGI_SORT_SCRATCH)
 		{
 			if (emogi_job_stopped(&build->job))
@@ -260,9 +257,9 @@ sort_lists(EmogiCsrBuild *build, const Bucket *bucket)
 	return true;
 }
 
-/* Cut vertex numbers into as few digits as there can be, of equal length. */
+/* Divide vertex numbers into the fewest digits possible, of equal length. */
 static Digits
-cut_digits(uint64_t nvertices)
+choose_digits(uint64_t nvertices)
 {
 	Digits		digits = {0, 0};
 	uint32_t	nbits = 0;
@@ -274,7 +271,7 @@ cut_digits(uint64_t nvertices)
 	return digits;
 }
 
-/* Turn the counts of a digit into places. */
+/* Convert the counts of a digit to places. */
 static void
 place_digits(uint32_t *digit, uint32_t ndigits)
 {
@@ -290,22 +287,22 @@ place_digits(uint32_t *digit, uint32_t ndigits)
 }
 
 /*
- * Fill the lists of a bucket that fits the desk: sort it by the digits of the targets, low to high,
- * and deal it out.
+ * Fill the lists of a bucket that fits the workspace: LSD radix sort by target, then distribution
+ * to the sources.
  */
 static void
 fill_lists_sorted(EmogiCsrBuild *build, const Bucket *bucket, size_t count)
 {
-	const Digits digits = cut_digits(build->nvertices);
-	const Desk *desk = &bucket->desk;
+	const Digits digits = choose_digits(build->nvertices);
+	const Workspace *workspace = &bucket->workspace;
 	uint32_t   *targets = (uint32_t *) build->to.targets;
-	uint64_t   *cursor = desk->cursor;
+	uint64_t   *cursor = workspace->cursor;
 	uint64_t	first = bucket->first;
-	uint32_t   *places = desk->digits;
+	uint32_t   *places = workspace->digits;
 	uint64_t	mask = (UINT64_C(1) << digits.bits) - 1;
 	EmogiPartitionWalk walk = emogi_partition_walk(&build->partition, bucket->number);
-	uint64_t   *from = desk->entries[0];
-	uint64_t   *to = desk->entries[1];
+	uint64_t   *from = workspace->entries[0];
+	uint64_t   *to = workspace->entries[1];
 	const uint64_t *entries;
 	uint32_t	n;
 
@@ -343,7 +340,7 @@ fill_lists_sorted(EmogiCsrBuild *build, const Bucket *bucket, size_t count)
 		targets[cursor[(from[i] >> 32) - first]++] = (uint32_t) from[i];
 }
 
-/* Make the lists of a bucket; false when the job has stopped. */
+/* Make the lists of a bucket; false if the job has stopped. */
 static bool
 make_lists_of(EmogiCsrBuild *build, const Bucket *bucket)
 {
@@ -371,7 +368,7 @@ emogi_csr_make_lists(void *arg, int thread, int nthreads)
 		return;
 	if (!emogi_job_populate(&build->job, memory, build->desk_bytes))
 		emogi_job_fail(&build->job, EMOGI_NO_MEMORY);
-	lay_out_desk(build, (uintptr_t) memory, &bucket.desk);
+	lay_out_workspace(build, (uintptr_t) memory, &bucket.workspace);
 	while (!emogi_job_stopped(&build->job) &&
 		   (b = emogi_job_take(&build->next, 1)) < build->nbuckets)
 	{

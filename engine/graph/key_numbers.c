@@ -1,11 +1,11 @@
 /*
- * key_numbers.c: from the keys of edge ends to vertex numbers: the choice of the method, and the
+ * key_numbers.c: map the keys of edge ends to vertex numbers: the choice of the method, and the
  * direct one.
  *
- * Direct: one bit for every key of min_key .. max_key, set by all threads (an atomic OR, only when
- * the bit is not yet seen: as many as there are vertices), and beside each 64 bits the number of
- * the first. A number is that rank plus the bits set below: 16 bytes for 64 keys, one cache line a
- * look-up. When every key of the range occurs there is nothing to look up at all.
+ * Direct: a bitmap over min_key .. max_key, set by all threads (with an atomic OR only if the bit
+ * is not set yet, which happens once per vertex), and beside each 64 bits the number of the first
+ * key. A number is that rank plus the number of lower bits set [1]: 16 bytes per 64 keys, one cache
+ * line per lookup. If every key of the range occurs, no lookup is needed.
  *
  * [1] G. Jacobson. Space-efficient static trees and graphs. FOCS 1989. Section 2.1 (rank).
  */
@@ -17,13 +17,13 @@
 #define DIRECT_SPAN_PER_EDGE 32
 #define DIRECT_SPAN_ALWAYS ((uint64_t) 1 << 20)
 #define EDGES_PER_POLL 4096
-#define NSLICES 256				/* of the bitmap, for ranking */
-#define ZERO_WORDS 65536		/* words of the bitmap cleared at once, 1 MiB */
+#define NSLICES 256				/* of the bitmap, for computing ranks */
+#define ZERO_WORDS 65536		/* words of the bitmap cleared at a time, 1 MiB */
 
 typedef struct KeyWord
 {
 	uint64_t	present;		/* bit i: key min_key + 64 * word + i occurs */
-	uint64_t	rank;			/* keys that occur in the words before */
+	uint64_t	rank;			/* number of keys in the words before */
 } KeyWord;
 
 typedef struct DirectBuild
@@ -33,7 +33,7 @@ typedef struct DirectBuild
 	KeyWord    *words;			/* [nwords] */
 	uint64_t	nwords;
 	uint64_t	next;			/* atomic: next piece, chunk or slice */
-	uint64_t	slice_keys[NSLICES];	/* keys that occur, then those before the slice */
+	uint64_t	slice_keys[NSLICES];	/* number of keys in the slice, then before it */
 } DirectBuild;
 
 /* Count the set bits. */
@@ -106,7 +106,7 @@ clear_words(void *arg, int thread, int nthreads)
 	}
 }
 
-/* Set the bits of count keys. */
+/* Set the bits of `count` keys. */
 static void
 mark_keys(KeyWord *words, uint64_t min_key, const int64_t *keys, size_t count)
 {
@@ -185,7 +185,7 @@ rank_slices(void *arg, int thread, int nthreads)
 	}
 }
 
-/* Run one task of the direct build from its first unit on; false when the job has stopped. */
+/* Run one task of the direct build from its first unit on; false if the job has stopped. */
 static bool
 run_direct(EmogiPool *pool, DirectBuild *build, EmogiPoolTask task)
 {
@@ -194,7 +194,7 @@ run_direct(EmogiPool *pool, DirectBuild *build, EmogiPoolTask task)
 	return !emogi_job_stopped(build->job);
 }
 
-/* Build the bitmap and its ranks; false when the job has stopped. */
+/* Build the bitmap and its ranks; false if the job has stopped. */
 static bool
 build_direct(EmogiPool *pool, const EmogiEdges *edges, void *scratch, EmogiKeyNumbers *keys,
 			 EmogiJob *job)

@@ -1,6 +1,5 @@
 /*
- * key_numbers.h: what passes between the files that make CSR graphs: key_numbers.c,
- * key_numbers_sorted.c and csr.c.
+ * key_numbers.h: shared declarations of key_numbers.c, key_numbers_sorted.c and csr.c.
  */
 #ifndef EMOGI_KEY_NUMBERS_H
 #define EMOGI_KEY_NUMBERS_H
@@ -8,10 +7,10 @@
 #include "csr.h"
 #include "threads/job.h"
 
-/* Most keys that emogi_key_numbers_numbers takes at once. */
+/* Maximum number of keys per call of emogi_key_numbers_numbers. */
 #define EMOGI_KEYS_BATCH 1024
 
-/* Translate count <= EMOGI_KEYS_BATCH keys that occur among the edges into numbers. */
+/* Translate count <= EMOGI_KEYS_BATCH keys, all of which occur among the edges, to numbers. */
 extern void emogi_key_numbers_numbers(const EmogiKeyNumbers *keys, const int64_t *key,
 									  uint32_t *number, size_t count);
 
@@ -35,7 +34,7 @@ emogi_edge_keys(const EmogiEdges *edges, const EmogiEdgeChunk *chunk, uint64_t f
 	return buffer;
 }
 
-/* Write the share `part` of nparts of ids[nvertices]. */
+/* Write share `part` of nparts of ids[nvertices]. */
 extern void emogi_key_numbers_write_ids(const EmogiKeyNumbers *keys, int64_t *ids, uint64_t part,
 										uint64_t nparts);
 
@@ -47,7 +46,7 @@ extern bool emogi_key_numbers_sorted_build(EmogiPool *pool, const EmogiEdges *ed
 extern void emogi_key_numbers_sorted_numbers(const EmogiKeyNumbers *keys, const int64_t *key,
 											 uint32_t *number, size_t count);
 
-/* Say in words why a job stopped, and return its status. */
+/* Write the message of a failed job, and return its status. */
 extern EmogiStatus emogi_key_numbers_report(const EmogiJob *job, const EmogiEdges *edges,
 											EmogiError *error);
 

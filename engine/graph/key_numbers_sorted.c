@@ -1,15 +1,15 @@
 /*
- * key_numbers_sorted.c: vertex numbers for keys that are too sparse for a table: sort the distinct
- * keys, look up by an index.
+ * key_numbers_sorted.c: vertex numbers for keys too sparse for a bitmap: sort the distinct keys,
+ * and look them up through an index.
  *
- * Keys are held as key - min_key, unsigned. A sample of them gives splitters that cut the keys into
- * buckets of like size, however they are spread [1]; equal keys that come in quick succession are
- * dropped by a small table of recent ones, so that the ends of one vertex with most of the edges do
- * not fill a bucket. Every thread counts, then moves, its share of the keys into the buckets; each
- * bucket is sorted and freed of repeats by itself; the buckets, moved together, are the ids. The
- * index cuts the range of each bucket evenly into one to four times as many cells as it has keys: a
- * look-up is a search among the splitters, which does not branch, and one in a cell, which most
- * often holds this key alone.
+ * Keys are held as key - min_key, unsigned. A sample of them yields splitters that divide the keys
+ * into buckets of similar size, whatever their distribution [1]. Repeats in quick succession are
+ * dropped by a small table of recent keys, so that a vertex with most of the edges does not fill a
+ * bucket. Each thread counts, then moves, its share of the keys into the buckets; each bucket is
+ * sorted and deduplicated by itself; the buckets, concatenated, are the ids. The index divides the
+ * range of each bucket evenly into one to four times as many cells as it has keys. A lookup is a
+ * branch-free search among the splitters, followed by one in a cell, which usually holds only this
+ * key.
  *
  * [1] W. D. Frazer, A. C. McKellar. Samplesort: a sampling approach to minimal storage tree
  *     sorting. JACM 17(3), 1970.
@@ -21,22 +21,22 @@
 #include <string.h>
 
 #define MAX_BUCKETS 1024
-#define KEYS_PER_BUCKET 8192	/* aim */
+#define KEYS_PER_BUCKET 8192	/* target size */
 #define SAMPLES_PER_BUCKET 32
 #define RECENT_BITS 13			/* of the table of recent keys while the edges are read */
-#define MAX_SEEN_BITS 16		/* of that of a bucket: EMOGI_SORT_SCRATCH keys */
-#define GROUP 16				/* searches among the splitters that run side by side */
-#define BATCH 64				/* keys that take each step of a look-up together */
+#define MAX_SEEN_BITS 16		/* of the table for a bucket: EMOGI_SORT_SCRATCH keys */
+#define GROUP 16				/* searches among the splitters that are interleaved */
+#define BATCH 64				/* keys that take each stage of a lookup together */
 #define GUIDE_BITS 12
 #define MAX_CELLS_PER_KEY 4
 #define PIECE_KEYS ((uint64_t) 1 << 18)	/* of populating and moving, 2 MiB */
 
-/* What the look-up needs to know of a bucket. */
+/* The part of the index for a bucket. */
 typedef struct KeyBucket
 {
 	uint64_t	low;			/* its smallest key */
-	uint64_t	first_cell:58;	/* there are up to MAX_CELLS_PER_KEY a key: more than 32 bits
-								 * number */
+	uint64_t	first_cell:58;	/* there are up to MAX_CELLS_PER_KEY per key: more than 32 bits
+								 * can number */
 	uint64_t	shift:6;		/* cell = first_cell + ((key - low) >> shift) */
 } KeyBucket;
 
@@ -46,13 +46,14 @@ typedef struct KeyIndex
 {
 	uint32_t	nbuckets;
 	uint32_t	guide_shift;
-	uint32_t	window;			/* a power of two: more than the splitters of any cell of the
-								 * guide */
-	const uint32_t *cells;		/* [ncells + 1], the number of the first key of the cell or
-								 * beyond */
-	uint16_t	guide[1 << GUIDE_BITS];	/* splitters below every key with this key >> guide_shift */
-	uint64_t	splitters[2 * MAX_BUCKETS];	/* bucket b has splitters[b-1] <= key < splitters[b];
-											 * then UINT64_MAX */
+	uint32_t	window;			/* a power of two, greater than the number of splitters in any
+								 * cell of the guide */
+	const uint32_t *cells;		/* [ncells + 1], the number of the first key in the cell or after
+								 * it */
+	uint16_t	guide[1 << GUIDE_BITS];	/* number of splitters below every key with this key >>
+										 * guide_shift */
+	uint64_t	splitters[2 * MAX_BUCKETS];	/* bucket b holds splitters[b-1] <= key <
+											 * splitters[b]; the rest is UINT64_MAX */
 	KeyBucket	buckets[MAX_BUCKETS];
 } KeyIndex;
 
@@ -61,21 +62,21 @@ typedef struct SortedBuild
 	EmogiJob   *job;
 	const EmogiEdges *edges;
 	KeyIndex   *index;
-	uint64_t   *keys;			/* [nkeys], by buckets; at last [nvertices] */
+	uint64_t   *keys;			/* [nkeys], by bucket; in the end [nvertices] */
 	uint64_t	nkeys;
-	uint64_t	room_bytes;		/* of keys, and cells behind them */
+	uint64_t	room_bytes;		/* of keys, and the cells after them */
 	uint32_t   *cells;
-	uint64_t   *places;			/* [nthreads][MAX_BUCKETS]: counts, then where the next key of
-								 * the thread goes */
+	uint64_t   *places;			/* [nthreads][MAX_BUCKETS]: counts, then the place of the
+								 * thread's next key */
 	uint64_t	start[MAX_BUCKETS + 1];	/* where each bucket begins in keys */
 	uint64_t	distinct[MAX_BUCKETS];
 	uint64_t	next;			/* atomic: next piece or bucket */
-	bool		moving;			/* the second reading of the edges */
+	bool		moving;			/* the second pass over the edges */
 } SortedBuild;
 
 /*
- * Count the splitters <= key, for GROUP keys at once: those that the guide says, then those of a
- * window after them.
+ * Count the splitters <= key for GROUP keys at once: the guide's number, plus a search in the
+ * window after it.
  */
 static inline void
 find_buckets(const KeyIndex *index, const uint64_t *key, uint32_t *bucket)
@@ -94,8 +95,8 @@ find_buckets(const KeyIndex *index, const uint64_t *key, uint32_t *bucket)
 }
 
 /*
- * Get the bytes for all keys while they are moved, and then for the distinct ones with at least a
- * cell for each.
+ * Get the bytes for all keys while they are moved, and afterwards for the distinct ones with at
+ * least one cell for each.
  */
 static uint64_t
 bytes_of_keys(uint64_t nedges, uint64_t max_vertices)
@@ -113,7 +114,7 @@ emogi_key_numbers_sorted_bytes(uint64_t nedges, uint64_t max_vertices)
 	return sizeof(KeyIndex) + EMOGI_LINE_BYTES + bytes_of_keys(nedges, max_vertices);
 }
 
-/* Take about `wanted` keys from all over the edges; get how many. */
+/* Sample about `wanted` keys evenly from the edges; returns their number. */
 static size_t
 take_sample(const EmogiEdges *edges, uint64_t *sample, size_t wanted)
 {
@@ -141,7 +142,7 @@ take_sample(const EmogiEdges *edges, uint64_t *sample, size_t wanted)
 	return taken;
 }
 
-/* Remove repeats from sorted keys; get how many are left. */
+/* Remove repeats from sorted keys; returns the number left. */
 static size_t
 remove_repeats(uint64_t *keys, size_t count)
 {
@@ -162,7 +163,7 @@ static void
 make_guide(KeyIndex *index, uint64_t span)
 {
 	uint32_t	below = 0,
-				most = 0;
+				max = 0;
 
 	index->guide_shift = 0;
 	while (span >> index->guide_shift >= 1 << GUIDE_BITS)
@@ -174,15 +175,15 @@ make_guide(KeyIndex *index, uint64_t span)
 		index->guide[c] = (uint16_t) below;
 		while (below < index->nbuckets - 1 && index->splitters[below] >> index->guide_shift <= c)
 			below++;
-		if (below - before > most)
-			most = below - before;
+		if (below - before > max)
+			max = below - before;
 	}
 	index->window = 1;
-	while (index->window <= most)
+	while (index->window <= max)
 		index->window *= 2;
 }
 
-/* Choose the splitters from a sample of the keys; false without memory. */
+/* Choose the splitters from a sample of the keys; false if out of memory. */
 static bool
 choose_splitters(const EmogiEdges *edges, KeyIndex *index, EmogiJob *job)
 {
@@ -209,17 +210,17 @@ choose_splitters(const EmogiEdges *edges, KeyIndex *index, EmogiJob *job)
 	return true;
 }
 
-/* Empty a table of 2^bits recent keys. */
+/* Clear a table of 2^bits recent keys. */
 static void
-forget_keys(uint64_t *recent, int bits)
+clear_recent(uint64_t *recent, int bits)
 {
 	memset(recent, 0, sizeof(uint64_t) << bits);
-	recent[0] = 1;				/* key 0 belongs here and has not been seen; key 1 belongs
+	recent[0] = 1;				/* key 0 hashes to this slot and has not been seen; key 1 hashes
 								 * elsewhere */
 }
 
 /*
- * Put a key in the table of recent ones, in the place of another perhaps; say whether it was not
+ * Put a key in the table of recent keys, possibly replacing another; returns whether it was not
  * there.
  */
 static inline bool
@@ -232,7 +233,7 @@ note_key(uint64_t *recent, int bits, uint64_t key)
 	return isnew;
 }
 
-/* Count or move the keys of one chunk that are not among the recent ones. */
+/* Count or move the keys of a chunk that are not among the recent ones. */
 static void
 scatter_chunk(SortedBuild *build, const EmogiEdgeChunk *chunk, uint64_t *recent, uint64_t *places)
 {
@@ -271,7 +272,10 @@ scatter_chunk(SortedBuild *build, const EmogiEdgeChunk *chunk, uint64_t *recent,
 	}
 }
 
-/* Count or move the keys of this thread's chunks: the same ones, in the same order, both times. */
+/*
+ * Count or move the keys of this thread's chunks: the same chunks, in the same order, in both
+ * passes.
+ */
 static void
 scatter_keys(void *arg, int thread, int nthreads)
 {
@@ -281,7 +285,7 @@ scatter_keys(void *arg, int thread, int nthreads)
 	uint64_t	first = edges->nchunks * (uint64_t) thread / (uint64_t) nthreads;
 	uint64_t	end = edges->nchunks * ((uint64_t) thread + 1) / (uint64_t) nthreads;
 
-	forget_keys(recent, RECENT_BITS);
+	clear_recent(recent, RECENT_BITS);
 	for (uint64_t c = first; c < end && !emogi_job_stopped(build->job); c++)
 	{
 		scatter_chunk(build, edges->chunks[c], recent,
@@ -290,7 +294,7 @@ scatter_keys(void *arg, int thread, int nthreads)
 	}
 }
 
-/* Turn the counts of all threads into places, bucket by bucket. */
+/* Convert the counts of all threads to places, bucket by bucket. */
 static void
 place_buckets(SortedBuild *build, int nthreads)
 {
@@ -329,7 +333,7 @@ populate_keys(void *arg, int thread, int nthreads)
 	}
 }
 
-/* Remove most repeats from keys in any order, with a table in scratch; get how many are left. */
+/* Remove most repeats from unsorted keys, with a table in scratch; returns the number left. */
 static size_t
 thin_out(uint64_t *keys, size_t count, uint64_t *scratch)
 {
@@ -338,7 +342,7 @@ thin_out(uint64_t *keys, size_t count, uint64_t *scratch)
 
 	while (bits < MAX_SEEN_BITS && (size_t) 2 << bits < count)
 		bits++;
-	forget_keys(scratch, bits);
+	clear_recent(scratch, bits);
 	for (size_t i = 0; i < count; i++)
 	{
 		uint64_t	key = keys[i];
@@ -349,7 +353,7 @@ thin_out(uint64_t *keys, size_t count, uint64_t *scratch)
 	return kept;
 }
 
-/* Sort the buckets and remove repeats in each. */
+/* Sort the buckets and remove repeats from each. */
 static void
 sort_buckets(void *arg, int thread, int nthreads)
 {
@@ -373,7 +377,7 @@ sort_buckets(void *arg, int thread, int nthreads)
 	free(scratch);
 }
 
-/* Choose how many cells a key gets: as many as fit behind the keys in the memory that was given. */
+/* Choose the number of cells per key: as many as fit after the keys in the given memory. */
 static uint64_t
 cells_per_key(const SortedBuild *build)
 {
@@ -390,10 +394,11 @@ cells_per_key(const SortedBuild *build)
 }
 
 /*
- * Move the buckets together at the front of keys and give each its cells; get the number of cells.
+ * Move the buckets together at the front of keys and assign their cells; returns the number of
+ * cells.
  */
 static uint64_t
-close_up(SortedBuild *build)
+compact_buckets(SortedBuild *build)
 {
 	KeyIndex   *index = build->index;
 	uint64_t	per_key = cells_per_key(build);
@@ -425,7 +430,7 @@ close_up(SortedBuild *build)
 	return ncells;
 }
 
-/* Fill the cells of every bucket. */
+/* Fill the cells of each bucket. */
 static void
 fill_cells(void *arg, int thread, int nthreads)
 {
@@ -451,7 +456,7 @@ fill_cells(void *arg, int thread, int nthreads)
 	}
 }
 
-/* Run one task of the build from its first unit on; false when the job has stopped. */
+/* Run one task of the build from its first unit on; false if the job has stopped. */
 static bool
 run_sorted(EmogiPool *pool, SortedBuild *build, EmogiPoolTask task)
 {
@@ -461,7 +466,7 @@ run_sorted(EmogiPool *pool, SortedBuild *build, EmogiPoolTask task)
 }
 
 /*
- * Collect the distinct keys in build->keys and make the index over them; false when the job has
+ * Collect the distinct keys in build->keys and make the index over them; false if the job has
  * stopped.
  */
 static bool
@@ -477,7 +482,7 @@ collect_keys(EmogiPool *pool, SortedBuild *build, EmogiKeyNumbers *keys)
 		!run_sorted(pool, build, scatter_keys) ||
 		!run_sorted(pool, build, sort_buckets))
 		return false;
-	ncells = close_up(build);
+	ncells = compact_buckets(build);
 	keys->nvertices = build->start[build->index->nbuckets];
 	if (emogi_job_stopped(build->job) || keys->nvertices > EMOGI_MAX_VERTICES)
 		return false;
@@ -527,8 +532,8 @@ emogi_key_numbers_sorted_build(EmogiPool *pool, const EmogiEdges *edges, uint64_
 }
 
 /*
- * Translate up to BATCH keys: all of them take each step before the next, so that their cache
- * misses overlap.
+ * Translate up to BATCH keys. All keys take each stage before the next, so that their cache misses
+ * overlap.
  */
 static void
 look_up_batch(const EmogiKeyNumbers *keys, const int64_t *key, uint32_t *number, size_t count)

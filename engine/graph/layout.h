@@ -1,6 +1,5 @@
 /*
- * layout.h: arrays that begin on a line and fill whole lines, laid out one after the other in a
- * block.
+ * layout.h: lay out line-aligned arrays, padded to whole lines, one after the other in a block.
  */
 #ifndef EMOGI_LAYOUT_H
 #define EMOGI_LAYOUT_H
@@ -14,7 +13,7 @@ emogi_whole_lines(size_t bytes)
 	return (bytes + EMOGI_LINE_BYTES - 1) / EMOGI_LINE_BYTES * EMOGI_LINE_BYTES;
 }
 
-/* Get the next array of `bytes` at *place, an address on a line, and move on. */
+/* Get the next array of `bytes` at *place, a line-aligned address, and advance. */
 static inline void *
 emogi_carve(uintptr_t *place, size_t bytes)
 {

@@ -1,10 +1,10 @@
 /*
- * merge.h: a Graph from another Graph and the changes of its edges.
+ * merge.h: merge changes of edges into a graph's CSR.
  *
- * What has not changed is copied at the speed of memory, lists between two changed vertices at
- * once; changed lists are merged. The result is, byte for byte, what emogi_csr_build makes of the
- * new set of edges: the same ids, offsets, targets, weights, weight type and padding. New vertices,
- * in the middle or at the end, and vertices that have lost their last edge are renumbered on the
+ * Unchanged parts are copied at memory speed, all lists between two changed vertices at once;
+ * changed lists are merged. The result is byte-identical to what emogi_csr_build makes of the new
+ * multiset of edges: the same ids, offsets, targets, weights, weight type and padding. New
+ * vertices, wherever they sort, and vertices that have lost their last edge are renumbered on the
  * way.
  */
 #ifndef EMOGI_MERGE_H
@@ -13,42 +13,43 @@
 #include "contract/derivation.h"
 #include "csr.h"
 
-/* An edge more (times > 0) or less (times < 0). */
+/* Added (times > 0) or removed (times < 0) copies of an edge. */
 typedef struct EmogiEdgeChange
 {
 	int64_t		src;
 	int64_t		dst;
-	double		weight;			/* 0 where the Graph has no weights */
+	double		weight;			/* 0 if the graph has no weights */
 	int64_t		times;
 } EmogiEdgeChange;
 
 typedef struct EmogiMergeInput
 {
-	const EmogiGraph *graph;	/* the old one, only read; laid out by emogi_csr_build or by a
-								 * splice; it may be empty (no vertices, no memory) */
+	const EmogiGraph *graph;	/* the old graph, read-only; laid out by emogi_csr_build or by a
+								 * merge; may be empty (no vertices, no memory) */
 	EmogiDirection direction;	/* of graph->forward */
-	bool		with_backward;	/* the transpose is there too, and is made; for EMOGI_BOTH it is
+	bool		with_backward;	/* the transpose exists too, and is made; for EMOGI_BOTH it is
 								 * forward itself */
-	EmogiWeightType weight_type;	/* of the new Graph: the narrowest that holds all its
-									 * weights; NONE iff the old has none */
+	EmogiWeightType weight_type;	/* of the new graph: the narrowest that holds all its
+									 * weights; NONE iff the old one has none */
 	uint64_t	nchanges;
-	const EmogiEdgeChange *changes; /* [nchanges], in any order; they may repeat and cancel each
-									 * other. Edges that go are there */
-	void	   *memory;			/* emogi_merge_bytes, page-aligned, any content, not populated */
+	const EmogiEdgeChange *changes; /* [nchanges], unordered; may repeat and cancel each other.
+									 * Removed edges exist */
+	void	   *memory;			/* emogi_merge_bytes, page-aligned, undefined content, not
+								 * populated */
 	void	   *scratch;		/* emogi_merge_scratch_bytes, EMOGI_LINE_BYTES-aligned, likewise */
 	EmogiDerivation *derivation;	/* filled in too, with arrays in the scratch; NULL = not
 									 * wanted, and there is no scratch for it */
 } EmogiMergeInput;
 
-/* Bytes that the new Graph's block has at most. */
+/* Get an upper bound of the bytes of the new graph's block. */
 extern size_t emogi_merge_bytes(const EmogiMergeInput *input);
 
-/* Bytes of scratch. */
+/* Get the bytes of scratch. */
 extern size_t emogi_merge_scratch_bytes(const EmogiMergeInput *input, int nthreads);
 
 /*
- * Fill *graph, whose pointers lead into input->memory; all 0 when no edge is left. All threads take
- * part; polls control->cancel. BAD_INPUT when an edge is to go that the old Graph does not have, or
+ * Fill *graph, whose pointers lead into input->memory; all 0 if no edge is left. All threads take
+ * part; polls control->cancel. BAD_INPUT if a removed edge does not exist in the old graph, or
  * there are more than EMOGI_MAX_VERTICES vertices.
  */
 extern EmogiStatus emogi_merge(EmogiPool *pool, const EmogiMergeInput *input, EmogiGraph *graph,

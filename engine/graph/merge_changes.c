@@ -1,9 +1,9 @@
 /*
- * merge_changes.c: the net changes of the lists, and where in the old lists they take place.
+ * merge_changes.c: the net changes of the lists, and their places in the old lists.
  *
- * Each orientation's changes are sorted by the bytes of their keys, low to high, as far as they
- * vary: few passes, for keys are mostly near each other and weights mostly small. What is left when
- * equal ones are summed up is searched in the old Graph.
+ * Each direction's changes are sorted by an LSD radix sort over the bytes of their keys that vary:
+ * few passes, because keys are mostly close together and weights mostly small. After equal changes
+ * are summed, the remaining ones are looked up in the old graph.
  */
 #include "graph/merge_parts.h"
 
@@ -11,11 +11,11 @@
 
 #include <string.h>
 
-#define LOCATE_BATCH 32			/* changes whose places are looked for side by side */
+#define LOCATE_BATCH 32			/* changes whose places are searched together */
 
 /* ---- net changes ---- */
 
-/* Get a double as an unsigned integer that orders as it does, without -0. */
+/* Map a double to an unsigned integer of the same order, with -0 as 0. */
 static uint64_t
 order_weight(double weight)
 {
@@ -38,18 +38,18 @@ emogi_merge_weight(const EmogiMergeEntry *entry)
 
 /* Write the entries of all changes. */
 static void
-make_entries(EmogiMerge *splicing, EmogiMergeSide *side)
+make_entries(EmogiMerge *merge, EmogiMergeSide *side)
 {
-	const EmogiMergeInput *input = splicing->input;
+	const EmogiMergeInput *input = merge->input;
 
 	side->nentries = 0;
-	for (uint64_t i = 0; i < input->nchanges && !emogi_merge_stops_at(splicing, i); i++)
+	for (uint64_t i = 0; i < input->nchanges && !emogi_merge_stops_at(merge, i); i++)
 	{
 		const EmogiEdgeChange *change = &input->changes[i];
 		EmogiMergeEntry entry = {
 			.source = emogi_merge_order(side->swapped ? change->dst : change->src),
 			.target = emogi_merge_order(side->swapped ? change->src : change->dst),
-			.weight = order_weight(splicing->type == EMOGI_WEIGHT_NONE ? 0.0 : change->weight),
+			.weight = order_weight(merge->type == EMOGI_WEIGHT_NONE ? 0.0 : change->weight),
 			.times = change->times
 		};
 		EmogiMergeEntry turned = entry;
@@ -63,7 +63,7 @@ make_entries(EmogiMerge *splicing, EmogiMergeSide *side)
 	}
 }
 
-/* Get what entries are sorted by: first by the weight, last by the source. */
+/* Get a sort word of an entry: 0 = weight, 1 = target, 2 = source, in the order of sorting. */
 static inline uint64_t
 word_of(const EmogiMergeEntry *entry, int word)
 {
@@ -72,25 +72,25 @@ word_of(const EmogiMergeEntry *entry, int word)
 
 /* Get the bits of a word in which entries differ. */
 static uint64_t
-varying_bits(EmogiMerge *splicing, const EmogiMergeSide *side, int word)
+varying_bits(EmogiMerge *merge, const EmogiMergeSide *side, int word)
 {
 	uint64_t	varying = 0;
 
-	for (uint64_t i = 0; i < side->nentries && !emogi_merge_stops_at(splicing, i); i++)
+	for (uint64_t i = 0; i < side->nentries && !emogi_merge_stops_at(merge, i); i++)
 		varying |= word_of(&side->entries[i], word) ^ word_of(&side->entries[0], word);
 	return varying;
 }
 
-/* Sort entries by one byte of a word; those that are equal there stay as they are. */
+/* Sort entries stably by one byte of a word. */
 static void
-sort_by_byte(EmogiMerge *splicing, EmogiMergeSide *side, int word, int shift)
+sort_by_byte(EmogiMerge *merge, EmogiMergeSide *side, int word, int shift)
 {
 	EmogiMergeEntry *from = side->entries;
 	EmogiMergeEntry *to = side->spare;
 	uint64_t	places[256] = {0};
 	uint64_t	sum = 0;
 
-	for (uint64_t i = 0; i < side->nentries && !emogi_merge_stops_at(splicing, i); i++)
+	for (uint64_t i = 0; i < side->nentries && !emogi_merge_stops_at(merge, i); i++)
 		places[word_of(&from[i], word) >> shift & 255]++;
 	for (int digit = 0; digit < 256; digit++)
 	{
@@ -99,9 +99,9 @@ sort_by_byte(EmogiMerge *splicing, EmogiMergeSide *side, int word, int shift)
 		places[digit] = sum;
 		sum += count;
 	}
-	if (emogi_job_stopped(&splicing->job))
-		return;					/* not all were counted, perhaps */
-	for (uint64_t i = 0; i < side->nentries && !emogi_merge_stops_at(splicing, i); i++)
+	if (emogi_job_stopped(&merge->job))
+		return;					/* the counts may be incomplete */
+	for (uint64_t i = 0; i < side->nentries && !emogi_merge_stops_at(merge, i); i++)
 		to[places[word_of(&from[i], word) >> shift & 255]++] = from[i];
 	side->entries = to;
 	side->spare = from;
@@ -109,27 +109,27 @@ sort_by_byte(EmogiMerge *splicing, EmogiMergeSide *side, int word, int shift)
 
 /* Sort entries by source, then by target, then by weight. */
 static void
-sort_entries(EmogiMerge *splicing, EmogiMergeSide *side)
+sort_entries(EmogiMerge *merge, EmogiMergeSide *side)
 {
 	for (int word = 0; word < 3; word++)
 	{
-		uint64_t	varying = varying_bits(splicing, side, word);
+		uint64_t	varying = varying_bits(merge, side, word);
 
 		for (int shift = 0; shift < 64; shift += 8)
 		{
 			if ((varying >> shift & 255) != 0)
-				sort_by_byte(splicing, side, word, shift);
+				sort_by_byte(merge, side, word, shift);
 		}
 	}
 }
 
-/* Make one of all entries that are equal, none when they cancel each other. */
+/* Combine equal entries into one, or none if they cancel each other. */
 static void
-sum_entries(EmogiMerge *splicing, EmogiMergeSide *side)
+sum_entries(EmogiMerge *merge, EmogiMergeSide *side)
 {
 	uint64_t	nsums = 0;
 
-	for (uint64_t i = 0; i < side->nentries && !emogi_merge_stops_at(splicing, i);)
+	for (uint64_t i = 0; i < side->nentries && !emogi_merge_stops_at(merge, i);)
 	{
 		EmogiMergeEntry sum = side->entries[i];
 
@@ -148,34 +148,31 @@ sum_entries(EmogiMerge *splicing, EmogiMergeSide *side)
 	side->nentries = nsums;
 }
 
-/* Make the net changes of an orientation. */
+/* Make the net changes of a direction. */
 static void
 net_side(void *arg, int thread, int nthreads)
 {
-	EmogiMerge *splicing = arg;
+	EmogiMerge *merge = arg;
 	uint64_t	i;
 
-	while (!emogi_job_stopped(&splicing->job) &&
-		   (i = emogi_job_take(&splicing->next, 1)) < (uint64_t) splicing->nsides)
+	while (!emogi_job_stopped(&merge->job) &&
+		   (i = emogi_job_take(&merge->next, 1)) < (uint64_t) merge->nsides)
 	{
-		make_entries(splicing, &splicing->sides[i]);
-		sort_entries(splicing, &splicing->sides[i]);
-		sum_entries(splicing, &splicing->sides[i]);
+		make_entries(merge, &merge->sides[i]);
+		sort_entries(merge, &merge->sides[i]);
+		sum_entries(merge, &merge->sides[i]);
 	}
 }
 
 bool
-emogi_merge_net(EmogiPool *pool, EmogiMerge *splicing)
+emogi_merge_net(EmogiPool *pool, EmogiMerge *merge)
 {
-	return emogi_merge_run(pool, splicing, net_side);
+	return emogi_merge_run(pool, merge, net_side);
 }
 
 /* ---- places ---- */
 
-/*
- * Find the first of the entries [low, high), a list, that does not stand before a target with a
- * weight.
- */
+/* Find the first of a list's entries [low, high) that does not precede (target, weight). */
 static uint64_t
 find_place(const EmogiAdjacency *lists, EmogiWeightType type, uint64_t low, uint64_t high,
 		   uint32_t target, double weight)
@@ -195,21 +192,22 @@ find_place(const EmogiAdjacency *lists, EmogiWeightType type, uint64_t low, uint
 }
 
 /*
- * Say whether a list that ends at `end` has, from a place on, so many of the entry that is to go.
+ * Check whether a list that ends at `end` has, from a place on, at least `count` copies of a
+ * removed entry.
  */
 static bool
-has_entries(const EmogiMerge *splicing, const EmogiMergeSide *side, const EmogiMergeEdit *edit,
+has_entries(const EmogiMerge *merge, const EmogiMergeSide *side, const EmogiMergeEdit *edit,
 			uint64_t end, uint64_t count, double weight)
 {
 	uint64_t	last = edit->place + count - 1;
 
 	return edit->target_known && count <= end - edit->place &&
 		side->from.targets[last] == edit->target &&
-		(splicing->old_type == EMOGI_WEIGHT_NONE ||
-		 emogi_weight(side->from.weights, splicing->old_type, last) == weight);
+		(merge->old_type == EMOGI_WEIGHT_NONE ||
+		 emogi_weight(side->from.weights, merge->old_type, last) == weight);
 }
 
-/* Note that an entry is not there; of several the first. */
+/* Record that an entry does not exist; keeps the first. */
 static void
 note_missing(uint64_t *missing, uint64_t entry)
 {
@@ -222,22 +220,20 @@ note_missing(uint64_t *missing, uint64_t entry)
 }
 
 /*
- * Find the first vertex whose key is not below another, for many keys side by side: each step's
- * reads are on their way at once.
+ * Find the first vertex whose key is >= each of many keys, by interleaved binary searches whose
+ * cache misses overlap.
  */
 static void
-search_vertices(const EmogiMerge *splicing, const int64_t *keys, uint32_t *vertices, size_t count)
+search_vertices(const EmogiMerge *merge, const int64_t *keys, uint32_t *vertices, size_t count)
 {
-	const int64_t *ids = splicing->ids;
+	const int64_t *ids = merge->ids;
 
 	memset(vertices, 0, count * sizeof(*vertices));
-	for (uint64_t left = splicing->nvertices; left > 0;)
+	for (uint64_t left = merge->nvertices; left > 0;)
 	{
 		const uint64_t half = (left + 1) / 2;
 
-		/*
-		 * the one that is looked for is among the `left` from here on, or it is the one behind them
-		 */
+		/* the result is among the next `left` vertices, or the one after them */
 		for (size_t i = 0; i < count; i++)
 			vertices[i] += ids[vertices[i] + half - 1] < keys[i] ? (uint32_t) half : 0;
 		left -= half;
@@ -246,9 +242,9 @@ search_vertices(const EmogiMerge *splicing, const int64_t *keys, uint32_t *verti
 
 /* Look up the ends of the entries [first, first + count). */
 static void
-locate_ends(EmogiMerge *splicing, EmogiMergeSide *side, uint64_t first, size_t count)
+locate_ends(EmogiMerge *merge, EmogiMergeSide *side, uint64_t first, size_t count)
 {
-	const uint64_t nvertices = splicing->nvertices;
+	const uint64_t nvertices = merge->nvertices;
 	int64_t		keys[2 * LOCATE_BATCH];
 	uint32_t	vertices[2 * LOCATE_BATCH];
 
@@ -257,51 +253,47 @@ locate_ends(EmogiMerge *splicing, EmogiMergeSide *side, uint64_t first, size_t c
 		keys[i] = emogi_merge_key(side->entries[first + i].source);
 		keys[count + i] = emogi_merge_key(side->entries[first + i].target);
 	}
-	search_vertices(splicing, keys, vertices, side->spliced ? 2 * count : count);
+	search_vertices(merge, keys, vertices, side->spliced ? 2 * count : count);
 	for (size_t i = 0; i < count; i++)
 	{
 		EmogiMergeEdit *edit = &side->edits[first + i];
 
 		*edit = (EmogiMergeEdit) {.source = vertices[i]};
-		edit->source_known = edit->source < nvertices && splicing->ids[edit->source] == keys[i];
+		edit->source_known = edit->source < nvertices && merge->ids[edit->source] == keys[i];
 		if (!side->spliced)
 			continue;
 		edit->target = vertices[count + i];
 		edit->target_known = edit->target < nvertices &&
-			splicing->ids[edit->target] == keys[count + i];
+			merge->ids[edit->target] == keys[count + i];
 		__builtin_prefetch(&side->from.offsets[edit->source]);
 	}
 }
 
 /*
- * Find where an entry, whose ends have been looked up, comes or goes in the old list [edit->place,
- * end).
+ * Find the place of an entry, whose ends have been looked up, in the old list [edit->place, end).
  */
 static void
-locate_entry(EmogiMerge *splicing, EmogiMergeSide *side, uint64_t i, uint64_t end)
+locate_entry(EmogiMerge *merge, EmogiMergeSide *side, uint64_t i, uint64_t end)
 {
 	const EmogiMergeEntry *entry = &side->entries[i];
 	EmogiMergeEdit *edit = &side->edits[i];
-	const double weight = splicing->type == EMOGI_WEIGHT_NONE ? 0.0 : emogi_merge_weight(entry);
+	const double weight = merge->type == EMOGI_WEIGHT_NONE ? 0.0 : emogi_merge_weight(entry);
 
-	/*
-	 * entries that lead to the next vertex stand behind one that leads to a new one, whatever they
-	 * weigh
-	 */
-	edit->place = find_place(&side->from, splicing->old_type, edit->place, end, edit->target,
+	/* entries to the next old vertex follow one to a new vertex, regardless of weights */
+	edit->place = find_place(&side->from, merge->old_type, edit->place, end, edit->target,
 							 edit->target_known ? weight : (double) -INFINITY);
 	if (entry->times < 0 &&
-		!has_entries(splicing, side, edit, end, 0 - (uint64_t) entry->times, weight))
-		note_missing(&splicing->missing[side - splicing->sides], i);
+		!has_entries(merge, side, edit, end, 0 - (uint64_t) entry->times, weight))
+		note_missing(&merge->missing[side - merge->sides], i);
 }
 
-/* Find where the entries [first, first + count) come and go. */
+/* Find the places of the entries [first, first + count). */
 static void
-locate_batch(EmogiMerge *splicing, EmogiMergeSide *side, uint64_t first, size_t count)
+locate_batch(EmogiMerge *merge, EmogiMergeSide *side, uint64_t first, size_t count)
 {
 	uint64_t	ends[LOCATE_BATCH];
 
-	locate_ends(splicing, side, first, count);
+	locate_ends(merge, side, first, count);
 	if (!side->spliced)
 		return;
 	for (size_t i = 0; i < count; i++)
@@ -313,33 +305,33 @@ locate_batch(EmogiMerge *splicing, EmogiMergeSide *side, uint64_t first, size_t 
 		__builtin_prefetch(&side->from.targets[edit->place + (ends[i] - edit->place) / 2]);
 	}
 	for (size_t i = 0; i < count; i++)
-		locate_entry(splicing, side, first + i, ends[i]);
+		locate_entry(merge, side, first + i, ends[i]);
 }
 
-/* Find where entries come and go. */
+/* Find the places of all entries. */
 static void
 locate_entries(void *arg, int thread, int nthreads)
 {
-	EmogiMerge *splicing = arg;
+	EmogiMerge *merge = arg;
 	EmogiMergeSide *side;
 	uint64_t	first,
 				end;
 
-	while (emogi_merge_take_entries(splicing, &side, &first, &end))
+	while (emogi_merge_take_entries(merge, &side, &first, &end))
 	{
 		for (; first < end; first += LOCATE_BATCH)
-			locate_batch(splicing, side, first,
+			locate_batch(merge, side, first,
 						 end - first < LOCATE_BATCH ? end - first : LOCATE_BATCH);
 	}
 }
 
-/* Say before each edit how many entries there are more by then. */
+/* Set the shift of each edit: the number of entries added before it. */
 static void
-sum_edits(EmogiMerge *splicing, EmogiMergeSide *side)
+sum_edits(EmogiMerge *merge, EmogiMergeSide *side)
 {
 	uint64_t	shift = 0;
 
-	for (uint64_t i = 0; i < side->nentries && !emogi_merge_stops_at(splicing, i); i++)
+	for (uint64_t i = 0; i < side->nentries && !emogi_merge_stops_at(merge, i); i++)
 	{
 		side->edits[i].shift = shift;
 		shift += (uint64_t) side->entries[i].times;
@@ -349,15 +341,15 @@ sum_edits(EmogiMerge *splicing, EmogiMergeSide *side)
 }
 
 bool
-emogi_merge_locate(EmogiPool *pool, EmogiMerge *splicing)
+emogi_merge_locate(EmogiPool *pool, EmogiMerge *merge)
 {
-	if (!emogi_merge_run(pool, splicing, locate_entries))
+	if (!emogi_merge_run(pool, merge, locate_entries))
 		return false;
-	for (int i = 0; i < splicing->nsides; i++)
+	for (int i = 0; i < merge->nsides; i++)
 	{
-		if (splicing->missing[i] != UINT64_MAX)
-			emogi_job_fail(&splicing->job, EMOGI_BAD_INPUT);
-		sum_edits(splicing, &splicing->sides[i]);
+		if (merge->missing[i] != UINT64_MAX)
+			emogi_job_fail(&merge->job, EMOGI_BAD_INPUT);
+		sum_edits(merge, &merge->sides[i]);
 	}
-	return !emogi_job_stopped(&splicing->job);
+	return !emogi_job_stopped(&merge->job);
 }

@@ -1,24 +1,23 @@
 /*
- * merge_derivation.c: tells others how the new arrays come from the old ones:
- * contract/derivation.h.
+ * merge_derivation.c: describe how the new arrays derive from the old ones (contract/derivation.h).
  */
 #include "graph/merge_parts.h"
 
-/* Write the edits of an orientation. */
+/* Write the edits of a direction. */
 static void
-tell_edits(EmogiMerge *splicing, const EmogiMergeSide *side, EmogiEdit *told)
+write_edits(EmogiMerge *merge, const EmogiMergeSide *side, EmogiEdit *out)
 {
-	*told++ = (EmogiEdit) {0};
-	for (uint64_t i = 0; i < side->nentries && !emogi_merge_stops_at(splicing, i); i++)
+	*out++ = (EmogiEdit) {0};
+	for (uint64_t i = 0; i < side->nentries && !emogi_merge_stops_at(merge, i); i++)
 	{
 		const EmogiMergeEntry *entry = &side->entries[i];
 		const EmogiMergeEdit *edit = &side->edits[i];
 
-		told[i] = (EmogiEdit) {
+		out[i] = (EmogiEdit) {
 			.to = edit->place + edit->shift,
 			.shift = edit->shift + (uint64_t) entry->times,
 			.times = entry->times > 0 ? (uint64_t) entry->times : 0,
-			.weight = splicing->type == EMOGI_WEIGHT_NONE ? 0.0 : emogi_merge_weight(entry),
+			.weight = merge->type == EMOGI_WEIGHT_NONE ? 0.0 : emogi_merge_weight(entry),
 			.target = edit->target,
 			.after = edit->after
 		};
@@ -27,33 +26,33 @@ tell_edits(EmogiMerge *splicing, const EmogiMergeSide *side, EmogiEdit *told)
 
 /* Write the breaks. */
 static void
-tell_breaks(EmogiMerge *splicing, EmogiBreak *told)
+write_breaks(EmogiMerge *merge, EmogiBreak *out)
 {
-	*told++ = (EmogiBreak) {0, 0};
-	for (uint64_t i = 0; i < splicing->nbreaks && !emogi_merge_stops_at(splicing, i); i++)
-		told[i] = (EmogiBreak) {splicing->breaks[i].old, splicing->breaks[i].from};
+	*out++ = (EmogiBreak) {0, 0};
+	for (uint64_t i = 0; i < merge->nbreaks && !emogi_merge_stops_at(merge, i); i++)
+		out[i] = (EmogiBreak) {merge->breaks[i].old, merge->breaks[i].from};
 }
 
 bool
-emogi_merge_tell(EmogiMerge *splicing)
+emogi_merge_tell(EmogiMerge *merge)
 {
-	EmogiDerivation *derivation = splicing->input->derivation;
+	EmogiDerivation *derivation = merge->input->derivation;
 
 	if (derivation == NULL)
 		return true;
-	*derivation = (EmogiDerivation) {.nbreaks = splicing->nbreaks,
-		.renumbers = splicing->renumbers};
-	if (splicing->new_nvertices == 0)
+	*derivation = (EmogiDerivation) {.nbreaks = merge->nbreaks,
+		.renumbers = merge->renumbers};
+	if (merge->new_nvertices == 0)
 		return true;
-	for (int i = 0; i < splicing->nsides; i++)
+	for (int i = 0; i < merge->nsides; i++)
 	{
-		if (!splicing->sides[i].spliced)
+		if (!merge->sides[i].spliced)
 			continue;
-		tell_edits(splicing, &splicing->sides[i], splicing->told_edits[i]);
-		derivation->nedits[i] = splicing->sides[i].nentries;
-		derivation->edits[i] = splicing->told_edits[i];
+		write_edits(merge, &merge->sides[i], merge->told_edits[i]);
+		derivation->nedits[i] = merge->sides[i].nentries;
+		derivation->edits[i] = merge->told_edits[i];
 	}
-	tell_breaks(splicing, splicing->told_breaks);
-	derivation->breaks = splicing->told_breaks;
-	return !emogi_job_stopped(&splicing->job);
+	write_breaks(merge, merge->told_breaks);
+	derivation->breaks = merge->told_breaks;
+	return !emogi_job_stopped(&merge->job);
 }

@@ -1,40 +1,40 @@
 /*
  * merge_gone.c: vertices that lose their last edge.
  *
- * Only ends of edges that go can be among them, and only those whose own lists are empty then. When
- * the Graph has both orientations, or each edge both ways, their lists tell all. Else it is not
- * known how many entries lead to such a candidate: then all targets are looked through, past a
- * bitmap of the candidates, in steps that become longer, and a candidate drops out when it is seen
- * to keep an edge. Vertices that many entries lead to do so early, and often the last one does
- * before all is read.
+ * Only ends of removed edges can be among them, and of those only vertices whose own lists become
+ * empty. If the graph has both directions, or each edge in both, their lists decide. Otherwise it
+ * is not known how many entries lead to such a candidate: then all targets are scanned, through a
+ * Bloom filter of the candidates, in steps of increasing length, and a candidate is dropped when it
+ * is seen to keep an edge. Vertices of high in-degree are dropped early, and often the scan ends
+ * before all targets are read.
  */
 #include "graph/merge_parts.h"
 
 #include <string.h>
 
-#define FILTER_BITS 4096		/* at least, for few candidates */
-#define FILTER_BITS_PER_CANDIDATE 256	/* so that few others look like one */
-#define SCAN_ENTRIES ((uint64_t) 1 << 16)	/* that a thread takes at once */
-#define SCAN_STEP 8				/* targets between two jumps */
-#define FIRST_SCAN 64			/* part of the targets that is looked through first */
+#define FILTER_BITS 4096		/* minimum, for few candidates */
+#define FILTER_BITS_PER_CANDIDATE 256	/* such that few other vertices pass */
+#define SCAN_ENTRIES ((uint64_t) 1 << 16)	/* that a thread takes at a time */
+#define SCAN_STEP 8				/* targets between two branches */
+#define FIRST_SCAN 64			/* fraction of the targets that is scanned first */
 #define SCAN_GROWTH 4
 
-/* What happens to the list of a vertex. */
+/* The change of a vertex's list. */
 typedef struct Group
 {
 	uint64_t	degree;			/* entries of the new list */
-	uint64_t	leaving;		/* net, where none comes */
-	bool		grows;			/* an entry comes */
+	uint64_t	leaving;		/* removed entries, net, if none is added */
+	bool		grows;			/* an entry is added */
 } Group;
 
-/* Get the source of an entry; no other is greater at the end. */
+/* Get the source of an entry; UINT64_MAX at the end. */
 static inline uint64_t
 source_at(const EmogiMergeSide *side, uint64_t i)
 {
 	return i < side->nentries ? side->entries[i].source : UINT64_MAX;
 }
 
-/* Take the entries of a source from *i on, perhaps none. */
+/* Consume the entries of a source from *i on, possibly none. */
 static Group
 take_group(const EmogiMergeSide *side, uint64_t *i, uint64_t source)
 {
@@ -56,31 +56,31 @@ add_old_degree(const EmogiMergeSide *side, uint32_t vertex, Group *group)
 	group->degree += side->from.offsets[vertex + 1] - side->from.offsets[vertex];
 }
 
-/* Say what becomes of a vertex that was there: gone, a candidate, or neither. */
+/* Classify an old vertex: gone, a candidate, or neither. */
 static void
-judge_vertex(EmogiMerge *splicing, uint32_t vertex, Group out, Group in)
+classify_vertex(EmogiMerge *merge, uint32_t vertex, Group out, Group in)
 {
-	add_old_degree(&splicing->sides[0], vertex, &out);
+	add_old_degree(&merge->sides[0], vertex, &out);
 	if (out.degree != 0)
 		return;
-	if (splicing->nsides > 1 && !splicing->sides[1].spliced)
+	if (merge->nsides > 1 && !merge->sides[1].spliced)
 	{
 		if (!in.grows)
-			splicing->candidates[splicing->ncandidates++] =
+			merge->candidates[merge->ncandidates++] =
 				(EmogiMergeCandidate) {.leaving = in.leaving, .vertex = vertex};
 		return;
 	}
-	if (splicing->nsides > 1)
-		add_old_degree(&splicing->sides[1], vertex, &in);
+	if (merge->nsides > 1)
+		add_old_degree(&merge->sides[1], vertex, &in);
 	if (in.degree == 0)
-		splicing->gone[splicing->ngone++] = vertex;
+		merge->gone[merge->ngone++] = vertex;
 }
 
-/* Look at all vertices whose lists, or those that would lead to them, change. */
+/* Classify all vertices whose lists, or those that would lead to them, change. */
 static void
-judge_vertices(EmogiMerge *splicing)
+classify_vertices(EmogiMerge *merge)
 {
-	const EmogiMergeSide *sides = splicing->sides;
+	const EmogiMergeSide *sides = merge->sides;
 	uint64_t	i[2] = {0, 0};
 	uint64_t	polled = 0;
 
@@ -95,13 +95,13 @@ judge_vertices(EmogiMerge *splicing)
 		const Group in = take_group(&sides[1], &i[1], source);
 
 		if (edit->source_known)
-			judge_vertex(splicing, edit->source, out, in);
-		if (emogi_merge_stops_at(splicing, ++polled))
+			classify_vertex(merge, edit->source, out, in);
+		if (emogi_merge_stops_at(merge, ++polled))
 			return;
 	}
 }
 
-/* ---- how many entries lead to a candidate ---- */
+/* ---- in-degrees of candidates ---- */
 
 uint64_t
 emogi_merge_filter_bits(uint64_t nvertices, uint64_t ncandidates)
@@ -113,37 +113,37 @@ emogi_merge_filter_bits(uint64_t nvertices, uint64_t ncandidates)
 	return nbits;
 }
 
-/* Make the filter of those candidates that may still be gone; false when there is none. */
+/* Make the filter of the remaining candidates; false if there are none. */
 static bool
-fill_filter(EmogiMerge *splicing)
+fill_filter(EmogiMerge *merge)
 {
-	uint64_t	nbits = emogi_merge_filter_bits(splicing->nvertices, splicing->ncandidates);
+	uint64_t	nbits = emogi_merge_filter_bits(merge->nvertices, merge->ncandidates);
 
-	splicing->filter_mask = (uint32_t) (nbits - 1);
-	memset(splicing->filter, 0, nbits / 8);
-	for (uint64_t i = 0; i < splicing->ncandidates; i++)
+	merge->filter_mask = (uint32_t) (nbits - 1);
+	memset(merge->filter, 0, nbits / 8);
+	for (uint64_t i = 0; i < merge->ncandidates; i++)
 	{
-		uint32_t	bit = splicing->candidates[i].vertex & splicing->filter_mask;
+		uint32_t	bit = merge->candidates[i].vertex & merge->filter_mask;
 
-		splicing->filter[bit / 64] |= UINT64_C(1) << bit % 64;
+		merge->filter[bit / 64] |= UINT64_C(1) << bit % 64;
 	}
-	return splicing->ncandidates > 0;
+	return merge->ncandidates > 0;
 }
 
-/* Get the bit of a vertex, at the lowest place of a word. */
+/* Get the filter's bit of a vertex, as the lowest bit of a word. */
 static inline uint64_t
 filter_bit(const uint64_t *filter, uint32_t mask, uint32_t vertex)
 {
 	return filter[(vertex & mask) / 64] >> vertex % 64;
 }
 
-/* Count an entry that leads to a vertex, if that is a candidate. */
+/* Count an entry that leads to a vertex, if the vertex is a candidate. */
 static void
-count_entry(EmogiMerge *splicing, uint32_t vertex)
+count_entry(EmogiMerge *merge, uint32_t vertex)
 {
-	EmogiMergeCandidate *candidates = splicing->candidates;
+	EmogiMergeCandidate *candidates = merge->candidates;
 	uint64_t	low = 0;
-	uint64_t	high = splicing->ncandidates;
+	uint64_t	high = merge->ncandidates;
 
 	while (low < high)
 	{
@@ -154,17 +154,17 @@ count_entry(EmogiMerge *splicing, uint32_t vertex)
 		else
 			high = middle;
 	}
-	if (low < splicing->ncandidates && candidates[low].vertex == vertex &&
+	if (low < merge->ncandidates && candidates[low].vertex == vertex &&
 		__atomic_load_n(&candidates[low].found, __ATOMIC_RELAXED) <= candidates[low].leaving)
 		__atomic_fetch_add(&candidates[low].found, 1, __ATOMIC_RELAXED);
 }
 
-/* Look through targets. */
+/* Scan targets. */
 static void
-scan_targets(EmogiMerge *splicing, const uint32_t *targets, uint64_t count)
+scan_targets(EmogiMerge *merge, const uint32_t *targets, uint64_t count)
 {
-	const uint64_t *filter = splicing->filter;
-	const uint32_t mask = splicing->filter_mask;
+	const uint64_t *filter = merge->filter;
+	const uint32_t mask = merge->filter_mask;
 	uint64_t	i = 0;
 
 	for (; i + SCAN_STEP <= count; i += SCAN_STEP)
@@ -178,78 +178,78 @@ scan_targets(EmogiMerge *splicing, const uint32_t *targets, uint64_t count)
 		for (int k = 0; k < SCAN_STEP; k++)
 		{
 			if (filter_bit(filter, mask, targets[i + k]) & 1)
-				count_entry(splicing, targets[i + k]);
+				count_entry(merge, targets[i + k]);
 		}
 	}
 	for (; i < count; i++)
 	{
 		if (filter_bit(filter, mask, targets[i]) & 1)
-			count_entry(splicing, targets[i]);
+			count_entry(merge, targets[i]);
 	}
 }
 
-/* Look through the targets up to scan_end. */
+/* Scan the targets up to scan_end. */
 static void
 scan_entries(void *arg, int thread, int nthreads)
 {
-	EmogiMerge *splicing = arg;
-	const uint64_t end = splicing->scan_end;
+	EmogiMerge *merge = arg;
+	const uint64_t end = merge->scan_end;
 	uint64_t	i;
 
-	while (!emogi_job_stopped(&splicing->job) &&
-		   (i = emogi_job_take(&splicing->next, SCAN_ENTRIES)) < end)
-		scan_targets(splicing, splicing->sides[0].from.targets + i,
+	while (!emogi_job_stopped(&merge->job) &&
+		   (i = emogi_job_take(&merge->next, SCAN_ENTRIES)) < end)
+		scan_targets(merge, merge->sides[0].from.targets + i,
 					 end - i < SCAN_ENTRIES ? end - i : SCAN_ENTRIES);
 }
 
-/* Leave those candidates that may still be gone. */
+/* Drop the candidates that keep an edge. */
 static void
-drop_candidates(EmogiMerge *splicing)
+drop_candidates(EmogiMerge *merge)
 {
 	uint64_t	nleft = 0;
 
-	for (uint64_t i = 0; i < splicing->ncandidates; i++)
+	for (uint64_t i = 0; i < merge->ncandidates; i++)
 	{
-		if (splicing->candidates[i].found <= splicing->candidates[i].leaving)
-			splicing->candidates[nleft++] = splicing->candidates[i];
+		if (merge->candidates[i].found <= merge->candidates[i].leaving)
+			merge->candidates[nleft++] = merge->candidates[i];
 	}
-	splicing->ncandidates = nleft;
+	merge->ncandidates = nleft;
 }
 
-/* Look through all targets, or until no candidate is left. */
+/* Scan all targets, or until no candidate is left. */
 static void
-scan_all(EmogiPool *pool, EmogiMerge *splicing)
+scan_all(EmogiPool *pool, EmogiMerge *merge)
 {
-	const uint64_t nentries = splicing->sides[0].from.nedges;
+	const uint64_t nentries = merge->sides[0].from.nedges;
 	uint64_t	length = (nentries / FIRST_SCAN / SCAN_ENTRIES + 1) * SCAN_ENTRIES;
 
-	splicing->next = 0;
-	for (splicing->scan_end = 0; splicing->scan_end < nentries && fill_filter(splicing);
+	merge->next = 0;
+	for (merge->scan_end = 0; merge->scan_end < nentries && fill_filter(merge);
 		 length *= SCAN_GROWTH)
 	{
-		splicing->next = splicing->scan_end;
-		splicing->scan_end = nentries - splicing->scan_end < length ? nentries
-			: splicing->scan_end + length;
-		emogi_pool_run(pool, scan_entries, splicing);
-		if (emogi_job_stopped(&splicing->job))
+		merge->next = merge->scan_end;
+		merge->scan_end = nentries - merge->scan_end < length ? nentries
+			: merge->scan_end + length;
+		emogi_pool_run(pool, scan_entries, merge);
+		if (emogi_job_stopped(&merge->job))
 			return;
-		drop_candidates(splicing);
+		drop_candidates(merge);
 	}
 }
 
 bool
-emogi_merge_find_gone(EmogiPool *pool, EmogiMerge *splicing)
+emogi_merge_find_gone(EmogiPool *pool, EmogiMerge *merge)
 {
-	splicing->ngone = 0;
-	splicing->ncandidates = 0;
-	if (!splicing->removes)
+	merge->ngone = 0;
+	merge->ncandidates = 0;
+	if (!merge->removes)
 		return true;
-	judge_vertices(splicing);
-	if (splicing->ncandidates > 0)
+	classify_vertices(merge);
+	if (merge->ncandidates > 0)
 	{
-		scan_all(pool, splicing);
-		for (uint64_t i = 0; i < splicing->ncandidates; i++)
-			splicing->gone[splicing->ngone++] = splicing->candidates[i].vertex;
+		scan_all(pool, merge);
+		for (uint64_t i = 0; i < merge->ncandidates; i++)
+			merge->gone[merge->ngone++] = merge->candidates[i].vertex;
 	}
-	return !emogi_job_stopped(&splicing->job);
+	return !emogi_job_stopped(&merge->job);
 }

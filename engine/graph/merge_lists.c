@@ -1,5 +1,5 @@
 /*
- * merge_lists.c: the ids, offsets, targets and weights of a spliced Graph.
+ * merge_lists.c: the ids, offsets, targets and weights of a merged graph.
  */
 #include "graph/merge_parts.h"
 
@@ -8,23 +8,23 @@
 
 #include <string.h>
 
-#define VERTICES_AT_ONCE ((uint64_t) 1 << 17)	/* that a thread takes */
+#define VERTICES_AT_ONCE ((uint64_t) 1 << 17)	/* that a thread takes at a time */
 #define ENTRIES_AT_ONCE ((uint64_t) 1 << 18)
 
 /* ---- ids and offsets ---- */
 
-/* Count the breaks that a new number lies behind. */
+/* Count the breaks at or before a new number. */
 static uint64_t
-breaks_before(const EmogiMerge *splicing, uint64_t v)
+breaks_before(const EmogiMerge *merge, uint64_t v)
 {
 	uint64_t	low = 0;
-	uint64_t	high = splicing->nbreaks;
+	uint64_t	high = merge->nbreaks;
 
 	while (low < high)
 	{
 		uint64_t	middle = low + (high - low) / 2;
 
-		if (splicing->breaks[middle].from <= v)
+		if (merge->breaks[middle].from <= v)
 			low = middle + 1;
 		else
 			high = middle;
@@ -32,18 +32,18 @@ breaks_before(const EmogiMerge *splicing, uint64_t v)
 	return low;
 }
 
-/* Get the old number that stands at a new one, when the next break is known. */
+/* Get the old number at a new one, given the next break. */
 static inline uint64_t
-old_number(const EmogiMerge *splicing, const EmogiMergeBreak *next, uint64_t v)
+old_number(const EmogiMerge *merge, const EmogiMergeBreak *next, uint64_t v)
 {
-	return next == splicing->breaks ? v : v - next[-1].from + next[-1].old;
+	return next == merge->breaks ? v : v - next[-1].from + next[-1].old;
 }
 
 /* Write the ids of the new vertices [v, end). */
 static void
-write_ids(const EmogiMerge *splicing, uint64_t v, uint64_t end)
+write_ids(const EmogiMerge *merge, uint64_t v, uint64_t end)
 {
-	const EmogiMergeBreak *next = splicing->breaks + breaks_before(splicing, v);
+	const EmogiMergeBreak *next = merge->breaks + breaks_before(merge, v);
 
 	while (v < end)
 	{
@@ -54,15 +54,15 @@ write_ids(const EmogiMerge *splicing, uint64_t v, uint64_t end)
 		stop = next->is_new ? next->from - 1 : next->from;
 		stop = stop < end ? stop : end;
 		if (stop > v)
-			memcpy(splicing->new_ids + v, splicing->ids + old_number(splicing, next, v),
+			memcpy(merge->new_ids + v, merge->ids + old_number(merge, next, v),
 				   (stop - v) * sizeof(int64_t));
 		v = stop;
 		if (v < end && next->is_new)
-			splicing->new_ids[v++] = next->key;
+			merge->new_ids[v++] = next->key;
 	}
 }
 
-/* Find the first edit behind whose list a new vertex does not lie. */
+/* Find the first edit whose list does not end before a new vertex. */
 static uint64_t
 edits_before(const EmogiMergeSide *side, uint64_t v)
 {
@@ -81,11 +81,11 @@ edits_before(const EmogiMergeSide *side, uint64_t v)
 	return low;
 }
 
-/* Write the offsets of the new vertices [v, end), of which the last may be their number. */
+/* Write the offsets of the new vertices [v, end); the last may be the number of vertices. */
 static void
-write_offsets(const EmogiMerge *splicing, const EmogiMergeSide *side, uint64_t v, uint64_t end)
+write_offsets(const EmogiMerge *merge, const EmogiMergeSide *side, uint64_t v, uint64_t end)
 {
-	const EmogiMergeBreak *next = splicing->breaks + breaks_before(splicing, v);
+	const EmogiMergeBreak *next = merge->breaks + breaks_before(merge, v);
 	const EmogiMergeEdit *edit = side->edits + edits_before(side, v);
 	uint64_t   *offsets = (uint64_t *) side->to.offsets;
 
@@ -98,7 +98,7 @@ write_offsets(const EmogiMerge *splicing, const EmogiMergeSide *side, uint64_t v
 			next++;
 		while (edit->after <= v)
 			edit++;
-		old = side->from.offsets + old_number(splicing, next, v);
+		old = side->from.offsets + old_number(merge, next, v);
 		stop = next->from < stop ? next->from : stop;
 		stop = edit->after < stop ? edit->after : stop;
 		for (uint64_t i = 0; i < stop - v; i++)
@@ -107,44 +107,44 @@ write_offsets(const EmogiMerge *splicing, const EmogiMergeSide *side, uint64_t v
 	}
 }
 
-/* Write ids, and the offsets of all orientations. */
+/* Write ids, and the offsets of all directions. */
 static void
 write_vertices(void *arg, int thread, int nthreads)
 {
-	EmogiMerge *splicing = arg;
-	const uint64_t nvertices = splicing->new_nvertices;
+	EmogiMerge *merge = arg;
+	const uint64_t nvertices = merge->new_nvertices;
 	uint64_t	v;
 
-	while (!emogi_job_stopped(&splicing->job) &&
-		   (v = emogi_job_take(&splicing->next, VERTICES_AT_ONCE)) <= nvertices)
+	while (!emogi_job_stopped(&merge->job) &&
+		   (v = emogi_job_take(&merge->next, VERTICES_AT_ONCE)) <= nvertices)
 	{
 		const uint64_t end = nvertices - v < VERTICES_AT_ONCE ? nvertices : v + VERTICES_AT_ONCE;
 
-		write_ids(splicing, v, end);
-		for (int i = 0; i < splicing->nsides; i++)
+		write_ids(merge, v, end);
+		for (int i = 0; i < merge->nsides; i++)
 		{
-			if (splicing->sides[i].spliced)
-				write_offsets(splicing, &splicing->sides[i], v, end == nvertices ? end + 1 : end);
+			if (merge->sides[i].spliced)
+				write_offsets(merge, &merge->sides[i], v, end == nvertices ? end + 1 : end);
 		}
 	}
 }
 
 /* ---- targets and weights ---- */
 
-/* Copy targets under their new numbers. */
+/* Copy targets with their new numbers. */
 static void
-renumber_targets(const EmogiMerge *splicing, uint32_t *to, const uint32_t *from, uint64_t count)
+renumber_targets(const EmogiMerge *merge, uint32_t *to, const uint32_t *from, uint64_t count)
 {
-	const EmogiMergeShifts shifts = splicing->shifts;	/* by value, so that what is written is
-														 * not taken for what may change it */
+	const EmogiMergeShifts shifts = merge->shifts;	/* by value, so that the compiler knows
+														 * that stores do not alias it */
 
 	for (uint64_t i = 0; i < count; i++)
 		to[i] = emogi_merge_move(&shifts, from[i]);
 }
 
-/* Copy weights into another type. */
+/* Copy weights to another type. */
 static void
-convert_weights(const EmogiMerge *splicing, const EmogiMergeSide *side, uint64_t to, uint64_t from,
+convert_weights(const EmogiMerge *merge, const EmogiMergeSide *side, uint64_t to, uint64_t from,
 				uint64_t count)
 {
 	double		weights[EMOGI_WEIGHTS_BATCH];
@@ -153,35 +153,35 @@ convert_weights(const EmogiMerge *splicing, const EmogiMergeSide *side, uint64_t
 	{
 		size_t		n = count - i < EMOGI_WEIGHTS_BATCH ? count - i : EMOGI_WEIGHTS_BATCH;
 
-		emogi_weights_load(weights, side->from.weights, splicing->old_type, from + i, n);
-		emogi_weights_store((void *) side->to.weights, splicing->type, to + i, weights, n);
+		emogi_weights_load(weights, side->from.weights, merge->old_type, from + i, n);
+		emogi_weights_store((void *) side->to.weights, merge->type, to + i, weights, n);
 	}
 }
 
 /* Copy old entries to their new places. */
 static void
-copy_entries(const EmogiMerge *splicing, const EmogiMergeSide *side, uint64_t to, uint64_t from,
+copy_entries(const EmogiMerge *merge, const EmogiMergeSide *side, uint64_t to, uint64_t from,
 			 uint64_t count)
 {
 	uint32_t   *targets = (uint32_t *) side->to.targets + to;
-	const size_t bytes = emogi_weight_bytes(splicing->type);
+	const size_t bytes = emogi_weight_bytes(merge->type);
 
 	if (count == 0)
 		return;
-	if (splicing->renumbers)
-		renumber_targets(splicing, targets, side->from.targets + from, count);
+	if (merge->renumbers)
+		renumber_targets(merge, targets, side->from.targets + from, count);
 	else
 		memcpy(targets, side->from.targets + from, count * sizeof(uint32_t));
-	if (splicing->type != splicing->old_type)
-		convert_weights(splicing, side, to, from, count);
+	if (merge->type != merge->old_type)
+		convert_weights(merge, side, to, from, count);
 	else if (bytes > 0)
 		memcpy((char *) side->to.weights + to * bytes,
 			   (const char *) side->from.weights + from * bytes, count * bytes);
 }
 
-/* Put an entry that comes, as often as it does; false when the job has stopped. */
+/* Write an inserted entry, as many times as it is added; false if the job has stopped. */
 static bool
-put_entry(EmogiMerge *splicing, const EmogiMergeSide *side, uint64_t i)
+put_entry(EmogiMerge *merge, const EmogiMergeSide *side, uint64_t i)
 {
 	const EmogiMergeEdit *edit = &side->edits[i];
 	const double weight = emogi_merge_weight(&side->entries[i]);
@@ -190,14 +190,14 @@ put_entry(EmogiMerge *splicing, const EmogiMergeSide *side, uint64_t i)
 	for (uint64_t k = 0; k < (uint64_t) side->entries[i].times; k++)
 	{
 		((uint32_t *) side->to.targets)[to + k] = edit->target;
-		emogi_weights_store((void *) side->to.weights, splicing->type, to + k, &weight, 1);
-		if (k % EMOGI_SPLICE_POLL == EMOGI_SPLICE_POLL - 1 && emogi_job_stopped(&splicing->job))
+		emogi_weights_store((void *) side->to.weights, merge->type, to + k, &weight, 1);
+		if (k % EMOGI_SPLICE_POLL == EMOGI_SPLICE_POLL - 1 && emogi_job_stopped(&merge->job))
 			return false;
 	}
 	return true;
 }
 
-/* Find the first edit whose place is not before an old entry. */
+/* Find the first edit whose place is >= an old entry. */
 static uint64_t
 first_edit(const EmogiMergeSide *side, uint64_t entry)
 {
@@ -216,9 +216,9 @@ first_edit(const EmogiMergeSide *side, uint64_t entry)
 	return low;
 }
 
-/* Get the first old entry behind an edit. */
+/* Get the first old entry after an edit. */
 static inline uint64_t
-entry_behind(const EmogiMergeSide *side, uint64_t i)
+entry_after(const EmogiMergeSide *side, uint64_t i)
 {
 	const int64_t times = side->entries[i].times;
 
@@ -226,49 +226,48 @@ entry_behind(const EmogiMergeSide *side, uint64_t i)
 }
 
 /*
- * Write what the old entries [at, end) become, with what comes before each of them, and at the end
- * of all.
+ * Write what the old entries [at, end) become, with the entries inserted before each of them, and
+ * those inserted at the end of all.
  */
 static void
-write_entries(EmogiMerge *splicing, const EmogiMergeSide *side, uint64_t at, uint64_t end)
+write_entries(EmogiMerge *merge, const EmogiMergeSide *side, uint64_t at, uint64_t end)
 {
 	uint64_t	i = first_edit(side, at);
 	const uint64_t stop = end == side->from.nedges ? side->nentries : first_edit(side, end);
 
-	if (i > 0 && entry_behind(side, i - 1) > at)
-		at = entry_behind(side, i - 1);	/* the last edit before leaves out some of these, perhaps
-										 * all */
+	if (i > 0 && entry_after(side, i - 1) > at)
+		at = entry_after(side, i - 1);	/* the previous edit skips some of these, possibly all */
 	for (uint64_t polled = i; i < stop; i++)
 	{
 		const EmogiMergeEdit *edit = &side->edits[i];
 
-		copy_entries(splicing, side, at + edit->shift, at, edit->place - at);
-		if (side->entries[i].times > 0 && !put_entry(splicing, side, i))
+		copy_entries(merge, side, at + edit->shift, at, edit->place - at);
+		if (side->entries[i].times > 0 && !put_entry(merge, side, i))
 			return;
-		at = entry_behind(side, i);
+		at = entry_after(side, i);
 		if ((i - polled) % EMOGI_SPLICE_POLL == EMOGI_SPLICE_POLL - 1 &&
-			emogi_job_stopped(&splicing->job))
+			emogi_job_stopped(&merge->job))
 			return;
 	}
 	if (at < end)
-		copy_entries(splicing, side, at + side->edits[i].shift, at, end - at);
+		copy_entries(merge, side, at + side->edits[i].shift, at, end - at);
 }
 
-/* Write the targets and weights of an orientation. */
+/* Write the targets and weights of a direction. */
 static void
-write_lists(EmogiMerge *splicing, const EmogiMergeSide *side)
+write_lists(EmogiMerge *merge, const EmogiMergeSide *side)
 {
 	const uint64_t nentries = side->from.nedges;
 	uint64_t	at;
 
-	/* without old entries there is one piece all the same, for those that come */
-	while (!emogi_job_stopped(&splicing->job) &&
-		   (at = emogi_job_take(&splicing->next, ENTRIES_AT_ONCE)) < (nentries > 0 ? nentries : 1))
+	/* without old entries there is still one piece, for inserted entries */
+	while (!emogi_job_stopped(&merge->job) &&
+		   (at = emogi_job_take(&merge->next, ENTRIES_AT_ONCE)) < (nentries > 0 ? nentries : 1))
 	{
 		const uint64_t end = nentries - at < ENTRIES_AT_ONCE ? nentries : at + ENTRIES_AT_ONCE;
 
-		write_entries(splicing, side, at, end);
-		emogi_job_done(&splicing->job, end - at);
+		write_entries(merge, side, at, end);
+		emogi_job_done(&merge->job, end - at);
 	}
 }
 
@@ -276,30 +275,30 @@ write_lists(EmogiMerge *splicing, const EmogiMergeSide *side)
 static void
 write_forward(void *arg, int thread, int nthreads)
 {
-	EmogiMerge *splicing = arg;
+	EmogiMerge *merge = arg;
 
-	write_lists(splicing, &splicing->sides[0]);
+	write_lists(merge, &merge->sides[0]);
 }
 
 /* Write the backward lists. */
 static void
 write_backward(void *arg, int thread, int nthreads)
 {
-	EmogiMerge *splicing = arg;
+	EmogiMerge *merge = arg;
 
-	write_lists(splicing, &splicing->sides[1]);
+	write_lists(merge, &merge->sides[1]);
 }
 
 /* ---- all ---- */
 
-/* Clear what lies between the end of an array and the end of its last line. */
+/* Zero the bytes between the end of an array and the end of its last line. */
 static void
 clear_padding(const void *array, size_t bytes)
 {
 	memset((char *) array + bytes, 0, emogi_whole_lines(bytes) - bytes);
 }
 
-/* Clear the padding of an orientation's arrays. */
+/* Zero the padding of a direction's arrays. */
 static void
 clear_paddings(const EmogiAdjacency *adjacency, uint64_t nvertices, EmogiWeightType type)
 {
@@ -310,16 +309,16 @@ clear_paddings(const EmogiAdjacency *adjacency, uint64_t nvertices, EmogiWeightT
 }
 
 bool
-emogi_merge_write(EmogiPool *pool, EmogiMerge *splicing)
+emogi_merge_write(EmogiPool *pool, EmogiMerge *merge)
 {
-	clear_padding(splicing->new_ids, splicing->new_nvertices * sizeof(int64_t));
-	for (int i = 0; i < splicing->nsides; i++)
+	clear_padding(merge->new_ids, merge->new_nvertices * sizeof(int64_t));
+	for (int i = 0; i < merge->nsides; i++)
 	{
-		if (splicing->sides[i].spliced)
-			clear_paddings(&splicing->sides[i].to, splicing->new_nvertices, splicing->type);
+		if (merge->sides[i].spliced)
+			clear_paddings(&merge->sides[i].to, merge->new_nvertices, merge->type);
 	}
-	return emogi_merge_run(pool, splicing, write_vertices) &&
-		emogi_merge_run(pool, splicing, write_forward) &&
-		(splicing->nsides == 1 || !splicing->sides[1].spliced ||
-		 emogi_merge_run(pool, splicing, write_backward));
+	return emogi_merge_run(pool, merge, write_vertices) &&
+		emogi_merge_run(pool, merge, write_forward) &&
+		(merge->nsides == 1 || !merge->sides[1].spliced ||
+		 emogi_merge_run(pool, merge, write_backward));
 }

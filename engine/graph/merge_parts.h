@@ -1,19 +1,19 @@
 /*
- * merge_parts.h: what passes between the files that make a Graph from another Graph and changes, in
- * the order of their work:
+ * merge_parts.h: shared declarations of the files that merge changes into a graph, in the order of
+ * their work:
  *
- *   merge_changes.c   the net changes of the lists, sorted, each with its place in the old lists
- *   merge_gone.c      vertices that lose their last edge
- *   merge_numbers.c   new vertices, and from old numbers to new ones
- *   merge_lists.c     ids, offsets, targets and weights
- *   merge_derivation.c      the same for others to do, who have copies of the old arrays
- *   merge.c           leads from step to step
+ *   merge_changes.c     the net changes of the lists, sorted, each with its place in the old lists
+ *   merge_gone.c        vertices that lose their last edge
+ *   merge_numbers.c     new vertices, and the map from old to new numbers
+ *   merge_lists.c       ids, offsets, targets and weights
+ *   merge_derivation.c  the same as instructions for copies of the old arrays elsewhere
+ *   merge.c             the sequence of the steps
  *
- * An orientation is spliced as two flat arrays, not list by list. Its targets and weights are one
- * sequence of entries: a change puts entries before a place of the old sequence, or leaves some out
- * from there on, and everything between two changes moves by the same number of places. So threads
- * cut the old sequence where they like, however long a list is. Its offsets, and the ids, move and
- * grow in the same manner between two breaks in the numbering and two changes.
+ * A direction is merged as two flat arrays, not list by list. Its targets and weights are one
+ * sequence of entries: a change inserts entries before a place of the old sequence, or skips some
+ * from there on, and everything between two changes shifts by the same distance. So threads can
+ * split the old sequence anywhere, however long a list is. Its offsets, and the ids, shift in the
+ * same way between two breaks in the numbering and two changes.
  */
 #ifndef EMOGI_MERGE_PARTS_H
 #define EMOGI_MERGE_PARTS_H
@@ -22,12 +22,12 @@
 #include "threads/job.h"
 
 #define EMOGI_SPLICE_SIGN (UINT64_C(1) << 63)
-/* steps of few nanoseconds between two looks at the job */
+/* steps of a few nanoseconds between two polls */
 #define EMOGI_SPLICE_POLL ((uint64_t) 1 << 18)
 
 /*
- * Entries that come to a list or go; keys and the weight are unsigned integers that order as they
- * do.
+ * Entries added to or removed from a list; keys and the weight are mapped to unsigned integers of
+ * the same order.
  */
 typedef struct EmogiMergeEntry
 {
@@ -37,39 +37,40 @@ typedef struct EmogiMergeEntry
 	int64_t		times;
 } EmogiMergeEntry;
 
-/* Where that happens. */
+/* The place of a change. */
 typedef struct EmogiMergeEdit
 {
-	uint64_t	place;			/* old entry before which entries come, or from which on they go */
-	uint64_t	shift;			/* entries that the edits before this have added, modulo 2^64 */
-	uint32_t	source;			/* old number, or that of the next vertex, for a vertex that was
-								 * not there */
-	uint32_t	target;			/* the same; for entries that come later the new number */
-	uint32_t	after;			/* the first new vertex, or their number, whose list begins
-								 * behind this edit */
-	bool		source_known;	/* it was there */
+	uint64_t	place;			/* old entry before which entries are inserted, or from which on
+								 * they are skipped */
+	uint64_t	shift;			/* entries added by the edits before this one, modulo 2^64 */
+	uint32_t	source;			/* old number, or, if the vertex is new, that of the next old
+								 * vertex */
+	uint32_t	target;			/* the same; for inserted entries, later the new number */
+	uint32_t	after;			/* the first new vertex (or their number) whose list begins after
+								 * this edit */
+	bool		source_known;	/* the source is an old vertex */
 	bool		target_known;
 } EmogiMergeEdit;
 
-/* One orientation. */
+/* One direction. */
 typedef struct EmogiMergeSide
 {
-	EmogiAdjacency from;		/* the old one; offsets are never NULL where it is spliced */
+	EmogiAdjacency from;		/* the old lists; offsets are not NULL if they are merged */
 	EmogiAdjacency to;
 	bool		swapped;		/* lists lead from dst to src */
-	bool		spliced;		/* else the Graph does not have it, and the net changes alone are
-								 * wanted */
+	bool		spliced;		/* false = the graph does not have this direction, and only the
+								 * net changes are needed */
 	uint64_t	nentries;
 	EmogiMergeEntry *entries;	/* [nentries], ascending by source, target, weight; times is not
 								 * 0 */
-	EmogiMergeEntry *spare;		/* [as many as there may be], to sort with */
-	EmogiMergeEdit *edits;		/* [nentries + 1], of the entries; the last one stands behind all
-								 * old entries */
+	EmogiMergeEntry *spare;		/* [maximum number of entries], for sorting */
+	EmogiMergeEdit *edits;		/* [nentries + 1], of the entries; the last one is a sentinel
+								 * after all old entries */
 } EmogiMergeSide;
 
 /*
- * A break in the numbering: a new vertex, or one that is gone. Old numbers from `old` on are `old`
- * - `old` + `from` now.
+ * A break in the numbering: a new or removed vertex. Old numbers v >= `old` become v - `old` +
+ * `from`.
  */
 typedef struct EmogiMergeBreak
 {
@@ -80,9 +81,9 @@ typedef struct EmogiMergeBreak
 } EmogiMergeBreak;
 
 /*
- * How far old vertices move, modulo 2^32, by blocks of 2^bits of them. A number below `limit`
- * stands for a block in which they do not all move by the same; it is INT32_MIN + i, and they have
- * the part [i << bits, (i + 1) << bits) of `within`.
+ * The shift of old vertices, modulo 2^32, by blocks of 2^bits vertices. A value below `limit` marks
+ * a block with different shifts; it is INT32_MIN + i, and the shifts are `within`[i << bits .. (i +
+ * 1) << bits).
  */
 typedef struct EmogiMergeShifts
 {
@@ -93,14 +94,14 @@ typedef struct EmogiMergeShifts
 } EmogiMergeShifts;
 
 /*
- * A vertex that may be gone: no list of its own leads on, and it is not known how many entries lead
+ * A vertex that may be gone: its own list becomes empty, and it is not known how many entries lead
  * to it.
  */
 typedef struct EmogiMergeCandidate
 {
-	uint64_t	leaving;		/* entries to it that go */
-	uint64_t	found;			/* atomic: old entries to it; not counted further once they are
-								 * more */
+	uint64_t	leaving;		/* removed entries to it */
+	uint64_t	found;			/* atomic: old entries to it; not counted further once they
+								 * exceed `leaving` */
 	uint32_t	vertex;			/* old number */
 } EmogiMergeCandidate;
 
@@ -108,78 +109,78 @@ typedef struct EmogiMerge
 {
 	EmogiJob	job;
 	const EmogiMergeInput *input;
-	uint64_t	nvertices;		/* of the old Graph */
-	const int64_t *ids;			/* [nvertices], of the old Graph */
+	uint64_t	nvertices;		/* of the old graph */
+	const int64_t *ids;			/* [nvertices], of the old graph */
 	EmogiWeightType old_type;
 	EmogiWeightType type;
-	bool		removes;		/* a change takes edges away */
+	bool		removes;		/* some change removes edges */
 	int			nsides;
-	EmogiMergeSide sides[2];	/* forward; backward, or what would lead there */
-	uint64_t	missing[2];		/* atomic: by side, the first entry that is to go and is not
-								 * there; UINT64_MAX = none */
+	EmogiMergeSide sides[2];	/* forward; backward, or what would be stored there */
+	uint64_t	missing[2];		/* atomic: by side, the first removed entry that does not exist;
+								 * UINT64_MAX = none */
 
 	EmogiMergeCandidate *candidates;	/* [ncandidates], ascending */
 	uint64_t	ncandidates;
-	uint64_t   *filter;			/* bit (vertex & filter_mask): may be a candidate */
+	uint64_t   *filter;			/* Bloom filter: bit (vertex & filter_mask) is set for candidates */
 	uint32_t	filter_mask;
-	uint64_t	scan_end;		/* entries up to this are looked through */
+	uint64_t	scan_end;		/* entries up to this are scanned */
 	uint32_t   *gone;			/* [ngone], old numbers, ascending */
 	uint64_t	ngone;
 
 	uint64_t   *new_keys;		/* [nnew], as in an entry, ascending */
-	uint64_t   *key_scratch;	/* [as many as there may be], to sort them with */
+	uint64_t   *key_scratch;	/* [maximum number of keys], for sorting */
 	uint32_t   *new_numbers;	/* [nnew], their numbers */
 	uint64_t	nnew;
-	EmogiMergeBreak *breaks;	/* [nbreaks + 1], ascending; the last one stands behind all
+	EmogiMergeBreak *breaks;	/* [nbreaks + 1], ascending; the last one is a sentinel after all
 								 * vertices */
 	uint64_t	nbreaks;
-	bool		renumbers;		/* an old vertex that stays has another number */
+	bool		renumbers;		/* a remaining old vertex has another number */
 	EmogiMergeShifts shifts;
 
 	uint64_t	new_nvertices;
 	int64_t    *new_ids;
-	EmogiEdit  *told_edits[2];	/* [nentries + 1], by side, if a derivation is wanted; and */
-	EmogiBreak *told_breaks;	/* [nbreaks + 1] */
+	EmogiEdit  *told_edits[2];	/* [nentries + 1], by side, if a derivation is wanted */
+	EmogiBreak *told_breaks;	/* [nbreaks + 1], likewise */
 	char	   *populate_start;
 	size_t		populate_bytes;
 	uint64_t	next;			/* atomic: next piece */
 } EmogiMerge;
 
-/* Set what is known of orientation i before. spliced: the Graph has it, in `lists`. */
-extern void emogi_merge_begin_side(EmogiMerge *splicing, int i, const EmogiAdjacency *lists,
+/* Initialize direction i. spliced: the graph has it, in `lists`. */
+extern void emogi_merge_begin_side(EmogiMerge *merge, int i, const EmogiAdjacency *lists,
 								   bool swapped, bool spliced);
 
 /*
- * Each of these is a step that all threads take; false when the job has stopped. The first two take
- * no pool, too: the caller alone.
+ * Each of these is a step that all threads take; false if the job has stopped. The first two accept
+ * a NULL pool: the caller alone.
  */
-extern bool emogi_merge_net(EmogiPool *pool, EmogiMerge *splicing);
-extern bool emogi_merge_locate(EmogiPool *pool, EmogiMerge *splicing);
-extern bool emogi_merge_find_gone(EmogiPool *pool, EmogiMerge *splicing);
-extern bool emogi_merge_renumber(EmogiPool *pool, EmogiMerge *splicing);
-extern bool emogi_merge_write(EmogiPool *pool, EmogiMerge *splicing);
+extern bool emogi_merge_net(EmogiPool *pool, EmogiMerge *merge);
+extern bool emogi_merge_locate(EmogiPool *pool, EmogiMerge *merge);
+extern bool emogi_merge_find_gone(EmogiPool *pool, EmogiMerge *merge);
+extern bool emogi_merge_renumber(EmogiPool *pool, EmogiMerge *merge);
+extern bool emogi_merge_write(EmogiPool *pool, EmogiMerge *merge);
 
-/* Fill the derivation, after emogi_merge_renumber; false when the job has stopped. */
-extern bool emogi_merge_tell(EmogiMerge *splicing);
+/* Fill the derivation, after emogi_merge_renumber; false if the job has stopped. */
+extern bool emogi_merge_tell(EmogiMerge *merge);
 
-/* Take the memory of a part of the scratch or of the block. */
-extern bool emogi_merge_populate(EmogiPool *pool, EmogiMerge *splicing, void *start, size_t bytes);
+/* Populate a part of the scratch or of the block. */
+extern bool emogi_merge_populate(EmogiPool *pool, EmogiMerge *merge, void *start, size_t bytes);
 
 /*
- * Take a few entries [*first, *end) of a side, in steps in which all threads do so; false at the
- * end, or when the job has stopped.
+ * Take a few entries [*first, *end) of a side, in steps that all threads share; false at the end,
+ * or if the job has stopped.
  */
-extern bool emogi_merge_take_entries(EmogiMerge *splicing, EmogiMergeSide **side, uint64_t *first,
+extern bool emogi_merge_take_entries(EmogiMerge *merge, EmogiMergeSide **side, uint64_t *first,
 									 uint64_t *end);
 
 /*
- * Get the bits of the filter for so many candidates, and the bytes of the table of shifts for so
- * many breaks at most.
+ * Get the bits of the filter for a number of candidates, and the bytes of the table of shifts for a
+ * maximum number of breaks.
  */
 extern uint64_t emogi_merge_filter_bits(uint64_t nvertices, uint64_t ncandidates);
 extern size_t emogi_merge_shifts_bytes(uint64_t nvertices, uint64_t nbreaks);
 
-/* Get the new number of an old vertex that moves; for one that is gone that of the next. */
+/* Get the new number of an old vertex; for one that is gone, that of the next. */
 static inline uint32_t
 emogi_merge_move(const EmogiMergeShifts *shifts, uint32_t vertex)
 {
@@ -195,7 +196,7 @@ emogi_merge_move(const EmogiMergeShifts *shifts, uint32_t vertex)
 	return vertex + (uint32_t) shift;
 }
 
-/* Get a key as an unsigned integer that orders as it does, and back. */
+/* Map a key to an unsigned integer of the same order, and back. */
 static inline uint64_t
 emogi_merge_order(int64_t key)
 {
@@ -212,8 +213,8 @@ emogi_merge_key(uint64_t order)
 extern double emogi_merge_weight(const EmogiMergeEntry *entry);
 
 /*
- * Find the first vertex from `low`, which is near, whose key is not below another; nvertices when
- * there is none.
+ * Find the first vertex from `low` on whose key is >= key, by galloping; nvertices if there is
+ * none.
  */
 static inline uint64_t
 emogi_merge_gallop(const int64_t *ids, uint64_t low, uint64_t nvertices, int64_t key)
@@ -237,23 +238,23 @@ emogi_merge_gallop(const int64_t *ids, uint64_t low, uint64_t nvertices, int64_t
 	return low;
 }
 
-/* Say whether a loop's counter is where one looks at the job, and it has stopped. */
+/* Poll the job if a loop's counter is at a polling point; true if it has stopped. */
 static inline bool
-emogi_merge_stops_at(EmogiMerge *splicing, uint64_t i)
+emogi_merge_stops_at(EmogiMerge *merge, uint64_t i)
 {
-	return i % EMOGI_SPLICE_POLL == 0 && emogi_job_stopped(&splicing->job);
+	return i % EMOGI_SPLICE_POLL == 0 && emogi_job_stopped(&merge->job);
 }
 
-/* Run one task of the splicing from its first piece on; false when the job has stopped. */
+/* Run one task of the merge from its first piece on; false if the job has stopped. */
 static inline bool
-emogi_merge_run(EmogiPool *pool, EmogiMerge *splicing, EmogiPoolTask task)
+emogi_merge_run(EmogiPool *pool, EmogiMerge *merge, EmogiPoolTask task)
 {
-	splicing->next = 0;
+	merge->next = 0;
 	if (pool != NULL)
-		emogi_pool_run(pool, task, splicing);
+		emogi_pool_run(pool, task, merge);
 	else
-		task(splicing, 0, 1);
-	return !emogi_job_stopped(&splicing->job);
+		task(merge, 0, 1);
+	return !emogi_job_stopped(&merge->job);
 }
 
 #endif							/* EMOGI_MERGE_PARTS_H */

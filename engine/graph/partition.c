@@ -1,5 +1,5 @@
 /*
- * partition.c: 8-byte entries sorted into buckets by many threads in one pass: the memory of it.
+ * partition.c: the memory layout and allocation of partitions (partition.h).
  */
 #include "partition.h"
 
@@ -8,13 +8,13 @@
 
 #include <string.h>
 
-#define GROUP_BYTES ((uint64_t) 256 << 10)	/* what a thread takes and populates at once */
+#define GROUP_BYTES ((uint64_t) 256 << 10)	/* taken and populated by a thread at a time */
 #define MIN_BLOCK_ENTRIES 16
 #define MAX_BLOCK_ENTRIES 1024
 
 /*
- * Choose the size of a block, so that half-filled ones cost about a sixteenth, and the number of
- * groups.
+ * Choose the size of a block, such that half-filled blocks cost about a sixteenth, and the number
+ * of groups.
  */
 static void
 plan_blocks(EmogiPartition *partition, uint64_t nentries, uint32_t nbuckets, int nthreads)
@@ -35,7 +35,7 @@ plan_blocks(EmogiPartition *partition, uint64_t nentries, uint32_t nbuckets, int
 }
 
 /*
- * Lay the arrays out from memory on; get the bytes of those before the blocks in *fixed and of all.
+ * Lay out the arrays from memory on; *fixed: the bytes before the blocks; returns the bytes of all.
  */
 static size_t
 lay_out(EmogiPartition *partition, void *memory, size_t *fixed)
@@ -87,7 +87,8 @@ emogi_partition_init(EmogiPartition *partition, EmogiJob *job, uint64_t nentries
 }
 
 /*
- * Get a block number for a thread; false, with the job failed, when no group is left or no memory.
+ * Get a block number for a thread; false, with the job failed, if no group is left or out of
+ * memory.
  */
 static bool
 take_block(EmogiPartition *partition, int thread, uint64_t *block)

@@ -1,11 +1,11 @@
 /*
- * partition.h: 8-byte entries sorted into buckets by many threads in one pass, without counting
- * first.
+ * partition.h: partition 8-byte entries into buckets with many threads in one pass, without
+ * counting first.
  *
- * Every thread has a chain of fixed-size blocks for every bucket; blocks come from groups that a
- * thread takes by an atomic counter and populates. Reading the chains of a bucket in the order of
- * threads gives each thread's entries in the order in which it appended them. No lock, no movement,
- * 8 bytes an entry and a bounded slack.
+ * Each thread has a chain of fixed-size blocks for each bucket. Blocks come from groups that a
+ * thread claims with an atomic counter and populates. Reading a bucket's chains in the order of
+ * threads yields each thread's entries in the order in which it appended them. There are no locks
+ * and no moves; the cost is 8 bytes per entry plus a bounded slack.
  */
 #ifndef EMOGI_PARTITION_H
 #define EMOGI_PARTITION_H
@@ -41,25 +41,26 @@ typedef struct EmogiPartition
 	uint64_t	next_group;		/* atomic */
 	EmogiBlockSupply *supply;	/* [nthreads] */
 	EmogiChain *chains;			/* [nthreads][nbuckets] */
-	uint64_t  **cursor;			/* [nthreads][nbuckets], where the next entry goes; at a block's
-								 * end: a new block */
-	uint32_t   *next;			/* [ngroups * group_blocks], the block that follows in a chain */
-	uint64_t   *blocks;			/* [ngroups * group_blocks][block_entries], aligned to the size
-								 * of a block */
+	uint64_t  **cursor;			/* [nthreads][nbuckets], address of the next entry; at a block's
+								 * end: a new block is needed */
+	uint32_t   *next;			/* [ngroups * group_blocks], the next block in a chain */
+	uint64_t   *blocks;			/* [ngroups * group_blocks][block_entries], aligned to the block
+								 * size */
 } EmogiPartition;
 
-/* Bytes that a partition of at most nentries needs. */
+/* Get the bytes that a partition of at most nentries needs. */
 extern size_t emogi_partition_bytes(uint64_t nentries, uint32_t nbuckets, int nthreads);
 
 /*
- * Make an empty partition in memory (line-aligned, any content); false = the memory cannot be had.
+ * Make an empty partition in memory (line-aligned, undefined content); false if the memory cannot
+ * be populated.
  */
 extern bool emogi_partition_init(EmogiPartition *partition, EmogiJob *job, uint64_t nentries,
 								 uint32_t nbuckets, int nthreads, void *memory);
 
 /*
- * Add a block to the chain of (thread, bucket) and get its first entry; NULL, with the job failed,
- * without memory.
+ * Add a block to the chain of (thread, bucket) and return its first entry; NULL, with the job
+ * failed, if out of memory.
  */
 extern uint64_t *emogi_partition_grow(EmogiPartition *partition, int thread, uint32_t bucket);
 
@@ -73,7 +74,7 @@ emogi_partition_cursors(EmogiPartition *partition, int thread)
 	return partition->cursor + (size_t) thread * partition->nbuckets;
 }
 
-/* Append an entry; false, with the job failed, when there is no memory. */
+/* Append an entry; false, with the job failed, if out of memory. */
 static inline bool
 emogi_partition_append(EmogiPartition *partition, uint64_t **cursor, size_t block_mask, int thread,
 					   uint32_t bucket, uint64_t entry)
@@ -91,17 +92,17 @@ emogi_partition_append(EmogiPartition *partition, uint64_t **cursor, size_t bloc
 	return true;
 }
 
-/* Walks the entries of one bucket, block by block. */
+/* An iterator over the entries of one bucket, block by block. */
 typedef struct EmogiPartitionWalk
 {
 	const EmogiPartition *partition;
 	uint32_t	bucket;
-	int			thread;			/* whose chain comes next */
+	int			thread;			/* whose chain is next */
 	uint32_t	block;
 	uint64_t	left;			/* entries of the chain from block on */
 } EmogiPartitionWalk;
 
-/* Begin a walk over a bucket. */
+/* Begin to iterate over a bucket. */
 static inline EmogiPartitionWalk
 emogi_partition_walk(const EmogiPartition *partition, uint32_t bucket)
 {

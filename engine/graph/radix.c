@@ -1,10 +1,10 @@
 /*
- * radix.c: sorting of unsigned integers by one thread.
+ * radix.c: single-threaded radix sort of unsigned integers.
  *
- * Few keys are sorted by insertion. What fits the scratch is sorted by counting digits from low to
- * high, over the bits in which the keys differ only, with digits as wide as the number of keys
- * repays. What does not fit is first split in place by its highest digit: an array of any length,
- * such as the list of a vertex with a billion neighbours, needs no memory that grows with it.
+ * Few keys are sorted by insertion. Keys that fit the scratch are sorted by an LSD radix sort over
+ * only the bits in which they differ, with digits as wide as pays for the number of keys. More keys
+ * are first split in place by the highest digit (MSD): so an array of any length, such as the list
+ * of a vertex with a billion neighbors, needs only constant additional memory.
  *
  * [1] P. McIlroy, K. Bostic, M. McIlroy. Engineering Radix Sort. Computing Systems 6(1), 1993.
  *     Section 3 (the split).
@@ -15,7 +15,7 @@
 
 #define INSERTION_MAX 32
 #define MAX_DIGIT_BITS 11
-#define POLL_KEYS ((size_t) 1 << 20)	/* moves between two looks at the job, about 5 ms */
+#define POLL_KEYS ((size_t) 1 << 20)	/* moves between two polls, about 5 ms */
 
 /* Get the widest digit whose counters cost less than the keys. */
 static int
@@ -40,7 +40,7 @@ count_leading(uint64_t bits)
 	return __builtin_clzll(bits);
 }
 
-/* Replace counts[n] by the sums of those before. */
+/* Replace counts[n] by their exclusive prefix sums. */
 static void
 counts_to_starts(size_t *counts, size_t n)
 {

@@ -1,18 +1,18 @@
 /*
- * radix.h: sorting of unsigned integers by one thread.
+ * radix.h: single-threaded sorting of unsigned integers.
  */
 #ifndef EMOGI_RADIX_H
 #define EMOGI_RADIX_H
 
 #include "threads/job.h"
 
-/* Entries of scratch that make the best of a second-level cache; more than this gains nothing. */
+/* Entries of scratch that make good use of a second-level cache; more gains nothing. */
 #define EMOGI_SORT_SCRATCH 65536
 
 /*
- * Sort keys[count] ascending, with scratch[scratch_count] (scratch_count >= 1, any content). Arrays
- * longer than the scratch are split in place first. Returns early, with keys undefined, when the
- * job is stopped.
+ * Sort keys[count] ascending, with scratch[scratch_count] (scratch_count >= 1, undefined content).
+ * Arrays longer than the scratch are split in place first. Returns early, with keys undefined, if
+ * the job has stopped.
  */
 extern void emogi_radix_sort_u32(uint32_t *keys, size_t count, uint32_t *scratch,
 								 size_t scratch_count, EmogiJob *job);

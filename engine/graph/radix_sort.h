@@ -1,7 +1,7 @@
 /*
- * radix_sort.h: the body of one sort; radix.c includes it once for each type of KEY.
+ * radix_sort.h: the body of a radix sort; radix.c includes it once for each type of KEY.
  *
- * KEY = uint32_t or uint64_t; NAME(x) gives the functions of the two types different names.
+ * KEY = uint32_t or uint64_t; NAME(x) generates the names of the functions of each type.
  */
 
 /* Sort few keys by insertion. */
@@ -30,7 +30,7 @@ NAME(varying_bits) (const KEY *keys, size_t count, KEY pattern)
 	return varying;
 }
 
-/* Count the keys by the digit at shift: adds to counts[mask + 1]. */
+/* Count the keys by the digit at shift; adds to counts[mask + 1]. */
 static void
 NAME(count_digits) (const KEY *keys, size_t count, int shift, KEY mask, size_t *counts)
 {
@@ -38,15 +38,18 @@ NAME(count_digits) (const KEY *keys, size_t count, int shift, KEY mask, size_t *
 		counts[(keys[i] >> shift) & mask]++;
 }
 
-/* Sort by digits from low to high between keys and scratch; the result is in keys. */
+/*
+ * Sort by digits from low to high (LSD), alternating between keys and scratch; the result is in
+ * keys.
+ */
 static void
 NAME(low_to_high) (KEY *keys, size_t count, KEY *scratch, KEY varying)
 {
 	size_t		starts[1 << MAX_DIGIT_BITS];
 	int			low = count_trailing(varying);
 	int			nbits = 64 - count_leading(varying) - low;
-	int			most = digit_bits(count);
-	int			npasses = (nbits + most - 1) / most;
+	int			max = digit_bits(count);
+	int			npasses = (nbits + max - 1) / max;
 	int			width = (nbits + npasses - 1) / npasses;
 	KEY			mask = ((KEY) 1 << width) - 1;
 	KEY		   *from = keys,
@@ -88,7 +91,8 @@ NAME(sort_short) (KEY *keys, size_t count, KEY *scratch)
 }
 
 /*
- * Move every key to the part of its digit at shift, in place; ends[256] gets the ends of the parts.
+ * Move each key to the part of its digit at shift, in place (MSD); ends[256] receives the ends of
+ * the parts.
  */
 static bool
 NAME(split) (KEY *keys, size_t count, int shift, size_t *ends, EmogiJob *job)
@@ -131,8 +135,7 @@ NAME(split) (KEY *keys, size_t count, int shift, size_t *ends, EmogiJob *job)
 }
 
 /*
- * Sort keys that are longer than the scratch: split by the highest digit in place, then sort each
- * part.
+ * Sort more keys than the scratch holds: split in place by the highest digit, then sort each part.
  */
 static void
 NAME(sort_long) (KEY *keys, size_t count, KEY *scratch, size_t scratch_count, EmogiJob *job)

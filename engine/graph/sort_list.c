@@ -1,11 +1,11 @@
 /*
- * sort_list.c: sorting of a list, whose targets and weights lie in two arrays, by one thread.
+ * sort_list.c: single-threaded sorting of an adjacency list, whose targets and weights are in two
+ * arrays.
  *
- * Without weights it is the targets that are sorted (radix.c). Weights of up to 32 bits travel
- * beside the target in one integer, mapped so that integers order as weights do: one sort does all.
- * Doubles stay behind and follow by their places; those of parallel edges are sorted after. A list
- * longer than the scratch is split in place by the highest digit of its targets first, as in
- * radix.c.
+ * Without weights, the targets are sorted (radix.c). Weights of up to 32 bits are packed with the
+ * target into one integer, mapped such that integers order as weights do, so that one sort
+ * suffices. Doubles are permuted afterwards; those of parallel edges are then sorted. A list longer
+ * than the scratch is first split in place by the highest digit of its targets, as in radix.c.
  */
 #include "sort_list.h"
 
@@ -15,7 +15,7 @@
 
 #define POLL_ENTRIES ((uint64_t) 1 << 20)
 
-/* Map a float to an integer that orders as it does. */
+/* Map a float to an integer of the same order. */
 static inline uint32_t
 order_f32(uint32_t bits)
 {
@@ -29,7 +29,7 @@ restore_f32(uint32_t order)
 	return order ^ (order >> 31 ? UINT32_C(1) << 31 : UINT32_MAX);
 }
 
-/* Map a double to an integer that orders as it does. */
+/* Map a double to an integer of the same order. */
 static inline uint64_t
 order_f64(uint64_t bits)
 {
@@ -43,7 +43,7 @@ restore_f64(uint64_t order)
 	return order ^ (order >> 63 ? UINT64_C(1) << 63 : UINT64_MAX);
 }
 
-/* Get a weight of up to 32 bits as an integer that orders as it does. */
+/* Get a weight of up to 32 bits as an integer of the same order. */
 static inline uint32_t
 load_order(const void *weights, EmogiWeightType type, uint64_t i)
 {
@@ -56,7 +56,7 @@ load_order(const void *weights, EmogiWeightType type, uint64_t i)
 	return ((const uint32_t *) weights)[i];
 }
 
-/* Put it back. */
+/* Store it. */
 static inline void
 store_order(void *weights, EmogiWeightType type, uint64_t i, uint32_t order)
 {
@@ -70,7 +70,7 @@ store_order(void *weights, EmogiWeightType type, uint64_t i, uint32_t order)
 		((uint32_t *) weights)[i] = order;
 }
 
-/* Say whether the targets ascend without repeats: nothing is to be done. */
+/* Check whether the targets strictly ascend, so that nothing needs to be done. */
 static bool
 is_sorted(const uint32_t *targets, uint64_t count)
 {
@@ -82,7 +82,7 @@ is_sorted(const uint32_t *targets, uint64_t count)
 	return true;
 }
 
-/* Sort entries with weights of up to 32 bits that fit the scratch. */
+/* Sort edges with weights of up to 32 bits that fit the scratch. */
 static inline __attribute__((always_inline)) void
 sort_narrow(uint32_t *targets, void *weights, EmogiWeightType type, uint64_t count, uint64_t *items,
 			EmogiJob *job)
@@ -97,7 +97,7 @@ sort_narrow(uint32_t *targets, void *weights, EmogiWeightType type, uint64_t cou
 	}
 }
 
-/* Sort doubles of any number, in place. */
+/* Sort any number of doubles in place. */
 static void
 sort_doubles(uint64_t *weights, uint64_t count, uint64_t *scratch, EmogiJob *job)
 {
@@ -108,7 +108,7 @@ sort_doubles(uint64_t *weights, uint64_t count, uint64_t *scratch, EmogiJob *job
 		weights[i] = restore_f64(weights[i]);
 }
 
-/* Sort entries with doubles that fit the scratch. */
+/* Sort edges with doubles that fit the scratch. */
 static void
 sort_wide(uint32_t *targets, uint64_t *weights, uint64_t count, uint64_t *items, EmogiJob *job)
 {
@@ -132,7 +132,7 @@ sort_wide(uint32_t *targets, uint64_t *weights, uint64_t count, uint64_t *items,
 	}
 }
 
-/* Sort entries that fit the scratch. */
+/* Sort edges that fit the scratch. */
 static void
 sort_short(uint32_t *targets, void *weights, EmogiWeightType type, uint64_t count, uint64_t *items,
 		   EmogiJob *job)
@@ -160,7 +160,7 @@ sort_short(uint32_t *targets, void *weights, EmogiWeightType type, uint64_t coun
 }
 
 /*
- * Sort the weights of very many parallel edges, in place: small ones by counting, the others as
+ * Sort the weights of very many parallel edges in place: small types by counting, others as
  * integers.
  */
 static void
@@ -191,7 +191,7 @@ sort_weights(void *weights, EmogiWeightType type, uint64_t count, uint64_t *item
 	}
 }
 
-/* Get a weight's bits. */
+/* Load a weight's bits. */
 static inline uint64_t
 load_bits(const void *weights, size_t bytes, uint64_t i)
 {
@@ -201,7 +201,7 @@ load_bits(const void *weights, size_t bytes, uint64_t i)
 	return bits;
 }
 
-/* Put a weight's bits. */
+/* Store a weight's bits. */
 static inline void
 store_bits(void *weights, size_t bytes, uint64_t i, uint64_t bits)
 {
@@ -209,7 +209,7 @@ store_bits(void *weights, size_t bytes, uint64_t i, uint64_t bits)
 }
 
 /*
- * Move every entry to the part of its digit at shift, in place; ends[256] gets the ends of the
+ * Move each edge to the part of its digit at shift, in place; ends[256] receives the ends of the
  * parts.
  */
 static bool
@@ -258,7 +258,7 @@ split(uint32_t *targets, void *weights, size_t bytes, uint64_t count, int shift,
 	return true;
 }
 
-/* Sort entries that are more than the scratch holds. */
+/* Sort more edges than the scratch holds. */
 static void
 sort_long(uint32_t *targets, void *weights, EmogiWeightType type, uint64_t count, uint64_t *items,
 		  EmogiJob *job)

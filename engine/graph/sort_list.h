@@ -1,12 +1,12 @@
 /*
- * sort_list.h: sorting of a list by one thread.
+ * sort_list.h: single-threaded sorting of an adjacency list.
  */
 #ifndef EMOGI_SORT_LIST_H
 #define EMOGI_SORT_LIST_H
 
 #include "radix.h"
 
-/* Get the bytes of scratch that a list needs, whatever its length. */
+/* Get the bytes of scratch that sorting any list needs. */
 static inline size_t
 emogi_sort_list_bytes(bool weighted)
 {
@@ -15,9 +15,8 @@ emogi_sort_list_bytes(bool weighted)
 }
 
 /*
- * Sort a list of `count` entries by target, then by weight, in place. scratch:
- * emogi_sort_list_bytes, aligned to a word, any content. Returns early, with the list undefined,
- * when the job is stopped.
+ * Sort a list of `count` edges by target, then by weight, in place. scratch: emogi_sort_list_bytes,
+ * word-aligned, undefined content. Returns early, with the list undefined, if the job has stopped.
  */
 extern void emogi_sort_list(uint32_t *targets, void *weights, EmogiWeightType type, uint64_t count,
 							void *scratch, EmogiJob *job);

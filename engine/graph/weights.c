@@ -1,5 +1,5 @@
 /*
- * weights.c: runs of weights between doubles and the type in which they are stored.
+ * weights.c: convert runs of weights between doubles and their stored type.
  */
 #include "weights.h"
 
