@@ -46,7 +46,8 @@
  * Sums grow along a path, and bins of equal width ascend; so an additive algorithm must minimize.
  */
 #define CHECK_ORDER(NAME, name, column, order, source, traits, candidate) \
-	_Static_assert(((traits) & EMOGI_PATH_ADDITIVE) == 0 || (order) == EMOGI_LEAST, #name " adds up and wants the most");
+	_Static_assert(((traits) & EMOGI_PATH_ADDITIVE) == 0 || (order) == EMOGI_LEAST, \
+				   #name " adds up and wants the most");
 EMOGI_ALGORITHMS(EMOGI_NOTHING, CHECK_ORDER, EMOGI_NOTHING)
 #undef CHECK_ORDER
 

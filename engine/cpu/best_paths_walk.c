@@ -9,7 +9,8 @@
 
 #include "contract/semirings.h"
 
-#define PIECES_PER_BLOCK ((EMOGI_BLOCK_ITEMS + EMOGI_BEST_PATHS_ITEMS_AT_ONCE - 1) / EMOGI_BEST_PATHS_ITEMS_AT_ONCE)
+#define PIECES_PER_BLOCK \
+	((EMOGI_BLOCK_ITEMS + EMOGI_BEST_PATHS_ITEMS_AT_ONCE - 1) / EMOGI_BEST_PATHS_ITEMS_AT_ONCE)
 
 #define ALWAYS_INLINE static inline __attribute__((always_inline))
 
@@ -158,8 +159,8 @@ relax_items(EmogiBestPaths *path, EmogiWeightType type, EmogiAlgorithm algorithm
 			__builtin_prefetch(&path->value[items[i + 2 * EMOGI_BEST_PATHS_AHEAD].vertex]);
 		}
 		if (i + EMOGI_BEST_PATHS_AHEAD < count)
-			__builtin_prefetch(&path->lists.targets[offsets[items[i +
-																  EMOGI_BEST_PATHS_AHEAD].vertex]]);
+			__builtin_prefetch(&path->lists.targets
+							   [offsets[items[i + EMOGI_BEST_PATHS_AHEAD].vertex]]);
 		if (!relax_item(path, type, algorithm, bins, tally, items[i]))
 			return false;
 		if (tally->looked - polled > EMOGI_RUN_POLL)

@@ -254,8 +254,8 @@ emogi_cpu_betweenness(EmogiPool *pool, const EmogiGraph *graph, const EmogiQuery
 	uint32_t   *sources;
 
 	emogi_cpu_run_begin(&all.run, pool, graph, all.nsources, result, control, error, "betweenness");
-	sources = graph->nvertices == 0 ? NULL : emogi_cpu_run_scratch(&all.run, all.nsources,
-																   sizeof *sources);
+	sources = graph->nvertices == 0 ? NULL
+		: emogi_cpu_run_scratch(&all.run, all.nsources, sizeof *sources);
 	if (sources != NULL)
 	{
 		emogi_sample_choose(graph->nvertices, all.nsources, query->seed, sources);

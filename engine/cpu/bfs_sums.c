@@ -30,7 +30,7 @@ write_source(const EmogiArray *columns, uint64_t i, const EmogiMsbfsSums *sums)
  * the job failed, if out of memory.
  */
 static void *
-take_scratch(EmogiCpuRun *run, const EmogiGraph *graph, const EmogiMsbfsResult *last)
+allocate_scratch(EmogiCpuRun *run, const EmogiGraph *graph, const EmogiMsbfsResult *last)
 {
 	const uint64_t bytes = emogi_msbfs_scratch_bytes(graph->nvertices, 0);
 	void	   *memory;
@@ -66,7 +66,7 @@ emogi_cpu_bfs_sums(EmogiPool *pool, const EmogiGraph *graph, const EmogiQuery *q
 		}
 		done += (uint64_t) count;
 		if (done < query->nsources && search.scratch == NULL && !emogi_job_stopped(&run.job))
-			search.scratch = take_scratch(&run, graph, &search);
+			search.scratch = allocate_scratch(&run, graph, &search);
 	}
 	return emogi_cpu_run_end(&run);
 }

@@ -263,7 +263,7 @@ fill(TileBuild *build)
 
 /* Allocate the memory, entries last; entries = NULL if there is not enough. */
 static void
-take_memory(TileBuild *build, int nthreads)
+allocate_memory(TileBuild *build, int nthreads)
 {
 	EmogiBlockedSpmv *tiles = build->tiles;
 	EmogiCpuRun *run = build->run;
@@ -282,8 +282,7 @@ take_memory(TileBuild *build, int nthreads)
 
 bool
 emogi_blocked_spmv_make(EmogiBlockedSpmv *tiles, EmogiCpuRun *run, const EmogiAdjacency *lists,
-						const EmogiAdjacency *transposed,
-						uint64_t nvertices, int64_t nsteps)
+						const EmogiAdjacency *transposed, uint64_t nvertices, int64_t nsteps)
 {
 	const int	nthreads = emogi_pool_size(run->pool);
 	TileBuild	build = {.tiles = tiles, .run = run, .lists = lists,
@@ -298,7 +297,7 @@ emogi_blocked_spmv_make(EmogiBlockedSpmv *tiles, EmogiCpuRun *run, const EmogiAd
 		: NEAR_SOURCE_BITS;
 	tiles->ngroups = count_blocks(nvertices, tiles->group_bits);
 	tiles->nsources = count_blocks(nvertices, tiles->source_bits);
-	take_memory(&build, nthreads);
+	allocate_memory(&build, nthreads);
 	if (tiles->entries == NULL)
 		return !emogi_job_stopped(&run->job);
 	tiles->starts[tiles->ngroups * tiles->nsources] = lists->nedges;

@@ -123,7 +123,7 @@ add_size(void *arg, uint32_t v)
 
 /* Assign a vertex its number, and reserve the following ones for its subtree. */
 static void
-give_number(void *arg, uint32_t v)
+assign_number(void *arg, uint32_t v)
 {
 	Blocks	   *blocks = arg;
 	uint32_t   *next = blocks->parent[v] != EMOGI_NO_VERTEX ? &blocks->low[blocks->parent[v]]
@@ -204,7 +204,7 @@ find_reach(Blocks *blocks)
 {
 	return emogi_cpu_run_step(&blocks->run, begin_sizes, blocks, false) &&
 		emogi_spanning_bfs_up(&blocks->spanning, add_size, blocks) &&
-		emogi_spanning_bfs_down(&blocks->spanning, give_number, blocks) &&
+		emogi_spanning_bfs_down(&blocks->spanning, assign_number, blocks) &&
 		emogi_cpu_run_step(&blocks->run, scan_lists, blocks, false) &&
 		emogi_spanning_bfs_up(&blocks->spanning, propagate, blocks);
 }

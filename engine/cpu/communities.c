@@ -41,7 +41,7 @@ begin_hierarchy(EmogiCommunities *all, const EmogiLevel *first)
 
 /* Record a level: the renumbered partition all->number of the nodes of the level before. */
 static void
-note_level(EmogiCommunities *all, const EmogiLevel *level, uint32_t nbefore)
+record_level(EmogiCommunities *all, const EmogiLevel *level, uint32_t nbefore)
 {
 	uint32_t   *name = all->movers;
 	uint32_t	count = 0;
@@ -61,11 +61,11 @@ note_level(EmogiCommunities *all, const EmogiLevel *level, uint32_t nbefore)
 
 /* Record a level with each node alone. */
 static void
-note_alone(EmogiCommunities *all, const EmogiLevel *level)
+record_alone(EmogiCommunities *all, const EmogiLevel *level)
 {
 	for (uint64_t i = 0; i < level->nnodes; i++)
 		all->number[i] = (uint32_t) i;
-	note_level(all, level, 0);
+	record_level(all, level, 0);
 }
 
 /* Fill a partition of the nodes of the first level with the communities of the last one. */
@@ -130,7 +130,7 @@ run_louvain(EmogiCommunities *all, const EmogiLevel *first, int64_t max_levels)
 			return nlevels;
 		memcpy(all->number, all->community, level.nnodes * sizeof *all->number);
 		emogi_communities_renumber(all, all->number, level.nnodes);
-		note_level(all, &level, nlevels++);
+		record_level(all, &level, nlevels++);
 		if (last || ncommunities == level.nnodes)
 			return nlevels;
 		climb(all, &level, nlevels, ncommunities);
@@ -219,7 +219,7 @@ run_leiden_once(EmogiCommunities *all, const EmogiLevel *first, int64_t max_leve
 			return nlevels;
 		if (ncommunities == level.nnodes)
 			break;
-		note_level(all, &level, nlevels++);
+		record_level(all, &level, nlevels++);
 		if (last)
 			return nlevels;
 		keep_communities(all, level.nnodes, ncommunities);
@@ -227,7 +227,7 @@ run_leiden_once(EmogiCommunities *all, const EmogiLevel *first, int64_t max_leve
 		all->run.job.control->level = nlevels;
 	}
 	if (nlevels == 0)
-		note_alone(all, &level);
+		record_alone(all, &level);
 	return nlevels > 0 ? nlevels : 1;
 }
 
@@ -337,7 +337,7 @@ carve_lists(EmogiCommunities *all, EmogiLevelRoom *first, char *block, uint64_t 
 
 /* Allocate all scratch memory; false, with the job failed, if out of memory. */
 static bool
-take_scratch(EmogiCommunities *all, const EmogiGraph *graph, EmogiLevelRoom *first)
+allocate_scratch(EmogiCommunities *all, const EmogiGraph *graph, EmogiLevelRoom *first)
 {
 	const uint64_t n = graph->nvertices;
 	const uint64_t m = graph->forward.nedges;
@@ -376,7 +376,7 @@ begin_run(EmogiCommunities *all, const EmogiGraph *graph, const EmogiQuery *quer
 	all->seed = query->seed;
 	all->heads = all->run.result->columns[0].int32;
 	all->joins = all->run.result->columns[1].vertex;
-	return graph->nvertices > 0 && take_scratch(all, graph, &room) &&
+	return graph->nvertices > 0 && allocate_scratch(all, graph, &room) &&
 		emogi_communities_begin(all, graph, &room, first);
 }
 

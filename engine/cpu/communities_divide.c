@@ -157,7 +157,7 @@ end_division(Division *division, int32_t deepest)
 
 /* Allocate the scratch memory; false, with the job failed, if out of memory. */
 static bool
-take_scratch(Division *division)
+allocate_scratch(Division *division)
 {
 	EmogiCommunities *all = division->all;
 	const uint64_t n = division->first->nnodes;
@@ -190,7 +190,7 @@ emogi_communities_divide(EmogiCommunities *all, const EmogiLevel *first, uint64_
 	Division	division = {.all = all, .first = first, .joins = all->joins, .heads = all->heads};
 	int32_t		deepest = 0;
 
-	if (!take_scratch(&division))
+	if (!allocate_scratch(&division))
 		return 0;
 	begin_division(&division);
 	for (division.depth = 1; max_levels == 0 || division.depth < max_levels; division.depth++)

@@ -68,7 +68,7 @@ fetch_opened(const EmogiMoving *moving, uint64_t m)
 
 /* Check whether the node that asks to move as number m may move. *gain: its gain. */
 static inline bool
-may_go(const EmogiMoving *moving, uint64_t m, double *gain)
+may_move(const EmogiMoving *moving, uint64_t m, double *gain)
 {
 	const EmogiCommunities *all = moving->all;
 	const uint32_t i = all->movers[m];
@@ -110,7 +110,7 @@ check_all(void *arg, int thread, int nthreads)
 			double		gain;
 
 			fetch_movers(moving, m);
-			if (may_go(moving, m, &gain))
+			if (may_move(moving, m, &gain))
 			{
 				gained += emogi_communities_gain(&all->gains, gain);
 				nmoved++;
@@ -130,7 +130,7 @@ check_all(void *arg, int thread, int nthreads)
 
 /* Move a node. */
 static inline void
-go(const EmogiMoving *moving, uint32_t i, uint32_t from, uint32_t to, int64_t *nempty)
+move_node(const EmogiMoving *moving, uint32_t i, uint32_t from, uint32_t to, int64_t *nempty)
 {
 	EmogiCommunities *all = moving->all;
 	EmogiCommunity *left = &all->communities[from];
@@ -156,7 +156,7 @@ go(const EmogiMoving *moving, uint32_t i, uint32_t from, uint32_t to, int64_t *n
 
 /* Move the permitted nodes of a batch. */
 static void
-go_all(void *arg, int thread, int nthreads)
+move_all(void *arg, int thread, int nthreads)
 {
 	EmogiMoving *moving = arg;
 	EmogiCommunities *all = moving->all;
@@ -177,7 +177,7 @@ go_all(void *arg, int thread, int nthreads)
 			__atomic_store_n(&all->traffic[from].out_of, 0, __ATOMIC_RELAXED);
 			__atomic_store_n(&all->traffic[to].into, 0, __ATOMIC_RELAXED);
 			if (all->difference[m] != INT64_MIN)
-				go(moving, i, from, to, &nempty);
+				move_node(moving, i, from, to, &nempty);
 		}
 	}
 	__atomic_fetch_add(&all->nempty, (uint64_t) nempty, __ATOMIC_RELAXED);
@@ -236,7 +236,7 @@ move_batch(EmogiMoving *moving, uint64_t nlisted)
 		return false;
 	moving->alone = emogi_communities_are_alone(all, moving->nmovers < EMOGI_MOVING_NODES);
 	return emogi_cpu_run_step(&all->run, check_all, moving, moving->alone) &&
-		emogi_cpu_run_step(&all->run, go_all, moving, moving->alone) &&
+		emogi_cpu_run_step(&all->run, move_all, moving, moving->alone) &&
 		emogi_cpu_run_step(&all->run, open_all, moving, moving->nmovers < MARKS_AT_ONCE);
 }
 

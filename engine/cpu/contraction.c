@@ -55,7 +55,7 @@
 #define UNIT_ROUNDOFF 0x1p-53
 /* the tolerance is this multiple of the error of the largest expected distance */
 #define SLACK_FACTOR 16.0
-#define FAR 4.0	/* ... which is this multiple of the largest distance from some vertex */
+#define FARTHEST_FACTOR 4.0	/* ... which is this multiple of the largest distance from some vertex */
 #define MAX_SUM 1e300
 #define MAX_SEARCHES UINT32_C(0xF0000000)
 #define POLL 256				/* vertices */
@@ -250,7 +250,7 @@ emogi_contraction_suits(const EmogiGraph *graph)
 
 /* Allocate a zeroed array; NULL, with the job failed, if out of memory. */
 static void *
-take(EmogiContracting *work, uint64_t count, size_t bytes)
+allocate(EmogiContracting *work, uint64_t count, size_t bytes)
 {
 	void	   *array = emogi_job_may_allocate(&work->job) ? calloc(count > 0 ? count : 1, bytes)
 		: NULL;
@@ -280,7 +280,7 @@ choose_tolerance(EmogiContracting *work, const EmogiGraph *graph)
 	work->gave_up = !(heaviest * (double) work->nvertices < MAX_SUM);
 	if (is_exact(graph) || work->gave_up)
 		return;
-	work->tolerance = SLACK_FACTOR * FAR * emogi_contraction_error(graph) *
+	work->tolerance = SLACK_FACTOR * FARTHEST_FACTOR * emogi_contraction_error(graph) *
 		emogi_contraction_make_farthest(work, source);
 }
 
@@ -289,8 +289,8 @@ static bool
 rank(Queue *queue, uint32_t *order)
 {
 	EmogiContracting *work = queue->work;
-	uint64_t   *places = take(work, work->nvertices, sizeof *places);
-	uint64_t   *starts = take(work, work->nvertices + 1, sizeof *starts);
+	uint64_t   *places = allocate(work, work->nvertices, sizeof *places);
+	uint64_t   *starts = allocate(work, work->nvertices + 1, sizeof *starts);
 
 	if (places != NULL && starts != NULL)
 		/* the heap is empty by now */
@@ -306,12 +306,12 @@ make(Queue *queue, const EmogiGraph *graph)
 {
 	EmogiContracting *work = queue->work;
 	const uint64_t n = work->nvertices;
-	uint32_t   *order = take(work, n, sizeof *order);
+	uint32_t   *order = allocate(work, n, sizeof *order);
 	EmogiContraction *made = NULL;
 
-	queue->keys = take(work, n, sizeof *queue->keys);
-	queue->levels = take(work, n, sizeof *queue->levels);
-	queue->heap = take(work, n, sizeof *queue->heap);
+	queue->keys = allocate(work, n, sizeof *queue->keys);
+	queue->levels = allocate(work, n, sizeof *queue->levels);
+	queue->heap = allocate(work, n, sizeof *queue->heap);
 	if (!emogi_job_stopped(&work->job) && emogi_contraction_make_read(work, graph))
 	{
 		choose_tolerance(work, graph);
@@ -347,9 +347,9 @@ emogi_contraction_make(const EmogiGraph *graph, uint64_t max_bytes, bool (*poll)
 		return EMOGI_OK;
 	emogi_job_phase(&work.job, EMOGI_PHASE_RUN, graph->nvertices);
 	for (int side = 0; side < 2; side++)
-		work.lists[side] = take(&work, graph->nvertices, sizeof(EmogiArcList));
-	work.nodes = take(&work, graph->nvertices, sizeof(EmogiWitnessNode));
-	work.heap = take(&work, work.heap_room, sizeof(EmogiWitnessEntry));
+		work.lists[side] = allocate(&work, graph->nvertices, sizeof(EmogiArcList));
+	work.nodes = allocate(&work, graph->nvertices, sizeof(EmogiWitnessNode));
+	work.heap = allocate(&work, work.heap_room, sizeof(EmogiWitnessEntry));
 	if (!emogi_job_stopped(&work.job))
 		*made = make(&queue, graph);
 	emogi_contraction_make_free(&work);

@@ -63,8 +63,8 @@ emogi_contraction_foresee(const EmogiContraction *made, uint32_t rank)
 {
 	for (int side = 0; side < 2; side++)
 	{
-		const char *arcs = (const char *) &emogi_contraction_arcs(made,
-																  side)[emogi_contraction_firsts(made, side)[rank]];
+		const char *arcs = (const char *)
+			&emogi_contraction_arcs(made, side)[emogi_contraction_firsts(made, side)[rank]];
 
 		emogi_prefetch(arcs);
 		emogi_prefetch(arcs + EMOGI_LINE);

@@ -40,7 +40,7 @@
  */
 typedef enum Stage
 {
-	MET,						/* its adjacency list */
+	VISITED,						/* its adjacency list */
 	LISTED,						/* the distances of its neighbors */
 	SEEN						/* the sum and the list of the first candidate predecessor */
 } Stage;
@@ -77,7 +77,7 @@ typedef struct Row
 	uint32_t	number;			/* of the row, from 1 */
 	double		slack;
 	Sum		   *sums;			/* [nvertices] */
-	EmogiGrowing met;			/* uint32_t, the visited vertices */
+	EmogiGrowing visited;		/* uint32_t, the visited vertices */
 	EmogiGrowing frames;		/* Frame */
 } Row;
 
@@ -250,17 +250,17 @@ sweep_down(Sweep *sweep)
  * out of memory.
  */
 static bool
-meet(Sweep *sweep, Row *row, uint32_t v)
+visit(Sweep *sweep, Row *row, uint32_t v)
 {
 	const EmogiAdjacency *lists = &sweep->graph->backward;
 
 	__builtin_prefetch(&lists->targets[lists->offsets[v]]);
 	if (!emogi_contraction_reserve(sweep->job, &row->frames, 1, sizeof(Frame)) ||
-		!emogi_contraction_reserve(sweep->job, &row->met, 1, sizeof(uint32_t)))
+		!emogi_contraction_reserve(sweep->job, &row->visited, 1, sizeof(uint32_t)))
 		return false;
 	((Frame *) row->frames.items)[row->frames.count++] = (Frame) {.vertex = v,
 		.edge = lists->offsets[v]};
-	((uint32_t *) row->met.items)[row->met.count++] = v;
+	((uint32_t *) row->visited.items)[row->visited.count++] = v;
 	row->sums[v].mark = 2 * row->number;
 	row->sums[v].sum = (double) INFINITY;
 	return true;
@@ -288,8 +288,7 @@ unwind(Row *row, double sum)
 
 /* Check whether an edge may lie on a path to v that is no longer than `max`. */
 static inline bool
-leads_to(const Sweep *sweep, const uint32_t *ranks, int lane, uint32_t v, double max,
-		 uint64_t edge)
+leads_to(const Sweep *sweep, const uint32_t *ranks, int lane, uint32_t v, double max, uint64_t edge)
 {
 	const uint32_t u = sweep->graph->backward.targets[edge];
 	const double weight = emogi_weight(sweep->graph->backward.weights, sweep->graph->weight_type,
@@ -330,7 +329,8 @@ scan_list(Sweep *sweep, Frame *frame, const uint32_t *ranks, int lane, double ma
 	else
 	{
 		__builtin_prefetch(&row->sums[sweep->graph->backward.targets[frame->edge]]);
-		__builtin_prefetch(&sweep->graph->backward.offsets[sweep->graph->backward.targets[frame->edge]]);
+		__builtin_prefetch(&sweep->graph->backward.offsets
+						   [sweep->graph->backward.targets[frame->edge]]);
 	}
 	frame->stage = SEEN;
 	frame->is_only = count == 1;
@@ -353,7 +353,7 @@ follow(Sweep *sweep, Row *row, const uint32_t *ranks, int lane)
 	const double max = sweep->near[(uint64_t) ranks[v] * LANES + (uint64_t) lane] + row->slack;
 	double		sum = row->sums[v].sum;
 
-	if (frame->stage == MET)
+	if (frame->stage == VISITED)
 	{
 		prefetch_list(sweep, frame, ranks);
 		return true;
@@ -380,7 +380,7 @@ follow(Sweep *sweep, Row *row, const uint32_t *ranks, int lane)
 		else
 		{
 			row->sums[v].sum = sum;
-			return meet(sweep, row, u);
+			return visit(sweep, row, u);
 		}
 	}
 	unwind(row, sum);
@@ -389,12 +389,12 @@ follow(Sweep *sweep, Row *row, const uint32_t *ranks, int lane)
 
 /* Compute the sums of all visited vertices by Dijkstra's search. */
 static bool
-search_met(Sweep *sweep, Row *row)
+search_visited(Sweep *sweep, Row *row)
 {
 	const EmogiAdjacency *lists = &sweep->graph->forward;
 
-	for (uint64_t i = 0; i < row->met.count; i++)
-		row->sums[((uint32_t *) row->met.items)[i]].sum = (double) INFINITY;
+	for (uint64_t i = 0; i < row->visited.count; i++)
+		row->sums[((uint32_t *) row->visited.items)[i]].sum = (double) INFINITY;
 	row->sums[row->source].sum = 0.0;
 	sweep->heap.count = 0;
 	if (!push(sweep, (Entry) {0.0, row->source}))
@@ -457,7 +457,7 @@ begin_row(Sweep *sweep, const uint32_t *ranks, const EmogiQuery *query, uint32_t
 	row->next = 0;
 	row->number++;
 	row->is_circular = false;
-	row->met.count = row->frames.count = 0;
+	row->visited.count = row->frames.count = 0;
 	row->sums[source].sum = 0.0;
 	row->sums[source].mark = 2 * row->number + 1;
 	return true;
@@ -480,7 +480,7 @@ step_back(Sweep *sweep, const uint32_t *ranks, const EmogiQuery *query, int lane
 
 		if (row->sums[target].mark != 2 * row->number + 1 &&
 			sweep->near[(uint64_t) ranks[target] * LANES + (uint64_t) lane] < (double) INFINITY)
-			return meet(sweep, row, query->targets[row->next++]);
+			return visit(sweep, row, query->targets[row->next++]);
 	}
 	*is_done = true;
 	return true;
@@ -492,7 +492,7 @@ end_row(Sweep *sweep, const EmogiQuery *query, int lane, double *distance)
 {
 	Row		   *row = &sweep->rows[lane];
 
-	if (row->is_circular && !search_met(sweep, row))
+	if (row->is_circular && !search_visited(sweep, row))
 		return false;
 	for (uint64_t t = 0; t < query->ntargets; t++)
 		distance[t] = row->sums[query->targets[t]].mark == 2 * row->number + 1
@@ -551,7 +551,7 @@ find_rows(Sweep *sweep, const EmogiQuery *query, uint64_t first, double *distanc
 
 /* Allocate zeroed memory; NULL, with the job failed, if out of memory. */
 static void *
-take(Sweep *sweep, uint64_t count, size_t bytes)
+allocate(Sweep *sweep, uint64_t count, size_t bytes)
 {
 	void	   *array = emogi_job_may_allocate(sweep->job) ? calloc(count > 0 ? count : 1, bytes)
 		: NULL;
@@ -567,12 +567,12 @@ take(Sweep *sweep, uint64_t count, size_t bytes)
  * page, and the later write would cost a TLB shootdown in all threads.
  */
 static void *
-take_huge(Sweep *sweep, uint64_t bytes, void **memory)
+allocate_huge(Sweep *sweep, uint64_t bytes, void **memory)
 {
 	const uintptr_t page = 4096;
 	char	   *start;
 
-	*memory = take(sweep, bytes + page, 1);
+	*memory = allocate(sweep, bytes + page, 1);
 	if (*memory == NULL)
 		return NULL;
 	start = (char *) (((uintptr_t) *memory + page - 1) & ~(page - 1));
@@ -609,10 +609,10 @@ find_blocks(void *arg, int thread, int nthreads)
 	(void) nthreads;
 	if (thread != 0)
 		sweep.poll = NULL;
-	sweep.near = take_huge(&sweep, sweep.made->nvertices * LANES * sizeof(double),
-						   &sweep.near_memory);
-	sweep.above = take(&sweep, sweep.made->nvertices / 64 + 1, sizeof *sweep.above);
-	sums = take_huge(&sweep, sweep.made->nvertices * LANES * sizeof(Sum), &sums_memory);
+	sweep.near = allocate_huge(&sweep, sweep.made->nvertices * LANES * sizeof(double),
+							   &sweep.near_memory);
+	sweep.above = allocate(&sweep, sweep.made->nvertices / 64 + 1, sizeof *sweep.above);
+	sums = allocate_huge(&sweep, sweep.made->nvertices * LANES * sizeof(Sum), &sums_memory);
 	for (int lane = 0; lane < LANES && sums != NULL; lane++)
 		sweep.rows[lane].sums = sums + (uint64_t) lane * sweep.made->nvertices;
 	while (!emogi_job_stopped(&rows->job) && (first = emogi_job_take(&rows->next, LANES)) <
@@ -625,7 +625,7 @@ find_blocks(void *arg, int thread, int nthreads)
 	free(sums_memory);
 	for (int lane = 0; lane < LANES; lane++)
 	{
-		free(sweep.rows[lane].met.items);
+		free(sweep.rows[lane].visited.items);
 		free(sweep.rows[lane].frames.items);
 	}
 	free(sweep.heap.items);

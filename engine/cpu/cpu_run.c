@@ -30,8 +30,7 @@ static struct
 
 void
 emogi_cpu_run_begin(EmogiCpuRun *run, EmogiPool *pool, const EmogiGraph *graph, uint64_t total,
-					EmogiResult *result,
-					EmogiControl *control, EmogiError *error, const char *what)
+					EmogiResult *result, EmogiControl *control, EmogiError *error, const char *what)
 {
 	EmogiResult cleared = {0};
 

@@ -38,9 +38,8 @@ typedef struct EmogiCpuRun
  * control->done; 0 = unknown.
  */
 extern void emogi_cpu_run_begin(EmogiCpuRun *run, EmogiPool *pool, const EmogiGraph *graph,
-								uint64_t total,
-								EmogiResult *result, EmogiControl *control, EmogiError *error,
-								const char *what);
+								uint64_t total, EmogiResult *result, EmogiControl *control,
+								EmogiError *error, const char *what);
 
 /*
  * Get zeroed, page-aligned scratch memory, committed on first touch; NULL, with the job failed, if

@@ -89,8 +89,7 @@ visit_symmetric(EmogiDegreeDag *dag, Visit visit, uint64_t v, uint64_t place)
 
 /* Visit the neighbors of a vertex of a graph with two directions. */
 static inline uint64_t
-visit_merged(EmogiDegreeDag *dag, Visit visit, uint64_t v, uint64_t place,
-			 EmogiNeighbor *buffer)
+visit_merged(EmogiDegreeDag *dag, Visit visit, uint64_t v, uint64_t place, EmogiNeighbor *buffer)
 {
 	const uint32_t own = visit == COUNT_ALL ? 0 : dag->rank[v];
 	uint64_t	count;
@@ -184,7 +183,7 @@ rank_vertices(EmogiDegreeDag *dag, uint64_t *places)
 
 /* Allocate the buffers for merged lists; false if out of memory. */
 static bool
-take_buffers(EmogiDegreeDag *dag)
+allocate_buffers(EmogiDegreeDag *dag)
 {
 	for (uint64_t v = 0; v < dag->nvertices; v++)
 	{
@@ -203,7 +202,7 @@ take_buffers(EmogiDegreeDag *dag)
 
 /* Allocate the arrays of vertices; false if out of memory. */
 static bool
-take_vertices(EmogiDegreeDag *dag)
+allocate_vertices(EmogiDegreeDag *dag)
 {
 	const uint64_t n = dag->nvertices;
 
@@ -232,8 +231,8 @@ emogi_degree_dag_make(EmogiCpuRun *run, const EmogiGraph *graph, bool with_ways,
 		.nvertices = graph->nvertices};
 	if (graph->backward.offsets != NULL && graph->backward.offsets != graph->forward.offsets)
 		dag->backward = graph->backward;
-	if (!take_vertices(dag) ||
-		(dag->backward.offsets != NULL && !take_buffers(dag)) ||
+	if (!allocate_vertices(dag) ||
+		(dag->backward.offsets != NULL && !allocate_buffers(dag)) ||
 		!emogi_cpu_run_step(run, count_degrees, dag, false))
 		return false;
 	rank_vertices(dag, dag->offsets);

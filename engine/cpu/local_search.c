@@ -452,8 +452,7 @@ write_answer(const Search *search, EmogiLocalAnswer *answer)
 
 EmogiLocalOutcome
 emogi_local_search(const EmogiGraph *graph, const EmogiOverlay *patch, const EmogiQuery *query,
-				   uint64_t max_edges,
-				   EmogiLocalAnswer *answer)
+				   uint64_t max_edges, EmogiLocalAnswer *answer)
 {
 	const bool	counts = query->algorithm == EMOGI_SSNSP;
 	const bool	hops = query->algorithm == EMOGI_BFS || counts;

@@ -14,7 +14,6 @@
  */
 extern bool emogi_local_trees(const EmogiGraph *graph, const EmogiOverlay *patch,
 							  const EmogiQuery *query, const EmogiLocalAnswer *answer,
-							  uint32_t *predecessor,
-							  uint32_t *source, uint64_t *looked);
+							  uint32_t *predecessor, uint32_t *source, uint64_t *looked);
 
 #endif							/* EMOGI_LOCAL_TREES_H */

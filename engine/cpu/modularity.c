@@ -108,10 +108,11 @@ set_parts(Modularity *modularity)
 		modularity->whole += modularity->strength[v];
 	}
 	for (uint64_t v = 0; v < n; v++)
-		modularity->inside[v] = emogi_communities_part_of(modularity->resolution,
-														  modularity->inside[v],
-														  modularity->strength[v],
-														  modularity->total[modularity->community[v]], modularity->whole);
+		modularity->inside[v] =
+			emogi_communities_part_of(modularity->resolution, modularity->inside[v],
+									  modularity->strength[v],
+									  modularity->total[modularity->community[v]],
+									  modularity->whole);
 }
 
 EmogiStatus

@@ -191,7 +191,7 @@ is_too_deep(const EmogiMsbfs *search)
  * memory.
  */
 static void *
-take_memory(EmogiMsbfs *search, uint64_t bytes)
+allocate_memory(EmogiMsbfs *search, uint64_t bytes)
 {
 	void	   *memory;
 
@@ -217,8 +217,8 @@ add_planes(EmogiMsbfs *search)
 		/* 2, 4, 8: few mappings */
 		int			more = search->nplanes == 0 ? 2 : search->nplanes < max ? search->nplanes
 			: max;
-		uint64_t   *words = take_memory(search,
-										(uint64_t) more * search->nvertices * sizeof(uint64_t));
+		uint64_t   *words = allocate_memory(search,
+											(uint64_t) more * search->nvertices * sizeof(uint64_t));
 
 		if (words == NULL)
 			return false;
@@ -369,7 +369,7 @@ open_search(EmogiMsbfs *search, int64_t max_depth)
 	void	   *memory;
 
 	search->queue_room = room < EMOGI_MSBFS_QUEUE_LEAST ? EMOGI_MSBFS_QUEUE_LEAST : room;
-	memory = take_memory(search, lay_out(search, NULL));
+	memory = allocate_memory(search, lay_out(search, NULL));
 	if (memory == NULL)
 		return false;
 	lay_out(search, memory);

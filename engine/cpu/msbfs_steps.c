@@ -336,8 +336,8 @@ emogi_msbfs_pull(void *arg, int thread, int nthreads)
 			uint64_t	count = emogi_msbfs_degree(backward, v);
 
 			if (v + 2 * EMOGI_MSBFS_AHEAD < last)
-				__builtin_prefetch(&backward->targets[backward->offsets[v + 2 *
-																		EMOGI_MSBFS_AHEAD]]);
+				__builtin_prefetch(&backward->targets
+								   [backward->offsets[v + 2 * EMOGI_MSBFS_AHEAD]]);
 			if (v + EMOGI_MSBFS_AHEAD < last &&
 				(active & ~search->seen[v + EMOGI_MSBFS_AHEAD]) != 0)
 				prefetch_first(search, v + EMOGI_MSBFS_AHEAD);

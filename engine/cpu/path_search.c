@@ -95,7 +95,7 @@ typedef struct Search
 	bool		weighted;
 	double		min_weight;		/* minimum weight of an edge */
 	double		limit;			/* upper bound of the path's length */
-	bool		met;			/* some path is known, perhaps too long for a double */
+	bool		has_path;		/* some path is known, perhaps too long for a double */
 	bool		found;			/* the target is settled */
 	bool		gave_up;
 	uint64_t	max_edges;
@@ -263,11 +263,11 @@ pop(Search *search, Side *side)
 
 /* Record that a path of this length exists. */
 static inline void
-meet(Search *search, double length)
+record_path(Search *search, double length)
 {
 	double		limit = search->weighted ? length * SLACK : length;	/* hops are exact */
 
-	search->met = true;
+	search->has_path = true;
 	if (limit < search->limit)
 		search->limit = limit;
 }
@@ -301,7 +301,7 @@ offer_forward(Search *search, uint32_t v, double distance, uint32_t hops, uint32
 		if (distance > node->forward)
 			return;
 		if (node->backward < (double) INFINITY)
-			meet(search, distance + node->backward);
+			record_path(search, distance + node->backward);
 		if (is_pruned(search, distance, node->backward))
 			return;
 	}
@@ -335,7 +335,7 @@ offer_backward(Search *search, uint32_t v, double distance)
 		if (!(distance < node->backward))
 			return;
 		if (node->forward < (double) INFINITY)
-			meet(search, node->forward + distance);
+			record_path(search, node->forward + distance);
 		if (pruned)
 			return;
 	}
@@ -529,7 +529,7 @@ run(Search *search)
 	{
 		update_nearest(forward);
 		update_nearest(backward);
-		if (forward->head == forward->end || (backward->head == backward->end && !search->met))
+		if (forward->head == forward->end || (backward->head == backward->end && !search->has_path))
 			return;
 		if (backward->head == backward->end ||
 			forward->nearest + backward->nearest + search->min_weight > search->limit)

@@ -245,7 +245,7 @@ find_others(Components *components)
 
 /* Allocate the scratch memory; false if out of memory. */
 static bool
-take_scratch(Components *components)
+allocate_scratch(Components *components)
 {
 	const uint64_t n = components->graph->nvertices;
 
@@ -267,7 +267,7 @@ emogi_cpu_scc(EmogiPool *pool, const EmogiGraph *graph, const EmogiQuery *query,
 
 	emogi_cpu_run_begin(&components.run, pool, graph, 0, result, control, error,
 						"strongly connected components");
-	if (take_scratch(&components) && (!has_giant || find_giant(&components)))
+	if (allocate_scratch(&components) && (!has_giant || find_giant(&components)))
 	{
 		find_others(&components);
 		result->nreached = graph->nvertices;

@@ -27,7 +27,7 @@
 #define SHORT_LISTS 16			/* edges, the mean over all neighbors */
 #define OWN_COUNTS 65536		/* vertices whose counts are kept per thread: 512 KB */
 /* edges of a vertex's neighbors between two polls */
-#define LOOKED_AT_ONCE 1048576
+#define POLL_EDGES 1048576
 #define GATHER 128				/* edges that are filtered before the found ones are counted */
 
 typedef struct Triangles
@@ -127,7 +127,7 @@ close_all(Triangles *triangles, uint64_t u, uint8_t *marks, uint64_t *own)
 	const EmogiDegreeDag *dag = &triangles->dag;
 	uint64_t	count = 0;
 	uint64_t	looked = 0;
-	uint64_t	limit = LOOKED_AT_ONCE;
+	uint64_t	limit = POLL_EDGES;
 
 	if (dag->offsets[u + 1] - dag->offsets[u] < 2)
 		return 0;
@@ -143,7 +143,7 @@ close_all(Triangles *triangles, uint64_t u, uint8_t *marks, uint64_t *own)
 		{
 			if (emogi_job_stopped(&triangles->run.job))
 				break;
-			limit += LOOKED_AT_ONCE;
+			limit += POLL_EDGES;
 		}
 	}
 	mark_list(dag, u, marks, false);
@@ -192,7 +192,7 @@ write_count(const Triangles *triangles, uint64_t v, uint64_t count, uint32_t deg
 
 /* Allocate the marks and counts; false if out of memory. */
 static bool
-take_counts(Triangles *triangles)
+allocate_counts(Triangles *triangles)
 {
 	const uint64_t nthreads = (uint64_t) emogi_pool_size(triangles->run.pool);
 	const uint64_t n = triangles->dag.nvertices;
@@ -244,7 +244,7 @@ static bool
 count_with_dag(Triangles *triangles, const EmogiGraph *graph)
 {
 	return emogi_degree_dag_make(&triangles->run, graph, triangles->is_lcc, &triangles->dag) &&
-		take_counts(triangles) &&
+		allocate_counts(triangles) &&
 		emogi_cpu_run_step(&triangles->run, count_rows, triangles, false) &&
 		emogi_cpu_run_step(&triangles->run, write_counts, triangles, false);
 }

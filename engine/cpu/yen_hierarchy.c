@@ -66,7 +66,7 @@ compute_distance(EmogiYen *ranking, uint32_t rank)
 	const uint64_t *firsts = emogi_contraction_firsts(ranking->made, side);
 	const EmogiArc *arcs = emogi_contraction_arcs(ranking->made, side);
 	EmogiYenLabels *labels = &ranking->labels[rank];
-	double		away = emogi_yen_value(labels->backward);
+	double		distance = emogi_yen_value(labels->backward);
 	bool		known = true;
 
 	ranking->looked += firsts[rank + 1] - firsts[rank];
@@ -85,12 +85,12 @@ compute_distance(EmogiYen *ranking, uint32_t rank)
 			continue;
 		}
 		value = emogi_yen_add(arcs[i].weight, emogi_yen_value(above));
-		away = value < away ? value : away;
+		distance = value < distance ? value : distance;
 	}
 	if (known)
 	{
 		ranking->nmet += labels->backward == 0;
-		labels->forward = emogi_yen_bits(away);
+		labels->forward = emogi_yen_bits(distance);
 	}
 	return true;
 }

@@ -143,7 +143,8 @@ explain_list(Comparison *comparison, const Orientation *lists, uint64_t v)
 
 		if (a_weight != b_weight)
 			return DIFFER(comparison,
-						  "%s of vertex %" PRId64 ": %" PRId64 " has the weight %.17g, not %.17g (entries: %" PRIu64 ", not %" PRIu64 ")",
+						  "%s of vertex %" PRId64 ": %" PRId64 " has the weight %.17g, "
+						  "not %.17g (entries: %" PRIu64 ", not %" PRIu64 ")",
 						  lists->name, key, key_of(graph, lists->b->targets[b]), a_weight, b_weight,
 						  a_length, b_length);
 		a++;
@@ -158,9 +159,9 @@ explain_list(Comparison *comparison, const Orientation *lists, uint64_t v)
 		return DIFFER(comparison, "%s of vertex %" PRId64 ": entry %" PRIu32 " is no vertex",
 					  lists->name, key, target);
 	return DIFFER(comparison,
-				  "%s of vertex %" PRId64 ": %" PRId64 " %s (entries: %" PRIu64 ", not %" PRIu64 ")", lists->name, key,
-				  key_of(graph, target), missing ? "is missing" : "should not be there", a_length,
-				  b_length);
+				  "%s of vertex %" PRId64 ": %" PRId64 " %s (entries: %" PRIu64 ", not %" PRIu64
+				  ")", lists->name, key, key_of(graph, target),
+				  missing ? "is missing" : "should not be there", a_length, b_length);
 }
 
 /* Find and describe the first list that differs. */

@@ -119,7 +119,8 @@ emogi_weighted_edges(EmogiEdgeChunk *chunk)
 }
 
 #define EMOGI_CHUNK_EDGES ((EMOGI_CHUNK_BYTES - EMOGI_LINE_BYTES) / sizeof(EmogiEdge))
-#define EMOGI_CHUNK_WEIGHTED_EDGES ((EMOGI_CHUNK_BYTES - EMOGI_LINE_BYTES) / sizeof(EmogiWeightedEdge))
+#define EMOGI_CHUNK_WEIGHTED_EDGES \
+	((EMOGI_CHUNK_BYTES - EMOGI_LINE_BYTES) / sizeof(EmogiWeightedEdge))
 
 typedef struct EmogiEdges
 {

@@ -45,22 +45,22 @@ typedef struct Digits
 } Digits;
 
 /* An iterator over the words of a bucket that polls the job at intervals. */
-typedef struct Walk
+typedef struct WordIterator
 {
 	EmogiPartitionWalk walk;
 	uint64_t	polled;			/* words since the last poll */
-} Walk;
+} WordIterator;
 
 /* Begin to iterate over a bucket. */
-static inline Walk
-begin_walk(const EmogiCsrBuild *build, const Bucket *bucket)
+static inline WordIterator
+begin_words(const EmogiCsrBuild *build, const Bucket *bucket)
 {
-	return (Walk) {.walk = emogi_partition_walk(&build->partition, bucket->number)};
+	return (WordIterator) {.walk = emogi_partition_walk(&build->partition, bucket->number)};
 }
 
 /* Get the next words and their number; NULL at the end, or if the job was seen to have stopped. */
 static inline const uint64_t *
-next_words(EmogiCsrBuild *build, Walk *walk, uint32_t *count)
+next_words(EmogiCsrBuild *build, WordIterator *walk, uint32_t *count)
 {
 	const uint64_t *words;
 
@@ -121,7 +121,7 @@ count_entries(EmogiCsrBuild *build, const Bucket *bucket, uint32_t nwords)
 {
 	uint64_t   *cursor = bucket->workspace.cursor;
 	uint64_t	first = bucket->first;
-	Walk		walk = begin_walk(build, bucket);
+	WordIterator walk = begin_words(build, bucket);
 	const uint64_t *words;
 	uint32_t	n;
 
@@ -184,7 +184,7 @@ fill_lists_of(EmogiCsrBuild *build, EmogiWeightType type, const Bucket *bucket)
 	void	   *weights = (void *) build->to.weights;
 	uint64_t   *cursor = bucket->workspace.cursor;
 	uint64_t	first = bucket->first;
-	Walk		walk = begin_walk(build, bucket);
+	WordIterator walk = begin_words(build, bucket);
 	const uint64_t *words;
 	uint32_t	n;
 

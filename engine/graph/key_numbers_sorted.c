@@ -224,7 +224,7 @@ clear_recent(uint64_t *recent, int bits)
  * there.
  */
 static inline bool
-note_key(uint64_t *recent, int bits, uint64_t key)
+remember_key(uint64_t *recent, int bits, uint64_t key)
 {
 	uint64_t   *slot = &recent[(key * UINT64_C(0x9E3779B97F4A7C15)) >> (64 - bits)];
 	bool		isnew = *slot != key;
@@ -254,7 +254,7 @@ scatter_chunk(SortedBuild *build, const EmogiEdgeChunk *chunk, uint64_t *recent,
 		for (uint64_t i = 0; i < nkeys; i++)
 		{
 			key[count] = (uint64_t) ends[i] - min_key;
-			count += note_key(recent, RECENT_BITS, key[count]);
+			count += remember_key(recent, RECENT_BITS, key[count]);
 		}
 		memset(key + count, 0, GROUP * sizeof(uint64_t));
 		for (size_t i = 0; i < count; i += GROUP)
@@ -348,7 +348,7 @@ thin_out(uint64_t *keys, size_t count, uint64_t *scratch)
 		uint64_t	key = keys[i];
 
 		keys[kept] = key;
-		kept += note_key(scratch, bits, key);
+		kept += remember_key(scratch, bits, key);
 	}
 	return kept;
 }
@@ -502,8 +502,7 @@ collect_keys(EmogiPool *pool, SortedBuild *build, EmogiKeyNumbers *keys)
 
 bool
 emogi_key_numbers_sorted_build(EmogiPool *pool, const EmogiEdges *edges, uint64_t max_vertices,
-							   void *scratch,
-							   EmogiKeyNumbers *keys, EmogiJob *job)
+							   void *scratch, EmogiKeyNumbers *keys, EmogiJob *job)
 {
 	SortedBuild *build = calloc(1, sizeof(SortedBuild));
 	bool		done = false;

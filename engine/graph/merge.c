@@ -113,8 +113,7 @@ emogi_merge_populate(EmogiPool *pool, EmogiMerge *merge, void *start, size_t byt
 /* ---- steps ---- */
 
 bool
-emogi_merge_take_entries(EmogiMerge *merge, EmogiMergeSide **side, uint64_t *first,
-						 uint64_t *end)
+emogi_merge_take_entries(EmogiMerge *merge, EmogiMergeSide **side, uint64_t *first, uint64_t *end)
 {
 	const uint64_t nforward = (merge->sides[0].nentries + ENTRIES_AT_ONCE - 1) / ENTRIES_AT_ONCE;
 	const uint64_t piece = emogi_job_take(&merge->next, 1);
@@ -186,8 +185,7 @@ make_graph(EmogiPool *pool, EmogiMerge *merge, EmogiGraph *graph)
 
 /* Write the message for a removed edge that does not exist. */
 static void
-report_missing(const EmogiMerge *merge, const EmogiMergeSide *side, uint64_t i,
-			   EmogiError *error)
+report_missing(const EmogiMerge *merge, const EmogiMergeSide *side, uint64_t i, EmogiError *error)
 {
 	const long long source = (long long) emogi_merge_key(side->entries[i].source);
 	const long long target = (long long) emogi_merge_key(side->entries[i].target);

@@ -209,7 +209,7 @@ has_entries(const EmogiMerge *merge, const EmogiMergeSide *side, const EmogiMerg
 
 /* Record that an entry does not exist; keeps the first. */
 static void
-note_missing(uint64_t *missing, uint64_t entry)
+record_missing(uint64_t *missing, uint64_t entry)
 {
 	uint64_t	first = __atomic_load_n(missing, __ATOMIC_RELAXED);
 
@@ -284,7 +284,7 @@ locate_entry(EmogiMerge *merge, EmogiMergeSide *side, uint64_t i, uint64_t end)
 							 edit->target_known ? weight : (double) -INFINITY);
 	if (entry->times < 0 &&
 		!has_entries(merge, side, edit, end, 0 - (uint64_t) entry->times, weight))
-		note_missing(&merge->missing[side - merge->sides], i);
+		record_missing(&merge->missing[side - merge->sides], i);
 }
 
 /* Find the places of the entries [first, first + count). */
