@@ -46,7 +46,7 @@
 typedef struct EmogiLevel
 {
 	uint64_t	nnodes;
-	uint64_t	nentries;		/* edges; each is in two lists */
+	uint64_t	nentries;		/* list entries: an edge between two nodes has two */
 	const uint64_t *first;		/* [nnodes]: edges first[i] .. end[i] - 1 are those of node i */
 	const uint64_t *end;		/* [nnodes] */
 	const uint32_t *targets;	/* [nentries] */

@@ -55,7 +55,7 @@
 #define UNIT_ROUNDOFF 0x1p-53
 /* the tolerance is this multiple of the error of the largest expected distance */
 #define SLACK_FACTOR 16.0
-#define FARTHEST_FACTOR 4.0	/* ... which is this multiple of the largest distance from some vertex */
+#define FARTHEST_FACTOR 4.0	/* ... which is this multiple of the largest distance from one vertex */
 #define MAX_SUM 1e300
 #define MAX_SEARCHES UINT32_C(0xF0000000)
 #define POLL 256				/* vertices */

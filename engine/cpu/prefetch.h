@@ -1,5 +1,5 @@
 /*
- * prefetch.h: prefetching in functions that do nothing else.
+ * prefetch.h: a prefetch that the compiler does not drop.
  */
 #ifndef EMOGI_PREFETCH_H
 #define EMOGI_PREFETCH_H
