@@ -2,9 +2,9 @@
  * bfs_summary.c: aggregates of a search's rows, computed from the number of vertices on each level.
  *
  * A search counts the vertices of each level as it makes it. The counts suffice for count(*), for
- * groups by level, and for min, max and sum of levels, also within a range of levels. The search
- * then writes no levels, and nobody reads them. Aggregates over vertex numbers, and queries for the
- * first rows, still need the levels.
+ * groups by level, and for min, max and sum of levels, also within a range of levels; the search
+ * then writes no levels. Aggregates over vertex numbers, and queries for the first rows, still need
+ * the levels.
  */
 #include "bfs_summary.h"
 

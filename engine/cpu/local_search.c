@@ -29,7 +29,7 @@ typedef struct Node
 {
 	uint32_t	vertex;			/* vertex + 1; 0 = a free slot */
 	bool		wanted;			/* a target that is not settled yet */
-	bool		visited;		/* visited; otherwise it is only a target */
+	bool		visited;		/* false = it is only a target */
 	double		value;			/* exact once settled; SSNSP: index in the queue */
 } Node;
 
