@@ -1,12 +1,15 @@
 /*
- * build_dictionary.c: from the keys that a scan has met to a dictionary, and to codes for the ends of its edges.
+ * build_dictionary.c: from the keys that a scan has met to a dictionary, and to codes for the ends
+ * of its edges.
  *
- * Keys whose bytes are in order are sorted by the worker. All others are sorted here, by the type's own comparison: it may read the
- * catalogs and raise errors. Keys that it takes for equal become one vertex, which is given back by the shortest of them, of several
- * by the one whose bytes come first: so the choice depends on the set of keys alone.
+ * Keys whose bytes are in order are sorted by the worker. All others are sorted here, by the type's
+ * own comparison: it may read the catalogs and raise errors. Keys that it takes for equal become
+ * one vertex, which is given back by the shortest of them, of several by the one whose bytes come
+ * first: so the choice depends on the set of keys alone.
  *
- * Comparing strings by a collation is slow. So they are sorted by the sort keys of the C library or of ICU, and each is compared
- * with the next: where all of these are in order, the whole is. PostgreSQL does not trust sort keys; here they need not be right.
+ * Comparing strings by a collation is slow. So they are sorted by the sort keys of the C library or
+ * of ICU, and each is compared with the next: where all of these are in order, the whole is.
+ * PostgreSQL does not trust sort keys; here they need not be right.
  */
 #include "postgres.h"
 
@@ -26,7 +29,8 @@
 typedef struct SortedKey
 {
 	Datum		datum;			/* of a row: its columns, as a pointer to Datum[nparts] */
-	Datum		abbreviated;	/* what is compared first; the datum where the type has no such thing */
+	Datum		abbreviated;	/* what is compared first; the datum where the type has no such
+								 * thing */
 	uint64		index;			/* in the list of the table's keys */
 } SortedKey;
 
@@ -55,7 +59,9 @@ compare_values(Sorting *sorting, const SortedKey *a, const SortedKey *b)
 	int			order;
 
 	if (sorting->coder.row != NULL)
-		return emogi_row_coder_compare(sorting->coder.row, (const Datum *) DatumGetPointer(a->datum), (const Datum *) DatumGetPointer(b->datum));
+		return emogi_row_coder_compare(sorting->coder.row,
+									   (const Datum *) DatumGetPointer(a->datum),
+									   (const Datum *) DatumGetPointer(b->datum));
 	order = ApplySortComparator(a->abbreviated, false, b->abbreviated, false, &sorting->support);
 	if (order == 0 && sorting->support.abbrev_converter != NULL)
 		order = ApplySortAbbrevFullComparator(a->datum, false, b->datum, false, &sorting->support);
@@ -114,7 +120,8 @@ compare_guesses(const void *x, const void *y, void *arg)
 	const Sorting *sorting = arg;
 	int			order = memcmp(a->bytes, b->bytes, GUESS_BYTES);
 
-	return order != 0 ? order : compare(&sorting->guessed[a->index], &sorting->guessed[b->index], arg);
+	return order != 0 ? order :
+		compare(&sorting->guessed[a->index], &sorting->guessed[b->index], arg);
 }
 
 /* Make guesses about strings; NULL when they have no sort keys. */
@@ -136,7 +143,10 @@ make_guesses(const SortedKey *keys, uint64 nkeys, Oid collation)
 	return guesses;
 }
 
-/* Bring strings into an order that is likely to be theirs; get it, NULL when there is no way to guess. */
+/*
+ * Bring strings into an order that is likely to be theirs; get it, NULL when there is no way to
+ * guess.
+ */
 static SortedKey *
 sort_by_guesses(Sorting *sorting, const SortedKey *keys, uint64 nkeys, Oid collation)
 {
@@ -188,7 +198,8 @@ init_support(Sorting *sorting, const EmogiKeyType *key)
 	support->ssup_cxt = CurrentMemoryContext;
 	support->ssup_collation = key->collation;
 	support->abbreviate = true;
-	PrepareSortSupportFromOrderingOp(lookup_type_cache(key->type, TYPECACHE_LT_OPR)->lt_opr, support);
+	PrepareSortSupportFromOrderingOp(lookup_type_cache(key->type, TYPECACHE_LT_OPR)->lt_opr,
+									 support);
 }
 
 /* Make the Datums that are compared. */
@@ -204,19 +215,22 @@ make_sorted_keys(Sorting *sorting, uint64 nkeys)
 			CHECK_FOR_INTERRUPTS();
 		keys[i].index = i;
 		if (coder->row != NULL)
-			keys[i].datum = PointerGetDatum(emogi_row_coder_values(coder->row, sorting->listed[i].key));
+			keys[i].datum =
+				PointerGetDatum(emogi_row_coder_values(coder->row, sorting->listed[i].key));
 		else
 			keys[i].datum = emogi_key_coder_decode(coder, sorting->listed[i].key);
 		keys[i].abbreviated = keys[i].datum;
 		if (sorting->support.abbrev_converter != NULL)
-			keys[i].abbreviated = sorting->support.abbrev_converter(keys[i].datum, &sorting->support);
+			keys[i].abbreviated = sorting->support.abbrev_converter(keys[i].datum,
+																	&sorting->support);
 	}
 	return keys;
 }
 
 /* Write the sorted keys where the worker can read them. */
 static void
-write_order(Sorting *sorting, const SortedKey *keys, uint64 nkeys, EmogiTemporaryKey *ordered, uint8 *is_equal)
+write_order(Sorting *sorting, const SortedKey *keys, uint64 nkeys, EmogiTemporaryKey *ordered,
+			uint8 *is_equal)
 {
 	for (uint64 i = 0; i < nkeys; i++)
 	{
@@ -241,7 +255,8 @@ sort_keys(EmogiCall *call, const EmogiKeyTable *table, const EmogiKeyType *key)
 	EmogiKeyOrder *order = emogi_call_alloc_any(call, order_bytes(nkeys));
 	EmogiTemporaryKey *ordered = (EmogiTemporaryKey *) ((char *) order + MAXALIGN(sizeof *order));
 	uint8	   *is_equal = key->class == EMOGI_KEY_COMPARED ? (uint8 *) (ordered + nkeys) : NULL;
-	MemoryContext scrap = AllocSetContextCreate(CurrentMemoryContext, "emogi keys", ALLOCSET_DEFAULT_SIZES);
+	MemoryContext scrap = AllocSetContextCreate(CurrentMemoryContext, "emogi keys",
+												ALLOCSET_DEFAULT_SIZES);
 	MemoryContext old = MemoryContextSwitchTo(scrap);
 	EmogiTemporaryKey *listed = palloc_extended(nkeys * sizeof *listed, MCXT_ALLOC_HUGE);
 	Sorting		sorting = {.listed = listed};
@@ -260,7 +275,10 @@ sort_keys(EmogiCall *call, const EmogiKeyTable *table, const EmogiKeyType *key)
 	return order;
 }
 
-/* Have the worker make the dictionary of a slot's keys, and turn the ends of its edges into codes. Raises 53200. */
+/*
+ * Have the worker make the dictionary of a slot's keys, and turn the ends of its edges into codes.
+ * Raises 53200.
+ */
 static void
 make_dictionary(EmogiCall *call, const EmogiKeyOrder *order)
 {
@@ -268,7 +286,8 @@ make_dictionary(EmogiCall *call, const EmogiKeyOrder *order)
 	EmogiRequest *request = &slot->request;
 	const uint32 fixed_length = slot->keys.fixed_length;
 	Size		bytes = emogi_dictionary_bytes(slot->key_table, fixed_length);
-	Size		scratch_bytes = emogi_dictionary_scratch_bytes(slot->key_table, order != NULL, emogi_cpu_threads);
+	Size		scratch_bytes = emogi_dictionary_scratch_bytes(slot->key_table, order != NULL,
+															   emogi_cpu_threads);
 	void	   *memory;
 	void	   *scratch;
 
@@ -281,15 +300,17 @@ make_dictionary(EmogiCall *call, const EmogiKeyOrder *order)
 	memory = emogi_dictionaries_alloc(slot, bytes);
 	scratch = emogi_call_alloc_any(call, scratch_bytes);
 	request->kind = EMOGI_REQUEST_DICTIONARY;
-	request->dictionary = (EmogiDictionaryInput) {.table = slot->key_table,.order = order,.fixed_length = fixed_length,.memory = memory};
+	request->dictionary = (EmogiDictionaryInput) {.table = slot->key_table,.order = order,
+												  .fixed_length = fixed_length,.memory = memory};
 	request->scratch = scratch;
 	emogi_dictionaries_finish(slot, emogi_call_request(call)->dictionary);
 	emogi_arena_free(scratch, scratch_bytes);
 }
 
 /*
- * Turn the ends of the edges in a call's slot, which a scan has left as temporary numbers, into codes of a dictionary, that of the slot
- * from now on. Where they are integers, or there are none, there is nothing to do. Raises 53000, 53200.
+ * Turn the ends of the edges in a call's slot, which a scan has left as temporary numbers, into
+ * codes of a dictionary, that of the slot from now on. Where they are integers, or there are none,
+ * there is nothing to do. Raises 53000, 53200.
  */
 void
 emogi_build_dictionary(EmogiCall *call)

@@ -1,30 +1,41 @@
 /*
- * cache_lookup_keep.c: Graphs that are kept (cache/cache_keep.c): the mark is set on one, and goes on to the next version of it.
+ * cache_lookup_keep.c: Graphs that are kept (cache/cache_keep.c): the mark is set on one, and goes
+ * on to the next version of it.
  *
- * A version replaces another if it has all its columns and lists, and is what the tables held later. Until there is such a one, a kept
- * Graph stays, though no snapshot may ask for it any more: it is what remembers that the next version is to be kept.
+ * A version replaces another if it has all its columns and lists, and is what the tables held
+ * later. Until there is such a one, a kept Graph stays, though no snapshot may ask for it any more:
+ * it is what remembers that the next version is to be kept.
  */
 #include "postgres.h"
 
 #include "acquire/cache_lookup.h"
 #include "base/arena.h"
 
-/* Does a Graph have all lists and columns of another? What weights a call of the time took does not matter. */
+/*
+ * Does a Graph have all lists and columns of another? What weights a call of the time took does not
+ * matter.
+ */
 static bool
 has_all_of(const EmogiCached *cached, const EmogiCached *other)
 {
-	return cached->key.src == other->key.src && cached->key.dst == other->key.dst && cached->key.reverse == other->key.reverse &&
-		(other->key.weight == 0 || cached->key.weight == other->key.weight) && emogi_cache_lookup_has_lists(cached, &other->key);
+	return cached->key.src == other->key.src && cached->key.dst == other->key.dst &&
+		cached->key.reverse == other->key.reverse &&
+		(other->key.weight == 0 || cached->key.weight == other->key.weight) &&
+		emogi_cache_lookup_has_lists(cached, &other->key);
 }
 
 /* Is a Graph, that has just been published, not of an older snapshot than another? */
 static bool
 is_newer(const EmogiCached *published, const EmogiCached *cached)
 {
-	return published->exact_at >= cached->exact_at || emogi_transaction_snapshot_contain(&published->xids, &cached->xids);
+	return published->exact_at >= cached->exact_at ||
+		emogi_transaction_snapshot_contain(&published->xids, &cached->xids);
 }
 
-/* Let go of a Graph of the same table as one that has just been published, if that replaces it; was it kept? Caller holds cache_lock. */
+/*
+ * Let go of a Graph of the same table as one that has just been published, if that replaces it; was
+ * it kept? Caller holds cache_lock.
+ */
 bool
 emogi_cache_lookup_hands_on(EmogiCached *cached, const EmogiCached *published)
 {
@@ -34,14 +45,19 @@ emogi_cache_lookup_hands_on(EmogiCached *cached, const EmogiCached *published)
 	return true;
 }
 
-/* Have the server's log say that a version has not inherited the mark: it may be evicted from now on. */
+/*
+ * Have the server's log say that a version has not inherited the mark: it may be evicted from now
+ * on.
+ */
 void
 emogi_cache_lookup_note_not_kept(const EmogiCached *published, const EmogiKept *together)
 {
 	ereport(LOG,
 			(errcode(ERRCODE_CONFIGURATION_LIMIT_EXCEEDED),
-			 errmsg("the graph of relation %u of database %u is not kept any longer", published->key.relid, published->key.database),
-			 errdetail("With it %u graphs of %u tables would be kept, %llu bytes; half of emogi.max_memory are %llu.",
+			 errmsg("the graph of relation %u of database %u is not kept any longer",
+					published->key.relid, published->key.database),
+			 errdetail("With it %u graphs of %u tables would be kept, %llu bytes; half of "
+					   "emogi.max_memory are %llu.",
 					   together->ngraphs, together->nleaves, (unsigned long long) together->bytes,
 					   (unsigned long long) emogi_arena_budget_bytes() / 2)));
 }
@@ -53,14 +69,20 @@ report_limit(const EmogiKept *together)
 	ereport(ERROR,
 			(errcode(ERRCODE_CONFIGURATION_LIMIT_EXCEEDED),
 			 errmsg("too much would be kept in the cache"),
-			 errdetail("With this one, %u graphs of %u tables would be kept, %llu bytes. At most half of emogi.max_memory may be, %llu bytes, and half of the %u graphs that can be cached.",
+			 errdetail("With this one, %u graphs of %u tables would be kept, %llu bytes. At most "
+					   "half of emogi.max_memory may be, %llu bytes, and half of the %u graphs "
+					   "that can be cached.",
 					   together->ngraphs, together->nleaves, (unsigned long long) together->bytes,
-					   (unsigned long long) emogi_arena_budget_bytes() / 2, emogi_cache_max_graphs()),
-			 errhint("Let others go with emogi_prewarm(..., keep => false), or raise emogi.max_memory (%dMB now) and restart the server.",
+					   (unsigned long long) emogi_arena_budget_bytes() / 2,
+					   emogi_cache_max_graphs()),
+			 errhint("Let others go with emogi_prewarm(..., keep => false), or raise "
+					 "emogi.max_memory (%dMB now) and restart the server.",
 					 emogi_max_memory_mb)));
 }
 
-/* Keep the Graph that a call has pinned; false when others have evicted it meanwhile. Raises 53400. */
+/*
+ * Keep the Graph that a call has pinned; false when others have evicted it meanwhile. Raises 53400.
+ */
 bool
 emogi_cache_lookup_keep(EmogiCall *call)
 {
@@ -79,7 +101,10 @@ emogi_cache_lookup_keep(EmogiCall *call)
 	return ready;
 }
 
-/* Let go of all Graphs, for whatever snapshots here and on servers, of the columns of the one that a call has pinned, with the lists that are wanted. */
+/*
+ * Let go of all Graphs, for whatever snapshots here and on servers, of the columns of the one that
+ * a call has pinned, with the lists that are wanted.
+ */
 void
 emogi_cache_lookup_let_go(EmogiCall *call, const EmogiGraphKey *wanted)
 {
@@ -98,7 +123,8 @@ emogi_cache_lookup_let_go(EmogiCall *call, const EmogiGraphKey *wanted)
 
 		if (key.of_servers)
 			memcpy(key.fingerprint, cached->key.fingerprint, sizeof key.fingerprint);
-		if (cached->kept && emogi_cache_lookup_has_columns(cached, &key) && emogi_cache_lookup_has_lists(cached, &key))
+		if (cached->kept && emogi_cache_lookup_has_columns(cached, &key) &&
+			emogi_cache_lookup_has_lists(cached, &key))
 			emogi_cache_let_go(cached);
 	}
 	emogi_cache_unlock();

@@ -1,8 +1,10 @@
 /*
- * cache_lookup_tracker.c: what a call asks of the cache that holds a live state: Graphs are known by where the state was when they were made.
+ * cache_lookup_tracker.c: what a call asks of the cache that holds a live state: Graphs are known
+ * by where the state was when they were made.
  *
- * The state says what a snapshot sees; the rings need not. So a Graph may be shared here that their rules are against: then only calls
- * that have asked the state find it, until the state finds that it is right for a snapshot under which the rules allow it.
+ * The state says what a snapshot sees; the rings need not. So a Graph may be shared here that their
+ * rules are against: then only calls that have asked the state find it, until the state finds that
+ * it is right for a snapshot under which the rules allow it.
  */
 #include "postgres.h"
 
@@ -34,8 +36,9 @@ may_be_known(const EmogiCached *cached, const EmogiCacheLookup *lookup)
 }
 
 /*
- * Have the rings know from now on that a Graph is right for the lookup's snapshot, if their rules allow that. Rows with a NULL end may
- * have come or gone; then those who would find it by what was known before must not.
+ * Have the rings know from now on that a Graph is right for the lookup's snapshot, if their rules
+ * allow that. Rows with a NULL end may have come or gone; then those who would find it by what was
+ * known before must not.
  */
 static void
 renew(EmogiCached *cached, const EmogiCacheLookup *lookup, uint64 nskipped)
@@ -67,16 +70,22 @@ find_at(const EmogiCacheLookup *lookup, uint64 live_id, uint64 position)
 		EmogiCached *cached = dlist_container(EmogiCached, chain, iter.cur);
 
 		if (cached->live_id == live_id && cached->live_position == position &&
-			(cached->state == EMOGI_GRAPH_READY || (cached->state == EMOGI_GRAPH_BUILDING && found == NULL)) &&
-			emogi_cache_lookup_has_columns(cached, &lookup->key) && emogi_cache_lookup_has_lists(cached, &lookup->key))
+			(cached->state == EMOGI_GRAPH_READY ||
+			 (cached->state == EMOGI_GRAPH_BUILDING && found == NULL)) &&
+			emogi_cache_lookup_has_columns(cached, &lookup->key) &&
+			emogi_cache_lookup_has_lists(cached, &lookup->key))
 			found = cached;
 	}
 	return found;
 }
 
-/* Pin the Graph of a state, which is held, when it is READY. Sets *wait when another call builds it. */
+/*
+ * Pin the Graph of a state, which is held, when it is READY. Sets *wait when another call builds
+ * it.
+ */
 static bool
-pin_at(EmogiSlot *slot, const EmogiCacheLookup *lookup, const EmogiChangeTracker *state, bool newer, bool *wait)
+pin_at(EmogiSlot *slot, const EmogiCacheLookup *lookup, const EmogiChangeTracker *state, bool newer,
+	   bool *wait)
 {
 	EmogiCached *cached;
 
@@ -97,11 +106,13 @@ pin_at(EmogiSlot *slot, const EmogiCacheLookup *lookup, const EmogiChangeTracker
 }
 
 /*
- * Pin the Graph of a state, where that is now, after waiting for another call that builds it; false when there is none. newer: the
- * lookup's snapshot is the state's base, and one that the rings may know the Graph by. May be canceled.
+ * Pin the Graph of a state, where that is now, after waiting for another call that builds it; false
+ * when there is none. newer: the lookup's snapshot is the state's base, and one that the rings may
+ * know the Graph by. May be canceled.
  */
 bool
-emogi_cache_lookup_find_at(EmogiSlot *slot, const EmogiCacheLookup *lookup, const EmogiChangeTracker *state, bool newer)
+emogi_cache_lookup_find_at(EmogiSlot *slot, const EmogiCacheLookup *lookup,
+						   const EmogiChangeTracker *state, bool newer)
 {
 	bool		found;
 	bool		wait;
@@ -120,11 +131,13 @@ emogi_cache_lookup_find_at(EmogiSlot *slot, const EmogiCacheLookup *lookup, cons
 }
 
 /*
- * Pin, as the slot's donor, the newest Graph of a state, which is held, that has the lists of a lookup and can be brought to where the
- * state is: by the log, or by the changes since old_position. NULL when there is none.
+ * Pin, as the slot's donor, the newest Graph of a state, which is held, that has the lists of a
+ * lookup and can be brought to where the state is: by the log, or by the changes since
+ * old_position. NULL when there is none.
  */
 const EmogiCached *
-emogi_cache_lookup_find_base(EmogiSlot *slot, const EmogiCacheLookup *lookup, const EmogiChangeTracker *state, uint64 old_position)
+emogi_cache_lookup_find_base(EmogiSlot *slot, const EmogiCacheLookup *lookup,
+							 const EmogiChangeTracker *state, uint64 old_position)
 {
 	EmogiCached *base = NULL;
 	dlist_iter	iter;
@@ -136,7 +149,8 @@ emogi_cache_lookup_find_base(EmogiSlot *slot, const EmogiCacheLookup *lookup, co
 
 		if (cached->live_id == state->id && cached->state == EMOGI_GRAPH_READY &&
 			(cached->live_position >= state->log_start || cached->live_position == old_position) &&
-			emogi_cache_lookup_has_columns(cached, &lookup->key) && emogi_cache_lookup_has_lists(cached, &lookup->key) &&
+			emogi_cache_lookup_has_columns(cached, &lookup->key) &&
+			emogi_cache_lookup_has_lists(cached, &lookup->key) &&
 			(base == NULL || cached->live_position > base->live_position))
 			base = cached;
 	}
@@ -146,9 +160,13 @@ emogi_cache_lookup_find_base(EmogiSlot *slot, const EmogiCacheLookup *lookup, co
 	return base;
 }
 
-/* Take cache_lock and reserve an entry for a Graph under a lookup's snapshot; *cached = NULL when that fails. of_state: also where the rings are against it, which by_ring says. */
+/*
+ * Take cache_lock and reserve an entry for a Graph under a lookup's snapshot; *cached = NULL when
+ * that fails. of_state: also where the rings are against it, which by_ring says.
+ */
 static EmogiLookupOutcome
-try_to_reserve(EmogiSlot *slot, const EmogiCacheLookup *lookup, const EmogiGraphKey *key, bool of_state, EmogiCached **cached)
+try_to_reserve(EmogiSlot *slot, const EmogiCacheLookup *lookup, const EmogiGraphKey *key,
+			   bool of_state, EmogiCached **cached)
 {
 	const bool	was_registered = lookup->registration->has_references;
 	bool		usable;
@@ -175,12 +193,13 @@ try_to_reserve(EmogiSlot *slot, const EmogiCacheLookup *lookup, const EmogiGraph
 }
 
 /*
- * Reserve an entry for the Graph of a state at a position, which a slot is to build; false when there is no room. live_id = 0: no
- * state's, but right for the lookup's snapshot; then also false where the rings are against it. exact: it will hold what the lookup's
- * snapshot sees.
+ * Reserve an entry for the Graph of a state at a position, which a slot is to build; false when
+ * there is no room. live_id = 0: no state's, but right for the lookup's snapshot; then also false
+ * where the rings are against it. exact: it will hold what the lookup's snapshot sees.
  */
 bool
-emogi_cache_lookup_reserve_at(EmogiSlot *slot, const EmogiCacheLookup *lookup, const EmogiGraphKey *key, uint64 live_id, uint64 position, bool exact)
+emogi_cache_lookup_reserve_at(EmogiSlot *slot, const EmogiCacheLookup *lookup,
+							  const EmogiGraphKey *key, uint64 live_id, uint64 position, bool exact)
 {
 	EmogiCached *cached;
 	EmogiLookupOutcome finding;
@@ -197,13 +216,15 @@ emogi_cache_lookup_reserve_at(EmogiSlot *slot, const EmogiCacheLookup *lookup, c
 		emogi_cache_unlock();
 		if (finding == EMOGI_MUST_REGISTER)
 			emogi_cache_lookup_register(lookup);
-	} while (finding == EMOGI_MUST_REGISTER || (finding == EMOGI_MUST_MAKE_ROOM && emogi_call_make_room(0)));
+	} while (finding == EMOGI_MUST_REGISTER ||
+			 (finding == EMOGI_MUST_MAKE_ROOM && emogi_call_make_room(0)));
 	return cached != NULL;
 }
 
 /*
- * The Graph that a slot builds has no live state after all. False, and nothing is reserved any more, when it cannot be shared then:
- * the rings' rules are against it, or it holds changes of the own transaction.
+ * The Graph that a slot builds has no live state after all. False, and nothing is reserved any
+ * more, when it cannot be shared then: the rings' rules are against it, or it holds changes of the
+ * own transaction.
  */
 bool
 emogi_cache_lookup_forget_state(EmogiSlot *slot, bool own)

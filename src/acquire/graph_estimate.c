@@ -1,10 +1,11 @@
 /*
  * graph_estimate.c: how large a Graph will be, without building it.
  *
- * Rows come from the planner's own figures: of tables by pages and density, of all else by the plan of the query. The
- * rest is arithmetic with the functions that the build itself asks (csr.h), on the safe side wherever the build depends
- * on what nobody knows beforehand: no two keys of src and dst are the same unless statistics say that there are fewer,
- * keys without statistics lie anywhere in their type, and weights are as wide as their type allows.
+ * Rows come from the planner's own figures: of tables by pages and density, of all else by the plan
+ * of the query. The rest is arithmetic with the functions that the build itself asks (csr.h), on
+ * the safe side wherever the build depends on what nobody knows beforehand: no two keys of src and
+ * dst are the same unless statistics say that there are fewer, keys without statistics lie anywhere
+ * in their type, and weights are as wide as their type allows.
  */
 #include "postgres.h"
 
@@ -35,7 +36,9 @@
 /* More edges than any memory holds, and few enough for arithmetic in 64 bits. */
 #define MOST_EDGES 1e15
 
-/* The most common values of a column that the planner looks at, of which the first tell nearly all. */
+/*
+ * The most common values of a column that the planner looks at, of which the first tell nearly all.
+ */
 #define MOST_COMMON 100
 
 /* What statistics know of the two keys. */
@@ -50,7 +53,10 @@ typedef struct KeyFigures
 
 /* ---- rows ---- */
 
-/* Get the planner's estimate of a query's rows, for the current user; raises 42501 as its execution would. */
+/*
+ * Get the planner's estimate of a query's rows, for the current user; raises 42501 as its execution
+ * would.
+ */
 static double
 estimate_query(const char *query)
 {
@@ -74,8 +80,8 @@ estimate_query(const char *query)
 }
 
 /*
- * Estimate the rows of a Source, as the planner does. leaves: its heaps, locked; NIL when its rows come through the
- * executor. The caller's rights on a relation have been checked.
+ * Estimate the rows of a Source, as the planner does. leaves: its heaps, locked; NIL when its rows
+ * come through the executor. The caller's rights on a relation have been checked.
  */
 double
 emogi_graph_estimate_rows(const EmogiSource *source, List *leaves)
@@ -110,7 +116,9 @@ key_of_datum(Datum datum, int length)
 	return length == 4 ? DatumGetInt32(datum) : DatumGetInt16(datum);
 }
 
-/* Get the values that statistics of one kind list: the range of those. False when there are none. */
+/*
+ * Get the values that statistics of one kind list: the range of those. False when there are none.
+ */
 static bool
 listed_range(HeapTuple statistics, int kind, int length, int64 *min_key, int64 *max_key)
 {
@@ -131,9 +139,11 @@ listed_range(HeapTuple statistics, int kind, int length, int64 *min_key, int64 *
 
 /* Add what is known of one key column to the figures; false when there are no statistics of it. */
 static bool
-add_key_column(Oid relid, AttrNumber attnum, bool of_children, double rows, EmogiKeyClass class, KeyFigures *figures)
+add_key_column(Oid relid, AttrNumber attnum, bool of_children, double rows, EmogiKeyClass class,
+			   KeyFigures *figures)
 {
-	HeapTuple	tuple = SearchSysCache3(STATRELATTINH, ObjectIdGetDatum(relid), Int16GetDatum(attnum),
+	HeapTuple	tuple = SearchSysCache3(STATRELATTINH, ObjectIdGetDatum(relid),
+										Int16GetDatum(attnum),
 										BoolGetDatum(of_children));
 	int			length = get_typlen(get_atttype(relid, attnum));
 	Form_pg_statistic statistics;
@@ -142,7 +152,8 @@ add_key_column(Oid relid, AttrNumber attnum, bool of_children, double rows, Emog
 	if (!HeapTupleIsValid(tuple))
 		return false;
 	statistics = (Form_pg_statistic) GETSTRUCT(tuple);
-	figures->nvertices += statistics->stadistinct >= 0 ? statistics->stadistinct : -statistics->stadistinct * rows;
+	figures->nvertices += statistics->stadistinct >= 0 ? statistics->stadistinct :
+		-statistics->stadistinct * rows;
 	figures->null_share = Max(figures->null_share, statistics->stanullfrac);
 	figures->width = Max(figures->width, statistics->stawidth);
 	listed = class != EMOGI_KEY_INTEGER ||
@@ -153,14 +164,17 @@ add_key_column(Oid relid, AttrNumber attnum, bool of_children, double rows, Emog
 	return listed;
 }
 
-/* Bytes that a key of a type without a fixed length is taken to have where nothing is known of it. */
+/*
+ * Bytes that a key of a type without a fixed length is taken to have where nothing is known of it.
+ */
 #define UNKNOWN_WIDTH 32
 
 /* Get the figures of keys of which nothing is known but how many bytes they have. */
 static KeyFigures
 unknown_keys(int length)
 {
-	KeyFigures	figures = {.nvertices = -1, .width = length > 0 ? length : UNKNOWN_WIDTH, .min_key = PG_INT64_MIN, .max_key = PG_INT64_MAX};
+	KeyFigures	figures = {.nvertices = -1, .width = length > 0 ? length : UNKNOWN_WIDTH,
+						   .min_key = PG_INT64_MIN, .max_key = PG_INT64_MAX};
 
 	if (length > 0 && length < 8)
 	{
@@ -171,16 +185,18 @@ unknown_keys(int length)
 }
 
 /*
- * Get what statistics know of the keys of a relation, whose every row the caller may read. Those of a table with
- * partitions or children are its own, of all of them together.
+ * Get what statistics know of the keys of a relation, whose every row the caller may read. Those of
+ * a table with partitions or children are its own, of all of them together.
  */
 static KeyFigures
 relation_keys(const EmogiSource *source, List *leaves, double rows)
 {
-	bool		of_children = leaves != NIL && (list_length(leaves) > 1 || linitial_oid(leaves) != source->relid);
+	bool		of_children = leaves != NIL &&
+		(list_length(leaves) > 1 || linitial_oid(leaves) != source->relid);
 	KeyFigures	figures = {.min_key = PG_INT64_MAX, .max_key = PG_INT64_MIN};
 
-	if (add_key_column(source->relid, source->src, of_children, rows, source->key.class, &figures) &&
+	if (add_key_column(source->relid, source->src, of_children, rows, source->key.class,
+					   &figures) &&
 		add_key_column(source->relid, source->dst, of_children, rows, source->key.class, &figures))
 	{
 		if (source->key.class != EMOGI_KEY_INTEGER)
@@ -195,8 +211,8 @@ relation_keys(const EmogiSource *source, List *leaves, double rows)
 }
 
 /*
- * Estimate the edges and vertices of a relation from statistics alone, for the planner: without lock, file or error.
- * False when there are none.
+ * Estimate the edges and vertices of a relation from statistics alone, for the planner: without
+ * lock, file or error. False when there are none.
  */
 bool
 emogi_graph_estimate_size(const EmogiSource *source, double *nvertices, double *nedges)
@@ -214,9 +230,11 @@ emogi_graph_estimate_size(const EmogiSource *source, double *nvertices, double *
 	for (int of_children = 0; of_children < 2 && !known; of_children++)
 	{
 		figures.nvertices = 0;
-		(void) add_key_column(source->relid, source->src, of_children, *nedges, source->key.class, &figures);
+		(void) add_key_column(source->relid, source->src, of_children, *nedges, source->key.class,
+							  &figures);
 		known = figures.nvertices > 0;
-		(void) add_key_column(source->relid, source->dst, of_children, *nedges, source->key.class, &figures);
+		(void) add_key_column(source->relid, source->dst, of_children, *nedges, source->key.class,
+							  &figures);
 	}
 	*nvertices = known ? Max(figures.nvertices / 2, 1) : *nedges;
 	return true;
@@ -226,14 +244,17 @@ emogi_graph_estimate_size(const EmogiSource *source, double *nvertices, double *
 static bool
 common_values(Oid relid, AttrNumber attnum, AttStatsSlot *slot)
 {
-	HeapTuple	tuple = SearchSysCache3(STATRELATTINH, ObjectIdGetDatum(relid), Int16GetDatum(attnum), BoolGetDatum(false));
+	HeapTuple	tuple = SearchSysCache3(STATRELATTINH, ObjectIdGetDatum(relid),
+										Int16GetDatum(attnum), BoolGetDatum(false));
 	bool		found;
 
 	if (!HeapTupleIsValid(tuple))
-		tuple = SearchSysCache3(STATRELATTINH, ObjectIdGetDatum(relid), Int16GetDatum(attnum), BoolGetDatum(true));
+		tuple = SearchSysCache3(STATRELATTINH, ObjectIdGetDatum(relid), Int16GetDatum(attnum),
+								BoolGetDatum(true));
 	if (!HeapTupleIsValid(tuple))
 		return false;
-	found = get_attstatsslot(slot, tuple, STATISTIC_KIND_MCV, InvalidOid, ATTSTATSSLOT_VALUES | ATTSTATSSLOT_NUMBERS);
+	found = get_attstatsslot(slot, tuple, STATISTIC_KIND_MCV, InvalidOid,
+							 ATTSTATSSLOT_VALUES | ATTSTATSSLOT_NUMBERS);
 	ReleaseSysCache(tuple);
 	return found;
 }
@@ -265,7 +286,8 @@ read_common(Oid relid, AttrNumber attnum, bool integers, CommonValues *common)
 		else if (common->by_value)
 			common->fingerprints[i] = (uint64) datum;
 		else
-			common->fingerprints[i] = hash_bytes((unsigned char *) DatumGetPointer(datum), (int) datumGetSize(datum, false, common->length));
+			common->fingerprints[i] = hash_bytes((unsigned char *) DatumGetPointer(datum),
+												 (int) datumGetSize(datum, false, common->length));
 	}
 	return true;
 }
@@ -275,12 +297,14 @@ static inline bool
 same_value(const CommonValues *a, int i, const CommonValues *b, int j, bool integers)
 {
 	return a->fingerprints[i] == b->fingerprints[j] &&
-		(integers || (a->length == b->length && datumIsEqual(a->slot.values[i], b->slot.values[j], a->by_value, a->length)));
+		(integers || (a->length == b->length &&
+					  datumIsEqual(a->slot.values[i], b->slot.values[j], a->by_value, a->length)));
 }
 
 /*
- * Estimate the length of the list of a vertex that an edge leads to, for the planner. It is longer than the mean where some
- * vertices have very many edges: these are met the more often. Statistics name them, as ends of either kind.
+ * Estimate the length of the list of a vertex that an edge leads to, for the planner. It is longer
+ * than the mean where some vertices have very many edges: these are met the more often. Statistics
+ * name them, as ends of either kind.
  */
 double
 emogi_graph_estimate_next_degree(const EmogiSource *source, double nvertices, double nedges)
@@ -312,8 +336,8 @@ emogi_graph_estimate_next_degree(const EmogiSource *source, double nvertices, do
 }
 
 /*
- * Estimate how many vertices are within so many hops (< 0: any number) of one: it has a list of the mean length, and each
- * vertex on it one of next_degree, and so on.
+ * Estimate how many vertices are within so many hops (< 0: any number) of one: it has a list of the
+ * mean length, and each vertex on it one of next_degree, and so on.
  */
 double
 emogi_graph_estimate_reached(double nvertices, double nedges, double next_degree, double depth)
@@ -346,7 +370,10 @@ widest_weight(Oid type)
 	}
 }
 
-/* Get the weights of a query, where they are wanted and there, and the type of its keys; raises what is wrong with its form. */
+/*
+ * Get the weights of a query, where they are wanted and there, and the type of its keys; raises
+ * what is wrong with its form.
+ */
 static EmogiWeightType
 query_weight(const EmogiSource *source, EmogiKeyType *key)
 {
@@ -359,7 +386,8 @@ query_weight(const EmogiSource *source, EmogiKeyType *key)
 		elog(ERROR, "SPI_connect failed");
 	(void) emogi_query_describe_edges(&query, source->wants_weight, &desc, &columns);
 	*key = columns.key;
-	type = columns.weight > 0 ? widest_weight(TupleDescAttr(desc, columns.weight - 1)->atttypid) : EMOGI_WEIGHT_NONE;
+	type = columns.weight > 0 ? widest_weight(TupleDescAttr(desc, columns.weight - 1)->atttypid) :
+		EMOGI_WEIGHT_NONE;
 	SPI_finish();
 	return type;
 }
@@ -429,22 +457,27 @@ whole_granules(uint64 bytes)
 }
 
 /*
- * Get the bytes of the chunks of edges. Each parallel worker leaves its last chunk unfinished; it takes many rows to
- * have workers read a table, while a query may have them and return few.
+ * Get the bytes of the chunks of edges. Each parallel worker leaves its last chunk unfinished; it
+ * takes many rows to have workers read a table, while a query may have them and return few.
  */
 static uint64
 chunk_bytes(const EmogiEstimate *estimate)
 {
-	uint64		length = estimate->weight_type == EMOGI_WEIGHT_NONE ? EMOGI_CHUNK_EDGES : EMOGI_CHUNK_WEIGHTED_EDGES;
+	uint64		length = estimate->weight_type == EMOGI_WEIGHT_NONE ? EMOGI_CHUNK_EDGES :
+		EMOGI_CHUNK_WEIGHTED_EDGES;
 	uint64		nchunks = (estimate->nedges + length - 1) / length;
 	uint64		nworkers = max_parallel_workers_per_gather;
 
 	if (estimate->from_heaps)
-		nworkers = Min(emogi_build_workers >= 0 ? (uint64) emogi_build_workers : nworkers, nchunks - 1);
+		nworkers = Min(emogi_build_workers >= 0 ? (uint64) emogi_build_workers : nworkers,
+					   nchunks - 1);
 	return (nchunks + nworkers) * EMOGI_CHUNK_BYTES;
 }
 
-/* Get the bytes that finding the vertices takes, for a range of keys twice as wide as that which statistics have seen. */
+/*
+ * Get the bytes that finding the vertices takes, for a range of keys twice as wide as that which
+ * statistics have seen.
+ */
 static uint64
 key_bytes(const EmogiEstimate *estimate)
 {
@@ -458,8 +491,9 @@ key_bytes(const EmogiEstimate *estimate)
 }
 
 /*
- * Add what keys that are no integers take: a record of each in the key table, with its place in a hash table that is half full, then its bytes
- * in the dictionary with an offset and its place in another, and 4 bytes for the number that it had before.
+ * Add what keys that are no integers take: a record of each in the key table, with its place in a
+ * hash table that is half full, then its bytes in the dictionary with an offset and its place in
+ * another, and 4 bytes for the number that it had before.
  */
 static void
 add_dictionary(EmogiEstimate *estimate)
@@ -468,12 +502,13 @@ add_dictionary(EmogiEstimate *estimate)
 	const uint64 dictionary = whole_granules((uint64) (nkeys * (estimate->key_width + 4 + 8)));
 
 	estimate->graph_bytes += dictionary;
-	estimate->peak_bytes += dictionary + whole_granules((uint64) (nkeys * (estimate->key_width + 8 + 2 + 16 + 4)));
+	estimate->peak_bytes += dictionary +
+		whole_granules((uint64) (nkeys * (estimate->key_width + 8 + 2 + 16 + 4)));
 }
 
 /*
- * Estimate the Graph of a Source for traversals in one direction, and the memory that it and its build take. Raises what keeps the
- * caller from reading the Source.
+ * Estimate the Graph of a Source for traversals in one direction, and the memory that it and its
+ * build take. Raises what keeps the caller from reading the Source.
  */
 EmogiEstimate
 emogi_graph_estimate(const EmogiSource *source, EmogiDirection direction)
@@ -485,12 +520,14 @@ emogi_graph_estimate(const EmogiSource *source, EmogiDirection direction)
 
 	if (nedges == 0)
 		return estimate;
-	estimate.graph_bytes = whole_granules(emogi_csr_bytes(nvertices, nedges, direction, false, estimate.weight_type));
+	estimate.graph_bytes =
+		whole_granules(emogi_csr_bytes(nvertices, nedges, direction, false, estimate.weight_type));
 	if (estimate.key_width > 0)
 		add_dictionary(&estimate);
 	else
 		estimate.peak_bytes += key_bytes(&estimate);
 	estimate.peak_bytes += chunk_bytes(&estimate) + estimate.graph_bytes +
-		whole_granules(emogi_csr_scratch_bytes(nvertices, nedges, direction, emogi_cpu_threads, weighted));
+		whole_granules(emogi_csr_scratch_bytes(nvertices, nedges, direction, emogi_cpu_threads,
+											   weighted));
 	return estimate;
 }

@@ -1,5 +1,6 @@
 /*
- * not_cacheable.c: why a Graph is for one call alone, for those who want one for all; cache_lookup.c has the rules.
+ * not_cacheable.c: why a Graph is for one call alone, for those who want one for all;
+ * cache_lookup.c has the rules.
  */
 #include "postgres.h"
 
@@ -31,18 +32,22 @@ reason_of_relation(const EmogiSource *source)
 	if (kind == RELKIND_VIEW)
 		reason.detail = psprintf("\"%s\" is a view: each call asks it for its rows.", name);
 	else if (kind == RELKIND_FOREIGN_TABLE)
-		reason.detail = psprintf("\"%s\" is a foreign table: its writers are not known here.", name);
+		reason.detail = psprintf("\"%s\" is a foreign table: its writers are not known here.",
+								 name);
 	else if (emogi_citus_is_table(source->relid))
 		reason.detail = psprintf("\"%s\" is a Citus table: its writers are not known here.", name);
 	else if (check_enable_rls(source->relid, InvalidOid, true) == RLS_ENABLED)
 		reason = (Reason) {psprintf("Row security of \"%s\" applies to the current user.", name),
 		"Call it as a role that sees all rows, or name a materialized view."};
 	else
-		reason.detail = psprintf("\"%s\", or one of its partitions or children, is no plain table of stored columns.", name);
+		reason.detail = psprintf("\"%s\", or one of its partitions or children, is no plain table "
+								 "of stored columns.", name);
 	return reason;
 }
 
-/* Get what is against graphs of a table, one of those that the rows lie in; false when nothing is. */
+/*
+ * Get what is against graphs of a table, one of those that the rows lie in; false when nothing is.
+ */
 static bool
 is_leaf_unshared(Oid relid, Reason *reason)
 {
@@ -53,13 +58,16 @@ is_leaf_unshared(Oid relid, Reason *reason)
 
 	relation_close(rel, NoLock);
 	if (is_temporary)
-		*reason = (Reason) {psprintf("\"%s\" is a temporary table, which other sessions cannot read.", name),
+		*reason = (Reason) {psprintf("\"%s\" is a temporary table, which other sessions cannot "
+									 "read.", name),
 		"Have the rows in a table that is not temporary."};
 	else if (is_catalog)
-		*reason = (Reason) {psprintf("\"%s\" is a system catalog, whose changes are not followed.", name),
+		*reason =
+			(Reason) {psprintf("\"%s\" is a system catalog, whose changes are not followed.", name),
 		"Have its rows in a table or a materialized view."};
 	else if (emogi_recent_writers_changed_by_me(relid))
-		*reason = (Reason) {psprintf("The current transaction has changed \"%s\", or holds a lock to do so.", name),
+		*reason = (Reason) {psprintf("The current transaction has changed \"%s\", or holds a lock "
+									 "to do so.", name),
 		"Call it again after COMMIT."};
 	else
 		return false;
@@ -83,26 +91,35 @@ find_reason(const EmogiSource *source, bool from_heaps, List *leaves, const char
 	if (!emogi_enable_cache)
 		return (Reason) {"emogi.cache is off.", "Set emogi.cache to on."};
 	if (IsolationIsSerializable())
-		return (Reason) {"The reads of a SERIALIZABLE transaction are its own.", "Call it at another isolation level."};
+		return (Reason) {"The reads of a SERIALIZABLE transaction are its own.",
+						 "Call it at another isolation level."};
 	if (why != NULL)
-		return (Reason) {psprintf("Its %s is not shared: %s.", reads_query(source) ? "query" : "graph", why), "Have its rows in a table or a materialized view."};
+		return (Reason) {psprintf("Its %s is not shared: %s.",
+								  reads_query(source) ? "query" : "graph", why),
+						 "Have its rows in a table or a materialized view."};
 	if (!from_heaps)
 		return reason_of_relation(source);
 	if (leaves == NIL)
 		return (Reason) {"It has no partition.", "Call it when there are rows."};
 	if (list_length(leaves) > EMOGI_MAX_LEAVES)
-		return (Reason) {psprintf("It has %d partitions or children; %d may be cached.", list_length(leaves), EMOGI_MAX_LEAVES),
+		return (Reason) {psprintf("It has %d partitions or children; %d may be cached.",
+								  list_length(leaves), EMOGI_MAX_LEAVES),
 			"Name one of its partitions."};
 	foreach(cell, leaves)
 		if (is_leaf_unshared(lfirst_oid(cell), &reason))
 			return reason;
-	return (Reason) {"Transactions in progress have changed it or are about to, or graphs that are in use or kept take all room in the cache.",
+	return (Reason) {"Transactions in progress have changed it or are about to, or graphs that are "
+					 "in use or kept take all room in the cache.",
 		EMOGI_NOT_CACHEABLE_NOW};
 }
 
-/* Raise 55000 for the Graph of a Source that is wanted for all sessions. why: a query's may not be shared; NULL = find out. */
+/*
+ * Raise 55000 for the Graph of a Source that is wanted for all sessions. why: a query's may not be
+ * shared; NULL = find out.
+ */
 void
-emogi_not_cacheable_report(const EmogiSource *source, bool from_heaps, List *leaves, const char *why)
+emogi_not_cacheable_report(const EmogiSource *source, bool from_heaps, List *leaves,
+						   const char *why)
 {
 	Reason		reason = find_reason(source, from_heaps, leaves, why);
 

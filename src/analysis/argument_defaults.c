@@ -1,8 +1,9 @@
 /*
  * argument_defaults.c: the arguments that calls in a query omit become part of its tree (Q10).
  *
- * The planner fills in the defaults of a function's arguments, and brings named arguments into order. Done here, before expressions are
- * folded and judged, a default is treated as an argument that was given: folded if it is STABLE, judged, and part of the key.
+ * The planner fills in the defaults of a function's arguments, and brings named arguments into
+ * order. Done here, before expressions are folded and judged, a default is treated as an argument
+ * that was given: folded if it is STABLE, judged, and part of the key.
  */
 #include "postgres.h"
 
@@ -16,7 +17,10 @@
 #include "base/fault.h"
 #include "analysis/analysis_internal.h"
 
-/* Get the arguments of a call as the planner will pass them; the same list if there is nothing to fill in. */
+/*
+ * Get the arguments of a call as the planner will pass them; the same list if there is nothing to
+ * fill in.
+ */
 static List *
 expand_arguments(Oid function, List *args, Oid result_type)
 {
@@ -41,7 +45,8 @@ has_gaps(List *args, Oid function)
 	if (args != NIL && IsA(llast(args), NamedArgExpr))
 		return true;
 	row = SearchSysCache1(PROCOID, ObjectIdGetDatum(function));
-	lacks = HeapTupleIsValid(row) && ((Form_pg_proc) GETSTRUCT(row))->prokind != PROKIND_AGGREGATE &&
+	lacks = HeapTupleIsValid(row) &&
+		((Form_pg_proc) GETSTRUCT(row))->prokind != PROKIND_AGGREGATE &&
 		list_length(args) < ((Form_pg_proc) GETSTRUCT(row))->pronargs;
 	if (HeapTupleIsValid(row))
 		ReleaseSysCache(row);
@@ -57,7 +62,8 @@ find_gaps(Node *node, void *context)
 	CHECK_FOR_INTERRUPTS();
 	if (IsA(node, FuncExpr) && has_gaps(((FuncExpr *) node)->args, ((FuncExpr *) node)->funcid))
 		return true;
-	if (IsA(node, WindowFunc) && has_gaps(((WindowFunc *) node)->args, ((WindowFunc *) node)->winfnoid))
+	if (IsA(node, WindowFunc) &&
+		has_gaps(((WindowFunc *) node)->args, ((WindowFunc *) node)->winfnoid))
 		return true;
 	if (IsA(node, Query))
 		return query_tree_walker((Query *) node, find_gaps, context, 0);

@@ -24,7 +24,9 @@ emogi_base_tables_relations(const EmogiQueryAnalysis *tree)
 	foreach(cell, tree->roots)
 	{
 		if (has_subclass(lfirst_oid(cell)))
-			relations = list_concat_unique_oid(relations, find_all_inheritors(lfirst_oid(cell), AccessShareLock, NULL));
+			relations = list_concat_unique_oid(relations,
+											   find_all_inheritors(lfirst_oid(cell),
+																   AccessShareLock, NULL));
 		else
 			relations = list_append_unique_oid(relations, lfirst_oid(cell));
 	}
@@ -42,17 +44,21 @@ judge_leaf(Relation rel, EmogiAnalysisState *look)
 	if (RELATION_IS_OTHER_TEMP(rel))
 		return false;			/* another session's child of a table: plans leave it out as well */
 	if (RelationUsesLocalBuffers(rel))
-		return emogi_cacheability_refuse(look, "\"%s\" is a temporary table, which no other session has", name);
+		return emogi_cacheability_refuse(look, "\"%s\" is a temporary table, which no other "
+											   "session has", name);
 	if (IsCatalogRelation(rel) || kind == RELKIND_TOASTVALUE)
-		return emogi_cacheability_refuse(look, "\"%s\" is a system catalog, whose writers leave no trace", name);
+		return emogi_cacheability_refuse(look, "\"%s\" is a system catalog, whose writers leave no "
+											   "trace", name);
 	if (kind == RELKIND_FOREIGN_TABLE || emogi_citus_is_table(RelationGetRelid(rel)))
-		return emogi_cacheability_refuse(look, "%s", emogi_cacheability_elsewhere(RelationGetRelid(rel)));
+		return emogi_cacheability_refuse(look, "%s",
+										 emogi_cacheability_elsewhere(RelationGetRelid(rel)));
 	if (kind == RELKIND_PARTITIONED_TABLE)
 		return false;
 	if (rel->rd_rel->relam != HEAP_TABLE_AM_OID)
 		return emogi_cacheability_refuse(look, "table \"%s\" is not a heap", name);
 	if (!RelationIsScannable(rel))
-		return emogi_cacheability_refuse(look, "materialized view \"%s\" has not been populated", name);
+		return emogi_cacheability_refuse(look, "materialized view \"%s\" has not been populated",
+										 name);
 	look->tree->leaves = lappend_oid(look->tree->leaves, RelationGetRelid(rel));
 	return false;
 }
@@ -75,6 +81,7 @@ emogi_base_tables_list(EmogiAnalysisState *look)
 			return true;
 	}
 	if (list_length(tree->leaves) > EMOGI_MAX_LEAVES)
-		return emogi_cacheability_refuse(look, "it reads more than %d tables and partitions", EMOGI_MAX_LEAVES);
+		return emogi_cacheability_refuse(look, "it reads more than %d tables and partitions",
+										 EMOGI_MAX_LEAVES);
 	return false;
 }

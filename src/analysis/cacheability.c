@@ -1,8 +1,9 @@
 /*
- * cacheability.c: may the Graph of a tree be shared? Every node is looked at; what is not known is refused (Q7, Q8).
+ * cacheability.c: may the Graph of a tree be shared? Every node is looked at; what is not known is
+ * refused (Q7, Q8).
  *
- * A tree is refused if its rows may depend on more than itself, what stands beside it in the key, and the rows of its tables that
- * the snapshot sees. The first reason that is found is given.
+ * A tree is refused if its rows may depend on more than itself, what stands beside it in the key,
+ * and the rows of its tables that the snapshot sees. The first reason that is found is given.
  */
 #include "postgres.h"
 
@@ -40,7 +41,8 @@ const char *
 emogi_cacheability_elsewhere(Oid relid)
 {
 	return psprintf("%s \"%s\" is changed elsewhere, unseen from here; use a materialized view",
-					get_rel_relkind(relid) == RELKIND_FOREIGN_TABLE ? "foreign table" : "Citus table", get_rel_name(relid));
+					get_rel_relkind(relid) == RELKIND_FOREIGN_TABLE ? "foreign table" :
+					"Citus table", get_rel_name(relid));
 }
 
 /* ---- rights ---- */
@@ -54,10 +56,14 @@ find_forbidden(Node *node, void *context)
 	CHECK_FOR_INTERRUPTS();
 	if (!IsA(node, Query))
 		return expression_tree_walker(node, find_forbidden, context);
-	return !emogi_compat_may_do((Query *) node) || query_tree_walker((Query *) node, find_forbidden, context, 0);
+	return !emogi_compat_may_do((Query *) node) ||
+		query_tree_walker((Query *) node, find_forbidden, context, 0);
 }
 
-/* Has the caller the rights on all relations of a query (Q18)? Who has not goes the way without the cache, which raises the right error. */
+/*
+ * Has the caller the rights on all relations of a query (Q18)? Who has not goes the way without the
+ * cache, which raises the right error.
+ */
 bool
 emogi_cacheability_rights(Query *query, EmogiAnalysisState *look)
 {
@@ -69,8 +75,9 @@ emogi_cacheability_rights(Query *query, EmogiAnalysisState *look)
 /* ---- what is read ---- */
 
 /*
- * Judge what columns of a relation are computed by as they are read: a tree names them, and the planner puts their expressions into its place. Children are read
- * by those of the relation that the tree names.
+ * Judge what columns of a relation are computed by as they are read: a tree names them, and the
+ * planner puts their expressions into its place. Children are read by those of the relation that
+ * the tree names.
  */
 static bool
 judge_virtual_columns(Oid relid, EmogiAnalysisState *look)
@@ -103,13 +110,16 @@ judge_relation(const RangeTblEntry *entry, EmogiAnalysisState *look)
 		return false;			/* it has been expanded: what is left asks for rights */
 	look->nrelations++;
 	if (entry->tablesample != NULL)
-		return emogi_cacheability_refuse(look, "TABLESAMPLE chooses rows by where they are stored or by chance");
+		return emogi_cacheability_refuse(look, "TABLESAMPLE chooses rows by where they are stored "
+											   "or by chance");
 	if (kind == RELKIND_FOREIGN_TABLE || emogi_citus_is_table(entry->relid))
 		return emogi_cacheability_refuse(look, "%s", emogi_cacheability_elsewhere(entry->relid));
 	if (kind == RELKIND_SEQUENCE)
-		return emogi_cacheability_refuse(look, "sequence \"%s\" is changed outside transactions", name);
+		return emogi_cacheability_refuse(look, "sequence \"%s\" is changed outside transactions",
+										 name);
 	if (kind != RELKIND_RELATION && kind != RELKIND_PARTITIONED_TABLE && kind != RELKIND_MATVIEW)
-		return emogi_cacheability_refuse(look, "\"%s\" is neither table nor materialized view", name);
+		return emogi_cacheability_refuse(look, "\"%s\" is neither table nor materialized view",
+										 name);
 	if (entry->inh && !emogi_faults.tree[EMOGI_TREE_CHILDREN])
 		look->tree->roots = list_append_unique_oid(look->tree->roots, entry->relid);
 	else
@@ -132,7 +142,8 @@ judge_entry(const RangeTblEntry *entry, EmogiAnalysisState *look)
 	if (entry->rtekind == RTE_NAMEDTUPLESTORE)
 		return emogi_cacheability_refuse(look, "the rows of a trigger are seen by it alone");
 	if (!emogi_compat_reads_nothing(entry->rtekind))
-		return emogi_cacheability_refuse(look, "it reads something of a kind that is not looked into");
+		return emogi_cacheability_refuse(look, "it reads something of a kind that is not looked "
+											   "into");
 	return false;
 }
 
@@ -145,7 +156,8 @@ judge_query(Query *query, EmogiAnalysisState *look)
 		return emogi_cacheability_refuse(look, "it changes data");
 	if (query->rowMarks != NIL || query->hasForUpdate)
 		return emogi_cacheability_refuse(look, "FOR UPDATE and FOR SHARE lock rows");
-	return query_tree_walker(query, emogi_cacheability_node, look, QTW_EXAMINE_RTES_BEFORE | QTW_EXAMINE_SORTGROUP);
+	return query_tree_walker(query, emogi_cacheability_node, look,
+							 QTW_EXAMINE_RTES_BEFORE | QTW_EXAMINE_SORTGROUP);
 }
 
 /* Judge the comparison that a sort or group clause names. */
@@ -164,20 +176,25 @@ judge_hidden(Node *node, EmogiAnalysisState *look)
 	switch (nodeTag(node))
 	{
 		case T_SortGroupClause:
-			return judge_operator(((SortGroupClause *) node)->eqop, look) || judge_operator(((SortGroupClause *) node)->sortop, look);
+			return judge_operator(((SortGroupClause *) node)->eqop, look) ||
+				judge_operator(((SortGroupClause *) node)->sortop, look);
 		case T_SetOperationStmt:
 			foreach(cell, ((SetOperationStmt *) node)->groupClauses)
 				if (emogi_cacheability_node(lfirst(cell), look))
 					return true;
 			return false;
 		case T_WindowClause:
-			return (OidIsValid(((WindowClause *) node)->startInRangeFunc) && emogi_cacheability_function(((WindowClause *) node)->startInRangeFunc, look)) ||
-				(OidIsValid(((WindowClause *) node)->endInRangeFunc) && emogi_cacheability_function(((WindowClause *) node)->endInRangeFunc, look));
+			return (OidIsValid(((WindowClause *) node)->startInRangeFunc) &&
+					emogi_cacheability_function(((WindowClause *) node)->startInRangeFunc, look)) ||
+				(OidIsValid(((WindowClause *) node)->endInRangeFunc) &&
+				 emogi_cacheability_function(((WindowClause *) node)->endInRangeFunc, look));
 		case T_MinMaxExpr:
 			{
-				TypeCacheEntry *type = lookup_type_cache(((MinMaxExpr *) node)->minmaxtype, TYPECACHE_CMP_PROC);
+				TypeCacheEntry *type = lookup_type_cache(((MinMaxExpr *) node)->minmaxtype,
+														 TYPECACHE_CMP_PROC);
 
-				return OidIsValid(type->cmp_proc) && emogi_cacheability_function(type->cmp_proc, look);
+				return OidIsValid(type->cmp_proc) &&
+					emogi_cacheability_function(type->cmp_proc, look);
 			}
 		default:
 			return false;
@@ -218,7 +235,10 @@ is_expression(const Node *node)
 	}
 }
 
-/* Judge the type of an expression: its definition becomes part of the key, and the functions that it compares values with are judged. */
+/*
+ * Judge the type of an expression: its definition becomes part of the key, and the functions that
+ * it compares values with are judged.
+ */
 static bool
 judge_type(Oid type, EmogiAnalysisState *look)
 {
@@ -296,16 +316,19 @@ refuse_kind(const Node *node, EmogiAnalysisState *look)
 	switch (nodeTag(node))
 	{
 		case T_SQLValueFunction:
-			return emogi_cacheability_refuse(look, "what depends on time or user stands where it cannot be evaluated in advance");
+			return emogi_cacheability_refuse(look, "what depends on time or user stands where it "
+												   "cannot be evaluated in advance");
 		case T_NextValueExpr:
 			return emogi_cacheability_refuse(look, "nextval changes a sequence");
 		case T_CoerceToDomain:
-			return emogi_cacheability_refuse(look, "a cast to domain %s checks conditions that may be altered; cast to its base type",
+			return emogi_cacheability_refuse(look, "a cast to domain %s checks conditions that may "
+												   "be altered; cast to its base type",
 									  format_type_be(((const CoerceToDomain *) node)->resulttype));
 		case T_XmlExpr:
 			return emogi_cacheability_refuse(look, "XML expressions depend on settings");
 		default:
-			return emogi_cacheability_refuse(look, "it has an expression of a kind that is not looked into (%d)", (int) nodeTag(node));
+			return emogi_cacheability_refuse(look, "it has an expression of a kind that is not "
+												   "looked into (%d)", (int) nodeTag(node));
 	}
 }
 
@@ -330,8 +353,10 @@ emogi_cacheability_node(Node *node, EmogiAnalysisState *look)
 	{
 		AttrNumber	attnum = ((Var *) node)->varattno;
 
-		if (attnum < 0 && attnum != TableOidAttributeNumber && attnum != SelfItemPointerAttributeNumber)
-			return emogi_cacheability_refuse(look, "system columns such as xmin and xmax change without a change of the row");
+		if (attnum < 0 && attnum != TableOidAttributeNumber &&
+			attnum != SelfItemPointerAttributeNumber)
+			return emogi_cacheability_refuse(look, "system columns such as xmin and xmax change "
+												   "without a change of the row");
 		return judge_type(((Var *) node)->vartype, look);
 	}
 	if (IsA(node, SQLValueFunction) && emogi_faults.tree[EMOGI_TREE_FOLD])

@@ -1,12 +1,14 @@
 /*
  * constant_folding.c: what is one value for a whole call becomes a constant of the tree (Q4, Q5).
  *
- * STABLE means one value for equal arguments within a statement. So a largest expression without rows in it, with something stable
- * and nothing volatile, may be evaluated beforehand, in any language and whatever it reads: its value is in the key, new on each
- * call. The planner does the same for its estimates.
+ * STABLE means one value for equal arguments within a statement. So a largest expression without
+ * rows in it, with something stable and nothing volatile, may be evaluated beforehand, in any
+ * language and whatever it reads: its value is in the key, new on each call. The planner does the
+ * same for its estimates.
  *
- * One walk from the leaves up finds the expressions without rows; the largest of them are looked at once each, as a whole. So the cost is
- * linear in the size of the tree, however deep expressions are nested.
+ * One walk from the leaves up finds the expressions without rows; the largest of them are looked at
+ * once each, as a whole. So the cost is linear in the size of the tree, however deep expressions
+ * are nested.
  */
 #include "postgres.h"
 
@@ -27,8 +29,10 @@
 typedef struct Folding
 {
 	EmogiAnalysisState *look;
-	HTAB	   *wholes;			/* of Node *: expressions without rows in them, and without anything volatile */
-	bool		met;			/* a node that has no place in such an expression, since this was set to false */
+	HTAB	   *wholes;			/* of Node *: expressions without rows in them, and without anything
+								 * volatile */
+	bool		met;			/* a node that has no place in such an expression, since this was
+								 * set to false */
 } Folding;
 
 /* Does a node by itself depend on a row, or is it of a kind that cannot stand alone? */
@@ -111,7 +115,10 @@ find_wholes(Node *node, void *context)
 	return false;
 }
 
-/* Must an error in an expression end the call? What a part of a query that no row reaches would raise must not. */
+/*
+ * Must an error in an expression end the call? What a part of a query that no row reaches would
+ * raise must not.
+ */
 static bool
 ends_call(const ErrorData *error)
 {
@@ -134,7 +141,8 @@ evaluate(void *context)
 	Node	   *plain = eval_const_expressions(NULL, copyObject(evaluation->node));
 
 	if (!IsA(plain, Const))
-		plain = (Node *) evaluate_expr((Expr *) plain, exprType(plain), exprTypmod(plain), exprCollation(plain));
+		plain = (Node *) evaluate_expr((Expr *) plain, exprType(plain), exprTypmod(plain),
+									   exprCollation(plain));
 	evaluation->value = plain;
 }
 
@@ -152,16 +160,20 @@ evaluate_safely(Node *node, EmogiAnalysisState *look)
 		return IsA(evaluation.value, Const) ? evaluation.value : NULL;
 	if (ends_call(error))
 		ReThrowError(error);
-	(void) emogi_cacheability_refuse(look, "a part of it that is one value cannot be evaluated: %s", error->message);
+	(void) emogi_cacheability_refuse(look, "a part of it that is one value cannot be evaluated: %s",
+									 error->message);
 	FreeErrorData(error);
 	return NULL;
 }
 
-/* Copy a whole expression without rows, or get its value if that may be another for another call. */
+/*
+ * Copy a whole expression without rows, or get its value if that may be another for another call.
+ */
 static Node *
 fold_whole(Node *node, EmogiAnalysisState *look)
 {
-	Node	   *value = look->tree->refusal == NULL && contain_mutable_functions(node) ? evaluate_safely(node, look) : NULL;
+	Node	   *value = look->tree->refusal == NULL && contain_mutable_functions(node) ?
+		evaluate_safely(node, look) : NULL;
 
 	if (value == NULL)
 		return copyObject(node);
@@ -183,17 +195,22 @@ fold(Node *node, Folding *folding)
 	return expression_tree_mutator(node, fold, folding);
 }
 
-/* Get a query with the values of what is one value for the call: a copy, or the same one if there is none. What cannot be evaluated has it refused. */
+/*
+ * Get a query with the values of what is one value for the call: a copy, or the same one if there
+ * is none. What cannot be evaluated has it refused.
+ */
 Query *
 emogi_constant_folding_apply(Query *query, EmogiAnalysisState *look)
 {
-	HASHCTL		info = {.keysize = sizeof(Node *),.entrysize = sizeof(Node *),.hcxt = CurrentMemoryContext};
+	HASHCTL		info = {.keysize = sizeof(Node *),.entrysize = sizeof(Node *),
+						.hcxt = CurrentMemoryContext};
 	Folding		folding = {look};
 	Query	   *folded;
 
 	if (emogi_faults.tree[EMOGI_TREE_FOLD] || !contain_mutable_functions((Node *) query))
 		return query;
-	folding.wholes = hash_create("expressions without rows", 256, &info, HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
+	folding.wholes = hash_create("expressions without rows", 256, &info,
+								 HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
 	(void) find_wholes((Node *) query, &folding);
 	folded = castNode(Query, fold((Node *) query, &folding));
 	hash_destroy(folding.wholes);

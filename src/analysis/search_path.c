@@ -1,10 +1,12 @@
 /*
- * search_path.c: detect that a name in the text of a function's body may have led elsewhere while a tree ran (Q17).
+ * search_path.c: detect that a name in the text of a function's body may have led elsewhere while a
+ * tree ran (Q17).
  *
- * The body of a function in SQL that is stored as text is analysed for the key, and once more when the tree runs. In between another
- * session may create or rename an object that stands earlier in the search path, and undo that again: no later look can tell. The
- * invalidations of the catalog caches by name can. They are kept with their hash values, so that those of other tables and types, such as
- * temporary tables of other sessions, do not count.
+ * The body of a function in SQL that is stored as text is analysed for the key, and once more when
+ * the tree runs. In between another session may create or rename an object that stands earlier in
+ * the search path, and undo that again: no later look can tell. The invalidations of the catalog
+ * caches by name can. They are kept with their hash values, so that those of other tables and
+ * types, such as temporary tables of other sessions, do not count.
  */
 #include "postgres.h"
 
@@ -38,11 +40,15 @@ note_event(Datum arg, int cache, uint32 hash)
 	events[nevents++ % EVENTS] = (Event) {cache, hash};
 }
 
-/* Get the number of invalidations of names that this session has seen, having them counted from the first call on. */
+/*
+ * Get the number of invalidations of names that this session has seen, having them counted from the
+ * first call on.
+ */
 uint64
 emogi_search_path_count(void)
 {
-	static const int caches[] = {RELNAMENSP, TYPENAMENSP, PROCNAMEARGSNSP, OPERNAMENSP, COLLNAMEENCNSP, NAMESPACENAME, CASTSOURCETARGET, CLAAMNAMENSP};
+	static const int caches[] = {RELNAMENSP, TYPENAMENSP, PROCNAMEARGSNSP, OPERNAMENSP,
+								 COLLNAMEENCNSP, NAMESPACENAME, CASTSOURCETARGET, CLAAMNAMENSP};
 	static bool is_watching = false;
 
 	for (int i = 0; !is_watching && i < (int) lengthof(caches); i++)
@@ -52,7 +58,10 @@ emogi_search_path_count(void)
 	return nevents;
 }
 
-/* Is an invalidation that of a relation or type of this name in one of some schemas, or of a schema of this name? */
+/*
+ * Is an invalidation that of a relation or type of this name in one of some schemas, or of a schema
+ * of this name?
+ */
 static bool
 is_of_name(const Event *event, const char *name, List *schemas)
 {
@@ -61,12 +70,16 @@ is_of_name(const Event *event, const char *name, List *schemas)
 	if (event->cache == NAMESPACENAME)
 		return GetSysCacheHashValue1(NAMESPACENAME, CStringGetDatum(name)) == event->hash;
 	foreach(cell, schemas)
-		if (GetSysCacheHashValue2(event->cache, CStringGetDatum(name), ObjectIdGetDatum(lfirst_oid(cell))) == event->hash)
+		if (GetSysCacheHashValue2(event->cache, CStringGetDatum(name),
+								  ObjectIdGetDatum(lfirst_oid(cell))) == event->hash)
 			return true;
 	return false;
 }
 
-/* Get the end of the word that begins at p: letters, digits, underscores, dollar signs, and all beyond ASCII. */
+/*
+ * Get the end of the word that begins at p: letters, digits, underscores, dollar signs, and all
+ * beyond ASCII.
+ */
 static const char *
 end_of_word(const char *p)
 {
@@ -75,7 +88,10 @@ end_of_word(const char *p)
 	return p;
 }
 
-/* List the words of a text that may be names of relations, types and schemas, as the server folds them. */
+/*
+ * List the words of a text that may be names of relations, types and schemas, as the server folds
+ * them.
+ */
 static List *
 list_words(const char *text)
 {
@@ -92,7 +108,10 @@ list_words(const char *text)
 	return words;
 }
 
-/* List the schemas that names of some words may be looked for in: the search path, and those that are named. */
+/*
+ * List the schemas that names of some words may be looked for in: the search path, and those that
+ * are named.
+ */
 static List *
 list_schemas(List *words)
 {
@@ -120,14 +139,18 @@ list_path(void)
 	return lappend(names, GetUserNameFromId(GetUserId(), false));
 }
 
-/* May an invalidation be that of a name in a text? Quoted names are not told apart from the text around them. */
+/*
+ * May an invalidation be that of a name in a text? Quoted names are not told apart from the text
+ * around them.
+ */
 static bool
 may_be_of_text(const Event *event, const char *text, List *words, List *schemas)
 {
 	ListCell   *cell;
 
 	if (event->hash == 0 || strchr(text, '"') != NULL ||
-		(event->cache != RELNAMENSP && event->cache != TYPENAMENSP && event->cache != NAMESPACENAME))
+		(event->cache != RELNAMENSP && event->cache != TYPENAMENSP &&
+		 event->cache != NAMESPACENAME))
 		return true;
 	foreach(cell, words)
 		if (is_of_name(event, lfirst(cell), schemas))
@@ -135,7 +158,10 @@ may_be_of_text(const Event *event, const char *text, List *words, List *schemas)
 	return false;
 }
 
-/* May a name in one of some texts have led to another object since so many invalidations had been counted? */
+/*
+ * May a name in one of some texts have led to another object since so many invalidations had been
+ * counted?
+ */
 bool
 emogi_search_path_may_have_changed(List *texts, uint64 since)
 {

@@ -1,8 +1,10 @@
 /*
- * arena.c: the Region, the shared memory in which Graphs, edges and Results stand: whole extents for owners.
+ * arena.c: the Region, the shared memory in which Graphs, edges and Results stand: whole extents
+ * for owners.
  *
- * What is large is allocated here, by the extent (extents.c); what is small in small_allocations.c. When the budget or a limit does not
- * allow an allocation, whoever stands above is asked to make room: calls that have finished, Graphs that are cached.
+ * What is large is allocated here, by the extent (extents.c); what is small in small_allocations.c.
+ * When the budget or a limit does not allow an allocation, whoever stands above is asked to make
+ * room: calls that have finished, Graphs that are cached.
  */
 #include "postgres.h"
 
@@ -11,7 +13,9 @@
 #include "base/machine.h"
 #include "base/settings.h"
 
-/* Gives something up, so that there is room; false when there is nothing to give up. See arena.h. */
+/*
+ * Gives something up, so that there is room; false when there is nothing to give up. See arena.h.
+ */
 static bool (*make_room) (bool at_limit, uint64 bytes);
 
 /* Have this asked for room, see arena.h; called once, in the postmaster. */
@@ -38,12 +42,16 @@ emogi_arena_used_bytes(void)
 	uint64		bytes;
 
 	LWLockAcquire(emogi_shared->lock, LW_SHARED);
-	bytes = (emogi_region->used - emogi_region->nsmall) * EMOGI_EXTENT_BYTES + emogi_region->ntaken * emogi_region->unit_bytes;
+	bytes = (emogi_region->used - emogi_region->nsmall) * EMOGI_EXTENT_BYTES +
+		emogi_region->ntaken * emogi_region->unit_bytes;
 	LWLockRelease(emogi_shared->lock);
 	return bytes;
 }
 
-/* Raise the error of a full budget, and say if calls of other sessions have a part of it: then it may be room enough later. */
+/*
+ * Raise the error of a full budget, and say if calls of other sessions have a part of it: then it
+ * may be room enough later.
+ */
 static void
 report_full(uint64 needed, uint64 used)
 {
@@ -53,15 +61,21 @@ report_full(uint64 needed, uint64 used)
 
 	ereport(ERROR,
 			(errcode(ERRCODE_OUT_OF_MEMORY),
-			 errmsg(others_bytes > 0 ? "emogi.max_memory is too small for this graph beside those of other calls" :
+			 errmsg(others_bytes > 0 ? "emogi.max_memory is too small for this graph beside those "
+									   "of other calls" :
 					"emogi.max_memory is too small for this graph"),
-			 errdetail("%llu more bytes are needed; %llu are in use, %llu of them by other sessions. emogi.max_memory allows %llu.%s",
-					   (unsigned long long) needed, (unsigned long long) used_bytes, (unsigned long long) others_bytes,
+			 errdetail("%llu more bytes are needed; %llu are in use, %llu of them by other "
+					   "sessions. emogi.max_memory allows %llu.%s",
+					   (unsigned long long) needed, (unsigned long long) used_bytes,
+					   (unsigned long long) others_bytes,
 					   (unsigned long long) emogi_arena_budget_bytes(),
-					   kept > 0 ? psprintf(" Graphs that are kept have %llu.", (unsigned long long) kept) : ""),
-			 errhint("Raise emogi.max_memory (%dMB now) and restart the server, or select fewer edges%s%s.", emogi_max_memory_mb,
+					   kept > 0 ? psprintf(" Graphs that are kept have %llu.",
+										   (unsigned long long) kept) : ""),
+			 errhint("Raise emogi.max_memory (%dMB now) and restart the server, or select fewer "
+					 "edges%s%s.", emogi_max_memory_mb,
 					 others_bytes > 0 ? ", or call again when fewer calls are in progress" : "",
-					 kept > 0 ? ", or have kept graphs make room: emogi_prewarm(..., keep => false)" : "")));
+					 kept > 0 ?
+					 ", or have kept graphs make room: emogi_prewarm(..., keep => false)" : "")));
 }
 
 /* Raise the error of the system's pool of huge pages that others have taken from. */
@@ -72,11 +86,16 @@ report_pool(uint64 needed)
 			(errcode(ERRCODE_OUT_OF_MEMORY),
 			 errmsg("the system has too few huge pages for this graph"),
 			 errdetail("%llu more bytes are needed; %llu bytes of huge pages of 2 MB are free.",
-					   (unsigned long long) needed, (unsigned long long) emogi_machine_free_huge_bytes()),
-			 errhint("Raise vm.nr_hugepages, or set emogi.huge_pages to \"off\" and restart the server.")));
+					   (unsigned long long) needed,
+					   (unsigned long long) emogi_machine_free_huge_bytes()),
+			 errhint("Raise vm.nr_hugepages, or set emogi.huge_pages to \"off\" and restart the "
+					 "server.")));
 }
 
-/* Raise 53200 unless this many more bytes fit in the budget, after cached Graphs have made room for them. */
+/*
+ * Raise 53200 unless this many more bytes fit in the budget, after cached Graphs have made room for
+ * them.
+ */
 void
 emogi_arena_check_budget(uint64 bytes)
 {
@@ -105,7 +124,8 @@ allocate(EmogiOwner owner, Size bytes, bool any_content)
 		report_full(bytes, emogi_region->budget - emogi_extents_free());
 	if (any_content && (start = emogi_extents_take(owner, count, true, &limit)) != NULL)
 		return start;
-	while ((start = emogi_extents_take(owner, count, false, &limit)) == NULL || !emogi_extents_fill(owner, start, count))
+	while ((start = emogi_extents_take(owner, count, false, &limit)) == NULL ||
+		   !emogi_extents_fill(owner, start, count))
 	{
 		if (limit != EMOGI_WITHIN_LIMITS)
 		{
@@ -124,14 +144,15 @@ allocate(EmogiOwner owner, Size bytes, bool any_content)
 		ereport(ERROR,
 				(errcode(ERRCODE_OUT_OF_MEMORY),
 				 errmsg("no contiguous %zu bytes are left in the shared memory of emogi", bytes),
-				 errhint("Raise emogi.max_memory (%dMB now) and restart the server.", emogi_max_memory_mb)));
+				 errhint("Raise emogi.max_memory (%dMB now) and restart the server.",
+						 emogi_max_memory_mb)));
 	}
 	return start;
 }
 
 /*
- * Allocate bytes for an owner: whole extents, in a row, aligned to a extent, content zero, not yet populated. Cached
- * Graphs that are not in use make room. Raises 53200 when that is not enough.
+ * Allocate bytes for an owner: whole extents, in a row, aligned to a extent, content zero, not yet
+ * populated. Cached Graphs that are not in use make room. Raises 53200 when that is not enough.
  */
 void *
 emogi_arena_alloc(EmogiOwner owner, Size bytes)
@@ -146,7 +167,9 @@ emogi_arena_alloc_any(EmogiOwner owner, Size bytes)
 	return allocate(owner, bytes, true);
 }
 
-/* The same if there is room as it is, else NULL: nothing makes room. Raises nothing but a cancel. */
+/*
+ * The same if there is room as it is, else NULL: nothing makes room. Raises nothing but a cancel.
+ */
 void *
 emogi_arena_try_alloc(EmogiOwner owner, Size bytes)
 {
@@ -160,7 +183,10 @@ emogi_arena_try_alloc(EmogiOwner owner, Size bytes)
 	return start != NULL && emogi_extents_fill(owner, start, count) ? start : NULL;
 }
 
-/* Hand what emogi_arena_alloc gave, the same bytes, to another owner. Returns the bytes that it takes. */
+/*
+ * Hand what emogi_arena_alloc gave, the same bytes, to another owner. Returns the bytes that it
+ * takes.
+ */
 uint64
 emogi_arena_give(void *start, Size bytes, EmogiOwner owner)
 {
@@ -213,7 +239,10 @@ emogi_arena_free(void *start, Size bytes)
 		emogi_extents_release(first, count);
 }
 
-/* Find the next run of extents of an owner from *first on, and keep it warm or hide it; false when there is none. */
+/*
+ * Find the next run of extents of an owner from *first on, and keep it warm or hide it; false when
+ * there is none.
+ */
 static bool
 hide_next_run(EmogiOwner owner, uint64 *first, uint64 *count, bool *warm)
 {
@@ -273,8 +302,9 @@ count_granules(EmogiOwner owner)
 }
 
 /*
- * Get an owner's extents as edge chunks, and their sum. The array of chunks comes from `allocate`: palloc in a
- * backend, malloc in the worker. False when that returns NULL. The scan that fills the chunks must be over.
+ * Get an owner's extents as edge chunks, and their sum. The array of chunks comes from `allocate`:
+ * palloc in a backend, malloc in the worker. False when that returns NULL. The scan that fills the
+ * chunks must be over.
  */
 bool
 emogi_arena_edges(EmogiOwner owner, EmogiEdges *edges, void *(*allocate) (Size))
@@ -291,7 +321,8 @@ emogi_arena_edges(EmogiOwner owner, EmogiEdges *edges, void *(*allocate) (Size))
 	LWLockAcquire(emogi_shared->lock, LW_SHARED);
 	for (uint64 i = 0; i < emogi_region->ngranules && edges->nchunks < n; i++)
 		if (emogi_region->owner[i] == owner)
-			chunks[edges->nchunks++] = (EmogiEdgeChunk *) (emogi_arena_start + i * EMOGI_EXTENT_BYTES);
+			chunks[edges->nchunks++] =
+				(EmogiEdgeChunk *) (emogi_arena_start + i * EMOGI_EXTENT_BYTES);
 	LWLockRelease(emogi_shared->lock);
 	for (uint64 i = 0; i < edges->nchunks; i++)
 	{

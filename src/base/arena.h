@@ -1,8 +1,8 @@
 /*
  * arena.h: the Region, the shared memory in which Graphs, edges and Results stand; see arena.c.
  *
- * A call allocates for the owner that it is, its slot; what is cached or held goes to another owner (emogi_arena_give).
- * Whatever an owner has is freed at once when it ends (emogi_arena_free_owner).
+ * A call allocates for the owner that it is, its slot; what is cached or held goes to another owner
+ * (emogi_arena_give). Whatever an owner has is freed at once when it ends (emogi_arena_free_owner).
  */
 #ifndef EMOGI_ARENA_H
 #define EMOGI_ARENA_H
@@ -14,8 +14,8 @@
 #define EMOGI_EXTENT_BYTES EMOGI_CHUNK_BYTES
 
 /*
- * Owner of a extent: a slot, and whether it holds that slot's edges or the keys that its scan has met, a cached Graph, a held Result, a
- * live state, or a dictionary. 0 = free.
+ * Owner of a extent: a slot, and whether it holds that slot's edges or the keys that its scan has
+ * met, a cached Graph, a held Result, a live state, or a dictionary. 0 = free.
  */
 typedef uint32 EmogiOwner;
 #define EMOGI_OWNER(slot_index)			((EmogiOwner) (slot_index) + 1)
@@ -28,8 +28,9 @@ typedef uint32 EmogiOwner;
 #define EMOGI_OWNER_INDEX				UINT32_C(0x03FFFFFF)	/* index + 1, of whatever kind */
 
 /*
- * Have `make_room` asked, whenever an allocation does not fit, to give something up; it returns false when there is nothing.
- * at_limit: the calls of the session or of its role have what they may have, else it is the budget that is full. bytes: of the allocation.
+ * Have `make_room` asked, whenever an allocation does not fit, to give something up; it returns
+ * false when there is nothing. at_limit: the calls of the session or of its role have what they may
+ * have, else it is the budget that is full. bytes: of the allocation.
  */
 extern void emogi_arena_ask_for_room(bool (*make_room) (bool at_limit, uint64 bytes));
 

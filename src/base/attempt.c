@@ -1,5 +1,6 @@
 /*
- * attempt.c: work that may fail without ending the call, for what is nice to know and for what has another way.
+ * attempt.c: work that may fail without ending the call, for what is nice to know and for what has
+ * another way.
  */
 #include "postgres.h"
 
@@ -9,8 +10,9 @@
 #include "base/attempt.h"
 
 /*
- * Do work in a subtransaction and in the current memory context. Get NULL when it is done, or else its error, with all its effects undone;
- * it is the caller's to raise again. Not in parallel mode, which has no subtransactions.
+ * Do work in a subtransaction and in the current memory context. Get NULL when it is done, or else
+ * its error, with all its effects undone; it is the caller's to raise again. Not in parallel mode,
+ * which has no subtransactions.
  */
 ErrorData *
 emogi_attempt(void (*work) (void *), void *context)
@@ -43,5 +45,6 @@ emogi_attempt(void (*work) (void *), void *context)
 bool
 emogi_attempt_was_stopped(const ErrorData *error)
 {
-	return error->sqlerrcode == ERRCODE_QUERY_CANCELED || error->sqlerrcode == ERRCODE_ADMIN_SHUTDOWN;
+	return error->sqlerrcode == ERRCODE_QUERY_CANCELED ||
+		error->sqlerrcode == ERRCODE_ADMIN_SHUTDOWN;
 }

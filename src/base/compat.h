@@ -1,5 +1,6 @@
 /*
- * compat.h: every difference between PostgreSQL 14 .. 18 that emogi meets. No other file has a version #if.
+ * compat.h: every difference between PostgreSQL 14 .. 18 that emogi meets. No other file has a
+ * version #if.
  */
 #ifndef EMOGI_COMPAT_H
 #define EMOGI_COMPAT_H
@@ -124,7 +125,10 @@ emogi_compat_schema_usage(Oid schema)
 #endif
 }
 
-/* 16: permissions live beside the range table, no longer in it. Raises 42501 as a SELECT of these columns would. */
+/*
+ * 16: permissions live beside the range table, no longer in it. Raises 42501 as a SELECT of these
+ * columns would.
+ */
 static inline void
 emogi_compat_check_select(Relation rel, Bitmapset *columns)
 {
@@ -218,8 +222,9 @@ emogi_compat_relfilenumber(Relation rel)
 }
 
 /*
- * 17: the question may include stronger modes. CheckRelationOidLockedByMe asks the same, but the first minor releases of
- * 14, 15 and 16 lack it. Does the own transaction hold just this lock on a table?
+ * 17: the question may include stronger modes. CheckRelationOidLockedByMe asks the same, but the
+ * first minor releases of 14, 15 and 16 lack it. Does the own transaction hold just this lock on a
+ * table?
  */
 static inline bool
 emogi_compat_holds_lock(Oid relid, LOCKMODE mode)
@@ -234,7 +239,10 @@ emogi_compat_holds_lock(Oid relid, LOCKMODE mode)
 #endif
 }
 
-/* 18: any number of slots, in groups. Get the modes of the own fast-path locks in slot n, as a mask of three bits. */
+/*
+ * 18: any number of slots, in groups. Get the modes of the own fast-path locks in slot n, as a mask
+ * of three bits.
+ */
 static inline int
 emogi_compat_fast_path_slots(void)
 {
@@ -249,7 +257,8 @@ static inline LOCKMASK
 emogi_compat_fast_path_modes(int n)
 {
 #if PG_VERSION_NUM >= 180000
-	uint64		bits = MyProc->fpLockBits[n / FP_LOCK_SLOTS_PER_GROUP] >> (3 * (n % FP_LOCK_SLOTS_PER_GROUP));
+	uint64		bits =
+		MyProc->fpLockBits[n / FP_LOCK_SLOTS_PER_GROUP] >> (3 * (n % FP_LOCK_SLOTS_PER_GROUP));
 #else
 	uint64		bits = MyProc->fpLockBits >> (3 * n);
 #endif
@@ -257,7 +266,10 @@ emogi_compat_fast_path_modes(int n)
 	return (LOCKMASK) (bits & 7) << AccessShareLock;
 }
 
-/* 16: lists are of another kind. Get the own lock after this one (NULL = the first) in a partition; NULL at the end. */
+/*
+ * 16: lists are of another kind. Get the own lock after this one (NULL = the first) in a partition;
+ * NULL at the end.
+ */
 static inline PROCLOCK *
 emogi_compat_next_lock(int partition, PROCLOCK *lock)
 {
@@ -271,14 +283,16 @@ emogi_compat_next_lock(int partition, PROCLOCK *lock)
 #else
 	SHM_QUEUE  *list = &MyProc->myProcLocks[partition];
 
-	return (PROCLOCK *) SHMQueueNext(list, lock != NULL ? &lock->procLink : list, offsetof(PROCLOCK, procLink));
+	return (PROCLOCK *) SHMQueueNext(list, lock != NULL ? &lock->procLink : list,
+									 offsetof(PROCLOCK, procLink));
 #endif
 }
 
 /*
- * Call a function, which takes no lock, for each table of this database that the own transaction has locked in one of these
- * modes; more than once for some. Fast-path locks come first: when another process moves one to the main table meanwhile, it
- * stands there before its bit is gone. Shared relations, which are of no database, are left out.
+ * Call a function, which takes no lock, for each table of this database that the own transaction
+ * has locked in one of these modes; more than once for some. Fast-path locks come first: when
+ * another process moves one to the main table meanwhile, it stands there before its bit is gone.
+ * Shared relations, which are of no database, are left out.
  */
 static inline void
 emogi_compat_each_lock(LOCKMASK modes, void (*function) (Oid relid))
@@ -293,15 +307,20 @@ emogi_compat_each_lock(LOCKMASK modes, void (*function) (Oid relid))
 	{
 		PROCLOCK   *lock;
 
-		/* looked at without lock: others only add what was in the fast path, which was read under its lock */
+		/*
+		 * looked at without lock: others only add what was in the fast path, which was read under
+		 * its lock
+		 */
 		if (emogi_compat_next_lock(i, NULL) == NULL)
 			continue;
 		LWLockAcquire(LockHashPartitionLockByIndex(i), LW_SHARED);
-		for (lock = emogi_compat_next_lock(i, NULL); lock != NULL; lock = emogi_compat_next_lock(i, lock))
+		for (lock = emogi_compat_next_lock(i, NULL); lock != NULL; lock =
+			 emogi_compat_next_lock(i, lock))
 		{
 			const LOCKTAG *tag = &lock->tag.myLock->tag;
 
-			if (tag->locktag_type == LOCKTAG_RELATION && tag->locktag_field1 == MyDatabaseId && (lock->holdMask & modes))
+			if (tag->locktag_type == LOCKTAG_RELATION && tag->locktag_field1 == MyDatabaseId &&
+				(lock->holdMask & modes))
 				function(tag->locktag_field2);
 		}
 		LWLockRelease(LockHashPartitionLockByIndex(i));
@@ -324,13 +343,18 @@ static inline bool
 emogi_compat_has_counts(const PgStat_TableXactStatus *level)
 {
 #if PG_VERSION_NUM >= 150000
-	return level->tuples_inserted > 0 || level->tuples_updated > 0 || level->tuples_deleted > 0 || level->truncdropped;
+	return level->tuples_inserted > 0 || level->tuples_updated > 0 || level->tuples_deleted > 0 ||
+		level->truncdropped;
 #else
-	return level->tuples_inserted > 0 || level->tuples_updated > 0 || level->tuples_deleted > 0 || level->truncated;
+	return level->tuples_inserted > 0 || level->tuples_updated > 0 || level->tuples_deleted > 0 ||
+		level->truncated;
 #endif
 }
 
-/* 15: counts that are not yet reported moved. Has the own transaction counted changes of this table? */
+/*
+ * 15: counts that are not yet reported moved. Has the own transaction counted changes of this
+ * table?
+ */
 static inline bool
 emogi_compat_counts_changes(Oid relid)
 {
@@ -344,17 +368,19 @@ emogi_compat_counts_changes(Oid relid)
 #else
 	status = find_tabstat_entry(relid);
 #endif
-	for (PgStat_TableXactStatus *level = status != NULL ? status->trans : NULL; level != NULL; level = level->upper)
+	for (PgStat_TableXactStatus *level = status != NULL ? status->trans :
+		 NULL; level != NULL; level = level->upper)
 		changed |= emogi_compat_has_counts(level);
 	return changed;
 }
 
 /*
- * 15: a transaction's counts can be walked. At the end of a transaction, when there is one level left: call a function
- * for each table that it has counted changes of.
+ * 15: a transaction's counts can be walked. At the end of a transaction, when there is one level
+ * left: call a function for each table that it has counted changes of.
  *
- * Before, the list is pgstat.c's own; but to count no row of a table that has none puts it before all others, and what it leads to is the
- * rest. That table is ours, and is none: nothing is reported of a table without counts.
+ * Before, the list is pgstat.c's own; but to count no row of a table that has none puts it before
+ * all others, and what it leads to is the rest. That table is ours, and is none: nothing is
+ * reported of a table without counts.
  */
 static inline void
 emogi_compat_each_counted(void (*function) (Oid relid))
@@ -381,8 +407,9 @@ emogi_compat_each_counted(void (*function) (Oid relid))
 }
 
 /*
- * 15: the usual opening of a set-returning function that fills a tuplestore. Rows are as the caller expects them: to ask for the function's
- * own row type leaves memory behind for each call of a statement.
+ * 15: the usual opening of a set-returning function that fills a tuplestore. Rows are as the caller
+ * expects them: to ask for the function's own row type leaves memory behind for each call of a
+ * statement.
  */
 static inline void
 emogi_compat_init_rows(FunctionCallInfo fcinfo)
@@ -393,19 +420,24 @@ emogi_compat_init_rows(FunctionCallInfo fcinfo)
 	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
 	MemoryContext old;
 
-	if (rsinfo == NULL || !IsA(rsinfo, ReturnSetInfo) || !(rsinfo->allowedModes & SFRM_Materialize) || rsinfo->expectedDesc == NULL)
+	if (rsinfo == NULL || !IsA(rsinfo, ReturnSetInfo) ||
+		!(rsinfo->allowedModes & SFRM_Materialize) || rsinfo->expectedDesc == NULL)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("set-valued function called in context that cannot accept a set")));
 	old = MemoryContextSwitchTo(rsinfo->econtext->ecxt_per_query_memory);
 	rsinfo->returnMode = SFRM_Materialize;
-	rsinfo->setResult = tuplestore_begin_heap((rsinfo->allowedModes & SFRM_Materialize_Random) != 0, false, work_mem);
+	rsinfo->setResult = tuplestore_begin_heap((rsinfo->allowedModes & SFRM_Materialize_Random) != 0,
+											  false, work_mem);
 	rsinfo->setDesc = CreateTupleDescCopy(rsinfo->expectedDesc);
 	MemoryContextSwitchTo(old);
 #endif
 }
 
-/* 16: no set of nullable relations. Get the pathkeys of one expression in ascending order; NIL when they are of no use. */
+/*
+ * 16: no set of nullable relations. Get the pathkeys of one expression in ascending order; NIL when
+ * they are of no use.
+ */
 static inline List *
 emogi_compat_pathkeys(PlannerInfo *root, Expr *expression, Oid less_than, Relids relids)
 {
@@ -427,13 +459,17 @@ emogi_compat_descends(const PathKey *key)
 #endif
 }
 
-/* 16: columns say which outer joins may have made them NULL. Say so in expressions under an outer join, for the rows that it has made. */
+/*
+ * 16: columns say which outer joins may have made them NULL. Say so in expressions under an outer
+ * join, for the rows that it has made.
+ */
 static inline List *
 emogi_compat_below_join(List *expressions, Relids nullable, const SpecialJoinInfo *join)
 {
 #if PG_VERSION_NUM >= 160000
 	if (join->ojrelid != 0)
-		return (List *) add_nulling_relids((Node *) expressions, nullable, bms_make_singleton(join->ojrelid));
+		return (List *) add_nulling_relids((Node *) expressions, nullable,
+										   bms_make_singleton(join->ojrelid));
 #else
 	(void) nullable;
 	(void) join;
@@ -441,7 +477,10 @@ emogi_compat_below_join(List *expressions, Relids nullable, const SpecialJoinInf
 	return expressions;
 }
 
-/* 18: what is switched off is counted, no longer made expensive. Count in a path what is of its input. */
+/*
+ * 18: what is switched off is counted, no longer made expensive. Count in a path what is of its
+ * input.
+ */
 static inline void
 emogi_compat_add_disabled(Path *path, const Path *input)
 {
@@ -477,14 +516,19 @@ emogi_compat_may_execute(Oid function)
 
 /* 18: a plan is run in one way, again and again. */
 #if PG_VERSION_NUM >= 180000
-#define EMOGI_EXECUTOR_RUN_PARAMETERS	QueryDesc *query, ScanDirection direction, uint64 count
+#define EMOGI_EXECUTOR_RUN_PARAMETERS \
+	QueryDesc *query, ScanDirection direction, uint64 count
 #define EMOGI_EXECUTOR_RUN_ARGUMENTS	query, direction, count
 #else
-#define EMOGI_EXECUTOR_RUN_PARAMETERS	QueryDesc *query, ScanDirection direction, uint64 count, bool once
+#define EMOGI_EXECUTOR_RUN_PARAMETERS \
+	QueryDesc *query, ScanDirection direction, uint64 count, bool once
 #define EMOGI_EXECUTOR_RUN_ARGUMENTS	query, direction, count, once
 #endif
 
-/* 16: relation files have another type. Pin a page where it was last; false when it is not there any more. */
+/*
+ * 16: relation files have another type. Pin a page where it was last; false when it is not there
+ * any more.
+ */
 static inline bool
 emogi_compat_read_recent(Relation rel, BlockNumber block, Buffer buffer)
 {
@@ -507,9 +551,11 @@ static inline bool
 emogi_compat_has_own_file(Relation rel)
 {
 #if PG_VERSION_NUM >= 160000
-	return rel->rd_createSubid != InvalidSubTransactionId || rel->rd_firstRelfilelocatorSubid != InvalidSubTransactionId;
+	return rel->rd_createSubid != InvalidSubTransactionId ||
+		rel->rd_firstRelfilelocatorSubid != InvalidSubTransactionId;
 #else
-	return rel->rd_createSubid != InvalidSubTransactionId || rel->rd_firstRelfilenodeSubid != InvalidSubTransactionId;
+	return rel->rd_createSubid != InvalidSubTransactionId ||
+		rel->rd_firstRelfilenodeSubid != InvalidSubTransactionId;
 #endif
 }
 
@@ -542,13 +588,18 @@ static inline List *
 emogi_compat_analyse_body(RawStmt *statement, const char *text, SQLFunctionParseInfoPtr info)
 {
 #if PG_VERSION_NUM >= 150000
-	return pg_analyze_and_rewrite_withcb(statement, text, (ParserSetupHook) sql_fn_parser_setup, info, NULL);
+	return pg_analyze_and_rewrite_withcb(statement, text, (ParserSetupHook) sql_fn_parser_setup,
+										 info, NULL);
 #else
-	return pg_analyze_and_rewrite_params(statement, text, (ParserSetupHook) sql_fn_parser_setup, info, NULL);
+	return pg_analyze_and_rewrite_params(statement, text, (ParserSetupHook) sql_fn_parser_setup,
+										 info, NULL);
 #endif
 }
 
-/* 16: permissions live beside the range table. May the executor do what one level of a query does? Raises nothing. */
+/*
+ * 16: permissions live beside the range table. May the executor do what one level of a query does?
+ * Raises nothing.
+ */
 static inline bool
 emogi_compat_may_do(Query *query)
 {
@@ -559,7 +610,10 @@ emogi_compat_may_do(Query *query)
 #endif
 }
 
-/* 16: what is left of a view in its place keeps its name; before, it stands beside it as a relation. InvalidOid when it is none. */
+/*
+ * 16: what is left of a view in its place keeps its name; before, it stands beside it as a
+ * relation. InvalidOid when it is none.
+ */
 static inline Oid
 emogi_compat_view_of(const RangeTblEntry *entry)
 {
@@ -571,7 +625,10 @@ emogi_compat_view_of(const RangeTblEntry *entry)
 #endif
 }
 
-/* 18: GROUP BY has an entry of its own. Is an entry one that reads nothing, but for what hangs on it? */
+/*
+ * 18: GROUP BY has an entry of its own. Is an entry one that reads nothing, but for what hangs on
+ * it?
+ */
 static inline bool
 emogi_compat_reads_nothing(RTEKind kind)
 {
@@ -579,7 +636,8 @@ emogi_compat_reads_nothing(RTEKind kind)
 	if (kind == RTE_GROUP)
 		return true;
 #endif
-	return kind == RTE_SUBQUERY || kind == RTE_JOIN || kind == RTE_FUNCTION || kind == RTE_VALUES || kind == RTE_CTE ||
+	return kind == RTE_SUBQUERY || kind == RTE_JOIN || kind == RTE_FUNCTION || kind == RTE_VALUES ||
+		kind == RTE_CTE ||
 		kind == RTE_RESULT;
 }
 
@@ -604,8 +662,8 @@ emogi_compat_run(QueryDesc *query)
 /* ---- what pages.c needs of heaps ---- */
 
 /*
- * 17: a sequential scan reads its pages through a stream, which takes them of the blocks that parallel workers share.
- * Get the next page of a parallel scan, pinned; InvalidBuffer at the end.
+ * 17: a sequential scan reads its pages through a stream, which takes them of the blocks that
+ * parallel workers share. Get the next page of a parallel scan, pinned; InvalidBuffer at the end.
  */
 static inline Buffer
 emogi_compat_next_page(HeapScanDesc scan)
@@ -627,7 +685,10 @@ emogi_compat_next_page(HeapScanDesc scan)
 #endif
 }
 
-/* 17: snapshots no longer grow too old. Raises 72000 when rows that this one may see have gone from a page. */
+/*
+ * 17: snapshots no longer grow too old. Raises 72000 when rows that this one may see have gone from
+ * a page.
+ */
 static inline void
 emogi_compat_check_snapshot_age(Snapshot snapshot, Relation rel, Page page)
 {
@@ -640,7 +701,10 @@ emogi_compat_check_snapshot_age(Snapshot snapshot, Relation rel, Page page)
 #endif
 }
 
-/* 15: counts are set up on first use; 16: the names of fields. Count rows that a sequential scan has returned. */
+/*
+ * 15: counts are set up on first use; 16: the names of fields. Count rows that a sequential scan
+ * has returned.
+ */
 static inline void
 emogi_compat_count_returned(Relation rel, int nrows)
 {
@@ -680,8 +744,9 @@ emogi_compat_grouped(const RangeTblEntry *entry)
 }
 
 /*
- * Write the first `size` bytes at most of the sort key of a string in a collation; get how many it has, and then what was written is of
- * no meaning if they are more. 0 = there is none to be had. 16: pg_strxfrm, which is for ICU: PostgreSQL does not trust the C library.
+ * Write the first `size` bytes at most of the sort key of a string in a collation; get how many it
+ * has, and then what was written is of no meaning if they are more. 0 = there is none to be had.
+ * 16: pg_strxfrm, which is for ICU: PostgreSQL does not trust the C library.
  */
 static inline size_t
 emogi_compat_sort_key(char *to, const char *string, size_t size, Oid collation)

@@ -1,23 +1,26 @@
 /*
  * extents.c: the Region's memory, and who has which extent of it.
  *
- * One sparse memfd, mapped by the postmaster before it forks, so that every process sees it at one address. It does
- * not live in /dev/shm (64 MB in many containers) and not in PostgreSQL's own shared memory (fixed, never given
- * back). Address space is cheap and memory is not: the mapping is EMOGI_ADDRESS_FACTOR times the budget, so that a
- * large block always finds a gap, and the budget counts the extents in use.
+ * One sparse memfd, mapped by the postmaster before it forks, so that every process sees it at one
+ * address. It does not live in /dev/shm (64 MB in many containers) and not in PostgreSQL's own
+ * shared memory (fixed, never given back). Address space is cheap and memory is not: the mapping is
+ * EMOGI_ADDRESS_FACTOR times the budget, so that a large block always finds a gap, and the budget
+ * counts the extents in use.
  *
- * Allocation is by extent (2 MiB), first fit from a moving hint; one owner word a extent is all the bookkeeping
- * there is, in PostgreSQL's shared memory, under EmogiShared.lock. Memory is taken from the kernel when a page is
- * first touched (emogi_pool_populate does it in bulk and in parallel) and given back by punching a hole when freed. After a
- * crash restart the postmaster's shmem_startup_hook runs again and empties the Region.
+ * Allocation is by extent (2 MiB), first fit from a moving hint; one owner word a extent is all the
+ * bookkeeping there is, in PostgreSQL's shared memory, under EmogiShared.lock. Memory is taken from
+ * the kernel when a page is first touched (emogi_pool_populate does it in bulk and in parallel) and
+ * given back by punching a hole when freed. After a crash restart the postmaster's
+ * shmem_startup_hook runs again and empties the Region.
  *
- * With emogi.huge_pages the memfd is one of huge pages, each as large as a extent. The kernel has a fixed pool of them,
- * and touching one that is not to be had would be a SIGBUS. So a extent gets its page as soon as it is taken
- * (emogi_extents_fill).
+ * With emogi.huge_pages the memfd is one of huge pages, each as large as a extent. The kernel has a
+ * fixed pool of them, and touching one that is not to be had would be a SIGBUS. So a extent gets
+ * its page as soon as it is taken (emogi_extents_fill).
  *
- * Taking pages from the kernel costs as much as a third of a scan, or more than a short traversal. So a part of what is
- * freed stays warm: free, but with its pages, for those who do not care what is in them. Warm extents and those in use
- * are together within the budget; when others need it, warm ones are given back first.
+ * Taking pages from the kernel costs as much as a third of a scan, or more than a short traversal.
+ * So a part of what is freed stays warm: free, but with its pages, for those who do not care what
+ * is in them. Warm extents and those in use are together within the budget; when others need it,
+ * warm ones are given back first.
  */
 #include "postgres.h"
 
@@ -84,7 +87,10 @@ make_file(Size bytes, unsigned int flags)
 	return fd;
 }
 
-/* Make that file of huge pages, if the pool has as many as the budget; else -1, or the server does not start. */
+/*
+ * Make that file of huge pages, if the pool has as many as the budget; else -1, or the server does
+ * not start.
+ */
 static int
 make_huge_file(Size bytes)
 {
@@ -100,15 +106,22 @@ make_huge_file(Size bytes)
 	ereport(emogi_huge_pages == EMOGI_HUGE_PAGES_ON ? FATAL : LOG,
 			(errcode(ERRCODE_OUT_OF_MEMORY),
 			 errmsg("emogi could not use huge pages: %m"),
-			 errdetail("emogi.max_memory needs %llu bytes of huge pages of 2 MB; %llu bytes of them are free.",
+			 errdetail("emogi.max_memory needs %llu bytes of huge pages of 2 MB; %llu bytes of "
+					   "them are free.",
 					   (unsigned long long) needed_bytes, (unsigned long long) free_bytes),
 			 emogi_huge_pages == EMOGI_HUGE_PAGES_ON ?
-			 errhint("Raise vm.nr_hugepages by %llu, lower emogi.max_memory (%dMB now), or set emogi.huge_pages to \"try\" or \"off\".",
-					 (unsigned long long) ((needed_bytes - Min(free_bytes, needed_bytes)) / EMOGI_EXTENT_BYTES), emogi_max_memory_mb) : 0));
+			 errhint("Raise vm.nr_hugepages by %llu, lower emogi.max_memory (%dMB now), or set "
+					 "emogi.huge_pages to \"try\" or \"off\".",
+					 (unsigned long long) ((needed_bytes -
+											Min(free_bytes, needed_bytes)) / EMOGI_EXTENT_BYTES),
+					 emogi_max_memory_mb) : 0));
 	return -1;
 }
 
-/* Reserve the Region's address space; called once, in the postmaster. PostgreSQL's own huge pages are promised by then. */
+/*
+ * Reserve the Region's address space; called once, in the postmaster. PostgreSQL's own huge pages
+ * are promised by then.
+ */
 static void
 reserve(void)
 {
@@ -124,7 +137,8 @@ reserve(void)
 		ereport(FATAL,
 				(errcode(ERRCODE_OUT_OF_MEMORY),
 				 errmsg("could not create the shared memory of emogi: %m")));
-	emogi_arena_start = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, region_fd, 0);
+	emogi_arena_start = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE,
+							 region_fd, 0);
 	if (emogi_arena_start == MAP_FAILED)
 		ereport(FATAL,
 				(errcode(ERRCODE_OUT_OF_MEMORY),
@@ -144,7 +158,8 @@ owners_bytes(void)
 Size
 emogi_extents_shmem_size(void)
 {
-	return add_size(MAXALIGN(owners_bytes()), MAXALIGN(mul_size(address_granules(), sizeof(EmogiExtents))));
+	return add_size(MAXALIGN(owners_bytes()),
+					MAXALIGN(mul_size(address_granules(), sizeof(EmogiExtents))));
 }
 
 /* Give the pages of a run of extents back to the kernel. */
@@ -156,7 +171,10 @@ punch(uint64 first, uint64 count)
 		elog(LOG, "emogi could not give memory back to the kernel: %m");
 }
 
-/* Set up the allocator, at server start and again after every crash restart. Caller holds AddinShmemInitLock. */
+/*
+ * Set up the allocator, at server start and again after every crash restart. Caller holds
+ * AddinShmemInitLock.
+ */
 void
 emogi_extents_shmem_startup(bool found)
 {
@@ -165,7 +183,8 @@ emogi_extents_shmem_startup(bool found)
 	if (emogi_arena_start == NULL)
 		reserve();
 	emogi_region = ShmemInitStruct("emogi region", owners_bytes(), &found_region);
-	emogi_arena_units = ShmemInitStruct("emogi region units", address_granules() * sizeof(EmogiExtents), &found_region);
+	emogi_arena_units = ShmemInitStruct("emogi region units",
+										address_granules() * sizeof(EmogiExtents), &found_region);
 	if (found)
 		return;
 	memset(emogi_region, 0, owners_bytes());	/* units are set up when a extent is cut */
@@ -200,8 +219,9 @@ emogi_extents_release(uint64 first, uint64 count)
 }
 
 /*
- * Get the account that an owner's extents are counted in, and where there; NULL for those of cached Graphs, live states, dictionaries, and of nobody.
- * Caller holds lock, as for the three that follow.
+ * Get the account that an owner's extents are counted in, and where there; NULL for those of cached
+ * Graphs, live states, dictionaries, and of nobody. Caller holds lock, as for the three that
+ * follow.
  */
 static EmogiAccount *
 account_of(EmogiOwner owner, uint32 **counter)
@@ -210,9 +230,11 @@ account_of(EmogiOwner owner, uint32 **counter)
 	uint32		index = (owner & EMOGI_OWNER_INDEX) - 1;
 	EmogiAccount *account;
 
-	if (kind == EMOGI_OWNER_GRAPH(-1) || kind == EMOGI_OWNER_LIVE(-1) || kind == EMOGI_OWNER_DICTIONARY(-1) || owner >= EMOGI_OWNER_SMALL)
+	if (kind == EMOGI_OWNER_GRAPH(-1) || kind == EMOGI_OWNER_LIVE(-1) ||
+		kind == EMOGI_OWNER_DICTIONARY(-1) || owner >= EMOGI_OWNER_SMALL)
 		return NULL;
-	account = &emogi_shared->accounts[kind == EMOGI_OWNER_HOLDING(-1) ? EMOGI_NSLOTS + index : index];
+	account = &emogi_shared->accounts[kind == EMOGI_OWNER_HOLDING(-1) ? EMOGI_NSLOTS + index :
+									  index];
 	*counter = kind == EMOGI_OWNER_EDGES(-1) ? &account->nchunks : &account->nothers;
 	return account;
 }
@@ -257,7 +279,10 @@ emogi_extents_find_span(EmogiOwner owner, uint64 *first, uint64 *end)
 	return *counter > 0 && *first < *end;
 }
 
-/* Take extents out of use that are their owner's, in a row; they stay warm if there may be so many. Caller holds lock. */
+/*
+ * Take extents out of use that are their owner's, in a row; they stay warm if there may be so many.
+ * Caller holds lock.
+ */
 bool
 emogi_extents_keep_warm(uint64 first, uint64 count)
 {
@@ -270,7 +295,10 @@ emogi_extents_keep_warm(uint64 first, uint64 count)
 	return true;
 }
 
-/* Find `count` extents of one kind, free or warm, in a row within [from, to); returns `to` when there are none. */
+/*
+ * Find `count` extents of one kind, free or warm, in a row within [from, to); returns `to` when
+ * there are none.
+ */
 static uint64
 find_run(EmogiOwner kind, uint64 from, uint64 to, uint64 count)
 {
@@ -286,8 +314,8 @@ find_run(EmogiOwner kind, uint64 from, uint64 to, uint64 count)
 }
 
 /*
- * Take extents in a row for an owner, warm or cold; NULL when the budget, the gaps or, then *limit is set, the limits do not
- * allow it.
+ * Take extents in a row for an owner, warm or cold; NULL when the budget, the gaps or, then *limit
+ * is set, the limits do not allow it.
  */
 void *
 emogi_extents_take(EmogiOwner owner, uint64 count, bool warm, EmogiLimit *limit)
@@ -324,8 +352,9 @@ emogi_extents_take(EmogiOwner owner, uint64 count, bool warm, EmogiLimit *limit)
 }
 
 /*
- * Get the pages of cold extents that an owner has just taken, where they are huge: the rest of the kernel's pool may be gone
- * since the server started. When there are too few the extents are given back, and this is false.
+ * Get the pages of cold extents that an owner has just taken, where they are huge: the rest of the
+ * kernel's pool may be gone since the server started. When there are too few the extents are given
+ * back, and this is false.
  */
 bool
 emogi_extents_fill(EmogiOwner owner, void *start, uint64 count)
@@ -334,12 +363,14 @@ emogi_extents_fill(EmogiOwner owner, void *start, uint64 count)
 
 	if (!emogi_huge_pages_status)
 		return true;
-	while (fallocate(region_fd, 0, (off_t) (first * EMOGI_EXTENT_BYTES), (off_t) (count * EMOGI_EXTENT_BYTES)) != 0)
+	while (fallocate(region_fd, 0, (off_t) (first * EMOGI_EXTENT_BYTES),
+					 (off_t) (count * EMOGI_EXTENT_BYTES)) != 0)
 	{
 		if (errno == EINTR)
 		{
 			if (owner != EMOGI_OWNER_LEAVING)
-				CHECK_FOR_INTERRUPTS();	/* the owner's abort frees them; what is nobody's yet none would */
+				CHECK_FOR_INTERRUPTS();	/* the owner's abort frees them; what is nobody's yet none
+										 * would */
 			continue;
 		}
 		LWLockAcquire(emogi_shared->lock, LW_EXCLUSIVE);
@@ -362,7 +393,8 @@ emogi_extents_cool(uint64 count)
 
 	LWLockAcquire(emogi_shared->lock, LW_EXCLUSIVE);
 	first = find_run(EMOGI_OWNER_WARM, 0, emogi_region->ngranules, 1);
-	while (first + n < emogi_region->ngranules && n < count && emogi_region->owner[first + n] == EMOGI_OWNER_WARM)
+	while (first + n < emogi_region->ngranules && n < count &&
+		   emogi_region->owner[first + n] == EMOGI_OWNER_WARM)
 		emogi_region->owner[first + n++] = EMOGI_OWNER_LEAVING;
 	emogi_region->warm -= n;
 	emogi_region->used += n;	/* until they are punched */

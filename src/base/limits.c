@@ -1,18 +1,21 @@
 /*
  * limits.c: what a session and a role may have at once: calls, slots, and memory of the Region.
  *
- * There are EMOGI_NSLOTS slots, EMOGI_NHOLDINGS holdings and one budget for everybody, and it takes no right to call on the
- * edges of a query. So that nobody has all of it, each slot and each holding has an account: whose it is, and the extents
- * that it has, kept by extents.c where they are taken, handed on and freed. Limits are sums over the accounts in use, of
- * which there are few. Superusers are not limited.
+ * There are EMOGI_NSLOTS slots, EMOGI_NHOLDINGS holdings and one budget for everybody, and it takes
+ * no right to call on the edges of a query. So that nobody has all of it, each slot and each
+ * holding has an account: whose it is, and the extents that it has, kept by extents.c where they
+ * are taken, handed on and freed. Limits are sums over the accounts in use, of which there are few.
+ * Superusers are not limited.
  *
- * A cached Graph is everybody's, but a pinned one cannot make room. So the Graphs that a role's other calls have pinned count
- * as its memory, each once. That of the call itself does not: whatever is cached may be used. Graphs that nobody uses may be evicted,
- * those of a role that have more than its memory before all others (cache/cache_share.c).
+ * A cached Graph is everybody's, but a pinned one cannot make room. So the Graphs that a role's
+ * other calls have pinned count as its memory, each once. That of the call itself does not:
+ * whatever is cached may be used. Graphs that nobody uses may be evicted, those of a role that have
+ * more than its memory before all others (cache/cache_share.c).
  *
- * By default a session may have 64 calls, far more than a plan needs and half of the slots; a role half of the holdings and
- * three quarters of the slots, for the rest serves many roles, as slots are had for the time of a request only; both three
- * quarters of the memory: with less, a role could not build a large graph that there is room for.
+ * By default a session may have 64 calls, far more than a plan needs and half of the slots; a role
+ * half of the holdings and three quarters of the slots, for the rest serves many roles, as slots
+ * are had for the time of a request only; both three quarters of the memory: with less, a role
+ * could not build a large graph that there is room for.
  */
 #include "postgres.h"
 
@@ -44,28 +47,33 @@ void
 emogi_limits_define(void)
 {
 	DefineCustomIntVariable("emogi.session_calls",
-							"Calls of one session at once that have an engine's slot or shared memory.",
+							"Calls of one session at once that have an engine's slot or shared "
+							"memory.",
 							"0 means no limit. Superusers have none.",
 							&session_calls, 64, 0, EMOGI_NACCOUNTS,
 							PGC_SUSET, 0, NULL, NULL, NULL);
 	DefineCustomIntVariable("emogi.role_calls",
-							"Calls of all sessions of a role at once that have an engine's slot or shared memory.",
+							"Calls of all sessions of a role at once that have an engine's slot or "
+							"shared memory.",
 							"0 means no limit. Superusers have none.",
 							&role_calls, EMOGI_NHOLDINGS / 2, 0, EMOGI_NACCOUNTS,
 							PGC_SUSET, 0, NULL, NULL, NULL);
 	DefineCustomIntVariable("emogi.role_slots",
-							"Calls of all sessions of a role that are in progress at once; further ones wait.",
+							"Calls of all sessions of a role that are in progress at once; further "
+							"ones wait.",
 							"0 means no limit. Superusers have none.",
 							&role_slots, EMOGI_NSLOTS / 4 * 3, 0, EMOGI_NSLOTS,
 							PGC_SUSET, 0, NULL, NULL, NULL);
 	DefineCustomIntVariable("emogi.session_memory",
 							"Memory that the calls of one session may take.",
-							"-1 means three quarters of emogi.max_memory, 0 no limit. Superusers have none.",
+							"-1 means three quarters of emogi.max_memory, 0 no limit. Superusers "
+							"have none.",
 							&session_memory_mb, -1, -1, INT_MAX / 2,
 							PGC_SUSET, GUC_UNIT_MB, NULL, NULL, NULL);
 	DefineCustomIntVariable("emogi.role_memory",
 							"Memory that the calls of all sessions of a role may take.",
-							"-1 means three quarters of emogi.max_memory, 0 no limit. Superusers have none.",
+							"-1 means three quarters of emogi.max_memory, 0 no limit. Superusers "
+							"have none.",
 							&role_memory_mb, -1, -1, INT_MAX / 2,
 							PGC_SUSET, GUC_UNIT_MB, NULL, NULL, NULL);
 	DefineCustomIntVariable("emogi.max_server_connections",
@@ -75,7 +83,10 @@ emogi_limits_define(void)
 							PGC_SUSET, 0, NULL, NULL, NULL);
 }
 
-/* Have the cache tell how large its Graphs are: it stands above this room. Called once, in the postmaster. */
+/*
+ * Have the cache tell how large its Graphs are: it stands above this room. Called once, in the
+ * postmaster.
+ */
 void
 emogi_limits_ask_size(uint64 (*bytes) (int graph))
 {
@@ -102,15 +113,20 @@ void
 emogi_limits_close_account(int index)
 {
 	emogi_shared->accounts[index].pid = 0;
-	while (emogi_shared->accounts_end > 0 && emogi_shared->accounts[emogi_shared->accounts_end - 1].pid == 0)
+	while (emogi_shared->accounts_end > 0 &&
+		   emogi_shared->accounts[emogi_shared->accounts_end - 1].pid == 0)
 		emogi_shared->accounts_end--;
 }
 
-/* Get the index of the cached Graph that an account keeps pinned; -1 = none. It is read once: its owner may write it at any time. */
+/*
+ * Get the index of the cached Graph that an account keeps pinned; -1 = none. It is read once: its
+ * owner may write it at any time.
+ */
 static int
 pinned_graph(int index)
 {
-	const volatile int *graph = index < EMOGI_NSLOTS ? &emogi_shared->slots[index].graph : &emogi_shared->holdings[index - EMOGI_NSLOTS].graph;
+	const volatile int *graph = index < EMOGI_NSLOTS ? &emogi_shared->slots[index].graph :
+		&emogi_shared->holdings[index - EMOGI_NSLOTS].graph;
 
 	return *graph;
 }
@@ -119,7 +135,8 @@ pinned_graph(int index)
 static inline bool
 counts(const EmogiAccount *account, int pid, Oid userid)
 {
-	return pid != 0 ? account->pid == pid : account->pid != 0 && account->userid == userid && account->limited;
+	return pid != 0 ? account->pid == pid :
+		account->pid != 0 && account->userid == userid && account->limited;
 }
 
 /* Count the calls of a session or a role among the first so many accounts. */
@@ -136,7 +153,10 @@ count_calls(int naccounts, int pid, Oid userid)
 /* Graphs that have been counted; all false between two counts. */
 static bool seen[EMOGI_MAX_GRAPHS];
 
-/* Count a Graph that has not been counted yet, and put it in the list of those; -1 = none. Get the extents that it has. */
+/*
+ * Count a Graph that has not been counted yet, and put it in the list of those; -1 = none. Get the
+ * extents that it has.
+ */
 static uint64
 count_graph(int graph, int *counted, int *ncounted)
 {
@@ -147,7 +167,10 @@ count_graph(int graph, int *counted, int *ncounted)
 	return graph_bytes(graph) / EMOGI_EXTENT_BYTES;
 }
 
-/* Sum up the extents of a session or a role: what its calls have, and what they have pinned but for one Graph. */
+/*
+ * Sum up the extents of a session or a role: what its calls have, and what they have pinned but for
+ * one Graph.
+ */
 static uint64
 count_granules(int pid, Oid userid, int without_graph)
 {
@@ -162,7 +185,8 @@ count_granules(int pid, Oid userid, int without_graph)
 		const EmogiAccount *account = &emogi_shared->accounts[i];
 
 		if (counts(account, pid, userid))
-			n += account->nchunks + account->nothers + count_graph(pinned_graph(i), counted, &ncounted);
+			n += account->nchunks + account->nothers +
+				count_graph(pinned_graph(i), counted, &ncounted);
 	}
 	while (ncounted > 0)
 		seen[counted[--ncounted]] = false;
@@ -176,7 +200,8 @@ static uint64
 memory_limit(int setting_mb)
 {
 	if (setting_mb < 0)
-		return Max((uint64) (emogi_arena_budget_bytes() * DEFAULT_MEMORY_SHARE / EMOGI_EXTENT_BYTES), 1);
+		return Max((uint64) (emogi_arena_budget_bytes() * DEFAULT_MEMORY_SHARE /
+							 EMOGI_EXTENT_BYTES), 1);
 	return ((uint64) setting_mb * 1024 * 1024 + EMOGI_EXTENT_BYTES - 1) / EMOGI_EXTENT_BYTES;
 }
 
@@ -210,7 +235,8 @@ emogi_limits_of_memory(const EmogiAccount *account, uint64 ngranules)
 
 	if (!account->limited)
 		return EMOGI_WITHIN_LIMITS;
-	if (session_memory_mb != 0 && count_granules(account->pid, InvalidOid, graph) + ngranules > session_limit)
+	if (session_memory_mb != 0 &&
+		count_granules(account->pid, InvalidOid, graph) + ngranules > session_limit)
 		return EMOGI_AT_SESSION_MEMORY;
 	if (role_memory_mb != 0 && count_granules(0, account->userid, graph) + ngranules > role_limit)
 		return EMOGI_AT_ROLE_MEMORY;
@@ -260,25 +286,35 @@ emogi_limits_allowed_bytes(void)
 	return allowed;
 }
 
-/* Get the bytes that one thing of a call may take in its backend: a quarter of emogi.max_memory, and no more than the current user's calls may have. */
+/*
+ * Get the bytes that one thing of a call may take in its backend: a quarter of emogi.max_memory,
+ * and no more than the current user's calls may have.
+ */
 uint64
 emogi_limits_backend_bytes(void)
 {
 	return Min(emogi_arena_budget_bytes() / BACKEND_SHARE, emogi_limits_allowed_bytes());
 }
 
-/* Get the bytes that the cached Graphs of the current user may have before they make room for each other; PG_UINT64_MAX = no limit. */
+/*
+ * Get the bytes that the cached Graphs of the current user may have before they make room for each
+ * other; PG_UINT64_MAX = no limit.
+ */
 uint64
 emogi_limits_role_bytes(void)
 {
 	return role_memory_mb == 0 ? PG_UINT64_MAX : memory_limit(role_memory_mb) * EMOGI_EXTENT_BYTES;
 }
 
-/* Get the number of connections by which a call of the current user may read each server; 0 = postgres_fdw reads it. */
+/*
+ * Get the number of connections by which a call of the current user may read each server; 0 =
+ * postgres_fdw reads it.
+ */
 int
 emogi_limits_server_connections(void)
 {
-	return superuser() ? emogi_server_connections : Min(emogi_server_connections, max_server_connections);
+	return superuser() ? emogi_server_connections :
+		Min(emogi_server_connections, max_server_connections);
 }
 
 /* Raise 53400 for a number of calls that is at its limit. */
@@ -289,7 +325,8 @@ report_calls(const char *whose, const char *what, const char *setting, int limit
 			(errcode(ERRCODE_CONFIGURATION_LIMIT_EXCEEDED),
 			 errmsg("too many emogi calls of this %s at once", whose),
 			 errdetail("It has %d %s, as many as %s allows.", limit, what, setting),
-			 errhint("Close cursors over emogi's functions, or have a superuser raise %s.", setting)));
+			 errhint("Close cursors over emogi's functions, or have a superuser raise %s.",
+					 setting)));
 }
 
 /* Raise 53400 for memory that is at its limit. */
@@ -301,7 +338,8 @@ report_memory(const char *whose, const char *setting, int setting_mb)
 			 errmsg("the emogi calls of this %s take too much memory", whose),
 			 errdetail("%s allows %llu bytes for their graphs and results.", setting,
 					   (unsigned long long) (memory_limit(setting_mb) * EMOGI_EXTENT_BYTES)),
-			 errhint("Select fewer edges, close cursors over emogi's functions, or have a superuser raise %s.", setting)));
+			 errhint("Select fewer edges, close cursors over emogi's functions, or have a "
+					 "superuser raise %s.", setting)));
 }
 
 /* Raise 53400 for a limit that is reached, 53000 for all slots. */
@@ -316,7 +354,8 @@ emogi_limits_report(EmogiLimit limit)
 			ereport(ERROR,
 					(errcode(ERRCODE_INSUFFICIENT_RESOURCES),
 					 errmsg("more than %d emogi calls are in progress", EMOGI_NSLOTS),
-					 errhint("Close cursors over emogi's functions, or try again when fewer sessions use them.")));
+					 errhint("Close cursors over emogi's functions, or try again when fewer "
+							 "sessions use them.")));
 			break;
 		case EMOGI_AT_ROLE_SLOTS:
 			report_calls("role", "calls with the engine", "emogi.role_slots", role_slots);

@@ -23,7 +23,10 @@ read_number(const char *path)
 	return value;
 }
 
-/* Lower a number of bytes to the limits of a control group and of those around it. top: folder of the outermost. */
+/*
+ * Lower a number of bytes to the limits of a control group and of those around it. top: folder of
+ * the outermost.
+ */
 static void
 apply_group_limits(uint64 *bytes, const char *top, const char *group, const char *file)
 {
@@ -57,7 +60,10 @@ lists_memory(const char *controllers)
 	return false;
 }
 
-/* Get the memory that this server may use: the machine's, or that of its control group (version 1 or 2), which may be less. */
+/*
+ * Get the memory that this server may use: the machine's, or that of its control group (version 1
+ * or 2), which may be less.
+ */
 uint64
 emogi_machine_bytes(void)
 {

@@ -1,5 +1,6 @@
 /*
- * papers_settings.c: the settings of the systems of the papers, which a GPU can work as instead of by emogi's own kernels.
+ * papers_settings.c: the settings of the systems of the papers, which a GPU can work as instead of
+ * by emogi's own kernels.
  */
 #include "postgres.h"
 
@@ -8,7 +9,8 @@
 
 static int	mapping = EMOGI_MAPPING_AUTO;
 static bool prefetch = false;	/* placement managed: all edges go to the GPU before the run */
-static bool asynchronous = false;	/* placement staged: what was brought is used until nothing there changes */
+static bool asynchronous = false;	/* placement staged: what was brought is used until nothing
+									 * there changes */
 
 static const struct config_enum_entry mapping_options[] = {
 	{"auto", EMOGI_MAPPING_AUTO, false},
@@ -38,7 +40,8 @@ emogi_papers_mapping_name(EmogiMapping value)
 EmogiPapersQuery
 emogi_papers_query(void)
 {
-	return (EmogiPapersQuery) {.mapping = (EmogiMapping) mapping, .prefetch = prefetch, .asynchronous = asynchronous};
+	return (EmogiPapersQuery) {.mapping = (EmogiMapping) mapping, .prefetch = prefetch,
+							   .asynchronous = asynchronous};
 }
 
 /* Define these settings; called once, in the postmaster. */
@@ -47,16 +50,20 @@ emogi_papers_define(void)
 {
 	DefineCustomEnumVariable("emogi.mapping",
 							 "How the threads of a GPU take edges.",
-							 "auto takes emogi's own kernels; the others work as the systems that it is compared with. Answers are the same, but for the rounding of sums.",
+							 "auto takes emogi's own kernels; the others work as the systems that "
+							 "it is compared with. Answers are the same, but for the rounding of "
+							 "sums.",
 							 &mapping, EMOGI_MAPPING_AUTO, mapping_options,
 							 PGC_USERSET, 0, NULL, NULL, NULL);
 	DefineCustomBoolVariable("emogi.prefetch",
 							 "Brings all edges to the GPU before the run, with placement managed.",
-							 "off leaves it to the driver to move pages as the run reads them. Answers are the same.",
+							 "off leaves it to the driver to move pages as the run reads them. "
+							 "Answers are the same.",
 							 &prefetch, false,
 							 PGC_USERSET, 0, NULL, NULL, NULL);
 	DefineCustomBoolVariable("emogi.asynchronous",
-							 "Iterates on the lists that were brought until nothing changes there, with placement staged.",
+							 "Iterates on the lists that were brought until nothing changes there, "
+							 "with placement staged.",
 							 "off goes over them once. Sums ignore it. Answers are the same.",
 							 &asynchronous, false,
 							 PGC_USERSET, 0, NULL, NULL, NULL);

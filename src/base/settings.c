@@ -1,5 +1,6 @@
 /*
- * settings.c: the settings, emogi.*, but for those of the papers' systems (papers_settings.c), limits (limits.c) and tests (fault.c).
+ * settings.c: the settings, emogi.*, but for those of the papers' systems (papers_settings.c),
+ * limits (limits.c) and tests (fault.c).
  *
  * Only under shared_preload_libraries: several are fixed when the server starts.
  */
@@ -92,7 +93,10 @@ emogi_settings_placement_name(EmogiPlacement placement)
 	return emogi_settings_option_name(placement_options, placement);
 }
 
-/* Get what one request may take of memory that it can do without: a sixteenth of what the Region leaves. */
+/*
+ * Get what one request may take of memory that it can do without: a sixteenth of what the Region
+ * leaves.
+ */
 uint64
 emogi_settings_spare_bytes(void)
 {
@@ -154,7 +158,8 @@ check_devices(char **newval, void **extra, GucSource source)
 
 	if (read_devices(*newval, &set))
 		return true;
-	GUC_check_errdetail("It is \"all\", or the numbers of GPUs, from 0 to %d and each once, with commas in between.", EMOGI_MAX_DEVICES - 1);
+	GUC_check_errdetail("It is \"all\", or the numbers of GPUs, from 0 to %d and each once, with "
+						"commas in between.", EMOGI_MAX_DEVICES - 1);
 	return false;
 }
 
@@ -164,7 +169,10 @@ assign_devices(const char *newval, void *extra)
 	(void) read_devices(newval, &emogi_device_set);
 }
 
-/* Warn of a budget that is more than there is: nothing would keep the kernel from ending the server. */
+/*
+ * Warn of a budget that is more than there is: nothing would keep the kernel from ending the
+ * server.
+ */
 static void
 warn_of_max_memory(void)
 {
@@ -173,25 +181,31 @@ warn_of_max_memory(void)
 	if ((uint64) emogi_max_memory_mb > there_mb)
 		ereport(WARNING,
 				(errmsg("emogi.max_memory is more than the memory that this server may use"),
-				 errdetail("emogi.max_memory is %dMB; the machine, or the control group, has %lluMB.",
+				 errdetail("emogi.max_memory is %dMB; the machine, or the control group, has "
+						   "%lluMB.",
 						   emogi_max_memory_mb, (unsigned long long) there_mb),
 				 errhint("Lower emogi.max_memory, or graphs may take more memory than there is.")));
 }
 
-/* Define the settings of huge pages: off by default, for whoever has a pool made it for something else, mostly shared_buffers. */
+/*
+ * Define the settings of huge pages: off by default, for whoever has a pool made it for something
+ * else, mostly shared_buffers.
+ */
 static void
 define_huge_pages(void)
 {
 	DefineCustomEnumVariable("emogi.huge_pages",
 							 "Use of the system's huge pages for graphs and results.",
-							 "on does not start the server without as many as emogi.max_memory needs; try takes ordinary pages then.",
+							 "on does not start the server without as many as emogi.max_memory "
+							 "needs; try takes ordinary pages then.",
 							 &emogi_huge_pages, EMOGI_HUGE_PAGES_OFF, huge_pages_options,
 							 PGC_POSTMASTER, 0, NULL, NULL, NULL);
 	DefineCustomBoolVariable("emogi.huge_pages_status",
 							 "Shows whether graphs and results are in the system's huge pages.",
 							 NULL,
 							 &emogi_huge_pages_status, false,
-							 PGC_INTERNAL, GUC_NOT_IN_SAMPLE | GUC_DISALLOW_IN_FILE, NULL, NULL, NULL);
+							 PGC_INTERNAL, GUC_NOT_IN_SAMPLE | GUC_DISALLOW_IN_FILE, NULL, NULL,
+							 NULL);
 }
 
 /* Define how much is kept of what has been called. */
@@ -216,12 +230,17 @@ emogi_settings_define(void)
 {
 	DefineCustomEnumVariable("emogi.engine",
 							 "Engine that runs traversals.",
-							 "auto takes a GPU when there is one and the graph is large enough for it; cuda raises an error when there is none.",
+							 "auto takes a GPU when there is one and the graph is large enough for "
+							 "it; cuda raises an error when there is none.",
 							 &emogi_engine, EMOGI_ENGINE_AUTO, engine_options,
 							 PGC_USERSET, 0, NULL, NULL, NULL);
 	DefineCustomEnumVariable("emogi.placement",
 							 "Memory from which a GPU reads edges.",
-							 "host reads them in place over the link; device copies them to the GPU first; hybrid copies some neighbours of each vertex; peer copies what one GPU cannot hold to others; managed has the driver move pages; staged copies the lists of each iteration; auto copies what fits.",
+							 "host reads them in place over the link; device copies them to the "
+							 "GPU first; hybrid copies some neighbours of each vertex; peer copies "
+							 "what one GPU cannot hold to others; managed has the driver move "
+							 "pages; staged copies the lists of each iteration; auto copies what "
+							 "fits.",
 							 &emogi_placement, EMOGI_PLACEMENT_AUTO, placement_options,
 							 PGC_USERSET, 0, NULL, NULL, NULL);
 	DefineCustomBoolVariable("emogi.cache",
@@ -235,8 +254,10 @@ emogi_settings_define(void)
 							 &emogi_enable_live, true,
 							 PGC_USERSET, 0, NULL, NULL, NULL);
 	DefineCustomIntVariable("emogi.max_staleness",
-							"Sets how old a graph may be that answers without a look at what has changed in its table since.",
-							"0: answers are what the snapshot sees. Not in transactions of REPEATABLE READ or that have changed the table.",
+							"Sets how old a graph may be that answers without a look at what has "
+							"changed in its table since.",
+							"0: answers are what the snapshot sees. Not in transactions of "
+							"REPEATABLE READ or that have changed the table.",
 							&emogi_max_staleness_ms, 0, 0, INT_MAX,
 							PGC_USERSET, GUC_UNIT_MS | GUC_EXPLAIN, NULL, NULL, NULL);
 	DefineCustomIntVariable("emogi.live_min_size",
@@ -246,7 +267,8 @@ emogi_settings_define(void)
 							PGC_USERSET, GUC_UNIT_KB, NULL, NULL, NULL);
 	DefineCustomBoolVariable("emogi.enable_scan",
 							 "Streams the rows of functions in FROM.",
-							 "off has PostgreSQL collect all rows before the first is used. Answers are the same.",
+							 "off has PostgreSQL collect all rows before the first is used. "
+							 "Answers are the same.",
 							 &emogi_enable_scan, true,
 							 PGC_USERSET, GUC_EXPLAIN, NULL, NULL, NULL);
 	DefineCustomBoolVariable("emogi.enable_batch",
@@ -265,32 +287,39 @@ emogi_settings_define(void)
 							 &emogi_enable_topk, true,
 							 PGC_USERSET, GUC_EXPLAIN, NULL, NULL, NULL);
 	DefineCustomBoolVariable("emogi.enable_lookup",
-							 "Has the outer rows of a join look their vertices up in a function's result.",
+							 "Has the outer rows of a join look their vertices up in a function's "
+							 "result.",
 							 "off leaves joins to PostgreSQL. Answers are the same.",
 							 &emogi_enable_lookup, true,
 							 PGC_USERSET, GUC_EXPLAIN, NULL, NULL, NULL);
 	DefineCustomBoolVariable("emogi.enable_near",
 							 "Has searches that reach little made by the backend itself.",
-							 "off has the engine make all of them, on graphs without changes beside them. Answers are the same.",
+							 "off has the engine make all of them, on graphs without changes "
+							 "beside them. Answers are the same.",
 							 &emogi_enable_near, true,
 							 PGC_USERSET, GUC_EXPLAIN, NULL, NULL, NULL);
 	DefineCustomBoolVariable("emogi.enable_contraction",
-							 "Has far shortest paths of cached road-like graphs found by way of a contraction hierarchy.",
+							 "Has far shortest paths of cached road-like graphs found by way of a "
+							 "contraction hierarchy.",
 							 "off has each looked for anew. Answers are the same.",
 							 &emogi_enable_contraction, true,
 							 PGC_USERSET, GUC_EXPLAIN, NULL, NULL, NULL);
 	DefineCustomIntVariable("emogi.contraction_after",
-							"Sets after how many far shortest paths in a cached graph its contraction hierarchy is made.",
-							"-1 = when those before have taken as long as making it is expected to take.",
+							"Sets after how many far shortest paths in a cached graph its "
+							"contraction hierarchy is made.",
+							"-1 = when those before have taken as long as making it is expected to "
+							"take.",
 							&emogi_contraction_after, -1, -1, INT_MAX,
 							PGC_USERSET, 0, NULL, NULL, NULL);
 	DefineCustomBoolVariable("emogi.enable_index_walk",
-							 "Has searches that reach little walk over indexes of their table when its graph is not in the cache.",
+							 "Has searches that reach little walk over indexes of their table when "
+							 "its graph is not in the cache.",
 							 "off has the graph built. Answers are the same.",
 							 &emogi_enable_index_walk, true,
 							 PGC_USERSET, GUC_EXPLAIN, NULL, NULL, NULL);
 	DefineCustomIntVariable("emogi.index_walk_min_size",
-							"Sets the size of the tables from which on searches walk over their indexes.",
+							"Sets the size of the tables from which on searches walk over their "
+							"indexes.",
 							"The graphs of smaller tables are built.",
 							&emogi_index_walk_min_size_kb, 8 * 1024, 0, INT_MAX,
 							PGC_USERSET, GUC_UNIT_KB, NULL, NULL, NULL);
@@ -305,19 +334,22 @@ emogi_settings_define(void)
 							&emogi_build_workers, -1, -1, 1024,
 							PGC_USERSET, 0, NULL, NULL, NULL);
 	DefineCustomIntVariable("emogi.server_connections",
-							"Connections to each server by which foreign tables of postgres_fdw are read.",
+							"Connections to each server by which foreign tables of postgres_fdw "
+							"are read.",
 							"0 has postgres_fdw read them. Answers are the same.",
 							&emogi_server_connections, 4, 0, 64,
 							PGC_USERSET, 0, NULL, NULL, NULL);
 	DefineCustomIntVariable("emogi.max_memory",
 							"Memory that all graphs and results together may take.",
-							"The default is half of the machine's memory, or of the control group's.",
+							"The default is half of the machine's memory, or of the control "
+							"group's.",
 							&emogi_max_memory_mb, default_max_memory_mb(), 16, INT_MAX / 2,
 							PGC_POSTMASTER, GUC_UNIT_MB, NULL, NULL, NULL);
 	define_huge_pages();
 	DefineCustomStringVariable("emogi.devices",
 							   "GPUs that are used.",
-							   "\"all\", or their numbers, as emogi_devices has them, with commas in between.",
+							   "\"all\", or their numbers, as emogi_devices has them, with commas "
+							   "in between.",
 							   &devices, "all",
 							   PGC_POSTMASTER, 0, check_devices, assign_devices, NULL);
 	DefineCustomIntVariable("emogi.device_memory",

@@ -41,7 +41,10 @@ init_shared(void)
 	emogi_shared->cuda[0].device.number = -1;
 }
 
-/* Attach to the shared state, and make it where it is not there; was it? Caller holds AddinShmemInitLock. */
+/*
+ * Attach to the shared state, and make it where it is not there; was it? Caller holds
+ * AddinShmemInitLock.
+ */
 bool
 emogi_shared_startup(void)
 {
@@ -61,7 +64,8 @@ emogi_shared_require_preload(void)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("emogi is not preloaded"),
-				 errhint("Add emogi to shared_preload_libraries in postgresql.conf and restart the server.")));
+				 errhint("Add emogi to shared_preload_libraries in postgresql.conf and restart the "
+						 "server.")));
 }
 
 /* Wake the engine worker, if there is one. */
@@ -94,7 +98,10 @@ emogi_shared_wait_event(EmogiWait wait)
 	return events[wait];
 }
 
-/* How long this process has slept for others, by emogi_shared_sleep, but for the engine, which says so itself; and since when it sleeps, 0 = it does not. */
+/*
+ * How long this process has slept for others, by emogi_shared_sleep, but for the engine, which says
+ * so itself; and since when it sleeps, 0 = it does not.
+ */
 static double waited_ms;
 static double sleeps_since_ms;
 
@@ -108,7 +115,10 @@ clock_ms(void)
 	return INSTR_TIME_GET_MILLISEC(now);
 }
 
-/* Get how many milliseconds this process has waited for slots, builds of others and room, a wait that an error has ended included. */
+/*
+ * Get how many milliseconds this process has waited for slots, builds of others and room, a wait
+ * that an error has ended included.
+ */
 double
 emogi_shared_waited_ms(void)
 {
@@ -119,8 +129,9 @@ emogi_shared_waited_ms(void)
 }
 
 /*
- * Sleep on a condition variable for a while, or until it is signaled. An interrupt that came while interrupts were
- * held off, as they are when a parallel context ends, is pending with the latch reset: look before sleeping.
+ * Sleep on a condition variable for a while, or until it is signaled. An interrupt that came while
+ * interrupts were held off, as they are when a parallel context ends, is pending with the latch
+ * reset: look before sleeping.
  */
 void
 emogi_shared_sleep(ConditionVariable *variable, long timeout_ms, EmogiWait wait)

@@ -1,8 +1,9 @@
 /*
  * shared.h: the state that all processes share, and how they wait in it; see shared.c.
  *
- * EmogiShared is in PostgreSQL's shared memory, made when the server starts, and again after a crash. The Region, the cache and
- * the history of runs keep shared state of their own; their locks are here.
+ * EmogiShared is in PostgreSQL's shared memory, made when the server starts, and again after a
+ * crash. The Region, the cache and the history of runs keep shared state of their own; their locks
+ * are here.
  */
 #ifndef EMOGI_SHARED_H
 #define EMOGI_SHARED_H
@@ -19,14 +20,18 @@
 #define EMOGI_MAX_DEVICES	16
 
 /*
- * What a call keeps that asks the worker for nothing any more, while its rows are read: memory of the Region, and a pin on
- * its Graph. It has given its slot back: whoever leaves a cursor open keeps nobody else waiting.
+ * What a call keeps that asks the worker for nothing any more, while its rows are read: memory of
+ * the Region, and a pin on its Graph. It has given its slot back: whoever leaves a cursor open
+ * keeps nobody else waiting.
  */
 typedef struct EmogiHeldResult
 {
-	int			nusers;			/* the call's owner and the parallel workers that read its rows; 0 = free */
-	uint64		token;			/* the call's, by which a worker knows it; 0 = nobody may join any more */
-	int			graph;			/* index of the cached Graph; -1 = the Graph is among what is held */
+	int			nusers;			/* the call's owner and the parallel workers that read its rows; 0 =
+								 * free */
+	uint64		token;			/* the call's, by which a worker knows it; 0 = nobody may join any
+								 * more */
+	/* index of the cached Graph; -1 = the Graph is among what is held */
+	int			graph;
 	int			dictionary;		/* ... of the dictionary of a Graph that is; -1 = none */
 	bool		finished;		/* its last row has been read */
 	bool		waits;			/* for a slot, to go on */
@@ -37,7 +42,10 @@ typedef struct EmogiHeldResult
 
 #define EMOGI_NWAITERS		512 /* calls that are shown to wait for a slot; more may wait */
 
-/* Who has a slot or a holding, and how much of the Region it has. That of a holding comes after those of all slots. */
+/*
+ * Who has a slot or a holding, and how much of the Region it has. That of a holding comes after
+ * those of all slots.
+ */
 typedef struct EmogiAccount
 {
 	int			pid;			/* of the session; 0 = free */
@@ -72,7 +80,8 @@ typedef struct EmogiShared
 	uint64		worker_epoch;	/* counts incarnations; 0 = there was none yet */
 	bool		worker_ready;	/* its engines are open */
 
-	Oid			prewarmed;		/* database whose graphs of emogi.prewarm have all been tried: loader.c's; under lock */
+	Oid			prewarmed;		/* database whose graphs of emogi.prewarm have all been tried:
+								 * loader.c's; under lock */
 
 	int			ncuda;			/* GPUs that can be used, the first in cuda[] */
 	int			nlisted;		/* entries of cuda[], with GPUs that cannot, and why */
@@ -84,7 +93,8 @@ typedef struct EmogiShared
 	double		vclock_ms;		/* highest vtime_ms that was started yet */
 	EmogiSlot	slots[EMOGI_NSLOTS];
 	EmogiHeldResult holdings[EMOGI_NHOLDINGS]; /* under lock, as what follows */
-	EmogiCaller waiters[EMOGI_NWAITERS];	/* calls that have nothing yet and wait for a slot; pid 0 = nobody */
+	EmogiCaller waiters[EMOGI_NWAITERS];	/* calls that have nothing yet and wait for a slot; pid
+											 * 0 = nobody */
 	int			accounts_end;	/* all from here on are free */
 	EmogiAccount accounts[EMOGI_NACCOUNTS];
 } EmogiShared;
@@ -99,7 +109,8 @@ typedef enum EmogiWait
 	EMOGI_WAIT_SLOT,			/* a call, for a slot */
 	EMOGI_WAIT_BUILD,			/* a call, for another's build of the same Graph */
 	EMOGI_WAIT_ROOM,			/* whoever evicts, for Graphs to give their memory back */
-	EMOGI_WAIT_PREWARM,			/* emogi prewarm, for the worker that loads the graphs of a database */
+	/* emogi prewarm, for the worker that loads the graphs of a database */
+	EMOGI_WAIT_PREWARM,
 	EMOGI_WAIT_SERVERS,			/* a call, for rows of servers */
 	EMOGI_WAITS
 } EmogiWait;

@@ -1,9 +1,10 @@
 /*
- * small_allocations.c: small blocks of the Region, of cached Graphs and their entries, which share extents.
+ * small_allocations.c: small blocks of the Region, of cached Graphs and their entries, which share
+ * extents.
  *
- * Such a extent is cut into units of a page, one bit each, and given back when the last unit is free. No two blocks share a
- * page, for a GPU registers a Graph's memory by the page. Who has a small block keeps account of it; the extent has no owner
- * but all of them.
+ * Such a extent is cut into units of a page, one bit each, and given back when the last unit is
+ * free. No two blocks share a page, for a GPU registers a Graph's memory by the page. Who has a
+ * small block keeps account of it; the extent has no owner but all of them.
  */
 #include "postgres.h"
 
@@ -49,7 +50,10 @@ find_units(const EmogiExtents *units, uint64 count)
 	return -1;
 }
 
-/* Take `count` units in a row of a extent that is cut already; NULL when there are none. Caller holds lock. */
+/*
+ * Take `count` units in a row of a extent that is cut already; NULL when there are none. Caller
+ * holds lock.
+ */
 static void *
 take_units(uint64 count)
 {
@@ -92,8 +96,8 @@ emogi_small_allocations_bytes(Size bytes)
 }
 
 /*
- * Allocate a small block, with any content; NULL when the budget does not allow it as it is. For use under cache_lock:
- * evicts nothing, raises nothing.
+ * Allocate a small block, with any content; NULL when the budget does not allow it as it is. For
+ * use under cache_lock: evicts nothing, raises nothing.
  */
 void *
 emogi_small_allocations_alloc(Size bytes)
@@ -106,7 +110,8 @@ emogi_small_allocations_alloc(Size bytes)
 	LWLockRelease(emogi_shared->lock);
 	if (start != NULL)
 		return start;
-	start = emogi_extents_take(EMOGI_OWNER_LEAVING, 1, true, &limit);	/* nobody's, until it is cut */
+	/* nobody's, until it is cut */
+	start = emogi_extents_take(EMOGI_OWNER_LEAVING, 1, true, &limit);
 	if (start == NULL)
 	{
 		start = emogi_extents_take(EMOGI_OWNER_LEAVING, 1, false, &limit);
@@ -119,7 +124,10 @@ emogi_small_allocations_alloc(Size bytes)
 	return start;
 }
 
-/* Free what emogi_small_allocations_alloc or emogi_small_allocations_pack gave, the same bytes. Raises nothing. */
+/*
+ * Free what emogi_small_allocations_alloc or emogi_small_allocations_pack gave, the same bytes.
+ * Raises nothing.
+ */
 void
 emogi_small_allocations_free(void *start, Size bytes)
 {
@@ -143,8 +151,9 @@ emogi_small_allocations_free(void *start, Size bytes)
 }
 
 /*
- * Make a small block of what emogi_arena_alloc gave, which holds `bytes` of content. Where no extent has room for it, its
- * own is cut, so this takes no memory and cannot fail; else it moves there, and its extent is freed. Gets where it is then.
+ * Make a small block of what emogi_arena_alloc gave, which holds `bytes` of content. Where no
+ * extent has room for it, its own is cut, so this takes no memory and cannot fail; else it moves
+ * there, and its extent is freed. Gets where it is then.
  */
 void *
 emogi_small_allocations_pack(void *start, Size bytes)

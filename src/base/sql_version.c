@@ -16,10 +16,15 @@
 #include "base/shared.h"
 #include "base/sql_version.h"
 
-/* The versions of the SQL that this library serves: its own, and older ones whose functions, columns and views are the same. */
+/*
+ * The versions of the SQL that this library serves: its own, and older ones whose functions,
+ * columns and views are the same.
+ */
 static const char *const served[] = {EMOGI_VERSION};
 
-/* The SQL of the database is served: known until a function changes, as one does with each update. */
+/*
+ * The SQL of the database is served: known until a function changes, as one does with each update.
+ */
 static bool is_known = false;
 
 /* Forget that the SQL is served: a function has changed. */
@@ -39,13 +44,15 @@ find_version(void)
 	SysScanDesc scan;
 	HeapTuple	row;
 
-	ScanKeyInit(&key, Anum_pg_extension_extname, BTEqualStrategyNumber, F_NAMEEQ, CStringGetDatum("emogi"));
+	ScanKeyInit(&key, Anum_pg_extension_extname, BTEqualStrategyNumber, F_NAMEEQ,
+				CStringGetDatum("emogi"));
 	scan = systable_beginscan(extensions, ExtensionNameIndexId, true, NULL, 1, &key);
 	row = systable_getnext(scan);
 	if (HeapTupleIsValid(row))
 	{
 		bool		isnull;
-		Datum		value = heap_getattr(row, Anum_pg_extension_extversion, RelationGetDescr(extensions), &isnull);
+		Datum		value = heap_getattr(row, Anum_pg_extension_extversion,
+										 RelationGetDescr(extensions), &isnull);
 
 		if (!isnull)
 			version = TextDatumGetCString(value);
@@ -65,7 +72,10 @@ is_served(const char *version)
 	return false;
 }
 
-/* Is a version newer than the library's? They are compared number by number, as long as both have numbers. */
+/*
+ * Is a version newer than the library's? They are compared number by number, as long as both have
+ * numbers.
+ */
 static bool
 is_newer(const char *version)
 {
@@ -93,12 +103,17 @@ refuse_newer(const char *version)
 {
 	ereport(ERROR,
 			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-			 errmsg("the SQL of emogi is of version %s, and the library that the server has loaded of %s", version, EMOGI_VERSION),
-			 errhint("Restart the server, so that it loads the library that is installed. If it says so again, install emogi %s and restart.",
+			 errmsg("the SQL of emogi is of version %s, and the library that the server has loaded "
+					"of %s", version, EMOGI_VERSION),
+			 errhint("Restart the server, so that it loads the library that is installed. If it "
+					 "says so again, install emogi %s and restart.",
 					 version)));
 }
 
-/* Get the version of the SQL in the database, if this library does not serve it; NULL = it does, or there is no extension. */
+/*
+ * Get the version of the SQL in the database, if this library does not serve it; NULL = it does, or
+ * there is no extension.
+ */
 static char *
 find_unserved(void)
 {
@@ -124,7 +139,10 @@ emogi_sql_version_is_served(void)
 	return find_unserved() == NULL;
 }
 
-/* Raise 55000 unless emogi was preloaded and serves the SQL of the database; the first thing that every SQL function does. */
+/*
+ * Raise 55000 unless emogi was preloaded and serves the SQL of the database; the first thing that
+ * every SQL function does.
+ */
 void
 emogi_sql_version_require(void)
 {
@@ -138,13 +156,14 @@ emogi_sql_version_require(void)
 		refuse_newer(version);
 	ereport(ERROR,
 			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-			 errmsg("the SQL of emogi in this database is of version %s, and the library that the server has loaded of %s", version, EMOGI_VERSION),
+			 errmsg("the SQL of emogi in this database is of version %s, and the library that the "
+					"server has loaded of %s", version, EMOGI_VERSION),
 			 errhint("Run ALTER EXTENSION emogi UPDATE in this database, as a superuser.")));
 }
 
 /*
- * Raise 55000 if a script is newer than the library. An older one may run: several take the SQL of a database from version to version, and
- * calls are refused until the last has run.
+ * Raise 55000 if a script is newer than the library. An older one may run: several take the SQL of
+ * a database from version to version, and calls are refused until the last has run.
  */
 void
 emogi_sql_version_refuse_newer(const char *version)

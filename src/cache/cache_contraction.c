@@ -1,11 +1,14 @@
 /*
- * cache_contraction.c: the contraction hierarchies of cached Graphs (cpu/contraction.h): what makes far shortest paths fast.
+ * cache_contraction.c: the contraction hierarchies of cached Graphs (cpu/contraction.h): what makes
+ * far shortest paths fast.
  *
- * As labels are (cache_labels.c), a hierarchy is a copy that belongs to the entry of its Graph, is counted in its bytes, and freed with it or
- * alone when memory is short; calls say that they read it. A Graph that is made of this one has none until far paths have been asked of it, too.
+ * As labels are (cache_labels.c), a hierarchy is a copy that belongs to the entry of its Graph, is
+ * counted in its bytes, and freed with it or alone when memory is short; calls say that they read
+ * it. A Graph that is made of this one has none until far paths have been asked of it, too.
  *
- * It is the worker that makes one, while calls go on as before, once paths have taken as long as that will, and the Graph has been what it is for longer. With
- * emogi.contraction_after a call is told to make it. What could not be made is not tried again.
+ * It is the worker that makes one, while calls go on as before, once paths have taken as long as
+ * that will, and the Graph has been what it is for longer. With emogi.contraction_after a call is
+ * told to make it. What could not be made is not tried again.
  */
 #include "postgres.h"
 
@@ -23,7 +26,8 @@
 static uint64
 taken_bytes(uint64 bytes)
 {
-	return bytes <= EMOGI_SMALL_BYTES ? emogi_small_allocations_bytes(bytes) : TYPEALIGN(EMOGI_EXTENT_BYTES, bytes);
+	return bytes <= EMOGI_SMALL_BYTES ? emogi_small_allocations_bytes(bytes) :
+		TYPEALIGN(EMOGI_EXTENT_BYTES, bytes);
 }
 
 /* Free the memory of a hierarchy. */
@@ -53,7 +57,10 @@ take_off(EmogiCached *cached, uint64 *bytes)
 	return made;
 }
 
-/* Get the bytes that a Graph's hierarchy takes; 0 = it has none. Caller holds cache_lock, or has the Graph pinned. */
+/*
+ * Get the bytes that a Graph's hierarchy takes; 0 = it has none. Caller holds cache_lock, or has
+ * the Graph pinned.
+ */
 uint64
 emogi_cache_contraction_bytes(const EmogiCached *cached)
 {
@@ -61,8 +68,8 @@ emogi_cache_contraction_bytes(const EmogiCached *cached)
 }
 
 /*
- * Get the Graph itself that a call has pinned, of which the hierarchy is, as its entry has it; NULL when the call sees another in it, one without
- * weights. reversed: the call's leads the other way.
+ * Get the Graph itself that a call has pinned, of which the hierarchy is, as its entry has it; NULL
+ * when the call sees another in it, one without weights. reversed: the call's leads the other way.
  */
 const EmogiGraph *
 emogi_cache_contraction_graph(int index, const EmogiGraph *shown, bool *reversed)
@@ -70,13 +77,17 @@ emogi_cache_contraction_graph(int index, const EmogiGraph *shown, bool *reversed
 	const EmogiGraph *graph = &emogi_cache_shared->graphs[index].graph;
 
 	*reversed = shown->forward.targets != graph->forward.targets;
-	if (shown->weight_type != graph->weight_type || shown->nvertices != graph->nvertices || graph->backward.offsets == NULL ||
+	if (shown->weight_type != graph->weight_type || shown->nvertices != graph->nvertices ||
+		graph->backward.offsets == NULL ||
 		shown->forward.targets != (*reversed ? graph->backward.targets : graph->forward.targets))
 		return NULL;
 	return graph;
 }
 
-/* Begin to read the hierarchy of a Graph, which the caller has pinned; NULL without one. emogi_cache_contraction_end must follow. */
+/*
+ * Begin to read the hierarchy of a Graph, which the caller has pinned; NULL without one.
+ * emogi_cache_contraction_end must follow.
+ */
 const EmogiContraction *
 emogi_cache_contraction_begin(int index)
 {
@@ -105,12 +116,15 @@ is_worth_making(const EmogiCached *cached)
 {
 	const double make_ms = cached->graph.forward.nedges * MAKE_MS_AN_EDGE;
 
-	return cached->path_ms >= make_ms && TimestampDifferenceExceeds(cached->built_at, GetCurrentTimestamp(), (int) Min(SHORT_LIVED * make_ms, PG_INT32_MAX));
+	return cached->path_ms >= make_ms &&
+		TimestampDifferenceExceeds(cached->built_at, GetCurrentTimestamp(),
+								   (int) Min(SHORT_LIVED * make_ms, PG_INT32_MAX));
 }
 
 /*
- * Is the caller, who has a Graph pinned and is about to look for a far path, to make its hierarchy? Once: when there have been so many before
- * (emogi.contraction_after). Without that setting the worker is told when it pays.
+ * Is the caller, who has a Graph pinned and is about to look for a far path, to make its hierarchy?
+ * Once: when there have been so many before (emogi.contraction_after). Without that setting the
+ * worker is told when it pays.
  */
 bool
 emogi_cache_contraction_is_due(int index)
@@ -120,7 +134,8 @@ emogi_cache_contraction_is_due(int index)
 	bool		due;
 
 	emogi_cache_lock();
-	due = !cached->contraction_asked && cached->state == EMOGI_GRAPH_READY && emogi_contraction_suits(&cached->graph) &&
+	due = !cached->contraction_asked && cached->state == EMOGI_GRAPH_READY &&
+		emogi_contraction_suits(&cached->graph) &&
 		(by_caller ? cached->npaths >= (uint32) emogi_contraction_after : is_worth_making(cached));
 	cached->contraction_asked |= due;
 	if (due && !by_caller)
@@ -142,7 +157,10 @@ emogi_cache_contraction_retry(int index)
 
 /* ---- the worker's side ---- */
 
-/* Pin a Graph whose hierarchy the worker is to make; -1 = there is none. emogi_cache_contraction_made must follow. */
+/*
+ * Pin a Graph whose hierarchy the worker is to make; -1 = there is none.
+ * emogi_cache_contraction_made must follow.
+ */
 int
 emogi_cache_contraction_next(void)
 {
@@ -169,7 +187,10 @@ emogi_cache_contraction_next(void)
 	return index;
 }
 
-/* Take what the worker has made for a Graph, which it has pinned; NULL = nothing came of it. again: it was canceled, and may be tried again. */
+/*
+ * Take what the worker has made for a Graph, which it has pinned; NULL = nothing came of it. again:
+ * it was canceled, and may be tried again.
+ */
 void
 emogi_cache_contraction_made(int index, const EmogiContraction *made, bool again)
 {
@@ -196,13 +217,17 @@ emogi_cache_contraction_note(int index, double ms)
 	emogi_cache_unlock();
 }
 
-/* Keep a copy of a hierarchy with its Graph, which the caller has pinned, if there is room as it is. */
+/*
+ * Keep a copy of a hierarchy with its Graph, which the caller has pinned, if there is room as it
+ * is.
+ */
 void
 emogi_cache_contraction_keep(int index, const EmogiContraction *made)
 {
 	EmogiCached *cached = &emogi_cache_shared->graphs[index];
 	const uint64 bytes = made->bytes;
-	EmogiContraction *copy = bytes <= EMOGI_SMALL_BYTES ? emogi_small_allocations_alloc(bytes) : emogi_arena_try_alloc(EMOGI_OWNER_GRAPH(index), bytes);
+	EmogiContraction *copy = bytes <= EMOGI_SMALL_BYTES ? emogi_small_allocations_alloc(bytes) :
+		emogi_arena_try_alloc(EMOGI_OWNER_GRAPH(index), bytes);
 	bool		set;
 
 	if (copy == NULL)
@@ -251,7 +276,10 @@ find_unread(dlist_head *list)
 	return NULL;
 }
 
-/* Free a hierarchy, to make room, when no Graph can go itself: that is the caller's to know. False when there is none. */
+/*
+ * Free a hierarchy, to make room, when no Graph can go itself: that is the caller's to know. False
+ * when there is none.
+ */
 bool
 emogi_cache_contraction_drop(void)
 {

@@ -1,25 +1,33 @@
 /*
- * cache_keep.c: Graphs that are kept: they are not evicted to make room for others, until somebody lets them go or they are dropped.
+ * cache_keep.c: Graphs that are kept: they are not evicted to make room for others, until somebody
+ * lets them go or they are dropped.
  *
- * All who share the server have one budget, one array of entries and one of tables. So kept Graphs may have half of each, and no more.
- * What hangs on a kept Graph, its live state its labels and its contraction hierarchy, may go as that of any other. acquire/cache_lookup_keep.c hands the mark on from one
- * version of a Graph to the next.
+ * All who share the server have one budget, one array of entries and one of tables. So kept Graphs
+ * may have half of each, and no more. What hangs on a kept Graph, its live state its labels and its
+ * contraction hierarchy, may go as that of any other. acquire/cache_lookup_keep.c hands the mark on
+ * from one version of a Graph to the next.
  */
 #include "postgres.h"
 
 #include "cache/cache.h"
 #include "base/arena.h"
 
-/* Get what a Graph counts among those that are kept. Labels, a hierarchy, and room for later keys, come and go. */
+/*
+ * Get what a Graph counts among those that are kept. Labels, a hierarchy, and room for later keys,
+ * come and go.
+ */
 static EmogiKept
 measure(const EmogiCached *cached)
 {
-	return (EmogiKept) {.bytes = cached->bytes - cached->labels_bytes - emogi_cache_contraction_bytes(cached) + emogi_dictionaries_made_bytes(cached->dictionary),.ngraphs = 1,.nleaves = cached->nleaves};
+	return (EmogiKept) {.bytes = cached->bytes - cached->labels_bytes -
+						emogi_cache_contraction_bytes(cached) +
+						emogi_dictionaries_made_bytes(cached->dictionary),.ngraphs = 1,
+						.nleaves = cached->nleaves};
 }
 
 /*
- * Have a Graph that is READY kept; false when kept Graphs would have more than half of what there is. Gets what they have *together, or
- * would have.
+ * Have a Graph that is READY kept; false when kept Graphs would have more than half of what there
+ * is. Gets what they have *together, or would have.
  */
 bool
 emogi_cache_keep(EmogiCached *cached, EmogiKept *together)
@@ -33,7 +41,8 @@ emogi_cache_keep(EmogiCached *cached, EmogiKept *together)
 	together->bytes += more.bytes;
 	together->ngraphs += more.ngraphs;
 	together->nleaves += more.nleaves;
-	if (together->bytes > emogi_arena_budget_bytes() / 2 || together->ngraphs > emogi_cache_max_graphs() / 2 ||
+	if (together->bytes > emogi_arena_budget_bytes() / 2 ||
+		together->ngraphs > emogi_cache_max_graphs() / 2 ||
 		!emogi_tables_can_hold(2 * (int) together->nleaves))
 		return false;
 	*kept = *together;

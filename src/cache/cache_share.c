@@ -1,11 +1,13 @@
 /*
  * cache_share.c: memory and entries of the cache by role.
  *
- * Without shares, a role that builds one Graph after another would evict those of all other roles, because the least recently used Graph is
- * evicted. Therefore a role evicts its own Graphs first if it would exceed emogi.role_memory, or if it has more than three quarters of the
- * entries for Graphs, tables or dictionaries. Shares do not matter while memory is free.
+ * Without shares, a role that builds one Graph after another would evict those of all other roles,
+ * because the least recently used Graph is evicted. Therefore a role evicts its own Graphs first if
+ * it would exceed emogi.role_memory, or if it has more than three quarters of the entries for
+ * Graphs, tables or dictionaries. Shares do not matter while memory is free.
  *
- * The sums are kept by a hash of the role. Two roles of one place are beyond their share together; each evicts its own Graphs even so.
+ * The sums are kept by a hash of the role. Two roles of one place are beyond their share together;
+ * each evicts its own Graphs even so.
  */
 #include "postgres.h"
 
@@ -54,8 +56,9 @@ emogi_cache_count_out(EmogiCached *cached)
 }
 
 /*
- * Would what a role has in the Region be more than its share with so many more bytes: the Graphs and live states that it has built, and what
- * its calls have? InvalidOid, and roles without a limit, have no share.
+ * Would what a role has in the Region be more than its share with so many more bytes: the Graphs
+ * and live states that it has built, and what its calls have? InvalidOid, and roles without a
+ * limit, have no share.
  */
 bool
 emogi_cache_is_beyond_share(Oid role, uint64 more_bytes)
@@ -65,8 +68,10 @@ emogi_cache_is_beyond_share(Oid role, uint64 more_bytes)
 
 	if (!OidIsValid(role) || most_bytes == PG_UINT64_MAX)
 		return false;
-	if (sum->ngraphs > emogi_cache_max_graphs() / 4 * 3 || sum->ndictionaries > EMOGI_MAX_DICTIONARIES / 4 * 3 ||
+	if (sum->ngraphs > emogi_cache_max_graphs() / 4 * 3 ||
+		sum->ndictionaries > EMOGI_MAX_DICTIONARIES / 4 * 3 ||
 		!emogi_tables_can_hold((int) sum->nleaves / 3 * 4))
 		return true;
-	return sum->bytes + emogi_change_tracker_bytes_of(role) + emogi_limits_bytes_of_calls(role) + more_bytes > most_bytes;
+	return sum->bytes + emogi_change_tracker_bytes_of(role) + emogi_limits_bytes_of_calls(role) +
+		more_bytes > most_bytes;
 }

@@ -26,7 +26,8 @@ on_object_access(ObjectAccessType access, Oid class_id, Oid object_id, int sub_i
 
 	if (previous_object_access_hook)
 		previous_object_access_hook(access, class_id, object_id, sub_id, arg);
-	if (access != OAT_DROP || sub_id != 0 || (class_id != RelationRelationId && class_id != DatabaseRelationId))
+	if (access != OAT_DROP || sub_id != 0 ||
+		(class_id != RelationRelationId && class_id != DatabaseRelationId))
 		return;
 	old = MemoryContextSwitchTo(TopTransactionContext);
 	if (class_id == RelationRelationId)
@@ -36,7 +37,10 @@ on_object_access(ObjectAccessType access, Oid class_id, Oid object_id, int sub_i
 	MemoryContextSwitchTo(old);
 }
 
-/* Evict what belongs to dropped tables and databases: nobody can read them any more, and nobody builds. */
+/*
+ * Evict what belongs to dropped tables and databases: nobody can read them any more, and nobody
+ * builds.
+ */
 static void
 at_end_of_transaction(XactEvent event, void *arg)
 {

@@ -1,9 +1,10 @@
 /*
  * dictionaries.c: the dictionaries of Graphs whose keys are no integers.
  *
- * A dictionary has users: the slot of the call that makes it, or whose own Graph has its codes, holdings, cached Graphs, live states.
- * The last one to go frees it. All but its content is under cache_lock; the content is read by whoever has a user's part in it,
- * and added to by who holds the live state.
+ * A dictionary has users: the slot of the call that makes it, or whose own Graph has its codes,
+ * holdings, cached Graphs, live states. The last one to go frees it. All but its content is under
+ * cache_lock; the content is read by whoever has a user's part in it, and added to by who holds the
+ * live state.
  */
 #include "postgres.h"
 
@@ -17,7 +18,8 @@ typedef struct SharedDictionary
 {
 	uint32		users;			/* 0 = free */
 	bool		packed;			/* its memory is a small block, else whole extents: */
-	bool		shared;			/* they are the dictionary's, else those of the call that has made it, and counted as such */
+	bool		shared;			/* they are the dictionary's, else those of the call that has made
+								 * it, and counted as such */
 	EmogiKeyType type;
 	EmogiDictionary *dictionary;	/* NULL = it does not stand yet */
 	void	   *memory;
@@ -67,10 +69,14 @@ take_memory(const EmogiSlot *slot, Size bytes, bool *packed)
 	void	   *memory = bytes <= EMOGI_SMALL_BYTES ? emogi_small_allocations_alloc(bytes) : NULL;
 
 	*packed = memory != NULL;
-	return memory != NULL ? memory : emogi_arena_alloc_any(EMOGI_OWNER(slot - emogi_shared->slots), bytes);
+	return memory != NULL ? memory :
+		emogi_arena_alloc_any(EMOGI_OWNER(slot - emogi_shared->slots), bytes);
 }
 
-/* Have a slot make a dictionary; false when there are too many. emogi_dictionaries_alloc must follow. */
+/*
+ * Have a slot make a dictionary; false when there are too many. emogi_dictionaries_alloc must
+ * follow.
+ */
 bool
 emogi_dictionaries_begin(EmogiSlot *slot, const EmogiKeyType *type)
 {
@@ -83,7 +89,10 @@ emogi_dictionaries_begin(EmogiSlot *slot, const EmogiKeyType *type)
 	return true;
 }
 
-/* Allocate for the dictionary that a slot makes: memory of any content, not populated. Raises 53200. */
+/*
+ * Allocate for the dictionary that a slot makes: memory of any content, not populated. Raises
+ * 53200.
+ */
 void *
 emogi_dictionaries_alloc(EmogiSlot *slot, Size bytes)
 {
@@ -101,7 +110,10 @@ emogi_dictionaries_finish(EmogiSlot *slot, EmogiDictionary *dictionary)
 	dictionaries[slot->dictionary].dictionary = dictionary;
 }
 
-/* Have a dictionary outlive the call that has made it, of which it is; index = -1: there is none. Raises nothing. */
+/*
+ * Have a dictionary outlive the call that has made it, of which it is; index = -1: there is none.
+ * Raises nothing.
+ */
 void
 emogi_dictionaries_share(int index)
 {
@@ -114,7 +126,10 @@ emogi_dictionaries_share(int index)
 	entry->shared = true;
 }
 
-/* Give room for later keys to a dictionary that has none, if there is any. Only who may add keys calls. */
+/*
+ * Give room for later keys to a dictionary that has none, if there is any. Only who may add keys
+ * calls.
+ */
 bool
 emogi_dictionaries_give_room(int index)
 {
@@ -132,7 +147,9 @@ emogi_dictionaries_give_room(int index)
 	return true;
 }
 
-/* Count one user more; index = -1: there is no dictionary. Gets the index. Caller holds cache_lock. */
+/*
+ * Count one user more; index = -1: there is no dictionary. Gets the index. Caller holds cache_lock.
+ */
 int
 emogi_dictionaries_use(int index)
 {
@@ -141,7 +158,10 @@ emogi_dictionaries_use(int index)
 	return index;
 }
 
-/* Count one user less, and free the dictionary after the last; index = -1: there is none. Raises nothing. */
+/*
+ * Count one user less, and free the dictionary after the last; index = -1: there is none. Raises
+ * nothing.
+ */
 void
 emogi_dictionaries_release(int index)
 {
@@ -168,8 +188,8 @@ emogi_dictionaries_release(int index)
 }
 
 /*
- * Have a slot's edges and its own Graph be of a dictionary, -1 = of none. The one before is kept to the end of the call, once: it may be
- * that of another Graph of the call's. Raises nothing.
+ * Have a slot's edges and its own Graph be of a dictionary, -1 = of none. The one before is kept to
+ * the end of the call, once: it may be that of another Graph of the call's. Raises nothing.
  */
 void
 emogi_dictionaries_attach(EmogiSlot *slot, int index)
@@ -203,14 +223,16 @@ emogi_dictionaries_made_bytes(int index)
 
 	if (index < 0)
 		return 0;
-	return entry->packed ? emogi_small_allocations_bytes(entry->bytes) : TYPEALIGN64(EMOGI_EXTENT_BYTES, entry->bytes);
+	return entry->packed ? emogi_small_allocations_bytes(entry->bytes) :
+		TYPEALIGN64(EMOGI_EXTENT_BYTES, entry->bytes);
 }
 
 /* The same with the room for later keys. */
 uint64
 emogi_dictionaries_bytes(int index)
 {
-	return index >= 0 ? emogi_dictionaries_made_bytes(index) + TYPEALIGN64(EMOGI_EXTENT_BYTES, dictionaries[index].room_bytes) : 0;
+	return index >= 0 ? emogi_dictionaries_made_bytes(index) +
+		TYPEALIGN64(EMOGI_EXTENT_BYTES, dictionaries[index].room_bytes) : 0;
 }
 
 /* Get the bytes of all. Caller holds cache_lock. */

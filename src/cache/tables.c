@@ -1,13 +1,15 @@
 /*
  * tables.c: the tables that are tracked, and who refers to them.
  *
- * A table is tracked for the sake of the Graphs that stand on it; what is known of it is recent_writers.c's. The filter, counters by hash
- * of the names of tracked tables, tells a writer without any lock of nearly every table that is not tracked.
+ * A table is tracked for the sake of the Graphs that stand on it; what is known of it is
+ * recent_writers.c's. The filter, counters by hash of the names of tracked tables, tells a writer
+ * without any lock of nearly every table that is not tracked.
  *
- * An entry goes when the last Graph on its table is freed. It stays for a while, so that its registration grows old, if it never had a
- * published Graph: under writers that never pause, this is how a table comes to be cached; and if the Graph made room for others: it
- * comes back also for snapshots that were taken before. For an hour it stays if another server was told what has changed (recent_writers.c): that keeps a
- * Graph by it, and asks again.
+ * An entry goes when the last Graph on its table is freed. It stays for a while, so that its
+ * registration grows old, if it never had a published Graph: under writers that never pause, this
+ * is how a table comes to be cached; and if the Graph made room for others: it comes back also for
+ * snapshots that were taken before. For an hour it stays if another server was told what has
+ * changed (recent_writers.c): that keeps a Graph by it, and asks again.
  */
 #include "postgres.h"
 
@@ -31,14 +33,16 @@
 #define EMOGI_TOLD_IDLE_MS	3600000
 
 EmogiTables *emogi_tables;
-static pg_atomic_uint32 *filter;	/* [EMOGI_FILTER_SIZE], tracked tables by the hash of their names */
+static pg_atomic_uint32 *filter;	/* [EMOGI_FILTER_SIZE], tracked tables by the hash of their
+									 * names */
 static dlist_head *buckets;		/* [max_tables()], the same */
 
 /* Get the number of tables that can be tracked. */
 static uint32
 max_tables(void)
 {
-	return (uint32) Min(Max((int64) emogi_max_memory_mb * EMOGI_TABLES_PER_MB, EMOGI_MIN_TABLES), EMOGI_MAX_TABLES);
+	return (uint32) Min(Max((int64) emogi_max_memory_mb * EMOGI_TABLES_PER_MB, EMOGI_MIN_TABLES),
+						EMOGI_MAX_TABLES);
 }
 
 static Size
@@ -63,11 +67,14 @@ emogi_tables_shmem_startup(bool found)
 	bool		found_tables;
 
 	emogi_tables = ShmemInitStruct("emogi tables", entries_bytes(), &found_tables);
-	filter = ShmemInitStruct("emogi tables filter", EMOGI_FILTER_SIZE * sizeof(pg_atomic_uint32), &found_tables);
-	buckets = ShmemInitStruct("emogi tables buckets", max_tables() * sizeof(dlist_head), &found_tables);
+	filter = ShmemInitStruct("emogi tables filter", EMOGI_FILTER_SIZE * sizeof(pg_atomic_uint32),
+							 &found_tables);
+	buckets = ShmemInitStruct("emogi tables buckets", max_tables() * sizeof(dlist_head),
+							  &found_tables);
 	if (found)
 		return;
-	memset(emogi_tables, 0, offsetof(EmogiTables, tables));	/* an entry is set up when it is first taken */
+	memset(emogi_tables, 0, offsetof(EmogiTables, tables));	/* an entry is set up when it is first
+															 * taken */
 	pg_atomic_init_u32(&emogi_tables->ntracked, 0);
 	dlist_init(&emogi_tables->free);
 	dlist_init(&emogi_tables->idle);
@@ -127,7 +134,9 @@ let_go(EmogiTable *table)
 	table->relid = InvalidOid;
 }
 
-/* Free the entries of a list that have been idle for too long. Caller holds cache_lock exclusively. */
+/*
+ * Free the entries of a list that have been idle for too long. Caller holds cache_lock exclusively.
+ */
 static void
 let_go_idle(dlist_head *list, int most_ms)
 {
@@ -154,14 +163,20 @@ emogi_tables_let_go_idle(void)
 	let_go_idle(&emogi_tables->told, EMOGI_TOLD_IDLE_MS);
 }
 
-/* Is a table of this database perhaps tracked? A look without lock at the filter, which knows nearly all that are not. */
+/*
+ * Is a table of this database perhaps tracked? A look without lock at the filter, which knows
+ * nearly all that are not.
+ */
 bool
 emogi_tables_may_have(Oid relid)
 {
 	return pg_atomic_read_u32(counter_of(MyDatabaseId, relid)) > 0;
 }
 
-/* Take an entry that is free, or else the one that has been idle for longest; NULL when all have references. */
+/*
+ * Take an entry that is free, or else the one that has been idle for longest; NULL when all have
+ * references.
+ */
 static EmogiTable *
 take_entry(void)
 {
@@ -169,7 +184,8 @@ take_entry(void)
 		return &emogi_tables->tables[emogi_tables->nused++];
 	if (dlist_is_empty(&emogi_tables->free))
 	{
-		dlist_head *idle = dlist_is_empty(&emogi_tables->idle) ? &emogi_tables->told : &emogi_tables->idle;
+		dlist_head *idle = dlist_is_empty(&emogi_tables->idle) ? &emogi_tables->told :
+			&emogi_tables->idle;
 
 		if (dlist_is_empty(idle))
 			return NULL;
@@ -178,7 +194,10 @@ take_entry(void)
 	return dlist_container(EmogiTable, rest, dlist_pop_head_node(&emogi_tables->free));
 }
 
-/* Make an entry for a table, without references, seen by every writer that commits from now on; NULL without room. */
+/*
+ * Make an entry for a table, without references, seen by every writer that commits from now on;
+ * NULL without room.
+ */
 EmogiTable *
 emogi_tables_add(Oid relid)
 {
@@ -195,7 +214,8 @@ emogi_tables_add(Oid relid)
 	dlist_push_tail(bucket_of(MyDatabaseId, relid), &table->chain);
 	dlist_push_tail(&emogi_tables->idle, &table->rest);
 	pg_atomic_fetch_add_u32(&emogi_tables->ntracked, 1);
-	pg_atomic_fetch_add_u32(counter_of(MyDatabaseId, relid), 1);	/* a barrier: R is read afterwards */
+	/* a barrier: R is read afterwards */
+	pg_atomic_fetch_add_u32(counter_of(MyDatabaseId, relid), 1);
 	return table;
 }
 
@@ -254,8 +274,9 @@ untrack(EmogiTable *table)
 }
 
 /*
- * Track a table, or all of a database (relid = InvalidOid), no longer: at once, or when the last Graph on it is freed, which
- * may be in use or on a GPU. Whoever tracks it before goes on with what is known. Caller holds cache_lock exclusively.
+ * Track a table, or all of a database (relid = InvalidOid), no longer: at once, or when the last
+ * Graph on it is freed, which may be in use or on a GPU. Whoever tracks it before goes on with what
+ * is known. Caller holds cache_lock exclusively.
  */
 void
 emogi_tables_untrack(Oid database, Oid relid)
@@ -265,7 +286,8 @@ emogi_tables_untrack(Oid database, Oid relid)
 	if (table != NULL)
 		untrack(table);
 	for (uint32 i = 0; i < emogi_tables->nused && !OidIsValid(relid); i++)
-		if (OidIsValid(emogi_tables->tables[i].relid) && emogi_tables->tables[i].database == database)
+		if (OidIsValid(emogi_tables->tables[i].relid) &&
+			emogi_tables->tables[i].database == database)
 			untrack(&emogi_tables->tables[i]);
 }
 

@@ -14,11 +14,14 @@ typedef struct EmogiTable
 	Oid			relid;			/* InvalidOid = the entry is free */
 	Oid			database;
 	dlist_node	chain;			/* in the bucket of its name, unless it is free */
-	dlist_node	rest;			/* in EmogiTables.idle without references, in .free when it is free */
+	/* in EmogiTables.idle without references, in .free when it is free */
+	dlist_node	rest;
 	int			references;		/* Graphs that stand on it, those that are being built included */
-	bool		published;		/* one of them was since one was displaced: the last reference takes the entry with it */
+	bool		published;		/* one of them was since one was displaced: the last reference takes
+								 * the entry with it */
 	bool		unwanted;		/* the same for another reason */
-	bool		told;			/* other servers were told what has changed: it stays for longer without a reference */
+	bool		told;			/* other servers were told what has changed: it stays for longer
+								 * without a reference */
 	TimestampTz idle_since;
 	uint64		number;			/* never used twice while the server runs */
 
@@ -34,7 +37,8 @@ typedef struct EmogiTable
 	uint64		lost_max;		/* highest that was dropped while it was running; 0 = none */
 	uint64		nclears;		/* how often some were dropped */
 	int			nwriters;
-	uint64		writers[EMOGI_RING_WRITERS];	/* full transaction ids, in order of their commits or so */
+	uint64		writers[EMOGI_RING_WRITERS];	/* full transaction ids, in order of their commits
+												 * or so */
 } EmogiTable;
 
 typedef struct EmogiTables
@@ -46,7 +50,8 @@ typedef struct EmogiTables
 	dlist_head	idle;			/* the one that has been longest without reference first */
 	dlist_head	told;			/* the same, of those that other servers were told of */
 	uint64		nnumbers;		/* given out */
-	uint8		epoch[EMOGI_EPOCH_BYTES];	/* of these entries, random: another start of a server has another */
+	uint8		epoch[EMOGI_EPOCH_BYTES];	/* of these entries, random: another start of a server
+											 * has another */
 	EmogiTable	tables[FLEXIBLE_ARRAY_MEMBER];	/* [max_tables()] */
 } EmogiTables;
 

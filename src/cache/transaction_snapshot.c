@@ -1,5 +1,6 @@
 /*
- * transaction_snapshot.c: what a snapshot sees of other transactions, in full transaction ids, which are never used twice.
+ * transaction_snapshot.c: what a snapshot sees of other transactions, in full transaction ids,
+ * which are never used twice.
  */
 #include "postgres.h"
 
@@ -10,7 +11,10 @@
 #include "cache/cache.h"
 #include "base/compat.h"
 
-/* Get the full id of a transaction that a snapshot or the like has named; next = an id that is not yet given out. */
+/*
+ * Get the full id of a transaction that a snapshot or the like has named; next = an id that is not
+ * yet given out.
+ */
 uint64
 emogi_transaction_snapshot_full(TransactionId xid, uint64 next)
 {
@@ -32,9 +36,9 @@ emogi_transaction_snapshot_compare(const void *a, const void *b)
 }
 
 /*
- * Note what a snapshot sees of other transactions, with a palloced running[]; false when it is of a kind that Graphs are not
- * shared under, or sees too many running transactions. The own transaction counts as running: a Graph that it builds never
- * holds changes of its own.
+ * Note what a snapshot sees of other transactions, with a palloced running[]; false when it is of a
+ * kind that Graphs are not shared under, or sees too many running transactions. The own transaction
+ * counts as running: a Graph that it builds never holds changes of its own.
  */
 bool
 emogi_transaction_snapshot_take(Snapshot snapshot, EmogiTransactionSnapshot *xids)
@@ -71,12 +75,13 @@ emogi_transaction_snapshot_running(const EmogiTransactionSnapshot *xids, uint64 
 		return true;
 	if (xid < xids->xmin)
 		return false;
-	return bsearch(&xid, xids->running, xids->nrunning, sizeof(uint64), emogi_transaction_snapshot_compare) != NULL;
+	return bsearch(&xid, xids->running, xids->nrunning, sizeof(uint64),
+				   emogi_transaction_snapshot_compare) != NULL;
 }
 
 /*
- * Has this transaction, which has ended, committed? One whose outcome the server has already thrown away counts as
- * committed, which is the safe side.
+ * Has this transaction, which has ended, committed? One whose outcome the server has already thrown
+ * away counts as committed, which is the safe side.
  */
 bool
 emogi_transaction_snapshot_committed(uint64 xid)
@@ -94,11 +99,13 @@ emogi_transaction_snapshot_committed(uint64 xid)
 }
 
 /*
- * Does a snapshot see all transactions as ended that the base does? The own transaction runs in both. Those of a standby may leave
- * subtransactions out, which the other then has as running: no is the safe answer.
+ * Does a snapshot see all transactions as ended that the base does? The own transaction runs in
+ * both. Those of a standby may leave subtransactions out, which the other then has as running: no
+ * is the safe answer.
  */
 bool
-emogi_transaction_snapshot_contain(const EmogiTransactionSnapshot *xids, const EmogiTransactionSnapshot *base)
+emogi_transaction_snapshot_contain(const EmogiTransactionSnapshot *xids,
+								   const EmogiTransactionSnapshot *base)
 {
 	if (base->xmax > xids->xmax)
 		return false;
@@ -110,8 +117,11 @@ emogi_transaction_snapshot_contain(const EmogiTransactionSnapshot *xids, const E
 
 /* Do two snapshots of a standby see the same? */
 bool
-emogi_transaction_snapshot_equal(const EmogiTransactionSnapshot *a, const EmogiTransactionSnapshot *b)
+emogi_transaction_snapshot_equal(const EmogiTransactionSnapshot *a,
+								 const EmogiTransactionSnapshot *b)
 {
-	return a->recovery && b->recovery && !a->overflowed && !b->overflowed && a->xmin == b->xmin && a->xmax == b->xmax &&
-		a->nrunning == b->nrunning && memcmp(a->running, b->running, a->nrunning * sizeof(uint64)) == 0;
+	return a->recovery && b->recovery && !a->overflowed && !b->overflowed && a->xmin == b->xmin &&
+		a->xmax == b->xmax &&
+		a->nrunning == b->nrunning &&
+		memcmp(a->running, b->running, a->nrunning * sizeof(uint64)) == 0;
 }

@@ -1,12 +1,14 @@
 /*
  * vacuums.c: how many VACUUMs of a table have ended.
  *
- * Before PostgreSQL 19 nobody but VACUUM sets bits of the visibility map of a file that is there already. So while none was at work
- * between two looks at the map, a bit that both show was set all the time. The LSN of a map page says the same, but some minor
- * releases move it when a bit is cleared, too, which every first write to a page does.
+ * Before PostgreSQL 19 nobody but VACUUM sets bits of the visibility map of a file that is there
+ * already. So while none was at work between two looks at the map, a bit that both show was set all
+ * the time. The LSN of a map page says the same, but some minor releases move it when a bit is
+ * cleared, too, which every first write to a page does.
  *
- * Whoever has vacuumed counts before giving his lock back: at PRE_COMMIT; and at every abort under such a lock, for by then the server
- * has forgotten that it was a VACUUM. Counters are by hash of the name: what counts for another table does no harm.
+ * Whoever has vacuumed counts before giving his lock back: at PRE_COMMIT; and at every abort under
+ * such a lock, for by then the server has forgotten that it was a VACUUM. Counters are by hash of
+ * the name: what counts for another table does no harm.
  */
 #include "postgres.h"
 
@@ -58,7 +60,8 @@ count(Oid relid)
 static void
 at_end_of_transaction(XactEvent event, void *arg)
 {
-	bool		is_vacuum = event == XACT_EVENT_PRE_COMMIT && (MyProc->statusFlags & PROC_IN_VACUUM) != 0;
+	bool		is_vacuum = event == XACT_EVENT_PRE_COMMIT &&
+		(MyProc->statusFlags & PROC_IN_VACUUM) != 0;
 
 	if (counters != NULL && (is_vacuum || event == XACT_EVENT_ABORT))
 		emogi_compat_each_lock(LOCKBIT_ON(ShareUpdateExclusiveLock), count);
@@ -81,7 +84,10 @@ emogi_vacuums_ended(Oid relid)
 	return ended;
 }
 
-/* May a VACUUM of a table be at work? To be asked after the map was read. On a standby nobody can tell. */
+/*
+ * May a VACUUM of a table be at work? To be asked after the map was read. On a standby nobody can
+ * tell.
+ */
 bool
 emogi_vacuums_at_work(Oid relid)
 {

@@ -1,10 +1,13 @@
 /*
- * walk_cost.c: what walks over the indexes of tables have cost (index_search/index_search.h) since a Graph of them was last asked for instead.
+ * walk_cost.c: what walks over the indexes of tables have cost (index_search/index_search.h) since
+ * a Graph of them was last asked for instead.
  *
- * Who walks again and again would have done better with a Graph, but nobody knows beforehand who will. So walks are paid like a rent:
- * when they have cost as much as a build, the next call builds. Where that was in vain, because the table changed before the Graph had
- * served, the next one costs twice as much: so tables that are written between calls are walked over, all but now and then. Sums are by
- * hash of the table's name: what was paid for another table has a Graph built sooner or later, and does no harm.
+ * Who walks again and again would have done better with a Graph, but nobody knows beforehand who
+ * will. So walks are paid like a rent: when they have cost as much as a build, the next call
+ * builds. Where that was in vain, because the table changed before the Graph had served, the next
+ * one costs twice as much: so tables that are written between calls are walked over, all but now
+ * and then. Sums are by hash of the table's name: what was paid for another table has a Graph built
+ * sooner or later, and does no harm.
  */
 #include "postgres.h"
 

@@ -1,16 +1,20 @@
 /*
- * call_statistics.c: how often what has been called: sums over calls, in shared memory, for emogi_stat_graphs.
+ * call_statistics.c: how often what has been called: sums over calls, in shared memory, for
+ * emogi_stat_graphs.
  *
- * An entry is what one role has called in one database: a function and a table or view, or a query. It does not hang on any Graph. A call is
- * added when it ends, well or not, as it is to the history; its numbers are those of emogi_runs.
+ * An entry is what one role has called in one database: a function and a table or view, or a query.
+ * It does not hang on any Graph. A call is added when it ends, well or not, as it is to the
+ * history; its numbers are those of emogi_runs.
  *
- * Entries are found by hashed keys, in an array of emogi.stat_entries. The lock is taken shared to find one, and exclusive to add or
- * remove some; an entry's own spinlock is for its sums. So calls of different tables do not wait for each other, and no call is lost. When
- * all entries are taken the twentieth part goes that was used least, where old use counts less each time. Their sums go on in an entry of the function and
- * database, of no role and no graph, so that sums over all entries never become less.
+ * Entries are found by hashed keys, in an array of emogi.stat_entries. The lock is taken shared to
+ * find one, and exclusive to add or remove some; an entry's own spinlock is for its sums. So calls
+ * of different tables do not wait for each other, and no call is lost. When all entries are taken
+ * the twentieth part goes that was used least, where old use counts less each time. Their sums go
+ * on in an entry of the function and database, of no role and no graph, so that sums over all
+ * entries never become less.
  *
- * The postmaster writes the entries to a file when it ends, and the next one reads it and removes it: after a crash there is none, and
- * counting begins anew.
+ * The postmaster writes the entries to a file when it ends, and the next one reads it and removes
+ * it: after a crash there is none, and counting begins anew.
  */
 #include "postgres.h"
 
@@ -31,7 +35,10 @@
 #define EMOGI_STAT_DECAY 0.99	/* of use, whenever entries go */
 #define EMOGI_NONE (-1)
 
-/* One entry. `next` and `order` of the table, and all but the sums, are under EmogiShared.statistics_lock. */
+/*
+ * One entry. `next` and `order` of the table, and all but the sums, are under
+ * EmogiShared.statistics_lock.
+ */
 typedef struct Entry
 {
 	slock_t		mutex;			/* of the sums, while the lock is held shared */
@@ -51,7 +58,10 @@ typedef struct Table
 	/* then: int buckets[emogi_stat_entries], int order[emogi_stat_entries] */
 } Table;
 
-/* What the file begins with; nentries EmogiStatistic follow, the most used first, and the CRC of all of it. */
+/*
+ * What the file begins with; nentries EmogiStatistic follow, the most used first, and the CRC of
+ * all of it.
+ */
 typedef struct FileHeader
 {
 	uint32		magic;
@@ -68,7 +78,8 @@ static int *order;				/* scratch, of who removes entries */
 static Size
 entries_bytes(void)
 {
-	return MAXALIGN(add_size(offsetof(Table, entries), mul_size(emogi_stat_entries, sizeof(Entry))));
+	return MAXALIGN(add_size(offsetof(Table, entries),
+							 mul_size(emogi_stat_entries, sizeof(Entry))));
 }
 
 Size
@@ -82,7 +93,8 @@ emogi_call_statistics_shmem_size(void)
 static int *
 bucket_of(const EmogiStatisticKey *key)
 {
-	return &buckets[hash_bytes((const unsigned char *) key, sizeof *key) % (uint32) emogi_stat_entries];
+	return &buckets[hash_bytes((const unsigned char *) key,
+							   sizeof *key) % (uint32) emogi_stat_entries];
 }
 
 /* Forget all entries. */
@@ -136,10 +148,15 @@ is_rest(const Entry *entry)
 	return !OidIsValid(entry->statistic.key.userid);
 }
 
-/* The role whose entries are evicted first, because it has more than its share; InvalidOid = none. */
+/*
+ * The role whose entries are evicted first, because it has more than its share; InvalidOid = none.
+ */
 static Oid	crowding = InvalidOid;
 
-/* Order entries by their use, the least first; those of the rest follow, and those that are free come last. */
+/*
+ * Order entries by their use, the least first; those of the rest follow, and those that are free
+ * come last.
+ */
 static int
 compare_use(const void *a, const void *b)
 {
@@ -148,7 +165,8 @@ compare_use(const void *a, const void *b)
 
 	if (x->used != y->used)
 		return x->used ? -1 : 1;
-	if (OidIsValid(crowding) && (x->statistic.key.userid == crowding) != (y->statistic.key.userid == crowding))
+	if (OidIsValid(crowding) &&
+		(x->statistic.key.userid == crowding) != (y->statistic.key.userid == crowding))
 		return x->statistic.key.userid == crowding ? -1 : 1;
 	if (is_rest(x) != is_rest(y))
 		return is_rest(x) ? 1 : -1;
@@ -190,7 +208,10 @@ add_sums(EmogiStatistic *sums, const EmogiStatistic *more)
 	sums->use += more->use;
 }
 
-/* Add the sums of an entry that has no place to the rest of its function. Caller holds the lock exclusively. */
+/*
+ * Add the sums of an entry that has no place to the rest of its function. Caller holds the lock
+ * exclusively.
+ */
 static void
 add_to_rest(const EmogiStatistic *gone)
 {
@@ -217,13 +238,18 @@ count_entries(Oid userid)
 	return count;
 }
 
-/* Remove the least used entries, for all are taken, of a role itself if it has more than three quarters of them; their sums go to the rest of their function, which may take their place. Of a rest itself, which goes where there is nothing else, they are lost. */
+/*
+ * Remove the least used entries, for all are taken, of a role itself if it has more than three
+ * quarters of them; their sums go to the rest of their function, which may take their place. Of a
+ * rest itself, which goes where there is nothing else, they are lost.
+ */
 static void
 make_room(Oid userid)
 {
 	const int	wanted = Max(emogi_stat_entries / 20, 1);
 
-	crowding = OidIsValid(userid) && count_entries(userid) > emogi_stat_entries / 4 * 3 ? userid : InvalidOid;
+	crowding = OidIsValid(userid) && count_entries(userid) > emogi_stat_entries / 4 * 3 ? userid :
+		InvalidOid;
 	sort_entries();
 	crowding = InvalidOid;
 	for (int i = 0; i < emogi_stat_entries && emogi_stat_entries - table->nentries < wanted; i++)
@@ -239,7 +265,9 @@ make_room(Oid userid)
 		table->entries[i].statistic.use *= EMOGI_STAT_DECAY;
 }
 
-/* Add an entry of a key that has none, with nothing counted yet. Caller holds the lock exclusively. */
+/*
+ * Add an entry of a key that has none, with nothing counted yet. Caller holds the lock exclusively.
+ */
 static Entry *
 add_entry(const EmogiStatisticKey *key)
 {
@@ -274,7 +302,10 @@ read_part(FILE *file, void *to, Size bytes, pg_crc32c *crc)
 	return true;
 }
 
-/* Read the entries of a file; false when it is not whole, or of another layout. Where there are more than fit the most used are taken, and the sums of others. */
+/*
+ * Read the entries of a file; false when it is not whole, or of another layout. Where there are
+ * more than fit the most used are taken, and the sums of others.
+ */
 static bool
 read_entries(FILE *file)
 {
@@ -285,7 +316,8 @@ read_entries(FILE *file)
 
 	INIT_CRC32C(crc);
 	if (!read_part(file, &header, sizeof header, &crc) || header.magic != EMOGI_STAT_MAGIC ||
-		header.statistic_bytes != sizeof(EmogiStatistic) || header.nentries > EMOGI_MOST_STAT_ENTRIES)
+		header.statistic_bytes != sizeof(EmogiStatistic) ||
+		header.nentries > EMOGI_MOST_STAT_ENTRIES)
 		return false;
 	for (uint64 i = 0; i < header.nentries; i++)
 	{
@@ -310,7 +342,10 @@ read_entries(FILE *file)
 	return fread(&written, sizeof written, 1, file) == 1 && EQ_CRC32C(crc, written);
 }
 
-/* Take what the last server has left, once, and remove the file: it belongs into no base backup, and after a crash it would be of long ago. */
+/*
+ * Take what the last server has left, once, and remove the file: it belongs into no base backup,
+ * and after a crash it would be of long ago.
+ */
 static void
 load_entries(void)
 {
@@ -332,7 +367,8 @@ load_entries(void)
 	{
 		empty_table();
 		ereport(LOG,
-				(errmsg("the statistics of emogi in file \"%s\" are not whole or of another version: they begin anew", EMOGI_STAT_FILE)));
+				(errmsg("the statistics of emogi in file \"%s\" are not whole or of another "
+						"version: they begin anew", EMOGI_STAT_FILE)));
 	}
 	FreeFile(file);
 	if (unlink(EMOGI_STAT_FILE) != 0)
@@ -363,7 +399,8 @@ write_entries(FILE *file)
 	bool		ok;
 
 	sort_entries();
-	while (header.nentries < (uint64) emogi_stat_entries && table->entries[order[header.nentries]].used)
+	while (header.nentries < (uint64) emogi_stat_entries &&
+		   table->entries[order[header.nentries]].used)
 		header.nentries++;
 	INIT_CRC32C(crc);
 	ok = write_part(file, &header, sizeof header, &crc);
@@ -373,7 +410,10 @@ write_entries(FILE *file)
 	return ok && fwrite(&crc, sizeof crc, 1, file) == 1;
 }
 
-/* Leave the entries to the next server, when this one ends. Nobody else is there any more; who was ended in the middle of a call may have left a row half filled in. */
+/*
+ * Leave the entries to the next server, when this one ends. Nobody else is there any more; who was
+ * ended in the middle of a call may have left a row half filled in.
+ */
 static void
 save_entries(int code, Datum arg)
 {
@@ -398,7 +438,10 @@ save_entries(int code, Datum arg)
 
 /* ---- what others see ---- */
 
-/* Set up the entries, at server start and after every crash restart. Caller holds AddinShmemInitLock. */
+/*
+ * Set up the entries, at server start and after every crash restart. Caller holds
+ * AddinShmemInitLock.
+ */
 void
 emogi_call_statistics_shmem_startup(bool found)
 {
@@ -475,7 +518,10 @@ emogi_call_statistics_count(const EmogiCallRecord *run)
 	LWLockRelease(emogi_shared->statistics_lock);
 }
 
-/* Copy all entries into statistics[emogi_stat_entries], or, where that is NULL, none; get their number, and what is known of all. */
+/*
+ * Copy all entries into statistics[emogi_stat_entries], or, where that is NULL, none; get their
+ * number, and what is known of all.
+ */
 int
 emogi_call_statistics_copy(EmogiStatistic *statistics, uint64 *ngone, TimestampTz *reset_at)
 {

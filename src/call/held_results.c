@@ -1,10 +1,11 @@
 /*
  * held_results.c: what calls keep while their rows are read, without a slot.
  *
- * A call whose rows are streamed asks the engine worker for nothing for a while, or for ever, but its Result and its Graph are
- * read until the plan ends, which for an open cursor may take as long as its session likes. So it gives its slot back and
- * keeps a holding, of which there are many, until it wants a slot again. Parallel workers that read some of its rows join
- * it; the last to leave frees it.
+ * A call whose rows are streamed asks the engine worker for nothing for a while, or for ever, but
+ * its Result and its Graph are read until the plan ends, which for an open cursor may take as long
+ * as its session likes. So it gives its slot back and keeps a holding, of which there are many,
+ * until it wants a slot again. Parallel workers that read some of its rows join it; the last to
+ * leave frees it.
  */
 #include "postgres.h"
 
@@ -32,8 +33,8 @@ free_holding(int index)
 }
 
 /*
- * Move what a slot has, its memory but for edges and its pin on a Graph, into a holding; -1, with nothing moved, when there
- * is none free. The slot's owner calls, while the worker is not at it.
+ * Move what a slot has, its memory but for edges and its pin on a Graph, into a holding; -1, with
+ * nothing moved, when there is none free. The slot's owner calls, while the worker is not at it.
  */
 int
 emogi_held_results_take(EmogiSlot *slot)
@@ -46,7 +47,8 @@ emogi_held_results_take(EmogiSlot *slot)
 	holding = find_free();
 	if (holding != NULL)
 	{
-		emogi_limits_open_account(EMOGI_NSLOTS + (int) (holding - emogi_shared->holdings), account->pid, account->userid,
+		emogi_limits_open_account(EMOGI_NSLOTS + (int) (holding - emogi_shared->holdings),
+								  account->pid, account->userid,
 								  account->limited);
 		holding->nusers = 1;
 		holding->waits = false;
@@ -79,7 +81,10 @@ emogi_held_results_return(int index, EmogiSlot *slot)
 	LWLockRelease(emogi_shared->lock);
 }
 
-/* Use what a call of another process keeps, until emogi_held_results_leave; false when it keeps it no more. */
+/*
+ * Use what a call of another process keeps, until emogi_held_results_leave; false when it keeps it
+ * no more.
+ */
 bool
 emogi_held_results_join(int index, uint64 token)
 {
@@ -129,7 +134,10 @@ emogi_held_results_wait(int index, bool waits)
 	LWLockRelease(emogi_shared->lock);
 }
 
-/* Note whether the last row has been read: such a call is not in progress any more, though it keeps what it has. */
+/*
+ * Note whether the last row has been read: such a call is not in progress any more, though it keeps
+ * what it has.
+ */
 void
 emogi_held_results_finish(int index, bool finished)
 {

@@ -1,8 +1,9 @@
 /*
- * request.c: a backend asks the engine worker: queue the request of its slot, wait, take the answer or its error.
+ * request.c: a backend asks the engine worker: queue the request of its slot, wait, take the answer
+ * or its error.
  *
- * A request is queued whether there is a worker or not. One that has not begun when its worker ends waits for the next;
- * one that was running fails.
+ * A request is queued whether there is a worker or not. One that has not begun when its worker ends
+ * waits for the next; one that was running fails.
  */
 #include "postgres.h"
 
@@ -22,10 +23,16 @@
 /* Fair share: see worker.c. How far a backend's clock may be behind. */
 #define EMOGI_CREDIT_MS 10000.0
 
-/* This backend's clock: the engine time that it has had, since vclock_ms at its first request; < 0 = there was none. */
+/*
+ * This backend's clock: the engine time that it has had, since vclock_ms at its first request; < 0
+ * = there was none.
+ */
 static double vtime_ms = -1;
 
-/* Raise 55000 at once when it is known that the engine asked for is not there: no GPU, or no worker at all. */
+/*
+ * Raise 55000 at once when it is known that the engine asked for is not there: no GPU, or no worker
+ * at all.
+ */
 void
 emogi_request_require_engine(void)
 {
@@ -36,7 +43,8 @@ emogi_request_require_engine(void)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("emogi does not compute in single-user mode"),
-				 errhint("There are no background workers in single-user mode. Start the server to call functions of emogi.")));
+				 errhint("There are no background workers in single-user mode. Start the server to "
+						 "call functions of emogi.")));
 	if (emogi_engine != EMOGI_ENGINE_CUDA)
 		return;
 	LWLockAcquire(emogi_shared->lock, LW_SHARED);
@@ -78,9 +86,9 @@ queue_request(EmogiSlot *slot)
 }
 
 /*
- * Have the postmaster look for background workers that it is to start. Through PostgreSQL 15 it finds out how long it may
- * sleep before it lets signals through: a worker whose end it is told of in between is not started again until something
- * else wakes it, which can take a minute.
+ * Have the postmaster look for background workers that it is to start. Through PostgreSQL 15 it
+ * finds out how long it may sleep before it lets signals through: a worker whose end it is told of
+ * in between is not started again until something else wakes it, which can take a minute.
  */
 static void
 wake_postmaster(void)
@@ -89,8 +97,9 @@ wake_postmaster(void)
 }
 
 /*
- * Does a request still wait for its answer? *missing_since: since when it is queued and no worker is ready; 0 = not so.
- * A worker that opens its engines may take its time; one that is not there, or ends again and again, may not.
+ * Does a request still wait for its answer? *missing_since: since when it is queued and no worker
+ * is ready; 0 = not so. A worker that opens its engines may take its time; one that is not there,
+ * or ends again and again, may not.
  */
 static bool
 still_waits(const EmogiSlot *slot, TimestampTz *missing_since)
@@ -113,14 +122,17 @@ still_waits(const EmogiSlot *slot, TimestampTz *missing_since)
 		*missing_since = never_started ? PgStartTime : GetCurrentTimestamp();
 	if (*missing_since != 0 && !is_there)
 	{
-		if (TimestampDifferenceExceeds(*missing_since, GetCurrentTimestamp(), EMOGI_WORKER_PATIENCE_MS))
+		if (TimestampDifferenceExceeds(*missing_since, GetCurrentTimestamp(),
+									   EMOGI_WORKER_PATIENCE_MS))
 			report_no_worker();
 		wake_postmaster();
 	}
 	return state == EMOGI_SLOT_QUEUED || state == EMOGI_SLOT_RUNNING;
 }
 
-/* Wait until the slot's request is answered; raises 58000 when there is no worker to begin with it. */
+/*
+ * Wait until the slot's request is answered; raises 58000 when there is no worker to begin with it.
+ */
 static void
 wait_for_answer(EmogiSlot *slot)
 {
@@ -128,7 +140,8 @@ wait_for_answer(EmogiSlot *slot)
 
 	ConditionVariablePrepareToSleep(&slot->answered);
 	while (still_waits(slot, &missing_since))
-		emogi_shared_sleep(&slot->answered, missing_since != 0 ? EMOGI_WORKER_WAKEUP_MS : EMOGI_WAKEUP_MS, EMOGI_WAIT_ENGINE);
+		emogi_shared_sleep(&slot->answered, missing_since != 0 ? EMOGI_WORKER_WAKEUP_MS :
+						   EMOGI_WAKEUP_MS, EMOGI_WAIT_ENGINE);
 	ConditionVariableCancelSleep();
 }
 
@@ -171,7 +184,8 @@ report_settings(const EmogiQuery *query, const EmogiError *error)
 			 errmsg("%s", error->message),
 			 error->detail[0] != '\0' ? errdetail("%s", error->detail) : 0,
 			 errhint("Choose another emogi.mapping (%s now) or emogi.placement (%s now).",
-					 emogi_papers_mapping_name(query->papers.mapping), emogi_settings_placement_name(query->placement))));
+					 emogi_papers_mapping_name(query->papers.mapping),
+					 emogi_settings_placement_name(query->placement))));
 }
 
 /* Raise the error that a status other than EMOGI_OK stands for. */

@@ -1,8 +1,9 @@
 /*
  * run_log.c: what has been run: the last runs, in shared memory, for emogi_runs.
  *
- * A ring of the latest entries, emogi.run_entries of them. A call writes an entry when it ends, well or not; whoever asks
- * gets a copy. Runs are numbered from 1; numbers go on when the ring is emptied.
+ * A ring of the latest entries, emogi.run_entries of them. A call writes an entry when it ends,
+ * well or not; whoever asks gets a copy. Runs are numbered from 1; numbers go on when the ring is
+ * emptied.
  */
 #include "postgres.h"
 
@@ -19,7 +20,8 @@ typedef struct EmogiRunLog
 	/* under EmogiShared.history_lock */
 	uint64		first_id;		/* the oldest run that is kept */
 	uint64		next_id;
-	EmogiCallRecord entries[FLEXIBLE_ARRAY_MEMBER]; /* that of run id at [id % emogi_course_entries] */
+	/* that of run id at [id % emogi_course_entries] */
+	EmogiCallRecord entries[FLEXIBLE_ARRAY_MEMBER];
 } EmogiRunLog;
 
 static EmogiRunLog *history;
@@ -27,10 +29,14 @@ static EmogiRunLog *history;
 Size
 emogi_run_log_shmem_size(void)
 {
-	return add_size(offsetof(EmogiRunLog, entries), mul_size(emogi_course_entries, sizeof(EmogiCallRecord)));
+	return add_size(offsetof(EmogiRunLog, entries),
+					mul_size(emogi_course_entries, sizeof(EmogiCallRecord)));
 }
 
-/* Set up an empty ring, at server start and after every crash restart. Caller holds AddinShmemInitLock. */
+/*
+ * Set up an empty ring, at server start and after every crash restart. Caller holds
+ * AddinShmemInitLock.
+ */
 void
 emogi_run_log_shmem_startup(bool found)
 {
@@ -43,7 +49,10 @@ emogi_run_log_shmem_startup(bool found)
 	history->first_id = history->next_id = 1;
 }
 
-/* Note in an entry in the making what came of a run; counts and times add up where a call has several. */
+/*
+ * Note in an entry in the making what came of a run; counts and times add up where a call has
+ * several.
+ */
 void
 emogi_run_log_note(EmogiCallRecord *run, const EmogiRequest *request, const EmogiReply *reply)
 {
@@ -58,8 +67,10 @@ emogi_run_log_note(EmogiCallRecord *run, const EmogiRequest *request, const Emog
 	if (reply->status != EMOGI_OK)
 		return;
 	on_gpu = result->placement != EMOGI_PLACEMENT_AUTO;
-	strlcpy(run->placement, on_gpu ? emogi_settings_placement_name(result->placement) : "", sizeof run->placement);
-	strlcpy(run->mapping, on_gpu ? emogi_papers_mapping_name(request->query.papers.mapping) : "", sizeof run->mapping);
+	strlcpy(run->placement, on_gpu ? emogi_settings_placement_name(result->placement) : "",
+			sizeof run->placement);
+	strlcpy(run->mapping, on_gpu ? emogi_papers_mapping_name(request->query.papers.mapping) : "",
+			sizeof run->mapping);
 	run->transfer_ms += result->transfer_ms;
 	run->run_ms += result->run_ms;
 	run->nreached += result->nreached;
@@ -69,7 +80,10 @@ emogi_run_log_note(EmogiCallRecord *run, const EmogiRequest *request, const Emog
 	run->nlinks = on_gpu ? result->nlinks : 0;
 }
 
-/* Add a run to the ring, in place of the oldest. Raises nothing, so it may run while a transaction aborts. */
+/*
+ * Add a run to the ring, in place of the oldest. Raises nothing, so it may run while a transaction
+ * aborts.
+ */
 void
 emogi_run_log_record(const EmogiCallRecord *run)
 {
@@ -84,7 +98,10 @@ emogi_run_log_record(const EmogiCallRecord *run)
 	LWLockRelease(emogi_shared->history_lock);
 }
 
-/* Copy all runs into entries[emogi_course_entries], oldest first; get their number. Those that are overwritten meanwhile are left out. */
+/*
+ * Copy all runs into entries[emogi_course_entries], oldest first; get their number. Those that are
+ * overwritten meanwhile are left out.
+ */
 int
 emogi_run_log_copy(EmogiCallRecord *entries)
 {
@@ -96,7 +113,8 @@ emogi_run_log_copy(EmogiCallRecord *entries)
 	{
 		LWLockAcquire(emogi_shared->history_lock, LW_SHARED);
 		id = Max(id, history->first_id);
-		for (int i = 0; i < EMOGI_COPIED_RUNS && id < history->next_id && count < emogi_course_entries; i++, id++)
+		for (int i = 0; i < EMOGI_COPIED_RUNS && id < history->next_id &&
+			 count < emogi_course_entries; i++, id++)
 			entries[count++] = history->entries[id % emogi_course_entries];
 		more = id < history->next_id && count < emogi_course_entries;
 		LWLockRelease(emogi_shared->history_lock);

@@ -1,8 +1,8 @@
 /*
  * slot.c: the slots: taking one for a call, and freeing it with all it owns.
  *
- * A slot that the worker is running cannot be freed from outside: it becomes an ORPHAN with its cancel flag set, and
- * the worker frees it within the 50 ms in which an engine must see the flag.
+ * A slot that the worker is running cannot be freed from outside: it becomes an ORPHAN with its
+ * cancel flag set, and the worker frees it within the 50 ms in which an engine must see the flag.
  */
 #include "postgres.h"
 
@@ -35,7 +35,8 @@ emogi_slot_take(EmogiCall *call)
 			slot->key_table = NULL;
 			slot->all_codes = false;
 			slot->dictionary = slot->old_dictionary = -1;
-			slot->graph = slot->donor = slot->live_state = slot->awaited_state = slot->awaited_graph = -1;
+			slot->graph = slot->donor = slot->live_state = slot->awaited_state =
+				slot->awaited_graph = -1;
 			slot->waits_for_room = false;
 			slot->caller = *caller;
 			pg_atomic_write_u64(&slot->nskipped, 0);
@@ -80,13 +81,17 @@ emogi_slot_free(EmogiSlot *slot)
 bool
 emogi_slot_edges(const EmogiSlot *slot, EmogiEdges *edges, void *(*allocate) (Size))
 {
-	bool		ok = emogi_arena_edges(EMOGI_OWNER_EDGES(slot - emogi_shared->slots), edges, allocate);
+	bool		ok = emogi_arena_edges(EMOGI_OWNER_EDGES(slot - emogi_shared->slots), edges,
+									   allocate);
 
 	edges->weighted = slot->weights != EMOGI_WEIGHTS_UNUSED;
 	return ok;
 }
 
-/* Let go of a slot in whatever state it is; a request that is still running is paid for up to now. Raises nothing. */
+/*
+ * Let go of a slot in whatever state it is; a request that is still running is paid for up to now.
+ * Raises nothing.
+ */
 void
 emogi_slot_leave(EmogiSlot *slot)
 {

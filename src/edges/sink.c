@@ -1,18 +1,22 @@
 /*
  * sink.c: where edges enter the Region.
  *
- * A sink appends to chunks of its own, so that any number of processes can fill one slot without a lock but for the
- * taking of a chunk. The count in a chunk's header is kept edge by edge: whenever a process stops, for whatever
- * reason, what it has put stands in the Region and nothing needs to be flushed.
+ * A sink appends to chunks of its own, so that any number of processes can fill one slot without a
+ * lock but for the taking of a chunk. The count in a chunk's header is kept edge by edge: whenever
+ * a process stops, for whatever reason, what it has put stands in the Region and nothing needs to
+ * be flushed.
  *
- * Tables fill sinks from heap_scan.c. Everything else goes through the executor, with the caller's rights, as
+ * Tables fill sinks from heap_scan.c. Everything else goes through the executor, with the caller's
+ * rights, as
  *     SELECT _emogi_sink($1, q.c1, q.c2) FROM (query) AS q(c1, c2)
- * or, where a column gives vertices that are there with or without an edge, _emogi_sink_vertices($1, q.c1, q.c2, q.c3),
- * where _emogi_sink is a parallel-safe aggregate: its rows never leave the process that made them.
+ * or, where a column gives vertices that are there with or without an edge,
+ * _emogi_sink_vertices($1, q.c1, q.c2, q.c3), where _emogi_sink is a parallel-safe aggregate: its
+ * rows never leave the process that made them.
  *
- * Anybody may call an aggregate, also in the query of a graph. So $1 is the load: a random number that names the slot from the start of this query
- * to its end, and that stands in no plan. Rows are refused that come without it, from another session, or in another form than that of the
- * query: with other keys, with or without weights or vertices.
+ * Anybody may call an aggregate, also in the query of a graph. So $1 is the load: a random number
+ * that names the slot from the start of this query to its end, and that stands in no plan. Rows are
+ * refused that come without it, from another session, or in another form than that of the query:
+ * with other keys, with or without weights or vertices.
  */
 #include "postgres.h"
 
@@ -59,7 +63,9 @@ emogi_sink_refuse_caller(void)
 			 errmsg("_emogi_sink is for the use of emogi itself")));
 }
 
-/* Open a sink on the slot of this session that a token names, or, with is_load, that a load does. */
+/*
+ * Open a sink on the slot of this session that a token names, or, with is_load, that a load does.
+ */
 static void
 open_slot(EmogiSink *sink, uint64 token, bool is_load)
 {
@@ -72,7 +78,8 @@ open_slot(EmogiSink *sink, uint64 token, bool is_load)
 	{
 		EmogiSlot  *slot = &emogi_shared->slots[i];
 
-		if (slot->state == EMOGI_SLOT_HELD && token != 0 && (is_load ? slot->load : slot->token) == token && slot->caller.pid == pid)
+		if (slot->state == EMOGI_SLOT_HELD && token != 0 &&
+			(is_load ? slot->load : slot->token) == token && slot->caller.pid == pid)
 		{
 			sink->slot = slot;
 			sink->weights = slot->weights;
@@ -92,14 +99,17 @@ emogi_sink_open(EmogiSink *sink, uint64 token)
 }
 
 /*
- * Open the sink of an aggregate on the slot that its first argument names, which must be of this session, and whose edges it must have been
- * asked for, in this form: keys that are no integers, vertices beside edges, weights. Raises 55000.
+ * Open the sink of an aggregate on the slot that its first argument names, which must be of this
+ * session, and whose edges it must have been asked for, in this form: keys that are no integers,
+ * vertices beside edges, weights. Raises 55000.
  */
 void
-emogi_sink_open_load(EmogiSink *sink, FunctionCallInfo fcinfo, bool keys, bool vertices, bool weighted)
+emogi_sink_open_load(EmogiSink *sink, FunctionCallInfo fcinfo, bool keys, bool vertices,
+					 bool weighted)
 {
 	open_slot(sink, PG_ARGISNULL(1) ? 0 : (uint64) PG_GETARG_INT64(1), true);
-	if (keys != (sink->slot->keys.class != EMOGI_KEY_INTEGER) || vertices != sink->slot->load_vertices ||
+	if (keys != (sink->slot->keys.class != EMOGI_KEY_INTEGER) ||
+		vertices != sink->slot->load_vertices ||
 		weighted != (sink->weights != EMOGI_WEIGHTS_UNUSED))
 		emogi_sink_refuse_caller();
 	emogi_sink_open_keys(sink);
@@ -116,7 +126,8 @@ emogi_sink_next_chunk(EmogiSink *sink)
 		ereport(ERROR,
 				(errcode(ERRCODE_OUT_OF_MEMORY),
 				 errmsg("out of memory"),
-				 errdetail("The system has no memory for %zu more bytes of edges.", EMOGI_CHUNK_BYTES),
+				 errdetail("The system has no memory for %zu more bytes of edges.",
+						   EMOGI_CHUNK_BYTES),
 				 errhint("Lower emogi.max_memory below the memory that the system can give.")));
 	chunk->nedges = 0;
 	chunk->min_key = PG_INT64_MAX;
@@ -128,8 +139,9 @@ emogi_sink_next_chunk(EmogiSink *sink)
 }
 
 /*
- * Raise 22023 for a weight that is out of range. The HINT has a condition that leaves out this one and its like. NaN is above
- * all other numbers for PostgreSQL. A column that is negative may be an integer's, which cannot be compared with 'Infinity'.
+ * Raise 22023 for a weight that is out of range. The HINT has a condition that leaves out this one
+ * and its like. NaN is above all other numbers for PostgreSQL. A column that is negative may be an
+ * integer's, which cannot be compared with 'Infinity'.
  */
 void
 emogi_sink_refuse_weight(const EmogiSink *sink, const char *src, const char *dst, double weight)
@@ -140,7 +152,8 @@ emogi_sink_refuse_weight(const EmogiSink *sink, const char *src, const char *dst
 		const char *condition;	/* of those that are not negative, or may be */
 	}			allowed[] = {
 		[EMOGI_WEIGHTS_LENGTHS] = {"Weights must not be negative or NaN.", "weight <> 'NaN'"},
-		[EMOGI_WEIGHTS_CONDUCTANCES] = {"Weights must be finite and not negative.", "weight < 'Infinity'"},
+		[EMOGI_WEIGHTS_CONDUCTANCES] = {"Weights must be finite and not negative.",
+										"weight < 'Infinity'"},
 		[EMOGI_WEIGHTS_FACTORS] = {"Weights must be finite.", "abs(weight) < 'Infinity'"},
 		[EMOGI_WEIGHTS_ANY] = {"Weights must not be NaN.", "weight <> 'NaN'"}
 	};
@@ -149,18 +162,25 @@ emogi_sink_refuse_weight(const EmogiSink *sink, const char *src, const char *dst
 	ereport(ERROR,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 			 errmsg("invalid weight %g of the edge from %s to %s", weight, src, dst),
-			 errhint("%s Leave such edges out with a query: $$SELECT src, dst, weight FROM edges WHERE %s$$.",
-					 allowed[sink->weights].range, is_negative ? "weight >= 0" : allowed[sink->weights].condition)));
+			 errhint("%s Leave such edges out with a query: $$SELECT src, dst, weight FROM edges "
+					 "WHERE %s$$.",
+					 allowed[sink->weights].range,
+					 is_negative ? "weight >= 0" : allowed[sink->weights].condition)));
 }
 
-/* Raise 22004 for an edge without a weight. Rows of a query may have a cost for each way: nobody knows here. */
+/*
+ * Raise 22004 for an edge without a weight. Rows of a query may have a cost for each way: nobody
+ * knows here.
+ */
 void
 emogi_sink_refuse_null_weight(const char *src, const char *dst)
 {
 	ereport(ERROR,
 			(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
 			 errmsg("the weight of the edge from %s to %s is NULL", src, dst),
-			 errhint("Leave such edges out, or give them a weight, with a query: 'SELECT src, dst, coalesce(weight, 1) FROM edges', or coalesce(reverse_cost, -1) AS reverse_cost: no edge that way.")));
+			 errhint("Leave such edges out, or give them a weight, with a query: 'SELECT src, dst, "
+					 "coalesce(weight, 1) FROM edges', or coalesce(reverse_cost, -1) AS "
+					 "reverse_cost: no edge that way.")));
 }
 
 /* Write a column under a name, which it may have. */
@@ -170,18 +190,25 @@ named(const char *column, const char *name)
 	return strcmp(column, name) == 0 ? name : psprintf("%s AS %s", quote_identifier(column), name);
 }
 
-/* Raise 22004 for a row from src to dst, texts, that lacks the cost of one way, the column `lacking`; the other way's is `other`. */
+/*
+ * Raise 22004 for a row from src to dst, texts, that lacks the cost of one way, the column
+ * `lacking`; the other way's is `other`.
+ */
 void
-emogi_sink_refuse_null_way(const char *src, const char *dst, const char *lacking, const char *other, bool back)
+emogi_sink_refuse_null_way(const char *src, const char *dst, const char *lacking, const char *other,
+						   bool back)
 {
-	const char *filled = psprintf("coalesce(%s, -1) AS %s", quote_identifier(lacking), back ? "reverse_cost" : "cost");
+	const char *filled = psprintf("coalesce(%s, -1) AS %s", quote_identifier(lacking),
+								  back ? "reverse_cost" : "cost");
 	const char *kept = named(other, back ? "cost" : "reverse_cost");
 
 	ereport(ERROR,
 			(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-			 errmsg("the weight of the edge from %s to %s is NULL", back ? dst : src, back ? src : dst),
+			 errmsg("the weight of the edge from %s to %s is NULL", back ? dst : src,
+					back ? src : dst),
 			 errdetail("It is \"%s\" of the row from %s to %s.", lacking, src, dst),
-			 errhint("A negative cost says that there is no edge that way: give such rows one, or use a query with %s, %s.",
+			 errhint("A negative cost says that there is no edge that way: give such rows one, or "
+					 "use a query with %s, %s.",
 					 back ? kept : filled, back ? filled : kept)));
 }
 
@@ -225,7 +252,10 @@ emogi_sink_put_vertex(EmogiSink *sink, int64 vertex)
 		emogi_sink_put_weighted(sink, vertex, vertex, 0);
 }
 
-/* Put the edge of a row of integers, if it has one; weight: number of the argument that is its weight, 0 = it has none. */
+/*
+ * Put the edge of a row of integers, if it has one; weight: number of the argument that is its
+ * weight, 0 = it has none.
+ */
 static void
 put_edge(EmogiSink *sink, FunctionCallInfo fcinfo, int weight)
 {
@@ -240,7 +270,10 @@ put_edge(EmogiSink *sink, FunctionCallInfo fcinfo, int weight)
 		emogi_sink_put_weighted(sink, src, dst, PG_GETARG_FLOAT8(weight));
 }
 
-/* Take a row of integers of an aggregate. vertex, weight: numbers of the arguments; 0 = there is none. */
+/*
+ * Take a row of integers of an aggregate. vertex, weight: numbers of the arguments; 0 = there is
+ * none.
+ */
 static inline Datum
 take_row(FunctionCallInfo fcinfo, int vertex, int weight)
 {
@@ -268,21 +301,30 @@ emogi_sink_transition(PG_FUNCTION_ARGS)
 	return take_row(fcinfo, 0, 0);
 }
 
-/* emogi_sink_transition_weighted(state internal, token bigint, src bigint, dst bigint, weight float8) -> internal */
+/*
+ * emogi_sink_transition_weighted(state internal, token bigint, src bigint, dst bigint, weight
+ * float8) -> internal
+ */
 Datum
 emogi_sink_transition_weighted(PG_FUNCTION_ARGS)
 {
 	return take_row(fcinfo, 0, 4);
 }
 
-/* emogi_sink_transition_vertices(state internal, token bigint, src bigint, dst bigint, vertex bigint [, weight float8]) -> internal */
+/*
+ * emogi_sink_transition_vertices(state internal, token bigint, src bigint, dst bigint, vertex
+ * bigint [, weight float8]) -> internal
+ */
 Datum
 emogi_sink_transition_vertices(PG_FUNCTION_ARGS)
 {
 	return take_row(fcinfo, 4, PG_NARGS() > 5 ? 5 : 0);
 }
 
-/* emogi_sink_combine(internal, internal) -> internal: only the counters; the edges are in the Region. */
+/*
+ * emogi_sink_combine(internal, internal) -> internal: only the counters; the edges are in the
+ * Region.
+ */
 Datum
 emogi_sink_combine(PG_FUNCTION_ARGS)
 {
@@ -341,7 +383,10 @@ emogi_sink_final(PG_FUNCTION_ARGS)
 	PG_RETURN_INT64((int64) ((EmogiSink *) PG_GETARG_POINTER(0))->nskipped);
 }
 
-/* Get the type of the keys of a query, or raise the error that emogi_sink_query would raise for its form; does not run it. */
+/*
+ * Get the type of the keys of a query, or raise the error that emogi_sink_query would raise for its
+ * form; does not run it.
+ */
 EmogiKeyType
 emogi_sink_check_query(const char *query, bool wants_weight)
 {
@@ -360,18 +405,24 @@ emogi_sink_check_query(const char *query, bool wants_weight)
 static void
 write_argument(StringInfo sql, int column, const char *cast)
 {
-	appendStringInfo(sql, ", q.c%d%s%s", column, cast != NULL ? "::" : "", cast != NULL ? cast : "");
+	appendStringInfo(sql, ", q.c%d%s%s", column, cast != NULL ? "::" : "",
+					 cast != NULL ? cast : "");
 }
 
-/* Write the SELECT list that sinks the edges of q.c1, q.c2 and so on, with keys of the type that the aggregate knows. Its parameter is the load. */
+/*
+ * Write the SELECT list that sinks the edges of q.c1, q.c2 and so on, with keys of the type that
+ * the aggregate knows. Its parameter is the load.
+ */
 static void
 write_select(StringInfo sql, const EmogiCall *call, const EmogiEdgeColumns *columns)
 {
-	const char *cast = format_type_extended(columns->key.type, -1, FORMAT_TYPE_TYPEMOD_GIVEN | FORMAT_TYPE_FORCE_QUALIFY);
+	const char *cast = format_type_extended(columns->key.type, -1,
+											FORMAT_TYPE_TYPEMOD_GIVEN | FORMAT_TYPE_FORCE_QUALIFY);
 	const char *schema = quote_identifier(get_namespace_name(get_func_namespace(call->function)));
 	const bool	is_row = columns->key.nparts > 0;
 
-	appendStringInfo(sql, "SELECT %s._emogi_sink%s%s($1", schema, is_row ? "_rows" : "", columns->vertex > 0 ? "_vertices" : "");
+	appendStringInfo(sql, "SELECT %s._emogi_sink%s%s($1", schema, is_row ? "_rows" : "",
+					 columns->vertex > 0 ? "_vertices" : "");
 	write_argument(sql, columns->src, is_row ? NULL : cast);
 	write_argument(sql, columns->dst, is_row ? NULL : cast);
 	if (columns->vertex > 0)
@@ -382,8 +433,8 @@ write_select(StringInfo sql, const EmogiCall *call, const EmogiEdgeColumns *colu
 }
 
 /*
- * Begin a load, the run of a query whose edges _emogi_sink takes; get its parameter. Plans do not show what that is: PostgreSQL puts no value into a plan that is not
- * said to be constant.
+ * Begin a load, the run of a query whose edges _emogi_sink takes; get its parameter. Plans do not
+ * show what that is: PostgreSQL puts no value into a plan that is not said to be constant.
  */
 static ParamListInfo
 begin_load(EmogiCall *call, const EmogiEdgeColumns *columns)
@@ -394,7 +445,8 @@ begin_load(EmogiCall *call, const EmogiEdgeColumns *columns)
 	call->slot->load = emogi_faults.known_load ? 1 : emogi_call_make_token();
 	call->slot->load_vertices = columns->vertex > 0;
 	LWLockRelease(emogi_shared->lock);
-	params->params[0] = (ParamExternData) {.value = Int64GetDatum((int64) call->slot->load),.ptype = INT8OID};
+	params->params[0] = (ParamExternData) {.value = Int64GetDatum((int64) call->slot->load),
+										   .ptype = INT8OID};
 	return params;
 }
 
@@ -419,11 +471,14 @@ load(EmogiCall *call, SPIPlanPtr plan, const EmogiEdgeColumns *columns)
 }
 
 /*
- * Get the query, inside SPI, that sinks the edges of a Source, the columns that it reads, and the query of the rows alone. Its text is a user's: that it parses on its
- * own as one SELECT is what makes it safe to put between parentheses. There its columns get names of ours, whatever theirs are.
+ * Get the query, inside SPI, that sinks the edges of a Source, the columns that it reads, and the
+ * query of the rows alone. Its text is a user's: that it parses on its own as one SELECT is what
+ * makes it safe to put between parentheses. There its columns get names of ours, whatever theirs
+ * are.
  */
 static char *
-sinking_query(const EmogiCall *call, const EmogiSource *source, EmogiEdgeColumns *columns, char **rows)
+sinking_query(const EmogiCall *call, const EmogiSource *source, EmogiEdgeColumns *columns,
+			  char **rows)
 {
 	char	   *query = emogi_source_select(source);
 	int			length = strlen(query);
@@ -460,7 +515,10 @@ reads_citus(SPIPlanPtr plan)
 	return false;
 }
 
-/* Have the rows of a query, inside SPI and under the active snapshot, stand under a name for other queries there; get what they are in. */
+/*
+ * Have the rows of a query, inside SPI and under the active snapshot, stand under a name for other
+ * queries there; get what they are in.
+ */
 static Tuplestorestate *
 keep_rows(const char *query, const char *name)
 {
@@ -485,8 +543,9 @@ keep_rows(const char *query, const char *name)
 }
 
 /*
- * Sink the rows of a query that reads tables of Citus, inside SPI. Citus would have our aggregate called where shards are, and it is not there:
- * so it is asked for the rows alone, and they are sunk when all have come.
+ * Sink the rows of a query that reads tables of Citus, inside SPI. Citus would have our aggregate
+ * called where shards are, and it is not there: so it is asked for the rows alone, and they are
+ * sunk when all have come.
  */
 static void
 sink_in_two_steps(EmogiCall *call, const EmogiEdgeColumns *columns, const char *rows, Oid *types)
@@ -506,8 +565,8 @@ sink_in_two_steps(EmogiCall *call, const EmogiEdgeColumns *columns, const char *
 }
 
 /*
- * Fill a call's slot with the edges of a Source that is read by the executor. It runs as the caller, under the caller's
- * snapshot, read only, in parallel where the planner sees fit.
+ * Fill a call's slot with the edges of a Source that is read by the executor. It runs as the
+ * caller, under the caller's snapshot, read only, in parallel where the planner sees fit.
  */
 void
 emogi_sink_query(EmogiCall *call, const EmogiSource *source, EmogiWeights weights, bool careful)
@@ -522,7 +581,8 @@ emogi_sink_query(EmogiCall *call, const EmogiSource *source, EmogiWeights weight
 	if (SPI_connect() != SPI_OK_CONNECT)
 		elog(ERROR, "SPI_connect failed");
 	sql = sinking_query(call, source, &columns, &rows);
-	emogi_sink_begin(call, &columns.key, emogi_sink_weights(columns.weight > 0, columns.both_ways, weights), -1, careful);
+	emogi_sink_begin(call, &columns.key, emogi_sink_weights(columns.weight > 0, columns.both_ways,
+															weights), -1, careful);
 	reading = emogi_snapshot_open(sql, 1, types, CURSOR_OPT_PARALLEL_OK);
 	if (reads_citus(reading.plan))
 		sink_in_two_steps(call, &columns, rows, types);
@@ -532,23 +592,29 @@ emogi_sink_query(EmogiCall *call, const EmogiSource *source, EmogiWeights weight
 		emogi_snapshot_check(&reading);
 	}
 	PopActiveSnapshot();
-	pg_atomic_fetch_add_u64(&call->slot->nskipped, (uint64) DatumGetInt64(SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1, &isnull)));
+	pg_atomic_fetch_add_u64(&call->slot->nskipped,
+							(uint64) DatumGetInt64(SPI_getbinval(SPI_tuptable->vals[0],
+																 SPI_tuptable->tupdesc, 1,
+																 &isnull)));
 	SPI_finish();
 }
 
 /*
- * Fill a call's slot with the edges of a tree, which is open: as emogi_sink_query does with those of a Source, but it is the tree that
- * is run and not its text.
+ * Fill a call's slot with the edges of a tree, which is open: as emogi_sink_query does with those
+ * of a Source, but it is the tree that is run and not its text.
  */
 void
-emogi_sink_analyzed_query(EmogiCall *call, EmogiQueryAnalysis *tree, EmogiWeights weights, bool careful)
+emogi_sink_analyzed_query(EmogiCall *call, EmogiQueryAnalysis *tree, EmogiWeights weights,
+						  bool careful)
 {
 	StringInfoData select;
 	int64		nskipped;
 
 	initStringInfo(&select);
 	write_select(&select, call, &tree->columns);
-	emogi_sink_begin(call, &tree->columns.key, emogi_sink_weights(tree->columns.weight > 0, tree->columns.both_ways, weights), -1, careful);
+	emogi_sink_begin(call, &tree->columns.key,
+					 emogi_sink_weights(tree->columns.weight > 0, tree->columns.both_ways, weights),
+					 -1, careful);
 	nskipped = emogi_analysis_run(tree, select.data, begin_load(call, &tree->columns));
 	end_load(call);
 	pg_atomic_fetch_add_u64(&call->slot->nskipped, (uint64) nskipped);

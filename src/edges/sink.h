@@ -1,5 +1,6 @@
 /*
- * sink.h: how pages.c and sink.c put edges into the Region: edge by edge or a page's at once, so it is inline.
+ * sink.h: how pages.c and sink.c put edges into the Region: edge by edge or a page's at once, so it
+ * is inline.
  */
 #ifndef EMOGI_SINK_H
 #define EMOGI_SINK_H
@@ -15,7 +16,8 @@ typedef struct EmogiSink
 	EmogiEdgeChunk *chunk;		/* NULL before the first edge */
 	bool		alone;			/* vertices are put, and not edges; see emogi_sink_turn */
 	EmogiEdgeChunk *other_chunk;	/* of the other kind */
-	Size		most_bytes;		/* of a chunk that will be filled, at most: what is populated; EMOGI_CHUNK_BYTES if not known */
+	Size		most_bytes;		/* of a chunk that will be filled, at most: what is populated;
+								 * EMOGI_CHUNK_BYTES if not known */
 	uint64		nedges;
 	uint64		nskipped;		/* rows with a NULL end */
 
@@ -29,19 +31,23 @@ typedef struct EmogiSink
 	EmogiKeyBytes batch[EMOGI_KEYS_IN_FLIGHT];	/* [nbatch], source and target in turn */
 	double		batch_weights[EMOGI_KEYS_IN_FLIGHT / 2];
 	bool		batch_alone[EMOGI_KEYS_IN_FLIGHT / 2];	/* no edge but a vertex, as both its ends */
-	MemoryContext scrap;		/* for bytes whose Datums go before the batch is put; NULL = they stay */
+	MemoryContext scrap;		/* for bytes whose Datums go before the batch is put; NULL = they
+								 * stay */
 } EmogiSink;
 
 extern void emogi_sink_open(EmogiSink *sink, uint64 token);
-extern void emogi_sink_open_load(EmogiSink *sink, FunctionCallInfo fcinfo, bool keys, bool vertices, bool weighted);
+extern void emogi_sink_open_load(EmogiSink *sink, FunctionCallInfo fcinfo, bool keys, bool vertices,
+								 bool weighted);
 extern void emogi_sink_refuse_caller(void);
 extern void emogi_sink_next_chunk(EmogiSink *sink);
 extern void emogi_sink_turn(EmogiSink *sink, bool alone);
 extern void emogi_sink_put_vertex(EmogiSink *sink, int64 vertex);
 extern EmogiSink *emogi_sink_state(FunctionCallInfo fcinfo);
-extern void emogi_sink_refuse_weight(const EmogiSink *sink, const char *src, const char *dst, double weight);
+extern void emogi_sink_refuse_weight(const EmogiSink *sink, const char *src, const char *dst,
+									 double weight);
 extern void emogi_sink_refuse_null_weight(const char *src, const char *dst);
-extern void emogi_sink_refuse_null_way(const char *src, const char *dst, const char *lacking, const char *other, bool back);
+extern void emogi_sink_refuse_null_way(const char *src, const char *dst, const char *lacking,
+									   const char *other, bool back);
 
 /* sink_keys.c */
 extern void emogi_sink_open_keys(EmogiSink *sink);
@@ -65,7 +71,10 @@ emogi_sink_count(EmogiSink *sink, uint64 nedges, int64 min_key, int64 max_key)
 	sink->nedges += nedges;
 }
 
-/* Get how many edges, at least one, may be written where into a sink without weights; emogi_sink_count counts them. */
+/*
+ * Get how many edges, at least one, may be written where into a sink without weights;
+ * emogi_sink_count counts them.
+ */
 static inline uint64
 emogi_sink_room(EmogiSink *sink, EmogiEdge **edges)
 {
@@ -75,7 +84,10 @@ emogi_sink_room(EmogiSink *sink, EmogiEdge **edges)
 	return EMOGI_CHUNK_EDGES - sink->chunk->nedges;
 }
 
-/* See to it that the next `count` edges, a page's at most, come into one chunk; get where the first will be. */
+/*
+ * See to it that the next `count` edges, a page's at most, come into one chunk; get where the first
+ * will be.
+ */
 static inline const void *
 emogi_sink_reserve(EmogiSink *sink, uint64 count)
 {
@@ -101,8 +113,8 @@ emogi_sink_put(EmogiSink *sink, int64 src, int64 dst)
 }
 
 /*
- * Get which weights a sink of edges takes: those that are wanted, if there are any. Of rows that have an edge for each way weights say
- * which there are, so they are read all the same.
+ * Get which weights a sink of edges takes: those that are wanted, if there are any. Of rows that
+ * have an edge for each way weights say which there are, so they are read all the same.
  */
 static inline EmogiWeights
 emogi_sink_weights(bool weighted, bool both_ways, EmogiWeights wanted)
@@ -130,7 +142,8 @@ emogi_sink_put_weighted(EmogiSink *sink, int64 src, int64 dst, double weight)
 	EmogiWeightedEdge *edge;
 
 	if (unlikely(!emogi_weight_fits(sink->weights, weight)))
-		emogi_sink_refuse_weight(sink, psprintf(INT64_FORMAT, src), psprintf(INT64_FORMAT, dst), weight);
+		emogi_sink_refuse_weight(sink, psprintf(INT64_FORMAT, src), psprintf(INT64_FORMAT, dst),
+								 weight);
 	if (unlikely(sink->chunk == NULL || sink->chunk->nedges == EMOGI_CHUNK_WEIGHTED_EDGES))
 		emogi_sink_next_chunk(sink);
 	edge = &emogi_weighted_edges(sink->chunk)[sink->chunk->nedges];

@@ -1,9 +1,10 @@
 /*
  * sink_keys.c: edges whose ends are no integers.
  *
- * In a build the ends become temporary numbers of the slot's key table, in any process that scans; when all have been read, build.c has
- * a dictionary made of the table, and the numbers turned into its codes. A look at some pages has a dictionary already: ends
- * become its codes at once, and a key that it has not is added.
+ * In a build the ends become temporary numbers of the slot's key table, in any process that scans;
+ * when all have been read, build.c has a dictionary made of the table, and the numbers turned into
+ * its codes. A look at some pages has a dictionary already: ends become its codes at once, and a
+ * key that it has not is added.
  *
  * Keys are looked for many at a time, for each is a cache miss or two.
  */
@@ -21,11 +22,13 @@
 /* ---- beginning ---- */
 
 /*
- * Begin to gather edges in a call's slot, whose ends have such keys. dictionary: index of that which has codes for them; -1 = it is yet
- * to be made. careful: hash as no choice of keys can make slow.
+ * Begin to gather edges in a call's slot, whose ends have such keys. dictionary: index of that
+ * which has codes for them; -1 = it is yet to be made. careful: hash as no choice of keys can make
+ * slow.
  */
 void
-emogi_sink_begin(EmogiCall *call, const EmogiKeyType *keys, EmogiWeights weights, int dictionary, bool careful)
+emogi_sink_begin(EmogiCall *call, const EmogiKeyType *keys, EmogiWeights weights, int dictionary,
+				 bool careful)
 {
 	EmogiSlot  *slot = call->slot;
 	uint64		words[4];
@@ -46,7 +49,8 @@ emogi_sink_begin(EmogiCall *call, const EmogiKeyType *keys, EmogiWeights weights
 		ereport(ERROR,
 				(errcode(ERRCODE_INTERNAL_ERROR),
 				 errmsg("could not generate random numbers")));
-	slot->key_table = emogi_arena_alloc_any(EMOGI_OWNER_KEYS(call->slot_index), emogi_key_table_bytes());
+	slot->key_table = emogi_arena_alloc_any(EMOGI_OWNER_KEYS(call->slot_index),
+											emogi_key_table_bytes());
 	emogi_key_table_init(slot->key_table, words, careful);
 }
 
@@ -86,7 +90,10 @@ emogi_sink_key_text(const EmogiSink *sink, Datum key)
 	return OidOutputFunctionCall(output, key);
 }
 
-/* Get temporary numbers for the keys at hand; false when they are not wanted any more. Raises 54000, 53200. */
+/*
+ * Get temporary numbers for the keys at hand; false when they are not wanted any more. Raises
+ * 54000, 53200.
+ */
 static bool
 number_keys(EmogiSink *sink, int64 *ends)
 {
@@ -101,21 +108,26 @@ number_keys(EmogiSink *sink, int64 *ends)
 		case EMOGI_KEYS_TOO_MANY:
 			ereport(ERROR,
 					(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-					 errmsg("the graph has more than %llu vertices", (unsigned long long) EMOGI_MAX_VERTICES)));
+					 errmsg("the graph has more than %llu vertices",
+							(unsigned long long) EMOGI_MAX_VERTICES)));
 	}
 	for (int i = 0; i < sink->nbatch; i++)
 		ends[i] = numbers[i];
 	return true;
 }
 
-/* Get the code of a key that was not in the dictionary a moment ago; one of no meaning when there are no more. */
+/*
+ * Get the code of a key that was not in the dictionary a moment ago; one of no meaning when there
+ * are no more.
+ */
 static int64
 add_key(EmogiSink *sink, EmogiKeyBytes key)
 {
 	int64		code = emogi_dictionary_find(sink->dictionary, key);
 
 	if (code == EMOGI_NO_CODE &&
-		(emogi_dictionary_room_bytes(sink->dictionary) == 0 || emogi_dictionaries_give_room(sink->slot->dictionary)))
+		(emogi_dictionary_room_bytes(sink->dictionary) == 0 ||
+		 emogi_dictionaries_give_room(sink->slot->dictionary)))
 		code = emogi_dictionary_add(sink->dictionary, key, emogi_key_coder_compare, &sink->coder);
 	if (code != EMOGI_NO_CODE)
 		return code;
@@ -174,7 +186,10 @@ encode(EmogiSink *sink, Datum key, bool goes)
 	return (EmogiKeyBytes) {copy, bytes.length};
 }
 
-/* Append the two ends of an edge, or a vertex twice, to a sink's batch, which is put when it is full. */
+/*
+ * Append the two ends of an edge, or a vertex twice, to a sink's batch, which is put when it is
+ * full.
+ */
 static void
 put_ends(EmogiSink *sink, Datum src, Datum dst, double weight, bool alone)
 {
@@ -194,18 +209,24 @@ put_ends(EmogiSink *sink, Datum src, Datum dst, double weight, bool alone)
 }
 
 /*
- * Append an edge to a sink with keys that are no integers, and a weight where it takes them. scrap: the Datums go before the sink is
- * flushed by its owner, and their bytes are kept there; NULL = they stay. Raises 22023, 53200 and 54000.
+ * Append an edge to a sink with keys that are no integers, and a weight where it takes them. scrap:
+ * the Datums go before the sink is flushed by its owner, and their bytes are kept there; NULL =
+ * they stay. Raises 22023, 53200 and 54000.
  */
 void
 emogi_sink_put_keys(EmogiSink *sink, Datum src, Datum dst, double weight)
 {
-	if (sink->weights != EMOGI_WEIGHTS_UNUSED && unlikely(!emogi_weight_fits(sink->weights, weight)))
-		emogi_sink_refuse_weight(sink, emogi_sink_key_text(sink, src), emogi_sink_key_text(sink, dst), weight);
+	if (sink->weights != EMOGI_WEIGHTS_UNUSED &&
+		unlikely(!emogi_weight_fits(sink->weights, weight)))
+		emogi_sink_refuse_weight(sink, emogi_sink_key_text(sink, src),
+								 emogi_sink_key_text(sink, dst), weight);
 	put_ends(sink, src, dst, weight, false);
 }
 
-/* Is one of two ends a row with a NULL? Such an edge is none, as one with an end that is NULL. Raises 42804. */
+/*
+ * Is one of two ends a row with a NULL? Such an edge is none, as one with an end that is NULL.
+ * Raises 42804.
+ */
 bool
 emogi_sink_lacks_end(EmogiSink *sink, Datum src, Datum dst)
 {
@@ -226,7 +247,9 @@ PG_FUNCTION_INFO_V1(emogi_sink_transition_keys_vertices);
 PG_FUNCTION_INFO_V1(emogi_sink_transition_rows);
 PG_FUNCTION_INFO_V1(emogi_sink_transition_rows_vertices);
 
-/* Open the sink of an aggregate on its slot. rows, vertices, weighted: what it is declared to take. */
+/*
+ * Open the sink of an aggregate on its slot. rows, vertices, weighted: what it is declared to take.
+ */
 static void
 open_aggregate(EmogiSink *sink, FunctionCallInfo fcinfo, bool rows, bool vertices, bool weighted)
 {
@@ -237,7 +260,8 @@ open_aggregate(EmogiSink *sink, FunctionCallInfo fcinfo, bool rows, bool vertice
 		emogi_sink_refuse_caller();
 	old = MemoryContextSwitchTo(context);
 	emogi_sink_open_load(sink, fcinfo, true, vertices, weighted);
-	if (rows != (sink->coder.row != NULL) || (!rows && get_fn_expr_argtype(fcinfo->flinfo, 2) != sink->coder.key.type))
+	if (rows != (sink->coder.row != NULL) ||
+		(!rows && get_fn_expr_argtype(fcinfo->flinfo, 2) != sink->coder.key.type))
 		emogi_sink_refuse_caller();
 	sink->scrap = AllocSetContextCreate(context, "emogi keys", ALLOCSET_DEFAULT_SIZES);
 	MemoryContextSwitchTo(old);
@@ -250,7 +274,10 @@ is_vertex(EmogiSink *sink, FunctionCallInfo fcinfo, int n)
 	return !PG_ARGISNULL(n) && !emogi_key_coder_lacks(&sink->coder, PG_GETARG_DATUM(n));
 }
 
-/* Take a row of an aggregate; rows: its ends are declared as such. vertex: number of the argument that is a vertex; 0 = none is. */
+/*
+ * Take a row of an aggregate; rows: its ends are declared as such. vertex: number of the argument
+ * that is a vertex; 0 = none is.
+ */
 static Datum
 take_row(FunctionCallInfo fcinfo, bool rows, int vertex)
 {
@@ -269,32 +296,45 @@ take_row(FunctionCallInfo fcinfo, bool rows, int vertex)
 	else if (weighted && PG_ARGISNULL(weight))
 		emogi_sink_refuse_null_of_keys(sink, PG_GETARG_DATUM(2), PG_GETARG_DATUM(3));
 	else
-		emogi_sink_put_keys(sink, PG_GETARG_DATUM(2), PG_GETARG_DATUM(3), weighted ? PG_GETARG_FLOAT8(weight) : 0);
+		emogi_sink_put_keys(sink, PG_GETARG_DATUM(2), PG_GETARG_DATUM(3),
+							weighted ? PG_GETARG_FLOAT8(weight) : 0);
 	PG_RETURN_POINTER(sink);
 }
 
-/* emogi_sink_transition_keys(state internal, token bigint, src anyelement, dst anyelement [, weight float8]) -> internal */
+/*
+ * emogi_sink_transition_keys(state internal, token bigint, src anyelement, dst anyelement [, weight
+ * float8]) -> internal
+ */
 Datum
 emogi_sink_transition_keys(PG_FUNCTION_ARGS)
 {
 	return take_row(fcinfo, false, 0);
 }
 
-/* emogi_sink_transition_keys_vertices(state internal, token bigint, src anyelement, dst anyelement, vertex anyelement [, weight float8]) -> internal */
+/*
+ * emogi_sink_transition_keys_vertices(state internal, token bigint, src anyelement, dst anyelement,
+ * vertex anyelement [, weight float8]) -> internal
+ */
 Datum
 emogi_sink_transition_keys_vertices(PG_FUNCTION_ARGS)
 {
 	return take_row(fcinfo, false, 4);
 }
 
-/* emogi_sink_transition_rows(state internal, token bigint, src record, dst record [, weight float8]) -> internal */
+/*
+ * emogi_sink_transition_rows(state internal, token bigint, src record, dst record [, weight
+ * float8]) -> internal
+ */
 Datum
 emogi_sink_transition_rows(PG_FUNCTION_ARGS)
 {
 	return take_row(fcinfo, true, 0);
 }
 
-/* emogi_sink_transition_rows_vertices(state internal, token bigint, src record, dst record, vertex record [, weight float8]) -> internal */
+/*
+ * emogi_sink_transition_rows_vertices(state internal, token bigint, src record, dst record, vertex
+ * record [, weight float8]) -> internal
+ */
 Datum
 emogi_sink_transition_rows_vertices(PG_FUNCTION_ARGS)
 {

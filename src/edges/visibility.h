@@ -20,8 +20,8 @@ typedef struct EmogiVisiblePage
 } EmogiVisiblePage;
 
 /*
- * A page's first tuple lies at its end and each next one below: no order that processors foresee well. What lies so
- * far ahead is asked for early: a tenth of the time.
+ * A page's first tuple lies at its end and each next one below: no order that processors foresee
+ * well. What lies so far ahead is asked for early: a tenth of the time.
  */
 #define EMOGI_AHEAD_BYTES 512
 
@@ -35,6 +35,7 @@ emogi_visibility_tuple(EmogiVisiblePage *seen, int i)
 	return tuple;
 }
 
-extern void emogi_visibility_page(EmogiVisiblePage *seen, Relation rel, Snapshot snapshot, Buffer buffer, EmogiPageScan *look);
+extern void emogi_visibility_page(EmogiVisiblePage *seen, Relation rel, Snapshot snapshot,
+								  Buffer buffer, EmogiPageScan *look);
 
 #endif							/* EMOGI_VISIBILITY_H */

@@ -1,6 +1,6 @@
 /*
- * check.c: emogi_check: is the Graph that a call would use what its Source holds? It is built again, under the same snapshot, and
- * compared byte for byte.
+ * check.c: emogi_check: is the Graph that a call would use what its Source holds? It is built
+ * again, under the same snapshot, and compared byte for byte.
  */
 #include "postgres.h"
 
@@ -25,37 +25,45 @@ serve_interrupts(void)
 	return false;
 }
 
-/* Compare a Graph with the one that is right; false, and where they differ, when they are not the same. */
+/*
+ * Compare a Graph with the one that is right; false, and where they differ, when they are not the
+ * same.
+ */
 static bool
 compare(const EmogiAcquired *obtained, const EmogiAcquired *rebuilt, char *difference, Size bytes)
 {
-	if (!emogi_graph_compare(&obtained->graph, &rebuilt->graph, serve_interrupts, difference, bytes))
+	if (!emogi_graph_compare(&obtained->graph, &rebuilt->graph, serve_interrupts, difference,
+							 bytes))
 		return false;
 	if (obtained->nskipped != rebuilt->nskipped)
-		snprintf(difference, bytes, "rows with a NULL end: " UINT64_FORMAT ", not " UINT64_FORMAT, obtained->nskipped,
+		snprintf(difference, bytes, "rows with a NULL end: " UINT64_FORMAT ", not " UINT64_FORMAT,
+				 obtained->nskipped,
 				 rebuilt->nskipped);
 	else if (obtained->weight_misfits != rebuilt->weight_misfits)
-		snprintf(difference, bytes, "what is known of the weights: %x, not %x", obtained->weight_misfits, rebuilt->weight_misfits);
+		snprintf(difference, bytes, "what is known of the weights: %x, not %x",
+				 obtained->weight_misfits, rebuilt->weight_misfits);
 	return difference[0] == '\0';
 }
 
 /*
- * Give both Graphs the codes of one dictionary, where they have two: those of the first one, for all keys that it has. Each of the others
- * gets a number of its own that is no code.
+ * Give both Graphs the codes of one dictionary, where they have two: those of the first one, for
+ * all keys that it has. Each of the others gets a number of its own that is no code.
  */
 static void
 share_codes(EmogiCall *call, const EmogiGraph *obtained, EmogiGraph *rebuilt)
 {
 	int64	   *ids;
 
-	if (rebuilt->dictionary == NULL || obtained->dictionary == NULL || rebuilt->dictionary == obtained->dictionary)
+	if (rebuilt->dictionary == NULL || obtained->dictionary == NULL ||
+		rebuilt->dictionary == obtained->dictionary)
 		return;
 	ids = emogi_call_alloc_any(call, rebuilt->nvertices * sizeof *ids);
 	for (uint64 v = 0; v < rebuilt->nvertices; v++)
 	{
 		if (v % 65536 == 0)
 			CHECK_FOR_INTERRUPTS();
-		ids[v] = emogi_dictionary_find(obtained->dictionary, emogi_dictionary_key(rebuilt->dictionary, rebuilt->ids[v]));
+		ids[v] = emogi_dictionary_find(obtained->dictionary,
+									   emogi_dictionary_key(rebuilt->dictionary, rebuilt->ids[v]));
 		if (ids[v] == EMOGI_NO_CODE)
 			ids[v] = PG_INT64_MAX - (int64) v;
 	}
@@ -75,7 +83,8 @@ apply_patch(EmogiCall *call, EmogiDirection direction, EmogiAcquiredTwice *twice
 {
 	EmogiGraph	applied;
 
-	(void) emogi_overlay_apply(&twice->obtained.graph, twice->patch, direction, twice->rebuilt.graph.weight_type, allocate, call,
+	(void) emogi_overlay_apply(&twice->obtained.graph, twice->patch, direction,
+							   twice->rebuilt.graph.weight_type, allocate, call,
 							 serve_interrupts, &applied);
 	applied.dictionary = twice->obtained.graph.dictionary;
 	twice->obtained.graph = applied;
@@ -89,7 +98,8 @@ warn(const EmogiAcquiredTwice *twice, const char *graph, const char *difference)
 		return;
 	ereport(WARNING,
 			(errcode(ERRCODE_DATA_CORRUPTED),
-			 twice->is_cached ? errmsg("the cached graph of \"%s\" is not what the table holds", graph) :
+			 twice->is_cached ?
+			 errmsg("the cached graph of \"%s\" is not what the table holds", graph) :
 			 errmsg("the graph that was built of \"%s\" is not what the table holds", graph),
 			 errdetail("%s.", difference),
 			 errhint("Drop the graphs of the table with emogi_evict(), and report this.")));
@@ -115,8 +125,8 @@ make_row(TupleDesc desc, const EmogiCall *call, const EmogiGraph *graph, const c
 }
 
 /*
- * emogi_check(graph, direction text, weights bool, backward bool, near bool) -> (ok bool, differs text, cache text, vertices bigint,
- * edges bigint, has_weights bool, has_backward bool)
+ * emogi_check(graph, direction text, weights bool, backward bool, near bool) -> (ok bool, differs
+ * text, cache text, vertices bigint, edges bigint, has_weights bool, has_backward bool)
  */
 Datum
 emogi_check(PG_FUNCTION_ARGS)
@@ -136,7 +146,8 @@ emogi_check(PG_FUNCTION_ARGS)
 		elog(ERROR, "return type must be a row type");
 	emogi_arguments_graph(fcinfo, &graph);
 	wanted.direction = emogi_arguments_direction(fcinfo, 1, EMOGI_OUT);
-	wanted.weights = !PG_ARGISNULL(2) && PG_GETARG_BOOL(2) ? EMOGI_WEIGHTS_ANY : EMOGI_WEIGHTS_UNUSED;
+	wanted.weights = !PG_ARGISNULL(2) && PG_GETARG_BOOL(2) ? EMOGI_WEIGHTS_ANY :
+		EMOGI_WEIGHTS_UNUSED;
 	wanted.with_backward = !PG_ARGISNULL(3) && PG_GETARG_BOOL(3);
 	emogi_source_resolve(&graph, wanted.weights != EMOGI_WEIGHTS_UNUSED, &source);
 	emogi_request_require_engine();

@@ -1,6 +1,6 @@
 /*
- * communities.c: rows of a hierarchy of communities, emogi_louvain and emogi_leiden: one for each vertex and level; and emogi_modularity,
- * one number.
+ * communities.c: rows of a hierarchy of communities, emogi_louvain and emogi_leiden: one for each
+ * vertex and level; and emogi_modularity, one number.
  */
 #include "postgres.h"
 
@@ -49,13 +49,15 @@ fill_level(EmogiRowCursor *cursor)
 	if (level + 1 == cursor->result->nlevels)
 		cursor->cells[3].number = EMOGI_NO_VERTEX;
 	else if ((cursor->wanted & 1U << 3) != 0)
-		cursor->cells[3].number = emogi_hierarchy_community(joins, heads, cursor->community, level + 1);
+		cursor->cells[3].number = emogi_hierarchy_community(joins, heads, cursor->community,
+															level + 1);
 	return true;
 }
 
 /* In ascending order of vertices, then of levels. */
 const EmogiRowKind emogi_hierarchy_rows = {
-	.columns = {{"vertex", EMOGI_VERTEX, NAN}, {"level", EMOGI_INT32, NAN}, {"community", EMOGI_VERTEX, NAN}, {"parent", EMOGI_VERTEX, NAN}},
+	.columns = {{"vertex", EMOGI_VERTEX, NAN}, {"level", EMOGI_INT32, NAN},
+				{"community", EMOGI_VERTEX, NAN}, {"parent", EMOGI_VERTEX, NAN}},
 	.key = 0,
 	.element = 0,
 	.place = 1,
@@ -68,7 +70,9 @@ const EmogiRowKind emogi_hierarchy_rows = {
 
 /* ---- one number ---- */
 
-/* Add up a column, and make of the sum what the function returns; NULL where that is not defined. */
+/*
+ * Add up a column, and make of the sum what the function returns; NULL where that is not defined.
+ */
 static Datum
 add_up(FunctionCallInfo fcinfo, EmogiAlgorithm algorithm, EmogiArray column, uint64 nvertices)
 {

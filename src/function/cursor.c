@@ -1,5 +1,6 @@
 /*
- * cursor.c: rows that are not vertices, whatever their kind: those that are wanted, in their order (cursor.h).
+ * cursor.c: rows that are not vertices, whatever their kind: those that are wanted, in their order
+ * (cursor.h).
  */
 #include "postgres.h"
 
@@ -30,7 +31,10 @@ clip(const EmogiRange *range, uint64 *first, uint64 *end)
 	}
 }
 
-/* Note which columns are to be checked of each row, for they are not what elements and places are told by. */
+/*
+ * Note which columns are to be checked of each row, for they are not what elements and places are
+ * told by.
+ */
 static void
 choose_checks(EmogiRowCursor *cursor)
 {
@@ -51,7 +55,10 @@ choose_checks(EmogiRowCursor *cursor)
 		cursor->wanted |= 1U << kind->key;
 }
 
-/* Make what rows are read from, in the current context, and stand before the first that is wanted. Raises a cancel. */
+/*
+ * Make what rows are read from, in the current context, and stand before the first that is wanted.
+ * Raises a cancel.
+ */
 void
 emogi_cursor_begin(EmogiRowCursor *cursor)
 {
@@ -89,7 +96,8 @@ is_out_of_range(const EmogiRowCursor *cursor)
 {
 	const EmogiRange *range = &cursor->ranges[cursor->kind->element];
 
-	return range->given && ((int64) cursor->element < range->least || (int64) cursor->element > range->most);
+	return range->given &&
+		((int64) cursor->element < range->least || (int64) cursor->element > range->most);
 }
 
 /* Go on to the next element; false when there is none. */
@@ -144,7 +152,8 @@ passes(const EmogiRowCursor *cursor)
 		const EmogiColumnType type = cursor->kind->columns[place].type;
 
 		if (type == EMOGI_FLOAT64 ? !(cell.real >= range->fleast && cell.real <= range->fmost) :
-			(cell.number < range->least || cell.number > range->most || (type == EMOGI_VERTEX && cell.number == EMOGI_NO_VERTEX)))
+			(cell.number < range->least || cell.number > range->most ||
+			 (type == EMOGI_VERTEX && cell.number == EMOGI_NO_VERTEX)))
 			return false;
 	}
 	return !cursor->checks_key || is_key(cursor, cursor->cells[cursor->kind->key].number);
@@ -175,14 +184,17 @@ emogi_cursor_next(EmogiRowCursor *cursor)
 
 /* Put all rows of a call into its tuplestore, in their order. */
 void
-emogi_cursor_put(FunctionCallInfo fcinfo, EmogiCall *call, EmogiForm *form, const EmogiRowKind *kind, const EmogiGraph *graph,
+emogi_cursor_put(FunctionCallInfo fcinfo, EmogiCall *call, EmogiForm *form,
+				 const EmogiRowKind *kind, const EmogiGraph *graph,
 				 const EmogiResult *result, const EmogiQuery *query)
 {
 	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
-	MemoryContext row_context = AllocSetContextCreate(CurrentMemoryContext, "emogi row", ALLOCSET_SMALL_SIZES);
+	MemoryContext row_context = AllocSetContextCreate(CurrentMemoryContext, "emogi row",
+													  ALLOCSET_SMALL_SIZES);
 	MemoryContext old;
 	EmogiRowCursor cursor = {
-		.kind = kind,.form = form,.graph = graph,.result = result,.query = query,.wanted = PG_UINT32_MAX
+		.kind = kind,.form = form,.graph = graph,.result = result,.query = query,
+			.wanted = PG_UINT32_MAX
 	};
 	bool		nulls[EMOGI_MAX_COLUMNS] = {false};
 	Datum		values[EMOGI_MAX_COLUMNS];

@@ -1,10 +1,12 @@
 /*
- * cursor.h: rows that are not vertices, one by one: those of hierarchies (communities.c), of edges and of blocks (edge_rows.c), of pairs and walks
- * (pair_rows.c), and of a path (shortest_path.c); or vertices with columns that may be NULL, of trees of searches (search_trees.c).
+ * cursor.h: rows that are not vertices, one by one: those of hierarchies (communities.c), of edges
+ * and of blocks (edge_rows.c), of pairs and walks (pair_rows.c), and of a path (shortest_path.c);
+ * or vertices with columns that may be NULL, of trees of searches (search_trees.c).
  *
- * A kind of rows has two numbers for a row: that of an element, and its place within that. A hierarchy's element is a vertex, and a place a level. Elements
- * and places ascend, so where a column is one of the two, a condition on it leaves out all others without a look at them. Nothing is made of a
- * row but numbers, until a Datum of a column is asked for.
+ * A kind of rows has two numbers for a row: that of an element, and its place within that. A
+ * hierarchy's element is a vertex, and a place a level. Elements and places ascend, so where a
+ * column is one of the two, a condition on it leaves out all others without a look at them. Nothing
+ * is made of a row but numbers, until a Datum of a column is asked for.
  */
 #ifndef EMOGI_CURSOR_H
 #define EMOGI_CURSOR_H
@@ -12,7 +14,10 @@
 #include "contract/summary.h"
 #include "function/function.h"
 
-/* A value of a row at hand: of an integer or of a vertex, whose number it is, EMOGI_NO_VERTEX = NULL; of a float; or an edge's name, NULL = none. */
+/*
+ * A value of a row at hand: of an integer or of a vertex, whose number it is, EMOGI_NO_VERTEX =
+ * NULL; of a float; or an edge's name, NULL = none.
+ */
 typedef union EmogiCell
 {
 	int64		number;
@@ -34,8 +39,10 @@ typedef struct EmogiRowCursor EmogiRowCursor;
 /* What a row is. */
 typedef struct EmogiRowKind
 {
-	EmogiResultColumn columns[EMOGI_MAX_COLUMNS + 1];	/* of the SQL function, all of them, as they are there */
-	int			key;			/* place of the column whose vertices a condition may choose; -1 = vertices cannot be told by their numbers */
+	EmogiResultColumn columns[EMOGI_MAX_COLUMNS + 1];	/* of the SQL function, all of them, as they
+														 * are there */
+	int			key;			/* place of the column whose vertices a condition may choose; -1 =
+								 * vertices cannot be told by their numbers */
 	int			element;		/* place of the column that is the element; -1 = none is */
 	int			place;			/* ... that is the place in it */
 	int			nullable;		/* ... that may be NULL; -1 = none may */
@@ -47,7 +54,10 @@ typedef struct EmogiRowKind
 	/* Sets place and nplaces of the element at hand: all there are */
 	void		(*enter) (EmogiRowCursor *cursor);
 
-	/* Fills the cells of the place at hand, at least those of wanted columns; false when it has no row */
+	/*
+	 * Fills the cells of the place at hand, at least those of wanted columns; false when it has no
+	 * row
+	 */
 	bool		(*fill) (EmogiRowCursor *cursor);
 } EmogiRowKind;
 
@@ -58,19 +68,24 @@ struct EmogiRowCursor
 	EmogiForm  *form;
 	const EmogiGraph *graph;
 	const EmogiResult *result;
-	const EmogiQuery *query;	/* what was asked of the engine, in memory for as long as the cursor is */
+	const EmogiQuery *query;	/* what was asked of the engine, in memory for as long as the cursor
+								 * is */
 	uint32		wanted;			/* columns whose values are looked at, a bit each by their place */
 	EmogiRange	ranges[EMOGI_MAX_COLUMNS];
 	EmogiNulls	nulls;			/* of the column that may be NULL */
-	const uint32 *keys;			/* [nkeys], ascending: rows of these vertices alone; NULL = of all */
+	/* [nkeys], ascending: rows of these vertices alone; NULL = of all */
+	const uint32 *keys;
 	uint64		nkeys;
 
 	/* of its kind */
 	uint64		nelements;
-	bool		leads;			/* the column that is the element tells rows apart by it: kind->element of this call */
-	const uint64 *starts;		/* [nelements + 1]: of edges and blocks; places of an element begin here, and end where the next begin */
+	bool		leads;			/* the column that is the element tells rows apart by it:
+								 * kind->element of this call */
+	const uint64 *starts;		/* [nelements + 1]: of edges and blocks; places of an element begin
+								 * here, and end where the next begin */
 	const uint32 *second;		/* what stands there */
-	uint32		community;		/* of a hierarchy: the one that the vertex was in at the place before */
+	uint32		community;		/* of a hierarchy: the one that the vertex was in at the place
+								 * before */
 
 	/* where it is */
 	int			nchecks;		/* columns whose ranges each row is checked by */
@@ -90,8 +105,10 @@ struct EmogiRowCursor
 extern void emogi_cursor_begin(EmogiRowCursor *cursor);
 extern void emogi_cursor_rewind(EmogiRowCursor *cursor);
 extern bool emogi_cursor_next(EmogiRowCursor *cursor);
-extern void emogi_cursor_put(FunctionCallInfo fcinfo, EmogiCall *call, EmogiForm *form, const EmogiRowKind *kind,
-							 const EmogiGraph *graph, const EmogiResult *result, const EmogiQuery *query);
+extern void emogi_cursor_put(FunctionCallInfo fcinfo, EmogiCall *call, EmogiForm *form,
+							 const EmogiRowKind *kind,
+							 const EmogiGraph *graph, const EmogiResult *result,
+							 const EmogiQuery *query);
 
 /* ---- kinds.c, and the kinds ---- */
 
@@ -112,9 +129,13 @@ extern const EmogiRowKind emogi_path_rows;
 
 /* ---- search_trees.c ---- */
 
-extern void emogi_search_trees_name(const EmogiTask *task, const EmogiGraph *graph, EmogiResult *result);
+extern void emogi_search_trees_name(const EmogiTask *task, const EmogiGraph *graph,
+									EmogiResult *result);
 
-/* The function emogi_shortest_path, as if it had a row of the table of algorithms: its arguments and its column of distances. */
+/*
+ * The function emogi_shortest_path, as if it had a row of the table of algorithms: its arguments
+ * and its column of distances.
+ */
 extern const EmogiAlgorithmRow emogi_path_function;
 
 /* Get a column of the row at hand, for as long as emogi_form_give says. */

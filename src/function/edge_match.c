@@ -1,7 +1,9 @@
 /*
- * edge_match.c: finds among rows those that lead along given steps: of each step the name of the cheapest row, of equals that which stands first in the
- * order of its type. Rows come as (from, to, weight float8, reverse float8, name, and the name as it is given where that is of another type), in any order and
- * more than are needed, as an index gives them by where they begin. Ends are compared as the Graph does: by what it knows a key by, whatever that is in text.
+ * edge_match.c: finds among rows those that lead along given steps: of each step the name of the
+ * cheapest row, of equals that which stands first in the order of its type. Rows come as (from, to,
+ * weight float8, reverse float8, name, and the name as it is given where that is of another type),
+ * in any order and more than are needed, as an index gives them by where they begin. Ends are
+ * compared as the Graph does: by what it knows a key by, whatever that is in text.
  */
 #include "postgres.h"
 
@@ -51,8 +53,10 @@ typedef struct Match
 	DestReceiver receiver;
 	const EmogiEdgeMatch *wanted;
 	steps_hash *steps;
-	double	   *weights;		/* [count]: of the row whose name stands there; NaN = none has come */
-	NullableDatum *ordered;		/* [count]: names as they are ordered; wanted->names where they are given so */
+	/* [count]: of the row whose name stands there; NaN = none has come */
+	double	   *weights;
+	NullableDatum *ordered;		/* [count]: names as they are ordered; wanted->names where they are
+								 * given so */
 	uint64		nfound;
 	TypeCacheEntry *type;		/* of names as they are ordered, */
 	TypeCacheEntry *given_type; /* and as they are given */
@@ -73,7 +77,8 @@ is_before(const Match *match, NullableDatum a, NullableDatum b)
 {
 	if (a.isnull || b.isnull)
 		return !a.isnull && b.isnull;
-	return DatumGetInt32(FunctionCall2Coll(&match->type->cmp_proc_finfo, match->wanted->collation, a.value, b.value)) < 0;
+	return DatumGetInt32(FunctionCall2Coll(&match->type->cmp_proc_finfo, match->wanted->collation,
+										   a.value, b.value)) < 0;
 }
 
 /* Copy a name into memory that stays. */
@@ -101,7 +106,8 @@ offer(Match *match, int64 from, int64 to, double weight, const EdgeName *name)
 	if (isnan(match->weights[step->index]))
 		match->nfound++;
 	else if (weight > match->weights[step->index] ||
-			 (weight == match->weights[step->index] && !is_before(match, name->ordered, match->ordered[step->index])))
+			 (weight == match->weights[step->index] &&
+			  !is_before(match, name->ordered, match->ordered[step->index])))
 		return;
 	match->weights[step->index] = weight;
 	match->ordered[step->index] = copy_name(match, name->ordered, match->type);
@@ -196,7 +202,8 @@ enter_steps(Match *match)
 	for (uint64 i = 0; i < wanted->count; i++)
 	{
 		bool		found;
-		Step	   *step = steps_insert(match->steps, (StepKey) {wanted->from[i], wanted->to[i]}, &found);
+		Step	   *step = steps_insert(match->steps, (StepKey) {wanted->from[i], wanted->to[i]},
+										&found);
 
 		match->weights[i] = (double) NAN;
 		if (found)
@@ -216,7 +223,10 @@ compare_ends(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Get the ends at which a row that leads along a step may begin, ids: ascending and distinct, as an index wants them. */
+/*
+ * Get the ends at which a row that leads along a step may begin, ids: ascending and distinct, as an
+ * index wants them.
+ */
 int64 *
 emogi_edge_match_ends(const EmogiEdgeMatch *wanted, uint64 *nends)
 {
@@ -243,21 +253,29 @@ copy_names(Match *match)
 	const EmogiEdgeMatch *wanted = match->wanted;
 
 	for (uint64 i = 0; i < wanted->count; i++)
-		wanted->names[i] = wanted->names[steps_lookup(match->steps, (StepKey) {wanted->from[i], wanted->to[i]})->index];
+		wanted->names[i] =
+			wanted->names[steps_lookup(match->steps,
+									   (StepKey) {wanted->from[i], wanted->to[i]})->index];
 }
 
-/* Find the names of steps among the rows of a plan, inside SPI: into memory of a context. Returns how many were found. */
+/*
+ * Find the names of steps among the rows of a plan, inside SPI: into memory of a context. Returns
+ * how many were found.
+ */
 uint64
-emogi_edge_match_find(const EmogiEdgeMatch *wanted, SPIPlanPtr plan, Datum *values, MemoryContext context)
+emogi_edge_match_find(const EmogiEdgeMatch *wanted, SPIPlanPtr plan, Datum *values,
+					  MemoryContext context)
 {
 	Match		match = {
-		.receiver = {.receiveSlot = receive_row,.rStartup = begin_rows,.rShutdown = end_rows,.rDestroy = end_rows,.mydest = DestNone},
+		.receiver = {.receiveSlot = receive_row,.rStartup = begin_rows,.rShutdown = end_rows,
+					 .rDestroy = end_rows,.mydest = DestNone},
 		.wanted = wanted,
 		.ordered = wanted->names,
 		.type = lookup_type_cache(wanted->type, TYPECACHE_CMP_PROC_FINFO),
 		.given_type = lookup_type_cache(wanted->given_type, 0),
 		.context = context,
-		.row_context = AllocSetContextCreate(CurrentMemoryContext, "emogi row", ALLOCSET_SMALL_SIZES)
+		.row_context = AllocSetContextCreate(CurrentMemoryContext, "emogi row",
+											 ALLOCSET_SMALL_SIZES)
 	};
 	const uint64 ndistinct = enter_steps(&match);
 	Portal		portal = SPI_cursor_open(NULL, plan, values, NULL, true);

@@ -17,7 +17,8 @@ typedef struct EmogiEdgeMatch
 	const int64 *to;			/* [count] */
 	uint64		count;
 	EmogiDirection direction;	/* along rows, against them, or both */
-	bool		has_reverse;	/* rows lead back, too, at their reverse cost; at none where a cost is negative */
+	bool		has_reverse;	/* rows lead back, too, at their reverse cost; at none where a cost
+								 * is negative */
 	Oid			type;			/* of names as they are ordered, */
 	Oid			collation;		/* in this one, */
 	Oid			given_type;		/* and as they are given */
@@ -25,6 +26,7 @@ typedef struct EmogiEdgeMatch
 } EmogiEdgeMatch;
 
 extern int64 *emogi_edge_match_ends(const EmogiEdgeMatch *wanted, uint64 *nends);
-extern uint64 emogi_edge_match_find(const EmogiEdgeMatch *wanted, SPIPlanPtr plan, Datum *values, MemoryContext context);
+extern uint64 emogi_edge_match_find(const EmogiEdgeMatch *wanted, SPIPlanPtr plan, Datum *values,
+									MemoryContext context);
 
 #endif

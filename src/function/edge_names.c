@@ -1,9 +1,12 @@
 /*
- * edge_names.c: the names of a few edges, those of a path's steps: looked up in the rows that the graph was made of.
+ * edge_names.c: the names of a few edges, those of a path's steps: looked up in the rows that the
+ * graph was made of.
  *
- * A graph has no room for names: a path has some hundred steps, and the rows have all names there are, of any type, as the caller's snapshot sees
- * them. So the rows that begin where steps do are read once more, by an index of theirs if there is one, else in one pass over them. What they are chosen by
- * are keys, never the text of keys, which depends on settings of the caller's. edge_match.c finds among them the ones that lead along steps.
+ * A graph has no room for names: a path has some hundred steps, and the rows have all names there
+ * are, of any type, as the caller's snapshot sees them. So the rows that begin where steps do are
+ * read once more, by an index of theirs if there is one, else in one pass over them. What they are
+ * chosen by are keys, never the text of keys, which depends on settings of the caller's.
+ * edge_match.c finds among them the ones that lead along steps.
  */
 #include "postgres.h"
 
@@ -46,7 +49,10 @@ typedef struct Choice
 	EmogiKeyType key;
 } Choice;
 
-/* The rows of a graph, as a query's text, and its columns as SQL has them: expressions of the relation r. */
+/*
+ * The rows of a graph, as a query's text, and its columns as SQL has them: expressions of the
+ * relation r.
+ */
 typedef struct Rows
 {
 	char	   *from;			/* "relation" or "(query)", with names */
@@ -59,10 +65,12 @@ typedef struct Rows
 	Oid			edge_collation;
 	bool		is_named;		/* the caller named the column of names */
 	EmogiKeyType key;
-	Choice		choices[EMOGI_KEY_MOST_PARTS];	/* [nchoices]; where there are none, all rows are read */
+	Choice		choices[EMOGI_KEY_MOST_PARTS];	/* [nchoices]; where there are none, all rows are
+												 * read */
 	int			nchoices;
 	double		count;			/* of rows, as far as is known; -1 = it is not */
-	bool		by_hash;		/* all are read, and looked up among the steps; else an index finds them */
+	bool		by_hash;		/* all are read, and looked up among the steps; else an index finds
+								 * them */
 } Rows;
 
 /* ---- the rows ---- */
@@ -91,15 +99,20 @@ count_rows(Oid relid)
 	return count > 0 ? count : -1;
 }
 
-/* Raise 42501 if the caller may not read the names, as the query of them would, and say what can be done. */
+/*
+ * Raise 42501 if the caller may not read the names, as the query of them would, and say what can be
+ * done.
+ */
 static void
 check_right(Oid relid, AttrNumber attnum)
 {
-	if (pg_class_aclcheck(relid, GetUserId(), ACL_SELECT) == ACLCHECK_OK || pg_attribute_aclcheck(relid, attnum, GetUserId(), ACL_SELECT) == ACLCHECK_OK)
+	if (pg_class_aclcheck(relid, GetUserId(), ACL_SELECT) == ACLCHECK_OK ||
+		pg_attribute_aclcheck(relid, attnum, GetUserId(), ACL_SELECT) == ACLCHECK_OK)
 		return;
 	ereport(ERROR,
 			(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-			 errmsg("permission denied for column \"%s\" of relation \"%s\"", get_attname(relid, attnum, false), get_rel_name(relid)),
+			 errmsg("permission denied for column \"%s\" of relation \"%s\"",
+					get_attname(relid, attnum, false), get_rel_name(relid)),
 			 errdetail("It has the names of edges."),
 			 errhint("%s", WITHOUT_NAMES)));
 }
@@ -128,7 +141,10 @@ choose_by_fields(Rows *rows, Oid type)
 		if (TupleDescAttr(desc, i)->attisdropped)
 			continue;
 		key = emogi_key_type_part(&rows->key, part);
-		choose_by(rows, psprintf("(%s).%s", rows->src, quote_identifier(NameStr(TupleDescAttr(desc, i)->attname))), part++, &key);
+		choose_by(rows,
+				  psprintf("(%s).%s", rows->src,
+						   quote_identifier(NameStr(TupleDescAttr(desc, i)->attname))), part++,
+				  &key);
 	}
 	ReleaseTupleDesc(desc);
 }
@@ -146,7 +162,10 @@ choose_by_row(Rows *rows, const RowExpr *row)
 	}
 }
 
-/* Find out what rows are chosen by; type: of the column where they begin. query: of which it is the n-th column, NULL = it is a relation's. */
+/*
+ * Find out what rows are chosen by; type: of the column where they begin. query: of which it is the
+ * n-th column, NULL = it is a relation's.
+ */
 static void
 choose(Rows *rows, Oid type, const char *query, int n)
 {
@@ -162,7 +181,8 @@ choose(Rows *rows, Oid type, const char *query, int n)
 	if (analysed == NULL || analysed->setOperations != NULL)
 		return;
 	target = get_tle_by_resno(analysed->targetList, n);
-	if (target != NULL && IsA(target->expr, RowExpr) && ((const RowExpr *) target->expr)->row_typeid == RECORDOID)
+	if (target != NULL && IsA(target->expr, RowExpr) &&
+		((const RowExpr *) target->expr)->row_typeid == RECORDOID)
 		choose_by_row(rows, (const RowExpr *) target->expr);
 }
 
@@ -172,7 +192,9 @@ choose(Rows *rows, Oid type, const char *query, int n)
 static void
 describe_relation(const EmogiSource *source, Rows *rows)
 {
-	rows->from = psprintf("%s AS r", quote_qualified_identifier(get_namespace_name(get_rel_namespace(source->relid)), get_rel_name(source->relid)));
+	rows->from = psprintf("%s AS r",
+						  quote_qualified_identifier(get_namespace_name(
+								  get_rel_namespace(source->relid)), get_rel_name(source->relid)));
 	rows->src = relation_column(source, source->src);
 	rows->dst = relation_column(source, source->dst);
 	rows->weight = relation_column(source, source->weight);
@@ -184,7 +206,8 @@ describe_relation(const EmogiSource *source, Rows *rows)
 	if (source->edge == 0)
 		return;
 	rows->edge = relation_column(source, source->edge);
-	get_atttypetypmodcoll(source->relid, source->edge, &rows->edge_type, &(int32) {0}, &rows->edge_collation);
+	get_atttypetypmodcoll(source->relid, source->edge, &rows->edge_type, &(int32) {0},
+						  &rows->edge_collation);
 }
 
 /* Write a column of a query as an expression; NULL = there is none. */
@@ -225,7 +248,10 @@ describe_query(const EmogiSource *source, Rows *rows)
 	rows->edge_collation = TupleDescAttr(desc, columns.edge - 1)->attcollation;
 }
 
-/* Tell that the column id, which the caller has not named, cannot be the names of edges: once a statement. */
+/*
+ * Tell that the column id, which the caller has not named, cannot be the names of edges: once a
+ * statement.
+ */
 static void
 notice_unfit(const Rows *rows, Oid type)
 {
@@ -235,19 +261,25 @@ notice_unfit(const Rows *rows, Oid type)
 		return;
 	told = GetCurrentStatementStartTimestamp();
 	ereport(NOTICE,
-			(errmsg("column \"id\" has type %s and cannot name edges between vertices of type %s: \"edge\" is NULL",
+			(errmsg("column \"id\" has type %s and cannot name edges between vertices of type %s: "
+					"\"edge\" is NULL",
 					format_type_be(rows->edge_type), format_type_be(type)),
-			 errhint("Name a column of type %s last, as in 'edges(src, dst, cost, id)', or leave \"edge\" out of the SELECT.",
+			 errhint("Name a column of type %s last, as in 'edges(src, dst, cost, id)', or leave "
+					 "\"edge\" out of the SELECT.",
 					 format_type_be(type))));
 }
 
-/* Can the function's column hold the names? Raises 42804 if the caller named the column of such as it cannot hold. */
+/*
+ * Can the function's column hold the names? Raises 42804 if the caller named the column of such as
+ * it cannot hold.
+ */
 static bool
 fits(const Rows *rows, Oid type)
 {
 	const Oid	base = getBaseType(rows->edge_type);
 
-	if (type == TEXTOID || (type == UUIDOID && base == UUIDOID) || (type == INT8OID && (base == INT2OID || base == INT4OID || base == INT8OID)))
+	if (type == TEXTOID || (type == UUIDOID && base == UUIDOID) ||
+		(type == INT8OID && (base == INT2OID || base == INT4OID || base == INT8OID)))
 		return true;
 	if (!rows->is_named)
 	{
@@ -256,15 +288,20 @@ fits(const Rows *rows, Oid type)
 	}
 	ereport(ERROR,
 			(errcode(ERRCODE_DATATYPE_MISMATCH),
-			 errmsg("the names of edges, %s, have type %s, and those of vertices are given as %s", rows->edge + strlen("r."), format_type_be(rows->edge_type),
+			 errmsg("the names of edges, %s, have type %s, and those of vertices are given as %s",
+					rows->edge + strlen("r."), format_type_be(rows->edge_type),
 					format_type_be(type)),
-			 errhint("Give vertices as text, and names of any type come as text; or call the function in FROM, and leave \"edge\" out of the SELECT.")));
+			 errhint("Give vertices as text, and names of any type come as text; or call the "
+					 "function in FROM, and leave \"edge\" out of the SELECT.")));
 	return false;
 }
 
 /* ---- the query ---- */
 
-/* How keys of the rows are compared with ends of steps: by the operator that the type's own index has, whatever the search path says that = is. */
+/*
+ * How keys of the rows are compared with ends of steps: by the operator that the type's own index
+ * has, whatever the search path says that = is.
+ */
 typedef struct Comparison
 {
 	const char *operator;		/* with its schema */
@@ -289,11 +326,14 @@ describe_comparison(const EmogiKeyType *key)
 
 	if (key->class == EMOGI_KEY_INTEGER)
 		return comparison;
-	tuple = SearchSysCache1(OPEROID, ObjectIdGetDatum(lookup_type_cache(key->type, TYPECACHE_EQ_OPR)->eq_opr));
+	tuple = SearchSysCache1(OPEROID, ObjectIdGetDatum(lookup_type_cache(key->type,
+			TYPECACHE_EQ_OPR)->eq_opr));
 	if (!HeapTupleIsValid(tuple))
 		elog(ERROR, "type %u has no equality", key->type);
 	operator = (Form_pg_operator) GETSTRUCT(tuple);
-	comparison.operator = psprintf("OPERATOR(%s.%s)", quote_identifier(get_namespace_name(operator->oprnamespace)), NameStr(operator->oprname));
+	comparison.operator = psprintf("OPERATOR(%s.%s)",
+								   quote_identifier(get_namespace_name(operator->oprnamespace)),
+								   NameStr(operator->oprname));
 	comparison.right = type_name(key->type);
 	if (!IsPolymorphicType(operator->oprleft))
 	{
@@ -323,22 +363,26 @@ read_end(const Rows *rows, const char *column)
 static void
 write_columns(StringInfo sql, const Rows *rows, const EmogiEdgeMatch *wanted)
 {
-	appendStringInfo(sql, "SELECT %s, %s, %s, %s, %s", read_end(rows, rows->src), read_end(rows, rows->dst), read_as(rows->weight, "pg_catalog.float8"),
-					 read_as(rows->reverse, "pg_catalog.float8"), read_as(rows->edge, type_name(wanted->type)));
+	appendStringInfo(sql, "SELECT %s, %s, %s, %s, %s", read_end(rows, rows->src),
+					 read_end(rows, rows->dst), read_as(rows->weight, "pg_catalog.float8"),
+					 read_as(rows->reverse, "pg_catalog.float8"),
+					 read_as(rows->edge, type_name(wanted->type)));
 	if (wanted->type != wanted->given_type)
 		appendStringInfo(sql, ", %s", read_as(rows->edge, type_name(wanted->given_type)));
 }
 
 /*
- * Write the condition on the key where rows begin: it is one of those in $1, as an index finds them all by one scan. Without one a list would be searched
- * from its beginning for each row: then they are hashed.
+ * Write the condition on the key where rows begin: it is one of those in $1, as an index finds them
+ * all by one scan. Without one a list would be searched from its beginning for each row: then they
+ * are hashed.
  */
 static void
 write_condition(StringInfo sql, const Rows *rows)
 {
 	const Comparison comparison = describe_comparison(&rows->choices[0].key);
 
-	appendStringInfo(sql, " FROM %s WHERE %s%s %s ANY (", rows->from, rows->choices[0].column, comparison.left, comparison.operator);
+	appendStringInfo(sql, " FROM %s WHERE %s%s %s ANY (", rows->from, rows->choices[0].column,
+					 comparison.left, comparison.operator);
 	if (rows->by_hash)
 		appendStringInfo(sql, "SELECT e::%s FROM pg_catalog.unnest($1) AS e)", comparison.right);
 	else
@@ -350,7 +394,8 @@ static void
 write_join(StringInfo sql, const Rows *rows)
 {
 	for (int i = 0; i < rows->nchoices; i++)
-		appendStringInfo(sql, "%spg_catalog.unnest($%d)", i == 0 ? " FROM ROWS FROM (" : ", ", i + 1);
+		appendStringInfo(sql, "%spg_catalog.unnest($%d)", i == 0 ? " FROM ROWS FROM (" : ", ",
+						 i + 1);
 	appendStringInfoString(sql, ") AS k(");
 	for (int i = 0; i < rows->nchoices; i++)
 		appendStringInfo(sql, "%sk%d", i == 0 ? "" : ", ", i + 1);
@@ -359,12 +404,15 @@ write_join(StringInfo sql, const Rows *rows)
 	{
 		const Comparison comparison = describe_comparison(&rows->choices[i].key);
 
-		appendStringInfo(sql, "%s%s%s %s k.k%d::%s", i == 0 ? " WHERE " : " AND ", rows->choices[i].column, comparison.left, comparison.operator, i + 1,
+		appendStringInfo(sql, "%s%s%s %s k.k%d::%s", i == 0 ? " WHERE " : " AND ",
+						 rows->choices[i].column, comparison.left, comparison.operator, i + 1,
 						 comparison.right);
 	}
 }
 
-/* Get the query of the rows that may lead along a step: those that begin where one begins or ends. */
+/*
+ * Get the query of the rows that may lead along a step: those that begin where one begins or ends.
+ */
 static char *
 matched_query(const Rows *rows, const EmogiEdgeMatch *wanted)
 {
@@ -381,14 +429,18 @@ matched_query(const Rows *rows, const EmogiEdgeMatch *wanted)
 	return sql.data;
 }
 
-/* Begin a level of settings in which steps are hashed where all rows are read: the plan knows not how many there are. */
+/*
+ * Begin a level of settings in which steps are hashed where all rows are read: the plan knows not
+ * how many there are.
+ */
 static int
 begin_settings(const Rows *rows)
 {
 	const int	level = NewGUCNestLevel();
 
 	if (rows->by_hash)
-		(void) set_config_option("enable_nestloop", "off", PGC_USERSET, PGC_S_SESSION, GUC_ACTION_SAVE, true, 0, false);
+		(void) set_config_option("enable_nestloop", "off", PGC_USERSET, PGC_S_SESSION,
+								 GUC_ACTION_SAVE, true, 0, false);
 	return level;
 }
 
@@ -463,10 +515,13 @@ check_all_found(uint64 nfound, uint64 count)
 	if (nfound != count)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("names were found for %llu of %llu edges of a path", (unsigned long long) nfound, (unsigned long long) count),
-				 may_be_stale ? errdetail("The graph may be older than the rows are, as emogi.max_staleness allows.") :
+				 errmsg("names were found for %llu of %llu edges of a path",
+						(unsigned long long) nfound, (unsigned long long) count),
+				 may_be_stale ? errdetail("The graph may be older than the rows are, as "
+										  "emogi.max_staleness allows.") :
 				 errdetail("The query of the graph gives other rows each time it is run."),
-				 may_be_stale ? errhint("Set emogi.max_staleness to 0, or call the function in FROM and leave \"edge\" out of the SELECT.") :
+				 may_be_stale ? errhint("Set emogi.max_staleness to 0, or call the function in "
+										"FROM and leave \"edge\" out of the SELECT.") :
 				 errhint("Have it read a table, or leave the column of names out of it.")));
 }
 
@@ -481,7 +536,8 @@ open_query(const Rows *rows, const EmogiEdgeMatch *wanted)
 	for (int i = 0; i < rows->nchoices; i++)
 		types[i] = get_array_type(rows->choices[i].key.type);
 	/* Citus plans a query of its tables when values are known */
-	reading = emogi_snapshot_open(matched_query(rows, wanted), rows->nchoices, types, emogi_citus_is_loaded() ? CURSOR_OPT_CUSTOM_PLAN : 0);
+	reading = emogi_snapshot_open(matched_query(rows, wanted), rows->nchoices, types,
+								  emogi_citus_is_loaded() ? CURSOR_OPT_CUSTOM_PLAN : 0);
 	AtEOXact_GUC(true, level);
 	return reading;
 }
@@ -515,7 +571,8 @@ array_of(const EmogiEdgeMatch *wanted, const Choice *choice, const int64 *ends, 
 		elements[i] = choice->part < 0 ? emogi_form_key(wanted->form, wanted->graph, ends[i]) :
 			emogi_form_key_columns(wanted->form, wanted->graph, ends[i])[choice->part];
 	get_typlenbyvalalign(choice->key.type, &length, &by_value, &align);
-	return PointerGetDatum(construct_array(elements, (int) count, choice->key.type, length, by_value, align));
+	return PointerGetDatum(construct_array(elements, (int) count, choice->key.type, length,
+										   by_value, align));
 }
 
 /* Run a query for the names of steps, inside SPI, and put them into a context. */
@@ -534,29 +591,36 @@ run_query(Rows *rows, const EmogiEdgeMatch *wanted, MemoryContext context)
 	PopActiveSnapshot();
 }
 
-/* Find in what type and collation names are ordered: their own, if it has an order, else as they are given. */
+/*
+ * Find in what type and collation names are ordered: their own, if it has an order, else as they
+ * are given.
+ */
 static void
 find_order(const Rows *rows, EmogiEdgeMatch *wanted)
 {
 	const Oid	base = getBaseType(rows->edge_type);
 
 	wanted->type = wanted->given_type;
-	if (wanted->given_type == TEXTOID && base != VARCHAROID && base != RECORDOID && OidIsValid(lookup_type_cache(base, TYPECACHE_CMP_PROC)->cmp_proc))
+	if (wanted->given_type == TEXTOID && base != VARCHAROID && base != RECORDOID &&
+		OidIsValid(lookup_type_cache(base, TYPECACHE_CMP_PROC)->cmp_proc))
 		wanted->type = base;
 	if (OidIsValid(get_typcollation(wanted->type)))
-		wanted->collation = OidIsValid(rows->edge_collation) ? rows->edge_collation : DEFAULT_COLLATION_OID;
+		wanted->collation = OidIsValid(rows->edge_collation) ? rows->edge_collation :
+			DEFAULT_COLLATION_OID;
 }
 
 /*
- * Find the names of edges, those of count steps from `from` to `to`, ids of the Graph: names, [count], in the current context. All are NULL where the graph has
- * no column of names. Raises 42804 for names of another type than the function can return, 42501, and
- * what a query raises.
+ * Find the names of edges, those of count steps from `from` to `to`, ids of the Graph: names,
+ * [count], in the current context. All are NULL where the graph has no column of names. Raises
+ * 42804 for names of another type than the function can return, 42501, and what a query raises.
  */
 void
-emogi_edge_names_find(const EmogiTask *task, const EmogiGraph *graph, const int64 *from, const int64 *to, uint64 count, NullableDatum *names)
+emogi_edge_names_find(const EmogiTask *task, const EmogiGraph *graph, const int64 *from,
+					  const int64 *to, uint64 count, NullableDatum *names)
 {
 	MemoryContext context = CurrentMemoryContext;
-	EmogiEdgeMatch wanted = {.form = task->form,.graph = graph,.from = from,.to = to,.count = count,.direction = task->direction,
+	EmogiEdgeMatch wanted = {.form = task->form,.graph = graph,.from = from,.to = to,.count = count,
+							 .direction = task->direction,
 	.given_type = task->form->type,.names = names};
 	EmogiSource source;
 	Rows		rows = {0};

@@ -1,10 +1,11 @@
 /*
- * edge_rows.c: rows that are pairs, sorted: edges by their two ends, of emogi_spanning_forest and emogi_bridges, and blocks with the vertices that
- * are in them, of emogi_biconnected.
+ * edge_rows.c: rows that are pairs, sorted: edges by their two ends, of emogi_spanning_forest and
+ * emogi_bridges, and blocks with the vertices that are in them, of emogi_biconnected.
  *
- * An engine tells both by one value of each vertex (EMOGI_IS_EDGES, EMOGI_IS_BLOCKS). So all but one of the pairs of a first element, or all, have
- * second elements that come up in ascending order when vertices are looked at in turn: they are counted and put in their places, and then the
- * one is put between them.
+ * An engine tells both by one value of each vertex (EMOGI_IS_EDGES, EMOGI_IS_BLOCKS). So all but
+ * one of the pairs of a first element, or all, have second elements that come up in ascending order
+ * when vertices are looked at in turn: they are counted and put in their places, and then the one
+ * is put between them.
  */
 #include "postgres.h"
 
@@ -20,9 +21,11 @@
 typedef struct Pairs
 {
 	uint64		nfirst;			/* first elements: 0 .. nfirst - 1 */
-	uint64	   *starts;			/* [nfirst + 2]; those of i begin at starts[i] and end before starts[i + 1] */
+	uint64	   *starts;			/* [nfirst + 2]; those of i begin at starts[i] and end before
+								 * starts[i + 1] */
 	uint32	   *second;			/* [starts[nfirst]] */
-	uint32	   *late;			/* [nfirst], the one that does not come up in order, EMOGI_NO_VERTEX = none */
+	uint32	   *late;			/* [nfirst], the one that does not come up in order, EMOGI_NO_VERTEX
+								 * = none */
 } Pairs;
 
 /* Look for a cancel from time to time. */
@@ -52,13 +55,17 @@ block_above(const EmogiResult *result, uint64 v, uint64 *first)
 	return result->columns[0].int64[v] >= 0;
 }
 
-/* Count the pairs of each first element, at its number + 2, and add them up: the beginnings are at its number + 1 then. */
+/*
+ * Count the pairs of each first element, at its number + 2, and add them up: the beginnings are at
+ * its number + 1 then.
+ */
 static void
 count_pairs(Pairs *pairs, const EmogiResult *result, uint64 nvertices, GetPair get)
 {
 	uint64		first;
 
-	pairs->starts = palloc_extended((pairs->nfirst + 2) * sizeof *pairs->starts, MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
+	pairs->starts = palloc_extended((pairs->nfirst + 2) * sizeof *pairs->starts,
+									MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
 	for (uint64 v = 0; v < nvertices; v++)
 	{
 		check_at(v);
@@ -72,7 +79,10 @@ count_pairs(Pairs *pairs, const EmogiResult *result, uint64 nvertices, GetPair g
 	}
 }
 
-/* Put the one that is late between the others of its first element, which end at the place that is left for it. */
+/*
+ * Put the one that is late between the others of its first element, which end at the place that is
+ * left for it.
+ */
 static void
 insert_late(Pairs *pairs, uint64 first)
 {
@@ -90,7 +100,8 @@ sort_pairs(Pairs *pairs, const EmogiResult *result, uint64 nvertices, GetPair ge
 	uint64		first;
 
 	count_pairs(pairs, result, nvertices, get);
-	pairs->second = palloc_extended(Max(pairs->starts[pairs->nfirst + 1], 1) * sizeof *pairs->second, MCXT_ALLOC_HUGE);
+	pairs->second = palloc_extended(Max(pairs->starts[pairs->nfirst + 1],
+										1) * sizeof *pairs->second, MCXT_ALLOC_HUGE);
 	for (uint64 v = 0; v < nvertices; v++)
 	{
 		check_at(v);
@@ -221,7 +232,8 @@ fill_member(EmogiRowCursor *cursor)
 
 /* In ascending order of both ends. */
 const EmogiRowKind emogi_weighted_edge_rows = {
-	.columns = {{"src", EMOGI_VERTEX, NAN}, {"dst", EMOGI_VERTEX, NAN}, {"weight", EMOGI_FLOAT64, NAN}},
+	.columns = {{"src", EMOGI_VERTEX, NAN}, {"dst", EMOGI_VERTEX, NAN},
+				{"weight", EMOGI_FLOAT64, NAN}},
 	.key = 0,
 	.element = 0,
 	.place = -1,

@@ -1,6 +1,7 @@
 /*
- * entries.c: the C entries of the functions, one for each row of the table of algorithms (contract/algorithms.h):
- * emogi_NAME(graph, parameters ...) -> setof (vertex, columns ...), a hierarchy, edges, blocks, a list, or the sum of a column.
+ * entries.c: the C entries of the functions, one for each row of the table of algorithms
+ * (contract/algorithms.h): emogi_NAME(graph, parameters ...) -> setof (vertex, columns ...), a
+ * hierarchy, edges, blocks, a list, or the sum of a column.
  */
 #include "postgres.h"
 
@@ -14,7 +15,8 @@ enter(FunctionCallInfo fcinfo, EmogiAlgorithm algorithm)
 		elog(ERROR, "emogi_%s is no function", emogi_algorithm_row(algorithm)->name);
 	if ((emogi_algorithm_row(algorithm)->traits & EMOGI_IS_TOTAL) != 0)
 		return emogi_communities_total(fcinfo, algorithm);
-	return emogi_course_to_rows(fcinfo, algorithm, emogi_kinds_find(emogi_algorithm_row(algorithm)));
+	return emogi_course_to_rows(fcinfo, algorithm,
+								emogi_kinds_find(emogi_algorithm_row(algorithm)));
 }
 
 #define ENTRY(NAME, name, ...) \

@@ -15,8 +15,8 @@
 PG_FUNCTION_INFO_V1(emogi_estimate);
 
 /*
- * emogi_estimate(graph, weights bool, direction text) -> (edges bigint, vertices bigint, graph_bytes bigint,
- * peak_bytes bigint, allowed_bytes bigint, fits bool)
+ * emogi_estimate(graph, weights bool, direction text) -> (edges bigint, vertices bigint,
+ * graph_bytes bigint, peak_bytes bigint, allowed_bytes bigint, fits bool)
  */
 Datum
 emogi_estimate(PG_FUNCTION_ARGS)

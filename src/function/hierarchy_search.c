@@ -1,6 +1,8 @@
 /*
- * hierarchy_search.c: far shortest paths, and matrices of distances, by the backend itself, by way of the contraction hierarchy that a cached Graph has kept (cache/cache_contraction.c),
- * and the making of that, where emogi.contraction_after leaves it to calls. A call that makes it waits for it; those after it need not even ask the worker.
+ * hierarchy_search.c: far shortest paths, and matrices of distances, by the backend itself, by way
+ * of the contraction hierarchy that a cached Graph has kept (cache/cache_contraction.c), and the
+ * making of that, where emogi.contraction_after leaves it to calls. A call that makes it waits for
+ * it; those after it need not even ask the worker.
  */
 #include "postgres.h"
 
@@ -19,14 +21,19 @@
 #define ENTRY_MS 4e-5			/* a list entry of a search, of one thread */
 #define SWEEP_SHARE 8			/* of emogi.max_memory that a sweep may take of the backend's own */
 
-/* Is the engine that was asked for one that leaves far paths to hierarchies? And is the call's Graph, which is not patched, a cached one? */
+/*
+ * Is the engine that was asked for one that leaves far paths to hierarchies? And is the call's
+ * Graph, which is not patched, a cached one?
+ */
 bool
 emogi_hierarchy_search_may_serve(const EmogiCall *call, const EmogiGraph *graph)
 {
 	bool		reversed;
 
-	return emogi_enable_contraction && emogi_engine != EMOGI_ENGINE_CUDA && emogi_papers_query().mapping == EMOGI_MAPPING_AUTO &&
-		call->slot != NULL && call->slot->graph >= 0 && emogi_cache_contraction_graph(call->slot->graph, graph, &reversed) != NULL;
+	return emogi_enable_contraction && emogi_engine != EMOGI_ENGINE_CUDA &&
+		emogi_papers_query().mapping == EMOGI_MAPPING_AUTO &&
+		call->slot != NULL && call->slot->graph >= 0 &&
+		emogi_cache_contraction_graph(call->slot->graph, graph, &reversed) != NULL;
 }
 
 /* Has the call's Graph a hierarchy? */
@@ -52,8 +59,10 @@ emogi_hierarchy_search_prepare(EmogiCall *call, const EmogiGraph *graph)
 
 	if (!emogi_cache_contraction_is_due(call->slot->graph))
 		return;
-	status = emogi_contraction_make(emogi_cache_contraction_graph(call->slot->graph, graph, &reversed), emogi_arena_budget_bytes() / EMOGI_MAKING_SHARE,
-									emogi_cache_labels_stop, &made, &control, &error);
+	status =
+		emogi_contraction_make(emogi_cache_contraction_graph(call->slot->graph, graph, &reversed),
+							   emogi_arena_budget_bytes() / EMOGI_MAKING_SHARE,
+							   emogi_cache_labels_stop, &made, &control, &error);
 	if (status == EMOGI_OK && made != NULL)
 		emogi_cache_contraction_keep(call->slot->graph, made);
 	if (status == EMOGI_CANCELED)
@@ -67,8 +76,10 @@ static void
 take_path(const EmogiPathAnswer *answer, EmogiLocalPath *path)
 {
 	path->length = answer->length;
-	path->vertices = palloc_extended(Max(answer->length, 1) * sizeof *path->vertices, MCXT_ALLOC_HUGE);
-	path->distance = palloc_extended(Max(answer->length, 1) * sizeof *path->distance, MCXT_ALLOC_HUGE);
+	path->vertices = palloc_extended(Max(answer->length, 1) * sizeof *path->vertices,
+									 MCXT_ALLOC_HUGE);
+	path->distance = palloc_extended(Max(answer->length, 1) * sizeof *path->distance,
+									 MCXT_ALLOC_HUGE);
 	if (answer->length == 0)
 		return;
 	memcpy(path->vertices, answer->vertices, answer->length * sizeof *path->vertices);
@@ -76,11 +87,13 @@ take_path(const EmogiPathAnswer *answer, EmogiLocalPath *path)
 }
 
 /*
- * Find the path between a task's source and its target by the hierarchy of the call's Graph; false without one, or where it cannot tell. The
- * path is in memory of the current context; length 0: there is none.
+ * Find the path between a task's source and its target by the hierarchy of the call's Graph; false
+ * without one, or where it cannot tell. The path is in memory of the current context; length 0:
+ * there is none.
  */
 bool
-emogi_hierarchy_search_path(EmogiCall *call, const EmogiTask *task, const EmogiGraph *graph, EmogiLocalPath *path)
+emogi_hierarchy_search_path(EmogiCall *call, const EmogiTask *task, const EmogiGraph *graph,
+							EmogiLocalPath *path)
 {
 	const double start_ms = emogi_pool_now_ms();
 	const uint32 source = emogi_graph_vertex(graph, task->keys[0]);
@@ -93,9 +106,11 @@ emogi_hierarchy_search_path(EmogiCall *call, const EmogiTask *task, const EmogiG
 	bool		reversed;
 
 	(void) emogi_cache_contraction_graph(call->slot->graph, graph, &reversed);
-	if (source == EMOGI_NO_VERTEX || target == EMOGI_NO_VERTEX || (made = emogi_cache_contraction_begin(call->slot->graph)) == NULL)
+	if (source == EMOGI_NO_VERTEX || target == EMOGI_NO_VERTEX ||
+		(made = emogi_cache_contraction_begin(call->slot->graph)) == NULL)
 		return false;
-	status = emogi_contraction_path(made, graph, reversed, source, target, &answer, &control, &error);
+	status = emogi_contraction_path(made, graph, reversed, source, target, &answer, &control,
+									&error);
 	emogi_cache_contraction_end(call->slot->graph);
 	if (status != EMOGI_OK || answer.outcome == EMOGI_PATH_GAVE_UP)
 		return false;
@@ -113,11 +128,16 @@ row_ms(const EmogiQuery *query)
 	return query->ntargets * TARGET_MS;
 }
 
-/* Get how many threads may sweep at once: each has memory of its own, of a share of what there is, and a block of rows. 0 = none. */
+/*
+ * Get how many threads may sweep at once: each has memory of its own, of a share of what there is,
+ * and a block of rows. 0 = none.
+ */
 static int
 sweeping_threads(const EmogiGraph *graph, const EmogiQuery *query)
 {
-	const uint64 room = emogi_arena_budget_bytes() / SWEEP_SHARE / (graph->nvertices * EMOGI_CONTRACTION_SWEEP_BYTES);
+	const uint64 room =
+		emogi_arena_budget_bytes() / SWEEP_SHARE /
+		(graph->nvertices * EMOGI_CONTRACTION_SWEEP_BYTES);
 	const uint64 blocks = (query->nsources + EMOGI_CONTRACTION_LANES - 1) / EMOGI_CONTRACTION_LANES;
 
 	return (int) Min(Min(room, blocks), (uint64) emogi_cpu_threads);
@@ -144,7 +164,10 @@ search_ms(const EmogiGraph *graph)
 	return graph->forward.nedges * ENTRY_MS / emogi_cpu_threads;
 }
 
-/* Are so many paths from a vertex sooner found one by one by a hierarchy than by a search for all of them? */
+/*
+ * Are so many paths from a vertex sooner found one by one by a hierarchy than by a search for all
+ * of them?
+ */
 bool
 emogi_hierarchy_search_paths_are_cheaper(const EmogiGraph *graph, uint64 npaths)
 {
@@ -152,21 +175,25 @@ emogi_hierarchy_search_paths_are_cheaper(const EmogiGraph *graph, uint64 npaths)
 }
 
 /*
- * Is a row of a matrix sooner found by a hierarchy, target by target by this process alone or swept, than by a search of all threads together? The
- * figures are of a grid of 2 million list entries on two processors.
+ * Is a row of a matrix sooner found by a hierarchy, target by target by this process alone or
+ * swept, than by a search of all threads together? The figures are of a grid of 2 million list
+ * entries on two processors.
  */
 bool
 emogi_hierarchy_search_is_cheaper(const EmogiGraph *graph, const EmogiQuery *query)
 {
-	return row_ms(query) < search_ms(graph) || (may_sweep(graph, query) && swept_row_ms(graph, query) < search_ms(graph));
+	return row_ms(query) < search_ms(graph) ||
+		(may_sweep(graph, query) && swept_row_ms(graph, query) < search_ms(graph));
 }
 
 /*
- * Find the distances of a query of emogi_distance_matrix by the hierarchy of the call's Graph, which is made if it is this call's turn; false without
- * one, or where it cannot tell. Raises a cancel.
+ * Find the distances of a query of emogi_distance_matrix by the hierarchy of the call's Graph,
+ * which is made if it is this call's turn; false without one, or where it cannot tell. Raises a
+ * cancel.
  */
 bool
-emogi_hierarchy_search_matrix(EmogiCall *call, const EmogiGraph *graph, const EmogiQuery *query, double *distance)
+emogi_hierarchy_search_matrix(EmogiCall *call, const EmogiGraph *graph, const EmogiQuery *query,
+							  double *distance)
 {
 	const EmogiContraction *made;
 	EmogiControl control = {0};
@@ -176,7 +203,8 @@ emogi_hierarchy_search_matrix(EmogiCall *call, const EmogiGraph *graph, const Em
 	uint64		looked;
 	bool		reversed;
 
-	if (!emogi_hierarchy_search_may_serve(call, graph) || !emogi_hierarchy_search_is_cheaper(graph, query))
+	if (!emogi_hierarchy_search_may_serve(call, graph) ||
+		!emogi_hierarchy_search_is_cheaper(graph, query))
 		return false;
 	emogi_hierarchy_search_prepare(call, graph);
 	(void) emogi_cache_contraction_graph(call->slot->graph, graph, &reversed);
@@ -185,9 +213,12 @@ emogi_hierarchy_search_matrix(EmogiCall *call, const EmogiGraph *graph, const Em
 		return false;
 	start_ms = emogi_pool_now_ms();
 	if (may_sweep(graph, query) && swept_row_ms(graph, query) < row_ms(query))
-		status = emogi_contraction_sweep(made, graph, reversed, query, sweeping_threads(graph, query), emogi_cache_labels_stop, distance, &looked, &control, &error);
+		status = emogi_contraction_sweep(made, graph, reversed, query,
+										 sweeping_threads(graph, query), emogi_cache_labels_stop,
+										 distance, &looked, &control, &error);
 	else
-		status = emogi_contraction_distances(made, graph, reversed, query, emogi_cache_labels_stop, distance, &looked, &control, &error);
+		status = emogi_contraction_distances(made, graph, reversed, query, emogi_cache_labels_stop,
+											 distance, &looked, &control, &error);
 	emogi_cache_contraction_end(call->slot->graph);
 	CHECK_FOR_INTERRUPTS();
 	if (status != EMOGI_OK)

@@ -1,5 +1,6 @@
 /*
- * kinds.c: what the rows of a function are: of which kind, where they are not vertices, and their columns.
+ * kinds.c: what the rows of a function are: of which kind, where they are not vertices, and their
+ * columns.
  */
 #include "postgres.h"
 
@@ -20,11 +21,13 @@ emogi_kinds_find(const EmogiAlgorithmRow *function)
 	if ((function->traits & EMOGI_IS_BLOCKS) != 0)
 		return &emogi_block_rows;
 	if ((function->traits & EMOGI_IS_TREE) != 0)
-		return function->algorithm == EMOGI_BFS_TREE ? &emogi_bfs_tree_rows : &emogi_shortest_path_tree_rows;
+		return function->algorithm == EMOGI_BFS_TREE ? &emogi_bfs_tree_rows :
+			&emogi_shortest_path_tree_rows;
 	if (function->algorithm == EMOGI_DISTANCE_MATRIX)
 		return &emogi_distance_rows;
 	if ((function->traits & EMOGI_IS_LIST) != 0)
-		return function->algorithm == EMOGI_SIMILARITY ? &emogi_similarity_rows : &emogi_index_search_rows;
+		return function->algorithm == EMOGI_SIMILARITY ? &emogi_similarity_rows :
+			&emogi_index_search_rows;
 	return NULL;
 }
 
@@ -43,7 +46,10 @@ emogi_kinds_column(const EmogiAlgorithmRow *function, int place)
 	return column->name != NULL ? column : NULL;
 }
 
-/* Get the place of the column of a function's rows whose vertices a condition may choose; -1 = there is none. */
+/*
+ * Get the place of the column of a function's rows whose vertices a condition may choose; -1 =
+ * there is none.
+ */
 int
 emogi_kinds_key(const EmogiAlgorithmRow *function)
 {

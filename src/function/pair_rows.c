@@ -1,5 +1,6 @@
 /*
- * pair_rows.c: rows of what has no row a vertex: pairs of emogi_similarity, steps of emogi_random_walk, pairs of emogi_distance_matrix.
+ * pair_rows.c: rows of what has no row a vertex: pairs of emogi_similarity, steps of
+ * emogi_random_walk, pairs of emogi_distance_matrix.
  */
 #include "postgres.h"
 
@@ -16,7 +17,8 @@ begin_similarities(EmogiRowCursor *cursor)
 	const EmogiQuery *query = cursor->query;
 
 	cursor->leads = query->pairs == NULL && query->ntargets == 0;
-	cursor->nelements = query->pairs != NULL ? query->npairs : query->ntargets > 0 ? query->ntargets : cursor->graph->nvertices;
+	cursor->nelements = query->pairs != NULL ? query->npairs :
+		query->ntargets > 0 ? query->ntargets : cursor->graph->nvertices;
 }
 
 /* All that were found for an element. */
@@ -27,12 +29,16 @@ enter_similar(EmogiRowCursor *cursor)
 	cursor->nplaces = cursor->query->pairs != NULL ? 1 : (uint64) cursor->query->top_k;
 }
 
-/* Fill in a pair: vertex1, vertex2, similarity. Behind the last that was found for a vertex there are no more. */
+/*
+ * Fill in a pair: vertex1, vertex2, similarity. Behind the last that was found for a vertex there
+ * are no more.
+ */
 static bool
 fill_similar(EmogiRowCursor *cursor)
 {
 	const EmogiQuery *query = cursor->query;
-	const uint64 i = query->pairs != NULL ? cursor->element : cursor->element * (uint64) query->top_k + cursor->place;
+	const uint64 i = query->pairs != NULL ? cursor->element :
+		cursor->element * (uint64) query->top_k + cursor->place;
 	const uint32 other = cursor->result->columns[0].vertex[i];
 
 	if (other == EMOGI_NO_VERTEX)
@@ -50,9 +56,12 @@ fill_similar(EmogiRowCursor *cursor)
 	return true;
 }
 
-/* In ascending order of the first vertices, the most alike first; or of the pairs that were given. */
+/*
+ * In ascending order of the first vertices, the most alike first; or of the pairs that were given.
+ */
 const EmogiRowKind emogi_similarity_rows = {
-	.columns = {{"vertex1", EMOGI_VERTEX, NAN}, {"vertex2", EMOGI_VERTEX, NAN}, {"similarity", EMOGI_FLOAT64, NAN}},
+	.columns = {{"vertex1", EMOGI_VERTEX, NAN}, {"vertex2", EMOGI_VERTEX, NAN},
+				{"similarity", EMOGI_FLOAT64, NAN}},
 	.key = 0,
 	.element = 0,
 	.place = -1,
@@ -69,7 +78,8 @@ const EmogiRowKind emogi_similarity_rows = {
 static void
 begin_walks(EmogiRowCursor *cursor)
 {
-	cursor->nelements = emogi_query_length(cursor->graph->nvertices, cursor->query) / ((uint64) cursor->query->length + 1);
+	cursor->nelements = emogi_query_length(cursor->graph->nvertices,
+										   cursor->query) / ((uint64) cursor->query->length + 1);
 }
 
 /* All steps, and the vertex before the first. */
@@ -100,7 +110,8 @@ fill_step(EmogiRowCursor *cursor)
 
 /* In ascending order of walks, then of steps. */
 const EmogiRowKind emogi_index_search_rows = {
-	.columns = {{"walk", EMOGI_INT64, NAN}, {"step", EMOGI_INT32, NAN}, {"vertex", EMOGI_VERTEX, NAN}},
+	.columns = {{"walk", EMOGI_INT64, NAN}, {"step", EMOGI_INT32, NAN},
+				{"vertex", EMOGI_VERTEX, NAN}},
 	.key = 2,
 	.element = 0,
 	.place = 1,
@@ -137,13 +148,15 @@ fill_distance(EmogiRowCursor *cursor)
 
 	cursor->cells[0].number = query->sources[cursor->element];
 	cursor->cells[1].number = query->targets[cursor->place];
-	cursor->cells[2].real = cursor->result->columns[0].float64[cursor->element * query->ntargets + cursor->place];
+	cursor->cells[2].real =
+		cursor->result->columns[0].float64[cursor->element * query->ntargets + cursor->place];
 	return cursor->cells[2].real < (double) INFINITY;
 }
 
 /* In ascending order of sources, then of targets. */
 const EmogiRowKind emogi_distance_rows = {
-	.columns = {{"source", EMOGI_VERTEX, NAN}, {"target", EMOGI_VERTEX, NAN}, {"distance", EMOGI_FLOAT64, NAN}},
+	.columns = {{"source", EMOGI_VERTEX, NAN}, {"target", EMOGI_VERTEX, NAN},
+				{"distance", EMOGI_FLOAT64, NAN}},
 	.key = 0,
 	.element = 0,
 	.place = -1,

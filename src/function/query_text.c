@@ -1,11 +1,14 @@
 /*
- * query_text.c: functions that make the text of a graph query: emogi_query(query, params ...), with values for its parameters, and
- * emogi_with_vertices(graph, vertices), with vertices that are in it with or without an edge.
+ * query_text.c: functions that make the text of a graph query: emogi_query(query, params ...), with
+ * values for its parameters, and emogi_with_vertices(graph, vertices), with vertices that are in it
+ * with or without an edge.
  *
- * They are functions of their own, and not arguments of all others: beside emogi_cc(graph, columns) one more optional argument would leave
- * PostgreSQL no way to tell emogi_cc('edges', 'a, b'). emogi_query has two forms: with text[], arguments whose type is unknown, as
- * drivers pass strings, are text; with "any" they may be of all types. It is STABLE because standard_conforming_strings decides how a
- * query is read, and output functions are STABLE; the other is because search_path decides what names lead to.
+ * They are functions of their own, and not arguments of all others: beside emogi_cc(graph, columns)
+ * one more optional argument would leave PostgreSQL no way to tell emogi_cc('edges', 'a, b').
+ * emogi_query has two forms: with text[], arguments whose type is unknown, as drivers pass strings,
+ * are text; with "any" they may be of all types. It is STABLE because standard_conforming_strings
+ * decides how a query is read, and output functions are STABLE; the other is because search_path
+ * decides what names lead to.
  */
 #include "postgres.h"
 
@@ -20,9 +23,13 @@ PG_FUNCTION_INFO_V1(emogi_query);
 PG_FUNCTION_INFO_V1(emogi_query_any);
 PG_FUNCTION_INFO_V1(emogi_with_vertices);
 
-/* Put the arguments from the second on, or the elements of a VARIADIC array, into the query that is the first. */
+/*
+ * Put the arguments from the second on, or the elements of a VARIADIC array, into the query that is
+ * the first.
+ */
 static Datum
-put_values(FunctionCallInfo fcinfo, const Datum *values, const Oid *types, const bool *nulls, int nvalues)
+put_values(FunctionCallInfo fcinfo, const Datum *values, const Oid *types, const bool *nulls,
+		   int nvalues)
 {
 	EmogiParamValue *params = palloc(Max(nvalues, 1) * sizeof(EmogiParamValue));
 
@@ -30,10 +37,13 @@ put_values(FunctionCallInfo fcinfo, const Datum *values, const Oid *types, const
 		ereport(ERROR,
 				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
 				 errmsg("the query must not be NULL"),
-				 errhint("Give a query and its values: emogi_query('SELECT src, dst FROM edges WHERE kind = $1', 'road').")));
+				 errhint("Give a query and its values: emogi_query('SELECT src, dst FROM edges "
+						 "WHERE kind = $1', 'road').")));
 	for (int i = 0; i < nvalues; i++)
-		params[i] = (EmogiParamValue) {.value = values[i],.type = types != NULL ? types[i] : TEXTOID,.isnull = nulls[i]};
-	return CStringGetTextDatum(emogi_params_put(text_to_cstring(PG_GETARG_TEXT_PP(0)), params, nvalues));
+		params[i] = (EmogiParamValue) {.value = values[i],.type = types != NULL ? types[i] :
+									   TEXTOID,.isnull = nulls[i]};
+	return CStringGetTextDatum(emogi_params_put(text_to_cstring(PG_GETARG_TEXT_PP(0)), params,
+												nvalues));
 }
 
 /* emogi_query(query text, VARIADIC params text[]) -> text */
@@ -45,7 +55,8 @@ emogi_query(PG_FUNCTION_ARGS)
 	int			nvalues = 0;
 
 	if (!PG_ARGISNULL(1))
-		deconstruct_array(PG_GETARG_ARRAYTYPE_P(1), TEXTOID, -1, false, TYPALIGN_INT, &values, &nulls, &nvalues);
+		deconstruct_array(PG_GETARG_ARRAYTYPE_P(1), TEXTOID, -1, false, TYPALIGN_INT, &values,
+						  &nulls, &nvalues);
 	return put_values(fcinfo, values, NULL, nulls, nvalues);
 }
 
@@ -69,6 +80,8 @@ emogi_with_vertices(PG_FUNCTION_ARGS)
 		ereport(ERROR,
 				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
 				 errmsg("the %s must not be NULL", PG_ARGISNULL(0) ? "graph" : "vertices"),
-				 errhint("Give a graph and its vertices: emogi_with_vertices('edges', 'person(id)').")));
-	return CStringGetTextDatum(emogi_with_vertices_add(text_to_cstring(PG_GETARG_TEXT_PP(0)), text_to_cstring(PG_GETARG_TEXT_PP(1))));
+				 errhint("Give a graph and its vertices: emogi_with_vertices('edges', "
+						 "'person(id)').")));
+	return CStringGetTextDatum(emogi_with_vertices_add(text_to_cstring(PG_GETARG_TEXT_PP(0)),
+													   text_to_cstring(PG_GETARG_TEXT_PP(1))));
 }

@@ -1,6 +1,6 @@
 /*
- * refusal.c: errors of graphs that have no answer to what is asked, and warnings of those that may be far from it, in terms of their keys and of
- * the call's arguments.
+ * refusal.c: errors of graphs that have no answer to what is asked, and warnings of those that may
+ * be far from it, in terms of their keys and of the call's arguments.
  */
 #include "postgres.h"
 
@@ -24,7 +24,10 @@ cycle_text(const EmogiTask *task, const EmogiGraph *graph, const EmogiRefusal *r
 	return text.data;
 }
 
-/* Get an alpha that is sure to converge, a little below what is proven, so that it is also when it is rounded. */
+/*
+ * Get an alpha that is sure to converge, a little below what is proven, so that it is also when it
+ * is rounded.
+ */
 static double
 safe_alpha(const EmogiTask *task, const EmogiRefusal *refusal)
 {
@@ -37,9 +40,11 @@ report_divergence(const EmogiTask *task, const EmogiResult *result)
 {
 	ereport(ERROR,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("centralities of graph \"%s\" grow without bound with alpha %g", task->graph.text, task->query.alpha),
+			 errmsg("centralities of graph \"%s\" grow without bound with alpha %g",
+					task->graph.text, task->query.alpha),
 			 errdetail("Iteration %u adds %g to one of them.", result->nlevels, result->change),
-			 errhint("alpha must be below the inverse of the largest eigenvalue of the graph; %.3g is.", safe_alpha(task, &result->refusal))));
+			 errhint("alpha must be below the inverse of the largest eigenvalue of the graph; %.3g "
+					 "is.", safe_alpha(task, &result->refusal))));
 }
 
 /* Raise 22023 for sums over walks that are not done after all iterations. */
@@ -50,11 +55,14 @@ report_unconverged(const EmogiTask *task, const EmogiResult *result)
 
 	ereport(ERROR,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("centralities of graph \"%s\" with alpha %g have not converged in %u %s", task->graph.text, task->query.alpha, result->nlevels,
+			 errmsg("centralities of graph \"%s\" with alpha %g have not converged in %u %s",
+					task->graph.text, task->query.alpha, result->nlevels,
 					result->nlevels == 1 ? "iteration" : "iterations"),
-			 errdetail("The last one adds %g to one of them; tolerance is %g.", result->change, task->query.tolerance),
+			 errdetail("The last one adds %g to one of them; tolerance is %g.", result->change,
+					   task->query.tolerance),
 			 converges ? errhint("Make max_iterations larger, or alpha smaller.") :
-			 errhint("alpha must be below the inverse of the largest eigenvalue of the graph; %.3g is. Or make max_iterations larger.",
+			 errhint("alpha must be below the inverse of the largest eigenvalue of the graph; %.3g "
+					 "is. Or make max_iterations larger.",
 					 safe_alpha(task, &result->refusal))));
 }
 
@@ -73,9 +81,11 @@ emogi_refusal_report(const EmogiTask *task, const EmogiGraph *graph, const Emogi
 			ereport(ERROR,
 					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 					 errmsg("graph \"%s\" has a cycle", task->graph.text),
-					 errdetail("A cycle of " UINT64_FORMAT " %s: %s.", refusal->cycle_length, refusal->cycle_length == 1 ? "edge" : "edges",
+					 errdetail("A cycle of " UINT64_FORMAT " %s: %s.", refusal->cycle_length,
+							   refusal->cycle_length == 1 ? "edge" : "edges",
 							   cycle_text(task, graph, refusal)),
-					 errhint("emogi_scc finds all: a cycle lies within a component of several vertices, or is an edge from a vertex to itself.")));
+					 errhint("emogi_scc finds all: a cycle lies within a component of several "
+							 "vertices, or is an edge from a vertex to itself.")));
 			break;
 		case EMOGI_DIVERGES:
 			report_divergence(task, result);
@@ -86,18 +96,25 @@ emogi_refusal_report(const EmogiTask *task, const EmogiGraph *graph, const Emogi
 	}
 }
 
-/* Warn of powers of a graph that are still far from what they converge to, where that was asked for. */
+/*
+ * Warn of powers of a graph that are still far from what they converge to, where that was asked
+ * for.
+ */
 void
 emogi_refusal_warn(const EmogiTask *task, const EmogiResult *result)
 {
 	const EmogiQuery *query = &task->query;
 
-	if ((query->algorithm != EMOGI_EIGENVECTOR && query->algorithm != EMOGI_HITS) || query->tolerance <= 0.0 ||
+	if ((query->algorithm != EMOGI_EIGENVECTOR && query->algorithm != EMOGI_HITS) ||
+		query->tolerance <= 0.0 ||
 		result->nlevels < query->max_iterations || result->change < query->tolerance)
 		return;
 	ereport(WARNING,
-			(errmsg("centralities of graph \"%s\" have not converged in %u %s", task->graph.text, result->nlevels,
+			(errmsg("centralities of graph \"%s\" have not converged in %u %s", task->graph.text,
+					result->nlevels,
 					result->nlevels == 1 ? "iteration" : "iterations"),
-			 errdetail("The last one changed them by %g; tolerance is %g.", result->change, query->tolerance),
-			 errhint("Make max_iterations larger; with tolerance 0 so many are made and nothing is said.")));
+			 errdetail("The last one changed them by %g; tolerance is %g.", result->change,
+					   query->tolerance),
+			 errhint("Make max_iterations larger; with tolerance 0 so many are made and nothing is "
+					 "said.")));
 }

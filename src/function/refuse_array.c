@@ -1,8 +1,10 @@
 /*
- * refuse_array.c: emogi_refuse_array, the C entry of forms that take arrays where a function takes none, and only say what it takes.
+ * refuse_array.c: emogi_refuse_array, the C entry of forms that take arrays where a function takes
+ * none, and only say what it takes.
  *
- * Without them PostgreSQL finds no function and advises type casts. Such a form must not make a call ambiguous that has arguments of
- * unknown type: at each place where it takes an array, another form with as many arguments takes text, which PostgreSQL prefers.
+ * Without them PostgreSQL finds no function and advises type casts. Such a form must not make a
+ * call ambiguous that has arguments of unknown type: at each place where it takes an array, another
+ * form with as many arguments takes text, which PostgreSQL prefers.
  */
 #include "postgres.h"
 
@@ -19,14 +21,18 @@ static const struct
 	const char *message;
 	const char *hint;
 }			refusals[] = {
-	{"emogi_shortest_path", ERRCODE_DATATYPE_MISMATCH, "emogi_shortest_path takes one source and one target, not arrays",
+	{"emogi_shortest_path", ERRCODE_DATATYPE_MISMATCH, "emogi_shortest_path takes one source and "
+													   "one target, not arrays",
 	"For many, use emogi_shortest_paths(graph, sources, targets)."},
 	{"emogi_shortest_paths", ERRCODE_DATATYPE_MISMATCH, "pairs must be a query, not an array",
-	"Use 'VALUES (1, 2), (3, 4)' or 'SELECT source, target FROM ...', or two arrays: emogi_shortest_paths(graph, sources, targets)."},
+	"Use 'VALUES (1, 2), (3, 4)' or 'SELECT source, target FROM ...', or two arrays: "
+	"emogi_shortest_paths(graph, sources, targets)."},
 	{"emogi_reachable", ERRCODE_DATATYPE_MISMATCH, "pairs must be a query, not an array",
 	"Use 'VALUES (1, 2), (3, 4)' or 'SELECT source, target FROM ...'."},
-	{"emogi_distance_matrix", ERRCODE_UNDEFINED_FUNCTION, "emogi_distance_matrix was called without targets",
-	"For the distances between the vertices of one array, pass it twice: emogi_distance_matrix(graph, vertices, vertices)."},
+	{"emogi_distance_matrix", ERRCODE_UNDEFINED_FUNCTION, "emogi_distance_matrix was called "
+														  "without targets",
+	"For the distances between the vertices of one array, pass it twice: "
+	"emogi_distance_matrix(graph, vertices, vertices)."},
 	{"emogi_heat", ERRCODE_DATATYPE_MISMATCH, "start values must be a query, not an array",
 	"Use 'VALUES (1, 1.0), (2, 0.5)' or 'SELECT vertex, value FROM ...'."},
 	{"emogi_circuit", ERRCODE_DATATYPE_MISMATCH, "start values must be a query, not an array",
@@ -43,6 +49,7 @@ emogi_refuse_array(PG_FUNCTION_ARGS)
 
 	for (int i = 0; i < (int) lengthof(refusals); i++)
 		if (name != NULL && strcmp(name, refusals[i].function) == 0)
-			ereport(ERROR, (errcode(refusals[i].code), errmsg("%s", refusals[i].message), errhint("%s", refusals[i].hint)));
+			ereport(ERROR, (errcode(refusals[i].code), errmsg("%s", refusals[i].message),
+							errhint("%s", refusals[i].hint)));
 	elog(ERROR, "function %u does not refuse arrays", fcinfo->flinfo->fn_oid);
 }

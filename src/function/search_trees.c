@@ -1,6 +1,7 @@
 /*
- * search_trees.c: rows of a tree of shortest paths, emogi_bfs_tree and emogi_shortest_path_tree: one for each vertex that is reached, with the vertex
- * before and the name of the edge between them, which a source does not have.
+ * search_trees.c: rows of a tree of shortest paths, emogi_bfs_tree and emogi_shortest_path_tree:
+ * one for each vertex that is reached, with the vertex before and the name of the edge between
+ * them, which a source does not have.
  */
 #include "postgres.h"
 
@@ -30,7 +31,8 @@ enum
 	VALUES,
 	BEFORE,						/* EMOGI_NO_VERTEX = it is a source, or not reached */
 	NEAREST,					/* EMOGI_NO_VERTEX = it is not reached */
-	NAMES						/* NullableDatum, of those with one before; NULL = names are not wanted */
+	NAMES						/* NullableDatum, of those with one before; NULL = names are not
+								 * wanted */
 };
 
 /* ---- names of edges ---- */
@@ -57,7 +59,8 @@ look_up(Steps *steps, const uint32 *before)
 		steps->from[i] = steps->graph->ids[before[steps->vertices[i]]];
 		steps->to[i] = steps->graph->ids[steps->vertices[i]];
 	}
-	emogi_edge_names_find(steps->task, steps->graph, steps->from, steps->to, steps->count, steps->found);
+	emogi_edge_names_find(steps->task, steps->graph, steps->from, steps->to, steps->count,
+						  steps->found);
 	for (uint64 i = 0; i < steps->count; i++)
 		steps->names[steps->vertices[i]] = steps->found[i];
 	steps->count = 0;
@@ -85,7 +88,8 @@ is_wanted_key(const EmogiTask *task, int64 key)
 }
 
 /*
- * Find the names of a tree's edges, of those that may be wanted, in the current context. Raises what emogi_edge_names_find does, and a cancel.
+ * Find the names of a tree's edges, of those that may be wanted, in the current context. Raises
+ * what emogi_edge_names_find does, and a cancel.
  */
 void
 emogi_search_trees_name(const EmogiTask *task, const EmogiGraph *graph, EmogiResult *result)
@@ -149,7 +153,10 @@ is_wanted(const EmogiRowCursor *cursor, bool has_predecessor)
 	return cursor->nulls != EMOGI_NULLS_NEVER || has_predecessor;
 }
 
-/* Fill in what all trees have: the vertex, its predecessor, the edge, its source; false when it is not reached, or not wanted. */
+/*
+ * Fill in what all trees have: the vertex, its predecessor, the edge, its source; false when it is
+ * not reached, or not wanted.
+ */
 static bool
 fill_way(EmogiRowCursor *cursor)
 {
@@ -177,7 +184,8 @@ fill_hops(EmogiRowCursor *cursor)
 
 /* In ascending order of vertices. */
 const EmogiRowKind emogi_bfs_tree_rows = {
-	.columns = {{"vertex", EMOGI_VERTEX, NAN}, {"level", EMOGI_INT32, NAN}, {"predecessor", EMOGI_VERTEX, NAN}, {"edge", EMOGI_EDGE, NAN},
+	.columns = {{"vertex", EMOGI_VERTEX, NAN}, {"level", EMOGI_INT32, NAN},
+				{"predecessor", EMOGI_VERTEX, NAN}, {"edge", EMOGI_EDGE, NAN},
 	{"source", EMOGI_VERTEX, NAN}},
 	.key = 0,
 	.element = 0,
@@ -199,7 +207,8 @@ fill_distance(EmogiRowCursor *cursor)
 
 /* In ascending order of vertices. */
 const EmogiRowKind emogi_shortest_path_tree_rows = {
-	.columns = {{"vertex", EMOGI_VERTEX, NAN}, {"distance", EMOGI_FLOAT64, NAN}, {"predecessor", EMOGI_VERTEX, NAN}, {"edge", EMOGI_EDGE, NAN},
+	.columns = {{"vertex", EMOGI_VERTEX, NAN}, {"distance", EMOGI_FLOAT64, NAN},
+				{"predecessor", EMOGI_VERTEX, NAN}, {"edge", EMOGI_EDGE, NAN},
 	{"source", EMOGI_VERTEX, NAN}},
 	.key = 0,
 	.element = 0,

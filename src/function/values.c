@@ -1,6 +1,7 @@
 /*
- * values.c: start values of vertices, from a query that returns (vertex, value), or communities, from one that returns (vertex, community).
- * Communities are of any type that can be sorted; equal ones get the same number.
+ * values.c: start values of vertices, from a query that returns (vertex, value), or communities,
+ * from one that returns (vertex, community). Communities are of any type that can be sorted; equal
+ * ones get the same number.
  */
 #include "postgres.h"
 
@@ -29,7 +30,10 @@ typedef struct Values
 	const char *once;			/* a HINT: how to have each vertex once */
 } Values;
 
-/* Set the start value of one vertex. Raises 22023 for a value that is not finite or a vertex that has one already. */
+/*
+ * Set the start value of one vertex. Raises 22023 for a value that is not finite or a vertex that
+ * has one already.
+ */
 static void
 set_value(const Values *values, Datum key, double value)
 {
@@ -39,7 +43,8 @@ set_value(const Values *values, Datum key, double value)
 	if (!isfinite(value))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("invalid start value %g of vertex %s", value, emogi_form_key_text(type, key)),
+				 errmsg("invalid start value %g of vertex %s", value,
+						emogi_form_key_text(type, key)),
 				 errhint("Start values must be finite numbers.")));
 	v = emogi_graph_vertex(values->graph, emogi_form_find(values->form, values->graph, key));
 	if (v == EMOGI_NO_VERTEX)
@@ -50,7 +55,8 @@ set_value(const Values *values, Datum key, double value)
 	if (values->given[v])
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("vertex %s has more than one %s", emogi_form_key_text(type, key), values->what),
+				 errmsg("vertex %s has more than one %s", emogi_form_key_text(type, key),
+						values->what),
 				 errhint("%s", values->once)));
 	values->given[v] = true;
 	values->values[v] = value;
@@ -94,9 +100,11 @@ void
 emogi_values_check_vertex(TupleDesc desc, int column, const EmogiKeyType *key)
 {
 	Form_pg_attribute attribute = TupleDescAttr(desc, column);
-	EmogiEndpoint	end = {NameStr(attribute->attname), attribute->atttypid, attribute->atttypmod, attribute->attcollation, false};
+	EmogiEndpoint	end = {NameStr(attribute->attname), attribute->atttypid, attribute->atttypmod,
+						   attribute->attcollation, false};
 	EmogiKeyType given;
-	bool		fits = emogi_endpoint_type_find_key(&end, &given) && given.type == key->type && given.nparts == key->nparts;
+	bool		fits = emogi_endpoint_type_find_key(&end, &given) && given.type == key->type &&
+		given.nparts == key->nparts;
 
 	for (int i = 0; fits && i < key->nparts; i++)
 		fits = given.parts[i].type == key->parts[i].type;
@@ -110,18 +118,25 @@ emogi_values_check_vertex(TupleDesc desc, int column, const EmogiKeyType *key)
 				 errhint("Give a vertex as a row of such columns: 'SELECT ROW(...), ...'.")));
 	ereport(ERROR,
 			(errcode(ERRCODE_DATATYPE_MISMATCH),
-			 errmsg("column \"%s\" of the query has type %s, but the vertices of the graph are of type %s",
-					NameStr(attribute->attname), format_type_be(attribute->atttypid), format_type_be(key->type)),
-			 errhint("Add a cast: 'SELECT %s::%s, ...'.", quote_identifier(NameStr(attribute->attname)), format_type_be(key->type))));
+			 errmsg("column \"%s\" of the query has type %s, but the vertices of the graph are of "
+					"type %s",
+					NameStr(attribute->attname), format_type_be(attribute->atttypid),
+					format_type_be(key->type)),
+			 errhint("Add a cast: 'SELECT %s::%s, ...'.",
+					 quote_identifier(NameStr(attribute->attname)), format_type_be(key->type))));
 }
 
-/* See that query text is one SELECT of a vertex and a number, inside SPI; get its length without a semicolon. */
+/*
+ * See that query text is one SELECT of a vertex and a number, inside SPI; get its length without a
+ * semicolon.
+ */
 static int
 check_query(const char *query, bool are_communities, const EmogiKeyType *key)
 {
 	TupleDesc	desc;
 	int			length = are_communities ?
-		emogi_query_describe_two(query, EMOGI_COMMUNITIES_QUERY, "SELECT vertex, community FROM ...", &desc) :
+		emogi_query_describe_two(query, EMOGI_COMMUNITIES_QUERY,
+								 "SELECT vertex, community FROM ...", &desc) :
 		emogi_query_describe_two(query, EMOGI_START_QUERY, "SELECT vertex, value FROM ...", &desc);
 
 	emogi_values_check_vertex(desc, 0, key);
@@ -130,7 +145,10 @@ check_query(const char *query, bool are_communities, const EmogiKeyType *key)
 	return length;
 }
 
-/* Raise the error that emogi_values_query would raise for the form of a query; does not run it. key: of the Graph, or not known. */
+/*
+ * Raise the error that emogi_values_query would raise for the form of a query; does not run it.
+ * key: of the Graph, or not known.
+ */
 void
 emogi_values_check(const char *query, bool are_communities, const EmogiKeyType *key)
 {
@@ -142,16 +160,20 @@ emogi_values_check(const char *query, bool are_communities, const EmogiKeyType *
 }
 
 /*
- * Fill values[nvertices] from the text of a query that returns (vertex, value), or (vertex, community), run as the caller under the
- * caller's snapshot. Vertices without a row get `otherwise`; rows of vertices that the graph does not have are passed over.
- * given[nvertices] is scratch, zeroed. Raises 42601, 42804, 22023 and whatever the query raises.
+ * Fill values[nvertices] from the text of a query that returns (vertex, value), or (vertex,
+ * community), run as the caller under the caller's snapshot. Vertices without a row get
+ * `otherwise`; rows of vertices that the graph does not have are passed over. given[nvertices] is
+ * scratch, zeroed. Raises 42601, 42804, 22023 and whatever the query raises.
  */
 void
-emogi_values_query(const EmogiGraph *graph, EmogiForm *form, const char *query, bool are_communities, double otherwise, double *values,
+emogi_values_query(const EmogiGraph *graph, EmogiForm *form, const char *query,
+				   bool are_communities, double otherwise, double *values,
 				   bool *given)
 {
-	const Values target = {graph, form, values, given, are_communities ? "community" : "start value",
-		are_communities ? "Of a hierarchy take one level: WHERE parent IS NULL has the last one." : "Group the query by vertex."};
+	const Values target = {graph, form, values, given,
+						   are_communities ? "community" : "start value",
+		are_communities ? "Of a hierarchy take one level: WHERE parent IS NULL has the last one." :
+		"Group the query by vertex."};
 	const EmogiKeyType *key = &form->coder.key;
 	StringInfoData sql;
 	EmogiReading reading;
@@ -165,11 +187,15 @@ emogi_values_query(const EmogiGraph *graph, EmogiForm *form, const char *query, 
 	initStringInfo(&sql);
 	appendStringInfoString(&sql, "SELECT q.v");
 	if (key->nparts == 0)
-		appendStringInfo(&sql, "::%s", format_type_extended(key->type, -1, FORMAT_TYPE_TYPEMOD_GIVEN | FORMAT_TYPE_FORCE_QUALIFY));
-	appendStringInfoString(&sql, are_communities ? ", (pg_catalog.dense_rank() OVER (ORDER BY q.x))::pg_catalog.float8 FROM (" :
+		appendStringInfo(&sql, "::%s",
+						 format_type_extended(key->type, -1, FORMAT_TYPE_TYPEMOD_GIVEN |
+											  FORMAT_TYPE_FORCE_QUALIFY));
+	appendStringInfoString(&sql, are_communities ? ", (pg_catalog.dense_rank() OVER (ORDER BY "
+												   "q.x))::pg_catalog.float8 FROM (" :
 						   ", q.x::pg_catalog.float8 FROM (");
 	appendBinaryStringInfo(&sql, query, length);
-	appendStringInfoString(&sql, are_communities ? "\n) AS q(v, x) WHERE q.x IS NOT NULL" : "\n) AS q(v, x)");
+	appendStringInfoString(&sql, are_communities ? "\n) AS q(v, x) WHERE q.x IS NOT NULL" :
+						   "\n) AS q(v, x)");
 	reading = emogi_snapshot_open(sql.data, 0, NULL, 0);
 	take_cursor(&target, SPI_cursor_open(NULL, reading.plan, NULL, NULL, true));
 	emogi_snapshot_check(&reading);

@@ -1,5 +1,6 @@
 /*
- * version.c: emogi_version() -> text: of the library; and the call with which each script of the extension begins.
+ * version.c: emogi_version() -> text: of the library; and the call with which each script of the
+ * extension begins.
  */
 #include "postgres.h"
 
@@ -20,7 +21,10 @@ emogi_version(PG_FUNCTION_ARGS)
 	PG_RETURN_TEXT_P(cstring_to_text(EMOGI_VERSION));
 }
 
-/* emogi_script(version text) -> void: raises 55000 if the script that begins is newer than the library. Preloaded or not. */
+/*
+ * emogi_script(version text) -> void: raises 55000 if the script that begins is newer than the
+ * library. Preloaded or not.
+ */
 Datum
 emogi_script(PG_FUNCTION_ARGS)
 {

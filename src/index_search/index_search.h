@@ -1,8 +1,10 @@
 /*
  * index_search.h: searches that walk over indexes of the tables, without a Graph.
  *
- * index_search_indexes.c finds the indexes that lead from a vertex to its edges, and has them open; index_search_bfs.c goes over them, level by level, under
- * the active snapshot; index_search_keys.c keeps the keys that are met. Whether that costs less than a Graph is not known here: acquire/index_search_cost.c says how much a walk may cost.
+ * index_search_indexes.c finds the indexes that lead from a vertex to its edges, and has them open;
+ * index_search_bfs.c goes over them, level by level, under the active snapshot; index_search_keys.c
+ * keeps the keys that are met. Whether that costs less than a Graph is not known here:
+ * acquire/index_search_cost.c says how much a walk may cost.
  */
 #ifndef EMOGI_INDEX_SEARCH_H
 #define EMOGI_INDEX_SEARCH_H
@@ -18,8 +20,8 @@
 #define EMOGI_WALK_NAMES_BYTES (2 * NAMEDATALEN + 2)
 
 /*
- * What a walk costs is counted in rows that are read by way of an index; finding the first of them costs as much as SEARCH_COST rows
- * more.
+ * What a walk costs is counted in rows that are read by way of an index; finding the first of them
+ * costs as much as SEARCH_COST rows more.
  */
 #define EMOGI_WALK_SEARCH_COST 2
 
@@ -54,7 +56,8 @@ typedef struct EmogiIndexSearch
 	uint64		nlooked;		/* edges that were looked at */
 	uint32		nlevels;		/* levels entered, the sources' own included */
 	uint64		count;			/* vertices that were reached */
-	int64	   *ids;			/* [count], ascending: keys that are integers, for others 0 .. count - 1 */
+	int64	   *ids;			/* [count], ascending: keys that are integers, for others 0 .. count
+								 * - 1 */
 	EmogiKeyBytes *keys;		/* [count], keys that are no integers, ascending; else NULL */
 	int32	   *levels;			/* [count] */
 	double	   *paths;			/* [count], shortest ones; NULL unless they are counted */
@@ -83,14 +86,17 @@ typedef struct EmogiSearchIndexes
 {
 	const EmogiSource *source;	/* whose conditions, if it has any, say which rows are edges */
 	int			nleaves;
-	EmogiSearchIndex *by_src;		/* [nleaves], each from src to dst; NULL = not all heaps have one */
+	EmogiSearchIndex *by_src;		/* [nleaves], each from src to dst; NULL = not all heaps have
+									 * one */
 	EmogiSearchIndex *by_dst;		/* [nleaves], each from dst to src; likewise */
 } EmogiSearchIndexes;
 
 extern bool emogi_index_search_may_lead(const EmogiSource *source);
-extern bool emogi_index_search_open(const EmogiSource *source, List *leaves, EmogiDirection direction, EmogiSearchIndexes *indexes);
+extern bool emogi_index_search_open(const EmogiSource *source, List *leaves,
+									EmogiDirection direction, EmogiSearchIndexes *indexes);
 extern void emogi_index_search_close(EmogiSearchIndexes *indexes);
-extern void emogi_index_search_name(const EmogiSearchIndexes *indexes, EmogiDirection direction, char *names);
+extern void emogi_index_search_name(const EmogiSearchIndexes *indexes, EmogiDirection direction,
+									char *names);
 
 /* ---- index_search_bfs.c ---- */
 

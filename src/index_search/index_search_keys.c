@@ -1,8 +1,9 @@
 /*
  * index_search_keys.c: the keys that a walk meets.
  *
- * A walk knows a vertex by an int64. For integers this is the key. A key of another type gets a number when it is met first, and its
- * bytes (keys.h of ../keys), which equal keys have in common, are kept.
+ * A walk knows a vertex by an int64. For integers this is the key. A key of another type gets a
+ * number when it is met first, and its bytes (keys.h of ../keys), which equal keys have in common,
+ * are kept.
  */
 #include "postgres.h"
 
@@ -42,7 +43,8 @@ same_bytes(EmogiKeyBytes a, EmogiKeyBytes b)
 void
 emogi_index_search_keys_init(EmogiSearchKeys *keys, EmogiKeyCoder *coder)
 {
-	*keys = (EmogiSearchKeys) {.coder = coder,.are_integers = coder->key.class == EMOGI_KEY_INTEGER,.context = CurrentMemoryContext};
+	*keys = (EmogiSearchKeys) {.coder = coder,.are_integers = coder->key.class == EMOGI_KEY_INTEGER,
+							   .context = CurrentMemoryContext};
 	if (keys->are_integers)
 		return;
 	keys->scrap = AllocSetContextCreate(CurrentMemoryContext, "emogi key", ALLOCSET_SMALL_SIZES);
@@ -81,7 +83,8 @@ emogi_index_search_keys_id(EmogiSearchKeys *keys, Datum datum, Oid type)
 	int64		id;
 
 	if (keys->are_integers)
-		return type == INT2OID ? DatumGetInt16(datum) : type == INT4OID ? DatumGetInt32(datum) : DatumGetInt64(datum);
+		return type == INT2OID ? DatumGetInt16(datum) : type == INT4OID ? DatumGetInt32(datum) :
+			DatumGetInt64(datum);
 	old = MemoryContextSwitchTo(keys->scrap);
 	bytes = emogi_key_coder_encode(keys->coder, datum);
 	numbered = numbers_insert(keys->numbers, bytes, &is_known);
@@ -91,7 +94,10 @@ emogi_index_search_keys_id(EmogiSearchKeys *keys, Datum datum, Oid type)
 	return id;
 }
 
-/* Get the Datum of a key, as a column of a type has it, in the current memory context; false when such a column cannot have it. */
+/*
+ * Get the Datum of a key, as a column of a type has it, in the current memory context; false when
+ * such a column cannot have it.
+ */
 bool
 emogi_index_search_keys_datum(EmogiSearchKeys *keys, int64 id, Oid type, Datum *datum)
 {

@@ -13,7 +13,8 @@ typedef struct EmogiSearchKeys
 	MemoryContext context;
 	MemoryContext scrap;		/* for a key at a time */
 	struct numbers_hash *numbers;
-	EmogiKeyBytes *bytes;		/* [count], room for [room]: the keys, in the order in which they were met */
+	EmogiKeyBytes *bytes;		/* [count], room for [room]: the keys, in the order in which they
+								 * were met */
 	uint64		count;
 	uint64		room;
 } EmogiSearchKeys;

@@ -1,8 +1,9 @@
 /*
  * citus_nodes.c: the nodes of Citus as servers.
  *
- * A connection is opened as Citus opens its own: to the same host, port and database, as the same role. What the options say else is in the
- * configuration of Citus, or in the row that the role has in pg_dist_authinfo; they cannot name another role.
+ * A connection is opened as Citus opens its own: to the same host, port and database, as the same
+ * role. What the options say else is in the configuration of Citus, or in the row that the role has
+ * in pg_dist_authinfo; they cannot name another role.
  */
 #include "postgres.h"
 
@@ -32,7 +33,10 @@ has_option(List *options, const char *name)
 	return false;
 }
 
-/* Append the options of a text that libpq takes. Raises 22023 for another one, and does not say what it is: there may be a password in it. */
+/*
+ * Append the options of a text that libpq takes. Raises 22023 for another one, and does not say
+ * what it is: there may be a password in it.
+ */
 static List *
 add_options(List *options, const char *text, const char *node, const char *of)
 {
@@ -51,8 +55,8 @@ add_options(List *options, const char *text, const char *node, const char *of)
 }
 
 /*
- * Make a server of a node, without tables. Where all nodes have the same host in the configuration, it is for certificates, and the node's is
- * an address. Raises 22023.
+ * Make a server of a node, without tables. Where all nodes have the same host in the configuration,
+ * it is for certificates, and the node's is an address. Raises 22023.
  */
 EmogiRemoteServer *
 emogi_citus_nodes_make_server(const EmogiCitusNode *node)
@@ -65,9 +69,11 @@ emogi_citus_nodes_make_server(const EmogiCitusNode *node)
 	server->node = node;
 	server->options = add_options(NIL, emogi_citus_conninfo(), server->name, "citus.node_conninfo");
 	host = has_option(server->options, "host") ? "hostaddr" : "host";
-	server->options = add_options(server->options, emogi_citus_authinfo(node, role), server->name, "pg_dist_authinfo");
+	server->options = add_options(server->options, emogi_citus_authinfo(node, role), server->name,
+								  "pg_dist_authinfo");
 	if (!has_option(server->options, "connect_timeout") && emogi_citus_timeout_ms() > 0)
-		server->options = add_option(server->options, "connect_timeout", psprintf("%d", (emogi_citus_timeout_ms() + 999) / 1000));
+		server->options = add_option(server->options, "connect_timeout",
+									 psprintf("%d", (emogi_citus_timeout_ms() + 999) / 1000));
 	server->options = add_option(server->options, host, node->host);
 	server->options = add_option(server->options, "port", psprintf("%d", node->port));
 	server->options = add_option(server->options, "dbname", get_database_name(MyDatabaseId));

@@ -1,9 +1,10 @@
 /*
  * connection.c: a connection to a server, to a foreign one with the rules of postgres_fdw.
  *
- * There, who is no superuser must use a password of the user mapping, and the server must have asked for it: else the caller would be let in for
- * what the operating system's user of this server is (postgres_fdw's connection.c). A superuser may say otherwise in the mapping,
- * password_required 'false'.
+ * There, who is no superuser must use a password of the user mapping, and the server must have
+ * asked for it: else the caller would be let in for what the operating system's user of this server
+ * is (postgres_fdw's connection.c). A superuser may say otherwise in the mapping, password_required
+ * 'false'.
  */
 #include "postgres.h"
 
@@ -56,8 +57,9 @@ emogi_connection_needs_password(const UserMapping *user)
 }
 
 /*
- * May we connect with a user mapping? Where it lacks a password that is required, postgres_fdw says what is wrong, or knows another way. So
- * it does where the caller's own SCRAM keys are to be passed on, which only it can.
+ * May we connect with a user mapping? Where it lacks a password that is required, postgres_fdw says
+ * what is wrong, or knows another way. So it does where the caller's own SCRAM keys are to be
+ * passed on, which only it can.
  */
 bool
 emogi_connection_may(const UserMapping *user)
@@ -85,7 +87,8 @@ is_for_libpq(const PQconninfoOption *known, const char *name)
 
 /* Append those options that are libpq's to what it is told. */
 static int
-add_options(const PQconninfoOption *known, List *options, const char **names, const char **values, int count)
+add_options(const PQconninfoOption *known, List *options, const char **names, const char **values,
+			int count)
 {
 	ListCell   *cell;
 
@@ -108,7 +111,10 @@ ignore_notice(void *arg, const char *message)
 {
 }
 
-/* Get the seconds that it may take to connect; 0 = any number. libpq itself keeps them only where it waits itself. */
+/*
+ * Get the seconds that it may take to connect; 0 = any number. libpq itself keeps them only where
+ * it waits itself.
+ */
 static int
 timeout_of(const EmogiRemoteServer *server)
 {
@@ -117,14 +123,18 @@ timeout_of(const EmogiRemoteServer *server)
 	return text != NULL ? Max(atoi(text), 0) : 0;
 }
 
-/* Write down for whom a connection is opened, and with what. The server comes first: a node of Citus is 0. */
+/*
+ * Write down for whom a connection is opened, and with what. The server comes first: a node of
+ * Citus is 0.
+ */
 static void
 write_key(EmogiRemoteConnection *connection, const char *const *names, const char *const *values)
 {
 	const EmogiRemoteServer *server = connection->server;
 
 	initStringInfo(&connection->key);
-	appendStringInfo(&connection->key, "%u %u %d", server->serverid, GetUserId(), server->must_use_password);
+	appendStringInfo(&connection->key, "%u %u %d", server->serverid, GetUserId(),
+					 server->must_use_password);
 	for (int i = 0; names[i] != NULL; i++)
 		appendStringInfo(&connection->key, "%c%s%c%s", '\0', names[i], '\0', values[i]);
 }
@@ -168,10 +178,14 @@ emogi_connection_start(EmogiRemoteConnection *connection)
 	if (PQstatus(connection->conn) == CONNECTION_BAD)
 		emogi_remote_errors_connection(connection, NULL);
 	PQsetNoticeProcessor(connection->conn, ignore_notice, NULL);
-	connection->deadline = timeout > 0 ? TimestampTzPlusMilliseconds(GetCurrentTimestamp(), timeout * INT64CONST(1000)) : 0;
+	connection->deadline = timeout > 0 ?
+		TimestampTzPlusMilliseconds(GetCurrentTimestamp(), timeout * INT64CONST(1000)) : 0;
 }
 
-/* Go on connecting, when the socket is ready; true when that is done. Raises 08001, and 2F003 where the server has asked for no password. */
+/*
+ * Go on connecting, when the socket is ready; true when that is done. Raises 08001, and 2F003 where
+ * the server has asked for no password.
+ */
 bool
 emogi_connection_continue(EmogiRemoteConnection *connection)
 {
@@ -184,15 +198,22 @@ emogi_connection_continue(EmogiRemoteConnection *connection)
 		ereport(ERROR,
 				(errcode(ERRCODE_S_R_E_PROHIBITED_SQL_STATEMENT_ATTEMPTED),
 				 errmsg("password is required"),
-				 errdetail("Non-superuser cannot connect to server \"%s\" if it does not request a password.", connection->server->name),
-				 errhint("Target server's authentication method must be changed or password_required=false set in the user mapping attributes.")));
-	/* what the socket does not take at once waits for it with all others, where it can be canceled */
+				 errdetail("Non-superuser cannot connect to server \"%s\" if it does not request a "
+						   "password.", connection->server->name),
+				 errhint("Target server's authentication method must be changed or "
+						 "password_required=false set in the user mapping attributes.")));
+	/*
+	 * what the socket does not take at once waits for it with all others, where it can be canceled
+	 */
 	if (PQsetnonblocking(connection->conn, 1) != 0)
 		emogi_remote_errors_connection(connection, NULL);
 	return true;
 }
 
-/* Send what is left of what is to be sent, as much as the socket takes. That a connection is lost is found out when its answers are read. */
+/*
+ * Send what is left of what is to be sent, as much as the socket takes. That a connection is lost
+ * is found out when its answers are read.
+ */
 void
 emogi_connection_flush(EmogiRemoteConnection *connection)
 {
@@ -210,13 +231,17 @@ emogi_connection_send(EmogiRemoteConnection *connection, char *sql)
 		emogi_remote_errors_connection(connection, NULL);
 }
 
-/* Let go of a connection, which is at nothing: it is kept where its server tells stamps, for the next call to ask, unless an option is against that. */
+/*
+ * Let go of a connection, which is at nothing: it is kept where its server tells stamps, for the
+ * next call to ask, unless an option is against that.
+ */
 void
 emogi_connection_leave(EmogiRemoteConnection *connection)
 {
 	PGconn	   *conn = connection->conn;
 
-	if (conn == NULL || !connection->leads || connection->server->teller == NULL || option_is(connection->server->options, "keep_connections", false))
+	if (conn == NULL || !connection->leads || connection->server->teller == NULL ||
+		option_is(connection->server->options, "keep_connections", false))
 	{
 		emogi_connection_close(connection);
 		return;

@@ -1,8 +1,11 @@
 /*
- * connection_pool.c: connections that a session keeps open between calls, to ask servers whether rows have changed.
+ * connection_pool.c: connections that a session keeps open between calls, to ask servers whether
+ * rows have changed.
  *
- * One is to be had again for just the same options. It is in no transaction: the end of the last one has been sent, and its answer may still be on
- * the way. Settings were the transaction's, and have ended with it. Whatever has gone wrong with it meanwhile is found out when it is taken, and another is opened.
+ * One is to be had again for just the same options. It is in no transaction: the end of the last
+ * one has been sent, and its answer may still be on the way. Settings were the transaction's, and
+ * have ended with it. Whatever has gone wrong with it meanwhile is found out when it is taken, and
+ * another is opened.
  */
 #include "postgres.h"
 
@@ -52,22 +55,33 @@ take_answers(PGconn *conn)
 	return PQstatus(conn) == CONNECTION_OK;
 }
 
-/* Is a connection as it was left: there, and at nothing but the end of its transaction, if that? The end of a connection is read behind a server's last words. */
+/*
+ * Is a connection as it was left: there, and at nothing but the end of its transaction, if that?
+ * The end of a connection is read behind a server's last words.
+ */
 static bool
 is_alive(PGconn *conn)
 {
-	return PQconsumeInput(conn) && take_answers(conn) && PQconsumeInput(conn) && take_answers(conn) &&
+	return PQconsumeInput(conn) && take_answers(conn) && PQconsumeInput(conn) &&
+		take_answers(conn) &&
 		(PQtransactionStatus(conn) == PQTRANS_IDLE || PQtransactionStatus(conn) == PQTRANS_ACTIVE);
 }
 
-/* Is a connection to the same foreign server for the same user kept, by options that it had? The key begins with who it is for. */
+/*
+ * Is a connection to the same foreign server for the same user kept, by options that it had? The
+ * key begins with who it is for.
+ */
 static bool
 is_outdated(const Kept *one, const StringInfo key)
 {
-	return key->data[0] != '0' && strcmp(one->key, key->data) == 0 && (one->length != key->len || memcmp(one->key, key->data, key->len) != 0);
+	return key->data[0] != '0' && strcmp(one->key, key->data) == 0 &&
+		(one->length != key->len || memcmp(one->key, key->data, key->len) != 0);
 }
 
-/* Take the connection that is kept by a key; NULL when there is none that is alive. It is the caller's, with the right to its file. */
+/*
+ * Take the connection that is kept by a key; NULL when there is none that is alive. It is the
+ * caller's, with the right to its file.
+ */
 PGconn *
 emogi_connection_pool_take(const StringInfo key)
 {
@@ -119,7 +133,8 @@ emogi_connection_pool_give(const StringInfo key, PGconn *conn)
 	char	   *copy = MemoryContextAllocExtended(TopMemoryContext, key->len, MCXT_ALLOC_NO_OOM);
 	Kept	   *one;
 
-	if (copy == NULL || PQstatus(conn) != CONNECTION_OK || PQtransactionStatus(conn) != PQTRANS_INTRANS || !PQsendQuery(conn, "COMMIT") ||
+	if (copy == NULL || PQstatus(conn) != CONNECTION_OK ||
+		PQtransactionStatus(conn) != PQTRANS_INTRANS || !PQsendQuery(conn, "COMMIT") ||
 		PQflush(conn) != 0)
 	{
 		if (copy != NULL)

@@ -1,8 +1,10 @@
 /*
- * copy_steps.c: what a connection to a server goes through, one thing after the other: what is sent, and what is made of the answers.
+ * copy_steps.c: what a connection to a server goes through, one thing after the other: what is
+ * sent, and what is made of the answers.
  *
- * The first connection to a server begins a transaction there and, where a kept graph might do, asks for stamps (version_stamp.c). To read, it finds out the types and pages of
- * the tables. Then it and the others copy ranges of pages until there are no more.
+ * The first connection to a server begins a transaction there and, where a kept graph might do,
+ * asks for stamps (version_stamp.c). To read, it finds out the types and pages of the tables. Then
+ * it and the others copy ranges of pages until there are no more.
  */
 #include "postgres.h"
 
@@ -15,7 +17,9 @@
 #include "base/settings.h"
 #include "remote/reading.h"
 
-/* Versions from which on pages are read by TID, and from which on binary forms are those of today. */
+/*
+ * Versions from which on pages are read by TID, and from which on binary forms are those of today.
+ */
 #define VERSION_WITH_TID_RANGES 140000
 #define VERSION_WITH_BINARY 100000
 
@@ -46,7 +50,11 @@ emogi_copy_steps_begin(EmogiRemote *reading, EmogiRemoteConnection *connection)
 		return;
 	}
 	connection->phase = EMOGI_REMOTE_BEGINNING;
-	emogi_connection_send(connection, emogi_remote_sql_begin(connection->server, PQserverVersion(connection->conn), connection->leads && emogi_limits_server_connections() > 1));
+	emogi_connection_send(connection,
+						  emogi_remote_sql_begin(connection->server,
+												 PQserverVersion(connection->conn),
+												 connection->leads &&
+												 emogi_limits_server_connections() > 1));
 }
 
 /* Find out who tells stamps there. */
@@ -82,7 +90,10 @@ prepare(EmogiRemoteConnection *connection)
 		emogi_remote_errors_connection(connection, NULL);
 }
 
-/* Have statements fail that would leave rows out, where the graph is to be kept; then go on with the first table. */
+/*
+ * Have statements fail that would leave rows out, where the graph is to be kept; then go on with
+ * the first table.
+ */
 void
 emogi_copy_steps_read(EmogiRemoteConnection *connection)
 {
@@ -142,7 +153,8 @@ open_others(EmogiRemote *reading, EmogiRemoteServer *server)
 {
 	const uint64 wanted = emogi_block_ranges_connections(server->tables);
 
-	for (int i = 1; i < emogi_limits_server_connections() && (uint64) i < wanted && server->snapshot != NULL; i++)
+	for (int i = 1; i < emogi_limits_server_connections() && (uint64) i < wanted &&
+		 server->snapshot != NULL; i++)
 		emogi_copy_steps_connect(reading, server, false);
 }
 
@@ -175,7 +187,8 @@ take_description(EmogiRemoteConnection *connection, const PGresult *result)
 		emogi_remote_errors_protocol(connection);
 	for (int i = 0; i < table->ncolumns; i++)
 		types[i] = PQftype(result, i);
-	emogi_decode_choose_forms(table, types, PQserverVersion(connection->conn) >= VERSION_WITH_BINARY);
+	emogi_decode_choose_forms(table, types,
+							  PQserverVersion(connection->conn) >= VERSION_WITH_BINARY);
 }
 
 /* Is a flag set in an answer of one row? */
@@ -204,9 +217,11 @@ take_measure(EmogiRemote *reading, EmogiRemoteConnection *connection, const PGre
 	if (npages > MaxBlockNumber)
 		emogi_remote_errors_protocol(connection);
 	table->ranges = emogi_block_ranges_divide(npages, emogi_limits_server_connections());
-	if (connection->server->is_told && (Oid) strtoul(PQgetvalue(result, 0, 4), NULL, 10) != table->stamped)
+	if (connection->server->is_told &&
+		(Oid) strtoul(PQgetvalue(result, 0, 4), NULL, 10) != table->stamped)
 		emogi_remote_errors_gone(connection);
-	table->oid = has_pages && !is_set(result, 1) ? (Oid) strtoul(PQgetvalue(result, 0, 4), NULL, 10) : InvalidOid;
+	table->oid = has_pages && !is_set(result, 1) ?
+		(Oid) strtoul(PQgetvalue(result, 0, 4), NULL, 10) : InvalidOid;
 	table->is_grouped = OidIsValid(table->oid) && emogi_decode_may_group(table);
 	if (table->is_grouped && !PQgetisnull(result, 0, 5))
 		table->packer = pstrdup(PQgetvalue(result, 0, 5));
@@ -274,13 +289,17 @@ is_expected(const EmogiRemoteConnection *connection, ExecStatusType status)
 		case EMOGI_REMOTE_COPYING:
 			if (!connection->has_copied)
 				return status == PGRES_COPY_OUT;
-			return status == PGRES_COMMAND_OK && (connection->table->is_text || connection->copy.has_ended);
+			return status == PGRES_COMMAND_OK &&
+				(connection->table->is_text || connection->copy.has_ended);
 		default:
 			return false;
 	}
 }
 
-/* Open a connection anew that the session had kept, and that has been ended over there meanwhile: nothing has come by it yet. */
+/*
+ * Open a connection anew that the session had kept, and that has been ended over there meanwhile:
+ * nothing has come by it yet.
+ */
 void
 emogi_copy_steps_reconnect(EmogiRemote *reading, EmogiRemoteConnection *connection)
 {
@@ -294,10 +313,14 @@ emogi_copy_steps_reconnect(EmogiRemote *reading, EmogiRemoteConnection *connecti
 static bool
 is_stale(const EmogiRemoteConnection *connection)
 {
-	return connection->was_kept && (connection->phase == EMOGI_REMOTE_ENDING || connection->phase == EMOGI_REMOTE_BEGINNING);
+	return connection->was_kept &&
+		(connection->phase == EMOGI_REMOTE_ENDING || connection->phase == EMOGI_REMOTE_BEGINNING);
 }
 
-/* Take an answer; false when it is that a kept connection has ended, and another is being opened. Raises what the server raises. */
+/*
+ * Take an answer; false when it is that a kept connection has ended, and another is being opened.
+ * Raises what the server raises.
+ */
 static bool
 take_result(EmogiRemote *reading, EmogiRemoteConnection *connection, PGresult *result)
 {
@@ -309,7 +332,8 @@ take_result(EmogiRemote *reading, EmogiRemoteConnection *connection, PGresult *r
 		emogi_copy_steps_reconnect(reading, connection);
 		return false;
 	}
-	if (status == PGRES_FATAL_ERROR || status == PGRES_NONFATAL_ERROR || status == PGRES_BAD_RESPONSE)
+	if (status == PGRES_FATAL_ERROR || status == PGRES_NONFATAL_ERROR ||
+		status == PGRES_BAD_RESPONSE)
 		emogi_remote_errors_result(connection, result);
 	if (!is_expected(connection, status))
 	{
@@ -385,7 +409,8 @@ tell_table(void *arg)
 {
 	const EmogiRemoteConnection *connection = arg;
 
-	errcontext("reading %s \"%s\" from server \"%s\"", emogi_remote_errors_kind(connection->server), connection->table->name, connection->server->name);
+	errcontext("reading %s \"%s\" from server \"%s\"", emogi_remote_errors_kind(connection->server),
+			   connection->table->name, connection->server->name);
 }
 
 /* Decode the rows that have come; false when there may be more of them. */
@@ -399,7 +424,8 @@ take_rows(EmogiRemote *reading, EmogiRemoteConnection *connection)
 	while ((length = PQgetCopyData(connection->conn, &connection->message, true)) > 0)
 	{
 		reading->call->record.network_bytes += length;
-		if (unlikely(!emogi_decode_take(&reading->decoder, connection->table, connection->message, length, &connection->copy)))
+		if (unlikely(!emogi_decode_take(&reading->decoder, connection->table, connection->message,
+										length, &connection->copy)))
 			emogi_remote_errors_protocol(connection);
 		PQfreemem(connection->message);
 	}

@@ -1,10 +1,12 @@
 /*
  * decode.c: rows as COPY sends them, to edges.
  *
- * In binary form a row is the number of its columns in 2 bytes, and of each its length in 4, -1 = NULL, and its bytes. A message has one row, or an array a column, of
- * the rows of some pages. Two integers, of 8 bytes or of 4, without a weight have a way of their own.
+ * In binary form a row is the number of its columns in 2 bytes, and of each its length in 4, -1 =
+ * NULL, and its bytes. A message has one row, or an array a column, of the rows of some pages. Two
+ * integers, of 8 bytes or of 4, without a weight have a way of their own.
  *
- * decode_forms.c says what form values come in, decode_values.c makes them values of here, decode_rows.c edges of a row, and decode_groups.c of many.
+ * decode_forms.c says what form values come in, decode_values.c makes them values of here,
+ * decode_rows.c edges of a row, and decode_groups.c of many.
  */
 #include "postgres.h"
 
@@ -57,7 +59,10 @@ split_binary(const char **p, const char *end, int nfields, EmogiRemoteField *fie
 
 /* ---- messages ---- */
 
-/* See that rows are of the table that they should be of, where its OID is known; false when none has come. */
+/*
+ * See that rows are of the table that they should be of, where its OID is known; false when none
+ * has come.
+ */
 static bool
 is_of_table(const EmogiRemoteTable *table, const EmogiRemoteField *field)
 {
@@ -72,9 +77,11 @@ is_of_table(const EmogiRemoteTable *table, const EmogiRemoteField *field)
 
 /* Take a message of a binary COPY; false when it is none. */
 static bool
-take_binary(EmogiDecoder *decoder, EmogiRemoteTable *table, const char *p, const char *end, EmogiRemoteCopy *copy)
+take_binary(EmogiDecoder *decoder, EmogiRemoteTable *table, const char *p, const char *end,
+			EmogiRemoteCopy *copy)
 {
-	const int	nfields = table->packer != NULL ? 1 : table->ncolumns + (OidIsValid(table->oid) ? 1 : 0);
+	const int	nfields = table->packer != NULL ? 1 :
+		table->ncolumns + (OidIsValid(table->oid) ? 1 : 0);
 	EmogiRemoteField		fields[EMOGI_REMOTE_MOST_COLUMNS + 1];
 
 	if (copy->has_ended || (!copy->has_begun && !skip_header(&p, end)))
@@ -108,13 +115,17 @@ take_binary(EmogiDecoder *decoder, EmogiRemoteTable *table, const char *p, const
 	return true;
 }
 
-/* Put the row of a message that has two integers of so many bytes; false when it is not just that. */
+/*
+ * Put the row of a message that has two integers of so many bytes; false when it is not just that.
+ */
 static pg_attribute_always_inline bool
 take_pair(EmogiDecoder *decoder, const char *message, int width)
 {
-	if (emogi_decode_load(message, 2) != 2 || emogi_decode_load(message + 2, 4) != width || emogi_decode_load(message + 6 + width, 4) != width)
+	if (emogi_decode_load(message, 2) != 2 || emogi_decode_load(message + 2, 4) != width ||
+		emogi_decode_load(message + 6 + width, 4) != width)
 		return false;
-	emogi_sink_put(&decoder->sink, emogi_decode_load(message + 6, width), emogi_decode_load(message + 10 + width, width));
+	emogi_sink_put(&decoder->sink, emogi_decode_load(message + 6, width),
+				   emogi_decode_load(message + 10 + width, width));
 	return true;
 }
 
@@ -124,7 +135,8 @@ take_usual(EmogiDecoder *decoder, const EmogiRemoteTable *table, const char *mes
 {
 	const int	width = length == 26 ? 8 : 4;
 
-	if (table->is_grouped || OidIsValid(table->oid) || table->ncolumns != 2 || (length != 26 && length != 18) || !emogi_decode_takes_width(&table->columns[0], width) ||
+	if (table->is_grouped || OidIsValid(table->oid) || table->ncolumns != 2 ||
+		(length != 26 && length != 18) || !emogi_decode_takes_width(&table->columns[0], width) ||
 		!emogi_decode_takes_width(&table->columns[1], width))
 		return false;
 	return width == 8 ? take_pair(decoder, message, 8) : take_pair(decoder, message, 4);
@@ -206,9 +218,11 @@ take_text(EmogiDecoder *decoder, EmogiRemoteTable *table, const char *message, i
 	if (length == 0 || message[length - 1] != '\n')
 		return false;
 	bytes = MemoryContextAlloc(decoder->scrap, length);
-	if (!split_text(message, message + length - 1, table->ncolumns + (has_oid ? 1 : 0), fields, bytes))
+	if (!split_text(message, message + length - 1, table->ncolumns + (has_oid ? 1 : 0), fields,
+					bytes))
 		return false;
-	if (has_oid && (fields[table->ncolumns].bytes == NULL || oid_of(&fields[table->ncolumns]) != table->oid))
+	if (has_oid &&
+		(fields[table->ncolumns].bytes == NULL || oid_of(&fields[table->ncolumns]) != table->oid))
 		emogi_decode_refuse_table(table);
 	decoder->nkept++;
 	emogi_decode_put_row(decoder, table, fields);
@@ -223,15 +237,18 @@ emogi_decode_open(EmogiDecoder *decoder, uint64 token)
 {
 	memset(decoder, 0, sizeof *decoder);
 	emogi_sink_open(&decoder->sink, token);
-	decoder->scrap = AllocSetContextCreate(CurrentMemoryContext, "emogi servers", ALLOCSET_DEFAULT_SIZES);
+	decoder->scrap = AllocSetContextCreate(CurrentMemoryContext, "emogi servers",
+										   ALLOCSET_DEFAULT_SIZES);
 }
 
 /*
- * Put the edges of a message of a COPY. False when it is no such message. Raises 40001 for rows of another table, 22003 and what
- * types' functions raise for values that are not the column's, 22004 for a NULL weight, and what the sink raises.
+ * Put the edges of a message of a COPY. False when it is no such message. Raises 40001 for rows of
+ * another table, 22003 and what types' functions raise for values that are not the column's, 22004
+ * for a NULL weight, and what the sink raises.
  */
 bool
-emogi_decode_take(EmogiDecoder *decoder, EmogiRemoteTable *table, const char *message, int length, EmogiRemoteCopy *copy)
+emogi_decode_take(EmogiDecoder *decoder, EmogiRemoteTable *table, const char *message, int length,
+				  EmogiRemoteCopy *copy)
 {
 	if (table->is_text)
 		return take_text(decoder, table, message, length);

@@ -20,7 +20,8 @@ typedef struct EmogiDecoder
 extern void emogi_decode_choose_forms(EmogiRemoteTable *table, const Oid *types, bool binary);
 extern bool emogi_decode_may_group(const EmogiRemoteTable *table);
 extern void emogi_decode_open(EmogiDecoder *decoder, uint64 token);
-extern bool emogi_decode_take(EmogiDecoder *decoder, EmogiRemoteTable *table, const char *message, int length, EmogiRemoteCopy *copy);
+extern bool emogi_decode_take(EmogiDecoder *decoder, EmogiRemoteTable *table, const char *message,
+							  int length, EmogiRemoteCopy *copy);
 extern void emogi_decode_finish(EmogiDecoder *decoder);
 
 #endif							/* EMOGI_DECODE_H */

@@ -1,8 +1,9 @@
 /*
  * decode_forms.c: in what form a table's values come.
  *
- * In binary form they are taken as they are where the type there is the one here and the form is the same in all versions, or where both are integers. Else COPY sends
- * text, and the type's input function takes that, as postgres_fdw does it: a type of the same name may be another one there.
+ * In binary form they are taken as they are where the type there is the one here and the form is
+ * the same in all versions, or where both are integers. Else COPY sends text, and the type's input
+ * function takes that, as postgres_fdw does it: a type of the same name may be another one there.
  */
 #include "postgres.h"
 
@@ -22,7 +23,8 @@ static bool
 is_received(Oid type)
 {
 	static const Oid types[] = {
-		BOOLOID, OIDOID, NUMERICOID, UUIDOID, BYTEAOID, DATEOID, TIMEOID, TIMETZOID, TIMESTAMPOID, TIMESTAMPTZOID, INETOID, CIDROID,
+		BOOLOID, OIDOID, NUMERICOID, UUIDOID, BYTEAOID, DATEOID, TIMEOID, TIMETZOID, TIMESTAMPOID,
+			TIMESTAMPTZOID, INETOID, CIDROID,
 		MACADDROID, MACADDR8OID, BITOID, VARBITOID
 	};
 
@@ -32,7 +34,10 @@ is_received(Oid type)
 	return false;
 }
 
-/* Find out how a column's values come in a binary COPY, far_type being its type there; false when they cannot. */
+/*
+ * Find out how a column's values come in a binary COPY, far_type being its type there; false when
+ * they cannot.
+ */
 static bool
 choose_form(EmogiRemoteColumn *column, Oid far_type)
 {
@@ -46,7 +51,8 @@ choose_form(EmogiRemoteColumn *column, Oid far_type)
 		column->form = EMOGI_REMOTE_FLOAT8;
 	else if (is_received(far_type))
 		column->form = EMOGI_REMOTE_RECEIVED;
-	else if (far_type == TEXTOID || far_type == VARCHAROID || far_type == BPCHAROID || far_type == NAMEOID)
+	else if (far_type == TEXTOID || far_type == VARCHAROID || far_type == BPCHAROID ||
+			 far_type == NAMEOID)
 		column->form = EMOGI_REMOTE_CHARACTERS;
 	else
 		return false;
@@ -84,12 +90,17 @@ emogi_decode_choose_forms(EmogiRemoteTable *table, const Oid *types, bool binary
 	}
 }
 
-/* May a table's rows come in arrays? Those of numbers are sent in half the time of rows, and others are too long. */
+/*
+ * May a table's rows come in arrays? Those of numbers are sent in half the time of rows, and others
+ * are too long.
+ */
 bool
 emogi_decode_may_group(const EmogiRemoteTable *table)
 {
 	for (int i = 0; i < table->ncolumns; i++)
-		if (table->columns[i].form != EMOGI_REMOTE_INTEGER && table->columns[i].form != EMOGI_REMOTE_FLOAT4 && table->columns[i].form != EMOGI_REMOTE_FLOAT8)
+		if (table->columns[i].form != EMOGI_REMOTE_INTEGER &&
+			table->columns[i].form != EMOGI_REMOTE_FLOAT4 &&
+			table->columns[i].form != EMOGI_REMOTE_FLOAT8)
 			return false;
 	return !table->is_text;
 }

@@ -1,5 +1,6 @@
 /*
- * decode_groups.c: the rows of some pages that come together, to edges: an array a column, or a pack (packed.h).
+ * decode_groups.c: the rows of some pages that come together, to edges: an array a column, or a
+ * pack (packed.h).
  *
  * Two integers, of 8 bytes or of 4, without a weight have a loop of their own.
  */
@@ -20,7 +21,10 @@ typedef struct Array
 	int			width;			/* of each value that is not NULL */
 } Array;
 
-/* What an array of one dimension has before its values: dimensions, flags, type, length, lower bound. */
+/*
+ * What an array of one dimension has before its values: dimensions, flags, type, length, lower
+ * bound.
+ */
 #define ARRAY_HEADER_BYTES 20
 
 /* Get the bytes that a value of a type has. */
@@ -36,15 +40,22 @@ open_array(const EmogiRemoteField *field, Oid type, Array *array)
 {
 	const char *p = field->bytes;
 
-	if (p == NULL || field->length < ARRAY_HEADER_BYTES || emogi_decode_load(p, 4) != 1 || (uint32) emogi_decode_load(p + 8, 4) != type)
+	if (p == NULL || field->length < ARRAY_HEADER_BYTES || emogi_decode_load(p, 4) != 1 ||
+		(uint32) emogi_decode_load(p + 8, 4) != type)
 		return false;
-	*array = (Array) {p + ARRAY_HEADER_BYTES, p + field->length, (int) emogi_decode_load(p + 12, 4), emogi_decode_load(p + 4, 4) != 0, width_of(type)};
-	return array->has_null || array->end - array->values == (int64) array->count * (4 + array->width);
+	*array = (Array) {p + ARRAY_HEADER_BYTES, p + field->length, (int) emogi_decode_load(p + 12, 4),
+					  emogi_decode_load(p + 4, 4) != 0, width_of(type)};
+	return array->has_null ||
+		array->end - array->values == (int64) array->count * (4 + array->width);
 }
 
-/* Put the edges of integers of so many bytes, `gap` bytes between each and the next, into a sink without weights. */
+/*
+ * Put the edges of integers of so many bytes, `gap` bytes between each and the next, into a sink
+ * without weights.
+ */
 static pg_attribute_always_inline void
-put_pairs(EmogiSink *sink, const char *src, const char *dst, int count, int src_width, int dst_width, int gap)
+put_pairs(EmogiSink *sink, const char *src, const char *dst, int count, int src_width,
+		  int dst_width, int gap)
 {
 	while (count > 0)
 	{
@@ -68,19 +79,26 @@ put_pairs(EmogiSink *sink, const char *src, const char *dst, int count, int src_
 	}
 }
 
-/* Put the edges of two arrays without NULL, of integers of the same width; false when they are not so. */
+/*
+ * Put the edges of two arrays without NULL, of integers of the same width; false when they are not
+ * so.
+ */
 static bool
 put_usual_arrays(EmogiDecoder *decoder, const EmogiRemoteTable *table, const Array *arrays)
 {
 	const int	width = arrays[0].width;
 
-	if (table->ncolumns != 2 || arrays[0].has_null || arrays[1].has_null || arrays[1].width != width || width < 4 ||
-		!emogi_decode_takes_width(&table->columns[0], width) || !emogi_decode_takes_width(&table->columns[1], width))
+	if (table->ncolumns != 2 || arrays[0].has_null || arrays[1].has_null ||
+		arrays[1].width != width || width < 4 ||
+		!emogi_decode_takes_width(&table->columns[0], width) ||
+		!emogi_decode_takes_width(&table->columns[1], width))
 		return false;
 	if (width == 8)
-		put_pairs(&decoder->sink, arrays[0].values + 4, arrays[1].values + 4, arrays[0].count, 8, 8, 4);
+		put_pairs(&decoder->sink, arrays[0].values + 4, arrays[1].values + 4, arrays[0].count, 8, 8,
+				  4);
 	else
-		put_pairs(&decoder->sink, arrays[0].values + 4, arrays[1].values + 4, arrays[0].count, 4, 4, 4);
+		put_pairs(&decoder->sink, arrays[0].values + 4, arrays[1].values + 4, arrays[0].count, 4, 4,
+				  4);
 	return true;
 }
 
@@ -103,7 +121,8 @@ next_value(Array *array, EmogiRemoteField *field)
 
 /* Put the edges of a row of arrays, one a column; false when they are not of one length. */
 bool
-emogi_decode_put_arrays(EmogiDecoder *decoder, EmogiRemoteTable *table, const EmogiRemoteField *fields)
+emogi_decode_put_arrays(EmogiDecoder *decoder, EmogiRemoteTable *table,
+						const EmogiRemoteField *fields)
 {
 	Array		arrays[EMOGI_REMOTE_MOST_COLUMNS] = {{0}};
 	EmogiRemoteField		values[EMOGI_REMOTE_MOST_COLUMNS];
@@ -111,7 +130,8 @@ emogi_decode_put_arrays(EmogiDecoder *decoder, EmogiRemoteTable *table, const Em
 	if (fields[0].bytes == NULL)
 		return true;			/* there is no row on these pages */
 	for (int i = 0; i < table->ncolumns; i++)
-		if (!open_array(&fields[i], table->columns[i].far_type, &arrays[i]) || arrays[i].count != arrays[0].count)
+		if (!open_array(&fields[i], table->columns[i].far_type, &arrays[i]) ||
+			arrays[i].count != arrays[0].count)
 			return false;
 	if (!decoder->sink.has_keys && put_usual_arrays(decoder, table, arrays))
 		return true;
@@ -137,12 +157,14 @@ typedef struct PackedColumn
 
 /* Open the columns of a pack; false when it is none of these columns. */
 static bool
-open_pack(const EmogiRemoteTable *table, const EmogiRemoteField *field, PackedColumn *columns, int *nrows)
+open_pack(const EmogiRemoteTable *table, const EmogiRemoteField *field, PackedColumn *columns,
+		  int *nrows)
 {
 	const char *p = field->bytes;
 	const char *end;
 
-	if (p == NULL || field->length < EMOGI_PACK_HEADER_BYTES || emogi_decode_load(p + 4, 4) != table->ncolumns)
+	if (p == NULL || field->length < EMOGI_PACK_HEADER_BYTES ||
+		emogi_decode_load(p + 4, 4) != table->ncolumns)
 		return false;
 	end = p + field->length;
 	*nrows = (int) emogi_decode_load(p, 4);
@@ -182,8 +204,10 @@ emogi_decode_put_pack(EmogiDecoder *decoder, EmogiRemoteTable *table, const Emog
 
 	if (!open_pack(table, field, columns, &nrows))
 		return false;
-	if (!decoder->sink.has_keys && table->ncolumns == 2 && src->not_null == NULL && dst->not_null == NULL && src->width >= 4 && dst->width >= 4 &&
-		emogi_decode_takes_width(&table->columns[0], src->width) && emogi_decode_takes_width(&table->columns[1], dst->width))
+	if (!decoder->sink.has_keys && table->ncolumns == 2 && src->not_null == NULL &&
+		dst->not_null == NULL && src->width >= 4 && dst->width >= 4 &&
+		emogi_decode_takes_width(&table->columns[0], src->width) &&
+		emogi_decode_takes_width(&table->columns[1], dst->width))
 	{
 		if (src->width == 4 && dst->width == 4)
 			put_pairs(&decoder->sink, src->values, dst->values, nrows, 4, 4, 0);
@@ -200,9 +224,11 @@ emogi_decode_put_pack(EmogiDecoder *decoder, EmogiRemoteTable *table, const Emog
 		for (int i = 0; i < table->ncolumns; i++)
 		{
 			const PackedColumn *column = &columns[i];
-			const bool	is_null = column->not_null != NULL && (column->not_null[row / 8] >> row % 8 & 1) == 0;
+			const bool	is_null = column->not_null != NULL &&
+				(column->not_null[row / 8] >> row % 8 & 1) == 0;
 
-			values[i] = (EmogiRemoteField) {is_null ? NULL : column->values + (Size) row * column->width, column->width};
+			values[i] = (EmogiRemoteField) {is_null ? NULL : column->values +
+											(Size) row * column->width, column->width};
 		}
 		emogi_decode_put_row(decoder, table, values);
 	}

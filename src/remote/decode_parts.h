@@ -1,5 +1,6 @@
 /*
- * decode_parts.h: what the parts of decode.c have in common: the values of a row as they come, and what is made of them.
+ * decode_parts.h: what the parts of decode.c have in common: the values of a row as they come, and
+ * what is made of them.
  */
 #ifndef EMOGI_DECODE_PARTS_H
 #define EMOGI_DECODE_PARTS_H
@@ -52,7 +53,8 @@ emogi_decode_integer(const EmogiRemoteColumn *column, const EmogiRemoteField *fi
 	if (unlikely(field->length != 8 && field->length != 4 && field->length != 2))
 		emogi_decode_refuse_length(column, field->length);
 	value = emogi_decode_load(field->bytes, field->length);
-	if (unlikely((column->type == INT4OID && value != (int32) value) || (column->type == INT2OID && value != (int16) value)))
+	if (unlikely((column->type == INT4OID && value != (int32) value) ||
+				 (column->type == INT2OID && value != (int16) value)))
 		emogi_decode_refuse_integer(column, value);
 	return value;
 }
@@ -61,23 +63,29 @@ emogi_decode_integer(const EmogiRemoteColumn *column, const EmogiRemoteField *fi
 static inline bool
 emogi_decode_takes_width(const EmogiRemoteColumn *column, int width)
 {
-	return column->form == EMOGI_REMOTE_INTEGER && (column->type == INT8OID || (column->type == INT4OID && width == 4));
+	return column->form == EMOGI_REMOTE_INTEGER &&
+		(column->type == INT8OID || (column->type == INT4OID && width == 4));
 }
 
 /* ---- decode_values.c ---- */
 
-extern Datum emogi_decode_datum(EmogiDecoder *decoder, EmogiRemoteColumn *column, const EmogiRemoteField *field);
-extern double emogi_decode_weight(EmogiDecoder *decoder, EmogiRemoteColumn *column, const EmogiRemoteField *field);
+extern Datum emogi_decode_datum(EmogiDecoder *decoder, EmogiRemoteColumn *column,
+								const EmogiRemoteField *field);
+extern double emogi_decode_weight(EmogiDecoder *decoder, EmogiRemoteColumn *column,
+								  const EmogiRemoteField *field);
 
 /* ---- decode_rows.c ---- */
 
-extern void emogi_decode_put_row(EmogiDecoder *decoder, EmogiRemoteTable *table, const EmogiRemoteField *fields);
+extern void emogi_decode_put_row(EmogiDecoder *decoder, EmogiRemoteTable *table,
+								 const EmogiRemoteField *fields);
 extern void emogi_decode_drop_kept(EmogiDecoder *decoder);
 extern void emogi_decode_refuse_table(const EmogiRemoteTable *table);
 
 /* ---- decode_groups.c ---- */
 
-extern bool emogi_decode_put_arrays(EmogiDecoder *decoder, EmogiRemoteTable *table, const EmogiRemoteField *fields);
-extern bool emogi_decode_put_pack(EmogiDecoder *decoder, EmogiRemoteTable *table, const EmogiRemoteField *field);
+extern bool emogi_decode_put_arrays(EmogiDecoder *decoder, EmogiRemoteTable *table,
+									const EmogiRemoteField *fields);
+extern bool emogi_decode_put_pack(EmogiDecoder *decoder, EmogiRemoteTable *table,
+								  const EmogiRemoteField *field);
 
 #endif							/* EMOGI_DECODE_PARTS_H */

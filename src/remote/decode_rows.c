@@ -21,17 +21,22 @@ key_of(EmogiDecoder *decoder, EmogiRemoteColumn *column, const EmogiRemoteField 
 		return emogi_decode_integer(column, field);
 	datum = emogi_decode_datum(decoder, column, field);
 	decoder->nkept++;
-	return column->base == INT8OID ? DatumGetInt64(datum) : column->base == INT4OID ? DatumGetInt32(datum) : DatumGetInt16(datum);
+	return column->base == INT8OID ? DatumGetInt64(datum) :
+		column->base == INT4OID ? DatumGetInt32(datum) : DatumGetInt16(datum);
 }
 
 /* Raise 22004 for a row that lacks a cost of one of its ways; back: it is that of the way back. */
 static void
 refuse_null_way(const EmogiRemoteTable *table, const char *src, const char *dst, bool back)
 {
-	emogi_sink_refuse_null_way(src, dst, table->columns[back ? 3 : 2].name, table->columns[back ? 2 : 3].name, back);
+	emogi_sink_refuse_null_way(src, dst, table->columns[back ? 3 : 2].name,
+							   table->columns[back ? 2 : 3].name, back);
 }
 
-/* Put the edges of a row whose ends are integers. Raises 22004 for a NULL weight, and what the sink raises. */
+/*
+ * Put the edges of a row whose ends are integers. Raises 22004 for a NULL weight, and what the sink
+ * raises.
+ */
 static void
 put_integers(EmogiDecoder *decoder, EmogiRemoteTable *table, const EmogiRemoteField *fields)
 {
@@ -47,7 +52,8 @@ put_integers(EmogiDecoder *decoder, EmogiRemoteTable *table, const EmogiRemoteFi
 		return;
 	}
 	if (table->ncolumns == 4 && (fields[2].bytes == NULL || fields[3].bytes == NULL))
-		refuse_null_way(table, psprintf(INT64_FORMAT, src), psprintf(INT64_FORMAT, dst), fields[2].bytes != NULL);
+		refuse_null_way(table, psprintf(INT64_FORMAT, src), psprintf(INT64_FORMAT, dst),
+						fields[2].bytes != NULL);
 	if (fields[2].bytes == NULL)
 		emogi_sink_refuse_null_weight(psprintf(INT64_FORMAT, src), psprintf(INT64_FORMAT, dst));
 	there = emogi_decode_weight(decoder, &table->columns[2], &fields[2]);
@@ -80,7 +86,8 @@ put_keys(EmogiDecoder *decoder, EmogiRemoteTable *table, const EmogiRemoteField 
 		return;
 	}
 	if (table->ncolumns == 4 && (fields[2].bytes == NULL || fields[3].bytes == NULL))
-		refuse_null_way(table, emogi_sink_key_text(sink, src), emogi_sink_key_text(sink, dst), fields[2].bytes != NULL);
+		refuse_null_way(table, emogi_sink_key_text(sink, src), emogi_sink_key_text(sink, dst),
+						fields[2].bytes != NULL);
 	if (table->ncolumns > 2 && fields[2].bytes == NULL)
 		emogi_sink_refuse_null_of_keys(sink, src, dst);
 	if (table->ncolumns > 2)
@@ -97,7 +104,10 @@ put_keys(EmogiDecoder *decoder, EmogiRemoteTable *table, const EmogiRemoteField 
 		emogi_sink_put_keys(sink, dst, src, back);
 }
 
-/* Put the edges of a row. What its values are made of on the way is kept with them, until the sink has been flushed. */
+/*
+ * Put the edges of a row. What its values are made of on the way is kept with them, until the sink
+ * has been flushed.
+ */
 static void
 put_values(EmogiDecoder *decoder, EmogiRemoteTable *table, const EmogiRemoteField *fields)
 {
@@ -120,13 +130,17 @@ emogi_decode_drop_kept(EmogiDecoder *decoder)
 	decoder->nkept = 0;
 }
 
-/* Raise 40001 for rows of another table than that which the first connection has found under the name. */
+/*
+ * Raise 40001 for rows of another table than that which the first connection has found under the
+ * name.
+ */
 void
 emogi_decode_refuse_table(const EmogiRemoteTable *table)
 {
 	ereport(ERROR,
 			(errcode(ERRCODE_T_R_SERIALIZATION_FAILURE),
-			 errmsg("the name \"%s.%s\" has come to lead to another table while it was read", table->schema, table->relation),
+			 errmsg("the name \"%s.%s\" has come to lead to another table while it was read",
+					table->schema, table->relation),
 			 errhint("Call it again.")));
 }
 
@@ -136,7 +150,8 @@ check_nulls(EmogiRemoteTable *table, const EmogiRemoteField *fields)
 {
 	for (int i = 0; i < table->ncolumns; i++)
 		if (fields[i].bytes == NULL && table->columns[i].type != table->columns[i].base)
-			(void) InputFunctionCall(&table->columns[i].function, NULL, table->columns[i].ioparam, table->columns[i].typmod);
+			(void) InputFunctionCall(&table->columns[i].function, NULL, table->columns[i].ioparam,
+									 table->columns[i].typmod);
 }
 
 /* Put the edges of a row. */

@@ -18,7 +18,8 @@ emogi_decode_refuse_integer(const EmogiRemoteColumn *column, int64 value)
 {
 	ereport(ERROR,
 			(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
-			 errmsg("value \"" INT64_FORMAT "\" is out of range for type %s", value, format_type_be(column->type)),
+			 errmsg("value \"" INT64_FORMAT "\" is out of range for type %s", value,
+					format_type_be(column->type)),
 			 errdetail("It is of column \"%s\".", column->name)));
 }
 
@@ -28,7 +29,8 @@ emogi_decode_refuse_length(const EmogiRemoteColumn *column, int length)
 {
 	ereport(ERROR,
 			(errcode(ERRCODE_INVALID_BINARY_REPRESENTATION),
-			 errmsg("a value of column \"%s\" has %d bytes, which its type does not have", column->name, length)));
+			 errmsg("a value of column \"%s\" has %d bytes, which its type does not have",
+					column->name, length)));
 }
 
 /* Get a floating-point number. */
@@ -66,7 +68,8 @@ end_characters(EmogiDecoder *decoder, const EmogiRemoteField *field)
 	if ((Size) field->length >= decoder->most)
 	{
 		decoder->most = Max((Size) field->length + 1, 2 * decoder->most);
-		decoder->characters = decoder->characters == NULL ? MemoryContextAlloc(MemoryContextGetParent(decoder->scrap), decoder->most) :
+		decoder->characters = decoder->characters == NULL ?
+			MemoryContextAlloc(MemoryContextGetParent(decoder->scrap), decoder->most) :
 			repalloc(decoder->characters, decoder->most);
 	}
 	memcpy(decoder->characters, field->bytes, field->length);
@@ -86,7 +89,8 @@ emogi_decode_datum(EmogiDecoder *decoder, EmogiRemoteColumn *column, const Emogi
 	if (column->form == EMOGI_REMOTE_RECEIVED)
 	{
 		old = MemoryContextSwitchTo(decoder->scrap);
-		bytes = (StringInfoData) {.data = (char *) field->bytes,.len = field->length,.maxlen = field->length};
+		bytes = (StringInfoData) {.data = (char *) field->bytes,.len = field->length,
+								  .maxlen = field->length};
 		datum = ReceiveFunctionCall(&column->function, &bytes, column->ioparam, column->typmod);
 		if (bytes.cursor != bytes.len)
 			emogi_decode_refuse_length(column, field->length);
@@ -101,13 +105,15 @@ emogi_decode_datum(EmogiDecoder *decoder, EmogiRemoteColumn *column, const Emogi
 	{
 		const int64 value = emogi_decode_integer(column, field);
 
-		return column->type == INT8OID ? Int64GetDatum(value) : column->type == INT4OID ? Int32GetDatum((int32) value) : Int16GetDatum((int16) value);
+		return column->type == INT8OID ? Int64GetDatum(value) :
+			column->type == INT4OID ? Int32GetDatum((int32) value) : Int16GetDatum((int16) value);
 	}
 	else
 	{
 		const double value = float_of(column, field);
 
-		return column->form == EMOGI_REMOTE_FLOAT8 ? Float8GetDatum(value) : Float4GetDatum((float4) value);
+		return column->form == EMOGI_REMOTE_FLOAT8 ? Float8GetDatum(value) :
+			Float4GetDatum((float4) value);
 	}
 	MemoryContextSwitchTo(old);
 	return datum;

@@ -1,9 +1,11 @@
 /*
- * pack.c: emogi_pages(relation, columns, first_page, npages) -> bytea: the rows of some pages, packed, for an emogi that reads this server.
+ * pack.c: emogi_pages(relation, columns, first_page, npages) -> bytea: the rows of some pages,
+ * packed, for an emogi that reads this server.
  *
- * A row of COPY or of an array takes the server some 100 ns, most of it for the row and not for its pages. Here pages are looked through as for a graph
- * (edges/visibility.c), under the caller's snapshot and with the rights of SELECT on the columns, and their numbers copied (packed.h). The function is called in a
- * list of targets, where each pack goes its way before the next is made.
+ * A row of COPY or of an array takes the server some 100 ns, most of it for the row and not for its
+ * pages. Here pages are looked through as for a graph (edges/visibility.c), under the caller's
+ * snapshot and with the rights of SELECT on the columns, and their numbers copied (packed.h). The
+ * function is called in a list of targets, where each pack goes its way before the next is made.
  */
 #include "postgres.h"
 
@@ -52,7 +54,8 @@ typedef struct PackedColumn
 /* A call. */
 typedef struct Packing
 {
-	Relation	rel;			/* open between packs, so that nobody rewrites or drops it in this transaction; NULL = closed */
+	Relation	rel;			/* open between packs, so that nobody rewrites or drops it in this
+								 * transaction; NULL = closed */
 	BufferAccessStrategy strategy;
 	BlockNumber next;			/* page */
 	BlockNumber end;
@@ -83,14 +86,18 @@ width_of(Oid type)
 	}
 }
 
-/* Raise 42809 for what has no pages that can be read here, and what SELECT raises for tables that have no rows yet, or none here. */
+/*
+ * Raise 42809 for what has no pages that can be read here, and what SELECT raises for tables that
+ * have no rows yet, or none here.
+ */
 static void
 check_kind(Relation rel)
 {
 	if (!RelationIsPopulated(rel))
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("materialized view \"%s\" has not been populated", RelationGetRelationName(rel)),
+				 errmsg("materialized view \"%s\" has not been populated",
+						RelationGetRelationName(rel)),
 				 errhint("Use the REFRESH MATERIALIZED VIEW command.")));
 	if (RecoveryInProgress() && !RelationIsPermanent(rel))
 		ereport(ERROR,
@@ -116,7 +123,8 @@ check_rights(Relation rel, const Packing *packing)
 	if (usage != ACLCHECK_OK)
 		aclcheck_error(usage, OBJECT_SCHEMA, get_namespace_name(RelationGetNamespace(rel)));
 	for (int i = 0; i < packing->ncolumns; i++)
-		columns = bms_add_member(columns, packing->columns[i].attnum - FirstLowInvalidHeapAttributeNumber);
+		columns = bms_add_member(columns,
+								 packing->columns[i].attnum - FirstLowInvalidHeapAttributeNumber);
 	emogi_compat_check_select(rel, columns);
 	if (check_enable_rls(RelationGetRelid(rel), InvalidOid, false) == RLS_ENABLED)
 		ereport(ERROR,
@@ -135,7 +143,8 @@ find_column(PackedColumn *column, Relation rel, const char *name)
 	if (column->attnum <= 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_COLUMN),
-				 errmsg("column \"%s\" of relation \"%s\" does not exist", name, RelationGetRelationName(rel))));
+				 errmsg("column \"%s\" of relation \"%s\" does not exist", name,
+						RelationGetRelationName(rel))));
 	attribute = TupleDescAttr(RelationGetDescr(rel), column->attnum - 1);
 	column->width = width_of(attribute->atttypid);
 	column->is_bigint = getBaseType(attribute->atttypid) == INT8OID;
@@ -143,7 +152,8 @@ find_column(PackedColumn *column, Relation rel, const char *name)
 		ereport(ERROR,
 				(errcode(ERRCODE_DATATYPE_MISMATCH),
 				 errmsg("column \"%s\" cannot be packed", name),
-				 errdetail("It is of type %s%s.", format_type_be(attribute->atttypid), emogi_compat_is_stored(attribute) ? "" : ", and not stored"),
+				 errdetail("It is of type %s%s.", format_type_be(attribute->atttypid),
+						   emogi_compat_is_stored(attribute) ? "" : ", and not stored"),
 				 errhint("Columns of type smallint, integer, bigint, real and double precision can.")));
 }
 
@@ -158,7 +168,8 @@ find_columns(Packing *packing, Relation rel, ArrayType *names)
 	if (packing->ncolumns < 1 || packing->ncolumns > MOST_COLUMNS)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("emogi_pages packs 1 to %d columns, not %d", MOST_COLUMNS, packing->ncolumns)));
+				 errmsg("emogi_pages packs 1 to %d columns, not %d", MOST_COLUMNS,
+						packing->ncolumns)));
 	for (int i = 0; i < packing->ncolumns; i++)
 	{
 		if (nulls[i])
@@ -193,7 +204,9 @@ end(Datum arg)
 	packing->rel = NULL;
 }
 
-/* Begin a call: find out what it reads, and whether it may. Raises 0A000 where nothing takes a set. */
+/*
+ * Begin a call: find out what it reads, and whether it may. Raises 0A000 where nothing takes a set.
+ */
 static Packing *
 begin(FunctionCallInfo fcinfo)
 {
@@ -211,7 +224,8 @@ begin(FunctionCallInfo fcinfo)
 	if (first < 0 || npages < 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("there are no pages from " INT64_FORMAT " on, " INT64_FORMAT " of them", first, npages),
+				 errmsg("there are no pages from " INT64_FORMAT " on, " INT64_FORMAT " of them",
+						first, npages),
 				 errhint("first_page and npages are 0 or more.")));
 	rel = packing->rel = relation_open(PG_GETARG_OID(0), AccessShareLock);
 	RegisterExprContextCallback(info->econtext, end, PointerGetDatum(packing));
@@ -229,7 +243,10 @@ begin(FunctionCallInfo fcinfo)
 
 /* ---- packs ---- */
 
-/* Store numbers of so many bytes one after the other, the high byte of each first. Get where they end. */
+/*
+ * Store numbers of so many bytes one after the other, the high byte of each first. Get where they
+ * end.
+ */
 static pg_attribute_always_inline char *
 store(char *to, const Datum *values, int count, int width)
 {
@@ -239,7 +256,8 @@ store(char *to, const Datum *values, int count, int width)
 		const uint32 middle = pg_hton32((uint32) values[i]);
 		const uint16 narrow = pg_hton16((uint16) values[i]);
 
-		memcpy(to + (Size) i * width, width == 8 ? (const void *) &wide : width == 4 ? (const void *) &middle : (const void *) &narrow, width);
+		memcpy(to + (Size) i * width, width == 8 ? (const void *) &wide :
+			   width == 4 ? (const void *) &middle : (const void *) &narrow, width);
 	}
 	return to + (Size) count * width;
 }
@@ -260,7 +278,10 @@ packed_width(const PackedColumn *column)
 	return column->is_bigint && !column->is_wide ? 4 : column->width;
 }
 
-/* Note that row `row` has a value, or none. Bits of the rows before are set where nothing has been noted of them yet. */
+/*
+ * Note that row `row` has a value, or none. Bits of the rows before are set where nothing has been
+ * noted of them yet.
+ */
 static void
 note_null(PackedColumn *column, int row, bool is_null)
 {
@@ -279,7 +300,8 @@ pack_page(Packing *packing, Relation rel, EmogiVisiblePage *seen, int nrows)
 
 	for (int i = 0; i < seen->nitems; i++)
 	{
-		HeapTupleData tuple = {.t_len = ItemIdGetLength(&seen->items[i]),.t_tableOid = RelationGetRelid(rel),
+		HeapTupleData tuple = {.t_len = ItemIdGetLength(&seen->items[i]),
+							   .t_tableOid = RelationGetRelid(rel),
 		.t_data = emogi_visibility_tuple(seen, i)};
 
 		for (int c = 0; c < packing->ncolumns; c++)
@@ -308,7 +330,8 @@ make_pack(const Packing *packing, int nrows)
 	char	   *to;
 
 	for (int i = 0; i < packing->ncolumns; i++)
-		bytes += EMOGI_PACK_COLUMN_BYTES + (packing->columns[i].has_null ? bitmap_bytes : 0) + (Size) nrows * packed_width(&packing->columns[i]);
+		bytes += EMOGI_PACK_COLUMN_BYTES + (packing->columns[i].has_null ? bitmap_bytes : 0) +
+			(Size) nrows * packed_width(&packing->columns[i]);
 	pack = palloc(bytes);
 	SET_VARSIZE(pack, bytes);
 	to = store_word(store_word(VARDATA(pack), nrows), packing->ncolumns);
@@ -323,7 +346,8 @@ make_pack(const Packing *packing, int nrows)
 			memcpy(to, column->not_null, bitmap_bytes);
 			to += bitmap_bytes;
 		}
-		to = width == 8 ? store(to, column->values, nrows, 8) : width == 4 ? store(to, column->values, nrows, 4) : store(to, column->values, nrows, 2);
+		to = width == 8 ? store(to, column->values, nrows, 8) :
+			width == 4 ? store(to, column->values, nrows, 4) : store(to, column->values, nrows, 2);
 	}
 	return pack;
 }
@@ -337,7 +361,8 @@ next_pack(Packing *packing)
 
 	for (int i = 0; i < packing->ncolumns; i++)
 		packing->columns[i].has_null = packing->columns[i].is_wide = false;
-	for (int npages = 0; packing->next < packing->end && (npages < PACK_PAGES || nrows == 0); npages++)
+	for (int npages = 0; packing->next < packing->end &&
+		 (npages < PACK_PAGES || nrows == 0); npages++)
 	{
 		EmogiVisiblePage seen;
 		Buffer		buffer;
@@ -345,7 +370,8 @@ next_pack(Packing *packing)
 		CHECK_FOR_INTERRUPTS();
 		if (npages == PACK_PAGES)
 			npages = 0;
-		buffer = ReadBufferExtended(rel, MAIN_FORKNUM, packing->next++, RBM_NORMAL, packing->strategy);
+		buffer = ReadBufferExtended(rel, MAIN_FORKNUM, packing->next++, RBM_NORMAL,
+									packing->strategy);
 		emogi_visibility_page(&seen, rel, GetActiveSnapshot(), buffer, NULL);
 		emogi_compat_count_returned(rel, seen.nitems);
 		nrows = pack_page(packing, rel, &seen, nrows);
@@ -355,9 +381,10 @@ next_pack(Packing *packing)
 }
 
 /*
- * emogi_pages(relation regclass, columns text[], first_page bigint, npages bigint) -> packs (packed.h) of the rows that the snapshot sees on pages
- * first_page .. first_page + npages - 1 that there are. Raises 42501 without the rights of SELECT on the columns and under row security, 42809, 42703, 42804 and
- * 22023 for what cannot be packed.
+ * emogi_pages(relation regclass, columns text[], first_page bigint, npages bigint) -> packs
+ * (packed.h) of the rows that the snapshot sees on pages first_page .. first_page + npages - 1 that
+ * there are. Raises 42501 without the rights of SELECT on the columns and under row security,
+ * 42809, 42703, 42804 and 22023 for what cannot be packed.
  */
 Datum
 emogi_pages(PG_FUNCTION_ARGS)
@@ -381,7 +408,8 @@ emogi_pages(PG_FUNCTION_ARGS)
 	if (pack == NULL)
 	{
 		end(PointerGetDatum(packing));
-		UnregisterExprContextCallback(((ReturnSetInfo *) fcinfo->resultinfo)->econtext, end, PointerGetDatum(packing));
+		UnregisterExprContextCallback(((ReturnSetInfo *) fcinfo->resultinfo)->econtext, end,
+									  PointerGetDatum(packing));
 		SRF_RETURN_DONE(context);
 	}
 	SRF_RETURN_NEXT(context, PointerGetDatum(pack));

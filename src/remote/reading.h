@@ -1,5 +1,6 @@
 /*
- * reading.h: the servers of one call while they are asked and read, for remote_read.c and copy_steps.c.
+ * reading.h: the servers of one call while they are asked and read, for remote_read.c and
+ * copy_steps.c.
  */
 #ifndef EMOGI_READING_H
 #define EMOGI_READING_H
@@ -18,7 +19,8 @@ struct EmogiRemote
 	bool		only_asks;		/* connections are done when stamps are known */
 	EmogiDecoder decoder;
 	WaitEventSet *events;		/* NULL = there is none */
-	bool		is_changed;		/* sockets are others, or wait for something else, than the set of events says */
+	bool		is_changed;		/* sockets are others, or wait for something else, than the set of
+								 * events says */
 	bool		is_encrypted;	/* some connection */
 	bool		is_at_rest;		/* servers are at nothing */
 };

@@ -1,9 +1,10 @@
 /*
  * remote_cancel.c: statements at servers, cancelled in a time that is known.
  *
- * PQcancel waits for the network, and where that stands still for minutes. It may be called in a thread, so threads of our own call it, which
- * touch nothing of PostgreSQL, and take no signals. The caller waits for them for a while; what is left then ends by itself, with the
- * connection that it is of long closed.
+ * PQcancel waits for the network, and where that stands still for minutes. It may be called in a
+ * thread, so threads of our own call it, which touch nothing of PostgreSQL, and take no signals.
+ * The caller waits for them for a while; what is left then ends by itself, with the connection that
+ * it is of long closed.
  */
 #include "postgres.h"
 
@@ -95,7 +96,8 @@ wait_for_all(Cancels *cancels)
 	until.tv_nsec += MOST_MS * INT64CONST(1000000);
 	until.tv_sec += until.tv_nsec / 1000000000;
 	until.tv_nsec %= 1000000000;
-	while (cancels->ndone < cancels->count && pthread_cond_timedwait(&cancels->ended, &cancels->mutex, &until) == 0)
+	while (cancels->ndone < cancels->count &&
+		   pthread_cond_timedwait(&cancels->ended, &cancels->mutex, &until) == 0)
 		;
 }
 
@@ -103,7 +105,8 @@ wait_for_all(Cancels *cancels)
 void
 emogi_remote_cancel(List *connections)
 {
-	Cancels    *cancels = calloc(1, offsetof(Cancels, cancels) + list_length(connections) * sizeof(PGcancel *));
+	Cancels    *cancels =
+		calloc(1, offsetof(Cancels, cancels) + list_length(connections) * sizeof(PGcancel *));
 	ListCell   *cell;
 
 	if (cancels == NULL)
@@ -113,7 +116,8 @@ emogi_remote_cancel(List *connections)
 		PGconn	   *conn = ((EmogiRemoteConnection *) lfirst(cell))->conn;
 		PGcancel   *cancel = NULL;
 
-		if (conn != NULL && PQstatus(conn) == CONNECTION_OK && PQtransactionStatus(conn) == PQTRANS_ACTIVE)
+		if (conn != NULL && PQstatus(conn) == CONNECTION_OK &&
+			PQtransactionStatus(conn) == PQTRANS_ACTIVE)
 			cancel = PQgetCancel(conn);
 		if (cancel != NULL)
 			cancels->cancels[cancels->count++] = cancel;

@@ -1,7 +1,8 @@
 /*
  * remote_errors.c: errors of servers, as errors of the call.
  *
- * They name the foreign table, or the shard, and the server. The SQLSTATE is the server's where it gave one.
+ * They name the foreign table, or the shard, and the server. The SQLSTATE is the server's where it
+ * gave one.
  */
 #include "postgres.h"
 
@@ -23,7 +24,8 @@ copy_text(const char *text)
 static const char *
 table_name(const EmogiRemoteConnection *connection)
 {
-	const EmogiRemoteTable *table = connection->table != NULL ? connection->table : linitial(connection->server->tables);
+	const EmogiRemoteTable *table = connection->table != NULL ? connection->table :
+		linitial(connection->server->tables);
 
 	return table->name;
 }
@@ -40,11 +42,20 @@ static const char *
 hint_for_new(const EmogiRemoteServer *server)
 {
 	if (server->node != NULL)
-		return psprintf("See that node \"%s\" is in reach, that it has room for emogi.server_connections more connections, and that it lets the role in, as Citus has it: citus.node_conninfo, pg_dist_authinfo. With emogi.server_connections = 0 Citus reads, from another copy of the shard if there is one.", server->name);
-	return psprintf("See that the server is in reach, that it has room for emogi.server_connections more connections, and that the options of server \"%s\" and of its user mapping are right.", server->name);
+		return psprintf("See that node \"%s\" is in reach, that it has room for "
+						"emogi.server_connections more connections, and that it lets the role in, "
+						"as Citus has it: citus.node_conninfo, pg_dist_authinfo. With "
+						"emogi.server_connections = 0 Citus reads, from another copy of the shard "
+						"if there is one.", server->name);
+	return psprintf("See that the server is in reach, that it has room for "
+					"emogi.server_connections more connections, and that the options of server "
+					"\"%s\" and of its user mapping are right.", server->name);
 }
 
-/* Raise 08001 for a connection that has not come about, 08006 for one that was lost. detail: why; NULL = libpq knows. */
+/*
+ * Raise 08001 for a connection that has not come about, 08006 for one that was lost. detail: why;
+ * NULL = libpq knows.
+ */
 void
 emogi_remote_errors_connection(EmogiRemoteConnection *connection, const char *detail)
 {
@@ -54,8 +65,10 @@ emogi_remote_errors_connection(EmogiRemoteConnection *connection, const char *de
 	if (detail == NULL)
 		detail = copy_text(PQerrorMessage(connection->conn));
 	ereport(ERROR,
-			(errcode(is_new ? ERRCODE_SQLCLIENT_UNABLE_TO_ESTABLISH_SQLCONNECTION : ERRCODE_CONNECTION_FAILURE),
-			 errmsg("could not read %s \"%s\" from server \"%s\"", emogi_remote_errors_kind(connection->server), table_name(connection), server),
+			(errcode(is_new ? ERRCODE_SQLCLIENT_UNABLE_TO_ESTABLISH_SQLCONNECTION :
+					 ERRCODE_CONNECTION_FAILURE),
+			 errmsg("could not read %s \"%s\" from server \"%s\"",
+					emogi_remote_errors_kind(connection->server), table_name(connection), server),
 			 detail[0] != '\0' ? errdetail_internal("%s", detail) : 0,
 			 is_new ? errhint("%s", hint_for_new(connection->server)) :
 			 errhint("The connection was lost. Call it again when the server answers."),
@@ -69,18 +82,24 @@ hint_for(int code, const EmogiRemoteServer *far)
 	const char *server = far->name;
 
 	if (code == ERRCODE_LOCK_NOT_AVAILABLE)
-		return psprintf("Somebody on server \"%s\" waits to change the table. Call it again.", server);
+		return psprintf("Somebody on server \"%s\" waits to change the table. Call it again.",
+						server);
 	switch (ERRCODE_TO_CATEGORY(code))
 	{
 		case ERRCODE_CONNECTION_EXCEPTION:
 		case ERRCODE_OPERATOR_INTERVENTION:
-			return psprintf("Server \"%s\" has ended it. Call it again when the server answers.", server);
+			return psprintf("Server \"%s\" has ended it. Call it again when the server answers.",
+							server);
 		case ERRCODE_INSUFFICIENT_RESOURCES:
-			return psprintf("Server \"%s\" has no room for it. Lower emogi.server_connections, or raise its limits.", server);
+			return psprintf("Server \"%s\" has no room for it. Lower emogi.server_connections, or "
+							"raise its limits.", server);
 		case ERRCODE_SYNTAX_ERROR_OR_ACCESS_RULE_VIOLATION:
 			if (far->node != NULL)
-				return psprintf("See that the role may read the shard on node \"%s\". If the shard was moved meanwhile, call it again.", server);
-			return psprintf("See that the foreign table has the names and columns that it has on server \"%s\", and that the role of the user mapping may read them.", server);
+				return psprintf("See that the role may read the shard on node \"%s\". If the shard "
+								"was moved meanwhile, call it again.", server);
+			return psprintf("See that the foreign table has the names and columns that it has on "
+							"server \"%s\", and that the role of the user mapping may read them.",
+							server);
 		default:
 			return psprintf("Server \"%s\" has answered so.", server);
 	}
@@ -97,16 +116,19 @@ emogi_remote_errors_result(EmogiRemoteConnection *connection, PGresult *result)
 	int			code = ERRCODE_CONNECTION_FAILURE;
 	char	   *detail;
 
-	if (state != NULL && strlen(state) == 5 && (state[0] != '0' || strchr("012", state[1]) == NULL))	/* those are not of errors */
+	/* those are not of errors */
+	if (state != NULL && strlen(state) == 5 && (state[0] != '0' || strchr("012", state[1]) == NULL))
 		code = MAKE_SQLSTATE(state[0], state[1], state[2], state[3], state[4]);
 	if (primary == NULL)
-		detail = copy_text(PQresultErrorMessage(result)[0] != '\0' ? PQresultErrorMessage(result) : PQerrorMessage(connection->conn));
+		detail = copy_text(PQresultErrorMessage(result)[0] != '\0' ? PQresultErrorMessage(result) :
+						   PQerrorMessage(connection->conn));
 	else
 		detail = more != NULL ? psprintf("%s (%s)", primary, more) : pstrdup(primary);
 	PQclear(result);
 	ereport(ERROR,
 			(errcode(code),
-			 errmsg("could not read %s \"%s\" from server \"%s\"", emogi_remote_errors_kind(connection->server), table_name(connection), server),
+			 errmsg("could not read %s \"%s\" from server \"%s\"",
+					emogi_remote_errors_kind(connection->server), table_name(connection), server),
 			 errdetail_internal("%s", detail),
 			 errhint("%s", hint_for(code, connection->server)),
 			 connection->sql != NULL ? errcontext("remote SQL command: %s", connection->sql) : 0));
@@ -120,19 +142,26 @@ emogi_remote_errors_protocol(EmogiRemoteConnection *connection)
 
 	ereport(ERROR,
 			(errcode(ERRCODE_PROTOCOL_VIOLATION),
-			 errmsg("could not read %s \"%s\" from server \"%s\"", emogi_remote_errors_kind(connection->server), table_name(connection), server),
+			 errmsg("could not read %s \"%s\" from server \"%s\"",
+					emogi_remote_errors_kind(connection->server), table_name(connection), server),
 			 errdetail("What the server has sent is not what PostgreSQL sends."),
-			 errhint("Set emogi.server_connections to 0, to have %s read it.", connection->server->node != NULL ? "Citus" : "postgres_fdw"),
+			 errhint("Set emogi.server_connections to 0, to have %s read it.",
+					 connection->server->node != NULL ? "Citus" : "postgres_fdw"),
 			 connection->sql != NULL ? errcontext("remote SQL command: %s", connection->sql) : 0));
 }
 
-/* Raise 40001 for a table that the server has come to have later than its snapshot, or no longer has. */
+/*
+ * Raise 40001 for a table that the server has come to have later than its snapshot, or no longer
+ * has.
+ */
 void
 emogi_remote_errors_gone(EmogiRemoteConnection *connection)
 {
 	ereport(ERROR,
 			(errcode(ERRCODE_T_R_SERIALIZATION_FAILURE),
-			 errmsg("could not read %s \"%s\" from server \"%s\"", emogi_remote_errors_kind(connection->server), table_name(connection), connection->server->name),
+			 errmsg("could not read %s \"%s\" from server \"%s\"",
+					emogi_remote_errors_kind(connection->server), table_name(connection),
+					connection->server->name),
 			 errdetail("It was made or renamed while it was looked for."),
 			 errhint("Call it again.")));
 }

@@ -61,13 +61,17 @@ typedef struct EmogiRemoteTable
 	const char *relation;		/* there */
 	int			ncolumns;		/* src, dst, weight, reverse */
 	EmogiRemoteColumn columns[EMOGI_REMOTE_MOST_COLUMNS];
-	bool		is_grouped;		/* each row of COPY has arrays, of the rows of EMOGI_GROUP_PAGES pages */
-	Oid			oid;			/* there, which all rows must be of; 0 = unknown, or rows may be of children, too */
-	const char *packer;			/* schema there of the emogi that packs its rows (packed.h), each row of COPY being a pack; NULL = none */
+	bool		is_grouped;		/* each row of COPY has arrays, of the rows of EMOGI_GROUP_PAGES
+								 * pages */
+	Oid			oid;			/* there, which all rows must be of; 0 = unknown, or rows may be of
+								 * children, too */
+	const char *packer;			/* schema there of the emogi that packs its rows (packed.h), each
+								 * row of COPY being a pack; NULL = none */
 	const char *stamp;			/* what tells its rows, in hexadecimal; NULL = nobody has told */
 	Oid			stamped;		/* its OID there, when that was told; 0 = it was not asked for */
 	Oid			far_types[EMOGI_REMOTE_MOST_COLUMNS];	/* of the columns, likewise; 0 = unknown */
-	bool		is_text;		/* COPY sends text: of one column at least the binary form is not what the type here takes */
+	bool		is_text;		/* COPY sends text: of one column at least the binary form is not
+								 * what the type here takes */
 	EmogiRemoteRanges ranges;
 } EmogiRemoteTable;
 
@@ -77,12 +81,15 @@ typedef struct EmogiRemoteServer
 	const char *name;			/* in messages: of a node HOST:PORT */
 	Oid			serverid;		/* InvalidOid = it is a node */
 	const struct EmogiCitusNode *node;	/* NULL = it is a foreign server */
-	List	   *options;		/* DefElem, those of libpq among them; of two of the same name the later one counts */
+	List	   *options;		/* DefElem, those of libpq among them; of two of the same name the
+								 * later one counts */
 	bool		must_use_password;	/* that is among them, and that the server has asked for */
 	List	   *tables;			/* EmogiRemoteTable */
 	int			ndescribed;		/* tables, in their order */
-	bool		is_told;		/* the stamps of all tables of all servers are known, and the graph may be kept */
-	const char *teller;			/* schema there of the emogi that tells stamps; NULL = none, or it was not asked */
+	bool		is_told;		/* the stamps of all tables of all servers are known, and the graph
+								 * may be kept */
+	const char *teller;			/* schema there of the emogi that tells stamps; NULL = none, or it
+								 * was not asked */
 	char	   *snapshot;		/* its name there; NULL = nobody else imports it */
 } EmogiRemoteServer;
 
@@ -117,7 +124,8 @@ typedef struct EmogiRemoteConnection
 	PGconn	   *conn;			/* NULL = closed */
 	StringInfoData key;			/* what it was opened with */
 	EmogiRemotePhase phase;
-	bool		leads;			/* it is the first of its server, whose snapshot the others import */
+	/* it is the first of its server, whose snapshot the others import */
+	bool		leads;
 	bool		was_kept;		/* by the session, and nothing has come by it since */
 	PostgresPollingStatusType poll; /* what it waits for while it connects */
 	TimestampTz deadline;		/* to be connected by; 0 = none */

@@ -1,12 +1,14 @@
 /*
  * remote_read.c: foreign tables and shards of any number of servers to edges, all at once.
  *
- * One process waits for all connections, and decodes what has come. The first connection to a server begins a transaction there, finds out
- * the types and pages of the tables, and exports its snapshot. So the others, which are opened when it is known that there is enough for
- * them, see the same rows. Each then copies ranges of pages until there are no more. The lock that the first one has on a table keeps it
- * from being rewritten meanwhile: pages are what they were.
+ * One process waits for all connections, and decodes what has come. The first connection to a
+ * server begins a transaction there, finds out the types and pages of the tables, and exports its
+ * snapshot. So the others, which are opened when it is known that there is enough for them, see the
+ * same rows. Each then copies ranges of pages until there are no more. The lock that the first one
+ * has on a table keeps it from being rewritten meanwhile: pages are what they were.
  *
- * However a read ends, by an error, a cancel, or the end of the session, the connections are closed, and what servers are at is cancelled.
+ * However a read ends, by an error, a cancel, or the end of the session, the connections are
+ * closed, and what servers are at is cancelled.
  */
 #include "postgres.h"
 
@@ -23,13 +25,19 @@
 #include "remote/reading.h"
 #include "remote/version_stamp.h"
 
-/* Where encryption keeps bytes back that a socket does not tell of, connections are looked at so often. */
+/*
+ * Where encryption keeps bytes back that a socket does not tell of, connections are looked at so
+ * often.
+ */
 #define ENCRYPTED_WAIT_MS 100
 
 /* Events that are taken at once. */
 #define MOST_EVENTS 64
 
-/* Reads within reads, for what a value's function reads. The server has few places for what is to be done at an exit. */
+/*
+ * Reads within reads, for what a value's function reads. The server has few places for what is to
+ * be done at an exit.
+ */
 #define MOST_READINGS 4
 
 static int	nreadings;
@@ -104,12 +112,16 @@ make_events(EmogiRemote *reading)
 		EmogiRemoteConnection *connection = lfirst(cell);
 
 		if (connection->phase != EMOGI_REMOTE_DONE)
-			AddWaitEventToSet(reading->events, events_of(connection), PQsocket(connection->conn), NULL, connection);
+			AddWaitEventToSet(reading->events, events_of(connection), PQsocket(connection->conn),
+							  NULL, connection);
 	}
 	reading->is_changed = false;
 }
 
-/* Get how many connections are not done. Raises 08001 for one that has taken too long to come about. */
+/*
+ * Get how many connections are not done. Raises 08001 for one that has taken too long to come
+ * about.
+ */
 static int
 count_active(const EmogiRemote *reading, long *timeout_ms)
 {
@@ -132,7 +144,10 @@ count_active(const EmogiRemote *reading, long *timeout_ms)
 	return count;
 }
 
-/* Look at all connections that are open: encryption may keep back what their sockets do not tell of. */
+/*
+ * Look at all connections that are open: encryption may keep back what their sockets do not tell
+ * of.
+ */
 static void
 advance_all(EmogiRemote *reading)
 {
@@ -158,7 +173,8 @@ read_all(EmogiRemote *reading)
 
 		if (reading->is_changed)
 			make_events(reading);
-		count = WaitEventSetWait(reading->events, timeout_ms, occurred, MOST_EVENTS, emogi_shared_wait_event(EMOGI_WAIT_SERVERS));
+		count = WaitEventSetWait(reading->events, timeout_ms, occurred, MOST_EVENTS,
+								 emogi_shared_wait_event(EMOGI_WAIT_SERVERS));
 		for (int i = 0; i < count; i++)
 		{
 			if (occurred[i].events & WL_LATCH_SET)
@@ -193,8 +209,9 @@ connect_all(EmogiRemote *reading)
 }
 
 /*
- * Get ready to ask and read the servers of foreign tables and Citus tables, which emogi_remote_list has found. Nobody is connected yet. Whoever gets them
- * calls emogi_remote_leave, or, after an error, emogi_remote_close, with the servers as a Datum. Raises 54001, 42704, 22023 and 40001.
+ * Get ready to ask and read the servers of foreign tables and Citus tables, which emogi_remote_list
+ * has found. Nobody is connected yet. Whoever gets them calls emogi_remote_leave, or, after an
+ * error, emogi_remote_close, with the servers as a Datum. Raises 54001, 42704, 22023 and 40001.
  */
 EmogiRemote *
 emogi_remote_open(EmogiCall *call, const EmogiSource *source, List *elsewhere)
@@ -205,7 +222,8 @@ emogi_remote_open(EmogiCall *call, const EmogiSource *source, List *elsewhere)
 		ereport(ERROR,
 				(errcode(ERRCODE_STATEMENT_TOO_COMPLEX),
 				 errmsg("reading foreign tables is nested too deeply"),
-				 errdetail("Values of their rows have functions called that read foreign tables, %d deep.", nreadings),
+				 errdetail("Values of their rows have functions called that read foreign tables, "
+						   "%d deep.", nreadings),
 				 errhint("Set emogi.server_connections to 0, to have postgres_fdw read them.")));
 	reading->call = call;
 	reading->context = CurrentMemoryContext;
@@ -252,7 +270,10 @@ emogi_remote_leave(EmogiRemote *reading)
 		emogi_connection_leave(lfirst(cell));
 }
 
-/* May a graph of these columns be kept at all? Values of other types can come to be read as something else, here as there, or by another session. */
+/*
+ * May a graph of these columns be kept at all? Values of other types can come to be read as
+ * something else, here as there, or by another session.
+ */
 static bool
 are_covered(const EmogiRemoteTable *table)
 {
@@ -269,15 +290,21 @@ why_not_kept(const EmogiRemoteServer *server, const EmogiRemoteTable *table)
 	const char *kind = emogi_remote_errors_kind(server);
 
 	if (server->teller == NULL)
-		return psprintf("server \"%s\" has no emogi to tell whether %s \"%s\" has changed", server->name, kind, table->name);
+		return psprintf("server \"%s\" has no emogi to tell whether %s \"%s\" has changed",
+						server->name, kind, table->name);
 	if (table->stamp == NULL)
-		return psprintf("server \"%s\" does not tell whether %s \"%s\" has changed", server->name, kind, table->name);
+		return psprintf("server \"%s\" does not tell whether %s \"%s\" has changed", server->name,
+						kind, table->name);
 	if (!are_covered(table))
-		return psprintf("%s \"%s\" has columns of other types on server \"%s\"", kind, table->name, server->name);
+		return psprintf("%s \"%s\" has columns of other types on server \"%s\"", kind, table->name,
+						server->name);
 	return NULL;
 }
 
-/* Append what tells the rows of all tables to bytes; get why a graph of them is not kept, NULL when there is no reason. */
+/*
+ * Append what tells the rows of all tables to bytes; get why a graph of them is not kept, NULL when
+ * there is no reason.
+ */
 static const char *
 list_stamps(const EmogiRemote *reading, StringInfo bytes)
 {
@@ -303,9 +330,10 @@ list_stamps(const EmogiRemote *reading, StringInfo bytes)
 }
 
 /*
- * Ask all servers what tells the rows that will be read, each under the snapshot that it will be read by, and make a fingerprint of that: where it is the same again, so
- * are the rows. Returns why a graph of them is not to be kept, where one does not know, for as long as the servers are open; else NULL. Raises 08001, 08006, and what
- * servers raise.
+ * Ask all servers what tells the rows that will be read, each under the snapshot that it will be
+ * read by, and make a fingerprint of that: where it is the same again, so are the rows. Returns why
+ * a graph of them is not to be kept, where one does not know, for as long as the servers are open;
+ * else NULL. Raises 08001, 08006, and what servers raise.
  */
 const char *
 emogi_remote_ask(EmogiRemote *reading, uint8 *fingerprint)
@@ -330,7 +358,10 @@ emogi_remote_ask(EmogiRemote *reading, uint8 *fingerprint)
 	return why;
 }
 
-/* Have all servers send their rows; once more, by the connections that there are, if they have done so already. */
+/*
+ * Have all servers send their rows; once more, by the connections that there are, if they have done
+ * so already.
+ */
 static void
 read_servers(EmogiRemote *reading)
 {
@@ -368,18 +399,21 @@ rewind_ranges(EmogiRemote *reading)
 }
 
 /*
- * Fill a call's slot with the edges of heaps, as the active snapshot sees them, and of the servers' tables, asked or not, read before or not: each server keeps
- * its snapshot. careful: see emogi_sink_begin. Raises 08001 and 08006, what servers raise, what decode.c raises, and what emogi_heap_scan_tables
- * does.
+ * Fill a call's slot with the edges of heaps, as the active snapshot sees them, and of the servers'
+ * tables, asked or not, read before or not: each server keeps its snapshot. careful: see
+ * emogi_sink_begin. Raises 08001 and 08006, what servers raise, what decode.c raises, and what
+ * emogi_heap_scan_tables does.
  */
 void
-emogi_remote_read(EmogiRemote *reading, const EmogiSource *source, List *heaps, EmogiWeights weights, bool careful)
+emogi_remote_read(EmogiRemote *reading, const EmogiSource *source, List *heaps,
+				  EmogiWeights weights, bool careful)
 {
 	EmogiCall  *call = reading->call;
 	MemoryContext old;
 
 	call->slot->control.done = call->slot->control.total = 0;
-	emogi_sink_begin(call, &source->key, emogi_sink_weights(source->weight > 0, source->reverse > 0, weights), -1, careful);
+	emogi_sink_begin(call, &source->key, emogi_sink_weights(source->weight > 0, source->reverse > 0,
+															weights), -1, careful);
 	if (heaps != NIL)
 		emogi_heap_scan_add(call, source, heaps, NULL);
 	emogi_decode_open(&reading->decoder, call->slot->token);

@@ -38,7 +38,10 @@ write_relation(StringInfo sql, const EmogiRemoteTable *table)
 	write_name(sql, table->relation);
 }
 
-/* Get what makes a transaction's statements fail for which row security would hide rows: of a graph that is kept none may be missing. */
+/*
+ * Get what makes a transaction's statements fail for which row security would hide rows: of a graph
+ * that is kept none may be missing.
+ */
 const char *
 emogi_remote_sql_all_rows(void)
 {
@@ -46,12 +49,15 @@ emogi_remote_sql_all_rows(void)
 }
 
 /*
- * Get what begins a connection's transaction, with the settings that postgres_fdw sets: by them text means the same there and here. The
- * planner there takes a COPY for more than it is, and would compile it. Citus hides shards from whoever looks into pg_class, unless told otherwise.
- * exports: the snapshot is named, for others to import; else the one that has been is imported. Whoever imports has no lock to wait for but those of who waits for the
- * first connection's: that would have no end.
+ * Get what begins a connection's transaction, with the settings that postgres_fdw sets: by them
+ * text means the same there and here. The planner there takes a COPY for more than it is, and would
+ * compile it. Citus hides shards from whoever looks into pg_class, unless told otherwise. exports:
+ * the snapshot is named, for others to import; else the one that has been is imported. Whoever
+ * imports has no lock to wait for but those of who waits for the first connection's: that would
+ * have no end.
  *
- * All settings end with the transaction: the session may be kept for a call that wants others, or be a pooler's, which gives it to other clients.
+ * All settings end with the transaction: the session may be kept for a call that wants others, or
+ * be a pooler's, which gives it to other clients.
  */
 char *
 emogi_remote_sql_begin(const EmogiRemoteServer *server, int version, bool exports)
@@ -61,9 +67,12 @@ emogi_remote_sql_begin(const EmogiRemoteServer *server, int version, bool export
 	initStringInfo(&sql);
 	appendStringInfoString(&sql, "START TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY");
 	if (server->snapshot != NULL)
-		appendStringInfo(&sql, "; SET TRANSACTION SNAPSHOT %s", quote_literal_cstr(server->snapshot));
-	appendStringInfoString(&sql, "; SET LOCAL search_path = pg_catalog; SET LOCAL timezone = 'GMT'; SET LOCAL datestyle = ISO;"
-						   " SET LOCAL intervalstyle = postgres; SET LOCAL extra_float_digits = 3; SET LOCAL idle_in_transaction_session_timeout = 0");
+		appendStringInfo(&sql, "; SET TRANSACTION SNAPSHOT %s",
+						 quote_literal_cstr(server->snapshot));
+	appendStringInfoString(&sql, "; SET LOCAL search_path = pg_catalog; SET LOCAL timezone = "
+								 "'GMT'; SET LOCAL datestyle = ISO;"
+						   " SET LOCAL intervalstyle = postgres; SET LOCAL extra_float_digits = 3; "
+						   "SET LOCAL idle_in_transaction_session_timeout = 0");
 	if (server->is_told)
 		appendStringInfo(&sql, "; %s", emogi_remote_sql_all_rows());
 	if (server->snapshot != NULL)
@@ -77,7 +86,10 @@ emogi_remote_sql_begin(const EmogiRemoteServer *server, int version, bool export
 	return sql.data;
 }
 
-/* Write the SELECT of a table's columns, as a whole; with the table of each row behind them if asked for. */
+/*
+ * Write the SELECT of a table's columns, as a whole; with the table of each row behind them if
+ * asked for.
+ */
 static void
 write_select(StringInfo sql, const EmogiRemoteTable *table, bool with_table)
 {
@@ -101,13 +113,20 @@ emogi_remote_sql_select(const EmogiRemoteTable *table)
 	return sql.data;
 }
 
-/* A function of that name and those types of arguments, p in schema n, that belongs to the extension emogi, and that the role may call. */
+/*
+ * A function of that name and those types of arguments, p in schema n, that belongs to the
+ * extension emogi, and that the role may call.
+ */
 #define FROM_EMOGI(name, types) \
-	" FROM pg_catalog.pg_extension e, pg_catalog.pg_depend d, pg_catalog.pg_proc p, pg_catalog.pg_namespace n" \
-	" WHERE e.extname = 'emogi' AND d.refclassid = 'pg_catalog.pg_extension'::pg_catalog.regclass AND d.refobjid = e.oid AND d.deptype = 'e'" \
-	" AND d.classid = 'pg_catalog.pg_proc'::pg_catalog.regclass AND d.objid = p.oid AND n.oid = p.pronamespace" \
+	" FROM pg_catalog.pg_extension e, pg_catalog.pg_depend d, pg_catalog.pg_proc p," \
+	" pg_catalog.pg_namespace n WHERE e.extname = 'emogi'" \
+	" AND d.refclassid = 'pg_catalog.pg_extension'::pg_catalog.regclass" \
+	" AND d.refobjid = e.oid AND d.deptype = 'e'" \
+	" AND d.classid = 'pg_catalog.pg_proc'::pg_catalog.regclass AND d.objid = p.oid" \
+	" AND n.oid = p.pronamespace" \
 	" AND p.proname = '" name "' AND p.proargtypes = '" types "'::pg_catalog.oidvector" \
-	" AND pg_catalog.has_function_privilege(p.oid, 'EXECUTE') AND pg_catalog.has_schema_privilege(n.oid, 'USAGE')"
+	" AND pg_catalog.has_function_privilege(p.oid, 'EXECUTE')" \
+	" AND pg_catalog.has_schema_privilege(n.oid, 'USAGE')"
 
 /* Get the query for the schema of the function that tells stamps; of no row where there is none. */
 char *
@@ -117,7 +136,8 @@ emogi_remote_sql_find_teller(void)
 }
 
 /*
- * Get the query for the stamps of all tables of a server, a row for each, in their order: the stamp, the table's OID, and the OIDs of its columns' types, with blanks between. A table that is
+ * Get the query for the stamps of all tables of a server, a row for each, in their order: the
+ * stamp, the table's OID, and the OIDs of its columns' types, with blanks between. A table that is
  * not there, or whose schema is closed, has none.
  */
 char *
@@ -130,31 +150,42 @@ emogi_remote_sql_stamps(const EmogiRemoteServer *server)
 	initStringInfo(&sql);
 	appendStringInfoString(&sql, "SELECT pg_catalog.encode(");
 	write_name(&sql, server->teller);
-	appendStringInfoString(&sql, "." EMOGI_STAMP_FUNCTION "(c.oid::pg_catalog.regclass, t.c), 'hex'), c.oid,"
-						   " (SELECT pg_catalog.string_agg(a.atttypid::pg_catalog.int8::pg_catalog.text, ' ' ORDER BY u.i) FROM pg_catalog.unnest(t.c) WITH ORDINALITY AS u(name, i), pg_catalog.pg_attribute a"
-						   " WHERE a.attrelid = c.oid AND a.attname = u.name AND a.attnum > 0 AND NOT a.attisdropped)"
+	appendStringInfoString(&sql, "." EMOGI_STAMP_FUNCTION
+						   "(c.oid::pg_catalog.regclass, t.c), 'hex'), c.oid,"
+						   " (SELECT pg_catalog.string_agg("
+						   "a.atttypid::pg_catalog.int8::pg_catalog.text, ' ' ORDER BY u.i)"
+						   " FROM pg_catalog.unnest(t.c) WITH ORDINALITY AS u(name, i),"
+						   " pg_catalog.pg_attribute a"
+						   " WHERE a.attrelid = c.oid AND a.attname = u.name AND a.attnum > 0 AND "
+						   "NOT a.attisdropped)"
 						   " FROM (VALUES ");
 	foreach(cell, server->tables)
 	{
 		const EmogiRemoteTable *table = lfirst(cell);
 
-		appendStringInfo(&sql, "%s(%d, %s::pg_catalog.text, %s::pg_catalog.text, ARRAY[", number == 0 ? "" : ", ", number,
+		appendStringInfo(&sql, "%s(%d, %s::pg_catalog.text, %s::pg_catalog.text, ARRAY[",
+						 number == 0 ? "" : ", ", number,
 						 quote_literal_cstr(table->schema), quote_literal_cstr(table->relation));
 		for (int i = 0; i < table->ncolumns; i++)
-			appendStringInfo(&sql, "%s%s", i == 0 ? "" : ", ", quote_literal_cstr(table->columns[i].far_name));
+			appendStringInfo(&sql, "%s%s", i == 0 ? "" : ", ",
+							 quote_literal_cstr(table->columns[i].far_name));
 		appendStringInfoString(&sql, "]::pg_catalog.text[])");
 		number++;
 	}
-	appendStringInfoString(&sql, ") AS t(n, s, r, c) LEFT JOIN (pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace AND pg_catalog.has_schema_privilege(n.oid, 'USAGE'))"
+	appendStringInfoString(&sql, ") AS t(n, s, r, c) LEFT JOIN (pg_catalog.pg_class c JOIN "
+								 "pg_catalog.pg_namespace n ON n.oid = c.relnamespace AND "
+								 "pg_catalog.has_schema_privilege(n.oid, 'USAGE'))"
 						   " ON n.nspname = t.s AND c.relname = t.r ORDER BY t.n");
 	return sql.data;
 }
 
 /*
- * Get the query of what ranges are made by: whether the table has pages that TIDs lead to, and the role may ask for them, whether others
- * inherit from it, how many pages it has, about how many rows, its OID, and the schema of an emogi that packs them. A function counts only if it belongs to that extension: anybody
- * may have made another of its name, and it would run as this role. Row security is the business of SELECT. A table that Citus has given its trigger has no pages of
- * its own: its rows are in shards, which Citus reads over there.
+ * Get the query of what ranges are made by: whether the table has pages that TIDs lead to, and the
+ * role may ask for them, whether others inherit from it, how many pages it has, about how many
+ * rows, its OID, and the schema of an emogi that packs them. A function counts only if it belongs
+ * to that extension: anybody may have made another of its name, and it would run as this role. Row
+ * security is the business of SELECT. A table that Citus has given its trigger has no pages of its
+ * own: its rows are in shards, which Citus reads over there.
  */
 char *
 emogi_remote_sql_measure(const EmogiRemoteTable *table)
@@ -163,13 +194,18 @@ emogi_remote_sql_measure(const EmogiRemoteTable *table)
 
 	initStringInfo(&name);
 	write_relation(&name, table);
-	return psprintf("SELECT c.relkind IN ('r', 'm') AND c.relam = 2 AND pg_catalog.has_table_privilege(c.oid, 'SELECT')"
+	return psprintf("SELECT c.relkind IN ('r', 'm') AND c.relam = 2 AND "
+					"pg_catalog.has_table_privilege(c.oid, 'SELECT')"
 					" AND NOT EXISTS (SELECT FROM pg_catalog.pg_trigger g, pg_catalog.pg_proc f"
-					" WHERE g.tgrelid = c.oid AND f.oid = g.tgfoid AND f.proname = 'citus_truncate_trigger'), c.relhassubclass,"
-					" pg_catalog.pg_relation_size(c.oid) / pg_catalog.current_setting('block_size')::pg_catalog.int8, c.reltuples, c.oid,"
+					" WHERE g.tgrelid = c.oid AND f.oid = g.tgfoid AND"
+					" f.proname = 'citus_truncate_trigger'), c.relhassubclass,"
+					" pg_catalog.pg_relation_size(c.oid) / "
+					"pg_catalog.current_setting('block_size')::pg_catalog.int8, c.reltuples, c.oid,"
 					" (SELECT n.nspname" FROM_EMOGI(EMOGI_PACK_FUNCTION, "2205 1009 20 20")
-					" AND pg_catalog.has_schema_privilege(c.relnamespace, 'USAGE') AND NOT pg_catalog.row_security_active(c.oid))"
-					" FROM pg_catalog.pg_class c WHERE c.oid = %s::pg_catalog.regclass", quote_literal_cstr(name.data));
+					" AND pg_catalog.has_schema_privilege(c.relnamespace, 'USAGE') AND NOT "
+					"pg_catalog.row_security_active(c.oid))"
+					" FROM pg_catalog.pg_class c WHERE c.oid = %s::pg_catalog.regclass",
+					quote_literal_cstr(name.data));
 }
 
 /* Get the name of a type whose values are grouped. */
@@ -192,10 +228,11 @@ grouped_type(Oid type)
 }
 
 /*
- * Get the COPY of a range of a table whose rows come in arrays: a server makes and sends them in half the time that rows of their own
- * take. All arrays of a row have their values in the same order, NULL among them. A column of a domain is cast to what that is of. The table
- * had no children when it was measured: of one that has come since, rows on some pages alone would be read. The last column is the OID of
- * the table that the name leads to.
+ * Get the COPY of a range of a table whose rows come in arrays: a server makes and sends them in
+ * half the time that rows of their own take. All arrays of a row have their values in the same
+ * order, NULL among them. A column of a domain is cast to what that is of. The table had no
+ * children when it was measured: of one that has come since, rows on some pages alone would be
+ * read. The last column is the OID of the table that the name leads to.
  */
 static char *
 copy_groups(const EmogiRemoteTable *table, uint64 range)
@@ -209,7 +246,9 @@ copy_groups(const EmogiRemoteTable *table, uint64 range)
 	initStringInfo(&name);
 	write_relation(&name, table);
 	initStringInfo(&sql);
-	appendStringInfo(&sql, "COPY (SELECT a.* FROM pg_catalog.generate_series(" UINT64_FORMAT "::pg_catalog.int8, " INT64_FORMAT ", %d) AS p(n), LATERAL (SELECT ",
+	appendStringInfo(&sql,
+					 "COPY (SELECT a.* FROM pg_catalog.generate_series("
+					 UINT64_FORMAT "::pg_catalog.int8, " INT64_FORMAT ", %d) AS p(n), LATERAL (SELECT ",
 					 first, (int64) end - 1, EMOGI_GROUP_PAGES);
 	for (int i = 0; i < table->ncolumns; i++)
 	{
@@ -217,15 +256,18 @@ copy_groups(const EmogiRemoteTable *table, uint64 range)
 		write_name(&sql, table->columns[i].far_name);
 		appendStringInfo(&sql, "::pg_catalog.%s)", grouped_type(table->columns[i].far_type));
 	}
-	appendStringInfo(&sql, ", %s::pg_catalog.regclass::pg_catalog.oid FROM ONLY %s", quote_literal_cstr(name.data), name.data);
-	appendStringInfo(&sql, " AS r WHERE r.ctid >= ('(' || p.n || ',0)')::pg_catalog.tid AND r.ctid < ('(' || (p.n + %d) || ',0)')::pg_catalog.tid) AS a)"
+	appendStringInfo(&sql, ", %s::pg_catalog.regclass::pg_catalog.oid FROM ONLY %s",
+					 quote_literal_cstr(name.data), name.data);
+	appendStringInfo(&sql, " AS r WHERE r.ctid >= ('(' || p.n || ',0)')::pg_catalog.tid AND r.ctid "
+						   "< ('(' || (p.n + %d) || ',0)')::pg_catalog.tid) AS a)"
 					 " TO STDOUT (FORMAT binary)", EMOGI_GROUP_PAGES);
 	return sql.data;
 }
 
 /*
- * Get the COPY of a range of a table whose rows are packed. The function is in the list of targets: there its packs are sent as they are made. All arguments are of its
- * own types, so that no other function of its name fits better.
+ * Get the COPY of a range of a table whose rows are packed. The function is in the list of targets:
+ * there its packs are sent as they are made. All arguments are of its own types, so that no other
+ * function of its name fits better.
  */
 static char *
 copy_packs(const EmogiRemoteTable *table, uint64 range)
@@ -237,15 +279,22 @@ copy_packs(const EmogiRemoteTable *table, uint64 range)
 	initStringInfo(&sql);
 	appendStringInfoString(&sql, "COPY (SELECT ");
 	write_name(&sql, table->packer);
-	appendStringInfo(&sql, "." EMOGI_PACK_FUNCTION "(%u::pg_catalog.oid::pg_catalog.regclass, ARRAY[", table->oid);
+	appendStringInfo(&sql, "." EMOGI_PACK_FUNCTION "(%u::pg_catalog.oid::pg_catalog.regclass, "
+												   "ARRAY[", table->oid);
 	for (int i = 0; i < table->ncolumns; i++)
-		appendStringInfo(&sql, "%s%s", i == 0 ? "" : ", ", quote_literal_cstr(table->columns[i].far_name));
-	appendStringInfo(&sql, "]::pg_catalog.text[], " UINT64_FORMAT "::pg_catalog.int8, " UINT64_FORMAT "::pg_catalog.int8)) TO STDOUT (FORMAT binary)", first,
+		appendStringInfo(&sql, "%s%s", i == 0 ? "" : ", ",
+						 quote_literal_cstr(table->columns[i].far_name));
+	appendStringInfo(&sql,
+					 "]::pg_catalog.text[], " UINT64_FORMAT "::pg_catalog.int8, "
+					 UINT64_FORMAT "::pg_catalog.int8)) TO STDOUT (FORMAT binary)", first,
 					 Min(ranges->length, ranges->npages - first));
 	return sql.data;
 }
 
-/* Get the COPY of a range of a table row by row. The last one has no end: rows that children of the table have on pages beyond are in it. */
+/*
+ * Get the COPY of a range of a table row by row. The last one has no end: rows that children of the
+ * table have on pages beyond are in it.
+ */
 static char *
 copy_rows(const EmogiRemoteTable *table, uint64 range)
 {
@@ -256,9 +305,11 @@ copy_rows(const EmogiRemoteTable *table, uint64 range)
 	appendStringInfoString(&sql, "COPY (");
 	write_select(&sql, table, table->oid != 0);
 	if (ranges->count > 1)
-		appendStringInfo(&sql, " WHERE ctid >= '(" UINT64_FORMAT ",0)'::pg_catalog.tid", range * ranges->length);
+		appendStringInfo(&sql, " WHERE ctid >= '(" UINT64_FORMAT ",0)'::pg_catalog.tid",
+						 range * ranges->length);
 	if (range + 1 < ranges->count)
-		appendStringInfo(&sql, " AND ctid < '(" UINT64_FORMAT ",0)'::pg_catalog.tid", (range + 1) * ranges->length);
+		appendStringInfo(&sql, " AND ctid < '(" UINT64_FORMAT ",0)'::pg_catalog.tid",
+						 (range + 1) * ranges->length);
 	appendStringInfo(&sql, ") TO STDOUT%s", table->is_text ? "" : " (FORMAT binary)");
 	return sql.data;
 }

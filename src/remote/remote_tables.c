@@ -1,15 +1,21 @@
 /*
  * remote_tables.c: the foreign tables and Citus tables that are read by connections of our own.
  *
- * The foreign ones are postgres_fdw's. None is, where a call may have to see what a connection of postgres_fdw, or of Citus, sees, and ours do not:
+ * The foreign ones are postgres_fdw's. None is, where a call may have to see what a connection of
+ * postgres_fdw, or of Citus, sees, and ours do not:
  *
- * - The transaction has changed rows there, which it has not committed. Then it holds the lock of a writer on a foreign table to its end, be
- *   it by INSERT, COPY, TRUNCATE or a row that was routed to a partition. What was changed may be seen by way of another foreign table,
- *   through a trigger there or under another name: so a writer's lock on any foreign table counts. So it is with Citus tables; and a lock on a
+ * - The transaction has changed rows there, which it has not committed. Then it holds the lock of a
+ *   writer on a foreign table to its end, be
+ *   it by INSERT, COPY, TRUNCATE or a row that was routed to a partition. What was changed may be
+ *   seen by way of another foreign table,
+ *   through a trigger there or under another name: so a writer's lock on any foreign table counts.
+ *   So it is with Citus tables; and a lock on a
  *   catalog of Citus tells that shards are being made or moved.
  * - It is REPEATABLE READ or SERIALIZABLE: all its reads have one snapshot there.
- * - Citus has sent the call to a node as a part of a query: the changes of its transaction are those of other sessions.
- * - The call reads names of edges, too, by postgres_fdw or Citus: they are to be of the rows that the graph was made of.
+ * - Citus has sent the call to a node as a part of a query: the changes of its transaction are
+ *   those of other sessions.
+ * - The call reads names of edges, too, by postgres_fdw or Citus: they are to be of the rows that
+ *   the graph was made of.
  */
 #include "postgres.h"
 
@@ -37,10 +43,13 @@
 #include "base/settings.h"
 
 /*
- * Locks of those who write, and of those who may. ShareLock is that of REINDEX, by which Citus has locked indexes of shards: nobody would end a
- * wait for the own transaction there. Foreign tables have no such lock.
+ * Locks of those who write, and of those who may. ShareLock is that of REINDEX, by which Citus has
+ * locked indexes of shards: nobody would end a wait for the own transaction there. Foreign tables
+ * have no such lock.
  */
-#define WRITER_LOCKS (LOCKBIT_ON(RowExclusiveLock) | LOCKBIT_ON(ShareLock) | LOCKBIT_ON(ShareRowExclusiveLock) | LOCKBIT_ON(ExclusiveLock) | LOCKBIT_ON(AccessExclusiveLock))
+#define WRITER_LOCKS \
+	(LOCKBIT_ON(RowExclusiveLock) | LOCKBIT_ON(ShareLock) | LOCKBIT_ON(ShareRowExclusiveLock) | \
+	 LOCKBIT_ON(ExclusiveLock) | LOCKBIT_ON(AccessExclusiveLock))
 
 /* ---- what the transaction has changed ---- */
 
@@ -58,13 +67,17 @@ note_locked(Oid relid)
 	nlocked++;
 }
 
-/* May a relation be one whose rows are elsewhere, or tell where? One that the transaction has dropped is not known to be something else. */
+/*
+ * May a relation be one whose rows are elsewhere, or tell where? One that the transaction has
+ * dropped is not known to be something else.
+ */
 static bool
 may_lead_elsewhere(Oid relid)
 {
 	const char	kind = get_rel_relkind(relid);
 
-	return kind == RELKIND_FOREIGN_TABLE || kind == '\0' || emogi_citus_is_catalog(relid) || emogi_citus_is_table(relid) || emogi_citus_is_shard(relid);
+	return kind == RELKIND_FOREIGN_TABLE || kind == '\0' || emogi_citus_is_catalog(relid) ||
+		emogi_citus_is_table(relid) || emogi_citus_is_shard(relid);
 }
 
 /* May the transaction have changed rows elsewhere, which it has not committed? */
@@ -96,7 +109,8 @@ may_have_changed(void)
 static bool
 is_postgres_fdw(Oid wrapper)
 {
-	HeapTuple	tuple = SearchSysCache1(PROCOID, ObjectIdGetDatum(GetForeignDataWrapper(wrapper)->fdwhandler));
+	HeapTuple	tuple =
+		SearchSysCache1(PROCOID, ObjectIdGetDatum(GetForeignDataWrapper(wrapper)->fdwhandler));
 	bool		is = false;
 
 	if (!HeapTupleIsValid(tuple))
@@ -104,7 +118,8 @@ is_postgres_fdw(Oid wrapper)
 	for (int i = 0; i < 2; i++)
 	{
 		bool		isnull;
-		Datum		datum = SysCacheGetAttr(PROCOID, tuple, i == 0 ? Anum_pg_proc_prosrc : Anum_pg_proc_probin, &isnull);
+		Datum		datum = SysCacheGetAttr(PROCOID, tuple, i == 0 ? Anum_pg_proc_prosrc :
+											Anum_pg_proc_probin, &isnull);
 		const char *value = isnull ? "" : TextDatumGetCString(datum);
 
 		is = strcmp(value, i == 0 ? "postgres_fdw_handler" : "$libdir/postgres_fdw") == 0;
@@ -119,7 +134,8 @@ is_postgres_fdw(Oid wrapper)
 static int
 list_columns(const EmogiSource *source, const char **names)
 {
-	const AttrNumber columns[EMOGI_REMOTE_MOST_COLUMNS] = {source->src, source->dst, source->weight, source->reverse};
+	const AttrNumber columns[EMOGI_REMOTE_MOST_COLUMNS] = {source->src, source->dst, source->weight,
+														   source->reverse};
 	int			count = 0;
 
 	for (int i = 0; i < EMOGI_REMOTE_MOST_COLUMNS; i++)
@@ -132,10 +148,14 @@ list_columns(const EmogiSource *source, const char **names)
 static bool
 is_stored(Relation rel, const char *name)
 {
-	return emogi_compat_is_stored(TupleDescAttr(RelationGetDescr(rel), get_attnum(RelationGetRelid(rel), name) - 1));
+	return emogi_compat_is_stored(TupleDescAttr(RelationGetDescr(rel),
+												get_attnum(RelationGetRelid(rel), name) - 1));
 }
 
-/* May a foreign table be read by connections of our own? Raises 42704 where the caller has no user mapping. */
+/*
+ * May a foreign table be read by connections of our own? Raises 42704 where the caller has no user
+ * mapping.
+ */
 static bool
 may_read(const EmogiSource *source, Oid relid)
 {
@@ -145,7 +165,8 @@ may_read(const EmogiSource *source, Oid relid)
 	Relation	rel;
 	bool		may = true;
 
-	if (!is_postgres_fdw(server->fdwid) || !emogi_connection_may(GetUserMapping(GetUserId(), server->serverid)))
+	if (!is_postgres_fdw(server->fdwid) ||
+		!emogi_connection_may(GetUserMapping(GetUserId(), server->serverid)))
 		return false;
 	rel = relation_open(relid, NoLock);
 	for (int i = 0; i < count; i++)
@@ -159,7 +180,8 @@ static bool
 is_own_row(int cache, Oid oid)
 {
 	HeapTuple	row = SearchSysCache1(cache, ObjectIdGetDatum(oid));
-	const bool	is_own = !HeapTupleIsValid(row) || TransactionIdIsCurrentTransactionId(HeapTupleHeaderGetXmin(row->t_data));
+	const bool	is_own = !HeapTupleIsValid(row) ||
+		TransactionIdIsCurrentTransactionId(HeapTupleHeaderGetXmin(row->t_data));
 
 	if (HeapTupleIsValid(row))
 		ReleaseSysCache(row);
@@ -167,8 +189,9 @@ is_own_row(int cache, Oid oid)
 }
 
 /*
- * May the transaction have changed what a Citus table's rows are found and read by, without a lock on a table that tells of it: the name of its schema, the role, the
- * labels of an enum? Sessions on nodes would not see that.
+ * May the transaction have changed what a Citus table's rows are found and read by, without a lock
+ * on a table that tells of it: the name of its schema, the role, the labels of an enum? Sessions on
+ * nodes would not see that.
  */
 static bool
 may_have_renamed(const EmogiSource *source, Oid relid)
@@ -181,14 +204,20 @@ may_have_renamed(const EmogiSource *source, Oid relid)
 		return false;
 	for (int i = 0; i < count; i++)
 		may |= get_atttype(relid, get_attnum(relid, names[i])) >= FirstNormalObjectId;
-	return may || is_own_row(NAMESPACEOID, get_rel_namespace(relid)) || is_own_row(AUTHOID, GetUserId());
+	return may || is_own_row(NAMESPACEOID, get_rel_namespace(relid)) ||
+		is_own_row(AUTHOID, GetUserId());
 }
 
-/* May the role read all rows of a partition, which it has not named? Of that one, the rights on the named table say nothing to its node. */
+/*
+ * May the role read all rows of a partition, which it has not named? Of that one, the rights on the
+ * named table say nothing to its node.
+ */
 static bool
 may_enter(const EmogiSource *source, Oid relid)
 {
-	return relid == source->relid || (pg_class_aclcheck(relid, GetUserId(), ACL_SELECT) == ACLCHECK_OK && check_enable_rls(relid, InvalidOid, true) != RLS_ENABLED);
+	return relid == source->relid ||
+		(pg_class_aclcheck(relid, GetUserId(), ACL_SELECT) == ACLCHECK_OK &&
+		 check_enable_rls(relid, InvalidOid, true) != RLS_ENABLED);
 }
 
 /* Can the role log in at all? */
@@ -218,7 +247,10 @@ may_read_shards(const EmogiSource *source, List *relids)
 	return emogi_citus_list_shards(relids, &shards);
 }
 
-/* Are rows of a relation, which is locked, in shards? Those of a partitioned table are in its partitions, which are Citus tables of their own. */
+/*
+ * Are rows of a relation, which is locked, in shards? Those of a partitioned table are in its
+ * partitions, which are Citus tables of their own.
+ */
 static bool
 is_in_shards(Oid relid)
 {
@@ -226,8 +258,9 @@ is_in_shards(Oid relid)
 }
 
 /*
- * Divide a relation, its partitions and its children, which are locked, into heaps, and foreign tables and Citus tables that are read by
- * connections of our own. False when there is none of these, or something else that the executor must read.
+ * Divide a relation, its partitions and its children, which are locked, into heaps, and foreign
+ * tables and Citus tables that are read by connections of our own. False when there is none of
+ * these, or something else that the executor must read.
  */
 bool
 emogi_remote_list(const EmogiSource *source, List *relids, List **heaps, List **elsewhere)
@@ -251,7 +284,8 @@ emogi_remote_list(const EmogiSource *source, List *relids, List **heaps, List **
 		else
 			others = lappend_oid(others, relid);
 	}
-	if ((foreign == NIL && in_shards == NIL) || IsolationUsesXactSnapshot() || may_have_changed() || !emogi_heap_scan_list(source, others, heaps))
+	if ((foreign == NIL && in_shards == NIL) || IsolationUsesXactSnapshot() || may_have_changed() ||
+		!emogi_heap_scan_list(source, others, heaps))
 		return false;
 	foreach(cell, foreign)
 		if (!may_read(source, lfirst_oid(cell)))
@@ -301,21 +335,26 @@ describe_table(const EmogiSource *source, Oid relid)
 		Oid			collation;
 
 		column->name = names[i];
-		column->far_name = option_or(is_foreign ? GetForeignColumnOptions(relid, attnum) : NIL, "column_name", names[i]);
+		column->far_name = option_or(is_foreign ? GetForeignColumnOptions(relid, attnum) : NIL,
+									 "column_name", names[i]);
 		get_atttypetypmodcoll(relid, attnum, &column->type, &column->typmod, &collation);
 		column->base = getBaseType(column->type);
 	}
 	return table;
 }
 
-/* Append what says how a table here is one there: names and types of all columns, whichever are read. Those of a shard are its table's. */
+/*
+ * Append what says how a table here is one there: names and types of all columns, whichever are
+ * read. Those of a shard are its table's.
+ */
 void
 emogi_remote_tables_write_layout(StringInfo bytes, const EmogiRemoteTable *table)
 {
 	const bool	is_foreign = get_rel_relkind(table->relid) == RELKIND_FOREIGN_TABLE;
 	Relation	rel = relation_open(table->relid, NoLock);
 
-	appendStringInfo(bytes, "%s%c%s%c%u%c", table->schema, '\0', table->relation, '\0', table->relid, '\0');
+	appendStringInfo(bytes, "%s%c%s%c%u%c", table->schema, '\0', table->relation, '\0',
+					 table->relid, '\0');
 	for (int i = 0; i < RelationGetNumberOfAttributes(rel); i++)
 	{
 		const Form_pg_attribute attribute = TupleDescAttr(RelationGetDescr(rel), i);
@@ -323,13 +362,17 @@ emogi_remote_tables_write_layout(StringInfo bytes, const EmogiRemoteTable *table
 		if (attribute->attisdropped)
 			continue;
 		appendStringInfo(bytes, "%s%c%s%c%u %d%c", NameStr(attribute->attname), '\0',
-						 option_or(is_foreign ? GetForeignColumnOptions(table->relid, i + 1) : NIL, "column_name", NameStr(attribute->attname)), '\0',
+						 option_or(is_foreign ? GetForeignColumnOptions(table->relid, i + 1) : NIL,
+								   "column_name", NameStr(attribute->attname)), '\0',
 						 attribute->atttypid, attribute->atttypmod, '\0');
 	}
 	relation_close(rel, NoLock);
 }
 
-/* Find a foreign server in a list; add it when it is not there. Raises 42704 where the caller has no user mapping. */
+/*
+ * Find a foreign server in a list; add it when it is not there. Raises 42704 where the caller has
+ * no user mapping.
+ */
 static EmogiRemoteServer *
 find_server(List **servers, Oid serverid)
 {
@@ -365,7 +408,10 @@ find_node(List **servers, const EmogiCitusNode *node)
 	return llast(*servers);
 }
 
-/* Add the nodes of Citus tables, with the shards that are read there, to a list of servers. Raises 40001 when they cannot be read any more. */
+/*
+ * Add the nodes of Citus tables, with the shards that are read there, to a list of servers. Raises
+ * 40001 when they cannot be read any more.
+ */
 static List *
 add_nodes(const EmogiSource *source, List *in_shards, List *servers)
 {
@@ -375,7 +421,8 @@ add_nodes(const EmogiSource *source, List *in_shards, List *servers)
 	if (!emogi_citus_list_shards(in_shards, &shards))
 		ereport(ERROR,
 				(errcode(ERRCODE_T_R_SERIALIZATION_FAILURE),
-				 errmsg("shards of \"%s\" have gone elsewhere", get_rel_name(linitial_oid(in_shards))),
+				 errmsg("shards of \"%s\" have gone elsewhere",
+						get_rel_name(linitial_oid(in_shards))),
 				 errhint("Call it again.")));
 	foreach(cell, shards)
 	{
@@ -390,8 +437,9 @@ add_nodes(const EmogiSource *source, List *in_shards, List *servers)
 }
 
 /*
- * Describe the servers of foreign tables and of Citus tables, with what is read there; a list of EmogiRemoteServer. Raises 42704 where the
- * caller has no user mapping, 22023 for options of a node, and 40001.
+ * Describe the servers of foreign tables and of Citus tables, with what is read there; a list of
+ * EmogiRemoteServer. Raises 42704 where the caller has no user mapping, 22023 for options of a
+ * node, and 40001.
  */
 List *
 emogi_remote_tables_describe(const EmogiSource *source, List *elsewhere)

@@ -1,9 +1,12 @@
 /*
- * version_stamp.c: emogi_stamp(relation, columns) -> bytea: what tells the rows that the caller's snapshot sees of a table from all others, for an emogi on another server
- * that keeps a graph of them.
+ * version_stamp.c: emogi_stamp(relation, columns) -> bytea: what tells the rows that the caller's
+ * snapshot sees of a table from all others, for an emogi on another server that keeps a graph of
+ * them.
  *
- * Whoever is told the same stamp twice has seen the same rows both times, whatever was committed between. What tells is the ring of the table
- * (cache/recent_writers.c); another start of this server, or another server, has other stamps. NULL: nothing can be said, and what was read is not to be kept.
+ * Whoever is told the same stamp twice has seen the same rows both times, whatever was committed
+ * between. What tells is the ring of the table (cache/recent_writers.c); another start of this
+ * server, or another server, has other stamps. NULL: nothing can be said, and what was read is not
+ * to be kept.
  */
 #include "postgres.h"
 
@@ -34,8 +37,9 @@
 PG_FUNCTION_INFO_V1(emogi_stamp);
 
 /*
- * Is a type one whose values say themselves what they are, wherever and whenever they are read? Those of enums, domains, and names of objects
- * can be made to say something else without a change of the table.
+ * Is a type one whose values say themselves what they are, wherever and whenever they are read?
+ * Those of enums, domains, and names of objects can be made to say something else without a change
+ * of the table.
  */
 static bool
 covers_type(Oid type)
@@ -75,7 +79,10 @@ covers_type(Oid type)
 	}
 }
 
-/* Are values of a type there taken for what they are by one here, whatever the settings of a session are? */
+/*
+ * Are values of a type there taken for what they are by one here, whatever the settings of a
+ * session are?
+ */
 bool
 emogi_version_stamp_covers_types(Oid there, Oid here)
 {
@@ -93,18 +100,24 @@ emogi_version_stamp_covers_types(Oid there, Oid here)
 static bool
 may_look_into(Oid relid)
 {
-	return SearchSysCacheExists1(RELOID, ObjectIdGetDatum(relid)) && emogi_compat_schema_usage(get_rel_namespace(relid)) == ACLCHECK_OK &&
+	return SearchSysCacheExists1(RELOID, ObjectIdGetDatum(relid)) &&
+		emogi_compat_schema_usage(get_rel_namespace(relid)) == ACLCHECK_OK &&
 		pg_class_aclcheck(relid, GetUserId(), ACL_SELECT) == ACLCHECK_OK;
 }
 
-/* Are the rows of a table that the caller may see in its own heap, all of them, and their writers known? */
+/*
+ * Are the rows of a table that the caller may see in its own heap, all of them, and their writers
+ * known?
+ */
 static bool
 is_plain(Relation rel)
 {
 	const Oid	relid = RelationGetRelid(rel);
 
-	return (rel->rd_rel->relkind == RELKIND_RELATION || rel->rd_rel->relkind == RELKIND_MATVIEW) && rel->rd_tableam == GetHeapamTableAmRoutine() &&
-		RelationIsPermanent(rel) && RelationIsPopulated(rel) && !IsCatalogRelation(rel) && !rel->rd_rel->relhassubclass && !emogi_citus_is_table(relid) &&
+	return (rel->rd_rel->relkind == RELKIND_RELATION || rel->rd_rel->relkind == RELKIND_MATVIEW) &&
+		rel->rd_tableam == GetHeapamTableAmRoutine() &&
+		RelationIsPermanent(rel) && RelationIsPopulated(rel) && !IsCatalogRelation(rel) &&
+		!rel->rd_rel->relhassubclass && !emogi_citus_is_table(relid) &&
 		may_look_into(relid) && check_enable_rls(relid, InvalidOid, true) != RLS_ENABLED;
 }
 
@@ -119,7 +132,8 @@ are_covered(Relation rel, ArrayType *names)
 	deconstruct_array(names, TEXTOID, -1, false, TYPALIGN_INT, &elements, &nulls, &count);
 	for (int i = 0; i < count; i++)
 	{
-		const AttrNumber attnum = nulls[i] ? InvalidAttrNumber : get_attnum(RelationGetRelid(rel), TextDatumGetCString(elements[i]));
+		const AttrNumber attnum = nulls[i] ? InvalidAttrNumber :
+			get_attnum(RelationGetRelid(rel), TextDatumGetCString(elements[i]));
 		Form_pg_attribute attribute;
 
 		if (attnum <= 0)
@@ -131,14 +145,19 @@ are_covered(Relation rel, ArrayType *names)
 	return count > 0;
 }
 
-/* Have the ring tell of the rows of a table, which is locked, that the active snapshot sees; false when it cannot. */
+/*
+ * Have the ring tell of the rows of a table, which is locked, that the active snapshot sees; false
+ * when it cannot.
+ */
 static bool
 tell(Oid relid, EmogiWriterTold *told)
 {
 	EmogiTransactionSnapshot xids;
 	bool		is_told;
 
-	if (emogi_cache_shared == NULL || IsolationIsSerializable() || emogi_recent_writers_changed_by_me(relid) || !emogi_transaction_snapshot_take(GetActiveSnapshot(), &xids))
+	if (emogi_cache_shared == NULL || IsolationIsSerializable() ||
+		emogi_recent_writers_changed_by_me(relid) ||
+		!emogi_transaction_snapshot_take(GetActiveSnapshot(), &xids))
 		return false;
 	is_told = emogi_recent_writers_tell(relid, &xids, told);
 	pfree(xids.running);
@@ -151,17 +170,22 @@ emogi_version_stamp_digest(const void *bytes, size_t length, uint8 *fingerprint)
 {
 	pg_cryptohash_ctx *hash = pg_cryptohash_create(PG_SHA256);
 
-	if (hash == NULL || pg_cryptohash_init(hash) < 0 || pg_cryptohash_update(hash, bytes, length) < 0 ||
+	if (hash == NULL || pg_cryptohash_init(hash) < 0 ||
+		pg_cryptohash_update(hash, bytes, length) < 0 ||
 		pg_cryptohash_final(hash, fingerprint, EMOGI_FINGERPRINT_BYTES) < 0)
 		elog(ERROR, "could not compute a SHA-256 fingerprint");
 	pg_cryptohash_free(hash);
 }
 
-/* Get the stamp of a table, which is locked to the end of the transaction where the caller may read it. */
+/*
+ * Get the stamp of a table, which is locked to the end of the transaction where the caller may read
+ * it.
+ */
 Datum
 emogi_stamp(PG_FUNCTION_ARGS)
 {
-	Relation	rel = may_look_into(PG_GETARG_OID(0)) ? try_relation_open(PG_GETARG_OID(0), AccessShareLock) : NULL;
+	Relation	rel = may_look_into(PG_GETARG_OID(0)) ?
+		try_relation_open(PG_GETARG_OID(0), AccessShareLock) : NULL;
 	struct
 	{
 		Oid			database;
@@ -179,7 +203,8 @@ emogi_stamp(PG_FUNCTION_ARGS)
 	what.database = MyDatabaseId;
 	what.relid = RelationGetRelid(rel);
 	what.relfilenumber = emogi_compat_relfilenumber(rel);
-	is_told = is_plain(rel) && are_covered(rel, PG_GETARG_ARRAYTYPE_P(1)) && tell(what.relid, &what.told);
+	is_told = is_plain(rel) && are_covered(rel, PG_GETARG_ARRAYTYPE_P(1)) &&
+		tell(what.relid, &what.told);
 	relation_close(rel, NoLock);
 	if (!is_told)
 		PG_RETURN_NULL();

@@ -1,6 +1,6 @@
 /*
- * batch.h: the state of a batch, which searches from many outer rows at once: batch_call.c has its call, batch.c the rows, batch_sums.c
- * aggregates instead of rows.
+ * batch.h: the state of a batch, which searches from many outer rows at once: batch_call.c has its
+ * call, batch.c the rows, batch_sums.c aggregates instead of rows.
  */
 #ifndef EMOGI_BATCH_H
 #define EMOGI_BATCH_H
@@ -10,7 +10,10 @@
 #include "scan_node/aggregate.h"
 #include "scan_node/scan.h"
 
-/* Outer rows that are read ahead, at most, where sums are all that is wanted of their searches: several GPUs share so many. */
+/*
+ * Outer rows that are read ahead, at most, where sums are all that is wanted of their searches:
+ * several GPUs share so many.
+ */
 #define EMOGI_BATCH_ROWS 4096
 
 /* Outer rows that wait to be joined. */
@@ -22,20 +25,24 @@ typedef struct EmogiOuterRow
 
 typedef struct EmogiBatchState
 {
-	EmogiScan	scan;			/* its inputs are the arguments, of which the source is computed for each outer row */
+	EmogiScan	scan;			/* its inputs are the arguments, of which the source is computed for
+								 * each outer row */
 	PlanState  *outer;
 	int			nouter;			/* columns of the outer plan, first in the scan tuple */
 	TupleTableSlot *outer_slot;
-	Datum	   *vertex_value;	/* where the tuple that is returned, or filtered, has them, or `unused` */
+	Datum	   *vertex_value;	/* where the tuple that is returned, or filtered, has them, or
+								 * `unused` */
 	Datum	   *level_value;
 	Datum		unused;
 	MemoryContext vertex_context;	/* of the vertex at hand, where it is by reference */
-	int		   *from;			/* [columns of the result], columns of the scan tuple, when rows are returned without a look at
-								 * anything else; NULL = filtered and projected */
+	int		   *from;			/* [columns of the result], columns of the scan tuple, when rows are
+								 * returned without a look at anything else; NULL = filtered and
+								 * projected */
 
 	int			nsums;			/* of each search these are wanted, and no rows; 0 = rows are: */
 	EmogiOutput *sums;			/* [nsums] */
-	EmogiMsbfsSums *found;		/* [nsearches], room for most_rows: what the levels of each search come to */
+	EmogiMsbfsSums *found;		/* [nsearches], room for most_rows: what the levels of each search
+								 * come to */
 
 	/* the call */
 	bool		is_open;
@@ -46,8 +53,10 @@ typedef struct EmogiBatchState
 	EmogiMsbfsResult passed;
 	EmogiResult single;			/* of the one search at hand, one by one */
 	int			searched;		/* its index; -1 = there is none */
-	void	   *graph_copy;		/* the block of the Graph in memory of our own, once it was put there; NULL = it was not */
-	void	   *answer_copy;	/* likewise of the answer at hand; not NULL: the call has nothing in shared memory */
+	void	   *graph_copy;		/* the block of the Graph in memory of our own, once it was put
+								 * there; NULL = it was not */
+	void	   *answer_copy;	/* likewise of the answer at hand; not NULL: the call has nothing in
+								 * shared memory */
 
 	/* the outer rows at hand */
 	MemoryContext rows_context;
@@ -62,7 +71,8 @@ typedef struct EmogiBatchState
 
 	/* what of the current row is still to come */
 	EmogiMsbfsCursor cursor;	/* in passes */
-	int			nunpacked;		/* vertices that the cursor has passed, and nobody has taken yet, when all are wanted */
+	int			nunpacked;		/* vertices that the cursor has passed, and nobody has taken yet,
+								 * when all are wanted */
 	int			taken;			/* of them */
 	uint32		vertices[EMOGI_MSBFS_VERTICES];
 	uint32		levels[EMOGI_MSBFS_VERTICES];

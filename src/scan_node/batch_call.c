@@ -1,10 +1,11 @@
 /*
  * batch_call.c: the call of a batch: its Graph, its searches, and what it keeps between them.
  *
- * The call has a slot for each request only, and keeps what it needs in between as a holding; when the query stops for a while (a
- * cursor), and Graph and answers are small, in memory of its own. Where a pass cannot tell the levels (more than 254 of them, or no
- * memory for 64 answers), and where the GPU was asked for, the sources are searched from one by one. Sums are made of many searches at once
- * in any case, by whichever engine a run of this Graph has.
+ * The call has a slot for each request only, and keeps what it needs in between as a holding; when
+ * the query stops for a while (a cursor), and Graph and answers are small, in memory of its own.
+ * Where a pass cannot tell the levels (more than 254 of them, or no memory for 64 answers), and
+ * where the GPU was asked for, the sources are searched from one by one. Sums are made of many
+ * searches at once in any case, by whichever engine a run of this Graph has.
  */
 #include "postgres.h"
 
@@ -37,7 +38,10 @@ emogi_batch_close(EmogiBatchState *batch)
 	emogi_call_end(call);
 }
 
-/* Decide how many sources are searched from in one request, if there are several. Those of sums always are: they take no memory. */
+/*
+ * Decide how many sources are searched from in one request, if there are several. Those of sums
+ * always are: they take no memory.
+ */
 static void
 choose_passes(EmogiBatchState *batch)
 {
@@ -52,7 +56,8 @@ choose_passes(EmogiBatchState *batch)
 	if (batch->nsums > 0)
 		return;
 
-	while (nsources >= LEAST_SOURCES && emogi_msbfs_bytes(nvertices, nsources, batch->task.query.max_depth) > allowed)
+	while (nsources >= LEAST_SOURCES &&
+		   emogi_msbfs_bytes(nvertices, nsources, batch->task.query.max_depth) > allowed)
 		nsources /= 2;
 	batch->in_passes = nsources >= LEAST_SOURCES && emogi_engine != EMOGI_ENGINE_CUDA;
 	batch->most_sources = batch->in_passes ? nsources : 1;
@@ -73,7 +78,10 @@ bound_sums(EmogiBatchState *batch)
 		query->max_depth = Max(range->most, 0);
 }
 
-/* Allocate what a pass over this Graph answers into, for as many sources as there may be. Rows are wanted. */
+/*
+ * Allocate what a pass over this Graph answers into, for as many sources as there may be. Rows are
+ * wanted.
+ */
 static void
 allocate_answer(EmogiBatchState *batch)
 {
@@ -103,7 +111,8 @@ move_graph(EmogiGraph *graph, const void *block)
 static void *
 answer_at_hand(EmogiBatchState *batch, Size *bytes)
 {
-	*bytes = batch->in_passes ? batch->passed.used_bytes : batch->scan.graph.nvertices * sizeof *batch->single.columns[0].int32;
+	*bytes = batch->in_passes ? batch->passed.used_bytes :
+		batch->scan.graph.nvertices * sizeof *batch->single.columns[0].int32;
 	return batch->in_passes ? batch->passed.memory : batch->single.columns[0].int32;
 }
 
@@ -117,7 +126,10 @@ set_answer(EmogiBatchState *batch, void *answer)
 		batch->single.columns[0].int32 = answer;
 }
 
-/* Keep nothing in shared memory while no rows are asked for, if what is needed is small; else no slot. */
+/*
+ * Keep nothing in shared memory while no rows are asked for, if what is needed is small; else no
+ * slot.
+ */
 static void
 rest_batch(void *arg)
 {
@@ -129,14 +141,16 @@ rest_batch(void *arg)
 
 	if (batch->answer_copy != NULL)
 		return;
-	if (answer == NULL || scan->graph.memory == NULL || scan->graph.dictionary != NULL || scan->graph.memory_bytes + bytes > EMOGI_COPIED_BYTES)
+	if (answer == NULL || scan->graph.memory == NULL || scan->graph.dictionary != NULL ||
+		scan->graph.memory_bytes + bytes > EMOGI_COPIED_BYTES)
 	{
 		(void) emogi_call_hold(scan->call);
 		return;
 	}
 	old = MemoryContextSwitchTo(scan->run_context);
 	if (batch->graph_copy == NULL)
-		batch->graph_copy = memcpy(palloc(scan->graph.memory_bytes), scan->graph.memory, scan->graph.memory_bytes);
+		batch->graph_copy = memcpy(palloc(scan->graph.memory_bytes), scan->graph.memory,
+								   scan->graph.memory_bytes);
 	batch->answer_copy = memcpy(palloc(Max(bytes, 1)), answer, bytes);
 	MemoryContextSwitchTo(old);
 	move_graph(&scan->graph, batch->graph_copy);
@@ -144,7 +158,10 @@ rest_batch(void *arg)
 	emogi_call_leave(scan->call);
 }
 
-/* Get a slot for the next search, and what was given back into the Region. What the last one answered is forgotten. */
+/*
+ * Get a slot for the next search, and what was given back into the Region. What the last one
+ * answered is forgotten.
+ */
 static void
 get_ready(EmogiBatchState *batch)
 {
@@ -182,13 +199,15 @@ compute(EmogiBatchState *batch, int input)
 {
 	NullableDatum datum;
 
-	datum.value = ExecEvalExpr(batch->scan.inputs[input].state, batch->scan.css.ss.ps.ps_ExprContext, &datum.isnull);
+	datum.value = ExecEvalExpr(batch->scan.inputs[input].state,
+							   batch->scan.css.ss.ps.ps_ExprContext, &datum.isnull);
 	return datum;
 }
 
 /*
- * Begin the call, with the first outer row that has a source: read its arguments and get the Graph. A row without a source
- * has the arguments and rights checked and no more, as it would in a run of its own.
+ * Begin the call, with the first outer row that has a source: read its arguments and get the Graph.
+ * A row without a source has the arguments and rights checked and no more, as it would in a run of
+ * its own.
  */
 void
 emogi_batch_open(EmogiBatchState *batch, NullableDatum source)
@@ -207,7 +226,8 @@ emogi_batch_open(EmogiBatchState *batch, NullableDatum source)
 		scan->fcinfo->args[i] = scan->inputs[i].value;
 	scan->fcinfo->args[1] = source;
 	if (!source.isnull)
-		scan->fcinfo->args[1].value = datumCopy(source.value, scan->inputs[1].by_value, scan->inputs[1].length);
+		scan->fcinfo->args[1].value = datumCopy(source.value, scan->inputs[1].by_value,
+												scan->inputs[1].length);
 	emogi_arguments_read(scan->fcinfo, scan->function->algorithm, &batch->task);
 	emogi_inputs_apply_conditions(scan, &batch->task);
 	batch->task.table = &table;
@@ -236,7 +256,10 @@ emogi_batch_open(EmogiBatchState *batch, NullableDatum source)
 
 /* ---- the searches ---- */
 
-/* Search from all sources at hand in one request; when that cannot be, get ready to go one by one from now on. */
+/*
+ * Search from all sources at hand in one request; when that cannot be, get ready to go one by one
+ * from now on.
+ */
 void
 emogi_batch_search_all(EmogiBatchState *batch)
 {
@@ -244,10 +267,12 @@ emogi_batch_search_all(EmogiBatchState *batch)
 
 	get_ready(batch);
 	if (batch->nsums > 0)
-		emogi_task_sums(scan->call, &batch->task, &scan->graph, batch->sources, batch->nsearches, batch->found);
+		emogi_task_sums(scan->call, &batch->task, &scan->graph, batch->sources, batch->nsearches,
+						batch->found);
 	else
 	{
-		emogi_task_batch(scan->call, &batch->task, &scan->graph, batch->sources, batch->nsearches, &batch->passed);
+		emogi_task_batch(scan->call, &batch->task, &scan->graph, batch->sources, batch->nsearches,
+						 &batch->passed);
 		batch->in_passes = !batch->passed.too_deep;
 	}
 	give_back_slot(batch);

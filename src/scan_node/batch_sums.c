@@ -1,8 +1,10 @@
 /*
- * batch_sums.c: partial aggregates of what each of many searches reaches, a row for each outer row (lateral.c plans it).
+ * batch_sums.c: partial aggregates of what each of many searches reaches, a row for each outer row
+ * (lateral.c plans it).
  *
- * What is returned for an aggregate is its transition state, which the Agg above combines with those of other outer rows of the group. A
- * source that reaches nothing that is wanted has no row, as it would have had none in the join.
+ * What is returned for an aggregate is its transition state, which the Agg above combines with
+ * those of other outer rows of the group. A source that reaches nothing that is wanted has no row,
+ * as it would have had none in the join.
  */
 #include "postgres.h"
 
@@ -19,7 +21,8 @@ make_average(const EmogiMsbfsSums *sums)
 {
 	Datum		values[] = {Int64GetDatum((int64) sums->count), Int64GetDatum((int64) sums->sum)};
 
-	return PointerGetDatum(construct_array(values, lengthof(values), INT8OID, sizeof(int64), FLOAT8PASSBYVAL, TYPALIGN_DOUBLE));
+	return PointerGetDatum(construct_array(values, lengthof(values), INT8OID, sizeof(int64),
+										   FLOAT8PASSBYVAL, TYPALIGN_DOUBLE));
 }
 
 /* Get the transition state of an aggregate of the levels. */
@@ -75,7 +78,8 @@ exec_sums(CustomScanState *node)
 
 		CHECK_FOR_INTERRUPTS();
 		if (!emogi_batch_next_outer(batch))
-			return emogi_batch_end_rows(batch, node->ss.ps.ps_ProjInfo != NULL ? node->ss.ps.ps_ResultTupleSlot : slot);
+			return emogi_batch_end_rows(batch, node->ss.ps.ps_ProjInfo != NULL ?
+										node->ss.ps.ps_ResultTupleSlot : slot);
 		if (batch->rows[batch->current].search < 0)
 			continue;
 		sums = &batch->found[batch->rows[batch->current].search];
@@ -93,7 +97,8 @@ static void
 begin_sums(CustomScanState *node, EState *estate, int eflags)
 {
 	EmogiBatchState *batch = (EmogiBatchState *) node;
-	const List *spec = list_nth(((CustomScan *) node->ss.ps.plan)->custom_private, EMOGI_PLAN_UPPER);
+	const List *spec = list_nth(((CustomScan *) node->ss.ps.plan)->custom_private,
+								EMOGI_PLAN_UPPER);
 
 	emogi_batch_begin(node, estate, eflags, EMOGI_BATCH_ROWS);
 	batch->found = palloc(EMOGI_BATCH_ROWS * sizeof *batch->found);
@@ -115,10 +120,12 @@ static const CustomExecMethods exec_methods = {
 static Node *
 create_state(CustomScan *plan)
 {
-	EmogiBatchState *batch = (EmogiBatchState *) newNode(sizeof(EmogiBatchState), T_CustomScanState);
+	EmogiBatchState *batch = (EmogiBatchState *) newNode(sizeof(EmogiBatchState),
+														 T_CustomScanState);
 
 	batch->scan.css.methods = &exec_methods;
 	return (Node *) batch;
 }
 
-const CustomScanMethods emogi_batch_sums_methods = {.CustomName = "EmogiBatchAggregate",.CreateCustomScanState = create_state};
+const CustomScanMethods emogi_batch_sums_methods = {.CustomName = "EmogiBatchAggregate",
+													.CreateCustomScanState = create_state};

@@ -1,6 +1,7 @@
 /*
- * column_stats.c: what the planner is told of the columns of rows that are not vertices: how many values there are, which of them there may be,
- * how many are NULL. As statistics of a table would say it, so that all of PostgreSQL's estimates come of it.
+ * column_stats.c: what the planner is told of the columns of rows that are not vertices: how many
+ * values there are, which of them there may be, how many are NULL. As statistics of a table would
+ * say it, so that all of PostgreSQL's estimates come of it.
  */
 #include "postgres.h"
 
@@ -21,7 +22,10 @@
 #include "scan_node/call_expr.h"
 #include "scan_node/plan.h"
 
-/* Such a part of the vertices are the smaller ends of edges of a forest, heads of blocks, and communities, where nothing says how many. */
+/*
+ * Such a part of the vertices are the smaller ends of edges of a forest, heads of blocks, and
+ * communities, where nothing says how many.
+ */
 #define LIKELY_ENDS 0.6
 #define LIKELY_HEADS 0.5
 
@@ -33,13 +37,18 @@ typedef struct Values
 {
 	double		ndistinct;		/* 0 = it is not known */
 	double		null_fraction;
-	double		last;			/* integers from 0, or 1, to this one, as many of each; -1 = they are something else */
+	double		last;			/* integers from 0, or 1, to this one, as many of each; -1 = they
+								 * are something else */
 	int			first;
 } Values;
 
-/* Find out what the columns of a hierarchy hold. Communities are many at the first level, few at the last. */
+/*
+ * Find out what the columns of a hierarchy hold. Communities are many at the first level, few at
+ * the last.
+ */
 static Values
-values_of_hierarchy(const FuncExpr *call, const EmogiAlgorithmRow *function, double nrows, int place)
+values_of_hierarchy(const FuncExpr *call, const EmogiAlgorithmRow *function, double nrows,
+					int place)
 {
 	const double nlevels = emogi_size_levels(call, function);
 	const double nvertices = nrows / nlevels;
@@ -48,7 +57,8 @@ values_of_hierarchy(const FuncExpr *call, const EmogiAlgorithmRow *function, dou
 		return (Values) {.ndistinct = nvertices,.last = -1};
 	if (place == 1)
 		return (Values) {.ndistinct = nlevels,.last = nlevels - 1};
-	return (Values) {.ndistinct = sqrt(nvertices),.null_fraction = place == 3 ? 1 / nlevels : 0,.last = -1};
+	return (Values) {.ndistinct = sqrt(nvertices),.null_fraction = place == 3 ? 1 / nlevels : 0,
+					 .last = -1};
 }
 
 /* Find out what the columns of a list hold. */
@@ -60,17 +70,23 @@ values_of_list(const FuncExpr *call, const EmogiAlgorithmRow *function, double n
 	const double nvertices = is_known ? Min(size.nvertices, nrows) : 0;
 
 	if (function->algorithm == EMOGI_DISTANCE_MATRIX && place < 2)
-		return (Values) {.ndistinct = emogi_size_given(call, function, place == 0 ? EMOGI_SOURCES : EMOGI_TARGETS),.last = -1};
+		return (Values) {.ndistinct = emogi_size_given(call, function, place == 0 ? EMOGI_SOURCES :
+													   EMOGI_TARGETS),.last = -1};
 	if (emogi_kinds_column(function, place)->type == EMOGI_VERTEX)
 		return (Values) {.ndistinct = nvertices,.last = -1};
 	if (function->algorithm == EMOGI_SIMILARITY || function->algorithm == EMOGI_DISTANCE_MATRIX)
 		return (Values) {.last = -1};
 	if (place == 0)
-		return (Values) {.ndistinct = emogi_size_walks(call, function),.last = emogi_size_walks(call, function) - 1};
-	return (Values) {.ndistinct = emogi_size_steps(call, function),.last = emogi_size_steps(call, function) - 1};
+		return (Values) {.ndistinct = emogi_size_walks(call, function),
+						 .last = emogi_size_walks(call, function) - 1};
+	return (Values) {.ndistinct = emogi_size_steps(call, function),
+					 .last = emogi_size_steps(call, function) - 1};
 }
 
-/* Find out what the columns of a tree of searches hold: vertex, level or distance, predecessor, source. */
+/*
+ * Find out what the columns of a tree of searches hold: vertex, level or distance, predecessor,
+ * source.
+ */
 static Values
 values_of_tree(const FuncExpr *call, const EmogiAlgorithmRow *function, double nrows, int place)
 {
@@ -79,7 +95,8 @@ values_of_tree(const FuncExpr *call, const EmogiAlgorithmRow *function, double n
 	if (place == 0)
 		return (Values) {.ndistinct = nrows,.last = -1};
 	if (place == 2)
-		return (Values) {.ndistinct = nrows * LIKELY_ENDS,.null_fraction = nsources / Max(nrows, 1),.last = -1};
+		return (Values) {.ndistinct = nrows * LIKELY_ENDS,.null_fraction = nsources / Max(nrows, 1),
+						 .last = -1};
 	return (Values) {.ndistinct = place == 3 ? nsources : 0,.last = -1};
 }
 
@@ -90,7 +107,8 @@ values_of(const FuncExpr *call, const EmogiAlgorithmRow *function, double nrows,
 	const bool	is_vertex = emogi_kinds_column(function, place)->type == EMOGI_VERTEX;
 
 	if (function == &emogi_path_function)
-		return place == 0 ? (Values) {.ndistinct = nrows,.first = 1,.last = nrows} : (Values) {.ndistinct = is_vertex ? nrows : 0,.last = -1};
+		return place == 0 ? (Values) {.ndistinct = nrows,.first = 1,.last = nrows} :
+			(Values) {.ndistinct = is_vertex ? nrows : 0,.last = -1};
 	if ((function->traits & EMOGI_IS_HIERARCHY) != 0)
 		return values_of_hierarchy(call, function, nrows, place);
 	if ((function->traits & EMOGI_IS_TREE) != 0)
@@ -129,14 +147,19 @@ type_of(const FuncExpr *call, AttrNumber attnum)
 {
 	TupleDesc	desc;
 
-	if (get_expr_result_type((Node *) call, NULL, &desc) != TYPEFUNC_COMPOSITE || attnum > desc->natts)
+	if (get_expr_result_type((Node *) call, NULL, &desc) != TYPEFUNC_COMPOSITE ||
+		attnum > desc->natts)
 		return InvalidOid;
 	return TupleDescAttr(desc, attnum - 1)->atttypid;
 }
 
-/* Make the row that pg_statistic would have for a column of a call's rows; NULL when nothing is known. nrows: as estimated. */
+/*
+ * Make the row that pg_statistic would have for a column of a call's rows; NULL when nothing is
+ * known. nrows: as estimated.
+ */
 HeapTuple
-emogi_column_stats_make(const FuncExpr *call, const EmogiAlgorithmRow *function, double nrows, AttrNumber attnum)
+emogi_column_stats_make(const FuncExpr *call, const EmogiAlgorithmRow *function, double nrows,
+						AttrNumber attnum)
 {
 	const Oid	type = type_of(call, attnum);
 	Datum		columns[Natts_pg_statistic] = {0};
@@ -155,11 +178,13 @@ emogi_column_stats_make(const FuncExpr *call, const EmogiAlgorithmRow *function,
 	columns[Anum_pg_statistic_stawidth - 1] = Int32GetDatum(get_typavgwidth(type, -1));
 	columns[Anum_pg_statistic_stadistinct - 1] = Float4GetDatum((float4) values.ndistinct);
 	for (int i = 0; i < STATISTIC_NUM_SLOTS; i++)
-		nulls[Anum_pg_statistic_stanumbers1 - 1 + i] = nulls[Anum_pg_statistic_stavalues1 - 1 + i] = true;
+		nulls[Anum_pg_statistic_stanumbers1 - 1 + i] = nulls[Anum_pg_statistic_stavalues1 - 1 + i] =
+			true;
 	if (values.last > values.first)
 	{
 		columns[Anum_pg_statistic_stakind1 - 1] = Int16GetDatum(STATISTIC_KIND_HISTOGRAM);
-		columns[Anum_pg_statistic_staop1 - 1] = ObjectIdGetDatum(lookup_type_cache(type, TYPECACHE_LT_OPR)->lt_opr);
+		columns[Anum_pg_statistic_staop1 - 1] =
+			ObjectIdGetDatum(lookup_type_cache(type, TYPECACHE_LT_OPR)->lt_opr);
 		columns[Anum_pg_statistic_stavalues1 - 1] = make_bounds(&values, type);
 		nulls[Anum_pg_statistic_stavalues1 - 1] = false;
 	}

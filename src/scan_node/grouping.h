@@ -8,11 +8,15 @@
 
 typedef struct EmogiGrouping
 {
-	EmogiFoldKind kind;			/* sums of integers and keys are exact, of floats in ascending order of the vertices */
+	EmogiFoldKind kind;			/* sums of integers and keys are exact, of floats in ascending order
+								 * of the vertices */
 	int			place;			/* of the column: 0 = vertex, 1 .. = the others */
 } EmogiGrouping;
 
-/* What the values of a group come to. Of a column of vertices, and of `vertex`: least and most are vertex numbers, a sum is of keys. */
+/*
+ * What the values of a group come to. Of a column of vertices, and of `vertex`: least and most are
+ * vertex numbers, a sum is of keys.
+ */
 typedef union EmogiGrouped
 {
 	int128		integer;
@@ -23,7 +27,8 @@ typedef union EmogiGrouped
 typedef struct EmogiGroups
 {
 	/* what is wanted: the caller's */
-	int			place;			/* of the column of groups, 1 .. , int32 or vertices; 0 = all rows are one group */
+	int			place;			/* of the column of groups, 1 .. , int32 or vertices; 0 = all rows
+								 * are one group */
 	int			nfolds;
 	const EmogiGrouping *folds;		/* [nfolds] */
 
@@ -35,7 +40,8 @@ typedef struct EmogiGroups
 } EmogiGroups;
 
 extern bool emogi_grouping_is_float(const EmogiResultColumn *columns, int place);
-extern void emogi_grouping_rows(const EmogiResultColumn *columns, const EmogiGraph *graph, const EmogiResult *result, const EmogiRanges *ranges,
+extern void emogi_grouping_rows(const EmogiResultColumn *columns, const EmogiGraph *graph,
+								const EmogiResult *result, const EmogiRanges *ranges,
 							const uint32 *wanted, uint64 nwanted, EmogiGroups *groups);
 
 #endif							/* EMOGI_GROUPING_H */

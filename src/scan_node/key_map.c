@@ -1,15 +1,19 @@
 /*
  * key_map.c: sets of integer keys, and where a key is among ascending ones.
  *
- * A binary search costs as many looks into memory as there are halves. Where keys lie close together two are enough, into 12 bytes for 64
- * keys: a bit for each that there may be, and for every 64 how many come before. Where they do not, their leading bits say where to
- * search: of keys that are spread evenly there are few.
+ * A binary search costs as many looks into memory as there are halves. Where keys lie close
+ * together two are enough, into 12 bytes for 64 keys: a bit for each that there may be, and for
+ * every 64 how many come before. Where they do not, their leading bits say where to search: of keys
+ * that are spread evenly there are few.
  */
 #include "postgres.h"
 
 #include "scan_node/key_map.h"
 
-/* Make an empty set for keys from `first` to `last`, in the current memory context; NULL when it would take more bytes. */
+/*
+ * Make an empty set for keys from `first` to `last`, in the current memory context; NULL when it
+ * would take more bytes.
+ */
 EmogiKeySet *
 emogi_key_set_make(int64 first, int64 last, Size most_bytes)
 {
@@ -20,7 +24,8 @@ emogi_key_set_make(int64 first, int64 last, Size most_bytes)
 		return NULL;
 	set = palloc(sizeof *set);
 	*set = (EmogiKeySet) {first, range};
-	set->bits = palloc_extended((range / 64 + 1) * sizeof *set->bits, MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
+	set->bits = palloc_extended((range / 64 + 1) * sizeof *set->bits,
+								MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
 	return set;
 }
 
@@ -39,7 +44,10 @@ count_before(EmogiKeyMap *map)
 	}
 }
 
-/* Have a map know where keys of the same leading bits begin: no more places than keys, nor than there may be. */
+/*
+ * Have a map know where keys of the same leading bits begin: no more places than keys, nor than
+ * there may be.
+ */
 static void
 find_places(EmogiKeyMap *map, uint64 nkeys, uint64 most_places)
 {
@@ -62,7 +70,10 @@ find_places(EmogiKeyMap *map, uint64 nkeys, uint64 most_places)
 		map->places[place++] = (uint32) nkeys;
 }
 
-/* Make the map of keys, [nkeys] ascending and at least one, in the current memory context. It takes so many bytes at most, or very few. */
+/*
+ * Make the map of keys, [nkeys] ascending and at least one, in the current memory context. It takes
+ * so many bytes at most, or very few.
+ */
 EmogiKeyMap *
 emogi_key_map_make(const int64 *keys, uint64 nkeys, Size most_bytes)
 {

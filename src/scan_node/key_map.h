@@ -14,7 +14,10 @@ typedef struct EmogiKeySet
 	uint64	   *bits;			/* [range / 64 + 1] */
 } EmogiKeySet;
 
-/* Where keys lie close together: which there are, and how many come before each 64. Else where to begin to search for one. */
+/*
+ * Where keys lie close together: which there are, and how many come before each 64. Else where to
+ * begin to search for one.
+ */
 typedef struct EmogiKeyMap
 {
 	const int64 *keys;			/* [nkeys], ascending, the caller's */
@@ -22,7 +25,8 @@ typedef struct EmogiKeyMap
 	uint32	   *before;			/* [set->range / 64 + 1], keys before the word */
 	uint64		range;			/* from the smallest key to the largest */
 	int			shift;
-	uint32	   *places;			/* [(range >> shift) + 2], index of the first key that is so far from the smallest */
+	uint32	   *places;			/* [(range >> shift) + 2], index of the first key that is so far
+								 * from the smallest */
 } EmogiKeyMap;
 
 extern EmogiKeySet *emogi_key_set_make(int64 first, int64 last, Size most_bytes);
@@ -58,7 +62,9 @@ emogi_key_map_find(const EmogiKeyMap *map, int64 key, uint64 *number)
 	if (!emogi_key_set_has(map->set, key))
 		return false;
 	at = (uint64) key - (uint64) map->set->first;
-	*number = map->before[at / 64] + (uint64) __builtin_popcountll(map->set->bits[at / 64] & ((UINT64CONST(1) << (at % 64)) - 1));
+	*number = map->before[at / 64] +
+		(uint64) __builtin_popcountll(map->set->bits[at / 64] & ((UINT64CONST(1) << (at % 64)) -
+																 1));
 	return true;
 }
 

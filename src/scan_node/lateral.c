@@ -3,16 +3,20 @@
  *
  *   SELECT ... FROM sources s, LATERAL emogi_bfs('edges', s.vertex) b
  *
- * A nested loop would run one search after the other. Where the source is all that comes from the outer rows, a
- * CustomScan in the loop's place (batch.c) takes EMOGI_MSBFS_SOURCES outer rows at a time and searches from all of them
- * in one pass over the Graph, on the CPU. Rows come in the order of the nested loop.
+ * A nested loop would run one search after the other. Where the source is all that comes from the
+ * outer rows, a CustomScan in the loop's place (batch.c) takes EMOGI_MSBFS_SOURCES outer rows at a
+ * time and searches from all of them in one pass over the Graph, on the CPU. Rows come in the order
+ * of the nested loop.
  *
- * It reads ahead in the outer relation, as a hash join does. Outer joins are left to the nested loop.
+ * It reads ahead in the outer relation, as a hash join does. Outer joins are left to the nested
+ * loop.
  *
- *   SELECT s.vertex, count(*), avg(level) FROM sources s, LATERAL emogi_bfs('edges', s.vertex) GROUP BY s.vertex
+ *   SELECT s.vertex, count(*), avg(level) FROM sources s, LATERAL emogi_bfs('edges', s.vertex)
+ *   GROUP BY s.vertex
  *
- * Where aggregates are all that is made of the rows, and groups are of the outer rows, no row is made: for each outer row the batch
- * returns partial aggregates (batch_sums.c), and PostgreSQL's own Agg combines those of a group. A GPU makes them, too.
+ * Where aggregates are all that is made of the rows, and groups are of the outer rows, no row is
+ * made: for each outer row the batch returns partial aggregates (batch_sums.c), and PostgreSQL's
+ * own Agg combines those of a group. A GPU makes them, too.
  */
 #include "postgres.h"
 
@@ -39,7 +43,10 @@
 #include "base/compat.h"
 #include "base/papers_settings.h"
 
-/* A pass for 64 sources against one for a single source, by measurement: of all its time, not only that of edges. */
+/*
+ * A pass for 64 sources against one for a single source, by measurement: of all its time, not only
+ * that of edges.
+ */
 #define PASS_COST 8
 
 /* What a pass takes for each vertex of the Graph, found or not: 0.7 ms of 0.5 M. */
@@ -51,10 +58,14 @@ static set_join_pathlist_hook_type previous_set_join_pathlist_hook = NULL;
 static bool
 is_fixed(PlannerInfo *root, Node *node)
 {
-	return bms_is_empty(pull_varnos(root, node)) && !contain_volatile_functions(node) && !contain_subplans(node);
+	return bms_is_empty(pull_varnos(root, node)) && !contain_volatile_functions(node) &&
+		!contain_subplans(node);
 }
 
-/* Is a source of this type one vertex? Text may be several, of a graph whose keys are integers or not known. */
+/*
+ * Is a source of this type one vertex? Text may be several, of a graph whose keys are integers or
+ * not known.
+ */
 static bool
 is_one_vertex(const FuncExpr *call, const EmogiAlgorithmRow *function, Oid type)
 {
@@ -65,7 +76,10 @@ is_one_vertex(const FuncExpr *call, const EmogiAlgorithmRow *function, Oid type)
 	return emogi_call_expr_key(call, function->algorithm, &key) && key.class != EMOGI_KEY_INTEGER;
 }
 
-/* Is this a call of a function with multi-source searches (emogi_bfs), with one source, of which nothing but the source comes from other relations? */
+/*
+ * Is this a call of a function with multi-source searches (emogi_bfs), with one source, of which
+ * nothing but the source comes from other relations?
+ */
 static bool
 is_batchable(PlannerInfo *root, const FuncExpr *call, const EmogiAlgorithmRow *function)
 {
@@ -75,10 +89,14 @@ is_batchable(PlannerInfo *root, const FuncExpr *call, const EmogiAlgorithmRow *f
 		return false;
 	source = lsecond(call->args);
 	return is_one_vertex(call, function, exprType(source)) && !contain_volatile_functions(source) &&
-		is_fixed(root, linitial(call->args)) && is_fixed(root, (Node *) list_copy_tail(call->args, 2));
+		is_fixed(root, linitial(call->args)) &&
+		is_fixed(root, (Node *) list_copy_tail(call->args, 2));
 }
 
-/* Is there a clause that holds or not for all rows? Gates are made for joins, but not for what takes their place. */
+/*
+ * Is there a clause that holds or not for all rows? Gates are made for joins, but not for what
+ * takes their place.
+ */
 static bool
 has_gate(List *clauses)
 {
@@ -91,11 +109,12 @@ has_gate(List *clauses)
 }
 
 /*
- * Split clauses into those that a batch sees to itself and those that are checked for each row. A bound must be the same
- * for all outer rows; the vertices looked up need not.
+ * Split clauses into those that a batch sees to itself and those that are checked for each row. A
+ * bound must be the same for all outer rows; the vertices looked up need not.
  */
 static void
-split_clauses(PlannerInfo *root, const RelOptInfo *rel, const EmogiAlgorithmRow *function, List *clauses, CustomScan *scan,
+split_clauses(PlannerInfo *root, const RelOptInfo *rel, const EmogiAlgorithmRow *function,
+			  List *clauses, CustomScan *scan,
 			  List **quals, List **pushdowns)
 {
 	bool		has_vertices = false;
@@ -107,7 +126,8 @@ split_clauses(PlannerInfo *root, const RelOptInfo *rel, const EmogiAlgorithmRow 
 		EmogiCondition condition;
 
 		if (!emogi_conditions_match(root, rel, function, clause, &condition) ||
-			(condition.pushdown <= EMOGI_VERTEX_IN ? has_vertices : !is_fixed(root, (Node *) condition.operand)))
+			(condition.pushdown <= EMOGI_VERTEX_IN ? has_vertices :
+			 !is_fixed(root, (Node *) condition.operand)))
 		{
 			*quals = lappend(*quals, clause->clause);
 			continue;
@@ -140,16 +160,18 @@ condition_names(const RangeTblEntry *rte, List *pushdowns)
 	ListCell   *cell;
 
 	foreach(cell, condition_places(pushdowns))
-		names = lappend(names, makeString(pstrdup(strVal(list_nth(rte->eref->colnames, lfirst_int(cell))))));
+		names = lappend(names, makeString(pstrdup(strVal(list_nth(rte->eref->colnames,
+																  lfirst_int(cell))))));
 	return names;
 }
 
 /*
- * Make the plan of a path. Its tuple is the outer plan's, then the columns of the function that are used; custom_private
- * as for a scan, with the number of the outer plan's columns in front.
+ * Make the plan of a path. Its tuple is the outer plan's, then the columns of the function that are
+ * used; custom_private as for a scan, with the number of the outer plan's columns in front.
  */
 static Plan *
-plan_batch(PlannerInfo *root, RelOptInfo *rel, CustomPath *path, List *tlist, List *clauses, List *children)
+plan_batch(PlannerInfo *root, RelOptInfo *rel, CustomPath *path, List *tlist, List *clauses,
+		   List *children)
 {
 	CustomScan *scan = makeNode(CustomScan);
 	RelOptInfo *inner = linitial(path->custom_private);
@@ -162,13 +184,17 @@ plan_batch(PlannerInfo *root, RelOptInfo *rel, CustomPath *path, List *tlist, Li
 	ListCell   *cell;
 
 	scan->custom_exprs = list_make1(copyObject(emogi_call_expr_of(rte, &function)));
-	split_clauses(root, inner, function, list_concat_copy(inner->baserestrictinfo, lsecond(path->custom_private)), scan,
+	split_clauses(root, inner, function,
+				  list_concat_copy(inner->baserestrictinfo, lsecond(path->custom_private)), scan,
 				  &quals, &pushdowns);
 	foreach(cell, outer_plan->targetlist)
 		scan->custom_scan_tlist = lappend(scan->custom_scan_tlist,
-										  makeTargetEntry(copyObject(lfirst_node(TargetEntry, cell)->expr),
-														  list_length(scan->custom_scan_tlist) + 1, NULL, false));
-	emogi_plan_add_columns(inner->relid, (Node *) path->path.pathtarget->exprs, &scan->custom_scan_tlist, &columns);
+										  makeTargetEntry(copyObject(lfirst_node(TargetEntry,
+												  cell)->expr),
+														  list_length(scan->custom_scan_tlist) + 1,
+														  NULL, false));
+	emogi_plan_add_columns(inner->relid, (Node *) path->path.pathtarget->exprs,
+						   &scan->custom_scan_tlist, &columns);
 	emogi_plan_add_columns(inner->relid, (Node *) tlist, &scan->custom_scan_tlist, &columns);
 	emogi_plan_add_columns(inner->relid, (Node *) quals, &scan->custom_scan_tlist, &columns);
 	scan->scan.plan.targetlist = tlist;
@@ -176,18 +202,24 @@ plan_batch(PlannerInfo *root, RelOptInfo *rel, CustomPath *path, List *tlist, Li
 	scan->scan.scanrelid = 0;
 	scan->flags = path->flags;
 	scan->custom_plans = children;
-	scan->custom_private = list_make5(columns, pushdowns, condition_names(rte, pushdowns), condition_places(pushdowns),
+	scan->custom_private = list_make5(columns, pushdowns, condition_names(rte, pushdowns),
+									  condition_places(pushdowns),
 									  makeInteger(list_length(outer_plan->targetlist)));
 	scan->custom_private = lcons(emogi_plan_mark(), scan->custom_private);
 	scan->methods = &emogi_batch_methods;
 	return (Plan *) scan;
 }
 
-static const CustomPathMethods path_methods = {.CustomName = "EmogiBatch",.PlanCustomPath = plan_batch};
+static const CustomPathMethods path_methods = {.CustomName = "EmogiBatch",
+											   .PlanCustomPath = plan_batch};
 
-/* Get what the searches for so many outer rows cost: in a pass they share what they look at, and no search looks at more than it would by itself. */
+/*
+ * Get what the searches for so many outer rows cost: in a pass they share what they look at, and no
+ * search looks at more than it would by itself.
+ */
 static double
-search_cost(const FuncExpr *call, const EmogiAlgorithmRow *function, const QualCost *call_cost, double outer_rows)
+search_cost(const FuncExpr *call, const EmogiAlgorithmRow *function, const QualCost *call_cost,
+			double outer_rows)
 {
 	const double passes = ceil(outer_rows / EMOGI_MSBFS_SOURCES);
 	EmogiGraphSize size;
@@ -198,13 +230,15 @@ search_cost(const FuncExpr *call, const EmogiAlgorithmRow *function, const QualC
 		return passes * (call_cost->startup + call_cost->per_tuple);
 	bounds = emogi_size_bounds(call, function);
 	emogi_size_try(call, function, &bounds, &size);
-	alone = bounds.depth >= 0 || size.reached >= 0 ? emogi_size_reached(&size, bounds.depth) * EMOGI_NEAR_EDGE_COST : (double) INFINITY;
-	return passes * (EMOGI_CALL_COST + size.nvertices * PASS_VERTEX_COST) + Min(passes * PASS_COST * size.nedges * EMOGI_EDGE_COST, outer_rows * alone);
+	alone = bounds.depth >= 0 || size.reached >= 0 ?
+		emogi_size_reached(&size, bounds.depth) * EMOGI_NEAR_EDGE_COST : (double) INFINITY;
+	return passes * (EMOGI_CALL_COST + size.nvertices * PASS_VERTEX_COST) +
+		Min(passes * PASS_COST * size.nedges * EMOGI_EDGE_COST, outer_rows * alone);
 }
 
 /*
- * Note a batch in the relation of its join, for aggregates that may be made of it: among the paths it may not last. The place is that of foreign data wrappers,
- * of which no join with a function is.
+ * Note a batch in the relation of its join, for aggregates that may be made of it: among the paths
+ * it may not last. The place is that of foreign data wrappers, of which no join with a function is.
  */
 static void
 note_batch(RelOptInfo *joinrel, const CustomPath *path)
@@ -212,7 +246,8 @@ note_batch(RelOptInfo *joinrel, const CustomPath *path)
 	const CustomPath *noted = joinrel->fdw_private;
 	CustomPath *copy;
 
-	if (joinrel->fdwroutine != NULL || (noted != NULL && noted->path.total_cost <= path->path.total_cost))
+	if (joinrel->fdwroutine != NULL ||
+		(noted != NULL && noted->path.total_cost <= path->path.total_cost))
 		return;
 	copy = palloc(sizeof *copy);
 	*copy = *path;
@@ -221,7 +256,8 @@ note_batch(RelOptInfo *joinrel, const CustomPath *path)
 
 /* Add the path that searches from many outer rows at once. */
 static void
-add_batch_path(PlannerInfo *root, RelOptInfo *joinrel, Path *outer_path, RelOptInfo *inner, const FuncExpr *call,
+add_batch_path(PlannerInfo *root, RelOptInfo *joinrel, Path *outer_path, RelOptInfo *inner,
+			   const FuncExpr *call,
 			   const EmogiAlgorithmRow *function, List *clauses)
 {
 	CustomPath *path = makeNode(CustomPath);
@@ -236,9 +272,12 @@ add_batch_path(PlannerInfo *root, RelOptInfo *joinrel, Path *outer_path, RelOptI
 	path->path.pathtarget = joinrel->reltarget;
 	path->path.pathkeys = build_join_pathkeys(root, joinrel, JOIN_INNER, outer_path->pathkeys);
 	path->path.rows = joinrel->rows;
-	path->path.startup_cost = outer_path->startup_cost + call_cost.startup + call_cost.per_tuple + qual_cost.startup;
-	path->path.total_cost = path->path.startup_cost + (outer_path->total_cost - outer_path->startup_cost) +
-		inner_rows * (EMOGI_ROW_COST + qual_cost.per_tuple) + joinrel->rows * joinrel->reltarget->cost.per_tuple +
+	path->path.startup_cost = outer_path->startup_cost + call_cost.startup + call_cost.per_tuple +
+		qual_cost.startup;
+	path->path.total_cost = path->path.startup_cost +
+		(outer_path->total_cost - outer_path->startup_cost) +
+		inner_rows * (EMOGI_ROW_COST + qual_cost.per_tuple) +
+		joinrel->rows * joinrel->reltarget->cost.per_tuple +
 		search_cost(call, function, &call_cost, outer_path->rows);
 	emogi_compat_add_disabled(&path->path, outer_path);
 	path->flags = emogi_compat_projects();
@@ -250,17 +289,22 @@ add_batch_path(PlannerInfo *root, RelOptInfo *joinrel, Path *outer_path, RelOptI
 		add_path(joinrel, (Path *) path);
 }
 
-/* May the engine that was asked for search from many sources at once? The CUDA engine does for aggregates, by its own kernels. */
+/*
+ * May the engine that was asked for search from many sources at once? The CUDA engine does for
+ * aggregates, by its own kernels.
+ */
 static bool
 suits_engine(const PlannerInfo *root)
 {
 	return emogi_engine != EMOGI_ENGINE_CUDA ||
-		(root->parse->hasAggs && emogi_papers_query().mapping == EMOGI_MAPPING_AUTO && emogi_placement <= EMOGI_PLACEMENT_PEER);
+		(root->parse->hasAggs && emogi_papers_query().mapping == EMOGI_MAPPING_AUTO &&
+		 emogi_placement <= EMOGI_PLACEMENT_PEER);
 }
 
 /* Add the path for a join of outer rows with emogi_bfs of each, where it can be taken. */
 static void
-set_join_pathlist(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outer, RelOptInfo *inner, JoinType jointype,
+set_join_pathlist(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outer, RelOptInfo *inner,
+				  JoinType jointype,
 				  JoinPathExtraData *extra)
 {
 	const EmogiAlgorithmRow *function;
@@ -269,14 +313,17 @@ set_join_pathlist(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outer, Rel
 
 	if (previous_set_join_pathlist_hook)
 		previous_set_join_pathlist_hook(root, joinrel, outer, inner, jointype, extra);
-	if (!emogi_enable_scan || !emogi_enable_batch || !suits_engine(root) || jointype != JOIN_INNER ||
+	if (!emogi_enable_scan || !emogi_enable_batch || !suits_engine(root) ||
+		jointype != JOIN_INNER ||
 		inner->reloptkind != RELOPT_BASEREL || !bms_is_empty(joinrel->lateral_relids) ||
-		bms_is_empty(inner->lateral_relids) || !bms_is_subset(inner->lateral_relids, outer->relids) ||
+		bms_is_empty(inner->lateral_relids) ||
+		!bms_is_subset(inner->lateral_relids, outer->relids) ||
 		emogi_plan_find_scan(inner) == NULL)
 		return;
 	call = emogi_call_expr_of(planner_rt_fetch(inner->relid, root), &function);
 	outer_path = outer->cheapest_total_path;
-	if (outer_path == NULL || PATH_REQ_OUTER(outer_path) != NULL || !is_batchable(root, call, function) ||
+	if (outer_path == NULL || PATH_REQ_OUTER(outer_path) != NULL ||
+		!is_batchable(root, call, function) ||
 		has_gate(extra->restrictlist) || has_gate(inner->baserestrictinfo))
 		return;
 	add_batch_path(root, joinrel, outer_path, inner, call, function, extra->restrictlist);
@@ -295,7 +342,10 @@ typedef struct Sums
 	List	   *outputs;		/* integer lists: as aggregate.h has them */
 } Sums;
 
-/* Find the batch of a join, of which nothing but the searches' bounds is asked; false when there is none. */
+/*
+ * Find the batch of a join, of which nothing but the searches' bounds is asked; false when there is
+ * none.
+ */
 static bool
 find_batch(PlannerInfo *root, const RelOptInfo *rel, Sums *sums)
 {
@@ -305,15 +355,17 @@ find_batch(PlannerInfo *root, const RelOptInfo *rel, Sums *sums)
 		return false;
 	sums->inner = linitial(batch->custom_private);
 	sums->outer_path = linitial(batch->custom_paths);
-	emogi_conditions_sort(root, sums->inner, list_concat_copy(sums->inner->baserestrictinfo, lsecond(batch->custom_private)),
+	emogi_conditions_sort(root, sums->inner, list_concat_copy(sums->inner->baserestrictinfo,
+															  lsecond(batch->custom_private)),
 						  &sums->conditions);
 	return sums->conditions.quals == NIL && !list_member_int(sums->conditions.places, 0) &&
 		is_fixed(root, (Node *) sums->conditions.operands);
 }
 
 /*
- * Add a column of the outer rows, or an aggregate of a search's levels or of the number of its rows; false when it is something else. A vertex
- * has a row in each search: what is counted DISTINCT are not the rows.
+ * Add a column of the outer rows, or an aggregate of a search's levels or of the number of its
+ * rows; false when it is something else. A vertex has a row in each search: what is counted
+ * DISTINCT are not the rows.
  */
 static bool
 add_sum(PlannerInfo *root, Sums *sums, Node *node)
@@ -327,20 +379,25 @@ add_sum(PlannerInfo *root, Sums *sums, Node *node)
 		add_new_column_to_pathtarget(sums->partial, (Expr *) node);
 		return IsA(node, Var) && !bms_is_member(sums->inner->relid, pull_varnos(root, node));
 	}
-	if (((const Aggref *) node)->aggdistinct != NIL || !emogi_outputs_match(sums->inner, (Aggref *) node, &output, &place) ||
+	if (((const Aggref *) node)->aggdistinct != NIL ||
+		!emogi_outputs_match(sums->inner, (Aggref *) node, &output, &place) ||
 		(output != EMOGI_OUTPUT_COUNT && place == 0))
 		return false;
 	aggregate = copyObject((Aggref *) node);
 	mark_partial_aggref(aggregate, AGGSPLIT_INITIAL_SERIAL);
 	if (tlist_member((Expr *) aggregate, sums->tlist) != NULL)
 		return true;
-	sums->tlist = lappend(sums->tlist, makeTargetEntry((Expr *) aggregate, list_length(sums->tlist) + 1, NULL, false));
+	sums->tlist = lappend(sums->tlist, makeTargetEntry((Expr *) aggregate,
+													   list_length(sums->tlist) + 1, NULL, false));
 	sums->outputs = lappend(sums->outputs, list_make2_int(output, place));
 	add_new_column_to_pathtarget(sums->partial, (Expr *) aggregate);
 	return true;
 }
 
-/* Find what a batch must return for a step's columns and HAVING; false when it cannot. Groups must be of outer rows. */
+/*
+ * Find what a batch must return for a step's columns and HAVING; false when it cannot. Groups must
+ * be of outer rows.
+ */
 static bool
 find_sums(PlannerInfo *root, const PathTarget *target, List *having, Sums *sums)
 {
@@ -354,22 +411,29 @@ find_sums(PlannerInfo *root, const PathTarget *target, List *having, Sums *sums)
 		const Index sortgroupref = get_pathtarget_sortgroupref(target, i++);
 		Node	   *node = lfirst(cell);
 
-		if (sortgroupref == 0 || get_sortgroupref_clause_noerr(sortgroupref, root->parse->groupClause) == NULL)
+		if (sortgroupref == 0 ||
+			get_sortgroupref_clause_noerr(sortgroupref, root->parse->groupClause) == NULL)
 			others = lappend(others, node);
-		else if (bms_is_member(sums->inner->relid, pull_varnos(root, node)) || contain_volatile_functions(node) || contain_subplans(node))
+		else if (bms_is_member(sums->inner->relid, pull_varnos(root, node)) ||
+				 contain_volatile_functions(node) || contain_subplans(node))
 			return false;		/* it may differ from row to row of one search */
 		else
 			add_column_to_pathtarget(sums->partial, (Expr *) node, sortgroupref);
 	}
-	foreach(cell, pull_var_clause((Node *) others, PVC_INCLUDE_AGGREGATES | PVC_RECURSE_WINDOWFUNCS | PVC_INCLUDE_PLACEHOLDERS))
+	foreach(cell, pull_var_clause((Node *) others, PVC_INCLUDE_AGGREGATES |
+								  PVC_RECURSE_WINDOWFUNCS | PVC_INCLUDE_PLACEHOLDERS))
 		if (!add_sum(root, sums, lfirst(cell)))
 			return false;
 	return true;
 }
 
-/* Make the plan of a path of partial aggregates. Its tuple is the outer plan's, then the aggregates. */
+/*
+ * Make the plan of a path of partial aggregates. Its tuple is the outer plan's, then the
+ * aggregates.
+ */
 static Plan *
-plan_sums(PlannerInfo *root, RelOptInfo *rel, CustomPath *path, List *tlist, List *clauses, List *children)
+plan_sums(PlannerInfo *root, RelOptInfo *rel, CustomPath *path, List *tlist, List *clauses,
+		  List *children)
 {
 	CustomScan *scan = makeNode(CustomScan);
 	const Sums *sums = linitial(path->custom_private);
@@ -377,27 +441,36 @@ plan_sums(PlannerInfo *root, RelOptInfo *rel, CustomPath *path, List *tlist, Lis
 	const EmogiAlgorithmRow *function;
 	ListCell   *cell;
 
-	scan->custom_exprs = lcons(copyObject(emogi_call_expr_of(planner_rt_fetch(sums->inner->relid, root), &function)),
-							   copyObject(sums->conditions.operands));
+	scan->custom_exprs =
+		lcons(copyObject(emogi_call_expr_of(planner_rt_fetch(sums->inner->relid, root), &function)),
+			  copyObject(sums->conditions.operands));
 	foreach(cell, outer_plan->targetlist)
 		scan->custom_scan_tlist = lappend(scan->custom_scan_tlist,
-										  makeTargetEntry(copyObject(lfirst_node(TargetEntry, cell)->expr),
-														  list_length(scan->custom_scan_tlist) + 1, NULL, false));
+										  makeTargetEntry(copyObject(lfirst_node(TargetEntry,
+												  cell)->expr),
+														  list_length(scan->custom_scan_tlist) + 1,
+														  NULL, false));
 	foreach(cell, sums->tlist)
 		scan->custom_scan_tlist = lappend(scan->custom_scan_tlist,
-										  makeTargetEntry(copyObject(lfirst_node(TargetEntry, cell)->expr),
-														  list_length(scan->custom_scan_tlist) + 1, NULL, false));
+										  makeTargetEntry(copyObject(lfirst_node(TargetEntry,
+												  cell)->expr),
+														  list_length(scan->custom_scan_tlist) + 1,
+														  NULL, false));
 	scan->scan.plan.targetlist = tlist;
 	scan->flags = path->flags;
 	scan->custom_plans = children;
-	scan->custom_private = list_make5(NIL, sums->conditions.pushdowns, sums->conditions.names, sums->conditions.places,
+	scan->custom_private = list_make5(NIL, sums->conditions.pushdowns, sums->conditions.names,
+									  sums->conditions.places,
 									  makeInteger(list_length(outer_plan->targetlist)));
-	scan->custom_private = lcons(emogi_plan_mark(), lappend(scan->custom_private, lcons(list_make1_int(0), sums->outputs)));
+	scan->custom_private = lcons(emogi_plan_mark(),
+								 lappend(scan->custom_private,
+										 lcons(list_make1_int(0), sums->outputs)));
 	scan->methods = &emogi_batch_sums_methods;
 	return (Plan *) scan;
 }
 
-static const CustomPathMethods sums_methods = {.CustomName = "EmogiBatchAggregate",.PlanCustomPath = plan_sums};
+static const CustomPathMethods sums_methods = {.CustomName = "EmogiBatchAggregate",
+											   .PlanCustomPath = plan_sums};
 
 /* Make the path of partial aggregates, a row for each outer row. */
 static Path *
@@ -406,7 +479,8 @@ make_sums_path(PlannerInfo *root, RelOptInfo *output, Sums *sums)
 	CustomPath *path = makeNode(CustomPath);
 	const Path *outer_path = sums->outer_path;
 	const EmogiAlgorithmRow *function;
-	const FuncExpr *call = emogi_call_expr_of(planner_rt_fetch(sums->inner->relid, root), &function);
+	const FuncExpr *call = emogi_call_expr_of(planner_rt_fetch(sums->inner->relid, root),
+											  &function);
 	QualCost	call_cost;
 
 	cost_qual_eval_node(&call_cost, (Node *) call, root);
@@ -415,8 +489,10 @@ make_sums_path(PlannerInfo *root, RelOptInfo *output, Sums *sums)
 	path->path.pathtarget = set_pathtarget_cost_width(root, sums->partial);
 	path->path.rows = outer_path->rows;
 	path->path.startup_cost = outer_path->startup_cost + call_cost.startup + call_cost.per_tuple;
-	path->path.total_cost = path->path.startup_cost + (outer_path->total_cost - outer_path->startup_cost) +
-		search_cost(call, function, &call_cost, outer_path->rows) + outer_path->rows * (cpu_tuple_cost + sums->partial->cost.per_tuple);
+	path->path.total_cost = path->path.startup_cost +
+		(outer_path->total_cost - outer_path->startup_cost) +
+		search_cost(call, function, &call_cost, outer_path->rows) +
+		outer_path->rows * (cpu_tuple_cost + sums->partial->cost.per_tuple);
 	emogi_compat_add_disabled(&path->path, outer_path);
 	path->flags = emogi_compat_projects();
 	path->custom_paths = list_make1(sums->outer_path);
@@ -427,7 +503,8 @@ make_sums_path(PlannerInfo *root, RelOptInfo *output, Sums *sums)
 
 /* Add an Agg that combines the partial aggregates of each group. */
 static void
-add_combining_path(PlannerInfo *root, RelOptInfo *input, RelOptInfo *output, PathTarget *target, List *having, Path *partial)
+add_combining_path(PlannerInfo *root, RelOptInfo *input, RelOptInfo *output, PathTarget *target,
+				   List *having, Path *partial)
 {
 	List	   *clauses = root->parse->groupClause;
 	const bool	is_hashed = clauses != NIL && grouping_is_hashable(clauses);
@@ -435,26 +512,38 @@ add_combining_path(PlannerInfo *root, RelOptInfo *input, RelOptInfo *output, Pat
 	AggClauseCosts costs = {0};
 
 	if (clauses != NIL)
-		ngroups = estimate_num_groups(root, get_sortgrouplist_exprs(clauses, root->processed_tlist), input->rows, NULL, NULL);
+		ngroups = estimate_num_groups(root, get_sortgrouplist_exprs(clauses, root->processed_tlist),
+									  input->rows, NULL, NULL);
 	if (clauses != NIL && !is_hashed)
-		partial = (Path *) create_sort_path(root, output, partial, make_pathkeys_for_sortclauses(root, clauses, root->processed_tlist), -1);
+		partial = (Path *) create_sort_path(root, output, partial,
+											make_pathkeys_for_sortclauses(root, clauses,
+													root->processed_tlist), -1);
 	get_agg_clause_costs(root, AGGSPLIT_FINAL_DESERIAL, &costs);
-	add_path(output, (Path *) create_agg_path(root, output, partial, target, clauses == NIL ? AGG_PLAIN : is_hashed ? AGG_HASHED : AGG_SORTED,
-											  AGGSPLIT_FINAL_DESERIAL, clauses, having, &costs, ngroups));
+	add_path(output, (Path *) create_agg_path(root, output, partial, target, clauses == NIL ?
+											  AGG_PLAIN : is_hashed ? AGG_HASHED : AGG_SORTED,
+											  AGGSPLIT_FINAL_DESERIAL, clauses, having, &costs,
+											  ngroups));
 }
 
-/* Add a path for aggregates, by groups of outer rows, of what searches from outer rows reach, where it can be taken. */
+/*
+ * Add a path for aggregates, by groups of outer rows, of what searches from outer rows reach, where
+ * it can be taken.
+ */
 void
-emogi_lateral_add_sums(PlannerInfo *root, RelOptInfo *input, RelOptInfo *output, const GroupPathExtraData *extra)
+emogi_lateral_add_sums(PlannerInfo *root, RelOptInfo *input, RelOptInfo *output,
+					   const GroupPathExtraData *extra)
 {
 	PathTarget *target = root->upper_targets[UPPERREL_GROUP_AGG];
 	List	   *having = extra != NULL ? (List *) extra->havingQual : NIL;
 	Sums	   *sums = palloc0(sizeof *sums);
 
-	if (!root->parse->hasAggs || root->parse->groupingSets != NIL || root->parse->hasTargetSRFs || root->hasPseudoConstantQuals ||
-		(root->parse->groupClause != NIL && !grouping_is_hashable(root->parse->groupClause) && !grouping_is_sortable(root->parse->groupClause)))
+	if (!root->parse->hasAggs || root->parse->groupingSets != NIL || root->parse->hasTargetSRFs ||
+		root->hasPseudoConstantQuals ||
+		(root->parse->groupClause != NIL && !grouping_is_hashable(root->parse->groupClause) &&
+		 !grouping_is_sortable(root->parse->groupClause)))
 		return;
-	if (find_batch(root, input, sums) && find_sums(root, target, having, sums) && sums->tlist != NIL)
+	if (find_batch(root, input, sums) && find_sums(root, target, having, sums) &&
+		sums->tlist != NIL)
 		add_combining_path(root, input, output, target, having, make_sums_path(root, output, sums));
 }
 

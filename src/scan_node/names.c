@@ -1,8 +1,11 @@
 /*
- * names.c: what tells a call that nobody looks at the names of its edges, which are not looked up then: nor is a right on them needed, nor a type that fits.
+ * names.c: what tells a call that nobody looks at the names of its edges, which are not looked up
+ * then: nor is a right on them needed, nor a type that fits.
  *
- * A scan of ours knows its columns. Where a FunctionScan stays, all rows are made with all columns, and the planner alone knows which of them are used. It
- * notes that in the call, in what else says where it stands in the text of the query, and the function reads it there (emogi_arguments_begin).
+ * A scan of ours knows its columns. Where a FunctionScan stays, all rows are made with all columns,
+ * and the planner alone knows which of them are used. It notes that in the call, in what else says
+ * where it stands in the text of the query, and the function reads it there
+ * (emogi_arguments_begin).
  */
 #include "postgres.h"
 
@@ -26,7 +29,8 @@ emogi_names_uses(const RelOptInfo *rel, AttrNumber attnum)
 	foreach(cell, rel->joininfo)
 		pull_varattnos((Node *) lfirst_node(RestrictInfo, cell)->clause, rel->relid, &columns);
 	return bms_is_member(attnum - FirstLowInvalidHeapAttributeNumber, columns) ||
-		(attnum >= rel->min_attr && attnum <= rel->max_attr && !bms_is_empty(rel->attr_needed[attnum - rel->min_attr]));
+		(attnum >= rel->min_attr && attnum <= rel->max_attr &&
+		 !bms_is_empty(rel->attr_needed[attnum - rel->min_attr]));
 }
 
 /* Find the column of a call's rows that has names of edges; 0 = there is none. */
@@ -43,7 +47,9 @@ find_names(const FuncExpr *call)
 	return 0;
 }
 
-/* Note in the call of an item of FROM that nobody looks at the names of its edges, if that is so. */
+/*
+ * Note in the call of an item of FROM that nobody looks at the names of its edges, if that is so.
+ */
 void
 emogi_names_note(const RelOptInfo *rel, RangeTblEntry *rte)
 {

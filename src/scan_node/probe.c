@@ -1,10 +1,11 @@
 /*
  * probe.c: what a search reaches, found out by trying it while it is planned.
  *
- * Where a handful of vertices hang together, or lie within a distance, no statistics say so: taken for the whole graph, they are joined by
- * reading the whole of the other table. So a search with constant arguments is tried on the latest Graph in the cache, be it older
- * than the snapshot, and given up when it turns out to be large. What it finds is an estimate, and no part of an answer. Only who may read
- * the relation as a table gets it.
+ * Where a handful of vertices hang together, or lie within a distance, no statistics say so: taken
+ * for the whole graph, they are joined by reading the whole of the other table. So a search with
+ * constant arguments is tried on the latest Graph in the cache, be it older than the snapshot, and
+ * given up when it turns out to be large. What it finds is an estimate, and no part of an answer.
+ * Only who may read the relation as a table gets it.
  */
 #include "postgres.h"
 
@@ -17,7 +18,10 @@
 #include "scan_node/call_expr.h"
 #include "scan_node/plan.h"
 
-/* List entries that a trial looks at, some microseconds; more, where something says that there may be an end. */
+/*
+ * List entries that a trial looks at, some microseconds; more, where something says that there may
+ * be an end.
+ */
 #define MOST_EDGES 1024
 #define MOST_EDGES_BOUNDED 4096
 
@@ -41,7 +45,8 @@ find_key(const FuncExpr *call, const EmogiAlgorithmRow *function, EmogiGraphKey 
 	EmogiTask	task = {.query.algorithm = function->algorithm};
 	EmogiSource source;
 
-	if (!emogi_call_expr_direction(call, function, &task.direction) || !emogi_call_expr_source(call, function->algorithm, &source))
+	if (!emogi_call_expr_direction(call, function, &task.direction) ||
+		!emogi_call_expr_source(call, function->algorithm, &source))
 		return false;
 	emogi_course_graph_key(&task, key);
 	key->database = MyDatabaseId;
@@ -63,7 +68,8 @@ find_source(const Const *given, const EmogiKeyType *key, const EmogiGraph *graph
 	int64		id;
 
 	emogi_form_init(&form, key, given->consttype);
-	return emogi_form_seek(&form, graph, given->constvalue, &id) ? emogi_graph_vertex(graph, id) : EMOGI_NO_VERTEX;
+	return emogi_form_seek(&form, graph, given->constvalue, &id) ? emogi_graph_vertex(graph, id) :
+		EMOGI_NO_VERTEX;
 }
 
 /* Try a search of the trial's kind; its `reached` is set. */
@@ -81,7 +87,8 @@ try_search(const EmogiGraph *graph, Trial *trial)
 	EmogiLocalAnswer answer;
 
 	trial->reached = -1;
-	if (emogi_local_search(graph, NULL, &query, is_bounded ? MOST_EDGES_BOUNDED : MOST_EDGES, &answer) != EMOGI_NEAR_ANSWERED)
+	if (emogi_local_search(graph, NULL, &query, is_bounded ? MOST_EDGES_BOUNDED : MOST_EDGES,
+						   &answer) != EMOGI_NEAR_ANSWERED)
 		return;
 	trial->reached = (double) answer.count;
 	emogi_local_search_free(&answer);
@@ -91,8 +98,10 @@ try_search(const EmogiGraph *graph, Trial *trial)
 static double
 reached_in(const EmogiGraph *graph, Trial *trial)
 {
-	if (trial->graph != last.graph || trial->algorithm != last.algorithm || trial->direction != last.direction ||
-		trial->source != last.source || trial->bounds.depth != last.bounds.depth || trial->bounds.distance != last.bounds.distance)
+	if (trial->graph != last.graph || trial->algorithm != last.algorithm ||
+		trial->direction != last.direction ||
+		trial->source != last.source || trial->bounds.depth != last.bounds.depth ||
+		trial->bounds.distance != last.bounds.distance)
 	{
 		try_search(graph, trial);
 		last = *trial;
@@ -100,20 +109,27 @@ reached_in(const EmogiGraph *graph, Trial *trial)
 	return last.reached;
 }
 
-/* Get the number of vertices that a call reaches within these bounds; -1 when that are many, or it is not known. Raises what reading the source raises. */
+/*
+ * Get the number of vertices that a call reaches within these bounds; -1 when that are many, or it
+ * is not known. Raises what reading the source raises.
+ */
 double
-emogi_probe_reached(const FuncExpr *call, const EmogiAlgorithmRow *function, const EmogiBounds *bounds)
+emogi_probe_reached(const FuncExpr *call, const EmogiAlgorithmRow *function,
+					const EmogiBounds *bounds)
 {
 	const int	place = emogi_algorithm_takes(function, EMOGI_SOURCES);
 	const Const *given = place >= 0 ? list_nth(call->args, place + 1) : NULL;
-	Trial		trial = {.algorithm = emogi_local_search_searching(function->algorithm),.bounds = *bounds};
+	Trial		trial = {.algorithm = emogi_local_search_searching(function->algorithm),
+						 .bounds = *bounds};
 	EmogiGraphKey key;
 	EmogiGraph	graph;
 	int			borrowed;
 
-	if (!emogi_enable_near || !emogi_local_search_answers(emogi_algorithm_row(trial.algorithm)) || given == NULL || !IsA(given, Const) || given->constisnull ||
+	if (!emogi_enable_near || !emogi_local_search_answers(emogi_algorithm_row(trial.algorithm)) ||
+		given == NULL || !IsA(given, Const) || given->constisnull ||
 		!find_key(call, function, &key) || !emogi_form_fits(&key.keys, given->consttype) ||
-		!emogi_form_seeks(&key.keys, given->consttype) || !emogi_cache_lookup_borrow(&key, &borrowed, &trial.graph, &graph))
+		!emogi_form_seeks(&key.keys, given->consttype) ||
+		!emogi_cache_lookup_borrow(&key, &borrowed, &trial.graph, &graph))
 		return -1;
 	trial.direction = key.direction;
 	trial.reached = -1;

@@ -1,8 +1,10 @@
 /*
- * row_scan.c: the rows of a scan that are not vertices, one by one: those that a cursor finds in the result of the run (function/cursor.h), by
- * the conditions that the scan sees to. Columns that are not used are not made.
+ * row_scan.c: the rows of a scan that are not vertices, one by one: those that a cursor finds in
+ * the result of the run (function/cursor.h), by the conditions that the scan sees to. Columns that
+ * are not used are not made.
  *
- * The run, what it depends on and what is kept are those of all scans (scan.c). One process reads the rows.
+ * The run, what it depends on and what is kept are those of all scans (scan.c). One process reads
+ * the rows.
  */
 #include "postgres.h"
 
@@ -19,7 +21,8 @@ find_numbers(EmogiScan *scan, uint64 *nnumbers)
 
 	if (!scan->looks_up)
 		MemoryContextReset(scan->keys_context); /* else it has been, for the keys that lie there */
-	numbers = MemoryContextAllocExtended(scan->keys_context, Max(scan->nkeys, 1) * sizeof *numbers, MCXT_ALLOC_HUGE);
+	numbers = MemoryContextAllocExtended(scan->keys_context, Max(scan->nkeys, 1) * sizeof *numbers,
+										 MCXT_ALLOC_HUGE);
 	*nnumbers = 0;
 	for (uint64 i = 0; i < scan->nkeys; i++)
 	{
@@ -84,7 +87,8 @@ static inline void
 put_row(const EmogiScan *scan, TupleTableSlot *slot)
 {
 	for (int i = 0; i < scan->ncolumns; i++)
-		slot->tts_values[i] = emogi_cursor_datum(scan->cursor, scan->columns[i], &slot->tts_isnull[i]);
+		slot->tts_values[i] = emogi_cursor_datum(scan->cursor, scan->columns[i],
+												 &slot->tts_isnull[i]);
 }
 
 /* The same where keys may be by reference: they last until the next row. */
@@ -139,7 +143,8 @@ static void
 begin_row_scan(CustomScanState *node, EState *estate, int eflags)
 {
 	EmogiScan  *scan = (EmogiScan *) node;
-	const List *order = list_nth(((CustomScan *) node->ss.ps.plan)->custom_private, EMOGI_PLAN_ORDER);
+	const List *order = list_nth(((CustomScan *) node->ss.ps.plan)->custom_private,
+								 EMOGI_PLAN_ORDER);
 
 	emogi_scan_init(scan, eflags);
 	if (order != NIL)

@@ -1,9 +1,9 @@
 /*
  * stream.c: the rows of a scan, one by one.
  *
- * The run begins with the first row that is asked for, or before parallel workers are started that will ask for rows
- * (share.c). Then the rows are read out of the result as they are asked for, or those of single vertices are looked up; all other
- * columns than those in use are left alone.
+ * The run begins with the first row that is asked for, or before parallel workers are started that
+ * will ask for rows (share.c). Then the rows are read out of the result as they are asked for, or
+ * those of single vertices are looked up; all other columns than those in use are left alone.
  */
 #include "postgres.h"
 
@@ -15,7 +15,10 @@
 
 /* ---- the rows ---- */
 
-/* Begin to return rows. Where they are shared with parallel workers, the run was made before these were started. */
+/*
+ * Begin to return rows. Where they are shared with parallel workers, the run was made before these
+ * were started.
+ */
 static void
 start(EmogiScan *scan)
 {
@@ -53,7 +56,8 @@ next_in_ranges(EmogiScan *scan, uint64 v, uint64 end)
 		{
 			scan->mask_first = v;
 			scan->mask_end = Min(v + EMOGI_BLOCK_VERTICES, end);
-			(void) emogi_ranges_select(&scan->ranges, scan->function->columns, &scan->result, v, (uint32) (scan->mask_end - v), scan->mask);
+			(void) emogi_ranges_select(&scan->ranges, scan->function->columns, &scan->result, v,
+									   (uint32) (scan->mask_end - v), scan->mask);
 		}
 		found = memchr(scan->mask + (v - scan->mask_first), 1, Min(scan->mask_end, end) - v);
 		if (found != NULL)
@@ -63,7 +67,9 @@ next_in_ranges(EmogiScan *scan, uint64 v, uint64 end)
 	return end;
 }
 
-/* Find the next vertex that has a row, looking for a cancel now and then; false when there is none. */
+/*
+ * Find the next vertex that has a row, looking for a cancel now and then; false when there is none.
+ */
 static bool
 next_vertex(EmogiScan *scan, uint64 *v)
 {
@@ -127,7 +133,8 @@ put_row(EmogiScan *scan, TupleTableSlot *slot, uint64 v)
 		int			column = scan->columns[i];
 
 		slot->tts_values[i] = column == 0 ? emogi_rows_vertex(scan->form, &scan->graph, v) :
-			emogi_rows_column(scan->function->columns, scan->form, &scan->graph, &scan->result, v, column - 1);
+			emogi_rows_column(scan->function->columns, scan->form, &scan->graph, &scan->result, v,
+							  column - 1);
 		slot->tts_isnull[i] = false;
 	}
 }
@@ -235,10 +242,13 @@ static Node *
 create_scan_state(CustomScan *plan)
 {
 	EmogiScan  *scan = (EmogiScan *) newNode(sizeof(EmogiScan), T_CustomScanState);
-	const EmogiAlgorithmRow *function = emogi_call_expr_function(linitial_node(FuncExpr, plan->custom_exprs)->funcid);
+	const EmogiAlgorithmRow *function =
+		emogi_call_expr_function(linitial_node(FuncExpr, plan->custom_exprs)->funcid);
 
-	scan->css.methods = function != NULL && emogi_kinds_find(function) != NULL ? &emogi_row_scan_methods : &exec_methods;
+	scan->css.methods = function != NULL && emogi_kinds_find(function) != NULL ?
+		&emogi_row_scan_methods : &exec_methods;
 	return (Node *) scan;
 }
 
-const CustomScanMethods emogi_scan_methods = {.CustomName = "EmogiScan",.CreateCustomScanState = create_scan_state};
+const CustomScanMethods emogi_scan_methods = {.CustomName = "EmogiScan",
+											  .CreateCustomScanState = create_scan_state};

@@ -1,8 +1,10 @@
 /*
- * top.c: the first rows in an order by values, for ORDER BY rank DESC LIMIT 20: the vertices are picked before a row is made.
+ * top.c: the first rows in an order by values, for ORDER BY rank DESC LIMIT 20: the vertices are
+ * picked before a row is made.
  *
- * They are kept in a heap whose root is the last of them. Once it is full, a block of vertices is looked at closer only where the value
- * of the first column of the order is not behind the root's (ranges.c). Among equals the smallest vertex comes first.
+ * They are kept in a heap whose root is the last of them. Once it is full, a block of vertices is
+ * looked at closer only where the value of the first column of the order is not behind the root's
+ * (ranges.c). Among equals the smallest vertex comes first.
  */
 #include "postgres.h"
 
@@ -11,7 +13,10 @@
 
 #include "scan_node/scan.h"
 
-/* One block of so many is looked at first, so that values which rise with the vertices do not each push out the last. */
+/*
+ * One block of so many is looked at first, so that values which rise with the vertices do not each
+ * push out the last.
+ */
 #define BLOCKS_APART 16
 
 /* An order of rows, and how many are wanted. */
@@ -37,7 +42,10 @@ describe_first(const EmogiScan *scan, EmogiSummary *summary)
 	return summary->column >= 0;
 }
 
-/* Prepare a scan for its order. spec: integers: how many rows, then for each column of the order its place and whether it descends. */
+/*
+ * Prepare a scan for its order. spec: integers: how many rows, then for each column of the order
+ * its place and whether it descends.
+ */
 void
 emogi_top_init(EmogiScan *scan, List *spec)
 {
@@ -57,7 +65,9 @@ emogi_top_init(EmogiScan *scan, List *spec)
 		scan->mask = palloc(EMOGI_BLOCK_VERTICES);
 }
 
-/* Compare two vertices by their values of a column; vertex numbers are in the order of their keys. */
+/*
+ * Compare two vertices by their values of a column; vertex numbers are in the order of their keys.
+ */
 static int
 compare_values(const EmogiScan *scan, int place, uint32 a, uint32 b)
 {
@@ -153,8 +163,11 @@ ranges_before_last(const EmogiTop *top)
 	if (is_float)
 		value = Float8GetDatum(array.float64[last]);
 	else
-		value = Int64GetDatum((int64) emogi_algorithm_column_number(&scan->function->columns[column], array, last));
-	emogi_ranges_narrow(&ranges, scan->function->columns, column, bound, value, is_float ? FLOAT8OID : INT8OID);
+		value =
+			Int64GetDatum((int64) emogi_algorithm_column_number(&scan->function->columns[column],
+																array, last));
+	emogi_ranges_narrow(&ranges, scan->function->columns, column, bound, value,
+						is_float ? FLOAT8OID : INT8OID);
 	return ranges;
 }
 
@@ -166,7 +179,8 @@ offer_block(const EmogiTop *top, uint64 first, uint32 count)
 	const EmogiRanges ranges = scan->npicked < top->count ? scan->ranges : ranges_before_last(top);
 	uint8	   *end = scan->mask + count;
 
-	if (emogi_ranges_select(&ranges, scan->function->columns, &scan->result, first, count, scan->mask) == 0)
+	if (emogi_ranges_select(&ranges, scan->function->columns, &scan->result, first, count,
+							scan->mask) == 0)
 		return;
 	for (uint8 *p = scan->mask; p < end && (p = memchr(p, 1, end - p)) != NULL; p++)
 		offer(top, (uint32) (first + (p - scan->mask)));

@@ -1,6 +1,6 @@
 /*
- * ambiguous_columns.c: columns that nobody named, and that could be meant as two things. What reads the one is silent about the other, and the answer
- * is that of another graph: so it is an error.
+ * ambiguous_columns.c: columns that nobody named, and that could be meant as two things. What reads
+ * the one is silent about the other, and the answer is that of another graph: so it is an error.
  */
 #include "postgres.h"
 
@@ -14,7 +14,8 @@ static bool
 has_column(TupleDesc desc, const char *name)
 {
 	for (int i = 0; i < desc->natts; i++)
-		if (!TupleDescAttr(desc, i)->attisdropped && strcmp(NameStr(TupleDescAttr(desc, i)->attname), name) == 0)
+		if (!TupleDescAttr(desc, i)->attisdropped &&
+			strcmp(NameStr(TupleDescAttr(desc, i)->attname), name) == 0)
 			return true;
 	return false;
 }
@@ -25,7 +26,8 @@ how_to_name(const char *relation, const char *ends, const char *costs)
 {
 	const char *comma = costs[0] != '\0' ? ", " : "";
 
-	return relation != NULL ? psprintf("Name the columns: '%s(%s%s%s)'.", quote_identifier(relation), ends, comma, costs) :
+	return relation != NULL ? psprintf("Name the columns: '%s(%s%s%s)'.",
+									   quote_identifier(relation), ends, comma, costs) :
 		psprintf("Select the one: 'SELECT %s%s%s FROM (...) AS q'.", ends, comma, costs);
 }
 
@@ -33,7 +35,8 @@ how_to_name(const char *relation, const char *ends, const char *costs)
 static void
 check_ends(TupleDesc desc, const char *of, const char *relation)
 {
-	if (has_column(desc, "src") && has_column(desc, "dst") && has_column(desc, "source") && has_column(desc, "target"))
+	if (has_column(desc, "src") && has_column(desc, "dst") && has_column(desc, "source") &&
+		has_column(desc, "target"))
 		ereport(ERROR,
 				(errcode(ERRCODE_AMBIGUOUS_COLUMN),
 				 errmsg("the ends of an edge of %s could be src and dst, or source and target", of),
@@ -41,26 +44,34 @@ check_ends(TupleDesc desc, const char *of, const char *relation)
 }
 
 /*
- * Raise 42702 or 42703 where it cannot be told which columns of a graph are meant by their names: two pairs of ends; weight and cost, where a weight is read
- * or a cost of the way back stands beside; and such a one without a cost of the way there. of: what it is, for messages; relation: its name, NULL = a query.
+ * Raise 42702 or 42703 where it cannot be told which columns of a graph are meant by their names:
+ * two pairs of ends; weight and cost, where a weight is read or a cost of the way back stands
+ * beside; and such a one without a cost of the way there. of: what it is, for messages; relation:
+ * its name, NULL = a query.
  */
 void
-emogi_ambiguous_columns_check(TupleDesc desc, bool wants_weight, const char *of, const char *relation)
+emogi_ambiguous_columns_check(TupleDesc desc, bool wants_weight, const char *of,
+							  const char *relation)
 {
 	const bool	has_cost = has_column(desc, "cost");
 	const bool	has_reverse = has_column(desc, "reverse_cost");
-	const char *ends = has_column(desc, "src") && has_column(desc, "dst") ? "src, dst" : "source, target";
+	const char *ends = has_column(desc, "src") && has_column(desc, "dst") ? "src, dst" :
+		"source, target";
 
 	check_ends(desc, of, relation);
 	if (has_cost && has_column(desc, "weight") && (wants_weight || has_reverse))
 		ereport(ERROR,
 				(errcode(ERRCODE_AMBIGUOUS_COLUMN),
-				 errmsg("the weight of an edge of %s could be its column weight or its column cost", of),
-				 errhint("%s", how_to_name(relation, ends, has_reverse ? "cost, reverse_cost" : "cost"))));
+				 errmsg("the weight of an edge of %s could be its column weight or its column cost",
+						of),
+				 errhint("%s", how_to_name(relation, ends,
+										   has_reverse ? "cost, reverse_cost" : "cost"))));
 	if (has_reverse && !has_cost)
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_COLUMN),
 				 errmsg("%s has a column reverse_cost, but none of the name cost", of),
-				 errhint("%s To go without costs, name the ends alone.", how_to_name(relation, ends, relation != NULL ? "cost_column, reverse_cost" :
-																					   "cost_column AS cost, reverse_cost"))));
+				 errhint("%s To go without costs, name the ends alone.",
+						 how_to_name(relation, ends,
+									 relation != NULL ? "cost_column, reverse_cost" :
+									 "cost_column AS cost, reverse_cost"))));
 }

@@ -1,12 +1,13 @@
 /*
  * anonymous_rows.c: which columns an anonymous row has that a query returns.
  *
- * ROW(a, b) is of type record, which says nothing of a and b. So the expression is looked for in the query, through sub-queries, joins,
- * WITH, VALUES and all parts of a UNION, which must agree. What is found is told by the type modifier of the column, as the server knows
- * rows at run time.
+ * ROW(a, b) is of type record, which says nothing of a and b. So the expression is looked for in
+ * the query, through sub-queries, joins, WITH, VALUES and all parts of a UNION, which must agree.
+ * What is found is told by the type modifier of the column, as the server knows rows at run time.
  *
- * A query may refer to one column many times, and that one to another: c1 AS (SELECT r FROM c0 UNION ALL SELECT r FROM c0), c2 AS ... So
- * each column of a query or of an item of FROM is followed once in a search, whose cost is linear in the size of the parse tree.
+ * A query may refer to one column many times, and that one to another: c1 AS (SELECT r FROM c0
+ * UNION ALL SELECT r FROM c0), c2 AS ... So each column of a query or of an item of FROM is
+ * followed once in a search, whose cost is linear in the size of the parse tree.
  */
 #include "postgres.h"
 
@@ -60,11 +61,15 @@ are_alike(const Form_pg_attribute a, const Form_pg_attribute b)
 
 	if (a->atttypid == b->atttypid && a->attcollation == b->attcollation)
 		return true;
-	return emogi_key_type_find(a->atttypid, a->attcollation, &first) && emogi_key_type_find(b->atttypid, b->attcollation, &second) &&
+	return emogi_key_type_find(a->atttypid, a->attcollation, &first) &&
+		emogi_key_type_find(b->atttypid, b->attcollation, &second) &&
 		emogi_key_type_equal(&first, &second);
 }
 
-/* Take columns that were found; all that are found must be alike. One that is a literal without a type is what it is elsewhere. */
+/*
+ * Take columns that were found; all that are found must be alike. One that is a literal without a
+ * type is what it is elsewhere.
+ */
 static void
 take(TupleDesc desc, Search *search)
 {
@@ -164,7 +169,8 @@ look_at_parts(Node *node, int n, const Level *level, Search *search)
 		look_at_parts(((SetOperationStmt *) node)->rarg, n, level, search);
 		return;
 	}
-	look_at_column(rt_fetch(castNode(RangeTblRef, node)->rtindex, level->query->rtable)->subquery, n, level, search);
+	look_at_column(rt_fetch(castNode(RangeTblRef, node)->rtindex, level->query->rtable)->subquery,
+				   n, level, search);
 }
 
 /* Look at the n-th column of a query. */
@@ -280,12 +286,17 @@ look_at(Node *node, const Level *level, Search *search)
 		search->failed = true;
 }
 
-/* Find the columns of the n-th column of a query's result, an anonymous row; NULL when they cannot be told. */
+/*
+ * Find the columns of the n-th column of a query's result, an anonymous row; NULL when they cannot
+ * be told.
+ */
 static TupleDesc
 find_columns(Query *query, int n)
 {
-	HASHCTL		info = {.keysize = sizeof(Column),.entrysize = sizeof(Column),.hcxt = CurrentMemoryContext};
-	Search		search = {.followed = hash_create("columns followed", 64, &info, HASH_ELEM | HASH_BLOBS | HASH_CONTEXT)};
+	HASHCTL		info = {.keysize = sizeof(Column),.entrysize = sizeof(Column),
+						.hcxt = CurrentMemoryContext};
+	Search		search = {.followed = hash_create("columns followed", 64, &info,
+												  HASH_ELEM | HASH_BLOBS | HASH_CONTEXT)};
 
 	look_at_column(query, n, NULL, &search);
 	if (search.failed || search.desc == NULL)
@@ -294,11 +305,15 @@ find_columns(Query *query, int n)
 	return search.desc;
 }
 
-/* Give each column of a query's result that is an anonymous row the type modifier of its columns, where they can be found. */
+/*
+ * Give each column of a query's result that is an anonymous row the type modifier of its columns,
+ * where they can be found.
+ */
 void
 emogi_anonymous_rows_describe(Query *query, TupleDesc desc)
 {
-	MemoryContext scratch = AllocSetContextCreate(CurrentMemoryContext, "emogi columns of rows", ALLOCSET_DEFAULT_SIZES);
+	MemoryContext scratch = AllocSetContextCreate(CurrentMemoryContext, "emogi columns of rows",
+												  ALLOCSET_DEFAULT_SIZES);
 	MemoryContext old = MemoryContextSwitchTo(scratch);
 
 	for (int i = 0; i < desc->natts; i++)

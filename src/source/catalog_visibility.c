@@ -1,8 +1,9 @@
 /*
- * catalog_visibility.c: does a snapshot see what the catalogs say of a relation: its name, file, kind, columns, rule, policies, and its children?
+ * catalog_visibility.c: does a snapshot see what the catalogs say of a relation: its name, file,
+ * kind, columns, rule, policies, and its children?
  *
- * A catalog row whose writer the snapshot sees as ended is the row that the snapshot sees; only if it does not, the catalog
- * is read under the snapshot. What follows from it is snapshot.c's.
+ * A catalog row whose writer the snapshot sees as ended is the row that the snapshot sees; only if
+ * it does not, the catalog is read under the snapshot. What follows from it is snapshot.c's.
  */
 #include "postgres.h"
 
@@ -43,7 +44,10 @@ sees_row(HeapTuple row, Snapshot snapshot)
 	return !XidInMVCCSnapshot(xmin, snapshot);
 }
 
-/* Get the first row that a snapshot sees under some keys of a catalog's unique index, copied; NULL when there is none. */
+/*
+ * Get the first row that a snapshot sees under some keys of a catalog's unique index, copied; NULL
+ * when there is none.
+ */
 static HeapTuple
 fetch_row(Oid catalog, Oid index, ScanKey keys, int nkeys, Snapshot snapshot)
 {
@@ -76,7 +80,8 @@ find_schema(const char *name, Snapshot snapshot)
 	if (OidIsValid(schema))
 		return schema;
 	namestrcpy(&padded, name);
-	ScanKeyInit(&key, Anum_pg_namespace_nspname, BTEqualStrategyNumber, F_NAMEEQ, NameGetDatum(&padded));
+	ScanKeyInit(&key, Anum_pg_namespace_nspname, BTEqualStrategyNumber, F_NAMEEQ,
+				NameGetDatum(&padded));
 	row = fetch_row(NamespaceRelationId, NamespaceNameIndexId, &key, 1, snapshot);
 	return HeapTupleIsValid(row) ? ((Form_pg_namespace) GETSTRUCT(row))->oid : InvalidOid;
 }
@@ -99,8 +104,10 @@ find_relation(const char *name, Oid schema, Snapshot snapshot)
 	if (OidIsValid(relid))
 		return relid;
 	namestrcpy(&padded, name);
-	ScanKeyInit(&keys[0], Anum_pg_class_relname, BTEqualStrategyNumber, F_NAMEEQ, NameGetDatum(&padded));
-	ScanKeyInit(&keys[1], Anum_pg_class_relnamespace, BTEqualStrategyNumber, F_OIDEQ, ObjectIdGetDatum(schema));
+	ScanKeyInit(&keys[0], Anum_pg_class_relname, BTEqualStrategyNumber, F_NAMEEQ,
+				NameGetDatum(&padded));
+	ScanKeyInit(&keys[1], Anum_pg_class_relnamespace, BTEqualStrategyNumber, F_OIDEQ,
+				ObjectIdGetDatum(schema));
 	row = fetch_row(RelationRelationId, ClassNameNspIndexId, keys, 2, snapshot);
 	return HeapTupleIsValid(row) ? ((Form_pg_class) GETSTRUCT(row))->oid : InvalidOid;
 }
@@ -140,7 +147,10 @@ search_path_leads_to(const char *name, Snapshot snapshot)
 	return InvalidOid;
 }
 
-/* Does a name, qualified or not, lead to this relation? Nobody else changes pg_catalog, or the own temporary tables. */
+/*
+ * Does a name, qualified or not, lead to this relation? Nobody else changes pg_catalog, or the own
+ * temporary tables.
+ */
 bool
 emogi_catalog_visibility_name(List *name, Oid relid, Snapshot snapshot)
 {
@@ -160,11 +170,15 @@ begin_policies(Relation catalog, Oid relid, Snapshot snapshot)
 {
 	ScanKeyData key;
 
-	ScanKeyInit(&key, Anum_pg_policy_polrelid, BTEqualStrategyNumber, F_OIDEQ, ObjectIdGetDatum(relid));
+	ScanKeyInit(&key, Anum_pg_policy_polrelid, BTEqualStrategyNumber, F_OIDEQ,
+				ObjectIdGetDatum(relid));
 	return systable_beginscan(catalog, PolicyPolrelidPolnameIndexId, true, snapshot, 1, &key);
 }
 
-/* Does a relation have the same row security policies? Those that are gone count too: rows may have been deleted before. */
+/*
+ * Does a relation have the same row security policies? Those that are gone count too: rows may have
+ * been deleted before.
+ */
 static bool
 has_seen_policies(Oid relid, Snapshot snapshot)
 {
@@ -189,12 +203,13 @@ has_seen_policies(Oid relid, Snapshot snapshot)
 static bool
 hides_the_same(Form_pg_class now, Form_pg_class then)
 {
-	return now->relrowsecurity == then->relrowsecurity && now->relforcerowsecurity == then->relforcerowsecurity;
+	return now->relrowsecurity == then->relrowsecurity &&
+		now->relforcerowsecurity == then->relforcerowsecurity;
 }
 
 /*
- * Does a relation have the same file, is it of the same kind, and does row security hide the same rows? *childless = true: it is known
- * to have no children.
+ * Does a relation have the same file, is it of the same kind, and does row security hide the same
+ * rows? *childless = true: it is known to have no children.
  */
 bool
 emogi_catalog_visibility_relation(Oid relid, Snapshot snapshot, bool *childless)
@@ -212,11 +227,14 @@ emogi_catalog_visibility_relation(Oid relid, Snapshot snapshot, bool *childless)
 		*childless = !((Form_pg_class) GETSTRUCT(newest))->relhassubclass;
 	else
 	{
-		ScanKeyInit(&key, Anum_pg_class_oid, BTEqualStrategyNumber, F_OIDEQ, ObjectIdGetDatum(relid));
+		ScanKeyInit(&key, Anum_pg_class_oid, BTEqualStrategyNumber, F_OIDEQ,
+					ObjectIdGetDatum(relid));
 		row = fetch_row(RelationRelationId, ClassOidIndexId, &key, 1, snapshot);
 		seen = HeapTupleIsValid(row) &&
-			((Form_pg_class) GETSTRUCT(row))->relfilenode == ((Form_pg_class) GETSTRUCT(newest))->relfilenode &&
-			((Form_pg_class) GETSTRUCT(row))->relkind == ((Form_pg_class) GETSTRUCT(newest))->relkind &&
+			((Form_pg_class) GETSTRUCT(row))->relfilenode == ((Form_pg_class) GETSTRUCT(
+					newest))->relfilenode &&
+			((Form_pg_class) GETSTRUCT(row))->relkind == ((Form_pg_class) GETSTRUCT(
+					newest))->relkind &&
 			hides_the_same((Form_pg_class) GETSTRUCT(newest), (Form_pg_class) GETSTRUCT(row));
 	}
 	if (seen && ((Form_pg_class) GETSTRUCT(newest))->relrowsecurity)
@@ -226,8 +244,8 @@ emogi_catalog_visibility_relation(Oid relid, Snapshot snapshot, bool *childless)
 }
 
 /*
- * Is a column of the same name and type? The expression of one that is not stored may be another. newest: its row, from the cache and given
- * back to it; invalid = there is none.
+ * Is a column of the same name and type? The expression of one that is not stored may be another.
+ * newest: its row, from the cache and given back to it; invalid = there is none.
  */
 bool
 emogi_catalog_visibility_column(HeapTuple newest, Snapshot snapshot)
@@ -243,15 +261,19 @@ emogi_catalog_visibility_column(HeapTuple newest, Snapshot snapshot)
 	{
 		Form_pg_attribute now = (Form_pg_attribute) GETSTRUCT(newest);
 
-		ScanKeyInit(&keys[0], Anum_pg_attribute_attrelid, BTEqualStrategyNumber, F_OIDEQ, ObjectIdGetDatum(now->attrelid));
-		ScanKeyInit(&keys[1], Anum_pg_attribute_attnum, BTEqualStrategyNumber, F_INT2EQ, Int16GetDatum(now->attnum));
+		ScanKeyInit(&keys[0], Anum_pg_attribute_attrelid, BTEqualStrategyNumber, F_OIDEQ,
+					ObjectIdGetDatum(now->attrelid));
+		ScanKeyInit(&keys[1], Anum_pg_attribute_attnum, BTEqualStrategyNumber, F_INT2EQ,
+					Int16GetDatum(now->attnum));
 		row = fetch_row(AttributeRelationId, AttributeRelidNumIndexId, keys, 2, snapshot);
 		if (HeapTupleIsValid(row))
 		{
 			Form_pg_attribute then = (Form_pg_attribute) GETSTRUCT(row);
 
-			seen = namestrcmp(&then->attname, NameStr(now->attname)) == 0 && then->atttypid == now->atttypid &&
-				then->attcollation == now->attcollation && then->attisdropped == now->attisdropped &&
+			seen = namestrcmp(&then->attname, NameStr(now->attname)) == 0 &&
+				then->atttypid == now->atttypid &&
+				then->attcollation == now->attcollation &&
+				then->attisdropped == now->attisdropped &&
 				emogi_compat_is_stored(now);
 		}
 	}
@@ -280,7 +302,8 @@ emogi_catalog_visibility_rule(Oid relid, Snapshot snapshot)
 
 	if (get_rel_relkind(relid) != RELKIND_VIEW)
 		return true;
-	newest = SearchSysCache2(RULERELNAME, ObjectIdGetDatum(relid), CStringGetDatum(ViewSelectRuleName));
+	newest = SearchSysCache2(RULERELNAME, ObjectIdGetDatum(relid),
+							 CStringGetDatum(ViewSelectRuleName));
 	if (!HeapTupleIsValid(newest))
 		return false;
 	seen = sees_row(newest, snapshot);
@@ -290,17 +313,23 @@ emogi_catalog_visibility_rule(Oid relid, Snapshot snapshot)
 
 /* ---- children ---- */
 
-/* Begin to read the rows of pg_inherits that name a parent, under a snapshot or the newest (NULL). */
+/*
+ * Begin to read the rows of pg_inherits that name a parent, under a snapshot or the newest (NULL).
+ */
 static SysScanDesc
 begin_children(Relation catalog, Oid parent, Snapshot snapshot)
 {
 	ScanKeyData key;
 
-	ScanKeyInit(&key, Anum_pg_inherits_inhparent, BTEqualStrategyNumber, F_OIDEQ, ObjectIdGetDatum(parent));
+	ScanKeyInit(&key, Anum_pg_inherits_inhparent, BTEqualStrategyNumber, F_OIDEQ,
+				ObjectIdGetDatum(parent));
 	return systable_beginscan(catalog, InheritsParentIndexId, true, snapshot, 1, &key);
 }
 
-/* List the children of a relation but those that are being detached, in the order in which to lock them. */
+/*
+ * List the children of a relation but those that are being detached, in the order in which to lock
+ * them.
+ */
 static List *
 list_children(Oid parent, Snapshot snapshot)
 {

@@ -1,5 +1,6 @@
 /*
- * columns.c: the columns that make an edge, as a list in text: 'a, b', 'a, b, weight', 'a, b, cost, reverse_cost, id', '(a1, a2), (b1, b2), weight'.
+ * columns.c: the columns that make an edge, as a list in text: 'a, b', 'a, b, weight', 'a, b, cost,
+ * reverse_cost, id', '(a1, a2), (b1, b2), weight'.
  */
 #include "postgres.h"
 
@@ -11,7 +12,10 @@
 
 #include "source/source.h"
 
-/* Is this nothing but identifiers, quoted or not, with `separator` between them? Blanks may stand around them. */
+/*
+ * Is this nothing but identifiers, quoted or not, with `separator` between them? Blanks may stand
+ * around them.
+ */
 bool
 emogi_columns_are_identifiers(const char *p, char separator)
 {
@@ -43,7 +47,10 @@ emogi_columns_are_identifiers(const char *p, char separator)
 	}
 }
 
-/* Find the comma that ends an item of a list, outside quotes and parentheses; the end of the text when there is none. */
+/*
+ * Find the comma that ends an item of a list, outside quotes and parentheses; the end of the text
+ * when there is none.
+ */
 static char *
 find_comma(char *p)
 {
@@ -64,7 +71,10 @@ find_comma(char *p)
 	return p;
 }
 
-/* Read an item of a list, one column or several in parentheses, into a list of names; false when it is neither. */
+/*
+ * Read an item of a list, one column or several in parentheses, into a list of names; false when it
+ * is neither.
+ */
 static bool
 read_item(char *item, List **names)
 {
@@ -83,7 +93,8 @@ read_item(char *item, List **names)
 		end[-1] = '\0';
 		item++;
 	}
-	return emogi_columns_are_identifiers(item, is_row ? ',' : '\0') && SplitIdentifierString(item, ',', names) &&
+	return emogi_columns_are_identifiers(item, is_row ? ',' : '\0') &&
+		SplitIdentifierString(item, ',', names) &&
 		(!is_row || list_length(*names) > 1);
 }
 
@@ -98,8 +109,8 @@ are_single(List *lists)
 }
 
 /*
- * Cut a list of the two ends of an edge, and of its weight, that of the way back and its name as far as there are any, into a list of lists
- * of names; false when it is no such list.
+ * Cut a list of the two ends of an edge, and of its weight, that of the way back and its name as
+ * far as there are any, into a list of lists of names; false when it is no such list.
  */
 bool
 emogi_columns_split(const char *text, List **columns)
@@ -141,27 +152,36 @@ emogi_columns_weight(List *columns)
 	return single(columns, 2);
 }
 
-/* Get the column of the weight of the way back, the fourth of five or, by its name, of four; NULL = none. */
+/*
+ * Get the column of the weight of the way back, the fourth of five or, by its name, of four; NULL =
+ * none.
+ */
 const char *
 emogi_columns_reverse(List *columns)
 {
 	const char *fourth = single(columns, 3);
 
-	return list_length(columns) == 5 || (fourth != NULL && strcmp(fourth, "reverse_cost") == 0) ? fourth : NULL;
+	return list_length(columns) == 5 || (fourth != NULL && strcmp(fourth, "reverse_cost") == 0) ?
+		fourth : NULL;
 }
 
-/* Get the column of the edge's name, the last of five, or of four if it is not the weight of the way back; NULL = none. */
+/*
+ * Get the column of the edge's name, the last of five, or of four if it is not the weight of the
+ * way back; NULL = none.
+ */
 const char *
 emogi_columns_edge(List *columns)
 {
-	return list_length(columns) == 5 ? single(columns, 4) : emogi_columns_reverse(columns) == NULL ? single(columns, 3) : NULL;
+	return list_length(columns) == 5 ? single(columns, 4) :
+		emogi_columns_reverse(columns) == NULL ? single(columns, 3) : NULL;
 }
 
 /* Is an end of several columns? */
 bool
 emogi_columns_have_rows(List *columns)
 {
-	return columns != NIL && (list_length(linitial(columns)) > 1 || list_length(lsecond(columns)) > 1);
+	return columns != NIL &&
+		(list_length(linitial(columns)) > 1 || list_length(lsecond(columns)) > 1);
 }
 
 /* Can values of this type be weights? */

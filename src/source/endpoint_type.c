@@ -13,7 +13,10 @@
 
 #include "source/source.h"
 
-/* Raise 42804 for a column of a pseudo-type, such as an array of anonymous rows, `of` being what it belongs to. */
+/*
+ * Raise 42804 for a column of a pseudo-type, such as an array of anonymous rows, `of` being what it
+ * belongs to.
+ */
 static void
 refuse_pseudo_type(const EmogiEndpoint *end, const char *of)
 {
@@ -21,11 +24,15 @@ refuse_pseudo_type(const EmogiEndpoint *end, const char *of)
 
 	ereport(ERROR,
 			(errcode(ERRCODE_DATATYPE_MISMATCH),
-			 errmsg("column \"%s\" of %s has type %s and cannot be a vertex key", end->name, of, format_type_be(end->type)),
-			 has_rows ? errdetail("Only the session that created an anonymous row knows its columns.") :
+			 errmsg("column \"%s\" of %s has type %s and cannot be a vertex key", end->name, of,
+					format_type_be(end->type)),
+			 has_rows ? errdetail("Only the session that created an anonymous row knows its "
+								  "columns.") :
 			 errdetail("It is a pseudo-type."),
-			 has_rows ? errhint("Cast the rows to a composite type, after CREATE TYPE vertex AS (...): 'SELECT ARRAY[ROW(...)::vertex], ... FROM ...'.") :
-			 errhint("Cast it in a query: 'SELECT %s::text, ... FROM ...'.", quote_identifier(end->name))));
+			 has_rows ? errhint("Cast the rows to a composite type, after CREATE TYPE vertex AS "
+								"(...): 'SELECT ARRAY[ROW(...)::vertex], ... FROM ...'.") :
+			 errhint("Cast it in a query: 'SELECT %s::text, ... FROM ...'.",
+					 quote_identifier(end->name))));
 }
 
 /* Raise 42804 for a column that cannot hold keys, `of` being what it belongs to. */
@@ -38,13 +45,19 @@ refuse_type(const EmogiEndpoint *end, const char *of)
 		refuse_pseudo_type(end, of);
 	ereport(ERROR,
 			(errcode(ERRCODE_DATATYPE_MISMATCH),
-			 errmsg("column \"%s\" of %s has type %s and cannot be a vertex key", end->name, of, format_type_be(end->type)),
+			 errmsg("column \"%s\" of %s has type %s and cannot be a vertex key", end->name, of,
+					format_type_be(end->type)),
 			 errdetail("The type has no order: there is no default operator class of btree for it."),
-			 end->in_row ? errhint("Cast it in a query: 'SELECT ROW(..., column::text), ... FROM ...'.") :
-			 errhint("Cast it in a query: 'SELECT %s::text, ... FROM ...'.", quote_identifier(end->name))));
+			 end->in_row ? errhint("Cast it in a query: 'SELECT ROW(..., column::text), ... FROM "
+								   "...'.") :
+			 errhint("Cast it in a query: 'SELECT %s::text, ... FROM ...'.",
+					 quote_identifier(end->name))));
 }
 
-/* Get a query in which two columns are of one type: that of the first where the second is assigned to it, else text. */
+/*
+ * Get a query in which two columns are of one type: that of the first where the second is assigned
+ * to it, else text.
+ */
 static char *
 cast_hint(const EmogiEndpoint *src, const EmogiEndpoint *dst)
 {
@@ -52,11 +65,15 @@ cast_hint(const EmogiEndpoint *src, const EmogiEndpoint *dst)
 	const char *type = format_type_be(src->type);
 
 	if (src->in_row)
-		return assigns ? psprintf("Cast one of them in a query: 'SELECT ROW(...), ROW(..., column::%s) FROM ...'.", type) :
-			pstrdup("Cast both of them in a query: 'SELECT ROW(..., column::text), ROW(..., column::text) FROM ...'.");
+		return assigns ? psprintf("Cast one of them in a query: 'SELECT ROW(...), ROW(..., "
+								  "column::%s) FROM ...'.", type) :
+			pstrdup("Cast both of them in a query: 'SELECT ROW(..., column::text), ROW(..., "
+					"column::text) FROM ...'.");
 	if (assigns)
-		return psprintf("Cast one of them in a query: 'SELECT %s, %s::%s FROM ...'.", quote_identifier(src->name), quote_identifier(dst->name), type);
-	return psprintf("Cast both of them in a query: 'SELECT %s::text, %s::text FROM ...'.", quote_identifier(src->name), quote_identifier(dst->name));
+		return psprintf("Cast one of them in a query: 'SELECT %s, %s::%s FROM ...'.",
+						quote_identifier(src->name), quote_identifier(dst->name), type);
+	return psprintf("Cast both of them in a query: 'SELECT %s::text, %s::text FROM ...'.",
+					quote_identifier(src->name), quote_identifier(dst->name));
 }
 
 /* Raise 42804 for columns of two types. */
@@ -65,8 +82,10 @@ refuse_pair(const EmogiEndpoint *src, const EmogiEndpoint *dst, const char *of)
 {
 	ereport(ERROR,
 			(errcode(ERRCODE_DATATYPE_MISMATCH),
-			 errmsg("columns \"%s\" and \"%s\" of %s have different types", src->name, dst->name, of),
-			 errdetail("They have types %s and %s.", format_type_be(src->type), format_type_be(dst->type)),
+			 errmsg("columns \"%s\" and \"%s\" of %s have different types", src->name, dst->name,
+					of),
+			 errdetail("They have types %s and %s.", format_type_be(src->type),
+					   format_type_be(dst->type)),
 			 errhint("%s", cast_hint(src, dst))));
 }
 
@@ -76,9 +95,12 @@ refuse_half(const EmogiEndpoint *src, const EmogiEndpoint *dst, const char *of)
 {
 	ereport(ERROR,
 			(errcode(ERRCODE_DATATYPE_MISMATCH),
-			 errmsg("columns \"%s\" and \"%s\" of %s have different types", src->name, dst->name, of),
-			 errdetail("They have types %s and %s.", format_type_be(src->type), format_type_be(dst->type)),
-			 errhint("Give both ends as rows of the same columns: 'SELECT ROW(...), ROW(...) FROM ...'.")));
+			 errmsg("columns \"%s\" and \"%s\" of %s have different types", src->name, dst->name,
+					of),
+			 errdetail("They have types %s and %s.", format_type_be(src->type),
+					   format_type_be(dst->type)),
+			 errhint("Give both ends as rows of the same columns: 'SELECT ROW(...), ROW(...) FROM "
+					 "...'.")));
 }
 
 /* Raise 42P21 for columns of two collations. */
@@ -89,17 +111,24 @@ refuse_collations(const EmogiEndpoint *src, const EmogiEndpoint *dst, const char
 
 	ereport(ERROR,
 			(errcode(ERRCODE_COLLATION_MISMATCH),
-			 errmsg("columns \"%s\" and \"%s\" of %s have different collations", src->name, dst->name, of),
-			 errdetail("They have collations %s and %s.", names[0] != NULL ? quote_identifier(names[0]) : "none",
+			 errmsg("columns \"%s\" and \"%s\" of %s have different collations", src->name,
+					dst->name, of),
+			 errdetail("They have collations %s and %s.",
+					   names[0] != NULL ? quote_identifier(names[0]) : "none",
 					   names[1] != NULL ? quote_identifier(names[1]) : "none"),
-			 src->in_row ? errhint("Choose one in a query: 'SELECT ROW(..., a COLLATE \"C\"), ROW(..., b COLLATE \"C\") FROM ...'.") :
-			 errhint("Choose one in a query: 'SELECT %s COLLATE \"C\", %s COLLATE \"C\" FROM ...'.", quote_identifier(src->name),
+			 src->in_row ? errhint("Choose one in a query: 'SELECT ROW(..., a COLLATE \"C\"), "
+								   "ROW(..., b COLLATE \"C\") FROM ...'.") :
+			 errhint("Choose one in a query: 'SELECT %s COLLATE \"C\", %s COLLATE \"C\" FROM ...'.",
+					 quote_identifier(src->name),
 					 quote_identifier(dst->name))));
 }
 
 /* ---- rows ---- */
 
-/* Raise 54011 for ends of more columns than a key may have, 42804 for ends of different numbers of columns. */
+/*
+ * Raise 54011 for ends of more columns than a key may have, 42804 for ends of different numbers of
+ * columns.
+ */
 void
 emogi_endpoint_type_check_count(int nsrc, int ndst, const char *of)
 {
@@ -108,15 +137,20 @@ emogi_endpoint_type_check_count(int nsrc, int ndst, const char *of)
 				(errcode(ERRCODE_TOO_MANY_COLUMNS),
 				 errmsg("a vertex key of %s has %d columns", of, Max(nsrc, ndst)),
 				 errdetail("A key may have up to %d columns.", EMOGI_KEY_MOST_PARTS),
-				 errhint("Make one of several in a query: 'SELECT ROW(a, b || '':'' || c), ... FROM ...'.")));
+				 errhint("Make one of several in a query: 'SELECT ROW(a, b || '':'' || c), ... "
+						 "FROM ...'.")));
 	if (nsrc != ndst)
 		ereport(ERROR,
 				(errcode(ERRCODE_DATATYPE_MISMATCH),
-				 errmsg("the two ends of an edge of %s have different numbers of columns: %d and %d", of, nsrc, ndst),
+				 errmsg("the two ends of an edge of %s have different numbers of "
+						"columns: %d and %d", of, nsrc, ndst),
 				 errhint("Name the same number for both: 'edges((tenant, a), (tenant, b))'.")));
 }
 
-/* Get the columns of an end that is a row, without those that were dropped; NULL when it is none, or they are not known. */
+/*
+ * Get the columns of an end that is a row, without those that were dropped; NULL when it is none,
+ * or they are not known.
+ */
 static TupleDesc
 columns_of(const EmogiEndpoint *end)
 {
@@ -160,7 +194,8 @@ column_of(const EmogiEndpoint *end, TupleDesc columns, int i)
 {
 	Form_pg_attribute attribute = TupleDescAttr(columns, i);
 
-	return (EmogiEndpoint) {psprintf("%s.%s", end->name, NameStr(attribute->attname)), attribute->atttypid, -1, attribute->attcollation, true};
+	return (EmogiEndpoint) {psprintf("%s.%s", end->name, NameStr(attribute->attname)),
+							attribute->atttypid, -1, attribute->attcollation, true};
 }
 
 /* Find out which keys an end is, if the other one is of its type; false when it can be none. */
@@ -193,8 +228,10 @@ refuse_unknown_row(const EmogiEndpoint *end, const char *of)
 	ereport(ERROR,
 			(errcode(ERRCODE_DATATYPE_MISMATCH),
 			 errmsg("column \"%s\" of %s is a row whose columns are not known", end->name, of),
-			 errdetail("They are where the query says ROW(...), with the same types in all parts of a UNION."),
-			 errhint("Cast it to a composite type: 'SELECT (...)::vertex, ... FROM ...' after CREATE TYPE vertex AS (...).")));
+			 errdetail("They are where the query says ROW(...), with the same types in all parts "
+					   "of a UNION."),
+			 errhint("Cast it to a composite type: 'SELECT (...)::vertex, ... FROM ...' after "
+					 "CREATE TYPE vertex AS (...).")));
 }
 
 /* Find out which keys two ends of one column each are. */
@@ -213,9 +250,13 @@ find_keys(const EmogiEndpoint *src, const EmogiEndpoint *dst, const char *of, Em
 		refuse_collations(src, dst, of);
 }
 
-/* Find out which keys two ends of nparts columns each are; their number has been checked. Raises as emogi_endpoint_type_find_keys does. */
+/*
+ * Find out which keys two ends of nparts columns each are; their number has been checked. Raises as
+ * emogi_endpoint_type_find_keys does.
+ */
 void
-emogi_endpoint_type_find_row_keys(const EmogiEndpoint *src, const EmogiEndpoint *dst, int nparts, const char *of, EmogiKeyType *keys)
+emogi_endpoint_type_find_row_keys(const EmogiEndpoint *src, const EmogiEndpoint *dst, int nparts,
+								  const char *of, EmogiKeyType *keys)
 {
 	EmogiKeyType parts[EMOGI_KEY_MOST_PARTS];
 
@@ -226,7 +267,8 @@ emogi_endpoint_type_find_row_keys(const EmogiEndpoint *src, const EmogiEndpoint 
 
 /* Find out which keys two ends that are rows of these columns are. */
 static void
-find_keys_of_rows(const EmogiEndpoint *src, TupleDesc a, const EmogiEndpoint *dst, TupleDesc b, const char *of, EmogiKeyType *keys)
+find_keys_of_rows(const EmogiEndpoint *src, TupleDesc a, const EmogiEndpoint *dst, TupleDesc b,
+				  const char *of, EmogiKeyType *keys)
 {
 	EmogiEndpoint	ends[2][EMOGI_KEY_MOST_PARTS];
 
@@ -243,11 +285,12 @@ find_keys_of_rows(const EmogiEndpoint *src, TupleDesc a, const EmogiEndpoint *ds
 }
 
 /*
- * Find out which keys the two ends of an edge are; `of` says in messages whose columns they are. Raises 42804 and 42P21, and 54011 for
- * rows of too many columns.
+ * Find out which keys the two ends of an edge are; `of` says in messages whose columns they are.
+ * Raises 42804 and 42P21, and 54011 for rows of too many columns.
  */
 void
-emogi_endpoint_type_find_keys(const EmogiEndpoint *src, const EmogiEndpoint *dst, const char *of, EmogiKeyType *keys)
+emogi_endpoint_type_find_keys(const EmogiEndpoint *src, const EmogiEndpoint *dst, const char *of,
+							  EmogiKeyType *keys)
 {
 	TupleDesc	a = columns_of(src);
 	TupleDesc	b = columns_of(dst);

@@ -1,12 +1,15 @@
 /*
- * query_argument.c: query text that a user gives as an argument: what is it, and what does it return?
+ * query_argument.c: query text that a user gives as an argument: what is it, and what does it
+ * return?
  *
- * The columns of edges are found as those of a relation are: by name, src and dst or source and target with weight or
- * cost, wherever they stand; beside ends of these names `vertex` is a vertex that is there with or without an edge. Only a result
- * without such a pair is read by position, if there can be no mistake. A weight without a name is the third of three columns (guess.c).
+ * The columns of edges are found as those of a relation are: by name, src and dst or source and
+ * target with weight or cost, wherever they stand; beside ends of these names `vertex` is a vertex
+ * that is there with or without an edge. Only a result without such a pair is read by position, if
+ * there can be no mistake. A weight without a name is the third of three columns (guess.c).
  *
- * Such text is prepared on its own, which raises its syntax errors with the right position, and must be one SELECT.
- * That it parses on its own is what makes it safe to put between parentheses, into a query of emogi's.
+ * Such text is prepared on its own, which raises its syntax errors with the right position, and
+ * must be one SELECT. That it parses on its own is what makes it safe to put between parentheses,
+ * into a query of emogi's.
  */
 #include "postgres.h"
 
@@ -24,7 +27,9 @@
 #include "base/compat.h"
 #include "source/source.h"
 
-/* The names that the ends of an edge may have, in relations and results of queries, in this order. */
+/*
+ * The names that the ends of an edge may have, in relations and results of queries, in this order.
+ */
 const char *const emogi_query_end_names[2][2] = {{"src", "dst"}, {"source", "target"}};
 
 /* Add to the error of a query with a parameter what to do instead. */
@@ -32,7 +37,8 @@ static void
 explain_parameter(void *arg)
 {
 	if (geterrcode() == ERRCODE_UNDEFINED_PARAMETER)
-		errhint("Give their values with emogi_query('SELECT src, dst FROM edges WHERE kind = $1', kind).");
+		errhint("Give their values with emogi_query('SELECT src, dst FROM edges WHERE kind = $1', "
+				"kind).");
 }
 
 /* Have errors in query text show the text, as SPI does, and what to do about a parameter. */
@@ -53,13 +59,14 @@ emogi_query_explain_text(void *text)
 }
 
 /*
- * Analyse and rewrite query text as its execution would, with locks on what it reads; NULL when it is not one SELECT. types: of its
- * parameters. Raises what is wrong with it.
+ * Analyse and rewrite query text as its execution would, with locks on what it reads; NULL when it
+ * is not one SELECT. types: of its parameters. Raises what is wrong with it.
  */
 Query *
 emogi_query_analyse_with(const char *query, const Oid *types, int ntypes)
 {
-	ErrorContextCallback context = {.previous = error_context_stack,.callback = emogi_query_explain_text,.arg = unconstify(char *, query)};
+	ErrorContextCallback context = {.previous = error_context_stack,.callback =
+									emogi_query_explain_text,.arg = unconstify(char *, query)};
 	List	   *statements;
 	RawStmt    *statement = NULL;
 
@@ -67,7 +74,8 @@ emogi_query_analyse_with(const char *query, const Oid *types, int ntypes)
 	statements = pg_parse_query(query);
 	if (list_length(statements) == 1)
 		statement = linitial_node(RawStmt, statements);
-	if (statement != NULL && IsA(statement->stmt, SelectStmt) && ((SelectStmt *) statement->stmt)->intoClause == NULL)
+	if (statement != NULL && IsA(statement->stmt, SelectStmt) &&
+		((SelectStmt *) statement->stmt)->intoClause == NULL)
 		statements = emogi_compat_analyse(statement, query, types, ntypes);
 	else
 		statements = NIL;
@@ -95,7 +103,8 @@ explain_argument(void *what)
 static SPIPlanPtr
 prepare(const char *query, const char *what)
 {
-	ErrorContextCallback context = {.previous = error_context_stack,.callback = explain_argument,.arg = unconstify(char *, what)};
+	ErrorContextCallback context = {.previous = error_context_stack,.callback = explain_argument,
+									.arg = unconstify(char *, what)};
 	SPIPlanPtr	plan;
 
 	error_context_stack = &context;
@@ -114,14 +123,17 @@ report_not_select(const char *what)
 			 errhint("Give a single SELECT, WITH ... SELECT, VALUES or TABLE.")));
 }
 
-/* Raise 42601 for the name of a relation, as graph arguments have it, where only a query will do. */
+/*
+ * Raise 42601 for the name of a relation, as graph arguments have it, where only a query will do.
+ */
 static void
 check_no_name(const char *query, const char *what)
 {
 	List	   *columns;
 	List	   *name;
 
-	if (emogi_graph_grammar_is_query(query) || !emogi_graph_grammar_split_relation(query, &name, &columns))
+	if (emogi_graph_grammar_is_query(query) ||
+		!emogi_graph_grammar_split_relation(query, &name, &columns))
 		return;
 	ereport(ERROR,
 			(errcode(ERRCODE_SYNTAX_ERROR),
@@ -130,8 +142,9 @@ check_no_name(const char *query, const char *what)
 }
 
 /*
- * Prepare query text, inside SPI. See that it is one SELECT; get its result's description, with the columns of anonymous rows (anonymous_rows.c),
- * and the length of the text without a closing semicolon. `what` names the query in errors.
+ * Prepare query text, inside SPI. See that it is one SELECT; get its result's description, with the
+ * columns of anonymous rows (anonymous_rows.c), and the length of the text without a closing
+ * semicolon. `what` names the query in errors.
  */
 int
 emogi_query_describe_any(const char *query, const char *what, TupleDesc *desc)
@@ -149,7 +162,8 @@ emogi_query_describe_any(const char *query, const char *what, TupleDesc *desc)
 		report_not_select(what);
 	source = linitial(sources);
 	raw = source->raw_parse_tree;
-	if (raw == NULL || !IsA(raw->stmt, SelectStmt) || ((SelectStmt *) raw->stmt)->intoClause != NULL ||
+	if (raw == NULL || !IsA(raw->stmt, SelectStmt) ||
+		((SelectStmt *) raw->stmt)->intoClause != NULL ||
 		source->resultDesc == NULL)
 		report_not_select(what);
 	*desc = CreateTupleDescCopy(source->resultDesc);
@@ -159,7 +173,10 @@ emogi_query_describe_any(const char *query, const char *what, TupleDesc *desc)
 	return end;
 }
 
-/* Prepare the query of a graph as emogi_query_describe_any does, and see that it has at least two columns. */
+/*
+ * Prepare the query of a graph as emogi_query_describe_any does, and see that it has at least two
+ * columns.
+ */
 int
 emogi_query_describe(const char *query, TupleDesc *desc)
 {
@@ -168,7 +185,8 @@ emogi_query_describe(const char *query, TupleDesc *desc)
 	if ((*desc)->natts < 2)
 		ereport(ERROR,
 				(errcode(ERRCODE_SYNTAX_ERROR),
-				 errmsg("the %s returns %d column, but two are needed", EMOGI_GRAPH_QUERY, (*desc)->natts),
+				 errmsg("the %s returns %d column, but two are needed", EMOGI_GRAPH_QUERY,
+						(*desc)->natts),
 				 errhint("An edge is two columns, source and target.")));
 	return length;
 }
@@ -186,8 +204,13 @@ emogi_query_check_key(TupleDesc desc, int column)
 				 errmsg("column \"%s\" of the query has type %s and cannot be a vertex key",
 						NameStr(attribute->attname), format_type_be(attribute->atttypid)),
 				 TypeCategory(type) == TYPCATEGORY_NUMERIC ?
-				 errhint("Vertex keys are smallint, integer or bigint. Add a cast, such as ::bigint.") :
-				 errhint("Vertex keys are smallint, integer or bigint. Number others in a table, CREATE TABLE vertices AS SELECT key, row_number() OVER () AS id FROM (SELECT src FROM edges UNION SELECT dst FROM edges) AS keys (key), and give 'SELECT a.id, b.id FROM edges AS e JOIN vertices AS a ON a.key = e.src JOIN vertices AS b ON b.key = e.dst'.")));
+				 errhint("Vertex keys are smallint, integer or bigint. Add a cast, such as "
+						 "::bigint.") :
+				 errhint("Vertex keys are smallint, integer or bigint. Number others in a table, "
+						 "CREATE TABLE vertices AS SELECT key, row_number() OVER () AS id FROM "
+						 "(SELECT src FROM edges UNION SELECT dst FROM edges) AS keys (key), and "
+						 "give 'SELECT a.id, b.id FROM edges AS e JOIN vertices AS a ON a.key = "
+						 "e.src JOIN vertices AS b ON b.key = e.dst'.")));
 }
 
 /* Raise 42804 unless a column can hold weights or values; `what` says which. */
@@ -231,8 +254,10 @@ check_unique(TupleDesc desc, int column)
 		if (strcmp(name_of(desc, i), name_of(desc, column)) == 0)
 			ereport(ERROR,
 					(errcode(ERRCODE_AMBIGUOUS_COLUMN),
-					 errmsg("the %s returns more than one column \"%s\"", EMOGI_GRAPH_QUERY, name_of(desc, column)),
-					 errhint("Name the columns in the SELECT, and give others than the ends and the weight of an edge other names with AS.")));
+					 errmsg("the %s returns more than one column \"%s\"", EMOGI_GRAPH_QUERY,
+							name_of(desc, column)),
+					 errhint("Name the columns in the SELECT, and give others than the ends and "
+							 "the weight of an edge other names with AS.")));
 }
 
 /* List a result's columns, for an error's DETAIL. */
@@ -248,8 +273,8 @@ column_names(TupleDesc desc)
 }
 
 /*
- * Prepare another query as emogi_query_describe_any does, and see that it has two columns and no others, of which one could be meant. example:
- * what to select.
+ * Prepare another query as emogi_query_describe_any does, and see that it has two columns and no
+ * others, of which one could be meant. example: what to select.
  */
 int
 emogi_query_describe_two(const char *query, const char *what, const char *example, TupleDesc *desc)
@@ -259,7 +284,8 @@ emogi_query_describe_two(const char *query, const char *what, const char *exampl
 	if ((*desc)->natts != 2)
 		ereport(ERROR,
 				(errcode(ERRCODE_SYNTAX_ERROR),
-				 errmsg("the %s returns %d column%s, but two are needed", what, (*desc)->natts, (*desc)->natts == 1 ? "" : "s"),
+				 errmsg("the %s returns %d column%s, but two are needed", what, (*desc)->natts,
+						(*desc)->natts == 1 ? "" : "s"),
 				 errdetail("Its columns are: %s.", column_names(*desc)),
 				 errhint("Select the two alone: '%s'.", example)));
 	return length;
@@ -285,7 +311,8 @@ likely_end(TupleDesc desc, int column)
 	{
 		Oid			type = getBaseType(TupleDescAttr(desc, column - 1)->atttypid);
 
-		if ((type == INT2OID || type == INT4OID || type == INT8OID) && !is_no_end(name_of(desc, column)))
+		if ((type == INT2OID || type == INT4OID || type == INT8OID) &&
+			!is_no_end(name_of(desc, column)))
 			return column;
 	}
 	return 0;
@@ -300,14 +327,19 @@ report_unknown_ends(TupleDesc desc)
 
 	ereport(ERROR,
 			(errcode(ERRCODE_UNDEFINED_COLUMN),
-			 errmsg("the %s has %d columns, but neither src and dst nor source and target", EMOGI_GRAPH_QUERY, desc->natts),
+			 errmsg("the %s has %d columns, but neither src and dst nor source and target",
+					EMOGI_GRAPH_QUERY, desc->natts),
 			 errdetail("Its columns are: %s.", column_names(desc)),
-			 errhint("Say which of them are the ends of an edge: 'SELECT %s AS src, %s AS dst FROM (...) AS q'.",
+			 errhint("Say which of them are the ends of an edge: 'SELECT %s AS src, %s AS dst FROM "
+					 "(...) AS q'.",
 					 dst > 0 ? quote_identifier(name_of(desc, src)) : "source_column",
 					 dst > 0 ? quote_identifier(name_of(desc, dst)) : "target_column")));
 }
 
-/* Get the third column of three, which the caller has written, as the weight. Raises 42703 when it is called id: it is hardly one. */
+/*
+ * Get the third column of three, which the caller has written, as the weight. Raises 42703 when it
+ * is called id: it is hardly one.
+ */
 static int
 third_as_weight(TupleDesc desc, const EmogiEdgeColumns *columns)
 {
@@ -315,24 +347,32 @@ third_as_weight(TupleDesc desc, const EmogiEdgeColumns *columns)
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_COLUMN),
 				 errmsg("column \"id\" of the %s is not taken for a weight", EMOGI_GRAPH_QUERY),
-				 errhint("Where it names edges that have no weight, let it come first: 'SELECT id, %1$s AS src, %2$s AS dst FROM ...'. Or leave it out, or say that it is one: 'SELECT %1$s AS src, %2$s AS dst, id AS weight FROM ...'.",
-						 quote_identifier(name_of(desc, columns->src)), quote_identifier(name_of(desc, columns->dst)))));
+				 errhint("Where it names edges that have no weight, let it come first: 'SELECT id, "
+						 "%1$s AS src, %2$s AS dst FROM ...'. Or leave it out, or say that it is "
+						 "one: 'SELECT %1$s AS src, %2$s AS dst, id AS weight FROM ...'.",
+						 quote_identifier(name_of(desc, columns->src)),
+						 quote_identifier(name_of(desc, columns->dst)))));
 	return 3;
 }
 
-/* Find the weight of edges whose ends are known by name, and that has no name of its own: the third of three columns, if it is written; 0 = none. */
+/*
+ * Find the weight of edges whose ends are known by name, and that has no name of its own: the third
+ * of three columns, if it is written; 0 = none.
+ */
 static int
 find_nameless_weight(TupleDesc desc, const char *query, EmogiEdgeColumns *columns)
 {
-	if (desc->natts == 3 && Max(columns->src, columns->dst) == 2 && columns->vertex != 3 && emogi_guess_is_written(query))
+	if (desc->natts == 3 && Max(columns->src, columns->dst) == 2 && columns->vertex != 3 &&
+		emogi_guess_is_written(query))
 		return third_as_weight(desc, columns);
 	columns->guess = emogi_guess_weight(desc, columns->src, columns->dst);
 	return 0;
 }
 
 /*
- * Find the weight of edges whose ends are known by name: by its own name, else by its place; 0 = none. With a
- * `reverse_cost` beside a cost both are found whether weights are read or not: they say which edges there are.
+ * Find the weight of edges whose ends are known by name: by its own name, else by its place; 0 =
+ * none. With a `reverse_cost` beside a cost both are found whether weights are read or not: they
+ * say which edges there are.
  */
 static int
 find_weight(TupleDesc desc, const char *query, bool wants_weight, EmogiEdgeColumns *columns)
@@ -361,7 +401,10 @@ find_ends(TupleDesc desc, EmogiEdgeColumns *columns)
 	return false;
 }
 
-/* Can a result without known names be read by position? One of three columns must not begin with what is no end. */
+/*
+ * Can a result without known names be read by position? One of three columns must not begin with
+ * what is no end.
+ */
 static bool
 has_positions(TupleDesc desc)
 {
@@ -415,7 +458,8 @@ end_of(TupleDesc desc, int column)
 {
 	Form_pg_attribute attribute = TupleDescAttr(desc, column - 1);
 
-	return (EmogiEndpoint) {NameStr(attribute->attname), attribute->atttypid, attribute->atttypmod, attribute->attcollation, false};
+	return (EmogiEndpoint) {NameStr(attribute->attname), attribute->atttypid, attribute->atttypmod,
+							attribute->attcollation, false};
 }
 
 /* Find out which keys the ends are, and that a vertex is one, too; raises 42804 and 42P21. */
@@ -435,9 +479,13 @@ find_keys(TupleDesc desc, EmogiEdgeColumns *columns)
 	}
 }
 
-/* Find the columns that make an edge of a query's result, and see that they are of types that can. Raises 0A000, 42702, 42703, 42804, 42P21. */
+/*
+ * Find the columns that make an edge of a query's result, and see that they are of types that can.
+ * Raises 0A000, 42702, 42703, 42804, 42P21.
+ */
 void
-emogi_query_edge_columns(TupleDesc desc, const char *query, bool wants_weight, EmogiEdgeColumns *columns)
+emogi_query_edge_columns(TupleDesc desc, const char *query, bool wants_weight,
+						 EmogiEdgeColumns *columns)
 {
 	find_edge_columns(desc, query, wants_weight, columns);
 	find_keys(desc, columns);
@@ -446,21 +494,25 @@ emogi_query_edge_columns(TupleDesc desc, const char *query, bool wants_weight, E
 	if (columns->reverse > 0)
 	{
 		emogi_query_check_number(desc, columns->reverse - 1, "weight");
-		columns->unlike = TupleDescAttr(desc, columns->reverse - 1)->atttypid != TupleDescAttr(desc, columns->weight - 1)->atttypid;
+		columns->unlike = TupleDescAttr(desc, columns->reverse - 1)->atttypid != TupleDescAttr(desc,
+				columns->weight - 1)->atttypid;
 	}
 }
 
 /* ---- both ways ---- */
 
 /*
- * Write what a query with an edge for each way selects of a relation r(c1, c2, ...), of one way. Costs of two types are cast: of real and bigint or
- * numeric SQL would make real, which holds fewer digits than either of the others.
+ * Write what a query with an edge for each way selects of a relation r(c1, c2, ...), of one way.
+ * Costs of two types are cast: of real and bigint or numeric SQL would make real, which holds fewer
+ * digits than either of the others.
  */
 static void
 write_way(StringInfo sql, const EmogiEdgeColumns *columns, bool back)
 {
-	appendStringInfo(sql, "r.c%d, r.c%d, r.c%d%s", back ? columns->dst : columns->src, back ? columns->src : columns->dst,
-					 back ? columns->reverse : columns->weight, columns->unlike ? "::pg_catalog.float8" : "");
+	appendStringInfo(sql, "r.c%d, r.c%d, r.c%d%s", back ? columns->dst : columns->src,
+					 back ? columns->src : columns->dst,
+					 back ? columns->reverse : columns->weight,
+					 columns->unlike ? "::pg_catalog.float8" : "");
 	if (columns->vertex > 0)
 		appendStringInfo(sql, ", r.c%d", columns->vertex);
 	if (columns->edge > 0)
@@ -477,14 +529,17 @@ write_names(StringInfo sql, int ncolumns)
 }
 
 /*
- * Get the text of a query that has an edge for each way of the rows of another, whose columns have a weight of the way back, where the
- * weight of that way is not negative; NULL comes through, and is refused later. The other is read once; length: of its text. Columns are
- * src, dst, weight, and vertex and id if there are any. Rows whose columns are not known by a type go by way of WITH, through which they are found.
+ * Get the text of a query that has an edge for each way of the rows of another, whose columns have
+ * a weight of the way back, where the weight of that way is not negative; NULL comes through, and
+ * is refused later. The other is read once; length: of its text. Columns are src, dst, weight, and
+ * vertex and id if there are any. Rows whose columns are not known by a type go by way of WITH,
+ * through which they are found.
  */
 char *
 emogi_query_both_ways(const char *query, int length, const EmogiEdgeColumns *columns)
 {
-	const char *const names = psprintf("src, dst, weight%s%s", columns->vertex > 0 ? ", vertex" : "", columns->edge > 0 ? ", id" : "");
+	const char *const names = psprintf("src, dst, weight%s%s", columns->vertex > 0 ? ", vertex" :
+									   "", columns->edge > 0 ? ", id" : "");
 	const bool	is_row = columns->key.nparts > 0;
 	StringInfoData sql;
 
@@ -514,11 +569,13 @@ emogi_query_both_ways(const char *query, int length, const EmogiEdgeColumns *col
 }
 
 /*
- * Prepare a query of edges, inside SPI, as emogi_query_describe does; find the columns that make an edge and see that
- * they are of types that can. *query: becomes one that has an edge for each way where there is a weight of the way back.
+ * Prepare a query of edges, inside SPI, as emogi_query_describe does; find the columns that make an
+ * edge and see that they are of types that can. *query: becomes one that has an edge for each way
+ * where there is a weight of the way back.
  */
 int
-emogi_query_describe_edges(char **query, bool wants_weight, TupleDesc *desc, EmogiEdgeColumns *columns)
+emogi_query_describe_edges(char **query, bool wants_weight, TupleDesc *desc,
+						   EmogiEdgeColumns *columns)
 {
 	int			length = emogi_query_describe(*query, desc);
 

@@ -1,9 +1,10 @@
 /*
  * query_id.c: what a query is known by where calls are counted: its text without its constants.
  *
- * Numbers and strings become ?, comments and blanks one blank. So calls that differ in a value count together, and no value of a
- * user's stands where others may read it. This is no lexer of SQL: text that is wrong, or a string with backslashes where
- * standard_conforming_strings is off, becomes some text as well, and raises nothing.
+ * Numbers and strings become ?, comments and blanks one blank. So calls that differ in a value
+ * count together, and no value of a user's stands where others may read it. This is no lexer of
+ * SQL: text that is wrong, or a string with backslashes where standard_conforming_strings is off,
+ * becomes some text as well, and raises nothing.
  */
 #include "postgres.h"
 
@@ -19,7 +20,10 @@ is_word(char c)
 	return isalnum((unsigned char) c) || c == '_' || c == '$' || IS_HIGHBIT_SET(c);
 }
 
-/* Skip what ends with a quote, from behind the one that begins it; doubled ones are part of it, and so is what follows a backslash if that escapes. */
+/*
+ * Skip what ends with a quote, from behind the one that begins it; doubled ones are part of it, and
+ * so is what follows a backslash if that escapes.
+ */
 static const char *
 skip_quoted(const char *p, char quote, bool escapes)
 {
@@ -88,18 +92,23 @@ skip_number(const char *p)
 	return p;
 }
 
-/* Skip a constant; get where it begins if there is none. Of a string the letter before it is left, e of E'...' say. */
+/*
+ * Skip a constant; get where it begins if there is none. Of a string the letter before it is left,
+ * e of E'...' say.
+ */
 static const char *
 skip_constant(const char *text, const char *p)
 {
 	const bool	after_word = p > text && is_word(p[-1]);
-	const bool	escapes = p > text && (p[-1] == 'e' || p[-1] == 'E') && (p - 1 == text || !is_word(p[-2]));
+	const bool	escapes = p > text && (p[-1] == 'e' || p[-1] == 'E') &&
+		(p - 1 == text || !is_word(p[-2]));
 
 	if (*p == '\'')
 		return skip_quoted(p + 1, '\'', escapes);
 	if (*p == '$' && !after_word)
 		return skip_dollar_quoted(p);
-	if (!after_word && (isdigit((unsigned char) *p) || (*p == '.' && isdigit((unsigned char) p[1]))))
+	if (!after_word &&
+		(isdigit((unsigned char) *p) || (*p == '.' && isdigit((unsigned char) p[1]))))
 		return skip_number(p + 1);
 	return p;
 }
@@ -108,7 +117,8 @@ skip_constant(const char *text, const char *p)
 static char *
 without_constants(const char *text)
 {
-	char	   *bare = palloc_extended(2 * strlen(text) + 1, MCXT_ALLOC_HUGE);	/* each sign becomes one, and perhaps a blank before it */
+	/* each sign becomes one, and perhaps a blank before it */
+	char	   *bare = palloc_extended(2 * strlen(text) + 1, MCXT_ALLOC_HUGE);
 	char	   *to = bare;
 	const char *p = text;
 
@@ -144,8 +154,9 @@ without_constants(const char *text)
 }
 
 /*
- * Get what a Source is known by where calls are counted: the relation that the graph argument names, or the hash of a query's text without its
- * constants, and text to show, what was given or that text.
+ * Get what a Source is known by where calls are counted: the relation that the graph argument
+ * names, or the hash of a query's text without its constants, and text to show, what was given or
+ * that text.
  */
 void
 emogi_query_id_of_source(const EmogiSource *source, Oid *relid, uint64 *query, const char **text)

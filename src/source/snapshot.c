@@ -1,26 +1,32 @@
 /*
  * snapshot.c: the snapshot that a call reads under.
  *
- * A SELECT takes its snapshot when it has its locks. A call comes later: its statement has a snapshot already, and while the
- * call waits for its locks, or before, others may swap the table for another by renaming it, detach and attach partitions,
- * TRUNCATE and load, drop and create. Names are looked up in the newest catalog; the rows of what they lead to may all be
- * newer than the snapshot. The answer would be that of a state which never was.
+ * A SELECT takes its snapshot when it has its locks. A call comes later: its statement has a
+ * snapshot already, and while the call waits for its locks, or before, others may swap the table
+ * for another by renaming it, detach and attach partitions, TRUNCATE and load, drop and create.
+ * Names are looked up in the newest catalog; the rows of what they lead to may all be newer than
+ * the snapshot. The answer would be that of a state which never was.
  *
- * So whatever a call reads must be what its snapshot sees in the catalogs: under that name, in that schema, on that search
- * path, in that file, with those columns and policies; for a view that rule, for the tables of a query the same partitions
- * and children. What is compared is what is used, with locks held: that the catalogs change again in the meantime does no harm (catalog_visibility.c).
+ * So whatever a call reads must be what its snapshot sees in the catalogs: under that name, in that
+ * schema, on that search path, in that file, with those columns and policies; for a view that rule,
+ * for the tables of a query the same partitions and children. What is compared is what is used,
+ * with locks held: that the catalogs change again in the meantime does no harm
+ * (catalog_visibility.c).
  *
- * Partitions come and go without a lock that keeps readers out, beside a SELECT in the same statement, which goes on with
- * those that it was planned with. So of a relation that the statement may have read already, those partitions and children
- * are read that the snapshot sees, be they its own no longer.
+ * Partitions come and go without a lock that keeps readers out, beside a SELECT in the same
+ * statement, which goes on with those that it was planned with. So of a relation that the statement
+ * may have read already, those partitions and children are read that the snapshot sees, be they its
+ * own no longer.
  *
- * Where the snapshot does not agree, the calls of the statement go over to a newer one, taken with the locks held, and names
- * are looked up again, until both agree. All calls of a statement read under one snapshot: once one of them has been
- * answered, there is no going over, and a call that cannot be answered under that snapshot fails (40001). A statement is
- * known by its snapshot, which is kept registered, lest its address be taken by that of another statement.
+ * Where the snapshot does not agree, the calls of the statement go over to a newer one, taken with
+ * the locks held, and names are looked up again, until both agree. All calls of a statement read
+ * under one snapshot: once one of them has been answered, there is no going over, and a call that
+ * cannot be answered under that snapshot fails (40001). A statement is known by its snapshot, which
+ * is kept registered, lest its address be taken by that of another statement.
  *
- * In REPEATABLE READ and SERIALIZABLE snapshots are older on purpose: a call sees what a SELECT would, but for shards of Citus that the snapshot does not see (40001). A query's functions
- * that are not inlined look up names of their own, as they do in a SELECT.
+ * In REPEATABLE READ and SERIALIZABLE snapshots are older on purpose: a call sees what a SELECT
+ * would, but for shards of Citus that the snapshot does not see (40001). A query's functions that
+ * are not inlined look up names of their own, as they do in a SELECT.
  */
 #include "postgres.h"
 
@@ -83,7 +89,10 @@ forget(Statement *statement)
 	pfree(statement);
 }
 
-/* Forget the statements that have ended: nobody else has their snapshots, but for the query that is just ending. */
+/*
+ * Forget the statements that have ended: nobody else has their snapshots, but for the query that is
+ * just ending.
+ */
 static void
 forget_ended(Snapshot ending)
 {
@@ -152,16 +161,19 @@ report_change(Oid relid)
 
 	ereport(ERROR,
 			(errcode(ERRCODE_T_R_SERIALIZATION_FAILURE),
-			 errmsg("could not read relation \"%s\" under the snapshot of the statement's other calls",
+			 errmsg("could not read relation \"%s\" under the snapshot of the statement's other "
+					"calls",
 					name != NULL ? name : "(dropped)"),
-			 errdetail("It, or what it consists of, was swapped, rewritten or altered after that snapshot was taken."),
+			 errdetail("It, or what it consists of, was swapped, rewritten or altered after that "
+					   "snapshot was taken."),
 			 errhint("Run the statement again.")));
 }
 
 /*
- * Have the statement's calls read under a newer snapshot, which sees all that the locks at hand have waited for. Raises 40001
- * when one of them has read under the old one; relid: the relation that asks for it. Commands of the own transaction that
- * came after the statement's are seen only if it does not go without.
+ * Have the statement's calls read under a newer snapshot, which sees all that the locks at hand
+ * have waited for. Raises 40001 when one of them has read under the old one; relid: the relation
+ * that asks for it. Commands of the own transaction that came after the statement's are seen only
+ * if it does not go without.
  */
 void
 emogi_snapshot_renew(Oid relid)
@@ -173,7 +185,8 @@ emogi_snapshot_renew(Oid relid)
 	if (statement->answered || ++statement->nrenewals > MOST_RENEWALS)
 		report_change(relid);
 	/* GetLatestSnapshot refuses in parallel mode; for what is no catalog this is as new */
-	newer = RegisterSnapshotOnOwner(GetNonHistoricCatalogSnapshot(InvalidOid), TopTransactionResourceOwner);
+	newer = RegisterSnapshotOnOwner(GetNonHistoricCatalogSnapshot(InvalidOid),
+									TopTransactionResourceOwner);
 	if (statement->newer == NULL)
 		newer->curcid = statement->snapshot->curcid;
 	else
@@ -195,7 +208,9 @@ end_executor(QueryDesc *query)
 		forget_ended(ending);
 }
 
-/* Forget all statements at the end of a transaction. What fails releases the snapshots by itself. */
+/*
+ * Forget all statements at the end of a transaction. What fails releases the snapshots by itself.
+ */
 static void
 at_end_of_transaction(XactEvent event, void *arg)
 {
@@ -224,8 +239,8 @@ emogi_snapshot_init(void)
 }
 
 /*
- * Raise 25000 in a parallel worker. It would read under the snapshot of its leader, but not see what the leader has written,
- * nor know what snapshot the statement's other calls read under.
+ * Raise 25000 in a parallel worker. It would read under the snapshot of its leader, but not see
+ * what the leader has written, nor know what snapshot the statement's other calls read under.
  */
 void
 emogi_snapshot_refuse_worker(void)
@@ -239,11 +254,15 @@ emogi_snapshot_refuse_worker(void)
 
 /* ---- a relation ---- */
 
-/* List the names of the columns that a call reads of a relation: a child may have them under other numbers. */
+/*
+ * List the names of the columns that a call reads of a relation: a child may have them under other
+ * numbers.
+ */
 static List *
 list_names(const EmogiSource *source)
 {
-	const AttrNumber columns[] = {source->src, source->dst, source->weight, source->reverse, source->graph->reads_names ? source->edge : 0};
+	const AttrNumber columns[] = {source->src, source->dst, source->weight, source->reverse,
+								  source->graph->reads_names ? source->edge : 0};
 	List	   *names = NIL;
 
 	for (int i = 0; i < (int) lengthof(columns); i++)
@@ -253,9 +272,9 @@ list_names(const EmogiSource *source)
 }
 
 /*
- * Does the active snapshot see a relation as it was resolved? Lists it and all below it that the snapshot sees, locked. The
- * root is locked. Where other children have come or gone since, a newer snapshot is asked for only if nothing else in the
- * statement can have read the relation yet.
+ * Does the active snapshot see a relation as it was resolved? Lists it and all below it that the
+ * snapshot sees, locked. The root is locked. Where other children have come or gone since, a newer
+ * snapshot is asked for only if nothing else in the statement can have read the relation yet.
  */
 bool
 emogi_snapshot_sees(const EmogiSource *source, List **relids)
@@ -271,14 +290,16 @@ emogi_snapshot_sees(const EmogiSource *source, List **relids)
 	}
 	same_children &= !current_statement()->answered;
 	*relids = list_make1_oid(source->relid);
-	if (source->name != NIL && !emogi_catalog_visibility_name(source->name, source->relid, snapshot))
+	if (source->name != NIL &&
+		!emogi_catalog_visibility_name(source->name, source->relid, snapshot))
 		return false;
 	for (int i = 0; i < list_length(*relids); i++)
 	{
 		Oid			relid = list_nth_oid(*relids, i);
 		bool		childless;
 
-		if (!emogi_catalog_visibility_relation(relid, snapshot, &childless) || !emogi_catalog_visibility_columns(relid, names, snapshot) ||
+		if (!emogi_catalog_visibility_relation(relid, snapshot, &childless) ||
+			!emogi_catalog_visibility_columns(relid, names, snapshot) ||
 			(!childless && same_children && !emogi_catalog_visibility_children(relid, snapshot)) ||
 			(!childless && !emogi_catalog_visibility_list_children(relid, snapshot, relids)))
 			return false;
@@ -303,11 +324,15 @@ count_columns(Oid relid)
 	return natts;
 }
 
-/* Is a relation a partition of a table that is in a list as well? Then it is read by the name of that table, whose columns are its own. */
+/*
+ * Is a relation a partition of a table that is in a list as well? Then it is read by the name of
+ * that table, whose columns are its own.
+ */
 static bool
 is_read_by_parent(Oid relid, List *relids)
 {
-	return get_rel_relispartition(relid) && list_member_oid(relids, get_partition_parent(relid, true));
+	return get_rel_relispartition(relid) &&
+		list_member_oid(relids, get_partition_parent(relid, true));
 }
 
 /* Does a relation have the same name, columns and rule? */
@@ -318,29 +343,39 @@ sees_definition(Oid relid, Snapshot snapshot)
 	List	   *name;
 
 	for (AttrNumber attnum = 1; attnum <= natts; attnum++)
-		if (!emogi_catalog_visibility_column(SearchSysCache2(ATTNUM, ObjectIdGetDatum(relid), Int16GetDatum(attnum)), snapshot))
+		if (!emogi_catalog_visibility_column(SearchSysCache2(ATTNUM, ObjectIdGetDatum(relid),
+															 Int16GetDatum(attnum)), snapshot))
 			return false;
 	name = list_make1(makeString(get_rel_name(relid)));
 	if (!RelationIsVisible(relid))
 		name = lcons(makeString(get_namespace_name(get_rel_namespace(relid))), name);
-	return emogi_catalog_visibility_name(name, relid, snapshot) && emogi_catalog_visibility_rule(relid, snapshot);
+	return emogi_catalog_visibility_name(name, relid, snapshot) &&
+		emogi_catalog_visibility_rule(relid, snapshot);
 }
 
-/* Does the active snapshot see a relation, one of a list, as a plan reads it? Those that are named count by their own names. */
+/*
+ * Does the active snapshot see a relation, one of a list, as a plan reads it? Those that are named
+ * count by their own names.
+ */
 static bool
 sees_planned(Oid relid, List *relids, List *named, Snapshot snapshot)
 {
 	bool		childless;
 
-	/* a plan lists the values of constants of type oid as well, which need not be relations; those that it reads are locked and exist */
+	/*
+	 * a plan lists the values of constants of type oid as well, which need not be relations; those
+	 * that it reads are locked and exist
+	 */
 	return relid < FirstNormalObjectId || !SearchSysCacheExists1(RELOID, ObjectIdGetDatum(relid)) ||
-		(emogi_catalog_visibility_relation(relid, snapshot, &childless) && ((!list_member_oid(named, relid) && is_read_by_parent(relid, relids)) || sees_definition(relid, snapshot)) &&
+		(emogi_catalog_visibility_relation(relid, snapshot, &childless) &&
+		 ((!list_member_oid(named, relid) && is_read_by_parent(relid, relids)) ||
+		  sees_definition(relid, snapshot)) &&
 		 (childless || emogi_catalog_visibility_children(relid, snapshot)));
 }
 
 /*
- * Find a relation that the active snapshot sees otherwise than a query reads it; InvalidOid when there is none. They are locked. The query
- * names some of them; NIL = it is not known which.
+ * Find a relation that the active snapshot sees otherwise than a query reads it; InvalidOid when
+ * there is none. They are locked. The query names some of them; NIL = it is not known which.
  */
 Oid
 emogi_snapshot_find_unseen(List *relids, List *named)
@@ -356,7 +391,10 @@ emogi_snapshot_find_unseen(List *relids, List *named)
 	return InvalidOid;
 }
 
-/* Find a Citus table of a query of which the active snapshot sees shards elsewhere than they are; InvalidOid when there is none. Plans of Citus do not name its tables. */
+/*
+ * Find a Citus table of a query of which the active snapshot sees shards elsewhere than they are;
+ * InvalidOid when there is none. Plans of Citus do not name its tables.
+ */
 static Oid
 find_unseen_shards(const CachedPlanSource *source)
 {
@@ -368,7 +406,10 @@ find_unseen_shards(const CachedPlanSource *source)
 	return InvalidOid;
 }
 
-/* Raise 40001 where the transaction's snapshot, which is kept, does not see shards of a query's Citus tables where they are. */
+/*
+ * Raise 40001 where the transaction's snapshot, which is kept, does not see shards of a query's
+ * Citus tables where they are.
+ */
 static void
 check_shards(const CachedPlanSource *source)
 {
@@ -377,12 +418,17 @@ check_shards(const CachedPlanSource *source)
 	if (OidIsValid(unseen))
 		ereport(ERROR,
 				(errcode(ERRCODE_T_R_SERIALIZATION_FAILURE),
-				 errmsg("could not read Citus table \"%s\" under the snapshot of the transaction", get_rel_name(unseen)),
-				 errdetail("Its shards have gone elsewhere since that was taken, where it sees no rows of theirs."),
+				 errmsg("could not read Citus table \"%s\" under the snapshot of the transaction",
+						get_rel_name(unseen)),
+				 errdetail("Its shards have gone elsewhere since that was taken, where it sees no "
+						   "rows of theirs."),
 				 errhint("Begin the transaction again.")));
 }
 
-/* Find a relation of a query's plan that the active snapshot sees otherwise; InvalidOid when there is none. Plans it. */
+/*
+ * Find a relation of a query's plan that the active snapshot sees otherwise; InvalidOid when there
+ * is none. Plans it.
+ */
 static Oid
 find_unseen(SPIPlanPtr plan, int *generation)
 {
@@ -392,12 +438,17 @@ find_unseen(SPIPlanPtr plan, int *generation)
 	if (cached == NULL || list_length(cached->stmt_list) != 1)
 		elog(ERROR, "could not plan a query");
 	*generation = cached->generation;
-	unseen = emogi_snapshot_find_unseen(linitial_node(PlannedStmt, cached->stmt_list)->relationOids, NIL);
+	unseen = emogi_snapshot_find_unseen(linitial_node(PlannedStmt, cached->stmt_list)->relationOids,
+										NIL);
 	ReleaseCachedPlan(cached, NULL);
-	return OidIsValid(unseen) ? unseen : find_unseen_shards(linitial(SPI_plan_get_plan_sources(plan)));
+	return OidIsValid(unseen) ? unseen :
+		find_unseen_shards(linitial(SPI_plan_get_plan_sources(plan)));
 }
 
-/* Prepare a query, inside SPI, under a snapshot that sees what it reads, and make that the active one. */
+/*
+ * Prepare a query, inside SPI, under a snapshot that sees what it reads, and make that the active
+ * one.
+ */
 static EmogiReading
 prepare(const char *query, int nargs, Oid *types, int cursor_options)
 {
@@ -408,7 +459,10 @@ prepare(const char *query, int nargs, Oid *types, int cursor_options)
 		Oid			unseen;
 
 		emogi_snapshot_push();
-		reading.plan = SPI_prepare_cursor(query, nargs, types, (cursor_options & CURSOR_OPT_CUSTOM_PLAN) ? cursor_options : cursor_options | CURSOR_OPT_GENERIC_PLAN);
+		reading.plan = SPI_prepare_cursor(query, nargs, types,
+										  (cursor_options & CURSOR_OPT_CUSTOM_PLAN) ?
+										  cursor_options : cursor_options |
+										  CURSOR_OPT_GENERIC_PLAN);
 		if (reading.plan == NULL)
 			elog(ERROR, "could not prepare a query: %s", SPI_result_code_string(SPI_result));
 		if (is_kept())
@@ -426,8 +480,8 @@ prepare(const char *query, int nargs, Oid *types, int cursor_options)
 }
 
 /*
- * Prepare a query to read, inside SPI, under the statement's snapshot, which becomes the active one until
- * emogi_snapshot_close. Raises 40001.
+ * Prepare a query to read, inside SPI, under the statement's snapshot, which becomes the active one
+ * until emogi_snapshot_close. Raises 40001.
  */
 EmogiReading
 emogi_snapshot_open(const char *query, int nargs, Oid *types, int cursor_options)
@@ -438,7 +492,10 @@ emogi_snapshot_open(const char *query, int nargs, Oid *types, int cursor_options
 	return reading;
 }
 
-/* See, before a statement's call is answered, that its snapshot will do for a query, inside SPI; else take a newer one. */
+/*
+ * See, before a statement's call is answered, that its snapshot will do for a query, inside SPI;
+ * else take a newer one.
+ */
 void
 emogi_snapshot_prepare(const char *query)
 {
@@ -447,8 +504,9 @@ emogi_snapshot_prepare(const char *query)
 }
 
 /*
- * See that a query was read as it was prepared, under the snapshot that is still active. PostgreSQL plans anew when it finds that a table has other partitions than
- * before; nothing else can have changed under the plan's locks. Raises 40001.
+ * See that a query was read as it was prepared, under the snapshot that is still active. PostgreSQL
+ * plans anew when it finds that a table has other partitions than before; nothing else can have
+ * changed under the plan's locks. Raises 40001.
  */
 void
 emogi_snapshot_check(const EmogiReading *reading)
