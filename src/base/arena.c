@@ -1,10 +1,10 @@
 /*
- * arena.c: the Region, the shared memory in which Graphs, edges and Results stand: whole extents
- * for owners.
+ * arena.c: the shared-memory arena that holds graphs, edges and results, allocated in whole extents
+ * per owner
  *
- * What is large is allocated here, by the extent (extents.c); what is small in small_allocations.c.
- * When the budget or a limit does not allow an allocation, whoever stands above is asked to make
- * room: calls that have finished, Graphs that are cached.
+ * Large allocations are made here, in extents (extents.c); small ones in small_allocations.c. If
+ * the budget or a limit does not allow an allocation, a callback of a higher layer makes room: it
+ * frees finished calls and evicts cached graphs.
  */
 #include "postgres.h"
 
@@ -13,29 +13,27 @@
 #include "base/machine.h"
 #include "base/settings.h"
 
-/*
- * Gives something up, so that there is room; false when there is nothing to give up. See arena.h.
- */
+/* Frees memory to make room; returns false if there is nothing to free. See arena.h. */
 static bool (*make_room) (bool at_limit, uint64 bytes);
 
-/* Have this asked for room, see arena.h; called once, in the postmaster. */
+/* Set the callback that makes room, see arena.h; called once, in the postmaster. */
 void
 emogi_arena_ask_for_room(bool (*ask) (bool at_limit, uint64 bytes))
 {
 	make_room = ask;
 }
 
-/* Gets the bytes of Graphs that are kept; the cache's. */
+/* Gets the bytes of kept graphs; set by the cache. */
 static uint64 (*kept_bytes) (void);
 
-/* Have this asked what is kept, see arena.h; called once, in the postmaster. */
+/* Set the callback that counts kept bytes, see arena.h; called once, in the postmaster. */
 void
 emogi_arena_ask_kept(uint64 (*bytes) (void))
 {
 	kept_bytes = bytes;
 }
 
-/* Get the bytes in use: of extents that are cut, those of the units that are taken. */
+/* Get the bytes in use; of a split extent only its allocated units count. */
 uint64
 emogi_arena_used_bytes(void)
 {
@@ -49,8 +47,8 @@ emogi_arena_used_bytes(void)
 }
 
 /*
- * Raise the error of a full budget, and say if calls of other sessions have a part of it: then it
- * may be room enough later.
+ * Raise the error of a full budget. Say whether other sessions' calls use part of it: if so, the
+ * same call may succeed later.
  */
 static void
 report_full(uint64 needed, uint64 used)
@@ -78,7 +76,7 @@ report_full(uint64 needed, uint64 used)
 					 ", or have kept graphs make room: emogi_prewarm(..., keep => false)" : "")));
 }
 
-/* Raise the error of the system's pool of huge pages that others have taken from. */
+/* Raise the error that the system's pool of huge pages has been exhausted by other processes. */
 static void
 report_pool(uint64 needed)
 {
@@ -92,10 +90,7 @@ report_pool(uint64 needed)
 					 "server.")));
 }
 
-/*
- * Raise 53200 unless this many more bytes fit in the budget, after cached Graphs have made room for
- * them.
- */
+/* Raise 53200 unless this many more bytes fit in the budget, after evicting cached graphs. */
 void
 emogi_arena_check_budget(uint64 bytes)
 {
@@ -104,7 +99,7 @@ emogi_arena_check_budget(uint64 bytes)
 			report_full(bytes, emogi_region->budget - emogi_extents_free());
 }
 
-/* Give all warm extents back to the kernel. */
+/* Return all warm extents to the kernel. */
 void
 emogi_arena_cool(void)
 {
@@ -112,7 +107,7 @@ emogi_arena_cool(void)
 		;
 }
 
-/* Allocate extents, warm ones if they will do and are there. See below. */
+/* Allocate extents, warm ones if any_content allows it and enough exist; see emogi_arena_alloc. */
 static void *
 allocate(EmogiOwner owner, Size bytes, bool any_content)
 {
@@ -151,8 +146,8 @@ allocate(EmogiOwner owner, Size bytes, bool any_content)
 }
 
 /*
- * Allocate bytes for an owner: whole extents, in a row, aligned to a extent, content zero, not yet
- * populated. Cached Graphs that are not in use make room. Raises 53200 when that is not enough.
+ * Allocate zeroed bytes for an owner: contiguous whole extents, aligned to an extent, not yet
+ * populated. Evicts unpinned cached graphs if necessary; raises 53200 if that is not enough.
  */
 void *
 emogi_arena_alloc(EmogiOwner owner, Size bytes)
@@ -160,7 +155,10 @@ emogi_arena_alloc(EmogiOwner owner, Size bytes)
 	return allocate(owner, bytes, false);
 }
 
-/* The same for who writes before reading: with any content, and populated if it is warm. */
+/*
+ * Allocate like emogi_arena_alloc, for callers that write before they read: the content is
+ * undefined, and warm extents are populated.
+ */
 void *
 emogi_arena_alloc_any(EmogiOwner owner, Size bytes)
 {
@@ -168,7 +166,8 @@ emogi_arena_alloc_any(EmogiOwner owner, Size bytes)
 }
 
 /*
- * The same if there is room as it is, else NULL: nothing makes room. Raises nothing but a cancel.
+ * Allocate like emogi_arena_alloc_any, but return NULL instead of making room. Raises nothing
+ * except a cancel.
  */
 void *
 emogi_arena_try_alloc(EmogiOwner owner, Size bytes)
@@ -184,8 +183,8 @@ emogi_arena_try_alloc(EmogiOwner owner, Size bytes)
 }
 
 /*
- * Hand what emogi_arena_alloc gave, the same bytes, to another owner. Returns the bytes that it
- * takes.
+ * Transfer an allocation of emogi_arena_alloc, of the same size, to another owner. Return the bytes
+ * that it occupies.
  */
 uint64
 emogi_arena_give(void *start, Size bytes, EmogiOwner owner)
@@ -202,7 +201,7 @@ emogi_arena_give(void *start, Size bytes, EmogiOwner owner)
 	return count * EMOGI_EXTENT_BYTES;
 }
 
-/* Hand all that an owner has to another. */
+/* Transfer all extents of one owner to another. */
 void
 emogi_arena_give_all(EmogiOwner from, EmogiOwner to)
 {
@@ -221,7 +220,7 @@ emogi_arena_give_all(EmogiOwner from, EmogiOwner to)
 	LWLockRelease(emogi_shared->lock);
 }
 
-/* Free what emogi_arena_alloc gave, the same bytes. */
+/* Free an allocation of emogi_arena_alloc, of the same size. */
 void
 emogi_arena_free(void *start, Size bytes)
 {
@@ -240,8 +239,8 @@ emogi_arena_free(void *start, Size bytes)
 }
 
 /*
- * Find the next run of extents of an owner from *first on, and keep it warm or hide it; false when
- * there is none.
+ * Find the owner's next run of extents at or after *first, and keep it warm or mark it LEAVING;
+ * return false if there is none.
  */
 static bool
 hide_next_run(EmogiOwner owner, uint64 *first, uint64 *count, bool *warm)
@@ -267,7 +266,7 @@ hide_next_run(EmogiOwner owner, uint64 *first, uint64 *count, bool *warm)
 	return *count > 0;
 }
 
-/* Free all extents of an owner. Raises nothing, so it may run while a transaction aborts. */
+/* Free all extents of an owner. Raises nothing, so it can run during a transaction's abort. */
 void
 emogi_arena_free_owner(EmogiOwner owner)
 {
@@ -285,9 +284,9 @@ emogi_arena_free_owner(EmogiOwner owner)
 
 /* ---- edges ---- */
 
-/* Count an owner's extents. */
+/* Count the extents of an owner. */
 static uint64
-count_granules(EmogiOwner owner)
+count_extents(EmogiOwner owner)
 {
 	uint64		first = 0;
 	uint64		end = emogi_region->ngranules;
@@ -302,14 +301,14 @@ count_granules(EmogiOwner owner)
 }
 
 /*
- * Get an owner's extents as edge chunks, and their sum. The array of chunks comes from `allocate`:
- * palloc in a backend, malloc in the worker. False when that returns NULL. The scan that fills the
- * chunks must be over.
+ * Get an owner's extents as edge chunks, and their totals. The array of chunks comes from
+ * `allocate`: palloc in a backend, malloc in the worker. Return false if that returns NULL. The
+ * scan that fills the chunks must have finished.
  */
 bool
 emogi_arena_edges(EmogiOwner owner, EmogiEdges *edges, void *(*allocate) (Size))
 {
-	uint64		n = count_granules(owner);
+	uint64		n = count_extents(owner);
 	EmogiEdgeChunk **chunks = allocate(Max(n, 1) * sizeof(EmogiEdgeChunk *));
 
 	memset(edges, 0, sizeof *edges);

@@ -1,8 +1,9 @@
 /*
- * arena.h: the Region, the shared memory in which Graphs, edges and Results stand; see arena.c.
+ * arena.h: the shared-memory arena that holds graphs, edges and results; see arena.c
  *
- * A call allocates for the owner that it is, its slot; what is cached or held goes to another owner
- * (emogi_arena_give). Whatever an owner has is freed at once when it ends (emogi_arena_free_owner).
+ * A call allocates as the owner that belongs to its slot; cached graphs and held results are
+ * transferred to other owners (emogi_arena_give). When an owner ends, all its memory is freed at
+ * once (emogi_arena_free_owner).
  */
 #ifndef EMOGI_ARENA_H
 #define EMOGI_ARENA_H
@@ -10,12 +11,15 @@
 #include "graph/csr.h"
 #include "base/settings.h"
 
-/* The Region is given out in whole extents, but for small blocks; an edge chunk is one extent. */
+/*
+ * The arena is allocated in whole extents, except for small allocations; an edge chunk is one
+ * extent.
+ */
 #define EMOGI_EXTENT_BYTES EMOGI_CHUNK_BYTES
 
 /*
- * Owner of a extent: a slot, and whether it holds that slot's edges or the keys that its scan has
- * met, a cached Graph, a held Result, a live state, or a dictionary. 0 = free.
+ * Owner of an extent: a slot (with separate owners for the slot's edges and for the keys that its
+ * scan has read), a cached graph, a held result, a change tracker, or a dictionary. 0 = free.
  */
 typedef uint32 EmogiOwner;
 #define EMOGI_OWNER(slot_index)			((EmogiOwner) (slot_index) + 1)
@@ -25,16 +29,16 @@ typedef uint32 EmogiOwner;
 #define EMOGI_OWNER_LIVE(index)			(((EmogiOwner) (index) + 1) | UINT32_C(0x10000000))
 #define EMOGI_OWNER_KEYS(slot_index)	(EMOGI_OWNER(slot_index) | UINT32_C(0x08000000))
 #define EMOGI_OWNER_DICTIONARY(index)	(((EmogiOwner) (index) + 1) | UINT32_C(0x04000000))
-#define EMOGI_OWNER_INDEX				UINT32_C(0x03FFFFFF)	/* index + 1, of whatever kind */
+#define EMOGI_OWNER_INDEX				UINT32_C(0x03FFFFFF)	/* index + 1, of any kind */
 
 /*
- * Have `make_room` asked, whenever an allocation does not fit, to give something up; it returns
- * false when there is nothing. at_limit: the calls of the session or of its role have what they may
- * have, else it is the budget that is full. bytes: of the allocation.
+ * Set the callback that frees memory whenever an allocation does not fit; it returns false if there
+ * is nothing to free. at_limit: the calls of the session or its role are at their limit; if false,
+ * the budget is full. bytes: size of the allocation.
  */
 extern void emogi_arena_ask_for_room(bool (*make_room) (bool at_limit, uint64 bytes));
 
-/* Have `bytes` tell what part of the Region Graphs have that make no room. */
+/* Set the callback that returns the bytes of the graphs that are never evicted (kept graphs). */
 extern void emogi_arena_ask_kept(uint64 (*bytes) (void));
 
 extern void *emogi_arena_alloc(EmogiOwner owner, Size bytes);
@@ -49,7 +53,7 @@ extern bool emogi_arena_edges(EmogiOwner owner, EmogiEdges *edges, void *(*alloc
 extern uint64 emogi_arena_used_bytes(void);
 extern void emogi_arena_check_budget(uint64 bytes);
 
-/* Get the bytes that the Region may have. */
+/* Get the arena's budget in bytes. */
 static inline uint64
 emogi_arena_budget_bytes(void)
 {
@@ -58,7 +62,7 @@ emogi_arena_budget_bytes(void)
 
 /* ---- small_allocations.c ---- */
 
-/* Blocks of at most this size can be small blocks, which share extents. */
+/* Allocations up to this size can be small allocations, which share extents. */
 #define EMOGI_SMALL_BYTES ((Size) 512 * 1024)
 
 extern void *emogi_small_allocations_alloc(Size bytes);

@@ -1,6 +1,6 @@
 /*
- * attempt.c: work that may fail without ending the call, for what is nice to know and for what has
- * another way.
+ * attempt.c: work that may fail without failing the call: optional information, and work that has a
+ * fallback
  */
 #include "postgres.h"
 
@@ -10,9 +10,9 @@
 #include "base/attempt.h"
 
 /*
- * Do work in a subtransaction and in the current memory context. Get NULL when it is done, or else
- * its error, with all its effects undone; it is the caller's to raise again. Not in parallel mode,
- * which has no subtransactions.
+ * Run work in a subtransaction, in the current memory context. Return NULL if it succeeds;
+ * otherwise return its error with all its effects rolled back, for the caller to rethrow if it
+ * wants to. Not allowed in parallel mode, which has no subtransactions.
  */
 ErrorData *
 emogi_attempt(void (*work) (void *), void *context)
@@ -41,7 +41,7 @@ emogi_attempt(void (*work) (void *), void *context)
 	return error;
 }
 
-/* Was work ended by somebody who wants the whole call to end? */
+/* Was the work interrupted by a request to end the whole call? */
 bool
 emogi_attempt_was_stopped(const ErrorData *error)
 {

@@ -1,5 +1,5 @@
 /*
- * attempt.h: work that may fail without ending the call: it runs in a subtransaction (attempt.c).
+ * attempt.h: work that may fail without failing the call; it runs in a subtransaction (attempt.c)
  */
 #ifndef EMOGI_ATTEMPT_H
 #define EMOGI_ATTEMPT_H

@@ -1,26 +1,26 @@
 /*
- * extents.c: the Region's memory, and who has which extent of it.
+ * extents.c: the arena's memory, and the owner of each extent
  *
- * One sparse memfd, mapped by the postmaster before it forks, so that every process sees it at one
- * address. It does not live in /dev/shm (64 MB in many containers) and not in PostgreSQL's own
- * shared memory (fixed, never given back). Address space is cheap and memory is not: the mapping is
- * EMOGI_ADDRESS_FACTOR times the budget, so that a large block always finds a gap, and the budget
- * counts the extents in use.
+ * The arena is one sparse memfd, mapped by the postmaster before it forks, so that every process
+ * sees it at the same address. It is not in /dev/shm (64 MB in many containers) and not in
+ * PostgreSQL's own shared memory (fixed size, never returned to the system). Address space is cheap
+ * and memory is not: the mapping is EMOGI_ADDRESS_FACTOR times the budget, so that a large
+ * allocation always finds a gap, and the budget counts the extents in use.
  *
- * Allocation is by extent (2 MiB), first fit from a moving hint; one owner word a extent is all the
- * bookkeeping there is, in PostgreSQL's shared memory, under EmogiShared.lock. Memory is taken from
- * the kernel when a page is first touched (emogi_pool_populate does it in bulk and in parallel) and
- * given back by punching a hole when freed. After a crash restart the postmaster's
- * shmem_startup_hook runs again and empties the Region.
+ * Memory is allocated in extents (2 MiB), first fit from a moving hint. The only bookkeeping is one
+ * owner word per extent, in PostgreSQL's shared memory, under EmogiShared.lock. The kernel provides
+ * a page when it is first touched (emogi_pool_populate populates pages in bulk and in parallel);
+ * freeing an extent returns its pages by punching a hole. After a crash restart the postmaster's
+ * shmem_startup_hook runs again and empties the arena.
  *
- * With emogi.huge_pages the memfd is one of huge pages, each as large as a extent. The kernel has a
- * fixed pool of them, and touching one that is not to be had would be a SIGBUS. So a extent gets
- * its page as soon as it is taken (emogi_extents_fill).
+ * With emogi.huge_pages the memfd consists of huge pages, each as large as an extent. The kernel
+ * has a fixed pool of them, and touching a huge page that is not available would raise SIGBUS.
+ * Therefore an extent gets its page as soon as it is allocated (emogi_extents_fill).
  *
- * Taking pages from the kernel costs as much as a third of a scan, or more than a short traversal.
- * So a part of what is freed stays warm: free, but with its pages, for those who do not care what
- * is in them. Warm extents and those in use are together within the budget; when others need it,
- * warm ones are given back first.
+ * Getting pages from the kernel costs up to a third of a scan, or more than a short traversal.
+ * Therefore part of the freed extents stay warm: free, but with their pages, for callers that
+ * accept undefined content. The budget covers warm extents and extents in use together; warm
+ * extents are returned to the kernel first if memory is needed.
  */
 #include "postgres.h"
 
@@ -49,28 +49,28 @@ StaticAssertDecl(EMOGI_EXTENT_BYTES == 1 << 21, "a extent is a huge page of 2 MB
 
 #define EMOGI_ADDRESS_FACTOR 4
 
-/* At most this share of the budget is warm. */
+/* At most 1 / EMOGI_WARM_SHARE of the budget is warm. */
 #define EMOGI_WARM_SHARE 8
 
-static int	region_fd = -1;
+static int	arena_fd = -1;
 char	   *emogi_arena_start;
 EmogiArena *emogi_region;
 EmogiExtents *emogi_arena_units;
 
-/* Get the budget in extents: not a byte more than the setting says. */
+/* Get the budget in extents, rounded down. */
 static uint64
-budget_granules(void)
+budget_extents(void)
 {
 	return emogi_arena_budget_bytes() / EMOGI_EXTENT_BYTES;
 }
 
 static uint64
-address_granules(void)
+address_extents(void)
 {
-	return budget_granules() * EMOGI_ADDRESS_FACTOR;
+	return budget_extents() * EMOGI_ADDRESS_FACTOR;
 }
 
-/* Make the file behind the Region; -1 and errno when the system refuses. */
+/* Create the file behind the arena; -1 and errno if the system refuses. */
 static int
 make_file(Size bytes, unsigned int flags)
 {
@@ -88,13 +88,13 @@ make_file(Size bytes, unsigned int flags)
 }
 
 /*
- * Make that file of huge pages, if the pool has as many as the budget; else -1, or the server does
- * not start.
+ * Create the file from huge pages, if the pool has enough for the budget. Otherwise return -1, or
+ * raise FATAL if emogi.huge_pages is on.
  */
 static int
 make_huge_file(Size bytes)
 {
-	uint64		needed_bytes = budget_granules() * EMOGI_EXTENT_BYTES;
+	uint64		needed_bytes = budget_extents() * EMOGI_EXTENT_BYTES;
 	uint64		free_bytes = emogi_machine_free_huge_bytes();
 	int			fd = -1;
 
@@ -119,26 +119,26 @@ make_huge_file(Size bytes)
 }
 
 /*
- * Reserve the Region's address space; called once, in the postmaster. PostgreSQL's own huge pages
- * are promised by then.
+ * Reserve the arena's address space; called once, in the postmaster. PostgreSQL has reserved its
+ * own huge pages by then.
  */
 static void
 reserve(void)
 {
-	Size		bytes = address_granules() * EMOGI_EXTENT_BYTES;
+	Size		bytes = address_extents() * EMOGI_EXTENT_BYTES;
 
 	if (emogi_huge_pages != EMOGI_HUGE_PAGES_OFF)
-		region_fd = make_huge_file(bytes);
-	if (region_fd >= 0)
+		arena_fd = make_huge_file(bytes);
+	if (arena_fd >= 0)
 		SetConfigOption("emogi.huge_pages_status", "on", PGC_INTERNAL, PGC_S_DYNAMIC_DEFAULT);
 	else
-		region_fd = make_file(bytes, 0);
-	if (region_fd < 0)
+		arena_fd = make_file(bytes, 0);
+	if (arena_fd < 0)
 		ereport(FATAL,
 				(errcode(ERRCODE_OUT_OF_MEMORY),
 				 errmsg("could not create the shared memory of emogi: %m")));
 	emogi_arena_start = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE,
-							 region_fd, 0);
+							 arena_fd, 0);
 	if (emogi_arena_start == MAP_FAILED)
 		ereport(FATAL,
 				(errcode(ERRCODE_OUT_OF_MEMORY),
@@ -152,21 +152,21 @@ reserve(void)
 static Size
 owners_bytes(void)
 {
-	return add_size(offsetof(EmogiArena, owner), mul_size(address_granules(), sizeof(EmogiOwner)));
+	return add_size(offsetof(EmogiArena, owner), mul_size(address_extents(), sizeof(EmogiOwner)));
 }
 
 Size
 emogi_extents_shmem_size(void)
 {
 	return add_size(MAXALIGN(owners_bytes()),
-					MAXALIGN(mul_size(address_granules(), sizeof(EmogiExtents))));
+					MAXALIGN(mul_size(address_extents(), sizeof(EmogiExtents))));
 }
 
-/* Give the pages of a run of extents back to the kernel. */
+/* Return the pages of a run of extents to the kernel. */
 static void
 punch(uint64 first, uint64 count)
 {
-	if (fallocate(region_fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
+	if (fallocate(arena_fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
 				  (off_t) (first * EMOGI_EXTENT_BYTES), (off_t) (count * EMOGI_EXTENT_BYTES)) != 0)
 		elog(LOG, "emogi could not give memory back to the kernel: %m");
 }
@@ -184,17 +184,17 @@ emogi_extents_shmem_startup(bool found)
 		reserve();
 	emogi_region = ShmemInitStruct("emogi region", owners_bytes(), &found_region);
 	emogi_arena_units = ShmemInitStruct("emogi region units",
-										address_granules() * sizeof(EmogiExtents), &found_region);
+										address_extents() * sizeof(EmogiExtents), &found_region);
 	if (found)
 		return;
-	memset(emogi_region, 0, owners_bytes());	/* units are set up when a extent is cut */
-	emogi_region->ngranules = address_granules();
+	memset(emogi_region, 0, owners_bytes());	/* units are set up when an extent is split */
+	emogi_region->ngranules = address_extents();
 	emogi_region->unit_bytes = Max(EMOGI_UNIT_BYTES, sysconf(_SC_PAGESIZE));
-	emogi_region->budget = budget_granules();
+	emogi_region->budget = budget_extents();
 	punch(0, emogi_region->ngranules);
 }
 
-/* Get the extents that are free in the budget now. */
+/* Get the number of free extents within the budget. */
 uint64
 emogi_extents_free(void)
 {
@@ -206,7 +206,7 @@ emogi_extents_free(void)
 	return count;
 }
 
-/* Take LEAVING extents [first, first + count) out of use: punch without the lock, then free. */
+/* Free LEAVING extents [first, first + count): punch them without the lock, then mark them free. */
 void
 emogi_extents_release(uint64 first, uint64 count)
 {
@@ -219,9 +219,9 @@ emogi_extents_release(uint64 first, uint64 count)
 }
 
 /*
- * Get the account that an owner's extents are counted in, and where there; NULL for those of cached
- * Graphs, live states, dictionaries, and of nobody. Caller holds lock, as for the three that
- * follow.
+ * Get the account, and its counter, that an owner's extents are counted in; NULL for cached graphs,
+ * change trackers, dictionaries, and extents without an owner. Caller holds lock, as for the three
+ * functions that follow.
  */
 static EmogiAccount *
 account_of(EmogiOwner owner, uint32 **counter)
@@ -239,7 +239,7 @@ account_of(EmogiOwner owner, uint32 **counter)
 	return account;
 }
 
-/* Count extents that an owner has got. */
+/* Count extents that an owner has received. */
 void
 emogi_extents_count_in(EmogiOwner owner, uint64 first, uint64 count)
 {
@@ -255,7 +255,7 @@ emogi_extents_count_in(EmogiOwner owner, uint64 first, uint64 count)
 	*counter += (uint32) count;
 }
 
-/* Count extents that an owner has no more. */
+/* Stop counting extents of an owner. */
 void
 emogi_extents_count_out(EmogiOwner owner, uint64 count)
 {
@@ -265,7 +265,7 @@ emogi_extents_count_out(EmogiOwner owner, uint64 count)
 		*counter -= (uint32) count;
 }
 
-/* Narrow [*first, *end) down to where an owner's extents are; false when it has none. */
+/* Narrow [*first, *end) to the range of an owner's extents; return false if it has none. */
 bool
 emogi_extents_find_span(EmogiOwner owner, uint64 *first, uint64 *end)
 {
@@ -280,8 +280,8 @@ emogi_extents_find_span(EmogiOwner owner, uint64 *first, uint64 *end)
 }
 
 /*
- * Take extents out of use that are their owner's, in a row; they stay warm if there may be so many.
- * Caller holds lock.
+ * Remove a contiguous run of an owner's extents from use. Keep them warm if the warm share allows
+ * it; return false if it does not. Caller holds lock.
  */
 bool
 emogi_extents_keep_warm(uint64 first, uint64 count)
@@ -296,7 +296,7 @@ emogi_extents_keep_warm(uint64 first, uint64 count)
 }
 
 /*
- * Find `count` extents of one kind, free or warm, in a row within [from, to); returns `to` when
+ * Find `count` contiguous extents of one kind, free or warm, within [from, to); return `to` if
  * there are none.
  */
 static uint64
@@ -314,8 +314,8 @@ find_run(EmogiOwner kind, uint64 from, uint64 to, uint64 count)
 }
 
 /*
- * Take extents in a row for an owner, warm or cold; NULL when the budget, the gaps or, then *limit
- * is set, the limits do not allow it.
+ * Allocate contiguous extents for an owner, warm or cold; return NULL if the budget, fragmentation
+ * or the limits (which set *limit) do not allow it.
  */
 void *
 emogi_extents_take(EmogiOwner owner, uint64 count, bool warm, EmogiLimit *limit)
@@ -352,9 +352,9 @@ emogi_extents_take(EmogiOwner owner, uint64 count, bool warm, EmogiLimit *limit)
 }
 
 /*
- * Get the pages of cold extents that an owner has just taken, where they are huge: the rest of the
- * kernel's pool may be gone since the server started. When there are too few the extents are given
- * back, and this is false.
+ * Get the huge pages of cold extents that an owner has just allocated: the kernel's pool may have
+ * been exhausted since the server started. If there are too few, free the extents and return false.
+ * Without huge pages, do nothing.
  */
 bool
 emogi_extents_fill(EmogiOwner owner, void *start, uint64 count)
@@ -363,14 +363,14 @@ emogi_extents_fill(EmogiOwner owner, void *start, uint64 count)
 
 	if (!emogi_huge_pages_status)
 		return true;
-	while (fallocate(region_fd, 0, (off_t) (first * EMOGI_EXTENT_BYTES),
+	while (fallocate(arena_fd, 0, (off_t) (first * EMOGI_EXTENT_BYTES),
 					 (off_t) (count * EMOGI_EXTENT_BYTES)) != 0)
 	{
 		if (errno == EINTR)
 		{
 			if (owner != EMOGI_OWNER_LEAVING)
-				CHECK_FOR_INTERRUPTS();	/* the owner's abort frees them; what is nobody's yet none
-										 * would */
+				CHECK_FOR_INTERRUPTS();	/* the owner's abort frees them; nobody would free LEAVING
+										 * extents */
 			continue;
 		}
 		LWLockAcquire(emogi_shared->lock, LW_EXCLUSIVE);
@@ -384,7 +384,7 @@ emogi_extents_fill(EmogiOwner owner, void *start, uint64 count)
 	return true;
 }
 
-/* Give the pages of up to `count` warm extents back to the kernel; false when there are none. */
+/* Return the pages of up to `count` warm extents to the kernel; return false if there are none. */
 bool
 emogi_extents_cool(uint64 count)
 {

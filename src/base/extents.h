@@ -1,5 +1,5 @@
 /*
- * extents.h: the extents of the Region, for arena.c and small_allocations.c; see extents.c.
+ * extents.h: the extents of the arena, for arena.c and small_allocations.c; see extents.c
  */
 #ifndef EMOGI_EXTENTS_H
 #define EMOGI_EXTENTS_H
@@ -7,16 +7,16 @@
 #include "base/limits.h"
 #include "base/arena.h"
 
-/* Marks extents between free and punched: nobody's, but not to be given out yet. */
+/* Marks extents that are being freed: without owner, but not punched yet. */
 #define EMOGI_OWNER_LEAVING UINT32_C(0xFFFFFFFF)
 
-/* Marks extents that are free and still have pages, with any content. */
+/* Marks free extents that still have pages, with undefined content. */
 #define EMOGI_OWNER_WARM UINT32_C(0xFFFFFFFE)
 
-/* Marks extents that are cut into units. */
+/* Marks extents that are split into units. */
 #define EMOGI_OWNER_SMALL UINT32_C(0xFFFFFFFD)
 
-/* A unit is a page, and at least so many bytes. */
+/* A unit is a system page, and at least this large. */
 #define EMOGI_UNIT_BYTES 4096
 #define EMOGI_MAX_UNITS (EMOGI_EXTENT_BYTES / EMOGI_UNIT_BYTES)
 
@@ -24,21 +24,21 @@
 typedef struct EmogiExtents
 {
 	uint32		ntaken;
-	uint64		taken[EMOGI_MAX_UNITS / 64];	/* a bit each */
+	uint64		taken[EMOGI_MAX_UNITS / 64];	/* one bit each */
 } EmogiExtents;
 
 typedef struct EmogiArena
 {
 	/* under EmogiShared.lock */
-	uint64		ngranules;		/* address space */
+	uint64		ngranules;		/* address space, in extents */
 	uint64		unit_bytes;
 	uint64		budget;			/* extents that may be in use */
 	uint64		used;
 	uint64		warm;
-	uint64		hint;			/* where the next search begins */
+	uint64		hint;			/* where the next search starts */
 	uint64		nsmall;			/* SMALL extents */
-	uint64		ntaken;			/* units in use in all of them */
-	uint64		small_hint;		/* where the next search among them begins */
+	uint64		ntaken;			/* allocated units in all of them */
+	uint64		small_hint;		/* where the next search among them starts */
 	EmogiOwner	owner[FLEXIBLE_ARRAY_MEMBER];	/* [ngranules] */
 } EmogiArena;
 
@@ -46,14 +46,14 @@ extern EmogiArena *emogi_region;
 extern char *emogi_arena_start;
 extern EmogiExtents *emogi_arena_units;	/* [ngranules], of SMALL extents; under EmogiShared.lock */
 
-/* Get the number of extents that hold this many bytes. */
+/* Get the number of extents needed for this many bytes. */
 static inline uint64
 emogi_extents_for(uint64 bytes)
 {
 	return (bytes + EMOGI_EXTENT_BYTES - 1) / EMOGI_EXTENT_BYTES;
 }
 
-/* Get the extent that a place in the Region lies in. */
+/* Get the extent that contains an address of the arena. */
 static inline uint64
 emogi_extents_of(const void *start)
 {

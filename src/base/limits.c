@@ -1,21 +1,21 @@
 /*
- * limits.c: what a session and a role may have at once: calls, slots, and memory of the Region.
+ * limits.c: limits per session and per role on calls, slots, and arena memory
  *
- * There are EMOGI_NSLOTS slots, EMOGI_NHOLDINGS holdings and one budget for everybody, and it takes
- * no right to call on the edges of a query. So that nobody has all of it, each slot and each
- * holding has an account: whose it is, and the extents that it has, kept by extents.c where they
- * are taken, handed on and freed. Limits are sums over the accounts in use, of which there are few.
- * Superusers are not limited.
+ * All users share EMOGI_NSLOTS slots, EMOGI_NHOLDINGS held results and one memory budget, and
+ * anybody may call a function on the edges of a query. To keep one user from taking everything,
+ * each slot and each held result has an account: its session and role, and the number of its
+ * extents, which extents.c updates when extents are allocated, transferred and freed. Limits apply
+ * to the sums over the accounts in use, which are few. Superusers are not limited.
  *
- * A cached Graph is everybody's, but a pinned one cannot make room. So the Graphs that a role's
- * other calls have pinned count as its memory, each once. That of the call itself does not:
- * whatever is cached may be used. Graphs that nobody uses may be evicted, those of a role that have
- * more than its memory before all others (cache/cache_share.c).
+ * Cached graphs are shared, but pinned ones cannot be evicted. Therefore the graphs that a role's
+ * other calls have pinned count as memory of the role, each once. The graph pinned by the call
+ * itself does not count: every call may use what is cached. Unpinned graphs can be evicted, first
+ * those of roles above their memory limit (cache/cache_share.c).
  *
- * By default a session may have 64 calls, far more than a plan needs and half of the slots; a role
- * half of the holdings and three quarters of the slots, for the rest serves many roles, as slots
- * are had for the time of a request only; both three quarters of the memory: with less, a role
- * could not build a large graph that there is room for.
+ * Defaults: 64 calls per session, which is far more than a plan needs and half of the slots; half
+ * of the held results and three quarters of the slots per role, because slots are occupied only
+ * during a request, so that a quarter serves many other roles; three quarters of the memory for
+ * both, because with less a role could not build a large graph that fits the arena.
  */
 #include "postgres.h"
 
@@ -25,16 +25,16 @@
 #include "base/arena.h"
 #include "base/settings.h"
 
-/* What -1 stands for, of the budget. */
+/* The default (-1) of the memory limits, as a share of the budget. */
 #define DEFAULT_MEMORY_SHARE 0.75
 
-/* Part of the budget that is as much as one thing in a backend may take. */
+/* A single object in a backend may take 1 / BACKEND_SHARE of the budget. */
 #define BACKEND_SHARE 4
 
-/* Gets the bytes of a cached Graph by its index; the cache's. */
+/* Gets the bytes of a cached graph by its index; set by the cache. */
 static uint64 (*graph_bytes) (int graph);
 
-/* The settings; 0 = no limit, memory: -1 = DEFAULT_MEMORY_SHARE. */
+/* The settings; 0 = no limit; memory: -1 = DEFAULT_MEMORY_SHARE. */
 static int	session_calls = 64;
 static int	role_calls = EMOGI_NHOLDINGS / 2;
 static int	role_slots = EMOGI_NSLOTS / 4 * 3;
@@ -42,7 +42,7 @@ static int	session_memory_mb = -1;
 static int	role_memory_mb = -1;
 static int	max_server_connections = 16;
 
-/* Define these settings; called once, in the postmaster. */
+/* Define the settings of limits; called once, in the postmaster. */
 void
 emogi_limits_define(void)
 {
@@ -84,8 +84,8 @@ emogi_limits_define(void)
 }
 
 /*
- * Have the cache tell how large its Graphs are: it stands above this room. Called once, in the
- * postmaster.
+ * Set the cache's callback for the size of its graphs, because the cache is a higher layer. Called
+ * once, in the postmaster.
  */
 void
 emogi_limits_ask_size(uint64 (*bytes) (int graph))
@@ -95,7 +95,7 @@ emogi_limits_ask_size(uint64 (*bytes) (int graph))
 
 /* ---- accounts; caller holds EmogiShared.lock ---- */
 
-/* Open the account of a slot or a holding that has nothing yet. */
+/* Open the account of a slot or a held result that has no memory yet. */
 void
 emogi_limits_open_account(int index, int pid, Oid userid, bool limited)
 {
@@ -108,7 +108,7 @@ emogi_limits_open_account(int index, int pid, Oid userid, bool limited)
 	emogi_shared->accounts_end = Max(emogi_shared->accounts_end, index + 1);
 }
 
-/* Close an account that has nothing any more. */
+/* Close an account that has no memory left. */
 void
 emogi_limits_close_account(int index)
 {
@@ -119,8 +119,8 @@ emogi_limits_close_account(int index)
 }
 
 /*
- * Get the index of the cached Graph that an account keeps pinned; -1 = none. It is read once: its
- * owner may write it at any time.
+ * Get the index of the cached graph that an account keeps pinned; -1 = none. Read it only once: its
+ * owner may change it at any time.
  */
 static int
 pinned_graph(int index)
@@ -131,7 +131,7 @@ pinned_graph(int index)
 	return *graph;
 }
 
-/* Does an account count for a session (pid), or for a role (pid = 0)? */
+/* Does an account belong to a session (pid), or to a role (pid = 0)? */
 static inline bool
 counts(const EmogiAccount *account, int pid, Oid userid)
 {
@@ -139,7 +139,7 @@ counts(const EmogiAccount *account, int pid, Oid userid)
 		account->pid != 0 && account->userid == userid && account->limited;
 }
 
-/* Count the calls of a session or a role among the first so many accounts. */
+/* Count the calls of a session or a role among the first naccounts accounts. */
 static int
 count_calls(int naccounts, int pid, Oid userid)
 {
@@ -150,12 +150,12 @@ count_calls(int naccounts, int pid, Oid userid)
 	return n;
 }
 
-/* Graphs that have been counted; all false between two counts. */
+/* Graphs counted so far; all false between two counts. */
 static bool seen[EMOGI_MAX_GRAPHS];
 
 /*
- * Count a Graph that has not been counted yet, and put it in the list of those; -1 = none. Get the
- * extents that it has.
+ * Add a graph to the list of counted graphs unless it is there already; -1 = none. Get its extents,
+ * or 0 if it was counted before.
  */
 static uint64
 count_graph(int graph, int *counted, int *ncounted)
@@ -168,11 +168,11 @@ count_graph(int graph, int *counted, int *ncounted)
 }
 
 /*
- * Sum up the extents of a session or a role: what its calls have, and what they have pinned but for
- * one Graph.
+ * Sum the extents of a session or a role: those of its calls, and of the graphs they have pinned
+ * except one.
  */
 static uint64
-count_granules(int pid, Oid userid, int without_graph)
+count_extents(int pid, Oid userid, int without_graph)
 {
 	static int	counted[EMOGI_NACCOUNTS];
 	int			ncounted = 0;
@@ -195,7 +195,7 @@ count_granules(int pid, Oid userid, int without_graph)
 	return n;
 }
 
-/* Get a setting of memory in extents, rounded up; 0 = no limit. */
+/* Get a memory setting in extents, rounded up; 0 = no limit. */
 static uint64
 memory_limit(int setting_mb)
 {
@@ -205,7 +205,7 @@ memory_limit(int setting_mb)
 	return ((uint64) setting_mb * 1024 * 1024 + EMOGI_EXTENT_BYTES - 1) / EMOGI_EXTENT_BYTES;
 }
 
-/* Would one more call of a session and its role be beyond their limits? */
+/* Would one more call exceed the limits of its session or role? */
 EmogiLimit
 emogi_limits_of_calls(int pid, Oid userid)
 {
@@ -216,7 +216,7 @@ emogi_limits_of_calls(int pid, Oid userid)
 	return EMOGI_WITHIN_LIMITS;
 }
 
-/* Would one more slot of a role be beyond its limit? */
+/* Would one more slot exceed the limit of a role? */
 EmogiLimit
 emogi_limits_of_slots(Oid userid)
 {
@@ -225,7 +225,7 @@ emogi_limits_of_slots(Oid userid)
 	return EMOGI_WITHIN_LIMITS;
 }
 
-/* Would so many more extents in an account be beyond the limits of its session and role? */
+/* Would this many more extents in an account exceed the limits of its session or role? */
 EmogiLimit
 emogi_limits_of_memory(const EmogiAccount *account, uint64 ngranules)
 {
@@ -236,28 +236,28 @@ emogi_limits_of_memory(const EmogiAccount *account, uint64 ngranules)
 	if (!account->limited)
 		return EMOGI_WITHIN_LIMITS;
 	if (session_memory_mb != 0 &&
-		count_granules(account->pid, InvalidOid, graph) + ngranules > session_limit)
+		count_extents(account->pid, InvalidOid, graph) + ngranules > session_limit)
 		return EMOGI_AT_SESSION_MEMORY;
-	if (role_memory_mb != 0 && count_granules(0, account->userid, graph) + ngranules > role_limit)
+	if (role_memory_mb != 0 && count_extents(0, account->userid, graph) + ngranules > role_limit)
 		return EMOGI_AT_ROLE_MEMORY;
 	return EMOGI_WITHIN_LIMITS;
 }
 
 /* ---- without lock ---- */
 
-/* Get the bytes that the calls of this session have, and what they have pinned. */
+/* Get the bytes of this session's calls and of the graphs they have pinned. */
 uint64
 emogi_limits_own_bytes(void)
 {
 	uint64		n;
 
 	LWLockAcquire(emogi_shared->lock, LW_EXCLUSIVE);
-	n = count_granules(MyProcPid, InvalidOid, -1);
+	n = count_extents(MyProcPid, InvalidOid, -1);
 	LWLockRelease(emogi_shared->lock);
 	return n * EMOGI_EXTENT_BYTES;
 }
 
-/* Get the bytes that the calls of a role have, but for what they have pinned. */
+/* Get the bytes of a role's calls, without the graphs they have pinned. */
 uint64
 emogi_limits_bytes_of_calls(Oid userid)
 {
@@ -271,7 +271,7 @@ emogi_limits_bytes_of_calls(Oid userid)
 	return n * EMOGI_EXTENT_BYTES;
 }
 
-/* Get the bytes that calls of the current user may have: emogi.max_memory, or less. */
+/* Get the bytes that calls of the current user may use: at most emogi.max_memory. */
 uint64
 emogi_limits_allowed_bytes(void)
 {
@@ -287,8 +287,8 @@ emogi_limits_allowed_bytes(void)
 }
 
 /*
- * Get the bytes that one thing of a call may take in its backend: a quarter of emogi.max_memory,
- * and no more than the current user's calls may have.
+ * Get the bytes that a single object of a call may take in its backend: a quarter of
+ * emogi.max_memory, but no more than the current user's calls may use.
  */
 uint64
 emogi_limits_backend_bytes(void)
@@ -297,8 +297,8 @@ emogi_limits_backend_bytes(void)
 }
 
 /*
- * Get the bytes that the cached Graphs of the current user may have before they make room for each
- * other; PG_UINT64_MAX = no limit.
+ * Get the bytes that the current user's cached graphs may take before they evict each other;
+ * PG_UINT64_MAX = no limit.
  */
 uint64
 emogi_limits_role_bytes(void)
@@ -307,7 +307,7 @@ emogi_limits_role_bytes(void)
 }
 
 /*
- * Get the number of connections by which a call of the current user may read each server; 0 =
+ * Get the number of connections that a call of the current user may open to each server; 0 =
  * postgres_fdw reads it.
  */
 int
@@ -317,7 +317,7 @@ emogi_limits_server_connections(void)
 		Min(emogi_server_connections, max_server_connections);
 }
 
-/* Raise 53400 for a number of calls that is at its limit. */
+/* Raise 53400 for a limit on the number of calls. */
 static void
 report_calls(const char *whose, const char *what, const char *setting, int limit)
 {
@@ -329,7 +329,7 @@ report_calls(const char *whose, const char *what, const char *setting, int limit
 					 setting)));
 }
 
-/* Raise 53400 for memory that is at its limit. */
+/* Raise 53400 for a memory limit. */
 static void
 report_memory(const char *whose, const char *setting, int setting_mb)
 {
@@ -342,7 +342,7 @@ report_memory(const char *whose, const char *setting, int setting_mb)
 					 "superuser raise %s.", setting)));
 }
 
-/* Raise 53400 for a limit that is reached, 53000 for all slots. */
+/* Raise 53400 for the limit that was reached, or 53000 if all slots are in use. */
 void
 emogi_limits_report(EmogiLimit limit)
 {

@@ -1,5 +1,5 @@
 /*
- * limits.h: what a session and a role may have at once; see limits.c.
+ * limits.h: limits per session and per role; see limits.c
  */
 #ifndef EMOGI_LIMITS_H
 #define EMOGI_LIMITS_H
@@ -9,7 +9,7 @@
 typedef enum EmogiLimit
 {
 	EMOGI_WITHIN_LIMITS = 0,
-	EMOGI_AT_SLOTS,				/* of the server: all are taken */
+	EMOGI_AT_SLOTS,				/* all slots of the server are in use */
 	EMOGI_AT_ROLE_SLOTS,
 	EMOGI_AT_SESSION_CALLS,
 	EMOGI_AT_ROLE_CALLS,

@@ -1,5 +1,5 @@
 /*
- * machine.c: what this server has of the machine: memory and processors.
+ * machine.c: the memory and processors that this server may use
  */
 #include "postgres.h"
 
@@ -8,7 +8,7 @@
 
 #include "base/machine.h"
 
-/* Read one number from a file of the kernel's; 0 when it holds none ("max") or is not there. */
+/* Read one number from a kernel file; 0 if it contains none ("max") or does not exist. */
 static uint64
 read_number(const char *path)
 {
@@ -24,8 +24,8 @@ read_number(const char *path)
 }
 
 /*
- * Lower a number of bytes to the limits of a control group and of those around it. top: folder of
- * the outermost.
+ * Lower a number of bytes to the limits of a control group and its ancestors. top: folder of the
+ * root group.
  */
 static void
 apply_group_limits(uint64 *bytes, const char *top, const char *group, const char *file)
@@ -47,7 +47,7 @@ apply_group_limits(uint64 *bytes, const char *top, const char *group, const char
 	}
 }
 
-/* Is "memory" one of the controllers in a list with commas? */
+/* Is "memory" one of the controllers in a comma-separated list? */
 static bool
 lists_memory(const char *controllers)
 {
@@ -67,7 +67,7 @@ lists_memory(const char *controllers)
 uint64
 emogi_machine_bytes(void)
 {
-	static uint64 bytes = 0;	/* found out by the postmaster */
+	static uint64 bytes = 0;	/* determined by the postmaster */
 	const char *const v1 = "/sys/fs/cgroup/memory";
 	const char *const v2 = "/sys/fs/cgroup";
 	char		line[MAXPGPATH];
@@ -99,7 +99,7 @@ emogi_machine_bytes(void)
 	return bytes;
 }
 
-/* Get the bytes of huge pages of 2 MB that are free in the system's pool and promised to nobody. */
+/* Get the bytes of the system's huge pages of 2 MB that are free and not reserved. */
 uint64
 emogi_machine_free_huge_bytes(void)
 {
@@ -109,7 +109,7 @@ emogi_machine_free_huge_bytes(void)
 	return (nfree - Min(npromised, nfree)) << 21;
 }
 
-/* Get the number of processors this server may run on. */
+/* Get the number of processors that this server may run on. */
 int
 emogi_machine_processors(void)
 {

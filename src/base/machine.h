@@ -1,5 +1,5 @@
 /*
- * machine.h: what this server has of the machine; see machine.c.
+ * machine.h: the memory and processors that this server may use; see machine.c
  */
 #ifndef EMOGI_MACHINE_H
 #define EMOGI_MACHINE_H

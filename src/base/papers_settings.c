@@ -1,6 +1,6 @@
 /*
- * papers_settings.c: the settings of the systems of the papers, which a GPU can work as instead of
- * by emogi's own kernels.
+ * papers_settings.c: the settings of the papers' systems, which a GPU can emulate instead of
+ * running emogi's own kernels
  */
 #include "postgres.h"
 
@@ -8,9 +8,9 @@
 #include "base/settings.h"
 
 static int	mapping = EMOGI_MAPPING_AUTO;
-static bool prefetch = false;	/* placement managed: all edges go to the GPU before the run */
-static bool asynchronous = false;	/* placement staged: what was brought is used until nothing
-									 * there changes */
+static bool prefetch = false;	/* placement managed: copy all edges to the GPU before the run */
+static bool asynchronous = false;	/* placement staged: iterate on copied lists until nothing
+									 * changes there */
 
 static const struct config_enum_entry mapping_options[] = {
 	{"auto", EMOGI_MAPPING_AUTO, false},
@@ -29,14 +29,14 @@ static const struct config_enum_entry mapping_options[] = {
 
 StaticAssertDecl(lengthof(mapping_options) == EMOGI_NMAPPINGS + 1, "every mapping has a name");
 
-/* Get what emogi.mapping calls a mapping. */
+/* Get the name of a mapping in emogi.mapping. */
 const char *
 emogi_papers_mapping_name(EmogiMapping value)
 {
 	return emogi_settings_option_name(mapping_options, value);
 }
 
-/* Get what the settings ask of a query. */
+/* Get the parts of a query that come from these settings. */
 EmogiPapersQuery
 emogi_papers_query(void)
 {
@@ -44,7 +44,7 @@ emogi_papers_query(void)
 							   .asynchronous = asynchronous};
 }
 
-/* Define these settings; called once, in the postmaster. */
+/* Define the settings of the papers' systems; called once, in the postmaster. */
 void
 emogi_papers_define(void)
 {

@@ -1,5 +1,5 @@
 /*
- * papers_settings.h: the settings of the systems of the papers; see papers_settings.c.
+ * papers_settings.h: the settings of the papers' systems; see papers_settings.c
  */
 #ifndef EMOGI_PAPERS_SETTINGS_H
 #define EMOGI_PAPERS_SETTINGS_H

@@ -1,8 +1,8 @@
 /*
- * settings.c: the settings, emogi.*, but for those of the papers' systems (papers_settings.c),
- * limits (limits.c) and tests (fault.c).
+ * settings.c: the settings emogi.*, except those of the papers' systems (papers_settings.c), limits
+ * (limits.c) and tests (fault.c)
  *
- * Only under shared_preload_libraries: several are fixed when the server starts.
+ * They exist only under shared_preload_libraries, because several are fixed at server start.
  */
 #include "postgres.h"
 
@@ -62,7 +62,7 @@ static const struct config_enum_entry placement_options[] = {
 	{NULL, 0, false}
 };
 
-/* The words of PostgreSQL's own huge_pages. */
+/* The values of PostgreSQL's own huge_pages. */
 static const struct config_enum_entry huge_pages_options[] = {
 	{"off", EMOGI_HUGE_PAGES_OFF, false},
 	{"on", EMOGI_HUGE_PAGES_ON, false},
@@ -76,7 +76,7 @@ static const struct config_enum_entry huge_pages_options[] = {
 	{NULL, 0, false}
 };
 
-/* Get the name of a value of an enum setting; empty when it has none. */
+/* Get the name of a value of an enum setting; an empty string if it has none. */
 const char *
 emogi_settings_option_name(const struct config_enum_entry *options, int value)
 {
@@ -86,7 +86,7 @@ emogi_settings_option_name(const struct config_enum_entry *options, int value)
 	return "";
 }
 
-/* Get what emogi.placement calls a placement. */
+/* Get the name of a placement in emogi.placement. */
 const char *
 emogi_settings_placement_name(EmogiPlacement placement)
 {
@@ -94,8 +94,8 @@ emogi_settings_placement_name(EmogiPlacement placement)
 }
 
 /*
- * Get what one request may take of memory that it can do without: a sixteenth of what the Region
- * leaves.
+ * Get the bytes that one request may use for optional purposes: a sixteenth of the memory outside
+ * the arena.
  */
 uint64
 emogi_settings_spare_bytes(void)
@@ -106,14 +106,14 @@ emogi_settings_spare_bytes(void)
 	return there > region ? (there - region) / 16 : 0;
 }
 
-/* Get half of that memory. */
+/* Get half of the memory that this server may use. */
 static int
 default_max_memory_mb(void)
 {
 	return (int) Max(Min(emogi_machine_bytes() / 2 / (1024 * 1024), (uint64) INT_MAX / 2), 64);
 }
 
-/* Read the number of a GPU; false when it is none that there may be. */
+/* Read the number of a GPU; return false if it is not valid. */
 static bool
 read_device(const char *word, int *number)
 {
@@ -128,7 +128,7 @@ read_device(const char *word, int *number)
 	return true;
 }
 
-/* Read emogi.devices: all, or numbers with commas in between. set: bits by number; 0 = all. */
+/* Read emogi.devices: all, or comma-separated numbers. set: bits by number; 0 = all. */
 static bool
 read_devices(const char *setting, uint32 *set)
 {
@@ -170,8 +170,8 @@ assign_devices(const char *newval, void *extra)
 }
 
 /*
- * Warn of a budget that is more than there is: nothing would keep the kernel from ending the
- * server.
+ * Warn of a budget above the available memory: the kernel would then kill the server when memory is
+ * exhausted.
  */
 static void
 warn_of_max_memory(void)
@@ -188,8 +188,8 @@ warn_of_max_memory(void)
 }
 
 /*
- * Define the settings of huge pages: off by default, for whoever has a pool made it for something
- * else, mostly shared_buffers.
+ * Define the settings of huge pages. Off by default, because an existing pool was usually
+ * configured for something else, mostly shared_buffers.
  */
 static void
 define_huge_pages(void)
@@ -208,7 +208,7 @@ define_huge_pages(void)
 							 NULL);
 }
 
-/* Define how much is kept of what has been called. */
+/* Define the sizes of the run log and of the statistics. */
 static void
 define_statistics(void)
 {
@@ -224,7 +224,7 @@ define_statistics(void)
 							PGC_POSTMASTER, 0, NULL, NULL, NULL);
 }
 
-/* Define these settings; called once, in the postmaster. */
+/* Define the settings; called once, in the postmaster. */
 void
 emogi_settings_define(void)
 {
@@ -282,7 +282,8 @@ emogi_settings_define(void)
 							 &emogi_enable_aggregates, true,
 							 PGC_USERSET, GUC_EXPLAIN, NULL, NULL, NULL);
 	DefineCustomBoolVariable("emogi.enable_topk",
-							 "Picks the first rows of a function in an order where its result lies.",
+							 "Picks the first rows of a function in an order where its result "
+							 "lies.",
 							 "off has PostgreSQL sort the rows. Answers are the same.",
 							 &emogi_enable_topk, true,
 							 PGC_USERSET, GUC_EXPLAIN, NULL, NULL, NULL);

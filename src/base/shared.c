@@ -1,5 +1,6 @@
 /*
- * shared.c: the state that all processes share: making it, and waiting in it.
+ * shared.c: the state shared by all processes: initialization, and sleeping on its condition
+ * variables
  */
 #include "postgres.h"
 
@@ -11,7 +12,7 @@
 
 EmogiShared *emogi_shared = NULL;
 
-/* Ask for the shared memory and the locks. */
+/* Request the shared memory and the locks. */
 void
 emogi_shared_request(void)
 {
@@ -19,7 +20,7 @@ emogi_shared_request(void)
 	RequestNamedLWLockTranche("emogi", 4);
 }
 
-/* Fill in the shared state, at server start and after every crash restart. */
+/* Initialize the shared state, at server start and after every crash restart. */
 static void
 init_shared(void)
 {
@@ -42,8 +43,8 @@ init_shared(void)
 }
 
 /*
- * Attach to the shared state, and make it where it is not there; was it? Caller holds
- * AddinShmemInitLock.
+ * Attach to the shared state, and initialize it if it does not exist; return whether it existed.
+ * Caller holds AddinShmemInitLock.
  */
 bool
 emogi_shared_startup(void)
@@ -56,7 +57,7 @@ emogi_shared_startup(void)
 	return found;
 }
 
-/* Raise 55000 unless emogi was preloaded; the first thing that every SQL function does. */
+/* Raise 55000 unless emogi was preloaded; every SQL function calls this first. */
 void
 emogi_shared_require_preload(void)
 {
@@ -78,7 +79,7 @@ emogi_shared_wake_worker(void)
 	LWLockRelease(emogi_shared->lock);
 }
 
-/* Get the wait event of whoever waits for this; its name is looked up once. */
+/* Get the wait event of a wait; its name is looked up once. */
 uint32
 emogi_shared_wait_event(EmogiWait wait)
 {
@@ -99,13 +100,13 @@ emogi_shared_wait_event(EmogiWait wait)
 }
 
 /*
- * How long this process has slept for others, by emogi_shared_sleep, but for the engine, which says
- * so itself; and since when it sleeps, 0 = it does not.
+ * Milliseconds that this process has slept in emogi_shared_sleep, except for the engine, which
+ * reports its own waits; and the start of the current sleep, 0 = not sleeping.
  */
 static double waited_ms;
 static double sleeps_since_ms;
 
-/* Get the milliseconds of some clock. */
+/* Get a monotonic time in milliseconds. */
 static double
 clock_ms(void)
 {
@@ -116,8 +117,8 @@ clock_ms(void)
 }
 
 /*
- * Get how many milliseconds this process has waited for slots, builds of others and room, a wait
- * that an error has ended included.
+ * Get the milliseconds that this process has waited for slots, for builds of other calls and for
+ * memory, including a wait that an error has ended.
  */
 double
 emogi_shared_waited_ms(void)
@@ -129,9 +130,9 @@ emogi_shared_waited_ms(void)
 }
 
 /*
- * Sleep on a condition variable for a while, or until it is signaled. An interrupt that came while
- * interrupts were held off, as they are when a parallel context ends, is pending with the latch
- * reset: look before sleeping.
+ * Sleep on a condition variable until it is signaled or the timeout expires. Check for interrupts
+ * first: an interrupt that arrived while interrupts were held off, as at the end of a parallel
+ * context, is pending although the latch is reset.
  */
 void
 emogi_shared_sleep(ConditionVariable *variable, long timeout_ms, EmogiWait wait)

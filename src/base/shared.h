@@ -1,9 +1,8 @@
 /*
- * shared.h: the state that all processes share, and how they wait in it; see shared.c.
+ * shared.h: the state shared by all processes, and how they wait in it; see shared.c
  *
- * EmogiShared is in PostgreSQL's shared memory, made when the server starts, and again after a
- * crash. The Region, the cache and the history of runs keep shared state of their own; their locks
- * are here.
+ * EmogiShared is in PostgreSQL's shared memory, initialized at server start and after a crash. The
+ * arena, the cache and the run log have shared state of their own; their locks are here.
  */
 #ifndef EMOGI_SHARED_H
 #define EMOGI_SHARED_H
@@ -15,51 +14,50 @@
 
 #include "base/slot.h"
 
-#define EMOGI_NSLOTS		128		/* calls in flight in the whole cluster */
-#define EMOGI_MAX_GRAPHS	65536	/* that are cached */
+#define EMOGI_NSLOTS		128		/* calls in progress in the whole cluster */
+#define EMOGI_MAX_GRAPHS	65536	/* cached graphs */
 #define EMOGI_MAX_DEVICES	16
 
 /*
- * What a call keeps that asks the worker for nothing any more, while its rows are read: memory of
- * the Region, and a pin on its Graph. It has given its slot back: whoever leaves a cursor open
- * keeps nobody else waiting.
+ * A finished call's memory in the arena, and its pin on a graph, while its rows are read. The call
+ * has released its slot, so that an open cursor does not block other calls.
  */
 typedef struct EmogiHeldResult
 {
 	int			nusers;			/* the call's owner and the parallel workers that read its rows; 0 =
 								 * free */
-	uint64		token;			/* the call's, by which a worker knows it; 0 = nobody may join any
-								 * more */
-	/* index of the cached Graph; -1 = the Graph is among what is held */
+	uint64		token;			/* the call's, by which a worker identifies it; 0 = no further
+								 * worker may join */
+	/* index of the cached graph; -1 = the graph is part of the held memory */
 	int			graph;
-	int			dictionary;		/* ... of the dictionary of a Graph that is; -1 = none */
+	int			dictionary;		/* ... of the dictionary of that held graph; -1 = none */
 	bool		finished;		/* its last row has been read */
-	bool		waits;			/* for a slot, to go on */
+	bool		waits;			/* waits for a slot, to continue */
 	EmogiCaller caller;
 } EmogiHeldResult;
 
 #define EMOGI_NHOLDINGS		4096
 
-#define EMOGI_NWAITERS		512 /* calls that are shown to wait for a slot; more may wait */
+#define EMOGI_NWAITERS		512 /* calls shown as waiting for a slot; more may wait */
 
 /*
- * Who has a slot or a holding, and how much of the Region it has. That of a holding comes after
- * those of all slots.
+ * The session and role of a slot or held result, and its memory in the arena. The accounts of held
+ * results follow those of all slots.
  */
 typedef struct EmogiAccount
 {
 	int			pid;			/* of the session; 0 = free */
 	Oid			userid;
-	bool		limited;		/* no superuser */
+	bool		limited;		/* not a superuser */
 	uint32		nchunks;		/* extents with edges */
 	uint32		nothers;		/* other extents */
-	uint64		first;			/* they lie in [first, end) */
+	uint64		first;			/* all are in [first, end) */
 	uint64		end;
 } EmogiAccount;
 
 #define EMOGI_NACCOUNTS		(EMOGI_NSLOTS + EMOGI_NHOLDINGS)
 
-/* One line of emogi_devices, written by the worker when it has opened its engines. */
+/* One row of emogi_devices, written by the worker when it has opened its engines. */
 typedef struct EmogiDeviceEntry
 {
 	EmogiDevice device;
@@ -69,53 +67,55 @@ typedef struct EmogiDeviceEntry
 
 typedef struct EmogiShared
 {
-	LWLock	   *lock;			/* slots, worker_*, devices; also the Region's allocator */
-	LWLock	   *cache_lock;		/* recent_writers.c, cache.c; taken before `lock` where both are */
-	LWLock	   *history_lock;	/* run_log.c; taken last, as is */
-	LWLock	   *statistics_lock;	/* statistics.c; never together with history_lock */
+	LWLock	   *lock;			/* slots, worker_*, devices; also the arena's allocator */
+	/* recent_writers.c, cache.c; taken before `lock` if both are needed */
+	LWLock	   *cache_lock;
+	LWLock	   *history_lock;	/* run_log.c; taken last */
+	LWLock	   *statistics_lock;	/* call_statistics.c; taken last, never together with
+									 * history_lock */
 
-	/* the worker's, under lock */
+	/* written by the worker, under lock */
 	Latch	   *worker_latch;	/* NULL = no worker */
 	int			worker_pid;
-	uint64		worker_epoch;	/* counts incarnations; 0 = there was none yet */
+	uint64		worker_epoch;	/* counts worker starts; 0 = none yet */
 	bool		worker_ready;	/* its engines are open */
 
-	Oid			prewarmed;		/* database whose graphs of emogi.prewarm have all been tried:
-								 * loader.c's; under lock */
+	Oid			prewarmed;		/* database whose emogi.prewarm graphs have all been tried; written
+								 * by loader.c, under lock */
 
-	int			ncuda;			/* GPUs that can be used, the first in cuda[] */
-	int			nlisted;		/* entries of cuda[], with GPUs that cannot, and why */
+	int			ncuda;			/* usable GPUs, the first in cuda[] */
+	int			nlisted;		/* entries of cuda[], including unusable GPUs with the reason */
 	EmogiDeviceEntry cpu;
-	EmogiDeviceEntry cuda[EMOGI_MAX_DEVICES];	/* when ncuda = 0, cuda[0] says why */
+	EmogiDeviceEntry cuda[EMOGI_MAX_DEVICES];	/* if ncuda = 0, cuda[0] has the reason */
 
 	ConditionVariable slot_freed;
 	uint64		next_ticket;
-	double		vclock_ms;		/* highest vtime_ms that was started yet */
+	double		vclock_ms;		/* highest vtime_ms that has been started */
 	EmogiSlot	slots[EMOGI_NSLOTS];
-	EmogiHeldResult holdings[EMOGI_NHOLDINGS]; /* under lock, as what follows */
-	EmogiCaller waiters[EMOGI_NWAITERS];	/* calls that have nothing yet and wait for a slot; pid
-											 * 0 = nobody */
-	int			accounts_end;	/* all from here on are free */
+	EmogiHeldResult holdings[EMOGI_NHOLDINGS]; /* under lock, like all that follows */
+	EmogiCaller waiters[EMOGI_NWAITERS];	/* calls without slot or held result that wait for a
+											 * slot; pid 0 = free */
+	int			accounts_end;	/* all accounts from here on are free */
 	EmogiAccount accounts[EMOGI_NACCOUNTS];
 } EmogiShared;
 
 extern EmogiShared *emogi_shared;	/* NULL = not preloaded */
 
-/* What a process waits for. */
+/* Reasons for which a process waits. */
 typedef enum EmogiWait
 {
-	EMOGI_WAIT_MAIN,			/* the engine worker, for something to do */
+	EMOGI_WAIT_MAIN,			/* the engine worker, for work */
 	EMOGI_WAIT_ENGINE,			/* a call, for the engine worker's answer */
 	EMOGI_WAIT_SLOT,			/* a call, for a slot */
-	EMOGI_WAIT_BUILD,			/* a call, for another's build of the same Graph */
-	EMOGI_WAIT_ROOM,			/* whoever evicts, for Graphs to give their memory back */
+	EMOGI_WAIT_BUILD,			/* a call, for another call's build of the same graph */
+	EMOGI_WAIT_ROOM,			/* an evicting process, for graphs to free their memory */
 	/* emogi prewarm, for the worker that loads the graphs of a database */
 	EMOGI_WAIT_PREWARM,
-	EMOGI_WAIT_SERVERS,			/* a call, for rows of servers */
+	EMOGI_WAIT_SERVERS,			/* a call, for rows from servers */
 	EMOGI_WAITS
 } EmogiWait;
 
-/* Every wait is ended by a signal; this is how long a lost one would go unnoticed. */
+/* Every wait is ended by a signal; this timeout bounds the delay if one is lost. */
 #define EMOGI_WAKEUP_MS 5000
 
 extern void emogi_shared_request(void);

@@ -1,23 +1,23 @@
 /*
- * small_allocations.c: small blocks of the Region, of cached Graphs and their entries, which share
- * extents.
+ * small_allocations.c: small allocations of the arena, for cached graphs and their entries, which
+ * share extents
  *
- * Such a extent is cut into units of a page, one bit each, and given back when the last unit is
- * free. No two blocks share a page, for a GPU registers a Graph's memory by the page. Who has a
- * small block keeps account of it; the extent has no owner but all of them.
+ * Such an extent is split into units of one page, with one bit each, and freed when its last unit
+ * is free. No two allocations share a page, because a GPU registers a graph's memory by the page.
+ * The users of small allocations account for their memory; the extent itself has no owner.
  */
 #include "postgres.h"
 
 #include "base/extents.h"
 
-/* Get the number of units that hold this many bytes. */
+/* Get the number of units needed for this many bytes. */
 static uint64
 units_for(Size bytes)
 {
 	return Max((bytes + emogi_region->unit_bytes - 1) / emogi_region->unit_bytes, 1);
 }
 
-/* Mark units [first, first + count) of a extent as taken, or as free. Caller holds lock. */
+/* Mark units [first, first + count) of an extent as allocated or free. Caller holds lock. */
 static void
 mark_units(EmogiExtents *units, uint64 first, uint64 count, bool taken)
 {
@@ -32,7 +32,7 @@ mark_units(EmogiExtents *units, uint64 first, uint64 count, bool taken)
 	emogi_region->ntaken += change;
 }
 
-/* Find `count` free units in a row; get -1 when there are none. Caller holds lock. */
+/* Find `count` contiguous free units; -1 if there are none. Caller holds lock. */
 static int
 find_units(const EmogiExtents *units, uint64 count)
 {
@@ -51,11 +51,11 @@ find_units(const EmogiExtents *units, uint64 count)
 }
 
 /*
- * Take `count` units in a row of a extent that is cut already; NULL when there are none. Caller
- * holds lock.
+ * Allocate `count` contiguous units of an extent that is split already; NULL if there are none.
+ * Caller holds lock.
  */
 static void *
-take_units(uint64 count)
+allocate_units(uint64 count)
 {
 	uint64		nseen = 0;
 
@@ -77,9 +77,11 @@ take_units(uint64 count)
 	return NULL;
 }
 
-/* Cut a extent, whose content is anything, and take its first `count` units. Caller holds lock. */
+/*
+ * Split an extent, with undefined content, and allocate its first `count` units. Caller holds lock.
+ */
 static void
-cut_granule(uint64 extent, uint64 count)
+split_extent(uint64 extent, uint64 count)
 {
 	memset(&emogi_arena_units[extent], 0, sizeof(EmogiExtents));
 	mark_units(&emogi_arena_units[extent], 0, count, true);
@@ -88,7 +90,7 @@ cut_granule(uint64 extent, uint64 count)
 	emogi_region->small_hint = extent;
 }
 
-/* Get the bytes that a small block takes. */
+/* Get the bytes that a small allocation occupies. */
 uint64
 emogi_small_allocations_bytes(Size bytes)
 {
@@ -96,8 +98,8 @@ emogi_small_allocations_bytes(Size bytes)
 }
 
 /*
- * Allocate a small block, with any content; NULL when the budget does not allow it as it is. For
- * use under cache_lock: evicts nothing, raises nothing.
+ * Make a small allocation with undefined content; NULL if the budget does not allow it without
+ * eviction. For use under cache_lock: evicts nothing, raises nothing.
  */
 void *
 emogi_small_allocations_alloc(Size bytes)
@@ -106,11 +108,11 @@ emogi_small_allocations_alloc(Size bytes)
 	void	   *start;
 
 	LWLockAcquire(emogi_shared->lock, LW_EXCLUSIVE);
-	start = take_units(units_for(bytes));
+	start = allocate_units(units_for(bytes));
 	LWLockRelease(emogi_shared->lock);
 	if (start != NULL)
 		return start;
-	/* nobody's, until it is cut */
+	/* without owner until it is split */
 	start = emogi_extents_take(EMOGI_OWNER_LEAVING, 1, true, &limit);
 	if (start == NULL)
 	{
@@ -119,13 +121,13 @@ emogi_small_allocations_alloc(Size bytes)
 			return NULL;
 	}
 	LWLockAcquire(emogi_shared->lock, LW_EXCLUSIVE);
-	cut_granule(emogi_extents_of(start), units_for(bytes));
+	split_extent(emogi_extents_of(start), units_for(bytes));
 	LWLockRelease(emogi_shared->lock);
 	return start;
 }
 
 /*
- * Free what emogi_small_allocations_alloc or emogi_small_allocations_pack gave, the same bytes.
+ * Free memory of emogi_small_allocations_alloc or emogi_small_allocations_pack, of the same size.
  * Raises nothing.
  */
 void
@@ -151,9 +153,9 @@ emogi_small_allocations_free(void *start, Size bytes)
 }
 
 /*
- * Make a small block of what emogi_arena_alloc gave, which holds `bytes` of content. Where no
- * extent has room for it, its own is cut, so this takes no memory and cannot fail; else it moves
- * there, and its extent is freed. Gets where it is then.
+ * Turn an extent of emogi_arena_alloc that holds `bytes` of content into a small allocation. If
+ * another split extent has room, the content is moved there and its own extent is freed; otherwise
+ * its own extent is split, so this needs no memory and cannot fail. Return the new address.
  */
 void *
 emogi_small_allocations_pack(void *start, Size bytes)
@@ -162,11 +164,11 @@ emogi_small_allocations_pack(void *start, Size bytes)
 	void	   *place;
 
 	LWLockAcquire(emogi_shared->lock, LW_EXCLUSIVE);
-	place = take_units(count);
+	place = allocate_units(count);
 	if (place == NULL)
 	{
 		emogi_extents_count_out(emogi_region->owner[emogi_extents_of(start)], 1);
-		cut_granule(emogi_extents_of(start), count);
+		split_extent(emogi_extents_of(start), count);
 	}
 	LWLockRelease(emogi_shared->lock);
 	if (place == NULL)

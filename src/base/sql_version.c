@@ -1,5 +1,6 @@
 /*
- * sql_version.c: which SQL this library serves, and what is said of another.
+ * sql_version.c: the versions of the extension's SQL that this library supports, and the errors for
+ * others
  */
 #include "postgres.h"
 
@@ -17,24 +18,25 @@
 #include "base/sql_version.h"
 
 /*
- * The versions of the SQL that this library serves: its own, and older ones whose functions,
- * columns and views are the same.
+ * The SQL versions that this library supports: its own, and older ones with the same functions,
+ * columns and views.
  */
-static const char *const served[] = {EMOGI_VERSION};
+static const char *const supported[] = {EMOGI_VERSION};
 
 /*
- * The SQL of the database is served: known until a function changes, as one does with each update.
+ * The database's SQL is known to be supported; reset when a function changes, as every update
+ * changes one.
  */
 static bool is_known = false;
 
-/* Forget that the SQL is served: a function has changed. */
+/* Reset is_known, because a function has changed. */
 static void
 forget(Datum arg, int cache, uint32 hash)
 {
 	is_known = false;
 }
 
-/* Get the version of the extension in the database; NULL = there is none. */
+/* Get the version of the extension in the database; NULL = not installed. */
 static char *
 find_version(void)
 {
@@ -62,20 +64,17 @@ find_version(void)
 	return version;
 }
 
-/* Is a version of the SQL served? */
+/* Is a version of the SQL supported? */
 static bool
-is_served(const char *version)
+is_supported(const char *version)
 {
-	for (int i = 0; i < lengthof(served); i++)
-		if (strcmp(version, served[i]) == 0)
+	for (int i = 0; i < lengthof(supported); i++)
+		if (strcmp(version, supported[i]) == 0)
 			return true;
 	return false;
 }
 
-/*
- * Is a version newer than the library's? They are compared number by number, as long as both have
- * numbers.
- */
+/* Is a version newer than the library's? Compare number by number, as long as both have numbers. */
 static bool
 is_newer(const char *version)
 {
@@ -111,11 +110,11 @@ refuse_newer(const char *version)
 }
 
 /*
- * Get the version of the SQL in the database, if this library does not serve it; NULL = it does, or
- * there is no extension.
+ * Get the version of the database's SQL if this library does not support it; NULL = supported, or
+ * the extension is not installed.
  */
 static char *
-find_unserved(void)
+find_unsupported(void)
 {
 	static bool is_watching = false;
 	char	   *version;
@@ -126,22 +125,22 @@ find_unserved(void)
 		CacheRegisterSyscacheCallback(PROCOID, forget, (Datum) 0);
 	is_watching = true;
 	version = find_version();
-	if (version != NULL && !is_served(version))
+	if (version != NULL && !is_supported(version))
 		return version;
 	is_known = version != NULL;
 	return NULL;
 }
 
-/* Does this library serve the SQL of the database? */
+/* Does this library support the SQL of the database? */
 bool
 emogi_sql_version_is_served(void)
 {
-	return find_unserved() == NULL;
+	return find_unsupported() == NULL;
 }
 
 /*
- * Raise 55000 unless emogi was preloaded and serves the SQL of the database; the first thing that
- * every SQL function does.
+ * Raise 55000 unless emogi was preloaded and supports the SQL of the database; every SQL function
+ * calls this first.
  */
 void
 emogi_sql_version_require(void)
@@ -149,7 +148,7 @@ emogi_sql_version_require(void)
 	char	   *version;
 
 	emogi_shared_require_preload();
-	version = find_unserved();
+	version = find_unsupported();
 	if (version == NULL)
 		return;
 	if (is_newer(version))
@@ -162,8 +161,8 @@ emogi_sql_version_require(void)
 }
 
 /*
- * Raise 55000 if a script is newer than the library. An older one may run: several take the SQL of
- * a database from version to version, and calls are refused until the last has run.
+ * Raise 55000 if a script is newer than the library. Older scripts may run: several in a row can
+ * update a database from version to version, and calls are refused until the last has run.
  */
 void
 emogi_sql_version_refuse_newer(const char *version)

@@ -1,10 +1,10 @@
 /*
- * sql_version.h: the version of the extension's SQL in a database, and whether this library serves
- * it.
+ * sql_version.h: the version of the extension's SQL in a database, and whether this library
+ * supports it
  *
- * A server loads the library at its start, and each database has SQL of its own, so that after an
- * update they differ for a while: the SQL is older until ALTER EXTENSION emogi UPDATE, and the
- * library is until a restart.
+ * A server loads the library at its start, while each database has its own SQL. After an update
+ * they differ for a while: the SQL is older until ALTER EXTENSION emogi UPDATE, and the library
+ * until a restart.
  */
 #ifndef EMOGI_SQL_VERSION_H
 #define EMOGI_SQL_VERSION_H

@@ -1,20 +1,19 @@
 /*
- * call_statistics.c: how often what has been called: sums over calls, in shared memory, for
- * emogi_stat_graphs.
+ * call_statistics.c: cumulative statistics of calls in shared memory, for emogi_stat_graphs
  *
- * An entry is what one role has called in one database: a function and a table or view, or a query.
- * It does not hang on any Graph. A call is added when it ends, well or not, as it is to the
- * history; its numbers are those of emogi_runs.
+ * An entry sums the calls of one role in one database: of a function on a table or view, or on a
+ * query. It does not depend on any graph. A call is added when it ends, successfully or not, as in
+ * the run log; its numbers are those of emogi_runs.
  *
  * Entries are found by hashed keys, in an array of emogi.stat_entries. The lock is taken shared to
- * find one, and exclusive to add or remove some; an entry's own spinlock is for its sums. So calls
- * of different tables do not wait for each other, and no call is lost. When all entries are taken
- * the twentieth part goes that was used least, where old use counts less each time. Their sums go
- * on in an entry of the function and database, of no role and no graph, so that sums over all
- * entries never become less.
+ * look up an entry, and exclusive to add or remove entries; each entry's own spinlock protects its
+ * sums. Thus calls on different tables do not wait for each other, and no call is lost. When all
+ * entries are in use, the least used twentieth is evicted; past use decays at each eviction. The
+ * sums of evicted entries are added to an entry of the same function and database, without role and
+ * graph, so that sums over all entries never decrease.
  *
- * The postmaster writes the entries to a file when it ends, and the next one reads it and removes
- * it: after a crash there is none, and counting begins anew.
+ * The postmaster writes the entries to a file when it shuts down, and the next one reads and
+ * removes the file: after a crash there is none, and counting restarts.
  */
 #include "postgres.h"
 
@@ -31,18 +30,18 @@
 #include "call/call.h"
 
 #define EMOGI_STAT_FILE PGSTAT_STAT_PERMANENT_DIRECTORY "/emogi.stat"
-#define EMOGI_STAT_MAGIC UINT32_C(0x656d7301)	/* another for another layout */
-#define EMOGI_STAT_DECAY 0.99	/* of use, whenever entries go */
+#define EMOGI_STAT_MAGIC UINT32_C(0x656d7301)	/* changes with the file layout */
+#define EMOGI_STAT_DECAY 0.99	/* factor on `use` at each eviction */
 #define EMOGI_NONE (-1)
 
 /*
- * One entry. `next` and `order` of the table, and all but the sums, are under
+ * One entry. The table's `next` and `order`, and everything except the sums, are protected by
  * EmogiShared.statistics_lock.
  */
 typedef struct Entry
 {
-	slock_t		mutex;			/* of the sums, while the lock is held shared */
-	int			next;			/* in its bucket, or of those that are free */
+	slock_t		mutex;			/* protects the sums while the lock is held shared */
+	int			next;			/* in its bucket, or in the free list */
 	bool		used;
 	EmogiStatistic statistic;
 } Entry;
@@ -52,15 +51,14 @@ typedef struct Table
 	/* under EmogiShared.statistics_lock */
 	int			nentries;
 	int			first_free;
-	uint64		ngone;			/* entries that have made room */
+	uint64		ngone;			/* evicted entries */
 	TimestampTz reset_at;
 	Entry		entries[FLEXIBLE_ARRAY_MEMBER];
 	/* then: int buckets[emogi_stat_entries], int order[emogi_stat_entries] */
 } Table;
 
 /*
- * What the file begins with; nentries EmogiStatistic follow, the most used first, and the CRC of
- * all of it.
+ * Header of the file. nentries EmogiStatistic follow, least used first, and the CRC of everything.
  */
 typedef struct FileHeader
 {
@@ -72,8 +70,8 @@ typedef struct FileHeader
 } FileHeader;
 
 static Table *table;
-static int *buckets;			/* the first entry of each, EMOGI_NONE = there is none */
-static int *order;				/* scratch, of who removes entries */
+static int *buckets;			/* the first entry of each bucket, EMOGI_NONE = empty */
+static int *order;				/* scratch for evictions */
 
 static Size
 entries_bytes(void)
@@ -97,7 +95,7 @@ bucket_of(const EmogiStatisticKey *key)
 							   sizeof *key) % (uint32) emogi_stat_entries];
 }
 
-/* Forget all entries. */
+/* Remove all entries. */
 static void
 empty_table(void)
 {
@@ -113,7 +111,7 @@ empty_table(void)
 	table->reset_at = GetCurrentTimestamp();
 }
 
-/* Find the entry of a key; NULL = there is none. Caller holds the lock. */
+/* Look up the entry of a key; NULL = none. Caller holds the lock. */
 static Entry *
 find_entry(const EmogiStatisticKey *key)
 {
@@ -141,9 +139,9 @@ remove_entry(int index)
 
 static Entry *add_entry(const EmogiStatisticKey *key);
 
-/* Is an entry that of those that have made room? */
+/* Does an entry hold the sums of evicted entries? */
 static bool
-is_rest(const Entry *entry)
+is_remainder(const Entry *entry)
 {
 	return !OidIsValid(entry->statistic.key.userid);
 }
@@ -151,11 +149,11 @@ is_rest(const Entry *entry)
 /*
  * The role whose entries are evicted first, because it has more than its share; InvalidOid = none.
  */
-static Oid	crowding = InvalidOid;
+static Oid	over_share = InvalidOid;
 
 /*
- * Order entries by their use, the least first; those of the rest follow, and those that are free
- * come last.
+ * Compare entries in eviction order: the least used first, then those that hold the sums of evicted
+ * entries, then the free ones.
  */
 static int
 compare_use(const void *a, const void *b)
@@ -165,15 +163,15 @@ compare_use(const void *a, const void *b)
 
 	if (x->used != y->used)
 		return x->used ? -1 : 1;
-	if (OidIsValid(crowding) &&
-		(x->statistic.key.userid == crowding) != (y->statistic.key.userid == crowding))
-		return x->statistic.key.userid == crowding ? -1 : 1;
-	if (is_rest(x) != is_rest(y))
-		return is_rest(x) ? 1 : -1;
+	if (OidIsValid(over_share) &&
+		(x->statistic.key.userid == over_share) != (y->statistic.key.userid == over_share))
+		return x->statistic.key.userid == over_share ? -1 : 1;
+	if (is_remainder(x) != is_remainder(y))
+		return is_remainder(x) ? 1 : -1;
 	return x->statistic.use < y->statistic.use ? -1 : x->statistic.use > y->statistic.use;
 }
 
-/* Put the entries into `order`. */
+/* Sort the entries into `order`. */
 static void
 sort_entries(void)
 {
@@ -182,7 +180,7 @@ sort_entries(void)
 	qsort(order, emogi_stat_entries, sizeof *order, compare_use);
 }
 
-/* Add sums to others, of a later time or not. */
+/* Add sums to others, of an earlier or later period. */
 static void
 add_sums(EmogiStatistic *sums, const EmogiStatistic *more)
 {
@@ -209,22 +207,22 @@ add_sums(EmogiStatistic *sums, const EmogiStatistic *more)
 }
 
 /*
- * Add the sums of an entry that has no place to the rest of its function. Caller holds the lock
- * exclusively.
+ * Add an evicted entry's sums to the entry without role and graph of its function. Caller holds the
+ * lock exclusively.
  */
 static void
-add_to_rest(const EmogiStatistic *gone)
+add_to_remainder(const EmogiStatistic *evicted)
 {
 	EmogiStatisticKey key;
-	Entry	   *rest;
+	Entry	   *remainder;
 
 	memset(&key, 0, sizeof key);
-	key.database = gone->key.database;
-	memcpy(key.function, gone->key.function, sizeof key.function);
-	rest = find_entry(&key);
-	if (rest == NULL)
-		rest = add_entry(&key);
-	add_sums(&rest->statistic, gone);
+	key.database = evicted->key.database;
+	memcpy(key.function, evicted->key.function, sizeof key.function);
+	remainder = find_entry(&key);
+	if (remainder == NULL)
+		remainder = add_entry(&key);
+	add_sums(&remainder->statistic, evicted);
 }
 
 /* Count the entries of a role. */
@@ -239,35 +237,34 @@ count_entries(Oid userid)
 }
 
 /*
- * Remove the least used entries, for all are taken, of a role itself if it has more than three
- * quarters of them; their sums go to the rest of their function, which may take their place. Of a
- * rest itself, which goes where there is nothing else, they are lost.
+ * Evict the least used entries, because all are in use; if the role has more than three quarters of
+ * the entries, evict its own first. Add their sums to the entry without role and graph of their
+ * function, which may take their place. Such an entry itself is evicted only if there is nothing
+ * else, and then its sums are lost.
  */
 static void
 make_room(Oid userid)
 {
 	const int	wanted = Max(emogi_stat_entries / 20, 1);
 
-	crowding = OidIsValid(userid) && count_entries(userid) > emogi_stat_entries / 4 * 3 ? userid :
+	over_share = OidIsValid(userid) && count_entries(userid) > emogi_stat_entries / 4 * 3 ? userid :
 		InvalidOid;
 	sort_entries();
-	crowding = InvalidOid;
+	over_share = InvalidOid;
 	for (int i = 0; i < emogi_stat_entries && emogi_stat_entries - table->nentries < wanted; i++)
 	{
-		const Entry gone = table->entries[order[i]];
+		const Entry evicted = table->entries[order[i]];
 
 		remove_entry(order[i]);
 		table->ngone++;
-		if (!is_rest(&gone))
-			add_to_rest(&gone.statistic);
+		if (!is_remainder(&evicted))
+			add_to_remainder(&evicted.statistic);
 	}
 	for (int i = 0; i < emogi_stat_entries; i++)
 		table->entries[i].statistic.use *= EMOGI_STAT_DECAY;
 }
 
-/*
- * Add an entry of a key that has none, with nothing counted yet. Caller holds the lock exclusively.
- */
+/* Add an empty entry for a key that has none. Caller holds the lock exclusively. */
 static Entry *
 add_entry(const EmogiStatisticKey *key)
 {
@@ -292,7 +289,7 @@ add_entry(const EmogiStatisticKey *key)
 
 /* ---- the file ---- */
 
-/* Read some bytes of the file, and add them to its CRC; false when there are no more. */
+/* Read bytes of the file, and update the CRC; return false at the end of the file. */
 static bool
 read_part(FILE *file, void *to, Size bytes, pg_crc32c *crc)
 {
@@ -303,8 +300,8 @@ read_part(FILE *file, void *to, Size bytes, pg_crc32c *crc)
 }
 
 /*
- * Read the entries of a file; false when it is not whole, or of another layout. Where there are
- * more than fit the most used are taken, and the sums of others.
+ * Read the entries of the file; return false if it is truncated, damaged, or has another layout. If
+ * it has more entries than fit, keep as many as fit and add up the others.
  */
 static bool
 read_entries(FILE *file)
@@ -330,7 +327,7 @@ read_entries(FILE *file)
 		if (table->first_free == EMOGI_NONE)
 		{
 			table->ngone++;
-			add_to_rest(&statistic);
+			add_to_remainder(&statistic);
 			continue;
 		}
 		entry = add_entry(&statistic.key);
@@ -343,13 +340,13 @@ read_entries(FILE *file)
 }
 
 /*
- * Take what the last server has left, once, and remove the file: it belongs into no base backup,
- * and after a crash it would be of long ago.
+ * Read the file of the previous server, once, and remove it: it must not get into a base backup,
+ * and after a crash it would be out of date.
  */
 static void
 load_entries(void)
 {
-	static bool is_loaded = false;	/* the postmaster stays over a crash */
+	static bool is_loaded = false;	/* the postmaster survives a crash restart */
 	FILE	   *file = is_loaded ? NULL : AllocateFile(EMOGI_STAT_FILE, PG_BINARY_R);
 
 	if (is_loaded)
@@ -377,7 +374,7 @@ load_entries(void)
 				 errmsg("could not remove file \"%s\": %m", EMOGI_STAT_FILE)));
 }
 
-/* Write some bytes to the file, and add them to its CRC. */
+/* Write bytes to the file, and update the CRC. */
 static bool
 write_part(FILE *file, const void *from, Size bytes, pg_crc32c *crc)
 {
@@ -385,7 +382,7 @@ write_part(FILE *file, const void *from, Size bytes, pg_crc32c *crc)
 	return fwrite(from, bytes, 1, file) == 1;
 }
 
-/* Write the entries, the most used first. */
+/* Write the entries, the least used first. */
 static bool
 write_entries(FILE *file)
 {
@@ -411,8 +408,8 @@ write_entries(FILE *file)
 }
 
 /*
- * Leave the entries to the next server, when this one ends. Nobody else is there any more; who was
- * ended in the middle of a call may have left a row half filled in.
+ * Write the entries to the file at shutdown. No other process is left; a backend that was killed
+ * during a call may have left an incomplete entry.
  */
 static void
 save_entries(int code, Datum arg)
@@ -436,7 +433,7 @@ save_entries(int code, Datum arg)
 		(void) unlink(EMOGI_STAT_FILE ".tmp");
 }
 
-/* ---- what others see ---- */
+/* ---- exported ---- */
 
 /*
  * Set up the entries, at server start and after every crash restart. Caller holds
@@ -484,7 +481,7 @@ add_call(EmogiStatistic *sums, const EmogiCallRecord *run)
 	sums->last_call = run->caller.started;
 }
 
-/* Count a call that is over. Raises nothing, so it may run while a transaction aborts. */
+/* Count a finished call. Raises nothing, so it can run during a transaction's abort. */
 void
 emogi_call_statistics_count(const EmogiCallRecord *run)
 {
@@ -519,8 +516,8 @@ emogi_call_statistics_count(const EmogiCallRecord *run)
 }
 
 /*
- * Copy all entries into statistics[emogi_stat_entries], or, where that is NULL, none; get their
- * number, and what is known of all.
+ * Copy all entries into statistics[emogi_stat_entries], unless it is NULL; return their number, and
+ * the totals of the table.
  */
 int
 emogi_call_statistics_copy(EmogiStatistic *statistics, uint64 *ngone, TimestampTz *reset_at)
@@ -546,7 +543,7 @@ emogi_call_statistics_copy(EmogiStatistic *statistics, uint64 *ngone, TimestampT
 	return count;
 }
 
-/* Forget all that has been counted. */
+/* Reset all statistics. */
 void
 emogi_call_statistics_reset(void)
 {

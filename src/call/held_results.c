@@ -1,11 +1,10 @@
 /*
- * held_results.c: what calls keep while their rows are read, without a slot.
+ * held_results.c: results and graphs that calls hold, without a slot, while their rows are read
  *
- * A call whose rows are streamed asks the engine worker for nothing for a while, or for ever, but
- * its Result and its Graph are read until the plan ends, which for an open cursor may take as long
- * as its session likes. So it gives its slot back and keeps a holding, of which there are many,
- * until it wants a slot again. Parallel workers that read some of its rows join it; the last to
- * leave frees it.
+ * A call whose rows are streamed needs the engine worker rarely or never again, but its result and
+ * its graph are read until the plan ends, which for an open cursor may take arbitrarily long.
+ * Therefore it releases its slot and keeps a held result, of which there are many, until it needs a
+ * slot again. Parallel workers that read some of its rows join it; the last to leave frees it.
  */
 #include "postgres.h"
 
@@ -13,7 +12,7 @@
 #include "call/call.h"
 #include "base/arena.h"
 
-/* Find a holding that is free; NULL when there is none. Caller holds EmogiShared.lock. */
+/* Find a free held result; NULL if there is none. Caller holds EmogiShared.lock. */
 static EmogiHeldResult *
 find_free(void)
 {
@@ -23,9 +22,9 @@ find_free(void)
 	return NULL;
 }
 
-/* Free a holding that has nothing any more. Caller holds EmogiShared.lock. */
+/* Free a held result that has no memory left. Caller holds EmogiShared.lock. */
 static void
-free_holding(int index)
+free_held_result(int index)
 {
 	emogi_shared->holdings[index].nusers = 0;
 	emogi_shared->holdings[index].token = 0;
@@ -33,99 +32,103 @@ free_holding(int index)
 }
 
 /*
- * Move what a slot has, its memory but for edges and its pin on a Graph, into a holding; -1, with
- * nothing moved, when there is none free. The slot's owner calls, while the worker is not at it.
+ * Move a slot's memory, except its edges, and its pin on a graph into a held result. Return -1,
+ * with nothing moved, if none is free. Called by the slot's owner while the worker does not use the
+ * slot.
  */
 int
 emogi_held_results_take(EmogiSlot *slot)
 {
 	const EmogiAccount *account = &emogi_shared->accounts[slot - emogi_shared->slots];
-	EmogiHeldResult *holding;
+	EmogiHeldResult *held;
 	int			index;
 
 	LWLockAcquire(emogi_shared->lock, LW_EXCLUSIVE);
-	holding = find_free();
-	if (holding != NULL)
+	held = find_free();
+	if (held != NULL)
 	{
-		emogi_limits_open_account(EMOGI_NSLOTS + (int) (holding - emogi_shared->holdings),
+		emogi_limits_open_account(EMOGI_NSLOTS + (int) (held - emogi_shared->holdings),
 								  account->pid, account->userid,
 								  account->limited);
-		holding->nusers = 1;
-		holding->waits = false;
-		holding->token = slot->token;
-		holding->graph = slot->graph;
-		holding->finished = false;
-		holding->caller = slot->caller;
-		holding->dictionary = slot->dictionary;
+		held->nusers = 1;
+		held->waits = false;
+		held->token = slot->token;
+		held->graph = slot->graph;
+		held->finished = false;
+		held->caller = slot->caller;
+		held->dictionary = slot->dictionary;
 		slot->graph = slot->dictionary = -1;
 	}
 	LWLockRelease(emogi_shared->lock);
-	if (holding == NULL)
+	if (held == NULL)
 		return -1;
-	index = (int) (holding - emogi_shared->holdings);
+	index = (int) (held - emogi_shared->holdings);
 	emogi_arena_give_all(EMOGI_OWNER(slot - emogi_shared->slots), EMOGI_OWNER_HOLDING(index));
 	return index;
 }
 
-/* Move what a holding has into a slot, and free it. Its owner calls, who alone uses it. */
+/*
+ * Move the memory and pin of a held result into a slot, and free it. Called by its owner, as its
+ * only user.
+ */
 void
 emogi_held_results_return(int index, EmogiSlot *slot)
 {
-	EmogiHeldResult *holding = &emogi_shared->holdings[index];
+	EmogiHeldResult *held = &emogi_shared->holdings[index];
 
 	emogi_arena_give_all(EMOGI_OWNER_HOLDING(index), EMOGI_OWNER(slot - emogi_shared->slots));
 	LWLockAcquire(emogi_shared->lock, LW_EXCLUSIVE);
-	slot->graph = holding->graph;
-	slot->dictionary = holding->dictionary;
-	free_holding(index);
+	slot->graph = held->graph;
+	slot->dictionary = held->dictionary;
+	free_held_result(index);
 	LWLockRelease(emogi_shared->lock);
 }
 
 /*
- * Use what a call of another process keeps, until emogi_held_results_leave; false when it keeps it
- * no more.
+ * Start to use the held result of another process, until emogi_held_results_leave; return false if
+ * it is gone.
  */
 bool
 emogi_held_results_join(int index, uint64 token)
 {
-	EmogiHeldResult *holding = &emogi_shared->holdings[index];
+	EmogiHeldResult *held = &emogi_shared->holdings[index];
 	bool		is_there;
 
 	LWLockAcquire(emogi_shared->lock, LW_EXCLUSIVE);
-	is_there = holding->nusers > 0 && holding->token == token;
+	is_there = held->nusers > 0 && held->token == token;
 	if (is_there)
-		holding->nusers++;
+		held->nusers++;
 	LWLockRelease(emogi_shared->lock);
 	return is_there;
 }
 
-/* Leave a holding; the last one frees it and what it has. Raises nothing. */
+/* Stop using a held result; its last user frees it with all its memory. Raises nothing. */
 void
 emogi_held_results_leave(int index)
 {
-	EmogiHeldResult *holding = &emogi_shared->holdings[index];
+	EmogiHeldResult *held = &emogi_shared->holdings[index];
 	bool		is_last;
 
 	LWLockAcquire(emogi_shared->lock, LW_EXCLUSIVE);
-	is_last = holding->nusers == 1;
+	is_last = held->nusers == 1;
 	if (is_last)
-		holding->token = 0;
+		held->token = 0;
 	else
-		holding->nusers--;
+		held->nusers--;
 	LWLockRelease(emogi_shared->lock);
 	if (!is_last)
 		return;
 
-	emogi_dictionaries_release(holding->dictionary);
+	emogi_dictionaries_release(held->dictionary);
 	emogi_arena_free_owner(EMOGI_OWNER_HOLDING(index));
-	if (holding->graph >= 0)
-		emogi_cache_unpin(holding->graph);
+	if (held->graph >= 0)
+		emogi_cache_unpin(held->graph);
 	LWLockAcquire(emogi_shared->lock, LW_EXCLUSIVE);
-	free_holding(index);
+	free_held_result(index);
 	LWLockRelease(emogi_shared->lock);
 }
 
-/* Note whether a call waits for a slot, to go on. */
+/* Record whether a call waits for a slot, to continue. */
 void
 emogi_held_results_wait(int index, bool waits)
 {
@@ -135,8 +138,8 @@ emogi_held_results_wait(int index, bool waits)
 }
 
 /*
- * Note whether the last row has been read: such a call is not in progress any more, though it keeps
- * what it has.
+ * Record whether the last row has been read: such a call is no longer in progress, although it
+ * keeps its memory.
  */
 void
 emogi_held_results_finish(int index, bool finished)

@@ -1,9 +1,9 @@
 /*
- * request.c: a backend asks the engine worker: queue the request of its slot, wait, take the answer
- * or its error.
+ * request.c: requests of a backend to the engine worker: queue the slot's request, wait, get the
+ * reply or raise its error
  *
- * A request is queued whether there is a worker or not. One that has not begun when its worker ends
- * waits for the next; one that was running fails.
+ * A request is queued whether or not there is a worker. If the worker ends, a request that has not
+ * started waits for the next worker; a request that was running fails.
  */
 #include "postgres.h"
 
@@ -17,22 +17,19 @@
 /* How long a call waits for an engine worker that is being restarted. */
 #define EMOGI_WORKER_PATIENCE_MS 10000
 
-/* How often it looks whether there is one. */
+/* How often it checks for one. */
 #define EMOGI_WORKER_WAKEUP_MS 500
 
-/* Fair share: see worker.c. How far a backend's clock may be behind. */
+/* Fair share: see worker.c. How far a backend's clock may lag behind. */
 #define EMOGI_CREDIT_MS 10000.0
 
 /*
- * This backend's clock: the engine time that it has had, since vclock_ms at its first request; < 0
- * = there was none.
+ * This backend's clock: vclock_ms at its first request, plus the engine time that it has used; < 0
+ * = no request yet.
  */
 static double vtime_ms = -1;
 
-/*
- * Raise 55000 at once when it is known that the engine asked for is not there: no GPU, or no worker
- * at all.
- */
+/* Raise 55000 early if the requested engine is known not to exist: no GPU, or no worker at all. */
 void
 emogi_request_require_engine(void)
 {
@@ -59,7 +56,7 @@ emogi_request_require_engine(void)
 				 errhint("Set emogi.engine to auto or cpu.")));
 }
 
-/* Raise the error of an engine worker that is not there. */
+/* Raise the error that the engine worker is not running. */
 static void
 report_no_worker(void)
 {
@@ -86,9 +83,9 @@ queue_request(EmogiSlot *slot)
 }
 
 /*
- * Have the postmaster look for background workers that it is to start. Through PostgreSQL 15 it
- * finds out how long it may sleep before it lets signals through: a worker whose end it is told of
- * in between is not started again until something else wakes it, which can take a minute.
+ * Make the postmaster check for background workers to start. Through PostgreSQL 15 the postmaster
+ * computes its sleep time before it unblocks signals: if a worker's exit is signaled in between,
+ * that worker is not restarted until something else wakes the postmaster, which can take a minute.
  */
 static void
 wake_postmaster(void)
@@ -97,9 +94,9 @@ wake_postmaster(void)
 }
 
 /*
- * Does a request still wait for its answer? *missing_since: since when it is queued and no worker
- * is ready; 0 = not so. A worker that opens its engines may take its time; one that is not there,
- * or ends again and again, may not.
+ * Is a request still waiting for its reply? *missing_since: since when it has been queued without a
+ * ready worker; 0 = it has not. A worker may take any time to open its engines; a worker that is
+ * absent, or that exits again and again, may not.
  */
 static bool
 still_waits(const EmogiSlot *slot, TimestampTz *missing_since)
@@ -130,9 +127,7 @@ still_waits(const EmogiSlot *slot, TimestampTz *missing_since)
 	return state == EMOGI_SLOT_QUEUED || state == EMOGI_SLOT_RUNNING;
 }
 
-/*
- * Wait until the slot's request is answered; raises 58000 when there is no worker to begin with it.
- */
+/* Wait until the slot's request is answered; raise 58000 if no worker starts it. */
 static void
 wait_for_answer(EmogiSlot *slot)
 {
@@ -145,7 +140,7 @@ wait_for_answer(EmogiSlot *slot)
 	ConditionVariableCancelSleep();
 }
 
-/* Take an answered slot back into the owner's hands, and pay for the engine's time. */
+/* Take an answered slot back, and charge the engine time to this backend. */
 static void
 take_answer(EmogiSlot *slot, double queued_ms)
 {
@@ -160,14 +155,14 @@ take_answer(EmogiSlot *slot, double queued_ms)
 	reply->wait_ms = Max(reply->started_ms - queued_ms, 0);
 }
 
-/* Pay for a request that runs, up to now, and go without its answer. The caller holds the lock. */
+/* Charge a running request up to now, without waiting for its reply. The caller holds the lock. */
 void
 emogi_request_abandon(const EmogiSlot *slot)
 {
 	vtime_ms = slot->vtime_ms + emogi_pool_now_ms() - slot->reply.started_ms;
 }
 
-/* Did a GPU refuse the mapping and the placement that were asked for? */
+/* Did a GPU reject the configured mapping and placement? */
 static bool
 settings_were_refused(const EmogiQuery *query, const EmogiReply *reply)
 {
@@ -175,7 +170,7 @@ settings_were_refused(const EmogiQuery *query, const EmogiReply *reply)
 		(query->papers.mapping != EMOGI_MAPPING_AUTO || query->placement != EMOGI_PLACEMENT_AUTO);
 }
 
-/* Raise the error of settings that were refused. */
+/* Raise the error of rejected settings. */
 static void
 report_settings(const EmogiQuery *query, const EmogiError *error)
 {
@@ -188,7 +183,7 @@ report_settings(const EmogiQuery *query, const EmogiError *error)
 					 emogi_settings_placement_name(query->placement))));
 }
 
-/* Raise the error that a status other than EMOGI_OK stands for. */
+/* Raise the error of a status other than EMOGI_OK. */
 static void
 report_failure(const EmogiReply *reply)
 {
@@ -216,7 +211,7 @@ report_failure(const EmogiReply *reply)
 			if (reply->result.refusal.kind == EMOGI_WEIGHTS_OUT_OF_RANGE)
 				hint = "Multiply all weights by a number that brings their sums into range.";
 			else if (reply->result.refusal.kind != EMOGI_NOT_REFUSED)
-				return;			/* the caller says so */
+				return;			/* the caller reports it */
 			code = ERRCODE_PROGRAM_LIMIT_EXCEEDED;
 			break;
 		case EMOGI_UNSUPPORTED:
@@ -232,7 +227,7 @@ report_failure(const EmogiReply *reply)
 			 hint != NULL ? errhint("%s", hint) : 0));
 }
 
-/* Tell the engines and the worker what is to fail, for tests. */
+/* Pass injected faults to the engines and the worker, for tests. */
 static void
 pass_faults(EmogiSlot *slot)
 {
@@ -243,7 +238,9 @@ pass_faults(EmogiSlot *slot)
 	slot->control.fail_device_call = emogi_faults.device_call;
 }
 
-/* Have the worker carry out slot->request, wait, and get its reply; raises whatever went wrong. */
+/*
+ * Have the worker execute slot->request, wait, and return its reply; raise the error if it failed.
+ */
 const EmogiReply *
 emogi_call_request(EmogiCall *call)
 {

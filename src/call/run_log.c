@@ -1,9 +1,9 @@
 /*
- * run_log.c: what has been run: the last runs, in shared memory, for emogi_runs.
+ * run_log.c: the latest runs in shared memory, for emogi_runs
  *
- * A ring of the latest entries, emogi.run_entries of them. A call writes an entry when it ends,
- * well or not; whoever asks gets a copy. Runs are numbered from 1; numbers go on when the ring is
- * emptied.
+ * A ring buffer of the last emogi.run_entries runs. A call writes an entry when it ends,
+ * successfully or not; readers get a copy. Runs are numbered from 1; numbering continues when the
+ * log is cleared.
  */
 #include "postgres.h"
 
@@ -12,19 +12,19 @@
 #include "call/call.h"
 #include "base/papers_settings.h"
 
-/* So many entries are copied at a time: calls that end meanwhile wait for no more. */
+/* Entries copied at a time, to limit the wait of calls that end meanwhile. */
 #define EMOGI_COPIED_RUNS 256
 
 typedef struct EmogiRunLog
 {
 	/* under EmogiShared.history_lock */
-	uint64		first_id;		/* the oldest run that is kept */
+	uint64		first_id;		/* the oldest run in the log */
 	uint64		next_id;
-	/* that of run id at [id % emogi_course_entries] */
+	/* run id is at [id % emogi_course_entries] */
 	EmogiCallRecord entries[FLEXIBLE_ARRAY_MEMBER];
 } EmogiRunLog;
 
-static EmogiRunLog *history;
+static EmogiRunLog *run_log;
 
 Size
 emogi_run_log_shmem_size(void)
@@ -34,24 +34,24 @@ emogi_run_log_shmem_size(void)
 }
 
 /*
- * Set up an empty ring, at server start and after every crash restart. Caller holds
+ * Set up an empty log, at server start and after every crash restart. Caller holds
  * AddinShmemInitLock.
  */
 void
 emogi_run_log_shmem_startup(bool found)
 {
-	bool		found_history;
+	bool		found_run_log;
 
-	history = ShmemInitStruct("emogi history", emogi_run_log_shmem_size(), &found_history);
+	run_log = ShmemInitStruct("emogi history", emogi_run_log_shmem_size(), &found_run_log);
 	if (found)
 		return;
-	memset(history, 0, emogi_run_log_shmem_size());
-	history->first_id = history->next_id = 1;
+	memset(run_log, 0, emogi_run_log_shmem_size());
+	run_log->first_id = run_log->next_id = 1;
 }
 
 /*
- * Note in an entry in the making what came of a run; counts and times add up where a call has
- * several.
+ * Note the outcome of a run in the entry of its call; counts and times of several runs of a call
+ * add up.
  */
 void
 emogi_run_log_note(EmogiCallRecord *run, const EmogiRequest *request, const EmogiReply *reply)
@@ -81,8 +81,8 @@ emogi_run_log_note(EmogiCallRecord *run, const EmogiRequest *request, const Emog
 }
 
 /*
- * Add a run to the ring, in place of the oldest. Raises nothing, so it may run while a transaction
- * aborts.
+ * Add a run to the log, in place of the oldest. Raises nothing, so it can run during a
+ * transaction's abort.
  */
 void
 emogi_run_log_record(const EmogiCallRecord *run)
@@ -90,17 +90,17 @@ emogi_run_log_record(const EmogiCallRecord *run)
 	EmogiCallRecord *entry;
 
 	LWLockAcquire(emogi_shared->history_lock, LW_EXCLUSIVE);
-	entry = &history->entries[history->next_id % emogi_course_entries];
+	entry = &run_log->entries[run_log->next_id % emogi_course_entries];
 	*entry = *run;
-	entry->id = history->next_id++;
-	if (history->next_id - history->first_id > (uint64) emogi_course_entries)
-		history->first_id++;
+	entry->id = run_log->next_id++;
+	if (run_log->next_id - run_log->first_id > (uint64) emogi_course_entries)
+		run_log->first_id++;
 	LWLockRelease(emogi_shared->history_lock);
 }
 
 /*
- * Copy all runs into entries[emogi_course_entries], oldest first; get their number. Those that are
- * overwritten meanwhile are left out.
+ * Copy all runs into entries[emogi_course_entries], oldest first; return their number. Runs that
+ * are overwritten meanwhile are skipped.
  */
 int
 emogi_run_log_copy(EmogiCallRecord *entries)
@@ -112,21 +112,21 @@ emogi_run_log_copy(EmogiCallRecord *entries)
 	while (more)
 	{
 		LWLockAcquire(emogi_shared->history_lock, LW_SHARED);
-		id = Max(id, history->first_id);
-		for (int i = 0; i < EMOGI_COPIED_RUNS && id < history->next_id &&
+		id = Max(id, run_log->first_id);
+		for (int i = 0; i < EMOGI_COPIED_RUNS && id < run_log->next_id &&
 			 count < emogi_course_entries; i++, id++)
-			entries[count++] = history->entries[id % emogi_course_entries];
-		more = id < history->next_id && count < emogi_course_entries;
+			entries[count++] = run_log->entries[id % emogi_course_entries];
+		more = id < run_log->next_id && count < emogi_course_entries;
 		LWLockRelease(emogi_shared->history_lock);
 	}
 	return count;
 }
 
-/* Empty the ring. */
+/* Clear the log. */
 void
 emogi_run_log_clear(void)
 {
 	LWLockAcquire(emogi_shared->history_lock, LW_EXCLUSIVE);
-	history->first_id = history->next_id;
+	run_log->first_id = run_log->next_id;
 	LWLockRelease(emogi_shared->history_lock);
 }

@@ -1,8 +1,9 @@
 /*
- * slot.c: the slots: taking one for a call, and freeing it with all it owns.
+ * slot.c: allocating a slot for a call, and freeing it with all it owns
  *
- * A slot that the worker is running cannot be freed from outside: it becomes an ORPHAN with its
- * cancel flag set, and the worker frees it within the 50 ms in which an engine must see the flag.
+ * A slot that the worker is running cannot be freed by its backend: it becomes an ORPHAN with its
+ * cancel flag set, and the worker frees it within the 50 ms in which an engine must notice the
+ * flag.
  */
 #include "postgres.h"
 
@@ -11,7 +12,7 @@
 #include "call/call.h"
 #include "base/arena.h"
 
-/* Take a free slot for a call of this backend; else get what is against it. */
+/* Allocate a free slot for a call of this backend; otherwise return the limit that prevents it. */
 EmogiLimit
 emogi_slot_take(EmogiCall *call)
 {
@@ -50,7 +51,7 @@ emogi_slot_take(EmogiCall *call)
 	return limit == EMOGI_WITHIN_LIMITS && call->slot == NULL ? EMOGI_AT_SLOTS : limit;
 }
 
-/* Free a slot and all it owns in the Region. The caller is the only one who still uses it. */
+/* Free a slot and everything it owns in the arena. The caller must be its only user. */
 void
 emogi_slot_free(EmogiSlot *slot)
 {
@@ -73,7 +74,7 @@ emogi_slot_free(EmogiSlot *slot)
 	slot->token = slot->load = 0;
 	emogi_limits_close_account(index);
 	LWLockRelease(emogi_shared->lock);
-	/* to all, for one of them may have to wait for a slot of its own role */
+	/* broadcast: one of the waiters may have to wait for a slot of its own role */
 	ConditionVariableBroadcast(&emogi_shared->slot_freed);
 }
 
@@ -89,8 +90,8 @@ emogi_slot_edges(const EmogiSlot *slot, EmogiEdges *edges, void *(*allocate) (Si
 }
 
 /*
- * Let go of a slot in whatever state it is; a request that is still running is paid for up to now.
- * Raises nothing.
+ * Release a slot in whatever state it is; charge a request that is still running up to now. Raises
+ * nothing.
  */
 void
 emogi_slot_leave(EmogiSlot *slot)
