@@ -1,9 +1,10 @@
 /*
- * block_ranges.c: how the pages of a table are divided.
+ * block_ranges.c: division of a table's pages into ranges
  *
- * A range costs a statement, a fraction of a millisecond. So it has pages for some milliseconds at
- * least, and there are several for each connection: the last ones end at about the same time. A
- * connection costs some 5 ms of a server, so there is one for two ranges.
+ * A range costs one statement, a fraction of a millisecond. Therefore a range has enough pages for
+ * at least some milliseconds, and there are several ranges per connection, so that the last ones
+ * finish at about the same time. A connection costs a server some 5 ms; it is opened only if the
+ * tables have enough pages for it.
  */
 #include "postgres.h"
 
@@ -11,23 +12,23 @@
 
 #include "remote/remote_internal.h"
 
-#define LEAST_PAGES 500
-#define MOST_PAGES 10000
+#define MIN_PAGES 500
+#define MAX_PAGES 10000
 #define RANGES_PER_CONNECTION 4
 
 /*
- * Pages that are worth a connection, which costs both sides some 10 ms of a core: as much as these
- * do, or more. Packed ones cost a quarter.
+ * Pages that justify one more connection. A connection costs both sides some 10 ms of a core, no
+ * more than reading this many pages. Packed pages cost a quarter.
  */
 #define CONNECTION_PAGES 1000
 #define CONNECTION_PACKED_PAGES 4000
 
-/* Divide so many pages among connections. */
+/* Divide this many pages among connections. */
 EmogiRemoteRanges
 emogi_block_ranges_divide(uint64 npages, int nconnections)
 {
 	const uint64 wanted = npages / ((uint64) nconnections * RANGES_PER_CONNECTION);
-	const uint64 clamped = Max(Min(wanted, MOST_PAGES), LEAST_PAGES);
+	const uint64 clamped = Max(Min(wanted, MAX_PAGES), MIN_PAGES);
 	EmogiRemoteRanges ranges = {.npages = npages,
 								.length = (clamped + EMOGI_GROUP_PAGES -
 										   1) / EMOGI_GROUP_PAGES * EMOGI_GROUP_PAGES,.count = 1};
@@ -38,8 +39,8 @@ emogi_block_ranges_divide(uint64 npages, int nconnections)
 }
 
 /*
- * Get how many connections a server's tables are enough for. Those without pages of their own are
- * as many as they are: nobody knows how large.
+ * Get the number of connections that a server's tables justify. Tables without known pages count as
+ * one connection each, because their size is unknown.
  */
 uint64
 emogi_block_ranges_connections(const List *tables)

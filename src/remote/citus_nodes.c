@@ -1,9 +1,9 @@
 /*
- * citus_nodes.c: the nodes of Citus as servers.
+ * citus_nodes.c: Citus nodes as servers
  *
  * A connection is opened as Citus opens its own: to the same host, port and database, as the same
- * role. What the options say else is in the configuration of Citus, or in the row that the role has
- * in pg_dist_authinfo; they cannot name another role.
+ * role. All other options come from the configuration of Citus, or from the role's row in
+ * pg_dist_authinfo; they cannot name another role.
  */
 #include "postgres.h"
 
@@ -21,7 +21,7 @@ add_option(List *options, const char *name, const char *value)
 	return lappend(options, makeDefElem(pstrdup(name), (Node *) makeString(pstrdup(value)), -1));
 }
 
-/* Is an option in a list? */
+/* Does a list contain an option? */
 static bool
 has_option(List *options, const char *name)
 {
@@ -34,8 +34,8 @@ has_option(List *options, const char *name)
 }
 
 /*
- * Append the options of a text that libpq takes. Raises 22023 for another one, and does not say
- * what it is: there may be a password in it.
+ * Append the options of a libpq connection string. Raise 22023 for an invalid one, without quoting
+ * it: it may contain a password.
  */
 static List *
 add_options(List *options, const char *text, const char *node, const char *of)
@@ -55,8 +55,8 @@ add_options(List *options, const char *text, const char *node, const char *of)
 }
 
 /*
- * Make a server of a node, without tables. Where all nodes have the same host in the configuration,
- * it is for certificates, and the node's is an address. Raises 22023.
+ * Make a server from a node, without tables. If the configuration of Citus sets one host for all
+ * nodes, that name is for certificates, and the node's host is an address. Raises 22023.
  */
 EmogiRemoteServer *
 emogi_citus_nodes_make_server(const EmogiCitusNode *node)

@@ -1,10 +1,10 @@
 /*
- * connection.c: a connection to a server, to a foreign one with the rules of postgres_fdw.
+ * connection.c: a connection to a server; for foreign servers, with the rules of postgres_fdw
  *
- * There, who is no superuser must use a password of the user mapping, and the server must have
- * asked for it: else the caller would be let in for what the operating system's user of this server
- * is (postgres_fdw's connection.c). A superuser may say otherwise in the mapping, password_required
- * 'false'.
+ * There, a non-superuser must use a password from the user mapping, and the server must have
+ * requested it. Otherwise the caller could connect with the credentials of this server's operating
+ * system user (see connection.c of postgres_fdw). A superuser can lift the rule in the mapping with
+ * password_required 'false'.
  */
 #include "postgres.h"
 
@@ -16,7 +16,7 @@
 
 #include "remote/remote_internal.h"
 
-/* Get the value of an option, the last one of several; NULL when it is not there. */
+/* Get the value of an option, the last one if there are several; NULL if it is not set. */
 static const char *
 find_option(List *options, const char *name)
 {
@@ -33,7 +33,7 @@ find_option(List *options, const char *name)
 	return value;
 }
 
-/* Is a boolean option there, with this value? */
+/* Is a boolean option set to this value? */
 static bool
 option_is(List *options, const char *name, bool value)
 {
@@ -49,7 +49,7 @@ option_is(List *options, const char *name, bool value)
 	return false;
 }
 
-/* Must a password be used that the mapping has, and that the server has asked for? */
+/* Must the connection use a password of the mapping, requested by the server? */
 bool
 emogi_connection_needs_password(const UserMapping *user)
 {
@@ -57,9 +57,9 @@ emogi_connection_needs_password(const UserMapping *user)
 }
 
 /*
- * May we connect with a user mapping? Where it lacks a password that is required, postgres_fdw says
- * what is wrong, or knows another way. So it does where the caller's own SCRAM keys are to be
- * passed on, which only it can.
+ * May emogi connect with a user mapping? If a required password is missing, postgres_fdw reports
+ * the error or uses another method. Passing through the caller's own SCRAM keys is also left to
+ * postgres_fdw, because only it can do that.
  */
 bool
 emogi_connection_may(const UserMapping *user)
@@ -73,7 +73,7 @@ emogi_connection_may(const UserMapping *user)
 	return !emogi_connection_needs_password(user) || (password != NULL && password[0] != '\0');
 }
 
-/* Is an option one that libpq takes, and not one that is set here? */
+/* Is an option one of libpq's that is not set here? */
 static bool
 is_for_libpq(const PQconninfoOption *known, const char *name)
 {
@@ -85,7 +85,7 @@ is_for_libpq(const PQconninfoOption *known, const char *name)
 	return false;
 }
 
-/* Append those options that are libpq's to what it is told. */
+/* Append the libpq options of a list to the arrays for PQconnectStartParams. */
 static int
 add_options(const PQconninfoOption *known, List *options, const char **names, const char **values,
 			int count)
@@ -105,15 +105,15 @@ add_options(const PQconninfoOption *known, List *options, const char **names, co
 	return count;
 }
 
-/* Drop what libpq has to say in passing. */
+/* Discard libpq's notices. */
 static void
 ignore_notice(void *arg, const char *message)
 {
 }
 
 /*
- * Get the seconds that it may take to connect; 0 = any number. libpq itself keeps them only where
- * it waits itself.
+ * Get the connection timeout in seconds; 0 = none. libpq itself enforces it only in its blocking
+ * functions.
  */
 static int
 timeout_of(const EmogiRemoteServer *server)
@@ -124,8 +124,8 @@ timeout_of(const EmogiRemoteServer *server)
 }
 
 /*
- * Write down for whom a connection is opened, and with what. The server comes first: a node of
- * Citus is 0.
+ * Write the pool key of a connection: its server, user and options. The server comes first; it is 0
+ * for a Citus node.
  */
 static void
 write_key(EmogiRemoteConnection *connection, const char *const *names, const char *const *values)
@@ -139,14 +139,14 @@ write_key(EmogiRemoteConnection *connection, const char *const *names, const cha
 		appendStringInfo(&connection->key, "%c%s%c%s", '\0', names[i], '\0', values[i]);
 }
 
-/* Begin to connect, or take a connection that has been kept. Raises 08001. */
+/* Start to connect, or take a connection from the pool. Raises 08001. */
 void
 emogi_connection_start(EmogiRemoteConnection *connection)
 {
 	const EmogiRemoteServer *server = connection->server;
-	const int	most = list_length(server->options) + 3;
-	const char **names = palloc(most * sizeof *names);
-	const char **values = palloc(most * sizeof *values);
+	const int	max_options = list_length(server->options) + 3;
+	const char **names = palloc(max_options * sizeof *names);
+	const char **values = palloc(max_options * sizeof *values);
 	const int	timeout = timeout_of(server);
 	PQconninfoOption *known = PQconndefaults();
 	int			count = 0;
@@ -183,8 +183,8 @@ emogi_connection_start(EmogiRemoteConnection *connection)
 }
 
 /*
- * Go on connecting, when the socket is ready; true when that is done. Raises 08001, and 2F003 where
- * the server has asked for no password.
+ * Continue to connect when the socket is ready; return true when connected. Raises 08001, and 2F003
+ * if the server did not request a password.
  */
 bool
 emogi_connection_continue(EmogiRemoteConnection *connection)
@@ -202,17 +202,15 @@ emogi_connection_continue(EmogiRemoteConnection *connection)
 						   "password.", connection->server->name),
 				 errhint("Target server's authentication method must be changed or "
 						 "password_required=false set in the user mapping attributes.")));
-	/*
-	 * what the socket does not take at once waits for it with all others, where it can be canceled
-	 */
+	/* data that does not fit the socket buffer is sent by the event loop, which can be canceled */
 	if (PQsetnonblocking(connection->conn, 1) != 0)
 		emogi_remote_errors_connection(connection, NULL);
 	return true;
 }
 
 /*
- * Send what is left of what is to be sent, as much as the socket takes. That a connection is lost
- * is found out when its answers are read.
+ * Send as much of the pending data as the socket accepts. A lost connection is detected when its
+ * answers are read.
  */
 void
 emogi_connection_flush(EmogiRemoteConnection *connection)
@@ -232,8 +230,8 @@ emogi_connection_send(EmogiRemoteConnection *connection, char *sql)
 }
 
 /*
- * Let go of a connection, which is at nothing: it is kept where its server tells stamps, for the
- * next call to ask, unless an option is against that.
+ * Release an idle connection: keep it in the pool if its server provides stamps, so that the next
+ * call can query them, unless an option prevents it.
  */
 void
 emogi_connection_leave(EmogiRemoteConnection *connection)

@@ -1,11 +1,11 @@
 /*
  * connection_pool.c: connections that a session keeps open between calls, to ask servers whether
- * rows have changed.
+ * rows have changed
  *
- * One is to be had again for just the same options. It is in no transaction: the end of the last
- * one has been sent, and its answer may still be on the way. Settings were the transaction's, and
- * have ended with it. Whatever has gone wrong with it meanwhile is found out when it is taken, and
- * another is opened.
+ * A connection is reused only for exactly the same options. It is in no transaction: the COMMIT of
+ * the last one has been sent, and its answer may still be in transit. Settings were local to the
+ * transaction. Any failure of a pooled connection is detected when it is taken, and then a new one
+ * is opened.
  */
 #include "postgres.h"
 
@@ -14,21 +14,23 @@
 
 #include "remote/remote_internal.h"
 
-/* Connections that a session keeps, at most; the one that has not been used for longest goes. */
-#define MOST_KEPT 64
+/*
+ * Maximum number of connections that a session keeps; the least recently used one is closed first.
+ */
+#define MAX_KEPT 64
 
 typedef struct Kept
 {
-	PGconn	   *conn;			/* NULL = there is none */
+	PGconn	   *conn;			/* NULL = free */
 	char	   *key;			/* in TopMemoryContext */
 	int			length;
 	uint64		used;
 } Kept;
 
-static Kept kept[MOST_KEPT];
+static Kept kept[MAX_KEPT];
 static uint64 nused;
 
-/* Close a kept connection. */
+/* Close a pooled connection. */
 static void
 drop(Kept *one)
 {
@@ -38,7 +40,7 @@ drop(Kept *one)
 	pfree(one->key);
 }
 
-/* Take the answers that have come; false when one says that something is wrong. */
+/* Consume the answers that have arrived; return false if one is an error. */
 static bool
 take_answers(PGconn *conn)
 {
@@ -56,11 +58,11 @@ take_answers(PGconn *conn)
 }
 
 /*
- * Is a connection as it was left: there, and at nothing but the end of its transaction, if that?
- * The end of a connection is read behind a server's last words.
+ * Is a connection still usable: open, and idle except for the answer to COMMIT? The end of a
+ * connection is read only after a server's last message, therefore consume twice.
  */
 static bool
-is_alive(PGconn *conn)
+is_usable(PGconn *conn)
 {
 	return PQconsumeInput(conn) && take_answers(conn) && PQconsumeInput(conn) &&
 		take_answers(conn) &&
@@ -68,8 +70,8 @@ is_alive(PGconn *conn)
 }
 
 /*
- * Is a connection to the same foreign server for the same user kept, by options that it had? The
- * key begins with who it is for.
+ * Is this a connection to the same foreign server for the same user, but with outdated options? The
+ * key starts with the server and the user.
  */
 static bool
 is_outdated(const Kept *one, const StringInfo key)
@@ -79,23 +81,23 @@ is_outdated(const Kept *one, const StringInfo key)
 }
 
 /*
- * Take the connection that is kept by a key; NULL when there is none that is alive. It is the
- * caller's, with the right to its file.
+ * Take the pooled connection with a key; NULL if there is none that is alive. The caller owns it,
+ * including its reserved file descriptor.
  */
 PGconn *
 emogi_connection_pool_take(const StringInfo key)
 {
-	for (int i = 0; i < MOST_KEPT; i++)
+	for (int i = 0; i < MAX_KEPT; i++)
 		if (kept[i].conn != NULL && is_outdated(&kept[i], key))
 			drop(&kept[i]);
-	for (int i = 0; i < MOST_KEPT; i++)
+	for (int i = 0; i < MAX_KEPT; i++)
 	{
 		Kept	   *one = &kept[i];
 		PGconn	   *conn = one->conn;
 
 		if (conn == NULL || one->length != key->len || memcmp(one->key, key->data, key->len) != 0)
 			continue;
-		if (!is_alive(conn))
+		if (!is_usable(conn))
 		{
 			drop(one);
 			return NULL;
@@ -107,13 +109,13 @@ emogi_connection_pool_take(const StringInfo key)
 	return NULL;
 }
 
-/* Find a place, if need be that of the one that has not been used for longest. */
+/* Find a free entry; if there is none, close the least recently used connection. */
 static Kept *
 find_place(void)
 {
 	Kept	   *oldest = &kept[0];
 
-	for (int i = 0; i < MOST_KEPT; i++)
+	for (int i = 0; i < MAX_KEPT; i++)
 	{
 		Kept	   *one = &kept[i];
 
@@ -126,7 +128,7 @@ find_place(void)
 	return oldest;
 }
 
-/* Keep a connection by a key, if its transaction can be ended; else close it. */
+/* Put a connection into the pool if its transaction can be ended; otherwise close it. */
 void
 emogi_connection_pool_give(const StringInfo key, PGconn *conn)
 {

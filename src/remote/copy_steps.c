@@ -1,10 +1,10 @@
 /*
- * copy_steps.c: what a connection to a server goes through, one thing after the other: what is
- * sent, and what is made of the answers.
+ * copy_steps.c: the steps of a connection to a server: statements sent, and processing of their
+ * answers
  *
- * The first connection to a server begins a transaction there and, where a kept graph might do,
- * asks for stamps (version_stamp.c). To read, it finds out the types and pages of the tables. Then
- * it and the others copy ranges of pages until there are no more.
+ * The first connection to a server begins a transaction there and, if a cached graph might be
+ * valid, asks for stamps (version_stamp.c). To read, it gets the types and pages of the tables.
+ * Then it and the other connections copy ranges of pages until none is left.
  */
 #include "postgres.h"
 
@@ -17,9 +17,7 @@
 #include "base/settings.h"
 #include "remote/reading.h"
 
-/*
- * Versions from which on pages are read by TID, and from which on binary forms are those of today.
- */
+/* Minimum server versions for reading pages by TID range, and for today's binary formats. */
 #define VERSION_WITH_TID_RANGES 140000
 #define VERSION_WITH_BINARY 100000
 
@@ -39,7 +37,7 @@ emogi_copy_steps_connect(EmogiRemote *reading, EmogiRemoteServer *server, bool l
 	reading->call->record.nconnections++;
 }
 
-/* Begin a connection's transaction, when that of the call before has ended. */
+/* Begin a connection's transaction, after the one of the previous call has ended. */
 void
 emogi_copy_steps_begin(EmogiRemote *reading, EmogiRemoteConnection *connection)
 {
@@ -57,7 +55,7 @@ emogi_copy_steps_begin(EmogiRemote *reading, EmogiRemoteConnection *connection)
 												 emogi_limits_server_connections() > 1));
 }
 
-/* Find out who tells stamps there. */
+/* Ask for the schema of the stamp function on the server. */
 static void
 find_teller(EmogiRemoteConnection *connection)
 {
@@ -65,7 +63,7 @@ find_teller(EmogiRemoteConnection *connection)
 	emogi_connection_send(connection, emogi_remote_sql_find_teller());
 }
 
-/* Ask for the stamps of all tables, or of none where nobody tells them. */
+/* Ask for the stamps of all tables, if the server has the stamp function. */
 static void
 ask_stamps(EmogiRemote *reading, EmogiRemoteConnection *connection)
 {
@@ -79,7 +77,7 @@ ask_stamps(EmogiRemote *reading, EmogiRemoteConnection *connection)
 	reading->is_changed = true;
 }
 
-/* Have a table's SELECT prepared. */
+/* Prepare a table's SELECT. */
 static void
 prepare(EmogiRemoteConnection *connection)
 {
@@ -91,8 +89,8 @@ prepare(EmogiRemoteConnection *connection)
 }
 
 /*
- * Have statements fail that would leave rows out, where the graph is to be kept; then go on with
- * the first table.
+ * If the graph will be cached, make statements fail that would hide rows; then continue with the
+ * first table.
  */
 void
 emogi_copy_steps_read(EmogiRemoteConnection *connection)
@@ -106,7 +104,7 @@ emogi_copy_steps_read(EmogiRemoteConnection *connection)
 	emogi_connection_send(connection, pstrdup(emogi_remote_sql_all_rows()));
 }
 
-/* Ask for the columns of what was prepared. */
+/* Ask for the columns of the prepared SELECT. */
 static void
 describe(EmogiRemoteConnection *connection)
 {
@@ -123,7 +121,7 @@ measure(EmogiRemoteConnection *connection)
 	emogi_connection_send(connection, emogi_remote_sql_measure(connection->table));
 }
 
-/* Copy a range that nobody has taken yet; without one, the connection is done. */
+/* Copy a range that no connection has taken yet; if there is none, the connection is done. */
 void
 emogi_copy_steps_copy(EmogiRemote *reading, EmogiRemoteConnection *connection)
 {
@@ -147,7 +145,7 @@ emogi_copy_steps_copy(EmogiRemote *reading, EmogiRemoteConnection *connection)
 	reading->is_changed = true;
 }
 
-/* Open the other connections to a server whose tables are known, as many as there is enough for. */
+/* Open further connections to a server whose tables are known, as many as the pages justify. */
 static void
 open_others(EmogiRemote *reading, EmogiRemoteServer *server)
 {
@@ -158,9 +156,9 @@ open_others(EmogiRemote *reading, EmogiRemoteServer *server)
 		emogi_copy_steps_connect(reading, server, false);
 }
 
-/* Go on when a table's pages are known: to the next table, or to copy. */
+/* Continue when a table's pages are known: describe the next table, or start to copy. */
 static void
-go_on(EmogiRemote *reading, EmogiRemoteConnection *connection)
+continue_with_next(EmogiRemote *reading, EmogiRemoteConnection *connection)
 {
 	EmogiRemoteServer *server = connection->server;
 
@@ -176,7 +174,7 @@ go_on(EmogiRemote *reading, EmogiRemoteConnection *connection)
 
 /* ---- answers ---- */
 
-/* Take the types of a table's columns. */
+/* Process the types of a table's columns. */
 static void
 take_description(EmogiRemoteConnection *connection, const PGresult *result)
 {
@@ -191,14 +189,14 @@ take_description(EmogiRemoteConnection *connection, const PGresult *result)
 							  PQserverVersion(connection->conn) >= VERSION_WITH_BINARY);
 }
 
-/* Is a flag set in an answer of one row? */
+/* Is a flag set in a one-row answer? */
 static bool
 is_set(const PGresult *result, int column)
 {
 	return strcmp(PQgetvalue(result, 0, column), "t") == 0;
 }
 
-/* Take a table's pages, and divide them. */
+/* Process a table's number of pages, and divide them into ranges. */
 static void
 take_measure(EmogiRemote *reading, EmogiRemoteConnection *connection, const PGresult *result)
 {
@@ -228,7 +226,7 @@ take_measure(EmogiRemote *reading, EmogiRemoteConnection *connection, const PGre
 	reading->call->slot->control.total += rows > 0 ? (uint64) rows : 0;
 }
 
-/* Take the name of the snapshot. */
+/* Process the name of the snapshot. */
 static void
 take_snapshot(EmogiRemoteConnection *connection, const PGresult *result)
 {
@@ -237,7 +235,7 @@ take_snapshot(EmogiRemoteConnection *connection, const PGresult *result)
 	connection->server->snapshot = pstrdup(PQgetvalue(result, 0, 0));
 }
 
-/* Take the schema of the function that tells stamps, if there is one. */
+/* Process the schema of the stamp function, if there is one. */
 static void
 take_teller(EmogiRemoteConnection *connection, const PGresult *result)
 {
@@ -247,7 +245,7 @@ take_teller(EmogiRemoteConnection *connection, const PGresult *result)
 		connection->server->teller = pstrdup(PQgetvalue(result, 0, 0));
 }
 
-/* Take the stamps of all tables. */
+/* Process the stamps of all tables. */
 static void
 take_stamps(EmogiRemoteConnection *connection, const PGresult *result)
 {
@@ -269,7 +267,7 @@ take_stamps(EmogiRemoteConnection *connection, const PGresult *result)
 	}
 }
 
-/* Is this what a server answers in this phase? */
+/* Is this status expected in the connection's phase? */
 static bool
 is_expected(const EmogiRemoteConnection *connection, ExecStatusType status)
 {
@@ -297,8 +295,8 @@ is_expected(const EmogiRemoteConnection *connection, ExecStatusType status)
 }
 
 /*
- * Open a connection anew that the session had kept, and that has been ended over there meanwhile:
- * nothing has come by it yet.
+ * Reopen a pooled connection that the server has closed meanwhile; nothing has been received on it
+ * yet.
  */
 void
 emogi_copy_steps_reconnect(EmogiRemote *reading, EmogiRemoteConnection *connection)
@@ -309,7 +307,7 @@ emogi_copy_steps_reconnect(EmogiRemote *reading, EmogiRemoteConnection *connecti
 	emogi_connection_start(connection);
 }
 
-/* Has a connection that was kept turned out to be of no use? */
+/* Is this a pooled connection that has failed before its transaction began? */
 static bool
 is_stale(const EmogiRemoteConnection *connection)
 {
@@ -318,8 +316,8 @@ is_stale(const EmogiRemoteConnection *connection)
 }
 
 /*
- * Take an answer; false when it is that a kept connection has ended, and another is being opened.
- * Raises what the server raises.
+ * Process an answer; return false if it shows that a pooled connection had been closed, and a new
+ * one is being opened. Raises the server's errors.
  */
 static bool
 take_result(EmogiRemote *reading, EmogiRemoteConnection *connection, PGresult *result)
@@ -356,7 +354,7 @@ take_result(EmogiRemote *reading, EmogiRemoteConnection *connection, PGresult *r
 	return true;
 }
 
-/* Go on when all answers to what was sent have come. */
+/* Continue after all answers to a statement have been received. */
 static void
 take_end(EmogiRemote *reading, EmogiRemoteConnection *connection)
 {
@@ -390,7 +388,7 @@ take_end(EmogiRemote *reading, EmogiRemoteConnection *connection)
 			measure(connection);
 			break;
 		case EMOGI_REMOTE_MEASURING:
-			go_on(reading, connection);
+			continue_with_next(reading, connection);
 			break;
 		case EMOGI_REMOTE_COPYING:
 			if (!connection->has_copied)
@@ -403,9 +401,9 @@ take_end(EmogiRemote *reading, EmogiRemoteConnection *connection)
 	}
 }
 
-/* Tell in an error whose rows were decoded. */
+/* Error context callback: name the table whose rows were decoded. */
 static void
-tell_table(void *arg)
+table_error_callback(void *arg)
 {
 	const EmogiRemoteConnection *connection = arg;
 
@@ -413,11 +411,11 @@ tell_table(void *arg)
 			   connection->table->name, connection->server->name);
 }
 
-/* Decode the rows that have come; false when there may be more of them. */
+/* Decode the rows received; return false if more may follow. */
 static bool
 take_rows(EmogiRemote *reading, EmogiRemoteConnection *connection)
 {
-	ErrorContextCallback callback = {error_context_stack, tell_table, connection};
+	ErrorContextCallback callback = {error_context_stack, table_error_callback, connection};
 	int			length;
 
 	error_context_stack = &callback;
@@ -438,7 +436,7 @@ take_rows(EmogiRemote *reading, EmogiRemoteConnection *connection)
 	return length != 0;
 }
 
-/* Take all that has come by a connection. */
+/* Process everything that a connection has received. */
 void
 emogi_copy_steps_run_on(EmogiRemote *reading, EmogiRemoteConnection *connection)
 {

@@ -1,12 +1,12 @@
 /*
- * decode.c: rows as COPY sends them, to edges.
+ * decode.c: decoding of COPY data into edges
  *
- * In binary form a row is the number of its columns in 2 bytes, and of each its length in 4, -1 =
- * NULL, and its bytes. A message has one row, or an array a column, of the rows of some pages. Two
- * integers, of 8 bytes or of 4, without a weight have a way of their own.
+ * In binary format, a row consists of its number of columns in 2 bytes, and per column its length
+ * in 4 bytes, -1 = NULL, and its bytes. A message has one row, or one array per column for the rows
+ * of several pages. Two integers of 8 or 4 bytes, without a weight, take a fast path.
  *
- * decode_forms.c says what form values come in, decode_values.c makes them values of here,
- * decode_rows.c edges of a row, and decode_groups.c of many.
+ * decode_forms.c determines the format of each column, decode_values.c converts values to local
+ * types, decode_rows.c makes edges of one row, and decode_groups.c of many.
  */
 #include "postgres.h"
 
@@ -14,13 +14,15 @@
 
 #include "remote/decode_parts.h"
 
-/* What a binary COPY begins with, and the bytes with the two numbers behind it. */
+/*
+ * The signature of a binary COPY, and the size of the header with the two numbers that follow it.
+ */
 static const char signature[11] = "PGCOPY\n\377\r\n";
 #define HEADER_BYTES (sizeof signature + 8)
 
-/* ---- binary form ---- */
+/* ---- binary format ---- */
 
-/* Take what a binary COPY begins with; false when it is something else. */
+/* Skip the header of a binary COPY; return false if it is invalid. */
 static bool
 skip_header(const char **p, const char *end)
 {
@@ -29,7 +31,7 @@ skip_header(const char **p, const char *end)
 	if (end - *p < (int) HEADER_BYTES || memcmp(*p, signature, sizeof signature) != 0)
 		return false;
 	if (emogi_decode_load(*p + sizeof signature, 4) != 0)
-		return false;			/* flags of forms that are not known */
+		return false;			/* flags of unknown formats */
 	extension = emogi_decode_load(*p + sizeof signature + 4, 4);
 	if (extension < 0 || extension > end - *p - (int) HEADER_BYTES)
 		return false;
@@ -37,7 +39,7 @@ skip_header(const char **p, const char *end)
 	return true;
 }
 
-/* Take the fields of a row; false when they are not all there. */
+/* Split a row into fields; return false if it is incomplete. */
 static bool
 split_binary(const char **p, const char *end, int nfields, EmogiRemoteField *fields)
 {
@@ -60,8 +62,8 @@ split_binary(const char **p, const char *end, int nfields, EmogiRemoteField *fie
 /* ---- messages ---- */
 
 /*
- * See that rows are of the table that they should be of, where its OID is known; false when none
- * has come.
+ * Check that a row belongs to the table with the expected OID, if that is known; return false if
+ * the row has no OID.
  */
 static bool
 is_of_table(const EmogiRemoteTable *table, const EmogiRemoteField *field)
@@ -75,7 +77,7 @@ is_of_table(const EmogiRemoteTable *table, const EmogiRemoteField *field)
 	return true;
 }
 
-/* Take a message of a binary COPY; false when it is none. */
+/* Decode a message of a binary COPY; return false if it is invalid. */
 static bool
 take_binary(EmogiDecoder *decoder, EmogiRemoteTable *table, const char *p, const char *end,
 			EmogiRemoteCopy *copy)
@@ -95,7 +97,7 @@ take_binary(EmogiDecoder *decoder, EmogiRemoteTable *table, const char *p, const
 			return false;
 		count = emogi_decode_load(p, 2);
 		p += 2;
-		copy->has_ended = count == -1;	/* there are no more */
+		copy->has_ended = count == -1;	/* end of data */
 		if (copy->has_ended)
 			return p == end;
 		if (count != nfields || !split_binary(&p, end, nfields, fields))
@@ -116,10 +118,11 @@ take_binary(EmogiDecoder *decoder, EmogiRemoteTable *table, const char *p, const
 }
 
 /*
- * Put the row of a message that has two integers of so many bytes; false when it is not just that.
+ * Put the row of a message with two integers of `width` bytes; return false if the message has
+ * another layout.
  */
 static pg_attribute_always_inline bool
-take_pair(EmogiDecoder *decoder, const char *message, int width)
+put_pair(EmogiDecoder *decoder, const char *message, int width)
 {
 	if (emogi_decode_load(message, 2) != 2 || emogi_decode_load(message + 2, 4) != width ||
 		emogi_decode_load(message + 6 + width, 4) != width)
@@ -129,9 +132,9 @@ take_pair(EmogiDecoder *decoder, const char *message, int width)
 	return true;
 }
 
-/* Put the row of a message that is the usual one; false when it is not. */
+/* Put the row of a message with the most common layout; return false if the message has another. */
 static inline bool
-take_usual(EmogiDecoder *decoder, const EmogiRemoteTable *table, const char *message, int length)
+put_usual(EmogiDecoder *decoder, const EmogiRemoteTable *table, const char *message, int length)
 {
 	const int	width = length == 26 ? 8 : 4;
 
@@ -139,12 +142,12 @@ take_usual(EmogiDecoder *decoder, const EmogiRemoteTable *table, const char *mes
 		(length != 26 && length != 18) || !emogi_decode_takes_width(&table->columns[0], width) ||
 		!emogi_decode_takes_width(&table->columns[1], width))
 		return false;
-	return width == 8 ? take_pair(decoder, message, 8) : take_pair(decoder, message, 4);
+	return width == 8 ? put_pair(decoder, message, 8) : put_pair(decoder, message, 4);
 }
 
-/* ---- text form ---- */
+/* ---- text format ---- */
 
-/* Get the character that a letter behind a backslash stands for. */
+/* Get the character that a letter after a backslash represents. */
 static char
 unescape(char letter)
 {
@@ -167,7 +170,10 @@ unescape(char letter)
 	}
 }
 
-/* Take the fields of a line, into memory of as many bytes; false when there are fewer, or more. */
+/*
+ * Split a line into fields, unescaped into memory of the line's length; return false if their
+ * number differs.
+ */
 static bool
 split_text(const char *p, const char *end, int nfields, EmogiRemoteField *fields, char *to)
 {
@@ -197,7 +203,7 @@ split_text(const char *p, const char *end, int nfields, EmogiRemoteField *fields
 	return p == end;
 }
 
-/* Get an OID of text, which has no end. */
+/* Get an OID from text that is not null-terminated. */
 static Oid
 oid_of(const EmogiRemoteField *field)
 {
@@ -207,7 +213,7 @@ oid_of(const EmogiRemoteField *field)
 	return (Oid) strtoul(digits, NULL, 10);
 }
 
-/* Take a message of a text COPY, a line with its end; false when it is none. */
+/* Decode a message of a text COPY, a line with its newline; return false if it is invalid. */
 static bool
 take_text(EmogiDecoder *decoder, EmogiRemoteTable *table, const char *message, int length)
 {
@@ -229,9 +235,9 @@ take_text(EmogiDecoder *decoder, EmogiRemoteTable *table, const char *message, i
 	return true;
 }
 
-/* ---- the whole ---- */
+/* ---- both formats ---- */
 
-/* Open a decoder on the slot that a token names. */
+/* Open a decoder for the slot that a token belongs to. */
 void
 emogi_decode_open(EmogiDecoder *decoder, uint64 token)
 {
@@ -242,9 +248,9 @@ emogi_decode_open(EmogiDecoder *decoder, uint64 token)
 }
 
 /*
- * Put the edges of a message of a COPY. False when it is no such message. Raises 40001 for rows of
- * another table, 22003 and what types' functions raise for values that are not the column's, 22004
- * for a NULL weight, and what the sink raises.
+ * Put the edges of a COPY message into the sink; return false if the message is invalid. Raises
+ * 40001 for rows of another table, 22003 and the errors of type input functions for invalid values,
+ * 22004 for a NULL weight, and the sink's errors.
  */
 bool
 emogi_decode_take(EmogiDecoder *decoder, EmogiRemoteTable *table, const char *message, int length,
@@ -252,12 +258,12 @@ emogi_decode_take(EmogiDecoder *decoder, EmogiRemoteTable *table, const char *me
 {
 	if (table->is_text)
 		return take_text(decoder, table, message, length);
-	if (likely(copy->has_begun) && !copy->has_ended && take_usual(decoder, table, message, length))
+	if (likely(copy->has_begun) && !copy->has_ended && put_usual(decoder, table, message, length))
 		return true;
 	return take_binary(decoder, table, message, message + length, copy);
 }
 
-/* Put what is kept, and count rows without an end. */
+/* Flush pending rows, and add the number of rows with a NULL end to the slot. */
 void
 emogi_decode_finish(EmogiDecoder *decoder)
 {

@@ -1,5 +1,5 @@
 /*
- * decode.h: how remote_read.c has what COPY sends turned into edges, see decode.c.
+ * decode.h: decoding of COPY data into edges, for remote_read.c; see decode.c
  */
 #ifndef EMOGI_DECODE_H
 #define EMOGI_DECODE_H
@@ -7,13 +7,13 @@
 #include "edges/sink.h"
 #include "remote/remote_internal.h"
 
-/* What decodes the rows of all servers of a read. */
+/* The decoder for the rows of all servers of a read. */
 typedef struct EmogiDecoder
 {
 	EmogiSink	sink;
-	MemoryContext scrap;		/* for values of rows whose ends are not yet in the Region */
-	int			nkept;			/* rows that have such */
-	char	   *characters;		/* [most], of the field at hand, with an end */
+	MemoryContext scrap;		/* values of rows whose ends are not in the arena yet */
+	int			nkept;			/* rows with such values */
+	char	   *characters;		/* [most], null-terminated copy of the current field */
 	Size		most;
 } EmogiDecoder;
 

@@ -1,9 +1,9 @@
 /*
- * decode_forms.c: in what form a table's values come.
+ * decode_forms.c: the format in which a table's values are sent
  *
- * In binary form they are taken as they are where the type there is the one here and the form is
- * the same in all versions, or where both are integers. Else COPY sends text, and the type's input
- * function takes that, as postgres_fdw does it: a type of the same name may be another one there.
+ * Values are sent in binary format if the remote type equals the local type and its format is the
+ * same in all versions, or if both are integers. Otherwise COPY sends text for the type's input
+ * function, as with postgres_fdw: a remote type of the same name may be different.
  */
 #include "postgres.h"
 
@@ -18,7 +18,7 @@ is_integer(Oid type)
 	return type == INT2OID || type == INT4OID || type == INT8OID;
 }
 
-/* Is a type's binary form the same in all versions, and free of settings? */
+/* Is a type's binary format the same in all versions, and independent of settings? */
 static bool
 is_received(Oid type)
 {
@@ -35,8 +35,8 @@ is_received(Oid type)
 }
 
 /*
- * Find out how a column's values come in a binary COPY, far_type being its type there; false when
- * they cannot.
+ * Determine the format of a column's values in a binary COPY, given its remote type; return false
+ * if binary is impossible.
  */
 static bool
 choose_form(EmogiRemoteColumn *column, Oid far_type)
@@ -59,7 +59,7 @@ choose_form(EmogiRemoteColumn *column, Oid far_type)
 	return true;
 }
 
-/* Find the function that makes a column's values. */
+/* Look up the input or receive function of a column. */
 static void
 find_function(EmogiRemoteColumn *column)
 {
@@ -72,7 +72,10 @@ find_function(EmogiRemoteColumn *column)
 	fmgr_info(function, &column->function);
 }
 
-/* Find out how a table's values come. types: [ncolumns], there; binary: they may come so. */
+/*
+ * Determine the formats of a table's values. types: [ncolumns], remote; binary: whether the
+ * server's version allows binary format.
+ */
 void
 emogi_decode_choose_forms(EmogiRemoteTable *table, const Oid *types, bool binary)
 {
@@ -91,8 +94,8 @@ emogi_decode_choose_forms(EmogiRemoteTable *table, const Oid *types, bool binary
 }
 
 /*
- * May a table's rows come in arrays? Those of numbers are sent in half the time of rows, and others
- * are too long.
+ * Can a table's rows be sent as arrays? Arrays of numbers take half the time of rows; arrays of
+ * other types would be too long.
  */
 bool
 emogi_decode_may_group(const EmogiRemoteTable *table)

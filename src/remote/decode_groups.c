@@ -1,8 +1,8 @@
 /*
- * decode_groups.c: the rows of some pages that come together, to edges: an array a column, or a
- * pack (packed.h).
+ * decode_groups.c: decoding of the rows of several pages at once: one array per column, or a pack
+ * (packed.h)
  *
- * Two integers, of 8 bytes or of 4, without a weight have a loop of their own.
+ * Two integers of 8 or 4 bytes, without a weight, have a loop of their own.
  */
 #include "postgres.h"
 
@@ -11,30 +11,27 @@
 
 /* ---- arrays ---- */
 
-/* An array, as its type sends it. */
+/* An array in its binary format. */
 typedef struct Array
 {
-	const char *values;			/* each with its length in 4 bytes before it */
+	const char *values;			/* each preceded by its length in 4 bytes */
 	const char *end;
 	int			count;
 	bool		has_null;
 	int			width;			/* of each value that is not NULL */
 } Array;
 
-/*
- * What an array of one dimension has before its values: dimensions, flags, type, length, lower
- * bound.
- */
+/* Header of a one-dimensional array: dimensions, flags, type, length, lower bound. */
 #define ARRAY_HEADER_BYTES 20
 
-/* Get the bytes that a value of a type has. */
+/* Get the size of a type's values. */
 static int
 width_of(Oid type)
 {
 	return type == INT2OID ? 2 : type == INT4OID || type == FLOAT4OID ? 4 : 8;
 }
 
-/* Open the array of a field; false when it is none of that type. */
+/* Open the array in a field; return false if it is not an array of this type. */
 static bool
 open_array(const EmogiRemoteField *field, Oid type, Array *array)
 {
@@ -50,7 +47,7 @@ open_array(const EmogiRemoteField *field, Oid type, Array *array)
 }
 
 /*
- * Put the edges of integers of so many bytes, `gap` bytes between each and the next, into a sink
+ * Put edges of integers with these widths, with `gap` bytes between consecutive values, into a sink
  * without weights.
  */
 static pg_attribute_always_inline void
@@ -80,8 +77,8 @@ put_pairs(EmogiSink *sink, const char *src, const char *dst, int count, int src_
 }
 
 /*
- * Put the edges of two arrays without NULL, of integers of the same width; false when they are not
- * so.
+ * Put the edges of two arrays of equally wide integers without NULL; return false if the arrays are
+ * different.
  */
 static bool
 put_usual_arrays(EmogiDecoder *decoder, const EmogiRemoteTable *table, const Array *arrays)
@@ -102,7 +99,7 @@ put_usual_arrays(EmogiDecoder *decoder, const EmogiRemoteTable *table, const Arr
 	return true;
 }
 
-/* Take the next value of an array; false when it is not there. */
+/* Get the next value of an array; return false if it is missing. */
 static inline bool
 next_value(Array *array, EmogiRemoteField *field)
 {
@@ -119,7 +116,7 @@ next_value(Array *array, EmogiRemoteField *field)
 	return true;
 }
 
-/* Put the edges of a row of arrays, one a column; false when they are not of one length. */
+/* Put the edges of a row of arrays, one per column; return false if their lengths differ. */
 bool
 emogi_decode_put_arrays(EmogiDecoder *decoder, EmogiRemoteTable *table,
 						const EmogiRemoteField *fields)
@@ -128,7 +125,7 @@ emogi_decode_put_arrays(EmogiDecoder *decoder, EmogiRemoteTable *table,
 	EmogiRemoteField		values[EMOGI_REMOTE_MOST_COLUMNS];
 
 	if (fields[0].bytes == NULL)
-		return true;			/* there is no row on these pages */
+		return true;			/* these pages have no rows */
 	for (int i = 0; i < table->ncolumns; i++)
 		if (!open_array(&fields[i], table->columns[i].far_type, &arrays[i]) ||
 			arrays[i].count != arrays[0].count)
@@ -151,11 +148,11 @@ emogi_decode_put_arrays(EmogiDecoder *decoder, EmogiRemoteTable *table,
 typedef struct PackedColumn
 {
 	const char *values;
-	const char *not_null;		/* a bit for each row; NULL = none is NULL */
+	const char *not_null;		/* one bit per row; NULL = no value is NULL */
 	int			width;
 } PackedColumn;
 
-/* Open the columns of a pack; false when it is none of these columns. */
+/* Open the columns of a pack; return false if it is invalid or has other columns. */
 static bool
 open_pack(const EmogiRemoteTable *table, const EmogiRemoteField *field, PackedColumn *columns,
 		  int *nrows)
@@ -192,7 +189,7 @@ open_pack(const EmogiRemoteTable *table, const EmogiRemoteField *field, PackedCo
 	return p == end;
 }
 
-/* Put the edges of a pack; false when it is none. */
+/* Put the edges of a pack; return false if it is invalid. */
 bool
 emogi_decode_put_pack(EmogiDecoder *decoder, EmogiRemoteTable *table, const EmogiRemoteField *field)
 {

@@ -1,6 +1,5 @@
 /*
- * decode_parts.h: what the parts of decode.c have in common: the values of a row as they come, and
- * what is made of them.
+ * decode_parts.h: declarations shared by the parts of decode.c: fields of a row and their decoding
  */
 #ifndef EMOGI_DECODE_PARTS_H
 #define EMOGI_DECODE_PARTS_H
@@ -17,7 +16,7 @@ typedef struct EmogiRemoteField
 	int			length;
 } EmogiRemoteField;
 
-/* ---- integers, in line ---- */
+/* ---- integers, inline ---- */
 
 /* Get an integer of 8, 4 or 2 bytes. */
 static inline int64
@@ -44,7 +43,7 @@ emogi_decode_load(const char *p, int length)
 extern void emogi_decode_refuse_integer(const EmogiRemoteColumn *column, int64 value);
 extern void emogi_decode_refuse_length(const EmogiRemoteColumn *column, int length);
 
-/* Get an integer of a column that has a form of integers. */
+/* Get the integer of a field in integer format. */
 static inline int64
 emogi_decode_integer(const EmogiRemoteColumn *column, const EmogiRemoteField *field)
 {
@@ -59,7 +58,7 @@ emogi_decode_integer(const EmogiRemoteColumn *column, const EmogiRemoteField *fi
 	return value;
 }
 
-/* Does a column have all integers of so many bytes? */
+/* Does a column accept all integers of this width? */
 static inline bool
 emogi_decode_takes_width(const EmogiRemoteColumn *column, int width)
 {

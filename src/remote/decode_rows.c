@@ -1,5 +1,5 @@
 /*
- * decode_rows.c: a row's values, to edges.
+ * decode_rows.c: decoding of a row into edges
  */
 #include "postgres.h"
 
@@ -8,10 +8,10 @@
 
 #include "remote/decode_parts.h"
 
-/* Rows whose values are kept until their keys are looked for together. */
-#define MOST_KEPT 512
+/* Rows whose values are kept until their keys are looked up in a batch. */
+#define MAX_KEPT 512
 
-/* Get a key that is an integer. */
+/* Get an integer key. */
 static inline int64
 key_of(EmogiDecoder *decoder, EmogiRemoteColumn *column, const EmogiRemoteField *field)
 {
@@ -25,7 +25,7 @@ key_of(EmogiDecoder *decoder, EmogiRemoteColumn *column, const EmogiRemoteField 
 		column->base == INT4OID ? DatumGetInt32(datum) : DatumGetInt16(datum);
 }
 
-/* Raise 22004 for a row that lacks a cost of one of its ways; back: it is that of the way back. */
+/* Raise 22004 for a row with a NULL cost in one direction; back: it is the reverse cost. */
 static void
 refuse_null_way(const EmogiRemoteTable *table, const char *src, const char *dst, bool back)
 {
@@ -34,8 +34,7 @@ refuse_null_way(const EmogiRemoteTable *table, const char *src, const char *dst,
 }
 
 /*
- * Put the edges of a row whose ends are integers. Raises 22004 for a NULL weight, and what the sink
- * raises.
+ * Put the edges of a row with integer keys. Raises 22004 for a NULL weight, and the sink's errors.
  */
 static void
 put_integers(EmogiDecoder *decoder, EmogiRemoteTable *table, const EmogiRemoteField *fields)
@@ -69,7 +68,7 @@ put_integers(EmogiDecoder *decoder, EmogiRemoteTable *table, const EmogiRemoteFi
 		emogi_sink_put_weighted(sink, dst, src, back);
 }
 
-/* Put the edges of a row whose ends are no integers. Raises as put_integers does. */
+/* Put the edges of a row with keys of other types. Raises the same errors as put_integers. */
 static void
 put_keys(EmogiDecoder *decoder, EmogiRemoteTable *table, const EmogiRemoteField *fields)
 {
@@ -105,8 +104,8 @@ put_keys(EmogiDecoder *decoder, EmogiRemoteTable *table, const EmogiRemoteField 
 }
 
 /*
- * Put the edges of a row. What its values are made of on the way is kept with them, until the sink
- * has been flushed.
+ * Put the edges of a row. Temporary values stay in the scrap context until the sink has been
+ * flushed.
  */
 static void
 put_values(EmogiDecoder *decoder, EmogiRemoteTable *table, const EmogiRemoteField *fields)
@@ -120,7 +119,7 @@ put_values(EmogiDecoder *decoder, EmogiRemoteTable *table, const EmogiRemoteFiel
 	MemoryContextSwitchTo(old);
 }
 
-/* Let go of the values of rows that are kept. */
+/* Flush the sink, and free the values of pending rows. */
 void
 emogi_decode_drop_kept(EmogiDecoder *decoder)
 {
@@ -131,7 +130,7 @@ emogi_decode_drop_kept(EmogiDecoder *decoder)
 }
 
 /*
- * Raise 40001 for rows of another table than that which the first connection has found under the
+ * Raise 40001 for rows of a table other than the one that the first connection found under the
  * name.
  */
 void
@@ -144,7 +143,7 @@ emogi_decode_refuse_table(const EmogiRemoteTable *table)
 			 errhint("Call it again.")));
 }
 
-/* Have the domains of columns say what they do of NULL. */
+/* Let the domains of columns check NULL values. */
 static void
 check_nulls(EmogiRemoteTable *table, const EmogiRemoteField *fields)
 {
@@ -164,6 +163,6 @@ emogi_decode_put_row(EmogiDecoder *decoder, EmogiRemoteTable *table, const Emogi
 		decoder->sink.nskipped++;
 	else
 		put_values(decoder, table, fields);
-	if (unlikely(decoder->nkept >= MOST_KEPT))
+	if (unlikely(decoder->nkept >= MAX_KEPT))
 		emogi_decode_drop_kept(decoder);
 }

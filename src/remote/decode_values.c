@@ -1,7 +1,7 @@
 /*
- * decode_values.c: values as COPY sends them, to what types have here.
+ * decode_values.c: conversion of COPY values to local types
  *
- * Numbers lead with their high byte. An integer that does not fit is an error.
+ * Numbers are big-endian. An integer out of range is an error.
  */
 #include "postgres.h"
 
@@ -12,7 +12,7 @@
 #include "edges/pages.h"
 #include "remote/decode_parts.h"
 
-/* Raise 22003 for an integer that the type here does not have. */
+/* Raise 22003 for an integer out of the range of the local type. */
 void
 emogi_decode_refuse_integer(const EmogiRemoteColumn *column, int64 value)
 {
@@ -23,7 +23,7 @@ emogi_decode_refuse_integer(const EmogiRemoteColumn *column, int64 value)
 			 errdetail("It is of column \"%s\".", column->name)));
 }
 
-/* Raise 22P03 for a value of a length that its type does not have. */
+/* Raise 22P03 for a value of a length that is invalid for its type. */
 void
 emogi_decode_refuse_length(const EmogiRemoteColumn *column, int length)
 {
@@ -61,7 +61,7 @@ float_of(const EmogiRemoteColumn *column, const EmogiRemoteField *field)
 	return narrow.value;
 }
 
-/* Get characters with an end, in memory that lasts as long as the decoder. */
+/* Get a null-terminated copy of a field, valid until the next call. */
 static char *
 end_characters(EmogiDecoder *decoder, const EmogiRemoteField *field)
 {
@@ -77,7 +77,7 @@ end_characters(EmogiDecoder *decoder, const EmogiRemoteField *field)
 	return decoder->characters;
 }
 
-/* Get a value in the type that its column has here, in scrap memory. */
+/* Get a value of the column's local type, in the scrap context. */
 Datum
 emogi_decode_datum(EmogiDecoder *decoder, EmogiRemoteColumn *column, const EmogiRemoteField *field)
 {
@@ -119,7 +119,7 @@ emogi_decode_datum(EmogiDecoder *decoder, EmogiRemoteColumn *column, const Emogi
 	return datum;
 }
 
-/* Get a weight. Raises 22003 for a numeric that is none. */
+/* Get a weight. Raises 22003 for a numeric out of range. */
 double
 emogi_decode_weight(EmogiDecoder *decoder, EmogiRemoteColumn *column, const EmogiRemoteField *field)
 {

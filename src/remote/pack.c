@@ -1,11 +1,11 @@
 /*
- * pack.c: emogi_pages(relation, columns, first_page, npages) -> bytea: the rows of some pages,
- * packed, for an emogi that reads this server.
+ * pack.c: emogi_pages(relation, columns, first_page, npages) -> bytea: the rows of some pages in
+ * packed form, for an emogi that reads this server
  *
- * A row of COPY or of an array takes the server some 100 ns, most of it for the row and not for its
- * pages. Here pages are looked through as for a graph (edges/visibility.c), under the caller's
- * snapshot and with the rights of SELECT on the columns, and their numbers copied (packed.h). The
- * function is called in a list of targets, where each pack goes its way before the next is made.
+ * A row of COPY or of an array takes the server some 100 ns, most of it per row and not per page.
+ * Here pages are read as for building a graph (edges/visibility.c), under the caller's snapshot and
+ * with SELECT permission on the columns, and the numbers are copied (packed.h). The function is
+ * called in a target list, where each pack is sent before the next is made.
  */
 #include "postgres.h"
 
@@ -33,41 +33,43 @@
 #include "base/compat.h"
 #include "remote/packed.h"
 
-/* Pages of a pack: some 90 kB of two bigint columns, which stay in a cache on their way. */
+/*
+ * Pages per pack: some 90 kB for two bigint columns, which stay in a CPU cache until they are sent.
+ */
 #define PACK_PAGES 32
 
-/* Columns of a call, at most. */
-#define MOST_COLUMNS 16
+/* Maximum number of columns of a call. */
+#define MAX_COLUMNS 16
 
-/* A column that is packed. */
+/* A column to pack. */
 typedef struct PackedColumn
 {
 	AttrNumber	attnum;
 	int			width;			/* of the type */
 	bool		is_bigint;
-	Datum	   *values;			/* of the pack at hand, of as many rows as there may be */
-	char	   *not_null;		/* a bit for each */
+	Datum	   *values;			/* of the current pack, with room for the maximum number of rows */
+	char	   *not_null;		/* one bit each */
 	bool		has_null;
-	bool		is_wide;		/* a bigint that 4 bytes do not hold is among them */
+	bool		is_wide;		/* some bigint does not fit in 4 bytes */
 } PackedColumn;
 
-/* A call. */
+/* State of a call. */
 typedef struct Packing
 {
-	Relation	rel;			/* open between packs, so that nobody rewrites or drops it in this
-								 * transaction; NULL = closed */
+	Relation	rel;			/* kept open between packs, so that nothing in this transaction
+								 * rewrites or drops it; NULL = closed */
 	BufferAccessStrategy strategy;
-	BlockNumber next;			/* page */
+	BlockNumber next;			/* next page */
 	BlockNumber end;
 	int			ncolumns;
-	PackedColumn columns[MOST_COLUMNS];
+	PackedColumn columns[MAX_COLUMNS];
 } Packing;
 
 PG_FUNCTION_INFO_V1(emogi_pages);
 
-/* ---- what is asked for ---- */
+/* ---- arguments ---- */
 
-/* Get the bytes of a type's values; 0 = they are not packed. */
+/* Get the size of a type's values; 0 = the type cannot be packed. */
 static int
 width_of(Oid type)
 {
@@ -87,8 +89,8 @@ width_of(Oid type)
 }
 
 /*
- * Raise 42809 for what has no pages that can be read here, and what SELECT raises for tables that
- * have no rows yet, or none here.
+ * Raise 42809 for relations without readable pages, and the errors of SELECT for relations that are
+ * not populated or not accessible during recovery.
  */
 static void
 check_kind(Relation rel)
@@ -113,7 +115,7 @@ check_kind(Relation rel)
 			 errhint("Use SELECT.")));
 }
 
-/* Raise 42501 where the caller may not SELECT the columns, or not all rows. */
+/* Raise 42501 if the caller may not SELECT the columns, or not all rows. */
 static void
 check_rights(Relation rel, const Packing *packing)
 {
@@ -133,7 +135,7 @@ check_rights(Relation rel, const Packing *packing)
 				 errhint("Use SELECT, which returns the rows that you may see.")));
 }
 
-/* Find a column by name. Raises 42703, and 42804 for a type that is not packed. */
+/* Look up a column by name. Raises 42703, and 42804 for a type that cannot be packed. */
 static void
 find_column(PackedColumn *column, Relation rel, const char *name)
 {
@@ -157,7 +159,7 @@ find_column(PackedColumn *column, Relation rel, const char *name)
 				 errhint("Columns of type smallint, integer, bigint, real and double precision can.")));
 }
 
-/* Find the columns that an array names. Raises 22023 for none, or too many. */
+/* Look up the columns in an array of names. Raises 22023 if there are none or too many. */
 static void
 find_columns(Packing *packing, Relation rel, ArrayType *names)
 {
@@ -165,10 +167,10 @@ find_columns(Packing *packing, Relation rel, ArrayType *names)
 	bool	   *nulls;
 
 	deconstruct_array(names, TEXTOID, -1, false, TYPALIGN_INT, &values, &nulls, &packing->ncolumns);
-	if (packing->ncolumns < 1 || packing->ncolumns > MOST_COLUMNS)
+	if (packing->ncolumns < 1 || packing->ncolumns > MAX_COLUMNS)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("emogi_pages packs 1 to %d columns, not %d", MOST_COLUMNS,
+				 errmsg("emogi_pages packs 1 to %d columns, not %d", MAX_COLUMNS,
 						packing->ncolumns)));
 	for (int i = 0; i < packing->ncolumns; i++)
 	{
@@ -180,9 +182,9 @@ find_columns(Packing *packing, Relation rel, ArrayType *names)
 	}
 }
 
-/* Take memory for the values of a pack. */
+/* Allocate memory for the values of a pack. */
 static void
-take_memory(Packing *packing)
+allocate_values(Packing *packing)
 {
 	const Size	rows = PACK_PAGES * MaxHeapTuplesPerPage;
 
@@ -193,7 +195,7 @@ take_memory(Packing *packing)
 	}
 }
 
-/* End a call, at its end or that of the query. */
+/* Close the relation, at the end of the call or of the query. */
 static void
 end(Datum arg)
 {
@@ -205,7 +207,8 @@ end(Datum arg)
 }
 
 /*
- * Begin a call: find out what it reads, and whether it may. Raises 0A000 where nothing takes a set.
+ * Begin a call: check its arguments and permissions. Raises 0A000 if the caller does not accept a
+ * set.
  */
 static Packing *
 begin(FunctionCallInfo fcinfo)
@@ -237,16 +240,13 @@ begin(FunctionCallInfo fcinfo)
 	packing->next = (BlockNumber) Min((uint64) first, there);
 	packing->end = (BlockNumber) Min((uint64) npages, there - packing->next) + packing->next;
 	packing->strategy = GetAccessStrategy(BAS_BULKREAD);
-	take_memory(packing);
+	allocate_values(packing);
 	return packing;
 }
 
 /* ---- packs ---- */
 
-/*
- * Store numbers of so many bytes one after the other, the high byte of each first. Get where they
- * end.
- */
+/* Store numbers of `width` bytes, big-endian, one after the other. Return the end. */
 static pg_attribute_always_inline char *
 store(char *to, const Datum *values, int count, int width)
 {
@@ -262,7 +262,7 @@ store(char *to, const Datum *values, int count, int width)
 	return to + (Size) count * width;
 }
 
-/* Store one of 4 bytes. */
+/* Store a number of 4 bytes. */
 static char *
 store_word(char *to, uint32 value)
 {
@@ -271,7 +271,7 @@ store_word(char *to, uint32 value)
 	return store(to, &datum, 1, 4);
 }
 
-/* Get the bytes that each value of a column takes in the pack at hand. */
+/* Get the size of each value of a column in the current pack. */
 static int
 packed_width(const PackedColumn *column)
 {
@@ -279,8 +279,8 @@ packed_width(const PackedColumn *column)
 }
 
 /*
- * Note that row `row` has a value, or none. Bits of the rows before are set where nothing has been
- * noted of them yet.
+ * Record whether row `row` is NULL. At the first NULL of a pack, the bits of all rows are set
+ * first.
  */
 static void
 note_null(PackedColumn *column, int row, bool is_null)
@@ -292,7 +292,7 @@ note_null(PackedColumn *column, int row, bool is_null)
 		column->not_null[row / 8] &= ~(1 << row % 8);
 }
 
-/* Pack the rows of a page behind so many others; get how many there are then. */
+/* Append the rows of a page after nrows others; return the new number of rows. */
 static int
 pack_page(Packing *packing, Relation rel, EmogiVisiblePage *seen, int nrows)
 {
@@ -320,7 +320,7 @@ pack_page(Packing *packing, Relation rel, EmogiVisiblePage *seen, int nrows)
 	return nrows;
 }
 
-/* Make a pack of what has been gathered. */
+/* Build a pack from the collected rows. */
 static bytea *
 make_pack(const Packing *packing, int nrows)
 {
@@ -352,7 +352,7 @@ make_pack(const Packing *packing, int nrows)
 	return pack;
 }
 
-/* Make the next pack that has a row; NULL when there is none. */
+/* Build the next pack that has a row; NULL if there is none. */
 static bytea *
 next_pack(Packing *packing)
 {
@@ -382,9 +382,9 @@ next_pack(Packing *packing)
 
 /*
  * emogi_pages(relation regclass, columns text[], first_page bigint, npages bigint) -> packs
- * (packed.h) of the rows that the snapshot sees on pages first_page .. first_page + npages - 1 that
- * there are. Raises 42501 without the rights of SELECT on the columns and under row security,
- * 42809, 42703, 42804 and 22023 for what cannot be packed.
+ * (packed.h) of the rows that the snapshot sees on the existing pages among first_page ..
+ * first_page + npages - 1. Raises 42501 without SELECT permission on the columns and under row
+ * security; 42809, 42703, 42804 and 22023 if something cannot be packed.
  */
 Datum
 emogi_pages(PG_FUNCTION_ARGS)

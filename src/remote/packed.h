@@ -1,26 +1,26 @@
 /*
- * packed.h: rows of numbers as emogi_pages packs them for another server's emogi, which unpacks
- * them in decode_groups.c.
+ * packed.h: format of the packs that emogi_pages sends to another server's emogi, which decodes
+ * them in decode_groups.c
  *
- * A pack has the rows of some pages, column by column. All numbers lead with their high byte.
+ * A pack has the rows of some pages, column by column. All numbers are big-endian.
  *
  *     number of rows, 4 bytes; number of columns, 4 bytes
- *     of each column: bytes of a value, 4 bytes, of a bigint 4 where all fit; 1 where some value is
- *     NULL, else 0, 4 bytes;
- *         where some is NULL a bit for each row, from the lowest bit of the first byte on, 1 = it
- *         is not NULL, in whole bytes;
+ *     per column: bytes per value, 4 bytes (4 for a bigint if all values fit);
+ *         1 if some value is NULL, otherwise 0, 4 bytes;
+ *         if some value is NULL, one bit per row, starting at the lowest bit
+ *         of the first byte, 1 = not NULL, in whole bytes;
  *         then the values of all rows, 0 for NULL
  */
 #ifndef EMOGI_PACKED_H
 #define EMOGI_PACKED_H
 
-/* Before all columns, and before each. */
+/* Before all columns, and before each column. */
 #define EMOGI_PACK_HEADER_BYTES 8
 #define EMOGI_PACK_COLUMN_BYTES 8
 
 /*
- * The name of the function, and its arguments: the name belongs to this form, another form has
- * another.
+ * The name of the function. The name belongs to this format and these arguments; a new format gets
+ * a new name.
  */
 #define EMOGI_PACK_FUNCTION "emogi_pages"
 

@@ -1,6 +1,6 @@
 /*
  * reading.h: the servers of one call while they are asked and read, for remote_read.c and
- * copy_steps.c.
+ * copy_steps.c
  */
 #ifndef EMOGI_READING_H
 #define EMOGI_READING_H
@@ -13,16 +13,16 @@
 struct EmogiRemote
 {
 	EmogiCall  *call;
-	MemoryContext context;		/* of all this */
+	MemoryContext context;		/* of this struct and everything below it */
 	List	   *servers;		/* EmogiRemoteServer */
 	List	   *connections;	/* EmogiRemoteConnection */
 	bool		only_asks;		/* connections are done when stamps are known */
 	EmogiDecoder decoder;
-	WaitEventSet *events;		/* NULL = there is none */
-	bool		is_changed;		/* sockets are others, or wait for something else, than the set of
-								 * events says */
-	bool		is_encrypted;	/* some connection */
-	bool		is_at_rest;		/* servers are at nothing */
+	WaitEventSet *events;		/* NULL = none */
+	bool		is_changed;		/* the wait event set is out of date: sockets were added or removed,
+								 * or wait for other events */
+	bool		is_encrypted;	/* some connection is */
+	bool		is_at_rest;		/* no server is executing a statement */
 };
 
 /* ---- copy_steps.c ---- */

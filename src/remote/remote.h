@@ -1,21 +1,26 @@
 /*
- * remote.h: from foreign tables of postgres_fdw, and Citus tables, to edges, by connections of our
- * own.
+ * remote.h: reading foreign tables of postgres_fdw, and Citus tables, over emogi's own connections
  *
- * postgres_fdw reads a table by a cursor on one connection, as text. Here several connections to
- * each server share one snapshot there, and each copies ranges of pages in binary form.
+ * postgres_fdw reads a table through a cursor on one connection, as text. Here several connections
+ * to each server share one snapshot there, and each copies ranges of pages in binary format.
  *
  * A Citus table is read in the same way: its shards are tables of its nodes.
  *
- * A Graph of such tables is kept while all servers tell that nothing has changed: where they have
- * emogi, too, that tells what their rows are known by (version_stamp.c).
+ * A graph of such tables stays cached until a server reports a change. If the servers have emogi
+ * installed, it provides stamps of their tables' rows (version_stamp.c).
  *
- * remote_tables.c says which tables are read so, and with what columns; citus_nodes.c how to get to
- * nodes. remote_read.c has all servers asked and read at once, and copy_steps.c is what a
- * connection goes through: connection.c opens and closes it, or keeps it for the next call
- * (connection_pool.c), remote_cancel.c ends what servers are at, remote_sql.c writes what is sent
- * there, block_ranges.c divides tables, decode.c makes edges of what comes back (decode.h), and
- * remote_errors.c makes errors of what goes wrong.
+ * Files:
+ *
+ * - remote_tables.c: the tables that are read in this way, and their columns
+ * - citus_nodes.c: connection options of nodes
+ * - remote_read.c: asks and reads all servers concurrently
+ * - copy_steps.c: the steps of one connection
+ * - connection.c, connection_pool.c: open, close and pool connections
+ * - remote_cancel.c: cancels statements on servers
+ * - remote_sql.c: the SQL sent to servers
+ * - block_ranges.c: divides tables into ranges of pages
+ * - decode.c: converts answers to edges (decode.h)
+ * - remote_errors.c: reports errors of servers
  */
 #ifndef EMOGI_REMOTE_H
 #define EMOGI_REMOTE_H

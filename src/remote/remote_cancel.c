@@ -1,10 +1,10 @@
 /*
- * remote_cancel.c: statements at servers, cancelled in a time that is known.
+ * remote_cancel.c: cancellation of statements on servers within a bounded time
  *
- * PQcancel waits for the network, and where that stands still for minutes. It may be called in a
- * thread, so threads of our own call it, which touch nothing of PostgreSQL, and take no signals.
- * The caller waits for them for a while; what is left then ends by itself, with the connection that
- * it is of long closed.
+ * PQcancel blocks on the network, for minutes if the network hangs. It is thread-safe, so separate
+ * threads call it, which touch no state of PostgreSQL and receive no signals. The caller waits for
+ * them for a limited time; threads still running then finish by themselves, long after their
+ * connection has been closed.
  */
 #include "postgres.h"
 
@@ -14,23 +14,23 @@
 
 #include "remote/remote_internal.h"
 
-/* So long a caller waits, and so many threads there are at most. */
-#define MOST_MS 500
-#define MOST_THREADS 16
+/* Maximum time that a caller waits, and maximum number of threads. */
+#define MAX_WAIT_MS 500
+#define MAX_THREADS 16
 
-/* Cancels that are under way; allocated by malloc, and freed by the last who has it. */
+/* Cancels in progress; allocated with malloc, and freed by the last holder. */
 typedef struct Cancels
 {
 	pthread_mutex_t mutex;
 	pthread_cond_t ended;
-	int			nholders;		/* under the mutex, as all below: threads, and the caller */
-	int			next;			/* that no thread has taken yet */
+	int			nholders;		/* threads and the caller; protected by the mutex, like all below */
+	int			next;			/* the next cancel to take */
 	int			ndone;
 	int			count;
 	PGcancel   *cancels[FLEXIBLE_ARRAY_MEMBER];	/* [count] */
 } Cancels;
 
-/* Let go of cancels, whose mutex is held. */
+/* Release a reference to cancels, whose mutex is held. */
 static void
 leave(Cancels *cancels)
 {
@@ -68,7 +68,7 @@ send_cancels(void *arg)
 	return NULL;
 }
 
-/* Start a thread that takes no signals; false when there can be none. */
+/* Start a thread that receives no signals; return false on failure. */
 static bool
 start_thread(Cancels *cancels)
 {
@@ -86,14 +86,14 @@ start_thread(Cancels *cancels)
 	return started;
 }
 
-/* Wait until all are done, or for as long as a caller waits; the mutex is held. */
+/* Wait until all are done, or until the timeout; the mutex is held. */
 static void
 wait_for_all(Cancels *cancels)
 {
 	struct timespec until;
 
 	clock_gettime(CLOCK_REALTIME, &until);
-	until.tv_nsec += MOST_MS * INT64CONST(1000000);
+	until.tv_nsec += MAX_WAIT_MS * INT64CONST(1000000);
 	until.tv_sec += until.tv_nsec / 1000000000;
 	until.tv_nsec %= 1000000000;
 	while (cancels->ndone < cancels->count &&
@@ -101,7 +101,7 @@ wait_for_all(Cancels *cancels)
 		;
 }
 
-/* Cancel what servers are at for these connections, which stay open. Raises nothing. */
+/* Cancel the running statements of these connections, which stay open. Raises nothing. */
 void
 emogi_remote_cancel(List *connections)
 {
@@ -126,7 +126,7 @@ emogi_remote_cancel(List *connections)
 	pthread_cond_init(&cancels->ended, NULL);
 	pthread_mutex_lock(&cancels->mutex);
 	cancels->nholders = 1;
-	for (int i = 0; i < Min(cancels->count, MOST_THREADS); i++)
+	for (int i = 0; i < Min(cancels->count, MAX_THREADS); i++)
 		cancels->nholders += start_thread(cancels);
 	if (cancels->nholders > 1)
 		wait_for_all(cancels);

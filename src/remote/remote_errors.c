@@ -1,14 +1,14 @@
 /*
- * remote_errors.c: errors of servers, as errors of the call.
+ * remote_errors.c: errors of servers, reported as errors of the call
  *
- * They name the foreign table, or the shard, and the server. The SQLSTATE is the server's where it
- * gave one.
+ * The message names the foreign table, or the shard, and the server. The SQLSTATE is the server's,
+ * if there is one.
  */
 #include "postgres.h"
 
 #include "remote/remote_internal.h"
 
-/* Copy what libpq says, without the end of its last line. */
+/* Copy a message of libpq, without the end of its last line. */
 static char *
 copy_text(const char *text)
 {
@@ -20,7 +20,7 @@ copy_text(const char *text)
 	return copy;
 }
 
-/* Get the name of the table that a connection is at, or of the first one. */
+/* Get the name of the connection's current table, or of the server's first one. */
 static const char *
 table_name(const EmogiRemoteConnection *connection)
 {
@@ -30,14 +30,14 @@ table_name(const EmogiRemoteConnection *connection)
 	return table->name;
 }
 
-/* Get what is read from a server. */
+/* Get the kind of table that is read from a server, for messages. */
 const char *
 emogi_remote_errors_kind(const EmogiRemoteServer *server)
 {
 	return server->node != NULL ? "shard" : "foreign table";
 }
 
-/* Get what to do where no connection has come about. */
+/* Get the hint for a connection that could not be established. */
 static const char *
 hint_for_new(const EmogiRemoteServer *server)
 {
@@ -53,8 +53,8 @@ hint_for_new(const EmogiRemoteServer *server)
 }
 
 /*
- * Raise 08001 for a connection that has not come about, 08006 for one that was lost. detail: why;
- * NULL = libpq knows.
+ * Raise 08001 if a connection could not be established, 08006 if it was lost. detail: the reason;
+ * NULL = get it from libpq.
  */
 void
 emogi_remote_errors_connection(EmogiRemoteConnection *connection, const char *detail)
@@ -75,11 +75,11 @@ emogi_remote_errors_connection(EmogiRemoteConnection *connection, const char *de
 			 connection->sql != NULL ? errcontext("remote SQL command: %s", connection->sql) : 0));
 }
 
-/* Get what to do about an answer, by its SQLSTATE. */
+/* Get the hint for an error of a server, by its SQLSTATE. */
 static const char *
-hint_for(int code, const EmogiRemoteServer *far)
+hint_for(int code, const EmogiRemoteServer *remote_server)
 {
-	const char *server = far->name;
+	const char *server = remote_server->name;
 
 	if (code == ERRCODE_LOCK_NOT_AVAILABLE)
 		return psprintf("Somebody on server \"%s\" waits to change the table. Call it again.",
@@ -94,7 +94,7 @@ hint_for(int code, const EmogiRemoteServer *far)
 			return psprintf("Server \"%s\" has no room for it. Lower emogi.server_connections, or "
 							"raise its limits.", server);
 		case ERRCODE_SYNTAX_ERROR_OR_ACCESS_RULE_VIOLATION:
-			if (far->node != NULL)
+			if (remote_server->node != NULL)
 				return psprintf("See that the role may read the shard on node \"%s\". If the shard "
 								"was moved meanwhile, call it again.", server);
 			return psprintf("See that the foreign table has the names and columns that it has on "
@@ -105,7 +105,7 @@ hint_for(int code, const EmogiRemoteServer *far)
 	}
 }
 
-/* Raise what a server has answered. Frees the result. */
+/* Raise an error that a server has returned. Frees the result. */
 void
 emogi_remote_errors_result(EmogiRemoteConnection *connection, PGresult *result)
 {
@@ -116,7 +116,7 @@ emogi_remote_errors_result(EmogiRemoteConnection *connection, PGresult *result)
 	int			code = ERRCODE_CONNECTION_FAILURE;
 	char	   *detail;
 
-	/* those are not of errors */
+	/* classes 00, 01 and 02 are not errors */
 	if (state != NULL && strlen(state) == 5 && (state[0] != '0' || strchr("012", state[1]) == NULL))
 		code = MAKE_SQLSTATE(state[0], state[1], state[2], state[3], state[4]);
 	if (primary == NULL)
@@ -134,7 +134,7 @@ emogi_remote_errors_result(EmogiRemoteConnection *connection, PGresult *result)
 			 connection->sql != NULL ? errcontext("remote SQL command: %s", connection->sql) : 0));
 }
 
-/* Raise 08P01 for an answer of a form that is not expected. */
+/* Raise 08P01 for an unexpected answer. */
 void
 emogi_remote_errors_protocol(EmogiRemoteConnection *connection)
 {
@@ -151,8 +151,7 @@ emogi_remote_errors_protocol(EmogiRemoteConnection *connection)
 }
 
 /*
- * Raise 40001 for a table that the server has come to have later than its snapshot, or no longer
- * has.
+ * Raise 40001 for a table that was created on the server after its snapshot, or no longer exists.
  */
 void
 emogi_remote_errors_gone(EmogiRemoteConnection *connection)

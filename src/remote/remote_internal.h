@@ -1,7 +1,7 @@
 /*
- * remote_internal.h: what the files of this room share: servers, tables there, and connections.
+ * remote_internal.h: types shared by the files of remote/: servers, their tables, and connections
  *
- * All of it lies in memory of one read, but for what libpq has allocated.
+ * Everything is in the memory context of one read, except libpq's own allocations.
  */
 #ifndef EMOGI_REMOTE_INTERNAL_H
 #define EMOGI_REMOTE_INTERNAL_H
@@ -13,28 +13,28 @@
 
 #include "remote/remote.h"
 
-/* Two ends, a weight, and that of the way back. */
+/* Two ends, a weight, and a reverse weight. */
 #define EMOGI_REMOTE_MOST_COLUMNS 4
 
-/* How a column's values come. */
+/* Format of a column's values. */
 typedef enum EmogiRemoteForm
 {
 	EMOGI_REMOTE_INTEGER,			/* binary, of 2, 4 or 8 bytes */
 	EMOGI_REMOTE_FLOAT4,			/* binary */
 	EMOGI_REMOTE_FLOAT8,			/* binary */
 	EMOGI_REMOTE_RECEIVED,			/* binary, for the type's receive function */
-	EMOGI_REMOTE_CHARACTERS		/* characters, for the type's input function */
+	EMOGI_REMOTE_CHARACTERS		/* text, for the type's input function */
 } EmogiRemoteForm;
 
-/* A column that is read. */
+/* A column to read. */
 typedef struct EmogiRemoteColumn
 {
-	const char *name;			/* here */
+	const char *name;			/* local name */
 	const char *far_name;
 	Oid			type;
-	Oid			base;			/* what the type is, or is a domain over */
+	Oid			base;			/* the type itself, or the base type of a domain */
 	int32		typmod;
-	EmogiRemoteForm form;			/* by emogi_decode_choose_forms, as all below */
+	EmogiRemoteForm form;			/* set by emogi_decode_choose_forms, like all below */
 	Oid			far_type;
 	FmgrInfo	function;
 	Oid			ioparam;
@@ -46,95 +46,101 @@ typedef struct EmogiRemoteRanges
 	uint64		npages;
 	uint64		length;			/* of each range, in pages, a multiple of EMOGI_GROUP_PAGES */
 	uint64		count;
-	uint64		next;			/* that nobody has taken yet */
+	uint64		next;			/* next range to copy */
 } EmogiRemoteRanges;
 
-/* Pages whose rows come as one, where they are grouped: some 70 kB of two bigint columns. */
+/*
+ * Pages whose rows are sent as one row of arrays, if they are grouped: some 70 kB for two bigint
+ * columns.
+ */
 #define EMOGI_GROUP_PAGES 16
 
-/* A foreign table, or a shard of a table of Citus. */
+/* A foreign table, or a shard of a Citus table. */
 typedef struct EmogiRemoteTable
 {
-	Oid			relid;			/* here; of a shard that of its Citus table */
-	const char *name;			/* here; of a shard there */
-	const char *schema;			/* there */
-	const char *relation;		/* there */
+	Oid			relid;			/* local OID; for a shard, that of its Citus table */
+	const char *name;			/* local name; for a shard, its remote name */
+	const char *schema;			/* remote */
+	const char *relation;		/* remote */
 	int			ncolumns;		/* src, dst, weight, reverse */
 	EmogiRemoteColumn columns[EMOGI_REMOTE_MOST_COLUMNS];
-	bool		is_grouped;		/* each row of COPY has arrays, of the rows of EMOGI_GROUP_PAGES
+	bool		is_grouped;		/* each row of COPY has arrays, for the rows of EMOGI_GROUP_PAGES
 								 * pages */
-	Oid			oid;			/* there, which all rows must be of; 0 = unknown, or rows may be of
-								 * children, too */
-	const char *packer;			/* schema there of the emogi that packs its rows (packed.h), each
-								 * row of COPY being a pack; NULL = none */
-	const char *stamp;			/* what tells its rows, in hexadecimal; NULL = nobody has told */
-	Oid			stamped;		/* its OID there, when that was told; 0 = it was not asked for */
-	Oid			far_types[EMOGI_REMOTE_MOST_COLUMNS];	/* of the columns, likewise; 0 = unknown */
-	bool		is_text;		/* COPY sends text: of one column at least the binary form is not
-								 * what the type here takes */
+	Oid			oid;			/* remote OID, to which all rows must belong; 0 = unknown, or rows
+								 * may belong to children, too */
+	const char *packer;			/* remote schema of an emogi that packs its rows (packed.h), so that
+								 * each row of COPY is a pack; NULL = none */
+	const char *stamp;			/* stamp of its rows, in hexadecimal; NULL = unknown */
+	/* its remote OID when the stamp was taken; 0 = no stamp requested */
+	Oid			stamped;
+	Oid			far_types[EMOGI_REMOTE_MOST_COLUMNS];	/* remote types of the columns at that time;
+														 * 0 = unknown */
+	bool		is_text;		/* COPY sends text, because the binary format of some column is not
+								 * accepted here */
 	EmogiRemoteRanges ranges;
 } EmogiRemoteTable;
 
-/* A server: a foreign one, or a node of Citus. */
+/* A foreign server, or a Citus node. */
 typedef struct EmogiRemoteServer
 {
-	const char *name;			/* in messages: of a node HOST:PORT */
+	const char *name;			/* for messages; HOST:PORT of a node */
 	Oid			serverid;		/* InvalidOid = it is a node */
 	const struct EmogiCitusNode *node;	/* NULL = it is a foreign server */
-	List	   *options;		/* DefElem, those of libpq among them; of two of the same name the
-								 * later one counts */
-	bool		must_use_password;	/* that is among them, and that the server has asked for */
+	List	   *options;		/* DefElem, including those of libpq; the last one of each name
+								 * applies */
+	bool		must_use_password;	/* a password in the options must be used, requested by the
+									 * server */
 	List	   *tables;			/* EmogiRemoteTable */
-	int			ndescribed;		/* tables, in their order */
+	int			ndescribed;		/* tables described so far, in their order */
 	bool		is_told;		/* the stamps of all tables of all servers are known, and the graph
-								 * may be kept */
-	const char *teller;			/* schema there of the emogi that tells stamps; NULL = none, or it
-								 * was not asked */
-	char	   *snapshot;		/* its name there; NULL = nobody else imports it */
+								 * may be cached */
+	const char *teller;			/* remote schema of the emogi that provides stamps; NULL = none, or
+								 * not requested */
+	char	   *snapshot;		/* its remote name; NULL = not exported */
 } EmogiRemoteServer;
 
-/* What a connection does. */
+/* Phases of a connection. */
 typedef enum EmogiRemotePhase
 {
 	EMOGI_REMOTE_CONNECTING,
-	EMOGI_REMOTE_ENDING,			/* the transaction of the call before */
-	EMOGI_REMOTE_BEGINNING,		/* its transaction */
-	EMOGI_REMOTE_FINDING,			/* who tells stamps there */
-	EMOGI_REMOTE_STAMPING,			/* the stamps of all tables */
-	EMOGI_REMOTE_SECURING,			/* that no row is hidden */
-	EMOGI_REMOTE_PREPARING,		/* a table's SELECT, which locks it */
-	EMOGI_REMOTE_DESCRIBING,		/* its columns */
-	EMOGI_REMOTE_MEASURING,		/* its pages */
-	EMOGI_REMOTE_COPYING,			/* a range */
+	EMOGI_REMOTE_ENDING,			/* waits for the end of the previous call's transaction */
+	EMOGI_REMOTE_BEGINNING,		/* begins its transaction */
+	EMOGI_REMOTE_FINDING,			/* looks up the stamp function */
+	EMOGI_REMOTE_STAMPING,			/* gets the stamps of all tables */
+	EMOGI_REMOTE_SECURING,			/* makes statements fail that would hide rows */
+	EMOGI_REMOTE_PREPARING,		/* prepares a table's SELECT, which locks it */
+	EMOGI_REMOTE_DESCRIBING,		/* gets its columns */
+	EMOGI_REMOTE_MEASURING,		/* gets its pages */
+	EMOGI_REMOTE_COPYING,			/* copies a range */
 	EMOGI_REMOTE_DONE
 } EmogiRemotePhase;
 
-/* What has come of a binary COPY. */
+/* Progress of a binary COPY. */
 typedef struct EmogiRemoteCopy
 {
-	bool		has_begun;		/* its first bytes */
-	bool		has_ended;		/* what says that there are no more rows */
+	bool		has_begun;		/* the header has been read */
+	bool		has_ended;		/* the end-of-data marker has been read */
 } EmogiRemoteCopy;
 
 /* A connection. */
 typedef struct EmogiRemoteConnection
 {
 	EmogiRemoteServer *server;
-	EmogiRemoteTable *table;		/* that it is at */
+	EmogiRemoteTable *table;		/* current table */
 	PGconn	   *conn;			/* NULL = closed */
-	StringInfoData key;			/* what it was opened with */
+	StringInfoData key;			/* pool key, see connection.c */
 	EmogiRemotePhase phase;
-	/* it is the first of its server, whose snapshot the others import */
+	/* the first of its server, whose snapshot the others import */
 	bool		leads;
-	bool		was_kept;		/* by the session, and nothing has come by it since */
+	bool		was_kept;		/* from the pool, and nothing has been received on it since */
 	PostgresPollingStatusType poll; /* what it waits for while it connects */
-	TimestampTz deadline;		/* to be connected by; 0 = none */
-	char	   *sql;			/* what was sent last; NULL = nothing */
-	bool		is_sending;		/* some of it is still here: the socket takes no more for now */
-	bool		is_copying;		/* rows are coming */
-	bool		has_copied;		/* they have begun to come */
+	TimestampTz deadline;		/* for connecting; 0 = none */
+	char	   *sql;			/* last statements sent; NULL = none */
+	bool		is_sending;		/* data is pending: the socket buffer is full */
+	bool		is_copying;		/* rows are being received */
+	bool		has_copied;		/* the first row has been received */
 	EmogiRemoteCopy copy;
-	char	   *message;		/* a row of libpq's, while it is decoded */
+	char	   *message;		/* a row in libpq's memory, while it is decoded */
 } EmogiRemoteConnection;
 
 /* ---- remote_tables.c ---- */

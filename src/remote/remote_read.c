@@ -1,14 +1,15 @@
 /*
- * remote_read.c: foreign tables and shards of any number of servers to edges, all at once.
+ * remote_read.c: reading the tables of any number of servers concurrently
  *
- * One process waits for all connections, and decodes what has come. The first connection to a
- * server begins a transaction there, finds out the types and pages of the tables, and exports its
- * snapshot. So the others, which are opened when it is known that there is enough for them, see the
- * same rows. Each then copies ranges of pages until there are no more. The lock that the first one
- * has on a table keeps it from being rewritten meanwhile: pages are what they were.
+ * One process waits for all connections, and decodes what they receive. The first connection to a
+ * server begins a transaction there, gets the types and pages of the tables, and exports its
+ * snapshot. The other connections, which are opened when the tables are known to be large enough,
+ * import it and so see the same rows. Each then copies ranges of pages until none is left. The
+ * first connection's lock on a table prevents its rewriting meanwhile, so that page numbers stay
+ * valid.
  *
- * However a read ends, by an error, a cancel, or the end of the session, the connections are
- * closed, and what servers are at is cancelled.
+ * When a read ends early, by an error, a cancel, or the end of the session, the connections are
+ * closed and the servers' statements are canceled.
  */
 #include "postgres.h"
 
@@ -26,32 +27,31 @@
 #include "remote/version_stamp.h"
 
 /*
- * Where encryption keeps bytes back that a socket does not tell of, connections are looked at so
- * often.
+ * If encryption buffers data, sockets do not show it; connections are then polled at this interval.
  */
 #define ENCRYPTED_WAIT_MS 100
 
-/* Events that are taken at once. */
-#define MOST_EVENTS 64
+/* Events processed at once. */
+#define MAX_EVENTS 64
 
 /*
- * Reads within reads, for what a value's function reads. The server has few places for what is to
- * be done at an exit.
+ * Maximum nesting of reads, which occurs if a type's input function reads foreign tables. The
+ * number of exit callbacks of a process is small.
  */
-#define MOST_READINGS 4
+#define MAX_READINGS 4
 
 static int	nreadings;
 
 /* ---- events ---- */
 
-/* Is a connection open, and at something? */
+/* Is a connection established and not done? */
 static bool
-is_at_work(const EmogiRemoteConnection *connection)
+is_busy(const EmogiRemoteConnection *connection)
 {
 	return connection->phase != EMOGI_REMOTE_CONNECTING && connection->phase != EMOGI_REMOTE_DONE;
 }
 
-/* Take a step with a connection whose socket is ready, or may be. */
+/* Make one step of a connection whose socket is, or may be, ready. */
 static void
 step(EmogiRemote *reading, EmogiRemoteConnection *connection)
 {
@@ -67,12 +67,12 @@ step(EmogiRemote *reading, EmogiRemoteConnection *connection)
 		return;
 	}
 	is_lost = !PQconsumeInput(connection->conn);
-	emogi_copy_steps_run_on(reading, connection);	/* the server may have said why */
-	if (is_lost && is_at_work(connection))
+	emogi_copy_steps_run_on(reading, connection);	/* the server may have sent the reason */
+	if (is_lost && is_busy(connection))
 		emogi_remote_errors_connection(connection, NULL);
 }
 
-/* Go on with a connection whose socket is ready, or may be. */
+/* Make one step of a connection, and send pending data. */
 static void
 advance(EmogiRemote *reading, EmogiRemoteConnection *connection)
 {
@@ -80,12 +80,12 @@ advance(EmogiRemote *reading, EmogiRemoteConnection *connection)
 
 	CHECK_FOR_INTERRUPTS();
 	step(reading, connection);
-	if (is_at_work(connection))
+	if (is_busy(connection))
 		emogi_connection_flush(connection);
 	reading->is_changed |= connection->is_sending != was_sending;
 }
 
-/* Get what a connection waits for. */
+/* Get the events that a connection waits for. */
 static uint32
 events_of(EmogiRemoteConnection *connection)
 {
@@ -95,7 +95,7 @@ events_of(EmogiRemoteConnection *connection)
 	return connection->is_sending ? WL_SOCKET_READABLE | WL_SOCKET_WRITEABLE : WL_SOCKET_READABLE;
 }
 
-/* Make a set of the events that connections wait for. */
+/* Build the set of the events that all connections wait for. */
 static void
 make_events(EmogiRemote *reading)
 {
@@ -119,8 +119,7 @@ make_events(EmogiRemote *reading)
 }
 
 /*
- * Get how many connections are not done. Raises 08001 for one that has taken too long to come
- * about.
+ * Count the connections that are not done. Raises 08001 if one has exceeded its connection timeout.
  */
 static int
 count_active(const EmogiRemote *reading, long *timeout_ms)
@@ -144,10 +143,7 @@ count_active(const EmogiRemote *reading, long *timeout_ms)
 	return count;
 }
 
-/*
- * Look at all connections that are open: encryption may keep back what their sockets do not tell
- * of.
- */
+/* Poll all established connections: encryption may buffer data that their sockets do not show. */
 static void
 advance_all(EmogiRemote *reading)
 {
@@ -155,7 +151,7 @@ advance_all(EmogiRemote *reading)
 	{
 		EmogiRemoteConnection *connection = list_nth(reading->connections, i);
 
-		if (is_at_work(connection))
+		if (is_busy(connection))
 			advance(reading, connection);
 	}
 }
@@ -164,7 +160,7 @@ advance_all(EmogiRemote *reading)
 static void
 read_all(EmogiRemote *reading)
 {
-	WaitEvent	occurred[MOST_EVENTS];
+	WaitEvent	occurred[MAX_EVENTS];
 	long		timeout_ms;
 
 	while (count_active(reading, &timeout_ms) > 0)
@@ -173,7 +169,7 @@ read_all(EmogiRemote *reading)
 
 		if (reading->is_changed)
 			make_events(reading);
-		count = WaitEventSetWait(reading->events, timeout_ms, occurred, MOST_EVENTS,
+		count = WaitEventSetWait(reading->events, timeout_ms, occurred, MAX_EVENTS,
 								 emogi_shared_wait_event(EMOGI_WAIT_SERVERS));
 		for (int i = 0; i < count; i++)
 		{
@@ -188,9 +184,9 @@ read_all(EmogiRemote *reading)
 	}
 }
 
-/* ---- the whole ---- */
+/* ---- exported ---- */
 
-/* Have all connections go on until they are done. */
+/* Run all connections until they are done. */
 static void
 finish(EmogiRemote *reading)
 {
@@ -209,16 +205,16 @@ connect_all(EmogiRemote *reading)
 }
 
 /*
- * Get ready to ask and read the servers of foreign tables and Citus tables, which emogi_remote_list
- * has found. Nobody is connected yet. Whoever gets them calls emogi_remote_leave, or, after an
- * error, emogi_remote_close, with the servers as a Datum. Raises 54001, 42704, 22023 and 40001.
+ * Prepare to ask and read the servers of the foreign tables and Citus tables found by
+ * emogi_remote_list. Does not connect yet. The caller must call emogi_remote_leave, or, after an
+ * error, emogi_remote_close with the result as a Datum. Raises 54001, 42704, 22023 and 40001.
  */
 EmogiRemote *
 emogi_remote_open(EmogiCall *call, const EmogiSource *source, List *elsewhere)
 {
 	EmogiRemote *reading = palloc0(sizeof *reading);
 
-	if (nreadings >= MOST_READINGS)
+	if (nreadings >= MAX_READINGS)
 		ereport(ERROR,
 				(errcode(ERRCODE_STATEMENT_TOO_COMPLEX),
 				 errmsg("reading foreign tables is nested too deeply"),
@@ -234,7 +230,7 @@ emogi_remote_open(EmogiCall *call, const EmogiSource *source, List *elsewhere)
 	return reading;
 }
 
-/* Forget what connections have waited for. */
+/* Free the wait event set. */
 static void
 free_events(EmogiRemote *reading)
 {
@@ -243,7 +239,7 @@ free_events(EmogiRemote *reading)
 	reading->events = NULL;
 }
 
-/* Close all connections, after an error; an on-exit callback, too. */
+/* Close all connections, after an error; also an on-exit callback. */
 void
 emogi_remote_close(int code, Datum servers)
 {
@@ -258,7 +254,7 @@ emogi_remote_close(int code, Datum servers)
 	free_events(reading);
 }
 
-/* Let go of all connections, when all has gone well. */
+/* Release all connections after success. */
 void
 emogi_remote_leave(EmogiRemote *reading)
 {
@@ -271,8 +267,8 @@ emogi_remote_leave(EmogiRemote *reading)
 }
 
 /*
- * May a graph of these columns be kept at all? Values of other types can come to be read as
- * something else, here as there, or by another session.
+ * May a graph of these columns be cached at all? Values of other types could change their meaning
+ * on either server, or differ between sessions.
  */
 static bool
 are_covered(const EmogiRemoteTable *table)
@@ -283,7 +279,7 @@ are_covered(const EmogiRemoteTable *table)
 	return true;
 }
 
-/* Get why a graph of a table is not kept; NULL when there is no reason. */
+/* Get the reason why a graph of a table is not cached; NULL if it is. */
 static const char *
 why_not_kept(const EmogiRemoteServer *server, const EmogiRemoteTable *table)
 {
@@ -302,8 +298,8 @@ why_not_kept(const EmogiRemoteServer *server, const EmogiRemoteTable *table)
 }
 
 /*
- * Append what tells the rows of all tables to bytes; get why a graph of them is not kept, NULL when
- * there is no reason.
+ * Append the stamps of all tables to bytes. Return the reason why a graph of them is not cached;
+ * NULL if it is.
  */
 static const char *
 list_stamps(const EmogiRemote *reading, StringInfo bytes)
@@ -330,10 +326,10 @@ list_stamps(const EmogiRemote *reading, StringInfo bytes)
 }
 
 /*
- * Ask all servers what tells the rows that will be read, each under the snapshot that it will be
- * read by, and make a fingerprint of that: where it is the same again, so are the rows. Returns why
- * a graph of them is not to be kept, where one does not know, for as long as the servers are open;
- * else NULL. Raises 08001, 08006, and what servers raise.
+ * Ask all servers for the stamps of the rows to be read, each under the snapshot of the later read,
+ * and compute their fingerprint: equal fingerprints guarantee equal rows. Return NULL, or the
+ * reason why a graph of them must not be cached, valid while the servers are open. Raises 08001,
+ * 08006, and errors of servers.
  */
 const char *
 emogi_remote_ask(EmogiRemote *reading, uint8 *fingerprint)
@@ -359,8 +355,8 @@ emogi_remote_ask(EmogiRemote *reading, uint8 *fingerprint)
 }
 
 /*
- * Have all servers send their rows; once more, by the connections that there are, if they have done
- * so already.
+ * Have all servers send their rows; if they have done so already, send them again over the existing
+ * connections.
  */
 static void
 read_servers(EmogiRemote *reading)
@@ -383,7 +379,7 @@ read_servers(EmogiRemote *reading)
 	finish(reading);
 }
 
-/* Have no range of any table be taken. */
+/* Mark all ranges of all tables as not taken. */
 static void
 rewind_ranges(EmogiRemote *reading)
 {
@@ -400,9 +396,9 @@ rewind_ranges(EmogiRemote *reading)
 
 /*
  * Fill a call's slot with the edges of heaps, as the active snapshot sees them, and of the servers'
- * tables, asked or not, read before or not: each server keeps its snapshot. careful: see
- * emogi_sink_begin. Raises 08001 and 08006, what servers raise, what decode.c raises, and what
- * emogi_heap_scan_tables does.
+ * tables, whether or not they were asked or read before: each server keeps its snapshot. careful:
+ * see emogi_sink_begin. Raises 08001 and 08006, errors of servers, and the errors of decode.c and
+ * of emogi_heap_scan_tables.
  */
 void
 emogi_remote_read(EmogiRemote *reading, const EmogiSource *source, List *heaps,

@@ -1,7 +1,7 @@
 /*
- * remote_sql.c: the SQL that servers are sent.
+ * remote_sql.c: the SQL that is sent to servers
  *
- * Names there are quoted always: another version may have other key words.
+ * Names are always quoted: another version may have other key words.
  */
 #include "postgres.h"
 
@@ -15,7 +15,7 @@
 
 #define VERSION_WITH_JIT 110000
 
-/* Write a name between quotes. */
+/* Append a quoted identifier. */
 static void
 write_name(StringInfo sql, const char *name)
 {
@@ -29,7 +29,7 @@ write_name(StringInfo sql, const char *name)
 	appendStringInfoChar(sql, '"');
 }
 
-/* Write the name of a table there, with its schema. */
+/* Append the qualified name of a remote table. */
 static void
 write_relation(StringInfo sql, const EmogiRemoteTable *table)
 {
@@ -39,8 +39,8 @@ write_relation(StringInfo sql, const EmogiRemoteTable *table)
 }
 
 /*
- * Get what makes a transaction's statements fail for which row security would hide rows: of a graph
- * that is kept none may be missing.
+ * Get the statement that makes queries fail if row security would hide rows: a cached graph must be
+ * complete.
  */
 const char *
 emogi_remote_sql_all_rows(void)
@@ -49,15 +49,15 @@ emogi_remote_sql_all_rows(void)
 }
 
 /*
- * Get what begins a connection's transaction, with the settings that postgres_fdw sets: by them
- * text means the same there and here. The planner there takes a COPY for more than it is, and would
- * compile it. Citus hides shards from whoever looks into pg_class, unless told otherwise. exports:
- * the snapshot is named, for others to import; else the one that has been is imported. Whoever
- * imports has no lock to wait for but those of who waits for the first connection's: that would
- * have no end.
+ * Get the statements that begin a connection's transaction, with the settings of postgres_fdw,
+ * which give text the same meaning on both servers. JIT is off, because the planner overestimates
+ * the cost of a COPY and would compile it. Citus hides shards from pg_class unless told otherwise.
+ * exports: export the snapshot; if a snapshot was exported before, it is imported instead. An
+ * importing connection limits its lock waits: a lock that it waits for may be requested by a
+ * session that waits for the first connection's lock, and that wait would never end.
  *
- * All settings end with the transaction: the session may be kept for a call that wants others, or
- * be a pooler's, which gives it to other clients.
+ * All settings end with the transaction: the session may be kept for a call that needs others, or
+ * belong to a pooler that passes it on to other clients.
  */
 char *
 emogi_remote_sql_begin(const EmogiRemoteServer *server, int version, bool exports)
@@ -87,8 +87,8 @@ emogi_remote_sql_begin(const EmogiRemoteServer *server, int version, bool export
 }
 
 /*
- * Write the SELECT of a table's columns, as a whole; with the table of each row behind them if
- * asked for.
+ * Append the SELECT of a table's columns, for all rows; followed by the row's tableoid if
+ * with_table.
  */
 static void
 write_select(StringInfo sql, const EmogiRemoteTable *table, bool with_table)
@@ -114,8 +114,8 @@ emogi_remote_sql_select(const EmogiRemoteTable *table)
 }
 
 /*
- * A function of that name and those types of arguments, p in schema n, that belongs to the
- * extension emogi, and that the role may call.
+ * A function with this name and these argument types, p in schema n, that belongs to the extension
+ * emogi and that the role may execute.
  */
 #define FROM_EMOGI(name, types) \
 	" FROM pg_catalog.pg_extension e, pg_catalog.pg_depend d, pg_catalog.pg_proc p," \
@@ -128,7 +128,7 @@ emogi_remote_sql_select(const EmogiRemoteTable *table)
 	" AND pg_catalog.has_function_privilege(p.oid, 'EXECUTE')" \
 	" AND pg_catalog.has_schema_privilege(n.oid, 'USAGE')"
 
-/* Get the query for the schema of the function that tells stamps; of no row where there is none. */
+/* Get the query for the schema of the stamp function; it returns no row if there is none. */
 char *
 emogi_remote_sql_find_teller(void)
 {
@@ -136,9 +136,9 @@ emogi_remote_sql_find_teller(void)
 }
 
 /*
- * Get the query for the stamps of all tables of a server, a row for each, in their order: the
- * stamp, the table's OID, and the OIDs of its columns' types, with blanks between. A table that is
- * not there, or whose schema is closed, has none.
+ * Get the query for the stamps of all tables of a server, one row per table, in their order: the
+ * stamp, the table's OID, and the OIDs of its columns' types, separated by blanks. They are NULL
+ * for a table that does not exist, or whose schema is not accessible.
  */
 char *
 emogi_remote_sql_stamps(const EmogiRemoteServer *server)
@@ -180,12 +180,12 @@ emogi_remote_sql_stamps(const EmogiRemoteServer *server)
 }
 
 /*
- * Get the query of what ranges are made by: whether the table has pages that TIDs lead to, and the
- * role may ask for them, whether others inherit from it, how many pages it has, about how many
+ * Get the query for a table's properties that determine its ranges: whether it has pages that can
+ * be read by TID and the role has the permission, whether it has children, its pages, its estimated
  * rows, its OID, and the schema of an emogi that packs them. A function counts only if it belongs
- * to that extension: anybody may have made another of its name, and it would run as this role. Row
- * security is the business of SELECT. A table that Citus has given its trigger has no pages of its
- * own: its rows are in shards, which Citus reads over there.
+ * to the extension emogi: anybody could create another of the same name, and it would run as this
+ * role. Row security is left to SELECT. A table with the Citus trigger has no pages of its own: its
+ * rows are in shards, which Citus reads on that server.
  */
 char *
 emogi_remote_sql_measure(const EmogiRemoteTable *table)
@@ -208,7 +208,7 @@ emogi_remote_sql_measure(const EmogiRemoteTable *table)
 					quote_literal_cstr(name.data));
 }
 
-/* Get the name of a type whose values are grouped. */
+/* Get the name of a type that can be grouped. */
 static const char *
 grouped_type(Oid type)
 {
@@ -228,11 +228,11 @@ grouped_type(Oid type)
 }
 
 /*
- * Get the COPY of a range of a table whose rows come in arrays: a server makes and sends them in
- * half the time that rows of their own take. All arrays of a row have their values in the same
- * order, NULL among them. A column of a domain is cast to what that is of. The table had no
- * children when it was measured: of one that has come since, rows on some pages alone would be
- * read. The last column is the OID of the table that the name leads to.
+ * Get the COPY of a range of a table whose rows are sent as arrays, which takes the server half the
+ * time of single rows. All arrays of a row have the same order, including NULL. A column of a
+ * domain is cast to its base type. FROM ONLY, because the table had no children when it was
+ * measured: of a child created since then, only the rows on these pages would be read. The last
+ * column is the OID of the table that the name now refers to.
  */
 static char *
 copy_groups(const EmogiRemoteTable *table, uint64 range)
@@ -248,7 +248,8 @@ copy_groups(const EmogiRemoteTable *table, uint64 range)
 	initStringInfo(&sql);
 	appendStringInfo(&sql,
 					 "COPY (SELECT a.* FROM pg_catalog.generate_series("
-					 UINT64_FORMAT "::pg_catalog.int8, " INT64_FORMAT ", %d) AS p(n), LATERAL (SELECT ",
+					 UINT64_FORMAT "::pg_catalog.int8, " INT64_FORMAT ", %d) AS p(n), LATERAL "
+																	  "(SELECT ",
 					 first, (int64) end - 1, EMOGI_GROUP_PAGES);
 	for (int i = 0; i < table->ncolumns; i++)
 	{
@@ -265,9 +266,9 @@ copy_groups(const EmogiRemoteTable *table, uint64 range)
 }
 
 /*
- * Get the COPY of a range of a table whose rows are packed. The function is in the list of targets:
- * there its packs are sent as they are made. All arguments are of its own types, so that no other
- * function of its name fits better.
+ * Get the COPY of a range of a table whose rows are packed. The function is in the target list, so
+ * that its packs are sent as they are made. All arguments are cast to its argument types, so that
+ * no other function of the same name matches better.
  */
 static char *
 copy_packs(const EmogiRemoteTable *table, uint64 range)
@@ -292,8 +293,8 @@ copy_packs(const EmogiRemoteTable *table, uint64 range)
 }
 
 /*
- * Get the COPY of a range of a table row by row. The last one has no end: rows that children of the
- * table have on pages beyond are in it.
+ * Get the COPY of a range of a table row by row. The last range has no upper bound: it includes
+ * rows that children of the table have on later pages.
  */
 static char *
 copy_rows(const EmogiRemoteTable *table, uint64 range)

@@ -1,21 +1,19 @@
 /*
- * remote_tables.c: the foreign tables and Citus tables that are read by connections of our own.
+ * remote_tables.c: the foreign tables and Citus tables that are read over emogi's own connections
  *
- * The foreign ones are postgres_fdw's. None is, where a call may have to see what a connection of
- * postgres_fdw, or of Citus, sees, and ours do not:
+ * Only foreign tables of postgres_fdw are read in this way. None is read if a call might have to
+ * see what a connection of postgres_fdw or Citus sees and ours does not:
  *
- * - The transaction has changed rows there, which it has not committed. Then it holds the lock of a
- *   writer on a foreign table to its end, be
- *   it by INSERT, COPY, TRUNCATE or a row that was routed to a partition. What was changed may be
- *   seen by way of another foreign table,
- *   through a trigger there or under another name: so a writer's lock on any foreign table counts.
- *   So it is with Citus tables; and a lock on a
- *   catalog of Citus tells that shards are being made or moved.
- * - It is REPEATABLE READ or SERIALIZABLE: all its reads have one snapshot there.
- * - Citus has sent the call to a node as a part of a query: the changes of its transaction are
- *   those of other sessions.
- * - The call reads names of edges, too, by postgres_fdw or Citus: they are to be of the rows that
- *   the graph was made of.
+ * - The transaction has changed rows there, which are not committed. Then it holds a writer's lock
+ *   on a foreign table until its end, after INSERT, COPY, TRUNCATE or tuple routing to a partition.
+ *   The changes may be visible through another foreign table, by a trigger there or under another
+ *   name: therefore a writer's lock on any foreign table counts. The same applies to Citus tables;
+ *   and a lock on a catalog of Citus shows that shards are being created or moved.
+ * - It is REPEATABLE READ or SERIALIZABLE: all its reads share one remote snapshot.
+ * - Citus has sent the call to a node as part of a query: the changes of its transaction belong to
+ *   other sessions.
+ * - The call also reads names of edges, by postgres_fdw or Citus: they must belong to the rows that
+ *   the graph was built from.
  */
 #include "postgres.h"
 
@@ -43,36 +41,36 @@
 #include "base/settings.h"
 
 /*
- * Locks of those who write, and of those who may. ShareLock is that of REINDEX, by which Citus has
- * locked indexes of shards: nobody would end a wait for the own transaction there. Foreign tables
- * have no such lock.
+ * Locks of transactions that write or may write. ShareLock is that of REINDEX, by which Citus has
+ * locked indexes of shards: nothing would end our wait for our own transaction there. Foreign
+ * tables have no such lock.
  */
 #define WRITER_LOCKS \
 	(LOCKBIT_ON(RowExclusiveLock) | LOCKBIT_ON(ShareLock) | LOCKBIT_ON(ShareRowExclusiveLock) | \
 	 LOCKBIT_ON(ExclusiveLock) | LOCKBIT_ON(AccessExclusiveLock))
 
-/* ---- what the transaction has changed ---- */
+/* ---- changes of the transaction ---- */
 
-/* Tables that the transaction holds a writer's lock on; in memory of one look. */
+/* Tables on which the transaction holds a writer's lock; valid during one check. */
 static Oid *locked;
 static int	nlocked;
-static int	most_locked;
+static int	max_locked;
 
-/* Note a table; there is no room for more than that of the look before. */
+/* Add a table; the array has room for as many as the previous pass has counted. */
 static void
 note_locked(Oid relid)
 {
-	if (nlocked < most_locked)
+	if (nlocked < max_locked)
 		locked[nlocked] = relid;
 	nlocked++;
 }
 
 /*
- * May a relation be one whose rows are elsewhere, or tell where? One that the transaction has
- * dropped is not known to be something else.
+ * May a relation have remote rows, or determine where rows are? A relation that the transaction has
+ * dropped counts, because nothing is known about it.
  */
 static bool
-may_lead_elsewhere(Oid relid)
+may_be_remote(Oid relid)
 {
 	const char	kind = get_rel_relkind(relid);
 
@@ -80,32 +78,32 @@ may_lead_elsewhere(Oid relid)
 		emogi_citus_is_table(relid) || emogi_citus_is_shard(relid);
 }
 
-/* May the transaction have changed rows elsewhere, which it has not committed? */
+/* May the transaction have uncommitted changes of remote rows? */
 static bool
 may_have_changed(void)
 {
 	bool		found = false;
 
-	most_locked = 64;
+	max_locked = 64;
 	for (;;)
 	{
-		locked = palloc(most_locked * sizeof(Oid));
+		locked = palloc(max_locked * sizeof(Oid));
 		nlocked = 0;
 		emogi_compat_each_lock(WRITER_LOCKS, note_locked);
-		if (nlocked <= most_locked)
+		if (nlocked <= max_locked)
 			break;
 		pfree(locked);
-		most_locked = nlocked;
+		max_locked = nlocked;
 	}
 	for (int i = 0; i < nlocked && !found; i++)
-		found = may_lead_elsewhere(locked[i]);
+		found = may_be_remote(locked[i]);
 	pfree(locked);
 	return found;
 }
 
-/* ---- whose they are ---- */
+/* ---- permissions ---- */
 
-/* Is a foreign-data wrapper postgres_fdw, under whatever name? */
+/* Is a foreign-data wrapper postgres_fdw, under any name? */
 static bool
 is_postgres_fdw(Oid wrapper)
 {
@@ -130,7 +128,7 @@ is_postgres_fdw(Oid wrapper)
 	return is;
 }
 
-/* Get the names of the columns of a Source; an end without. */
+/* Get the names of the columns of a source; return their number. */
 static int
 list_columns(const EmogiSource *source, const char **names)
 {
@@ -144,7 +142,7 @@ list_columns(const EmogiSource *source, const char **names)
 	return count;
 }
 
-/* Is a column of a foreign table the server's, and not computed here? */
+/* Is a column of a foreign table stored on the server, not computed here? */
 static bool
 is_stored(Relation rel, const char *name)
 {
@@ -153,7 +151,7 @@ is_stored(Relation rel, const char *name)
 }
 
 /*
- * May a foreign table be read by connections of our own? Raises 42704 where the caller has no user
+ * May a foreign table be read over emogi's own connections? Raises 42704 if the caller has no user
  * mapping.
  */
 static bool
@@ -175,7 +173,7 @@ may_read(const EmogiSource *source, Oid relid)
 	return may;
 }
 
-/* Has the transaction changed a row of a catalog, which is there? */
+/* Has the transaction changed an existing row of a catalog? */
 static bool
 is_own_row(int cache, Oid oid)
 {
@@ -190,7 +188,7 @@ is_own_row(int cache, Oid oid)
 
 /*
  * May the transaction have changed what a Citus table's rows are found and read by, without a lock
- * on a table that tells of it: the name of its schema, the role, the labels of an enum? Sessions on
+ * on a table that shows it: the name of its schema, the role, the labels of an enum? Sessions on
  * nodes would not see that.
  */
 static bool
@@ -209,8 +207,8 @@ may_have_renamed(const EmogiSource *source, Oid relid)
 }
 
 /*
- * May the role read all rows of a partition, which it has not named? Of that one, the rights on the
- * named table say nothing to its node.
+ * May the role read all rows of a partition that it has not named? The node checks permissions on
+ * the partition, not on the named table.
  */
 static bool
 may_enter(const EmogiSource *source, Oid relid)
@@ -232,7 +230,7 @@ can_login(void)
 	return can;
 }
 
-/* May the shards of Citus tables be read by connections of our own? Else Citus knows better. */
+/* May the shards of Citus tables be read over emogi's own connections? If not, Citus reads them. */
 static bool
 may_read_shards(const EmogiSource *source, List *relids)
 {
@@ -248,8 +246,8 @@ may_read_shards(const EmogiSource *source, List *relids)
 }
 
 /*
- * Are rows of a relation, which is locked, in shards? Those of a partitioned table are in its
- * partitions, which are Citus tables of their own.
+ * Are the rows of a locked relation in shards? Those of a partitioned table are in its partitions,
+ * which are Citus tables themselves.
  */
 static bool
 is_in_shards(Oid relid)
@@ -258,9 +256,9 @@ is_in_shards(Oid relid)
 }
 
 /*
- * Divide a relation, its partitions and its children, which are locked, into heaps, and foreign
- * tables and Citus tables that are read by connections of our own. False when there is none of
- * these, or something else that the executor must read.
+ * Divide a locked relation, its partitions and its children into heaps, and foreign tables and
+ * Citus tables that are read over emogi's own connections. Return false if there are none of the
+ * latter, or if something else must be read by the executor.
  */
 bool
 emogi_remote_list(const EmogiSource *source, List *relids, List **heaps, List **elsewhere)
@@ -296,9 +294,9 @@ emogi_remote_list(const EmogiSource *source, List *relids, List **heaps, List **
 	return true;
 }
 
-/* ---- what is read there ---- */
+/* ---- remote tables ---- */
 
-/* Get the value of an option, or what it is without. */
+/* Get the value of an option, or a default. */
 static const char *
 option_or(List *options, const char *name, const char *otherwise)
 {
@@ -314,7 +312,7 @@ option_or(List *options, const char *name, const char *otherwise)
 	return otherwise;
 }
 
-/* Describe a table as it is here, or, of the shards of a Citus table, as all are. */
+/* Describe a foreign table, or, for a Citus table, what all its shards have in common. */
 static EmogiRemoteTable *
 describe_table(const EmogiSource *source, Oid relid)
 {
@@ -344,8 +342,8 @@ describe_table(const EmogiSource *source, Oid relid)
 }
 
 /*
- * Append what says how a table here is one there: names and types of all columns, whichever are
- * read. Those of a shard are its table's.
+ * Append the mapping of a local table to its remote table: names and types of all columns, whether
+ * or not they are read. A shard has its table's.
  */
 void
 emogi_remote_tables_write_layout(StringInfo bytes, const EmogiRemoteTable *table)
@@ -369,10 +367,7 @@ emogi_remote_tables_write_layout(StringInfo bytes, const EmogiRemoteTable *table
 	relation_close(rel, NoLock);
 }
 
-/*
- * Find a foreign server in a list; add it when it is not there. Raises 42704 where the caller has
- * no user mapping.
- */
+/* Find a foreign server in a list, or add it. Raises 42704 if the caller has no user mapping. */
 static EmogiRemoteServer *
 find_server(List **servers, Oid serverid)
 {
@@ -395,7 +390,7 @@ find_server(List **servers, Oid serverid)
 	return server;
 }
 
-/* Find a node in a list of servers; add it when it is not there. */
+/* Find a node in a list of servers, or add it. */
 static EmogiRemoteServer *
 find_node(List **servers, const EmogiCitusNode *node)
 {
@@ -409,8 +404,8 @@ find_node(List **servers, const EmogiCitusNode *node)
 }
 
 /*
- * Add the nodes of Citus tables, with the shards that are read there, to a list of servers. Raises
- * 40001 when they cannot be read any more.
+ * Add the nodes of Citus tables, with the shards to be read there, to a list of servers. Raises
+ * 40001 if they can no longer be read.
  */
 static List *
 add_nodes(const EmogiSource *source, List *in_shards, List *servers)
@@ -437,9 +432,9 @@ add_nodes(const EmogiSource *source, List *in_shards, List *servers)
 }
 
 /*
- * Describe the servers of foreign tables and of Citus tables, with what is read there; a list of
- * EmogiRemoteServer. Raises 42704 where the caller has no user mapping, 22023 for options of a
- * node, and 40001.
+ * Describe the servers of foreign tables and of Citus tables, with the tables to be read there;
+ * returns a list of EmogiRemoteServer. Raises 42704 if the caller has no user mapping, 22023 for
+ * invalid options of a node, and 40001.
  */
 List *
 emogi_remote_tables_describe(const EmogiSource *source, List *elsewhere)

@@ -1,12 +1,10 @@
 /*
- * version_stamp.c: emogi_stamp(relation, columns) -> bytea: what tells the rows that the caller's
- * snapshot sees of a table from all others, for an emogi on another server that keeps a graph of
- * them.
+ * version_stamp.c: emogi_stamp(relation, columns) -> bytea: a stamp of the rows that the caller's
+ * snapshot sees of a table, for an emogi on another server that caches a graph of them
  *
- * Whoever is told the same stamp twice has seen the same rows both times, whatever was committed
- * between. What tells is the ring of the table (cache/recent_writers.c); another start of this
- * server, or another server, has other stamps. NULL: nothing can be said, and what was read is not
- * to be kept.
+ * Equal stamps guarantee equal rows, whatever was committed in between. The stamp is derived from
+ * the table's recent writers (cache/recent_writers.c); another start of this server, or another
+ * server, has other stamps. NULL: no guarantee is possible, and the rows read must not be cached.
  */
 #include "postgres.h"
 
@@ -37,9 +35,8 @@
 PG_FUNCTION_INFO_V1(emogi_stamp);
 
 /*
- * Is a type one whose values say themselves what they are, wherever and whenever they are read?
- * Those of enums, domains, and names of objects can be made to say something else without a change
- * of the table.
+ * Do values of a type have the same meaning everywhere and at all times? Values of enums, domains,
+ * and names of objects can change their meaning without a change of the table.
  */
 static bool
 covers_type(Oid type)
@@ -80,8 +77,8 @@ covers_type(Oid type)
 }
 
 /*
- * Are values of a type there taken for what they are by one here, whatever the settings of a
- * session are?
+ * Is a value of a remote type read as the same value of a local type, whatever a session's settings
+ * are?
  */
 bool
 emogi_version_stamp_covers_types(Oid there, Oid here)
@@ -96,19 +93,16 @@ emogi_version_stamp_covers_types(Oid there, Oid here)
 	return there == here && covers_type(here);
 }
 
-/* May the caller look into a table, and so lock it? */
+/* May the caller read a table, and so lock it? */
 static bool
-may_look_into(Oid relid)
+may_read(Oid relid)
 {
 	return SearchSysCacheExists1(RELOID, ObjectIdGetDatum(relid)) &&
 		emogi_compat_schema_usage(get_rel_namespace(relid)) == ACLCHECK_OK &&
 		pg_class_aclcheck(relid, GetUserId(), ACL_SELECT) == ACLCHECK_OK;
 }
 
-/*
- * Are the rows of a table that the caller may see in its own heap, all of them, and their writers
- * known?
- */
+/* Are all rows of a table in its own heap, visible to the caller, and their writers known? */
 static bool
 is_plain(Relation rel)
 {
@@ -118,10 +112,10 @@ is_plain(Relation rel)
 		rel->rd_tableam == GetHeapamTableAmRoutine() &&
 		RelationIsPermanent(rel) && RelationIsPopulated(rel) && !IsCatalogRelation(rel) &&
 		!rel->rd_rel->relhassubclass && !emogi_citus_is_table(relid) &&
-		may_look_into(relid) && check_enable_rls(relid, InvalidOid, true) != RLS_ENABLED;
+		may_read(relid) && check_enable_rls(relid, InvalidOid, true) != RLS_ENABLED;
 }
 
-/* Are columns, by their names, there, stored, and of types that are covered? */
+/* Do columns with these names exist, are they stored, and are their types covered? */
 static bool
 are_covered(Relation rel, ArrayType *names)
 {
@@ -146,11 +140,11 @@ are_covered(Relation rel, ArrayType *names)
 }
 
 /*
- * Have the ring tell of the rows of a table, which is locked, that the active snapshot sees; false
- * when it cannot.
+ * Get the state of the recent writers for the rows of a locked table that the active snapshot sees;
+ * return false if it is unknown.
  */
 static bool
-tell(Oid relid, EmogiWriterTold *told)
+get_writers(Oid relid, EmogiWriterTold *told)
 {
 	EmogiTransactionSnapshot xids;
 	bool		is_told;
@@ -164,7 +158,7 @@ tell(Oid relid, EmogiWriterTold *told)
 	return is_told;
 }
 
-/* Make a fingerprint of bytes. */
+/* Compute a fingerprint of bytes. */
 void
 emogi_version_stamp_digest(const void *bytes, size_t length, uint8 *fingerprint)
 {
@@ -178,13 +172,13 @@ emogi_version_stamp_digest(const void *bytes, size_t length, uint8 *fingerprint)
 }
 
 /*
- * Get the stamp of a table, which is locked to the end of the transaction where the caller may read
- * it.
+ * Get the stamp of a table, which stays locked until the end of the transaction if the caller may
+ * read it.
  */
 Datum
 emogi_stamp(PG_FUNCTION_ARGS)
 {
-	Relation	rel = may_look_into(PG_GETARG_OID(0)) ?
+	Relation	rel = may_read(PG_GETARG_OID(0)) ?
 		try_relation_open(PG_GETARG_OID(0), AccessShareLock) : NULL;
 	struct
 	{
@@ -204,7 +198,7 @@ emogi_stamp(PG_FUNCTION_ARGS)
 	what.relid = RelationGetRelid(rel);
 	what.relfilenumber = emogi_compat_relfilenumber(rel);
 	is_told = is_plain(rel) && are_covered(rel, PG_GETARG_ARRAYTYPE_P(1)) &&
-		tell(what.relid, &what.told);
+		get_writers(what.relid, &what.told);
 	relation_close(rel, NoLock);
 	if (!is_told)
 		PG_RETURN_NULL();

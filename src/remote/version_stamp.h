@@ -1,5 +1,5 @@
 /*
- * version_stamp.h: what tells the rows of a table from all others; see version_stamp.c.
+ * version_stamp.h: stamps of the rows of a table; see version_stamp.c
  */
 #ifndef EMOGI_VERSION_STAMP_H
 #define EMOGI_VERSION_STAMP_H
