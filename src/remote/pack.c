@@ -111,7 +111,8 @@ check_kind(Relation rel)
 	ereport(ERROR,
 			(errcode(ERRCODE_WRONG_OBJECT_TYPE),
 			 errmsg("\"%s\" has no pages that can be read", RelationGetRelationName(rel)),
-			 errdetail("emogi_pages reads tables and materialized views of the access method heap."),
+			 errdetail("emogi_pages reads tables and materialized views of the access method "
+					   "heap."),
 			 errhint("Use SELECT.")));
 }
 
@@ -156,7 +157,8 @@ find_column(PackedColumn *column, Relation rel, const char *name)
 				 errmsg("column \"%s\" cannot be packed", name),
 				 errdetail("It is of type %s%s.", format_type_be(attribute->atttypid),
 						   emogi_compat_is_stored(attribute) ? "" : ", and not stored"),
-				 errhint("Columns of type smallint, integer, bigint, real and double precision can.")));
+				 errhint("Columns of type smallint, integer, bigint, real and double precision "
+						 "can.")));
 }
 
 /* Look up the columns in an array of names. Raises 22023 if there are none or too many. */

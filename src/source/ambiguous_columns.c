@@ -1,6 +1,8 @@
 /*
- * ambiguous_columns.c: columns that nobody named, and that could be meant as two things. What reads
- * the one is silent about the other, and the answer is that of another graph: so it is an error.
+ * ambiguous_columns.c: errors for unnamed columns that could be read in two ways
+ *
+ * Choosing one of the two readings silently could give the answer for another graph, so it is an
+ * error.
  */
 #include "postgres.h"
 
@@ -9,7 +11,7 @@
 
 #include "source/source.h"
 
-/* Is there a column of this name? */
+/* Is there a column with this name? */
 static bool
 has_column(TupleDesc desc, const char *name)
 {
@@ -20,7 +22,10 @@ has_column(TupleDesc desc, const char *name)
 	return false;
 }
 
-/* Write how a relation's columns are named, or a query's, NULL. costs: "" = none. */
+/*
+ * Get the hint that shows how to name the columns of a relation, or of a query (NULL). costs: "" =
+ * none.
+ */
 static char *
 how_to_name(const char *relation, const char *ends, const char *costs)
 {
@@ -31,7 +36,7 @@ how_to_name(const char *relation, const char *ends, const char *costs)
 		psprintf("Select the one: 'SELECT %s%s%s FROM (...) AS q'.", ends, comma, costs);
 }
 
-/* Raise 42702 where both pairs of names are there, which could be the ends. */
+/* Raise 42702 if both pairs of names that could be the ends exist. */
 static void
 check_ends(TupleDesc desc, const char *of, const char *relation)
 {
@@ -44,10 +49,9 @@ check_ends(TupleDesc desc, const char *of, const char *relation)
 }
 
 /*
- * Raise 42702 or 42703 where it cannot be told which columns of a graph are meant by their names:
- * two pairs of ends; weight and cost, where a weight is read or a cost of the way back stands
- * beside; and such a one without a cost of the way there. of: what it is, for messages; relation:
- * its name, NULL = a query.
+ * Raise 42702 or 42703 if the column names of a graph are ambiguous: two pairs of ends; both weight
+ * and cost, if a weight is read or there is a reverse_cost; or a reverse_cost without a cost. of:
+ * the relation or query, for messages; relation: its name, NULL = a query.
  */
 void
 emogi_ambiguous_columns_check(TupleDesc desc, bool wants_weight, const char *of,

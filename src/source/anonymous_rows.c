@@ -1,13 +1,14 @@
 /*
- * anonymous_rows.c: which columns an anonymous row has that a query returns.
+ * anonymous_rows.c: the columns of anonymous rows that a query returns
  *
- * ROW(a, b) is of type record, which says nothing of a and b. So the expression is looked for in
- * the query, through sub-queries, joins, WITH, VALUES and all parts of a UNION, which must agree.
- * What is found is told by the type modifier of the column, as the server knows rows at run time.
+ * ROW(a, b) has type record, which does not describe a and b. Therefore the expression is searched
+ * for in the query, through subqueries, joins, WITH, VALUES and all branches of a UNION, which must
+ * agree. The result is registered as the type modifier of the column, as the server does for rows
+ * at run time.
  *
  * A query may refer to one column many times, and that one to another: c1 AS (SELECT r FROM c0
- * UNION ALL SELECT r FROM c0), c2 AS ... So each column of a query or of an item of FROM is
- * followed once in a search, whose cost is linear in the size of the parse tree.
+ * UNION ALL SELECT r FROM c0), c2 AS ... Therefore each column of a query or of a range table entry
+ * is visited only once in a search, whose cost is linear in the size of the parse tree.
  */
 #include "postgres.h"
 
@@ -27,34 +28,34 @@
 #include "base/compat.h"
 #include "source/source.h"
 
-/* Queries around the one at hand, itself first. */
+/* Stack of nested queries, innermost first. */
 typedef struct Level
 {
 	Query	   *query;
 	const struct Level *outer;
 } Level;
 
-/* A column of a query or of an item of FROM: a key without padding. */
+/* A column of a query or of a range table entry: a hash key without padding. */
 typedef struct Column
 {
 	uint64		of;				/* address of the Query or RangeTblEntry */
 	int64		number;
 } Column;
 
-/* Columns that were found so far. */
+/* State of a search. */
 typedef struct Search
 {
-	TupleDesc	desc;			/* NULL = none yet */
-	bool		failed;			/* there are none, or not the same everywhere */
-	HTAB	   *followed;		/* of Column: those that have been looked at, or are being */
+	TupleDesc	desc;			/* columns found so far; NULL = none yet */
+	bool		failed;			/* no columns, or different ones in different places */
+	HTAB	   *visited;		/* of Column: those visited, or being visited */
 } Search;
 
-static void look_at(Node *node, const Level *level, Search *search);	/* they call each other */
-static void look_at_column(Query *query, int n, const Level *outer, Search *search);
+static void visit(Node *node, const Level *level, Search *search);	/* mutually recursive */
+static void visit_column(Query *query, int n, const Level *outer, Search *search);
 
-/* Are two columns of rows handled alike, as keys? */
+/* Are two columns of rows equivalent as keys? */
 static bool
-are_alike(const Form_pg_attribute a, const Form_pg_attribute b)
+are_equivalent(const Form_pg_attribute a, const Form_pg_attribute b)
 {
 	EmogiKeyType first;
 	EmogiKeyType second;
@@ -67,11 +68,11 @@ are_alike(const Form_pg_attribute a, const Form_pg_attribute b)
 }
 
 /*
- * Take columns that were found; all that are found must be alike. One that is a literal without a
- * type is what it is elsewhere.
+ * Merge columns that were found; all must be equivalent. An untyped literal gets its type from the
+ * other places.
  */
 static void
-take(TupleDesc desc, Search *search)
+merge_columns(TupleDesc desc, Search *search)
 {
 	if (search->desc == NULL)
 	{
@@ -89,11 +90,11 @@ take(TupleDesc desc, Search *search)
 		else if (b->atttypid == UNKNOWNOID)
 			search->failed |= a->atttypid != TEXTOID && a->atttypid != VARCHAROID;
 		else
-			search->failed |= !are_alike(a, b);
+			search->failed |= !are_equivalent(a, b);
 	}
 }
 
-/* Make columns that are literals without a type text, as they are elsewhere in a result. */
+/* Give columns that are only untyped literals the type text, as elsewhere in a result. */
 static void
 resolve_literals(TupleDesc desc)
 {
@@ -109,7 +110,7 @@ resolve_literals(TupleDesc desc)
 	}
 }
 
-/* Make the columns of ROW(...). */
+/* Describe the columns of ROW(...). */
 static TupleDesc
 columns_of(const RowExpr *row)
 {
@@ -127,99 +128,99 @@ columns_of(const RowExpr *row)
 	return desc;
 }
 
-/* Take the columns of ROW(...). */
+/* Merge the columns of ROW(...). */
 static void
-take_row(const RowExpr *row, Search *search)
+merge_row(const RowExpr *row, Search *search)
 {
 	TupleDesc	desc = columns_of(row);
 
-	take(desc, search);
+	merge_columns(desc, search);
 	FreeTupleDesc(desc);
 }
 
-/* Is this the first time that a search comes to a column? */
+/* Mark a column as visited; was it the first visit? */
 static bool
-comes_first_to(Search *search, const void *of, int number)
+visit_first(Search *search, const void *of, int number)
 {
 	const Column column = {(uint64) (uintptr_t) of, number};
 	bool		found;
 
-	(void) hash_search(search->followed, &column, HASH_ENTER, &found);
+	(void) hash_search(search->visited, &column, HASH_ENTER, &found);
 	return !found;
 }
 
-/* Look at all of some expressions. */
+/* Visit all expressions of a list. */
 static void
-look_at_all(List *nodes, const Level *level, Search *search)
+visit_list(List *nodes, const Level *level, Search *search)
 {
 	ListCell   *cell;
 
 	foreach(cell, nodes)
-		look_at(lfirst(cell), level, search);
+		visit(lfirst(cell), level, search);
 }
 
-/* Look at all parts of a UNION, INTERSECT or EXCEPT for its n-th column. */
+/* Visit the n-th column of all branches of a UNION, INTERSECT or EXCEPT. */
 static void
-look_at_parts(Node *node, int n, const Level *level, Search *search)
+visit_set_operation(Node *node, int n, const Level *level, Search *search)
 {
 	check_stack_depth();
 	if (IsA(node, SetOperationStmt))
 	{
-		look_at_parts(((SetOperationStmt *) node)->larg, n, level, search);
-		look_at_parts(((SetOperationStmt *) node)->rarg, n, level, search);
+		visit_set_operation(((SetOperationStmt *) node)->larg, n, level, search);
+		visit_set_operation(((SetOperationStmt *) node)->rarg, n, level, search);
 		return;
 	}
-	look_at_column(rt_fetch(castNode(RangeTblRef, node)->rtindex, level->query->rtable)->subquery,
+	visit_column(rt_fetch(castNode(RangeTblRef, node)->rtindex, level->query->rtable)->subquery,
 				   n, level, search);
 }
 
-/* Look at the n-th column of a query. */
+/* Visit the n-th column of a query. */
 static void
-look_at_column(Query *query, int n, const Level *outer, Search *search)
+visit_column(Query *query, int n, const Level *outer, Search *search)
 {
 	const Level level = {query, outer};
 	TargetEntry *target;
 
-	if (!comes_first_to(search, query, n))
+	if (!visit_first(search, query, n))
 		return;
 	if (query->setOperations != NULL)
 	{
-		look_at_parts(query->setOperations, n, &level, search);
+		visit_set_operation(query->setOperations, n, &level, search);
 		return;
 	}
 	target = get_tle_by_resno(query->targetList, n);
 	if (target == NULL || target->resjunk)
 		search->failed = true;
 	else
-		look_at((Node *) target->expr, &level, search);
+		visit((Node *) target->expr, &level, search);
 }
 
-/* Look at a column of WITH; a recursive one is what its first part is, or all. */
+/* Visit a column of a WITH query. Of a recursive one, only the other branches matter. */
 static void
-look_at_with(const RangeTblEntry *entry, int n, const Level *level, Search *search)
+visit_cte(const RangeTblEntry *entry, int n, const Level *level, Search *search)
 {
 	ListCell   *cell;
 
 	for (Index up = entry->ctelevelsup; up > 0 && level != NULL; up--)
 		level = level->outer;
 	if (level == NULL || entry->self_reference)
-		return;					/* what refers to itself is looked at as a part of itself */
+		return;					/* a self-reference is visited as part of its own query */
 	foreach(cell, level->query->cteList)
 	{
 		CommonTableExpr *with = lfirst_node(CommonTableExpr, cell);
 
 		if (strcmp(with->ctename, entry->ctename) == 0 && IsA(with->ctequery, Query))
 		{
-			look_at_column((Query *) with->ctequery, n, level, search);
+			visit_column((Query *) with->ctequery, n, level, search);
 			return;
 		}
 	}
 	search->failed = true;
 }
 
-/* Look at a column of an item of FROM. */
+/* Visit a column of a range table entry. */
 static void
-look_at_variable(const Var *var, const Level *level, Search *search)
+visit_variable(const Var *var, const Level *level, Search *search)
 {
 	RangeTblEntry *entry;
 	List	   *grouped;
@@ -231,32 +232,32 @@ look_at_variable(const Var *var, const Level *level, Search *search)
 	if (entry == NULL || var->varattno <= 0)
 	{
 		if (entry != NULL && var->varattno == 0 && entry->rtekind == RTE_SUBQUERY)
-			take(ExecCleanTypeFromTL(entry->subquery->targetList), search);
+			merge_columns(ExecCleanTypeFromTL(entry->subquery->targetList), search);
 		else
 			search->failed = true;
 		return;
 	}
-	if (!comes_first_to(search, entry, var->varattno))
+	if (!visit_first(search, entry, var->varattno))
 		return;
 	grouped = emogi_compat_grouped(entry);
 	if (entry->rtekind == RTE_SUBQUERY)
-		look_at_column(entry->subquery, var->varattno, level, search);
+		visit_column(entry->subquery, var->varattno, level, search);
 	else if (entry->rtekind == RTE_CTE)
-		look_at_with(entry, var->varattno, level, search);
+		visit_cte(entry, var->varattno, level, search);
 	else if (entry->rtekind == RTE_JOIN)
-		look_at(list_nth(entry->joinaliasvars, var->varattno - 1), level, search);
+		visit(list_nth(entry->joinaliasvars, var->varattno - 1), level, search);
 	else if (entry->rtekind == RTE_VALUES)
 		foreach(cell, entry->values_lists)
-			look_at(list_nth(lfirst(cell), var->varattno - 1), level, search);
+			visit(list_nth(lfirst(cell), var->varattno - 1), level, search);
 	else if (grouped != NIL)
-		look_at(list_nth(grouped, var->varattno - 1), level, search);
+		visit(list_nth(grouped, var->varattno - 1), level, search);
 	else
 		search->failed = true;
 }
 
-/* Look at an expression: rows that it may be. NULL is a row of any columns. */
+/* Visit an expression: collect the rows that it can be. NULL is compatible with any columns. */
 static void
-look_at(Node *node, const Level *level, Search *search)
+visit(Node *node, const Level *level, Search *search)
 {
 	ListCell   *cell;
 
@@ -265,40 +266,40 @@ look_at(Node *node, const Level *level, Search *search)
 	if (node == NULL || search->failed)
 		return;
 	if (IsA(node, RowExpr) && exprType(node) == RECORDOID)
-		take_row((RowExpr *) node, search);
+		merge_row((RowExpr *) node, search);
 	else if (IsA(node, Var) && exprType(node) == RECORDOID)
-		look_at_variable((Var *) node, level, search);
+		visit_variable((Var *) node, level, search);
 	else if (IsA(node, RelabelType))
-		look_at((Node *) ((RelabelType *) node)->arg, level, search);
+		visit((Node *) ((RelabelType *) node)->arg, level, search);
 	else if (IsA(node, CoalesceExpr))
-		look_at_all(((CoalesceExpr *) node)->args, level, search);
+		visit_list(((CoalesceExpr *) node)->args, level, search);
 	else if (IsA(node, CaseExpr))
 	{
 		foreach(cell, ((CaseExpr *) node)->args)
-			look_at((Node *) lfirst_node(CaseWhen, cell)->result, level, search);
-		look_at((Node *) ((CaseExpr *) node)->defresult, level, search);
+			visit((Node *) lfirst_node(CaseWhen, cell)->result, level, search);
+		visit((Node *) ((CaseExpr *) node)->defresult, level, search);
 	}
 	else if (IsA(node, SubLink) && ((SubLink *) node)->subLinkType == EXPR_SUBLINK)
-		look_at_column(castNode(Query, ((SubLink *) node)->subselect), 1, level, search);
+		visit_column(castNode(Query, ((SubLink *) node)->subselect), 1, level, search);
 	else if (exprType(node) != RECORDOID && type_is_rowtype(exprType(node)))
-		take(lookup_rowtype_tupdesc_copy(getBaseType(exprType(node)), -1), search);
+		merge_columns(lookup_rowtype_tupdesc_copy(getBaseType(exprType(node)), -1), search);
 	else if (!IsA(node, Const) || !((Const *) node)->constisnull)
 		search->failed = true;
 }
 
 /*
- * Find the columns of the n-th column of a query's result, an anonymous row; NULL when they cannot
- * be told.
+ * Find the columns of the n-th result column of a query, an anonymous row; NULL if they are
+ * unknown.
  */
 static TupleDesc
 find_columns(Query *query, int n)
 {
 	HASHCTL		info = {.keysize = sizeof(Column),.entrysize = sizeof(Column),
 						.hcxt = CurrentMemoryContext};
-	Search		search = {.followed = hash_create("columns followed", 64, &info,
+	Search		search = {.visited = hash_create("columns followed", 64, &info,
 												  HASH_ELEM | HASH_BLOBS | HASH_CONTEXT)};
 
-	look_at_column(query, n, NULL, &search);
+	visit_column(query, n, NULL, &search);
 	if (search.failed || search.desc == NULL)
 		return NULL;
 	resolve_literals(search.desc);
@@ -306,8 +307,8 @@ find_columns(Query *query, int n)
 }
 
 /*
- * Give each column of a query's result that is an anonymous row the type modifier of its columns,
- * where they can be found.
+ * Set the type modifier of each result column that is an anonymous row, if its columns can be
+ * found.
  */
 void
 emogi_anonymous_rows_describe(Query *query, TupleDesc desc)

@@ -1,9 +1,9 @@
 /*
- * catalog_visibility.c: does a snapshot see what the catalogs say of a relation: its name, file,
- * kind, columns, rule, policies, and its children?
+ * catalog_visibility.c: whether a snapshot sees the current catalog entries of a relation: its
+ * name, file, kind, columns, rule, policies, and children
  *
- * A catalog row whose writer the snapshot sees as ended is the row that the snapshot sees; only if
- * it does not, the catalog is read under the snapshot. What follows from it is snapshot.c's.
+ * If a snapshot sees the writer of a current catalog row as committed, it sees that row; only
+ * otherwise is the catalog read under the snapshot. snapshot.c decides what follows from it.
  */
 #include "postgres.h"
 
@@ -33,7 +33,10 @@
 #include "source/catalog_visibility.h"
 #include "source/source.h"
 
-/* Does a snapshot see this row, which is the newest? Own rows may be of a later command. */
+/*
+ * Does a snapshot see this row, which is the newest version? A row of our own transaction may
+ * belong to a later command.
+ */
 static bool
 sees_row(HeapTuple row, Snapshot snapshot)
 {
@@ -45,8 +48,8 @@ sees_row(HeapTuple row, Snapshot snapshot)
 }
 
 /*
- * Get the first row that a snapshot sees under some keys of a catalog's unique index, copied; NULL
- * when there is none.
+ * Get a copy of the first row that a snapshot sees for keys of a catalog's unique index; NULL if
+ * there is none.
  */
 static HeapTuple
 fetch_row(Oid catalog, Oid index, ScanKey keys, int nkeys, Snapshot snapshot)
@@ -62,7 +65,7 @@ fetch_row(Oid catalog, Oid index, ScanKey keys, int nkeys, Snapshot snapshot)
 	return row;
 }
 
-/* Find a schema by its name; InvalidOid when there was none. */
+/* Find a schema by its name; InvalidOid if the snapshot sees none. */
 static Oid
 find_schema(const char *name, Snapshot snapshot)
 {
@@ -86,7 +89,7 @@ find_schema(const char *name, Snapshot snapshot)
 	return HeapTupleIsValid(row) ? ((Form_pg_namespace) GETSTRUCT(row))->oid : InvalidOid;
 }
 
-/* Find a relation by its name in a schema; InvalidOid when there was none. */
+/* Find a relation by its name in a schema; InvalidOid if the snapshot sees none. */
 static Oid
 find_relation(const char *name, Oid schema, Snapshot snapshot)
 {
@@ -112,17 +115,17 @@ find_relation(const char *name, Oid schema, Snapshot snapshot)
 	return HeapTupleIsValid(row) ? ((Form_pg_class) GETSTRUCT(row))->oid : InvalidOid;
 }
 
-/* May the user look into a schema? One that is no more keeps nobody out. */
+/* Does the user have USAGE on a schema? A dropped schema excludes nobody. */
 static bool
-may_look_into(Oid schema)
+may_use(Oid schema)
 {
 	return !SearchSysCacheExists1(NAMESPACEOID, ObjectIdGetDatum(schema)) ||
 		emogi_compat_schema_usage(schema) == ACLCHECK_OK;
 }
 
-/* Find what a name without a schema leads to. */
+/* Look up an unqualified name along the search path. */
 static Oid
-search_path_leads_to(const char *name, Snapshot snapshot)
+look_up_in_search_path(const char *name, Snapshot snapshot)
 {
 	List	   *path;
 	ListCell   *cell;
@@ -138,7 +141,7 @@ search_path_leads_to(const char *name, Snapshot snapshot)
 		if (strcmp(schema_name, "$user") == 0)
 			schema_name = GetUserNameFromId(GetUserId(), true);
 		schema = schema_name != NULL ? find_schema(schema_name, snapshot) : InvalidOid;
-		if (!OidIsValid(schema) || !may_look_into(schema))
+		if (!OidIsValid(schema) || !may_use(schema))
 			continue;
 		relid = find_relation(name, schema, snapshot);
 		if (OidIsValid(relid))
@@ -148,8 +151,8 @@ search_path_leads_to(const char *name, Snapshot snapshot)
 }
 
 /*
- * Does a name, qualified or not, lead to this relation? Nobody else changes pg_catalog, or the own
- * temporary tables.
+ * Does a name, qualified or not, refer to this relation? No other session changes pg_catalog, or
+ * our own temporary tables.
  */
 bool
 emogi_catalog_visibility_name(List *name, Oid relid, Snapshot snapshot)
@@ -159,12 +162,14 @@ emogi_catalog_visibility_name(List *name, Oid relid, Snapshot snapshot)
 	if (schema == PG_CATALOG_NAMESPACE || isTempNamespace(schema))
 		return true;
 	if (list_length(name) == 1)
-		return search_path_leads_to(strVal(linitial(name)), snapshot) == relid;
+		return look_up_in_search_path(strVal(linitial(name)), snapshot) == relid;
 	schema = find_schema(strVal(list_nth(name, list_length(name) - 2)), snapshot);
 	return OidIsValid(schema) && find_relation(strVal(llast(name)), schema, snapshot) == relid;
 }
 
-/* Begin to read the row security policies of a relation, under a snapshot or the newest (NULL). */
+/*
+ * Start a scan of a relation's row security policies, under a snapshot or the newest state (NULL).
+ */
 static SysScanDesc
 begin_policies(Relation catalog, Oid relid, Snapshot snapshot)
 {
@@ -176,8 +181,8 @@ begin_policies(Relation catalog, Oid relid, Snapshot snapshot)
 }
 
 /*
- * Does a relation have the same row security policies? Those that are gone count too: rows may have
- * been deleted before.
+ * Does a relation have the same row security policies? Dropped ones count too: rows may have been
+ * deleted before they were dropped.
  */
 static bool
 has_seen_policies(Oid relid, Snapshot snapshot)
@@ -199,7 +204,7 @@ has_seen_policies(Oid relid, Snapshot snapshot)
 	return seen && balance == 0;
 }
 
-/* Are rows of a relation, of which there are two rows of pg_class, hidden from the same roles? */
+/* Do two versions of a pg_class row agree about row security? */
 static bool
 hides_the_same(Form_pg_class now, Form_pg_class then)
 {
@@ -208,8 +213,8 @@ hides_the_same(Form_pg_class now, Form_pg_class then)
 }
 
 /*
- * Does a relation have the same file, is it of the same kind, and does row security hide the same
- * rows? *childless = true: it is known to have no children.
+ * Does a relation have the same file and kind, and does row security hide the same rows? *childless
+ * = true: it is known to have no children.
  */
 bool
 emogi_catalog_visibility_relation(Oid relid, Snapshot snapshot, bool *childless)
@@ -244,8 +249,8 @@ emogi_catalog_visibility_relation(Oid relid, Snapshot snapshot, bool *childless)
 }
 
 /*
- * Is a column of the same name and type? The expression of one that is not stored may be another.
- * newest: its row, from the cache and given back to it; invalid = there is none.
+ * Does a column have the same name and type? The expression of a virtual column may have changed.
+ * newest: its row, from the cache and released here; invalid = there is none.
  */
 bool
 emogi_catalog_visibility_column(HeapTuple newest, Snapshot snapshot)
@@ -281,7 +286,7 @@ emogi_catalog_visibility_column(HeapTuple newest, Snapshot snapshot)
 	return seen;
 }
 
-/* Are the columns of these names, C strings, the same? */
+/* Are the columns with these names (C strings) the same? */
 bool
 emogi_catalog_visibility_columns(Oid relid, List *names, Snapshot snapshot)
 {
@@ -293,7 +298,7 @@ emogi_catalog_visibility_columns(Oid relid, List *names, Snapshot snapshot)
 	return true;
 }
 
-/* Does a view, if it is one, have the same query? */
+/* If a relation is a view, is its query the same? */
 bool
 emogi_catalog_visibility_rule(Oid relid, Snapshot snapshot)
 {
@@ -314,7 +319,8 @@ emogi_catalog_visibility_rule(Oid relid, Snapshot snapshot)
 /* ---- children ---- */
 
 /*
- * Begin to read the rows of pg_inherits that name a parent, under a snapshot or the newest (NULL).
+ * Start a scan of the rows of pg_inherits that name a parent, under a snapshot or the newest state
+ * (NULL).
  */
 static SysScanDesc
 begin_children(Relation catalog, Oid parent, Snapshot snapshot)
@@ -326,10 +332,7 @@ begin_children(Relation catalog, Oid parent, Snapshot snapshot)
 	return systable_beginscan(catalog, InheritsParentIndexId, true, snapshot, 1, &key);
 }
 
-/*
- * List the children of a relation but those that are being detached, in the order in which to lock
- * them.
- */
+/* List the children of a relation, except those being detached, in locking order. */
 static List *
 list_children(Oid parent, Snapshot snapshot)
 {
@@ -347,7 +350,10 @@ list_children(Oid parent, Snapshot snapshot)
 	return children;
 }
 
-/* Add the children of a relation to a list, locked; false when one of them is no more. */
+/*
+ * Lock the children of a relation and append them to a list; return false if one of them no longer
+ * exists.
+ */
 bool
 emogi_catalog_visibility_list_children(Oid parent, Snapshot snapshot, List **relids)
 {
@@ -373,7 +379,7 @@ emogi_catalog_visibility_list_children(Oid parent, Snapshot snapshot, List **rel
 	return true;
 }
 
-/* Does a relation have the same children, bounds and all? */
+/* Does a relation have the same children, including their bounds? */
 bool
 emogi_catalog_visibility_children(Oid parent, Snapshot snapshot)
 {

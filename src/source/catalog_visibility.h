@@ -1,5 +1,5 @@
 /*
- * catalog_visibility.h: what snapshot.c asks of the catalogs under a snapshot.
+ * catalog_visibility.h: whether a snapshot sees the current catalog entries, for snapshot.c
  */
 #ifndef EMOGI_CATALOG_VISIBILITY_H
 #define EMOGI_CATALOG_VISIBILITY_H

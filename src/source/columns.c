@@ -1,6 +1,6 @@
 /*
  * columns.c: the columns that make an edge, as a list in text: 'a, b', 'a, b, weight', 'a, b, cost,
- * reverse_cost, id', '(a1, a2), (b1, b2), weight'.
+ * reverse_cost, id', '(a1, a2), (b1, b2), weight'
  */
 #include "postgres.h"
 
@@ -13,8 +13,8 @@
 #include "source/source.h"
 
 /*
- * Is this nothing but identifiers, quoted or not, with `separator` between them? Blanks may stand
- * around them.
+ * Does the text consist only of identifiers, quoted or not, separated by `separator`? White space
+ * around them is allowed.
  */
 bool
 emogi_columns_are_identifiers(const char *p, char separator)
@@ -48,8 +48,8 @@ emogi_columns_are_identifiers(const char *p, char separator)
 }
 
 /*
- * Find the comma that ends an item of a list, outside quotes and parentheses; the end of the text
- * when there is none.
+ * Find the comma that ends a list item, outside quotes and parentheses; the end of the text if
+ * there is none.
  */
 static char *
 find_comma(char *p)
@@ -72,7 +72,7 @@ find_comma(char *p)
 }
 
 /*
- * Read an item of a list, one column or several in parentheses, into a list of names; false when it
+ * Parse a list item, one column or several in parentheses, into a list of names; return false if it
  * is neither.
  */
 static bool
@@ -98,7 +98,7 @@ read_item(char *item, List **names)
 		(!is_row || list_length(*names) > 1);
 }
 
-/* Are all items of a list but the two ends single columns? */
+/* Are all items of a list except the two ends single columns? */
 static bool
 are_single(List *lists)
 {
@@ -109,8 +109,8 @@ are_single(List *lists)
 }
 
 /*
- * Cut a list of the two ends of an edge, and of its weight, that of the way back and its name as
- * far as there are any, into a list of lists of names; false when it is no such list.
+ * Split a list of the two ends of an edge and, optionally, its weight, reverse weight and name into
+ * a list of lists of names; return false if it is no such list.
  */
 bool
 emogi_columns_split(const char *text, List **columns)
@@ -138,7 +138,7 @@ emogi_columns_split(const char *text, List **columns)
 	return true;
 }
 
-/* Get the name in an item of a list that is a single column; NULL when the list is shorter. */
+/* Get the name of a list item that is a single column; NULL if the list is shorter. */
 static const char *
 single(List *columns, int item)
 {
@@ -153,8 +153,8 @@ emogi_columns_weight(List *columns)
 }
 
 /*
- * Get the column of the weight of the way back, the fourth of five or, by its name, of four; NULL =
- * none.
+ * Get the column of the reverse weight: the fourth of five, or the fourth of four if it is named
+ * reverse_cost; NULL = none.
  */
 const char *
 emogi_columns_reverse(List *columns)
@@ -166,8 +166,8 @@ emogi_columns_reverse(List *columns)
 }
 
 /*
- * Get the column of the edge's name, the last of five, or of four if it is not the weight of the
- * way back; NULL = none.
+ * Get the column of the edge's name: the fifth of five, or the fourth of four if it is not the
+ * reverse weight; NULL = none.
  */
 const char *
 emogi_columns_edge(List *columns)
@@ -176,7 +176,7 @@ emogi_columns_edge(List *columns)
 		emogi_columns_reverse(columns) == NULL ? single(columns, 3) : NULL;
 }
 
-/* Is an end of several columns? */
+/* Does an end have several columns? */
 bool
 emogi_columns_have_rows(List *columns)
 {

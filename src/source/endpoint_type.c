@@ -1,5 +1,5 @@
 /*
- * endpoint_type.c: the type that both ends of an edge have.
+ * endpoint_type.c: the common type of both ends of an edge
  */
 #include "postgres.h"
 
@@ -14,8 +14,8 @@
 #include "source/source.h"
 
 /*
- * Raise 42804 for a column of a pseudo-type, such as an array of anonymous rows, `of` being what it
- * belongs to.
+ * Raise 42804 for a column of a pseudo-type, such as an array of anonymous rows. of: the relation
+ * or query it belongs to.
  */
 static void
 refuse_pseudo_type(const EmogiEndpoint *end, const char *of)
@@ -35,7 +35,7 @@ refuse_pseudo_type(const EmogiEndpoint *end, const char *of)
 					 quote_identifier(end->name))));
 }
 
-/* Raise 42804 for a column that cannot hold keys, `of` being what it belongs to. */
+/* Raise 42804 for a column that cannot hold keys. of: the relation or query it belongs to. */
 static void
 refuse_type(const EmogiEndpoint *end, const char *of)
 {
@@ -47,7 +47,8 @@ refuse_type(const EmogiEndpoint *end, const char *of)
 			(errcode(ERRCODE_DATATYPE_MISMATCH),
 			 errmsg("column \"%s\" of %s has type %s and cannot be a vertex key", end->name, of,
 					format_type_be(end->type)),
-			 errdetail("The type has no order: there is no default operator class of btree for it."),
+			 errdetail("The type has no order: there is no default operator class of btree "
+					   "for it."),
 			 end->in_row ? errhint("Cast it in a query: 'SELECT ROW(..., column::text), ... FROM "
 								   "...'.") :
 			 errhint("Cast it in a query: 'SELECT %s::text, ... FROM ...'.",
@@ -55,8 +56,8 @@ refuse_type(const EmogiEndpoint *end, const char *of)
 }
 
 /*
- * Get a query in which two columns are of one type: that of the first where the second is assigned
- * to it, else text.
+ * Get a hint with a query that gives two columns one type: the first's if the second can be
+ * assigned to it, otherwise text.
  */
 static char *
 cast_hint(const EmogiEndpoint *src, const EmogiEndpoint *dst)
@@ -89,7 +90,7 @@ refuse_pair(const EmogiEndpoint *src, const EmogiEndpoint *dst, const char *of)
 			 errhint("%s", cast_hint(src, dst))));
 }
 
-/* Raise 42804 for ends of which one is a row, and the other is not. */
+/* Raise 42804 for ends of which only one is a row. */
 static void
 refuse_half(const EmogiEndpoint *src, const EmogiEndpoint *dst, const char *of)
 {
@@ -126,8 +127,8 @@ refuse_collations(const EmogiEndpoint *src, const EmogiEndpoint *dst, const char
 /* ---- rows ---- */
 
 /*
- * Raise 54011 for ends of more columns than a key may have, 42804 for ends of different numbers of
- * columns.
+ * Raise 54011 for ends with more columns than a key may have, 42804 for ends with different numbers
+ * of columns.
  */
 void
 emogi_endpoint_type_check_count(int nsrc, int ndst, const char *of)
@@ -148,8 +149,8 @@ emogi_endpoint_type_check_count(int nsrc, int ndst, const char *of)
 }
 
 /*
- * Get the columns of an end that is a row, without those that were dropped; NULL when it is none,
- * or they are not known.
+ * Get the columns of an end that is a row, without dropped ones; NULL if it is not a row or its
+ * columns are unknown.
  */
 static TupleDesc
 columns_of(const EmogiEndpoint *end)
@@ -198,7 +199,10 @@ column_of(const EmogiEndpoint *end, TupleDesc columns, int i)
 							attribute->atttypid, -1, attribute->attcollation, true};
 }
 
-/* Find out which keys an end is, if the other one is of its type; false when it can be none. */
+/*
+ * Find the key type of an end, assuming that the other end has the same type; return false if it
+ * cannot be a key.
+ */
 bool
 emogi_endpoint_type_find_key(const EmogiEndpoint *end, EmogiKeyType *key)
 {
@@ -221,7 +225,7 @@ emogi_endpoint_type_find_key(const EmogiEndpoint *end, EmogiKeyType *key)
 	return true;
 }
 
-/* Raise 42804 for an anonymous row whose columns are not known. */
+/* Raise 42804 for an anonymous row whose columns are unknown. */
 static void
 refuse_unknown_row(const EmogiEndpoint *end, const char *of)
 {
@@ -234,7 +238,7 @@ refuse_unknown_row(const EmogiEndpoint *end, const char *of)
 					 "CREATE TYPE vertex AS (...).")));
 }
 
-/* Find out which keys two ends of one column each are. */
+/* Find the key type of two ends of one column each. */
 static void
 find_keys(const EmogiEndpoint *src, const EmogiEndpoint *dst, const char *of, EmogiKeyType *keys)
 {
@@ -251,8 +255,8 @@ find_keys(const EmogiEndpoint *src, const EmogiEndpoint *dst, const char *of, Em
 }
 
 /*
- * Find out which keys two ends of nparts columns each are; their number has been checked. Raises as
- * emogi_endpoint_type_find_keys does.
+ * Find the key type of two ends of nparts columns each, whose number has been checked. Raises the
+ * errors of emogi_endpoint_type_find_keys.
  */
 void
 emogi_endpoint_type_find_row_keys(const EmogiEndpoint *src, const EmogiEndpoint *dst, int nparts,
@@ -265,7 +269,7 @@ emogi_endpoint_type_find_row_keys(const EmogiEndpoint *src, const EmogiEndpoint 
 	emogi_key_type_combine(parts, nparts, keys);
 }
 
-/* Find out which keys two ends that are rows of these columns are. */
+/* Find the key type of two ends that are rows with these columns. */
 static void
 find_keys_of_rows(const EmogiEndpoint *src, TupleDesc a, const EmogiEndpoint *dst, TupleDesc b,
 				  const char *of, EmogiKeyType *keys)
@@ -285,8 +289,8 @@ find_keys_of_rows(const EmogiEndpoint *src, TupleDesc a, const EmogiEndpoint *ds
 }
 
 /*
- * Find out which keys the two ends of an edge are; `of` says in messages whose columns they are.
- * Raises 42804 and 42P21, and 54011 for rows of too many columns.
+ * Find the key type of the two ends of an edge. of: the relation or query they belong to, for
+ * messages. Raises 42804 and 42P21, and 54011 for rows with too many columns.
  */
 void
 emogi_endpoint_type_find_keys(const EmogiEndpoint *src, const EmogiEndpoint *dst, const char *of,

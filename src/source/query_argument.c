@@ -1,15 +1,14 @@
 /*
- * query_argument.c: query text that a user gives as an argument: what is it, and what does it
- * return?
+ * query_argument.c: query text given as an argument: its validation and its result columns
  *
- * The columns of edges are found as those of a relation are: by name, src and dst or source and
- * target with weight or cost, wherever they stand; beside ends of these names `vertex` is a vertex
- * that is there with or without an edge. Only a result without such a pair is read by position, if
- * there can be no mistake. A weight without a name is the third of three columns (guess.c).
+ * The columns of edges are found as those of a relation: by name, src and dst or source and target,
+ * with weight or cost, in any position; beside ends with these names, `vertex` is a vertex that
+ * exists with or without an edge. Only a result without such a pair is read by position, if it is
+ * unambiguous. A weight without a name is the third of three columns (guess.c).
  *
- * Such text is prepared on its own, which raises its syntax errors with the right position, and
- * must be one SELECT. That it parses on its own is what makes it safe to put between parentheses,
- * into a query of emogi's.
+ * Query text is prepared on its own, which reports its syntax errors with the right position, and
+ * must be one SELECT. Because it parses on its own, it is safe to embed it in parentheses in a
+ * query of emogi's.
  */
 #include "postgres.h"
 
@@ -27,12 +26,10 @@
 #include "base/compat.h"
 #include "source/source.h"
 
-/*
- * The names that the ends of an edge may have, in relations and results of queries, in this order.
- */
+/* The names of the ends of an edge, in relations and query results, in order of precedence. */
 const char *const emogi_query_end_names[2][2] = {{"src", "dst"}, {"source", "target"}};
 
-/* Add to the error of a query with a parameter what to do instead. */
+/* Add a hint to the error for a query with a parameter. */
 static void
 explain_parameter(void *arg)
 {
@@ -41,7 +38,7 @@ explain_parameter(void *arg)
 				"kind).");
 }
 
-/* Have errors in query text show the text, as SPI does, and what to do about a parameter. */
+/* Error context callback: show the query text, as SPI does, and add the hint for parameters. */
 void
 emogi_query_explain_text(void *text)
 {
@@ -59,8 +56,8 @@ emogi_query_explain_text(void *text)
 }
 
 /*
- * Analyse and rewrite query text as its execution would, with locks on what it reads; NULL when it
- * is not one SELECT. types: of its parameters. Raises what is wrong with it.
+ * Analyze and rewrite query text as its execution would, with locks on the relations it reads;
+ * return NULL if it is not one SELECT. types: of its parameters. Raises the query's errors.
  */
 Query *
 emogi_query_analyse_with(const char *query, const Oid *types, int ntypes)
@@ -83,14 +80,14 @@ emogi_query_analyse_with(const char *query, const Oid *types, int ntypes)
 	return list_length(statements) == 1 ? linitial_node(Query, statements) : NULL;
 }
 
-/* Analyse a query without parameters. */
+/* Analyze and rewrite a query without parameters. */
 Query *
 emogi_query_analyse(const char *query)
 {
 	return emogi_query_analyse_with(query, NULL, 0);
 }
 
-/* Add to the error of a query that is an argument beside the graph which argument that is. */
+/* Error context callback: for a query other than the graph's, say which argument it is. */
 static void
 explain_argument(void *what)
 {
@@ -123,9 +120,7 @@ report_not_select(const char *what)
 			 errhint("Give a single SELECT, WITH ... SELECT, VALUES or TABLE.")));
 }
 
-/*
- * Raise 42601 for the name of a relation, as graph arguments have it, where only a query will do.
- */
+/* Raise 42601 for a relation's name, as in graph arguments, if only a query is allowed. */
 static void
 check_no_name(const char *query, const char *what)
 {
@@ -142,9 +137,9 @@ check_no_name(const char *query, const char *what)
 }
 
 /*
- * Prepare query text, inside SPI. See that it is one SELECT; get its result's description, with the
- * columns of anonymous rows (anonymous_rows.c), and the length of the text without a closing
- * semicolon. `what` names the query in errors.
+ * Prepare query text, inside SPI, and check that it is one SELECT. Get the description of its
+ * result, including the columns of anonymous rows (anonymous_rows.c), and return the length of the
+ * text without a closing semicolon. `what` names the query in errors.
  */
 int
 emogi_query_describe_any(const char *query, const char *what, TupleDesc *desc)
@@ -174,7 +169,7 @@ emogi_query_describe_any(const char *query, const char *what, TupleDesc *desc)
 }
 
 /*
- * Prepare the query of a graph as emogi_query_describe_any does, and see that it has at least two
+ * Prepare the query of a graph like emogi_query_describe_any, and check that it has at least two
  * columns.
  */
 int
@@ -229,14 +224,14 @@ emogi_query_check_number(TupleDesc desc, int column, const char *what)
 
 /* ---- the columns of edges ---- */
 
-/* Get the name of a result's column. */
+/* Get the name of a result column. */
 static const char *
 name_of(TupleDesc desc, int column)
 {
 	return NameStr(TupleDescAttr(desc, column - 1)->attname);
 }
 
-/* Find the first column of this name; 0 when there is none. */
+/* Find the first column with this name; 0 if there is none. */
 static int
 find_column(TupleDesc desc, const char *name)
 {
@@ -246,7 +241,7 @@ find_column(TupleDesc desc, const char *name)
 	return 0;
 }
 
-/* Raise 42702 when a column that is read by its name is not the only one of that name. */
+/* Raise 42702 if a column that is read by its name is not the only one with that name. */
 static void
 check_unique(TupleDesc desc, int column)
 {
@@ -260,7 +255,7 @@ check_unique(TupleDesc desc, int column)
 							 "the weight of an edge other names with AS.")));
 }
 
-/* List a result's columns, for an error's DETAIL. */
+/* List the result columns, for DETAIL of an error. */
 static char *
 column_names(TupleDesc desc)
 {
@@ -273,8 +268,8 @@ column_names(TupleDesc desc)
 }
 
 /*
- * Prepare another query as emogi_query_describe_any does, and see that it has two columns and no
- * others, of which one could be meant. example: what to select.
+ * Prepare another query like emogi_query_describe_any, and check that it has exactly two columns,
+ * so that their meaning is clear. example: a correct SELECT, for the hint.
  */
 int
 emogi_query_describe_two(const char *query, const char *what, const char *example, TupleDesc *desc)
@@ -291,19 +286,19 @@ emogi_query_describe_two(const char *query, const char *what, const char *exampl
 	return length;
 }
 
-/* Is this the name of a column that is hardly an end of an edge? */
+/* Is this the name of a column that is unlikely to be an end of an edge? */
 static bool
-is_no_end(const char *name)
+is_unlikely_end(const char *name)
 {
-	static const char *const no_ends[] = {"id", "weight", "cost", "reverse_cost"};
+	static const char *const unlikely[] = {"id", "weight", "cost", "reverse_cost"};
 
-	for (int i = 0; i < (int) lengthof(no_ends); i++)
-		if (strcmp(name, no_ends[i]) == 0)
+	for (int i = 0; i < (int) lengthof(unlikely); i++)
+		if (strcmp(name, unlikely[i]) == 0)
 			return true;
 	return false;
 }
 
-/* Get the next column after this one that may well be an end of an edge; 0 when there is none. */
+/* Get the next column after this one that is likely to be an end of an edge; 0 if there is none. */
 static int
 likely_end(TupleDesc desc, int column)
 {
@@ -312,13 +307,13 @@ likely_end(TupleDesc desc, int column)
 		Oid			type = getBaseType(TupleDescAttr(desc, column - 1)->atttypid);
 
 		if ((type == INT2OID || type == INT4OID || type == INT8OID) &&
-			!is_no_end(name_of(desc, column)))
+			!is_unlikely_end(name_of(desc, column)))
 			return column;
 	}
 	return 0;
 }
 
-/* Raise 42703 for a result whose ends of edges cannot be told. */
+/* Raise 42703 for a result whose ends of edges are unknown. */
 static void
 report_unknown_ends(TupleDesc desc)
 {
@@ -337,8 +332,8 @@ report_unknown_ends(TupleDesc desc)
 }
 
 /*
- * Get the third column of three, which the caller has written, as the weight. Raises 42703 when it
- * is called id: it is hardly one.
+ * Get the third of three columns that the caller has written as the weight. Raises 42703 if it is
+ * named id, because that is unlikely to be a weight.
  */
 static int
 third_as_weight(TupleDesc desc, const EmogiEdgeColumns *columns)
@@ -356,8 +351,8 @@ third_as_weight(TupleDesc desc, const EmogiEdgeColumns *columns)
 }
 
 /*
- * Find the weight of edges whose ends are known by name, and that has no name of its own: the third
- * of three columns, if it is written; 0 = none.
+ * Find the unnamed weight of edges whose ends are known by name: the third of three columns, if it
+ * is written out in the query; 0 = none.
  */
 static int
 find_nameless_weight(TupleDesc desc, const char *query, EmogiEdgeColumns *columns)
@@ -370,9 +365,9 @@ find_nameless_weight(TupleDesc desc, const char *query, EmogiEdgeColumns *column
 }
 
 /*
- * Find the weight of edges whose ends are known by name: by its own name, else by its place; 0 =
- * none. With a `reverse_cost` beside a cost both are found whether weights are read or not: they
- * say which edges there are.
+ * Find the weight of edges whose ends are known by name: first by name, then by position; 0 = none.
+ * A cost with a `reverse_cost` is found even if no weights are read, because they determine which
+ * edges exist.
  */
 static int
 find_weight(TupleDesc desc, const char *query, bool wants_weight, EmogiEdgeColumns *columns)
@@ -387,7 +382,7 @@ find_weight(TupleDesc desc, const char *query, bool wants_weight, EmogiEdgeColum
 	return weight > 0 || !wants_weight ? weight : find_nameless_weight(desc, query, columns);
 }
 
-/* Find the ends of an edge by their names; false when they have none that is known. */
+/* Find the ends of an edge by their names; return false if they have no known names. */
 static bool
 find_ends(TupleDesc desc, EmogiEdgeColumns *columns)
 {
@@ -402,18 +397,18 @@ find_ends(TupleDesc desc, EmogiEdgeColumns *columns)
 }
 
 /*
- * Can a result without known names be read by position? One of three columns must not begin with
- * what is no end.
+ * Can a result without known names be read by position? The first of three columns must not have a
+ * name that is unlikely for an end.
  */
 static bool
 has_positions(TupleDesc desc)
 {
-	return desc->natts == 2 || (desc->natts == 3 && !is_no_end(name_of(desc, 1)));
+	return desc->natts == 2 || (desc->natts == 3 && !is_unlikely_end(name_of(desc, 1)));
 }
 
-/* Take the columns of a result without known names by their places. Raises 42703. */
+/* Assign the columns of a result without known names by position. Raises 42703. */
 static void
-take_places(TupleDesc desc, const char *query, bool wants_weight, EmogiEdgeColumns *columns)
+assign_positions(TupleDesc desc, const char *query, bool wants_weight, EmogiEdgeColumns *columns)
 {
 	if (!has_positions(desc))
 		report_unknown_ends(desc);
@@ -422,11 +417,11 @@ take_places(TupleDesc desc, const char *query, bool wants_weight, EmogiEdgeColum
 	if (!wants_weight || desc->natts < 3)
 		return;
 	columns->weight = third_as_weight(desc, columns);
-	if (!is_no_end(name_of(desc, 3)) && !emogi_guess_is_written(query))
+	if (!is_unlikely_end(name_of(desc, 3)) && !emogi_guess_is_written(query))
 		columns->guess = emogi_guess_column(desc, 1, 2, 3, true);
 }
 
-/* Find the columns of edges; raises 0A000, 42702, 42703. */
+/* Find the columns of edges. Raises 0A000, 42702, 42703. */
 static void
 find_edge_columns(TupleDesc desc, const char *query, bool wants_weight, EmogiEdgeColumns *columns)
 {
@@ -449,7 +444,7 @@ find_edge_columns(TupleDesc desc, const char *query, bool wants_weight, EmogiEdg
 		columns->edge = find_column(desc, "id");
 		return;
 	}
-	take_places(desc, query, wants_weight, columns);
+	assign_positions(desc, query, wants_weight, columns);
 }
 
 /* Get a column as an end of edges. */
@@ -462,7 +457,10 @@ end_of(TupleDesc desc, int column)
 							attribute->attcollation, false};
 }
 
-/* Find out which keys the ends are, and that a vertex is one, too; raises 42804 and 42P21. */
+/*
+ * Find the key type of the ends, and check that a vertex column has it, too. Raises 42804 and
+ * 42P21.
+ */
 static void
 find_keys(TupleDesc desc, EmogiEdgeColumns *columns)
 {
@@ -480,8 +478,8 @@ find_keys(TupleDesc desc, EmogiEdgeColumns *columns)
 }
 
 /*
- * Find the columns that make an edge of a query's result, and see that they are of types that can.
- * Raises 0A000, 42702, 42703, 42804, 42P21.
+ * Find the columns of edges in a query's result, and check their types. Raises 0A000, 42702, 42703,
+ * 42804, 42P21.
  */
 void
 emogi_query_edge_columns(TupleDesc desc, const char *query, bool wants_weight,
@@ -499,15 +497,15 @@ emogi_query_edge_columns(TupleDesc desc, const char *query, bool wants_weight,
 	}
 }
 
-/* ---- both ways ---- */
+/* ---- both directions ---- */
 
 /*
- * Write what a query with an edge for each way selects of a relation r(c1, c2, ...), of one way.
- * Costs of two types are cast: of real and bigint or numeric SQL would make real, which holds fewer
- * digits than either of the others.
+ * Write the select list for one direction of a relation r(c1, c2, ...). Costs of two types are cast
+ * to float8: SQL would combine real with bigint or numeric to real, which has fewer digits than
+ * either of the others.
  */
 static void
-write_way(StringInfo sql, const EmogiEdgeColumns *columns, bool back)
+write_direction(StringInfo sql, const EmogiEdgeColumns *columns, bool back)
 {
 	appendStringInfo(sql, "r.c%d, r.c%d, r.c%d%s", back ? columns->dst : columns->src,
 					 back ? columns->src : columns->dst,
@@ -519,7 +517,7 @@ write_way(StringInfo sql, const EmogiEdgeColumns *columns, bool back)
 		appendStringInfo(sql, ", r.c%d", columns->edge);
 }
 
-/* Write a relation's names for its columns, c1, c2 and so on. */
+/* Write an alias with column names, r(c1, c2, ...). */
 static void
 write_names(StringInfo sql, int ncolumns)
 {
@@ -529,11 +527,11 @@ write_names(StringInfo sql, int ncolumns)
 }
 
 /*
- * Get the text of a query that has an edge for each way of the rows of another, whose columns have
- * a weight of the way back, where the weight of that way is not negative; NULL comes through, and
- * is refused later. The other is read once; length: of its text. Columns are src, dst, weight, and
- * vertex and id if there are any. Rows whose columns are not known by a type go by way of WITH,
- * through which they are found.
+ * Get the text of a query that returns up to two edges per row of a query with a reverse weight,
+ * one for each direction whose weight is not negative; NULL passes through, and is rejected later.
+ * The inner query is evaluated once; length: of its text. Columns are src, dst, weight, and vertex
+ * and id if present. If the ends are rows, a WITH query is used, through which their columns can be
+ * found.
  */
 char *
 emogi_query_both_ways(const char *query, int length, const EmogiEdgeColumns *columns)
@@ -549,9 +547,9 @@ emogi_query_both_ways(const char *query, int length, const EmogiEdgeColumns *col
 		appendStringInfoString(&sql, "WITH ");
 		write_names(&sql, columns->ncolumns);
 		appendStringInfo(&sql, " AS (%.*s\n) SELECT %s FROM (SELECT ", length, query, names);
-		write_way(&sql, columns, false);
+		write_direction(&sql, columns, false);
 		appendStringInfoString(&sql, " FROM r UNION ALL SELECT ");
-		write_way(&sql, columns, true);
+		write_direction(&sql, columns, true);
 		appendStringInfo(&sql, " FROM r) AS e(%s)", names);
 	}
 	else
@@ -559,9 +557,9 @@ emogi_query_both_ways(const char *query, int length, const EmogiEdgeColumns *col
 		appendStringInfo(&sql, "SELECT %s FROM (%.*s\n) AS ", names, length, query);
 		write_names(&sql, columns->ncolumns);
 		appendStringInfoString(&sql, ", LATERAL (VALUES (");
-		write_way(&sql, columns, false);
+		write_direction(&sql, columns, false);
 		appendStringInfoString(&sql, "), (");
-		write_way(&sql, columns, true);
+		write_direction(&sql, columns, true);
 		appendStringInfo(&sql, ")) AS e(%s)", names);
 	}
 	appendStringInfoString(&sql, " WHERE weight OPERATOR(pg_catalog.>=) 0 OR weight IS NULL");
@@ -569,9 +567,9 @@ emogi_query_both_ways(const char *query, int length, const EmogiEdgeColumns *col
 }
 
 /*
- * Prepare a query of edges, inside SPI, as emogi_query_describe does; find the columns that make an
- * edge and see that they are of types that can. *query: becomes one that has an edge for each way
- * where there is a weight of the way back.
+ * Prepare a query of edges, inside SPI, like emogi_query_describe; find the columns of edges and
+ * check their types. *query: replaced by a query with an edge for each direction if there is a
+ * reverse weight.
  */
 int
 emogi_query_describe_edges(char **query, bool wants_weight, TupleDesc *desc,

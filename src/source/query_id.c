@@ -1,10 +1,10 @@
 /*
- * query_id.c: what a query is known by where calls are counted: its text without its constants.
+ * query_id.c: the identity of a query in call statistics: its text without constants
  *
- * Numbers and strings become ?, comments and blanks one blank. So calls that differ in a value
- * count together, and no value of a user's stands where others may read it. This is no lexer of
- * SQL: text that is wrong, or a string with backslashes where standard_conforming_strings is off,
- * becomes some text as well, and raises nothing.
+ * Numbers and strings become ?, comments and white space one blank. Thus calls that differ only in
+ * values are counted together, and no value of one user is shown to others. This is not a SQL
+ * lexer: invalid text, or a string with backslashes if standard_conforming_strings is off, also
+ * becomes some text, and never an error.
  */
 #include "postgres.h"
 
@@ -13,7 +13,7 @@
 
 #include "source/source.h"
 
-/* Is it part of a word? Letters of all languages are. */
+/* Can a character be part of a word? Letters of all languages can. */
 static bool
 is_word(char c)
 {
@@ -21,8 +21,8 @@ is_word(char c)
 }
 
 /*
- * Skip what ends with a quote, from behind the one that begins it; doubled ones are part of it, and
- * so is what follows a backslash if that escapes.
+ * Skip to the end of a quoted token, starting after its opening quote. Doubled quotes are part of
+ * it, and so is a character after a backslash if `escapes`.
  */
 static const char *
 skip_quoted(const char *p, char quote, bool escapes)
@@ -39,7 +39,7 @@ skip_quoted(const char *p, char quote, bool escapes)
 	return p;
 }
 
-/* Skip a comment; get where it begins if there is none. */
+/* Skip a comment; return p if there is none. */
 static const char *
 skip_comment(const char *p)
 {
@@ -66,7 +66,7 @@ skip_comment(const char *p)
 	return p;
 }
 
-/* Skip a string between two tags, $$ or $name$; get where it begins if there is none. */
+/* Skip a string between two tags, $$ or $name$; return p if there is none. */
 static const char *
 skip_dollar_quoted(const char *p)
 {
@@ -93,8 +93,8 @@ skip_number(const char *p)
 }
 
 /*
- * Skip a constant; get where it begins if there is none. Of a string the letter before it is left,
- * e of E'...' say.
+ * Skip a constant; return p if there is none. The letter before a string is kept, such as the E of
+ * E'...'.
  */
 static const char *
 skip_constant(const char *text, const char *p)
@@ -113,11 +113,11 @@ skip_constant(const char *text, const char *p)
 	return p;
 }
 
-/* Get the text of a query without its constants. */
+/* Get the text of a query without constants. */
 static char *
 without_constants(const char *text)
 {
-	/* each sign becomes one, and perhaps a blank before it */
+	/* each character becomes one, possibly preceded by a blank */
 	char	   *bare = palloc_extended(2 * strlen(text) + 1, MCXT_ALLOC_HUGE);
 	char	   *to = bare;
 	const char *p = text;
@@ -154,9 +154,9 @@ without_constants(const char *text)
 }
 
 /*
- * Get what a Source is known by where calls are counted: the relation that the graph argument
- * names, or the hash of a query's text without its constants, and text to show, what was given or
- * that text.
+ * Get the identity of a source in call statistics: the relation named by the graph argument, or the
+ * hash of a query's text without constants; and the text to show: the argument as given, or that
+ * text.
  */
 void
 emogi_query_id_of_source(const EmogiSource *source, Oid *relid, uint64 *query, const char **text)

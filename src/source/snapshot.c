@@ -1,32 +1,31 @@
 /*
- * snapshot.c: the snapshot that a call reads under.
+ * snapshot.c: the snapshot of a call
  *
- * A SELECT takes its snapshot when it has its locks. A call comes later: its statement has a
- * snapshot already, and while the call waits for its locks, or before, others may swap the table
- * for another by renaming it, detach and attach partitions, TRUNCATE and load, drop and create.
- * Names are looked up in the newest catalog; the rows of what they lead to may all be newer than
- * the snapshot. The answer would be that of a state which never was.
+ * A SELECT takes its snapshot after its locks. A call comes later: its statement already has a
+ * snapshot, and before the call gets its locks, others may swap the table for another by renaming
+ * it, detach and attach partitions, TRUNCATE and load, drop and create. Names are looked up in the
+ * newest catalog, so all rows of the relation found may be newer than the snapshot, and the answer
+ * would be that of a state that never existed.
  *
- * So whatever a call reads must be what its snapshot sees in the catalogs: under that name, in that
- * schema, on that search path, in that file, with those columns and policies; for a view that rule,
- * for the tables of a query the same partitions and children. What is compared is what is used,
- * with locks held: that the catalogs change again in the meantime does no harm
- * (catalog_visibility.c).
+ * Therefore the snapshot must see in the catalogs what a call reads: under that name, in that
+ * schema, on that search path, with that file, those columns and policies; for a view the same
+ * rule, for the tables of a query the same partitions and children. The comparison covers exactly
+ * what is used, with locks held; later changes of the catalogs do no harm (catalog_visibility.c).
  *
- * Partitions come and go without a lock that keeps readers out, beside a SELECT in the same
- * statement, which goes on with those that it was planned with. So of a relation that the statement
- * may have read already, those partitions and children are read that the snapshot sees, be they its
- * own no longer.
+ * Partitions can be attached and detached without a lock that excludes readers, while a SELECT of
+ * the same statement continues with those it was planned with. Therefore, for a relation that the
+ * statement may have read already, the partitions and children that the snapshot sees are read,
+ * even if they no longer belong to it.
  *
- * Where the snapshot does not agree, the calls of the statement go over to a newer one, taken with
- * the locks held, and names are looked up again, until both agree. All calls of a statement read
- * under one snapshot: once one of them has been answered, there is no going over, and a call that
- * cannot be answered under that snapshot fails (40001). A statement is known by its snapshot, which
- * is kept registered, lest its address be taken by that of another statement.
+ * If the snapshot and the catalogs disagree, the calls of the statement switch to a newer snapshot,
+ * taken with the locks held, and names are looked up again, until both agree. All calls of a
+ * statement use one snapshot: once one of them has been answered, no switch is possible, and a call
+ * that cannot be answered under that snapshot fails (40001). A statement is identified by its
+ * snapshot, which is kept registered so that its address is not reused for another statement's.
  *
- * In REPEATABLE READ and SERIALIZABLE snapshots are older on purpose: a call sees what a SELECT
- * would, but for shards of Citus that the snapshot does not see (40001). A query's functions that
- * are not inlined look up names of their own, as they do in a SELECT.
+ * In REPEATABLE READ and SERIALIZABLE, snapshots are intentionally older: a call sees what a SELECT
+ * would, except for shards of Citus that the snapshot does not see (40001). Functions of a query
+ * that are not inlined look up names by themselves, as in a SELECT.
  */
 #include "postgres.h"
 
@@ -54,19 +53,19 @@
 #include "source/catalog_visibility.h"
 #include "source/source.h"
 
-/* A statement in which calls are made. Its snapshots are registered with the transaction. */
+/* A statement with calls. Its snapshots are registered with the transaction. */
 typedef struct Statement
 {
 	Snapshot	snapshot;		/* its own */
-	Snapshot	newer;			/* that its calls read under instead; NULL = its own will do */
+	Snapshot	newer;			/* used by its calls instead; NULL = its own */
 	int			nrenewals;
-	bool		answered;		/* a call has read under it */
+	bool		answered;		/* a call has read under its snapshot */
 } Statement;
 
-/* Newer snapshots that a statement takes one after the other before it gives up. */
-#define MOST_RENEWALS 1000
+/* Maximum number of newer snapshots that a statement tries. */
+#define MAX_RENEWALS 1000
 
-static List *statements = NIL;	/* of this transaction; in its memory */
+static List *statements = NIL;	/* of this transaction; in its memory context */
 static ExecutorEnd_hook_type previous_executor_end_hook = NULL;
 
 /* ---- statements ---- */
@@ -90,8 +89,8 @@ forget(Statement *statement)
 }
 
 /*
- * Forget the statements that have ended: nobody else has their snapshots, but for the query that is
- * just ending.
+ * Forget the statements that have ended: their snapshots have no other references, except that of
+ * the query that is just ending.
  */
 static void
 forget_ended(Snapshot ending)
@@ -130,7 +129,7 @@ current_statement(void)
 	return statement;
 }
 
-/* Make the snapshot that the statement's calls read under the active one. */
+/* Make the snapshot of the statement's calls the active one. */
 void
 emogi_snapshot_push(void)
 {
@@ -145,7 +144,7 @@ emogi_snapshot_push(void)
 	PushActiveSnapshot(statement->newer != NULL ? statement->newer : statement->snapshot);
 }
 
-/* Note that a call reads under the active snapshot: from now on the statement keeps it. */
+/* Note that a call reads under the active snapshot: the statement keeps it from now on. */
 void
 emogi_snapshot_answer(void)
 {
@@ -170,10 +169,10 @@ report_change(Oid relid)
 }
 
 /*
- * Have the statement's calls read under a newer snapshot, which sees all that the locks at hand
- * have waited for. Raises 40001 when one of them has read under the old one; relid: the relation
- * that asks for it. Commands of the own transaction that came after the statement's are seen only
- * if it does not go without.
+ * Switch the statement's calls to a newer snapshot, which sees everything that the current locks
+ * have waited for. Raises 40001 if one of them has read under the old one; relid: the relation that
+ * needs it. Changes of the current transaction by commands after the statement's own are seen only
+ * after a second switch.
  */
 void
 emogi_snapshot_renew(Oid relid)
@@ -182,9 +181,12 @@ emogi_snapshot_renew(Oid relid)
 	Snapshot	newer;
 
 	CHECK_FOR_INTERRUPTS();
-	if (statement->answered || ++statement->nrenewals > MOST_RENEWALS)
+	if (statement->answered || ++statement->nrenewals > MAX_RENEWALS)
 		report_change(relid);
-	/* GetLatestSnapshot refuses in parallel mode; for what is no catalog this is as new */
+	/*
+	 * GetLatestSnapshot is not allowed in parallel mode; for non-catalog relations this one is as
+	 * new
+	 */
 	newer = RegisterSnapshotOnOwner(GetNonHistoricCatalogSnapshot(InvalidOid),
 									TopTransactionResourceOwner);
 	if (statement->newer == NULL)
@@ -194,7 +196,7 @@ emogi_snapshot_renew(Oid relid)
 	statement->newer = newer;
 }
 
-/* Forget statements as queries end, so that an idle transaction holds back no VACUUM. */
+/* Forget statements as queries end, so that an idle transaction does not hold back VACUUM. */
 static void
 end_executor(QueryDesc *query)
 {
@@ -209,7 +211,8 @@ end_executor(QueryDesc *query)
 }
 
 /*
- * Forget all statements at the end of a transaction. What fails releases the snapshots by itself.
+ * Forget all statements at the end of a transaction. After an error their snapshots are released by
+ * the resource owner.
  */
 static void
 at_end_of_transaction(XactEvent event, void *arg)
@@ -229,7 +232,7 @@ at_end_of_transaction(XactEvent event, void *arg)
 	}
 }
 
-/* Watch the ends of statements; called once, in the postmaster. */
+/* Install the hooks for the ends of statements; called once, in the postmaster. */
 void
 emogi_snapshot_init(void)
 {
@@ -239,8 +242,8 @@ emogi_snapshot_init(void)
 }
 
 /*
- * Raise 25000 in a parallel worker. It would read under the snapshot of its leader, but not see
- * what the leader has written, nor know what snapshot the statement's other calls read under.
+ * Raise 25000 in a parallel worker. It would read under its leader's snapshot, but would not see
+ * the leader's writes, nor know the snapshot of the statement's other calls.
  */
 void
 emogi_snapshot_refuse_worker(void)
@@ -249,13 +252,14 @@ emogi_snapshot_refuse_worker(void)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_TRANSACTION_STATE),
 				 errmsg("emogi's functions cannot be called in a parallel worker"),
-				 errhint("Mark the function that calls them PARALLEL RESTRICTED or PARALLEL UNSAFE.")));
+				 errhint("Mark the function that calls them PARALLEL RESTRICTED or PARALLEL "
+						 "UNSAFE.")));
 }
 
 /* ---- a relation ---- */
 
 /*
- * List the names of the columns that a call reads of a relation: a child may have them under other
+ * List the names of the columns that a call reads of a relation; a child may have them under other
  * numbers.
  */
 static List *
@@ -272,9 +276,10 @@ list_names(const EmogiSource *source)
 }
 
 /*
- * Does the active snapshot see a relation as it was resolved? Lists it and all below it that the
- * snapshot sees, locked. The root is locked. Where other children have come or gone since, a newer
- * snapshot is asked for only if nothing else in the statement can have read the relation yet.
+ * Does the active snapshot see a relation as it was resolved? Get the relation, which is locked,
+ * and all its descendants that the snapshot sees, and lock them. If its children have changed
+ * since, ask for a newer snapshot only if nothing else in the statement can have read the relation
+ * yet.
  */
 bool
 emogi_snapshot_sees(const EmogiSource *source, List **relids)
@@ -309,7 +314,7 @@ emogi_snapshot_sees(const EmogiSource *source, List **relids)
 
 /* ---- a query ---- */
 
-/* Count the columns of a relation, dropped ones included. */
+/* Count the columns of a relation, including dropped ones. */
 static AttrNumber
 count_columns(Oid relid)
 {
@@ -325,8 +330,8 @@ count_columns(Oid relid)
 }
 
 /*
- * Is a relation a partition of a table that is in a list as well? Then it is read by the name of
- * that table, whose columns are its own.
+ * Is a relation a partition of a table that is in the list, too? Then it is read by the name of
+ * that table, with that table's columns.
  */
 static bool
 is_read_by_parent(Oid relid, List *relids)
@@ -354,8 +359,8 @@ sees_definition(Oid relid, Snapshot snapshot)
 }
 
 /*
- * Does the active snapshot see a relation, one of a list, as a plan reads it? Those that are named
- * count by their own names.
+ * Does the active snapshot see a relation of a list as a plan reads it? Relations in `named` must
+ * also match by their own names.
  */
 static bool
 sees_planned(Oid relid, List *relids, List *named, Snapshot snapshot)
@@ -363,7 +368,7 @@ sees_planned(Oid relid, List *relids, List *named, Snapshot snapshot)
 	bool		childless;
 
 	/*
-	 * a plan lists the values of constants of type oid as well, which need not be relations; those
+	 * a plan also lists the values of constants of type oid, which need not be relations; relations
 	 * that it reads are locked and exist
 	 */
 	return relid < FirstNormalObjectId || !SearchSysCacheExists1(RELOID, ObjectIdGetDatum(relid)) ||
@@ -374,8 +379,8 @@ sees_planned(Oid relid, List *relids, List *named, Snapshot snapshot)
 }
 
 /*
- * Find a relation that the active snapshot sees otherwise than a query reads it; InvalidOid when
- * there is none. They are locked. The query names some of them; NIL = it is not known which.
+ * Find a relation that the active snapshot sees differently from how a query reads it; InvalidOid
+ * if there is none. They are locked. named: those that the query names; NIL = unknown.
  */
 Oid
 emogi_snapshot_find_unseen(List *relids, List *named)
@@ -392,8 +397,8 @@ emogi_snapshot_find_unseen(List *relids, List *named)
 }
 
 /*
- * Find a Citus table of a query of which the active snapshot sees shards elsewhere than they are;
- * InvalidOid when there is none. Plans of Citus do not name its tables.
+ * Find a Citus table of a query whose shards have been moved according to the active snapshot;
+ * InvalidOid if there is none. Plans of Citus do not name its tables.
  */
 static Oid
 find_unseen_shards(const CachedPlanSource *source)
@@ -407,8 +412,8 @@ find_unseen_shards(const CachedPlanSource *source)
 }
 
 /*
- * Raise 40001 where the transaction's snapshot, which is kept, does not see shards of a query's
- * Citus tables where they are.
+ * Raise 40001 if the transaction's snapshot, which is kept, sees shards of a query's Citus tables
+ * in other places.
  */
 static void
 check_shards(const CachedPlanSource *source)
@@ -426,8 +431,8 @@ check_shards(const CachedPlanSource *source)
 }
 
 /*
- * Find a relation of a query's plan that the active snapshot sees otherwise; InvalidOid when there
- * is none. Plans it.
+ * Plan a query, and find a relation of it that the active snapshot sees differently; InvalidOid if
+ * there is none.
  */
 static Oid
 find_unseen(SPIPlanPtr plan, int *generation)
@@ -446,8 +451,8 @@ find_unseen(SPIPlanPtr plan, int *generation)
 }
 
 /*
- * Prepare a query, inside SPI, under a snapshot that sees what it reads, and make that the active
- * one.
+ * Prepare a query, inside SPI, under a snapshot that sees what it reads, and make that snapshot
+ * active.
  */
 static EmogiReading
 prepare(const char *query, int nargs, Oid *types, int cursor_options)
@@ -480,8 +485,8 @@ prepare(const char *query, int nargs, Oid *types, int cursor_options)
 }
 
 /*
- * Prepare a query to read, inside SPI, under the statement's snapshot, which becomes the active one
- * until emogi_snapshot_close. Raises 40001.
+ * Prepare a query to read, inside SPI, under the statement's snapshot, which is active until
+ * emogi_snapshot_close. Raises 40001.
  */
 EmogiReading
 emogi_snapshot_open(const char *query, int nargs, Oid *types, int cursor_options)
@@ -493,8 +498,8 @@ emogi_snapshot_open(const char *query, int nargs, Oid *types, int cursor_options
 }
 
 /*
- * See, before a statement's call is answered, that its snapshot will do for a query, inside SPI;
- * else take a newer one.
+ * Before a call of the statement is answered, ensure that its snapshot is valid for a query, inside
+ * SPI; if it is not, take a newer one.
  */
 void
 emogi_snapshot_prepare(const char *query)
@@ -504,9 +509,9 @@ emogi_snapshot_prepare(const char *query)
 }
 
 /*
- * See that a query was read as it was prepared, under the snapshot that is still active. PostgreSQL
- * plans anew when it finds that a table has other partitions than before; nothing else can have
- * changed under the plan's locks. Raises 40001.
+ * Check that a query was read as prepared, under the snapshot that is still active. PostgreSQL
+ * replans when a table's partitions have changed; nothing else can have changed under the plan's
+ * locks. Raises 40001.
  */
 void
 emogi_snapshot_check(const EmogiReading *reading)
