@@ -1,6 +1,6 @@
 /*
- * analysis_run.c: a tree is run as it was judged (Q3, Q16): a second analysis of its text might
- * find other objects.
+ * analysis_run.c: execution of an analyzed query exactly as it was analyzed (Q3, Q16): a second
+ * analysis of its text might find other objects
  */
 #include "postgres.h"
 
@@ -16,7 +16,7 @@
 #include "base/compat.h"
 #include "analysis/analysis_internal.h"
 
-/* A receiver of one number. */
+/* A destination that receives one number. */
 typedef struct Number
 {
 	DestReceiver receiver;
@@ -44,11 +44,11 @@ end_receiver(DestReceiver *receiver)
 }
 
 /*
- * Write the SELECT of columns, of no rows that matter, that stands for the tree in a query: those
- * of a domain by its base type.
+ * Write a SELECT with the same columns as the analyzed query, as a placeholder for it. Columns of a
+ * domain get its base type.
  */
 static void
-write_stand_in(const EmogiQueryAnalysis *tree, StringInfo sql)
+write_placeholder(const EmogiQueryAnalysis *tree, StringInfo sql)
 {
 	TupleDesc	desc = ExecCleanTypeFromTL(tree->query->targetList);
 	const EmogiEdgeColumns *columns = &tree->columns;
@@ -67,16 +67,16 @@ write_stand_in(const EmogiQueryAnalysis *tree, StringInfo sql)
 	appendStringInfoString(sql, ") AS q");
 }
 
-/* Have columns of the stand-in mean those of the tree, which may be of a domain over their type. */
+/* Replace the placeholder's columns by those of the query, relabeled if they are of a domain. */
 static Node *
-mean_tree(Node *node, Query *tree)
+replace_columns(Node *node, Query *tree)
 {
 	Var		   *column = (Var *) node;
 	const TargetEntry *target;
 	Var		   *var;
 
 	if (node == NULL || !IsA(node, Var))
-		return node == NULL ? NULL : expression_tree_mutator(node, mean_tree, tree);
+		return node == NULL ? NULL : expression_tree_mutator(node, replace_columns, tree);
 	target = list_nth_node(TargetEntry, tree->targetList, column->varattno - 1);
 	var = makeVar(column->varno, column->varattno, exprType((Node *) target->expr),
 				  exprTypmod((Node *) target->expr),
@@ -88,8 +88,8 @@ mean_tree(Node *node, Query *tree)
 }
 
 /*
- * Analyse a query of one number over the stand-in, whose parameter is a bigint, and put the tree
- * into its place.
+ * Analyze an outer query over the placeholder, which returns one number and has a bigint parameter,
+ * and substitute the analyzed query for the placeholder.
  */
 static Query *
 wrap(const EmogiQueryAnalysis *tree, const char *sql)
@@ -99,13 +99,13 @@ wrap(const EmogiQueryAnalysis *tree, const char *sql)
 	RangeTblEntry *entry = linitial_node(RangeTblEntry, query->rtable);
 
 	entry->subquery = copyObject(tree->query);
-	query->stmt_location = -1;	/* whoever shows its text is given the tree's */
+	query->stmt_location = -1;	/* to show the text of the analyzed query instead */
 	query->stmt_len = 0;
-	query->targetList = castNode(List, mean_tree((Node *) query->targetList, tree->query));
+	query->targetList = castNode(List, replace_columns((Node *) query->targetList, tree->query));
 	return query;
 }
 
-/* Does a plan read what is not among the relations of its tree? */
+/* Does a plan read a relation that is not among those of its query? */
 static bool
 reads_others(const PlannedStmt *plan, const EmogiQueryAnalysis *tree)
 {
@@ -122,7 +122,7 @@ reads_others(const PlannedStmt *plan, const EmogiQueryAnalysis *tree)
 	return false;
 }
 
-/* Is there a scan of something that is not PostgreSQL's? What it reads cannot be known. */
+/* Is there a scan by another extension? What it reads is unknown. */
 static bool
 has_foreign_scan(PlanState *state, void *context)
 {
@@ -133,9 +133,9 @@ has_foreign_scan(PlanState *state, void *context)
 }
 
 /*
- * Run a tree under the active snapshot, which it was opened with, in a query of one number:
- * `select` is its SELECT list, over q.c1, q.c2 and so on, of which it may name those that make an
- * edge. params: one bigint. Get the number.
+ * Run an analyzed query under the active snapshot, under which it was opened, as a subquery of a
+ * query that returns one number. select: "SELECT" and a target list over q.c1, q.c2 and so on, of
+ * which it may reference the columns of an edge. params: one bigint. Return the number.
  */
 int64
 emogi_analysis_run(EmogiQueryAnalysis *tree, const char *select, ParamListInfo params)
@@ -148,7 +148,7 @@ emogi_analysis_run(EmogiQueryAnalysis *tree, const char *select, ParamListInfo p
 
 	initStringInfo(&sql);
 	appendStringInfo(&sql, "%s FROM ", select);
-	write_stand_in(tree, &sql);
+	write_placeholder(tree, &sql);
 	plan = pg_plan_query(wrap(tree, sql.data), tree->text, CURSOR_OPT_PARALLEL_OK, NULL);
 	tree->reads_elsewhere = reads_others(plan, tree);
 	query = CreateQueryDesc(plan, tree->text, GetActiveSnapshot(), InvalidSnapshot,

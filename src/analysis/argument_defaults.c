@@ -1,9 +1,9 @@
 /*
- * argument_defaults.c: the arguments that calls in a query omit become part of its tree (Q10).
+ * argument_defaults.c: insertion of omitted arguments into the calls of a query (Q10)
  *
- * The planner fills in the defaults of a function's arguments, and brings named arguments into
- * order. Done here, before expressions are folded and judged, a default is treated as an argument
- * that was given: folded if it is STABLE, judged, and part of the key.
+ * The planner fills in the defaults of a function's arguments, and puts named arguments in order.
+ * Here this is done before constant folding and the cacheability check, so that a default is
+ * treated like an explicit argument: folded if it is STABLE, checked, and part of the key.
  */
 #include "postgres.h"
 
@@ -18,8 +18,7 @@
 #include "analysis/analysis_internal.h"
 
 /*
- * Get the arguments of a call as the planner will pass them; the same list if there is nothing to
- * fill in.
+ * Get the arguments of a call as the planner will pass them; the same list if nothing is missing.
  */
 static List *
 expand_arguments(Oid function, List *args, Oid result_type)
@@ -70,7 +69,7 @@ find_gaps(Node *node, void *context)
 	return expression_tree_walker(node, find_gaps, context);
 }
 
-/* Copy a tree, with the arguments that are omitted. */
+/* Copy an expression tree, inserting omitted arguments. */
 static Node *
 expand(Node *node, void *context)
 {

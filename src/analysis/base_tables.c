@@ -1,5 +1,5 @@
 /*
- * base_tables.c: the tables that the rows of a tree lie in (Q15).
+ * base_tables.c: the tables that contain the rows of a query (Q15)
  */
 #include "postgres.h"
 
@@ -14,7 +14,7 @@
 #include "citus/citus.h"
 #include "analysis/analysis_internal.h"
 
-/* List the relations that a tree reads with all below them, locked, ascending. */
+/* List the relations that a query reads including all their descendants, locked, ascending. */
 List *
 emogi_base_tables_relations(const EmogiQueryAnalysis *tree)
 {
@@ -34,54 +34,59 @@ emogi_base_tables_relations(const EmogiQueryAnalysis *tree)
 	return relations;
 }
 
-/* Is a relation's content for sharing? Its rows, if it has any, are a leaf. */
+/*
+ * Check whether a relation is cacheable, and list it as a base table if it has storage; return true
+ * if it is not cacheable.
+ */
 static bool
-judge_leaf(Relation rel, EmogiAnalysisState *look)
+check_table(Relation rel, EmogiAnalysisState *state)
 {
 	const char *name = RelationGetRelationName(rel);
 	char		kind = rel->rd_rel->relkind;
 
 	if (RELATION_IS_OTHER_TEMP(rel))
-		return false;			/* another session's child of a table: plans leave it out as well */
+		/* another session's temporary child of a table: plans skip it, too */
+		return false;
 	if (RelationUsesLocalBuffers(rel))
-		return emogi_cacheability_refuse(look, "\"%s\" is a temporary table, which no other "
+		return emogi_cacheability_refuse(state, "\"%s\" is a temporary table, which no other "
 											   "session has", name);
 	if (IsCatalogRelation(rel) || kind == RELKIND_TOASTVALUE)
-		return emogi_cacheability_refuse(look, "\"%s\" is a system catalog, whose writers leave no "
+		return emogi_cacheability_refuse(state, "\"%s\" is a system catalog, whose writers leave "
+												"no "
 											   "trace", name);
 	if (kind == RELKIND_FOREIGN_TABLE || emogi_citus_is_table(RelationGetRelid(rel)))
-		return emogi_cacheability_refuse(look, "%s",
+		return emogi_cacheability_refuse(state, "%s",
 										 emogi_cacheability_elsewhere(RelationGetRelid(rel)));
 	if (kind == RELKIND_PARTITIONED_TABLE)
 		return false;
 	if (rel->rd_rel->relam != HEAP_TABLE_AM_OID)
-		return emogi_cacheability_refuse(look, "table \"%s\" is not a heap", name);
+		return emogi_cacheability_refuse(state, "table \"%s\" is not a heap", name);
 	if (!RelationIsScannable(rel))
-		return emogi_cacheability_refuse(look, "materialized view \"%s\" has not been populated",
+		return emogi_cacheability_refuse(state, "materialized view \"%s\" has not been populated",
 										 name);
-	look->tree->leaves = lappend_oid(look->tree->leaves, RelationGetRelid(rel));
+	state->tree->leaves = lappend_oid(state->tree->leaves, RelationGetRelid(rel));
 	return false;
 }
 
-/* List the relations and leaves of a tree; true when one of them is not for sharing. */
+/* List the relations and base tables of a query; return true if one of them is not cacheable. */
 bool
-emogi_base_tables_list(EmogiAnalysisState *look)
+emogi_base_tables_list(EmogiAnalysisState *state)
 {
-	EmogiQueryAnalysis  *tree = look->tree;
+	EmogiQueryAnalysis  *tree = state->tree;
 	ListCell   *cell;
 
 	tree->relations = emogi_base_tables_relations(tree);
 	foreach(cell, tree->relations)
 	{
 		Relation	rel = relation_open(lfirst_oid(cell), AccessShareLock);
-		bool		refused = judge_leaf(rel, look);
+		bool		refused = check_table(rel, state);
 
 		relation_close(rel, NoLock);
 		if (refused)
 			return true;
 	}
 	if (list_length(tree->leaves) > EMOGI_MAX_LEAVES)
-		return emogi_cacheability_refuse(look, "it reads more than %d tables and partitions",
+		return emogi_cacheability_refuse(state, "it reads more than %d tables and partitions",
 										 EMOGI_MAX_LEAVES);
 	return false;
 }

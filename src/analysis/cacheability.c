@@ -1,9 +1,9 @@
 /*
- * cacheability.c: may the Graph of a tree be shared? Every node is looked at; what is not known is
- * refused (Q7, Q8).
+ * cacheability.c: whether the graph of a query may be cached; every node is checked, and unknown
+ * ones are refused (Q7, Q8)
  *
- * A tree is refused if its rows may depend on more than itself, what stands beside it in the key,
- * and the rows of its tables that the snapshot sees. The first reason that is found is given.
+ * A query is refused if its rows may depend on anything but its expression tree, the other parts of
+ * the key, and the rows of its tables that the snapshot sees. The first reason found is reported.
  */
 #include "postgres.h"
 
@@ -21,9 +21,9 @@
 #include "base/fault.h"
 #include "analysis/analysis_internal.h"
 
-/* Note why a tree may not be shared; the first reason counts. Returns true. */
+/* Record why a query is not cacheable; only the first reason is kept. Returns true. */
 bool
-emogi_cacheability_refuse(EmogiAnalysisState *look, const char *format,...)
+emogi_cacheability_refuse(EmogiAnalysisState *state, const char *format,...)
 {
 	char		sentence[1024];
 	va_list		args;
@@ -31,12 +31,12 @@ emogi_cacheability_refuse(EmogiAnalysisState *look, const char *format,...)
 	va_start(args, format);
 	vsnprintf(sentence, sizeof sentence, format, args);
 	va_end(args);
-	if (look->tree->refusal == NULL)
-		look->tree->refusal = pstrdup(sentence);
+	if (state->tree->refusal == NULL)
+		state->tree->refusal = pstrdup(sentence);
 	return true;
 }
 
-/* Get why the rows of a foreign table, or a Citus table, are not shared. */
+/* Get the reason why a foreign table or a Citus table is not cacheable. */
 const char *
 emogi_cacheability_elsewhere(Oid relid)
 {
@@ -45,9 +45,9 @@ emogi_cacheability_elsewhere(Oid relid)
 					"Citus table", get_rel_name(relid));
 }
 
-/* ---- rights ---- */
+/* ---- permissions ---- */
 
-/* Find a level of a query that the executor would refuse. */
+/* Find a query level that the executor would refuse. */
 static bool
 find_forbidden(Node *node, void *context)
 {
@@ -61,26 +61,25 @@ find_forbidden(Node *node, void *context)
 }
 
 /*
- * Has the caller the rights on all relations of a query (Q18)? Who has not goes the way without the
- * cache, which raises the right error.
+ * Check the caller's permissions on all relations of a query (Q18); return true if one is missing.
+ * Such a query bypasses the cache, and its execution raises the proper error.
  */
 bool
-emogi_cacheability_rights(Query *query, EmogiAnalysisState *look)
+emogi_cacheability_rights(Query *query, EmogiAnalysisState *state)
 {
 	if (emogi_faults.tree[EMOGI_TREE_RIGHTS] || !find_forbidden((Node *) query, NULL))
 		return false;
-	return emogi_cacheability_refuse(look, "it may not be read by this role");
+	return emogi_cacheability_refuse(state, "it may not be read by this role");
 }
 
-/* ---- what is read ---- */
+/* ---- relations ---- */
 
 /*
- * Judge what columns of a relation are computed by as they are read: a tree names them, and the
- * planner puts their expressions into its place. Children are read by those of the relation that
- * the tree names.
+ * Check the expressions of a relation's virtual generated columns, which the planner substitutes
+ * for the columns. Children are read through the expressions of the relation that the query names.
  */
 static bool
-judge_virtual_columns(Oid relid, EmogiAnalysisState *look)
+check_virtual_columns(Oid relid, EmogiAnalysisState *state)
 {
 	Relation	rel = relation_open(relid, NoLock);
 	bool		refused = false;
@@ -91,58 +90,58 @@ judge_virtual_columns(Oid relid, EmogiAnalysisState *look)
 
 		if (expression == NULL)
 			continue;
-		look->trees = lappend(look->trees, expression);
-		refused = emogi_cacheability_node(expression, look);
+		state->trees = lappend(state->trees, expression);
+		refused = emogi_cacheability_node(expression, state);
 	}
 	relation_close(rel, NoLock);
 	return refused;
 }
 
-/* Judge a relation, and note it. */
+/* Check a relation, and record it. */
 static bool
-judge_relation(const RangeTblEntry *entry, EmogiAnalysisState *look)
+check_relation(const RangeTblEntry *entry, EmogiAnalysisState *state)
 {
 	const char *name = get_rel_name(entry->relid);
 	char		kind = entry->relkind;
 
-	look->named = list_append_unique_oid(look->named, entry->relid);
+	state->named = list_append_unique_oid(state->named, entry->relid);
 	if (kind == RELKIND_VIEW)
-		return false;			/* it has been expanded: what is left asks for rights */
-	look->nrelations++;
+		return false;			/* views are expanded; this entry only checks permissions */
+	state->nrelations++;
 	if (entry->tablesample != NULL)
-		return emogi_cacheability_refuse(look, "TABLESAMPLE chooses rows by where they are stored "
+		return emogi_cacheability_refuse(state, "TABLESAMPLE chooses rows by where they are stored "
 											   "or by chance");
 	if (kind == RELKIND_FOREIGN_TABLE || emogi_citus_is_table(entry->relid))
-		return emogi_cacheability_refuse(look, "%s", emogi_cacheability_elsewhere(entry->relid));
+		return emogi_cacheability_refuse(state, "%s", emogi_cacheability_elsewhere(entry->relid));
 	if (kind == RELKIND_SEQUENCE)
-		return emogi_cacheability_refuse(look, "sequence \"%s\" is changed outside transactions",
+		return emogi_cacheability_refuse(state, "sequence \"%s\" is changed outside transactions",
 										 name);
 	if (kind != RELKIND_RELATION && kind != RELKIND_PARTITIONED_TABLE && kind != RELKIND_MATVIEW)
-		return emogi_cacheability_refuse(look, "\"%s\" is neither table nor materialized view",
+		return emogi_cacheability_refuse(state, "\"%s\" is neither table nor materialized view",
 										 name);
 	if (entry->inh && !emogi_faults.tree[EMOGI_TREE_CHILDREN])
-		look->tree->roots = list_append_unique_oid(look->tree->roots, entry->relid);
+		state->tree->roots = list_append_unique_oid(state->tree->roots, entry->relid);
 	else
-		look->tree->alone = list_append_unique_oid(look->tree->alone, entry->relid);
-	return judge_virtual_columns(entry->relid, look);
+		state->tree->alone = list_append_unique_oid(state->tree->alone, entry->relid);
+	return check_virtual_columns(entry->relid, state);
 }
 
-/* Judge an entry of a range table; what hangs on it is walked to by itself. */
+/* Check a range table entry; its subqueries and expressions are visited separately. */
 static bool
-judge_entry(const RangeTblEntry *entry, EmogiAnalysisState *look)
+check_entry(const RangeTblEntry *entry, EmogiAnalysisState *state)
 {
 	Oid			view = emogi_compat_view_of(entry);
 
 	if (OidIsValid(view))
-		look->named = list_append_unique_oid(look->named, view);
+		state->named = list_append_unique_oid(state->named, view);
 	if (entry->rtekind == RTE_RELATION)
-		return judge_relation(entry, look);
+		return check_relation(entry, state);
 	if (entry->rtekind == RTE_TABLEFUNC)
-		return emogi_cacheability_refuse(look, "XMLTABLE and JSON_TABLE depend on settings");
+		return emogi_cacheability_refuse(state, "XMLTABLE and JSON_TABLE depend on settings");
 	if (entry->rtekind == RTE_NAMEDTUPLESTORE)
-		return emogi_cacheability_refuse(look, "the rows of a trigger are seen by it alone");
+		return emogi_cacheability_refuse(state, "the rows of a trigger are seen by it alone");
 	if (!emogi_compat_reads_nothing(entry->rtekind))
-		return emogi_cacheability_refuse(look, "it reads something of a kind that is not looked "
+		return emogi_cacheability_refuse(state, "it reads something of a kind that is not looked "
 											   "into");
 	return false;
 }
@@ -150,58 +149,59 @@ judge_entry(const RangeTblEntry *entry, EmogiAnalysisState *look)
 /* ---- nodes ---- */
 
 static bool
-judge_query(Query *query, EmogiAnalysisState *look)
+check_query(Query *query, EmogiAnalysisState *state)
 {
 	if (query->commandType != CMD_SELECT || query->utilityStmt != NULL || query->hasModifyingCTE)
-		return emogi_cacheability_refuse(look, "it changes data");
+		return emogi_cacheability_refuse(state, "it changes data");
 	if (query->rowMarks != NIL || query->hasForUpdate)
-		return emogi_cacheability_refuse(look, "FOR UPDATE and FOR SHARE lock rows");
-	return query_tree_walker(query, emogi_cacheability_node, look,
+		return emogi_cacheability_refuse(state, "FOR UPDATE and FOR SHARE lock rows");
+	return query_tree_walker(query, emogi_cacheability_node, state,
 							 QTW_EXAMINE_RTES_BEFORE | QTW_EXAMINE_SORTGROUP);
 }
 
-/* Judge the comparison that a sort or group clause names. */
+/* Check the comparison function of a sort or group clause. */
 static bool
-judge_operator(Oid operator, EmogiAnalysisState *look)
+check_operator(Oid operator, EmogiAnalysisState *state)
 {
-	return OidIsValid(operator) && emogi_cacheability_function(get_opcode(operator), look);
+	return OidIsValid(operator) && emogi_cacheability_function(get_opcode(operator), state);
 }
 
-/* Judge the functions of a node that PostgreSQL's walkers do not show. */
+/* Check the functions of a node that PostgreSQL's tree walkers do not visit. */
 static bool
-judge_hidden(Node *node, EmogiAnalysisState *look)
+check_hidden(Node *node, EmogiAnalysisState *state)
 {
 	ListCell   *cell;
 
 	switch (nodeTag(node))
 	{
 		case T_SortGroupClause:
-			return judge_operator(((SortGroupClause *) node)->eqop, look) ||
-				judge_operator(((SortGroupClause *) node)->sortop, look);
+			return check_operator(((SortGroupClause *) node)->eqop, state) ||
+				check_operator(((SortGroupClause *) node)->sortop, state);
 		case T_SetOperationStmt:
 			foreach(cell, ((SetOperationStmt *) node)->groupClauses)
-				if (emogi_cacheability_node(lfirst(cell), look))
+				if (emogi_cacheability_node(lfirst(cell), state))
 					return true;
 			return false;
 		case T_WindowClause:
 			return (OidIsValid(((WindowClause *) node)->startInRangeFunc) &&
-					emogi_cacheability_function(((WindowClause *) node)->startInRangeFunc, look)) ||
+					emogi_cacheability_function(((WindowClause *) node)->startInRangeFunc,
+												state)) ||
 				(OidIsValid(((WindowClause *) node)->endInRangeFunc) &&
-				 emogi_cacheability_function(((WindowClause *) node)->endInRangeFunc, look));
+				 emogi_cacheability_function(((WindowClause *) node)->endInRangeFunc, state));
 		case T_MinMaxExpr:
 			{
 				TypeCacheEntry *type = lookup_type_cache(((MinMaxExpr *) node)->minmaxtype,
 														 TYPECACHE_CMP_PROC);
 
 				return OidIsValid(type->cmp_proc) &&
-					emogi_cacheability_function(type->cmp_proc, look);
+					emogi_cacheability_function(type->cmp_proc, state);
 			}
 		default:
 			return false;
 	}
 }
 
-/* Is a node an expression, which has a type? */
+/* Is a node an expression that has a type of its own? */
 static bool
 is_expression(const Node *node)
 {
@@ -236,24 +236,24 @@ is_expression(const Node *node)
 }
 
 /*
- * Judge the type of an expression: its definition becomes part of the key, and the functions that
- * it compares values with are judged.
+ * Check the type of an expression: add its definition to the key, and check its comparison
+ * functions.
  */
 static bool
-judge_type(Oid type, EmogiAnalysisState *look)
+check_type(Oid type, EmogiAnalysisState *state)
 {
-	const int	nknown = list_length(look->types.functions);
+	const int	nknown = list_length(state->types.functions);
 
 	if (emogi_faults.tree[EMOGI_TREE_TYPES] || (type < FirstNormalObjectId && !type_is_array(type)))
 		return false;
-	emogi_type_walk(type, &look->types);
-	for (int i = nknown; i < list_length(look->types.functions); i++)
-		if (emogi_cacheability_function(list_nth_oid(look->types.functions, i), look))
+	emogi_type_walk(type, &state->types);
+	for (int i = nknown; i < list_length(state->types.functions); i++)
+		if (emogi_cacheability_function(list_nth_oid(state->types.functions, i), state))
 			return true;
 	return false;
 }
 
-/* Is a node of a kind that adds nothing to its parts and its functions? */
+/* Is a node of a kind that depends only on its parts and its functions? */
 static bool
 is_known_kind(const Node *node)
 {
@@ -311,60 +311,61 @@ is_known_kind(const Node *node)
 
 /* Refuse a node of another kind. */
 static bool
-refuse_kind(const Node *node, EmogiAnalysisState *look)
+refuse_kind(const Node *node, EmogiAnalysisState *state)
 {
 	switch (nodeTag(node))
 	{
 		case T_SQLValueFunction:
-			return emogi_cacheability_refuse(look, "what depends on time or user stands where it "
+			return emogi_cacheability_refuse(state, "what depends on time or user stands where it "
 												   "cannot be evaluated in advance");
 		case T_NextValueExpr:
-			return emogi_cacheability_refuse(look, "nextval changes a sequence");
+			return emogi_cacheability_refuse(state, "nextval changes a sequence");
 		case T_CoerceToDomain:
-			return emogi_cacheability_refuse(look, "a cast to domain %s checks conditions that may "
+			return emogi_cacheability_refuse(state, "a cast to domain %s checks conditions that "
+													"may "
 												   "be altered; cast to its base type",
 									  format_type_be(((const CoerceToDomain *) node)->resulttype));
 		case T_XmlExpr:
-			return emogi_cacheability_refuse(look, "XML expressions depend on settings");
+			return emogi_cacheability_refuse(state, "XML expressions depend on settings");
 		default:
-			return emogi_cacheability_refuse(look, "it has an expression of a kind that is not "
+			return emogi_cacheability_refuse(state, "it has an expression of a kind that is not "
 												   "looked into (%d)", (int) nodeTag(node));
 	}
 }
 
 static bool
-judge_function(Oid function, void *look)
+check_function(Oid function, void *state)
 {
-	return emogi_cacheability_function(function, look);
+	return emogi_cacheability_function(function, state);
 }
 
-/* Judge all there is in a tree. */
+/* Check everything in an expression tree; return true if it is refused. */
 bool
-emogi_cacheability_node(Node *node, EmogiAnalysisState *look)
+emogi_cacheability_node(Node *node, EmogiAnalysisState *state)
 {
 	if (node == NULL)
 		return false;
 	CHECK_FOR_INTERRUPTS();
 	if (IsA(node, Query))
-		return judge_query((Query *) node, look);
+		return check_query((Query *) node, state);
 	if (IsA(node, RangeTblEntry))
-		return judge_entry((RangeTblEntry *) node, look);
+		return check_entry((RangeTblEntry *) node, state);
 	if (IsA(node, Var))
 	{
 		AttrNumber	attnum = ((Var *) node)->varattno;
 
 		if (attnum < 0 && attnum != TableOidAttributeNumber &&
 			attnum != SelfItemPointerAttributeNumber)
-			return emogi_cacheability_refuse(look, "system columns such as xmin and xmax change "
+			return emogi_cacheability_refuse(state, "system columns such as xmin and xmax change "
 												   "without a change of the row");
-		return judge_type(((Var *) node)->vartype, look);
+		return check_type(((Var *) node)->vartype, state);
 	}
 	if (IsA(node, SQLValueFunction) && emogi_faults.tree[EMOGI_TREE_FOLD])
 		return false;
 	if (!is_known_kind(node))
-		return refuse_kind(node, look);
-	if (is_expression(node) && judge_type(exprType(node), look))
+		return refuse_kind(node, state);
+	if (is_expression(node) && check_type(exprType(node), state))
 		return true;
-	return judge_hidden(node, look) || check_functions_in_node(node, judge_function, look) ||
-		expression_tree_walker(node, emogi_cacheability_node, look);
+	return check_hidden(node, state) || check_functions_in_node(node, check_function, state) ||
+		expression_tree_walker(node, emogi_cacheability_node, state);
 }

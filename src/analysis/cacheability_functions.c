@@ -1,10 +1,11 @@
 /*
- * cacheability_functions.c: may functions be called in a tree whose Graph is shared, and what of
- * them is part of its key? (Q9, Q10, Q12)
+ * cacheability_functions.c: whether functions may be called in a query whose graph is cached, and
+ * their contribution to its key (Q9, Q10, Q12)
  *
- * What is called with constants alone has been folded. A function in C is taken at its word, as an
- * index on it is. One in SQL is looked into, whatever it is labelled. What any other reads cannot
- * be seen, and "IMMUTABLE" over a table is the commonest lie.
+ * Calls with constants only have been folded. The volatility label of a function in C is trusted,
+ * as for an index on it. The body of a function in SQL is checked, whatever its label. What a
+ * function in any other language reads is unknown, and functions over tables are often labeled
+ * IMMUTABLE wrongly.
  */
 #include "postgres.h"
 
@@ -26,25 +27,25 @@
 #include "base/fault.h"
 #include "analysis/analysis_internal.h"
 
-/* Functions in SQL that call each other are looked into so deep. */
-#define MOST_DEPTH 8
+/* Maximum nesting of calls between functions in SQL. */
+#define MAX_DEPTH 8
 
 /*
- * Add a row of a catalog to the key, all of it: who replaces an object, be it under the same OID,
- * makes another key.
+ * Add a catalog row to the key, with all its columns: an object that is replaced, even under the
+ * same OID, gives another key.
  */
 static void
-add_row(EmogiAnalysisState *look, HeapTuple row)
+add_row(EmogiAnalysisState *state, HeapTuple row)
 {
 	const Size	skip = offsetof(HeapTupleHeaderData, t_bits);
 
 	const TransactionId xmin = HeapTupleHeaderGetRawXmin(row->t_data);
 
 	if (!emogi_faults.tree[EMOGI_TREE_ROWS])
-		appendBinaryStringInfo(&look->bytes, (char *) row->t_data + skip,
+		appendBinaryStringInfo(&state->bytes, (char *) row->t_data + skip,
 							   (int) (row->t_len - skip));
-	appendBinaryStringInfo(&look->tree->versions, (char *) &row->t_self, sizeof row->t_self);
-	appendBinaryStringInfo(&look->tree->versions, (char *) &xmin, sizeof xmin);
+	appendBinaryStringInfo(&state->tree->versions, (char *) &row->t_self, sizeof row->t_self);
+	appendBinaryStringInfo(&state->tree->versions, (char *) &xmin, sizeof xmin);
 }
 
 static bool
@@ -56,8 +57,8 @@ is_builtin(Oid function)
 /* ---- functions in C ---- */
 
 /*
- * Does a built-in function read text as a date? It knows 'now' and 'today'. The unit of date_trunc
- * and its like is text, too.
+ * Does a built-in function parse text as a date? Dates include 'now' and 'today'. The unit argument
+ * of date_trunc and similar functions is also text.
  */
 static bool
 reads_date(Form_pg_proc proc)
@@ -74,8 +75,8 @@ reads_date(Form_pg_proc proc)
 }
 
 /*
- * Does the result of a built-in STABLE function depend on nothing but its arguments and the
- * settings that go into the key?
+ * Does the result of a built-in STABLE function depend only on its arguments and on the settings in
+ * the key?
  */
 static bool
 depends_on_settings_only(Form_pg_proc proc)
@@ -94,12 +95,12 @@ depends_on_settings_only(Form_pg_proc proc)
 	for (int i = 0; i < (int) lengthof(names); i++)
 		if (strcmp(name, names[i]) == 0)
 			return true;
-	/* date_lt_timestamptz and its like */
+	/* date_lt_timestamptz and the like */
 	return proc->pronargs == 2 && proc->prorettype == BOOLOID &&
 		(strstr(name, "timestamptz_") != NULL || strstr(name, "_timestamptz") != NULL);
 }
 
-/* Does a function take one of these types? */
+/* Does a function have an argument of one of these types? */
 static bool
 takes(Form_pg_proc proc, const Oid *types, int ntypes)
 {
@@ -111,8 +112,8 @@ takes(Form_pg_proc proc, const Oid *types, int ntypes)
 }
 
 /*
- * Does a function that is declared IMMUTABLE read a text search configuration, which can be
- * altered?
+ * Does a function read a text search configuration, which can be altered although the function is
+ * declared IMMUTABLE?
  */
 static bool
 reads_configuration(Form_pg_proc proc)
@@ -123,8 +124,8 @@ reads_configuration(Form_pg_proc proc)
 }
 
 /*
- * May a function depend on the time zone? age(timestamptz, timestamptz) does, and is declared
- * IMMUTABLE.
+ * May a function depend on the time zone? age(timestamptz, timestamptz) does, although it is
+ * declared IMMUTABLE.
  */
 static bool
 takes_time_zone(Form_pg_proc proc)
@@ -135,39 +136,41 @@ takes_time_zone(Form_pg_proc proc)
 		proc->prorettype == TIMETZOID;
 }
 
-/* Judge a function in C, or built in, by its label. */
+/* Check a built-in function, or one in C, by its volatility label. */
 static bool
-judge_label(Oid function, Form_pg_proc proc, EmogiAnalysisState *look)
+check_label(Oid function, Form_pg_proc proc, EmogiAnalysisState *state)
 {
 	const char *name = NameStr(proc->proname);
 
 	if (proc->provolatile == PROVOLATILE_VOLATILE)
-		return emogi_cacheability_refuse(look, "function %s is VOLATILE: it may give another value "
+		return emogi_cacheability_refuse(state, "function %s is VOLATILE: it may give another "
+												"value "
 											   "each time", name);
 	if (is_builtin(function) && strcmp(name, "jsonb_object_agg") == 0)
-		return emogi_cacheability_refuse(look, "function %s depends on settings and on names of "
+		return emogi_cacheability_refuse(state, "function %s depends on settings and on names of "
 											   "objects, though it is IMMUTABLE", name);
 	if (reads_configuration(proc))
-		return emogi_cacheability_refuse(look, "function %s depends on a text search "
+		return emogi_cacheability_refuse(state, "function %s depends on a text search "
 											   "configuration; keep the tsvector in a generated "
 											   "column", name);
 	if (proc->provolatile != PROVOLATILE_STABLE || emogi_faults.tree[EMOGI_TREE_FOLD])
 		return false;
 	if (proc->proretset && !depends_on_settings_only(proc))
-		return emogi_cacheability_refuse(look, "function %s is STABLE and returns rows: they may "
+		return emogi_cacheability_refuse(state, "function %s is STABLE and returns rows: they may "
 											   "depend on more than its arguments", name);
 	if (!is_builtin(function) || !depends_on_settings_only(proc))
-		return emogi_cacheability_refuse(look, "function %s is STABLE and takes values of rows: it "
+		return emogi_cacheability_refuse(state, "function %s is STABLE and takes values of rows: "
+												"it "
 											   "may depend on more than them%s", name,
 								  is_builtin(function) ? "" : "; if it depends on its arguments "
 															  "only, declare it IMMUTABLE");
-	look->has_settings = true;
+	state->has_settings = true;
 	return false;
 }
 
 /* ---- functions in SQL ---- */
 
-/* Analyse the stored tree of a body; NIL when it is more than one statement. */
+/* Analyze the stored parse tree of a body; NIL if it has more than one statement. */
 static List *
 analyse_stored(const char *stored)
 {
@@ -184,7 +187,7 @@ analyse_stored(const char *stored)
 }
 
 /*
- * Analyse the text of a body as a call would, under the caller's search path; NIL when it is more
+ * Analyze the text of a body as a call would, under the caller's search path; NIL if it has more
  * than one statement.
  */
 static List *
@@ -206,9 +209,9 @@ analyse_text(Oid function, HeapTuple row, const char *text)
 															   DEFAULT_COLLATION_OID));
 }
 
-/* Analyse the body of a function in SQL, and note it if it is text. */
+/* Analyze the body of a function in SQL, and record it if it is text. */
 static List *
-analyse_body(Oid function, HeapTuple row, EmogiAnalysisState *look)
+analyse_body(Oid function, HeapTuple row, EmogiAnalysisState *state)
 {
 	bool		isnull;
 	char	   *string;
@@ -218,11 +221,11 @@ analyse_body(Oid function, HeapTuple row, EmogiAnalysisState *look)
 		return analyse_stored(TextDatumGetCString(body));
 	body = SysCacheGetAttr(PROCOID, row, Anum_pg_proc_prosrc, &isnull);
 	string = TextDatumGetCString(body);
-	look->tree->texts = lappend(look->tree->texts, string);
+	state->tree->texts = lappend(state->tree->texts, string);
 	return analyse_text(function, row, string);
 }
 
-/* Does a function take arguments whose type is known by the call alone? */
+/* Does a function have polymorphic arguments? */
 static bool
 is_polymorphic(Form_pg_proc proc)
 {
@@ -233,40 +236,40 @@ is_polymorphic(Form_pg_proc proc)
 }
 
 /*
- * Judge the body of a function in SQL as a part of the tree. Whether the planner would inline it
- * plays no part.
+ * Check the body of a function in SQL as part of the query, whether or not the planner would inline
+ * it.
  */
 static bool
-judge_body(Oid function, HeapTuple row, EmogiAnalysisState *look)
+check_body(Oid function, HeapTuple row, EmogiAnalysisState *state)
 {
 	Form_pg_proc proc = (Form_pg_proc) GETSTRUCT(row);
 	const char *name = NameStr(proc->proname);
-	int			nrelations = look->nrelations;
+	int			nrelations = state->nrelations;
 	List	   *queries;
 	Query	   *query;
 
 	if (proc->prosecdef)
-		return emogi_cacheability_refuse(look, "function %s is SECURITY DEFINER, so it reads with "
+		return emogi_cacheability_refuse(state, "function %s is SECURITY DEFINER, so it reads with "
 											   "other rights than its caller's", name);
 	if (!heap_attisnull(row, Anum_pg_proc_proconfig, NULL))
-		return emogi_cacheability_refuse(look, "function %s has settings of its own (SET ...)",
+		return emogi_cacheability_refuse(state, "function %s has settings of its own (SET ...)",
 										 name);
 	if (is_polymorphic(proc))
-		return emogi_cacheability_refuse(look, "function %s takes arguments of any type", name);
-	if (look->depth == MOST_DEPTH)
-		return emogi_cacheability_refuse(look, "function %s calls functions in SQL more than %d "
-											   "deep", name, MOST_DEPTH);
-	queries = analyse_body(function, row, look);
+		return emogi_cacheability_refuse(state, "function %s takes arguments of any type", name);
+	if (state->depth == MAX_DEPTH)
+		return emogi_cacheability_refuse(state, "function %s calls functions in SQL more than %d "
+											   "deep", name, MAX_DEPTH);
+	queries = analyse_body(function, row, state);
 	if (list_length(queries) != 1)
-		return emogi_cacheability_refuse(look, "function %s is more than one SELECT", name);
+		return emogi_cacheability_refuse(state, "function %s is more than one SELECT", name);
 	query = emogi_argument_defaults_expand(linitial_node(Query, queries));
-	look->trees = lappend(look->trees, query);
-	look->depth++;
-	if (emogi_cacheability_rights(query, look) || emogi_cacheability_node((Node *) query, look))
+	state->trees = lappend(state->trees, query);
+	state->depth++;
+	if (emogi_cacheability_rights(query, state) || emogi_cacheability_node((Node *) query, state))
 		return true;
-	look->depth--;
-	if (proc->provolatile == PROVOLATILE_VOLATILE && look->nrelations > nrelations)
-		return emogi_cacheability_refuse(look, "function %s reads a table and is VOLATILE, so it "
+	state->depth--;
+	if (proc->provolatile == PROVOLATILE_VOLATILE && state->nrelations > nrelations)
+		return emogi_cacheability_refuse(state, "function %s reads a table and is VOLATILE, so it "
 											   "sees rows that the query does not; declare it "
 											   "STABLE", name);
 	return false;
@@ -275,18 +278,18 @@ judge_body(Oid function, HeapTuple row, EmogiAnalysisState *look)
 /* ---- all functions ---- */
 
 /*
- * Judge the functions that an aggregate consists of. Who may execute them is its owner's affair:
- * they are not noted for that.
+ * Check the support functions of an aggregate. They are not recorded for the check of EXECUTE
+ * permission, which concerns the aggregate's owner.
  */
 static bool
-judge_parts(Oid function, EmogiAnalysisState *look)
+check_parts(Oid function, EmogiAnalysisState *state)
 {
 	HeapTuple	row = SearchSysCache1(AGGFNOID, ObjectIdGetDatum(function));
 	bool		refused = false;
 
 	if (!HeapTupleIsValid(row))
-		return emogi_cacheability_refuse(look, "aggregate %u does not exist", function);
-	add_row(look, row);
+		return emogi_cacheability_refuse(state, "aggregate %u does not exist", function);
+	add_row(state, row);
 	{
 		Form_pg_aggregate parts = (Form_pg_aggregate) GETSTRUCT(row);
 		const Oid	oids[] = {
@@ -297,77 +300,81 @@ judge_parts(Oid function, EmogiAnalysisState *look)
 
 		for (int i = 0; i < (int) lengthof(oids) && !refused; i++)
 		{
-			bool		known = list_member_oid(look->functions, oids[i]);
+			bool		known = list_member_oid(state->functions, oids[i]);
 
 			if (!OidIsValid(oids[i]) || (is_builtin(function) && is_builtin(oids[i])))
 				continue;
-			refused = emogi_cacheability_function(oids[i], look);
+			refused = emogi_cacheability_function(oids[i], state);
 			if (!known)
-				look->functions = list_delete_oid(look->functions, oids[i]);
+				state->functions = list_delete_oid(state->functions, oids[i]);
 		}
 	}
 	ReleaseSysCache(row);
 	return refused;
 }
 
-/* Refuse a function in a language that is not looked into. */
+/* Refuse a function in an unsupported language. */
 static bool
-refuse_language(Form_pg_proc proc, EmogiAnalysisState *look)
+refuse_language(Form_pg_proc proc, EmogiAnalysisState *state)
 {
 	char	   *language = get_language_name(proc->prolang, true);
 
-	return emogi_cacheability_refuse(look, "function %s is written in %s, and what it reads cannot "
+	return emogi_cacheability_refuse(state, "function %s is written in %s, and what it reads "
+											"cannot "
 										   "be seen; write it in SQL",
 							  NameStr(proc->proname), language != NULL ? language : "(none)");
 }
 
-/* Judge a function by its row in the catalog. */
+/* Check a function by its catalog row. */
 static bool
-judge_row(Oid function, HeapTuple row, EmogiAnalysisState *look)
+check_row(Oid function, HeapTuple row, EmogiAnalysisState *state)
 {
 	Form_pg_proc proc = (Form_pg_proc) GETSTRUCT(row);
 
-	add_row(look, row);
-	look->has_settings |= takes_time_zone(proc);
+	add_row(state, row);
+	state->has_settings |= takes_time_zone(proc);
 	if (proc->prokind == PROKIND_AGGREGATE)
-		return judge_label(function, proc, look) || judge_parts(function, look);
+		return check_label(function, proc, state) || check_parts(function, state);
 	if (proc->prolang == SQLlanguageId && !is_builtin(function))
-		return judge_body(function, row, look);
+		return check_body(function, row, state);
 	if (proc->prolang != INTERNALlanguageId && proc->prolang != ClanguageId &&
 		!is_builtin(function))
-		return refuse_language(proc, look);
-	return judge_label(function, proc, look);
+		return refuse_language(proc, state);
+	return check_label(function, proc, state);
 }
 
-/* Judge a function that is called with values of rows, and add what it is to the key. */
+/*
+ * Check a function that is called with values of rows, and add it to the key; return true if it is
+ * refused.
+ */
 bool
-emogi_cacheability_function(Oid function, EmogiAnalysisState *look)
+emogi_cacheability_function(Oid function, EmogiAnalysisState *state)
 {
 	HeapTuple	row;
 	bool		refused;
 
-	appendBinaryStringInfo(&look->bytes, (char *) &function, sizeof function);
-	if (list_member_oid(look->functions, function))
+	appendBinaryStringInfo(&state->bytes, (char *) &function, sizeof function);
+	if (list_member_oid(state->functions, function))
 		return false;
-	look->functions = lappend_oid(look->functions, function);
+	state->functions = lappend_oid(state->functions, function);
 	row = SearchSysCache1(PROCOID, ObjectIdGetDatum(function));
 	if (!HeapTupleIsValid(row))
-		return emogi_cacheability_refuse(look, "function %u does not exist", function);
-	refused = judge_row(function, row, look);
+		return emogi_cacheability_refuse(state, "function %u does not exist", function);
+	refused = check_row(function, row, state);
 	ReleaseSysCache(row);
 	return refused;
 }
 
-/* May the caller execute all functions that a tree calls (Q18)? */
+/* Check that the caller may execute all functions of a query (Q18); return true if not. */
 bool
-emogi_cacheability_execute(EmogiAnalysisState *look)
+emogi_cacheability_execute(EmogiAnalysisState *state)
 {
 	ListCell   *cell;
 
 	if (emogi_faults.tree[EMOGI_TREE_RIGHTS])
 		return false;
-	foreach(cell, look->functions)
+	foreach(cell, state->functions)
 		if (emogi_compat_may_execute(lfirst_oid(cell)) != ACLCHECK_OK)
-			return emogi_cacheability_refuse(look, "it may not be read by this role");
+			return emogi_cacheability_refuse(state, "it may not be read by this role");
 	return false;
 }

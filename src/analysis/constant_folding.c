@@ -1,13 +1,14 @@
 /*
- * constant_folding.c: what is one value for a whole call becomes a constant of the tree (Q4, Q5).
+ * constant_folding.c: replacement of expressions that are constant within a call by their values
+ * (Q4, Q5)
  *
- * STABLE means one value for equal arguments within a statement. So a largest expression without
- * rows in it, with something stable and nothing volatile, may be evaluated beforehand, in any
- * language and whatever it reads: its value is in the key, new on each call. The planner does the
- * same for its estimates.
+ * STABLE means one value for equal arguments within a statement. Therefore a maximal expression
+ * that does not depend on rows, and contains something stable and nothing volatile, can be
+ * evaluated beforehand, in any language and whatever it reads: its value becomes part of the key,
+ * evaluated again at each call. The planner does the same for its estimates.
  *
- * One walk from the leaves up finds the expressions without rows; the largest of them are looked at
- * once each, as a whole. So the cost is linear in the size of the tree, however deep expressions
+ * One bottom-up pass finds the expressions that do not depend on rows; each maximal one is
+ * evaluated once. The cost is linear in the size of the expression tree, however deep expressions
  * are nested.
  */
 #include "postgres.h"
@@ -25,17 +26,17 @@
 #include "base/fault.h"
 #include "analysis/analysis_internal.h"
 
-/* A tree that is folded. */
+/* State of folding a query. */
 typedef struct Folding
 {
-	EmogiAnalysisState *look;
-	HTAB	   *wholes;			/* of Node *: expressions without rows in them, and without anything
-								 * volatile */
-	bool		met;			/* a node that has no place in such an expression, since this was
-								 * set to false */
+	EmogiAnalysisState *state;
+	HTAB	   *row_free;			/* of Node *: expressions that do not depend on rows and contain
+								 * nothing volatile */
+	bool		contains_other;			/* such an expression cannot contain some node visited since
+										 * this was set to false */
 } Folding;
 
-/* Does a node by itself depend on a row, or is it of a kind that cannot stand alone? */
+/* Does a node itself depend on a row, or is it of a kind that cannot stand alone? */
 static bool
 depends_on_row(const Node *node)
 {
@@ -63,7 +64,7 @@ depends_on_row(const Node *node)
 	}
 }
 
-/* Is an expression of a kind that is looked at as a whole? Others are looked into. */
+/* Is an expression of a kind that is folded as a whole? Others are searched for such parts. */
 static bool
 is_foldable_kind(const Node *node)
 {
@@ -93,31 +94,35 @@ is_volatile(Oid function, void *context)
 	return func_volatile(function) == PROVOLATILE_VOLATILE;
 }
 
-/* Find the expressions without rows in them, and without anything volatile, in subqueries too. */
+/*
+ * Find the expressions that do not depend on rows and contain nothing volatile, including those in
+ * subqueries.
+ */
 static bool
-find_wholes(Node *node, void *context)
+find_row_free(Node *node, void *context)
 {
 	Folding    *folding = context;
-	const bool	met_before = folding->met;
+	const bool	contained_before = folding->contains_other;
 
 	if (node == NULL)
 		return false;
 	CHECK_FOR_INTERRUPTS();
-	folding->met = false;
+	folding->contains_other = false;
 	if (IsA(node, Query))
-		(void) query_tree_walker((Query *) node, find_wholes, context, 0);
+		(void) query_tree_walker((Query *) node, find_row_free, context, 0);
 	else
-		(void) expression_tree_walker(node, find_wholes, context);
-	folding->met |= depends_on_row(node) || check_functions_in_node(node, is_volatile, NULL);
-	if (!folding->met && is_foldable_kind(node))
-		(void) hash_search(folding->wholes, &node, HASH_ENTER, NULL);
-	folding->met |= met_before;
+		(void) expression_tree_walker(node, find_row_free, context);
+	folding->contains_other |= depends_on_row(node) ||
+		check_functions_in_node(node, is_volatile, NULL);
+	if (!folding->contains_other && is_foldable_kind(node))
+		(void) hash_search(folding->row_free, &node, HASH_ENTER, NULL);
+	folding->contains_other |= contained_before;
 	return false;
 }
 
 /*
- * Must an error in an expression end the call? What a part of a query that no row reaches would
- * raise must not.
+ * Must an error in an expression end the call? Other errors must not, because the expression may be
+ * in a part of the query that no row reaches.
  */
 static bool
 ends_call(const ErrorData *error)
@@ -133,7 +138,7 @@ typedef struct Evaluation
 	Node	   *value;
 } Evaluation;
 
-/* Evaluate an expression as the current user under the active snapshot. Raises what it raises. */
+/* Evaluate an expression as the current user under the active snapshot. Raises its errors. */
 static void
 evaluate(void *context)
 {
@@ -146,42 +151,44 @@ evaluate(void *context)
 	evaluation->value = plain;
 }
 
-/* Evaluate an expression; NULL, and the tree is refused, when that cannot be done. */
+/* Evaluate an expression; if that fails, return NULL and refuse the query. */
 static Node *
-evaluate_safely(Node *node, EmogiAnalysisState *look)
+evaluate_safely(Node *node, EmogiAnalysisState *state)
 {
 	Evaluation	evaluation = {node};
 	ErrorData  *error;
 
 	if (IsInParallelMode())
-		return NULL;			/* what is left of the expression is judged */
+		return NULL;			/* the unfolded expression is checked instead */
 	error = emogi_attempt(evaluate, &evaluation);
 	if (error == NULL)
 		return IsA(evaluation.value, Const) ? evaluation.value : NULL;
 	if (ends_call(error))
 		ReThrowError(error);
-	(void) emogi_cacheability_refuse(look, "a part of it that is one value cannot be evaluated: %s",
+	(void) emogi_cacheability_refuse(state,
+									 "a part of it that is one value cannot be evaluated: %s",
 									 error->message);
 	FreeErrorData(error);
 	return NULL;
 }
 
 /*
- * Copy a whole expression without rows, or get its value if that may be another for another call.
+ * Copy a maximal expression that does not depend on rows, or get its value if that may differ
+ * between calls.
  */
 static Node *
-fold_whole(Node *node, EmogiAnalysisState *look)
+fold_expression(Node *node, EmogiAnalysisState *state)
 {
-	Node	   *value = look->tree->refusal == NULL && contain_mutable_functions(node) ?
-		evaluate_safely(node, look) : NULL;
+	Node	   *value = state->tree->refusal == NULL && contain_mutable_functions(node) ?
+		evaluate_safely(node, state) : NULL;
 
 	if (value == NULL)
 		return copyObject(node);
-	look->tree->is_folded = true;
+	state->tree->is_folded = true;
 	return value;
 }
 
-/* Copy a tree, with values in place of expressions. */
+/* Copy an expression tree, replacing expressions by their values. */
 static Node *
 fold(Node *node, Folding *folding)
 {
@@ -190,29 +197,29 @@ fold(Node *node, Folding *folding)
 	CHECK_FOR_INTERRUPTS();
 	if (IsA(node, Query))
 		return (Node *) query_tree_mutator((Query *) node, fold, folding, 0);
-	if (is_foldable_kind(node) && hash_search(folding->wholes, &node, HASH_FIND, NULL) != NULL)
-		return fold_whole(node, folding->look);
+	if (is_foldable_kind(node) && hash_search(folding->row_free, &node, HASH_FIND, NULL) != NULL)
+		return fold_expression(node, folding->state);
 	return expression_tree_mutator(node, fold, folding);
 }
 
 /*
- * Get a query with the values of what is one value for the call: a copy, or the same one if there
- * is none. What cannot be evaluated has it refused.
+ * Get a query with all expressions that are constant within the call replaced by their values: a
+ * copy, or the same query if there are none. If an evaluation fails, the query is refused.
  */
 Query *
-emogi_constant_folding_apply(Query *query, EmogiAnalysisState *look)
+emogi_constant_folding_apply(Query *query, EmogiAnalysisState *state)
 {
 	HASHCTL		info = {.keysize = sizeof(Node *),.entrysize = sizeof(Node *),
 						.hcxt = CurrentMemoryContext};
-	Folding		folding = {look};
+	Folding		folding = {state};
 	Query	   *folded;
 
 	if (emogi_faults.tree[EMOGI_TREE_FOLD] || !contain_mutable_functions((Node *) query))
 		return query;
-	folding.wholes = hash_create("expressions without rows", 256, &info,
+	folding.row_free = hash_create("expressions without rows", 256, &info,
 								 HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
-	(void) find_wholes((Node *) query, &folding);
+	(void) find_row_free((Node *) query, &folding);
 	folded = castNode(Query, fold((Node *) query, &folding));
-	hash_destroy(folding.wholes);
+	hash_destroy(folding.row_free);
 	return folded;
 }

@@ -1,12 +1,12 @@
 /*
- * search_path.c: detect that a name in the text of a function's body may have led elsewhere while a
- * tree ran (Q17).
+ * search_path.c: detection of names in a function's body that may have changed their meaning while
+ * a query ran (Q17)
  *
- * The body of a function in SQL that is stored as text is analysed for the key, and once more when
- * the tree runs. In between another session may create or rename an object that stands earlier in
- * the search path, and undo that again: no later look can tell. The invalidations of the catalog
- * caches by name can. They are kept with their hash values, so that those of other tables and
- * types, such as temporary tables of other sessions, do not count.
+ * The body of a SQL function that is stored as text is analyzed for the key, and again when the
+ * query runs. In between, another session may create or rename an object earlier in the search
+ * path, and undo that: a later look at the catalogs cannot detect it, but invalidations of the
+ * catalog caches by name can. They are kept with their hash values, so that those of other tables
+ * and types, such as temporary tables of other sessions, do not count.
  */
 #include "postgres.h"
 
@@ -21,14 +21,14 @@
 #include "base/compat.h"
 #include "analysis/analysis_internal.h"
 
-/* Invalidations that are kept: the last ones. */
+/* Number of invalidations kept, the latest ones. */
 #define EVENTS 256
 
-/* An invalidation in a cache that is looked into by name. */
+/* An invalidation in a catalog cache with a name as key. */
 typedef struct Event
 {
 	int			cache;
-	uint32		hash;			/* of the key; 0 = of all keys */
+	uint32		hash;			/* of the key; 0 = all keys */
 } Event;
 
 static Event events[EVENTS];
@@ -41,8 +41,8 @@ note_event(Datum arg, int cache, uint32 hash)
 }
 
 /*
- * Get the number of invalidations of names that this session has seen, having them counted from the
- * first call on.
+ * Get the number of invalidations of names that this session has received; counting starts with the
+ * first call.
  */
 uint64
 emogi_search_path_count(void)
@@ -59,8 +59,8 @@ emogi_search_path_count(void)
 }
 
 /*
- * Is an invalidation that of a relation or type of this name in one of some schemas, or of a schema
- * of this name?
+ * Does an invalidation match a relation or type with this name in one of the schemas, or a schema
+ * with this name?
  */
 static bool
 is_of_name(const Event *event, const char *name, List *schemas)
@@ -77,8 +77,8 @@ is_of_name(const Event *event, const char *name, List *schemas)
 }
 
 /*
- * Get the end of the word that begins at p: letters, digits, underscores, dollar signs, and all
- * beyond ASCII.
+ * Get the end of the word that starts at p: letters, digits, underscores, dollar signs, and all
+ * non-ASCII bytes.
  */
 static const char *
 end_of_word(const char *p)
@@ -89,8 +89,8 @@ end_of_word(const char *p)
 }
 
 /*
- * List the words of a text that may be names of relations, types and schemas, as the server folds
- * them.
+ * List the words of a text that may be names of relations, types and schemas, folded as the server
+ * does.
  */
 static List *
 list_words(const char *text)
@@ -109,8 +109,8 @@ list_words(const char *text)
 }
 
 /*
- * List the schemas that names of some words may be looked for in: the search path, and those that
- * are named.
+ * List the schemas in which names among the words may be looked up: the search path, and schemas
+ * named by a word.
  */
 static List *
 list_schemas(List *words)
@@ -128,7 +128,7 @@ list_schemas(List *words)
 	return schemas;
 }
 
-/* List the names of schemas in the search path, whether they exist or not. */
+/* List the names of schemas in the search path, whether or not they exist. */
 static List *
 list_path(void)
 {
@@ -140,8 +140,8 @@ list_path(void)
 }
 
 /*
- * May an invalidation be that of a name in a text? Quoted names are not told apart from the text
- * around them.
+ * May an invalidation concern a name in a text? Quoted names are not recognized, so any text with a
+ * quote matches.
  */
 static bool
 may_be_of_text(const Event *event, const char *text, List *words, List *schemas)
@@ -159,7 +159,7 @@ may_be_of_text(const Event *event, const char *text, List *words, List *schemas)
 }
 
 /*
- * May a name in one of some texts have led to another object since so many invalidations had been
+ * May a name in one of the texts have changed its meaning since this number of invalidations was
  * counted?
  */
 bool

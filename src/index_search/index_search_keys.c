@@ -1,9 +1,9 @@
 /*
- * index_search_keys.c: the keys that a walk meets.
+ * index_search_keys.c: the keys visited by an index search
  *
- * A walk knows a vertex by an int64. For integers this is the key. A key of another type gets a
- * number when it is met first, and its bytes (keys.h of ../keys), which equal keys have in common,
- * are kept.
+ * An index search identifies a vertex by an int64. For integer keys this is the key itself. A key
+ * of another type gets a number when it is first visited, and its bytes (keys.h of ../keys), which
+ * are the same for equal keys, are stored.
  */
 #include "postgres.h"
 
@@ -17,11 +17,11 @@
 typedef struct Numbered
 {
 	EmogiKeyBytes bytes;
-	char		status;			/* of the hash table */
+	char		status;			/* for the hash table */
 	int64		id;
 } Numbered;
 
-/* Have two keys the same bytes? */
+/* Do two keys have the same bytes? */
 static inline bool
 same_bytes(EmogiKeyBytes a, EmogiKeyBytes b)
 {
@@ -39,7 +39,7 @@ same_bytes(EmogiKeyBytes a, EmogiKeyBytes b)
 #define SH_DEFINE
 #include "lib/simplehash.h"
 
-/* Prepare to number keys, in the current memory context, which is to live as long as they. */
+/* Initialize, in the current memory context, which must live as long as the keys. */
 void
 emogi_index_search_keys_init(EmogiSearchKeys *keys, EmogiKeyCoder *coder)
 {
@@ -53,7 +53,7 @@ emogi_index_search_keys_init(EmogiSearchKeys *keys, EmogiKeyCoder *coder)
 	keys->bytes = palloc(keys->room * sizeof *keys->bytes);
 }
 
-/* Keep a key that is new. */
+/* Store a new key. */
 static int64
 keep(EmogiSearchKeys *keys, Numbered *numbered, EmogiKeyBytes bytes)
 {
@@ -72,7 +72,7 @@ keep(EmogiSearchKeys *keys, Numbered *numbered, EmogiKeyBytes bytes)
 	return numbered->id;
 }
 
-/* Get what the walk knows a key by. type: integers may be of any of theirs. */
+/* Get the number of a key. type: of the Datum, which for integers may be any integer type. */
 int64
 emogi_index_search_keys_id(EmogiSearchKeys *keys, Datum datum, Oid type)
 {
@@ -95,8 +95,8 @@ emogi_index_search_keys_id(EmogiSearchKeys *keys, Datum datum, Oid type)
 }
 
 /*
- * Get the Datum of a key, as a column of a type has it, in the current memory context; false when
- * such a column cannot have it.
+ * Get a key as a Datum of a column's type, in the current memory context; return false if that type
+ * cannot have the value.
  */
 bool
 emogi_index_search_keys_datum(EmogiSearchKeys *keys, int64 id, Oid type, Datum *datum)

@@ -1,5 +1,6 @@
 /*
- * index_search_keys.h: the keys that a walk meets, for index_search_bfs.c; see index_search_keys.c.
+ * index_search_keys.h: the keys visited by an index search, for index_search_bfs.c; see
+ * index_search_keys.c
  */
 #ifndef EMOGI_INDEX_SEARCH_KEYS_H
 #define EMOGI_INDEX_SEARCH_KEYS_H
@@ -9,12 +10,11 @@
 typedef struct EmogiSearchKeys
 {
 	EmogiKeyCoder *coder;		/* the caller's */
-	bool		are_integers;	/* and known by their values; the rest is not used then */
+	bool		are_integers;	/* keys are their own numbers; the other fields are not used then */
 	MemoryContext context;
-	MemoryContext scrap;		/* for a key at a time */
+	MemoryContext scrap;		/* for one key at a time */
 	struct numbers_hash *numbers;
-	EmogiKeyBytes *bytes;		/* [count], room for [room]: the keys, in the order in which they
-								 * were met */
+	EmogiKeyBytes *bytes;		/* [count], room for [room]: the keys, by number */
 	uint64		count;
 	uint64		room;
 } EmogiSearchKeys;
