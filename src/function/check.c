@@ -1,6 +1,6 @@
 /*
- * check.c: emogi_check: is the Graph that a call would use what its Source holds? It is built
- * again, under the same snapshot, and compared byte for byte.
+ * check.c: emogi_check: verification that the graph that a call would use matches its source, by
+ * rebuilding it under the same snapshot and comparing the two byte for byte
  */
 #include "postgres.h"
 
@@ -17,7 +17,7 @@
 
 PG_FUNCTION_INFO_V1(emogi_check);
 
-/* Serve a cancel, which raises its error. */
+/* Process interrupts; a cancel raises its error. */
 static bool
 serve_interrupts(void)
 {
@@ -26,43 +26,42 @@ serve_interrupts(void)
 }
 
 /*
- * Compare a Graph with the one that is right; false, and where they differ, when they are not the
- * same.
+ * Compare a graph with the correct one; if they differ, return false and describe the difference.
  */
 static bool
-compare(const EmogiAcquired *obtained, const EmogiAcquired *rebuilt, char *difference, Size bytes)
+compare(const EmogiAcquired *acquired, const EmogiAcquired *rebuilt, char *difference, Size bytes)
 {
-	if (!emogi_graph_compare(&obtained->graph, &rebuilt->graph, serve_interrupts, difference,
+	if (!emogi_graph_compare(&acquired->graph, &rebuilt->graph, serve_interrupts, difference,
 							 bytes))
 		return false;
-	if (obtained->nskipped != rebuilt->nskipped)
+	if (acquired->nskipped != rebuilt->nskipped)
 		snprintf(difference, bytes, "rows with a NULL end: " UINT64_FORMAT ", not " UINT64_FORMAT,
-				 obtained->nskipped,
+				 acquired->nskipped,
 				 rebuilt->nskipped);
-	else if (obtained->weight_misfits != rebuilt->weight_misfits)
+	else if (acquired->weight_misfits != rebuilt->weight_misfits)
 		snprintf(difference, bytes, "what is known of the weights: %x, not %x",
-				 obtained->weight_misfits, rebuilt->weight_misfits);
+				 acquired->weight_misfits, rebuilt->weight_misfits);
 	return difference[0] == '\0';
 }
 
 /*
- * Give both Graphs the codes of one dictionary, where they have two: those of the first one, for
- * all keys that it has. Each of the others gets a number of its own that is no code.
+ * If the graphs have two dictionaries, translate the rebuilt graph's codes to those of the first
+ * one. Each key that the first one lacks gets a unique number that is not a code.
  */
 static void
-share_codes(EmogiCall *call, const EmogiGraph *obtained, EmogiGraph *rebuilt)
+share_codes(EmogiCall *call, const EmogiGraph *acquired, EmogiGraph *rebuilt)
 {
 	int64	   *ids;
 
-	if (rebuilt->dictionary == NULL || obtained->dictionary == NULL ||
-		rebuilt->dictionary == obtained->dictionary)
+	if (rebuilt->dictionary == NULL || acquired->dictionary == NULL ||
+		rebuilt->dictionary == acquired->dictionary)
 		return;
 	ids = emogi_call_alloc_any(call, rebuilt->nvertices * sizeof *ids);
 	for (uint64 v = 0; v < rebuilt->nvertices; v++)
 	{
 		if (v % 65536 == 0)
 			CHECK_FOR_INTERRUPTS();
-		ids[v] = emogi_dictionary_find(obtained->dictionary,
+		ids[v] = emogi_dictionary_find(acquired->dictionary,
 									   emogi_dictionary_key(rebuilt->dictionary, rebuilt->ids[v]));
 		if (ids[v] == EMOGI_NO_CODE)
 			ids[v] = PG_INT64_MAX - (int64) v;
@@ -70,27 +69,27 @@ share_codes(EmogiCall *call, const EmogiGraph *obtained, EmogiGraph *rebuilt)
 	rebuilt->ids = ids;
 }
 
-/* Allocate in the Region, for a call. */
+/* Allocate in the arena, for a call. */
 static void *
 allocate(void *call, size_t bytes)
 {
 	return emogi_call_alloc_any(call, bytes);
 }
 
-/* Put the Graph that a patched one stands for in its place. */
+/* Replace a graph with an overlay by the graph that it represents. */
 static void
 apply_patch(EmogiCall *call, EmogiDirection direction, EmogiAcquiredTwice *twice)
 {
 	EmogiGraph	applied;
 
-	(void) emogi_overlay_apply(&twice->obtained.graph, twice->patch, direction,
+	(void) emogi_overlay_apply(&twice->acquired.graph, twice->patch, direction,
 							   twice->rebuilt.graph.weight_type, allocate, call,
 							 serve_interrupts, &applied);
-	applied.dictionary = twice->obtained.graph.dictionary;
-	twice->obtained.graph = applied;
+	applied.dictionary = twice->acquired.graph.dictionary;
+	twice->acquired.graph = applied;
 }
 
-/* Have a difference noted in the server's log. A query may well give other rows each time. */
+/* Report a difference as a WARNING. Not for queries, which may return different rows each time. */
 static void
 warn(const EmogiAcquiredTwice *twice, const char *graph, const char *difference)
 {
@@ -105,7 +104,7 @@ warn(const EmogiAcquiredTwice *twice, const char *graph, const char *difference)
 			 errhint("Drop the graphs of the table with emogi_evict(), and report this.")));
 }
 
-/* Make the row of what was found. */
+/* Build the result row. */
 static Datum
 make_row(TupleDesc desc, const EmogiCall *call, const EmogiGraph *graph, const char *difference)
 {
@@ -156,10 +155,10 @@ emogi_check(PG_FUNCTION_ARGS)
 	emogi_call_phase(call, EMOGI_PHASE_RUN);
 	if (twice.patch != NULL)
 		apply_patch(call, wanted.direction, &twice);
-	share_codes(call, &twice.obtained.graph, &twice.rebuilt.graph);
-	if (!compare(&twice.obtained, &twice.rebuilt, difference, sizeof difference))
+	share_codes(call, &twice.acquired.graph, &twice.rebuilt.graph);
+	if (!compare(&twice.acquired, &twice.rebuilt, difference, sizeof difference))
 		warn(&twice, graph.text, difference);
-	row = make_row(desc, call, &twice.obtained.graph, difference);
+	row = make_row(desc, call, &twice.acquired.graph, difference);
 	emogi_call_end(call);
 	PG_RETURN_DATUM(row);
 }

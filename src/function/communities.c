@@ -1,6 +1,6 @@
 /*
- * communities.c: rows of a hierarchy of communities, emogi_louvain and emogi_leiden: one for each
- * vertex and level; and emogi_modularity, one number.
+ * communities.c: rows of community hierarchies, emogi_louvain and emogi_leiden, one per vertex and
+ * level; and functions that return one number, such as emogi_modularity
  */
 #include "postgres.h"
 
@@ -12,14 +12,14 @@
 
 /* ---- rows of a hierarchy ---- */
 
-/* All vertices. */
+/* Elements are all vertices. */
 static void
 begin_hierarchy(EmogiRowCursor *cursor)
 {
 	cursor->nelements = cursor->graph->nvertices;
 }
 
-/* All levels; at the last one, and there alone, a community has no parent. */
+/* Places are all levels; a community has no parent exactly at the last level. */
 static void
 enter_vertex(EmogiRowCursor *cursor)
 {
@@ -70,9 +70,7 @@ const EmogiRowKind emogi_hierarchy_rows = {
 
 /* ---- one number ---- */
 
-/*
- * Add up a column, and make of the sum what the function returns; NULL where that is not defined.
- */
+/* Sum a column, and compute the function's result from the sum; NULL if it is undefined. */
 static Datum
 add_up(FunctionCallInfo fcinfo, EmogiAlgorithm algorithm, EmogiArray column, uint64 nvertices)
 {
@@ -92,7 +90,9 @@ add_up(FunctionCallInfo fcinfo, EmogiAlgorithm algorithm, EmogiArray column, uin
 	PG_RETURN_FLOAT8(sum);
 }
 
-/* Carry out a function that returns a number; of a graph without an edge NULL, or no triangle. */
+/*
+ * Execute a function that returns a number; for a graph without edges return NULL, or 0 triangles.
+ */
 Datum
 emogi_communities_total(FunctionCallInfo fcinfo, EmogiAlgorithm algorithm)
 {

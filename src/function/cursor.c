@@ -1,6 +1,6 @@
 /*
- * cursor.c: rows that are not vertices, whatever their kind: those that are wanted, in their order
- * (cursor.h).
+ * cursor.c: iteration over the requested rows of any row kind other than plain vertices, in order
+ * (cursor.h)
  */
 #include "postgres.h"
 
@@ -11,12 +11,12 @@
 
 #include "function/cursor.h"
 
-/* Rows that are looked at between two looks for a cancel. */
+/* Rows between two checks for interrupts. */
 #define ROWS_PER_CHECK 65536
 
-/* ---- which rows ---- */
+/* ---- selection of rows ---- */
 
-/* Narrow numbers from *first on, *end excluded, to a range. */
+/* Intersect the interval [*first, *end) with a range. */
 static void
 clip(const EmogiRange *range, uint64 *first, uint64 *end)
 {
@@ -32,8 +32,8 @@ clip(const EmogiRange *range, uint64 *first, uint64 *end)
 }
 
 /*
- * Note which columns are to be checked of each row, for they are not what elements and places are
- * told by.
+ * Determine the columns whose ranges must be checked for each row, because they are not implied by
+ * elements and places.
  */
 static void
 choose_checks(EmogiRowCursor *cursor)
@@ -56,8 +56,8 @@ choose_checks(EmogiRowCursor *cursor)
 }
 
 /*
- * Make what rows are read from, in the current context, and stand before the first that is wanted.
- * Raises a cancel.
+ * Initialize the data that rows are read from, in the current context, and position before the
+ * first requested row. Raises a cancel.
  */
 void
 emogi_cursor_begin(EmogiRowCursor *cursor)
@@ -67,7 +67,7 @@ emogi_cursor_begin(EmogiRowCursor *cursor)
 	emogi_cursor_rewind(cursor);
 }
 
-/* Stand before the first row that is wanted. What is wanted may have changed. */
+/* Position before the first requested row. The request may have changed. */
 void
 emogi_cursor_rewind(EmogiRowCursor *cursor)
 {
@@ -80,7 +80,7 @@ emogi_cursor_rewind(EmogiRowCursor *cursor)
 		clip(&cursor->ranges[cursor->kind->element], &cursor->next, &cursor->end);
 }
 
-/* Leave out places of the element at hand that are out of their range. */
+/* Restrict the places of the current element to their range. */
 static void
 clip_places(EmogiRowCursor *cursor)
 {
@@ -90,7 +90,7 @@ clip_places(EmogiRowCursor *cursor)
 		clip(&cursor->ranges[kind->place], &cursor->place, &cursor->nplaces);
 }
 
-/* Is an element that the keys name out of the range of its column? */
+/* Is an element selected by a key outside the range of its column? */
 static bool
 is_out_of_range(const EmogiRowCursor *cursor)
 {
@@ -100,7 +100,7 @@ is_out_of_range(const EmogiRowCursor *cursor)
 		((int64) cursor->element < range->least || (int64) cursor->element > range->most);
 }
 
-/* Go on to the next element; false when there is none. */
+/* Advance to the next element; return false if there is none. */
 static bool
 enter_next(EmogiRowCursor *cursor)
 {
@@ -140,7 +140,7 @@ is_key(const EmogiRowCursor *cursor, int64 v)
 	return low < cursor->nkeys && cursor->keys[low] == v;
 }
 
-/* Is the row at hand wanted, as far as elements and places do not tell? */
+/* Does the current row pass the checks that elements and places do not imply? */
 static bool
 passes(const EmogiRowCursor *cursor)
 {
@@ -159,7 +159,7 @@ passes(const EmogiRowCursor *cursor)
 	return !cursor->checks_key || is_key(cursor, cursor->cells[cursor->kind->key].number);
 }
 
-/* Go on to the next row that is wanted; false when there is none. Raises a cancel. */
+/* Advance to the next requested row; return false if there is none. Raises a cancel. */
 bool
 emogi_cursor_next(EmogiRowCursor *cursor)
 {
@@ -182,7 +182,7 @@ emogi_cursor_next(EmogiRowCursor *cursor)
 
 /* ---- into a tuplestore ---- */
 
-/* Put all rows of a call into its tuplestore, in their order. */
+/* Put all rows of a call into its tuplestore, in order. */
 void
 emogi_cursor_put(FunctionCallInfo fcinfo, EmogiCall *call, EmogiForm *form,
 				 const EmogiRowKind *kind, const EmogiGraph *graph,

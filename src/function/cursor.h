@@ -1,12 +1,12 @@
 /*
- * cursor.h: rows that are not vertices, one by one: those of hierarchies (communities.c), of edges
- * and of blocks (edge_rows.c), of pairs and walks (pair_rows.c), and of a path (shortest_path.c);
- * or vertices with columns that may be NULL, of trees of searches (search_trees.c).
+ * cursor.h: iteration over rows that are not plain vertices: of community hierarchies
+ * (communities.c), edges and blocks (edge_rows.c), pairs and random walks (pair_rows.c), and paths
+ * (shortest_path.c); or vertices with columns that may be NULL, in search trees (search_trees.c)
  *
- * A kind of rows has two numbers for a row: that of an element, and its place within that. A
- * hierarchy's element is a vertex, and a place a level. Elements and places ascend, so where a
- * column is one of the two, a condition on it leaves out all others without a look at them. Nothing
- * is made of a row but numbers, until a Datum of a column is asked for.
+ * A row is identified by two numbers: an element, and a place within the element. In a hierarchy
+ * the element is a vertex, and the place a level. Elements and places ascend, so a condition on a
+ * column that is one of the two skips all other rows without visiting them. A row consists of
+ * numbers only; a Datum is made when a column is requested.
  */
 #ifndef EMOGI_CURSOR_H
 #define EMOGI_CURSOR_H
@@ -15,8 +15,8 @@
 #include "function/function.h"
 
 /*
- * A value of a row at hand: of an integer or of a vertex, whose number it is, EMOGI_NO_VERTEX =
- * NULL; of a float; or an edge's name, NULL = none.
+ * A value of the current row: an integer, or the number of a vertex, EMOGI_NO_VERTEX = NULL; a
+ * float; or an edge's name, NULL = none.
  */
 typedef union EmogiCell
 {
@@ -25,78 +25,79 @@ typedef union EmogiCell
 	const NullableDatum *name;
 } EmogiCell;
 
-/* Whether NULLs are wanted. */
+/* Whether rows with NULL are requested. */
 typedef enum EmogiNulls
 {
 	EMOGI_NULLS_TOO = 0,
 	EMOGI_NULLS_ONLY,
 	EMOGI_NULLS_NEVER,
-	EMOGI_NULLS_NONE			/* both: no row will do */
+	EMOGI_NULLS_NONE			/* contradicting conditions: no row qualifies */
 } EmogiNulls;
 
 typedef struct EmogiRowCursor EmogiRowCursor;
 
-/* What a row is. */
+/* Description of a kind of rows. */
 typedef struct EmogiRowKind
 {
-	EmogiResultColumn columns[EMOGI_MAX_COLUMNS + 1];	/* of the SQL function, all of them, as they
-														 * are there */
-	int			key;			/* place of the column whose vertices a condition may choose; -1 =
-								 * vertices cannot be told by their numbers */
-	int			element;		/* place of the column that is the element; -1 = none is */
-	int			place;			/* ... that is the place in it */
-	int			nullable;		/* ... that may be NULL; -1 = none may */
-	int			norder;			/* rows ascend by so many of the first columns */
+	/* all columns of the SQL function, in order */
+	EmogiResultColumn columns[EMOGI_MAX_COLUMNS + 1];
+	int			key;			/* number of the column whose vertices a condition can select; -1 =
+								 * none */
+	int			element;		/* number of the column that is the element; -1 = none */
+	int			place;			/* number of the column that is the place; -1 = none */
+	int			nullable;		/* number of the column that may be NULL; -1 = none */
+	int			norder;			/* rows are sorted by this many leading columns */
 
-	/* Makes what rows are read from, in the current context, and sets nelements; raises a cancel */
+	/*
+	 * Initializes the data that rows are read from, in the current context, and sets nelements;
+	 * raises a cancel
+	 */
 	void		(*begin) (EmogiRowCursor *cursor);
 
-	/* Sets place and nplaces of the element at hand: all there are */
+	/* Sets place and nplaces of the current element to all places that exist */
 	void		(*enter) (EmogiRowCursor *cursor);
 
 	/*
-	 * Fills the cells of the place at hand, at least those of wanted columns; false when it has no
-	 * row
+	 * Fills the cells of the current place, at least those of requested columns; returns false if
+	 * it has no row
 	 */
 	bool		(*fill) (EmogiRowCursor *cursor);
 } EmogiRowKind;
 
 struct EmogiRowCursor
 {
-	/* whose rows, and which are wanted: the caller's */
+	/* source and selection of the rows, set by the caller */
 	const EmogiRowKind *kind;
 	EmogiForm  *form;
 	const EmogiGraph *graph;
 	const EmogiResult *result;
-	const EmogiQuery *query;	/* what was asked of the engine, in memory for as long as the cursor
-								 * is */
-	uint32		wanted;			/* columns whose values are looked at, a bit each by their place */
+	const EmogiQuery *query;	/* the engine's query, in memory that lives as long as the cursor */
+	uint32		wanted;			/* requested columns, one bit each */
 	EmogiRange	ranges[EMOGI_MAX_COLUMNS];
-	EmogiNulls	nulls;			/* of the column that may be NULL */
-	/* [nkeys], ascending: rows of these vertices alone; NULL = of all */
+	EmogiNulls	nulls;			/* of the nullable column */
+	/* [nkeys], ascending: return only rows of these vertices; NULL = all */
 	const uint32 *keys;
 	uint64		nkeys;
 
-	/* of its kind */
+	/* set by the row kind */
 	uint64		nelements;
-	bool		leads;			/* the column that is the element tells rows apart by it:
-								 * kind->element of this call */
-	const uint64 *starts;		/* [nelements + 1]: of edges and blocks; places of an element begin
-								 * here, and end where the next begin */
-	const uint32 *second;		/* what stands there */
-	uint32		community;		/* of a hierarchy: the one that the vertex was in at the place
-								 * before */
+	/* in this call, the column kind->element equals the element number */
+	bool		leads;
+	const uint64 *starts;		/* [nelements + 1], for edges and blocks: start of each element's
+								 * places */
+	const uint32 *second;		/* the second column of each place */
+	uint32		community;		/* for hierarchies: the vertex's community at the previous level */
 
-	/* where it is */
-	int			nchecks;		/* columns whose ranges each row is checked by */
+	/* position */
+	int			nchecks;		/* columns whose ranges are checked for each row */
 	int			checks[EMOGI_MAX_COLUMNS];
-	bool		checks_key;		/* and whether it has one of the keys */
+	bool		checks_key;		/* each row is also checked for having one of the keys */
 	uint64		next;			/* element, or index into keys */
 	uint64		end;
 	uint64		element;
 	uint64		place;			/* within the element */
 	uint64		nplaces;
-	uint64		nlooked;		/* for a cancel */
+	uint64		nlooked;		/* rows visited, for interrupts */
 	EmogiCell	cells[EMOGI_MAX_COLUMNS];
 };
 
@@ -133,12 +134,12 @@ extern void emogi_search_trees_name(const EmogiTask *task, const EmogiGraph *gra
 									EmogiResult *result);
 
 /*
- * The function emogi_shortest_path, as if it had a row of the table of algorithms: its arguments
- * and its column of distances.
+ * The function emogi_shortest_path, as if it were in the table of algorithms: its arguments and its
+ * distance column.
  */
 extern const EmogiAlgorithmRow emogi_path_function;
 
-/* Get a column of the row at hand, for as long as emogi_form_give says. */
+/* Get a column of the current row, valid as long as emogi_form_give says. */
 static inline Datum
 emogi_cursor_datum(const EmogiRowCursor *cursor, int place, bool *isnull)
 {

@@ -1,9 +1,11 @@
 /*
- * edge_match.c: finds among rows those that lead along given steps: of each step the name of the
- * cheapest row, of equals that which stands first in the order of its type. Rows come as (from, to,
- * weight float8, reverse float8, name, and the name as it is given where that is of another type),
- * in any order and more than are needed, as an index gives them by where they begin. Ends are
- * compared as the Graph does: by what it knows a key by, whatever that is in text.
+ * edge_match.c: search for the rows that correspond to given steps
+ *
+ * For each step, the name of the cheapest row is found; among equally cheap rows, the name that is
+ * first in the order of its type. Rows are (from, to, weight float8, reverse float8, name, and the
+ * name as it is returned if that has another type), in any order, and more than are needed, because
+ * an index returns them by their start. Ends are compared as in the graph, by their ids, whatever
+ * their text is.
  */
 #include "postgres.h"
 
@@ -32,7 +34,7 @@ typedef struct StepKey
 typedef struct Step
 {
 	StepKey		key;
-	uint32		index;			/* of the first that has these ends */
+	uint32		index;			/* of the first step with these ends */
 	char		status;
 } Step;
 
@@ -47,31 +49,31 @@ typedef struct Step
 #define SH_DEFINE
 #include "lib/simplehash.h"
 
-/* A match under way, which the rows of a portal are sent to. */
+/* State of a search, as the destination of a portal's rows. */
 typedef struct Match
 {
 	DestReceiver receiver;
 	const EmogiEdgeMatch *wanted;
 	steps_hash *steps;
-	/* [count]: of the row whose name stands there; NaN = none has come */
+	/* [count]: of the best row so far; NaN = none */
 	double	   *weights;
-	NullableDatum *ordered;		/* [count]: names as they are ordered; wanted->names where they are
-								 * given so */
+	NullableDatum *ordered;		/* [count]: names in the type that orders them; the same array as
+								 * wanted->names if that is the returned type */
 	uint64		nfound;
-	TypeCacheEntry *type;		/* of names as they are ordered, */
-	TypeCacheEntry *given_type; /* and as they are given */
+	TypeCacheEntry *type;		/* type that orders names, */
+	TypeCacheEntry *given_type; /* and type in which they are returned */
 	MemoryContext context;		/* of the names */
-	MemoryContext row_context;	/* of what is made of the row at hand */
+	MemoryContext row_context;	/* for temporary values of the current row */
 } Match;
 
-/* A name of a row. */
+/* The name in a row. */
 typedef struct EdgeName
 {
 	NullableDatum ordered;
 	NullableDatum given;
 } EdgeName;
 
-/* Does a name stand before another? One that is NULL comes last. */
+/* Is a name ordered before another? NULL comes last. */
 static bool
 is_before(const Match *match, NullableDatum a, NullableDatum b)
 {
@@ -81,7 +83,7 @@ is_before(const Match *match, NullableDatum a, NullableDatum b)
 										   a.value, b.value)) < 0;
 }
 
-/* Copy a name into memory that stays. */
+/* Copy a name into the result's memory context. */
 static NullableDatum
 copy_name(const Match *match, NullableDatum name, const TypeCacheEntry *type)
 {
@@ -95,9 +97,9 @@ copy_name(const Match *match, NullableDatum name, const TypeCacheEntry *type)
 	return name;
 }
 
-/* Offer a step the name of a row that leads along it. */
+/* If a row matches a step, record its name unless a better one is known. */
 static void
-offer(Match *match, int64 from, int64 to, double weight, const EdgeName *name)
+match_step(Match *match, int64 from, int64 to, double weight, const EdgeName *name)
 {
 	const Step *step = steps_lookup(match->steps, (StepKey) {from, to});
 
@@ -115,7 +117,7 @@ offer(Match *match, int64 from, int64 to, double weight, const EdgeName *name)
 		match->wanted->names[step->index] = copy_name(match, name->given, match->given_type);
 }
 
-/* Get what the Graph knows the key in a column by; false where there is none. */
+/* Get the graph's id of the key in a column; return false if it has none. */
 static bool
 find_end(const Match *match, const TupleTableSlot *slot, int column, int64 *id)
 {
@@ -127,16 +129,16 @@ find_end(const Match *match, const TupleTableSlot *slot, int column, int64 *id)
 	return form->coder.key.class == EMOGI_KEY_INTEGER || *id != EMOGI_NO_CODE;
 }
 
-/* Get a float8 of a row; NULL is more than any. */
+/* Get a float8 of a row; NULL counts as infinite. */
 static double
 weight_of(const TupleTableSlot *slot, int column)
 {
 	return slot->tts_isnull[column] ? (double) INFINITY : DatumGetFloat8(slot->tts_values[column]);
 }
 
-/* Offer a row to the steps that it may lead along. */
+/* Match a row with the steps in both directions. */
 static void
-offer_row(Match *match, const TupleTableSlot *slot)
+match_row(Match *match, const TupleTableSlot *slot)
 {
 	const EmogiEdgeMatch *wanted = match->wanted;
 	const double weight = weight_of(slot, 2);
@@ -153,20 +155,20 @@ offer_row(Match *match, const TupleTableSlot *slot)
 	if (!wanted->has_reverse || (!slot->tts_isnull[2] && weight >= 0))
 	{
 		if (wanted->direction != EMOGI_IN)
-			offer(match, src, dst, weight, &name);
+			match_step(match, src, dst, weight, &name);
 		if (wanted->direction != EMOGI_OUT)
-			offer(match, dst, src, weight, &name);
+			match_step(match, dst, src, weight, &name);
 	}
 	if (wanted->has_reverse && !slot->tts_isnull[3] && reverse >= 0)
 	{
 		if (wanted->direction != EMOGI_IN)
-			offer(match, dst, src, reverse, &name);
+			match_step(match, dst, src, reverse, &name);
 		if (wanted->direction != EMOGI_OUT)
-			offer(match, src, dst, reverse, &name);
+			match_step(match, src, dst, reverse, &name);
 	}
 }
 
-/* Take a row from the executor. */
+/* Receive a row from the executor. */
 static bool
 receive_row(TupleTableSlot *slot, DestReceiver *receiver)
 {
@@ -174,7 +176,7 @@ receive_row(TupleTableSlot *slot, DestReceiver *receiver)
 	MemoryContext old = MemoryContextSwitchTo(match->row_context);
 
 	slot_getallattrs(slot);
-	offer_row(match, slot);
+	match_row(match, slot);
 	MemoryContextSwitchTo(old);
 	MemoryContextReset(match->row_context);
 	return true;
@@ -190,7 +192,7 @@ end_rows(DestReceiver *receiver)
 {
 }
 
-/* Put the steps into the table; get how many are distinct. */
+/* Put the steps into the hash table; return the number of distinct steps. */
 static uint64
 enter_steps(Match *match)
 {
@@ -223,10 +225,7 @@ compare_ends(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/*
- * Get the ends at which a row that leads along a step may begin, ids: ascending and distinct, as an
- * index wants them.
- */
+/* Get the ids at which rows of steps may start, ascending and distinct, as needed for an index. */
 int64 *
 emogi_edge_match_ends(const EmogiEdgeMatch *wanted, uint64 *nends)
 {
@@ -246,7 +245,7 @@ emogi_edge_match_ends(const EmogiEdgeMatch *wanted, uint64 *nends)
 	return ends;
 }
 
-/* Have steps with the same ends as an earlier one take its name. */
+/* Copy names to steps that have the same ends as an earlier one. */
 static void
 copy_names(Match *match)
 {
@@ -259,8 +258,8 @@ copy_names(Match *match)
 }
 
 /*
- * Find the names of steps among the rows of a plan, inside SPI: into memory of a context. Returns
- * how many were found.
+ * Find the names of steps among the rows of a plan, inside SPI, in memory of a context. Return the
+ * number of names found.
  */
 uint64
 emogi_edge_match_find(const EmogiEdgeMatch *wanted, SPIPlanPtr plan, Datum *values,

@@ -1,5 +1,5 @@
 /*
- * edge_match.h: the names of steps among the rows of a query.
+ * edge_match.h: search for the names of steps among the rows of a query
  */
 #ifndef EMOGI_EDGE_MATCH_H
 #define EMOGI_EDGE_MATCH_H
@@ -8,21 +8,21 @@
 
 #include "function/function.h"
 
-/* Steps whose names are looked for. */
+/* Steps whose names are searched. */
 typedef struct EmogiEdgeMatch
 {
-	EmogiForm  *form;			/* of the vertices of ... */
+	EmogiForm  *form;			/* form of the vertices of the graph */
 	const EmogiGraph *graph;
-	const int64 *from;			/* [count], its ids */
+	const int64 *from;			/* [count], ids of the graph */
 	const int64 *to;			/* [count] */
 	uint64		count;
-	EmogiDirection direction;	/* along rows, against them, or both */
-	bool		has_reverse;	/* rows lead back, too, at their reverse cost; at none where a cost
-								 * is negative */
-	Oid			type;			/* of names as they are ordered, */
-	Oid			collation;		/* in this one, */
-	Oid			given_type;		/* and as they are given */
-	NullableDatum *names;		/* [count], what is found */
+	EmogiDirection direction;	/* steps follow rows forward, backward, or both */
+	bool		has_reverse;	/* rows are also edges backward, at their reverse cost; a negative
+								 * cost means no edge in that direction */
+	Oid			type;			/* type that orders names, */
+	Oid			collation;		/* its collation, */
+	Oid			given_type;		/* and type in which they are returned */
+	NullableDatum *names;		/* [count], the result */
 } EmogiEdgeMatch;
 
 extern int64 *emogi_edge_match_ends(const EmogiEdgeMatch *wanted, uint64 *nends);

@@ -1,12 +1,12 @@
 /*
- * edge_names.c: the names of a few edges, those of a path's steps: looked up in the rows that the
- * graph was made of.
+ * edge_names.c: look-up of the names of a few edges, such as those of a path, in the rows that the
+ * graph was built from
  *
- * A graph has no room for names: a path has some hundred steps, and the rows have all names there
- * are, of any type, as the caller's snapshot sees them. So the rows that begin where steps do are
- * read once more, by an index of theirs if there is one, else in one pass over them. What they are
- * chosen by are keys, never the text of keys, which depends on settings of the caller's.
- * edge_match.c finds among them the ones that lead along steps.
+ * A graph does not store names: a path has some hundred steps, and the rows have all names, of any
+ * type, as the caller's snapshot sees them. Therefore the rows that start where steps start are
+ * read again, through an index if there is one, otherwise by one scan. They are selected by keys,
+ * never by the text of keys, which depends on the caller's settings. edge_match.c finds the rows of
+ * steps among them.
  */
 #include "postgres.h"
 
@@ -35,27 +35,24 @@
 #include "function/edge_match.h"
 #include "base/compat.h"
 
-/* An index finds the rows of a key in the time in which so many are read one after the other. */
+/* Rows read sequentially in the time of one index look-up. */
 #define KEY_ROWS 4.0
 
-/* What to do for a call that fails for its names. */
+/* Hint for a call that fails because of names. */
 #define WITHOUT_NAMES "Call the function in FROM, and leave \"edge\" out of the SELECT."
 
-/* What rows are chosen by: their key, or the columns of it. */
+/* A selection criterion of rows: their key, or a column of it. */
 typedef struct Choice
 {
-	const char *column;			/* as SQL has it */
-	int			part;			/* of a key that is a row; -1 = it is the key */
+	const char *column;			/* SQL expression */
+	int			part;			/* number in a key that is a row; -1 = the whole key */
 	EmogiKeyType key;
 } Choice;
 
-/*
- * The rows of a graph, as a query's text, and its columns as SQL has them: expressions of the
- * relation r.
- */
+/* The rows of a graph, as query text, and its columns as SQL expressions over the relation r. */
 typedef struct Rows
 {
-	char	   *from;			/* "relation" or "(query)", with names */
+	char	   *from;			/* "relation" or "(query)", with aliases */
 	const char *src;
 	const char *dst;
 	const char *weight;			/* NULL = none */
@@ -65,17 +62,17 @@ typedef struct Rows
 	Oid			edge_collation;
 	bool		is_named;		/* the caller named the column of names */
 	EmogiKeyType key;
-	Choice		choices[EMOGI_KEY_MOST_PARTS];	/* [nchoices]; where there are none, all rows are
-												 * read */
+	/* [nchoices]; if there are none, all rows are read */
+	Choice		choices[EMOGI_KEY_MOST_PARTS];
 	int			nchoices;
-	double		count;			/* of rows, as far as is known; -1 = it is not */
-	bool		by_hash;		/* all are read, and looked up among the steps; else an index finds
-								 * them */
+	double		count;			/* of rows, estimated; -1 = unknown */
+	bool		by_hash;		/* all rows are scanned and hashed against the steps; otherwise an
+								 * index finds them */
 } Rows;
 
 /* ---- the rows ---- */
 
-/* Write a column of a relation as an expression; NULL = there is none, or it has gone. */
+/* Get a relation's column as an expression; NULL = none, or dropped. */
 static const char *
 relation_column(const EmogiSource *source, AttrNumber attnum)
 {
@@ -84,7 +81,7 @@ relation_column(const EmogiSource *source, AttrNumber attnum)
 	return name != NULL ? psprintf("r.%s", quote_identifier(name)) : NULL;
 }
 
-/* Get the number of rows of a relation, as statistics have it; -1 = they do not. */
+/* Get the number of rows of a relation from pg_class; -1 = unknown. */
 static double
 count_rows(Oid relid)
 {
@@ -99,10 +96,7 @@ count_rows(Oid relid)
 	return count > 0 ? count : -1;
 }
 
-/*
- * Raise 42501 if the caller may not read the names, as the query of them would, and say what can be
- * done.
- */
+/* Raise 42501 if the caller may not read the names, as the query would, with a hint. */
 static void
 check_right(Oid relid, AttrNumber attnum)
 {
@@ -117,9 +111,9 @@ check_right(Oid relid, AttrNumber attnum)
 			 errhint("%s", WITHOUT_NAMES)));
 }
 
-/* ---- what rows are chosen by ---- */
+/* ---- selection of rows ---- */
 
-/* Have rows be chosen by a column, if it is of a type whose values can be given in an array. */
+/* Select rows by a column, if its type has an array type. */
 static void
 choose_by(Rows *rows, const char *column, int part, const EmogiKeyType *key)
 {
@@ -127,7 +121,7 @@ choose_by(Rows *rows, const char *column, int part, const EmogiKeyType *key)
 		rows->choices[rows->nchoices++] = (Choice) {column, part, *key};
 }
 
-/* The same by the columns of a key that is of a composite type. */
+/* Select rows by the columns of a key of a composite type. */
 static void
 choose_by_fields(Rows *rows, Oid type)
 {
@@ -149,7 +143,7 @@ choose_by_fields(Rows *rows, Oid type)
 	ReleaseTupleDesc(desc);
 }
 
-/* The same by those of ROW(...), which the query itself says. */
+/* Select rows by the columns of a ROW(...) in the query text. */
 static void
 choose_by_row(Rows *rows, const RowExpr *row)
 {
@@ -163,8 +157,8 @@ choose_by_row(Rows *rows, const RowExpr *row)
 }
 
 /*
- * Find out what rows are chosen by; type: of the column where they begin. query: of which it is the
- * n-th column, NULL = it is a relation's.
+ * Determine the selection criteria of rows; type: of their start column. query: the query whose
+ * n-th column that is, NULL = it is a relation's.
  */
 static void
 choose(Rows *rows, Oid type, const char *query, int n)
@@ -210,7 +204,7 @@ describe_relation(const EmogiSource *source, Rows *rows)
 						  &rows->edge_collation);
 }
 
-/* Write a column of a query as an expression; NULL = there is none. */
+/* Get a query's column as an expression; NULL = none. */
 static const char *
 query_column(int column)
 {
@@ -249,8 +243,8 @@ describe_query(const EmogiSource *source, Rows *rows)
 }
 
 /*
- * Tell that the column id, which the caller has not named, cannot be the names of edges: once a
- * statement.
+ * Report, once per statement, that the column id, which the caller has not named, cannot be the
+ * names of edges.
  */
 static void
 notice_unfit(const Rows *rows, Oid type)
@@ -270,8 +264,8 @@ notice_unfit(const Rows *rows, Oid type)
 }
 
 /*
- * Can the function's column hold the names? Raises 42804 if the caller named the column of such as
- * it cannot hold.
+ * Can the function's result column hold the names? Raises 42804 if it cannot and the caller named
+ * the column.
  */
 static bool
 fits(const Rows *rows, Oid type)
@@ -299,24 +293,24 @@ fits(const Rows *rows, Oid type)
 /* ---- the query ---- */
 
 /*
- * How keys of the rows are compared with ends of steps: by the operator that the type's own index
- * has, whatever the search path says that = is.
+ * Comparison of the rows' keys with ends of steps: by the type's default equality operator,
+ * independent of the search path.
  */
 typedef struct Comparison
 {
-	const char *operator;		/* with its schema */
+	const char *operator;		/* schema-qualified */
 	const char *left;			/* cast of a key, "" = none */
 	const char *right;			/* type that an end is cast to */
 } Comparison;
 
-/* Write a type with its schema. */
+/* Get the schema-qualified name of a type. */
 static const char *
 type_name(Oid type)
 {
 	return format_type_extended(type, -1, FORMAT_TYPE_TYPEMOD_GIVEN | FORMAT_TYPE_FORCE_QUALIFY);
 }
 
-/* Describe how keys of a type are compared. */
+/* Describe the comparison of keys of a type. */
 static Comparison
 describe_comparison(const EmogiKeyType *key)
 {
@@ -345,21 +339,21 @@ describe_comparison(const EmogiKeyType *key)
 	return comparison;
 }
 
-/* Write a column of the rows, NULL where they have none, as a type. */
+/* Get an expression for a column of the rows, or NULL if there is none, cast to a type. */
 static const char *
 read_as(const char *column, const char *type)
 {
 	return psprintf("%s::%s", column != NULL ? column : "NULL", type);
 }
 
-/* Write an end of the rows as their key is. */
+/* Get an expression for an end of the rows, cast to the key type. */
 static const char *
 read_end(const Rows *rows, const char *column)
 {
 	return rows->key.nparts > 0 ? column : read_as(column, type_name(rows->key.type));
 }
 
-/* Write the columns that edge_match.c takes. */
+/* Write the columns that edge_match.c expects. */
 static void
 write_columns(StringInfo sql, const Rows *rows, const EmogiEdgeMatch *wanted)
 {
@@ -372,9 +366,8 @@ write_columns(StringInfo sql, const Rows *rows, const EmogiEdgeMatch *wanted)
 }
 
 /*
- * Write the condition on the key where rows begin: it is one of those in $1, as an index finds them
- * all by one scan. Without one a list would be searched from its beginning for each row: then they
- * are hashed.
+ * Write the condition that the start key is in $1, which one index scan evaluates. Without an
+ * index, the array would be searched linearly for each row, so it is hashed instead.
  */
 static void
 write_condition(StringInfo sql, const Rows *rows)
@@ -389,7 +382,7 @@ write_condition(StringInfo sql, const Rows *rows)
 		appendStringInfo(sql, "$1::%s[])", comparison.right);
 }
 
-/* Write a join with the keys where rows begin, whose columns are in $1, $2 and so on. */
+/* Write a join with the start keys, whose columns are in $1, $2 and so on. */
 static void
 write_join(StringInfo sql, const Rows *rows)
 {
@@ -410,9 +403,7 @@ write_join(StringInfo sql, const Rows *rows)
 	}
 }
 
-/*
- * Get the query of the rows that may lead along a step: those that begin where one begins or ends.
- */
+/* Get the query for the rows that may match a step: those that start where one starts or ends. */
 static char *
 matched_query(const Rows *rows, const EmogiEdgeMatch *wanted)
 {
@@ -430,8 +421,8 @@ matched_query(const Rows *rows, const EmogiEdgeMatch *wanted)
 }
 
 /*
- * Begin a level of settings in which steps are hashed where all rows are read: the plan knows not
- * how many there are.
+ * Start a level of settings. If all rows are read, disable nested loops so that steps are hashed:
+ * the planner does not know their number.
  */
 static int
 begin_settings(const Rows *rows)
@@ -444,7 +435,7 @@ begin_settings(const Rows *rows)
 	return level;
 }
 
-/* ---- whether an index finds the rows ---- */
+/* ---- detection of sequential scans ---- */
 
 static bool reads_all(const Plan *plan);
 
@@ -504,9 +495,9 @@ query_reads_all(SPIPlanPtr plan)
 	return all;
 }
 
-/* ---- the whole ---- */
+/* ---- look-up ---- */
 
-/* Raise 55000 if there is a step that no row leads along. */
+/* Raise 55000 if a step has no matching row. */
 static void
 check_all_found(uint64 nfound, uint64 count)
 {
@@ -535,14 +526,14 @@ open_query(const Rows *rows, const EmogiEdgeMatch *wanted)
 
 	for (int i = 0; i < rows->nchoices; i++)
 		types[i] = get_array_type(rows->choices[i].key.type);
-	/* Citus plans a query of its tables when values are known */
+	/* Citus plans queries of its tables only with known values */
 	reading = emogi_snapshot_open(matched_query(rows, wanted), rows->nchoices, types,
 								  emogi_citus_is_loaded() ? CURSOR_OPT_CUSTOM_PLAN : 0);
 	AtEOXact_GUC(true, level);
 	return reading;
 }
 
-/* The same, in the way that suits the rows and what indexes they have. */
+/* Prepare it by index look-ups or by hashing, depending on the rows and their indexes. */
 static EmogiReading
 choose_query(Rows *rows, const EmogiEdgeMatch *wanted)
 {
@@ -558,7 +549,7 @@ choose_query(Rows *rows, const EmogiEdgeMatch *wanted)
 	return open_query(rows, wanted);
 }
 
-/* Make an array of what rows are chosen by, of each of some ends. */
+/* Build an array of one selection criterion's values for the given ends. */
 static Datum
 array_of(const EmogiEdgeMatch *wanted, const Choice *choice, const int64 *ends, uint64 count)
 {
@@ -575,7 +566,7 @@ array_of(const EmogiEdgeMatch *wanted, const Choice *choice, const int64 *ends, 
 										   by_value, align));
 }
 
-/* Run a query for the names of steps, inside SPI, and put them into a context. */
+/* Run the query for the names of steps, inside SPI, and store them in a context. */
 static void
 run_query(Rows *rows, const EmogiEdgeMatch *wanted, MemoryContext context)
 {
@@ -592,8 +583,8 @@ run_query(Rows *rows, const EmogiEdgeMatch *wanted, MemoryContext context)
 }
 
 /*
- * Find in what type and collation names are ordered: their own, if it has an order, else as they
- * are given.
+ * Determine the type and collation that order names: their own type if it has an order, otherwise
+ * the returned type.
  */
 static void
 find_order(const Rows *rows, EmogiEdgeMatch *wanted)
@@ -610,9 +601,9 @@ find_order(const Rows *rows, EmogiEdgeMatch *wanted)
 }
 
 /*
- * Find the names of edges, those of count steps from `from` to `to`, ids of the Graph: names,
- * [count], in the current context. All are NULL where the graph has no column of names. Raises
- * 42804 for names of another type than the function can return, 42501, and what a query raises.
+ * Find the names of `count` edges from `from` to `to`, ids of the graph: names, [count], in the
+ * current context. All are NULL if the graph has no column of names. Raises 42804 for names of a
+ * type that the function cannot return, 42501, and errors of the query.
  */
 void
 emogi_edge_names_find(const EmogiTask *task, const EmogiGraph *graph, const int64 *from,

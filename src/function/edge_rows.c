@@ -1,11 +1,10 @@
 /*
- * edge_rows.c: rows that are pairs, sorted: edges by their two ends, of emogi_spanning_forest and
- * emogi_bridges, and blocks with the vertices that are in them, of emogi_biconnected.
+ * edge_rows.c: rows that are sorted pairs: edges with their two ends, of emogi_spanning_forest and
+ * emogi_bridges, and blocks with their vertices, of emogi_biconnected
  *
- * An engine tells both by one value of each vertex (EMOGI_IS_EDGES, EMOGI_IS_BLOCKS). So all but
- * one of the pairs of a first element, or all, have second elements that come up in ascending order
- * when vertices are looked at in turn: they are counted and put in their places, and then the one
- * is put between them.
+ * An engine encodes both by one value per vertex (EMOGI_IS_EDGES, EMOGI_IS_BLOCKS). Traversing the
+ * vertices in ascending order yields the second elements of each first element in ascending order,
+ * except at most one. Those in order are placed by a counting sort, then the exception is inserted.
  */
 #include "postgres.h"
 
@@ -14,21 +13,20 @@
 
 #include "function/cursor.h"
 
-/* Vertices between two looks for a cancel. */
+/* Vertices between two checks for interrupts. */
 #define VERTICES_PER_CHECK 65536
 
-/* Pairs in ascending order: the second elements of each first one. */
+/* Pairs in ascending order: the second elements of each first element. */
 typedef struct Pairs
 {
 	uint64		nfirst;			/* first elements: 0 .. nfirst - 1 */
-	uint64	   *starts;			/* [nfirst + 2]; those of i begin at starts[i] and end before
-								 * starts[i + 1] */
+	uint64	   *starts;			/* [nfirst + 2]; pairs of i are at starts[i] .. starts[i + 1] - 1 */
 	uint32	   *second;			/* [starts[nfirst]] */
-	uint32	   *late;			/* [nfirst], the one that does not come up in order, EMOGI_NO_VERTEX
-								 * = none */
+	uint32	   *late;			/* [nfirst], the second element that is out of order,
+								 * EMOGI_NO_VERTEX = none */
 } Pairs;
 
-/* Look for a cancel from time to time. */
+/* Check for interrupts from time to time. */
 static inline void
 check_at(uint64 v)
 {
@@ -36,10 +34,10 @@ check_at(uint64 v)
 		CHECK_FOR_INTERRUPTS();
 }
 
-/* Get the pair of a vertex that comes up in order; false when it has none. */
+/* Get the pair of a vertex that is in order; return false if it has none. */
 typedef bool (*GetPair) (const EmogiResult *result, uint64 v, uint64 *first);
 
-/* Get the edge from a vertex to a smaller one: the pair of that one and the vertex. */
+/* Get the edge from a vertex to a smaller one: the pair (smaller vertex, vertex). */
 static bool
 edge_down(const EmogiResult *result, uint64 v, uint64 *first)
 {
@@ -47,7 +45,7 @@ edge_down(const EmogiResult *result, uint64 v, uint64 *first)
 	return *first < v;
 }
 
-/* Get the block of the edge above a vertex: the pair of that and the vertex. */
+/* Get the block of the edge to a vertex's parent: the pair (block, vertex). */
 static bool
 block_above(const EmogiResult *result, uint64 v, uint64 *first)
 {
@@ -56,8 +54,8 @@ block_above(const EmogiResult *result, uint64 v, uint64 *first)
 }
 
 /*
- * Count the pairs of each first element, at its number + 2, and add them up: the beginnings are at
- * its number + 1 then.
+ * Count the pairs of first element i in starts[i + 2], and compute prefix sums, so that its start
+ * is in starts[i + 1].
  */
 static void
 count_pairs(Pairs *pairs, const EmogiResult *result, uint64 nvertices, GetPair get)
@@ -80,8 +78,8 @@ count_pairs(Pairs *pairs, const EmogiResult *result, uint64 nvertices, GetPair g
 }
 
 /*
- * Put the one that is late between the others of its first element, which end at the place that is
- * left for it.
+ * Insert the out-of-order element between the others of its first element, which end at the place
+ * reserved for it.
  */
 static void
 insert_late(Pairs *pairs, uint64 first)
@@ -93,7 +91,7 @@ insert_late(Pairs *pairs, uint64 first)
 	pairs->second[place] = pairs->late[first];
 }
 
-/* Sort the pairs. late has been filled. */
+/* Sort the pairs. late must be filled in. */
 static void
 sort_pairs(Pairs *pairs, const EmogiResult *result, uint64 nvertices, GetPair get)
 {
@@ -116,7 +114,7 @@ sort_pairs(Pairs *pairs, const EmogiResult *result, uint64 nvertices, GetPair ge
 	}
 }
 
-/* Allocate room for those that are late: none yet. */
+/* Allocate the array of out-of-order elements, with none yet. */
 static void
 begin_pairs(Pairs *pairs, uint64 nfirst)
 {
@@ -126,7 +124,7 @@ begin_pairs(Pairs *pairs, uint64 nfirst)
 	memset(pairs->late, 0xFF, nfirst * sizeof *pairs->late);
 }
 
-/* Sort the edges: first elements are the smaller ends. */
+/* Sort the edges; first elements are the smaller ends. */
 static void
 sort_edges(Pairs *pairs, const EmogiGraph *graph, const EmogiResult *result)
 {
@@ -142,7 +140,7 @@ sort_edges(Pairs *pairs, const EmogiGraph *graph, const EmogiResult *result)
 	sort_pairs(pairs, result, graph->nvertices, edge_down);
 }
 
-/* Sort the vertices of blocks: first elements are the blocks. */
+/* Sort the vertices of blocks; first elements are the blocks. */
 static void
 sort_blocks(Pairs *pairs, const EmogiGraph *graph, const EmogiResult *result)
 {
@@ -170,7 +168,7 @@ sort_blocks(Pairs *pairs, const EmogiGraph *graph, const EmogiResult *result)
 
 /* ---- rows ---- */
 
-/* Have a cursor read sorted pairs. */
+/* Let a cursor read sorted pairs. */
 static void
 read_pairs(EmogiRowCursor *cursor, Pairs *pairs)
 {
@@ -198,7 +196,7 @@ begin_blocks(EmogiRowCursor *cursor)
 	read_pairs(cursor, &blocks);
 }
 
-/* All second elements of a first one. */
+/* Places are all second elements of a first element. */
 static void
 enter_first(EmogiRowCursor *cursor)
 {
@@ -206,7 +204,10 @@ enter_first(EmogiRowCursor *cursor)
 	cursor->nplaces = cursor->starts[cursor->element + 1];
 }
 
-/* Fill in an edge: src, dst, weight. One of the two ends tells it. */
+/*
+ * Fill in an edge: src, dst, weight. The weight is stored with the end whose value is the other
+ * end.
+ */
 static bool
 fill_edge(EmogiRowCursor *cursor)
 {
@@ -221,7 +222,7 @@ fill_edge(EmogiRowCursor *cursor)
 	return true;
 }
 
-/* Fill in a vertex in a block: component, vertex. */
+/* Fill in a vertex of a block: component, vertex. */
 static bool
 fill_member(EmogiRowCursor *cursor)
 {

@@ -1,13 +1,13 @@
 /*
- * entries.c: the C entries of the functions, one for each row of the table of algorithms
+ * entries.c: the C entry points of the SQL functions, one per row of the table of algorithms
  * (contract/algorithms.h): emogi_NAME(graph, parameters ...) -> setof (vertex, columns ...), a
- * hierarchy, edges, blocks, a list, or the sum of a column.
+ * hierarchy, edges, blocks, a list, or the sum of a column
  */
 #include "postgres.h"
 
 #include "function/cursor.h"
 
-/* Carry out the function of an algorithm. */
+/* Execute the function of an algorithm. */
 static Datum
 enter(FunctionCallInfo fcinfo, EmogiAlgorithm algorithm)
 {

@@ -1,5 +1,6 @@
 /*
- * estimate.c: emogi_estimate: how large a Graph will be, and whether it fits, without building it.
+ * estimate.c: emogi_estimate: the estimated size of a graph, and whether it fits, without building
+ * it
  */
 #include "postgres.h"
 

@@ -1,8 +1,9 @@
 /*
- * hierarchy_search.c: far shortest paths, and matrices of distances, by the backend itself, by way
- * of the contraction hierarchy that a cached Graph has kept (cache/cache_contraction.c), and the
- * making of that, where emogi.contraction_after leaves it to calls. A call that makes it waits for
- * it; those after it need not even ask the worker.
+ * hierarchy_search.c: shortest paths and distance matrices computed in the backend, with the
+ * contraction hierarchy of a cached graph (cache/cache_contraction.c)
+ *
+ * If emogi.contraction_after leaves the construction of hierarchies to calls, it is done here. The
+ * call that constructs one waits for it; later calls do not even need the worker.
  */
 #include "postgres.h"
 
@@ -15,15 +16,16 @@
 #include "base/papers_settings.h"
 #include "base/arena.h"
 
-#define PATH_MS 0.003			/* a path, for each vertex of a row of a grid */
-#define TARGET_MS 0.12			/* a target of a row, by a hierarchy */
-#define SWEPT_MS 1e-5			/* a list entry of a row, by a sweep over a hierarchy */
-#define ENTRY_MS 4e-5			/* a list entry of a search, of one thread */
-#define SWEEP_SHARE 8			/* of emogi.max_memory that a sweep may take of the backend's own */
+#define PATH_MS 0.003			/* one path, times sqrt(vertices) */
+#define TARGET_MS 0.12			/* one target of a matrix row, with a hierarchy */
+#define SWEPT_MS 1e-5			/* one edge per matrix row, in a sweep over a hierarchy */
+#define ENTRY_MS 4e-5			/* one edge of a search, with one thread */
+/* a sweep may allocate 1 / SWEEP_SHARE of emogi.max_memory in the backend */
+#define SWEEP_SHARE 8
 
 /*
- * Is the engine that was asked for one that leaves far paths to hierarchies? And is the call's
- * Graph, which is not patched, a cached one?
+ * Does the configured engine allow contraction hierarchies, and is the call's graph a cached one
+ * without overlay?
  */
 bool
 emogi_hierarchy_search_may_serve(const EmogiCall *call, const EmogiGraph *graph)
@@ -36,7 +38,7 @@ emogi_hierarchy_search_may_serve(const EmogiCall *call, const EmogiGraph *graph)
 		emogi_cache_contraction_graph(call->slot->graph, graph, &reversed) != NULL;
 }
 
-/* Has the call's Graph a hierarchy? */
+/* Does the call's graph have a hierarchy? */
 bool
 emogi_hierarchy_search_is_prepared(const EmogiCall *call)
 {
@@ -47,7 +49,7 @@ emogi_hierarchy_search_is_prepared(const EmogiCall *call)
 	return made != NULL;
 }
 
-/* Make the hierarchy of the call's Graph if it is this call's turn. Raises a cancel. */
+/* Construct the hierarchy of the call's graph if it is due. Raises a cancel. */
 void
 emogi_hierarchy_search_prepare(EmogiCall *call, const EmogiGraph *graph)
 {
@@ -87,9 +89,9 @@ take_path(const EmogiPathAnswer *answer, EmogiLocalPath *path)
 }
 
 /*
- * Find the path between a task's source and its target by the hierarchy of the call's Graph; false
- * without one, or where it cannot tell. The path is in memory of the current context; length 0:
- * there is none.
+ * Find the path between a task's source and target with the hierarchy of the call's graph; return
+ * false if there is none, or if it gives up. The path is in memory of the current context; length
+ * 0: no path exists.
  */
 bool
 emogi_hierarchy_search_path(EmogiCall *call, const EmogiTask *task, const EmogiGraph *graph,
@@ -121,7 +123,7 @@ emogi_hierarchy_search_path(EmogiCall *call, const EmogiTask *task, const EmogiG
 	return true;
 }
 
-/* Get how long a row of a matrix takes, target by target. */
+/* Get the time for a matrix row, target by target. */
 static double
 row_ms(const EmogiQuery *query)
 {
@@ -129,8 +131,8 @@ row_ms(const EmogiQuery *query)
 }
 
 /*
- * Get how many threads may sweep at once: each has memory of its own, of a share of what there is,
- * and a block of rows. 0 = none.
+ * Get the number of threads that may sweep concurrently: each needs memory of its own, from a
+ * limited share, and a block of rows. 0 = none.
  */
 static int
 sweeping_threads(const EmogiGraph *graph, const EmogiQuery *query)
@@ -143,21 +145,21 @@ sweeping_threads(const EmogiGraph *graph, const EmogiQuery *query)
 	return (int) Min(Min(room, blocks), (uint64) emogi_cpu_threads);
 }
 
-/* May a hierarchy be swept? It has memory for that, and the rows of a sweep are found at once. */
+/* Is a sweep possible and useful? It needs enough rows, which it computes together, and memory. */
 static bool
 may_sweep(const EmogiGraph *graph, const EmogiQuery *query)
 {
 	return query->nsources >= EMOGI_CONTRACTION_LANES / 2 && sweeping_threads(graph, query) > 0;
 }
 
-/* Get how long a row of a matrix takes, swept. */
+/* Get the time for a matrix row, by a sweep. */
 static double
 swept_row_ms(const EmogiGraph *graph, const EmogiQuery *query)
 {
 	return graph->forward.nedges * SWEPT_MS / sweeping_threads(graph, query);
 }
 
-/* Get how long a search from a vertex takes that goes on until it has met all. */
+/* Get the time for a search from one vertex that visits all vertices. */
 static double
 search_ms(const EmogiGraph *graph)
 {
@@ -165,7 +167,7 @@ search_ms(const EmogiGraph *graph)
 }
 
 /*
- * Are so many paths from a vertex sooner found one by one by a hierarchy than by a search for all
+ * Are this many paths from a vertex cheaper one by one with a hierarchy than by one search for all
  * of them?
  */
 bool
@@ -175,9 +177,9 @@ emogi_hierarchy_search_paths_are_cheaper(const EmogiGraph *graph, uint64 npaths)
 }
 
 /*
- * Is a row of a matrix sooner found by a hierarchy, target by target by this process alone or
- * swept, than by a search of all threads together? The figures are of a grid of 2 million list
- * entries on two processors.
+ * Is a matrix row cheaper with a hierarchy, target by target by this process alone or by a sweep,
+ * than by a search with all threads? The constants were measured on a grid with 2 million edges on
+ * two processors.
  */
 bool
 emogi_hierarchy_search_is_cheaper(const EmogiGraph *graph, const EmogiQuery *query)
@@ -187,8 +189,8 @@ emogi_hierarchy_search_is_cheaper(const EmogiGraph *graph, const EmogiQuery *que
 }
 
 /*
- * Find the distances of a query of emogi_distance_matrix by the hierarchy of the call's Graph,
- * which is made if it is this call's turn; false without one, or where it cannot tell. Raises a
+ * Compute the distances of a query of emogi_distance_matrix with the hierarchy of the call's graph,
+ * which is constructed if it is due; return false if there is none, or if it gives up. Raises a
  * cancel.
  */
 bool

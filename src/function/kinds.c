@@ -1,12 +1,11 @@
 /*
- * kinds.c: what the rows of a function are: of which kind, where they are not vertices, and their
- * columns.
+ * kinds.c: the kinds of rows of functions, and their columns
  */
 #include "postgres.h"
 
 #include "function/cursor.h"
 
-/* Get the kind of a function's rows; NULL where they are vertices, or it has none. */
+/* Get the kind of a function's rows; NULL if they are plain vertices, or if it has none. */
 const EmogiRowKind *
 emogi_kinds_find(const EmogiAlgorithmRow *function)
 {
@@ -31,7 +30,7 @@ emogi_kinds_find(const EmogiAlgorithmRow *function)
 	return NULL;
 }
 
-/* Get a column of a function's rows by its place, 0 = the first; NULL where there are no more. */
+/* Get a column of a function's rows by its number, from 0; NULL if there is none. */
 const EmogiResultColumn *
 emogi_kinds_column(const EmogiAlgorithmRow *function, int place)
 {
@@ -47,8 +46,8 @@ emogi_kinds_column(const EmogiAlgorithmRow *function, int place)
 }
 
 /*
- * Get the place of the column of a function's rows whose vertices a condition may choose; -1 =
- * there is none.
+ * Get the number of the column of a function's rows whose vertices a condition can select; -1 =
+ * none.
  */
 int
 emogi_kinds_key(const EmogiAlgorithmRow *function)

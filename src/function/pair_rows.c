@@ -1,6 +1,6 @@
 /*
- * pair_rows.c: rows of what has no row a vertex: pairs of emogi_similarity, steps of
- * emogi_random_walk, pairs of emogi_distance_matrix.
+ * pair_rows.c: rows that are not one per vertex: pairs of emogi_similarity, steps of
+ * emogi_random_walk, pairs of emogi_distance_matrix
  */
 #include "postgres.h"
 
@@ -10,7 +10,7 @@
 
 /* ---- similarities ---- */
 
-/* Elements are given pairs, or vertices: all, or those that were wanted alone. */
+/* Elements are the given pairs, or vertices: all, or only the requested ones. */
 static void
 begin_similarities(EmogiRowCursor *cursor)
 {
@@ -21,7 +21,7 @@ begin_similarities(EmogiRowCursor *cursor)
 		query->ntargets > 0 ? query->ntargets : cursor->graph->nvertices;
 }
 
-/* All that were found for an element. */
+/* Places are all matches found for an element. */
 static void
 enter_similar(EmogiRowCursor *cursor)
 {
@@ -29,10 +29,7 @@ enter_similar(EmogiRowCursor *cursor)
 	cursor->nplaces = cursor->query->pairs != NULL ? 1 : (uint64) cursor->query->top_k;
 }
 
-/*
- * Fill in a pair: vertex1, vertex2, similarity. Behind the last that was found for a vertex there
- * are no more.
- */
+/* Fill in a pair: vertex1, vertex2, similarity. The first empty place ends a vertex's matches. */
 static bool
 fill_similar(EmogiRowCursor *cursor)
 {
@@ -57,7 +54,7 @@ fill_similar(EmogiRowCursor *cursor)
 }
 
 /*
- * In ascending order of the first vertices, the most alike first; or of the pairs that were given.
+ * In ascending order of the first vertices, most similar first; or in the order of the given pairs.
  */
 const EmogiRowKind emogi_similarity_rows = {
 	.columns = {{"vertex1", EMOGI_VERTEX, NAN}, {"vertex2", EMOGI_VERTEX, NAN},
@@ -72,7 +69,7 @@ const EmogiRowKind emogi_similarity_rows = {
 	.fill = fill_similar
 };
 
-/* ---- walks ---- */
+/* ---- random walks ---- */
 
 /* Elements are walks. */
 static void
@@ -82,7 +79,7 @@ begin_walks(EmogiRowCursor *cursor)
 										   cursor->query) / ((uint64) cursor->query->length + 1);
 }
 
-/* All steps, and the vertex before the first. */
+/* Places are all steps, and the vertex before the first. */
 static void
 enter_walk(EmogiRowCursor *cursor)
 {
@@ -90,7 +87,7 @@ enter_walk(EmogiRowCursor *cursor)
 	cursor->nplaces = (uint64) cursor->query->length + 1;
 }
 
-/* Fill in a step: walk, step, vertex. Behind where a walk has ended there are no more. */
+/* Fill in a step: walk, step, vertex. The first empty place ends a walk. */
 static bool
 fill_step(EmogiRowCursor *cursor)
 {
@@ -132,7 +129,7 @@ begin_distances(EmogiRowCursor *cursor)
 	cursor->nelements = cursor->query->nsources;
 }
 
-/* All targets. */
+/* Places are all targets. */
 static void
 enter_source(EmogiRowCursor *cursor)
 {
@@ -140,7 +137,7 @@ enter_source(EmogiRowCursor *cursor)
 	cursor->nplaces = cursor->query->ntargets;
 }
 
-/* Fill in a pair: source, target, distance; none where no way leads from the one to the other. */
+/* Fill in a pair: source, target, distance; there is no row if the target is not reachable. */
 static bool
 fill_distance(EmogiRowCursor *cursor)
 {

@@ -1,14 +1,14 @@
 /*
  * query_text.c: functions that make the text of a graph query: emogi_query(query, params ...), with
- * values for its parameters, and emogi_with_vertices(graph, vertices), with vertices that are in it
- * with or without an edge.
+ * values for its parameters, and emogi_with_vertices(graph, vertices), with vertices that are
+ * included even without an edge
  *
- * They are functions of their own, and not arguments of all others: beside emogi_cc(graph, columns)
- * one more optional argument would leave PostgreSQL no way to tell emogi_cc('edges', 'a, b').
- * emogi_query has two forms: with text[], arguments whose type is unknown, as drivers pass strings,
- * are text; with "any" they may be of all types. It is STABLE because standard_conforming_strings
- * decides how a query is read, and output functions are STABLE; the other is because search_path
- * decides what names lead to.
+ * They are separate functions, not arguments of all others: beside emogi_cc(graph, columns), one
+ * more optional argument would make emogi_cc('edges', 'a, b') ambiguous for PostgreSQL. emogi_query
+ * has two forms: with text[], arguments of unknown type, as drivers pass strings, are text; with
+ * "any" they may have any type. It is STABLE because standard_conforming_strings affects how a
+ * query is parsed, and output functions are STABLE; emogi_with_vertices is STABLE because names
+ * depend on search_path.
  */
 #include "postgres.h"
 
@@ -24,8 +24,8 @@ PG_FUNCTION_INFO_V1(emogi_query_any);
 PG_FUNCTION_INFO_V1(emogi_with_vertices);
 
 /*
- * Put the arguments from the second on, or the elements of a VARIADIC array, into the query that is
- * the first.
+ * Substitute the arguments from the second on, or the elements of a VARIADIC array, for the
+ * parameters of the query, which is the first argument.
  */
 static Datum
 put_values(FunctionCallInfo fcinfo, const Datum *values, const Oid *types, const bool *nulls,

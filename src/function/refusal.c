@@ -1,6 +1,6 @@
 /*
- * refusal.c: errors of graphs that have no answer to what is asked, and warnings of those that may
- * be far from it, in terms of their keys and of the call's arguments.
+ * refusal.c: errors for graphs on which a function has no result, and warnings for inaccurate
+ * results, in terms of their keys and of the call's arguments
  */
 #include "postgres.h"
 
@@ -25,8 +25,8 @@ cycle_text(const EmogiTask *task, const EmogiGraph *graph, const EmogiRefusal *r
 }
 
 /*
- * Get an alpha that is sure to converge, a little below what is proven, so that it is also when it
- * is rounded.
+ * Get an alpha that is guaranteed to converge, slightly below the proven bound, so that rounding
+ * does no harm.
  */
 static double
 safe_alpha(const EmogiTask *task, const EmogiRefusal *refusal)
@@ -34,7 +34,7 @@ safe_alpha(const EmogiTask *task, const EmogiRefusal *refusal)
 	return 0.99 * task->query.alpha / refusal->rate;
 }
 
-/* Raise 22023 for sums over walks that grow without bound. */
+/* Raise 22023 for sums over walks that diverge. */
 static void
 report_divergence(const EmogiTask *task, const EmogiResult *result)
 {
@@ -47,7 +47,7 @@ report_divergence(const EmogiTask *task, const EmogiResult *result)
 					 "is.", safe_alpha(task, &result->refusal))));
 }
 
-/* Raise 22023 for sums over walks that are not done after all iterations. */
+/* Raise 22023 for sums over walks that have not converged after all iterations. */
 static void
 report_unconverged(const EmogiTask *task, const EmogiResult *result)
 {
@@ -66,7 +66,7 @@ report_unconverged(const EmogiTask *task, const EmogiResult *result)
 					 safe_alpha(task, &result->refusal))));
 }
 
-/* Raise 22023 for what a run has refused; returns when it has refused nothing. */
+/* Raise 22023 if the run was refused; return if it was not. */
 void
 emogi_refusal_report(const EmogiTask *task, const EmogiGraph *graph, const EmogiResult *result)
 {
@@ -75,7 +75,7 @@ emogi_refusal_report(const EmogiTask *task, const EmogiGraph *graph, const Emogi
 	switch (refusal->kind)
 	{
 		case EMOGI_NOT_REFUSED:
-		case EMOGI_WEIGHTS_OUT_OF_RANGE:	/* the call has said so */
+		case EMOGI_WEIGHTS_OUT_OF_RANGE:	/* reported by the call */
 			break;
 		case EMOGI_HAS_CYCLE:
 			ereport(ERROR,
@@ -96,10 +96,7 @@ emogi_refusal_report(const EmogiTask *task, const EmogiGraph *graph, const Emogi
 	}
 }
 
-/*
- * Warn of powers of a graph that are still far from what they converge to, where that was asked
- * for.
- */
+/* Warn if a power iteration with a tolerance has not converged. */
 void
 emogi_refusal_warn(const EmogiTask *task, const EmogiResult *result)
 {

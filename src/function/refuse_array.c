@@ -1,10 +1,10 @@
 /*
- * refuse_array.c: emogi_refuse_array, the C entry of forms that take arrays where a function takes
- * none, and only say what it takes.
+ * refuse_array.c: emogi_refuse_array, the C entry point of overloads that take arrays only to
+ * report what the function really takes
  *
- * Without them PostgreSQL finds no function and advises type casts. Such a form must not make a
- * call ambiguous that has arguments of unknown type: at each place where it takes an array, another
- * form with as many arguments takes text, which PostgreSQL prefers.
+ * Without them PostgreSQL would find no function and suggest type casts. Such an overload must not
+ * make a call with arguments of unknown type ambiguous: wherever it takes an array, another
+ * overload with as many arguments takes text, which PostgreSQL prefers.
  */
 #include "postgres.h"
 
@@ -13,7 +13,7 @@
 
 PG_FUNCTION_INFO_V1(emogi_refuse_array);
 
-/* What the form of a function says. */
+/* The errors, by function. */
 static const struct
 {
 	const char *function;
@@ -41,7 +41,7 @@ static const struct
 	"Use 'VALUES (1, 1.0), (2, 0.5)' or 'SELECT vertex, value FROM ...'."},
 };
 
-/* Raise the error of the function that was called. */
+/* Raise the error of the called function. */
 Datum
 emogi_refuse_array(PG_FUNCTION_ARGS)
 {

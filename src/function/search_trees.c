@@ -1,7 +1,6 @@
 /*
- * search_trees.c: rows of a tree of shortest paths, emogi_bfs_tree and emogi_shortest_path_tree:
- * one for each vertex that is reached, with the vertex before and the name of the edge between
- * them, which a source does not have.
+ * search_trees.c: rows of shortest path trees, emogi_bfs_tree and emogi_shortest_path_tree: one per
+ * reached vertex, with its predecessor and the name of the edge from it, which sources do not have
  */
 #include "postgres.h"
 
@@ -9,13 +8,13 @@
 
 #include "function/cursor.h"
 
-/* Vertices between two looks for a cancel. */
+/* Vertices between two checks for interrupts. */
 #define VERTICES_PER_CHECK 65536
 
-/* Edges whose names are looked up by one query: its arrays are of less than a gigabyte. */
+/* Edges whose names are looked up by one query: its arrays must be below 1 GB. */
 #define NAMES_PER_QUERY UINT64CONST(4194304)
 
-/* Places of columns. */
+/* Column numbers of a row. */
 enum
 {
 	VERTEX,
@@ -29,34 +28,36 @@ enum
 enum
 {
 	VALUES,
-	BEFORE,						/* EMOGI_NO_VERTEX = it is a source, or not reached */
-	NEAREST,					/* EMOGI_NO_VERTEX = it is not reached */
-	NAMES						/* NullableDatum, of those with one before; NULL = names are not
-								 * wanted */
+	/* predecessor, EMOGI_NO_VERTEX = a source, or not reached */
+	PREDECESSORS,
+	SOURCES,					/* source, EMOGI_NO_VERTEX = not reached */
+	NAMES						/* NullableDatum, of vertices with a predecessor; NULL = names are
+								 * not requested */
 };
 
 /* ---- names of edges ---- */
 
-/* Edges whose names are looked up: those that lead to some vertices. */
+/* A batch of edges whose names are looked up. */
 typedef struct Steps
 {
 	const EmogiTask *task;
 	const EmogiGraph *graph;
-	NullableDatum *names;		/* [nvertices], what is filled in */
+	NullableDatum *names;		/* [nvertices], the result */
 	uint64		count;
-	uint32	   *vertices;		/* [NAMES_PER_QUERY, or fewer if there are no more] */
+	uint32	   *vertices;		/* [NAMES_PER_QUERY, or fewer if there are fewer vertices], ends of
+								 * the edges */
 	int64	   *from;
 	int64	   *to;
 	NullableDatum *found;
 } Steps;
 
-/* Look up the names of the edges that have been gathered. */
+/* Look up the names of a batch of edges. */
 static void
-look_up(Steps *steps, const uint32 *before)
+look_up(Steps *steps, const uint32 *predecessors)
 {
 	for (uint64 i = 0; i < steps->count; i++)
 	{
-		steps->from[i] = steps->graph->ids[before[steps->vertices[i]]];
+		steps->from[i] = steps->graph->ids[predecessors[steps->vertices[i]]];
 		steps->to[i] = steps->graph->ids[steps->vertices[i]];
 	}
 	emogi_edge_names_find(steps->task, steps->graph, steps->from, steps->to, steps->count,
@@ -66,7 +67,7 @@ look_up(Steps *steps, const uint32 *before)
 	steps->count = 0;
 }
 
-/* Is the name of the edge to a vertex wanted, as far as the task tells? */
+/* Is the name of the edge to a vertex requested, as far as the task knows? */
 static bool
 is_wanted_key(const EmogiTask *task, int64 key)
 {
@@ -88,15 +89,15 @@ is_wanted_key(const EmogiTask *task, int64 key)
 }
 
 /*
- * Find the names of a tree's edges, of those that may be wanted, in the current context. Raises
- * what emogi_edge_names_find does, and a cancel.
+ * Find the names of a tree's edges, of those that may be requested, in the current context. Raises
+ * the errors of emogi_edge_names_find, and a cancel.
  */
 void
 emogi_search_trees_name(const EmogiTask *task, const EmogiGraph *graph, EmogiResult *result)
 {
 	const uint64 n = graph->nvertices;
 	const uint64 room = Min(n, NAMES_PER_QUERY);
-	const uint32 *before = result->columns[BEFORE].vertex;
+	const uint32 *predecessors = result->columns[PREDECESSORS].vertex;
 	Steps		steps = {.task = task,.graph = graph};
 
 	if (n == 0)
@@ -110,16 +111,17 @@ emogi_search_trees_name(const EmogiTask *task, const EmogiGraph *graph, EmogiRes
 	{
 		if (v % VERTICES_PER_CHECK == 0)
 			CHECK_FOR_INTERRUPTS();
-		if (before[v] == EMOGI_NO_VERTEX || result->columns[NEAREST].vertex[v] == EMOGI_NO_VERTEX)
+		if (predecessors[v] == EMOGI_NO_VERTEX ||
+			result->columns[SOURCES].vertex[v] == EMOGI_NO_VERTEX)
 			continue;
 		steps.names[v] = (NullableDatum) {.isnull = true};
 		if (!is_wanted_key(task, graph->ids[v]))
 			continue;
 		steps.vertices[steps.count++] = (uint32) v;
 		if (steps.count == room)
-			look_up(&steps, before);
+			look_up(&steps, predecessors);
 	}
-	look_up(&steps, before);
+	look_up(&steps, predecessors);
 	result->columns[NAMES].any = steps.names;
 	pfree(steps.vertices);
 	pfree(steps.from);
@@ -129,14 +131,14 @@ emogi_search_trees_name(const EmogiTask *task, const EmogiGraph *graph, EmogiRes
 
 /* ---- rows ---- */
 
-/* All vertices. */
+/* Elements are all vertices. */
 static void
 begin_tree(EmogiRowCursor *cursor)
 {
 	cursor->nelements = cursor->graph->nvertices;
 }
 
-/* One row, at most. */
+/* An element has at most one row. */
 static void
 enter_reached(EmogiRowCursor *cursor)
 {
@@ -144,7 +146,7 @@ enter_reached(EmogiRowCursor *cursor)
 	cursor->nplaces = cursor->nulls == EMOGI_NULLS_NONE ? 0 : 1;
 }
 
-/* Is a row wanted for what its predecessor is? */
+/* Does a row meet the conditions on NULL predecessors? */
 static inline bool
 is_wanted(const EmogiRowCursor *cursor, bool has_predecessor)
 {
@@ -154,23 +156,23 @@ is_wanted(const EmogiRowCursor *cursor, bool has_predecessor)
 }
 
 /*
- * Fill in what all trees have: the vertex, its predecessor, the edge, its source; false when it is
- * not reached, or not wanted.
+ * Fill in the common columns: vertex, predecessor, edge, source; return false if the vertex is not
+ * reached or not requested.
  */
 static bool
-fill_way(EmogiRowCursor *cursor)
+fill_common(EmogiRowCursor *cursor)
 {
 	const EmogiArray *columns = cursor->result->columns;
 	const NullableDatum *names = columns[NAMES].any;
 	const uint64 v = cursor->element;
-	const bool	has_predecessor = columns[BEFORE].vertex[v] != EMOGI_NO_VERTEX;
+	const bool	has_predecessor = columns[PREDECESSORS].vertex[v] != EMOGI_NO_VERTEX;
 
-	if (columns[NEAREST].vertex[v] == EMOGI_NO_VERTEX || !is_wanted(cursor, has_predecessor))
+	if (columns[SOURCES].vertex[v] == EMOGI_NO_VERTEX || !is_wanted(cursor, has_predecessor))
 		return false;
 	cursor->cells[VERTEX].number = (int64) v;
-	cursor->cells[PREDECESSOR].number = columns[BEFORE].vertex[v];
+	cursor->cells[PREDECESSOR].number = columns[PREDECESSORS].vertex[v];
 	cursor->cells[NAME].name = names != NULL && has_predecessor ? &names[v] : NULL;
-	cursor->cells[SOURCE].number = columns[NEAREST].vertex[v];
+	cursor->cells[SOURCE].number = columns[SOURCES].vertex[v];
 	return true;
 }
 
@@ -179,7 +181,7 @@ static bool
 fill_hops(EmogiRowCursor *cursor)
 {
 	cursor->cells[VALUE].number = cursor->result->columns[VALUES].int32[cursor->element];
-	return fill_way(cursor);
+	return fill_common(cursor);
 }
 
 /* In ascending order of vertices. */
@@ -202,7 +204,7 @@ static bool
 fill_distance(EmogiRowCursor *cursor)
 {
 	cursor->cells[VALUE].real = cursor->result->columns[VALUES].float64[cursor->element];
-	return fill_way(cursor);
+	return fill_common(cursor);
 }
 
 /* In ascending order of vertices. */

@@ -1,7 +1,8 @@
 /*
  * values.c: start values of vertices, from a query that returns (vertex, value), or communities,
- * from one that returns (vertex, community). Communities are of any type that can be sorted; equal
- * ones get the same number.
+ * from a query that returns (vertex, community)
+ *
+ * Communities can be of any sortable type; equal ones get the same number.
  */
 #include "postgres.h"
 
@@ -19,20 +20,20 @@
 /* Rows fetched at a time. */
 #define EMOGI_FETCH_ROWS 10000
 
-/* What start values are read into. */
+/* Destination of start values. */
 typedef struct Values
 {
 	const EmogiGraph *graph;
 	EmogiForm  *form;
 	double	   *values;			/* [nvertices] */
 	bool	   *given;			/* [nvertices] */
-	const char *what;			/* a value is called in errors */
-	const char *once;			/* a HINT: how to have each vertex once */
+	const char *what;			/* name of a value in errors */
+	const char *once;			/* hint for duplicate vertices */
 } Values;
 
 /*
- * Set the start value of one vertex. Raises 22023 for a value that is not finite or a vertex that
- * has one already.
+ * Set the start value of one vertex. Raises 22023 for a value that is not finite or for a duplicate
+ * vertex.
  */
 static void
 set_value(const Values *values, Datum key, double value)
@@ -62,7 +63,7 @@ set_value(const Values *values, Datum key, double value)
 	values->values[v] = value;
 }
 
-/* Take over the rows that SPI has just fetched; rows with a NULL are none. */
+/* Process the rows that SPI has just fetched; skip rows with a NULL. */
 static void
 take_rows(const Values *values)
 {
@@ -82,7 +83,7 @@ take_rows(const Values *values)
 	MemoryContextSwitchTo(old);
 }
 
-/* Fill values[] from an open cursor. */
+/* Process all rows of an open cursor. */
 static void
 take_cursor(const Values *values, Portal portal)
 {
@@ -95,7 +96,9 @@ take_cursor(const Values *values, Portal portal)
 	SPI_cursor_close(portal);
 }
 
-/* Raise 42804 unless a column, from 0, is of the type of the graph's keys, where that is known. */
+/*
+ * Raise 42804 unless a column, numbered from 0, has the type of the graph's keys, if that is known.
+ */
 void
 emogi_values_check_vertex(TupleDesc desc, int column, const EmogiKeyType *key)
 {
@@ -127,8 +130,8 @@ emogi_values_check_vertex(TupleDesc desc, int column, const EmogiKeyType *key)
 }
 
 /*
- * See that query text is one SELECT of a vertex and a number, inside SPI; get its length without a
- * semicolon.
+ * Check that query text is one SELECT of a vertex and a number, inside SPI; return its length
+ * without a semicolon.
  */
 static int
 check_query(const char *query, bool are_communities, const EmogiKeyType *key)
@@ -146,8 +149,8 @@ check_query(const char *query, bool are_communities, const EmogiKeyType *key)
 }
 
 /*
- * Raise the error that emogi_values_query would raise for the form of a query; does not run it.
- * key: of the Graph, or not known.
+ * Raise the errors of emogi_values_query for the form of a query, without running it. key: of the
+ * graph, or unknown.
  */
 void
 emogi_values_check(const char *query, bool are_communities, const EmogiKeyType *key)
@@ -162,8 +165,8 @@ emogi_values_check(const char *query, bool are_communities, const EmogiKeyType *
 /*
  * Fill values[nvertices] from the text of a query that returns (vertex, value), or (vertex,
  * community), run as the caller under the caller's snapshot. Vertices without a row get
- * `otherwise`; rows of vertices that the graph does not have are passed over. given[nvertices] is
- * scratch, zeroed. Raises 42601, 42804, 22023 and whatever the query raises.
+ * `otherwise`; rows of vertices that are not in the graph are skipped. given[nvertices] is scratch,
+ * zeroed. Raises 42601, 42804, 22023 and errors of the query.
  */
 void
 emogi_values_query(const EmogiGraph *graph, EmogiForm *form, const char *query,

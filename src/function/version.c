@@ -1,6 +1,6 @@
 /*
- * version.c: emogi_version() -> text: of the library; and the call with which each script of the
- * extension begins.
+ * version.c: emogi_version() -> text: the version of the library; and emogi_script, with which each
+ * script of the extension begins
  */
 #include "postgres.h"
 
@@ -13,7 +13,7 @@
 PG_FUNCTION_INFO_V1(emogi_version);
 PG_FUNCTION_INFO_V1(emogi_script);
 
-/* It answers whichever version the SQL is of: it is asked when these differ. */
+/* Does not check the version of the SQL: it is used when the two differ. */
 Datum
 emogi_version(PG_FUNCTION_ARGS)
 {
@@ -22,8 +22,8 @@ emogi_version(PG_FUNCTION_ARGS)
 }
 
 /*
- * emogi_script(version text) -> void: raises 55000 if the script that begins is newer than the
- * library. Preloaded or not.
+ * emogi_script(version text) -> void: raises 55000 if the script that calls it is newer than the
+ * library. Works with or without preloading.
  */
 Datum
 emogi_script(PG_FUNCTION_ARGS)
