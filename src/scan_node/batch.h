@@ -1,6 +1,6 @@
 /*
- * batch.h: the state of a batch, which searches from many outer rows at once: batch_call.c has its
- * call, batch.c the rows, batch_sums.c aggregates instead of rows.
+ * batch.h: the state of a batch, which searches from many outer rows at once: its call is in
+ * batch_call.c, its rows in batch.c, aggregates instead of rows in batch_sums.c
  */
 #ifndef EMOGI_BATCH_H
 #define EMOGI_BATCH_H
@@ -11,8 +11,8 @@
 #include "scan_node/scan.h"
 
 /*
- * Outer rows that are read ahead, at most, where sums are all that is wanted of their searches:
- * several GPUs share so many.
+ * Maximum number of outer rows read ahead if only aggregates of their searches are needed: several
+ * GPUs share this many.
  */
 #define EMOGI_BATCH_ROWS 4096
 
@@ -20,60 +20,60 @@
 typedef struct EmogiOuterRow
 {
 	MinimalTuple tuple;			/* in the batch's context */
-	int			search;			/* index of the search from its source; -1 = there is none */
+	int			search;			/* index of the search from its source; -1 = none */
 } EmogiOuterRow;
 
 typedef struct EmogiBatchState
 {
-	EmogiScan	scan;			/* its inputs are the arguments, of which the source is computed for
-								 * each outer row */
+	EmogiScan	scan;			/* its inputs are the arguments; the source is computed for each
+								 * outer row */
 	PlanState  *outer;
 	int			nouter;			/* columns of the outer plan, first in the scan tuple */
 	TupleTableSlot *outer_slot;
-	Datum	   *vertex_value;	/* where the tuple that is returned, or filtered, has them, or
+	Datum	   *vertex_value;	/* pointers into the tuple that is returned or filtered, or to
 								 * `unused` */
 	Datum	   *level_value;
 	Datum		unused;
-	MemoryContext vertex_context;	/* of the vertex at hand, where it is by reference */
-	int		   *from;			/* [columns of the result], columns of the scan tuple, when rows are
-								 * returned without a look at anything else; NULL = filtered and
-								 * projected */
+	MemoryContext vertex_context;	/* of the current vertex, if it is passed by reference */
+	int		   *from;			/* [columns of the result], columns of the scan tuple, if rows are
+								 * returned directly; NULL = filtered and projected */
 
-	int			nsums;			/* of each search these are wanted, and no rows; 0 = rows are: */
+	int			nsums;			/* aggregates returned per search instead of rows; 0 = rows are
+								 * returned */
 	EmogiOutput *sums;			/* [nsums] */
-	EmogiMsbfsSums *found;		/* [nsearches], room for most_rows: what the levels of each search
-								 * come to */
+	EmogiMsbfsSums *found;		/* [nsearches], room for most_rows: aggregates of the levels of each
+								 * search */
 
 	/* the call */
 	bool		is_open;
-	bool		is_checked;		/* a row without a source has seen to the arguments and rights */
+	/* arguments and permissions were checked for a row without a source */
+	bool		is_checked;
 	bool		in_passes;		/* not one by one */
 	EmogiTask	task;
 	int			most_sources;	/* in one request */
 	EmogiMsbfsResult passed;
-	EmogiResult single;			/* of the one search at hand, one by one */
-	int			searched;		/* its index; -1 = there is none */
-	void	   *graph_copy;		/* the block of the Graph in memory of our own, once it was put
-								 * there; NULL = it was not */
-	void	   *answer_copy;	/* likewise of the answer at hand; not NULL: the call has nothing in
-								 * shared memory */
+	EmogiResult single;			/* of the current search, one by one */
+	int			searched;		/* its index; -1 = none */
+	void	   *graph_copy;		/* copy of the graph in backend memory, if it was copied; NULL = it
+								 * was not */
+	void	   *answer_copy;	/* likewise, copy of the current answer; not NULL: the call has
+								 * nothing in shared memory */
 
-	/* the outer rows at hand */
+	/* the current outer rows */
 	MemoryContext rows_context;
 	bool		outer_ended;
-	int			most_rows;		/* that are read ahead, at most */
+	int			most_rows;		/* maximum number of rows read ahead */
 	int			nrows;
 	int			current;		/* -1 = none is entered yet */
 	EmogiOuterRow *rows;		/* [nrows], room for most_rows */
 	int			nsearches;
 	uint32	   *sources;		/* [nsearches], room for most_rows: vertex numbers, distinct */
-	HTAB	   *searches;		/* their indexes, in rows_context */
+	HTAB	   *searches;		/* hash from source to index of its search, in rows_context */
 
-	/* what of the current row is still to come */
+	/* remaining rows of the current outer row */
 	EmogiMsbfsCursor cursor;	/* in passes */
-	int			nunpacked;		/* vertices that the cursor has passed, and nobody has taken yet,
-								 * when all are wanted */
-	int			taken;			/* of them */
+	int			nunpacked;		/* vertices that the cursor has unpacked, if all are requested */
+	int			taken;			/* of those, the number returned so far */
 	uint32		vertices[EMOGI_MSBFS_VERTICES];
 	uint32		levels[EMOGI_MSBFS_VERTICES];
 	uint64		position;		/* one by one: vertex number */

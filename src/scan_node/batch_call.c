@@ -1,11 +1,11 @@
 /*
- * batch_call.c: the call of a batch: its Graph, its searches, and what it keeps between them.
+ * batch_call.c: the call of a batch: its graph, its searches, and the memory it keeps between them
  *
- * The call has a slot for each request only, and keeps what it needs in between as a holding; when
- * the query stops for a while (a cursor), and Graph and answers are small, in memory of its own.
- * Where a pass cannot tell the levels (more than 254 of them, or no memory for 64 answers), and
- * where the GPU was asked for, the sources are searched from one by one. Sums are made of many
- * searches at once in any case, by whichever engine a run of this Graph has.
+ * The call has a slot only during a request, and keeps its memory in between as a held result; if
+ * the query pauses (a cursor), and the graph and the answers are small, it copies them to backend
+ * memory. Sources are searched from one by one if a pass cannot represent the levels (more than 254
+ * of them, or no memory for 64 answers), and if a GPU is requested. Aggregates are always computed
+ * for many searches at once, by the engine that runs on this graph.
  */
 #include "postgres.h"
 
@@ -17,11 +17,11 @@
 #include "scan_node/batch.h"
 #include "base/arena.h"
 
-/* The answers of one pass may take this share of the budget of the Region. */
+/* The answers of one pass may take 1 / ANSWER_SHARE of the arena's budget. */
 #define ANSWER_SHARE 8
 
-/* Fewer sources than these in one pass gain nothing. */
-#define LEAST_SOURCES 8
+/* Fewer sources than this in one pass gain nothing. */
+#define MIN_SOURCES 8
 
 /* End the call. */
 void
@@ -39,8 +39,8 @@ emogi_batch_close(EmogiBatchState *batch)
 }
 
 /*
- * Decide how many sources are searched from in one request, if there are several. Those of sums
- * always are: they take no memory.
+ * Choose the number of sources per request. For aggregates they are always searched from together,
+ * because that needs no memory.
  */
 static void
 choose_passes(EmogiBatchState *batch)
@@ -56,14 +56,14 @@ choose_passes(EmogiBatchState *batch)
 	if (batch->nsums > 0)
 		return;
 
-	while (nsources >= LEAST_SOURCES &&
+	while (nsources >= MIN_SOURCES &&
 		   emogi_msbfs_bytes(nvertices, nsources, batch->task.query.max_depth) > allowed)
 		nsources /= 2;
-	batch->in_passes = nsources >= LEAST_SOURCES && emogi_engine != EMOGI_ENGINE_CUDA;
+	batch->in_passes = nsources >= MIN_SOURCES && emogi_engine != EMOGI_ENGINE_CUDA;
 	batch->most_sources = batch->in_passes ? nsources : 1;
 }
 
-/* Say which levels of each search are to be added up. */
+/* Set the levels of each search that are aggregated. */
 static void
 bound_sums(EmogiBatchState *batch)
 {
@@ -79,8 +79,8 @@ bound_sums(EmogiBatchState *batch)
 }
 
 /*
- * Allocate what a pass over this Graph answers into, for as many sources as there may be. Rows are
- * wanted.
+ * Allocate the answer of a pass over this graph, for the maximum number of sources. Only if rows
+ * are returned.
  */
 static void
 allocate_answer(EmogiBatchState *batch)
@@ -97,9 +97,9 @@ allocate_answer(EmogiBatchState *batch)
 		batch->passed.scratch = emogi_call_alloc(scan->call, scratch_bytes);
 }
 
-/* ---- giving back what is not needed, and getting it again ---- */
+/* ---- releasing resources between searches ---- */
 
-/* Have a Graph stand in another block, to which it was copied. It is no cached one any more. */
+/* Relocate a graph to another block to which it was copied. It is no longer a cached graph. */
 static void
 move_graph(EmogiGraph *graph, const void *block)
 {
@@ -107,7 +107,7 @@ move_graph(EmogiGraph *graph, const void *block)
 	graph->id = 0;
 }
 
-/* Get what rows are read from at present, and its bytes. */
+/* Get the answer that rows are currently read from, and its size. */
 static void *
 answer_at_hand(EmogiBatchState *batch, Size *bytes)
 {
@@ -116,7 +116,7 @@ answer_at_hand(EmogiBatchState *batch, Size *bytes)
 	return batch->in_passes ? batch->passed.memory : batch->single.columns[0].int32;
 }
 
-/* Put an answer in the place of the one at hand. */
+/* Replace the current answer. */
 static void
 set_answer(EmogiBatchState *batch, void *answer)
 {
@@ -127,8 +127,8 @@ set_answer(EmogiBatchState *batch, void *answer)
 }
 
 /*
- * Keep nothing in shared memory while no rows are asked for, if what is needed is small; else no
- * slot.
+ * While no rows are requested, keep nothing in shared memory if the graph and the answer are small;
+ * otherwise keep no slot.
  */
 static void
 rest_batch(void *arg)
@@ -159,8 +159,8 @@ rest_batch(void *arg)
 }
 
 /*
- * Get a slot for the next search, and what was given back into the Region. What the last one
- * answered is forgotten.
+ * Get a slot for the next search, and copy the graph back into the arena if necessary. The previous
+ * answer is discarded.
  */
 static void
 get_ready(EmogiBatchState *batch)
@@ -183,7 +183,7 @@ get_ready(EmogiBatchState *batch)
 		batch->single.columns[0].int32 = NULL;
 }
 
-/* Give the slot back after a search, or before the first. */
+/* Release the slot after a search, or before the first. */
 static void
 give_back_slot(EmogiBatchState *batch)
 {
@@ -191,7 +191,7 @@ give_back_slot(EmogiBatchState *batch)
 	(void) emogi_call_hold(batch->scan.call);
 }
 
-/* ---- beginning ---- */
+/* ---- start ---- */
 
 /* Compute an input of the scan, in the current context. */
 static NullableDatum
@@ -205,9 +205,8 @@ compute(EmogiBatchState *batch, int input)
 }
 
 /*
- * Begin the call, with the first outer row that has a source: read its arguments and get the Graph.
- * A row without a source has the arguments and rights checked and no more, as it would in a run of
- * its own.
+ * Begin the call, with the first outer row that has a source: read its arguments and get the graph.
+ * For a row without a source, only check the arguments and permissions, as a separate run would.
  */
 void
 emogi_batch_open(EmogiBatchState *batch, NullableDatum source)
@@ -257,7 +256,7 @@ emogi_batch_open(EmogiBatchState *batch, NullableDatum source)
 /* ---- the searches ---- */
 
 /*
- * Search from all sources at hand in one request; when that cannot be, get ready to go one by one
+ * Search from all current sources in one request; if that is not possible, switch to one by one
  * from now on.
  */
 void
@@ -278,7 +277,7 @@ emogi_batch_search_all(EmogiBatchState *batch)
 	give_back_slot(batch);
 }
 
-/* Search from one source, unless that is the search at hand. */
+/* Search from one source, unless it is the current search. */
 void
 emogi_batch_search_one(EmogiBatchState *batch, int search)
 {

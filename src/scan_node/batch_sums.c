@@ -1,10 +1,10 @@
 /*
- * batch_sums.c: partial aggregates of what each of many searches reaches, a row for each outer row
- * (lateral.c plans it).
+ * batch_sums.c: partial aggregates of the levels that each of many searches reaches, one row per
+ * outer row (planned in lateral.c)
  *
- * What is returned for an aggregate is its transition state, which the Agg above combines with
- * those of other outer rows of the group. A source that reaches nothing that is wanted has no row,
- * as it would have had none in the join.
+ * The value returned for an aggregate is its transition state, which the Agg node above combines
+ * over the outer rows of a group. A source that reaches no requested vertex has no row, as in the
+ * join.
  */
 #include "postgres.h"
 
@@ -15,7 +15,7 @@
 
 #include "scan_node/batch.h"
 
-/* Make the transition state of avg(integer): the number of the values, and their sum. */
+/* Make the transition state of avg(integer): the number of values, and their sum. */
 static Datum
 make_average(const EmogiMsbfsSums *sums)
 {
@@ -47,7 +47,7 @@ partial_value(EmogiOutput output, const EmogiMsbfsSums *sums)
 	return Int64GetDatum((int64) sums->count);
 }
 
-/* Put the aggregates of a search behind the outer row in the scan tuple. */
+/* Put the aggregates of a search after the outer row's columns in the scan tuple. */
 static void
 put_sums(EmogiBatchState *batch, const EmogiMsbfsSums *sums)
 {
@@ -92,7 +92,7 @@ exec_sums(CustomScanState *node)
 	}
 }
 
-/* Begin a batch, and read what is wanted of its searches. */
+/* Begin a batch, and read the requested aggregates from the plan. */
 static void
 begin_sums(CustomScanState *node, EState *estate, int eflags)
 {

@@ -1,7 +1,8 @@
 /*
- * column_stats.c: what the planner is told of the columns of rows that are not vertices: how many
- * values there are, which of them there may be, how many are NULL. As statistics of a table would
- * say it, so that all of PostgreSQL's estimates come of it.
+ * column_stats.c: planner statistics for the columns of rows that are not plain vertices: number of
+ * distinct values, histogram, fraction of NULLs
+ *
+ * They have the form of a table's statistics, so that all of PostgreSQL's estimates use them.
  */
 #include "postgres.h"
 
@@ -23,28 +24,28 @@
 #include "scan_node/plan.h"
 
 /*
- * Such a part of the vertices are the smaller ends of edges of a forest, heads of blocks, and
- * communities, where nothing says how many.
+ * Assumed fraction of vertices that are the smaller ends of forest edges, or heads of blocks and
+ * communities, if nothing better is known.
  */
 #define LIKELY_ENDS 0.6
 #define LIKELY_HEADS 0.5
 
-/* Values of a histogram. */
-#define MOST_BOUNDS 101
+/* Maximum number of histogram bounds. */
+#define MAX_BOUNDS 101
 
-/* What a column holds. */
+/* Statistics of a column. */
 typedef struct Values
 {
-	double		ndistinct;		/* 0 = it is not known */
+	double		ndistinct;		/* 0 = unknown */
 	double		null_fraction;
-	double		last;			/* integers from 0, or 1, to this one, as many of each; -1 = they
-								 * are something else */
+	double		last;			/* integers from `first` to this one, uniformly distributed; -1 =
+								 * other values */
 	int			first;
 } Values;
 
 /*
- * Find out what the columns of a hierarchy hold. Communities are many at the first level, few at
- * the last.
+ * Get the statistics of a hierarchy's columns. There are many communities at the first level, and
+ * few at the last.
  */
 static Values
 values_of_hierarchy(const FuncExpr *call, const EmogiAlgorithmRow *function, double nrows,
@@ -61,7 +62,7 @@ values_of_hierarchy(const FuncExpr *call, const EmogiAlgorithmRow *function, dou
 					 .last = -1};
 }
 
-/* Find out what the columns of a list hold. */
+/* Get the statistics of a list's columns. */
 static Values
 values_of_list(const FuncExpr *call, const EmogiAlgorithmRow *function, double nrows, int place)
 {
@@ -83,10 +84,7 @@ values_of_list(const FuncExpr *call, const EmogiAlgorithmRow *function, double n
 					 .last = emogi_size_steps(call, function) - 1};
 }
 
-/*
- * Find out what the columns of a tree of searches hold: vertex, level or distance, predecessor,
- * source.
- */
+/* Get the statistics of a search tree's columns: vertex, level or distance, predecessor, source. */
 static Values
 values_of_tree(const FuncExpr *call, const EmogiAlgorithmRow *function, double nrows, int place)
 {
@@ -100,7 +98,7 @@ values_of_tree(const FuncExpr *call, const EmogiAlgorithmRow *function, double n
 	return (Values) {.ndistinct = place == 3 ? nsources : 0,.last = -1};
 }
 
-/* Find out what a column holds, by its place. */
+/* Get the statistics of a column. */
 static Values
 values_of(const FuncExpr *call, const EmogiAlgorithmRow *function, double nrows, int place)
 {
@@ -120,13 +118,13 @@ values_of(const FuncExpr *call, const EmogiAlgorithmRow *function, double nrows,
 	return (Values) {.ndistinct = is_vertex ? nrows * LIKELY_ENDS : 0,.last = -1};
 }
 
-/* Make the bounds of a histogram of integers, of which there are as many of each. */
+/* Make the histogram bounds of uniformly distributed integers. */
 static Datum
 make_bounds(const Values *values, Oid type)
 {
 	const double span = values->last - values->first;
-	const int	nbounds = (int) Min(span + 1, MOST_BOUNDS);
-	Datum		bounds[MOST_BOUNDS];
+	const int	nbounds = (int) Min(span + 1, MAX_BOUNDS);
+	Datum		bounds[MAX_BOUNDS];
 	int16		length;
 	bool		by_value;
 	char		align;
@@ -141,7 +139,7 @@ make_bounds(const Values *values, Oid type)
 	return PointerGetDatum(construct_array(bounds, nbounds, type, length, by_value, align));
 }
 
-/* Get the type of a column; InvalidOid where the call has no such column. */
+/* Get the type of a column; InvalidOid if the call has no such column. */
 static Oid
 type_of(const FuncExpr *call, AttrNumber attnum)
 {
@@ -154,8 +152,8 @@ type_of(const FuncExpr *call, AttrNumber attnum)
 }
 
 /*
- * Make the row that pg_statistic would have for a column of a call's rows; NULL when nothing is
- * known. nrows: as estimated.
+ * Make the pg_statistic row for a column of a call's rows; NULL if nothing is known. nrows:
+ * estimated.
  */
 HeapTuple
 emogi_column_stats_make(const FuncExpr *call, const EmogiAlgorithmRow *function, double nrows,

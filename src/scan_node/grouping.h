@@ -1,5 +1,5 @@
 /*
- * grouping.h: groups of rows by a column, and what their values come to (grouping.c).
+ * grouping.h: grouping of rows by a column, and aggregation of their values (grouping.c)
  */
 #ifndef EMOGI_GROUPING_H
 #define EMOGI_GROUPING_H
@@ -8,14 +8,14 @@
 
 typedef struct EmogiGrouping
 {
-	EmogiFoldKind kind;			/* sums of integers and keys are exact, of floats in ascending order
-								 * of the vertices */
+	EmogiFoldKind kind;			/* sums of integers and keys are exact; floats are summed in
+								 * ascending order of vertices */
 	int			place;			/* of the column: 0 = vertex, 1 .. = the others */
 } EmogiGrouping;
 
 /*
- * What the values of a group come to. Of a column of vertices, and of `vertex`: least and most are
- * vertex numbers, a sum is of keys.
+ * An aggregate of a group. For columns of vertices, including `vertex`, min and max are vertex
+ * numbers, and a sum is over keys.
  */
 typedef union EmogiGrouped
 {
@@ -23,20 +23,20 @@ typedef union EmogiGrouped
 	double		number;
 } EmogiGrouped;
 
-/* All in one memory context. */
+/* Everything is in one memory context. */
 typedef struct EmogiGroups
 {
-	/* what is wanted: the caller's */
-	int			place;			/* of the column of groups, 1 .. , int32 or vertices; 0 = all rows
+	/* input, set by the caller */
+	int			place;			/* of the grouping column, 1 .. , int32 or vertices; 0 = all rows
 								 * are one group */
 	int			nfolds;
 	const EmogiGrouping *folds;		/* [nfolds] */
 
-	/* what comes of it */
-	uint64		ngroups;		/* without groups 1, be there rows or not */
-	int64	   *labels;			/* [ngroups], values of the column, ascending */
+	/* output */
+	uint64		ngroups;		/* 1 without grouping, even if there are no rows */
+	int64	   *labels;			/* [ngroups], values of the grouping column, ascending */
 	uint64	   *counts;			/* [ngroups], rows */
-	EmogiGrouped *values;		/* [ngroups * nfolds]; without rows of no meaning */
+	EmogiGrouped *values;		/* [ngroups * nfolds]; undefined for a group without rows */
 } EmogiGroups;
 
 extern bool emogi_grouping_is_float(const EmogiResultColumn *columns, int place);

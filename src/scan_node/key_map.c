@@ -1,18 +1,18 @@
 /*
- * key_map.c: sets of integer keys, and where a key is among ascending ones.
+ * key_map.c: sets of integer keys, and look-up of keys in sorted arrays
  *
- * A binary search costs as many looks into memory as there are halves. Where keys lie close
- * together two are enough, into 12 bytes for 64 keys: a bit for each that there may be, and for
- * every 64 how many come before. Where they do not, their leading bits say where to search: of keys
- * that are spread evenly there are few.
+ * A binary search costs one memory access per halving. If keys are dense, two accesses suffice, to
+ * 12 bytes per 64 keys: one bit for each possible key, and for every 64 the number of keys before.
+ * If keys are sparse, their leading bits determine the interval to search, which is short if keys
+ * are evenly distributed.
  */
 #include "postgres.h"
 
 #include "scan_node/key_map.h"
 
 /*
- * Make an empty set for keys from `first` to `last`, in the current memory context; NULL when it
- * would take more bytes.
+ * Make an empty set for keys from `first` to `last`, in the current memory context; NULL if it
+ * would take more than this many bytes.
  */
 EmogiKeySet *
 emogi_key_set_make(int64 first, int64 last, Size most_bytes)
@@ -29,7 +29,7 @@ emogi_key_set_make(int64 first, int64 last, Size most_bytes)
 	return set;
 }
 
-/* Have a map know how many keys come before. */
+/* Compute the number of keys before each word of a map. */
 static void
 count_before(EmogiKeyMap *map)
 {
@@ -45,8 +45,8 @@ count_before(EmogiKeyMap *map)
 }
 
 /*
- * Have a map know where keys of the same leading bits begin: no more places than keys, nor than
- * there may be.
+ * Compute the start of the keys with the same leading bits: no more intervals than keys, nor than
+ * most_places.
  */
 static void
 find_places(EmogiKeyMap *map, uint64 nkeys, uint64 most_places)
@@ -71,8 +71,8 @@ find_places(EmogiKeyMap *map, uint64 nkeys, uint64 most_places)
 }
 
 /*
- * Make the map of keys, [nkeys] ascending and at least one, in the current memory context. It takes
- * so many bytes at most, or very few.
+ * Make the map of keys, [nkeys] ascending and at least one, in the current memory context, with at
+ * most most_bytes (or a few bytes if that is less).
  */
 EmogiKeyMap *
 emogi_key_map_make(const int64 *keys, uint64 nkeys, Size most_bytes)
@@ -94,7 +94,7 @@ emogi_key_map_make(const int64 *keys, uint64 nkeys, Size most_bytes)
 	return map;
 }
 
-/* Search for a key from its place on; get its number. */
+/* Search for a key in its interval; get its index. */
 bool
 emogi_key_map_search(const EmogiKeyMap *map, int64 key, uint64 *number)
 {

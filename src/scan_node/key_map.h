@@ -1,39 +1,39 @@
 /*
- * key_map.h: sets of integer keys, and where a key is among ascending ones (key_map.c).
+ * key_map.h: sets of integer keys, and look-up of keys in sorted arrays (key_map.c)
  */
 #ifndef EMOGI_KEY_MAP_H
 #define EMOGI_KEY_MAP_H
 
 #include "postgres.h"
 
-/* A bit for each key from the smallest that there may be to the largest. */
+/* A bitmap of the keys from `first` to first + range. */
 typedef struct EmogiKeySet
 {
 	int64		first;
-	uint64		range;			/* from the smallest to the largest */
+	uint64		range;			/* largest possible key minus first */
 	uint64	   *bits;			/* [range / 64 + 1] */
 } EmogiKeySet;
 
 /*
- * Where keys lie close together: which there are, and how many come before each 64. Else where to
- * begin to search for one.
+ * A map from keys to indexes in a sorted array: a bitmap with prefix counts if keys are dense,
+ * otherwise intervals for a binary search.
  */
 typedef struct EmogiKeyMap
 {
-	const int64 *keys;			/* [nkeys], ascending, the caller's */
-	EmogiKeySet *set;			/* NULL = by places */
-	uint32	   *before;			/* [set->range / 64 + 1], keys before the word */
-	uint64		range;			/* from the smallest key to the largest */
+	const int64 *keys;			/* [nkeys], ascending, owned by the caller */
+	EmogiKeySet *set;			/* NULL = by intervals */
+	uint32	   *before;			/* [set->range / 64 + 1], number of keys before each word */
+	uint64		range;			/* largest key minus the smallest */
 	int			shift;
-	uint32	   *places;			/* [(range >> shift) + 2], index of the first key that is so far
-								 * from the smallest */
+	uint32	   *places;			/* [(range >> shift) + 2], index of the first key with each (key -
+								 * smallest) >> shift */
 } EmogiKeyMap;
 
 extern EmogiKeySet *emogi_key_set_make(int64 first, int64 last, Size most_bytes);
 extern EmogiKeyMap *emogi_key_map_make(const int64 *keys, uint64 nkeys, Size most_bytes);
 extern bool emogi_key_map_search(const EmogiKeyMap *map, int64 key, uint64 *number);
 
-/* Put a key into a set, from the smallest to the largest that there may be. */
+/* Add a key within the range of a set. */
 static inline void
 emogi_key_set_add(EmogiKeySet *set, int64 key)
 {
@@ -51,7 +51,7 @@ emogi_key_set_has(const EmogiKeySet *set, int64 key)
 	return at <= set->range && (set->bits[at / 64] >> (at % 64) & 1) != 0;
 }
 
-/* Get the number of a key among those that are there, ascending; false when it is not there. */
+/* Get the index of a key in the sorted array; return false if it is not there. */
 static inline bool
 emogi_key_map_find(const EmogiKeyMap *map, int64 key, uint64 *number)
 {

@@ -1,11 +1,11 @@
 /*
- * lateral.c: BFS for each row of an outer relation, many at once: what the planner sees.
+ * lateral.c: planning of BFS from the rows of an outer relation, many at once
  *
  *   SELECT ... FROM sources s, LATERAL emogi_bfs('edges', s.vertex) b
  *
- * A nested loop would run one search after the other. Where the source is all that comes from the
- * outer rows, a CustomScan in the loop's place (batch.c) takes EMOGI_MSBFS_SOURCES outer rows at a
- * time and searches from all of them in one pass over the Graph, on the CPU. Rows come in the order
+ * A nested loop would run one search after the other. If only the source comes from the outer rows,
+ * a CustomScan in place of the loop (batch.c) takes EMOGI_MSBFS_SOURCES outer rows at a time and
+ * searches from all of them in one pass over the graph, on the CPU. Rows are returned in the order
  * of the nested loop.
  *
  * It reads ahead in the outer relation, as a hash join does. Outer joins are left to the nested
@@ -14,9 +14,9 @@
  *   SELECT s.vertex, count(*), avg(level) FROM sources s, LATERAL emogi_bfs('edges', s.vertex)
  *   GROUP BY s.vertex
  *
- * Where aggregates are all that is made of the rows, and groups are of the outer rows, no row is
- * made: for each outer row the batch returns partial aggregates (batch_sums.c), and PostgreSQL's
- * own Agg combines those of a group. A GPU makes them, too.
+ * If the rows are only aggregated, and groups consist of outer rows, no rows are returned: for each
+ * outer row the batch returns partial aggregates (batch_sums.c), and PostgreSQL's own Agg combines
+ * those of a group. A GPU computes them, too.
  */
 #include "postgres.h"
 
@@ -44,17 +44,17 @@
 #include "base/papers_settings.h"
 
 /*
- * A pass for 64 sources against one for a single source, by measurement: of all its time, not only
- * that of edges.
+ * Measured time of a pass for 64 sources, relative to a search from a single source: of all its
+ * time, not only that of edges.
  */
 #define PASS_COST 8
 
-/* What a pass takes for each vertex of the Graph, found or not: 0.7 ms of 0.5 M. */
+/* Cost of a pass per vertex of the graph, reached or not: 0.7 ms for 0.5 M vertices. */
 #define PASS_VERTEX_COST (0.125 * cpu_operator_cost)
 
 static set_join_pathlist_hook_type previous_set_join_pathlist_hook = NULL;
 
-/* Does this use nothing of the query's relations, and give the same whenever it is computed? */
+/* Is an expression independent of the query's relations, and constant during execution? */
 static bool
 is_fixed(PlannerInfo *root, Node *node)
 {
@@ -63,8 +63,8 @@ is_fixed(PlannerInfo *root, Node *node)
 }
 
 /*
- * Is a source of this type one vertex? Text may be several, of a graph whose keys are integers or
- * not known.
+ * Is a source argument of this type a single vertex? Text may name several, if the keys of the
+ * graph are integers or unknown.
  */
 static bool
 is_one_vertex(const FuncExpr *call, const EmogiAlgorithmRow *function, Oid type)
@@ -77,8 +77,8 @@ is_one_vertex(const FuncExpr *call, const EmogiAlgorithmRow *function, Oid type)
 }
 
 /*
- * Is this a call of a function with multi-source searches (emogi_bfs), with one source, of which
- * nothing but the source comes from other relations?
+ * Is this a call of a function with multi-source searches (emogi_bfs), with one source, in which
+ * only the source depends on other relations?
  */
 static bool
 is_batchable(PlannerInfo *root, const FuncExpr *call, const EmogiAlgorithmRow *function)
@@ -94,8 +94,8 @@ is_batchable(PlannerInfo *root, const FuncExpr *call, const EmogiAlgorithmRow *f
 }
 
 /*
- * Is there a clause that holds or not for all rows? Gates are made for joins, but not for what
- * takes their place.
+ * Is there a pseudoconstant clause? PostgreSQL makes gating nodes for joins, but not for a custom
+ * scan in place of one.
  */
 static bool
 has_gate(List *clauses)
@@ -109,7 +109,7 @@ has_gate(List *clauses)
 }
 
 /*
- * Split clauses into those that a batch sees to itself and those that are checked for each row. A
+ * Split clauses into those that a batch evaluates itself and those that are checked for each row. A
  * bound must be the same for all outer rows; the vertices looked up need not.
  */
 static void
@@ -140,7 +140,7 @@ split_clauses(PlannerInfo *root, const RelOptInfo *rel, const EmogiAlgorithmRow 
 	}
 }
 
-/* Get the places of the columns that pushed-down conditions are about. */
+/* Get the column numbers of pushed-down conditions. */
 static List *
 condition_places(List *pushdowns)
 {
@@ -166,8 +166,8 @@ condition_names(const RangeTblEntry *rte, List *pushdowns)
 }
 
 /*
- * Make the plan of a path. Its tuple is the outer plan's, then the columns of the function that are
- * used; custom_private as for a scan, with the number of the outer plan's columns in front.
+ * Make the plan of a path. Its tuple has the outer plan's columns, then the used columns of the
+ * function; custom_private is that of a scan, preceded by the number of the outer plan's columns.
  */
 static Plan *
 plan_batch(PlannerInfo *root, RelOptInfo *rel, CustomPath *path, List *tlist, List *clauses,
@@ -214,8 +214,8 @@ static const CustomPathMethods path_methods = {.CustomName = "EmogiBatch",
 											   .PlanCustomPath = plan_batch};
 
 /*
- * Get what the searches for so many outer rows cost: in a pass they share what they look at, and no
- * search looks at more than it would by itself.
+ * Estimate the cost of the searches for this many outer rows: the searches of a pass share their
+ * scans, and none scans more than it would alone.
  */
 static double
 search_cost(const FuncExpr *call, const EmogiAlgorithmRow *function, const QualCost *call_cost,
@@ -237,8 +237,9 @@ search_cost(const FuncExpr *call, const EmogiAlgorithmRow *function, const QualC
 }
 
 /*
- * Note a batch in the relation of its join, for aggregates that may be made of it: among the paths
- * it may not last. The place is that of foreign data wrappers, of which no join with a function is.
+ * Record a batch in the RelOptInfo of its join, for aggregates that may be computed from it; in the
+ * list of paths it could be pruned. It uses fdw_private, which is unused because a join with a
+ * function is never a foreign join.
  */
 static void
 note_batch(RelOptInfo *joinrel, const CustomPath *path)
@@ -285,23 +286,23 @@ add_batch_path(PlannerInfo *root, RelOptInfo *joinrel, Path *outer_path, RelOptI
 	path->custom_private = list_make2(inner, clauses);
 	path->methods = &path_methods;
 	note_batch(joinrel, path);
-	if (emogi_engine != EMOGI_ENGINE_CUDA)	/* which makes no rows of many searches at once */
+	if (emogi_engine != EMOGI_ENGINE_CUDA)	/* it returns no rows of several searches at once */
 		add_path(joinrel, (Path *) path);
 }
 
 /*
- * May the engine that was asked for search from many sources at once? The CUDA engine does for
- * aggregates, by its own kernels.
+ * Can the configured engine search from many sources at once? The CUDA engine can for aggregates,
+ * with its own kernels.
  */
 static bool
-suits_engine(const PlannerInfo *root)
+engine_supports(const PlannerInfo *root)
 {
 	return emogi_engine != EMOGI_ENGINE_CUDA ||
 		(root->parse->hasAggs && emogi_papers_query().mapping == EMOGI_MAPPING_AUTO &&
 		 emogi_placement <= EMOGI_PLACEMENT_PEER);
 }
 
-/* Add the path for a join of outer rows with emogi_bfs of each, where it can be taken. */
+/* Add the path for a join of outer rows with emogi_bfs from each, if possible. */
 static void
 set_join_pathlist(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outer, RelOptInfo *inner,
 				  JoinType jointype,
@@ -313,7 +314,7 @@ set_join_pathlist(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outer, Rel
 
 	if (previous_set_join_pathlist_hook)
 		previous_set_join_pathlist_hook(root, joinrel, outer, inner, jointype, extra);
-	if (!emogi_enable_scan || !emogi_enable_batch || !suits_engine(root) ||
+	if (!emogi_enable_scan || !emogi_enable_batch || !engine_supports(root) ||
 		jointype != JOIN_INNER ||
 		inner->reloptkind != RELOPT_BASEREL || !bms_is_empty(joinrel->lateral_relids) ||
 		bms_is_empty(inner->lateral_relids) ||
@@ -331,7 +332,7 @@ set_join_pathlist(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outer, Rel
 
 /* ---- aggregates of each search ---- */
 
-/* A batch of searches of which aggregates are wanted. */
+/* A batch of searches that are aggregated. */
 typedef struct Sums
 {
 	RelOptInfo *inner;
@@ -339,12 +340,12 @@ typedef struct Sums
 	EmogiConditions conditions;
 	PathTarget *partial;		/* columns of outer rows, and partial aggregates */
 	List	   *tlist;			/* TargetEntry: these aggregates, each once */
-	List	   *outputs;		/* integer lists: as aggregate.h has them */
+	List	   *outputs;		/* integer lists, as in aggregate.h */
 } Sums;
 
 /*
- * Find the batch of a join, of which nothing but the searches' bounds is asked; false when there is
- * none.
+ * Find the batch of a join without any conditions except bounds of the searches; return false if
+ * there is none.
  */
 static bool
 find_batch(PlannerInfo *root, const RelOptInfo *rel, Sums *sums)
@@ -363,9 +364,9 @@ find_batch(PlannerInfo *root, const RelOptInfo *rel, Sums *sums)
 }
 
 /*
- * Add a column of the outer rows, or an aggregate of a search's levels or of the number of its
- * rows; false when it is something else. A vertex has a row in each search: what is counted
- * DISTINCT are not the rows.
+ * Add a column of the outer rows, or an aggregate of a search's levels or number of rows; return
+ * false for anything else. DISTINCT aggregates do not qualify, because a vertex has a row in each
+ * search.
  */
 static bool
 add_sum(PlannerInfo *root, Sums *sums, Node *node)
@@ -395,8 +396,8 @@ add_sum(PlannerInfo *root, Sums *sums, Node *node)
 }
 
 /*
- * Find what a batch must return for a step's columns and HAVING; false when it cannot. Groups must
- * be of outer rows.
+ * Determine what a batch must return for the target and HAVING; return false if it cannot. Groups
+ * must consist of outer rows.
  */
 static bool
 find_sums(PlannerInfo *root, const PathTarget *target, List *having, Sums *sums)
@@ -416,7 +417,7 @@ find_sums(PlannerInfo *root, const PathTarget *target, List *having, Sums *sums)
 			others = lappend(others, node);
 		else if (bms_is_member(sums->inner->relid, pull_varnos(root, node)) ||
 				 contain_volatile_functions(node) || contain_subplans(node))
-			return false;		/* it may differ from row to row of one search */
+			return false;		/* it may differ between rows of one search */
 		else
 			add_column_to_pathtarget(sums->partial, (Expr *) node, sortgroupref);
 	}
@@ -428,7 +429,7 @@ find_sums(PlannerInfo *root, const PathTarget *target, List *having, Sums *sums)
 }
 
 /*
- * Make the plan of a path of partial aggregates. Its tuple is the outer plan's, then the
+ * Make the plan of a path of partial aggregates. Its tuple has the outer plan's columns, then the
  * aggregates.
  */
 static Plan *
@@ -472,7 +473,7 @@ plan_sums(PlannerInfo *root, RelOptInfo *rel, CustomPath *path, List *tlist, Lis
 static const CustomPathMethods sums_methods = {.CustomName = "EmogiBatchAggregate",
 											   .PlanCustomPath = plan_sums};
 
-/* Make the path of partial aggregates, a row for each outer row. */
+/* Make the path of partial aggregates, one row per outer row. */
 static Path *
 make_sums_path(PlannerInfo *root, RelOptInfo *output, Sums *sums)
 {
@@ -501,7 +502,7 @@ make_sums_path(PlannerInfo *root, RelOptInfo *output, Sums *sums)
 	return &path->path;
 }
 
-/* Add an Agg that combines the partial aggregates of each group. */
+/* Add an Agg path that combines the partial aggregates of each group. */
 static void
 add_combining_path(PlannerInfo *root, RelOptInfo *input, RelOptInfo *output, PathTarget *target,
 				   List *having, Path *partial)
@@ -526,8 +527,8 @@ add_combining_path(PlannerInfo *root, RelOptInfo *input, RelOptInfo *output, Pat
 }
 
 /*
- * Add a path for aggregates, by groups of outer rows, of what searches from outer rows reach, where
- * it can be taken.
+ * Add a path for aggregates, grouped by outer rows, over the rows that searches from outer rows
+ * reach, if possible.
  */
 void
 emogi_lateral_add_sums(PlannerInfo *root, RelOptInfo *input, RelOptInfo *output,
@@ -547,7 +548,7 @@ emogi_lateral_add_sums(PlannerInfo *root, RelOptInfo *input, RelOptInfo *output,
 		add_combining_path(root, input, output, target, having, make_sums_path(root, output, sums));
 }
 
-/* Take part in the planning of joins; called once, in the postmaster. */
+/* Install the planner hooks; called once, in the postmaster. */
 void
 emogi_lateral_init(void)
 {

@@ -1,11 +1,10 @@
 /*
- * names.c: what tells a call that nobody looks at the names of its edges, which are not looked up
- * then: nor is a right on them needed, nor a type that fits.
+ * names.c: detection of calls whose edge names are not used, so that names are not looked up, and
+ * neither permissions on them nor a suitable type are required
  *
- * A scan of ours knows its columns. Where a FunctionScan stays, all rows are made with all columns,
- * and the planner alone knows which of them are used. It notes that in the call, in what else says
- * where it stands in the text of the query, and the function reads it there
- * (emogi_arguments_begin).
+ * A custom scan knows its columns. A FunctionScan computes all rows with all columns, and only the
+ * planner knows which of them are used. It records that in the call node, in the field for the
+ * parse location, where the function reads it (emogi_arguments_begin).
  */
 #include "postgres.h"
 
@@ -16,7 +15,7 @@
 #include "scan_node/call_expr.h"
 #include "scan_node/plan.h"
 
-/* Is a column of an item used by anyone? 0 = whole rows. */
+/* Is a column of a range table entry used anywhere? 0 = whole rows. */
 bool
 emogi_names_uses(const RelOptInfo *rel, AttrNumber attnum)
 {
@@ -33,7 +32,7 @@ emogi_names_uses(const RelOptInfo *rel, AttrNumber attnum)
 		 !bms_is_empty(rel->attr_needed[attnum - rel->min_attr]));
 }
 
-/* Find the column of a call's rows that has names of edges; 0 = there is none. */
+/* Find the column of a call's rows that has names of edges; 0 = none. */
 static AttrNumber
 find_names(const FuncExpr *call)
 {
@@ -47,9 +46,7 @@ find_names(const FuncExpr *call)
 	return 0;
 }
 
-/*
- * Note in the call of an item of FROM that nobody looks at the names of its edges, if that is so.
- */
+/* Record in the call of a range table entry that the names of its edges are not used, if so. */
 void
 emogi_names_note(const RelOptInfo *rel, RangeTblEntry *rte)
 {

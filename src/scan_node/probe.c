@@ -1,11 +1,11 @@
 /*
- * probe.c: what a search reaches, found out by trying it while it is planned.
+ * probe.c: estimation of the reach of a search by trying it at plan time
  *
- * Where a handful of vertices hang together, or lie within a distance, no statistics say so: taken
- * for the whole graph, they are joined by reading the whole of the other table. So a search with
- * constant arguments is tried on the latest Graph in the cache, be it older than the snapshot, and
- * given up when it turns out to be large. What it finds is an estimate, and no part of an answer.
- * Only who may read the relation as a table gets it.
+ * Statistics do not show whether only a few vertices are connected or within some distance:
+ * estimated as the whole graph, they would be joined by reading the entire other table. Therefore a
+ * search with constant arguments is tried on the latest cached graph, even if that is older than
+ * the snapshot, and given up when it turns out to be large. The outcome is only an estimate, never
+ * part of an answer. Only a caller with permission to read the relation as a table gets it.
  */
 #include "postgres.h"
 
@@ -18,17 +18,14 @@
 #include "scan_node/call_expr.h"
 #include "scan_node/plan.h"
 
-/*
- * List entries that a trial looks at, some microseconds; more, where something says that there may
- * be an end.
- */
-#define MOST_EDGES 1024
-#define MOST_EDGES_BOUNDED 4096
+/* Edges that a trial scans at most, some microseconds; more if the search has a bound. */
+#define MAX_EDGES 1024
+#define MAX_EDGES_BOUNDED 4096
 
-/* A trial, so that a plan that asks again, of rows and of costs, need not make it once more. */
+/* A trial; the last one is cached, because a plan asks both for rows and for costs. */
 typedef struct Trial
 {
-	uint64		graph;			/* id of the cached one; 0 = none */
+	uint64		graph;			/* id of the cached graph; 0 = none */
 	EmogiAlgorithm algorithm;
 	EmogiDirection direction;
 	uint32		source;			/* vertex */
@@ -38,7 +35,7 @@ typedef struct Trial
 
 static Trial last;
 
-/* Find out what a call's Graph must have; false when that is not constant. */
+/* Determine the key of a call's graph; return false if it is not constant. */
 static bool
 find_key(const FuncExpr *call, const EmogiAlgorithmRow *function, EmogiGraphKey *key)
 {
@@ -56,11 +53,14 @@ find_key(const FuncExpr *call, const EmogiAlgorithmRow *function, EmogiGraphKey 
 	key->weight = source.weight;
 	key->reverse = source.reverse;
 	key->keys = source.key;
-	key->with_backward = false; /* a trial goes along the edges alone */
+	key->with_backward = false; /* a trial traverses only forward edges */
 	return true;
 }
 
-/* Find the vertex that a call begins at; EMOGI_NO_VERTEX when it is not constant, or not there. */
+/*
+ * Find the vertex at which a call starts; EMOGI_NO_VERTEX if it is not constant, or not in the
+ * graph.
+ */
 static uint32
 find_source(const Const *given, const EmogiKeyType *key, const EmogiGraph *graph)
 {
@@ -72,7 +72,7 @@ find_source(const Const *given, const EmogiKeyType *key, const EmogiGraph *graph
 		EMOGI_NO_VERTEX;
 }
 
-/* Try a search of the trial's kind; its `reached` is set. */
+/* Run the search of a trial; set its `reached`. */
 static void
 try_search(const EmogiGraph *graph, Trial *trial)
 {
@@ -87,14 +87,14 @@ try_search(const EmogiGraph *graph, Trial *trial)
 	EmogiLocalAnswer answer;
 
 	trial->reached = -1;
-	if (emogi_local_search(graph, NULL, &query, is_bounded ? MOST_EDGES_BOUNDED : MOST_EDGES,
+	if (emogi_local_search(graph, NULL, &query, is_bounded ? MAX_EDGES_BOUNDED : MAX_EDGES,
 						   &answer) != EMOGI_NEAR_ANSWERED)
 		return;
 	trial->reached = (double) answer.count;
 	emogi_local_search_free(&answer);
 }
 
-/* Make a trial, unless the last one was the same. */
+/* Run a trial, unless it is the same as the last one. */
 static double
 reached_in(const EmogiGraph *graph, Trial *trial)
 {
@@ -110,8 +110,8 @@ reached_in(const EmogiGraph *graph, Trial *trial)
 }
 
 /*
- * Get the number of vertices that a call reaches within these bounds; -1 when that are many, or it
- * is not known. Raises what reading the source raises.
+ * Get the number of vertices that a call reaches within these bounds; -1 if there are many, or if
+ * it is unknown. Raises errors of reading the source.
  */
 double
 emogi_probe_reached(const FuncExpr *call, const EmogiAlgorithmRow *function,

@@ -1,10 +1,9 @@
 /*
- * row_scan.c: the rows of a scan that are not vertices, one by one: those that a cursor finds in
- * the result of the run (function/cursor.h), by the conditions that the scan sees to. Columns that
- * are not used are not made.
+ * row_scan.c: scans whose rows are not plain vertices
  *
- * The run, what it depends on and what is kept are those of all scans (scan.c). One process reads
- * the rows.
+ * A cursor finds the rows in the result of the run (function/cursor.h), by the conditions that are
+ * pushed down to the scan. Unused columns are not computed. The run and its memory are managed as
+ * for all scans (scan.c). A single process reads the rows.
  */
 #include "postgres.h"
 
@@ -13,14 +12,15 @@
 
 #include "scan_node/scan.h"
 
-/* Get the numbers of the vertices that the condition on them names, as a cursor wants them. */
+/* Get the numbers of the vertices selected by a condition, for a cursor. */
 static const uint32 *
 find_numbers(EmogiScan *scan, uint64 *nnumbers)
 {
 	uint32	   *numbers;
 
 	if (!scan->looks_up)
-		MemoryContextReset(scan->keys_context); /* else it has been, for the keys that lie there */
+		MemoryContextReset(scan->keys_context); /* otherwise it was reset before, and contains the
+												 * keys */
 	numbers = MemoryContextAllocExtended(scan->keys_context, Max(scan->nkeys, 1) * sizeof *numbers,
 										 MCXT_ALLOC_HUGE);
 	*nnumbers = 0;
@@ -34,7 +34,7 @@ find_numbers(EmogiScan *scan, uint64 *nnumbers)
 	return numbers;
 }
 
-/* Make a cursor for the run at hand, of all rows. */
+/* Make a cursor over all rows of the current run. */
 static EmogiRowCursor *
 make_cursor(EmogiScan *scan)
 {
@@ -48,7 +48,7 @@ make_cursor(EmogiScan *scan)
 	return cursor;
 }
 
-/* Have the cursor stand before the first row that is wanted. */
+/* Position the cursor before the first requested row. */
 static void
 place_cursor(EmogiScan *scan)
 {
@@ -72,7 +72,7 @@ place_cursor(EmogiScan *scan)
 
 /* ---- the rows ---- */
 
-/* Begin to return rows. */
+/* Start to return rows. */
 static void
 start(EmogiScan *scan)
 {
@@ -82,7 +82,7 @@ start(EmogiScan *scan)
 	scan->started = true;
 }
 
-/* Put the columns of the row at hand into the slot. */
+/* Store the columns of the current row into the slot. */
 static inline void
 put_row(const EmogiScan *scan, TupleTableSlot *slot)
 {
@@ -91,7 +91,7 @@ put_row(const EmogiScan *scan, TupleTableSlot *slot)
 												 &slot->tts_isnull[i]);
 }
 
-/* The same where keys may be by reference: they last until the next row. */
+/* Store a row whose keys may be by reference: they are valid until the next row. */
 static void
 put_row_of_keys(EmogiScan *scan, TupleTableSlot *slot)
 {
@@ -99,7 +99,7 @@ put_row_of_keys(EmogiScan *scan, TupleTableSlot *slot)
 	MemoryContext old = MemoryContextSwitchTo(context->ecxt_per_tuple_memory);
 
 	if (scan->css.ss.ps.qual == NULL && scan->css.ss.ps.ps_ProjInfo == NULL)
-		ResetExprContext(context);	/* else emogi_scan_next does */
+		ResetExprContext(context);	/* otherwise emogi_scan_next does */
 	put_row(scan, slot);
 	MemoryContextSwitchTo(old);
 }
@@ -130,14 +130,14 @@ next_row(ScanState *state)
 	return ExecStoreVirtualTuple(slot);
 }
 
-/* Return the next row that the remaining conditions let pass. */
+/* Return the next row that passes the remaining conditions. */
 static TupleTableSlot *
 exec_row_scan(CustomScanState *node)
 {
 	return emogi_scan_next(node, next_row);
 }
 
-/* ---- beginning and end ---- */
+/* ---- start and end ---- */
 
 static void
 begin_row_scan(CustomScanState *node, EState *estate, int eflags)
@@ -158,7 +158,7 @@ end_row_scan(CustomScanState *node)
 	emogi_scan_close_tables((EmogiScan *) node);
 }
 
-/* Come back to the first row, perhaps with other parameters. */
+/* Rescan, possibly with other parameters. */
 static void
 rescan(CustomScanState *node)
 {

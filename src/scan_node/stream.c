@@ -1,9 +1,9 @@
 /*
- * stream.c: the rows of a scan, one by one.
+ * stream.c: scans whose rows are vertices
  *
- * The run begins with the first row that is asked for, or before parallel workers are started that
- * will ask for rows (share.c). Then the rows are read out of the result as they are asked for, or
- * those of single vertices are looked up; all other columns than those in use are left alone.
+ * The run starts when the first row is requested, or before parallel workers are launched that will
+ * request rows (share.c). Then rows are read from the result on demand, or single vertices are
+ * looked up; unused columns are not read.
  */
 #include "postgres.h"
 
@@ -16,8 +16,8 @@
 /* ---- the rows ---- */
 
 /*
- * Begin to return rows. Where they are shared with parallel workers, the run was made before these
- * were started.
+ * Start to return rows. If they are shared with parallel workers, the run was made before those
+ * were launched.
  */
 static void
 start(EmogiScan *scan)
@@ -30,7 +30,7 @@ start(EmogiScan *scan)
 	scan->started = true;
 }
 
-/* Go on to the next vertices; false when there are none left. */
+/* Advance to the next chunk of vertices; return false if there is none left. */
 static bool
 take_piece(EmogiScan *scan)
 {
@@ -44,7 +44,7 @@ take_piece(EmogiScan *scan)
 	return true;
 }
 
-/* Get the first vertex of [v, end) that has a row in the ranges; `end` when there is none. */
+/* Get the first vertex of [v, end) that has a row in the ranges; `end` if there is none. */
 static uint64
 next_in_ranges(EmogiScan *scan, uint64 v, uint64 end)
 {
@@ -68,7 +68,8 @@ next_in_ranges(EmogiScan *scan, uint64 v, uint64 end)
 }
 
 /*
- * Find the next vertex that has a row, looking for a cancel now and then; false when there is none.
+ * Find the next vertex that has a row, checking for interrupts from time to time; return false if
+ * there is none.
  */
 static bool
 next_vertex(EmogiScan *scan, uint64 *v)
@@ -90,7 +91,7 @@ next_vertex(EmogiScan *scan, uint64 *v)
 	}
 }
 
-/* Find the next of the keys that has a row; false when there is none. */
+/* Find the next of the keys that has a row; return false if there is none. */
 static bool
 next_key(EmogiScan *scan, uint64 *v)
 {
@@ -105,7 +106,7 @@ next_key(EmogiScan *scan, uint64 *v)
 	return false;
 }
 
-/* Get the next of the vertices that were picked; false when there is none. */
+/* Get the next of the picked vertices; return false if there is none. */
 static bool
 next_picked(EmogiScan *scan, uint64 *v)
 {
@@ -115,7 +116,7 @@ next_picked(EmogiScan *scan, uint64 *v)
 	return true;
 }
 
-/* Find the next row; false when there is none. */
+/* Find the next row; return false if there is none. */
 static bool
 find_next(EmogiScan *scan, uint64 *v)
 {
@@ -124,7 +125,7 @@ find_next(EmogiScan *scan, uint64 *v)
 	return scan->keys != NULL ? next_key(scan, v) : next_vertex(scan, v);
 }
 
-/* Put the columns of vertex v's row into the slot. */
+/* Store the columns of vertex v's row into the slot. */
 static inline void
 put_row(EmogiScan *scan, TupleTableSlot *slot, uint64 v)
 {
@@ -139,7 +140,7 @@ put_row(EmogiScan *scan, TupleTableSlot *slot, uint64 v)
 	}
 }
 
-/* The same where keys may be by reference: they last until the next row. */
+/* Store a row whose keys may be by reference: they are valid until the next row. */
 static void
 put_row_of_keys(EmogiScan *scan, TupleTableSlot *slot, uint64 v)
 {
@@ -147,7 +148,7 @@ put_row_of_keys(EmogiScan *scan, TupleTableSlot *slot, uint64 v)
 	MemoryContext old = MemoryContextSwitchTo(context->ecxt_per_tuple_memory);
 
 	if (scan->css.ss.ps.qual == NULL && scan->css.ss.ps.ps_ProjInfo == NULL)
-		ResetExprContext(context);	/* else emogi_scan_next does */
+		ResetExprContext(context);	/* otherwise emogi_scan_next does */
 	put_row(scan, slot, v);
 	MemoryContextSwitchTo(old);
 }
@@ -182,14 +183,14 @@ next_row(ScanState *state)
 	return ExecStoreVirtualTuple(slot);
 }
 
-/* Return the next row that the remaining conditions let pass. */
+/* Return the next row that passes the remaining conditions. */
 static TupleTableSlot *
 exec_scan(CustomScanState *node)
 {
 	return emogi_scan_next(node, next_row);
 }
 
-/* ---- beginning and end ---- */
+/* ---- start and end ---- */
 
 static void
 begin_scan(CustomScanState *node, EState *estate, int eflags)
@@ -212,7 +213,7 @@ end_scan(CustomScanState *node)
 	emogi_scan_close_tables((EmogiScan *) node);
 }
 
-/* Come back to the first row, perhaps with other parameters. */
+/* Rescan, possibly with other parameters. */
 static void
 rescan(CustomScanState *node)
 {

@@ -1,10 +1,10 @@
 /*
- * top.c: the first rows in an order by values, for ORDER BY rank DESC LIMIT 20: the vertices are
- * picked before a row is made.
+ * top.c: top-k by values, for ORDER BY rank DESC LIMIT 20: the vertices are picked before rows are
+ * made
  *
- * They are kept in a heap whose root is the last of them. Once it is full, a block of vertices is
- * looked at closer only where the value of the first column of the order is not behind the root's
- * (ranges.c). Among equals the smallest vertex comes first.
+ * They are kept in a heap whose root is the last of them in the order. Once it is full, only
+ * vertices of a block whose value in the first column of the order is not after the root's are
+ * considered (ranges.c). Ties are resolved by ascending vertex.
  */
 #include "postgres.h"
 
@@ -14,12 +14,12 @@
 #include "scan_node/scan.h"
 
 /*
- * One block of so many is looked at first, so that values which rise with the vertices do not each
- * push out the last.
+ * One of this many blocks is processed first, so that values that ascend with the vertices do not
+ * each replace the root.
  */
-#define BLOCKS_APART 16
+#define SAMPLE_STRIDE 16
 
-/* An order of rows, and how many are wanted. */
+/* An order of rows, and the number of rows requested. */
 typedef struct EmogiTop
 {
 	EmogiScan  *scan;
@@ -29,7 +29,7 @@ typedef struct EmogiTop
 	bool		descends[EMOGI_MAX_COLUMNS + 1];
 } EmogiTop;
 
-/* Describe the first rows for an engine; false when they are those of the first vertices. */
+/* Describe the top rows for an engine; return false if they are ordered by vertex. */
 static bool
 describe_first(const EmogiScan *scan, EmogiSummary *summary)
 {
@@ -43,8 +43,8 @@ describe_first(const EmogiScan *scan, EmogiSummary *summary)
 }
 
 /*
- * Prepare a scan for its order. spec: integers: how many rows, then for each column of the order
- * its place and whether it descends.
+ * Prepare a scan for its order. spec: integers: the number of rows, then for each column of the
+ * order its number and whether it descends.
  */
 void
 emogi_top_init(EmogiScan *scan, List *spec)
@@ -91,7 +91,7 @@ compare_values(const EmogiScan *scan, int place, uint32 a, uint32 b)
 	return 0;
 }
 
-/* Compare two vertices by the order: which comes first? */
+/* Compare two vertices by the order. */
 static int
 compare(const void *first, const void *second, void *arg)
 {
@@ -109,9 +109,9 @@ compare(const void *first, const void *second, void *arg)
 	return (a > b) - (a < b);
 }
 
-/* Have the vertex at a place of the heap sink to where it belongs. */
+/* Sift down the vertex at a position of the heap. */
 static void
-sink(const EmogiTop *top, uint32 *heap, uint64 count, uint64 place)
+sift_down(const EmogiTop *top, uint32 *heap, uint64 count, uint64 place)
 {
 	const uint32 v = heap[place];
 
@@ -126,9 +126,9 @@ sink(const EmogiTop *top, uint32 *heap, uint64 count, uint64 place)
 	heap[place] = v;
 }
 
-/* Offer a vertex: it is taken while there is room, or in the place of the last. */
+/* Insert a vertex while there is room, or in place of the root if it comes before. */
 static void
-offer(const EmogiTop *top, uint32 v)
+insert(const EmogiTop *top, uint32 v)
 {
 	EmogiScan  *scan = top->scan;
 	uint32	   *heap = scan->picked;
@@ -138,18 +138,18 @@ offer(const EmogiTop *top, uint32 v)
 		heap[scan->npicked++] = v;
 		if (scan->npicked == top->count)
 			for (uint64 i = top->count / 2; i-- > 0;)
-				sink(top, heap, top->count, i);
+				sift_down(top, heap, top->count, i);
 	}
 	else if (compare(&v, &heap[0], (void *) top) < 0)
 	{
 		heap[0] = v;
-		sink(top, heap, top->count, 0);
+		sift_down(top, heap, top->count, 0);
 	}
 }
 
-/* Get the ranges of rows that may come before the last that was picked. */
+/* Get the ranges of values that may come before the root's. */
 static EmogiRanges
-ranges_before_last(const EmogiTop *top)
+ranges_before_root(const EmogiTop *top)
 {
 	const EmogiScan *scan = top->scan;
 	const int	column = top->places[0] - 1;
@@ -171,19 +171,19 @@ ranges_before_last(const EmogiTop *top)
 	return ranges;
 }
 
-/* Offer the vertices of a block that have a row and may come before the last. */
+/* Insert the vertices of a block that have a row and may come before the root. */
 static void
-offer_block(const EmogiTop *top, uint64 first, uint32 count)
+insert_block(const EmogiTop *top, uint64 first, uint32 count)
 {
 	EmogiScan  *scan = top->scan;
-	const EmogiRanges ranges = scan->npicked < top->count ? scan->ranges : ranges_before_last(top);
+	const EmogiRanges ranges = scan->npicked < top->count ? scan->ranges : ranges_before_root(top);
 	uint8	   *end = scan->mask + count;
 
 	if (emogi_ranges_select(&ranges, scan->function->columns, &scan->result, first, count,
 							scan->mask) == 0)
 		return;
 	for (uint8 *p = scan->mask; p < end && (p = memchr(p, 1, end - p)) != NULL; p++)
-		offer(top, (uint32) (first + (p - scan->mask)));
+		insert(top, (uint32) (first + (p - scan->mask)));
 }
 
 /* Pick the first or the last vertices that have a row. */
@@ -204,7 +204,9 @@ pick_by_vertex(const EmogiTop *top)
 	}
 }
 
-/* Pick vertices by their values: of some blocks all over the result, then of the others. */
+/*
+ * Pick vertices by their values: from a sample of blocks all over the result, then from the others.
+ */
 static void
 pick_by_value(const EmogiTop *top)
 {
@@ -215,14 +217,14 @@ pick_by_value(const EmogiTop *top)
 		{
 			const uint64 first = block * EMOGI_BLOCK_VERTICES;
 
-			if ((block % BLOCKS_APART != 0) != (others != 0))
+			if ((block % SAMPLE_STRIDE != 0) != (others != 0))
 				continue;
 			CHECK_FOR_INTERRUPTS();
-			offer_block(top, first, (uint32) Min(EMOGI_BLOCK_VERTICES, n - first));
+			insert_block(top, first, (uint32) Min(EMOGI_BLOCK_VERTICES, n - first));
 		}
 }
 
-/* Pick the rows that are wanted of the run at hand, in their order. */
+/* Pick the requested rows of the current run, in order. */
 void
 emogi_top_pick(EmogiScan *scan)
 {
@@ -236,13 +238,13 @@ emogi_top_pick(EmogiScan *scan)
 			uint32		v = emogi_graph_vertex(&scan->graph, scan->keys[i]);
 
 			if (v != EMOGI_NO_VERTEX && emogi_scan_has_row(scan, v))
-				offer(top, v);
+				insert(top, v);
 		}
 	}
 	else if (scan->result.is_summarized)
 	{
 		for (uint64 i = 0; i < scan->result.nsummarized; i++)
-			offer(top, scan->summary->picked[i]);
+			insert(top, scan->summary->picked[i]);
 	}
 	else if (top->places[0] == 0)
 		pick_by_vertex(top);
