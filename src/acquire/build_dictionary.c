@@ -1,15 +1,15 @@
 /*
- * build_dictionary.c: from the keys that a scan has met to a dictionary, and to codes for the ends
- * of its edges.
+ * build_dictionary.c: construction of a dictionary from the keys that a scan has found, and
+ * translation of the ends of its edges to codes
  *
- * Keys whose bytes are in order are sorted by the worker. All others are sorted here, by the type's
- * own comparison: it may read the catalogs and raise errors. Keys that it takes for equal become
- * one vertex, which is given back by the shortest of them, of several by the one whose bytes come
- * first: so the choice depends on the set of keys alone.
+ * Keys whose bytes are in order are sorted by the worker. All others are sorted here, with the
+ * type's own comparison, which may read the catalogs and raise errors. Keys that compare equal
+ * become one vertex, which is represented by the shortest of them, or the first in byte order of
+ * several: thus the choice depends only on the set of keys.
  *
- * Comparing strings by a collation is slow. So they are sorted by the sort keys of the C library or
- * of ICU, and each is compared with the next: where all of these are in order, the whole is.
- * PostgreSQL does not trust sort keys; here they need not be right.
+ * Comparing strings with a collation is slow. Therefore they are sorted by the sort keys of the C
+ * library or of ICU, and each is compared with the next: if all these pairs are in order, the whole
+ * is. PostgreSQL does not trust sort keys; here they need not be correct.
  */
 #include "postgres.h"
 
@@ -25,16 +25,15 @@
 #include "base/compat.h"
 #include "base/arena.h"
 
-/* A key that is sorted. */
+/* A key to sort. */
 typedef struct SortedKey
 {
 	Datum		datum;			/* of a row: its columns, as a pointer to Datum[nparts] */
-	Datum		abbreviated;	/* what is compared first; the datum where the type has no such
-								 * thing */
+	Datum		abbreviated;	/* compared first; the datum if the type has no abbreviation */
 	uint64		index;			/* in the list of the table's keys */
 } SortedKey;
 
-/* The first bytes of a key's sort key; what is short of them is zero. */
+/* The first bytes of a key's sort key, padded with zeros. */
 #define GUESS_BYTES 24
 
 typedef struct Guess
@@ -45,14 +44,14 @@ typedef struct Guess
 
 typedef struct Sorting
 {
-	const SortedKey *guessed;	/* that guesses are about */
+	const SortedKey *guessed;	/* the keys that guesses refer to */
 	const EmogiTemporaryKey *listed;
 	EmogiKeyCoder coder;
-	SortSupportData support;	/* not of rows */
+	SortSupportData support;	/* not for rows */
 	uint64		ncompared;
 } Sorting;
 
-/* Compare two keys by the type alone. */
+/* Compare two keys with the type's comparison only. */
 static int
 compare_values(Sorting *sorting, const SortedKey *a, const SortedKey *b)
 {
@@ -88,9 +87,9 @@ compare(const void *x, const void *y, void *arg)
 	return memcmp(first->bytes, second->bytes, first->length);
 }
 
-/* ---- guesses ---- */
+/* ---- sorting by sort keys ---- */
 
-/* Get the first bytes of a string's sort key; false when there is none. */
+/* Get the first bytes of a string's sort key; return false if there is none. */
 static bool
 guess(Datum string, Oid collation, StringInfo buffer, unsigned char *bytes)
 {
@@ -111,7 +110,7 @@ guess(Datum string, Oid collation, StringInfo buffer, unsigned char *bytes)
 	return length > 0 || VARSIZE_ANY_EXHDR(value) == 0;
 }
 
-/* Compare two guesses; where they are equal, their keys. */
+/* Compare two sort keys; if they are equal, compare the keys. */
 static int
 compare_guesses(const void *x, const void *y, void *arg)
 {
@@ -124,7 +123,7 @@ compare_guesses(const void *x, const void *y, void *arg)
 		compare(&sorting->guessed[a->index], &sorting->guessed[b->index], arg);
 }
 
-/* Make guesses about strings; NULL when they have no sort keys. */
+/* Compute the sort keys of strings; NULL if there are none. */
 static Guess *
 make_guesses(const SortedKey *keys, uint64 nkeys, Oid collation)
 {
@@ -143,10 +142,7 @@ make_guesses(const SortedKey *keys, uint64 nkeys, Oid collation)
 	return guesses;
 }
 
-/*
- * Bring strings into an order that is likely to be theirs; get it, NULL when there is no way to
- * guess.
- */
+/* Sort strings by their sort keys, which is probably their order; return NULL if they have none. */
 static SortedKey *
 sort_by_guesses(Sorting *sorting, const SortedKey *keys, uint64 nkeys, Oid collation)
 {
@@ -173,7 +169,7 @@ is_sorted(Sorting *sorting, const SortedKey *keys, uint64 nkeys)
 	return true;
 }
 
-/* Sort keys: where they are strings of a collation, by a guess that comes true. */
+/* Sort keys. For strings with a collation, first try sort keys, and verify the result. */
 static SortedKey *
 sort_values(Sorting *sorting, SortedKey *keys, uint64 nkeys, const EmogiKeyType *key)
 {
@@ -187,7 +183,7 @@ sort_values(Sorting *sorting, SortedKey *keys, uint64 nkeys, const EmogiKeyType 
 	return keys;
 }
 
-/* ---- the whole ---- */
+/* ---- construction ---- */
 
 /* Prepare the type's comparison, with abbreviated keys if it has them. */
 static void
@@ -202,7 +198,7 @@ init_support(Sorting *sorting, const EmogiKeyType *key)
 									 support);
 }
 
-/* Make the Datums that are compared. */
+/* Make the Datums to compare. */
 static SortedKey *
 make_sorted_keys(Sorting *sorting, uint64 nkeys)
 {
@@ -227,7 +223,7 @@ make_sorted_keys(Sorting *sorting, uint64 nkeys)
 	return keys;
 }
 
-/* Write the sorted keys where the worker can read them. */
+/* Write the sorted keys into memory that the worker can read. */
 static void
 write_order(Sorting *sorting, const SortedKey *keys, uint64 nkeys, EmogiTemporaryKey *ordered,
 			uint8 *is_equal)
@@ -247,7 +243,7 @@ order_bytes(uint64 nkeys)
 	return MAXALIGN(sizeof(EmogiKeyOrder)) + nkeys * sizeof(EmogiTemporaryKey) + nkeys;
 }
 
-/* Sort a table's keys, into memory of the call. Raises 53200, and what the comparison raises. */
+/* Sort a table's keys, in memory of the call. Raises 53200, and errors of the comparison. */
 static EmogiKeyOrder *
 sort_keys(EmogiCall *call, const EmogiKeyTable *table, const EmogiKeyType *key)
 {
@@ -276,8 +272,8 @@ sort_keys(EmogiCall *call, const EmogiKeyTable *table, const EmogiKeyType *key)
 }
 
 /*
- * Have the worker make the dictionary of a slot's keys, and turn the ends of its edges into codes.
- * Raises 53200.
+ * Have the worker build the dictionary of a slot's keys, and translate the ends of its edges to
+ * codes. Raises 53200.
  */
 static void
 make_dictionary(EmogiCall *call, const EmogiKeyOrder *order)
@@ -308,9 +304,9 @@ make_dictionary(EmogiCall *call, const EmogiKeyOrder *order)
 }
 
 /*
- * Turn the ends of the edges in a call's slot, which a scan has left as temporary numbers, into
- * codes of a dictionary, that of the slot from now on. Where they are integers, or there are none,
- * there is nothing to do. Raises 53000, 53200.
+ * Translate the ends of the edges in a call's slot, which a scan has left as temporary numbers, to
+ * codes of a dictionary, which becomes the slot's. Do nothing if they are integers, or if there are
+ * none. Raises 53000, 53200.
  */
 void
 emogi_build_dictionary(EmogiCall *call)

@@ -1,10 +1,10 @@
 /*
- * cache_lookup_keep.c: Graphs that are kept (cache/cache_keep.c): the mark is set on one, and goes
- * on to the next version of it.
+ * cache_lookup_keep.c: kept graphs (cache/cache_keep.c): marking a graph, and transferring the mark
+ * to its next version
  *
- * A version replaces another if it has all its columns and lists, and is what the tables held
- * later. Until there is such a one, a kept Graph stays, though no snapshot may ask for it any more:
- * it is what remembers that the next version is to be kept.
+ * A version replaces another if it has all its columns and lists, and a newer state of the tables.
+ * Until there is such a version, a kept graph stays in the cache, even if no snapshot can use it
+ * any longer: it remembers that the next version is to be kept.
  */
 #include "postgres.h"
 
@@ -12,8 +12,8 @@
 #include "base/arena.h"
 
 /*
- * Does a Graph have all lists and columns of another? What weights a call of the time took does not
- * matter.
+ * Does a graph have all lists and columns of another? The weights that calls accepted at that time
+ * do not matter.
  */
 static bool
 has_all_of(const EmogiCached *cached, const EmogiCached *other)
@@ -24,7 +24,7 @@ has_all_of(const EmogiCached *cached, const EmogiCached *other)
 		emogi_cache_lookup_has_lists(cached, &other->key);
 }
 
-/* Is a Graph, that has just been published, not of an older snapshot than another? */
+/* Is a graph that has just been published at least as new as another? */
 static bool
 is_newer(const EmogiCached *published, const EmogiCached *cached)
 {
@@ -33,8 +33,8 @@ is_newer(const EmogiCached *published, const EmogiCached *cached)
 }
 
 /*
- * Let go of a Graph of the same table as one that has just been published, if that replaces it; was
- * it kept? Caller holds cache_lock.
+ * Remove the mark from a kept graph of the same table as one that has just been published, if that
+ * replaces it; return whether it did. Caller holds cache_lock.
  */
 bool
 emogi_cache_lookup_hands_on(EmogiCached *cached, const EmogiCached *published)
@@ -45,10 +45,7 @@ emogi_cache_lookup_hands_on(EmogiCached *cached, const EmogiCached *published)
 	return true;
 }
 
-/*
- * Have the server's log say that a version has not inherited the mark: it may be evicted from now
- * on.
- */
+/* Log that a version has not inherited the mark: it may be evicted from now on. */
 void
 emogi_cache_lookup_note_not_kept(const EmogiCached *published, const EmogiKept *together)
 {
@@ -62,7 +59,7 @@ emogi_cache_lookup_note_not_kept(const EmogiCached *published, const EmogiKept *
 					   (unsigned long long) emogi_arena_budget_bytes() / 2)));
 }
 
-/* Raise 53400: kept Graphs would leave too little to others. */
+/* Raise 53400: kept graphs would leave too little for others. */
 static void
 report_limit(const EmogiKept *together)
 {
@@ -81,7 +78,8 @@ report_limit(const EmogiKept *together)
 }
 
 /*
- * Keep the Graph that a call has pinned; false when others have evicted it meanwhile. Raises 53400.
+ * Keep the graph that a call has pinned; return false if it has been evicted meanwhile. Raises
+ * 53400.
  */
 bool
 emogi_cache_lookup_keep(EmogiCall *call)
@@ -102,8 +100,8 @@ emogi_cache_lookup_keep(EmogiCall *call)
 }
 
 /*
- * Let go of all Graphs, for whatever snapshots here and on servers, of the columns of the one that
- * a call has pinned, with the lists that are wanted.
+ * Stop keeping all graphs, of any snapshots here and on servers, with the columns of the graph that
+ * a call has pinned and with the requested lists.
  */
 void
 emogi_cache_lookup_let_go(EmogiCall *call, const EmogiGraphKey *wanted)

@@ -1,16 +1,17 @@
 /*
- * cache_lookup_tracker.c: what a call asks of the cache that holds a live state: Graphs are known
- * by where the state was when they were made.
+ * cache_lookup_tracker.c: cache lookups of a call that holds a change tracker: graphs are
+ * identified by the tracker's position when they were built
  *
- * The state says what a snapshot sees; the rings need not. So a Graph may be shared here that their
- * rules are against: then only calls that have asked the state find it, until the state finds that
- * it is right for a snapshot under which the rules allow it.
+ * The tracker determines what a snapshot sees; the recent writers are not needed for that.
+ * Therefore a graph can be cached here although the rules for recent writers do not allow it: then
+ * only calls that hold the tracker find it, until the tracker finds that it is valid for a snapshot
+ * under which the rules allow it.
  */
 #include "postgres.h"
 
 #include "acquire/cache_lookup.h"
 
-/* Has a Graph just the leaves that a lookup has? */
+/* Does a graph have exactly the base tables of a lookup? */
 static bool
 has_leaves(const EmogiCached *cached, const EmogiCacheLookup *lookup)
 {
@@ -23,7 +24,7 @@ has_leaves(const EmogiCached *cached, const EmogiCacheLookup *lookup)
 	return true;
 }
 
-/* May the rings know that a Graph is right for the lookup's snapshot? */
+/* Do the recent writers allow the graph for the lookup's snapshot? */
 static bool
 may_be_known(const EmogiCached *cached, const EmogiCacheLookup *lookup)
 {
@@ -36,9 +37,9 @@ may_be_known(const EmogiCached *cached, const EmogiCacheLookup *lookup)
 }
 
 /*
- * Have the rings know from now on that a Graph is right for the lookup's snapshot, if their rules
- * allow that. Rows with a NULL end may have come or gone; then those who would find it by what was
- * known before must not.
+ * From now on identify a graph by the lookup's snapshot, if the rules for recent writers allow
+ * that. Otherwise, if rows with a NULL end have been added or removed, it must no longer be found
+ * by its previous snapshot.
  */
 static void
 renew(EmogiCached *cached, const EmogiCacheLookup *lookup, uint64 nskipped)
@@ -58,7 +59,7 @@ renew(EmogiCached *cached, const EmogiCacheLookup *lookup, uint64 nskipped)
 	cached->nskipped = nskipped;
 }
 
-/* Find a Graph of a state at a position, READY before BUILDING; NULL when there is none. */
+/* Find a graph of a tracker at a position, READY before BUILDING; NULL if there is none. */
 static EmogiCached *
 find_at(const EmogiCacheLookup *lookup, uint64 live_id, uint64 position)
 {
@@ -80,7 +81,7 @@ find_at(const EmogiCacheLookup *lookup, uint64 live_id, uint64 position)
 }
 
 /*
- * Pin the Graph of a state, which is held, when it is READY. Sets *wait when another call builds
+ * Pin the graph of a tracker, which is held, if it is READY. Set *wait if another call is building
  * it.
  */
 static bool
@@ -106,9 +107,9 @@ pin_at(EmogiSlot *slot, const EmogiCacheLookup *lookup, const EmogiChangeTracker
 }
 
 /*
- * Pin the Graph of a state, where that is now, after waiting for another call that builds it; false
- * when there is none. newer: the lookup's snapshot is the state's base, and one that the rings may
- * know the Graph by. May be canceled.
+ * Pin the graph of a tracker at its current position, after waiting for another call that is
+ * building it; return false if there is none. newer: the lookup's snapshot is the tracker's base,
+ * and the graph may be identified by it. May be canceled.
  */
 bool
 emogi_cache_lookup_find_at(EmogiSlot *slot, const EmogiCacheLookup *lookup,
@@ -131,9 +132,9 @@ emogi_cache_lookup_find_at(EmogiSlot *slot, const EmogiCacheLookup *lookup,
 }
 
 /*
- * Pin, as the slot's donor, the newest Graph of a state, which is held, that has the lists of a
- * lookup and can be brought to where the state is: by the log, or by the changes since
- * old_position. NULL when there is none.
+ * Pin, as the slot's base graph, the newest graph of a tracker, which is held, that has the lists
+ * of a lookup and can be brought to the tracker's position: by its log, or by the changes since
+ * old_position. NULL if there is none.
  */
 const EmogiCached *
 emogi_cache_lookup_find_base(EmogiSlot *slot, const EmogiCacheLookup *lookup,
@@ -161,8 +162,8 @@ emogi_cache_lookup_find_base(EmogiSlot *slot, const EmogiCacheLookup *lookup,
 }
 
 /*
- * Take cache_lock and reserve an entry for a Graph under a lookup's snapshot; *cached = NULL when
- * that fails. of_state: also where the rings are against it, which by_ring says.
+ * Take cache_lock and reserve an entry for a graph under a lookup's snapshot; *cached = NULL on
+ * failure. of_state: also if the recent writers do not allow it, which by_ring records.
  */
 static EmogiLookupOutcome
 try_to_reserve(EmogiSlot *slot, const EmogiCacheLookup *lookup, const EmogiGraphKey *key,
@@ -193,9 +194,10 @@ try_to_reserve(EmogiSlot *slot, const EmogiCacheLookup *lookup, const EmogiGraph
 }
 
 /*
- * Reserve an entry for the Graph of a state at a position, which a slot is to build; false when
- * there is no room. live_id = 0: no state's, but right for the lookup's snapshot; then also false
- * where the rings are against it. exact: it will hold what the lookup's snapshot sees.
+ * Reserve an entry for a graph of a tracker at a position, which a slot will build; return false if
+ * there is no room. live_id = 0: without a tracker, but valid for the lookup's snapshot; then also
+ * return false if the recent writers do not allow it. exact: it will contain exactly what the
+ * lookup's snapshot sees.
  */
 bool
 emogi_cache_lookup_reserve_at(EmogiSlot *slot, const EmogiCacheLookup *lookup,
@@ -222,9 +224,9 @@ emogi_cache_lookup_reserve_at(EmogiSlot *slot, const EmogiCacheLookup *lookup,
 }
 
 /*
- * The Graph that a slot builds has no live state after all. False, and nothing is reserved any
- * more, when it cannot be shared then: the rings' rules are against it, or it holds changes of the
- * own transaction.
+ * Separate the graph that a slot builds from its change tracker. If it cannot be cached without
+ * one, because the recent writers do not allow it or it contains changes of the current
+ * transaction, remove the entry and return false.
  */
 bool
 emogi_cache_lookup_forget_state(EmogiSlot *slot, bool own)

@@ -1,11 +1,11 @@
 /*
- * graph_estimate.c: how large a Graph will be, without building it.
+ * graph_estimate.c: estimates of the size of a graph, without building it
  *
- * Rows come from the planner's own figures: of tables by pages and density, of all else by the plan
- * of the query. The rest is arithmetic with the functions that the build itself asks (csr.h), on
- * the safe side wherever the build depends on what nobody knows beforehand: no two keys of src and
- * dst are the same unless statistics say that there are fewer, keys without statistics lie anywhere
- * in their type, and weights are as wide as their type allows.
+ * Rows come from the planner's estimates: for tables from pages and density, for everything else
+ * from the plan of the query. The rest is computed with the functions that the build itself uses
+ * (csr.h), conservatively where the build depends on unknown facts: no two keys of src and dst are
+ * equal unless statistics say so, keys without statistics span their whole type, and weights are as
+ * wide as their type allows.
  */
 #include "postgres.h"
 
@@ -33,28 +33,26 @@
 #include "base/compat.h"
 #include "base/arena.h"
 
-/* More edges than any memory holds, and few enough for arithmetic in 64 bits. */
-#define MOST_EDGES 1e15
+/* More edges than any memory holds, and few enough for 64-bit arithmetic. */
+#define MAX_EDGES 1e15
 
-/*
- * The most common values of a column that the planner looks at, of which the first tell nearly all.
- */
-#define MOST_COMMON 100
+/* Most common values used per column; the first of them contribute nearly everything. */
+#define MAX_COMMON 100
 
-/* What statistics know of the two keys. */
-typedef struct KeyFigures
+/* Statistics of the two key columns. */
+typedef struct KeyStatistics
 {
-	double		nvertices;		/* distinct values of src and of dst, added up; < 0 = not known */
-	double		null_share;		/* of rows with a NULL end, at least; 0 .. 1 */
-	double		width;			/* mean bytes of a key that is no integer */
+	double		nvertices;		/* distinct values of src plus those of dst; < 0 = unknown */
+	double		null_share;		/* fraction of rows with a NULL end, lower bound; 0 .. 1 */
+	double		width;			/* mean bytes of a key that is not an integer */
 	int64		min_key;
 	int64		max_key;
-} KeyFigures;
+} KeyStatistics;
 
 /* ---- rows ---- */
 
 /*
- * Get the planner's estimate of a query's rows, for the current user; raises 42501 as its execution
+ * Get the planner's estimate of a query's rows, for the current user; raise 42501 if its execution
  * would.
  */
 static double
@@ -80,8 +78,8 @@ estimate_query(const char *query)
 }
 
 /*
- * Estimate the rows of a Source, as the planner does. leaves: its heaps, locked; NIL when its rows
- * come through the executor. The caller's rights on a relation have been checked.
+ * Estimate the rows of a source, as the planner does. leaves: its heaps, locked; NIL if its rows
+ * are read through the executor. The caller's permissions on a relation have been checked.
  */
 double
 emogi_graph_estimate_rows(const EmogiSource *source, List *leaves)
@@ -107,7 +105,7 @@ emogi_graph_estimate_rows(const EmogiSource *source, List *leaves)
 
 /* ---- keys ---- */
 
-/* Turn the Datum of a key into its value. */
+/* Convert the Datum of a key to its value. */
 static int64
 key_of_datum(Datum datum, int length)
 {
@@ -116,9 +114,7 @@ key_of_datum(Datum datum, int length)
 	return length == 4 ? DatumGetInt32(datum) : DatumGetInt16(datum);
 }
 
-/*
- * Get the values that statistics of one kind list: the range of those. False when there are none.
- */
+/* Extend a range to the values in statistics of one kind; return false if there are none. */
 static bool
 listed_range(HeapTuple statistics, int kind, int length, int64 *min_key, int64 *max_key)
 {
@@ -137,10 +133,10 @@ listed_range(HeapTuple statistics, int kind, int length, int64 *min_key, int64 *
 	return slot.nvalues > 0;
 }
 
-/* Add what is known of one key column to the figures; false when there are no statistics of it. */
+/* Add the statistics of one key column; return false if there are none. */
 static bool
 add_key_column(Oid relid, AttrNumber attnum, bool of_children, double rows, EmogiKeyClass class,
-			   KeyFigures *figures)
+			   KeyStatistics *statistics_of_keys)
 {
 	HeapTuple	tuple = SearchSysCache3(STATRELATTINH, ObjectIdGetDatum(relid),
 										Int16GetDatum(attnum),
@@ -152,73 +148,75 @@ add_key_column(Oid relid, AttrNumber attnum, bool of_children, double rows, Emog
 	if (!HeapTupleIsValid(tuple))
 		return false;
 	statistics = (Form_pg_statistic) GETSTRUCT(tuple);
-	figures->nvertices += statistics->stadistinct >= 0 ? statistics->stadistinct :
+	statistics_of_keys->nvertices += statistics->stadistinct >= 0 ? statistics->stadistinct :
 		-statistics->stadistinct * rows;
-	figures->null_share = Max(figures->null_share, statistics->stanullfrac);
-	figures->width = Max(figures->width, statistics->stawidth);
+	statistics_of_keys->null_share = Max(statistics_of_keys->null_share, statistics->stanullfrac);
+	statistics_of_keys->width = Max(statistics_of_keys->width, statistics->stawidth);
 	listed = class != EMOGI_KEY_INTEGER ||
-		listed_range(tuple, STATISTIC_KIND_HISTOGRAM, length, &figures->min_key, &figures->max_key);
+		listed_range(tuple, STATISTIC_KIND_HISTOGRAM, length, &statistics_of_keys->min_key,
+					 &statistics_of_keys->max_key);
 	listed |= class == EMOGI_KEY_INTEGER &&
-		listed_range(tuple, STATISTIC_KIND_MCV, length, &figures->min_key, &figures->max_key);
+		listed_range(tuple, STATISTIC_KIND_MCV, length, &statistics_of_keys->min_key,
+					 &statistics_of_keys->max_key);
 	ReleaseSysCache(tuple);
 	return listed;
 }
 
-/*
- * Bytes that a key of a type without a fixed length is taken to have where nothing is known of it.
- */
+/* Assumed bytes of a key of variable length without statistics. */
 #define UNKNOWN_WIDTH 32
 
-/* Get the figures of keys of which nothing is known but how many bytes they have. */
-static KeyFigures
+/* Get defaults for keys of which only the type length is known. */
+static KeyStatistics
 unknown_keys(int length)
 {
-	KeyFigures	figures = {.nvertices = -1, .width = length > 0 ? length : UNKNOWN_WIDTH,
+	KeyStatistics	statistics_of_keys = {.nvertices = -1,
+										  .width = length > 0 ? length : UNKNOWN_WIDTH,
 						   .min_key = PG_INT64_MIN, .max_key = PG_INT64_MAX};
 
 	if (length > 0 && length < 8)
 	{
-		figures.max_key = (INT64CONST(1) << (8 * length - 1)) - 1;
-		figures.min_key = -figures.max_key - 1;
+		statistics_of_keys.max_key = (INT64CONST(1) << (8 * length - 1)) - 1;
+		statistics_of_keys.min_key = -statistics_of_keys.max_key - 1;
 	}
-	return figures;
+	return statistics_of_keys;
 }
 
 /*
- * Get what statistics know of the keys of a relation, whose every row the caller may read. Those of
- * a table with partitions or children are its own, of all of them together.
+ * Get the key statistics of a relation, all of whose rows the caller may read. A table with
+ * partitions or children has separate statistics for all of them together.
  */
-static KeyFigures
+static KeyStatistics
 relation_keys(const EmogiSource *source, List *leaves, double rows)
 {
 	bool		of_children = leaves != NIL &&
 		(list_length(leaves) > 1 || linitial_oid(leaves) != source->relid);
-	KeyFigures	figures = {.min_key = PG_INT64_MAX, .max_key = PG_INT64_MIN};
+	KeyStatistics	statistics_of_keys = {.min_key = PG_INT64_MAX, .max_key = PG_INT64_MIN};
 
 	if (add_key_column(source->relid, source->src, of_children, rows, source->key.class,
-					   &figures) &&
-		add_key_column(source->relid, source->dst, of_children, rows, source->key.class, &figures))
+					   &statistics_of_keys) &&
+		add_key_column(source->relid, source->dst, of_children, rows, source->key.class,
+					   &statistics_of_keys))
 	{
 		if (source->key.class != EMOGI_KEY_INTEGER)
 		{
-			figures.min_key = PG_INT64_MIN;
-			figures.max_key = PG_INT64_MAX;
+			statistics_of_keys.min_key = PG_INT64_MIN;
+			statistics_of_keys.max_key = PG_INT64_MAX;
 		}
-		return figures;
+		return statistics_of_keys;
 	}
 	return unknown_keys(Max(get_typlen(get_atttype(source->relid, source->src)),
 							get_typlen(get_atttype(source->relid, source->dst))));
 }
 
 /*
- * Estimate the edges and vertices of a relation from statistics alone, for the planner: without
- * lock, file or error. False when there are none.
+ * Estimate the edges and vertices of a relation from statistics only, for the planner: without
+ * lock, file access or error. Return false if there are none.
  */
 bool
 emogi_graph_estimate_size(const EmogiSource *source, double *nvertices, double *nedges)
 {
 	HeapTuple	tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(source->relid));
-	KeyFigures	figures = {0};
+	KeyStatistics	statistics_of_keys = {0};
 	bool		known = false;
 
 	if (!HeapTupleIsValid(tuple))
@@ -229,18 +227,18 @@ emogi_graph_estimate_size(const EmogiSource *source, double *nvertices, double *
 		return false;
 	for (int of_children = 0; of_children < 2 && !known; of_children++)
 	{
-		figures.nvertices = 0;
+		statistics_of_keys.nvertices = 0;
 		(void) add_key_column(source->relid, source->src, of_children, *nedges, source->key.class,
-							  &figures);
-		known = figures.nvertices > 0;
+							  &statistics_of_keys);
+		known = statistics_of_keys.nvertices > 0;
 		(void) add_key_column(source->relid, source->dst, of_children, *nedges, source->key.class,
-							  &figures);
+							  &statistics_of_keys);
 	}
-	*nvertices = known ? Max(figures.nvertices / 2, 1) : *nedges;
+	*nvertices = known ? Max(statistics_of_keys.nvertices / 2, 1) : *nedges;
 	return true;
 }
 
-/* Get the most common values of a column and their shares; false when there are none. */
+/* Get the most common values of a column and their frequencies; return false if there are none. */
 static bool
 common_values(Oid relid, AttrNumber attnum, AttStatsSlot *slot)
 {
@@ -259,24 +257,24 @@ common_values(Oid relid, AttrNumber attnum, AttStatsSlot *slot)
 	return found;
 }
 
-/* Common values of a column, by fingerprints: what is not equal there is not equal. */
+/* Common values of a column with fingerprints: different fingerprints imply different values. */
 typedef struct CommonValues
 {
 	AttStatsSlot slot;
 	int16		length;			/* of the type */
 	bool		by_value;
-	int			count;			/* <= MOST_COMMON */
-	uint64		fingerprints[MOST_COMMON];	/* of integers the values */
+	int			count;			/* <= MAX_COMMON */
+	uint64		fingerprints[MAX_COMMON];	/* for integers, the values */
 } CommonValues;
 
-/* Get the first of the most common values of a column; false when there are none. */
+/* Get the first of the most common values of a column; return false if there are none. */
 static bool
 read_common(Oid relid, AttrNumber attnum, bool integers, CommonValues *common)
 {
 	if (!common_values(relid, attnum, &common->slot))
 		return false;
 	get_typlenbyval(common->slot.valuetype, &common->length, &common->by_value);
-	common->count = Min(common->slot.nvalues, MOST_COMMON);
+	common->count = Min(common->slot.nvalues, MAX_COMMON);
 	for (int i = 0; i < common->count; i++)
 	{
 		const Datum datum = common->slot.values[i];
@@ -292,7 +290,7 @@ read_common(Oid relid, AttrNumber attnum, bool integers, CommonValues *common)
 	return true;
 }
 
-/* Say whether common values i and j of two columns are the same. */
+/* Are common values i and j of two columns equal? */
 static inline bool
 same_value(const CommonValues *a, int i, const CommonValues *b, int j, bool integers)
 {
@@ -302,9 +300,9 @@ same_value(const CommonValues *a, int i, const CommonValues *b, int j, bool inte
 }
 
 /*
- * Estimate the length of the list of a vertex that an edge leads to, for the planner. It is longer
- * than the mean where some vertices have very many edges: these are met the more often. Statistics
- * name them, as ends of either kind.
+ * Estimate the degree of a vertex that an edge leads to, for the planner. It exceeds the mean if
+ * some vertices have very many edges, because these are reached more often. Statistics list them as
+ * most common values of both columns.
  */
 double
 emogi_graph_estimate_next_degree(const EmogiSource *source, double nvertices, double nedges)
@@ -336,15 +334,15 @@ emogi_graph_estimate_next_degree(const EmogiSource *source, double nvertices, do
 }
 
 /*
- * Estimate how many vertices are within so many hops (< 0: any number) of one: it has a list of the
- * mean length, and each vertex on it one of next_degree, and so on.
+ * Estimate the number of vertices within this many hops (< 0: any number) of one vertex: it has the
+ * mean degree, each of its neighbors has next_degree, and so on.
  */
 double
 emogi_graph_estimate_reached(double nvertices, double nedges, double next_degree, double depth)
 {
 	double		degree = nedges / Max(nvertices, 1);
 	double		next = next_degree;
-	double		lists;			/* that are walked, in units of the first */
+	double		lists;			/* number of traversed lists, relative to the first */
 
 	if (depth < 0)
 		return Max(nvertices, 1);
@@ -356,7 +354,7 @@ emogi_graph_estimate_reached(double nvertices, double nedges, double next_degree
 
 /* ---- weights ---- */
 
-/* Get the widest type that a Graph may need for weights of this SQL type. */
+/* Get the widest weight type that a graph may need for this SQL type. */
 static EmogiWeightType
 widest_weight(Oid type)
 {
@@ -371,8 +369,8 @@ widest_weight(Oid type)
 }
 
 /*
- * Get the weights of a query, where they are wanted and there, and the type of its keys; raises
- * what is wrong with its form.
+ * Get the weight type of a query, if weights are requested and present, and its key type; raise
+ * errors of its form.
  */
 static EmogiWeightType
 query_weight(const EmogiSource *source, EmogiKeyType *key)
@@ -392,13 +390,13 @@ query_weight(const EmogiSource *source, EmogiKeyType *key)
 	return type;
 }
 
-/* ---- the whole ---- */
+/* ---- exported ---- */
 
-/* Put rows and figures of keys together. */
+/* Combine rows and key statistics. */
 static EmogiEstimate
-put_together(double rows, const KeyFigures *keys, EmogiKeyClass class, EmogiWeightType weight_type)
+combine(double rows, const KeyStatistics *keys, EmogiKeyClass class, EmogiWeightType weight_type)
 {
-	double		nedges = Min(rint(Max(rows, 0) * (1 - keys->null_share)), MOST_EDGES);
+	double		nedges = Min(rint(Max(rows, 0) * (1 - keys->null_share)), MAX_EDGES);
 	double		nvertices = Min(keys->nvertices < 0 ? nedges : keys->nvertices, 2 * nedges);
 
 	nvertices = Min(rint(nvertices), (double) keys->max_key - (double) keys->min_key + 1);
@@ -412,12 +410,15 @@ put_together(double rows, const KeyFigures *keys, EmogiKeyClass class, EmogiWeig
 	};
 }
 
-/* Estimate the edges and vertices of a Source; raises what keeps the caller from reading it. */
+/*
+ * Estimate the edges and vertices of a source. Raises errors that prevent the caller from reading
+ * it.
+ */
 static EmogiEstimate
 estimate_source(const EmogiSource *source)
 {
 	EmogiWeightType weight_type = EMOGI_WEIGHT_NONE;
-	KeyFigures	keys = unknown_keys(sizeof(int64));
+	KeyStatistics	keys = unknown_keys(sizeof(int64));
 	List	   *leaves = NIL;
 	EmogiEstimate estimate;
 	Relation	rel;
@@ -431,7 +432,7 @@ estimate_source(const EmogiSource *source)
 
 		weight_type = query_weight(source, &key);
 		keys.width = key.fixed_length > 0 ? key.fixed_length : UNKNOWN_WIDTH;
-		return put_together(estimate_query(source->query), &keys, key.class, weight_type);
+		return combine(estimate_query(source->query), &keys, key.class, weight_type);
 	}
 	rel = relation_open(source->relid, NoLock);
 	row_security = source->filter == NULL && emogi_access_check(rel, source);	/* of a filtered table the tree has asked (Q18) */
@@ -444,21 +445,21 @@ estimate_source(const EmogiSource *source)
 	rows = emogi_graph_estimate_rows(source, leaves) * (source->reverse > 0 ? 2 : 1);
 	if (!row_security && kind != RELKIND_VIEW)
 		keys = relation_keys(source, leaves, rows);
-	estimate = put_together(rows, &keys, source->key.class, weight_type);
+	estimate = combine(rows, &keys, source->key.class, weight_type);
 	estimate.from_heaps = leaves != NIL;
 	return estimate;
 }
 
-/* Get the bytes that the Region gives for so many. */
+/* Round bytes up to whole extents. */
 static uint64
-whole_granules(uint64 bytes)
+whole_extents(uint64 bytes)
 {
 	return Max((bytes + EMOGI_EXTENT_BYTES - 1) / EMOGI_EXTENT_BYTES, 1) * EMOGI_EXTENT_BYTES;
 }
 
 /*
- * Get the bytes of the chunks of edges. Each parallel worker leaves its last chunk unfinished; it
- * takes many rows to have workers read a table, while a query may have them and return few.
+ * Get the bytes of the edge chunks. Each parallel worker leaves its last chunk incomplete. A table
+ * is read by workers only if it has many rows, while a query may use them and return few.
  */
 static uint64
 chunk_bytes(const EmogiEstimate *estimate)
@@ -475,8 +476,7 @@ chunk_bytes(const EmogiEstimate *estimate)
 }
 
 /*
- * Get the bytes that finding the vertices takes, for a range of keys twice as wide as that which
- * statistics have seen.
+ * Get the bytes for finding the vertices, for a range of keys twice as wide as in the statistics.
  */
 static uint64
 key_bytes(const EmogiEstimate *estimate)
@@ -487,28 +487,28 @@ key_bytes(const EmogiEstimate *estimate)
 
 	edges.max_key = span < PG_INT64_MAX / 2 ? (int64) (2 * span) : PG_INT64_MAX;
 	emogi_key_numbers_plan(&edges, &plan);
-	return whole_granules(plan.scratch_bytes);
+	return whole_extents(plan.scratch_bytes);
 }
 
 /*
- * Add what keys that are no integers take: a record of each in the key table, with its place in a
- * hash table that is half full, then its bytes in the dictionary with an offset and its place in
- * another, and 4 bytes for the number that it had before.
+ * Add the memory for keys that are not integers: per key, a record in the key table and its slot in
+ * a hash table that is half full; its bytes in the dictionary with an offset and a slot in another
+ * hash table; and 4 bytes for its temporary number.
  */
 static void
 add_dictionary(EmogiEstimate *estimate)
 {
 	const double nkeys = (double) estimate->nvertices;
-	const uint64 dictionary = whole_granules((uint64) (nkeys * (estimate->key_width + 4 + 8)));
+	const uint64 dictionary = whole_extents((uint64) (nkeys * (estimate->key_width + 4 + 8)));
 
 	estimate->graph_bytes += dictionary;
 	estimate->peak_bytes += dictionary +
-		whole_granules((uint64) (nkeys * (estimate->key_width + 8 + 2 + 16 + 4)));
+		whole_extents((uint64) (nkeys * (estimate->key_width + 8 + 2 + 16 + 4)));
 }
 
 /*
- * Estimate the Graph of a Source for traversals in one direction, and the memory that it and its
- * build take. Raises what keeps the caller from reading the Source.
+ * Estimate the graph of a source for traversals in one direction, and the memory of the graph and
+ * its build. Raises errors that prevent the caller from reading the source.
  */
 EmogiEstimate
 emogi_graph_estimate(const EmogiSource *source, EmogiDirection direction)
@@ -521,13 +521,13 @@ emogi_graph_estimate(const EmogiSource *source, EmogiDirection direction)
 	if (nedges == 0)
 		return estimate;
 	estimate.graph_bytes =
-		whole_granules(emogi_csr_bytes(nvertices, nedges, direction, false, estimate.weight_type));
+		whole_extents(emogi_csr_bytes(nvertices, nedges, direction, false, estimate.weight_type));
 	if (estimate.key_width > 0)
 		add_dictionary(&estimate);
 	else
 		estimate.peak_bytes += key_bytes(&estimate);
 	estimate.peak_bytes += chunk_bytes(&estimate) + estimate.graph_bytes +
-		whole_granules(emogi_csr_scratch_bytes(nvertices, nedges, direction, emogi_cpu_threads,
+		whole_extents(emogi_csr_scratch_bytes(nvertices, nedges, direction, emogi_cpu_threads,
 											   weighted));
 	return estimate;
 }

@@ -1,6 +1,6 @@
 /*
- * not_cacheable.c: why a Graph is for one call alone, for those who want one for all;
- * cache_lookup.c has the rules.
+ * not_cacheable.c: reasons why a graph cannot be cached, for callers that require a cached graph;
+ * the rules are in cache_lookup.c
  */
 #include "postgres.h"
 
@@ -14,14 +14,14 @@
 #include "acquire/acquire.h"
 #include "citus/citus.h"
 
-/* A reason, as DETAIL, and what helps against it, as HINT. */
+/* A reason, as DETAIL, and its remedy, as HINT. */
 typedef struct Reason
 {
 	const char *detail;
 	const char *hint;
 } Reason;
 
-/* Get why a relation's rows are read by the executor, for each call. */
+/* Get the reason why a relation's rows are read by the executor at each call. */
 static Reason
 reason_of_relation(const EmogiSource *source)
 {
@@ -45,11 +45,9 @@ reason_of_relation(const EmogiSource *source)
 	return reason;
 }
 
-/*
- * Get what is against graphs of a table, one of those that the rows lie in; false when nothing is.
- */
+/* Get the reason why graphs of a base table cannot be cached; return false if there is none. */
 static bool
-is_leaf_unshared(Oid relid, Reason *reason)
+is_not_cacheable(Oid relid, Reason *reason)
 {
 	Relation	rel = relation_open(relid, NoLock);
 	const char *name = pstrdup(RelationGetRelationName(rel));
@@ -74,14 +72,14 @@ is_leaf_unshared(Oid relid, Reason *reason)
 	return true;
 }
 
-/* Does a Source name a query, or a view that is one? */
+/* Is a source a query, or a view? */
 static bool
 reads_query(const EmogiSource *source)
 {
 	return source->is_query || get_rel_relkind(source->relid) == RELKIND_VIEW;
 }
 
-/* Find the reason; the last one is all that is left. */
+/* Find the reason; the last one is what remains. */
 static Reason
 find_reason(const EmogiSource *source, bool from_heaps, List *leaves, const char *why)
 {
@@ -106,7 +104,7 @@ find_reason(const EmogiSource *source, bool from_heaps, List *leaves, const char
 								  list_length(leaves), EMOGI_MAX_LEAVES),
 			"Name one of its partitions."};
 	foreach(cell, leaves)
-		if (is_leaf_unshared(lfirst_oid(cell), &reason))
+		if (is_not_cacheable(lfirst_oid(cell), &reason))
 			return reason;
 	return (Reason) {"Transactions in progress have changed it or are about to, or graphs that are "
 					 "in use or kept take all room in the cache.",
@@ -114,8 +112,8 @@ find_reason(const EmogiSource *source, bool from_heaps, List *leaves, const char
 }
 
 /*
- * Raise 55000 for the Graph of a Source that is wanted for all sessions. why: a query's may not be
- * shared; NULL = find out.
+ * Raise 55000 if the graph of a source is requested for all sessions but cannot be cached. why: the
+ * reason for a query; NULL = find it.
  */
 void
 emogi_not_cacheable_report(const EmogiSource *source, bool from_heaps, List *leaves,

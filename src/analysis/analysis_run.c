@@ -48,10 +48,10 @@ end_receiver(DestReceiver *receiver)
  * domain get its base type.
  */
 static void
-write_placeholder(const EmogiQueryAnalysis *tree, StringInfo sql)
+write_placeholder(const EmogiQueryAnalysis *analysis, StringInfo sql)
 {
-	TupleDesc	desc = ExecCleanTypeFromTL(tree->query->targetList);
-	const EmogiEdgeColumns *columns = &tree->columns;
+	TupleDesc	desc = ExecCleanTypeFromTL(analysis->query->targetList);
+	const EmogiEdgeColumns *columns = &analysis->columns;
 
 	appendStringInfoString(sql, "(SELECT ");
 	for (int i = 1; i <= desc->natts; i++)
@@ -69,15 +69,15 @@ write_placeholder(const EmogiQueryAnalysis *tree, StringInfo sql)
 
 /* Replace the placeholder's columns by those of the query, relabeled if they are of a domain. */
 static Node *
-replace_columns(Node *node, Query *tree)
+replace_columns(Node *node, Query *analysis)
 {
 	Var		   *column = (Var *) node;
 	const TargetEntry *target;
 	Var		   *var;
 
 	if (node == NULL || !IsA(node, Var))
-		return node == NULL ? NULL : expression_tree_mutator(node, replace_columns, tree);
-	target = list_nth_node(TargetEntry, tree->targetList, column->varattno - 1);
+		return node == NULL ? NULL : expression_tree_mutator(node, replace_columns, analysis);
+	target = list_nth_node(TargetEntry, analysis->targetList, column->varattno - 1);
 	var = makeVar(column->varno, column->varattno, exprType((Node *) target->expr),
 				  exprTypmod((Node *) target->expr),
 				  exprCollation((Node *) target->expr), 0);
@@ -92,22 +92,23 @@ replace_columns(Node *node, Query *tree)
  * and substitute the analyzed query for the placeholder.
  */
 static Query *
-wrap(const EmogiQueryAnalysis *tree, const char *sql)
+wrap(const EmogiQueryAnalysis *analysis, const char *sql)
 {
 	const Oid	type = INT8OID;
 	Query	   *query = emogi_query_analyse_with(sql, &type, 1);
 	RangeTblEntry *entry = linitial_node(RangeTblEntry, query->rtable);
 
-	entry->subquery = copyObject(tree->query);
+	entry->subquery = copyObject(analysis->query);
 	query->stmt_location = -1;	/* to show the text of the analyzed query instead */
 	query->stmt_len = 0;
-	query->targetList = castNode(List, replace_columns((Node *) query->targetList, tree->query));
+	query->targetList = castNode(List,
+								 replace_columns((Node *) query->targetList, analysis->query));
 	return query;
 }
 
 /* Does a plan read a relation that is not among those of its query? */
 static bool
-reads_others(const PlannedStmt *plan, const EmogiQueryAnalysis *tree)
+reads_others(const PlannedStmt *plan, const EmogiQueryAnalysis *analysis)
 {
 	ListCell   *cell;
 
@@ -116,7 +117,7 @@ reads_others(const PlannedStmt *plan, const EmogiQueryAnalysis *tree)
 		const RangeTblEntry *entry = lfirst_node(RangeTblEntry, cell);
 
 		if (entry->rtekind == RTE_RELATION && entry->relkind != RELKIND_VIEW &&
-			!list_member_oid(tree->relations, entry->relid))
+			!list_member_oid(analysis->relations, entry->relid))
 			return true;
 	}
 	return false;
@@ -138,7 +139,7 @@ has_foreign_scan(PlanState *state, void *context)
  * which it may reference the columns of an edge. params: one bigint. Return the number.
  */
 int64
-emogi_analysis_run(EmogiQueryAnalysis *tree, const char *select, ParamListInfo params)
+emogi_analysis_run(EmogiQueryAnalysis *analysis, const char *select, ParamListInfo params)
 {
 	Number		number =
 		{.receiver = {receive_number, start_receiver, end_receiver, end_receiver, DestNone}};
@@ -148,13 +149,13 @@ emogi_analysis_run(EmogiQueryAnalysis *tree, const char *select, ParamListInfo p
 
 	initStringInfo(&sql);
 	appendStringInfo(&sql, "%s FROM ", select);
-	write_placeholder(tree, &sql);
-	plan = pg_plan_query(wrap(tree, sql.data), tree->text, CURSOR_OPT_PARALLEL_OK, NULL);
-	tree->reads_elsewhere = reads_others(plan, tree);
-	query = CreateQueryDesc(plan, tree->text, GetActiveSnapshot(), InvalidSnapshot,
+	write_placeholder(analysis, &sql);
+	plan = pg_plan_query(wrap(analysis, sql.data), analysis->text, CURSOR_OPT_PARALLEL_OK, NULL);
+	analysis->reads_elsewhere = reads_others(plan, analysis);
+	query = CreateQueryDesc(plan, analysis->text, GetActiveSnapshot(), InvalidSnapshot,
 							&number.receiver, params, NULL, 0);
 	ExecutorStart(query, 0);
-	tree->reads_elsewhere |= has_foreign_scan(query->planstate, NULL);
+	analysis->reads_elsewhere |= has_foreign_scan(query->planstate, NULL);
 	emogi_compat_run(query);
 	ExecutorFinish(query);
 	ExecutorEnd(query);

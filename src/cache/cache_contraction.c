@@ -1,14 +1,15 @@
 /*
- * cache_contraction.c: the contraction hierarchies of cached Graphs (cpu/contraction.h): what makes
- * far shortest paths fast.
+ * cache_contraction.c: contraction hierarchies of cached graphs (cpu/contraction.h), which speed up
+ * distant shortest paths
  *
- * As labels are (cache_labels.c), a hierarchy is a copy that belongs to the entry of its Graph, is
- * counted in its bytes, and freed with it or alone when memory is short; calls say that they read
- * it. A Graph that is made of this one has none until far paths have been asked of it, too.
+ * Like labels (cache_labels.c), a hierarchy is a copy that belongs to the entry of its graph,
+ * counts in the entry's bytes, and is freed with it, or alone if memory is short; calls register as
+ * readers. A graph that is derived from this one has no hierarchy until distant paths are requested
+ * in it, too.
  *
- * It is the worker that makes one, while calls go on as before, once paths have taken as long as
- * that will, and the Graph has been what it is for longer. With emogi.contraction_after a call is
- * told to make it. What could not be made is not tried again.
+ * The worker builds a hierarchy, while calls continue, when paths have taken as long as the
+ * construction will, and the graph has not changed for several times as long. With
+ * emogi.contraction_after a call is told to build it. A failed construction is not retried.
  */
 #include "postgres.h"
 
@@ -18,13 +19,14 @@
 #include "cpu/contraction.h"
 #include "base/arena.h"
 
-/* Making takes about so long for a list entry of a grid (bench/RESULTS.md). */
+/* Construction time per edge, in a grid (bench/RESULTS.md). */
 #define MAKE_MS_AN_EDGE 0.025
-#define SHORT_LIVED 4			/* times that: a Graph that changes as often is not worth one */
+/* a graph that lives less than this many construction times gets no hierarchy */
+#define SHORT_LIVED 4
 
-/* Get the bytes that memory for a hierarchy takes of the Region. */
+/* Get the bytes that a hierarchy occupies in the arena. */
 static uint64
-taken_bytes(uint64 bytes)
+occupied_bytes(uint64 bytes)
 {
 	return bytes <= EMOGI_SMALL_BYTES ? emogi_small_allocations_bytes(bytes) :
 		TYPEALIGN(EMOGI_EXTENT_BYTES, bytes);
@@ -40,15 +42,17 @@ free_memory(EmogiContraction *made, uint64 bytes)
 		emogi_arena_free(made, bytes);
 }
 
-/* Take the hierarchy off an entry; the caller, who holds cache_lock, then frees its memory. */
+/*
+ * Detach the hierarchy from an entry. The caller holds cache_lock, and frees its memory afterwards.
+ */
 static EmogiContraction *
-take_off(EmogiCached *cached, uint64 *bytes)
+detach(EmogiCached *cached, uint64 *bytes)
 {
 	EmogiContraction *made = cached->contraction;
 
 	*bytes = cached->contraction_bytes;
 	if (made != NULL)
-		cached->bytes -= taken_bytes(*bytes);
+		cached->bytes -= occupied_bytes(*bytes);
 	cached->contraction = NULL;
 	cached->contraction_bytes = 0;
 	cached->path_ms = 0;
@@ -58,18 +62,19 @@ take_off(EmogiCached *cached, uint64 *bytes)
 }
 
 /*
- * Get the bytes that a Graph's hierarchy takes; 0 = it has none. Caller holds cache_lock, or has
- * the Graph pinned.
+ * Get the bytes of a graph's hierarchy; 0 = it has none. Caller holds cache_lock, or has the graph
+ * pinned.
  */
 uint64
 emogi_cache_contraction_bytes(const EmogiCached *cached)
 {
-	return cached->contraction != NULL ? taken_bytes(cached->contraction_bytes) : 0;
+	return cached->contraction != NULL ? occupied_bytes(cached->contraction_bytes) : 0;
 }
 
 /*
- * Get the Graph itself that a call has pinned, of which the hierarchy is, as its entry has it; NULL
- * when the call sees another in it, one without weights. reversed: the call's leads the other way.
+ * Get the cached graph itself, to which the hierarchy belongs, given the graph as a call with a pin
+ * sees it; NULL if the call sees it differently, without weights. reversed: the call sees the
+ * reverse graph.
  */
 const EmogiGraph *
 emogi_cache_contraction_graph(int index, const EmogiGraph *shown, bool *reversed)
@@ -85,8 +90,8 @@ emogi_cache_contraction_graph(int index, const EmogiGraph *shown, bool *reversed
 }
 
 /*
- * Begin to read the hierarchy of a Graph, which the caller has pinned; NULL without one.
- * emogi_cache_contraction_end must follow.
+ * Start to read the hierarchy of a graph, which the caller has pinned; NULL if it has none. If not
+ * NULL, emogi_cache_contraction_end must follow.
  */
 const EmogiContraction *
 emogi_cache_contraction_begin(int index)
@@ -101,7 +106,7 @@ emogi_cache_contraction_begin(int index)
 	return made;
 }
 
-/* End reading it. */
+/* Stop reading the hierarchy. */
 void
 emogi_cache_contraction_end(int index)
 {
@@ -110,9 +115,9 @@ emogi_cache_contraction_end(int index)
 	emogi_cache_unlock();
 }
 
-/* Is it time to have the worker make the hierarchy of a Graph? Caller holds cache_lock. */
+/* Should the worker build the hierarchy of a graph now? Caller holds cache_lock. */
 static bool
-is_worth_making(const EmogiCached *cached)
+pays_off(const EmogiCached *cached)
 {
 	const double make_ms = cached->graph.forward.nedges * MAKE_MS_AN_EDGE;
 
@@ -122,9 +127,9 @@ is_worth_making(const EmogiCached *cached)
 }
 
 /*
- * Is the caller, who has a Graph pinned and is about to look for a far path, to make its hierarchy?
- * Once: when there have been so many before (emogi.contraction_after). Without that setting the
- * worker is told when it pays.
+ * Must the caller, who has a graph pinned and is about to search a distant path, build its
+ * hierarchy? True once, after emogi.contraction_after such searches. Without that setting, tell the
+ * worker to build it when it pays off.
  */
 bool
 emogi_cache_contraction_is_due(int index)
@@ -136,7 +141,7 @@ emogi_cache_contraction_is_due(int index)
 	emogi_cache_lock();
 	due = !cached->contraction_asked && cached->state == EMOGI_GRAPH_READY &&
 		emogi_contraction_suits(&cached->graph) &&
-		(by_caller ? cached->npaths >= (uint32) emogi_contraction_after : is_worth_making(cached));
+		(by_caller ? cached->npaths >= (uint32) emogi_contraction_after : pays_off(cached));
 	cached->contraction_asked |= due;
 	if (due && !by_caller)
 		cached->contraction_wanted = emogi_cache_shared->contractions_wanted = true;
@@ -146,7 +151,7 @@ emogi_cache_contraction_is_due(int index)
 	return due && by_caller;
 }
 
-/* Have a hierarchy whose making was canceled tried again. */
+/* Allow a canceled construction to be retried. */
 void
 emogi_cache_contraction_retry(int index)
 {
@@ -155,11 +160,11 @@ emogi_cache_contraction_retry(int index)
 	emogi_cache_unlock();
 }
 
-/* ---- the worker's side ---- */
+/* ---- called by the worker ---- */
 
 /*
- * Pin a Graph whose hierarchy the worker is to make; -1 = there is none.
- * emogi_cache_contraction_made must follow.
+ * Pin a graph whose hierarchy the worker must build; -1 = none. emogi_cache_contraction_made must
+ * follow.
  */
 int
 emogi_cache_contraction_next(void)
@@ -188,8 +193,8 @@ emogi_cache_contraction_next(void)
 }
 
 /*
- * Take what the worker has made for a Graph, which it has pinned; NULL = nothing came of it. again:
- * it was canceled, and may be tried again.
+ * Store the hierarchy that the worker has built for a graph, which it has pinned; NULL = failed.
+ * again: it was canceled, and may be retried.
  */
 void
 emogi_cache_contraction_made(int index, const EmogiContraction *made, bool again)
@@ -203,9 +208,9 @@ emogi_cache_contraction_made(int index, const EmogiContraction *made, bool again
 	emogi_cache_unpin(index);
 }
 
-/* ---- keeping and freeing ---- */
+/* ---- storing and freeing ---- */
 
-/* Note how long a far path has taken in a Graph, which the caller has pinned. */
+/* Record the time of a distant path in a graph, which the caller has pinned. */
 void
 emogi_cache_contraction_note(int index, double ms)
 {
@@ -218,8 +223,8 @@ emogi_cache_contraction_note(int index, double ms)
 }
 
 /*
- * Keep a copy of a hierarchy with its Graph, which the caller has pinned, if there is room as it
- * is.
+ * Store a copy of a hierarchy with its graph, which the caller has pinned, if there is room without
+ * eviction.
  */
 void
 emogi_cache_contraction_keep(int index, const EmogiContraction *made)
@@ -239,14 +244,14 @@ emogi_cache_contraction_keep(int index, const EmogiContraction *made)
 	{
 		cached->contraction = copy;
 		cached->contraction_bytes = bytes;
-		cached->bytes += taken_bytes(bytes);
+		cached->bytes += occupied_bytes(bytes);
 	}
 	emogi_cache_unlock();
 	if (!set)
 		free_memory(copy, bytes);
 }
 
-/* Free the hierarchy of an entry that nobody has pinned any more. Raises nothing. */
+/* Free the hierarchy of an entry without pins. Raises nothing. */
 void
 emogi_cache_contraction_free(int index)
 {
@@ -254,13 +259,13 @@ emogi_cache_contraction_free(int index)
 	uint64		bytes;
 
 	emogi_cache_lock();
-	made = take_off(&emogi_cache_shared->graphs[index], &bytes);
+	made = detach(&emogi_cache_shared->graphs[index], &bytes);
 	emogi_cache_unlock();
 	if (made != NULL)
 		free_memory(made, bytes);
 }
 
-/* Find a hierarchy that nobody reads, the first in a list of entries. Caller holds cache_lock. */
+/* Find the first entry of a list with a hierarchy that nobody reads. Caller holds cache_lock. */
 static EmogiCached *
 find_unread(dlist_head *list)
 {
@@ -277,8 +282,8 @@ find_unread(dlist_head *list)
 }
 
 /*
- * Free a hierarchy, to make room, when no Graph can go itself: that is the caller's to know. False
- * when there is none.
+ * Free a hierarchy to make room; the caller has checked that no graph can be evicted. Return false
+ * if there is none.
  */
 bool
 emogi_cache_contraction_drop(void)
@@ -292,7 +297,7 @@ emogi_cache_contraction_drop(void)
 	if (cached == NULL)
 		cached = find_unread(&emogi_cache_shared->used);
 	if (cached != NULL)
-		made = take_off(cached, &bytes);
+		made = detach(cached, &bytes);
 	emogi_cache_unlock();
 	if (made != NULL)
 		free_memory(made, bytes);

@@ -1,11 +1,11 @@
 /*
- * cache_keep.c: Graphs that are kept: they are not evicted to make room for others, until somebody
- * lets them go or they are dropped.
+ * cache_keep.c: kept graphs, which are not evicted to make room for others, until they are released
+ * or dropped
  *
- * All who share the server have one budget, one array of entries and one of tables. So kept Graphs
- * may have half of each, and no more. What hangs on a kept Graph, its live state its labels and its
- * contraction hierarchy, may go as that of any other. acquire/cache_lookup_keep.c hands the mark on
- * from one version of a Graph to the next.
+ * All users of the server share one budget, one array of entries and one of tables. Therefore kept
+ * graphs may take half of each, and no more. The change tracker, labels and contraction hierarchy
+ * of a kept graph can be evicted like those of any other. acquire/cache_lookup_keep.c transfers the
+ * mark from one version of a graph to the next.
  */
 #include "postgres.h"
 
@@ -13,8 +13,8 @@
 #include "base/arena.h"
 
 /*
- * Get what a Graph counts among those that are kept. Labels, a hierarchy, and room for later keys,
- * come and go.
+ * Get what a graph counts for among kept graphs, without its labels, hierarchy, and room for later
+ * keys, which can be evicted.
  */
 static EmogiKept
 measure(const EmogiCached *cached)
@@ -26,8 +26,8 @@ measure(const EmogiCached *cached)
 }
 
 /*
- * Have a Graph that is READY kept; false when kept Graphs would have more than half of what there
- * is. Gets what they have *together, or would have.
+ * Keep a READY graph; return false if kept graphs would exceed half of some resource. *together is
+ * set to the totals of kept graphs, or to what they would be.
  */
 bool
 emogi_cache_keep(EmogiCached *cached, EmogiKept *together)
@@ -50,7 +50,7 @@ emogi_cache_keep(EmogiCached *cached, EmogiKept *together)
 	return true;
 }
 
-/* Have a Graph make room as any other. */
+/* Stop keeping a graph, so that it can be evicted like any other. */
 void
 emogi_cache_let_go(EmogiCached *cached)
 {
@@ -65,7 +65,7 @@ emogi_cache_let_go(EmogiCached *cached)
 	kept->nleaves -= less.nleaves;
 }
 
-/* Get the bytes of all Graphs that are kept: a look without lock, for an error's DETAIL. */
+/* Get the bytes of all kept graphs, without a lock, for DETAIL of an error. */
 uint64
 emogi_cache_kept_bytes(void)
 {

@@ -1,13 +1,13 @@
 /*
- * cache_share.c: memory and entries of the cache by role.
+ * cache_share.c: shares of roles in the memory and entries of the cache
  *
- * Without shares, a role that builds one Graph after another would evict those of all other roles,
- * because the least recently used Graph is evicted. Therefore a role evicts its own Graphs first if
+ * Without shares, a role that builds one graph after another would evict those of all other roles,
+ * because the least recently used graph is evicted. Therefore a role evicts its own graphs first if
  * it would exceed emogi.role_memory, or if it has more than three quarters of the entries for
- * Graphs, tables or dictionaries. Shares do not matter while memory is free.
+ * graphs, tables or dictionaries. Shares do not matter while memory is free.
  *
- * The sums are kept by a hash of the role. Two roles of one place are beyond their share together;
- * each evicts its own Graphs even so.
+ * The sums are stored by a hash of the role. Two roles with the same hash exceed their share
+ * together; each still evicts its own graphs.
  */
 #include "postgres.h"
 
@@ -17,14 +17,14 @@
 #include "cache/change_tracker.h"
 #include "base/limits.h"
 
-/* Get the place of a role's sum. */
+/* Get the sum of a role. */
 static EmogiCacheSum *
 sum_of(Oid role)
 {
 	return &emogi_cache_shared->built[murmurhash32(role) % EMOGI_BUILDERS];
 }
 
-/* Count a Graph, which its builder has just made over to the cache, among those of the builder. */
+/* Add a graph that has just been transferred to the cache to the sum of its builder. */
 void
 emogi_cache_count_in(EmogiCached *cached)
 {
@@ -42,7 +42,7 @@ emogi_cache_count_in(EmogiCached *cached)
 	sum->ndictionaries += cached->counted.ndictionaries;
 }
 
-/* Count a Graph no longer, if it is. */
+/* Subtract a graph from the sum of its builder, if it was added. */
 void
 emogi_cache_count_out(EmogiCached *cached)
 {
@@ -56,22 +56,22 @@ emogi_cache_count_out(EmogiCached *cached)
 }
 
 /*
- * Would what a role has in the Region be more than its share with so many more bytes: the Graphs
- * and live states that it has built, and what its calls have? InvalidOid, and roles without a
+ * Would a role exceed its share of the arena with this many more bytes? The graphs and change
+ * trackers that it has built count, and the memory of its calls. InvalidOid, and roles without a
  * limit, have no share.
  */
 bool
 emogi_cache_is_beyond_share(Oid role, uint64 more_bytes)
 {
 	const EmogiCacheSum *sum = sum_of(role);
-	const uint64 most_bytes = emogi_limits_role_bytes();
+	const uint64 max_bytes = emogi_limits_role_bytes();
 
-	if (!OidIsValid(role) || most_bytes == PG_UINT64_MAX)
+	if (!OidIsValid(role) || max_bytes == PG_UINT64_MAX)
 		return false;
 	if (sum->ngraphs > emogi_cache_max_graphs() / 4 * 3 ||
 		sum->ndictionaries > EMOGI_MAX_DICTIONARIES / 4 * 3 ||
 		!emogi_tables_can_hold((int) sum->nleaves / 3 * 4))
 		return true;
 	return sum->bytes + emogi_change_tracker_bytes_of(role) + emogi_limits_bytes_of_calls(role) +
-		more_bytes > most_bytes;
+		more_bytes > max_bytes;
 }

@@ -1,5 +1,5 @@
 /*
- * ddl_invalidation.c: what is dropped is evicted: tables and databases.
+ * ddl_invalidation.c: eviction of the graphs of dropped tables and databases
  */
 #include "postgres.h"
 
@@ -18,7 +18,7 @@ static object_access_hook_type previous_object_access_hook = NULL;
 static List *dropped_relations = NIL;
 static List *dropped_databases = NIL;
 
-/* Remember a table or a database that this transaction drops. */
+/* Remember a table or database that this transaction drops. */
 static void
 on_object_access(ObjectAccessType access, Oid class_id, Oid object_id, int sub_id, void *arg)
 {
@@ -37,10 +37,7 @@ on_object_access(ObjectAccessType access, Oid class_id, Oid object_id, int sub_i
 	MemoryContextSwitchTo(old);
 }
 
-/*
- * Evict what belongs to dropped tables and databases: nobody can read them any more, and nobody
- * builds.
- */
+/* Evict the graphs of dropped tables and databases: nobody can read or build them any longer. */
 static void
 at_end_of_transaction(XactEvent event, void *arg)
 {
@@ -58,7 +55,7 @@ at_end_of_transaction(XactEvent event, void *arg)
 	dropped_relations = dropped_databases = NIL;
 }
 
-/* Watch what is dropped; called once, in the postmaster. */
+/* Install the hooks; called once, in the postmaster. */
 void
 emogi_ddl_invalidation_init(void)
 {

@@ -1,10 +1,10 @@
 /*
- * dictionaries.c: the dictionaries of Graphs whose keys are no integers.
+ * dictionaries.c: the dictionaries of graphs whose keys are not integers
  *
- * A dictionary has users: the slot of the call that makes it, or whose own Graph has its codes,
- * holdings, cached Graphs, live states. The last one to go frees it. All but its content is under
- * cache_lock; the content is read by whoever has a user's part in it, and added to by who holds the
- * live state.
+ * The users of a dictionary are the slot of the call that builds it, or whose own graph has its
+ * codes, held results, cached graphs, and change trackers. The last user frees it. Everything
+ * except its content is protected by cache_lock; its users may read the content, and only the
+ * holder of the change tracker may add to it.
  */
 #include "postgres.h"
 
@@ -17,11 +17,11 @@
 typedef struct SharedDictionary
 {
 	uint32		users;			/* 0 = free */
-	bool		packed;			/* its memory is a small block, else whole extents: */
-	bool		shared;			/* they are the dictionary's, else those of the call that has made
-								 * it, and counted as such */
+	bool		packed;			/* its memory is a small allocation; otherwise whole extents */
+	bool		shared;			/* the extents belong to the dictionary; otherwise to the call that
+								 * has built it, and count as its memory */
 	EmogiKeyType type;
-	EmogiDictionary *dictionary;	/* NULL = it does not stand yet */
+	EmogiDictionary *dictionary;	/* NULL = not built yet */
 	void	   *memory;
 	Size		bytes;
 	void	   *room;			/* for later keys; NULL = none yet */
@@ -36,7 +36,7 @@ emogi_dictionaries_shmem_size(void)
 	return mul_size(EMOGI_MAX_DICTIONARIES, sizeof(SharedDictionary));
 }
 
-/* Attach to the dictionaries, and make them where they are not there. */
+/* Attach to the dictionaries, and initialize them if they do not exist. */
 void
 emogi_dictionaries_shmem_startup(void)
 {
@@ -47,9 +47,9 @@ emogi_dictionaries_shmem_startup(void)
 		memset(dictionaries, 0, emogi_dictionaries_shmem_size());
 }
 
-/* Take an entry; -1 when there is none. */
+/* Allocate an entry; -1 if there is none. */
 static int
-take_entry(const EmogiKeyType *type)
+allocate_entry(const EmogiKeyType *type)
 {
 	int			index;
 
@@ -62,9 +62,9 @@ take_entry(const EmogiKeyType *type)
 	return index < EMOGI_MAX_DICTIONARIES ? index : -1;
 }
 
-/* Allocate for a slot's dictionary; *packed: a small block. Raises 53200. */
+/* Allocate memory for a slot's dictionary; *packed: a small allocation. Raises 53200. */
 static void *
-take_memory(const EmogiSlot *slot, Size bytes, bool *packed)
+allocate(const EmogiSlot *slot, Size bytes, bool *packed)
 {
 	void	   *memory = bytes <= EMOGI_SMALL_BYTES ? emogi_small_allocations_alloc(bytes) : NULL;
 
@@ -74,13 +74,13 @@ take_memory(const EmogiSlot *slot, Size bytes, bool *packed)
 }
 
 /*
- * Have a slot make a dictionary; false when there are too many. emogi_dictionaries_alloc must
- * follow.
+ * Start to build a slot's dictionary; return false if there are too many. emogi_dictionaries_alloc
+ * must follow.
  */
 bool
 emogi_dictionaries_begin(EmogiSlot *slot, const EmogiKeyType *type)
 {
-	int			index = take_entry(type);
+	int			index = allocate_entry(type);
 
 	if (index < 0)
 		return false;
@@ -89,21 +89,18 @@ emogi_dictionaries_begin(EmogiSlot *slot, const EmogiKeyType *type)
 	return true;
 }
 
-/*
- * Allocate for the dictionary that a slot makes: memory of any content, not populated. Raises
- * 53200.
- */
+/* Allocate memory for a slot's dictionary, with undefined content, not populated. Raises 53200. */
 void *
 emogi_dictionaries_alloc(EmogiSlot *slot, Size bytes)
 {
 	SharedDictionary *entry = &dictionaries[slot->dictionary];
 
-	entry->memory = take_memory(slot, bytes, &entry->packed);
+	entry->memory = allocate(slot, bytes, &entry->packed);
 	entry->bytes = bytes;
 	return entry->memory;
 }
 
-/* Note that the dictionary that a slot makes stands. */
+/* Record that a slot's dictionary is complete. */
 void
 emogi_dictionaries_finish(EmogiSlot *slot, EmogiDictionary *dictionary)
 {
@@ -111,8 +108,8 @@ emogi_dictionaries_finish(EmogiSlot *slot, EmogiDictionary *dictionary)
 }
 
 /*
- * Have a dictionary outlive the call that has made it, of which it is; index = -1: there is none.
- * Raises nothing.
+ * Let a dictionary outlive the call that has built it and owns it; index = -1: none. Raises
+ * nothing.
  */
 void
 emogi_dictionaries_share(int index)
@@ -127,8 +124,8 @@ emogi_dictionaries_share(int index)
 }
 
 /*
- * Give room for later keys to a dictionary that has none, if there is any. Only who may add keys
- * calls.
+ * Allocate room for later keys of a dictionary that has none; return false if there is no memory.
+ * Only called by a process that may add keys.
  */
 bool
 emogi_dictionaries_give_room(int index)
@@ -147,9 +144,7 @@ emogi_dictionaries_give_room(int index)
 	return true;
 }
 
-/*
- * Count one user more; index = -1: there is no dictionary. Gets the index. Caller holds cache_lock.
- */
+/* Add a user; index = -1: no dictionary. Return the index. Caller holds cache_lock. */
 int
 emogi_dictionaries_use(int index)
 {
@@ -158,10 +153,7 @@ emogi_dictionaries_use(int index)
 	return index;
 }
 
-/*
- * Count one user less, and free the dictionary after the last; index = -1: there is none. Raises
- * nothing.
- */
+/* Remove a user, and free the dictionary after the last; index = -1: none. Raises nothing. */
 void
 emogi_dictionaries_release(int index)
 {
@@ -188,8 +180,8 @@ emogi_dictionaries_release(int index)
 }
 
 /*
- * Have a slot's edges and its own Graph be of a dictionary, -1 = of none. The one before is kept to
- * the end of the call, once: it may be that of another Graph of the call's. Raises nothing.
+ * Set the dictionary of a slot's edges and its own graph, -1 = none. The previous one is kept until
+ * the end of the call, but only one: it may belong to another graph of the call. Raises nothing.
  */
 void
 emogi_dictionaries_attach(EmogiSlot *slot, int index)
@@ -215,7 +207,7 @@ emogi_dictionaries_type(int index)
 	return &dictionaries[index].type;
 }
 
-/* Get the bytes of a dictionary as it was made; 0 for index = -1. Caller holds cache_lock. */
+/* Get the bytes of a dictionary as it was built; 0 for index = -1. Caller holds cache_lock. */
 uint64
 emogi_dictionaries_made_bytes(int index)
 {
@@ -227,7 +219,7 @@ emogi_dictionaries_made_bytes(int index)
 		TYPEALIGN64(EMOGI_EXTENT_BYTES, entry->bytes);
 }
 
-/* The same with the room for later keys. */
+/* Get the bytes of a dictionary with its room for later keys. */
 uint64
 emogi_dictionaries_bytes(int index)
 {
@@ -235,7 +227,7 @@ emogi_dictionaries_bytes(int index)
 		TYPEALIGN64(EMOGI_EXTENT_BYTES, dictionaries[index].room_bytes) : 0;
 }
 
-/* Get the bytes of all. Caller holds cache_lock. */
+/* Get the bytes of all dictionaries. Caller holds cache_lock. */
 uint64
 emogi_dictionaries_all_bytes(void)
 {

@@ -1,15 +1,15 @@
 /*
- * tables.c: the tables that are tracked, and who refers to them.
+ * tables.c: the tracked tables, and references to them
  *
- * A table is tracked for the sake of the Graphs that stand on it; what is known of it is
- * recent_writers.c's. The filter, counters by hash of the names of tracked tables, tells a writer
- * without any lock of nearly every table that is not tracked.
+ * A table is tracked for the graphs that are built on it; the state of its writers is managed by
+ * recent_writers.c. The filter, counters by the hash of a table's identity, tells a writer without
+ * a lock that a table is not tracked, with few false positives.
  *
- * An entry goes when the last Graph on its table is freed. It stays for a while, so that its
- * registration grows old, if it never had a published Graph: under writers that never pause, this
- * is how a table comes to be cached; and if the Graph made room for others: it comes back also for
- * snapshots that were taken before. For an hour it stays if another server was told what has
- * changed (recent_writers.c): that keeps a Graph by it, and asks again.
+ * An entry is freed with the last graph on its table. It stays for a while if it never had a
+ * published graph, so that its registration ages: this is how a table gets cached under writers
+ * that never pause. It also stays if the graph was evicted to make room, so that the next one is
+ * also valid for older snapshots. It stays for an hour if another server was given a stamp of it
+ * (recent_writers.c), because that server caches a graph by the stamp, and asks again.
  */
 #include "postgres.h"
 
@@ -20,7 +20,7 @@
 #include "cache/tables.h"
 #include "base/settings.h"
 
-/* Tables that can be tracked: so many for each MiB of emogi.max_memory, within bounds. */
+/* Maximum number of tracked tables: per MiB of emogi.max_memory, within bounds. */
 #define EMOGI_TABLES_PER_MB 4
 #define EMOGI_MIN_TABLES	1024
 #define EMOGI_MAX_TABLES	65536
@@ -33,11 +33,10 @@
 #define EMOGI_TOLD_IDLE_MS	3600000
 
 EmogiTables *emogi_tables;
-static pg_atomic_uint32 *filter;	/* [EMOGI_FILTER_SIZE], tracked tables by the hash of their
-									 * names */
-static dlist_head *buckets;		/* [max_tables()], the same */
+static pg_atomic_uint32 *filter;	/* [EMOGI_FILTER_SIZE], tracked tables by hash */
+static dlist_head *buckets;		/* [max_tables()], tracked tables by hash */
 
-/* Get the number of tables that can be tracked. */
+/* Get the maximum number of tracked tables. */
 static uint32
 max_tables(void)
 {
@@ -73,8 +72,7 @@ emogi_tables_shmem_startup(bool found)
 							  &found_tables);
 	if (found)
 		return;
-	memset(emogi_tables, 0, offsetof(EmogiTables, tables));	/* an entry is set up when it is first
-															 * taken */
+	memset(emogi_tables, 0, offsetof(EmogiTables, tables));	/* entries are set up on first use */
 	pg_atomic_init_u32(&emogi_tables->ntracked, 0);
 	dlist_init(&emogi_tables->free);
 	dlist_init(&emogi_tables->idle);
@@ -106,7 +104,7 @@ bucket_of(Oid database, Oid relid)
 	return &buckets[hash_name(database, relid) % max_tables()];
 }
 
-/* Find the entry of a table; NULL when it is not tracked. Caller holds cache_lock. */
+/* Find the entry of a table; NULL if it is not tracked. Caller holds cache_lock. */
 EmogiTable *
 emogi_tables_find(Oid database, Oid relid)
 {
@@ -124,7 +122,7 @@ emogi_tables_find(Oid database, Oid relid)
 
 /* Free an entry without references. Caller holds cache_lock exclusively. */
 static void
-let_go(EmogiTable *table)
+free_entry(EmogiTable *table)
 {
 	pg_atomic_fetch_sub_u32(counter_of(table->database, table->relid), 1);
 	pg_atomic_fetch_sub_u32(&emogi_tables->ntracked, 1);
@@ -138,7 +136,7 @@ let_go(EmogiTable *table)
  * Free the entries of a list that have been idle for too long. Caller holds cache_lock exclusively.
  */
 static void
-let_go_idle(dlist_head *list, int most_ms)
+free_idle(dlist_head *list, int max_ms)
 {
 	TimestampTz now;
 
@@ -149,9 +147,9 @@ let_go_idle(dlist_head *list, int most_ms)
 	{
 		EmogiTable *table = dlist_head_element(EmogiTable, rest, list);
 
-		if (!TimestampDifferenceExceeds(table->idle_since, now, most_ms))
+		if (!TimestampDifferenceExceeds(table->idle_since, now, max_ms))
 			break;
-		let_go(table);
+		free_entry(table);
 	}
 }
 
@@ -159,13 +157,13 @@ let_go_idle(dlist_head *list, int most_ms)
 void
 emogi_tables_let_go_idle(void)
 {
-	let_go_idle(&emogi_tables->idle, EMOGI_IDLE_MS);
-	let_go_idle(&emogi_tables->told, EMOGI_TOLD_IDLE_MS);
+	free_idle(&emogi_tables->idle, EMOGI_IDLE_MS);
+	free_idle(&emogi_tables->told, EMOGI_TOLD_IDLE_MS);
 }
 
 /*
- * Is a table of this database perhaps tracked? A look without lock at the filter, which knows
- * nearly all that are not.
+ * May a table of this database be tracked? Reads the filter, without a lock; false positives are
+ * rare.
  */
 bool
 emogi_tables_may_have(Oid relid)
@@ -174,8 +172,7 @@ emogi_tables_may_have(Oid relid)
 }
 
 /*
- * Take an entry that is free, or else the one that has been idle for longest; NULL when all have
- * references.
+ * Take a free entry, or else the one that has been idle for longest; NULL if all have references.
  */
 static EmogiTable *
 take_entry(void)
@@ -189,14 +186,14 @@ take_entry(void)
 
 		if (dlist_is_empty(idle))
 			return NULL;
-		let_go(dlist_head_element(EmogiTable, rest, idle));
+		free_entry(dlist_head_element(EmogiTable, rest, idle));
 	}
 	return dlist_container(EmogiTable, rest, dlist_pop_head_node(&emogi_tables->free));
 }
 
 /*
- * Make an entry for a table, without references, seen by every writer that commits from now on;
- * NULL without room.
+ * Add an entry for a table, without references, which every writer that commits from now on sees;
+ * NULL if there is no room.
  */
 EmogiTable *
 emogi_tables_add(Oid relid)
@@ -221,35 +218,35 @@ emogi_tables_add(Oid relid)
 
 /* ---- references; caller holds cache_lock exclusively ---- */
 
-/* Count the tables that are tracked. */
+/* Get the number of tracked tables. */
 uint32
 emogi_tables_ntracked(void)
 {
 	return pg_atomic_read_u32(&emogi_tables->ntracked);
 }
 
-/* Can so many tables be tracked, if no others are? */
+/* Can this many tables be tracked, if no others are? */
 bool
 emogi_tables_can_hold(int ntables)
 {
 	return (uint32) ntables <= max_tables();
 }
 
-/* Note that a Graph on a table has been published. */
+/* Record that a graph on a table has been published. */
 void
 emogi_tables_publish(int table)
 {
 	emogi_tables->tables[table].published = true;
 }
 
-/* Note that a Graph on a table makes room for others. */
+/* Record that a graph on a table has been evicted to make room. */
 void
 emogi_tables_displace(int table)
 {
 	emogi_tables->tables[table].published = false;
 }
 
-/* Give a reference back; the last one takes the entry with it, or leaves it idle. */
+/* Release a reference; the last one frees the entry, or leaves it idle. */
 void
 emogi_tables_release(int table)
 {
@@ -260,23 +257,23 @@ emogi_tables_release(int table)
 	entry->idle_since = GetCurrentTimestamp();
 	dlist_push_tail(entry->told ? &emogi_tables->told : &emogi_tables->idle, &entry->rest);
 	if ((entry->published && !entry->told) || entry->unwanted)
-		let_go(entry);
+		free_entry(entry);
 	emogi_tables_let_go_idle();
 }
 
-/* Track one table no longer than a Graph needs it. */
+/* Stop tracking a table when no graph needs it. */
 static void
 untrack(EmogiTable *table)
 {
 	table->unwanted = true;
 	if (table->references == 0)
-		let_go(table);
+		free_entry(table);
 }
 
 /*
- * Track a table, or all of a database (relid = InvalidOid), no longer: at once, or when the last
- * Graph on it is freed, which may be in use or on a GPU. Whoever tracks it before goes on with what
- * is known. Caller holds cache_lock exclusively.
+ * Stop tracking a table, or all tables of a database (relid = InvalidOid): at once, or when the
+ * last graph on it is freed, which may be in use or on a GPU. If it is tracked again before, its
+ * state is still valid. Caller holds cache_lock exclusively.
  */
 void
 emogi_tables_untrack(Oid database, Oid relid)
@@ -291,7 +288,7 @@ emogi_tables_untrack(Oid database, Oid relid)
 			untrack(&emogi_tables->tables[i]);
 }
 
-/* Count the Graphs that stand on a table, those that are being built included. */
+/* Get the number of graphs on a table, including those that are being built. */
 int
 emogi_tables_references(Oid database, Oid relid)
 {
@@ -300,7 +297,7 @@ emogi_tables_references(Oid database, Oid relid)
 	return table != NULL ? table->references : 0;
 }
 
-/* Get the table that an entry with a reference stands for. */
+/* Get the table of an entry that has a reference. */
 Oid
 emogi_tables_relid(int table)
 {

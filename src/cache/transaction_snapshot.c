@@ -1,6 +1,5 @@
 /*
- * transaction_snapshot.c: what a snapshot sees of other transactions, in full transaction ids,
- * which are never used twice.
+ * transaction_snapshot.c: snapshots in terms of full transaction ids, which are never reused
  */
 #include "postgres.h"
 
@@ -11,10 +10,7 @@
 #include "cache/cache.h"
 #include "base/compat.h"
 
-/*
- * Get the full id of a transaction that a snapshot or the like has named; next = an id that is not
- * yet given out.
- */
+/* Get the full id of a transaction in a snapshot; next = an id that is not assigned yet. */
 uint64
 emogi_transaction_snapshot_full(TransactionId xid, uint64 next)
 {
@@ -36,9 +32,9 @@ emogi_transaction_snapshot_compare(const void *a, const void *b)
 }
 
 /*
- * Note what a snapshot sees of other transactions, with a palloced running[]; false when it is of a
- * kind that Graphs are not shared under, or sees too many running transactions. The own transaction
- * counts as running: a Graph that it builds never holds changes of its own.
+ * Convert a snapshot, with a palloced running[]; return false if graphs cannot be cached under
+ * snapshots of its kind, or if it has too many running transactions. The current transaction counts
+ * as running: a graph that it builds never contains its own changes.
  */
 bool
 emogi_transaction_snapshot_take(Snapshot snapshot, EmogiTransactionSnapshot *xids)
@@ -67,7 +63,7 @@ emogi_transaction_snapshot_take(Snapshot snapshot, EmogiTransactionSnapshot *xid
 	return true;
 }
 
-/* Does a snapshot see this top-level transaction as not yet ended? */
+/* Does a snapshot see this top-level transaction as still running? */
 bool
 emogi_transaction_snapshot_running(const EmogiTransactionSnapshot *xids, uint64 xid)
 {
@@ -80,8 +76,8 @@ emogi_transaction_snapshot_running(const EmogiTransactionSnapshot *xids, uint64 
 }
 
 /*
- * Has this transaction, which has ended, committed? One whose outcome the server has already thrown
- * away counts as committed, which is the safe side.
+ * Has this transaction, which has ended, committed? If its status has already been truncated from
+ * the commit log it counts as committed, which is the conservative answer.
  */
 bool
 emogi_transaction_snapshot_committed(uint64 xid)
@@ -99,9 +95,9 @@ emogi_transaction_snapshot_committed(uint64 xid)
 }
 
 /*
- * Does a snapshot see all transactions as ended that the base does? The own transaction runs in
- * both. Those of a standby may leave subtransactions out, which the other then has as running: no
- * is the safe answer.
+ * Does a snapshot see as ended all transactions that the base sees as ended? The current
+ * transaction is running in both. Snapshots of a standby may lack subtransactions that the other
+ * one has as running: false is the conservative answer.
  */
 bool
 emogi_transaction_snapshot_contain(const EmogiTransactionSnapshot *xids,

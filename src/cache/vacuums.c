@@ -1,14 +1,14 @@
 /*
- * vacuums.c: how many VACUUMs of a table have ended.
+ * vacuums.c: counters of finished VACUUMs per table
  *
- * Before PostgreSQL 19 nobody but VACUUM sets bits of the visibility map of a file that is there
- * already. So while none was at work between two looks at the map, a bit that both show was set all
- * the time. The LSN of a map page says the same, but some minor releases move it when a bit is
- * cleared, too, which every first write to a page does.
+ * Before PostgreSQL 19 only VACUUM sets bits in the visibility map of an existing file. Therefore,
+ * if no VACUUM was running between two reads of the map, a bit that is set in both was set all the
+ * time. The LSN of a map page would tell the same, but some minor releases also advance it when a
+ * bit is cleared, as by the first write to each page.
  *
- * Whoever has vacuumed counts before giving his lock back: at PRE_COMMIT; and at every abort under
- * such a lock, for by then the server has forgotten that it was a VACUUM. Counters are by hash of
- * the name: what counts for another table does no harm.
+ * A VACUUM is counted before it releases its lock: at PRE_COMMIT, and at every abort under such a
+ * lock, because by then the server no longer knows that it was a VACUUM. Counters are shared by
+ * tables with the same hash; additional counts do no harm.
  */
 #include "postgres.h"
 
@@ -67,14 +67,16 @@ at_end_of_transaction(XactEvent event, void *arg)
 		emogi_compat_each_lock(LOCKBIT_ON(ShareUpdateExclusiveLock), count);
 }
 
-/* Watch the ends of VACUUMs; called once, in the postmaster. */
+/* Install the callback for ends of VACUUMs; called once, in the postmaster. */
 void
 emogi_vacuums_init(void)
 {
 	RegisterXactCallback(at_end_of_transaction, NULL);
 }
 
-/* Count the VACUUMs of a table of this database that have ended. To be read before the map is. */
+/*
+ * Get the number of finished VACUUMs of a table of this database. Call this before reading the map.
+ */
 uint64
 emogi_vacuums_ended(Oid relid)
 {
@@ -85,8 +87,8 @@ emogi_vacuums_ended(Oid relid)
 }
 
 /*
- * May a VACUUM of a table be at work? To be asked after the map was read. On a standby nobody can
- * tell.
+ * May a VACUUM of a table be running? Call this after reading the map. Unknown, so true, on a
+ * standby.
  */
 bool
 emogi_vacuums_at_work(Oid relid)

@@ -1,22 +1,24 @@
 /*
- * sink.c: where edges enter the Region.
+ * sink.c: writing edges into the arena
  *
- * A sink appends to chunks of its own, so that any number of processes can fill one slot without a
- * lock but for the taking of a chunk. The count in a chunk's header is kept edge by edge: whenever
- * a process stops, for whatever reason, what it has put stands in the Region and nothing needs to
- * be flushed.
+ * A sink appends to chunks of its own, so that any number of processes can fill one slot, with
+ * locking only for the allocation of chunks. The count in a chunk's header is updated at each edge:
+ * whenever a process stops, for whatever reason, its edges are in the arena and nothing needs to be
+ * flushed.
  *
- * Tables fill sinks from heap_scan.c. Everything else goes through the executor, with the caller's
- * rights, as
+ * heap_scan.c fills sinks from tables. Everything else goes through the executor, with the caller's
+ * permissions, as
+ *
  *     SELECT _emogi_sink($1, q.c1, q.c2) FROM (query) AS q(c1, c2)
- * or, where a column gives vertices that are there with or without an edge,
- * _emogi_sink_vertices($1, q.c1, q.c2, q.c3), where _emogi_sink is a parallel-safe aggregate: its
- * rows never leave the process that made them.
  *
- * Anybody may call an aggregate, also in the query of a graph. So $1 is the load: a random number
- * that names the slot from the start of this query to its end, and that stands in no plan. Rows are
- * refused that come without it, from another session, or in another form than that of the query:
- * with other keys, with or without weights or vertices.
+ * or, if a column has vertices that are included even without an edge, _emogi_sink_vertices($1,
+ * q.c1, q.c2, q.c3). _emogi_sink is a parallel-safe aggregate: its rows never leave the process
+ * that made them.
+ *
+ * Anybody may call an aggregate, also in the query of a graph. Therefore $1 is the load token: a
+ * random number that identifies the slot from the start of this query to its end, and that does not
+ * appear in any plan. Rows are rejected if they come without it, from another session, or in a form
+ * that differs from the query's: with other keys, with or without weights or vertices.
  */
 #include "postgres.h"
 
@@ -47,14 +49,14 @@ PG_FUNCTION_INFO_V1(emogi_sink_serialize);
 PG_FUNCTION_INFO_V1(emogi_sink_deserialize);
 PG_FUNCTION_INFO_V1(emogi_sink_final);
 
-/* Get the backend that a process works for: its leader in a parallel query, else itself. */
+/* Get the backend that a process works for: its leader in a parallel query, otherwise itself. */
 static int
 session_pid(void)
 {
 	return MyProc->lockGroupLeader != NULL ? MyProc->lockGroupLeader->pid : MyProcPid;
 }
 
-/* Raise 55000 for rows that emogi has not asked for. */
+/* Raise 55000 for rows that emogi has not requested. */
 void
 emogi_sink_refuse_caller(void)
 {
@@ -64,7 +66,7 @@ emogi_sink_refuse_caller(void)
 }
 
 /*
- * Open a sink on the slot of this session that a token names, or, with is_load, that a load does.
+ * Open a sink on the slot of this session with this token, or, with is_load, with this load token.
  */
 static void
 open_slot(EmogiSink *sink, uint64 token, bool is_load)
@@ -90,7 +92,7 @@ open_slot(EmogiSink *sink, uint64 token, bool is_load)
 		emogi_sink_refuse_caller();
 }
 
-/* Open a sink on the slot that a token names, which must be of this session. */
+/* Open a sink on the slot with this token, which must belong to this session. */
 void
 emogi_sink_open(EmogiSink *sink, uint64 token)
 {
@@ -99,9 +101,9 @@ emogi_sink_open(EmogiSink *sink, uint64 token)
 }
 
 /*
- * Open the sink of an aggregate on the slot that its first argument names, which must be of this
- * session, and whose edges it must have been asked for, in this form: keys that are no integers,
- * vertices beside edges, weights. Raises 55000.
+ * Open the sink of an aggregate on the slot with the load token in its first argument, which must
+ * belong to this session, and whose edges must have been requested in this form: keys that are not
+ * integers, vertices beside edges, weights. Raises 55000.
  */
 void
 emogi_sink_open_load(EmogiSink *sink, FunctionCallInfo fcinfo, bool keys, bool vertices,
@@ -115,7 +117,7 @@ emogi_sink_open_load(EmogiSink *sink, FunctionCallInfo fcinfo, bool keys, bool v
 	emogi_sink_open_keys(sink);
 }
 
-/* Take a new chunk for a sink whose chunk is full. Raises 53200. */
+/* Allocate a new chunk for a sink whose chunk is full. Raises 53200. */
 void
 emogi_sink_next_chunk(EmogiSink *sink)
 {
@@ -139,9 +141,9 @@ emogi_sink_next_chunk(EmogiSink *sink)
 }
 
 /*
- * Raise 22023 for a weight that is out of range. The HINT has a condition that leaves out this one
- * and its like. NaN is above all other numbers for PostgreSQL. A column that is negative may be an
- * integer's, which cannot be compared with 'Infinity'.
+ * Raise 22023 for a weight out of range. The HINT has a condition that excludes it and similar
+ * ones. For PostgreSQL NaN is greater than all other numbers. A negative weight may come from an
+ * integer column, which cannot be compared with 'Infinity'.
  */
 void
 emogi_sink_refuse_weight(const EmogiSink *sink, const char *src, const char *dst, double weight)
@@ -149,7 +151,8 @@ emogi_sink_refuse_weight(const EmogiSink *sink, const char *src, const char *dst
 	static const struct
 	{
 		const char *range;
-		const char *condition;	/* of those that are not negative, or may be */
+		const char *condition;	/* excludes invalid weights that are not negative, or all if
+								 * negative ones are allowed */
 	}			allowed[] = {
 		[EMOGI_WEIGHTS_LENGTHS] = {"Weights must not be negative or NaN.", "weight <> 'NaN'"},
 		[EMOGI_WEIGHTS_CONDUCTANCES] = {"Weights must be finite and not negative.",
@@ -169,8 +172,8 @@ emogi_sink_refuse_weight(const EmogiSink *sink, const char *src, const char *dst
 }
 
 /*
- * Raise 22004 for an edge without a weight. Rows of a query may have a cost for each way: nobody
- * knows here.
+ * Raise 22004 for an edge without a weight. Rows of a query may have a cost for each direction,
+ * which is not known here.
  */
 void
 emogi_sink_refuse_null_weight(const char *src, const char *dst)
@@ -183,7 +186,7 @@ emogi_sink_refuse_null_weight(const char *src, const char *dst)
 					 "reverse_cost: no edge that way.")));
 }
 
-/* Write a column under a name, which it may have. */
+/* Write a column with an alias, unless it already has that name. */
 static const char *
 named(const char *column, const char *name)
 {
@@ -191,8 +194,8 @@ named(const char *column, const char *name)
 }
 
 /*
- * Raise 22004 for a row from src to dst, texts, that lacks the cost of one way, the column
- * `lacking`; the other way's is `other`.
+ * Raise 22004 for a row from src to dst, given as text, that lacks the cost of one direction, the
+ * column `lacking`; that of the other direction is `other`.
  */
 void
 emogi_sink_refuse_null_way(const char *src, const char *dst, const char *lacking, const char *other,
@@ -212,7 +215,7 @@ emogi_sink_refuse_null_way(const char *src, const char *dst, const char *lacking
 					 back ? kept : filled, back ? filled : kept)));
 }
 
-/* Get the state of the aggregate, made on the first row. */
+/* Get the state of the aggregate; it is created at the first row. */
 EmogiSink *
 emogi_sink_state(FunctionCallInfo fcinfo)
 {
@@ -228,7 +231,7 @@ emogi_sink_state(FunctionCallInfo fcinfo)
 	return sink;
 }
 
-/* Have a sink take vertices from here on, or edges again: each kind has a chunk of its own. */
+/* Switch a sink to vertices, or back to edges: each kind has a chunk of its own. */
 void
 emogi_sink_turn(EmogiSink *sink, bool alone)
 {
@@ -242,7 +245,7 @@ emogi_sink_turn(EmogiSink *sink, bool alone)
 	}
 }
 
-/* Put a vertex into a sink that takes vertices, as both ends of what is no edge. */
+/* Put a vertex into a sink that is switched to vertices, as both ends of a pseudo-edge. */
 void
 emogi_sink_put_vertex(EmogiSink *sink, int64 vertex)
 {
@@ -253,8 +256,8 @@ emogi_sink_put_vertex(EmogiSink *sink, int64 vertex)
 }
 
 /*
- * Put the edge of a row of integers, if it has one; weight: number of the argument that is its
- * weight, 0 = it has none.
+ * Put the edge of a row of integers, if it has one; weight: number of the argument with its weight,
+ * 0 = none.
  */
 static void
 put_edge(EmogiSink *sink, FunctionCallInfo fcinfo, int weight)
@@ -270,12 +273,9 @@ put_edge(EmogiSink *sink, FunctionCallInfo fcinfo, int weight)
 		emogi_sink_put_weighted(sink, src, dst, PG_GETARG_FLOAT8(weight));
 }
 
-/*
- * Take a row of integers of an aggregate. vertex, weight: numbers of the arguments; 0 = there is
- * none.
- */
+/* Process a row of integers of an aggregate. vertex, weight: numbers of the arguments; 0 = none. */
 static inline Datum
-take_row(FunctionCallInfo fcinfo, int vertex, int weight)
+process_row(FunctionCallInfo fcinfo, int vertex, int weight)
 {
 	EmogiSink  *sink = emogi_sink_state(fcinfo);
 
@@ -298,7 +298,7 @@ take_row(FunctionCallInfo fcinfo, int vertex, int weight)
 Datum
 emogi_sink_transition(PG_FUNCTION_ARGS)
 {
-	return take_row(fcinfo, 0, 0);
+	return process_row(fcinfo, 0, 0);
 }
 
 /*
@@ -308,7 +308,7 @@ emogi_sink_transition(PG_FUNCTION_ARGS)
 Datum
 emogi_sink_transition_weighted(PG_FUNCTION_ARGS)
 {
-	return take_row(fcinfo, 0, 4);
+	return process_row(fcinfo, 0, 4);
 }
 
 /*
@@ -318,12 +318,12 @@ emogi_sink_transition_weighted(PG_FUNCTION_ARGS)
 Datum
 emogi_sink_transition_vertices(PG_FUNCTION_ARGS)
 {
-	return take_row(fcinfo, 4, PG_NARGS() > 5 ? 5 : 0);
+	return process_row(fcinfo, 4, PG_NARGS() > 5 ? 5 : 0);
 }
 
 /*
- * emogi_sink_combine(internal, internal) -> internal: only the counters; the edges are in the
- * Region.
+ * emogi_sink_combine(internal, internal) -> internal: combines only the counters; the edges are in
+ * the arena.
  */
 Datum
 emogi_sink_combine(PG_FUNCTION_ARGS)
@@ -384,8 +384,8 @@ emogi_sink_final(PG_FUNCTION_ARGS)
 }
 
 /*
- * Get the type of the keys of a query, or raise the error that emogi_sink_query would raise for its
- * form; does not run it.
+ * Get the key type of a query, or raise the error that emogi_sink_query would raise for its form;
+ * does not run it.
  */
 EmogiKeyType
 emogi_sink_check_query(const char *query, bool wants_weight)
@@ -401,7 +401,7 @@ emogi_sink_check_query(const char *query, bool wants_weight)
 	return columns.key;
 }
 
-/* Write a column of q as an argument. cast: to a type; NULL = as it is. */
+/* Write a column of q as an argument. cast: type to cast to; NULL = no cast. */
 static void
 write_argument(StringInfo sql, int column, const char *cast)
 {
@@ -410,8 +410,8 @@ write_argument(StringInfo sql, int column, const char *cast)
 }
 
 /*
- * Write the SELECT list that sinks the edges of q.c1, q.c2 and so on, with keys of the type that
- * the aggregate knows. Its parameter is the load.
+ * Write the SELECT list that sinks the edges of q.c1, q.c2 and so on, with keys cast to the
+ * aggregate's argument types. Its parameter is the load token.
  */
 static void
 write_select(StringInfo sql, const EmogiCall *call, const EmogiEdgeColumns *columns)
@@ -433,8 +433,9 @@ write_select(StringInfo sql, const EmogiCall *call, const EmogiEdgeColumns *colu
 }
 
 /*
- * Begin a load, the run of a query whose edges _emogi_sink takes; get its parameter. Plans do not
- * show what that is: PostgreSQL puts no value into a plan that is not said to be constant.
+ * Start a load, that is, the execution of a query whose edges _emogi_sink receives; get its
+ * parameter. Plans do not show its value: PostgreSQL puts a value into a plan only if it is marked
+ * as constant.
  */
 static ParamListInfo
 begin_load(EmogiCall *call, const EmogiEdgeColumns *columns)
@@ -450,7 +451,7 @@ begin_load(EmogiCall *call, const EmogiEdgeColumns *columns)
 	return params;
 }
 
-/* End a load. An error ends it with the slot. */
+/* End a load. After an error it ends with the slot. */
 static void
 end_load(EmogiCall *call)
 {
@@ -471,10 +472,9 @@ load(EmogiCall *call, SPIPlanPtr plan, const EmogiEdgeColumns *columns)
 }
 
 /*
- * Get the query, inside SPI, that sinks the edges of a Source, the columns that it reads, and the
- * query of the rows alone. Its text is a user's: that it parses on its own as one SELECT is what
- * makes it safe to put between parentheses. There its columns get names of ours, whatever theirs
- * are.
+ * Get the query, inside SPI, that sinks the edges of a source, the columns that it reads, and the
+ * query of the rows alone. Its text is a user's: because it parses on its own as one SELECT, it is
+ * safe to embed it in parentheses. There its columns get new names.
  */
 static char *
 sinking_query(const EmogiCall *call, const EmogiSource *source, EmogiEdgeColumns *columns,
@@ -500,7 +500,7 @@ sinking_query(const EmogiCall *call, const EmogiSource *source, EmogiEdgeColumns
 	return sql.data;
 }
 
-/* ---- what Citus reads ---- */
+/* ---- queries of Citus tables ---- */
 
 /* Does a prepared query read tables of Citus? */
 static bool
@@ -516,8 +516,8 @@ reads_citus(SPIPlanPtr plan)
 }
 
 /*
- * Have the rows of a query, inside SPI and under the active snapshot, stand under a name for other
- * queries there; get what they are in.
+ * Materialize the rows of a query, inside SPI and under the active snapshot, as a named relation
+ * for other queries there; return its tuplestore.
  */
 static Tuplestorestate *
 keep_rows(const char *query, const char *name)
@@ -543,9 +543,9 @@ keep_rows(const char *query, const char *name)
 }
 
 /*
- * Sink the rows of a query that reads tables of Citus, inside SPI. Citus would have our aggregate
- * called where shards are, and it is not there: so it is asked for the rows alone, and they are
- * sunk when all have come.
+ * Sink the rows of a query that reads tables of Citus, inside SPI. Citus would call our aggregate
+ * on the nodes with the shards, where it does not exist: therefore the rows are first collected,
+ * and then sunk.
  */
 static void
 sink_in_two_steps(EmogiCall *call, const EmogiEdgeColumns *columns, const char *rows, Oid *types)
@@ -565,8 +565,8 @@ sink_in_two_steps(EmogiCall *call, const EmogiEdgeColumns *columns, const char *
 }
 
 /*
- * Fill a call's slot with the edges of a Source that is read by the executor. It runs as the
- * caller, under the caller's snapshot, read only, in parallel where the planner sees fit.
+ * Fill a call's slot with the edges of a source that is read by the executor: as the caller, under
+ * the caller's snapshot, read only, in parallel if the planner chooses so.
  */
 void
 emogi_sink_query(EmogiCall *call, const EmogiSource *source, EmogiWeights weights, bool careful)
@@ -600,22 +600,23 @@ emogi_sink_query(EmogiCall *call, const EmogiSource *source, EmogiWeights weight
 }
 
 /*
- * Fill a call's slot with the edges of a tree, which is open: as emogi_sink_query does with those
- * of a Source, but it is the tree that is run and not its text.
+ * Fill a call's slot with the edges of an analyzed query, which is open, as emogi_sink_query does
+ * with a source; the analyzed query itself is run, not its text.
  */
 void
-emogi_sink_analyzed_query(EmogiCall *call, EmogiQueryAnalysis *tree, EmogiWeights weights,
+emogi_sink_analyzed_query(EmogiCall *call, EmogiQueryAnalysis *analysis, EmogiWeights weights,
 						  bool careful)
 {
 	StringInfoData select;
 	int64		nskipped;
 
 	initStringInfo(&select);
-	write_select(&select, call, &tree->columns);
-	emogi_sink_begin(call, &tree->columns.key,
-					 emogi_sink_weights(tree->columns.weight > 0, tree->columns.both_ways, weights),
+	write_select(&select, call, &analysis->columns);
+	emogi_sink_begin(call, &analysis->columns.key,
+					 emogi_sink_weights(analysis->columns.weight > 0, analysis->columns.both_ways,
+										weights),
 					 -1, careful);
-	nskipped = emogi_analysis_run(tree, select.data, begin_load(call, &tree->columns));
+	nskipped = emogi_analysis_run(analysis, select.data, begin_load(call, &analysis->columns));
 	end_load(call);
 	pg_atomic_fetch_add_u64(&call->slot->nskipped, (uint64) nskipped);
 }

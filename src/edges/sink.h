@@ -1,6 +1,6 @@
 /*
- * sink.h: how pages.c and sink.c put edges into the Region: edge by edge or a page's at once, so it
- * is inline.
+ * sink.h: inline functions by which pages.c and sink.c put edges into the arena, one by one or a
+ * page at a time
  */
 #ifndef EMOGI_SINK_H
 #define EMOGI_SINK_H
@@ -14,25 +14,26 @@ typedef struct EmogiSink
 	EmogiSlot  *slot;
 	EmogiWeights weights;		/* the slot's */
 	EmogiEdgeChunk *chunk;		/* NULL before the first edge */
-	bool		alone;			/* vertices are put, and not edges; see emogi_sink_turn */
+	bool		alone;			/* receives vertices, not edges; see emogi_sink_turn */
 	EmogiEdgeChunk *other_chunk;	/* of the other kind */
-	Size		most_bytes;		/* of a chunk that will be filled, at most: what is populated;
-								 * EMOGI_CHUNK_BYTES if not known */
+	Size		most_bytes;		/* maximum part of a chunk that will be filled, and so is populated;
+								 * EMOGI_CHUNK_BYTES if unknown */
 	uint64		nedges;
 	uint64		nskipped;		/* rows with a NULL end */
 
-	/* keys that are no integers; see sink_keys.c */
+	/* keys that are not integers; see sink_keys.c */
 	bool		has_keys;
 	EmogiKeyCoder coder;
 	EmogiKeyFiller filler;		/* of the slot's key table, in a build */
-	EmogiDictionary *dictionary;	/* of the slot, in looks; else NULL */
+	EmogiDictionary *dictionary;	/* of the slot, in page rescans; otherwise NULL */
 	int			nbatch;
 	Size		batch_bytes;
-	EmogiKeyBytes batch[EMOGI_KEYS_IN_FLIGHT];	/* [nbatch], source and target in turn */
+	EmogiKeyBytes batch[EMOGI_KEYS_IN_FLIGHT];	/* [nbatch], source and target alternating */
 	double		batch_weights[EMOGI_KEYS_IN_FLIGHT / 2];
-	bool		batch_alone[EMOGI_KEYS_IN_FLIGHT / 2];	/* no edge but a vertex, as both its ends */
-	MemoryContext scrap;		/* for bytes whose Datums go before the batch is put; NULL = they
-								 * stay */
+	bool		batch_alone[EMOGI_KEYS_IN_FLIGHT / 2];	/* a vertex, as both of its ends, instead of
+														 * an edge */
+	MemoryContext scrap;		/* for key bytes whose Datums are freed before the batch is put;
+								 * NULL = they are not */
 } EmogiSink;
 
 extern void emogi_sink_open(EmogiSink *sink, uint64 token);
@@ -72,8 +73,8 @@ emogi_sink_count(EmogiSink *sink, uint64 nedges, int64 min_key, int64 max_key)
 }
 
 /*
- * Get how many edges, at least one, may be written where into a sink without weights;
- * emogi_sink_count counts them.
+ * Get where the next edges of a sink without weights may be written; return how many, at least one.
+ * emogi_sink_count counts them afterwards.
  */
 static inline uint64
 emogi_sink_room(EmogiSink *sink, EmogiEdge **edges)
@@ -85,8 +86,8 @@ emogi_sink_room(EmogiSink *sink, EmogiEdge **edges)
 }
 
 /*
- * See to it that the next `count` edges, a page's at most, come into one chunk; get where the first
- * will be.
+ * Ensure that the next `count` edges, at most those of a page, go into one chunk; return the
+ * address of the first.
  */
 static inline const void *
 emogi_sink_reserve(EmogiSink *sink, uint64 count)
@@ -113,8 +114,8 @@ emogi_sink_put(EmogiSink *sink, int64 src, int64 dst)
 }
 
 /*
- * Get which weights a sink of edges takes: those that are wanted, if there are any. Of rows that
- * have an edge for each way weights say which there are, so they are read all the same.
+ * Get the weights that a sink of edges accepts: those requested, if there are any. If rows have an
+ * edge for each direction, weights determine which edges exist, so they are read in any case.
  */
 static inline EmogiWeights
 emogi_sink_weights(bool weighted, bool both_ways, EmogiWeights wanted)
@@ -124,7 +125,7 @@ emogi_sink_weights(bool weighted, bool both_ways, EmogiWeights wanted)
 	return both_ways && wanted == EMOGI_WEIGHTS_UNUSED ? EMOGI_WEIGHTS_LENGTHS : wanted;
 }
 
-/* Does a call that reads such weights take this one? */
+/* Is a weight valid for a call that reads such weights? */
 static inline bool
 emogi_weight_fits(EmogiWeights weights, double weight)
 {
@@ -135,7 +136,7 @@ emogi_weight_fits(EmogiWeights weights, double weight)
 	return isfinite(weight) && (weights == EMOGI_WEIGHTS_FACTORS || weight >= 0);
 }
 
-/* Append one edge to a sink with weights. Raises 22023 for a weight that the call refuses. */
+/* Append one edge to a sink with weights. Raises 22023 for an invalid weight. */
 static inline void
 emogi_sink_put_weighted(EmogiSink *sink, int64 src, int64 dst, double weight)
 {

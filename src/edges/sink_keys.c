@@ -1,12 +1,12 @@
 /*
- * sink_keys.c: edges whose ends are no integers.
+ * sink_keys.c: edges whose ends are not integers
  *
- * In a build the ends become temporary numbers of the slot's key table, in any process that scans;
- * when all have been read, build.c has a dictionary made of the table, and the numbers turned into
- * its codes. A look at some pages has a dictionary already: ends become its codes at once, and a
- * key that it has not is added.
+ * In a build, each scanning process turns ends into temporary numbers of the slot's key table;
+ * after the scan, build_dictionary.c has a dictionary built from the table, and the numbers
+ * translated to its codes. A page rescan already has a dictionary: ends are translated to its codes
+ * at once, and new keys are added.
  *
- * Keys are looked for many at a time, for each is a cache miss or two.
+ * Keys are looked up in batches, because each look-up costs one or two cache misses.
  */
 #include "postgres.h"
 
@@ -19,12 +19,12 @@
 #include "edges/sink.h"
 #include "base/arena.h"
 
-/* ---- beginning ---- */
+/* ---- start ---- */
 
 /*
- * Begin to gather edges in a call's slot, whose ends have such keys. dictionary: index of that
- * which has codes for them; -1 = it is yet to be made. careful: hash as no choice of keys can make
- * slow.
+ * Start to collect edges in a call's slot, whose ends have keys of this type. dictionary: index of
+ * the dictionary with their codes; -1 = it is built later. careful: use a hash that no choice of
+ * keys can make slow.
  */
 void
 emogi_sink_begin(EmogiCall *call, const EmogiKeyType *keys, EmogiWeights weights, int dictionary,
@@ -54,14 +54,14 @@ emogi_sink_begin(EmogiCall *call, const EmogiKeyType *keys, EmogiWeights weights
 	emogi_key_table_init(slot->key_table, words, careful);
 }
 
-/* Get memory for the keys that a process finds; an EmogiKeyAlloc. Raises 53200. */
+/* Allocate memory for the keys that a process finds; an EmogiKeyAlloc. Raises 53200. */
 static void *
-take_piece(void *arg, size_t bytes)
+allocate(void *arg, size_t bytes)
 {
 	return emogi_arena_alloc_any(EMOGI_OWNER_KEYS((EmogiSlot *) arg - emogi_shared->slots), bytes);
 }
 
-/* Prepare a sink for what its slot gathers. */
+/* Prepare a sink for the kind of keys that its slot collects. */
 void
 emogi_sink_open_keys(EmogiSink *sink)
 {
@@ -72,7 +72,7 @@ emogi_sink_open_keys(EmogiSink *sink)
 	sink->has_keys = true;
 	emogi_key_coder_init(&sink->coder, &slot->keys);
 	if (slot->key_table != NULL)
-		sink->filler = (EmogiKeyFiller) {.table = slot->key_table,.alloc = take_piece,.arg = slot};
+		sink->filler = (EmogiKeyFiller) {.table = slot->key_table,.alloc = allocate,.arg = slot};
 	else
 		sink->dictionary = emogi_dictionaries_get(slot->dictionary);
 }
@@ -91,8 +91,8 @@ emogi_sink_key_text(const EmogiSink *sink, Datum key)
 }
 
 /*
- * Get temporary numbers for the keys at hand; false when they are not wanted any more. Raises
- * 54000, 53200.
+ * Get temporary numbers for the keys of the batch; return false if they are no longer needed.
+ * Raises 54000, 53200.
  */
 static bool
 number_keys(EmogiSink *sink, int64 *ends)
@@ -104,7 +104,7 @@ number_keys(EmogiSink *sink, int64 *ends)
 		case EMOGI_KEYS_PUT:
 			break;
 		case EMOGI_KEYS_CROWDED:
-			return false;		/* all is read again */
+			return false;		/* everything is read again */
 		case EMOGI_KEYS_TOO_MANY:
 			ereport(ERROR,
 					(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
@@ -117,8 +117,8 @@ number_keys(EmogiSink *sink, int64 *ends)
 }
 
 /*
- * Get the code of a key that was not in the dictionary a moment ago; one of no meaning when there
- * are no more.
+ * Get the code of a key that was just not found in the dictionary; an arbitrary one if the
+ * dictionary has no codes left.
  */
 static int64
 add_key(EmogiSink *sink, EmogiKeyBytes key)
@@ -135,7 +135,7 @@ add_key(EmogiSink *sink, EmogiKeyBytes key)
 	return 0;
 }
 
-/* Get the codes of the keys at hand. */
+/* Get the codes of the keys of the batch. */
 static void
 code_keys(EmogiSink *sink, int64 *ends)
 {
@@ -145,7 +145,7 @@ code_keys(EmogiSink *sink, int64 *ends)
 			ends[i] = add_key(sink, sink->batch[i]);
 }
 
-/* Put the edges at hand into the Region. Raises 53200 and 54000. */
+/* Put the edges of the batch into the arena. Raises 53200 and 54000. */
 void
 emogi_sink_flush(EmogiSink *sink)
 {
@@ -172,7 +172,7 @@ emogi_sink_flush(EmogiSink *sink)
 	sink->batch_bytes = 0;
 }
 
-/* Get the bytes of a key, in a copy if its Datum goes before the sink is flushed. */
+/* Get the bytes of a key, copied if its Datum is freed before the sink is flushed. */
 static EmogiKeyBytes
 encode(EmogiSink *sink, Datum key, bool goes)
 {
@@ -187,8 +187,7 @@ encode(EmogiSink *sink, Datum key, bool goes)
 }
 
 /*
- * Append the two ends of an edge, or a vertex twice, to a sink's batch, which is put when it is
- * full.
+ * Append the two ends of an edge, or a vertex twice, to a sink's batch, and flush it if it is full.
  */
 static void
 put_ends(EmogiSink *sink, Datum src, Datum dst, double weight, bool alone)
@@ -209,9 +208,9 @@ put_ends(EmogiSink *sink, Datum src, Datum dst, double weight, bool alone)
 }
 
 /*
- * Append an edge to a sink with keys that are no integers, and a weight where it takes them. scrap:
- * the Datums go before the sink is flushed by its owner, and their bytes are kept there; NULL =
- * they stay. Raises 22023, 53200 and 54000.
+ * Append an edge to a sink with keys that are not integers, and a weight if the sink has weights.
+ * If sink->scrap is set, the Datums are freed before the sink is flushed by its owner, and their
+ * bytes are copied there; NULL = they are not freed. Raises 22023, 53200 and 54000.
  */
 void
 emogi_sink_put_keys(EmogiSink *sink, Datum src, Datum dst, double weight)
@@ -224,8 +223,8 @@ emogi_sink_put_keys(EmogiSink *sink, Datum src, Datum dst, double weight)
 }
 
 /*
- * Is one of two ends a row with a NULL? Such an edge is none, as one with an end that is NULL.
- * Raises 42804.
+ * Is one of two ends a row with a NULL? Then there is no edge, as with an end that is NULL. Raises
+ * 42804.
  */
 bool
 emogi_sink_lacks_end(EmogiSink *sink, Datum src, Datum dst)
@@ -233,7 +232,7 @@ emogi_sink_lacks_end(EmogiSink *sink, Datum src, Datum dst)
 	return emogi_key_coder_lacks(&sink->coder, src) || emogi_key_coder_lacks(&sink->coder, dst);
 }
 
-/* Raise 22004 for an edge without a weight, whose ends are no integers. */
+/* Raise 22004 for an edge without a weight, whose ends are not integers. */
 void
 emogi_sink_refuse_null_of_keys(const EmogiSink *sink, Datum src, Datum dst)
 {
@@ -247,9 +246,7 @@ PG_FUNCTION_INFO_V1(emogi_sink_transition_keys_vertices);
 PG_FUNCTION_INFO_V1(emogi_sink_transition_rows);
 PG_FUNCTION_INFO_V1(emogi_sink_transition_rows_vertices);
 
-/*
- * Open the sink of an aggregate on its slot. rows, vertices, weighted: what it is declared to take.
- */
+/* Open the sink of an aggregate on its slot. rows, vertices, weighted: its declared arguments. */
 static void
 open_aggregate(EmogiSink *sink, FunctionCallInfo fcinfo, bool rows, bool vertices, bool weighted)
 {
@@ -267,7 +264,7 @@ open_aggregate(EmogiSink *sink, FunctionCallInfo fcinfo, bool rows, bool vertice
 	MemoryContextSwitchTo(old);
 }
 
-/* Is an argument of an aggregate a vertex, and not NULL or a row with one? */
+/* Is an argument of an aggregate a vertex, neither NULL nor a row with a NULL? */
 static bool
 is_vertex(EmogiSink *sink, FunctionCallInfo fcinfo, int n)
 {
@@ -275,11 +272,11 @@ is_vertex(EmogiSink *sink, FunctionCallInfo fcinfo, int n)
 }
 
 /*
- * Take a row of an aggregate; rows: its ends are declared as such. vertex: number of the argument
- * that is a vertex; 0 = none is.
+ * Process a row of an aggregate; rows: its ends are declared as record. vertex: number of the
+ * argument that is a vertex; 0 = none.
  */
 static Datum
-take_row(FunctionCallInfo fcinfo, bool rows, int vertex)
+process_row(FunctionCallInfo fcinfo, bool rows, int vertex)
 {
 	EmogiSink  *sink = emogi_sink_state(fcinfo);
 	const int	weight = vertex > 0 ? 5 : 4;
@@ -308,7 +305,7 @@ take_row(FunctionCallInfo fcinfo, bool rows, int vertex)
 Datum
 emogi_sink_transition_keys(PG_FUNCTION_ARGS)
 {
-	return take_row(fcinfo, false, 0);
+	return process_row(fcinfo, false, 0);
 }
 
 /*
@@ -318,7 +315,7 @@ emogi_sink_transition_keys(PG_FUNCTION_ARGS)
 Datum
 emogi_sink_transition_keys_vertices(PG_FUNCTION_ARGS)
 {
-	return take_row(fcinfo, false, 4);
+	return process_row(fcinfo, false, 4);
 }
 
 /*
@@ -328,7 +325,7 @@ emogi_sink_transition_keys_vertices(PG_FUNCTION_ARGS)
 Datum
 emogi_sink_transition_rows(PG_FUNCTION_ARGS)
 {
-	return take_row(fcinfo, true, 0);
+	return process_row(fcinfo, true, 0);
 }
 
 /*
@@ -338,5 +335,5 @@ emogi_sink_transition_rows(PG_FUNCTION_ARGS)
 Datum
 emogi_sink_transition_rows_vertices(PG_FUNCTION_ARGS)
 {
-	return take_row(fcinfo, true, 4);
+	return process_row(fcinfo, true, 4);
 }

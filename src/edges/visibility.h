@@ -1,5 +1,5 @@
 /*
- * visibility.h: the tuples of a heap page that a snapshot sees.
+ * visibility.h: the tuples of a heap page that a snapshot sees
  */
 #ifndef EMOGI_VISIBILITY_H
 #define EMOGI_VISIBILITY_H
@@ -11,7 +11,7 @@
 #include "edges/edges.h"
 #include "edges/pages.h"
 
-/* A page, pinned, and its tuples that are to be decoded. */
+/* A pinned page, and its tuples to decode. */
 typedef struct EmogiVisiblePage
 {
 	Page		page;
@@ -20,8 +20,8 @@ typedef struct EmogiVisiblePage
 } EmogiVisiblePage;
 
 /*
- * A page's first tuple lies at its end and each next one below: no order that processors foresee
- * well. What lies so far ahead is asked for early: a tenth of the time.
+ * A page's first tuple is at its end and each next one below, an order that hardware prefetchers do
+ * not predict well. Prefetching at this distance reduces the time to a tenth.
  */
 #define EMOGI_AHEAD_BYTES 512
 
