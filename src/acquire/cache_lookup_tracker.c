@@ -13,7 +13,7 @@
 
 /* Does a graph have exactly the base tables of a lookup? */
 static bool
-has_leaves(const EmogiCached *cached, const EmogiCacheLookup *lookup)
+has_base_tables(const EmogiCached *cached, const EmogiCacheLookup *lookup)
 {
 	if (cached->nleaves != lookup->nleaves)
 		return false;
@@ -28,7 +28,8 @@ has_leaves(const EmogiCached *cached, const EmogiCacheLookup *lookup)
 static bool
 may_be_known(const EmogiCached *cached, const EmogiCacheLookup *lookup)
 {
-	if (lookup->own || lookup->xids.nrunning > cached->running_room || !has_leaves(cached, lookup))
+	if (lookup->own || lookup->xids.nrunning > cached->running_room ||
+		!has_base_tables(cached, lookup))
 		return false;
 	for (int i = 0; i < cached->nleaves; i++)
 		if (!emogi_recent_writers_usable(cached->leaves[i].table, &lookup->xids))

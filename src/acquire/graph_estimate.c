@@ -78,18 +78,18 @@ estimate_query(const char *query)
 }
 
 /*
- * Estimate the rows of a source, as the planner does. leaves: its heaps, locked; NIL if its rows
+ * Estimate the rows of a source, as the planner does. heaps: locked; NIL if its rows
  * are read through the executor. The caller's permissions on a relation have been checked.
  */
 double
-emogi_graph_estimate_rows(const EmogiSource *source, List *leaves)
+emogi_graph_estimate_rows(const EmogiSource *source, List *heaps)
 {
 	double		rows = 0;
 	ListCell   *cell;
 
-	if (leaves == NIL)
+	if (heaps == NIL)
 		return estimate_query(emogi_source_select(source));
-	foreach(cell, leaves)
+	foreach(cell, heaps)
 	{
 		Relation	rel = table_open(lfirst_oid(cell), NoLock);
 		BlockNumber pages;
@@ -186,10 +186,10 @@ unknown_keys(int length)
  * partitions or children has separate statistics for all of them together.
  */
 static KeyStatistics
-relation_keys(const EmogiSource *source, List *leaves, double rows)
+relation_keys(const EmogiSource *source, List *heaps, double rows)
 {
-	bool		of_children = leaves != NIL &&
-		(list_length(leaves) > 1 || linitial_oid(leaves) != source->relid);
+	bool		of_children = heaps != NIL &&
+		(list_length(heaps) > 1 || linitial_oid(heaps) != source->relid);
 	KeyStatistics	statistics_of_keys = {.min_key = PG_INT64_MAX, .max_key = PG_INT64_MIN};
 
 	if (add_key_column(source->relid, source->src, of_children, rows, source->key.class,
@@ -419,7 +419,7 @@ estimate_source(const EmogiSource *source)
 {
 	EmogiWeightType weight_type = EMOGI_WEIGHT_NONE;
 	KeyStatistics	keys = unknown_keys(sizeof(int64));
-	List	   *leaves = NIL;
+	List	   *heaps = NIL;
 	EmogiEstimate estimate;
 	Relation	rel;
 	bool		row_security;
@@ -438,15 +438,15 @@ estimate_source(const EmogiSource *source)
 	row_security = source->filter == NULL && emogi_access_check(rel, source);	/* of a filtered table the tree has asked (Q18) */
 	kind = rel->rd_rel->relkind;
 	relation_close(rel, NoLock);
-	if (row_security || !emogi_heap_scan_possible(source, &leaves))
-		leaves = NIL;
+	if (row_security || !emogi_heap_scan_possible(source, &heaps))
+		heaps = NIL;
 	if (source->weight > 0)
 		weight_type = widest_weight(get_atttype(source->relid, source->weight));
-	rows = emogi_graph_estimate_rows(source, leaves) * (source->reverse > 0 ? 2 : 1);
+	rows = emogi_graph_estimate_rows(source, heaps) * (source->reverse > 0 ? 2 : 1);
 	if (!row_security && kind != RELKIND_VIEW)
-		keys = relation_keys(source, leaves, rows);
+		keys = relation_keys(source, heaps, rows);
 	estimate = combine(rows, &keys, source->key.class, weight_type);
-	estimate.from_heaps = leaves != NIL;
+	estimate.from_heaps = heaps != NIL;
 	return estimate;
 }
 

@@ -81,7 +81,7 @@ reads_query(const EmogiSource *source)
 
 /* Find the reason; the last one is what remains. */
 static Reason
-find_reason(const EmogiSource *source, bool from_heaps, List *leaves, const char *why)
+find_reason(const EmogiSource *source, bool from_heaps, List *base_tables, const char *why)
 {
 	Reason		reason;
 	ListCell   *cell;
@@ -97,13 +97,13 @@ find_reason(const EmogiSource *source, bool from_heaps, List *leaves, const char
 						 "Have its rows in a table or a materialized view."};
 	if (!from_heaps)
 		return reason_of_relation(source);
-	if (leaves == NIL)
+	if (base_tables == NIL)
 		return (Reason) {"It has no partition.", "Call it when there are rows."};
-	if (list_length(leaves) > EMOGI_MAX_LEAVES)
+	if (list_length(base_tables) > EMOGI_MAX_LEAVES)
 		return (Reason) {psprintf("It has %d partitions or children; %d may be cached.",
-								  list_length(leaves), EMOGI_MAX_LEAVES),
+								  list_length(base_tables), EMOGI_MAX_LEAVES),
 			"Name one of its partitions."};
-	foreach(cell, leaves)
+	foreach(cell, base_tables)
 		if (is_not_cacheable(lfirst_oid(cell), &reason))
 			return reason;
 	return (Reason) {"Transactions in progress have changed it or are about to, or graphs that are "
@@ -116,10 +116,10 @@ find_reason(const EmogiSource *source, bool from_heaps, List *leaves, const char
  * reason for a query; NULL = find it.
  */
 void
-emogi_not_cacheable_report(const EmogiSource *source, bool from_heaps, List *leaves,
+emogi_not_cacheable_report(const EmogiSource *source, bool from_heaps, List *base_tables,
 						   const char *why)
 {
-	Reason		reason = find_reason(source, from_heaps, leaves, why);
+	Reason		reason = find_reason(source, from_heaps, base_tables, why);
 
 	ereport(ERROR,
 			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),

@@ -227,7 +227,7 @@ emogi_limits_of_slots(Oid userid)
 
 /* Would this many more extents in an account exceed the limits of its session or role? */
 EmogiLimit
-emogi_limits_of_memory(const EmogiAccount *account, uint64 ngranules)
+emogi_limits_of_memory(const EmogiAccount *account, uint64 nextents)
 {
 	uint64		session_limit = memory_limit(session_memory_mb);
 	uint64		role_limit = memory_limit(role_memory_mb);
@@ -236,9 +236,9 @@ emogi_limits_of_memory(const EmogiAccount *account, uint64 ngranules)
 	if (!account->limited)
 		return EMOGI_WITHIN_LIMITS;
 	if (session_memory_mb != 0 &&
-		count_extents(account->pid, InvalidOid, graph) + ngranules > session_limit)
+		count_extents(account->pid, InvalidOid, graph) + nextents > session_limit)
 		return EMOGI_AT_SESSION_MEMORY;
-	if (role_memory_mb != 0 && count_extents(0, account->userid, graph) + ngranules > role_limit)
+	if (role_memory_mb != 0 && count_extents(0, account->userid, graph) + nextents > role_limit)
 		return EMOGI_AT_ROLE_MEMORY;
 	return EMOGI_WITHIN_LIMITS;
 }

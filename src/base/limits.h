@@ -23,7 +23,7 @@ extern void emogi_limits_open_account(int index, int pid, Oid userid, bool limit
 extern void emogi_limits_close_account(int index);
 extern EmogiLimit emogi_limits_of_calls(int pid, Oid userid);
 extern EmogiLimit emogi_limits_of_slots(Oid userid);
-extern EmogiLimit emogi_limits_of_memory(const EmogiAccount *account, uint64 ngranules);
+extern EmogiLimit emogi_limits_of_memory(const EmogiAccount *account, uint64 nextents);
 extern void emogi_limits_report(EmogiLimit limit);
 extern uint64 emogi_limits_allowed_bytes(void);
 extern uint64 emogi_limits_backend_bytes(void);

@@ -30,7 +30,7 @@
 
 /* How long such an entry stays without a reference. */
 #define EMOGI_IDLE_MS		60000
-#define EMOGI_TOLD_IDLE_MS	3600000
+#define EMOGI_STAMPED_IDLE_MS	3600000
 
 EmogiTables *emogi_tables;
 static pg_atomic_uint32 *filter;	/* [EMOGI_FILTER_SIZE], tracked tables by hash */
@@ -158,7 +158,7 @@ void
 emogi_tables_let_go_idle(void)
 {
 	free_idle(&emogi_tables->idle, EMOGI_IDLE_MS);
-	free_idle(&emogi_tables->told, EMOGI_TOLD_IDLE_MS);
+	free_idle(&emogi_tables->told, EMOGI_STAMPED_IDLE_MS);
 }
 
 /*

@@ -174,12 +174,12 @@ emogi_sink_flush(EmogiSink *sink)
 
 /* Get the bytes of a key, copied if its Datum is freed before the sink is flushed. */
 static EmogiKeyBytes
-encode(EmogiSink *sink, Datum key, bool goes)
+encode(EmogiSink *sink, Datum key, bool is_temporary)
 {
 	EmogiKeyBytes bytes = emogi_key_coder_encode(&sink->coder, key);
 	char	   *copy;
 
-	if (!goes)
+	if (!is_temporary)
 		return bytes;
 	copy = MemoryContextAlloc(sink->scrap, Max(bytes.length, 1));
 	memcpy(copy, bytes.bytes, bytes.length);
@@ -192,10 +192,11 @@ encode(EmogiSink *sink, Datum key, bool goes)
 static void
 put_ends(EmogiSink *sink, Datum src, Datum dst, double weight, bool alone)
 {
-	const bool	goes = sink->scrap != NULL;
+	const bool	is_temporary = sink->scrap != NULL;
 
-	sink->batch[sink->nbatch] = encode(sink, src, goes);
-	sink->batch[sink->nbatch + 1] = alone ? sink->batch[sink->nbatch] : encode(sink, dst, goes);
+	sink->batch[sink->nbatch] = encode(sink, src, is_temporary);
+	sink->batch[sink->nbatch + 1] = alone ? sink->batch[sink->nbatch] :
+		encode(sink, dst, is_temporary);
 	sink->batch_weights[sink->nbatch / 2] = weight;
 	sink->batch_alone[sink->nbatch / 2] = alone;
 	sink->batch_bytes += sink->batch[sink->nbatch].length + sink->batch[sink->nbatch + 1].length;
@@ -203,7 +204,7 @@ put_ends(EmogiSink *sink, Datum src, Datum dst, double weight, bool alone)
 	if (sink->nbatch < EMOGI_KEYS_IN_FLIGHT && sink->batch_bytes < EMOGI_MAX_KEY_BYTES)
 		return;
 	emogi_sink_flush(sink);
-	if (goes)
+	if (is_temporary)
 		MemoryContextReset(sink->scrap);
 }
 

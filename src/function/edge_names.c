@@ -249,11 +249,11 @@ describe_query(const EmogiSource *source, Rows *rows)
 static void
 notice_unfit(const Rows *rows, Oid type)
 {
-	static TimestampTz told = 0;
+	static TimestampTz notified = 0;
 
-	if (told == GetCurrentStatementStartTimestamp())
+	if (notified == GetCurrentStatementStartTimestamp())
 		return;
-	told = GetCurrentStatementStartTimestamp();
+	notified = GetCurrentStatementStartTimestamp();
 	ereport(NOTICE,
 			(errmsg("column \"id\" has type %s and cannot name edges between vertices of type %s: "
 					"\"edge\" is NULL",

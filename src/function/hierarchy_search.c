@@ -75,7 +75,7 @@ emogi_hierarchy_search_prepare(EmogiCall *call, const EmogiGraph *graph)
 
 /* Copy the path of an answer into the current context. */
 static void
-take_path(const EmogiPathAnswer *answer, EmogiLocalPath *path)
+copy_path(const EmogiPathAnswer *answer, EmogiLocalPath *path)
 {
 	path->length = answer->length;
 	path->vertices = palloc_extended(Max(answer->length, 1) * sizeof *path->vertices,
@@ -118,7 +118,7 @@ emogi_hierarchy_search_path(EmogiCall *call, const EmogiTask *task, const EmogiG
 		return false;
 	emogi_local_search_note_run(call, graph, answer.length, 0, answer.edges_traversed, start_ms);
 	strlcpy(call->record.engine, "hierarchy", sizeof call->record.engine);
-	take_path(&answer, path);
+	copy_path(&answer, path);
 	emogi_path_search_free(&answer);
 	return true;
 }

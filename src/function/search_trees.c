@@ -69,7 +69,7 @@ look_up(Steps *steps, const uint32 *predecessors)
 
 /* Is the name of the edge to a vertex requested, as far as the task knows? */
 static bool
-is_wanted_key(const EmogiTask *task, int64 key)
+is_requested_key(const EmogiTask *task, int64 key)
 {
 	uint64		low = 0;
 	uint64		high = task->ntargets;
@@ -115,7 +115,7 @@ emogi_search_trees_name(const EmogiTask *task, const EmogiGraph *graph, EmogiRes
 			result->columns[SOURCES].vertex[v] == EMOGI_NO_VERTEX)
 			continue;
 		steps.names[v] = (NullableDatum) {.isnull = true};
-		if (!is_wanted_key(task, graph->ids[v]))
+		if (!is_requested_key(task, graph->ids[v]))
 			continue;
 		steps.vertices[steps.count++] = (uint32) v;
 		if (steps.count == room)
@@ -148,7 +148,7 @@ enter_reached(EmogiRowCursor *cursor)
 
 /* Does a row meet the conditions on NULL predecessors? */
 static inline bool
-is_wanted(const EmogiRowCursor *cursor, bool has_predecessor)
+is_requested(const EmogiRowCursor *cursor, bool has_predecessor)
 {
 	if (cursor->nulls == EMOGI_NULLS_ONLY)
 		return !has_predecessor;
@@ -167,7 +167,7 @@ fill_common(EmogiRowCursor *cursor)
 	const uint64 v = cursor->element;
 	const bool	has_predecessor = columns[PREDECESSORS].vertex[v] != EMOGI_NO_VERTEX;
 
-	if (columns[SOURCES].vertex[v] == EMOGI_NO_VERTEX || !is_wanted(cursor, has_predecessor))
+	if (columns[SOURCES].vertex[v] == EMOGI_NO_VERTEX || !is_requested(cursor, has_predecessor))
 		return false;
 	cursor->cells[VERTEX].number = (int64) v;
 	cursor->cells[PREDECESSOR].number = columns[PREDECESSORS].vertex[v];

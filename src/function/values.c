@@ -65,7 +65,7 @@ set_value(const Values *values, Datum key, double value)
 
 /* Process the rows that SPI has just fetched; skip rows with a NULL. */
 static void
-take_rows(const Values *values)
+process_rows(const Values *values)
 {
 	MemoryContext old = MemoryContextSwitchTo(SPI_tuptable->tuptabcxt);
 
@@ -85,12 +85,12 @@ take_rows(const Values *values)
 
 /* Process all rows of an open cursor. */
 static void
-take_cursor(const Values *values, Portal portal)
+process_cursor(const Values *values, Portal portal)
 {
 	do
 	{
 		SPI_cursor_fetch(portal, true, EMOGI_FETCH_ROWS);
-		take_rows(values);
+		process_rows(values);
 		SPI_freetuptable(SPI_tuptable);
 	} while (SPI_processed > 0);
 	SPI_cursor_close(portal);
@@ -200,7 +200,7 @@ emogi_values_query(const EmogiGraph *graph, EmogiForm *form, const char *query,
 	appendStringInfoString(&sql, are_communities ? "\n) AS q(v, x) WHERE q.x IS NOT NULL" :
 						   "\n) AS q(v, x)");
 	reading = emogi_snapshot_open(sql.data, 0, NULL, 0);
-	take_cursor(&target, SPI_cursor_open(NULL, reading.plan, NULL, NULL, true));
+	process_cursor(&target, SPI_cursor_open(NULL, reading.plan, NULL, NULL, true));
 	emogi_snapshot_check(&reading);
 	PopActiveSnapshot();
 	SPI_finish();

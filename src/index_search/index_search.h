@@ -92,7 +92,7 @@ typedef struct EmogiSearchIndexes
 } EmogiSearchIndexes;
 
 extern bool emogi_index_search_may_lead(const EmogiSource *source);
-extern bool emogi_index_search_open(const EmogiSource *source, List *leaves,
+extern bool emogi_index_search_open(const EmogiSource *source, List *heaps,
 									EmogiDirection direction, EmogiSearchIndexes *indexes);
 extern void emogi_index_search_close(EmogiSearchIndexes *indexes);
 extern void emogi_index_search_name(const EmogiSearchIndexes *indexes, EmogiDirection direction,

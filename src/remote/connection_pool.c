@@ -42,7 +42,7 @@ drop(Kept *one)
 
 /* Consume the answers that have arrived; return false if one is an error. */
 static bool
-take_answers(PGconn *conn)
+consume_answers(PGconn *conn)
 {
 	while (PQstatus(conn) == CONNECTION_OK && !PQisBusy(conn))
 	{
@@ -64,8 +64,8 @@ take_answers(PGconn *conn)
 static bool
 is_usable(PGconn *conn)
 {
-	return PQconsumeInput(conn) && take_answers(conn) && PQconsumeInput(conn) &&
-		take_answers(conn) &&
+	return PQconsumeInput(conn) && consume_answers(conn) && PQconsumeInput(conn) &&
+		consume_answers(conn) &&
 		(PQtransactionStatus(conn) == PQTRANS_IDLE || PQtransactionStatus(conn) == PQTRANS_ACTIVE);
 }
 

@@ -57,7 +57,7 @@ emogi_copy_steps_begin(EmogiRemote *reading, EmogiRemoteConnection *connection)
 
 /* Ask for the schema of the stamp function on the server. */
 static void
-find_teller(EmogiRemoteConnection *connection)
+find_stamp_function(EmogiRemoteConnection *connection)
 {
 	connection->phase = EMOGI_REMOTE_FINDING;
 	emogi_connection_send(connection, emogi_remote_sql_find_teller());
@@ -176,7 +176,7 @@ continue_with_next(EmogiRemote *reading, EmogiRemoteConnection *connection)
 
 /* Process the types of a table's columns. */
 static void
-take_description(EmogiRemoteConnection *connection, const PGresult *result)
+process_description(EmogiRemoteConnection *connection, const PGresult *result)
 {
 	EmogiRemoteTable *table = connection->table;
 	Oid			types[EMOGI_REMOTE_MOST_COLUMNS];
@@ -198,7 +198,7 @@ is_set(const PGresult *result, int column)
 
 /* Process a table's number of pages, and divide them into ranges. */
 static void
-take_measure(EmogiRemote *reading, EmogiRemoteConnection *connection, const PGresult *result)
+process_measure(EmogiRemote *reading, EmogiRemoteConnection *connection, const PGresult *result)
 {
 	EmogiRemoteTable *table = connection->table;
 	bool		has_pages;
@@ -228,7 +228,7 @@ take_measure(EmogiRemote *reading, EmogiRemoteConnection *connection, const PGre
 
 /* Process the name of the snapshot. */
 static void
-take_snapshot(EmogiRemoteConnection *connection, const PGresult *result)
+process_snapshot(EmogiRemoteConnection *connection, const PGresult *result)
 {
 	if (PQntuples(result) != 1 || PQnfields(result) != 1)
 		emogi_remote_errors_protocol(connection);
@@ -237,7 +237,7 @@ take_snapshot(EmogiRemoteConnection *connection, const PGresult *result)
 
 /* Process the schema of the stamp function, if there is one. */
 static void
-take_teller(EmogiRemoteConnection *connection, const PGresult *result)
+process_stamp_function(EmogiRemoteConnection *connection, const PGresult *result)
 {
 	if (PQnfields(result) != 1 || PQntuples(result) > 1)
 		emogi_remote_errors_protocol(connection);
@@ -247,7 +247,7 @@ take_teller(EmogiRemoteConnection *connection, const PGresult *result)
 
 /* Process the stamps of all tables. */
 static void
-take_stamps(EmogiRemoteConnection *connection, const PGresult *result)
+process_stamps(EmogiRemoteConnection *connection, const PGresult *result)
 {
 	int			row = 0;
 	ListCell   *cell;
@@ -320,7 +320,7 @@ is_stale(const EmogiRemoteConnection *connection)
  * one is being opened. Raises the server's errors.
  */
 static bool
-take_result(EmogiRemote *reading, EmogiRemoteConnection *connection, PGresult *result)
+process_result(EmogiRemote *reading, EmogiRemoteConnection *connection, PGresult *result)
 {
 	const ExecStatusType status = PQresultStatus(result);
 
@@ -339,15 +339,15 @@ take_result(EmogiRemote *reading, EmogiRemoteConnection *connection, PGresult *r
 		emogi_remote_errors_protocol(connection);
 	}
 	if (connection->phase == EMOGI_REMOTE_BEGINNING && status == PGRES_TUPLES_OK)
-		take_snapshot(connection, result);
+		process_snapshot(connection, result);
 	else if (connection->phase == EMOGI_REMOTE_FINDING)
-		take_teller(connection, result);
+		process_stamp_function(connection, result);
 	else if (connection->phase == EMOGI_REMOTE_STAMPING)
-		take_stamps(connection, result);
+		process_stamps(connection, result);
 	else if (connection->phase == EMOGI_REMOTE_DESCRIBING)
-		take_description(connection, result);
+		process_description(connection, result);
 	else if (connection->phase == EMOGI_REMOTE_MEASURING)
-		take_measure(reading, connection, result);
+		process_measure(reading, connection, result);
 	else if (connection->phase == EMOGI_REMOTE_COPYING && status == PGRES_COPY_OUT)
 		connection->is_copying = connection->has_copied = true;
 	PQclear(result);
@@ -356,7 +356,7 @@ take_result(EmogiRemote *reading, EmogiRemoteConnection *connection, PGresult *r
 
 /* Continue after all answers to a statement have been received. */
 static void
-take_end(EmogiRemote *reading, EmogiRemoteConnection *connection)
+process_end(EmogiRemote *reading, EmogiRemoteConnection *connection)
 {
 	switch (connection->phase)
 	{
@@ -365,7 +365,7 @@ take_end(EmogiRemote *reading, EmogiRemoteConnection *connection)
 			break;
 		case EMOGI_REMOTE_BEGINNING:
 			if (reading->only_asks)
-				find_teller(connection);
+				find_stamp_function(connection);
 			else if (connection->leads)
 				prepare(connection);
 			else
@@ -413,7 +413,7 @@ table_error_callback(void *arg)
 
 /* Decode the rows received; return false if more may follow. */
 static bool
-take_rows(EmogiRemote *reading, EmogiRemoteConnection *connection)
+decode_rows(EmogiRemote *reading, EmogiRemoteConnection *connection)
 {
 	ErrorContextCallback callback = {error_context_stack, table_error_callback, connection};
 	int			length;
@@ -445,14 +445,14 @@ emogi_copy_steps_run_on(EmogiRemote *reading, EmogiRemoteConnection *connection)
 		PGresult   *result;
 
 		CHECK_FOR_INTERRUPTS();
-		if (connection->is_copying && !take_rows(reading, connection))
+		if (connection->is_copying && !decode_rows(reading, connection))
 			return;
 		if (PQisBusy(connection->conn))
 			return;
 		result = PQgetResult(connection->conn);
 		if (result == NULL)
-			take_end(reading, connection);
-		else if (!take_result(reading, connection, result))
+			process_end(reading, connection);
+		else if (!process_result(reading, connection, result))
 			return;
 	}
 }

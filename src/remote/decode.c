@@ -79,7 +79,7 @@ is_of_table(const EmogiRemoteTable *table, const EmogiRemoteField *field)
 
 /* Decode a message of a binary COPY; return false if it is invalid. */
 static bool
-take_binary(EmogiDecoder *decoder, EmogiRemoteTable *table, const char *p, const char *end,
+decode_binary(EmogiDecoder *decoder, EmogiRemoteTable *table, const char *p, const char *end,
 			EmogiRemoteCopy *copy)
 {
 	const int	nfields = table->packer != NULL ? 1 :
@@ -215,7 +215,7 @@ oid_of(const EmogiRemoteField *field)
 
 /* Decode a message of a text COPY, a line with its newline; return false if it is invalid. */
 static bool
-take_text(EmogiDecoder *decoder, EmogiRemoteTable *table, const char *message, int length)
+decode_text(EmogiDecoder *decoder, EmogiRemoteTable *table, const char *message, int length)
 {
 	const bool	has_oid = OidIsValid(table->oid);
 	EmogiRemoteField		fields[EMOGI_REMOTE_MOST_COLUMNS + 1];
@@ -257,10 +257,10 @@ emogi_decode_take(EmogiDecoder *decoder, EmogiRemoteTable *table, const char *me
 				  EmogiRemoteCopy *copy)
 {
 	if (table->is_text)
-		return take_text(decoder, table, message, length);
+		return decode_text(decoder, table, message, length);
 	if (likely(copy->has_begun) && !copy->has_ended && put_usual(decoder, table, message, length))
 		return true;
-	return take_binary(decoder, table, message, message + length, copy);
+	return decode_binary(decoder, table, message, message + length, copy);
 }
 
 /* Flush pending rows, and add the number of rows with a NULL end to the slot. */

@@ -146,15 +146,15 @@ are_covered(Relation rel, ArrayType *names)
 static bool
 get_writers(Oid relid, EmogiWriterTold *told)
 {
-	EmogiTransactionSnapshot xids;
+	EmogiTransactionSnapshot snapshot;
 	bool		is_told;
 
 	if (emogi_cache_shared == NULL || IsolationIsSerializable() ||
 		emogi_recent_writers_changed_by_me(relid) ||
-		!emogi_transaction_snapshot_take(GetActiveSnapshot(), &xids))
+		!emogi_transaction_snapshot_take(GetActiveSnapshot(), &snapshot))
 		return false;
-	is_told = emogi_recent_writers_tell(relid, &xids, told);
-	pfree(xids.running);
+	is_told = emogi_recent_writers_tell(relid, &snapshot, told);
+	pfree(snapshot.running);
 	return is_told;
 }
 

@@ -131,7 +131,7 @@ set_answer(EmogiBatchState *batch, void *answer)
  * otherwise keep no slot.
  */
 static void
-rest_batch(void *arg)
+pause_batch(void *arg)
 {
 	EmogiBatchState *batch = arg;
 	EmogiScan  *scan = &batch->scan;
@@ -243,7 +243,7 @@ emogi_batch_open(EmogiBatchState *batch, NullableDatum source)
 			bound_sums(batch);
 		else if (batch->in_passes)
 			allocate_answer(batch);
-		scan->call->rest = rest_batch;
+		scan->call->rest = pause_batch;
 		scan->call->rest_arg = batch;
 		give_back_slot(batch);
 	}

@@ -15,12 +15,12 @@
  * would take more than this many bytes.
  */
 EmogiKeySet *
-emogi_key_set_make(int64 first, int64 last, Size most_bytes)
+emogi_key_set_make(int64 first, int64 last, Size max_bytes)
 {
 	const uint64 range = (uint64) last - (uint64) first;
 	EmogiKeySet *set;
 
-	if (range / 64 + 1 > most_bytes / sizeof *set->bits)
+	if (range / 64 + 1 > max_bytes / sizeof *set->bits)
 		return NULL;
 	set = palloc(sizeof *set);
 	*set = (EmogiKeySet) {first, range};
@@ -46,12 +46,12 @@ count_before(EmogiKeyMap *map)
 
 /*
  * Compute the start of the keys with the same leading bits: no more intervals than keys, nor than
- * most_places.
+ * max_intervals.
  */
 static void
-find_places(EmogiKeyMap *map, uint64 nkeys, uint64 most_places)
+find_intervals(EmogiKeyMap *map, uint64 nkeys, uint64 max_intervals)
 {
-	const uint64 most = Max(Min(nkeys, most_places), 3);
+	const uint64 most = Max(Min(nkeys, max_intervals), 3);
 	uint64		nplaces;
 	uint64		place = 0;
 
@@ -72,20 +72,20 @@ find_places(EmogiKeyMap *map, uint64 nkeys, uint64 most_places)
 
 /*
  * Make the map of keys, [nkeys] ascending and at least one, in the current memory context, with at
- * most most_bytes (or a few bytes if that is less).
+ * most max_bytes (or a few bytes if that is less).
  */
 EmogiKeyMap *
-emogi_key_map_make(const int64 *keys, uint64 nkeys, Size most_bytes)
+emogi_key_map_make(const int64 *keys, uint64 nkeys, Size max_bytes)
 {
 	const Size	share = sizeof(uint64) + sizeof(uint32);
 	EmogiKeyMap *map = palloc0(sizeof *map);
 
 	map->keys = keys;
 	map->range = (uint64) keys[nkeys - 1] - (uint64) keys[0];
-	map->set = emogi_key_set_make(keys[0], keys[nkeys - 1], most_bytes / share * sizeof(uint64));
+	map->set = emogi_key_set_make(keys[0], keys[nkeys - 1], max_bytes / share * sizeof(uint64));
 	if (map->set == NULL)
 	{
-		find_places(map, nkeys, most_bytes / sizeof *map->places);
+		find_intervals(map, nkeys, max_bytes / sizeof *map->places);
 		return map;
 	}
 	for (uint64 i = 0; i < nkeys; i++)

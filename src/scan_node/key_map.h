@@ -29,8 +29,8 @@ typedef struct EmogiKeyMap
 								 * smallest) >> shift */
 } EmogiKeyMap;
 
-extern EmogiKeySet *emogi_key_set_make(int64 first, int64 last, Size most_bytes);
-extern EmogiKeyMap *emogi_key_map_make(const int64 *keys, uint64 nkeys, Size most_bytes);
+extern EmogiKeySet *emogi_key_set_make(int64 first, int64 last, Size max_bytes);
+extern EmogiKeyMap *emogi_key_map_make(const int64 *keys, uint64 nkeys, Size max_bytes);
 extern bool emogi_key_map_search(const EmogiKeyMap *map, int64 key, uint64 *number);
 
 /* Add a key within the range of a set. */
