@@ -78,8 +78,8 @@ estimate_query(const char *query)
 }
 
 /*
- * Estimate the rows of a source, as the planner does. heaps: locked; NIL if its rows
- * are read through the executor. The caller's permissions on a relation have been checked.
+ * Estimate the rows of a source, as the planner does. heaps: locked; NIL if its rows are
+ * read through the executor. The caller's permissions on a relation have been checked.
  */
 double
 emogi_graph_estimate_rows(const EmogiSource *source, List *heaps)
