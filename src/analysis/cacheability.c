@@ -41,8 +41,8 @@ const char *
 emogi_cacheability_elsewhere(Oid relid)
 {
 	return psprintf("%s \"%s\" is changed elsewhere, unseen from here; use a materialized view",
-					get_rel_relkind(relid) == RELKIND_FOREIGN_TABLE ? "foreign table" :
-					"Citus table", get_rel_name(relid));
+					get_rel_relkind(relid) == RELKIND_FOREIGN_TABLE ?
+					"foreign table" : "Citus table", get_rel_name(relid));
 }
 
 /* ---- permissions ---- */

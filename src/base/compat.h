@@ -314,8 +314,8 @@ emogi_compat_each_lock(LOCKMASK modes, void (*function) (Oid relid))
 		if (emogi_compat_next_lock(i, NULL) == NULL)
 			continue;
 		LWLockAcquire(LockHashPartitionLockByIndex(i), LW_SHARED);
-		for (lock = emogi_compat_next_lock(i, NULL); lock != NULL; lock =
-			 emogi_compat_next_lock(i, lock))
+		for (lock = emogi_compat_next_lock(i, NULL); lock != NULL;
+			 lock = emogi_compat_next_lock(i, lock))
 		{
 			const LOCKTAG *tag = &lock->tag.myLock->tag;
 
@@ -368,8 +368,8 @@ emogi_compat_counts_changes(Oid relid)
 #else
 	status = find_tabstat_entry(relid);
 #endif
-	for (PgStat_TableXactStatus *level = status != NULL ? status->trans :
-		 NULL; level != NULL; level = level->upper)
+	for (PgStat_TableXactStatus *level = status != NULL ? status->trans : NULL;
+		 level != NULL; level = level->upper)
 		changed |= emogi_compat_has_counts(level);
 	return changed;
 }

@@ -58,7 +58,7 @@ typedef struct Table
 } Table;
 
 /*
- * Header of the file. nentries EmogiStatistic follow, least used first, and the CRC of everything.
+ * Header of the file. nentries EmogiStatistic follow, most used first, and the CRC of everything.
  */
 typedef struct FileHeader
 {
@@ -382,7 +382,7 @@ write_part(FILE *file, const void *from, Size bytes, pg_crc32c *crc)
 	return fwrite(from, bytes, 1, file) == 1;
 }
 
-/* Write the entries, the least used first. */
+/* Write the entries, the most used first. */
 static bool
 write_entries(FILE *file)
 {

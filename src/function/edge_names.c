@@ -187,8 +187,9 @@ static void
 describe_relation(const EmogiSource *source, Rows *rows)
 {
 	rows->from = psprintf("%s AS r",
-						  quote_qualified_identifier(get_namespace_name(
-								  get_rel_namespace(source->relid)), get_rel_name(source->relid)));
+						  quote_qualified_identifier(
+							  get_namespace_name(get_rel_namespace(source->relid)),
+							  get_rel_name(source->relid)));
 	rows->src = relation_column(source, source->src);
 	rows->dst = relation_column(source, source->dst);
 	rows->weight = relation_column(source, source->weight);

@@ -3,8 +3,8 @@
  *
  * A range costs one statement, a fraction of a millisecond. Therefore a range has enough pages for
  * at least some milliseconds, and there are several ranges per connection, so that the last ones
- * finish at about the same time. A connection costs a server some 5 ms; it is opened only if the
- * tables have enough pages for it.
+ * finish at about the same time. A connection costs a server some 5 ms; therefore there is at most
+ * one per two ranges of the minimum size.
  */
 #include "postgres.h"
 
@@ -30,8 +30,9 @@ emogi_block_ranges_divide(uint64 npages, int nconnections)
 	const uint64 wanted = npages / ((uint64) nconnections * RANGES_PER_CONNECTION);
 	const uint64 clamped = Max(Min(wanted, MAX_PAGES), MIN_PAGES);
 	EmogiRemoteRanges ranges = {.npages = npages,
-								.length = (clamped + EMOGI_GROUP_PAGES -
-										   1) / EMOGI_GROUP_PAGES * EMOGI_GROUP_PAGES,.count = 1};
+								.length = (clamped + EMOGI_GROUP_PAGES - 1) /
+								EMOGI_GROUP_PAGES * EMOGI_GROUP_PAGES,
+								.count = 1};
 
 	if (npages > 0)
 		ranges.count = (npages + ranges.length - 1) / ranges.length;

@@ -248,8 +248,8 @@ copy_groups(const EmogiRemoteTable *table, uint64 range)
 	initStringInfo(&sql);
 	appendStringInfo(&sql,
 					 "COPY (SELECT a.* FROM pg_catalog.generate_series("
-					 UINT64_FORMAT "::pg_catalog.int8, " INT64_FORMAT ", %d) AS p(n), LATERAL "
-																	  "(SELECT ",
+					 UINT64_FORMAT "::pg_catalog.int8, " INT64_FORMAT ", %d) AS p(n),"
+					 " LATERAL (SELECT ",
 					 first, (int64) end - 1, EMOGI_GROUP_PAGES);
 	for (int i = 0; i < table->ncolumns; i++)
 	{

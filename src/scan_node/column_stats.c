@@ -71,8 +71,9 @@ values_of_list(const FuncExpr *call, const EmogiAlgorithmRow *function, double n
 	const double nvertices = is_known ? Min(size.nvertices, nrows) : 0;
 
 	if (function->algorithm == EMOGI_DISTANCE_MATRIX && place < 2)
-		return (Values) {.ndistinct = emogi_size_given(call, function, place == 0 ? EMOGI_SOURCES :
-													   EMOGI_TARGETS),.last = -1};
+		return (Values) {.ndistinct = emogi_size_given(call, function,
+													   place == 0 ? EMOGI_SOURCES : EMOGI_TARGETS),
+						 .last = -1};
 	if (emogi_kinds_column(function, place)->type == EMOGI_VERTEX)
 		return (Values) {.ndistinct = nvertices,.last = -1};
 	if (function->algorithm == EMOGI_SIMILARITY || function->algorithm == EMOGI_DISTANCE_MATRIX)

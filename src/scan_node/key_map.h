@@ -63,8 +63,8 @@ emogi_key_map_find(const EmogiKeyMap *map, int64 key, uint64 *number)
 		return false;
 	at = (uint64) key - (uint64) map->set->first;
 	*number = map->before[at / 64] +
-		(uint64) __builtin_popcountll(map->set->bits[at / 64] & ((UINT64CONST(1) << (at % 64)) -
-																 1));
+		(uint64) __builtin_popcountll(map->set->bits[at / 64] &
+									  ((UINT64CONST(1) << (at % 64)) - 1));
 	return true;
 }
 

@@ -236,10 +236,10 @@ emogi_catalog_visibility_relation(Oid relid, Snapshot snapshot, bool *childless)
 					ObjectIdGetDatum(relid));
 		row = fetch_row(RelationRelationId, ClassOidIndexId, &key, 1, snapshot);
 		seen = HeapTupleIsValid(row) &&
-			((Form_pg_class) GETSTRUCT(row))->relfilenode == ((Form_pg_class) GETSTRUCT(
-					newest))->relfilenode &&
-			((Form_pg_class) GETSTRUCT(row))->relkind == ((Form_pg_class) GETSTRUCT(
-					newest))->relkind &&
+			((Form_pg_class) GETSTRUCT(row))->relfilenode ==
+			((Form_pg_class) GETSTRUCT(newest))->relfilenode &&
+			((Form_pg_class) GETSTRUCT(row))->relkind ==
+			((Form_pg_class) GETSTRUCT(newest))->relkind &&
 			hides_the_same((Form_pg_class) GETSTRUCT(newest), (Form_pg_class) GETSTRUCT(row));
 	}
 	if (seen && ((Form_pg_class) GETSTRUCT(newest))->relrowsecurity)

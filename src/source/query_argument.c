@@ -62,8 +62,9 @@ emogi_query_explain_text(void *text)
 Query *
 emogi_query_analyse_with(const char *query, const Oid *types, int ntypes)
 {
-	ErrorContextCallback context = {.previous = error_context_stack,.callback =
-									emogi_query_explain_text,.arg = unconstify(char *, query)};
+	ErrorContextCallback context = {.previous = error_context_stack,
+									.callback = emogi_query_explain_text,
+									.arg = unconstify(char *, query)};
 	List	   *statements;
 	RawStmt    *statement = NULL;
 
