@@ -60,7 +60,7 @@ populate_pieces(void *arg, int thread, int nthreads)
 	Population *population = arg;
 	uint64_t	at;
 
-	while ((at = emogi_job_take(&population->next, POPULATE_BYTES)) < population->bytes)
+	while ((at = emogi_job_claim(&population->next, POPULATE_BYTES)) < population->bytes)
 	{
 		size_t		rest = population->bytes - at;
 

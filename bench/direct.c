@@ -69,7 +69,7 @@ count_lists(void *arg, int thread, int nthreads)
 	uint64_t   *out = (uint64_t *) directing->to.forward.offsets;
 	uint64_t	v;
 
-	while ((v = emogi_job_take(&directing->next, VERTICES_AT_ONCE)) < from->nvertices)
+	while ((v = emogi_job_claim(&directing->next, VERTICES_AT_ONCE)) < from->nvertices)
 		for (uint64_t i = v; i < v + VERTICES_AT_ONCE && i < from->nvertices; i++)
 		{
 			((int64_t *) directing->to.ids)[i] = from->ids[i];
@@ -84,7 +84,7 @@ divide_lists(void *arg, int thread, int nthreads)
 	Directing  *directing = arg;
 	uint64_t	v;
 
-	while ((v = emogi_job_take(&directing->next, VERTICES_AT_ONCE)) < directing->from->nvertices)
+	while ((v = emogi_job_claim(&directing->next, VERTICES_AT_ONCE)) < directing->from->nvertices)
 		for (uint64_t i = v; i < v + VERTICES_AT_ONCE && i < directing->from->nvertices; i++)
 			divide_list(directing, i);
 }

@@ -78,18 +78,18 @@ choose_leaps(EmogiBench *bench)
 
 	if (bench->options.nleaps == 0)
 		return;
-	bench->leap = emogi_map_memory(n * sizeof(double));
-	if (bench->leap == NULL)
+	bench->teleport = emogi_map_memory(n * sizeof(double));
+	if (bench->teleport == NULL)
 		emogi_bench_die("no memory for the proportions of leaps", NULL);
 	for (uint64_t i = 0; i < (uint64_t) bench->options.nleaps; i++)
 	{
 		double		part = 1.0 + (double) (emogi_random(seed + 91, i) % 1000);
 
-		bench->leap[emogi_random(seed + 90, i) % n] += part;
+		bench->teleport[emogi_random(seed + 90, i) % n] += part;
 		sum += part;
 	}
 	for (uint64_t v = 0; v < n; v++)
-		bench->leap[v] /= sum;
+		bench->teleport[v] /= sum;
 }
 
 /* Make the Graph, the sources, the pairs, and room for start values and answers. */
@@ -122,7 +122,7 @@ clean_up(EmogiBench *bench)
 	size_t		bytes = bench->built.graph.nvertices * sizeof(double);
 
 	emogi_unmap_memory(bench->values, bytes);
-	emogi_unmap_memory(bench->leap, bytes);
+	emogi_unmap_memory(bench->teleport, bytes);
 	emogi_unmap_memory(bench->samples, bench->nsamples * sizeof *bench->samples);
 	if (bench->pairs != NULL)
 		emogi_unmap_memory(bench->pairs, 2 * bench->npairs * sizeof *bench->pairs);

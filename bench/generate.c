@@ -81,7 +81,7 @@ generate_chunks(void *arg, int thread, int nthreads)
 	const uint64_t nedges = generation->recipe->nedges;
 	uint64_t	c;
 
-	while ((c = emogi_job_take(&generation->next, 1)) < generation->set->edges.nchunks)
+	while ((c = emogi_job_claim(&generation->next, 1)) < generation->set->edges.nchunks)
 	{
 		EmogiEdgeChunk *chunk = generation->set->chunks[c];
 		uint64_t	first = c * EMOGI_CHUNK_EDGES;
@@ -146,7 +146,7 @@ keep_lists(void *arg, int thread, int nthreads)
 	uint8_t    *weights = (uint8_t *) removal->to.forward.weights;
 	uint64_t	first;
 
-	while ((first = emogi_job_take(&removal->next, VERTICES_AT_ONCE)) < from->nvertices)
+	while ((first = emogi_job_claim(&removal->next, VERTICES_AT_ONCE)) < from->nvertices)
 	{
 		uint64_t	end = first + VERTICES_AT_ONCE < from->nvertices ? first + VERTICES_AT_ONCE : from->nvertices;
 

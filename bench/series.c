@@ -202,7 +202,7 @@ write_title(EmogiSeries *series)
 	const EmogiQuery *query = &series->query;
 
 	snprintf(series->title, sizeof(series->title), "%s%s%s %s, placement %s%s%s, mapping %s%s%s%s",
-			 emogi_algorithm_row(query->algorithm)->name, query->leap != NULL ? " personalised" : "", query->is_weighted ? " weighted" : "", series->engine->name, emogi_placement_names[query->placement],
+			 emogi_algorithm_row(query->algorithm)->name, query->teleport != NULL ? " personalised" : "", query->is_weighted ? " weighted" : "", series->engine->name, emogi_placement_names[query->placement],
 			 query->papers.prefetch ? " prefetched" : "", query->papers.asynchronous ? " asynchronous" : "",
 			 emogi_mapping_names[query->papers.mapping], query->papers.id_bytes == 8 ? ", ids of 8 bytes" : "",
 			 query->papers.count_requests ? ", requests counted" : "", series->graph.id != 0 ? ", cached" : "");
@@ -229,7 +229,7 @@ emogi_bench_series(EmogiBench *bench, EmogiSeries series, EmogiAlgorithm algorit
 	}
 	series.query.algorithm = algorithm;
 	series.query.is_weighted = options->is_weighted && emogi_algorithm_takes(emogi_algorithm_row(algorithm), EMOGI_WEIGHTED) >= 0;
-	series.query.leap = algorithm == EMOGI_PAGERANK ? bench->leap : NULL;
+	series.query.teleport = algorithm == EMOGI_PAGERANK ? bench->teleport : NULL;
 	if (emogi_algorithm_takes(emogi_algorithm_row(algorithm), EMOGI_START) >= 0)
 		make_values(bench, algorithm);
 	write_title(&series);

@@ -16,7 +16,7 @@ typedef struct EmogiBench
 	uint64_t	nsamples;		/* at most nvertices */
 	uint32_t   *samples;		/* [nsamples], vertices that bfs_sums searches from */
 	double	   *values;			/* [nvertices], start values */
-	double	   *leap;			/* [nvertices], proportions of PageRank's leaps; NULL = all alike */
+	double	   *teleport;			/* [nvertices], proportions of PageRank's leaps; NULL = all alike */
 	uint64_t	npairs;			/* at most nvertices */
 	uint32_t   *pairs;			/* [npairs][2], vertices at random */
 	double	   *reference;		/* [nvertices], converged ranks; NULL = not made yet */

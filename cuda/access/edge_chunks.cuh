@@ -44,7 +44,7 @@ typedef struct ListIndex
 
 /* A lane's edges of one round. */
 template <typename Weight>
-struct Octet
+struct EdgeVector
 {
 	Target		target[LANE_ENTRIES];
 	uint32_t	weights[weight_bytes<Weight>() > 0 ? LANE_ENTRIES * sizeof(Weight) / 4 : 1];
@@ -88,7 +88,7 @@ sweep_chunks(const Step &step, uint64_t first, uint64_t upto, Process process)
 
 /* Return how many of the lane's edges of a round exist; the first of them has number `entry`. */
 static __device__ __forceinline__ uint32_t
-octet_length(const Lists<Target> &lists, uint64_t entry)
+edge_vector_length(const Lists<Target> &lists, uint64_t entry)
 {
 	return entry >= lists.nedges ? 0 :
 		lists.nedges - entry < LANE_ENTRIES ? (uint32_t) (lists.nedges - entry) : LANE_ENTRIES;
@@ -100,12 +100,12 @@ octet_length(const Lists<Target> &lists, uint64_t entry)
  * second half finds the line in the L1 cache or in flight.
  */
 template <typename Weight>
-static __device__ __forceinline__ Octet<Weight>
-read_octet(const Lists<Target> &lists, uint64_t entry, uint32_t length)
+static __device__ __forceinline__ EdgeVector<Weight>
+read_edge_vector(const Lists<Target> &lists, uint64_t entry, uint32_t length)
 {
 	constexpr uint32_t BYTES = LANE_ENTRIES * weight_bytes<Weight>();
 	const char *weights = (const char *) lists.weights + entry * weight_bytes<Weight>();
-	Octet<Weight> octet = {};
+	EdgeVector<Weight> octet = {};
 
 	if (length == 0)
 		return octet;
@@ -138,7 +138,7 @@ read_octet(const Lists<Target> &lists, uint64_t entry, uint32_t length)
 /* Return weight j of an edge vector. */
 template <typename Weight>
 static __device__ __forceinline__ double
-octet_weight(const Octet<Weight> &octet, uint32_t j)
+edge_vector_weight(const EdgeVector<Weight> &octet, uint32_t j)
 {
 	if constexpr (weight_bytes<Weight>() == 0)
 		return 1.0;

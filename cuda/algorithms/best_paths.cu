@@ -255,7 +255,7 @@ choose_delta(Path *path, const PathMethod *method, const EmogiGraph *graph,
 	if (method->set_limits != NULL)
 	{
 		qsort(path->limit, path->rule.nlimits, sizeof *path->limit,
-			  emogi_path_wants_most(algorithm) ? compare_descending : compare_ascending);
+			  emogi_path_maximizes(algorithm) ? compare_descending : compare_ascending);
 		method->set_limits(path, path->rule.nlimits / (BUCKETS_PER_EDGE * degree));
 		return;
 	}
@@ -264,7 +264,7 @@ choose_delta(Path *path, const PathMethod *method, const EmogiGraph *graph,
 	bucket->delta = path->rule.nlimits > 0 ? DELTA_FACTOR * (sum / path->rule.nlimits) / degree : 0;
 	if (!(bucket->delta > 0 && bucket->delta < (double) INFINITY))
 		bucket->delta = 1;
-	bucket->threshold = LeastKeys::encode(bucket->delta);
+	bucket->threshold = MinKeys::encode(bucket->delta);
 }
 
 /*

@@ -22,7 +22,7 @@
 /*
  * Keys of values to minimize. No offer better than KEY_INFINITY encodes anything but a real value.
  */
-struct LeastKeys
+struct MinKeys
 {
 	static __host__ __device__ __forceinline__ double
 	decode(unsigned long long key)
@@ -47,7 +47,7 @@ struct LeastKeys
  * Keys of values to maximize: 0 for +inf up to KEY_INFINITY for 0. The value -1 stands for no
  * offer.
  */
-struct MostKeys
+struct MaxKeys
 {
 	static __host__ __device__ __forceinline__ double
 	decode(unsigned long long key)
@@ -78,7 +78,7 @@ struct PathTraits;
 template <> \
 struct PathTraits<EMOGI_##NAME> \
 { \
-	static constexpr bool MAXIMIZES = (order) == EMOGI_MOST; \
+	static constexpr bool MAXIMIZES = (order) == EMOGI_MAXIMIZE; \
 	static constexpr bool ADDS = ((traits) & EMOGI_PATH_ADDITIVE) != 0; \
 	static_assert(!(MAXIMIZES && ADDS), \
 				  "sums of weights get worse along a path when the least is best"); \
@@ -88,7 +88,7 @@ EMOGI_ALGORITHMS(EMOGI_NOTHING, TRAITS, EMOGI_NOTHING)
 
 /* A member of the path semiring family. */
 template <EmogiAlgorithm ITSELF>
-struct PathSemiring : std::conditional<PathTraits<ITSELF>::MAXIMIZES, MostKeys, LeastKeys>::type
+struct PathSemiring : std::conditional<PathTraits<ITSELF>::MAXIMIZES, MaxKeys, MinKeys>::type
 {
 	static constexpr EmogiAlgorithm ALGORITHM = ITSELF;
 	static constexpr bool ADDS = PathTraits<ITSELF>::ADDS;
@@ -125,14 +125,14 @@ source_key(EmogiAlgorithm algorithm)
 {
 	const double source = emogi_path_source(algorithm);
 
-	return emogi_path_wants_most(algorithm) ? MostKeys::encode(source) : LeastKeys::encode(source);
+	return emogi_path_maximizes(algorithm) ? MaxKeys::encode(source) : MinKeys::encode(source);
 }
 
 /* Say whether even the sources exceed the query's maximum distance. */
 static inline bool
 is_hopeless(const EmogiQuery *query)
 {
-	return emogi_path_adds(query->algorithm) &&
+	return emogi_path_is_additive(query->algorithm) &&
 		query->max_distance < emogi_path_source(query->algorithm);
 }
 
@@ -140,10 +140,10 @@ is_hopeless(const EmogiQuery *query)
 static inline unsigned long long
 offer_bound(const EmogiQuery *query)
 {
-	if (!emogi_path_adds(query->algorithm) || !(query->max_distance < (double) INFINITY) ||
+	if (!emogi_path_is_additive(query->algorithm) || !(query->max_distance < (double) INFINITY) ||
 		is_hopeless(query))
 		return KEY_INFINITY;
-	return LeastKeys::encode(query->max_distance + 0.0);
+	return MinKeys::encode(query->max_distance + 0.0);
 }
 
 /*

@@ -350,7 +350,7 @@ typedef struct Betweenness
 	 */
 	double	   *device_sums;
 	/* otherwise [nvertices] of each part, in host memory; NULL = not computed */
-	double	   *sums[EMOGI_MOST_PARTS];
+	double	   *sums[EMOGI_MAX_PARTS];
 } Betweenness;
 
 /* State of one GPU. */
@@ -610,7 +610,7 @@ make_parts(Run *run, BySource *parts, void *with, EmogiResult *result, EmogiErro
 	each.sources = searches.all->sources;
 	each.nsources = searches.all->nsources;
 	TRY(take_arrays(run, parts->graph, parts, &searches.brandes, error));
-	TRY(emogi_cuda_levels_each(run, parts->graph, &each, PLACE_BACKWARD_SURELY, next_source,
+	TRY(emogi_cuda_levels_each(run, parts->graph, &each, PLACE_BACKWARD_REQUIRED, next_source,
 							   use_levels, &searches, result, error));
 	if (run != parts->leader || __atomic_load_n(&parts->stopped, __ATOMIC_RELAXED) != 0)
 		return EMOGI_OK;
@@ -629,7 +629,7 @@ count_parts(uint64_t nsources)
 }
 
 bool
-emogi_betweenness_wants_help(const EmogiGraph *graph, const EmogiQuery *query)
+emogi_betweenness_uses_helpers(const EmogiGraph *graph, const EmogiQuery *query)
 {
 	return count_parts(emogi_sample_count(graph->nvertices, query)) > 1;
 }

@@ -443,8 +443,8 @@ open_team(Bfs *bfs, const EmogiGraph *graph, const EmogiQuery *query, unsigned w
 	Run		   *run = bfs->run;
 
 	/* a helper makes bottom-up steps if the leader does */
-	wants = (wants & ~PLACE_BACKWARD_SURELY) |
-		(run->graph.backward.offsets != NULL ? PLACE_BACKWARD_SURELY : 0);
+	wants = (wants & ~PLACE_BACKWARD_REQUIRED) |
+		(run->graph.backward.offsets != NULL ? PLACE_BACKWARD_REQUIRED : 0);
 	bfs->team = run->team;
 	TRY(emogi_shared_step_open(bfs->team, graph, query, wants, kernels, NEDGE_KERNELS,
 							   sizeof(Target), take_helper, bfs, error));

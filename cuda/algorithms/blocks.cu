@@ -482,7 +482,7 @@ emogi_cuda_blocks(Run *run, const EmogiGraph *graph, const EmogiQuery *query, Em
 	TRY(take_array(&run->memory, &forest, 1, "giant block", error));
 	if (!is_bridges)
 		TRY(take_array(&run->memory, &column, run->nvertices, "blocks", error));
-	TRY(emogi_spanning_bfs_grow(run, graph, query, &blocks.spanning, result, error));
+	TRY(emogi_spanning_bfs_build(run, graph, query, &blocks.spanning, result, error));
 	TRY(fill(run, query->algorithm, &blocks, forest, column, error));
 	TRY(emogi_run_stop_clock(run, result, error));
 	TRY(emogi_run_read(run, &counters, error));

@@ -639,7 +639,7 @@ emogi_cuda_cdlp(Run *run, const EmogiGraph *graph, const EmogiQuery *query, Emog
 	const Counters *counters;
 
 	TRY(take_arrays(run, graph, &propagation, labels, error));
-	TRY(emogi_run_place(run, graph, query, is_directed ? PLACE_BACKWARD_SURELY : 0, kernels,
+	TRY(emogi_run_place(run, graph, query, is_directed ? PLACE_BACKWARD_REQUIRED : 0, kernels,
 						EDGE_KERNELS, sizeof(Target), error));
 	propagation.lists[0] = run->graph.forward;
 	if (is_directed)

@@ -75,8 +75,8 @@ typedef struct Answers
 	bool		are_samples;	/* results are by vertex, not by source */
 	/* result columns, [nsources] each, in host memory; NULL = closeness */
 	const EmogiArray *sums;
-	uint64_t	nreached[EMOGI_MOST_PARTS];	/* sum over all sources of a part */
-	double	   *rows[EMOGI_MOST_PARTS];
+	uint64_t	nreached[EMOGI_MAX_PARTS];	/* sum over all sources of a part */
+	double	   *rows[EMOGI_MAX_PARTS];
 		/*
 		 * closeness: [COLUMNS][sources of the part], rows that helpers computed, copied from their
 		 * memory; otherwise NULL
@@ -433,7 +433,7 @@ run_closeness(Closeness *closeness, const EmogiQuery *query, EmogiResult *result
 	Run		   *run = closeness->run;
 	Searches   *searches = &closeness->searches;
 	const bool	reversed = closeness->all->are_samples;
-	const unsigned wants = closeness->all->sums != NULL ? PLACE_BACKWARD : PLACE_BACKWARD_SURELY;
+	const unsigned wants = closeness->all->sums != NULL ? PLACE_BACKWARD : PLACE_BACKWARD_REQUIRED;
 	const Counters *counters;
 
 	TRY(take_arrays(closeness, error));
@@ -484,7 +484,7 @@ count_parts(uint64_t nvertices, const EmogiQuery *query)
 }
 
 bool
-emogi_closeness_wants_help(const EmogiGraph *graph, const EmogiQuery *query)
+emogi_closeness_uses_helpers(const EmogiGraph *graph, const EmogiQuery *query)
 {
 	return count_parts(graph->nvertices, query) > 1;
 }
@@ -534,7 +534,7 @@ emogi_cuda_closeness(Run *run, const EmogiGraph *graph, const EmogiQuery *query,
 	all.sources = samples;
 	status = search_in_parts(run, graph, query, &all, result, error);
 	free(samples);
-	for (int part = 0; part < EMOGI_MOST_PARTS; part++)
+	for (int part = 0; part < EMOGI_MAX_PARTS; part++)
 		free(all.rows[part]);
 	return status;
 }
@@ -554,7 +554,7 @@ emogi_cuda_bfs_sums(Run *run, const EmogiGraph *graph, const EmogiQuery *query, 
 	all.nsources = query->nsources;
 	all.sums = result->columns;
 	status = search_in_parts(run, graph, query, &all, result, error);
-	for (int part = 0; part < EMOGI_MOST_PARTS; part++)
+	for (int part = 0; part < EMOGI_MAX_PARTS; part++)
 		result->nreached += all.nreached[part];
 	return status == EMOGI_NO_MEMORY ? EMOGI_UNSUPPORTED : status;
 }

@@ -11,7 +11,7 @@
 #define PULL_BLOCKS 4			/* per multiprocessor */
 #define ROUNDS 16				/* of a warp between two checks for cancellation */
 
-#define SOURCES EMOGI_CLOSENESS_TOGETHER
+#define SOURCES EMOGI_CLOSENESS_BATCH
 
 typedef unsigned long long Word;	/* one bit for each source of a batch */
 

@@ -58,7 +58,7 @@ carve_arrays(Search *search, char *block, uint64_t n)
 	carve(&arrays->narrow_tile, block, &at, n / 1024 + 2);
 	carve(&arrays->batch, block, &at, n);
 	carve(&arrays->open, block, &at, n);
-	carve(&arrays->counts, block, &at, (uint64_t) NCLASSES * EMOGI_COMMUNITIES_MOST_BATCHES + 1);
+	carve(&arrays->counts, block, &at, (uint64_t) NCLASSES * EMOGI_COMMUNITIES_MAX_BATCHES + 1);
 	carve(&arrays->sums, block, &at, 1);
 	carve_room(&search->first_room, block, &at, n, false);
 	carve_room(&search->rooms[0], block, &at, n, true);
@@ -207,7 +207,7 @@ climb(Search *search, Level *level, uint32_t nlevels, uint64_t ncommunities, Emo
 {
 	Level		next;
 
-	TRY(emogi_communities_climb(search, level, search->arrays.number, ncommunities,
+	TRY(emogi_communities_aggregate_all(search, level, search->arrays.number, ncommunities,
 								&search->rooms[nlevels % 2], &next, error));
 	*level = next;
 	search->run->control->level = nlevels;
@@ -238,7 +238,7 @@ run_louvain(Search *search, const Level *first, int64_t max_levels, uint64_t see
 		uint64_t	numbered;
 
 		LAUNCH_EACH(alone_kernel, search, level.nnodes, search->arrays.community, level.nnodes);
-		TRY(emogi_communities_settle(search, &level, last, emogi_communities_random(seed, *nlevels),
+		TRY(emogi_communities_move_all(search, &level, last, emogi_communities_random(seed, *nlevels),
 									 &ncommunities, error));
 		if (ncommunities == level.nnodes && *nlevels > 0)
 			return EMOGI_OK;
@@ -267,12 +267,12 @@ finish_level(Search *search, const Level *level, uint64_t ncommunities, uint64_t
 	{
 		uint64_t	nparts;
 
-		TRY(emogi_communities_part(search, level, &nparts, error));
+		TRY(emogi_communities_split_parts(search, level, &nparts, error));
 		if (nparts == ncommunities)
 			return EMOGI_OK;
 		TRY(copy_partition(search, search->arrays.community, search->arrays.refined, level->nnodes,
 						   error));
-		TRY(emogi_communities_settle(search, level, true, ++salt, &ncommunities, error));
+		TRY(emogi_communities_move_all(search, level, true, ++salt, &ncommunities, error));
 	}
 }
 
@@ -291,7 +291,7 @@ refine_level(Search *search, const Level *level, uint64_t *ncommunities, bool la
 		uint64_t	nparts;
 
 		if (tries > 0)
-			TRY(emogi_communities_part(search, level, &nparts, error));
+			TRY(emogi_communities_split_parts(search, level, &nparts, error));
 		TRY(copy_partition(search, search->arrays.number, search->arrays.refined, level->nnodes,
 						   error));
 		TRY(emogi_communities_number(search, search->arrays.number, level->nnodes, ncommunities,
@@ -326,7 +326,7 @@ run_leiden_once(Search *search, const Level *first, int64_t max_levels, uint64_t
 		const uint64_t salt = emogi_communities_random(seed, *nlevels);
 		uint64_t	ncommunities;
 
-		TRY(emogi_communities_settle(search, &level, last, salt, &ncommunities, error));
+		TRY(emogi_communities_move_all(search, &level, last, salt, &ncommunities, error));
 		if (ncommunities < level.nnodes)
 			TRY(refine_level(search, &level, &ncommunities, last, emogi_communities_random(salt, 1),
 							 error));

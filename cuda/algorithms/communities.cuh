@@ -107,7 +107,7 @@ typedef struct Arrays
 	uint32_t   *narrow_tile;	/* the same with 32 bits */
 	uint16_t   *batch;
 	uint8_t    *open;
-	unsigned long long *counts;	/* [NCLASSES * EMOGI_COMMUNITIES_MOST_BATCHES + 1], by batch and
+	unsigned long long *counts;	/* [NCLASSES * EMOGI_COMMUNITIES_MAX_BATCHES + 1], by batch and
 								 * class */
 	Sums	   *sums;
 } Arrays;
@@ -295,14 +295,14 @@ extern EmogiStatus emogi_communities_number(Search *search, uint32_t *partition,
 											uint64_t *count, EmogiError *error);
 
 /* Like emogi_communities_move, _refine, _split and _aggregate in engine/cpu. */
-extern EmogiStatus emogi_communities_settle(Search *search, const Level *level, bool last,
+extern EmogiStatus emogi_communities_move_all(Search *search, const Level *level, bool last,
 											uint64_t salt, uint64_t *ncommunities,
 											EmogiError *error);
 extern EmogiStatus emogi_communities_refine_all(Search *search, const Level *level, uint64_t salt,
 												EmogiError *error);
-extern EmogiStatus emogi_communities_part(Search *search, const Level *level, uint64_t *nparts,
+extern EmogiStatus emogi_communities_split_parts(Search *search, const Level *level, uint64_t *nparts,
 										  EmogiError *error);
-extern EmogiStatus emogi_communities_climb(Search *search, const Level *level,
+extern EmogiStatus emogi_communities_aggregate_all(Search *search, const Level *level,
 										   const uint32_t *partition, uint64_t ncommunities,
 										   Room *room, Level *made, EmogiError *error);
 

@@ -254,7 +254,7 @@ take_lists(Search *search, Room *room, uint64_t nnodes, EmogiError *error)
 }
 
 EmogiStatus
-emogi_communities_climb(Search *search, const Level *level, const uint32_t *partition,
+emogi_communities_aggregate_all(Search *search, const Level *level, const uint32_t *partition,
 						uint64_t ncommunities, Room *room, Level *made, EmogiError *error)
 {
 	Run		   *run = search->run;

@@ -68,7 +68,7 @@ struct MoveRule
 		item->own_weight = find(item->own);
 		item->best = EmogiBest{emogi_communities_value(item->rate, item->own_weight,
 													   arrays.total[item->own] - item->strength) +
-			emogi_communities_least(&gains, item->strength), EMOGI_NO_VERTEX, 0};
+			emogi_communities_min_gain(&gains, item->strength), EMOGI_NO_VERTEX, 0};
 	}
 
 	__device__ __forceinline__ long long look_up(uint32_t community) const
@@ -129,7 +129,7 @@ struct MoveRule
 		}
 		else if (item.best.community == EMOGI_NO_VERTEX)
 			return;
-		else if (few && !emogi_communities_asks(salt, item.node, sweep, true))
+		else if (few && !emogi_communities_requests_move(salt, item.node, sweep, true))
 		{
 			arrays.open[item.node] = OPEN;
 			arrays.sums->nwaiting = 1;
@@ -182,8 +182,8 @@ check_moves(const Level &level, const Arrays &arrays, const MoveOptions &options
 			arrays.size[to], arrays.into[from], arrays.into[to], arrays.out_of[from],
 			arrays.out_of[to]};
 		gain = emogi_communities_sure_gain(&options.gains, &request);
-		if (gain > emogi_communities_least(&options.gains, request.strength) &&
-			emogi_communities_may_go(&request, options.sure, options.salt))
+		if (gain > emogi_communities_min_gain(&options.gains, request.strength) &&
+			emogi_communities_accepts_move(&request, options.sure, options.salt))
 		{
 			gained += (unsigned long long) emogi_communities_gain(&options.gains, gain);
 			nmoved++;
@@ -376,7 +376,7 @@ leave_mark_kernel(Arrays arrays, uint64_t nnodes, uint64_t salt, uint64_t sweep,
 	for_each(nnodes + 1, [&](uint64_t i) {
 		const bool	out = i < nnodes && arrays.open[i] == WANTS_ALONE;
 
-		arrays.place[i] = out && emogi_communities_asks(salt, i, sweep, few);
+		arrays.place[i] = out && emogi_communities_requests_move(salt, i, sweep, few);
 		arrays.refined[i] = i < nnodes && arrays.size[i] == 0;
 		if (out)
 			arrays.open[i] = arrays.place[i] ? LEAVING : OPEN;
@@ -510,7 +510,7 @@ sweep_open(Search *search, const Level *level, uint64_t salt, uint64_t sweep, bo
 }
 
 EmogiStatus
-emogi_communities_settle(Search *search, const Level *level, bool last, uint64_t salt,
+emogi_communities_move_all(Search *search, const Level *level, bool last, uint64_t salt,
 						 uint64_t *ncommunities, EmogiError *error)
 {
 	const bool	is_small = level->nnodes + level->nentries < EMOGI_COMMUNITIES_SMALL_LEVEL;
@@ -528,7 +528,7 @@ emogi_communities_settle(Search *search, const Level *level, bool last, uint64_t
 		double		enough;
 		Sums		sums;
 
-		few = few || emogi_communities_few_ask(sweep, nidle);
+		few = few || emogi_communities_limits_requests(sweep, nidle);
 		TRY(sweep_open(search, level, emogi_communities_random(salt, sweep), sweep, few, &sums,
 					   error));
 		nidle = sums.nmoved > 0 ? 0 : nidle + 1;
@@ -544,7 +544,7 @@ emogi_communities_settle(Search *search, const Level *level, bool last, uint64_t
 		}
 		settles = last || search->nempty == 0;
 		if (!settles || (sums.nopen + sums.nmoved == 0 && visits_all) ||
-			nidle >= EMOGI_COMMUNITIES_MOST_IDLE)
+			nidle >= EMOGI_COMMUNITIES_MAX_IDLE)
 			break;
 		search->gains.least = search->min_gain;
 		visits_all = true;

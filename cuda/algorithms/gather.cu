@@ -171,7 +171,7 @@ take_rank_arrays(Gather *gather, const EmogiGraph *graph, const EmogiQuery *quer
 	DeviceMemory *memory = &run->memory;
 	Field	   *field = &gather->field;
 	double	   *strength;
-	double	   *leap;
+	double	   *teleport;
 
 	TRY(take_array(memory, &field->value, run->nvertices, "ranks", error));
 	if (gather->ranks == RANKS_WEIGHTED)
@@ -181,11 +181,11 @@ take_rank_arrays(Gather *gather, const EmogiGraph *graph, const EmogiQuery *quer
 	}
 	else if (graph->backward.offsets == NULL)
 		TRY(take_array(memory, &field->degrees.counted, run->nvertices, "degrees", error));
-	if (query->leap == NULL)
+	if (query->teleport == NULL)
 		return EMOGI_OK;
-	TRY(take_array(memory, &leap, run->nvertices, "proportions of leaps", error));
-	field->leap = leap;
-	return emogi_run_send(run, leap, query->leap, run->nvertices * sizeof *leap, error);
+	TRY(take_array(memory, &teleport, run->nvertices, "proportions of leaps", error));
+	field->teleport = teleport;
+	return emogi_run_send(run, teleport, query->teleport, run->nvertices * sizeof *teleport, error);
 }
 
 /* Take all device memory except the graph's. */
@@ -351,7 +351,7 @@ add_strengths(Run *run, const EmogiGraph *graph, double *strength, EmogiError *e
 				return EMOGI_CANCELED;
 			sum += emogi_weight(out->weights, graph->weight_type, i);
 		}
-		if (!emogi_rank_strength_suits(sum))
+		if (!emogi_rank_strength_is_valid(sum))
 			return reject_strengths(error);
 		strength[v] = sum;
 	}
@@ -441,7 +441,7 @@ start_pagerank(Gather *gather, const EmogiGraph *graph, const EmogiQuery *query,
 	else if (gather->bins.nvertices == 0)
 		TRY(prepare_lists(gather, graph, query, ntargets, error));
 	if (gather->bins.nvertices > 0)
-		return emogi_propagation_blocking_start(run, &gather->bins, field->leap, field->value,
+		return emogi_propagation_blocking_start(run, &gather->bins, field->teleport, field->value,
 												error);
 	sweep_segmented(gather);
 	CUDA_LAUNCH(gather->method.start, run->full_blocks, BLOCK_THREADS, run->state->stream, *field);
@@ -599,7 +599,7 @@ emogi_cuda_gather(Run *run, const EmogiGraph *graph, const EmogiQuery *query, Em
 	gather.sweep.may_have_help = emogi_gather_may_have_help(graph, query);
 	gather.field.coarse = run->state->always_bins || emogi_rank_units_coarse(graph->forward.nedges);
 	gather.ranks = query->is_weighted ? RANKS_WEIGHTED :
-		emogi_rank_units_suit(query, graph->nvertices, gather.field.coarse) ? RANKS_IN_UNITS :
+		emogi_rank_units_applicable(query, graph->nvertices, gather.field.coarse) ? RANKS_IN_UNITS :
 			RANKS_IN_DOUBLES;
 	gather.method = choose_method(query->algorithm, gather.ranks, graph->weight_type);
 	status = run_gather(&gather, graph, query, result, error);

@@ -62,7 +62,7 @@ typedef struct Field
 	Degrees		degrees;		/* out-degrees (PAGERANK) */
 	/* [nvertices], sums of the weights of outgoing edges (PAGERANK with weights) */
 	const double *strength;
-	const double *leap;			/* [nvertices], teleport distribution (PAGERANK); NULL = uniform */
+	const double *teleport;			/* [nvertices], teleport distribution (PAGERANK); NULL = uniform */
 	bool		coarse;			/* integers have 36 significant bits (PAGERANK) */
 	/* [nvertices], sums of weights; NaN = Dirichlet boundary, which keeps its value */
 	double	   *conductance;
@@ -263,8 +263,8 @@ gather_count_degrees_kernel(Lists<Target> lists, Field field, Chunks chunks, Ste
 		for (uint32_t round = 0; round < CHUNK_ROUNDS; round++)
 		{
 			const uint64_t entry = round_entry(chunk, round);
-			const uint32_t length = octet_length(lists, entry);
-			const Octet<NoWeight> octet = read_octet<NoWeight>(lists, entry, length);
+			const uint32_t length = edge_vector_length(lists, entry);
+			const EdgeVector<NoWeight> octet = read_edge_vector<NoWeight>(lists, entry, length);
 
 #pragma unroll
 			for (uint32_t j = 0; j < LANE_ENTRIES; j++)
@@ -303,7 +303,7 @@ static __device__ __forceinline__ Value
 add_octet(const Lists<Target> &lists, const Field &field, uint64_t entry, uint32_t length,
 		  uint32_t begins, uint32_t rank, Value sum, Value *closing)
 {
-	const Octet<Weight> octet = read_octet<Weight>(lists, entry, length);
+	const EdgeVector<Weight> octet = read_edge_vector<Weight>(lists, entry, length);
 	const uint32_t later = begins & (begins - 1);	/* all but the first */
 	Value	   *to = (Value *) field.sum + rank;
 	Value		other[LANE_ENTRIES];
@@ -327,7 +327,7 @@ add_octet(const Lists<Target> &lists, const Field &field, uint64_t entry, uint32
 		sum = begin ? 0 : sum;
 		if (Term::OWN && begin)
 			own = field.value[field.vertex[rank++]];
-		sum += j < length ? Term::contribution(other[j], own, octet_weight(octet, j)) : 0;
+		sum += j < length ? Term::contribution(other[j], own, edge_vector_weight(octet, j)) : 0;
 	}
 	return sum;
 }
@@ -350,7 +350,7 @@ add_round(const Lists<Target> &lists, const Field &field, uint64_t entry, Progre
 	const uint32_t reach = lane - (31 - __clz((lanes & ~lanes_above()) | 1));
 	Value		closing = 0;
 	Value		sum = add_octet<Term, Weight>(lists, field, entry,
-											  FULL ? LANE_ENTRIES : octet_length(lists, entry),
+											  FULL ? LANE_ENTRIES : edge_vector_length(lists, entry),
 											  begins, rank, lane == 0 ? progress->sum : 0,
 											  &closing);
 	Value		before;

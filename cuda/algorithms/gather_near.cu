@@ -19,7 +19,7 @@ find_holders(const SharedStep *team, const PeerMemoryLayout *layout, uint8_t *ho
 {
 	for (int i = 0; i < layout->npieces; i++)
 	{
-		holder[i] = layout->lender[i] == team->leader->state ? LEADER : DEAL_NOBODY;
+		holder[i] = layout->lender[i] == team->leader->state ? LEADER : PEER_NONE;
 		for (int j = 0; j < team->nhelpers; j++)
 			if (layout->lender[i] == team->helper[j].run.state)
 				holder[i] = (uint8_t) (j + 1);
@@ -35,7 +35,7 @@ set_pieces(Run *run, const PeerMemoryLayout *layout, const uint8_t *reader, int 
 		   uint64_t nchunks, uint32_t *array, Chunks *pieces, EmogiError *error)
 {
 	const uint64_t piece_chunks = layout->piece_bytes / (CHUNK_ENTRIES * sizeof(Target));
-	uint32_t	first[SPREAD_MOST_PIECES];
+	uint32_t	first[PEER_MAX_PIECES];
 	uint32_t	npieces = 0;
 
 	*pieces = Chunks{0, 0, array, (uint32_t) piece_chunks};
@@ -52,23 +52,23 @@ set_pieces(Run *run, const PeerMemoryLayout *layout, const uint8_t *reader, int 
 }
 
 EmogiStatus
-emogi_gather_open_near(GatherSweep *sweep, EmogiError *error)
+emogi_gather_open_peer(GatherSweep *sweep, EmogiError *error)
 {
 	const uint64_t nchunks = count_chunks(sweep->nedges);
 	Run		   *run = sweep->run;
 	SharedStep *team = run->team;
 	EmogiStatus status = EMOGI_OK;
 	PeerMemoryLayout layout;
-	uint8_t		holder[SPREAD_MOST_PIECES];
-	uint8_t		reader[SPREAD_MOST_PIECES];
+	uint8_t		holder[PEER_MAX_PIECES];
+	uint8_t		reader[PEER_MAX_PIECES];
 	uint32_t   *array;
 
 	if (team->nhelpers == 0 || !emogi_peer_memory_layout(run->state, run->graph.forward.targets,
 														 &layout))
 		return EMOGI_OK;
 	find_holders(team, &layout, holder);
-	deal_pieces(holder, layout.npieces, team->nhelpers + 1, reader);
-	TRY(take_array(&run->memory, &array, SPREAD_MOST_PIECES, "pieces of lists", error));
+	assign_pieces(holder, layout.npieces, team->nhelpers + 1, reader);
+	TRY(take_array(&run->memory, &array, PEER_MAX_PIECES, "pieces of lists", error));
 	TRY(set_pieces(run, &layout, reader, LEADER, nchunks, array, &sweep->pieces, error));
 	for (int i = 0; i < team->nhelpers && status == EMOGI_OK; i++)
 	{
@@ -108,7 +108,7 @@ queue_part(GatherSweep *sweep, int i, GatherKernel kernel, const Field &leaders,
 }
 
 EmogiStatus
-emogi_gather_sweep_near(GatherSweep *sweep, GatherKernel kernel, const Field &field,
+emogi_gather_sweep_peer(GatherSweep *sweep, GatherKernel kernel, const Field &field,
 						EmogiError *error)
 {
 	Run		   *run = sweep->run;

@@ -18,7 +18,7 @@ take_helper(Run *run, void *with, int i, EmogiError *error)
 				   emogi_edge_chunks_outline_words(sweep->nedges, run->nwords), "outline of lists",
 				   error));
 	helper->outline = emogi_edge_chunks_lay_outline(outline, sweep->nedges, run->nwords);
-	return take_array(&run->memory, &helper->piece, SPREAD_MOST_PIECES, "pieces of lists", error);
+	return take_array(&run->memory, &helper->piece, PEER_MAX_PIECES, "pieces of lists", error);
 }
 
 /* Prepare a helper, whose device is current. */
@@ -64,10 +64,10 @@ emogi_gather_open(GatherSweep *sweep, const EmogiGraph *graph, const EmogiQuery 
 	sweep->nedges = lists->nedges;
 	if (sweep->may_have_help)
 	{
-		run->team->reads_spread = true;
+		run->team->reads_peers = true;
 		TRY(emogi_shared_step_open(run->team, graph, query, wants, (const void *const *) &kernel, 1,
 								   width + (uint32_t) sizeof(Target), take_helper, sweep, error));
-		TRY(run->graph.is_spread ? emogi_gather_open_near(sweep, error) :
+		TRY(run->graph.is_peer ? emogi_gather_open_peer(sweep, error) :
 			open_helpers(sweep, graph, width, error));
 	}
 	if (sweep->together)
@@ -201,7 +201,7 @@ emogi_gather_sweep(GatherSweep *sweep, GatherKernel kernel, const Field &field, 
 	Chunks		chunks = {0, sweep->outline.nchunks};
 
 	if (sweep->near_each)
-		return emogi_gather_sweep_near(sweep, kernel, field, error);
+		return emogi_gather_sweep_peer(sweep, kernel, field, error);
 	if (sweep->together)
 		return sweep_together(sweep, kernel, field, more, error);
 	if (pipeline->npieces == 0)
@@ -229,7 +229,7 @@ emogi_gather_account(const GatherSweep *sweep, EmogiResult *result)
 		result->link_bytes += sweep->helper[i].pipeline.copied_bytes;
 		result->nlinks++;
 	}
-	emogi_shared_step_tell_left_out(sweep->run->team, result);
+	emogi_shared_step_report_left_out(sweep->run->team, result);
 }
 
 void

@@ -15,7 +15,7 @@ typedef struct GatherHelper
 	double	   *source;			/* [nvertices], copy of the leader's */
 	ListIndex	outline;
 	CopyPipeline pipeline;
-	uint32_t   *piece;			/* [SPREAD_MOST_PIECES], with peer placement: first chunks of the
+	uint32_t   *piece;			/* [PEER_MAX_PIECES], with peer placement: first chunks of the
 								 * pieces that it reads */
 	Chunks		pieces;
 } GatherHelper;
@@ -61,8 +61,8 @@ extern EmogiStatus emogi_gather_open(GatherSweep *sweep, const EmogiGraph *graph
  * Like emogi_gather_open and emogi_gather_sweep, for lists in the memory of several GPUs. The
  * helpers' runs are open; near_each is set if there are any.
  */
-extern EmogiStatus emogi_gather_open_near(GatherSweep *sweep, EmogiError *error);
-extern EmogiStatus emogi_gather_sweep_near(GatherSweep *sweep, GatherKernel kernel,
+extern EmogiStatus emogi_gather_open_peer(GatherSweep *sweep, EmogiError *error);
+extern EmogiStatus emogi_gather_sweep_peer(GatherSweep *sweep, GatherKernel kernel,
 										   const Field &field, EmogiError *error);
 
 /*

@@ -133,7 +133,7 @@ place_lists(Powers *powers, const EmogiQuery *query, EmogiError *error)
 	if (powers->is_weighted)
 		wants |= PLACE_WEIGHTS;
 	if (powers->nhalves == 2)
-		wants |= PLACE_BACKWARD_SURELY;
+		wants |= PLACE_BACKWARD_REQUIRED;
 	else if (!powers->is_weighted)
 		wants |= PLACE_BACKWARD_OFFSETS;
 	TRY(emogi_run_place(run, powers->graph, query, wants, (const void *const *) &powers->gather, 1,

@@ -371,7 +371,7 @@ bins_finish_kernel(PropagationBlocks bins, double damping, double *rank)
 {
 	const uint32_t nthreads = gridDim.x * BLOCK_THREADS;
 	const double evenly = 1.0 / (double) bins.nvertices;
-	const double leaps = START ? 0 : emogi_rank_units_leaps(damping,
+	const double leaps = START ? 0 : emogi_rank_units_teleports(damping,
 															bins.outcome[bins.turn ^ 1].dangling);
 	unsigned long long change = 0;
 	unsigned long long dangling = 0;
@@ -385,7 +385,7 @@ bins_finish_kernel(PropagationBlocks bins, double damping, double *rank)
 		if (!START)
 		{
 			value = emogi_rank_units_finish(damping, leaps,
-											bins.leap != NULL ? bins.leap[l] : evenly, bins.sum[l]);
+											bins.teleport != NULL ? bins.teleport[l] : evenly, bins.sum[l]);
 			change += emogi_rank_units_change(rank[l], value);
 		}
 		rank[l] = value;
@@ -455,20 +455,20 @@ emogi_propagation_blocking_load(const EmogiEngineState *state, EmogiError *error
 }
 
 EmogiStatus
-emogi_propagation_blocking_start(Run *run, PropagationBlocks *bins, const double *leap,
+emogi_propagation_blocking_start(Run *run, PropagationBlocks *bins, const double *teleport,
 								 double *rank, EmogiError *error)
 {
 	cudaStream_t stream = run->state->stream;
 	double	   *ordered = NULL;
 
-	if (leap != NULL)
+	if (teleport != NULL)
 	{
 		TRY(take_array(&run->memory, &ordered, run->nvertices, "proportions of leaps by label",
 					   error));
-		CUDA_LAUNCH(bins_order_leap_kernel, run->full_blocks, BLOCK_THREADS, stream, *bins, leap,
+		CUDA_LAUNCH(bins_order_leap_kernel, run->full_blocks, BLOCK_THREADS, stream, *bins, teleport,
 					ordered);
 	}
-	bins->leap = ordered;
+	bins->teleport = ordered;
 	bins->turn = 0;
 	CUDA_TRY(cudaMemsetAsync(bins->outcome, 0, 2 * sizeof *bins->outcome, stream));
 	CUDA_TRY(cudaMemsetAsync(bins->sum, 0, (uint64_t) bins->nbins * BIN_SINKS * sizeof *bins->sum,

@@ -133,7 +133,7 @@ typedef struct PropagationBlocks
 	BinOutcome *outcome;		/* [2] */
 
 	/* [nvertices], by label, of a run: teleport distribution; NULL = uniform */
-	const double *leap;
+	const double *teleport;
 } PropagationBlocks;
 
 /*
@@ -158,10 +158,10 @@ extern EmogiStatus emogi_propagation_blocking_make(Run *run, const Target *array
 
 /*
  * Queue the initialization of all ranks to 1/n. rank[nvertices] is in the order of labels;
- * leap[nvertices] in the order of vertices, or NULL.
+ * teleport[nvertices] in the order of vertices, or NULL.
  */
 extern EmogiStatus emogi_propagation_blocking_start(Run *run, PropagationBlocks *bins,
-													const double *leap, double *rank,
+													const double *teleport, double *rank,
 													EmogiError *error);
 
 /* Run an iteration, wait for it, and get the change. */

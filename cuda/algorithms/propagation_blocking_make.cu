@@ -117,8 +117,8 @@ walk_entries(const Step &step, const Lists<Target> &lists, const ListIndex &outl
 		for (uint32_t round = 0; round < CHUNK_ROUNDS; round++)
 		{
 			const uint64_t entry = round_entry(chunk, round);
-			const uint32_t length = octet_length(lists, entry);
-			const Octet<NoWeight> octet = read_octet<NoWeight>(lists, entry, length);
+			const uint32_t length = edge_vector_length(lists, entry);
+			const EdgeVector<NoWeight> octet = read_edge_vector<NoWeight>(lists, entry, length);
 			const uint32_t begins = read_begins(outline, entry);
 			const uint32_t ranks = warp_prefix_sum(__popc(begins));
 			const uint32_t own_rank = rank + ranks - __popc(begins);
@@ -307,7 +307,7 @@ emogi_propagation_blocking_suit(const Run *run, const EmogiQuery *query)
 	const uint64_t ncells = max_cells(run->nvertices);
 
 	if (run->graph.placement != EMOGI_PLACEMENT_DEVICE || nedges == 0 ||
-		!emogi_rank_units_suit(query, run->nvertices, true) ||
+		!emogi_rank_units_applicable(query, run->nvertices, true) ||
 		!emogi_propagation_blocking_fit(run->state) ||
 		nedges + CELL_ENTRIES * ncells + MAX_HUBS * (run->nvertices + 1) >= UINT32_MAX)
 		return false;
@@ -679,10 +679,10 @@ keep_bins(Run *run, const Target *array, int nblocks)
 	DeviceMemory *memory = &run->memory;
 	const int	newest = memory->nblocks - 1;
 
-	emogi_device_cache_keep(run->state, memory, array, EMOGI_COPY_BINS, 1);
+	emogi_device_cache_keep(run->state, memory, array, EMOGI_COPY_PROPAGATION_BLOCKS, 1);
 	for (int i = newest - 1; i >= nblocks; i--)
 		emogi_memory_return(memory, memory->block[i]);
-	emogi_device_cache_drop(run->state, array, EMOGI_COPY_CUT);
+	emogi_device_cache_drop(run->state, array, EMOGI_COPY_SEGMENTED);
 }
 
 /* Build PropagationBlocks if the graph is suited and there is room. */
@@ -735,7 +735,7 @@ emogi_propagation_blocking_find(Run *run, const Target *array, PropagationBlocks
 								EmogiError *error)
 {
 	uint64_t	length;
-	const void *memory = emogi_device_cache_use_made(run->state, array, EMOGI_COPY_BINS, 1, 1,
+	const void *memory = emogi_device_cache_use_derived(run->state, array, EMOGI_COPY_PROPAGATION_BLOCKS, 1, 1,
 													 &length);
 
 	*bins = PropagationBlocks{};

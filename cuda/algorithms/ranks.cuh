@@ -55,8 +55,8 @@ struct DoubleRank
 	static __device__ __forceinline__ double
 	finish(const Field &field, uint64_t v, double own, double sum, bool filled)
 	{
-		if (field.leap != NULL)
-			return emogi_pagerank_finish_at(field.damping, field.leap[v], field.outcome->dangling,
+		if (field.teleport != NULL)
+			return emogi_pagerank_finish_at(field.damping, field.teleport[v], field.outcome->dangling,
 											sum);
 		return emogi_pagerank_finish(field.damping, (double) field.nvertices,
 									 field.outcome->dangling, sum);
@@ -86,7 +86,7 @@ ranks_finish_units_kernel(Field field)
 	unsigned long long *source = (unsigned long long *) field.source;
 	UnitOutcome *part = (UnitOutcome *) field.part + blockIdx.x;
 	const double leaps = START ? 0 :
-		emogi_rank_units_leaps(field.damping, ((const UnitOutcome *) field.outcome)->dangling);
+		emogi_rank_units_teleports(field.damping, ((const UnitOutcome *) field.outcome)->dangling);
 	const double evenly = 1.0 / (double) field.nvertices;
 	UnitOutcome outcome = {0, 0};
 
@@ -106,7 +106,7 @@ ranks_finish_units_kernel(Field field)
 			if (v < field.nvertices)
 			{
 				rank = emogi_rank_units_finish(field.damping, leaps,
-											   field.leap != NULL ? field.leap[v] : evenly, sum);
+											   field.teleport != NULL ? field.teleport[v] : evenly, sum);
 				outcome.change += emogi_rank_units_change(field.value[v], rank);
 			}
 		}
@@ -163,7 +163,7 @@ ranks_take_strengths_kernel(Field field, double *strength)
 		if (v >= field.nvertices)
 			continue;
 		strength[v] = sum;
-		if (!emogi_rank_strength_suits(sum))
+		if (!emogi_rank_strength_is_valid(sum))
 			field.outcome->change = 1;
 	}
 }

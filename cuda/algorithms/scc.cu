@@ -493,7 +493,7 @@ emogi_cuda_scc(Run *run, const EmogiGraph *graph, const EmogiQuery *query, Emogi
 	const Counters *counters;
 
 	TRY(take_arrays(run, &components, error));
-	TRY(emogi_run_place(run, graph, query, PLACE_BACKWARD_SURELY, kernels, EDGE_KERNELS,
+	TRY(emogi_run_place(run, graph, query, PLACE_BACKWARD_REQUIRED, kernels, EDGE_KERNELS,
 						sizeof(Target), error));
 	TRY(emogi_run_start_clock(run, error));
 	TRY(find_components(run, &components, error));

@@ -614,7 +614,7 @@ emogi_similarity_all(Run *run, const EmogiGraph *graph, const EmogiQuery *query,
 	uint32_t   *all;
 
 	TRY(take_arrays(run, query, &top, &all, error));
-	TRY(emogi_simple_graph_place(run, graph, query, PLACE_BACKWARD_SURELY,
+	TRY(emogi_simple_graph_place(run, graph, query, PLACE_BACKWARD_REQUIRED,
 								 8 * run->nvertices * run->state->units, error));
 	TRY(emogi_run_start_clock(run, error));
 	TRY(answer_all(run, &top, all, error));

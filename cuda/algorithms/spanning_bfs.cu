@@ -190,7 +190,7 @@ put_in_order(Run *run, const SpanningBfs *spanning, EmogiError *error)
 }
 
 EmogiStatus
-emogi_spanning_bfs_grow(Run *run, const EmogiGraph *graph, const EmogiQuery *query,
+emogi_spanning_bfs_build(Run *run, const EmogiGraph *graph, const EmogiQuery *query,
 						SpanningBfs *spanning, EmogiResult *result, EmogiError *error)
 {
 	int32_t    *level;

@@ -32,7 +32,7 @@ extern EmogiStatus emogi_spanning_bfs_open(Run *run, SpanningBfs *spanning, Emog
  * Place the graph and build the forest. The caller takes all its own memory first. The clock is
  * started and left running. EMOGI_UNSUPPORTED if the graph is too deep.
  */
-extern EmogiStatus emogi_spanning_bfs_grow(Run *run, const EmogiGraph *graph,
+extern EmogiStatus emogi_spanning_bfs_build(Run *run, const EmogiGraph *graph,
 										   const EmogiQuery *query, SpanningBfs *spanning,
 										   EmogiResult *result, EmogiError *error);
 

@@ -559,7 +559,7 @@ emogi_cuda_ssnsp(Run *run, const EmogiGraph *graph, const EmogiQuery *query, Emo
 	TRY(take_array(&run->memory, &counting.cursor, run->nvertices, "levels' places", error));
 	TRY(take_array(&run->memory, &counting.part, slice_capacity(graph->backward.nedges, ENTRIES),
 				   "sums of slices", error));
-	TRY(emogi_cuda_levels(run, graph, query, PLACE_BACKWARD_SURELY, query->max_depth,
+	TRY(emogi_cuda_levels(run, graph, query, PLACE_BACKWARD_REQUIRED, query->max_depth,
 						  &counting.level, result, error));
 	TRY(count_timed(run, &counting, result->nlevels, result, error));
 	TRY(emogi_run_read(run, &counters, error));

@@ -451,7 +451,7 @@ run_triangles(Run *run, const EmogiGraph *graph, const EmogiQuery *query, bool i
 
 	TRY(take_array(&run->memory, &triangles->count, run->nvertices, "counts", error));
 	TRY(take_array(&run->memory, &triangles->nqueued, 2, "queue's length", error));
-	TRY(emogi_simple_graph_place(run, graph, query, PLACE_BACKWARD_SURELY,
+	TRY(emogi_simple_graph_place(run, graph, query, PLACE_BACKWARD_REQUIRED,
 								 emogi_degree_dag_bytes(graph), error));
 	TRY(emogi_run_start_clock(run, error));
 	TRY(emogi_degree_dag_make(run, graph, in_ways, dag, result, error));

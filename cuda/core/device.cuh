@@ -70,7 +70,7 @@ struct EmogiEngineState
 	/* lent memory; false = nothing was given back */
 	bool		(*reclaim) (EmogiEngineState *state);
 	/* false = the block is not in peer memory */
-	bool		(*free_spread) (EmogiEngineState *state, const void *block);
+	bool		(*free_peer) (EmogiEngineState *state, const void *block);
 };
 
 /* Device memory of one run. */

@@ -45,7 +45,7 @@ find_entry(DeviceCache *residents, uint64_t id)
 {
 	DeviceCacheEntry *found = &residents->resident[0];
 
-	for (int i = 0; i < EMOGI_MAX_RESIDENTS; i++)
+	for (int i = 0; i < EMOGI_MAX_CACHED_GRAPHS; i++)
 	{
 		DeviceCacheEntry *resident = &residents->resident[i];
 
@@ -167,7 +167,7 @@ emogi_device_cache_use(EmogiEngineState *state, const void *array, uint64_t byte
 }
 
 const void *
-emogi_device_cache_use_made(EmogiEngineState *state, const void *array, EmogiCopyKind kind,
+emogi_device_cache_use_derived(EmogiEngineState *state, const void *array, EmogiCopyKind kind,
 							uint64_t min_length, uint64_t max_length, uint64_t *length)
 {
 	const DeviceCacheCopy *copy = use_copy(&state->residents, own_id(&state->residents), array,
@@ -182,7 +182,7 @@ emogi_device_cache_use_made(EmogiEngineState *state, const void *array, EmogiCop
 }
 
 void
-emogi_device_cache_let_go(EmogiEngineState *state)
+emogi_device_cache_release_all(EmogiEngineState *state)
 {
 	DeviceCache *residents = &state->residents;
 
@@ -278,7 +278,7 @@ emogi_device_cache_unregister_other(EmogiEngineState *state)
 	DeviceCache *residents = &state->residents;
 	DeviceCacheEntry *found = NULL;
 
-	for (int i = 0; i < EMOGI_MAX_RESIDENTS; i++)
+	for (int i = 0; i < EMOGI_MAX_CACHED_GRAPHS; i++)
 	{
 		DeviceCacheEntry *resident = &residents->resident[i];
 
@@ -314,7 +314,7 @@ emogi_device_cache_forget(EmogiEngineState *state, uint64_t graph_id)
 void
 emogi_device_cache_forget_all(EmogiEngineState *state)
 {
-	for (int i = 0; i < EMOGI_MAX_RESIDENTS; i++)
+	for (int i = 0; i < EMOGI_MAX_CACHED_GRAPHS; i++)
 		if (state->residents.resident[i].id != 0)
 			drop_entry(state, &state->residents.resident[i]);
 }

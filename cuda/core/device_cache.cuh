@@ -33,11 +33,11 @@
 
 #include "contract/engine.h"
 
-#define EMOGI_MAX_RESIDENTS 256
+#define EMOGI_MAX_CACHED_GRAPHS 256
 /* graphs derived one from the other without a run on any; beyond that, derivation stops */
 #define EMOGI_MAX_UNREAD 16
 /* offsets, targets, weights and data derived from them, for both orientations */
-#define EMOGI_MAX_COPIES (14 * EMOGI_MAX_RESIDENTS)
+#define EMOGI_MAX_COPIES (14 * EMOGI_MAX_CACHED_GRAPHS)
 
 struct DeviceMemory;
 
@@ -48,8 +48,8 @@ typedef enum EmogiCopyKind
 	EMOGI_COPY_PREFIXES,		/* of adjacency lists; length: targets per vertex */
 	/* some pieces of a CopyPipeline; length: how many, and of what share (copy_pipeline.cu) */
 	EMOGI_COPY_PART,
-	EMOGI_COPY_CUT,				/* targets for sweeps; length: segments */
-	EMOGI_COPY_BINS				/* edges for sweeps, and the sweeps' output buffers; length: 1 */
+	EMOGI_COPY_SEGMENTED,				/* targets for sweeps; length: segments */
+	EMOGI_COPY_PROPAGATION_BLOCKS				/* edges for sweeps, and the sweeps' output buffers; length: 1 */
 } EmogiCopyKind;
 
 typedef struct DeviceCacheEntry
@@ -83,7 +83,7 @@ typedef struct DeviceCache
 {
 	uint64_t	run;			/* number of the current run, from 1 */
 	DeviceCacheEntry *own;	/* of the run's graph; NULL = the graph has no id */
-	DeviceCacheEntry resident[EMOGI_MAX_RESIDENTS];
+	DeviceCacheEntry resident[EMOGI_MAX_CACHED_GRAPHS];
 	int			ncopies;
 	DeviceCacheCopy copy[EMOGI_MAX_COPIES];
 } DeviceCache;
@@ -116,12 +116,12 @@ extern const void *emogi_device_cache_use(EmogiEngineState *state, const void *a
 										  uint64_t bytes);
 
 /* Get a copy of the given kind with min_length <= *length <= max_length, and mark it as in use. */
-extern const void *emogi_device_cache_use_made(EmogiEngineState *state, const void *array,
+extern const void *emogi_device_cache_use_derived(EmogiEngineState *state, const void *array,
 											   EmogiCopyKind kind, uint64_t min_length,
 											   uint64_t max_length, uint64_t *length);
 
 /* Mark all copies as idle: the run has not begun to read any, or will not. */
-extern void emogi_device_cache_let_go(EmogiEngineState *state);
+extern void emogi_device_cache_release_all(EmogiEngineState *state);
 
 /*
  * Move the newest block of a run's memory into the cache: a complete copy of an array, or data

@@ -311,7 +311,7 @@ answer_query(EmogiEngineState *state, const EmogiGraph *graph, const EmogiQuery 
 		return emogi_device_fail(error, EMOGI_UNSUPPORTED,
 								 "there are no kernels for this algorithm", "%s",
 								 emogi_algorithm_row(query->algorithm)->name);
-	if (query->algorithm == EMOGI_PAGERANK && (query->leap != NULL || query->is_weighted) &&
+	if (query->algorithm == EMOGI_PAGERANK && (query->teleport != NULL || query->is_weighted) &&
 		algorithm != algorithms[query->algorithm])
 		return emogi_device_fail(error, EMOGI_UNSUPPORTED, "the papers have no kernels for ranks "
 								 "with weights or proportions of leaps", "%s", "emogi_pagerank");
@@ -430,7 +430,7 @@ may_be_offered(const EmogiEngineState *state)
 	(void) cudaGetDeviceCount(&ndevices);
 	(void) cudaGetLastError();
 	for (int device = 0; device < ndevices && !may; device++)
-		may = device != state->device && emogi_shared_step_may_offer(device, state->device);
+		may = device != state->device && emogi_shared_step_has_peer_atomics(device, state->device);
 	return may;
 }
 
@@ -443,9 +443,9 @@ wants_help(EmogiEngineState *state, const EmogiGraph *graph, const EmogiQuery *q
 		emogi_gather_may_have_help(graph, query);
 
 	if (query->algorithm == EMOGI_BETWEENNESS)
-		return emogi_betweenness_wants_help(graph, query);
+		return emogi_betweenness_uses_helpers(graph, query);
 	if (query->algorithm == EMOGI_CLOSENESS || query->algorithm == EMOGI_BFS_SUMS)
-		return emogi_closeness_wants_help(graph, query);
+		return emogi_closeness_uses_helpers(graph, query);
 	if (query->papers.mapping != EMOGI_MAPPING_AUTO)
 		return false;
 	if (query->placement == EMOGI_PLACEMENT_PEER)

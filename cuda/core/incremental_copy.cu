@@ -150,7 +150,7 @@ derive_entries_kernel(Entry *to, const Entry *from, uint64_t count, uint64_t roo
 		const uint64_t last = emogi_derivation_edit_at(edits.edit, first, edits.count, end - 1);
 		const uint64_t shift = edits.edit[first].shift;
 
-		if (first == last && !emogi_derivation_comes(&edits.edit[first], tile))
+		if (first == last && !emogi_derivation_is_inserted(&edits.edit[first], tile))
 		{
 #pragma unroll 8
 			for (uint64_t i = tile + threadIdx.x; i < end; i += BLOCK_THREADS)
@@ -163,7 +163,7 @@ derive_entries_kernel(Entry *to, const Entry *from, uint64_t count, uint64_t roo
 				const EmogiEdit *edit =
 					&edits.edit[emogi_derivation_edit_at(edits.edit, first, last, i)];
 
-				to[i] = emogi_derivation_comes(edit, i) ? map.insert(edit) :
+				to[i] = emogi_derivation_is_inserted(edit, i) ? map.insert(edit) :
 					map.keep(__ldg(&from[i - edit->shift]));
 			}
 		}

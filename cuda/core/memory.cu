@@ -257,7 +257,7 @@ emogi_memory_return(DeviceMemory *memory, const void *block)
 void
 emogi_memory_free(EmogiEngineState *state, void *block, uint64_t bytes)
 {
-	if (state->free_spread(state, block))
+	if (state->free_peer(state, block))
 		return;
 	state->taken_bytes -= bytes;
 	if (state->pool == NULL)

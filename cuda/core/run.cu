@@ -111,7 +111,7 @@ emogi_run(EmogiEngineState *state, RunAlgorithm algorithm, const EmogiGraph *gra
 	if (status == EMOGI_OK)
 		status = run_open(&run, algorithm, &seen, query, result, error);
 	emogi_run_close(&run);
-	result->placement = run.graph.is_spread ? EMOGI_PLACEMENT_PEER : run.graph.placement;
+	result->placement = run.graph.is_peer ? EMOGI_PLACEMENT_PEER : run.graph.placement;
 	if (result->nlinks == 0 && result->link_bytes > 0)
 		result->nlinks = 1;
 	result->transfer_ms = emogi_device_now_ms() - since - result->run_ms;

@@ -143,9 +143,9 @@ extern EmogiStatus emogi_cuda_betweenness(Run *run, const EmogiGraph *graph,
 										  const EmogiQuery *query, EmogiResult *result,
 										  EmogiError *error);
 /* of other GPUs */
-extern bool emogi_closeness_wants_help(const EmogiGraph *graph, const EmogiQuery *query);
+extern bool emogi_closeness_uses_helpers(const EmogiGraph *graph, const EmogiQuery *query);
 extern bool emogi_gather_may_have_help(const EmogiGraph *graph, const EmogiQuery *query);
-extern bool emogi_betweenness_wants_help(const EmogiGraph *graph, const EmogiQuery *query);
+extern bool emogi_betweenness_uses_helpers(const EmogiGraph *graph, const EmogiQuery *query);
 extern EmogiStatus emogi_cuda_similarity(Run *run, const EmogiGraph *graph, const EmogiQuery *query,
 										 EmogiResult *result, EmogiError *error);
 extern EmogiStatus emogi_cuda_closeness(Run *run, const EmogiGraph *graph, const EmogiQuery *query,

@@ -46,8 +46,8 @@ segments_rename_kernel(Lists<Target> lists, const uint32_t *label, Target *targe
 		for (uint32_t round = 0; round < CHUNK_ROUNDS; round++)
 		{
 			const uint64_t entry = round_entry(chunk, round);
-			const uint32_t length = octet_length(lists, entry);
-			const Octet<NoWeight> octet = read_octet<NoWeight>(lists, entry, length);
+			const uint32_t length = edge_vector_length(lists, entry);
+			const EdgeVector<NoWeight> octet = read_edge_vector<NoWeight>(lists, entry, length);
 
 #pragma unroll
 			for (uint32_t i = 0; i < LANE_ENTRIES; i += PIECE)
@@ -80,8 +80,8 @@ segments_count_kernel(Lists<Target> lists, uint32_t nsegments, uint32_t factor, 
 		for (uint32_t round = 0; round < CHUNK_ROUNDS; round++)
 		{
 			const uint64_t entry = round_entry(chunk, round);
-			const uint32_t length = octet_length(lists, entry);
-			const Octet<NoWeight> octet = read_octet<NoWeight>(lists, entry, length);
+			const uint32_t length = edge_vector_length(lists, entry);
+			const EdgeVector<NoWeight> octet = read_edge_vector<NoWeight>(lists, entry, length);
 			uint32_t	segment[LANE_ENTRIES];
 
 #pragma unroll
@@ -132,8 +132,8 @@ segments_copy_kernel(Lists<Target> lists, ListIndex outline, const uint32_t *ver
 		for (uint32_t round = 0; round < CHUNK_ROUNDS; round++)
 		{
 			const uint64_t entry = round_entry(chunk, round);
-			const uint32_t length = octet_length(lists, entry);
-			const Octet<NoWeight> octet = read_octet<NoWeight>(lists, entry, length);
+			const uint32_t length = edge_vector_length(lists, entry);
+			const EdgeVector<NoWeight> octet = read_edge_vector<NoWeight>(lists, entry, length);
 			const uint32_t begins = read_begins(outline, entry);
 			const uint32_t ranks = warp_prefix_sum(__popc(begins));
 			const uint32_t own_rank = rank + ranks - __popc(begins);
@@ -241,7 +241,7 @@ use_kept(Run *run, const Target *array, uint32_t *nsegments)
 	const void *memory = NULL;
 
 	if (run->graph.placement == EMOGI_PLACEMENT_DEVICE)
-		memory = emogi_device_cache_use_made(run->state, array, EMOGI_COPY_CUT, 1, MAX_SEGMENTS,
+		memory = emogi_device_cache_use_derived(run->state, array, EMOGI_COPY_SEGMENTED, 1, MAX_SEGMENTS,
 											 &length);
 	*nsegments = (uint32_t) length;
 	return memory;
@@ -376,7 +376,7 @@ build(Run *run, const Target *array, const ListIndex *outline, const Degrees *de
 		TRY(sort_by_segment(run, outline, segmented, error));
 	TRY(emogi_cuda_wait(run->state, run->control, error));
 	emogi_memory_release(&run->memory, nblocks);
-	emogi_device_cache_keep(run->state, &run->memory, array, EMOGI_COPY_CUT, segmented->nsegments);
+	emogi_device_cache_keep(run->state, &run->memory, array, EMOGI_COPY_SEGMENTED, segmented->nsegments);
 	return take_sums(run, segmented, error);
 }
 

@@ -70,8 +70,8 @@ labels_compare_kernel(Lists<Target> lists, ListIndex outline, uint64_t stride, S
 		for (uint32_t round = 0; round < CHUNK_ROUNDS; round++)
 		{
 			const uint64_t entry = round_entry(chunk, round);
-			const uint32_t length = octet_length(lists, entry);
-			const Octet<NoWeight> octet = read_octet<NoWeight>(lists, entry, length);
+			const uint32_t length = edge_vector_length(lists, entry);
+			const EdgeVector<NoWeight> octet = read_edge_vector<NoWeight>(lists, entry, length);
 			const uint32_t begins = read_begins(outline, entry);
 
 			for (uint32_t j = 1; j < length; j++)

@@ -97,8 +97,8 @@ visit_entries(const Entries &entries, const Step &step, Visit visit, Round round
 		for (uint32_t r = 0; r < CHUNK_ROUNDS; r++)
 		{
 			const uint64_t entry = round_entry(chunk, r);
-			const uint32_t length = octet_length(lists, entry);
-			const Octet<NoWeight> octet = read_octet<NoWeight>(lists, entry, length);
+			const uint32_t length = edge_vector_length(lists, entry);
+			const EdgeVector<NoWeight> octet = read_edge_vector<NoWeight>(lists, entry, length);
 			const uint32_t begins = read_begins(entries.outline, entry);
 			const uint32_t upto = warp_prefix_sum(__popc(begins));
 			const Target below = __shfl_up_sync(FULL_WARP, octet.target[LANE_ENTRIES - 1], 1);

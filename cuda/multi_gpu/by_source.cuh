@@ -16,7 +16,7 @@
 #include "cuda/core/run.cuh"
 
 /* as many as a host has GPUs; each is fetched and added, at 8 bytes per vertex and more */
-#define EMOGI_MOST_PARTS 8
+#define EMOGI_MAX_PARTS 8
 
 /*
  * Process parts in a run: set up the search, then take parts until there are none. Called in each
@@ -48,7 +48,7 @@ typedef struct BySource
 	const EmogiQuery *query;
 	MakeParts	make;
 	void	   *with;
-	uint64_t	nparts;			/* at most EMOGI_MOST_PARTS */
+	uint64_t	nparts;			/* at most EMOGI_MAX_PARTS */
 	uint64_t	next;			/* atomic: the next part to take */
 	uint32_t	stopped;		/* atomic: there will be no result */
 	/* bitmap of the parts that helpers have lost; the leader's, after all helpers have finished */
@@ -61,7 +61,7 @@ typedef struct BySource
 static inline uint64_t
 emogi_by_source_count(uint64_t nunits, uint64_t min_units)
 {
-	return nunits < EMOGI_MOST_PARTS * min_units ? 1 : EMOGI_MOST_PARTS;
+	return nunits < EMOGI_MAX_PARTS * min_units ? 1 : EMOGI_MAX_PARTS;
 }
 
 /* Return the first unit of a part; for part nparts, that is nunits. */

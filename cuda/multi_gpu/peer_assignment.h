@@ -7,16 +7,16 @@
 
 #include <stdint.h>
 
-#define DEAL_NOBODY UINT8_MAX
+#define PEER_NONE UINT8_MAX
 
 /*
  * Assign each of npieces pieces of equal size to one of `nmembers` readers (1 .. 16), such that
  * none has more than ceil(npieces / nmembers). A piece goes to the reader in whose memory it is,
  * holder[piece], while that has no full share, and otherwise to the reader with the fewest pieces.
- * Pieces in other memory, DEAL_NOBODY, also go to the reader with the fewest pieces.
+ * Pieces in other memory, PEER_NONE, also go to the reader with the fewest pieces.
  */
 static inline void
-deal_pieces(const uint8_t *holder, int npieces, int nmembers, uint8_t *reader)
+assign_pieces(const uint8_t *holder, int npieces, int nmembers, uint8_t *reader)
 {
 	const int	max_load = (npieces + nmembers - 1) / nmembers;
 	int			load[UINT8_MAX] = {0};
@@ -25,7 +25,7 @@ deal_pieces(const uint8_t *holder, int npieces, int nmembers, uint8_t *reader)
 	{
 		const int	member = holder[i];
 
-		reader[i] = DEAL_NOBODY;
+		reader[i] = PEER_NONE;
 		if (member < nmembers && load[member] < max_load)
 		{
 			reader[i] = (uint8_t) member;
@@ -36,7 +36,7 @@ deal_pieces(const uint8_t *holder, int npieces, int nmembers, uint8_t *reader)
 	{
 		int			lightest = 0;
 
-		if (reader[i] != DEAL_NOBODY)
+		if (reader[i] != PEER_NONE)
 			continue;
 		for (int member = 1; member < nmembers; member++)
 			if (load[member] < load[lightest])

@@ -91,7 +91,7 @@ place_helper(Run *run, const Run *leader, const EmogiGraph *graph, const EmogiQu
 	EmogiQuery	placed = *query;
 
 	placed.placement = leader->graph.placement;
-	if (!leader->graph.is_spread)
+	if (!leader->graph.is_peer)
 		return emogi_run_place(run, graph, &placed, wants, kernels, nkernels, edge_bytes, error);
 	run->graph = leader->graph;
 	run->graph.registered = NULL;
@@ -156,7 +156,7 @@ reads_edges(const Run *leader, const EmogiEngineState *other)
 }
 
 bool
-emogi_shared_step_may_offer(int device, int leader)
+emogi_shared_step_has_peer_atomics(int device, int leader)
 {
 	int			may = 0;
 
@@ -180,7 +180,7 @@ check_reach(const SharedStep *shared, EmogiEngineState *other, EmogiError *error
 		return emogi_device_fail(error, EMOGI_NO_MEMORY,
 								 "it cannot write into the memory of the GPU that runs", "GPU %d",
 								 other->device);
-	if (shared->offers && !emogi_shared_step_may_offer(other->device, state->device))
+	if (shared->offers && !emogi_shared_step_has_peer_atomics(other->device, state->device))
 		return emogi_device_fail(error, EMOGI_NO_MEMORY, "it cannot make atomic operations in the "
 								 "memory of the GPU that runs", "GPU %d", other->device);
 	return EMOGI_OK;
@@ -195,7 +195,7 @@ emogi_shared_step_open(SharedStep *shared, const EmogiGraph *graph, const EmogiQ
 	EmogiEngineState *state = leader->state;
 
 	if ((leader->graph.placement == EMOGI_PLACEMENT_DEVICE &&
-		 !(leader->graph.is_spread && shared->reads_spread)) || state->nhelpers == 0)
+		 !(leader->graph.is_peer && shared->reads_peers)) || state->nhelpers == 0)
 		return EMOGI_OK;
 	leader->close_team = close_team;
 	CUDA_TRY(cudaEventCreateWithFlags(&shared->ready, cudaEventDisableTiming));
@@ -205,7 +205,7 @@ emogi_shared_step_open(SharedStep *shared, const EmogiGraph *graph, const EmogiQ
 		EmogiStatus status;
 		Helper	   *helper = &shared->helper[shared->nhelpers];
 
-		if (leader->graph.is_spread && !reads_edges(leader, other))
+		if (leader->graph.is_peer && !reads_edges(leader, other))
 			continue;
 		(void) cudaSetDevice(other->device);
 		helper->run.state = other;
@@ -294,7 +294,7 @@ emogi_shared_step_join(SharedStep *shared, int helper, uint32_t *into, const uin
 }
 
 void
-emogi_shared_step_tell_left_out(const SharedStep *shared, EmogiResult *result)
+emogi_shared_step_report_left_out(const SharedStep *shared, EmogiResult *result)
 {
 	if (shared->left_out != NULL)
 		emogi_device_leave_out(result, shared->left_out, EMOGI_NO_MEMORY, &shared->why_left_out);
@@ -316,7 +316,7 @@ emogi_shared_step_account(SharedStep *shared, EmogiResult *result, EmogiError *e
 			emogi_run_account(run, counters, result);
 	}
 	(void) cudaSetDevice(shared->leader->state->device);
-	emogi_shared_step_tell_left_out(shared, result);
+	emogi_shared_step_report_left_out(shared, result);
 	if (shared->nhelpers > 0)
 		result->nlinks = 1 + shared->nhelpers;
 	return status;

@@ -34,7 +34,7 @@ typedef struct SharedStep
 	Run		   *leader;
 	int			nhelpers;
 	Helper		helper[EMOGI_MAX_HELPERS];
-	bool		reads_spread;	/* helpers are useful in peer placement, too; set by the caller */
+	bool		reads_peers;	/* helpers are useful in peer placement, too; set by the caller */
 	/* helpers perform atomic operations in the leader's memory; set by the caller */
 	bool		offers;
 	cudaEvent_t ready;			/* the leader's state is complete for a step to begin */
@@ -106,13 +106,13 @@ extern EmogiStatus emogi_shared_step_join(SharedStep *shared, int helper, uint32
  */
 extern EmogiStatus emogi_shared_step_account(SharedStep *shared, EmogiResult *result,
 											 EmogiError *error);
-extern void emogi_shared_step_tell_left_out(const SharedStep *shared, EmogiResult *result);
+extern void emogi_shared_step_report_left_out(const SharedStep *shared, EmogiResult *result);
 
 /*
  * Return whether a GPU can perform atomic operations in another's memory that are atomic with that
  * GPU's own. Over PCIe alone it cannot.
  */
-extern bool emogi_shared_step_may_offer(int device, int leader);
+extern bool emogi_shared_step_has_peer_atomics(int device, int leader);
 
 extern EmogiStatus emogi_shared_step_load(EmogiError *error);
 

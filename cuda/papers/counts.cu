@@ -130,7 +130,7 @@ emogi_papers_ssnsp(Sweeps *sweeps, Run *run, const EmogiGraph *graph, const Emog
 								 "the graph has forward alone");
 	TRY(take_array(&run->memory, &counts.paths, run->nvertices, "paths", error));
 	TRY(take_array(&run->memory, &bitmap, run->nwords, "bitmap of a level", error));
-	TRY(emogi_papers_levels(sweeps, run, graph, query, SWEEPS_SUMS, PLACE_BACKWARD_SURELY, &level,
+	TRY(emogi_papers_levels(sweeps, run, graph, query, SWEEPS_SUMS, PLACE_BACKWARD_REQUIRED, &level,
 							result, error));
 	counts.level = level;
 	TRY(count_levels(sweeps, &counts, bitmap, result, error));

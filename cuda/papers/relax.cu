@@ -25,7 +25,7 @@
 #include "cuda/algorithms/best_paths.cuh"
 
 /* BFS as keys: the minimum number of edges. */
-struct Hops : LeastKeys
+struct Hops : MinKeys
 {
 	static __device__ __forceinline__ double
 	candidate(double value, double weight)
@@ -35,7 +35,7 @@ struct Hops : LeastKeys
 };
 
 /* CC as keys: the smallest vertex number that reaches the vertex, along edges or against them. */
-struct Label : LeastKeys
+struct Label : MinKeys
 {
 	static __device__ __forceinline__ double
 	candidate(double value, double weight)
@@ -414,7 +414,7 @@ EmogiStatus
 emogi_papers_path(Sweeps *sweeps, Run *run, const EmogiGraph *graph, const EmogiQuery *query,
 				  EmogiResult *result, EmogiError *error)
 {
-	const unsigned wants = query->algorithm == EMOGI_CC ? PLACE_BACKWARD_SURELY : 0;
+	const unsigned wants = query->algorithm == EMOGI_CC ? PLACE_BACKWARD_REQUIRED : 0;
 	Traversal	traversal = {};
 
 	traversal.sweeps = sweeps;

@@ -70,8 +70,8 @@ static __device__ __forceinline__ void
 read_round(const Edges &edges, uint64_t entry, uint64_t low, uint64_t high, Use use)
 {
 	const uint64_t *offsets = edges.lists.offsets;
-	const uint32_t length = octet_length(edges.lists, entry);
-	const Octet<Weight> octet = read_octet<Weight>(edges.lists, entry, length);
+	const uint32_t length = edge_vector_length(edges.lists, entry);
+	const EdgeVector<Weight> octet = read_edge_vector<Weight>(edges.lists, entry, length);
 	uint64_t	list = low;
 	uint64_t	stop = entry;	/* end of the list; not searched yet */
 
@@ -88,7 +88,7 @@ read_round(const Edges &edges, uint64_t entry, uint64_t low, uint64_t high, Use 
 		}
 		vertex = (uint32_t) list;
 		use(inside, entry + j, edges.against ? octet.target[j] : vertex,
-			edges.against ? vertex : octet.target[j], octet_weight(octet, j));
+			edges.against ? vertex : octet.target[j], edge_vector_weight(octet, j));
 	}
 }
 

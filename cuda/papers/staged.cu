@@ -180,7 +180,7 @@ emogi_staged_list(Sweeps *sweeps, const Lists<Target> &lists, const uint32_t *bi
 
 /* Return the start, and the end, of an item's list: in the SubCSR, or in the graph. */
 static uint64_t
-item_start(const EmogiSemiringSum *gather, uint64_t item)
+item_start(const EmogiStagedGather *gather, uint64_t item)
 {
 	if (gather->start != NULL)
 		return gather->start[item];
@@ -188,7 +188,7 @@ item_start(const EmogiSemiringSum *gather, uint64_t item)
 }
 
 static uint64_t
-item_end(const EmogiSemiringSum *gather, uint64_t item)
+item_end(const EmogiStagedGather *gather, uint64_t item)
 {
 	if (gather->start != NULL)
 		return gather->start[item + 1];
@@ -212,7 +212,7 @@ buffer_end(const Staged *staged, uint64_t entry)
 static EmogiStatus
 cut_part(Staged *staged, StagedPart *part, EmogiError *error)
 {
-	const EmogiSemiringSum *gather = &staged->gather;
+	const EmogiStagedGather *gather = &staged->gather;
 	const uint64_t end = buffer_end(staged, staged->entry);
 	uint64_t	low = staged->item;
 	uint64_t	high = gather->nlists;	/* lists below low fit; lists from high on do not */
@@ -284,7 +284,7 @@ static EmogiStatus
 bring_piece(Sweeps *sweeps, Span entries, char *targets, char *weights, EmogiError *error)
 {
 	Staged	   *staged = sweeps->staged;
-	EmogiSemiringSum *gather = &staged->gather;
+	EmogiStagedGather *gather = &staged->gather;
 	const uint64_t number = staged->npieces++ % STAGED_BUFFERS;
 	const uint64_t width = staged->weight_bytes;
 	const uint64_t at = entries.start % STAGED_UNIT;
@@ -355,12 +355,12 @@ emogi_staged_begin(Sweeps *sweeps, const Lists<Target> &lists, bool cuts, EmogiE
 {
 	Staged	   *staged = sweeps->staged;
 	Run		   *run = sweeps->run;
-	EmogiSemiringSum *gather = &staged->gather;
+	EmogiStagedGather *gather = &staged->gather;
 	const uint64_t n = sweeps->items.n;
 	uint64_t   *start = (uint64_t *) staged->listed;
 	uint32_t   *vertex = (uint32_t *) (start + sweeps->capacity + 1);
 
-	*gather = EmogiSemiringSum{};
+	*gather = EmogiStagedGather{};
 	gather->adjacency = lists.targets == staged->forward.targets ? &staged->forward :
 		&staged->backward;
 	gather->weight_bytes = staged->weight_bytes;

@@ -102,7 +102,7 @@ typedef struct Staged
 	cudaEvent_t emptied[STAGED_BUFFERS];	/* the last sweep over a part has finished */
 
 	/* The current sweep. */
-	EmogiSemiringSum gather;	/* the Items' lists, on the host */
+	EmogiStagedGather gather;	/* the Items' lists, on the host */
 	bool		cuts;			/* lists may be split */
 	uint64_t	item;			/* the next part begins with this item ... */
 	uint64_t	entry;			/* ... at this entry */

@@ -12,7 +12,7 @@
 
 /* Copy entries that are contiguous in the graph, from `entry` on, to position `at`. */
 static void
-copy_entries(const EmogiSemiringSum *gather, uint64_t entry, uint64_t count, uint64_t at)
+copy_entries(const EmogiStagedGather *gather, uint64_t entry, uint64_t count, uint64_t at)
 {
 	const uint64_t width = gather->weight_bytes;
 
@@ -25,7 +25,7 @@ copy_entries(const EmogiSemiringSum *gather, uint64_t entry, uint64_t count, uin
 
 /* Return the list that contains an entry of the SubCSR. */
 static uint64_t
-find_list(const EmogiSemiringSum *gather, uint64_t entry)
+find_list(const EmogiStagedGather *gather, uint64_t entry)
 {
 	uint64_t	low = 0;
 	uint64_t	high = gather->nlists;	/* start[low] <= entry < start[high] */
@@ -46,7 +46,7 @@ find_list(const EmogiSemiringSum *gather, uint64_t entry)
 static void
 gather_share(void *arg, int thread, int nthreads)
 {
-	const EmogiSemiringSum *gather = arg;
+	const EmogiStagedGather *gather = arg;
 	const uint64_t length = gather->upto - gather->from;
 	const uint64_t upto = gather->from + length * ((uint64_t) thread + 1) / (uint64_t) nthreads;
 	uint64_t	entry = gather->from + length * (uint64_t) thread / (uint64_t) nthreads;
@@ -84,7 +84,7 @@ emogi_staged_gather_close(EmogiPool *pool)
 }
 
 bool
-emogi_staged_gather(EmogiPool *pool, EmogiSemiringSum *gather)
+emogi_staged_gather(EmogiPool *pool, EmogiStagedGather *gather)
 {
 	if (*gather->cancel)
 		return false;

@@ -16,7 +16,7 @@ extern "C" {
  * A copy: entries from .. upto - 1 of a SubCSR, the lists of some vertices one after another, or of
  * the graph itself. All arrays are in host memory, and belong to the caller.
  */
-typedef struct EmogiSemiringSum
+typedef struct EmogiStagedGather
 {
 	const EmogiAdjacency *adjacency;	/* of the graph */
 	uint32_t	weight_bytes;	/* per weight; 0 = none are copied */
@@ -29,7 +29,7 @@ typedef struct EmogiSemiringSum
 	uint32_t   *targets;		/* [upto - from], output */
 	char	   *weights;		/* [upto - from] times weight_bytes, output */
 	const volatile uint32_t *cancel;
-} EmogiSemiringSum;
+} EmogiStagedGather;
 
 /*
  * Start a pool of nthreads threads, including the caller; return NULL if threads or memory are not
@@ -42,7 +42,7 @@ extern void emogi_staged_gather_close(struct EmogiPool *pool);
  * Copy, each thread the same number of entries. Return false if *cancel was seen, which is polled
  * about every millisecond.
  */
-extern bool emogi_staged_gather(struct EmogiPool *pool, EmogiSemiringSum *gather);
+extern bool emogi_staged_gather(struct EmogiPool *pool, EmogiStagedGather *gather);
 
 #ifdef __cplusplus
 }

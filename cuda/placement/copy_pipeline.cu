@@ -97,7 +97,7 @@ choose_links(CopyPipeline *pipeline)
 	pipeline->nlinks = 1;
 	if (pipeline->run->devices != 0)
 		(void) cudaGetDeviceCount(&ndevices);
-	for (int device = 0; device < ndevices && pipeline->nlinks < FEED_MOST_LINKS; device++)
+	for (int device = 0; device < ndevices && pipeline->nlinks < PIPELINE_MAX_LINKS; device++)
 		if (device != state->device && (pipeline->run->devices >> device & 1) != 0 &&
 			emogi_memory_show(state, device))
 			pipeline->link[pipeline->nlinks++].device = device;
@@ -112,14 +112,14 @@ choose_links(CopyPipeline *pipeline)
 static void
 size_buffers(CopyPipeline *pipeline, uint64_t room)
 {
-	pipeline->nbuffers = (uint64_t) pipeline->nlinks * FEED_BUFFERS;
+	pipeline->nbuffers = (uint64_t) pipeline->nlinks * PIPELINE_BUFFERS;
 	if (pipeline->nbuffers * buffer_bytes(pipeline) > room)
 	{
 		pipeline->nlinks = 1;
-		pipeline->nbuffers = FEED_BUFFERS;
+		pipeline->nbuffers = PIPELINE_BUFFERS;
 	}
 	while (pipeline->nbuffers * buffer_bytes(pipeline) > room &&
-		   pipeline->piece_chunks > FEED_LEAST && pipeline->nmembers == 1)
+		   pipeline->piece_chunks > PIPELINE_MIN_CHUNKS && pipeline->nmembers == 1)
 	{
 		pipeline->piece_chunks /= 2;
 		pipeline->run->graph.placement = EMOGI_PLACEMENT_HOST;
@@ -244,7 +244,7 @@ place_part(const CopyPipeline *pipeline, CopyPipelineArray *array, EmogiError *e
 	if (max_pieces == 0)
 		return EMOGI_OK;
 	array->part =
-		(const char *) emogi_device_cache_use_made(state, array->host, EMOGI_COPY_PART,
+		(const char *) emogi_device_cache_use_derived(state, array->host, EMOGI_COPY_PART,
 												   part_length(pipeline, (max_pieces + 1) / 2),
 												   part_length(pipeline, pipeline->npieces),
 												   &array->nkept);
@@ -299,11 +299,11 @@ emogi_copy_pipeline_open(CopyPipeline *pipeline, Run *run, const EmogiAdjacency 
 		};
 	if (run->graph.placement == EMOGI_PLACEMENT_DEVICE)
 		return EMOGI_OK;
-	pipeline->piece_chunks = FEED_LEAST;
-	while (pipeline->piece_chunks < FEED_MOST && pipeline->nchunks / pipeline->piece_chunks >=
-		   2 * (pipeline->nmembers == 1 ? FEED_PIECES : SHARE_PIECES * pipeline->nmembers))
+	pipeline->piece_chunks = PIPELINE_MIN_CHUNKS;
+	while (pipeline->piece_chunks < PIPELINE_MAX_CHUNKS && pipeline->nchunks / pipeline->piece_chunks >=
+		   2 * (pipeline->nmembers == 1 ? PIPELINE_PIECES : SHARE_PIECES * pipeline->nmembers))
 		pipeline->piece_chunks *= 2;
-	if (pipeline->nchunks > FEED_LEAST)
+	if (pipeline->nchunks > PIPELINE_MIN_CHUNKS)
 		TRY(take_buffers(pipeline, &taken, error));
 	nall = (pipeline->nchunks + pipeline->piece_chunks - 1) / pipeline->piece_chunks;
 	if (taken && nall > pipeline->member)
@@ -357,7 +357,7 @@ wait_emptied(const CopyPipeline *pipeline, uint64_t buffer, EmogiError *error)
 			return emogi_cuda_fail(error, code, "waiting for a buffer");
 		/* otherwise others also wait for this thread, and a sleep takes longer than requested */
 		if (pipeline->nmembers == 1 && pipeline->nlinks == 1)
-			usleep(FEED_SLEEP_US);
+			usleep(PIPELINE_SLEEP_US);
 	}
 	(void) cudaGetLastError();	/* cudaErrorNotReady is remembered, although it is no error */
 	return EMOGI_OK;

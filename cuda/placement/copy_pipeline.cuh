@@ -3,13 +3,13 @@
  * overlapped with the kernels that read the previous pieces.
  *
  * This is for algorithms that read all edges in order, repeatedly: the copy engine gets 55 GB/s out
- * of the link, whereas kernels that read in place get 50. A CopyPipeline has FEED_BUFFERS buffers
+ * of the link, whereas kernels that read in place get 50. A CopyPipeline has PIPELINE_BUFFERS buffers
  * in device memory and a stream of its own for copies, and runs ahead of the kernels, into the next
  * sweep too.
  *
  * If the machine has other GPUs and the query names them, their copy engines transfer pieces too,
  * each over its own link into the buffers of this GPU: pieces are assigned to links round-robin,
- * and there are FEED_BUFFERS buffers per link. So N links act as one of N times the rate, and
+ * and there are PIPELINE_BUFFERS buffers per link. So N links act as one of N times the rate, and
  * neither the kernels nor their results change. This requires buffers in memory of a pool, which
  * can be made accessible to other GPUs: a copy into other memory is made by the engine of the GPU
  * that owns it.
@@ -24,7 +24,7 @@
  * every nmembers-th, over its own link, and caches parts of that share.
  *
  * The host waits, polling cancel, until a buffer's kernel has finished before it queues the next
- * copy into that buffer. So when a run is canceled, at most FEED_BUFFERS copies per link are in
+ * copy into that buffer. So when a run is canceled, at most PIPELINE_BUFFERS copies per link are in
  * flight (1 ms). Only the host thread of the run uses a CopyPipeline.
  */
 #ifndef EMOGI_COPY_PIPELINE_CUH
@@ -34,19 +34,19 @@
 #include "cuda/multi_gpu/shared_step.cuh"
 
 /*
- * Tuned constants: FEED_BUFFERS of 6130b04, the others of 753e333. With them PageRank in host
+ * Tuned constants: PIPELINE_BUFFERS of 6130b04, the others of 753e333. With them PageRank in host
  * placement on an NVIDIA H200 reaches 98 % of the copy engine's rate (bench/RESULTS.md, ad4a202).
  */
 /* one read by a kernel, one being filled, one between: no copy waits for the host */
-#define FEED_BUFFERS 3
-#define FEED_PIECES 256			/* per sweep, about: finer pieces leave more memory for parts */
+#define PIPELINE_BUFFERS 3
+#define PIPELINE_PIECES 256			/* per sweep, about: finer pieces leave more memory for parts */
 #define SHARE_PIECES 16	/* per share of a sweep, about: one thread queues those of all shares */
 /* chunks per piece: 2 MB of targets; smaller ones are not worth a copy */
-#define FEED_LEAST UINT64_C(256)
-#define FEED_MOST UINT64_C(2048)	/* 16 MB, 0.3 ms of the link */
-#define FEED_SLEEP_US 20	/* between polls of a buffer: a piece takes at least twice as long */
+#define PIPELINE_MIN_CHUNKS UINT64_C(256)
+#define PIPELINE_MAX_CHUNKS UINT64_C(2048)	/* 16 MB, 0.3 ms of the link */
+#define PIPELINE_SLEEP_US 20	/* between polls of a buffer: a piece takes at least twice as long */
 
-#define FEED_MOST_LINKS 16
+#define PIPELINE_MAX_LINKS 16
 
 /* A GPU whose copy engine transfers pieces. */
 typedef struct CopyPipelineLink
@@ -80,10 +80,10 @@ typedef struct CopyPipeline
 	CopyPipelineArray array[2];	/* targets, weights */
 	int			nlinks;
 	/* link[0] is that of the run's own GPU; buffer b is filled over link b % nlinks */
-	CopyPipelineLink link[FEED_MOST_LINKS];
+	CopyPipelineLink link[PIPELINE_MAX_LINKS];
 	uint64_t	nbuffers;
-	cudaEvent_t filled[FEED_MOST_LINKS * FEED_BUFFERS];	/* the copies of a piece have finished */
-	cudaEvent_t emptied[FEED_MOST_LINKS * FEED_BUFFERS];	/* the kernel on a piece has finished */
+	cudaEvent_t filled[PIPELINE_MAX_LINKS * PIPELINE_BUFFERS];	/* the copies of a piece have finished */
+	cudaEvent_t emptied[PIPELINE_MAX_LINKS * PIPELINE_BUFFERS];	/* the kernel on a piece has finished */
 	/* [nbuffers], each the targets, then the weights of a piece; belongs to run->memory */
 	char	   *buffer;
 	uint64_t	piece;			/* the next one for kernels; npieces = end of the sweep */

@@ -10,7 +10,7 @@
 #include "cuda/placement/hybrid.cuh"
 #include "cuda/core/run.cuh"
 
-static_assert(PREFIX_MOST <= WARP_LANES, "the prefix of a list is chosen from one entry a lane");
+static_assert(PREFIX_MAX <= WARP_LANES, "the prefix of a list is chosen from one entry a lane");
 
 /* Return the maximum over the lanes. */
 static __device__ __forceinline__ unsigned long long

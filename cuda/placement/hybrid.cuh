@@ -18,8 +18,8 @@
  * H200, BFS of kron 24: 1.15 ms before, 0.73 ms after; of urand 24: 1.50 and 1.26 ms;
  * bench/RESULTS.md). The figures there (ad4a202) were measured with all of them.
  */
-#define PREFIX_LEAST 2			/* targets per vertex: the number that Afforest samples */
-#define PREFIX_MOST 16			/* more would answer next to nothing */
+#define PREFIX_MIN 2			/* targets per vertex: the number that Afforest samples */
+#define PREFIX_MAX 16			/* more would answer next to nothing */
 #define PREFIX_NEAR 4			/* beside lists in device memory, where reading a list is cheap */
 /* per multiprocessor, of the selection kernel: random reads of offsets need many warps */
 #define STAGE_BLOCKS 16
@@ -49,7 +49,7 @@ typedef struct PrefixChoice
 	EmogiControl *control;
 	uint64_t	nvertices;
 	const uint64_t *offsets;	/* [nvertices + 1], the device copy of the orientation's offsets */
-	uint32_t	length;			/* targets per prefix, at most PREFIX_MOST */
+	uint32_t	length;			/* targets per prefix, at most PREFIX_MAX */
 	uint32_t   *prefixes;		/* [prefix_entries(nvertices, length)], device memory, output */
 } PrefixChoice;
 

@@ -21,12 +21,12 @@ typedef struct Piece
 typedef struct PeerMemory
 {
 	EmogiEngineState *owner;	/* NULL = free */
-	CUdeviceptr address; /* of SPREAD_MOST_PIECES pieces of address space; 0 = not reserved yet */
+	CUdeviceptr address; /* of PEER_MAX_PIECES pieces of address space; 0 = not reserved yet */
 	uint64_t	piece_bytes;
 	uint64_t	elsewhere_bytes;	/* of pieces whose lender is not the owner */
 	uint32_t	readers;		/* bitmap of the devices that may read it */
 	int			npieces;		/* mapped pieces */
-	Piece		piece[SPREAD_MOST_PIECES];
+	Piece		piece[PEER_MAX_PIECES];
 } PeerMemory;
 
 /* All complete arrays of all owners, protected by the lock. */
@@ -222,7 +222,7 @@ undo(const PeerMemory *array)
 						   -(int64_t) array->piece_bytes);
 	}
 	if (array->address != 0)
-		(void) driver.unreserve(array->address, SPREAD_MOST_PIECES * array->piece_bytes);
+		(void) driver.unreserve(array->address, PEER_MAX_PIECES * array->piece_bytes);
 }
 
 /* Map one more piece of a lender's memory. */
@@ -318,14 +318,14 @@ map_pieces(PeerMemory *array, uint64_t bytes, double own_share)
 
 	if (code != cudaSuccess)
 		return code;
-	array->piece_bytes = round_up((bytes + SPREAD_MOST_PIECES - 1) / SPREAD_MOST_PIECES, unit);
+	array->piece_bytes = round_up((bytes + PEER_MAX_PIECES - 1) / PEER_MAX_PIECES, unit);
 	npieces = (bytes + array->piece_bytes - 1) / array->piece_bytes;
 	for (int i = 0; i < array->owner->nhelpers; i++)
 		room[i] = can_read(array->owner, array->owner->helper[i]) ?
 			lendable_bytes(array->owner->helper[i]) : 0;
 	(void) cudaSetDevice(array->owner->device);
 	emogi_memory_trim(array->owner, 0);
-	code = runtime_code(driver.reserve(&array->address, SPREAD_MOST_PIECES * array->piece_bytes, 0,
+	code = runtime_code(driver.reserve(&array->address, PEER_MAX_PIECES * array->piece_bytes, 0,
 									   0, 0));
 	for (uint64_t i = 0; i < npieces && code == cudaSuccess; i++)
 	{
@@ -461,7 +461,7 @@ emogi_peer_memory_layout(const EmogiEngineState *state, const void *block, PeerM
 
 /* Free a block if it is peer memory; return false if it is not. */
 static bool
-free_spread(EmogiEngineState *state, const void *block)
+free_peer(EmogiEngineState *state, const void *block)
 {
 	PeerMemory	array;
 
@@ -532,5 +532,5 @@ emogi_peer_memory_open(EmogiEngineState *state)
 {
 	(void) pthread_mutex_init(&state->at_work, NULL);
 	state->reclaim = reclaim;
-	state->free_spread = free_spread;
+	state->free_peer = free_peer;
 }

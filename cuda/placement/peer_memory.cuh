@@ -19,7 +19,7 @@
 
 #include "cuda/core/device.cuh"
 
-#define SPREAD_MOST_PIECES 128	/* per block: an even mixture, and few driver calls */
+#define PEER_MAX_PIECES 128	/* per block: an even mixture, and few driver calls */
 
 /*
  * Return the bytes that the helpers of a state may lend it for a graph: their free memory minus
@@ -55,7 +55,7 @@ typedef struct PeerMemoryLayout
 {
 	uint64_t	piece_bytes;
 	int			npieces;		/* the last one may be used in part */
-	const EmogiEngineState *lender[SPREAD_MOST_PIECES];	/* may be the state itself */
+	const EmogiEngineState *lender[PEER_MAX_PIECES];	/* may be the state itself */
 } PeerMemoryLayout;
 
 extern bool emogi_peer_memory_layout(const EmogiEngineState *state, const void *block,

@@ -52,7 +52,7 @@ emogi_placement_use_prefixes(const Placing *placing, uint32_t *length)
 {
 	uint64_t	kept_length;
 	const void *array = emogi_placement_wanted_prefixes(placing)->targets;
-	const void *prefixes = emogi_device_cache_use_made(placing->state, array, EMOGI_COPY_PREFIXES,
+	const void *prefixes = emogi_device_cache_use_derived(placing->state, array, EMOGI_COPY_PREFIXES,
 													   (placing->prefix_length + 1) / 2,
 													   placing->prefix_length, &kept_length);
 
@@ -76,7 +76,7 @@ emogi_placement_use_copies(const Placing *placing, EmogiPlacement placement)
 			missing_bytes += bytes;
 	};
 
-	emogi_device_cache_let_go(placing->state);
+	emogi_device_cache_release_all(placing->state);
 	for (int i = 0; i < (places_transpose(placing) ? 2 : 1); i++)
 	{
 		use(orientation[i]->offsets, offset_bytes(graph));
@@ -105,7 +105,7 @@ emogi_placement_drop_edges(const Placing *placing)
 	const EmogiGraph *graph = placing->graph;
 	const EmogiAdjacency *orientation[] = {&graph->forward, &graph->backward};
 
-	emogi_device_cache_let_go(placing->state);
+	emogi_device_cache_release_all(placing->state);
 	for (int i = 0; i < 2; i++)
 	{
 		emogi_device_cache_drop(placing->state, orientation[i]->targets, EMOGI_COPY_WHOLE);
@@ -247,13 +247,13 @@ place_edge_copy(const Placing *placing, const void *array, uint64_t bytes, const
 	if (!placing->spreads || emogi_device_cache_use(placing->state, array, bytes) != NULL)
 	{
 		TRY(place_copy(placing, array, bytes, what, out, error));
-		placed->is_spread = placed->is_spread || emogi_peer_memory_is(placing->state, *out);
+		placed->is_peer = placed->is_peer || emogi_peer_memory_is(placing->state, *out);
 		return EMOGI_OK;
 	}
 	TRY(emogi_peer_memory_take(placing->memory, &copy, bytes, placing->own_share, what, error));
 	TRY(emogi_peer_memory_fill(placing->state, copy, array, bytes, placing->control, error));
 	emogi_device_cache_keep(placing->state, placing->memory, array, EMOGI_COPY_WHOLE, 0);
-	placed->is_spread = true;
+	placed->is_peer = true;
 	*out = copy;
 	return EMOGI_OK;
 }
@@ -388,10 +388,10 @@ place_lists(const Placing *placing, EmogiPlacement placement, PlacedGraph *place
 			EmogiError *error)
 {
 	const EmogiGraph *graph = placing->graph;
-	const bool	required = (placing->wants & PLACE_BACKWARD_SURELY) == PLACE_BACKWARD_SURELY;
+	const bool	required = (placing->wants & PLACE_BACKWARD_REQUIRED) == PLACE_BACKWARD_REQUIRED;
 
 	placed->placement = placement;
-	placed->is_spread = false;
+	placed->is_peer = false;
 	placed->forward = Lists<uint32_t>{NULL, NULL, NULL, graph->forward.nedges, NULL, 0};
 	placed->backward = Lists<uint32_t>{NULL, NULL, NULL, graph->backward.nedges, NULL, 0};
 	/* protect them from eviction by new copies */
@@ -469,7 +469,7 @@ emogi_placement_place(EmogiEngineState *state, const EmogiGraph *graph, EmogiPla
 		return emogi_device_fail(error, EMOGI_BAD_INPUT, "unknown placement", "number %d",
 								 (int) placement);
 	if (graph->backward.offsets == NULL)
-		placing.wants &= ~(PLACE_BACKWARD_SURELY | PLACE_BACKWARD_OFFSETS);
+		placing.wants &= ~(PLACE_BACKWARD_REQUIRED | PLACE_BACKWARD_OFFSETS);
 	if (graph->weight_type == EMOGI_WEIGHT_NONE)
 		placing.wants &= ~PLACE_WEIGHTS;
 	if (graph->forward.nedges == 0)

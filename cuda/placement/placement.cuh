@@ -46,7 +46,7 @@ struct Lists
 #define PLACE_WEIGHTS 1u
 /* if the graph has it; in host placement omitted if its offsets do not fit */
 #define PLACE_BACKWARD 2u
-#define PLACE_BACKWARD_SURELY 6u	/* the run cannot do without it */
+#define PLACE_BACKWARD_REQUIRED 6u	/* the run cannot do without it */
 /* hybrid placement is useful: the run reads the prefixes of these lists first. They are */
 #define PLACE_FORWARD_PREFIXES 8u
 /* useful, and made, only if the graph has backward and it is placed */
@@ -65,7 +65,7 @@ typedef struct PlacedGraph
 	/* HOST, DEVICE or HYBRID; a CopyPipeline without room for parts sets it to HOST */
 	EmogiPlacement placement;
 	/* DEVICE, with some of the edges in other GPUs' memory: PEER to the caller */
-	bool		is_spread;
+	bool		is_peer;
 	Lists<uint32_t> forward;
 	Lists<uint32_t> backward;	/* the same pointers as forward if the graph's are the same */
 	/* registration that emogi_placement_undo must drop; NULL = none, or cached */

@@ -12,7 +12,7 @@
 /*
  * Choose between host and hybrid placement by the number of targets per vertex that fit beside the
  * run, its offsets and the staging buffer, evicting idle copies if necessary. Prefixes below
- * PREFIX_LEAST would answer too little. Choosing them reads every edge over the link once, which
+ * PREFIX_MIN would answer too little. Choosing them reads every edge over the link once, which
  * only later runs repay: AUTO makes them for a cached graph. If there is a cap, it already accounts
  * for the needs of others.
  */
@@ -34,9 +34,9 @@ choose_prefixes(Placing *placing, EmogiPlacement *placement, EmogiError *error)
 	TRY(emogi_memory_left(placing->memory, &left, error));
 	length = left > taken ?
 		(left - taken) / (prefix_entries(placing->graph->nvertices, 1) * sizeof(uint32_t)) : 0;
-	if (length < PREFIX_LEAST)
+	if (length < PREFIX_MIN)
 		return EMOGI_OK;
-	placing->prefix_length = (uint32_t) (length < PREFIX_MOST ? length : PREFIX_MOST);
+	placing->prefix_length = (uint32_t) (length < PREFIX_MAX ? length : PREFIX_MAX);
 	*placement = EMOGI_PLACEMENT_HYBRID;
 	return EMOGI_OK;
 }

@@ -32,10 +32,10 @@
  *
  *   PATH(NAME, name, column, order, source, traits, candidate)
  *
- * order       EMOGI_LEAST: smaller values are better, +inf = not reached; EMOGI_MOST: larger values
+ * order       EMOGI_MINIMIZE: smaller values are better, +inf = not reached; EMOGI_MAXIMIZE: larger values
  *             are better, -1 = not reached
  * source      value of the empty path
- * traits      EMOGI_PATH_ADDITIVE or 0; EMOGI_PATH_ADDITIVE requires EMOGI_LEAST and a finite
+ * traits      EMOGI_PATH_ADDITIVE or 0; EMOGI_PATH_ADDITIVE requires EMOGI_MINIMIZE and a finite
  *             source
  * candidate   value offered to v, from the value of u and the weight of u -> v; taken if it is
  *             better. Values are never negative, nor -0. Weights are lengths >= 0, possibly > 1;
@@ -120,7 +120,7 @@ typedef enum EmogiParameterKind
 	EMOGI_ALPHA,				/* double, >= 0, finite: attenuation per edge */
 	EMOGI_BETA,					/* double, finite: value that every vertex has by itself */
 	EMOGI_START,				/* a query of start values: a double per vertex */
-	EMOGI_LEAP,					/* likewise, >= 0, or none: teleport probabilities in these
+	EMOGI_TELEPORT,					/* likewise, >= 0, or none: teleport probabilities in these
 								 * proportions */
 	EMOGI_MAX_ITERATIONS,		/* int, >= 1 */
 	EMOGI_TOLERANCE,			/* double, >= 0; stop after a smaller change; 0 = exactly
@@ -214,8 +214,8 @@ typedef struct EmogiResultColumn
 #define EMOGI_HAS_OTHER_ROWS (EMOGI_IS_HIERARCHY | EMOGI_IS_TOTAL | EMOGI_IS_LIST | EMOGI_IS_EDGES | EMOGI_IS_BLOCKS | \
 							  EMOGI_IS_TREE)	/* rows are not vertices, or contain NULLs */
 
-#define EMOGI_LEAST 0
-#define EMOGI_MOST 1
+#define EMOGI_MINIMIZE 0
+#define EMOGI_MAXIMIZE 1
 
 /*
  * BFS       Breadth-first search (Beamer et al., SC 2012). level: hops from the nearest source.
@@ -341,8 +341,8 @@ typedef struct EmogiResultColumn
 		  ({EMOGI_SOURCES, 0}, {EMOGI_MAX_DEPTH, -1}, {EMOGI_DIRECTION, EMOGI_OUT}), \
 		  ({"count", EMOGI_INT64, NAN}, {"sum", EMOGI_INT64, NAN}, {"least", EMOGI_INT32, NAN}, {"most", EMOGI_INT32, NAN}, \
 		   {"harmonic", EMOGI_FLOAT64, NAN})) \
-	PATH(SSSP, sssp, distance, EMOGI_LEAST, 0.0, EMOGI_PATH_ADDITIVE, value + weight) \
-	PATH(SSWP, sswp, width, EMOGI_MOST, (double) INFINITY, 0, \
+	PATH(SSSP, sssp, distance, EMOGI_MINIMIZE, 0.0, EMOGI_PATH_ADDITIVE, value + weight) \
+	PATH(SSWP, sswp, width, EMOGI_MAXIMIZE, (double) INFINITY, 0, \
 		 weight == (double) INFINITY ? -1.0 : value < weight ? value : weight) \
 	OTHER(BFS_TREE, bfs_tree, trees, none, none, trees, \
 		  EMOGI_LISTS_ALONG, EMOGI_WEIGHTS_UNUSED, EMOGI_IS_TREE, \
@@ -449,7 +449,7 @@ typedef struct EmogiResultColumn
 		  ({"component", EMOGI_INT64, -1}, {"parent", EMOGI_VERTEX, EMOGI_NO_VERTEX})) \
 	OTHER(PAGERANK, pagerank, pagerank, gather, sum, pagerank, \
 		  EMOGI_LISTS_AGAINST, EMOGI_WEIGHTS_UNUSED, EMOGI_WEIGHS_BACKWARD, \
-		  ({EMOGI_DAMPING, 0.85}, {EMOGI_MAX_ITERATIONS, 100}, {EMOGI_TOLERANCE, 1e-6}, {EMOGI_LEAP, 0}, {EMOGI_DIRECTION, EMOGI_OUT}, \
+		  ({EMOGI_DAMPING, 0.85}, {EMOGI_MAX_ITERATIONS, 100}, {EMOGI_TOLERANCE, 1e-6}, {EMOGI_TELEPORT, 0}, {EMOGI_DIRECTION, EMOGI_OUT}, \
 		   {EMOGI_WEIGHTED, 0}), \
 		  ({"rank", EMOGI_FLOAT64, NAN})) \
 	OTHER(EIGENVECTOR, eigenvector, eigenvector, powers, none, eigenvector, \

@@ -7,7 +7,7 @@
 
 #include "engine.h"
 
-#define EMOGI_CLOSENESS_TOGETHER 64	/* searches per batch; those of samples are added up in this
+#define EMOGI_CLOSENESS_BATCH 64	/* searches per batch; those of samples are added up in this
 									 * order */
 
 /* Tuned. */

@@ -36,11 +36,11 @@
 #define EMOGI_COMMUNITIES_BATCH_NODES 16384	/* per batch, with many nodes */
 #define EMOGI_COMMUNITIES_LATE_SWEEP 64	/* after each so many sweeps the number of batches doubles,
 										 * up to MOST_BATCHES */
-#define EMOGI_COMMUNITIES_MOST_BATCHES 16384
+#define EMOGI_COMMUNITIES_MAX_BATCHES 16384
 #define EMOGI_COMMUNITIES_FEW_SWEEP 512	/* from this sweep on only a fraction of the nodes requests
 										 * to move, finally one at a time, */
 #define EMOGI_COMMUNITIES_FEW_IDLE 32	/* or after this many consecutive sweeps without a move */
-#define EMOGI_COMMUNITIES_MOST_IDLE 512	/* this many sweeps without a move end local moving:
+#define EMOGI_COMMUNITIES_MAX_IDLE 512	/* this many sweeps without a move end local moving:
 										 * remaining gains are rounding errors */
 #define EMOGI_LOUVAIN_ENOUGH 0.002	/* fraction of the total gain: if a sweep gains less, continue
 									 * with the next level, which is faster */
@@ -120,7 +120,7 @@ emogi_communities_value(double rate, int64_t weight, int64_t total)
 
 /* Get the threshold that a gain must exceed. */
 EMOGI_INLINE double
-emogi_communities_least(const EmogiGains *gains, int64_t strength)
+emogi_communities_min_gain(const EmogiGains *gains, int64_t strength)
 {
 	return gains->least + emogi_communities_product(EMOGI_COMMUNITIES_ROUNDING, (double) strength);
 }
@@ -195,10 +195,10 @@ emogi_communities_nbatches(const EmogiGains *gains, uint64_t count, uint64_t swe
 	if (limit < EMOGI_COMMUNITIES_BATCHES)
 		limit = EMOGI_COMMUNITIES_BATCHES;
 	for (uint64_t late = sweep / EMOGI_COMMUNITIES_LATE_SWEEP;
-		 late > 0 && limit < EMOGI_COMMUNITIES_MOST_BATCHES; late--)
+		 late > 0 && limit < EMOGI_COMMUNITIES_MAX_BATCHES; late--)
 		limit *= 2;
-	if (limit > EMOGI_COMMUNITIES_MOST_BATCHES)
-		limit = EMOGI_COMMUNITIES_MOST_BATCHES;
+	if (limit > EMOGI_COMMUNITIES_MAX_BATCHES)
+		limit = EMOGI_COMMUNITIES_MAX_BATCHES;
 	return (uint32_t) (count < limit ? count : limit);
 }
 
@@ -214,7 +214,7 @@ emogi_communities_batch(uint64_t salt, uint64_t i, uint32_t nbatches)
  * consecutive sweeps without a move before it.
  */
 EMOGI_INLINE bool
-emogi_communities_few_ask(uint64_t sweep, uint64_t nidle)
+emogi_communities_limits_requests(uint64_t sweep, uint64_t nidle)
 {
 	return sweep >= EMOGI_COMMUNITIES_FEW_SWEEP || nidle >= EMOGI_COMMUNITIES_FEW_IDLE;
 }
@@ -222,11 +222,11 @@ emogi_communities_few_ask(uint64_t sweep, uint64_t nidle)
 /*
  * Check whether a node may request to move in a sweep in which only a fraction of the nodes may:
  * fewer requests at a time succeed where many would block each other. few: as returned by
- * emogi_communities_few_ask; before that, only nodes that want to be alone are restricted in this
+ * emogi_communities_limits_requests; before that, only nodes that want to be alone are restricted in this
  * way.
  */
 EMOGI_INLINE bool
-emogi_communities_asks(uint64_t salt, uint64_t i, uint64_t sweep, bool few)
+emogi_communities_requests_move(uint64_t salt, uint64_t i, uint64_t sweep, bool few)
 {
 	return (emogi_communities_random(~salt, i) >> 40 &
 			((UINT64_C(1) << sweep % (few ? 24 : 12)) - 1)) == 0;
@@ -269,7 +269,7 @@ emogi_communities_sure_gain(const EmogiGains *gains, const EmogiCommunityMove *m
  * joined.
  */
 EMOGI_INLINE bool
-emogi_communities_may_go(const EmogiCommunityMove *move, bool sure, uint64_t salt)
+emogi_communities_accepts_move(const EmogiCommunityMove *move, bool sure, uint64_t salt)
 {
 	if (move->to_empty)
 		return true;

@@ -88,7 +88,7 @@ EMOGI_FIND_LAST(emogi_derivation_break_of_new, EmogiBreak, from)
  * edit->shift.
  */
 EMOGI_INLINE bool
-emogi_derivation_comes(const EmogiEdit *edit, uint64_t place)
+emogi_derivation_is_inserted(const EmogiEdit *edit, uint64_t place)
 {
 	return place - edit->to < edit->times;
 }

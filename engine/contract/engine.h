@@ -75,7 +75,7 @@ typedef enum EmogiPhase
 	EMOGI_PHASE_RUN,
 	EMOGI_PHASE_ROWS,
 	EMOGI_PHASE_REFRESH,		/* reading the changes of the tables */
-	EMOGI_PHASE_SPLICE,			/* merging the changes into an existing graph */
+	EMOGI_PHASE_MERGE,			/* merging the changes into an existing graph */
 	EMOGI_NPHASES
 } EmogiPhase;
 
@@ -219,7 +219,7 @@ typedef struct EmogiQuery
 	bool		maximum;		/* SPANNING_FOREST: prefer the heaviest edges instead of the
 								 * lightest */
 	const double *values;		/* [nvertices], start values, or communities */
-	const double *leap;			/* PAGERANK: [nvertices], teleport probabilities that sum to 1;
+	const double *teleport;			/* PAGERANK: [nvertices], teleport probabilities that sum to 1;
 								 * NULL = 1 / nvertices each */
 	bool		is_weighted;	/* algorithms with EMOGI_WEIGHTED: use the weights, which are >= 0
 								 * and finite */

@@ -26,8 +26,8 @@
 
 #define EMOGI_RANK_UNITS 9223372036854775808.0	/* 2^63, for a rank of 1 */
 #define EMOGI_RANK_MANTISSA_BITS 36
-#define EMOGI_RANK_LEAST (1.0 / (UINT64_C(1) << 29))	/* lower bound of the smallest rank */
-#define EMOGI_RANK_LEAST_TOLERANCE 1e-9	/* smaller changes cannot be resolved with 36 bits */
+#define EMOGI_RANK_MIN (1.0 / (UINT64_C(1) << 29))	/* lower bound of the smallest rank */
+#define EMOGI_RANK_MIN_TOLERANCE 1e-9	/* smaller changes cannot be resolved with 36 bits */
 #define EMOGI_RANK_MANY_EDGES (UINT64_C(3) << 24)	/* from this number of edges on, shares have 36
 													 * bits */
 
@@ -43,11 +43,11 @@ emogi_rank_units_coarse(uint64_t nedges)
  * sums of doubles.
  */
 EMOGI_INLINE bool
-emogi_rank_units_suit(const EmogiQuery *query, uint64_t nvertices, bool coarse)
+emogi_rank_units_applicable(const EmogiQuery *query, uint64_t nvertices, bool coarse)
 {
 	return query->algorithm == EMOGI_PAGERANK && !query->is_weighted &&
-		(!coarse || query->tolerance == 0.0 || query->tolerance >= EMOGI_RANK_LEAST_TOLERANCE) &&
-		(query->leap != NULL || (1.0 - query->damping) / (double) nvertices >= EMOGI_RANK_LEAST);
+		(!coarse || query->tolerance == 0.0 || query->tolerance >= EMOGI_RANK_MIN_TOLERANCE) &&
+		(query->teleport != NULL || (1.0 - query->damping) / (double) nvertices >= EMOGI_RANK_MIN);
 }
 
 /*
@@ -55,7 +55,7 @@ emogi_rank_units_suit(const EmogiQuery *query, uint64_t nvertices, bool coarse)
  * a sum of 0 (dangling) is accepted.
  */
 EMOGI_INLINE bool
-emogi_rank_strength_suits(double sum)
+emogi_rank_strength_is_valid(double sum)
 {
 	return sum == 0.0 || (sum >= 1e-290 && sum <= 1e290);
 }
@@ -73,7 +73,7 @@ emogi_rank_units_two_products(double a, double b, double c, double d)
 
 /* Get the total of all teleports in an iteration, including those of dangling vertices. */
 EMOGI_INLINE double
-emogi_rank_units_leaps(double damping, uint64_t dangling)
+emogi_rank_units_teleports(double damping, uint64_t dangling)
 {
 	return emogi_rank_units_two_products(1.0 - damping, 1.0, damping,
 										 (double) dangling / EMOGI_RANK_UNITS);

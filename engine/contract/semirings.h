@@ -55,11 +55,11 @@ emogi_path_candidate(EmogiAlgorithm algorithm, double value, double weight)
 #undef PATH
 
 #define PATH(NAME, name, column, order, source, traits, candidate) \
-	case EMOGI_##NAME: return (order) == EMOGI_MOST;
+	case EMOGI_##NAME: return (order) == EMOGI_MAXIMIZE;
 
 /* Check whether larger values are better. */
 EMOGI_INLINE bool
-emogi_path_wants_most(EmogiAlgorithm algorithm)
+emogi_path_maximizes(EmogiAlgorithm algorithm)
 {
 	switch (algorithm)
 	{
@@ -73,14 +73,14 @@ emogi_path_wants_most(EmogiAlgorithm algorithm)
 EMOGI_INLINE bool
 emogi_path_better(EmogiAlgorithm algorithm, double a, double b)
 {
-	return emogi_path_wants_most(algorithm) ? a > b : a < b;
+	return emogi_path_maximizes(algorithm) ? a > b : a < b;
 }
 
 /* Get the value of a vertex that is not reached; the value of every path is better. */
 EMOGI_INLINE double
 emogi_path_none(EmogiAlgorithm algorithm)
 {
-	return emogi_path_wants_most(algorithm) ? -1.0 : (double) INFINITY;
+	return emogi_path_maximizes(algorithm) ? -1.0 : (double) INFINITY;
 }
 
 #define PATH(NAME, name, column, order, source, traits, candidate) case EMOGI_##NAME: return source;
@@ -102,7 +102,7 @@ emogi_path_source(EmogiAlgorithm algorithm)
 
 /* Check whether values are sums of weights (EMOGI_PATH_ADDITIVE). */
 EMOGI_INLINE bool
-emogi_path_adds(EmogiAlgorithm algorithm)
+emogi_path_is_additive(EmogiAlgorithm algorithm)
 {
 	switch (algorithm)
 	{
@@ -137,9 +137,9 @@ emogi_pagerank_finish(double damping, double nvertices, double dangling, double 
 
 /* Get the new rank if the vertex has its own teleport probability. */
 EMOGI_INLINE double
-emogi_pagerank_finish_at(double damping, double leap, double dangling, double sum)
+emogi_pagerank_finish_at(double damping, double teleport, double dangling, double sum)
 {
-	return (1.0 - damping) * leap + damping * (sum + dangling * leap);
+	return (1.0 - damping) * teleport + damping * (sum + dangling * teleport);
 }
 
 #define SUM(NAME, name, direction, weights, traits, contribution, finish, lipschitz) \

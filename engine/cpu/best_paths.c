@@ -1,8 +1,8 @@
 /*
  * best_paths.c: best paths on the CPU, for all algorithms of the path semiring (algorithms.h).
  *
- * Fills distance[nvertices]: the best value of a path from a source, +inf (EMOGI_LEAST) or -1
- * (EMOGI_MOST) = not reached, or beyond max_distance. The result is the fixpoint that every order
+ * Fills distance[nvertices]: the best value of a path from a source, +inf (EMOGI_MINIMIZE) or -1
+ * (EMOGI_MAXIMIZE) = not reached, or beyond max_distance. The result is the fixpoint that every order
  * of relaxations reaches (algorithms.h), bit for bit.
  *
  * Delta-stepping [1] with thread-local bins and bucket fusion [2]. Work is sorted by value into
@@ -46,7 +46,7 @@
  * Sums grow along a path, and bins of equal width ascend; so an additive algorithm must minimize.
  */
 #define CHECK_ORDER(NAME, name, column, order, source, traits, candidate) \
-	_Static_assert(((traits) & EMOGI_PATH_ADDITIVE) == 0 || (order) == EMOGI_LEAST, \
+	_Static_assert(((traits) & EMOGI_PATH_ADDITIVE) == 0 || (order) == EMOGI_MINIMIZE, \
 				   #name " adds up and wants the most");
 EMOGI_ALGORITHMS(EMOGI_NOTHING, CHECK_ORDER, EMOGI_NOTHING)
 #undef CHECK_ORDER
@@ -92,7 +92,7 @@ set_delta(EmogiBestPaths *path, double delta)
 static void
 set_limits(EmogiBestPaths *path, double *samples, uint64_t count)
 {
-	const bool	max = emogi_path_wants_most(path->algorithm);
+	const bool	max = emogi_path_maximizes(path->algorithm);
 
 	qsort(samples, count, sizeof(double), compare_doubles);
 	for (uint64_t b = 1; b < EMOGI_NBINS && count > 0; b++)
@@ -115,7 +115,7 @@ choose_bins(EmogiBestPaths *path)
 	double		degree = (double) path->lists.nedges / (double) path->nvertices;
 	double		mean = 0.0;
 
-	if (!emogi_path_adds(path->algorithm))
+	if (!emogi_path_is_additive(path->algorithm))
 	{
 		set_limits(path, samples, count);
 		return;
@@ -194,7 +194,7 @@ bound_by_targets(EmogiBestPaths *path, const EmogiQuery *query, int nthreads)
 	uint64_t	looked = 0;
 	double		farthest = 0.0;
 
-	if (!emogi_path_adds(path->algorithm) || query->ntargets == 0)
+	if (!emogi_path_is_additive(path->algorithm) || query->ntargets == 0)
 		return;
 	while (path->nfound < query->ntargets && path->value[query->targets[path->nfound]] < path->none)
 	{
@@ -266,7 +266,7 @@ refill_bins(EmogiBestPaths *path, int nthreads)
 		path->tally[t].nearest = path->none;
 		path->tally[t].nfar = path->tally[t].nnear = 0;
 	}
-	if (!emogi_path_adds(path->algorithm) ||
+	if (!emogi_path_is_additive(path->algorithm) ||
 		!emogi_cpu_run_step(&path->run, emogi_best_paths_find_nearest, path, false))
 		return false;
 	for (int t = 0; t < nthreads; t++)
@@ -399,7 +399,7 @@ convert_levels(void *arg, int thread, int nthreads)
 	uint64_t	v;
 
 	while (!emogi_job_stopped(&conversion->run.job) &&
-		   (v = emogi_job_take(&conversion->run.next, EMOGI_BEST_PATHS_CONVERT_AT_ONCE)) <
+		   (v = emogi_job_claim(&conversion->run.next, EMOGI_BEST_PATHS_CONVERT_AT_ONCE)) <
 		   conversion->nvertices)
 	{
 		uint64_t	end = emogi_cpu_run_chunk_end(v, EMOGI_BEST_PATHS_CONVERT_AT_ONCE,
@@ -427,7 +427,7 @@ by_hops(const EmogiQuery *query)
 	hops.algorithm = EMOGI_BFS;
 	hops.summary = NULL;
 	hops.max_depth = -1;
-	if (!emogi_path_adds(query->algorithm))
+	if (!emogi_path_is_additive(query->algorithm))
 		hops.ntargets = 0;
 	else if (!(max >= 0.0))
 		hops.nsources = 0;
@@ -469,7 +469,7 @@ EmogiStatus
 emogi_cpu_path(EmogiPool *pool, const EmogiGraph *graph, const EmogiQuery *query,
 			   EmogiResult *result, EmogiControl *control, EmogiError *error)
 {
-	const bool	adds = emogi_path_adds(query->algorithm);
+	const bool	adds = emogi_path_is_additive(query->algorithm);
 	EmogiBestPaths path = {.algorithm = query->algorithm, .none = emogi_path_none(query->algorithm),
 		.bound = adds ? query->max_distance : (double) INFINITY, .farthest = (double) INFINITY,
 		.base = adds ? emogi_path_source(query->algorithm) : 0.0, .per_bin = 1.0};

@@ -56,7 +56,7 @@ bin_by_limits(const EmogiBestPaths *path, EmogiAlgorithm algorithm, double value
 ALWAYS_INLINE uint32_t
 bin_of(const EmogiBestPaths *path, EmogiAlgorithm algorithm, double value)
 {
-	return emogi_path_adds(algorithm) ? bin_by_steps(path, value)
+	return emogi_path_is_additive(algorithm) ? bin_by_steps(path, value)
 		: bin_by_limits(path, algorithm, value);
 }
 
@@ -72,7 +72,7 @@ offer(EmogiBestPaths *path, EmogiAlgorithm algorithm, EmogiBuckets *bins,
 
 	if (__builtin_expect(!emogi_path_better(algorithm, candidate, before), 1))
 		return true;
-	if (emogi_path_adds(algorithm) && !(candidate <= path->bound))
+	if (emogi_path_is_additive(algorithm) && !(candidate <= path->bound))
 		return true;
 	while (!__atomic_compare_exchange(&path->value[v], &before, &candidate, true, __ATOMIC_RELAXED,
 									  __ATOMIC_RELAXED))
@@ -111,7 +111,7 @@ relax(EmogiBestPaths *path, EmogiWeightType type, EmogiAlgorithm algorithm, Emog
 static bool
 defer_hub(EmogiBestPaths *path, EmogiBucketItem item)
 {
-	uint64_t	place = emogi_job_take(&path->nhubs, 1);
+	uint64_t	place = emogi_job_claim(&path->nhubs, 1);
 
 	if (place >= path->hub_room)
 		return false;
@@ -128,7 +128,7 @@ relax_item(EmogiBestPaths *path, EmogiWeightType type, EmogiAlgorithm algorithm,
 	uint64_t	end = path->lists.offsets[item.vertex + 1];
 
 	if (load_value(&path->value[item.vertex]) != item.value ||
-		(emogi_path_adds(algorithm) && item.value > path->bound))
+		(emogi_path_is_additive(algorithm) && item.value > path->bound))
 		return true;
 	if (end - first > EMOGI_BEST_PATHS_HUB_ENTRIES && defer_hub(path, item))
 		return true;
@@ -204,7 +204,7 @@ walk(EmogiBestPaths *path, int thread, EmogiWeightType type, EmogiAlgorithm algo
 	uint64_t	piece;
 
 	while (!emogi_job_stopped(&path->run.job) &&
-		   (piece = emogi_job_take(&path->run.next, 1)) < path->nround * PIECES_PER_BLOCK)
+		   (piece = emogi_job_claim(&path->run.next, 1)) < path->nround * PIECES_PER_BLOCK)
 	{
 		const EmogiBucketBlock *block = path->round[piece / PIECES_PER_BLOCK];
 		uint64_t	first = piece % PIECES_PER_BLOCK * EMOGI_BEST_PATHS_ITEMS_AT_ONCE;
@@ -233,7 +233,7 @@ walk_hubs(EmogiBestPaths *path, int thread, EmogiWeightType type, EmogiAlgorithm
 
 		while (!emogi_job_stopped(&path->run.job) &&
 			   load_value(&path->value[hub->item.vertex]) == hub->item.value &&
-			   (at = emogi_job_take(&hub->next, EMOGI_BEST_PATHS_HUB_PIECE)) < degree)
+			   (at = emogi_job_claim(&hub->next, EMOGI_BEST_PATHS_HUB_PIECE)) < degree)
 		{
 			if (!relax(path, type, algorithm, &path->bins[thread], &path->tally[thread],
 					   hub->item.value, first + at,
@@ -306,7 +306,7 @@ emogi_best_paths_clear(void *arg, int thread, int nthreads)
 	uint64_t	v;
 
 	while (!emogi_job_stopped(&path->run.job) &&
-		   (v = emogi_job_take(&path->run.next, EMOGI_BEST_PATHS_CLEAR_AT_ONCE)) < path->nvertices)
+		   (v = emogi_job_claim(&path->run.next, EMOGI_BEST_PATHS_CLEAR_AT_ONCE)) < path->nvertices)
 	{
 		uint64_t	end = emogi_cpu_run_chunk_end(v, EMOGI_BEST_PATHS_CLEAR_AT_ONCE,
 												  path->nvertices);

@@ -59,7 +59,7 @@ narrow_levels(void *arg, int thread, int nthreads)
 	uint64_t	v;
 
 	while (!emogi_job_stopped(&all->run.job) &&
-		   (v = emogi_job_take(&all->run.next, WRITE_AT_ONCE)) < all->nvertices)
+		   (v = emogi_job_claim(&all->run.next, WRITE_AT_ONCE)) < all->nvertices)
 	{
 		const uint64_t end = emogi_cpu_run_chunk_end(v, WRITE_AT_ONCE, all->nvertices);
 
@@ -106,7 +106,7 @@ count_level(void *arg, int thread, int nthreads)
 	uint64_t	first;
 
 	while (!emogi_job_stopped(&all->run.job) &&
-		   (first = emogi_job_take(&all->run.next, VERTICES_AT_ONCE)) < all->nvertices)
+		   (first = emogi_job_claim(&all->run.next, VERTICES_AT_ONCE)) < all->nvertices)
 	{
 		const uint64_t end = emogi_cpu_run_chunk_end(first, VERTICES_AT_ONCE, all->nvertices);
 
@@ -137,7 +137,7 @@ depend_level(void *arg, int thread, int nthreads)
 	uint64_t	first;
 
 	while (!emogi_job_stopped(&all->run.job) &&
-		   (first = emogi_job_take(&all->run.next, VERTICES_AT_ONCE)) < all->nvertices)
+		   (first = emogi_job_claim(&all->run.next, VERTICES_AT_ONCE)) < all->nvertices)
 	{
 		const uint64_t end = emogi_cpu_run_chunk_end(first, VERTICES_AT_ONCE, all->nvertices);
 

@@ -273,7 +273,7 @@ search(void *arg, int thread, int nthreads)
 	uint64_t	i;
 
 	while (thread < state->nsearching && !emogi_job_stopped(&all->run.job) &&
-		   (i = emogi_job_take(&all->run.next, 1)) < state->count)
+		   (i = emogi_job_claim(&all->run.next, 1)) < state->count)
 	{
 		Slot	   *slot = &state->slots[i];
 		uint32_t	nlevels;
@@ -303,7 +303,7 @@ add_all(void *arg, int thread, int nthreads)
 	uint64_t	first;
 
 	while (!emogi_job_stopped(&all->run.job) &&
-		   (first = emogi_job_take(&all->run.next, ADD_AT_ONCE)) < all->nvertices)
+		   (first = emogi_job_claim(&all->run.next, ADD_AT_ONCE)) < all->nvertices)
 	{
 		const uint64_t end = emogi_cpu_run_chunk_end(first, ADD_AT_ONCE, all->nvertices);
 

@@ -27,7 +27,7 @@ typedef struct LocalQueue
 static void
 flush_queue(EmogiBfs *bfs, LocalQueue *local)
 {
-	uint64_t	place = emogi_job_take(&bfs->next_count, local->count);
+	uint64_t	place = emogi_job_claim(&bfs->next_count, local->count);
 
 	memcpy(bfs->next_queue + place, local->vertices, local->count * sizeof(uint32_t));
 	local->count = 0;
@@ -37,7 +37,7 @@ flush_queue(EmogiBfs *bfs, LocalQueue *local)
 static void
 defer_hub(EmogiBfs *bfs, uint32_t v)
 {
-	bfs->hubs[emogi_job_take(&bfs->nhubs, 1)] = (EmogiBfsHub) {.vertex = v};
+	bfs->hubs[emogi_job_claim(&bfs->nhubs, 1)] = (EmogiBfsHub) {.vertex = v};
 }
 
 /* Take the next chunk of words; false at the end or if the job has stopped. */
@@ -46,7 +46,7 @@ take_words(EmogiBfs *bfs, uint64_t *first, uint64_t *end)
 {
 	if (emogi_job_stopped(&bfs->run.job))
 		return false;
-	*first = emogi_job_take(&bfs->run.next, EMOGI_BFS_WORD_CHUNK);
+	*first = emogi_job_claim(&bfs->run.next, EMOGI_BFS_WORD_CHUNK);
 	*end = *first + EMOGI_BFS_WORD_CHUNK < bfs->nwords ? *first + EMOGI_BFS_WORD_CHUNK
 		: bfs->nwords;
 	return *first < bfs->nwords;
@@ -116,7 +116,7 @@ emogi_bfs_walk_queue(void *arg, int thread, int nthreads)
 
 	local.count = 0;
 	while (!emogi_job_stopped(&bfs->run.job) &&
-		   (first = emogi_job_take(&bfs->run.next, EMOGI_BFS_QUEUE_CHUNK)) < bfs->count)
+		   (first = emogi_job_claim(&bfs->run.next, EMOGI_BFS_QUEUE_CHUNK)) < bfs->count)
 	{
 		uint64_t	count = bfs->count - first < EMOGI_BFS_QUEUE_CHUNK ? bfs->count - first
 			: EMOGI_BFS_QUEUE_CHUNK;
@@ -215,7 +215,7 @@ emogi_bfs_walk_hubs(void *arg, int thread, int nthreads)
 		uint64_t	i;
 
 		while (!emogi_job_stopped(&bfs->run.job) &&
-			   (i = emogi_job_take(&hub->next, EMOGI_BFS_HUB_PIECE)) < degree)
+			   (i = emogi_job_claim(&hub->next, EMOGI_BFS_HUB_PIECE)) < degree)
 		{
 			List		piece = {targets + i,
 				degree - i < EMOGI_BFS_HUB_PIECE ? degree - i : EMOGI_BFS_HUB_PIECE};

@@ -158,7 +158,7 @@ make_groups(void *arg, int thread, int nthreads)
 	uint64_t	group;
 
 	while (!emogi_job_stopped(&build->run->job) &&
-		   (group = emogi_job_take(&build->run->next, 1)) < build->tiles->ngroups)
+		   (group = emogi_job_claim(&build->run->next, 1)) < build->tiles->ngroups)
 		make_group(build, group);
 }
 
@@ -181,7 +181,7 @@ count_pieces(void *arg, int thread, int nthreads)
 	uint64_t	piece;
 
 	while (!emogi_job_stopped(&build->run->job) &&
-		   (piece = emogi_job_take(&build->run->next, 1)) < build->npieces)
+		   (piece = emogi_job_claim(&build->run->next, 1)) < build->npieces)
 	{
 		uint64_t   *count = build->places + piece * ngroups;
 		uint64_t	first;
@@ -232,7 +232,7 @@ place_pieces(void *arg, int thread, int nthreads)
 	uint64_t	piece;
 
 	while (!emogi_job_stopped(&build->run->job) &&
-		   (piece = emogi_job_take(&build->run->next, 1)) < build->npieces)
+		   (piece = emogi_job_claim(&build->run->next, 1)) < build->npieces)
 	{
 		uint64_t   *place = build->places + piece * build->tiles->ngroups;
 		uint64_t	first;

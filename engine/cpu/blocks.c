@@ -62,7 +62,7 @@ take_chunk(Blocks *blocks, uint64_t *v, uint64_t *end)
 {
 	if (emogi_job_stopped(&blocks->run.job))
 		return false;
-	*v = emogi_job_take(&blocks->run.next, VERTICES_AT_ONCE);
+	*v = emogi_job_claim(&blocks->run.next, VERTICES_AT_ONCE);
 	if (*v >= blocks->graph->nvertices)
 		return false;
 	*end = emogi_cpu_run_chunk_end(*v, VERTICES_AT_ONCE, blocks->graph->nvertices);
@@ -95,7 +95,7 @@ grow_trees(Blocks *blocks, EmogiPool *pool, const EmogiQuery *query, EmogiContro
 	if (status != EMOGI_OK)
 		emogi_job_fail(&blocks->run.job, status);
 	blocks->spanning.component = blocks->low;
-	return emogi_spanning_bfs_grow(&blocks->spanning);
+	return emogi_spanning_bfs_build(&blocks->spanning);
 }
 
 /* Set the size of every subtree to 1. */
@@ -183,7 +183,7 @@ scan_lists(void *arg, int thread, int nthreads)
 			if (!scan_list(blocks, v, &looked))
 				return;
 	}
-	emogi_job_take(&blocks->looked, looked);
+	emogi_job_claim(&blocks->looked, looked);
 }
 
 /* Propagate low and high to the parent of a vertex. */
@@ -328,7 +328,7 @@ join_rest(void *arg, int thread, int nthreads)
 			}
 		}
 	}
-	emogi_job_take(&blocks->looked, looked);
+	emogi_job_claim(&blocks->looked, looked);
 }
 
 /* Initialize the top and second vertex of each block. */

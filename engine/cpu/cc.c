@@ -54,7 +54,7 @@ make_roots(void *arg, int thread, int nthreads)
 	uint64_t	v;
 
 	while (!emogi_job_stopped(&cc->run.job) &&
-		   (v = emogi_job_take(&cc->run.next, ROOTS_AT_ONCE)) < cc->nvertices)
+		   (v = emogi_job_claim(&cc->run.next, ROOTS_AT_ONCE)) < cc->nvertices)
 	{
 		uint64_t	end = emogi_cpu_run_chunk_end(v, ROOTS_AT_ONCE, cc->nvertices);
 
@@ -72,7 +72,7 @@ link_sample(void *arg, int thread, int nthreads)
 	uint64_t	v;
 
 	while (!emogi_job_stopped(&cc->run.job) &&
-		   (v = emogi_job_take(&cc->run.next, VERTICES_AT_ONCE)) < cc->nvertices)
+		   (v = emogi_job_claim(&cc->run.next, VERTICES_AT_ONCE)) < cc->nvertices)
 	{
 		uint64_t	end = emogi_cpu_run_chunk_end(v, VERTICES_AT_ONCE, cc->nvertices);
 		uint64_t	first = forward->offsets[v];
@@ -100,7 +100,7 @@ compress(void *arg, int thread, int nthreads)
 	uint64_t	v;
 
 	while (!emogi_job_stopped(&cc->run.job) &&
-		   (v = emogi_job_take(&cc->run.next, VERTICES_AT_ONCE)) < cc->nvertices)
+		   (v = emogi_job_claim(&cc->run.next, VERTICES_AT_ONCE)) < cc->nvertices)
 	{
 		uint64_t	end = emogi_cpu_run_chunk_end(v, VERTICES_AT_ONCE, cc->nvertices);
 
@@ -139,7 +139,7 @@ link_rest(void *arg, int thread, int nthreads)
 	uint64_t	v;
 
 	while (!emogi_job_stopped(&cc->run.job) &&
-		   (v = emogi_job_take(&cc->run.next, VERTICES_AT_ONCE)) < cc->nvertices)
+		   (v = emogi_job_claim(&cc->run.next, VERTICES_AT_ONCE)) < cc->nvertices)
 	{
 		uint64_t	end = emogi_cpu_run_chunk_end(v, VERTICES_AT_ONCE, cc->nvertices);
 		uint64_t	polled = tally->looked;

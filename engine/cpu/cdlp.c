@@ -52,7 +52,7 @@ begin_labels(void *arg, int thread, int nthreads)
 	uint64_t	v;
 
 	while (!emogi_job_stopped(&propagation->run.job) &&
-		   (v = emogi_job_take(&propagation->run.next, VERTICES_AT_ONCE)) < propagation->nvertices)
+		   (v = emogi_job_claim(&propagation->run.next, VERTICES_AT_ONCE)) < propagation->nvertices)
 	{
 		const uint64_t end = emogi_cpu_run_chunk_end(v, VERTICES_AT_ONCE, propagation->nvertices);
 
@@ -144,7 +144,7 @@ propagate(void *arg, int thread, int nthreads)
 	uint64_t	v;
 
 	while (!emogi_job_stopped(&propagation->run.job) &&
-		   (v = emogi_job_take(&propagation->run.next, VERTICES_AT_ONCE)) < propagation->nvertices)
+		   (v = emogi_job_claim(&propagation->run.next, VERTICES_AT_ONCE)) < propagation->nvertices)
 	{
 		const uint64_t end = emogi_cpu_run_chunk_end(v, VERTICES_AT_ONCE, propagation->nvertices);
 

@@ -29,7 +29,7 @@
 #include <math.h>
 #include <string.h>
 
-_Static_assert(EMOGI_CLOSENESS_TOGETHER == EMOGI_MSBFS_SOURCES,
+_Static_assert(EMOGI_CLOSENESS_BATCH == EMOGI_MSBFS_SOURCES,
 			   "searches are made together as msbfs.h does");
 
 typedef struct Closeness

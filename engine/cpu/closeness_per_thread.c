@@ -84,12 +84,12 @@ search_all(void *arg, int thread, int nthreads)
 	uint64_t	i;
 
 	while (!emogi_job_stopped(&state->run->job) &&
-		   (i = emogi_job_take(&state->run->next, 1)) < state->count)
+		   (i = emogi_job_claim(&state->run->next, 1)) < state->count)
 	{
 		looked += search_from(state, state->sources[i], state->hops + i * state->nvertices, order);
 		emogi_job_done(&state->run->job, 1);
 	}
-	emogi_job_take(&state->looked, looked);
+	emogi_job_claim(&state->looked, looked);
 }
 
 /* Add the slots of a wave to the totals, vertex by vertex. */
@@ -101,7 +101,7 @@ add_all(void *arg, int thread, int nthreads)
 	uint64_t	first;
 
 	while (!emogi_job_stopped(&state->run->job) &&
-		   (first = emogi_job_take(&state->run->next, ADD_AT_ONCE)) < state->nvertices)
+		   (first = emogi_job_claim(&state->run->next, ADD_AT_ONCE)) < state->nvertices)
 	{
 		const uint64_t end = emogi_cpu_run_chunk_end(first, ADD_AT_ONCE, state->nvertices);
 

@@ -313,7 +313,7 @@ carve_tallies(EmogiCommunities *all, char *block, uint64_t n, int nthreads)
 			tallies[t] = (EmogiTally) {.weight = weight, .touched = touched};
 	}
 	all->tallies = tallies;
-	all->counts = carve(block, &at, (uint64_t) nthreads * EMOGI_COMMUNITIES_MOST_BATCHES + 1,
+	all->counts = carve(block, &at, (uint64_t) nthreads * EMOGI_COMMUNITIES_MAX_BATCHES + 1,
 						sizeof *all->counts);
 	return at;
 }

@@ -52,7 +52,7 @@ make_list(Aggregation *aggregation, EmogiTally *tally, uint64_t c)
 		if (m % 1024 == 0 && emogi_job_stopped(&aggregation->all->run.job))
 			break;
 	}
-	at = emogi_job_take(&aggregation->nentries, tally->ntouched - (tally->weight[c] > 0));
+	at = emogi_job_claim(&aggregation->nentries, tally->ntouched - (tally->weight[c] > 0));
 	room->first[c] = at;
 	for (uint64_t t = 0; t < tally->ntouched; t++)
 	{
@@ -78,7 +78,7 @@ make_lists(void *arg, int thread, int nthreads)
 	uint64_t	c;
 
 	while (!emogi_job_stopped(&all->run.job) &&
-		   (c = emogi_job_take(&all->run.next, GROUPS_AT_ONCE)) < aggregation->nnodes)
+		   (c = emogi_job_claim(&all->run.next, GROUPS_AT_ONCE)) < aggregation->nnodes)
 	{
 		const uint64_t end = emogi_cpu_run_chunk_end(c, GROUPS_AT_ONCE, aggregation->nnodes);
 

@@ -64,7 +64,7 @@ find_max(void *arg, int thread, int nthreads)
 	uint64_t	bits;
 	uint64_t	e;
 
-	while (!emogi_job_stopped(&run->job) && (e = emogi_job_take(&run->next, EMOGI_RUN_POLL)) <
+	while (!emogi_job_stopped(&run->job) && (e = emogi_job_claim(&run->next, EMOGI_RUN_POLL)) <
 		   lists->nedges)
 	{
 		const uint64_t end = emogi_cpu_run_chunk_end(e, EMOGI_RUN_POLL, lists->nedges);
@@ -92,7 +92,7 @@ add_weights(void *arg, int thread, int nthreads)
 	int64_t		whole = 0;
 	uint64_t	v;
 
-	while (!emogi_job_stopped(&run->job) && (v = emogi_job_take(&run->next, VERTICES_AT_ONCE)) <
+	while (!emogi_job_stopped(&run->job) && (v = emogi_job_claim(&run->next, VERTICES_AT_ONCE)) <
 		   graph->nvertices)
 	{
 		const uint64_t end = emogi_cpu_run_chunk_end(v, VERTICES_AT_ONCE, graph->nvertices);

@@ -26,7 +26,7 @@ choose(const EmogiMoving *moving, EmogiTally *tally, uint32_t i, int64_t *differ
 	ntouched = tally->ntouched;
 	own_weight = tally->weight[own];
 	best.value = emogi_communities_value(rate, own_weight, all->communities[own].total - strength) +
-		emogi_communities_least(&all->gains, strength);
+		emogi_communities_min_gain(&all->gains, strength);
 	for (uint64_t t = 0; t < ntouched; t++)
 	{
 		const uint32_t c = touched[t];
@@ -135,7 +135,7 @@ static inline void
 flush_moves(EmogiMoving *moving, Moves *moves)
 {
 	EmogiCommunities *all = moving->all;
-	const uint64_t m = moves->count == 0 ? 0 : emogi_job_take(&moving->nmovers, moves->count);
+	const uint64_t m = moves->count == 0 ? 0 : emogi_job_claim(&moving->nmovers, moves->count);
 
 	memcpy(all->movers + m, moves->movers, moves->count * sizeof *all->movers);
 	memcpy(all->chosen + m, moves->chosen, moves->count * sizeof *all->chosen);
@@ -167,7 +167,7 @@ process_node(EmogiMoving *moving, EmogiTally *tally, Moves *moves, uint64_t i)
 		all->open[v] = EMOGI_MOVING_WANTS_OUT;
 		__atomic_fetch_add(&moving->nleaving, 1, __ATOMIC_RELAXED);
 	}
-	else if (moving->few && !emogi_communities_asks(moving->salt, v, moving->sweep, true))
+	else if (moving->few && !emogi_communities_requests_move(moving->salt, v, moving->sweep, true))
 	{
 		all->open[v] = EMOGI_MOVING_OPEN;
 		__atomic_fetch_add(&moving->nopen, 1, __ATOMIC_RELAXED);
@@ -189,7 +189,7 @@ emogi_communities_choose_all(void *arg, int thread, int nthreads)
 
 	moves.count = 0;
 	while (!emogi_job_stopped(&all->run.job) &&
-		   (i = emogi_job_take(&all->run.next, EMOGI_MOVING_NODES)) < count)
+		   (i = emogi_job_claim(&all->run.next, EMOGI_MOVING_NODES)) < count)
 	{
 		const uint64_t end = moving->first + emogi_cpu_run_chunk_end(i, EMOGI_MOVING_NODES, count);
 

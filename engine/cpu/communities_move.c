@@ -85,8 +85,8 @@ may_move(const EmogiMoving *moving, uint64_t m, double *gain)
 	.out_of_to = all->traffic[to].out_of};
 
 	*gain = emogi_communities_sure_gain(&all->gains, &move);
-	return *gain > emogi_communities_least(&all->gains, move.strength) &&
-		emogi_communities_may_go(&move, moving->sure, moving->salt);
+	return *gain > emogi_communities_min_gain(&all->gains, move.strength) &&
+		emogi_communities_accepts_move(&move, moving->sure, moving->salt);
 }
 
 /* Decide which nodes of a batch may move. */
@@ -101,7 +101,7 @@ check_all(void *arg, int thread, int nthreads)
 	uint64_t	m;
 
 	while (!emogi_job_stopped(&all->run.job) &&
-		   (m = emogi_job_take(&all->run.next, EMOGI_MOVING_NODES)) < moving->nmovers)
+		   (m = emogi_job_claim(&all->run.next, EMOGI_MOVING_NODES)) < moving->nmovers)
 	{
 		const uint64_t end = emogi_cpu_run_chunk_end(m, EMOGI_MOVING_NODES, moving->nmovers);
 
@@ -164,7 +164,7 @@ move_all(void *arg, int thread, int nthreads)
 	uint64_t	m;
 
 	while (!emogi_job_stopped(&all->run.job) &&
-		   (m = emogi_job_take(&all->run.next, EMOGI_MOVING_NODES)) < moving->nmovers)
+		   (m = emogi_job_claim(&all->run.next, EMOGI_MOVING_NODES)) < moving->nmovers)
 	{
 		const uint64_t end = emogi_cpu_run_chunk_end(m, EMOGI_MOVING_NODES, moving->nmovers);
 
@@ -209,7 +209,7 @@ open_all(void *arg, int thread, int nthreads)
 	uint64_t	m;
 
 	while (!emogi_job_stopped(&all->run.job) &&
-		   (m = emogi_job_take(&all->run.next, MARKS_AT_ONCE)) < moving->nmovers)
+		   (m = emogi_job_claim(&all->run.next, MARKS_AT_ONCE)) < moving->nmovers)
 	{
 		const uint64_t end = emogi_cpu_run_chunk_end(m, MARKS_AT_ONCE, moving->nmovers);
 
@@ -257,7 +257,7 @@ order_leaving(EmogiCommunities *all, const EmogiMoving *moving)
 		if (all->open[i] == EMOGI_MOVING_WANTS_OUT)
 		{
 			all->open[i] = EMOGI_MOVING_OPEN;
-			if (emogi_communities_asks(moving->salt, i, moving->sweep, moving->few))
+			if (emogi_communities_requests_move(moving->salt, i, moving->sweep, moving->few))
 				all->order[count++] = (uint32_t) i;
 		}
 	for (uint64_t c = 0; c < level->nnodes && nplaces < count; c++)
@@ -358,7 +358,7 @@ emogi_communities_move(EmogiCommunities *all, const EmogiLevel *level, bool last
 	{
 		const int64_t before = all->gained;
 
-		few = few || emogi_communities_few_ask(sweep, nidle);
+		few = few || emogi_communities_limits_requests(sweep, nidle);
 		moving = (EmogiMoving) {.all = all, .level = level,
 			.salt = emogi_communities_random(salt, sweep), .sweep = sweep, .few = few,
 			.sure = sweep >= EMOGI_COMMUNITIES_SURE_SWEEP};
@@ -373,7 +373,7 @@ emogi_communities_move(EmogiCommunities *all, const EmogiLevel *level, bool last
 		}
 		settles = last || all->nempty == 0;
 		if (!settles || (moving.nopen + moving.nmoved == 0 && looks_at_all) ||
-			nidle >= EMOGI_COMMUNITIES_MOST_IDLE)
+			nidle >= EMOGI_COMMUNITIES_MAX_IDLE)
 			break;
 		all->gains.least = all->least_gain;
 		looks_at_all = true;

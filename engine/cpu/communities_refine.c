@@ -46,7 +46,7 @@ begin_nodes(void *arg, int thread, int nthreads)
 	uint64_t	first;
 
 	while (!emogi_job_stopped(&all->run.job) &&
-		   (first = emogi_job_take(&all->run.next, EMOGI_NODES_AT_ONCE)) < level->nnodes)
+		   (first = emogi_job_claim(&all->run.next, EMOGI_NODES_AT_ONCE)) < level->nnodes)
 	{
 		const uint64_t end = emogi_cpu_run_chunk_end(first, EMOGI_NODES_AT_ONCE, level->nnodes);
 
@@ -229,7 +229,7 @@ choose_all(void *arg, int thread, int nthreads)
 	uint64_t	at;
 
 	while (!emogi_job_stopped(&all->run.job) &&
-		   (at = emogi_job_take(&all->run.next, NODES_AT_ONCE)) < count)
+		   (at = emogi_job_claim(&all->run.next, NODES_AT_ONCE)) < count)
 	{
 		const uint64_t end = refining->first + emogi_cpu_run_chunk_end(at, NODES_AT_ONCE, count);
 
@@ -247,7 +247,7 @@ choose_all(void *arg, int thread, int nthreads)
 			to = choose(refining, &all->tallies[thread], i, &weight);
 			if (to == i)
 				continue;
-			m = emogi_job_take(&refining->nmovers, 1);
+			m = emogi_job_claim(&refining->nmovers, 1);
 			all->movers[m] = i;
 			all->chosen[m] = to;
 			all->difference[m] = weight;
@@ -267,7 +267,7 @@ check_all(void *arg, int thread, int nthreads)
 	uint64_t	m;
 
 	while (!emogi_job_stopped(&all->run.job) &&
-		   (m = emogi_job_take(&all->run.next, NODES_AT_ONCE)) < refining->nmovers)
+		   (m = emogi_job_claim(&all->run.next, NODES_AT_ONCE)) < refining->nmovers)
 	{
 		const uint64_t end = emogi_cpu_run_chunk_end(m, NODES_AT_ONCE, refining->nmovers);
 
@@ -315,7 +315,7 @@ join_all(void *arg, int thread, int nthreads)
 	uint64_t	m;
 
 	while (!emogi_job_stopped(&all->run.job) &&
-		   (m = emogi_job_take(&all->run.next, NODES_AT_ONCE)) < refining->nmovers)
+		   (m = emogi_job_claim(&all->run.next, NODES_AT_ONCE)) < refining->nmovers)
 	{
 		const uint64_t end = emogi_cpu_run_chunk_end(m, NODES_AT_ONCE, refining->nmovers);
 

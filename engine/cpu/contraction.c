@@ -63,7 +63,7 @@
 /* The priority queue of vertices to contract. */
 typedef struct Queue
 {
-	EmogiContracting *work;
+	EmogiContractionBuild *work;
 	double	   *keys;			/* [nvertices] */
 	uint32_t   *levels;			/* [nvertices] */
 	uint32_t   *heap;			/* [count] */
@@ -103,7 +103,7 @@ sink(Queue *queue, uint64_t i)
 static bool
 weigh(Queue *queue, uint32_t v)
 {
-	EmogiContracting *work = queue->work;
+	EmogiContractionBuild *work = queue->work;
 	const uint64_t in = work->lists[1][v].count;
 	const uint64_t out = work->lists[0][v].count;
 	uint64_t	count;
@@ -116,7 +116,7 @@ weigh(Queue *queue, uint32_t v)
 }
 
 bool
-emogi_contraction_make_stopped(EmogiContracting *work)
+emogi_contraction_make_stopped(EmogiContractionBuild *work)
 {
 	if (work->poll != NULL && work->poll())
 		emogi_job_fail(&work->job, EMOGI_CANCELED);
@@ -144,7 +144,7 @@ fill_queue(Queue *queue)
 static void
 raise_neighbors(Queue *queue, uint32_t v)
 {
-	const EmogiContracting *work = queue->work;
+	const EmogiContractionBuild *work = queue->work;
 
 	for (int side = 0; side < 2; side++)
 		for (uint32_t i = 0; i < work->lists[side][v].count; i++)
@@ -166,7 +166,7 @@ typedef struct Limits
 } Limits;
 
 static Limits
-choose_limits(const EmogiContracting *work)
+choose_limits(const EmogiContractionBuild *work)
 {
 	const double size = (double) (work->narcs + work->nvertices);
 	const double mean = (double) work->narcs / (double) work->nvertices;
@@ -183,7 +183,7 @@ choose_limits(const EmogiContracting *work)
 static bool
 is_too_much(const Queue *queue, const Limits *limits)
 {
-	const EmogiContracting *work = queue->work;
+	const EmogiContractionBuild *work = queue->work;
 	const double max = limits->mean * sqrt((double) work->nvertices / (double) queue->count);
 
 	return (double) work->work > limits->work || work->search > MAX_SEARCHES ||
@@ -194,7 +194,7 @@ is_too_much(const Queue *queue, const Limits *limits)
 static bool
 contract(Queue *queue)
 {
-	EmogiContracting *work = queue->work;
+	EmogiContractionBuild *work = queue->work;
 	const Limits limits = choose_limits(work);
 	uint64_t	count,
 				done = 0;
@@ -250,7 +250,7 @@ emogi_contraction_suits(const EmogiGraph *graph)
 
 /* Allocate a zeroed array; NULL, with the job failed, if out of memory. */
 static void *
-allocate(EmogiContracting *work, uint64_t count, size_t bytes)
+allocate(EmogiContractionBuild *work, uint64_t count, size_t bytes)
 {
 	void	   *array = emogi_job_may_allocate(&work->job) ? calloc(count > 0 ? count : 1, bytes)
 		: NULL;
@@ -265,7 +265,7 @@ allocate(EmogiContracting *work, uint64_t count, size_t bytes)
  * sum, in some order, could overflow.
  */
 static void
-choose_tolerance(EmogiContracting *work, const EmogiGraph *graph)
+choose_tolerance(EmogiContractionBuild *work, const EmogiGraph *graph)
 {
 	uint32_t	source = 0;
 	double		heaviest = 0.0;
@@ -288,7 +288,7 @@ choose_tolerance(EmogiContracting *work, const EmogiGraph *graph)
 static bool
 rank(Queue *queue, uint32_t *order)
 {
-	EmogiContracting *work = queue->work;
+	EmogiContractionBuild *work = queue->work;
 	uint64_t   *places = allocate(work, work->nvertices, sizeof *places);
 	uint64_t   *starts = allocate(work, work->nvertices + 1, sizeof *starts);
 
@@ -304,7 +304,7 @@ rank(Queue *queue, uint32_t *order)
 static EmogiContraction *
 make(Queue *queue, const EmogiGraph *graph)
 {
-	EmogiContracting *work = queue->work;
+	EmogiContractionBuild *work = queue->work;
 	const uint64_t n = work->nvertices;
 	uint32_t   *order = allocate(work, n, sizeof *order);
 	EmogiContraction *made = NULL;
@@ -336,7 +336,7 @@ EmogiStatus
 emogi_contraction_make(const EmogiGraph *graph, uint64_t max_bytes, bool (*poll) (void),
 					   EmogiContraction **made, EmogiControl *control, EmogiError *error)
 {
-	EmogiContracting work = {.job = {.control = control}, .nvertices = graph->nvertices,
+	EmogiContractionBuild work = {.job = {.control = control}, .nvertices = graph->nvertices,
 		.max_bytes = max_bytes, .poll = poll,
 		.heap_room = HEAP_ENTRIES};
 	Queue		queue = {.work = &work};

@@ -37,12 +37,12 @@ typedef struct EmogiArc
 } EmogiArc;
 
 /* One of several alternatives of an arc. */
-typedef struct EmogiArcWay
+typedef struct EmogiArcAlternative
 {
 	double		weight;
 	uint32_t	over;			/* as in EmogiArc, but never EMOGI_ARC_WAYS */
 	uint32_t	next;			/* EMOGI_NO_WAY = the last */
-} EmogiArcWay;
+} EmogiArcAlternative;
 
 /* The header of the block. Arrays are given by their byte offsets from its beginning. */
 typedef struct EmogiContraction
@@ -57,7 +57,7 @@ typedef struct EmogiContraction
 	uint64_t	firsts[2];		/* uint64[nvertices + 1], by rank: offsets of the arcs that lead
 								 * up (0), and of those that lead down from above (1) */
 	uint64_t	arcs[2];		/* EmogiArc[] */
-	uint64_t	ways;			/* EmogiArcWay[nways] */
+	uint64_t	ways;			/* EmogiArcAlternative[nways] */
 } EmogiContraction;
 
 static inline const uint32_t *
@@ -84,10 +84,10 @@ emogi_contraction_arcs(const EmogiContraction *made, int side)
 	return (const EmogiArc *) ((const char *) made + made->arcs[side]);
 }
 
-static inline const EmogiArcWay *
+static inline const EmogiArcAlternative *
 emogi_contraction_ways(const EmogiContraction *made)
 {
-	return (const EmogiArcWay *) ((const char *) made + made->ways);
+	return (const EmogiArcAlternative *) ((const char *) made + made->ways);
 }
 
 /* Check cheaply whether a graph may be road-like: weighted, with few edges per vertex. */

@@ -21,7 +21,7 @@
  * impossible.
  */
 static bool
-reserve(EmogiContracting *work, void **array, uint64_t count, uint64_t *room, uint64_t more,
+reserve(EmogiContractionBuild *work, void **array, uint64_t count, uint64_t *room, uint64_t more,
 		size_t bytes)
 {
 	uint64_t	wanted = *room + *room / 2 + MIN_ROOM;
@@ -50,7 +50,7 @@ reserve(EmogiContracting *work, void **array, uint64_t count, uint64_t *room, ui
 
 /* Find the arc of a list that leads to, or comes from, a vertex; NULL if there is none. */
 static EmogiArc *
-find_arc(const EmogiContracting *work, int side, uint32_t v, uint32_t other)
+find_arc(const EmogiContractionBuild *work, int side, uint32_t v, uint32_t other)
 {
 	EmogiArc   *arcs = emogi_contraction_make_arcs(work, side, v);
 
@@ -62,11 +62,11 @@ find_arc(const EmogiContracting *work, int side, uint32_t v, uint32_t other)
 
 /* Append an arc to a list. */
 static bool
-append(EmogiContracting *work, int side, uint32_t v, EmogiArc arc)
+append(EmogiContractionBuild *work, int side, uint32_t v, EmogiArc arc)
 {
 	EmogiArcList *list = &work->lists[side][v];
 
-	if (list->count == EMOGI_CONTRACTING_NEIGHBOURS)
+	if (list->count == EMOGI_CONTRACTION_MAX_NEIGHBORS)
 	{
 		work->gave_up = true;
 		return false;
@@ -90,18 +90,18 @@ append(EmogiContracting *work, int side, uint32_t v, EmogiArc arc)
 
 /* Add an alternative, equal but for rounding, to an arc; *ways: the arc's new `over`. */
 static bool
-add_way(EmogiContracting *work, const EmogiArc *arc, uint32_t over, double weight, uint32_t *ways)
+add_way(EmogiContractionBuild *work, const EmogiArc *arc, uint32_t over, double weight, uint32_t *ways)
 {
 	uint32_t	next = arc->over & ~EMOGI_ARC_WAYS;
 
-	if (!reserve(work, (void **) &work->ways, work->nways, &work->way_room, 2, sizeof(EmogiArcWay)))
+	if (!reserve(work, (void **) &work->ways, work->nways, &work->way_room, 2, sizeof(EmogiArcAlternative)))
 		return false;
 	if ((arc->over & EMOGI_ARC_WAYS) == 0)
 	{
-		work->ways[work->nways] = (EmogiArcWay) {arc->weight, arc->over, EMOGI_NO_WAY};
+		work->ways[work->nways] = (EmogiArcAlternative) {arc->weight, arc->over, EMOGI_NO_WAY};
 		next = (uint32_t) work->nways++;
 	}
-	work->ways[work->nways] = (EmogiArcWay) {weight, over, next};
+	work->ways[work->nways] = (EmogiArcAlternative) {weight, over, next};
 	*ways = EMOGI_ARC_WAYS | (uint32_t) work->nways++;
 	return work->nways < EMOGI_ARC_OWN;
 }
@@ -111,7 +111,7 @@ add_way(EmogiContracting *work, const EmogiArc *arc, uint32_t over, double weigh
  * tolerance is dropped, whichever of the two it is.
  */
 bool
-emogi_contraction_make_add(EmogiContracting *work, uint32_t from, uint32_t to, uint32_t over,
+emogi_contraction_make_add(EmogiContractionBuild *work, uint32_t from, uint32_t to, uint32_t over,
 						   double weight)
 {
 	EmogiArc   *arc = find_arc(work, 0, from, to);
@@ -135,7 +135,7 @@ emogi_contraction_make_add(EmogiContracting *work, uint32_t from, uint32_t to, u
 
 /* Remove a vertex from the lists of its neighbors. */
 void
-emogi_contraction_make_remove(EmogiContracting *work, uint32_t v)
+emogi_contraction_make_remove(EmogiContractionBuild *work, uint32_t v)
 {
 	for (int side = 0; side < 2; side++)
 	{
@@ -154,7 +154,7 @@ emogi_contraction_make_remove(EmogiContracting *work, uint32_t v)
 
 /* Place the lists in the pool, each with room for its edges and SPARE_ROOM more. */
 static bool
-place_lists(EmogiContracting *work, const EmogiGraph *graph)
+place_lists(EmogiContractionBuild *work, const EmogiGraph *graph)
 {
 	uint64_t	end = 0;
 
@@ -178,7 +178,7 @@ place_lists(EmogiContracting *work, const EmogiGraph *graph)
  * lists are sorted by (target, weight).
  */
 bool
-emogi_contraction_make_read(EmogiContracting *work, const EmogiGraph *graph)
+emogi_contraction_make_read(EmogiContractionBuild *work, const EmogiGraph *graph)
 {
 	if (!place_lists(work, graph))
 		return false;
@@ -189,7 +189,7 @@ emogi_contraction_make_read(EmogiContracting *work, const EmogiGraph *graph)
 			EmogiArcList *list = &work->lists[side][v];
 
 			work->gave_up |= lists->offsets[v + 1] - lists->offsets[v] >
-				EMOGI_CONTRACTING_NEIGHBOURS;
+				EMOGI_CONTRACTION_MAX_NEIGHBORS;
 			for (uint64_t e = lists->offsets[v]; e < lists->offsets[v + 1]; e++)
 			{
 				const double weight = emogi_weight(lists->weights, graph->weight_type, e);
@@ -232,7 +232,7 @@ sort_arcs(EmogiArc *arcs, uint32_t count)
 
 /* Write the arcs of one side, by rank. */
 static void
-pack_arcs(const EmogiContracting *work, const uint32_t *order, const uint32_t *ranks, int side,
+pack_arcs(const EmogiContractionBuild *work, const uint32_t *order, const uint32_t *ranks, int side,
 		  uint64_t *firsts, EmogiArc *arcs)
 {
 	uint64_t	end = 0;
@@ -258,7 +258,7 @@ pack_arcs(const EmogiContracting *work, const uint32_t *order, const uint32_t *r
  * the vertices by rank.
  */
 EmogiContraction *
-emogi_contraction_make_pack(EmogiContracting *work, const uint32_t *order)
+emogi_contraction_make_pack(EmogiContractionBuild *work, const uint32_t *order)
 {
 	const uint64_t n = work->nvertices;
 	EmogiContraction head = {.nvertices = n, .nways = work->nways, .tolerance = work->tolerance,
@@ -279,7 +279,7 @@ emogi_contraction_make_pack(EmogiContracting *work, const uint32_t *order)
 		head.bytes += (n + 1) * sizeof(uint64_t);
 	}
 	head.ways = head.bytes;
-	head.bytes += work->nways * sizeof(EmogiArcWay);
+	head.bytes += work->nways * sizeof(EmogiArcAlternative);
 	head.ranks = head.bytes;
 	head.vertices = head.bytes + n * sizeof(uint32_t);
 	head.bytes += 2 * n * sizeof(uint32_t);
@@ -299,13 +299,13 @@ emogi_contraction_make_pack(EmogiContracting *work, const uint32_t *order)
 		pack_arcs(work, order, ranks, side, (uint64_t *) emogi_contraction_firsts(made, side),
 				  (EmogiArc *) emogi_contraction_arcs(made, side));
 	for (uint64_t i = 0; i < work->nways; i++)
-		((EmogiArcWay *) emogi_contraction_ways(made))[i] = (EmogiArcWay) {work->ways[i].weight,
+		((EmogiArcAlternative *) emogi_contraction_ways(made))[i] = (EmogiArcAlternative) {work->ways[i].weight,
 			rank_over(work->ways[i].over, ranks), work->ways[i].next};
 	return made;
 }
 
 void
-emogi_contraction_make_free(EmogiContracting *work)
+emogi_contraction_make_free(EmogiContractionBuild *work)
 {
 	free(work->lists[0]);
 	free(work->lists[1]);

@@ -167,7 +167,7 @@ static bool
 unpack_ways(EmogiCorridor *corridor, EmogiUnpacking task)
 {
 	const EmogiArc *arc = &emogi_contraction_arcs(corridor->made, task.side)[task.arc];
-	const EmogiArcWay *ways = emogi_contraction_ways(corridor->made);
+	const EmogiArcAlternative *ways = emogi_contraction_ways(corridor->made);
 	const uint32_t from = task.side == 0 ? task.low : arc->to;
 	const uint32_t to = task.side == 0 ? arc->to : task.low;
 
@@ -194,7 +194,7 @@ emogi_contraction_unpack(EmogiCorridor *corridor)
 			? get_over(corridor->made, tasks[i + AHEAD]) : EMOGI_ARC_OWN;
 
 		if (over != EMOGI_ARC_OWN)
-			emogi_contraction_foresee(corridor->made, over);
+			emogi_contraction_prefetch(corridor->made, over);
 		if (!unpack_ways(corridor, tasks[i]) ||
 			(i % POLL == POLL - 1 && emogi_job_stopped(corridor->job)))
 			return false;

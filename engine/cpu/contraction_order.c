@@ -25,7 +25,7 @@ compare_places(const void *a, const void *b)
 
 /* Get the lowest rank to, or from, which an arc leads up; nvertices = none. */
 static uint64_t
-find_lowest(const EmogiContracting *work, const uint32_t *ranks, uint32_t v)
+find_lowest(const EmogiContractionBuild *work, const uint32_t *ranks, uint32_t v)
 {
 	uint64_t	lowest = work->nvertices;
 
@@ -43,7 +43,7 @@ find_lowest(const EmogiContracting *work, const uint32_t *ranks, uint32_t v)
  * Order the vertices of a level, places[0] .. places[count - 1]; first: the rank of the first one.
  */
 static void
-order_level(const EmogiContracting *work, uint64_t *places, uint64_t count, uint64_t first,
+order_level(const EmogiContractionBuild *work, uint64_t *places, uint64_t count, uint64_t first,
 			uint32_t *order, uint32_t *ranks)
 {
 	for (uint64_t i = 0; i < count; i++)
@@ -62,7 +62,7 @@ order_level(const EmogiContracting *work, uint64_t *places, uint64_t count, uint
  * 1], zeroed.
  */
 void
-emogi_contraction_make_order(const EmogiContracting *work, const uint32_t *levels, uint32_t *order,
+emogi_contraction_make_order(const EmogiContractionBuild *work, const uint32_t *levels, uint32_t *order,
 							 uint64_t *places, uint32_t *ranks, uint64_t *starts)
 {
 	const uint64_t n = work->nvertices;

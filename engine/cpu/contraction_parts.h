@@ -11,7 +11,7 @@
 /*
  * Maximum number of neighbors of a vertex in one direction; beyond it, the graph is not road-like.
  */
-#define EMOGI_CONTRACTING_NEIGHBOURS 400
+#define EMOGI_CONTRACTION_MAX_NEIGHBORS 400
 
 /*
  * The arcs of a vertex to, or from, vertices not contracted yet: a slice of the pool. `over` and
@@ -38,7 +38,7 @@ typedef struct EmogiWitnessEntry
 	uint32_t	vertex;
 } EmogiWitnessEntry;
 
-typedef struct EmogiContracting
+typedef struct EmogiContractionBuild
 {
 	EmogiJob	job;
 	uint64_t	nvertices;
@@ -52,7 +52,7 @@ typedef struct EmogiContracting
 	EmogiArc   *pool;			/* [pool_end of pool_room] */
 	uint64_t	pool_end;
 	uint64_t	pool_room;
-	EmogiArcWay *ways;			/* [nways of way_room] */
+	EmogiArcAlternative *ways;			/* [nways of way_room] */
 	uint64_t	nways;
 	uint64_t	way_room;
 	uint64_t	narcs;			/* in one direction, among remaining vertices */
@@ -64,27 +64,27 @@ typedef struct EmogiContracting
 	uint64_t	heap_room;
 	uint32_t	search;
 	uint64_t	work;			/* arcs examined by all searches */
-} EmogiContracting;
+} EmogiContractionBuild;
 
 static inline EmogiArc *
-emogi_contraction_make_arcs(const EmogiContracting *work, int side, uint32_t v)
+emogi_contraction_make_arcs(const EmogiContractionBuild *work, int side, uint32_t v)
 {
 	return work->pool + work->lists[side][v].first;
 }
 
 /* contraction_arcs.c: false, with the job failed or given up, if out of memory */
-extern bool emogi_contraction_make_read(EmogiContracting *work, const EmogiGraph *graph);
-extern bool emogi_contraction_make_add(EmogiContracting *work, uint32_t from, uint32_t to,
+extern bool emogi_contraction_make_read(EmogiContractionBuild *work, const EmogiGraph *graph);
+extern bool emogi_contraction_make_add(EmogiContractionBuild *work, uint32_t from, uint32_t to,
 									   uint32_t over, double weight);
-extern void emogi_contraction_make_remove(EmogiContracting *work, uint32_t v);
-extern EmogiContraction *emogi_contraction_make_pack(EmogiContracting *work, const uint32_t *order);
-extern void emogi_contraction_make_free(EmogiContracting *work);
+extern void emogi_contraction_make_remove(EmogiContractionBuild *work, uint32_t v);
+extern EmogiContraction *emogi_contraction_make_pack(EmogiContractionBuild *work, const uint32_t *order);
+extern void emogi_contraction_make_free(EmogiContractionBuild *work);
 
 /* contraction.c: check whether the job has been canceled or has failed; calls poll */
-extern bool emogi_contraction_make_stopped(EmogiContracting *work);
+extern bool emogi_contraction_make_stopped(EmogiContractionBuild *work);
 
 /* contraction_order.c */
-extern void emogi_contraction_make_order(const EmogiContracting *work, const uint32_t *levels,
+extern void emogi_contraction_make_order(const EmogiContractionBuild *work, const uint32_t *levels,
 										 uint32_t *order, uint64_t *places, uint32_t *ranks,
 										 uint64_t *starts);
 
@@ -92,10 +92,10 @@ extern void emogi_contraction_make_order(const EmogiContracting *work, const uin
  * contraction_witness.c: find the shortcuts that contracting a vertex needs; adds: and add them.
  * *count: their number. False as above.
  */
-extern bool emogi_contraction_make_shortcuts(EmogiContracting *work, uint32_t v, bool adds,
+extern bool emogi_contraction_make_shortcuts(EmogiContractionBuild *work, uint32_t v, bool adds,
 											 uint64_t *count);
 
 /* Get approximately the largest distance from a vertex; any value if the job has stopped. */
-extern double emogi_contraction_make_farthest(EmogiContracting *work, uint32_t source);
+extern double emogi_contraction_make_farthest(EmogiContractionBuild *work, uint32_t source);
 
 #endif							/* EMOGI_CONTRACTION_PARTS_H */

@@ -227,7 +227,7 @@ settle(Search *search, int side)
 
 	/* the offsets of the next vertex's arcs were prefetched when it was offered */
 	if (from->heap.count > 0)
-		emogi_contraction_foresee(search->made, ((Entry *) from->heap.items)[0].rank);
+		emogi_contraction_prefetch(search->made, ((Entry *) from->heap.items)[0].rank);
 	if (entry.distance != find_node(from, entry.rank)->distance ||
 		is_stalled(search, side, entry.rank, entry.distance))
 		return true;

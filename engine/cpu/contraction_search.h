@@ -59,7 +59,7 @@ typedef struct EmogiCorridor
 
 /* Prefetch the first arcs of a vertex. Their offsets had better be cached already. */
 static inline void
-emogi_contraction_foresee(const EmogiContraction *made, uint32_t rank)
+emogi_contraction_prefetch(const EmogiContraction *made, uint32_t rank)
 {
 	for (int side = 0; side < 2; side++)
 	{

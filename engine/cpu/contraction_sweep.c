@@ -615,7 +615,7 @@ find_blocks(void *arg, int thread, int nthreads)
 	sums = allocate_huge(&sweep, sweep.made->nvertices * LANES * sizeof(Sum), &sums_memory);
 	for (int lane = 0; lane < LANES && sums != NULL; lane++)
 		sweep.rows[lane].sums = sums + (uint64_t) lane * sweep.made->nvertices;
-	while (!emogi_job_stopped(&rows->job) && (first = emogi_job_take(&rows->next, LANES)) <
+	while (!emogi_job_stopped(&rows->job) && (first = emogi_job_claim(&rows->next, LANES)) <
 		   rows->query->nsources)
 		if (!find_rows(&sweep, rows->query, first, rows->distance))
 			break;

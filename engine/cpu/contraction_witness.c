@@ -19,7 +19,7 @@
 
 /* Push an entry onto the heap, which has room for it. */
 static inline void
-push(EmogiContracting *work, EmogiWitnessEntry entry)
+push(EmogiContractionBuild *work, EmogiWitnessEntry entry)
 {
 	uint64_t	i = work->heap_end++;
 
@@ -30,7 +30,7 @@ push(EmogiContracting *work, EmogiWitnessEntry entry)
 
 /* Pop the nearest entry off the heap. */
 static inline EmogiWitnessEntry
-pop(EmogiContracting *work)
+pop(EmogiContractionBuild *work)
 {
 	EmogiWitnessEntry *heap = work->heap;
 	const EmogiWitnessEntry first = heap[0];
@@ -55,7 +55,7 @@ pop(EmogiContracting *work)
  * are settled; returns the largest settled distance.
  */
 static double
-search_around(EmogiContracting *work, uint32_t source, uint32_t around, double max,
+search_around(EmogiContractionBuild *work, uint32_t source, uint32_t around, double max,
 			  uint64_t max_settled, uint32_t nwanted)
 {
 	double		farthest = 0.0;
@@ -96,7 +96,7 @@ search_around(EmogiContracting *work, uint32_t source, uint32_t around, double m
 }
 
 double
-emogi_contraction_make_farthest(EmogiContracting *work, uint32_t source)
+emogi_contraction_make_farthest(EmogiContractionBuild *work, uint32_t source)
 {
 	work->search++;
 	return search_around(work, source, EMOGI_NO_VERTEX, (double) INFINITY, UINT64_MAX, 0);
@@ -104,7 +104,7 @@ emogi_contraction_make_farthest(EmogiContracting *work, uint32_t source)
 
 /* Check whether the search has found a path to a vertex, avoiding another, shorter than `max`. */
 static bool
-has_witness(EmogiContracting *work, uint32_t to, uint32_t around, double max)
+has_witness(EmogiContractionBuild *work, uint32_t to, uint32_t around, double max)
 {
 	const EmogiArc *arcs = emogi_contraction_make_arcs(work, 1, to);
 	const uint32_t count = work->lists[1][to].count;
@@ -125,7 +125,7 @@ has_witness(EmogiContracting *work, uint32_t to, uint32_t around, double max)
 
 /* Set the distances of a vertex's neighbors, except for one vertex. */
 static void
-mark_neighbors(EmogiContracting *work, uint32_t source, uint32_t around)
+mark_neighbors(EmogiContractionBuild *work, uint32_t source, uint32_t around)
 {
 	const EmogiArc *arcs = emogi_contraction_make_arcs(work, 0, source);
 	const uint32_t count = work->lists[0][source].count;
@@ -144,7 +144,7 @@ mark_neighbors(EmogiContracting *work, uint32_t source, uint32_t around)
 
 /* Check whether each path from a neighbor over v to another neighbor has a witness. */
 static bool
-have_witnesses(EmogiContracting *work, EmogiArc from, uint32_t v)
+have_witnesses(EmogiContractionBuild *work, EmogiArc from, uint32_t v)
 {
 	const EmogiArcList *out = &work->lists[0][v];
 
@@ -164,7 +164,7 @@ have_witnesses(EmogiContracting *work, EmogiArc from, uint32_t v)
  * all have witnesses.
  */
 static bool
-search_from(EmogiContracting *work, EmogiArc from, uint32_t v, bool adds)
+search_from(EmogiContractionBuild *work, EmogiArc from, uint32_t v, bool adds)
 {
 	const EmogiArcList *out = &work->lists[0][v];
 	double		longest = 0.0;
@@ -194,7 +194,7 @@ search_from(EmogiContracting *work, EmogiArc from, uint32_t v, bool adds)
 }
 
 bool
-emogi_contraction_make_shortcuts(EmogiContracting *work, uint32_t v, bool adds, uint64_t *count)
+emogi_contraction_make_shortcuts(EmogiContractionBuild *work, uint32_t v, bool adds, uint64_t *count)
 {
 	const EmogiArcList in = work->lists[1][v];
 	const EmogiArcList out = work->lists[0][v];

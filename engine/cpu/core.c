@@ -53,7 +53,7 @@ count_neighbors(void *arg, int thread, int nthreads)
 	uint64_t	v;
 
 	while (!emogi_job_stopped(&cores->run.job) &&
-		   (v = emogi_job_take(&cores->run.next, VERTICES_AT_ONCE)) < cores->nvertices)
+		   (v = emogi_job_claim(&cores->run.next, VERTICES_AT_ONCE)) < cores->nvertices)
 	{
 		const uint64_t end = emogi_cpu_run_chunk_end(v, VERTICES_AT_ONCE, cores->nvertices);
 
@@ -85,7 +85,7 @@ keep_left(void *arg, int thread, int nthreads)
 	uint64_t	i;
 
 	while (!emogi_job_stopped(&cores->run.job) &&
-		   (i = emogi_job_take(&cores->run.next, VERTICES_AT_ONCE)) < cores->nleft)
+		   (i = emogi_job_claim(&cores->run.next, VERTICES_AT_ONCE)) < cores->nleft)
 	{
 		const uint64_t end = emogi_cpu_run_chunk_end(i, VERTICES_AT_ONCE, cores->nleft);
 		uint64_t	n = 0;
@@ -101,7 +101,7 @@ keep_left(void *arg, int thread, int nthreads)
 			kept[n++] = v;
 			min_degree = degree < min_degree ? degree : min_degree;
 		}
-		place = emogi_job_take(&cores->nnext, n);
+		place = emogi_job_claim(&cores->nnext, n);
 		memcpy(cores->next_left + place, kept, n * sizeof *kept);
 	}
 	for (int32_t known = __atomic_load_n(&cores->min_degree, __ATOMIC_RELAXED);
@@ -120,7 +120,7 @@ collect_level(void *arg, int thread, int nthreads)
 	uint64_t	i;
 
 	while (!emogi_job_stopped(&cores->run.job) &&
-		   (i = emogi_job_take(&cores->run.next, VERTICES_AT_ONCE)) < cores->nleft)
+		   (i = emogi_job_claim(&cores->run.next, VERTICES_AT_ONCE)) < cores->nleft)
 	{
 		const uint64_t end = emogi_cpu_run_chunk_end(i, VERTICES_AT_ONCE, cores->nleft);
 		uint64_t	n = 0;
@@ -129,7 +129,7 @@ collect_level(void *arg, int thread, int nthreads)
 		for (; i < end; i++)
 			if (cores->degree[cores->left[i]] == cores->level)
 				found[n++] = cores->left[i];
-		place = emogi_job_take(&cores->nseeds, n);
+		place = emogi_job_claim(&cores->nseeds, n);
 		memcpy(cores->seeds + place, found, n * sizeof *found);
 	}
 }
@@ -176,7 +176,7 @@ peel(Cores *cores, int thread, bool is_shared)
 	uint64_t	i;
 
 	while (!emogi_job_stopped(&cores->run.job) &&
-		   (i = emogi_job_take(&cores->run.next, SEEDS_AT_ONCE)) < cores->nseeds)
+		   (i = emogi_job_claim(&cores->run.next, SEEDS_AT_ONCE)) < cores->nseeds)
 	{
 		const uint64_t end = emogi_cpu_run_chunk_end(i, SEEDS_AT_ONCE, cores->nseeds);
 

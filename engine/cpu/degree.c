@@ -38,7 +38,7 @@ fill_columns(void *arg, int thread, int nthreads)
 	uint64_t	v;
 
 	while (!emogi_job_stopped(&degrees->run.job) &&
-		   (v = emogi_job_take(&degrees->run.next, VERTICES_AT_ONCE)) < graph->nvertices)
+		   (v = emogi_job_claim(&degrees->run.next, VERTICES_AT_ONCE)) < graph->nvertices)
 	{
 		const uint64_t end = emogi_cpu_run_chunk_end(v, VERTICES_AT_ONCE, graph->nvertices);
 

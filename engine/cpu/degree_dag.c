@@ -120,7 +120,7 @@ visit_all(EmogiDegreeDag *dag, Visit visit, int thread)
 	uint64_t	v;
 
 	while (!emogi_job_stopped(&dag->run->job) &&
-		   (v = emogi_job_take(&dag->run->next, VERTICES_AT_ONCE)) < dag->nvertices)
+		   (v = emogi_job_claim(&dag->run->next, VERTICES_AT_ONCE)) < dag->nvertices)
 	{
 		const uint64_t end = emogi_cpu_run_chunk_end(v, VERTICES_AT_ONCE, dag->nvertices);
 

@@ -39,7 +39,7 @@ start_values(void *arg, int thread, int nthreads)
 	uint64_t	b;
 
 	while (!emogi_job_stopped(&eigen->run.job) &&
-		   (b = emogi_job_take(&eigen->run.next, 1)) < eigen->pull.nblocks)
+		   (b = emogi_job_claim(&eigen->run.next, 1)) < eigen->pull.nblocks)
 	{
 		uint64_t	end = emogi_cpu_run_chunk_end(b * EMOGI_PULL_BLOCK, EMOGI_PULL_BLOCK,
 												  eigen->pull.nvertices);
@@ -72,7 +72,7 @@ static void
 pull_sums(void *arg, int thread, int nthreads)
 {
 	Eigen	   *eigen = arg;
-	EmogiPullTurn turn = {.pull = &eigen->pull, .thread = thread};
+	EmogiPullCursor turn = {.pull = &eigen->pull, .thread = thread};
 
 	while (emogi_pull_spmv_next(&turn))
 	{
@@ -92,7 +92,7 @@ divide_sums(void *arg, int thread, int nthreads)
 	uint64_t	b;
 
 	while (!emogi_job_stopped(&eigen->run.job) &&
-		   (b = emogi_job_take(&eigen->run.next, 1)) < eigen->pull.nblocks)
+		   (b = emogi_job_claim(&eigen->run.next, 1)) < eigen->pull.nblocks)
 	{
 		uint64_t	end = emogi_cpu_run_chunk_end(b * EMOGI_PULL_BLOCK, EMOGI_PULL_BLOCK,
 												  eigen->pull.nvertices);

@@ -39,7 +39,7 @@ start_hubs(void *arg, int thread, int nthreads)
 	uint64_t	b;
 
 	while (!emogi_job_stopped(&hits->run.job) &&
-		   (b = emogi_job_take(&hits->run.next, 1)) < hits->to_hub.nblocks)
+		   (b = emogi_job_claim(&hits->run.next, 1)) < hits->to_hub.nblocks)
 	{
 		uint64_t	end = emogi_cpu_run_chunk_end(b * EMOGI_PULL_BLOCK, EMOGI_PULL_BLOCK,
 												  hits->to_hub.nvertices);
@@ -74,7 +74,7 @@ static void
 pull_sums(void *arg, int thread, int nthreads)
 {
 	Hits	   *hits = arg;
-	EmogiPullTurn turn = {.pull = hits->pull, .thread = thread};
+	EmogiPullCursor turn = {.pull = hits->pull, .thread = thread};
 
 	while (emogi_pull_spmv_next(&turn))
 	{
@@ -94,7 +94,7 @@ divide_sums(void *arg, int thread, int nthreads)
 	uint64_t	b;
 
 	while (!emogi_job_stopped(&hits->run.job) &&
-		   (b = emogi_job_take(&hits->run.next, 1)) < hits->pull->nblocks)
+		   (b = emogi_job_claim(&hits->run.next, 1)) < hits->pull->nblocks)
 	{
 		uint64_t	end = emogi_cpu_run_chunk_end(b * EMOGI_PULL_BLOCK, EMOGI_PULL_BLOCK,
 												  hits->pull->nvertices);

@@ -49,7 +49,7 @@ start_sums(void *arg, int thread, int nthreads)
 	uint64_t	b;
 
 	while (!emogi_job_stopped(&katz->run.job) &&
-		   (b = emogi_job_take(&katz->run.next, 1)) < katz->pull.nblocks)
+		   (b = emogi_job_claim(&katz->run.next, 1)) < katz->pull.nblocks)
 	{
 		uint64_t	end = emogi_cpu_run_chunk_end(b * EMOGI_PULL_BLOCK, EMOGI_PULL_BLOCK,
 												  katz->pull.nvertices);
@@ -90,7 +90,7 @@ static void
 pull_walks(void *arg, int thread, int nthreads)
 {
 	Katz	   *katz = arg;
-	EmogiPullTurn turn = {.pull = &katz->pull, .thread = thread};
+	EmogiPullCursor turn = {.pull = &katz->pull, .thread = thread};
 
 	while (emogi_pull_spmv_next(&turn))
 	{
@@ -156,7 +156,7 @@ square_sums(void *arg, int thread, int nthreads)
 	uint64_t	b;
 
 	while (!emogi_job_stopped(&katz->run.job) &&
-		   (b = emogi_job_take(&katz->run.next, 1)) < katz->pull.nblocks)
+		   (b = emogi_job_claim(&katz->run.next, 1)) < katz->pull.nblocks)
 	{
 		uint64_t	end = emogi_cpu_run_chunk_end(b * EMOGI_PULL_BLOCK, EMOGI_PULL_BLOCK,
 												  katz->pull.nvertices);
@@ -176,7 +176,7 @@ scale_sums(void *arg, int thread, int nthreads)
 	uint64_t	b;
 
 	while (!emogi_job_stopped(&katz->run.job) &&
-		   (b = emogi_job_take(&katz->run.next, 1)) < katz->pull.nblocks)
+		   (b = emogi_job_claim(&katz->run.next, 1)) < katz->pull.nblocks)
 	{
 		uint64_t	end = emogi_cpu_run_chunk_end(b * EMOGI_PULL_BLOCK, EMOGI_PULL_BLOCK,
 												  katz->pull.nvertices);

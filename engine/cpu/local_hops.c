@@ -254,5 +254,5 @@ emogi_local_hops(const EmogiGraph *graph, const EmogiOverlay *patch, const Emogi
 	answered = answered && !hops.failed && write_answer(&hops, patch, answer);
 	if (hops.is_allocated)
 		free(hops.queue);
-	return answered ? EMOGI_NEAR_ANSWERED : EMOGI_NEAR_GAVE_UP;
+	return answered ? EMOGI_LOCAL_ANSWERED : EMOGI_LOCAL_GAVE_UP;
 }

@@ -478,7 +478,7 @@ emogi_local_search(const EmogiGraph *graph, const EmogiOverlay *patch, const Emo
 	free(search.entries);
 	free(search.paths);
 	free(search.settled);
-	return answered ? EMOGI_NEAR_ANSWERED : EMOGI_NEAR_GAVE_UP;
+	return answered ? EMOGI_LOCAL_ANSWERED : EMOGI_LOCAL_GAVE_UP;
 }
 
 void

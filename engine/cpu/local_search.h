@@ -22,12 +22,12 @@ typedef struct EmogiLocalAnswer
 
 typedef enum EmogiLocalOutcome
 {
-	EMOGI_NEAR_ANSWERED,
+	EMOGI_LOCAL_ANSWERED,
 	/*
 	 * the edge limit was reached, out of memory, a source may have been removed, or there are more
 	 * paths than a double represents exactly; there is no answer
 	 */
-	EMOGI_NEAR_GAVE_UP
+	EMOGI_LOCAL_GAVE_UP
 } EmogiLocalOutcome;
 
 /* Check whether an algorithm has a local search. */

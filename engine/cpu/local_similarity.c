@@ -134,7 +134,7 @@ comes_before(const Finding *finding, double similarity, uint32_t v, double other
 
 /* Put a vertex where it belongs among the best, of which there may be `most`. */
 static void
-offer(const Finding *finding, EmogiNearSimilar *similar, uint64_t most, uint32_t v, double similarity)
+offer(const Finding *finding, EmogiLocalSimilar *similar, uint64_t most, uint32_t v, double similarity)
 {
 	uint64_t	place = similar->count;
 
@@ -155,7 +155,7 @@ offer(const Finding *finding, EmogiNearSimilar *similar, uint64_t most, uint32_t
 
 /* Find the best of those that share something. */
 static void
-choose_best(Finding *finding, const EmogiQuery *query, uint32_t size, EmogiNearSimilar *similar)
+choose_best(Finding *finding, const EmogiQuery *query, uint32_t size, EmogiLocalSimilar *similar)
 {
 	uint64_t	end;
 
@@ -176,7 +176,7 @@ choose_best(Finding *finding, const EmogiQuery *query, uint32_t size, EmogiNearS
 
 bool
 emogi_local_similarity(const EmogiGraph *graph, const EmogiOverlay *patch, const EmogiQuery *query, uint32_t vertex, uint64_t max_edges,
-					  EmogiNearSimilar *similar)
+					  EmogiLocalSimilar *similar)
 {
 	Finding		finding = {.graph = graph,.patch = patch,.forward = emogi_lists_forward(graph, patch),
 		.backward = emogi_lists_backward(graph, patch),.max_edges = max_edges};
@@ -186,7 +186,7 @@ emogi_local_similarity(const EmogiGraph *graph, const EmogiOverlay *patch, const
 	const uint64_t most = finding.nsharing < (uint64_t) query->top_k ? finding.nsharing : (uint64_t) query->top_k;
 	uint64_t   *scratch = malloc((finding.nsharing + 1) * sizeof *scratch);
 
-	*similar = (EmogiNearSimilar) {.vertices = malloc((most + 1) * sizeof(uint32_t)),.similarity = malloc((most + 1) * sizeof(double))};
+	*similar = (EmogiLocalSimilar) {.vertices = malloc((most + 1) * sizeof(uint32_t)),.similarity = malloc((most + 1) * sizeof(double))};
 	finding.failed |= scratch == NULL || similar->vertices == NULL || similar->similarity == NULL;
 	if (!finding.failed && finding.nsharing > 0)
 	{
@@ -202,9 +202,9 @@ emogi_local_similarity(const EmogiGraph *graph, const EmogiOverlay *patch, const
 }
 
 void
-emogi_local_similarity_free(EmogiNearSimilar *similar)
+emogi_local_similarity_free(EmogiLocalSimilar *similar)
 {
 	free(similar->vertices);
 	free(similar->similarity);
-	*similar = (EmogiNearSimilar) {0};
+	*similar = (EmogiLocalSimilar) {0};
 }

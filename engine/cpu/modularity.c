@@ -71,7 +71,7 @@ add_weights(void *arg, int thread, int nthreads)
 	uint64_t	v;
 
 	while (!emogi_job_stopped(&modularity->run.job) &&
-		   (v = emogi_job_take(&modularity->run.next, VERTICES_AT_ONCE)) < graph->nvertices)
+		   (v = emogi_job_claim(&modularity->run.next, VERTICES_AT_ONCE)) < graph->nvertices)
 	{
 		const uint64_t end = emogi_cpu_run_chunk_end(v, VERTICES_AT_ONCE, graph->nvertices);
 

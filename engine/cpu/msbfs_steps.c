@@ -32,7 +32,7 @@ must_stop(EmogiMsbfs *search, uint64_t looked, uint64_t *polled)
 static void
 flush_queue(EmogiMsbfs *search, LocalQueue *local)
 {
-	uint64_t	place = emogi_job_take(&search->next_count, local->count);
+	uint64_t	place = emogi_job_claim(&search->next_count, local->count);
 
 	memcpy(search->next_queue + place, local->vertices, local->count * sizeof(uint32_t));
 	local->count = 0;
@@ -77,7 +77,7 @@ push(EmogiMsbfs *search, LocalQueue *local, uint64_t word, const uint32_t *targe
 static void
 defer_hub(EmogiMsbfs *search, uint64_t v)
 {
-	search->hubs[emogi_job_take(&search->nhubs, 1)] = (EmogiMsbfsHub) {.vertex = (uint32_t) v};
+	search->hubs[emogi_job_claim(&search->nhubs, 1)] = (EmogiMsbfsHub) {.vertex = (uint32_t) v};
 }
 
 /* Push the word of a frontier vertex, deferring a long list. */
@@ -210,7 +210,7 @@ emogi_msbfs_walk_hubs(void *arg, int thread, int nthreads)
 		uint64_t	i;
 
 		while (!emogi_job_stopped(&search->run.job) &&
-			   (i = emogi_job_take(&hub->next, EMOGI_MSBFS_HUB_PIECE)) < end)
+			   (i = emogi_job_claim(&hub->next, EMOGI_MSBFS_HUB_PIECE)) < end)
 			push(search, search->in_queue ? &local : NULL, search->front[hub->vertex], targets + i,
 				 emogi_cpu_run_chunk_end(i, EMOGI_MSBFS_HUB_PIECE, end) - i,
 				 &search->tally[thread]);
@@ -375,7 +375,7 @@ emogi_msbfs_pull_hubs(void *arg, int thread, int nthreads)
 		uint64_t	i;
 
 		while (!emogi_job_stopped(&search->run.job) &&
-			   (i = emogi_job_take(&hub->next, EMOGI_MSBFS_HUB_PIECE)) < end)
+			   (i = emogi_job_claim(&hub->next, EMOGI_MSBFS_HUB_PIECE)) < end)
 		{
 			uint64_t	count = emogi_cpu_run_chunk_end(i, EMOGI_MSBFS_HUB_PIECE, end) - i;
 			uint64_t	word = gather(search->front, targets + i, count, want,

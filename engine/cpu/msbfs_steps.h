@@ -131,7 +131,7 @@ emogi_msbfs_take(EmogiMsbfs *search, uint64_t step, uint64_t end, uint64_t *firs
 {
 	if (emogi_job_stopped(&search->run.job))
 		return false;
-	*first = emogi_job_take(&search->run.next, step);
+	*first = emogi_job_claim(&search->run.next, step);
 	if (*first >= end)
 		return false;
 	*last = emogi_cpu_run_chunk_end(*first, step, end);

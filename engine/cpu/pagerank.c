@@ -6,7 +6,7 @@
  * Each vertex pulls [1] the shares of its predecessors, which graph->forward holds; the share of a
  * vertex is its rank divided by its out-degree. A share is computed once, together with the rank,
  * for the next iteration; pull_spmv.h sums the shares. Shares are integers (contract/rank_units.h)
- * unless there are weights or integers would be too coarse (emogi_rank_units_suit). With weights, a
+ * unless there are weights or integers would be too coarse (emogi_rank_units_applicable). With weights, a
  * share is multiplied by each edge's weight; graph->backward has the weights of the outgoing edges,
  * which are summed in list order.
  *
@@ -49,7 +49,7 @@ typedef struct Ranking
 	uint64_t	ncounters;
 	uint64_t	nvertices;
 	double		damping;
-	const double *leap;			/* [nvertices], teleport distribution; NULL = uniform */
+	const double *teleport;			/* [nvertices], teleport distribution; NULL = uniform */
 	EmogiWeightType weight_type;
 	double		dangling;		/* the rank of all vertices without outgoing edges */
 	double		leaps;			/* total teleport rank, if shares are integers */
@@ -70,7 +70,7 @@ count_degrees(void *arg, int thread, int nthreads)
 	uint64_t	i;
 
 	while (!emogi_job_stopped(&ranking->run.job) &&
-		   (i = emogi_job_take(&ranking->run.next, ENTRIES_AT_ONCE)) < ranking->in.nedges)
+		   (i = emogi_job_claim(&ranking->run.next, ENTRIES_AT_ONCE)) < ranking->in.nedges)
 	{
 		uint64_t	end = emogi_cpu_run_chunk_end(i, ENTRIES_AT_ONCE, ranking->in.nedges);
 
@@ -88,7 +88,7 @@ count_per_thread(void *arg, int thread, int nthreads)
 	uint64_t	i;
 
 	while (!emogi_job_stopped(&ranking->run.job) &&
-		   (i = emogi_job_take(&ranking->run.next, ENTRIES_AT_ONCE)) < ranking->in.nedges)
+		   (i = emogi_job_claim(&ranking->run.next, ENTRIES_AT_ONCE)) < ranking->in.nedges)
 	{
 		uint64_t	end = emogi_cpu_run_chunk_end(i, ENTRIES_AT_ONCE, ranking->in.nedges);
 
@@ -105,7 +105,7 @@ add_counts(void *arg, int thread, int nthreads)
 	uint64_t	v;
 
 	while (!emogi_job_stopped(&ranking->run.job) &&
-		   (v = emogi_job_take(&ranking->run.next, ENTRIES_AT_ONCE)) < ranking->nvertices)
+		   (v = emogi_job_claim(&ranking->run.next, ENTRIES_AT_ONCE)) < ranking->nvertices)
 	{
 		uint64_t	end = emogi_cpu_run_chunk_end(v, ENTRIES_AT_ONCE, ranking->nvertices);
 
@@ -144,7 +144,7 @@ sum_weights(void *arg, int thread, int nthreads)
 	uint64_t	b;
 
 	while (!emogi_job_stopped(&ranking->run.job) &&
-		   (b = emogi_job_take(&ranking->run.next, 1)) < ranking->pull.nblocks)
+		   (b = emogi_job_claim(&ranking->run.next, 1)) < ranking->pull.nblocks)
 	{
 		uint64_t	end = emogi_cpu_run_chunk_end(b * BLOCK, BLOCK, ranking->nvertices);
 
@@ -154,7 +154,7 @@ sum_weights(void *arg, int thread, int nthreads)
 
 			for (uint64_t i = ranking->out.offsets[v]; i < ranking->out.offsets[v + 1]; i++)
 				sum += emogi_weight(ranking->out.weights, ranking->weight_type, i);
-			if (!emogi_rank_strength_suits(sum))
+			if (!emogi_rank_strength_is_valid(sum))
 			{
 				snprintf(ranking->run.error->message, sizeof ranking->run.error->message,
 						 "the weights of the edges of a vertex sum to %g, "
@@ -223,7 +223,7 @@ start_ranks(void *arg, int thread, int nthreads)
 	uint64_t	b;
 
 	while (!emogi_job_stopped(&ranking->run.job) &&
-		   (b = emogi_job_take(&ranking->run.next, 1)) < ranking->pull.nblocks)
+		   (b = emogi_job_claim(&ranking->run.next, 1)) < ranking->pull.nblocks)
 	{
 		uint64_t	end = emogi_cpu_run_chunk_end(b * BLOCK, BLOCK, ranking->nvertices);
 		Part		part = {0};
@@ -243,8 +243,8 @@ start_ranks(void *arg, int thread, int nthreads)
 static inline double
 finish_rank(const Ranking *ranking, uint64_t v, double sum)
 {
-	if (ranking->leap != NULL)
-		return emogi_pagerank_finish_at(ranking->damping, ranking->leap[v], ranking->dangling, sum);
+	if (ranking->teleport != NULL)
+		return emogi_pagerank_finish_at(ranking->damping, ranking->teleport[v], ranking->dangling, sum);
 	return emogi_pagerank_finish(ranking->damping, (double) ranking->nvertices, ranking->dangling,
 								 sum);
 }
@@ -274,7 +274,7 @@ put_units(void *arg, uint64_t v, uint64_t sum)
 {
 	Block	   *block = arg;
 	Ranking    *ranking = block->ranking;
-	double		proportion = ranking->leap != NULL ? ranking->leap[v]
+	double		proportion = ranking->teleport != NULL ? ranking->teleport[v]
 		: 1.0 / (double) ranking->nvertices;
 	double		rank = emogi_rank_units_finish(ranking->damping, ranking->leaps, proportion, sum);
 
@@ -287,7 +287,7 @@ static void
 pull_ranks(void *arg, int thread, int nthreads)
 {
 	Ranking    *ranking = arg;
-	EmogiPullTurn turn = {.pull = &ranking->pull, .thread = thread};
+	EmogiPullCursor turn = {.pull = &ranking->pull, .thread = thread};
 
 	while (emogi_pull_spmv_next(&turn))
 	{
@@ -318,7 +318,7 @@ close_iteration(Ranking *ranking)
 		all.unit_dangling += part->unit_dangling;
 	}
 	ranking->dangling = all.dangling;
-	ranking->leaps = emogi_rank_units_leaps(ranking->damping, all.unit_dangling);
+	ranking->leaps = emogi_rank_units_teleports(ranking->damping, all.unit_dangling);
 	ranking->run.result->change = ranking->units != NULL
 		? emogi_rank_units_total_change(all.unit_change) : all.change;
 	ranking->share = ranking->next_share;
@@ -364,7 +364,7 @@ open_ranking(Ranking *ranking, const EmogiQuery *query)
 	EmogiCpuRun *run = &ranking->run;
 
 	ranking->coarse = emogi_cpu_ranks_always_coarse || emogi_rank_units_coarse(ranking->in.nedges);
-	if (emogi_rank_units_suit(query, ranking->nvertices, ranking->coarse))
+	if (emogi_rank_units_applicable(query, ranking->nvertices, ranking->coarse))
 	{
 		ranking->units = emogi_cpu_run_scratch(run, ranking->nvertices, sizeof(uint64_t));
 		ranking->next_units = emogi_cpu_run_scratch(run, ranking->nvertices, sizeof(uint64_t));
@@ -394,7 +394,7 @@ emogi_cpu_pagerank(EmogiPool *pool, const EmogiGraph *graph, const EmogiQuery *q
 	ranking.rank = result->columns[0].float64;
 	ranking.out = graph->backward;
 	ranking.out_offsets = graph->backward.offsets;
-	ranking.leap = query->leap;
+	ranking.teleport = query->teleport;
 	ranking.weight_type = graph->weight_type;
 	ranking.pull = emogi_pull_spmv_over(&ranking.run, graph, &graph->forward, query);
 	if (open_ranking(&ranking, query) && graph->nvertices > 0 && iterate(&ranking, query))

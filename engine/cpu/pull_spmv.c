@@ -43,14 +43,14 @@ emogi_pull_spmv_step(EmogiPullSpmv *pull, EmogiPoolTask step, void *arg)
 }
 
 bool
-emogi_pull_spmv_next_group(EmogiPullTurn *turn)
+emogi_pull_spmv_next_group(EmogiPullCursor *turn)
 {
 	EmogiPullSpmv *pull = turn->pull;
 	const uint32_t bits = pull->tiles.group_bits;
 	uint64_t	group;
 
 	if (emogi_job_stopped(&pull->run->job) ||
-		(group = emogi_job_take(&pull->run->next, 1)) >= pull->tiles.ngroups)
+		(group = emogi_job_claim(&pull->run->next, 1)) >= pull->tiles.ngroups)
 		return false;
 	turn->first = group << bits;
 	turn->block = group << (bits - EMOGI_PULL_BLOCK_BITS);

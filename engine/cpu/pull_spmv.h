@@ -50,7 +50,7 @@ typedef struct EmogiPullSpmv
 } EmogiPullSpmv;
 
 /* A thread's position in the blocks of a step. */
-typedef struct EmogiPullTurn
+typedef struct EmogiPullCursor
 {
 	EmogiPullSpmv *pull;
 	int			thread;
@@ -60,7 +60,7 @@ typedef struct EmogiPullTurn
 	uint64_t	first;			/* first vertex of the group */
 	const double *sums;			/* [group's vertices] */
 	const uint64_t *unit_sums;	/* the same for integers */
-} EmogiPullTurn;
+} EmogiPullCursor;
 
 /* A sum of values, or of integers. */
 typedef union EmogiPullSum
@@ -81,7 +81,7 @@ extern EmogiPullSpmv emogi_pull_spmv_over(EmogiCpuRun *run, const EmogiGraph *gr
 extern bool emogi_pull_spmv_step(EmogiPullSpmv *pull, EmogiPoolTask step, void *arg);
 
 /* Take the next group of tiles and sum it; false if none are left or the job has stopped. */
-extern bool emogi_pull_spmv_next_group(EmogiPullTurn *turn);
+extern bool emogi_pull_spmv_next_group(EmogiPullCursor *turn);
 
 /* Sum a list of more than EMOGI_RUN_POLL edges; false if the job has stopped. */
 extern bool emogi_pull_spmv_long_list(const EmogiPullSpmv *pull, uint64_t first, uint64_t end,
@@ -194,7 +194,7 @@ emogi_pull_spmv_block_so(const EmogiPullSpmv *pull, uint64_t b, bool ahead, bool
 
 /* Take the next block of a step; false if none are left or the job has stopped. */
 static inline bool
-emogi_pull_spmv_next(EmogiPullTurn *turn)
+emogi_pull_spmv_next(EmogiPullCursor *turn)
 {
 	EmogiPullSpmv *pull = turn->pull;
 
@@ -206,7 +206,7 @@ emogi_pull_spmv_next(EmogiPullTurn *turn)
 	if (pull->tiles.entries != NULL)
 		return emogi_pull_spmv_next_group(turn);
 	turn->block = emogi_job_stopped(&pull->run->job) ? pull->nblocks
-		: emogi_job_take(&pull->run->next, 1);
+		: emogi_job_claim(&pull->run->next, 1);
 	return turn->block < pull->nblocks;
 }
 
@@ -215,7 +215,7 @@ emogi_pull_spmv_next(EmogiPullTurn *turn)
  * stopped. put and put_units must be constants.
  */
 static inline __attribute__((always_inline)) bool
-emogi_pull_spmv_block_of(const EmogiPullTurn *turn, EmogiPullPut *put, EmogiPullPutUnits *put_units,
+emogi_pull_spmv_block_of(const EmogiPullCursor *turn, EmogiPullPut *put, EmogiPullPutUnits *put_units,
 						 void *arg)
 {
 	const EmogiPullSpmv *pull = turn->pull;
@@ -247,14 +247,14 @@ emogi_pull_spmv_block_of(const EmogiPullTurn *turn, EmogiPullPut *put, EmogiPull
  * constant.
  */
 static inline __attribute__((always_inline)) bool
-emogi_pull_spmv_block(const EmogiPullTurn *turn, EmogiPullPut *put, void *arg)
+emogi_pull_spmv_block(const EmogiPullCursor *turn, EmogiPullPut *put, void *arg)
 {
 	return emogi_pull_spmv_block_of(turn, put, NULL, arg);
 }
 
 /* The same for integers. */
 static inline __attribute__((always_inline)) bool
-emogi_pull_spmv_block_units(const EmogiPullTurn *turn, EmogiPullPutUnits *put, void *arg)
+emogi_pull_spmv_block_units(const EmogiPullCursor *turn, EmogiPullPutUnits *put, void *arg)
 {
 	return emogi_pull_spmv_block_of(turn, NULL, put, arg);
 }

@@ -22,7 +22,7 @@ typedef struct EmogiQueueBuffer
 static inline void
 emogi_queue_buffer_flush(EmogiQueueBuffer *found, uint32_t *queue, uint64_t *tail)
 {
-	const uint64_t place = emogi_job_take(tail, found->count);
+	const uint64_t place = emogi_job_claim(tail, found->count);
 
 	memcpy(queue + place, found->vertices, found->count * sizeof *found->vertices);
 	found->count = 0;

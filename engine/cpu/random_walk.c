@@ -72,7 +72,7 @@ add_weights(void *arg, int thread, int nthreads)
 	uint64_t	v;
 
 	while (!emogi_job_stopped(&walks->run.job) &&
-		   (v = emogi_job_take(&walks->run.next, VERTICES_AT_ONCE)) < walks->graph->nvertices)
+		   (v = emogi_job_claim(&walks->run.next, VERTICES_AT_ONCE)) < walks->graph->nvertices)
 	{
 		const uint64_t end = emogi_cpu_run_chunk_end(v, VERTICES_AT_ONCE, walks->graph->nvertices);
 
@@ -226,7 +226,7 @@ walk_all(void *arg, int thread, int nthreads)
 	uint64_t	i;
 
 	while (!emogi_job_stopped(&walks->run.job) &&
-		   (i = emogi_job_take(&walks->run.next, WALKS_AT_ONCE)) < nwalks)
+		   (i = emogi_job_claim(&walks->run.next, WALKS_AT_ONCE)) < nwalks)
 	{
 		const uint64_t end = emogi_cpu_run_chunk_end(i, WALKS_AT_ONCE, nwalks);
 

@@ -58,7 +58,7 @@ start_values(void *arg, int thread, int nthreads)
 	uint64_t	v;
 
 	while (!emogi_job_stopped(&gather->run.job) &&
-		   (v = emogi_job_take(&gather->run.next, VERTICES_AT_ONCE)) < gather->nvertices)
+		   (v = emogi_job_claim(&gather->run.next, VERTICES_AT_ONCE)) < gather->nvertices)
 	{
 		uint64_t	end = emogi_cpu_run_chunk_end(v, VERTICES_AT_ONCE, gather->nvertices);
 
@@ -134,7 +134,7 @@ make_values(Gather *gather, EmogiAlgorithm algorithm, EmogiWeightType type, Tall
 	uint64_t	v;
 
 	while (!emogi_job_stopped(&gather->run.job) &&
-		   (v = emogi_job_take(&gather->run.next, VERTICES_AT_ONCE)) < gather->nvertices)
+		   (v = emogi_job_claim(&gather->run.next, VERTICES_AT_ONCE)) < gather->nvertices)
 	{
 		uint64_t	end = emogi_cpu_run_chunk_end(v, VERTICES_AT_ONCE, gather->nvertices);
 		uint64_t	polled = gather->in.offsets[v];

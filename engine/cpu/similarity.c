@@ -222,7 +222,7 @@ answer_pairs(void *arg, int thread, int nthreads)
 	uint64_t	nlooked = 0;
 	uint64_t	first;
 
-	while (!emogi_job_stopped(&all->run.job) && (first = emogi_job_take(&all->run.next, PAIRS_AT_ONCE)) < all->query->npairs)
+	while (!emogi_job_stopped(&all->run.job) && (first = emogi_job_claim(&all->run.next, PAIRS_AT_ONCE)) < all->query->npairs)
 	{
 		const uint64_t end = emogi_cpu_run_chunk_end(first, PAIRS_AT_ONCE, all->query->npairs);
 
@@ -451,7 +451,7 @@ answer_all(void *arg, int thread, int nthreads)
 	uint64_t	nlooked = 0;
 	uint64_t	i;
 
-	while (!emogi_job_stopped(&all->run.job) && (i = emogi_job_take(&all->run.next, VERTICES_AT_ONCE)) < nwanted)
+	while (!emogi_job_stopped(&all->run.job) && (i = emogi_job_claim(&all->run.next, VERTICES_AT_ONCE)) < nwanted)
 	{
 		const uint64_t first = i;
 		const uint64_t end = emogi_cpu_run_chunk_end(i, VERTICES_AT_ONCE, nwanted);

@@ -36,7 +36,7 @@ place_roots(void *arg, int thread, int nthreads)
 	uint64_t	v;
 
 	found.count = 0;
-	while (!emogi_job_stopped(&run->job) && (v = emogi_job_take(&run->next, VERTICES_AT_ONCE)) <
+	while (!emogi_job_stopped(&run->job) && (v = emogi_job_claim(&run->next, VERTICES_AT_ONCE)) <
 		   forest->nvertices)
 		for (const uint64_t end = emogi_cpu_run_chunk_end(v, VERTICES_AT_ONCE, forest->nvertices);
 			 v < end; v++)
@@ -84,7 +84,7 @@ reach_level(void *arg, int thread, int nthreads)
 
 	found.count = 0;
 	while (!emogi_job_stopped(&run->job) &&
-		   (i = forest->starts[forest->at] + emogi_job_take(&run->next, TAKEN_AT_ONCE)) < end)
+		   (i = forest->starts[forest->at] + emogi_job_claim(&run->next, TAKEN_AT_ONCE)) < end)
 	{
 		const uint64_t stop = emogi_cpu_run_chunk_end(i, TAKEN_AT_ONCE, end);
 
@@ -106,7 +106,7 @@ find_parents(void *arg, int thread, int nthreads)
 	uint64_t	looked = 0;
 	uint64_t	v;
 
-	while (!emogi_job_stopped(&run->job) && (v = emogi_job_take(&run->next, VERTICES_AT_ONCE)) <
+	while (!emogi_job_stopped(&run->job) && (v = emogi_job_claim(&run->next, VERTICES_AT_ONCE)) <
 		   forest->nvertices)
 		for (const uint64_t end = emogi_cpu_run_chunk_end(v, VERTICES_AT_ONCE, forest->nvertices);
 			 v < end; v++)
@@ -127,7 +127,7 @@ find_parents(void *arg, int thread, int nthreads)
 }
 
 bool
-emogi_spanning_bfs_grow(EmogiSpanningBfs *forest)
+emogi_spanning_bfs_build(EmogiSpanningBfs *forest)
 {
 	if (!emogi_cpu_run_step(forest->run, place_roots, forest, false))
 		return false;
@@ -154,7 +154,7 @@ visit_level(void *arg, int thread, int nthreads)
 	uint64_t	i;
 
 	while (!emogi_job_stopped(&run->job) &&
-		   (i = forest->starts[forest->at] + emogi_job_take(&run->next, VERTICES_AT_ONCE)) < end)
+		   (i = forest->starts[forest->at] + emogi_job_claim(&run->next, VERTICES_AT_ONCE)) < end)
 		for (const uint64_t stop = emogi_cpu_run_chunk_end(i, VERTICES_AT_ONCE, end); i < stop; i++)
 			forest->visit(forest->arg, forest->order[i]);
 }

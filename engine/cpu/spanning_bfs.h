@@ -34,7 +34,7 @@ typedef struct EmogiSpanningBfs
 extern bool emogi_spanning_bfs_open(EmogiSpanningBfs *forest);
 
 /* Build the forest, counting its vertices as done. False if the job has stopped. */
-extern bool emogi_spanning_bfs_grow(EmogiSpanningBfs *forest);
+extern bool emogi_spanning_bfs_build(EmogiSpanningBfs *forest);
 
 /*
  * Visit all vertices bottom-up with all threads, a level after the one below it is complete; false

@@ -57,7 +57,7 @@ take_chunk(Forest *forest, uint64_t *v, uint64_t *end)
 {
 	if (emogi_job_stopped(&forest->run.job))
 		return false;
-	*v = emogi_job_take(&forest->run.next, VERTICES_AT_ONCE);
+	*v = emogi_job_claim(&forest->run.next, VERTICES_AT_ONCE);
 	if (*v >= forest->graph->nvertices)
 		return false;
 	*end = emogi_cpu_run_chunk_end(*v, VERTICES_AT_ONCE, forest->graph->nvertices);
@@ -191,7 +191,7 @@ choose_edges(void *arg, int thread, int nthreads)
 					return;
 			}
 		}
-	emogi_job_take(&forest->looked, looked);
+	emogi_job_claim(&forest->looked, looked);
 }
 
 /* Get the tree to which a tree's edge leads, EMOGI_NO_VERTEX if it has none. */
@@ -230,7 +230,7 @@ join_trees(void *arg, int thread, int nthreads)
 			forest->taken[v] = forest->entry[forest->chosen[v]];
 			njoined++;
 		}
-	emogi_job_take(&forest->njoined, njoined);
+	emogi_job_claim(&forest->njoined, njoined);
 	emogi_job_done(&forest->run.job, njoined);
 }
 
@@ -322,8 +322,8 @@ count_edges(void *arg, int thread, int nthreads)
 			emogi_spanning_bfs_lower(&forest->link[forest->tree[v]], (uint32_t) v);
 			if (forest->taken[v] == NO_ENTRY)
 				continue;
-			emogi_job_take(&forest->entry[forest->chosen[v] + UINT64_C(2)], 1);
-			emogi_job_take(&forest->entry[forest->graph->forward.targets[forest->taken[v]] +
+			emogi_job_claim(&forest->entry[forest->chosen[v] + UINT64_C(2)], 1);
+			emogi_job_claim(&forest->entry[forest->graph->forward.targets[forest->taken[v]] +
 										  UINT64_C(2)], 1);
 		}
 }
@@ -361,8 +361,8 @@ write_lists(void *arg, int thread, int nthreads)
 				const uint32_t u = forest->chosen[v];
 				const uint32_t w = forest->graph->forward.targets[forest->taken[v]];
 
-				forest->targets[emogi_job_take(&forest->entry[u + UINT64_C(1)], 1)] = w;
-				forest->targets[emogi_job_take(&forest->entry[w + UINT64_C(1)], 1)] = u;
+				forest->targets[emogi_job_claim(&forest->entry[u + UINT64_C(1)], 1)] = w;
+				forest->targets[emogi_job_claim(&forest->entry[w + UINT64_C(1)], 1)] = u;
 			}
 		}
 }
@@ -410,7 +410,7 @@ root_trees(Forest *forest)
 	lists = (EmogiAdjacency) {.nedges = forest->entry[forest->graph->nvertices],
 		.offsets = forest->entry, .targets = forest->targets};
 	forest->spanning.lists = &lists;
-	if (emogi_spanning_bfs_grow(&forest->spanning))
+	if (emogi_spanning_bfs_build(&forest->spanning))
 		emogi_cpu_run_step(run, write_weights, forest, false);
 }
 

@@ -56,7 +56,7 @@ clear_paths(void *arg, int thread, int nthreads)
 	uint64_t	v;
 
 	while (!emogi_job_stopped(&counting->run.job) &&
-		   (v = emogi_job_take(&counting->run.next, CLEAR_AT_ONCE)) < counting->nvertices)
+		   (v = emogi_job_claim(&counting->run.next, CLEAR_AT_ONCE)) < counting->nvertices)
 	{
 		uint64_t	end = emogi_cpu_run_chunk_end(v, CLEAR_AT_ONCE, counting->nvertices);
 
@@ -136,7 +136,7 @@ count_level(void *arg, int thread, int nthreads)
 	uint64_t	at;
 
 	while (!emogi_job_stopped(&counting->run.job) &&
-		   (at = emogi_job_take(&counting->run.next, VERTICES_AT_ONCE)) < nvertices)
+		   (at = emogi_job_claim(&counting->run.next, VERTICES_AT_ONCE)) < nvertices)
 	{
 		uint64_t	end = emogi_cpu_run_chunk_end(at, VERTICES_AT_ONCE, nvertices);
 		const uint32_t *order = counting->order + counting->first;

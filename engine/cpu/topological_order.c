@@ -60,7 +60,7 @@ count_before(void *arg, int thread, int nthreads)
 	uint64_t	v;
 
 	while (!emogi_job_stopped(&order->run.job) &&
-		   (v = emogi_job_take(&order->run.next, VERTICES_AT_ONCE)) < order->graph->nvertices)
+		   (v = emogi_job_claim(&order->run.next, VERTICES_AT_ONCE)) < order->graph->nvertices)
 	{
 		const uint64_t end = emogi_cpu_run_chunk_end(v, VERTICES_AT_ONCE, order->graph->nvertices);
 		uint64_t	polled = lists->offsets[v];
@@ -91,7 +91,7 @@ find_first(void *arg, int thread, int nthreads)
 	uint64_t	v;
 
 	while (!emogi_job_stopped(&order->run.job) &&
-		   (v = emogi_job_take(&order->run.next, VERTICES_AT_ONCE)) < order->graph->nvertices)
+		   (v = emogi_job_claim(&order->run.next, VERTICES_AT_ONCE)) < order->graph->nvertices)
 	{
 		const uint64_t end = emogi_cpu_run_chunk_end(v, VERTICES_AT_ONCE, order->graph->nvertices);
 
@@ -166,7 +166,7 @@ take_level(void *arg, int thread, int nthreads)
 
 	found.count = 0;
 	while (!emogi_job_stopped(&order->run.job) &&
-		   (i = emogi_job_take(&order->run.next, TAKEN_AT_ONCE)) < count)
+		   (i = emogi_job_claim(&order->run.next, TAKEN_AT_ONCE)) < count)
 	{
 		const uint64_t end = emogi_cpu_run_chunk_end(i, TAKEN_AT_ONCE, count);
 
@@ -217,7 +217,7 @@ count_parts(void *arg, int thread, int nthreads)
 	uint64_t	part;
 
 	while (!emogi_job_stopped(&order->run.job) &&
-		   (part = emogi_job_take(&order->run.next, 1)) < order->nparts)
+		   (part = emogi_job_claim(&order->run.next, 1)) < order->nparts)
 		for (uint64_t v = part_begin(order, part); v < part_begin(order, part + 1); v++)
 			order->places[part * order->nlevels + (uint64_t) order->level[v]]++;
 }
@@ -230,7 +230,7 @@ place_parts(void *arg, int thread, int nthreads)
 	uint64_t	part;
 
 	while (!emogi_job_stopped(&order->run.job) &&
-		   (part = emogi_job_take(&order->run.next, 1)) < order->nparts)
+		   (part = emogi_job_claim(&order->run.next, 1)) < order->nparts)
 		for (uint64_t v = part_begin(order, part); v < part_begin(order, part + 1); v++)
 			order->position[v] = order->places[part * order->nlevels +
 											   (uint64_t) order->level[v]]++;

@@ -101,7 +101,7 @@ clear_columns(void *arg, int thread, int nthreads)
 	uint64_t	v;
 
 	while (!emogi_job_stopped(&tree->run.job) &&
-		   (v = emogi_job_take(&tree->run.next, CLEAR_AT_ONCE)) < tree->graph->nvertices)
+		   (v = emogi_job_claim(&tree->run.next, CLEAR_AT_ONCE)) < tree->graph->nvertices)
 	{
 		const uint64_t end = emogi_cpu_run_chunk_end(v, CLEAR_AT_ONCE, tree->graph->nvertices);
 
@@ -176,7 +176,7 @@ find_all(void *arg, int thread, int nthreads)
 	uint64_t	v;
 
 	while (!emogi_job_stopped(&tree->run.job) &&
-		   (v = emogi_job_take(&tree->run.next, VERTICES_AT_ONCE)) < tree->graph->nvertices)
+		   (v = emogi_job_claim(&tree->run.next, VERTICES_AT_ONCE)) < tree->graph->nvertices)
 	{
 		const uint64_t end = emogi_cpu_run_chunk_end(v, VERTICES_AT_ONCE, tree->graph->nvertices);
 
@@ -237,7 +237,7 @@ find_only(void *arg, int thread, int nthreads)
 
 	while (!emogi_job_stopped(&tree->run.job) &&
 		   !__atomic_load_n(&tree->has_ties, __ATOMIC_RELAXED) &&
-		   (v = emogi_job_take(&tree->run.next, VERTICES_AT_ONCE)) < tree->graph->nvertices)
+		   (v = emogi_job_claim(&tree->run.next, VERTICES_AT_ONCE)) < tree->graph->nvertices)
 	{
 		const uint64_t end = emogi_cpu_run_chunk_end(v, VERTICES_AT_ONCE, tree->graph->nvertices);
 
@@ -354,7 +354,7 @@ visit_round(void *arg, int thread, int nthreads)
 
 	found.count = 0;
 	while (!emogi_job_stopped(&tree->run.job) &&
-		   (i = emogi_job_take(&tree->run.next, TAKEN_AT_ONCE)) < count)
+		   (i = emogi_job_claim(&tree->run.next, TAKEN_AT_ONCE)) < count)
 	{
 		const uint64_t end = emogi_cpu_run_chunk_end(i, TAKEN_AT_ONCE, count);
 

@@ -163,7 +163,7 @@ count_rows(void *arg, int thread, int nthreads)
 	uint64_t	u;
 
 	while (!emogi_job_stopped(&triangles->run.job) &&
-		   (u = emogi_job_take(&triangles->run.next, ROWS_AT_ONCE)) < n)
+		   (u = emogi_job_claim(&triangles->run.next, ROWS_AT_ONCE)) < n)
 	{
 		const uint64_t end = emogi_cpu_run_chunk_end(u, ROWS_AT_ONCE, n);
 
@@ -229,7 +229,7 @@ write_counts(void *arg, int thread, int nthreads)
 	uint64_t	v;
 
 	while (!emogi_job_stopped(&triangles->run.job) &&
-		   (v = emogi_job_take(&triangles->run.next, VERTICES_AT_ONCE)) < dag->nvertices)
+		   (v = emogi_job_claim(&triangles->run.next, VERTICES_AT_ONCE)) < dag->nvertices)
 	{
 		const uint64_t end = emogi_cpu_run_chunk_end(v, VERTICES_AT_ONCE, dag->nvertices);
 
@@ -304,7 +304,7 @@ count_short(void *arg, int thread, int nthreads)
 	uint64_t	first;
 
 	while (!emogi_job_stopped(&triangles->run.job) &&
-		   (first = emogi_job_take(&triangles->run.next, VERTICES_AT_ONCE)) < n)
+		   (first = emogi_job_claim(&triangles->run.next, VERTICES_AT_ONCE)) < n)
 	{
 		const uint64_t end = emogi_cpu_run_chunk_end(first, VERTICES_AT_ONCE, n);
 

@@ -10,7 +10,7 @@
 
 #include "contract/engine.h"
 
-#define EMOGI_LINKS_SAMPLES 1024	/* vertices sampled to find the giant component */
+#define EMOGI_UNION_FIND_SAMPLES 1024	/* vertices sampled to find the giant component */
 
 /* Read the parent of a vertex. */
 static inline uint32_t
@@ -73,7 +73,7 @@ emogi_union_find_giant(const uint32_t *component, uint64_t nvertices)
 	uint32_t	giant = EMOGI_NO_VERTEX;
 	uint64_t	votes = 0;
 
-	for (uint64_t i = 0; i < EMOGI_LINKS_SAMPLES; i++)
+	for (uint64_t i = 0; i < EMOGI_UNION_FIND_SAMPLES; i++)
 	{
 		uint32_t	root = component[(i * UINT64_C(0x9E3779B97F4A7C15) >> 32) * nvertices >> 32];
 

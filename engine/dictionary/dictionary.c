@@ -154,7 +154,7 @@ populate_pieces(void *arg, int thread, int nthreads)
 	uint64_t	first;
 
 	while (!emogi_job_stopped(build->job) &&
-		   (first = emogi_job_take(&build->next, PIECE_BYTES)) < build->populate_bytes)
+		   (first = emogi_job_claim(&build->next, PIECE_BYTES)) < build->populate_bytes)
 	{
 		const size_t bytes = build->populate_bytes - first < PIECE_BYTES
 			? build->populate_bytes - first : PIECE_BYTES;
@@ -174,7 +174,7 @@ list_partitions(void *arg, int thread, int nthreads)
 	uint64_t	p;
 
 	while (!emogi_job_stopped(build->job) &&
-		   (p = emogi_job_take(&build->next, 1)) < EMOGI_KEY_PARTITIONS)
+		   (p = emogi_job_claim(&build->next, 1)) < EMOGI_KEY_PARTITIONS)
 	{
 		const uint64_t end = p + 1 < EMOGI_KEY_PARTITIONS ? build->starts[p + 1] : build->nkeys;
 		EmogiSortedKey *keys = build->sorted + build->starts[p];
@@ -225,7 +225,7 @@ count_keys(void *arg, int thread, int nthreads)
 	DictionaryBuild *build = arg;
 	uint64_t	p;
 
-	while (!emogi_job_stopped(build->job) && (p = emogi_job_take(&build->next, 1)) < build->npieces)
+	while (!emogi_job_stopped(build->job) && (p = emogi_job_claim(&build->next, 1)) < build->npieces)
 	{
 		const uint64_t end = (p + 1) * PIECE_KEYS < build->nkeys ? (p + 1) * PIECE_KEYS
 			: build->nkeys;
@@ -334,7 +334,7 @@ write_keys(void *arg, int thread, int nthreads)
 	DictionaryBuild *build = arg;
 	uint64_t	p;
 
-	while (!emogi_job_stopped(build->job) && (p = emogi_job_take(&build->next, 1)) < build->npieces)
+	while (!emogi_job_stopped(build->job) && (p = emogi_job_claim(&build->next, 1)) < build->npieces)
 		write_piece(build, p);
 }
 
@@ -377,7 +377,7 @@ renumber_chunks(void *arg, int thread, int nthreads)
 	const EmogiEdges *edges = build->input->edges;
 	uint64_t	c;
 
-	while ((c = emogi_job_take(&build->next, 1)) < edges->nchunks)
+	while ((c = emogi_job_claim(&build->next, 1)) < edges->nchunks)
 	{
 		EmogiEdgeChunk *chunk = edges->chunks[c];
 

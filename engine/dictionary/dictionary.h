@@ -97,7 +97,7 @@ extern int64_t emogi_dictionary_search(const EmogiDictionary *dictionary, EmogiK
  */
 extern size_t emogi_dictionary_room_bytes(const EmogiDictionary *dictionary);
 /* room is populated and page-aligned */
-extern void emogi_dictionary_give_room(EmogiDictionary *dictionary, void *room, size_t bytes);
+extern void emogi_dictionary_set_room(EmogiDictionary *dictionary, void *room, size_t bytes);
 extern void *emogi_dictionary_room(const EmogiDictionary *dictionary);	/* NULL = not provided
 																		 * yet */
 

@@ -48,7 +48,7 @@ emogi_dictionary_room_bytes(const EmogiDictionary *dictionary)
 }
 
 void
-emogi_dictionary_give_room(EmogiDictionary *dictionary, void *memory, size_t bytes)
+emogi_dictionary_set_room(EmogiDictionary *dictionary, void *memory, size_t bytes)
 {
 	EmogiDictionaryRoom *room = memory;
 	const uint64_t arena_at = lay_out_room(dictionary, room);
@@ -100,9 +100,9 @@ choose_code(const EmogiDictionary *dictionary, const EmogiKeyPlace *place, int r
 				step;
 
 	if (place->after == EMOGI_NO_CODE)
-		return place->before + width <= EMOGI_MOST_CODE ? place->before + width : EMOGI_NO_CODE;
+		return place->before + width <= EMOGI_MAX_CODE ? place->before + width : EMOGI_NO_CODE;
 	if (place->before == EMOGI_NO_CODE)
-		return place->after - width >= EMOGI_LEAST_CODE ? place->after - width : EMOGI_NO_CODE;
+		return place->after - width >= EMOGI_MIN_CODE ? place->after - width : EMOGI_NO_CODE;
 	gap = place->after - place->before;
 	if (gap < 2)
 		return EMOGI_NO_CODE;

@@ -17,8 +17,8 @@
 #include "dictionary/key_hash.h"
 
 /* Range of codes. */
-#define EMOGI_LEAST_CODE (-(INT64_C(1) << 31))
-#define EMOGI_MOST_CODE (INT64_C(1) << 32)
+#define EMOGI_MIN_CODE (-(INT64_C(1) << 31))
+#define EMOGI_MAX_CODE (INT64_C(1) << 32)
 
 #define EMOGI_ROOM_LEVELS 16
 

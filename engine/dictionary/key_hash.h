@@ -125,7 +125,7 @@ emogi_key_sip_word(uint64_t v[4], uint64_t word)
 
 /* Hash by SipHash-2-4. */
 static inline uint64_t
-emogi_key_hash_careful(const uint64_t words[4], const char *bytes, uint32_t length)
+emogi_key_siphash(const uint64_t words[4], const char *bytes, uint32_t length)
 {
 	uint64_t	v[4] = {words[0] ^ UINT64_C(0x736f6d6570736575),
 		words[1] ^ UINT64_C(0x646f72616e646f6d),
@@ -147,7 +147,7 @@ static inline uint64_t
 emogi_key_hash(const EmogiKeyHash *hash, const char *bytes, uint32_t length)
 {
 	if (hash->careful)
-		return emogi_key_hash_careful(hash->words, bytes, length);
+		return emogi_key_siphash(hash->words, bytes, length);
 	return emogi_key_hash_fast(hash->words, bytes, length);
 }
 

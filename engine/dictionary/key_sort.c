@@ -259,7 +259,7 @@ find_common(void *arg, int thread, int nthreads)
 	uint64_t	first;
 
 	while (!emogi_job_stopped(sort->job) &&
-		   (first = emogi_job_take(&sort->next, PIECE_KEYS)) < sort->run.count)
+		   (first = emogi_job_claim(&sort->next, PIECE_KEYS)) < sort->run.count)
 	{
 		const uint64_t count = sort->run.count - first < PIECE_KEYS ? sort->run.count - first
 			: PIECE_KEYS;
@@ -282,7 +282,7 @@ make_codes(void *arg, int thread, int nthreads)
 	uint64_t	first;
 
 	while (!emogi_job_stopped(sort->job) &&
-		   (first = emogi_job_take(&sort->next, PIECE_KEYS)) < sort->run.count)
+		   (first = emogi_job_claim(&sort->next, PIECE_KEYS)) < sort->run.count)
 	{
 		EmogiSortedKey *keys = sort->keys + sort->run.first + first;
 		const uint64_t count = sort->run.count - first < PIECE_KEYS ? sort->run.count - first
@@ -400,7 +400,7 @@ sort_buckets(void *arg, int thread, int nthreads)
 	KeySort    *sort = arg;
 	uint64_t	b;
 
-	while (!emogi_job_stopped(sort->job) && (b = emogi_job_take(&sort->next, 1)) < sort->nbuckets)
+	while (!emogi_job_stopped(sort->job) && (b = emogi_job_claim(&sort->next, 1)) < sort->nbuckets)
 	{
 		const uint64_t first = sort->run.first + sort->start[b];
 		const uint64_t count = sort->start[b + 1] - sort->start[b];

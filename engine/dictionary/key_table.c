@@ -20,7 +20,7 @@
 #define LIST_AHEAD 16
 
 _Static_assert(sizeof(EmogiKeyPartition) == 64, "a partition is a cache line");
-_Static_assert(((size_t) 8 << EMOGI_KEY_MOST_SLOTS) == EMOGI_KEY_PIECE_BYTES,
+_Static_assert(((size_t) 8 << EMOGI_KEY_MAX_SLOTS) == EMOGI_KEY_PIECE_BYTES,
 			   "the longest array is a piece");
 
 /* A key to be inserted. */
@@ -44,7 +44,7 @@ emogi_key_table_init(EmogiKeyTable *table, const uint64_t words[4], bool careful
 	memset(table, 0, sizeof(*table));
 	memcpy(table->hash.words, words, sizeof(table->hash.words));
 	table->hash.careful = careful;
-	table->most_slots = EMOGI_KEY_MOST_SLOTS;
+	table->most_slots = EMOGI_KEY_MAX_SLOTS;
 	table->most_steps = MAX_PROBE_STEPS;
 }
 
@@ -132,7 +132,7 @@ find_record(const EmogiKeyTable *table, PendingKey *pending)
 		record = slots == 0 ? NULL : probe(table, slots, pending, &last, &steps);
 		if (record != NULL || children == NULL)
 			return record;
-		pending->partition = &children[pending->tag >> EMOGI_KEY_MOST_SLOTS];
+		pending->partition = &children[pending->tag >> EMOGI_KEY_MAX_SLOTS];
 	}
 }
 
@@ -426,7 +426,7 @@ insert_key(EmogiKeyFiller *filler, PendingKey *pending, uint32_t *number)
 	if (outcome == LOCKED_INSERTED)
 		return EMOGI_KEYS_PUT;
 	return end_filling(filler->table,
-					   outcome == LOCKED_CROWDED ? EMOGI_KEYS_CROWDED : EMOGI_KEYS_TOO_MANY);
+					   outcome == LOCKED_CROWDED ? EMOGI_KEYS_COLLISIONS : EMOGI_KEYS_TOO_MANY);
 }
 
 /* ---- batches ---- */

@@ -43,7 +43,7 @@ typedef enum EmogiKeyOutcome
 	EMOGI_KEYS_PUT,
 	EMOGI_KEYS_TOO_MANY,		/* more than EMOGI_MAX_VERTICES temporary numbers, or memory more
 								 * than 2 TiB away from the table */
-	EMOGI_KEYS_CROWDED			/* too many collisions: start over with the careful hash */
+	EMOGI_KEYS_COLLISIONS			/* too many collisions: start over with the careful hash */
 } EmogiKeyOutcome;
 
 /* Lengths of slot arrays: 2^0 .. 2^18, which is EMOGI_KEY_PIECE_BYTES. */

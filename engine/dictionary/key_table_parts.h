@@ -19,7 +19,7 @@
 #define EMOGI_KEY_PARTITIONS (1 << EMOGI_KEY_PARTITION_BITS)
 #define EMOGI_KEY_CHILDREN 64
 #define EMOGI_KEY_FIRST_SLOTS 6	/* log2 */
-#define EMOGI_KEY_MOST_SLOTS (EMOGI_KEY_SLOT_SIZES - 1) /* log2; EMOGI_KEY_PIECE_BYTES */
+#define EMOGI_KEY_MAX_SLOTS (EMOGI_KEY_SLOT_SIZES - 1) /* log2; EMOGI_KEY_PIECE_BYTES */
 
 /* A distinct key. */
 typedef struct EmogiKeyRecord
@@ -44,7 +44,7 @@ typedef struct EmogiKeyPartition
 struct EmogiKeyTable
 {
 	EmogiKeyHash hash;
-	uint32_t	most_slots;		/* log2; less than EMOGI_KEY_MOST_SLOTS in tests */
+	uint32_t	most_slots;		/* log2; less than EMOGI_KEY_MAX_SLOTS in tests */
 	uint32_t	most_steps;		/* maximum probe length of the fast hash */
 	uint32_t	outcome;		/* atomic: the first EmogiKeyOutcome that is not EMOGI_KEYS_PUT
 								 * stays */

@@ -170,7 +170,7 @@ populate_block(void *arg, int thread, int nthreads)
 	size_t		bytes = emogi_coo_bytes(pack->coo);
 	uint64_t	at;
 
-	while (!emogi_job_stopped(&pack->job) && (at = emogi_job_take(&pack->next, POPULATE_BYTES)) <
+	while (!emogi_job_stopped(&pack->job) && (at = emogi_job_claim(&pack->next, POPULATE_BYTES)) <
 		   bytes)
 	{
 		if (!emogi_job_populate(&pack->job, (char *) pack->coo->keys + at,
@@ -233,7 +233,7 @@ pack_chunks(void *arg, int thread, int nthreads)
 	uint64_t	misfits[64] = {0};
 	uint64_t	c;
 
-	while (!emogi_job_stopped(&pack->job) && (c = emogi_job_take(&pack->next, 1)) <
+	while (!emogi_job_stopped(&pack->job) && (c = emogi_job_claim(&pack->next, 1)) <
 		   pack->edges->nchunks)
 	{
 		EmogiEdgeChunk *chunk = pack->edges->chunks[c];
@@ -364,7 +364,7 @@ unpack_chunks(void *arg, int thread, int nthreads)
 
 	while (!emogi_job_stopped(&unpack->job))
 	{
-		const uint64_t c = emogi_job_take(&unpack->next, 1);
+		const uint64_t c = emogi_job_claim(&unpack->next, 1);
 		const uint64_t first = c * unpack->capacity;
 		uint64_t	count;
 
@@ -403,7 +403,7 @@ emogi_coo_unpack(EmogiPool *pool, const EmogiCoo *coo, const EmogiCooRun *runs, 
 		*error = (EmogiError) {.message = "too few chunks for the edges of a graph"};
 		return EMOGI_BAD_INPUT;
 	}
-	emogi_job_phase(&unpack.job, EMOGI_PHASE_SPLICE, unpack.nedges);
+	emogi_job_phase(&unpack.job, EMOGI_PHASE_MERGE, unpack.nedges);
 	emogi_pool_run(pool, unpack_chunks, &unpack);
 	return report_job(&unpack.job, error);
 }

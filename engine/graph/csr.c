@@ -55,7 +55,7 @@ size_build(EmogiCsrBuild *build, uint64_t nvertices, uint64_t nedges, EmogiDirec
 	max_threads = build->nentries / EMOGI_CSR_ENTRIES_PER_THREAD + 1;
 	build->nthreads = (uint64_t) nthreads < max_threads ? nthreads : (int) max_threads;
 	choose_buckets(build);
-	build->desk_bytes = emogi_csr_desk_bytes(build);
+	build->desk_bytes = emogi_csr_workspace_bytes(build);
 }
 
 size_t
@@ -128,7 +128,7 @@ append_edges(EmogiCsrBuild *build, int thread, EmogiEdgeChunk *chunk, uint64_t f
 
 	if (count == 0)
 		return true;			/* never, but the compiler does not know that key is initialized */
-	emogi_key_numbers_numbers(build->keys, emogi_edge_keys(build->edges, chunk, first, count, key),
+	emogi_key_numbers_translate(build->keys, emogi_edge_keys(build->edges, chunk, first, count, key),
 							  number, 2 * count);
 	for (size_t i = 0; i < count; i++)
 	{
@@ -169,7 +169,7 @@ partition_edges(void *arg, int thread, int nthreads)
 
 	if (thread >= build->nthreads)
 		return;
-	while ((c = emogi_job_take(&build->next, 1)) < build->edges->nchunks)
+	while ((c = emogi_job_claim(&build->next, 1)) < build->edges->nchunks)
 	{
 		EmogiEdgeChunk *chunk = build->edges->chunks[c];
 
@@ -275,7 +275,7 @@ populate_memory(void *arg, int thread, int nthreads)
 	uint64_t	at;
 
 	while (!emogi_job_stopped(&build->job) &&
-		   (at = emogi_job_take(&build->next, EMOGI_CSR_POPULATE_BYTES)) < build->populate_bytes)
+		   (at = emogi_job_claim(&build->next, EMOGI_CSR_POPULATE_BYTES)) < build->populate_bytes)
 	{
 		size_t		bytes = build->populate_bytes - at < EMOGI_CSR_POPULATE_BYTES
 			? build->populate_bytes - at : EMOGI_CSR_POPULATE_BYTES;
@@ -292,7 +292,7 @@ write_ids(void *arg, int thread, int nthreads)
 	EmogiCsrBuild *build = arg;
 	uint64_t	part;
 
-	while (!emogi_job_stopped(&build->job) && (part = emogi_job_take(&build->next, 1)) < ID_PARTS)
+	while (!emogi_job_stopped(&build->job) && (part = emogi_job_claim(&build->next, 1)) < ID_PARTS)
 		emogi_key_numbers_write_ids(build->keys, build->ids, part, ID_PARTS);
 }
 

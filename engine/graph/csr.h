@@ -234,7 +234,7 @@ extern void emogi_csr_view(void *memory, uint64_t nvertices, uint64_t nedges,
 						   EmogiWeightType weight_type, EmogiGraph *graph);
 
 /* Relocate a graph's pointers to `memory`, which holds a copy of its block. */
-extern void emogi_graph_move(EmogiGraph *graph, const void *memory);
+extern void emogi_graph_relocate(EmogiGraph *graph, const void *memory);
 
 /* Get the number of a key, or EMOGI_NO_VERTEX, by interpolation search in ids. */
 extern uint32_t emogi_graph_vertex(const EmogiGraph *graph, int64_t key);

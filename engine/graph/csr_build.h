@@ -63,7 +63,7 @@ typedef struct EmogiCsrBuild
 } EmogiCsrBuild;
 
 /* Get the bytes of a thread's workspace for making lists; the buckets have been chosen. */
-extern size_t emogi_csr_desk_bytes(const EmogiCsrBuild *build);
+extern size_t emogi_csr_workspace_bytes(const EmogiCsrBuild *build);
 
 /* Make the lists of the buckets: a task of the pool, arg is the EmogiCsrBuild. */
 extern void emogi_csr_make_lists(void *arg, int thread, int nthreads);

@@ -102,7 +102,7 @@ expand_chunks(void *arg, int thread, int nthreads)
 
 	while (!emogi_job_stopped(&expand->job))
 	{
-		const uint64_t i = emogi_job_take(&expand->next, 1);
+		const uint64_t i = emogi_job_claim(&expand->next, 1);
 		const uint64_t first = i * expand->capacity;
 
 		if (i >= expand->edges->nchunks || first >= nentries)

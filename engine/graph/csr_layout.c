@@ -81,7 +81,7 @@ move_adjacency(EmogiAdjacency *adjacency, const void *from, const void *to)
 }
 
 void
-emogi_graph_move(EmogiGraph *graph, const void *memory)
+emogi_graph_relocate(EmogiGraph *graph, const void *memory)
 {
 	graph->ids = move_array(graph->ids, graph->memory, memory);
 	move_adjacency(&graph->forward, graph->memory, memory);

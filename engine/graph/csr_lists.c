@@ -106,7 +106,7 @@ lay_out_workspace(const EmogiCsrBuild *build, uintptr_t start, Workspace *worksp
 }
 
 size_t
-emogi_csr_desk_bytes(const EmogiCsrBuild *build)
+emogi_csr_workspace_bytes(const EmogiCsrBuild *build)
 {
 	Workspace	workspace;
 
@@ -370,7 +370,7 @@ emogi_csr_make_lists(void *arg, int thread, int nthreads)
 		emogi_job_fail(&build->job, EMOGI_NO_MEMORY);
 	lay_out_workspace(build, (uintptr_t) memory, &bucket.workspace);
 	while (!emogi_job_stopped(&build->job) &&
-		   (b = emogi_job_take(&build->next, 1)) < build->nbuckets)
+		   (b = emogi_job_claim(&build->next, 1)) < build->nbuckets)
 	{
 		bucket.number = (uint32_t) b;
 		bucket.first = b << build->shift;

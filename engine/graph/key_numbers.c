@@ -95,7 +95,7 @@ clear_words(void *arg, int thread, int nthreads)
 	uint64_t	first;
 
 	while (!emogi_job_stopped(build->job) &&
-		   (first = emogi_job_take(&build->next, ZERO_WORDS)) < build->nwords)
+		   (first = emogi_job_claim(&build->next, ZERO_WORDS)) < build->nwords)
 	{
 		uint64_t	count = build->nwords - first < ZERO_WORDS ? build->nwords - first : ZERO_WORDS;
 
@@ -131,7 +131,7 @@ mark_edges(void *arg, int thread, int nthreads)
 	const int64_t *keys;
 	uint64_t	c;
 
-	while ((c = emogi_job_take(&build->next, 1)) < edges->nchunks)
+	while ((c = emogi_job_claim(&build->next, 1)) < edges->nchunks)
 	{
 		const EmogiEdgeChunk *chunk = edges->chunks[c];
 
@@ -156,7 +156,7 @@ count_slices(void *arg, int thread, int nthreads)
 	DirectBuild *build = arg;
 	uint64_t	s;
 
-	while (!emogi_job_stopped(build->job) && (s = emogi_job_take(&build->next, 1)) < NSLICES)
+	while (!emogi_job_stopped(build->job) && (s = emogi_job_claim(&build->next, 1)) < NSLICES)
 	{
 		uint64_t	count = 0;
 
@@ -173,7 +173,7 @@ rank_slices(void *arg, int thread, int nthreads)
 	DirectBuild *build = arg;
 	uint64_t	s;
 
-	while (!emogi_job_stopped(build->job) && (s = emogi_job_take(&build->next, 1)) < NSLICES)
+	while (!emogi_job_stopped(build->job) && (s = emogi_job_claim(&build->next, 1)) < NSLICES)
 	{
 		uint64_t	rank = build->slice_keys[s];
 
@@ -268,14 +268,14 @@ emogi_key_numbers_report(const EmogiJob *job, const EmogiEdges *edges, EmogiErro
 }
 
 void
-emogi_key_numbers_numbers(const EmogiKeyNumbers *keys, const int64_t *key, uint32_t *number,
+emogi_key_numbers_translate(const EmogiKeyNumbers *keys, const int64_t *key, uint32_t *number,
 						  size_t count)
 {
 	const KeyWord *words = keys->map;
 	uint64_t	min_key = (uint64_t) keys->min_key;
 
 	if (keys->method == EMOGI_KEYS_SORTED)
-		emogi_key_numbers_sorted_numbers(keys, key, number, count);
+		emogi_key_numbers_sorted_translate(keys, key, number, count);
 	else if (words == NULL)
 	{
 		for (size_t i = 0; i < count; i++)

@@ -7,11 +7,11 @@
 #include "csr.h"
 #include "threads/job.h"
 
-/* Maximum number of keys per call of emogi_key_numbers_numbers. */
+/* Maximum number of keys per call of emogi_key_numbers_translate. */
 #define EMOGI_KEYS_BATCH 1024
 
 /* Translate count <= EMOGI_KEYS_BATCH keys, all of which occur among the edges, to numbers. */
-extern void emogi_key_numbers_numbers(const EmogiKeyNumbers *keys, const int64_t *key,
+extern void emogi_key_numbers_translate(const EmogiKeyNumbers *keys, const int64_t *key,
 									  uint32_t *number, size_t count);
 
 /*
@@ -43,7 +43,7 @@ extern size_t emogi_key_numbers_sorted_bytes(uint64_t nedges, uint64_t max_verti
 extern bool emogi_key_numbers_sorted_build(EmogiPool *pool, const EmogiEdges *edges,
 										   uint64_t max_vertices, void *scratch,
 										   EmogiKeyNumbers *keys, EmogiJob *job);
-extern void emogi_key_numbers_sorted_numbers(const EmogiKeyNumbers *keys, const int64_t *key,
+extern void emogi_key_numbers_sorted_translate(const EmogiKeyNumbers *keys, const int64_t *key,
 											 uint32_t *number, size_t count);
 
 /* Write the message of a failed job, and return its status. */

@@ -323,7 +323,7 @@ populate_keys(void *arg, int thread, int nthreads)
 	SortedBuild *build = arg;
 	uint64_t	first;
 
-	while (!emogi_job_stopped(build->job) && (first = emogi_job_take(&build->next, PIECE_KEYS)) <
+	while (!emogi_job_stopped(build->job) && (first = emogi_job_claim(&build->next, PIECE_KEYS)) <
 		   build->nkeys)
 	{
 		uint64_t	count = build->nkeys - first < PIECE_KEYS ? build->nkeys - first : PIECE_KEYS;
@@ -364,7 +364,7 @@ sort_buckets(void *arg, int thread, int nthreads)
 
 	if (scratch == NULL)
 		emogi_job_fail(build->job, EMOGI_NO_MEMORY);
-	while (!emogi_job_stopped(build->job) && (b = emogi_job_take(&build->next, 1)) <
+	while (!emogi_job_stopped(build->job) && (b = emogi_job_claim(&build->next, 1)) <
 		   build->index->nbuckets)
 	{
 		uint64_t   *keys = build->keys + build->start[b];
@@ -437,7 +437,7 @@ fill_cells(void *arg, int thread, int nthreads)
 	SortedBuild *build = arg;
 	uint64_t	b;
 
-	while (!emogi_job_stopped(build->job) && (b = emogi_job_take(&build->next, 1)) <
+	while (!emogi_job_stopped(build->job) && (b = emogi_job_claim(&build->next, 1)) <
 		   build->index->nbuckets)
 	{
 		const KeyBucket *bucket = &build->index->buckets[b];
@@ -576,7 +576,7 @@ look_up_batch(const EmogiKeyNumbers *keys, const int64_t *key, uint32_t *number,
 }
 
 void
-emogi_key_numbers_sorted_numbers(const EmogiKeyNumbers *keys, const int64_t *key, uint32_t *number,
+emogi_key_numbers_sorted_translate(const EmogiKeyNumbers *keys, const int64_t *key, uint32_t *number,
 								 size_t count)
 {
 	for (size_t i = 0; i < count; i += BATCH)

@@ -92,7 +92,7 @@ populate_memory(void *arg, int thread, int nthreads)
 	uint64_t	at;
 
 	while (!emogi_job_stopped(&merge->job) &&
-		   (at = emogi_job_take(&merge->next, POPULATE_BYTES)) < merge->populate_bytes)
+		   (at = emogi_job_claim(&merge->next, POPULATE_BYTES)) < merge->populate_bytes)
 	{
 		size_t		bytes = merge->populate_bytes - at < POPULATE_BYTES
 			? merge->populate_bytes - at : POPULATE_BYTES;
@@ -116,7 +116,7 @@ bool
 emogi_merge_take_entries(EmogiMerge *merge, EmogiMergeSide **side, uint64_t *first, uint64_t *end)
 {
 	const uint64_t nforward = (merge->sides[0].nentries + ENTRIES_AT_ONCE - 1) / ENTRIES_AT_ONCE;
-	const uint64_t piece = emogi_job_take(&merge->next, 1);
+	const uint64_t piece = emogi_job_claim(&merge->next, 1);
 
 	if (emogi_job_stopped(&merge->job))
 		return false;
@@ -160,7 +160,7 @@ begin_merge(EmogiMerge *merge)
 	emogi_merge_begin_side(merge, 0, &input->graph->forward, input->direction == EMOGI_IN, true);
 	emogi_merge_begin_side(merge, 1, &input->graph->backward, input->direction != EMOGI_IN,
 						   backward);
-	emogi_job_phase(&merge->job, EMOGI_PHASE_SPLICE,
+	emogi_job_phase(&merge->job, EMOGI_PHASE_MERGE,
 					input->graph->forward.nedges * (backward ? 2 : 1));
 }
 
@@ -246,7 +246,7 @@ emogi_merge(EmogiPool *pool, const EmogiMergeInput *input, EmogiGraph *graph, Em
 		emogi_merge_locate(pool, &merge) &&
 		emogi_merge_find_gone(pool, &merge) &&
 		emogi_merge_renumber(pool, &merge) &&
-		emogi_merge_tell(&merge) &&
+		emogi_merge_derive(&merge) &&
 		make_graph(pool, &merge, graph))
 		control->done = control->total;
 	return report_merge(&merge, error);

@@ -23,13 +23,13 @@ order_weight(double weight)
 
 	weight += 0.0;
 	memcpy(&bits, &weight, sizeof(bits));
-	return bits ^ (bits >> 63 ? UINT64_MAX : EMOGI_SPLICE_SIGN);
+	return bits ^ (bits >> 63 ? UINT64_MAX : EMOGI_MERGE_SIGN);
 }
 
 double
 emogi_merge_weight(const EmogiMergeEntry *entry)
 {
-	uint64_t	bits = entry->weight ^ (entry->weight >> 63 ? EMOGI_SPLICE_SIGN : UINT64_MAX);
+	uint64_t	bits = entry->weight ^ (entry->weight >> 63 ? EMOGI_MERGE_SIGN : UINT64_MAX);
 	double		weight;
 
 	memcpy(&weight, &bits, sizeof(weight));
@@ -156,7 +156,7 @@ net_side(void *arg, int thread, int nthreads)
 	uint64_t	i;
 
 	while (!emogi_job_stopped(&merge->job) &&
-		   (i = emogi_job_take(&merge->next, 1)) < (uint64_t) merge->nsides)
+		   (i = emogi_job_claim(&merge->next, 1)) < (uint64_t) merge->nsides)
 	{
 		make_entries(merge, &merge->sides[i]);
 		sort_entries(merge, &merge->sides[i]);

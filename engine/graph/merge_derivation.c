@@ -34,7 +34,7 @@ write_breaks(EmogiMerge *merge, EmogiBreak *out)
 }
 
 bool
-emogi_merge_tell(EmogiMerge *merge)
+emogi_merge_derive(EmogiMerge *merge)
 {
 	EmogiDerivation *derivation = merge->input->derivation;
 

@@ -197,7 +197,7 @@ scan_entries(void *arg, int thread, int nthreads)
 	uint64_t	i;
 
 	while (!emogi_job_stopped(&merge->job) &&
-		   (i = emogi_job_take(&merge->next, SCAN_ENTRIES)) < end)
+		   (i = emogi_job_claim(&merge->next, SCAN_ENTRIES)) < end)
 		scan_targets(merge, merge->sides[0].from.targets + i,
 					 end - i < SCAN_ENTRIES ? end - i : SCAN_ENTRIES);
 }

@@ -116,7 +116,7 @@ write_vertices(void *arg, int thread, int nthreads)
 	uint64_t	v;
 
 	while (!emogi_job_stopped(&merge->job) &&
-		   (v = emogi_job_take(&merge->next, VERTICES_AT_ONCE)) <= nvertices)
+		   (v = emogi_job_claim(&merge->next, VERTICES_AT_ONCE)) <= nvertices)
 	{
 		const uint64_t end = nvertices - v < VERTICES_AT_ONCE ? nvertices : v + VERTICES_AT_ONCE;
 
@@ -191,7 +191,7 @@ put_entry(EmogiMerge *merge, const EmogiMergeSide *side, uint64_t i)
 	{
 		((uint32_t *) side->to.targets)[to + k] = edit->target;
 		emogi_weights_store((void *) side->to.weights, merge->type, to + k, &weight, 1);
-		if (k % EMOGI_SPLICE_POLL == EMOGI_SPLICE_POLL - 1 && emogi_job_stopped(&merge->job))
+		if (k % EMOGI_MERGE_POLL == EMOGI_MERGE_POLL - 1 && emogi_job_stopped(&merge->job))
 			return false;
 	}
 	return true;
@@ -245,7 +245,7 @@ write_entries(EmogiMerge *merge, const EmogiMergeSide *side, uint64_t at, uint64
 		if (side->entries[i].times > 0 && !put_entry(merge, side, i))
 			return;
 		at = entry_after(side, i);
-		if ((i - polled) % EMOGI_SPLICE_POLL == EMOGI_SPLICE_POLL - 1 &&
+		if ((i - polled) % EMOGI_MERGE_POLL == EMOGI_MERGE_POLL - 1 &&
 			emogi_job_stopped(&merge->job))
 			return;
 	}
@@ -262,7 +262,7 @@ write_lists(EmogiMerge *merge, const EmogiMergeSide *side)
 
 	/* without old entries there is still one piece, for inserted entries */
 	while (!emogi_job_stopped(&merge->job) &&
-		   (at = emogi_job_take(&merge->next, ENTRIES_AT_ONCE)) < (nentries > 0 ? nentries : 1))
+		   (at = emogi_job_claim(&merge->next, ENTRIES_AT_ONCE)) < (nentries > 0 ? nentries : 1))
 	{
 		const uint64_t end = nentries - at < ENTRIES_AT_ONCE ? nentries : at + ENTRIES_AT_ONCE;
 

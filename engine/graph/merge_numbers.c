@@ -193,7 +193,7 @@ fill_shifts(void *arg, int thread, int nthreads)
 	uint64_t	first;
 
 	while (!emogi_job_stopped(&merge->job) &&
-		   (first = emogi_job_take(&merge->next, BLOCKS_AT_ONCE)) < nblocks)
+		   (first = emogi_job_claim(&merge->next, BLOCKS_AT_ONCE)) < nblocks)
 		fill_blocks(merge, first, nblocks - first < BLOCKS_AT_ONCE ? nblocks
 					: first + BLOCKS_AT_ONCE);
 }

@@ -21,9 +21,9 @@
 #include "graph/merge.h"
 #include "threads/job.h"
 
-#define EMOGI_SPLICE_SIGN (UINT64_C(1) << 63)
+#define EMOGI_MERGE_SIGN (UINT64_C(1) << 63)
 /* steps of a few nanoseconds between two polls */
-#define EMOGI_SPLICE_POLL ((uint64_t) 1 << 18)
+#define EMOGI_MERGE_POLL ((uint64_t) 1 << 18)
 
 /*
  * Entries added to or removed from a list; keys and the weight are mapped to unsigned integers of
@@ -161,7 +161,7 @@ extern bool emogi_merge_renumber(EmogiPool *pool, EmogiMerge *merge);
 extern bool emogi_merge_write(EmogiPool *pool, EmogiMerge *merge);
 
 /* Fill the derivation, after emogi_merge_renumber; false if the job has stopped. */
-extern bool emogi_merge_tell(EmogiMerge *merge);
+extern bool emogi_merge_derive(EmogiMerge *merge);
 
 /* Populate a part of the scratch or of the block. */
 extern bool emogi_merge_populate(EmogiPool *pool, EmogiMerge *merge, void *start, size_t bytes);
@@ -200,13 +200,13 @@ emogi_merge_move(const EmogiMergeShifts *shifts, uint32_t vertex)
 static inline uint64_t
 emogi_merge_order(int64_t key)
 {
-	return (uint64_t) key ^ EMOGI_SPLICE_SIGN;
+	return (uint64_t) key ^ EMOGI_MERGE_SIGN;
 }
 
 static inline int64_t
 emogi_merge_key(uint64_t order)
 {
-	return (int64_t) (order ^ EMOGI_SPLICE_SIGN);
+	return (int64_t) (order ^ EMOGI_MERGE_SIGN);
 }
 
 /* Get the weight of an entry. */
@@ -242,7 +242,7 @@ emogi_merge_gallop(const int64_t *ids, uint64_t low, uint64_t nvertices, int64_t
 static inline bool
 emogi_merge_stops_at(EmogiMerge *merge, uint64_t i)
 {
-	return i % EMOGI_SPLICE_POLL == 0 && emogi_job_stopped(&merge->job);
+	return i % EMOGI_MERGE_POLL == 0 && emogi_job_stopped(&merge->job);
 }
 
 /* Run one task of the merge from its first piece on; false if the job has stopped. */

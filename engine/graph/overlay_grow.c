@@ -20,7 +20,7 @@
 
 /* Have room for `count` items of an array. */
 static void *
-reserve(EmogiGrowingPatch *growing, void *items, uint64_t *room, uint64_t count, size_t bytes)
+reserve(EmogiGrowingOverlay *growing, void *items, uint64_t *room, uint64_t count, size_t bytes)
 {
 	if (count <= *room)
 		return items;
@@ -41,7 +41,7 @@ pieces_room(uint64_t npieces)
 
 /* Take room for so many pieces; get the first. */
 static uint64_t
-take_pieces(EmogiGrowingPatch *growing, EmogiGrowingLists *lists, uint64_t count)
+take_pieces(EmogiGrowingOverlay *growing, EmogiGrowingLists *lists, uint64_t count)
 {
 	const uint64_t first = lists->npieces;
 
@@ -52,7 +52,7 @@ take_pieces(EmogiGrowingPatch *growing, EmogiGrowingLists *lists, uint64_t count
 
 /* Give the table of lists as many places again. */
 static void
-widen_table(EmogiGrowingPatch *growing, EmogiGrowingLists *lists)
+widen_table(EmogiGrowingOverlay *growing, EmogiGrowingLists *lists)
 {
 	const EmogiOverlayLists old = *lists->patched;
 	EmogiOverlayLists *patched = lists->patched;
@@ -89,7 +89,7 @@ find_new(const EmogiOverlay *patch, int64_t key)
 
 /* Get the number of a key, which is new from now on if it was not there; EMOGI_NO_VERTEX when there are too many. */
 static uint32_t
-number_key(EmogiGrowingPatch *growing, int64_t key)
+number_key(EmogiGrowingOverlay *growing, int64_t key)
 {
 	EmogiOverlay *patch = &growing->patch;
 	const uint32_t vertex = emogi_graph_vertex(&growing->graph, key);
@@ -113,7 +113,7 @@ number_key(EmogiGrowingPatch *growing, int64_t key)
 
 /* Note that a vertex has lost an edge. */
 static void
-add_loser(EmogiGrowingPatch *growing, uint32_t vertex)
+add_loser(EmogiGrowingOverlay *growing, uint32_t vertex)
 {
 	EmogiOverlay *patch = &growing->patch;
 	uint64_t	place = patch->nlosers;
@@ -139,7 +139,7 @@ typedef struct Entry
 
 /* Get the list of a vertex as pieces that may be changed. */
 static EmogiOverlayList *
-open_list(EmogiGrowingPatch *growing, EmogiGrowingLists *lists, uint32_t vertex)
+open_list(EmogiGrowingOverlay *growing, EmogiGrowingLists *lists, uint32_t vertex)
 {
 	EmogiOverlayList *list = emogi_overlay_place(lists->patched, vertex);
 	const EmogiListsView view = {growing->graph.nvertices, growing->graph.weight_type, lists->from, NULL};
@@ -167,7 +167,7 @@ open_list(EmogiGrowingPatch *growing, EmogiGrowingLists *lists, uint32_t vertex)
 
 /* Does entry e of a piece stand before another? */
 static bool
-stands_before(const EmogiGrowingPatch *growing, const EmogiPiece *piece, uint64_t e, const Entry *entry)
+stands_before(const EmogiGrowingOverlay *growing, const EmogiPiece *piece, uint64_t e, const Entry *entry)
 {
 	if (piece->targets[e] != entry->target)
 		return emogi_overlay_before(&growing->graph, &growing->patch, piece->targets[e], entry->target);
@@ -176,7 +176,7 @@ stands_before(const EmogiGrowingPatch *growing, const EmogiPiece *piece, uint64_
 
 /* Find the first entry of a list that does not stand before another: its piece, npieces = there is none, and its place there. */
 static uint32_t
-find_place(const EmogiGrowingPatch *growing, const EmogiGrowingLists *lists, const EmogiOverlayList *list, const Entry *entry, uint64_t *place)
+find_place(const EmogiGrowingOverlay *growing, const EmogiGrowingLists *lists, const EmogiOverlayList *list, const Entry *entry, uint64_t *place)
 {
 	const EmogiPiece *pieces = &lists->patched->pieces[list->first];
 	uint32_t	low = 0;
@@ -209,7 +209,7 @@ find_place(const EmogiGrowingPatch *growing, const EmogiGrowingLists *lists, con
 
 /* Get the part [first, first + count) of a piece. */
 static EmogiPiece
-part_of(const EmogiGrowingPatch *growing, const EmogiPiece *piece, uint64_t first, uint64_t count)
+part_of(const EmogiGrowingOverlay *growing, const EmogiPiece *piece, uint64_t first, uint64_t count)
 {
 	EmogiPiece	part = {count, piece->targets + first, NULL};
 
@@ -220,7 +220,7 @@ part_of(const EmogiGrowingPatch *growing, const EmogiPiece *piece, uint64_t firs
 
 /* Put parts in the place of the pieces [i, i + nold) of a list. */
 static void
-replace_pieces(EmogiGrowingPatch *growing, EmogiGrowingLists *lists, EmogiOverlayList *list, uint32_t i, uint32_t nold, const EmogiPiece *parts,
+replace_pieces(EmogiGrowingOverlay *growing, EmogiGrowingLists *lists, EmogiOverlayList *list, uint32_t i, uint32_t nold, const EmogiPiece *parts,
 			   uint32_t nparts)
 {
 	const uint64_t room = pieces_room(list->npieces);
@@ -242,7 +242,7 @@ replace_pieces(EmogiGrowingPatch *growing, EmogiGrowingLists *lists, EmogiOverla
 
 /* Store an entry that comes; get it as a piece. */
 static EmogiPiece
-store_entry(EmogiGrowingPatch *growing, EmogiGrowingLists *lists, const Entry *entry)
+store_entry(EmogiGrowingOverlay *growing, EmogiGrowingLists *lists, const Entry *entry)
 {
 	const size_t weight_bytes = emogi_weight_bytes(growing->graph.weight_type);
 	EmogiPiece	piece = {1, NULL, NULL};
@@ -267,7 +267,7 @@ store_entry(EmogiGrowingPatch *growing, EmogiGrowingLists *lists, const Entry *e
 
 /* Put an entry into a list. */
 static void
-put_entry(EmogiGrowingPatch *growing, EmogiGrowingLists *lists, EmogiOverlayList *list, const Entry *entry)
+put_entry(EmogiGrowingOverlay *growing, EmogiGrowingLists *lists, EmogiOverlayList *list, const Entry *entry)
 {
 	uint64_t	place;
 	const uint32_t i = find_place(growing, lists, list, entry, &place);
@@ -289,7 +289,7 @@ put_entry(EmogiGrowingPatch *growing, EmogiGrowingLists *lists, EmogiOverlayList
 
 /* Take an entry out of a list; false when it is not there. */
 static bool
-take_entry(EmogiGrowingPatch *growing, EmogiGrowingLists *lists, EmogiOverlayList *list, const Entry *entry)
+take_entry(EmogiGrowingOverlay *growing, EmogiGrowingLists *lists, EmogiOverlayList *list, const Entry *entry)
 {
 	uint64_t	place;
 	const uint32_t i = find_place(growing, lists, list, entry, &place);
@@ -311,7 +311,7 @@ take_entry(EmogiGrowingPatch *growing, EmogiGrowingLists *lists, EmogiOverlayLis
 
 /* Change a list by an entry, so many times more or less. */
 static bool
-change_list(EmogiGrowingPatch *growing, EmogiGrowingLists *lists, uint32_t vertex, const Entry *entry, int64_t times)
+change_list(EmogiGrowingOverlay *growing, EmogiGrowingLists *lists, uint32_t vertex, const Entry *entry, int64_t times)
 {
 	EmogiOverlayList *list = open_list(growing, lists, vertex);
 
@@ -325,7 +325,7 @@ change_list(EmogiGrowingPatch *growing, EmogiGrowingLists *lists, uint32_t verte
 
 /* Change all lists that an edge is in. */
 static bool
-change_edge(EmogiGrowingPatch *growing, const EmogiEdgeChange *change)
+change_edge(EmogiGrowingOverlay *growing, const EmogiEdgeChange *change)
 {
 	const bool	turned = growing->direction == EMOGI_IN;
 	const uint32_t from = number_key(growing, turned ? change->dst : change->src);
@@ -351,9 +351,9 @@ change_edge(EmogiGrowingPatch *growing, const EmogiEdgeChange *change)
 }
 
 void
-emogi_overlay_grow_begin(EmogiGrowingPatch *growing, const EmogiGraph *graph, EmogiDirection direction, EmogiResize resize, void *arg)
+emogi_overlay_grow_begin(EmogiGrowingOverlay *growing, const EmogiGraph *graph, EmogiDirection direction, EmogiResize resize, void *arg)
 {
-	*growing = (EmogiGrowingPatch) {.graph = *graph,.direction = direction,.resize = resize,.arg = arg};
+	*growing = (EmogiGrowingOverlay) {.graph = *graph,.direction = direction,.resize = resize,.arg = arg};
 	growing->lists[0] = (EmogiGrowingLists) {.patched = &growing->patch.forward,.from = &growing->graph.forward};
 	growing->lists[1] = (EmogiGrowingLists) {.patched = &growing->patch.backward,.from = &growing->graph.backward};
 	for (int i = 0; i < 2; i++)
@@ -367,7 +367,7 @@ emogi_overlay_grow_begin(EmogiGrowingPatch *growing, const EmogiGraph *graph, Em
 }
 
 bool
-emogi_overlay_grow(EmogiGrowingPatch *growing, const EmogiEdgeChange *changes, uint64_t nchanges)
+emogi_overlay_grow(EmogiGrowingOverlay *growing, const EmogiEdgeChange *changes, uint64_t nchanges)
 {
 	for (uint64_t i = 0; i < nchanges; i++)
 		if (!change_edge(growing, &changes[i]))

@@ -25,7 +25,7 @@ typedef struct EmogiGrowingLists
 	uint64_t	room;
 } EmogiGrowingLists;
 
-typedef struct EmogiGrowingPatch
+typedef struct EmogiGrowingOverlay
 {
 	EmogiOverlay	patch;			/* for searches, until the next change */
 	EmogiGraph	graph;
@@ -35,15 +35,15 @@ typedef struct EmogiGrowingPatch
 	uint64_t	losers_room;
 	EmogiResize resize;
 	void	   *arg;
-} EmogiGrowingPatch;
+} EmogiGrowingOverlay;
 
 /* Begin a patch of no changes to a Graph as a search sees it, whose arrays must stay. direction: of its forward lists. */
-extern void emogi_overlay_grow_begin(EmogiGrowingPatch *growing, const EmogiGraph *graph, EmogiDirection direction, EmogiResize resize, void *arg);
+extern void emogi_overlay_grow_begin(EmogiGrowingOverlay *growing, const EmogiGraph *graph, EmogiDirection direction, EmogiResize resize, void *arg);
 
 /*
  * Add changes, in their order: an edge that is to go must be there by then. False when that cannot be, as for emogi_overlay_make; the patch is of no use
  * then, nor after a jump.
  */
-extern bool emogi_overlay_grow(EmogiGrowingPatch *growing, const EmogiEdgeChange *changes, uint64_t nchanges);
+extern bool emogi_overlay_grow(EmogiGrowingOverlay *growing, const EmogiEdgeChange *changes, uint64_t nchanges);
 
 #endif							/* EMOGI_OVERLAY_GROW_H */

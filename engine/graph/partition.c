@@ -97,7 +97,7 @@ take_block(EmogiPartition *partition, int thread, uint64_t *block)
 
 	if (supply->next == supply->end)
 	{
-		uint64_t	group = emogi_job_take(&partition->next_group, 1);
+		uint64_t	group = emogi_job_claim(&partition->next_group, 1);
 		size_t		block_bytes = partition->block_entries * sizeof(uint64_t);
 		uint64_t	first = group * partition->group_blocks;
 

@@ -71,7 +71,7 @@ emogi_job_phase(EmogiJob *job, EmogiPhase phase, uint64_t total)
 
 /* Claim the next `step` units of a shared counter; the caller compares the result with the end. */
 static inline uint64_t
-emogi_job_take(uint64_t *counter, uint64_t step)
+emogi_job_claim(uint64_t *counter, uint64_t step)
 {
 	return __atomic_fetch_add(counter, step, __ATOMIC_RELAXED);
 }

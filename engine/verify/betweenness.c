@@ -116,7 +116,7 @@ add_sources(void *arg, uint64_t first, uint64_t end)
 	search.dependency = (double *) (search.level + n);
 	search.queue = (uint32_t *) (search.dependency + n);
 	memset(search.level, 0xFF, n * sizeof *search.level);
-	for (uint64_t i = first; i < end && emogi_check_goes_on(check); i++)
+	for (uint64_t i = first; i < end && emogi_check_ok(check); i++)
 		add_dependencies(betweenness, &search,
 						 count_paths(&search, &check->graph->forward, betweenness->sources[i]));
 	free(memory);

@@ -65,8 +65,8 @@ take_parts(void *arg, int thread, int nthreads)
 	Parts	   *parts = arg;
 	uint64_t	first;
 
-	while (emogi_check_goes_on(parts->check) &&
-		   (first = emogi_job_take(&parts->next, ELEMENTS_PER_PART)) < parts->count)
+	while (emogi_check_ok(parts->check) &&
+		   (first = emogi_job_claim(&parts->next, ELEMENTS_PER_PART)) < parts->count)
 	{
 		uint64_t	rest = parts->count - first;
 
@@ -84,13 +84,13 @@ emogi_check_parts(EmogiCheck *check, EmogiCheckPart part, void *arg, uint64_t co
 		take_parts(&parts, 0, 1);
 	else
 		emogi_pool_run(check->pool, take_parts, &parts);
-	return emogi_check_goes_on(check);
+	return emogi_check_ok(check);
 }
 
 void
 emogi_check_found_flush(EmogiCheckQueueBuffer *found)
 {
-	uint64_t	at = emogi_job_take(&found->queue->tail, found->count);
+	uint64_t	at = emogi_job_claim(&found->queue->tail, found->count);
 
 	for (uint32_t i = 0; i < found->count; i++)
 		found->queue->items[at + i] = found->items[i];
@@ -125,8 +125,8 @@ visit_items(void *arg, int thread, int nthreads)
 
 	found.queue = queue;
 	found.count = 0;
-	while (emogi_check_goes_on(queue->check) &&
-		   (first = emogi_job_take(&queue->next, VISITS_AT_ONCE)) < queue->end)
+	while (emogi_check_ok(queue->check) &&
+		   (first = emogi_job_claim(&queue->next, VISITS_AT_ONCE)) < queue->end)
 	{
 		uint64_t	end = first + VISITS_AT_ONCE < queue->end ? first + VISITS_AT_ONCE : queue->end;
 
@@ -157,8 +157,8 @@ visit_marked(void *arg, int thread, int nthreads)
 
 	found.queue = queue;
 	found.count = 0;
-	while (emogi_check_goes_on(queue->check) &&
-		   (first = emogi_job_take(&queue->next, VISITS_AT_ONCE)) < nwords)
+	while (emogi_check_ok(queue->check) &&
+		   (first = emogi_job_claim(&queue->next, VISITS_AT_ONCE)) < nwords)
 	{
 		for (uint64_t w = first; w < first + VISITS_AT_ONCE && w < nwords; w++)
 		{
@@ -191,7 +191,7 @@ emogi_check_search(EmogiCheckQueue *queue)
 {
 	EmogiCheck *check = queue->check;
 
-	for (queue->head = 0; queue->head < queue->tail && emogi_check_goes_on(check);
+	for (queue->head = 0; queue->head < queue->tail && emogi_check_ok(check);
 		 queue->head = queue->end)
 	{
 		queue->end = queue->tail;
@@ -200,5 +200,5 @@ emogi_check_search(EmogiCheckQueue *queue)
 		else if (emogi_check_parts(check, mark_items, queue, queue->end - queue->head))
 			run_round(queue, visit_marked, 0);
 	}
-	return emogi_check_goes_on(check);
+	return emogi_check_ok(check);
 }

@@ -40,7 +40,7 @@ extern bool emogi_check_parts(EmogiCheck *check, EmogiCheckPart part, void *arg,
 
 /* Check whether no error has been reported. */
 static inline bool
-emogi_check_goes_on(const EmogiCheck *check)
+emogi_check_ok(const EmogiCheck *check)
 {
 	return __atomic_load_n(&check->wrong, __ATOMIC_RELAXED) == 0;
 }

@@ -140,7 +140,7 @@ check_searches(void *arg, uint64_t first, uint64_t end)
 
 	if (search == NULL || search->level == NULL || search->queue == NULL)
 		emogi_check_wrong(check, "no memory to verify");
-	for (uint64_t i = first; i < end && emogi_check_goes_on(check); i++)
+	for (uint64_t i = first; i < end && emogi_check_ok(check); i++)
 	{
 		double		harmonic = 0.0;
 		uint64_t	sum = 0;
@@ -250,7 +250,7 @@ check_estimates(Closeness *closeness)
 		emogi_check_wrong(check, "no memory to verify");
 	else
 		add_samples(closeness, search);
-	for (uint64_t v = 0; v < n && emogi_check_goes_on(check); v++)
+	for (uint64_t v = 0; v < n && emogi_check_ok(check); v++)
 	{
 		const bool	is_sample = next < closeness->nsamples && closeness->samples[next] == v;
 		const double nothers = (double) (closeness->nsamples - is_sample);
@@ -263,7 +263,7 @@ check_estimates(Closeness *closeness)
 	free(closeness->samples);
 	free(closeness->sums);
 	free_search(search);
-	return emogi_check_goes_on(check);
+	return emogi_check_ok(check);
 }
 
 bool
@@ -335,7 +335,7 @@ check_sources(void *arg, uint64_t first, uint64_t end)
 
 	if (search == NULL || search->level == NULL || search->queue == NULL)
 		emogi_check_wrong(check, "no memory to verify");
-	for (uint64_t i = first; i < end && emogi_check_goes_on(check); i++)
+	for (uint64_t i = first; i < end && emogi_check_ok(check); i++)
 	{
 		const uint32_t source = check->query->sources[i * closeness->step];
 		const Sums	found = read_sums(check, i * closeness->step);

@@ -108,7 +108,7 @@ check_sources(void *arg, uint64_t first, uint64_t end)
 	const EmogiQuery *query = check->query;
 	Search		search = {.distance = malloc((check->graph->nvertices + 1) * sizeof(double))};
 
-	for (uint64_t s = first; s < end && emogi_check_goes_on(check); s++)
+	for (uint64_t s = first; s < end && emogi_check_ok(check); s++)
 	{
 		if (search.distance == NULL || !find_distances(check->graph, query->sources[s], &search))
 		{

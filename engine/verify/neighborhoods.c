@@ -144,7 +144,7 @@ check_triangles(void *arg, uint64_t first, uint64_t end)
 
 	if (!open_set(check, NULL, first, end, &set))
 		return;
-	for (uint64_t v = first; v < end && emogi_check_goes_on(check); v++)
+	for (uint64_t v = first; v < end && emogi_check_ok(check); v++)
 	{
 		uint64_t	count;
 
@@ -173,7 +173,7 @@ check_coefficients(void *arg, uint64_t first, uint64_t end)
 
 	if (!open_set(check, &check->graph->backward, first, end, &set))
 		return;
-	for (uint64_t v = first; v < end && emogi_check_goes_on(check); v++)
+	for (uint64_t v = first; v < end && emogi_check_ok(check); v++)
 	{
 		const double given = check->result->columns[0].float64[v];
 		double		expected = 0.0;
@@ -202,7 +202,7 @@ check_degrees(void *arg, uint64_t first, uint64_t end)
 	EmogiCheck *check = arg;
 	const EmogiGraph *graph = check->graph;
 
-	for (uint64_t v = first; v < end && emogi_check_goes_on(check); v++)
+	for (uint64_t v = first; v < end && emogi_check_ok(check); v++)
 	{
 		double		sum = 0.0;
 		int64_t		count = 0;

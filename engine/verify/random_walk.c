@@ -41,7 +41,7 @@ check_walks(void *arg, uint64_t first, uint64_t end)
 
 		if (path[0] != check->query->sources[i / (uint64_t) check->query->walks])
 			emogi_check_wrong(check, "walk %llu begins at %u", (unsigned long long) i, path[0]);
-		while (emogi_check_goes_on(check) && step < length && path[step + 1] != EMOGI_NO_VERTEX)
+		while (emogi_check_ok(check) && step < length && path[step + 1] != EMOGI_NO_VERTEX)
 		{
 			if (path[step + 1] >= check->graph->nvertices ||
 				!leads_to(check, path[step], path[step + 1]))
@@ -49,7 +49,7 @@ check_walks(void *arg, uint64_t first, uint64_t end)
 								  (unsigned long long) step + 1, (unsigned long long) i);
 			step++;
 		}
-		if (!emogi_check_goes_on(check))
+		if (!emogi_check_ok(check))
 			return;
 		if (step < length && leads_to(check, path[step], EMOGI_NO_VERTEX))
 			emogi_check_wrong(check, "walk %llu ends at step %llu", (unsigned long long) i,

@@ -75,7 +75,7 @@ check_pairs(void *arg, uint64_t first, uint64_t end)
 		emogi_check_wrong(check, "out of memory");
 		return;
 	}
-	for (uint64_t i = first; i < end && emogi_check_goes_on(check); i++)
+	for (uint64_t i = first; i < end && emogi_check_ok(check); i++)
 	{
 		double		expected;
 
@@ -118,7 +118,7 @@ check_vertex(EmogiCheck *check, uint64_t place, uint32_t v, const uint64_t *bits
 				  (value[count] == value[count - 1] && w < vertex[count - 1])))
 			emogi_check_wrong(check, "row %llu of vertex %u stands below the next",
 							  (unsigned long long) count - 1, v);
-		if (!emogi_check_goes_on(check))
+		if (!emogi_check_ok(check))
 			return;
 	}
 	for (uint64_t i = count; i < limit; i++)
@@ -168,7 +168,7 @@ check_vertices(void *arg, uint64_t first, uint64_t end)
 
 	if (bits == NULL || seen == NULL)
 		emogi_check_wrong(check, "out of memory");
-	for (uint64_t i = first; i < end && emogi_check_goes_on(check); i++)
+	for (uint64_t i = first; i < end && emogi_check_ok(check); i++)
 	{
 		const uint64_t place = i * stride;
 		const uint32_t v = check->query->ntargets > 0 ? check->query->targets[place]

@@ -188,8 +188,8 @@ step_ranks(void *arg, uint64_t first, uint64_t end)
 			sum += ranks->shares[in->targets[i]].value *
 				(query->is_weighted ? emogi_weight(in->weights, graph->weight_type, i) : 1.0);
 		}
-		change += fabs((query->leap != NULL
-						? emogi_pagerank_finish_at(query->damping, query->leap[v], ranks->dangling,
+		change += fabs((query->teleport != NULL
+						? emogi_pagerank_finish_at(query->damping, query->teleport[v], ranks->dangling,
 												   sum) :
 						emogi_pagerank_finish(query->damping, (double) graph->nvertices,
 											  ranks->dangling, sum)) -

@@ -129,7 +129,7 @@ check_edges(void *arg, uint64_t first, uint64_t end)
 	Tree	   *tree = arg;
 	const EmogiAdjacency *forward = &tree->check->graph->forward;
 
-	for (uint64_t u = first; u < end && emogi_check_goes_on(tree->check); u++)
+	for (uint64_t u = first; u < end && emogi_check_ok(tree->check); u++)
 		for (uint64_t e = forward->offsets[u]; is_reached(tree, u) && e < forward->offsets[u + 1];
 			 e++)
 		{

@@ -258,7 +258,7 @@ may_read_weights(const EmogiSource *source, AttrNumber weight)
  * What it skipped the slot has, as the call's snapshot sees it: the Graph may serve others meanwhile who see it otherwise.
  */
 static void
-uncover(EmogiSlot *slot, EmogiSource *source, EmogiGraphKey *key, EmogiAcquired *obtained)
+uncover(EmogiSlot *slot, EmogiSource *source, EmogiGraphKey *key, EmogiAcquired *acquired)
 {
 	const EmogiCached *cached = &emogi_cache_shared->graphs[slot->graph];
 
@@ -271,9 +271,9 @@ uncover(EmogiSlot *slot, EmogiSource *source, EmogiGraphKey *key, EmogiAcquired 
 		key->weights = EMOGI_WEIGHTS_ANY;
 		source->wants_weight = true;
 	}
-	emogi_cache_lookup_present(&cached->graph, cached->key.direction, key, &obtained->graph);
-	obtained->nskipped = pg_atomic_read_u64(&slot->nskipped);
-	obtained->weight_misfits = key->weight > 0 ? cached->weight_misfits : 0;
+	emogi_cache_lookup_present(&cached->graph, cached->key.direction, key, &acquired->graph);
+	acquired->nskipped = pg_atomic_read_u64(&slot->nskipped);
+	acquired->weight_misfits = key->weight > 0 ? cached->weight_misfits : 0;
 }
 
 /*
@@ -293,17 +293,17 @@ build_again(EmogiCall *call, const EmogiSource *source, const Rows *rows, const 
 	twice->is_cached = slot->graph >= 0;
 	twice->from_heaps = rows->are_heaps || (rows->tree != NULL && rows->tree->filtered != NULL);
 	if (twice->is_cached && twice->patch == NULL)
-		uncover(slot, &whole, &key, &twice->obtained);
+		uncover(slot, &whole, &key, &twice->acquired);
 	else
-		twice->obtained = (EmogiAcquired) {.graph = *graph,.nskipped = pg_atomic_read_u64(&slot->nskipped)};
+		twice->acquired = (EmogiAcquired) {.graph = *graph,.nskipped = pg_atomic_read_u64(&slot->nskipped)};
 	pg_atomic_write_u64(&slot->nskipped, 0);
 	build_edges(call, &whole, &again, key.weights);
-	emogi_build_graph(call, key.direction, twice->obtained.graph.backward.offsets != NULL, &rebuilt->graph, &rebuilt->weight_misfits);
+	emogi_build_graph(call, key.direction, twice->acquired.graph.backward.offsets != NULL, &rebuilt->graph, &rebuilt->weight_misfits);
 	rebuilt->nskipped = pg_atomic_read_u64(&slot->nskipped);
 	if (!twice->is_cached || key.weight == 0 || twice->patch != NULL)
 		rebuilt->weight_misfits = 0;
 	if (twice->patch != NULL)
-		twice->obtained.nskipped = rebuilt->nskipped;	/* nobody has asked */
+		twice->acquired.nskipped = rebuilt->nskipped;	/* nobody has asked */
 }
 
 /* Get the Graph of rows that have been found; the arguments are those of obtain. */
@@ -347,7 +347,7 @@ find_walked(const EmogiSource *source, const Rows *rows)
 		source = rows->tree->filtered;
 	else if (!rows->are_heaps)
 		return NULL;
-	return source != NULL && emogi_index_search_may_lead(source) ? source : NULL;
+	return source != NULL && emogi_index_search_supports(source) ? source : NULL;
 }
 
 /* Carry out a search by walking over indexes, if it may and that is worth while; false when it needs a Graph. Raises 42883 for vertices of another type. */

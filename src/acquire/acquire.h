@@ -40,9 +40,9 @@ extern EmogiGraphOutcome emogi_explain_graph(const EmogiSource *source, const Em
 
 extern double emogi_index_search_cost_edges(double nreads);
 extern bool emogi_index_search_cost_may_walk(const EmogiSource *source);
-extern bool emogi_index_search_cost_lags(const EmogiSource *source, List *leaves, EmogiIndexSearch *walk);
-extern bool emogi_index_search_cost_passes(const EmogiSource *source, List *leaves, EmogiIndexSearch *walk);
-extern bool emogi_index_search_cost_walks(const EmogiSource *source, List *leaves, bool serves_others, EmogiIndexSearch *walk);
+extern bool emogi_index_search_cost_beats_refresh(const EmogiSource *source, List *leaves, EmogiIndexSearch *walk);
+extern bool emogi_index_search_cost_beats_wait(const EmogiSource *source, List *leaves, EmogiIndexSearch *walk);
+extern bool emogi_index_search_cost_beats_build(const EmogiSource *source, List *leaves, bool serves_others, EmogiIndexSearch *walk);
 extern void emogi_index_search_cost_note_walk(const EmogiSource *source, const EmogiIndexSearch *walk);
 extern void emogi_index_search_cost_note_build(const EmogiSource *source);
 
@@ -60,7 +60,7 @@ extern bool emogi_cache_lookup_borrow(const EmogiGraphKey *key, int *index, uint
 /* ---- cache_lookup_keep.c: Graphs that are not evicted to make room ---- */
 
 extern bool emogi_cache_lookup_keep(EmogiCall *call);
-extern void emogi_cache_lookup_let_go(EmogiCall *call, const EmogiGraphKey *wanted);
+extern void emogi_cache_lookup_unkeep(EmogiCall *call, const EmogiGraphKey *wanted);
 
 /* A Graph as it is, whatever the call wants to see of it. */
 typedef struct EmogiAcquired
@@ -73,7 +73,7 @@ typedef struct EmogiAcquired
 /* The Graph of a call, and what is read at the same moment. */
 typedef struct EmogiAcquiredTwice
 {
-	EmogiAcquired obtained;
+	EmogiAcquired acquired;
 	EmogiAcquired rebuilt;
 	EmogiOverlay *patch;			/* the first is an older one, and this has changed since; NULL = nothing has */
 	bool		is_cached;		/* else it was made for this call */

@@ -284,7 +284,7 @@ splice_graph(const Following *following, const EmogiCached *base, const EmogiCha
 
 	input.memory = emogi_call_alloc_any(call, emogi_merge_bytes(&input));
 	input.scratch = emogi_call_alloc_any(call, scratch_bytes);
-	request->kind = EMOGI_REQUEST_SPLICE;
+	request->kind = EMOGI_REQUEST_MERGE;
 	request->graph = base->graph;
 	request->splice = input;
 	request->derived_id = derived_id;
@@ -318,7 +318,7 @@ splice_from(Following *following, const EmogiCached *base)
 
 	if (patch_graph(following, base, &since))
 	{
-		emogi_change_tracker_let_go(slot);
+		emogi_change_tracker_release(slot);
 		return true;
 	}
 	if (following->patch != NULL)
@@ -330,8 +330,8 @@ splice_from(Following *following, const EmogiCached *base)
 		shared = emogi_cache_lookup_reserve_at(slot, lookup, &key, state->id, state->position, true);
 	else
 		shared = !lookup->own && !following->refresh.own && emogi_cache_lookup_reserve_at(slot, lookup, &key, 0, 0, true);
-	emogi_change_tracker_let_go(slot);
-	emogi_call_phase(following->call, EMOGI_PHASE_SPLICE);
+	emogi_change_tracker_release(slot);
+	emogi_call_phase(following->call, EMOGI_PHASE_MERGE);
 	graph = splice_graph(following, base, &changes, misfits, shared);
 	emogi_change_tracker_note_spliced(state_id);
 	emogi_call_phase(following->call, EMOGI_PHASE_IDLE);
@@ -392,10 +392,10 @@ build_from_edges(Following *following, bool done)
 
 	if (!emogi_cache_lookup_reserve_at(following->slot, lookup, &lookup->key, state->id, state->position, done))
 		return false;
-	emogi_call_phase(call, EMOGI_PHASE_SPLICE);
+	emogi_call_phase(call, EMOGI_PHASE_MERGE);
 	unpack_edges(following);
 	if (done)
-		emogi_change_tracker_let_go(following->slot);
+		emogi_change_tracker_release(following->slot);
 	emogi_build_graph(call, lookup->key.direction, lookup->key.with_backward, &graph, &misfits);
 	emogi_call_phase(call, EMOGI_PHASE_IDLE);
 	emogi_cache_lookup_publish(call, &graph, misfits, nskipped, &emogi_cache_shared->counters.builds);
@@ -447,7 +447,7 @@ build_with_state(Following *following)
 	emogi_call_phase(call, EMOGI_PHASE_IDLE);
 	if (shared)
 		emogi_cache_lookup_publish(call, &graph, misfits, pg_atomic_read_u64(&slot->nskipped), &emogi_cache_shared->counters.builds);
-	emogi_change_tracker_let_go(slot);
+	emogi_change_tracker_release(slot);
 	return shared ? show(following, "built") : show_private(following, &graph, lookup->key.direction);
 }
 
@@ -504,7 +504,7 @@ use_state(Following *following)
 	if (refresh->outcome == EMOGI_REFRESH_UNCHANGED &&
 		emogi_cache_lookup_find_at(following->slot, lookup, state, refresh->newer))
 	{
-		emogi_change_tracker_let_go(following->slot);
+		emogi_change_tracker_release(following->slot);
 		pg_atomic_write_u64(&following->slot->nskipped, refresh->nskipped);
 		return show(following, "hit");
 	}
@@ -584,7 +584,7 @@ emogi_apply_delta(EmogiCall *call, const EmogiSource *source, const EmogiCacheLo
 		return false;
 	if (!lookup->own && emogi_cache_lookup_look(call->slot, lookup))
 	{
-		emogi_change_tracker_let_go(call->slot);	/* while this waited, another has seen to it */
+		emogi_change_tracker_release(call->slot);	/* while this waited, another has seen to it */
 		return show(&following, "hit");
 	}
 	if (following.state->phase == EMOGI_LIVE_READY && follow(&following))
@@ -601,6 +601,6 @@ emogi_apply_delta(EmogiCall *call, const EmogiSource *source, const EmogiCacheLo
 		return false;
 	if (following.refresh.outcome == EMOGI_REFRESH_HOPELESS && following.refresh.newer && !lookup->own)
 		following.state->broken = true;	/* it will not come to anything any more; what is one's own may be rolled back */
-	emogi_change_tracker_let_go(call->slot);
+	emogi_change_tracker_release(call->slot);
 	return false;
 }

@@ -128,7 +128,7 @@ gather_edges(EmogiCall *call, const Reading *reading)
 
 	emogi_call_phase(call, EMOGI_PHASE_SCAN);
 	read_edges(call, reading, false);
-	if (slot->key_table != NULL && emogi_key_table_outcome(slot->key_table) == EMOGI_KEYS_CROWDED)
+	if (slot->key_table != NULL && emogi_key_table_outcome(slot->key_table) == EMOGI_KEYS_COLLISIONS)
 	{
 		emogi_arena_free_owner(EMOGI_OWNER_EDGES(call->slot_index));
 		emogi_arena_free_owner(EMOGI_OWNER_KEYS(call->slot_index));

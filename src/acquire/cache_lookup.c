@@ -107,7 +107,7 @@ wish_for_leaves(EmogiCacheLookup *lookup, List *leaves)
 	int			count = list_length(leaves);
 	ListCell   *cell;
 
-	if ((count == 0 && !lookup->key.of_query && !lookup->key.of_servers) || count > EMOGI_MAX_LEAVES)
+	if ((count == 0 && !lookup->key.of_query && !lookup->key.of_servers) || count > EMOGI_MAX_BASE_TABLES)
 		return false;
 	lookup->relids = palloc(count * sizeof(Oid));
 	lookup->relfilenumbers = palloc(count * sizeof(Oid));

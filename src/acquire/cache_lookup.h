@@ -98,7 +98,7 @@ extern void emogi_cache_lookup_drop_once(EmogiCached *published);
 
 /* ---- cache_lookup_keep.c: the mark of a Graph that is kept; acquire.h has the rest ---- */
 
-extern bool emogi_cache_lookup_hands_on(EmogiCached *cached, const EmogiCached *published);
+extern bool emogi_cache_lookup_transfers_kept(EmogiCached *cached, const EmogiCached *published);
 extern void emogi_cache_lookup_note_not_kept(const EmogiCached *published, const EmogiKept *together);
 
 /* ---- what the files above share; caller holds cache_lock ---- */

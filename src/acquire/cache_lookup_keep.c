@@ -37,11 +37,11 @@ is_newer(const EmogiCached *published, const EmogiCached *cached)
  * replaces it; return whether it did. Caller holds cache_lock.
  */
 bool
-emogi_cache_lookup_hands_on(EmogiCached *cached, const EmogiCached *published)
+emogi_cache_lookup_transfers_kept(EmogiCached *cached, const EmogiCached *published)
 {
 	if (!cached->kept || !has_all_of(published, cached) || !is_newer(published, cached))
 		return false;
-	emogi_cache_let_go(cached);
+	emogi_cache_unkeep(cached);
 	return true;
 }
 
@@ -104,7 +104,7 @@ emogi_cache_lookup_keep(EmogiCall *call)
  * a call has pinned and with the requested lists.
  */
 void
-emogi_cache_lookup_let_go(EmogiCall *call, const EmogiGraphKey *wanted)
+emogi_cache_lookup_unkeep(EmogiCall *call, const EmogiGraphKey *wanted)
 {
 	const EmogiCached *pinned = &emogi_cache_shared->graphs[call->slot->graph];
 	EmogiGraphKey key = pinned->key;
@@ -123,7 +123,7 @@ emogi_cache_lookup_let_go(EmogiCall *call, const EmogiGraphKey *wanted)
 			memcpy(key.fingerprint, cached->key.fingerprint, sizeof key.fingerprint);
 		if (cached->kept && emogi_cache_lookup_has_columns(cached, &key) &&
 			emogi_cache_lookup_has_lists(cached, &key))
-			emogi_cache_let_go(cached);
+			emogi_cache_unkeep(cached);
 	}
 	emogi_cache_unlock();
 }

@@ -122,7 +122,7 @@ doom_predecessors(const EmogiCached *published, TransactionId oldest_xid)
 		if (cached == published || cached->state != EMOGI_GRAPH_READY ||
 			!emogi_cache_same_source(&cached->key, &published->key))
 			continue;
-		inherits |= emogi_cache_lookup_hands_on(cached, published);
+		inherits |= emogi_cache_lookup_transfers_kept(cached, published);
 		if (cached->kept)
 			continue;
 		if (is_superfluous(cached, published, oldest_xid))
@@ -165,7 +165,7 @@ emogi_cache_lookup_publish(EmogiCall *call, EmogiGraph *graph, uint32 weight_mis
 	cached->weight_misfits = weight_misfits;
 	cached->nskipped = nskipped;
 	cached->build_ms = call->phase_ms[EMOGI_PHASE_SCAN] + call->phase_ms[EMOGI_PHASE_KEYS] + call->phase_ms[EMOGI_PHASE_CSR] +
-		call->phase_ms[EMOGI_PHASE_REFRESH] + call->phase_ms[EMOGI_PHASE_SPLICE];
+		call->phase_ms[EMOGI_PHASE_REFRESH] + call->phase_ms[EMOGI_PHASE_MERGE];
 	cached->state = EMOGI_GRAPH_READY;
 	emogi_cache_touch(cached);
 	cached->built_at = cached->last_used;

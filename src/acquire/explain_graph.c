@@ -18,7 +18,7 @@ foresee_heaps(const EmogiSource *source, const EmogiGraphKey *wanted, List *leav
 
 	if (may_share && emogi_cache_lookup_is_cached(lookup))
 		outlook = EMOGI_GRAPH_IS_CACHED;
-	else if (walk != NULL && emogi_index_search_may_lead(source) && emogi_index_or_build_will_search(source, leaves, lookup, may_share, walk))
+	else if (walk != NULL && emogi_index_search_supports(source) && emogi_index_or_build_will_search(source, leaves, lookup, may_share, walk))
 		outlook = EMOGI_GRAPH_WILL_BE_WALKED;
 	else if (lookup->can_follow && emogi_change_tracker_exists(&lookup->key))
 		outlook = EMOGI_GRAPH_WILL_BE_REFRESHED;
@@ -44,7 +44,7 @@ foresee_tree(const EmogiSource *source, const EmogiQueryAnalysis *tree, const Em
 	may_share = emogi_cache_lookup_may_share(lookup, tree->leaves);
 	if (may_share && emogi_cache_lookup_is_cached(lookup))
 		outlook = EMOGI_GRAPH_IS_CACHED;
-	else if (walk != NULL && walked != NULL && emogi_index_search_may_lead(walked) && emogi_index_or_build_will_search(walked, tree->leaves, lookup, may_share, walk))
+	else if (walk != NULL && walked != NULL && emogi_index_search_supports(walked) && emogi_index_or_build_will_search(walked, tree->leaves, lookup, may_share, walk))
 		outlook = EMOGI_GRAPH_WILL_BE_WALKED;
 	else if (!may_share)
 		*why_private = emogi_cache_lookup_why_not(lookup);

@@ -80,11 +80,11 @@ is_walk_chosen(WhyWalk why, const EmogiSource *source, List *leaves, bool serves
 	switch (why)
 	{
 		case WOULD_BUILD:
-			return emogi_index_search_cost_walks(source, leaves, serves_others, walk);
+			return emogi_index_search_cost_beats_build(source, leaves, serves_others, walk);
 		case WOULD_WAIT:
-			return emogi_index_search_cost_passes(source, leaves, walk);
+			return emogi_index_search_cost_beats_wait(source, leaves, walk);
 		case WOULD_REFRESH:
-			return emogi_index_search_cost_lags(source, leaves, walk);
+			return emogi_index_search_cost_beats_refresh(source, leaves, walk);
 		case HAS_GRAPH:
 			break;
 	}
@@ -103,7 +103,7 @@ emogi_index_or_build_search(EmogiCall *call, const EmogiSource *source, List *le
 	if (is_walk_chosen(why, source, leaves, serves_others, walk) && emogi_index_search_open(source, leaves, walk->direction, &indexes))
 	{
 		emogi_call_phase(call, EMOGI_PHASE_RUN);
-		(void) emogi_index_search_search(&indexes, walk);
+		(void) emogi_index_search_run(&indexes, walk);
 		emogi_call_phase(call, EMOGI_PHASE_IDLE);
 		walk->run_ms = emogi_pool_now_ms() - start_ms;
 		emogi_index_search_name(&indexes, walk->direction, walk->names);

@@ -71,7 +71,7 @@ emogi_index_search_cost_may_walk(const EmogiSource *source)
 	if (!HeapTupleIsValid(tuple))
 		return false;
 	form = (Form_pg_class) GETSTRUCT(tuple);
-	may = emogi_enable_index_walk && emogi_index_search_may_lead(source) && form->relhasindex &&
+	may = emogi_enable_index_walk && emogi_index_search_supports(source) && form->relhasindex &&
 		(form->relkind == RELKIND_PARTITIONED_TABLE || (double) form->relpages * (BLCKSZ / 1024) >= emogi_index_walk_min_size_kb);
 	ReleaseSysCache(tuple);
 	return may;
@@ -143,7 +143,7 @@ expected_cost(const EmogiSource *source, const EmogiIndexSearch *walk, int nleav
 	next = emogi_graph_estimate_next_degree(&seen, nvertices, nedges);
 	searches = walk->nsources * emogi_graph_estimate_reached(nvertices, nedges, next, walk->max_depth - 1);
 	reads = walk->nsources * nedges / nvertices + (searches - walk->nsources) * next;
-	return (searches * EMOGI_WALK_SEARCH_COST * nleaves + reads) * (walk->direction == EMOGI_BOTH ? 2 : 1);
+	return (searches * EMOGI_INDEX_DESCENT_COST * nleaves + reads) * (walk->direction == EMOGI_BOTH ? 2 : 1);
 }
 
 /* Get what a walk may cost that statistics foresee to cost `expected`. */
@@ -161,7 +161,7 @@ most_cost(const EmogiSource *source, const EmogiIndexSearch *walk, double nedges
 static bool
 is_bought(const EmogiSource *source, EmogiDirection direction, double nedges)
 {
-	return (double) emogi_walk_cost_paid(payer(source)) >= price_of(source, nedges) * (double) emogi_walk_cost_times(payer(source)) &&
+	return (double) emogi_walk_cost_sum(payer(source)) >= price_of(source, nedges) * (double) emogi_walk_cost_price_factor(payer(source)) &&
 		emogi_graph_estimate(source, direction).peak_bytes <= emogi_limits_allowed_bytes();
 }
 
@@ -170,7 +170,7 @@ is_bought(const EmogiSource *source, EmogiDirection direction, double nedges)
  * Graph would be there for other calls.
  */
 bool
-emogi_index_search_cost_walks(const EmogiSource *source, List *leaves, bool serves_others, EmogiIndexSearch *walk)
+emogi_index_search_cost_beats_build(const EmogiSource *source, List *leaves, bool serves_others, EmogiIndexSearch *walk)
 {
 	const double least_kb = serves_others ? emogi_index_walk_min_size_kb : emogi_index_walk_min_size_kb / PRIVATE_SHARE;
 	double		pages;
@@ -185,7 +185,7 @@ emogi_index_search_cost_walks(const EmogiSource *source, List *leaves, bool serv
 	expected = expected_cost(source, walk, list_length(leaves));
 	walk->most_cost = most_cost(source, walk, nedges, expected);
 	walk->is_doubtful = expected > (double) walk->most_cost;
-	return (double) walk->nsources * EMOGI_WALK_SEARCH_COST * list_length(leaves) <= walk->most_cost &&
+	return (double) walk->nsources * EMOGI_INDEX_DESCENT_COST * list_length(leaves) <= walk->most_cost &&
 		!(serves_others && is_bought(source, walk->direction, nedges));
 }
 
@@ -194,12 +194,12 @@ emogi_index_search_cost_walks(const EmogiSource *source, List *leaves, bool serv
  * few of them.
  */
 bool
-emogi_index_search_cost_passes(const EmogiSource *source, List *leaves, EmogiIndexSearch *walk)
+emogi_index_search_cost_beats_wait(const EmogiSource *source, List *leaves, EmogiIndexSearch *walk)
 {
-	if (walk->max_depth < 0 || !emogi_index_search_cost_walks(source, leaves, false, walk))
+	if (walk->max_depth < 0 || !emogi_index_search_cost_beats_build(source, leaves, false, walk))
 		return false;
 	walk->most_cost = Min(walk->most_cost, PASSING_COST);
-	return (double) walk->nsources * EMOGI_WALK_SEARCH_COST * list_length(leaves) <= walk->most_cost &&
+	return (double) walk->nsources * EMOGI_INDEX_DESCENT_COST * list_length(leaves) <= walk->most_cost &&
 		expected_cost(source, walk, list_length(leaves)) <= walk->most_cost / 2;
 }
 
@@ -209,21 +209,21 @@ emogi_index_search_cost_passes(const EmogiSource *source, List *leaves, EmogiInd
  * does it, and while the table stands still those after it find the Graph.
  */
 bool
-emogi_index_search_cost_lags(const EmogiSource *source, List *leaves, EmogiIndexSearch *walk)
+emogi_index_search_cost_beats_refresh(const EmogiSource *source, List *leaves, EmogiIndexSearch *walk)
 {
 	double		pages;
 	double		nedges;
 	double		price;
 
-	if (walk->max_depth < 0 || !emogi_index_search_cost_walks(source, leaves, false, walk))
+	if (walk->max_depth < 0 || !emogi_index_search_cost_beats_build(source, leaves, false, walk))
 		return false;
 	measure(leaves, &pages, &nedges);
 	price = pages / PAGES_PER_READ;
 	if (pages * (BLCKSZ / 1024) < emogi_index_walk_min_size_kb ||
-		(double) emogi_walk_cost_paid(payer(source)) >= price * (double) emogi_walk_cost_times(payer(source)))
+		(double) emogi_walk_cost_sum(payer(source)) >= price * (double) emogi_walk_cost_price_factor(payer(source)))
 		return false;
 	walk->most_cost = Min(walk->most_cost, (uint64) Min(price / 2, PASSING_COST));
-	return (double) walk->nsources * EMOGI_WALK_SEARCH_COST * list_length(leaves) <= walk->most_cost &&
+	return (double) walk->nsources * EMOGI_INDEX_DESCENT_COST * list_length(leaves) <= walk->most_cost &&
 		expected_cost(source, walk, list_length(leaves)) <= walk->most_cost / 2;
 }
 
@@ -231,12 +231,12 @@ emogi_index_search_cost_lags(const EmogiSource *source, List *leaves, EmogiIndex
 void
 emogi_index_search_cost_note_walk(const EmogiSource *source, const EmogiIndexSearch *walk)
 {
-	emogi_walk_cost_pay(payer(source), walk->cost);
+	emogi_walk_cost_add(payer(source), walk->cost);
 }
 
 /* Note that a search has a Graph built, or brought up to date. */
 void
 emogi_index_search_cost_note_build(const EmogiSource *source)
 {
-	emogi_walk_cost_clear(payer(source));
+	emogi_walk_cost_reset(payer(source));
 }

@@ -99,9 +99,9 @@ find_reason(const EmogiSource *source, bool from_heaps, List *base_tables, const
 		return reason_of_relation(source);
 	if (base_tables == NIL)
 		return (Reason) {"It has no partition.", "Call it when there are rows."};
-	if (list_length(base_tables) > EMOGI_MAX_LEAVES)
+	if (list_length(base_tables) > EMOGI_MAX_BASE_TABLES)
 		return (Reason) {psprintf("It has %d partitions or children; %d may be cached.",
-								  list_length(base_tables), EMOGI_MAX_LEAVES),
+								  list_length(base_tables), EMOGI_MAX_BASE_TABLES),
 			"Name one of its partitions."};
 	foreach(cell, base_tables)
 		if (is_not_cacheable(lfirst_oid(cell), &reason))

@@ -71,7 +71,7 @@ find_both_ways(EmogiAnalysisState *look, const EmogiSource *source)
 
 	look->inner = tree->columns;
 	tree->text = emogi_query_both_ways(tree->text, length, &tree->columns);
-	tree->query = emogi_query_analyse(tree->text);
+	tree->query = emogi_query_analyze(tree->text);
 	tree->columns.both_ways = true;
 	if (find_columns(look, source))
 		return true;
@@ -87,7 +87,7 @@ look_at(EmogiAnalysisState *look, const EmogiSource *source)
 
 	tree->ninvalidations = take_invalidations();
 	tree->nrenamings = emogi_search_path_count();
-	tree->query = tree->text != NULL ? emogi_query_analyse(tree->text) : NULL;
+	tree->query = tree->text != NULL ? emogi_query_analyze(tree->text) : NULL;
 	if (tree->query == NULL)
 		return emogi_cacheability_refuse(look, "it is not one SELECT");
 	if (find_columns(look, source) || (tree->columns.reverse > 0 && find_both_ways(look, source)) || emogi_cacheability_rights(tree->query, look))

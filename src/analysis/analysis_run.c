@@ -95,7 +95,7 @@ static Query *
 wrap(const EmogiQueryAnalysis *analysis, const char *sql)
 {
 	const Oid	type = INT8OID;
-	Query	   *query = emogi_query_analyse_with(sql, &type, 1);
+	Query	   *query = emogi_query_analyze_with(sql, &type, 1);
 	RangeTblEntry *entry = linitial_node(RangeTblEntry, query->rtable);
 
 	entry->subquery = copyObject(analysis->query);

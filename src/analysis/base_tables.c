@@ -85,8 +85,8 @@ emogi_base_tables_list(EmogiAnalysisState *state)
 		if (refused)
 			return true;
 	}
-	if (list_length(tree->leaves) > EMOGI_MAX_LEAVES)
+	if (list_length(tree->leaves) > EMOGI_MAX_BASE_TABLES)
 		return emogi_cacheability_refuse(state, "it reads more than %d tables and partitions",
-										 EMOGI_MAX_LEAVES);
+										 EMOGI_MAX_BASE_TABLES);
 	return false;
 }

@@ -204,7 +204,7 @@ analyse_text(Oid function, HeapTuple row, const char *text)
 		call->args = lappend(call->args,
 							 makeNullConst(proc->proargtypes.values[i], -1,
 										   get_typcollation(proc->proargtypes.values[i])));
-	return emogi_compat_analyse_body(linitial_node(RawStmt, statements), text,
+	return emogi_compat_analyze_body(linitial_node(RawStmt, statements), text,
 									 prepare_sql_fn_parse_info(row, (Node *) call,
 															   DEFAULT_COLLATION_OID));
 }

@@ -18,7 +18,7 @@ static bool (*make_room) (bool at_limit, uint64 bytes);
 
 /* Set the callback that makes room, see arena.h; called once, in the postmaster. */
 void
-emogi_arena_ask_for_room(bool (*ask) (bool at_limit, uint64 bytes))
+emogi_arena_set_room_callback(bool (*ask) (bool at_limit, uint64 bytes))
 {
 	make_room = ask;
 }
@@ -28,7 +28,7 @@ static uint64 (*kept_bytes) (void);
 
 /* Set the callback that counts kept bytes, see arena.h; called once, in the postmaster. */
 void
-emogi_arena_ask_kept(uint64 (*bytes) (void))
+emogi_arena_set_kept_callback(uint64 (*bytes) (void))
 {
 	kept_bytes = bytes;
 }
@@ -40,8 +40,8 @@ emogi_arena_used_bytes(void)
 	uint64		bytes;
 
 	LWLockAcquire(emogi_shared->lock, LW_SHARED);
-	bytes = (emogi_region->used - emogi_region->nsmall) * EMOGI_EXTENT_BYTES +
-		emogi_region->ntaken * emogi_region->unit_bytes;
+	bytes = (emogi_arena->used - emogi_arena->nsmall) * EMOGI_EXTENT_BYTES +
+		emogi_arena->ntaken * emogi_arena->unit_bytes;
 	LWLockRelease(emogi_shared->lock);
 	return bytes;
 }
@@ -95,15 +95,15 @@ void
 emogi_arena_check_budget(uint64 bytes)
 {
 	while (emogi_extents_for(bytes) > emogi_extents_free())
-		if (emogi_extents_for(bytes) > emogi_region->budget || !make_room(false, bytes))
-			report_full(bytes, emogi_region->budget - emogi_extents_free());
+		if (emogi_extents_for(bytes) > emogi_arena->budget || !make_room(false, bytes))
+			report_full(bytes, emogi_arena->budget - emogi_extents_free());
 }
 
 /* Return all warm extents to the kernel. */
 void
-emogi_arena_cool(void)
+emogi_arena_trim(void)
 {
-	while (emogi_extents_cool(emogi_region->ngranules))
+	while (emogi_extents_trim(emogi_arena->ngranules))
 		;
 }
 
@@ -116,7 +116,7 @@ allocate(EmogiOwner owner, Size bytes, bool any_content)
 	void	   *start;
 
 	if (emogi_fault_allocation())
-		report_full(bytes, emogi_region->budget - emogi_extents_free());
+		report_full(bytes, emogi_arena->budget - emogi_extents_free());
 	if (any_content && (start = emogi_extents_take(owner, count, true, &limit)) != NULL)
 		return start;
 	while ((start = emogi_extents_take(owner, count, false, &limit)) == NULL ||
@@ -128,14 +128,14 @@ allocate(EmogiOwner owner, Size bytes, bool any_content)
 				continue;
 			emogi_limits_report(limit);
 		}
-		if (emogi_extents_cool(count))
+		if (emogi_extents_trim(count))
 			continue;
-		if (count <= emogi_region->budget && make_room(false, bytes))
+		if (count <= emogi_arena->budget && make_room(false, bytes))
 			continue;
 		if (start != NULL)
 			report_pool(bytes);
 		if (count > emogi_extents_free())
-			report_full(bytes, emogi_region->budget - emogi_extents_free());
+			report_full(bytes, emogi_arena->budget - emogi_extents_free());
 		ereport(ERROR,
 				(errcode(ERRCODE_OUT_OF_MEMORY),
 				 errmsg("no contiguous %zu bytes are left in the shared memory of emogi", bytes),
@@ -193,9 +193,9 @@ emogi_arena_give(void *start, Size bytes, EmogiOwner owner)
 	uint64		count = Max(emogi_extents_for(bytes), 1);
 
 	LWLockAcquire(emogi_shared->lock, LW_EXCLUSIVE);
-	emogi_extents_count_out(emogi_region->owner[first], count);
+	emogi_extents_count_out(emogi_arena->owner[first], count);
 	for (uint64 i = first; i < first + count; i++)
-		emogi_region->owner[i] = owner;
+		emogi_arena->owner[i] = owner;
 	emogi_extents_count_in(owner, first, count);
 	LWLockRelease(emogi_shared->lock);
 	return count * EMOGI_EXTENT_BYTES;
@@ -206,14 +206,14 @@ void
 emogi_arena_give_all(EmogiOwner from, EmogiOwner to)
 {
 	uint64		first = 0;
-	uint64		end = emogi_region->ngranules;
+	uint64		end = emogi_arena->ngranules;
 
 	LWLockAcquire(emogi_shared->lock, LW_EXCLUSIVE);
 	if (emogi_extents_find_span(from, &first, &end))
 		for (uint64 i = first; i < end; i++)
-			if (emogi_region->owner[i] == from)
+			if (emogi_arena->owner[i] == from)
 			{
-				emogi_region->owner[i] = to;
+				emogi_arena->owner[i] = to;
 				emogi_extents_count_out(from, 1);
 				emogi_extents_count_in(to, i, 1);
 			}
@@ -229,10 +229,10 @@ emogi_arena_free(void *start, Size bytes)
 	bool		warm;
 
 	LWLockAcquire(emogi_shared->lock, LW_EXCLUSIVE);
-	emogi_extents_count_out(emogi_region->owner[first], count);
+	emogi_extents_count_out(emogi_arena->owner[first], count);
 	warm = emogi_extents_keep_warm(first, count);
 	for (uint64 i = first; i < first + count && !warm; i++)
-		emogi_region->owner[i] = EMOGI_OWNER_LEAVING;
+		emogi_arena->owner[i] = EMOGI_OWNER_LEAVING;
 	LWLockRelease(emogi_shared->lock);
 	if (!warm)
 		emogi_extents_release(first, count);
@@ -245,23 +245,23 @@ emogi_arena_free(void *start, Size bytes)
 static bool
 hide_next_run(EmogiOwner owner, uint64 *first, uint64 *count, bool *warm)
 {
-	uint64		end = emogi_region->ngranules;
+	uint64		end = emogi_arena->ngranules;
 	uint64		i;
 
 	LWLockAcquire(emogi_shared->lock, LW_EXCLUSIVE);
 	if (!emogi_extents_find_span(owner, first, &end))
 		*first = end;
 	i = *first;
-	while (i < end && emogi_region->owner[i] != owner)
+	while (i < end && emogi_arena->owner[i] != owner)
 		i++;
 	*first = i;
-	while (i < end && emogi_region->owner[i] == owner)
+	while (i < end && emogi_arena->owner[i] == owner)
 		i++;
 	*count = i - *first;
 	emogi_extents_count_out(owner, *count);
 	*warm = emogi_extents_keep_warm(*first, *count);
 	for (i = *first; i < *first + *count && !*warm; i++)
-		emogi_region->owner[i] = EMOGI_OWNER_LEAVING;
+		emogi_arena->owner[i] = EMOGI_OWNER_LEAVING;
 	LWLockRelease(emogi_shared->lock);
 	return *count > 0;
 }
@@ -289,13 +289,13 @@ static uint64
 count_extents(EmogiOwner owner)
 {
 	uint64		first = 0;
-	uint64		end = emogi_region->ngranules;
+	uint64		end = emogi_arena->ngranules;
 	uint64		n = 0;
 
 	LWLockAcquire(emogi_shared->lock, LW_SHARED);
 	if (emogi_extents_find_span(owner, &first, &end))
 		for (uint64 i = first; i < end; i++)
-			n += emogi_region->owner[i] == owner;
+			n += emogi_arena->owner[i] == owner;
 	LWLockRelease(emogi_shared->lock);
 	return n;
 }
@@ -318,8 +318,8 @@ emogi_arena_edges(EmogiOwner owner, EmogiEdges *edges, void *(*allocate) (Size))
 	if (chunks == NULL)
 		return false;
 	LWLockAcquire(emogi_shared->lock, LW_SHARED);
-	for (uint64 i = 0; i < emogi_region->ngranules && edges->nchunks < n; i++)
-		if (emogi_region->owner[i] == owner)
+	for (uint64 i = 0; i < emogi_arena->ngranules && edges->nchunks < n; i++)
+		if (emogi_arena->owner[i] == owner)
 			chunks[edges->nchunks++] =
 				(EmogiEdgeChunk *) (emogi_arena_start + i * EMOGI_EXTENT_BYTES);
 	LWLockRelease(emogi_shared->lock);

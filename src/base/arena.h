@@ -25,8 +25,8 @@ typedef uint32 EmogiOwner;
 #define EMOGI_OWNER(slot_index)			((EmogiOwner) (slot_index) + 1)
 #define EMOGI_OWNER_EDGES(slot_index)	(EMOGI_OWNER(slot_index) | UINT32_C(0x80000000))
 #define EMOGI_OWNER_GRAPH(graph_index)	(((EmogiOwner) (graph_index) + 1) | UINT32_C(0x40000000))
-#define EMOGI_OWNER_HOLDING(index)		(((EmogiOwner) (index) + 1) | UINT32_C(0x20000000))
-#define EMOGI_OWNER_LIVE(index)			(((EmogiOwner) (index) + 1) | UINT32_C(0x10000000))
+#define EMOGI_OWNER_HELD(index)		(((EmogiOwner) (index) + 1) | UINT32_C(0x20000000))
+#define EMOGI_OWNER_TRACKER(index)			(((EmogiOwner) (index) + 1) | UINT32_C(0x10000000))
 #define EMOGI_OWNER_KEYS(slot_index)	(EMOGI_OWNER(slot_index) | UINT32_C(0x08000000))
 #define EMOGI_OWNER_DICTIONARY(index)	(((EmogiOwner) (index) + 1) | UINT32_C(0x04000000))
 #define EMOGI_OWNER_INDEX				UINT32_C(0x03FFFFFF)	/* index + 1, of any kind */
@@ -36,15 +36,15 @@ typedef uint32 EmogiOwner;
  * is nothing to free. at_limit: the calls of the session or its role are at their limit; if false,
  * the budget is full. bytes: size of the allocation.
  */
-extern void emogi_arena_ask_for_room(bool (*make_room) (bool at_limit, uint64 bytes));
+extern void emogi_arena_set_room_callback(bool (*make_room) (bool at_limit, uint64 bytes));
 
 /* Set the callback that returns the bytes of the graphs that are never evicted (kept graphs). */
-extern void emogi_arena_ask_kept(uint64 (*bytes) (void));
+extern void emogi_arena_set_kept_callback(uint64 (*bytes) (void));
 
 extern void *emogi_arena_alloc(EmogiOwner owner, Size bytes);
 extern void *emogi_arena_alloc_any(EmogiOwner owner, Size bytes);
 extern void *emogi_arena_try_alloc(EmogiOwner owner, Size bytes);
-extern void emogi_arena_cool(void);
+extern void emogi_arena_trim(void);
 extern uint64 emogi_arena_give(void *start, Size bytes, EmogiOwner owner);
 extern void emogi_arena_give_all(EmogiOwner from, EmogiOwner to);
 extern void emogi_arena_free(void *start, Size bytes);

@@ -574,7 +574,7 @@ emogi_compat_snapshots_age(void)
 
 /* 15: the name. Analyse and rewrite a statement without parameters. */
 static inline List *
-emogi_compat_analyse(RawStmt *statement, const char *text, const Oid *types, int ntypes)
+emogi_compat_analyze(RawStmt *statement, const char *text, const Oid *types, int ntypes)
 {
 #if PG_VERSION_NUM >= 150000
 	return pg_analyze_and_rewrite_fixedparams(statement, text, types, ntypes, NULL);
@@ -585,7 +585,7 @@ emogi_compat_analyse(RawStmt *statement, const char *text, const Oid *types, int
 
 /* 15: likewise. Analyse and rewrite the body of a function in SQL. */
 static inline List *
-emogi_compat_analyse_body(RawStmt *statement, const char *text, SQLFunctionParseInfoPtr info)
+emogi_compat_analyze_body(RawStmt *statement, const char *text, SQLFunctionParseInfoPtr info)
 {
 #if PG_VERSION_NUM >= 150000
 	return pg_analyze_and_rewrite_withcb(statement, text, (ParserSetupHook) sql_fn_parser_setup,

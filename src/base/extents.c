@@ -54,8 +54,8 @@ StaticAssertDecl(EMOGI_EXTENT_BYTES == 1 << 21, "a extent is a huge page of 2 MB
 
 static int	arena_fd = -1;
 char	   *emogi_arena_start;
-EmogiArena *emogi_region;
-EmogiExtents *emogi_arena_units;
+EmogiArena *emogi_arena;
+EmogiExtents *emogi_extent_units;
 
 /* Get the budget in extents, rounded down. */
 static uint64
@@ -182,16 +182,16 @@ emogi_extents_shmem_startup(bool found)
 
 	if (emogi_arena_start == NULL)
 		reserve();
-	emogi_region = ShmemInitStruct("emogi region", owners_bytes(), &found_region);
-	emogi_arena_units = ShmemInitStruct("emogi region units",
+	emogi_arena = ShmemInitStruct("emogi region", owners_bytes(), &found_region);
+	emogi_extent_units = ShmemInitStruct("emogi region units",
 										address_extents() * sizeof(EmogiExtents), &found_region);
 	if (found)
 		return;
-	memset(emogi_region, 0, owners_bytes());	/* units are set up when an extent is split */
-	emogi_region->ngranules = address_extents();
-	emogi_region->unit_bytes = Max(EMOGI_UNIT_BYTES, sysconf(_SC_PAGESIZE));
-	emogi_region->budget = budget_extents();
-	punch(0, emogi_region->ngranules);
+	memset(emogi_arena, 0, owners_bytes());	/* units are set up when an extent is split */
+	emogi_arena->ngranules = address_extents();
+	emogi_arena->unit_bytes = Max(EMOGI_UNIT_BYTES, sysconf(_SC_PAGESIZE));
+	emogi_arena->budget = budget_extents();
+	punch(0, emogi_arena->ngranules);
 }
 
 /* Get the number of free extents within the budget. */
@@ -201,7 +201,7 @@ emogi_extents_free(void)
 	uint64		count;
 
 	LWLockAcquire(emogi_shared->lock, LW_SHARED);
-	count = emogi_region->budget - emogi_region->used;
+	count = emogi_arena->budget - emogi_arena->used;
 	LWLockRelease(emogi_shared->lock);
 	return count;
 }
@@ -213,8 +213,8 @@ emogi_extents_release(uint64 first, uint64 count)
 	punch(first, count);
 	LWLockAcquire(emogi_shared->lock, LW_EXCLUSIVE);
 	for (uint64 i = first; i < first + count; i++)
-		emogi_region->owner[i] = 0;
-	emogi_region->used -= count;
+		emogi_arena->owner[i] = 0;
+	emogi_arena->used -= count;
 	LWLockRelease(emogi_shared->lock);
 }
 
@@ -230,10 +230,10 @@ account_of(EmogiOwner owner, uint32 **counter)
 	uint32		index = (owner & EMOGI_OWNER_INDEX) - 1;
 	EmogiAccount *account;
 
-	if (kind == EMOGI_OWNER_GRAPH(-1) || kind == EMOGI_OWNER_LIVE(-1) ||
+	if (kind == EMOGI_OWNER_GRAPH(-1) || kind == EMOGI_OWNER_TRACKER(-1) ||
 		kind == EMOGI_OWNER_DICTIONARY(-1) || owner >= EMOGI_OWNER_SMALL)
 		return NULL;
-	account = &emogi_shared->accounts[kind == EMOGI_OWNER_HOLDING(-1) ? EMOGI_NSLOTS + index :
+	account = &emogi_shared->accounts[kind == EMOGI_OWNER_HELD(-1) ? EMOGI_NSLOTS + index :
 									  index];
 	*counter = kind == EMOGI_OWNER_EDGES(-1) ? &account->nchunks : &account->nothers;
 	return account;
@@ -286,12 +286,12 @@ emogi_extents_find_span(EmogiOwner owner, uint64 *first, uint64 *end)
 bool
 emogi_extents_keep_warm(uint64 first, uint64 count)
 {
-	if (emogi_region->warm + count > emogi_region->budget / EMOGI_WARM_SHARE)
+	if (emogi_arena->warm + count > emogi_arena->budget / EMOGI_WARM_SHARE)
 		return false;
 	for (uint64 i = first; i < first + count; i++)
-		emogi_region->owner[i] = EMOGI_OWNER_WARM;
-	emogi_region->warm += count;
-	emogi_region->used -= count;
+		emogi_arena->owner[i] = EMOGI_OWNER_WARM;
+	emogi_arena->warm += count;
+	emogi_arena->used -= count;
 	return true;
 }
 
@@ -306,7 +306,7 @@ find_run(EmogiOwner kind, uint64 from, uint64 to, uint64 count)
 
 	for (uint64 i = from; i < to; i++)
 	{
-		run = emogi_region->owner[i] == kind ? run + 1 : 0;
+		run = emogi_arena->owner[i] == kind ? run + 1 : 0;
 		if (run == count)
 			return i + 1 - count;
 	}
@@ -320,7 +320,7 @@ find_run(EmogiOwner kind, uint64 from, uint64 to, uint64 count)
 void *
 emogi_extents_take(EmogiOwner owner, uint64 count, bool warm, EmogiLimit *limit)
 {
-	uint64		first = emogi_region->ngranules;
+	uint64		first = emogi_arena->ngranules;
 	const EmogiAccount *account;
 	uint32	   *counter;
 
@@ -329,26 +329,26 @@ emogi_extents_take(EmogiOwner owner, uint64 count, bool warm, EmogiLimit *limit)
 	*limit = account != NULL ? emogi_limits_of_memory(account, count) : EMOGI_WITHIN_LIMITS;
 	if (*limit != EMOGI_WITHIN_LIMITS)
 		;
-	else if (warm && count <= emogi_region->warm)
-		first = find_run(EMOGI_OWNER_WARM, 0, emogi_region->ngranules, count);
-	else if (!warm && count <= emogi_region->budget - emogi_region->used - emogi_region->warm)
+	else if (warm && count <= emogi_arena->warm)
+		first = find_run(EMOGI_OWNER_WARM, 0, emogi_arena->ngranules, count);
+	else if (!warm && count <= emogi_arena->budget - emogi_arena->used - emogi_arena->warm)
 	{
-		first = find_run(0, emogi_region->hint, emogi_region->ngranules, count);
-		if (first == emogi_region->ngranules)
-			first = find_run(0, 0, emogi_region->ngranules, count);
-		if (first < emogi_region->ngranules)
-			emogi_region->hint = first + count < emogi_region->ngranules ? first + count : 0;
+		first = find_run(0, emogi_arena->hint, emogi_arena->ngranules, count);
+		if (first == emogi_arena->ngranules)
+			first = find_run(0, 0, emogi_arena->ngranules, count);
+		if (first < emogi_arena->ngranules)
+			emogi_arena->hint = first + count < emogi_arena->ngranules ? first + count : 0;
 	}
-	if (first < emogi_region->ngranules)
+	if (first < emogi_arena->ngranules)
 	{
 		for (uint64 i = first; i < first + count; i++)
-			emogi_region->owner[i] = owner;
+			emogi_arena->owner[i] = owner;
 		emogi_extents_count_in(owner, first, count);
-		emogi_region->used += count;
-		emogi_region->warm -= warm ? count : 0;
+		emogi_arena->used += count;
+		emogi_arena->warm -= warm ? count : 0;
 	}
 	LWLockRelease(emogi_shared->lock);
-	return first < emogi_region->ngranules ? emogi_arena_start + first * EMOGI_EXTENT_BYTES : NULL;
+	return first < emogi_arena->ngranules ? emogi_arena_start + first * EMOGI_EXTENT_BYTES : NULL;
 }
 
 /*
@@ -376,7 +376,7 @@ emogi_extents_fill(EmogiOwner owner, void *start, uint64 count)
 		LWLockAcquire(emogi_shared->lock, LW_EXCLUSIVE);
 		emogi_extents_count_out(owner, count);
 		for (uint64 i = first; i < first + count; i++)
-			emogi_region->owner[i] = EMOGI_OWNER_LEAVING;
+			emogi_arena->owner[i] = EMOGI_OWNER_LEAVING;
 		LWLockRelease(emogi_shared->lock);
 		emogi_extents_release(first, count);
 		return false;
@@ -386,18 +386,18 @@ emogi_extents_fill(EmogiOwner owner, void *start, uint64 count)
 
 /* Return the pages of up to `count` warm extents to the kernel; return false if there are none. */
 bool
-emogi_extents_cool(uint64 count)
+emogi_extents_trim(uint64 count)
 {
 	uint64		first;
 	uint64		n = 0;
 
 	LWLockAcquire(emogi_shared->lock, LW_EXCLUSIVE);
-	first = find_run(EMOGI_OWNER_WARM, 0, emogi_region->ngranules, 1);
-	while (first + n < emogi_region->ngranules && n < count &&
-		   emogi_region->owner[first + n] == EMOGI_OWNER_WARM)
-		emogi_region->owner[first + n++] = EMOGI_OWNER_LEAVING;
-	emogi_region->warm -= n;
-	emogi_region->used += n;	/* until they are punched */
+	first = find_run(EMOGI_OWNER_WARM, 0, emogi_arena->ngranules, 1);
+	while (first + n < emogi_arena->ngranules && n < count &&
+		   emogi_arena->owner[first + n] == EMOGI_OWNER_WARM)
+		emogi_arena->owner[first + n++] = EMOGI_OWNER_LEAVING;
+	emogi_arena->warm -= n;
+	emogi_arena->used += n;	/* until they are punched */
 	LWLockRelease(emogi_shared->lock);
 	if (n > 0)
 		emogi_extents_release(first, n);

@@ -42,9 +42,9 @@ typedef struct EmogiArena
 	EmogiOwner	owner[FLEXIBLE_ARRAY_MEMBER];	/* [ngranules] */
 } EmogiArena;
 
-extern EmogiArena *emogi_region;
+extern EmogiArena *emogi_arena;
 extern char *emogi_arena_start;
-extern EmogiExtents *emogi_arena_units;	/* [ngranules], of SMALL extents; under EmogiShared.lock */
+extern EmogiExtents *emogi_extent_units;	/* [ngranules], of SMALL extents; under EmogiShared.lock */
 
 /* Get the number of extents needed for this many bytes. */
 static inline uint64
@@ -65,7 +65,7 @@ extern void emogi_extents_shmem_startup(bool found);
 extern void *emogi_extents_take(EmogiOwner owner, uint64 count, bool warm, EmogiLimit *limit);
 extern bool emogi_extents_fill(EmogiOwner owner, void *start, uint64 count);
 extern void emogi_extents_release(uint64 first, uint64 count);
-extern bool emogi_extents_cool(uint64 count);
+extern bool emogi_extents_trim(uint64 count);
 extern uint64 emogi_extents_free(void);
 
 /* Caller holds EmogiShared.lock. */

@@ -1,7 +1,7 @@
 /*
  * limits.c: limits per session and per role on calls, slots, and arena memory
  *
- * All users share EMOGI_NSLOTS slots, EMOGI_NHOLDINGS held results and one memory budget, and
+ * All users share EMOGI_NSLOTS slots, EMOGI_NHELD_RESULTS held results and one memory budget, and
  * anybody may call a function on the edges of a query. To keep one user from taking everything,
  * each slot and each held result has an account: its session and role, and the number of its
  * extents, which extents.c updates when extents are allocated, transferred and freed. Limits apply
@@ -36,7 +36,7 @@ static uint64 (*graph_bytes) (int graph);
 
 /* The settings; 0 = no limit; memory: -1 = DEFAULT_MEMORY_SHARE. */
 static int	session_calls = 64;
-static int	role_calls = EMOGI_NHOLDINGS / 2;
+static int	role_calls = EMOGI_NHELD_RESULTS / 2;
 static int	role_slots = EMOGI_NSLOTS / 4 * 3;
 static int	session_memory_mb = -1;
 static int	role_memory_mb = -1;
@@ -56,7 +56,7 @@ emogi_limits_define(void)
 							"Calls of all sessions of a role at once that have an engine's slot or "
 							"shared memory.",
 							"0 means no limit. Superusers have none.",
-							&role_calls, EMOGI_NHOLDINGS / 2, 0, EMOGI_NACCOUNTS,
+							&role_calls, EMOGI_NHELD_RESULTS / 2, 0, EMOGI_NACCOUNTS,
 							PGC_SUSET, 0, NULL, NULL, NULL);
 	DefineCustomIntVariable("emogi.role_slots",
 							"Calls of all sessions of a role that are in progress at once; further "
@@ -88,7 +88,7 @@ emogi_limits_define(void)
  * once, in the postmaster.
  */
 void
-emogi_limits_ask_size(uint64 (*bytes) (int graph))
+emogi_limits_set_size_callback(uint64 (*bytes) (int graph))
 {
 	graph_bytes = bytes;
 }

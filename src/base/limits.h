@@ -18,7 +18,7 @@ typedef enum EmogiLimit
 } EmogiLimit;
 
 extern void emogi_limits_define(void);
-extern void emogi_limits_ask_size(uint64 (*bytes) (int graph));
+extern void emogi_limits_set_size_callback(uint64 (*bytes) (int graph));
 extern void emogi_limits_open_account(int index, int pid, Oid userid, bool limited);
 extern void emogi_limits_close_account(int index);
 extern EmogiLimit emogi_limits_of_calls(int pid, Oid userid);

@@ -41,7 +41,7 @@ int			emogi_contraction_after = -1;
 bool		emogi_enable_index_walk = true;
 int			emogi_index_walk_min_size_kb = 8 * 1024;
 bool		emogi_notice_missing_source = false;
-int			emogi_course_entries = 256;
+int			emogi_runs_entries = 256;
 int			emogi_stat_entries = 5000;
 
 static const struct config_enum_entry engine_options[] = {
@@ -215,7 +215,7 @@ define_statistics(void)
 	DefineCustomIntVariable("emogi.run_entries",
 							"Number of calls that emogi_runs keeps, the last ones.",
 							NULL,
-							&emogi_course_entries, 256, 16, 100000,
+							&emogi_runs_entries, 256, 16, 100000,
 							PGC_POSTMASTER, 0, NULL, NULL, NULL);
 	DefineCustomIntVariable("emogi.stat_entries",
 							"Number of rows that emogi_stat_graphs keeps.",

@@ -57,7 +57,7 @@ extern bool emogi_enable_index_walk;	/* run small searches over table indexes if
 extern int	emogi_index_walk_min_size_kb;	/* minimum size of tables for index searches */
 extern bool emogi_notice_missing_source;	/* report a source vertex that the graph does not
 											 * contain */
-extern int	emogi_course_entries;		/* calls that emogi_runs keeps */
+extern int	emogi_runs_entries;		/* calls that emogi_runs keeps */
 extern int	emogi_stat_entries;		/* rows that emogi_stat_graphs keeps, at most
 									 * EMOGI_MOST_STAT_ENTRIES */
 

@@ -29,7 +29,7 @@ init_shared(void)
 	memset(emogi_shared, 0, sizeof *emogi_shared);
 	emogi_shared->lock = &locks[0].lock;
 	emogi_shared->cache_lock = &locks[1].lock;
-	emogi_shared->history_lock = &locks[2].lock;
+	emogi_shared->run_log_lock = &locks[2].lock;
 	emogi_shared->statistics_lock = &locks[3].lock;
 	ConditionVariableInit(&emogi_shared->slot_freed);
 	for (int i = 0; i < EMOGI_NSLOTS; i++)

@@ -36,7 +36,7 @@ typedef struct EmogiHeldResult
 	EmogiCaller caller;
 } EmogiHeldResult;
 
-#define EMOGI_NHOLDINGS		4096
+#define EMOGI_NHELD_RESULTS		4096
 
 #define EMOGI_NWAITERS		512 /* calls shown as waiting for a slot; more may wait */
 
@@ -55,7 +55,7 @@ typedef struct EmogiAccount
 	uint64		end;
 } EmogiAccount;
 
-#define EMOGI_NACCOUNTS		(EMOGI_NSLOTS + EMOGI_NHOLDINGS)
+#define EMOGI_NACCOUNTS		(EMOGI_NSLOTS + EMOGI_NHELD_RESULTS)
 
 /* One row of emogi_devices, written by the worker when it has opened its engines. */
 typedef struct EmogiDeviceEntry
@@ -70,9 +70,9 @@ typedef struct EmogiShared
 	LWLock	   *lock;			/* slots, worker_*, devices; also the arena's allocator */
 	/* recent_writers.c, cache.c; taken before `lock` if both are needed */
 	LWLock	   *cache_lock;
-	LWLock	   *history_lock;	/* run_log.c; taken last */
+	LWLock	   *run_log_lock;	/* run_log.c; taken last */
 	LWLock	   *statistics_lock;	/* call_statistics.c; taken last, never together with
-									 * history_lock */
+									 * run_log_lock */
 
 	/* written by the worker, under lock */
 	Latch	   *worker_latch;	/* NULL = no worker */
@@ -92,7 +92,7 @@ typedef struct EmogiShared
 	uint64		next_ticket;
 	double		vclock_ms;		/* highest vtime_ms that has been started */
 	EmogiSlot	slots[EMOGI_NSLOTS];
-	EmogiHeldResult holdings[EMOGI_NHOLDINGS]; /* under lock, like all that follows */
+	EmogiHeldResult holdings[EMOGI_NHELD_RESULTS]; /* under lock, like all that follows */
 	EmogiCaller waiters[EMOGI_NWAITERS];	/* calls without slot or held result that wait for a
 											 * slot; pid 0 = free */
 	int			accounts_end;	/* all accounts from here on are free */

@@ -56,7 +56,7 @@ typedef enum EmogiRequestKind
 	EMOGI_REQUEST_EXPAND,		/* the edges of a graph, into the slot's chunks */
 	EMOGI_REQUEST_PACK,			/* a COO of the slot's edges */
 	EMOGI_REQUEST_UNPACK,		/* the edges of a COO, into the slot's chunks */
-	EMOGI_REQUEST_SPLICE,		/* a graph from another graph and a delta of its edges */
+	EMOGI_REQUEST_MERGE,		/* a graph from another graph and a delta of its edges */
 	EMOGI_REQUEST_RUN,			/* from here on: a query on a graph */
 	EMOGI_REQUEST_MSBFS,		/* separate BFS from each of query.sources, on the CPU */
 	EMOGI_REQUEST_PATH,			/* one path between two vertices, on the CPU */
@@ -164,7 +164,7 @@ typedef struct EmogiSlot
 								 * read it once */
 	int			donor;			/* index of the base graph of its build; -1 = none */
 	int			live_state;		/* index of the change tracker that it holds; -1 = none */
-	int			awaited_state;	/* index of the change tracker that it waits for; -1 = none */
+	int			awaited_tracker;	/* index of the change tracker that it waits for; -1 = none */
 	/* index of the graph it waits for while another call builds it; -1 = none */
 	int			awaited_graph;
 	bool		waits_for_room; /* waits until evicted graphs have freed their memory */

@@ -14,7 +14,7 @@
 static uint64
 units_for(Size bytes)
 {
-	return Max((bytes + emogi_region->unit_bytes - 1) / emogi_region->unit_bytes, 1);
+	return Max((bytes + emogi_arena->unit_bytes - 1) / emogi_arena->unit_bytes, 1);
 }
 
 /* Mark units [first, first + count) of an extent as allocated or free. Caller holds lock. */
@@ -29,14 +29,14 @@ mark_units(EmogiExtents *units, uint64 first, uint64 count, bool taken)
 		else
 			units->taken[i / 64] &= ~(UINT64CONST(1) << i % 64);
 	units->ntaken += change;
-	emogi_region->ntaken += change;
+	emogi_arena->ntaken += change;
 }
 
 /* Find `count` contiguous free units; -1 if there are none. Caller holds lock. */
 static int
 find_units(const EmogiExtents *units, uint64 count)
 {
-	uint64		nunits = EMOGI_EXTENT_BYTES / emogi_region->unit_bytes;
+	uint64		nunits = EMOGI_EXTENT_BYTES / emogi_arena->unit_bytes;
 	uint64		run = 0;
 
 	if (nunits - units->ntaken < count)
@@ -59,20 +59,20 @@ allocate_units(uint64 count)
 {
 	uint64		nseen = 0;
 
-	for (uint64 n = 0; n < emogi_region->ngranules && nseen < emogi_region->nsmall; n++)
+	for (uint64 n = 0; n < emogi_arena->ngranules && nseen < emogi_arena->nsmall; n++)
 	{
-		uint64		i = (emogi_region->small_hint + n) % emogi_region->ngranules;
+		uint64		i = (emogi_arena->small_hint + n) % emogi_arena->ngranules;
 		int			first;
 
-		if (emogi_region->owner[i] != EMOGI_OWNER_SMALL)
+		if (emogi_arena->owner[i] != EMOGI_OWNER_SMALL)
 			continue;
 		nseen++;
-		first = find_units(&emogi_arena_units[i], count);
+		first = find_units(&emogi_extent_units[i], count);
 		if (first < 0)
 			continue;
-		mark_units(&emogi_arena_units[i], first, count, true);
-		emogi_region->small_hint = i;
-		return emogi_arena_start + i * EMOGI_EXTENT_BYTES + first * emogi_region->unit_bytes;
+		mark_units(&emogi_extent_units[i], first, count, true);
+		emogi_arena->small_hint = i;
+		return emogi_arena_start + i * EMOGI_EXTENT_BYTES + first * emogi_arena->unit_bytes;
 	}
 	return NULL;
 }
@@ -83,18 +83,18 @@ allocate_units(uint64 count)
 static void
 split_extent(uint64 extent, uint64 count)
 {
-	memset(&emogi_arena_units[extent], 0, sizeof(EmogiExtents));
-	mark_units(&emogi_arena_units[extent], 0, count, true);
-	emogi_region->owner[extent] = EMOGI_OWNER_SMALL;
-	emogi_region->nsmall++;
-	emogi_region->small_hint = extent;
+	memset(&emogi_extent_units[extent], 0, sizeof(EmogiExtents));
+	mark_units(&emogi_extent_units[extent], 0, count, true);
+	emogi_arena->owner[extent] = EMOGI_OWNER_SMALL;
+	emogi_arena->nsmall++;
+	emogi_arena->small_hint = extent;
 }
 
 /* Get the bytes that a small allocation occupies. */
 uint64
 emogi_small_allocations_bytes(Size bytes)
 {
-	return units_for(bytes) * emogi_region->unit_bytes;
+	return units_for(bytes) * emogi_arena->unit_bytes;
 }
 
 /*
@@ -135,17 +135,17 @@ emogi_small_allocations_free(void *start, Size bytes)
 {
 	uint64		extent = emogi_extents_of(start);
 	uint64		offset = (uint64) ((char *) start - emogi_arena_start) % EMOGI_EXTENT_BYTES;
-	EmogiExtents *units = &emogi_arena_units[extent];
+	EmogiExtents *units = &emogi_extent_units[extent];
 	bool		warm = true;
 
 	LWLockAcquire(emogi_shared->lock, LW_EXCLUSIVE);
-	mark_units(units, offset / emogi_region->unit_bytes, units_for(bytes), false);
+	mark_units(units, offset / emogi_arena->unit_bytes, units_for(bytes), false);
 	if (units->ntaken == 0)
 	{
-		emogi_region->nsmall--;
+		emogi_arena->nsmall--;
 		warm = emogi_extents_keep_warm(extent, 1);
 		if (!warm)
-			emogi_region->owner[extent] = EMOGI_OWNER_LEAVING;
+			emogi_arena->owner[extent] = EMOGI_OWNER_LEAVING;
 	}
 	LWLockRelease(emogi_shared->lock);
 	if (!warm)
@@ -167,7 +167,7 @@ emogi_small_allocations_pack(void *start, Size bytes)
 	place = allocate_units(count);
 	if (place == NULL)
 	{
-		emogi_extents_count_out(emogi_region->owner[emogi_extents_of(start)], 1);
+		emogi_extents_count_out(emogi_arena->owner[emogi_extents_of(start)], 1);
 		split_extent(emogi_extents_of(start), count);
 	}
 	LWLockRelease(emogi_shared->lock);

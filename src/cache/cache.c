@@ -168,7 +168,7 @@ emogi_cache_touch(EmogiCached *cached)
 void
 emogi_cache_doom(EmogiCached *cached)
 {
-	emogi_cache_let_go(cached);
+	emogi_cache_unkeep(cached);
 	emogi_cache_count_out(cached);
 	cached->state = EMOGI_GRAPH_DOOMED;
 	dlist_delete(&cached->order);
@@ -189,7 +189,7 @@ emogi_cache_take_over(int index, EmogiGraph *built, int dictionary)
 	if (packed)
 	{
 		bytes = emogi_small_allocations_bytes(built->memory_bytes);
-		emogi_graph_move(built, emogi_small_allocations_pack((void *) built->memory, built->memory_bytes));
+		emogi_graph_relocate(built, emogi_small_allocations_pack((void *) built->memory, built->memory_bytes));
 	}
 	else if (built->memory != NULL)
 		bytes = emogi_arena_give((void *) built->memory, built->memory_bytes, EMOGI_OWNER_GRAPH(index));
@@ -470,8 +470,8 @@ graph_bytes(int index)
 void
 emogi_cache_init(void)
 {
-	emogi_limits_ask_size(graph_bytes);
-	emogi_arena_ask_kept(emogi_cache_kept_bytes);
+	emogi_limits_set_size_callback(graph_bytes);
+	emogi_arena_set_kept_callback(emogi_cache_kept_bytes);
 }
 
 /* ---- the worker's side ---- */

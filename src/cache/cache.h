@@ -105,7 +105,7 @@ extern uint64 emogi_dictionaries_all_bytes(void);
 /* Graphs that can be cached: one for each MiB of emogi.max_memory, but at least so many, and at most EMOGI_MAX_GRAPHS. */
 #define EMOGI_MIN_GRAPHS	1024
 
-#define EMOGI_MAX_LEAVES	16384	/* tables behind one cached Graph */
+#define EMOGI_MAX_BASE_TABLES	16384	/* tables behind one cached Graph */
 
 /* What fits into an entry itself; more leaves or running transactions are kept in the Region. */
 #define EMOGI_FEW_LEAVES	4
@@ -350,7 +350,7 @@ extern bool emogi_cache_labels_drop(void);
 /* ---- cache_keep.c: Graphs that are not evicted to make room; caller holds cache_lock, but for emogi_cache_kept_bytes ---- */
 
 extern bool emogi_cache_keep(EmogiCached *cached, EmogiKept *together);
-extern void emogi_cache_let_go(EmogiCached *cached);
+extern void emogi_cache_unkeep(EmogiCached *cached);
 extern uint64 emogi_cache_kept_bytes(void);
 
 /* ---- cache_share.c: what the Graphs that a role has built have together; caller holds cache_lock ---- */
@@ -364,11 +364,11 @@ extern bool emogi_cache_is_beyond_share(Oid role, uint64 more_bytes);
 extern Size emogi_walk_cost_shmem_size(void);
 extern void emogi_walk_cost_shmem_startup(bool found);
 extern Oid	emogi_walk_cost_of_query(const uint8 *fingerprint);
-extern void emogi_walk_cost_pay(Oid relid, uint64 cost);
-extern uint64 emogi_walk_cost_paid(Oid relid);
-extern void emogi_walk_cost_clear(Oid relid);
+extern void emogi_walk_cost_add(Oid relid, uint64 cost);
+extern uint64 emogi_walk_cost_sum(Oid relid);
+extern void emogi_walk_cost_reset(Oid relid);
 extern void emogi_walk_cost_note_end(Oid relid, uint64 hits);
-extern uint64 emogi_walk_cost_times(Oid relid);
+extern uint64 emogi_walk_cost_price_factor(Oid relid);
 
 /* ---- asked_queries.c: which queries were asked for lately ---- */
 

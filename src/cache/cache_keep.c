@@ -52,7 +52,7 @@ emogi_cache_keep(EmogiCached *cached, EmogiKept *together)
 
 /* Stop keeping a graph, so that it can be evicted like any other. */
 void
-emogi_cache_let_go(EmogiCached *cached)
+emogi_cache_unkeep(EmogiCached *cached)
 {
 	EmogiKept  *kept = &emogi_cache_shared->kept;
 	EmogiKept	less = measure(cached);

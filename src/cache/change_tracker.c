@@ -122,7 +122,7 @@ emogi_change_tracker_keep(EmogiChangeTracker *state, EmogiTrackedBlock *block, v
 		taken = emogi_small_allocations_bytes(bytes);
 	}
 	else
-		taken = emogi_arena_give(start, bytes, EMOGI_OWNER_LIVE(index_of(state)));
+		taken = emogi_arena_give(start, bytes, EMOGI_OWNER_TRACKER(index_of(state)));
 	emogi_cache_lock();
 	state->bytes += taken;
 	emogi_cache_unlock();
@@ -322,7 +322,7 @@ try_to_hold(EmogiSlot *slot, const EmogiGraphKey *key, bool make, bool *wait)
 	if (state == NULL && make)
 		state = make_state(key);
 	*wait = state != NULL && state->holder >= 0;
-	slot->awaited_state = *wait ? index_of(state) : -1;
+	slot->awaited_tracker = *wait ? index_of(state) : -1;
 	if (state == NULL || *wait)
 		return NULL;
 	state->holder = (int) (slot - emogi_shared->slots);
@@ -444,7 +444,7 @@ emogi_change_tracker_is_there(uint64 id)
 
 /* Let go of the state that a slot holds, if it does. One that is not finished, broken or doomed goes. Raises nothing. */
 void
-emogi_change_tracker_let_go(EmogiSlot *slot)
+emogi_change_tracker_release(EmogiSlot *slot)
 {
 	EmogiChangeTracker *state;
 	bool		goes;

@@ -126,7 +126,7 @@ extern EmogiChangeTracker *emogi_change_tracker_hold(EmogiSlot *slot, const Emog
 extern bool emogi_change_tracker_exists(const EmogiGraphKey *key);
 extern void emogi_change_tracker_note_spliced(uint64 id);
 extern bool emogi_change_tracker_is_held(const EmogiGraphKey *key);
-extern void emogi_change_tracker_let_go(EmogiSlot *slot);
+extern void emogi_change_tracker_release(EmogiSlot *slot);
 extern List *emogi_change_tracker_relations(Oid database);
 extern uint64 emogi_change_tracker_bytes(uint64 id);
 extern bool emogi_change_tracker_is_there(uint64 id);

@@ -140,7 +140,7 @@ emogi_dictionaries_give_room(int index)
 	entry->room = room;
 	entry->room_bytes = bytes;
 	emogi_cache_unlock();
-	emogi_dictionary_give_room(entry->dictionary, room, bytes);
+	emogi_dictionary_set_room(entry->dictionary, room, bytes);
 	return true;
 }
 

@@ -134,7 +134,7 @@ enter_suspects(void)
 		if (table != NULL)
 			enter_writer(table);
 	}
-	emogi_tables_let_go_idle();
+	emogi_tables_free_idle();
 	LWLockRelease(emogi_shared->cache_lock);
 }
 

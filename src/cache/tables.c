@@ -155,7 +155,7 @@ free_idle(dlist_head *list, int max_ms)
 
 /* Free the entries that have been idle for too long. Caller holds cache_lock exclusively. */
 void
-emogi_tables_let_go_idle(void)
+emogi_tables_free_idle(void)
 {
 	free_idle(&emogi_tables->idle, EMOGI_IDLE_MS);
 	free_idle(&emogi_tables->told, EMOGI_STAMPED_IDLE_MS);
@@ -258,7 +258,7 @@ emogi_tables_release(int table)
 	dlist_push_tail(entry->told ? &emogi_tables->told : &emogi_tables->idle, &entry->rest);
 	if ((entry->published && !entry->told) || entry->unwanted)
 		free_entry(entry);
-	emogi_tables_let_go_idle();
+	emogi_tables_free_idle();
 }
 
 /* Stop tracking a table when no graph needs it. */

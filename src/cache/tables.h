@@ -59,7 +59,7 @@ extern EmogiTables *emogi_tables;
 /* Caller holds cache_lock: exclusively, or in any mode for find. */
 extern EmogiTable *emogi_tables_find(Oid database, Oid relid);
 extern EmogiTable *emogi_tables_add(Oid relid);
-extern void emogi_tables_let_go_idle(void);
+extern void emogi_tables_free_idle(void);
 
 /* May a table of this database be tracked? Needs no lock. */
 extern bool emogi_tables_may_have(Oid relid);

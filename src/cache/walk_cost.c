@@ -71,21 +71,21 @@ emogi_walk_cost_of_query(const uint8 *fingerprint)
 
 /* Note what a walk has cost. */
 void
-emogi_walk_cost_pay(Oid relid, uint64 cost)
+emogi_walk_cost_add(Oid relid, uint64 cost)
 {
 	pg_atomic_fetch_add_u64(&rent_of(relid)->paid, cost);
 }
 
 /* Get what walks have cost. */
 uint64
-emogi_walk_cost_paid(Oid relid)
+emogi_walk_cost_sum(Oid relid)
 {
 	return pg_atomic_read_u64(&rent_of(relid)->paid);
 }
 
 /* Forget what walks have cost. */
 void
-emogi_walk_cost_clear(Oid relid)
+emogi_walk_cost_reset(Oid relid)
 {
 	pg_atomic_write_u64(&rent_of(relid)->paid, 0);
 }
@@ -102,7 +102,7 @@ emogi_walk_cost_note_end(Oid relid, uint64 hits)
 
 /* Get how many times over a build is to be paid for. */
 uint64
-emogi_walk_cost_times(Oid relid)
+emogi_walk_cost_price_factor(Oid relid)
 {
 	return UINT64CONST(1) << pg_atomic_read_u32(&rent_of(relid)->doublings);
 }

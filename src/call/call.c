@@ -90,7 +90,7 @@ record_call(EmogiCall *call, bool failed)
 	run->csr_ms = call->phase_ms[EMOGI_PHASE_CSR];
 	run->rows_ms = call->phase_ms[EMOGI_PHASE_ROWS];
 	run->refresh_ms = call->phase_ms[EMOGI_PHASE_REFRESH];
-	run->splice_ms = call->phase_ms[EMOGI_PHASE_SPLICE];
+	run->splice_ms = call->phase_ms[EMOGI_PHASE_MERGE];
 	run->total_ms = 0;
 	for (int i = 0; i < (int) lengthof(call->phase_ms); i++)
 		run->total_ms += call->phase_ms[i];
@@ -400,7 +400,7 @@ report_no_holding(void)
 {
 	ereport(ERROR,
 			(errcode(ERRCODE_INSUFFICIENT_RESOURCES),
-			 errmsg("more than %d results of emogi's functions are being read", EMOGI_NHOLDINGS),
+			 errmsg("more than %d results of emogi's functions are being read", EMOGI_NHELD_RESULTS),
 			 errhint("Close cursors over emogi's functions.")));
 }
 
@@ -468,7 +468,7 @@ make_room(bool at_limit, uint64 bytes)
 void
 emogi_call_init(void)
 {
-	emogi_arena_ask_for_room(make_room);
+	emogi_arena_set_room_callback(make_room);
 	previous_executor_run_hook = ExecutorRun_hook;
 	ExecutorRun_hook = run_executor;
 }

@@ -16,7 +16,7 @@
 static EmogiHeldResult *
 find_free(void)
 {
-	for (int i = 0; i < EMOGI_NHOLDINGS; i++)
+	for (int i = 0; i < EMOGI_NHELD_RESULTS; i++)
 		if (emogi_shared->holdings[i].nusers == 0)
 			return &emogi_shared->holdings[i];
 	return NULL;
@@ -63,7 +63,7 @@ emogi_held_results_take(EmogiSlot *slot)
 	if (held == NULL)
 		return -1;
 	index = (int) (held - emogi_shared->holdings);
-	emogi_arena_give_all(EMOGI_OWNER(slot - emogi_shared->slots), EMOGI_OWNER_HOLDING(index));
+	emogi_arena_give_all(EMOGI_OWNER(slot - emogi_shared->slots), EMOGI_OWNER_HELD(index));
 	return index;
 }
 
@@ -76,7 +76,7 @@ emogi_held_results_return(int index, EmogiSlot *slot)
 {
 	EmogiHeldResult *held = &emogi_shared->holdings[index];
 
-	emogi_arena_give_all(EMOGI_OWNER_HOLDING(index), EMOGI_OWNER(slot - emogi_shared->slots));
+	emogi_arena_give_all(EMOGI_OWNER_HELD(index), EMOGI_OWNER(slot - emogi_shared->slots));
 	LWLockAcquire(emogi_shared->lock, LW_EXCLUSIVE);
 	slot->graph = held->graph;
 	slot->dictionary = held->dictionary;
@@ -120,7 +120,7 @@ emogi_held_results_leave(int index)
 		return;
 
 	emogi_dictionaries_release(held->dictionary);
-	emogi_arena_free_owner(EMOGI_OWNER_HOLDING(index));
+	emogi_arena_free_owner(EMOGI_OWNER_HELD(index));
 	if (held->graph >= 0)
 		emogi_cache_unpin(held->graph);
 	LWLockAcquire(emogi_shared->lock, LW_EXCLUSIVE);

@@ -17,10 +17,10 @@
 
 typedef struct EmogiRunLog
 {
-	/* under EmogiShared.history_lock */
+	/* under EmogiShared.run_log_lock */
 	uint64		first_id;		/* the oldest run in the log */
 	uint64		next_id;
-	/* run id is at [id % emogi_course_entries] */
+	/* run id is at [id % emogi_runs_entries] */
 	EmogiCallRecord entries[FLEXIBLE_ARRAY_MEMBER];
 } EmogiRunLog;
 
@@ -30,7 +30,7 @@ Size
 emogi_run_log_shmem_size(void)
 {
 	return add_size(offsetof(EmogiRunLog, entries),
-					mul_size(emogi_course_entries, sizeof(EmogiCallRecord)));
+					mul_size(emogi_runs_entries, sizeof(EmogiCallRecord)));
 }
 
 /*
@@ -89,17 +89,17 @@ emogi_run_log_record(const EmogiCallRecord *run)
 {
 	EmogiCallRecord *entry;
 
-	LWLockAcquire(emogi_shared->history_lock, LW_EXCLUSIVE);
-	entry = &run_log->entries[run_log->next_id % emogi_course_entries];
+	LWLockAcquire(emogi_shared->run_log_lock, LW_EXCLUSIVE);
+	entry = &run_log->entries[run_log->next_id % emogi_runs_entries];
 	*entry = *run;
 	entry->id = run_log->next_id++;
-	if (run_log->next_id - run_log->first_id > (uint64) emogi_course_entries)
+	if (run_log->next_id - run_log->first_id > (uint64) emogi_runs_entries)
 		run_log->first_id++;
-	LWLockRelease(emogi_shared->history_lock);
+	LWLockRelease(emogi_shared->run_log_lock);
 }
 
 /*
- * Copy all runs into entries[emogi_course_entries], oldest first; return their number. Runs that
+ * Copy all runs into entries[emogi_runs_entries], oldest first; return their number. Runs that
  * are overwritten meanwhile are skipped.
  */
 int
@@ -111,13 +111,13 @@ emogi_run_log_copy(EmogiCallRecord *entries)
 
 	while (more)
 	{
-		LWLockAcquire(emogi_shared->history_lock, LW_SHARED);
+		LWLockAcquire(emogi_shared->run_log_lock, LW_SHARED);
 		id = Max(id, run_log->first_id);
 		for (int i = 0; i < EMOGI_COPIED_RUNS && id < run_log->next_id &&
-			 count < emogi_course_entries; i++, id++)
-			entries[count++] = run_log->entries[id % emogi_course_entries];
-		more = id < run_log->next_id && count < emogi_course_entries;
-		LWLockRelease(emogi_shared->history_lock);
+			 count < emogi_runs_entries; i++, id++)
+			entries[count++] = run_log->entries[id % emogi_runs_entries];
+		more = id < run_log->next_id && count < emogi_runs_entries;
+		LWLockRelease(emogi_shared->run_log_lock);
 	}
 	return count;
 }
@@ -126,7 +126,7 @@ emogi_run_log_copy(EmogiCallRecord *entries)
 void
 emogi_run_log_clear(void)
 {
-	LWLockAcquire(emogi_shared->history_lock, LW_EXCLUSIVE);
+	LWLockAcquire(emogi_shared->run_log_lock, LW_EXCLUSIVE);
 	run_log->first_id = run_log->next_id;
-	LWLockRelease(emogi_shared->history_lock);
+	LWLockRelease(emogi_shared->run_log_lock);
 }

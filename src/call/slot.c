@@ -36,7 +36,7 @@ emogi_slot_take(EmogiCall *call)
 			slot->key_table = NULL;
 			slot->all_codes = false;
 			slot->dictionary = slot->old_dictionary = -1;
-			slot->graph = slot->donor = slot->live_state = slot->awaited_state =
+			slot->graph = slot->donor = slot->live_state = slot->awaited_tracker =
 				slot->awaited_graph = -1;
 			slot->waits_for_room = false;
 			slot->caller = *caller;
@@ -62,7 +62,7 @@ emogi_slot_free(EmogiSlot *slot)
 	emogi_arena_free_owner(EMOGI_OWNER_EDGES(index));
 	emogi_arena_free_owner(EMOGI_OWNER_KEYS(index));
 	emogi_arena_free_owner(EMOGI_OWNER(index));
-	emogi_change_tracker_let_go(slot);
+	emogi_change_tracker_release(slot);
 	if (slot->donor >= 0)
 		emogi_cache_unpin(slot->donor);
 	if (slot->graph >= 0)

@@ -38,7 +38,7 @@ typedef struct EmogiOwnLeaf
 } EmogiOwnLeaf;
 
 /* A patch that has the first changes. */
-typedef struct EmogiOwnPatch
+typedef struct EmogiOwnOverlay
 {
 	uint64		graph;			/* id of its Graph; 0 = there is none */
 	const uint32 *targets;		/* of the Graph's forward lists, as a search sees it */
@@ -48,8 +48,8 @@ typedef struct EmogiOwnPatch
 	bool		broken;
 	const EmogiCall *user;		/* the last one */
 	MemoryContext context;
-	EmogiGrowingPatch growing;
-} EmogiOwnPatch;
+	EmogiGrowingOverlay growing;
+} EmogiOwnOverlay;
 
 struct EmogiOwnChanges
 {
@@ -69,7 +69,7 @@ struct EmogiOwnChanges
 	EmogiMisfitCounts misfits;	/* of all weights that the snapshot sees */
 	uint64		nedges;			/* ... edges */
 	uint64		nskipped;		/* ... rows with a NULL end */
-	EmogiOwnPatch	patches[EMOGI_OWN_PATCHES];
+	EmogiOwnOverlay	patches[EMOGI_OWN_PATCHES];
 };
 
 #endif							/* EMOGI_OWN_CHANGES_H */

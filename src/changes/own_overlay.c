@@ -24,21 +24,21 @@ resize(void *context, void *memory, size_t bytes)
 
 /* Is a patch one to a Graph as a search sees it? */
 static bool
-is_of(const EmogiOwnPatch *patch, uint64 graph, const EmogiGraph *shown, EmogiDirection direction)
+is_of(const EmogiOwnOverlay *patch, uint64 graph, const EmogiGraph *shown, EmogiDirection direction)
 {
 	return patch->graph == graph && patch->targets == shown->forward.targets && patch->weight_type == shown->weight_type &&
 		patch->direction == direction && !patch->broken;
 }
 
 /* Find the patch to a Graph, or a place for it that no other call searches in; NULL without one. */
-static EmogiOwnPatch *
+static EmogiOwnOverlay *
 find_patch(EmogiOwnChanges *own, const EmogiCall *call, uint64 graph, const EmogiGraph *shown, EmogiDirection direction)
 {
-	EmogiOwnPatch   *place = NULL;
+	EmogiOwnOverlay   *place = NULL;
 
 	for (int i = 0; i < EMOGI_OWN_PATCHES; i++)
 	{
-		EmogiOwnPatch   *patch = &own->patches[i];
+		EmogiOwnOverlay   *patch = &own->patches[i];
 
 		if (patch->user != NULL && patch->user != call && emogi_call_is_active(patch->user))
 			continue;
@@ -52,7 +52,7 @@ find_patch(EmogiOwnChanges *own, const EmogiCall *call, uint64 graph, const Emog
 
 /* Add changes to a patch; false when that cannot be. May be canceled. */
 static bool
-grow(EmogiGrowingPatch *growing, const EmogiEdgeChange *changes, uint64 nchanges)
+grow(EmogiGrowingOverlay *growing, const EmogiEdgeChange *changes, uint64 nchanges)
 {
 	for (uint64 i = 0; i < nchanges; i += CHANGES_PER_CHECK)
 	{
@@ -71,7 +71,7 @@ EmogiOverlay *
 emogi_own_overlay(EmogiOwnChanges *own, const EmogiCall *call, uint64 graph, const EmogiGraph *shown, EmogiDirection direction,
 				const EmogiEdgeChange *logged, uint64 nlogged)
 {
-	EmogiOwnPatch   *patch = find_patch(own, call, graph, shown, direction);
+	EmogiOwnOverlay   *patch = find_patch(own, call, graph, shown, direction);
 	bool		grown = true;
 
 	if (patch == NULL)
@@ -80,7 +80,7 @@ emogi_own_overlay(EmogiOwnChanges *own, const EmogiCall *call, uint64 graph, con
 	{
 		if (patch->context != NULL)
 			MemoryContextDelete(patch->context);
-		*patch = (EmogiOwnPatch) {.context = AllocSetContextCreate(own->context, "emogi patch", ALLOCSET_DEFAULT_SIZES)};
+		*patch = (EmogiOwnOverlay) {.context = AllocSetContextCreate(own->context, "emogi patch", ALLOCSET_DEFAULT_SIZES)};
 		patch->broken = true;
 		patch->graph = graph;
 		patch->targets = shown->forward.targets;

@@ -103,7 +103,7 @@ number_keys(EmogiSink *sink, int64 *ends)
 	{
 		case EMOGI_KEYS_PUT:
 			break;
-		case EMOGI_KEYS_CROWDED:
+		case EMOGI_KEYS_COLLISIONS:
 			return false;		/* everything is read again */
 		case EMOGI_KEYS_TOO_MANY:
 			ereport(ERROR,
@@ -230,7 +230,7 @@ emogi_sink_put_keys(EmogiSink *sink, Datum src, Datum dst, double weight)
 bool
 emogi_sink_lacks_end(EmogiSink *sink, Datum src, Datum dst)
 {
-	return emogi_key_coder_lacks(&sink->coder, src) || emogi_key_coder_lacks(&sink->coder, dst);
+	return emogi_key_coder_has_null(&sink->coder, src) || emogi_key_coder_has_null(&sink->coder, dst);
 }
 
 /* Raise 22004 for an edge without a weight, whose ends are not integers. */
@@ -269,7 +269,7 @@ open_aggregate(EmogiSink *sink, FunctionCallInfo fcinfo, bool rows, bool vertice
 static bool
 is_vertex(EmogiSink *sink, FunctionCallInfo fcinfo, int n)
 {
-	return !PG_ARGISNULL(n) && !emogi_key_coder_lacks(&sink->coder, PG_GETARG_DATUM(n));
+	return !PG_ARGISNULL(n) && !emogi_key_coder_has_null(&sink->coder, PG_GETARG_DATUM(n));
 }
 
 /*

@@ -321,7 +321,7 @@ read_argument(FunctionCallInfo fcinfo, int n, const EmogiParameter *parameter, E
 		case EMOGI_START:
 			task->start = start_argument(fcinfo, n);
 			break;
-		case EMOGI_LEAP:
+		case EMOGI_TELEPORT:
 			task->start = PG_ARGISNULL(n) ? NULL : start_argument(fcinfo, n);
 			break;
 		case EMOGI_COMMUNITIES:

@@ -29,18 +29,18 @@ serve_interrupts(void)
  * Compare a graph with the correct one; if they differ, return false and describe the difference.
  */
 static bool
-compare(const EmogiAcquired *obtained, const EmogiAcquired *rebuilt, char *difference, Size bytes)
+compare(const EmogiAcquired *acquired, const EmogiAcquired *rebuilt, char *difference, Size bytes)
 {
-	if (!emogi_graph_compare(&obtained->graph, &rebuilt->graph, serve_interrupts, difference,
+	if (!emogi_graph_compare(&acquired->graph, &rebuilt->graph, serve_interrupts, difference,
 							 bytes))
 		return false;
-	if (obtained->nskipped != rebuilt->nskipped)
+	if (acquired->nskipped != rebuilt->nskipped)
 		snprintf(difference, bytes, "rows with a NULL end: " UINT64_FORMAT ", not " UINT64_FORMAT,
-				 obtained->nskipped,
+				 acquired->nskipped,
 				 rebuilt->nskipped);
-	else if (obtained->weight_misfits != rebuilt->weight_misfits)
+	else if (acquired->weight_misfits != rebuilt->weight_misfits)
 		snprintf(difference, bytes, "what is known of the weights: %x, not %x",
-				 obtained->weight_misfits, rebuilt->weight_misfits);
+				 acquired->weight_misfits, rebuilt->weight_misfits);
 	return difference[0] == '\0';
 }
 
@@ -49,19 +49,19 @@ compare(const EmogiAcquired *obtained, const EmogiAcquired *rebuilt, char *diffe
  * one. Each key that the first one lacks gets a unique number that is not a code.
  */
 static void
-share_codes(EmogiCall *call, const EmogiGraph *obtained, EmogiGraph *rebuilt)
+share_codes(EmogiCall *call, const EmogiGraph *acquired, EmogiGraph *rebuilt)
 {
 	int64	   *ids;
 
-	if (rebuilt->dictionary == NULL || obtained->dictionary == NULL ||
-		rebuilt->dictionary == obtained->dictionary)
+	if (rebuilt->dictionary == NULL || acquired->dictionary == NULL ||
+		rebuilt->dictionary == acquired->dictionary)
 		return;
 	ids = emogi_call_alloc_any(call, rebuilt->nvertices * sizeof *ids);
 	for (uint64 v = 0; v < rebuilt->nvertices; v++)
 	{
 		if (v % 65536 == 0)
 			CHECK_FOR_INTERRUPTS();
-		ids[v] = emogi_dictionary_find(obtained->dictionary,
+		ids[v] = emogi_dictionary_find(acquired->dictionary,
 									   emogi_dictionary_key(rebuilt->dictionary, rebuilt->ids[v]));
 		if (ids[v] == EMOGI_NO_CODE)
 			ids[v] = PG_INT64_MAX - (int64) v;
@@ -82,11 +82,11 @@ apply_patch(EmogiCall *call, EmogiDirection direction, EmogiAcquiredTwice *twice
 {
 	EmogiGraph	applied;
 
-	(void) emogi_overlay_apply(&twice->obtained.graph, twice->patch, direction,
+	(void) emogi_overlay_apply(&twice->acquired.graph, twice->patch, direction,
 							   twice->rebuilt.graph.weight_type, allocate, call,
 							 serve_interrupts, &applied);
-	applied.dictionary = twice->obtained.graph.dictionary;
-	twice->obtained.graph = applied;
+	applied.dictionary = twice->acquired.graph.dictionary;
+	twice->acquired.graph = applied;
 }
 
 /* Report a difference as a WARNING. Not for queries, which may return different rows each time. */
@@ -155,10 +155,10 @@ emogi_check(PG_FUNCTION_ARGS)
 	emogi_call_phase(call, EMOGI_PHASE_RUN);
 	if (twice.patch != NULL)
 		apply_patch(call, wanted.direction, &twice);
-	share_codes(call, &twice.obtained.graph, &twice.rebuilt.graph);
-	if (!compare(&twice.obtained, &twice.rebuilt, difference, sizeof difference))
+	share_codes(call, &twice.acquired.graph, &twice.rebuilt.graph);
+	if (!compare(&twice.acquired, &twice.rebuilt, difference, sizeof difference))
 		warn(&twice, graph.text, difference);
-	row = make_row(desc, call, &twice.obtained.graph, difference);
+	row = make_row(desc, call, &twice.acquired.graph, difference);
 	emogi_call_end(call);
 	PG_RETURN_DATUM(row);
 }

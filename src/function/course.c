@@ -196,7 +196,7 @@ open_call(Oid function, EmogiTask *task, EmogiOverlay **patch, EmogiGraph *graph
 			emogi_vertices_read(task, function, &source.key);
 		return NULL;
 	}
-	if (walk != NULL && emogi_index_search_call_may_serve(task) && (source.is_query || emogi_index_search_may_lead(&source)))
+	if (walk != NULL && emogi_index_search_call_may_serve(task) && (source.is_query || emogi_index_search_supports(&source)))
 	{
 		*walk = emogi_index_search_call_walk(task, function);
 		call = open_afoot(function, task, &source, &lookup, patch, graph, walk);

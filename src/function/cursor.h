@@ -122,7 +122,7 @@ extern const EmogiRowKind emogi_weighted_edge_rows;
 extern const EmogiRowKind emogi_edge_rows;
 extern const EmogiRowKind emogi_block_rows;
 extern const EmogiRowKind emogi_similarity_rows;
-extern const EmogiRowKind emogi_index_search_rows;
+extern const EmogiRowKind emogi_walk_rows;
 extern const EmogiRowKind emogi_distance_rows;
 extern const EmogiRowKind emogi_bfs_tree_rows;
 extern const EmogiRowKind emogi_shortest_path_tree_rows;
@@ -139,7 +139,7 @@ extern void emogi_search_trees_name(const EmogiTask *task, const EmogiGraph *gra
  */
 extern const EmogiAlgorithmRow emogi_path_function;
 
-/* Get a column of the current row, valid as long as emogi_form_give says. */
+/* Get a column of the current row, valid as long as emogi_form_output says. */
 static inline Datum
 emogi_cursor_datum(const EmogiRowCursor *cursor, int place, bool *isnull)
 {
@@ -165,7 +165,7 @@ emogi_cursor_datum(const EmogiRowCursor *cursor, int place, bool *isnull)
 		return (Datum) 0;
 	if (likely(cursor->form->kind == EMOGI_FORM_INTEGER))
 		return Int64GetDatum(cursor->graph->ids[cell.number]);
-	return emogi_form_give(cursor->form, cursor->graph, cursor->graph->ids[cell.number]);
+	return emogi_form_output(cursor->form, cursor->graph, cursor->graph->ids[cell.number]);
 }
 
 #endif							/* EMOGI_CURSOR_H */

@@ -63,7 +63,7 @@ typedef struct Rows
 	bool		is_named;		/* the caller named the column of names */
 	EmogiKeyType key;
 	/* [nchoices]; if there are none, all rows are read */
-	Choice		choices[EMOGI_KEY_MOST_PARTS];
+	Choice		choices[EMOGI_KEY_MAX_PARTS];
 	int			nchoices;
 	double		count;			/* of rows, estimated; -1 = unknown */
 	bool		by_hash;		/* all rows are scanned and hashed against the steps; otherwise an
@@ -171,7 +171,7 @@ choose(Rows *rows, Oid type, const char *query, int n)
 	else if (getBaseType(type) != RECORDOID)
 		choose_by_fields(rows, getBaseType(type));
 	else if (EMOGI_HAS_FIELDS_OF_ROWS && query != NULL)
-		analysed = emogi_query_analyse(query);
+		analysed = emogi_query_analyze(query);
 	if (analysed == NULL || analysed->setOperations != NULL)
 		return;
 	target = get_tle_by_resno(analysed->targetList, n);
@@ -521,7 +521,7 @@ check_all_found(uint64 nfound, uint64 count)
 static EmogiReading
 open_query(const Rows *rows, const EmogiEdgeMatch *wanted)
 {
-	Oid			types[EMOGI_KEY_MOST_PARTS];
+	Oid			types[EMOGI_KEY_MAX_PARTS];
 	EmogiReading reading;
 	const int	level = begin_settings(rows);
 
@@ -572,7 +572,7 @@ static void
 run_query(Rows *rows, const EmogiEdgeMatch *wanted, MemoryContext context)
 {
 	const EmogiReading reading = choose_query(rows, wanted);
-	Datum		values[EMOGI_KEY_MOST_PARTS];
+	Datum		values[EMOGI_KEY_MAX_PARTS];
 	uint64		nends;
 	const int64 *ends = emogi_edge_match_ends(wanted, &nends);
 

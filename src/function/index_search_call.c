@@ -8,7 +8,7 @@
 #include "base/papers_settings.h"
 
 /*
- * May a task be carried out without a Graph, if it reaches little, and the keys of its Source allow it (emogi_index_search_may_lead)? What asks for
+ * May a task be carried out without a Graph, if it reaches little, and the keys of its Source allow it (emogi_index_search_supports)? What asks for
  * a GPU, or for kernels of the papers, may not.
  */
 bool
@@ -28,7 +28,7 @@ find_targets(const EmogiTask *task, EmogiIndexSearch *walk)
 	Datum	   *targets = palloc_extended(Max(task->wanted.count, 1) * sizeof *targets, MCXT_ALLOC_HUGE);
 
 	for (uint64 i = 0; i < task->wanted.count; i++)
-		if (emogi_form_seek_key(task->form, task->wanted.datums[i], &targets[walk->ntargets]) &&
+		if (emogi_form_lookup_key(task->form, task->wanted.datums[i], &targets[walk->ntargets]) &&
 			emogi_form_has(task->form, targets[walk->ntargets]))
 			walk->ntargets++;
 	walk->targeted = true;
@@ -57,7 +57,7 @@ describe(EmogiIndexSearch *walk, const EmogiKeyType *key)
 	for (uint64 i = 0; i < walk->nsources; i++)
 		if (!emogi_form_has(task->form, walk->sources[i]))
 			return false;
-	if (task->has_targets && emogi_form_seeks(&task->form->coder.key, task->form->type))
+	if (task->has_targets && emogi_form_can_lookup(&task->form->coder.key, task->form->type))
 		find_targets(task, walk);
 	return walk->max_depth >= 0 || walk->targeted;
 }

@@ -26,7 +26,7 @@ emogi_kinds_find(const EmogiAlgorithmRow *function)
 		return &emogi_distance_rows;
 	if ((function->traits & EMOGI_IS_LIST) != 0)
 		return function->algorithm == EMOGI_SIMILARITY ? &emogi_similarity_rows :
-			&emogi_index_search_rows;
+			&emogi_walk_rows;
 	return NULL;
 }
 

@@ -234,7 +234,7 @@ run_degrees(EmogiCall *call, const EmogiTask *task, const EmogiOverlay *patch, E
 	if (patch != NULL && graph->weight_type != EMOGI_WEIGHT_NONE)
 		return false;
 	query.sources = find_numbers(graph, patch, task->targets, task->ntargets, &query.nsources);
-	if (emogi_local_search(graph, patch, &query, MIN_EDGES, &answer) != EMOGI_NEAR_ANSWERED)
+	if (emogi_local_search(graph, patch, &query, MIN_EDGES, &answer) != EMOGI_LOCAL_ANSWERED)
 		return false;
 	nentries = set_degrees(patch, &answer, graph, result);
 	emogi_local_search_note_run(call, &whole, answer.count, 1, nentries, start_ms);
@@ -249,7 +249,7 @@ search(const EmogiTask *task, const EmogiGraph *graph, const EmogiOverlay *patch
 {
 	uint64		looked;
 
-	if (emogi_local_search(graph, patch, query, emogi_local_search_most_edges(task, graph), answer) != EMOGI_NEAR_ANSWERED)
+	if (emogi_local_search(graph, patch, query, emogi_local_search_most_edges(task, graph), answer) != EMOGI_LOCAL_ANSWERED)
 		return false;
 	if (!finds_tree(task->query.algorithm))
 		return true;

@@ -95,7 +95,7 @@ find_named(const Named *named, const int64 *keys, uint64 nkeys, uint64 *nfound)
 
 /* Have what was found be the rows: of each target as many places as there are at most. */
 static void
-set_similar(Named *named, const uint32 *targets, const EmogiNearSimilar *similar, uint64 ntargets, EmogiQuery *query, EmogiResult *result)
+set_similar(Named *named, const uint32 *targets, const EmogiLocalSimilar *similar, uint64 ntargets, EmogiQuery *query, EmogiResult *result)
 {
 	uint64		most = 1;
 
@@ -113,7 +113,7 @@ set_similar(Named *named, const uint32 *targets, const EmogiNearSimilar *similar
 	result->columns[1].float64 = palloc0(Max(ntargets * most, 1) * sizeof(double));
 	for (uint64 i = 0; i < ntargets * most; i++)
 	{
-		const EmogiNearSimilar *of = &similar[i / most];
+		const EmogiLocalSimilar *of = &similar[i / most];
 		const bool	is_there = i % most < of->count;
 
 		result->columns[0].vertex[i] = is_there ? number_named(named, of->vertices[i % most]) : EMOGI_NO_VERTEX;
@@ -132,7 +132,7 @@ emogi_local_search_similar(EmogiCall *call, const EmogiTask *task, const EmogiOv
 	const EmogiGraph whole = *graph;
 	const double start_ms = emogi_pool_now_ms();
 	Named		named = {.graph = &whole,.patch = patch};
-	EmogiNearSimilar similar[EMOGI_NEAR_SIMILAR];
+	EmogiLocalSimilar similar[EMOGI_NEAR_SIMILAR];
 	uint64		looked = 0;
 	uint64		nfound = 0;
 	uint64		ntargets;

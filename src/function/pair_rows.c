@@ -106,7 +106,7 @@ fill_step(EmogiRowCursor *cursor)
 }
 
 /* In ascending order of walks, then of steps. */
-const EmogiRowKind emogi_index_search_rows = {
+const EmogiRowKind emogi_walk_rows = {
 	.columns = {{"walk", EMOGI_INT64, NAN}, {"step", EMOGI_INT32, NAN},
 				{"vertex", EMOGI_VERTEX, NAN}},
 	.key = 2,

@@ -41,7 +41,7 @@ number_of(const Pairs *pairs, HeapTuple row, TupleDesc desc, int column)
 	Datum		key = SPI_getbinval(row, desc, column, &is_null);
 	int64		code;
 
-	if (is_null || emogi_key_coder_lacks(&pairs->form->coder, key))
+	if (is_null || emogi_key_coder_has_null(&pairs->form->coder, key))
 		return EMOGI_NO_VERTEX;
 	code = emogi_form_find(pairs->form, pairs->graph, key);
 	if (emogi_local_search_has_vertex(pairs->graph, pairs->patch, code))

@@ -42,11 +42,11 @@ emogi_rows_next(const EmogiResultColumn *columns, const EmogiResult *result, uin
 	return v;
 }
 
-/* Get the column `vertex` of vertex v's row, for as long as emogi_form_give says. */
+/* Get the column `vertex` of vertex v's row, for as long as emogi_form_output says. */
 static inline Datum
 emogi_rows_vertex(EmogiForm *form, const EmogiGraph *graph, uint64 v)
 {
-	return likely(form->kind == EMOGI_FORM_INTEGER) ? Int64GetDatum(graph->ids[v]) : emogi_form_give(form, graph, graph->ids[v]);
+	return likely(form->kind == EMOGI_FORM_INTEGER) ? Int64GetDatum(graph->ids[v]) : emogi_form_output(form, graph, graph->ids[v]);
 }
 
 /* The same for a vertex of a Graph or of its patch, NULL = nothing has changed. */
@@ -55,7 +55,7 @@ emogi_rows_patched_vertex(EmogiForm *form, const EmogiGraph *graph, const EmogiO
 {
 	const int64 key = emogi_overlay_key(graph, patch, v);
 
-	return likely(form->kind == EMOGI_FORM_INTEGER) ? Int64GetDatum(key) : emogi_form_give(form, graph, key);
+	return likely(form->kind == EMOGI_FORM_INTEGER) ? Int64GetDatum(key) : emogi_form_output(form, graph, key);
 }
 
 /* Get a column of vertex v's row, 0 = the first after `vertex`. */

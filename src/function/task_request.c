@@ -194,14 +194,14 @@ set_values(EmogiCall *call, const EmogiTask *task, const EmogiGraph *graph, Emog
 	emogi_arena_free(given, given_bytes);
 	if (emogi_task_has_communities(task))
 		require_communities(task, graph, values);
-	if (emogi_algorithm_takes(row, EMOGI_LEAP) < 0)
+	if (emogi_algorithm_takes(row, EMOGI_TELEPORT) < 0)
 		query->values = values;
 	else
 	{
 		if (!any_given)
 			report_no_start(task);
 		divide_by_sum(task, graph, values);
-		query->leap = values;
+		query->teleport = values;
 	}
 }
 

@@ -77,7 +77,7 @@ process_rows(const Values *values)
 		Datum		key = SPI_getbinval(row, SPI_tuptable->tupdesc, 1, &no_key);
 		Datum		value = SPI_getbinval(row, SPI_tuptable->tupdesc, 2, &no_value);
 
-		if (!no_key && !no_value && !emogi_key_coder_lacks(&values->form->coder, key))
+		if (!no_key && !no_value && !emogi_key_coder_has_null(&values->form->coder, key))
 			set_value(values, key, DatumGetFloat8(value));
 	}
 	MemoryContextSwitchTo(old);

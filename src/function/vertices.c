@@ -179,7 +179,7 @@ emogi_vertices_seek(EmogiForm *form, const EmogiGraph *graph, const EmogiGiven *
 
 	for (uint64 i = 0; i < given->count; i++)
 	{
-		if (emogi_form_seek(form, graph, given->datums[i], &ids[count]))
+		if (emogi_form_lookup(form, graph, given->datums[i], &ids[count]))
 			count++;
 		check_now_and_then(i, scratch);
 	}
@@ -227,11 +227,11 @@ emogi_vertices_find(EmogiTask *task, const EmogiGraph *graph)
 		task->targets = task->keys + --task->nkeys;
 		task->ntargets = 1;
 	}
-	else if (task->has_targets && emogi_form_seeks(&task->form->coder.key, task->form->type))
+	else if (task->has_targets && emogi_form_can_lookup(&task->form->coder.key, task->form->type))
 		task->targets = emogi_vertices_seek(task->form, graph, &task->wanted, &task->ntargets);
 	else
 		task->has_targets = false;
-	if (task->has_components && emogi_form_seeks(&task->form->coder.key, task->form->type))
+	if (task->has_components && emogi_form_can_lookup(&task->form->coder.key, task->form->type))
 		task->components = emogi_vertices_seek(task->form, graph, &task->named, &task->ncomponents);
 	else
 		task->has_components = false;

@@ -17,13 +17,13 @@
 #include "source/source.h"
 
 /* The names of the indexes that a walk goes over, and a comma; cut off where they are longer. */
-#define EMOGI_WALK_NAMES_BYTES (2 * NAMEDATALEN + 2)
+#define EMOGI_INDEX_NAMES_BYTES (2 * NAMEDATALEN + 2)
 
 /*
  * What a walk costs is counted in rows that are read by way of an index; finding the first of them
  * costs as much as SEARCH_COST rows more.
  */
-#define EMOGI_WALK_SEARCH_COST 2
+#define EMOGI_INDEX_DESCENT_COST 2
 
 /* The most columns before that of an end in an index that a walk uses, for which conditions give values. */
 #define EMOGI_WALK_MAX_PREFIX 4
@@ -62,7 +62,7 @@ typedef struct EmogiIndexSearch
 	int32	   *levels;			/* [count] */
 	double	   *paths;			/* [count], shortest ones; NULL unless they are counted */
 	bool	   *found;			/* [nsources], the source is a vertex of the graph */
-	char		names[EMOGI_WALK_NAMES_BYTES];	/* of the indexes */
+	char		names[EMOGI_INDEX_NAMES_BYTES];	/* of the indexes */
 } EmogiIndexSearch;
 
 /* ---- index_search_indexes.c ---- */
@@ -91,7 +91,7 @@ typedef struct EmogiSearchIndexes
 	EmogiSearchIndex *by_dst;		/* [nleaves], each from dst to src; likewise */
 } EmogiSearchIndexes;
 
-extern bool emogi_index_search_may_lead(const EmogiSource *source);
+extern bool emogi_index_search_supports(const EmogiSource *source);
 extern bool emogi_index_search_open(const EmogiSource *source, List *heaps,
 									EmogiDirection direction, EmogiSearchIndexes *indexes);
 extern void emogi_index_search_close(EmogiSearchIndexes *indexes);
@@ -100,6 +100,6 @@ extern void emogi_index_search_name(const EmogiSearchIndexes *indexes, EmogiDire
 
 /* ---- index_search_bfs.c ---- */
 
-extern bool emogi_index_search_search(const EmogiSearchIndexes *indexes, EmogiIndexSearch *walk);
+extern bool emogi_index_search_run(const EmogiSearchIndexes *indexes, EmogiIndexSearch *walk);
 
 #endif							/* EMOGI_INDEX_SEARCH_H */

@@ -140,7 +140,7 @@ put_reader(Search *search, Reader *reader, int64 id)
 	MemoryContextReset(reader->context);
 	exists = emogi_index_search_keys_datum(&search->keys, id, index->from_type, &datum);
 	MemoryContextSwitchTo(old);
-	if (!exists || !pay(search, EMOGI_WALK_SEARCH_COST))
+	if (!exists || !pay(search, EMOGI_INDEX_DESCENT_COST))
 		return false;
 	reader->keys[index->nprefix].sk_argument = datum;
 	index_rescan(reader->scan, reader->keys, index->nprefix + 1, NULL, 0);
@@ -420,7 +420,7 @@ write_answer(Search *search)
  * the graph; walk->cost says what it has cost.
  */
 bool
-emogi_index_search_search(const EmogiSearchIndexes *indexes, EmogiIndexSearch *walk)
+emogi_index_search_run(const EmogiSearchIndexes *indexes, EmogiIndexSearch *walk)
 {
 	MemoryContext context = CurrentMemoryContext;
 	MemoryContext scrap = AllocSetContextCreate(context, "emogi walk", ALLOCSET_DEFAULT_SIZES);

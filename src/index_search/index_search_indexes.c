@@ -32,7 +32,7 @@
 
 /* Can the keys of a Source be walked from? Which of several spellings of a key is given back depends on all rows: those cannot. */
 bool
-emogi_index_search_may_lead(const EmogiSource *source)
+emogi_index_search_supports(const EmogiSource *source)
 {
 	return !source->is_query && source->reverse == 0 && source->key.class != EMOGI_KEY_COMPARED && source->key.nparts == 0;
 }
@@ -292,12 +292,12 @@ emogi_index_search_open(const EmogiSource *source, List *leaves, EmogiDirection 
 	return found;
 }
 
-/* Name the indexes that a walk goes over; of several heaps' those of the first. names: [EMOGI_WALK_NAMES_BYTES]. */
+/* Name the indexes that a walk goes over; of several heaps' those of the first. names: [EMOGI_INDEX_NAMES_BYTES]. */
 void
 emogi_index_search_name(const EmogiSearchIndexes *indexes, EmogiDirection direction, char *names)
 {
 	const char *by_src = direction != EMOGI_IN ? RelationGetRelationName(indexes->by_src[0].index) : "";
 	const char *by_dst = direction != EMOGI_OUT ? RelationGetRelationName(indexes->by_dst[0].index) : "";
 
-	snprintf(names, EMOGI_WALK_NAMES_BYTES, "%s%s%s", by_src, direction == EMOGI_BOTH ? ", " : "", by_dst);
+	snprintf(names, EMOGI_INDEX_NAMES_BYTES, "%s%s%s", by_src, direction == EMOGI_BOTH ? ", " : "", by_dst);
 }

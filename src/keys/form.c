@@ -102,7 +102,7 @@ emogi_form_key_columns(EmogiForm *form, const EmogiGraph *graph, int64 id)
  * context or in the dictionary, and is valid while the call uses the graph.
  */
 Datum
-emogi_form_give(EmogiForm *form, const EmogiGraph *graph, int64 id)
+emogi_form_output(EmogiForm *form, const EmogiGraph *graph, int64 id)
 {
 	switch (form->kind)
 	{
@@ -218,7 +218,7 @@ bool
 emogi_form_has(EmogiForm *form, Datum key)
 {
 	return form->coder.key.class == EMOGI_KEY_INTEGER ||
-		!(emogi_key_coder_lacks(&form->coder, key) || is_too_long(form, key));
+		!(emogi_key_coder_has_null(&form->coder, key) || is_too_long(form, key));
 }
 
 /*
@@ -280,11 +280,11 @@ emogi_form_take(EmogiForm *form, const EmogiGraph *graph, Datum given, int64 *id
 /* ---- equality lookups, by the equality of the form's type ---- */
 
 /*
- * Check whether emogi_form_seek supports vertices in this form. In text form, this is not possible
+ * Check whether emogi_form_lookup supports vertices in this form. In text form, this is not possible
  * for every type.
  */
 bool
-emogi_form_seeks(const EmogiKeyType *key, Oid type)
+emogi_form_can_lookup(const EmogiKeyType *key, Oid type)
 {
 	return kind_of(key, type) != EMOGI_FORM_TEXT || key->class == EMOGI_KEY_INTEGER || key->type == UUIDOID || key->type == NUMERICOID ||
 		key->type == BPCHAROID;
@@ -422,11 +422,11 @@ read_numeric(const char *text, int length, Datum *numeric)
 }
 
 /*
- * Get the key that equals a value of the form's type, if emogi_form_seeks, in the current memory
+ * Get the key that equals a value of the form's type, if emogi_form_can_lookup, in the current memory
  * context; false if there is none. Does not raise errors because of the value.
  */
 bool
-emogi_form_seek_key(const EmogiForm *form, Datum given, Datum *key)
+emogi_form_lookup_key(const EmogiForm *form, Datum given, Datum *key)
 {
 	text	   *value;
 	pg_uuid_t  *uuid;
@@ -453,16 +453,16 @@ emogi_form_seek_key(const EmogiForm *form, Datum given, Datum *key)
 }
 
 /*
- * Get the id of the vertex that equals a value of the form's type, if emogi_form_seeks; false if
+ * Get the id of the vertex that equals a value of the form's type, if emogi_form_can_lookup; false if
  * there is none. The vertex found may be different from the value, so recheck. Does not raise
  * errors because of the value.
  */
 bool
-emogi_form_seek(EmogiForm *form, const EmogiGraph *graph, Datum given, int64 *id)
+emogi_form_lookup(EmogiForm *form, const EmogiGraph *graph, Datum given, int64 *id)
 {
 	Datum		key;
 
-	if (!emogi_form_seek_key(form, given, &key))
+	if (!emogi_form_lookup_key(form, given, &key))
 		return false;
 	*id = emogi_form_find(form, graph, key);
 	return form->coder.key.class == EMOGI_KEY_INTEGER || *id != EMOGI_NO_CODE;

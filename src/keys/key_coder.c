@@ -22,9 +22,9 @@ emogi_key_coder_init(EmogiKeyCoder *coder, const EmogiKeyType *key)
  * 42804 if the row has other columns.
  */
 bool
-emogi_key_coder_lacks(EmogiKeyCoder *coder, Datum datum)
+emogi_key_coder_has_null(EmogiKeyCoder *coder, Datum datum)
 {
-	return coder->row != NULL && emogi_row_coder_lacks(coder->row, datum);
+	return coder->row != NULL && emogi_row_coder_has_null(coder->row, datum);
 }
 
 /*

@@ -105,7 +105,7 @@ emogi_key_type_find(Oid type, Oid collation, EmogiKeyType *key)
 	return key->class != EMOGI_KEY_COMPARED || emogi_type_identify(type, &key->definition);
 }
 
-/* Combine the types of 1 .. EMOGI_KEY_MOST_PARTS columns into the type of row keys. */
+/* Combine the types of 1 .. EMOGI_KEY_MAX_PARTS columns into the type of row keys. */
 void
 emogi_key_type_combine(const EmogiKeyType *parts, int nparts, EmogiKeyType *key)
 {

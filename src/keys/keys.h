@@ -45,7 +45,7 @@ typedef struct EmogiKeyPart
 } EmogiKeyPart;
 
 /* Maximum number of columns of a key. */
-#define EMOGI_KEY_MOST_PARTS 4
+#define EMOGI_KEY_MAX_PARTS 4
 
 /*
  * The type of a column of keys. Plain data: it is compared as a whole, and stored in shared memory.
@@ -61,7 +61,7 @@ typedef struct EmogiKeyType
 	int			nparts;			/* number of columns of a row; 0 = not a row */
 	uint64		definition;		/* hash of the types that it consists of (type_identity.c); 0 = they
 								 * cannot be altered */
-	EmogiKeyPart parts[EMOGI_KEY_MOST_PARTS];	/* [nparts], the rest zero */
+	EmogiKeyPart parts[EMOGI_KEY_MAX_PARTS];	/* [nparts], the rest zero */
 } EmogiKeyType;
 
 extern bool emogi_key_type_find(Oid type, Oid collation, EmogiKeyType *key);
@@ -101,7 +101,7 @@ typedef struct EmogiKeyCoder
 } EmogiKeyCoder;
 
 extern void emogi_key_coder_init(EmogiKeyCoder *coder, const EmogiKeyType *key);
-extern bool emogi_key_coder_lacks(EmogiKeyCoder *coder, Datum datum);
+extern bool emogi_key_coder_has_null(EmogiKeyCoder *coder, Datum datum);
 extern EmogiKeyBytes emogi_key_coder_encode(EmogiKeyCoder *coder, Datum datum);
 extern Datum emogi_key_coder_decode(EmogiKeyCoder *coder, EmogiKeyBytes bytes);
 extern int	emogi_key_coder_compare(void *coder, EmogiKeyBytes a, EmogiKeyBytes b);
@@ -125,7 +125,7 @@ typedef struct EmogiRowCoder EmogiRowCoder;
 
 extern EmogiRowCoder *emogi_row_coder_make(const EmogiKeyType *key);
 extern int32 emogi_row_coder_typmod(EmogiRowCoder *coder);
-extern bool emogi_row_coder_lacks(EmogiRowCoder *coder, Datum row);
+extern bool emogi_row_coder_has_null(EmogiRowCoder *coder, Datum row);
 extern EmogiKeyBytes emogi_row_coder_encode(EmogiRowCoder *coder, Datum row);
 extern Datum emogi_row_coder_decode(EmogiRowCoder *coder, EmogiKeyBytes bytes);
 extern Datum *emogi_row_coder_values(EmogiRowCoder *coder, EmogiKeyBytes bytes);
@@ -166,17 +166,17 @@ extern void emogi_form_init(EmogiForm *form, const EmogiKeyType *key, Oid type);
 extern EmogiKeyBytes emogi_form_key_bytes(const EmogiForm *form, const EmogiGraph *graph, int64 id);
 extern Datum emogi_form_key(EmogiForm *form, const EmogiGraph *graph, int64 id);
 extern Datum *emogi_form_key_columns(EmogiForm *form, const EmogiGraph *graph, int64 id);
-extern Datum emogi_form_give(EmogiForm *form, const EmogiGraph *graph, int64 id);
+extern Datum emogi_form_output(EmogiForm *form, const EmogiGraph *graph, int64 id);
 extern Datum emogi_form_read(EmogiForm *form, Datum given);
 extern bool emogi_form_read_array(EmogiForm *form, Datum given, Datum *array);
 extern int64 emogi_form_find(EmogiForm *form, const EmogiGraph *graph, Datum key);
 extern bool emogi_form_take(EmogiForm *form, const EmogiGraph *graph, Datum given, int64 *id);
-extern bool emogi_form_seeks(const EmogiKeyType *key, Oid type);
+extern bool emogi_form_can_lookup(const EmogiKeyType *key, Oid type);
 extern bool emogi_form_distinguishes(const EmogiKeyType *key, Oid type);
 extern bool emogi_form_orders(const EmogiKeyType *key, Oid type, Oid collation);
 extern bool emogi_form_has(EmogiForm *form, Datum key);
-extern bool emogi_form_seek_key(const EmogiForm *form, Datum given, Datum *key);
-extern bool emogi_form_seek(EmogiForm *form, const EmogiGraph *graph, Datum given, int64 *id);
+extern bool emogi_form_lookup_key(const EmogiForm *form, Datum given, Datum *key);
+extern bool emogi_form_lookup(EmogiForm *form, const EmogiGraph *graph, Datum given, int64 *id);
 extern char *emogi_form_sample(const EmogiKeyType *key);
 extern char *emogi_form_key_text(const EmogiKeyType *key, Datum datum);
 extern char *emogi_form_text(const EmogiKeyType *key, const EmogiGraph *graph, int64 id);

@@ -34,7 +34,7 @@ typedef struct RowType
 	TupleDesc	desc;			/* NULL = unused entry */
 	Oid			type;
 	int32		typmod;
-	int			attributes[EMOGI_KEY_MOST_PARTS];	/* attribute index of each key column, without
+	int			attributes[EMOGI_KEY_MAX_PARTS];	/* attribute index of each key column, without
 													 * dropped columns */
 	Datum	   *values;			/* [desc->natts], of the current row */
 	bool	   *nulls;
@@ -44,7 +44,7 @@ struct EmogiRowCoder
 {
 	EmogiKeyType key;
 	MemoryContext context;
-	EmogiKeyCoder parts[EMOGI_KEY_MOST_PARTS];
+	EmogiKeyCoder parts[EMOGI_KEY_MAX_PARTS];
 	TupleDesc	desc;			/* of constructed rows; NULL before the first */
 	RowType		row_types[NROWTYPES];
 	int			oldest;
@@ -153,7 +153,7 @@ deform(HeapTupleHeader row, RowType *row_type)
 
 /* Check whether a row has a NULL column. Raises 42804 if it has other columns. */
 bool
-emogi_row_coder_lacks(EmogiRowCoder *coder, Datum datum)
+emogi_row_coder_has_null(EmogiRowCoder *coder, Datum datum)
 {
 	HeapTupleHeader row = DatumGetHeapTupleHeader(datum);
 	RowType	   *row_type = get_row_type(coder, row);
@@ -345,7 +345,7 @@ emogi_row_coder_typmod(EmogiRowCoder *coder)
 Datum
 emogi_row_coder_decode(EmogiRowCoder *coder, EmogiKeyBytes bytes)
 {
-	bool		nulls[EMOGI_KEY_MOST_PARTS] = {false};
+	bool		nulls[EMOGI_KEY_MAX_PARTS] = {false};
 
 	return HeapTupleGetDatum(heap_form_tuple(desc_of(coder), emogi_row_coder_values(coder, bytes),
 											 nulls));

@@ -142,7 +142,7 @@ load(const EmogiPrewarmEntry *entry, EmogiPrewarmed *prewarmed)
 	level = NewGUCNestLevel();
 	(void) set_config_option("search_path", "pg_catalog, pg_temp", PGC_USERSET, PGC_S_SESSION,
 							 GUC_ACTION_SAVE, true, 0, false);
-	emogi_prewarm_graph(function, &graph, &wanted, EMOGI_KEEP_AS_IT_IS, prewarmed);
+	emogi_prewarm_graph(function, &graph, &wanted, EMOGI_KEEP_UNCHANGED, prewarmed);
 	AtEOXact_GUC(false, level);
 	SetUserIdAndSecContext(user, context);
 }

@@ -62,25 +62,25 @@ emogi_prewarm_graph(Oid function, const EmogiGraphArgument *graph, const EmogiGr
 {
 	EmogiGraphKey key = *wanted;
 	EmogiSource source;
-	EmogiGraph	obtained;
+	EmogiGraph	acquired;
 	EmogiCall  *call;
 
 	key.shared_only = true;
 	emogi_source_resolve(graph, key.weights != EMOGI_WEIGHTS_UNUSED, &source);
-	if (keep != EMOGI_KEEP_AS_IT_IS)
+	if (keep != EMOGI_KEEP_UNCHANGED)
 		require_owner(&source);
 	call = emogi_call_begin(function, "emogi_prewarm", &source);
-	emogi_acquire_graph(call, &source, &key, &obtained);
-	if (keep != EMOGI_KEEP_AS_IT_IS)
+	emogi_acquire_graph(call, &source, &key, &acquired);
+	if (keep != EMOGI_KEEP_UNCHANGED)
 		require_owner(&source); /* the name may resolve to another relation by now */
 	while (keep == EMOGI_KEEP && !emogi_cache_lookup_keep(call))
 	{
 		CHECK_FOR_INTERRUPTS();
 		emogi_acquire_release(call);
-		emogi_acquire_graph(call, &source, &key, &obtained);
+		emogi_acquire_graph(call, &source, &key, &acquired);
 	}
-	if (keep == EMOGI_KEEP_NO_LONGER)
-		emogi_cache_lookup_let_go(call, &key);
+	if (keep == EMOGI_KEEP_RELEASE)
+		emogi_cache_lookup_unkeep(call, &key);
 	describe(call, prewarmed);
 	emogi_call_end(call);
 }
@@ -92,7 +92,7 @@ emogi_prewarm_graph(Oid function, const EmogiGraphArgument *graph, const EmogiGr
 Datum
 emogi_prewarm(PG_FUNCTION_ARGS)
 {
-	EmogiKeepChoice keep = EMOGI_KEEP_AS_IT_IS;
+	EmogiKeepChoice keep = EMOGI_KEEP_UNCHANGED;
 	EmogiGraphKey wanted = {0};
 	EmogiGraphArgument graph;
 	EmogiPrewarmed prewarmed;
@@ -110,7 +110,7 @@ emogi_prewarm(PG_FUNCTION_ARGS)
 		: EMOGI_WEIGHTS_UNUSED;
 	wanted.with_backward = !PG_ARGISNULL(3) && PG_GETARG_BOOL(3);
 	if (!PG_ARGISNULL(4))
-		keep = PG_GETARG_BOOL(4) ? EMOGI_KEEP : EMOGI_KEEP_NO_LONGER;
+		keep = PG_GETARG_BOOL(4) ? EMOGI_KEEP : EMOGI_KEEP_RELEASE;
 	emogi_request_require_engine();
 	emogi_prewarm_graph(fcinfo->flinfo->fn_oid, &graph, &wanted, keep, &prewarmed);
 

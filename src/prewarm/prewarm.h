@@ -16,15 +16,15 @@
 /* What to do about keeping a graph. */
 typedef enum EmogiKeepChoice
 {
-	EMOGI_KEEP_AS_IT_IS,
+	EMOGI_KEEP_UNCHANGED,
 	EMOGI_KEEP,
-	EMOGI_KEEP_NO_LONGER
+	EMOGI_KEEP_RELEASE
 } EmogiKeepChoice;
 
 /* A graph that is now in the cache. */
 typedef struct EmogiPrewarmed
 {
-	char		cache[8];		/* how the graph was obtained, as in emogi_runs */
+	char		cache[8];		/* how the graph was acquired, as in emogi_runs */
 	uint64		nvertices;
 	uint64		nedges;			/* edges of the adjacency lists */
 	uint64		bytes;

@@ -179,7 +179,7 @@ static void
 process_description(EmogiRemoteConnection *connection, const PGresult *result)
 {
 	EmogiRemoteTable *table = connection->table;
-	Oid			types[EMOGI_REMOTE_MOST_COLUMNS];
+	Oid			types[EMOGI_REMOTE_MAX_COLUMNS];
 
 	if (PQnfields(result) != table->ncolumns)
 		emogi_remote_errors_protocol(connection);

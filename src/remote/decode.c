@@ -84,7 +84,7 @@ decode_binary(EmogiDecoder *decoder, EmogiRemoteTable *table, const char *p, con
 {
 	const int	nfields = table->packer != NULL ? 1 :
 		table->ncolumns + (OidIsValid(table->oid) ? 1 : 0);
-	EmogiRemoteField		fields[EMOGI_REMOTE_MOST_COLUMNS + 1];
+	EmogiRemoteField		fields[EMOGI_REMOTE_MAX_COLUMNS + 1];
 
 	if (copy->has_ended || (!copy->has_begun && !skip_header(&p, end)))
 		return false;
@@ -218,7 +218,7 @@ static bool
 decode_text(EmogiDecoder *decoder, EmogiRemoteTable *table, const char *message, int length)
 {
 	const bool	has_oid = OidIsValid(table->oid);
-	EmogiRemoteField		fields[EMOGI_REMOTE_MOST_COLUMNS + 1];
+	EmogiRemoteField		fields[EMOGI_REMOTE_MAX_COLUMNS + 1];
 	char	   *bytes;
 
 	if (length == 0 || message[length - 1] != '\n')

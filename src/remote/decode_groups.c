@@ -121,8 +121,8 @@ bool
 emogi_decode_put_arrays(EmogiDecoder *decoder, EmogiRemoteTable *table,
 						const EmogiRemoteField *fields)
 {
-	Array		arrays[EMOGI_REMOTE_MOST_COLUMNS] = {{0}};
-	EmogiRemoteField		values[EMOGI_REMOTE_MOST_COLUMNS];
+	Array		arrays[EMOGI_REMOTE_MAX_COLUMNS] = {{0}};
+	EmogiRemoteField		values[EMOGI_REMOTE_MAX_COLUMNS];
 
 	if (fields[0].bytes == NULL)
 		return true;			/* these pages have no rows */
@@ -193,8 +193,8 @@ open_pack(const EmogiRemoteTable *table, const EmogiRemoteField *field, PackedCo
 bool
 emogi_decode_put_pack(EmogiDecoder *decoder, EmogiRemoteTable *table, const EmogiRemoteField *field)
 {
-	PackedColumn columns[EMOGI_REMOTE_MOST_COLUMNS];
-	EmogiRemoteField		values[EMOGI_REMOTE_MOST_COLUMNS];
+	PackedColumn columns[EMOGI_REMOTE_MAX_COLUMNS];
+	EmogiRemoteField		values[EMOGI_REMOTE_MAX_COLUMNS];
 	const PackedColumn *src = &columns[0];
 	const PackedColumn *dst = &columns[1];
 	int			nrows;

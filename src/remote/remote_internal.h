@@ -14,7 +14,7 @@
 #include "remote/remote.h"
 
 /* Two ends, a weight, and a reverse weight. */
-#define EMOGI_REMOTE_MOST_COLUMNS 4
+#define EMOGI_REMOTE_MAX_COLUMNS 4
 
 /* Format of a column's values. */
 typedef enum EmogiRemoteForm
@@ -63,7 +63,7 @@ typedef struct EmogiRemoteTable
 	const char *schema;			/* remote */
 	const char *relation;		/* remote */
 	int			ncolumns;		/* src, dst, weight, reverse */
-	EmogiRemoteColumn columns[EMOGI_REMOTE_MOST_COLUMNS];
+	EmogiRemoteColumn columns[EMOGI_REMOTE_MAX_COLUMNS];
 	bool		is_grouped;		/* each row of COPY has arrays, for the rows of EMOGI_GROUP_PAGES
 								 * pages */
 	Oid			oid;			/* remote OID, to which all rows must belong; 0 = unknown, or rows
@@ -73,7 +73,7 @@ typedef struct EmogiRemoteTable
 	const char *stamp;			/* stamp of its rows, in hexadecimal; NULL = unknown */
 	/* its remote OID when the stamp was taken; 0 = no stamp requested */
 	Oid			stamped;
-	Oid			far_types[EMOGI_REMOTE_MOST_COLUMNS];	/* remote types of the columns at that time;
+	Oid			far_types[EMOGI_REMOTE_MAX_COLUMNS];	/* remote types of the columns at that time;
 														 * 0 = unknown */
 	bool		is_text;		/* COPY sends text, because the binary format of some column is not
 								 * accepted here */

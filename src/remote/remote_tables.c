@@ -132,11 +132,11 @@ is_postgres_fdw(Oid wrapper)
 static int
 list_columns(const EmogiSource *source, const char **names)
 {
-	const AttrNumber columns[EMOGI_REMOTE_MOST_COLUMNS] = {source->src, source->dst, source->weight,
+	const AttrNumber columns[EMOGI_REMOTE_MAX_COLUMNS] = {source->src, source->dst, source->weight,
 														   source->reverse};
 	int			count = 0;
 
-	for (int i = 0; i < EMOGI_REMOTE_MOST_COLUMNS; i++)
+	for (int i = 0; i < EMOGI_REMOTE_MAX_COLUMNS; i++)
 		if (columns[i] > 0)
 			names[count++] = get_attname(source->relid, columns[i], false);
 	return count;
@@ -158,7 +158,7 @@ static bool
 may_read(const EmogiSource *source, Oid relid)
 {
 	const ForeignServer *server = GetForeignServer(GetForeignTable(relid)->serverid);
-	const char *names[EMOGI_REMOTE_MOST_COLUMNS];
+	const char *names[EMOGI_REMOTE_MAX_COLUMNS];
 	const int	count = list_columns(source, names);
 	Relation	rel;
 	bool		may = true;
@@ -194,7 +194,7 @@ is_own_row(int cache, Oid oid)
 static bool
 may_have_renamed(const EmogiSource *source, Oid relid)
 {
-	const char *names[EMOGI_REMOTE_MOST_COLUMNS];
+	const char *names[EMOGI_REMOTE_MAX_COLUMNS];
 	const int	count = list_columns(source, names);
 	bool		may = false;
 
@@ -319,7 +319,7 @@ describe_table(const EmogiSource *source, Oid relid)
 	const bool	is_foreign = get_rel_relkind(relid) == RELKIND_FOREIGN_TABLE;
 	EmogiRemoteTable *table = palloc0(sizeof *table);
 	List	   *options = is_foreign ? GetForeignTable(relid)->options : NIL;
-	const char *names[EMOGI_REMOTE_MOST_COLUMNS];
+	const char *names[EMOGI_REMOTE_MAX_COLUMNS];
 
 	table->relid = relid;
 	table->name = get_rel_name(relid);

@@ -103,7 +103,7 @@ allocate_answer(EmogiBatchState *batch)
 static void
 move_graph(EmogiGraph *graph, const void *block)
 {
-	emogi_graph_move(graph, block);
+	emogi_graph_relocate(graph, block);
 	graph->id = 0;
 }
 

@@ -116,7 +116,7 @@ seeks_text(PlannerInfo *root, const RelOptInfo *rel, bool is_join)
 
 	if (!emogi_call_expr_key(call, function->algorithm, &key))
 		return !is_join;
-	return emogi_form_seeks(&key, TEXTOID);
+	return emogi_form_can_lookup(&key, TEXTOID);
 }
 
 /* Does an operator between `vertex` and a value (of this type; of an array its elements) look vertices up, and is no recheck needed? */
@@ -290,7 +290,7 @@ finds_vertices(PlannerInfo *root, const FuncExpr *call, const EmogiAlgorithmRow 
 	if (!OidIsValid(collation) || !get_collation_isdeterministic(collation))
 		return false;
 	*is_known = emogi_call_expr_plan_keys(root, call, function->algorithm, &key);
-	return !*is_known || emogi_form_seeks(&key, TEXTOID);
+	return !*is_known || emogi_form_can_lookup(&key, TEXTOID);
 }
 
 /* Get the place of the first column whose values can be compared: of rows that are vertices the one after `vertex`. */

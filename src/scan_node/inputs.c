@@ -167,7 +167,7 @@ vertices_of(const EmogiScan *scan, NullableDatum operand)
 }
 
 /*
- * Get the number of the vertex that equals a value, as the caller is given vertices; -1 without any. What emogi_form_seek finds may have
+ * Get the number of the vertex that equals a value, as the caller is given vertices; -1 without any. What emogi_form_lookup finds may have
  * another text.
  */
 static int64
@@ -176,13 +176,13 @@ find_number(const EmogiScan *scan, Datum given)
 	int64		key;
 	uint32		number;
 
-	if (!emogi_form_seek(scan->form, &scan->graph, given, &key))
+	if (!emogi_form_lookup(scan->form, &scan->graph, given, &key))
 		return -1;
 	number = emogi_graph_vertex(&scan->graph, key);
 	if (number == EMOGI_NO_VERTEX)
 		return -1;
 	if (scan->form->type == TEXTOID &&
-		!DatumGetBool(DirectFunctionCall2(byteaeq, emogi_form_give(scan->form, &scan->graph, key), given)))
+		!DatumGetBool(DirectFunctionCall2(byteaeq, emogi_form_output(scan->form, &scan->graph, key), given)))
 		return -1;
 	return number;
 }
@@ -214,7 +214,7 @@ look_up_members(EmogiScan *scan, NullableDatum operand)
 	int64	   *keys = palloc(room * sizeof *keys);
 	int64		number = -1;
 
-	if (!emogi_form_seeks(&scan->form->coder.key, scan->form->type))
+	if (!emogi_form_can_lookup(&scan->form->coder.key, scan->form->type))
 		emogi_inputs_report_keys();
 	if (scan->members == NULL)
 		link_members(scan);
@@ -252,7 +252,7 @@ emogi_inputs_look_up(EmogiScan *scan, NullableDatum operand)
 		look_up_members(scan, operand);
 		return;
 	}
-	if (!emogi_form_seeks(&scan->form->coder.key, scan->form->type))
+	if (!emogi_form_can_lookup(&scan->form->coder.key, scan->form->type))
 		return;
 	old = MemoryContextSwitchTo(scan->keys_context);
 	given = vertices_of(scan, operand);
@@ -436,7 +436,7 @@ emogi_inputs_find_values(EmogiScan *scan)
 
 		if (pushdown < EMOGI_IS_BELOW || pushdown == EMOGI_MEMBER_OF || !is_of_vertices(scan, i) || input->value.isnull)
 			continue;
-		if (!emogi_form_seeks(&scan->form->coder.key, scan->form->type))
+		if (!emogi_form_can_lookup(&scan->form->coder.key, scan->form->type))
 		{
 			if (pushdown == EMOGI_IS_LIKELY)
 				continue;

@@ -112,7 +112,7 @@ find_key(Lookup *lookup, Datum given, uint64 *v)
 	int64		id;
 	uint32		number = EMOGI_NO_VERTEX;
 
-	if (emogi_form_seek(scan->form, &scan->graph, given, &id))
+	if (emogi_form_lookup(scan->form, &scan->graph, given, &id))
 		number = emogi_graph_vertex(&scan->graph, id);
 	MemoryContextSwitchTo(old);
 	*v = number;
@@ -179,7 +179,7 @@ get_ready(Lookup *lookup)
 	EmogiScan  *scan = &lookup->scan;
 
 	emogi_scan_run(scan);
-	if (scan->call != NULL && !emogi_form_seeks(&scan->form->coder.key, scan->form->type))
+	if (scan->call != NULL && !emogi_form_can_lookup(&scan->form->coder.key, scan->form->type))
 		emogi_inputs_report_keys();
 	scan->started = true;
 	if (lookup->run == scan->nruns)

@@ -421,7 +421,7 @@ may_call_in_parallel(const FuncExpr *call, const EmogiAlgorithmRow *function, Em
 static bool
 has_query(const FuncExpr *call, const EmogiAlgorithmRow *function)
 {
-	const int	place = emogi_algorithm_takes(function, EMOGI_LEAP);
+	const int	place = emogi_algorithm_takes(function, EMOGI_TELEPORT);
 	const Const *argument = place >= 0 ? list_nth(call->args, place + 1) : NULL;
 
 	return emogi_algorithm_takes(function, EMOGI_START) >= 0 || (argument != NULL && !(IsA(argument, Const) && argument->constisnull));

@@ -68,7 +68,7 @@ find_source(const Const *given, const EmogiKeyType *key, const EmogiGraph *graph
 	int64		id;
 
 	emogi_form_init(&form, key, given->consttype);
-	return emogi_form_seek(&form, graph, given->constvalue, &id) ? emogi_graph_vertex(graph, id) :
+	return emogi_form_lookup(&form, graph, given->constvalue, &id) ? emogi_graph_vertex(graph, id) :
 		EMOGI_NO_VERTEX;
 }
 
@@ -88,7 +88,7 @@ try_search(const EmogiGraph *graph, Trial *trial)
 
 	trial->reached = -1;
 	if (emogi_local_search(graph, NULL, &query, is_bounded ? MAX_EDGES_BOUNDED : MAX_EDGES,
-						   &answer) != EMOGI_NEAR_ANSWERED)
+						   &answer) != EMOGI_LOCAL_ANSWERED)
 		return;
 	trial->reached = (double) answer.count;
 	emogi_local_search_free(&answer);
@@ -128,7 +128,7 @@ emogi_probe_reached(const FuncExpr *call, const EmogiAlgorithmRow *function,
 	if (!emogi_enable_near || !emogi_local_search_answers(emogi_algorithm_row(trial.algorithm)) ||
 		given == NULL || !IsA(given, Const) || given->constisnull ||
 		!find_key(call, function, &key) || !emogi_form_fits(&key.keys, given->consttype) ||
-		!emogi_form_seeks(&key.keys, given->consttype) ||
+		!emogi_form_can_lookup(&key.keys, given->consttype) ||
 		!emogi_cache_lookup_borrow(&key, &borrowed, &trial.graph, &graph))
 		return -1;
 	trial.direction = key.direction;

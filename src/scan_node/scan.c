@@ -134,7 +134,7 @@ emogi_scan_add_to_total(EmogiScan *scan, const EmogiCall *call)
 	sum.keys_ms = total->keys_ms + call->phase_ms[EMOGI_PHASE_KEYS];
 	sum.csr_ms = total->csr_ms + call->phase_ms[EMOGI_PHASE_CSR];
 	sum.refresh_ms = total->refresh_ms + call->phase_ms[EMOGI_PHASE_REFRESH];
-	sum.splice_ms = total->splice_ms + call->phase_ms[EMOGI_PHASE_SPLICE];
+	sum.splice_ms = total->splice_ms + call->phase_ms[EMOGI_PHASE_MERGE];
 	sum.nlooked += total->nlooked;
 	sum.nby_map += total->nby_map;
 	sum.nby_lsn += total->nby_lsn;

@@ -133,11 +133,11 @@ refuse_collations(const EmogiEndpoint *src, const EmogiEndpoint *dst, const char
 void
 emogi_endpoint_type_check_count(int nsrc, int ndst, const char *of)
 {
-	if (Max(nsrc, ndst) > EMOGI_KEY_MOST_PARTS)
+	if (Max(nsrc, ndst) > EMOGI_KEY_MAX_PARTS)
 		ereport(ERROR,
 				(errcode(ERRCODE_TOO_MANY_COLUMNS),
 				 errmsg("a vertex key of %s has %d columns", of, Max(nsrc, ndst)),
-				 errdetail("A key may have up to %d columns.", EMOGI_KEY_MOST_PARTS),
+				 errdetail("A key may have up to %d columns.", EMOGI_KEY_MAX_PARTS),
 				 errhint("Make one of several in a query: 'SELECT ROW(a, b || '':'' || c), ... "
 						 "FROM ...'.")));
 	if (nsrc != ndst)
@@ -207,11 +207,11 @@ bool
 emogi_endpoint_type_find_key(const EmogiEndpoint *end, EmogiKeyType *key)
 {
 	TupleDesc	columns = columns_of(end);
-	EmogiKeyType parts[EMOGI_KEY_MOST_PARTS];
+	EmogiKeyType parts[EMOGI_KEY_MAX_PARTS];
 
 	if (columns == NULL)
 		return emogi_key_type_find(end->type, end->collation, key);
-	if (columns->natts == 0 || columns->natts > EMOGI_KEY_MOST_PARTS)
+	if (columns->natts == 0 || columns->natts > EMOGI_KEY_MAX_PARTS)
 		return false;
 	for (int i = 0; i < columns->natts; i++)
 	{
@@ -262,7 +262,7 @@ void
 emogi_endpoint_type_find_row_keys(const EmogiEndpoint *src, const EmogiEndpoint *dst, int nparts,
 								  const char *of, EmogiKeyType *keys)
 {
-	EmogiKeyType parts[EMOGI_KEY_MOST_PARTS];
+	EmogiKeyType parts[EMOGI_KEY_MAX_PARTS];
 
 	for (int i = 0; i < nparts; i++)
 		find_keys(&src[i], &dst[i], of, &parts[i]);
@@ -274,7 +274,7 @@ static void
 find_keys_of_rows(const EmogiEndpoint *src, TupleDesc a, const EmogiEndpoint *dst, TupleDesc b,
 				  const char *of, EmogiKeyType *keys)
 {
-	EmogiEndpoint	ends[2][EMOGI_KEY_MOST_PARTS];
+	EmogiEndpoint	ends[2][EMOGI_KEY_MAX_PARTS];
 
 	emogi_endpoint_type_check_count(a->natts, b->natts, of);
 	if (a->natts == 0)

@@ -60,7 +60,7 @@ emogi_query_explain_text(void *text)
  * return NULL if it is not one SELECT. types: of its parameters. Raises the query's errors.
  */
 Query *
-emogi_query_analyse_with(const char *query, const Oid *types, int ntypes)
+emogi_query_analyze_with(const char *query, const Oid *types, int ntypes)
 {
 	ErrorContextCallback context = {.previous = error_context_stack,
 									.callback = emogi_query_explain_text,
@@ -74,7 +74,7 @@ emogi_query_analyse_with(const char *query, const Oid *types, int ntypes)
 		statement = linitial_node(RawStmt, statements);
 	if (statement != NULL && IsA(statement->stmt, SelectStmt) &&
 		((SelectStmt *) statement->stmt)->intoClause == NULL)
-		statements = emogi_compat_analyse(statement, query, types, ntypes);
+		statements = emogi_compat_analyze(statement, query, types, ntypes);
 	else
 		statements = NIL;
 	error_context_stack = context.previous;
@@ -83,9 +83,9 @@ emogi_query_analyse_with(const char *query, const Oid *types, int ntypes)
 
 /* Analyze and rewrite a query without parameters. */
 Query *
-emogi_query_analyse(const char *query)
+emogi_query_analyze(const char *query)
 {
-	return emogi_query_analyse_with(query, NULL, 0);
+	return emogi_query_analyze_with(query, NULL, 0);
 }
 
 /* Error context callback: for a query other than the graph's, say which argument it is. */

@@ -226,7 +226,7 @@ static void
 find_row_keys(Relation rel, List *src, List *dst, EmogiKeyType *key)
 {
 	const char *of = psprintf("relation \"%s\"", RelationGetRelationName(rel));
-	EmogiEndpoint	ends[2][EMOGI_KEY_MOST_PARTS];
+	EmogiEndpoint	ends[2][EMOGI_KEY_MAX_PARTS];
 	int			nparts = list_length(src);
 
 	emogi_endpoint_type_check_count(nparts, list_length(dst), of);

@@ -70,7 +70,7 @@ typedef struct EmogiSource
 								 * whether they are wanted or not; 0 = all edges lead one way */
 	AttrNumber	edge;			/* its name; 0 = none */
 	bool		names_edge;		/* the caller named that column */
-	EmogiGuess	guess;			/* of the weight, if it is wanted; of a query known when its Graph has been obtained */
+	EmogiGuess	guess;			/* of the weight, if it is wanted; of a query known when its Graph has been acquired */
 	const EmogiFilter *filter;	/* of a filtered table (analysis/table_filter.c): which of its rows are edges; NULL = all */
 
 	char	   *query;			/* a query: its text */
@@ -179,8 +179,8 @@ extern void emogi_name_hints_report_name(const char *graph, List *name);
 extern const char *const emogi_query_end_names[2][2];
 
 extern void emogi_query_explain_text(void *text);
-extern Query *emogi_query_analyse(const char *query);
-extern Query *emogi_query_analyse_with(const char *query, const Oid *types, int ntypes);
+extern Query *emogi_query_analyze(const char *query);
+extern Query *emogi_query_analyze_with(const char *query, const Oid *types, int ntypes);
 extern int	emogi_query_describe_any(const char *query, const char *what, TupleDesc *desc);
 extern int	emogi_query_describe(const char *query, TupleDesc *desc);
 extern int	emogi_query_describe_two(const char *query, const char *what, const char *example, TupleDesc *desc);

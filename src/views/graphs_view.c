@@ -54,7 +54,7 @@ typedef struct Cached
 	uint64		nedges;
 	uint64		bytes;
 	uint64		key_bytes;		/* of the dictionary */
-	uint64		live_bytes;		/* of the change tracker */
+	uint64		tracker_bytes;		/* of the change tracker */
 	uint64		nskipped;
 	uint64		hits;
 	TimestampTz built_at;
@@ -92,7 +92,7 @@ copy_graph(const EmogiCached *cached, Cached *graph)
 	graph->nedges = cached->graph.forward.nedges;
 	graph->bytes = cached->bytes;
 	graph->key_bytes = emogi_dictionaries_bytes(cached->dictionary);
-	graph->live_bytes = cached->live_id != 0 ? emogi_change_tracker_bytes(cached->live_id) : 0;
+	graph->tracker_bytes = cached->live_id != 0 ? emogi_change_tracker_bytes(cached->live_id) : 0;
 	graph->nskipped = cached->nskipped;
 	graph->hits = cached->hits;
 	graph->built_at = cached->built_at;
@@ -246,7 +246,7 @@ put_graph(FunctionCallInfo fcinfo, const Cached *graph)
 	emogi_views_add_if(&row, built, Int64GetDatum(graph->nskipped));
 	emogi_views_add(&row, Int64GetDatum(graph->bytes));
 	emogi_views_add(&row, Int64GetDatum(graph->key_bytes));
-	emogi_views_add(&row, Int64GetDatum(graph->live_bytes));
+	emogi_views_add(&row, Int64GetDatum(graph->tracker_bytes));
 	emogi_views_add(&row, BoolGetDatum(graph->on_device));
 	emogi_views_add_text(&row, graph->hierarchy);
 	emogi_views_add(&row, Int32GetDatum(graph->pins));
@@ -308,7 +308,7 @@ emogi_cache(PG_FUNCTION_ARGS)
 	int			ngraphs = 0;
 	uint64		bytes = 0;
 	uint64		key_bytes;
-	uint64		live_bytes;
+	uint64		tracker_bytes;
 	EmogiViewRow row = {0};
 
 	emogi_sql_version_require();
@@ -318,14 +318,14 @@ emogi_cache(PG_FUNCTION_ARGS)
 	LWLockAcquire(emogi_shared->cache_lock, LW_SHARED);
 	counters = emogi_cache_shared->counters;
 	key_bytes = emogi_dictionaries_all_bytes();
-	live_bytes = emogi_change_tracker_bytes(0);
+	tracker_bytes = emogi_change_tracker_bytes(0);
 	LWLockRelease(emogi_shared->cache_lock);
 
 	emogi_views_add(&row, Int32GetDatum(ngraphs));
 	emogi_views_add(&row, Int32GetDatum((int32) emogi_tables_ntracked()));
 	emogi_views_add(&row, Int64GetDatum(bytes));
 	emogi_views_add(&row, Int64GetDatum(key_bytes));
-	emogi_views_add(&row, Int64GetDatum(live_bytes));
+	emogi_views_add(&row, Int64GetDatum(tracker_bytes));
 	emogi_views_add(&row, Int64GetDatum(emogi_arena_budget_bytes()));
 	emogi_views_add(&row, Int64GetDatum(counters.hits));
 	emogi_views_add(&row, Int64GetDatum(counters.builds));
@@ -485,6 +485,6 @@ emogi_evict(PG_FUNCTION_ARGS)
 		bytes = evict_named(&graph);
 	}
 	emogi_cache_wait_for_room();
-	emogi_arena_cool();
+	emogi_arena_trim();
 	PG_RETURN_INT64((int64) bytes);
 }

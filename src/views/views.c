@@ -45,7 +45,7 @@ typedef struct Progress
 	Wait		wait;
 	int			graph;			/* cached graph that it has pinned or builds; -1 = none */
 	int			live_state;		/* change tracker that it uses or waits for, as in slot.h */
-	int			awaited_state;
+	int			awaited_tracker;
 	int			awaited_graph;	/* graph that it waits for */
 	EmogiCaller caller;
 	uint32		phase;
@@ -178,7 +178,7 @@ emogi_runs(PG_FUNCTION_ARGS)
 
 	emogi_sql_version_require();
 	emogi_compat_init_rows(fcinfo);
-	runs = palloc(mul_size(emogi_course_entries, sizeof(EmogiCallRecord)));
+	runs = palloc(mul_size(emogi_runs_entries, sizeof(EmogiCallRecord)));
 	count = emogi_run_log_copy(runs);
 	for (int i = 0; i < count; i++)
 		if (emogi_views_may_see_role(runs[i].caller.userid))
@@ -198,9 +198,9 @@ copy_slot(const EmogiSlot *slot, Progress *call)
 	call->graph = slot->graph;
 	call->awaited_graph = slot->awaited_graph;
 	call->live_state = slot->live_state;
-	call->awaited_state = slot->awaited_state;
+	call->awaited_tracker = slot->awaited_tracker;
 	call->wait = slot->state == EMOGI_SLOT_QUEUED ? WAITS_FOR_ENGINE :
-		slot->awaited_graph >= 0 || slot->awaited_state >= 0 ? WAITS_FOR_BUILD :
+		slot->awaited_graph >= 0 || slot->awaited_tracker >= 0 ? WAITS_FOR_BUILD :
 		slot->waits_for_room ? WAITS_FOR_ROOM : WAITS_FOR_NOTHING;
 	call->caller = slot->caller;
 	call->phase = slot->control.phase;
@@ -216,7 +216,7 @@ copy_holding(const EmogiHeldResult *holding, Progress *call)
 	memset(call, 0, sizeof *call);
 	call->state = EMOGI_SLOT_HELD;
 	call->wait = holding->waits ? WAITS_FOR_SLOT : WAITS_FOR_NOTHING;
-	call->graph = call->awaited_graph = call->live_state = call->awaited_state = -1;
+	call->graph = call->awaited_graph = call->live_state = call->awaited_tracker = -1;
 	call->caller = holding->caller;
 	call->phase = EMOGI_PHASE_ROWS;
 }
@@ -228,13 +228,13 @@ copy_waiter(const EmogiCaller *waiter, Progress *call)
 	memset(call, 0, sizeof *call);
 	call->state = EMOGI_SLOT_HELD;
 	call->wait = WAITS_FOR_SLOT;
-	call->graph = call->awaited_graph = call->live_state = call->awaited_state = -1;
+	call->graph = call->awaited_graph = call->live_state = call->awaited_tracker = -1;
 	call->caller = *waiter;
 	call->phase = EMOGI_PHASE_IDLE;
 }
 
 /* Maximum number of calls in progress or waiting. */
-#define MOST_CALLS (EMOGI_NSLOTS + EMOGI_NHOLDINGS + EMOGI_NWAITERS)
+#define MOST_CALLS (EMOGI_NSLOTS + EMOGI_NHELD_RESULTS + EMOGI_NWAITERS)
 
 /*
  * Copy the calls in progress into calls[MOST_CALLS], those with slots first; return their number.
@@ -248,7 +248,7 @@ copy_progress(Progress *calls)
 	for (int i = 0; i < EMOGI_NSLOTS; i++)
 		if (emogi_shared->slots[i].state != EMOGI_SLOT_FREE)
 			copy_slot(&emogi_shared->slots[i], &calls[count++]);
-	for (int i = 0; i < EMOGI_NHOLDINGS; i++)
+	for (int i = 0; i < EMOGI_NHELD_RESULTS; i++)
 		if (emogi_shared->holdings[i].nusers != 0 && !emogi_shared->holdings[i].finished)
 			copy_holding(&emogi_shared->holdings[i], &calls[count++]);
 	for (int i = 0; i < EMOGI_NWAITERS; i++)
@@ -271,7 +271,7 @@ keeps_waiting(const Progress *blocker, const Progress *call, bool all_taken)
 		case WAITS_FOR_SLOT:	/* if some are free, the role has reached its limit */
 			return all_taken || blocker->caller.userid == call->caller.userid;
 		case WAITS_FOR_BUILD:
-			return call->awaited_state >= 0 ? blocker->live_state == call->awaited_state : blocker->graph == call->awaited_graph;
+			return call->awaited_tracker >= 0 ? blocker->live_state == call->awaited_tracker : blocker->graph == call->awaited_graph;
 		default:
 			return false;
 	}
@@ -320,7 +320,7 @@ put_progress(FunctionCallInfo fcinfo, const Progress *call, const Progress *call
 		[EMOGI_PHASE_RUN] = "run",
 		[EMOGI_PHASE_ROWS] = "rows",
 		[EMOGI_PHASE_REFRESH] = "refresh",
-		[EMOGI_PHASE_SPLICE] = "splice"
+		[EMOGI_PHASE_MERGE] = "splice"
 	};
 	bool		running = call->state == EMOGI_SLOT_RUNNING || call->state == EMOGI_SLOT_ORPHAN;
 	EmogiViewRow row = {0};

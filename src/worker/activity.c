@@ -33,7 +33,7 @@ describe(const Activity *work, StringInfo text)
 		[EMOGI_REQUEST_EXPAND] = "edges",
 		[EMOGI_REQUEST_PACK] = "pack",
 		[EMOGI_REQUEST_UNPACK] = "edges",
-		[EMOGI_REQUEST_SPLICE] = "splice",
+		[EMOGI_REQUEST_MERGE] = "splice",
 		[EMOGI_REQUEST_RUN] = "run",
 		[EMOGI_REQUEST_MSBFS] = "run",
 		[EMOGI_REQUEST_PATH] = "run"

@@ -122,13 +122,13 @@ emogi_gpus_state(int gpu)
 }
 
 void
-emogi_gpus_take(uint32 gpus)
+emogi_gpus_acquire(uint32 gpus)
 {
 	pg_atomic_fetch_and_u32(&free_gpus, ~gpus);
 }
 
 void
-emogi_gpus_leave(int gpu)
+emogi_gpus_release(int gpu)
 {
 	pg_atomic_fetch_or_u32(&free_gpus, UINT32_C(1) << gpu);
 }

@@ -34,8 +34,8 @@ extern const EmogiEngine *emogi_gpus_engine(void);
 extern EmogiEngineState *emogi_gpus_state(int gpu);
 
 /* Acquire GPUs (a bit mask), only in the main thread; release one GPU, in any thread. */
-extern void emogi_gpus_take(uint32 gpus);
-extern void emogi_gpus_leave(int gpu);
+extern void emogi_gpus_acquire(uint32 gpus);
+extern void emogi_gpus_release(int gpu);
 
 /* Get the GPUs that are not in use, as a bit mask. Any thread. */
 extern uint32 emogi_gpus_free(void);

@@ -112,7 +112,7 @@ release_gpus(EmogiWork *work)
 		if ((left >> gpu & 1) == 0)
 			continue;
 		work->used_bytes[gpu] = emogi_gpus_engine()->forget(emogi_gpus_state(gpu), forgotten);
-		emogi_gpus_leave(gpu);
+		emogi_gpus_release(gpu);
 	}
 	wake_main();
 }
@@ -395,7 +395,7 @@ build(Thread *thread)
 		case EMOGI_REQUEST_UNPACK:
 			return emogi_coo_unpack(pool, &request->coo, request->runs, request->nruns,
 									&work->edges, control, &reply->error);
-		case EMOGI_REQUEST_SPLICE:
+		case EMOGI_REQUEST_MERGE:
 			return merge_graph(work, pool);
 		case EMOGI_REQUEST_RUN:
 		case EMOGI_REQUEST_MSBFS:
@@ -579,12 +579,12 @@ emogi_threads_idle_job(void)
 }
 
 void
-emogi_threads_hand(EmogiWork *work)
+emogi_threads_start_work(EmogiWork *work)
 {
 	Thread	   *thread = (Thread *) ((char *) work - offsetof(Thread, work));
 
 	if (work->gpu >= 0)
-		emogi_gpus_take(work->helpers | UINT32_C(1) << work->gpu);
+		emogi_gpus_acquire(work->helpers | UINT32_C(1) << work->gpu);
 	pthread_mutex_lock(&mutex);
 	thread->state = THREAD_BUSY;
 	pthread_cond_signal(&thread->wake);
@@ -606,7 +606,7 @@ emogi_threads_finished(EmogiWork *work)
 }
 
 bool
-emogi_threads_rest(void)
+emogi_threads_are_idle(void)
 {
 	return find_thread(THREAD_BUSY) == NULL && find_thread(THREAD_FINISHED) == NULL;
 }

@@ -67,16 +67,16 @@ extern bool emogi_threads_uses_gpu(const EmogiRequest *request);
 
 /*
  * Get the zeroed work struct of an idle thread, or NULL; the thread remains idle until
- * emogi_threads_hand.
+ * emogi_threads_start_work.
  */
 extern EmogiWork *emogi_threads_idle_job(void);
-extern void emogi_threads_hand(EmogiWork *work);
+extern void emogi_threads_start_work(EmogiWork *work);
 
 /* Get finished work in *work, and make its thread idle; false if there is none. */
 extern bool emogi_threads_finished(EmogiWork *work);
 
 /* Check whether all threads are idle. */
-extern bool emogi_threads_rest(void);
+extern bool emogi_threads_are_idle(void);
 
 /* Set the cancel flag of every request that is running. */
 extern void emogi_threads_cancel(void);

@@ -215,7 +215,7 @@ static void
 dispatch(EmogiWork *work)
 {
 	emogi_activity_begin(work);
-	emogi_threads_hand(work);
+	emogi_threads_start_work(work);
 }
 
 /* Start a request. */
@@ -231,7 +231,7 @@ start_request(EmogiWork *work, EmogiSlot *slot)
 	inject_fault(&work->request, work->request.kind);
 	if (work->gpu >= 0 && work->request.graph.id != 0)
 		emogi_cache_use_on_gpus(work->request.graph.id, work->helpers | UINT32_C(1) << work->gpu);
-	if (work->request.kind < EMOGI_REQUEST_SPLICE && !emogi_slot_edges(slot, &work->edges, malloc))
+	if (work->request.kind < EMOGI_REQUEST_MERGE && !emogi_slot_edges(slot, &work->edges, malloc))
 	{
 		slot->reply.status = EMOGI_NO_MEMORY;
 		strlcpy(slot->reply.error.message, "out of memory", sizeof slot->reply.error.message);
@@ -359,7 +359,7 @@ start_derive(const EmogiWork *work)
 	int			gpu;
 
 	if (work->kind != EMOGI_WORK_REQUEST || work->derives ||
-		work->request.kind != EMOGI_REQUEST_SPLICE ||
+		work->request.kind != EMOGI_REQUEST_MERGE ||
 		work->reply.status != EMOGI_OK || work->request.derived_id == 0 ||
 		work->reply.graph.memory_bytes <= EMOGI_SMALL_BYTES || draining ||
 		(gpu = emogi_assign_deriving(work)) == EMOGI_NO_GPU)
@@ -443,7 +443,7 @@ stop_threads(void)
 	{
 		while (emogi_threads_finished(&work))
 			deliver(&work);
-		if (emogi_threads_rest())
+		if (emogi_threads_are_idle())
 			return true;
 		if (emogi_pool_now_ms() > end_ms)
 			return false;
@@ -557,7 +557,7 @@ static bool
 must_end(void)
 {
 	return ShutdownRequestPending ||
-		(draining && (emogi_threads_rest() || emogi_pool_now_ms() > drain_end_ms));
+		(draining && (emogi_threads_are_idle() || emogi_pool_now_ms() > drain_end_ms));
 }
 
 /* SIGTERM handler: exit, permanently if the postmaster sent the signal. */

@@ -359,7 +359,7 @@ begin_history(History *history, EmogiPool *pool)
 		return;
 	history->graph = rebuild(history, pool);
 	memcpy(blocks[history->block], csr_memory, history->graph.memory_bytes);
-	emogi_graph_move(&history->graph, blocks[history->block]);
+	emogi_graph_relocate(&history->graph, blocks[history->block]);
 }
 
 /* Choose what a history is like. */

@@ -60,7 +60,7 @@ begin(const KeySet *set)
 	CHECK(emogi_dictionary_add(dictionary, (EmogiKeyBytes) {"without room", 12}, emogi_key_compare_bytes, NULL) == EMOGI_NO_CODE, "no room");
 	bytes = emogi_dictionary_room_bytes(dictionary);
 	CHECK(bytes > 0, "bytes");
-	emogi_dictionary_give_room(dictionary, memset(map_shared(bytes), 0xB4, bytes), bytes);
+	emogi_dictionary_set_room(dictionary, memset(map_shared(bytes), 0xB4, bytes), bytes);
 	CHECK(emogi_dictionary_room_bytes(dictionary) == 0 && emogi_dictionary_room(dictionary) != NULL, "room");
 	history->nkeys = history->used = 0;
 }

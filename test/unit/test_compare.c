@@ -126,7 +126,7 @@ check_bytes(EmogiDirection direction)
 	memory = malloc(built.graph.memory_bytes);
 	memcpy(memory, built.memory, built.graph.memory_bytes);
 	copy = built.graph;
-	emogi_graph_move(&copy, memory);
+	emogi_graph_relocate(&copy, memory);
 	for (uint64_t seed = 0; seed < 2000; seed++)
 	{
 		const EmogiGraph *graph = &built.graph;

@@ -174,7 +174,7 @@ same_places(const EmogiAdjacency *a, const EmogiAdjacency *b)
 static void
 check_move(const EmogiShape *shape, EmogiGraph graph, const EmogiGraph *there)
 {
-	emogi_graph_move(&graph, there->memory);
+	emogi_graph_relocate(&graph, there->memory);
 	CHECK(graph.memory == there->memory && graph.memory_bytes == there->memory_bytes && graph.ids == there->ids &&
 		  same_places(&graph.forward, &there->forward) && same_places(&graph.backward, &there->backward), "%s: moved",
 		  shape->name);

@@ -27,11 +27,11 @@ main(void)
 
 		for (int i = 0; i < npieces; i++)
 		{
-			holder[i] = (uint8_t) (rand() % 8 == 0 ? DEAL_NOBODY : rand() % nmembers * (rand() % 3 != 0));
-			if (holder[i] != DEAL_NOBODY)
+			holder[i] = (uint8_t) (rand() % 8 == 0 ? PEER_NONE : rand() % nmembers * (rand() % 3 != 0));
+			if (holder[i] != PEER_NONE)
 				held[holder[i]]++;
 		}
-		deal_pieces(holder, npieces, nmembers, reader);
+		assign_pieces(holder, npieces, nmembers, reader);
 		for (int i = 0; i < npieces; i++)
 		{
 			CHECK(reader[i] < nmembers, "piece %d of %d: reader %d of %d", i, npieces, reader[i], nmembers);

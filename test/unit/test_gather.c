@@ -26,9 +26,9 @@ oracle_pagerank(const EmogiGraph *graph, const EmogiQuery *query, const long dou
 		dangling += out[v] == 0 ? value[v] : 0;
 	for (uint64_t v = 0; v < n; v++)
 	{
-		const long double leap = query->leap != NULL ? (long double) query->leap[v] : 1 / (long double) n;
+		const long double teleport = query->teleport != NULL ? (long double) query->teleport[v] : 1 / (long double) n;
 
-		next[v] = (1 - damping) * leap + damping * dangling * leap;
+		next[v] = (1 - damping) * teleport + damping * dangling * teleport;
 		for (uint64_t i = graph->forward.offsets[v]; i < graph->forward.offsets[v + 1]; i++)
 			if (out[graph->forward.targets[i]] > 0)
 				next[v] += damping * value[graph->forward.targets[i]] * emogi_weight(graph->forward.weights, type, i) /
@@ -192,7 +192,7 @@ check_ranks(const char *name, const EmogiGraph *graph, EmogiQuery query, double 
 		sum += values[v] = emogi_random(seed, v) % 3 == 0 || v == 0 ? (double) (1 + emogi_random(seed + 1, v) % 1000) : 0.0;
 	for (uint64_t v = 0; v < graph->nvertices; v++)
 		values[v] /= sum;
-	query.leap = values;
+	query.teleport = values;
 	check_query(name, graph, &query);
 	query.is_weighted = false;
 	check_query(name, graph, &query);

@@ -75,7 +75,7 @@ check_threads(void)
 		KeySet		set = make_set(shapes[i % 3], 10000, 20000, false);
 
 		begin_table(test_words, false);
-		table->most_slots = i < 3 ? EMOGI_KEY_MOST_SLOTS : 6;
+		table->most_slots = i < 3 ? EMOGI_KEY_MAX_SLOTS : 6;
 		CHECK(fill_table_by_threads(&set, 4) == EMOGI_KEYS_PUT, "threads");
 		check_table(&set, true, "threads");
 		free_set(&set);
@@ -119,10 +119,10 @@ check_crowded(void)
 	for (int nprocesses = 1; nprocesses < 4; nprocesses++)
 	{
 		begin_table(zeros, false);
-		CHECK(fill_table(&set, nprocesses) == EMOGI_KEYS_CROWDED, "%d processes", nprocesses);
+		CHECK(fill_table(&set, nprocesses) == EMOGI_KEYS_COLLISIONS, "%d processes", nprocesses);
 		CHECK(emogi_key_table_nkeys(table) < 1000, "crowded with %llu keys", (unsigned long long) emogi_key_table_nkeys(table));
 		second = (EmogiKeyFiller) {.table = table, .alloc = take_piece};
-		CHECK(emogi_key_filler_put(&second, &other, 1, &number) == EMOGI_KEYS_CROWDED, "another filler");
+		CHECK(emogi_key_filler_put(&second, &other, 1, &number) == EMOGI_KEYS_COLLISIONS, "another filler");
 		begin_table(zeros, true);
 		CHECK(fill_table(&set, nprocesses) == EMOGI_KEYS_PUT && emogi_key_table_nkeys(table) == 2000, "careful");
 		begin_table(test_words, false);
@@ -139,7 +139,7 @@ check_sip(void)
 
 	for (int i = 0; i < 15; i++)
 		bytes[i] = (char) i;
-	CHECK(emogi_key_hash_careful(words, bytes, 15) == UINT64_C(0xa129ca6149be45e5), "SipHash-2-4");
+	CHECK(emogi_key_siphash(words, bytes, 15) == UINT64_C(0xa129ca6149be45e5), "SipHash-2-4");
 }
 
 /* There are so many temporary numbers and no more. */
@@ -201,7 +201,7 @@ main(void)
 	check_children();
 	check_crowded();
 	check_too_many();
-	check_no_piece(LONG_KEYS, 12, 40, EMOGI_KEY_MOST_SLOTS);
+	check_no_piece(LONG_KEYS, 12, 40, EMOGI_KEY_MAX_SLOTS);
 	check_no_piece(PREFIXES, 3000, 10000, 6);
 	check_no_piece(UUIDS, 80000, 120000, 6);
 	return check_report("test_key_table");

@@ -144,7 +144,7 @@ check_query(const char *name, const EmogiGraph *graph, const EmogiQuery *query)
 
 	whole.ntargets = 0;
 	result = run_engine(graph, &whole);
-	if (emogi_local_search(graph, NULL, query, UINT64_MAX, &answer) != EMOGI_NEAR_ANSWERED)
+	if (emogi_local_search(graph, NULL, query, UINT64_MAX, &answer) != EMOGI_LOCAL_ANSWERED)
 	{
 		CHECK(has_most_paths(graph, query, &result), "%s: gave up", name);
 		free(result.columns[0].any);
@@ -163,9 +163,9 @@ check_query(const char *name, const EmogiGraph *graph, const EmogiQuery *query)
 	emogi_local_search_free(&answer);
 	if (looked > query->ntargets + query->nsources)
 	{
-		CHECK(emogi_local_search(graph, NULL, query, looked, &answer) == EMOGI_NEAR_ANSWERED, "%s: not with what it takes", name);
+		CHECK(emogi_local_search(graph, NULL, query, looked, &answer) == EMOGI_LOCAL_ANSWERED, "%s: not with what it takes", name);
 		emogi_local_search_free(&answer);
-		CHECK(emogi_local_search(graph, NULL, query, looked - 1, &answer) == EMOGI_NEAR_GAVE_UP && answer.vertices == NULL,
+		CHECK(emogi_local_search(graph, NULL, query, looked - 1, &answer) == EMOGI_LOCAL_GAVE_UP && answer.vertices == NULL,
 			  "%s: with less than it takes", name);
 	}
 	free(result.columns[0].any);
@@ -217,7 +217,7 @@ check_most_paths(void)
 		targets[e] = e / 2 + 1;
 	for (query.max_depth = 0; query.max_depth <= 60; query.max_depth++)
 	{
-		const bool	answered = emogi_local_search(&graph, NULL, &query, UINT64_MAX, &answer) == EMOGI_NEAR_ANSWERED;
+		const bool	answered = emogi_local_search(&graph, NULL, &query, UINT64_MAX, &answer) == EMOGI_LOCAL_ANSWERED;
 
 		CHECK(answered == (query.max_depth <= 53), "%lld links", (long long) query.max_depth);
 		CHECK(!answered || answer.paths[query.max_depth] == ldexp(1.0, (int) query.max_depth), "%lld links: paths", (long long) query.max_depth);

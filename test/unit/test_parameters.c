@@ -87,7 +87,7 @@ is_other(const Line *line, const EmogiParameter *parameter)
 			return is_argument(line, "targets", "key[]", "-");
 		case EMOGI_START:
 			return is_argument(line, "start", "text", "-");
-		case EMOGI_LEAP:
+		case EMOGI_TELEPORT:
 			return is_argument(line, "start", "text", "NULL");
 		case EMOGI_COMMUNITIES:
 			return is_argument(line, "communities", "text", "-");

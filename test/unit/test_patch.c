@@ -117,9 +117,9 @@ check_patched_search(const EmogiGraph *old, const EmogiOverlay *patch, const Emo
 	uint64_t	ndifferent = 0;
 
 	old_query.sources = &old_source;
-	if (emogi_local_search(new, NULL, &query, UINT64_MAX, &expected) != EMOGI_NEAR_ANSWERED)
+	if (emogi_local_search(new, NULL, &query, UINT64_MAX, &expected) != EMOGI_LOCAL_ANSWERED)
 		abort();
-	if (emogi_local_search(old, patch, &old_query, UINT64_MAX, &answer) != EMOGI_NEAR_ANSWERED)
+	if (emogi_local_search(old, patch, &old_query, UINT64_MAX, &answer) != EMOGI_LOCAL_ANSWERED)
 	{
 		CHECK(emogi_overlay_presence(old, patch, old_source) == EMOGI_VERTEX_UNKNOWN, "%s: no answer", what);
 		emogi_local_search_free(&expected);
@@ -433,7 +433,7 @@ check_growing(const History *history, const EmogiGraph *new, const char *what)
 	EmogiEdgeChange *changes = malloc((history->nchanges + 1) * sizeof(*changes));
 	bool		held;
 	const uint64_t count = order_changes(history, changes, &held);
-	EmogiGrowingPatch growing;
+	EmogiGrowingOverlay growing;
 	bool		grown = true;
 	uint64_t	end;
 

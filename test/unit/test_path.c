@@ -19,7 +19,7 @@ oracle_path(const EmogiGraph *graph, const EmogiQuery *query, double *value)
 	const EmogiAlgorithm algorithm = query->algorithm;
 	const double none = emogi_path_none(algorithm);
 	const double source = emogi_path_source(algorithm);
-	const double bound = emogi_path_adds(algorithm) ? query->max_distance : (double) INFINITY;
+	const double bound = emogi_path_is_additive(algorithm) ? query->max_distance : (double) INFINITY;
 	uint64_t	n = graph->nvertices;
 	uint32_t   *queue = malloc((n + 1) * sizeof(uint32_t));
 	bool	   *queued = calloc(n + 1, sizeof(bool));
@@ -99,7 +99,7 @@ check_targets(const char *name, const EmogiGraph *graph, const EmogiQuery *query
 		CHECK(status == EMOGI_OK && ndifferent == 0 && nunwritten == 0, "%s: algorithm %d, status %d, %llu targets differ, "
 			  "%llu unwritten", name, query->algorithm, status, (unsigned long long) ndifferent,
 			  (unsigned long long) nunwritten);
-		CHECK(emogi_path_adds(query->algorithm) || memcmp(value, expected, graph->nvertices * sizeof(double)) == 0,
+		CHECK(emogi_path_is_additive(query->algorithm) || memcmp(value, expected, graph->nvertices * sizeof(double)) == 0,
 			  "%s: algorithm %d and targets", name, query->algorithm);
 	}
 	free(value);

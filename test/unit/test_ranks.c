@@ -81,9 +81,9 @@ ask_both(const char *name, const EmogiGraph *graph, const EmogiQuery *query)
 	CHECK(status == EMOGI_OK, "%s: status %d", name, status);
 	CHECK(answer.result.nlevels == expected.result.nlevels, "%s: %u iterations, not %u", name, answer.result.nlevels,
 		  expected.result.nlevels);
-	if (emogi_rank_units_suit(query, n, emogi_cpu_ranks_always_coarse || emogi_rank_units_coarse(graph->forward.nedges)))
+	if (emogi_rank_units_applicable(query, n, emogi_cpu_ranks_always_coarse || emogi_rank_units_coarse(graph->forward.nedges)))
 		CHECK(answer.result.change == expected.result.change && memcmp(answer.memory, expected.memory, n * sizeof(double)) == 0,
-			  "%s, damping %g, personalised %d, placement %d: ranks have other bits", name, query->damping, query->leap != NULL, query->placement);
+			  "%s, damping %g, personalised %d, placement %d: ranks have other bits", name, query->damping, query->teleport != NULL, query->placement);
 	else
 	{
 		CHECK(fabs(answer.result.change - expected.result.change) <= 1e-9, "%s: change %g, not %g", name, answer.result.change,
@@ -113,15 +113,15 @@ check_again(const char *name, const EmogiGraph *graph, const EmogiQuery *query, 
 static double *
 make_leap(uint64_t nvertices)
 {
-	double	   *leap = calloc(nvertices + 1, sizeof(double));
+	double	   *teleport = calloc(nvertices + 1, sizeof(double));
 	uint64_t	step = nvertices / 3 + 1;
 	double		sum = 0.0;
 
 	for (uint64_t v = 0; v < nvertices; v += step)
 		sum += (double) (v + 1);
 	for (uint64_t v = 0; v < nvertices; v += step)
-		leap[v] = (double) (v + 1) / sum;
-	return leap;
+		teleport[v] = (double) (v + 1) / sum;
+	return teleport;
 }
 
 /* Ask a Graph what there is to ask. */
@@ -134,18 +134,18 @@ check_graph(const char *name, const EmogiGraph *graph)
 		int64_t		max_iterations;
 		double		tolerance;
 	}			queries[] = {{0.85, 20, 0}, {0.85, 1, 0}, {0.0, 3, 0}, {0.5, 100, 1e-6}, {0.99, 30, 0}, {1.0, 10, 0}, {0.85, 60, 1e-12}};
-	double	   *leap = make_leap(graph->nvertices);
+	double	   *teleport = make_leap(graph->nvertices);
 
 	for (size_t i = 0; i < 2 * sizeof(queries) / sizeof(queries[0]); i++)
 	{
 		EmogiQuery	query = {.algorithm = EMOGI_PAGERANK, .placement = EMOGI_PLACEMENT_DEVICE, .damping = queries[i / 2].damping,
-			.max_iterations = queries[i / 2].max_iterations, .tolerance = queries[i / 2].tolerance, .leap = i % 2 == 1 ? leap : NULL};
+			.max_iterations = queries[i / 2].max_iterations, .tolerance = queries[i / 2].tolerance, .teleport = i % 2 == 1 ? teleport : NULL};
 		Answer		answer = ask_both(name, graph, &query);
 
 		check_again(name, graph, &query, &answer);
 		free(answer.memory);
 	}
-	free(leap);
+	free(teleport);
 }
 
 /* Ask a Graph for ranks in other placements, by gathering. */
@@ -153,18 +153,18 @@ static void
 check_placements(const char *name, const EmogiGraph *graph)
 {
 	static const EmogiPlacement placements[] = {EMOGI_PLACEMENT_HOST, EMOGI_PLACEMENT_HYBRID, EMOGI_PLACEMENT_DEVICE};
-	double	   *leap = make_leap(graph->nvertices);
+	double	   *teleport = make_leap(graph->nvertices);
 
 	for (int i = 0; i < 6; i++)
 	{
 		EmogiQuery	query = {.algorithm = EMOGI_PAGERANK, .placement = placements[i / 2], .damping = 0.85, .max_iterations = 12,
-			.leap = i % 2 == 1 ? leap : NULL};
+			.teleport = i % 2 == 1 ? teleport : NULL};
 		Answer		answer = ask_both(name, graph, &query);
 
 		check_again(name, graph, &query, &answer);
 		free(answer.memory);
 	}
-	free(leap);
+	free(teleport);
 }
 
 /* Check ranks with weights, with leaps to all alike and in proportions, in every placement. */
@@ -176,22 +176,22 @@ check_weighted(const char *name, const EmogiShape *shape, uint64_t seed)
 	double	   *weights = naive_weights((int) (seed % FINITE_KINDS) + 1, seed, shape->nedges);
 	EmogiEdgeSet set;
 	EmogiBuiltGraph built;
-	double	   *leap;
+	double	   *teleport;
 
 	if (!emogi_edge_set_fill_weighted(&set, shape->edges, weights, shape->nedges, EMOGI_CHUNK_WEIGHTED_EDGES))
 		abort();
 	built = build_edges(&set.edges, directions[seed % 3], true, seed % 2 == 1);
-	leap = make_leap(built.graph.nvertices);
+	teleport = make_leap(built.graph.nvertices);
 	for (int i = 0; i < 6; i++)
 	{
 		EmogiQuery	query = {.algorithm = EMOGI_PAGERANK, .placement = placements[i / 2], .damping = 0.85, .max_iterations = 12,
-			.leap = i % 2 == 1 ? leap : NULL, .is_weighted = true};
+			.teleport = i % 2 == 1 ? teleport : NULL, .is_weighted = true};
 		Answer		answer = ask_both(name, &built.graph, &query);
 
 		check_again(name, &built.graph, &query, &answer);
 		free(answer.memory);
 	}
-	free(leap);
+	free(teleport);
 	free_graph(name, &built);
 	emogi_edge_set_free(&set);
 	free(weights);

@@ -23,7 +23,7 @@ same_places(const EmogiAdjacency *a, const EmogiAdjacency *b)
 static bool
 same_graph(const EmogiGraph *a, EmogiGraph b)
 {
-	emogi_graph_move(&b, a->memory);
+	emogi_graph_relocate(&b, a->memory);
 	return a->nvertices == b.nvertices && a->ids == b.ids && a->weight_type == b.weight_type && a->id == b.id &&
 		a->memory_bytes == b.memory_bytes && same_places(&a->forward, &b.forward) && same_places(&a->backward, &b.backward);
 }
@@ -74,7 +74,7 @@ derives_entries(int side, const EmogiGraph *old, const EmogiAdjacency *from, con
 			double		weight;
 
 			e = emogi_derivation_edit_at(edits, e, last_e, i);
-			if (emogi_derivation_comes(&edits[e], i))
+			if (emogi_derivation_is_inserted(&edits[e], i))
 			{
 				target = edits[e].target;
 				weight = edits[e].weight;

@@ -121,21 +121,21 @@ static void
 check_ways(const char *name, const EmogiGraph *graph)
 {
 	const size_t bytes = NCOLUMNS * graph->nvertices * sizeof(double);
-	double	   *leap = calloc(graph->nvertices, sizeof(double));
+	double	   *teleport = calloc(graph->nvertices, sizeof(double));
 	EmogiQuery	query = {.algorithm = EMOGI_PAGERANK, .damping = 0.85, .max_iterations = 6};
 	EmogiGraph	alone = *graph;
 	double	   *answers[2] = {malloc(bytes), malloc(bytes)};
 
 	alone.backward = (EmogiAdjacency) {0};
-	leap[1] = leap[graph->nvertices / 2] = 0.5;
+	teleport[1] = teleport[graph->nvertices / 2] = 0.5;
 	for (int personalised = 0; personalised < 2; personalised++)
 	{
-		query.leap = personalised ? leap : NULL;
+		query.teleport = personalised ? teleport : NULL;
 		CHECK(ask(states[1], graph, &query, (EmogiControl) {.spare_bytes = UINT64_MAX}, answers[0]) == EMOGI_OK &&
 			  ask(states[1], &alone, &query, (EmogiControl) {.spare_bytes = UINT64_MAX}, answers[1]) == EMOGI_OK &&
 			  memcmp(answers[0], answers[1], bytes) == 0, "%s, personalised %d: other bits without the transposed lists", name, personalised);
 	}
-	free(leap);
+	free(teleport);
 	free(answers[0]);
 	free(answers[1]);
 }
