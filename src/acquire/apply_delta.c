@@ -544,12 +544,14 @@ emogi_apply_delta_may_begin(const EmogiCacheLookup *lookup)
 static bool
 may_make_state(const EmogiCacheLookup *lookup)
 {
+	double		nrows;
+
 	if (!emogi_apply_delta_may_begin(lookup))
 		return false;
 	if (lookup->tree == NULL || emogi_change_tracker_exists(&lookup->key))
 		return true;
 	return (lookup->tree->is_folded ? !emogi_cache_lookup_asked_first(lookup, false) : emogi_cache_lookup_built_before(lookup)) &&
-		emogi_table_filter_cost(lookup->tree->filtered) * PAGES_PER_COST >= (double) emogi_tracker_refresh_pages(lookup->relids, lookup->nleaves);
+		emogi_table_filter_cost(lookup->tree->filtered, &nrows) * PAGES_PER_COST >= (double) emogi_tracker_refresh_pages(lookup->relids, lookup->nleaves);
 }
 
 /*

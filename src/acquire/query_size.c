@@ -58,11 +58,29 @@ plan_query(const char *query, double *rows, double *cost)
 }
 
 /*
- * Ask the cache for the size of a query's Graph, whatever snapshot it was made for; false when there is none, and whether a search may do without it.
+ * Estimate the size of a filtered table's Graph by one plan of its tree, which is analysed, and the statistics of the table; false when there are
+ * none. Raises what the planner does.
+ */
+static bool
+estimate_filtered(const EmogiSource *filtered, EmogiQuerySize *foresight)
+{
+	double		nvertices;
+	double		nedges;
+
+	foresight->may_walk = emogi_index_search_cost_may_walk(filtered);
+	if (!emogi_graph_estimate_size(filtered, &nvertices, &nedges))
+		return false;
+	foresight->cost = emogi_table_filter_cost(filtered, &foresight->nedges);
+	foresight->nvertices = Max(Min(nvertices, foresight->nedges), 1);
+	return true;
+}
+
+/*
+ * Ask the cache for the size of a query's Graph, whatever snapshot it was made for, or estimate that of a filtered table; false when neither is possible.
  * Raises what is wrong with it.
  */
 static bool
-recall_graph(const EmogiSource *source, EmogiQuerySize *foresight)
+look_at_tree(const EmogiSource *source, EmogiQuerySize *foresight)
 {
 	EmogiQueryAnalysis  *tree = emogi_analysis_peek(source);
 	uint64		nvertices;
@@ -78,7 +96,8 @@ recall_graph(const EmogiSource *source, EmogiQuerySize *foresight)
 			list_concat_unique_oid(list_copy(tree->named), tree->relations), list_copy(tree->functions), keys};
 		MemoryContextSwitchTo(old);
 	}
-	foresight->may_walk = !found && tree->refusal == NULL && tree->filtered != NULL && emogi_index_search_cost_may_walk(tree->filtered);
+	if (!found && tree->refusal == NULL && tree->filtered != NULL)
+		found = estimate_filtered(tree->filtered, foresight);
 	emogi_analysis_close(tree);
 	return found;
 }
@@ -119,7 +138,7 @@ look_at(void *context)
 	Look	   *look = context;
 
 	is_looking = true;
-	if (!recall_graph(look->source, &look->found))
+	if (!look_at_tree(look->source, &look->found))
 		look_at_plans(look->query, &look->found);
 }
 

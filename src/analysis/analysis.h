@@ -53,7 +53,7 @@ extern const char *emogi_cacheability_elsewhere(Oid relid);
 
 /* ---- table_filter.c ---- */
 
-extern double emogi_table_filter_cost(const EmogiSource *source);
+extern double emogi_table_filter_cost(const EmogiSource *source, double *nrows);
 
 /* ---- analysis_run.c ---- */
 

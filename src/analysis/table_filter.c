@@ -269,11 +269,13 @@ emogi_table_filter_recognize(const EmogiAnalysisState *look)
 	return make_source(look, &flat);
 }
 
-/* Get the cost of a plan of the tree of a Source with conditions, in the planner's unit. Raises what the planner does. */
+/* Get the cost of a plan of the tree of a Source with conditions, in the planner's unit, and the rows that it expects. Raises what the planner does. */
 double
-emogi_table_filter_cost(const EmogiSource *source)
+emogi_table_filter_cost(const EmogiSource *source, double *nrows)
 {
 	const EmogiQueryAnalysis *tree = source->filter->tree;
+	const Plan *plan = pg_plan_query(copyObject(tree->query), tree->text, CURSOR_OPT_PARALLEL_OK, NULL)->planTree;
 
-	return pg_plan_query(copyObject(tree->query), tree->text, CURSOR_OPT_PARALLEL_OK, NULL)->planTree->total_cost;
+	*nrows = plan->plan_rows;
+	return plan->total_cost;
 }

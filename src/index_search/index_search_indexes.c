@@ -6,7 +6,8 @@
  *
  * Of a filtered table (../analysis/table_filter.c) the column may also come after others that conditions set equal to constants: the index (tenant, src)
  * with row security by tenant. These are further keys of the scan; all conditions are evaluated on the rows all the same. A condition
- * that is no longer in its place must be leakproof, as for the server's own plans: a policy's may not be behind it.
+ * that is no longer in its place must be leakproof, as for the server's own plans: a policy's may not be behind it. A partial index serves if
+ * the conditions imply its predicate.
  *
  * Nobody is waited for: an index that another session holds a conflicting lock on, to rebuild it say, does not serve. The heaps are
  * locked, so none that was found can be dropped.
@@ -21,6 +22,7 @@
 #include "catalog/pg_index.h"
 #include "catalog/pg_type.h"
 #include "nodes/primnodes.h"
+#include "optimizer/optimizer.h"
 #include "storage/lmgr.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
@@ -68,15 +70,23 @@ finds_equals(Relation index, int column, Oid type, EmogiSearchIndex *found)
 	return OidIsValid(found->equals);
 }
 
-/* Does an index have all rows that the active snapshot sees? One that came over broken HOT chains has not those of older snapshots. */
+/* Is an index over all rows, or over all of which the conditions are true? */
 static bool
-has_all_rows(Relation index)
+has_all_edges(Relation index, List *quals)
+{
+	return heap_attisnull(index->rd_indextuple, Anum_pg_index_indpred, NULL) ||
+		predicate_implied_by(RelationGetIndexPredicate(index), quals, false);
+}
+
+/* Does an index have all edges that the active snapshot sees? One that came over broken HOT chains has not those of older snapshots. */
+static bool
+is_whole(Relation index, List *quals)
 {
 	const Form_pg_index form = index->rd_index;
 
 	return form->indisvalid && form->indisready && form->indislive &&
-		heap_attisnull(index->rd_indextuple, Anum_pg_index_indpred, NULL) &&
-		(!form->indcheckxmin || TransactionIdPrecedes(HeapTupleHeaderGetXmin(index->rd_indextuple->t_data), TransactionXmin));
+		(!form->indcheckxmin || TransactionIdPrecedes(HeapTupleHeaderGetXmin(index->rd_indextuple->t_data), TransactionXmin)) &&
+		has_all_edges(index, quals);
 }
 
 /* Take off what changes the type of an expression in name alone. */
@@ -165,7 +175,7 @@ open_index(Oid relid, const Wanted *wanted, EmogiSearchIndex *found)
 	if (!ConditionalLockRelationOid(relid, AccessShareLock))
 		return false;
 	index = found->index = index_open(relid, NoLock);
-	if (has_all_rows(index) && leads_from(index, wanted, found))
+	if (is_whole(index, wanted->quals) && leads_from(index, wanted, found))
 		return true;
 	index_close(index, AccessShareLock);
 	return false;
@@ -175,14 +185,18 @@ open_index(Oid relid, const Wanted *wanted, EmogiSearchIndex *found)
 static bool
 is_better(const EmogiSearchIndex *index, const EmogiSearchIndex *other)
 {
+	const bool	is_partial = RelationGetIndexPredicate(index->index) != NIL;
+
 	if (index->nprefix != other->nprefix)
 		return index->nprefix > other->nprefix;
+	if (is_partial != (RelationGetIndexPredicate(other->index) != NIL))
+		return is_partial;
 	return index->index->rd_index->indnatts < other->index->rd_index->indnatts;
 }
 
 /*
- * Find the index of a heap that leads from one column to another: of several that behind the most columns that conditions set, then that with the
- * fewest columns, then the oldest.
+ * Find the index of a heap that leads from one column to another: of several that behind the most columns that conditions set, then a partial one,
+ * then that with the fewest columns, then the oldest.
  */
 static void
 find_index(Relation heap, const Wanted *wanted, AttrNumber to, EmogiSearchIndex *found)
