@@ -200,8 +200,8 @@ choose_method(const EmogiQuery *query, EmogiWeightType type, bool mutual)
 #define PATH(NAME, name, column, order, source, traits, candidate) \
 		case EMOGI_##NAME: \
 			return make_method<PathSemiring<EMOGI_##NAME>, double, false>( \
-				choose_kernel<Offer<PathSemiring<EMOGI_##NAME>, false>>(mapping, type, wide), true,
-					false, source);
+				choose_kernel<Offer<PathSemiring<EMOGI_##NAME>, false>>(mapping, type, wide), true, \
+				false, source);
 			EMOGI_ALGORITHMS(EMOGI_LEAVE, PATH, EMOGI_LEAVE)
 #undef PATH
 	}
