@@ -1,5 +1,6 @@
 /*
- * call_expr.h: what a call says before it is carried out, see call_expr.c; for the planner, the executor and EXPLAIN.
+ * call_expr.h: what a call's expression tells before execution (call_expr.c); used by planner,
+ * executor and EXPLAIN
  */
 #ifndef EMOGI_CALL_EXPR_H
 #define EMOGI_CALL_EXPR_H
@@ -17,12 +18,17 @@ extern bool emogi_call_expr_is_path(Oid function);
 extern bool emogi_call_expr_is_paths(Oid function);
 extern FuncExpr *emogi_call_expr_of(const RangeTblEntry *rte, const EmogiAlgorithmRow **function);
 extern bool emogi_call_expr_graph(const FuncExpr *call, EmogiGraphArgument *graph);
-extern bool emogi_call_expr_source(const FuncExpr *call, EmogiAlgorithm algorithm, EmogiSource *source);
-extern bool emogi_call_expr_plan_keys(PlannerInfo *root, const FuncExpr *call, EmogiAlgorithm algorithm, EmogiKeyType *key);
+extern bool emogi_call_expr_source(const FuncExpr *call, EmogiAlgorithm algorithm,
+								   EmogiSource *source);
+extern bool emogi_call_expr_plan_keys(PlannerInfo *root, const FuncExpr *call,
+									  EmogiAlgorithm algorithm, EmogiKeyType *key);
 extern bool emogi_call_expr_key(const FuncExpr *call, EmogiAlgorithm algorithm, EmogiKeyType *key);
-extern bool emogi_call_expr_direction(const FuncExpr *call, const EmogiAlgorithmRow *function, EmogiDirection *direction);
-extern bool emogi_call_expr_pairs(const FuncExpr *call, const EmogiAlgorithmRow *function, char **query);
-extern void emogi_call_expr_graph_key(const FuncExpr *call, const EmogiAlgorithmRow *function, EmogiDirection direction, EmogiGraphKey *wish);
+extern bool emogi_call_expr_direction(const FuncExpr *call, const EmogiAlgorithmRow *function,
+									  EmogiDirection *direction);
+extern bool emogi_call_expr_pairs(const FuncExpr *call, const EmogiAlgorithmRow *function,
+								  char **query);
+extern void emogi_call_expr_graph_key(const FuncExpr *call, const EmogiAlgorithmRow *function,
+									  EmogiDirection direction, EmogiGraphKey *lookup);
 extern double emogi_call_expr_number(const Node *node);
 extern double emogi_call_expr_integer(const Node *node);
 

@@ -1,8 +1,9 @@
 /*
- * inputs.c: what the run of a scan depends on: the arguments of its call and the operands of the conditions that it sees to.
+ * inputs.c: what the run of a scan depends on: the call's arguments and the operands of pushed-down
+ * conditions
  *
- * A condition on `vertex` becomes the keys of the rows that are wanted; one on the level or the distance bounds the task; one that
- * compares values becomes a range.
+ * A condition on `vertex` becomes the keys of the rows to return, one on level or distance a bound
+ * of the task, and a comparison of values a range.
  */
 #include "postgres.h"
 
@@ -19,12 +20,12 @@
 #include "cpu/local_components.h"
 #include "scan_node/scan.h"
 
-/* Given vertices that are looked up between two checks for interrupts. */
+/* Vertices looked up between two checks for interrupts */
 #define LOOKUPS_PER_CHECK 1024
 
 /* ---- beginning ---- */
 
-/* Collect the executor's parameters in an expression. */
+/* Collect the PARAM_EXEC parameters in an expression. */
 static bool
 collect_params(Node *node, Bitmapset **params)
 {
@@ -47,14 +48,14 @@ init_input(EmogiScan *scan, Expr *expression)
 	get_typlenbyval(input->type, &input->length, &input->by_value);
 }
 
-/* Does a condition choose the vertices that rows are of? */
+/* Does a condition select the vertices of the rows? */
 static bool
 chooses_rows(EmogiPushdown pushdown)
 {
 	return pushdown <= EMOGI_VERTEX_IN || pushdown == EMOGI_MEMBER_OF;
 }
 
-/* Prepare the conditions. One on `vertex` that changes from scan to scan is looked up. */
+/* Prepare the conditions. If the one on `vertex` changes between rescans, it is looked up. */
 static void
 init_conditions(EmogiScan *scan, List *operands, List *pushdowns, List *places)
 {
@@ -93,17 +94,19 @@ emogi_inputs_init(EmogiScan *scan)
 	FuncExpr   *call = linitial_node(FuncExpr, plan->custom_exprs);
 	ListCell   *cell;
 
-	scan->inputs = palloc0((list_length(call->args) + list_length(plan->custom_exprs)) * sizeof *scan->inputs);
+	scan->inputs = palloc0((list_length(call->args) + list_length(plan->custom_exprs)) *
+						   sizeof *scan->inputs);
 	foreach(cell, call->args)
 		init_input(scan, lfirst(cell));
 	(void) collect_params((Node *) call->args, &scan->run_params);
-	init_conditions(scan, list_copy_tail(plan->custom_exprs, 1), list_nth(plan->custom_private, EMOGI_PLAN_PUSHDOWNS),
+	init_conditions(scan, list_copy_tail(plan->custom_exprs, 1),
+					list_nth(plan->custom_private, EMOGI_PLAN_PUSHDOWNS),
 					list_nth(plan->custom_private, EMOGI_PLAN_PLACES));
 }
 
 /* ---- the condition on `vertex` ---- */
 
-/* Turn the Datum of an integer of 2, 4 or 8 bytes into its value. */
+/* Convert the Datum of an integer of 2, 4 or 8 bytes to its value. */
 static int64
 integer_of(Datum datum, Oid type)
 {
@@ -118,7 +121,10 @@ integer_of(Datum datum, Oid type)
 	}
 }
 
-/* Get the vertices that the operand of a condition names, one or an array of this type, as the column has them; integers as bigint. */
+/*
+ * Get the vertices that a condition's operand names: one, or an array of this type. They get the
+ * type of the column; integers become bigint.
+ */
 static EmogiGiven
 vertices_named(NullableDatum operand, Oid type, bool is_array)
 {
@@ -142,19 +148,23 @@ vertices_named(NullableDatum operand, Oid type, bool is_array)
 	return given;
 }
 
-/* Raise that a plan was made for keys of another type. What the graph argument names may be another table since. */
+/*
+ * Raise 0A000 because the plan was made for keys of another type: the graph argument may now name
+ * another table.
+ */
 void
 emogi_inputs_report_keys(void)
 {
 	ereport(ERROR,
 			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-			 errmsg("the vertices of this graph are of another type or collation than when the query was planned"),
+			 errmsg("the vertices of this graph are of another type or collation than when the "
+					"query was planned"),
 			 errhint("Prepare the query again, or use DISCARD PLANS.")));
 }
 
-/* Get the pushdown that chooses the vertices that rows are of. */
+/* Get the pushdown of the condition that selects vertices. */
 static EmogiPushdown
-choice_of(const EmogiScan *scan)
+selecting_pushdown(const EmogiScan *scan)
 {
 	return scan->pushdowns[scan->vertex_input - (scan->ninputs - scan->nconditions)];
 }
@@ -163,12 +173,13 @@ choice_of(const EmogiScan *scan)
 static EmogiGiven
 vertices_of(const EmogiScan *scan, NullableDatum operand)
 {
-	return vertices_named(operand, scan->inputs[scan->vertex_input].type, choice_of(scan) == EMOGI_VERTEX_IN);
+	return vertices_named(operand, scan->inputs[scan->vertex_input].type,
+						  selecting_pushdown(scan) == EMOGI_VERTEX_IN);
 }
 
 /*
- * Get the number of the vertex that equals a value, as the caller is given vertices; -1 without any. What emogi_form_lookup finds may have
- * another text.
+ * Get the number of the vertex that equals a value; -1 if there is none. The text is compared, too,
+ * because emogi_form_lookup may find a key with another text.
  */
 static int64
 find_number(const EmogiScan *scan, Datum given)
@@ -182,12 +193,13 @@ find_number(const EmogiScan *scan, Datum given)
 	if (number == EMOGI_NO_VERTEX)
 		return -1;
 	if (scan->form->type == TEXTOID &&
-		!DatumGetBool(DirectFunctionCall2(byteaeq, emogi_form_output(scan->form, &scan->graph, key), given)))
+		!DatumGetBool(DirectFunctionCall2(byteaeq, emogi_form_output(scan->form, &scan->graph, key),
+										  given)))
 		return -1;
 	return number;
 }
 
-/* Link the vertices of each component of the run at hand, once. */
+/* Link the vertices of each component of the current run, once per run. */
 static void
 link_members(EmogiScan *scan)
 {
@@ -196,7 +208,8 @@ link_members(EmogiScan *scan)
 
 	scan->members = palloc_extended(Max(n, 1) * sizeof *scan->members, MCXT_ALLOC_HUGE);
 	MemoryContextSwitchTo(old);
-	if (!emogi_local_search_components_link(scan->result.columns[0].vertex, n, emogi_cache_labels_stop, scan->members))
+	if (!emogi_local_search_components_link(scan->result.columns[0].vertex, n,
+											emogi_cache_labels_stop, scan->members))
 	{
 		scan->members = NULL;
 		CHECK_FOR_INTERRUPTS();
@@ -204,7 +217,10 @@ link_members(EmogiScan *scan)
 	}
 }
 
-/* Have rows of the vertices of a component be returned: its members are the keys that are wanted. Raises 0A000 as emogi_inputs_find_values does. */
+/*
+ * Set the keys of the rows to return to the vertices of a component. Raises 0A000 as
+ * emogi_inputs_find_values does.
+ */
 static void
 look_up_members(EmogiScan *scan, NullableDatum operand)
 {
@@ -219,7 +235,8 @@ look_up_members(EmogiScan *scan, NullableDatum operand)
 	if (scan->members == NULL)
 		link_members(scan);
 	if (!operand.isnull)
-		number = find_number(scan, type == INT2OID || type == INT4OID ? Int64GetDatum(integer_of(operand.value, type)) : operand.value);
+		number = find_number(scan, type == INT2OID || type == INT4OID ?
+							 Int64GetDatum(integer_of(operand.value, type)) : operand.value);
 	if (number >= 0 && scan->result.columns[0].vertex[number] == (uint32) number)
 		for (uint32 v = (uint32) number; v != EMOGI_NO_VERTEX; v = scan->members[v])
 		{
@@ -235,7 +252,10 @@ look_up_members(EmogiScan *scan, NullableDatum operand)
 	MemoryContextSwitchTo(old);
 }
 
-/* Look up the vertices that the condition that chooses them names in the Graph of the run at hand: rows of these are returned, or of all. */
+/*
+ * Look up the vertices that the selecting condition names in the current run's graph. Only their
+ * rows are returned, or all rows if the keys cannot be looked up.
+ */
 void
 emogi_inputs_look_up(EmogiScan *scan, NullableDatum operand)
 {
@@ -247,7 +267,7 @@ emogi_inputs_look_up(EmogiScan *scan, NullableDatum operand)
 	scan->nkeys = 0;
 	if (scan->call == NULL)
 		return;
-	if (choice_of(scan) == EMOGI_MEMBER_OF)
+	if (selecting_pushdown(scan) == EMOGI_MEMBER_OF)
 	{
 		look_up_members(scan, operand);
 		return;
@@ -262,7 +282,7 @@ emogi_inputs_look_up(EmogiScan *scan, NullableDatum operand)
 
 /* ---- conditions to a task ---- */
 
-/* Have a condition on the level bound the task. */
+/* Bound a task by a condition on the level. */
 static void
 bound_depth(EmogiTask *task, EmogiPushdown pushdown, int64 bound)
 {
@@ -273,7 +293,7 @@ bound_depth(EmogiTask *task, EmogiPushdown pushdown, int64 bound)
 		task->query.max_depth = bound;
 }
 
-/* Have a condition on the distance bound the task. NaN is more than any distance. */
+/* Bound a task by a condition on the distance. NaN is greater than any distance. */
 static void
 bound_distance(EmogiTask *task, EmogiPushdown pushdown, double bound)
 {
@@ -288,21 +308,24 @@ bound_distance(EmogiTask *task, EmogiPushdown pushdown, double bound)
 	}
 }
 
-/* Is the column that a condition is about one of vertices? */
+/* Is a condition about a column of vertices? */
 static bool
 is_of_vertices(const EmogiScan *scan, int condition)
 {
 	return emogi_kinds_column(scan->function, scan->places[condition])->type == EMOGI_VERTEX;
 }
 
-/* Get the range of a condition's column: of rows that are vertices those after `vertex` have one. */
+/*
+ * Get the index of a condition's range: if rows are vertices, only the columns after `vertex` have
+ * one.
+ */
 static int
 range_of(const EmogiScan *scan, int condition)
 {
 	return scan->places[condition] - (scan->kind == NULL);
 }
 
-/* Apply the conditions to a task, and to the ranges of its rows' values. */
+/* Apply the conditions to a task and to the ranges of its rows' values. */
 void
 emogi_inputs_apply_conditions(EmogiScan *scan, EmogiTask *task)
 {
@@ -327,9 +350,11 @@ emogi_inputs_apply_conditions(EmogiScan *scan, EmogiTask *task)
 		else if (pushdown >= EMOGI_IS_BELOW)
 		{
 			if (!is_of_vertices(scan, i))
-				emogi_ranges_narrow(&scan->ranges, scan->function->columns, range_of(scan, i), pushdown, input->value.value, input->type);
+				emogi_ranges_narrow(&scan->ranges, scan->function->columns, range_of(scan, i),
+									pushdown, input->value.value, input->type);
 			else if (scan->function->algorithm == EMOGI_CC && !task->has_components &&
-					 (pushdown == EMOGI_IS || pushdown == EMOGI_IS_LIKELY || pushdown == EMOGI_IS_IN))
+					 (pushdown == EMOGI_IS || pushdown == EMOGI_IS_LIKELY ||
+					  pushdown == EMOGI_IS_IN))
 			{
 				task->has_components = true;
 				task->named = vertices_named(input->value, input->type, pushdown == EMOGI_IS_IN);
@@ -344,7 +369,7 @@ emogi_inputs_apply_conditions(EmogiScan *scan, EmogiTask *task)
 	}
 }
 
-/* Get the number of the first vertex whose key is not below one; keys are integers. */
+/* Get the number of the first vertex whose integer key is >= key. */
 static int64
 first_from(const EmogiGraph *graph, int64 key)
 {
@@ -363,15 +388,16 @@ first_from(const EmogiGraph *graph, int64 key)
 	return (int64) low;
 }
 
-/* Turn a comparison with a key that is an integer into one with a vertex number, where it is not for one vertex. */
+/* Convert an order comparison with an integer key into one with a vertex number. */
 static EmogiPushdown
 compare_number(const EmogiGraph *graph, EmogiPushdown pushdown, int64 key, int64 *number)
 {
-	const bool	is_least = pushdown == EMOGI_IS_AT_LEAST || pushdown == EMOGI_IS_ABOVE;
+	const bool	is_lower_bound = pushdown == EMOGI_IS_AT_LEAST || pushdown == EMOGI_IS_ABOVE;
 	const bool	is_after = pushdown == EMOGI_IS_AT_MOST || pushdown == EMOGI_IS_ABOVE;
 
-	*number = is_after && key == PG_INT64_MAX ? (int64) graph->nvertices : first_from(graph, key + (is_after ? 1 : 0));
-	return is_least ? EMOGI_IS_AT_LEAST : EMOGI_IS_BELOW;
+	*number = is_after && key == PG_INT64_MAX ? (int64) graph->nvertices :
+		first_from(graph, key + (is_after ? 1 : 0));
+	return is_lower_bound ? EMOGI_IS_AT_LEAST : EMOGI_IS_BELOW;
 }
 
 static int
@@ -383,9 +409,9 @@ compare_numbers(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Have a column be one of the vertices of an array. */
+/* Restrict a vertex column to the elements of an array. */
 static void
-list_numbers(EmogiScan *scan, int condition, const EmogiInput *input)
+narrow_to_list(EmogiScan *scan, int condition, const EmogiInput *input)
 {
 	const EmogiGiven given = vertices_named(input->value, input->type, true);
 	uint32	   *numbers = palloc_extended(Max(given.count, 1) * sizeof *numbers, MCXT_ALLOC_HUGE);
@@ -401,10 +427,11 @@ list_numbers(EmogiScan *scan, int condition, const EmogiInput *input)
 			numbers[count++] = (uint32) number;
 	}
 	qsort(numbers, count, sizeof *numbers, compare_numbers);
-	emogi_ranges_list(&scan->ranges, scan->function->columns, range_of(scan, condition), numbers, count);
+	emogi_ranges_list(&scan->ranges, scan->function->columns, range_of(scan, condition), numbers,
+					  count);
 }
 
-/* Narrow the range of a column by one vertex, as the caller has given it. */
+/* Narrow a vertex column's range by a comparison with one vertex. */
 static void
 narrow_vertex(EmogiScan *scan, int condition, EmogiPushdown pushdown, Datum given)
 {
@@ -415,15 +442,16 @@ narrow_vertex(EmogiScan *scan, int condition, EmogiPushdown pushdown, Datum give
 	else
 		pushdown = compare_number(&scan->graph, pushdown, DatumGetInt64(given), &number);
 	if (pushdown != EMOGI_IS_NOT)
-		emogi_ranges_narrow(&scan->ranges, scan->function->columns, range_of(scan, condition), pushdown == EMOGI_IS_LIKELY ? EMOGI_IS : pushdown,
+		emogi_ranges_narrow(&scan->ranges, scan->function->columns, range_of(scan, condition),
+							pushdown == EMOGI_IS_LIKELY ? EMOGI_IS : pushdown,
 							Int64GetDatum(number), INT8OID);
 	else if (number >= 0)
 		emogi_ranges_exclude(&scan->ranges, range_of(scan, condition), (uint32) number);
 }
 
 /*
- * Apply the conditions on columns that are vertices to the ranges, when the Graph stands. Raises 0A000 if the plan was made for keys that can
- * be found, and these cannot.
+ * Apply the conditions on vertex columns to the ranges, once the graph is acquired. Raises 0A000 if
+ * the plan assumes that keys can be looked up, and these cannot.
  */
 void
 emogi_inputs_find_values(EmogiScan *scan)
@@ -434,7 +462,8 @@ emogi_inputs_find_values(EmogiScan *scan)
 		const EmogiPushdown pushdown = scan->pushdowns[i];
 		Datum		given = input->value.value;
 
-		if (pushdown < EMOGI_IS_BELOW || pushdown == EMOGI_MEMBER_OF || !is_of_vertices(scan, i) || input->value.isnull)
+		if (pushdown < EMOGI_IS_BELOW || pushdown == EMOGI_MEMBER_OF || !is_of_vertices(scan, i) ||
+			input->value.isnull)
 			continue;
 		if (!emogi_form_can_lookup(&scan->form->coder.key, scan->form->type))
 		{
@@ -445,7 +474,7 @@ emogi_inputs_find_values(EmogiScan *scan)
 		if (input->type == INT2OID || input->type == INT4OID)
 			given = Int64GetDatum(integer_of(given, input->type));
 		if (pushdown == EMOGI_IS_IN)
-			list_numbers(scan, i, input);
+			narrow_to_list(scan, i, input);
 		else
 			narrow_vertex(scan, i, pushdown, given);
 	}

@@ -1,5 +1,6 @@
 /*
- * outputs.c: which of PostgreSQL's aggregates of a call's columns can be computed without rows.
+ * outputs.c: which of PostgreSQL's aggregates over a call's columns can be computed without forming
+ * rows
  */
 #include "postgres.h"
 
@@ -8,17 +9,24 @@
 
 #include "scan_node/plan.h"
 
-/* Get the place of a column of a call's rows, 0 = vertex; -1 when the expression is none. */
+/*
+ * Get the number of a column of a call's rows, 0 = vertex; -1 if the expression is not such a
+ * column.
+ */
 int
 emogi_outputs_place(const RelOptInfo *rel, const Node *node)
 {
 	const Var  *var = (const Var *) node;
 
-	return node != NULL && IsA(node, Var) && var->varno == rel->relid && var->varlevelsup == 0 && var->varattno > 0 ?
+	return node != NULL && IsA(node, Var) && var->varno == rel->relid && var->varlevelsup == 0 &&
+		var->varattno > 0 ?
 		var->varattno - 1 : -1;
 }
 
-/* Find what an aggregate of PostgreSQL's computes, of values of a type; false when it is another. */
+/*
+ * Find the output that corresponds to one of PostgreSQL's aggregates; return false if there is
+ * none.
+ */
 static bool
 find_output(Oid aggregate, EmogiOutput *output)
 {
@@ -28,10 +36,14 @@ find_output(Oid aggregate, EmogiOutput *output)
 		EmogiOutput output;
 	}			known[] = {
 		{F_COUNT_, EMOGI_OUTPUT_COUNT}, {F_COUNT_ANY, EMOGI_OUTPUT_COUNT},
-		{F_MIN_INT4, EMOGI_OUTPUT_MIN}, {F_MIN_INT8, EMOGI_OUTPUT_MIN}, {F_MIN_FLOAT8, EMOGI_OUTPUT_MIN}, {F_MIN_TEXT, EMOGI_OUTPUT_MIN},
-		{F_MAX_INT4, EMOGI_OUTPUT_MAX}, {F_MAX_INT8, EMOGI_OUTPUT_MAX}, {F_MAX_FLOAT8, EMOGI_OUTPUT_MAX}, {F_MAX_TEXT, EMOGI_OUTPUT_MAX},
-		{F_SUM_INT4, EMOGI_OUTPUT_SUM}, {F_SUM_INT8, EMOGI_OUTPUT_SUM}, {F_SUM_FLOAT8, EMOGI_OUTPUT_SUM},
-		{F_AVG_INT4, EMOGI_OUTPUT_AVG}, {F_AVG_INT8, EMOGI_OUTPUT_AVG}, {F_AVG_FLOAT8, EMOGI_OUTPUT_AVG}
+		{F_MIN_INT4, EMOGI_OUTPUT_MIN}, {F_MIN_INT8, EMOGI_OUTPUT_MIN},
+		{F_MIN_FLOAT8, EMOGI_OUTPUT_MIN}, {F_MIN_TEXT, EMOGI_OUTPUT_MIN},
+		{F_MAX_INT4, EMOGI_OUTPUT_MAX}, {F_MAX_INT8, EMOGI_OUTPUT_MAX},
+		{F_MAX_FLOAT8, EMOGI_OUTPUT_MAX}, {F_MAX_TEXT, EMOGI_OUTPUT_MAX},
+		{F_SUM_INT4, EMOGI_OUTPUT_SUM}, {F_SUM_INT8, EMOGI_OUTPUT_SUM},
+		{F_SUM_FLOAT8, EMOGI_OUTPUT_SUM},
+		{F_AVG_INT4, EMOGI_OUTPUT_AVG}, {F_AVG_INT8, EMOGI_OUTPUT_AVG},
+		{F_AVG_FLOAT8, EMOGI_OUTPUT_AVG}
 	};
 
 	for (int i = 0; i < (int) lengthof(known); i++)
@@ -44,15 +56,19 @@ find_output(Oid aggregate, EmogiOutput *output)
 }
 
 /*
- * Match an aggregate of a column of a call's rows. The least and the most of text depend on its collation, which upper.c looks at. count(DISTINCT vertex) is taken for count(*), because no vertex has two rows (upper.c asks
- * whether their text forms differ, too); of another column it is the number of groups.
+ * Match an aggregate over a column of a call's rows.
+ *
+ * The minimum and maximum of text depend on its collation, which upper.c checks. count(DISTINCT
+ * vertex) is handled as count(*), because no vertex has two rows (upper.c also checks that
+ * different keys have different text). For another column it is the number of groups.
  */
 bool
 emogi_outputs_match(const RelOptInfo *rel, const Aggref *aggregate, EmogiOutput *output, int *place)
 {
 	*place = 0;
-	if (!find_output(aggregate->aggfnoid, output) || aggregate->aggfilter != NULL || aggregate->aggorder != NIL ||
-		aggregate->aggkind != AGGKIND_NORMAL || aggregate->aggsplit != AGGSPLIT_SIMPLE || aggregate->agglevelsup != 0)
+	if (!find_output(aggregate->aggfnoid, output) || aggregate->aggfilter != NULL ||
+		aggregate->aggorder != NIL || aggregate->aggkind != AGGKIND_NORMAL ||
+		aggregate->aggsplit != AGGSPLIT_SIMPLE || aggregate->agglevelsup != 0)
 		return false;
 	if (aggregate->args == NIL)
 		return *output == EMOGI_OUTPUT_COUNT && aggregate->aggdistinct == NIL;

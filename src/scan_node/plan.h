@@ -1,6 +1,8 @@
 /*
- * plan.h: what the planner's side shares: plan.c for scans, lateral.c for batches of scans, upper.c for what stands over them, conditions.c, outputs.c,
- * names.c, size.c and probe.c for all.
+ * plan.h: declarations shared by the planner's files
+ *
+ * plan.c plans scans, lateral.c batches of scans, and upper.c the steps above scans. conditions.c,
+ * outputs.c, names.c, size.c and probe.c serve all of them.
  */
 #ifndef EMOGI_PLAN_H
 #define EMOGI_PLAN_H
@@ -13,8 +15,9 @@
 #include "scan_node/scan_node.h"
 
 /*
- * Costs against that of a sequential scan, by measurement: streamed rows, a lookup of one vertex, the scan anew that does it, a lookup of what is no integer, an edge read,
- * an edge traversed in a search of all, an edge traversed in one of little.
+ * Measured costs, relative to those of a sequential scan: a streamed row; the lookup of one vertex;
+ * the rescan for such a lookup; the lookup of a non-integer key; an edge read during a build; an
+ * edge traversed in a search of the whole graph; an edge traversed in a local search
  */
 #define EMOGI_ROW_COST	(0.25 * cpu_tuple_cost)
 #define EMOGI_LOOKUP_COST (2 * cpu_operator_cost)
@@ -24,74 +27,87 @@
 #define EMOGI_EDGE_COST	(0.1 * cpu_operator_cost)
 #define EMOGI_NEAR_EDGE_COST (10 * cpu_operator_cost)
 
-/* ... and the way of a call to the engine and back, which takes a tenth of a millisecond with nothing to do. */
+/* Round trip to the engine: 0.1 ms even if there is no work */
 #define EMOGI_CALL_COST	(1000 * cpu_tuple_cost)
 
-/* A condition that a scan can see to. */
+/* A condition that a scan can evaluate */
 typedef struct EmogiCondition
 {
 	EmogiPushdown pushdown;
-	int			place;			/* of the column: 0 = vertex, 1 .. = the others */
+	int			place;			/* column number: 0 = vertex, 1 .. = the others */
 	Expr	   *operand;
-	bool		exact;			/* need not be checked any more */
+	bool		exact;			/* needs no recheck */
 } EmogiCondition;
 
-/* The conditions on a call's rows, sorted: lists of one length for those that its scan sees to, and the others. */
+/*
+ * The conditions on a call's rows: four lists of equal length for those that the scan evaluates,
+ * and the remaining ones
+ */
 typedef struct EmogiConditions
 {
 	List	   *operands;		/* of Expr */
-	List	   *pushdowns;		/* of EmogiPushdown */
-	List	   *names;			/* of their columns, strings */
-	List	   *places;			/* of their columns */
-	List	   *quals;			/* clauses that are checked for each row */
+	List	   *pushdowns;		/* of EmogiPushdown (integers) */
+	List	   *names;			/* of the columns' names (strings) */
+	List	   *places;			/* of the columns' numbers (integers) */
+	List	   *quals;			/* clauses to check for each row */
 } EmogiConditions;
 
-/* What the planner knows of a call's Graph. */
+/* What the planner knows about a call's graph */
 typedef struct EmogiGraphSize
 {
 	double		nvertices;
 	double		nedges;
-	double		next_degree;	/* edges of a vertex that an edge leads to */
-	double		build_cost;		/* 0 = it is cached */
-	bool		may_walk;		/* a search that reaches little may do without it */
-	double		reached;		/* vertices that the call has reached on trial, -1 = it was not tried, or reaches many */
+	double		next_degree;	/* mean degree of a vertex that an edge points to */
+	double		build_cost;		/* 0 = the graph is cached */
+	bool		may_walk;		/* an index search may replace the build if few vertices are
+								 * reached */
+	double		reached;		/* vertices that a trial run reached; -1 = not tried, or it reached
+								 * too many */
 } EmogiGraphSize;
 
-/* How far a search goes. */
+/* Bounds of a search */
 typedef struct EmogiBounds
 {
-	double		depth;			/* hops; -1 = any number */
-	double		distance;		/* +inf = any */
+	double		depth;			/* hops; -1 = unlimited */
+	double		distance;		/* +inf = unlimited */
 } EmogiBounds;
 
 /* conditions.c */
 extern bool emogi_conditions_is_column(Node *node, const RelOptInfo *rel, AttrNumber attnum);
-extern bool emogi_conditions_is_key(Node *node, const RelOptInfo *rel, const EmogiAlgorithmRow *function);
-extern bool emogi_conditions_match(PlannerInfo *root, const RelOptInfo *rel, const EmogiAlgorithmRow *function,
-								   RestrictInfo *clause, EmogiCondition *condition);
+extern bool emogi_conditions_is_key(Node *node, const RelOptInfo *rel,
+									const EmogiAlgorithmRow *function);
+extern bool emogi_conditions_match(PlannerInfo *root, const RelOptInfo *rel,
+								   const EmogiAlgorithmRow *function, RestrictInfo *clause,
+								   EmogiCondition *condition);
 extern bool emogi_conditions_names_members(const EmogiAlgorithmRow *function);
-extern bool emogi_conditions_match_member(PlannerInfo *root, const RelOptInfo *rel, const EmogiAlgorithmRow *function, RestrictInfo *clause,
+extern bool emogi_conditions_match_member(PlannerInfo *root, const RelOptInfo *rel,
+										  const EmogiAlgorithmRow *function, RestrictInfo *clause,
 										  EmogiCondition *condition);
 extern bool emogi_conditions_may_bound(PlannerInfo *root, const FuncExpr *call, Node *operand);
-extern void emogi_conditions_sort(PlannerInfo *root, const RelOptInfo *rel, List *clauses, EmogiConditions *sorted);
+extern void emogi_conditions_sort(PlannerInfo *root, const RelOptInfo *rel, List *clauses,
+								  EmogiConditions *sorted);
 
 /* size.c */
 extern bool emogi_size_find(const FuncExpr *call, EmogiAlgorithm algorithm, EmogiGraphSize *size);
 extern double emogi_size_reached(const EmogiGraphSize *size, double depth);
-extern void emogi_size_try(const FuncExpr *call, const EmogiAlgorithmRow *function, const EmogiBounds *bounds, EmogiGraphSize *size);
+extern void emogi_size_try(const FuncExpr *call, const EmogiAlgorithmRow *function,
+						   const EmogiBounds *bounds, EmogiGraphSize *size);
 extern EmogiBounds emogi_size_bounds(const FuncExpr *call, const EmogiAlgorithmRow *function);
 extern double emogi_size_lookup_cost(const Node *vertex, double of_integer);
 extern double emogi_size_call_cost(const EmogiGraphSize *size, double depth);
 extern double emogi_size_levels(const FuncExpr *call, const EmogiAlgorithmRow *function);
-extern double emogi_size_given(const FuncExpr *call, const EmogiAlgorithmRow *function, EmogiParameterKind kind);
+extern double emogi_size_given(const FuncExpr *call, const EmogiAlgorithmRow *function,
+							   EmogiParameterKind kind);
 extern double emogi_size_walks(const FuncExpr *call, const EmogiAlgorithmRow *function);
 extern double emogi_size_steps(const FuncExpr *call, const EmogiAlgorithmRow *function);
 
 /* column_stats.c */
-extern HeapTuple emogi_column_stats_make(const FuncExpr *call, const EmogiAlgorithmRow *function, double nrows, AttrNumber attnum);
+extern HeapTuple emogi_column_stats_make(const FuncExpr *call, const EmogiAlgorithmRow *function,
+										 double nrows, AttrNumber attnum);
 
 /* probe.c */
-extern double emogi_probe_reached(const FuncExpr *call, const EmogiAlgorithmRow *function, const EmogiBounds *bounds);
+extern double emogi_probe_reached(const FuncExpr *call, const EmogiAlgorithmRow *function,
+								  const EmogiBounds *bounds);
 
 /* names.c */
 extern bool emogi_names_uses(const RelOptInfo *rel, AttrNumber attnum);
@@ -102,13 +118,16 @@ extern void emogi_plan_add_columns(Index relid, Node *expressions, List **tlist,
 extern Node *emogi_plan_mark(void);
 extern CustomScan *emogi_plan_make(PlannerInfo *root, const RelOptInfo *rel, List *clauses);
 extern const Path *emogi_plan_find_scan(const RelOptInfo *rel);
-extern bool emogi_plan_orders_vertices(const FuncExpr *call, const EmogiAlgorithmRow *function, Oid type, Oid collation, EmogiSource *source);
+extern bool emogi_plan_orders_vertices(const FuncExpr *call, const EmogiAlgorithmRow *function,
+									   Oid type, Oid collation, EmogiSource *source);
 
 /* outputs.c */
 extern int	emogi_outputs_place(const RelOptInfo *rel, const Node *node);
-extern bool emogi_outputs_match(const RelOptInfo *rel, const Aggref *aggregate, EmogiOutput *output, int *place);
+extern bool emogi_outputs_match(const RelOptInfo *rel, const Aggref *aggregate, EmogiOutput *output,
+								int *place);
 
 /* lateral.c */
-extern void emogi_lateral_add_sums(PlannerInfo *root, RelOptInfo *input, RelOptInfo *output, const GroupPathExtraData *extra);
+extern void emogi_lateral_add_sums(PlannerInfo *root, RelOptInfo *input, RelOptInfo *output,
+								   const GroupPathExtraData *extra);
 
 #endif							/* EMOGI_PLAN_H */

@@ -1,11 +1,13 @@
 /*
- * scan.c: the run of a scan of a function's rows: its arguments are computed, the Graph is got and the engine runs.
+ * scan.c: the run of a scan: compute its arguments, acquire the graph and run the engine
  *
- * The call gives its slot back as soon as it has run, and its memory at the end of the plan, or at once where the result is small:
- * then it is read from a copy. A result is kept beyond its last row, as a FunctionScan keeps its own: the plan may come back to read
- * it again, or to look up other vertices. When it comes back with other arguments, they are compared with those of the result at
- * hand, so that neighbouring outer rows with the same source share one run. Of results that nothing but chance would ask for again,
- * a few are kept (emogi_call_finish); should one be missed, its call runs again, with the arguments that it had.
+ * The call releases its slot as soon as it has run. It releases its memory at the end of the plan,
+ * or immediately if the result is small enough to be copied. A result is kept after its last row
+ * has been returned, as a FunctionScan keeps its tuplestore, because the plan may rescan it or look
+ * up other vertices. If a rescan has new arguments, they are compared with those of the current
+ * result, so that consecutive outer rows with the same source share one run. Results that are
+ * unlikely to be read again are kept in a small number (emogi_call_finish); if one of them is
+ * needed after it was dropped, its call runs again with the same arguments.
  */
 #include "postgres.h"
 
@@ -27,7 +29,10 @@
 
 /* ---- beginning ---- */
 
-/* Prepare a scan for its plan, as ExecInitFunctionScan would: rights on the function, arguments. Raises 42501. */
+/*
+ * Prepare a scan for its plan, as ExecInitFunctionScan does: permission to execute, arguments.
+ * Raises 42501.
+ */
 void
 emogi_scan_init(EmogiScan *scan, int eflags)
 {
@@ -48,7 +53,8 @@ emogi_scan_init(EmogiScan *scan, int eflags)
 	scan->kind = emogi_kinds_find(scan->function);
 	scan->call_expr = call;
 	scan->fcinfo = palloc0(SizeForFunctionCallInfo(list_length(call->args)));
-	InitFunctionCallInfoData(*scan->fcinfo, &scan->flinfo, list_length(call->args), call->inputcollid, NULL, NULL);
+	InitFunctionCallInfoData(*scan->fcinfo, &scan->flinfo, list_length(call->args),
+							 call->inputcollid, NULL, NULL);
 
 	emogi_inputs_init(scan);
 	scan->joined = -1;
@@ -57,27 +63,32 @@ emogi_scan_init(EmogiScan *scan, int eflags)
 	scan->columns = palloc(Max(list_length(columns), 1) * sizeof *scan->columns);
 	foreach(cell, columns)
 		scan->columns[scan->ncolumns++] = lfirst_int(cell);
-	scan->keys_context = AllocSetContextCreate(CurrentMemoryContext, "emogi keys", ALLOCSET_SMALL_SIZES);
-	scan->run_context = AllocSetContextCreate(CurrentMemoryContext, "emogi run", ALLOCSET_DEFAULT_SIZES);
-	scan->rows_context = AllocSetContextCreate(CurrentMemoryContext, "emogi rows", ALLOCSET_DEFAULT_SIZES);
+	scan->keys_context = AllocSetContextCreate(CurrentMemoryContext, "emogi keys",
+											   ALLOCSET_SMALL_SIZES);
+	scan->run_context = AllocSetContextCreate(CurrentMemoryContext, "emogi run",
+											  ALLOCSET_DEFAULT_SIZES);
+	scan->rows_context = AllocSetContextCreate(CurrentMemoryContext, "emogi rows",
+											   ALLOCSET_DEFAULT_SIZES);
 }
 
 /* ---- the tables that were read ---- */
 
-/* Raise 42P01 for a relation that the call itself has dropped, by a query among its arguments. */
+/* Raise 42P01 for a relation that the call itself has dropped, in a query among its arguments. */
 static void
-check_is_there(Oid root)
+check_exists(Oid root)
 {
 	if (!SearchSysCacheExists1(RELOID, ObjectIdGetDatum(root)))
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_TABLE),
 				 errmsg("a table of the graph was dropped by a query among the arguments"),
-				 errhint("Queries of start values, pairs and communities must leave the tables of the graph alone.")));
+				 errhint("Queries of start values, pairs and communities must leave the tables of "
+						 "the graph alone.")));
 }
 
 /*
- * Have a relation that was read, with its partitions and children, open until the end of the plan, as a SELECT has: its own
- * transaction is refused to drop, truncate or rewrite it (55006), for the plan may come back to read it.
+ * Keep a relation that was read open until the end of the plan, with its partitions and children,
+ * as a SELECT does. The plan may read it again, so its own transaction cannot drop, truncate or
+ * rewrite it (55006).
  */
 void
 emogi_scan_open_tables(EmogiScan *scan, Oid root)
@@ -89,8 +100,9 @@ emogi_scan_open_tables(EmogiScan *scan, Oid root)
 
 	if (!OidIsValid(root) || list_member_oid(scan->roots, root))
 		return;
-	check_is_there(root);
-	relids = has_subclass(root) ? find_all_inheritors(root, AccessShareLock, NULL) : list_make1_oid(root);
+	check_exists(root);
+	relids = has_subclass(root) ? find_all_inheritors(root, AccessShareLock, NULL) :
+		list_make1_oid(root);
 	if (scan->tables_owner == NULL)
 		scan->tables_owner = CurrentResourceOwner;
 	old = MemoryContextSwitchTo(scan->css.ss.ps.state->es_query_cxt);
@@ -102,7 +114,7 @@ emogi_scan_open_tables(EmogiScan *scan, Oid root)
 	MemoryContextSwitchTo(old);
 }
 
-/* Close them. */
+/* Close these tables. */
 void
 emogi_scan_close_tables(EmogiScan *scan)
 {
@@ -120,7 +132,7 @@ emogi_scan_close_tables(EmogiScan *scan)
 
 /* ---- the run ---- */
 
-/* Take the counts and times of a call that is about to end into the totals. */
+/* Add the times and counts of a call that is about to end to the totals. */
 void
 emogi_scan_add_to_total(EmogiScan *scan, const EmogiCall *call)
 {
@@ -151,7 +163,7 @@ emogi_scan_add_to_total(EmogiScan *scan, const EmogiCall *call)
 	scan->total = sum;
 }
 
-/* End the run at hand. */
+/* End the current run. */
 void
 emogi_scan_end_run(EmogiScan *scan)
 {
@@ -163,14 +175,14 @@ emogi_scan_end_run(EmogiScan *scan)
 		emogi_call_end(call);
 }
 
-/* Is this input computed again for each scan of one result? */
+/* Is this input computed for each rescan of one result? */
 static bool
 is_looked_up(const EmogiScan *scan, int input)
 {
 	return scan->looks_up && input == scan->vertex_input;
 }
 
-/* End the run at hand and make these the inputs of the next. values: [ninputs]. */
+/* End the current run and store the inputs of the next one. values: [ninputs]. */
 static void
 set_inputs(EmogiScan *scan, const NullableDatum *values)
 {
@@ -192,7 +204,7 @@ set_inputs(EmogiScan *scan, const NullableDatum *values)
 	MemoryContextSwitchTo(old);
 }
 
-/* Compute the inputs of the run anew. When they are other than those of the run at hand, that is over. */
+/* Compute the inputs of the run. End the current run if they have changed. */
 static void
 compute_inputs(EmogiScan *scan)
 {
@@ -208,7 +220,8 @@ compute_inputs(EmogiScan *scan)
 			continue;
 		values[i].value = ExecEvalExprSwitchContext(input->state, context, &values[i].isnull);
 		same = same && values[i].isnull == input->value.isnull &&
-			(values[i].isnull || datumIsEqual(values[i].value, input->value.value, input->by_value, input->length));
+			(values[i].isnull || datumIsEqual(values[i].value, input->value.value, input->by_value,
+											  input->length));
 	}
 	if (!same)
 		set_inputs(scan, values);
@@ -216,14 +229,17 @@ compute_inputs(EmogiScan *scan)
 	scan->has_inputs = true;
 }
 
-/* Give the slot back if there was no holding to take its place, and there is one now. */
+/* Release the slot if no held result was free to replace it earlier, and one is free now. */
 static void
-rest_scan(void *arg)
+release_slot(void *arg)
 {
 	(void) emogi_call_hold(((EmogiScan *) arg)->call);
 }
 
-/* Copy one of the arrays that rows are read from, if it is there; else count its bytes. */
+/*
+ * Copy one of the arrays that rows are read from, if it exists, and add its size to *total.
+ * only_count: only add its size.
+ */
 static void *
 copy_array(void *array, Size bytes, bool only_count, Size *total)
 {
@@ -237,7 +253,10 @@ copy_array(void *array, Size bytes, bool only_count, Size *total)
 	return copy;
 }
 
-/* Copy what rows are read from into the current context; get its bytes. only_count: but do not copy it. */
+/*
+ * Copy the arrays that rows are read from into the current context; return their size in bytes.
+ * only_count: do not copy.
+ */
 static Size
 copy_rows(EmogiScan *scan, bool only_count)
 {
@@ -248,23 +267,33 @@ copy_rows(EmogiScan *scan, bool only_count)
 	const uint64 length = scan->kind != NULL ? emogi_query_length(n, query) : n;
 	Size		total = 0;
 
-	scan->graph.ids = copy_array((void *) scan->graph.ids, n * sizeof *scan->graph.ids, only_count, &total);
+	scan->graph.ids = copy_array((void *) scan->graph.ids, n * sizeof *scan->graph.ids, only_count,
+								 &total);
 	for (int i = 0; columns[i].name != NULL; i++)
-		result->columns[i].any = copy_array(result->columns[i].any, length * emogi_algorithm_column_bytes(columns[i].type), only_count, &total);
+		result->columns[i].any = copy_array(result->columns[i].any,
+											length * emogi_algorithm_column_bytes(columns[i].type),
+											only_count, &total);
 	if (scan->kind != NULL)
 	{
-		query->pairs = copy_array((void *) query->pairs, 2 * query->npairs * sizeof *query->pairs, only_count, &total);
-		query->targets = copy_array((void *) query->targets, query->ntargets * sizeof *query->targets, only_count, &total);
+		query->pairs = copy_array((void *) query->pairs, 2 * query->npairs * sizeof *query->pairs,
+								  only_count, &total);
+		query->targets = copy_array((void *) query->targets,
+									query->ntargets * sizeof *query->targets, only_count, &total);
 		if (emogi_algorithm_takes(scan->function, EMOGI_TARGETS) >= 0)
-			query->sources = copy_array((void *) query->sources, query->nsources * sizeof *query->sources, only_count, &total);
+			query->sources = copy_array((void *) query->sources,
+										query->nsources * sizeof *query->sources, only_count,
+										&total);
 	}
 	return total;
 }
 
 /*
- * Keep what rows are read from, in memory of our own if it is small, else in the Region, without a slot. Where keys are no integers the
- * Graph's dictionary is needed for as long as there are rows, and to look vertices up: a holding costs less than to copy keys of rows
- * that nobody may ask for, and there are thousands.
+ * Keep the arrays that rows are read from: in backend memory if they are small, otherwise in the
+ * arena, without a slot.
+ *
+ * Non-integer keys need the graph's dictionary for as long as there are rows, and to look up
+ * vertices. Holding the result costs less than copying the keys of rows that may never be read, and
+ * thousands of results can be held.
  */
 static void
 keep_rows(EmogiScan *scan)
@@ -272,7 +301,8 @@ keep_rows(EmogiScan *scan)
 	const bool	are_local = scan->call->rows_are_local;
 	const bool	has_dictionary = scan->graph.dictionary != NULL;
 
-	scan->is_copied = !has_dictionary && (are_local || (!scan->is_shared && copy_rows(scan, true) <= EMOGI_COPIED_BYTES));
+	scan->is_copied = !has_dictionary &&
+		(are_local || (!scan->is_shared && copy_rows(scan, true) <= EMOGI_COPIED_BYTES));
 	if (scan->is_copied)
 	{
 		if (!are_local)
@@ -283,12 +313,12 @@ keep_rows(EmogiScan *scan)
 		emogi_call_leave(scan->call);
 		return;
 	}
-	scan->call->rest = rest_scan;
+	scan->call->rest = release_slot;
 	scan->call->rest_arg = scan;
 	(void) emogi_call_hold(scan->call);
 }
 
-/* See that rows come in the order that the plan was made for. */
+/* Check that rows come in the order that the plan assumes. Raises 0A000. */
 static void
 check_order(const EmogiScan *scan)
 {
@@ -297,7 +327,7 @@ check_order(const EmogiScan *scan)
 		emogi_inputs_report_keys();
 }
 
-/* Does a scan of rows give out names of edges? */
+/* Does a scan of rows return names of edges? */
 static bool
 uses_names(const EmogiScan *scan)
 {
@@ -307,7 +337,7 @@ uses_names(const EmogiScan *scan)
 	return false;
 }
 
-/* Read the arguments of the call. Raises what is wrong with them. */
+/* Read the arguments of the call. Raises the errors of invalid arguments. */
 static void
 read_arguments(EmogiScan *scan, EmogiTask *task)
 {
@@ -323,9 +353,9 @@ read_arguments(EmogiScan *scan, EmogiTask *task)
 	task->graph.reads_names &= uses_names(scan);
 }
 
-/* Carry the call out; NULL when there is nothing to run, or no row is wanted. */
+/* Execute the call; return NULL if there is nothing to run or no row is needed. */
 static EmogiCall *
-carry_out(EmogiScan *scan, EmogiTask *task)
+execute_call(EmogiScan *scan, EmogiTask *task)
 {
 	EmogiCall  *call;
 
@@ -358,7 +388,7 @@ run(EmogiScan *scan)
 	task.is_shared = scan->is_shared && !scan->tries_near;
 	emogi_summary_init(scan, &task);
 	pgstat_init_function_usage(scan->fcinfo, &usage);
-	scan->call = carry_out(scan, &task);
+	scan->call = execute_call(scan, &task);
 	pgstat_end_function_usage(&usage, true);
 	emogi_scan_open_tables(scan, table);
 	scan->form = task.form;
@@ -376,7 +406,10 @@ run(EmogiScan *scan)
 	MemoryContextSwitchTo(old);
 }
 
-/* Get rows to return: from the run at hand if it will do, else from a new one. */
+/*
+ * Ensure a result to return rows from: the current one if it is still valid, otherwise that of a
+ * new run.
+ */
 void
 emogi_scan_run(EmogiScan *scan)
 {
@@ -395,13 +428,14 @@ emogi_scan_run(EmogiScan *scan)
 	{
 		NullableDatum operand;
 
-		operand.value = ExecEvalExprSwitchContext(scan->inputs[scan->vertex_input].state, context, &operand.isnull);
+		operand.value = ExecEvalExprSwitchContext(scan->inputs[scan->vertex_input].state, context,
+												  &operand.isnull);
 		emogi_inputs_look_up(scan, operand);
 	}
 	scan->changed = false;
 }
 
-/* Has a vertex a row that is wanted, as far as its values tell? */
+/* Does a vertex have a row in the ranges of values? */
 bool
 emogi_scan_has_row(const EmogiScan *scan, uint64 v)
 {
@@ -409,15 +443,18 @@ emogi_scan_has_row(const EmogiScan *scan, uint64 v)
 
 	if (!scan->ranges.given)
 		return emogi_rows_next(scan->function->columns, &scan->result, v, v + 1) == v;
-	return emogi_ranges_select(&scan->ranges, scan->function->columns, &scan->result, v, 1, mask) == 1;
+	return emogi_ranges_select(&scan->ranges, scan->function->columns, &scan->result, v, 1,
+							   mask) == 1;
 }
 
 /* ---- rows ---- */
 
 /*
- * Get the next row of a node that passes its conditions, projected, as ExecScan does. ExecScan itself is of no use here: minor versions
- * before 14.20, 15.15, 16.11, 17.7 and 18.1 return no row of a node without a relation while an UPDATE rechecks a row (EvalPlanQual).
- * There is nothing to recheck: no row of a function is ever locked.
+ * Return the next row of a node that passes its quals, projected, as ExecScan does.
+ *
+ * ExecScan itself cannot be used: minor versions before 14.20, 15.15, 16.11, 17.7 and 18.1 return
+ * no row for a node without a relation during an EvalPlanQual recheck of an UPDATE. There is
+ * nothing to recheck, because rows of functions are never locked.
  */
 TupleTableSlot *
 emogi_scan_next(CustomScanState *node, TupleTableSlot *(*next) (ScanState *state))

@@ -1,6 +1,8 @@
 /*
- * scan.h: the state of a scan of a function's rows: inputs.c and scan.c make its run, stream.c and share.c (with parallel workers)
- * read the rows, batch.c carries out many at once, and explain.c shows them.
+ * scan.h: execution state of a scan of a function's rows
+ *
+ * inputs.c and scan.c create its run; stream.c and, with parallel workers, share.c read the rows.
+ * batch.c executes many searches at once, and explain.c shows all of them.
  */
 #ifndef EMOGI_SCAN_H
 #define EMOGI_SCAN_H
@@ -14,7 +16,7 @@
 #include "scan_node/ranges.h"
 #include "scan_node/scan_node.h"
 
-/* An expression whose value the run, or the choice of rows, depends on. */
+/* An expression that the run or the selection of rows depends on */
 typedef struct EmogiInput
 {
 	Expr	   *expression;
@@ -22,7 +24,7 @@ typedef struct EmogiInput
 	Oid			type;
 	int16		length;
 	bool		by_value;
-	NullableDatum value;		/* in the scan's run context; of the run at hand */
+	NullableDatum value;		/* of the current run, in the scan's run context */
 } EmogiInput;
 
 typedef struct EmogiScan
@@ -32,70 +34,85 @@ typedef struct EmogiScan
 	const EmogiRowKind *kind;	/* NULL = its rows are vertices */
 	FuncExpr   *call_expr;
 	FmgrInfo	flinfo;
-	FunctionCallInfo fcinfo;	/* the arguments of the call, as if it were called */
+	FunctionCallInfo fcinfo;	/* the call's arguments, as passed to the function */
 	int			ninputs;
 	EmogiInput *inputs;			/* [ninputs]: the arguments, then the operands of the conditions */
 	int			nconditions;
 	EmogiPushdown *pushdowns;	/* [nconditions] */
-	int		   *places;			/* [nconditions] of their columns: 0 = the first, `vertex` where rows are vertices */
-	int			vertex_input;	/* of the condition on `vertex`; -1 = none */
-	bool		looks_up;		/* that changes from scan to scan: the run is for all vertices */
-	Bitmapset  *run_params;		/* executor parameters that the run depends on */
-	Oid			order;			/* collation in which the plan has rows come by `vertex`; InvalidOid = it says nothing of that */
-	bool		keeps;			/* the result will be wanted again */
+	int		   *places;			/* [nconditions] column numbers: 0 = the first, `vertex` if rows are
+								 * vertices */
+	int			vertex_input;	/* input of the condition on `vertex`; -1 = none */
+	bool		looks_up;		/* it changes between rescans: the run covers all vertices */
+	Bitmapset  *run_params;		/* PARAM_EXEC parameters that the run depends on */
+	Oid			order;			/* collation of the plan's order by `vertex`; InvalidOid = the order
+								 * does not depend on one */
+	bool		keeps;			/* the result may be read again */
 	int			ncolumns;
-	int		   *columns;		/* [ncolumns] of the scan tuple, by their places */
+	int		   *columns;		/* [ncolumns] column numbers of the scan tuple */
 
-	/* the run at hand */
+	/* the current run */
 	MemoryContext run_context;
-	MemoryContext rows_context; /* what the run has made */
-	bool		has_inputs;		/* theirs are the values of its inputs */
-	bool		changed;		/* a parameter that it depends on may have changed since */
-	EmogiCall  *call;			/* NULL = there is none, or it has no rows: */
+	MemoryContext rows_context; /* arrays and values that the run creates */
+	bool		has_inputs;		/* values of the current run's inputs are set */
+	bool		changed;		/* a parameter that the run depends on may have changed */
+	EmogiCall  *call;			/* NULL = no run, or a run without rows: */
 	bool		is_empty;
-	bool		is_copied;		/* the keys and the result are in rows_context; the call has nothing in shared memory */
-	bool		is_shared;		/* rows are read by other processes, too: nothing is copied, */
-	bool		tries_near;		/* unless the backend itself finds them, and they are few */
-	EmogiForm  *form;			/* of its vertices */
+	bool		is_copied;		/* keys and result are in rows_context; the call holds no shared
+								 * memory */
+	bool		is_shared;		/* other processes read the rows, too, so they are not copied, */
+	bool		tries_near;		/* except for few rows found by the backend itself */
+	EmogiForm  *form;			/* of the graph's vertices */
 	EmogiGraph	graph;
 	EmogiResult result;
 
-	EmogiRanges ranges;			/* that values of its rows lie in; of rows that are not vertices by their places */
-	EmogiNulls	nulls;			/* of rows that are not vertices, like what follows: */
-	EmogiQuery	query;			/* what the engine was asked; its pairs, targets, and sources that rows name lie where the result does */
-	EmogiRowCursor *cursor;		/* of the run at hand, in rows_context; NULL = there is none yet */
-	const EmogiSummary *summary;	/* of the rows, in the Region or rows_context; there if result.is_summarized */
+	EmogiRanges ranges;			/* ranges of the rows' values; indexed by column number if rows are
+								 * not vertices */
+	EmogiNulls	nulls;			/* if rows are not vertices, like the next two: */
+	EmogiQuery	query;			/* the engine's query; its pairs, targets, and the sources that rows
+								 * name are stored with the result */
+	EmogiRowCursor *cursor;		/* of the current run, in rows_context; NULL = none yet */
+	const EmogiSummary *summary;	/* of the rows, in the arena or rows_context; valid if
+									 * result.is_summarized */
 
-	/* Describes what a node wants that wants less than all rows; false when that is no summary that an engine makes. NULL = all are wanted */
+	/*
+	 * Describe what a node needs if that is less than all rows. Return false if the engine has no
+	 * such summary. NULL = all rows are needed
+	 */
 	bool		(*summarize) (const struct EmogiScan *scan, EmogiSummary *summary);
 
-	/* the rows that are still to come */
+	/* the remaining rows */
 	bool		started;
 	uint64		position;		/* vertex number, or index into keys or picked */
-	uint64		end;			/* of the vertices at hand, when all are wanted */
-	struct EmogiShare *share;	/* with parallel workers: what they know of the run */
-	int			joined;			/* in one of them: the holding whose rows it reads; -1 = none, */
-	bool		is_inline;		/* or those that lie in the share */
-	uint64		nrows;			/* ... and how many it has returned */
-	uint32	   *members;		/* [nvertices], the next vertex of the same component, in rows_context; NULL = nobody has asked */
+	uint64		end;			/* end of the current chunk of vertices, if all are returned */
+	struct EmogiShare *share;	/* with parallel workers: the shared state of the run */
+	int			joined;			/* in a worker: the held result whose rows it reads; -1 = none */
+	bool		is_inline;		/* in a worker: the rows are stored in the share */
+	uint64		nrows;			/* in a worker: rows returned since they were last added to the
+								 * share */
+	uint32	   *members;		/* [nvertices], the next vertex of the same component, in
+								 * rows_context; NULL = not linked yet */
 	MemoryContext keys_context;
-	const int64 *keys;			/* [nkeys], ascending: rows of these vertices; NULL = of all */
+	const int64 *keys;			/* [nkeys], ascending: return rows of these vertices only; NULL = of
+								 * all */
 	uint64		nkeys;
-	uint8	   *mask;			/* [EMOGI_BLOCK_VERTICES]: which vertices from mask_first on have a row in the ranges; NULL = all wanted rows have */
+	uint8	   *mask;			/* [EMOGI_BLOCK_VERTICES]: whether each vertex from mask_first on
+								 * has a row in the ranges; NULL = no ranges to check */
 	uint64		mask_first;
 	uint64		mask_end;
-	struct EmogiTop *top;		/* NULL, or: the first rows in an order are wanted; then they are picked: */
+	struct EmogiTop *top;		/* if only the first rows of an order are returned; NULL
+								 * otherwise: */
 	uint32	   *picked;			/* [npicked], vertex numbers */
 	uint64		npicked;
 
-	/* what the plan has open until its end, in its memory */
-	List	   *roots;			/* of Oid: what graph arguments named */
-	List	   *tables;			/* of Relation: they, their partitions and children */
+	/* open until the end of the plan, in its memory context */
+	List	   *roots;			/* of Oid: relations named by graph arguments */
+	List	   *tables;			/* of Relation: these, their partitions and children */
 	ResourceOwner tables_owner;
 
 	/* for EXPLAIN ANALYZE */
 	uint64		nruns;
-	EmogiCallRecord total;		/* the last run, with the times and counts of all */
+	EmogiCallRecord total;		/* the last run's record, with times and counts summed over all
+								 * runs */
 } EmogiScan;
 
 /* inputs.c */
@@ -109,7 +126,8 @@ extern void emogi_inputs_report_keys(void);
 extern void emogi_scan_init(EmogiScan *scan, int eflags);
 extern void emogi_scan_run(EmogiScan *scan);
 extern void emogi_scan_end_run(EmogiScan *scan);
-extern TupleTableSlot *emogi_scan_next(CustomScanState *node, TupleTableSlot *(*next) (ScanState *state));
+extern TupleTableSlot *emogi_scan_next(CustomScanState *node,
+									   TupleTableSlot *(*next) (ScanState *state));
 extern bool emogi_scan_has_row(const EmogiScan *scan, uint64 v);
 extern void emogi_scan_add_to_total(EmogiScan *scan, const EmogiCall *call);
 extern void emogi_scan_open_tables(EmogiScan *scan, Oid root);
@@ -128,7 +146,7 @@ extern void emogi_top_pick(EmogiScan *scan);
 
 /* share.c */
 
-/* Vertices that one process reads at a time; between two of these it looks for a cancel. */
+/* Vertices that one process reads at a time; it checks for interrupts after each chunk */
 #define EMOGI_PIECE_VERTICES 65536
 
 extern Size emogi_share_estimate(CustomScanState *node, ParallelContext *context);

@@ -1,13 +1,35 @@
 /*
- * scan_node.h: calls of the functions in FROM, as nodes of a plan.
+ * scan_node.h: custom scan nodes for calls of the extension's functions in FROM
  *
- * plan.c replaces the scan of a function by a custom scan, with the conditions that it sees to itself (conditions.c); lateral.c
- * does the same for a LATERAL join, as a batch, join_lookup_plan.c for joins by `vertex`, and upper.c
- * for aggregates and for the first rows in an order. outputs.c says which aggregates; names.c tells calls that no names of edges are wanted; size.c tells the planner rows and costs; call_expr.c knows what a call says before
- * it is carried out. scan.c makes the run of a scan, of inputs.c's inputs; stream.c returns its rows, with parallel workers through
- * share.c, and row_scan.c those that are not vertices, of which column_stats.c tells the planner more; ranges.c, top.c and grouping.c compute which rows are wanted, and aggregates of them, which aggregate.c returns; summary.c has an engine do so; batch.c and batch_call.c carry out a batch, with batch_sums.c where only
- * aggregates of it are wanted; join_lookup.c, with key_map.c, a join; explain.c shows them all. plan.h and scan.h are what the planner's and the
- * executor's half of this room share.
+ * Planner:
+ *
+ *   plan.c              replace the FunctionScan of a call by a custom scan
+ *   conditions.c        conditions that the scan evaluates itself
+ *   lateral.c           a LATERAL join as a batch
+ *   join_lookup_plan.c  joins by `vertex`
+ *   upper.c             aggregates, and the first rows of an order
+ *   outputs.c           which aggregates are supported
+ *   names.c             whether a call needs the names of edges
+ *   size.c              estimates of rows and costs
+ *   column_stats.c      column statistics of rows that are not vertices
+ *   call_expr.c         what a call's expression tells before execution
+ *
+ * Executor:
+ *
+ *   scan.c              the run of a scan
+ *   inputs.c            the inputs of the run: arguments and operands of conditions
+ *   stream.c            return rows that are vertices
+ *   share.c             share rows with parallel workers
+ *   row_scan.c          return rows that are not vertices
+ *   ranges.c, top.c     select rows by value; pick the first rows of an order
+ *   grouping.c          compute aggregates, returned by aggregate.c
+ *   summary.c           have the engine compute aggregates or the first rows
+ *   batch.c             execute a batch, with batch_call.c
+ *   batch_sums.c        the same if only aggregates are needed
+ *   join_lookup.c       execute a join by `vertex`, with key_map.c
+ *   explain.c           EXPLAIN of all nodes
+ *
+ * plan.h is shared by the planner's files, scan.h by the executor's.
  */
 #ifndef EMOGI_SCAN_NODE_H
 #define EMOGI_SCAN_NODE_H
@@ -17,48 +39,72 @@
 
 #include "function/function.h"
 
-/* Conditions that a scan sees to itself. */
+/* Conditions that a scan evaluates itself */
 typedef enum EmogiPushdown
 {
 	EMOGI_VERTEX_IS,			/* vertex = x */
 	EMOGI_VERTEX_IN,			/* vertex = ANY (x) */
 	EMOGI_AT_MOST,				/* level or distance <= x */
 	EMOGI_BELOW,				/* level or distance < x */
-	EMOGI_EXACTLY,				/* level or distance = x: bounds the traversal, and is checked for each row besides */
-	EMOGI_IS_BELOW,				/* any column after `vertex`, compared with x in the arrays: <, */
-	EMOGI_IS_AT_MOST,			/* <=, */
-	EMOGI_IS,					/* =, of vertices this alone, */
-	EMOGI_IS_AT_LEAST,			/* >=, */
+	EMOGI_EXACTLY,				/* level or distance = x: bounds the traversal; each row is
+								 * rechecked */
+	EMOGI_IS_BELOW,				/* any column after `vertex`, compared with x in the result arrays:
+								 * < */
+	EMOGI_IS_AT_MOST,			/* <= */
+	EMOGI_IS,					/* = (the only one of these for vertex columns other than bigint) */
+	EMOGI_IS_AT_LEAST,			/* >= */
 	EMOGI_IS_ABOVE,				/* > */
-	EMOGI_IS_LIKELY,			/* = as text, of vertices whose keys' type is not known yet: narrows the rows, each of which is checked besides */
-	EMOGI_IS_IN,				/* = ANY (x), of vertices */
-	EMOGI_IS_NOT,				/* <> x, of vertices */
-	EMOGI_MEMBER_OF,			/* component = x of emogi_cc or emogi_scc, with x changing from scan to scan: its vertices are looked up */
-	EMOGI_IS_NULL,				/* of a column that may be NULL; these two have no value, and NULL stands in its place */
+	EMOGI_IS_LIKELY,			/* text =, for a vertex column if the key type is unknown at
+								 * planning: narrows the rows, each of which is rechecked */
+	EMOGI_IS_IN,				/* = ANY (x), for a vertex column */
+	EMOGI_IS_NOT,				/* <> x, for a vertex column */
+	EMOGI_MEMBER_OF,			/* component = x of emogi_cc or emogi_scc, where x changes between
+								 * rescans: the component's vertices are looked up */
+	EMOGI_IS_NULL,				/* for a nullable column; IS NULL and IS NOT NULL have no operand,
+								 * and the list of operands has a NULL constant */
 	EMOGI_IS_NOT_NULL
 } EmogiPushdown;
 
 /*
- * A scan's custom_exprs: the call (a FuncExpr), then the right sides of the conditions pushed down.
- * custom_private: a list of the columns it returns (integers, 0 = the first, which is `vertex` where rows are vertices), in the order of
- * custom_scan_tlist; a list of EmogiPushdown; a list of the names of the columns that these are about (strings); a list of the places of
- * these columns (integers); of a scan a list of the collation in which the plan has rows come, if it has; of a scan of the first rows in
- * an order a list of what that is (top.c), of aggregates a list of what is computed (aggregate.c).
+ * A scan's custom_exprs: the call (a FuncExpr), then the right-hand sides of the pushed-down
+ * conditions.
+ *
+ * custom_private, after the mark:
+ *
+ *   - columns returned (integers, 0 = the first, which is `vertex` if rows are vertices), in the
+ *     order of custom_scan_tlist
+ *   - EmogiPushdown of each condition
+ *   - names of the columns of these conditions (strings)
+ *   - numbers of these columns (integers)
+ *   - scan: the collation that the plan's row order depends on, if any
+ *   - scan of the first rows of an order: that order (top.c)
+ *   - aggregates: their outputs (aggregate.c)
  */
 extern const CustomScanMethods emogi_scan_methods;
 extern const CustomScanMethods emogi_aggregate_methods;
 
-/* The places of these lists. Before them stands a mark: Citus looks at what is first in the private list of each scan of a plan, and wants a node there, which an empty list is not. */
+/*
+ * Positions in custom_private. A mark precedes the lists because Citus inspects the first element
+ * of custom_private of each scan in a plan. It expects a node there, and an empty list is not a
+ * node.
+ */
 enum
 {
-	EMOGI_PLAN_MARK, EMOGI_PLAN_COLUMNS, EMOGI_PLAN_PUSHDOWNS, EMOGI_PLAN_NAMES, EMOGI_PLAN_PLACES, EMOGI_PLAN_ORDER, EMOGI_PLAN_UPPER,
+	EMOGI_PLAN_MARK, EMOGI_PLAN_COLUMNS, EMOGI_PLAN_PUSHDOWNS, EMOGI_PLAN_NAMES, EMOGI_PLAN_PLACES,
+	EMOGI_PLAN_ORDER, EMOGI_PLAN_UPPER,
 	EMOGI_PLAN_NOUTER = EMOGI_PLAN_ORDER
 };
 
-/* A batch (lateral.c, batch.c): likewise up to the places, and then the number of the outer plan's columns. */
+/*
+ * A batch (lateral.c, batch.c): the same lists up to the column numbers, followed by the number of
+ * columns of the outer plan
+ */
 extern const CustomScanMethods emogi_batch_methods;
 
-/* A batch of which aggregates are wanted (lateral.c, batch_sums.c): then as for aggregates, of which there is one row for each outer row. */
+/*
+ * A batch that returns aggregates (lateral.c, batch_sums.c): like a batch, followed by the list for
+ * aggregates; there is one row for each outer row
+ */
 extern const CustomScanMethods emogi_batch_sums_methods;
 
 extern void emogi_plan_init(void);

@@ -1,6 +1,8 @@
 /*
- * size.c: how many rows a call has and what it costs, for the planner: from the cached Graph, or from what is known of the table or
- * query that the Graph would be made of.
+ * size.c: planner estimates of a call's rows and cost
+ *
+ * The estimates come from the cached graph, or from statistics of the table or query that the graph
+ * would be built from.
  */
 #include "postgres.h"
 
@@ -18,42 +20,42 @@
 #include "scan_node/call_expr.h"
 #include "scan_node/plan.h"
 
-/* A search for one path looks at such a part of the edges. */
+/* A search for one path reads 1 / PATH_SHARE of the edges. */
 #define PATH_SHARE 16
 
-/* Rows from which on an estimate is worth a try, which takes some microseconds. */
+/* Estimated rows above which a trial search is run; it takes some microseconds */
 #define TRIED_ROWS 1000
 
-/* A hierarchy has such a number of levels, and takes such a number of looks at each edge. */
+/* Assumed levels of a hierarchy, and passes over the edges to compute it */
 #define LIKELY_LEVELS 3
-#define HIERARCHY_LOOKS 40
+#define HIERARCHY_PASSES 40
 
-/* Pairs and sources that a call names, where nothing tells how many. */
+/* Assumed numbers of pairs and sources if the arguments do not tell */
 #define LIKELY_PAIRS 1000
 #define LIKELY_SOURCES 100
-/* A vertex is in such a number of blocks, and such a part of the vertices has a bridge above them. */
-#define LIKELY_BLOCKS 1.5
+/* Assumed biconnected components per vertex, and bridges per vertex */
+#define LIKELY_COMPONENTS 1.5
 #define LIKELY_BRIDGES 0.2
 
 PG_FUNCTION_INFO_V1(emogi_support);
 
-/* Find out what is known of the size of a Graph that is made of a query; false when that is nothing. */
+/* Get the estimated size of a graph built from a query; return false if it is unknown. */
 static bool
 find_query_size(const EmogiSource *source, EmogiAlgorithm algorithm, EmogiGraphSize *size)
 {
-	EmogiQuerySize foresight;
+	EmogiQuerySize estimate;
 
-	if (!emogi_query_size_get(source, &foresight))
+	if (!emogi_query_size_get(source, &estimate))
 		return false;
-	size->nvertices = foresight.nvertices;
-	size->nedges = foresight.nedges;
+	size->nvertices = estimate.nvertices;
+	size->nedges = estimate.nedges;
 	size->next_degree = size->nedges / Max(size->nvertices, 1);
-	size->may_walk = foresight.may_walk && (algorithm == EMOGI_BFS || algorithm == EMOGI_SSNSP);
-	size->build_cost = foresight.is_cached ? 0 : foresight.cost + size->nedges * EMOGI_BUILD_COST;
+	size->may_walk = estimate.may_walk && (algorithm == EMOGI_BFS || algorithm == EMOGI_SSNSP);
+	size->build_cost = estimate.is_cached ? 0 : estimate.cost + size->nedges * EMOGI_BUILD_COST;
 	return true;
 }
 
-/* Has a call's Graph each edge in two lists, as far as its arguments tell? */
+/* Does a call's graph store each edge in two adjacency lists, as far as its arguments tell? */
 static bool
 is_both_ways(const FuncExpr *call)
 {
@@ -62,10 +64,14 @@ is_both_ways(const FuncExpr *call)
 
 	if (function == NULL)
 		return false;
-	return function->lists == EMOGI_LISTS_BOTH_WAYS || (emogi_call_expr_direction(call, function, &direction) && direction == EMOGI_BOTH);
+	return function->lists == EMOGI_LISTS_BOTH_WAYS ||
+		(emogi_call_expr_direction(call, function, &direction) && direction == EMOGI_BOTH);
 }
 
-/* Find out what is known of the size of what a call names, each edge in one list; false when that is nothing. */
+/*
+ * Estimate the size of a call's graph with each edge in one adjacency list; return false if it is
+ * unknown.
+ */
 static bool
 find_size(const FuncExpr *call, EmogiAlgorithm algorithm, EmogiGraphSize *size)
 {
@@ -74,7 +80,8 @@ find_size(const FuncExpr *call, EmogiAlgorithm algorithm, EmogiGraphSize *size)
 	uint64		nvertices;
 	uint64		nedges;
 
-	if (emogi_shared != NULL && emogi_call_expr_graph(call, &graph) && emogi_source_peek_query(&graph, &source))
+	if (emogi_shared != NULL && emogi_call_expr_graph(call, &graph) &&
+		emogi_source_peek_query(&graph, &source))
 		return find_query_size(&source, algorithm, size);
 	if (!emogi_call_expr_source(call, algorithm, &source))
 		return false;
@@ -87,13 +94,15 @@ find_size(const FuncExpr *call, EmogiAlgorithm algorithm, EmogiGraphSize *size)
 	else if (emogi_graph_estimate_size(&source, &size->nvertices, &size->nedges))
 		size->build_cost = size->nedges * EMOGI_BUILD_COST;
 	else
-		return get_rel_relkind(source.relid) == RELKIND_VIEW && find_query_size(&source, algorithm, size);
+		return get_rel_relkind(source.relid) == RELKIND_VIEW &&
+			find_query_size(&source, algorithm, size);
 	size->next_degree = emogi_graph_estimate_next_degree(&source, size->nvertices, size->nedges);
-	size->may_walk = size->build_cost > 0 && (algorithm == EMOGI_BFS || algorithm == EMOGI_SSNSP) && emogi_index_search_cost_may_walk(&source);
+	size->may_walk = size->build_cost > 0 && (algorithm == EMOGI_BFS || algorithm == EMOGI_SSNSP) &&
+		emogi_index_search_cost_may_walk(&source);
 	return true;
 }
 
-/* Find out what is known of the size of the Graph that a call names; false when that is nothing. */
+/* Estimate the size of a call's graph; return false if it is unknown. */
 bool
 emogi_size_find(const FuncExpr *call, EmogiAlgorithm algorithm, EmogiGraphSize *size)
 {
@@ -109,27 +118,29 @@ emogi_size_find(const FuncExpr *call, EmogiAlgorithm algorithm, EmogiGraphSize *
 }
 
 /*
- * Find out what a search reaches within these bounds by trying it, where its Graph is there and statistics make it a large one: they know mean
- * degrees, and neither small components nor distances.
+ * Set size->reached by a trial search within the bounds, if the graph is cached and the estimate is
+ * large. Statistics give mean degrees, but know neither small components nor distances.
  */
 void
-emogi_size_try(const FuncExpr *call, const EmogiAlgorithmRow *function, const EmogiBounds *bounds, EmogiGraphSize *size)
+emogi_size_try(const FuncExpr *call, const EmogiAlgorithmRow *function, const EmogiBounds *bounds,
+			   EmogiGraphSize *size)
 {
 	size->reached = -1;
 	if (size->build_cost == 0 && emogi_size_reached(size, bounds->depth) >= TRIED_ROWS)
 		size->reached = emogi_probe_reached(call, function, bounds);
 }
 
-/* Estimate how many vertices are within so many hops (< 0: any number) of one. */
+/* Estimate how many vertices are within this number of hops (< 0: unlimited) of a vertex. */
 double
 emogi_size_reached(const EmogiGraphSize *size, double depth)
 {
-	const double reached = emogi_graph_estimate_reached(size->nvertices, size->nedges, size->next_degree, depth);
+	const double reached = emogi_graph_estimate_reached(size->nvertices, size->nedges,
+														size->next_degree, depth);
 
 	return size->reached >= 0 ? Min(reached, size->reached) : reached;
 }
 
-/* Get what the arguments of a call bound it to. */
+/* Get the bounds in a call's arguments. */
 EmogiBounds
 emogi_size_bounds(const FuncExpr *call, const EmogiAlgorithmRow *function)
 {
@@ -138,43 +149,51 @@ emogi_size_bounds(const FuncExpr *call, const EmogiAlgorithmRow *function)
 
 	return (EmogiBounds) {
 		.depth = depth >= 0 ? emogi_call_expr_integer(list_nth(call->args, depth + 1)) : -1,
-		.distance = distance >= 0 ? emogi_call_expr_number(list_nth(call->args, distance + 1)) : (double) INFINITY
+		.distance = distance >= 0 ? emogi_call_expr_number(list_nth(call->args, distance + 1)) :
+			(double) INFINITY
 	};
 }
 
-/* Estimate what it costs to look up a vertex that is given so; what it costs if that is an integer is known. */
+/* Estimate the cost of looking up this vertex. of_integer: the cost if it is an integer. */
 double
 emogi_size_lookup_cost(const Node *vertex, double of_integer)
 {
 	const Oid	type = exprType(vertex);
 
-	return type == INT8OID || type == INT4OID || type == INT2OID ? of_integer : EMOGI_KEY_LOOKUP_COST;
+	return type == INT8OID || type == INT4OID || type == INT2OID ? of_integer :
+		EMOGI_KEY_LOOKUP_COST;
 }
 
-/* Estimate what a call costs that goes so many hops (< 0: any number): it walks over indexes where that costs less than a build. */
+/*
+ * Estimate the cost of a call that searches this number of hops (< 0: unlimited). It searches over
+ * indexes if that is cheaper than a build.
+ */
 double
 emogi_size_call_cost(const EmogiGraphSize *size, double depth)
 {
 	double		built = size->build_cost + size->nedges * EMOGI_EDGE_COST;
 
 	if ((depth >= 0 || size->reached >= 0) && emogi_engine != EMOGI_ENGINE_CUDA)
-		built = Min(built, size->build_cost + emogi_size_reached(size, depth) * EMOGI_NEAR_EDGE_COST);
+		built = Min(built,
+					size->build_cost + emogi_size_reached(size, depth) * EMOGI_NEAR_EDGE_COST);
 	if (!size->may_walk || depth < 0)
 		return EMOGI_CALL_COST + built;
-	return EMOGI_CALL_COST + Min(built, emogi_index_search_cost_edges(emogi_size_reached(size, depth)) * EMOGI_BUILD_COST);
+	return EMOGI_CALL_COST +
+		Min(built,
+			emogi_index_search_cost_edges(emogi_size_reached(size, depth)) * EMOGI_BUILD_COST);
 }
 
-/* Estimate the levels of a call's hierarchy; 1 where it has none. */
+/* Estimate the levels of a call's hierarchy; 1 if it has none. */
 double
 emogi_size_levels(const FuncExpr *call, const EmogiAlgorithmRow *function)
 {
 	const int	place = emogi_algorithm_takes(function, EMOGI_MAX_LEVELS);
-	const double most = place < 0 ? 1 : emogi_call_expr_integer(list_nth(call->args, place + 1));
+	const double max = place < 0 ? 1 : emogi_call_expr_integer(list_nth(call->args, place + 1));
 
-	return most < 1 ? LIKELY_LEVELS : Min(most, LIKELY_LEVELS);
+	return max < 1 ? LIKELY_LEVELS : Min(max, LIKELY_LEVELS);
 }
 
-/* Get a constant argument of a call that is a positive integer, else what it is when the call names none. */
+/* Get a constant argument that is a non-negative integer; otherwise the parameter's default. */
 static double
 positive_argument(const FuncExpr *call, const EmogiAlgorithmRow *function, EmogiParameterKind kind)
 {
@@ -193,20 +212,21 @@ count_elements(Datum array)
 	return ArrayGetNItems(ARR_NDIM(elements), ARR_DIMS(elements));
 }
 
-/* Estimate the rows of a query of pairs: as of one of edges. */
+/* Estimate the rows of a query of pairs, in the same way as those of an edge query. */
 static double
 estimate_pairs(char *query)
 {
 	EmogiGraphArgument graph = {.text = query};
 	EmogiSource source;
-	EmogiQuerySize foresight;
+	EmogiQuerySize estimate;
 
-	if (emogi_shared == NULL || !emogi_source_peek_query(&graph, &source) || !emogi_query_size_get(&source, &foresight))
+	if (emogi_shared == NULL || !emogi_source_peek_query(&graph, &source) ||
+		!emogi_query_size_get(&source, &estimate))
 		return LIKELY_PAIRS;
-	return foresight.nedges;
+	return estimate.nedges;
 }
 
-/* Estimate how many vertices an argument gives. */
+/* Estimate how many vertices an argument lists. */
 static double
 estimate_given(const Node *argument)
 {
@@ -214,17 +234,21 @@ estimate_given(const Node *argument)
 
 	if (!OidIsValid(get_element_type(exprType((const Node *) given))))
 		return 1;
-	return IsA(given, Const) && !given->constisnull ? count_elements(given->constvalue) : LIKELY_SOURCES;
+	return IsA(given, Const) && !given->constisnull ? count_elements(given->constvalue) :
+		LIKELY_SOURCES;
 }
 
-/* Estimate how many vertices an argument of a call gives. */
+/* Estimate how many vertices a call's argument of this kind lists. */
 double
 emogi_size_given(const FuncExpr *call, const EmogiAlgorithmRow *function, EmogiParameterKind kind)
 {
 	return estimate_given(list_nth(call->args, emogi_algorithm_takes(function, kind) + 1));
 }
 
-/* Estimate how many paths a call of emogi_shortest_paths finds: its second argument is an array of sources, or a query of pairs. */
+/*
+ * Estimate how many paths a call of emogi_shortest_paths finds. Its second argument is an array of
+ * sources, or a query of pairs.
+ */
 static double
 estimate_paths(const FuncExpr *call)
 {
@@ -232,41 +256,46 @@ estimate_paths(const FuncExpr *call)
 
 	if (OidIsValid(get_element_type(exprType((const Node *) pairs))))
 		return estimate_given((const Node *) pairs) * estimate_given(lthird(call->args));
-	return IsA(pairs, Const) && !pairs->constisnull ? estimate_pairs(TextDatumGetCString(pairs->constvalue)) : LIKELY_PAIRS;
+	return IsA(pairs, Const) && !pairs->constisnull ?
+		estimate_pairs(TextDatumGetCString(pairs->constvalue)) : LIKELY_PAIRS;
 }
 
-/* Estimate how many walks a call has. */
+/* Estimate the number of walks of a call. */
 double
 emogi_size_walks(const FuncExpr *call, const EmogiAlgorithmRow *function)
 {
-	return emogi_size_given(call, function, EMOGI_SOURCES) * positive_argument(call, function, EMOGI_WALKS);
+	return emogi_size_given(call, function, EMOGI_SOURCES) * positive_argument(call, function,
+																			   EMOGI_WALKS);
 }
 
-/* Estimate the steps of a walk of a call, with the vertex before them. */
+/* Estimate the rows of one walk: its steps and the start vertex. */
 double
 emogi_size_steps(const FuncExpr *call, const EmogiAlgorithmRow *function)
 {
 	return positive_argument(call, function, EMOGI_LENGTH) + 1;
 }
 
-/* Estimate the length of a call's list. */
+/* Estimate the length of a call's list of rows. */
 static double
 estimate_length(const FuncExpr *call, const EmogiAlgorithmRow *function, const EmogiGraphSize *size)
 {
 	char	   *pairs;
 
 	if (function->algorithm == EMOGI_DISTANCE_MATRIX)
-		return emogi_size_given(call, function, EMOGI_SOURCES) * emogi_size_given(call, function, EMOGI_TARGETS);
+		return emogi_size_given(call, function, EMOGI_SOURCES) * emogi_size_given(call, function,
+																				  EMOGI_TARGETS);
 	if (function->algorithm != EMOGI_SIMILARITY)
 		return emogi_size_walks(call, function) * emogi_size_steps(call, function);
 	if (!emogi_call_expr_pairs(call, function, &pairs))
 		return LIKELY_PAIRS;
-	return pairs != NULL ? estimate_pairs(pairs) : size->nvertices * positive_argument(call, function, EMOGI_TOP_K);
+	return pairs != NULL ? estimate_pairs(pairs) :
+		size->nvertices * positive_argument(call, function, EMOGI_TOP_K);
 }
 
 /* Estimate the rows of a call. */
 static double
-estimate_rows(const FuncExpr *call, const EmogiAlgorithmRow *function, const EmogiBounds *bounds, const EmogiGraphSize *size)
+estimate_rows(const FuncExpr *call, const EmogiAlgorithmRow *function, const EmogiBounds *bounds,
+			  const EmogiGraphSize *size)
 {
 	if ((function->traits & EMOGI_IS_LIST) != 0)
 		return estimate_length(call, function, size);
@@ -275,30 +304,39 @@ estimate_rows(const FuncExpr *call, const EmogiAlgorithmRow *function, const Emo
 	if (function->algorithm == EMOGI_BRIDGES || function->algorithm == EMOGI_ARTICULATION_POINTS)
 		return size->nvertices * LIKELY_BRIDGES;
 	if ((function->traits & EMOGI_IS_BLOCKS) != 0)
-		return size->nvertices * LIKELY_BLOCKS;
+		return size->nvertices * LIKELY_COMPONENTS;
 	return emogi_size_reached(size, bounds->depth);
 }
 
-/* Estimate the steps of a path: there are few in most graphs, and in nets of roads as many as lie along a side. */
+/*
+ * Estimate the steps of a path, sqrt(vertices) / 4: few in most graphs; in road networks, as many
+ * as along one side.
+ */
 static double
 estimate_steps(const EmogiGraphSize *size)
 {
 	return Max(Min(sqrt(size->nvertices) / 4, 1000), 2);
 }
 
-/* Estimate what a call costs beside one look at each edge: searches from its samples, or from all vertices, and the looks of a hierarchy. */
+/*
+ * Estimate the cost of a call beyond one pass over the edges: searches from its samples or from all
+ * vertices, and the passes of a hierarchy.
+ */
 static double
-estimate_more(const FuncExpr *call, const EmogiAlgorithmRow *function, const EmogiGraphSize *size)
+estimate_extra_cost(const FuncExpr *call, const EmogiAlgorithmRow *function,
+					const EmogiGraphSize *size)
 {
 	const int	place = emogi_algorithm_takes(function, EMOGI_SAMPLES);
 	double		nsamples;
 
 	if (function->algorithm == EMOGI_SIMILARITY)
-		return size->nedges * size->next_degree * EMOGI_EDGE_COST;	/* of pairs less */
+		return size->nedges * size->next_degree * EMOGI_EDGE_COST;	/* less for given pairs */
 	if (function->algorithm == EMOGI_DISTANCE_MATRIX)
-		return (Max(emogi_size_given(call, function, EMOGI_SOURCES), 1) - 1) * size->nedges * EMOGI_EDGE_COST;
+		return (Max(emogi_size_given(call, function, EMOGI_SOURCES), 1) - 1) * size->nedges *
+			EMOGI_EDGE_COST;
 	if (place < 0)
-		return (function->traits & EMOGI_IS_HIERARCHY) != 0 ? (HIERARCHY_LOOKS - 1) * size->nedges * EMOGI_EDGE_COST : 0;
+		return (function->traits & EMOGI_IS_HIERARCHY) != 0 ?
+			(HIERARCHY_PASSES - 1) * size->nedges * EMOGI_EDGE_COST : 0;
 	nsamples = emogi_call_expr_integer(list_nth(call->args, place + 1));
 	if (nsamples < 1 || nsamples > size->nvertices)
 		nsamples = Max(size->nvertices, 1);
@@ -306,8 +344,10 @@ estimate_more(const FuncExpr *call, const EmogiAlgorithmRow *function, const Emo
 }
 
 /*
- * emogi_support(internal) -> internal: tells the planner rows and cost of a call (supportnodes.h). A path looks at few of
- * the edges, but needs both directions.
+ * emogi_support(internal) -> internal: planner support function (supportnodes.h) for the rows and
+ * cost of a call
+ *
+ * A path reads few of the edges, but needs both directions.
  */
 Datum
 emogi_support(PG_FUNCTION_ARGS)
@@ -331,7 +371,8 @@ emogi_support(PG_FUNCTION_ARGS)
 	function = emogi_call_expr_algorithm(call->funcid);
 	are_paths = function == NULL && emogi_call_expr_is_paths(call->funcid);
 	is_path = are_paths || (function == NULL && emogi_call_expr_is_path(call->funcid));
-	if ((function == NULL && !is_path) || !emogi_size_find(call, is_path ? EMOGI_SSSP : function->algorithm, &size))
+	if ((function == NULL && !is_path) ||
+		!emogi_size_find(call, is_path ? EMOGI_SSSP : function->algorithm, &size))
 		PG_RETURN_POINTER(NULL);
 	if (!is_path)
 	{
@@ -339,14 +380,17 @@ emogi_support(PG_FUNCTION_ARGS)
 		emogi_size_try(call, function, &bounds, &size);
 	}
 	if (IsA(request, SupportRequestRows))
-		((SupportRequestRows *) request)->rows = is_path ? estimate_steps(&size) * (are_paths ? estimate_paths(call) : 1) : estimate_rows(call, function, &bounds, &size);
+		((SupportRequestRows *) request)->rows = is_path ?
+			estimate_steps(&size) * (are_paths ? estimate_paths(call) : 1) :
+			estimate_rows(call, function, &bounds, &size);
 	else
 	{
 		SupportRequestCost *cost = (SupportRequestCost *) request;
 
 		cost->startup = 0;
-		cost->per_tuple = is_path ? EMOGI_CALL_COST + 2 * size.build_cost + size.nedges * EMOGI_EDGE_COST / PATH_SHARE :
-			emogi_size_call_cost(&size, bounds.depth) + estimate_more(call, function, &size);
+		cost->per_tuple = is_path ?
+			EMOGI_CALL_COST + 2 * size.build_cost + size.nedges * EMOGI_EDGE_COST / PATH_SHARE :
+			emogi_size_call_cost(&size, bounds.depth) + estimate_extra_cost(call, function, &size);
 	}
 	PG_RETURN_POINTER(request);
 }

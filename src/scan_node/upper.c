@@ -1,13 +1,15 @@
 /*
- * upper.c: what stands over the rows of one call, and needs no rows: what the planner sees.
+ * upper.c: planning of aggregates and of the first rows of an order, over the rows of one call
  *
- *   SELECT level, count(*) FROM emogi_bfs('edges', 42) GROUP BY level           EmogiAggregate
- *   SELECT DISTINCT component FROM emogi_cc('edges')                            likewise
- *   SELECT vertex, rank FROM emogi_pagerank('edges') ORDER BY rank DESC LIMIT 20        EmogiScan of the first rows
+ *   SELECT level, count(*) FROM emogi_bfs('edges', 42) GROUP BY level          EmogiAggregate
+ *   SELECT DISTINCT component FROM emogi_cc('edges')                           EmogiAggregate
+ *   SELECT vertex, rank FROM emogi_pagerank('edges') ORDER BY rank DESC LIMIT 20    EmogiScan
  *
- * All conditions on the rows must be ones that the scan sees to itself. Aggregates are PostgreSQL's own count, min, max, sum and avg of
- * columns as they are, without FILTER, DISTINCT or ORDER BY; groups are of one column that is a level, or names a vertex. Vertices are compared
- * by their numbers: text of keys that have the same order where an order is wanted, and of keys that differ in their text where groups are.
+ * Neither forms the rows that it reads. All conditions on the rows must be evaluated by the scan
+ * itself. Aggregates are PostgreSQL's own count, min, max, sum and avg of plain columns, without
+ * FILTER, DISTINCT or ORDER BY. There may be one grouping column, a level or a vertex. Vertices are
+ * compared by their numbers. For text this requires keys in the same order if the result depends on
+ * an order, and keys that differ in their text if it depends on groups.
  */
 #include "postgres.h"
 
@@ -30,15 +32,15 @@
 #include "scan_node/plan.h"
 #include "base/compat.h"
 
-/* A vertex that is looked at in the arrays, by measurement. */
+/* Measured cost of a vertex examined in the result arrays */
 #define VERTEX_COST (0.05 * EMOGI_ROW_COST)
 
-/* So many rows of an order at most are picked; who wants more wants a sort. */
-#define MOST_PICKED 100000
+/* Maximum LIMIT for picking the first rows; above it, a sort is faster */
+#define MAX_PICKED 100000
 
 static create_upper_paths_hook_type previous_create_upper_paths_hook = NULL;
 
-/* One call whose rows are all that a query reads. */
+/* A call whose rows are the only input of a query */
 typedef struct Input
 {
 	RelOptInfo *rel;
@@ -47,15 +49,18 @@ typedef struct Input
 	double		call_cost;
 } Input;
 
-/* Find the call whose rows are all that goes into a step of a query; false when there is no such call, or a row must be looked at by itself. */
+/*
+ * Find the call whose rows are the only input of an upper planning step; return false if there is
+ * none, or if single rows must be checked.
+ */
 static bool
 find_input(PlannerInfo *root, RelOptInfo *rel, Input *input)
 {
 	EmogiConditions sorted;
 	const Path *path;
 
-	if (!emogi_enable_scan || rel->reloptkind != RELOPT_BASEREL || root->hasPseudoConstantQuals || root->parse->hasTargetSRFs ||
-		!bms_is_empty(rel->lateral_relids))
+	if (!emogi_enable_scan || rel->reloptkind != RELOPT_BASEREL || root->hasPseudoConstantQuals ||
+		root->parse->hasTargetSRFs || !bms_is_empty(rel->lateral_relids))
 		return false;
 	path = emogi_plan_find_scan(rel);
 	if (path == NULL)
@@ -67,14 +72,14 @@ find_input(PlannerInfo *root, RelOptInfo *rel, Input *input)
 	return sorted.quals == NIL;
 }
 
-/* Get the column of the result at a place; NULL for `vertex`. */
+/* Get the result column with this number; NULL for `vertex`. */
 static const EmogiResultColumn *
 column_at(const Input *input, int place)
 {
 	return place > 0 ? &input->function->columns[place - 1] : NULL;
 }
 
-/* Is the column at a place one of vertices? */
+/* Is this a column of vertices? */
 static bool
 is_of_vertices(const Input *input, int place)
 {
@@ -82,8 +87,9 @@ is_of_vertices(const Input *input, int place)
 }
 
 /*
- * Are vertex numbers in the order of a type of vertices, with a collation if it has any? *order gets the collation that the call must be checked
- * for when it is made; it stays as it is where the type has none. False if that is another than *order was.
+ * Do vertex numbers have the order of this type, with this collation if it has any? *order is set
+ * to the collation that the call must check at execution; it is unchanged if the type has no
+ * collation. Return false if *order already has another value.
  */
 static bool
 has_order_of_numbers(PlannerInfo *root, const Input *input, Oid type, Oid collation, Oid *order)
@@ -93,13 +99,14 @@ has_order_of_numbers(PlannerInfo *root, const Input *input, Oid type, Oid collat
 	if (type == INT8OID || type == UUIDOID)
 		return true;
 	if (type != TEXTOID || !OidIsValid(collation) || (OidIsValid(*order) && *order != collation) ||
-		!emogi_call_expr_plan_keys(root, input->call, input->function->algorithm, &key) || !emogi_form_orders(&key, type, collation))
+		!emogi_call_expr_plan_keys(root, input->call, input->function->algorithm, &key) ||
+		!emogi_form_orders(&key, type, collation))
 		return false;
 	*order = collation;
 	return true;
 }
 
-/* Make the list of the collation that a plan's rows depend on, as it stands among the lists of a scan. */
+/* Make the list with the collation that a plan's row order depends on, for custom_private. */
 static List *
 order_list(Oid order)
 {
@@ -108,22 +115,25 @@ order_list(Oid order)
 
 /* ---- aggregates ---- */
 
-/* What is wanted of the input. */
+/* What to compute from the input */
 typedef struct Wanted
 {
 	PlannerInfo *root;
 	const Input *input;
-	int			place;			/* of the column of groups, 0 = there are none */
-	bool		counts_groups;	/* and no group has a row */
-	bool		distinguishes;	/* this depends on the type of keys: those that differ must have different text */
-	Oid			order;			/* collation whose order vertex numbers must have; InvalidOid = none */
-	List	   *tlist;			/* TargetEntry: that column, and aggregates, each once */
-	List	   *outputs;		/* [tlist] integer lists: EmogiOutput, place */
+	int			place;			/* number of the grouping column, 0 = none */
+	bool		counts_groups;	/* and return only their number, not the groups */
+	bool		distinguishes;	/* depends on the key type: different keys must have different
+								 * text */
+	Oid			order;			/* collation that the order of vertex numbers must match; InvalidOid
+								 * = none */
+	List	   *tlist;			/* TargetEntry: grouping column and aggregates, each once */
+	List	   *outputs;		/* [tlist] integer lists: EmogiOutput, column number */
 } Wanted;
 
 /*
- * Are there as many values of a column of vertices as vertices? Text forms of different keys may be equal, such as those of floats, which depend on
- * extra_float_digits, and so may texts under a collation.
+ * Does a vertex column have as many different values as vertices? Different keys may have equal
+ * text, such as floats, whose text depends on extra_float_digits. Different text may be equal under
+ * a collation.
  */
 static bool
 has_distinct_vertices(Wanted *wanted, const Node *column)
@@ -134,14 +144,18 @@ has_distinct_vertices(Wanted *wanted, const Node *column)
 	if (exprType(column) != TEXTOID)
 		return true;
 	if (!OidIsValid(collation) || !get_collation_isdeterministic(collation) ||
-		!emogi_call_expr_plan_keys(wanted->root, wanted->input->call, wanted->input->function->algorithm, &key) ||
+		!emogi_call_expr_plan_keys(wanted->root,
+								   wanted->input->call, wanted->input->function->algorithm, &key) ||
 		!emogi_form_distinguishes(&key, TEXTOID))
 		return false;
 	wanted->distinguishes = true;
 	return true;
 }
 
-/* Can rows be grouped by a column? Those that are equal by its type's own equality must be of one vertex. */
+/*
+ * Can rows be grouped by a column? Values that are equal by their type's equality must denote the
+ * same vertex.
+ */
 static bool
 makes_groups(Wanted *wanted, int place, const Node *column)
 {
@@ -149,11 +163,15 @@ makes_groups(Wanted *wanted, int place, const Node *column)
 		(is_of_vertices(wanted->input, place) && has_distinct_vertices(wanted, column));
 }
 
-/* Have all rows be grouped by a column whose distinct values are counted; false where there are other groups. */
+/*
+ * Group all rows by a column whose distinct values are counted; return false if there are other
+ * groups.
+ */
 static bool
 count_groups(Wanted *wanted, const Node *node, int place)
 {
-	const Node *argument = (const Node *) linitial_node(TargetEntry, ((const Aggref *) node)->args)->expr;
+	const Node *argument = (const Node *) linitial_node(TargetEntry,
+														((const Aggref *) node)->args)->expr;
 
 	if (wanted->place != 0 && !(wanted->counts_groups && wanted->place == place))
 		return false;
@@ -162,7 +180,7 @@ count_groups(Wanted *wanted, const Node *node, int place)
 	return makes_groups(wanted, place, argument);
 }
 
-/* Are all aggregates such as there are where groups are only counted? */
+/* Can all outputs be computed if groups are only counted? */
 static bool
 is_consistent(const Wanted *wanted)
 {
@@ -174,7 +192,7 @@ is_consistent(const Wanted *wanted)
 	return true;
 }
 
-/* Does an aggregate come to the same over vertex numbers as over the vertices themselves? */
+/* Does an aggregate have the same result over vertex numbers as over the vertices themselves? */
 static bool
 is_of_numbers(Wanted *wanted, const Aggref *aggregate, EmogiOutput output)
 {
@@ -185,18 +203,21 @@ is_of_numbers(Wanted *wanted, const Aggref *aggregate, EmogiOutput output)
 	argument = (const Node *) linitial_node(TargetEntry, aggregate->args)->expr;
 	if (output == EMOGI_OUTPUT_COUNT && aggregate->aggdistinct != NIL)
 		return has_distinct_vertices(wanted, argument);
-	return (output != EMOGI_OUTPUT_MIN && output != EMOGI_OUTPUT_MAX) || exprType(argument) != TEXTOID ||
-		has_order_of_numbers(wanted->root, wanted->input, TEXTOID, aggregate->inputcollid, &wanted->order);
+	return (output != EMOGI_OUTPUT_MIN && output != EMOGI_OUTPUT_MAX) ||
+		exprType(argument) != TEXTOID ||
+		has_order_of_numbers(wanted->root, wanted->input, TEXTOID, aggregate->inputcollid,
+							 &wanted->order);
 }
 
-/* Add the column of groups or an aggregate to what is wanted; false when it is something else. */
+/* Add the grouping column or an aggregate to the outputs; return false if it is neither. */
 static bool
 add_output(Wanted *wanted, Node *node)
 {
 	EmogiOutput output = EMOGI_OUTPUT_GROUP;
 	int			place = wanted->place;
 
-	if (IsA(node, Aggref) ? !emogi_outputs_match(wanted->input->rel, (Aggref *) node, &output, &place) :
+	if (IsA(node, Aggref) ? !emogi_outputs_match(wanted->input->rel, (Aggref *) node,
+												 &output, &place) :
 		(wanted->place == 0 || emogi_outputs_place(wanted->input->rel, node) != wanted->place))
 		return false;
 	if (output == EMOGI_OUTPUT_GROUPS && !count_groups(wanted, node, place))
@@ -205,24 +226,33 @@ add_output(Wanted *wanted, Node *node)
 		return false;
 	if (tlist_member((Expr *) node, wanted->tlist) != NULL)
 		return true;
-	wanted->tlist = lappend(wanted->tlist, makeTargetEntry(copyObject((Expr *) node), list_length(wanted->tlist) + 1, NULL, false));
+	wanted->tlist = lappend(wanted->tlist,
+							makeTargetEntry(copyObject((Expr *) node),
+											list_length(wanted->tlist) + 1, NULL, false));
 	wanted->outputs = lappend(wanted->outputs, list_make2_int(output, place));
 	return true;
 }
 
-/* Add all columns and aggregates in expressions to what is wanted; false when one cannot be had. */
+/*
+ * Add all columns and aggregates in the expressions to the outputs; return false if one is not
+ * supported.
+ */
 static bool
 add_outputs(Wanted *wanted, Node *expressions)
 {
 	ListCell   *cell;
 
-	foreach(cell, pull_var_clause(expressions, PVC_INCLUDE_AGGREGATES | PVC_RECURSE_WINDOWFUNCS | PVC_INCLUDE_PLACEHOLDERS))
+	foreach(cell, pull_var_clause(expressions, PVC_INCLUDE_AGGREGATES | PVC_RECURSE_WINDOWFUNCS |
+								  PVC_INCLUDE_PLACEHOLDERS))
 		if (!add_output(wanted, lfirst(cell)))
 			return false;
 	return true;
 }
 
-/* Find the column that rows are grouped by; false when that is not one column of a level or of vertices. */
+/*
+ * Find the grouping column; return false if there is more than one, or it is neither a level nor a
+ * vertex.
+ */
 static bool
 find_group(PlannerInfo *root, const Input *input, List *clauses, Wanted *wanted, Var **var)
 {
@@ -231,31 +261,35 @@ find_group(PlannerInfo *root, const Input *input, List *clauses, Wanted *wanted,
 		return true;
 	if (list_length(clauses) != 1)
 		return false;
-	*var = (Var *) get_sortgroupclause_expr(linitial_node(SortGroupClause, clauses), root->processed_tlist);
+	*var = (Var *) get_sortgroupclause_expr(linitial_node(SortGroupClause, clauses),
+											root->processed_tlist);
 	wanted->place = Max(emogi_outputs_place(input->rel, (Node *) *var), 0);
 	if (wanted->place == 0)
 		return false;
 	return makes_groups(wanted, wanted->place, (const Node *) *var);
 }
 
-/* Make the plan of a path of aggregates. */
+/* Make the plan of an aggregate path. */
 static Plan *
-plan_aggregate(PlannerInfo *root, RelOptInfo *rel, CustomPath *path, List *tlist, List *clauses, List *children)
+plan_aggregate(PlannerInfo *root, RelOptInfo *rel, CustomPath *path, List *tlist, List *clauses,
+			   List *children)
 {
 	const RelOptInfo *input = linitial(path->custom_private);
 	CustomScan *scan = emogi_plan_make(root, input, input->baserestrictinfo);
 
 	scan->custom_scan_tlist = lsecond(path->custom_private);
-	scan->custom_private = lappend(lappend(scan->custom_private, list_nth(path->custom_private, 4)), lthird(path->custom_private));
+	scan->custom_private = lappend(lappend(scan->custom_private, list_nth(path->custom_private, 4)),
+								   lthird(path->custom_private));
 	scan->scan.plan.targetlist = tlist;
 	scan->scan.plan.qual = copyObject(lfourth(path->custom_private));
 	scan->methods = &emogi_aggregate_methods;
 	return &scan->scan.plan;
 }
 
-static const CustomPathMethods aggregate_methods = {.CustomName = "EmogiAggregate",.PlanCustomPath = plan_aggregate};
+static const CustomPathMethods aggregate_methods = {.CustomName = "EmogiAggregate",
+													.PlanCustomPath = plan_aggregate};
 
-/* Set the order in which groups come, if there is one. */
+/* Set the order of the groups, if they have one. */
 static void
 set_order(PlannerInfo *root, Wanted *wanted, const Var *var, Path *path)
 {
@@ -265,76 +299,94 @@ set_order(PlannerInfo *root, Wanted *wanted, const Var *var, Path *path)
 	if (OidIsValid(order->lt_opr) &&
 		(column_at(input, wanted->place)->type == EMOGI_INT32 ||
 		 has_order_of_numbers(root, input, var->vartype, var->varcollid, &wanted->order)))
-		path->pathkeys = emogi_compat_pathkeys(root, (Expr *) copyObject(var), order->lt_opr, input->rel->relids);
+		path->pathkeys = emogi_compat_pathkeys(root, (Expr *) copyObject(var), order->lt_opr,
+											   input->rel->relids);
 }
 
-/* Add a path of aggregates of the input, or of the values of one of its columns, as the rows of a step. */
+/* Add a path for aggregates of the input, or for the distinct values of one of its columns. */
 static void
-add_aggregate_path(PlannerInfo *root, const Input *input, RelOptInfo *output, PathTarget *target, List *clauses, List *having)
+add_aggregate_path(PlannerInfo *root, const Input *input, RelOptInfo *output, PathTarget *target,
+				   List *clauses, List *having)
 {
 	CustomPath *path = makeNode(CustomPath);
 	Wanted		wanted = {.root = root,.input = input};
 	double		ngroups = 1;
 	Var		   *var;
 
-	if (!find_group(root, input, clauses, &wanted, &var) || !add_outputs(&wanted, (Node *) target->exprs) ||
-		!add_outputs(&wanted, (Node *) having) || !is_consistent(&wanted))
+	if (!find_group(root, input, clauses, &wanted, &var) ||
+		!add_outputs(&wanted, (Node *) target->exprs) || !add_outputs(&wanted, (Node *) having) ||
+		!is_consistent(&wanted))
 		return;
 	if (var != NULL)
 		ngroups = estimate_num_groups(root, list_make1(var), input->rel->rows, NULL, NULL);
 	path->path.pathtype = T_CustomScan;
 	path->path.parent = output;
 	path->path.pathtarget = target;
-	path->path.rows = clamp_row_est(ngroups * clauselist_selectivity(root, having, 0, JOIN_INNER, NULL));
-	path->path.startup_cost = input->call_cost + input->rel->tuples * VERTEX_COST * (1 + list_length(wanted.outputs));
-	path->path.total_cost = path->path.startup_cost + ngroups * cpu_tuple_cost + target->cost.startup + ngroups * target->cost.per_tuple;
+	path->path.rows = clamp_row_est(ngroups * clauselist_selectivity(root, having, 0, JOIN_INNER,
+																	 NULL));
+	path->path.startup_cost = input->call_cost +
+		input->rel->tuples * VERTEX_COST * (1 + list_length(wanted.outputs));
+	path->path.total_cost = path->path.startup_cost + ngroups * cpu_tuple_cost +
+		target->cost.startup + ngroups * target->cost.per_tuple;
 	if (var != NULL)
 		set_order(root, &wanted, var, &path->path);
 	path->flags = emogi_compat_projects();
-	path->custom_private = list_make5(input->rel, wanted.tlist, lcons(list_make2_int(wanted.place, wanted.distinguishes), wanted.outputs), having,
-									  order_list(wanted.order));
+	path->custom_private = list_make5(input->rel, wanted.tlist,
+									  lcons(list_make2_int(wanted.place, wanted.distinguishes),
+											wanted.outputs), having, order_list(wanted.order));
 	path->methods = &aggregate_methods;
 	add_path(output, &path->path);
 }
 
 /* Add a path for GROUP BY, HAVING and aggregates. */
 static void
-add_groups(PlannerInfo *root, const Input *input, RelOptInfo *output, const GroupPathExtraData *extra)
+add_groups(PlannerInfo *root, const Input *input, RelOptInfo *output,
+		   const GroupPathExtraData *extra)
 {
 	if (root->parse->groupingSets == NIL)
-		add_aggregate_path(root, input, output, root->upper_targets[UPPERREL_GROUP_AGG], root->parse->groupClause,
-						   extra != NULL ? (List *) extra->havingQual : NIL);
+		add_aggregate_path(root, input, output, root->upper_targets[UPPERREL_GROUP_AGG],
+						   root->parse->groupClause, extra != NULL ? (List *) extra->havingQual :
+						   NIL);
 }
 
 /* Add a path for SELECT DISTINCT of one column. */
 static void
 add_distinct(PlannerInfo *root, const Input *input, RelOptInfo *output)
 {
-	if (!root->parse->hasDistinctOn && root->parse->groupClause == NIL && !root->parse->hasAggs && !root->parse->hasWindowFuncs)
-		add_aggregate_path(root, input, output, root->upper_targets[UPPERREL_DISTINCT], root->parse->distinctClause, NIL);
+	if (!root->parse->hasDistinctOn && root->parse->groupClause == NIL && !root->parse->hasAggs &&
+		!root->parse->hasWindowFuncs)
+		add_aggregate_path(root, input, output, root->upper_targets[UPPERREL_DISTINCT],
+						   root->parse->distinctClause, NIL);
 }
 
 /* ---- the first rows in an order ---- */
 
-/* Make the plan of a path of the first rows. */
+/* Make the plan of a path for the first rows. */
 static Plan *
-plan_first(PlannerInfo *root, RelOptInfo *rel, CustomPath *path, List *tlist, List *clauses, List *children)
+plan_first(PlannerInfo *root, RelOptInfo *rel, CustomPath *path, List *tlist, List *clauses,
+		   List *children)
 {
 	const RelOptInfo *input = linitial(path->custom_private);
 	CustomScan *scan = emogi_plan_make(root, input, input->baserestrictinfo);
 	List	   *columns = NIL;
 
-	emogi_plan_add_columns(input->relid, (Node *) path->path.pathtarget->exprs, &scan->custom_scan_tlist, &columns);
+	emogi_plan_add_columns(input->relid, (Node *) path->path.pathtarget->exprs,
+						   &scan->custom_scan_tlist, &columns);
 	emogi_plan_add_columns(input->relid, (Node *) tlist, &scan->custom_scan_tlist, &columns);
 	lfirst(list_nth_cell(scan->custom_private, EMOGI_PLAN_COLUMNS)) = columns;
-	scan->custom_private = lappend(lappend(scan->custom_private, lthird(path->custom_private)), lsecond(path->custom_private));
+	scan->custom_private = lappend(lappend(scan->custom_private, lthird(path->custom_private)),
+								   lsecond(path->custom_private));
 	scan->scan.plan.targetlist = tlist;
 	return &scan->scan.plan;
 }
 
-static const CustomPathMethods first_methods = {.CustomName = "EmogiScan",.PlanCustomPath = plan_first};
+static const CustomPathMethods first_methods = {.CustomName = "EmogiScan",
+												.PlanCustomPath = plan_first};
 
-/* Find the column of the input that a pathkey is about: its place, -1 when it is about something else. order: as has_order_of_numbers has it. */
+/*
+ * Get the number of the input column that a pathkey sorts by; -1 if it sorts by something else.
+ * order: see has_order_of_numbers.
+ */
 static int
 place_of_key(PlannerInfo *root, const Input *input, const PathKey *key, Oid *order)
 {
@@ -345,14 +397,20 @@ place_of_key(PlannerInfo *root, const Input *input, const PathKey *key, Oid *ord
 		const Node *expression = (Node *) lfirst_node(EquivalenceMember, cell)->em_expr;
 		int			place = emogi_outputs_place(input->rel, expression);
 
-		if (place >= 0 && key->pk_opfamily == lookup_type_cache(exprType(expression), TYPECACHE_BTREE_OPFAMILY)->btree_opf)
+		if (place >= 0 &&
+			key->pk_opfamily == lookup_type_cache(exprType(expression),
+												  TYPECACHE_BTREE_OPFAMILY)->btree_opf)
 			return !is_of_vertices(input, place) ||
-				has_order_of_numbers(root, input, exprType(expression), key->pk_eclass->ec_collation, order) ? place : -1;
+				has_order_of_numbers(root, input, exprType(expression),
+									 key->pk_eclass->ec_collation, order) ? place : -1;
 	}
 	return -1;
 }
 
-/* Write down the order that is wanted, and how many rows; NIL when the input cannot be picked by it. *order: the collation that it depends on. */
+/*
+ * Describe the order and the number of rows as a list; NIL if rows cannot be picked by it. *order:
+ * the collation that it depends on.
+ */
 static List *
 describe_order(PlannerInfo *root, const Input *input, Oid *order)
 {
@@ -370,12 +428,12 @@ describe_order(PlannerInfo *root, const Input *input, Oid *order)
 			return NIL;
 		spec = lappend_int(lappend_int(spec, place), emogi_compat_descends(key));
 		if (place == 0)
-			break;				/* no two rows have one vertex */
+			break;				/* no two rows have the same vertex */
 	}
 	return spec;
 }
 
-/* Is an expression of LIMIT or OFFSET the same whenever the plan is executed? Of one that is not, the planner knows an estimate. */
+/* Is a LIMIT or OFFSET expression constant? For any other, the planner has only an estimate. */
 static bool
 is_constant(const Node *limit)
 {
@@ -391,8 +449,9 @@ add_first(PlannerInfo *root, const Input *input, RelOptInfo *output)
 	List	   *spec;
 	Oid			order = InvalidOid;
 
-	if (root->limit_tuples < 1 || root->limit_tuples > MOST_PICKED || !is_constant(query->limitCount) ||
-		!is_constant(query->limitOffset) || query->limitOption == LIMIT_OPTION_WITH_TIES || root->sort_pathkeys == NIL)
+	if (root->limit_tuples < 1 || root->limit_tuples > MAX_PICKED ||
+		!is_constant(query->limitCount) || !is_constant(query->limitOffset) ||
+		query->limitOption == LIMIT_OPTION_WITH_TIES || root->sort_pathkeys == NIL)
 		return;
 	spec = describe_order(root, input, &order);
 	if (spec == NIL)
@@ -405,7 +464,8 @@ add_first(PlannerInfo *root, const Input *input, RelOptInfo *output)
 	path->path.rows = Min(root->limit_tuples, input->rel->rows);
 	path->path.startup_cost = input->call_cost + input->rel->tuples * VERTEX_COST +
 		path->path.rows * log2(path->path.rows + 1) * cpu_operator_cost;
-	path->path.total_cost = path->path.startup_cost + path->path.rows * (EMOGI_ROW_COST + path->path.pathtarget->cost.per_tuple);
+	path->path.total_cost = path->path.startup_cost +
+		path->path.rows * (EMOGI_ROW_COST + path->path.pathtarget->cost.per_tuple);
 	path->flags = emogi_compat_projects();
 	path->custom_private = list_make3(input->rel, spec, order_list(order));
 	path->methods = &first_methods;
@@ -414,9 +474,10 @@ add_first(PlannerInfo *root, const Input *input, RelOptInfo *output)
 
 /* ---- the hook ---- */
 
-/* Add paths for what a query makes of the rows of one call. */
+/* Add paths for upper planning steps over the rows of one call. */
 static void
-create_upper_paths(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *input_rel, RelOptInfo *output, void *extra)
+create_upper_paths(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *input_rel,
+				   RelOptInfo *output, void *extra)
 {
 	Input		input;
 
@@ -426,7 +487,8 @@ create_upper_paths(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *input
 		return;
 	if (stage == UPPERREL_GROUP_AGG && input_rel->reloptkind == RELOPT_JOINREL)
 		emogi_lateral_add_sums(root, input_rel, output, extra);
-	if ((stage != UPPERREL_GROUP_AGG && stage != UPPERREL_DISTINCT && stage != UPPERREL_ORDERED) || !find_input(root, input_rel, &input))
+	if ((stage != UPPERREL_GROUP_AGG && stage != UPPERREL_DISTINCT && stage != UPPERREL_ORDERED) ||
+		!find_input(root, input_rel, &input))
 		return;
 	if (stage == UPPERREL_GROUP_AGG)
 		add_groups(root, &input, output, extra);
@@ -436,7 +498,7 @@ create_upper_paths(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *input
 		add_first(root, &input, output);
 }
 
-/* Take part in the planning of what stands over scans; called once, in the postmaster. */
+/* Install the planner hook; called once, in the postmaster. */
 void
 emogi_upper_init(void)
 {
