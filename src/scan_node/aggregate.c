@@ -1,8 +1,8 @@
 /*
- * aggregate.c: aggregates of a call's rows, computed over the arrays of its result (grouping.c), as rows: one for each group, in ascending
- * order of the column of groups.
+ * aggregate.c: aggregates of a call's rows, computed over the result arrays (grouping.c)
  *
- * The node is a scan whose rows are groups: the run, what it depends on and what is kept are those of scan.c. HAVING is its condition.
+ * The node is a scan that returns one row for each group, in ascending order of the grouping
+ * column. scan.c provides the run, its inputs and what is kept of it. HAVING is the node's qual.
  */
 #include "postgres.h"
 
@@ -20,33 +20,33 @@
 #include "scan_node/scan.h"
 #include "base/compat.h"
 
-/* A column of the scan tuple. */
+/* A column of the scan tuple */
 typedef struct Column
 {
 	EmogiOutput output;
-	int			place;			/* of the column that it is about */
-	int			fold;			/* whose value it gives */
+	int			place;			/* number of the aggregated column */
+	int			fold;			/* index of the fold that provides the value */
 } Column;
 
 typedef struct Aggregate
 {
-	EmogiScan	scan;			/* first: the node is one */
+	EmogiScan	scan;			/* must be first: this node is a scan */
 	int			noutputs;
 	Column	   *outputs;		/* [noutputs] */
 	EmogiGrouping  *folds;
 	MemoryContext groups_context;
 	EmogiGroups groups;
-	bool		distinguishes;	/* the plan was made for keys that differ in their text */
-	bool		counts_groups;	/* of which all are one row, that has their number: */
+	bool		distinguishes;	/* the plan requires that different keys differ in their text */
+	bool		counts_groups;	/* return one row with the number of groups: */
 	uint64		ndistinct;
-	uint64		next;			/* group to return */
+	uint64		next;			/* next group to return */
 } Aggregate;
 
 /* ---- the groups ---- */
 
-/* Get the vertex numbers of the keys that are wanted. */
+/* Get the vertex numbers of the keys whose rows are needed. */
 static uint32 *
-find_wanted(const EmogiScan *scan, uint64 *nwanted)
+find_wanted_vertices(const EmogiScan *scan, uint64 *nwanted)
 {
 	uint32	   *wanted = palloc_extended(Max(scan->nkeys, 1) * sizeof *wanted, MCXT_ALLOC_HUGE);
 
@@ -61,7 +61,7 @@ find_wanted(const EmogiScan *scan, uint64 *nwanted)
 	return wanted;
 }
 
-/* Finish the call when all groups have been returned. */
+/* Finish the call if all groups have been returned. */
 static void
 finish_after_last(Aggregate *aggregate)
 {
@@ -71,7 +71,10 @@ finish_after_last(Aggregate *aggregate)
 		emogi_call_finish(scan->call, scan->is_copied ? NULL : &scan->call);
 }
 
-/* Describe the groups for an engine; false when a fold is none of an engine's: sums of keys and of floats, whose order matters. */
+/*
+ * Describe the groups for an engine; return false if an engine cannot compute them: too many folds,
+ * or sums of keys or floats, whose order matters.
+ */
 static bool
 describe_groups(const EmogiScan *scan, EmogiSummary *summary)
 {
@@ -86,16 +89,17 @@ describe_groups(const EmogiScan *scan, EmogiSummary *summary)
 	{
 		const EmogiGrouping *fold = &groups->folds[i];
 
-		if (fold->kind == EMOGI_FOLD_SUM && (fold->place == 0 || scan->function->columns[fold->place - 1].type != EMOGI_INT32))
+		if (fold->kind == EMOGI_FOLD_SUM &&
+			(fold->place == 0 || scan->function->columns[fold->place - 1].type != EMOGI_INT32))
 			return false;
 		summary->folds[i] = (EmogiSummaryFold) {fold->kind, fold->place - 1};
 	}
 	return true;
 }
 
-/* Take the groups that the engine has made, into the current context. */
+/* Copy the groups that the engine computed into the current context. */
 static void
-take_groups(const EmogiScan *scan, EmogiGroups *groups)
+copy_groups(const EmogiScan *scan, EmogiGroups *groups)
 {
 	const EmogiSummary *summary = scan->summary;
 	const uint64 nvalues = scan->result.nsummarized * groups->nfolds;
@@ -106,14 +110,15 @@ take_groups(const EmogiScan *scan, EmogiGroups *groups)
 	groups->values = palloc_extended(Max(nvalues, 1) * sizeof *groups->values, MCXT_ALLOC_HUGE);
 	for (uint64 i = 0; i < nvalues; i++)
 	{
-		if (emogi_grouping_is_float(scan->function->columns, groups->folds[i % groups->nfolds].place))
+		if (emogi_grouping_is_float(scan->function->columns,
+									groups->folds[i % groups->nfolds].place))
 			groups->values[i].number = summary->values[i].number;
 		else
 			groups->values[i].integer = summary->values[i].integer;
 	}
 }
 
-/* Have the number of groups and that of all their rows stand in their place. */
+/* Replace the groups by one that has their number and the count of all their rows. */
 static void
 collapse_groups(Aggregate *aggregate)
 {
@@ -127,7 +132,7 @@ collapse_groups(Aggregate *aggregate)
 	groups->ngroups = 1;
 }
 
-/* Run the call, or take the run at hand, and compute the groups. */
+/* Run the call, or use the current run, and compute the groups. */
 static void
 compute(Aggregate *aggregate)
 {
@@ -138,17 +143,18 @@ compute(Aggregate *aggregate)
 	EmogiGraph	none = {0};
 
 	emogi_scan_run(scan);
-	if (aggregate->distinguishes && scan->call != NULL && !emogi_form_distinguishes(&scan->form->coder.key, scan->form->type))
+	if (aggregate->distinguishes && scan->call != NULL &&
+		!emogi_form_distinguishes(&scan->form->coder.key, scan->form->type))
 		emogi_inputs_report_keys();
 	MemoryContextReset(aggregate->groups_context);
 	old = MemoryContextSwitchTo(aggregate->groups_context);
 	if (scan->call != NULL && scan->keys != NULL)
-		wanted = find_wanted(scan, &nwanted);
+		wanted = find_wanted_vertices(scan, &nwanted);
 	if (scan->call != NULL && scan->result.is_summarized)
-		take_groups(scan, &aggregate->groups);
+		copy_groups(scan, &aggregate->groups);
 	else
-		emogi_grouping_rows(scan->function->columns, scan->call != NULL ? &scan->graph : &none, &scan->result, &scan->ranges, wanted, nwanted,
-						&aggregate->groups);
+		emogi_grouping_rows(scan->function->columns, scan->call != NULL ? &scan->graph : &none,
+							&scan->result, &scan->ranges, wanted, nwanted, &aggregate->groups);
 	if (aggregate->counts_groups)
 		collapse_groups(aggregate);
 	MemoryContextSwitchTo(old);
@@ -161,7 +167,7 @@ compute(Aggregate *aggregate)
 
 /* ---- values ---- */
 
-/* Turn a whole number into a numeric. */
+/* Convert an integer to numeric. */
 static Numeric
 numeric_of(int128 value)
 {
@@ -176,10 +182,11 @@ numeric_of(int128 value)
 		*--p = '0' + (is_negative ? -(int) (value % 10) : (int) (value % 10));
 	if (is_negative)
 		*--p = '-';
-	return DatumGetNumeric(DirectFunctionCall3(numeric_in, CStringGetDatum(p), ObjectIdGetDatum(InvalidOid), Int32GetDatum(-1)));
+	return DatumGetNumeric(DirectFunctionCall3(numeric_in, CStringGetDatum(p),
+											   ObjectIdGetDatum(InvalidOid), Int32GetDatum(-1)));
 }
 
-/* Get a value of a column: a level, or for a vertex its key. */
+/* Get the Datum of an integer column's value, or the key of a vertex number. */
 static Datum
 integer_datum(const EmogiScan *scan, int place, int64 value)
 {
@@ -190,19 +197,25 @@ integer_datum(const EmogiScan *scan, int place, int64 value)
 	return emogi_rows_vertex(scan->form, &scan->graph, (uint64) value);
 }
 
-/* Get the sum or the mean of a column of floats. A mean is of a sum that began with 0. */
+/*
+ * Get the sum or mean of a float column. A mean uses a sum that starts at 0, so that -0 becomes 0.
+ */
 static Datum
 float_result(EmogiOutput output, double value, uint64 count)
 {
 	return Float8GetDatum(output == EMOGI_OUTPUT_AVG ? (value + 0.0) / (double) count : value);
 }
 
-/* Get the sum or the mean of a column of integers, as PostgreSQL's aggregate has it: bigint for the sum of integers, else numeric. */
+/*
+ * Get the sum or mean of an integer column with the type of PostgreSQL's aggregate: bigint for the
+ * sum of integers, otherwise numeric.
+ */
 static Datum
 integer_result(EmogiOutput output, bool is_int32, int128 value, uint64 count)
 {
 	if (output == EMOGI_OUTPUT_AVG)
-		return DirectFunctionCall2(numeric_div, NumericGetDatum(numeric_of(value)), NumericGetDatum(int64_to_numeric((int64) count)));
+		return DirectFunctionCall2(numeric_div, NumericGetDatum(numeric_of(value)),
+								   NumericGetDatum(int64_to_numeric((int64) count)));
 	return is_int32 ? Int64GetDatum((int64) value) : NumericGetDatum(numeric_of(value));
 }
 
@@ -229,14 +242,16 @@ group_column(const Aggregate *aggregate, uint64 group, const Column *column, boo
 			return Int64GetDatum((int64) count);
 		case EMOGI_OUTPUT_MIN:
 		case EMOGI_OUTPUT_MAX:
-			return is_float ? Float8GetDatum(folded->number) : integer_datum(scan, column->place, (int64) folded->integer);
+			return is_float ? Float8GetDatum(folded->number) :
+				integer_datum(scan, column->place, (int64) folded->integer);
 		case EMOGI_OUTPUT_SUM:
 		case EMOGI_OUTPUT_AVG:
 			break;
 	}
 	if (is_float)
 		return float_result(column->output, folded->number, count);
-	return integer_result(column->output, column->place > 0 && scan->function->columns[column->place - 1].type == EMOGI_INT32,
+	return integer_result(column->output, column->place > 0 &&
+						  scan->function->columns[column->place - 1].type == EMOGI_INT32,
 						  folded->integer, count);
 }
 
@@ -256,17 +271,18 @@ next_group(ScanState *state)
 	if (aggregate->next >= aggregate->groups.ngroups)
 		return slot;
 	if (state->ps.qual == NULL && state->ps.ps_ProjInfo == NULL)
-		ResetExprContext(context);	/* else emogi_scan_next does */
+		ResetExprContext(context);	/* otherwise emogi_scan_next resets it */
 	old = MemoryContextSwitchTo(context->ecxt_per_tuple_memory);
 	for (int i = 0; i < aggregate->noutputs; i++)
-		slot->tts_values[i] = group_column(aggregate, aggregate->next, &aggregate->outputs[i], &slot->tts_isnull[i]);
+		slot->tts_values[i] = group_column(aggregate, aggregate->next, &aggregate->outputs[i],
+										   &slot->tts_isnull[i]);
 	MemoryContextSwitchTo(old);
 	aggregate->next++;
 	finish_after_last(aggregate);
 	return ExecStoreVirtualTuple(slot);
 }
 
-/* Return the next row that HAVING lets pass. */
+/* Return the next row that satisfies HAVING. */
 static TupleTableSlot *
 exec_aggregate(CustomScanState *node)
 {
@@ -275,22 +291,23 @@ exec_aggregate(CustomScanState *node)
 
 /* ---- beginning and end ---- */
 
-/* Get the fold of a kind and a column, one more if there is none yet. */
+/* Get the index of the fold with this kind and column; add it if it does not exist. */
 static int
 find_fold(Aggregate *aggregate, EmogiFoldKind kind, int place)
 {
 	int			n = 0;
 
-	while (n < aggregate->groups.nfolds && (aggregate->folds[n].kind != kind || aggregate->folds[n].place != place))
+	while (n < aggregate->groups.nfolds &&
+		   (aggregate->folds[n].kind != kind || aggregate->folds[n].place != place))
 		n++;
 	if (n == aggregate->groups.nfolds)
 		aggregate->folds[aggregate->groups.nfolds++] = (EmogiGrouping) {kind, place};
 	return n;
 }
 
-/* See that the caller may execute the aggregates, as the executor does. Raises 42501. */
+/* Check that the caller may execute the aggregates, as the executor does. Raises 42501. */
 static void
-check_rights(const CustomScan *plan)
+check_permissions(const CustomScan *plan)
 {
 	ListCell   *cell;
 
@@ -306,7 +323,7 @@ check_rights(const CustomScan *plan)
 	}
 }
 
-/* Read what is to be computed. */
+/* Read the list of outputs from the plan. */
 static void
 read_spec(Aggregate *aggregate, List *spec)
 {
@@ -323,8 +340,9 @@ read_spec(Aggregate *aggregate, List *spec)
 		column->place = lsecond_int(list_nth(spec, i));
 		aggregate->counts_groups |= column->output == EMOGI_OUTPUT_GROUPS;
 		if (column->output > EMOGI_OUTPUT_COUNT)
-			column->fold = find_fold(aggregate, column->output == EMOGI_OUTPUT_MIN ? EMOGI_FOLD_MIN :
-									 column->output == EMOGI_OUTPUT_MAX ? EMOGI_FOLD_MAX : EMOGI_FOLD_SUM, column->place);
+			column->fold = find_fold(aggregate, column->output == EMOGI_OUTPUT_MIN ?
+									 EMOGI_FOLD_MIN : column->output == EMOGI_OUTPUT_MAX ?
+									 EMOGI_FOLD_MAX : EMOGI_FOLD_SUM, column->place);
 	}
 }
 
@@ -335,12 +353,13 @@ begin_aggregate(CustomScanState *node, EState *estate, int eflags)
 	List	   *lists = ((CustomScan *) node->ss.ps.plan)->custom_private;
 
 	emogi_scan_init(&aggregate->scan, eflags);
-	check_rights((CustomScan *) node->ss.ps.plan);
+	check_permissions((CustomScan *) node->ss.ps.plan);
 	if (list_nth(lists, EMOGI_PLAN_ORDER) != NIL)
 		aggregate->scan.order = linitial_oid(list_nth(lists, EMOGI_PLAN_ORDER));
 	read_spec(aggregate, list_nth(lists, EMOGI_PLAN_UPPER));
 	aggregate->scan.summarize = describe_groups;
-	aggregate->groups_context = AllocSetContextCreate(CurrentMemoryContext, "emogi groups", ALLOCSET_DEFAULT_SIZES);
+	aggregate->groups_context = AllocSetContextCreate(CurrentMemoryContext, "emogi groups",
+													  ALLOCSET_DEFAULT_SIZES);
 }
 
 static void
@@ -350,7 +369,7 @@ end_aggregate(CustomScanState *node)
 	emogi_scan_close_tables((EmogiScan *) node);
 }
 
-/* Come back to the first group, perhaps with other parameters. */
+/* Rescan from the first group, perhaps with other parameters. */
 static void
 rescan(CustomScanState *node)
 {
@@ -370,7 +389,7 @@ static const CustomExecMethods exec_methods = {
 	.ExplainCustomScan = emogi_explain_scan
 };
 
-/* Make the state of a node. */
+/* Create the node's state. */
 static Node *
 create_state(CustomScan *plan)
 {
@@ -380,4 +399,5 @@ create_state(CustomScan *plan)
 	return (Node *) aggregate;
 }
 
-const CustomScanMethods emogi_aggregate_methods = {.CustomName = "EmogiAggregate",.CreateCustomScanState = create_state};
+const CustomScanMethods emogi_aggregate_methods = {.CustomName = "EmogiAggregate",
+												   .CreateCustomScanState = create_state};

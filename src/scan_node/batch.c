@@ -1,12 +1,12 @@
 /*
- * batch.c: BFS for each row of an outer plan, many of them at once, carried out (lateral.c plans it).
+ * batch.c: execution of BFS for each row of an outer plan, many at a time (lateral.c plans it)
  *
- * One call, with one Graph, lasts for all outer rows (batch_call.c). EMOGI_MSBFS_SOURCES of them are read ahead; a single pass over the Graph
- * searches from all their sources, each distinct one once; then the outer rows are joined in their order with what each of their
- * sources has reached.
+ * One call with one graph serves all outer rows (batch_call.c). EMOGI_MSBFS_SOURCES of them are
+ * read ahead; a single pass over the graph searches from all their sources, each distinct one once.
+ * Then the outer rows are joined, in their order, with the vertices that their sources reached.
  *
- * Where sums are all that is wanted, EMOGI_BATCH_ROWS are read ahead, as far as work_mem holds them. That keeps nobody waiting: the Agg above
- * reads all rows before it returns one.
+ * If only aggregates are needed, EMOGI_BATCH_ROWS are read ahead, within work_mem. This delays no
+ * output, because the Agg above reads all rows before it returns one.
  */
 #include "postgres.h"
 
@@ -18,18 +18,18 @@
 
 /* ---- outer rows ---- */
 
-/* Compute an input of the scan that lasts until the next row. */
+/* Compute an input of the scan; its value is valid until the next row. */
 static NullableDatum
 compute_for_row(EmogiBatchState *batch, int input)
 {
 	NullableDatum datum;
 
-	datum.value = ExecEvalExprSwitchContext(batch->scan.inputs[input].state, batch->scan.css.ss.ps.ps_ExprContext,
-											&datum.isnull);
+	datum.value = ExecEvalExprSwitchContext(batch->scan.inputs[input].state,
+											batch->scan.css.ss.ps.ps_ExprContext, &datum.isnull);
 	return datum;
 }
 
-/* Put the outer row in the scan tuple into the result, where it stays while there are rows to join with it. */
+/* Copy the outer row from the scan tuple to the result slot, where it stays while it is joined. */
 static void
 place_outer(EmogiBatchState *batch)
 {
@@ -45,7 +45,7 @@ place_outer(EmogiBatchState *batch)
 	ExecStoreVirtualTuple(result);
 }
 
-/* Put an outer row into the scan tuple. */
+/* Store an outer row in the scan tuple. */
 static void
 load_outer(EmogiBatchState *batch, TupleTableSlot *from)
 {
@@ -61,16 +61,16 @@ load_outer(EmogiBatchState *batch, TupleTableSlot *from)
 	batch->scan.css.ss.ps.ps_ExprContext->ecxt_scantuple = slot;
 }
 
-/* The search from a source. */
+/* The search from one source */
 typedef struct Search
 {
-	uint32		source;			/* the key */
+	uint32		source;			/* hash key */
 	int			index;
 } Search;
 
-/* Note that an outer row wants a search from this vertex; get the search's index. */
+/* Request a search from this vertex for an outer row; return the search's index. */
 static int
-want_search(EmogiBatchState *batch, uint32 source)
+request_search(EmogiBatchState *batch, uint32 source)
 {
 	bool		found;
 	Search	   *search = hash_search(batch->searches, &source, HASH_ENTER, &found);
@@ -83,9 +83,9 @@ want_search(EmogiBatchState *batch, uint32 source)
 	return search->index;
 }
 
-/* Take in one outer row. */
+/* Add an outer row to those read ahead. */
 static void
-take_outer(EmogiBatchState *batch, TupleTableSlot *outer)
+add_outer(EmogiBatchState *batch, TupleTableSlot *outer)
 {
 	EmogiScan  *scan = &batch->scan;
 	EmogiOuterRow   *row = &batch->rows[batch->nrows++];
@@ -111,36 +111,44 @@ take_outer(EmogiBatchState *batch, TupleTableSlot *outer)
 	if (number == EMOGI_NO_VERTEX)
 	{
 		if (scan->call != NULL)
-			(void) emogi_vertices_refuse_array("source", scan->form, &scan->graph, key, EMOGI_TAKES_MANY);
+			(void) emogi_vertices_refuse_array("source", scan->form, &scan->graph, key,
+											   EMOGI_TAKES_MANY);
 		emogi_vertices_notice_missing("source", batch->task.form, key);
 	}
 	else
-		row->search = want_search(batch, number);
+		row->search = request_search(batch, number);
 	MemoryContextSwitchTo(old);
 }
 
-/* Forget the outer rows at hand, and their searches. */
+/* Clear the current outer rows and their searches. */
 static void
 clear_rows(EmogiBatchState *batch)
 {
-	HASHCTL		control = {.keysize = sizeof(uint32),.entrysize = sizeof(Search),.hcxt = batch->rows_context};
+	HASHCTL		control = {.keysize = sizeof(uint32),.entrysize = sizeof(Search),
+						   .hcxt = batch->rows_context};
 
 	MemoryContextReset(batch->rows_context);
-	batch->searches = hash_create("emogi searches", EMOGI_MSBFS_SOURCES, &control, HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
+	batch->searches = hash_create("emogi searches", EMOGI_MSBFS_SOURCES, &control,
+								  HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
 	batch->nrows = batch->nsearches = 0;
 	batch->current = batch->searched = -1;
 }
 
-/* May one more outer row be read ahead? Rows beyond those of a pass may take work_mem. */
+/* May another outer row be read ahead? Rows beyond those of one pass are limited by work_mem. */
 static bool
 may_read(const EmogiBatchState *batch)
 {
-	if (batch->outer_ended || batch->nrows >= batch->most_rows || (batch->nrows > 0 && batch->nsearches >= batch->most_sources))
+	if (batch->outer_ended || batch->nrows >= batch->most_rows ||
+		(batch->nrows > 0 && batch->nsearches >= batch->most_sources))
 		return false;
-	return batch->nrows < EMOGI_MSBFS_SOURCES || MemoryContextMemAllocated(batch->rows_context, true) < (Size) work_mem * 1024;
+	return batch->nrows < EMOGI_MSBFS_SOURCES ||
+		MemoryContextMemAllocated(batch->rows_context, true) < (Size) work_mem * 1024;
 }
 
-/* Read ahead as many outer rows as there can be, and search from all their sources; false when there are none left. */
+/*
+ * Read ahead as many outer rows as possible, and search from all their sources; return false if
+ * there are none left.
+ */
 static bool
 read_ahead(EmogiBatchState *batch)
 {
@@ -152,14 +160,14 @@ read_ahead(EmogiBatchState *batch)
 		if (TupIsNull(outer))
 			batch->outer_ended = true;
 		else
-			take_outer(batch, outer);
+			add_outer(batch, outer);
 	}
 	if (batch->nsearches > 0 && batch->in_passes)
 		emogi_batch_search_all(batch);
 	return batch->nrows > 0;
 }
 
-/* Go on to the next outer row; false when there are none left. */
+/* Advance to the next outer row; return false if there are none left. */
 bool
 emogi_batch_next_outer(EmogiBatchState *batch)
 {
@@ -179,7 +187,8 @@ emogi_batch_next_outer(EmogiBatchState *batch)
 	memset(&batch->cursor, 0, sizeof batch->cursor);
 	if (row->search < 0)
 		return true;
-	memset(batch->scan.css.ss.ss_ScanTupleSlot->tts_isnull + batch->nouter, 0, scan->ncolumns * sizeof(bool));
+	memset(batch->scan.css.ss.ss_ScanTupleSlot->tts_isnull + batch->nouter, 0,
+		   scan->ncolumns * sizeof(bool));
 	if (batch->from != NULL)
 		place_outer(batch);
 	if (scan->vertex_input >= 0)
@@ -194,23 +203,26 @@ emogi_batch_next_outer(EmogiBatchState *batch)
 
 /* ---- rows ---- */
 
-/* Get the next vertex from `least` on that the current row's source has reached; false when there is none. */
+/*
+ * Get the next vertex >= min that the current row's source reached; return false if there is none.
+ */
 static bool
-next_reached(EmogiBatchState *batch, uint64 least, uint32 *v, uint32 *level)
+next_reached(EmogiBatchState *batch, uint64 min, uint32 *v, uint32 *level)
 {
 	EmogiScan  *scan = &batch->scan;
 	int			search = batch->rows[batch->current].search;
 
 	if (batch->in_passes)
 	{
-		if (least > 0)
-			emogi_msbfs_skip_to(&batch->passed, search, &batch->cursor, least);
+		if (min > 0)
+			emogi_msbfs_skip_to(&batch->passed, search, &batch->cursor, min);
 		while (emogi_msbfs_next(&batch->passed, search, &batch->cursor, v, level))
-			if (*v >= least)
+			if (*v >= min)
 				return true;
 		return false;
 	}
-	batch->position = emogi_rows_next(scan->function->columns, &batch->single, Max(batch->position, least), scan->graph.nvertices);
+	batch->position = emogi_rows_next(scan->function->columns, &batch->single,
+									  Max(batch->position, min), scan->graph.nvertices);
 	if (batch->position >= scan->graph.nvertices)
 		return false;
 	*v = (uint32) batch->position++;
@@ -218,14 +230,14 @@ next_reached(EmogiBatchState *batch, uint64 least, uint32 *v, uint32 *level)
 	return true;
 }
 
-/* The same, of all that it has reached: some of them are unpacked at a time. */
+/* Like next_reached for all vertices, but unpack several at a time. */
 static inline bool
 next_of_all(EmogiBatchState *batch, uint32 *v, uint32 *level)
 {
 	if (batch->taken == batch->nunpacked)
 	{
-		batch->nunpacked = emogi_msbfs_fill(&batch->passed, batch->rows[batch->current].search, &batch->cursor, batch->vertices,
-											batch->levels);
+		batch->nunpacked = emogi_msbfs_fill(&batch->passed, batch->rows[batch->current].search,
+											&batch->cursor, batch->vertices, batch->levels);
 		batch->taken = 0;
 		if (batch->nunpacked == 0)
 			return false;
@@ -235,7 +247,7 @@ next_of_all(EmogiBatchState *batch, uint32 *v, uint32 *level)
 	return true;
 }
 
-/* Get the next vertex of the current row that is wanted; false when there is none. */
+/* Get the next vertex to return for the current row; return false if there is none. */
 static bool
 next_wanted(EmogiBatchState *batch, uint32 *v, uint32 *level)
 {
@@ -255,10 +267,12 @@ next_wanted(EmogiBatchState *batch, uint32 *v, uint32 *level)
 			return false;
 		if (*v == wanted)
 			return true;
-		/* what was found may be a later key */
-		while (batch->key_position < scan->nkeys && scan->graph.ids[*v] > scan->keys[batch->key_position])
+		/* the vertex found may be a later key */
+		while (batch->key_position < scan->nkeys &&
+			   scan->graph.ids[*v] > scan->keys[batch->key_position])
 			batch->key_position++;
-		if (batch->key_position < scan->nkeys && scan->graph.ids[*v] == scan->keys[batch->key_position])
+		if (batch->key_position < scan->nkeys &&
+			scan->graph.ids[*v] == scan->keys[batch->key_position])
 		{
 			batch->key_position++;
 			return true;
@@ -267,7 +281,7 @@ next_wanted(EmogiBatchState *batch, uint32 *v, uint32 *level)
 	return false;
 }
 
-/* Put a vertex where the row that is returned has it. */
+/* Store a vertex in the row that is returned. */
 static inline void
 put_vertex(EmogiBatchState *batch, uint32 v)
 {
@@ -287,17 +301,17 @@ put_vertex(EmogiBatchState *batch, uint32 v)
 	MemoryContextSwitchTo(old);
 }
 
-/* End the call after the last outer row; get the slot, empty. */
+/* End the call after the last outer row; return the slot, empty. */
 TupleTableSlot *
 emogi_batch_end_rows(EmogiBatchState *batch, TupleTableSlot *slot)
 {
 	emogi_batch_close(batch);
-	batch->nrows = 0;			/* whoever asks again is told the same */
+	batch->nrows = 0;			/* further calls return no rows either */
 	batch->current = -1;
 	return ExecClearTuple(slot);
 }
 
-/* Return the next joined row that the conditions let pass. */
+/* Return the next joined row that passes the quals. */
 static TupleTableSlot *
 exec_batch(CustomScanState *node)
 {
@@ -315,10 +329,11 @@ exec_batch(CustomScanState *node)
 		{
 			if (emogi_batch_next_outer(batch))
 				continue;
-			return emogi_batch_end_rows(batch, node->ss.ps.ps_ProjInfo != NULL ? node->ss.ps.ps_ResultTupleSlot : slot);
+			return emogi_batch_end_rows(batch, node->ss.ps.ps_ProjInfo != NULL ?
+										node->ss.ps.ps_ResultTupleSlot : slot);
 		}
 		if (batch->from != NULL && TTS_EMPTY(node->ss.ps.ps_ResultTupleSlot))
-			place_outer(batch); /* whoever read the last row has cleared it */
+			place_outer(batch); /* the caller cleared the slot after the last row */
 		put_vertex(batch, v);
 		*batch->level_value = Int32GetDatum((int32) level);
 		scan->call->record.nrows++;
@@ -338,8 +353,9 @@ exec_batch(CustomScanState *node)
 /* ---- beginning and end ---- */
 
 /*
- * Rows are returned directly when there is nothing to filter, and every column of the result is one of the scan tuple; of
- * the function's each at most once, as it has one place to be written to.
+ * Decide whether rows are stored directly in the result slot. This requires that there is no qual,
+ * and that every result column is a column of the scan tuple. Each of the function's columns may
+ * occur only once, because it is written to one place.
  */
 static void
 choose_direct(EmogiBatchState *batch, CustomScan *plan)
@@ -368,11 +384,12 @@ choose_direct(EmogiBatchState *batch, CustomScan *plan)
 	}
 }
 
-/* Find where vertex and level are to be written. */
+/* Find where to store vertex and level. */
 static void
 find_values(EmogiBatchState *batch)
 {
-	TupleTableSlot *slot = batch->from != NULL ? batch->scan.css.ss.ps.ps_ResultTupleSlot : batch->scan.css.ss.ss_ScanTupleSlot;
+	TupleTableSlot *slot = batch->from != NULL ? batch->scan.css.ss.ps.ps_ResultTupleSlot :
+		batch->scan.css.ss.ss_ScanTupleSlot;
 
 	batch->vertex_value = batch->level_value = &batch->unused;
 	for (int i = 0; i < slot->tts_tupleDescriptor->natts; i++)
@@ -380,11 +397,12 @@ find_values(EmogiBatchState *batch)
 		int			column = (batch->from != NULL ? batch->from[i] : i) - batch->nouter;
 
 		if (column >= 0)
-			*(batch->scan.columns[column] == 0 ? &batch->vertex_value : &batch->level_value) = &slot->tts_values[i];
+			*(batch->scan.columns[column] == 0 ? &batch->vertex_value :
+			  &batch->level_value) = &slot->tts_values[i];
 	}
 }
 
-/* Forget the outer rows at hand. */
+/* Discard the current outer rows. */
 static void
 forget_rows(EmogiBatchState *batch)
 {
@@ -393,7 +411,9 @@ forget_rows(EmogiBatchState *batch)
 	batch->current = batch->searched = -1;
 }
 
-/* Begin a batch that reads so many outer rows ahead, at most, but for how its rows are returned. */
+/*
+ * Initialize a batch that reads at most most_rows outer rows ahead, except for how it returns rows.
+ */
 void
 emogi_batch_begin(CustomScanState *node, EState *estate, int eflags, int most_rows)
 {
@@ -405,15 +425,17 @@ emogi_batch_begin(CustomScanState *node, EState *estate, int eflags, int most_ro
 	emogi_scan_init(&batch->scan, eflags);
 	batch->scan.looks_up = batch->scan.vertex_input >= 0;
 	batch->nouter = intVal(list_nth(plan->custom_private, EMOGI_PLAN_NOUTER));
-	batch->outer_slot = ExecInitExtraTupleSlot(estate, ExecGetResultType(batch->outer), &TTSOpsMinimalTuple);
+	batch->outer_slot = ExecInitExtraTupleSlot(estate, ExecGetResultType(batch->outer),
+											   &TTSOpsMinimalTuple);
 	batch->most_rows = most_rows;
 	batch->rows = palloc(most_rows * sizeof *batch->rows);
 	batch->sources = palloc(most_rows * sizeof *batch->sources);
-	batch->rows_context = AllocSetContextCreate(CurrentMemoryContext, "emogi outer rows", ALLOCSET_DEFAULT_SIZES);
+	batch->rows_context = AllocSetContextCreate(CurrentMemoryContext, "emogi outer rows",
+												ALLOCSET_DEFAULT_SIZES);
 	forget_rows(batch);
 }
 
-/* Begin a batch that returns rows. */
+/* Initialize a batch that returns rows. */
 static void
 begin_batch(CustomScanState *node, EState *estate, int eflags)
 {
@@ -422,7 +444,8 @@ begin_batch(CustomScanState *node, EState *estate, int eflags)
 	emogi_batch_begin(node, estate, eflags, EMOGI_MSBFS_SOURCES);
 	choose_direct(batch, (CustomScan *) node->ss.ps.plan);
 	find_values(batch);
-	batch->vertex_context = AllocSetContextCreate(CurrentMemoryContext, "emogi vertex", ALLOCSET_SMALL_SIZES);
+	batch->vertex_context = AllocSetContextCreate(CurrentMemoryContext, "emogi vertex",
+												  ALLOCSET_SMALL_SIZES);
 }
 
 /* End a batch. */
@@ -434,7 +457,7 @@ emogi_batch_end(CustomScanState *node)
 	ExecEndNode(((EmogiBatchState *) node)->outer);
 }
 
-/* Come back to the first row, perhaps with other parameters. */
+/* Rescan from the first row, perhaps with other parameters. */
 void
 emogi_batch_rescan(CustomScanState *node)
 {
@@ -448,7 +471,10 @@ emogi_batch_rescan(CustomScanState *node)
 		ExecReScan(batch->outer);
 }
 
-/* Show a batch in EXPLAIN. A call that is still open has not been added up yet, and goes on: whoever asks may want more rows. */
+/*
+ * Show a batch in EXPLAIN. An open call is added to the totals only for the output, because it may
+ * continue if more rows are requested.
+ */
 void
 emogi_batch_explain(CustomScanState *node, List *ancestors, ExplainState *es)
 {
@@ -470,14 +496,16 @@ static const CustomExecMethods exec_methods = {
 	.ExplainCustomScan = emogi_batch_explain
 };
 
-/* Make the state of a batch. */
+/* Create the state of a batch. */
 static Node *
 create_batch_state(CustomScan *plan)
 {
-	EmogiBatchState *batch = (EmogiBatchState *) newNode(sizeof(EmogiBatchState), T_CustomScanState);
+	EmogiBatchState *batch = (EmogiBatchState *) newNode(sizeof(EmogiBatchState),
+														 T_CustomScanState);
 
 	batch->scan.css.methods = &exec_methods;
 	return (Node *) batch;
 }
 
-const CustomScanMethods emogi_batch_methods = {.CustomName = "EmogiBatch",.CreateCustomScanState = create_batch_state};
+const CustomScanMethods emogi_batch_methods = {.CustomName = "EmogiBatch",
+											   .CreateCustomScanState = create_batch_state};

@@ -1,6 +1,6 @@
 /*
- * call_expr.c: what a call of one of emogi's functions says before it is carried out: which function it is, and what of its
- * arguments is constant.
+ * call_expr.c: what a call's expression tells before execution: which of the extension's functions
+ * it calls, and its constant arguments
  */
 #include "postgres.h"
 
@@ -25,11 +25,11 @@
 /* ---- which function ---- */
 
 /*
- * Get the name of the C entry of a function of emogi's; NULL when it is none, or when ALTER FUNCTION has given it what the
- * executor must see to: STRICT, SECURITY DEFINER, SET.
+ * Get the name of a function's C entry point; NULL if it has none, or if ALTER FUNCTION has given
+ * it a property that only the executor implements: STRICT, SECURITY DEFINER, SET.
  */
 static char *
-symbol_of(Oid function)
+get_symbol(Oid function)
 {
 	char	   *symbol = NULL;
 	Form_pg_proc proc;
@@ -54,10 +54,13 @@ symbol_of(Oid function)
 	return symbol;
 }
 
-/* Members of the extension that this session has met, by the last bits of their OIDs: to look is two scans of catalogs. */
+/*
+ * Members of the extension found in this session, hashed by the last bits of their OIDs. A lookup
+ * takes two catalog scans.
+ */
 static Oid	members[128];
 
-/* Forget the members: a function has changed. */
+/* Invalidate the members after a change of a function. */
 static void
 forget_members(Datum arg, int cache, uint32 hash)
 {
@@ -65,8 +68,9 @@ forget_members(Datum arg, int cache, uint32 hash)
 }
 
 /*
- * Is a function a member of the extension, and of SQL that this library serves? One that has left it may still be taken for one by a session
- * that has called it. Of other SQL it is left to the executor, and says so when it is called.
+ * Is a function a member of the extension, with an SQL version that this library supports? A
+ * session may still treat a function as a member after it was removed, if it has called it before.
+ * Functions of other SQL versions are left to the executor; they report the version when called.
  */
 static bool
 is_member(Oid function)
@@ -87,11 +91,11 @@ is_member(Oid function)
 	return true;
 }
 
-/* Find of which algorithm a function of the catalog is; NULL when it is of none. */
+/* Get the algorithm of a function in the catalog; NULL if it has none. */
 const EmogiAlgorithmRow *
 emogi_call_expr_algorithm(Oid function)
 {
-	char	   *symbol = symbol_of(function);
+	char	   *symbol = get_symbol(function);
 	const EmogiAlgorithmRow *found = NULL;
 
 	if (symbol != NULL && strncmp(symbol, "emogi_", strlen("emogi_")) == 0)
@@ -99,34 +103,38 @@ emogi_call_expr_algorithm(Oid function)
 	return found != NULL && is_member(function) ? found : NULL;
 }
 
-/* Is a function one of emogi's, whichever? */
+/* Is a function one of the extension's? */
 bool
 emogi_call_expr_is_ours(Oid function)
 {
-	const char *symbol = symbol_of(function);
+	const char *symbol = get_symbol(function);
 
-	return symbol != NULL && strncmp(symbol, "emogi_", strlen("emogi_")) == 0 && is_member(function);
+	return symbol != NULL && strncmp(symbol, "emogi_", strlen("emogi_")) == 0 &&
+		is_member(function);
 }
 
-/* Is a function emogi_shortest_path, whose rows are the steps of a path? */
+/* Is a function emogi_shortest_path, whose rows are the steps of one path? */
 bool
 emogi_call_expr_is_path(Oid function)
 {
-	char	   *symbol = symbol_of(function);
+	char	   *symbol = get_symbol(function);
 
 	return symbol != NULL && strcmp(symbol, "emogi_shortest_path") == 0 && is_member(function);
 }
 
-/* Is a function emogi_shortest_paths, whose rows are the steps of several? */
+/* Is a function emogi_shortest_paths, whose rows are the steps of several paths? */
 bool
 emogi_call_expr_is_paths(Oid function)
 {
-	char	   *symbol = symbol_of(function);
+	char	   *symbol = get_symbol(function);
 
 	return symbol != NULL && strcmp(symbol, "emogi_shortest_paths") == 0 && is_member(function);
 }
 
-/* Find what a function of the catalog is that returns rows: its algorithm, or emogi_path_function; NULL when it is none, or returns a number. */
+/*
+ * Get the row function of a function in the catalog: its algorithm, or emogi_path_function; NULL if
+ * it is neither, or returns a number.
+ */
 const EmogiAlgorithmRow *
 emogi_call_expr_function(Oid function)
 {
@@ -137,7 +145,10 @@ emogi_call_expr_function(Oid function)
 	return found != NULL && (found->traits & EMOGI_IS_TOTAL) == 0 ? found : NULL;
 }
 
-/* Get the call of one of emogi's functions that is all of an item of FROM; NULL when it is something else. */
+/*
+ * Get the call of one of the extension's functions that a FROM item consists of; NULL if it is
+ * anything else.
+ */
 FuncExpr *
 emogi_call_expr_of(const RangeTblEntry *rte, const EmogiAlgorithmRow **function)
 {
@@ -154,7 +165,10 @@ emogi_call_expr_of(const RangeTblEntry *rte, const EmogiAlgorithmRow **function)
 
 /* ---- constant arguments ---- */
 
-/* Read the graph argument of a call, all but its text for display; false when it is not constant, or NULL. Raises nothing. */
+/*
+ * Read a call's graph argument, except its text for display; return false if it is not constant, or
+ * NULL. Raises no errors.
+ */
 bool
 emogi_call_expr_graph(const FuncExpr *call, EmogiGraphArgument *graph)
 {
@@ -178,18 +192,22 @@ emogi_call_expr_graph(const FuncExpr *call, EmogiGraphArgument *graph)
 	return true;
 }
 
-/* Does a call ask for weights that its algorithm can do without, as far as is known? */
+/* Does a call ask for weights, as far as is known, although its algorithm does not require them? */
 static bool
 is_weighted(const FuncExpr *call, const EmogiAlgorithmRow *row)
 {
 	const int	place = emogi_algorithm_takes(row, EMOGI_WEIGHTED);
-	const Const *argument = place >= 0 && place + 1 < list_length(call->args) ? list_nth(call->args, place + 1) : NULL;
+	const Const *argument = place >= 0 && place + 1 < list_length(call->args) ?
+		list_nth(call->args, place + 1) : NULL;
 
-	return argument != NULL && IsA(argument, Const) && argument->consttype == BOOLOID && !argument->constisnull &&
-		DatumGetBool(argument->constvalue);
+	return argument != NULL && IsA(argument, Const) && argument->consttype == BOOLOID &&
+		!argument->constisnull && DatumGetBool(argument->constvalue);
 }
 
-/* Find the query of pairs that a call gives: its text, NULL = it gives none; false when that is not constant. */
+/*
+ * Get the text of a call's query of pairs, NULL if it has none; return false if the argument is not
+ * constant.
+ */
 bool
 emogi_call_expr_pairs(const FuncExpr *call, const EmogiAlgorithmRow *function, char **query)
 {
@@ -206,34 +224,42 @@ emogi_call_expr_pairs(const FuncExpr *call, const EmogiAlgorithmRow *function, c
 	return true;
 }
 
-/* Find out what a call wants of its Graph, but for the relation and its columns, as far as its arguments are constant. */
+/*
+ * Set the cache lookup of a call's graph, except the relation and its columns, as far as the
+ * arguments are constant.
+ */
 void
-emogi_call_expr_graph_key(const FuncExpr *call, const EmogiAlgorithmRow *function, EmogiDirection direction, EmogiGraphKey *wish)
+emogi_call_expr_graph_key(const FuncExpr *call, const EmogiAlgorithmRow *function,
+						  EmogiDirection direction, EmogiGraphKey *lookup)
 {
 	EmogiTask	task = {.direction = direction,.query.algorithm = function->algorithm};
 
 	task.query.is_weighted = is_weighted(call, function);
-	task.with_backward = function == &emogi_path_function || emogi_algorithm_takes(function, EMOGI_TARGETS) >= 0;
+	task.with_backward = function == &emogi_path_function ||
+		emogi_algorithm_takes(function, EMOGI_TARGETS) >= 0;
 	(void) emogi_call_expr_pairs(call, function, &task.pairs);
-	emogi_course_graph_key(&task, wish);
+	emogi_course_graph_key(&task, lookup);
 }
 
-/* Find the relation that a call names; false when it is not known, or the caller may not read it as a table. */
+/*
+ * Find the relation that a call names; return false if it is unknown, or the caller may not read it
+ * as a table.
+ */
 bool
 emogi_call_expr_source(const FuncExpr *call, EmogiAlgorithm algorithm, EmogiSource *source)
 {
 	EmogiGraphArgument graph;
-	EmogiGraphKey wish;
+	EmogiGraphKey lookup;
 	EmogiTask	task = {.query.algorithm = algorithm};
 
 	if (emogi_shared == NULL || !emogi_call_expr_graph(call, &graph))
 		return false;
 	task.query.is_weighted = is_weighted(call, emogi_algorithm_row(algorithm));
-	emogi_course_graph_key(&task, &wish);
-	return emogi_source_peek(&graph, wish.weights != EMOGI_WEIGHTS_UNUSED, source);
+	emogi_course_graph_key(&task, &lookup);
+	return emogi_source_peek(&graph, lookup.weights != EMOGI_WEIGHTS_UNUSED, source);
 }
 
-/* Find the type of the keys of the Graph that a call names; false when it is not known. */
+/* Find the key type of the graph that a call names; return false if it is unknown. */
 bool
 emogi_call_expr_key(const FuncExpr *call, EmogiAlgorithm algorithm, EmogiKeyType *key)
 {
@@ -246,11 +272,12 @@ emogi_call_expr_key(const FuncExpr *call, EmogiAlgorithm algorithm, EmogiKeyType
 }
 
 /*
- * Find the type of the keys of the Graph that a call names, also of a query whose Graph is cached; false when it is not known. The plan depends on
- * what says so.
+ * Find the key type of the graph that a call names, which may be a query if its graph is cached;
+ * return false if it is unknown. Add what the answer depends on to the plan's dependencies.
  */
 bool
-emogi_call_expr_plan_keys(PlannerInfo *root, const FuncExpr *call, EmogiAlgorithm algorithm, EmogiKeyType *key)
+emogi_call_expr_plan_keys(PlannerInfo *root, const FuncExpr *call, EmogiAlgorithm algorithm,
+						  EmogiKeyType *key)
 {
 	EmogiGraphArgument graph;
 	EmogiSource source;
@@ -261,22 +288,29 @@ emogi_call_expr_plan_keys(PlannerInfo *root, const FuncExpr *call, EmogiAlgorith
 	{
 		*key = source.key;
 		if (OidIsValid(key->type))
-			root->glob->relationOids = list_append_unique_oid(root->glob->relationOids, source.relid);
+			root->glob->relationOids = list_append_unique_oid(root->glob->relationOids,
+															  source.relid);
 		return OidIsValid(key->type);
 	}
-	if (emogi_shared == NULL || !emogi_call_expr_graph(call, &graph) || !emogi_source_peek_query(&graph, &source) ||
-		!emogi_query_size_get(&source, &foresight) || !foresight.is_cached)
+	if (emogi_shared == NULL || !emogi_call_expr_graph(call, &graph) ||
+		!emogi_source_peek_query(&graph, &source) || !emogi_query_size_get(&source, &foresight) ||
+		!foresight.is_cached)
 		return false;
 	*key = foresight.keys;
-	root->glob->relationOids = list_concat_unique_oid(root->glob->relationOids, foresight.relations);
+	root->glob->relationOids = list_concat_unique_oid(root->glob->relationOids,
+													  foresight.relations);
 	foreach(cell, foresight.functions)
 		record_plan_function_dependency(root, lfirst_oid(cell));
 	return OidIsValid(key->type);
 }
 
-/* Find which way the lists lead that a call asks for; false when that is not constant, or its algorithm has no such argument. */
+/*
+ * Get the edge direction that a call asks for; return false if it is not constant, or the algorithm
+ * has no such argument.
+ */
 bool
-emogi_call_expr_direction(const FuncExpr *call, const EmogiAlgorithmRow *function, EmogiDirection *direction)
+emogi_call_expr_direction(const FuncExpr *call, const EmogiAlgorithmRow *function,
+						  EmogiDirection *direction)
 {
 	const int	place = emogi_algorithm_takes(function, EMOGI_DIRECTION);
 	const Const *given = place >= 0 ? list_nth(call->args, place + 1) : NULL;
@@ -284,10 +318,11 @@ emogi_call_expr_direction(const FuncExpr *call, const EmogiAlgorithmRow *functio
 	if (given == NULL || !IsA(given, Const))
 		return false;
 	*direction = (EmogiDirection) function->parameters[place].otherwise;
-	return given->constisnull || emogi_arguments_direction_named(TextDatumGetCString(given->constvalue), direction);
+	return given->constisnull ||
+		emogi_arguments_direction_named(TextDatumGetCString(given->constvalue), direction);
 }
 
-/* Get a constant number of a call, an integer or a double; +inf when it is NULL or not constant. */
+/* Get a constant integer or double argument; +inf if it is NULL or not constant. */
 double
 emogi_call_expr_number(const Node *node)
 {
@@ -300,7 +335,7 @@ emogi_call_expr_number(const Node *node)
 	return integer >= 0 ? integer : (double) INFINITY;
 }
 
-/* Get a constant integer of a call; -1 when it is NULL or not constant. */
+/* Get a constant integer argument; -1 if it is NULL or not constant. */
 double
 emogi_call_expr_integer(const Node *node)
 {

@@ -1,11 +1,13 @@
 /*
- * explain.c: what EXPLAIN says of the scan of a function's rows.
+ * explain.c: EXPLAIN output of scans
  *
- * Before the run: the call, the conditions that the scan sees to, where the Graph will be found, the engine that is
- * asked for. After it (ANALYZE): what came of it, of all runs together where there were several.
+ * Before the run: the call, the conditions that the scan evaluates, where the graph will be found,
+ * and the requested engine. After it (ANALYZE): the results, summed over all runs if there are
+ * several.
  *
- * Others than EXPLAIN print plans too: auto_explain does so when the executor ends, without a snapshot and perhaps without
- * ANALYZE. Then the plan has run, or is running: what came of it is said, without times, and no table is looked at.
+ * Other callers print plans, too: auto_explain does so at the end of execution, without a snapshot
+ * and perhaps without ANALYZE. The plan has then been run or is running: results are shown without
+ * times, and no table is read.
  */
 #include "postgres.h"
 
@@ -22,26 +24,29 @@
 #include "base/compat.h"
 #include "base/papers_settings.h"
 
-/* Is a condition the same as the next one, in another way? */
+/* Does a condition repeat the next one with another pushdown? */
 static bool
 is_repeated(const EmogiScan *scan, const CustomScan *plan, int condition)
 {
 	const EmogiPushdown next = scan->pushdowns[condition + 1];
 
 	return (scan->pushdowns[condition] == EMOGI_EXACTLY && next == EMOGI_IS) ||
-		(scan->pushdowns[condition] == EMOGI_VERTEX_IS && (next == EMOGI_IS || next == EMOGI_IS_LIKELY) &&
+		(scan->pushdowns[condition] == EMOGI_VERTEX_IS &&
+		 (next == EMOGI_IS || next == EMOGI_IS_LIKELY) &&
 		 scan->places[condition] == scan->places[condition + 1] &&
-		 equal(list_nth(plan->custom_exprs, condition + 1), list_nth(plan->custom_exprs, condition + 2)));
+		 equal(list_nth(plan->custom_exprs, condition + 1),
+			   list_nth(plan->custom_exprs, condition + 2)));
 }
 
-/* Show the call and the conditions that the scan sees to. */
+/* Show the call and the conditions that the scan evaluates. */
 static void
 explain_conditions(EmogiScan *scan, List *ancestors, ExplainState *es)
 {
 	CustomScan *plan = (CustomScan *) scan->css.ss.ps.plan;
 	List	   *context = set_deparse_context_plan(es->deparse_cxt, &plan->scan.plan, ancestors);
 	static const char *const operators[] = {
-		[EMOGI_VERTEX_IS] = "=", [EMOGI_VERTEX_IN] = "= ANY", [EMOGI_AT_MOST] = "<=", [EMOGI_BELOW] = "<",
+		[EMOGI_VERTEX_IS] = "=", [EMOGI_VERTEX_IN] = "= ANY", [EMOGI_AT_MOST] = "<=",
+		[EMOGI_BELOW] = "<",
 		[EMOGI_EXACTLY] = "=", [EMOGI_IS_BELOW] = "<", [EMOGI_IS_AT_MOST] = "<=", [EMOGI_IS] = "=",
 		[EMOGI_IS_AT_LEAST] = ">=", [EMOGI_IS_ABOVE] = ">",
 		[EMOGI_IS_LIKELY] = "=", [EMOGI_IS_IN] = "= ANY", [EMOGI_IS_NOT] = "<>",
@@ -49,26 +54,31 @@ explain_conditions(EmogiScan *scan, List *ancestors, ExplainState *es)
 	};
 	List	   *conditions = NIL;
 
-	ExplainPropertyText("Function Call", deparse_expression((Node *) scan->call_expr, context, true, false), es);
+	ExplainPropertyText("Function Call",
+						deparse_expression((Node *) scan->call_expr, context, true, false), es);
 	for (int i = 0; i < scan->nconditions; i++)
 	{
 		char	   *column = strVal(list_nth(list_nth(plan->custom_private, EMOGI_PLAN_NAMES), i));
-		char	   *operand = deparse_expression(list_nth(plan->custom_exprs, i + 1), context, true, false);
-		bool		any = scan->pushdowns[i] == EMOGI_VERTEX_IN || scan->pushdowns[i] == EMOGI_IS_IN;
+		char	   *operand = deparse_expression(list_nth(plan->custom_exprs, i + 1), context, true,
+												 false);
+		bool		any = scan->pushdowns[i] == EMOGI_VERTEX_IN ||
+			scan->pushdowns[i] == EMOGI_IS_IN;
 
 		if (i + 1 < scan->nconditions && is_repeated(scan, plan, i))
 			continue;
 		if (scan->pushdowns[i] >= EMOGI_IS_NULL)
-			conditions = lappend(conditions, psprintf("%s %s", quote_identifier(column), operators[scan->pushdowns[i]]));
+			conditions = lappend(conditions, psprintf("%s %s", quote_identifier(column),
+													  operators[scan->pushdowns[i]]));
 		else
-			conditions = lappend(conditions, psprintf("%s %s %s%s%s", quote_identifier(column), operators[scan->pushdowns[i]],
-													  any ? "(" : "", operand, any ? ")" : ""));
+			conditions = lappend(conditions, psprintf("%s %s %s%s%s", quote_identifier(column),
+													  operators[scan->pushdowns[i]], any ? "(" : "",
+													  operand, any ? ")" : ""));
 	}
 	if (conditions != NIL)
 		ExplainPropertyList("Pushed Down", conditions, es);
 }
 
-/* Show which rows in an order are picked. */
+/* Show the order and the number of the rows that are picked. */
 static void
 explain_first(const EmogiScan *scan, const List *spec, ExplainState *es)
 {
@@ -78,14 +88,15 @@ explain_first(const EmogiScan *scan, const List *spec, ExplainState *es)
 	{
 		int			place = list_nth_int(spec, i);
 
-		keys = lappend(keys, psprintf("%s%s", place == 0 ? "vertex" : scan->function->columns[place - 1].name,
+		keys = lappend(keys, psprintf("%s%s", place == 0 ? "vertex" :
+									  scan->function->columns[place - 1].name,
 									  list_nth_int(spec, i + 1) != 0 ? " DESC" : ""));
 	}
 	ExplainPropertyList("Sort Key", keys, es);
 	ExplainPropertyInteger("Rows Picked", NULL, linitial_int(spec), es);
 }
 
-/* Show what is made of the rows before they are returned. */
+/* Show what is computed from the rows before they are returned. */
 static void
 explain_upper(const EmogiScan *scan, ExplainState *es)
 {
@@ -106,7 +117,10 @@ explain_upper(const EmogiScan *scan, ExplainState *es)
 		ExplainPropertyText("Group Key", scan->function->columns[place - 1].name, es);
 }
 
-/* Get the text of a constant argument; NULL when it is NULL, *known = false when it is not constant. */
+/*
+ * Get the text of a constant argument, NULL if that is NULL. *known: whether the argument is
+ * constant.
+ */
 static char *
 constant_text(const EmogiScan *scan, int n, bool *known)
 {
@@ -116,7 +130,7 @@ constant_text(const EmogiScan *scan, int n, bool *known)
 	return *known && !constant->constisnull ? TextDatumGetCString(constant->constvalue) : NULL;
 }
 
-/* Get the direction of the call; false when it is not constant, or none. */
+/* Get the call's direction; return false if it is not constant, or invalid. */
 static bool
 constant_direction(const EmogiScan *scan, EmogiDirection *direction)
 {
@@ -134,34 +148,44 @@ constant_direction(const EmogiScan *scan, EmogiDirection *direction)
 	return known && (text == NULL || emogi_arguments_direction_named(text, direction));
 }
 
-/* Get the number of hops that the call, or a condition, bounds its search by, as far as they are constant; -1 = it has no bound. */
+/*
+ * Get the maximum depth set by the call and the conditions, as far as they are constant; -1 =
+ * unlimited.
+ */
 static int64
 constant_depth(const EmogiScan *scan)
 {
 	const int	parameter = emogi_algorithm_takes(scan->function, EMOGI_MAX_DEPTH);
-	double		depth = parameter < 0 ? -1 : emogi_call_expr_integer((Node *) scan->inputs[parameter + 1].expression);
+	double		depth = parameter < 0 ? -1 :
+		emogi_call_expr_integer((Node *) scan->inputs[parameter + 1].expression);
 
 	for (int i = 0; i < scan->nconditions; i++)
 	{
-		double		bound = emogi_call_expr_integer((Node *) scan->inputs[scan->ninputs - scan->nconditions + i].expression);
+		double		bound =
+			emogi_call_expr_integer((Node *) scan->inputs[scan->ninputs - scan->nconditions +
+														  i].expression);
 
 		if (scan->pushdowns[i] == EMOGI_BELOW)
 			bound--;
-		if (scan->pushdowns[i] > EMOGI_VERTEX_IN && scan->pushdowns[i] <= EMOGI_EXACTLY && bound >= 0 && (depth < 0 || bound < depth))
+		if (scan->pushdowns[i] > EMOGI_VERTEX_IN && scan->pushdowns[i] <= EMOGI_EXACTLY &&
+			bound >= 0 && (depth < 0 || bound < depth))
 			depth = bound;
 	}
 	return depth < 0 ? -1 : (int64) Min(depth, PG_INT32_MAX);
 }
 
-/* Describe the walk that a call may be instead of having its Graph built; false when it may not. */
+/*
+ * Describe the index search that a call may run instead of building its graph; return false if it
+ * may not.
+ */
 static bool
-describe_walk(const EmogiScan *scan, const EmogiTask *task, EmogiIndexSearch *walk)
+describe_index_search(const EmogiScan *scan, const EmogiTask *task, EmogiIndexSearch *search)
 {
 	EmogiTask	bounded = *task;
 
 	bounded.query.max_depth = constant_depth(scan);
 	bounded.has_targets = scan->vertex_input >= 0 && !scan->looks_up;
-	*walk = (EmogiIndexSearch) {
+	*search = (EmogiIndexSearch) {
 		.direction = task->direction,
 		.max_depth = bounded.query.max_depth,
 		.nsources = 1,
@@ -170,32 +194,34 @@ describe_walk(const EmogiScan *scan, const EmogiTask *task, EmogiIndexSearch *wa
 	return emogi_index_search_call_may_serve(&bounded);
 }
 
-/* A look at where a call will find its Graph, and what is said of that. */
-typedef struct Outlook
+/* A look-up of where a call will find its graph, and its outcome */
+typedef struct GraphForecast
 {
 	const EmogiGraphArgument *graph;
-	const EmogiGraphKey *wish;
-	EmogiIndexSearch  *walk;			/* NULL = it cannot do without */
-	EmogiGraphOutcome outlook;
+	const EmogiGraphKey *lookup;
+	EmogiIndexSearch  *search;			/* NULL = not possible for this call */
+	EmogiGraphOutcome outcome;
 	const char *why_private;
-} Outlook;
+} GraphForecast;
 
-/* Look at where a call will find its Graph. Raises what is wrong with the call. */
+/* Find out where a call will find its graph. Raises the errors of an invalid call. */
 static void
-foresee(void *context)
+find_outcome(void *context)
 {
-	Outlook    *look = context;
+	GraphForecast    *forecast = context;
 	EmogiSource source;
 
-	emogi_source_resolve(look->graph, look->wish->weights != EMOGI_WEIGHTS_UNUSED, &source);
-	look->outlook = emogi_explain_graph(&source, look->wish, look->walk, &look->why_private);
+	emogi_source_resolve(forecast->graph, forecast->lookup->weights != EMOGI_WEIGHTS_UNUSED,
+						 &source);
+	forecast->outcome = emogi_explain_graph(&source, forecast->lookup, forecast->search,
+											&forecast->why_private);
 }
 
-/* Look at where a call will find its Graph; false when the call would raise an error. */
+/* Find out where a call will find its graph; return false if the call would raise an error. */
 static bool
-foresee_safely(Outlook *look)
+find_outcome_safely(GraphForecast *forecast)
 {
-	ErrorData  *error = emogi_attempt(foresee, look);
+	ErrorData  *error = emogi_attempt(find_outcome, forecast);
 
 	if (error == NULL)
 		return true;
@@ -205,38 +231,43 @@ foresee_safely(Outlook *look)
 	return false;
 }
 
-/* Say where the call will find its Graph, if its arguments are constant and it would raise no error. */
+/*
+ * Show where the call will find its graph, if its arguments are constant and it would raise no
+ * error.
+ */
 static void
-explain_outlook(EmogiScan *scan, ExplainState *es)
+explain_forecast(EmogiScan *scan, ExplainState *es)
 {
-	static const char *const outlooks[] = {
+	static const char *const outcomes[] = {
 		[EMOGI_GRAPH_IS_CACHED] = "cached", [EMOGI_GRAPH_WILL_BE_REFRESHED] = "to be refreshed",
 		[EMOGI_GRAPH_WILL_BE_BUILT] = "to be built",
 		[EMOGI_GRAPH_WILL_BE_PRIVATE] = "to be built for this call alone"
 	};
 	EmogiTask	task = {.query.algorithm = scan->function->algorithm};
-	EmogiGraphKey wish = {0};
+	EmogiGraphKey lookup = {0};
 	EmogiGraphArgument graph;
-	EmogiIndexSearch	walk;
-	Outlook		look = {&graph, &wish};
+	EmogiIndexSearch	search;
+	GraphForecast		forecast = {&graph, &lookup};
 
-	if (!emogi_call_expr_graph(scan->call_expr, &graph) || !constant_direction(scan, &task.direction))
+	if (!emogi_call_expr_graph(scan->call_expr, &graph) ||
+		!constant_direction(scan, &task.direction))
 		return;
-	emogi_call_expr_graph_key(scan->call_expr, scan->function, task.direction, &wish);
-	if (scan->kind == NULL && describe_walk(scan, &task, &walk))
-		look.walk = &walk;
+	emogi_call_expr_graph_key(scan->call_expr, scan->function, task.direction, &lookup);
+	if (scan->kind == NULL && describe_index_search(scan, &task, &search))
+		forecast.search = &search;
 	if (emogi_source_is_missing(&graph))
 		ExplainPropertyText("Graph", "no such relation", es);
-	else if (foresee_safely(&look))
+	else if (find_outcome_safely(&forecast))
 	{
-		ExplainPropertyText("Graph", look.outlook == EMOGI_GRAPH_WILL_BE_WALKED ? psprintf(walk.is_doubtful ? "index %s, or to be built" : "index %s", walk.names) :
-							outlooks[look.outlook], es);
-		if (look.why_private != NULL)
-			ExplainPropertyText("Not Shared", look.why_private, es);
+		ExplainPropertyText("Graph", forecast.outcome == EMOGI_GRAPH_WILL_BE_WALKED ?
+							psprintf(search.is_doubtful ? "index %s, or to be built" : "index %s",
+									 search.names) : outcomes[forecast.outcome], es);
+		if (forecast.why_private != NULL)
+			ExplainPropertyText("Not Shared", forecast.why_private, es);
 	}
 }
 
-/* Show the times of all runs, and the rates that follow from them. */
+/* Show the times of all runs, and the rates computed from them. */
 static void
 explain_times(const EmogiCallRecord *total, ExplainState *es)
 {
@@ -247,17 +278,20 @@ explain_times(const EmogiCallRecord *total, ExplainState *es)
 	ExplainPropertyFloat("Transfer Time", "ms", total->transfer_ms, 3, es);
 	ExplainPropertyFloat("Run Time", "ms", total->run_ms, 3, es);
 	if (total->run_ms > 0)
-		ExplainPropertyFloat("Traversal Rate", "edges/s", (double) total->edges_traversed / total->run_ms * 1e3, 0, es);
+		ExplainPropertyFloat("Traversal Rate", "edges/s",
+							 (double) total->edges_traversed / total->run_ms * 1e3, 0, es);
 	if (total->run_ms > 0 && total->link_bytes > 0)
-		ExplainPropertyFloat("Link Rate", "GB/s", (double) total->link_bytes / total->run_ms / 1e6, 2, es);
+		ExplainPropertyFloat("Link Rate", "GB/s", (double) total->link_bytes / total->run_ms / 1e6,
+							 2, es);
 }
 
-/* Say in words where a Graph came from. */
+/* Get a description of where a graph came from. */
 static const char *
-name_finding(const EmogiCallRecord *total)
+name_origin(const EmogiCallRecord *total)
 {
 	static const char *const names[][2] = {
-		{"hit", "cached"}, {"stale", "cached, stale"}, {"built", "built"}, {"spliced", "spliced"}, {"patched", "cached, patched"}
+		{"hit", "cached"}, {"stale", "cached, stale"}, {"built", "built"}, {"spliced", "spliced"},
+		{"patched", "cached, patched"}
 	};
 
 	for (int i = 0; i < (int) lengthof(names); i++)
@@ -266,7 +300,7 @@ name_finding(const EmogiCallRecord *total)
 	return total->splice_ms > 0 ? "spliced for this call alone" : "built for this call alone";
 }
 
-/* Show what it took to find out what has changed. */
+/* Show the work of finding changes. */
 static void
 explain_refresh(const EmogiCallRecord *total, ExplainState *es)
 {
@@ -280,7 +314,7 @@ explain_refresh(const EmogiCallRecord *total, ExplainState *es)
 	ExplainPropertyFloat("Splice Time", "ms", total->splice_ms, 3, es);
 }
 
-/* Show what it took to read foreign tables of servers. */
+/* Show the work of reading foreign tables. */
 static void
 explain_servers(const EmogiCallRecord *total, ExplainState *es)
 {
@@ -290,17 +324,21 @@ explain_servers(const EmogiCallRecord *total, ExplainState *es)
 	ExplainPropertyUInteger("Network Bytes", NULL, total->network_bytes, es);
 }
 
-/* Show where the Graph of the last run came from, and what it ran on; false when there was no run. */
+/*
+ * Show where the graph of the last run came from, and which engine ran; return false if there was
+ * no run.
+ */
 static bool
-explain_finding(const EmogiScan *scan, ExplainState *es)
+explain_origin(const EmogiScan *scan, ExplainState *es)
 {
 	const EmogiCallRecord *total = &scan->total;
 
-	const bool	walked = strcmp(total->cache, "index") == 0;
+	const bool	is_index_search = strcmp(total->cache, "index") == 0;
 
 	if (total->cache[0] == '\0')
 		return false;
-	ExplainPropertyText("Graph", walked ? psprintf("index %s", total->indexes) : name_finding(total), es);
+	ExplainPropertyText("Graph", is_index_search ? psprintf("index %s", total->indexes) :
+						name_origin(total), es);
 	if (strcmp(total->cache, "private") == 0 && total->why_private[0] != '\0')
 		ExplainPropertyText("Not Shared", total->why_private, es);
 	if (strcmp(total->cache, "stale") == 0)
@@ -309,7 +347,7 @@ explain_finding(const EmogiScan *scan, ExplainState *es)
 		explain_refresh(total, es);
 	if (total->nservers > 0)
 		explain_servers(total, es);
-	if (!walked)
+	if (!is_index_search)
 	{
 		ExplainPropertyUInteger("Vertices", NULL, total->nvertices, es);
 		ExplainPropertyUInteger("Edges", NULL, total->nedges, es);
@@ -320,7 +358,7 @@ explain_finding(const EmogiScan *scan, ExplainState *es)
 	return true;
 }
 
-/* Show what came of the runs. */
+/* Show the results of the runs. */
 static void
 explain_runs(const EmogiScan *scan, ExplainState *es)
 {
@@ -328,11 +366,12 @@ explain_runs(const EmogiScan *scan, ExplainState *es)
 
 	if (scan->nruns != 1)
 		ExplainPropertyUInteger("Runs", NULL, scan->nruns, es);
-	if (!explain_finding(scan, es))
+	if (!explain_origin(scan, es))
 		return;
 	if (total->placement[0] != '\0')
 		ExplainPropertyText("Placement", total->placement, es);
-	if (total->mapping[0] != '\0' && strcmp(total->mapping, emogi_papers_mapping_name(EMOGI_MAPPING_AUTO)) != 0)
+	if (total->mapping[0] != '\0' &&
+		strcmp(total->mapping, emogi_papers_mapping_name(EMOGI_MAPPING_AUTO)) != 0)
 		ExplainPropertyText("Mapping", total->mapping, es);
 	ExplainPropertyUInteger("Levels", NULL, total->nlevels, es);
 	ExplainPropertyUInteger("Edges Traversed", NULL, total->edges_traversed, es);
@@ -344,11 +383,12 @@ explain_runs(const EmogiScan *scan, ExplainState *es)
 		explain_times(total, es);
 }
 
-/* Is the plan printed by EXPLAIN itself, which will not run it, under a snapshot of its own? */
+/* Is the plan printed by EXPLAIN without ANALYZE, under an active snapshot? */
 static bool
 is_explained_only(const EmogiScan *scan)
 {
-	return (scan->css.ss.ps.state->es_top_eflags & EXEC_FLAG_EXPLAIN_ONLY) != 0 && ActiveSnapshotSet();
+	return (scan->css.ss.ps.state->es_top_eflags & EXEC_FLAG_EXPLAIN_ONLY) != 0 &&
+		ActiveSnapshotSet();
 }
 
 /* Show a scan in EXPLAIN. */
@@ -366,9 +406,9 @@ emogi_explain_scan(CustomScanState *node, List *ancestors, ExplainState *es)
 		explain_runs(scan, es);
 	else if (is_explained_only(scan))
 	{
-		explain_outlook(scan, es);
+		explain_forecast(scan, es);
 		ExplainPropertyText("Engine", engines[emogi_engine], es);
 	}
 	else
-		(void) explain_finding(scan, es);
+		(void) explain_origin(scan, es);
 }

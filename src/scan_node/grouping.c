@@ -1,11 +1,14 @@
 /*
- * grouping.c: rows of a result are counted and their values folded, group by group, without a row being made.
+ * grouping.c: count the rows of a result and fold their values by group, without forming rows
  *
- * Block by block of the vertices: which have a row that is wanted (ranges.c), in which place their group is, and then one loop for the
- * counts and one for each fold. Place 0 takes what is not wanted, so that loops need not branch. Places are given to values as they come;
- * a table in pieces, made as they are needed, knows them: it costs as much as there are different values, in a level as in a component.
+ * Vertices are processed in blocks: select those with a row in the ranges (ranges.c), find the slot
+ * of each one's group, then run one loop for the counts and one for each fold. Slot 0 collects the
+ * rows that are not selected, so that the loops need no branches. Slots are assigned to values in
+ * order of first occurrence. A table maps values to slots; its pieces are allocated on first use,
+ * so that its size follows the number of distinct values, for levels as for components.
  *
- * Counts have four lanes: neighbours are often of one group, and an addition to memory waits for the one before.
+ * Counts have four lanes, because neighboring rows are often in the same group, and an addition to
+ * memory waits for the previous one to the same address.
  */
 #include "postgres.h"
 
@@ -16,27 +19,32 @@
 
 #include "scan_node/grouping.h"
 
-/* Values that share a piece of the table of places. */
+/* Values that share a piece of the slot table */
 #define PIECE_VALUES 4096
 
 #define LANES 4
 
-/* Where there are so few values at all they are counted one after the other. So many values of a block are counted by themselves, and when that leaves more than a part of its rows, not in the next blocks. */
+/*
+ * If the column has at most FEW_VALUES values, they are counted one value at a time. Otherwise up
+ * to VALUES_ALONE values of a block are. If more than MAX_LEFT of its rows remain after that, this
+ * is skipped for the next BLOCKS_BETWEEN blocks.
+ */
 #define FEW_VALUES 32
 #define VALUES_ALONE 12
-#define MOST_LEFT (EMOGI_BLOCK_VERTICES / 4)
+#define MAX_LEFT (EMOGI_BLOCK_VERTICES / 4)
 #define BLOCKS_BETWEEN 16
 
-/* A piece of which no value has a place yet. */
+/* A piece without any slot */
 static const uint32 empty_piece[PIECE_VALUES];
-#define no_places ((uint32 *) empty_piece)
+#define no_slots ((uint32 *) empty_piece)
 
-/* Bytes that are counted abreast. */
+/* Bytes compared in one vector */
 #define BYTES_ABREAST 32
 typedef uint8 __attribute__((vector_size(BYTES_ABREAST))) Abreast;
-StaticAssertDecl(EMOGI_BLOCK_VERTICES / BYTES_ABREAST <= PG_UINT8_MAX && EMOGI_BLOCK_VERTICES % BYTES_ABREAST == 0, "sums of a byte");
+StaticAssertDecl(EMOGI_BLOCK_VERTICES / BYTES_ABREAST <= PG_UINT8_MAX &&
+				 EMOGI_BLOCK_VERTICES % BYTES_ABREAST == 0, "sums of a byte");
 
-/* Groups in the making. */
+/* State of the computation */
 typedef struct Folding
 {
 	const EmogiResultColumn *columns;
@@ -44,26 +52,26 @@ typedef struct Folding
 	const EmogiResult *result;
 	const EmogiGroups *wanted;
 	const EmogiRanges *ranges;
-	int64		least;			/* value of the column of groups */
-	uint64		nvalues;		/* from it on */
-	uint32	  **pieces;			/* [npieces] of [PIECE_VALUES]: places of groups, 0 = none yet */
+	int64		least;			/* minimum of the grouping column */
+	uint64		nvalues;		/* number of values from there to the maximum */
+	uint32	  **pieces;			/* [npieces] of [PIECE_VALUES]: slots of groups, 0 = none yet */
 	uint64		npieces;
-	uint64		nplaces;		/* that are taken, that of what is not wanted included */
+	uint64		nslots;		/* slots in use, including slot 0 */
 	uint64		room;
 	uint64	   *counts;			/* [room * LANES] */
 	EmogiGrouped *values;		/* [room * nfolds] */
 
-	bool		are_alone;		/* the values of the column of groups alone say which rows are wanted */
-	int			nblocks_left;	/* until values are counted by themselves again */
+	bool		are_alone;		/* the grouping column alone tells which rows are selected */
+	int			nblocks_left;	/* blocks until single values are counted again */
 
-	/* the block at hand */
+	/* the current block */
 	uint64		first;
 	uint32		count;
 	uint8		mask[EMOGI_BLOCK_VERTICES];
-	uint32		places[EMOGI_BLOCK_VERTICES];
+	uint32		slots[EMOGI_BLOCK_VERTICES];
 } Folding;
 
-/* Are the values of a column floats? */
+/* Is this a column of floats? */
 bool
 emogi_grouping_is_float(const EmogiResultColumn *columns, int place)
 {
@@ -72,7 +80,10 @@ emogi_grouping_is_float(const EmogiResultColumn *columns, int place)
 
 /* ---- places ---- */
 
-/* Set the values of a new group. A sum of floats begins with -0, to which any number adds up to itself. */
+/*
+ * Initialize the values of a new group. A sum of floats starts at -0, the neutral element of
+ * addition.
+ */
 static void
 begin_values(const Folding *folding, EmogiGrouped *values)
 {
@@ -81,67 +92,73 @@ begin_values(const Folding *folding, EmogiGrouped *values)
 		const EmogiGrouping *fold = &folding->wanted->folds[i];
 
 		if (emogi_grouping_is_float(folding->columns, fold->place))
-			values[i].number = fold->kind == EMOGI_FOLD_SUM ? -0.0 : fold->kind == EMOGI_FOLD_MIN ? (double) INFINITY : -(double) INFINITY;
+			values[i].number = fold->kind == EMOGI_FOLD_SUM ? -0.0 :
+				fold->kind == EMOGI_FOLD_MIN ? (double) INFINITY : -(double) INFINITY;
 		else
-			values[i].integer = fold->kind == EMOGI_FOLD_SUM ? 0 : fold->kind == EMOGI_FOLD_MIN ? PG_INT64_MAX : PG_INT64_MIN;
+			values[i].integer = fold->kind == EMOGI_FOLD_SUM ? 0 :
+				fold->kind == EMOGI_FOLD_MIN ? PG_INT64_MAX : PG_INT64_MIN;
 	}
 }
 
-/* Take a new place. */
+/* Allocate a slot. */
 static uint32
-take_place(Folding *folding)
+allocate_slot(Folding *folding)
 {
 	const int	nfolds = folding->wanted->nfolds;
 
-	if (folding->nplaces == folding->room)
+	if (folding->nslots == folding->room)
 	{
 		folding->room = Max(folding->room * 2, 64);
-		folding->counts = folding->counts == NULL ? palloc(folding->room * LANES * sizeof *folding->counts) :
+		folding->counts = folding->counts == NULL ?
+			palloc(folding->room * LANES * sizeof *folding->counts) :
 			repalloc_huge(folding->counts, folding->room * LANES * sizeof *folding->counts);
-		folding->values = folding->values == NULL ? palloc(folding->room * Max(nfolds, 1) * sizeof *folding->values) :
-			repalloc_huge(folding->values, folding->room * Max(nfolds, 1) * sizeof *folding->values);
+		folding->values = folding->values == NULL ?
+			palloc(folding->room * Max(nfolds, 1) * sizeof *folding->values) :
+			repalloc_huge(folding->values,
+						  folding->room * Max(nfolds, 1) * sizeof *folding->values);
 	}
-	memset(&folding->counts[folding->nplaces * LANES], 0, LANES * sizeof *folding->counts);
-	begin_values(folding, &folding->values[folding->nplaces * nfolds]);
-	return (uint32) folding->nplaces++;
+	memset(&folding->counts[folding->nslots * LANES], 0, LANES * sizeof *folding->counts);
+	begin_values(folding, &folding->values[folding->nslots * nfolds]);
+	return (uint32) folding->nslots++;
 }
 
-/* Find the place of a value of the column of groups, counted from the least, that has none yet: make it. */
+/* Allocate a slot for a value of the grouping column. n: the value minus the minimum. */
 static uint32
-make_place(Folding *folding, uint32 n)
+make_slot(Folding *folding, uint32 n)
 {
 	uint32	  **piece = &folding->pieces[n / PIECE_VALUES];
 
-	if (*piece == no_places)
+	if (*piece == no_slots)
 		*piece = palloc0(PIECE_VALUES * sizeof **piece);
-	return (*piece)[n % PIECE_VALUES] = take_place(folding);
+	return (*piece)[n % PIECE_VALUES] = allocate_slot(folding);
 }
 
-/* Get the place of a value. Differences of int32 and of vertex numbers are the same bits. */
+/* Get the slot of a value. The difference has the same bits for int32 and for vertex numbers. */
 static inline uint32
-get_place(Folding *folding, uint32 value)
+get_slot(Folding *folding, uint32 value)
 {
 	const uint32 n = value - (uint32) folding->least;
 	const uint32 place = folding->pieces[n / PIECE_VALUES][n % PIECE_VALUES];
 
-	return likely(place != 0) ? place : make_place(folding, n);
+	return likely(place != 0) ? place : make_slot(folding, n);
 }
 
-/* Count rows with a value. Its place is found first: a new one may move the counts. */
+/* Add to the count of a value. Get its slot first, because a new slot may move the counts. */
 static inline void
 add_rows(Folding *folding, uint32 value, uint64 count)
 {
-	const uint32 place = get_place(folding, value);
+	const uint32 place = get_slot(folding, value);
 
 	folding->counts[(uint64) place * LANES] += count;
 }
 
-/* Find the places of a block's groups, as get_place does. */
+/* Find the slots of a block's rows, as get_slot does. */
 static void
-find_places(Folding *folding)
+find_slots(Folding *folding)
 {
 	const int	column = folding->wanted->place - 1;
-	const uint32 *values = (const uint32 *) folding->result->columns[Max(column, 0)].vertex + folding->first;
+	const uint32 *values = (const uint32 *) folding->result->columns[Max(column, 0)].vertex +
+		folding->first;
 	const uint32 least = (uint32) folding->least;
 	const uint32 count = folding->count;
 	uint32	  **pieces = folding->pieces;
@@ -153,12 +170,12 @@ find_places(Folding *folding)
 		uint32		place = pieces[n / PIECE_VALUES][n % PIECE_VALUES] & wanted;
 
 		if (unlikely((place == 0) & (wanted != 0)))
-			place = make_place(folding, n);
-		folding->places[i] = place;
+			place = make_slot(folding, n);
+		folding->slots[i] = place;
 	}
 }
 
-/* Count values that equal one. */
+/* Count the values that equal this one. */
 static EMOGI_VECTORS uint32
 count_equal(const uint32 *values, uint32 value, uint32 count)
 {
@@ -169,7 +186,7 @@ count_equal(const uint32 *values, uint32 value, uint32 count)
 	return nequal;
 }
 
-/* Clear the marks of a block's values that equal one. */
+/* Clear the mask for the values that equal this one. */
 static EMOGI_VECTORS void
 clear_equal(const uint32 *values, uint32 value, uint32 count, uint8 *mask)
 {
@@ -177,11 +194,12 @@ clear_equal(const uint32 *values, uint32 value, uint32 count, uint8 *mask)
 		mask[i] &= values[i] != value;
 }
 
-/* Count the rows of a block whose values are one, of nselected that are marked. */
+/* Count the rows of a block with this value, of nselected selected rows. */
 static uint32
 count_value(Folding *folding, uint32 value, uint32 nselected)
 {
-	const uint32 *values = (const uint32 *) folding->result->columns[folding->wanted->place - 1].vertex + folding->first;
+	const uint32 *values = (const uint32 *) folding->result->columns[folding->wanted->place -
+																	 1].vertex + folding->first;
 	uint32		nequal;
 
 	if (folding->are_alone)
@@ -196,7 +214,10 @@ count_value(Folding *folding, uint32 value, uint32 nselected)
 	return nequal;
 }
 
-/* Write how far values are from the least as bytes, up to a whole vector of them. bytes: [count], and up to BYTES_ABREAST - 1 more. */
+/*
+ * Write values as their difference to the minimum in bytes, padded to a whole vector. bytes:
+ * [count], and up to BYTES_ABREAST - 1 more.
+ */
 static EMOGI_VECTORS void
 pack(const uint32 *values, uint32 least, uint32 count, uint8 *bytes)
 {
@@ -206,7 +227,10 @@ pack(const uint32 *values, uint32 least, uint32 count, uint8 *bytes)
 		bytes[i] = PG_UINT8_MAX;
 }
 
-/* Count bytes that equal one, in vectors: there are too few of these for a sum in a byte to overflow. */
+/*
+ * Count the bytes that equal this one, in vectors. A block is too small for a byte's sum to
+ * overflow.
+ */
 static EMOGI_VECTORS uint32
 count_bytes(const uint8 *bytes, uint8 value, uint32 count)
 {
@@ -226,7 +250,10 @@ count_bytes(const uint8 *bytes, uint8 value, uint32 count)
 	return nequal;
 }
 
-/* Count the rows of a block value by value, where there are few values at all, and they alone say which rows are wanted. */
+/*
+ * Count the rows of a block one value at a time, if the column has few values and they alone tell
+ * which rows are selected.
+ */
 static void
 count_few(Folding *folding)
 {
@@ -240,7 +267,8 @@ count_few(Folding *folding)
 		const int64 value = folding->least + i;
 		uint32		nequal;
 
-		if ((double) value == none || (range->given && (value < range->least || value > range->most)))
+		if ((double) value == none ||
+			(range->given && (value < range->least || value > range->most)))
 			continue;
 		nequal = count_bytes(folding->mask, (uint8) i, folding->count);
 		if (nequal > 0)
@@ -249,13 +277,15 @@ count_few(Folding *folding)
 }
 
 /*
- * Count the rows of a block value by value, and clear their marks, for some values; get how many rows are left. Most vertices are in one
- * component, and on a few levels.
+ * Count the rows of a block for some values, one value at a time, and clear the mask for them;
+ * return how many rows are left. This is fast because most vertices are in one component, and on
+ * few levels.
  */
 static uint32
 count_frequent(Folding *folding, uint32 nselected)
 {
-	const uint32 *values = (const uint32 *) folding->result->columns[folding->wanted->place - 1].vertex + folding->first;
+	const uint32 *values = (const uint32 *) folding->result->columns[folding->wanted->place -
+																	 1].vertex + folding->first;
 
 	for (int i = 0; i < VALUES_ALONE && nselected > 0; i++)
 	{
@@ -266,16 +296,17 @@ count_frequent(Folding *folding, uint32 nselected)
 		if (folding->are_alone && nselected > 0)
 			clear_equal(values, value, folding->count, folding->mask);
 	}
-	if (nselected > MOST_LEFT)
+	if (nselected > MAX_LEFT)
 		folding->nblocks_left = BLOCKS_BETWEEN;
 	return nselected;
 }
 
-/* Count the rows of a block that are left, one by one. */
+/* Count the remaining rows of a block one by one. */
 static void
 count_rare(Folding *folding)
 {
-	const uint32 *values = (const uint32 *) folding->result->columns[folding->wanted->place - 1].vertex + folding->first;
+	const uint32 *values = (const uint32 *) folding->result->columns[folding->wanted->place -
+																	 1].vertex + folding->first;
 	const uint8 *end = folding->mask + folding->count;
 
 	for (const uint8 *p = folding->mask; p < end && (p = memchr(p, 1, end - p)) != NULL; p++)
@@ -289,7 +320,7 @@ static void
 count_rows(Folding *folding, uint32 nselected)
 {
 	uint64	   *counts = folding->counts;
-	const uint32 *places = folding->places;
+	const uint32 *slots = folding->slots;
 	const uint32 count = folding->count;
 
 	if (folding->wanted->place == 0)
@@ -298,10 +329,10 @@ count_rows(Folding *folding, uint32 nselected)
 		return;
 	}
 	for (uint32 i = 0; i < count; i++)
-		counts[(uint64) places[i] * LANES + i % LANES]++;
+		counts[(uint64) slots[i] * LANES + i % LANES]++;
 }
 
-/* Fold an integer value into a group's. */
+/* Fold an integer value into a group's value. */
 static inline void
 fold_integer(EmogiGrouped *folded, EmogiFoldKind kind, int64 value)
 {
@@ -311,7 +342,10 @@ fold_integer(EmogiGrouped *folded, EmogiFoldKind kind, int64 value)
 		folded->integer = value;
 }
 
-/* Get the integer value of a vertex: of `vertex` and columns of vertices for a sum the key, else the number. */
+/*
+ * Get the integer value of a vertex for a fold. For vertex columns, this is the key for a sum,
+ * otherwise the vertex number.
+ */
 static inline int64
 integer_value(const Folding *folding, const EmogiGrouping *fold, uint64 v)
 {
@@ -327,7 +361,7 @@ integer_value(const Folding *folding, const EmogiGrouping *fold, uint64 v)
 	return folding->graph->ids != NULL ? folding->graph->ids[number] : (int64) number;
 }
 
-/* Fold a block's integers. */
+/* Fold the integers of a block. */
 static void
 fold_integers(Folding *folding, int n)
 {
@@ -337,10 +371,11 @@ fold_integers(Folding *folding, int n)
 
 	for (uint32 i = 0; i < folding->count; i++)
 		if (folding->mask[i])
-			fold_integer(&values[(uint64) folding->places[i] * nfolds], fold->kind, integer_value(folding, fold, folding->first + i));
+			fold_integer(&values[(uint64) folding->slots[i] * nfolds], fold->kind,
+						 integer_value(folding, fold, folding->first + i));
 }
 
-/* Get the sum, the least or the most of values that are marked. */
+/* Get the sum, minimum or maximum of the values selected by the mask. */
 static EMOGI_VECTORS int64
 fold_marked(EmogiFoldKind kind, const int32 *values, const uint8 *mask, uint32 count)
 {
@@ -367,17 +402,21 @@ fold_marked(EmogiFoldKind kind, const int32 *values, const uint8 *mask, uint32 c
 	return kind == EMOGI_FOLD_SUM ? sum : kind == EMOGI_FOLD_MIN ? least : most;
 }
 
-/* Fold a block's int32 values of all rows, which are one group. */
+/* Fold the int32 values of a block if all rows are in one group. */
 static void
 fold_int32(Folding *folding, int n)
 {
 	const EmogiGrouping *fold = &folding->wanted->folds[n];
 	const int32 *values = folding->result->columns[fold->place - 1].int32 + folding->first;
 
-	fold_integer(&folding->values[folding->wanted->nfolds + n], fold->kind, fold_marked(fold->kind, values, folding->mask, folding->count));
+	fold_integer(&folding->values[folding->wanted->nfolds + n], fold->kind,
+				 fold_marked(fold->kind, values, folding->mask, folding->count));
 }
 
-/* Fold a block's floats. A sum of finite numbers that is not finite is an error, as it is for PostgreSQL. */
+/*
+ * Fold the floats of a block. An infinite sum of finite numbers is an error, as in PostgreSQL.
+ * Raises 22003.
+ */
 static void
 fold_floats(Folding *folding, int n)
 {
@@ -387,7 +426,7 @@ fold_floats(Folding *folding, int n)
 
 	for (uint32 i = 0; i < folding->count; i++)
 	{
-		double	   *folded = &folding->values[(uint64) folding->places[i] * nfolds + n].number;
+		double	   *folded = &folding->values[(uint64) folding->slots[i] * nfolds + n].number;
 
 		if (!folding->mask[i])
 			continue;
@@ -406,7 +445,10 @@ fold_floats(Folding *folding, int n)
 	}
 }
 
-/* Count the rows of a block value by value; false when rows are left for which that would take too long. */
+/*
+ * Count the rows of a block one value at a time; return false if this would take too long for the
+ * remaining rows.
+ */
 static bool
 count_values(Folding *folding, uint32 *nselected)
 {
@@ -418,20 +460,21 @@ count_values(Folding *folding, uint32 *nselected)
 	if (--folding->nblocks_left >= 0)
 		return false;
 	*nselected = count_frequent(folding, *nselected);
-	if (*nselected > MOST_LEFT)
+	if (*nselected > MAX_LEFT)
 		return false;
 	if (*nselected > 0)
 		count_rare(folding);
 	return true;
 }
 
-/* Take the rows of a block into account, whose mask is made. */
+/* Process a block whose mask is set. */
 static void
 fold_block(Folding *folding, uint32 nselected)
 {
-	if (folding->wanted->place > 0 && folding->wanted->nfolds == 0 && count_values(folding, &nselected))
+	if (folding->wanted->place > 0 && folding->wanted->nfolds == 0 &&
+		count_values(folding, &nselected))
 		return;
-	find_places(folding);
+	find_slots(folding);
 	count_rows(folding, nselected);
 	for (int i = 0; i < folding->wanted->nfolds; i++)
 	{
@@ -439,7 +482,8 @@ fold_block(Folding *folding, uint32 nselected)
 
 		if (emogi_grouping_is_float(folding->columns, place))
 			fold_floats(folding, i);
-		else if (folding->wanted->place == 0 && place > 0 && folding->columns[place - 1].type == EMOGI_INT32)
+		else if (folding->wanted->place == 0 && place > 0 &&
+				 folding->columns[place - 1].type == EMOGI_INT32)
 			fold_int32(folding, i);
 		else
 			fold_integers(folding, i);
@@ -448,7 +492,7 @@ fold_block(Folding *folding, uint32 nselected)
 
 /* ---- the whole ---- */
 
-/* Get the least and the most of values. */
+/* Get the minimum and maximum of the values. */
 static EMOGI_VECTORS void
 find_bounds(const int32 *values, uint64 n, int32 *least, int32 *most)
 {
@@ -464,7 +508,7 @@ find_bounds(const int32 *values, uint64 n, int32 *least, int32 *most)
 	*most = high;
 }
 
-/* Make the table of places, for the values that there are in the column of groups. */
+/* Make the slot table for the range of values in the grouping column. */
 static void
 make_table(Folding *folding)
 {
@@ -472,13 +516,13 @@ make_table(Folding *folding)
 	const uint64 n = folding->graph->nvertices;
 
 	folding->nvalues = n;
-	(void) take_place(folding);
+	(void) allocate_slot(folding);
 	if (column < 0)
 	{
-		const uint32 place = take_place(folding);
+		const uint32 place = allocate_slot(folding);
 
 		for (uint32 i = 0; i < EMOGI_BLOCK_VERTICES; i++)
-			folding->places[i] = place;
+			folding->slots[i] = place;
 		return;
 	}
 	if (folding->columns[column].type == EMOGI_INT32)
@@ -493,12 +537,12 @@ make_table(Folding *folding)
 	folding->npieces = folding->nvalues / PIECE_VALUES + 1;
 	folding->pieces = palloc_extended(folding->npieces * sizeof *folding->pieces, MCXT_ALLOC_HUGE);
 	for (uint64 i = 0; i < folding->npieces; i++)
-		folding->pieces[i] = no_places;
+		folding->pieces[i] = no_slots;
 }
 
-/* Give a group its row of what comes of it. */
+/* Append the group in a slot to the output. */
 static void
-put_group(const Folding *folding, uint32 place, int64 label, EmogiGroups *groups)
+output_group(const Folding *folding, uint32 place, int64 label, EmogiGroups *groups)
 {
 	const int	nfolds = groups->nfolds;
 	uint64		count = 0;
@@ -512,31 +556,36 @@ put_group(const Folding *folding, uint32 place, int64 label, EmogiGroups *groups
 	groups->ngroups++;
 }
 
-/* Put the groups in the order of their labels. */
+/* Output the groups in ascending order of their labels. */
 static void
-put_groups(const Folding *folding, EmogiGroups *groups)
+output_groups(const Folding *folding, EmogiGroups *groups)
 {
-	const Size	room = folding->nplaces * sizeof(int64);
+	const Size	room = folding->nslots * sizeof(int64);
 
 	groups->ngroups = 0;
 	groups->labels = palloc_extended(room, MCXT_ALLOC_HUGE);
 	groups->counts = palloc_extended(room, MCXT_ALLOC_HUGE);
-	groups->values = palloc_extended(folding->nplaces * Max(groups->nfolds, 1) * sizeof *groups->values, MCXT_ALLOC_HUGE);
+	groups->values = palloc_extended(folding->nslots * Max(groups->nfolds, 1) *
+									 sizeof *groups->values, MCXT_ALLOC_HUGE);
 	if (groups->place == 0)
-		put_group(folding, 1, 0, groups);
+		output_group(folding, 1, 0, groups);
 	for (uint64 piece = 0; piece < folding->npieces; piece++)
-		for (uint64 i = 0; folding->pieces[piece] != no_places && i < PIECE_VALUES; i++)
+		for (uint64 i = 0; folding->pieces[piece] != no_slots && i < PIECE_VALUES; i++)
 			if (folding->pieces[piece][i] != 0)
-				put_group(folding, folding->pieces[piece][i], folding->least + (int64) (piece * PIECE_VALUES + i), groups);
+				output_group(folding, folding->pieces[piece][i],
+							 folding->least + (int64) (piece * PIECE_VALUES + i), groups);
 }
 
 /*
- * Fold the rows of a result whose values lie in the ranges, of all vertices or of those that are wanted: [nwanted] numbers, ascending and
- * distinct, NULL = all. groups: what is wanted, and what comes of it in the current memory context. Raises 22003.
+ * Group and fold the rows of a result whose values lie in the ranges.
+ *
+ * wanted: [nwanted] vertex numbers, ascending and distinct, NULL = all. groups: describes the
+ * groups and folds, and receives the output in the current memory context. Raises 22003.
  */
 void
-emogi_grouping_rows(const EmogiResultColumn *columns, const EmogiGraph *graph, const EmogiResult *result, const EmogiRanges *ranges,
-				const uint32 *wanted, uint64 nwanted, EmogiGroups *groups)
+emogi_grouping_rows(const EmogiResultColumn *columns, const EmogiGraph *graph,
+					const EmogiResult *result, const EmogiRanges *ranges, const uint32 *wanted,
+					uint64 nwanted, EmogiGroups *groups)
 {
 	Folding    *folding = palloc0(sizeof *folding);
 	const uint64 n = wanted != NULL ? nwanted : graph->nvertices;
@@ -558,10 +607,11 @@ emogi_grouping_rows(const EmogiResultColumn *columns, const EmogiGraph *graph, c
 		folding->count = wanted != NULL ? 1 : (uint32) Min(EMOGI_BLOCK_VERTICES, n - i);
 		if (i % EMOGI_BLOCK_VERTICES == 0)
 			CHECK_FOR_INTERRUPTS();
-		nselected = emogi_ranges_select(ranges, columns, result, folding->first, folding->count, folding->mask);
+		nselected = emogi_ranges_select(ranges, columns, result, folding->first, folding->count,
+										folding->mask);
 		if (nselected > 0)
 			fold_block(folding, nselected);
 	}
-	put_groups(folding, groups);
+	output_groups(folding, groups);
 	pfree(folding);
 }

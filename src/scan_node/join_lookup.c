@@ -1,11 +1,13 @@
 /*
- * join_lookup.c: a join with a call's rows by `vertex`, carried out (join_lookup_plan.c plans it).
+ * join_lookup.c: execution of a join with a call's rows by `vertex` (join_lookup_plan.c plans it)
  *
- * The run is that of a scan (scan.c), made when there is a first outer row; no row of the call is made, sorted or hashed. A vertex has one
- * row at most, so each outer row is returned once, or not: joined with the call's columns, with NULLs in their place, or alone.
+ * The run is that of a scan (scan.c) and starts with the first outer row. The call's rows are not
+ * materialized, sorted or hashed. A vertex has at most one row, so each outer row is returned at
+ * most once: joined with the call's columns, with NULLs in their place, or alone.
  *
- * Who looks up integers often has a set of those that have a row made, or where columns of the call are wanted a map of all of them
- * (key_map.c); until then, and for other keys, they are searched for.
+ * After many lookups of integers, a set of the keys that have a row is built, or a map of all keys
+ * if columns of the call are needed (key_map.c). Before that, and for other keys, a lookup searches
+ * the graph's keys.
  */
 #include "postgres.h"
 
@@ -22,75 +24,88 @@
 #include "scan_node/scan.h"
 #include "base/compat.h"
 
-/* A map is made after so many lookups, and one more for so many vertices: it costs no more than they did. */
+/*
+ * A set or map is built after LOOKUPS_BEFORE_MAP lookups, and one more for every VERTICES_A_LOOKUP
+ * vertices: by then it costs no more than the lookups did.
+ */
 #define LOOKUPS_BEFORE_MAP 256
 #define VERTICES_A_LOOKUP 1024
 
 typedef struct Lookup
 {
-	EmogiScan	scan;			/* first: the node is one; its tuple begins with the outer row */
+	EmogiScan	scan;			/* must be first: this node is a scan; its tuple starts with the
+								 * outer row */
 	PlanState  *outer;
 	int			nouter;			/* columns of the outer plan */
 	JoinType	join;
-	ExprState  *key;			/* what `vertex` is to be equal to, of the outer row */
-	AttrNumber	key_column;		/* where that is a column of the outer plan as it is; else 0 */
+	ExprState  *key;			/* expression over the outer row that is compared with `vertex` */
+	AttrNumber	key_column;		/* outer column that the expression consists of; 0 = any other
+								 * expression */
 	Oid			key_type;
-	ExprState  *filter;			/* that must hold of a pair, too; NULL = none */
-	uint64		nlookups;		/* in the run at hand */
-	uint64		run;			/* its number, of scan.nruns */
+	ExprState  *filter;			/* further conditions on a pair of rows; NULL = none */
+	uint64		nlookups;		/* in the current run */
+	uint64		run;			/* number of the current run, from scan.nruns */
 	MemoryContext map_context;
-	EmogiKeySet *members;		/* keys of the call's rows, when nothing else is wanted of them; NULL = it was not made */
-	EmogiKeyMap *map;			/* of all keys; NULL = it was not made */
+	EmogiKeySet *members;		/* keys of the call's rows, if no columns are needed; NULL = not
+								 * built */
+	EmogiKeyMap *map;			/* of all keys; NULL = not built */
 } Lookup;
 
 /* ---- looking up ---- */
 
-/* Make the set of the keys that have a row in the run at hand, if it fits into so many bytes. */
+/* Build the set of the keys that have a row in the current run, if it fits into most_bytes. */
 static void
-make_members(Lookup *lookup, Size most_bytes)
+build_set(Lookup *lookup, Size max_bytes)
 {
 	const EmogiScan *scan = &lookup->scan;
 	const EmogiGraph *graph = &scan->graph;
 	uint8		mask[EMOGI_BLOCK_VERTICES];
 
-	lookup->members = emogi_key_set_make(graph->ids[0], graph->ids[graph->nvertices - 1], most_bytes);
+	lookup->members = emogi_key_set_make(graph->ids[0], graph->ids[graph->nvertices - 1],
+										 max_bytes);
 	for (uint64 v = 0; lookup->members != NULL && v < graph->nvertices; v += EMOGI_BLOCK_VERTICES)
 	{
 		const uint32 count = (uint32) Min(graph->nvertices - v, EMOGI_BLOCK_VERTICES);
 
-		(void) emogi_ranges_select(&scan->ranges, scan->function->columns, &scan->result, v, count, mask);
+		(void) emogi_ranges_select(&scan->ranges, scan->function->columns, &scan->result, v, count,
+								   mask);
 		for (uint32 i = 0; i < count; i++)
 			if (mask[i] != 0)
 				emogi_key_set_add(lookup->members, graph->ids[v + i]);
 	}
 }
 
-/* Make a map of the vertices of the run at hand when it is worth it. It may take the memory that a hash table may have. */
+/*
+ * Build a set or map for the current run once there were enough lookups. It may use the memory
+ * limit of a hash table.
+ */
 static void
-consider_map(Lookup *lookup)
+maybe_build_map(Lookup *lookup)
 {
 	const EmogiGraph *graph = &lookup->scan.graph;
 	MemoryContext old;
 
-	if (lookup->nlookups++ != LOOKUPS_BEFORE_MAP + graph->nvertices / VERTICES_A_LOOKUP || lookup->scan.form->kind != EMOGI_FORM_INTEGER ||
-		graph->ids == NULL || graph->nvertices == 0)
+	if (lookup->nlookups++ != LOOKUPS_BEFORE_MAP + graph->nvertices / VERTICES_A_LOOKUP ||
+		lookup->scan.form->kind != EMOGI_FORM_INTEGER || graph->ids == NULL ||
+		graph->nvertices == 0)
 		return;
 	old = MemoryContextSwitchTo(lookup->map_context);
 	if (lookup->scan.ncolumns == 0)
-		make_members(lookup, get_hash_memory_limit());
+		build_set(lookup, get_hash_memory_limit());
 	if (lookup->members == NULL)
 		lookup->map = emogi_key_map_make(graph->ids, graph->nvertices, get_hash_memory_limit());
 	MemoryContextSwitchTo(old);
 }
 
-/* Turn the Datum of an integer into its value. */
+/* Convert the Datum of an integer to its value. */
 static inline int64
 integer_of(Datum datum, Oid type)
 {
-	return type == INT8OID ? DatumGetInt64(datum) : type == INT4OID ? DatumGetInt32(datum) : DatumGetInt16(datum);
+	return type == INT8OID ? DatumGetInt64(datum) : type == INT4OID ? DatumGetInt32(datum) :
+		DatumGetInt16(datum);
 }
 
-/* Find the vertex with an integer key, where there is no set of members. */
+/* Find the vertex with an integer key if there is no set of members. */
 static inline bool
 find_integer(const Lookup *lookup, int64 key, uint64 *v)
 {
@@ -108,7 +123,8 @@ static bool
 find_key(Lookup *lookup, Datum given, uint64 *v)
 {
 	EmogiScan  *scan = &lookup->scan;
-	MemoryContext old = MemoryContextSwitchTo(scan->css.ss.ps.ps_ExprContext->ecxt_per_tuple_memory);
+	MemoryContext old =
+		MemoryContextSwitchTo(scan->css.ss.ps.ps_ExprContext->ecxt_per_tuple_memory);
 	int64		id;
 	uint32		number = EMOGI_NO_VERTEX;
 
@@ -119,7 +135,7 @@ find_key(Lookup *lookup, Datum given, uint64 *v)
 	return number != EMOGI_NO_VERTEX;
 }
 
-/* Put an outer row into the scan tuple, with NULLs for the call's columns. */
+/* Store an outer row in the scan tuple, with NULLs for the call's columns. */
 static void
 load_outer(Lookup *lookup, TupleTableSlot *outer)
 {
@@ -135,7 +151,10 @@ load_outer(Lookup *lookup, TupleTableSlot *outer)
 	lookup->scan.css.ss.ps.ps_ExprContext->ecxt_scantuple = slot;
 }
 
-/* Get the key that an outer row looks up. The row is put into the scan tuple if that is needed to compute it. */
+/*
+ * Get the key that an outer row looks up. Store the row in the scan tuple if that is needed to
+ * compute the key.
+ */
 static inline NullableDatum
 key_of(Lookup *lookup, TupleTableSlot *outer)
 {
@@ -152,7 +171,7 @@ key_of(Lookup *lookup, TupleTableSlot *outer)
 	return key;
 }
 
-/* Find the row of the call for an outer row. */
+/* Find the call's row for an outer row. */
 static bool
 find_row(Lookup *lookup, TupleTableSlot *outer, uint64 *v)
 {
@@ -161,10 +180,11 @@ find_row(Lookup *lookup, TupleTableSlot *outer, uint64 *v)
 
 	if (key.isnull || scan->call == NULL)
 		return false;
-	consider_map(lookup);
+	maybe_build_map(lookup);
 	if (lookup->members != NULL)
 		return emogi_key_set_has(lookup->members, integer_of(key.value, lookup->key_type));
-	if (!(scan->form->kind == EMOGI_FORM_INTEGER ? find_integer(lookup, integer_of(key.value, lookup->key_type), v) :
+	if (!(scan->form->kind == EMOGI_FORM_INTEGER ?
+		  find_integer(lookup, integer_of(key.value, lookup->key_type), v) :
 		  find_key(lookup, key.value, v)))
 		return false;
 	return emogi_scan_has_row(scan, *v);
@@ -172,9 +192,9 @@ find_row(Lookup *lookup, TupleTableSlot *outer, uint64 *v)
 
 /* ---- rows ---- */
 
-/* Have the run at hand, a new one if its arguments have changed. */
+/* Ensure a current run: start a new one if the arguments have changed. */
 static void
-get_ready(Lookup *lookup)
+ensure_run(Lookup *lookup)
 {
 	EmogiScan  *scan = &lookup->scan;
 
@@ -191,33 +211,40 @@ get_ready(Lookup *lookup)
 	MemoryContextReset(lookup->map_context);
 }
 
-/* Put the call's columns of a vertex behind the outer row in the scan tuple. */
+/* Store the call's columns for a vertex after the outer row in the scan tuple. */
 static void
 put_columns(Lookup *lookup, uint64 v)
 {
 	EmogiScan  *scan = &lookup->scan;
 	TupleTableSlot *slot = scan->css.ss.ss_ScanTupleSlot;
-	MemoryContext old = MemoryContextSwitchTo(scan->css.ss.ps.ps_ExprContext->ecxt_per_tuple_memory);
+	MemoryContext old =
+		MemoryContextSwitchTo(scan->css.ss.ps.ps_ExprContext->ecxt_per_tuple_memory);
 
 	for (int i = 0; i < scan->ncolumns; i++)
 	{
 		const int	column = scan->columns[i];
 
-		slot->tts_values[lookup->nouter + i] = column == 0 ? emogi_rows_vertex(scan->form, &scan->graph, v) :
-			emogi_rows_column(scan->function->columns, scan->form, &scan->graph, &scan->result, v, column - 1);
+		slot->tts_values[lookup->nouter + i] = column == 0 ?
+			emogi_rows_vertex(scan->form, &scan->graph, v) :
+			emogi_rows_column(scan->function->columns, scan->form, &scan->graph, &scan->result, v,
+							  column - 1);
 		slot->tts_isnull[lookup->nouter + i] = false;
 	}
 	MemoryContextSwitchTo(old);
 }
 
-/* Take the call's columns out of the scan tuple again. */
+/* Reset the call's columns in the scan tuple to NULL. */
 static void
-take_columns_out(Lookup *lookup)
+clear_columns(Lookup *lookup)
 {
-	memset(lookup->scan.css.ss.ss_ScanTupleSlot->tts_isnull + lookup->nouter, true, lookup->scan.ncolumns * sizeof(bool));
+	memset(lookup->scan.css.ss.ss_ScanTupleSlot->tts_isnull + lookup->nouter, true,
+		   lookup->scan.ncolumns * sizeof(bool));
 }
 
-/* Does a vertex's row match the outer row in the scan tuple? Then its columns stand there, too. */
+/*
+ * Does a vertex's row match the outer row in the scan tuple? If so, its columns are stored there,
+ * too.
+ */
 static bool
 matches(Lookup *lookup, uint64 v)
 {
@@ -228,29 +255,33 @@ matches(Lookup *lookup, uint64 v)
 		return true;
 	}
 	InstrCountFiltered1(&lookup->scan.css, 1);
-	take_columns_out(lookup);
+	clear_columns(lookup);
 	return false;
 }
 
-/* Are outer rows without a match of no use? */
+/* Does the join discard outer rows without a match? */
 static inline bool
-wants_matches(JoinType join)
+requires_match(JoinType join)
 {
 	return join == JOIN_INNER || join == JOIN_SEMI;
 }
 
-/* Put an outer row into the scan tuple, joined with the call's row if there is one; false when it is not to be returned. */
+/*
+ * Store an outer row in the scan tuple, joined with the call's row if there is one; return false if
+ * the join discards it.
+ */
 static bool
 join_row(Lookup *lookup, TupleTableSlot *outer)
 {
 	uint64		v = 0;
 	const bool	found = find_row(lookup, outer, &v);
 
-	if (!found && wants_matches(lookup->join))
+	if (!found && requires_match(lookup->join))
 		return false;
 	if (lookup->key_column > 0)
 		load_outer(lookup, outer);
-	return (found && matches(lookup, v)) == (lookup->join != JOIN_ANTI) || lookup->join == JOIN_LEFT;
+	return (found && matches(lookup, v)) == (lookup->join != JOIN_ANTI) ||
+		lookup->join == JOIN_LEFT;
 }
 
 /* Return the next row. */
@@ -266,9 +297,10 @@ exec_lookup(CustomScanState *node)
 
 		CHECK_FOR_INTERRUPTS();
 		if (!TupIsNull(outer) && !lookup->scan.started)
-			get_ready(lookup);
-		if (TupIsNull(outer) || (lookup->scan.call == NULL && wants_matches(lookup->join)))
-			return ExecClearTuple(node->ss.ps.ps_ProjInfo != NULL ? node->ss.ps.ps_ResultTupleSlot : slot);
+			ensure_run(lookup);
+		if (TupIsNull(outer) || (lookup->scan.call == NULL && requires_match(lookup->join)))
+			return ExecClearTuple(node->ss.ps.ps_ProjInfo != NULL ? node->ss.ps.ps_ResultTupleSlot :
+								  slot);
 		ResetExprContext(node->ss.ps.ps_ExprContext);
 		if (join_row(lookup, outer))
 			return node->ss.ps.ps_ProjInfo != NULL ? ExecProject(node->ss.ps.ps_ProjInfo) : slot;
@@ -294,10 +326,12 @@ begin_lookup(CustomScanState *node, EState *estate, int eflags)
 	lookup->join = (JoinType) lsecond_int(join);
 	lookup->key = ExecInitExpr(key, &node->ss.ps);
 	lookup->key_type = exprType((Node *) key);
-	if (IsA(key, Var) && ((Var *) key)->varno == INDEX_VAR && ((Var *) key)->varattno <= lookup->nouter)
+	if (IsA(key, Var) && ((Var *) key)->varno == INDEX_VAR &&
+		((Var *) key)->varattno <= lookup->nouter)
 		lookup->key_column = ((Var *) key)->varattno;
 	lookup->filter = ExecInitQual(list_nth(plan->custom_exprs, 2 + nconditions), &node->ss.ps);
-	lookup->map_context = AllocSetContextCreate(CurrentMemoryContext, "emogi keys", ALLOCSET_DEFAULT_SIZES);
+	lookup->map_context = AllocSetContextCreate(CurrentMemoryContext, "emogi keys",
+												ALLOCSET_DEFAULT_SIZES);
 }
 
 static void
@@ -308,7 +342,7 @@ end_lookup(CustomScanState *node)
 	ExecEndNode(((Lookup *) node)->outer);
 }
 
-/* Come back to the first outer row, perhaps with other parameters. */
+/* Rescan from the first outer row, perhaps with other parameters. */
 static void
 rescan_lookup(CustomScanState *node)
 {
@@ -327,7 +361,8 @@ rescan_lookup(CustomScanState *node)
 static void
 explain_lookup(CustomScanState *node, List *ancestors, ExplainState *es)
 {
-	static const char *const joins[] = {[JOIN_INNER] = "inner", [JOIN_LEFT] = "left", [JOIN_SEMI] = "semi", [JOIN_ANTI] = "anti"};
+	static const char *const joins[] = {[JOIN_INNER] = "inner", [JOIN_LEFT] = "left",
+										[JOIN_SEMI] = "semi", [JOIN_ANTI] = "anti"};
 	const Lookup *lookup = (Lookup *) node;
 	CustomScan *plan = (CustomScan *) node->ss.ps.plan;
 	List	   *context = set_deparse_context_plan(es->deparse_cxt, &plan->scan.plan, ancestors);
@@ -335,9 +370,13 @@ explain_lookup(CustomScanState *node, List *ancestors, ExplainState *es)
 	List	   *filter = list_nth(plan->custom_exprs, 2 + nconditions);
 
 	ExplainPropertyText("Join", joins[lookup->join], es);
-	ExplainPropertyText("Lookup", psprintf("vertex = %s", deparse_expression(list_nth(plan->custom_exprs, 1 + nconditions), context, true, false)), es);
+	ExplainPropertyText("Lookup",
+						psprintf("vertex = %s",
+								 deparse_expression(list_nth(plan->custom_exprs, 1 + nconditions),
+													context, true, false)), es);
 	if (filter != NIL)
-		ExplainPropertyText("Join Filter", deparse_expression((Node *) make_ands_explicit(filter), context, true, false), es);
+		ExplainPropertyText("Join Filter", deparse_expression((Node *) make_ands_explicit(filter),
+															  context, true, false), es);
 	emogi_explain_scan(node, ancestors, es);
 }
 
@@ -350,7 +389,7 @@ static const CustomExecMethods exec_methods = {
 	.ExplainCustomScan = explain_lookup
 };
 
-/* Make the state of a node. */
+/* Create the node's state. */
 static Node *
 create_state(CustomScan *plan)
 {
@@ -360,4 +399,5 @@ create_state(CustomScan *plan)
 	return (Node *) lookup;
 }
 
-const CustomScanMethods emogi_lookup_methods = {.CustomName = "EmogiLookup",.CreateCustomScanState = create_state};
+const CustomScanMethods emogi_lookup_methods = {.CustomName = "EmogiLookup",
+												.CreateCustomScanState = create_state};

@@ -1,7 +1,9 @@
 /*
- * ranges.c: which vertices have a row whose values lie in given ranges, block by block of the result's arrays.
+ * ranges.c: select the vertices whose values lie in given ranges, block by block of the result
+ * arrays
  *
- * All comparisons of a column with a value become one range. The loops have no branches, so that the compiler makes vectors of them.
+ * All comparisons of a column with a value are combined into one range. The loops have no branches,
+ * so that the compiler can vectorize them.
  */
 #include "postgres.h"
 
@@ -11,9 +13,9 @@
 
 #include "scan_node/ranges.h"
 
-/* Have a range be empty. */
+/* Make a range empty. */
 static void
-empty(EmogiRange *range)
+make_empty(EmogiRange *range)
 {
 	range->least = 1;
 	range->most = 0;
@@ -25,9 +27,10 @@ empty(EmogiRange *range)
 static void
 narrow_integers(EmogiRange *range, EmogiPushdown pushdown, int64 operand)
 {
-	if ((pushdown == EMOGI_IS_BELOW && operand == PG_INT64_MIN) || (pushdown == EMOGI_IS_ABOVE && operand == PG_INT64_MAX))
+	if ((pushdown == EMOGI_IS_BELOW && operand == PG_INT64_MIN) ||
+		(pushdown == EMOGI_IS_ABOVE && operand == PG_INT64_MAX))
 	{
-		empty(range);
+		make_empty(range);
 		return;
 	}
 	if (pushdown == EMOGI_IS_BELOW || pushdown == EMOGI_IS_AT_MOST || pushdown == EMOGI_IS)
@@ -36,38 +39,44 @@ narrow_integers(EmogiRange *range, EmogiPushdown pushdown, int64 operand)
 		range->least = Max(range->least, operand + (pushdown == EMOGI_IS_ABOVE));
 }
 
-/* Narrow a range of floats. No result is NaN, which is more than any number. */
+/* Narrow a range of floats. No result is NaN, which is greater than any number. */
 static void
 narrow_floats(EmogiRange *range, EmogiPushdown pushdown, double operand)
 {
 	if (isnan(operand))
 	{
 		if (pushdown != EMOGI_IS_BELOW && pushdown != EMOGI_IS_AT_MOST)
-			empty(range);
+			make_empty(range);
 		return;
 	}
-	if ((pushdown == EMOGI_IS_BELOW && operand == -(double) INFINITY) || (pushdown == EMOGI_IS_ABOVE && operand == (double) INFINITY))
+	if ((pushdown == EMOGI_IS_BELOW && operand == -(double) INFINITY) ||
+		(pushdown == EMOGI_IS_ABOVE && operand == (double) INFINITY))
 	{
-		empty(range);
+		make_empty(range);
 		return;
 	}
 	if (pushdown == EMOGI_IS_BELOW || pushdown == EMOGI_IS_AT_MOST || pushdown == EMOGI_IS)
-		range->fmost = Min(range->fmost, pushdown == EMOGI_IS_BELOW ? nextafter(operand, -(double) INFINITY) : operand);
+		range->fmost = Min(range->fmost, pushdown == EMOGI_IS_BELOW ?
+						   nextafter(operand, -(double) INFINITY) : operand);
 	if (pushdown == EMOGI_IS_ABOVE || pushdown == EMOGI_IS_AT_LEAST || pushdown == EMOGI_IS)
-		range->fleast = Max(range->fleast, pushdown == EMOGI_IS_ABOVE ? nextafter(operand, (double) INFINITY) : operand);
+		range->fleast = Max(range->fleast, pushdown == EMOGI_IS_ABOVE ?
+							nextafter(operand, (double) INFINITY) : operand);
 }
 
 /*
- * Take a comparison of a column (from 0) with a value into account. type: of the operand, an integer or a float; of a column of
- * vertices it is INT8OID, and the operand a vertex number or -1 for none.
+ * Narrow a column's range (0 = the first) by a comparison with a value. type: the operand's type,
+ * an integer or float; for a vertex column it is INT8OID, and the operand a vertex number, or -1 if
+ * there is no such vertex.
  */
 void
-emogi_ranges_narrow(EmogiRanges *ranges, const EmogiResultColumn *columns, int column, EmogiPushdown pushdown, Datum operand, Oid type)
+emogi_ranges_narrow(EmogiRanges *ranges, const EmogiResultColumn *columns, int column,
+					EmogiPushdown pushdown, Datum operand, Oid type)
 {
 	EmogiRange *range = &ranges->of[column];
 
 	if (!range->given)
-		*range = (EmogiRange) {true, PG_INT64_MIN, PG_INT64_MAX, -(double) INFINITY, (double) INFINITY};
+		*range = (EmogiRange) {true, PG_INT64_MIN, PG_INT64_MAX, -(double) INFINITY,
+							   (double) INFINITY};
 	ranges->given = true;
 	if (type == FLOAT8OID)
 		narrow_floats(range, pushdown, DatumGetFloat8(operand));
@@ -81,18 +90,24 @@ emogi_ranges_narrow(EmogiRanges *ranges, const EmogiResultColumn *columns, int c
 		narrow_integers(range, pushdown, DatumGetInt64(operand));
 }
 
-/* Have a column of vertices (from 0) be one of a list, ascending, which stays where it is. There is one list. */
+/*
+ * Restrict a vertex column (0 = the first) to an ascending list of vertices, which is not copied.
+ * There can be one list.
+ */
 void
-emogi_ranges_list(EmogiRanges *ranges, const EmogiResultColumn *columns, int column, const uint32 *listed, uint64 nlisted)
+emogi_ranges_list(EmogiRanges *ranges, const EmogiResultColumn *columns, int column,
+				  const uint32 *listed, uint64 nlisted)
 {
-	emogi_ranges_narrow(ranges, columns, column, EMOGI_IS_AT_LEAST, Int64GetDatum(nlisted > 0 ? (int64) listed[0] : 1), INT8OID);
-	emogi_ranges_narrow(ranges, columns, column, EMOGI_IS_AT_MOST, Int64GetDatum(nlisted > 0 ? (int64) listed[nlisted - 1] : 0), INT8OID);
+	emogi_ranges_narrow(ranges, columns, column, EMOGI_IS_AT_LEAST,
+						Int64GetDatum(nlisted > 0 ? (int64) listed[0] : 1), INT8OID);
+	emogi_ranges_narrow(ranges, columns, column, EMOGI_IS_AT_MOST,
+						Int64GetDatum(nlisted > 0 ? (int64) listed[nlisted - 1] : 0), INT8OID);
 	ranges->listed_column = column;
 	ranges->listed = listed;
 	ranges->nlisted = nlisted > 1 ? nlisted : 0;
 }
 
-/* Have a column of vertices (from 0) be any but one. There is one such vertex. */
+/* Exclude one vertex from a vertex column (0 = the first). There can be one such vertex. */
 void
 emogi_ranges_exclude(EmogiRanges *ranges, int column, uint32 excluded)
 {
@@ -103,7 +118,7 @@ emogi_ranges_exclude(EmogiRanges *ranges, int column, uint32 excluded)
 
 /* ---- blocks ---- */
 
-/* Clear the mask where a column's value lies outside of its range. */
+/* Clear the mask if a column's value lies outside its range. */
 static EMOGI_VECTORS void
 clear_int32(const int32 *values, uint32 count, const EmogiRange *range, uint8 *mask)
 {
@@ -150,7 +165,7 @@ clear_float64(const double *values, uint32 count, const EmogiRange *range, uint8
 		mask[i] &= (values[i] >= least) & (values[i] <= most);
 }
 
-/* Clear the mask where a vertex is the one that is excluded. */
+/* Clear the mask for the excluded vertex. */
 static EMOGI_VECTORS void
 clear_excluded(const uint32 *values, uint32 count, uint32 excluded, uint8 *mask)
 {
@@ -158,7 +173,10 @@ clear_excluded(const uint32 *values, uint32 count, uint32 excluded, uint8 *mask)
 		mask[i] &= values[i] != excluded;
 }
 
-/* Clear the mask where a vertex is not listed: of those that lie between the first and the last listed one few are left. */
+/*
+ * Clear the mask for vertices that are not in the list. Few are left to look up between its first
+ * and last element.
+ */
 static void
 clear_unlisted(const uint32 *values, uint32 count, const EmogiRanges *ranges, uint8 *mask)
 {
@@ -183,9 +201,13 @@ clear_unlisted(const uint32 *values, uint32 count, const EmogiRanges *ranges, ui
 	}
 }
 
-/* Set the mask of the vertices that have a row: whose value of the first column is not `none`. */
+/*
+ * Set the mask for the vertices that have a row: those whose value in the first column is not
+ * `none`.
+ */
 static EMOGI_VECTORS void
-mark_rows(const EmogiResultColumn *column, EmogiArray array, uint64 first, uint32 count, uint8 *mask)
+mark_rows(const EmogiResultColumn *column, EmogiArray array, uint64 first, uint32 count,
+		  uint8 *mask)
 {
 	const double none = column->none;
 
@@ -217,7 +239,7 @@ mark_rows(const EmogiResultColumn *column, EmogiArray array, uint64 first, uint3
 	}
 }
 
-/* Count the ones of a mask, [count] zeros and ones: by words whose bytes do not overflow. */
+/* Count the ones in a mask of zeros and ones, [count], in words whose bytes cannot overflow. */
 EMOGI_VECTORS uint32
 emogi_ranges_count(const uint8 *mask, uint32 count)
 {
@@ -245,12 +267,12 @@ emogi_ranges_count(const uint8 *mask, uint32 count)
 }
 
 /*
- * Mark which of the vertices first .. first + count - 1 have a row whose values lie in the ranges; get how many. mask: [count], 0 or 1;
- * count <= EMOGI_BLOCK_VERTICES.
+ * Mark which of the vertices [first, first + count) have a row whose values lie in the ranges;
+ * return their number. mask: [count], 0 or 1; count <= EMOGI_BLOCK_VERTICES.
  */
 uint32
-emogi_ranges_select(const EmogiRanges *ranges, const EmogiResultColumn *columns, const EmogiResult *result, uint64 first, uint32 count,
-					uint8 *mask)
+emogi_ranges_select(const EmogiRanges *ranges, const EmogiResultColumn *columns,
+					const EmogiResult *result, uint64 first, uint32 count, uint8 *mask)
 {
 	mark_rows(&columns[0], result->columns[0], first, count, mask);
 	for (int i = 0; ranges->given && columns[i].name != NULL; i++)
@@ -270,7 +292,8 @@ emogi_ranges_select(const EmogiRanges *ranges, const EmogiResultColumn *columns,
 			clear_float64(array.float64 + first, count, range, mask);
 	}
 	if (ranges->excludes)
-		clear_excluded(result->columns[ranges->excluded_column].vertex + first, count, ranges->excluded, mask);
+		clear_excluded(result->columns[ranges->excluded_column].vertex + first, count,
+					   ranges->excluded, mask);
 	if (ranges->nlisted > 0)
 		clear_unlisted(result->columns[ranges->listed_column].vertex + first, count, ranges, mask);
 	return emogi_ranges_count(mask, count);

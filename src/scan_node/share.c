@@ -1,17 +1,20 @@
 /*
- * share.c: the rows of one run, read by the leader of a parallel query and its workers.
+ * share.c: read the rows of one run by the leader of a parallel query and its workers
  *
- * The leader makes the call and runs it before it starts workers: nobody else asks the engine for anything, so that a
- * function need not be parallel safe. The result lies in the Region, which all processes map at one address; the query's
- * dynamic shared memory says where. Leader and workers take pieces of the vertices in ascending order, so that the rows of
- * each come in the order of `vertex`.
+ * The leader makes the call and runs it before it launches workers. Only the leader uses the
+ * engine, so the function need not be parallel safe. The result is stored in the arena, which all
+ * processes map at the same address; the query's dynamic shared memory has the pointers. Leader and
+ * workers take chunks of vertices in ascending order, so each returns its rows in the order of
+ * `vertex`.
  *
- * What the backend itself finds (local_search_call.c, index_search_call.c) is seldom much. If it is little it is copied into the dynamic shared memory, with the bytes
- * of keys that are no integers, because the rows of a patch or of a walk are in no dictionary that workers could read. Otherwise the call is
- * run again, by the engine.
+ * Results that the backend computes itself (local_search_call.c, index_search_call.c) are usually
+ * small. A small one is copied into the dynamic shared memory, including the bytes of non-integer
+ * keys, because the keys of an overlay or an index search are not in a dictionary that workers
+ * could read. Otherwise the engine runs the call again.
  *
- * A worker joins the call's holding, which is freed when the last has left: a plan may end before its workers. One that
- * comes too late to join returns no rows: the leader ends the call when the plan has all rows, or wants no more.
+ * A worker joins the call's held result, which is freed when the last process has left it, because
+ * a plan may end before its workers do. A worker that is too late to join returns no rows: the
+ * leader has ended the call, because the plan has all rows or needs no more.
  */
 #include "postgres.h"
 
@@ -21,28 +24,28 @@
 
 #include "scan_node/scan.h"
 
-/* Bytes of the dynamic shared memory for keys and columns of few rows. */
+/* Bytes in dynamic shared memory for the keys and columns of small results */
 #define INLINE_BYTES 65536
 
-/* Written by the leader before workers look at it, but for the atomics. */
+/* Written by the leader before workers read it, except the atomics */
 typedef struct EmogiShare
 {
-	bool		is_inline;		/* ids, columns and the bytes of keys follow this struct */
-	int			holding;		/* -1 = there are no rows, or they are inline */
+	bool		is_inline;		/* ids, columns and bytes of keys follow this struct */
+	int			holding;		/* index of the held result; -1 = no rows, or they are inline */
 	uint64		token;
-	EmogiKeyType key;			/* of the Graph's keys */
-	Oid			vertex_type;	/* of `vertex` */
+	EmogiKeyType key;			/* of the graph's keys */
+	Oid			vertex_type;	/* of the column `vertex` */
 	EmogiGraph	graph;
 	EmogiResult result;
 	EmogiRanges ranges;
-	pg_atomic_uint64 next;		/* where the next piece begins */
-	pg_atomic_uint64 nrows;		/* that workers have returned, but for those of pieces that they are at */
+	pg_atomic_uint64 next;		/* start of the next chunk */
+	pg_atomic_uint64 nrows;		/* returned by workers, except those of their current chunks */
 } EmogiShare;
 
-/* The holdings that this worker has joined. */
+/* Held results that this worker has joined */
 static List *joined = NIL;
 
-/* Count the rows that a worker has returned. */
+/* Add the rows that this worker has returned to the shared count. */
 static void
 add_rows(EmogiScan *scan)
 {
@@ -50,7 +53,7 @@ add_rows(EmogiScan *scan)
 	scan->nrows = 0;
 }
 
-/* Take the next piece of the vertices: get its first, or more than there are. */
+/* Take the next chunk of vertices; return its first vertex, >= nvertices if there are none left. */
 uint64
 emogi_share_next(EmogiScan *scan)
 {
@@ -61,23 +64,24 @@ emogi_share_next(EmogiScan *scan)
 
 /* ---- the leader ---- */
 
-/* Get the size of what is shared. */
+/* Get the size of the dynamic shared memory. */
 Size
 emogi_share_estimate(CustomScanState *node, ParallelContext *context)
 {
 	return sizeof(EmogiShare) + INLINE_BYTES;
 }
 
-/* What follows a share, as one process sees it. */
+/* The data after EmogiShare, as mapped in one process */
 typedef struct Inline
 {
 	int64	   *ids;			/* [nrows] */
 	EmogiResult result;			/* columns of [nrows] */
-	uint32	   *lengths;		/* [nrows], bytes of each key; of keys that are no integers, like what follows: */
-	char	   *bytes;			/* of all keys, one after the other */
+	uint32	   *lengths;		/* [nrows], bytes of each key; for non-integer keys, like the next
+								 * one: */
+	char	   *bytes;			/* of all keys, concatenated */
 } Inline;
 
-/* Lay out so many rows behind a share; get the bytes before those of keys. */
+/* Lay out nrows rows after the share; return the size before the bytes of keys. */
 static Size
 lay_out(EmogiShare *share, const EmogiResultColumn *columns, uint64 nrows, Inline *rows)
 {
@@ -95,7 +99,10 @@ lay_out(EmogiShare *share, const EmogiResultColumn *columns, uint64 nrows, Inlin
 	return rows->bytes - (char *) (share + 1);
 }
 
-/* Copy the bytes of the keys of the run at hand, which are no integers, and have ids be their places; false when they do not fit. */
+/*
+ * Copy the bytes of the current run's non-integer keys, and set the ids to their positions; return
+ * false if they do not fit.
+ */
 static bool
 copy_keys(const EmogiScan *scan, Inline *rows, Size room)
 {
@@ -103,7 +110,8 @@ copy_keys(const EmogiScan *scan, Inline *rows, Size room)
 
 	for (uint64 i = 0; i < scan->graph.nvertices; i++)
 	{
-		const EmogiKeyBytes key = emogi_form_key_bytes(scan->form, &scan->graph, scan->graph.ids[i]);
+		const EmogiKeyBytes key = emogi_form_key_bytes(scan->form, &scan->graph,
+													   scan->graph.ids[i]);
 
 		if (key.length > room - (Size) (place - rows->bytes))
 			return false;
@@ -116,7 +124,7 @@ copy_keys(const EmogiScan *scan, Inline *rows, Size room)
 	return true;
 }
 
-/* Copy the rows of the run at hand into the share; false when they do not fit. */
+/* Copy the rows of the current run into the share; return false if they do not fit. */
 static bool
 copy_inline(const EmogiScan *scan, EmogiShare *share)
 {
@@ -128,22 +136,26 @@ copy_inline(const EmogiScan *scan, EmogiShare *share)
 	if (n > INLINE_BYTES || (used = lay_out(share, columns, n, &rows)) > INLINE_BYTES)
 		return false;
 	for (int i = 0; columns[i].name != NULL; i++)
-		memcpy(rows.result.columns[i].any, scan->result.columns[i].any, n * emogi_algorithm_column_bytes(columns[i].type));
+		memcpy(rows.result.columns[i].any, scan->result.columns[i].any,
+			   n * emogi_algorithm_column_bytes(columns[i].type));
 	if (scan->form->coder.key.class != EMOGI_KEY_INTEGER)
 		return copy_keys(scan, &rows, INLINE_BYTES - used);
 	memcpy(rows.ids, scan->graph.ids, n * sizeof *rows.ids);
 	return true;
 }
 
-/* Count the workers' rows for the call. */
+/* Add the workers' rows to the call's count. */
 static void
-take_rows(EmogiScan *scan)
+add_worker_rows(EmogiScan *scan)
 {
 	if (scan->call != NULL)
 		scan->call->record.nrows += pg_atomic_read_u64(&scan->share->nrows);
 }
 
-/* Run the call, and share its result with workers that are still to be started: the first ones, or those of a rescan. */
+/*
+ * Run the call, and share its result with workers that will be launched, the first time or for a
+ * rescan.
+ */
 void
 emogi_share_begin(CustomScanState *node, ParallelContext *context, void *memory)
 {
@@ -151,8 +163,11 @@ emogi_share_begin(CustomScanState *node, ParallelContext *context, void *memory)
 	EmogiShare *share = memory;
 
 	if (scan->share != NULL)
-		take_rows(scan);
-	/* whether a parameter has changed is not known yet: this comes before the rescan of the node */
+		add_worker_rows(scan);
+	/*
+	 * this runs before the rescan of the node, so it is not known yet whether a parameter has
+	 * changed
+	 */
 	scan->changed = scan->is_shared = scan->tries_near = true;
 	emogi_scan_run(scan);
 	share->holding = -1;
@@ -168,8 +183,10 @@ emogi_share_begin(CustomScanState *node, ParallelContext *context, void *memory)
 		if (scan->call->holding < 0 && !share->is_inline)
 			ereport(ERROR,
 					(errcode(ERRCODE_INSUFFICIENT_RESOURCES),
-					 errmsg("more than %d results of emogi's functions are being read", EMOGI_NHELD_RESULTS),
-					 errhint("Close cursors over emogi's functions, or set max_parallel_workers_per_gather to 0.")));
+					 errmsg("more than %d results of emogi's functions are being "
+							"read", EMOGI_NHELD_RESULTS),
+					 errhint("Close cursors over emogi's functions, or set "
+							 "max_parallel_workers_per_gather to 0.")));
 		if (!share->is_inline)
 		{
 			share->holding = scan->call->holding;
@@ -186,11 +203,11 @@ emogi_share_begin(CustomScanState *node, ParallelContext *context, void *memory)
 	scan->share = share;
 }
 
-/* End the sharing in the leader, which has no rows to come either. */
+/* End sharing in the leader, which has no more rows to return either. */
 static void
 end_leader(EmogiScan *scan)
 {
-	take_rows(scan);
+	add_worker_rows(scan);
 	scan->share = NULL;
 	scan->position = scan->end = scan->graph.nvertices;
 	if (scan->call != NULL && !scan->keeps)
@@ -199,7 +216,7 @@ end_leader(EmogiScan *scan)
 
 /* ---- a worker ---- */
 
-/* Leave what a worker has joined that ends early. */
+/* Leave the joined results if a worker exits early. */
 static void
 leave_all(int code, Datum arg)
 {
@@ -210,7 +227,7 @@ leave_all(int code, Datum arg)
 	joined = NIL;
 }
 
-/* Remember that this worker has joined a holding. */
+/* Remember that this worker has joined a held result. */
 static void
 remember(int holding)
 {
@@ -224,9 +241,12 @@ remember(int holding)
 	MemoryContextSwitchTo(old);
 }
 
-/* Take rows that follow the share. Keys that are no integers are read as those of a walk are: their ids are places. */
+/*
+ * Use rows stored after the share. Non-integer keys are read like those of an index search: their
+ * ids are positions.
+ */
 static void
-take_inline(EmogiScan *scan, EmogiShare *share)
+use_inline(EmogiScan *scan, EmogiShare *share)
 {
 	const uint64 n = scan->graph.nvertices;
 	Inline		rows = {0};
@@ -247,7 +267,7 @@ take_inline(EmogiScan *scan, EmogiShare *share)
 	scan->form->nkeys = n;
 }
 
-/* Get ready, in a worker, to read rows of the leader's result. */
+/* Prepare a worker to read rows of the leader's result. */
 void
 emogi_share_join(CustomScanState *node, shm_toc *toc, void *memory)
 {
@@ -275,10 +295,10 @@ emogi_share_join(CustomScanState *node, shm_toc *toc, void *memory)
 	scan->ranges = share->ranges;
 	scan->is_inline = share->is_inline;
 	if (share->is_inline)
-		take_inline(scan, share);
+		use_inline(scan, share);
 }
 
-/* End the sharing in a worker. */
+/* End sharing in a worker. */
 static void
 end_worker(EmogiScan *scan)
 {
@@ -290,7 +310,7 @@ end_worker(EmogiScan *scan)
 	scan->joined = -1;
 }
 
-/* End the sharing, when all rows have been read or none are wanted any more. */
+/* End sharing, if all rows have been read or no more are needed. */
 void
 emogi_share_end(CustomScanState *node)
 {

@@ -1,33 +1,40 @@
 /*
- * summary.c: asks the engine for what a node wants of a run instead of all its rows (contract/summary.h), where the answer lies elsewhere, or
- * need not be written at all.
+ * summary.c: have the engine compute what a node needs instead of all rows (contract/summary.h)
  *
- * Whether the engine has made it, result.is_summarized says; else the node reads the rows.
+ * This avoids transferring the result from a device, or writing it at all. result.is_summarized
+ * tells whether the engine did so; otherwise the node reads the rows.
  */
 #include "postgres.h"
 
 #include "scan_node/scan.h"
 
-/* Groups, or vertices, that there is room for: with more of them, to bring the rows costs little beside. */
-#define LEAST_ROOM 65536
+/*
+ * Minimum room for groups or vertices; with more of them, transferring the rows costs little in
+ * comparison
+ */
+#define MIN_ROOM 65536
 
-/* Get room in the Region for what comes of a summary. There are no more groups than vertices. */
+/* Allocate the summary's output in the arena. There are at most as many groups as vertices. */
 static void
-take_room(EmogiCall *call, const EmogiGraph *graph, EmogiSummary *summary)
+allocate_room(EmogiCall *call, const EmogiGraph *graph, EmogiSummary *summary)
 {
 	if (summary->kind == EMOGI_SUMMARY_FIRST)
 	{
-		summary->room = Max(2 * summary->count, LEAST_ROOM);
+		summary->room = Max(2 * summary->count, MIN_ROOM);
 		summary->picked = emogi_call_alloc_any(call, summary->room * sizeof *summary->picked);
 		return;
 	}
-	summary->room = summary->column < 0 ? 1 : Min(LEAST_ROOM, graph->nvertices);
+	summary->room = summary->column < 0 ? 1 : Min(MIN_ROOM, graph->nvertices);
 	summary->labels = emogi_call_alloc_any(call, summary->room * sizeof *summary->labels);
 	summary->counts = emogi_call_alloc_any(call, summary->room * sizeof *summary->counts);
-	summary->values = emogi_call_alloc_any(call, summary->room * Max(summary->nfolds, 1) * sizeof *summary->values);
+	summary->values = emogi_call_alloc_any(call, summary->room * Max(summary->nfolds,
+																	 1) * sizeof *summary->values);
 }
 
-/* Describe what is wanted of the run that is about to begin, whose Graph stands; NULL when that is all rows. */
+/*
+ * Describe what is needed of a run that is about to start, whose graph is acquired; return NULL if
+ * that is all rows.
+ */
 static const EmogiSummary *
 describe(void *arg, EmogiCall *call, EmogiForm *form)
 {
@@ -42,14 +49,17 @@ describe(void *arg, EmogiCall *call, EmogiForm *form)
 	memcpy(wanted.ranges, scan->ranges.of, sizeof wanted.ranges);
 	if (!scan->summarize(scan, &wanted))
 		return NULL;
-	take_room(call, &scan->graph, &wanted);
+	allocate_room(call, &scan->graph, &wanted);
 	summary = emogi_call_alloc_any(call, sizeof *summary);
 	*summary = wanted;
 	scan->summary = summary;
 	return summary;
 }
 
-/* Have the run of a task ask for what the node wants. Without ways to look up other vertices later, a summary says it all. */
+/*
+ * Have a task's run request what the node needs. Not if vertices are looked up later, because a
+ * summary could not answer that.
+ */
 void
 emogi_summary_init(EmogiScan *scan, EmogiTask *task)
 {
@@ -67,7 +77,7 @@ copy_array(const void *array, Size bytes)
 	return memcpy(palloc(Max(bytes, 1)), array, bytes);
 }
 
-/* Keep what came of the summary in the current context. */
+/* Copy the summary's output into the current context. */
 void
 emogi_summary_copy(EmogiScan *scan)
 {
