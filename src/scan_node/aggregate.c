@@ -289,7 +289,7 @@ exec_aggregate(CustomScanState *node)
 	return emogi_scan_next(node, next_group);
 }
 
-/* ---- beginning and end ---- */
+/* ---- startup and shutdown ---- */
 
 /* Get the index of the fold with this kind and column; add it if it does not exist. */
 static int
@@ -340,9 +340,10 @@ read_spec(Aggregate *aggregate, List *spec)
 		column->place = lsecond_int(list_nth(spec, i));
 		aggregate->counts_groups |= column->output == EMOGI_OUTPUT_GROUPS;
 		if (column->output > EMOGI_OUTPUT_COUNT)
-			column->fold = find_fold(aggregate, column->output == EMOGI_OUTPUT_MIN ?
-									 EMOGI_FOLD_MIN : column->output == EMOGI_OUTPUT_MAX ?
-									 EMOGI_FOLD_MAX : EMOGI_FOLD_SUM, column->place);
+			column->fold = find_fold(aggregate,
+									 column->output == EMOGI_OUTPUT_MIN ? EMOGI_FOLD_MIN :
+									 column->output == EMOGI_OUTPUT_MAX ? EMOGI_FOLD_MAX :
+									 EMOGI_FOLD_SUM, column->place);
 	}
 }
 

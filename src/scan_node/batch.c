@@ -350,7 +350,7 @@ exec_batch(CustomScanState *node)
 	}
 }
 
-/* ---- beginning and end ---- */
+/* ---- startup and shutdown ---- */
 
 /*
  * Decide whether rows are stored directly in the result slot. This requires that there is no qual,

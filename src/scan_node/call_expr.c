@@ -22,7 +22,7 @@
 #include "scan_node/call_expr.h"
 #include "base/sql_version.h"
 
-/* ---- which function ---- */
+/* ---- functions ---- */
 
 /*
  * Get the name of a function's C entry point; NULL if it has none, or if ALTER FUNCTION has given
@@ -281,7 +281,7 @@ emogi_call_expr_plan_keys(PlannerInfo *root, const FuncExpr *call, EmogiAlgorith
 {
 	EmogiGraphArgument graph;
 	EmogiSource source;
-	EmogiQuerySize foresight;
+	EmogiQuerySize estimate;
 	ListCell   *cell;
 
 	if (emogi_call_expr_source(call, algorithm, &source))
@@ -293,13 +293,13 @@ emogi_call_expr_plan_keys(PlannerInfo *root, const FuncExpr *call, EmogiAlgorith
 		return OidIsValid(key->type);
 	}
 	if (emogi_shared == NULL || !emogi_call_expr_graph(call, &graph) ||
-		!emogi_source_peek_query(&graph, &source) || !emogi_query_size_get(&source, &foresight) ||
-		!foresight.is_cached)
+		!emogi_source_peek_query(&graph, &source) || !emogi_query_size_get(&source, &estimate) ||
+		!estimate.is_cached)
 		return false;
-	*key = foresight.keys;
+	*key = estimate.keys;
 	root->glob->relationOids = list_concat_unique_oid(root->glob->relationOids,
-													  foresight.relations);
-	foreach(cell, foresight.functions)
+													  estimate.relations);
+	foreach(cell, estimate.functions)
 		record_plan_function_dependency(root, lfirst_oid(cell));
 	return OidIsValid(key->type);
 }

@@ -347,7 +347,8 @@ match_value(PlannerInfo *root, const RelOptInfo *rel, const EmogiAlgorithmRow *f
 	const EmogiResultColumn *column;
 	bool		is_known = true;
 
-	for (int place = first_value(function); list_length(clause->args) == 2 &&
+	for (int place = first_value(function);
+		 list_length(clause->args) == 2 &&
 		 (column = emogi_kinds_column(function, place)) != NULL; place++)
 	{
 		const bool	is_swapped = !emogi_conditions_is_column(linitial(clause->args), rel,
@@ -465,8 +466,9 @@ push_down(const RangeTblEntry *rte, const EmogiCondition *condition, EmogiCondit
 {
 	sorted->operands = lappend(sorted->operands, copyObject(condition->operand));
 	sorted->pushdowns = lappend_int(sorted->pushdowns, condition->pushdown);
-	sorted->names = lappend(sorted->names, makeString(pstrdup(strVal(list_nth(rte->eref->colnames,
-																			  condition->place)))));
+	sorted->names =
+		lappend(sorted->names,
+				makeString(pstrdup(strVal(list_nth(rte->eref->colnames, condition->place)))));
 	sorted->places = lappend_int(sorted->places, condition->place);
 }
 

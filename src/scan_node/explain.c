@@ -161,9 +161,9 @@ constant_depth(const EmogiScan *scan)
 
 	for (int i = 0; i < scan->nconditions; i++)
 	{
-		double		bound =
-			emogi_call_expr_integer((Node *) scan->inputs[scan->ninputs - scan->nconditions +
-														  i].expression);
+		double		bound = emogi_call_expr_integer((Node *)
+													scan->inputs[scan->ninputs -
+																 scan->nconditions + i].expression);
 
 		if (scan->pushdowns[i] == EMOGI_BELOW)
 			bound--;
@@ -199,7 +199,7 @@ typedef struct GraphForecast
 {
 	const EmogiGraphArgument *graph;
 	const EmogiGraphKey *lookup;
-	EmogiIndexSearch  *search;			/* NULL = not possible for this call */
+	EmogiIndexSearch *search;	/* NULL = not possible for this call */
 	EmogiGraphOutcome outcome;
 	const char *why_private;
 } GraphForecast;
@@ -208,7 +208,7 @@ typedef struct GraphForecast
 static void
 find_outcome(void *context)
 {
-	GraphForecast    *forecast = context;
+	GraphForecast *forecast = context;
 	EmogiSource source;
 
 	emogi_source_resolve(forecast->graph, forecast->lookup->weights != EMOGI_WEIGHTS_UNUSED,
@@ -246,8 +246,8 @@ explain_forecast(EmogiScan *scan, ExplainState *es)
 	EmogiTask	task = {.query.algorithm = scan->function->algorithm};
 	EmogiGraphKey lookup = {0};
 	EmogiGraphArgument graph;
-	EmogiIndexSearch	search;
-	GraphForecast		forecast = {&graph, &lookup};
+	EmogiIndexSearch search;
+	GraphForecast forecast = {&graph, &lookup};
 
 	if (!emogi_call_expr_graph(scan->call_expr, &graph) ||
 		!constant_direction(scan, &task.direction))

@@ -56,7 +56,7 @@ typedef struct Folding
 	uint64		nvalues;		/* number of values from there to the maximum */
 	uint32	  **pieces;			/* [npieces] of [PIECE_VALUES]: slots of groups, 0 = none yet */
 	uint64		npieces;
-	uint64		nslots;		/* slots in use, including slot 0 */
+	uint64		nslots;			/* slots in use, including slot 0 */
 	uint64		room;
 	uint64	   *counts;			/* [room * LANES] */
 	EmogiGrouped *values;		/* [room * nfolds] */
@@ -78,7 +78,7 @@ emogi_grouping_is_float(const EmogiResultColumn *columns, int place)
 	return place > 0 && columns[place - 1].type == EMOGI_FLOAT64;
 }
 
-/* ---- places ---- */
+/* ---- slots ---- */
 
 /*
  * Initialize the values of a new group. A sum of floats starts at -0, the neutral element of
@@ -198,8 +198,9 @@ clear_equal(const uint32 *values, uint32 value, uint32 count, uint8 *mask)
 static uint32
 count_value(Folding *folding, uint32 value, uint32 nselected)
 {
-	const uint32 *values = (const uint32 *) folding->result->columns[folding->wanted->place -
-																	 1].vertex + folding->first;
+	const uint32 *values =
+		(const uint32 *) folding->result->columns[folding->wanted->place - 1].vertex +
+		folding->first;
 	uint32		nequal;
 
 	if (folding->are_alone)
@@ -284,8 +285,9 @@ count_few(Folding *folding)
 static uint32
 count_frequent(Folding *folding, uint32 nselected)
 {
-	const uint32 *values = (const uint32 *) folding->result->columns[folding->wanted->place -
-																	 1].vertex + folding->first;
+	const uint32 *values =
+		(const uint32 *) folding->result->columns[folding->wanted->place - 1].vertex +
+		folding->first;
 
 	for (int i = 0; i < VALUES_ALONE && nselected > 0; i++)
 	{
@@ -305,8 +307,9 @@ count_frequent(Folding *folding, uint32 nselected)
 static void
 count_rare(Folding *folding)
 {
-	const uint32 *values = (const uint32 *) folding->result->columns[folding->wanted->place -
-																	 1].vertex + folding->first;
+	const uint32 *values =
+		(const uint32 *) folding->result->columns[folding->wanted->place - 1].vertex +
+		folding->first;
 	const uint8 *end = folding->mask + folding->count;
 
 	for (const uint8 *p = folding->mask; p < end && (p = memchr(p, 1, end - p)) != NULL; p++)
@@ -490,7 +493,7 @@ fold_block(Folding *folding, uint32 nselected)
 	}
 }
 
-/* ---- the whole ---- */
+/* ---- all blocks ---- */
 
 /* Get the minimum and maximum of the values. */
 static EMOGI_VECTORS void

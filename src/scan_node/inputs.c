@@ -23,7 +23,7 @@
 /* Vertices looked up between two checks for interrupts */
 #define LOOKUPS_PER_CHECK 1024
 
-/* ---- beginning ---- */
+/* ---- initialization ---- */
 
 /* Collect the PARAM_EXEC parameters in an expression. */
 static bool
@@ -280,7 +280,7 @@ emogi_inputs_look_up(EmogiScan *scan, NullableDatum operand)
 	MemoryContextSwitchTo(old);
 }
 
-/* ---- conditions to a task ---- */
+/* ---- applying conditions ---- */
 
 /* Bound a task by a condition on the level. */
 static void

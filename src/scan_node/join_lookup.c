@@ -51,7 +51,7 @@ typedef struct Lookup
 	EmogiKeyMap *map;			/* of all keys; NULL = not built */
 } Lookup;
 
-/* ---- looking up ---- */
+/* ---- lookups ---- */
 
 /* Build the set of the keys that have a row in the current run, if it fits into most_bytes. */
 static void
@@ -307,7 +307,7 @@ exec_lookup(CustomScanState *node)
 	}
 }
 
-/* ---- beginning and end ---- */
+/* ---- startup and shutdown ---- */
 
 static void
 begin_lookup(CustomScanState *node, EState *estate, int eflags)

@@ -14,18 +14,14 @@
 #include "scan_node/aggregate.h"
 #include "scan_node/scan_node.h"
 
-/*
- * Measured costs, relative to those of a sequential scan: a streamed row; the lookup of one vertex;
- * the rescan for such a lookup; the lookup of a non-integer key; an edge read during a build; an
- * edge traversed in a search of the whole graph; an edge traversed in a local search
- */
-#define EMOGI_ROW_COST	(0.25 * cpu_tuple_cost)
-#define EMOGI_LOOKUP_COST (2 * cpu_operator_cost)
-#define EMOGI_RESCAN_COST (25 * cpu_operator_cost)
-#define EMOGI_KEY_LOOKUP_COST (20 * cpu_operator_cost)
-#define EMOGI_BUILD_COST	(2.5 * cpu_tuple_cost)
-#define EMOGI_EDGE_COST	(0.1 * cpu_operator_cost)
-#define EMOGI_NEAR_EDGE_COST (10 * cpu_operator_cost)
+/* Measured costs, relative to those of a sequential scan */
+#define EMOGI_ROW_COST	(0.25 * cpu_tuple_cost) /* streamed row */
+#define EMOGI_LOOKUP_COST (2 * cpu_operator_cost)	/* lookup of one vertex */
+#define EMOGI_RESCAN_COST (25 * cpu_operator_cost)	/* rescan for such a lookup */
+#define EMOGI_KEY_LOOKUP_COST (20 * cpu_operator_cost)	/* lookup of a non-integer key */
+#define EMOGI_BUILD_COST	(2.5 * cpu_tuple_cost)	/* edge read during a build */
+#define EMOGI_EDGE_COST	(0.1 * cpu_operator_cost)	/* edge in a search of the whole graph */
+#define EMOGI_NEAR_EDGE_COST (10 * cpu_operator_cost)	/* edge in a local search */
 
 /* Round trip to the engine: 0.1 ms even if there is no work */
 #define EMOGI_CALL_COST	(1000 * cpu_tuple_cost)

@@ -27,7 +27,7 @@
 #include "scan_node/scan.h"
 #include "base/compat.h"
 
-/* ---- beginning ---- */
+/* ---- initialization ---- */
 
 /*
  * Prepare a scan for its plan, as ExecInitFunctionScan does: permission to execute, arguments.
@@ -71,7 +71,7 @@ emogi_scan_init(EmogiScan *scan, int eflags)
 											   ALLOCSET_DEFAULT_SIZES);
 }
 
-/* ---- the tables that were read ---- */
+/* ---- tables kept open ---- */
 
 /* Raise 42P01 for a relation that the call itself has dropped, in a query among its arguments. */
 static void

@@ -183,8 +183,8 @@ emogi_share_begin(CustomScanState *node, ParallelContext *context, void *memory)
 		if (scan->call->holding < 0 && !share->is_inline)
 			ereport(ERROR,
 					(errcode(ERRCODE_INSUFFICIENT_RESOURCES),
-					 errmsg("more than %d results of emogi's functions are being "
-							"read", EMOGI_NHELD_RESULTS),
+					 errmsg("more than %d results of emogi's functions are being read",
+							EMOGI_NHELD_RESULTS),
 					 errhint("Close cursors over emogi's functions, or set "
 							 "max_parallel_workers_per_gather to 0.")));
 		if (!share->is_inline)

@@ -33,7 +33,7 @@
 /* Assumed numbers of pairs and sources if the arguments do not tell */
 #define LIKELY_PAIRS 1000
 #define LIKELY_SOURCES 100
-/* Assumed biconnected components per vertex, and bridges per vertex */
+/* Assumed biconnected components, and bridges or articulation points, per vertex */
 #define LIKELY_COMPONENTS 1.5
 #define LIKELY_BRIDGES 0.2
 
@@ -264,8 +264,8 @@ estimate_paths(const FuncExpr *call)
 double
 emogi_size_walks(const FuncExpr *call, const EmogiAlgorithmRow *function)
 {
-	return emogi_size_given(call, function, EMOGI_SOURCES) * positive_argument(call, function,
-																			   EMOGI_WALKS);
+	return emogi_size_given(call, function, EMOGI_SOURCES) *
+		positive_argument(call, function, EMOGI_WALKS);
 }
 
 /* Estimate the rows of one walk: its steps and the start vertex. */
@@ -282,8 +282,8 @@ estimate_length(const FuncExpr *call, const EmogiAlgorithmRow *function, const E
 	char	   *pairs;
 
 	if (function->algorithm == EMOGI_DISTANCE_MATRIX)
-		return emogi_size_given(call, function, EMOGI_SOURCES) * emogi_size_given(call, function,
-																				  EMOGI_TARGETS);
+		return emogi_size_given(call, function, EMOGI_SOURCES) *
+			emogi_size_given(call, function, EMOGI_TARGETS);
 	if (function->algorithm != EMOGI_SIMILARITY)
 		return emogi_size_walks(call, function) * emogi_size_steps(call, function);
 	if (!emogi_call_expr_pairs(call, function, &pairs))

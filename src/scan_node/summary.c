@@ -27,8 +27,8 @@ allocate_room(EmogiCall *call, const EmogiGraph *graph, EmogiSummary *summary)
 	summary->room = summary->column < 0 ? 1 : Min(MIN_ROOM, graph->nvertices);
 	summary->labels = emogi_call_alloc_any(call, summary->room * sizeof *summary->labels);
 	summary->counts = emogi_call_alloc_any(call, summary->room * sizeof *summary->counts);
-	summary->values = emogi_call_alloc_any(call, summary->room * Max(summary->nfolds,
-																	 1) * sizeof *summary->values);
+	summary->values = emogi_call_alloc_any(call, summary->room * Max(summary->nfolds, 1) *
+										   sizeof *summary->values);
 }
 
 /*

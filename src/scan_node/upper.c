@@ -170,8 +170,8 @@ makes_groups(Wanted *wanted, int place, const Node *column)
 static bool
 count_groups(Wanted *wanted, const Node *node, int place)
 {
-	const Node *argument = (const Node *) linitial_node(TargetEntry,
-														((const Aggref *) node)->args)->expr;
+	const Node *argument =
+		(const Node *) linitial_node(TargetEntry, ((const Aggref *) node)->args)->expr;
 
 	if (wanted->place != 0 && !(wanted->counts_groups && wanted->place == place))
 		return false;
@@ -345,8 +345,8 @@ add_groups(PlannerInfo *root, const Input *input, RelOptInfo *output,
 {
 	if (root->parse->groupingSets == NIL)
 		add_aggregate_path(root, input, output, root->upper_targets[UPPERREL_GROUP_AGG],
-						   root->parse->groupClause, extra != NULL ? (List *) extra->havingQual :
-						   NIL);
+						   root->parse->groupClause,
+						   extra != NULL ? (List *) extra->havingQual : NIL);
 }
 
 /* Add a path for SELECT DISTINCT of one column. */
@@ -359,7 +359,7 @@ add_distinct(PlannerInfo *root, const Input *input, RelOptInfo *output)
 						   root->parse->distinctClause, NIL);
 }
 
-/* ---- the first rows in an order ---- */
+/* ---- the first rows of an order ---- */
 
 /* Make the plan of a path for the first rows. */
 static Plan *
@@ -472,7 +472,7 @@ add_first(PlannerInfo *root, const Input *input, RelOptInfo *output)
 	add_path(output, &path->path);
 }
 
-/* ---- the hook ---- */
+/* ---- hook ---- */
 
 /* Add paths for upper planning steps over the rows of one call. */
 static void
