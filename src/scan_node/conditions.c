@@ -25,7 +25,7 @@
 #include "scan_node/call_expr.h"
 #include "scan_node/plan.h"
 
-/* Upper limit of the integers that an IN list is checked for completeness with */
+/* An IN list of integers is checked for gaps if its elements are in [0, MAX_LISTED). */
 #define MAX_LISTED 100000
 
 /* Is this expression column `attnum` of the scanned relation? */

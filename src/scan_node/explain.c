@@ -194,7 +194,7 @@ describe_index_search(const EmogiScan *scan, const EmogiTask *task, EmogiIndexSe
 	return emogi_index_search_call_may_serve(&bounded);
 }
 
-/* A look-up of where a call will find its graph, and its outcome */
+/* What is known before execution about where a call will find its graph */
 typedef struct GraphForecast
 {
 	const EmogiGraphArgument *graph;

@@ -26,11 +26,11 @@
 
 /*
  * If the column has at most FEW_VALUES values, they are counted one value at a time. Otherwise up
- * to VALUES_ALONE values of a block are. If more than MAX_LEFT of its rows remain after that, this
+ * to SINGLE_VALUES values of a block are. If more than MAX_LEFT of its rows remain after that, this
  * is skipped for the next BLOCKS_BETWEEN blocks.
  */
 #define FEW_VALUES 32
-#define VALUES_ALONE 12
+#define SINGLE_VALUES 12
 #define MAX_LEFT (EMOGI_BLOCK_VERTICES / 4)
 #define BLOCKS_BETWEEN 16
 
@@ -39,10 +39,10 @@ static const uint32 empty_piece[PIECE_VALUES];
 #define no_slots ((uint32 *) empty_piece)
 
 /* Bytes compared in one vector */
-#define BYTES_ABREAST 32
-typedef uint8 __attribute__((vector_size(BYTES_ABREAST))) Abreast;
-StaticAssertDecl(EMOGI_BLOCK_VERTICES / BYTES_ABREAST <= PG_UINT8_MAX &&
-				 EMOGI_BLOCK_VERTICES % BYTES_ABREAST == 0, "sums of a byte");
+#define VECTOR_BYTES 32
+typedef uint8 __attribute__((vector_size(VECTOR_BYTES))) ByteVector;
+StaticAssertDecl(EMOGI_BLOCK_VERTICES / VECTOR_BYTES <= PG_UINT8_MAX &&
+				 EMOGI_BLOCK_VERTICES % VECTOR_BYTES == 0, "sums of a byte");
 
 /* State of the computation */
 typedef struct Folding
@@ -61,7 +61,7 @@ typedef struct Folding
 	uint64	   *counts;			/* [room * LANES] */
 	EmogiGrouped *values;		/* [room * nfolds] */
 
-	bool		are_alone;		/* the grouping column alone tells which rows are selected */
+	bool		is_only_column; /* the grouping column alone tells which rows are selected */
 	int			nblocks_left;	/* blocks until single values are counted again */
 
 	/* the current block */
@@ -85,7 +85,7 @@ emogi_grouping_is_float(const EmogiResultColumn *columns, int place)
  * addition.
  */
 static void
-begin_values(const Folding *folding, EmogiGrouped *values)
+init_values(const Folding *folding, EmogiGrouped *values)
 {
 	for (int i = 0; i < folding->wanted->nfolds; i++)
 	{
@@ -118,7 +118,7 @@ allocate_slot(Folding *folding)
 						  folding->room * Max(nfolds, 1) * sizeof *folding->values);
 	}
 	memset(&folding->counts[folding->nslots * LANES], 0, LANES * sizeof *folding->counts);
-	begin_values(folding, &folding->values[folding->nslots * nfolds]);
+	init_values(folding, &folding->values[folding->nslots * nfolds]);
 	return (uint32) folding->nslots++;
 }
 
@@ -203,7 +203,7 @@ count_value(Folding *folding, uint32 value, uint32 nselected)
 		folding->first;
 	uint32		nequal;
 
-	if (folding->are_alone)
+	if (folding->is_only_column)
 		nequal = count_equal(values, value, folding->count);
 	else
 	{
@@ -217,14 +217,14 @@ count_value(Folding *folding, uint32 value, uint32 nselected)
 
 /*
  * Write values as their difference to the minimum in bytes, padded to a whole vector. bytes:
- * [count], and up to BYTES_ABREAST - 1 more.
+ * [count], and up to VECTOR_BYTES - 1 more.
  */
 static EMOGI_VECTORS void
 pack(const uint32 *values, uint32 least, uint32 count, uint8 *bytes)
 {
 	for (uint32 i = 0; i < count; i++)
 		bytes[i] = (uint8) (values[i] - least);
-	for (uint32 i = count; i % BYTES_ABREAST != 0; i++)
+	for (uint32 i = count; i % VECTOR_BYTES != 0; i++)
 		bytes[i] = PG_UINT8_MAX;
 }
 
@@ -235,18 +235,18 @@ pack(const uint32 *values, uint32 least, uint32 count, uint8 *bytes)
 static EMOGI_VECTORS uint32
 count_bytes(const uint8 *bytes, uint8 value, uint32 count)
 {
-	const Abreast wanted = (Abreast) {0} + value;
-	Abreast		sums = {0};
+	const ByteVector wanted = (ByteVector) {0} + value;
+	ByteVector		sums = {0};
 	uint32		nequal = 0;
 
-	for (uint32 i = 0; i < count; i += BYTES_ABREAST)
+	for (uint32 i = 0; i < count; i += VECTOR_BYTES)
 	{
-		Abreast		these;
+		ByteVector		these;
 
 		memcpy(&these, bytes + i, sizeof these);
-		sums -= (Abreast) (these == wanted);
+		sums -= (ByteVector) (these == wanted);
 	}
-	for (uint32 k = 0; k < BYTES_ABREAST; k++)
+	for (uint32 k = 0; k < VECTOR_BYTES; k++)
 		nequal += sums[k];
 	return nequal;
 }
@@ -289,13 +289,13 @@ count_frequent(Folding *folding, uint32 nselected)
 		(const uint32 *) folding->result->columns[folding->wanted->place - 1].vertex +
 		folding->first;
 
-	for (int i = 0; i < VALUES_ALONE && nselected > 0; i++)
+	for (int i = 0; i < SINGLE_VALUES && nselected > 0; i++)
 	{
 		const uint8 *next = memchr(folding->mask, 1, folding->count);
 		const uint32 value = values[next - folding->mask];
 
 		nselected -= count_value(folding, value, nselected);
-		if (folding->are_alone && nselected > 0)
+		if (folding->is_only_column && nselected > 0)
 			clear_equal(values, value, folding->count, folding->mask);
 	}
 	if (nselected > MAX_LEFT)
@@ -455,7 +455,7 @@ fold_floats(Folding *folding, int n)
 static bool
 count_values(Folding *folding, uint32 *nselected)
 {
-	if (folding->are_alone && folding->nvalues <= FEW_VALUES)
+	if (folding->is_only_column && folding->nvalues <= FEW_VALUES)
 	{
 		count_few(folding);
 		return true;
@@ -598,9 +598,9 @@ emogi_grouping_rows(const EmogiResultColumn *columns, const EmogiGraph *graph,
 	folding->result = result;
 	folding->wanted = groups;
 	folding->ranges = ranges;
-	folding->are_alone = groups->place == 1 && !ranges->excludes && ranges->nlisted == 0;
+	folding->is_only_column = groups->place == 1 && !ranges->excludes && ranges->nlisted == 0;
 	for (int i = 1; i < EMOGI_MAX_COLUMNS; i++)
-		folding->are_alone &= !ranges->of[i].given;
+		folding->is_only_column &= !ranges->of[i].given;
 	make_table(folding);
 	for (uint64 i = 0; i < n; i += folding->count)
 	{

@@ -53,7 +53,7 @@ typedef struct Lookup
 
 /* ---- lookups ---- */
 
-/* Build the set of the keys that have a row in the current run, if it fits into most_bytes. */
+/* Build the set of the keys that have a row in the current run, if it fits into max_bytes. */
 static void
 build_set(Lookup *lookup, Size max_bytes)
 {

@@ -33,6 +33,7 @@
 /* Assumed numbers of pairs and sources if the arguments do not tell */
 #define LIKELY_PAIRS 1000
 #define LIKELY_SOURCES 100
+
 /* Assumed biconnected components, and bridges or articulation points, per vertex */
 #define LIKELY_COMPONENTS 1.5
 #define LIKELY_BRIDGES 0.2
