@@ -94,8 +94,8 @@ find_key(PlannerInfo *root, const RelOptInfo *outer, const EmogiAlgorithmRow *fu
 		EmogiCondition condition;
 		Relids		relids;
 
-		if (join->key == NULL && emogi_conditions_match(root, join->inner,
-														function, clause, &condition) &&
+		if (join->key == NULL &&
+			emogi_conditions_match(root, join->inner, function, clause, &condition) &&
 			condition.pushdown == EMOGI_VERTEX_IS)
 		{
 			relids = pull_varnos(root, (Node *) condition.operand);

@@ -5,8 +5,8 @@
  *   SELECT DISTINCT component FROM emogi_cc('edges')                           EmogiAggregate
  *   SELECT vertex, rank FROM emogi_pagerank('edges') ORDER BY rank DESC LIMIT 20    EmogiScan
  *
- * None of these forms the rows that it reads. All conditions on the rows must be evaluated by the
- * scan itself. Aggregates are PostgreSQL's own count, min, max, sum and avg of plain columns, without
+ * None of these forms the rows that it reads. The scan must evaluate all conditions on the rows
+ * itself. Aggregates are PostgreSQL's own count, min, max, sum and avg of plain columns, without
  * FILTER, DISTINCT or ORDER BY. There may be one grouping column, a level or a vertex. Vertices are
  * compared by their numbers. For text this requires keys in the same order if the result depends on
  * an order, and keys that differ in their text if it depends on groups.
