@@ -19,8 +19,7 @@ emogi_outputs_place(const RelOptInfo *rel, const Node *node)
 	const Var  *var = (const Var *) node;
 
 	return node != NULL && IsA(node, Var) && var->varno == rel->relid && var->varlevelsup == 0 &&
-		var->varattno > 0 ?
-		var->varattno - 1 : -1;
+		var->varattno > 0 ? var->varattno - 1 : -1;
 }
 
 /*
