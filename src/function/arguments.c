@@ -1,11 +1,12 @@
 /*
- * arguments.c: reading and checking the arguments of SQL functions, as the table of algorithms lists them.
+ * arguments.c: reading and checking the arguments of SQL functions, as the table of algorithms
+ * lists them.
  *
- * NULL for an argument means its default, but for the graph, which must be there, and for a source, whose absence
- * gives no rows. Functions exist for a graph that is text and for one that is a relation (regclass, with a last argument
- * more, the columns); and for vertices that are bigint, text or uuid. All forms of a function have the same C entry; the declared types
- * are looked at here. What of the arguments is a vertex is kept as it was given: vertices.c reads it when the type of the graph's keys
- * is known.
+ * NULL for an argument means its default, with two exceptions: the graph is required, and a NULL
+ * source gives no rows. Functions are overloaded for a graph given as text or as a relation
+ * (regclass, with a last argument for the columns), and for vertices that are bigint, text or uuid.
+ * All overloads have the same C entry, which looks at the declared types. Vertex arguments are kept
+ * as given; vertices.c reads them once the type of the graph's keys is known.
  */
 #include "postgres.h"
 
@@ -23,8 +24,8 @@
 #include "base/sql_version.h"
 
 /*
- * Get the declared type of an argument. Asked of the catalog: calls that are no expression, as by the fastpath, could not
- * tell.
+ * Return the declared type of an argument, from the catalog: calls without an expression tree, as
+ * by the fastpath, have no other source.
  */
 static Oid
 argument_type(FunctionCallInfo fcinfo, int n)
@@ -36,7 +37,10 @@ argument_type(FunctionCallInfo fcinfo, int n)
 	return n < ntypes ? types[n] : InvalidOid;
 }
 
-/* Get text that names a relation and the columns given with it. One that is gone is named by its number. */
+/*
+ * Return text that names a relation and the columns given with it. A dropped relation is named by
+ * its OID.
+ */
 static char *
 relation_text(Oid relid, const char *columns)
 {
@@ -49,7 +53,10 @@ relation_text(Oid relid, const char *columns)
 	return columns == NULL ? name : psprintf("%s(%s)", name, columns);
 }
 
-/* Get the graph argument, which is always the first; of a relation also the columns, the last. Raises 22004 when it is NULL. */
+/*
+ * Get the graph argument, always the first; of a relation also the columns, the last argument.
+ * Raises 22004 if NULL.
+ */
 void
 emogi_arguments_graph(FunctionCallInfo fcinfo, EmogiGraphArgument *graph)
 {
@@ -73,7 +80,7 @@ emogi_arguments_graph(FunctionCallInfo fcinfo, EmogiGraphArgument *graph)
 	graph->text = relation_text(graph->relid, graph->columns);
 }
 
-/* Get the query of start values, or of communities; raises 22004 when it is NULL. */
+/* Return the query text of an argument; raises 22004 if NULL. */
 static char *
 values_argument(FunctionCallInfo fcinfo, int n, const char *what, const char *hint)
 {
@@ -85,14 +92,16 @@ values_argument(FunctionCallInfo fcinfo, int n, const char *what, const char *hi
 	return text_to_cstring(PG_GETARG_TEXT_PP(n));
 }
 
-/* Get the query of start values; raises 22004 when it is NULL. */
+/* Return the query of start values; raises 22004 if NULL. */
 static char *
 start_argument(FunctionCallInfo fcinfo, int n)
 {
-	return values_argument(fcinfo, n, EMOGI_START_QUERY, "Give a query that returns a vertex and its value: 'SELECT vertex, value FROM start'.");
+	return values_argument(fcinfo, n, EMOGI_START_QUERY,
+						   "Give a query that returns a vertex and its value: 'SELECT vertex, "
+						   "value FROM start'.");
 }
 
-/* Read the name of a direction; false when it is none. */
+/* Parse the name of a direction; false if it is not one. */
 bool
 emogi_arguments_direction_named(const char *text, EmogiDirection *direction)
 {
@@ -107,7 +116,7 @@ emogi_arguments_direction_named(const char *text, EmogiDirection *direction)
 	return false;
 }
 
-/* Get the direction argument; raises 22023. */
+/* Return the direction argument; raises 22023. */
 EmogiDirection
 emogi_arguments_direction(FunctionCallInfo fcinfo, int n, EmogiDirection otherwise)
 {
@@ -121,12 +130,14 @@ emogi_arguments_direction(FunctionCallInfo fcinfo, int n, EmogiDirection otherwi
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("invalid direction: \"%s\"", name),
-				 name[0] == '{' ? errhint("If lists of vertices are meant, they need their type: ARRAY[...]::bigint[], $2::text[].") :
+				 name[0] == '{' ?
+				 errhint("If lists of vertices are meant, they need their type: "
+						 "ARRAY[...]::bigint[], $2::text[].") :
 				 errhint("Use 'out' (edges as stored), 'in' (against them) or 'both'.")));
 	return direction;
 }
 
-/* Get a number that must lie in the range of its row; raises 22023, for NaN too. */
+/* Return a number within the range of its parameter row; raises 22023, for NaN too. */
 static double
 number_argument(FunctionCallInfo fcinfo, int n, const EmogiParameterRow *row, double otherwise)
 {
@@ -146,9 +157,10 @@ number_argument(FunctionCallInfo fcinfo, int n, const EmogiParameterRow *row, do
 	return number;
 }
 
-/* Get an int that must be `min`, 0 or 1, or more; raises 22023 with a hint. */
+/* Return an int of at least `min`, which is 0 or 1; raises 22023 with a hint. */
 static int64
-int_argument(FunctionCallInfo fcinfo, int n, int64 otherwise, int32 min, const char *name, const char *hint)
+int_argument(FunctionCallInfo fcinfo, int n, int64 otherwise, int32 min, const char *name,
+			 const char *hint)
 {
 	int32		number;
 
@@ -158,21 +170,24 @@ int_argument(FunctionCallInfo fcinfo, int n, int64 otherwise, int32 min, const c
 	if (number < min)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg(min == 0 ? "%s must not be negative: %d" : "%s must be positive: %d", name, number),
+				 errmsg(min == 0 ? "%s must not be negative: %d" : "%s must be positive: %d", name,
+						number),
 				 errhint("%s", hint)));
 	return number;
 }
 
-/* Get how many of something are wanted, 1 or more; raises 22023 with a hint. */
+/* Return a count of 1 or more; raises 22023 with a hint. */
 int64
-emogi_arguments_count(FunctionCallInfo fcinfo, int n, int64 otherwise, const char *name, const char *hint)
+emogi_arguments_count(FunctionCallInfo fcinfo, int n, int64 otherwise, const char *name,
+					  const char *hint)
 {
 	return int_argument(fcinfo, n, otherwise, 1, name, hint);
 }
 
-/* Read an argument that is a number or a switch into its field of a query. */
+/* Read a numeric or boolean argument into its field of a query. */
 static void
-read_parameter(FunctionCallInfo fcinfo, int n, const EmogiParameterRow *row, double otherwise, EmogiQuery *query)
+read_parameter(FunctionCallInfo fcinfo, int n, const EmogiParameterRow *row, double otherwise,
+			   EmogiQuery *query)
 {
 	void	   *field = (char *) query + row->offset;
 
@@ -182,7 +197,8 @@ read_parameter(FunctionCallInfo fcinfo, int n, const EmogiParameterRow *row, dou
 			*(int64_t *) field = int_argument(fcinfo, n, otherwise, row->min, row->name, row->hint);
 			break;
 		case EMOGI_PARAMETER_BIGINT:
-			*(uint64_t *) field = PG_ARGISNULL(n) ? (uint64) otherwise : (uint64) PG_GETARG_INT64(n);
+			*(uint64_t *) field = PG_ARGISNULL(n) ? (uint64) otherwise :
+				(uint64) PG_GETARG_INT64(n);
 			break;
 		case EMOGI_PARAMETER_FLOAT8:
 			*(double *) field = number_argument(fcinfo, n, row, otherwise);
@@ -193,7 +209,7 @@ read_parameter(FunctionCallInfo fcinfo, int n, const EmogiParameterRow *row, dou
 	}
 }
 
-/* Get the measure argument; raises 22023. */
+/* Return the measure argument; raises 22023. */
 static EmogiMeasure
 measure_argument(FunctionCallInfo fcinfo, int n, EmogiMeasure otherwise)
 {
@@ -214,7 +230,10 @@ measure_argument(FunctionCallInfo fcinfo, int n, EmogiMeasure otherwise)
 
 /* ---- vertices ---- */
 
-/* Note the declared type of an argument that is one vertex or an array of them: the column `vertex` has it, too. */
+/*
+ * Note the declared type of an argument that is a vertex or an array of vertices; the column
+ * `vertex` has the same type.
+ */
 static void
 note_type(FunctionCallInfo fcinfo, int n, EmogiTask *task)
 {
@@ -225,7 +244,7 @@ note_type(FunctionCallInfo fcinfo, int n, EmogiTask *task)
 	task->vertex_type = task->source_is_array ? element : type;
 }
 
-/* Read the source argument, one or many. */
+/* Read the source argument, a vertex or an array. */
 static void
 read_sources(FunctionCallInfo fcinfo, int n, EmogiTask *task)
 {
@@ -242,16 +261,17 @@ read_sources(FunctionCallInfo fcinfo, int n, EmogiTask *task)
 	}
 }
 
-/* Read the array of vertices where ways end. */
+/* Read the array of target vertices. */
 static void
 read_goals(FunctionCallInfo fcinfo, int n, EmogiTask *task)
 {
-	task->has_goals = task->with_backward = true;	/* both orientations make a hierarchy */
+	task->has_goals = task->with_backward = true;	/* a contraction hierarchy needs both
+													 * directions */
 	if (!PG_ARGISNULL(n))
 		task->goals = emogi_vertices_of_array(PG_GETARG_DATUM(n));
 }
 
-/* Read the two ends of a path, after the graph; without one of them there is no source. */
+/* Read the two ends of a path, arguments 1 and 2. If either is NULL, there is no source. */
 void
 emogi_arguments_ends(FunctionCallInfo fcinfo, EmogiTask *task)
 {
@@ -264,14 +284,14 @@ emogi_arguments_ends(FunctionCallInfo fcinfo, EmogiTask *task)
 	task->sources.datums[task->sources.count++] = PG_GETARG_DATUM(2);
 }
 
-/* Read the one source, after the graph. */
+/* Read the single source, argument 1. */
 void
 emogi_arguments_source(FunctionCallInfo fcinfo, EmogiTask *task)
 {
 	read_sources(fcinfo, 1, task);
 }
 
-/* Read the sources and the targets of paths, after the graph. */
+/* Read the sources and targets of paths, arguments 1 and 2. */
 void
 emogi_arguments_sets(FunctionCallInfo fcinfo, EmogiTask *task)
 {
@@ -279,11 +299,15 @@ emogi_arguments_sets(FunctionCallInfo fcinfo, EmogiTask *task)
 	read_goals(fcinfo, 2, task);
 }
 
-/* Note the type of the column `vertex` of functions without a source: the first, but where that is a block. */
+/*
+ * Note the type of the column `vertex` of a function without a source: the first column, or the
+ * second if the first is a block.
+ */
 static void
 note_result_type(FunctionCallInfo fcinfo, EmogiTask *task)
 {
-	const bool	has_block = (emogi_algorithm_row(task->query.algorithm)->traits & EMOGI_IS_BLOCKS) != 0;
+	const bool	has_block =
+		(emogi_algorithm_row(task->query.algorithm)->traits & EMOGI_IS_BLOCKS) != 0;
 	TupleDesc	desc;
 
 	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE)
@@ -291,12 +315,14 @@ note_result_type(FunctionCallInfo fcinfo, EmogiTask *task)
 	task->vertex_type = TupleDescAttr(desc, has_block ? 1 : 0)->atttypid;
 }
 
-/* Read the query of pairs that paths are wanted for; raises 22004 when it is NULL. */
+/* Read the query of the pairs whose paths are wanted; raises 22004 if NULL. */
 void
 emogi_arguments_pairs(FunctionCallInfo fcinfo, int n, EmogiTask *task)
 {
 	note_result_type(fcinfo, task);
-	task->pairs = values_argument(fcinfo, n, EMOGI_PAIRS_QUERY, "Give a query that returns a source and a target: 'SELECT a, b FROM trips'.");
+	task->pairs = values_argument(fcinfo, n, EMOGI_PAIRS_QUERY,
+								  "Give a query that returns a source and a target: 'SELECT a, b "
+								  "FROM trips'.");
 }
 
 /* Read one argument of an algorithm into a task. */
@@ -326,7 +352,8 @@ read_argument(FunctionCallInfo fcinfo, int n, const EmogiParameter *parameter, E
 			break;
 		case EMOGI_COMMUNITIES:
 			task->start = values_argument(fcinfo, n, EMOGI_COMMUNITIES_QUERY,
-										  "Give a query that returns a vertex and its community: 'SELECT vertex, community FROM communities'.");
+										  "Give a query that returns a vertex and its community: "
+										  "'SELECT vertex, community FROM communities'.");
 			break;
 		case EMOGI_MEASURE:
 			task->query.measure = measure_argument(fcinfo, n, (EmogiMeasure) parameter->otherwise);
@@ -335,23 +362,25 @@ read_argument(FunctionCallInfo fcinfo, int n, const EmogiParameter *parameter, E
 			task->pairs = PG_ARGISNULL(n) ? NULL : text_to_cstring(PG_GETARG_TEXT_PP(n));
 			break;
 		case EMOGI_DIRECTION:
-			task->direction = emogi_arguments_direction(fcinfo, n, (EmogiDirection) parameter->otherwise);
+			task->direction = emogi_arguments_direction(fcinfo, n,
+														(EmogiDirection) parameter->otherwise);
 			break;
 		default:
 			elog(ERROR, "parameter %d has neither a row nor a reader", (int) parameter->kind);
 	}
 }
 
-/* May names of edges be wanted from a call? */
+/* May the caller use the names of edges? */
 static bool
 uses_names(FunctionCallInfo fcinfo)
 {
 	const Node *call = fcinfo->flinfo->fn_expr;
 
-	return call == NULL || !IsA(call, FuncExpr) || ((const FuncExpr *) call)->location != EMOGI_NAMES_UNUSED;
+	return call == NULL || !IsA(call, FuncExpr) ||
+		((const FuncExpr *) call)->location != EMOGI_NAMES_UNUSED;
 }
 
-/* Begin a task: see that emogi is loaded, read the graph argument, which is always the first. */
+/* Begin a task: check that emogi is loaded, and read the graph argument, always the first. */
 void
 emogi_arguments_begin(FunctionCallInfo fcinfo, EmogiAlgorithm algorithm, EmogiTask *task)
 {
@@ -367,7 +396,10 @@ emogi_arguments_begin(FunctionCallInfo fcinfo, EmogiAlgorithm algorithm, EmogiTa
 	task->graph.reads_names = task->names_edges;
 }
 
-/* Read the arguments of an algorithm's function: the graph, then what its row lists. Raises what is wrong with them. */
+/*
+ * Read the arguments of an algorithm's function: the graph, then those its row lists. Raises an
+ * error for invalid ones.
+ */
 void
 emogi_arguments_read(FunctionCallInfo fcinfo, EmogiAlgorithm algorithm, EmogiTask *task)
 {

@@ -1,7 +1,8 @@
 /*
- * course.c: the common course of every algorithm, from its arguments to its rows.
+ * course.c: execution of an algorithm's function, from its arguments to its rows.
  *
- * What sets the algorithms apart is one row each in contract/algorithms.h: which edges they read, and which columns they fill.
+ * Algorithms differ by their rows in contract/algorithms.h: which edges they read, and which
+ * columns they fill.
  */
 #include "postgres.h"
 
@@ -20,10 +21,10 @@
 #include "function/rows.h"
 #include "base/compat.h"
 
-/* Rows between two looks for a cancel. */
+/* Rows between two CHECK_FOR_INTERRUPTS. */
 #define EMOGI_ROWS_PER_CHECK 65536
 
-/* Get the other direction. */
+/* Return the reverse direction. */
 static EmogiDirection
 reverse(EmogiDirection direction)
 {
@@ -39,7 +40,7 @@ reverse(EmogiDirection direction)
 	return EMOGI_BOTH;
 }
 
-/* Get the direction in which lists must lead. */
+/* Return the direction of the adjacency lists that an algorithm needs. */
 static EmogiDirection
 list_direction(EmogiLists lists, EmogiDirection direction)
 {
@@ -56,7 +57,7 @@ list_direction(EmogiLists lists, EmogiDirection direction)
 	return direction;
 }
 
-/* Fill in what a task wants of its Graph, but for the relation and its columns. */
+/* Fill in the graph key of a task, except for the relation and its columns. */
 void
 emogi_course_graph_key(const EmogiTask *task, EmogiGraphKey *key)
 {
@@ -67,32 +68,38 @@ emogi_course_graph_key(const EmogiTask *task, EmogiGraphKey *key)
 	key->direction = list_direction(row->lists, task->direction);
 	key->any_direction = row->lists == EMOGI_LISTS_ANY;
 	key->by_labels = task->query.algorithm == EMOGI_CC;
-	key->with_backward = task->with_backward || (task->pairs == NULL && emogi_query_needs_backward(&task->query));
+	key->with_backward = task->with_backward ||
+		(task->pairs == NULL && emogi_query_needs_backward(&task->query));
 }
 
 /* Raise 22003 for a value that is out of range. */
 static void
-report_value(const EmogiTask *task, const EmogiGraph *graph, const EmogiResult *result, const EmogiResultColumn *column, uint64 v)
+report_value(const EmogiTask *task, const EmogiGraph *graph, const EmogiResult *result,
+			 const EmogiResultColumn *column, uint64 v)
 {
 	const bool	iterates = emogi_algorithm_iterates(task->query.algorithm);
-	const char *hint = !iterates ? "Make the weights smaller." : "Make the weights smaller, or max_iterations.";
+	const char *hint = !iterates ? "Make the weights smaller." :
+		"Make the weights smaller, or max_iterations.";
 
 	if (task->query.algorithm == EMOGI_DEGREE)
 		ereport(ERROR,
 				(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
-				 errmsg("the %s of vertex %s is out of range", column->name, emogi_vertices_text(task, graph, v)),
+				 errmsg("the %s of vertex %s is out of range", column->name,
+						emogi_vertices_text(task, graph, v)),
 				 errhint("%s", hint)));
 	if (task->query.algorithm == EMOGI_KATZ)
 		hint = "Make beta smaller, or have the values normalized.";
 	ereport(ERROR,
 			(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
-			 errmsg("the value of vertex %s grew out of range in %u %s", emogi_vertices_text(task, graph, v), result->nlevels,
+			 errmsg("the value of vertex %s grew out of range in %u %s",
+					emogi_vertices_text(task, graph, v), result->nlevels,
 					iterates ? "iterations" : "levels"),
 			 errhint("%s", hint)));
 }
 
 /*
- * Values that grow without bound are an error (22003), not an answer. All vertices are looked at, whichever rows are wanted.
+ * Raise 22003 for values that grew without bound. All vertices are checked, regardless of which
+ * rows are wanted.
  */
 static void
 check_values(const EmogiTask *task, const EmogiGraph *graph, const EmogiResult *result)
@@ -105,14 +112,16 @@ check_values(const EmogiTask *task, const EmogiGraph *graph, const EmogiResult *
 				report_value(task, graph, result, &columns[i], v);
 }
 
-/* Put one row into the tuplestore for each vertex that has one, in ascending order of keys. */
+/* Put a row into the tuplestore for each vertex that has one, ascending by key. */
 static void
-put_vertices(FunctionCallInfo fcinfo, EmogiCall *call, const EmogiTask *task, const EmogiGraph *graph, const EmogiResult *result)
+put_vertices(FunctionCallInfo fcinfo, EmogiCall *call, const EmogiTask *task,
+			 const EmogiGraph *graph, const EmogiResult *result)
 {
 	const EmogiResultColumn *columns = emogi_algorithm_row(task->query.algorithm)->columns;
 	EmogiForm  *form = task->form;
 	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
-	MemoryContext row_context = AllocSetContextCreate(CurrentMemoryContext, "emogi row", ALLOCSET_SMALL_SIZES);
+	MemoryContext row_context = AllocSetContextCreate(CurrentMemoryContext, "emogi row",
+													  ALLOCSET_SMALL_SIZES);
 	MemoryContext old = MemoryContextSwitchTo(row_context);
 	bool		nulls[EMOGI_MAX_COLUMNS + 1] = {false};
 	Datum		values[EMOGI_MAX_COLUMNS + 1];
@@ -122,7 +131,8 @@ put_vertices(FunctionCallInfo fcinfo, EmogiCall *call, const EmogiTask *task, co
 		uint64		end = Min(first + EMOGI_ROWS_PER_CHECK, graph->nvertices);
 
 		CHECK_FOR_INTERRUPTS();
-		for (uint64 v = emogi_rows_next(columns, result, first, end); v < end; v = emogi_rows_next(columns, result, v + 1, end))
+		for (uint64 v = emogi_rows_next(columns, result, first, end); v < end;
+			 v = emogi_rows_next(columns, result, v + 1, end))
 		{
 			values[0] = emogi_rows_vertex(form, graph, v);
 			for (int i = 0; columns[i].name != NULL; i++)
@@ -137,7 +147,10 @@ put_vertices(FunctionCallInfo fcinfo, EmogiCall *call, const EmogiTask *task, co
 	MemoryContextDelete(row_context);
 }
 
-/* Raise 22023 when weights were asked for and the graph has none: the answer would be that of a graph without. */
+/*
+ * Raise 22023 if weights were requested and the graph has none: the answer would silently be
+ * unweighted.
+ */
 static void
 require_weights(const EmogiTask *task, const EmogiGraph *graph)
 {
@@ -145,33 +158,42 @@ require_weights(const EmogiTask *task, const EmogiGraph *graph)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("weights => true, but graph \"%s\" has no weights", task->graph.text),
-				 errhint("Name the column that has them, as in 'edges(src, dst, weight)', or leave \"weights\" out.")));
+				 errhint("Name the column that has them, as in 'edges(src, dst, weight)', or leave "
+						 "\"weights\" out.")));
 }
 
-/* Begin a call for a task that may be carried out without its Graph, without a slot, and get the Graph, or what a walk has reached. */
+/*
+ * Begin a call, without a slot, for a task that may not need its graph; get the graph or the result
+ * of an index search.
+ */
 static EmogiCall *
-open_afoot(Oid function, EmogiTask *task, EmogiSource *source, const EmogiGraphKey *lookup, EmogiOverlay **patch, EmogiGraph *graph,
-		   EmogiIndexSearch *walk)
+open_without_graph(Oid function, EmogiTask *task, EmogiSource *source, const EmogiGraphKey *lookup,
+				   EmogiOverlay **patch, EmogiGraph *graph, EmogiIndexSearch *search)
 {
 	EmogiCall  *call = emogi_call_enter(function, get_func_name(function), source);
 	EmogiOverlay *found;
 
-	found = emogi_acquire_or_search(call, source, lookup, patch != NULL, graph, walk);
+	found = emogi_acquire_or_search(call, source, lookup, patch != NULL, graph, search);
 	if (patch != NULL)
 		*patch = found;
 	return call;
 }
 
-/* Is there a set of sources or targets without any, so that no row is wanted, and the graph is not looked at? */
+/* Is the set of sources or of targets empty? Then there are no rows, and the graph is not read. */
 static bool
-asks_nothing(const EmogiTask *task)
+has_empty_set(const EmogiTask *task)
 {
-	return (task->has_sources && task->sources.count == 0) || (task->has_goals && task->goals.count == 0);
+	return (task->has_sources && task->sources.count == 0) ||
+		(task->has_goals && task->goals.count == 0);
 }
 
-/* Begin a call as emogi_course_open does. walk: what has reached little may have done without a Graph; NULL = it may not. */
+/*
+ * Begin a call as emogi_course_open does. search: may receive the result of an index search,
+ * without a graph; NULL = not allowed.
+ */
 static EmogiCall *
-open_call(Oid function, EmogiTask *task, EmogiOverlay **patch, EmogiGraph *graph, EmogiIndexSearch *walk)
+open_call(Oid function, EmogiTask *task, EmogiOverlay **patch, EmogiGraph *graph,
+		  EmogiIndexSearch *search)
 {
 	EmogiGraphKey lookup;
 	EmogiSource source;
@@ -189,17 +211,18 @@ open_call(Oid function, EmogiTask *task, EmogiOverlay **patch, EmogiGraph *graph
 	if (task->pairs != NULL)
 		emogi_pairs_check(task->pairs, &source.key);
 	emogi_request_require_engine();
-	if (asks_nothing(task))
+	if (has_empty_set(task))
 	{
 		emogi_build_check(&source);
 		if (task->form == NULL)
 			emogi_vertices_read(task, function, &source.key);
 		return NULL;
 	}
-	if (walk != NULL && emogi_index_search_call_may_serve(task) && (source.is_query || emogi_index_search_supports(&source)))
+	if (search != NULL && emogi_index_search_call_may_serve(task) &&
+		(source.is_query || emogi_index_search_supports(&source)))
 	{
-		*walk = emogi_index_search_call_walk(task, function);
-		call = open_afoot(function, task, &source, &lookup, patch, graph, walk);
+		*search = emogi_index_search_call_walk(task, function);
+		call = open_without_graph(function, task, &source, &lookup, patch, graph, search);
 	}
 	else
 	{
@@ -212,7 +235,7 @@ open_call(Oid function, EmogiTask *task, EmogiOverlay **patch, EmogiGraph *graph
 	emogi_call_phase(call, EMOGI_PHASE_RUN);
 	if (!task->query.is_weighted || source.guess.is_taken)
 		emogi_guess_tell(&source);
-	if (walk != NULL && walk->is_answered)
+	if (search != NULL && search->is_answered)
 		return call;
 	require_weights(task, graph);
 	if (!OidIsValid(source.key.type))
@@ -229,9 +252,10 @@ open_call(Oid function, EmogiTask *task, EmogiOverlay **patch, EmogiGraph *graph
 }
 
 /*
- * Begin a call: resolve the task's graph, check the caller's rights, get the Graph. Returns NULL when there is nothing to
- * run: no source was given, or the graph has no edge. The caller ends the call. patch: the Graph may be an older one, with *patch
- * then what has changed since (emogi_acquire_patched), else NULL; NULL = it may not.
+ * Begin a call: resolve the task's graph, check the caller's rights, acquire the graph. Return NULL
+ * if there is nothing to run: no source was given, or the graph has no edge. The caller ends the
+ * call. If patch is not NULL, the graph may be an older one, and *patch gets the changes since
+ * (emogi_acquire_patched), or NULL if there are none.
  */
 EmogiCall *
 emogi_course_open(Oid function, EmogiTask *task, EmogiOverlay **patch, EmogiGraph *graph)
@@ -239,7 +263,10 @@ emogi_course_open(Oid function, EmogiTask *task, EmogiOverlay **patch, EmogiGrap
 	return open_call(function, task, patch, graph, NULL);
 }
 
-/* Get the Graph itself for a call that has a patched one; false, and the call has ended, when it has no edge. */
+/*
+ * Replace a call's older graph and overlay by the current graph. If that has no edge, end the call
+ * and return false.
+ */
 bool
 emogi_course_reopen(EmogiCall *call, EmogiTask *task, EmogiGraph *graph)
 {
@@ -258,7 +285,7 @@ emogi_course_reopen(EmogiCall *call, EmogiTask *task, EmogiGraph *graph)
 	return graph->nvertices > 0;
 }
 
-/* Tell of a source that is no vertex of the graph. Raises 42804. */
+/* Report a source that is not in the graph. Raises 42804. */
 static void
 notice_source(const EmogiTask *task, const EmogiGraph *graph, uint64 i)
 {
@@ -270,7 +297,7 @@ notice_source(const EmogiTask *task, const EmogiGraph *graph, uint64 i)
 		emogi_vertices_notice_missing("source", task->form, source);
 }
 
-/* Tell of the first target that is no vertex of the graph, NULL = one without any. */
+/* Report the first target that is not in the graph; graph NULL = it has no edges. */
 static void
 notice_goals(const EmogiTask *task, const EmogiOverlay *patch, const EmogiGraph *graph)
 {
@@ -282,7 +309,7 @@ notice_goals(const EmogiTask *task, const EmogiOverlay *patch, const EmogiGraph 
 		}
 }
 
-/* Tell of the first source that is no vertex of the graph, NULL = one without any. */
+/* Report the first source that is not in the graph; graph NULL = it has no edges. */
 static void
 notice_sources(const EmogiTask *task, const EmogiOverlay *patch, const EmogiGraph *graph)
 {
@@ -296,38 +323,48 @@ notice_sources(const EmogiTask *task, const EmogiOverlay *patch, const EmogiGrap
 		}
 }
 
-/* Tell of the first source, and target, that is no vertex of the graph, NULL = one without any; nothing if it was not looked at. */
+/*
+ * Report the first source and the first target that are not in the graph; graph NULL = it has no
+ * edges. Report nothing if the graph was not read.
+ */
 static void
 notice_ends(const EmogiTask *task, const EmogiOverlay *patch, const EmogiGraph *graph)
 {
-	if (asks_nothing(task))
+	if (has_empty_set(task))
 		return;
 	notice_sources(task, patch, graph);
 	notice_goals(task, patch, graph);
 }
 
-/* Tell of the first source, and target, of two sets that is no vertex of the graph, NULL = one without any. */
+/*
+ * Report the first source and the first target that are not in the graph; graph NULL = it has no
+ * edges.
+ */
 void
 emogi_course_notice_sets(const EmogiTask *task, const EmogiOverlay *patch, const EmogiGraph *graph)
 {
 	notice_ends(task, patch, graph);
 }
 
-/* Tell of the first source that a walk has found not to be in the graph. */
+/* Report the first source that an index search did not find in the graph. */
 static void
-notice_not_found(const EmogiTask *task, const EmogiIndexSearch *walk)
+notice_not_found(const EmogiTask *task, const EmogiIndexSearch *search)
 {
-	for (uint64 i = 0; i < walk->nsources; i++)
-		if (!walk->found[i])
+	for (uint64 i = 0; i < search->nsources; i++)
+		if (!search->found[i])
 		{
 			notice_source(task, NULL, i);
 			return;
 		}
 }
 
-/* Carry out a task that emogi_local_search_may_serve in the backend itself; false when the engine must. */
+/*
+ * Run a task that passes emogi_local_search_may_serve in the backend; false = the engine must run
+ * it.
+ */
 static bool
-run_near(EmogiCall *call, const EmogiTask *task, const EmogiOverlay *patch, EmogiGraph *graph, EmogiResult *result)
+run_local(EmogiCall *call, const EmogiTask *task, const EmogiOverlay *patch, EmogiGraph *graph,
+		  EmogiResult *result)
 {
 	if (task->query.algorithm == EMOGI_CC)
 		return emogi_components_run(call, task, patch, graph, result);
@@ -335,30 +372,31 @@ run_near(EmogiCall *call, const EmogiTask *task, const EmogiOverlay *patch, Emog
 }
 
 /*
- * Begin a call as emogi_course_open does, and run its query. Returns NULL also when no row is wanted. The caller reads the
- * result and ends the call.
+ * Begin a call as emogi_course_open does, and run its query. Return NULL also if no rows are
+ * wanted. The caller reads the result and ends the call.
  */
 EmogiCall *
 emogi_course_run(Oid function, EmogiTask *task, EmogiGraph *graph, EmogiResult *result)
 {
-	const bool	near = emogi_local_search_may_serve(task);
+	const bool	may_run_local = emogi_local_search_may_serve(task);
 	EmogiOverlay *patch = NULL;
-	EmogiIndexSearch	walk = {0};
-	EmogiCall  *call = open_call(function, task, near ? &patch : NULL, graph, &walk);
+	EmogiIndexSearch	search = {0};
+	EmogiCall  *call = open_call(function, task, may_run_local ? &patch : NULL, graph, &search);
 	EmogiGraph	whole = {0};
 	bool		answered;
 
 	memset(result, 0, sizeof *result);
-	if (walk.is_answered)
+	if (search.is_answered)
 	{
-		emogi_index_search_call_take(call, task, &walk, graph, result);
-		notice_not_found(task, &walk);
+		emogi_index_search_call_take(call, task, &search, graph, result);
+		notice_not_found(task, &search);
 		emogi_call_phase(call, EMOGI_PHASE_ROWS);
 		return call;
 	}
 	if (call != NULL)
 		whole = *graph;
-	answered = call != NULL && near && !task->no_rows && run_near(call, task, patch, graph, result);
+	answered = call != NULL && may_run_local && !task->no_rows &&
+		run_local(call, task, patch, graph, result);
 	if (!answered && patch != NULL)
 	{
 		if (!emogi_course_reopen(call, task, graph))
@@ -374,7 +412,7 @@ emogi_course_run(Oid function, EmogiTask *task, EmogiGraph *graph, EmogiResult *
 		emogi_call_end(call);
 		return NULL;
 	}
-	if (!answered && near && task->query.algorithm == EMOGI_CC && !result->is_summarized)
+	if (!answered && may_run_local && task->query.algorithm == EMOGI_CC && !result->is_summarized)
 		emogi_components_keep(call, result);
 	if (emogi_task_may_diverge(task, &whole))
 		check_values(task, graph, result);
@@ -382,9 +420,13 @@ emogi_course_run(Oid function, EmogiTask *task, EmogiGraph *graph, EmogiResult *
 	return call;
 }
 
-/* Carry out the function of an algorithm, its rows into a tuplestore. kind: of the rows, NULL = vertices. */
+/*
+ * Execute an algorithm's function, with its rows in a tuplestore. kind: of the rows, NULL =
+ * vertices.
+ */
 Datum
-emogi_course_to_rows(FunctionCallInfo fcinfo, EmogiAlgorithm algorithm, const struct EmogiRowKind *kind)
+emogi_course_to_rows(FunctionCallInfo fcinfo, EmogiAlgorithm algorithm,
+					 const struct EmogiRowKind *kind)
 {
 	EmogiTask	task;
 	EmogiGraph	graph;
@@ -396,10 +438,12 @@ emogi_course_to_rows(FunctionCallInfo fcinfo, EmogiAlgorithm algorithm, const st
 	call = emogi_course_run(fcinfo->flinfo->fn_oid, &task, &graph, &result);
 	if (call == NULL)
 		return (Datum) 0;
-	if (task.names_edges && (kind == &emogi_bfs_tree_rows || kind == &emogi_shortest_path_tree_rows))
+	if (task.names_edges && (kind == &emogi_bfs_tree_rows ||
+							 kind == &emogi_shortest_path_tree_rows))
 		emogi_search_trees_name(&task, &graph, &result);
 	if (kind != NULL)
-		emogi_cursor_put(fcinfo, call, task.form, kind, &graph, &result, &call->slot->request.query);
+		emogi_cursor_put(fcinfo, call, task.form, kind, &graph, &result,
+						 &call->slot->request.query);
 	else
 		put_vertices(fcinfo, call, &task, &graph, &result);
 	emogi_call_end(call);

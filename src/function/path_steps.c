@@ -1,6 +1,8 @@
 /*
- * path_steps.c: the steps of many paths, as shortest_paths.c, ranked_paths.c and cycles.c find them. They are kept until the last is found, so that the
- * names of their edges are looked up at once, each once.
+ * path_steps.c: the steps of many paths, for shortest_paths.c, ranked_paths.c and cycles.c.
+ *
+ * Steps are kept until the last path is found, so that each distinct edge is looked up once, in one
+ * batch.
  */
 #include "postgres.h"
 
@@ -14,27 +16,29 @@
 #include "function/rows.h"
 #include "base/limits.h"
 
-/* Places that a hash table begins with at most. */
-#define MOST_PLACES UINT64CONST(1048576)
+/* Max initial size of the hash table of edges. */
+#define MAX_INITIAL_EDGES UINT64CONST(1048576)
 
 /*
- * Enter a context for what a call needs to find its paths; get the one before. The caller's is not reset while a cursor over the rows is
- * open, which are in the tuplestore by then.
+ * Switch to a new memory context for the paths of a call; return the previous one. The caller's own
+ * context is not reset while a cursor over the rows is open, although the rows are in the
+ * tuplestore by then.
  */
 MemoryContext
 emogi_path_steps_enter(void)
 {
-	return MemoryContextSwitchTo(AllocSetContextCreate(CurrentMemoryContext, "emogi paths", ALLOCSET_DEFAULT_SIZES));
+	return MemoryContextSwitchTo(AllocSetContextCreate(CurrentMemoryContext, "emogi paths",
+													   ALLOCSET_DEFAULT_SIZES));
 }
 
-/* Free all that was allocated since emogi_path_steps_enter, and go back to the context before. */
+/* Free everything allocated since emogi_path_steps_enter, and switch back. */
 void
 emogi_path_steps_leave(MemoryContext old)
 {
 	MemoryContextDelete(MemoryContextSwitchTo(old));
 }
 
-/* Make room for so many items of an array. */
+/* Ensure that an array has room for `count` items; return the array. */
 static void *
 make_room(void *items, uint64 *room, uint64 count, size_t bytes)
 {
@@ -46,37 +50,45 @@ make_room(void *items, uint64 *room, uint64 count, size_t bytes)
 	return repalloc_huge(items, *room * bytes);
 }
 
-/* Raise 54000 for more steps than there may be. */
+/* Raise 54000 if there are more steps than the backend's memory limit allows. */
 static void
 require_steps(uint64 count)
 {
-	const uint64 most = emogi_limits_backend_bytes() / sizeof(EmogiStep);
+	const uint64 max_steps = emogi_limits_backend_bytes() / sizeof(EmogiStep);
 
-	if (count > most)
+	if (count > max_steps)
 		ereport(ERROR,
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-				 errmsg("paths or cycles have more than %llu steps", (unsigned long long) most),
-				 errhint("Ask for fewer at a time, or raise emogi.max_memory, emogi.session_memory or emogi.role_memory, whichever allows least.")));
+				 errmsg("paths or cycles have more than %llu steps",
+						(unsigned long long) max_steps),
+				 errhint("Ask for fewer at a time, or raise emogi.max_memory, emogi.session_memory "
+						 "or emogi.role_memory, whichever allows least.")));
 }
 
-/* Add a path of one vertex or more; distance: of vertex path[i], by its number or, where they are of the path alone, by i. */
+/*
+ * Add a path of one or more vertices. distance: indexed by vertex number if by_number, otherwise by
+ * position in the path.
+ */
 void
-emogi_path_steps_add(EmogiPathSteps *paths, const uint32 *path, uint64 length, const double *distance, bool by_number)
+emogi_path_steps_add(EmogiPathSteps *paths, const uint32 *path, uint64 length,
+					 const double *distance, bool by_number)
 {
 	require_steps(paths->nsteps + length);
-	paths->steps = make_room(paths->steps, &paths->room, paths->nsteps + length, sizeof *paths->steps);
+	paths->steps = make_room(paths->steps, &paths->room, paths->nsteps + length,
+							 sizeof *paths->steps);
 	paths->ends = make_room(paths->ends, &paths->ends_room, paths->npaths + 1, sizeof *paths->ends);
 	for (uint64 i = 0; i < length; i++)
-		paths->steps[paths->nsteps++] = (EmogiStep) {path[i], EMOGI_NO_EDGE, distance[by_number ? path[i] : i]};
+		paths->steps[paths->nsteps++] = (EmogiStep) {path[i], EMOGI_NO_EDGE,
+													 distance[by_number ? path[i] : i]};
 	paths->ends[paths->npaths++] = paths->nsteps;
 }
 
 /* ---- names ---- */
 
-/* Where an edge stands among those of all steps, in a hash table. */
+/* Hash table entry: index of an edge by its two ends. */
 typedef struct EdgePlace
 {
-	uint64		ends;			/* from, to */
+	uint64		ends;			/* from << 32 | to */
 	uint32		edge;
 	char		status;
 } EdgePlace;
@@ -85,14 +97,15 @@ typedef struct EdgePlace
 #define SH_ELEMENT_TYPE EdgePlace
 #define SH_KEY_TYPE uint64
 #define SH_KEY ends
-#define SH_HASH_KEY(table, key) hash_combine(murmurhash32((uint32) (key)), murmurhash32((uint32) ((key) >> 32)))
+#define SH_HASH_KEY(table, key) \
+	hash_combine(murmurhash32((uint32) (key)), murmurhash32((uint32) ((key) >> 32)))
 #define SH_EQUAL(table, a, b) ((a) == (b))
 #define SH_SCOPE static inline
 #define SH_DECLARE
 #define SH_DEFINE
 #include "lib/simplehash.h"
 
-/* Have a step lead over an edge to the next one. */
+/* Set the edge that leads from a step to the next one. */
 static void
 add_edge(EmogiPathSteps *paths, edges_hash *places, EmogiStep *step)
 {
@@ -103,9 +116,14 @@ add_edge(EmogiPathSteps *paths, edges_hash *places, EmogiStep *step)
 	if (!found)
 	{
 		if (paths->nedges == EMOGI_NO_EDGE)
-			ereport(ERROR, (errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED), errmsg("the paths have too many edges")));
+			ereport(ERROR, (errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+							errmsg("the paths have too many edges")));
 		place->edge = (uint32) paths->nedges;
-		paths->edges[paths->nedges++] = (EmogiStepEdge) {step->vertex, step[1].vertex, emogi_shortest_path_cost(&lists, step->vertex, step[1].vertex), {.isnull = true}};
+		paths->edges[paths->nedges++] = (EmogiStepEdge) {step->vertex, step[1].vertex,
+														 emogi_shortest_path_cost(&lists,
+																				  step->vertex,
+																				  step[1].vertex),
+														 {.isnull = true}};
 	}
 	step->edge = place->edge;
 }
@@ -114,7 +132,8 @@ add_edge(EmogiPathSteps *paths, edges_hash *places, EmogiStep *step)
 static void
 find_edges(EmogiPathSteps *paths)
 {
-	edges_hash *places = edges_create(CurrentMemoryContext, (uint32) Min(paths->nsteps, MOST_PLACES), NULL);
+	edges_hash *places = edges_create(CurrentMemoryContext,
+									  (uint32) Min(paths->nsteps, MAX_INITIAL_EDGES), NULL);
 
 	paths->edges = palloc_extended(Max(paths->nsteps, 1) * sizeof *paths->edges, MCXT_ALLOC_HUGE);
 	for (uint64 p = 0; p < paths->npaths; p++)
@@ -126,7 +145,7 @@ find_edges(EmogiPathSteps *paths)
 	edges_destroy(places);
 }
 
-/* Find the names of the edges that have been collected. */
+/* Look up the names of the collected edges. */
 static void
 find_names(EmogiPathSteps *paths)
 {
@@ -147,7 +166,7 @@ find_names(EmogiPathSteps *paths)
 	pfree(to);
 }
 
-/* Find the edges of all steps, and their names if those are wanted. */
+/* Find the edges of all steps, and their names if wanted. */
 void
 emogi_path_steps_name(EmogiPathSteps *paths)
 {
@@ -158,28 +177,34 @@ emogi_path_steps_name(EmogiPathSteps *paths)
 
 /* ---- rows ---- */
 
-/* Fill in the columns of step i of a path, the names of which have been found: EMOGI_STEP_COLUMNS values, in the current context. */
+/*
+ * Fill in the columns of step i of a path whose edges have been found: EMOGI_STEP_COLUMNS values,
+ * in the current context.
+ */
 void
-emogi_path_steps_fill(const EmogiPathSteps *paths, uint64 path, uint64 i, Datum *values, bool *nulls)
+emogi_path_steps_fill(const EmogiPathSteps *paths, uint64 path, uint64 i, Datum *values,
+					  bool *nulls)
 {
 	const EmogiStep *step = &paths->steps[emogi_path_steps_begin(paths, path) + i];
 	const EmogiStepEdge *edge = step->edge != EMOGI_NO_EDGE ? &paths->edges[step->edge] : NULL;
 
 	memset(nulls, 0, EMOGI_STEP_COLUMNS * sizeof *nulls);
 	values[0] = Int32GetDatum((int32) i + 1);
-	values[1] = emogi_rows_patched_vertex(paths->task->form, paths->graph, paths->patch, step->vertex);
+	values[1] = emogi_rows_patched_vertex(paths->task->form, paths->graph, paths->patch,
+										  step->vertex);
 	values[2] = edge != NULL ? edge->name.value : (Datum) 0;
 	nulls[2] = edge == NULL || edge->name.isnull;
 	values[3] = Float8GetDatum(edge != NULL ? edge->cost : 0.0);
 	values[4] = Float8GetDatum(step->distance);
 }
 
-/* Put all rows into the call's tuplestore: the number of the path, from 1, and the columns of its steps. */
+/* Put all rows into the call's tuplestore: path number, from 1, and the columns of each step. */
 void
 emogi_path_steps_put(FunctionCallInfo fcinfo, const EmogiPathSteps *paths)
 {
 	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
-	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext, "emogi row", ALLOCSET_SMALL_SIZES);
+	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext, "emogi row",
+												  ALLOCSET_SMALL_SIZES);
 	MemoryContext old = MemoryContextSwitchTo(context);
 	Datum		values[1 + EMOGI_STEP_COLUMNS];
 	bool		nulls[1 + EMOGI_STEP_COLUMNS] = {false};

@@ -10,13 +10,14 @@
 typedef struct EmogiStep
 {
 	uint32		vertex;
-	uint32		edge;			/* that leads on, once names have been found; EMOGI_NO_EDGE = none does */
-	double		distance;		/* from where the path begins */
+	uint32		edge;			/* index of the edge to the next step, once found; EMOGI_NO_EDGE
+								 * = none */
+	double		distance;		/* from the start of the path */
 } EmogiStep;
 
 #define EMOGI_NO_EDGE UINT32_C(0xFFFFFFFF)
 
-/* An edge of some steps. */
+/* A distinct edge used by one or more steps. */
 typedef struct EmogiStepEdge
 {
 	uint32		from;			/* vertex */
@@ -25,19 +26,21 @@ typedef struct EmogiStepEdge
 	NullableDatum name;
 } EmogiStepEdge;
 
-/* Paths. All arrays are in the context that was current when the first was added. */
+/*
+ * A growing set of paths. Arrays are in the context that was current when the first path was added.
+ */
 typedef struct EmogiPathSteps
 {
 	const EmogiTask *task;
 	const EmogiGraph *graph;
-	const EmogiOverlay *patch;	/* what has changed in it; NULL = nothing */
+	const EmogiOverlay *patch;	/* changes since the graph was built; NULL = none */
 	EmogiStep  *steps;			/* [nsteps] */
 	uint64		nsteps;
 	uint64		room;
-	uint64	   *ends;			/* [npaths], where in steps[] each path ends, and the next begins */
+	uint64	   *ends;			/* [npaths], index in steps[] after each path's last step */
 	uint64		npaths;
 	uint64		ends_room;
-	EmogiStepEdge *edges;		/* [nedges], distinct: those of all steps that lead on */
+	EmogiStepEdge *edges;		/* [nedges], distinct edges of all steps */
 	uint64		nedges;
 } EmogiPathSteps;
 
@@ -46,19 +49,21 @@ typedef struct EmogiPathSteps
 
 extern MemoryContext emogi_path_steps_enter(void);
 extern void emogi_path_steps_leave(MemoryContext old);
-extern void emogi_path_steps_add(EmogiPathSteps *paths, const uint32 *path, uint64 length, const double *distance, bool by_number);
+extern void emogi_path_steps_add(EmogiPathSteps *paths, const uint32 *path, uint64 length,
+								 const double *distance, bool by_number);
 extern void emogi_path_steps_name(EmogiPathSteps *paths);
-extern void emogi_path_steps_fill(const EmogiPathSteps *paths, uint64 path, uint64 i, Datum *values, bool *nulls);
+extern void emogi_path_steps_fill(const EmogiPathSteps *paths, uint64 path, uint64 i, Datum *values,
+								  bool *nulls);
 extern void emogi_path_steps_put(FunctionCallInfo fcinfo, const EmogiPathSteps *paths);
 
-/* Get where the steps of a path begin. */
+/* Return the index of a path's first step. */
 static inline uint64
 emogi_path_steps_begin(const EmogiPathSteps *paths, uint64 path)
 {
 	return path == 0 ? 0 : paths->ends[path - 1];
 }
 
-/* Get how many steps a path has. */
+/* Return the number of steps of a path. */
 static inline uint64
 emogi_path_steps_length(const EmogiPathSteps *paths, uint64 path)
 {

@@ -1,5 +1,6 @@
 /*
- * rows.h: what a row of an algorithm is: the key of a vertex, then its columns. Inline, for it is done for each row.
+ * rows.h: access to the rows of an algorithm's result: a vertex key, then its columns. Inline
+ * because it runs once a row.
  */
 #ifndef EMOGI_ROWS_H
 #define EMOGI_ROWS_H
@@ -9,7 +10,10 @@
 #include "graph/overlay.h"
 #include "keys/keys.h"
 
-/* Get the first vertex of [v, end) that has a row; `end` when there is none. columns: of the algorithm's row. */
+/*
+ * Return the first vertex in [v, end) that has a row; `end` if none has. columns: of the
+ * algorithm's row.
+ */
 static inline uint64
 emogi_rows_next(const EmogiResultColumn *columns, const EmogiResult *result, uint64 v, uint64 end)
 {
@@ -42,26 +46,32 @@ emogi_rows_next(const EmogiResultColumn *columns, const EmogiResult *result, uin
 	return v;
 }
 
-/* Get the column `vertex` of vertex v's row, for as long as emogi_form_output says. */
+/*
+ * Return the column `vertex` of vertex v's row. The datum is valid as long as that of
+ * emogi_form_output.
+ */
 static inline Datum
 emogi_rows_vertex(EmogiForm *form, const EmogiGraph *graph, uint64 v)
 {
-	return likely(form->kind == EMOGI_FORM_INTEGER) ? Int64GetDatum(graph->ids[v]) : emogi_form_output(form, graph, graph->ids[v]);
+	return likely(form->kind == EMOGI_FORM_INTEGER) ? Int64GetDatum(graph->ids[v]) :
+		emogi_form_output(form, graph, graph->ids[v]);
 }
 
-/* The same for a vertex of a Graph or of its patch, NULL = nothing has changed. */
+/* The same for a vertex of a graph or of its overlay; patch NULL = no changes. */
 static inline Datum
-emogi_rows_patched_vertex(EmogiForm *form, const EmogiGraph *graph, const EmogiOverlay *patch, uint32 v)
+emogi_rows_patched_vertex(EmogiForm *form, const EmogiGraph *graph, const EmogiOverlay *patch,
+						  uint32 v)
 {
 	const int64 key = emogi_overlay_key(graph, patch, v);
 
-	return likely(form->kind == EMOGI_FORM_INTEGER) ? Int64GetDatum(key) : emogi_form_output(form, graph, key);
+	return likely(form->kind == EMOGI_FORM_INTEGER) ? Int64GetDatum(key) :
+		emogi_form_output(form, graph, key);
 }
 
-/* Get a column of vertex v's row, 0 = the first after `vertex`. */
+/* Return a column of vertex v's row; 0 = the first after `vertex`. */
 static inline Datum
-emogi_rows_column(const EmogiResultColumn *columns, EmogiForm *form, const EmogiGraph *graph, const EmogiResult *result, uint64 v,
-				  int column)
+emogi_rows_column(const EmogiResultColumn *columns, EmogiForm *form, const EmogiGraph *graph,
+				  const EmogiResult *result, uint64 v, int column)
 {
 	const EmogiArray array = result->columns[column];
 

@@ -1,8 +1,10 @@
 /*
- * vertices.c: the vertices that a caller gives, from arguments and conditions to what the Graph knows them by.
+ * vertices.c: lookup of the vertices given in arguments and conditions.
  *
- * In two steps. When the type of the graph's keys is known, at the latest when the Graph stands, the form of the function is compared with
- * it, and what was given is read as keys. When the Graph stands, and each time that another takes its place, keys are looked up.
+ * There are two steps. First, once the type of the graph's keys is known (at the latest when the
+ * graph is available), the function's overload is checked against it, and the given vertices are
+ * read as keys. Second, once the graph is available, and again whenever another graph replaces it,
+ * the keys are looked up.
  */
 #include "postgres.h"
 
@@ -16,13 +18,13 @@
 
 #include "function/function.h"
 
-/* Given vertices that are looked up before memory is freed and interrupts are checked for. */
+/* Lookups between two resets of the scratch context and checks for interrupts. */
 #define LOOKUPS_PER_CHECK 1024
 
-/* The longest graph argument that a hint repeats. */
+/* Max length of a graph argument that a hint repeats. */
 #define HINT_GRAPH_BYTES 63
 
-/* Get the elements of an array that are not NULL. */
+/* Return the elements of an array that are not NULL. */
 EmogiGiven
 emogi_vertices_of_array(Datum array)
 {
@@ -35,18 +37,19 @@ emogi_vertices_of_array(Datum array)
 	int			n;
 
 	get_typlenbyvalalign(ARR_ELEMTYPE(elements), &length, &by_value, &align);
-	deconstruct_array(elements, ARR_ELEMTYPE(elements), length, by_value, align, &given.datums, &nulls, &n);
+	deconstruct_array(elements, ARR_ELEMTYPE(elements), length, by_value, align, &given.datums,
+					  &nulls, &n);
 	for (int i = 0; i < n; i++)
 		if (!nulls[i])
 			given.datums[given.count++] = given.datums[i];
 	return given;
 }
 
-/* ---- the form ---- */
+/* ---- key types and overloads ---- */
 
-/* Get a sample of a vertex of a type, as SQL: what was given where that is one, else dots. */
+/* Return a sample vertex of a type as SQL, for hints: the given one if possible, otherwise dots. */
 static char *
-sample_of(const EmogiTask *task, const EmogiKeyType *key, uint64 i)
+sample_vertex(const EmogiTask *task, const EmogiKeyType *key, uint64 i)
 {
 	char	   *text = pstrdup("'...'");
 
@@ -63,16 +66,19 @@ sample_of(const EmogiTask *task, const EmogiKeyType *key, uint64 i)
 	return psprintf("ARRAY[%s]%s", text, key->type == UUIDOID ? "::uuid[]" : "");
 }
 
-/* Get the type of the function's form that serves keys of a type. */
+/* Return the vertex type of the overload that serves a key type. */
 static Oid
-form_for(const EmogiKeyType *key)
+overload_type(const EmogiKeyType *key)
 {
 	return key->type == INT8OID || key->type == UUIDOID ? key->type : TEXTOID;
 }
 
-/* Get the name of a function of the whole graph in its form for another type: emogi_cc, emogi_cc_text, emogi_cc_uuid. */
+/*
+ * Return the name of a whole-graph function in its overload for another type: emogi_cc,
+ * emogi_cc_text, emogi_cc_uuid.
+ */
 static char *
-name_for(Oid function, Oid from, Oid to)
+overload_name(Oid function, Oid from, Oid to)
 {
 	char	   *name = get_func_name(function);
 	char	   *end = strrchr(name, '_');
@@ -82,36 +88,44 @@ name_for(Oid function, Oid from, Oid to)
 	return to == INT8OID ? name : psprintf("%s_%s", name, format_type_be(to));
 }
 
-/* Get a call that would be right, as SQL. */
+/* Return the corrected call as SQL, for a hint. */
 static char *
-right_call(const EmogiTask *task, Oid function, const EmogiKeyType *key)
+corrected_call(const EmogiTask *task, Oid function, const EmogiKeyType *key)
 {
-	const char *graph = strlen(task->graph.text) > HINT_GRAPH_BYTES ? "'...'" : quote_literal_cstr(task->graph.text);
+	const char *graph = strlen(task->graph.text) > HINT_GRAPH_BYTES ? "'...'" :
+		quote_literal_cstr(task->graph.text);
 	const char *name = get_func_name(function);
 
 	if (!task->has_sources)
-		return psprintf("%s(%s%s)", name_for(function, task->vertex_type, form_for(key)), graph,
-						task->start != NULL || (task->pairs != NULL && (task->query.algorithm == EMOGI_SSSP || task->query.algorithm == EMOGI_BFS)) ? ", '...'" : "");
+		return psprintf("%s(%s%s)", overload_name(function, task->vertex_type, overload_type(key)),
+						graph,
+						task->start != NULL ||
+						(task->pairs != NULL && (task->query.algorithm == EMOGI_SSSP ||
+												 task->query.algorithm == EMOGI_BFS)) ? ", '...'" :
+						"");
 	if (!task->last_is_target && !task->has_goals)
-		return psprintf("%s(%s, %s)", name, graph, sample_of(task, key, 0));
-	return psprintf("%s(%s, %s, %s%s)", name, graph, sample_of(task, key, 0), sample_of(task, key, 1), task->further != NULL ? task->further : "");
+		return psprintf("%s(%s, %s)", name, graph, sample_vertex(task, key, 0));
+	return psprintf("%s(%s, %s, %s%s)", name, graph, sample_vertex(task, key, 0),
+					sample_vertex(task, key, 1), task->further != NULL ? task->further : "");
 }
 
-/* Raise 42804: the function's form is of another type than the graph's keys. */
+/* Raise 42804: the function's overload has another type than the graph's keys. */
 static void
 report_form(const EmogiTask *task, Oid function, const EmogiKeyType *key)
 {
-	const char *type = format_type_be(form_for(key));
-	const char *what = !task->has_sources ? "Have vertices returned as" : task->last_is_target ? "Give source and target as" : task->has_goals ? "Give sources and targets as" :
+	const char *type = format_type_be(overload_type(key));
+	const char *what = !task->has_sources ? "Have vertices returned as" : task->last_is_target ?
+		"Give source and target as" : task->has_goals ? "Give sources and targets as" :
 		task->source_is_array ? "Give the sources as" : "Give the source as";
 
 	ereport(ERROR,
 			(errcode(ERRCODE_DATATYPE_MISMATCH),
-			 errmsg("the vertices of this graph are of type %s, not %s", emogi_key_type_name(key), format_type_be(task->vertex_type)),
-			 errhint("%s %s: %s.", what, type, right_call(task, function, key))));
+			 errmsg("the vertices of this graph are of type %s, not %s", emogi_key_type_name(key),
+					format_type_be(task->vertex_type)),
+			 errhint("%s %s: %s.", what, type, corrected_call(task, function, key))));
 }
 
-/* Read vertices as keys. Raises what the type's input raises. */
+/* Read vertices as keys. Raises the errors of the type's input function. */
 static void
 read_given(EmogiForm *form, EmogiGiven *given)
 {
@@ -123,8 +137,8 @@ read_given(EmogiForm *form, EmogiGiven *given)
 }
 
 /*
- * Note the type of the graph's keys: raise 42804 where the function's form is of another, and read the sources as keys. Raises what the
- * type's input raises.
+ * Note the type of the graph's keys: raise 42804 if the function's overload has another, and read
+ * the given vertices as keys. Raises the errors of the type's input function.
  */
 void
 emogi_vertices_read(EmogiTask *task, Oid function, const EmogiKeyType *key)
@@ -137,7 +151,8 @@ emogi_vertices_read(EmogiTask *task, Oid function, const EmogiKeyType *key)
 	emogi_form_init(task->form, key, task->vertex_type);
 	if (task->form->kind != EMOGI_FORM_TEXT)
 		return;
-	if (task->sources.count == 1 && !task->source_is_array && emogi_form_read_array(task->form, task->sources.datums[0], &array))
+	if (task->sources.count == 1 && !task->source_is_array &&
+		emogi_form_read_array(task->form, task->sources.datums[0], &array))
 	{
 		task->sources = emogi_vertices_of_array(array);
 		return;
@@ -146,7 +161,7 @@ emogi_vertices_read(EmogiTask *task, Oid function, const EmogiKeyType *key)
 	read_given(task->form, &task->goals);
 }
 
-/* ---- in the Graph ---- */
+/* ---- lookup in the graph ---- */
 
 static int
 compare_ids(const void *a, const void *b)
@@ -158,9 +173,9 @@ compare_ids(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Check for interrupts and free what lookups took, every so many of them. */
+/* Check for interrupts and free the memory of lookups, every LOOKUPS_PER_CHECK lookups. */
 static void
-check_now_and_then(uint64 i, MemoryContext scratch)
+check_interrupts_every(uint64 i, MemoryContext scratch)
 {
 	if (i % LOOKUPS_PER_CHECK != LOOKUPS_PER_CHECK - 1)
 		return;
@@ -168,20 +183,25 @@ check_now_and_then(uint64 i, MemoryContext scratch)
 	MemoryContextReset(scratch);
 }
 
-/* Get what a Graph knows those vertices by that a condition asks for: ascending, each once, in the current memory context. */
+/*
+ * Return the graph's ids of the vertices of a condition: ascending, distinct, in the current memory
+ * context.
+ */
 int64 *
-emogi_vertices_seek(EmogiForm *form, const EmogiGraph *graph, const EmogiGiven *given, uint64 *nfound)
+emogi_vertices_seek(EmogiForm *form, const EmogiGraph *graph, const EmogiGiven *given,
+					uint64 *nfound)
 {
 	int64	   *ids = palloc_extended(Max(given->count, 1) * sizeof *ids, MCXT_ALLOC_HUGE);
 	uint64		count = 0;
-	MemoryContext scratch = AllocSetContextCreate(CurrentMemoryContext, "emogi vertices", ALLOCSET_SMALL_SIZES);
+	MemoryContext scratch = AllocSetContextCreate(CurrentMemoryContext, "emogi vertices",
+												  ALLOCSET_SMALL_SIZES);
 	MemoryContext old = MemoryContextSwitchTo(scratch);
 
 	for (uint64 i = 0; i < given->count; i++)
 	{
 		if (emogi_form_lookup(form, graph, given->datums[i], &ids[count]))
 			count++;
-		check_now_and_then(i, scratch);
+		check_interrupts_every(i, scratch);
 	}
 	MemoryContextSwitchTo(old);
 	MemoryContextDelete(scratch);
@@ -193,25 +213,29 @@ emogi_vertices_seek(EmogiForm *form, const EmogiGraph *graph, const EmogiGiven *
 	return ids;
 }
 
-/* Find out what a Graph knows given vertices by, EMOGI_NO_CODE = it has none such. */
+/* Return the graph's ids of given vertices; EMOGI_NO_CODE = not in the graph. */
 static int64 *
 find_keys(const EmogiTask *task, const EmogiGraph *graph, const EmogiGiven *given)
 {
 	int64	   *keys = palloc_extended(Max(given->count, 1) * sizeof *keys, MCXT_ALLOC_HUGE);
-	MemoryContext scratch = AllocSetContextCreate(CurrentMemoryContext, "emogi vertices", ALLOCSET_SMALL_SIZES);
+	MemoryContext scratch = AllocSetContextCreate(CurrentMemoryContext, "emogi vertices",
+												  ALLOCSET_SMALL_SIZES);
 	MemoryContext old = MemoryContextSwitchTo(scratch);
 
 	for (uint64 i = 0; i < given->count; i++)
 	{
 		keys[i] = emogi_form_find(task->form, graph, given->datums[i]);
-		check_now_and_then(i, scratch);
+		check_interrupts_every(i, scratch);
 	}
 	MemoryContextSwitchTo(old);
 	MemoryContextDelete(scratch);
 	return keys;
 }
 
-/* Find the vertices that a task gives in its Graph. Conditions that this form cannot see to are left to who reads the rows. */
+/*
+ * Look up a task's vertices in its graph. Conditions that this type cannot look up are left to the
+ * reader of the rows.
+ */
 void
 emogi_vertices_find(EmogiTask *task, const EmogiGraph *graph)
 {
@@ -237,48 +261,60 @@ emogi_vertices_find(EmogiTask *task, const EmogiGraph *graph)
 		task->has_components = false;
 }
 
-/* Get the text form of a vertex of the Graph. */
+/* Return a vertex of the graph as text. */
 char *
 emogi_vertices_text(const EmogiTask *task, const EmogiGraph *graph, uint64 v)
 {
-	return emogi_form_text(&task->form->coder.key, graph, graph->ids != NULL ? graph->ids[v] : (int64) v);
+	return emogi_form_text(&task->form->coder.key, graph, graph->ids != NULL ? graph->ids[v] :
+						   (int64) v);
 }
 
-/* Tell the caller that a vertex is not in the graph, where that is asked for: once a statement, not for each row. */
+/*
+ * Raise a notice that a vertex is not in the graph, if enabled: once a statement, not once a row.
+ */
 void
 emogi_vertices_notice_missing(const char *what, const EmogiForm *form, Datum key)
 {
-	static TimestampTz told = 0;
+	static TimestampTz last_notice = 0;
 
-	if (!emogi_notice_missing_source || told == GetCurrentStatementStartTimestamp())
+	if (!emogi_notice_missing_source || last_notice == GetCurrentStatementStartTimestamp())
 		return;
-	told = GetCurrentStatementStartTimestamp();
+	last_notice = GetCurrentStatementStartTimestamp();
 	ereport(NOTICE,
-			(errmsg("the %s %s is not in the graph", what, emogi_form_key_text(&form->coder.key, key)),
+			(errmsg("the %s %s is not in the graph", what,
+					emogi_form_key_text(&form->coder.key, key)),
 			 errhint("A vertex is in the graph if an edge begins or ends there.")));
 }
 
-/* Find a vertex of the Graph among the elements, separated by commas, of text that is written as an array; NULL when there is none. */
+/*
+ * Return the first vertex of the graph among the comma-separated elements of text that looks like
+ * an array; NULL if there is none.
+ */
 static const char *
 find_element(EmogiForm *form, const EmogiGraph *graph, const char *text)
 {
 	char	   *elements = pnstrdup(text + 1, strlen(text) - 2);
 	char	   *rest = NULL;
 
-	for (char *element = strtok_r(elements, ",", &rest); element != NULL; element = strtok_r(NULL, ",", &rest))
+	for (char *element = strtok_r(elements, ",", &rest); element != NULL;
+		 element = strtok_r(NULL, ",", &rest))
 	{
 		const Size	length = strlen(element);
-		char	   *bare = length > 1 && element[0] == '"' && element[length - 1] == '"' ? pnstrdup(element + 1, length - 2) : element;
+		char	   *bare = length > 1 && element[0] == '"' && element[length - 1] == '"' ?
+			pnstrdup(element + 1, length - 2) : element;
 		int64		key;
 
 		CHECK_FOR_INTERRUPTS();
-		if (emogi_form_take(form, graph, CStringGetTextDatum(bare), &key) && emogi_graph_vertex(graph, key) != EMOGI_NO_VERTEX)
+		if (emogi_form_take(form, graph, CStringGetTextDatum(bare), &key) &&
+			emogi_graph_vertex(graph, key) != EMOGI_NO_VERTEX)
 			return bare;
 	}
 	return NULL;
 }
 
-/* What helps who gives text for an array, for functions that take several sources and for those that take one. */
+/*
+ * Hints for text that looks like an array, for functions of several sources, one source, or a pair.
+ */
 static const struct
 {
 	const char *error;
@@ -286,21 +322,27 @@ static const struct
 }			array_hints[] = {
 	[EMOGI_TAKES_MANY] = {
 		"Give several sources as an array of text: '{a,b}'::text[], or $1::text[] for a parameter.",
-	"It is taken for one vertex. Several are an array of text: '{a,b}'::text[], and $1::text[] for a parameter."},
+	"It is taken for one vertex. Several are an array of text: '{a,b}'::text[], and $1::text[] for "
+			"a parameter."},
 	[EMOGI_TAKES_ONE] = {
 		"Give one vertex. For several, call the function in LATERAL.",
 	"It is taken for one vertex. For several, call the function in LATERAL."},
 	[EMOGI_TAKES_PAIR] = {
-		"Give one source and one target. For many, use emogi_shortest_paths(graph, sources, targets), or call the function in LATERAL.",
-	"It is taken for one vertex. For many, use emogi_shortest_paths(graph, sources, targets), or call the function in LATERAL."}
+		"Give one source and one target. For many, use emogi_shortest_paths(graph, sources, "
+			"targets), or call the function in LATERAL.",
+	"It is taken for one vertex. For many, use emogi_shortest_paths(graph, sources, targets), or "
+			"call the function in LATERAL."}
 };
 
 /*
- * Raise 42804 for a source, or a target, that is no vertex, if it is text that is written as an array of which an element is one: drivers that
- * give no type to a list of strings have it arrive as text. graph: NULL = there is none to look in. Returns whether it is written as an array.
+ * Raise 42804 for a source or target that is not in the graph, if it is text that looks like an
+ * array and one of its elements is in the graph: drivers that send a list of strings without a type
+ * make it arrive as text. graph: NULL = no graph to look in. Return whether the text looks like an
+ * array.
  */
 bool
-emogi_vertices_refuse_array(const char *what, EmogiForm *form, const EmogiGraph *graph, Datum key, EmogiTakes takes)
+emogi_vertices_refuse_array(const char *what, EmogiForm *form, const EmogiGraph *graph, Datum key,
+							EmogiTakes takes)
 {
 	const char *text;
 	const char *element;
@@ -320,13 +362,18 @@ emogi_vertices_refuse_array(const char *what, EmogiForm *form, const EmogiGraph 
 	return true;
 }
 
-/* Tell of a source, or a target, that is no vertex of the graph, NULL = one without any, as emogi_vertices_refuse_array does, or by a notice. Raises 42804. */
+/*
+ * Report a source or target that is not in the graph, as emogi_vertices_refuse_array does, or by a
+ * notice; graph NULL = it has no edges. Raises 42804.
+ */
 void
-emogi_vertices_notice_end(const char *what, EmogiForm *form, const EmogiGraph *graph, Datum key, EmogiTakes takes)
+emogi_vertices_notice_end(const char *what, EmogiForm *form, const EmogiGraph *graph, Datum key,
+						  EmogiTakes takes)
 {
 	if (emogi_vertices_refuse_array(what, form, graph, key, takes) && !emogi_notice_missing_source)
 		ereport(NOTICE,
-				(errmsg("the %s %s is not in the graph", what, emogi_form_key_text(&form->coder.key, key)),
+				(errmsg("the %s %s is not in the graph", what,
+						emogi_form_key_text(&form->coder.key, key)),
 				 errhint("%s", array_hints[takes].notice)));
 	emogi_vertices_notice_missing(what, form, key);
 }
