@@ -1,8 +1,10 @@
 /*
- * components.c: emogi_cc by the backend itself, of the components that a cached Graph has kept of an earlier run (cache/cache_labels.c).
+ * components.c: emogi_cc in the backend, from the components that a cached graph has kept of an
+ * earlier run (cache/cache_labels.c).
  *
- * Where edges have come since, they are joined with those (local_components.h), so that neither a new Graph is needed nor a run. Rows
- * of a few vertices are looked up; all rows are written, as the engine does, to memory of the call.
+ * Edges added since are merged into those components by union-find (local_components.h), so neither
+ * a new graph nor a run is needed. Rows of a few vertices are looked up. All rows are written to
+ * memory of the call, as the engine does.
  */
 #include "postgres.h"
 
@@ -12,11 +14,14 @@
 #include "function/function.h"
 #include "base/arena.h"
 
-/* Vertices of components that are listed: so many, or a share of all. Of more all rows are read, and those of other components left out. */
-#define FEW_MEMBERS UINT64CONST(1024)
+/*
+ * Vertices of the requested components are listed up to max(INITIAL_ROOM, nvertices /
+ * MEMBERS_SHARE). Above that, all rows are read and those of other components are filtered out.
+ */
+#define INITIAL_ROOM UINT64CONST(1024)
 #define MEMBERS_SHARE 8
 
-/* Keep the components that a run has found with the call's Graph, if it is a cached one. */
+/* Keep the components found by a run on the call's graph, if that is cached. */
 void
 emogi_components_keep(EmogiCall *call, const EmogiResult *result)
 {
@@ -34,20 +39,24 @@ compare_ids(const void *a, const void *b)
 }
 
 /*
- * Look up the components of a task's targets. *graph gets those that are vertices, and their components, which are vertices of their own
- * component; ids, found: [2 * ntargets] and [ntargets], in memory of the current context.
+ * Look up the components of a task's targets. *graph gets the targets that are vertices, and the
+ * representatives of their components, each of which is in its own component. ids: [2 * ntargets],
+ * found: [ntargets], in the current memory context.
  */
 static void
-look_up(const EmogiTask *task, const EmogiLocalComponents *components, int64 *ids, uint32 *found, EmogiGraph *graph, EmogiResult *result)
+look_up(const EmogiTask *task, const EmogiLocalComponents *components, int64 *ids, uint32 *found,
+		EmogiGraph *graph, EmogiResult *result)
 {
 	uint64		count = 0;
 	uint64		nids = 0;
 
 	for (uint64 i = 0; i < task->ntargets; i++)
 	{
-		const uint32 vertex = emogi_overlay_vertex(components->graph, components->patch, task->targets[i]);
+		const uint32 vertex = emogi_overlay_vertex(components->graph, components->patch,
+												   task->targets[i]);
 
-		found[i] = vertex == EMOGI_NO_VERTEX ? EMOGI_NO_VERTEX : emogi_local_components_find(components, vertex);
+		found[i] = vertex == EMOGI_NO_VERTEX ? EMOGI_NO_VERTEX :
+			emogi_local_components_find(components, vertex);
 		if (vertex == EMOGI_NO_VERTEX)
 			continue;
 		ids[count++] = task->targets[i];
@@ -63,26 +72,30 @@ look_up(const EmogiTask *task, const EmogiLocalComponents *components, int64 *id
 	for (uint64 i = 0; i < task->ntargets; i++)
 		if (found[i] != EMOGI_NO_VERTEX)
 			result->columns[0].vertex[emogi_graph_vertex(graph, task->targets[i])] =
-				emogi_graph_vertex(graph, emogi_overlay_key(components->graph, components->patch, found[i]));
+				emogi_graph_vertex(graph, emogi_overlay_key(components->graph, components->patch,
+															found[i]));
 }
 
-/* Get memory on a line. */
+/* Allocate memory aligned to a cache line. */
 static void *
-take_lines(Size bytes)
+alloc_aligned(Size bytes)
 {
-	return (void *) TYPEALIGN(EMOGI_LINE_BYTES, palloc_extended(bytes + EMOGI_LINE_BYTES, MCXT_ALLOC_HUGE));
+	return (void *) TYPEALIGN(EMOGI_LINE_BYTES, palloc_extended(bytes + EMOGI_LINE_BYTES,
+																MCXT_ALLOC_HUGE));
 }
 
-/* Answer for the targets of a task; false without labels. */
+/* Answer for a task's targets; false if the graph has no component labels. */
 static bool
-answer_targets(EmogiCall *call, const EmogiTask *task, const EmogiOverlay *patch, EmogiGraph *graph, EmogiResult *result)
+answer_targets(EmogiCall *call, const EmogiTask *task, const EmogiOverlay *patch, EmogiGraph *graph,
+			   EmogiResult *result)
 {
 	const EmogiGraph whole = *graph;
 	EmogiLocalComponents components = {.graph = &whole,.patch = patch};
-	void	   *memory = take_lines(emogi_local_components_bytes(patch));
+	void	   *memory = alloc_aligned(emogi_local_components_bytes(patch));
 	int64	   *ids = palloc_extended(Max(task->ntargets, 1) * 2 * sizeof *ids, MCXT_ALLOC_HUGE);
 	uint32	   *found = palloc_extended(Max(task->ntargets, 1) * sizeof *found, MCXT_ALLOC_HUGE);
-	uint32	   *component = palloc_extended(Max(task->ntargets, 1) * 2 * sizeof *component, MCXT_ALLOC_HUGE);
+	uint32	   *component = palloc_extended(Max(task->ntargets, 1) * 2 * sizeof *component,
+											MCXT_ALLOC_HUGE);
 
 	components.labels = emogi_cache_labels_begin(call->slot->graph, true);
 	if (components.labels == NULL)
@@ -95,7 +108,7 @@ answer_targets(EmogiCall *call, const EmogiTask *task, const EmogiOverlay *patch
 	return true;
 }
 
-/* A vertex and the smallest one of its component, as the Graph knows them. */
+/* A vertex and the smallest vertex of its component, as ids of the graph. */
 typedef struct Member
 {
 	int64		id;
@@ -109,32 +122,38 @@ compare_members(const void *a, const void *b)
 }
 
 /*
- * List the vertices of the components that a task names, as many as there is room for; get how many there are, or more than there is room
- * for. PG_UINT64_MAX when that is to stop.
+ * List the vertices of the components that a task names, at most `room` of them. Return their
+ * number, more than `room` if they do not fit, PG_UINT64_MAX if canceled.
  */
 static uint64
-list_members(const EmogiTask *task, const EmogiLocalComponents *components, const uint32 *next, uint64 room, uint32 *vertices, Member *members)
+list_members(const EmogiTask *task, const EmogiLocalComponents *components, const uint32 *next,
+			 uint64 room, uint32 *vertices, Member *members)
 {
 	uint64		count = 0;
 
 	for (uint64 i = 0; i < task->ncomponents && count <= room; i++)
 	{
-		const uint32 smallest = emogi_overlay_vertex(components->graph, components->patch, task->components[i]);
+		const uint32 smallest = emogi_overlay_vertex(components->graph, components->patch,
+													 task->components[i]);
 		uint64		nlisted;
 
-		if (smallest == EMOGI_NO_VERTEX || emogi_local_components_find(components, smallest) != smallest)
+		if (smallest == EMOGI_NO_VERTEX ||
+			emogi_local_components_find(components, smallest) != smallest)
 			continue;
-		nlisted = emogi_local_search_components_list(components, next, smallest, emogi_cache_labels_stop, room - count, vertices);
+		nlisted = emogi_local_search_components_list(components, next, smallest,
+													 emogi_cache_labels_stop, room - count,
+													 vertices);
 		if (nlisted == PG_UINT64_MAX || emogi_cache_labels_stop())
 			return PG_UINT64_MAX;
 		for (uint64 v = 0; v < nlisted && count + v < room; v++)
-			members[count + v] = (Member) {emogi_overlay_key(components->graph, components->patch, vertices[v]), task->components[i]};
+			members[count + v] = (Member) {emogi_overlay_key(components->graph, components->patch,
+															 vertices[v]), task->components[i]};
 		count += nlisted;
 	}
 	return count;
 }
 
-/* Have the vertices of components stand in the place of the Graph, in memory of the current context. */
+/* Replace *graph by a graph of the listed vertices only, in the current memory context. */
 static void
 set_members(Member *members, uint64 count, EmogiGraph *graph, EmogiResult *result)
 {
@@ -150,14 +169,18 @@ set_members(Member *members, uint64 count, EmogiGraph *graph, EmogiResult *resul
 	result->columns[0].vertex = component;
 }
 
-/* List the vertices of the components that a task names, in memory of the current context; false without labels or members, or when there are many. */
+/*
+ * List the vertices of the components that a task names, in the current memory context; false
+ * without labels or member lists, or if there are too many vertices.
+ */
 static bool
-find_members(EmogiCall *call, const EmogiTask *task, const EmogiOverlay *patch, const EmogiGraph *graph, Member **members, uint64 *count)
+find_members(EmogiCall *call, const EmogiTask *task, const EmogiOverlay *patch,
+			 const EmogiGraph *graph, Member **members, uint64 *count)
 {
-	const uint64 most = Max(graph->nvertices / MEMBERS_SHARE, FEW_MEMBERS);
-	void	   *memory = take_lines(emogi_local_components_bytes(patch));
+	const uint64 max_members = Max(graph->nvertices / MEMBERS_SHARE, INITIAL_ROOM);
+	void	   *memory = alloc_aligned(emogi_local_components_bytes(patch));
 
-	for (uint64 room = FEW_MEMBERS; room <= most; room = *count)
+	for (uint64 room = INITIAL_ROOM; room <= max_members; room = *count)
 	{
 		EmogiLocalComponents components = {.graph = graph,.patch = patch};
 		uint32	   *vertices = palloc_extended(room * sizeof *vertices, MCXT_ALLOC_HUGE);
@@ -180,12 +203,16 @@ find_members(EmogiCall *call, const EmogiTask *task, const EmogiOverlay *patch, 
 			break;
 		*count = Max(*count, 2 * room);
 	}
-	return *count <= most;
+	return *count <= max_members;
 }
 
-/* Answer for the vertices of the components that a task names; false without labels or members, or when there are many. */
+/*
+ * Answer for the components that a task names; false without labels or member lists, or if they
+ * have too many vertices.
+ */
 static bool
-answer_components(EmogiCall *call, const EmogiTask *task, const EmogiOverlay *patch, EmogiGraph *graph, EmogiResult *result)
+answer_components(EmogiCall *call, const EmogiTask *task, const EmogiOverlay *patch,
+				  EmogiGraph *graph, EmogiResult *result)
 {
 	Member	   *members;
 	uint64		count;
@@ -198,14 +225,16 @@ answer_components(EmogiCall *call, const EmogiTask *task, const EmogiOverlay *pa
 	return true;
 }
 
-/* Answer for all vertices; false without labels, or when the statement was to end and does not. */
+/*
+ * Answer for all vertices; false without labels, or if interrupted by a cancel that was not raised.
+ */
 static bool
 answer_all(EmogiCall *call, const EmogiOverlay *patch, EmogiGraph *graph, EmogiResult *result)
 {
 	EmogiLocalComponents components = {.graph = graph,.patch = patch};
 	const uint64 nnew = patch != NULL ? patch->nnew : 0;
 	const uint64 nvertices = graph->nvertices + nnew;
-	void	   *memory = take_lines(emogi_local_components_bytes(patch));
+	void	   *memory = alloc_aligned(emogi_local_components_bytes(patch));
 	uint32	   *component = emogi_call_alloc_any(call, nvertices * sizeof *component);
 	int64	   *ids = nnew > 0 ? emogi_call_alloc_any(call, nvertices * sizeof *ids) : NULL;
 	bool		answered = false;
@@ -214,7 +243,8 @@ answer_all(EmogiCall *call, const EmogiOverlay *patch, EmogiGraph *graph, EmogiR
 	if (components.labels != NULL)
 	{
 		emogi_local_components_join(&components, memory);
-		answered = emogi_local_components_write(&components, emogi_cache_labels_stop, ids, component);
+		answered = emogi_local_components_write(&components, emogi_cache_labels_stop, ids,
+												component);
 		emogi_cache_labels_end(call->slot->graph);
 	}
 	CHECK_FOR_INTERRUPTS();
@@ -232,12 +262,15 @@ answer_all(EmogiCall *call, const EmogiOverlay *patch, EmogiGraph *graph, EmogiR
 }
 
 /*
- * Carry out emogi_cc, if the call's Graph has kept its components. patch: what has come since the Graph was made, NULL = nothing; nothing
- * has gone. Then *graph has the vertices, ascending, and *result their components; where the task has targets or names components these alone, in
- * memory of the current context, else all, in the Region. False, and nothing is changed, when the engine must.
+ * Run emogi_cc, if the call's graph has kept its components. patch: edges added since the graph was
+ * built, NULL = none; none was deleted. *graph gets the vertices, ascending, and *result their
+ * components. If the task has targets or names components, only those, in the current memory
+ * context; otherwise all, in the arena. Return false, with nothing changed, if the engine must run
+ * it.
  */
 bool
-emogi_components_run(EmogiCall *call, const EmogiTask *task, const EmogiOverlay *patch, EmogiGraph *graph, EmogiResult *result)
+emogi_components_run(EmogiCall *call, const EmogiTask *task, const EmogiOverlay *patch,
+					 EmogiGraph *graph, EmogiResult *result)
 {
 	const double start_ms = emogi_pool_now_ms();
 	const EmogiGraph before = *graph;
@@ -248,10 +281,12 @@ emogi_components_run(EmogiCall *call, const EmogiTask *task, const EmogiOverlay 
 	if (task->has_targets && !task->is_shared)
 		answered = answer_targets(call, task, patch, graph, result);
 	else
-		answered = (task->has_components && !task->is_shared && answer_components(call, task, patch, graph, result)) ||
+		answered = (task->has_components && !task->is_shared &&
+					answer_components(call, task, patch, graph, result)) ||
 			answer_all(call, patch, graph, result);
 	if (!answered)
 		return false;
-	emogi_local_search_note_run(call, &before, graph->nvertices, 0, patch != NULL ? patch->forward.nadded : 0, start_ms);
+	emogi_local_search_note_run(call, &before, graph->nvertices, 0, patch != NULL ?
+								patch->forward.nadded : 0, start_ms);
 	return true;
 }

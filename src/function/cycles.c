@@ -1,9 +1,10 @@
 /*
- * cycles.c: emogi_cycles(graph, source, max_length, max_cycles, direction) -> setof (cycle_id int, seq int, vertex, edge, cost float8, distance float8):
- * the simple cycles through a vertex, those of the fewest edges first.
+ * cycles.c: emogi_cycles(graph, source, max_length, max_cycles, direction) -> setof (cycle_id int,
+ * seq int, vertex, edge, cost float8, distance float8): the simple cycles through a vertex, in
+ * ascending order of edges.
  *
- * The backend searches them itself (cpu/cycles.h), in its own memory, of which it may take a share of what its role may have, in a Graph or in an older
- * one with what has changed since.
+ * The backend searches for them itself (cpu/cycles.h), in local memory limited to a share of what
+ * its role may use, in a graph or in an older one with its overlay.
  */
 #include "postgres.h"
 
@@ -17,29 +18,29 @@
 
 PG_FUNCTION_INFO_V1(emogi_cycles);
 
-#define MAX_LENGTH 6			/* when the call names none */
-#define MAX_CYCLES 1000			/* likewise */
+#define MAX_LENGTH 6			/* default */
+#define MAX_CYCLES 1000			/* default */
 
-/* A search, which is freed with its context. */
-typedef struct Held
+/* A search, freed with its memory context. */
+typedef struct SearchState
 {
 	EmogiCycles *cycles;
 	EmogiControl control;
 	EmogiError	error;
 	MemoryContextCallback callback;
-} Held;
+} SearchState;
 
-/* Free the search; arg: Held. */
+/* Memory context callback: free the search of a SearchState. */
 static void
 free_search(void *arg)
 {
-	Held	   *held = arg;
+	SearchState	   *state = arg;
 
-	emogi_cycles_free(held->cycles);
-	held->cycles = NULL;
+	emogi_cycles_free(state->cycles);
+	state->cycles = NULL;
 }
 
-/* Serve a cancel, which raises its error. */
+/* Check for interrupts; a cancel raises its error. */
 static bool
 serve_interrupts(void)
 {
@@ -49,67 +50,81 @@ serve_interrupts(void)
 
 /* Raise 53200 for a search that failed. */
 static void
-require_ok(const Held *held, EmogiStatus status)
+require_ok(const SearchState *state, EmogiStatus status)
 {
 	if (status == EMOGI_OK)
 		return;
 	ereport(ERROR,
 			(errcode(ERRCODE_OUT_OF_MEMORY),
-			 errmsg("%s", held->error.message),
-			 held->error.detail[0] != '\0' ? errdetail_internal("%s", held->error.detail) : 0,
-			 errhint("Make max_length smaller, or raise emogi.max_memory, emogi.session_memory or emogi.role_memory, whichever allows least.")));
+			 errmsg("%s", state->error.message),
+			 state->error.detail[0] != '\0' ? errdetail_internal("%s", state->error.detail) : 0,
+			 errhint("Make max_length smaller, or raise emogi.max_memory, emogi.session_memory or "
+					 "emogi.role_memory, whichever allows least.")));
 }
 
-/* Find cycles, count at most; says whether there are more. */
+/* Find at most `count` cycles; return whether there are more. */
 static bool
-search(EmogiCall *call, const EmogiTask *task, EmogiPathSteps *paths, uint32 source, uint64 max_length, uint64 count)
+search(EmogiCall *call, const EmogiTask *task, EmogiPathSteps *paths, uint32 source,
+	   uint64 max_length, uint64 count)
 {
 	const double start_ms = emogi_pool_now_ms();
-	Held	   *held = palloc0(sizeof *held);
+	SearchState	   *state = palloc0(sizeof *state);
 	EmogiCycle	cycle;
 
-	held->callback = (MemoryContextCallback) {.func = free_search,.arg = held};
-	MemoryContextRegisterResetCallback(CurrentMemoryContext, &held->callback);
-	require_ok(held, emogi_cycles_begin(paths->graph, paths->patch, source, max_length, task->direction == EMOGI_BOTH,
-										emogi_limits_backend_bytes(), serve_interrupts, &held->cycles, &held->control, &held->error));
+	state->callback = (MemoryContextCallback) {.func = free_search,.arg = state};
+	MemoryContextRegisterResetCallback(CurrentMemoryContext, &state->callback);
+	require_ok(state, emogi_cycles_begin(paths->graph, paths->patch, source, max_length,
+										 task->direction == EMOGI_BOTH,
+										 emogi_limits_backend_bytes(), serve_interrupts,
+										 &state->cycles, &state->control, &state->error));
 	for (;;)
 	{
-		require_ok(held, emogi_cycles_next(held->cycles, &cycle));
+		require_ok(state, emogi_cycles_next(state->cycles, &cycle));
 		if (cycle.length == 0 || paths->npaths == count)
 			break;
 		emogi_path_steps_add(paths, cycle.vertices, cycle.length + 1, cycle.distance, false);
 	}
-	emogi_local_search_note_run(call, paths->graph, paths->nsteps, 0, emogi_cycles_looked(held->cycles), start_ms);
-	free_search(held);
+	emogi_local_search_note_run(call, paths->graph, paths->nsteps, 0,
+								emogi_cycles_looked(state->cycles), start_ms);
+	free_search(state);
 	return cycle.length > 0;
 }
 
-/* Get the number of the source; EMOGI_NO_VERTEX, and a notice, where it is not in the graph. Raises 22023 for several. */
+/*
+ * Return the vertex number of the source; EMOGI_NO_VERTEX, with a notice, if it is not in the
+ * graph. Raises 22023 for several sources.
+ */
 static uint32
 find_source(const EmogiTask *task, const EmogiOverlay *patch, const EmogiGraph *graph)
 {
 	if (task->nkeys != 1)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("cycles are searched through one vertex, not %llu", (unsigned long long) task->nkeys),
+				 errmsg("cycles are searched through one vertex, not %llu",
+						(unsigned long long) task->nkeys),
 				 errhint("Give one source; for several use LATERAL.")));
 	if (emogi_local_search_has_vertex(graph, patch, task->keys[0]))
 		return emogi_overlay_vertex(graph, patch, task->keys[0]);
-	emogi_vertices_notice_end("source", task->form, graph, task->sources.datums[0], EMOGI_TAKES_ONE);
+	emogi_vertices_notice_end("source", task->form, graph, task->sources.datums[0],
+							  EMOGI_TAKES_ONE);
 	return EMOGI_NO_VERTEX;
 }
 
-/* Say that there are more cycles than were asked for. */
+/* Warn that there are more cycles than requested. */
 static void
 warn_of_more(uint64 count)
 {
 	ereport(WARNING,
 			(errmsg("there are more than %llu cycles", (unsigned long long) count),
-			 errdetail("Those after the first max_cycles, %llu, are left out.", (unsigned long long) count),
+			 errdetail("Those after the first max_cycles, %llu, are left out.",
+					   (unsigned long long) count),
 			 errhint("Make max_cycles larger, or max_length smaller.")));
 }
 
-/* emogi_cycles(graph, source, max_length, max_cycles, direction) -> setof (cycle_id, seq, vertex, edge, cost, distance) */
+/*
+ * emogi_cycles(graph, source, max_length, max_cycles, direction) -> setof (cycle_id, seq, vertex,
+ * edge, cost, distance)
+ */
 Datum
 emogi_cycles(PG_FUNCTION_ARGS)
 {
@@ -127,11 +142,14 @@ emogi_cycles(PG_FUNCTION_ARGS)
 	emogi_compat_init_rows(fcinfo);
 	emogi_arguments_begin(fcinfo, EMOGI_SSSP, &task);
 	emogi_arguments_source(fcinfo, &task);
-	max_length = (uint64) emogi_arguments_count(fcinfo, 2, MAX_LENGTH, "max_length", "Use 1 or more edges, or leave it out for 6.");
-	max_cycles = (uint64) emogi_arguments_count(fcinfo, 3, MAX_CYCLES, "max_cycles", "Use 1 or more, or leave it out for 1000.");
+	max_length = (uint64) emogi_arguments_count(fcinfo, 2, MAX_LENGTH, "max_length",
+												"Use 1 or more edges, or leave it out for 6.");
+	max_cycles = (uint64) emogi_arguments_count(fcinfo, 3, MAX_CYCLES, "max_cycles",
+												"Use 1 or more, or leave it out for 1000.");
 	task.direction = emogi_arguments_direction(fcinfo, 4, EMOGI_OUT);
 	task.with_backward = true;
-	call = emogi_course_open(fcinfo->flinfo->fn_oid, &task, emogi_local_search_is_enabled() ? &patch : NULL, &graph);
+	call = emogi_course_open(fcinfo->flinfo->fn_oid, &task, emogi_local_search_is_enabled() ?
+							 &patch : NULL, &graph);
 	if (call == NULL)
 		return (Datum) 0;
 	paths.patch = patch;

@@ -1,9 +1,11 @@
 /*
- * local_search_call.c: searches that reach little, and degrees of a few vertices, which the backend makes itself.
+ * local_search_call.c: searches that reach few vertices, and degrees of a few vertices, computed in
+ * the backend.
  *
- * The Graph lies in the Region, where this process sees it, too. So a search that looks at few list entries need not ask the engine
- * worker, nor wait until a Graph has been made of an older one and what has changed since (overlay.h). Whether it looks at few
- * shows as it goes: it gives up where the engine would do better, and has cost a few milliseconds at most by then.
+ * The graph is in shared memory, so the backend can read it. A search that scans few edges needs
+ * neither a request to the engine worker nor a merge of the changes into the graph: it reads the
+ * older graph with an overlay (overlay.h). Whether a search scans few edges is known only as it
+ * proceeds. It gives up, after a few milliseconds at most, once the engine would be faster.
  */
 #include "postgres.h"
 
@@ -17,31 +19,35 @@
 #include "base/papers_settings.h"
 
 /*
- * A search gives up after this share of all list entries, but not before MIN_EDGES, which take no longer than to wake the worker, nor
- * after MAX_EDGES, which take the time in which the engine answers a bounded search of millions of vertices.
+ * A search gives up after nedges / LOCAL_SHARE edges, clamped to MIN_EDGES .. MAX_EDGES. Scanning
+ * MIN_EDGES takes no longer than waking the worker. Scanning MAX_EDGES takes as long as the
+ * engine's answer to a bounded search of millions of vertices.
  */
-#define NEAR_SHARE 64
+#define LOCAL_SHARE 64
 #define MIN_EDGES UINT64CONST(4096)
 #define MAX_EDGES UINT64CONST(16384)
 
-/* Distances that are searched by the backend in a patched Graph. */
-#define MOST_DISTANCES 64
+/* Max distances computed by the backend in a graph with an overlay. */
+#define MAX_DISTANCES 64
 
-/* Does a task ask for the degrees of given vertices? */
+/* Does a task want the degrees of given vertices? */
 static bool
-asks_degrees(const EmogiTask *task)
+wants_degrees(const EmogiTask *task)
 {
 	return task->query.algorithm == EMOGI_DEGREE && task->has_targets && !task->is_shared;
 }
 
-/* Does an algorithm find the tree of a search? */
+/* Does an algorithm return the tree of a search? */
 static bool
 finds_tree(EmogiAlgorithm algorithm)
 {
 	return algorithm == EMOGI_BFS_TREE || algorithm == EMOGI_SHORTEST_PATH_TREE;
 }
 
-/* Get the algorithm whose search reaches what one reaches: that of a tree is its search without one. */
+/*
+ * Return the algorithm of the underlying search: BFS or SSSP for an algorithm that returns its
+ * tree, otherwise itself.
+ */
 EmogiAlgorithm
 emogi_local_search_searching(EmogiAlgorithm algorithm)
 {
@@ -50,53 +56,66 @@ emogi_local_search_searching(EmogiAlgorithm algorithm)
 	return algorithm == EMOGI_BFS_TREE ? EMOGI_BFS : EMOGI_SSSP;
 }
 
-/* May the backend search itself, as far as settings say? Then a Graph may be a patched one. */
+/*
+ * Do the settings allow searches in the backend? If so, a call may use an older graph with an
+ * overlay.
+ */
 bool
 emogi_local_search_is_enabled(void)
 {
-	return emogi_enable_near && emogi_engine != EMOGI_ENGINE_CUDA && emogi_papers_query().mapping == EMOGI_MAPPING_AUTO;
+	return emogi_enable_near && emogi_engine != EMOGI_ENGINE_CUDA &&
+		emogi_papers_query().mapping == EMOGI_MAPPING_AUTO;
 }
 
-/* Does a task ask for the vertices most like a few? */
+/* Does a task want the vertices most similar to a few? */
 static bool
-asks_similar(const EmogiTask *task)
+wants_similar(const EmogiTask *task)
 {
-	return task->query.algorithm == EMOGI_SIMILARITY && task->pairs == NULL && task->has_targets && task->wanted.count <= EMOGI_NEAR_SIMILAR && !task->is_shared;
+	return task->query.algorithm == EMOGI_SIMILARITY && task->pairs == NULL && task->has_targets &&
+		task->wanted.count <= EMOGI_NEAR_SIMILAR && !task->is_shared;
 }
 
-/* Does a task ask for the distances of a few pairs? */
+/* Does a task want the distances of a few pairs? */
 static bool
-asks_distances(const EmogiTask *task)
+wants_distances(const EmogiTask *task)
 {
-	return task->query.algorithm == EMOGI_DISTANCE_MATRIX && task->has_goals && task->sources.count * task->goals.count <= MOST_DISTANCES &&
+	return task->query.algorithm == EMOGI_DISTANCE_MATRIX && task->has_goals &&
+		task->sources.count * task->goals.count <= MAX_DISTANCES &&
 		!task->is_shared;
 }
 
-/* May the backend itself carry out a task? Then its Graph may be a patched one. */
+/* Can the backend run a task? If so, its call may use an older graph with an overlay. */
 bool
 emogi_local_search_may_serve(const EmogiTask *task)
 {
-	const bool	answers = emogi_local_search_answers(emogi_algorithm_row(emogi_local_search_searching(task->query.algorithm)));
+	const bool	answers =
+		emogi_local_search_answers(emogi_algorithm_row(
+			emogi_local_search_searching(task->query.algorithm)));
 
 	return emogi_local_search_is_enabled() &&
-		(task->query.algorithm == EMOGI_CC || (answers && !task->is_shared) || asks_degrees(task) || asks_similar(task) || asks_distances(task));
+		(task->query.algorithm == EMOGI_CC || (answers && !task->is_shared) ||
+		 wants_degrees(task) || wants_similar(task) || wants_distances(task));
 }
 
-/* Is there anything that says that a search reaches little? Targets do not of a tree, which is found to the end. */
+/* Is a search bounded? Targets do not bound a tree, which is always completed. */
 static bool
 is_bounded(const EmogiTask *task)
 {
-	return (task->has_targets && !finds_tree(task->query.algorithm)) || task->last_is_target || task->query.max_depth >= 0 || task->query.max_distance < (double) INFINITY;
+	return (task->has_targets && !finds_tree(task->query.algorithm)) || task->last_is_target ||
+		task->query.max_depth >= 0 || task->query.max_distance < (double) INFINITY;
 }
 
-/* Get the list entries that a search between two vertices may look at. */
+/* Return the max number of edges that a search between two vertices may scan. */
 uint64
 emogi_local_search_pair_edges(const EmogiGraph *graph)
 {
-	return Max(MIN_EDGES, Min(graph->forward.nedges / NEAR_SHARE, MAX_EDGES));
+	return Max(MIN_EDGES, Min(graph->forward.nedges / LOCAL_SHARE, MAX_EDGES));
 }
 
-/* Get the list entries that a search may look at. One that nothing bounds reaches nearly all, or stays in a small component. */
+/*
+ * Return the max number of edges that a search may scan. An unbounded one reaches nearly all
+ * vertices or stays in a small component.
+ */
 uint64
 emogi_local_search_most_edges(const EmogiTask *task, const EmogiGraph *graph)
 {
@@ -105,9 +124,10 @@ emogi_local_search_most_edges(const EmogiTask *task, const EmogiGraph *graph)
 	return emogi_local_search_pair_edges(graph);
 }
 
-/* Turn keys into vertex numbers; keys that the graph does not have are dropped. */
+/* Look up the vertex numbers of keys; keys that are not in the graph are skipped. */
 static uint32 *
-find_numbers(const EmogiGraph *graph, const EmogiOverlay *patch, const int64 *keys, uint64 nkeys, uint64 *nnumbers)
+find_numbers(const EmogiGraph *graph, const EmogiOverlay *patch, const int64 *keys, uint64 nkeys,
+			 uint64 *nnumbers)
 {
 	uint32	   *numbers = palloc(Max(nkeys, 1) * sizeof *numbers);
 
@@ -122,19 +142,20 @@ find_numbers(const EmogiGraph *graph, const EmogiOverlay *patch, const int64 *ke
 	return numbers;
 }
 
-/* Does a graph have a vertex? patch: what has changed in it, NULL = nothing. */
+/* Is a vertex in the graph? patch: changes since the graph was built, NULL = none. */
 bool
 emogi_local_search_has_vertex(const EmogiGraph *graph, const EmogiOverlay *patch, int64 key)
 {
 	const uint32 vertex = emogi_overlay_vertex(graph, patch, key);
 
-	return vertex != EMOGI_NO_VERTEX && emogi_overlay_presence(graph, patch, vertex) != EMOGI_VERTEX_GONE;
+	return vertex != EMOGI_NO_VERTEX &&
+		emogi_overlay_presence(graph, patch, vertex) != EMOGI_VERTEX_GONE;
 }
 
-/* Note in the record of a call what the backend has done. */
+/* Record in a call's record what the backend has done. */
 void
-emogi_local_search_note_run(EmogiCall *call, const EmogiGraph *graph, uint64 nreached, uint32 nlevels, uint64 edges_traversed,
-					double start_ms)
+emogi_local_search_note_run(EmogiCall *call, const EmogiGraph *graph, uint64 nreached,
+							uint32 nlevels, uint64 edges_traversed, double start_ms)
 {
 	EmogiCallRecord *record = &call->record;
 
@@ -148,19 +169,23 @@ emogi_local_search_note_run(EmogiCall *call, const EmogiGraph *graph, uint64 nre
 	record->run_ms += emogi_pool_now_ms() - start_ms;
 }
 
-/* Of a tree: the vertex before each that was reached, and where its way begins, by their places in the answer. */
-typedef struct Ways
+/*
+ * For each reached vertex of a tree, the predecessor and the source of its path, as indexes into
+ * the answer.
+ */
+typedef struct TreePaths
 {
 	uint32	   *predecessor;
 	uint32	   *source;
-} Ways;
+} TreePaths;
 
 /*
- * Have what was reached stand in the place of the Graph: a row then is a vertex of it. So whoever reads rows need not know that there
- * are no arrays of all vertices.
+ * Replace *graph by the vertices that were reached, so that a row is a vertex of it. Code that
+ * reads rows does not need to know that there are no arrays over all vertices.
  */
 static void
-set_rows(const EmogiTask *task, const EmogiOverlay *patch, const EmogiLocalAnswer *answer, const Ways *ways, EmogiGraph *graph, EmogiResult *result)
+set_rows(const EmogiTask *task, const EmogiOverlay *patch, const EmogiLocalAnswer *answer,
+		 const TreePaths *tree, EmogiGraph *graph, EmogiResult *result)
 {
 	const bool	levels = emogi_algorithm_row(task->query.algorithm)->columns[0].type == EMOGI_INT32;
 	const uint64 count = answer->count;
@@ -176,18 +201,23 @@ set_rows(const EmogiTask *task, const EmogiOverlay *patch, const EmogiLocalAnswe
 			result->columns[0].float64[i] = answer->values[i];
 	}
 	if (answer->paths != NULL)
-		result->columns[1].any = memcpy(palloc(Max(count, 1) * sizeof(double)), answer->paths, count * sizeof(double));
+		result->columns[1].any = memcpy(palloc(Max(count, 1) * sizeof(double)), answer->paths,
+										count * sizeof(double));
 	if (finds_tree(task->query.algorithm))
 	{
-		result->columns[1].vertex = ways->predecessor;
-		result->columns[2].vertex = ways->source;
+		result->columns[1].vertex = tree->predecessor;
+		result->columns[2].vertex = tree->source;
 	}
 	*graph = (EmogiGraph) {.nvertices = count,.ids = ids,.dictionary = graph->dictionary};
 }
 
-/* Have the rows be the vertices of an answer with their degrees and strengths, as engine/cpu/degree.c adds them up. Get the entries read. */
+/*
+ * Set the rows to the vertices of an answer, with degrees and strengths summed in the order of
+ * engine/cpu/degree.c. Return the number of edges read.
+ */
 static uint64
-set_degrees(const EmogiOverlay *patch, const EmogiLocalAnswer *answer, EmogiGraph *graph, EmogiResult *result)
+set_degrees(const EmogiOverlay *patch, const EmogiLocalAnswer *answer, EmogiGraph *graph,
+			EmogiResult *result)
 {
 	const EmogiListsView lists = emogi_lists_forward(graph, patch);
 	const uint64 count = answer->count;
@@ -219,11 +249,13 @@ set_degrees(const EmogiOverlay *patch, const EmogiLocalAnswer *answer, EmogiGrap
 }
 
 /*
- * Find the degrees of a task's targets. The search goes nowhere: it puts those that are there in order, each once. Weights are added up in
- * the order of whole lists, which a patch has not.
+ * Find the degrees of a task's targets. The search has depth 0: it only sorts and deduplicates the
+ * targets that exist. Weights are summed in the order of the merged adjacency list, which an
+ * overlay does not have, so return false then.
  */
 static bool
-run_degrees(EmogiCall *call, const EmogiTask *task, const EmogiOverlay *patch, EmogiGraph *graph, EmogiResult *result)
+run_degrees(EmogiCall *call, const EmogiTask *task, const EmogiOverlay *patch, EmogiGraph *graph,
+			EmogiResult *result)
 {
 	const EmogiGraph whole = *graph;
 	const double start_ms = emogi_pool_now_ms();
@@ -243,70 +275,81 @@ run_degrees(EmogiCall *call, const EmogiTask *task, const EmogiOverlay *patch, E
 	return true;
 }
 
-/* Search, and find the tree if one is wanted; false when that is too much. */
+/* Search, and find the tree if wanted; false if that exceeds the limit. */
 static bool
-search(const EmogiTask *task, const EmogiGraph *graph, const EmogiOverlay *patch, const EmogiQuery *query, EmogiLocalAnswer *answer, Ways *ways)
+search(const EmogiTask *task, const EmogiGraph *graph, const EmogiOverlay *patch,
+	   const EmogiQuery *query, EmogiLocalAnswer *answer, TreePaths *tree)
 {
-	uint64		looked;
+	uint64		edges_scanned;
 
-	if (emogi_local_search(graph, patch, query, emogi_local_search_most_edges(task, graph), answer) != EMOGI_LOCAL_ANSWERED)
+	if (emogi_local_search(graph, patch, query, emogi_local_search_most_edges(task, graph),
+						   answer) != EMOGI_LOCAL_ANSWERED)
 		return false;
 	if (!finds_tree(task->query.algorithm))
 		return true;
-	ways->predecessor = palloc(Max(answer->count, 1) * sizeof(uint32));
-	ways->source = palloc(Max(answer->count, 1) * sizeof(uint32));
-	if (!emogi_local_trees(graph, patch, query, answer, ways->predecessor, ways->source, &looked))
+	tree->predecessor = palloc(Max(answer->count, 1) * sizeof(uint32));
+	tree->source = palloc(Max(answer->count, 1) * sizeof(uint32));
+	if (!emogi_local_trees(graph, patch, query, answer, tree->predecessor, tree->source,
+						   &edges_scanned))
 	{
 		emogi_local_search_free(answer);
 		return false;
 	}
-	answer->edges_traversed += looked;
+	answer->edges_traversed += edges_scanned;
 	return true;
 }
 
 /*
- * Carry out a search that emogi_local_search_may_serve, if it reaches little. Then *graph has the vertices that were reached, ascending, and no
- * lists, and *result their columns; both are in memory of the current context, and the call needs nothing in shared memory any
- * more but for a dictionary. patch: what has changed since the Graph was made, NULL = nothing. False, and nothing is changed, when it reaches more.
+ * Run a task that passes emogi_local_search_may_serve, if it reaches few vertices. *graph gets the
+ * reached vertices, ascending, without adjacency lists, and *result their columns. Both are in the
+ * current memory context, and the call then needs nothing in shared memory except a dictionary.
+ * patch: changes since the graph was built, NULL = none. Return false, with nothing changed, if it
+ * reaches more.
  */
 bool
-emogi_local_search_run(EmogiCall *call, const EmogiTask *task, const EmogiOverlay *patch, EmogiGraph *graph, EmogiResult *result)
+emogi_local_search_run(EmogiCall *call, const EmogiTask *task, const EmogiOverlay *patch,
+					   EmogiGraph *graph, EmogiResult *result)
 {
 	EmogiQuery	query = task->query;
 	double		start_ms = emogi_pool_now_ms();
 	EmogiLocalAnswer answer;
-	Ways		ways = {0};
+	TreePaths	tree = {0};
 
-	if (task->query.algorithm == EMOGI_DEGREE)	/* whose targets may have turned out to be left to who reads the rows */
-		return asks_degrees(task) && run_degrees(call, task, patch, graph, result);
+	if (task->query.algorithm == EMOGI_DEGREE)	/* its targets may have been left to the reader
+												 * of the rows */
+		return wants_degrees(task) && run_degrees(call, task, patch, graph, result);
 	if (task->query.algorithm == EMOGI_SIMILARITY)
-		return asks_similar(task) && emogi_local_search_similar(call, task, patch, graph, result);
+		return wants_similar(task) && emogi_local_search_similar(call, task, patch, graph, result);
 	if (task->query.algorithm == EMOGI_DISTANCE_MATRIX)
 		return emogi_local_search_distances(call, task, patch, graph, result);
 	query.sources = find_numbers(graph, patch, task->keys, task->nkeys, &query.nsources);
 	if (task->has_targets)
 		query.targets = find_numbers(graph, patch, task->targets, task->ntargets, &query.ntargets);
 	if (task->has_targets && query.ntargets == 0)
-		query.nsources = 0;		/* no row is wanted that there could be */
+		query.nsources = 0;		/* no target is in the graph, so there are no rows */
 	if (finds_tree(query.algorithm))
-		query.ntargets = 0;		/* what leads to a target as well as others may not be settled when it is */
+		query.ntargets = 0;		/* predecessors of equal length may not be settled when the
+								 * target is */
 	query.algorithm = emogi_local_search_searching(query.algorithm);
-	if (!search(task, graph, patch, &query, &answer, &ways))
+	if (!search(task, graph, patch, &query, &answer, &tree))
 		return false;
-	emogi_local_search_note_run(call, graph, answer.count, answer.nlevels, answer.edges_traversed, start_ms);
-	set_rows(task, patch, &answer, &ways, graph, result);
+	emogi_local_search_note_run(call, graph, answer.count, answer.nlevels, answer.edges_traversed,
+								start_ms);
+	set_rows(task, patch, &answer, &tree, graph, result);
 	emogi_local_search_free(&answer);
 	call->rows_are_local = true;
 	return true;
 }
 
 /*
- * Find the path between two vertices of a graph, EMOGI_NO_VERTEX = one that it does not have, within a cost, as emogi_path_search_within does. The
- * path is in memory of the current context; length 0: there is none. patch: as above. *cost: what it took, also when it returns false.
+ * Find the path between two vertices of a graph within a cost, as emogi_path_search_within does.
+ * EMOGI_NO_VERTEX stands for a vertex that is not in the graph. The path is in the current memory
+ * context; length 0 = no path. patch: as above. *cost is set also if the function returns false.
  */
 bool
-emogi_local_search_path_between(EmogiCall *call, const EmogiOverlay *patch, const EmogiGraph *graph, uint32 source, uint32 target, const EmogiPathCost *max,
-						EmogiLocalPath *path, EmogiPathCost *cost)
+emogi_local_search_path_between(EmogiCall *call, const EmogiOverlay *patch, const EmogiGraph *graph,
+								uint32 source, uint32 target, const EmogiPathCost *max,
+								EmogiLocalPath *path, EmogiPathCost *cost)
 {
 	double		start_ms = emogi_pool_now_ms();
 	EmogiControl control = {0};
@@ -316,7 +359,8 @@ emogi_local_search_path_between(EmogiCall *call, const EmogiOverlay *patch, cons
 	EmogiStatus status = EMOGI_OK;
 
 	if (searches)
-		status = emogi_path_search_within(graph, patch, source, target, max->nedges, max->nvertices, &answer, &control, &error);
+		status = emogi_path_search_within(graph, patch, source, target, max->nedges, max->nvertices,
+										  &answer, &control, &error);
 	*cost = (EmogiPathCost) {answer.edges_traversed, answer.vertices_settled};
 	if (status != EMOGI_OK || answer.outcome == EMOGI_PATH_GAVE_UP)
 		return false;
@@ -333,9 +377,13 @@ emogi_local_search_path_between(EmogiCall *call, const EmogiOverlay *patch, cons
 	return true;
 }
 
-/* Find the path between a task's source and its target, if that is not far to seek. max_edges: list entries that it may look at. */
+/*
+ * Find the path between a task's source and target, scanning at most max_edges edges; false if that
+ * does not suffice.
+ */
 bool
-emogi_local_search_path(EmogiCall *call, const EmogiTask *task, const EmogiOverlay *patch, const EmogiGraph *graph, uint64 max_edges, EmogiLocalPath *path)
+emogi_local_search_path(EmogiCall *call, const EmogiTask *task, const EmogiOverlay *patch,
+						const EmogiGraph *graph, uint64 max_edges, EmogiLocalPath *path)
 {
 	const EmogiPathCost max = {max_edges, PG_UINT64_MAX};
 	uint32		source = EMOGI_NO_VERTEX;

@@ -1,5 +1,5 @@
 /*
- * pairs.c: pairs of vertices, from a query that returns them.
+ * pairs.c: pairs of vertices read from a query.
  */
 #include "postgres.h"
 
@@ -15,27 +15,30 @@
 #include "function/function.h"
 #include "base/limits.h"
 
-/* What is noted of a pair. */
+/* Memory per pair, in bytes. */
 #define PAIR_BYTES 16
 
 /* Rows fetched at a time. */
 #define FETCH_ROWS 10000
 
-/* Pairs that have been read. */
+/* Pairs read so far. */
 typedef struct Pairs
 {
 	const EmogiGraph *graph;
-	const EmogiOverlay *patch;	/* NULL = nothing has changed */
+	const EmogiOverlay *patch;	/* NULL = no changes */
 	EmogiForm  *form;
-	MemoryContext context;		/* of numbers */
+	MemoryContext context;		/* context of `numbers` */
 	uint32	   *numbers;		/* [room][2] */
 	uint64		count;
 	uint64		room;
 } Pairs;
 
-/* Find the number of the vertex in a column; EMOGI_NO_VERTEX for NULL and for what is no vertex of the graph. */
+/*
+ * Return the vertex number of a column's value; EMOGI_NO_VERTEX for NULL and for a vertex that is
+ * not in the graph.
+ */
 static uint32
-number_of(const Pairs *pairs, HeapTuple row, TupleDesc desc, int column)
+read_vertex(const Pairs *pairs, HeapTuple row, TupleDesc desc, int column)
 {
 	bool		is_null;
 	Datum		key = SPI_getbinval(row, desc, column, &is_null);
@@ -50,14 +53,17 @@ number_of(const Pairs *pairs, HeapTuple row, TupleDesc desc, int column)
 	return EMOGI_NO_VERTEX;
 }
 
-/* Get how many pairs there may be: the other half is for what is found of them. */
+/*
+ * Return the max number of pairs. They may use half of the backend's memory; their results use the
+ * rest.
+ */
 uint64
 emogi_pairs_most(void)
 {
 	return Min(emogi_limits_backend_bytes() / 2, MaxAllocHugeSize) / PAIR_BYTES;
 }
 
-/* Make room for so many more. Raises 54000 for too many. */
+/* Ensure room for `more` pairs. Raises 54000 if there are too many. */
 static void
 make_room(Pairs *pairs, uint64 more)
 {
@@ -68,8 +74,10 @@ make_room(Pairs *pairs, uint64 more)
 	if (pairs->count + more > emogi_pairs_most())
 		ereport(ERROR,
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-				 errmsg("the query returns more than %llu pairs", (unsigned long long) emogi_pairs_most()),
-				 errhint("Ask for fewer pairs at a time, or raise emogi.max_memory, emogi.session_memory or emogi.role_memory, whichever allows least.")));
+				 errmsg("the query returns more than %llu pairs",
+						(unsigned long long) emogi_pairs_most()),
+				 errhint("Ask for fewer pairs at a time, or raise emogi.max_memory, "
+						 "emogi.session_memory or emogi.role_memory, whichever allows least.")));
 	if (pairs->numbers == NULL)
 		pairs->numbers = MemoryContextAllocHuge(pairs->context, room * 2 * sizeof(uint32));
 	else
@@ -77,7 +85,7 @@ make_room(Pairs *pairs, uint64 more)
 	pairs->room = room;
 }
 
-/* Take over the rows that SPI has just fetched: those of two vertices of the graph. */
+/* Append the rows that SPI has just fetched, if both vertices are in the graph. */
 static void
 take_rows(Pairs *pairs)
 {
@@ -87,8 +95,9 @@ take_rows(Pairs *pairs)
 	for (uint64 i = 0; i < SPI_processed; i++)
 	{
 		HeapTuple	row = SPI_tuptable->vals[i];
-		const uint32 v = number_of(pairs, row, SPI_tuptable->tupdesc, 1);
-		const uint32 w = v == EMOGI_NO_VERTEX ? v : number_of(pairs, row, SPI_tuptable->tupdesc, 2);
+		const uint32 v = read_vertex(pairs, row, SPI_tuptable->tupdesc, 1);
+		const uint32 w = v == EMOGI_NO_VERTEX ? v :
+			read_vertex(pairs, row, SPI_tuptable->tupdesc, 2);
 
 		if (w == EMOGI_NO_VERTEX)
 			continue;
@@ -98,19 +107,26 @@ take_rows(Pairs *pairs)
 	MemoryContextSwitchTo(old);
 }
 
-/* See that query text is one SELECT of two vertices, inside SPI; get its length without a semicolon. */
+/*
+ * Check, inside SPI, that query text is one SELECT of two vertices; return its length without the
+ * semicolon.
+ */
 static int
 check_query(const char *query, const EmogiKeyType *key)
 {
 	TupleDesc	desc;
-	const int	length = emogi_query_describe_two(query, EMOGI_PAIRS_QUERY, "SELECT vertex1, vertex2 FROM ...", &desc);
+	const int	length = emogi_query_describe_two(query, EMOGI_PAIRS_QUERY,
+												  "SELECT vertex1, vertex2 FROM ...", &desc);
 
 	emogi_values_check_vertex(desc, 0, key);
 	emogi_values_check_vertex(desc, 1, key);
 	return length;
 }
 
-/* Raise the error that emogi_pairs_query would raise for the form of a query; does not run it. key: of the Graph, or not known. */
+/*
+ * Raise the errors of emogi_pairs_query for an invalid query, without running it. key: key type of
+ * the graph, which may be unknown.
+ */
 void
 emogi_pairs_check(const char *query, const EmogiKeyType *key)
 {
@@ -122,13 +138,17 @@ emogi_pairs_check(const char *query, const EmogiKeyType *key)
 }
 
 /*
- * Read the pairs that a query returns, run as the caller under the caller's snapshot: [*npairs][2] vertex numbers, palloc'd, in its order.
- * Rows with a NULL, or with what is no vertex of the graph, are passed over. patch: what has changed in that, NULL = nothing. Raises 42601, 42804 and whatever the query raises.
+ * Read the pairs that a query returns, run as the caller under the caller's snapshot: [*npairs][2]
+ * vertex numbers, palloc'd, in its order. Rows with a NULL or with a vertex that is not in the
+ * graph are skipped. patch: changes since the graph was built, NULL = none. Raises 42601, 42804 and
+ * the errors of the query.
  */
 uint32 *
-emogi_pairs_query(const EmogiGraph *graph, const EmogiOverlay *patch, EmogiForm *form, const char *query, uint64 *npairs)
+emogi_pairs_query(const EmogiGraph *graph, const EmogiOverlay *patch, EmogiForm *form,
+				  const char *query, uint64 *npairs)
 {
-	Pairs		pairs = {.graph = graph, .patch = patch, .form = form, .context = CurrentMemoryContext};
+	Pairs		pairs = {.graph = graph, .patch = patch, .form = form,
+						 .context = CurrentMemoryContext};
 	const EmogiKeyType *key = &form->coder.key;
 	const char *cast = "";
 	StringInfoData sql;
@@ -141,7 +161,10 @@ emogi_pairs_query(const EmogiGraph *graph, const EmogiOverlay *patch, EmogiForm 
 		elog(ERROR, "SPI_connect failed");
 	length = check_query(query, key);
 	if (key->nparts == 0)
-		cast = psprintf("::%s", format_type_extended(key->type, -1, FORMAT_TYPE_TYPEMOD_GIVEN | FORMAT_TYPE_FORCE_QUALIFY));
+		cast = psprintf("::%s",
+						format_type_extended(key->type, -1,
+											 FORMAT_TYPE_TYPEMOD_GIVEN |
+											 FORMAT_TYPE_FORCE_QUALIFY));
 	initStringInfo(&sql);
 	appendStringInfo(&sql, "SELECT q.v%s, q.w%s FROM (", cast, cast);
 	appendBinaryStringInfo(&sql, query, length);
@@ -162,9 +185,13 @@ emogi_pairs_query(const EmogiGraph *graph, const EmogiOverlay *patch, EmogiForm 
 	return pairs.numbers;
 }
 
-/* Get the keys of the vertices of pairs, [npairs][2], as emogi_pairs_renumber takes them: with another Graph they are found again. */
+/*
+ * Return the keys of the vertices of pairs, [npairs][2], for emogi_pairs_renumber to look up in
+ * another graph.
+ */
 Datum *
-emogi_pairs_keys(const EmogiGraph *graph, const EmogiOverlay *patch, EmogiForm *form, const uint32 *numbers, uint64 npairs)
+emogi_pairs_keys(const EmogiGraph *graph, const EmogiOverlay *patch, EmogiForm *form,
+				 const uint32 *numbers, uint64 npairs)
 {
 	const EmogiKeyType *key = &form->coder.key;
 	Datum	   *keys = palloc_extended(Max(2 * npairs, 1) * sizeof *keys, MCXT_ALLOC_HUGE);
@@ -176,16 +203,21 @@ emogi_pairs_keys(const EmogiGraph *graph, const EmogiOverlay *patch, EmogiForm *
 	{
 		const int64 code = emogi_overlay_key(graph, patch, numbers[i]);
 
-		keys[i] = key->class == EMOGI_KEY_INTEGER ? Int64GetDatum(code) : datumCopy(emogi_form_key(form, graph, code), by_value, length);
+		keys[i] = key->class == EMOGI_KEY_INTEGER ? Int64GetDatum(code) :
+			datumCopy(emogi_form_key(form, graph, code), by_value, length);
 		if (i % 65536 == 0)
 			CHECK_FOR_INTERRUPTS();
 	}
 	return keys;
 }
 
-/* Number the vertices of pairs anew, by their keys. Those that the Graph does not have go; get how many are left. */
+/*
+ * Renumber the vertices of pairs by looking up their keys in a graph. Pairs with a vertex that is
+ * not in the graph are removed; return how many are left.
+ */
 uint64
-emogi_pairs_renumber(const EmogiGraph *graph, EmogiForm *form, const Datum *keys, uint64 npairs, uint32 *numbers)
+emogi_pairs_renumber(const EmogiGraph *graph, EmogiForm *form, const Datum *keys, uint64 npairs,
+					 uint32 *numbers)
 {
 	uint64		count = 0;
 

@@ -1,11 +1,13 @@
 /*
- * ranked_paths.c: emogi_k_shortest_paths(graph, source, target, k, direction) and emogi_all_shortest_paths(graph, source, target, max_paths, direction)
- * -> setof (path_id int, seq int, vertex, edge, cost float8, distance float8): the shortest paths from one vertex to another, one after the other, and
- * all those of the least distance.
+ * ranked_paths.c: emogi_k_shortest_paths(graph, source, target, k, direction) and
+ * emogi_all_shortest_paths(graph, source, target, max_paths, direction) -> setof (path_id int, seq
+ * int, vertex, edge, cost float8, distance float8): the k shortest paths between two vertices in
+ * ascending order, and all paths of minimal distance.
  *
- * The backend ranks them itself (cpu/yen.h), in its own memory, of which it may take a share of what its role may have, in a Graph or in an older one
- * with what has changed since. Where the Graph has a contraction
- * hierarchy, it goes by that; who reads one must say when that is over, so a cancel ends the ranking first and is raised then.
+ * The backend ranks them itself (cpu/yen.h), in local memory limited to a share of what its role
+ * may use, in a graph or in an older one with its overlay. If the graph has a contraction
+ * hierarchy, the ranking uses it. A reader of a hierarchy must release it, so a cancel ends the
+ * ranking first and is raised afterwards.
  */
 #include "postgres.h"
 
@@ -22,18 +24,18 @@
 PG_FUNCTION_INFO_V1(emogi_k_shortest_paths);
 PG_FUNCTION_INFO_V1(emogi_all_shortest_paths);
 
-#define MAX_PATHS 1000			/* when the call names none */
+#define MAX_PATHS 1000			/* default */
 
-/* A ranking under way. */
-typedef struct Held
+/* State of a ranking. */
+typedef struct RankingState
 {
 	EmogiYen *ranking;
 	EmogiControl control;
 	EmogiError	error;
-	int			cached;			/* the Graph whose hierarchy is read; -1 = none is */
-} Held;
+	int			cached;			/* cached graph whose hierarchy is in use; -1 = none */
+} RankingState;
 
-/* Raise 53200, or a cancel, for a ranking that failed; what it says is in memory of the caller's. */
+/* Raise 53200, or a cancel, for a ranking that failed. error: in memory of the caller. */
 static void
 require_ok(EmogiStatus status, const EmogiError *error)
 {
@@ -48,14 +50,19 @@ require_ok(EmogiStatus status, const EmogiError *error)
 			(errcode(ERRCODE_OUT_OF_MEMORY),
 			 errmsg("%s", error->message),
 			 error->detail[0] != '\0' ? errdetail_internal("%s", error->detail) : 0,
-			 errhint("Ask for fewer paths, or raise emogi.max_memory, emogi.session_memory or emogi.role_memory, whichever allows least.")));
+			 errhint("Ask for fewer paths, or raise emogi.max_memory, emogi.session_memory or "
+					 "emogi.role_memory, whichever allows least.")));
 }
 
-/* Get the hierarchy of the call's Graph, which is made if it is this call's turn; NULL without one. Raises a cancel. */
+/*
+ * Return the hierarchy of the call's graph, building it if it is due; NULL if there is none. Raises
+ * a cancel.
+ */
 static const EmogiContraction *
-take_hierarchy(EmogiCall *call, const EmogiGraph *graph, bool may_contract, bool *reversed, int *cached)
+acquire_hierarchy(EmogiCall *call, const EmogiGraph *graph, bool may_contract, bool *reversed,
+				  int *cached)
 {
-	const EmogiContraction *made;
+	const EmogiContraction *hierarchy;
 
 	*reversed = false;
 	*cached = -1;
@@ -63,79 +70,88 @@ take_hierarchy(EmogiCall *call, const EmogiGraph *graph, bool may_contract, bool
 		return NULL;
 	emogi_hierarchy_search_prepare(call, graph);
 	(void) emogi_cache_contraction_graph(call->slot->graph, graph, reversed);
-	made = emogi_cache_contraction_begin(call->slot->graph);
-	if (made != NULL)
+	hierarchy = emogi_cache_contraction_begin(call->slot->graph);
+	if (hierarchy != NULL)
 		*cached = call->slot->graph;
-	return made;
+	return hierarchy;
 }
 
-/* Find paths, as rank does; *has_more: there are more than that. */
+/* Find paths, as rank does; *has_more: there are more than `count`. */
 static EmogiStatus
-find_paths(Held *held, EmogiPathSteps *paths, uint64 count, bool least_alone, bool *has_more)
+find_paths(RankingState *state, EmogiPathSteps *paths, uint64 count, bool only_shortest,
+		   bool *has_more)
 {
-	double		most = (double) INFINITY;
+	double		max_distance = (double) INFINITY;
 	EmogiYenFoundPath path;
 
-	while (least_alone || paths->npaths < count)
+	while (only_shortest || paths->npaths < count)
 	{
-		const EmogiStatus status = emogi_yen_next(held->ranking, most, &path);
+		const EmogiStatus status = emogi_yen_next(state->ranking, max_distance, &path);
 
 		*has_more = path.length > 0 && paths->npaths == count;
 		if (status != EMOGI_OK || path.length == 0 || *has_more)
 			return status;
-		if (least_alone)
-			most = path.distance[path.length - 1];
+		if (only_shortest)
+			max_distance = path.distance[path.length - 1];
 		emogi_path_steps_add(paths, path.vertices, path.length, path.distance, false);
 	}
 	return EMOGI_OK;
 }
 
-/* Find paths: count at most, of the least distance alone or of any. Says whether there are more of the former than that. */
+/*
+ * Find at most `count` paths, of the minimal distance only or of any. Return whether there are more
+ * of the minimal distance.
+ */
 static bool
-rank(EmogiCall *call, EmogiPathSteps *paths, uint32 source, uint32 target, uint64 count, bool least_alone)
+rank(EmogiCall *call, EmogiPathSteps *paths, uint32 source, uint32 target, uint64 count,
+	 bool only_shortest)
 {
 	const double start_ms = emogi_pool_now_ms();
-	Held	   *held = palloc0(sizeof *held);
+	RankingState	   *state = palloc0(sizeof *state);
 	bool		reversed;
-	const bool	may_contract = paths->patch == NULL && emogi_hierarchy_search_may_serve(call, paths->graph);
-	const EmogiContraction *made = take_hierarchy(call, paths->graph, may_contract, &reversed, &held->cached);
+	const bool	may_contract = paths->patch == NULL &&
+		emogi_hierarchy_search_may_serve(call, paths->graph);
+	const EmogiContraction *hierarchy = acquire_hierarchy(call, paths->graph, may_contract,
+														  &reversed, &state->cached);
 	EmogiStatus status;
-	uint64		looked = 0;
+	uint64		edges_scanned = 0;
 	bool		has_more = false;
 
 	PG_TRY();
 	{
-		status = emogi_yen_begin(paths->graph, paths->patch, made, reversed, source, target, emogi_limits_backend_bytes(),
-									 emogi_cache_labels_stop, &held->ranking, &held->control, &held->error);
+		status = emogi_yen_begin(paths->graph, paths->patch, hierarchy, reversed, source, target,
+								 emogi_limits_backend_bytes(), emogi_cache_labels_stop,
+								 &state->ranking, &state->control, &state->error);
 		if (status == EMOGI_OK)
-			status = find_paths(held, paths, count, least_alone, &has_more);
-		if (held->ranking != NULL)
-			looked = emogi_yen_looked(held->ranking);
+			status = find_paths(state, paths, count, only_shortest, &has_more);
+		if (state->ranking != NULL)
+			edges_scanned = emogi_yen_looked(state->ranking);
 	}
 	PG_FINALLY();
 	{
-		emogi_yen_free(held->ranking);
-		if (held->cached >= 0)
-			emogi_cache_contraction_end(held->cached);
+		emogi_yen_free(state->ranking);
+		if (state->cached >= 0)
+			emogi_cache_contraction_end(state->cached);
 	}
 	PG_END_TRY();
-	require_ok(status, &held->error);
-	emogi_local_search_note_run(call, paths->graph, paths->nsteps, 0, looked, start_ms);
-	if (made != NULL)
+	require_ok(status, &state->error);
+	emogi_local_search_note_run(call, paths->graph, paths->nsteps, 0, edges_scanned, start_ms);
+	if (hierarchy != NULL)
 		strlcpy(call->record.engine, "hierarchy", sizeof call->record.engine);
 	else if (may_contract)
 		emogi_cache_contraction_note(call->slot->graph, emogi_pool_now_ms() - start_ms);
 	return has_more;
 }
 
-/* Carry out a call whose arguments have been read. */
+/* Find the paths of a call whose arguments have been read, and put their rows. */
 static void
-carry_out(FunctionCallInfo fcinfo, EmogiTask *task, uint64 count, bool least_alone)
+find_and_put(FunctionCallInfo fcinfo, EmogiTask *task, uint64 count, bool only_shortest)
 {
 	EmogiGraph	graph;
 	EmogiOverlay *patch = NULL;
 	EmogiPathSteps paths = {.task = task,.graph = &graph};
-	EmogiCall  *call = emogi_course_open(fcinfo->flinfo->fn_oid, task, emogi_local_search_is_enabled() ? &patch : NULL, &graph);
+	EmogiCall  *call = emogi_course_open(fcinfo->flinfo->fn_oid, task,
+										 emogi_local_search_is_enabled() ? &patch : NULL, &graph);
 	bool		has_more = false;
 	MemoryContext old;
 
@@ -144,9 +160,11 @@ carry_out(FunctionCallInfo fcinfo, EmogiTask *task, uint64 count, bool least_alo
 		return;
 	paths.patch = patch;
 	old = emogi_path_steps_enter();
-	if (emogi_local_search_has_vertex(&graph, patch, task->keys[0]) && emogi_local_search_has_vertex(&graph, patch, task->targets[0]))
-		has_more = rank(call, &paths, emogi_overlay_vertex(&graph, patch, task->keys[0]), emogi_overlay_vertex(&graph, patch, task->targets[0]),
-						count, least_alone);
+	if (emogi_local_search_has_vertex(&graph, patch, task->keys[0]) &&
+		emogi_local_search_has_vertex(&graph, patch, task->targets[0]))
+		has_more = rank(call, &paths, emogi_overlay_vertex(&graph, patch, task->keys[0]),
+						emogi_overlay_vertex(&graph, patch, task->targets[0]), count,
+						only_shortest);
 	emogi_path_steps_name(&paths);
 	emogi_call_phase(call, EMOGI_PHASE_ROWS);
 	emogi_path_steps_put(fcinfo, &paths);
@@ -156,11 +174,12 @@ carry_out(FunctionCallInfo fcinfo, EmogiTask *task, uint64 count, bool least_alo
 	if (has_more)
 		ereport(WARNING,
 				(errmsg("there are more than %llu shortest paths", (unsigned long long) count),
-				 errdetail("Those after the first max_paths, %llu, are left out.", (unsigned long long) count),
+				 errdetail("Those after the first max_paths, %llu, are left out.",
+						   (unsigned long long) count),
 				 errhint("Make max_paths larger.")));
 }
 
-/* Read the arguments but for the number of paths: graph, source, target, ., direction. */
+/* Read the arguments except the number of paths: graph, source, target, (number), direction. */
 static void
 read_arguments(FunctionCallInfo fcinfo, EmogiTask *task)
 {
@@ -171,7 +190,10 @@ read_arguments(FunctionCallInfo fcinfo, EmogiTask *task)
 	task->with_backward = true;
 }
 
-/* emogi_k_shortest_paths(graph, source, target, k, direction) -> setof (path_id, seq, vertex, edge, cost, distance) */
+/*
+ * emogi_k_shortest_paths(graph, source, target, k, direction) -> setof (path_id, seq, vertex, edge,
+ * cost, distance)
+ */
 Datum
 emogi_k_shortest_paths(PG_FUNCTION_ARGS)
 {
@@ -184,19 +206,25 @@ emogi_k_shortest_paths(PG_FUNCTION_ARGS)
 				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
 				 errmsg("k must not be NULL"),
 				 errhint("Say how many paths are wanted.")));
-	k = (uint64) emogi_arguments_count(fcinfo, 3, 1, "k", "Use 1 or more, the number of paths that are wanted.");
+	k = (uint64) emogi_arguments_count(fcinfo, 3, 1, "k",
+									   "Use 1 or more, the number of paths that are wanted.");
 	task.further = psprintf(", %llu", (unsigned long long) k);
-	carry_out(fcinfo, &task, k, false);
+	find_and_put(fcinfo, &task, k, false);
 	return (Datum) 0;
 }
 
-/* emogi_all_shortest_paths(graph, source, target, max_paths, direction) -> setof (path_id, seq, vertex, edge, cost, distance) */
+/*
+ * emogi_all_shortest_paths(graph, source, target, max_paths, direction) -> setof (path_id, seq,
+ * vertex, edge, cost, distance)
+ */
 Datum
 emogi_all_shortest_paths(PG_FUNCTION_ARGS)
 {
 	EmogiTask	task;
 
 	read_arguments(fcinfo, &task);
-	carry_out(fcinfo, &task, (uint64) emogi_arguments_count(fcinfo, 3, MAX_PATHS, "max_paths", "Use 1 or more, or leave it out for 1000."), true);
+	find_and_put(fcinfo, &task, (uint64) emogi_arguments_count(fcinfo, 3, MAX_PATHS, "max_paths",
+															   "Use 1 or more, or leave it out for "
+															   "1000."), true);
 	return (Datum) 0;
 }
