@@ -130,8 +130,7 @@ emogi_arguments_direction(FunctionCallInfo fcinfo, int n, EmogiDirection otherwi
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("invalid direction: \"%s\"", name),
-				 name[0] == '{' ?
-				 errhint("If lists of vertices are meant, they need their type: "
+				 name[0] == '{' ? errhint("If lists of vertices are meant, they need their type: "
 						 "ARRAY[...]::bigint[], $2::text[].") :
 				 errhint("Use 'out' (edges as stored), 'in' (against them) or 'both'.")));
 	return direction;

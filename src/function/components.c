@@ -286,7 +286,7 @@ emogi_components_run(EmogiCall *call, const EmogiTask *task, const EmogiOverlay 
 			answer_all(call, patch, graph, result);
 	if (!answered)
 		return false;
-	emogi_local_search_note_run(call, &before, graph->nvertices, 0, patch != NULL ?
-								patch->forward.nadded : 0, start_ms);
+	emogi_local_search_note_run(call, &before, graph->nvertices, 0,
+								patch != NULL ? patch->forward.nadded : 0, start_ms);
 	return true;
 }

@@ -1,14 +1,16 @@
 /*
- * reachable.c: emogi_reachable(graph, pairs, direction) -> setof (source, target, reachable boolean): for each distinct pair that a query returns
- * whether a way leads from the one to the other.
+ * reachable.c: emogi_reachable(graph, pairs, direction) -> setof (source, target, reachable
+ * boolean): whether a path exists, for each distinct pair that a query returns.
  *
- * Pairs are searched from both ends first, one by one, as long as that pays (task_pairs.c): in a Graph, or in an older one with what has changed since, which
- * does for all pairs or for none. What is left then is searched in batches.
+ * Pairs are first searched one by one from both ends, as long as that pays (task_pairs.c): in a
+ * graph, or in an older one with its overlay, which must then serve all pairs or none. The
+ * remaining pairs are searched in batches.
  *
- * Sources that are looked at beside others are searched from many at once (msbfs.h), as LATERAL searches are; else each has a search by itself, which
- * ends with the level of the last of its targets. That is sooner in a deep graph, where many at once share little: where a first batch has taken long, one
- * source is tried by itself, and the faster way goes on. Where there are far fewer targets than sources, and the lists are there, the search goes from these
- * against the edges.
+ * A batch is a multi-source BFS (msbfs.h), as for searches in LATERAL. Otherwise each source has
+ * its own BFS, which ends at the level of its last target. The latter is faster in a deep graph,
+ * where concurrent searches share little: after a slow first batch, one source is searched alone,
+ * and the faster method continues. If there are far fewer targets than sources, and the backward
+ * lists exist, searches start from the targets, against the edges.
  */
 #include "postgres.h"
 
@@ -25,40 +27,41 @@
 
 PG_FUNCTION_INFO_V1(emogi_reachable);
 
-/* The answers of many searches at once may take this share of what the role may have in the Region. */
+/* Results of a batch may use this share (1/n) of the role's limit in the arena. */
 #define ANSWER_SHARE 8
 
-/* Fewer sources than these are searched from one by one: such a search ends with its targets. */
-#define LEAST_SOURCES 8
+/* Fewer sources than this are searched one by one, because such a search ends at its targets. */
+#define MIN_BATCH_SOURCES 8
 
-/* Searches go from the targets if there are so many times as many sources. */
-#define TURN_SOURCES 2
+/* Searches start from the targets if there are this many times as many sources. */
+#define REVERSE_FACTOR 2
 
-/* A batch that took so many ms is compared with a search by itself. */
+/* A batch that took this long, in ms, is compared with a search from one source. */
 #define LONG_BATCH_MS 20.0
 
-/* Vertices, by their numbers. */
+/* Two vertex numbers. */
 typedef struct Pair
 {
 	uint32		from;
 	uint32		to;
 } Pair;
 
-typedef struct Reaching
+typedef struct Reachability
 {
 	EmogiTask  *task;
 	EmogiCall  *call;
 	const EmogiGraph *graph;
-	const EmogiOverlay *patch;	/* what has changed in it; NULL = nothing */
+	const EmogiOverlay *patch;	/* changes since the graph was built; NULL = none */
 	Pair	   *pairs;			/* [npairs], ascending and distinct */
 	uint64		npairs;
-	bool		is_turned;		/* they are (target, source), and the lists are those of the Graph that leads the other way */
+	/* pairs are (target, source), and the graph's lists are reversed */
+	bool		is_reversed;
 	bool	   *found;			/* [npairs] */
-	uint64		nsearched;		/* the first of them, which were searched from both ends */
-	EmogiResult result;			/* of searches one by one */
-	int			most_sources;	/* of searches at once; 0 = there are none */
+	uint64		nsearched;		/* the first pairs, which were searched from both ends */
+	EmogiResult result;			/* of searches from one source */
+	int			max_sources;	/* sources per batch; 0 = no batches */
 	EmogiMsbfsResult batch;
-} Reaching;
+} Reachability;
 
 static int
 compare_pairs(const void *a, const void *b)
@@ -71,16 +74,16 @@ compare_pairs(const void *a, const void *b)
 	return (x->to > y->to) - (x->to < y->to);
 }
 
-/* Compare vertices of a patched Graph by their keys. */
+/* Compare vertices of a graph with an overlay by their keys. */
 static int
-compare_patched(const Reaching *reaching, uint32 a, uint32 b)
+compare_patched(const Reachability *state, uint32 a, uint32 b)
 {
 	if (a == b)
 		return 0;
-	return emogi_overlay_before(reaching->graph, reaching->patch, a, b) ? -1 : 1;
+	return emogi_overlay_before(state->graph, state->patch, a, b) ? -1 : 1;
 }
 
-/* Compare pairs of a patched Graph; arg: Reaching. */
+/* Compare pairs of a graph with an overlay; arg: Reachability. */
 static int
 compare_patched_pairs(const void *a, const void *b, void *arg)
 {
@@ -91,285 +94,303 @@ compare_patched_pairs(const void *a, const void *b, void *arg)
 	return order != 0 ? order : compare_patched(arg, x->to, y->to);
 }
 
-/* Put the pairs in order, each once. */
+/* Sort the pairs and drop duplicates. */
 static void
-sort_pairs(Reaching *reaching)
+sort_pairs(Reachability *state)
 {
-	if (reaching->patch != NULL)
-		qsort_arg(reaching->pairs, reaching->npairs, sizeof(Pair), compare_patched_pairs, reaching);
+	if (state->patch != NULL)
+		qsort_arg(state->pairs, state->npairs, sizeof(Pair), compare_patched_pairs, state);
 	else
-		qsort(reaching->pairs, reaching->npairs, sizeof(Pair), compare_pairs);
-	reaching->npairs = qunique(reaching->pairs, reaching->npairs, sizeof(Pair), compare_pairs);
+		qsort(state->pairs, state->npairs, sizeof(Pair), compare_pairs);
+	state->npairs = qunique(state->pairs, state->npairs, sizeof(Pair), compare_pairs);
 }
 
-/* Get where the pairs of the source that has pair `first` end. */
+/* Return the end of the run of pairs that share the source of pair `first`. */
 static uint64
-end_of_source(const Reaching *reaching, uint64 first)
+end_of_source(const Reachability *state, uint64 first)
 {
 	uint64		end = first + 1;
 
-	while (end < reaching->npairs && reaching->pairs[end].from == reaching->pairs[first].from)
+	while (end < state->npairs && state->pairs[end].from == state->pairs[first].from)
 		end++;
 	return end;
 }
 
-/* Count the sources of pairs that were not searched from both ends. */
+/* Count the distinct sources of the pairs that were not searched from both ends. */
 static uint64
-count_sources(const Reaching *reaching)
+count_sources(const Reachability *state)
 {
 	uint64		count = 0;
 
-	for (uint64 first = reaching->nsearched; first < reaching->npairs; first = end_of_source(reaching, first))
+	for (uint64 first = state->nsearched; first < state->npairs;
+		 first = end_of_source(state, first))
 		count++;
 	return count;
 }
 
-/* Have each pair lead the other way. */
+/* Swap source and target of each pair. */
 static void
-turn_pairs(Reaching *reaching)
+reverse_pairs(Reachability *state)
 {
-	for (uint64 i = 0; i < reaching->npairs; i++)
-		reaching->pairs[i] = (Pair) {reaching->pairs[i].to, reaching->pairs[i].from};
-	qsort(reaching->pairs, reaching->npairs, sizeof(Pair), compare_pairs);
+	for (uint64 i = 0; i < state->npairs; i++)
+		state->pairs[i] = (Pair) {state->pairs[i].to, state->pairs[i].from};
+	qsort(state->pairs, state->npairs, sizeof(Pair), compare_pairs);
 }
 
-/* Search from the targets, against the edges, where there are far fewer of them, and the Graph has the lists for it. */
+/*
+ * Search from the targets, against the edges, if there are far fewer of them and the graph has
+ * backward lists.
+ */
 static void
-turn_round(Reaching *reaching, EmogiGraph *graph)
+reverse_if_cheaper(Reachability *state, EmogiGraph *graph)
 {
 	const EmogiAdjacency forward = graph->forward;
-	const uint64 nsources = count_sources(reaching);
+	const uint64 nsources = count_sources(state);
 
 	if (graph->backward.offsets == NULL)
 		return;
-	turn_pairs(reaching);
-	if (count_sources(reaching) * TURN_SOURCES > nsources)
+	reverse_pairs(state);
+	if (count_sources(state) * REVERSE_FACTOR > nsources)
 	{
-		turn_pairs(reaching);
+		reverse_pairs(state);
 		return;
 	}
 	graph->forward = graph->backward;
 	graph->backward = forward;
-	reaching->is_turned = true;
+	state->is_reversed = true;
 }
 
 /* ---- from both ends ---- */
 
-/* Search from both ends of the first pairs, as long as that pays. */
+/* Search the first pairs from both ends, as long as that pays. */
 static void
-search_pairs(Reaching *reaching, EmogiPairSearch *search)
+search_pairs(Reachability *state, EmogiPairSearch *search)
 {
 	EmogiLocalPath path;
 	uint64		group_end = 0;
 
-	reaching->found = palloc_extended(Max(reaching->npairs, 1) * sizeof(bool), MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
-	emogi_task_pairs_begin(search, reaching->call, reaching->task, reaching->graph);
-	search->patch = reaching->patch;
-	emogi_task_pairs_run(search, reaching->npairs, emogi_task_pairs_batches(count_sources(reaching)));
-	for (; reaching->nsearched < reaching->npairs; reaching->nsearched++)
+	state->found = palloc_extended(Max(state->npairs, 1) * sizeof(bool),
+								   MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
+	emogi_task_pairs_begin(search, state->call, state->task, state->graph);
+	search->patch = state->patch;
+	emogi_task_pairs_run(search, state->npairs, emogi_task_pairs_batches(count_sources(state)));
+	for (; state->nsearched < state->npairs; state->nsearched++)
 	{
-		const Pair *pair = &reaching->pairs[reaching->nsearched];
+		const Pair *pair = &state->pairs[state->nsearched];
 
 		CHECK_FOR_INTERRUPTS();
-		if (reaching->nsearched == group_end)
+		if (state->nsearched == group_end)
 		{
-			group_end = end_of_source(reaching, reaching->nsearched);
-			emogi_task_pairs_group(search, group_end - reaching->nsearched, 1);
+			group_end = end_of_source(state, state->nsearched);
+			emogi_task_pairs_group(search, group_end - state->nsearched, 1);
 		}
 		if (!emogi_task_pairs_find(search, pair->from, pair->to, &path))
 			break;
-		reaching->found[reaching->nsearched] = path.length > 0;
+		state->found[state->nsearched] = path.length > 0;
 	}
 	emogi_task_pairs_free(search);
 }
 
 /* ---- one by one ---- */
 
-/* Search from the source of pairs first .. end-1, up to the last of their targets. */
+/* Search from the source of pairs first .. end-1, until all their targets are reached. */
 static void
-search_one(Reaching *reaching, uint64 first, uint64 end)
+search_one(Reachability *state, uint64 first, uint64 end)
 {
-	EmogiTask	task = *reaching->task;
+	EmogiTask	task = *state->task;
 	int64	   *keys = palloc_extended((end - first + 1) * sizeof *keys, MCXT_ALLOC_HUGE);
 	bool		has_run;
 
-	keys[0] = emogi_overlay_key(reaching->graph, NULL, reaching->pairs[first].from);
+	keys[0] = emogi_overlay_key(state->graph, NULL, state->pairs[first].from);
 	for (uint64 i = first; i < end; i++)
-		keys[i - first + 1] = emogi_overlay_key(reaching->graph, NULL, reaching->pairs[i].to);
+		keys[i - first + 1] = emogi_overlay_key(state->graph, NULL, state->pairs[i].to);
 	task.has_sources = task.has_targets = true;
 	task.pairs = NULL;
 	task.keys = keys;
 	task.nkeys = 1;
 	task.targets = keys + 1;
 	task.ntargets = end - first;
-	has_run = emogi_task_query(reaching->call, &task, reaching->graph, &reaching->result);
+	has_run = emogi_task_query(state->call, &task, state->graph, &state->result);
 	for (uint64 i = first; has_run && i < end; i++)
-		reaching->found[i] = reaching->result.columns[0].int32[reaching->pairs[i].to] >= 0;
+		state->found[i] = state->result.columns[0].int32[state->pairs[i].to] >= 0;
 	pfree(keys);
 }
 
-/* ---- many at once ---- */
+/* ---- batches ---- */
 
-/* Choose how many sources are searched from at once, and allocate what such a search answers into. */
+/* Choose the number of sources per batch, and allocate its result. */
 static void
-choose_batch(Reaching *reaching)
+choose_batch(Reachability *state)
 {
-	const uint64 nvertices = reaching->graph->nvertices;
+	const uint64 nvertices = state->graph->nvertices;
 	const uint64 allowed = emogi_limits_allowed_bytes() / ANSWER_SHARE;
-	int			nsources = (int) Min(count_sources(reaching), EMOGI_MSBFS_SOURCES);
+	int			nsources = (int) Min(count_sources(state), EMOGI_MSBFS_SOURCES);
 
-	while (nsources >= LEAST_SOURCES && emogi_msbfs_bytes(nvertices, nsources, -1) > allowed)
+	while (nsources >= MIN_BATCH_SOURCES && emogi_msbfs_bytes(nvertices, nsources, -1) > allowed)
 		nsources /= 2;
-	if (nsources < LEAST_SOURCES || emogi_engine == EMOGI_ENGINE_CUDA)
+	if (nsources < MIN_BATCH_SOURCES || emogi_engine == EMOGI_ENGINE_CUDA)
 		return;
-	reaching->most_sources = nsources;
-	reaching->batch.memory_bytes = emogi_msbfs_bytes(nvertices, nsources, -1);
-	reaching->batch.memory = emogi_call_alloc_any(reaching->call, reaching->batch.memory_bytes);
+	state->max_sources = nsources;
+	state->batch.memory_bytes = emogi_msbfs_bytes(nvertices, nsources, -1);
+	state->batch.memory = emogi_call_alloc_any(state->call, state->batch.memory_bytes);
 }
 
-/* Look which targets of pairs first .. end-1 a source of a batch has reached: both ascend. */
+/*
+ * Mark the targets of pairs first .. end-1 that a source of a batch has reached; both are
+ * ascending.
+ */
 static void
-take_reached(Reaching *reaching, int source, uint64 first, uint64 end)
+mark_reached(Reachability *state, int source, uint64 first, uint64 end)
 {
 	EmogiMsbfsCursor cursor = {0};
 	uint32		vertex;
 	uint32		level;
 
-	emogi_msbfs_skip_to(&reaching->batch, source, &cursor, reaching->pairs[first].to);
-	while (first < end && emogi_msbfs_next(&reaching->batch, source, &cursor, &vertex, &level))
+	emogi_msbfs_skip_to(&state->batch, source, &cursor, state->pairs[first].to);
+	while (first < end && emogi_msbfs_next(&state->batch, source, &cursor, &vertex, &level))
 	{
-		while (first < end && reaching->pairs[first].to < vertex)
+		while (first < end && state->pairs[first].to < vertex)
 			first++;
-		if (first < end && reaching->pairs[first].to == vertex)
-			reaching->found[first++] = true;
+		if (first < end && state->pairs[first].to == vertex)
+			state->found[first++] = true;
 		if (first < end)
-			emogi_msbfs_skip_to(&reaching->batch, source, &cursor, reaching->pairs[first].to);
+			emogi_msbfs_skip_to(&state->batch, source, &cursor, state->pairs[first].to);
 	}
 }
 
-/* Search from the sources of pairs from `first` on, as many at once as there may be; get where the next ones begin. */
+/* Search a batch of sources, from pair `first` on; return the first pair of the next batch. */
 static uint64
-search_batch(Reaching *reaching, uint64 first)
+search_batch(Reachability *state, uint64 first)
 {
 	uint64		starts[EMOGI_MSBFS_SOURCES + 1];
 	uint32		sources[EMOGI_MSBFS_SOURCES] = {0};
 	int			nsources = 0;
 
-	for (starts[0] = first; nsources < reaching->most_sources && starts[nsources] < reaching->npairs; nsources++)
+	for (starts[0] = first; nsources < state->max_sources && starts[nsources] < state->npairs;
+		 nsources++)
 	{
-		sources[nsources] = reaching->pairs[starts[nsources]].from;
-		starts[nsources + 1] = end_of_source(reaching, starts[nsources]);
+		sources[nsources] = state->pairs[starts[nsources]].from;
+		starts[nsources + 1] = end_of_source(state, starts[nsources]);
 	}
-	emogi_task_batch(reaching->call, reaching->task, reaching->graph, sources, nsources, &reaching->batch);
-	if (reaching->batch.too_deep)
+	emogi_task_batch(state->call, state->task, state->graph, sources, nsources, &state->batch);
+	if (state->batch.too_deep)
 	{
-		reaching->most_sources = 0;
+		state->max_sources = 0;
 		return first;
 	}
 	for (int s = 0; s < nsources; s++)
 	{
 		CHECK_FOR_INTERRUPTS();
-		take_reached(reaching, s, starts[s], starts[s + 1]);
+		mark_reached(state, s, starts[s], starts[s + 1]);
 	}
 	return starts[nsources];
 }
 
-/* ---- the whole ---- */
+/* ---- all pairs ---- */
 
-/* Search from a first batch of sources, and go on one by one if that is sooner; get where the next ones begin. */
+/*
+ * Search the first batch, and disable batches if a search from one source is faster; return the
+ * first pair that is left.
+ */
 static uint64
-search_first(Reaching *reaching)
+search_first(Reachability *state)
 {
 	const double began_ms = emogi_pool_now_ms();
-	const uint64 first = search_batch(reaching, reaching->nsearched);
+	const uint64 first = search_batch(state, state->nsearched);
 	const double batch_ms = emogi_pool_now_ms() - began_ms;
 	uint64		end;
 
-	if (reaching->most_sources == 0 || first == reaching->npairs || batch_ms < LONG_BATCH_MS)
+	if (state->max_sources == 0 || first == state->npairs || batch_ms < LONG_BATCH_MS)
 		return first;
-	end = end_of_source(reaching, first);
-	search_one(reaching, first, end);
-	if (emogi_pool_now_ms() - began_ms - batch_ms < batch_ms / reaching->most_sources)
-		reaching->most_sources = 0;
+	end = end_of_source(state, first);
+	search_one(state, first, end);
+	if (emogi_pool_now_ms() - began_ms - batch_ms < batch_ms / state->max_sources)
+		state->max_sources = 0;
 	return end;
 }
 
-/* Find all that is reached. */
+/* Search all pairs. */
 static void
-find_reached(Reaching *reaching)
+find_reached(Reachability *state)
 {
 	EmogiPairSearch search;
 	uint64		first;
 	uint64		end;
 
-	search_pairs(reaching, &search);
-	first = reaching->nsearched;
-	choose_batch(reaching);
-	if (reaching->most_sources > 0)
-		first = search_first(reaching);
-	for (; first < reaching->npairs; first = end)
+	search_pairs(state, &search);
+	first = state->nsearched;
+	choose_batch(state);
+	if (state->max_sources > 0)
+		first = search_first(state);
+	for (; first < state->npairs; first = end)
 	{
 		CHECK_FOR_INTERRUPTS();
-		if (reaching->most_sources > 0)
+		if (state->max_sources > 0)
 		{
-			end = search_batch(reaching, first);
+			end = search_batch(state, first);
 			continue;
 		}
-		end = end_of_source(reaching, first);
-		search_one(reaching, first, end);
+		end = end_of_source(state, first);
+		search_one(state, first, end);
 	}
-	emogi_task_pairs_ran(&search, reaching->nsearched < reaching->npairs);
+	emogi_task_pairs_ran(&search, state->nsearched < state->npairs);
 	emogi_task_pairs_note(&search);
 }
 
 /*
- * Find all that is reached in a patched Graph; false, with the pairs numbered by the Graph itself, when that does not do. Where that has no edge any more, the
- * call has ended, and there is none.
+ * Search all pairs in a graph with an overlay. If that does not serve all of them, return false,
+ * with the pairs renumbered for the current graph. If that has no edge any more, end the call and
+ * set it to NULL.
  */
 static bool
-find_patched(Reaching *reaching, EmogiGraph *graph)
+find_patched(Reachability *state, EmogiGraph *graph)
 {
 	EmogiPairSearch search;
 	Datum	   *keys;
 
-	search_pairs(reaching, &search);
-	if (reaching->nsearched == reaching->npairs)
+	search_pairs(state, &search);
+	if (state->nsearched == state->npairs)
 	{
 		emogi_task_pairs_note(&search);
 		return true;
 	}
-	keys = emogi_pairs_keys(graph, reaching->patch, reaching->task->form, (uint32 *) reaching->pairs, reaching->npairs);
-	pfree(reaching->found);
-	reaching->patch = NULL;
-	reaching->nsearched = 0;
-	if (!emogi_course_reopen(reaching->call, reaching->task, graph))
+	keys = emogi_pairs_keys(graph, state->patch, state->task->form, (uint32 *) state->pairs,
+							state->npairs);
+	pfree(state->found);
+	state->patch = NULL;
+	state->nsearched = 0;
+	if (!emogi_course_reopen(state->call, state->task, graph))
 	{
-		reaching->call = NULL;
+		state->call = NULL;
 		return true;
 	}
-	reaching->npairs = emogi_pairs_renumber(graph, reaching->task->form, keys, reaching->npairs, (uint32 *) reaching->pairs);
-	sort_pairs(reaching);
+	state->npairs = emogi_pairs_renumber(graph, state->task->form, keys, state->npairs,
+										 (uint32 *) state->pairs);
+	sort_pairs(state);
 	pfree(keys);
 	return false;
 }
 
 /* Put all rows. */
 static void
-put_rows(FunctionCallInfo fcinfo, const Reaching *reaching)
+put_rows(FunctionCallInfo fcinfo, const Reachability *state)
 {
 	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
-	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext, "emogi row", ALLOCSET_SMALL_SIZES);
+	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext, "emogi row",
+												  ALLOCSET_SMALL_SIZES);
 	MemoryContext old = MemoryContextSwitchTo(context);
-	EmogiForm  *form = reaching->task->form;
+	EmogiForm  *form = state->task->form;
 	bool		nulls[3] = {false};
 
-	for (uint64 i = 0; i < reaching->npairs; i++)
+	for (uint64 i = 0; i < state->npairs; i++)
 	{
-		const Pair	pair = reaching->pairs[i];
+		const Pair	pair = state->pairs[i];
 		Datum		values[] = {
-			emogi_rows_patched_vertex(form, reaching->graph, reaching->patch, reaching->is_turned ? pair.to : pair.from),
-			emogi_rows_patched_vertex(form, reaching->graph, reaching->patch, reaching->is_turned ? pair.from : pair.to),
-			BoolGetDatum(reaching->found[i])
+			emogi_rows_patched_vertex(form, state->graph, state->patch,
+									  state->is_reversed ? pair.to : pair.from),
+			emogi_rows_patched_vertex(form, state->graph, state->patch,
+									  state->is_reversed ? pair.from : pair.to),
+			BoolGetDatum(state->found[i])
 		};
 
 		CHECK_FOR_INTERRUPTS();
@@ -378,7 +399,7 @@ put_rows(FunctionCallInfo fcinfo, const Reaching *reaching)
 	}
 	MemoryContextSwitchTo(old);
 	MemoryContextDelete(context);
-	reaching->call->record.nrows = reaching->npairs;
+	state->call->record.nrows = state->npairs;
 }
 
 /* emogi_reachable(graph, pairs, direction) -> setof (source, target, reachable) */
@@ -388,7 +409,7 @@ emogi_reachable(PG_FUNCTION_ARGS)
 	EmogiTask	task;
 	EmogiGraph	graph;
 	EmogiOverlay *patch = NULL;
-	Reaching	reaching = {.task = &task,.graph = &graph};
+	Reachability	state = {.task = &task,.graph = &graph};
 
 	emogi_compat_init_rows(fcinfo);
 	emogi_arguments_begin(fcinfo, EMOGI_BFS, &task);
@@ -396,23 +417,24 @@ emogi_reachable(PG_FUNCTION_ARGS)
 	emogi_arguments_pairs(fcinfo, 1, &task);
 	task.direction = emogi_arguments_direction(fcinfo, 2, EMOGI_OUT);
 	task.with_backward = true;
-	reaching.call = emogi_course_open(fcinfo->flinfo->fn_oid, &task, emogi_local_search_is_enabled() ? &patch : NULL, &graph);
-	if (reaching.call == NULL)
+	state.call = emogi_course_open(fcinfo->flinfo->fn_oid, &task,
+								   emogi_local_search_is_enabled() ? &patch : NULL, &graph);
+	if (state.call == NULL)
 		return (Datum) 0;
-	reaching.patch = patch;
-	reaching.pairs = (Pair *) emogi_pairs_query(&graph, patch, task.form, task.pairs, &reaching.npairs);
-	sort_pairs(&reaching);
-	if (patch == NULL || !find_patched(&reaching, &graph))
+	state.patch = patch;
+	state.pairs = (Pair *) emogi_pairs_query(&graph, patch, task.form, task.pairs, &state.npairs);
+	sort_pairs(&state);
+	if (patch == NULL || !find_patched(&state, &graph))
 	{
-		turn_round(&reaching, &graph);
-		find_reached(&reaching);
+		reverse_if_cheaper(&state, &graph);
+		find_reached(&state);
 	}
-	if (reaching.call == NULL)
+	if (state.call == NULL)
 		return (Datum) 0;
-	emogi_call_phase(reaching.call, EMOGI_PHASE_ROWS);
-	put_rows(fcinfo, &reaching);
-	emogi_call_end(reaching.call);
-	pfree(reaching.found);		/* the context is not reset while a cursor over the rows is open */
-	pfree(reaching.pairs);
+	emogi_call_phase(state.call, EMOGI_PHASE_ROWS);
+	put_rows(fcinfo, &state);
+	emogi_call_end(state.call);
+	pfree(state.found);		/* the context is not reset while a cursor over the rows is open */
+	pfree(state.pairs);
 	return (Datum) 0;
 }

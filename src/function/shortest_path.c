@@ -1,10 +1,13 @@
 /*
- * shortest_path.c: emogi_shortest_path(graph, source, target, direction) -> setof (seq int, vertex, edge, cost float8, distance float8): the
- * steps of one shortest path, by weight; no row when there is none. edge and cost are of the step that leads on: NULL and 0 in the last row.
+ * shortest_path.c: emogi_shortest_path(graph, source, target, direction) -> setof (seq int, vertex,
+ * edge, cost float8, distance float8): the steps of one shortest path by weight; no row if there is
+ * none. edge and cost belong to the edge to the next step: NULL and 0 in the last row.
  *
- * A search from both ends looks for it first (cpu/path_search.h), in the backend (local_search_call.c), then a contraction hierarchy is asked, where the
- * Graph has one (hierarchy_search.c). Else that search goes on in the worker, where it may look at
- * more. When that gives up, the distances up to the target are computed, and the path is traced back along them (cpu/trace_path.h).
+ * Four methods are tried in this order:
+ * 1. a bidirectional search (cpu/path_search.h) in the backend (local_search_call.c);
+ * 2. a contraction hierarchy, if the graph has one (hierarchy_search.c);
+ * 3. the bidirectional search in the worker, with a higher limit;
+ * 4. the distances up to the target, along which the path is traced back (cpu/trace_path.h).
  */
 #include "postgres.h"
 
@@ -20,7 +23,7 @@
 
 PG_FUNCTION_INFO_V1(emogi_shortest_path);
 
-/* Serve a cancel, which raises its error. */
+/* Check for interrupts; a cancel raises its error. */
 static bool
 serve_interrupts(void)
 {
@@ -28,21 +31,28 @@ serve_interrupts(void)
 	return false;
 }
 
-/* Tell of an end of a path that is no vertex of the graph, NULL = one without any. Raises 42804. */
+/* Report an end of a path that is not in the graph; graph NULL = it has no edges. Raises 42804. */
 void
-emogi_shortest_path_notice_ends(const EmogiTask *task, const EmogiOverlay *patch, const EmogiGraph *graph)
+emogi_shortest_path_notice_ends(const EmogiTask *task, const EmogiOverlay *patch,
+								const EmogiGraph *graph)
 {
 	if (task->sources.count == 0)
 		return;
 	if (graph == NULL || !emogi_local_search_has_vertex(graph, patch, task->keys[0]))
-		emogi_vertices_notice_end("source", task->form, graph, task->sources.datums[0], EMOGI_TAKES_PAIR);
+		emogi_vertices_notice_end("source", task->form, graph, task->sources.datums[0],
+								  EMOGI_TAKES_PAIR);
 	else if (!emogi_local_search_has_vertex(graph, patch, task->targets[0]))
-		emogi_vertices_notice_end("target", task->form, graph, task->sources.datums[1], EMOGI_TAKES_PAIR);
+		emogi_vertices_notice_end("target", task->form, graph, task->sources.datums[1],
+								  EMOGI_TAKES_PAIR);
 }
 
-/* Find a path by way of the distances up to its target. path, distance: [nvertices]. Gets its length, 0 = there is none. */
+/*
+ * Find a path from the distances up to its target. path, distance: [nvertices]. Return its length,
+ * 0 = no path.
+ */
 static uint64
-path_of_distances(EmogiCall *call, const EmogiTask *task, const EmogiGraph *graph, uint32 *path, double *distance)
+path_of_distances(EmogiCall *call, const EmogiTask *task, const EmogiGraph *graph, uint32 *path,
+				  double *distance)
 {
 	uint32		source = emogi_graph_vertex(graph, task->keys[0]);
 	uint32		target = emogi_graph_vertex(graph, task->targets[0]);
@@ -50,10 +60,12 @@ path_of_distances(EmogiCall *call, const EmogiTask *task, const EmogiGraph *grap
 	uint32	   *next;
 	uint64		length;
 
-	if (!emogi_task_query(call, task, graph, &result) || !(result.columns[0].float64[target] < (double) INFINITY))
+	if (!emogi_task_query(call, task, graph, &result) ||
+		!(result.columns[0].float64[target] < (double) INFINITY))
 		return 0;
 	next = emogi_call_alloc_any(call, graph->nvertices * sizeof(uint32));
-	length = emogi_trace_path(graph, result.columns[0].float64, source, target, path, next, serve_interrupts);
+	length = emogi_trace_path(graph, result.columns[0].float64, source, target, path, next,
+							  serve_interrupts);
 	for (uint64 i = 0; i < length; i++)
 		distance[i] = result.columns[0].float64[path[i]];
 	return length;
@@ -63,29 +75,35 @@ path_of_distances(EmogiCall *call, const EmogiTask *task, const EmogiGraph *grap
 enum
 {
 	DISTANCE,
-	COST,						/* of the step that leads on; 0 in the last */
+	COST,						/* of the edge to the next step; 0 in the last */
 	EDGE						/* NullableDatum; NULL = names are not wanted */
 };
 
-/* Get the weight of the lightest edge from one vertex to another, between which there is one. */
+/*
+ * Return the minimum weight of the edges from one vertex to another, of which there is at least
+ * one.
+ */
 double
 emogi_shortest_path_cost(const EmogiListsView *lists, uint32 from, uint32 to)
 {
 	EmogiPiece	whole;
 	uint32		npieces;
 	const EmogiPiece *pieces = emogi_lists_pieces(lists, from, &whole, &npieces);
-	double		least = (double) INFINITY;
+	double		min_cost = (double) INFINITY;
 
 	if (lists->weight_type == EMOGI_WEIGHT_NONE)
 		return 1.0;
 	for (uint32 i = 0; i < npieces; i++)
 		for (uint64 e = 0; e < pieces[i].count; e++)
 			if (pieces[i].targets[e] == to)
-				least = Min(least, emogi_weight(pieces[i].weights, lists->weight_type, e));
-	return least;
+				min_cost = Min(min_cost, emogi_weight(pieces[i].weights, lists->weight_type, e));
+	return min_cost;
 }
 
-/* Find the names of the edges of a path's steps, whose keys are the Graph's ids; that of the last, which leads nowhere, is NULL. */
+/*
+ * Look up the names of the edges of a path, whose vertices are the ids of `steps`; that of the last
+ * step is NULL.
+ */
 static NullableDatum *
 find_names(const EmogiTask *task, const EmogiGraph *steps)
 {
@@ -100,24 +118,28 @@ find_names(const EmogiTask *task, const EmogiGraph *steps)
 }
 
 /*
- * Have the steps of a path stand in the place of the Graph, as local_search_call.c does with what it reaches: a row is a vertex of it. All of it is in the
- * current context; patch: what has changed in the graph, NULL = nothing.
+ * Replace *graph by the steps of a path, so that a row is a vertex of it, as in
+ * local_search_call.c. Everything is in the current context. patch: changes since the graph was
+ * built, NULL = none.
  */
 static void
-set_steps(EmogiCall *call, const EmogiTask *task, const EmogiOverlay *patch, const uint32 *path, const double *distance, uint64 length,
-		  EmogiGraph *graph, EmogiResult *result)
+set_steps(EmogiCall *call, const EmogiTask *task, const EmogiOverlay *patch, const uint32 *path,
+		  const double *distance, uint64 length, EmogiGraph *graph, EmogiResult *result)
 {
 	const EmogiListsView lists = emogi_lists_forward(graph, patch);
 	int64	   *ids = palloc_extended(Max(length, 1) * sizeof *ids, MCXT_ALLOC_HUGE);
 
 	memset(result, 0, sizeof *result);
-	result->columns[DISTANCE].float64 = palloc_extended(Max(length, 1) * sizeof(double), MCXT_ALLOC_HUGE);
-	result->columns[COST].float64 = palloc_extended(Max(length, 1) * sizeof(double), MCXT_ALLOC_HUGE);
+	result->columns[DISTANCE].float64 = palloc_extended(Max(length, 1) * sizeof(double),
+														MCXT_ALLOC_HUGE);
+	result->columns[COST].float64 = palloc_extended(Max(length, 1) * sizeof(double),
+													MCXT_ALLOC_HUGE);
 	for (uint64 i = 0; i < length; i++)
 	{
 		ids[i] = emogi_overlay_key(graph, patch, path[i]);
 		result->columns[DISTANCE].float64[i] = distance[i];
-		result->columns[COST].float64[i] = i + 1 < length ? emogi_shortest_path_cost(&lists, path[i], path[i + 1]) : 0.0;
+		result->columns[COST].float64[i] = i + 1 < length ?
+			emogi_shortest_path_cost(&lists, path[i], path[i + 1]) : 0.0;
 	}
 	*graph = (EmogiGraph) {.nvertices = length,.ids = ids,.dictionary = graph->dictionary};
 	if (task->names_edges)
@@ -125,9 +147,10 @@ set_steps(EmogiCall *call, const EmogiTask *task, const EmogiOverlay *patch, con
 	call->rows_are_local = true;
 }
 
-/* Find the path by way of the worker. tried: list entries that a search for it has looked at in vain. */
+/* Find the path in the worker. tried: edges that an earlier search has scanned in vain. */
 static void
-ask_worker(EmogiCall *call, const EmogiTask *task, uint64 tried, EmogiGraph *graph, EmogiResult *result)
+ask_worker(EmogiCall *call, const EmogiTask *task, uint64 tried, EmogiGraph *graph,
+		   EmogiResult *result)
 {
 	const uint64 n = graph->nvertices;
 	uint32	   *path = emogi_call_alloc_any(call, n * sizeof *path);
@@ -151,37 +174,48 @@ emogi_shortest_path_read(FunctionCallInfo fcinfo, EmogiTask *task)
 	task->with_backward = true;
 }
 
-/* Look for a path nearby, for long only where there is no hierarchy to ask next. *tried: list entries that may be looked at. */
+/*
+ * Search for a path in the backend, with a low limit if a hierarchy can be used next. *tried: max
+ * edges to scan.
+ */
 static bool
-search_near(EmogiCall *call, const EmogiTask *task, const EmogiOverlay *patch, const EmogiGraph *graph, uint64 *tried, EmogiLocalPath *path)
+search_local(EmogiCall *call, const EmogiTask *task, const EmogiOverlay *patch,
+			 const EmogiGraph *graph, uint64 *tried, EmogiLocalPath *path)
 {
 	*tried = emogi_local_search_most_edges(task, graph);
-	if (patch == NULL && emogi_hierarchy_search_may_serve(call, graph) && emogi_hierarchy_search_is_prepared(call))
+	if (patch == NULL && emogi_hierarchy_search_may_serve(call, graph) &&
+		emogi_hierarchy_search_is_prepared(call))
 		*tried = Min(*tried, EMOGI_NEAR_EDGES);
 	return emogi_local_search_path(call, task, patch, graph, *tried, path);
 }
 
-/* Look for a path by way of the hierarchy of the call's Graph, which may have to be made; false where there is none. */
+/*
+ * Search for a path in the hierarchy of the call's graph, building it if due; false if there is
+ * none.
+ */
 static bool
-search_far(EmogiCall *call, const EmogiTask *task, const EmogiGraph *graph, EmogiLocalPath *path)
+search_hierarchy(EmogiCall *call, const EmogiTask *task, const EmogiGraph *graph,
+				 EmogiLocalPath *path)
 {
 	emogi_hierarchy_search_prepare(call, graph);
 	return emogi_hierarchy_search_path(call, task, graph, path);
 }
 
 /*
- * Begin a call and find its path: the steps are rows of *graph and *result, in the current context. Returns NULL when there is nothing to
- * look for, or no row is wanted. The caller reads the rows and ends the call.
+ * Begin a call and find its path: the steps are the rows of *graph and *result, in the current
+ * context. Return NULL if there is nothing to search for, or no rows are wanted. The caller reads
+ * the rows and ends the call.
  */
 EmogiCall *
 emogi_shortest_path_run(Oid function, EmogiTask *task, EmogiGraph *graph, EmogiResult *result)
 {
-	const bool	near = emogi_local_search_may_serve(task);
+	const bool	may_run_local = emogi_local_search_may_serve(task);
 	EmogiOverlay *patch = NULL;
-	EmogiCall  *call = emogi_course_open(function, task, near ? &patch : NULL, graph);
+	EmogiCall  *call = emogi_course_open(function, task, may_run_local ? &patch : NULL, graph);
 	EmogiLocalPath path;
 	uint64		tried = 0;
-	bool		answered = call != NULL && near && search_near(call, task, patch, graph, &tried, &path);
+	bool		answered = call != NULL && may_run_local &&
+		search_local(call, task, patch, graph, &tried, &path);
 
 	if (!answered && patch != NULL)
 	{
@@ -198,7 +232,7 @@ emogi_shortest_path_run(Oid function, EmogiTask *task, EmogiGraph *graph, EmogiR
 	if (call == NULL)
 		return NULL;
 	if (!answered && patch == NULL && emogi_hierarchy_search_may_serve(call, graph))
-		answered = search_far(call, task, graph, &path);
+		answered = search_hierarchy(call, task, graph, &path);
 	if (answered)
 		set_steps(call, task, patch, path.vertices, path.distance, path.length, graph, result);
 	else
@@ -214,7 +248,10 @@ emogi_shortest_path_run(Oid function, EmogiTask *task, EmogiGraph *graph, EmogiR
 	return call;
 }
 
-/* emogi_shortest_path(graph, source, target, direction) -> setof (seq int, vertex, edge, cost float8, distance float8) */
+/*
+ * emogi_shortest_path(graph, source, target, direction) -> setof (seq int, vertex, edge, cost
+ * float8, distance float8)
+ */
 Datum
 emogi_shortest_path(PG_FUNCTION_ARGS)
 {
@@ -235,7 +272,7 @@ emogi_shortest_path(PG_FUNCTION_ARGS)
 
 /* ---- rows ---- */
 
-/* Elements are steps. */
+/* The elements of the cursor are steps. */
 static void
 begin_steps(EmogiRowCursor *cursor)
 {
@@ -263,9 +300,10 @@ fill_step(EmogiRowCursor *cursor)
 	return true;
 }
 
-/* In the order of the path. Vertices go by their steps, not by their keys. */
+/* Rows are in path order. The column `vertex` is the index of the step, not the key. */
 const EmogiRowKind emogi_path_rows = {
-	.columns = {{"seq", EMOGI_INT32, NAN}, {"vertex", EMOGI_VERTEX, NAN}, {"edge", EMOGI_EDGE, NAN}, {"cost", EMOGI_FLOAT64, NAN},
+	.columns = {{"seq", EMOGI_INT32, NAN}, {"vertex", EMOGI_VERTEX, NAN}, {"edge", EMOGI_EDGE, NAN},
+				{"cost", EMOGI_FLOAT64, NAN},
 	{"distance", EMOGI_FLOAT64, NAN}},
 	.key = -1,
 	.element = -1,

@@ -1,11 +1,13 @@
 /*
- * shortest_paths.c: emogi_shortest_paths(graph, sources, targets, direction) and (graph, pairs, direction) -> setof (source, target, seq int,
- * vertex, edge, cost float8, distance float8): one shortest path for each pair of which the one can be reached from the other, the one that
- * emogi_shortest_path finds.
+ * shortest_paths.c: emogi_shortest_paths(graph, sources, targets, direction) and (graph, pairs,
+ * direction) -> setof (source, target, seq int, vertex, edge, cost float8, distance float8): one
+ * shortest path for each pair whose target is reachable, the same path as emogi_shortest_path
+ * finds.
  *
- * The pairs of a source are searched from both ends first, one by one, as long as that pays (task_pairs.c): in a Graph, or in an older one with what has
- * changed since, which does for all pairs or for none. All that are left have their paths of
- * one search: the distances up to the farthest target, along which each path is traced back.
+ * Pairs of a source are first searched one by one from both ends, as long as that pays
+ * (task_pairs.c): in a graph, or in an older one with its overlay, which must then serve all pairs
+ * or none. The remaining pairs share one search: the distances up to the farthest target, along
+ * which each path is traced back.
  */
 #include "postgres.h"
 
@@ -27,7 +29,7 @@
 
 PG_FUNCTION_INFO_V1(emogi_shortest_paths);
 
-/* Vertices of which the one is wanted from the other: numbers. */
+/* Two vertex numbers. */
 typedef struct Pair
 {
 	uint32		from;
@@ -39,14 +41,15 @@ typedef struct Paths
 	EmogiTask  *task;
 	EmogiCall  *call;
 	const EmogiGraph *graph;
-	const EmogiOverlay *patch;	/* what has changed in it; NULL = nothing */
+	const EmogiOverlay *patch;	/* changes since the graph was built; NULL = none */
 	Pair	   *pairs;			/* [npairs], ascending and distinct */
 	uint64		npairs;
-	EmogiPathSteps found;		/* at most a path of each pair */
+	EmogiPathSteps found;		/* at most one path per pair */
 	Pair	   *ends;			/* [found.npaths] */
 	EmogiPairSearch search;
-	bool		has_hierarchy;	/* the Graph */
-	uint32	   *path;			/* [nvertices], scratch, and so is what follows; NULL = not needed yet */
+	bool		has_hierarchy;	/* the graph has a contraction hierarchy */
+	uint32	   *path;			/* [nvertices], scratch as the following fields; NULL = not
+								 * allocated yet */
 	uint32	   *next;
 	EmogiResult result;
 } Paths;
@@ -64,7 +67,7 @@ compare_pairs(const void *a, const void *b)
 	return (x->to > y->to) - (x->to < y->to);
 }
 
-/* Compare pairs of a patched Graph by the keys of their vertices; arg: Paths. */
+/* Compare pairs of a graph with an overlay by the keys of their vertices; arg: Paths. */
 static int
 compare_patched_pairs(const void *a, const void *b, void *arg)
 {
@@ -79,7 +82,7 @@ compare_patched_pairs(const void *a, const void *b, void *arg)
 	return 0;
 }
 
-/* Put the pairs in order, each once. */
+/* Sort the pairs and drop duplicates. */
 static void
 sort_pairs(Paths *paths)
 {
@@ -90,9 +93,10 @@ sort_pairs(Paths *paths)
 	paths->npairs = qunique(paths->pairs, paths->npairs, sizeof *paths->pairs, compare_pairs);
 }
 
-/* Get the numbers of given vertices, those that the graph has. */
+/* Return the vertex numbers of given keys; keys that are not in the graph are skipped. */
 static uint32 *
-find_numbers(const EmogiGraph *graph, const EmogiOverlay *patch, const int64 *keys, uint64 count, uint64 *nfound)
+find_numbers(const EmogiGraph *graph, const EmogiOverlay *patch, const int64 *keys, uint64 count,
+			 uint64 *nfound)
 {
 	uint32	   *numbers = palloc_extended(Max(count, 1) * sizeof *numbers, MCXT_ALLOC_HUGE);
 
@@ -105,27 +109,31 @@ find_numbers(const EmogiGraph *graph, const EmogiOverlay *patch, const int64 *ke
 	return numbers;
 }
 
-/* Raise 54000 for more pairs than there may be. */
+/* Raise 54000 if there are too many pairs. */
 static void
 require_room(uint64 nsources, uint64 ntargets)
 {
 	if (nsources > 0 && ntargets > emogi_pairs_most() / nsources)
 		ereport(ERROR,
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-				 errmsg("there would be too many paths: from %llu sources to %llu targets", (unsigned long long) nsources,
-						(unsigned long long) ntargets),
-				 errhint("Give fewer sources, or fewer targets; emogi_distance_matrix has the distances alone. More of them may be asked for with a larger emogi.max_memory.")));
+				 errmsg("there would be too many paths: from %llu sources to %llu targets",
+						(unsigned long long) nsources, (unsigned long long) ntargets),
+				 errhint("Give fewer sources, or fewer targets; emogi_distance_matrix has the "
+						 "distances alone. More of them may be asked for with a larger "
+						 "emogi.max_memory.")));
 }
 
-/* Pair each source with each target. Raises 54000 for too many. */
+/* Pair each source with each target. Raises 54000 if there are too many pairs. */
 static void
 combine(Paths *paths)
 {
 	const EmogiTask *task = paths->task;
 	uint64		nsources;
 	uint64		ntargets;
-	const uint32 *sources = find_numbers(paths->graph, paths->patch, task->keys, task->nkeys, &nsources);
-	const uint32 *targets = find_numbers(paths->graph, paths->patch, task->goal_keys, task->goals.count, &ntargets);
+	const uint32 *sources = find_numbers(paths->graph, paths->patch, task->keys, task->nkeys,
+										 &nsources);
+	const uint32 *targets = find_numbers(paths->graph, paths->patch, task->goal_keys,
+										 task->goals.count, &ntargets);
 
 	require_room(nsources, ntargets);
 	paths->pairs = palloc_extended(Max(nsources * ntargets, 1) * sizeof(Pair), MCXT_ALLOC_HUGE);
@@ -134,14 +142,15 @@ combine(Paths *paths)
 			paths->pairs[paths->npairs++] = (Pair) {sources[i], targets[j]};
 }
 
-/* Find the pairs that paths are wanted for. */
+/* Get the pairs whose paths are wanted. */
 static void
 find_pairs(Paths *paths)
 {
 	const EmogiTask *task = paths->task;
 
 	if (task->pairs != NULL)
-		paths->pairs = (Pair *) emogi_pairs_query(paths->graph, paths->patch, task->form, task->pairs, &paths->npairs);
+		paths->pairs = (Pair *) emogi_pairs_query(paths->graph, paths->patch, task->form,
+												  task->pairs, &paths->npairs);
 	else
 		combine(paths);
 	sort_pairs(paths);
@@ -150,7 +159,7 @@ find_pairs(Paths *paths)
 
 /* ---- paths ---- */
 
-/* Serve a cancel, which raises its error. */
+/* Check for interrupts; a cancel raises its error. */
 static bool
 serve_interrupts(void)
 {
@@ -158,9 +167,12 @@ serve_interrupts(void)
 	return false;
 }
 
-/* Add a path; distance: of vertex path[i], by its number or, where they are of the path alone, by i. */
+/*
+ * Add a path. distance: indexed by vertex number if by_number, otherwise by position in the path.
+ */
 static void
-add_path(Paths *paths, Pair ends, const uint32 *path, uint64 length, const double *distance, bool by_number)
+add_path(Paths *paths, Pair ends, const uint32 *path, uint64 length, const double *distance,
+		 bool by_number)
 {
 	if (length == 0)
 		return;
@@ -168,9 +180,12 @@ add_path(Paths *paths, Pair ends, const uint32 *path, uint64 length, const doubl
 	emogi_path_steps_add(&paths->found, path, length, distance, by_number);
 }
 
-/* Get the task of the paths from a source to some targets, keys of which are in memory of the caller's. */
+/*
+ * Return the task of a search from one source to the targets of its pairs. keys: [npairs + 1], in
+ * memory of the caller.
+ */
 static EmogiTask
-task_of(const Paths *paths, const Pair *pairs, uint64 npairs, int64 *keys)
+single_source_task(const Paths *paths, const Pair *pairs, uint64 npairs, int64 *keys)
 {
 	EmogiTask	task = *paths->task;
 
@@ -187,9 +202,9 @@ task_of(const Paths *paths, const Pair *pairs, uint64 npairs, int64 *keys)
 	return task;
 }
 
-/* Take room for paths that are traced back; that of the searches from both ends serves as well. */
+/* Allocate scratch arrays for tracing paths; those of the searches from both ends are reused. */
 static void
-take_room(Paths *paths)
+alloc_scratch(Paths *paths)
 {
 	const uint64 nvertices = paths->graph->nvertices;
 
@@ -205,13 +220,13 @@ take_room(Paths *paths)
 	paths->next = emogi_call_alloc_any(paths->call, nvertices * sizeof *paths->next);
 }
 
-/* Find the paths of pairs with one source by way of the distances up to their targets. */
+/* Find the paths of pairs with one source from the distances up to their targets. */
 static void
-trace_all(Paths *paths, const EmogiTask *task, const Pair *pairs, uint64 npairs)
+find_by_distances(Paths *paths, const EmogiTask *task, const Pair *pairs, uint64 npairs)
 {
 	const EmogiGraph *graph = paths->graph;
 
-	take_room(paths);
+	alloc_scratch(paths);
 	if (!emogi_task_query(paths->call, task, graph, &paths->result))
 		return;
 	paths->search.path = paths->path;
@@ -223,11 +238,15 @@ trace_all(Paths *paths, const EmogiTask *task, const Pair *pairs, uint64 npairs)
 		CHECK_FOR_INTERRUPTS();
 		if (distance[pairs[i].to] < (double) INFINITY)
 			add_path(paths, pairs[i], paths->path,
-					 emogi_trace_path(graph, distance, pairs[i].from, pairs[i].to, paths->path, paths->next, serve_interrupts), distance, true);
+					 emogi_trace_path(graph, distance, pairs[i].from, pairs[i].to, paths->path,
+									  paths->next, serve_interrupts), distance, true);
 	}
 }
 
-/* Find the paths of the first pairs with one source, or of as many with one target, from both ends, as long as that pays; get how many those were. */
+/*
+ * Find the paths of the first pairs with one source (nsources = 1), or of npairs with one target,
+ * from both ends, as long as that pays; return how many pairs were searched.
+ */
 static uint64
 find_from_both_ends(Paths *paths, const Pair *pairs, uint64 npairs, uint64 nsources)
 {
@@ -246,17 +265,20 @@ find_from_both_ends(Paths *paths, const Pair *pairs, uint64 npairs, uint64 nsour
 	return nfound;
 }
 
-/* Find the path of a pair nearby, or by the hierarchy of the Graph. */
+/* Find the path of a pair by a local search, or in the hierarchy of the graph. */
 static bool
 find_by_hierarchy(Paths *paths, const Pair *pair)
 {
 	const EmogiPathCost max = {EMOGI_NEAR_EDGES, PG_UINT64_MAX};
 	int64		keys[2];
-	const EmogiTask task = task_of(paths, pair, 1, keys);
+	const EmogiTask task = single_source_task(paths, pair, 1, keys);
 	EmogiPathCost cost;
 	EmogiLocalPath found;
 
-	if (!(paths->search.may_search && emogi_local_search_path_between(paths->call, NULL, paths->graph, pair->from, pair->to, &max, &found, &cost)) &&
+	if (!(paths->search.may_search && emogi_local_search_path_between(paths->call, NULL,
+																	  paths->graph, pair->from,
+																	  pair->to, &max, &found,
+																	  &cost)) &&
 		!emogi_hierarchy_search_path(paths->call, &task, paths->graph, &found))
 		return false;
 	add_path(paths, *pair, found.vertices, found.length, found.distance, false);
@@ -265,12 +287,13 @@ find_by_hierarchy(Paths *paths, const Pair *pair)
 	return true;
 }
 
-/* Find the paths of pairs with one source. */
+/* Find the paths of all pairs of one source. */
 static void
 find_from(Paths *paths, const Pair *pairs, uint64 npairs)
 {
 	uint64		nfound = 0;
-	const bool	by_hierarchy = paths->has_hierarchy && emogi_hierarchy_search_paths_are_cheaper(paths->graph, npairs);
+	const bool	by_hierarchy = paths->has_hierarchy &&
+		emogi_hierarchy_search_paths_are_cheaper(paths->graph, npairs);
 
 	while (by_hierarchy && nfound < npairs && find_by_hierarchy(paths, &pairs[nfound]))
 	{
@@ -282,16 +305,19 @@ find_from(Paths *paths, const Pair *pairs, uint64 npairs)
 	if (nfound < npairs)
 	{
 		int64	   *keys = palloc_extended((npairs - nfound + 1) * sizeof *keys, MCXT_ALLOC_HUGE);
-		const EmogiTask task = task_of(paths, pairs + nfound, npairs - nfound, keys);
+		const EmogiTask task = single_source_task(paths, pairs + nfound, npairs - nfound, keys);
 
-		trace_all(paths, &task, pairs + nfound, npairs - nfound);
+		find_by_distances(paths, &task, pairs + nfound, npairs - nfound);
 		pfree(keys);
 	}
 	if (!by_hierarchy)
 		emogi_task_pairs_ran(&paths->search, nfound < npairs);
 }
 
-/* Find the paths of the first pairs from both ends if all have one target and several sources; get how many those were. */
+/*
+ * Find the paths of the first pairs from both ends if all pairs have the same target and there are
+ * several sources; return how many pairs were searched.
+ */
 static uint64
 find_to_target(Paths *paths)
 {
@@ -319,7 +345,8 @@ find_paths(Paths *paths)
 	}
 	for (uint64 first = find_to_target(paths); first < paths->npairs; first = end)
 	{
-		for (end = first + 1; end < paths->npairs && paths->pairs[end].from == paths->pairs[first].from; end++)
+		for (end = first + 1; end < paths->npairs &&
+			 paths->pairs[end].from == paths->pairs[first].from; end++)
 			;
 		CHECK_FOR_INTERRUPTS();
 		find_from(paths, &paths->pairs[first], end - first);
@@ -330,8 +357,9 @@ find_paths(Paths *paths)
 }
 
 /*
- * Find all paths in a patched Graph; false, with the pairs numbered by the Graph itself, when that does not do. Where that has no edge any more, the call
- * has ended, and there is none.
+ * Find all paths in a graph with an overlay. If that does not serve all pairs, return false, with
+ * the pairs renumbered for the current graph. If that has no edge any more, end the call and set it
+ * to NULL.
  */
 static bool
 find_patched(Paths *paths, EmogiGraph *graph)
@@ -343,7 +371,8 @@ find_patched(Paths *paths, EmogiGraph *graph)
 	paths->search.patch = paths->patch;
 	for (uint64 end; first < paths->npairs; first = end)
 	{
-		for (end = first + 1; end < paths->npairs && paths->pairs[end].from == paths->pairs[first].from; end++)
+		for (end = first + 1; end < paths->npairs &&
+			 paths->pairs[end].from == paths->pairs[first].from; end++)
 			;
 		if (find_from_both_ends(paths, &paths->pairs[first], end - first, 1) < end - first)
 			break;
@@ -354,7 +383,8 @@ find_patched(Paths *paths, EmogiGraph *graph)
 		emogi_task_pairs_note(&paths->search);
 		return true;
 	}
-	keys = emogi_pairs_keys(graph, paths->patch, paths->task->form, (uint32 *) paths->pairs, paths->npairs);
+	keys = emogi_pairs_keys(graph, paths->patch, paths->task->form, (uint32 *) paths->pairs,
+							paths->npairs);
 	paths->patch = paths->found.patch = NULL;
 	paths->found.npaths = paths->found.nsteps = 0;
 	if (!emogi_course_reopen(paths->call, paths->task, graph))
@@ -362,7 +392,8 @@ find_patched(Paths *paths, EmogiGraph *graph)
 		paths->call = NULL;
 		return true;
 	}
-	paths->npairs = emogi_pairs_renumber(graph, paths->task->form, keys, paths->npairs, (uint32 *) paths->pairs);
+	paths->npairs = emogi_pairs_renumber(graph, paths->task->form, keys, paths->npairs,
+										 (uint32 *) paths->pairs);
 	sort_pairs(paths);
 	return false;
 }
@@ -382,8 +413,10 @@ put_path(FunctionCallInfo fcinfo, const Paths *paths, uint64 path, MemoryContext
 		Datum		values[2 + EMOGI_STEP_COLUMNS];
 		bool		nulls[2 + EMOGI_STEP_COLUMNS] = {false};
 
-		values[0] = emogi_rows_patched_vertex(paths->task->form, paths->graph, paths->patch, paths->ends[path].from);
-		values[1] = emogi_rows_patched_vertex(paths->task->form, paths->graph, paths->patch, paths->ends[path].to);
+		values[0] = emogi_rows_patched_vertex(paths->task->form, paths->graph, paths->patch,
+											  paths->ends[path].from);
+		values[1] = emogi_rows_patched_vertex(paths->task->form, paths->graph, paths->patch,
+											  paths->ends[path].to);
 		emogi_path_steps_fill(&paths->found, path, i, values + 2, nulls + 2);
 		tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
 		MemoryContextSwitchTo(old);
@@ -396,7 +429,8 @@ put_path(FunctionCallInfo fcinfo, const Paths *paths, uint64 path, MemoryContext
 static void
 put_rows(FunctionCallInfo fcinfo, const Paths *paths)
 {
-	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext, "emogi row", ALLOCSET_SMALL_SIZES);
+	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext, "emogi row",
+												  ALLOCSET_SMALL_SIZES);
 
 	for (uint64 i = 0; i < paths->found.npaths; i++)
 	{
@@ -421,7 +455,10 @@ read_arguments(FunctionCallInfo fcinfo, EmogiTask *task)
 	task->with_backward = true;
 }
 
-/* emogi_shortest_paths(graph, sources, targets, direction) -> setof (source, target, seq, vertex, edge, cost, distance) */
+/*
+ * emogi_shortest_paths(graph, sources, targets, direction) -> setof (source, target, seq, vertex,
+ * edge, cost, distance)
+ */
 Datum
 emogi_shortest_paths(PG_FUNCTION_ARGS)
 {
@@ -433,7 +470,8 @@ emogi_shortest_paths(PG_FUNCTION_ARGS)
 
 	emogi_compat_init_rows(fcinfo);
 	read_arguments(fcinfo, &task);
-	paths.call = emogi_course_open(fcinfo->flinfo->fn_oid, &task, emogi_local_search_is_enabled() ? &patch : NULL, &graph);
+	paths.call = emogi_course_open(fcinfo->flinfo->fn_oid, &task,
+								   emogi_local_search_is_enabled() ? &patch : NULL, &graph);
 	emogi_course_notice_sets(&task, patch, paths.call != NULL ? &graph : NULL);
 	if (paths.call == NULL)
 		return (Datum) 0;

@@ -1,15 +1,19 @@
 /*
- * task_pairs.c: shortest paths of pairs of vertices, searched one by one from both ends, for functions that can also answer all pairs by one run, the batch.
+ * task_pairs.c: shortest paths of vertex pairs, searched one by one from both ends, for functions
+ * that can also answer all pairs by one run, the batch.
  *
- * A search from both ends looks at little of a graph, a batch at most of it, so few pairs are sooner found one by one. How much a search will look at is not
- * known before. So the searches go on until they have cost as much as the batch would, and then the batch answers the rest: the two together never
- * cost more than twice the cheaper way (ski rental [1]). They end sooner if the first TRIALS pairs say that the others will not be found in time, and the
- * batches after one whose searches were in vain have smaller budgets.
+ * A bidirectional search scans little of a graph, a batch most of it, so a few pairs are found
+ * sooner one by one. The cost of a search is unknown in advance. Therefore searches go on until
+ * they have cost as much as the batch would, and then the batch answers the rest: together they
+ * never cost more than twice the cheaper way (ski rental [1]). They stop sooner if the first TRIALS
+ * pairs indicate that the budget will not suffice, and the budget is reduced for runs that follow
+ * one whose searches were in vain.
  *
- * Costs are counted in list entries and settled vertices, as long and short lists differ. The answers are those of the batch, bit for bit: see
- * cpu/path_search.h.
+ * Costs are counted in edges scanned and vertices settled, because list lengths differ. The answers
+ * are identical to those of the batch, bit for bit: see cpu/path_search.h.
  *
- * [1] A. R. Karlin, M. S. Manasse, L. Rudolph, D. D. Sleator. Competitive snoopy caching. Algorithmica 3, 1988.
+ * [1] A. R. Karlin, M. S. Manasse, L. Rudolph, D. D. Sleator. Competitive snoopy caching.
+ *     Algorithmica 3, 1988.
  */
 #include "postgres.h"
 
@@ -25,55 +29,76 @@
 #include "base/papers_settings.h"
 #include "base/arena.h"
 
-/* The budget for a search of one source, by figures of two threads: see bench/RESULTS.md. A search by hops visits an entry 4 times as fast. */
+/*
+ * Budget of a single-source search, measured with two threads: see bench/RESULTS.md. A search by
+ * hops scans an edge 4 times as fast.
+ */
 #define HOPS_SHARE 4
-#define VERTEX_EDGES 20			/* settling a vertex costs as much as so many list entries */
-#define MIN_EDGES UINT64CONST(4096) /* cost no more than to wake the worker */
+#define VERTEX_EDGES 20			/* edges that cost as much as settling a vertex */
+#define MIN_EDGES UINT64CONST(4096) /* cost no more than waking the worker */
 
-#define PAIR_VERTICES 16		/* a search costs at least so many vertices */
-#define GROUP_PAIR_VERTICES 2	/* likewise, of pairs with a common end */
-#define GROUP_LEAST 2			/* fewer pairs with a common end are searched one by one */
-#define GROUP_BUDGET 1.5		/* what a group may cost grows by this: the batch has the values of all vertices written and read, too */
-#define GROUP_SHARE 0.2			/* of the budget, which a group may cost in vain */
-#define PROBE_EXCESS 4.0		/* the first pair of a group may cost so many times its part of the budget, if that is no more than GROUP_SHARE */
-#define GROUP_SAVING 2.6		/* a group of n costs as much as n pairs by themselves times this by the square root of n, at most */
-#define GROUP_MOST 0.6			/* of the budget; a group that is likely to cost more, and more pair by pair than the batch, is left to that */
-#define GROUP_SLACK 1.25		/* and may cost so many times that */
-#define NEAR_VERTICES UINT64CONST(2500) /* that a group may settle in any case, up to a share of all */
-#define NEAR_GROUP_SHARE 32
-#define TRIALS 8				/* pairs, before an estimate for all */
+#define PAIR_VERTICES 16		/* min cost of a search, in vertices */
+#define GROUP_PAIR_VERTICES 2	/* min cost for a pair of a group */
+#define GROUP_MIN_PAIRS 2		/* smaller groups are searched pair by pair */
+/* factor of a group's budget: the batch also writes and reads the values of all vertices */
+#define GROUP_BUDGET 1.5
+#define GROUP_SHARE 0.2			/* share of the budget that a group may spend in vain */
+/* factor of the first pair's part of the budget, up to GROUP_SHARE */
+#define PROBE_EXCESS 4.0
+#define GROUP_SAVING 2.6		/* a group of n costs at most GROUP_SAVING * sqrt(n) single
+								 * searches */
+/*
+ * share of the budget; a group expected to cost more than that, and more than the batch if searched
+ * pair by pair, is left to the batch
+ */
+#define GROUP_MAX_COST 0.6
+#define GROUP_SLACK 1.25		/* factor by which a group may exceed its expected cost */
+/* a group may always settle min(this, nvertices / LOCAL_GROUP_SHARE) */
+#define LOCAL_VERTICES UINT64CONST(2500)
+#define LOCAL_GROUP_SHARE 32
+#define TRIALS 8				/* pairs searched before all are estimated */
 #define MAX_DISCOUNT 6
-#define GPU_THREADS 64			/* a GPU is as fast as so many threads */
-#define BATCH_SEARCHES 8		/* a search of many sources at once costs as much as so many of one */
-#define ROOM_SHARE 8			/* of what the role may have, for a path of the worker */
+#define GPU_THREADS 64			/* CPU threads as fast as a GPU */
+#define BATCH_SEARCHES 8		/* cost of a multi-source batch, in single-source searches */
+#define ROOM_SHARE 8			/* 1/n of the role's limit, for a path of the worker */
 
 /*
- * Begin the searches of a call. The Graph, which has no weights if they are ignored, must stay until the end. There are no searches if local ones are
- * disabled, if a GPU was asked for, or if the Graph has no backward lists.
+ * Begin the searches of a call. The graph, which has no weights if they are ignored, must stay
+ * until the end. There are no searches if local ones are disabled, if a GPU was requested, or if
+ * the graph has no backward lists.
  */
 void
-emogi_task_pairs_begin(EmogiPairSearch *search, EmogiCall *call, const EmogiTask *task, const EmogiGraph *graph)
+emogi_task_pairs_begin(EmogiPairSearch *search, EmogiCall *call, const EmogiTask *task,
+					   const EmogiGraph *graph)
 {
-	*search = (EmogiPairSearch) {.call = call,.task = task,.graph = *graph,.same_source = 1,.same_target = 1};
+	*search = (EmogiPairSearch) {.call = call,.task = task,.graph = *graph,.same_source = 1,
+								 .same_target = 1};
 	search->wants_paths = task->query.algorithm != EMOGI_BFS;
 	search->may_search = emogi_local_search_is_enabled() && graph->backward.offsets != NULL;
 }
 
-/* Get how many searches of one source cost as much as a batch from so many, by hops. */
+/* Return the cost of batches by hops from nsources, in single-source searches. */
 uint64
 emogi_task_pairs_batches(uint64 nsources)
 {
-	return nsources < BATCH_SEARCHES ? nsources : (nsources + EMOGI_MSBFS_SOURCES - 1) / EMOGI_MSBFS_SOURCES * BATCH_SEARCHES;
+	return nsources < BATCH_SEARCHES ? nsources :
+		(nsources + EMOGI_MSBFS_SOURCES - 1) / EMOGI_MSBFS_SOURCES * BATCH_SEARCHES;
 }
 
-/* Begin to search for so many pairs, which a batch would find at the cost of so many searches of one source. */
+/*
+ * Begin a run of npairs pairs, which a batch would find at the cost of nsearches single-source
+ * searches.
+ */
 void
 emogi_task_pairs_run(EmogiPairSearch *search, uint64 npairs, uint64 nsearches)
 {
 	const EmogiGraph *graph = &search->graph;
-	const int	nthreads = emogi_shared->ncuda > 0 && emogi_engine == EMOGI_ENGINE_AUTO ? Max(emogi_cpu_threads, GPU_THREADS) : emogi_cpu_threads;
-	const double share = (double) nthreads * (graph->weight_type == EMOGI_WEIGHT_NONE ? HOPS_SHARE : 1) * (1 << search->discount);
-	const double budget = Min((double) graph->forward.nedges * nsearches / share, (double) (PG_UINT64_MAX / 2));
+	const int	nthreads = emogi_shared->ncuda > 0 && emogi_engine == EMOGI_ENGINE_AUTO ?
+		Max(emogi_cpu_threads, GPU_THREADS) : emogi_cpu_threads;
+	const double share = (double) nthreads * (graph->weight_type == EMOGI_WEIGHT_NONE ? HOPS_SHARE :
+											  1) * (1 << search->discount);
+	const double budget = Min((double) graph->forward.nedges * nsearches / share,
+							  (double) (PG_UINT64_MAX / 2));
 
 	search->npairs = npairs;
 	search->ndone = 0;
@@ -81,26 +106,34 @@ emogi_task_pairs_run(EmogiPairSearch *search, uint64 npairs, uint64 nsearches)
 	search->left.nedges = Max((uint64) budget, MIN_EDGES);
 	search->left.nvertices = search->left.nedges / VERTEX_EDGES;
 	if (emogi_faults.pair_edges > 0)
-		search->left = (EmogiPathCost) {emogi_faults.pair_edges - 1, emogi_faults.pair_edges > 1 ? PG_UINT64_MAX / 2 : 0};
+		search->left = (EmogiPathCost) {emogi_faults.pair_edges - 1,
+										emogi_faults.pair_edges > 1 ? PG_UINT64_MAX / 2 : 0};
 }
 
-/* Let a group cost a share of the budget, but not less than a search nearby. */
+/* Allow a group to cost a share of the budget, but at least as much as a local search. */
 static void
 allow_group(EmogiPairSearch *search, double share)
 {
 	const EmogiGraph *graph = &search->graph;
-	const uint64 least_edges = Min(emogi_local_search_pair_edges(graph), Max(graph->forward.nedges / NEAR_GROUP_SHARE, 1));
-	const uint64 near_vertices = graph->weight_type == EMOGI_WEIGHT_NONE ? NEAR_VERTICES / 2 : NEAR_VERTICES;	/* a batch by hops is sooner */
-	const uint64 least_vertices = Min(near_vertices, Max(graph->nvertices / NEAR_GROUP_SHARE, 1));
+	const uint64 min_edges = Min(emogi_local_search_pair_edges(graph),
+								 Max(graph->forward.nedges / LOCAL_GROUP_SHARE, 1));
+	/* a batch by hops is faster */
+	const uint64 local_vertices = graph->weight_type == EMOGI_WEIGHT_NONE ? LOCAL_VERTICES / 2 :
+		LOCAL_VERTICES;
+	const uint64 min_vertices = Min(local_vertices, Max(graph->nvertices / LOCAL_GROUP_SHARE, 1));
 	const double all = Min(share, 1.0);
 
-	search->group_left.nedges = Min(search->left.nedges, Max((uint64) (search->group_budget.nedges * all), least_edges));
-	search->group_left.nvertices = Min(search->left.nvertices, Max((uint64) (search->group_budget.nvertices * all), least_vertices));
+	search->group_left.nedges = Min(search->left.nedges,
+									Max((uint64) (search->group_budget.nedges * all), min_edges));
+	search->group_left.nvertices = Min(search->left.nvertices,
+									   Max((uint64) (search->group_budget.nvertices * all),
+										   min_vertices));
 }
 
 /*
- * Begin a group of the pairs of a run: so many with one source, or with one target, otherwise 1. Its first pair is a probe, which tells whether the others
- * are likely to cost more than the batch.
+ * Begin a group of pairs of a run that share the source (same_source = their number) or the target
+ * (same_target); otherwise the values are 1. The first pair is a probe, which tells whether the
+ * others are likely to cost more than the batch.
  */
 void
 emogi_task_pairs_group(EmogiPairSearch *search, uint64 same_source, uint64 same_target)
@@ -109,7 +142,7 @@ emogi_task_pairs_group(EmogiPairSearch *search, uint64 same_source, uint64 same_
 
 	search->same_source = same_source;
 	search->same_target = same_target;
-	search->group_count = count < GROUP_LEAST ? 0 : count;
+	search->group_count = count < GROUP_MIN_PAIRS ? 0 : count;
 	search->group_done = 0;
 	if (search->group_count > 0 && search->ndone == 0 && emogi_faults.pair_edges == 0)
 	{
@@ -120,19 +153,22 @@ emogi_task_pairs_group(EmogiPairSearch *search, uint64 same_source, uint64 same_
 	allow_group(search, Max(1.0 / count, Min(GROUP_SHARE, PROBE_EXCESS / count)));
 }
 
-/* Say how much the rest of a group may cost, by what its first pair has cost. */
+/* Set the budget of the rest of a group from the cost of its first pair. */
 static void
-judge_group(EmogiPairSearch *search, const EmogiPathCost *cost)
+estimate_group(EmogiPairSearch *search, const EmogiPathCost *cost)
 {
 	const double count = (double) search->group_count;
-	const double apart = count * Max((double) cost->nedges / Max(search->group_budget.nedges, 1),
-									 (double) cost->nvertices / Max(search->group_budget.nvertices, 1));
-	const double expected = apart * Min(GROUP_SAVING / sqrt(count), 1.0);
+	const double one_by_one = count * Max((double) cost->nedges / Max(search->group_budget.nedges,
+																	  1),
+									 (double) cost->nvertices / Max(search->group_budget.nvertices,
+																	1));
+	const double expected = one_by_one * Min(GROUP_SAVING / sqrt(count), 1.0);
 
-	allow_group(search, apart > 1.0 && expected > GROUP_MOST ? 0.0 : Max(GROUP_SHARE, GROUP_SLACK * expected));
+	allow_group(search, one_by_one > 1.0 && expected > GROUP_MAX_COST ? 0.0 :
+				Max(GROUP_SHARE, GROUP_SLACK * expected));
 }
 
-/* Will what is left not do for the pairs that are left, as far as those before tell? */
+/* Is the remaining budget too small for the remaining pairs, by the cost of those before? */
 static bool
 is_hopeless(const EmogiPairSearch *search)
 {
@@ -140,17 +176,21 @@ is_hopeless(const EmogiPairSearch *search)
 
 	if (emogi_faults.pair_edges > 0)
 		return search->left.nedges == 0;
-	if (search->left.nedges == 0 || search->left.nvertices < (search->group_count > 0 ? GROUP_PAIR_VERTICES : PAIR_VERTICES) * rest)
+	if (search->left.nedges == 0 ||
+		search->left.nvertices < (search->group_count > 0 ? GROUP_PAIR_VERTICES : PAIR_VERTICES) *
+		rest)
 		return true;
 	if (search->group_count > 0)
 		return search->group_left.nedges == 0 || search->group_left.nvertices == 0;
-	return search->ndone >= TRIALS && (search->spent.nedges * rest > 2.0 * search->left.nedges * search->ndone ||
-									   search->spent.nvertices * rest > 2.0 * search->left.nvertices * search->ndone);
+	return search->ndone >= TRIALS &&
+		(search->spent.nedges * rest > 2.0 * search->left.nedges * search->ndone ||
+									   search->spent.nvertices * rest > 2.0 *
+		 search->left.nvertices * search->ndone);
 }
 
-/* Take what a search has cost from the budget. */
+/* Subtract the cost of a search from the budget. */
 static void
-pay(EmogiPairSearch *search, const EmogiPathCost *cost)
+charge(EmogiPairSearch *search, const EmogiPathCost *cost)
 {
 	search->spent.nedges += cost->nedges;
 	search->spent.nvertices += cost->nvertices;
@@ -158,30 +198,34 @@ pay(EmogiPairSearch *search, const EmogiPathCost *cost)
 	search->left.nvertices -= Min(search->left.nvertices, cost->nvertices);
 }
 
-/* Search in the backend, where that is not likely to be in vain. */
+/* Search in the backend, unless that is likely to be in vain. */
 static bool
-find_near(EmogiPairSearch *search, uint32 source, uint32 target, EmogiLocalPath *path)
+search_backend(EmogiPairSearch *search, uint32 source, uint32 target, EmogiLocalPath *path)
 {
-	const EmogiPathCost max = {Min(search->left.nedges, emogi_local_search_pair_edges(&search->graph)), search->left.nvertices};
+	const EmogiPathCost max = {Min(search->left.nedges,
+								   emogi_local_search_pair_edges(&search->graph)),
+							   search->left.nvertices};
 	EmogiPathCost cost;
 	bool		found;
 
 	if (search->skips_backend)
 		return false;
-	found = emogi_local_search_path_between(search->call, search->patch, &search->graph, source, target, &max, path, &cost);
+	found = emogi_local_search_path_between(search->call, search->patch, &search->graph, source,
+											target, &max, path, &cost);
 	search->used_backend |= found;
 	cost.nvertices += PAIR_VERTICES;
-	pay(search, &cost);
+	charge(search, &cost);
 	return found;
 }
 
-/* Take room for a path of the worker, once; false where that is too much. */
+/* Allocate arrays for a path of the worker, once; false if they are too large. */
 static bool
-take_room(EmogiPairSearch *search)
+alloc_path(EmogiPairSearch *search)
 {
 	const uint64 nvertices = search->graph.nvertices;
 
-	if (search->path == NULL && nvertices * (sizeof(uint32) + sizeof(double)) > emogi_limits_allowed_bytes() / ROOM_SHARE)
+	if (search->path == NULL &&
+		nvertices * (sizeof(uint32) + sizeof(double)) > emogi_limits_allowed_bytes() / ROOM_SHARE)
 		return false;
 	if (search->path == NULL)
 	{
@@ -191,42 +235,43 @@ take_room(EmogiPairSearch *search)
 	return true;
 }
 
-/* Search in the worker, which may look at more. */
+/* Search in the worker, which may scan more edges. */
 static bool
-find_far(EmogiPairSearch *search, uint32 source, uint32 target, EmogiLocalPath *path)
+search_worker(EmogiPairSearch *search, uint32 source, uint32 target, EmogiLocalPath *path)
 {
-	const uint64 most_near = emogi_local_search_pair_edges(&search->graph);
+	const uint64 max_local = emogi_local_search_pair_edges(&search->graph);
 	const double start_ms = emogi_pool_now_ms();
 	const EmogiPathCost max = search->left;
 	EmogiPathCost cost;
 	bool		found;
 
-	if ((!search->skips_backend && max.nedges <= most_near) || max.nedges == 0 || !take_room(search))
+	if ((!search->skips_backend && max.nedges <= max_local) || max.nedges == 0 ||
+		!alloc_path(search))
 		return false;
-	found = emogi_task_path_between(search->call, search->task, &search->graph, source, target, &max, search->path, search->distance, &path->length,
-									&cost);
+	found = emogi_task_path_between(search->call, search->task, &search->graph, source, target,
+									&max, search->path, search->distance, &path->length, &cost);
 	path->vertices = search->path;
 	path->distance = search->distance;
 	search->used_worker |= found;
-	search->skips_backend = cost.nedges > most_near;
+	search->skips_backend = cost.nedges > max_local;
 	cost.nvertices += PAIR_VERTICES;
-	pay(search, &cost);
+	charge(search, &cost);
 	search->worker_ms += emogi_pool_now_ms() - start_ms;
 	return found;
 }
 
 /* ---- pairs with a common end ---- */
 
-/* Searches, which are freed with a memory context. */
+/* Searches of a group, freed with their memory context. */
 typedef struct EmogiHeldPaths
 {
 	MemoryContextCallback callback;
 	EmogiMultiPath *search;
 } EmogiHeldPaths;
 
-/* Free the searches that are held. */
+/* Memory context callback: free the searches of a group. */
 static void
-free_held(void *arg)
+free_group_search(void *arg)
 {
 	EmogiHeldPaths *held = arg;
 
@@ -234,7 +279,7 @@ free_held(void *arg)
 	held->search = NULL;
 }
 
-/* Serve a cancel, which raises its error. */
+/* Check for interrupts; a cancel raises its error. */
 static bool
 serve_interrupts(void)
 {
@@ -242,37 +287,41 @@ serve_interrupts(void)
 	return false;
 }
 
-/* Begin searches for pairs with a common end; false without memory. */
+/* Begin the searches of a group, if not begun; false if out of memory. */
 static bool
-hold_searches(EmogiPairSearch *search)
+begin_group_search(EmogiPairSearch *search)
 {
 	if (search->held == NULL)
 	{
 		search->held = palloc0(sizeof *search->held);
-		search->held->callback = (MemoryContextCallback) {.func = free_held,.arg = search->held};
+		search->held->callback = (MemoryContextCallback) {.func = free_group_search,
+														   .arg = search->held};
 		MemoryContextRegisterResetCallback(CurrentMemoryContext, &search->held->callback);
 	}
 	if (search->held->search == NULL)
-		search->held->search = emogi_multi_path_begin(&search->graph, search->patch, search->wants_paths, emogi_limits_backend_bytes(), serve_interrupts);
+		search->held->search = emogi_multi_path_begin(&search->graph, search->patch,
+													   search->wants_paths,
+													   emogi_limits_backend_bytes(),
+													   serve_interrupts);
 	return search->held->search != NULL;
 }
 
-/* Note that a group has one pair less to search for, which has cost so much. */
+/* Subtract the cost of a pair from the budgets of its group and run. */
 static void
-pay_group(EmogiPairSearch *search, const EmogiPathCost *cost)
+charge_group(EmogiPairSearch *search, const EmogiPathCost *cost)
 {
-	pay(search, cost);
+	charge(search, cost);
 	search->group_left.nedges -= Min(search->group_left.nedges, cost->nedges);
 	search->group_left.nvertices -= Min(search->group_left.nvertices, cost->nvertices);
 	if (search->group_done++ == 0)
-		judge_group(search, cost);
+		estimate_group(search, cost);
 	if (search->same_source > 1)
 		search->same_source--;
 	if (search->same_target > 1)
 		search->same_target--;
 }
 
-/* Search for a pair that has an end in common with others. */
+/* Search for a pair of a group. */
 static bool
 find_grouped(EmogiPairSearch *search, uint32 source, uint32 target, EmogiLocalPath *path)
 {
@@ -281,18 +330,20 @@ find_grouped(EmogiPairSearch *search, uint32 source, uint32 target, EmogiLocalPa
 	EmogiMultiPathAnswer answer;
 	EmogiPathCost cost;
 
-	if (!hold_searches(search))
+	if (!begin_group_search(search))
 		return false;
 	emogi_multi_path_next(search->held->search, source, target, Min(search->same_source, expected),
-						  Min(search->same_target, expected), search->group_left.nedges, search->group_left.nvertices, &answer);
+						  Min(search->same_target, expected), search->group_left.nedges,
+						  search->group_left.nvertices, &answer);
 	cost = (EmogiPathCost) {answer.edges_traversed, answer.vertices_settled + GROUP_PAIR_VERTICES};
-	pay_group(search, &cost);
+	charge_group(search, &cost);
 	if (answer.outcome == EMOGI_PATH_GAVE_UP)
 	{
-		free_held(search->held);
+		free_group_search(search->held);
 		return false;
 	}
-	emogi_local_search_note_run(search->call, &search->graph, answer.length, 0, answer.edges_traversed, start_ms);
+	emogi_local_search_note_run(search->call, &search->graph, answer.length, 0,
+								answer.edges_traversed, start_ms);
 	search->used_backend = true;
 	path->length = answer.outcome == EMOGI_PATH_FOUND ? Max(answer.length, 1) : 0;
 	path->vertices = unconstify(uint32 *, answer.vertices);
@@ -301,8 +352,8 @@ find_grouped(EmogiPairSearch *search, uint32 source, uint32 target, EmogiLocalPa
 }
 
 /*
- * Find the path of the next pair of a run; false where the batch is to answer it and all pairs after it. The path lasts until the next one; length 0: there
- * is none.
+ * Find the path of the next pair of a run; false if the batch must answer this pair and all after
+ * it. The path is valid until the next call; length 0 = no path.
  */
 bool
 emogi_task_pairs_find(EmogiPairSearch *search, uint32 source, uint32 target, EmogiLocalPath *path)
@@ -320,15 +371,15 @@ emogi_task_pairs_find(EmogiPairSearch *search, uint32 source, uint32 target, Emo
 		if (!find_grouped(search, source, target, path))
 			return false;
 	}
-	else if (find_near(search, source, target, &search->near))
+	else if (search_backend(search, source, target, &search->near))
 		*path = search->near;
-	else if (search->patch != NULL || !find_far(search, source, target, path))
+	else if (search->patch != NULL || !search_worker(search, source, target, path))
 		return false;
 	search->ndone++;
 	return true;
 }
 
-/* Note whether the searches of a run have found all of its pairs, for those of the next; the batch may have answered some. */
+/* End a run: adapt the budget of the next one to whether the batch was needed. */
 void
 emogi_task_pairs_ran(EmogiPairSearch *search, bool ran_batch)
 {
@@ -341,12 +392,12 @@ emogi_task_pairs_ran(EmogiPairSearch *search, bool ran_batch)
 		search->discount--;
 }
 
-/* Free what the searches have taken. */
+/* Free the memory of the searches. */
 void
 emogi_task_pairs_free(EmogiPairSearch *search)
 {
 	if (search->held != NULL)
-		free_held(search->held);
+		free_group_search(search->held);
 	if (search->path == NULL)
 		return;
 	emogi_arena_free(search->path, search->graph.nvertices * sizeof *search->path);
@@ -355,11 +406,15 @@ emogi_task_pairs_free(EmogiPairSearch *search)
 	search->distance = NULL;
 }
 
-/* Note in the record of the call how its pairs were found: by the backend, by the engine that ran the batch or made searches, or by both. */
+/*
+ * Record in the call's record who found its pairs: the backend, the engine that ran the batch or
+ * searches, or both.
+ */
 void
 emogi_task_pairs_note(const EmogiPairSearch *search)
 {
-	const char *engine = search->engine[0] != '\0' ? search->engine : search->used_worker ? "cpu" : "";
+	const char *engine = search->engine[0] != '\0' ? search->engine : search->used_worker ? "cpu" :
+		"";
 	EmogiCallRecord *record = &search->call->record;
 
 	if (search->used_backend && engine[0] != '\0')

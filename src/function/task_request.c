@@ -1,6 +1,8 @@
 /*
- * task_request.c: a task as a request to the worker. Its vertices become numbers of the Graph; start values, communities and pairs are read from
- * their queries; all of it, and the arrays that the engine is to fill, lie in the Region.
+ * task_request.c: requests to the worker made from tasks.
+ *
+ * A task's vertices become vertex numbers of the graph. Start values, communities and pairs are
+ * read from their queries. All of these, and the arrays that the engine fills, are in the arena.
  */
 #include "postgres.h"
 
@@ -16,32 +18,35 @@
 #include "base/arena.h"
 
 /*
- * A search for one path gives up after these shares: all threads together find all distances sooner. Entries of long lists it looks at as fast as they
- * do, so they count little; a vertex that it settles takes as long as some 15 entries do them, so that what was in vain costs a twentieth of what follows.
- * One that could go no farther than the double of what has been looked at in vain is left out.
+ * Limits of a search for one path: above them, computing all distances with all threads is faster.
+ * The search scans edges of long lists as fast as the threads do, so edges count little. Settling a
+ * vertex takes it as long as the threads need for about 15 edges, so that a search in vain costs a
+ * twentieth of the run that follows. A search is skipped if its limits are less than twice what has
+ * been scanned in vain.
  */
-#define PATH_SHARE	16			/* of list entries */
-#define PATH_VERTICES 512		/* list entries for each vertex */
+#define PATH_SHARE	16			/* 1/n of the edges */
+#define PATH_VERTICES 512		/* edges per settled vertex */
 #define PATH_MIN_EDGES UINT64CONST(65536)
 #define PATH_MIN_VERTICES UINT64CONST(256)
 
-/* Allocate an array of the Region for a call, with any content. */
+/* Allocate an uninitialized array in the arena for a call. */
 static void *
-take_array(EmogiCall *call, uint64 length, Size element)
+alloc_array(EmogiCall *call, uint64 length, Size element)
 {
 	return emogi_call_alloc_any(call, Max(length, 1) * element);
 }
 
-/* Say how a list is made shorter. */
+/* Return a hint how to shorten a list. */
 static const char *
 list_hint(EmogiAlgorithm algorithm)
 {
 	if (algorithm == EMOGI_SIMILARITY)
 		return "Give a smaller top_k.";
-	return algorithm == EMOGI_DISTANCE_MATRIX ? "Give fewer sources, or fewer targets." : "Give fewer sources, or shorter or fewer walks.";
+	return algorithm == EMOGI_DISTANCE_MATRIX ? "Give fewer sources, or fewer targets." :
+		"Give fewer sources, or shorter or fewer walks.";
 }
 
-/* Raise 53200 for a list that is larger than all that calls may have. */
+/* Raise 53200 for a list that is larger than emogi.max_memory. */
 static void
 require_room(EmogiAlgorithm algorithm, uint64 length)
 {
@@ -53,15 +58,17 @@ require_room(EmogiAlgorithm algorithm, uint64 length)
 	if (length > emogi_arena_budget_bytes() / width)
 		ereport(ERROR,
 				(errcode(ERRCODE_OUT_OF_MEMORY),
-				 errmsg("emogi.max_memory is too small for a list of " UINT64_FORMAT " elements", length),
-				 errdetail("An element takes " UINT64_FORMAT " bytes. emogi.max_memory allows " UINT64_FORMAT ".", width,
+				 errmsg("emogi.max_memory is too small for a list of " UINT64_FORMAT " elements",
+						length),
+				 errdetail("An element takes " UINT64_FORMAT " bytes. emogi.max_memory allows "
+						   "" UINT64_FORMAT ".", width,
 						   emogi_arena_budget_bytes()),
 				 errhint("%s", list_hint(algorithm))));
 }
 
-/* Give the result the columns of its row, where it has none yet. Raises 54000. */
+/* Allocate the columns of a result that it does not have yet. Raises 54000. */
 static void
-take_columns(EmogiCall *call, const EmogiQuery *query, uint64 nvertices, EmogiResult *result)
+alloc_columns(EmogiCall *call, const EmogiQuery *query, uint64 nvertices, EmogiResult *result)
 {
 	const EmogiResultColumn *columns = emogi_algorithm_row(query->algorithm)->columns;
 	const uint64 length = emogi_query_length(nvertices, query);
@@ -69,31 +76,36 @@ take_columns(EmogiCall *call, const EmogiQuery *query, uint64 nvertices, EmogiRe
 	if (length == PG_UINT64_MAX)
 		ereport(ERROR,
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-				 errmsg("%s would have too many rows", query->algorithm == EMOGI_SIMILARITY ? "similarities of all vertices" :
-						query->algorithm == EMOGI_DISTANCE_MATRIX ? "the distance matrix" : "random walks"),
+				 errmsg("%s would have too many rows",
+						query->algorithm == EMOGI_SIMILARITY ? "similarities of all vertices" :
+						query->algorithm == EMOGI_DISTANCE_MATRIX ? "the distance matrix" :
+							"random walks"),
 				 errhint("%s", list_hint(query->algorithm))));
 	if ((emogi_algorithm_row(query->algorithm)->traits & EMOGI_IS_LIST) != 0)
 		require_room(query->algorithm, length);
 	for (int i = 0; columns[i].name != NULL; i++)
 		if (result->columns[i].any == NULL)
-			result->columns[i].any = take_array(call, length, emogi_algorithm_column_bytes(columns[i].type));
+			result->columns[i].any = alloc_array(call, length,
+												 emogi_algorithm_column_bytes(columns[i].type));
 }
 
-/* Free what take_columns gave for so many elements. */
+/* Free the columns that alloc_columns allocated. */
 static void
-leave_columns(EmogiAlgorithm algorithm, uint64 length, const EmogiResult *result)
+free_columns(EmogiAlgorithm algorithm, uint64 length, const EmogiResult *result)
 {
 	const EmogiResultColumn *columns = emogi_algorithm_row(algorithm)->columns;
 
 	for (int i = 0; columns[i].name != NULL; i++)
-		emogi_arena_free(result->columns[i].any, Max(length, 1) * emogi_algorithm_column_bytes(columns[i].type));
+		emogi_arena_free(result->columns[i].any,
+						 Max(length, 1) * emogi_algorithm_column_bytes(columns[i].type));
 }
 
-/* Turn keys into vertex numbers, in the Region; keys that the graph does not have are dropped. */
+/* Return the vertex numbers of keys, in the arena; keys that are not in the graph are skipped. */
 static const uint32 *
-take_numbers(EmogiCall *call, const EmogiGraph *graph, const int64 *keys, uint64 nkeys, uint64 *nnumbers)
+find_numbers(EmogiCall *call, const EmogiGraph *graph, const int64 *keys, uint64 nkeys,
+			 uint64 *nnumbers)
 {
-	uint32	   *numbers = take_array(call, nkeys, sizeof(uint32));
+	uint32	   *numbers = alloc_array(call, nkeys, sizeof(uint32));
 
 	*nnumbers = 0;
 	for (uint64 i = 0; i < nkeys; i++)
@@ -106,38 +118,41 @@ take_numbers(EmogiCall *call, const EmogiGraph *graph, const int64 *keys, uint64
 	return numbers;
 }
 
-/* Free what take_numbers gave for so many keys, if it did: a call may have many searches. */
+/* Free what find_numbers returned, which may be NULL; a call may have many searches. */
 static void
-leave_numbers(const uint32 *numbers, uint64 nkeys)
+free_numbers(const uint32 *numbers, uint64 nkeys)
 {
 	if (numbers != NULL)
 		emogi_arena_free(unconstify(uint32 *, numbers), Max(nkeys, 1) * sizeof *numbers);
 }
 
-/* Raise that start values are none that leaps can be in proportion to. */
+/* Raise 22023: start values cannot be normalized to teleport probabilities. */
 static void
-report_leap(const char *what, double value)
+report_start_sum(const char *what, double value)
 {
 	ereport(ERROR,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 			 errmsg("start values %s %g", what, value),
-			 errhint("Ranks are personalized by start values of 0 and more, of which one at least is above 0.")));
+			 errhint("Ranks are personalized by start values of 0 and more, of which one at least "
+					 "is above 0.")));
 }
 
-/* Raise 22023 that no vertex of the graph has a start value. */
+/* Raise 22023: no vertex of the graph has a start value. */
 static void
 report_no_start(const EmogiTask *task)
 {
 	ereport(ERROR,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 			 errmsg("no vertex of graph \"%s\" has a start value", task->graph.text),
-			 errdetail("The query of start values returns no row, or only vertices that the graph does not have, or NULLs."),
-			 errhint("A vertex is in the graph if an edge begins or ends there. Ranks are personalized by one such vertex at least.")));
+			 errdetail("The query of start values returns no row, or only vertices that the graph "
+					   "does not have, or NULLs."),
+			 errhint("A vertex is in the graph if an edge begins or ends there. Ranks are "
+					 "personalized by one such vertex at least.")));
 }
 
-/* Turn start values into proportions that sum to 1. Raises 22023. */
+/* Normalize start values to a sum of 1. Raises 22023. */
 static void
-divide_by_sum(const EmogiTask *task, const EmogiGraph *graph, double *values)
+normalize_start(const EmogiTask *task, const EmogiGraph *graph, double *values)
 {
 	double		sum = 0.0;
 
@@ -146,26 +161,29 @@ divide_by_sum(const EmogiTask *task, const EmogiGraph *graph, double *values)
 		if (unlikely(values[v] < 0.0))
 			ereport(ERROR,
 					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					 errmsg("invalid start value %g of vertex %s", values[v], emogi_vertices_text(task, graph, v)),
-					 errhint("Start values of emogi_pagerank must be 0 or more: leaps go there in their proportions.")));
+					 errmsg("invalid start value %g of vertex %s", values[v],
+							emogi_vertices_text(task, graph, v)),
+					 errhint("Start values of emogi_pagerank must be 0 or more: leaps go there in "
+							 "their proportions.")));
 		sum += values[v];
 	}
 	if (isinf(sum))
-		report_leap("sum to", sum);
+		report_start_sum("sum to", sum);
 	if (sum == 0.0)
-		report_leap("of the vertices of the graph sum to", sum);
+		report_start_sum("of the vertices of the graph sum to", sum);
 	for (uint64 v = 0; v < graph->nvertices; v++)
 		values[v] /= sum;
 }
 
-/* Are communities what a task's query of values returns? */
+/* Does a task's query of values return communities? */
 bool
 emogi_task_has_communities(const EmogiTask *task)
 {
-	return emogi_algorithm_takes(emogi_algorithm_row(task->query.algorithm), EMOGI_COMMUNITIES) >= 0;
+	return emogi_algorithm_takes(emogi_algorithm_row(task->query.algorithm),
+								 EMOGI_COMMUNITIES) >= 0;
 }
 
-/* Raise 22023 for a vertex that is in no community. */
+/* Raise 22023 for a vertex without a community. */
 static void
 require_communities(const EmogiTask *task, const EmogiGraph *graph, const double *communities)
 {
@@ -177,19 +195,20 @@ require_communities(const EmogiTask *task, const EmogiGraph *graph, const double
 					 errhint("The query must return a row for each vertex of the graph.")));
 }
 
-/* Bring the start values, or communities, into the Region. */
+/* Read the start values or communities into the arena. */
 static void
 set_values(EmogiCall *call, const EmogiTask *task, const EmogiGraph *graph, EmogiQuery *query)
 {
-	double	   *values = take_array(call, graph->nvertices, sizeof(double));
+	double	   *values = alloc_array(call, graph->nvertices, sizeof(double));
 	Size		given_bytes = Max(graph->nvertices, 1) * sizeof(bool);
 	bool	   *given = emogi_call_alloc(call, given_bytes);
 	const EmogiAlgorithmRow *row = emogi_algorithm_row(query->algorithm);
-	const bool	fixes = (row->traits & EMOGI_SUM_DIRICHLET) != 0;
+	const bool	is_dirichlet = (row->traits & EMOGI_SUM_DIRICHLET) != 0;
 	bool		any_given;
 
-	emogi_values_query(graph, task->form, task->start, emogi_task_has_communities(task), fixes || emogi_task_has_communities(task) ? get_float8_nan() : 0.0,
-					   values, given);
+	emogi_values_query(graph, task->form, task->start, emogi_task_has_communities(task),
+					   is_dirichlet || emogi_task_has_communities(task) ? get_float8_nan() :
+					   0.0, values, given);
 	any_given = memchr(given, true, graph->nvertices) != NULL;
 	emogi_arena_free(given, given_bytes);
 	if (emogi_task_has_communities(task))
@@ -200,12 +219,12 @@ set_values(EmogiCall *call, const EmogiTask *task, const EmogiGraph *graph, Emog
 	{
 		if (!any_given)
 			report_no_start(task);
-		divide_by_sum(task, graph, values);
+		normalize_start(task, graph, values);
 		query->teleport = values;
 	}
 }
 
-/* Order vertex numbers for qsort. */
+/* qsort comparator of vertex numbers. */
 static int
 compare_numbers(const void *a, const void *b)
 {
@@ -215,7 +234,7 @@ compare_numbers(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Sort vertices, and drop repeats: each has walks, or distances, of its own, which are numbered in this order. */
+/* Sort vertices and drop duplicates: random walks and distances are numbered in this order. */
 static void
 sort_vertices(const uint32 *given, uint64 *count)
 {
@@ -225,21 +244,22 @@ sort_vertices(const uint32 *given, uint64 *count)
 	*count = qunique(vertices, *count, sizeof *vertices, compare_numbers);
 }
 
-/* Bring the pairs into the Region. */
+/* Read the pairs into the arena. */
 static void
 set_pairs(EmogiCall *call, const EmogiTask *task, const EmogiGraph *graph, EmogiQuery *query)
 {
 	uint32	   *found = emogi_pairs_query(graph, NULL, task->form, task->pairs, &query->npairs);
-	uint32	   *pairs = take_array(call, 2 * query->npairs, sizeof(uint32));
+	uint32	   *pairs = alloc_array(call, 2 * query->npairs, sizeof(uint32));
 
 	memcpy(pairs, found, 2 * query->npairs * sizeof(uint32));
 	pfree(found);
 	query->pairs = pairs;
 }
 
-/* Begin a request for a task's Query. */
+/* Begin a request for a task's query. */
 static EmogiRequest *
-begin_request(EmogiCall *call, EmogiRequestKind kind, const EmogiTask *task, const EmogiGraph *graph)
+begin_request(EmogiCall *call, EmogiRequestKind kind, const EmogiTask *task,
+			  const EmogiGraph *graph)
 {
 	EmogiRequest *request = &call->slot->request;
 
@@ -253,7 +273,7 @@ begin_request(EmogiCall *call, EmogiRequestKind kind, const EmogiTask *task, con
 	return request;
 }
 
-/* May values of a task's answer be out of range? Sums of weights of a vertex are so of doubles alone. */
+/* Can values of a task's answer be out of range? Degree sums only if weights are doubles. */
 bool
 emogi_task_may_diverge(const EmogiTask *task, const EmogiGraph *graph)
 {
@@ -263,19 +283,24 @@ emogi_task_may_diverge(const EmogiTask *task, const EmogiGraph *graph)
 }
 
 /*
- * May an engine make a summary of the answer? The CPU's does of levels, which it counts as it makes them, and leaves others to whoever reads
- * the rows; what may diverge is looked at whole.
+ * Can an engine aggregate the answer? The CPU engine aggregates only BFS levels, which it counts as
+ * it assigns them; other aggregates are left to the reader of the rows. Values that may diverge
+ * must all be checked.
  */
 static bool
 may_summarize(const EmogiTask *task, const EmogiGraph *graph)
 {
 	const bool	on_cuda = emogi_shared->ncuda > 0 && emogi_engine != EMOGI_ENGINE_CPU;
 
-	return task->summarize != NULL && !task->has_targets && !task->is_shared && (on_cuda || task->query.algorithm == EMOGI_BFS) &&
+	return task->summarize != NULL && !task->has_targets && !task->is_shared &&
+		(on_cuda || task->query.algorithm == EMOGI_BFS) &&
 		!emogi_task_may_diverge(task, graph);
 }
 
-/* Find the first rows of a matrix of distances from both ends of their pairs, as long as that pays; get how many those were. */
+/*
+ * Find the first rows of a distance matrix from both ends of their pairs, as long as that pays;
+ * return the number of rows.
+ */
 static uint64
 search_rows(EmogiPairSearch *search, const EmogiQuery *query, double *distance)
 {
@@ -284,13 +309,16 @@ search_rows(EmogiPairSearch *search, const EmogiQuery *query, double *distance)
 	EmogiLocalPath path;
 	uint64		ndone = 0;
 
-	emogi_task_pairs_run(search, npairs, is_weighted ? query->nsources : emogi_task_pairs_batches(query->nsources));
+	emogi_task_pairs_run(search, npairs, is_weighted ? query->nsources :
+						 emogi_task_pairs_batches(query->nsources));
 	for (; ndone < npairs; ndone++)
 	{
 		CHECK_FOR_INTERRUPTS();
 		if (query->ntargets > 1 ? ndone % query->ntargets == 0 : ndone == 0)
-			emogi_task_pairs_group(search, query->ntargets, query->ntargets > 1 ? 1 : query->nsources);
-		if (!emogi_task_pairs_find(search, query->sources[ndone / query->ntargets], query->targets[ndone % query->ntargets], &path))
+			emogi_task_pairs_group(search, query->ntargets, query->ntargets > 1 ? 1 :
+								   query->nsources);
+		if (!emogi_task_pairs_find(search, query->sources[ndone / query->ntargets],
+								   query->targets[ndone % query->ntargets], &path))
 			break;
 		distance[ndone] = path.length > 0 ? path.distance[path.length - 1] : (double) INFINITY;
 	}
@@ -299,26 +327,30 @@ search_rows(EmogiPairSearch *search, const EmogiQuery *query, double *distance)
 	return ndone / Max(query->ntargets, 1);
 }
 
-/* Find the rows of a matrix that are left, which may be the backend's. */
+/* Find the remaining rows of a matrix, in the backend if a hierarchy serves. */
 static void
 run_rows(EmogiCall *call, const EmogiGraph *graph, EmogiRequest *request)
 {
 	const double start_ms = emogi_pool_now_ms();
 
-	if (emogi_hierarchy_search_matrix(call, graph, &request->query, request->result.columns[0].float64))
+	if (emogi_hierarchy_search_matrix(call, graph, &request->query,
+									  request->result.columns[0].float64))
 		return;
 	(void) emogi_call_request(call);
-	if (emogi_hierarchy_search_may_serve(call, graph) && emogi_hierarchy_search_is_cheaper(graph, &request->query))
+	if (emogi_hierarchy_search_may_serve(call, graph) &&
+		emogi_hierarchy_search_is_cheaper(graph, &request->query))
 		emogi_cache_contraction_note(call->slot->graph, emogi_pool_now_ms() - start_ms);
 }
 
-/* Carry out a request for a matrix of distances; its rows name the sources and the targets in the request. */
+/* Run a request for a distance matrix; its rows refer to the sources and targets in the request. */
 static void
-run_matrix(EmogiCall *call, const EmogiTask *task, const EmogiGraph *graph, EmogiRequest *request, EmogiResult *result)
+run_matrix(EmogiCall *call, const EmogiTask *task, const EmogiGraph *graph, EmogiRequest *request,
+		   EmogiResult *result)
 {
 	const EmogiRequest whole = *request;
 	const EmogiQuery *query = &whole.query;
-	const bool	may_contract = emogi_hierarchy_search_may_serve(call, graph) && emogi_hierarchy_search_is_cheaper(graph, query);
+	const bool	may_contract = emogi_hierarchy_search_may_serve(call, graph) &&
+		emogi_hierarchy_search_is_cheaper(graph, query);
 	EmogiPairSearch search;
 	uint64		nrows = 0;
 
@@ -344,25 +376,27 @@ run_matrix(EmogiCall *call, const EmogiTask *task, const EmogiGraph *graph, Emog
 }
 
 /*
- * Run the task's algorithm on its Graph, with new result arrays where *result has none; false, with nothing run, when no
- * vertex is wanted that the Graph has.
+ * Run a task's algorithm on its graph, allocating the result arrays that *result does not have.
+ * Return false, with nothing run, if no wanted vertex is in the graph.
  */
 bool
-emogi_task_query(EmogiCall *call, const EmogiTask *task, const EmogiGraph *graph, EmogiResult *result)
+emogi_task_query(EmogiCall *call, const EmogiTask *task, const EmogiGraph *graph,
+				 EmogiResult *result)
 {
 	const EmogiAlgorithmRow *row = emogi_algorithm_row(task->query.algorithm);
 	EmogiRequest *request = begin_request(call, EMOGI_REQUEST_RUN, task, graph);
 	EmogiQuery *query = &request->query;
 
 	if (task->has_sources)
-		query->sources = take_numbers(call, graph, task->keys, task->nkeys, &query->nsources);
-	if (task->has_targets && ((row->traits & EMOGI_STOPS) != 0 || (query->algorithm == EMOGI_SIMILARITY && task->pairs == NULL)))
+		query->sources = find_numbers(call, graph, task->keys, task->nkeys, &query->nsources);
+	if (task->has_targets && ((row->traits & EMOGI_STOPS) != 0 ||
+							  (query->algorithm == EMOGI_SIMILARITY && task->pairs == NULL)))
 	{
-		query->targets = take_numbers(call, graph, task->targets, task->ntargets, &query->ntargets);
+		query->targets = find_numbers(call, graph, task->targets, task->ntargets, &query->ntargets);
 		if (query->ntargets == 0)
 		{
-			leave_numbers(query->sources, task->nkeys);
-			leave_numbers(query->targets, task->ntargets);
+			free_numbers(query->sources, task->nkeys);
+			free_numbers(query->targets, task->ntargets);
 			return false;
 		}
 	}
@@ -370,18 +404,20 @@ emogi_task_query(EmogiCall *call, const EmogiTask *task, const EmogiGraph *graph
 		sort_vertices(query->sources, &query->nsources);
 	if (task->has_goals)
 	{
-		query->targets = take_numbers(call, graph, task->goal_keys, task->goals.count, &query->ntargets);
+		query->targets = find_numbers(call, graph, task->goal_keys, task->goals.count,
+									  &query->ntargets);
 		sort_vertices(query->targets, &query->ntargets);
 	}
 	if (task->start != NULL)
 		set_values(call, task, graph, query);
 	if (task->pairs != NULL)
 		set_pairs(call, task, graph, query);
-	query->top_k = Min(query->top_k, (int64) Max(graph->nvertices, 2) - 1);	/* there are no more others */
+	/* no vertex has more others */
+	query->top_k = Min(query->top_k, (int64) Max(graph->nvertices, 2) - 1);
 	if (may_summarize(task, graph))
 		query->summary = task->summarize(task->summarize_arg, call, task->form);
 	request->result = *result;
-	take_columns(call, query, graph->nvertices, &request->result);
+	alloc_columns(call, query, graph->nvertices, &request->result);
 	if (task->has_goals)
 	{
 		run_matrix(call, task, graph, request, result);
@@ -390,68 +426,75 @@ emogi_task_query(EmogiCall *call, const EmogiTask *task, const EmogiGraph *graph
 	*result = emogi_call_request(call)->result;
 	emogi_refusal_report(task, graph, result);
 	emogi_refusal_warn(task, result);
-	leave_numbers(query->sources, task->nkeys);
-	if ((row->traits & EMOGI_IS_LIST) == 0)	/* the rows of a list name them */
-		leave_numbers(query->targets, task->ntargets);
+	free_numbers(query->sources, task->nkeys);
+	if ((row->traits & EMOGI_IS_LIST) == 0)	/* the rows of a list refer to them */
+		free_numbers(query->targets, task->ntargets);
 	return true;
 }
 
-/* Bring sources into the Region, for a query. Gets them. */
+/* Copy sources into the arena, for a query; return them. */
 static const uint32 *
 put_sources(EmogiCall *call, const uint32 *sources, int nsources, EmogiQuery *query)
 {
-	query->sources = memcpy(take_array(call, nsources, sizeof *sources), sources, nsources * sizeof *sources);
+	query->sources = memcpy(alloc_array(call, nsources, sizeof *sources), sources,
+							nsources * sizeof *sources);
 	query->nsources = nsources;
 	return query->sources;
 }
 
 /*
- * Run BFS from each of the sources (vertex numbers, 1 .. EMOGI_MSBFS_SOURCES) by itself. result->memory has been
- * allocated for the call. Check result->too_deep.
+ * Run a BFS from each of the sources (vertex numbers, 1 .. EMOGI_MSBFS_SOURCES of them) separately.
+ * result->memory must be allocated for the call. Check result->too_deep.
  */
 void
-emogi_task_batch(EmogiCall *call, const EmogiTask *task, const EmogiGraph *graph, const uint32 *sources, int nsources,
-				EmogiMsbfsResult *result)
+emogi_task_batch(EmogiCall *call, const EmogiTask *task, const EmogiGraph *graph,
+				 const uint32 *sources, int nsources, EmogiMsbfsResult *result)
 {
 	EmogiRequest *request = begin_request(call, EMOGI_REQUEST_MSBFS, task, graph);
 	const uint32 *numbers = put_sources(call, sources, nsources, &request->query);
 
 	request->batch = *result;
 	*result = emogi_call_request(call)->batch;
-	leave_numbers(numbers, nsources);
+	free_numbers(numbers, nsources);
 }
 
 /*
- * Run BFS from each of the sources (vertex numbers) by itself, on whichever engine a run of this Graph has, and get what the levels of each come to, from
- * the query's first level on.
+ * Run a BFS from each of the sources (vertex numbers) separately, on whichever engine runs on this
+ * graph, and get the sums of each search's levels, from the query's first level on.
  */
 void
-emogi_task_sums(EmogiCall *call, const EmogiTask *task, const EmogiGraph *graph, const uint32 *sources, int nsources, EmogiMsbfsSums *sums)
+emogi_task_sums(EmogiCall *call, const EmogiTask *task, const EmogiGraph *graph,
+				const uint32 *sources, int nsources, EmogiMsbfsSums *sums)
 {
 	EmogiRequest *request = begin_request(call, EMOGI_REQUEST_RUN, task, graph);
 	const uint32 *numbers = put_sources(call, sources, nsources, &request->query);
 	EmogiResult result;
 
 	request->query.algorithm = EMOGI_BFS_SUMS;
-	take_columns(call, &request->query, graph->nvertices, &request->result);
+	alloc_columns(call, &request->query, graph->nvertices, &request->result);
 	result = emogi_call_request(call)->result;
 	for (int i = 0; i < nsources; i++)
-		sums[i] = (EmogiMsbfsSums) {.count = result.columns[0].int64[i],.sum = result.columns[1].int64[i],.least = result.columns[2].int32[i],
-			.most = result.columns[3].int32[i],.harmonic = result.columns[4].float64[i]};
-	leave_columns(EMOGI_BFS_SUMS, nsources, &result);
-	leave_numbers(numbers, nsources);
+		sums[i] = (EmogiMsbfsSums) {.count = result.columns[0].int64[i],
+									.sum = result.columns[1].int64[i],
+									.least = result.columns[2].int32[i],
+									.most = result.columns[3].int32[i],
+									.harmonic = result.columns[4].float64[i]};
+	free_columns(EMOGI_BFS_SUMS, nsources, &result);
+	free_numbers(numbers, nsources);
 }
 
 /*
- * Have the worker find the path between two vertices of the Graph within a cost; false when that takes more. path, distance: [nvertices], allocated for the
- * call; *length = 0: there is no path. *cost: what it took, also when it returns false.
+ * Have the worker find the path between two vertices of the graph within a cost; false if it
+ * exceeds that. path, distance: [nvertices], allocated for the call; *length = 0 means no path.
+ * *cost is set also if the function returns false.
  */
 bool
-emogi_task_path_between(EmogiCall *call, const EmogiTask *task, const EmogiGraph *graph, uint32 source, uint32 target, const EmogiPathCost *max,
-						uint32 *path, double *distance, uint64 *length, EmogiPathCost *cost)
+emogi_task_path_between(EmogiCall *call, const EmogiTask *task, const EmogiGraph *graph,
+						uint32 source, uint32 target, const EmogiPathCost *max, uint32 *path,
+						double *distance, uint64 *length, EmogiPathCost *cost)
 {
 	EmogiRequest *request = begin_request(call, EMOGI_REQUEST_PATH, task, graph);
-	uint32	   *ends = take_array(call, 2, sizeof *ends);
+	uint32	   *ends = alloc_array(call, 2, sizeof *ends);
 	const EmogiReply *reply;
 
 	ends[0] = source;
@@ -466,17 +509,19 @@ emogi_task_path_between(EmogiCall *call, const EmogiTask *task, const EmogiGraph
 	reply = emogi_call_request(call);
 	*length = reply->path_length;
 	*cost = (EmogiPathCost) {reply->result.edges_traversed, reply->path_settled};
-	leave_numbers(ends, 2);
+	free_numbers(ends, 2);
 	return reply->path_outcome != EMOGI_PATH_GAVE_UP;
 }
 
 /*
- * Find the path between the task's source and its target without the distances of all vertices. False when that takes
- * too long: then run the query. path, distance: [nvertices], allocated for the call; *length = 0: there is no path.
- * tried: list entries that a search like this one has looked at in vain; 0 = there was none.
+ * Find the path between a task's source and target without the distances of all vertices; false if
+ * that takes too long and the caller must run the query. path, distance: [nvertices], allocated for
+ * the call; *length = 0 means no path. tried: edges that an earlier search of this kind has scanned
+ * in vain; 0 = there was none.
  */
 bool
-emogi_task_path(EmogiCall *call, const EmogiTask *task, const EmogiGraph *graph, uint64 tried, uint32 *path, double *distance, uint64 *length)
+emogi_task_path(EmogiCall *call, const EmogiTask *task, const EmogiGraph *graph, uint64 tried,
+				uint32 *path, double *distance, uint64 *length)
 {
 	const uint64 nedges = graph->forward.nedges;
 	const uint64 max_edges = Max(nedges / PATH_SHARE, PATH_MIN_EDGES);
@@ -487,9 +532,11 @@ emogi_task_path(EmogiCall *call, const EmogiTask *task, const EmogiGraph *graph,
 	EmogiPathCost cost;
 
 	*length = 0;
-	if (tried > 0 && Min((double) max_edges, (double) max_vertices * nedges / graph->nvertices) <= 2.0 * tried)
+	if (tried > 0 &&
+		Min((double) max_edges, (double) max_vertices * nedges / graph->nvertices) <= 2.0 * tried)
 		return false;
 	if (source == EMOGI_NO_VERTEX || target == EMOGI_NO_VERTEX)
 		return true;
-	return emogi_task_path_between(call, task, graph, source, target, &max, path, distance, length, &cost);
+	return emogi_task_path_between(call, task, graph, source, target, &max, path, distance, length,
+								   &cost);
 }
