@@ -1,17 +1,21 @@
 /*
- * index_search_bfs.c: BFS over indexes, which may count the shortest paths.
+ * index_search_bfs.c: BFS over table indexes, optionally counting shortest paths.
  *
- * What is met stands in a hash table, and in the order in which it was met in an array, which is the queue: level by level, where keys are
- * integers each in ascending order, in which an index is read best. A row with a NULL end is no edge. Rows are those that the
- * active snapshot sees, the own transaction's among them.
+ * Visited vertices are in a hash table, and in visiting order in an array, which is the queue. Each
+ * level of integer keys is sorted, because indexes are read best in ascending order. A row with a
+ * NULL endpoint is not an edge. Rows are those that the active snapshot sees, including those of
+ * the current transaction.
  *
- * Paths are counted as their edges are met: a vertex is walked from when all that lead to it from the level before have been, so that its
- * count is whole. Counts are exact to 2^53, as sums in another order; the walk gives up beyond.
+ * Paths are counted as edges are scanned: a vertex is expanded after all edges from the previous
+ * level have been scanned, so its count is complete. Counts are exact up to 2^53 in any order of
+ * addition; the search gives up beyond.
  *
- * Of a filtered table (../analysis/table_filter.c) those rows are edges of which its conditions are true; they are evaluated on the heap's row.
+ * In a filtered table (../analysis/table_filter.c), only rows that satisfy its conditions are
+ * edges; the conditions are evaluated on the heap's row.
  *
- * A vertex that is met is in the graph. A source is if it has an edge. Where it has none in the walk's own direction, and there is no
- * index of the other, the walk gives up.
+ * A vertex reached by an edge is in the graph. A source is in the graph if it has an edge. If it
+ * has none in the direction of the search, and the other direction has no index, the search gives
+ * up.
  */
 #include "postgres.h"
 
@@ -32,15 +36,15 @@
 #include "index_search/index_search_keys.h"
 
 /* Counts of paths are exact up to this. */
-#define MOST_PATHS 9007199254740992.0	/* 2^53 */
+#define MAX_PATHS 9007199254740992.0	/* 2^53 */
 
-/* A vertex that was met, or is wanted. */
+/* A visited vertex, or a target. */
 typedef struct Vertex
 {
 	int64		id;
 	char		status;			/* of the hash table */
-	bool		is_met;
-	bool		is_wanted;		/* a target that is not met yet */
+	bool		visited;
+	bool		is_wanted;		/* a target that is not visited yet */
 	int32		level;
 	double		paths;
 } Vertex;
@@ -49,50 +53,52 @@ typedef struct Vertex
 #define SH_ELEMENT_TYPE Vertex
 #define SH_KEY_TYPE int64
 #define SH_KEY id
-#define SH_HASH_KEY(table, key) hash_combine(murmurhash32((uint32) (key)), murmurhash32((uint32) ((uint64) (key) >> 32)))
+#define SH_HASH_KEY(table, key) \
+	hash_combine(murmurhash32((uint32) (key)), murmurhash32((uint32) ((uint64) (key) >> 32)))
 #define SH_EQUAL(table, a, b) ((a) == (b))
 #define SH_SCOPE static inline
 #define SH_DECLARE
 #define SH_DEFINE
 #include "lib/simplehash.h"
 
-/* A vertex that was reached. */
+/* A queue entry: a vertex that was reached. */
 typedef struct Reached
 {
 	int64		id;
 	int32		level;
 } Reached;
 
-/* An index that is being read. */
+/* An index scan. */
 typedef struct Reader
 {
 	const EmogiSearchIndex *index;
 	Relation	heap;
 	TupleTableSlot *slot;
 	IndexScanDesc scan;
-	ScanKeyData keys[EMOGI_WALK_MAX_PREFIX + 1];	/* [index->nprefix + 1], the end's the last */
-	MemoryContext context;		/* of its argument */
-	EmogiRowFilter *filter;		/* conditions on the rows; NULL = there are none */
+	ScanKeyData keys[EMOGI_WALK_MAX_PREFIX + 1];	/* [index->nprefix + 1], the endpoint's is
+													 * the last */
+	MemoryContext context;		/* of the scan key's argument */
+	EmogiRowFilter *filter;		/* conditions on the rows; NULL = none */
 } Reader;
 
-typedef struct Search
+typedef struct BfsState
 {
-	EmogiIndexSearch  *walk;
-	Reader	   *readers;		/* [nreaders], those of the walk's direction first */
+	EmogiIndexSearch *search;
+	Reader	   *readers;		/* [nreaders], those of the search's direction first */
 	int			nreaders;
-	int			nforward;		/* so many */
+	int			nforward;		/* number of readers in the search's direction */
 	bool		gave_up;
 	EmogiSearchKeys keys;
 	vertices_hash *vertices;
-	uint64		nwanted;		/* targets that are not met yet */
+	uint64		nwanted;		/* targets not visited yet */
 	Reached    *reached;		/* [room] */
 	uint64		count;
 	uint64		room;
-} Search;
+} BfsState;
 
 /* ---- reading an index ---- */
 
-/* Begin to read an index. */
+/* Open a scan of an index. */
 static void
 open_reader(Reader *reader, const EmogiRowFilterPlan *filter, const EmogiSearchIndex *index)
 {
@@ -101,12 +107,16 @@ open_reader(Reader *reader, const EmogiRowFilterPlan *filter, const EmogiSearchI
 	reader->index = index;
 	reader->heap = table_open(index->heap, NoLock);
 	reader->slot = table_slot_create(reader->heap, NULL);
-	reader->scan = emogi_compat_begin_index(reader->heap, index->index, GetActiveSnapshot(), nprefix + 1);
-	reader->filter = emogi_faults.tree[EMOGI_TREE_WALKS] ? NULL : emogi_row_filter_open(filter, reader->heap);
-	reader->context = AllocSetContextCreate(CurrentMemoryContext, "emogi index key", ALLOCSET_SMALL_SIZES);
+	reader->scan = emogi_compat_begin_index(reader->heap, index->index, GetActiveSnapshot(),
+											nprefix + 1);
+	reader->filter = emogi_faults.tree[EMOGI_TREE_WALKS] ? NULL :
+		emogi_row_filter_open(filter, reader->heap);
+	reader->context = AllocSetContextCreate(CurrentMemoryContext, "emogi index key",
+											ALLOCSET_SMALL_SIZES);
 	memcpy(reader->keys, index->prefix, nprefix * sizeof *reader->keys);
-	ScanKeyEntryInitialize(&reader->keys[nprefix], 0, (AttrNumber) (nprefix + 1), index->strategy, InvalidOid,
-						   index->index->rd_indcollation[nprefix], index->equals, (Datum) 0);
+	ScanKeyEntryInitialize(&reader->keys[nprefix], 0, (AttrNumber) (nprefix + 1), index->strategy,
+						   InvalidOid, index->index->rd_indcollation[nprefix], index->equals,
+						   (Datum) 0);
 }
 
 static void
@@ -118,18 +128,21 @@ close_reader(Reader *reader)
 	table_close(reader->heap, NoLock);
 }
 
-/* Count what a walk costs; false when it has cost too much. */
+/* Add to the cost of the search; false if it exceeds the limit. */
 static bool
-pay(Search *search, uint64 cost)
+charge(BfsState *state, uint64 cost)
 {
-	search->walk->cost += cost;
-	search->gave_up |= search->walk->cost > search->walk->most_cost;
-	return !search->gave_up;
+	state->search->cost += cost;
+	state->gave_up |= state->search->cost > state->search->most_cost;
+	return !state->gave_up;
 }
 
-/* Put a reader to the edges of a vertex; false when it can have none, or the walk gives up. */
+/*
+ * Restart a reader's scan at the edges of a vertex; false if it can have none, or the search gives
+ * up.
+ */
 static bool
-put_reader(Search *search, Reader *reader, int64 id)
+rescan_reader(BfsState *state, Reader *reader, int64 id)
 {
 	const EmogiSearchIndex *index = reader->index;
 	MemoryContext old = MemoryContextSwitchTo(reader->context);
@@ -138,16 +151,16 @@ put_reader(Search *search, Reader *reader, int64 id)
 
 	CHECK_FOR_INTERRUPTS();
 	MemoryContextReset(reader->context);
-	exists = emogi_index_search_keys_datum(&search->keys, id, index->from_type, &datum);
+	exists = emogi_index_search_keys_datum(&state->keys, id, index->from_type, &datum);
 	MemoryContextSwitchTo(old);
-	if (!exists || !pay(search, EMOGI_INDEX_DESCENT_COST))
+	if (!exists || !charge(state, EMOGI_INDEX_DESCENT_COST))
 		return false;
 	reader->keys[index->nprefix].sk_argument = datum;
 	index_rescan(reader->scan, reader->keys, index->nprefix + 1, NULL, 0);
 	return true;
 }
 
-/* Does the row at hand have the reader's key? A hash index finds rows with the same hash. */
+/* Does the current row have the reader's key? A hash index returns all rows with the same hash. */
 static bool
 has_key(const Reader *reader)
 {
@@ -157,12 +170,16 @@ has_key(const Reader *reader)
 	bool		is_null;
 	Datum		datum = slot_getattr(reader->slot, column, &is_null);
 
-	return !is_null && DatumGetBool(FunctionCall2Coll(&key->sk_func, key->sk_collation, datum, key->sk_argument));
+	return !is_null &&
+		DatumGetBool(FunctionCall2Coll(&key->sk_func, key->sk_collation, datum, key->sk_argument));
 }
 
-/* Read the other end of the next edge of a vertex; false when there is none, or the walk gives up. */
+/*
+ * Read the other endpoint of the next edge of a vertex; false if there is none, or the search gives
+ * up.
+ */
 static bool
-next_end(Search *search, Reader *reader, int64 *end)
+next_neighbor(BfsState *state, Reader *reader, int64 *end)
 {
 	while (index_getnext_slot(reader->scan, ForwardScanDirection, reader->slot))
 	{
@@ -170,7 +187,7 @@ next_end(Search *search, Reader *reader, int64 *end)
 		Datum		datum;
 
 		CHECK_FOR_INTERRUPTS();
-		if (!pay(search, 1))
+		if (!charge(state, 1))
 			return false;
 		if (reader->scan->xs_recheck && !has_key(reader))
 			continue;
@@ -179,7 +196,7 @@ next_end(Search *search, Reader *reader, int64 *end)
 		datum = slot_getattr(reader->slot, reader->index->to, &is_null);
 		if (is_null)
 			continue;
-		*end = emogi_index_search_keys_id(&search->keys, datum, reader->index->to_type);
+		*end = emogi_index_search_keys_id(&state->keys, datum, reader->index->to_type);
 		return true;
 	}
 	return false;
@@ -187,82 +204,84 @@ next_end(Search *search, Reader *reader, int64 *end)
 
 /* ---- the search ---- */
 
-/* Does a vertex have an edge that one of the readers in [first, end) finds? */
+/* Does a vertex have an edge in one of the readers [first, end)? */
 static bool
-has_edge(Search *search, int64 id, int first, int end)
+has_edge(BfsState *state, int64 id, int first, int end)
 {
 	int64		other;
 
 	for (int i = first; i < end; i++)
-		if (put_reader(search, &search->readers[i], id) && next_end(search, &search->readers[i], &other))
+		if (rescan_reader(state, &state->readers[i], id) &&
+			next_neighbor(state, &state->readers[i], &other))
 			return true;
 	return false;
 }
 
-/* Is a source in the graph? Where nothing can tell, the walk gives up. */
+/* Is a source in the graph? If no index can tell, the search gives up. */
 static bool
-is_vertex(Search *search, int64 id)
+is_vertex(BfsState *state, int64 id)
 {
-	if (has_edge(search, id, 0, search->nforward))
+	if (has_edge(state, id, 0, state->nforward))
 		return true;
-	if (search->nforward == search->nreaders && search->walk->direction != EMOGI_BOTH)
-		search->gave_up = true;
-	return has_edge(search, id, search->nforward, search->nreaders);
+	if (state->nforward == state->nreaders && state->search->direction != EMOGI_BOTH)
+		state->gave_up = true;
+	return has_edge(state, id, state->nforward, state->nreaders);
 }
 
-/* Add the paths to a vertex that is met again. */
+/* Add the paths of another edge to a visited vertex, if it is on the given level. */
 static void
-add_paths(Search *search, Vertex *vertex, int32 level, double paths)
+add_paths(BfsState *state, Vertex *vertex, int32 level, double paths)
 {
 	if (vertex->level != level)
 		return;
 	vertex->paths += paths;
-	search->gave_up |= search->walk->counts_paths && vertex->paths > MOST_PATHS;
+	state->gave_up |= state->search->counts_paths && vertex->paths > MAX_PATHS;
 }
 
-/* Meet a vertex at some level, by so many paths. */
+/* Visit a vertex at a level, with a number of paths. */
 static void
-meet(Search *search, int64 id, int32 level, double paths)
+visit_vertex(BfsState *state, int64 id, int32 level, double paths)
 {
 	bool		is_known;
-	Vertex	   *vertex = vertices_insert(search->vertices, id, &is_known);
+	Vertex	   *vertex = vertices_insert(state->vertices, id, &is_known);
 
-	if (is_known && vertex->is_met)
+	if (is_known && vertex->visited)
 	{
-		add_paths(search, vertex, level, paths);
+		add_paths(state, vertex, level, paths);
 		return;
 	}
 	if (is_known && vertex->is_wanted)
-		search->nwanted--;
-	vertex->is_met = true;
+		state->nwanted--;
+	vertex->visited = true;
 	vertex->is_wanted = false;
 	vertex->level = level;
 	vertex->paths = paths;
-	if (search->count == search->room)
+	if (state->count == state->room)
 	{
-		search->room *= 2;
-		search->reached = repalloc_huge(search->reached, search->room * sizeof *search->reached);
+		state->room *= 2;
+		state->reached = repalloc_huge(state->reached, state->room * sizeof *state->reached);
 	}
-	search->reached[search->count++] = (Reached) {id, level};
+	state->reached[state->count++] = (Reached) {id, level};
 }
 
-/* Meet what a vertex's edges lead to. */
+/* Visit the neighbors of a vertex. */
 static void
-walk_from(Search *search, const Reached from)
+expand(BfsState *state, const Reached from)
 {
-	const double paths = search->walk->counts_paths ? vertices_lookup(search->vertices, from.id)->paths : 1.0;
+	const double paths = state->search->counts_paths ?
+		vertices_lookup(state->vertices, from.id)->paths : 1.0;
 
-	for (int i = 0; i < search->nforward && !search->gave_up; i++)
+	for (int i = 0; i < state->nforward && !state->gave_up; i++)
 	{
-		Reader	   *reader = &search->readers[i];
+		Reader	   *reader = &state->readers[i];
 		int64		end;
 
-		if (!put_reader(search, reader, from.id))
+		if (!rescan_reader(state, reader, from.id))
 			continue;
-		while (next_end(search, reader, &end))
+		while (next_neighbor(state, reader, &end))
 		{
-			search->walk->nlooked++;
-			meet(search, end, from.level + 1, paths);
+			state->search->nlooked++;
+			visit_vertex(state, end, from.level + 1, paths);
 		}
 	}
 }
@@ -270,181 +289,192 @@ walk_from(Search *search, const Reached from)
 static int
 compare_reached(const void *a, const void *b, void *keys)
 {
-	return emogi_index_search_keys_compare(((const Reached *) a)->id, ((const Reached *) b)->id, keys);
+	return emogi_index_search_keys_compare(((const Reached *) a)->id, ((const Reached *) b)->id,
+										   keys);
 }
 
-/* Is there nothing more that is wanted? */
+/* Is the search complete, or given up? */
 static bool
-is_done(const Search *search)
+is_done(const BfsState *state)
 {
-	return search->gave_up || (search->walk->targeted && search->nwanted == 0);
+	return state->gave_up || (state->search->targeted && state->nwanted == 0);
 }
 
-/* Walk from level to level until nothing is left, or all targets are met: where paths are counted, with the whole level before. */
+/*
+ * Expand level by level until the queue is empty or all targets are visited; if paths are counted,
+ * the level before is completed.
+ */
 static void
-walk_levels(Search *search)
+expand_levels(BfsState *state)
 {
-	const EmogiIndexSearch *walk = search->walk;
+	const EmogiIndexSearch *search = state->search;
 	uint64		first = 0;
 
-	for (int64 level = 0; first < search->count && (walk->max_depth < 0 || level < walk->max_depth); level++)
+	for (int64 level = 0; first < state->count &&
+		 (search->max_depth < 0 || level < search->max_depth); level++)
 	{
-		const uint64 end = search->count;
+		const uint64 end = state->count;
 
-		if (search->keys.are_integers)
-			qsort_arg(search->reached + first, end - first, sizeof *search->reached, compare_reached, &search->keys);
+		if (state->keys.are_integers)
+			qsort_arg(state->reached + first, end - first, sizeof *state->reached,
+					  compare_reached, &state->keys);
 		for (; first < end; first++)
 		{
-			if (search->gave_up || (is_done(search) && !walk->counts_paths))
+			if (state->gave_up || (is_done(state) && !search->counts_paths))
 				return;
-			walk_from(search, search->reached[first]);
+			expand(state, state->reached[first]);
 		}
-		if (is_done(search))
+		if (is_done(state))
 			return;
 	}
 }
 
 /* ---- beginning and end ---- */
 
-/* Note the targets. */
+/* Enter the targets in the hash table. */
 static void
-enter_targets(Search *search)
+enter_targets(BfsState *state)
 {
-	const EmogiIndexSearch *walk = search->walk;
+	const EmogiIndexSearch *search = state->search;
 
-	for (uint64 i = 0; walk->targeted && i < walk->ntargets; i++)
+	for (uint64 i = 0; search->targeted && i < search->ntargets; i++)
 	{
 		bool		is_known;
-		const int64 id = emogi_index_search_keys_id(&search->keys, walk->targets[i], INT8OID);
-		Vertex	   *vertex = vertices_insert(search->vertices, id, &is_known);
+		const int64 id = emogi_index_search_keys_id(&state->keys, search->targets[i], INT8OID);
+		Vertex	   *vertex = vertices_insert(state->vertices, id, &is_known);
 
 		if (is_known)
 			continue;
-		vertex->is_met = false;
+		vertex->visited = false;
 		vertex->is_wanted = true;
-		search->nwanted++;
+		state->nwanted++;
 	}
 }
 
-/* Meet a source, which has one path however often it is given. */
+/* Visit a source; it has one path regardless of how often it is given. */
 static void
-enter_source(Search *search, int64 id)
+enter_source(BfsState *state, int64 id)
 {
-	const Vertex *known = vertices_lookup(search->vertices, id);
+	const Vertex *known = vertices_lookup(state->vertices, id);
 
-	if (known == NULL || !known->is_met)
-		meet(search, id, 0, 1.0);
+	if (known == NULL || !known->visited)
+		visit_vertex(state, id, 0, 1.0);
 }
 
-/* Meet the sources that are in the graph. */
+/* Visit the sources that are in the graph. */
 static void
-enter_sources(Search *search)
+enter_sources(BfsState *state)
 {
-	EmogiIndexSearch  *walk = search->walk;
+	EmogiIndexSearch *search = state->search;
 
-	walk->found = palloc0(Max(walk->nsources, 1) * sizeof *walk->found);
-	for (uint64 i = 0; i < walk->nsources && !search->gave_up; i++)
+	search->found = palloc0(Max(search->nsources, 1) * sizeof *search->found);
+	for (uint64 i = 0; i < search->nsources && !state->gave_up; i++)
 	{
-		const int64 id = emogi_index_search_keys_id(&search->keys, walk->sources[i], INT8OID);
-		const Vertex *known = vertices_lookup(search->vertices, id);
+		const int64 id = emogi_index_search_keys_id(&state->keys, search->sources[i], INT8OID);
+		const Vertex *known = vertices_lookup(state->vertices, id);
 
-		walk->found[i] = (known != NULL && known->is_met) || is_vertex(search, id);
-		if (walk->found[i])
-			enter_source(search, id);
+		search->found[i] = (known != NULL && known->visited) || is_vertex(state, id);
+		if (search->found[i])
+			enter_source(state, id);
 	}
 }
 
-/* Have readers for all indexes, in the order that the walk's direction asks for. */
+/* Open readers for all indexes, those of the search's direction first. */
 static void
-open_readers(Search *search, const EmogiSearchIndexes *indexes)
+open_readers(BfsState *state, const EmogiSearchIndexes *indexes)
 {
-	const EmogiDirection direction = search->walk->direction;
+	const EmogiDirection direction = state->search->direction;
 	const EmogiRowFilterPlan filter = emogi_row_filter_plan(indexes->source);
 	const EmogiSearchIndex *ends[] = {
 		direction == EMOGI_IN ? indexes->by_dst : indexes->by_src,
 		direction == EMOGI_IN ? indexes->by_src : indexes->by_dst
 	};
 
-	search->readers = palloc(2 * indexes->nleaves * sizeof *search->readers);
+	state->readers = palloc(2 * indexes->nleaves * sizeof *state->readers);
 	for (int end = 0; end < 2; end++)
 	{
 		for (int i = 0; i < indexes->nleaves && ends[end] != NULL; i++)
-			open_reader(&search->readers[search->nreaders++], &filter, &ends[end][i]);
+			open_reader(&state->readers[state->nreaders++], &filter, &ends[end][i]);
 		if (end == 0 || direction == EMOGI_BOTH)
-			search->nforward = search->nreaders;
+			state->nforward = state->nreaders;
 	}
 }
 
-/* Copy the keys that were reached, which are no integers, into the current memory context. */
+/* Copy the reached keys, which are not integers, into the current memory context. */
 static EmogiKeyBytes *
-copy_keys(const Search *search)
+copy_keys(const BfsState *state)
 {
-	EmogiKeyBytes *keys = palloc_extended(Max(search->count, 1) * sizeof *keys, MCXT_ALLOC_HUGE);
+	EmogiKeyBytes *keys = palloc_extended(Max(state->count, 1) * sizeof *keys, MCXT_ALLOC_HUGE);
 
-	for (uint64 i = 0; i < search->count; i++)
+	for (uint64 i = 0; i < state->count; i++)
 	{
-		const EmogiKeyBytes key = search->keys.bytes[search->reached[i].id];
+		const EmogiKeyBytes key = state->keys.bytes[state->reached[i].id];
 
-		keys[i] = (EmogiKeyBytes) {key.length > 0 ? memcpy(palloc(key.length), key.bytes, key.length) : NULL, key.length};
+		keys[i] = (EmogiKeyBytes) {key.length > 0 ? memcpy(palloc(key.length), key.bytes,
+														   key.length) : NULL, key.length};
 	}
 	return keys;
 }
 
-/* Write the answer, in ascending order of keys, into the current memory context. */
+/* Write the result, ascending by key, into the current memory context. */
 static void
-write_answer(Search *search)
+write_answer(BfsState *state)
 {
-	const bool	are_integers = search->keys.are_integers;
-	EmogiIndexSearch  *walk = search->walk;
+	const bool	are_integers = state->keys.are_integers;
+	EmogiIndexSearch *search = state->search;
 
-	walk->count = search->count;
-	walk->nlevels = search->count > 0 ? (uint32) search->reached[search->count - 1].level + 1 : 0;
-	qsort_arg(search->reached, search->count, sizeof *search->reached, compare_reached, &search->keys);
-	walk->ids = palloc_extended(Max(search->count, 1) * sizeof *walk->ids, MCXT_ALLOC_HUGE);
-	walk->levels = palloc_extended(Max(search->count, 1) * sizeof *walk->levels, MCXT_ALLOC_HUGE);
-	if (walk->counts_paths)
-		walk->paths = palloc_extended(Max(search->count, 1) * sizeof *walk->paths, MCXT_ALLOC_HUGE);
-	for (uint64 i = 0; i < search->count; i++)
+	search->count = state->count;
+	search->nlevels = state->count > 0 ? (uint32) state->reached[state->count - 1].level + 1 : 0;
+	qsort_arg(state->reached, state->count, sizeof *state->reached, compare_reached,
+			  &state->keys);
+	search->ids = palloc_extended(Max(state->count, 1) * sizeof *search->ids, MCXT_ALLOC_HUGE);
+	search->levels = palloc_extended(Max(state->count, 1) * sizeof *search->levels,
+									 MCXT_ALLOC_HUGE);
+	if (search->counts_paths)
+		search->paths = palloc_extended(Max(state->count, 1) * sizeof *search->paths,
+										MCXT_ALLOC_HUGE);
+	for (uint64 i = 0; i < state->count; i++)
 	{
-		walk->ids[i] = are_integers ? search->reached[i].id : (int64) i;
-		walk->levels[i] = search->reached[i].level;
-		if (walk->counts_paths)
-			walk->paths[i] = vertices_lookup(search->vertices, search->reached[i].id)->paths;
+		search->ids[i] = are_integers ? state->reached[i].id : (int64) i;
+		search->levels[i] = state->reached[i].level;
+		if (search->counts_paths)
+			search->paths[i] = vertices_lookup(state->vertices, state->reached[i].id)->paths;
 	}
-	walk->keys = are_integers ? NULL : copy_keys(search);
+	search->keys = are_integers ? NULL : copy_keys(state);
 }
 
 /*
- * Search by walking over the indexes, which are open. The answer is that of the Graph of what the active snapshot sees; with targets,
- * those that are reached are in it, and others may be. False when it costs more than it may, or it cannot be told whether a source is in
- * the graph; walk->cost says what it has cost.
+ * Run a BFS over the indexes, which are open. The result is that of the graph of the rows that the
+ * active snapshot sees. With targets, it contains those that are reached, and possibly other
+ * vertices. Return false if the search exceeds its cost, or cannot tell whether a source is in the
+ * graph; search->cost is set in any case.
  */
 bool
-emogi_index_search_run(const EmogiSearchIndexes *indexes, EmogiIndexSearch *walk)
+emogi_index_search_run(const EmogiSearchIndexes *indexes, EmogiIndexSearch *search)
 {
 	MemoryContext context = CurrentMemoryContext;
-	MemoryContext scrap = AllocSetContextCreate(context, "emogi walk", ALLOCSET_DEFAULT_SIZES);
-	Search		search = {.walk = walk,.room = 64};
+	MemoryContext scratch = AllocSetContextCreate(context, "emogi walk", ALLOCSET_DEFAULT_SIZES);
+	BfsState	state = {.search = search,.room = 64};
 
-	walk->cost = walk->nlooked = 0;
-	if (walk->targeted && walk->ntargets == 0)
-		walk->max_depth = 0;	/* no row is wanted that there could be */
-	MemoryContextSwitchTo(scrap);
-	search.reached = palloc(search.room * sizeof *search.reached);
-	search.vertices = vertices_create(scrap, 64, NULL);
-	emogi_index_search_keys_init(&search.keys, walk->coder);
-	open_readers(&search, indexes);
-	enter_targets(&search);
+	search->cost = search->nlooked = 0;
+	if (search->targeted && search->ntargets == 0)
+		search->max_depth = 0;	/* no target is in the graph, so there are no rows */
+	MemoryContextSwitchTo(scratch);
+	state.reached = palloc(state.room * sizeof *state.reached);
+	state.vertices = vertices_create(scratch, 64, NULL);
+	emogi_index_search_keys_init(&state.keys, search->coder);
+	open_readers(&state, indexes);
+	enter_targets(&state);
 	MemoryContextSwitchTo(context);
-	enter_sources(&search);
-	MemoryContextSwitchTo(scrap);
-	walk_levels(&search);
-	for (int i = 0; i < search.nreaders; i++)
-		close_reader(&search.readers[i]);
-	walk->is_answered = !search.gave_up;
+	enter_sources(&state);
+	MemoryContextSwitchTo(scratch);
+	expand_levels(&state);
+	for (int i = 0; i < state.nreaders; i++)
+		close_reader(&state.readers[i]);
+	search->is_answered = !state.gave_up;
 	MemoryContextSwitchTo(context);
-	if (walk->is_answered)
-		write_answer(&search);
-	MemoryContextDelete(scrap);
-	return walk->is_answered;
+	if (search->is_answered)
+		write_answer(&state);
+	MemoryContextDelete(scratch);
+	return search->is_answered;
 }

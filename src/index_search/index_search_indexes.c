@@ -1,16 +1,20 @@
 /*
- * index_search_indexes.c: the indexes of tables by which a walk finds the edges of a vertex.
+ * index_search_indexes.c: lookup of the table indexes that lead from a vertex to its edges.
  *
- * An index serves that would serve the server itself for `column = value` under the active snapshot: btree or hash, valid, over all
- * rows, with the column in the first place, and of the default operator class of its type, whose equality is that of keys.
+ * An index qualifies if the server itself could use it for `column = value` under the active
+ * snapshot: a btree or hash index that is valid, covers all rows, has the column in first place,
+ * and has the default operator class of the type, whose equality is that of keys.
  *
- * Of a filtered table (../analysis/table_filter.c) the column may also come after others that conditions set equal to constants: the index (tenant, src)
- * with row security by tenant. These are further keys of the scan; all conditions are evaluated on the rows all the same. A condition
- * that is no longer in its place must be leakproof, as for the server's own plans: a policy's may not be behind it. A partial index serves if
- * the conditions imply its predicate.
+ * In a filtered table (../analysis/table_filter.c), the column may also follow others that
+ * conditions set equal to constants: for example index (tenant, src) with row security by tenant.
+ * These become further keys of the scan; all conditions are still evaluated on the rows. A
+ * condition that is evaluated earlier than in its order must be leakproof, as in the server's own
+ * plans, because it may precede a policy's. A partial index qualifies if the conditions imply its
+ * predicate.
  *
- * Nobody is waited for: an index that another session holds a conflicting lock on, to rebuild it say, does not serve. The heaps are
- * locked, so none that was found can be dropped.
+ * Locks are never waited for: an index on which another session holds a conflicting lock, for
+ * example to rebuild it, does not qualify. The heaps are locked, so no index that was found can be
+ * dropped.
  */
 #include "postgres.h"
 
@@ -32,23 +36,27 @@
 #include "edges/row_filter.h"
 #include "index_search/index_search.h"
 
-/* Can the keys of a Source be walked from? Which of several spellings of a key is given back depends on all rows: those cannot. */
+/*
+ * Can a source's keys be searched by index? Not if a key has several spellings, because the one
+ * that is returned depends on all rows.
+ */
 bool
 emogi_index_search_supports(const EmogiSource *source)
 {
-	return !source->is_query && source->reverse == 0 && source->key.class != EMOGI_KEY_COMPARED && source->key.nparts == 0;
+	return !source->is_query && source->reverse == 0 && source->key.class != EMOGI_KEY_COMPARED &&
+		source->key.nparts == 0;
 }
 
-/* What an index may be found by beside an end. */
-typedef struct Wanted
+/* What an index must provide. */
+typedef struct IndexRequest
 {
-	AttrNumber	from;			/* the column that it leads from */
+	AttrNumber	from;			/* endpoint column to search by */
 	List	   *quals;			/* conditions on the heap's rows, in the order of evaluation */
-} Wanted;
+} IndexRequest;
 
 /*
- * Is the operator class of an index's column the default one of a type, in an access method that finds by equality, and its collation one by which
- * equal strings have equal bytes? Gets the equality.
+ * Does an index's column have the default operator class of a type, in an access method that
+ * supports equality, and a deterministic collation? Sets the equality in *found.
  */
 static bool
 finds_equals(Relation index, int column, Oid type, EmogiSearchIndex *found)
@@ -57,11 +65,13 @@ finds_equals(Relation index, int column, Oid type, EmogiSearchIndex *found)
 	const Oid	family = index->rd_opfamily[column];
 	const Oid	input = index->rd_opcintype[column];
 	const Oid	collation = index->rd_indcollation[column];
-	TypeCacheEntry *cache = lookup_type_cache(type, TYPECACHE_BTREE_OPFAMILY | TYPECACHE_HASH_OPFAMILY);
+	TypeCacheEntry *cache = lookup_type_cache(type,
+											  TYPECACHE_BTREE_OPFAMILY | TYPECACHE_HASH_OPFAMILY);
 	Oid			operator;
 
 	if ((!is_btree && index->rd_rel->relam != HASH_AM_OID) || !OidIsValid(family) ||
-		family != (is_btree ? cache->btree_opf : cache->hash_opf) || input != (is_btree ? cache->btree_opintype : cache->hash_opintype) ||
+		family != (is_btree ? cache->btree_opf : cache->hash_opf) ||
+		input != (is_btree ? cache->btree_opintype : cache->hash_opintype) ||
 		(OidIsValid(collation) && !get_collation_isdeterministic(collation)))
 		return false;
 	found->strategy = is_btree ? BTEqualStrategyNumber : HTEqualStrategyNumber;
@@ -70,7 +80,7 @@ finds_equals(Relation index, int column, Oid type, EmogiSearchIndex *found)
 	return OidIsValid(found->equals);
 }
 
-/* Is an index over all rows, or over all of which the conditions are true? */
+/* Does an index cover all rows that satisfy the conditions? */
 static bool
 has_all_edges(Relation index, List *quals)
 {
@@ -78,18 +88,23 @@ has_all_edges(Relation index, List *quals)
 		predicate_implied_by(RelationGetIndexPredicate(index), quals, false);
 }
 
-/* Does an index have all edges that the active snapshot sees? One that came over broken HOT chains has not those of older snapshots. */
+/*
+ * Does an index have all edges that the active snapshot sees? An index built over broken HOT chains
+ * lacks rows for older snapshots.
+ */
 static bool
-is_whole(Relation index, List *quals)
+has_all_visible_rows(Relation index, List *quals)
 {
 	const Form_pg_index form = index->rd_index;
 
 	return form->indisvalid && form->indisready && form->indislive &&
-		(!form->indcheckxmin || TransactionIdPrecedes(HeapTupleHeaderGetXmin(index->rd_indextuple->t_data), TransactionXmin)) &&
+		(!form->indcheckxmin ||
+		 TransactionIdPrecedes(HeapTupleHeaderGetXmin(index->rd_indextuple->t_data),
+							   TransactionXmin)) &&
 		has_all_edges(index, quals);
 }
 
-/* Take off what changes the type of an expression in name alone. */
+/* Strip RelabelType nodes. */
 static Node *
 strip_relabels(Node *node)
 {
@@ -99,7 +114,8 @@ strip_relabels(Node *node)
 }
 
 /*
- * Does a condition set an index's column equal to a constant, by the index's own equality? Makes a key for the scan of it.
+ * Does a condition set an index's column equal to a constant, by the index's own equality? Sets
+ * *key to its scan key.
  */
 static bool
 is_equality(Node *qual, Relation index, int column, ScanKey key)
@@ -125,31 +141,39 @@ is_equality(Node *qual, Relation index, int column, ScanKey key)
 		value = linitial(operation->args);
 		var = strip_relabels(lsecond(operation->args));
 	}
-	if (!IsA(var, Var) || ((Var *) var)->varattno != index->rd_index->indkey.values[column] || !IsA(value, Const) || value->constisnull ||
+	if (!IsA(var, Var) || ((Var *) var)->varattno != index->rd_index->indkey.values[column] ||
+		!IsA(value, Const) || value->constisnull ||
 		!OidIsValid(operator) || (OidIsValid(collation) && collation != operation->inputcollid) ||
 		get_op_opfamily_strategy(operator, family) != BTEqualStrategyNumber)
 		return false;
 	get_op_opfamily_properties(operator, family, false, &strategy, &left_type, &right_type);
-	ScanKeyEntryInitialize(key, 0, (AttrNumber) (column + 1), BTEqualStrategyNumber, right_type, operation->inputcollid, get_opcode(operator),
-						   value->constvalue);
+	ScanKeyEntryInitialize(key, 0, (AttrNumber) (column + 1), BTEqualStrategyNumber, right_type,
+						   operation->inputcollid, get_opcode(operator), value->constvalue);
 	return true;
 }
 
-/* Find a condition that sets an index's column equal to a constant, and may be evaluated before those in front of it. */
+/*
+ * Find a condition that sets an index's column equal to a constant and may be evaluated before
+ * those in front of it.
+ */
 static bool
 find_equality(List *quals, Relation index, int column, ScanKey key)
 {
 	ListCell   *cell;
 
 	foreach(cell, quals)
-		if (is_equality(lfirst(cell), index, column, key) && (cell == list_head(quals) || get_func_leakproof(key->sk_func.fn_oid)))
+		if (is_equality(lfirst(cell), index, column, key) &&
+			(cell == list_head(quals) || get_func_leakproof(key->sk_func.fn_oid)))
 			return true;
 	return false;
 }
 
-/* Does an index lead from a column, behind others that conditions set equal to constants? */
+/*
+ * Does an index lead from the requested column, possibly after columns that conditions set equal to
+ * constants?
+ */
 static bool
-leads_from(Relation index, const Wanted *wanted, EmogiSearchIndex *found)
+leads_from(Relation index, const IndexRequest *request, EmogiSearchIndex *found)
 {
 	const Form_pg_index form = index->rd_index;
 
@@ -157,31 +181,34 @@ leads_from(Relation index, const Wanted *wanted, EmogiSearchIndex *found)
 	{
 		const int	column = found->nprefix;
 
-		if (form->indkey.values[column] == wanted->from)
+		if (form->indkey.values[column] == request->from)
 			return finds_equals(index, column, found->from_type, found);
 		if (index->rd_rel->relam != BTREE_AM_OID || column == EMOGI_WALK_MAX_PREFIX ||
-			!find_equality(wanted->quals, index, column, &found->prefix[column]))
+			!find_equality(request->quals, index, column, &found->prefix[column]))
 			return false;
 	}
 	return false;
 }
 
-/* Open an index of a heap if it leads from a column; false when it does not, or is locked. */
+/*
+ * Open an index of a heap if it leads from the requested column; false if it does not, or is
+ * locked.
+ */
 static bool
-open_index(Oid relid, const Wanted *wanted, EmogiSearchIndex *found)
+open_index(Oid relid, const IndexRequest *request, EmogiSearchIndex *found)
 {
 	Relation	index;
 
 	if (!ConditionalLockRelationOid(relid, AccessShareLock))
 		return false;
 	index = found->index = index_open(relid, NoLock);
-	if (is_whole(index, wanted->quals) && leads_from(index, wanted, found))
+	if (has_all_visible_rows(index, request->quals) && leads_from(index, request, found))
 		return true;
 	index_close(index, AccessShareLock);
 	return false;
 }
 
-/* Is an index better than another? It finds fewer rows, or has fewer columns. */
+/* Is an index better than another, because it finds fewer rows or has fewer columns? */
 static bool
 is_better(const EmogiSearchIndex *index, const EmogiSearchIndex *other)
 {
@@ -195,38 +222,38 @@ is_better(const EmogiSearchIndex *index, const EmogiSearchIndex *other)
 }
 
 /*
- * Find the index of a heap that leads from one column to another: of several that behind the most columns that conditions set, then a partial one,
- * then that with the fewest columns, then the oldest.
+ * Find the best index of a heap from one column to another: the one with the most prefix columns
+ * set by conditions, then a partial one, then the one with the fewest columns, then the oldest.
  */
 static void
-find_index(Relation heap, const Wanted *wanted, AttrNumber to, EmogiSearchIndex *found)
+find_index(Relation heap, const IndexRequest *request, AttrNumber to, EmogiSearchIndex *found)
 {
 	TupleDesc	desc = RelationGetDescr(heap);
-	EmogiSearchIndex each = {
+	EmogiSearchIndex candidate = {
 		.heap = RelationGetRelid(heap),
-		.from_type = getBaseType(TupleDescAttr(desc, wanted->from - 1)->atttypid),
+		.from_type = getBaseType(TupleDescAttr(desc, request->from - 1)->atttypid),
 		.to = to,
 		.to_type = getBaseType(TupleDescAttr(desc, to - 1)->atttypid)
 	};
 	ListCell   *cell;
 
-	*found = each;
+	*found = candidate;
 	foreach(cell, RelationGetIndexList(heap))
 	{
-		if (!open_index(lfirst_oid(cell), wanted, &each))
+		if (!open_index(lfirst_oid(cell), request, &candidate))
 			continue;
-		if (found->index != NULL && !is_better(&each, found))
-			index_close(each.index, AccessShareLock);
+		if (found->index != NULL && !is_better(&candidate, found))
+			index_close(candidate.index, AccessShareLock);
 		else
 		{
 			if (found->index != NULL)
 				index_close(found->index, AccessShareLock);
-			*found = each;
+			*found = candidate;
 		}
 	}
 }
 
-/* Close the indexes of one end. */
+/* Close the indexes of one direction. */
 static void
 close_indexes(EmogiSearchIndex *indexes, int count)
 {
@@ -236,7 +263,7 @@ close_indexes(EmogiSearchIndex *indexes, int count)
 	pfree(indexes);
 }
 
-/* Find the index of each heap of a Source that leads from one column to another; NULL when one heap has none. */
+/* Find the index of each heap of a source from one column to another; NULL if a heap has none. */
 static EmogiSearchIndex *
 find_indexes(const EmogiSource *source, List *leaves, const char *from, const char *to)
 {
@@ -252,9 +279,10 @@ find_indexes(const EmogiSource *source, List *leaves, const char *from, const ch
 
 		if (!IsCatalogRelation(heap) && heap->rd_rel->relhasindex)
 		{
-			const Wanted wanted = {get_attnum(relid, from), emogi_row_filter_quals(&filter, heap)};
+			const IndexRequest request = {get_attnum(relid, from),
+										  emogi_row_filter_quals(&filter, heap)};
 
-			find_index(heap, &wanted, get_attnum(relid, to), &indexes[count]);
+			find_index(heap, &request, get_attnum(relid, to), &indexes[count]);
 		}
 		else
 			indexes[count].index = NULL;
@@ -268,7 +296,7 @@ find_indexes(const EmogiSource *source, List *leaves, const char *from, const ch
 	return indexes;
 }
 
-/* Close the indexes of a Source, and give their locks back. */
+/* Close a source's indexes, and release their locks. */
 void
 emogi_index_search_close(EmogiSearchIndexes *indexes)
 {
@@ -279,11 +307,13 @@ emogi_index_search_close(EmogiSearchIndexes *indexes)
 }
 
 /*
- * Open the indexes by which a walk in some direction can go over the heaps of a Source, which are locked; false when there are none, and
- * none is open. Those of the other direction, where there are any, tell whether a vertex without an edge in this one is in the graph.
+ * Open the indexes for a search in some direction over the heaps of a source, which are locked;
+ * false, with none open, if there are none. Indexes of the other direction, if any, tell whether a
+ * vertex without an edge in this one is in the graph.
  */
 bool
-emogi_index_search_open(const EmogiSource *source, List *leaves, EmogiDirection direction, EmogiSearchIndexes *indexes)
+emogi_index_search_open(const EmogiSource *source, List *leaves, EmogiDirection direction,
+						EmogiSearchIndexes *indexes)
 {
 	const char *src = get_attname(source->relid, source->src, false);
 	const char *dst = get_attname(source->relid, source->dst, false);
@@ -306,12 +336,18 @@ emogi_index_search_open(const EmogiSource *source, List *leaves, EmogiDirection 
 	return found;
 }
 
-/* Name the indexes that a walk goes over; of several heaps' those of the first. names: [EMOGI_INDEX_NAMES_BYTES]. */
+/*
+ * Write the names of the indexes that a search uses; with several heaps, those of the first. names:
+ * [EMOGI_INDEX_NAMES_BYTES].
+ */
 void
 emogi_index_search_name(const EmogiSearchIndexes *indexes, EmogiDirection direction, char *names)
 {
-	const char *by_src = direction != EMOGI_IN ? RelationGetRelationName(indexes->by_src[0].index) : "";
-	const char *by_dst = direction != EMOGI_OUT ? RelationGetRelationName(indexes->by_dst[0].index) : "";
+	const char *by_src = direction != EMOGI_IN ? RelationGetRelationName(indexes->by_src[0].index) :
+		"";
+	const char *by_dst = direction != EMOGI_OUT ?
+		RelationGetRelationName(indexes->by_dst[0].index) : "";
 
-	snprintf(names, EMOGI_INDEX_NAMES_BYTES, "%s%s%s", by_src, direction == EMOGI_BOTH ? ", " : "", by_dst);
+	snprintf(names, EMOGI_INDEX_NAMES_BYTES, "%s%s%s", by_src, direction == EMOGI_BOTH ? ", " : "",
+			 by_dst);
 }
