@@ -1,29 +1,29 @@
 /*
- * fault.c: trouble on demand, for tests.
+ * fault.c: fault injection for tests.
  *
  * emogi.fault, which only superusers may set, is a list of name=value:
  *
- *   allocation=N            the N-th allocation in the Region by this backend fails, counted from the SET
- *   engine_allocation=N     the N-th allocation of host memory by an engine fails, in every request
- *   device_allocation=N     the same of device memory
- *   device_call=N           the N-th call of the GPU's driver in a run fails
- *   worker_exit=POINT       the engine worker ends when it comes to POINT of a request of this session: keys, csr,
- *   worker_crash=POINT      expand, pack, unpack, splice, run, batch, path (at its start) or done (at the end of any); by proc_exit(1), or by
- *                           SIGKILL
- *   PLACE=MICROSECONDS      sleep at a place of the cache's protocol: pre_commit, committed, registering, registered, built,
- *                           published, found, live_map, live_pages, live_look, live_store, far_measured, graph_freed, graphs_copied
- *   random=1                sleep a random part of that
- *   registration_rule=0     serve cached Graphs without the rule that makes them exact
- *   snapshot_rule=0         read under the statement's snapshot, whatever it sees in the catalogs
- *   RULE=0                  refresh Graphs without a rule of the live states: live_undecided, live_map_lsn, live_vacuums, live_contains,
- *                           live_page_lsn, live_snapshot, live_newest, live_lsn_locked, live_distrust, live_own_rollback, live_own_command,
- *                           live_own_others
- *   RULE=0                  share graphs of queries without a rule: query_leaves, query_own, query_rows, query_settings, query_fold,
- *                           query_defaults, query_children, query_rights, query_publish, query_again, query_state, query_looks, query_places; query_drop: do not drop those that no call can use
- *   idle=MILLISECONDS       drop those that older snapshots alone can use when they were not used for so long
- *   pair_edges=N            searches for pairs one by one (task_pairs.c) look at N list entries at most, and then the run for all of them begins
- *   known_load=1            the load that _emogi_sink takes rows for is 1, and no secret
- *   live_by_lsn=0           believe the visibility map by the count of VACUUMs alone
+ * allocation=N          the N-th allocation in the arena by this backend fails, counted from the
+ * SET engine_allocation=N   the N-th allocation of host memory by an engine fails, in every request
+ * device_allocation=N   the N-th allocation of device memory fails device_call=N         the N-th
+ * call of the GPU's driver in a run fails worker_exit=POINT     the engine worker ends by
+ * proc_exit(1) at POINT of a request of this session: keys, csr, expand, pack, unpack, splice, run,
+ * batch, path (at its start), or done (at the end of any) worker_crash=POINT    the same by SIGKILL
+ * PLACE=MICROSECONDS    sleep at a point of the cache's protocol: pre_commit, committed,
+ * registering, registered, built, published, found, live_map, live_pages, live_look, live_store,
+ * far_measured, graph_freed, graphs_copied random=1              sleep a random part of that
+ * registration_rule=0   serve cached graphs without the rule that makes them exact snapshot_rule=0
+ * read under the statement's snapshot, whatever it sees in the catalogs RULE=0
+ * refresh graphs without a rule of the change tracker: live_undecided, live_map_lsn, live_vacuums,
+ * live_contains, live_page_lsn, live_snapshot, live_newest, live_lsn_locked, live_distrust,
+ * live_own_rollback, live_own_command, live_own_others RULE=0                share graphs of
+ * queries without a rule: query_leaves, query_own, query_rows, query_settings, query_fold,
+ * query_defaults, query_children, query_rights, query_publish, query_again, query_state,
+ * query_looks, query_places; query_drop: do not evict graphs that no call can use idle=MILLISECONDS
+ * evict graphs that only older snapshots can use after this idle time pair_edges=N
+ * searches for single pairs (task_pairs.c) scan at most N edges before the run for all of them
+ * begins known_load=1          the load for which _emogi_sink takes rows is 1 instead of a secret
+ * live_by_lsn=0         trust the visibility map by the count of VACUUMs only
  */
 #include "postgres.h"
 
@@ -41,7 +41,7 @@ EmogiFaults emogi_faults;
 
 static char *fault_text;
 
-static const char *const places[EMOGI_FAULT_POINTS] = {
+static const char *const point_names[EMOGI_FAULT_POINTS] = {
 	[EMOGI_AT_PRE_COMMIT] = "pre_commit",
 	[EMOGI_AT_COMMITTED] = "committed",
 	[EMOGI_AT_REGISTERING] = "registering",
@@ -58,7 +58,7 @@ static const char *const places[EMOGI_FAULT_POINTS] = {
 	[EMOGI_AT_GRAPHS_COPIED] = "graphs_copied"
 };
 
-static const char *const live_rules[EMOGI_LIVE_RULES] = {
+static const char *const tracker_rules[EMOGI_LIVE_RULES] = {
 	[EMOGI_LIVE_UNDECIDED] = "live_undecided",
 	[EMOGI_LIVE_MAP_LSN] = "live_map_lsn",
 	[EMOGI_LIVE_VACUUMS] = "live_vacuums",
@@ -74,7 +74,7 @@ static const char *const live_rules[EMOGI_LIVE_RULES] = {
 	[EMOGI_LIVE_OWN_OTHERS] = "live_own_others"
 };
 
-static const char *const tree_rules[EMOGI_TREE_RULES] = {
+static const char *const analysis_rules[EMOGI_TREE_RULES] = {
 	[EMOGI_TREE_LEAVES] = "query_leaves",
 	[EMOGI_TREE_OWN] = "query_own",
 	[EMOGI_TREE_ROWS] = "query_rows",
@@ -93,7 +93,7 @@ static const char *const tree_rules[EMOGI_TREE_RULES] = {
 	[EMOGI_TREE_WALKS] = "query_walks"
 };
 
-static const char *const points[EMOGI_REQUEST_KINDS + 1] = {
+static const char *const request_names[EMOGI_REQUEST_KINDS + 1] = {
 	[EMOGI_REQUEST_DICTIONARY] = "dictionary",
 	[EMOGI_REQUEST_KEYS] = "keys",
 	[EMOGI_REQUEST_CSR] = "csr",
@@ -107,7 +107,7 @@ static const char *const points[EMOGI_REQUEST_KINDS + 1] = {
 	[EMOGI_REQUEST_KINDS] = "done"
 };
 
-/* Find a word in a list; -1 when it is not there. */
+/* Return the index of a word in a list; -1 if it is not there. */
 static int
 find_word(const char *word, const char *const *words, int count)
 {
@@ -117,11 +117,11 @@ find_word(const char *word, const char *const *words, int count)
 	return -1;
 }
 
-/* Set how the worker is to end; false for an unknown point. */
+/* Set how the worker ends; false for an unknown point. */
 static bool
 read_worker_fault(EmogiFaults *faults, EmogiWorkerFault fault, const char *point)
 {
-	int			at = find_word(point, points, EMOGI_REQUEST_KINDS + 1);
+	int			at = find_word(point, request_names, EMOGI_REQUEST_KINDS + 1);
 
 	if (at < 0)
 		return false;
@@ -130,7 +130,7 @@ read_worker_fault(EmogiFaults *faults, EmogiWorkerFault fault, const char *point
 	return true;
 }
 
-/* Read one name=value; false when it makes no sense. */
+/* Parse one name=value; false if it is invalid. */
 static bool
 read_fault(EmogiFaults *faults, char *item)
 {
@@ -149,11 +149,11 @@ read_fault(EmogiFaults *faults, char *item)
 	number = strtol(value, &end, 10);
 	if (end == value || *end != '\0' || number < 0 || number > INT_MAX)
 		return false;
-	if ((i = find_word(item, places, EMOGI_FAULT_POINTS)) >= 0)
+	if ((i = find_word(item, point_names, EMOGI_FAULT_POINTS)) >= 0)
 		faults->sleep_us[i] = (int) number;
-	else if ((i = find_word(item, live_rules, EMOGI_LIVE_RULES)) >= 0)
+	else if ((i = find_word(item, tracker_rules, EMOGI_LIVE_RULES)) >= 0)
 		faults->live[i] = number == 0;
-	else if ((i = find_word(item, tree_rules, EMOGI_TREE_RULES)) >= 0)
+	else if ((i = find_word(item, analysis_rules, EMOGI_TREE_RULES)) >= 0)
 		faults->tree[i] = number == 0;
 	else if (strcmp(item, "allocation") == 0)
 		faults->allocation = (int) number;
@@ -223,7 +223,7 @@ emogi_fault_define(void)
 							   check_fault, assign_fault, NULL);
 }
 
-/* Sleep where the setting says so. */
+/* Sleep at a point, if set. */
 void
 emogi_fault_sleep(EmogiFaultPoint point)
 {
@@ -233,13 +233,13 @@ emogi_fault_sleep(EmogiFaultPoint point)
 	if (us == 0)
 		return;
 	end = GetCurrentTimestamp() + (emogi_faults.random_sleeps ? random() % us : us);
-	pgstat_report_wait_start(WAIT_EVENT_PG_SLEEP);	/* so that tests see it in pg_stat_activity */
+	pgstat_report_wait_start(WAIT_EVENT_PG_SLEEP);	/* visible to tests in pg_stat_activity */
 	for (TimestampTz now = GetCurrentTimestamp(); now < end; now = GetCurrentTimestamp())
 		pg_usleep((long) (end - now));	/* a signal may cut it short */
 	pgstat_report_wait_end();
 }
 
-/* Count an allocation in the Region; true when it is to fail. */
+/* Count an allocation in the arena; true if it must fail. */
 bool
 emogi_fault_allocation(void)
 {

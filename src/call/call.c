@@ -1,18 +1,21 @@
 /*
- * call.c: the life of a call: it takes a slot, keeps it or what it owns, gives it back.
+ * call.c: the life of a call: acquisition and release of its slot and memory.
  *
- * A call holds one slot while it may ask something of the worker, and everything in the Region that it allocates belongs
- * to the slot. The call is tied to the ResourceOwner that was current when it began: whatever ends it early (an error, a
- * cancel, the end of the session) releases that owner, and with it slot and memory. By then the call's parallel workers are
- * gone, because aborting a transaction ends them first.
+ * A call holds one slot while it may send requests to the worker, and everything that it allocates
+ * in the arena belongs to the slot. The call is tied to the ResourceOwner that was current when it
+ * began: an error, a cancel or the end of the session releases that owner, and with it slot and
+ * memory. By then the call's parallel workers are gone, because aborting a transaction ends them
+ * first.
  *
- * A call whose rows are read bit by bit gives its slot back as soon as it has something to read, and keeps its memory as a
- * holding (emogi_call_hold); when it has to ask the worker again it takes a slot, and its memory belongs to that
- * (emogi_call_take_slot). So whoever reads slowly, or not at all, keeps no slot. What is small the reader copies to memory of
- * its own, and the call has nothing in shared memory at all (emogi_call_leave). When its last row has been read a call may be
- * kept for a plan that comes back for the same rows; a few of those stay at a time.
+ * A call whose rows are fetched incrementally releases its slot as soon as it has rows to return,
+ * and keeps its memory as held results (emogi_call_hold). To send another request it takes a slot,
+ * which then owns its memory (emogi_call_take_slot). So a slow or idle reader occupies no slot.
+ * Small results are copied to backend-local memory, and the call then has nothing in shared memory
+ * at all (emogi_call_leave). After its last row has been read, a call may be kept for a rescan of
+ * its plan; a few of those are kept at a time.
  *
- * A session waits for a slot only while it has none: with calls within calls, two could wait for each other's for ever.
+ * A session waits for a slot only while it has none: with nested calls, two sessions could
+ * otherwise wait for each other's slots forever.
  */
 #include "postgres.h"
 
@@ -28,7 +31,10 @@
 #include "base/compat.h"
 #include "base/arena.h"
 
-/* Calls that have finished and are kept: more are ended when a new call begins, the oldest first. */
+/*
+ * Max number of finished calls that are kept. When a new call begins, the oldest above that are
+ * ended.
+ */
 #define EMOGI_MAX_FINISHED 8
 
 #define EMOGI_TOKENS_AT_ONCE 32
@@ -37,9 +43,9 @@ static EmogiCall *calls = NULL;	/* the latest first */
 
 static ExecutorRun_hook_type previous_executor_run_hook = NULL;
 
-/* Wait no more in emogi_progress. */
+/* Remove a call from the waiters in emogi_progress. */
 static void
-forget_waiter(EmogiCall *call)
+clear_waiter(EmogiCall *call)
 {
 	if (call->waiter < 0)
 		return;
@@ -49,14 +55,14 @@ forget_waiter(EmogiCall *call)
 	call->waiter = -1;
 }
 
-/* Give back all that a call has in shared memory. Raises nothing. */
+/* Release everything that a call has in shared memory. Raises nothing. */
 void
 emogi_call_leave(EmogiCall *call)
 {
 	EmogiSlot  *slot = call->slot;
 	int			holding = call->holding;
 
-	forget_waiter(call);
+	clear_waiter(call);
 	call->slot = NULL;
 	call->holding = -1;
 	if (slot != NULL)
@@ -66,7 +72,7 @@ emogi_call_leave(EmogiCall *call)
 }
 
 static void
-forget_call(EmogiCall *call)
+remove_call(EmogiCall *call)
 {
 	for (EmogiCall **p = &calls; *p != NULL; p = &(*p)->next)
 		if (*p == call)
@@ -77,7 +83,7 @@ forget_call(EmogiCall *call)
 	pfree(call);
 }
 
-/* Record a call that is over, in emogi_runs and emogi_stat_graphs. Raises nothing. */
+/* Record a call that has ended, in emogi_runs and emogi_stat_graphs. Raises nothing. */
 static void
 record_call(EmogiCall *call, bool failed)
 {
@@ -98,7 +104,7 @@ record_call(EmogiCall *call, bool failed)
 	emogi_call_statistics_count(run);
 }
 
-/* Release the calls of a ResourceOwner that ends before they did. */
+/* ResourceOwner callback: release the calls of an owner that ends before they did. */
 static void
 release_calls(ResourceReleasePhase phase, bool is_commit, bool is_top_level, void *arg)
 {
@@ -115,38 +121,39 @@ release_calls(ResourceReleasePhase phase, bool is_commit, bool is_top_level, voi
 			if (!call->is_recorded)
 				record_call(call, true);
 			emogi_call_leave(call);
-			forget_call(call);
+			remove_call(call);
 		}
 	}
 }
 
-/* Copy text into an array, cut off between two characters where it is too long. */
+/* Copy text into an array, truncated at a character boundary. */
 static void
 copy_text(char *to, Size bytes, const char *from)
 {
-	int			length = pg_mbcliplen(from, (int) Min(strlen(from), (Size) INT_MAX), (int) bytes - 1);
+	int			length = pg_mbcliplen(from, (int) Min(strlen(from), (Size) INT_MAX),
+									  (int) bytes - 1);
 
 	memcpy(to, from, length);
 	to[length] = '\0';
 }
 
-/* Note why the Graph of a call is its own. */
+/* Record why a call's graph bypasses the cache. */
 void
 emogi_call_note_private(EmogiCall *call, const char *why)
 {
 	copy_text(call->record.why_private, sizeof call->record.why_private, why);
 }
 
-/* End a finished call, before its plan does. */
+/* End a finished call before its plan ends. */
 static void
 end_finished(EmogiCall *call)
 {
 	*call->holder = NULL;
 	emogi_call_leave(call);
-	forget_call(call);
+	remove_call(call);
 }
 
-/* End all finished calls of this backend, which may need what they have; false when there are none. */
+/* End all finished calls of this backend, to free their resources; false if there are none. */
 static bool
 end_all_finished(void)
 {
@@ -174,7 +181,7 @@ holds_slot(void)
 	return false;
 }
 
-/* Have emogi_progress show that a call waits for a slot. */
+/* Show in emogi_progress that a call waits for a slot. */
 static void
 note_waiter(EmogiCall *call)
 {
@@ -191,8 +198,9 @@ note_waiter(EmogiCall *call)
 }
 
 /*
- * Take a slot, waiting for one when all are taken, or all that the role may have. Raises 53400 where waiting could be for
- * ever: beyond the limits of calls, and within another call that holds a slot.
+ * Take a slot, waiting while all slots, or all that the role may have, are taken. Raises 53400 if
+ * the wait could last forever: above the limits of calls, and within another call that holds a
+ * slot.
  */
 static void
 wait_for_slot(EmogiCall *call)
@@ -214,10 +222,10 @@ wait_for_slot(EmogiCall *call)
 		emogi_shared_sleep(&emogi_shared->slot_freed, EMOGI_WAKEUP_MS, EMOGI_WAIT_SLOT);
 	}
 	ConditionVariableCancelSleep();
-	forget_waiter(call);
+	clear_waiter(call);
 }
 
-/* Note who calls what. */
+/* Record the caller, the function and the source. */
 static void
 describe_caller(EmogiCallRecord *run, const char *name, const EmogiSource *source)
 {
@@ -234,7 +242,7 @@ describe_caller(EmogiCallRecord *run, const char *name, const EmogiSource *sourc
 	copy_text(run->text, sizeof run->text, text);
 }
 
-/* End the oldest of the finished calls when there are too many. */
+/* End the oldest finished call if there are too many. */
 static void
 end_oldest(void)
 {
@@ -251,7 +259,10 @@ end_oldest(void)
 		end_finished(oldest);
 }
 
-/* Get a number that nobody can guess, by which a call, or a part of it, is known. Many are drawn at once: one by one they cost a tenth of a search of one hop. */
+/*
+ * Return an unguessable random number that identifies a call or a part of it. They are drawn in
+ * batches, because drawing one costs a tenth of a one-hop search.
+ */
 uint64
 emogi_call_make_token(void)
 {
@@ -269,7 +280,10 @@ emogi_call_make_token(void)
 	return (drawn[--ndrawn] & PG_INT64_MAX) | 1;
 }
 
-/* Begin a call, which lives no longer than the current ResourceOwner, without a slot: emogi_call_take_slot gets it one. */
+/*
+ * Begin a call without a slot, which emogi_call_take_slot gets. The call lives no longer than the
+ * current ResourceOwner.
+ */
 EmogiCall *
 emogi_call_enter(Oid function, const char *name, const EmogiSource *source)
 {
@@ -292,7 +306,7 @@ emogi_call_enter(Oid function, const char *name, const EmogiSource *source)
 	INSTR_TIME_SET_CURRENT(call->since);
 	call->waited_since_ms = emogi_shared_waited_ms();
 	call->next = calls;
-	calls = call;				/* from here on an error ends it */
+	calls = call;				/* from here on, an error releases it */
 	call->limited = !superuser();
 	return call;
 }
@@ -307,7 +321,7 @@ emogi_call_begin(Oid function, const char *name, const EmogiSource *source)
 	return call;
 }
 
-/* Note that a call enters a phase; the time since the last such note counts for the phase that it leaves. */
+/* Enter a phase of a call; the time since the last phase change is added to the phase that ends. */
 void
 emogi_call_phase(EmogiCall *call, EmogiPhase phase)
 {
@@ -318,7 +332,8 @@ emogi_call_phase(EmogiCall *call, EmogiPhase phase)
 	passed = now;
 	INSTR_TIME_SUBTRACT(passed, call->since);
 	call->phase_ms[call->phase] += INSTR_TIME_GET_MILLISEC(passed);
-	if (call->phase != EMOGI_PHASE_ROWS)	/* in that phase others may have called, and waited */
+	if (call->phase != EMOGI_PHASE_ROWS)	/* other calls may have run, and waited, in that
+											 * phase */
 		call->record.wait_ms += emogi_shared_waited_ms() - call->waited_since_ms;
 	call->waited_since_ms = emogi_shared_waited_ms();
 	call->phase = phase;
@@ -327,29 +342,30 @@ emogi_call_phase(EmogiCall *call, EmogiPhase phase)
 		call->slot->control.phase = phase;
 }
 
-/* Record a call that went well. The times go to whoever listens at DEBUG1. */
+/* Record a call that succeeded, and log its times at DEBUG1. */
 static void
 report_call(EmogiCall *call)
 {
 	record_call(call, false);
 	ereport(DEBUG1,
-			(errmsg_internal("emogi phases: scan %.1f ms, keys %.1f ms, csr %.1f ms, run %.1f ms, rows %.1f ms",
+			(errmsg_internal("emogi phases: scan %.1f ms, keys %.1f ms, csr %.1f ms, run %.1f ms, "
+							 "rows %.1f ms",
 							 call->phase_ms[EMOGI_PHASE_SCAN], call->phase_ms[EMOGI_PHASE_KEYS],
 							 call->phase_ms[EMOGI_PHASE_CSR], call->phase_ms[EMOGI_PHASE_RUN],
 							 call->phase_ms[EMOGI_PHASE_ROWS])));
 }
 
-/* End a call that went well. */
+/* End a call that succeeded. */
 void
 emogi_call_end(EmogiCall *call)
 {
 	if (!call->is_recorded)
 		report_call(call);
 	emogi_call_leave(call);
-	forget_call(call);
+	remove_call(call);
 }
 
-/* Is this one of the calls that have not ended? */
+/* Is a call still active? */
 bool
 emogi_call_is_active(const EmogiCall *call)
 {
@@ -359,7 +375,10 @@ emogi_call_is_active(const EmogiCall *call)
 	return false;
 }
 
-/* Give the slot of a call back that asks the worker for nothing; its memory stays. False when there is no room: it keeps it. */
+/*
+ * Release the slot of a call that needs no more requests; its memory is kept as held results.
+ * Return false, and keep the slot, if there is no room for them.
+ */
 bool
 emogi_call_hold(EmogiCall *call)
 {
@@ -375,7 +394,7 @@ emogi_call_hold(EmogiCall *call)
 	return true;
 }
 
-/* Take a slot again, which gets what the call has, before it asks the worker for something. */
+/* Take a slot again before the next request; it becomes the owner of the call's memory. */
 void
 emogi_call_take_slot(EmogiCall *call)
 {
@@ -394,22 +413,26 @@ emogi_call_take_slot(EmogiCall *call)
 		emogi_held_results_return(holding, call->slot);
 }
 
-/* Raise the error of no room for what is read, where a slot would be kept for as long as a cursor is open. */
+/*
+ * Raise 53000: there is no room for held results, and a slot would be occupied for as long as a
+ * cursor is open.
+ */
 static void
 report_no_holding(void)
 {
 	ereport(ERROR,
 			(errcode(ERRCODE_INSUFFICIENT_RESOURCES),
-			 errmsg("more than %d results of emogi's functions are being read", EMOGI_NHELD_RESULTS),
+			 errmsg("more than %d results of emogi's functions are being read",
+					EMOGI_NHELD_RESULTS),
 			 errhint("Close cursors over emogi's functions.")));
 }
 
 /*
- * Have the calls whose rows are being read give back what they need not keep: a query has returned some of its rows, and the
- * next may be asked for soon, late or never.
+ * Release what calls whose rows are being read do not need until the next fetch. A query has
+ * returned some of its rows, and the next may be fetched soon, late or never.
  */
 static void
-rest_calls(void)
+release_between_fetches(void)
 {
 	for (EmogiCall *call = calls; call != NULL; call = call->next)
 	{
@@ -421,7 +444,7 @@ rest_calls(void)
 	}
 }
 
-/* Run a plan for a while. */
+/* ExecutorRun hook: release resources if the plan stops before its end. */
 static void
 run_executor(EMOGI_EXECUTOR_RUN_PARAMETERS)
 {
@@ -429,11 +452,11 @@ run_executor(EMOGI_EXECUTOR_RUN_PARAMETERS)
 		previous_executor_run_hook(EMOGI_EXECUTOR_RUN_ARGUMENTS);
 	else
 		standard_ExecutorRun(EMOGI_EXECUTOR_RUN_ARGUMENTS);
-	if (count != 0)				/* else it has run to its end */
-		rest_calls();
+	if (count != 0)				/* otherwise it has run to its end */
+		release_between_fetches();
 }
 
-/* Have emogi_progress show that this backend's call waits for room in the Region, or does so no more. */
+/* Show in emogi_progress whether this backend's call waits for memory in the arena. */
 static void
 note_wait_for_room(bool waits)
 {
@@ -445,7 +468,7 @@ note_wait_for_room(bool waits)
 		}
 }
 
-/* Have the cache make room as emogi_cache_make_room does; false when there is nothing to give up. */
+/* Have the cache evict graphs as emogi_cache_make_room does; false if there is nothing to evict. */
 bool
 emogi_call_make_room(uint64 bytes)
 {
@@ -457,14 +480,14 @@ emogi_call_make_room(uint64 bytes)
 	return made;
 }
 
-/* Make room for an allocation in the Region, see arena.h. */
+/* Arena callback: make room for an allocation, see arena.h. */
 static bool
 make_room(bool at_limit, uint64 bytes)
 {
 	return at_limit ? end_all_finished() : emogi_call_make_room(bytes);
 }
 
-/* Have this asked for room, and see when a query stops for a while; called once, in the postmaster. */
+/* Install the arena callback and the executor hook; called once, in the postmaster. */
 void
 emogi_call_init(void)
 {
@@ -474,8 +497,9 @@ emogi_call_init(void)
 }
 
 /*
- * Note that the last row of a call has been read. It counts as ended; its result is kept until its end, or, unless holder is
- * NULL, until there are too many of its kind: then *holder becomes NULL.
+ * Mark a call as finished: its last row has been read. It counts as ended. Its result is kept until
+ * the call's end or, if holder is not NULL, until there are too many finished calls; *holder is
+ * then set to NULL.
  */
 void
 emogi_call_finish(EmogiCall *call, EmogiCall **holder)
@@ -488,7 +512,7 @@ emogi_call_finish(EmogiCall *call, EmogiCall **holder)
 		emogi_held_results_finish(call->holding, true);
 }
 
-/* Keep a call, which may have finished, as its result is read once more. */
+/* Resume a call, which may have finished, because its result is read again. */
 void
 emogi_call_resume(EmogiCall *call)
 {
@@ -497,14 +521,14 @@ emogi_call_resume(EmogiCall *call)
 		emogi_held_results_finish(call->holding, false);
 }
 
-/* Allocate in the Region for a call, until its end. Raises 53200. */
+/* Allocate zeroed memory in the arena for a call, until its end. Raises 53200. */
 void *
 emogi_call_alloc(EmogiCall *call, Size bytes)
 {
 	return emogi_arena_alloc(EMOGI_OWNER(call->slot_index), bytes);
 }
 
-/* The same with any content, for who writes before reading. */
+/* The same, uninitialized. */
 void *
 emogi_call_alloc_any(EmogiCall *call, Size bytes)
 {

@@ -1,10 +1,12 @@
 /*
- * call.h: a call of a SQL function, as its backend has it.
+ * call.h: a call of a SQL function, as seen by its backend.
  *
- * emogi_call_begin (call.c) takes a slot for it (slot.c), if limits.c has nothing against it; everything that the call
- * allocates in the Region belongs to that slot. emogi_call_request (request.c) has the engine worker carry out what stands in
- * the slot. While its rows are read the call keeps a holding instead (held_results.c), and takes a slot again to go on. At its end,
- * well or not, it gives back what it has, is recorded for emogi_runs (run_log.c) and counted for emogi_stat_graphs (call_statistics.c).
+ * emogi_call_begin (call.c) takes a slot (slot.c), subject to the limits in limits.c; everything
+ * that the call allocates in the arena belongs to that slot. emogi_call_request (request.c) sends
+ * the slot's request to the engine worker. While its rows are read, the call may exchange the slot
+ * for held results (held_results.c), and take a slot again to continue. When it ends, successfully
+ * or not, its resources are released, it is recorded for emogi_runs (run_log.c) and counted for
+ * emogi_stat_graphs (call_statistics.c).
  */
 #ifndef EMOGI_CALL_H
 #define EMOGI_CALL_H
@@ -16,24 +18,30 @@
 
 /* ---- call.c: the life of a call ---- */
 
-/* One line of emogi_runs. Times in ms; 0 = did not happen. */
+/* One row of emogi_runs. Times in ms; 0 = did not happen. */
 typedef struct EmogiCallRecord
 {
-	uint64		id;				/* 0 until it is recorded */
+	uint64		id;				/* 0 until recorded */
 	EmogiCaller caller;
-	Oid			relid;			/* that the graph argument names; 0 = a query, which is known by */
-	uint64		query;			/* ... the hash of its text without constants */
-	char		text[256];		/* that text, or the graph argument, cut off: for emogi_stat_graphs */
+	Oid			relid;			/* relation of the graph argument; 0 = a query */
+	uint64		query;			/* hash of the query's text without constants */
+	char		text[256];		/* that text, or the graph argument, truncated: for
+								 * emogi_stat_graphs */
 	bool		failed;			/* ended by an error or a cancel */
-	char		cache[8];		/* hit, stale, built (and published), spliced (likewise), patched, private, index (there was none: index_search.h); empty = did not come so far */
-	char		indexes[2 * NAMEDATALEN + 2];	/* that were walked over */
-	char		why_private[256];	/* why the Graph of a query or view is not shared */
-	char		engine[16];		/* cpu, cuda, or backend: local_search_call.c, or hierarchy: hierarchy_search.c; "backend, " and another: task_pairs.c */
-	int			device;			/* number of the GPU; -1 = none */
+	char		cache[8];		/* hit, stale, built (and published), spliced (likewise),
+								 * patched, private, index (no graph, see index_search.h); empty
+								 * = ended before */
+	char		indexes[2 * NAMEDATALEN + 2];	/* indexes of an index search */
+	char		why_private[256];	/* why the graph of a query or view bypasses the cache */
+	char		engine[16];		/* cpu, cuda, backend (local_search_call.c), hierarchy
+								 * (hierarchy_search.c), or "backend, " and another
+								 * (task_pairs.c) */
+	int			device;			/* GPU number; -1 = none */
 	char		placement[8];	/* of a run on a GPU */
-	char		mapping[16];	/* that a run on a GPU was asked for */
-	char		reason[256];	/* why not the GPU */
-	double		wait_ms;		/* for a slot, other calls' builds, room, and a free worker in all requests */
+	char		mapping[16];	/* requested for a run on a GPU */
+	char		reason[256];	/* why the GPU was not used */
+	double		wait_ms;		/* waiting for a slot, other calls' builds, memory, and a free
+								 * worker, in all requests */
 	double		scan_ms;
 	double		keys_ms;
 	double		csr_ms;
@@ -42,46 +50,51 @@ typedef struct EmogiCallRecord
 	double		rows_ms;
 	double		total_ms;
 	uint64		nvertices;
-	uint64		nedges;			/* list entries */
+	uint64		nedges;			/* edges */
 	uint64		nreached;
 	uint32		nlevels;
 	uint64		edges_traversed;
 	uint64		link_bytes;
 	int			nlinks;
-	int			nservers;		/* that foreign tables were read from */
-	int			nconnections;	/* to them */
-	uint64		nranges;		/* of their tables */
-	uint64		network_bytes;	/* of rows that came from them */
+	int			nservers;		/* servers that foreign tables were read from */
+	int			nconnections;	/* connections to them */
+	uint64		nranges;		/* ranges of their tables */
+	uint64		network_bytes;	/* bytes of rows received from them */
 	uint64		nrows;
-	double		refresh_ms;		/* to find out what has changed */
-	double		splice_ms;		/* to make a Graph of another and the changes */
-	uint64		nlooked;		/* pages that were looked at */
-	uint64		nby_map;		/* ... that the visibility map vouched for */
-	uint64		nby_lsn;		/* ... their LSN */
-	uint64		nchanges;		/* of edges that were found */
-	double		age_ms;			/* stale: since the Graph was known to be exact */
+	double		refresh_ms;		/* time to find the changes */
+	double		splice_ms;		/* time to merge the changes into a graph */
+	uint64		nlooked;		/* pages rescanned */
+	uint64		nby_map;		/* pages skipped by the visibility map */
+	uint64		nby_lsn;		/* pages skipped by their LSN */
+	uint64		nchanges;		/* changed edges found */
+	double		age_ms;			/* of a stale graph: time since it was known to be exact */
 } EmogiCallRecord;
 
 typedef struct EmogiCall
 {
-	EmogiSlot  *slot;			/* NULL = given back, see emogi_call_hold */
+	EmogiSlot  *slot;			/* NULL = released, see emogi_call_hold */
 	int			slot_index;
-	int			holding;		/* index; -1 = none: with no slot either, it has nothing that others could want */
-	int			waiter;			/* index, while it waits for its first slot; -1 = none */
-	bool		limited;		/* no superuser's */
+	int			holding;		/* index of held results; -1 = none. Without a slot either, it
+								 * has nothing in shared memory. */
+	int			waiter;			/* index in waiters[] while it waits for its first slot; -1 =
+								 * none */
+	bool		limited;		/* not a superuser's call */
 	uint64		token;
-	void		(*rest) (void *arg);	/* gives back what is not needed until more rows are asked for; NULL = nothing is */
+	void		(*rest) (void *arg);	/* callback: release what is not needed until more rows
+										 * are requested; NULL = none */
 	void	   *rest_arg;
-	bool		is_recorded;	/* in emogi_runs */
-	bool		rows_are_local; /* its rows are read from memory of the backend's own */
-	struct EmogiCall **holder;	/* of a call that may be ended at any time: who may come back for its result */
-	Oid			function;		/* the SQL function that was called: its schema is the extension's */
-	void	   *owner;			/* the ResourceOwner whose end frees the slot on any error */
-	EmogiPhase	phase;			/* what the call is doing now, since `since` */
+	bool		is_recorded;	/* recorded in emogi_runs */
+	bool		rows_are_local; /* its rows are in backend-local memory */
+	struct EmogiCall **holder;	/* of a finished call, which may be ended at any time: the
+								 * pointer to clear then */
+	Oid			function;		/* the SQL function that was called: its schema is the
+								 * extension's */
+	void	   *owner;			/* the ResourceOwner whose release frees the slot on any error */
+	EmogiPhase	phase;			/* current phase, since `since` */
 	instr_time	since;
-	double		waited_since_ms;	/* what emogi_shared_waited_ms said then */
+	double		waited_since_ms;	/* emogi_shared_waited_ms() at `since` */
 	double		phase_ms[EMOGI_NPHASES];
-	EmogiCallRecord record;			/* filled in on the way; recorded when the call ends, well or not */
+	EmogiCallRecord record;			/* filled in as the call proceeds; recorded when it ends */
 	struct EmogiCall *next;
 } EmogiCall;
 
@@ -103,8 +116,8 @@ extern void *emogi_call_alloc(EmogiCall *call, Size bytes);
 extern void *emogi_call_alloc_any(EmogiCall *call, Size bytes);
 
 /*
- * What calls keep in memory of their own, while nothing is asked of the engine, and not in the Region: so many bytes at most.
- * Copying them takes less than a tenth of the run before it.
+ * Results up to this size are copied to backend-local memory while nothing is requested of the
+ * engine. Copying takes less than a tenth of the run before it.
  */
 #define EMOGI_COPIED_BYTES (256 * 1024)
 
@@ -130,18 +143,21 @@ extern bool emogi_held_results_join(int index, uint64 token);
 extern void emogi_held_results_leave(int index);
 extern void emogi_held_results_finish(int index, bool finished);
 
-/* ---- run_log.c: what has been run ---- */
+/* ---- run_log.c: log of runs ---- */
 
 extern Size emogi_run_log_shmem_size(void);
 extern void emogi_run_log_shmem_startup(bool found);
-extern void emogi_run_log_note(EmogiCallRecord *run, const EmogiRequest *request, const EmogiReply *reply);
+extern void emogi_run_log_note(EmogiCallRecord *run, const EmogiRequest *request,
+							   const EmogiReply *reply);
 extern void emogi_run_log_record(const EmogiCallRecord *run);
 extern int	emogi_run_log_copy(EmogiCallRecord *entries);
 extern void emogi_run_log_clear(void);
 
-/* ---- call_statistics.c: how often what has been called ---- */
+/* ---- call_statistics.c: statistics of calls ---- */
 
-/* Whose calls of what are counted together. Zero where nothing stands: it is hashed and compared as bytes. */
+/*
+ * Key of a statistics entry. Padding must be zero, because keys are hashed and compared as bytes.
+ */
 typedef struct EmogiStatisticKey
 {
 	Oid			database;
@@ -152,35 +168,38 @@ typedef struct EmogiStatisticKey
 	char		function[32];
 } EmogiStatisticKey;
 
-/* One line of emogi_stat_graphs. Times in ms. */
+/* One row of emogi_stat_graphs. Times in ms. */
 typedef struct EmogiStatistic
 {
 	EmogiStatisticKey key;
-	char		source[256];	/* text of the query, or the first graph argument that named the relation; cut off */
+	char		source[256];	/* text of the query, or the first graph argument that named the
+								 * relation; truncated */
 	uint64		ncalls;
 	uint64		nerrors;
-	uint64		nhits;			/* the Graph was there */
-	uint64		nsteps;			/* it was made of an older one, or that was used with what has changed */
+	uint64		nhits;			/* the graph was cached */
+	uint64		nsteps;			/* the graph was merged from an older one, or that was used with
+								 * an overlay */
 	uint64		nbuilds;
-	uint64		nprivate;		/* it was built for the call */
-	uint64		nwalks;			/* there was none */
+	uint64		nprivate;		/* the graph was built for this call only */
+	uint64		nwalks;			/* index searches, without a graph */
 	uint64		nrows;
 	uint64		edges_traversed;
 	double		total_ms;
 	double		min_ms;
 	double		max_ms;
-	double		build_ms;		/* from the table to the Graph, or from an older one */
+	double		build_ms;		/* time to build the graph from the table or from an older one */
 	double		run_ms;
 	double		wait_ms;
-	double		use;			/* calls, those of long ago for less: who is least used makes room */
-	TimestampTz since;			/* the beginning of the first call that is counted */
-	TimestampTz last_call;		/* ... and of the one that ended last */
+	double		use;			/* decayed number of calls: the least used entry is evicted */
+	TimestampTz since;			/* start of the first counted call */
+	TimestampTz last_call;		/* start of the call that ended last */
 } EmogiStatistic;
 
 extern Size emogi_call_statistics_shmem_size(void);
 extern void emogi_call_statistics_shmem_startup(bool found);
 extern void emogi_call_statistics_count(const EmogiCallRecord *run);
-extern int	emogi_call_statistics_copy(EmogiStatistic *statistics, uint64 *ngone, TimestampTz *reset_at);
+extern int	emogi_call_statistics_copy(EmogiStatistic *statistics, uint64 *ngone,
+									   TimestampTz *reset_at);
 extern void emogi_call_statistics_reset(void);
 
 #endif							/* EMOGI_CALL_H */
