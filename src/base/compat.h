@@ -1,6 +1,7 @@
 /*
- * compat.h: every difference between PostgreSQL 14 .. 18 that emogi meets. No other file has a
- * version #if.
+ * compat.h: differences between PostgreSQL 14 .. 18. No other file has a version #if.
+ *
+ * A comment's leading number is the major version that introduced the change.
  */
 #ifndef EMOGI_COMPAT_H
 #define EMOGI_COMPAT_H
@@ -62,14 +63,14 @@
 #define EMOGI_HAS_SHMEM_REQUEST_HOOK 0
 #endif
 
-/* 15: columns of ROW(...) that a sub-query returns can be named, as f1, f2 and so on. */
+/* 15: columns of ROW(...) returned by a sub-query can be named f1, f2 and so on. */
 #if PG_VERSION_NUM >= 150000
 #define EMOGI_HAS_FIELDS_OF_ROWS 1
 #else
 #define EMOGI_HAS_FIELDS_OF_ROWS 0
 #endif
 
-/* Reserve our prefix, so that a misspelt emogi.* setting is reported. */
+/* 15: renamed. Reserve emogi's prefix, so that a misspelt emogi.* setting is reported. */
 static inline void
 emogi_compat_reserve_prefix(const char *prefix)
 {
@@ -80,7 +81,7 @@ emogi_compat_reserve_prefix(const char *prefix)
 #endif
 }
 
-/* 16: what a check hook hands over comes from guc_malloc. */
+/* 16: the `extra` of a check hook is allocated by guc_malloc. */
 static inline void *
 emogi_compat_guc_malloc(size_t bytes)
 {
@@ -91,7 +92,7 @@ emogi_compat_guc_malloc(size_t bytes)
 #endif
 }
 
-/* Does a collation order strings as memcmp does? 18: the locale says so. */
+/* 18: the locale has a flag. Does a collation order strings as memcmp does? */
 static inline bool
 emogi_compat_collates_bytes(Oid collation)
 {
@@ -102,7 +103,7 @@ emogi_compat_collates_bytes(Oid collation)
 #endif
 }
 
-/* 17: extensions name their wait events; before, all show as "Extension". */
+/* 17: extensions can name their wait events; before, all are shown as "Extension". */
 static inline uint32
 emogi_compat_wait_event(const char *name)
 {
@@ -114,7 +115,7 @@ emogi_compat_wait_event(const char *name)
 #endif
 }
 
-/* 16: one aclcheck for all kinds of object. */
+/* 16: one aclcheck function for all kinds of objects. Check USAGE on a schema. */
 static inline AclResult
 emogi_compat_schema_usage(Oid schema)
 {
@@ -126,8 +127,8 @@ emogi_compat_schema_usage(Oid schema)
 }
 
 /*
- * 16: permissions live beside the range table, no longer in it. Raises 42501 as a SELECT of these
- * columns would.
+ * 16: permissions are no longer in the range table entry. Raise 42501 as a SELECT of these columns
+ * would.
  */
 static inline void
 emogi_compat_check_select(Relation rel, Bitmapset *columns)
@@ -154,7 +155,7 @@ emogi_compat_check_select(Relation rel, Bitmapset *columns)
 #endif
 }
 
-/* 16: likewise. Raises 42501 as the execution of a plan would; planning alone asks for no right. */
+/* 16: likewise. Raise 42501 as execution of a plan would; planning alone checks no privileges. */
 static inline void
 emogi_compat_check_plan(PlannedStmt *plan)
 {
@@ -165,7 +166,10 @@ emogi_compat_check_plan(PlannedStmt *plan)
 #endif
 }
 
-/* 16: one ownercheck for all kinds of object. */
+/*
+ * 16: one ownercheck function for all kinds of objects. Is the current user the owner of a
+ * relation?
+ */
 static inline bool
 emogi_compat_owns_relation(Oid relid)
 {
@@ -176,7 +180,7 @@ emogi_compat_owns_relation(Oid relid)
 #endif
 }
 
-/* 18: a generated column need not be stored, so a tuple may not hold it. */
+/* 18: a generated column may be virtual. Is a column stored in the tuple? */
 static inline bool
 emogi_compat_is_stored(Form_pg_attribute attribute)
 {
@@ -188,7 +192,10 @@ emogi_compat_is_stored(Form_pg_attribute attribute)
 #endif
 }
 
-/* 18: get the expression that a column is computed by as it is read; NULL = it is stored. */
+/*
+ * 18: generated columns may be virtual. Return the expression of a virtual column; NULL = it is
+ * stored.
+ */
 static inline Node *
 emogi_compat_virtual_expression(Relation rel, AttrNumber attnum)
 {
@@ -199,7 +206,10 @@ emogi_compat_virtual_expression(Relation rel, AttrNumber attnum)
 	return NULL;
 }
 
-/* 17: the variables of transaction ids have a new name. The caller holds XactTruncationLock. */
+/*
+ * 17: the struct was renamed. Return the oldest xid in the commit log. The caller holds
+ * XactTruncationLock.
+ */
 static inline TransactionId
 emogi_compat_oldest_clog_xid(void)
 {
@@ -210,7 +220,7 @@ emogi_compat_oldest_clog_xid(void)
 #endif
 }
 
-/* 16: relfilenode is relfilenumber. */
+/* 16: relfilenode was renamed to relfilenumber. */
 static inline Oid
 emogi_compat_relfilenumber(Relation rel)
 {
@@ -222,9 +232,9 @@ emogi_compat_relfilenumber(Relation rel)
 }
 
 /*
- * 17: the question may include stronger modes. CheckRelationOidLockedByMe asks the same, but the
- * first minor releases of 14, 15 and 16 lack it. Does the own transaction hold just this lock on a
- * table?
+ * 17: LockHeldByMe got an argument that includes stronger modes. Does the current transaction hold
+ * exactly this lock on a table? CheckRelationOidLockedByMe would do, but the first minor releases
+ * of 14, 15 and 16 lack it.
  */
 static inline bool
 emogi_compat_holds_lock(Oid relid, LOCKMODE mode)
@@ -239,10 +249,7 @@ emogi_compat_holds_lock(Oid relid, LOCKMODE mode)
 #endif
 }
 
-/*
- * 18: any number of slots, in groups. Get the modes of the own fast-path locks in slot n, as a mask
- * of three bits.
- */
+/* 18: any number of fast-path slots, in groups. Return the number of slots. */
 static inline int
 emogi_compat_fast_path_slots(void)
 {
@@ -267,8 +274,8 @@ emogi_compat_fast_path_modes(int n)
 }
 
 /*
- * 16: lists are of another kind. Get the own lock after this one (NULL = the first) in a partition;
- * NULL at the end.
+ * 16: dlist instead of SHM_QUEUE. Return the own lock after this one (NULL = the first) in a
+ * partition; NULL at the end.
  */
 static inline PROCLOCK *
 emogi_compat_next_lock(int partition, PROCLOCK *lock)
@@ -289,10 +296,10 @@ emogi_compat_next_lock(int partition, PROCLOCK *lock)
 }
 
 /*
- * Call a function, which takes no lock, for each table of this database that the own transaction
- * has locked in one of these modes; more than once for some. Fast-path locks come first: when
- * another process moves one to the main table meanwhile, it stands there before its bit is gone.
- * Shared relations, which are of no database, are left out.
+ * Call a function, which must not take locks, for each table of this database that the current
+ * transaction has locked in one of these modes; for some tables more than once. Fast-path locks are
+ * read first: if another process moves one to the main table meanwhile, it is there before its
+ * fast-path bit is cleared. Shared relations are skipped.
  */
 static inline void
 emogi_compat_each_lock(LOCKMASK modes, void (*function) (Oid relid))
@@ -308,8 +315,8 @@ emogi_compat_each_lock(LOCKMASK modes, void (*function) (Oid relid))
 		PROCLOCK   *lock;
 
 		/*
-		 * looked at without lock: others only add what was in the fast path, which was read under
-		 * its lock
+		 * Read without a lock: other processes only add entries moved from the fast path, which was
+		 * read under its lock.
 		 */
 		if (emogi_compat_next_lock(i, NULL) == NULL)
 			continue;
@@ -327,7 +334,10 @@ emogi_compat_each_lock(LOCKMASK modes, void (*function) (Oid relid))
 	}
 }
 
-/* 17: sets of events are of a resource owner. Make one of so many; the caller frees it. */
+/*
+ * 17: a wait event set belongs to a resource owner. Create one with room for `count` events; the
+ * caller frees it.
+ */
 static inline WaitEventSet *
 emogi_compat_make_events(int count)
 {
@@ -338,7 +348,7 @@ emogi_compat_make_events(int count)
 #endif
 }
 
-/* 15: the name of a field. Has a (sub)transaction counted changes of a table? */
+/* 15: a field was renamed. Has a (sub)transaction counted changes of a table? */
 static inline bool
 emogi_compat_has_counts(const PgStat_TableXactStatus *level)
 {
@@ -351,10 +361,7 @@ emogi_compat_has_counts(const PgStat_TableXactStatus *level)
 #endif
 }
 
-/*
- * 15: counts that are not yet reported moved. Has the own transaction counted changes of this
- * table?
- */
+/* 15: pending counts were moved. Has the current transaction counted changes of a table? */
 static inline bool
 emogi_compat_counts_changes(Oid relid)
 {
@@ -375,12 +382,12 @@ emogi_compat_counts_changes(Oid relid)
 }
 
 /*
- * 15: a transaction's counts can be walked. At the end of a transaction, when there is one level
- * left: call a function for each table that it has counted changes of.
+ * 15: a transaction's counts can be traversed. At the end of a transaction, when one level is left:
+ * call a function for each table that it has counted changes of.
  *
- * Before, the list is pgstat.c's own; but to count no row of a table that has none puts it before
- * all others, and what it leads to is the rest. That table is ours, and is none: nothing is
- * reported of a table without counts.
+ * Before 15, the list is private to pgstat.c. However, counting a change (of no rows) of a table
+ * that is not in the list puts it in front of all others, so its `next` is the list. The table used
+ * for that is a dummy of our own; nothing is reported for a table without counts.
  */
 static inline void
 emogi_compat_each_counted(void (*function) (Oid relid))
@@ -407,9 +414,9 @@ emogi_compat_each_counted(void (*function) (Oid relid))
 }
 
 /*
- * 15: the usual opening of a set-returning function that fills a tuplestore. Rows are as the caller
- * expects them: to ask for the function's own row type leaves memory behind for each call of a
- * statement.
+ * 15: InitMaterializedSRF. Begin a set-returning function that fills a tuplestore. Rows have the
+ * type that the caller expects, because looking up the function's own row type leaks memory for
+ * each call of a statement.
  */
 static inline void
 emogi_compat_init_rows(FunctionCallInfo fcinfo)
@@ -435,8 +442,8 @@ emogi_compat_init_rows(FunctionCallInfo fcinfo)
 }
 
 /*
- * 16: no set of nullable relations. Get the pathkeys of one expression in ascending order; NIL when
- * they are of no use.
+ * 16: without a set of nullable relations. Return the pathkeys of one expression in ascending
+ * order; NIL if they are not useful.
  */
 static inline List *
 emogi_compat_pathkeys(PlannerInfo *root, Expr *expression, Oid less_than, Relids relids)
@@ -448,7 +455,7 @@ emogi_compat_pathkeys(PlannerInfo *root, Expr *expression, Oid less_than, Relids
 #endif
 }
 
-/* 18: a comparison and no strategy of a btree. Does a pathkey descend? */
+/* 18: a comparison type instead of a btree strategy. Is a pathkey descending? */
 static inline bool
 emogi_compat_descends(const PathKey *key)
 {
@@ -460,8 +467,8 @@ emogi_compat_descends(const PathKey *key)
 }
 
 /*
- * 16: columns say which outer joins may have made them NULL. Say so in expressions under an outer
- * join, for the rows that it has made.
+ * 16: Vars record which outer joins may have nulled them. Add an outer join to the expressions
+ * below it.
  */
 static inline List *
 emogi_compat_below_join(List *expressions, Relids nullable, const SpecialJoinInfo *join)
@@ -478,8 +485,7 @@ emogi_compat_below_join(List *expressions, Relids nullable, const SpecialJoinInf
 }
 
 /*
- * 18: what is switched off is counted, no longer made expensive. Count in a path what is of its
- * input.
+ * 18: disabled nodes are counted instead of being made expensive. Add the count of a path's input.
  */
 static inline void
 emogi_compat_add_disabled(Path *path, const Path *input)
@@ -492,7 +498,7 @@ emogi_compat_add_disabled(Path *path, const Path *input)
 #endif
 }
 
-/* 15: a custom scan says that it can project; before, every one must. */
+/* 15: a custom scan declares that it can project; before, every one must. */
 static inline uint32
 emogi_compat_projects(void)
 {
@@ -503,7 +509,7 @@ emogi_compat_projects(void)
 #endif
 }
 
-/* 16: one aclcheck for all kinds of object. */
+/* 16: one aclcheck function for all kinds of objects. Check EXECUTE on a function. */
 static inline AclResult
 emogi_compat_may_execute(Oid function)
 {
@@ -514,7 +520,7 @@ emogi_compat_may_execute(Oid function)
 #endif
 }
 
-/* 18: a plan is run in one way, again and again. */
+/* 18: ExecutorRun has no parameter execute_once any more. */
 #if PG_VERSION_NUM >= 180000
 #define EMOGI_EXECUTOR_RUN_PARAMETERS \
 	QueryDesc *query, ScanDirection direction, uint64 count
@@ -526,8 +532,8 @@ emogi_compat_may_execute(Oid function)
 #endif
 
 /*
- * 16: relation files have another type. Pin a page where it was last; false when it is not there
- * any more.
+ * 16: RelFileLocator. Pin a page in the buffer where it was last; false if it is not there any
+ * more.
  */
 static inline bool
 emogi_compat_read_recent(Relation rel, BlockNumber block, Buffer buffer)
@@ -539,14 +545,14 @@ emogi_compat_read_recent(Relation rel, BlockNumber block, Buffer buffer)
 #endif
 }
 
-/* 19: whoever reads a page may set its bits in the visibility map. Before, is that VACUUM alone? */
+/* 19: any reader of a page may set bits in the visibility map. Does only VACUUM set them? */
 static inline bool
 emogi_compat_only_vacuum_sets_bits(void)
 {
 	return PG_VERSION_NUM < 190000;
 }
 
-/* 16: the names of fields. Was the file of a table made by the own transaction? */
+/* 16: fields were renamed. Was the file of a table created by the current transaction? */
 static inline bool
 emogi_compat_has_own_file(Relation rel)
 {
@@ -559,7 +565,7 @@ emogi_compat_has_own_file(Relation rel)
 #endif
 }
 
-/* 17: old_snapshot_threshold is gone. May rows that old snapshots see be removed? */
+/* 17: old_snapshot_threshold was removed. May rows that old snapshots see be removed? */
 static inline bool
 emogi_compat_snapshots_age(void)
 {
@@ -570,9 +576,9 @@ emogi_compat_snapshots_age(void)
 #endif
 }
 
-/* ---- what analysis/ needs of analysed queries ---- */
+/* ---- analysis/: parsing and rewriting of queries ---- */
 
-/* 15: the name. Analyse and rewrite a statement without parameters. */
+/* 15: renamed. Analyze and rewrite a statement without parameters. */
 static inline List *
 emogi_compat_analyze(RawStmt *statement, const char *text, const Oid *types, int ntypes)
 {
@@ -583,7 +589,7 @@ emogi_compat_analyze(RawStmt *statement, const char *text, const Oid *types, int
 #endif
 }
 
-/* 15: likewise. Analyse and rewrite the body of a function in SQL. */
+/* 15: likewise. Analyze and rewrite the body of an SQL function. */
 static inline List *
 emogi_compat_analyze_body(RawStmt *statement, const char *text, SQLFunctionParseInfoPtr info)
 {
@@ -597,8 +603,8 @@ emogi_compat_analyze_body(RawStmt *statement, const char *text, SQLFunctionParse
 }
 
 /*
- * 16: permissions live beside the range table. May the executor do what one level of a query does?
- * Raises nothing.
+ * 16: permissions are no longer in the range table entry. Does the caller have the privileges for
+ * one level of a query? Raises nothing.
  */
 static inline bool
 emogi_compat_may_do(Query *query)
@@ -611,8 +617,8 @@ emogi_compat_may_do(Query *query)
 }
 
 /*
- * 16: what is left of a view in its place keeps its name; before, it stands beside it as a
- * relation. InvalidOid when it is none.
+ * 16: an expanded view keeps its OID in its subquery entry; before, it has a relation entry of its
+ * own. Return the view's OID, InvalidOid if the entry is not a view.
  */
 static inline Oid
 emogi_compat_view_of(const RangeTblEntry *entry)
@@ -626,8 +632,8 @@ emogi_compat_view_of(const RangeTblEntry *entry)
 }
 
 /*
- * 18: GROUP BY has an entry of its own. Is an entry one that reads nothing, but for what hangs on
- * it?
+ * 18: GROUP BY has an entry of its own. Does a range table entry read nothing by itself, apart from
+ * its subexpressions?
  */
 static inline bool
 emogi_compat_reads_nothing(RTEKind kind)
@@ -641,14 +647,14 @@ emogi_compat_reads_nothing(RTEKind kind)
 		kind == RTE_RESULT;
 }
 
-/* 17: nodeToString leaves the places in the text out by itself. */
+/* 17: nodeToString omits parse locations. Does it write them? */
 static inline bool
 emogi_compat_writes_locations(void)
 {
 	return PG_VERSION_NUM < 170000;
 }
 
-/* 18: a plan is run in one way. Run it to its end. */
+/* 18: ExecutorRun has no parameter execute_once any more. Run a plan to completion. */
 static inline void
 emogi_compat_run(QueryDesc *query)
 {
@@ -659,11 +665,12 @@ emogi_compat_run(QueryDesc *query)
 #endif
 }
 
-/* ---- what pages.c needs of heaps ---- */
+/* ---- pages.c: heap scans ---- */
 
 /*
- * 17: a sequential scan reads its pages through a stream, which takes them of the blocks that
- * parallel workers share. Get the next page of a parallel scan, pinned; InvalidBuffer at the end.
+ * 17: a sequential scan reads its pages through a read stream, which takes them from the blocks
+ * shared by parallel workers. Return the next page of a parallel scan, pinned; InvalidBuffer at the
+ * end.
  */
 static inline Buffer
 emogi_compat_next_page(HeapScanDesc scan)
@@ -686,8 +693,8 @@ emogi_compat_next_page(HeapScanDesc scan)
 }
 
 /*
- * 17: snapshots no longer grow too old. Raises 72000 when rows that this one may see have gone from
- * a page.
+ * 17: no "snapshot too old" errors. Raise 72000 if rows that the snapshot may see have been removed
+ * from a page.
  */
 static inline void
 emogi_compat_check_snapshot_age(Snapshot snapshot, Relation rel, Page page)
@@ -702,8 +709,8 @@ emogi_compat_check_snapshot_age(Snapshot snapshot, Relation rel, Page page)
 }
 
 /*
- * 15: counts are set up on first use; 16: the names of fields. Count rows that a sequential scan
- * has returned.
+ * 15: counts are allocated on first use; 16: fields were renamed. Count rows returned by a
+ * sequential scan.
  */
 static inline void
 emogi_compat_count_returned(Relation rel, int nrows)
@@ -720,7 +727,7 @@ emogi_compat_count_returned(Relation rel, int nrows)
 #endif
 }
 
-/* 18: an argument more, for EXPLAIN. Begin to read an index by some keys. */
+/* 18: another argument, for EXPLAIN. Begin an index scan with a number of keys. */
 static inline IndexScanDesc
 emogi_compat_begin_index(Relation heap, Relation index, Snapshot snapshot, int nkeys)
 {
@@ -731,7 +738,10 @@ emogi_compat_begin_index(Relation heap, Relation index, Snapshot snapshot, int n
 #endif
 }
 
-/* 18: what is grouped by is an item of the range table of its own. NIL = this is none. */
+/*
+ * 18: GROUP BY expressions have a range table entry of their own. Return them; NIL if the entry is
+ * not of that kind.
+ */
 static inline List *
 emogi_compat_grouped(const RangeTblEntry *entry)
 {
@@ -744,9 +754,9 @@ emogi_compat_grouped(const RangeTblEntry *entry)
 }
 
 /*
- * Write the first `size` bytes at most of the sort key of a string in a collation; get how many it
- * has, and then what was written is of no meaning if they are more. 0 = there is none to be had.
- * 16: pg_strxfrm, which is for ICU: PostgreSQL does not trust the C library.
+ * Write at most `size` bytes of a string's sort key in a collation. Return the key's length; if it
+ * exceeds `size`, the written bytes are undefined. 0 = no sort key available. 16: pg_strxfrm, used
+ * for ICU only because PostgreSQL does not trust the C library.
  */
 static inline size_t
 emogi_compat_sort_key(char *to, const char *string, size_t size, Oid collation)
