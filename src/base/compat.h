@@ -260,6 +260,7 @@ emogi_compat_fast_path_slots(void)
 #endif
 }
 
+/* Return the modes of the own fast-path lock in slot n, as a mask of three bits. */
 static inline LOCKMASK
 emogi_compat_fast_path_modes(int n)
 {

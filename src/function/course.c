@@ -380,7 +380,7 @@ emogi_course_run(Oid function, EmogiTask *task, EmogiGraph *graph, EmogiResult *
 {
 	const bool	may_run_local = emogi_local_search_may_serve(task);
 	EmogiOverlay *patch = NULL;
-	EmogiIndexSearch	search = {0};
+	EmogiIndexSearch search = {0};
 	EmogiCall  *call = open_call(function, task, may_run_local ? &patch : NULL, graph, &search);
 	EmogiGraph	whole = {0};
 	bool		answered;

@@ -1,7 +1,7 @@
 /*
  * cycles.c: emogi_cycles(graph, source, max_length, max_cycles, direction) -> setof (cycle_id int,
  * seq int, vertex, edge, cost float8, distance float8): the simple cycles through a vertex, in
- * ascending order of edges.
+ * ascending order of length in edges.
  *
  * The backend searches for them itself (cpu/cycles.h), in local memory limited to a share of what
  * its role may use, in a graph or in an older one with its overlay.
@@ -34,7 +34,7 @@ typedef struct SearchState
 static void
 free_search(void *arg)
 {
-	SearchState	   *state = arg;
+	SearchState *state = arg;
 
 	emogi_cycles_free(state->cycles);
 	state->cycles = NULL;
@@ -68,7 +68,7 @@ search(EmogiCall *call, const EmogiTask *task, EmogiPathSteps *paths, uint32 sou
 	   uint64 max_length, uint64 count)
 {
 	const double start_ms = emogi_pool_now_ms();
-	SearchState	   *state = palloc0(sizeof *state);
+	SearchState *state = palloc0(sizeof *state);
 	EmogiCycle	cycle;
 
 	state->callback = (MemoryContextCallback) {.func = free_search,.arg = state};

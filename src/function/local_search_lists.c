@@ -146,7 +146,7 @@ emogi_local_search_similar(EmogiCall *call, const EmogiTask *task, const EmogiOv
 {
 	const EmogiGraph whole = *graph;
 	const double start_ms = emogi_pool_now_ms();
-	RowVertices		row_vertices = {.graph = &whole,.patch = patch};
+	RowVertices	row_vertices = {.graph = &whole,.patch = patch};
 	EmogiLocalSimilar similar[EMOGI_NEAR_SIMILAR];
 	uint64		edges_scanned = 0;
 	uint64		nfound = 0;
@@ -197,7 +197,7 @@ emogi_local_search_distances(EmogiCall *call, const EmogiTask *task, const Emogi
 							 EmogiGraph *graph, EmogiResult *result)
 {
 	const EmogiGraph whole = *graph;
-	RowVertices		row_vertices = {.graph = &whole,.patch = patch};
+	RowVertices	row_vertices = {.graph = &whole,.patch = patch};
 	EmogiQuery	query = task->query;
 	uint32	   *sources;
 	uint32	   *targets;

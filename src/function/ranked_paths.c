@@ -29,7 +29,7 @@ PG_FUNCTION_INFO_V1(emogi_all_shortest_paths);
 /* State of a ranking. */
 typedef struct RankingState
 {
-	EmogiYen *ranking;
+	EmogiYen   *ranking;
 	EmogiControl control;
 	EmogiError	error;
 	int			cached;			/* cached graph whose hierarchy is in use; -1 = none */
@@ -107,7 +107,7 @@ rank(EmogiCall *call, EmogiPathSteps *paths, uint32 source, uint32 target, uint6
 	 bool only_shortest)
 {
 	const double start_ms = emogi_pool_now_ms();
-	RankingState	   *state = palloc0(sizeof *state);
+	RankingState *state = palloc0(sizeof *state);
 	bool		reversed;
 	const bool	may_contract = paths->patch == NULL &&
 		emogi_hierarchy_search_may_serve(call, paths->graph);

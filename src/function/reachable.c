@@ -409,7 +409,7 @@ emogi_reachable(PG_FUNCTION_ARGS)
 	EmogiTask	task;
 	EmogiGraph	graph;
 	EmogiOverlay *patch = NULL;
-	Reachability	state = {.task = &task,.graph = &graph};
+	Reachability state = {.task = &task,.graph = &graph};
 
 	emogi_compat_init_rows(fcinfo);
 	emogi_arguments_begin(fcinfo, EMOGI_BFS, &task);

@@ -177,15 +177,14 @@ is_hopeless(const EmogiPairSearch *search)
 	if (emogi_faults.pair_edges > 0)
 		return search->left.nedges == 0;
 	if (search->left.nedges == 0 ||
-		search->left.nvertices < (search->group_count > 0 ? GROUP_PAIR_VERTICES : PAIR_VERTICES) *
-		rest)
+		search->left.nvertices <
+		(search->group_count > 0 ? GROUP_PAIR_VERTICES : PAIR_VERTICES) * rest)
 		return true;
 	if (search->group_count > 0)
 		return search->group_left.nedges == 0 || search->group_left.nvertices == 0;
 	return search->ndone >= TRIALS &&
 		(search->spent.nedges * rest > 2.0 * search->left.nedges * search->ndone ||
-									   search->spent.nvertices * rest > 2.0 *
-		 search->left.nvertices * search->ndone);
+		 search->spent.nvertices * rest > 2.0 * search->left.nvertices * search->ndone);
 }
 
 /* Subtract the cost of a search from the budget. */
@@ -300,9 +299,9 @@ begin_group_search(EmogiPairSearch *search)
 	}
 	if (search->held->search == NULL)
 		search->held->search = emogi_multi_path_begin(&search->graph, search->patch,
-													   search->wants_paths,
-													   emogi_limits_backend_bytes(),
-													   serve_interrupts);
+													  search->wants_paths,
+													  emogi_limits_backend_bytes(),
+													  serve_interrupts);
 	return search->held->search != NULL;
 }
 
