@@ -275,10 +275,9 @@ find_by_hierarchy(Paths *paths, const Pair *pair)
 	EmogiPathCost cost;
 	EmogiLocalPath found;
 
-	if (!(paths->search.may_search && emogi_local_search_path_between(paths->call, NULL,
-																	  paths->graph, pair->from,
-																	  pair->to, &max, &found,
-																	  &cost)) &&
+	if (!(paths->search.may_search &&
+		  emogi_local_search_path_between(paths->call, NULL, paths->graph, pair->from, pair->to,
+										  &max, &found, &cost)) &&
 		!emogi_hierarchy_search_path(paths->call, &task, paths->graph, &found))
 		return false;
 	add_path(paths, *pair, found.vertices, found.length, found.distance, false);
@@ -345,8 +344,9 @@ find_paths(Paths *paths)
 	}
 	for (uint64 first = find_to_target(paths); first < paths->npairs; first = end)
 	{
-		for (end = first + 1; end < paths->npairs &&
-			 paths->pairs[end].from == paths->pairs[first].from; end++)
+		for (end = first + 1;
+			 end < paths->npairs && paths->pairs[end].from == paths->pairs[first].from;
+			 end++)
 			;
 		CHECK_FOR_INTERRUPTS();
 		find_from(paths, &paths->pairs[first], end - first);
@@ -371,8 +371,9 @@ find_patched(Paths *paths, EmogiGraph *graph)
 	paths->search.patch = paths->patch;
 	for (uint64 end; first < paths->npairs; first = end)
 	{
-		for (end = first + 1; end < paths->npairs &&
-			 paths->pairs[end].from == paths->pairs[first].from; end++)
+		for (end = first + 1;
+			 end < paths->npairs && paths->pairs[end].from == paths->pairs[first].from;
+			 end++)
 			;
 		if (find_from_both_ends(paths, &paths->pairs[first], end - first, 1) < end - first)
 			break;

@@ -95,8 +95,8 @@ emogi_task_pairs_run(EmogiPairSearch *search, uint64 npairs, uint64 nsearches)
 	const EmogiGraph *graph = &search->graph;
 	const int	nthreads = emogi_shared->ncuda > 0 && emogi_engine == EMOGI_ENGINE_AUTO ?
 		Max(emogi_cpu_threads, GPU_THREADS) : emogi_cpu_threads;
-	const double share = (double) nthreads * (graph->weight_type == EMOGI_WEIGHT_NONE ? HOPS_SHARE :
-											  1) * (1 << search->discount);
+	const double share = (double) nthreads *
+		(graph->weight_type == EMOGI_WEIGHT_NONE ? HOPS_SHARE : 1) * (1 << search->discount);
 	const double budget = Min((double) graph->forward.nedges * nsearches / share,
 							  (double) (PG_UINT64_MAX / 2));
 
@@ -118,8 +118,8 @@ allow_group(EmogiPairSearch *search, double share)
 	const uint64 min_edges = Min(emogi_local_search_pair_edges(graph),
 								 Max(graph->forward.nedges / LOCAL_GROUP_SHARE, 1));
 	/* a batch by hops is faster */
-	const uint64 local_vertices = graph->weight_type == EMOGI_WEIGHT_NONE ? LOCAL_VERTICES / 2 :
-		LOCAL_VERTICES;
+	const uint64 local_vertices = graph->weight_type == EMOGI_WEIGHT_NONE ?
+		LOCAL_VERTICES / 2 : LOCAL_VERTICES;
 	const uint64 min_vertices = Min(local_vertices, Max(graph->nvertices / LOCAL_GROUP_SHARE, 1));
 	const double all = Min(share, 1.0);
 
@@ -158,10 +158,9 @@ static void
 estimate_group(EmogiPairSearch *search, const EmogiPathCost *cost)
 {
 	const double count = (double) search->group_count;
-	const double one_by_one = count * Max((double) cost->nedges / Max(search->group_budget.nedges,
-																	  1),
-									 (double) cost->nvertices / Max(search->group_budget.nvertices,
-																	1));
+	const double one_by_one = count *
+		Max((double) cost->nedges / Max(search->group_budget.nedges, 1),
+			(double) cost->nvertices / Max(search->group_budget.nvertices, 1));
 	const double expected = one_by_one * Min(GROUP_SAVING / sqrt(count), 1.0);
 
 	allow_group(search, one_by_one > 1.0 && expected > GROUP_MAX_COST ? 0.0 :
@@ -412,8 +411,8 @@ emogi_task_pairs_free(EmogiPairSearch *search)
 void
 emogi_task_pairs_note(const EmogiPairSearch *search)
 {
-	const char *engine = search->engine[0] != '\0' ? search->engine : search->used_worker ? "cpu" :
-		"";
+	const char *engine = search->engine[0] != '\0' ? search->engine :
+		search->used_worker ? "cpu" : "";
 	EmogiCallRecord *record = &search->call->record;
 
 	if (search->used_backend && engine[0] != '\0')

@@ -61,7 +61,7 @@ require_room(EmogiAlgorithm algorithm, uint64 length)
 				 errmsg("emogi.max_memory is too small for a list of " UINT64_FORMAT " elements",
 						length),
 				 errdetail("An element takes " UINT64_FORMAT " bytes. emogi.max_memory allows "
-						   "" UINT64_FORMAT ".", width,
+						   UINT64_FORMAT ".", width,
 						   emogi_arena_budget_bytes()),
 				 errhint("%s", list_hint(algorithm))));
 }
@@ -207,8 +207,8 @@ set_values(EmogiCall *call, const EmogiTask *task, const EmogiGraph *graph, Emog
 	bool		any_given;
 
 	emogi_values_query(graph, task->form, task->start, emogi_task_has_communities(task),
-					   is_dirichlet || emogi_task_has_communities(task) ? get_float8_nan() :
-					   0.0, values, given);
+					   is_dirichlet || emogi_task_has_communities(task) ? get_float8_nan() : 0.0,
+					   values, given);
 	any_given = memchr(given, true, graph->nvertices) != NULL;
 	emogi_arena_free(given, given_bytes);
 	if (emogi_task_has_communities(task))

@@ -98,11 +98,10 @@ corrected_call(const EmogiTask *task, Oid function, const EmogiKeyType *key)
 
 	if (!task->has_sources)
 		return psprintf("%s(%s%s)", overload_name(function, task->vertex_type, overload_type(key)),
-						graph,
-						task->start != NULL ||
-						(task->pairs != NULL && (task->query.algorithm == EMOGI_SSSP ||
-												 task->query.algorithm == EMOGI_BFS)) ? ", '...'" :
-						"");
+						graph, task->start != NULL ||
+						(task->pairs != NULL &&
+						 (task->query.algorithm == EMOGI_SSSP ||
+						  task->query.algorithm == EMOGI_BFS)) ? ", '...'" : "");
 	if (!task->last_is_target && !task->has_goals)
 		return psprintf("%s(%s, %s)", name, graph, sample_vertex(task, key, 0));
 	return psprintf("%s(%s, %s, %s%s)", name, graph, sample_vertex(task, key, 0),
@@ -114,8 +113,9 @@ static void
 report_form(const EmogiTask *task, Oid function, const EmogiKeyType *key)
 {
 	const char *type = format_type_be(overload_type(key));
-	const char *what = !task->has_sources ? "Have vertices returned as" : task->last_is_target ?
-		"Give source and target as" : task->has_goals ? "Give sources and targets as" :
+	const char *what = !task->has_sources ? "Have vertices returned as" :
+		task->last_is_target ? "Give source and target as" :
+		task->has_goals ? "Give sources and targets as" :
 		task->source_is_array ? "Give the sources as" : "Give the source as";
 
 	ereport(ERROR,

@@ -310,8 +310,9 @@ expand_levels(BfsState *state)
 	const EmogiIndexSearch *search = state->search;
 	uint64		first = 0;
 
-	for (int64 level = 0; first < state->count &&
-		 (search->max_depth < 0 || level < search->max_depth); level++)
+	for (int64 level = 0;
+		 first < state->count && (search->max_depth < 0 || level < search->max_depth);
+		 level++)
 	{
 		const uint64 end = state->count;
 

@@ -343,8 +343,8 @@ emogi_index_search_open(const EmogiSource *source, List *leaves, EmogiDirection 
 void
 emogi_index_search_name(const EmogiSearchIndexes *indexes, EmogiDirection direction, char *names)
 {
-	const char *by_src = direction != EMOGI_IN ? RelationGetRelationName(indexes->by_src[0].index) :
-		"";
+	const char *by_src = direction != EMOGI_IN ?
+		RelationGetRelationName(indexes->by_src[0].index) : "";
 	const char *by_dst = direction != EMOGI_OUT ?
 		RelationGetRelationName(indexes->by_dst[0].index) : "";
 
