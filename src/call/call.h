@@ -25,8 +25,8 @@ typedef struct EmogiCallRecord
 	EmogiCaller caller;
 	Oid			relid;			/* relation of the graph argument; 0 = a query */
 	uint64		query;			/* hash of the query's text without constants */
-	char		text[256];		/* that text, or the graph argument, truncated: for
-								 * emogi_stat_graphs */
+	char		text[256];		/* text of the query without constants, or the graph
+								 * argument, truncated; for emogi_stat_graphs */
 	bool		failed;			/* ended by an error or a cancel */
 	char		cache[8];		/* hit, stale, built (and published), spliced (likewise),
 								 * patched, private, index (no graph, see index_search.h); empty
@@ -50,7 +50,7 @@ typedef struct EmogiCallRecord
 	double		rows_ms;
 	double		total_ms;
 	uint64		nvertices;
-	uint64		nedges;			/* edges */
+	uint64		nedges;			/* entries of the adjacency lists */
 	uint64		nreached;
 	uint32		nlevels;
 	uint64		edges_traversed;
@@ -94,7 +94,7 @@ typedef struct EmogiCall
 	instr_time	since;
 	double		waited_since_ms;	/* emogi_shared_waited_ms() at `since` */
 	double		phase_ms[EMOGI_NPHASES];
-	EmogiCallRecord record;			/* filled in as the call proceeds; recorded when it ends */
+	EmogiCallRecord record;		/* filled in as the call proceeds; recorded when it ends */
 	struct EmogiCall *next;
 } EmogiCall;
 
