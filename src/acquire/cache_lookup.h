@@ -1,5 +1,5 @@
 /*
- * cache_lookup.h: what a call asks of the cache, for acquire.c; see cache_lookup.c.
+ * cache_lookup.h: cache lookups, for acquire.c; see cache_lookup.c.
  */
 #ifndef EMOGI_CACHE_LOOKUP_H
 #define EMOGI_CACHE_LOOKUP_H
@@ -7,47 +7,52 @@
 #include "acquire/acquire.h"
 #include "cache/change_tracker.h"
 
-/* How far the registration of a lookup's leaves is. */
+/* State of the registration of a lookup's leaves. */
 typedef struct EmogiRegistration
 {
-	bool		is_done;		/* by emogi_cache_lookup_register, as far as writers allow it, for the next look-up; ... */
-	bool		has_references; /* ... until which there is a reference more to each leaf's entry */
+	/* done by emogi_cache_lookup_register, as far as writers allow, for the next lookup; ... */
+	bool		is_done;
+	bool		has_references; /* ... until then each leaf's entry has an extra reference */
 } EmogiRegistration;
 
-/* What a call asks of the cache. */
+/* What a call requests from the cache. */
 typedef struct EmogiCacheLookup
 {
 	EmogiGraphKey key;
-	const char *text;			/* of a query; NULL = it is none */
-	uint64		shape;			/* of a query (analysis.h); 0 = a value in it is folded */
-	const EmogiQueryAnalysis *tree;		/* likewise */
-	bool		has_vertices;	/* some are there with or without an edge: its edges are not all of it */
+	const char *text;			/* of a query; NULL = not a query */
+	uint64		shape;			/* of a query (analysis.h); 0 = a value in it was folded */
+	const EmogiQueryAnalysis *tree;		/* of a query; NULL = not a query */
+	/* the query also lists vertices without edges, so its edges are not the whole graph */
+	bool		has_vertices;
 	int			nleaves;
-	Oid		   *relids;			/* [nleaves], tables, ascending as find_all_inheritors has them */
+	Oid		   *relids;			/* [nleaves], tables, ascending as from find_all_inheritors */
 	Oid		   *relfilenumbers; /* [nleaves] */
-	int		   *tables;			/* [nleaves], their entries in tables.c; by emogi_cache_lookup_track */
+	/* [nleaves], their entries in tables.c; set by emogi_cache_lookup_track */
+	int		   *tables;
 	EmogiRegistration *registration;	/* of its leaves */
 	EmogiTransactionSnapshot xids;
-	TimestampTz taken_at;		/* the snapshot, at the earliest */
-	bool		own;			/* the own transaction has changed one of them */
-	bool		can_follow;		/* the changes of all of them can be followed (changes.h) */
+	TimestampTz taken_at;		/* lower bound of the time when the snapshot was taken */
+	bool		own;			/* the caller's transaction has changed one of them */
+	bool		can_follow;		/* changes of all of them can be tracked (changes.h) */
 } EmogiCacheLookup;
 
-/* Why the Graph of a query may not be shared yet. */
+/* Why the graph of a query may not be shared yet. */
 #define EMOGI_NOT_ASKED_BEFORE "a value in it, of the time, the user or a setting perhaps, is asked for the first time; the next call with it is for all"
 
-/* What comes of it. */
+/* Result of a lookup. */
 typedef enum EmogiLookupOutcome
 {
 	EMOGI_FOUND,						/* slot->graph is pinned */
-	EMOGI_MUST_WAIT,					/* another call builds it */
+	EMOGI_MUST_WAIT,					/* another call is building it */
 	EMOGI_MUST_BUILD,					/* slot->graph is reserved, slot->donor pinned or -1 */
-	EMOGI_MUST_REGISTER,				/* emogi_cache_lookup_register, and then once more */
-	EMOGI_MUST_MAKE_ROOM,				/* there is no entry left, for the Graph or for a table */
+	EMOGI_MUST_REGISTER,				/* call emogi_cache_lookup_register, then look up again */
+	EMOGI_MUST_MAKE_ROOM,				/* no free entry for the graph or for a table */
 	EMOGI_MUST_BUILD_PRIVATELY
 } EmogiLookupOutcome;
 
-extern EmogiCacheLookup *emogi_cache_lookup_make(const EmogiSource *source, const EmogiQueryAnalysis *tree, const EmogiGraphKey *wanted);
+extern EmogiCacheLookup *emogi_cache_lookup_make(const EmogiSource *source,
+												 const EmogiQueryAnalysis *tree,
+												 	const EmogiGraphKey *wanted);
 extern void emogi_cache_lookup_free(EmogiCacheLookup *lookup);
 extern bool emogi_cache_lookup_may_share(EmogiCacheLookup *lookup, List *leaves);
 extern bool emogi_cache_lookup_may_be_shared(void);
@@ -58,50 +63,64 @@ extern EmogiLookupOutcome emogi_cache_lookup_find(EmogiSlot *slot, const EmogiCa
 extern void emogi_cache_lookup_register(const EmogiCacheLookup *lookup);
 extern void emogi_cache_lookup_release_donor(EmogiSlot *slot);
 extern bool emogi_cache_lookup_look(EmogiSlot *slot, const EmogiCacheLookup *lookup);
-extern bool emogi_cache_lookup_look_back(EmogiSlot *slot, const EmogiCacheLookup *lookup, double *age_ms);
+extern bool emogi_cache_lookup_look_back(EmogiSlot *slot, const EmogiCacheLookup *lookup,
+										 double *age_ms);
 extern bool emogi_cache_lookup_takes_weights(EmogiWeights weights, uint32 misfits);
 extern void emogi_cache_lookup_hide_weights(EmogiGraph *graph);
-extern void emogi_cache_lookup_present(const EmogiGraph *graph, EmogiDirection direction, const EmogiGraphKey *wanted, EmogiGraph *shown);
+extern void emogi_cache_lookup_present(const EmogiGraph *graph, EmogiDirection direction,
+									   const EmogiGraphKey *wanted, EmogiGraph *shown);
 
-/* ---- apply_delta.c: a Graph that is brought to the call's snapshot, or the first of its kind ---- */
+/* ---- apply_delta.c: bring a graph to the call's snapshot, or build the first one ---- */
 
 extern bool emogi_apply_delta_may_begin(const EmogiCacheLookup *lookup);
-extern bool emogi_apply_delta(EmogiCall *call, const EmogiSource *source, const EmogiCacheLookup *lookup, EmogiOverlay **patch,
+extern bool emogi_apply_delta(EmogiCall *call, const EmogiSource *source,
+							  const EmogiCacheLookup *lookup, EmogiOverlay **patch,
 							   EmogiGraph *graph);
 
 /* ---- index_or_build.c ---- */
 
-extern bool emogi_index_or_build_search(EmogiCall *call, const EmogiSource *source, List *leaves, const EmogiCacheLookup *lookup, bool may_share, EmogiIndexSearch *walk);
-extern bool emogi_index_or_build_will_search(const EmogiSource *source, List *leaves, const EmogiCacheLookup *lookup, bool may_share, EmogiIndexSearch *walk);
+extern bool emogi_index_or_build_search(EmogiCall *call, const EmogiSource *source, List *leaves,
+										const EmogiCacheLookup *lookup, bool may_share,
+											EmogiIndexSearch *walk);
+extern bool emogi_index_or_build_will_search(const EmogiSource *source, List *leaves,
+											 const EmogiCacheLookup *lookup, bool may_share,
+											 	EmogiIndexSearch *walk);
 
-/* ---- cache_lookup_tracker.c: Graphs that were made of a live state, which the caller holds ---- */
+/* ---- cache_lookup_tracker.c: graphs made from a change tracker that the caller holds ---- */
 
-extern bool emogi_cache_lookup_find_at(EmogiSlot *slot, const EmogiCacheLookup *lookup, const EmogiChangeTracker *state, bool newer);
-extern const EmogiCached *emogi_cache_lookup_find_base(EmogiSlot *slot, const EmogiCacheLookup *lookup, const EmogiChangeTracker *state,
+extern bool emogi_cache_lookup_find_at(EmogiSlot *slot, const EmogiCacheLookup *lookup,
+									   const EmogiChangeTracker *state, bool newer);
+extern const EmogiCached *emogi_cache_lookup_find_base(EmogiSlot *slot,
+													   const EmogiCacheLookup *lookup,
+													   	const EmogiChangeTracker *state,
 											   uint64 old_position);
 extern bool emogi_cache_lookup_forget_state(EmogiSlot *slot, bool own);
-extern bool emogi_cache_lookup_reserve_at(EmogiSlot *slot, const EmogiCacheLookup *lookup, const EmogiGraphKey *key, uint64 live_id, uint64 position,
+extern bool emogi_cache_lookup_reserve_at(EmogiSlot *slot, const EmogiCacheLookup *lookup,
+										  const EmogiGraphKey *key, uint64 live_id, uint64 position,
 								  bool exact);
 
 /* ---- cache_lookup_publish.c ---- */
 
 extern bool emogi_cache_lookup_is_cached(const EmogiCacheLookup *lookup);
-extern void emogi_cache_lookup_publish(EmogiCall *call, EmogiGraph *graph, uint32 weight_misfits, uint64 nskipped, uint64 *counter);
+extern void emogi_cache_lookup_publish(EmogiCall *call, EmogiGraph *graph, uint32 weight_misfits,
+									   uint64 nskipped, uint64 *counter);
 
-/* ---- cache_lookup_drop.c: Graphs that no call can use any more ---- */
+/* ---- cache_lookup_drop.c: graphs that no call can use any more ---- */
 
 extern bool emogi_cache_lookup_is_outdated(const EmogiCached *cached, TransactionId oldest_xid);
 extern bool emogi_cache_lookup_is_lost(const EmogiCached *cached);
-extern void emogi_cache_lookup_drop_some(const EmogiTransactionSnapshot *xids, TransactionId oldest_xid);
+extern void emogi_cache_lookup_drop_some(const EmogiTransactionSnapshot *xids,
+										 TransactionId oldest_xid);
 extern void emogi_cache_lookup_drop_for_private(const EmogiCacheLookup *lookup);
 extern void emogi_cache_lookup_drop_once(EmogiCached *published);
 
-/* ---- cache_lookup_keep.c: the mark of a Graph that is kept; acquire.h has the rest ---- */
+/* ---- cache_lookup_keep.c: the eviction exemption; acquire.h has the rest ---- */
 
 extern bool emogi_cache_lookup_transfers_kept(EmogiCached *cached, const EmogiCached *published);
-extern void emogi_cache_lookup_note_not_kept(const EmogiCached *published, const EmogiKept *together);
+extern void emogi_cache_lookup_note_not_kept(const EmogiCached *published,
+											 const EmogiKept *together);
 
-/* ---- what the files above share; caller holds cache_lock ---- */
+/* ---- shared by the files above; caller holds cache_lock ---- */
 
 extern bool emogi_cache_lookup_has_columns(const EmogiCached *cached, const EmogiGraphKey *key);
 extern bool emogi_cache_lookup_has_lists(const EmogiCached *cached, const EmogiGraphKey *key);
@@ -109,6 +128,7 @@ extern int	emogi_cache_lookup_pin(EmogiCached *cached);
 extern EmogiLookupOutcome emogi_cache_lookup_track(const EmogiCacheLookup *lookup, bool *usable);
 extern void emogi_cache_lookup_untrack(const EmogiCacheLookup *lookup);
 extern void emogi_cache_lookup_end_registration(const EmogiCacheLookup *lookup);
-extern EmogiCached *emogi_cache_lookup_add(EmogiSlot *slot, const EmogiCacheLookup *lookup, const EmogiGraphKey *key);
+extern EmogiCached *emogi_cache_lookup_add(EmogiSlot *slot, const EmogiCacheLookup *lookup,
+										   const EmogiGraphKey *key);
 
 #endif							/* EMOGI_CACHE_LOOKUP_H */

@@ -1,11 +1,15 @@
 /*
- * change_tracker.h: what is known of the pages of the tables behind a Graph, so that a Graph can follow them; see change_tracker.c.
+ * change_tracker.h: incremental maintenance of graphs from the changed pages of their tables; see
+ * change_tracker.c.
  *
- * A live state holds for one snapshot, its base: of each page the rows that the base sees, as edges in the COO, and by what to tell
- * that another snapshot sees the same. Its content has a position: the number of changes that it has gone through. A Graph that
- * was made of it knows the position, and the last changes are kept in a log, so that the Graph can be brought to where the state is.
+ * A change tracker represents one snapshot, its base. For each page it has the rows that the base
+ * sees, as edges in the COO, and the data from which to decide whether another snapshot sees the
+ * same rows. Its content has a position: the number of changes applied so far. A graph that was
+ * made from the tracker records the position, and the latest changes are kept in a log, so that the
+ * graph can be brought to the tracker's position.
  *
- * Who reads or changes the content holds the state: a slot, one at a time. What is under cache_lock is said below.
+ * A process must hold the tracker (through its slot, one at a time) to read or change its content.
+ * The fields protected by cache_lock are marked below.
  */
 #ifndef EMOGI_CHANGE_TRACKER_H
 #define EMOGI_CHANGE_TRACKER_H
@@ -20,47 +24,56 @@
 
 #define EMOGI_MAX_LIVE_STATES 1024
 
-/* A block of the Region that is a state's: whole extents, or a small block. */
+/* Memory in the arena that belongs to a tracker: whole extents, or a small allocation. */
 typedef struct EmogiTrackedBlock
 {
 	void	   *start;			/* NULL = none */
 	Size		bytes;
-	bool		packed;			/* a small block */
+	bool		packed;			/* a small allocation */
 } EmogiTrackedBlock;
 
 #define EMOGI_VACUUMS_UNKNOWN PG_UINT64_MAX
 
-/* A leaf of the Source. Its pages are known by their index in EmogiTrackedPages, its map pages by theirs. */
+/*
+ * A leaf of the source. Its pages are identified by their index in EmogiTrackedPages, and so are
+ * its visibility map pages.
+ */
 typedef struct EmogiTrackedTable
 {
 	Oid			relid;
 	Oid			relfilenumber;
-	AttrNumber	src;			/* columns */
+	AttrNumber	src;			/* column numbers */
 	AttrNumber	dst;
 	AttrNumber	weight;			/* 0 = none */
-	AttrNumber	reverse;		/* of the way back */
-	AttrNumber	filter[EMOGI_FILTER_MAX_COLUMNS];	/* those that conditions read, then 0 */
-	BlockNumber nblocks;		/* that are known */
-	BlockNumber room;			/* that can be */
-	uint64		first;			/* page; a multiple of 64 */
-	uint64		first_group;	/* map page */
-	uint64		vacuums;		/* that had ended before the map was copied; EMOGI_VACUUMS_UNKNOWN = one may have been at work */
+	AttrNumber	reverse;		/* of the reverse edge */
+	AttrNumber	filter[EMOGI_FILTER_MAX_COLUMNS];	/* columns that conditions read, then 0 */
+	BlockNumber nblocks;		/* known pages */
+	BlockNumber room;			/* capacity in pages */
+	uint64		first;			/* index of its first page; a multiple of 64 */
+	uint64		first_group;	/* index of its first map page */
+	/*
+	 * VACUUMs that had ended before the map was copied; EMOGI_VACUUMS_UNKNOWN = one may have been
+	 * running
+	 */
+	uint64		vacuums;
 } EmogiTrackedTable;
 
-/* All pages, in one block. */
+/* All pages, in one allocation. */
 typedef struct EmogiTrackedPages
 {
 	int			nleaves;
-	uint64		npages;			/* places for pages */
-	uint64		ngroups;		/* places for map pages */
+	uint64		npages;			/* capacity in pages */
+	uint64		ngroups;		/* capacity in map pages */
 	EmogiTrackedTable *leaves;		/* [nleaves] */
 	uint64	   *running;		/* [EMOGI_MAX_RUNNING], of the base */
-	uint64	   *group_lsn;		/* [ngroups], of the map page when it was copied; 0 = there was none */
-	uint64	   *trusted;		/* [npages / 64], a bit a page: map and page said that all snapshots see all of it */
+	/* [ngroups], LSN of the map page when it was copied; 0 = no such page */
+	uint64	   *group_lsn;
+	/* [npages / 64], one bit per page: map and page both said that all snapshots see all rows */
+	uint64	   *trusted;
 	uint64	   *lsn;			/* [npages], see EmogiPageScan */
 	uint64	   *newest;			/* [npages], see EmogiPageScan */
-	uint64	   *place;			/* [npages], of its first edge in the COO */
-	Buffer	   *buffer;			/* [npages], where it was last */
+	uint64	   *place;			/* [npages], index of its first edge in the COO */
+	Buffer	   *buffer;			/* [npages], its last known buffer */
 	uint16	   *nedges;			/* [npages] */
 	uint16	   *nskipped;		/* [npages] */
 } EmogiTrackedPages;
@@ -68,48 +81,52 @@ typedef struct EmogiTrackedPages
 typedef enum EmogiTrackerPhase
 {
 	EMOGI_LIVE_FREE = 0,
-	EMOGI_LIVE_NEW,				/* its holder makes it */
+	EMOGI_LIVE_NEW,				/* its holder is making it */
 	EMOGI_LIVE_READY
 } EmogiTrackerPhase;
 
 typedef struct EmogiChangeTracker
 {
-	/* under cache_lock */
+	/* protected by cache_lock */
 	EmogiTrackerPhase phase;
-	bool		doomed;			/* freed when its holder lets go */
-	int			holder;			/* index of a slot; -1 = nobody */
-	uint64		id;				/* never used twice */
+	bool		doomed;			/* freed when its holder releases it */
+	int			holder;			/* index of a slot; -1 = not held */
+	uint64		id;				/* never reused */
 	EmogiGraphKey key;			/* database, relid, src, dst, weight, keys */
-	Oid			maker;			/* the role whose call has made it */
+	Oid			maker;			/* the role whose call made it */
 	TimestampTz last_used;
-	uint64		bytes;			/* of all blocks */
+	uint64		bytes;			/* of all allocations */
 
-	/* the holder's */
-	bool		broken;			/* in the middle of a change */
+	/* accessed by the holder only */
+	bool		broken;			/* a change is in progress */
 	EmogiTransactionSnapshot base;		/* running[] is in pages */
 	EmogiTrackedBlock pages_block;
 	EmogiTrackedPages pages;
 	EmogiTrackedBlock coo_block;
 	EmogiCoo	coo;
-	int			dictionary;		/* of which the COO has codes; -1 = none */
-	EmogiMisfitCounts misfits;	/* of all weights */
-	uint64		nedges;			/* that the base sees */
-	uint64		nskipped;		/* rows with a NULL end, likewise */
-	uint64		position;		/* changes so far */
-	uint64		version;		/* how often something was stored, with changes or without */
+	int			dictionary;		/* index of the dictionary whose codes the COO has; -1 = none */
+	EmogiMisfitCounts misfits;	/* over all weights */
+	uint64		nedges;			/* edges that the base sees */
+	uint64		nskipped;		/* rows with a NULL end that the base sees */
+	uint64		position;		/* number of changes so far */
+	uint64		version;		/* number of stores, with changes or without */
 	EmogiTrackedBlock log_block;
 	uint64		log_start;		/* the log has the changes [log_start, position) */
 	uint64		log_room;
 	EmogiEdgeChange *log;		/* [log_room] */
-	uint64		npatched;		/* calls that have gone without a splice at this position */
-	TimestampTz splice_until;	/* before that a splice is under way, if nothing has come between; also written by who has spliced */
+	uint64		npatched;		/* calls that used an overlay instead of a merge at this position */
+	/*
+	 * a merge is in progress until then, unless the content has changed; also written by the
+	 * process that merged
+	 */
+	TimestampTz splice_until;
 } EmogiChangeTracker;
 
 typedef struct EmogiChangeTrackers
 {
 	uint64		next_id;
 	uint32		nused;			/* [0, nused) are set up */
-	ConditionVariable released; /* broadcast when a holder lets go */
+	ConditionVariable released; /* broadcast when a holder releases a tracker */
 	EmogiChangeTracker states[EMOGI_MAX_LIVE_STATES];
 } EmogiChangeTrackers;
 
@@ -118,11 +135,13 @@ extern EmogiChangeTrackers *emogi_change_trackers;
 extern Size emogi_change_tracker_shmem_size(void);
 extern void emogi_change_tracker_shmem_startup(dlist_head *used, bool found);
 
-/* Bytes of a block for so many pages, and the arrays in it. */
+/* Get the size of an allocation for so many pages, and set up the arrays in it. */
 extern Size emogi_change_tracker_pages_bytes(int nleaves, uint64 npages, uint64 ngroups);
-extern void emogi_change_tracker_view_pages(EmogiTrackedPages *pages, void *block, int nleaves, uint64 npages, uint64 ngroups);
+extern void emogi_change_tracker_view_pages(EmogiTrackedPages *pages, void *block, int nleaves,
+											uint64 npages, uint64 ngroups);
 
-extern EmogiChangeTracker *emogi_change_tracker_hold(EmogiSlot *slot, const EmogiGraphKey *key, bool make, bool *waited);
+extern EmogiChangeTracker *emogi_change_tracker_hold(EmogiSlot *slot, const EmogiGraphKey *key,
+													 bool make, bool *waited);
 extern bool emogi_change_tracker_exists(const EmogiGraphKey *key);
 extern void emogi_change_tracker_note_spliced(uint64 id);
 extern bool emogi_change_tracker_is_held(const EmogiGraphKey *key);
@@ -137,11 +156,15 @@ extern uint64 emogi_change_tracker_bytes_of(Oid maker);
 extern uint64 emogi_change_tracker_doom_all(Oid database, Oid relid);
 extern void emogi_change_tracker_free_doomed(void);
 
-/* The holder's: make a block of the own slot the state's, which may move it; or give one back. */
-extern void emogi_change_tracker_keep(EmogiChangeTracker *state, EmogiTrackedBlock *block, void *start, Size bytes);
+/*
+ * For the holder: transfer memory of its slot to the tracker, which may move it; or free memory of
+ * the tracker.
+ */
+extern void emogi_change_tracker_keep(EmogiChangeTracker *state, EmogiTrackedBlock *block,
+									  void *start, Size bytes);
 extern void emogi_change_tracker_drop(EmogiChangeTracker *state, EmogiTrackedBlock *block);
 
-/* ---- vacuums.c: how many VACUUMs of a table have ended ---- */
+/* ---- vacuums.c: counts of the VACUUMs of a table that have ended ---- */
 
 extern Size emogi_vacuums_shmem_size(void);
 extern void emogi_vacuums_shmem_startup(bool found);
