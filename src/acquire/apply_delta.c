@@ -1,8 +1,12 @@
 /*
- * apply_delta.c: the Graph of a call from a live state: found, or made of an older one and the changes since, or of the state's edges;
- * or built, with a live state for the calls to come.
+ * apply_delta.c: get a call's graph from a change tracker.
  *
- * The state is held while it is asked and changed, no longer: a splice works on copies. What comes of it is published as any build.
+ * The graph is found in the cache, or merged from an older graph and the changes since, or built
+ * from the tracker's edges; or it is built from the tables, together with a change tracker for
+ * later calls.
+ *
+ * The tracker is held only while it is read and changed; a merge works on copies. The resulting
+ * graph is published like any other.
  */
 #include "postgres.h"
 
@@ -15,81 +19,100 @@
 #include "changes/changes.h"
 #include "base/arena.h"
 
-/* A splice is put off while there are no more changes than these, and a patch takes no more memory. */
-#define PATCH_CHANGES 1024
-#define PATCH_BYTES (4 * 1024 * 1024)
+/* Use an overlay instead of a merge up to this number of changes and this size of the overlay. */
+#define OVERLAY_CHANGES 1024
+#define OVERLAY_BYTES (4 * 1024 * 1024)
 
 /*
- * ... and while the calls that have done without it since the last change have not, together, taken longer for that than it takes: a
- * patched call costs as much as to splice so many edges.
+ * ... and while the calls since the last change that used an overlay have, together, cost less than
+ * a merge: a call with an overlay costs as much as merging this number of edges.
  */
-#define PATCH_EDGES 16384
-#define LABELS_EDGES 250000		/* where components are patched */
-#define MIN_PATCHED 16
+#define OVERLAY_EDGES 16384
+#define LABELS_EDGES 250000		/* the same for components */
+#define MIN_OVERLAYS 16
 
 /*
- * While another call splices there may be more changes: else all that come meanwhile would splice beside it, each for its own snapshot. How
- * long that takes is a guess on the safe side; should it be over sooner, its Graph is found.
+ * While another call is merging, allow overlays of more changes. Otherwise all concurrent calls
+ * would merge beside it, each for its own snapshot. The duration of the merge is a conservative
+ * estimate; if it ends sooner, its graph is found.
  */
-#define MOST_PATCHED 16384
-#define SPLICE_LEAST_US 20000
-#define SPLICE_EDGES_US 50		/* edges in a microsecond */
+#define MAX_MERGING_CHANGES 16384
+#define MERGE_MIN_US 20000
+#define MERGE_EDGES_PER_US 50		/* edges merged per microsecond */
 
-/* Changes of the own transaction that are kept cost a patch but once, and are put beside a Graph until a splice costs no more than that. */
-#define OWN_LEAST 16384
+/*
+ * Cached changes of the caller's own transaction pay for an overlay only once. They are used as an
+ * overlay up to max(OWN_MIN, min(edges / OWN_SHARE, OWN_MAX)) changes, where a merge is not more
+ * expensive.
+ */
+#define OWN_MIN 16384
 #define OWN_SHARE 32
-#define OWN_MOST 131072
+#define OWN_MAX 131072
 
-/* For components, where a patch spares a run, too: a share of the edges, between PATCH_CHANGES and so many. */
+/*
+ * For components, an overlay also saves a run, so it may have up to
+ * max(OVERLAY_CHANGES, min(edges /
+ * LABELS_SHARE, LABELS_CHANGES)) changes.
+ */
 #define LABELS_SHARE 512
 #define LABELS_CHANGES 16384
 #define LABELS_BYTES (32 * 1024 * 1024)
 
-/* Of so many list entries one may change for a GPU to derive its copy of the new Graph from the old one: else it copies it as a whole. */
+/*
+ * A GPU derives its copy of the new graph from the old copy if at most 1 / EMOGI_DERIVE_SHARE of
+ * the edges have changed; otherwise it copies the whole graph.
+ */
 #define EMOGI_DERIVE_SHARE 32
 
-/* A filtered table of more pages than so many for each unit of the cost of the query's plan is not followed: its indexes are better. */
+/*
+ * Do not track a filtered table with more pages than this per cost unit of the query's plan,
+ * because its indexes are cheaper.
+ */
 #define PAGES_PER_COST 64
 
-/* What a call does with a live state. */
-typedef struct Following
+/* A call that uses a change tracker. */
+typedef struct DeltaCall
 {
 	EmogiCall  *call;
 	EmogiSlot  *slot;
 	const EmogiSource *source;
 	const EmogiCacheLookup *lookup;
-	EmogiChangeTracker *state;
+	EmogiChangeTracker *tracker;
 	EmogiRefresh refresh;
-	EmogiOverlay **patch;			/* for a call that takes an older Graph and what has changed since; else NULL */
-	EmogiGraph *graph;			/* for the call */
-} Following;
+	/* set if the call accepts an older graph and an overlay of the changes since; otherwise NULL */
+	EmogiOverlay **patch;
+	EmogiGraph *graph;			/* result */
+} DeltaCall;
 
-/* Show the call the Graph that its slot has pinned. */
+/* Return the slot's pinned graph to the call. */
 static bool
-show(Following *following, const char *cache)
+show(DeltaCall *delta, const char *cache)
 {
-	const EmogiCached *cached = &emogi_cache_shared->graphs[following->slot->graph];
+	const EmogiCached *cached = &emogi_cache_shared->graphs[delta->slot->graph];
 
-	strlcpy(following->call->record.cache, cache, sizeof following->call->record.cache);
-	emogi_cache_lookup_present(&cached->graph, cached->key.direction, &following->lookup->key, following->graph);
+	strlcpy(delta->call->record.cache, cache, sizeof delta->call->record.cache);
+	emogi_cache_lookup_present(&cached->graph, cached->key.direction, &delta->lookup->key,
+							   delta->graph);
 	return true;
 }
 
-/* Show the call a Graph that lives no longer than it does. */
+/* Return a graph to the call that lives as long as the call. */
 static bool
-show_private(Following *following, const EmogiGraph *graph, EmogiDirection direction)
+show_private(DeltaCall *delta, const EmogiGraph *graph, EmogiDirection direction)
 {
-	strlcpy(following->call->record.cache, "private", sizeof following->call->record.cache);
+	strlcpy(delta->call->record.cache, "private", sizeof delta->call->record.cache);
 	emogi_cache_lock();
 	emogi_cache_shared->counters.private_builds++;
 	emogi_cache_unlock();
-	emogi_cache_lookup_present(graph, direction, &following->lookup->key, following->graph);
+	emogi_cache_lookup_present(graph, direction, &delta->lookup->key, delta->graph);
 	return true;
 }
 
-/* ---- from an older Graph ---- */
+/* ---- from an older graph ---- */
 
-/* All changes from a Graph's position on: those of the log, then those that are for this snapshot alone. */
+/*
+ * All changes since a graph's position: those of the log, then those that only this snapshot sees.
+ */
 typedef struct Since
 {
 	const EmogiEdgeChange *logged;
@@ -98,50 +121,56 @@ typedef struct Since
 	uint64		nown;
 } Since;
 
-/* Find the changes since a Graph's position. */
+/* Get the changes since a graph's position. */
 static Since
-find_changes(const Following *following, const EmogiCached *base)
+find_changes(const DeltaCall *delta, const EmogiCached *base)
 {
-	const EmogiChangeTracker *state = following->state;
-	const EmogiChanges *found = &following->refresh.changes;
+	const EmogiChangeTracker *tracker = delta->tracker;
+	const EmogiChanges *found = &delta->refresh.changes;
 	Since		since = {NULL, 0, found->changes, found->count};
 
-	if (base->live_position < state->log_start)
-		return since;			/* too many for the log; the base is where the state was before them */
-	since.logged = state->log + (base->live_position - state->log_start);
-	since.nlogged = state->position - base->live_position;
-	if (following->refresh.outcome != EMOGI_REFRESH_PRIVATE)
-		since.nown = 0;			/* the log has them */
+	if (base->live_position < tracker->log_start)
+		/* too many for the log; the base graph is at the position before them */
+		return since;
+	since.logged = tracker->log + (base->live_position - tracker->log_start);
+	since.nlogged = tracker->position - base->live_position;
+	if (delta->refresh.outcome != EMOGI_REFRESH_PRIVATE)
+		since.nown = 0;			/* the log includes them */
 	return since;
 }
 
-/* Bring changes to where the worker can read them. Raises 53200. */
+/* Copy changes to memory that the worker can read. Raises 53200. */
 static EmogiChanges
-share_changes(const Following *following, const Since *since)
+share_changes(const DeltaCall *delta, const Since *since)
 {
-	EmogiChanges changes = {following->call};
+	EmogiChanges changes = {delta->call};
 
-	if (since->nlogged == 0 && since->nown > 0 && following->refresh.changes.context == NULL)
-		return following->refresh.changes;
+	if (since->nlogged == 0 && since->nown > 0 && delta->refresh.changes.context == NULL)
+		return delta->refresh.changes;
 	emogi_tracker_diff_add(&changes, since->logged, since->nlogged);
 	emogi_tracker_diff_add(&changes, since->own, since->nown);
 	return changes;
 }
 
-/* Get the most changes that are put beside a Graph, for components or for a search. */
+/* Get the maximum number of changes in an overlay, for components or for a search. */
 static uint64
-most_changes(const EmogiCached *base, bool by_labels)
+max_overlay_changes(const EmogiCached *base, bool by_labels)
 {
-	return by_labels ? Max(PATCH_CHANGES, Min(base->graph.forward.nedges / LABELS_SHARE, LABELS_CHANGES)) : PATCH_CHANGES;
+	return by_labels ? Max(OVERLAY_CHANGES, Min(base->graph.forward.nedges / LABELS_SHARE,
+												LABELS_CHANGES)) : OVERLAY_CHANGES;
 }
 
-/* Make a patch of all changes to a Graph as it is shown; NULL when that cannot be, or takes too much. */
+/*
+ * Make an overlay of all changes to a graph, in the form that the call requested; return NULL if
+ * that is impossible or takes too much memory.
+ */
 static EmogiOverlay *
-make_patch(const EmogiGraph *shown, EmogiDirection direction, bool by_labels, const Since *since)
+make_overlay(const EmogiGraph *shown, EmogiDirection direction, bool by_labels, const Since *since)
 {
 	const uint64 count = since->nlogged + since->nown;
 	EmogiEdgeChange *changes = palloc(Max(count, 1) * sizeof *changes);
-	EmogiMergeInput input = {.graph = shown, .direction = direction, .weight_type = shown->weight_type, .nchanges = count,
+	EmogiMergeInput input = {.graph = shown, .direction = direction,
+							 .weight_type = shown->weight_type, .nchanges = count,
 		.changes = changes};
 	EmogiOverlay *patch = palloc(sizeof *patch);
 
@@ -149,99 +178,122 @@ make_patch(const EmogiGraph *shown, EmogiDirection direction, bool by_labels, co
 		memcpy(changes, since->logged, since->nlogged * sizeof *changes);
 	if (since->nown > 0)
 		memcpy(changes + since->nlogged, since->own, since->nown * sizeof *changes);
-	if (emogi_overlay_bytes(&input) > (by_labels ? LABELS_BYTES : PATCH_BYTES))
+	if (emogi_overlay_bytes(&input) > (by_labels ? LABELS_BYTES : OVERLAY_BYTES))
 		return NULL;
-	input.memory = (void *) TYPEALIGN(EMOGI_LINE_BYTES, palloc(emogi_overlay_bytes(&input) + EMOGI_LINE_BYTES));
+	input.memory = (void *) TYPEALIGN(EMOGI_LINE_BYTES,
+									  palloc(emogi_overlay_bytes(&input) + EMOGI_LINE_BYTES));
 	if (!emogi_overlay_make(&input, patch) || (by_labels && patch->nlosers > 0))
-		return NULL;			/* without an edge, components may fall apart */
+		return NULL;			/* removed edges may split components */
 	pfree(changes);
 	return patch;
 }
 
-/* Are the changes of the own transaction kept, with a patch for searches? */
+/*
+ * Check whether the changes of the caller's own transaction are cached as an overlay for searches.
+ */
 static bool
-keeps_own(const Following *following)
+keeps_own(const DeltaCall *delta)
 {
-	return following->refresh.own_changes != NULL && !following->lookup->key.by_labels;
+	return delta->refresh.own_changes != NULL && !delta->lookup->key.by_labels;
 }
 
-/* May the call have the Graph that its slot has as its donor, and so many changes? Counts what that costs. */
+/*
+ * Check whether the call may use the slot's base graph with an overlay of so many changes. Adds the
+ * cost to npatched.
+ */
 static bool
-may_patch(const Following *following, const EmogiCached *base, const Since *since)
+may_overlay(const DeltaCall *delta, const EmogiCached *base, const Since *since)
 {
 	const uint64 nedges = base->graph.forward.nedges;
-	const bool	by_labels = following->lookup->key.by_labels;
-	const uint64 unit = by_labels ? LABELS_EDGES : PATCH_EDGES;
-	const uint64 cost = by_labels ? 1 + base->graph.nvertices / unit : 1;	/* all may be written */
-	EmogiChangeTracker *state = following->state;
+	const bool	by_labels = delta->lookup->key.by_labels;
+	const uint64 unit = by_labels ? LABELS_EDGES : OVERLAY_EDGES;
+	/* all labels may be written */
+	const uint64 cost = by_labels ? 1 + base->graph.nvertices / unit : 1;
+	EmogiChangeTracker *tracker = delta->tracker;
 
-	if (following->patch == NULL || base->graph.nvertices == 0)
+	if (delta->patch == NULL || base->graph.nvertices == 0)
 		return false;
-	if (keeps_own(following) && since->nlogged + since->nown <= Max(OWN_LEAST, Min(nedges / OWN_SHARE, OWN_MOST)))
+	if (keeps_own(delta) && since->nlogged + since->nown <= Max(OWN_MIN,
+																Min(nedges / OWN_SHARE, OWN_MAX)))
 		return true;
-	if (since->nlogged + since->nown > MOST_PATCHED || (by_labels && !emogi_cache_labels_exist(following->slot->donor)))
+	if (since->nlogged + since->nown > MAX_MERGING_CHANGES ||
+		(by_labels && !emogi_cache_labels_exist(delta->slot->donor)))
 		return false;
-	if (GetCurrentTimestamp() < state->splice_until)
+	if (GetCurrentTimestamp() < tracker->splice_until)
 		return true;
-	if (since->nlogged + since->nown > most_changes(base, by_labels))
+	if (since->nlogged + since->nown > max_overlay_changes(base, by_labels))
 		return false;
 	if (since->nown > 0)
 		return true;
-	state->npatched += cost;
-	return state->npatched - cost <= nedges / unit + MIN_PATCHED;
+	tracker->npatched += cost;
+	return tracker->npatched - cost <= nedges / unit + MIN_OVERLAYS;
 }
 
-/* Show the call the Graph that its slot has as its donor, and beside it the changes; false when a splice is better, or the only way. */
+/*
+ * Return the slot's base graph with an overlay to the call; return false if a merge is better or
+ * necessary.
+ */
 static bool
-patch_graph(Following *following, const EmogiCached *base, const Since *since)
+overlay_graph(DeltaCall *delta, const EmogiCached *base, const Since *since)
 {
-	EmogiSlot  *slot = following->slot;
-	const EmogiGraphKey *wanted = &following->lookup->key;
-	const EmogiDirection direction = wanted->any_direction ? base->key.direction : wanted->direction;
+	EmogiSlot  *slot = delta->slot;
+	const EmogiGraphKey *wanted = &delta->lookup->key;
+	const EmogiDirection direction = wanted->any_direction ? base->key.direction :
+		wanted->direction;
 	EmogiOverlay *patch;
 
-	if (!may_patch(following, base, since))
+	if (!may_overlay(delta, base, since))
 		return false;
-	emogi_cache_lookup_present(&base->graph, base->key.direction, wanted, following->graph);
+	emogi_cache_lookup_present(&base->graph, base->key.direction, wanted, delta->graph);
 	patch = NULL;
-	if (keeps_own(following))
-		patch = emogi_own_overlay(following->refresh.own_changes, following->call, base->id, following->graph, direction, since->logged, since->nlogged);
-	if (patch == NULL && since->nlogged + since->nown <= MOST_PATCHED)
-		patch = make_patch(following->graph, direction, wanted->by_labels, since);
+	if (keeps_own(delta))
+		patch = emogi_own_overlay(delta->refresh.own_changes, delta->call, base->id, delta->graph,
+								  direction, since->logged, since->nlogged);
+	if (patch == NULL && since->nlogged + since->nown <= MAX_MERGING_CHANGES)
+		patch = make_overlay(delta->graph, direction, wanted->by_labels, since);
 	if (patch == NULL)
 		return false;
-	*following->patch = patch;
+	*delta->patch = patch;
 	slot->graph = slot->donor;
 	slot->donor = -1;
-	strlcpy(following->call->record.cache, "patched", sizeof following->call->record.cache);
+	strlcpy(delta->call->record.cache, "patched", sizeof delta->call->record.cache);
 	emogi_cache_lock();
 	emogi_cache_shared->counters.patches++;
 	emogi_cache_unlock();
 	return true;
 }
 
-/* ---- the labels of a Graph that is made of another ---- */
+/* ---- the labels of a merged graph ---- */
 
-/* Make a patch by which the new Graph gets the old one's labels; NULL where it does not. *shown: the old one, without weights. */
+/*
+ * Make an overlay from which the new graph gets the old graph's labels; NULL if it cannot. *shown:
+ * set to the old graph, without weights.
+ */
 static EmogiOverlay *
-patch_labels(const Following *following, const EmogiCached *base, const Since *since, EmogiGraph *shown)
+make_label_overlay(const DeltaCall *delta, const EmogiCached *base, const Since *since,
+				   EmogiGraph *shown)
 {
-	if (!emogi_enable_near || base->graph.nvertices == 0 || since->nlogged + since->nown > most_changes(base, true) ||
-		!emogi_cache_labels_may_be_carried(following->slot->donor))
+	if (!emogi_enable_near || base->graph.nvertices == 0 ||
+		since->nlogged + since->nown > max_overlay_changes(base, true) ||
+		!emogi_cache_labels_may_be_carried(delta->slot->donor))
 		return NULL;
 	*shown = base->graph;
 	emogi_cache_lookup_hide_weights(shown);
-	return make_patch(shown, base->key.direction, true, since);
+	return make_overlay(shown, base->key.direction, true, since);
 }
 
-/* Give the new Graph, which is published, the labels of the slot's donor, with the edges that have come. */
+/*
+ * Set the labels of the new graph, which is published, to those of the slot's base graph, joined by
+ * the added edges.
+ */
 static void
 carry_labels(EmogiSlot *slot, const EmogiGraph *shown, const EmogiOverlay *patch)
 {
 	EmogiLocalComponents components = {.graph = shown, .patch = patch};
 	void	   *memory = palloc(emogi_local_components_bytes(patch) + EMOGI_LINE_BYTES);
 	const uint64 nvertices = emogi_cache_shared->graphs[slot->graph].graph.nvertices;
-	uint32	   *labels = nvertices == shown->nvertices + patch->nnew ? emogi_cache_labels_alloc(slot->graph) : NULL;
+	uint32	   *labels = nvertices == shown->nvertices + patch->nnew ?
+		emogi_cache_labels_alloc(slot->graph) : NULL;
 	bool		written = false;
 
 	if (labels == NULL)
@@ -259,25 +311,30 @@ carry_labels(EmogiSlot *slot, const EmogiGraph *shown, const EmogiOverlay *patch
 		emogi_cache_labels_give_up(slot->graph, labels);
 }
 
-/* ---- a splice ---- */
+/* ---- merge ---- */
 
 /*
- * Have the worker make the new Graph, in memory of the call, which others will know as the slot's if it is shared. Raises 53200. What
- * a derivation needs is a part of the scratch; it is the worker's, and where it goes, too.
+ * Have the worker make the new graph, in memory of the call. If it is shared, it is reserved as the
+ * slot's graph. The data for an incremental device copy is in the scratch memory; the worker keeps
+ * and frees it. Raises 53200.
  */
 static EmogiGraph
-splice_graph(const Following *following, const EmogiCached *base, const EmogiChanges *changes, uint32 misfits, bool shared)
+merge_graph(const DeltaCall *delta, const EmogiCached *base, const EmogiChanges *changes,
+			uint32 misfits, bool shared)
 {
-	EmogiCall  *call = following->call;
+	EmogiCall  *call = delta->call;
 	bool		few = changes->count <= base->graph.forward.nedges / EMOGI_DERIVE_SHARE;
-	uint64		derived_id = shared && few ? emogi_cache_derived_id(following->slot->graph, base) : 0;
+	uint64		derived_id = shared && few ? emogi_cache_derived_id(delta->slot->graph, base) : 0;
 	EmogiDerivation derivation;
-	EmogiRequest *request = &following->slot->request;
-	bool		weighted = base->graph.weight_type != EMOGI_WEIGHT_NONE || (base->key.weight > 0 && base->graph.nvertices == 0);
+	EmogiRequest *request = &delta->slot->request;
+	bool		weighted = base->graph.weight_type != EMOGI_WEIGHT_NONE ||
+		(base->key.weight > 0 && base->graph.nvertices == 0);
 	EmogiMergeInput input = {
-		.graph = &base->graph, .direction = base->key.direction, .with_backward = base->key.with_backward,
+		.graph = &base->graph, .direction = base->key.direction,
+			.with_backward = base->key.with_backward,
 		.weight_type = weighted ? emogi_weight_type(misfits) : EMOGI_WEIGHT_NONE,
-		.nchanges = changes->count, .changes = changes->changes, .derivation = derived_id != 0 ? &derivation : NULL
+		.nchanges = changes->count, .changes = changes->changes, .derivation = derived_id != 0 ?
+			&derivation : NULL
 	};
 	Size		scratch_bytes = emogi_merge_scratch_bytes(&input, emogi_cpu_threads);
 	EmogiGraph	graph;
@@ -296,125 +353,135 @@ splice_graph(const Following *following, const EmogiCached *base, const EmogiCha
 	return graph;
 }
 
-/* Make the Graph of one that the slot has as its donor, for all or, where it is for this snapshot alone, for the call. */
+/*
+ * Make the graph from the slot's base graph: for all calls, or for this call if only its snapshot
+ * sees these rows.
+ */
 static bool
-splice_from(Following *following, const EmogiCached *base)
+merge_from(DeltaCall *delta, const EmogiCached *base)
 {
-	EmogiSlot  *slot = following->slot;
-	const EmogiCacheLookup *lookup = following->lookup;
-	EmogiChangeTracker *state = following->state;
-	const uint64 state_id = state->id;
+	EmogiSlot  *slot = delta->slot;
+	const EmogiCacheLookup *lookup = delta->lookup;
+	EmogiChangeTracker *tracker = delta->tracker;
+	const uint64 tracker_id = tracker->id;
 	EmogiGraphKey key = base->key;
 	EmogiDirection direction = base->key.direction;
-	Since		since = find_changes(following, base);
+	Since		since = find_changes(delta, base);
 	EmogiChanges changes;
-	uint64		nskipped = following->refresh.nskipped;
-	uint32		misfits = following->refresh.weight_misfits;
-	bool		stored = following->refresh.outcome != EMOGI_REFRESH_PRIVATE;
+	uint64		nskipped = delta->refresh.nskipped;
+	uint32		misfits = delta->refresh.weight_misfits;
+	bool		stored = delta->refresh.outcome != EMOGI_REFRESH_PRIVATE;
 	bool		shared;
 	EmogiGraph	graph;
 	EmogiGraph	shown;
 	EmogiOverlay *patch;
 
-	if (patch_graph(following, base, &since))
+	if (overlay_graph(delta, base, &since))
 	{
 		emogi_change_tracker_release(slot);
 		return true;
 	}
-	if (following->patch != NULL)
-		state->splice_until = GetCurrentTimestamp() + SPLICE_LEAST_US + (int64) (base->graph.forward.nedges / SPLICE_EDGES_US);
-	patch = patch_labels(following, base, &since, &shown);
-	changes = share_changes(following, &since);
+	if (delta->patch != NULL)
+		tracker->splice_until = GetCurrentTimestamp() + MERGE_MIN_US + (int64) (base->graph.forward.nedges / MERGE_EDGES_PER_US);
+	patch = make_label_overlay(delta, base, &since, &shown);
+	changes = share_changes(delta, &since);
 	key.weights = lookup->key.weights;
 	if (stored)
-		shared = emogi_cache_lookup_reserve_at(slot, lookup, &key, state->id, state->position, true);
+		shared = emogi_cache_lookup_reserve_at(slot, lookup, &key, tracker->id, tracker->position,
+											   true);
 	else
-		shared = !lookup->own && !following->refresh.own && emogi_cache_lookup_reserve_at(slot, lookup, &key, 0, 0, true);
+		shared = !lookup->own && !delta->refresh.own &&
+			emogi_cache_lookup_reserve_at(slot, lookup, &key, 0, 0, true);
 	emogi_change_tracker_release(slot);
-	emogi_call_phase(following->call, EMOGI_PHASE_MERGE);
-	graph = splice_graph(following, base, &changes, misfits, shared);
-	emogi_change_tracker_note_spliced(state_id);
-	emogi_call_phase(following->call, EMOGI_PHASE_IDLE);
+	emogi_call_phase(delta->call, EMOGI_PHASE_MERGE);
+	graph = merge_graph(delta, base, &changes, misfits, shared);
+	emogi_change_tracker_note_spliced(tracker_id);
+	emogi_call_phase(delta->call, EMOGI_PHASE_IDLE);
 	if (shared)
 	{
-		emogi_cache_lookup_publish(following->call, &graph, misfits, nskipped, &emogi_cache_shared->counters.splices);
+		emogi_cache_lookup_publish(delta->call, &graph, misfits, nskipped,
+								   &emogi_cache_shared->counters.splices);
 		if (patch != NULL)
 			carry_labels(slot, &shown, patch);
 		emogi_cache_lookup_release_donor(slot);
-		return show(following, "spliced");
+		return show(delta, "spliced");
 	}
 	emogi_cache_lookup_release_donor(slot);
 	pg_atomic_write_u64(&slot->nskipped, nskipped);
-	return show_private(following, &graph, direction);
+	return show_private(delta, &graph, direction);
 }
 
-/* ---- from the state's edges ---- */
+/* ---- from the tracker's edges ---- */
 
-/* Put the edges of the state into the chunks of the call's slot. Raises 53200. */
+/* Copy the edges of the tracker to the chunks of the call's slot. Raises 53200. */
 static void
-unpack_edges(const Following *following)
+unpack_edges(const DeltaCall *delta)
 {
-	EmogiRequest *request = &following->slot->request;
-	const EmogiChangeTracker *state = following->state;
-	bool		weighted = state->coo.weight_type != EMOGI_WEIGHT_NONE;
+	EmogiRequest *request = &delta->slot->request;
+	const EmogiChangeTracker *tracker = delta->tracker;
+	bool		weighted = tracker->coo.weight_type != EMOGI_WEIGHT_NONE;
 	uint64		per_chunk = weighted ? EMOGI_CHUNK_WEIGHTED_EDGES : EMOGI_CHUNK_EDGES;
 	EmogiCooRun *runs;
 	uint64		nruns;
 
-	following->slot->weights = emogi_sink_weights(weighted, true, following->lookup->key.weights);
-	following->slot->all_codes = false;
-	if (state->nedges == 0)
+	delta->slot->weights = emogi_sink_weights(weighted, true, delta->lookup->key.weights);
+	delta->slot->all_codes = false;
+	if (tracker->nedges == 0)
 		return;
-	runs = emogi_tracker_store_runs(following->call, state, &nruns);
-	for (uint64 i = 0; i < state->nedges; i += per_chunk)
-		(void) emogi_arena_alloc(EMOGI_OWNER_EDGES(following->call->slot_index), EMOGI_CHUNK_BYTES);
+	runs = emogi_tracker_store_runs(delta->call, tracker, &nruns);
+	for (uint64 i = 0; i < tracker->nedges; i += per_chunk)
+		(void) emogi_arena_alloc(EMOGI_OWNER_EDGES(delta->call->slot_index), EMOGI_CHUNK_BYTES);
 	request->kind = EMOGI_REQUEST_UNPACK;
-	request->coo = state->coo;
+	request->coo = tracker->coo;
 	request->runs = runs;
 	request->nruns = nruns;
-	(void) emogi_call_request(following->call);
-	emogi_arena_free(runs, Max(state->pages.npages, 1) * sizeof(EmogiCooRun));
+	(void) emogi_call_request(delta->call);
+	emogi_arena_free(runs, Max(tracker->pages.npages, 1) * sizeof(EmogiCooRun));
 }
 
 /*
- * Build the Graph of the state's edges; false when there is no room for it in the cache. done: it is the Graph of the call, whose
- * snapshot sees just that; else the state goes on being held.
+ * Build the graph from the tracker's edges; return false if the cache has no room. done: it is the
+ * call's graph, exactly as its snapshot sees it; otherwise the tracker remains held.
  */
 static bool
-build_from_edges(Following *following, bool done)
+build_from_edges(DeltaCall *delta, bool done)
 {
-	EmogiCall  *call = following->call;
-	const EmogiCacheLookup *lookup = following->lookup;
-	EmogiChangeTracker *state = following->state;
-	uint64		nskipped = state->nskipped;
+	EmogiCall  *call = delta->call;
+	const EmogiCacheLookup *lookup = delta->lookup;
+	EmogiChangeTracker *tracker = delta->tracker;
+	uint64		nskipped = tracker->nskipped;
 	EmogiGraph	graph;
 	uint32		misfits;
 
-	if (!emogi_cache_lookup_reserve_at(following->slot, lookup, &lookup->key, state->id, state->position, done))
+	if (!emogi_cache_lookup_reserve_at(delta->slot, lookup, &lookup->key, tracker->id,
+									   tracker->position, done))
 		return false;
 	emogi_call_phase(call, EMOGI_PHASE_MERGE);
-	unpack_edges(following);
+	unpack_edges(delta);
 	if (done)
-		emogi_change_tracker_release(following->slot);
+		emogi_change_tracker_release(delta->slot);
 	emogi_build_graph(call, lookup->key.direction, lookup->key.with_backward, &graph, &misfits);
 	emogi_call_phase(call, EMOGI_PHASE_IDLE);
-	emogi_cache_lookup_publish(call, &graph, misfits, nskipped, &emogi_cache_shared->counters.builds);
-	return show(following, "built");
+	emogi_cache_lookup_publish(call, &graph, misfits, nskipped,
+							   &emogi_cache_shared->counters.builds);
+	return show(delta, "built");
 }
 
 /* ---- from the tables ---- */
 
 /*
- * Build the Graph, and make the state, as the active snapshot sees the tables; false when there is no room for it in the cache. Where the
- * lookup is one's own, that snapshot does not see one's own changes, and the Graph is not for the call: false, too, when there is no
- * room for the state. Likewise when what conditions depend on was replaced meanwhile.
+ * Build the graph and the tracker, as the active snapshot sees the tables. Return false if the
+ * cache has no room for the graph, or if an object that the conditions depend on was replaced
+ * meanwhile. If the caller's own transaction has changed the tables, the active snapshot does not
+ * see those changes and the graph is not for the call; then return false also if there is no room
+ * for the tracker.
  */
 static bool
-build_with_state(Following *following)
+build_with_tracker(DeltaCall *delta)
 {
-	EmogiCall  *call = following->call;
-	EmogiSlot  *slot = following->slot;
-	const EmogiCacheLookup *lookup = following->lookup;
+	EmogiCall  *call = delta->call;
+	EmogiSlot  *slot = delta->slot;
+	const EmogiCacheLookup *lookup = delta->lookup;
 	EmogiTrackerCreation creation;
 	bool		shared = true;
 	bool		is_current;
@@ -422,15 +489,16 @@ build_with_state(Following *following)
 	EmogiGraph	graph;
 	uint32		misfits;
 
-	if (!emogi_cache_lookup_reserve_at(slot, lookup, &lookup->key, following->state->id, 0, true))
+	if (!emogi_cache_lookup_reserve_at(slot, lookup, &lookup->key, delta->tracker->id, 0, true))
 		return false;
 	emogi_fault_sleep(EMOGI_AT_REGISTERED);
 	for (int i = 0; i < lookup->nleaves; i++)
 		leaves = lappend_oid(leaves, lookup->relids[i]);
-	emogi_tracker_create_begin(call, following->source, following->state, lookup->relids, lookup->nleaves, &creation);
-	emogi_build_edges(call, following->source, leaves, lookup->key.weights, creation.notes);
+	emogi_tracker_create_begin(call, delta->source, delta->tracker, lookup->relids, lookup->nleaves,
+							   &creation);
+	emogi_build_edges(call, delta->source, leaves, lookup->key.weights, creation.notes);
 	creation.own_unseen = lookup->own;
-	is_current = emogi_analysis_filter_is_current(following->source);
+	is_current = emogi_analysis_filter_is_current(delta->source);
 	if (!is_current)
 		emogi_tracker_create_cancel(&creation);
 	if (!is_current || !emogi_tracker_create_finish(call, &creation, &lookup->xids))
@@ -446,103 +514,118 @@ build_with_state(Following *following)
 	emogi_build_graph(call, lookup->key.direction, lookup->key.with_backward, &graph, &misfits);
 	emogi_call_phase(call, EMOGI_PHASE_IDLE);
 	if (shared)
-		emogi_cache_lookup_publish(call, &graph, misfits, pg_atomic_read_u64(&slot->nskipped), &emogi_cache_shared->counters.builds);
+		emogi_cache_lookup_publish(call, &graph, misfits, pg_atomic_read_u64(&slot->nskipped),
+								   &emogi_cache_shared->counters.builds);
 	emogi_change_tracker_release(slot);
-	return shared ? show(following, "built") : show_private(following, &graph, lookup->key.direction);
+	return shared ? show(delta, "built") : show_private(delta, &graph, lookup->key.direction);
 }
 
 /*
- * Build the Graph and make the state of what others see, in a transaction that has changed the tables, and hold the state again: so what
- * is one's own is all that its calls pay for. False when that is not to be had.
+ * In a transaction that has changed the tables, build the graph and the tracker as other
+ * transactions see them, and hold the tracker again. So its calls pay only for the transaction's
+ * own changes. Return false if that is impossible.
  */
 static bool
-build_for_others(Following *following)
+build_for_others(DeltaCall *delta)
 {
-	EmogiSlot  *slot = following->slot;
+	EmogiSlot  *slot = delta->slot;
 	bool		built;
 	bool		waited;
 
 	PushCopiedSnapshot(GetActiveSnapshot());
-	GetActiveSnapshot()->curcid = FirstCommandId;	/* none of one's own commands has been */
-	built = build_with_state(following);
+	GetActiveSnapshot()->curcid = FirstCommandId;	/* before any command of this transaction */
+	built = build_with_tracker(delta);
 	PopActiveSnapshot();
-	pg_atomic_write_u64(&slot->nskipped, 0);	/* of that scan, not of the call's Graph */
+	pg_atomic_write_u64(&slot->nskipped, 0);	/* counted by that scan, not for the call's graph */
 	if (!built)
 		return false;
 	emogi_cache_unpin(slot->graph);
 	slot->graph = -1;
-	following->state = emogi_change_tracker_hold(slot, &following->lookup->key, false, &waited);
-	return following->state != NULL && following->state->phase == EMOGI_LIVE_READY;
+	delta->tracker = emogi_change_tracker_hold(slot, &delta->lookup->key, false, &waited);
+	return delta->tracker != NULL && delta->tracker->phase == EMOGI_LIVE_READY;
 }
 
-/* ---- which of them ---- */
+/* ---- choice between them ---- */
 
-/* Build the Graph of what the state has, for all, as the slot's donor, for what this snapshot alone sees; NULL without room. */
+/*
+ * Build the graph of the tracker's content, shared, as the slot's base graph, for a call with
+ * changes that only its snapshot sees. Return NULL without room.
+ */
 static const EmogiCached *
-build_base(Following *following)
+build_base(DeltaCall *delta)
 {
-	EmogiSlot  *slot = following->slot;
+	EmogiSlot  *slot = delta->slot;
 
-	if (!build_from_edges(following, false))
+	if (!build_from_edges(delta, false))
 		return NULL;
 	slot->donor = slot->graph;
 	slot->graph = -1;
 	return &emogi_cache_shared->graphs[slot->donor];
 }
 
-/* Find or make the Graph of what the state has, or has now; false when it is of no use for the call. */
+/* Find or make the graph from the refreshed tracker; return false if the call cannot use it. */
 static bool
-use_state(Following *following)
+use_tracker(DeltaCall *delta)
 {
-	const EmogiCacheLookup *lookup = following->lookup;
-	EmogiChangeTracker *state = following->state;
-	const EmogiRefresh *refresh = &following->refresh;
+	const EmogiCacheLookup *lookup = delta->lookup;
+	EmogiChangeTracker *tracker = delta->tracker;
+	const EmogiRefresh *refresh = &delta->refresh;
 	const EmogiCached *base;
 
-	if (lookup->key.weight > 0 && !emogi_cache_lookup_takes_weights(lookup->key.weights, refresh->weight_misfits))
-		return false;			/* a build says which weight it is */
+	if (lookup->key.weight > 0 && !emogi_cache_lookup_takes_weights(lookup->key.weights,
+																	refresh->weight_misfits))
+		return false;			/* a build reports the offending weight */
 	if (refresh->outcome == EMOGI_REFRESH_UNCHANGED &&
-		emogi_cache_lookup_find_at(following->slot, lookup, state, refresh->newer))
+		emogi_cache_lookup_find_at(delta->slot, lookup, tracker, refresh->newer))
 	{
-		emogi_change_tracker_release(following->slot);
-		pg_atomic_write_u64(&following->slot->nskipped, refresh->nskipped);
-		return show(following, "hit");
+		emogi_change_tracker_release(delta->slot);
+		pg_atomic_write_u64(&delta->slot->nskipped, refresh->nskipped);
+		return show(delta, "hit");
 	}
-	base = emogi_cache_lookup_find_base(following->slot, lookup, state, refresh->old_position);
+	base = emogi_cache_lookup_find_base(delta->slot, lookup, tracker, refresh->old_position);
 	if (base == NULL && refresh->outcome != EMOGI_REFRESH_PRIVATE)
-		return build_from_edges(following, true);
+		return build_from_edges(delta, true);
 	if (base == NULL)
-		base = build_base(following);
-	return base != NULL && splice_from(following, base);
-}
-
-/* Bring the state to the call's snapshot, and get the Graph; false when that is not to be had so. */
-static bool
-follow(Following *following)
-{
-	const EmogiCacheLookup *lookup = following->lookup;
-
-	emogi_dictionaries_attach(following->slot, following->state->dictionary);
-	emogi_call_phase(following->call, EMOGI_PHASE_REFRESH);
-	emogi_tracker_refresh(following->call, following->source, lookup->relids, lookup->nleaves, &lookup->xids,
-				  lookup->key.weights, following->state, &following->refresh);
-	emogi_call_phase(following->call, EMOGI_PHASE_IDLE);
-	return following->refresh.outcome != EMOGI_REFRESH_HOPELESS && use_state(following);
-}
-
-/* Are the tables of a lookup, which can be followed, large enough for that to begin? */
-bool
-emogi_apply_delta_may_begin(const EmogiCacheLookup *lookup)
-{
-	return emogi_tracker_refresh_pages(lookup->relids, lookup->nleaves) * (BLCKSZ / 1024) >= (uint64) emogi_live_min_size_kb;
+		base = build_base(delta);
+	return base != NULL && merge_from(delta, base);
 }
 
 /*
- * Is a state to be made where there is none? That of a filtered table not at the first build, or the first time that a value of the call is asked for, nor where an index makes a build cheaper
- * than to keep what is known of all pages.
+ * Refresh the tracker to the call's snapshot, and get the graph; return false if that is
+ * impossible.
  */
 static bool
-may_make_state(const EmogiCacheLookup *lookup)
+refresh_and_use(DeltaCall *delta)
+{
+	const EmogiCacheLookup *lookup = delta->lookup;
+
+	emogi_dictionaries_attach(delta->slot, delta->tracker->dictionary);
+	emogi_call_phase(delta->call, EMOGI_PHASE_REFRESH);
+	emogi_tracker_refresh(delta->call, delta->source, lookup->relids, lookup->nleaves,
+						  &lookup->xids,
+				  lookup->key.weights, delta->tracker, &delta->refresh);
+	emogi_call_phase(delta->call, EMOGI_PHASE_IDLE);
+	return delta->refresh.outcome != EMOGI_REFRESH_HOPELESS && use_tracker(delta);
+}
+
+/*
+ * Check whether the tables of a lookup, whose changes can be tracked, are large enough to start
+ * tracking them.
+ */
+bool
+emogi_apply_delta_may_begin(const EmogiCacheLookup *lookup)
+{
+	return emogi_tracker_refresh_pages(lookup->relids,
+									   lookup->nleaves) * (BLCKSZ / 1024) >= (uint64) emogi_live_min_size_kb;
+}
+
+/*
+ * Check whether to make a tracker if there is none. For a filtered table: not at the first build,
+ * nor the first time that one of the call's values is used, nor if an index makes a build cheaper
+ * than tracking all pages.
+ */
+static bool
+may_make_tracker(const EmogiCacheLookup *lookup)
 {
 	double		nrows;
 
@@ -550,13 +633,16 @@ may_make_state(const EmogiCacheLookup *lookup)
 		return false;
 	if (lookup->tree == NULL || emogi_change_tracker_exists(&lookup->key))
 		return true;
-	return (lookup->tree->is_folded ? !emogi_cache_lookup_asked_first(lookup, false) : emogi_cache_lookup_built_before(lookup)) &&
-		emogi_table_filter_cost(lookup->tree->filtered, &nrows) * PAGES_PER_COST >= (double) emogi_tracker_refresh_pages(lookup->relids, lookup->nleaves);
+	return (lookup->tree->is_folded ? !emogi_cache_lookup_asked_first(lookup, false) :
+			emogi_cache_lookup_built_before(lookup)) &&
+		emogi_table_filter_cost(lookup->tree->filtered,
+								&nrows) * PAGES_PER_COST >= (double) emogi_tracker_refresh_pages(lookup->relids, lookup->nleaves);
 }
 
 /*
- * May the Graph and the state of what others see be built in a transaction that has changed the tables? Not with weights: others may see one
- * that the call refuses, and that the transaction has mended.
+ * Check whether the graph and the tracker can be built as other transactions see them, in a
+ * transaction that has changed the tables. Not with weights: other transactions may see a weight
+ * that the call rejects and the transaction has corrected.
  */
 static bool
 may_build_for_others(const EmogiCacheLookup *lookup)
@@ -565,44 +651,50 @@ may_build_for_others(const EmogiCacheLookup *lookup)
 }
 
 /*
- * Get the Graph of a call that found none in the cache, if its tables can be followed; false when it must be built, and nothing is
- * reserved or held. patch: see emogi_acquire_patched; NULL = the Graph itself is wanted. Raises what a build does.
+ * Get the graph of a call that found none in the cache, if changes of its tables can be tracked.
+ * Return false, with nothing reserved or held, if it must be built. patch: see
+ * emogi_acquire_patched; NULL = no overlay is accepted. Raises the errors of a build.
  */
 bool
-emogi_apply_delta(EmogiCall *call, const EmogiSource *source, const EmogiCacheLookup *lookup, EmogiOverlay **patch, EmogiGraph *graph)
+emogi_apply_delta(EmogiCall *call, const EmogiSource *source, const EmogiCacheLookup *lookup,
+				  EmogiOverlay **patch, EmogiGraph *graph)
 {
-	Following	following = {.call = call, .slot = call->slot, .source = lookup->tree != NULL ? lookup->tree->filtered : source, .lookup = lookup, .patch = patch, .graph = graph};
+	DeltaCall	delta = {.call = call, .slot = call->slot, .source = lookup->tree != NULL ?
+						 lookup->tree->filtered : source, .lookup = lookup, .patch = patch,
+						 	.graph = graph};
 	bool		make;
 	bool		waited;
 
 	if (!lookup->can_follow)
 		return false;
-	make = may_make_state(lookup);
-	following.state = emogi_change_tracker_hold(call->slot, &lookup->key, make, &waited);
+	make = may_make_tracker(lookup);
+	delta.tracker = emogi_change_tracker_hold(call->slot, &lookup->key, make, &waited);
 	emogi_cache_lock();
 	emogi_cache_shared->counters.waits += waited;
 	emogi_cache_unlock();
-	if (following.state == NULL)
+	if (delta.tracker == NULL)
 		return false;
 	if (!lookup->own && emogi_cache_lookup_look(call->slot, lookup))
 	{
-		emogi_change_tracker_release(call->slot);	/* while this waited, another has seen to it */
-		return show(&following, "hit");
+		emogi_change_tracker_release(call->slot);	/* another call made it while this one waited */
+		return show(&delta, "hit");
 	}
-	if (following.state->phase == EMOGI_LIVE_READY && follow(&following))
+	if (delta.tracker->phase == EMOGI_LIVE_READY && refresh_and_use(&delta))
 		return true;
-	if (make && (following.state->phase == EMOGI_LIVE_NEW ||
-				 (following.refresh.outcome == EMOGI_REFRESH_HOPELESS && following.refresh.newer && !lookup->own)))
+	if (make && (delta.tracker->phase == EMOGI_LIVE_NEW ||
+				 (delta.refresh.outcome == EMOGI_REFRESH_HOPELESS && delta.refresh.newer &&
+				  !lookup->own)))
 	{
-		emogi_change_tracker_empty(following.state);
-		if (!lookup->own ? build_with_state(&following) :
-			may_build_for_others(lookup) && build_for_others(&following) && follow(&following))
+		emogi_change_tracker_empty(delta.tracker);
+		if (!lookup->own ? build_with_tracker(&delta) :
+			may_build_for_others(lookup) && build_for_others(&delta) && refresh_and_use(&delta))
 			return true;
 	}
-	if (following.state == NULL)
+	if (delta.tracker == NULL)
 		return false;
-	if (following.refresh.outcome == EMOGI_REFRESH_HOPELESS && following.refresh.newer && !lookup->own)
-		following.state->broken = true;	/* it will not come to anything any more; what is one's own may be rolled back */
+	if (delta.refresh.outcome == EMOGI_REFRESH_HOPELESS && delta.refresh.newer && !lookup->own)
+		/* it can never be refreshed again; without own changes, because those may be rolled back */
+		delta.tracker->broken = true;
 	emogi_change_tracker_release(call->slot);
 	return false;
 }

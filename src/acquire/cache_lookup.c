@@ -1,18 +1,28 @@
 /*
- * cache_lookup.c: what a call asks of the cache: the Graph that will do is found there, or an entry is reserved for the call that builds it.
- * cache_lookup_tracker.c does the same with the help of a live state; cache_lookup_publish.c publishes what has been built.
+ * cache_lookup.c: find a call's graph in the shared cache, or reserve an entry for the call to
+ * build it.
  *
- * A call that names tables looks for a Graph of the same columns that holds exactly what its snapshot sees (recent_writers.c
- * decides), and pins it for as long as its slot lives. When there is none, the call reserves an entry, builds, and
- * publishes; others that could use the Graph wait for it. Several Graphs of one table may stand side by side, for older
- * and newer snapshots, for directions, with and without weights.
+ * cache_lookup_tracker.c does the same with the help of a change tracker; cache_lookup_publish.c
+ * publishes the graphs that were built.
  *
- * A call that names a query or a view looks for a Graph of the same tree (../tree) in the same way.
+ * A call that names tables looks for a graph of the same columns that holds exactly the rows that
+ * its snapshot sees (recent_writers.c decides), and pins it for the lifetime of its slot. If there
+ * is none, the call reserves an entry, builds the graph and publishes it; other calls that can use
+ * it wait for it. Several graphs of one table may coexist, for older and newer snapshots, for
+ * different directions, with and without weights.
  *
- * A Graph of foreign tables, or of Citus tables, is found by what their servers tell (../servers), which is part of its key.
+ * A call that names a query or a view looks for a graph with the same query fingerprint
+ * (../analysis) in the same way.
  *
- * What is not shared: foreign tables and other rows that change unseen; temporary tables; catalogs, whose writers do not hold their
- * locks to the end; what the own transaction has changed; SERIALIZABLE transactions, whose reads PostgreSQL must see.
+ * For foreign tables and Citus tables, the servers report the version of their rows (../servers),
+ * which is part of the key.
+ *
+ * Not shared are graphs of:
+ * - foreign tables and other rows that change undetected;
+ * - temporary tables;
+ * - catalogs, because their writers release their locks before the end of the transaction;
+ * - tables changed by the caller's own transaction;
+ * - SERIALIZABLE transactions, because PostgreSQL must see their reads.
  */
 #include "postgres.h"
 
@@ -34,9 +44,13 @@
 
 /* ---- lookups ---- */
 
-/* Make a lookup for a Graph of a Source, or of its tree, if it has one. wanted: what kind of lists and weights. */
+/*
+ * Make a lookup for the graph of a source, or of its query analysis, if not NULL. wanted: the
+ * requested adjacency lists and weights.
+ */
 EmogiCacheLookup *
-emogi_cache_lookup_make(const EmogiSource *source, const EmogiQueryAnalysis *tree, const EmogiGraphKey *wanted)
+emogi_cache_lookup_make(const EmogiSource *source, const EmogiQueryAnalysis *tree,
+						const EmogiGraphKey *wanted)
 {
 	EmogiCacheLookup  *lookup = palloc0(sizeof *lookup);
 
@@ -86,9 +100,10 @@ emogi_cache_lookup_free(EmogiCacheLookup *lookup)
 }
 
 /*
- * Has a table no block at all? Then no snapshot that is older than this look sees a row in it, as long as the caller's lock
- * keeps others from rewriting it: what such a snapshot sees as committed was written before. Nor will rows come into a
- * table whose look was after the caller's snapshot, but such as that does not see.
+ * Check whether a table has no blocks at all. If so, no snapshot taken before this check sees a row
+ * in it, provided that the caller's lock prevents a rewrite: all rows that such a snapshot sees as
+ * committed were written earlier. Rows added after the check are not visible to the caller's
+ * snapshot, which is older.
  */
 static bool
 is_empty(Relation rel)
@@ -97,30 +112,35 @@ is_empty(Relation rel)
 }
 
 /*
- * Fill in the lookup's leaves; false when one of them is not for sharing, or there are too many. An empty one among several
- * is left out: a Graph without it holds all that the active snapshot, which is there already, sees in it; and so does one
- * that was made when it was empty. So partitions may come and go, and be set up, as long as nobody fills them.
+ * Fill in the lookup's leaves; return false if one of them cannot be shared, or there are too many.
+ * An empty leaf among several is left out: a graph without it holds all rows that the active
+ * snapshot, which exists already, sees in it, and so does a graph made when the leaf was empty. So
+ * partitions may be created, attached and detached while they are empty.
  */
 static bool
-wish_for_leaves(EmogiCacheLookup *lookup, List *leaves)
+fill_in_leaves(EmogiCacheLookup *lookup, List *leaves)
 {
 	int			count = list_length(leaves);
 	ListCell   *cell;
 
-	if ((count == 0 && !lookup->key.of_query && !lookup->key.of_servers) || count > EMOGI_MAX_BASE_TABLES)
+	if ((count == 0 && !lookup->key.of_query && !lookup->key.of_servers) ||
+		count > EMOGI_MAX_BASE_TABLES)
 		return false;
 	lookup->relids = palloc(count * sizeof(Oid));
 	lookup->relfilenumbers = palloc(count * sizeof(Oid));
 	lookup->tables = palloc(count * sizeof(int));
 	lookup->nleaves = 0;
-	lookup->can_follow = emogi_enable_live && (lookup->tree == NULL || lookup->tree->filtered != NULL) && !lookup->key.of_servers;
+	lookup->can_follow = emogi_enable_live && (lookup->tree == NULL ||
+											   lookup->tree->filtered != NULL) &&
+											   	!lookup->key.of_servers;
 	foreach(cell, leaves)
 	{
 		Oid			relid = lfirst_oid(cell);
 		Relation	rel = relation_open(relid, NoLock);
 		bool		shared = !RelationUsesLocalBuffers(rel) && !IsCatalogRelation(rel);
 
-		lookup->own |= emogi_recent_writers_changed_by_me(relid) && !(lookup->key.of_query && emogi_faults.tree[EMOGI_TREE_OWN]);
+		lookup->own |= emogi_recent_writers_changed_by_me(relid) &&
+			!(lookup->key.of_query && emogi_faults.tree[EMOGI_TREE_OWN]);
 		lookup->can_follow = lookup->can_follow && emogi_changed_pages_can_follow(rel);
 		if (shared && ((count == 1 && !lookup->key.of_servers) || !is_empty(rel)))
 		{
@@ -134,7 +154,7 @@ wish_for_leaves(EmogiCacheLookup *lookup, List *leaves)
 	return true;
 }
 
-/* May a call's Graph be shared at all? */
+/* Check whether the call's graph can be shared at all. */
 bool
 emogi_cache_lookup_may_be_shared(void)
 {
@@ -142,25 +162,33 @@ emogi_cache_lookup_may_be_shared(void)
 }
 
 /*
- * Get a time that is not after the one at which the active snapshot was taken. The snapshot of a cursor is that of the statement that opened it,
- * or, if that was a function's, of any statement around it. A portal without a name may have been bound by an earlier message.
+ * Get a lower bound of the time when the active snapshot was taken. The snapshot of a cursor is
+ * that of the statement that opened it, or, if a function opened it, of any enclosing statement. An
+ * unnamed portal may have been bound by an earlier message.
  */
 static TimestampTz
 get_snapshot_time(void)
 {
-	if (IsolationUsesXactSnapshot() || (ActivePortal != NULL && ActivePortal->visible && ActivePortal->name[0] != '\0'))
+	if (IsolationUsesXactSnapshot() || (ActivePortal != NULL && ActivePortal->visible &&
+										ActivePortal->name[0] != '\0'))
 		return GetCurrentTransactionStartTimestamp();
-	return ActivePortal != NULL ? Min(GetCurrentStatementStartTimestamp(), ActivePortal->creation_time) : GetCurrentStatementStartTimestamp();
+	return ActivePortal != NULL ? Min(GetCurrentStatementStartTimestamp(),
+									  ActivePortal->creation_time) :
+									  	GetCurrentStatementStartTimestamp();
 }
 
-/* May the Graph of these heaps be shared, as the active snapshot sees them? Fills in the lookup; can_follow is set if that may be. */
+/*
+ * Check whether the graph of these heaps, as the active snapshot sees them, can be shared. Fills in
+ * the lookup, and sets can_follow if changes can be tracked.
+ */
 bool
 emogi_cache_lookup_may_share(EmogiCacheLookup *lookup, List *leaves)
 {
-	if (emogi_cache_lookup_may_be_shared() && wish_for_leaves(lookup, leaves) &&
+	if (emogi_cache_lookup_may_be_shared() && fill_in_leaves(lookup, leaves) &&
 		emogi_transaction_snapshot_take(GetActiveSnapshot(), &lookup->xids))
 	{
-		lookup->can_follow &= lookup->key.keys.class != EMOGI_KEY_COMPARED && lookup->nleaves > 0 && lookup->xids.recovery == RecoveryInProgress();
+		lookup->can_follow &= lookup->key.keys.class != EMOGI_KEY_COMPARED && lookup->nleaves > 0 &&
+			lookup->xids.recovery == RecoveryInProgress();
 		lookup->taken_at = get_snapshot_time();
 		return !lookup->own;
 	}
@@ -168,7 +196,10 @@ emogi_cache_lookup_may_share(EmogiCacheLookup *lookup, List *leaves)
 	return false;
 }
 
-/* Say why a query's Graph may not be shared, which emogi_cache_lookup_may_share has not allowed. */
+/*
+ * Return why a query's graph cannot be shared, after emogi_cache_lookup_may_share has returned
+ * false.
+ */
 const char *
 emogi_cache_lookup_why_not(const EmogiCacheLookup *lookup)
 {
@@ -181,7 +212,9 @@ emogi_cache_lookup_why_not(const EmogiCacheLookup *lookup)
 	return "the snapshot is of a kind that is not compared, or sees too many transactions as running";
 }
 
-/* Was the Graph of the lookup's query built or wanted before, for which there was none? It counts as that from now on. */
+/*
+ * Check whether the graph of the lookup's query was built or missed before, and record that it was.
+ */
 bool
 emogi_cache_lookup_built_before(const EmogiCacheLookup *lookup)
 {
@@ -193,9 +226,9 @@ emogi_cache_lookup_built_before(const EmogiCacheLookup *lookup)
 	return built;
 }
 
-/* ---- finding, under cache_lock ---- */
+/* ---- lookup, under cache_lock ---- */
 
-/* Does a call that reads such weights take all of a Graph's? */
+/* Check whether a call that uses weights in this way accepts all weights of a graph. */
 bool
 emogi_cache_lookup_takes_weights(EmogiWeights weights, uint32 misfits)
 {
@@ -212,19 +245,23 @@ emogi_cache_lookup_takes_weights(EmogiWeights weights, uint32 misfits)
 	}
 }
 
-/* Does a Graph have the columns that are wanted? */
+/* Check whether a graph has the requested columns. */
 bool
 emogi_cache_lookup_has_columns(const EmogiCached *cached, const EmogiGraphKey *key)
 {
-	if (!emogi_cache_same_source(&cached->key, key) || cached->key.src != key->src || cached->key.dst != key->dst ||
+	if (!emogi_cache_same_source(&cached->key, key) || cached->key.src != key->src ||
+		cached->key.dst != key->dst ||
 		cached->key.reverse != key->reverse || cached->key.of_servers != key->of_servers ||
-		(key->of_servers && memcmp(cached->key.fingerprint, key->fingerprint, sizeof key->fingerprint) != 0) ||
+		(key->of_servers && memcmp(cached->key.fingerprint, key->fingerprint,
+								   sizeof key->fingerprint) != 0) ||
 		!emogi_key_type_equal(&cached->key.keys, &key->keys))
 		return false;
-	return key->weight == 0 || (cached->key.weight == key->weight && emogi_cache_lookup_takes_weights(key->weights, cached->weight_misfits));
+	return key->weight == 0 || (cached->key.weight == key->weight &&
+								emogi_cache_lookup_takes_weights(key->weights,
+																 cached->weight_misfits));
 }
 
-/* Does a Graph have the lists that are wanted? The transpose of 'out' is 'in'. */
+/* Check whether a graph has the requested adjacency lists. The transpose of 'out' is 'in'. */
 bool
 emogi_cache_lookup_has_lists(const EmogiCached *cached, const EmogiGraphKey *key)
 {
@@ -234,17 +271,21 @@ emogi_cache_lookup_has_lists(const EmogiCached *cached, const EmogiGraphKey *key
 		return false;
 	if (key->any_direction || cached->key.direction == key->direction)
 		return true;
-	return cached->key.direction != EMOGI_BOTH && key->direction != EMOGI_BOTH && cached->key.with_backward;
+	return cached->key.direction != EMOGI_BOTH && key->direction != EMOGI_BOTH &&
+		cached->key.with_backward;
 }
 
-/* Can a Graph's edges be read out of it? With both directions in one list they cannot be told from each other. */
+/*
+ * Check whether a graph can serve as a base graph, from which edges are read. Not with direction
+ * 'both': its lists do not tell an edge from its reverse.
+ */
 static bool
-is_donor(const EmogiCached *cached, const EmogiGraphKey *key)
+can_be_base(const EmogiCached *cached, const EmogiGraphKey *key)
 {
 	return cached->key.direction != EMOGI_BOTH && emogi_cache_lookup_has_columns(cached, key);
 }
 
-/* Does a Graph hold exactly the rows that the lookup's snapshot sees? */
+/* Check whether a graph holds exactly the rows that the lookup's snapshot sees. */
 static bool
 is_exact(const EmogiCached *cached, const EmogiCacheLookup *lookup)
 {
@@ -256,7 +297,8 @@ is_exact(const EmogiCached *cached, const EmogiCacheLookup *lookup)
 
 		if (i > 0 && lookup->key.of_query && emogi_faults.tree[EMOGI_TREE_LEAVES])
 			break;
-		if (emogi_tables_relid(leaf->table) != lookup->relids[i] || leaf->relfilenumber != lookup->relfilenumbers[i] ||
+		if (emogi_tables_relid(leaf->table) != lookup->relids[i] ||
+			leaf->relfilenumber != lookup->relfilenumbers[i] ||
 			!emogi_recent_writers_usable(leaf->table, &lookup->xids) ||
 			!emogi_recent_writers_alike(leaf->table, &cached->xids, &lookup->xids))
 			return false;
@@ -264,9 +306,10 @@ is_exact(const EmogiCached *cached, const EmogiCacheLookup *lookup)
 	return true;
 }
 
-/* Find a Graph in some state that will do; `fits` says whether it has what is wanted. */
+/* Find a suitable graph in the given state; `fits` checks its adjacency lists. */
 static EmogiCached *
-find_graph(const EmogiCacheLookup *lookup, EmogiCachedState state, bool (*fits) (const EmogiCached *, const EmogiGraphKey *))
+find_graph(const EmogiCacheLookup *lookup, EmogiCachedState state,
+		   bool (*fits) (const EmogiCached *, const EmogiGraphKey *))
 {
 	dlist_iter	iter;
 
@@ -274,14 +317,15 @@ find_graph(const EmogiCacheLookup *lookup, EmogiCachedState state, bool (*fits) 
 	{
 		EmogiCached *cached = dlist_container(EmogiCached, chain, iter.cur);
 
-		if (cached->state == state && emogi_cache_lookup_has_columns(cached, &lookup->key) && fits(cached, &lookup->key) &&
+		if (cached->state == state && emogi_cache_lookup_has_columns(cached, &lookup->key) &&
+			fits(cached, &lookup->key) &&
 			is_exact(cached, lookup))
 			return cached;
 	}
 	return NULL;
 }
 
-/* Let go of a slot's donor. */
+/* Release the base graph of a slot. */
 void
 emogi_cache_lookup_release_donor(EmogiSlot *slot)
 {
@@ -301,7 +345,10 @@ emogi_cache_lookup_pin(EmogiCached *cached)
 	return (int) (cached - emogi_cache_shared->graphs);
 }
 
-/* Pin a Graph for a slot's call. What it skipped may become another number as soon as the lock is gone (cache_lookup_tracker.c). */
+/*
+ * Pin a graph for a slot's call. Copy nskipped now, because it may change as soon as the lock is
+ * released (cache_lookup_tracker.c).
+ */
 static void
 take(EmogiSlot *slot, EmogiCached *cached)
 {
@@ -313,7 +360,7 @@ take(EmogiSlot *slot, EmogiCached *cached)
 	emogi_cache_shared->counters.hits++;
 }
 
-/* Give the references to the rings of the first `count` leaves back. */
+/* Release the references to the rings of the first `count` leaves. */
 static void
 untrack_leaves(const EmogiCacheLookup *lookup, int count)
 {
@@ -321,7 +368,7 @@ untrack_leaves(const EmogiCacheLookup *lookup, int count)
 		emogi_tables_release(lookup->tables[i]);
 }
 
-/* Give the references to the rings of all leaves back. */
+/* Release the references to the rings of all leaves. */
 void
 emogi_cache_lookup_untrack(const EmogiCacheLookup *lookup)
 {
@@ -329,8 +376,9 @@ emogi_cache_lookup_untrack(const EmogiCacheLookup *lookup)
 }
 
 /*
- * Take references to the rings of all leaves: EMOGI_MUST_BUILD, and whether their rules allow Graphs under the lookup's snapshot;
- * EMOGI_MUST_REGISTER where they do not yet; with none taken when there is no room.
+ * Take references to the rings of all leaves. Return EMOGI_MUST_BUILD, and set *usable if their
+ * rules allow graphs under the lookup's snapshot; or EMOGI_MUST_REGISTER if registration may still
+ * allow them. If there is no room, return another outcome, without references.
  */
 EmogiLookupOutcome
 emogi_cache_lookup_track(const EmogiCacheLookup *lookup, bool *usable)
@@ -354,7 +402,10 @@ emogi_cache_lookup_track(const EmogiCacheLookup *lookup, bool *usable)
 	return must_register && !lookup->registration->is_done ? EMOGI_MUST_REGISTER : EMOGI_MUST_BUILD;
 }
 
-/* Register the leaves, which have been tracked. Their references stay until the next look-up, so that the entries do; an error gives them back. Caller does not hold cache_lock. */
+/*
+ * Register the leaves, which must have been tracked. Their references last until the next lookup,
+ * so that the entries do; on error they are released. Caller does not hold cache_lock.
+ */
 void
 emogi_cache_lookup_register(const EmogiCacheLookup *lookup)
 {
@@ -362,7 +413,7 @@ emogi_cache_lookup_register(const EmogiCacheLookup *lookup)
 	lookup->registration->is_done = lookup->registration->has_references = true;
 }
 
-/* Give the references back that were taken to register the leaves, if they were. */
+/* Release the references held for registration, if any. */
 void
 emogi_cache_lookup_end_registration(const EmogiCacheLookup *lookup)
 {
@@ -371,7 +422,10 @@ emogi_cache_lookup_end_registration(const EmogiCacheLookup *lookup)
 	lookup->registration->is_done = lookup->registration->has_references = false;
 }
 
-/* Reserve an entry on the leaves, which have been tracked, for the Graph that a slot is to build; NULL, and none tracked, without room. */
+/*
+ * Reserve an entry for the graph that a slot will build, on leaves that have been tracked. Without
+ * room, release their references and return NULL.
+ */
 EmogiCached *
 emogi_cache_lookup_add(EmogiSlot *slot, const EmogiCacheLookup *lookup, const EmogiGraphKey *key)
 {
@@ -385,28 +439,29 @@ emogi_cache_lookup_add(EmogiSlot *slot, const EmogiCacheLookup *lookup, const Em
 	cached->key.any_direction = cached->key.shared_only = false;
 	cached->exact_at = lookup->taken_at;
 	for (int i = 0; i < lookup->nleaves; i++)
-		cached->leaves[i] = (EmogiLeaf) {.table = lookup->tables[i], .relfilenumber = lookup->relfilenumbers[i]};
+		cached->leaves[i] = (EmogiLeaf) {.table = lookup->tables[i],
+										 .relfilenumber = lookup->relfilenumbers[i]};
 	cached->nleaves = lookup->nleaves;
 	slot->graph = (int) (cached - emogi_cache_shared->graphs);
 	return cached;
 }
 
-/* Reserve an entry for the Graph that a slot is to build. */
+/* Reserve an entry for the graph that a slot will build. */
 static EmogiLookupOutcome
 reserve(EmogiSlot *slot, const EmogiCacheLookup *lookup)
 {
 	bool		usable;
-	EmogiLookupOutcome finding = emogi_cache_lookup_track(lookup, &usable);
+	EmogiLookupOutcome outcome = emogi_cache_lookup_track(lookup, &usable);
 	EmogiCached *donor;
 
-	if (finding != EMOGI_MUST_BUILD)
-		return finding;
+	if (outcome != EMOGI_MUST_BUILD)
+		return outcome;
 	if (!usable)
 	{
 		emogi_cache_lookup_untrack(lookup);
 		return EMOGI_MUST_BUILD_PRIVATELY;
 	}
-	donor = lookup->has_vertices ? NULL : find_graph(lookup, EMOGI_GRAPH_READY, is_donor);
+	donor = lookup->has_vertices ? NULL : find_graph(lookup, EMOGI_GRAPH_READY, can_be_base);
 	if (emogi_cache_lookup_add(slot, lookup, &lookup->key) == NULL)
 		return EMOGI_MUST_MAKE_ROOM;
 	slot->donor = donor != NULL ? emogi_cache_lookup_pin(donor) : -1;
@@ -414,13 +469,15 @@ reserve(EmogiSlot *slot, const EmogiCacheLookup *lookup)
 	return EMOGI_MUST_BUILD;
 }
 
-/* Look for a Graph; where there is none reserve an entry for it, or, with reserves = false, do nothing. */
+/*
+ * Look up a graph. If there is none, reserve an entry for it, or, if reserves is false, do nothing.
+ */
 static EmogiLookupOutcome
 look_up(EmogiSlot *slot, const EmogiCacheLookup *lookup, bool reserves)
 {
 	const bool	was_registered = lookup->registration->has_references;
 	EmogiCached *cached;
-	EmogiLookupOutcome finding;
+	EmogiLookupOutcome outcome;
 
 	emogi_cache_lock();
 	emogi_recent_writers_forget_recovery();
@@ -429,28 +486,29 @@ look_up(EmogiSlot *slot, const EmogiCacheLookup *lookup, bool reserves)
 	{
 		take(slot, cached);
 		cached->exact_at = Max(cached->exact_at, lookup->taken_at);
-		finding = EMOGI_FOUND;
+		outcome = EMOGI_FOUND;
 	}
-	else if ((cached = find_graph(lookup, EMOGI_GRAPH_BUILDING, emogi_cache_lookup_has_lists)) != NULL)
+	else if ((cached = find_graph(lookup, EMOGI_GRAPH_BUILDING,
+								  emogi_cache_lookup_has_lists)) != NULL)
 	{
 		slot->awaited_graph = (int) (cached - emogi_cache_shared->graphs);
-		finding = EMOGI_MUST_WAIT;
+		outcome = EMOGI_MUST_WAIT;
 	}
 	else
-		finding = reserves ? reserve(slot, lookup) : EMOGI_MUST_BUILD;
+		outcome = reserves ? reserve(slot, lookup) : EMOGI_MUST_BUILD;
 	if (was_registered)
 		emogi_cache_lookup_end_registration(lookup);
 	emogi_cache_unlock();
-	return finding;
+	return outcome;
 }
 
-/* ---- finding or reserving ---- */
+/* ---- lookup with waiting ---- */
 
-/* Look for a Graph as look_up does, after waiting for the call that builds it. */
+/* Look up a graph as look_up does, after waiting for the call that builds it. */
 static EmogiLookupOutcome
 wait_for_builder(EmogiSlot *slot, const EmogiCacheLookup *lookup, bool reserves)
 {
-	EmogiLookupOutcome finding;
+	EmogiLookupOutcome outcome;
 
 	emogi_cache_lock();
 	emogi_cache_shared->counters.waits++;
@@ -458,45 +516,53 @@ wait_for_builder(EmogiSlot *slot, const EmogiCacheLookup *lookup, bool reserves)
 	for (;;)
 	{
 		ConditionVariablePrepareToSleep(&emogi_cache_shared->changed);
-		finding = look_up(slot, lookup, reserves);
-		if (finding != EMOGI_MUST_WAIT)
+		outcome = look_up(slot, lookup, reserves);
+		if (outcome != EMOGI_MUST_WAIT)
 			break;
 		emogi_shared_sleep(&emogi_cache_shared->changed, 1000, EMOGI_WAIT_BUILD);
 	}
 	ConditionVariableCancelSleep();
 	slot->awaited_graph = -1;
-	return finding;
+	return outcome;
 }
 
-/* Find the Graph in the cache, or reserve an entry for it. */
+/* Find the graph in the cache, or reserve an entry for it. */
 EmogiLookupOutcome
 emogi_cache_lookup_find(EmogiSlot *slot, const EmogiCacheLookup *lookup)
 {
-	EmogiLookupOutcome finding = look_up(slot, lookup, true);
+	EmogiLookupOutcome outcome = look_up(slot, lookup, true);
 
-	while (finding == EMOGI_MUST_WAIT || finding == EMOGI_MUST_REGISTER || finding == EMOGI_MUST_MAKE_ROOM)
+	while (outcome == EMOGI_MUST_WAIT || outcome == EMOGI_MUST_REGISTER ||
+		   outcome == EMOGI_MUST_MAKE_ROOM)
 	{
-		if (finding == EMOGI_MUST_MAKE_ROOM && !emogi_call_make_room(0))
+		if (outcome == EMOGI_MUST_MAKE_ROOM && !emogi_call_make_room(0))
 			return EMOGI_MUST_BUILD_PRIVATELY;
-		if (finding == EMOGI_MUST_REGISTER)
+		if (outcome == EMOGI_MUST_REGISTER)
 			emogi_cache_lookup_register(lookup);
-		finding = finding == EMOGI_MUST_WAIT ? wait_for_builder(slot, lookup, true) : look_up(slot, lookup, true);
+		outcome = outcome == EMOGI_MUST_WAIT ? wait_for_builder(slot, lookup, true) :
+			look_up(slot, lookup, true);
 	}
-	return finding;
+	return outcome;
 }
 
-/* Find the Graph in the cache, after waiting for a call that builds it; false, and nothing reserved, when it is not there. */
+/*
+ * Find the graph in the cache, after waiting for a call that builds it. Return false, with nothing
+ * reserved, if there is none.
+ */
 bool
 emogi_cache_lookup_look(EmogiSlot *slot, const EmogiCacheLookup *lookup)
 {
-	EmogiLookupOutcome finding = look_up(slot, lookup, false);
+	EmogiLookupOutcome outcome = look_up(slot, lookup, false);
 
-	if (finding == EMOGI_MUST_WAIT)
-		finding = wait_for_builder(slot, lookup, false);
-	return finding == EMOGI_FOUND;
+	if (outcome == EMOGI_MUST_WAIT)
+		outcome = wait_for_builder(slot, lookup, false);
+	return outcome == EMOGI_FOUND;
 }
 
-/* Find the READY Graph with the wanted columns and lists that was known to be exact last; NULL without one. */
+/*
+ * Find the READY graph with the requested columns and adjacency lists that was known to be exact
+ * most recently; NULL if there is none.
+ */
 static EmogiCached *
 find_latest(const EmogiCacheLookup *lookup)
 {
@@ -507,16 +573,19 @@ find_latest(const EmogiCacheLookup *lookup)
 	{
 		EmogiCached *cached = dlist_container(EmogiCached, chain, iter.cur);
 
-		if (cached->state == EMOGI_GRAPH_READY && emogi_cache_lookup_has_columns(cached, &lookup->key) &&
-			emogi_cache_lookup_has_lists(cached, &lookup->key) && (latest == NULL || cached->exact_at > latest->exact_at))
+		if (cached->state == EMOGI_GRAPH_READY && emogi_cache_lookup_has_columns(cached,
+																				 &lookup->key) &&
+			emogi_cache_lookup_has_lists(cached, &lookup->key) &&
+				(latest == NULL || cached->exact_at > latest->exact_at))
 			latest = cached;
 	}
 	return latest;
 }
 
 /*
- * Find a Graph that was exact not longer ago than emogi.max_staleness allows, and how long ago; false when there is none. Not where the
- * transaction has one snapshot for all its statements, nor where it has changed a table itself.
+ * Find a graph that was exact within the last emogi.max_staleness milliseconds, and its age; return
+ * false if there is none. Not used if the transaction has one snapshot for all its statements, or
+ * has changed a table itself.
  */
 bool
 emogi_cache_lookup_look_back(EmogiSlot *slot, const EmogiCacheLookup *lookup, double *age_ms)
@@ -536,7 +605,7 @@ emogi_cache_lookup_look_back(EmogiSlot *slot, const EmogiCacheLookup *lookup, do
 	return cached != NULL;
 }
 
-/* Is there a Graph in the cache that will do? */
+/* Check whether the cache has a suitable graph. */
 bool
 emogi_cache_lookup_is_cached(const EmogiCacheLookup *lookup)
 {
@@ -548,7 +617,7 @@ emogi_cache_lookup_is_cached(const EmogiCacheLookup *lookup)
 	return found;
 }
 
-/* Hide the weights of a Graph from a call that reads none. */
+/* Hide the weights of a graph from a call that uses none. */
 void
 emogi_cache_lookup_hide_weights(EmogiGraph *graph)
 {
@@ -556,9 +625,10 @@ emogi_cache_lookup_hide_weights(EmogiGraph *graph)
 	graph->forward.weights = graph->backward.weights = NULL;
 }
 
-/* Show a Graph, whose lists lead in some direction, the way that a call wants to see it. */
+/* Set *shown to a graph of the given direction, in the form that a call requested. */
 void
-emogi_cache_lookup_present(const EmogiGraph *graph, EmogiDirection direction, const EmogiGraphKey *wanted, EmogiGraph *shown)
+emogi_cache_lookup_present(const EmogiGraph *graph, EmogiDirection direction,
+						   const EmogiGraphKey *wanted, EmogiGraph *shown)
 {
 	*shown = *graph;
 	if (!wanted->any_direction && direction != wanted->direction)
@@ -571,8 +641,9 @@ emogi_cache_lookup_present(const EmogiGraph *graph, EmogiDirection direction, co
 }
 
 /*
- * Pin the latest Graph in the cache that has what is wanted, whatever snapshot it was made for, and show it as a call would see it; false when
- * there is none. Whoever borrows it unpins *index, and lets nothing come between.
+ * Pin the latest cached graph that matches the request, regardless of its snapshot, and set *graph
+ * to it in the requested form; return false if there is none. The caller must unpin *index, and
+ * must not raise an error before that.
  */
 bool
 emogi_cache_lookup_borrow(const EmogiGraphKey *key, int *index, uint64 *id, EmogiGraph *graph)
@@ -585,7 +656,8 @@ emogi_cache_lookup_borrow(const EmogiGraphKey *key, int *index, uint64 *id, Emog
 	{
 		EmogiCached *cached = dlist_container(EmogiCached, chain, iter.cur);
 
-		if (cached->state == EMOGI_GRAPH_READY && emogi_cache_lookup_has_columns(cached, key) && emogi_cache_lookup_has_lists(cached, key) &&
+		if (cached->state == EMOGI_GRAPH_READY && emogi_cache_lookup_has_columns(cached, key) &&
+			emogi_cache_lookup_has_lists(cached, key) &&
 			(latest == NULL || cached->id > latest->id))
 			latest = cached;
 	}

@@ -1,17 +1,19 @@
 /*
- * cache.c: the entries of Graphs that calls and sessions share: their life, their memory, their eviction.
+ * cache.c: the entries of the shared graph cache: their life cycle, memory and eviction.
  *
- * An entry's life: FREE -> BUILDING -> READY -> DOOMED -> FREE, all under EmogiShared.cache_lock. cache_lookup.c takes it as
- * far as READY. A DOOMED Graph is found by nobody. Whoever takes away its last pin frees it, unless a GPU may know its
- * memory (gpus): then the engine worker has the GPUs forget it first. A builder that fails dooms its entry through
- * its slot.
+ * Life cycle of an entry: FREE -> BUILDING -> READY -> DOOMED -> FREE, all under
+ * EmogiShared.cache_lock. cache_lookup.c takes it to READY. A DOOMED graph is not found by lookups.
+ * The process that releases its last pin frees it, unless a GPU may know its memory (gpus): then
+ * the engine worker has the GPUs forget it first. A builder that fails dooms its entry through its
+ * slot.
  *
- * Entries are found by their table, through buckets, and stand in one of three lists: those that are FREE; those that are
- * BUILDING or READY in the order of their last use, which eviction follows; those that are DOOMED. So nothing that happens
- * often looks at all of them.
+ * Entries are looked up by table, in hash buckets, and are in one of three lists: the FREE entries;
+ * the BUILDING and READY entries in the order of their last use, which eviction follows; the DOOMED
+ * entries. So no frequent operation scans all entries.
  *
- * A Graph that is small is moved, when it is published, into a small block of the Region (arena.c): thousands of them
- * would otherwise take a extent each. Where an entry has many leaves, these are kept in such a block, too.
+ * A small graph is moved to a small allocation in the arena (arena.c) when it is published;
+ * thousands of them would otherwise take an extent each. The leaves of an entry with many of them
+ * are in a small allocation, too.
  */
 #include "postgres.h"
 
@@ -33,13 +35,15 @@ static dlist_head *buckets;		/* [emogi_cache_max_graphs()], entries by database 
 static Size
 entries_bytes(void)
 {
-	return add_size(offsetof(EmogiCache, graphs), mul_size(emogi_cache_max_graphs(), sizeof(EmogiCached)));
+	return add_size(offsetof(EmogiCache, graphs), mul_size(emogi_cache_max_graphs(),
+														   sizeof(EmogiCached)));
 }
 
 Size
 emogi_cache_shmem_size(void)
 {
-	return add_size(MAXALIGN(entries_bytes()), MAXALIGN(mul_size(emogi_cache_max_graphs(), sizeof(dlist_head))));
+	return add_size(MAXALIGN(entries_bytes()), MAXALIGN(mul_size(emogi_cache_max_graphs(),
+																 sizeof(dlist_head))));
 }
 
 /* Set up the cache, empty. Caller holds AddinShmemInitLock. */
@@ -49,10 +53,12 @@ emogi_cache_shmem_startup(bool found)
 	bool		found_cache;
 
 	emogi_cache_shared = ShmemInitStruct("emogi cache", entries_bytes(), &found_cache);
-	buckets = ShmemInitStruct("emogi cache buckets", emogi_cache_max_graphs() * sizeof(dlist_head), &found_cache);
+	buckets = ShmemInitStruct("emogi cache buckets", emogi_cache_max_graphs() * sizeof(dlist_head),
+							  &found_cache);
 	if (found)
 		return;
-	memset(emogi_cache_shared, 0, offsetof(EmogiCache, graphs));	/* an entry is set up when it is first taken */
+	/* an entry is set up when it is first used */
+	memset(emogi_cache_shared, 0, offsetof(EmogiCache, graphs));
 	emogi_cache_shared->next_id = 1;
 	emogi_cache_shared->counters.reset_at = GetCurrentTimestamp();
 	ConditionVariableInit(&emogi_cache_shared->changed);
@@ -66,18 +72,19 @@ emogi_cache_shmem_startup(bool found)
 
 /* ---- entries; caller holds cache_lock ---- */
 
-/* Get the list of all entries of a table or a query, and of some others; linked by `chain`. */
+/* Get the list, linked by `chain`, of all entries of a table or query; it may include others. */
 dlist_head *
 emogi_cache_chain(const EmogiGraphKey *key)
 {
 	if (key->of_query)
 		return &buckets[emogi_cache_digest_start(key) % emogi_cache_max_graphs()];
-	return &buckets[hash_combine(murmurhash32(key->database), murmurhash32(key->relid)) % emogi_cache_max_graphs()];
+	return &buckets[hash_combine(murmurhash32(key->database),
+								 murmurhash32(key->relid)) % emogi_cache_max_graphs()];
 }
 
-/* Take an entry that is FREE; NULL when there is none. */
+/* Take a FREE entry; NULL if there is none. */
 static EmogiCached *
-take_entry(void)
+pop_entry(void)
 {
 	EmogiCache *cache = emogi_cache_shared;
 
@@ -86,17 +93,20 @@ take_entry(void)
 	return cache->nused < emogi_cache_max_graphs() ? &cache->graphs[cache->nused++] : NULL;
 }
 
-/* Give an entry that is in no list back. */
+/* Return an entry that is in no list to the free list. */
 static void
-give_entry(EmogiCached *cached)
+push_entry(EmogiCached *cached)
 {
 	cached->state = EMOGI_GRAPH_FREE;
 	dlist_push_head(&emogi_cache_shared->free, &cached->order);
 }
 
-/* Find room for leaves, running transactions and text, in the entry or in the Region; false when there is none. */
+/*
+ * Allocate room for leaves, running transactions and text, in the entry or in the arena; return
+ * false if there is none.
+ */
 static bool
-find_room(EmogiCached *cached, int nleaves, uint32 nrunning, Size text_bytes)
+alloc_arrays(EmogiCached *cached, int nleaves, uint32 nrunning, Size text_bytes)
 {
 	cached->leaves = cached->few_leaves;
 	cached->xids.running = cached->few_running;
@@ -116,22 +126,23 @@ find_room(EmogiCached *cached, int nleaves, uint32 nrunning, Size text_bytes)
 }
 
 /*
- * Make an entry for a Graph that is to be built, with one pin and room for its leaves; NULL when there is no room. text: of a query,
- * else NULL.
+ * Make an entry for a graph that will be built, with one pin and room for its leaves; return NULL
+ * if there is no room. text: of a query, otherwise NULL.
  */
 EmogiCached *
-emogi_cache_add(const EmogiGraphKey *key, const EmogiTransactionSnapshot *xids, int nleaves, const char *text)
+emogi_cache_add(const EmogiGraphKey *key, const EmogiTransactionSnapshot *xids, int nleaves,
+				const char *text)
 {
 	const Size	text_bytes = text != NULL ? Min(strlen(text), EMOGI_MAX_TEXT) + 1 : 0;
-	EmogiCached *cached = take_entry();
+	EmogiCached *cached = pop_entry();
 	uint64	   *running;
 
 	if (cached == NULL)
 		return NULL;
 	memset(cached, 0, sizeof *cached);
-	if (!find_room(cached, nleaves, xids->nrunning, text_bytes))
+	if (!alloc_arrays(cached, nleaves, xids->nrunning, text_bytes))
 	{
-		give_entry(cached);
+		push_entry(cached);
 		return NULL;
 	}
 	running = cached->xids.running;
@@ -155,7 +166,7 @@ emogi_cache_add(const EmogiGraphKey *key, const EmogiTransactionSnapshot *xids, 
 	return cached;
 }
 
-/* Note that a Graph is being used. */
+/* Record a use of a graph. */
 void
 emogi_cache_touch(EmogiCached *cached)
 {
@@ -164,7 +175,10 @@ emogi_cache_touch(EmogiCached *cached)
 	dlist_push_tail(&emogi_cache_shared->used, &cached->order);
 }
 
-/* Have a Graph that is BUILDING or READY found by nobody. The caller calls emogi_cache_free_doomed without the lock. */
+/*
+ * Hide a BUILDING or READY graph from lookups, to be freed. The caller calls
+ * emogi_cache_free_doomed after releasing the lock.
+ */
 void
 emogi_cache_doom(EmogiCached *cached)
 {
@@ -178,7 +192,10 @@ emogi_cache_doom(EmogiCached *cached)
 
 /* ---- freeing ---- */
 
-/* Take the memory of a Graph that its builder has made over to the entry, with its dictionary; small ones are packed, and so moved. */
+/*
+ * Transfer the memory of a graph and its dictionary from the builder to the entry; a small graph is
+ * packed, and so moved.
+ */
 void
 emogi_cache_take_over(int index, EmogiGraph *built, int dictionary)
 {
@@ -189,10 +206,12 @@ emogi_cache_take_over(int index, EmogiGraph *built, int dictionary)
 	if (packed)
 	{
 		bytes = emogi_small_allocations_bytes(built->memory_bytes);
-		emogi_graph_relocate(built, emogi_small_allocations_pack((void *) built->memory, built->memory_bytes));
+		emogi_graph_relocate(built, emogi_small_allocations_pack((void *) built->memory,
+																 built->memory_bytes));
 	}
 	else if (built->memory != NULL)
-		bytes = emogi_arena_give((void *) built->memory, built->memory_bytes, EMOGI_OWNER_GRAPH(index));
+		bytes = emogi_arena_give((void *) built->memory, built->memory_bytes,
+								 EMOGI_OWNER_GRAPH(index));
 	emogi_dictionaries_share(dictionary);
 	emogi_cache_lock();
 	cached->graph = *built;
@@ -204,7 +223,7 @@ emogi_cache_take_over(int index, EmogiGraph *built, int dictionary)
 	emogi_cache_unlock();
 }
 
-/* Give the references of an entry to the rings back. Caller holds cache_lock. */
+/* Release an entry's references to the rings. Caller holds cache_lock. */
 static void
 release_leaves(EmogiCached *cached)
 {
@@ -213,9 +232,12 @@ release_leaves(EmogiCached *cached)
 	cached->nleaves = 0;
 }
 
-/* Take leaves, running transactions and text away from an entry, which others may look at; get the block that they are in. Caller holds cache_lock. */
+/*
+ * Detach leaves, running transactions and text from an entry, which others may read; return their
+ * allocation. Caller holds cache_lock.
+ */
 static void *
-take_many(EmogiCached *cached)
+detach_many(EmogiCached *cached)
 {
 	void	   *many = cached->many;
 
@@ -228,7 +250,7 @@ take_many(EmogiCached *cached)
 	return many;
 }
 
-/* Free a DOOMED Graph that the caller has marked as leaving. Raises nothing. */
+/* Free a DOOMED graph that the caller has marked as leaving. Raises nothing. */
 static void
 free_graph(int index)
 {
@@ -237,7 +259,7 @@ free_graph(int index)
 	int			dictionary;
 
 	emogi_cache_lock();
-	many = take_many(cached);
+	many = detach_many(cached);
 	dictionary = cached->dictionary;
 	cached->dictionary = -1;
 	cached->gpus = 0;
@@ -256,22 +278,28 @@ free_graph(int index)
 	dlist_delete(&cached->chain);
 	dlist_delete(&cached->order);
 	pg_atomic_fetch_sub_u32(&emogi_cache_shared->ndoomed, 1);
-	give_entry(cached);
+	push_entry(cached);
 	emogi_cache_unlock();
 	ConditionVariableBroadcast(&emogi_cache_shared->changed);
 }
 
-/* Take a DOOMED Graph away when it may be freed by this process; the caller, who holds cache_lock, then frees it. */
+/*
+ * Claim a DOOMED graph if this process may free it; the caller, who holds cache_lock, then does so.
+ */
 static bool
 may_free(EmogiCached *cached)
 {
-	if (cached->state != EMOGI_GRAPH_DOOMED || cached->pins > 0 || cached->gpus != 0 || cached->leaving)
+	if (cached->state != EMOGI_GRAPH_DOOMED || cached->pins > 0 || cached->gpus != 0 ||
+		cached->leaving)
 		return false;
 	cached->leaving = true;
 	return true;
 }
 
-/* Take a DOOMED Graph that this process may free; -1 when there is none. Sets *tell_worker when there are others. */
+/*
+ * Claim a DOOMED graph that this process may free; return -1 if there is none. Sets *tell_worker if
+ * the worker must free some.
+ */
 static int
 next_to_free(bool *tell_worker)
 {
@@ -294,21 +322,28 @@ next_to_free(bool *tell_worker)
 	return index;
 }
 
-/* Free all DOOMED Graphs that are not in use; the worker is told of those that it must free. Raises nothing. */
+/*
+ * Free all DOOMED graphs that are not in use; wake the worker for those that it must free. Raises
+ * nothing.
+ */
 void
 emogi_cache_free_doomed(void)
 {
 	bool		tell_worker = false;
 	int			index;
 
-	/* a look without lock: whoever dooms calls this afterwards */
-	while (pg_atomic_read_u32(&emogi_cache_shared->ndoomed) > 0 && (index = next_to_free(&tell_worker)) >= 0)
+	/* read without lock: a process that dooms a graph calls this afterwards */
+	while (pg_atomic_read_u32(&emogi_cache_shared->ndoomed) > 0 &&
+		   (index = next_to_free(&tell_worker)) >= 0)
 		free_graph(index);
 	if (tell_worker)
 		emogi_shared_wake_worker();
 }
 
-/* Give a pin back, with the entry if it was never finished. Raises nothing; also called in the worker. */
+/*
+ * Release a pin, and doom the entry if its graph was never finished. Raises nothing; also called in
+ * the worker.
+ */
 void
 emogi_cache_unpin(int index)
 {
@@ -325,14 +360,20 @@ emogi_cache_unpin(int index)
 		emogi_cache_free_doomed();
 }
 
-/* Get how many have a Graph pinned, but for the worker that makes its hierarchy, who gives up when it is doomed. Caller holds cache_lock. */
+/*
+ * Count the pins of a graph, except that of the worker that makes its contraction hierarchy, which
+ * gives up when the graph is doomed. Caller holds cache_lock.
+ */
 static uint32
 count_users(const EmogiCached *cached)
 {
 	return cached->pins - (cached->contraction_making ? 1 : 0);
 }
 
-/* Find the READY Graph, of those that a role has built (InvalidOid = of all), that is neither pinned nor kept and was not used for longest; or NULL. Caller holds cache_lock. */
+/*
+ * Find the least recently used READY graph that is neither pinned nor exempt from eviction, among
+ * those built by a role (InvalidOid = all); or NULL. Caller holds cache_lock.
+ */
 static EmogiCached *
 least_recently_used(Oid builder)
 {
@@ -349,7 +390,7 @@ least_recently_used(Oid builder)
 	return NULL;
 }
 
-/* Doom a Graph to make room. Caller holds cache_lock. */
+/* Doom a graph to make room. Caller holds cache_lock. */
 static void
 evict(EmogiCached *victim)
 {
@@ -360,8 +401,9 @@ evict(EmogiCached *victim)
 }
 
 /*
- * Doom the Graph that was not used for longest, to make room, or its live state before it; false when all are in use. Caller
- * holds cache_lock, and calls emogi_change_tracker_free_doomed and emogi_cache_free_doomed without it.
+ * Doom the least recently used graph to make room, or its change tracker before it; return false if
+ * all are in use. Caller holds cache_lock, and calls emogi_change_tracker_free_doomed and
+ * emogi_cache_free_doomed after releasing it.
  */
 static bool
 doom_oldest(void)
@@ -376,7 +418,10 @@ doom_oldest(void)
 	return true;
 }
 
-/* The same of what a role has built, if it would have more than its share with so many more bytes; false when it would not, or all is in use. */
+/*
+ * Do the same among the graphs that a role has built, if more_bytes would put it above its share;
+ * return false if they would not, or all are in use.
+ */
 static bool
 doom_oldest_of(Oid role, uint64 more_bytes)
 {
@@ -392,9 +437,9 @@ doom_oldest_of(Oid role, uint64 more_bytes)
 	return true;
 }
 
-/* Is a DOOMED Graph about to be freed by somebody? Caller holds cache_lock. */
+/* Check whether a DOOMED graph is about to be freed. Caller holds cache_lock. */
 static bool
-is_one_leaving(void)
+any_leaving(void)
 {
 	dlist_iter	iter;
 
@@ -404,7 +449,7 @@ is_one_leaving(void)
 	return false;
 }
 
-/* Wait until every Graph that was evicted, and is not in use, has given its memory back. May be canceled. */
+/* Wait until all evicted graphs that are not in use have been freed. May be canceled. */
 void
 emogi_cache_wait_for_room(void)
 {
@@ -414,7 +459,7 @@ emogi_cache_wait_for_room(void)
 
 		ConditionVariablePrepareToSleep(&emogi_cache_shared->changed);
 		emogi_cache_lock();
-		leaving = is_one_leaving();
+		leaving = any_leaving();
 		emogi_cache_unlock();
 		if (!leaving)
 			break;
@@ -423,7 +468,10 @@ emogi_cache_wait_for_room(void)
 	ConditionVariableCancelSleep();
 }
 
-/* Evict a Graph or a live state, unless a Graph is about to be freed, and wait until the memory is free; false when nothing is evicted. role: see doom_oldest_of; InvalidOid = of all. */
+/*
+ * Evict a graph or a change tracker, unless a graph is about to be freed, and wait until the memory
+ * is free; return false if nothing is evicted. role: see doom_oldest_of; InvalidOid = all.
+ */
 static bool
 evict_and_wait(Oid role, uint64 more_bytes)
 {
@@ -431,7 +479,7 @@ evict_and_wait(Oid role, uint64 more_bytes)
 	bool		doomed;
 
 	emogi_cache_lock();
-	leaving = is_one_leaving();
+	leaving = any_leaving();
 	doomed = !leaving && (OidIsValid(role) ? doom_oldest_of(role, more_bytes) : doom_oldest());
 	emogi_cache_unlock();
 	if (doomed)
@@ -445,19 +493,23 @@ evict_and_wait(Oid role, uint64 more_bytes)
 }
 
 /*
- * Evict one Graph that is not in use, or a live state, and wait until its memory is free, or give up labels or a contraction hierarchy of a
- * Graph that is; false when there is none. What the current user has built goes first, if that role would have more than its share with
- * these bytes.
+ * Evict one graph that is not in use, or a change tracker, and wait until its memory is free; or
+ * drop the labels or the contraction hierarchy of a graph in use. Return false if there is none.
+ * The current user's graphs are evicted first, if `bytes` would put that role above its share.
  */
 bool
 emogi_cache_make_room(uint64 bytes)
 {
 	if (!superuser() && evict_and_wait(GetUserId(), bytes))
 		return true;
-	return emogi_cache_labels_drop() || evict_and_wait(InvalidOid, 0) || emogi_cache_contraction_drop();
+	return emogi_cache_labels_drop() || evict_and_wait(InvalidOid, 0) ||
+		emogi_cache_contraction_drop();
 }
 
-/* Get the bytes of a cached Graph, but for labels and a contraction hierarchy, which make room though it is pinned. Whoever asks has it pinned. */
+/*
+ * Get the size of a cached graph that the caller has pinned, without labels and contraction
+ * hierarchy, which can be dropped while it is pinned.
+ */
 static uint64
 graph_bytes(int index)
 {
@@ -466,7 +518,10 @@ graph_bytes(int index)
 	return cached->bytes - cached->labels_bytes - emogi_cache_contraction_bytes(cached) + emogi_dictionaries_bytes(cached->dictionary);
 }
 
-/* Tell those below how large Graphs are, and those that are kept; called once, in the postmaster. */
+/*
+ * Register callbacks for the sizes of graphs and of those exempt from eviction; called once, in the
+ * postmaster.
+ */
 void
 emogi_cache_init(void)
 {
@@ -474,9 +529,9 @@ emogi_cache_init(void)
 	emogi_arena_set_kept_callback(emogi_cache_kept_bytes);
 }
 
-/* ---- the worker's side ---- */
+/* ---- for the engine worker ---- */
 
-/* Find a Graph by its id; NULL when it is gone. Caller holds cache_lock. */
+/* Find a graph by its id; NULL if it is gone. Caller holds cache_lock. */
 static EmogiCached *
 find_id(uint64 id)
 {
@@ -485,7 +540,7 @@ find_id(uint64 id)
 	return cached->state != EMOGI_GRAPH_FREE && cached->id == id ? cached : NULL;
 }
 
-/* Note that some GPUs, bits by number, are about to know a Graph's memory. */
+/* Record that some GPUs (bit mask) are about to use a graph's memory. */
 void
 emogi_cache_use_on_gpus(uint64 id, uint32 gpus)
 {
@@ -498,7 +553,7 @@ emogi_cache_use_on_gpus(uint64 id, uint32 gpus)
 	emogi_cache_unlock();
 }
 
-/* Get the GPUs that may know a Graph's memory, bits by number. */
+/* Get the GPUs (bit mask) that may know a graph's memory. */
 uint32
 emogi_cache_gpus(uint64 id)
 {
@@ -513,8 +568,8 @@ emogi_cache_gpus(uint64 id)
 }
 
 /*
- * Get the id of a Graph that is BUILDING if the GPU should derive its copies from those that it may have of the Graph that this one is
- * made of; 0 when it should not.
+ * Get the id of a BUILDING graph if GPUs should derive their copies from those that they may have
+ * of its base graph; 0 if they should not.
  */
 uint64
 emogi_cache_derived_id(int index, const EmogiCached *base)
@@ -527,7 +582,10 @@ emogi_cache_derived_id(int index, const EmogiCached *base)
 	return id;
 }
 
-/* Get the id of a Graph that a GPU, one of some, must forget, and which; 0 when there is none. emogi_cache_forgotten must follow. */
+/*
+ * Get the id of a graph that one of these GPUs must forget, and that GPU; 0 if there is none.
+ * emogi_cache_forgotten must follow.
+ */
 uint64
 emogi_cache_next_to_forget(uint32 gpus, int *gpu)
 {
@@ -550,7 +608,7 @@ emogi_cache_next_to_forget(uint32 gpus, int *gpu)
 	return id;
 }
 
-/* Note that a GPU has forgotten a Graph, and free it if that was the last. */
+/* Record that a GPU has forgotten a graph, and free the graph if it was the last. */
 void
 emogi_cache_forgotten(uint64 id, int gpu)
 {
@@ -570,7 +628,10 @@ emogi_cache_forgotten(uint64 id, int gpu)
 		free_graph((int) (cached - emogi_cache_shared->graphs));
 }
 
-/* Note that the process whose GPUs knew Graphs, and that made a hierarchy, has ended. */
+/*
+ * Clean up after the engine worker has ended: no GPU knows any graph, and no contraction hierarchy
+ * is being made.
+ */
 void
 emogi_cache_worker_gone(void)
 {
