@@ -51,8 +51,7 @@
 
 /*
  * For components, an overlay also saves a run, so it may have up to
- * max(OVERLAY_CHANGES, min(edges /
- * LABELS_SHARE, LABELS_CHANGES)) changes.
+ * max(OVERLAY_CHANGES, min(edges / LABELS_SHARE, LABELS_CHANGES)) changes.
  */
 #define LABELS_SHARE 512
 #define LABELS_CHANGES 16384

@@ -1,10 +1,13 @@
 /*
- * change_tracker.c: the live states: their life, their memory, who holds them.
+ * change_tracker.c: the change trackers: their life cycle, memory and holders.
  *
- * A state is made by a call that builds a Graph, and held by one slot at a time: by calls that bring it to their snapshot, in turn.
- * It goes when its table does, when its tables changed in a way that it cannot follow, and when memory is short, before the
- * last Graph that was made of it does: without it a change of the table means a build, as it does without live states. Whoever fails while changing
- * its content leaves it broken, and it goes as he lets go of it.
+ * A tracker is made by a call that builds a graph. It is held by one slot at a time: by the calls
+ * that refresh it to their snapshots, in turn.
+ *
+ * A tracker is freed with its table, if its tables have changed in a way that it cannot track, and
+ * if memory is short. In the last case it is freed before the last graph that was made from it:
+ * without a tracker, a change of the table only costs a build. A call that fails while changing a
+ * tracker's content leaves it marked as broken, and releasing it frees it.
  */
 #include "postgres.h"
 
@@ -17,7 +20,7 @@
 
 EmogiChangeTrackers *emogi_change_trackers;
 
-/* Cached Graphs in use, of cache.c: some have states. */
+/* List of the cached graphs in use, owned by cache.c; some have trackers. */
 static dlist_head *graphs_used;
 
 Size
@@ -26,14 +29,15 @@ emogi_change_tracker_shmem_size(void)
 	return MAXALIGN(sizeof(EmogiChangeTrackers));
 }
 
-/* Set up the states, none made, for Graphs of a list. Caller holds AddinShmemInitLock. */
+/* Set up the trackers, all free, for the graphs in a list. Caller holds AddinShmemInitLock. */
 void
 emogi_change_tracker_shmem_startup(dlist_head *used, bool found)
 {
-	bool		found_states;
+	bool		found_trackers;
 
 	graphs_used = used;
-	emogi_change_trackers = ShmemInitStruct("emogi live states", sizeof(EmogiChangeTrackers), &found_states);
+	emogi_change_trackers = ShmemInitStruct("emogi live states", sizeof(EmogiChangeTrackers),
+											&found_trackers);
 	if (found)
 		return;
 	memset(emogi_change_trackers, 0, sizeof(EmogiChangeTrackers));
@@ -43,7 +47,7 @@ emogi_change_tracker_shmem_startup(dlist_head *used, bool found)
 
 /* ---- pages ---- */
 
-/* Get the next array of a block, 8-byte aligned, and move on. */
+/* Return the next array of an allocation, 8-byte aligned, and advance past it. */
 static void *
 carve(char **place, Size bytes)
 {
@@ -53,7 +57,7 @@ carve(char **place, Size bytes)
 	return array;
 }
 
-/* Point the arrays of pages into a block that begins at `place`; get its end. */
+/* Point the arrays of pages into an allocation that begins at `place`; return its end. */
 static char *
 view_pages(EmogiTrackedPages *pages, char *place)
 {
@@ -79,7 +83,8 @@ emogi_change_tracker_pages_bytes(int nleaves, uint64 npages, uint64 ngroups)
 }
 
 void
-emogi_change_tracker_view_pages(EmogiTrackedPages *pages, void *block, int nleaves, uint64 npages, uint64 ngroups)
+emogi_change_tracker_view_pages(EmogiTrackedPages *pages, void *block, int nleaves, uint64 npages,
+								uint64 ngroups)
 {
 	*pages = (EmogiTrackedPages) {.nleaves = nleaves, .npages = npages, .ngroups = ngroups};
 	view_pages(pages, block);
@@ -88,30 +93,34 @@ emogi_change_tracker_view_pages(EmogiTrackedPages *pages, void *block, int nleav
 /* ---- memory ---- */
 
 static int
-index_of(const EmogiChangeTracker *state)
+index_of(const EmogiChangeTracker *tracker)
 {
-	return (int) (state - emogi_change_trackers->states);
+	return (int) (tracker - emogi_change_trackers->states);
 }
 
-/* Give a state an id that none has had; it leads to its place. Caller holds cache_lock. */
+/* Assign a new id, from which the tracker's index can be computed. Caller holds cache_lock. */
 static void
-number_state(EmogiChangeTracker *state)
+assign_id(EmogiChangeTracker *tracker)
 {
-	state->id = emogi_change_trackers->next_id++ * EMOGI_MAX_LIVE_STATES + index_of(state);
+	tracker->id = emogi_change_trackers->next_id++ * EMOGI_MAX_LIVE_STATES + index_of(tracker);
 }
 
-/* Find the state with this id; NULL when it is gone. Caller holds cache_lock. */
+/* Find the tracker with this id; NULL if it is gone. Caller holds cache_lock. */
 static EmogiChangeTracker *
 find_id(uint64 id)
 {
-	EmogiChangeTracker *state = &emogi_change_trackers->states[id % EMOGI_MAX_LIVE_STATES];
+	EmogiChangeTracker *tracker = &emogi_change_trackers->states[id % EMOGI_MAX_LIVE_STATES];
 
-	return state->phase != EMOGI_LIVE_FREE && state->id == id ? state : NULL;
+	return tracker->phase != EMOGI_LIVE_FREE && tracker->id == id ? tracker : NULL;
 }
 
-/* Take over a block that the holder's slot has allocated, in whole extents; a small one is packed, and so moved. Raises nothing. */
+/*
+ * Take over whole extents that the holder's slot has allocated; a small block is packed, and so
+ * moved. Raises nothing.
+ */
 void
-emogi_change_tracker_keep(EmogiChangeTracker *state, EmogiTrackedBlock *block, void *start, Size bytes)
+emogi_change_tracker_keep(EmogiChangeTracker *tracker, EmogiTrackedBlock *block, void *start,
+						  Size bytes)
 {
 	uint64		taken;
 
@@ -122,15 +131,15 @@ emogi_change_tracker_keep(EmogiChangeTracker *state, EmogiTrackedBlock *block, v
 		taken = emogi_small_allocations_bytes(bytes);
 	}
 	else
-		taken = emogi_arena_give(start, bytes, EMOGI_OWNER_TRACKER(index_of(state)));
+		taken = emogi_arena_give(start, bytes, EMOGI_OWNER_TRACKER(index_of(tracker)));
 	emogi_cache_lock();
-	state->bytes += taken;
+	tracker->bytes += taken;
 	emogi_cache_unlock();
 }
 
-/* Give a block back, if there is one. Raises nothing. */
+/* Free a block of a tracker, if there is one. Raises nothing. */
 void
-emogi_change_tracker_drop(EmogiChangeTracker *state, EmogiTrackedBlock *block)
+emogi_change_tracker_drop(EmogiChangeTracker *tracker, EmogiTrackedBlock *block)
 {
 	uint64		given;
 
@@ -148,57 +157,65 @@ emogi_change_tracker_drop(EmogiChangeTracker *state, EmogiTrackedBlock *block)
 	}
 	block->start = NULL;
 	emogi_cache_lock();
-	state->bytes -= given;
+	tracker->bytes -= given;
 	emogi_cache_unlock();
 }
 
-/* Forget all that a state has, which its holder is to make anew, under another id. Raises nothing. */
+/*
+ * Free the content of a tracker, which its holder will make anew, under a new id. Raises nothing.
+ */
 void
-emogi_change_tracker_empty(EmogiChangeTracker *state)
+emogi_change_tracker_empty(EmogiChangeTracker *tracker)
 {
 	emogi_cache_lock();
-	state->phase = EMOGI_LIVE_NEW;
-	number_state(state);
+	tracker->phase = EMOGI_LIVE_NEW;
+	assign_id(tracker);
 	emogi_cache_unlock();
-	emogi_change_tracker_drop(state, &state->pages_block);
-	emogi_change_tracker_drop(state, &state->coo_block);
-	emogi_change_tracker_drop(state, &state->log_block);
-	emogi_dictionaries_release(state->dictionary);
-	state->dictionary = -1;
-	memset(&state->pages, 0, sizeof state->pages);
-	memset(&state->coo, 0, sizeof state->coo);
-	state->log_start = state->position = state->log_room = state->nedges = state->nskipped = state->npatched = 0;
+	emogi_change_tracker_drop(tracker, &tracker->pages_block);
+	emogi_change_tracker_drop(tracker, &tracker->coo_block);
+	emogi_change_tracker_drop(tracker, &tracker->log_block);
+	emogi_dictionaries_release(tracker->dictionary);
+	tracker->dictionary = -1;
+	memset(&tracker->pages, 0, sizeof tracker->pages);
+	memset(&tracker->coo, 0, sizeof tracker->coo);
+	tracker->log_start = tracker->position = tracker->log_room = tracker->nedges = tracker->nskipped = tracker->npatched = 0;
 }
 
-/* Free a state that nobody else can hold any more: phase NEW, or doomed and held by the caller. Raises nothing. */
+/*
+ * Free a tracker that no other process can hold any more: phase NEW, or doomed and held by the
+ * caller. Raises nothing.
+ */
 static void
-free_state(EmogiChangeTracker *state)
+free_tracker(EmogiChangeTracker *tracker)
 {
-	emogi_change_tracker_drop(state, &state->pages_block);
-	emogi_change_tracker_drop(state, &state->coo_block);
-	emogi_change_tracker_drop(state, &state->log_block);
-	emogi_dictionaries_release(state->dictionary);
-	state->dictionary = -1;
+	emogi_change_tracker_drop(tracker, &tracker->pages_block);
+	emogi_change_tracker_drop(tracker, &tracker->coo_block);
+	emogi_change_tracker_drop(tracker, &tracker->log_block);
+	emogi_dictionaries_release(tracker->dictionary);
+	tracker->dictionary = -1;
 	emogi_cache_lock();
-	state->phase = EMOGI_LIVE_FREE;
-	state->holder = -1;
+	tracker->phase = EMOGI_LIVE_FREE;
+	tracker->holder = -1;
 	emogi_cache_unlock();
 }
 
 /* ---- holding ---- */
 
-/* Is this the state of such a Source? */
+/* Check whether this is the tracker of such a source. */
 static bool
-is_of(const EmogiChangeTracker *state, const EmogiGraphKey *key)
+is_of(const EmogiChangeTracker *tracker, const EmogiGraphKey *key)
 {
-	return state->phase != EMOGI_LIVE_FREE && !state->doomed &&
-		(emogi_cache_same_source(&state->key, key) || (emogi_faults.tree[EMOGI_TREE_STATE] && state->key.of_query && key->of_query)) && state->key.src == key->src && state->key.dst == key->dst &&
-		state->key.weight == key->weight && state->key.reverse == key->reverse && emogi_key_type_equal(&state->key.keys, &key->keys);
+	return tracker->phase != EMOGI_LIVE_FREE && !tracker->doomed &&
+		(emogi_cache_same_source(&tracker->key, key) ||
+		 (emogi_faults.tree[EMOGI_TREE_STATE] && tracker->key.of_query && key->of_query)) &&
+		 	tracker->key.src == key->src && tracker->key.dst == key->dst &&
+		tracker->key.weight == key->weight && tracker->key.reverse == key->reverse &&
+			emogi_key_type_equal(&tracker->key.keys, &key->keys);
 }
 
-/* Find the state of a Source; NULL when there is none. Caller holds cache_lock. */
+/* Find the tracker of a source; NULL if there is none. Caller holds cache_lock. */
 static EmogiChangeTracker *
-find_state(const EmogiGraphKey *key)
+find_tracker(const EmogiGraphKey *key)
 {
 	for (uint32 i = 0; i < emogi_change_trackers->nused; i++)
 		if (is_of(&emogi_change_trackers->states[i], key))
@@ -206,7 +223,7 @@ find_state(const EmogiGraphKey *key)
 	return NULL;
 }
 
-/* Find a state that is free; NULL when there is none. Caller holds cache_lock. */
+/* Find a free entry; NULL if there is none. Caller holds cache_lock. */
 static EmogiChangeTracker *
 find_free(void)
 {
@@ -218,17 +235,21 @@ find_free(void)
 	return NULL;
 }
 
-/* States of fewer bytes than this are small: they take at most three quarters of the places. */
+/* Trackers smaller than this are small: they take at most three quarters of the entries. */
 #define EMOGI_LIVE_SMALL_BYTES ((uint64) 1 << 20)
 
-/* May a state be doomed? A role: only one that it has made; InvalidOid = any. */
+/* Check whether a tracker can be doomed. maker: only if that role has made it; InvalidOid = any. */
 static bool
-may_doom(const EmogiChangeTracker *state, Oid maker)
+may_doom(const EmogiChangeTracker *tracker, Oid maker)
 {
-	return state->phase == EMOGI_LIVE_READY && state->holder < 0 && !state->doomed && (!OidIsValid(maker) || state->maker == maker);
+	return tracker->phase == EMOGI_LIVE_READY && tracker->holder < 0 && !tracker->doomed &&
+		(!OidIsValid(maker) || tracker->maker == maker);
 }
 
-/* Get when Graphs of each state were last used: used[EMOGI_MAX_LIVE_STATES], 0 = it has none. A hit leaves its state alone. Caller holds cache_lock. */
+/*
+ * Get when the graphs of each tracker were last used: used[EMOGI_MAX_LIVE_STATES], 0 = no graph. A
+ * cache hit does not touch the tracker itself. Caller holds cache_lock.
+ */
 static void
 list_uses(TimestampTz *used)
 {
@@ -238,16 +259,17 @@ list_uses(TimestampTz *used)
 	dlist_foreach(iter, graphs_used)
 	{
 		const EmogiCached *cached = dlist_container(EmogiCached, order, iter.cur);
-		const EmogiChangeTracker *state = find_id(cached->live_id);
+		const EmogiChangeTracker *tracker = find_id(cached->live_id);
 
-		if (state != NULL)
-			used[index_of(state)] = Max(used[index_of(state)], cached->last_used);
+		if (tracker != NULL)
+			used[index_of(tracker)] = Max(used[index_of(tracker)], cached->last_used);
 	}
 }
 
 /*
- * Doom the state, made by this role (InvalidOid = any) and of fewer bytes than `below`, whose Graphs were not used for longest, one without a
- * Graph first; false when all are held. Caller holds cache_lock.
+ * Doom the tracker whose graphs are least recently used, first one without a graph, among those
+ * made by this role (InvalidOid = any) and smaller than `below`; return false if all are held.
+ * Caller holds cache_lock.
  */
 static bool
 doom_least_used(Oid maker, uint64 below)
@@ -258,12 +280,12 @@ doom_least_used(Oid maker, uint64 below)
 	list_uses(used);
 	for (uint32 i = 0; i < emogi_change_trackers->nused; i++)
 	{
-		EmogiChangeTracker *state = &emogi_change_trackers->states[i];
+		EmogiChangeTracker *tracker = &emogi_change_trackers->states[i];
 
-		if (may_doom(state, maker) && state->bytes < below &&
+		if (may_doom(tracker, maker) && tracker->bytes < below &&
 			(victim == NULL || used[i] < used[index_of(victim)] ||
-			 (used[i] == used[index_of(victim)] && state->last_used < victim->last_used)))
-			victim = state;
+			 (used[i] == used[index_of(victim)] && tracker->last_used < victim->last_used)))
+			victim = tracker;
 	}
 	if (victim != NULL)
 		victim->doomed = true;
@@ -271,74 +293,80 @@ doom_least_used(Oid maker, uint64 below)
 }
 
 /*
- * Doom the least recently used state to have its place: one of the current role's if that has made more than three quarters of all, and a
- * small one if those are more than three quarters, so that many small tables leave a large one its state. False when all are held. Caller
- * holds cache_lock.
+ * Doom the least recently used tracker to free its entry: one of the current role if that has made
+ * more than three quarters of all, and a small one if more than three quarters are small, so that
+ * many small tables do not displace the tracker of a large one. Return false if all are held.
+ * Caller holds cache_lock.
  */
 static bool
-doom_for_place(void)
+doom_for_entry(void)
 {
-	const int	most = EMOGI_MAX_LIVE_STATES / 4 * 3;
+	const int	max_share = EMOGI_MAX_LIVE_STATES / 4 * 3;
 	int			nown = 0;
 	int			nsmall = 0;
 	Oid			maker;
 
 	for (uint32 i = 0; i < emogi_change_trackers->nused; i++)
 	{
-		const EmogiChangeTracker *state = &emogi_change_trackers->states[i];
+		const EmogiChangeTracker *tracker = &emogi_change_trackers->states[i];
 
-		nown += state->phase != EMOGI_LIVE_FREE && state->maker == GetUserId();
-		nsmall += state->phase != EMOGI_LIVE_FREE && state->bytes < EMOGI_LIVE_SMALL_BYTES;
+		nown += tracker->phase != EMOGI_LIVE_FREE && tracker->maker == GetUserId();
+		nsmall += tracker->phase != EMOGI_LIVE_FREE && tracker->bytes < EMOGI_LIVE_SMALL_BYTES;
 	}
-	maker = nown > most ? GetUserId() : InvalidOid;
-	return (nsmall > most && doom_least_used(maker, EMOGI_LIVE_SMALL_BYTES)) || doom_least_used(maker, PG_UINT64_MAX) ||
+	maker = nown > max_share ? GetUserId() : InvalidOid;
+	return (nsmall > max_share && doom_least_used(maker, EMOGI_LIVE_SMALL_BYTES)) ||
+		doom_least_used(maker, PG_UINT64_MAX) ||
 		doom_least_used(InvalidOid, PG_UINT64_MAX);
 }
 
-/* Begin to make the state of a Source; NULL when there is no place. Caller holds cache_lock. */
+/*
+ * Begin to make the tracker of a source; return NULL if there is no free entry. Caller holds
+ * cache_lock.
+ */
 static EmogiChangeTracker *
-make_state(const EmogiGraphKey *key)
+make_tracker(const EmogiGraphKey *key)
 {
-	EmogiChangeTracker *state = find_free();
+	EmogiChangeTracker *tracker = find_free();
 
-	if (state == NULL)
+	if (tracker == NULL)
 		return NULL;
-	memset(state, 0, sizeof *state);
-	state->phase = EMOGI_LIVE_NEW;
-	state->holder = -1;
-	state->dictionary = -1;
-	number_state(state);
-	state->key = *key;
-	state->maker = GetUserId();
-	return state;
+	memset(tracker, 0, sizeof *tracker);
+	tracker->phase = EMOGI_LIVE_NEW;
+	tracker->holder = -1;
+	tracker->dictionary = -1;
+	assign_id(tracker);
+	tracker->key = *key;
+	tracker->maker = GetUserId();
+	return tracker;
 }
 
-/* Hold the state of a Source, if nobody else does, and set *wait where somebody does. Caller holds cache_lock. */
+/* Hold the tracker of a source, or set *wait if another call holds it. Caller holds cache_lock. */
 static EmogiChangeTracker *
 try_to_hold(EmogiSlot *slot, const EmogiGraphKey *key, bool make, bool *wait)
 {
-	EmogiChangeTracker *state = find_state(key);
+	EmogiChangeTracker *tracker = find_tracker(key);
 
-	if (state == NULL && make)
-		state = make_state(key);
-	*wait = state != NULL && state->holder >= 0;
-	slot->awaited_tracker = *wait ? index_of(state) : -1;
-	if (state == NULL || *wait)
+	if (tracker == NULL && make)
+		tracker = make_tracker(key);
+	*wait = tracker != NULL && tracker->holder >= 0;
+	slot->awaited_tracker = *wait ? index_of(tracker) : -1;
+	if (tracker == NULL || *wait)
 		return NULL;
-	state->holder = (int) (slot - emogi_shared->slots);
-	state->last_used = GetCurrentTimestamp();
-	slot->live_state = index_of(state);
-	return state;
+	tracker->holder = (int) (slot - emogi_shared->slots);
+	tracker->last_used = GetCurrentTimestamp();
+	slot->live_state = index_of(tracker);
+	return tracker;
 }
 
 /*
- * Hold the state of a Source, after waiting for others who do; NULL when there is none, and none is to be made, or can be. A
- * new one is empty. *waited: for another call. May be canceled.
+ * Hold the tracker of a source, after waiting for other holders. Return NULL if there is none and
+ * `make` is false or none can be made. A new one is empty. *waited: set if this waited for another
+ * call. May be canceled.
  */
 EmogiChangeTracker *
 emogi_change_tracker_hold(EmogiSlot *slot, const EmogiGraphKey *key, bool make, bool *waited)
 {
-	EmogiChangeTracker *state;
+	EmogiChangeTracker *tracker;
 	bool		wait;
 	bool		doomed;
 
@@ -347,8 +375,8 @@ emogi_change_tracker_hold(EmogiSlot *slot, const EmogiGraphKey *key, bool make, 
 	{
 		ConditionVariablePrepareToSleep(&emogi_change_trackers->released);
 		emogi_cache_lock();
-		state = try_to_hold(slot, key, make, &wait);
-		doomed = state == NULL && !wait && make && doom_for_place();
+		tracker = try_to_hold(slot, key, make, &wait);
+		doomed = tracker == NULL && !wait && make && doom_for_entry();
 		emogi_cache_unlock();
 		if (doomed)
 			emogi_change_tracker_free_doomed();
@@ -361,47 +389,50 @@ emogi_change_tracker_hold(EmogiSlot *slot, const EmogiGraphKey *key, bool make, 
 		}
 	}
 	ConditionVariableCancelSleep();
-	return state;
+	return tracker;
 }
 
-/* Is there a state of a Source? */
+/* Check whether there is a finished tracker of a source. */
 bool
 emogi_change_tracker_exists(const EmogiGraphKey *key)
 {
-	const EmogiChangeTracker *state;
+	const EmogiChangeTracker *tracker;
 
 	emogi_cache_lock();
-	state = find_state(key);
+	tracker = find_tracker(key);
 	emogi_cache_unlock();
-	return state != NULL && state->phase == EMOGI_LIVE_READY;
+	return tracker != NULL && tracker->phase == EMOGI_LIVE_READY;
 }
 
-/* Note that the splice is over of which the state with this id knows, if it is still there. */
+/*
+ * Record that the merge announced in the tracker with this id has ended, if the tracker still
+ * exists.
+ */
 void
 emogi_change_tracker_note_spliced(uint64 id)
 {
-	EmogiChangeTracker *state;
+	EmogiChangeTracker *tracker;
 
 	emogi_cache_lock();
-	state = find_id(id);
-	if (state != NULL)
-		state->splice_until = 0;
+	tracker = find_id(id);
+	if (tracker != NULL)
+		tracker->splice_until = 0;
 	emogi_cache_unlock();
 }
 
-/* Does a call hold the state of a Source? */
+/* Check whether a call holds the tracker of a source. */
 bool
 emogi_change_tracker_is_held(const EmogiGraphKey *key)
 {
-	const EmogiChangeTracker *state;
+	const EmogiChangeTracker *tracker;
 
 	emogi_cache_lock();
-	state = find_state(key);
+	tracker = find_tracker(key);
 	emogi_cache_unlock();
-	return state != NULL && state->holder >= 0;
+	return tracker != NULL && tracker->holder >= 0;
 }
 
-/* List the relations of a database whose changes are followed. */
+/* List the relations of a database whose changes are tracked. */
 List *
 emogi_change_tracker_relations(Oid database)
 {
@@ -411,7 +442,8 @@ emogi_change_tracker_relations(Oid database)
 
 	emogi_cache_lock();
 	for (uint32 i = 0; i < emogi_change_trackers->nused; i++)
-		if (emogi_change_trackers->states[i].phase != EMOGI_LIVE_FREE && emogi_change_trackers->states[i].key.database == database)
+		if (emogi_change_trackers->states[i].phase != EMOGI_LIVE_FREE &&
+			emogi_change_trackers->states[i].key.database == database)
 			found[count++] = emogi_change_trackers->states[i].key.relid;
 	emogi_cache_unlock();
 	for (int i = 0; i < count; i++)
@@ -419,7 +451,10 @@ emogi_change_tracker_relations(Oid database)
 	return relids;
 }
 
-/* Get the bytes of a live state, 0 when it is not there; with id = 0 those of all. Caller holds cache_lock. */
+/*
+ * Get the size of the tracker with this id, 0 if there is none; with id = 0 the size of all. Caller
+ * holds cache_lock.
+ */
 uint64
 emogi_change_tracker_bytes(uint64 id)
 {
@@ -427,93 +462,105 @@ emogi_change_tracker_bytes(uint64 id)
 
 	for (uint32 i = 0; i < emogi_change_trackers->nused; i++)
 	{
-		const EmogiChangeTracker *state = &emogi_change_trackers->states[i];
+		const EmogiChangeTracker *tracker = &emogi_change_trackers->states[i];
 
-		if (state->phase != EMOGI_LIVE_FREE && (id == 0 || state->id == id))
-			bytes += state->bytes;
+		if (tracker->phase != EMOGI_LIVE_FREE && (id == 0 || tracker->id == id))
+			bytes += tracker->bytes;
 	}
 	return bytes;
 }
 
-/* Is there a live state with this id? Caller holds cache_lock. */
+/* Check whether there is a tracker with this id. Caller holds cache_lock. */
 bool
 emogi_change_tracker_is_there(uint64 id)
 {
 	return find_id(id) != NULL;
 }
 
-/* Let go of the state that a slot holds, if it does. One that is not finished, broken or doomed goes. Raises nothing. */
+/*
+ * Release the tracker that a slot holds, if any. Free it if it is unfinished, broken or doomed.
+ * Raises nothing.
+ */
 void
 emogi_change_tracker_release(EmogiSlot *slot)
 {
-	EmogiChangeTracker *state;
+	EmogiChangeTracker *tracker;
 	bool		goes;
 
 	if (slot->live_state < 0)
 		return;
-	state = &emogi_change_trackers->states[slot->live_state];
+	tracker = &emogi_change_trackers->states[slot->live_state];
 	emogi_cache_lock();
-	goes = state->doomed |= state->phase == EMOGI_LIVE_NEW || state->broken;
+	goes = tracker->doomed |= tracker->phase == EMOGI_LIVE_NEW || tracker->broken;
 	if (!goes)
-		state->holder = -1;
+		tracker->holder = -1;
 	emogi_cache_unlock();
 	if (goes)
-		free_state(state);
+		free_tracker(tracker);
 	slot->live_state = -1;
 	ConditionVariableBroadcast(&emogi_change_trackers->released);
 }
 
-/* ---- eviction; what is doomed and held by nobody is freed by whoever calls emogi_change_tracker_free_doomed ---- */
+/* ---- eviction; emogi_change_tracker_free_doomed frees doomed trackers that are not held ---- */
 
 /*
- * Doom the state with this id; with id = 0 the one that was not used for longest. False when it is held or not there. Caller holds
- * cache_lock.
+ * Doom the tracker with this id; with id = 0 the least recently used one. Return false if it is
+ * held or does not exist. Caller holds cache_lock.
  */
 bool
 emogi_change_tracker_doom(uint64 id)
 {
-	EmogiChangeTracker *state = id != 0 ? find_id(id) : NULL;
+	EmogiChangeTracker *tracker = id != 0 ? find_id(id) : NULL;
 
 	if (id == 0)
 		return doom_least_used(InvalidOid, PG_UINT64_MAX);
-	if (state == NULL || !may_doom(state, InvalidOid))
+	if (tracker == NULL || !may_doom(tracker, InvalidOid))
 		return false;
-	state->doomed = true;
+	tracker->doomed = true;
 	return true;
 }
 
-/* Doom the state that was not used for longest of those that a role has made. Caller holds cache_lock. */
+/*
+ * Doom the least recently used tracker among those that a role has made. Caller holds cache_lock.
+ */
 bool
 emogi_change_tracker_doom_of(Oid maker)
 {
 	return doom_least_used(maker, PG_UINT64_MAX);
 }
 
-/* Get the bytes of the states that a role has made. Caller holds cache_lock. */
+/* Get the size of the trackers that a role has made. Caller holds cache_lock. */
 uint64
 emogi_change_tracker_bytes_of(Oid maker)
 {
 	uint64		bytes = 0;
 
 	for (uint32 i = 0; i < emogi_change_trackers->nused; i++)
-		if (emogi_change_trackers->states[i].phase != EMOGI_LIVE_FREE && emogi_change_trackers->states[i].maker == maker)
+		if (emogi_change_trackers->states[i].phase != EMOGI_LIVE_FREE &&
+			emogi_change_trackers->states[i].maker == maker)
 			bytes += emogi_change_trackers->states[i].bytes;
 	return bytes;
 }
 
-/* Does a state follow this table, by its own name or as a leaf? What its holder changes is not looked at. */
+/*
+ * Check whether a tracker covers this table, named itself or as a leaf. The leaves of a held
+ * tracker are not checked, because its holder may change them.
+ */
 static bool
-follows(const EmogiChangeTracker *state, Oid relid)
+covers(const EmogiChangeTracker *tracker, Oid relid)
 {
-	if (!OidIsValid(relid) || state->key.relid == relid)
+	if (!OidIsValid(relid) || tracker->key.relid == relid)
 		return true;
-	for (int i = 0; state->holder < 0 && i < state->pages.nleaves; i++)
-		if (state->pages.leaves[i].relid == relid)
+	for (int i = 0; tracker->holder < 0 && i < tracker->pages.nleaves; i++)
+		if (tracker->pages.leaves[i].relid == relid)
 			return true;
 	return false;
 }
 
-/* Doom the states of a table, or of a whole database (relid = InvalidOid); get the bytes that are free then. Caller holds cache_lock. */
+/*
+ * Doom the trackers of a table, or of a whole database (relid = InvalidOid); return the memory that
+ * can then be freed at once. Caller holds cache_lock.
+ */
 uint64
 emogi_change_tracker_doom_all(Oid database, Oid relid)
 {
@@ -521,17 +568,18 @@ emogi_change_tracker_doom_all(Oid database, Oid relid)
 
 	for (uint32 i = 0; i < emogi_change_trackers->nused; i++)
 	{
-		EmogiChangeTracker *state = &emogi_change_trackers->states[i];
+		EmogiChangeTracker *tracker = &emogi_change_trackers->states[i];
 
-		if (state->phase == EMOGI_LIVE_FREE || state->doomed || state->key.database != database || !follows(state, relid))
+		if (tracker->phase == EMOGI_LIVE_FREE || tracker->doomed ||
+			tracker->key.database != database || !covers(tracker, relid))
 			continue;
-		state->doomed = true;
-		bytes += state->holder < 0 ? state->bytes : 0;
+		tracker->doomed = true;
+		bytes += tracker->holder < 0 ? tracker->bytes : 0;
 	}
 	return bytes;
 }
 
-/* Take a state that is doomed and held by nobody, to free it; NULL when there is none. */
+/* Claim a doomed tracker that is not held, to free it; return NULL if there is none. */
 static EmogiChangeTracker *
 next_to_free(void)
 {
@@ -540,23 +588,23 @@ next_to_free(void)
 	emogi_cache_lock();
 	for (uint32 i = 0; i < emogi_change_trackers->nused && found == NULL; i++)
 	{
-		EmogiChangeTracker *state = &emogi_change_trackers->states[i];
+		EmogiChangeTracker *tracker = &emogi_change_trackers->states[i];
 
-		if (state->phase == EMOGI_LIVE_READY && state->doomed && state->holder < 0)
-			found = state;
+		if (tracker->phase == EMOGI_LIVE_READY && tracker->doomed && tracker->holder < 0)
+			found = tracker;
 	}
 	if (found != NULL)
-		found->holder = EMOGI_NSLOTS;	/* this process, which has no slot for it */
+		found->holder = EMOGI_NSLOTS;	/* held by this process, without a slot */
 	emogi_cache_unlock();
 	return found;
 }
 
-/* Free the states that are doomed and held by nobody. Raises nothing. */
+/* Free the doomed trackers that are not held. Raises nothing. */
 void
 emogi_change_tracker_free_doomed(void)
 {
-	EmogiChangeTracker *state;
+	EmogiChangeTracker *tracker;
 
-	while ((state = next_to_free()) != NULL)
-		free_state(state);
+	while ((tracker = next_to_free()) != NULL)
+		free_tracker(tracker);
 }

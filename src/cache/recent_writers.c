@@ -1,35 +1,43 @@
 /*
- * recent_writers.c: which transactions have changed which tables: what decides whether a cached Graph is still exact.
+ * recent_writers.c: the transactions that have recently changed each tracked table; they decide
+ * whether a cached graph is still exact.
  *
- * A cached Graph may serve a call iff it holds exactly the rows that the call's snapshot sees. Snapshots of one table
- * differ in nothing but the transactions that they see as ended, so it is enough to know every transaction that may
- * have changed the table since the Graph's snapshot, and to ask of each whether both snapshots see it alike.
+ * A cached graph may serve a call if and only if it holds exactly the rows that the call's snapshot
+ * sees. Snapshots of one table differ only in the transactions that they see as ended. So it is
+ * enough to know every transaction that may have changed the table since the graph's snapshot, and
+ * to check that both snapshots see each of them alike.
  *
- * Writers. Every transaction that is about to commit or to be prepared, and that holds a lock on a tracked table such
- * as only writers take (or has counted changes of it), appends its full transaction id to the table's ring. It does so
- * before it becomes visible, so nobody sees its changes without finding it in the ring. Transactions that abort
- * afterwards stay and do no harm. What an unfinished transaction writes is seen by itself alone, and it neither uses
- * nor publishes Graphs of tables that it has changed.
+ * Writers. A transaction that is about to commit or to be prepared appends its full transaction id
+ * to the ring of each tracked table on which it holds a lock that only writers take, or has counted
+ * changes. It does so before it becomes visible, so if a snapshot sees its changes, it is in the
+ * ring. Transactions that abort afterwards stay in the ring and do no harm. Uncommitted changes are
+ * visible only to their own transaction, which neither uses nor publishes graphs of the tables that
+ * it has changed.
  *
- * A writer pays for its own locks only. It walks them, those of the fast path first: another process may move such a lock
- * to the main table at any time, and puts it there before it takes it away. A filter (tables.c) is read without any lock and
- * tells of nearly every table that is not tracked; the others are looked up under cache_lock.
+ * A writer pays only for its own locks. It scans them, fast-path locks first: another process may
+ * move such a lock to the main table at any time, but adds it there before removing it here. A
+ * filter (tables.c) is read without a lock and excludes nearly all untracked tables; the other
+ * tables are looked up under cache_lock.
  *
- * Registration. A transaction that passed this point before the table was tracked is in no ring. So, when a table is
- * tracked: it is counted in the filter, visible to all; then R = the next transaction id; then, if nobody holds a writer's
- * lock on the table, the transactions that are running now are harmless: they will find the table in the filter when they
- * commit, wait for cache_lock, and find the entry. The lock manager is asked without cache_lock: to ask for each of many
- * leaves takes long, and a reference keeps the entry meanwhile. A snapshot is usable for the table iff each transaction below R that it
- * sees as running is harmless.
+ * Registration. A transaction that passed this point before the table was tracked is in no ring.
+ * Tracking a table therefore takes three steps: (1) the table is counted in the filter, visible to
+ * all; (2) R = the next transaction id; (3) if no process holds a writer's lock on the table, the
+ * transactions running now are harmless: they will find the table in the filter when they commit,
+ * wait for cache_lock, and find the entry. The lock manager is asked without holding cache_lock,
+ * because this takes long for many leaves; a reference keeps the entry meanwhile. A snapshot is
+ * usable for the table if and only if each transaction below R that it sees as running is harmless.
  *
- * Overflow. A full ring is cleared of the transactions that have ended, and remembers the highest of them and the next
- * transaction id of that moment: a snapshot that has all of them behind it, or that was certainly taken later, sees
- * them all as ended. What is still running and must go all the same can only be tolerated by the first test.
+ * Overflow. A full ring is cleared of the transactions that have ended, and records the highest of
+ * them and the next transaction id at that time: a snapshot whose xmin is above the former, or that
+ * was certainly taken later, sees them all as ended. If a running transaction has to be removed,
+ * only the first test applies to it.
  *
- * Standby. No writer's callback runs there; Graphs serve snapshots that are equal. Promotion starts anew.
+ * Standby. Writers' callbacks do not run there; graphs serve equal snapshots. Promotion starts
+ * anew.
  *
- * Locks: all under EmogiShared.cache_lock, but for the filter, which writers read without it. A writer that finds 0 there
- * because the entry was just being made is one that registration finds by its lock, or that has ended before.
+ * Locks: everything is under EmogiShared.cache_lock, except the filter, which writers read without
+ * it. If a writer reads 0 there because the entry is just being made, registration finds the
+ * writer's lock, or the writer has ended before.
  */
 #include "postgres.h"
 
@@ -47,15 +55,16 @@
 #include "base/compat.h"
 #include "base/fault.h"
 
-/* The locks that writers take, and only they. */
+/* Locks that only writers take. */
 #define EMOGI_WRITER_LOCKS	(LOCKBIT_ON(RowExclusiveLock) | LOCKBIT_ON(ExclusiveLock) | LOCKBIT_ON(AccessExclusiveLock))
 
-static List *suspects;			/* tables that this transaction has changed and the filter knows, see enter_my_changes */
-static bool noted = false;		/* this transaction has entered itself in a ring */
+/* tables that this transaction has changed and that the filter may include, see enter_my_changes */
+static List *suspects;
+static bool is_entered = false;		/* this transaction has entered itself in a ring */
 
 /* ---- writers ---- */
 
-/* Does the own transaction hold a lock on this table such as only writers take? */
+/* Check whether this transaction holds a lock on the table that only writers take. */
 static bool
 holds_writer_lock(Oid relid)
 {
@@ -64,7 +73,10 @@ holds_writer_lock(Oid relid)
 		emogi_compat_holds_lock(relid, AccessExclusiveLock);
 }
 
-/* Has the own transaction, so far, changed this table? Locks tell of all ways to write; the counts of most. */
+/*
+ * Check whether this transaction has changed the table so far. Locks reveal all ways of writing;
+ * counters reveal most.
+ */
 bool
 emogi_recent_writers_changed_by_me(Oid relid)
 {
@@ -98,7 +110,7 @@ clear_ring(EmogiTable *table)
 	table->nwriters = kept;
 }
 
-/* Enter the own transaction in a table's ring, once. Caller holds cache_lock exclusively. */
+/* Enter this transaction in a table's ring, once. Caller holds cache_lock exclusively. */
 static void
 enter_writer(EmogiTable *table)
 {
@@ -109,10 +121,10 @@ enter_writer(EmogiTable *table)
 	if (table->nwriters == EMOGI_RING_WRITERS)
 		clear_ring(table);
 	table->writers[table->nwriters++] = xid;
-	noted = true;
+	is_entered = true;
 }
 
-/* Remember a table that this transaction has changed, unless it is certainly not tracked. */
+/* Remember a table that this transaction has changed, unless the filter excludes it. */
 static void
 suspect(Oid relid)
 {
@@ -120,7 +132,7 @@ suspect(Oid relid)
 		suspects = lappend_oid(suspects, relid);
 }
 
-/* Enter the own transaction in the rings of those of its suspects that are tracked. */
+/* Enter this transaction in the rings of the suspects that are tracked. */
 static void
 enter_suspects(void)
 {
@@ -139,9 +151,9 @@ enter_suspects(void)
 }
 
 /*
- * Enter this transaction, which is about to commit or to be prepared, in the rings of the tables that it has changed. Every
- * transaction that writes pays for this. No lock of the lock manager is held while it waits for cache_lock: first all are
- * walked, then what was found is entered.
+ * Enter this transaction, which is about to commit or to be prepared, in the rings of the tables
+ * that it has changed. Every writing transaction pays for this. To hold no lock of the lock manager
+ * while waiting for cache_lock, scan all locks first, then enter the tables found.
  */
 static void
 enter_my_changes(void)
@@ -159,7 +171,7 @@ enter_my_changes(void)
 		enter_suspects();
 	list_free(suspects);
 	suspects = NIL;
-	if (noted)
+	if (is_entered)
 		emogi_fault_sleep(EMOGI_AT_PRE_COMMIT);
 }
 
@@ -170,12 +182,12 @@ at_end_of_transaction(XactEvent event, void *arg)
 	{
 		case XACT_EVENT_PRE_COMMIT:
 		case XACT_EVENT_PRE_PREPARE:
-			noted = false;
+			is_entered = false;
 			if (emogi_tables != NULL && pg_atomic_read_u32(&emogi_tables->ntracked) > 0)
 				enter_my_changes();
 			break;
 		case XACT_EVENT_COMMIT:
-			if (noted)
+			if (is_entered)
 				emogi_fault_sleep(EMOGI_AT_COMMITTED);
 			break;
 		default:
@@ -183,7 +195,7 @@ at_end_of_transaction(XactEvent event, void *arg)
 	}
 }
 
-/* Watch the ends of transactions; called once, in the postmaster. */
+/* Register the transaction callback; called once, in the postmaster. */
 void
 emogi_recent_writers_init(void)
 {
@@ -192,7 +204,10 @@ emogi_recent_writers_init(void)
 
 /* ---- registration ---- */
 
-/* Does anybody else hold a lock on a table of this database that only writers take? Prepared transactions count. */
+/*
+ * Check whether another transaction, perhaps a prepared one, holds a lock on a table of this
+ * database that only writers take.
+ */
 static bool
 has_writers(Oid relid)
 {
@@ -204,13 +219,18 @@ has_writers(Oid relid)
 	return count > 0;
 }
 
-/* Get the transactions that are running now; false when they are too many to remember. The caller frees *xids. */
+/*
+ * Get the transactions that are running now; return false if they are too many to remember. The
+ * caller frees xids->running.
+ */
 static bool
 take_running(EmogiTransactionSnapshot *xids)
 {
 	static SnapshotData snapshot = {SNAPSHOT_MVCC};
 
-	/* not GetLatestSnapshot, which refuses in parallel mode; the caller's snapshot keeps MyProc->xmin */
+	/*
+	 * not GetLatestSnapshot, which fails in parallel mode; the caller's snapshot keeps MyProc->xmin
+	 */
 	GetSnapshotData(&snapshot);
 	if (!emogi_transaction_snapshot_take(&snapshot, xids))
 		return false;
@@ -220,7 +240,10 @@ take_running(EmogiTransactionSnapshot *xids)
 	return false;
 }
 
-/* Remember transactions as harmless to a table: nobody held a writer's lock when they were running and the entry was visible. */
+/*
+ * Remember transactions as harmless to a table: no writer's lock was held while they were running
+ * and the entry was visible.
+ */
 static void
 remember_harmless(EmogiTable *table, const EmogiTransactionSnapshot *xids)
 {
@@ -229,19 +252,20 @@ remember_harmless(EmogiTable *table, const EmogiTransactionSnapshot *xids)
 	table->nharmless = (int) xids->nrunning;
 }
 
-/* ---- verdicts; caller holds cache_lock ---- */
+/* ---- comparison of snapshots; caller holds cache_lock ---- */
 
-/* Is this transaction, below R, known to find the entry when it commits? */
+/* Check whether this transaction, below R, is known to find the entry when it commits. */
 static bool
 is_harmless(const EmogiTable *table, uint64 xid)
 {
 	if (table->nharmless < 0)
 		return false;
 	return xid >= table->harmless_xmax ||
-		bsearch(&xid, table->harmless, table->nharmless, sizeof(uint64), emogi_transaction_snapshot_compare) != NULL;
+		bsearch(&xid, table->harmless, table->nharmless, sizeof(uint64),
+				emogi_transaction_snapshot_compare) != NULL;
 }
 
-/* Does a snapshot see every transaction that the ring has dropped as ended? */
+/* Check whether a snapshot sees every transaction that the ring has dropped as ended. */
 static bool
 is_past_dropped(const EmogiTable *table, const EmogiTransactionSnapshot *xids)
 {
@@ -249,7 +273,7 @@ is_past_dropped(const EmogiTable *table, const EmogiTransactionSnapshot *xids)
 		(table->dropped_max < xids->xmin || xids->xmax > table->dropped_next);
 }
 
-/* Does a snapshot obey the rule of registration? */
+/* Check whether a snapshot satisfies the rule of registration. */
 static bool
 is_registered(const EmogiTable *table, const EmogiTransactionSnapshot *xids)
 {
@@ -268,7 +292,7 @@ is_registered(const EmogiTable *table, const EmogiTransactionSnapshot *xids)
 	return true;
 }
 
-/* May Graphs of a table be used and published under this snapshot? */
+/* Check whether graphs of a table can be used and published under this snapshot. */
 bool
 emogi_recent_writers_usable(int index, const EmogiTransactionSnapshot *xids)
 {
@@ -280,9 +304,13 @@ emogi_recent_writers_usable(int index, const EmogiTransactionSnapshot *xids)
 		(emogi_faults.no_registration_rule || is_registered(table, xids));
 }
 
-/* Do both snapshots see the same rows of a table? b is usable, and a was when it was published. */
+/*
+ * Check whether both snapshots see the same rows of a table. b must be usable, and a must have been
+ * usable when it was published.
+ */
 bool
-emogi_recent_writers_alike(int index, const EmogiTransactionSnapshot *a, const EmogiTransactionSnapshot *b)
+emogi_recent_writers_alike(int index, const EmogiTransactionSnapshot *a,
+						   const EmogiTransactionSnapshot *b)
 {
 	const EmogiTable *table = &emogi_tables->tables[index];
 
@@ -294,36 +322,46 @@ emogi_recent_writers_alike(int index, const EmogiTransactionSnapshot *a, const E
 	{
 		uint64		xid = table->writers[i];
 
-		if (emogi_transaction_snapshot_running(a, xid) != emogi_transaction_snapshot_running(b, xid) && emogi_transaction_snapshot_committed(xid))
+		if (emogi_transaction_snapshot_running(a, xid) != emogi_transaction_snapshot_running(b,
+																							 xid) &&
+																							 	emogi_transaction_snapshot_committed(xid))
 			return false;
 	}
 	return true;
 }
 
-/* Will no snapshot ever again see the rows that this snapshot sees? All snapshots see what is below oldest_xid as ended. */
+/*
+ * Check whether no snapshot will ever again see the rows that this snapshot sees. All snapshots see
+ * transactions below oldest_xid as ended.
+ */
 bool
-emogi_recent_writers_outdated(int index, const EmogiTransactionSnapshot *xids, TransactionId oldest_xid)
+emogi_recent_writers_outdated(int index, const EmogiTransactionSnapshot *xids,
+							  TransactionId oldest_xid)
 {
 	const EmogiTable *table = &emogi_tables->tables[index];
-	uint64		oldest = emogi_transaction_snapshot_full(oldest_xid, U64FromFullTransactionId(ReadNextFullTransactionId()));
+	uint64		oldest = emogi_transaction_snapshot_full(oldest_xid,
+														 U64FromFullTransactionId(ReadNextFullTransactionId()));
 
 	if (xids->recovery)
-		return !RecoveryInProgress() || xids->xmin < oldest;	/* snapshots there are equal or not, and xmin never goes back */
+		/* standby snapshots are compared for equality, and xmin never decreases */
+		return !RecoveryInProgress() || xids->xmin < oldest;
 	if (!is_past_dropped(table, xids))
 		return true;
 	for (int i = 0; i < table->nwriters; i++)
 	{
 		uint64		xid = table->writers[i];
 
-		if (xid < oldest && emogi_transaction_snapshot_running(xids, xid) && emogi_transaction_snapshot_committed(xid))
+		if (xid < oldest && emogi_transaction_snapshot_running(xids, xid) &&
+			emogi_transaction_snapshot_committed(xid))
 			return true;
 	}
 	return false;
 }
 
-/* Will no snapshot that is not older than `newer` see the rows that this snapshot sees? */
+/* Check whether no snapshot as new as `newer` or newer sees the rows that this snapshot sees. */
 bool
-emogi_recent_writers_passed(int index, const EmogiTransactionSnapshot *xids, const EmogiTransactionSnapshot *newer)
+emogi_recent_writers_passed(int index, const EmogiTransactionSnapshot *xids,
+							const EmogiTransactionSnapshot *newer)
 {
 	const EmogiTable *table = &emogi_tables->tables[index];
 
@@ -335,17 +373,19 @@ emogi_recent_writers_passed(int index, const EmogiTransactionSnapshot *xids, con
 	{
 		uint64		xid = table->writers[i];
 
-		if (emogi_transaction_snapshot_running(xids, xid) && !emogi_transaction_snapshot_running(newer, xid) && emogi_transaction_snapshot_committed(xid))
+		if (emogi_transaction_snapshot_running(xids, xid) &&
+			!emogi_transaction_snapshot_running(newer, xid) &&
+				emogi_transaction_snapshot_committed(xid))
 			return true;
 	}
 	return false;
 }
 
-/* ---- tracking; caller holds cache_lock exclusively, unless otherwise said ---- */
+/* ---- tracking; caller holds cache_lock exclusively, unless stated otherwise ---- */
 
 /*
- * Track a table and take a reference to its entry, until emogi_tables_release; -1 when there is no room. The table is
- * locked by the caller.
+ * Track a table and take a reference to its entry, until emogi_tables_release; return -1 if there
+ * is no room. The caller has locked the table.
  */
 int
 emogi_recent_writers_track(Oid relid, const EmogiTransactionSnapshot *xids)
@@ -366,14 +406,17 @@ emogi_recent_writers_track(Oid relid, const EmogiTransactionSnapshot *xids)
 	return (int) (table - emogi_tables->tables);
 }
 
-/* Is the rule of registration against a snapshot, which emogi_recent_writers_register may change? */
+/*
+ * Check whether a snapshot violates the rule of registration, so that emogi_recent_writers_register
+ * may help.
+ */
 bool
 emogi_recent_writers_must_register(int index, const EmogiTransactionSnapshot *xids)
 {
 	return !xids->recovery && !is_registered(&emogi_tables->tables[index], xids);
 }
 
-/* Tables that are being registered. */
+/* Tables to register. */
 typedef struct Registering
 {
 	const int  *tables;			/* [ntables], with a reference to each */
@@ -382,21 +425,24 @@ typedef struct Registering
 	const EmogiTransactionSnapshot *xids;
 } Registering;
 
-/* Find out which tables nobody writes of those that must be registered, and remember who is harmless to them. Caller does not hold cache_lock. */
+/*
+ * Find those tables to be registered that have no writers, and remember the running transactions as
+ * harmless to them. Caller does not hold cache_lock.
+ */
 static void
-register_tables(const Registering *what)
+register_tables(const Registering *batch)
 {
-	bool	   *is_quiet = palloc(what->ntables * sizeof(bool));
+	bool	   *is_quiet = palloc(batch->ntables * sizeof(bool));
 	EmogiTransactionSnapshot running;
 
 	LWLockAcquire(emogi_shared->cache_lock, LW_SHARED);
-	for (int i = 0; i < what->ntables; i++)
-		is_quiet[i] = emogi_recent_writers_must_register(what->tables[i], what->xids);
+	for (int i = 0; i < batch->ntables; i++)
+		is_quiet[i] = emogi_recent_writers_must_register(batch->tables[i], batch->xids);
 	LWLockRelease(emogi_shared->cache_lock);
-	for (int i = 0; i < what->ntables; i++)
+	for (int i = 0; i < batch->ntables; i++)
 	{
 		if (is_quiet[i])
-			is_quiet[i] = !has_writers(what->relids[i]);
+			is_quiet[i] = !has_writers(batch->relids[i]);
 		CHECK_FOR_INTERRUPTS();
 	}
 	emogi_fault_sleep(EMOGI_AT_REGISTERING);
@@ -404,42 +450,44 @@ register_tables(const Registering *what)
 	if (take_running(&running))
 	{
 		emogi_cache_lock();
-		for (int i = 0; i < what->ntables; i++)
+		for (int i = 0; i < batch->ntables; i++)
 			if (is_quiet[i])
-				remember_harmless(&emogi_tables->tables[what->tables[i]], &running);
+				remember_harmless(&emogi_tables->tables[batch->tables[i]], &running);
 		emogi_cache_unlock();
 		pfree(running.running);
 	}
 	pfree(is_quiet);
 }
 
-/* Give the references back to tables that are being registered, after an error. */
+/* Release the references to the tables to be registered, after an error. */
 static void
-give_back(int code, Datum registering)
+release_references(int code, Datum registering)
 {
-	const Registering *what = (Registering *) DatumGetPointer(registering);
+	const Registering *batch = (Registering *) DatumGetPointer(registering);
 
 	emogi_cache_lock();
-	for (int i = 0; i < what->ntables; i++)
-		emogi_tables_release(what->tables[i]);
+	for (int i = 0; i < batch->ntables; i++)
+		emogi_tables_release(batch->tables[i]);
 	emogi_cache_unlock();
 }
 
 /*
- * Register tables anew that emogi_recent_writers_must_register says so of, so that one writer at the wrong moment does not keep a table uncached for long.
- * The caller does not hold cache_lock, and has a reference to each table: an error, which may be a cancel, gives them back.
+ * Register again those tables for which emogi_recent_writers_must_register is true, so that one
+ * writer at the wrong moment does not leave a table uncached for long. The caller does not hold
+ * cache_lock, and has a reference to each table; an error, including a cancel, releases them.
  */
 void
-emogi_recent_writers_register(const int *tables, const Oid *relids, int ntables, const EmogiTransactionSnapshot *xids)
+emogi_recent_writers_register(const int *tables, const Oid *relids, int ntables,
+							  const EmogiTransactionSnapshot *xids)
 {
-	Registering what = {tables, relids, ntables, xids};
+	Registering batch = {tables, relids, ntables, xids};
 
-	PG_ENSURE_ERROR_CLEANUP(give_back, PointerGetDatum(&what));
-	register_tables(&what);
-	PG_END_ENSURE_ERROR_CLEANUP(give_back, PointerGetDatum(&what));
+	PG_ENSURE_ERROR_CLEANUP(release_references, PointerGetDatum(&batch));
+	register_tables(&batch);
+	PG_END_ENSURE_ERROR_CLEANUP(release_references, PointerGetDatum(&batch));
 }
 
-/* Tell what a usable snapshot sees of a table. */
+/* Fill in the version of a table that a usable snapshot sees. */
 static void
 tell(EmogiTable *table, const EmogiTransactionSnapshot *xids, EmogiWriterTold *told)
 {
@@ -448,19 +496,22 @@ tell(EmogiTable *table, const EmogiTransactionSnapshot *xids, EmogiWriterTold *t
 	told->number = table->number;
 	told->nclears = table->nclears;
 	for (int i = 0; i < table->nwriters; i++)
-		if (!emogi_transaction_snapshot_running(xids, table->writers[i]) && emogi_transaction_snapshot_committed(table->writers[i]))
+		if (!emogi_transaction_snapshot_running(xids, table->writers[i]) &&
+			emogi_transaction_snapshot_committed(table->writers[i]))
 			told->seen[told->nseen++] = table->writers[i];
 	qsort(told->seen, told->nseen, sizeof(uint64), emogi_transaction_snapshot_compare);
 	table->told = true;
 }
 
 /*
- * Tell what tells the rows of a table that a snapshot sees from all others, ever: who is told the same twice, of one epoch, has been told of the same rows. False when
- * that is not to be had: on a standby, where the rules are against the snapshot, where there is no room. The table is locked by the caller, who has
- * not changed it, and does not hold cache_lock.
+ * Get the version of a table that a snapshot sees: within one epoch, equal versions guarantee equal
+ * rows, forever. Return false if there is none: on a standby, if the rules do not allow the
+ * snapshot, or without room. The caller has locked the table, has not changed it, and does not hold
+ * cache_lock.
  *
- * Beside the transactions that the ring has, a usable snapshot sees all as ended that have ever changed the table: those from before its entry was made, and
- * those that the ring has dropped, be it because they are behind the snapshot or because it waits for none of them.
+ * Besides the transactions in the ring, a usable snapshot sees as ended all that have ever changed
+ * the table: those before its entry was made, and those that the ring has dropped (either they are
+ * below the snapshot's xmin, or it sees none of them as running).
  */
 bool
 emogi_recent_writers_tell(Oid relid, const EmogiTransactionSnapshot *xids, EmogiWriterTold *told)
@@ -487,7 +538,10 @@ emogi_recent_writers_tell(Oid relid, const EmogiTransactionSnapshot *xids, Emogi
 	return usable;
 }
 
-/* After a promotion: register anew what was tracked on the standby. Caller holds cache_lock exclusively. */
+/*
+ * After a promotion, register again the tables that were tracked on the standby. Caller holds
+ * cache_lock exclusively.
+ */
 void
 emogi_recent_writers_forget_recovery(void)
 {
