@@ -1,9 +1,9 @@
 /*
- * build.c: from a Source to a Graph in the Region.
+ * build.c: build a graph in the arena from the edges of a source.
  *
- * The caller's process gathers the edges (heap_scan.c, sink.c), then has the engine worker make the keys and the CSR of
- * them, each step with exactly the memory it needs, and gives the edges back as soon as the CSR stands. All of it
- * belongs to the call's slot.
+ * The backend reads the edges (heap_scan.c, sink.c), then has the engine worker make the keys and
+ * the CSR from them. Each step has exactly the memory that it needs, and the edges are freed as
+ * soon as the CSR is complete. All memory belongs to the call's slot.
  */
 #include "postgres.h"
 
@@ -15,10 +15,16 @@
 #include "base/arena.h"
 #include "remote/remote.h"
 
-/* Times the budget that the edges alone must be estimated at to be refused unread. */
+/*
+ * Reject a graph without reading it if its edges alone are estimated at this multiple of the
+ * budget.
+ */
 #define EMOGI_HOPELESS 8.0
 
-/* Raise what keeps the caller from reading a Source, without reading it; the type of a query's keys is known then. */
+/*
+ * Raise any error that prevents the caller from reading a source, without reading it; set the key
+ * type of a query.
+ */
 void
 emogi_build_check(EmogiSource *source)
 {
@@ -34,7 +40,7 @@ emogi_build_check(EmogiSource *source)
 	relation_close(rel, NoLock);
 }
 
-/* Have the worker find the vertices; scratch must stay until the CSR stands. */
+/* Have the worker find the vertices; scratch must remain until the CSR is complete. */
 static EmogiKeyNumbers
 make_keys(EmogiCall *call, const EmogiKeyPlan *plan, void *scratch)
 {
@@ -48,13 +54,17 @@ make_keys(EmogiCall *call, const EmogiKeyPlan *plan, void *scratch)
 
 /* Have the worker make the CSR. */
 static EmogiGraph
-make_csr(EmogiCall *call, const EmogiKeyNumbers *keys, const EmogiEdges *edges, EmogiDirection direction, bool with_backward)
+make_csr(EmogiCall *call, const EmogiKeyNumbers *keys, const EmogiEdges *edges,
+		 EmogiDirection direction, bool with_backward)
 {
 	EmogiRequest *request = &call->slot->request;
-	EmogiWeightType type = edges->weighted ? emogi_weight_type(edges->weight_misfits) : EMOGI_WEIGHT_NONE;
+	EmogiWeightType type = edges->weighted ? emogi_weight_type(edges->weight_misfits) :
+		EMOGI_WEIGHT_NONE;
 	const uint64 nedges = edges->nedges - edges->nalone;
-	Size		memory_bytes = emogi_csr_bytes(keys->nvertices, nedges, direction, with_backward, type);
-	Size		scratch_bytes = emogi_csr_scratch_bytes(keys->nvertices, nedges, direction, emogi_cpu_threads, edges->weighted);
+	Size		memory_bytes = emogi_csr_bytes(keys->nvertices, nedges, direction, with_backward,
+											   type);
+	Size		scratch_bytes = emogi_csr_scratch_bytes(keys->nvertices, nedges, direction,
+														emogi_cpu_threads, edges->weighted);
 	EmogiGraph	graph;
 
 	emogi_arena_check_budget(memory_bytes + scratch_bytes);
@@ -70,14 +80,16 @@ make_csr(EmogiCall *call, const EmogiKeyNumbers *keys, const EmogiEdges *edges, 
 }
 
 /*
- * Announce how many rows a scan will read, and refuse one that is beyond all hope: with edges that are, by the
- * planner's estimate, several times what may be in memory. Whatever is nearer than that is found out by trying.
+ * Set the expected number of rows of a scan, and reject a hopeless one: its edges are estimated by
+ * the planner at several times the allowed memory. Smaller excesses are found by trying.
  */
 static void
 announce_scan(EmogiCall *call, const EmogiSource *source, List *leaves)
 {
 	double		rows = emogi_graph_estimate_rows(source, leaves);
-	double		bytes = rows * (source->reverse > 0 ? 2 : 1) * (source->weight > 0 ? sizeof(EmogiWeightedEdge) : sizeof(EmogiEdge));
+	double		bytes = rows * (source->reverse > 0 ? 2 : 1) * (source->weight > 0 ?
+																sizeof(EmogiWeightedEdge) :
+																	sizeof(EmogiEdge));
 	double		allowed = (double) emogi_arena_budget_bytes();
 
 	call->slot->control.done = 0;
@@ -92,13 +104,13 @@ announce_scan(EmogiCall *call, const EmogiSource *source, List *leaves)
 						 emogi_max_memory_mb)));
 }
 
-/* What edges are read from. */
+/* Where edges are read from. */
 typedef struct Reading
 {
 	const EmogiSource *source;
 	List	   *leaves;			/* heaps; NIL = through the executor, unless ... */
-	EmogiRemote *servers;		/* ... there are servers that are read beside them */
-	EmogiQueryAnalysis  *tree;			/* instead of the Source; or NULL */
+	EmogiRemote *servers;		/* ... there are servers to read besides them */
+	EmogiQueryAnalysis  *tree;			/* read instead of the source; or NULL */
 	EmogiWeights weights;
 	const EmogiPageScans *notes;
 } Reading;
@@ -110,17 +122,19 @@ read_edges(EmogiCall *call, const Reading *reading, bool careful)
 	if (reading->tree != NULL)
 		emogi_sink_analyzed_query(call, reading->tree, reading->weights, careful);
 	else if (reading->servers != NULL)
-		emogi_remote_read(reading->servers, reading->source, reading->leaves, reading->weights, careful);
+		emogi_remote_read(reading->servers, reading->source, reading->leaves, reading->weights,
+						  careful);
 	else if (reading->leaves == NIL)
 		emogi_sink_query(call, reading->source, reading->weights, careful);
 	else
 	{
 		announce_scan(call, reading->source, reading->leaves);
-		emogi_heap_scan_tables(call, reading->source, reading->leaves, reading->weights, careful, reading->notes);
+		emogi_heap_scan_tables(call, reading->source, reading->leaves, reading->weights, careful,
+							   reading->notes);
 	}
 }
 
-/* Gather edges in the call's slot; once more where their keys were too many in one place of the hash table. */
+/* Read edges into the call's slot; read them again if too many keys collided in the hash table. */
 static void
 gather_edges(EmogiCall *call, const Reading *reading)
 {
@@ -128,7 +142,8 @@ gather_edges(EmogiCall *call, const Reading *reading)
 
 	emogi_call_phase(call, EMOGI_PHASE_SCAN);
 	read_edges(call, reading, false);
-	if (slot->key_table != NULL && emogi_key_table_outcome(slot->key_table) == EMOGI_KEYS_COLLISIONS)
+	if (slot->key_table != NULL &&
+		emogi_key_table_outcome(slot->key_table) == EMOGI_KEYS_COLLISIONS)
 	{
 		emogi_arena_free_owner(EMOGI_OWNER_EDGES(call->slot_index));
 		emogi_arena_free_owner(EMOGI_OWNER_KEYS(call->slot_index));
@@ -139,28 +154,36 @@ gather_edges(EmogiCall *call, const Reading *reading)
 }
 
 /*
- * Gather the edges of a Source in the call's slot, as the caller's snapshot sees them. leaves: the heaps to read, from
- * emogi_heap_scan_possible; NIL to go through the executor. notes: NULL, or what is to be noted of each leaf. The caller's rights
- * have been checked. Raises 53200, 22004 and 22023 for weights, and whatever a query raises.
+ * Read the edges of a source into the call's slot, as the caller's snapshot sees them. leaves: the
+ * heaps to read, from emogi_heap_scan_possible; NIL = through the executor. notes: NULL, or where
+ * to record the page scans of each leaf. The caller's rights have been checked. Raises 53200, 22004
+ * and 22023 for weights, and any error of a query.
  */
 void
-emogi_build_edges(EmogiCall *call, const EmogiSource *source, List *leaves, EmogiWeights weights, const EmogiPageScans *notes)
+emogi_build_edges(EmogiCall *call, const EmogiSource *source, List *leaves, EmogiWeights weights,
+				  const EmogiPageScans *notes)
 {
 	const Reading reading = {.source = source,.leaves = leaves,.weights = weights,.notes = notes};
 
 	gather_edges(call, &reading);
 }
 
-/* Gather the edges of a Source that has foreign tables beside its heaps, or is of Citus tables, as emogi_build_edges does. Raises what servers raise, too. */
+/*
+ * Read the edges of a source with foreign tables besides its heaps, or of Citus tables, as
+ * emogi_build_edges does. Raises also the errors of the servers.
+ */
 void
-emogi_build_edges_of_remote(EmogiCall *call, const EmogiSource *source, List *heaps, EmogiRemote *servers, EmogiWeights weights)
+emogi_build_edges_of_remote(EmogiCall *call, const EmogiSource *source, List *heaps,
+							EmogiRemote *servers, EmogiWeights weights)
 {
 	const Reading reading = {.source = source,.leaves = heaps,.servers = servers,.weights = weights};
 
 	gather_edges(call, &reading);
 }
 
-/* Gather the edges of a tree, which is open, as emogi_build_edges does those of a Source. Raises the same. */
+/*
+ * Read the edges of an analyzed query, which is open, as emogi_build_edges does. Raises the same.
+ */
 void
 emogi_build_edges_of_query(EmogiCall *call, EmogiQueryAnalysis *tree, EmogiWeights weights)
 {
@@ -170,11 +193,12 @@ emogi_build_edges_of_query(EmogiCall *call, EmogiQueryAnalysis *tree, EmogiWeigh
 }
 
 /*
- * Put the edges of a Graph, which leads that way, into the call's slot, as a scan of its table would. Weights that the
- * Graph does not show are not read. Raises 53200.
+ * Put the edges of a graph of the given direction into the call's slot, as a scan of its table
+ * would. If the graph's weights are hidden, they are not read. Raises 53200.
  */
 void
-emogi_build_edges_of(EmogiCall *call, const EmogiGraph *donor, EmogiDirection direction, EmogiWeights weights)
+emogi_build_edges_of(EmogiCall *call, const EmogiGraph *donor, EmogiDirection direction,
+					 EmogiWeights weights)
 {
 	EmogiRequest *request = &call->slot->request;
 	bool		weighted = donor->weight_type != EMOGI_WEIGHT_NONE;
@@ -194,8 +218,8 @@ emogi_build_edges_of(EmogiCall *call, const EmogiGraph *donor, EmogiDirection di
 }
 
 /*
- * Build a Graph of the edges in the call's slot, for traversals in one direction; the edges are given back. Without
- * edges it has no vertices and no memory. Raises 53200.
+ * Build a graph from the edges in the call's slot, for traversals in one direction, and free the
+ * edges. Without edges, it has no vertices and no memory. Raises 53200.
  */
 void
 emogi_build_graph(EmogiCall *call, EmogiDirection direction, bool with_backward, EmogiGraph *graph,
@@ -210,12 +234,14 @@ emogi_build_graph(EmogiCall *call, EmogiDirection direction, bool with_backward,
 	(void) emogi_slot_edges(call->slot, &edges, palloc);
 	*weight_misfits = edges.weight_misfits;
 	memset(graph, 0, sizeof *graph);
-	graph->dictionary = dictionary;	/* also where there are no edges: others may be made of it when some have come */
+	/* also without edges, because later graphs may be merged from this one */
+	graph->dictionary = dictionary;
 	if (edges.nedges > 0)
 	{
 		emogi_call_phase(call, EMOGI_PHASE_KEYS);
 		if (call->slot->all_codes)
-			emogi_key_numbers_plan_spaced(emogi_dictionary_nkeys(dictionary), emogi_dictionary_shift(dictionary), &plan);
+			emogi_key_numbers_plan_spaced(emogi_dictionary_nkeys(dictionary),
+										  emogi_dictionary_shift(dictionary), &plan);
 		else
 			emogi_key_numbers_plan(&edges, &plan);
 		scratch = emogi_call_alloc_any(call, plan.scratch_bytes);

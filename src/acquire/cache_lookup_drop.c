@@ -1,19 +1,20 @@
 /*
- * cache_lookup_drop.c: drop cached Graphs that no call can use any more.
+ * cache_lookup_drop.c: drop cached graphs that no call can use any more.
  *
- * The next version of a Graph makes the older ones superfluous (cache_lookup_publish.c). A query with a
- * value that no call repeats has no next version. Therefore each call that builds a Graph looks
- * at a few others: at those that were used last, and at some in turn.
+ * The next version of a graph supersedes the older ones (cache_lookup_publish.c). A query with a
+ * value that no call repeats has no next version. Therefore each call that builds a graph checks a
+ * few others: the most recently used ones, and some in turn.
  *
- * A Graph of a query is dropped
- * - if its table has changed and no snapshot is left that sees the old rows;
- * - if its table has changed and the Graph has not been used for EMOGI_IDLE_MS, although older
- *   snapshots may be left: a long transaction or a replication slot hides that there are none;
- * - if its constants were asked for once, and EMOGI_MOST_ONCE others of the kind came since.
+ * A graph of a query is dropped
+ * - if its table has changed and no snapshot remains that sees the old rows;
+ * - if its table has changed and the graph has not been used for EMOGI_IDLE_MS, although older
+ *   snapshots may remain: a long transaction or a replication slot hides that there are none;
+ * - if its constants were requested once, and EMOGI_MOST_ONCE other such graphs were published
+ *   since.
  *
- * A Graph that a call has used with emogi.max_staleness stays as long as that allows. Graphs of
- * tables are not dropped here: each has one useless version at most, whose size the planner
- * reads. The size of a dropped Graph of a query is noted in cache/asked_queries.c.
+ * A graph that a call has used with emogi.max_staleness is kept as long as that allows. Graphs of
+ * tables are not dropped here: each has at most one useless version, whose size the planner reads.
+ * The size of a dropped graph of a query is recorded in cache/asked_queries.c.
  */
 #include "postgres.h"
 
@@ -24,17 +25,17 @@
 #include "base/fault.h"
 #include "base/arena.h"
 
-/* Bounds of the work for each Graph that is built: entries that were used last, entries in turn, leaves. */
-#define EMOGI_MOST_LATEST 8
-#define EMOGI_MOST_LOOKS 32
-#define EMOGI_MOST_LEAVES 1024
+/* Limits of the work per built graph: recently used entries, entries in turn, leaves. */
+#define EMOGI_MAX_LATEST 8
+#define EMOGI_MAX_CHECKS 32
+#define EMOGI_MAX_LEAVES 1024
 
 #define EMOGI_IDLE_MS 60000
 
-/* The asked_once Graphs but for the last one take at most this part of emogi.max_memory. */
+/* The asked_once graphs, except the last, take at most 1 / EMOGI_ONCE_SHARE of emogi.max_memory. */
 #define EMOGI_ONCE_SHARE 8
 
-/* Will no snapshot ever again see the rows of a Graph? Caller holds cache_lock. */
+/* Check whether no snapshot will ever again see the rows of a graph. Caller holds cache_lock. */
 bool
 emogi_cache_lookup_is_outdated(const EmogiCached *cached, TransactionId oldest_xid)
 {
@@ -44,14 +45,17 @@ emogi_cache_lookup_is_outdated(const EmogiCached *cached, TransactionId oldest_x
 	return false;
 }
 
-/* Can a Graph be found by nobody any more? Its live state has gone, and the rings do not know it. Caller holds cache_lock. */
+/*
+ * Check whether no lookup can find a graph: its change tracker is gone, and the rings do not cover
+ * it. Caller holds cache_lock.
+ */
 bool
 emogi_cache_lookup_is_lost(const EmogiCached *cached)
 {
 	return !cached->by_ring && !emogi_change_tracker_is_there(cached->live_id);
 }
 
-/* Will no snapshot that is not older than `newer` see the rows of a Graph? */
+/* Check whether no snapshot as new as `newer` or newer sees the rows of a graph. */
 static bool
 is_passed(const EmogiCached *cached, const EmogiTransactionSnapshot *newer)
 {
@@ -61,44 +65,52 @@ is_passed(const EmogiCached *cached, const EmogiTransactionSnapshot *newer)
 	return false;
 }
 
-/* May a call with the emogi.max_staleness of those that have used a Graph still be given it? */
+/*
+ * Check whether a call may still get this stale graph, given the highest emogi.max_staleness of its
+ * users.
+ */
 static bool
 may_serve_stale(const EmogiCached *cached, TimestampTz now)
 {
-	return cached->staleness_ms > 0 && !TimestampDifferenceExceeds(cached->exact_at, now, cached->staleness_ms);
+	return cached->staleness_ms > 0 && !TimestampDifferenceExceeds(cached->exact_at, now,
+																   cached->staleness_ms);
 }
 
-/* Was a Graph not used for long? */
+/* Check whether a graph has not been used for a long time. */
 static bool
 is_idle(const EmogiCached *cached, TimestampTz now)
 {
-	return TimestampDifferenceExceeds(cached->last_used, now, emogi_faults.idle_ms > 0 ? emogi_faults.idle_ms - 1 : EMOGI_IDLE_MS);
+	return TimestampDifferenceExceeds(cached->last_used, now, emogi_faults.idle_ms > 0 ?
+									  emogi_faults.idle_ms - 1 : EMOGI_IDLE_MS);
 }
 
-/* May a Graph be dropped? */
+/* Check whether a graph can be dropped. */
 static bool
-may_go(const EmogiCached *cached, const EmogiTransactionSnapshot *xids, TransactionId oldest_xid, TimestampTz now)
+can_drop(const EmogiCached *cached, const EmogiTransactionSnapshot *xids, TransactionId oldest_xid,
+		 TimestampTz now)
 {
 	if (!cached->key.of_query || cached->live_id != 0)
 		return emogi_cache_lookup_is_lost(cached);
 	if (may_serve_stale(cached, now) || emogi_faults.tree[EMOGI_TREE_DROP])
 		return false;
-	return emogi_cache_lookup_is_outdated(cached, oldest_xid) || (is_idle(cached, now) && is_passed(cached, xids));
+	return emogi_cache_lookup_is_outdated(cached, oldest_xid) ||
+		(is_idle(cached, now) && is_passed(cached, xids));
 }
 
-/* Drop a Graph. Its tables stay tracked for a while, as after an eviction. */
+/* Drop a graph. Its tables remain tracked for a while, as after an eviction. */
 static void
 drop(EmogiCached *cached)
 {
 	if (cached->key.of_query)
-		emogi_asked_queries_keep_size(&cached->key, cached->graph.nvertices, emogi_cache_stored_edges(cached));
+		emogi_asked_queries_keep_size(&cached->key, cached->graph.nvertices,
+									  emogi_cache_stored_edges(cached));
 	for (int i = 0; i < cached->nleaves; i++)
 		emogi_tables_displace(cached->leaves[i].table);
 	emogi_cache_doom(cached);
 	emogi_cache_shared->counters.drops++;
 }
 
-/* One search for Graphs to drop. */
+/* One search for graphs to drop. */
 typedef struct Sweep
 {
 	const EmogiTransactionSnapshot *xids;
@@ -107,42 +119,45 @@ typedef struct Sweep
 	int			nleaves;
 } Sweep;
 
-/* Drop a Graph if no call uses it, and none can any more. */
+/* Drop a graph if no call uses it, and none can any more. */
 static void
 drop_if_useless(EmogiCached *cached, Sweep *sweep)
 {
 	if (cached->state != EMOGI_GRAPH_READY || cached->pins > 0 || cached->kept)
 		return;
 	sweep->nleaves += cached->nleaves;
-	if (may_go(cached, sweep->xids, sweep->oldest_xid, sweep->now))
+	if (can_drop(cached, sweep->xids, sweep->oldest_xid, sweep->now))
 		drop(cached);
 }
 
 /*
- * Drop some of the Graphs of queries that no call can use any more. xids: a snapshot that the
- * caller has; oldest_xid: all snapshots see the transactions below it as ended. Caller holds
- * cache_lock, and calls emogi_cache_free_doomed without it.
+ * Drop some of the graphs of queries that no call can use any more. xids: a snapshot of the caller;
+ * oldest_xid: all snapshots see the transactions below it as ended. Caller holds cache_lock, and
+ * calls emogi_cache_free_doomed after releasing it.
  */
 void
 emogi_cache_lookup_drop_some(const EmogiTransactionSnapshot *xids, TransactionId oldest_xid)
 {
 	EmogiCache *cache = emogi_cache_shared;
-	const uint32 nlooks = Min(cache->nused, EMOGI_MOST_LOOKS);
+	const uint32 nchecks = Min(cache->nused, EMOGI_MAX_CHECKS);
 	Sweep		sweep = {.xids = xids,.oldest_xid = oldest_xid,.now = GetCurrentTimestamp()};
 	dlist_node *node = dlist_is_empty(&cache->used) ? NULL : dlist_tail_node(&cache->used);
 
-	for (int i = 0; i < EMOGI_MOST_LATEST && node != NULL && sweep.nleaves < EMOGI_MOST_LEAVES; i++)
+	for (int i = 0; i < EMOGI_MAX_LATEST && node != NULL && sweep.nleaves < EMOGI_MAX_LEAVES; i++)
 	{
 		EmogiCached *cached = dlist_container(EmogiCached, order, node);
 
 		node = dlist_has_prev(&cache->used, node) ? dlist_prev_node(&cache->used, node) : NULL;
 		drop_if_useless(cached, &sweep);
 	}
-	for (uint32 i = 0; i < nlooks && sweep.nleaves < EMOGI_MOST_LEAVES; i++)
+	for (uint32 i = 0; i < nchecks && sweep.nleaves < EMOGI_MAX_LEAVES; i++)
 		drop_if_useless(&cache->graphs[cache->swept++ % cache->nused], &sweep);
 }
 
-/* Drop some as emogi_cache_lookup_drop_some does, for a call that builds a private Graph under the lookup's snapshot. */
+/*
+ * Drop some graphs as emogi_cache_lookup_drop_some does, for a call that builds a private graph
+ * under the lookup's snapshot.
+ */
 void
 emogi_cache_lookup_drop_for_private(const EmogiCacheLookup *lookup)
 {
@@ -154,19 +169,20 @@ emogi_cache_lookup_drop_for_private(const EmogiCacheLookup *lookup)
 	emogi_cache_free_doomed();
 }
 
-/* Find the Graph of an id, if it is still asked_once and may be dropped; else NULL. */
+/* Find the graph with this id, if it is still asked_once and can be dropped; otherwise NULL. */
 static EmogiCached *
 find_once(uint64 id)
 {
 	EmogiCached *cached = &emogi_cache_shared->graphs[id % EMOGI_MAX_GRAPHS];
 
-	return id != 0 && cached->id == id && cached->state == EMOGI_GRAPH_READY && cached->asked_once && !cached->kept ? cached : NULL;
+	return id != 0 && cached->id == id && cached->state == EMOGI_GRAPH_READY &&
+		cached->asked_once && !cached->kept ? cached : NULL;
 }
 
 /*
- * Put a Graph that has just been published as asked_once first in the order of eviction, and drop
- * those published so before it, but for the last few. Caller holds cache_lock, and calls
- * emogi_cache_free_doomed without it.
+ * Put a graph that has just been published as asked_once first in the order of eviction, and drop
+ * the previous such graphs except the last few. Caller holds cache_lock, and calls
+ * emogi_cache_free_doomed after releasing it.
  */
 void
 emogi_cache_lookup_drop_once(EmogiCached *published)
@@ -178,7 +194,8 @@ emogi_cache_lookup_drop_once(EmogiCached *published)
 	dlist_push_head(&cache->used, &published->order);
 	for (uint32 i = 1; i <= EMOGI_MOST_ONCE; i++)
 	{
-		EmogiCached *cached = find_once(cache->once[(cache->next_once - i) % EMOGI_MOST_ONCE]);	/* the last one first */
+		/* the latest first */
+		EmogiCached *cached = find_once(cache->once[(cache->next_once - i) % EMOGI_MOST_ONCE]);
 
 		if (cached == NULL)
 			continue;

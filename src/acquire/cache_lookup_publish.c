@@ -1,5 +1,5 @@
 /*
- * cache_lookup_publish.c: what has been built is published, and makes others superfluous.
+ * cache_lookup_publish.c: publish a built graph, and doom the graphs that it supersedes.
  */
 #include "postgres.h"
 
@@ -8,18 +8,25 @@
 #include "acquire/cache_lookup.h"
 #include "base/fault.h"
 
-/* Graphs of the same columns and direction, for different snapshots, that are kept; those of a live state cost little to make again. */
+/*
+ * Maximum number of graphs of the same columns and direction, for different snapshots; those of a
+ * change tracker are cheap to make again.
+ */
 #define EMOGI_MAX_VERSIONS 8
 #define EMOGI_MAX_LIVE_VERSIONS 3
 
-/* Graphs of one table or query, of all columns, directions and snapshots, that are kept: each lookup goes over them under cache_lock. */
+/*
+ * Maximum number of graphs of one table or query, for all columns, directions and snapshots,
+ * because each lookup scans them under cache_lock.
+ */
 #define EMOGI_MAX_OF_SOURCE 256
 
-/* Does one Graph do all that the other does, for the same snapshots? */
+/* Check whether `cached` serves every call that `other` serves, for the same snapshots. */
 static bool
-does_all_of(const EmogiCached *cached, const EmogiCached *other)
+serves_all_of(const EmogiCached *cached, const EmogiCached *other)
 {
-	if (!emogi_cache_lookup_has_columns(cached, &other->key) || !emogi_cache_lookup_has_lists(cached, &other->key) || cached->nleaves != other->nleaves)
+	if (!emogi_cache_lookup_has_columns(cached, &other->key) ||
+		!emogi_cache_lookup_has_lists(cached, &other->key) || cached->nleaves != other->nleaves)
 		return false;
 	if (!cached->by_ring || !other->by_ring)
 		return false;
@@ -31,7 +38,10 @@ does_all_of(const EmogiCached *cached, const EmogiCached *other)
 	return true;
 }
 
-/* Has a Graph fewer leaves than another, for those that were empty then are so no more? Nobody will find it. */
+/*
+ * Check whether `cached` has fewer leaves than `other`, because the others were empty then and no
+ * longer are. No lookup will find it.
+ */
 static bool
 is_outgrown(const EmogiCached *cached, const EmogiCached *other)
 {
@@ -45,65 +55,77 @@ is_outgrown(const EmogiCached *cached, const EmogiCached *other)
 	return nfound == cached->nleaves;
 }
 
-/* Are two Graphs of one source of the same columns, whatever they hold of the rows? */
+/* Check whether two graphs of one source have the same columns, regardless of their rows. */
 static bool
 has_same_columns(const EmogiCached *cached, const EmogiCached *other)
 {
-	return cached->key.src == other->key.src && cached->key.dst == other->key.dst && cached->key.weight == other->key.weight &&
-		cached->key.reverse == other->key.reverse && cached->key.of_servers == other->key.of_servers &&
+	return cached->key.src == other->key.src && cached->key.dst == other->key.dst &&
+		cached->key.weight == other->key.weight &&
+		cached->key.reverse == other->key.reverse &&
+			cached->key.of_servers == other->key.of_servers &&
 		emogi_key_type_equal(&cached->key.keys, &other->key.keys);
 }
 
 /*
- * Are two Graphs of what servers have told one role of the same columns at different times? It will not be told the same again. Of other columns
- * that is not known: one of older rows stays until its columns are asked for, or memory is short.
+ * Check whether two graphs of the same columns were built from different reports of servers to the
+ * same role. The servers will not repeat an old report. This is unknown for graphs of other
+ * columns: one with older rows stays until its columns are requested, or memory is short.
  */
 static bool
 is_overtaken(const EmogiCached *cached, const EmogiCached *published)
 {
-	return published->key.of_servers && has_same_columns(cached, published) && cached->builder == published->builder &&
-		memcmp(cached->key.fingerprint, published->key.fingerprint, sizeof cached->key.fingerprint) != 0;
+	return published->key.of_servers && has_same_columns(cached, published) &&
+		cached->builder == published->builder &&
+		memcmp(cached->key.fingerprint, published->key.fingerprint,
+			   sizeof cached->key.fingerprint) != 0;
 }
 
-/* Do two Graphs come of one live state, where it was at one time and at another? */
+/* Check whether two graphs were made from one change tracker, at any positions. */
 static bool
-are_relatives(const EmogiCached *cached, const EmogiCached *other)
+same_tracker(const EmogiCached *cached, const EmogiCached *other)
 {
 	return cached->live_id != 0 && cached->live_id == other->live_id;
 }
 
 /*
- * Is a Graph what others can best be made of, though no snapshot asks for it any more, or another does as well? Of its live state it
- * must be the newest with its lists.
+ * Check whether a graph is the best base for merges, though no snapshot needs it any more, or
+ * another serves as well: it must be the newest of its change tracker with its adjacency lists.
  */
 static bool
-is_still_of_use(const EmogiCached *cached, const EmogiCached *newer)
+is_best_base(const EmogiCached *cached, const EmogiCached *newer)
 {
-	if (are_relatives(cached, newer))
+	if (same_tracker(cached, newer))
 		return !emogi_cache_lookup_has_lists(newer, &cached->key);
 	return cached->live_id != 0 && emogi_change_tracker_is_there(cached->live_id);
 }
 
-/* Is a Graph, which only its live state's calls can find, behind a newer one that has its lists? */
+/*
+ * Check whether a graph, which only calls with its change tracker can find, is behind a newer one
+ * that has its adjacency lists.
+ */
 static bool
 is_left_behind(const EmogiCached *cached, const EmogiCached *newer)
 {
-	return !cached->by_ring && are_relatives(cached, newer) && cached->live_position <= newer->live_position &&
+	return !cached->by_ring && same_tracker(cached, newer) &&
+		cached->live_position <= newer->live_position &&
 		emogi_cache_lookup_has_lists(newer, &cached->key);
 }
 
-/* Does what has just been published make a Graph superfluous? */
+/* Check whether the graph that has just been published supersedes another. */
 static bool
 is_superfluous(const EmogiCached *cached, const EmogiCached *published, TransactionId oldest_xid)
 {
-	if (is_outgrown(cached, published) || is_left_behind(cached, published) || emogi_cache_lookup_is_lost(cached) || is_overtaken(cached, published))
+	if (is_outgrown(cached, published) || is_left_behind(cached, published) ||
+		emogi_cache_lookup_is_lost(cached) || is_overtaken(cached, published))
 		return true;
-	return (emogi_cache_lookup_is_outdated(cached, oldest_xid) || does_all_of(published, cached)) && !is_still_of_use(cached, published);
+	return (emogi_cache_lookup_is_outdated(cached, oldest_xid) ||
+			serves_all_of(published, cached)) && !is_best_base(cached, published);
 }
 
 /*
- * Doom what the Graph that has just been published makes superfluous; did one that it replaces hand on that it is kept? Another that is
- * kept stays, until a Graph with its lists is published. Caller holds cache_lock.
+ * Doom the graphs that the one just published supersedes; return whether one of them passes on its
+ * exemption from eviction. An exempt graph stays until a graph with its adjacency lists is
+ * published. Caller holds cache_lock.
  */
 static bool
 doom_predecessors(const EmogiCached *published, TransactionId oldest_xid)
@@ -128,7 +150,9 @@ doom_predecessors(const EmogiCached *published, TransactionId oldest_xid)
 		if (is_superfluous(cached, published, oldest_xid))
 		{
 			if (cached->live_id == 0 && published->live_id == 0)
-				emogi_walk_cost_note_end(published->key.of_query ? emogi_walk_cost_of_query(published->key.fingerprint) : published->key.relid, cached->hits);
+				emogi_walk_cost_note_end(published->key.of_query ?
+										 emogi_walk_cost_of_query(published->key.fingerprint) :
+										 	published->key.relid, cached->hits);
 			emogi_cache_doom(cached);
 			emogi_cache_shared->counters.drops++;
 			continue;
@@ -136,7 +160,8 @@ doom_predecessors(const EmogiCached *published, TransactionId oldest_xid)
 		nothers++;
 		if (oldest_of_all == NULL || cached->last_used < oldest_of_all->last_used)
 			oldest_of_all = cached;
-		if (cached->key.direction != published->key.direction || !has_same_columns(cached, published))
+		if (cached->key.direction != published->key.direction ||
+			!has_same_columns(cached, published))
 			continue;
 		versions++;
 		if (oldest == NULL || cached->last_used < oldest->last_used)
@@ -149,9 +174,10 @@ doom_predecessors(const EmogiCached *published, TransactionId oldest_xid)
 	return inherits;
 }
 
-/* Publish the Graph that a call has made; one more in a counter of the cache's. */
+/* Publish the graph that a call has made, and increment a counter of the cache. */
 void
-emogi_cache_lookup_publish(EmogiCall *call, EmogiGraph *graph, uint32 weight_misfits, uint64 nskipped, uint64 *counter)
+emogi_cache_lookup_publish(EmogiCall *call, EmogiGraph *graph, uint32 weight_misfits,
+						   uint64 nskipped, uint64 *counter)
 {
 	EmogiCached *cached = &emogi_cache_shared->graphs[call->slot->graph];
 	TransactionId oldest_xid = GetOldestNonRemovableTransactionId(NULL);

@@ -1,12 +1,12 @@
 /*
- * cache_lookup_values.c: whether a query has values that no other call may ask for (Q6).
+ * cache_lookup_values.c: whether a query has values that no other call may request (Q6).
  *
- * A Graph of values that no other call gives only takes memory. A query with a folded value gets
- * an entry when it is asked for a second time. A query that differs from an earlier one in
- * nothing but constants gets one at once, marked `asked_once`: the last few Graphs with this mark
- * stay (cache_lookup_drop.c), and they are evicted first. The mark ends when a call finds the Graph. A
- * query that is asked for again, or that is always the same, has an entry like any other. So has
- * a view: the name of another one makes another shape.
+ * A graph for values that no other call uses only takes memory. A query with a folded value gets an
+ * entry when it is requested for the second time. A query that differs from an earlier one only in
+ * its constants gets an entry at once, marked `asked_once`: the last few graphs with this mark are
+ * kept (cache_lookup_drop.c), and they are evicted first. The mark is cleared when a call finds the
+ * graph. A query that is repeated, or always the same, has an ordinary entry. So has a view,
+ * because its name is part of the shape.
  */
 #include "postgres.h"
 
@@ -14,8 +14,8 @@
 #include "base/fault.h"
 
 /*
- * Does a query have values that other calls need not have, and are they asked for the first time?
- * noted: they count as asked for from now on.
+ * Check whether a query has values that other calls may not use, and is requested for the first
+ * time. noted: record the request.
  */
 bool
 emogi_cache_lookup_asked_first(const EmogiCacheLookup *lookup, bool noted)

@@ -1,5 +1,5 @@
 /*
- * explain_graph.c: where a call would find its Graph, for EXPLAIN, which gets none.
+ * explain_graph.c: predict how a call would get its graph, for EXPLAIN, which gets none.
  */
 #include "postgres.h"
 
@@ -8,57 +8,61 @@
 #include "acquire/cache_lookup.h"
 #include "cache/change_tracker.h"
 
-/* Say where a call would find the Graph of heaps. */
+/* Predict how a call would get the graph of heaps. */
 static EmogiGraphOutcome
-foresee_heaps(const EmogiSource *source, const EmogiGraphKey *wanted, List *leaves, EmogiIndexSearch *walk)
+predict_heaps(const EmogiSource *source, const EmogiGraphKey *wanted, List *leaves,
+			  EmogiIndexSearch *walk)
 {
 	EmogiCacheLookup  *lookup = emogi_cache_lookup_make(source, NULL, wanted);
 	const bool	may_share = emogi_cache_lookup_may_share(lookup, leaves);
-	EmogiGraphOutcome outlook = may_share ? EMOGI_GRAPH_WILL_BE_BUILT : EMOGI_GRAPH_WILL_BE_PRIVATE;
+	EmogiGraphOutcome outcome = may_share ? EMOGI_GRAPH_WILL_BE_BUILT : EMOGI_GRAPH_WILL_BE_PRIVATE;
 
 	if (may_share && emogi_cache_lookup_is_cached(lookup))
-		outlook = EMOGI_GRAPH_IS_CACHED;
-	else if (walk != NULL && emogi_index_search_supports(source) && emogi_index_or_build_will_search(source, leaves, lookup, may_share, walk))
-		outlook = EMOGI_GRAPH_WILL_BE_WALKED;
+		outcome = EMOGI_GRAPH_IS_CACHED;
+	else if (walk != NULL && emogi_index_search_supports(source) &&
+			 emogi_index_or_build_will_search(source, leaves, lookup, may_share, walk))
+		outcome = EMOGI_GRAPH_WILL_BE_WALKED;
 	else if (lookup->can_follow && emogi_change_tracker_exists(&lookup->key))
-		outlook = EMOGI_GRAPH_WILL_BE_REFRESHED;
+		outcome = EMOGI_GRAPH_WILL_BE_REFRESHED;
 	emogi_cache_lookup_free(lookup);
-	return outlook;
+	return outcome;
 }
 
-/* Say where a call would find the Graph of a tree, and why it would be private. */
+/* Predict how a call would get the graph of an analyzed query, and why it would be private. */
 static EmogiGraphOutcome
-foresee_tree(const EmogiSource *source, const EmogiQueryAnalysis *tree, const EmogiGraphKey *wanted, EmogiIndexSearch *walk, const char **why_private)
+predict_query(const EmogiSource *source, const EmogiQueryAnalysis *analysis,
+			  const EmogiGraphKey *wanted, EmogiIndexSearch *walk, const char **why_private)
 {
-	const EmogiSource *walked = tree->filtered;
+	const EmogiSource *indexed = analysis->filtered;
 	bool		may_share;
 	EmogiCacheLookup  *lookup;
-	EmogiGraphOutcome outlook = EMOGI_GRAPH_WILL_BE_PRIVATE;
+	EmogiGraphOutcome outcome = EMOGI_GRAPH_WILL_BE_PRIVATE;
 
-	if (tree->refusal != NULL)
+	if (analysis->refusal != NULL)
 	{
-		*why_private = tree->refusal;
-		return outlook;
+		*why_private = analysis->refusal;
+		return outcome;
 	}
-	lookup = emogi_cache_lookup_make(source, tree, wanted);
-	may_share = emogi_cache_lookup_may_share(lookup, tree->leaves);
+	lookup = emogi_cache_lookup_make(source, analysis, wanted);
+	may_share = emogi_cache_lookup_may_share(lookup, analysis->leaves);
 	if (may_share && emogi_cache_lookup_is_cached(lookup))
-		outlook = EMOGI_GRAPH_IS_CACHED;
-	else if (walk != NULL && walked != NULL && emogi_index_search_supports(walked) && emogi_index_or_build_will_search(walked, tree->leaves, lookup, may_share, walk))
-		outlook = EMOGI_GRAPH_WILL_BE_WALKED;
+		outcome = EMOGI_GRAPH_IS_CACHED;
+	else if (walk != NULL && indexed != NULL && emogi_index_search_supports(indexed) &&
+			 emogi_index_or_build_will_search(indexed, analysis->leaves, lookup, may_share, walk))
+		outcome = EMOGI_GRAPH_WILL_BE_WALKED;
 	else if (!may_share)
 		*why_private = emogi_cache_lookup_why_not(lookup);
 	else if (lookup->can_follow && emogi_change_tracker_exists(&lookup->key))
-		outlook = EMOGI_GRAPH_WILL_BE_REFRESHED;
-	else if (tree->is_folded && emogi_cache_lookup_asked_first(lookup, false))
+		outcome = EMOGI_GRAPH_WILL_BE_REFRESHED;
+	else if (analysis->is_folded && emogi_cache_lookup_asked_first(lookup, false))
 		*why_private = EMOGI_NOT_ASKED_BEFORE;
 	else
-		outlook = EMOGI_GRAPH_WILL_BE_BUILT;
+		outcome = EMOGI_GRAPH_WILL_BE_BUILT;
 	emogi_cache_lookup_free(lookup);
-	return outlook;
+	return outcome;
 }
 
-/* May a Source be read as heaps by the caller? Lists them. Raises 42501. */
+/* Check whether the caller may read a source as heaps, and list them. Raises 42501. */
 static bool
 is_of_heaps(const EmogiSource *source, List **leaves)
 {
@@ -74,24 +78,26 @@ is_of_heaps(const EmogiSource *source, List **leaves)
 }
 
 /*
- * Where would a call find its Graph, as the active snapshot sees it? walk: it is a search that may do without, and walk->names the indexes
- * then; NULL = it is none. *why_private: why that of a query or view would be built for the
- * call alone; NULL = nothing is to be said. Raises what keeps the caller from reading the Source.
+ * Predict how a call would get its graph, as the active snapshot sees it. walk: a search that may
+ * use indexes instead; if so, walk->names is set to the indexes; NULL = none. *why_private: set to
+ * why the graph of a query or view would be private; NULL = no reason to report. Raises any error
+ * that prevents the caller from reading the source.
  */
 EmogiGraphOutcome
-emogi_explain_graph(const EmogiSource *source, const EmogiGraphKey *wanted, EmogiIndexSearch *walk, const char **why_private)
+emogi_explain_graph(const EmogiSource *source, const EmogiGraphKey *wanted, EmogiIndexSearch *walk,
+					const char **why_private)
 {
 	List	   *leaves;
-	EmogiQueryAnalysis  *tree;
-	EmogiGraphOutcome outlook;
+	EmogiQueryAnalysis  *analysis;
+	EmogiGraphOutcome outcome;
 
 	*why_private = NULL;
 	if (is_of_heaps(source, &leaves))
-		return foresee_heaps(source, wanted, leaves, walk);
-	tree = emogi_analysis_peek(source);
-	outlook = foresee_tree(source, tree, wanted, walk, why_private);
+		return predict_heaps(source, wanted, leaves, walk);
+	analysis = emogi_analysis_peek(source);
+	outcome = predict_query(source, analysis, wanted, walk, why_private);
 	if (*why_private != NULL)
 		*why_private = pstrdup(*why_private);
-	emogi_analysis_close(tree);
-	return outlook;
+	emogi_analysis_close(analysis);
+	return outcome;
 }

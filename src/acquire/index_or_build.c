@@ -1,70 +1,79 @@
 /*
- * index_or_build.c: whether a search walks over indexes of its tables instead of getting a Graph (index_search/), and the walk.
+ * index_or_build.c: choose between an index search and a graph (index_search/), and run the search.
  *
- * Tables may be filtered ones (../analysis/table_filter.c): then the Source is that of the tree.
+ * The tables may be filtered ones (../analysis/table_filter.c): then the source is that of the
+ * query analysis.
  *
- * It may where the Graph would have to be built first, or brought to the call's snapshot, by this call or another; index_search_cost.c says whether it is worth while.
+ * An index search is considered if this call or another would have to build the graph first, or to
+ * bring it to the call's snapshot; index_search_cost.c compares the costs.
  */
 #include "postgres.h"
 
 #include "acquire/cache_lookup.h"
 #include "cache/change_tracker.h"
 
-/* Is there nothing that a Graph of heaps would be had from at once, neither itself in the cache nor what has changed since? */
+/*
+ * Check whether a graph of heaps must be built: it is not cached, and no change tracker can supply
+ * it.
+ */
 static bool
 must_be_built(const EmogiCacheLookup *lookup, bool may_share)
 {
-	return !(may_share && emogi_cache_lookup_is_cached(lookup)) && !(lookup->can_follow && emogi_change_tracker_exists(&lookup->key));
+	return !(may_share && emogi_cache_lookup_is_cached(lookup)) &&
+		!(lookup->can_follow && emogi_change_tracker_exists(&lookup->key));
 }
 
 /*
- * Is the Graph that of a query with a value that is asked for the first time, such as now() or a parameter that differs from call to call? Then it
- * is for this call alone (Q6), or not likely to serve another.
+ * Check whether the graph is that of a query with a value used for the first time, such as now() or
+ * a parameter that differs between calls. Then it is private to this call (Q6), or unlikely to
+ * serve another.
  */
 static bool
-is_for_once(const EmogiCacheLookup *lookup)
+is_used_once(const EmogiCacheLookup *lookup)
 {
 	return lookup->tree != NULL && emogi_cache_lookup_asked_first(lookup, false);
 }
 
 /*
- * Would a Graph that is built be there for other calls, shared or as part of a live state? A filtered table has no such state before it is built
- * a second time.
+ * Check whether a built graph would be available to other calls, shared or through a change
+ * tracker. A filtered table has no tracker before its second build.
  */
 static bool
 would_serve_others(const EmogiCacheLookup *lookup, bool may_share)
 {
 	if (may_share)
-		return !is_for_once(lookup);
+		return !is_used_once(lookup);
 	return lookup->tree == NULL && lookup->can_follow && emogi_apply_delta_may_begin(lookup);
 }
 
-/* Would a call have to wait for another that brings what it needs to its own snapshot? */
+/* Check whether the call would have to wait for another that is refreshing the change tracker. */
 static bool
 must_wait(const EmogiCacheLookup *lookup, bool may_share)
 {
-	return !(may_share && emogi_cache_lookup_is_cached(lookup)) && lookup->can_follow && emogi_change_tracker_is_held(&lookup->key);
+	return !(may_share && emogi_cache_lookup_is_cached(lookup)) && lookup->can_follow &&
+		emogi_change_tracker_is_held(&lookup->key);
 }
 
-/* Must a call bring what it needs to its own snapshot, or derive it, where there is something to begin with? */
+/* Check whether the call must refresh the change tracker or merge its graph, where one exists. */
 static bool
 must_refresh(const EmogiCacheLookup *lookup, bool may_share)
 {
-	return !(may_share && emogi_cache_lookup_is_cached(lookup)) && lookup->can_follow && emogi_change_tracker_exists(&lookup->key);
+	return !(may_share && emogi_cache_lookup_is_cached(lookup)) && lookup->can_follow &&
+		emogi_change_tracker_exists(&lookup->key);
 }
 
-/* Why a search may walk over indexes. */
-typedef enum WhyWalk
+/* Why a search may use indexes. */
+typedef enum IndexReason
 {
 	HAS_GRAPH,					/* it need not */
 	WOULD_BUILD,
-	WOULD_WAIT,					/* for another call that brings the Graph up to date */
+	WOULD_WAIT,					/* for another call that brings the graph up to date */
 	WOULD_REFRESH
-} WhyWalk;
+} IndexReason;
 
-/* Find out why a search may walk over indexes instead of getting its Graph. */
-static WhyWalk
-why_walk(const EmogiCacheLookup *lookup, bool may_share)
+/* Get the reason why a search may use indexes instead of its graph. */
+static IndexReason
+index_reason(const EmogiCacheLookup *lookup, bool may_share)
 {
 	if (must_be_built(lookup, may_share))
 		return WOULD_BUILD;
@@ -73,11 +82,12 @@ why_walk(const EmogiCacheLookup *lookup, bool may_share)
 	return must_refresh(lookup, may_share) ? WOULD_REFRESH : HAS_GRAPH;
 }
 
-/* May a search walk, as far as can be foreseen? Sets what that may cost. */
+/* Decide whether a search uses indexes, by estimated costs. Sets its cost limit. */
 static bool
-is_walk_chosen(WhyWalk why, const EmogiSource *source, List *leaves, bool serves_others, EmogiIndexSearch *walk)
+prefers_indexes(IndexReason reason, const EmogiSource *source, List *leaves, bool serves_others,
+				EmogiIndexSearch *walk)
 {
-	switch (why)
+	switch (reason)
 	{
 		case WOULD_BUILD:
 			return emogi_index_search_cost_beats_build(source, leaves, serves_others, walk);
@@ -91,16 +101,22 @@ is_walk_chosen(WhyWalk why, const EmogiSource *source, List *leaves, bool serves
 	return false;
 }
 
-/* Carry out a search of these heaps by walking over indexes, where its Graph is not at hand; false when it needs that. */
+/*
+ * Run a search of these heaps on indexes, if its graph is not available; return false if it needs
+ * the graph.
+ */
 bool
-emogi_index_or_build_search(EmogiCall *call, const EmogiSource *source, List *leaves, const EmogiCacheLookup *lookup, bool may_share, EmogiIndexSearch *walk)
+emogi_index_or_build_search(EmogiCall *call, const EmogiSource *source, List *leaves,
+							const EmogiCacheLookup *lookup, bool may_share, EmogiIndexSearch *walk)
 {
-	const WhyWalk why = why_walk(lookup, may_share);
-	const bool	serves_others = why == WOULD_REFRESH || (why == WOULD_BUILD && would_serve_others(lookup, may_share));
+	const IndexReason reason = index_reason(lookup, may_share);
+	const bool	serves_others = reason == WOULD_REFRESH ||
+		(reason == WOULD_BUILD && would_serve_others(lookup, may_share));
 	const double start_ms = emogi_pool_now_ms();
 	EmogiSearchIndexes indexes;
 
-	if (is_walk_chosen(why, source, leaves, serves_others, walk) && emogi_index_search_open(source, leaves, walk->direction, &indexes))
+	if (prefers_indexes(reason, source, leaves, serves_others, walk) &&
+		emogi_index_search_open(source, leaves, walk->direction, &indexes))
 	{
 		emogi_call_phase(call, EMOGI_PHASE_RUN);
 		(void) emogi_index_search_run(&indexes, walk);
@@ -118,14 +134,17 @@ emogi_index_or_build_search(EmogiCall *call, const EmogiSource *source, List *le
 	return walk->is_answered;
 }
 
-/* Would a search of these heaps walk over indexes? Names them. */
+/* Check whether a search of these heaps would use indexes, and name them. */
 bool
-emogi_index_or_build_will_search(const EmogiSource *source, List *leaves, const EmogiCacheLookup *lookup, bool may_share, EmogiIndexSearch *walk)
+emogi_index_or_build_will_search(const EmogiSource *source, List *leaves,
+								 const EmogiCacheLookup *lookup, bool may_share,
+								 	EmogiIndexSearch *walk)
 {
-	const WhyWalk why = why_walk(lookup, may_share);
+	const IndexReason reason = index_reason(lookup, may_share);
 	EmogiSearchIndexes indexes;
 
-	if (!is_walk_chosen(why, source, leaves, why != WOULD_BUILD || would_serve_others(lookup, may_share), walk) ||
+	if (!prefers_indexes(reason, source, leaves, reason != WOULD_BUILD ||
+						 would_serve_others(lookup, may_share), walk) ||
 		!emogi_index_search_open(source, leaves, walk->direction, &indexes))
 		return false;
 	emogi_index_search_name(&indexes, walk->direction, walk->names);

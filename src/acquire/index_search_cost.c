@@ -1,15 +1,22 @@
 /*
- * index_search_cost.c: whether a search walks over indexes of its tables (index_search/index_search.h), or has a Graph built.
+ * index_search_cost.c: cost of an index search (index_search/index_search.h) compared with building
+ * a graph.
  *
- * A walk costs by what it reads, a build by the size of the table; a build takes as long for EDGES_PER_READ edges as a walk for one row.
- * Statistics say how many rows a walk will read, and are often wrong. So a walk gives up as soon as it has cost a quarter of a build:
- * the call then takes that much longer than a build, and no longer. One that statistics foresee to cost more is tried at a quarter of
- * that: where some vertices have very many edges the mean is that of few searches, and most reach little.
+ * The cost unit is one row read by an index search. A search costs as many units as it reads rows;
+ * a build costs edges / EDGES_PER_READ, where edges is the size of the table.
  *
- * Each walk by itself may cost less than a build, and all of them much more: nobody knows how many will come. So it is done as with skis
- * that may be rented or bought: walks are paid for in the sum of cache/walk_cost.c until they have cost as much as a build, and then the
- * next call builds, which never costs more than twice what would have been best; and where Graphs were built in vain, that much less often.
- * That holds where the Graph would be there for later calls. One that would be for the call alone, as in a transaction that has changed the table, is never bought; nor is one for which
+ * Statistics predict how many rows a search will read, and are often wrong. So a search gives up as
+ * soon as it has cost a quarter of a build: the call then takes at most that much longer than a
+ * build. A search that statistics predict to exceed its limit is tried with a quarter of the limit:
+ * if some vertices have very many edges, few searches reach the mean, and most reach little.
+ *
+ * Each search may cost less than a build, and all of them much more; their number is unknown. This
+ * is the ski-rental problem: the costs of searches accumulate (cache/walk_cost.c) until they reach
+ * the cost of a build, and then the next call builds, so the total never exceeds twice the optimum.
+ * After graphs that were built in vain, builds become rarer.
+ *
+ * This applies if later calls could use the graph. A graph that would be private, as in a
+ * transaction that has changed the table, is never built for this reason; nor is one for which
  * there is no memory.
  */
 #include "postgres.h"
@@ -25,42 +32,59 @@
 #include "base/limits.h"
 #include "index_search/index_search.h"
 
-/* Edges that a build takes as long for as a walk for one row: some 15 ns each, and a microsecond. */
+/*
+ * Edges built in the time that an index search takes for a row: some 15 ns each, and a microsecond.
+ */
 #define EDGES_PER_READ 64
 
-/* A walk may cost this part of a build, and one that is likely to be given up, for its depth or by statistics, this part of that. */
+/*
+ * A search may cost 1 / WALK_SHARE of a build; if it is likely to be given up, because of its depth
+ * or by statistics, 1 / UNLIKELY_SHARE of that.
+ */
 #define WALK_SHARE 4
 #define UNLIKELY_SHARE 4
 
-/* Where the Graph would be for the call alone, and built once more by the next one, tables of this part of the size are walked over, too. */
+/*
+ * If the graph would be private, and built again by the next call, index searches are used from 1 /
+ * PRIVATE_SHARE of the minimum table size.
+ */
 #define PRIVATE_SHARE 64.0
 
-/* What a walk may cost in any case: it takes as long to have a Graph built of next to nothing. */
-#define LEAST_COST 1024
+/* Minimum cost limit of a search: building even a tiny graph takes as long. */
+#define MIN_COST 1024
 
-/* Walks of a small table are paid for until they have cost so much: some milliseconds. */
-#define LEAST_PRICE 16384
+/* Minimum accumulated cost before a build, for small tables: some milliseconds. */
+#define MIN_PRICE 16384
 
-/* What a search may cost that walks by those who bring its Graph up to date. */
-#define PASSING_COST 2000
+/* Cost limit of a search that runs while other calls bring its graph up to date. */
+#define REFRESHING_COST 2000
 
-/* Edges as above where the build evaluates conditions on each row: some 50 ns each. */
+/* EDGES_PER_READ if the build evaluates conditions on each row: some 50 ns each. */
 #define FILTERED_EDGES_PER_READ 20
 
-/* Pages of a table that a Graph is brought up to date for as long as a walk takes for a row: their headers are looked at, or the map. */
+/*
+ * Pages that a refresh checks (their headers, or the visibility map) in the time that an index
+ * search takes for a row.
+ */
 #define PAGES_PER_READ 8
 
-/* Bytes that a walk takes for a row that it reads. */
+/* Memory that an index search takes per row. */
 #define BYTES_PER_READ 64
 
-/* Get the number of edges that a build takes as long for as a walk for so many rows. */
+/*
+ * Get the number of edges that can be built in the time that an index search takes for so many
+ * rows.
+ */
 double
 emogi_index_search_cost_edges(double nreads)
 {
 	return nreads * EDGES_PER_READ;
 }
 
-/* May a search on a Source walk, as far as the catalogs tell? For the planner: without lock, file or error. */
+/*
+ * Check in the catalogs whether a search of a source may use indexes. For the planner: without
+ * lock, file access or error.
+ */
 bool
 emogi_index_search_cost_may_walk(const EmogiSource *source)
 {
@@ -72,12 +96,13 @@ emogi_index_search_cost_may_walk(const EmogiSource *source)
 		return false;
 	form = (Form_pg_class) GETSTRUCT(tuple);
 	may = emogi_enable_index_walk && emogi_index_search_supports(source) && form->relhasindex &&
-		(form->relkind == RELKIND_PARTITIONED_TABLE || (double) form->relpages * (BLCKSZ / 1024) >= emogi_index_walk_min_size_kb);
+		(form->relkind == RELKIND_PARTITIONED_TABLE ||
+		 (double) form->relpages * (BLCKSZ / 1024) >= emogi_index_walk_min_size_kb);
 	ReleaseSysCache(tuple);
 	return may;
 }
 
-/* Get the pages and the rows of heaps, which are locked, as the planner estimates them. */
+/* Get the planner's estimates of the pages and rows of heaps, which are locked. */
 static void
 measure(List *leaves, double *pages, double *rows)
 {
@@ -98,38 +123,39 @@ measure(List *leaves, double *pages, double *rows)
 	}
 }
 
-/* Get what a build of so many rows costs, in what walks cost. */
+/* Get the cost of building so many rows, in units of an index search. */
 static double
-cost_of_build(const EmogiSource *source, double nrows)
+build_cost(const EmogiSource *source, double nrows)
 {
 	return nrows / (source->filter != NULL ? FILTERED_EDGES_PER_READ : EDGES_PER_READ);
 }
 
-/* Get what walks may cost together before a build is paid for. */
+/* Get the accumulated cost of index searches at which a graph is built. */
 static double
-price_of(const EmogiSource *source, double nrows)
+build_price(const EmogiSource *source, double nrows)
 {
-	return Max(cost_of_build(source, nrows), LEAST_PRICE);
+	return Max(build_cost(source, nrows), MIN_PRICE);
 }
 
-/* Get what the rent of a Source goes by: its relation, or the query of a filtered table. */
+/* Get the key of a source's accumulated cost: its relation, or the query of a filtered table. */
 static Oid
-payer(const EmogiSource *source)
+cost_key(const EmogiSource *source)
 {
-	return source->filter != NULL ? emogi_walk_cost_of_query(source->filter->tree->fingerprint) : source->relid;
+	return source->filter != NULL ? emogi_walk_cost_of_query(source->filter->tree->fingerprint) :
+		source->relid;
 }
 
 /*
- * Estimate what a walk will cost that is to go through several levels; 0 = nothing is known. Of a filtered table that is an upper bound: conditions
- * leave less.
+ * Estimate the cost of an index search through several levels; 0 = unknown. For a filtered table it
+ * is an upper bound, because the conditions remove rows.
  */
 static double
 expected_cost(const EmogiSource *source, const EmogiIndexSearch *walk, int nleaves)
 {
-	EmogiSource seen = *source;
+	EmogiSource traversed = *source;
 	double		nvertices;
 	double		nedges;
-	double		next;
+	double		next_degree;
 	double		searches;
 	double		reads;
 
@@ -137,42 +163,48 @@ expected_cost(const EmogiSource *source, const EmogiIndexSearch *walk, int nleav
 		return 0;
 	if (walk->direction == EMOGI_IN)
 	{
-		seen.src = source->dst;
-		seen.dst = source->src;
+		traversed.src = source->dst;
+		traversed.dst = source->src;
 	}
-	next = emogi_graph_estimate_next_degree(&seen, nvertices, nedges);
-	searches = walk->nsources * emogi_graph_estimate_reached(nvertices, nedges, next, walk->max_depth - 1);
-	reads = walk->nsources * nedges / nvertices + (searches - walk->nsources) * next;
+	next_degree = emogi_graph_estimate_next_degree(&traversed, nvertices, nedges);
+	searches = walk->nsources * emogi_graph_estimate_reached(nvertices, nedges, next_degree,
+															 walk->max_depth - 1);
+	reads = walk->nsources * nedges / nvertices + (searches - walk->nsources) * next_degree;
 	return (searches * EMOGI_INDEX_DESCENT_COST * nleaves + reads) * (walk->direction == EMOGI_BOTH ? 2 : 1);
 }
 
-/* Get what a walk may cost that statistics foresee to cost `expected`. */
+/* Get the cost limit of an index search, given the cost that statistics predict. */
 static uint64
 most_cost(const EmogiSource *source, const EmogiIndexSearch *walk, double nedges, double expected)
 {
-	double		most = Max(cost_of_build(source, nedges) / WALK_SHARE, LEAST_COST);
+	double		max_cost = Max(build_cost(source, nedges) / WALK_SHARE, MIN_COST);
 
-	if (walk->max_depth < 0 || expected > most)
-		most = Max(most / UNLIKELY_SHARE, LEAST_COST);
-	return (uint64) Min(most, work_mem * 1024.0 / BYTES_PER_READ);
+	if (walk->max_depth < 0 || expected > max_cost)
+		max_cost = Max(max_cost / UNLIKELY_SHARE, MIN_COST);
+	return (uint64) Min(max_cost, work_mem * 1024.0 / BYTES_PER_READ);
 }
 
-/* Has the sum of all walks reached the price of a build that has room? */
+/*
+ * Check whether the accumulated cost has reached that of a build, for which there must be memory.
+ */
 static bool
-is_bought(const EmogiSource *source, EmogiDirection direction, double nedges)
+is_build_due(const EmogiSource *source, EmogiDirection direction, double nedges)
 {
-	return (double) emogi_walk_cost_sum(payer(source)) >= price_of(source, nedges) * (double) emogi_walk_cost_price_factor(payer(source)) &&
+	return (double) emogi_walk_cost_sum(cost_key(source)) >= build_price(source,
+																		 nedges) * (double) emogi_walk_cost_price_factor(cost_key(source)) &&
 		emogi_graph_estimate(source, direction).peak_bytes <= emogi_limits_allowed_bytes();
 }
 
 /*
- * Find out whether a search that finds no Graph walks, and what that may cost. leaves: the Source's heaps, locked. serves_others: a
- * Graph would be there for other calls.
+ * Decide whether a search without a cached graph uses indexes, and set its cost limit. leaves: the
+ * source's heaps, locked. serves_others: later calls could use the graph.
  */
 bool
-emogi_index_search_cost_beats_build(const EmogiSource *source, List *leaves, bool serves_others, EmogiIndexSearch *walk)
+emogi_index_search_cost_beats_build(const EmogiSource *source, List *leaves, bool serves_others,
+									EmogiIndexSearch *walk)
 {
-	const double least_kb = serves_others ? emogi_index_walk_min_size_kb : emogi_index_walk_min_size_kb / PRIVATE_SHARE;
+	const double min_kb = serves_others ? emogi_index_walk_min_size_kb :
+		emogi_index_walk_min_size_kb / PRIVATE_SHARE;
 	double		pages;
 	double		nedges;
 	double		expected;
@@ -180,36 +212,38 @@ emogi_index_search_cost_beats_build(const EmogiSource *source, List *leaves, boo
 	if (!emogi_enable_index_walk || leaves == NIL)
 		return false;
 	measure(leaves, &pages, &nedges);
-	if (pages * (BLCKSZ / 1024) < least_kb)
+	if (pages * (BLCKSZ / 1024) < min_kb)
 		return false;
 	expected = expected_cost(source, walk, list_length(leaves));
 	walk->most_cost = most_cost(source, walk, nedges, expected);
 	walk->is_doubtful = expected > (double) walk->most_cost;
 	return (double) walk->nsources * EMOGI_INDEX_DESCENT_COST * list_length(leaves) <= walk->most_cost &&
-		!(serves_others && is_bought(source, walk->direction, nedges));
+		!(serves_others && is_build_due(source, walk->direction, nedges));
 }
 
 /*
- * Find out whether a search whose Graph others are just bringing up to date walks by them, and what that may cost: as much as to wait for a
- * few of them.
+ * Decide whether a search uses indexes while other calls bring its graph up to date, and set its
+ * cost limit: the cost of waiting for a few of them.
  */
 bool
 emogi_index_search_cost_beats_wait(const EmogiSource *source, List *leaves, EmogiIndexSearch *walk)
 {
 	if (walk->max_depth < 0 || !emogi_index_search_cost_beats_build(source, leaves, false, walk))
 		return false;
-	walk->most_cost = Min(walk->most_cost, PASSING_COST);
+	walk->most_cost = Min(walk->most_cost, REFRESHING_COST);
 	return (double) walk->nsources * EMOGI_INDEX_DESCENT_COST * list_length(leaves) <= walk->most_cost &&
 		expected_cost(source, walk, list_length(leaves)) <= walk->most_cost / 2;
 }
 
 /*
- * Find out whether a search whose Graph would have to be brought up to date, or derived from one of another shape, walks instead, and what that
- * may cost: half of what it takes to look at all pages. Such walks are paid for, too, until they have cost as much as that: then the next search
- * does it, and while the table stands still those after it find the Graph.
+ * Decide whether a search uses indexes instead of bringing its graph up to date or deriving it from
+ * one of another shape, and set its cost limit: half the cost of checking all pages. These costs
+ * accumulate, too, until they reach that cost: then the next search does the refresh, and those
+ * after it find the graph while the table is unchanged.
  */
 bool
-emogi_index_search_cost_beats_refresh(const EmogiSource *source, List *leaves, EmogiIndexSearch *walk)
+emogi_index_search_cost_beats_refresh(const EmogiSource *source, List *leaves,
+									  EmogiIndexSearch *walk)
 {
 	double		pages;
 	double		nedges;
@@ -220,23 +254,23 @@ emogi_index_search_cost_beats_refresh(const EmogiSource *source, List *leaves, E
 	measure(leaves, &pages, &nedges);
 	price = pages / PAGES_PER_READ;
 	if (pages * (BLCKSZ / 1024) < emogi_index_walk_min_size_kb ||
-		(double) emogi_walk_cost_sum(payer(source)) >= price * (double) emogi_walk_cost_price_factor(payer(source)))
+		(double) emogi_walk_cost_sum(cost_key(source)) >= price * (double) emogi_walk_cost_price_factor(cost_key(source)))
 		return false;
-	walk->most_cost = Min(walk->most_cost, (uint64) Min(price / 2, PASSING_COST));
+	walk->most_cost = Min(walk->most_cost, (uint64) Min(price / 2, REFRESHING_COST));
 	return (double) walk->nsources * EMOGI_INDEX_DESCENT_COST * list_length(leaves) <= walk->most_cost &&
 		expected_cost(source, walk, list_length(leaves)) <= walk->most_cost / 2;
 }
 
-/* Note that a search has walked. */
+/* Add the cost of an index search. */
 void
 emogi_index_search_cost_note_walk(const EmogiSource *source, const EmogiIndexSearch *walk)
 {
-	emogi_walk_cost_add(payer(source), walk->cost);
+	emogi_walk_cost_add(cost_key(source), walk->cost);
 }
 
-/* Note that a search has a Graph built, or brought up to date. */
+/* Record that a search has its graph built or brought up to date. */
 void
 emogi_index_search_cost_note_build(const EmogiSource *source)
 {
-	emogi_walk_cost_reset(payer(source));
+	emogi_walk_cost_reset(cost_key(source));
 }

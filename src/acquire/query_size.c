@@ -1,10 +1,12 @@
 /*
- * query_size.c: what the planner can know of a graph that is a query or a view: its cached Graph, or the rows, keys and costs of its own
- * plan.
+ * query_size.c: the planner's size estimates for a graph that is a query or a view, from its cached
+ * graph or from the rows, keys and costs of its own plan.
  *
- * The query is planned, never run, as the caller and in a subtransaction: text that does not plan is no reason for an error
- * before its call is made. A query within the query is not looked into: one whose view calls itself would never end.
- * The planner asks several times for one plan, so the last answers are remembered for the statement.
+ * The query is planned, never run, as the caller and in a subtransaction: text that cannot be
+ * planned must not raise an error before its call is executed. A query within the query is not
+ * examined, because the planning of a view that calls itself would not end.
+ *
+ * The planner asks several times for one plan, so the last answers are cached for the statement.
  */
 #include "postgres.h"
 
@@ -20,26 +22,28 @@
 #include "base/attempt.h"
 #include "base/compat.h"
 
-#define MEMORIES 4
+#define CACHED_SIZES 4
 
-/* A query whose text is longer is looked at anew each time: sessions keep what they remember. */
-#define MOST_REMEMBERED_BYTES 1048576
+/* A query with a longer text is examined each time, because sessions keep the cached answers. */
+#define MAX_CACHED_QUERY_BYTES 1048576
 
-/* What a query was found to be, in TopMemoryContext. */
-typedef struct Memory
+/* A cached answer for a query, in TopMemoryContext. */
+typedef struct CachedSize
 {
-	char	   *query;			/* NULL = none, or too long a one */
+	char	   *query;			/* NULL = none, or too long */
 	Oid			userid;
 	TimestampTz statement;
 	bool		known;			/* it could be planned */
-	EmogiQuerySize foresight;
-} Memory;
+	EmogiQuerySize size;
+} CachedSize;
 
-static Memory memories[MEMORIES];
+static CachedSize cached_sizes[CACHED_SIZES];
 static int	oldest = 0;
-static bool is_looking = false;
+static bool is_examining = false;
 
-/* Plan a query, inside SPI, and get the rows and the cost of its plan. Raises what is wrong with it. */
+/*
+ * Plan a query, inside SPI, and get the rows and the cost of its plan. Raises the query's errors.
+ */
 static void
 plan_query(const char *query, double *rows, double *cost)
 {
@@ -58,53 +62,58 @@ plan_query(const char *query, double *rows, double *cost)
 }
 
 /*
- * Estimate the size of a filtered table's Graph by one plan of its tree, which is analysed, and the statistics of the table; false when there are
- * none. Raises what the planner does.
+ * Estimate the size of a filtered table's graph from a plan of its analyzed query and the table's
+ * statistics; return false if there are none. Raises the planner's errors.
  */
 static bool
-estimate_filtered(const EmogiSource *filtered, EmogiQuerySize *foresight)
+estimate_filtered(const EmogiSource *filtered, EmogiQuerySize *size)
 {
 	double		nvertices;
 	double		nedges;
 
-	foresight->may_walk = emogi_index_search_cost_may_walk(filtered);
+	size->may_walk = emogi_index_search_cost_may_walk(filtered);
 	if (!emogi_graph_estimate_size(filtered, &nvertices, &nedges))
 		return false;
-	foresight->cost = emogi_table_filter_cost(filtered, &foresight->nedges);
-	foresight->nvertices = Max(Min(nvertices, foresight->nedges), 1);
+	size->cost = emogi_table_filter_cost(filtered, &size->nedges);
+	size->nvertices = Max(Min(nvertices, size->nedges), 1);
 	return true;
 }
 
 /*
- * Ask the cache for the size of a query's Graph, whatever snapshot it was made for, or estimate that of a filtered table; false when neither is possible.
- * Raises what is wrong with it.
+ * Get the size of a query's cached graph, regardless of its snapshot, or estimate that of a
+ * filtered table; return false if neither is possible. Raises the query's errors.
  */
 static bool
-look_at_tree(const EmogiSource *source, EmogiQuerySize *foresight)
+size_from_analysis(const EmogiSource *source, EmogiQuerySize *size)
 {
-	EmogiQueryAnalysis  *tree = emogi_analysis_peek(source);
+	EmogiQueryAnalysis  *analysis = emogi_analysis_peek(source);
 	uint64		nvertices;
 	uint64		nedges;
 	EmogiKeyType keys;
-	bool		found = tree->refusal == NULL && emogi_cache_query_size(tree->fingerprint, &nvertices, &nedges, &keys);
+	bool		found = analysis->refusal == NULL &&
+		emogi_cache_query_size(analysis->fingerprint, &nvertices, &nedges, &keys);
 
 	if (found)
 	{
 		MemoryContext old = MemoryContextSwitchTo(TopMemoryContext);
 
-		*foresight = (EmogiQuerySize) {(double) nedges, (double) nvertices, 0, false, true, tree->is_unsafe || tree->is_folded,
-			list_concat_unique_oid(list_copy(tree->named), tree->relations), list_copy(tree->functions), keys};
+		*size = (EmogiQuerySize) {(double) nedges, (double) nvertices, 0, false, true, analysis->is_unsafe || analysis->is_folded,
+			list_concat_unique_oid(list_copy(analysis->named), analysis->relations),
+				list_copy(analysis->functions), keys};
 		MemoryContextSwitchTo(old);
 	}
-	if (!found && tree->refusal == NULL && tree->filtered != NULL)
-		found = estimate_filtered(tree->filtered, foresight);
-	emogi_analysis_close(tree);
+	if (!found && analysis->refusal == NULL && analysis->filtered != NULL)
+		found = estimate_filtered(analysis->filtered, size);
+	emogi_analysis_close(analysis);
 	return found;
 }
 
-/* Look at the plans of a query, and of its second column grouped: one of its ends, wherever an edge's own key stands first. */
+/*
+ * Estimate from the plans of a query, and of its second column grouped: this is an end of the edge
+ * even if the first column is the edge's own key.
+ */
 static void
-look_at_plans(const char *query, EmogiQuerySize *foresight)
+size_from_plans(const char *query, EmogiQuerySize *size)
 {
 	TupleDesc	desc;
 	StringInfoData sql;
@@ -114,41 +123,41 @@ look_at_plans(const char *query, EmogiQuerySize *foresight)
 	if (SPI_connect() != SPI_OK_CONNECT)
 		elog(ERROR, "SPI_connect failed");
 	length = emogi_query_describe(query, &desc);
-	plan_query(query, &foresight->nedges, &foresight->cost);
+	plan_query(query, &size->nedges, &size->cost);
 	initStringInfo(&sql);
 	appendStringInfoString(&sql, "SELECT FROM (");
 	appendBinaryStringInfo(&sql, query, length);
 	appendStringInfoString(&sql, "\n) AS q(s, d) GROUP BY q.d");
-	plan_query(sql.data, &foresight->nvertices, &cost);
+	plan_query(sql.data, &size->nvertices, &cost);
 	SPI_finish();
 }
 
-/* A look at a query. */
-typedef struct Look
+/* Arguments and result of examine. */
+typedef struct Examination
 {
 	const EmogiSource *source;
 	const char *query;
 	EmogiQuerySize found;
-} Look;
+} Examination;
 
-/* Look at a query. Raises what is wrong with it. */
+/* Examine a query. Raises the query's errors. */
 static void
-look_at(void *context)
+examine(void *context)
 {
-	Look	   *look = context;
+	Examination	   *examination = context;
 
-	is_looking = true;
-	if (!look_at_tree(look->source, &look->found))
-		look_at_plans(look->query, &look->found);
+	is_examining = true;
+	if (!size_from_analysis(examination->source, &examination->found))
+		size_from_plans(examination->query, &examination->found);
 }
 
-/* Look at a query; false when it cannot be planned. */
+/* Examine a query; return false if it cannot be planned. */
 static bool
-look_safely(Look *look)
+examine_safely(Examination *examination)
 {
-	ErrorData  *error = emogi_attempt(look_at, look);
+	ErrorData  *error = emogi_attempt(examine, examination);
 
-	is_looking = false;
+	is_examining = false;
 	if (error == NULL)
 		return true;
 	if (emogi_attempt_was_stopped(error))
@@ -157,58 +166,61 @@ look_safely(Look *look)
 	return false;
 }
 
-/* Find what is remembered of a query in this statement; NULL when that is nothing. */
-static Memory *
-recall(const char *query)
+/* Find the cached answer for a query in this statement; NULL if there is none. */
+static CachedSize *
+find_cached(const char *query)
 {
-	for (int i = 0; i < MEMORIES; i++)
-		if (memories[i].query != NULL && memories[i].statement == GetCurrentStatementStartTimestamp() &&
-			memories[i].userid == GetUserId() && strcmp(memories[i].query, query) == 0)
-			return &memories[i];
+	for (int i = 0; i < CACHED_SIZES; i++)
+		if (cached_sizes[i].query != NULL &&
+			cached_sizes[i].statement == GetCurrentStatementStartTimestamp() &&
+			cached_sizes[i].userid == GetUserId() && strcmp(cached_sizes[i].query, query) == 0)
+			return &cached_sizes[i];
 	return NULL;
 }
 
-/* Remember nothing yet of a query, in place of what was remembered first. */
-static Memory *
-make_memory(const char *query)
+/* Make an empty cached answer for a query, replacing the oldest. */
+static CachedSize *
+add_cached(const char *query)
 {
-	Memory	   *memory = &memories[oldest++ % MEMORIES];
-	char	   *copy = strlen(query) <= MOST_REMEMBERED_BYTES ? MemoryContextStrdup(TopMemoryContext, query) : NULL;
+	CachedSize	   *entry = &cached_sizes[oldest++ % CACHED_SIZES];
+	char	   *copy = strlen(query) <= MAX_CACHED_QUERY_BYTES ?
+		MemoryContextStrdup(TopMemoryContext, query) : NULL;
 
-	if (memory->query != NULL)
-		pfree(memory->query);
-	list_free(memory->foresight.relations);
-	list_free(memory->foresight.functions);
-	memory->foresight = (EmogiQuerySize) {0};
-	memory->query = copy;
-	memory->userid = GetUserId();
-	memory->statement = GetCurrentStatementStartTimestamp();
-	memory->known = false;
-	return memory;
+	if (entry->query != NULL)
+		pfree(entry->query);
+	list_free(entry->size.relations);
+	list_free(entry->size.functions);
+	entry->size = (EmogiQuerySize) {0};
+	entry->query = copy;
+	entry->userid = GetUserId();
+	entry->statement = GetCurrentStatementStartTimestamp();
+	entry->known = false;
+	return entry;
 }
 
 /*
- * Find out what is known of a query that gives edges, or of the SELECT of a view, as the current user; false when that is nothing:
- * the query has errors, or this is no place to plan it. Raises nothing but a cancel.
+ * Get the size estimates of a query that returns edges, or of the SELECT of a view, as the current
+ * user. Return false if there are none: the query has errors, or cannot be planned here. Raises
+ * only cancels.
  */
 bool
-emogi_query_size_get(const EmogiSource *source, EmogiQuerySize *foresight)
+emogi_query_size_get(const EmogiSource *source, EmogiQuerySize *size)
 {
 	const char *query = emogi_source_select(source);
-	Memory	   *memory;
+	CachedSize	   *entry;
 
-	if (query == NULL || is_looking || !ActiveSnapshotSet() || IsInParallelMode())
+	if (query == NULL || is_examining || !ActiveSnapshotSet() || IsInParallelMode())
 		return false;
-	memory = recall(query);
-	if (memory == NULL)
+	entry = find_cached(query);
+	if (entry == NULL)
 	{
-		Look		look = {source, query};
-		bool		known = look_safely(&look);
+		Examination		examination = {source, query};
+		bool		known = examine_safely(&examination);
 
-		memory = make_memory(query);
-		memory->known = known;
-		memory->foresight = look.found;
+		entry = add_cached(query);
+		entry->known = known;
+		entry->size = examination.found;
 	}
-	*foresight = memory->foresight;
-	return memory->known;
+	*size = entry->size;
+	return entry->known;
 }
