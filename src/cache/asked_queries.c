@@ -1,9 +1,9 @@
 /*
- * asked_queries.c: remember the queries of recent calls, and the sizes of their Graphs that were dropped.
+ * asked_queries.c: recently requested queries, and the sizes of their dropped graphs.
  *
- * A query is known by the first bytes of its fingerprint, and by its shape: a hash of the query without
- * the values of its constants. One set-associative table holds both; each set is in order of use.
- * A collision costs a build or a wrong estimate, and never a wrong answer.
+ * A query is identified by the first bytes of its fingerprint, and by its shape: a hash of the
+ * query without the values of its constants. One set-associative table holds both; each set is in
+ * order of use. A collision costs a build or a wrong estimate, and never causes a wrong answer.
  */
 #include "postgres.h"
 
@@ -14,18 +14,20 @@
 
 #define EMOGI_WAYS 8
 
-/* Queries and shapes that are remembered, for each Graph that can be cached. */
+/* Entries for queries and shapes per graph that can be cached. */
 #define EMOGI_ASKED_OF_GRAPH 4
 
-/* All under cache_lock. */
+/* All fields are protected by cache_lock. */
 typedef struct Asked
 {
 	uint64		name;			/* 0 = none */
-	uint64		latest;			/* of a shape: the name of the query of that shape that was asked for last; else 0 */
-	uint64		nedges;			/* of a query: its Graph's that was dropped; 0 = not known */
+	/* of a shape: the name of the most recently requested query of that shape; otherwise 0 */
+	uint64		latest;
+	uint64		nedges;			/* of a query: size of its dropped graph; 0 = unknown */
 	uint64		nvertices;
-	bool		is_asked;		/* of a query: its Graph was asked for */
-	bool		is_built;		/* of a query of a filtered table: its Graph was built, or wanted and not there */
+	bool		is_asked;		/* of a query: its graph was requested */
+	/* of a query of a filtered table: its graph was built, or requested and missing */
+	bool		is_built;
 } Asked;
 
 static Asked *asked;			/* [nsets()][EMOGI_WAYS] */
@@ -53,7 +55,7 @@ emogi_asked_queries_shmem_startup(bool found)
 		memset(asked, 0, emogi_asked_queries_shmem_size());
 }
 
-/* Find what is known by a name; NULL when that is nothing. Caller holds cache_lock. */
+/* Find the entry of a name; NULL if there is none. Caller holds cache_lock. */
 static Asked *
 find(uint64 name)
 {
@@ -65,7 +67,7 @@ find(uint64 name)
 	return NULL;
 }
 
-/* Move a name to the front of its set, or put it there. */
+/* Move a name to the front of its set, or insert it there. */
 static Asked *
 note(uint64 name)
 {
@@ -87,9 +89,9 @@ name_of(const EmogiGraphKey *key)
 }
 
 /*
- * Is a query asked for the first time, and does it have values that other calls need not have: a
- * folded value (shape = 0), or other constants than the last query of its shape? noted: it counts
- * as asked for from now on. Caller holds cache_lock.
+ * Check whether a query is requested for the first time and has values that other calls may not
+ * use: a folded value (shape = 0), or other constants than the last query of its shape. noted:
+ * record the request. Caller holds cache_lock.
  */
 bool
 emogi_asked_queries_first(const EmogiGraphKey *key, uint64 shape, bool noted)
@@ -110,8 +112,9 @@ emogi_asked_queries_first(const EmogiGraphKey *key, uint64 shape, bool noted)
 }
 
 /*
- * Was the Graph of a filtered table built lately? It counts as built from now on. Its changes are followed when it is built a
- * second time: a live state of conditions that are given once would be of no use. Caller holds cache_lock.
+ * Check whether the graph of a filtered table was built recently, and record that it is. Its
+ * changes are tracked from the second build on: a change tracker for conditions that are used once
+ * would be useless. Caller holds cache_lock.
  */
 bool
 emogi_asked_queries_built_before(const EmogiGraphKey *key)
@@ -123,7 +126,7 @@ emogi_asked_queries_built_before(const EmogiGraphKey *key)
 	return is_built;
 }
 
-/* Remember the size of a query's Graph that is dropped. Caller holds cache_lock. */
+/* Record the size of a query's graph that is being dropped. Caller holds cache_lock. */
 void
 emogi_asked_queries_keep_size(const EmogiGraphKey *key, uint64 nvertices, uint64 nedges)
 {
@@ -133,7 +136,10 @@ emogi_asked_queries_keep_size(const EmogiGraphKey *key, uint64 nvertices, uint64
 	known->nedges = nedges;
 }
 
-/* Get the size that a query's Graph had when it was dropped; false when that is not known. Caller holds cache_lock. */
+/*
+ * Get the size that a query's graph had when it was dropped; return false if it is unknown. Caller
+ * holds cache_lock.
+ */
 bool
 emogi_asked_queries_size(const EmogiGraphKey *key, uint64 *nvertices, uint64 *nedges)
 {

@@ -1,6 +1,6 @@
 /*
- * cache_find.c: Graphs by what they are made of: the tables below them, the query that they are of, the role that built them. They are
- * evicted so, and the planner asks how large they are.
+ * cache_find.c: cached graphs by the objects they were built from: the tables, the query, the role
+ * that built them. Used for eviction, and for the planner's size estimates.
  */
 #include "postgres.h"
 
@@ -9,9 +9,9 @@
 #include "cache/cache.h"
 #include "cache/change_tracker.h"
 
-/* Does one of a Graph's leaves lie in this table? */
+/* Check whether this table is a leaf of a graph. */
 static bool
-stands_on(const EmogiCached *cached, Oid relid)
+depends_on(const EmogiCached *cached, Oid relid)
 {
 	for (int i = 0; i < cached->nleaves; i++)
 		if (emogi_tables_relid(cached->leaves[i].table) == relid)
@@ -19,7 +19,10 @@ stands_on(const EmogiCached *cached, Oid relid)
 	return false;
 }
 
-/* Doom a Graph if it is READY; get the bytes that are free then. Caller holds cache_lock. */
+/*
+ * Doom a graph if it is READY; return the memory that can then be freed at once. Caller holds
+ * cache_lock.
+ */
 static uint64
 doom_ready(EmogiCached *cached)
 {
@@ -29,9 +32,12 @@ doom_ready(EmogiCached *cached)
 	return cached->pins == 0 ? cached->bytes : 0;
 }
 
-/* Doom the READY Graphs of a whole database, or those in it that stand on a table. Caller holds cache_lock. */
+/*
+ * Doom the READY graphs of a whole database, or those in it that depend on a table. Caller holds
+ * cache_lock.
+ */
 static uint64
-doom_all_on(Oid database, Oid relid)
+doom_dependent(Oid database, Oid relid)
 {
 	uint64		bytes = 0;
 	dlist_mutable_iter iter;
@@ -40,17 +46,20 @@ doom_all_on(Oid database, Oid relid)
 	{
 		EmogiCached *cached = dlist_container(EmogiCached, order, iter.cur);
 
-		if (cached->key.database == database && (!OidIsValid(relid) || stands_on(cached, relid)))
+		if (cached->key.database == database && (!OidIsValid(relid) || depends_on(cached, relid)))
 			bytes += doom_ready(cached);
 	}
 	return bytes;
 }
 
-/* Doom the READY Graphs that were named by a table, and get the number that stand on it. Caller holds cache_lock. */
+/*
+ * Doom the READY graphs whose source is this table; return the number of graphs that have it as a
+ * leaf. Caller holds cache_lock.
+ */
 static int
 doom_named(const EmogiGraphKey *key, uint64 *bytes)
 {
-	int			nstanding = 0;
+	int			ndependent = 0;
 	dlist_iter	iter;
 
 	dlist_foreach(iter, emogi_cache_chain(key))
@@ -59,15 +68,16 @@ doom_named(const EmogiGraphKey *key, uint64 *bytes)
 
 		if (!emogi_cache_same_source(&cached->key, key))
 			continue;
-		nstanding += stands_on(cached, key->relid);
+		ndependent += depends_on(cached, key->relid);
 		*bytes += doom_ready(cached);
 	}
-	return nstanding;
+	return ndependent;
 }
 
 /*
- * Evict the Graphs of a table, or of a whole database (relid = InvalidOid). Those in use go when they are not. Raises
- * nothing. Returns the bytes of the others. All Graphs are looked at only when some stand on the table by another name.
+ * Evict the graphs of a table, or of a whole database (relid = InvalidOid). Graphs in use are freed
+ * when they no longer are. Return the size of the others. All graphs are scanned only if some
+ * depend on the table through another source. Raises nothing.
  */
 uint64
 emogi_cache_evict(Oid database, Oid relid)
@@ -77,7 +87,7 @@ emogi_cache_evict(Oid database, Oid relid)
 
 	emogi_cache_lock();
 	if (!OidIsValid(relid) || doom_named(&key, &bytes) < emogi_tables_references(database, relid))
-		bytes += doom_all_on(database, relid);
+		bytes += doom_dependent(database, relid);
 	bytes += emogi_change_tracker_doom_all(database, relid);
 	emogi_cache_unlock();
 	emogi_change_tracker_free_doomed();
@@ -88,7 +98,10 @@ emogi_cache_evict(Oid database, Oid relid)
 	return bytes;
 }
 
-/* Evict the Graphs, with their live states, of queries of this database of which `evicts` says so, under cache_lock. As emogi_cache_evict. */
+/*
+ * Evict the graphs of queries in this database for which `evicts`, called under cache_lock, returns
+ * true, with their change trackers; like emogi_cache_evict.
+ */
 uint64
 emogi_cache_evict_queries(bool (*evicts) (const EmogiCached *, const void *), const void *arg)
 {
@@ -115,7 +128,7 @@ emogi_cache_evict_queries(bool (*evicts) (const EmogiCached *, const void *), co
 
 /* ---- sizes ---- */
 
-/* Get the number of edges of a Graph, each counted once. */
+/* Get the number of edges of a graph, counting each once. */
 uint64
 emogi_cache_stored_edges(const EmogiCached *cached)
 {
@@ -123,8 +136,9 @@ emogi_cache_stored_edges(const EmogiCached *cached)
 }
 
 /*
- * Get the size of the latest READY Graph of what a key says, in any direction: edges as they are stored, and the type of its keys; or, of a query,
- * the size of the one that was dropped last, and no type. False when there is none.
+ * Get the size of the latest READY graph of a source, in any direction (edges as they are stored),
+ * and the type of its keys; or, for a query, the size of the last dropped one, without a type.
+ * Return false if there is none.
  */
 static bool
 find_size(const EmogiGraphKey *key, uint64 *nvertices, uint64 *nedges, EmogiKeyType *keys)
@@ -139,7 +153,8 @@ find_size(const EmogiGraphKey *key, uint64 *nvertices, uint64 *nedges, EmogiKeyT
 		const EmogiCached *cached = dlist_container(EmogiCached, chain, iter.cur);
 
 		if (cached->state == EMOGI_GRAPH_READY && emogi_cache_same_source(&cached->key, key) &&
-			cached->key.src == key->src && cached->key.dst == key->dst && (latest == NULL || cached->id > latest->id))
+			cached->key.src == key->src && cached->key.dst == key->dst &&
+				(latest == NULL || cached->id > latest->id))
 			latest = cached;
 	}
 	memset(keys, 0, sizeof *keys);
@@ -154,7 +169,10 @@ find_size(const EmogiGraphKey *key, uint64 *nvertices, uint64 *nedges, EmogiKeyT
 	return found;
 }
 
-/* Get the size of the latest cached Graph of these columns, whatever snapshot it was made for; false when there is none. */
+/*
+ * Get the size of the latest cached graph of these columns, regardless of its snapshot; return
+ * false if there is none.
+ */
 bool
 emogi_cache_size(Oid relid, AttrNumber src, AttrNumber dst, uint64 *nvertices, uint64 *nedges)
 {
@@ -164,9 +182,10 @@ emogi_cache_size(Oid relid, AttrNumber src, AttrNumber dst, uint64 *nvertices, u
 	return find_size(&key, nvertices, nedges, &keys);
 }
 
-/* The same of a query, and the type of its keys. */
+/* Get the same for a query, and the type of its keys. */
 bool
-emogi_cache_query_size(const uint8 *fingerprint, uint64 *nvertices, uint64 *nedges, EmogiKeyType *keys)
+emogi_cache_query_size(const uint8 *fingerprint, uint64 *nvertices, uint64 *nedges,
+					   EmogiKeyType *keys)
 {
 	EmogiGraphKey key = {.database = MyDatabaseId, .of_query = true};
 
@@ -174,7 +193,10 @@ emogi_cache_query_size(const uint8 *fingerprint, uint64 *nvertices, uint64 *nedg
 	return find_size(&key, nvertices, nedges, keys);
 }
 
-/* Copy the text of a Graph's query, of at most EMOGI_MAX_TEXT bytes, and a zero; false when the Graph has gone. */
+/*
+ * Copy the text of a graph's query, at most EMOGI_MAX_TEXT bytes, with a terminating zero; return
+ * false if the graph is gone.
+ */
 bool
 emogi_cache_text(uint64 id, char *text)
 {

@@ -1,10 +1,12 @@
 /*
- * cache_labels.c: the labels of cached Graphs: their components, as a run has found them, for the calls to come. With them, from the first call on
- * that asks for a component by its name, which vertices each has: one list in an array, of the same size and life.
+ * cache_labels.c: the labels of cached graphs: their components, as computed by a run, for later
+ * calls. The first call that requests a single component adds the members of each: linked lists in
+ * one array, of the same size and lifetime.
  *
- * Labels belong to the entry of their Graph, are counted in its bytes and freed with it. They are a copy, for which nothing is evicted.
- * Nobody else's memory leads there: whoever wants them has them copied, or looks some up, and says meanwhile that he reads them. So
- * they can go alone when memory is short, from a Graph that cannot.
+ * Labels belong to the entry of their graph, are counted in its bytes and freed with it. They are a
+ * copy, and nothing is evicted to make room for them. No pointers to them are kept elsewhere: a
+ * call has them copied, or looks some up, and is counted as a reader meanwhile. So they can be
+ * dropped alone if memory is short, from a graph that cannot be evicted.
  */
 #include "postgres.h"
 
@@ -14,19 +16,19 @@
 #include "cpu/local_components.h"
 #include "base/arena.h"
 
-#define PIECE_VERTICES (UINT64CONST(1) << 20)	/* between two questions whether to stop */
+#define PIECE_VERTICES (UINT64CONST(1) << 20)	/* copied between two checks for cancellation */
 
-/* Splices that labels go through without being used. */
+/* Merges through which unused labels are carried. */
 #define MAX_CARRIES 8
 
-/* Get the bytes that the labels of a Graph hold. */
+/* Get the size of the labels of a graph. */
 static Size
 content_bytes(const EmogiCached *cached)
 {
 	return cached->graph.nvertices * sizeof(uint32);
 }
 
-/* Free the memory of labels. */
+/* Free the memory of labels or members. */
 static void
 free_memory(uint32 *labels, Size bytes)
 {
@@ -36,16 +38,20 @@ free_memory(uint32 *labels, Size bytes)
 		emogi_arena_free(labels, bytes);
 }
 
-/* Get the bytes that an array of labels or members counts for. */
+/* Get the size that an array of labels or members is accounted with. */
 static Size
 counted_bytes(Size bytes)
 {
-	return bytes <= EMOGI_SMALL_BYTES ? emogi_small_allocations_bytes(bytes) : TYPEALIGN(EMOGI_EXTENT_BYTES, bytes);
+	return bytes <= EMOGI_SMALL_BYTES ? emogi_small_allocations_bytes(bytes) :
+		TYPEALIGN(EMOGI_EXTENT_BYTES, bytes);
 }
 
-/* Take an array, of the labels or of the members, off an entry; the caller, who holds cache_lock, then frees its memory. */
+/*
+ * Detach an array of labels or members from an entry; the caller, who holds cache_lock, then frees
+ * it.
+ */
 static uint32 *
-take_off(EmogiCached *cached, uint32 **array)
+detach(EmogiCached *cached, uint32 **array)
 {
 	uint32	   *taken = *array;
 	const Size	bytes = taken != NULL ? counted_bytes(content_bytes(cached)) : 0;
@@ -56,7 +62,7 @@ take_off(EmogiCached *cached, uint32 **array)
 	return taken;
 }
 
-/* Has a Graph, which the caller has pinned, labels? */
+/* Check whether a graph that the caller has pinned has labels. */
 bool
 emogi_cache_labels_exist(int index)
 {
@@ -68,7 +74,10 @@ emogi_cache_labels_exist(int index)
 	return exist;
 }
 
-/* Has a Graph, which the caller has pinned, labels that one which is made of it is to have, too? They are not carried on unused for ever. */
+/*
+ * Check whether the labels of a graph that the caller has pinned should be carried to a graph
+ * merged from it. Unused labels are not carried forever.
+ */
 bool
 emogi_cache_labels_may_be_carried(int index)
 {
@@ -82,8 +91,9 @@ emogi_cache_labels_may_be_carried(int index)
 }
 
 /*
- * Begin to read the labels of a Graph, which the caller has pinned; NULL without any. uses: for rows. emogi_cache_labels_end must
- * follow, with no error between.
+ * Begin to read the labels of a graph that the caller has pinned; return NULL if there are none.
+ * uses: they are read for a result. emogi_cache_labels_end must follow, without an error in
+ * between.
  */
 const uint32 *
 emogi_cache_labels_begin(int index, bool uses)
@@ -100,7 +110,10 @@ emogi_cache_labels_begin(int index, bool uses)
 	return labels;
 }
 
-/* Get the members of the components of a Graph, to be read while the caller reads its labels; NULL without any. */
+/*
+ * Get the members of the components of a graph, to read while the caller reads its labels; NULL if
+ * there are none.
+ */
 const uint32 *
 emogi_cache_labels_members(int index)
 {
@@ -112,7 +125,7 @@ emogi_cache_labels_members(int index)
 	return members;
 }
 
-/* End reading them. */
+/* End reading labels. */
 void
 emogi_cache_labels_end(int index)
 {
@@ -121,38 +134,50 @@ emogi_cache_labels_end(int index)
 	emogi_cache_unlock();
 }
 
-/* Is the statement to end? For who reads or writes labels, asked every few milliseconds; raises nothing. */
+/*
+ * Check whether the statement should end, every few milliseconds while reading or writing labels.
+ * Raises nothing.
+ */
 bool
 emogi_cache_labels_stop(void)
 {
 	return QueryCancelPending || ProcDiePending;
 }
 
-/* Allocate memory for an array of a Graph, if there is room as it is; else NULL. */
+/*
+ * Allocate memory for an array of a graph, if there is room without eviction; otherwise return
+ * NULL.
+ */
 static uint32 *
 alloc_array(int index, Size bytes)
 {
-	return bytes <= EMOGI_SMALL_BYTES ? emogi_small_allocations_alloc(bytes) : emogi_arena_try_alloc(EMOGI_OWNER_GRAPH(index), bytes);
+	return bytes <= EMOGI_SMALL_BYTES ? emogi_small_allocations_alloc(bytes) :
+		emogi_arena_try_alloc(EMOGI_OWNER_GRAPH(index), bytes);
 }
 
 /*
- * Allocate memory for the labels of a Graph, which the caller has pinned, if it has none and there is room as it is; else NULL.
- * emogi_cache_labels_set or emogi_cache_labels_give_up must follow, with no error between.
+ * Allocate memory for the labels of a graph that the caller has pinned, if it has none and there is
+ * room without eviction; otherwise return NULL. emogi_cache_labels_set or
+ * emogi_cache_labels_give_up must follow, without an error in between.
  */
 uint32 *
 emogi_cache_labels_alloc(int index)
 {
-	return emogi_cache_labels_exist(index) ? NULL : alloc_array(index, content_bytes(&emogi_cache_shared->graphs[index]));
+	return emogi_cache_labels_exist(index) ? NULL :
+		alloc_array(index, content_bytes(&emogi_cache_shared->graphs[index]));
 }
 
-/* Give such memory back. */
+/* Free the memory from emogi_cache_labels_alloc. */
 void
 emogi_cache_labels_give_up(int index, uint32 *labels)
 {
 	free_memory(labels, content_bytes(&emogi_cache_shared->graphs[index]));
 }
 
-/* Make labels those of a Graph, unless another has been faster. donor: the Graph from whose labels they were made, -1 = from a run. */
+/*
+ * Set the labels of a graph, unless another call has set them already. donor: the graph from whose
+ * labels they were made; -1 = a run.
+ */
 void
 emogi_cache_labels_set(int index, uint32 *labels, int donor)
 {
@@ -165,7 +190,8 @@ emogi_cache_labels_set(int index, uint32 *labels, int donor)
 	if (set)
 	{
 		cached->labels = labels;
-		cached->label_carries = donor >= 0 ? emogi_cache_shared->graphs[donor].label_carries + 1 : 0;
+		cached->label_carries = donor >= 0 ? emogi_cache_shared->graphs[donor].label_carries + 1 :
+			0;
 		cached->labels_bytes += counted_bytes(bytes);
 		cached->bytes += counted_bytes(bytes);
 	}
@@ -174,7 +200,10 @@ emogi_cache_labels_set(int index, uint32 *labels, int donor)
 		free_memory(labels, bytes);
 }
 
-/* Have a Graph, which the caller has pinned, know the members of its components, if it has labels and there is room as it is. */
+/*
+ * Add the members of its components to a graph that the caller has pinned, if it has labels and
+ * there is room without eviction.
+ */
 void
 emogi_cache_labels_link(int index)
 {
@@ -184,12 +213,14 @@ emogi_cache_labels_link(int index)
 	uint32	   *members;
 	bool		set = false;
 
-	if (emogi_cache_labels_members(index) != NULL || !emogi_cache_labels_exist(index) || (members = alloc_array(index, bytes)) == NULL)
+	if (emogi_cache_labels_members(index) != NULL || !emogi_cache_labels_exist(index) ||
+		(members = alloc_array(index, bytes)) == NULL)
 		return;
 	labels = emogi_cache_labels_begin(index, true);
 	if (labels != NULL)
 	{
-		const bool	linked = emogi_local_search_components_link(labels, cached->graph.nvertices, emogi_cache_labels_stop, members);
+		const bool	linked = emogi_local_search_components_link(labels, cached->graph.nvertices,
+																emogi_cache_labels_stop, members);
 
 		emogi_cache_lock();
 		set = linked && cached->members == NULL && cached->state == EMOGI_GRAPH_READY;
@@ -206,7 +237,7 @@ emogi_cache_labels_link(int index)
 		free_memory(members, bytes);
 }
 
-/* Keep a copy of what a run has found with a Graph, which the caller has pinned, as its labels. */
+/* Keep a copy of a run's result as the labels of a graph that the caller has pinned. */
 void
 emogi_cache_labels_keep(int index, const uint32 *component)
 {
@@ -227,7 +258,7 @@ emogi_cache_labels_keep(int index, const uint32 *component)
 	emogi_cache_labels_set(index, labels, -1);
 }
 
-/* Free the labels of an entry that nobody has pinned any more. Raises nothing. */
+/* Free the labels of an entry that has no pins any more. Raises nothing. */
 void
 emogi_cache_labels_free(int index)
 {
@@ -236,8 +267,8 @@ emogi_cache_labels_free(int index)
 	uint32	   *members;
 
 	emogi_cache_lock();
-	labels = take_off(cached, &cached->labels);
-	members = take_off(cached, &cached->members);
+	labels = detach(cached, &cached->labels);
+	members = detach(cached, &cached->members);
 	emogi_cache_unlock();
 	if (labels != NULL)
 		free_memory(labels, content_bytes(cached));
@@ -246,8 +277,8 @@ emogi_cache_labels_free(int index)
 }
 
 /*
- * Find labels that nobody reads, the first in a list of entries. Sets *other when there is a Graph that can go itself. Caller holds
- * cache_lock.
+ * Find the first graph in a list of entries with labels that have no readers. Sets *other if some
+ * graph can itself be evicted. Caller holds cache_lock.
  */
 static EmogiCached *
 find_unread(dlist_head *list, bool *other)
@@ -266,7 +297,10 @@ find_unread(dlist_head *list, bool *other)
 	return found;
 }
 
-/* Free the members of a Graph, or its labels if it has none, to make room, when no Graph can go itself; false when there are none. */
+/*
+ * Free the members of a graph, or its labels if it has none, to make room, if no graph can be
+ * evicted; return false if there are none.
+ */
 bool
 emogi_cache_labels_drop(void)
 {
@@ -284,7 +318,7 @@ emogi_cache_labels_drop(void)
 	if (cached != NULL && !other)
 	{
 		bytes = content_bytes(cached);
-		labels = take_off(cached, cached->members != NULL ? &cached->members : &cached->labels);
+		labels = detach(cached, cached->members != NULL ? &cached->members : &cached->labels);
 	}
 	emogi_cache_unlock();
 	if (labels != NULL)

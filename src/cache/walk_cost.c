@@ -1,13 +1,13 @@
 /*
- * walk_cost.c: what walks over the indexes of tables have cost (index_search/index_search.h) since
- * a Graph of them was last asked for instead.
+ * walk_cost.c: the accumulated cost of the index searches (index_search/index_search.h) on each
+ * table since a call last built or refreshed its graph instead.
  *
- * Who walks again and again would have done better with a Graph, but nobody knows beforehand who
- * will. So walks are paid like a rent: when they have cost as much as a build, the next call
- * builds. Where that was in vain, because the table changed before the Graph had served, the next
- * one costs twice as much: so tables that are written between calls are walked over, all but now
- * and then. Sums are by hash of the table's name: what was paid for another table has a Graph built
- * sooner or later, and does no harm.
+ * For repeated searches a graph would be cheaper, but their number is unknown beforehand. So costs
+ * accumulate as in the ski-rental problem: when the searches have cost as much as a build, the next
+ * call builds. If that build was in vain, because the table changed before the graph had served
+ * enough calls, the next one must cost twice as much; so tables that are written between calls are
+ * nearly always searched by index. Sums are kept by a hash of the table's OID; a collision only
+ * makes a graph be built sooner or later, and does no harm.
  */
 #include "postgres.h"
 
@@ -17,49 +17,49 @@
 
 #include "cache/cache.h"
 
-#define NRENTS 4096
+#define NENTRIES 4096
 
-/* A Graph that has served fewer calls was built in vain. */
-#define FEW_HITS 2
+/* A graph that has served fewer calls was built in vain. */
+#define MIN_HITS 2
 
-#define MOST_DOUBLINGS 10
+#define MAX_DOUBLINGS 10
 
-typedef struct Rent
+typedef struct WalkCost
 {
 	pg_atomic_uint64 paid;
 	pg_atomic_uint32 doublings; /* of the price */
-} Rent;
+} WalkCost;
 
-static Rent *rents;				/* [NRENTS]; any process, without a lock */
+static WalkCost *costs;				/* [NENTRIES]; any process, without a lock */
 
 Size
 emogi_walk_cost_shmem_size(void)
 {
-	return MAXALIGN(NRENTS * sizeof(Rent));
+	return MAXALIGN(NENTRIES * sizeof(WalkCost));
 }
 
 /* Set up the sums. Caller holds AddinShmemInitLock. */
 void
 emogi_walk_cost_shmem_startup(bool found)
 {
-	bool		found_rents;
+	bool		found_costs;
 
-	rents = ShmemInitStruct("emogi rents", emogi_walk_cost_shmem_size(), &found_rents);
-	for (int i = 0; i < NRENTS && !found; i++)
+	costs = ShmemInitStruct("emogi rents", emogi_walk_cost_shmem_size(), &found_costs);
+	for (int i = 0; i < NENTRIES && !found; i++)
 	{
-		pg_atomic_init_u64(&rents[i].paid, 0);
-		pg_atomic_init_u32(&rents[i].doublings, 0);
+		pg_atomic_init_u64(&costs[i].paid, 0);
+		pg_atomic_init_u32(&costs[i].doublings, 0);
 	}
 }
 
-/* Get what is known of a relation of this database. */
-static Rent *
-rent_of(Oid relid)
+/* Get the entry of a relation of this database. */
+static WalkCost *
+cost_of(Oid relid)
 {
-	return &rents[hash_combine(murmurhash32(MyDatabaseId), murmurhash32(relid)) % NRENTS];
+	return &costs[hash_combine(murmurhash32(MyDatabaseId), murmurhash32(relid)) % NENTRIES];
 }
 
-/* Get what stands for a query in the place of a relation. fingerprint: [EMOGI_FINGERPRINT_BYTES]. */
+/* Get the pseudo relation OID for a query. fingerprint: [EMOGI_FINGERPRINT_BYTES]. */
 Oid
 emogi_walk_cost_of_query(const uint8 *fingerprint)
 {
@@ -69,40 +69,40 @@ emogi_walk_cost_of_query(const uint8 *fingerprint)
 	return start;
 }
 
-/* Note what a walk has cost. */
+/* Add the cost of an index search. */
 void
 emogi_walk_cost_add(Oid relid, uint64 cost)
 {
-	pg_atomic_fetch_add_u64(&rent_of(relid)->paid, cost);
+	pg_atomic_fetch_add_u64(&cost_of(relid)->paid, cost);
 }
 
-/* Get what walks have cost. */
+/* Get the accumulated cost. */
 uint64
 emogi_walk_cost_sum(Oid relid)
 {
-	return pg_atomic_read_u64(&rent_of(relid)->paid);
+	return pg_atomic_read_u64(&cost_of(relid)->paid);
 }
 
-/* Forget what walks have cost. */
+/* Reset the accumulated cost. */
 void
 emogi_walk_cost_reset(Oid relid)
 {
-	pg_atomic_write_u64(&rent_of(relid)->paid, 0);
+	pg_atomic_write_u64(&cost_of(relid)->paid, 0);
 }
 
-/* Note that a Graph has given way to a newer one after so many calls have found it. */
+/* Record that a graph with so many hits was superseded by a newer one. */
 void
 emogi_walk_cost_note_end(Oid relid, uint64 hits)
 {
-	pg_atomic_uint32 *doublings = &rent_of(relid)->doublings;
+	pg_atomic_uint32 *doublings = &cost_of(relid)->doublings;
 	const uint32 before = pg_atomic_read_u32(doublings);
 
-	pg_atomic_write_u32(doublings, hits >= FEW_HITS ? 0 : Min(before + 1, MOST_DOUBLINGS));
+	pg_atomic_write_u32(doublings, hits >= MIN_HITS ? 0 : Min(before + 1, MAX_DOUBLINGS));
 }
 
-/* Get how many times over a build is to be paid for. */
+/* Get the factor by which the cost of a build is multiplied. */
 uint64
 emogi_walk_cost_price_factor(Oid relid)
 {
-	return UINT64CONST(1) << pg_atomic_read_u32(&rent_of(relid)->doublings);
+	return UINT64CONST(1) << pg_atomic_read_u32(&cost_of(relid)->doublings);
 }
