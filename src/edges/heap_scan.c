@@ -1,9 +1,10 @@
 /*
- * heap_scan.c: heap tables to edges, in parallel, under the caller's snapshot.
+ * heap_scan.c: read the edges of heap tables, in parallel, under the caller's snapshot.
  *
- * A table, or all leaves of a partitioned table or of an inheritance tree, is read by this process and by parallel
- * workers that share one scan of each leaf; pages.c reads the pages that a process gets of it. Whatever is not a plain
- * heap goes through the executor instead (sink.c).
+ * A table, or all leaves of a partitioned table or of an inheritance tree, is read by this process
+ * and by parallel workers that share one scan of each leaf; pages.c reads the pages that the shared
+ * scan assigns to a process. Relations other than plain heaps are read through the executor instead
+ * (sink.c).
  */
 #include "postgres.h"
 
@@ -27,7 +28,10 @@
 #include "citus/citus.h"
 #include "base/compat.h"
 
-/* A parallel worker takes 4 to 16 ms to start; this many pages (32 MB, some 700,000 rows) take it longer to read. */
+/*
+ * Pages per parallel worker. A worker takes 4 to 16 ms to start; reading this many pages (32 MB,
+ * some 700,000 rows) takes longer.
+ */
 #define EMOGI_PAGES_PER_WORKER 4096
 
 /* Keys of the table of contents of a parallel scan. */
@@ -40,23 +44,23 @@ typedef struct LeafScan
 	Oid			relid;
 	EmogiTupleLayout layout;
 	EmogiPageScans notes;
-	Size		offset;			/* of its shared scan, among those of all */
+	Size		offset;			/* of its shared scan, within the memory of all */
 } LeafScan;
 
-/* What a parallel worker is told. */
+/* Arguments of a parallel worker. */
 typedef struct LeafScans
 {
 	uint64		token;
-	Oid			relid;			/* of the Source */
+	Oid			relid;			/* of the source */
 	int			nleaves;
 	LeafScan	leaves[FLEXIBLE_ARRAY_MEMBER];
 } LeafScans;
 
 PGDLLEXPORT void emogi_heap_scan_worker(dsm_segment *segment, shm_toc *toc);
 
-/* Set up the scan of a table that nobody helps with: a shared one, in local memory. */
+/* Set up a scan without parallel workers: a shared one, in local memory. */
 static ParallelTableScanDesc
-make_lone_scan(Relation rel)
+make_local_scan(Relation rel)
 {
 	Snapshot	snapshot = GetActiveSnapshot();
 	ParallelTableScanDesc shared = palloc(table_parallelscan_estimate(rel, snapshot));
@@ -65,7 +69,7 @@ make_lone_scan(Relation rel)
 	return shared;
 }
 
-/* Take part in the shared scans of all leaves. toc = NULL: read them alone. */
+/* Take part in the shared scans of all leaves. toc = NULL: read them without workers. */
 static void
 scan_leaves(const LeafScans *scans, const EmogiRowFilterPlan *filter, shm_toc *toc)
 {
@@ -77,10 +81,11 @@ scan_leaves(const LeafScans *scans, const EmogiRowFilterPlan *filter, shm_toc *t
 	{
 		const LeafScan *leaf = &scans->leaves[i];
 		Relation	rel = table_open(leaf->relid, AccessShareLock);
-		ParallelTableScanDesc shared = toc != NULL ? (ParallelTableScanDesc) (all + leaf->offset) : make_lone_scan(rel);
+		ParallelTableScanDesc shared = toc != NULL ? (ParallelTableScanDesc) (all + leaf->offset) :
+			make_local_scan(rel);
 		TableScanDesc scan = table_beginscan_parallel(rel, shared);
 
-		CHECK_FOR_INTERRUPTS();	/* of a leaf without a page nobody else asks */
+		CHECK_FOR_INTERRUPTS();	/* a leaf without pages has no other check */
 		emogi_pages_read(scan, &leaf->layout, filter, &sink, &leaf->notes);
 		table_endscan(scan);
 		table_close(rel, NoLock);
@@ -95,12 +100,13 @@ void
 emogi_heap_scan_worker(dsm_segment *segment, shm_toc *toc)
 {
 	const LeafScans *scans = shm_toc_lookup(toc, EMOGI_TOC_SCANS, false);
-	const EmogiRowFilterPlan filter = emogi_row_filter_read(shm_toc_lookup(toc, EMOGI_TOC_FILTER, true), scans->relid);
+	const EmogiRowFilterPlan filter = emogi_row_filter_read(shm_toc_lookup(toc, EMOGI_TOC_FILTER,
+																		   true), scans->relid);
 
 	scan_leaves(scans, &filter, toc);
 }
 
-/* The columns of a Source by name: leaves may have them at other places. */
+/* The columns of a source by name, because leaves may have other column numbers. */
 typedef struct ColumnNames
 {
 	const char *src;
@@ -122,26 +128,29 @@ column_names(const EmogiSource *source)
 	return names;
 }
 
-/* Do the table's tuples hold this column? */
+/* Check whether the table's tuples store this column. */
 static bool
 is_stored(Relation rel, const char *name)
 {
-	return emogi_compat_is_stored(TupleDescAttr(RelationGetDescr(rel), get_attnum(RelationGetRelid(rel), name) - 1));
+	return emogi_compat_is_stored(TupleDescAttr(RelationGetDescr(rel),
+												get_attnum(RelationGetRelid(rel), name) - 1));
 }
 
-/* Is this a heap whose tuples hold all that is read? */
+/* Check whether this is a heap whose tuples store all columns to read. */
 static bool
 is_plain_heap(Relation rel, const ColumnNames *names)
 {
 	return (rel->rd_rel->relkind == RELKIND_RELATION || rel->rd_rel->relkind == RELKIND_MATVIEW) &&
 		rel->rd_tableam == GetHeapamTableAmRoutine() &&
 		is_stored(rel, names->src) && is_stored(rel, names->dst) &&
-		(names->weight == NULL || is_stored(rel, names->weight)) && (names->reverse == NULL || is_stored(rel, names->reverse));
+		(names->weight == NULL || is_stored(rel, names->weight)) &&
+			(names->reverse == NULL || is_stored(rel, names->reverse));
 }
 
 /*
- * List the heaps among a relation, its partitions and its children, which are locked. False when one of them, or the
- * relation itself, is nothing that can be read here (a view, a foreign table, another access method), or is a Citus table, whose rows are not in it.
+ * List the heaps among a relation, its partitions and its children, which are locked. Return false
+ * if one of them, or the relation itself, cannot be read here (a view, a foreign table, another
+ * access method), or is a Citus table, whose rows are stored in its shards.
  */
 bool
 emogi_heap_scan_list(const EmogiSource *source, List *relids, List **leaves)
@@ -154,7 +163,8 @@ emogi_heap_scan_list(const EmogiSource *source, List *relids, List **leaves)
 	{
 		Oid			relid = lfirst_oid(cell);
 		Relation	rel = relation_open(relid, NoLock);
-		bool		skip = rel->rd_rel->relkind == RELKIND_PARTITIONED_TABLE || RELATION_IS_OTHER_TEMP(rel);
+		bool		skip = rel->rd_rel->relkind == RELKIND_PARTITIONED_TABLE ||
+			RELATION_IS_OTHER_TEMP(rel);
 		bool		possible = skip || (is_plain_heap(rel, &names) && !emogi_citus_is_table(relid));
 
 		if (!skip && RecoveryInProgress() && !RelationIsPermanent(rel))
@@ -170,24 +180,27 @@ emogi_heap_scan_list(const EmogiSource *source, List *relids, List **leaves)
 	return true;
 }
 
-/* List the heaps that a relation's rows are in now, locked; false as above. */
+/* Lock and list the heaps that currently hold a relation's rows; return false as above. */
 bool
 emogi_heap_scan_possible(const EmogiSource *source, List **leaves)
 {
-	return emogi_heap_scan_list(source, find_all_inheritors(source->relid, AccessShareLock, NULL), leaves);
+	return emogi_heap_scan_list(source, find_all_inheritors(source->relid, AccessShareLock, NULL),
+								leaves);
 }
 
-/* Find out where a leaf's tuples have the columns of a Source. */
+/* Find the columns of a source in a leaf's tuples. */
 static void
 find_columns(EmogiTupleLayout *layout, Relation leaf, const ColumnNames *names)
 {
 	Oid			relid = RelationGetRelid(leaf);
 
-	emogi_pages_layout(layout, RelationGetDescr(leaf), get_attnum(relid, names->src), get_attnum(relid, names->dst),
-					   names->weight != NULL ? get_attnum(relid, names->weight) : 0, names->reverse != NULL ? get_attnum(relid, names->reverse) : 0);
+	emogi_pages_layout(layout, RelationGetDescr(leaf), get_attnum(relid, names->src),
+					   get_attnum(relid, names->dst),
+					   names->weight != NULL ? get_attnum(relid, names->weight) : 0,
+					   	names->reverse != NULL ? get_attnum(relid, names->reverse) : 0);
 }
 
-/* The same, for who reads some of its pages. */
+/* Find the columns of a source in a leaf's tuples, for reading some of its pages. */
 void
 emogi_heap_scan_columns(EmogiTupleLayout *layout, Relation leaf, const EmogiSource *source)
 {
@@ -196,9 +209,13 @@ emogi_heap_scan_columns(EmogiTupleLayout *layout, Relation leaf, const EmogiSour
 	find_columns(layout, leaf, &names);
 }
 
-/* Fill in what the scan of each leaf needs; get the pages of all, or 0 when only this process may read them. */
+/*
+ * Fill in the scan of each leaf; return the number of pages of all, or 0 if only this process may
+ * read them.
+ */
 static BlockNumber
-describe_leaves(const EmogiSource *source, List *leaves, const EmogiPageScans *notes, LeafScans *scans)
+describe_leaves(const EmogiSource *source, List *leaves, const EmogiPageScans *notes,
+				LeafScans *scans)
 {
 	ColumnNames names = column_names(source);
 	BlockNumber pages = 0;
@@ -223,13 +240,14 @@ describe_leaves(const EmogiSource *source, List *leaves, const EmogiPageScans *n
 	return local ? 0 : pages;
 }
 
-/* Decide how many parallel workers may help with so many pages. */
+/* Choose the number of parallel workers for so many pages. */
 int
 emogi_heap_scan_workers(uint64 pages)
 {
-	int			most = emogi_build_workers >= 0 ? emogi_build_workers : max_parallel_workers_per_gather;
+	int			max_workers = emogi_build_workers >= 0 ? emogi_build_workers :
+		max_parallel_workers_per_gather;
 
-	return (int) Min((uint64) most, pages / EMOGI_PAGES_PER_WORKER);
+	return (int) Min((uint64) max_workers, pages / EMOGI_PAGES_PER_WORKER);
 }
 
 /* Set up the shared scan of each leaf in the parallel context's memory. */
@@ -242,13 +260,17 @@ share_scans(ParallelContext *context, const LeafScans *scans, Size bytes, Snapsh
 	{
 		Relation	rel = table_open(scans->leaves[i].relid, NoLock);
 
-		table_parallelscan_initialize(rel, (ParallelTableScanDesc) (all + scans->leaves[i].offset), snapshot);
+		table_parallelscan_initialize(rel, (ParallelTableScanDesc) (all + scans->leaves[i].offset),
+									  snapshot);
 		table_close(rel, NoLock);
 	}
 	shm_toc_insert(context->toc, EMOGI_TOC_SHARED_SCANS, all);
 }
 
-/* Give the shared scan of each leaf its place in one block; get the bytes of that. An entry of the table of contents for each would be looked for among all others. */
+/*
+ * Assign each leaf's shared scan its offset in one block; return the size of the block. It is a
+ * single entry of the table of contents, because entries are searched linearly.
+ */
 static Size
 place_scans(LeafScans *scans, Snapshot snapshot)
 {
@@ -265,7 +287,7 @@ place_scans(LeafScans *scans, Snapshot snapshot)
 	return bytes;
 }
 
-/* Read all leaves with the help of parallel workers. Without dynamic shared memory or workers, alone. */
+/* Read all leaves with parallel workers; without dynamic shared memory or workers, alone. */
 static void
 scan_in_parallel(LeafScans *scans, Size scans_bytes, const EmogiRowFilterPlan *filter, int nworkers)
 {
@@ -287,7 +309,8 @@ scan_in_parallel(LeafScans *scans, Size scans_bytes, const EmogiRowFilterPlan *f
 	shm_toc_insert(context->toc, EMOGI_TOC_SCANS, shared_scans);
 	share_scans(context, scans, shared_bytes, snapshot);
 	if (text != NULL)
-		shm_toc_insert(context->toc, EMOGI_TOC_FILTER, strcpy(shm_toc_allocate(context->toc, strlen(text) + 1), text));
+		shm_toc_insert(context->toc, EMOGI_TOC_FILTER,
+					   strcpy(shm_toc_allocate(context->toc, strlen(text) + 1), text));
 	LaunchParallelWorkers(context);
 	scan_leaves(shared_scans, filter, context->toc);
 	WaitForParallelWorkersToFinish(context);
@@ -296,9 +319,13 @@ scan_in_parallel(LeafScans *scans, Size scans_bytes, const EmogiRowFilterPlan *f
 	UnregisterSnapshot(snapshot);
 }
 
-/* Add the edges of leaves of a Source to a call's slot, where gathering has begun. notes: [leaves], what is to be noted of each; or NULL. */
+/*
+ * Add the edges of leaves of a source to a call's slot, where a sink has begun. notes: [leaves],
+ * where to record the page scans of each; or NULL.
+ */
 void
-emogi_heap_scan_add(EmogiCall *call, const EmogiSource *source, List *leaves, const EmogiPageScans *notes)
+emogi_heap_scan_add(EmogiCall *call, const EmogiSource *source, List *leaves,
+					const EmogiPageScans *notes)
 {
 	Size		scans_bytes = offsetof(LeafScans, leaves) + list_length(leaves) * sizeof(LeafScan);
 	LeafScans  *scans = palloc0(scans_bytes);
@@ -317,11 +344,16 @@ emogi_heap_scan_add(EmogiCall *call, const EmogiSource *source, List *leaves, co
 	pfree(scans);
 }
 
-/* Fill a call's slot with the edges of all leaves of a Source. careful: see emogi_sink_begin; notes: as above. */
+/*
+ * Fill a call's slot with the edges of all leaves of a source. careful: see emogi_sink_begin;
+ * notes: as above.
+ */
 void
-emogi_heap_scan_tables(EmogiCall *call, const EmogiSource *source, List *leaves, EmogiWeights weights, bool careful,
+emogi_heap_scan_tables(EmogiCall *call, const EmogiSource *source, List *leaves,
+					   EmogiWeights weights, bool careful,
 					   const EmogiPageScans *notes)
 {
-	emogi_sink_begin(call, &source->key, emogi_sink_weights(source->weight > 0, source->reverse > 0, weights), -1, careful);
+	emogi_sink_begin(call, &source->key, emogi_sink_weights(source->weight > 0, source->reverse > 0,
+															weights), -1, careful);
 	emogi_heap_scan_add(call, source, leaves, notes);
 }

@@ -1,13 +1,15 @@
 /*
- * pages.c: the pages of one heap table to edges, page by page and not tuple by tuple.
+ * pages.c: read the edges of one heap table, page by page rather than tuple by tuple.
  *
- * The tuples that the snapshot sees (visibility.c) are decoded under the pin alone, which keeps them where they are: to decode can raise an
- * error and take memory of the Region.
+ * The tuples that the snapshot sees (visibility.c) are decoded while the page is pinned but not
+ * locked, because decoding can raise an error and allocate memory in the arena. The pin keeps the
+ * tuples in place.
  *
- * Columns lie at a fixed offset when all columns before them are of fixed length, in every tuple that has them and in
- * which none of them is NULL. Two keys of 4 bytes, or of 8, without a weight have a loop of their own; where a column
- * cannot be had by its offset, the tuple takes the server's general way. Keys that are no integers go to the sink as Datums, and stay
- * on the page until it is done.
+ * A column is at a fixed offset if all columns before it have fixed lengths, in every tuple that
+ * has these columns and in which none of them is NULL. Two keys of 4 bytes each, or of 8, without a
+ * weight have a loop of their own. If a column is not at a fixed offset, it is fetched with
+ * heap_getattr. Keys other than integers are passed to the sink as Datums, and remain on the page
+ * until it is done.
  */
 #include "postgres.h"
 
@@ -28,12 +30,12 @@
 #include "edges/visibility.h"
 #include "base/compat.h"
 
-/* Pages that are asked for before they are looked at. */
+/* Number of pages to prefetch. */
 #define AHEAD_PAGES 16
 
-/* ---- where columns lie ---- */
+/* ---- column offsets ---- */
 
-/* Get a column's offset when it and all columns before it have fixed lengths, else -1. */
+/* Get a column's offset if it and all columns before it have fixed lengths, otherwise -1. */
 static int
 fixed_offset(TupleDesc desc, AttrNumber attnum)
 {
@@ -62,9 +64,13 @@ init_column(EmogiTupleColumn *column, TupleDesc desc, AttrNumber attnum)
 	column->prefix = attnum <= BITS_PER_BYTE ? (1 << attnum) - 1 : 1 << BITS_PER_BYTE;
 }
 
-/* Find out where a table's tuples have two keys and, unless they are 0, a weight and that of the way back. */
+/*
+ * Find the two keys in a table's tuples and, unless their numbers are 0, the weight and the reverse
+ * weight.
+ */
 void
-emogi_pages_layout(EmogiTupleLayout *layout, TupleDesc desc, AttrNumber src, AttrNumber dst, AttrNumber weight, AttrNumber reverse)
+emogi_pages_layout(EmogiTupleLayout *layout, TupleDesc desc, AttrNumber src, AttrNumber dst,
+				   AttrNumber weight, AttrNumber reverse)
 {
 	memset(layout, 0, sizeof *layout);
 	init_column(&layout->src, desc, src);
@@ -75,7 +81,10 @@ emogi_pages_layout(EmogiTupleLayout *layout, TupleDesc desc, AttrNumber src, Att
 		init_column(&layout->reverse, desc, reverse);
 }
 
-/* Does a tuple have a column of fixed offset, and it and none before it NULL? */
+/*
+ * Check whether a tuple has a column of fixed offset, and neither it nor any column before it is
+ * NULL.
+ */
 static inline bool
 has_in_place(HeapTupleHeader tuple, AttrNumber attnum, uint16 prefix)
 {
@@ -83,7 +92,7 @@ has_in_place(HeapTupleHeader tuple, AttrNumber attnum, uint16 prefix)
 		((tuple->t_infomask & HEAP_HASNULL) == 0 || (tuple->t_bits[0] & prefix) == prefix);
 }
 
-/* Get the place of a column in a tuple; NULL when it is to be had the general way only. */
+/* Get a pointer to a column in a tuple; NULL if it must be fetched with heap_getattr. */
 static inline const char *
 column_in_place(HeapTupleHeader tuple, const EmogiTupleColumn *column)
 {
@@ -94,9 +103,9 @@ column_in_place(HeapTupleHeader tuple, const EmogiTupleColumn *column)
 
 /* ---- tuple by tuple ---- */
 
-/* Get a column of a tuple the general way; false when it is NULL. */
+/* Get a column of a tuple with heap_getattr; return false if it is NULL. */
 static pg_noinline bool
-get_slowly(HeapTupleHeader header, TupleDesc desc, const EmogiTupleColumn *column, Datum *datum)
+get_attribute(HeapTupleHeader header, TupleDesc desc, const EmogiTupleColumn *column, Datum *datum)
 {
 	HeapTupleData tuple = {.t_data = header};
 	bool		isnull;
@@ -114,7 +123,7 @@ decode_integer(const char *p, int length)
 	return length == sizeof(int32) ? *(const int32 *) p : *(const int16 *) p;
 }
 
-/* Get a key of a tuple; false when it is NULL. */
+/* Get a key of a tuple; return false if it is NULL. */
 static inline bool
 get_key(HeapTupleHeader tuple, TupleDesc desc, const EmogiTupleColumn *column, int64 *key)
 {
@@ -123,7 +132,7 @@ get_key(HeapTupleHeader tuple, TupleDesc desc, const EmogiTupleColumn *column, i
 
 	if (likely(p != NULL))
 		*key = decode_integer(p, column->length);
-	else if (!get_slowly(tuple, desc, column, &datum))
+	else if (!get_attribute(tuple, desc, column, &datum))
 		return false;
 	else if (column->length == sizeof(int64))
 		*key = DatumGetInt64(datum);
@@ -151,7 +160,10 @@ decode_weight(const char *p, Oid type)
 	}
 }
 
-/* Turn a numeric into a double. Raises 22003 where the one is finite and the other not, or the other alone is 0. */
+/*
+ * Convert a numeric to a double. Raises 22003 if one is finite and the other is not, or only the
+ * double is 0.
+ */
 static double
 weight_of_numeric(Datum datum)
 {
@@ -170,7 +182,10 @@ weight_of_numeric(Datum datum)
 	return value;
 }
 
-/* Turn the Datum of a weight, of a base type, into a double. Raises 22003 for a numeric that has none. */
+/*
+ * Convert the Datum of a weight, of a base type, to a double. Raises 22003 for a numeric that is
+ * out of range.
+ */
 double
 emogi_pages_weight(Datum datum, Oid type)
 {
@@ -191,7 +206,10 @@ emogi_pages_weight(Datum datum, Oid type)
 	}
 }
 
-/* Get a weight of a tuple; false when it is NULL. What the conversion of a numeric leaves stays in current memory. */
+/*
+ * Get a weight of a tuple; return false if it is NULL. The conversion of a numeric leaks into the
+ * current context.
+ */
 static inline bool
 get_weight(HeapTupleHeader tuple, TupleDesc desc, const EmogiTupleColumn *column, double *weight)
 {
@@ -200,7 +218,7 @@ get_weight(HeapTupleHeader tuple, TupleDesc desc, const EmogiTupleColumn *column
 
 	if (likely(p != NULL))
 		*weight = decode_weight(p, column->type);
-	else if (!get_slowly(tuple, desc, column, &datum))
+	else if (!get_attribute(tuple, desc, column, &datum))
 		return false;
 	else
 		*weight = emogi_pages_weight(datum, column->type);
@@ -222,29 +240,36 @@ put_edge(HeapTupleHeader tuple, TupleDesc desc, const EmogiTupleLayout *layout, 
 
 /* Put the edges of a page into a sink without weights. */
 static void
-put_edges(EmogiVisiblePage *seen, TupleDesc desc, const EmogiTupleLayout *layout, EmogiSink *sink)
+put_edges(EmogiVisiblePage *visible, TupleDesc desc, const EmogiTupleLayout *layout,
+		  EmogiSink *sink)
 {
-	for (int i = 0; i < seen->nitems; i++)
-		put_edge(emogi_visibility_tuple(seen, i), desc, layout, sink);
+	for (int i = 0; i < visible->nitems; i++)
+		put_edge(emogi_visibility_tuple(visible, i), desc, layout, sink);
 }
 
-/* Raise 22004 for a tuple that has a cost for each way, of which one is NULL; src, dst: its ends as text. */
+/* Raise 22004 for a tuple with two weights, one of which is NULL; src, dst: its ends as text. */
 static void
-refuse_null_way(TupleDesc desc, const EmogiTupleLayout *layout, const char *src, const char *dst, bool back)
+reject_null_weight(TupleDesc desc, const EmogiTupleLayout *layout, const char *src, const char *dst,
+				   bool backward)
 {
-	const char *there_name = NameStr(TupleDescAttr(desc, layout->weight.attnum - 1)->attname);
-	const char *back_name = NameStr(TupleDescAttr(desc, layout->reverse.attnum - 1)->attname);
+	const char *forward_name = NameStr(TupleDescAttr(desc, layout->weight.attnum - 1)->attname);
+	const char *reverse_name = NameStr(TupleDescAttr(desc, layout->reverse.attnum - 1)->attname);
 
-	emogi_sink_refuse_null_way(src, dst, back ? back_name : there_name, back ? there_name : back_name, back);
+	emogi_sink_refuse_null_way(src, dst, backward ? reverse_name : forward_name, backward ?
+							   forward_name : reverse_name, backward);
 }
 
-/* Put the edges of a page into a sink with weights. Raises 22004 for a NULL weight, and what the sink raises. */
+/*
+ * Put the edges of a page into a sink with weights. Raises 22004 for a NULL weight, and the errors
+ * of the sink.
+ */
 static void
-put_weighted_edges(EmogiVisiblePage *seen, TupleDesc desc, const EmogiTupleLayout *layout, EmogiSink *sink)
+put_weighted_edges(EmogiVisiblePage *visible, TupleDesc desc, const EmogiTupleLayout *layout,
+				   EmogiSink *sink)
 {
-	for (int i = 0; i < seen->nitems; i++)
+	for (int i = 0; i < visible->nitems; i++)
 	{
-		HeapTupleHeader tuple = emogi_visibility_tuple(seen, i);
+		HeapTupleHeader tuple = emogi_visibility_tuple(visible, i);
 		int64		src;
 		int64		dst;
 		double		weight;
@@ -259,56 +284,60 @@ put_weighted_edges(EmogiVisiblePage *seen, TupleDesc desc, const EmogiTupleLayou
 }
 
 /*
- * Put the edges of a page whose tuples have two into a sink with weights: there, and back. A negative weight says that there is none. Raises
- * 22004 for a NULL weight, and what the sink raises.
+ * Put the edges of a page whose tuples have two edges, forward and reverse, into a sink with
+ * weights. A negative weight means that the edge does not exist. Raises 22004 for a NULL weight,
+ * and the errors of the sink.
  */
 static void
-put_edges_both_ways(EmogiVisiblePage *seen, TupleDesc desc, const EmogiTupleLayout *layout, EmogiSink *sink)
+put_reversible_edges(EmogiVisiblePage *visible, TupleDesc desc, const EmogiTupleLayout *layout,
+					 EmogiSink *sink)
 {
-	for (int i = 0; i < seen->nitems; i++)
+	for (int i = 0; i < visible->nitems; i++)
 	{
-		HeapTupleHeader tuple = emogi_visibility_tuple(seen, i);
+		HeapTupleHeader tuple = emogi_visibility_tuple(visible, i);
 		int64		src;
 		int64		dst;
-		double		there = 0;
-		double		back = 0;
-		bool		has_there;
+		double		forward = 0;
+		double		backward = 0;
+		bool		has_forward;
 
 		if (!get_key(tuple, desc, &layout->src, &src) || !get_key(tuple, desc, &layout->dst, &dst))
 		{
 			sink->nskipped++;
 			continue;
 		}
-		has_there = get_weight(tuple, desc, &layout->weight, &there);
-		if (!has_there || !get_weight(tuple, desc, &layout->reverse, &back))
-			refuse_null_way(desc, layout, psprintf(INT64_FORMAT, src), psprintf(INT64_FORMAT, dst), has_there);
-		if (!(there < 0))
-			emogi_sink_put_weighted(sink, src, dst, there);
-		if (!(back < 0))
-			emogi_sink_put_weighted(sink, dst, src, back);
+		has_forward = get_weight(tuple, desc, &layout->weight, &forward);
+		if (!has_forward || !get_weight(tuple, desc, &layout->reverse, &backward))
+			reject_null_weight(desc, layout, psprintf(INT64_FORMAT, src),
+							   psprintf(INT64_FORMAT, dst), has_forward);
+		if (!(forward < 0))
+			emogi_sink_put_weighted(sink, src, dst, forward);
+		if (!(backward < 0))
+			emogi_sink_put_weighted(sink, dst, src, backward);
 	}
 }
 
-/* ---- keys that are no integers ---- */
+/* ---- keys other than integers ---- */
 
-/* Get a key of a tuple as a Datum, which may lead into the page; false when it is NULL. */
+/* Get a key of a tuple as a Datum, which may point into the page; return false if it is NULL. */
 static inline bool
 get_datum(HeapTupleHeader tuple, TupleDesc desc, const EmogiTupleColumn *column, Datum *datum)
 {
 	const char *p = column_in_place(tuple, column);
 
 	if (unlikely(p == NULL))
-		return get_slowly(tuple, desc, column, datum);
+		return get_attribute(tuple, desc, column, datum);
 	*datum = fetch_att(p, TupleDescAttr(desc, column->attnum - 1)->attbyval, column->length);
 	return true;
 }
 
 /*
- * Get both keys of a tuple in one walk over its columns, up to the last of the two; false when it lacks one of them, or one is
- * NULL.
+ * Get both keys of a tuple in one pass over its columns, up to the last of the two; return false if
+ * it lacks one of them, or one is NULL.
  */
 static bool
-walk_to_keys(HeapTupleHeader tuple, TupleDesc desc, const EmogiTupleLayout *layout, Datum *src, Datum *dst)
+deform_keys(HeapTupleHeader tuple, TupleDesc desc, const EmogiTupleLayout *layout, Datum *src,
+			Datum *dst)
 {
 	const int	last = Max(layout->src.attnum, layout->dst.attnum);
 	const bits8 *bits = (tuple->t_infomask & HEAP_HASNULL) != 0 ? tuple->t_bits : NULL;
@@ -316,7 +345,8 @@ walk_to_keys(HeapTupleHeader tuple, TupleDesc desc, const EmogiTupleLayout *layo
 	uint32		offset = 0;
 
 	if (HeapTupleHeaderGetNatts(tuple) < last)
-		return get_slowly(tuple, desc, &layout->src, src) && get_slowly(tuple, desc, &layout->dst, dst);
+		return get_attribute(tuple, desc, &layout->src, src) &&
+			get_attribute(tuple, desc, &layout->dst, dst);
 	for (int i = 0; i < last; i++)
 	{
 		Form_pg_attribute attribute = TupleDescAttr(desc, i);
@@ -337,40 +367,50 @@ walk_to_keys(HeapTupleHeader tuple, TupleDesc desc, const EmogiTupleLayout *layo
 	return true;
 }
 
-/* Put the edges of a tuple that has two, whose ends are no integers, into a sink. Raises what put_keyed_edges does. */
+/*
+ * Put both edges of a tuple with two weights, whose ends are not integers, into a sink. Raises the
+ * errors of put_keyed_edges.
+ */
 static void
-put_keyed_both_ways(HeapTupleHeader tuple, TupleDesc desc, const EmogiTupleLayout *layout, Datum src, Datum dst, EmogiSink *sink)
+put_keyed_reversible(HeapTupleHeader tuple, TupleDesc desc, const EmogiTupleLayout *layout,
+					 Datum src, Datum dst, EmogiSink *sink)
 {
-	double		there = 0;
-	double		back = 0;
-	const bool	has_there = get_weight(tuple, desc, &layout->weight, &there);
+	double		forward = 0;
+	double		backward = 0;
+	const bool	has_forward = get_weight(tuple, desc, &layout->weight, &forward);
 
-	if (!has_there || !get_weight(tuple, desc, &layout->reverse, &back))
-		refuse_null_way(desc, layout, emogi_sink_key_text(sink, src), emogi_sink_key_text(sink, dst), has_there);
-	if (!(there < 0))
-		emogi_sink_put_keys(sink, src, dst, there);
-	if (!(back < 0))
-		emogi_sink_put_keys(sink, dst, src, back);
+	if (!has_forward || !get_weight(tuple, desc, &layout->reverse, &backward))
+		reject_null_weight(desc, layout, emogi_sink_key_text(sink, src),
+						   emogi_sink_key_text(sink, dst), has_forward);
+	if (!(forward < 0))
+		emogi_sink_put_keys(sink, src, dst, forward);
+	if (!(backward < 0))
+		emogi_sink_put_keys(sink, dst, src, backward);
 }
 
-/* Put the edges of a page, whose ends are no integers, into a sink. Raises 22004 for a NULL weight, and what the sink raises. */
+/*
+ * Put the edges of a page, whose ends are not integers, into a sink. Raises 22004 for a NULL
+ * weight, and the errors of the sink.
+ */
 static void
-put_keyed_edges(EmogiVisiblePage *seen, TupleDesc desc, const EmogiTupleLayout *layout, EmogiSink *sink)
+put_keyed_edges(EmogiVisiblePage *visible, TupleDesc desc, const EmogiTupleLayout *layout,
+				EmogiSink *sink)
 {
 	const bool	in_place = layout->src.offset >= 0 && layout->dst.offset >= 0;
 
-	for (int i = 0; i < seen->nitems; i++)
+	for (int i = 0; i < visible->nitems; i++)
 	{
-		HeapTupleHeader tuple = emogi_visibility_tuple(seen, i);
+		HeapTupleHeader tuple = emogi_visibility_tuple(visible, i);
 		Datum		src = 0;
 		Datum		dst = 0;
 		double		weight = 0;
 
-		if (!(in_place ? get_datum(tuple, desc, &layout->src, &src) && get_datum(tuple, desc, &layout->dst, &dst) :
-			  walk_to_keys(tuple, desc, layout, &src, &dst)) || emogi_sink_lacks_end(sink, src, dst))
+		if (!(in_place ? get_datum(tuple, desc, &layout->src, &src) &&
+			  get_datum(tuple, desc, &layout->dst, &dst) :
+			  deform_keys(tuple, desc, layout, &src, &dst)) || emogi_sink_lacks_end(sink, src, dst))
 			sink->nskipped++;
 		else if (layout->reverse.attnum > 0)
-			put_keyed_both_ways(tuple, desc, layout, src, dst, sink);
+			put_keyed_reversible(tuple, desc, layout, src, dst, sink);
 		else if (layout->weight.attnum > 0 && !get_weight(tuple, desc, &layout->weight, &weight))
 			emogi_sink_refuse_null_of_keys(sink, src, dst);
 		else
@@ -382,14 +422,16 @@ put_keyed_edges(EmogiVisiblePage *seen, TupleDesc desc, const EmogiTupleLayout *
 /* ---- many tuples at a time ---- */
 
 /*
- * Decode the edges of tuples from items[first] on, all keys of which have `length` bytes, until one does not have its
- * keys in place. Gets its index, or `end`, and the range of the keys.
+ * Decode the edges of tuples from items[first] on, whose keys have `length` bytes each, up to a
+ * tuple without keys at fixed offsets. Return its index, or `end`, and set the range of the keys.
  */
 static pg_attribute_always_inline int
-decode_run(EmogiVisiblePage *seen, int first, int end, const EmogiTupleLayout *layout, int length, EmogiEdge *edges,
+decode_run(EmogiVisiblePage *visible, int first, int end, const EmogiTupleLayout *layout,
+		   int length, EmogiEdge *edges,
 		   int64 *min_key, int64 *max_key)
 {
-	const EmogiTupleColumn *last = layout->src.attnum > layout->dst.attnum ? &layout->src : &layout->dst;
+	const EmogiTupleColumn *last = layout->src.attnum > layout->dst.attnum ? &layout->src :
+		&layout->dst;
 	AttrNumber	attnum = last->attnum;
 	uint16		prefix = last->prefix;
 	int			src_offset = layout->src.offset;
@@ -400,7 +442,7 @@ decode_run(EmogiVisiblePage *seen, int first, int end, const EmogiTupleLayout *l
 
 	for (i = first; i < end; i++, edges++)
 	{
-		HeapTupleHeader tuple = emogi_visibility_tuple(seen, i);
+		HeapTupleHeader tuple = emogi_visibility_tuple(visible, i);
 		const char *data = (const char *) tuple + tuple->t_hoff;
 		int64		src;
 		int64		dst;
@@ -419,44 +461,52 @@ decode_run(EmogiVisiblePage *seen, int first, int end, const EmogiTupleLayout *l
 	return i;
 }
 
-/* Put the edges of a page, both of whose keys have fixed offsets and `length` bytes, into a sink without weights. */
+/*
+ * Put the edges of a page, both of whose keys have fixed offsets and `length` bytes, into a sink
+ * without weights.
+ */
 static pg_attribute_always_inline void
-put_runs(EmogiVisiblePage *seen, TupleDesc desc, const EmogiTupleLayout *layout, int length, EmogiSink *sink)
+put_runs(EmogiVisiblePage *visible, TupleDesc desc, const EmogiTupleLayout *layout, int length,
+		 EmogiSink *sink)
 {
 	int			i = 0;
 
-	while (i < seen->nitems)
+	while (i < visible->nitems)
 	{
 		int			first = i;
 		EmogiEdge  *edges;
-		int			end = i + (int) Min(emogi_sink_room(sink, &edges), (uint64) (seen->nitems - i));
+		int			end = i + (int) Min(emogi_sink_room(sink, &edges),
+										(uint64) (visible->nitems - i));
 		int64		min_key;
 		int64		max_key;
 
-		i = decode_run(seen, first, end, layout, length, edges, &min_key, &max_key);
+		i = decode_run(visible, first, end, layout, length, edges, &min_key, &max_key);
 		emogi_sink_count(sink, i - first, min_key, max_key);
 		if (i < end)
-			put_edge(emogi_visibility_tuple(seen, i++), desc, layout, sink);
+			put_edge(emogi_visibility_tuple(visible, i++), desc, layout, sink);
 	}
 }
 
 /* Put the edges of a page of int keys into a sink. */
 static void
-put_int4_runs(EmogiVisiblePage *seen, TupleDesc desc, const EmogiTupleLayout *layout, EmogiSink *sink)
+put_int4_runs(EmogiVisiblePage *visible, TupleDesc desc, const EmogiTupleLayout *layout,
+			  EmogiSink *sink)
 {
-	put_runs(seen, desc, layout, sizeof(int32), sink);
+	put_runs(visible, desc, layout, sizeof(int32), sink);
 }
 
 /* Put the edges of a page of bigint keys into a sink. */
 static void
-put_int8_runs(EmogiVisiblePage *seen, TupleDesc desc, const EmogiTupleLayout *layout, EmogiSink *sink)
+put_int8_runs(EmogiVisiblePage *visible, TupleDesc desc, const EmogiTupleLayout *layout,
+			  EmogiSink *sink)
 {
-	put_runs(seen, desc, layout, sizeof(int64), sink);
+	put_runs(visible, desc, layout, sizeof(int64), sink);
 }
 
 /* ---- page by page ---- */
 
-typedef void (*PutPage) (EmogiVisiblePage *seen, TupleDesc desc, const EmogiTupleLayout *layout, EmogiSink *sink);
+typedef void (*PutPage) (EmogiVisiblePage *visible, TupleDesc desc, const EmogiTupleLayout *layout,
+						 EmogiSink *sink);
 
 static PutPage
 choose_put(const EmogiTupleLayout *layout, const EmogiSink *sink)
@@ -464,16 +514,17 @@ choose_put(const EmogiTupleLayout *layout, const EmogiSink *sink)
 	if (sink->has_keys)
 		return put_keyed_edges;
 	if (layout->weight.attnum > 0)
-		return layout->reverse.attnum > 0 ? put_edges_both_ways : put_weighted_edges;
-	if (layout->src.offset < 0 || layout->dst.offset < 0 || layout->src.length != layout->dst.length)
+		return layout->reverse.attnum > 0 ? put_reversible_edges : put_weighted_edges;
+	if (layout->src.offset < 0 || layout->dst.offset < 0 ||
+		layout->src.length != layout->dst.length)
 		return put_edges;
 	if (layout->src.length == sizeof(int64))
 		return put_int8_runs;
 	return layout->src.length == sizeof(int32) ? put_int4_runs : put_edges;
 }
 
-/* How the pages of a table are read. */
-typedef struct Reading
+/* A scan of the pages of a table. */
+typedef struct PageReader
 {
 	Relation	rel;
 	Snapshot	snapshot;
@@ -482,43 +533,46 @@ typedef struct Reading
 	EmogiSink  *sink;
 	EmogiRowFilter *filter;		/* NULL = all rows are edges */
 	MemoryContext scrap;
-} Reading;
+} PageReader;
 
-static Reading
-open_reading(Relation rel, Snapshot snapshot, const EmogiTupleLayout *layout, const EmogiRowFilterPlan *filter, EmogiSink *sink)
+static PageReader
+open_reader(Relation rel, Snapshot snapshot, const EmogiTupleLayout *layout,
+			const EmogiRowFilterPlan *filter, EmogiSink *sink)
 {
-	return (Reading) {rel, snapshot, layout, choose_put(layout, sink), sink, emogi_row_filter_open(filter, rel),
+	return (PageReader) {rel, snapshot, layout, choose_put(layout, sink), sink,
+						 emogi_row_filter_open(filter, rel),
 		AllocSetContextCreate(CurrentMemoryContext, "emogi pages", ALLOCSET_SMALL_SIZES)};
 }
 
 static void
-close_reading(const Reading *reading)
+close_reader(const PageReader *reader)
 {
-	emogi_row_filter_close(reading->filter);
-	MemoryContextDelete(reading->scrap);
+	emogi_row_filter_close(reader->filter);
+	MemoryContextDelete(reader->scrap);
 }
 
-/* Put the edges of a page, which is pinned, into the sink. look: NULL, or to be filled in. */
+/* Put the edges of a page, which is pinned, into the sink. look: filled in, unless NULL. */
 static void
-read_page(const Reading *reading, Buffer buffer, EmogiPageScan *look)
+read_page(const PageReader *reader, Buffer buffer, EmogiPageScan *look)
 {
-	EmogiSink  *sink = reading->sink;
+	EmogiSink  *sink = reader->sink;
 	uint64		nskipped = sink->nskipped;
 	uint64		nedges = sink->nedges;
-	EmogiVisiblePage	seen;
+	EmogiVisiblePage	visible;
 	MemoryContext old;
 
 	CHECK_FOR_INTERRUPTS();
-	emogi_visibility_page(&seen, reading->rel, reading->snapshot, buffer, look);
-	emogi_compat_count_returned(reading->rel, seen.nitems);
-	if (reading->filter != NULL)
-		emogi_row_filter_page(reading->filter, &seen, buffer);
+	emogi_visibility_page(&visible, reader->rel, reader->snapshot, buffer, look);
+	emogi_compat_count_returned(reader->rel, visible.nitems);
+	if (reader->filter != NULL)
+		emogi_row_filter_page(reader->filter, &visible, buffer);
 	if (look != NULL)
-		look->edges = emogi_sink_reserve(sink, (reading->layout->reverse.attnum > 0 ? 2 : 1) * seen.nitems);
-	old = MemoryContextSwitchTo(reading->scrap);
-	reading->put(&seen, RelationGetDescr(reading->rel), reading->layout, sink);
+		look->edges = emogi_sink_reserve(sink, (reader->layout->reverse.attnum > 0 ? 2 :
+												1) * visible.nitems);
+	old = MemoryContextSwitchTo(reader->scrap);
+	reader->put(&visible, RelationGetDescr(reader->rel), reader->layout, sink);
 	MemoryContextSwitchTo(old);
-	MemoryContextReset(reading->scrap);
+	MemoryContextReset(reader->scrap);
 	if (look == NULL)
 		return;
 	look->nedges = (uint16) (sink->nedges - nedges);
@@ -526,35 +580,38 @@ read_page(const Reading *reading, Buffer buffer, EmogiPageScan *look)
 }
 
 /*
- * Put all edges that a parallel scan returns to this process into a sink, and note what is wanted. Raises 22004 for a NULL
- * weight, and what the sink raises.
+ * Put all edges that a parallel scan returns to this process into a sink, and record its page scans
+ * if requested. Raises 22004 for a NULL weight, and the errors of the sink.
  */
 void
-emogi_pages_read(TableScanDesc scan, const EmogiTupleLayout *layout, const EmogiRowFilterPlan *filter, EmogiSink *sink,
+emogi_pages_read(TableScanDesc scan, const EmogiTupleLayout *layout,
+				 const EmogiRowFilterPlan *filter, EmogiSink *sink,
 				 const EmogiPageScans *notes)
 {
-	Reading		reading = open_reading(scan->rs_rd, scan->rs_snapshot, layout, filter, sink);
+	PageReader		reader = open_reader(scan->rs_rd, scan->rs_snapshot, layout, filter, sink);
 	Buffer		buffer;
 
 	while ((buffer = emogi_compat_next_page((HeapScanDesc) scan)) != InvalidBuffer)
 	{
 		BlockNumber block = BufferGetBlockNumber(buffer);
 
-		read_page(&reading, buffer, notes->looks != NULL && block < notes->nblocks ? &notes->looks[block] : NULL);
+		read_page(&reader, buffer, notes->looks != NULL && block < notes->nblocks ?
+				  &notes->looks[block] : NULL);
 		ReleaseBuffer(buffer);
 	}
-	close_reading(&reading);
+	close_reader(&reader);
 }
 
 /*
- * Put the edges of some pages of a table, as the active snapshot sees them, into a sink; looks[i] is of blocks[i]. Raises as
- * above.
+ * Put the edges of some pages of a table, as the active snapshot sees them, into a sink; looks[i]
+ * is for blocks[i]. Raises the same.
  */
 void
-emogi_pages_rescan(Relation rel, const EmogiTupleLayout *layout, const EmogiRowFilterPlan *filter, EmogiSink *sink,
+emogi_pages_rescan(Relation rel, const EmogiTupleLayout *layout, const EmogiRowFilterPlan *filter,
+				   EmogiSink *sink,
 				 const BlockNumber *blocks, EmogiPageScan *looks, uint64 count)
 {
-	Reading		reading = open_reading(rel, GetActiveSnapshot(), layout, filter, sink);
+	PageReader		reader = open_reader(rel, GetActiveSnapshot(), layout, filter, sink);
 	BufferAccessStrategy strategy = GetAccessStrategy(BAS_BULKREAD);
 
 	for (uint64 i = 0; i < count; i++)
@@ -564,9 +621,9 @@ emogi_pages_rescan(Relation rel, const EmogiTupleLayout *layout, const EmogiRowF
 		if (i + AHEAD_PAGES < count)
 			PrefetchBuffer(rel, MAIN_FORKNUM, blocks[i + AHEAD_PAGES]);
 		buffer = ReadBufferExtended(rel, MAIN_FORKNUM, blocks[i], RBM_NORMAL, strategy);
-		read_page(&reading, buffer, &looks[i]);
+		read_page(&reader, buffer, &looks[i]);
 		ReleaseBuffer(buffer);
 	}
 	FreeAccessStrategy(strategy);
-	close_reading(&reading);
+	close_reader(&reader);
 }

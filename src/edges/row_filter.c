@@ -1,9 +1,10 @@
 /*
- * row_filter.c: evaluate the conditions of a Source on rows that a snapshot sees, of a page or one by one.
+ * row_filter.c: evaluate the conditions of a source on visible rows, of a page or one by one.
  *
- * Conditions are those of the query, in the order that analysis/table_filter.c gives them, and only visible rows are asked: what a function in them
- * learns, it learns from the query, too. They are evaluated under the pin alone, without the page's lock: they may fetch toasted values,
- * take time, or raise an error. Parallel workers get them as text.
+ * The conditions are those of the query, in the order of analysis/table_filter.c, and only visible
+ * rows are tested: a function in them gets no data that it would not get in the query. They are
+ * evaluated while the page is pinned but not locked, because they may fetch toasted values, take
+ * time, or raise an error. Parallel workers receive them as text.
  */
 #include "postgres.h"
 
@@ -21,16 +22,19 @@
 
 struct EmogiRowFilter
 {
-	MemoryContext context;		/* in which all of it is */
+	MemoryContext context;		/* owns all memory below */
 	Oid			relid;			/* of the leaf */
 	TupleTableSlot *slot;
-	ExprContext *expressions;	/* its memory for one row is reset before each */
+	ExprContext *expressions;	/* its per-row memory is reset before each row */
 	ExprState  *quals;
 };
 
 /* ---- the plan ---- */
 
-/* Get which rows of a Source are edges, with the values of constant parts of its conditions. Raises what these raise, as a plan of the query does. */
+/*
+ * Get the condition that selects the edges among a source's rows, with constants folded. Raises the
+ * errors of the folded expressions, as planning the query does.
+ */
 EmogiRowFilterPlan
 emogi_row_filter_plan(const EmogiSource *source)
 {
@@ -40,20 +44,22 @@ emogi_row_filter_plan(const EmogiSource *source)
 	if (source->filter == NULL)
 		return plan;
 	foreach(cell, source->filter->quals)
-		plan.quals = list_concat(plan.quals, make_ands_implicit((Expr *) eval_const_expressions(NULL, copyObject(lfirst(cell)))));
+		plan.quals = list_concat(plan.quals,
+								 make_ands_implicit((Expr *) eval_const_expressions(NULL,
+																					copyObject(lfirst(cell)))));
 	convert_saop_to_hashed_saop((Node *) plan.quals);
 	fix_opfuncids((Node *) plan.quals);
 	return plan;
 }
 
-/* Write conditions as text, for parallel workers; NULL when there are none. */
+/* Serialize conditions as text, for parallel workers; NULL if there are none. */
 char *
 emogi_row_filter_text(const EmogiRowFilterPlan *plan)
 {
 	return plan->quals != NIL ? nodeToString(plan->quals) : NULL;
 }
 
-/* Read what emogi_row_filter_text has written. */
+/* Read the output of emogi_row_filter_text. */
 EmogiRowFilterPlan
 emogi_row_filter_read(const char *text, Oid relid)
 {
@@ -63,7 +69,7 @@ emogi_row_filter_read(const char *text, Oid relid)
 	return plan;
 }
 
-/* May parallel workers help to read a Source? */
+/* Check whether parallel workers may help to read a source. */
 bool
 emogi_row_filter_may_share(const EmogiSource *source)
 {
@@ -72,14 +78,14 @@ emogi_row_filter_may_share(const EmogiSource *source)
 
 /* ---- columns ---- */
 
-/* A leaf, and the relation whose columns conditions name. */
+/* The relation whose columns conditions refer to, and a leaf. */
 typedef struct Mapping
 {
 	Oid			relid;
 	Oid			leaf;
 } Mapping;
 
-/* Get the number that a leaf has for a column of its root: leaves may have them at other places. */
+/* Get a leaf's number for a column of its root, because leaves may have other column numbers. */
 static AttrNumber
 column_of_leaf(const Mapping *mapping, AttrNumber attnum)
 {
@@ -95,7 +101,7 @@ column_of_leaf(const Mapping *mapping, AttrNumber attnum)
 	return mapped;
 }
 
-/* Copy an expression over the columns of the root as one over those of a leaf. */
+/* Copy an expression, replacing the columns of the root by those of a leaf. */
 static Node *
 map_columns(Node *node, void *context)
 {
@@ -108,7 +114,7 @@ map_columns(Node *node, void *context)
 	return (Node *) var;
 }
 
-/* Get the conditions over the columns of a leaf. */
+/* Get the conditions in terms of the columns of a leaf. */
 List *
 emogi_row_filter_quals(const EmogiRowFilterPlan *plan, Relation leaf)
 {
@@ -117,7 +123,10 @@ emogi_row_filter_quals(const EmogiRowFilterPlan *plan, Relation leaf)
 	return castNode(List, map_columns((Node *) plan->quals, &mapping));
 }
 
-/* List the columns of a leaf that the conditions of a Source read, in the order of the root's; get their number. columns: [EMOGI_FILTER_MAX_COLUMNS]. */
+/*
+ * List the columns of a leaf that the conditions of a source read, in the order of the root's;
+ * return their number. columns: [EMOGI_FILTER_MAX_COLUMNS].
+ */
 int
 emogi_row_filter_columns(const EmogiSource *source, Relation leaf, AttrNumber *columns)
 {
@@ -131,7 +140,10 @@ emogi_row_filter_columns(const EmogiSource *source, Relation leaf, AttrNumber *c
 
 /* ---- evaluation ---- */
 
-/* Set up the evaluation of conditions on the rows of a leaf, in a memory context below the current one; NULL when there are none. Raises what an executor does as it starts. */
+/*
+ * Set up the evaluation of conditions on the rows of a leaf, in a child of the current memory
+ * context; return NULL if there are none. Raises the errors of executor startup.
+ */
 EmogiRowFilter *
 emogi_row_filter_open(const EmogiRowFilterPlan *plan, Relation leaf)
 {
@@ -141,7 +153,8 @@ emogi_row_filter_open(const EmogiRowFilterPlan *plan, Relation leaf)
 
 	if (plan->quals == NIL || (emogi_faults.tree[EMOGI_TREE_LOOKS] && plan->is_of_looks))
 		return NULL;
-	context = AllocSetContextCreate(CurrentMemoryContext, "emogi conditions", ALLOCSET_DEFAULT_SIZES);
+	context = AllocSetContextCreate(CurrentMemoryContext, "emogi conditions",
+									ALLOCSET_DEFAULT_SIZES);
 	old = MemoryContextSwitchTo(context);
 	filter = palloc0(sizeof *filter);
 	filter->context = context;
@@ -153,7 +166,10 @@ emogi_row_filter_open(const EmogiRowFilterPlan *plan, Relation leaf)
 	return filter;
 }
 
-/* Are all conditions true of the row in a slot, whose descriptor is that of the leaf? Raises what they raise. */
+/*
+ * Check whether all conditions are true for the row in a slot, whose descriptor is that of the
+ * leaf. Raises their errors.
+ */
 bool
 emogi_row_filter_passes(EmogiRowFilter *filter, TupleTableSlot *slot)
 {
@@ -163,27 +179,30 @@ emogi_row_filter_passes(EmogiRowFilter *filter, TupleTableSlot *slot)
 	return ExecQual(filter->quals, filter->expressions);
 }
 
-/* Leave those tuples of a page, which is pinned and not locked, of which all conditions are true. Raises what they raise. */
+/*
+ * Remove the tuples of a page, which is pinned and not locked, for which not all conditions are
+ * true. Raises their errors.
+ */
 void
-emogi_row_filter_page(EmogiRowFilter *filter, EmogiVisiblePage *seen, Buffer buffer)
+emogi_row_filter_page(EmogiRowFilter *filter, EmogiVisiblePage *visible, Buffer buffer)
 {
 	HeapTupleData tuple = {.t_tableOid = filter->relid};
 	int			npassed = 0;
 
 	ItemPointerSetInvalid(&tuple.t_self);
-	for (int i = 0; i < seen->nitems; i++)
+	for (int i = 0; i < visible->nitems; i++)
 	{
-		tuple.t_data = emogi_visibility_tuple(seen, i);
-		tuple.t_len = ItemIdGetLength(&seen->items[i]);
+		tuple.t_data = emogi_visibility_tuple(visible, i);
+		tuple.t_len = ItemIdGetLength(&visible->items[i]);
 		(void) ExecStoreBufferHeapTuple(&tuple, filter->slot, buffer);
 		if (emogi_row_filter_passes(filter, filter->slot))
-			seen->items[npassed++] = seen->items[i];
+			visible->items[npassed++] = visible->items[i];
 	}
-	seen->nitems = npassed;
+	visible->nitems = npassed;
 	ExecClearTuple(filter->slot);
 }
 
-/* End the evaluation, and free all of it. */
+/* End the evaluation, and free its memory. */
 void
 emogi_row_filter_close(EmogiRowFilter *filter)
 {

@@ -1,17 +1,17 @@
 /*
- * row_filter.h: conditions on the rows of a heap, evaluated.
+ * row_filter.h: evaluation of conditions on the rows of a heap.
  */
 #ifndef EMOGI_ROW_FILTER_H
 #define EMOGI_ROW_FILTER_H
 
 #include "edges/visibility.h"
 
-/* What tells a process which rows of a Source's leaves are edges. */
+/* The conditions that select the edges among the rows of a source's leaves. */
 typedef struct EmogiRowFilterPlan
 {
-	Oid			relid;			/* of the Source */
-	List	   *quals;			/* see EmogiFilter; NIL = all rows are */
-	bool		is_of_looks;	/* it is for pages that are looked at again */
+	Oid			relid;			/* of the source */
+	List	   *quals;			/* see EmogiFilter; NIL = all rows are edges */
+	bool		is_of_looks;	/* used for a page rescan */
 } EmogiRowFilterPlan;
 
 typedef struct EmogiRowFilter EmogiRowFilter;

@@ -1,9 +1,11 @@
 /*
- * visibility.c: which tuples of a heap page a snapshot sees, and what may make another snapshot see it otherwise.
+ * visibility.c: which tuples of a heap page a snapshot sees, and whether another snapshot may see
+ * the page differently.
  *
- * A page is pruned, locked in share mode and looked through for the tuples that the snapshot sees, by the rules of the
- * server's own sequential scan (heap_prepare_pagescan; heapgetpage before 17): the bit that says that all see all is
- * believed, unless the snapshot is a standby's. Then the lock is given back.
+ * A page is pruned, locked in share mode and scanned for the tuples that the snapshot sees, by the
+ * rules of the server's own sequential scan (heap_prepare_pagescan; heapgetpage before 17): the
+ * all-visible bit is trusted, unless the snapshot was taken during recovery. Then the lock is
+ * released.
  */
 #include "postgres.h"
 
@@ -15,165 +17,177 @@
 #include "base/compat.h"
 #include "base/fault.h"
 
-/* Collect all tuples of a page, which the caller has locked. */
+/* Collect all tuples of a page that the caller has locked. */
 static void
-see_all(EmogiVisiblePage *seen)
+collect_all(EmogiVisiblePage *visible_page)
 {
-	int			nlines = PageGetMaxOffsetNumber(seen->page);
+	int			nlines = PageGetMaxOffsetNumber(visible_page->page);
 	int			nitems = 0;
 
 	for (OffsetNumber line = FirstOffsetNumber; line <= nlines; line++)
 	{
-		ItemId		item = PageGetItemId(seen->page, line);
+		ItemId		item = PageGetItemId(visible_page->page, line);
 
-		seen->items[nitems] = *item;
+		visible_page->items[nitems] = *item;
 		nitems += ItemIdIsNormal(item);
 	}
-	seen->nitems = nitems;
+	visible_page->nitems = nitems;
 }
 
-/* Collect the tuples of a page, which the caller has locked, that a snapshot sees. */
+/* Collect the tuples of a page, locked by the caller, that a snapshot sees. */
 static void
-see_visible(EmogiVisiblePage *seen, Relation rel, Snapshot snapshot, Buffer buffer, bool all_visible, bool serializable)
+collect_visible(EmogiVisiblePage *visible_page, Relation rel, Snapshot snapshot, Buffer buffer,
+				bool all_visible, bool serializable)
 {
-	int			nlines = PageGetMaxOffsetNumber(seen->page);
+	int			nlines = PageGetMaxOffsetNumber(visible_page->page);
 	BlockNumber block = BufferGetBlockNumber(buffer);
 	HeapTupleData tuple;
 
 	tuple.t_tableOid = RelationGetRelid(rel);
 	for (OffsetNumber line = FirstOffsetNumber; line <= nlines; line++)
 	{
-		ItemId		item = PageGetItemId(seen->page, line);
+		ItemId		item = PageGetItemId(visible_page->page, line);
 		bool		visible;
 
 		if (!ItemIdIsNormal(item))
 			continue;
-		tuple.t_data = (HeapTupleHeader) PageGetItem(seen->page, item);
+		tuple.t_data = (HeapTupleHeader) PageGetItem(visible_page->page, item);
 		tuple.t_len = ItemIdGetLength(item);
 		ItemPointerSet(&tuple.t_self, block, line);
 		visible = all_visible || HeapTupleSatisfiesVisibility(&tuple, snapshot, buffer);
 		if (serializable)
 			HeapCheckForSerializableConflictOut(visible, rel, &tuple, buffer, snapshot);
 		if (visible)
-			seen->items[seen->nitems++] = *item;
+			visible_page->items[visible_page->nitems++] = *item;
 	}
 }
 
-/* What is known of the transactions on a page. */
-typedef struct Judgement
+/* Summary of the transactions on a page. */
+typedef struct PageXacts
 {
 	Snapshot	snapshot;
-	TransactionId last;			/* that was asked about, and found to have ended */
+	TransactionId last;			/* last transaction checked and found to have ended */
 	TransactionId highest;		/* InvalidTransactionId = none yet */
 	bool		undecided;
-	bool		others;				/* ... by another transaction than the own one */
+	bool		others;				/* ... by another transaction than the caller's */
 	bool		own;
-	CommandId	last_command;		/* of the own transaction */
-} Judgement;
+	CommandId	last_command;		/* of the caller's transaction */
+} PageXacts;
 
-/* Note a transaction that has put or taken a tuple: has it ended for the snapshot? True when it is the own one. */
+/*
+ * Add a transaction that has inserted or deleted a tuple: check whether it has ended for the
+ * snapshot. Return true if it is the caller's.
+ */
 static inline bool
-judge_xid(Judgement *judgement, TransactionId xid)
+add_xid(PageXacts *xacts, TransactionId xid)
 {
-	if (xid == judgement->last || !TransactionIdIsNormal(xid))
+	if (xid == xacts->last || !TransactionIdIsNormal(xid))
 		return false;
-	if (!TransactionIdIsValid(judgement->highest) || TransactionIdFollows(xid, judgement->highest))
-		judgement->highest = xid;
+	if (!TransactionIdIsValid(xacts->highest) || TransactionIdFollows(xid, xacts->highest))
+		xacts->highest = xid;
 	if (TransactionIdIsCurrentTransactionId(xid))
-		return judgement->own = judgement->undecided = true;
-	if (XidInMVCCSnapshot(xid, judgement->snapshot))
-		judgement->others = judgement->undecided = true;
+		return xacts->own = xacts->undecided = true;
+	if (XidInMVCCSnapshot(xid, xacts->snapshot))
+		xacts->others = xacts->undecided = true;
 	else
-		judgement->last = xid;
+		xacts->last = xid;
 	return false;
 }
 
-/* Note a command of the own transaction that has put or taken a tuple. */
+/* Add a command of the caller's transaction that has inserted or deleted a tuple. */
 static inline void
-judge_command(Judgement *judgement, CommandId command)
+add_command(PageXacts *xacts, CommandId command)
 {
-	judgement->last_command = Max(judgement->last_command, command);
+	xacts->last_command = Max(xacts->last_command, command);
 }
 
 /*
- * Note the transactions of a tuple, after the test of its visibility. One whose insertion is known to have failed is seen by
- * nobody, and a lock changes nothing.
+ * Add the transactions of a tuple, after the test of its visibility. A tuple whose insertion is
+ * known to have failed is visible to no snapshot, and a row lock changes nothing.
  */
 static inline void
-judge_tuple(Judgement *judgement, HeapTupleHeader tuple)
+add_tuple(PageXacts *xacts, HeapTupleHeader tuple)
 {
 	uint16		mask = tuple->t_infomask;
 
 	if (mask & HEAP_MOVED)
-		judgement->others = judgement->undecided = true;
+		xacts->others = xacts->undecided = true;
 	if (!HeapTupleHeaderXminFrozen(tuple))
 	{
 		if (mask & HEAP_XMIN_INVALID)
 			return;
-		if (judge_xid(judgement, HeapTupleHeaderGetRawXmin(tuple)))
-			judge_command(judgement, HeapTupleHeaderGetCmin(tuple));
+		if (add_xid(xacts, HeapTupleHeaderGetRawXmin(tuple)))
+			add_command(xacts, HeapTupleHeaderGetCmin(tuple));
 	}
-	if ((mask & HEAP_XMAX_INVALID) == 0 && !HEAP_XMAX_IS_LOCKED_ONLY(mask) && judge_xid(judgement, HeapTupleHeaderGetUpdateXid(tuple)))
-		judge_command(judgement, HeapTupleHeaderGetCmax(tuple));
+	if ((mask & HEAP_XMAX_INVALID) == 0 && !HEAP_XMAX_IS_LOCKED_ONLY(mask) &&
+		add_xid(xacts, HeapTupleHeaderGetUpdateXid(tuple)))
+		add_command(xacts, HeapTupleHeaderGetCmax(tuple));
 }
 
 /*
- * Note what may make another snapshot see a page otherwise; the caller has locked it and tested its tuples. The LSN is read
- * last: the tests may have moved it by setting hint bits, and no writer can while the lock is held. That a page says that all see
- * all of it is true of all snapshots of a primary; on a standby its tuples are asked all the same.
+ * Record what decides whether another snapshot may see a page differently; the caller has locked
+ * the page and tested its tuples. The LSN is read last: the tests may have moved it by setting hint
+ * bits, and no writer can while the page is locked. On a primary, an all-visible page is visible to
+ * all snapshots; on a standby, its tuples are checked nevertheless.
  */
 static void
-judge_page(EmogiPageScan *look, Page page, Snapshot snapshot, Buffer buffer)
+summarize_page(EmogiPageScan *look, Page page, Snapshot snapshot, Buffer buffer)
 {
-	Judgement	judgement = {.snapshot = snapshot};
+	PageXacts	xacts = {.snapshot = snapshot};
 	int			nlines = PageGetMaxOffsetNumber(page);
-	bool		believed = PageIsAllVisible(page) && !snapshot->takenDuringRecovery;
+	bool		trusted = PageIsAllVisible(page) && !snapshot->takenDuringRecovery;
 
-	for (OffsetNumber line = FirstOffsetNumber; line <= nlines && !believed; line++)
+	for (OffsetNumber line = FirstOffsetNumber; line <= nlines && !trusted; line++)
 	{
 		ItemId		item = PageGetItemId(page, line);
 
 		if (ItemIdIsNormal(item))
-			judge_tuple(&judgement, (HeapTupleHeader) PageGetItem(page, item));
+			add_tuple(&xacts, (HeapTupleHeader) PageGetItem(page, item));
 	}
-	look->all_visible = PageIsAllVisible(page) && !judgement.undecided;
+	look->all_visible = PageIsAllVisible(page) && !xacts.undecided;
 	look->looked = true;
-	look->own = judgement.own;
-	look->others = judgement.others;
-	look->last_command = judgement.last_command;
+	look->own = xacts.own;
+	look->others = xacts.others;
+	look->last_command = xacts.last_command;
 	look->buffer = buffer;
-	look->newest = TransactionIdIsValid(judgement.highest) ?
-		emogi_transaction_snapshot_full(judgement.highest, U64FromFullTransactionId(ReadNextFullTransactionId())) : 0;
+	look->newest = TransactionIdIsValid(xacts.highest) ?
+		emogi_transaction_snapshot_full(xacts.highest,
+										U64FromFullTransactionId(ReadNextFullTransactionId())) : 0;
 	if (emogi_faults.live[EMOGI_LIVE_LSN_LOCKED])
 	{
 		LockBuffer(buffer, BUFFER_LOCK_UNLOCK);
 		emogi_fault_sleep(EMOGI_AT_LIVE_LOOK);
 	}
 	look->page_lsn = BufferGetLSNAtomic(buffer);
-	look->lsn = judgement.undecided && !emogi_faults.live[EMOGI_LIVE_UNDECIDED] ? EMOGI_UNDECIDED : look->page_lsn;
+	look->lsn = xacts.undecided && !emogi_faults.live[EMOGI_LIVE_UNDECIDED] ? EMOGI_UNDECIDED :
+		look->page_lsn;
 	if (emogi_faults.live[EMOGI_LIVE_LSN_LOCKED])
 		LockBuffer(buffer, BUFFER_LOCK_SHARE);
 }
 
-/* Collect the tuples that a snapshot sees of a page, which is pinned. look: NULL, or what else is wanted of it. */
+/*
+ * Collect the tuples of a pinned page that a snapshot sees. look: filled in with the page scan,
+ * unless NULL.
+ */
 void
-emogi_visibility_page(EmogiVisiblePage *seen, Relation rel, Snapshot snapshot, Buffer buffer, EmogiPageScan *look)
+emogi_visibility_page(EmogiVisiblePage *visible_page, Relation rel, Snapshot snapshot,
+					  Buffer buffer, EmogiPageScan *look)
 {
 	bool		all_visible;
 	bool		serializable;
 
-	seen->page = BufferGetPage(buffer);
-	seen->nitems = 0;
+	visible_page->page = BufferGetPage(buffer);
+	visible_page->nitems = 0;
 	heap_page_prune_opt(rel, buffer);
 	LockBuffer(buffer, BUFFER_LOCK_SHARE);
-	emogi_compat_check_snapshot_age(snapshot, rel, seen->page);
-	all_visible = PageIsAllVisible(seen->page) && !snapshot->takenDuringRecovery;
+	emogi_compat_check_snapshot_age(snapshot, rel, visible_page->page);
+	all_visible = PageIsAllVisible(visible_page->page) && !snapshot->takenDuringRecovery;
 	serializable = CheckForSerializableConflictOutNeeded(rel, snapshot);
 	if (all_visible && !serializable)
-		see_all(seen);
+		collect_all(visible_page);
 	else
-		see_visible(seen, rel, snapshot, buffer, all_visible, serializable);
+		collect_visible(visible_page, rel, snapshot, buffer, all_visible, serializable);
 	if (look != NULL)
-		judge_page(look, seen->page, snapshot, buffer);
+		summarize_page(look, visible_page->page, snapshot, buffer);
 	LockBuffer(buffer, BUFFER_LOCK_UNLOCK);
 }
