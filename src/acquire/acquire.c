@@ -99,7 +99,8 @@ build_shared(EmogiCall *call, const EmogiSource *source, const Rows *rows,
 		emogi_cache_unpin(slot->graph);
 		slot->graph = -1;
 		*built = graph;
-		record_private(call, "its plan read something else than was expected, or a function was replaced, a type altered or a name led elsewhere meanwhile");
+		record_private(call,
+					   "its plan read something else than was expected, or a function was replaced, a type altered or a name led elsewhere meanwhile");
 		return false;
 	}
 	emogi_cache_lookup_publish(call, &graph, misfits, pg_atomic_read_u64(&slot->nskipped),
@@ -252,8 +253,8 @@ acquire_shared(EmogiCall *call, const EmogiSource *source, const Rows *rows,
 				show_cached(call, lookup, "built", graph);
 			break;
 		case EMOGI_MUST_BUILD_PRIVATELY:
-			build_privately(call, source, rows, &lookup->key, rows->tree != NULL ?
-							EMOGI_NOT_TRACKED : NULL, graph);
+			build_privately(call, source, rows, &lookup->key,
+							rows->tree != NULL ? EMOGI_NOT_TRACKED : NULL, graph);
 			break;
 		case EMOGI_MUST_WAIT:
 		case EMOGI_MUST_REGISTER:
@@ -290,8 +291,8 @@ reveal_all(EmogiSlot *slot, EmogiSource *source, EmogiGraphKey *key, EmogiAcquir
 	const EmogiCached *cached = &emogi_cache_shared->graphs[slot->graph];
 
 	/* a user who may run a query may read all columns of its result */
-	if (cached->key.weight > 0 && (cached->key.of_query || may_read_weights(source,
-																			cached->key.weight)))
+	if (cached->key.weight > 0 &&
+		(cached->key.of_query || may_read_weights(source, cached->key.weight)))
 	{
 		key->weight = cached->key.weight;
 		if (!cached->key.of_query)
@@ -325,7 +326,8 @@ build_again(EmogiCall *call, const EmogiSource *source, const Rows *rows,
 	if (twice->is_cached && twice->patch == NULL)
 		reveal_all(slot, &whole, &key, &twice->acquired);
 	else
-		twice->acquired = (EmogiAcquired) {.graph = *graph,.nskipped = pg_atomic_read_u64(&slot->nskipped)};
+		twice->acquired =
+			(EmogiAcquired) {.graph = *graph,.nskipped = pg_atomic_read_u64(&slot->nskipped)};
 	pg_atomic_write_u64(&slot->nskipped, 0);
 	build_edges(call, &whole, &again, key.weights);
 	emogi_build_graph(call, key.direction, twice->acquired.graph.backward.offsets != NULL,
@@ -348,8 +350,8 @@ acquire_from_rows(EmogiCall *call, EmogiSource *source, const Rows *found,
 	const EmogiGraphKey *wanted = &lookup->key;
 
 	if (wanted->shared_only && !may_share)
-		report_private(call, source, &rows, rows.tree != NULL ? emogi_cache_lookup_why_not(lookup) :
-					   NULL);
+		report_private(call, source, &rows,
+					   rows.tree != NULL ? emogi_cache_lookup_why_not(lookup) : NULL);
 	if (may_share && emogi_cache_lookup_look(call->slot, lookup))
 		show_cached(call, lookup, "hit", graph);
 	else if (may_share && twice == NULL && !wanted->shared_only &&
@@ -360,8 +362,8 @@ acquire_from_rows(EmogiCall *call, EmogiSource *source, const Rows *found,
 		if (may_share)
 			acquire_shared(call, source, &rows, lookup, graph);
 		else
-			build_privately(call, source, &rows, wanted, rows.tree != NULL ?
-							emogi_cache_lookup_why_not(lookup) : NULL, graph);
+			build_privately(call, source, &rows, wanted,
+							rows.tree != NULL ? emogi_cache_lookup_why_not(lookup) : NULL, graph);
 	}
 	if (source->is_query)
 		source->key = rows.tree != NULL ? rows.tree->columns.key : call->slot->keys;

@@ -155,8 +155,9 @@ share_changes(const DeltaCall *delta, const Since *since)
 static uint64
 max_overlay_changes(const EmogiCached *base, bool by_labels)
 {
-	return by_labels ? Max(OVERLAY_CHANGES, Min(base->graph.forward.nedges / LABELS_SHARE,
-												LABELS_CHANGES)) : OVERLAY_CHANGES;
+	return by_labels ? Max(OVERLAY_CHANGES,
+						   Min(base->graph.forward.nedges / LABELS_SHARE, LABELS_CHANGES)) :
+						   OVERLAY_CHANGES;
 }
 
 /*
@@ -212,8 +213,8 @@ may_overlay(const DeltaCall *delta, const EmogiCached *base, const Since *since)
 
 	if (delta->patch == NULL || base->graph.nvertices == 0)
 		return false;
-	if (keeps_own(delta) && since->nlogged + since->nown <= Max(OWN_MIN,
-																Min(nedges / OWN_SHARE, OWN_MAX)))
+	if (keeps_own(delta) && since->nlogged + since->nown <=
+		Max(OWN_MIN, Min(nedges / OWN_SHARE, OWN_MAX)))
 		return true;
 	if (since->nlogged + since->nown > MAX_MERGING_CHANGES ||
 		(by_labels && !emogi_cache_labels_exist(delta->slot->donor)))
@@ -332,8 +333,8 @@ merge_graph(const DeltaCall *delta, const EmogiCached *base, const EmogiChanges 
 		.graph = &base->graph, .direction = base->key.direction,
 			.with_backward = base->key.with_backward,
 		.weight_type = weighted ? emogi_weight_type(misfits) : EMOGI_WEIGHT_NONE,
-		.nchanges = changes->count, .changes = changes->changes, .derivation = derived_id != 0 ?
-			&derivation : NULL
+		.nchanges = changes->count, .changes = changes->changes,
+		.derivation = derived_id != 0 ? &derivation : NULL
 	};
 	Size		scratch_bytes = emogi_merge_scratch_bytes(&input, emogi_cpu_threads);
 	EmogiGraph	graph;
@@ -381,7 +382,8 @@ merge_from(DeltaCall *delta, const EmogiCached *base)
 		return true;
 	}
 	if (delta->patch != NULL)
-		tracker->splice_until = GetCurrentTimestamp() + MERGE_MIN_US + (int64) (base->graph.forward.nedges / MERGE_EDGES_PER_US);
+		tracker->splice_until = GetCurrentTimestamp() + MERGE_MIN_US +
+			(int64) (base->graph.forward.nedges / MERGE_EDGES_PER_US);
 	patch = make_label_overlay(delta, base, &since, &shown);
 	changes = share_changes(delta, &since);
 	key.weights = lookup->key.weights;
@@ -571,8 +573,8 @@ use_tracker(DeltaCall *delta)
 	const EmogiRefresh *refresh = &delta->refresh;
 	const EmogiCached *base;
 
-	if (lookup->key.weight > 0 && !emogi_cache_lookup_takes_weights(lookup->key.weights,
-																	refresh->weight_misfits))
+	if (lookup->key.weight > 0 &&
+		!emogi_cache_lookup_takes_weights(lookup->key.weights, refresh->weight_misfits))
 		return false;			/* a build reports the offending weight */
 	if (refresh->outcome == EMOGI_REFRESH_UNCHANGED &&
 		emogi_cache_lookup_find_at(delta->slot, lookup, tracker, refresh->newer))
@@ -614,8 +616,8 @@ refresh_and_use(DeltaCall *delta)
 bool
 emogi_apply_delta_may_begin(const EmogiCacheLookup *lookup)
 {
-	return emogi_tracker_refresh_pages(lookup->relids,
-									   lookup->nleaves) * (BLCKSZ / 1024) >= (uint64) emogi_live_min_size_kb;
+	return emogi_tracker_refresh_pages(lookup->relids, lookup->nleaves) * (BLCKSZ / 1024) >=
+		(uint64) emogi_live_min_size_kb;
 }
 
 /*
@@ -634,8 +636,8 @@ may_make_tracker(const EmogiCacheLookup *lookup)
 		return true;
 	return (lookup->tree->is_folded ? !emogi_cache_lookup_asked_first(lookup, false) :
 			emogi_cache_lookup_built_before(lookup)) &&
-		emogi_table_filter_cost(lookup->tree->filtered,
-								&nrows) * PAGES_PER_COST >= (double) emogi_tracker_refresh_pages(lookup->relids, lookup->nleaves);
+		emogi_table_filter_cost(lookup->tree->filtered, &nrows) * PAGES_PER_COST >=
+		(double) emogi_tracker_refresh_pages(lookup->relids, lookup->nleaves);
 }
 
 /*
@@ -658,9 +660,9 @@ bool
 emogi_apply_delta(EmogiCall *call, const EmogiSource *source, const EmogiCacheLookup *lookup,
 				  EmogiOverlay **patch, EmogiGraph *graph)
 {
-	DeltaCall	delta = {.call = call, .slot = call->slot, .source = lookup->tree != NULL ?
-						 lookup->tree->filtered : source, .lookup = lookup, .patch = patch,
-						 	.graph = graph};
+	DeltaCall	delta = {.call = call, .slot = call->slot,
+						 .source = lookup->tree != NULL ? lookup->tree->filtered : source,
+						 .lookup = lookup, .patch = patch, .graph = graph};
 	bool		make;
 	bool		waited;
 

@@ -87,9 +87,8 @@ static void
 announce_scan(EmogiCall *call, const EmogiSource *source, List *leaves)
 {
 	double		rows = emogi_graph_estimate_rows(source, leaves);
-	double		bytes = rows * (source->reverse > 0 ? 2 : 1) * (source->weight > 0 ?
-																sizeof(EmogiWeightedEdge) :
-																	sizeof(EmogiEdge));
+	double		bytes = rows * (source->reverse > 0 ? 2 : 1) *
+		(source->weight > 0 ? sizeof(EmogiWeightedEdge) : sizeof(EmogiEdge));
 	double		allowed = (double) emogi_arena_budget_bytes();
 
 	call->slot->control.done = 0;
@@ -176,7 +175,8 @@ void
 emogi_build_edges_of_remote(EmogiCall *call, const EmogiSource *source, List *heaps,
 							EmogiRemote *servers, EmogiWeights weights)
 {
-	const Reading reading = {.source = source,.leaves = heaps,.servers = servers,.weights = weights};
+	const Reading reading =
+		{.source = source,.leaves = heaps,.servers = servers,.weights = weights};
 
 	gather_edges(call, &reading);
 }

@@ -130,9 +130,8 @@ fill_in_leaves(EmogiCacheLookup *lookup, List *leaves)
 	lookup->relfilenumbers = palloc(count * sizeof(Oid));
 	lookup->tables = palloc(count * sizeof(int));
 	lookup->nleaves = 0;
-	lookup->can_follow = emogi_enable_live && (lookup->tree == NULL ||
-											   lookup->tree->filtered != NULL) &&
-											   	!lookup->key.of_servers;
+	lookup->can_follow = emogi_enable_live &&
+		(lookup->tree == NULL || lookup->tree->filtered != NULL) && !lookup->key.of_servers;
 	foreach(cell, leaves)
 	{
 		Oid			relid = lfirst_oid(cell);
@@ -169,12 +168,12 @@ emogi_cache_lookup_may_be_shared(void)
 static TimestampTz
 get_snapshot_time(void)
 {
-	if (IsolationUsesXactSnapshot() || (ActivePortal != NULL && ActivePortal->visible &&
-										ActivePortal->name[0] != '\0'))
+	if (IsolationUsesXactSnapshot() ||
+		(ActivePortal != NULL && ActivePortal->visible && ActivePortal->name[0] != '\0'))
 		return GetCurrentTransactionStartTimestamp();
 	return ActivePortal != NULL ? Min(GetCurrentStatementStartTimestamp(),
 									  ActivePortal->creation_time) :
-									  	GetCurrentStatementStartTimestamp();
+									  GetCurrentStatementStartTimestamp();
 }
 
 /*
@@ -256,9 +255,9 @@ emogi_cache_lookup_has_columns(const EmogiCached *cached, const EmogiGraphKey *k
 								   sizeof key->fingerprint) != 0) ||
 		!emogi_key_type_equal(&cached->key.keys, &key->keys))
 		return false;
-	return key->weight == 0 || (cached->key.weight == key->weight &&
-								emogi_cache_lookup_takes_weights(key->weights,
-																 cached->weight_misfits));
+	return key->weight == 0 ||
+		(cached->key.weight == key->weight &&
+		 emogi_cache_lookup_takes_weights(key->weights, cached->weight_misfits));
 }
 
 /* Check whether a graph has the requested adjacency lists. The transpose of 'out' is 'in'. */
@@ -488,8 +487,8 @@ look_up(EmogiSlot *slot, const EmogiCacheLookup *lookup, bool reserves)
 		cached->exact_at = Max(cached->exact_at, lookup->taken_at);
 		outcome = EMOGI_FOUND;
 	}
-	else if ((cached = find_graph(lookup, EMOGI_GRAPH_BUILDING,
-								  emogi_cache_lookup_has_lists)) != NULL)
+	else if ((cached = find_graph(lookup, EMOGI_GRAPH_BUILDING, emogi_cache_lookup_has_lists)) !=
+			 NULL)
 	{
 		slot->awaited_graph = (int) (cached - emogi_cache_shared->graphs);
 		outcome = EMOGI_MUST_WAIT;
@@ -573,10 +572,10 @@ find_latest(const EmogiCacheLookup *lookup)
 	{
 		EmogiCached *cached = dlist_container(EmogiCached, chain, iter.cur);
 
-		if (cached->state == EMOGI_GRAPH_READY && emogi_cache_lookup_has_columns(cached,
-																				 &lookup->key) &&
+		if (cached->state == EMOGI_GRAPH_READY &&
+			emogi_cache_lookup_has_columns(cached, &lookup->key) &&
 			emogi_cache_lookup_has_lists(cached, &lookup->key) &&
-				(latest == NULL || cached->exact_at > latest->exact_at))
+			(latest == NULL || cached->exact_at > latest->exact_at))
 			latest = cached;
 	}
 	return latest;

@@ -52,7 +52,7 @@ typedef enum EmogiLookupOutcome
 
 extern EmogiCacheLookup *emogi_cache_lookup_make(const EmogiSource *source,
 												 const EmogiQueryAnalysis *tree,
-												 	const EmogiGraphKey *wanted);
+												 const EmogiGraphKey *wanted);
 extern void emogi_cache_lookup_free(EmogiCacheLookup *lookup);
 extern bool emogi_cache_lookup_may_share(EmogiCacheLookup *lookup, List *leaves);
 extern bool emogi_cache_lookup_may_be_shared(void);
@@ -81,10 +81,10 @@ extern bool emogi_apply_delta(EmogiCall *call, const EmogiSource *source,
 
 extern bool emogi_index_or_build_search(EmogiCall *call, const EmogiSource *source, List *leaves,
 										const EmogiCacheLookup *lookup, bool may_share,
-											EmogiIndexSearch *walk);
+										EmogiIndexSearch *walk);
 extern bool emogi_index_or_build_will_search(const EmogiSource *source, List *leaves,
 											 const EmogiCacheLookup *lookup, bool may_share,
-											 	EmogiIndexSearch *walk);
+											 EmogiIndexSearch *walk);
 
 /* ---- cache_lookup_tracker.c: graphs made from a change tracker that the caller holds ---- */
 
@@ -92,7 +92,7 @@ extern bool emogi_cache_lookup_find_at(EmogiSlot *slot, const EmogiCacheLookup *
 									   const EmogiChangeTracker *state, bool newer);
 extern const EmogiCached *emogi_cache_lookup_find_base(EmogiSlot *slot,
 													   const EmogiCacheLookup *lookup,
-													   	const EmogiChangeTracker *state,
+													   const EmogiChangeTracker *state,
 											   uint64 old_position);
 extern bool emogi_cache_lookup_forget_state(EmogiSlot *slot, bool own);
 extern bool emogi_cache_lookup_reserve_at(EmogiSlot *slot, const EmogiCacheLookup *lookup,

@@ -72,16 +72,17 @@ is_passed(const EmogiCached *cached, const EmogiTransactionSnapshot *newer)
 static bool
 may_serve_stale(const EmogiCached *cached, TimestampTz now)
 {
-	return cached->staleness_ms > 0 && !TimestampDifferenceExceeds(cached->exact_at, now,
-																   cached->staleness_ms);
+	return cached->staleness_ms > 0 &&
+		!TimestampDifferenceExceeds(cached->exact_at, now, cached->staleness_ms);
 }
 
 /* Check whether a graph has not been used for a long time. */
 static bool
 is_idle(const EmogiCached *cached, TimestampTz now)
 {
-	return TimestampDifferenceExceeds(cached->last_used, now, emogi_faults.idle_ms > 0 ?
-									  emogi_faults.idle_ms - 1 : EMOGI_IDLE_MS);
+	return TimestampDifferenceExceeds(cached->last_used, now,
+									  emogi_faults.idle_ms > 0 ? emogi_faults.idle_ms - 1 :
+									  EMOGI_IDLE_MS);
 }
 
 /* Check whether a graph can be dropped. */

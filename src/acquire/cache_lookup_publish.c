@@ -62,7 +62,7 @@ has_same_columns(const EmogiCached *cached, const EmogiCached *other)
 	return cached->key.src == other->key.src && cached->key.dst == other->key.dst &&
 		cached->key.weight == other->key.weight &&
 		cached->key.reverse == other->key.reverse &&
-			cached->key.of_servers == other->key.of_servers &&
+		cached->key.of_servers == other->key.of_servers &&
 		emogi_key_type_equal(&cached->key.keys, &other->key.keys);
 }
 
@@ -152,7 +152,7 @@ doom_predecessors(const EmogiCached *published, TransactionId oldest_xid)
 			if (cached->live_id == 0 && published->live_id == 0)
 				emogi_walk_cost_note_end(published->key.of_query ?
 										 emogi_walk_cost_of_query(published->key.fingerprint) :
-										 	published->key.relid, cached->hits);
+										 published->key.relid, cached->hits);
 			emogi_cache_doom(cached);
 			emogi_cache_shared->counters.drops++;
 			continue;
@@ -190,7 +190,8 @@ emogi_cache_lookup_publish(EmogiCall *call, EmogiGraph *graph, uint32 weight_mis
 	emogi_cache_lock();
 	cached->weight_misfits = weight_misfits;
 	cached->nskipped = nskipped;
-	cached->build_ms = call->phase_ms[EMOGI_PHASE_SCAN] + call->phase_ms[EMOGI_PHASE_KEYS] + call->phase_ms[EMOGI_PHASE_CSR] +
+	cached->build_ms = call->phase_ms[EMOGI_PHASE_SCAN] + call->phase_ms[EMOGI_PHASE_KEYS] +
+		call->phase_ms[EMOGI_PHASE_CSR] +
 		call->phase_ms[EMOGI_PHASE_REFRESH] + call->phase_ms[EMOGI_PHASE_MERGE];
 	cached->state = EMOGI_GRAPH_READY;
 	emogi_cache_touch(cached);

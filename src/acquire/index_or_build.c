@@ -138,13 +138,13 @@ emogi_index_or_build_search(EmogiCall *call, const EmogiSource *source, List *le
 bool
 emogi_index_or_build_will_search(const EmogiSource *source, List *leaves,
 								 const EmogiCacheLookup *lookup, bool may_share,
-								 	EmogiIndexSearch *walk)
+								 EmogiIndexSearch *walk)
 {
 	const IndexReason reason = index_reason(lookup, may_share);
 	EmogiSearchIndexes indexes;
 
-	if (!prefers_indexes(reason, source, leaves, reason != WOULD_BUILD ||
-						 would_serve_others(lookup, may_share), walk) ||
+	if (!prefers_indexes(reason, source, leaves,
+						 reason != WOULD_BUILD || would_serve_others(lookup, may_share), walk) ||
 		!emogi_index_search_open(source, leaves, walk->direction, &indexes))
 		return false;
 	emogi_index_search_name(&indexes, walk->direction, walk->names);

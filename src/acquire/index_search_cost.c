@@ -170,7 +170,8 @@ expected_cost(const EmogiSource *source, const EmogiIndexSearch *walk, int nleav
 	searches = walk->nsources * emogi_graph_estimate_reached(nvertices, nedges, next_degree,
 															 walk->max_depth - 1);
 	reads = walk->nsources * nedges / nvertices + (searches - walk->nsources) * next_degree;
-	return (searches * EMOGI_INDEX_DESCENT_COST * nleaves + reads) * (walk->direction == EMOGI_BOTH ? 2 : 1);
+	return (searches * EMOGI_INDEX_DESCENT_COST * nleaves + reads) *
+		(walk->direction == EMOGI_BOTH ? 2 : 1);
 }
 
 /* Get the cost limit of an index search, given the cost that statistics predict. */
@@ -190,8 +191,8 @@ most_cost(const EmogiSource *source, const EmogiIndexSearch *walk, double nedges
 static bool
 is_build_due(const EmogiSource *source, EmogiDirection direction, double nedges)
 {
-	return (double) emogi_walk_cost_sum(cost_key(source)) >= build_price(source,
-																		 nedges) * (double) emogi_walk_cost_price_factor(cost_key(source)) &&
+	return (double) emogi_walk_cost_sum(cost_key(source)) >=
+		build_price(source, nedges) * (double) emogi_walk_cost_price_factor(cost_key(source)) &&
 		emogi_graph_estimate(source, direction).peak_bytes <= emogi_limits_allowed_bytes();
 }
 
@@ -217,7 +218,8 @@ emogi_index_search_cost_beats_build(const EmogiSource *source, List *leaves, boo
 	expected = expected_cost(source, walk, list_length(leaves));
 	walk->most_cost = most_cost(source, walk, nedges, expected);
 	walk->is_doubtful = expected > (double) walk->most_cost;
-	return (double) walk->nsources * EMOGI_INDEX_DESCENT_COST * list_length(leaves) <= walk->most_cost &&
+	return (double) walk->nsources * EMOGI_INDEX_DESCENT_COST * list_length(leaves) <=
+		walk->most_cost &&
 		!(serves_others && is_build_due(source, walk->direction, nedges));
 }
 
@@ -231,7 +233,8 @@ emogi_index_search_cost_beats_wait(const EmogiSource *source, List *leaves, Emog
 	if (walk->max_depth < 0 || !emogi_index_search_cost_beats_build(source, leaves, false, walk))
 		return false;
 	walk->most_cost = Min(walk->most_cost, REFRESHING_COST);
-	return (double) walk->nsources * EMOGI_INDEX_DESCENT_COST * list_length(leaves) <= walk->most_cost &&
+	return (double) walk->nsources * EMOGI_INDEX_DESCENT_COST * list_length(leaves) <=
+		walk->most_cost &&
 		expected_cost(source, walk, list_length(leaves)) <= walk->most_cost / 2;
 }
 
@@ -254,10 +257,12 @@ emogi_index_search_cost_beats_refresh(const EmogiSource *source, List *leaves,
 	measure(leaves, &pages, &nedges);
 	price = pages / PAGES_PER_READ;
 	if (pages * (BLCKSZ / 1024) < emogi_index_walk_min_size_kb ||
-		(double) emogi_walk_cost_sum(cost_key(source)) >= price * (double) emogi_walk_cost_price_factor(cost_key(source)))
+		(double) emogi_walk_cost_sum(cost_key(source)) >=
+		price * (double) emogi_walk_cost_price_factor(cost_key(source)))
 		return false;
 	walk->most_cost = Min(walk->most_cost, (uint64) Min(price / 2, REFRESHING_COST));
-	return (double) walk->nsources * EMOGI_INDEX_DESCENT_COST * list_length(leaves) <= walk->most_cost &&
+	return (double) walk->nsources * EMOGI_INDEX_DESCENT_COST * list_length(leaves) <=
+		walk->most_cost &&
 		expected_cost(source, walk, list_length(leaves)) <= walk->most_cost / 2;
 }
 

@@ -35,15 +35,15 @@ static dlist_head *buckets;		/* [emogi_cache_max_graphs()], entries by database 
 static Size
 entries_bytes(void)
 {
-	return add_size(offsetof(EmogiCache, graphs), mul_size(emogi_cache_max_graphs(),
-														   sizeof(EmogiCached)));
+	return add_size(offsetof(EmogiCache, graphs),
+					mul_size(emogi_cache_max_graphs(), sizeof(EmogiCached)));
 }
 
 Size
 emogi_cache_shmem_size(void)
 {
-	return add_size(MAXALIGN(entries_bytes()), MAXALIGN(mul_size(emogi_cache_max_graphs(),
-																 sizeof(dlist_head))));
+	return add_size(MAXALIGN(entries_bytes()),
+					MAXALIGN(mul_size(emogi_cache_max_graphs(), sizeof(dlist_head))));
 }
 
 /* Set up the cache, empty. Caller holds AddinShmemInitLock. */
@@ -151,7 +151,8 @@ emogi_cache_add(const EmogiGraphKey *key, const EmogiTransactionSnapshot *xids, 
 	memcpy(running, xids->running, xids->nrunning * sizeof(uint64));
 	cached->xids = *xids;
 	cached->xids.running = running;
-	cached->id = emogi_cache_shared->next_id++ * EMOGI_MAX_GRAPHS + (cached - emogi_cache_shared->graphs);
+	cached->id = emogi_cache_shared->next_id++ * EMOGI_MAX_GRAPHS +
+		(cached - emogi_cache_shared->graphs);
 	cached->key = *key;
 	cached->dictionary = -1;
 	if (text != NULL)
@@ -206,8 +207,9 @@ emogi_cache_take_over(int index, EmogiGraph *built, int dictionary)
 	if (packed)
 	{
 		bytes = emogi_small_allocations_bytes(built->memory_bytes);
-		emogi_graph_relocate(built, emogi_small_allocations_pack((void *) built->memory,
-																 built->memory_bytes));
+		emogi_graph_relocate(built,
+							 emogi_small_allocations_pack((void *) built->memory,
+														  built->memory_bytes));
 	}
 	else if (built->memory != NULL)
 		bytes = emogi_arena_give((void *) built->memory, built->memory_bytes,
@@ -515,7 +517,8 @@ graph_bytes(int index)
 {
 	const EmogiCached *cached = &emogi_cache_shared->graphs[index];
 
-	return cached->bytes - cached->labels_bytes - emogi_cache_contraction_bytes(cached) + emogi_dictionaries_bytes(cached->dictionary);
+	return cached->bytes - cached->labels_bytes - emogi_cache_contraction_bytes(cached) +
+		emogi_dictionaries_bytes(cached->dictionary);
 }
 
 /*

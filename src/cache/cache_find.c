@@ -154,7 +154,7 @@ find_size(const EmogiGraphKey *key, uint64 *nvertices, uint64 *nedges, EmogiKeyT
 
 		if (cached->state == EMOGI_GRAPH_READY && emogi_cache_same_source(&cached->key, key) &&
 			cached->key.src == key->src && cached->key.dst == key->dst &&
-				(latest == NULL || cached->id > latest->id))
+			(latest == NULL || cached->id > latest->id))
 			latest = cached;
 	}
 	memset(keys, 0, sizeof *keys);

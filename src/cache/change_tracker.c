@@ -178,7 +178,8 @@ emogi_change_tracker_empty(EmogiChangeTracker *tracker)
 	tracker->dictionary = -1;
 	memset(&tracker->pages, 0, sizeof tracker->pages);
 	memset(&tracker->coo, 0, sizeof tracker->coo);
-	tracker->log_start = tracker->position = tracker->log_room = tracker->nedges = tracker->nskipped = tracker->npatched = 0;
+	tracker->log_start = tracker->position = tracker->log_room = tracker->nedges =
+		tracker->nskipped = tracker->npatched = 0;
 }
 
 /*
@@ -208,9 +209,9 @@ is_of(const EmogiChangeTracker *tracker, const EmogiGraphKey *key)
 	return tracker->phase != EMOGI_LIVE_FREE && !tracker->doomed &&
 		(emogi_cache_same_source(&tracker->key, key) ||
 		 (emogi_faults.tree[EMOGI_TREE_STATE] && tracker->key.of_query && key->of_query)) &&
-		 	tracker->key.src == key->src && tracker->key.dst == key->dst &&
+		 tracker->key.src == key->src && tracker->key.dst == key->dst &&
 		tracker->key.weight == key->weight && tracker->key.reverse == key->reverse &&
-			emogi_key_type_equal(&tracker->key.keys, &key->keys);
+		emogi_key_type_equal(&tracker->key.keys, &key->keys);
 }
 
 /* Find the tracker of a source; NULL if there is none. Caller holds cache_lock. */

@@ -322,9 +322,8 @@ emogi_recent_writers_alike(int index, const EmogiTransactionSnapshot *a,
 	{
 		uint64		xid = table->writers[i];
 
-		if (emogi_transaction_snapshot_running(a, xid) != emogi_transaction_snapshot_running(b,
-																							 xid) &&
-																							 	emogi_transaction_snapshot_committed(xid))
+		if (emogi_transaction_snapshot_running(a, xid) !=
+			emogi_transaction_snapshot_running(b, xid) && emogi_transaction_snapshot_committed(xid))
 			return false;
 	}
 	return true;
@@ -375,7 +374,7 @@ emogi_recent_writers_passed(int index, const EmogiTransactionSnapshot *xids,
 
 		if (emogi_transaction_snapshot_running(xids, xid) &&
 			!emogi_transaction_snapshot_running(newer, xid) &&
-				emogi_transaction_snapshot_committed(xid))
+			emogi_transaction_snapshot_committed(xid))
 			return true;
 	}
 	return false;

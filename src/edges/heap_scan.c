@@ -144,7 +144,7 @@ is_plain_heap(Relation rel, const ColumnNames *names)
 		rel->rd_tableam == GetHeapamTableAmRoutine() &&
 		is_stored(rel, names->src) && is_stored(rel, names->dst) &&
 		(names->weight == NULL || is_stored(rel, names->weight)) &&
-			(names->reverse == NULL || is_stored(rel, names->reverse));
+		(names->reverse == NULL || is_stored(rel, names->reverse));
 }
 
 /*
@@ -197,7 +197,7 @@ find_columns(EmogiTupleLayout *layout, Relation leaf, const ColumnNames *names)
 	emogi_pages_layout(layout, RelationGetDescr(leaf), get_attnum(relid, names->src),
 					   get_attnum(relid, names->dst),
 					   names->weight != NULL ? get_attnum(relid, names->weight) : 0,
-					   	names->reverse != NULL ? get_attnum(relid, names->reverse) : 0);
+					   names->reverse != NULL ? get_attnum(relid, names->reverse) : 0);
 }
 
 /* Find the columns of a source in a leaf's tuples, for reading some of its pages. */
@@ -353,7 +353,8 @@ emogi_heap_scan_tables(EmogiCall *call, const EmogiSource *source, List *leaves,
 					   EmogiWeights weights, bool careful,
 					   const EmogiPageScans *notes)
 {
-	emogi_sink_begin(call, &source->key, emogi_sink_weights(source->weight > 0, source->reverse > 0,
-															weights), -1, careful);
+	emogi_sink_begin(call, &source->key,
+					 emogi_sink_weights(source->weight > 0, source->reverse > 0, weights), -1,
+					 careful);
 	emogi_heap_scan_add(call, source, leaves, notes);
 }

@@ -140,8 +140,8 @@ scan_in_parallel(const Rescan *all, Size bytes, const EmogiRowFilterPlan *filter
 	pg_atomic_init_u64(&shared->next, 0);
 	shm_toc_insert(context->toc, TOC_RESCAN, shared);
 	if (text != NULL)
-		shm_toc_insert(context->toc, TOC_FILTER, strcpy(shm_toc_allocate(context->toc,
-																		 strlen(text) + 1), text));
+		shm_toc_insert(context->toc, TOC_FILTER,
+					   strcpy(shm_toc_allocate(context->toc, strlen(text) + 1), text));
 	LaunchParallelWorkers(context);
 	scan_pages(shared, filter);
 	WaitForParallelWorkersToFinish(context);
@@ -167,8 +167,9 @@ emogi_page_rescan_take(EmogiCall *call, const EmogiSource *source, const EmogiPa
 	const bool	may_share = dictionary < 0 && emogi_row_filter_may_share(source);
 	int			nworkers;
 
-	emogi_sink_begin(call, &source->key, emogi_sink_weights(source->weight > 0, source->reverse > 0,
-															weights), dictionary, false);
+	emogi_sink_begin(call, &source->key,
+					 emogi_sink_weights(source->weight > 0, source->reverse > 0, weights),
+					 dictionary, false);
 	all->token = call->slot->token;
 	all->relid = source->relid;
 	filter.is_of_looks = true;

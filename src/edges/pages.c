@@ -255,8 +255,8 @@ reject_null_weight(TupleDesc desc, const EmogiTupleLayout *layout, const char *s
 	const char *forward_name = NameStr(TupleDescAttr(desc, layout->weight.attnum - 1)->attname);
 	const char *reverse_name = NameStr(TupleDescAttr(desc, layout->reverse.attnum - 1)->attname);
 
-	emogi_sink_refuse_null_way(src, dst, backward ? reverse_name : forward_name, backward ?
-							   forward_name : reverse_name, backward);
+	emogi_sink_refuse_null_way(src, dst, backward ? reverse_name : forward_name,
+							   backward ? forward_name : reverse_name, backward);
 }
 
 /*
@@ -567,8 +567,9 @@ read_page(const PageReader *reader, Buffer buffer, EmogiPageScan *look)
 	if (reader->filter != NULL)
 		emogi_row_filter_page(reader->filter, &visible, buffer);
 	if (look != NULL)
-		look->edges = emogi_sink_reserve(sink, (reader->layout->reverse.attnum > 0 ? 2 :
-												1) * visible.nitems);
+		look->edges = emogi_sink_reserve(sink,
+										 (reader->layout->reverse.attnum > 0 ? 2 : 1) *
+										 visible.nitems);
 	old = MemoryContextSwitchTo(reader->scrap);
 	reader->put(&visible, RelationGetDescr(reader->rel), reader->layout, sink);
 	MemoryContextSwitchTo(old);
@@ -595,8 +596,8 @@ emogi_pages_read(TableScanDesc scan, const EmogiTupleLayout *layout,
 	{
 		BlockNumber block = BufferGetBlockNumber(buffer);
 
-		read_page(&reader, buffer, notes->looks != NULL && block < notes->nblocks ?
-				  &notes->looks[block] : NULL);
+		read_page(&reader, buffer,
+				  notes->looks != NULL && block < notes->nblocks ? &notes->looks[block] : NULL);
 		ReleaseBuffer(buffer);
 	}
 	close_reader(&reader);
