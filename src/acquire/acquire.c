@@ -23,7 +23,8 @@
 #include "cache/change_tracker.h"
 #include "remote/remote.h"
 
-#define EMOGI_NOT_TRACKED "a writer of one of its tables was at work before that was tracked, or there is no room"
+#define EMOGI_NOT_TRACKED \
+	"a writer of one of its tables was at work before that was tracked, or there is no room"
 
 /* Where the edges of a call's graph are read from. */
 typedef struct Rows
@@ -100,7 +101,8 @@ build_shared(EmogiCall *call, const EmogiSource *source, const Rows *rows,
 		slot->graph = -1;
 		*built = graph;
 		record_private(call,
-					   "its plan read something else than was expected, or a function was replaced, a type altered or a name led elsewhere meanwhile");
+					   "its plan read something else than was expected, or a function was replaced, "
+					   "a type altered or a name led elsewhere meanwhile");
 		return false;
 	}
 	emogi_cache_lookup_publish(call, &graph, misfits, pg_atomic_read_u64(&slot->nskipped),
@@ -126,8 +128,7 @@ report_private(const EmogiCall *call, const EmogiSource *source, const Rows *row
  */
 static void
 build_privately(EmogiCall *call, const EmogiSource *source, const Rows *rows,
-				const EmogiGraphKey *wanted, const char *why,
-				EmogiGraph *graph)
+				const EmogiGraphKey *wanted, const char *why, EmogiGraph *graph)
 {
 	uint32		misfits;
 
@@ -311,8 +312,7 @@ reveal_all(EmogiSlot *slot, EmogiSource *source, EmogiGraphKey *key, EmogiAcquir
  */
 static void
 build_again(EmogiCall *call, const EmogiSource *source, const Rows *rows,
-			const EmogiCacheLookup *lookup, const EmogiGraph *graph,
-			EmogiAcquiredTwice *twice)
+			const EmogiCacheLookup *lookup, const EmogiGraph *graph, EmogiAcquiredTwice *twice)
 {
 	EmogiSlot  *slot = call->slot;
 	EmogiSource whole = *source;
@@ -344,7 +344,7 @@ build_again(EmogiCall *call, const EmogiSource *source, const Rows *rows,
 static void
 acquire_from_rows(EmogiCall *call, EmogiSource *source, const Rows *found,
 				  const EmogiCacheLookup *lookup, bool may_share, EmogiGraph *graph,
-			   EmogiOverlay **patch, EmogiAcquiredTwice *twice)
+				  EmogiOverlay **patch, EmogiAcquiredTwice *twice)
 {
 	const Rows	rows = *found;
 	const EmogiGraphKey *wanted = &lookup->key;
@@ -409,8 +409,8 @@ search_indexes(EmogiCall *call, EmogiSource *source, const Rows *rows,
 /* Get a graph of local rows; the arguments are those of acquire. */
 static void
 acquire_local(EmogiCall *call, EmogiSource *source, const Rows *rows, EmogiCacheLookup *lookup,
-			  EmogiGraph *graph, EmogiOverlay **patch,
-			EmogiAcquiredTwice *twice, EmogiIndexSearch *walk)
+			  EmogiGraph *graph, EmogiOverlay **patch, EmogiAcquiredTwice *twice,
+			  EmogiIndexSearch *walk)
 {
 	const bool	may_share = emogi_cache_lookup_may_share(lookup, rows->leaves);
 
@@ -449,8 +449,7 @@ may_share_from_servers(EmogiCall *call, const Rows *rows, EmogiCacheLookup *look
 /* Get a graph of rows on servers, besides local ones; the arguments are those of acquire. */
 static void
 acquire_from_servers(EmogiCall *call, EmogiSource *source, Rows *rows, EmogiCacheLookup *lookup,
-					 EmogiGraph *graph, EmogiOverlay **patch,
-				  EmogiAcquiredTwice *twice)
+					 EmogiGraph *graph, EmogiOverlay **patch, EmogiAcquiredTwice *twice)
 {
 	emogi_call_take_slot(call);
 	rows->servers = emogi_remote_open(call, source, rows->elsewhere);
@@ -472,8 +471,7 @@ acquire_from_servers(EmogiCall *call, EmogiSource *source, Rows *rows, EmogiCach
  */
 static void
 acquire(EmogiCall *call, EmogiSource *source, const EmogiGraphKey *wanted, EmogiGraph *graph,
-		EmogiOverlay **patch,
-	   EmogiAcquiredTwice *twice, EmogiIndexSearch *walk)
+		EmogiOverlay **patch, EmogiAcquiredTwice *twice, EmogiIndexSearch *walk)
 {
 	Rows		rows = find_rows(call, source);
 	/* made after find_rows, which may have resolved the source again */

@@ -24,7 +24,7 @@ extern EmogiOverlay *emogi_acquire_patched(EmogiCall *call, EmogiSource *source,
 										   const EmogiGraphKey *wanted, EmogiGraph *graph);
 extern EmogiOverlay *emogi_acquire_or_search(EmogiCall *call, EmogiSource *source,
 											 const EmogiGraphKey *wanted, bool patched,
-										EmogiGraph *graph, EmogiIndexSearch *walk);
+											 EmogiGraph *graph, EmogiIndexSearch *walk);
 extern void emogi_acquire_release(EmogiCall *call);
 
 /* ---- explain_graph.c: for EXPLAIN ---- */
@@ -96,8 +96,7 @@ typedef struct EmogiAcquiredTwice
 } EmogiAcquiredTwice;
 
 extern void emogi_acquire_twice(EmogiCall *call, EmogiSource *source, const EmogiGraphKey *wanted,
-								bool patched,
-							   EmogiAcquiredTwice *twice);
+								bool patched, EmogiAcquiredTwice *twice);
 
 /* ---- graph_estimate.c: the estimated size of a graph ---- */
 
@@ -156,8 +155,7 @@ struct EmogiRemote;
 
 extern void emogi_build_check(EmogiSource *source);
 extern void emogi_build_edges(EmogiCall *call, const EmogiSource *source, List *leaves,
-							  EmogiWeights weights,
-							  const struct EmogiPageScans *notes);
+							  EmogiWeights weights, const struct EmogiPageScans *notes);
 extern void emogi_build_edges_of_remote(EmogiCall *call, const EmogiSource *source, List *heaps,
 										struct EmogiRemote *servers, EmogiWeights weights);
 extern void emogi_build_edges_of_query(EmogiCall *call, EmogiQueryAnalysis *tree,
@@ -165,7 +163,6 @@ extern void emogi_build_edges_of_query(EmogiCall *call, EmogiQueryAnalysis *tree
 extern void emogi_build_edges_of(EmogiCall *call, const EmogiGraph *donor, EmogiDirection direction,
 								 EmogiWeights weights);
 extern void emogi_build_graph(EmogiCall *call, EmogiDirection direction, bool with_backward,
-							  EmogiGraph *graph,
-							  uint32 *weight_misfits);
+							  EmogiGraph *graph, uint32 *weight_misfits);
 
 #endif							/* EMOGI_ACQUIRE_H */

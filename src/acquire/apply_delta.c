@@ -604,7 +604,7 @@ refresh_and_use(DeltaCall *delta)
 	emogi_call_phase(delta->call, EMOGI_PHASE_REFRESH);
 	emogi_tracker_refresh(delta->call, delta->source, lookup->relids, lookup->nleaves,
 						  &lookup->xids,
-				  lookup->key.weights, delta->tracker, &delta->refresh);
+						  lookup->key.weights, delta->tracker, &delta->refresh);
 	emogi_call_phase(delta->call, EMOGI_PHASE_IDLE);
 	return delta->refresh.outcome != EMOGI_REFRESH_HOPELESS && use_tracker(delta);
 }

@@ -97,9 +97,11 @@ announce_scan(EmogiCall *call, const EmogiSource *source, List *leaves)
 		ereport(ERROR,
 				(errcode(ERRCODE_OUT_OF_MEMORY),
 				 errmsg("emogi.max_memory is too small for this graph"),
-				 errdetail("About %.0f bytes are needed for some %.0f edges alone; emogi.max_memory allows %.0f.",
+				 errdetail("About %.0f bytes are needed for some %.0f edges alone; "
+						   "emogi.max_memory allows %.0f.",
 						   bytes, rows, allowed),
-				 errhint("Raise emogi.max_memory (%dMB now) and restart the server, or select fewer edges. If the table has far fewer rows, ANALYZE it.",
+				 errhint("Raise emogi.max_memory (%dMB now) and restart the server, "
+						 "or select fewer edges. If the table has far fewer rows, ANALYZE it.",
 						 emogi_max_memory_mb)));
 }
 

@@ -208,7 +208,8 @@ emogi_cache_lookup_why_not(const EmogiCacheLookup *lookup)
 		return "the transaction is SERIALIZABLE";
 	if (lookup->own)
 		return "this transaction has changed a table that it reads";
-	return "the snapshot is of a kind that is not compared, or sees too many transactions as running";
+	return "the snapshot is of a kind that is not compared, "
+		"or sees too many transactions as running";
 }
 
 /*
@@ -335,7 +336,7 @@ emogi_cache_lookup_release_donor(EmogiSlot *slot)
 		emogi_cache_unpin(donor);
 }
 
-/* Pin a Graph. */
+/* Pin a graph, and return its index. */
 int
 emogi_cache_lookup_pin(EmogiCached *cached)
 {

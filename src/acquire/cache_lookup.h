@@ -37,7 +37,9 @@ typedef struct EmogiCacheLookup
 } EmogiCacheLookup;
 
 /* Why the graph of a query may not be shared yet. */
-#define EMOGI_NOT_ASKED_BEFORE "a value in it, of the time, the user or a setting perhaps, is asked for the first time; the next call with it is for all"
+#define EMOGI_NOT_ASKED_BEFORE \
+	"a value in it, of the time, the user or a setting perhaps, " \
+	"is asked for the first time; the next call with it is for all"
 
 /* Result of a lookup. */
 typedef enum EmogiLookupOutcome
@@ -75,7 +77,7 @@ extern void emogi_cache_lookup_present(const EmogiGraph *graph, EmogiDirection d
 extern bool emogi_apply_delta_may_begin(const EmogiCacheLookup *lookup);
 extern bool emogi_apply_delta(EmogiCall *call, const EmogiSource *source,
 							  const EmogiCacheLookup *lookup, EmogiOverlay **patch,
-							   EmogiGraph *graph);
+							  EmogiGraph *graph);
 
 /* ---- index_or_build.c ---- */
 
@@ -93,11 +95,11 @@ extern bool emogi_cache_lookup_find_at(EmogiSlot *slot, const EmogiCacheLookup *
 extern const EmogiCached *emogi_cache_lookup_find_base(EmogiSlot *slot,
 													   const EmogiCacheLookup *lookup,
 													   const EmogiChangeTracker *state,
-											   uint64 old_position);
+													   uint64 old_position);
 extern bool emogi_cache_lookup_forget_state(EmogiSlot *slot, bool own);
 extern bool emogi_cache_lookup_reserve_at(EmogiSlot *slot, const EmogiCacheLookup *lookup,
 										  const EmogiGraphKey *key, uint64 live_id, uint64 position,
-								  bool exact);
+										  bool exact);
 
 /* ---- cache_lookup_publish.c ---- */
 

@@ -97,9 +97,10 @@ size_from_analysis(const EmogiSource *source, EmogiQuerySize *size)
 	{
 		MemoryContext old = MemoryContextSwitchTo(TopMemoryContext);
 
-		*size = (EmogiQuerySize) {(double) nedges, (double) nvertices, 0, false, true, analysis->is_unsafe || analysis->is_folded,
+		*size = (EmogiQuerySize) {(double) nedges, (double) nvertices, 0, false, true,
+			analysis->is_unsafe || analysis->is_folded,
 			list_concat_unique_oid(list_copy(analysis->named), analysis->relations),
-				list_copy(analysis->functions), keys};
+			list_copy(analysis->functions), keys};
 		MemoryContextSwitchTo(old);
 	}
 	if (!found && analysis->refusal == NULL && analysis->filtered != NULL)

@@ -124,7 +124,8 @@ emogi_change_tracker_keep(EmogiChangeTracker *tracker, EmogiTrackedBlock *block,
 {
 	uint64		taken;
 
-	*block = (EmogiTrackedBlock) {.start = start, .bytes = bytes, .packed = bytes <= EMOGI_SMALL_BYTES};
+	*block = (EmogiTrackedBlock) {.start = start, .bytes = bytes,
+		.packed = bytes <= EMOGI_SMALL_BYTES};
 	if (block->packed)
 	{
 		block->start = emogi_small_allocations_pack(start, bytes);

@@ -56,7 +56,8 @@
 #include "base/fault.h"
 
 /* Locks that only writers take. */
-#define EMOGI_WRITER_LOCKS	(LOCKBIT_ON(RowExclusiveLock) | LOCKBIT_ON(ExclusiveLock) | LOCKBIT_ON(AccessExclusiveLock))
+#define EMOGI_WRITER_LOCKS \
+	(LOCKBIT_ON(RowExclusiveLock) | LOCKBIT_ON(ExclusiveLock) | LOCKBIT_ON(AccessExclusiveLock))
 
 /* tables that this transaction has changed and that the filter may include, see enter_my_changes */
 static List *suspects;
@@ -323,7 +324,8 @@ emogi_recent_writers_alike(int index, const EmogiTransactionSnapshot *a,
 		uint64		xid = table->writers[i];
 
 		if (emogi_transaction_snapshot_running(a, xid) !=
-			emogi_transaction_snapshot_running(b, xid) && emogi_transaction_snapshot_committed(xid))
+			emogi_transaction_snapshot_running(b, xid) &&
+			emogi_transaction_snapshot_committed(xid))
 			return false;
 	}
 	return true;
@@ -338,8 +340,9 @@ emogi_recent_writers_outdated(int index, const EmogiTransactionSnapshot *xids,
 							  TransactionId oldest_xid)
 {
 	const EmogiTable *table = &emogi_tables->tables[index];
-	uint64		oldest = emogi_transaction_snapshot_full(oldest_xid,
-														 U64FromFullTransactionId(ReadNextFullTransactionId()));
+	uint64		oldest =
+		emogi_transaction_snapshot_full(oldest_xid,
+										U64FromFullTransactionId(ReadNextFullTransactionId()));
 
 	if (xids->recovery)
 		/* standby snapshots are compared for equality, and xmin never decreases */

@@ -37,8 +37,8 @@ extern bool emogi_heap_scan_possible(const EmogiSource *source, List **leaves);
 extern void emogi_heap_scan_add(EmogiCall *call, const EmogiSource *source, List *leaves,
 								const struct EmogiPageScans *notes);
 extern void emogi_heap_scan_tables(EmogiCall *call, const EmogiSource *source, List *leaves,
-								   EmogiWeights weights,
-								   bool careful, const struct EmogiPageScans *notes);
+								   EmogiWeights weights, bool careful,
+								   const struct EmogiPageScans *notes);
 extern int	emogi_heap_scan_workers(uint64 pages);
 extern void emogi_heap_scan_columns(struct EmogiTupleLayout *layout, Relation leaf,
 									const EmogiSource *source);
@@ -56,6 +56,6 @@ typedef struct EmogiPageRescan
 
 extern void emogi_page_rescan_take(EmogiCall *call, const EmogiSource *source,
 								   const EmogiPageRescan *leaves, int nleaves, EmogiWeights weights,
-							 int dictionary, bool brief);
+								   int dictionary, bool brief);
 
 #endif							/* EMOGI_EDGES_H */

@@ -350,8 +350,7 @@ emogi_heap_scan_add(EmogiCall *call, const EmogiSource *source, List *leaves,
  */
 void
 emogi_heap_scan_tables(EmogiCall *call, const EmogiSource *source, List *leaves,
-					   EmogiWeights weights, bool careful,
-					   const EmogiPageScans *notes)
+					   EmogiWeights weights, bool careful, const EmogiPageScans *notes)
 {
 	emogi_sink_begin(call, &source->key,
 					 emogi_sink_weights(source->weight > 0, source->reverse > 0, weights), -1,

@@ -157,8 +157,7 @@ scan_in_parallel(const Rescan *all, Size bytes, const EmogiRowFilterPlan *filter
  */
 void
 emogi_page_rescan_take(EmogiCall *call, const EmogiSource *source, const EmogiPageRescan *leaves,
-					   int nleaves, EmogiWeights weights,
-				 int dictionary, bool brief)
+					   int nleaves, EmogiWeights weights, int dictionary, bool brief)
 {
 	Size		bytes = offsetof(Rescan, leaves) + nleaves * sizeof(LeafRescan);
 	Rescan   *all = palloc0(bytes);

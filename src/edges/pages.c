@@ -178,7 +178,8 @@ weight_of_numeric(Datum datum)
 				(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
 				 errmsg("a numeric weight is out of range for type double precision"),
 				 errdetail("It begins with %.20s and has %d characters.", text, (int) strlen(text)),
-				 errhint("Weights are read as double precision, from 1e-307 to 1e308. Select others, or scale them in a query.")));
+				 errhint("Weights are read as double precision, from 1e-307 to 1e308. "
+						 "Select others, or scale them in a query.")));
 	return value;
 }
 
@@ -427,8 +428,7 @@ put_keyed_edges(EmogiVisiblePage *visible, TupleDesc desc, const EmogiTupleLayou
  */
 static pg_attribute_always_inline int
 decode_run(EmogiVisiblePage *visible, int first, int end, const EmogiTupleLayout *layout,
-		   int length, EmogiEdge *edges,
-		   int64 *min_key, int64 *max_key)
+		   int length, EmogiEdge *edges, int64 *min_key, int64 *max_key)
 {
 	const EmogiTupleColumn *last = layout->src.attnum > layout->dst.attnum ? &layout->src :
 		&layout->dst;
@@ -586,8 +586,7 @@ read_page(const PageReader *reader, Buffer buffer, EmogiPageScan *look)
  */
 void
 emogi_pages_read(TableScanDesc scan, const EmogiTupleLayout *layout,
-				 const EmogiRowFilterPlan *filter, EmogiSink *sink,
-				 const EmogiPageScans *notes)
+				 const EmogiRowFilterPlan *filter, EmogiSink *sink, const EmogiPageScans *notes)
 {
 	PageReader		reader = open_reader(scan->rs_rd, scan->rs_snapshot, layout, filter, sink);
 	Buffer		buffer;
@@ -609,8 +608,7 @@ emogi_pages_read(TableScanDesc scan, const EmogiTupleLayout *layout,
  */
 void
 emogi_pages_rescan(Relation rel, const EmogiTupleLayout *layout, const EmogiRowFilterPlan *filter,
-				   EmogiSink *sink,
-				 const BlockNumber *blocks, EmogiPageScan *looks, uint64 count)
+				   EmogiSink *sink, const BlockNumber *blocks, EmogiPageScan *looks, uint64 count)
 {
 	PageReader		reader = open_reader(rel, GetActiveSnapshot(), layout, filter, sink);
 	BufferAccessStrategy strategy = GetAccessStrategy(BAS_BULKREAD);

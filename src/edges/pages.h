@@ -83,14 +83,13 @@ typedef struct EmogiPageScans
 } EmogiPageScans;
 
 extern void emogi_pages_layout(EmogiTupleLayout *layout, TupleDesc desc, AttrNumber src,
-							   AttrNumber dst, AttrNumber weight,
-							   AttrNumber reverse);
+							   AttrNumber dst, AttrNumber weight, AttrNumber reverse);
 extern void emogi_pages_read(TableScanDesc scan, const EmogiTupleLayout *layout,
 							 const struct EmogiRowFilterPlan *filter, EmogiSink *sink,
 							 const EmogiPageScans *notes);
 extern void emogi_pages_rescan(Relation rel, const EmogiTupleLayout *layout,
 							   const struct EmogiRowFilterPlan *filter, EmogiSink *sink,
-							 const BlockNumber *blocks, EmogiPageScan *looks, uint64 count);
+							   const BlockNumber *blocks, EmogiPageScan *looks, uint64 count);
 extern double emogi_pages_weight(Datum datum, Oid type);
 
 #endif							/* EMOGI_PAGES_H */

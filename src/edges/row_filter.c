@@ -44,9 +44,8 @@ emogi_row_filter_plan(const EmogiSource *source)
 	if (source->filter == NULL)
 		return plan;
 	foreach(cell, source->filter->quals)
-		plan.quals = list_concat(plan.quals,
-								 make_ands_implicit((Expr *) eval_const_expressions(NULL,
-																					copyObject(lfirst(cell)))));
+		plan.quals = list_concat(plan.quals, make_ands_implicit((Expr *)
+								 eval_const_expressions(NULL, copyObject(lfirst(cell)))));
 	convert_saop_to_hashed_saop((Node *) plan.quals);
 	fix_opfuncids((Node *) plan.quals);
 	return plan;
