@@ -35,15 +35,15 @@ typedef struct Rows
 	List	   *elsewhere;
 	EmogiRemote *servers;		/* connections for `elsewhere`; NULL = none */
 	/* the query's analysis; NULL = if it is a query, execute its text */
-	EmogiQueryAnalysis  *tree;
+	EmogiQueryAnalysis  *analysis;
 } Rows;
 
 /* Read the edges of a source. A relation without remaining heaps has none. */
 static void
 build_edges(EmogiCall *call, const EmogiSource *source, const Rows *rows, EmogiWeights weights)
 {
-	if (rows->tree != NULL)
-		emogi_build_edges_of_query(call, rows->tree, weights);
+	if (rows->analysis != NULL)
+		emogi_build_edges_of_query(call, rows->analysis, weights);
 	else if (rows->servers != NULL)
 		emogi_build_edges_of_remote(call, source, rows->leaves, rows->servers, weights);
 	else if (!rows->are_heaps || rows->leaves != NIL)
@@ -91,7 +91,7 @@ build_shared(EmogiCall *call, const EmogiSource *source, const Rows *rows,
 	{
 		build_edges(call, source, rows, lookup->key.weights);
 		publishes = emogi_source_keys_are_current(source) &&
-			(rows->tree == NULL || emogi_analysis_may_publish(rows->tree));
+			(rows->analysis == NULL || emogi_analysis_may_publish(rows->analysis));
 	}
 	emogi_build_graph(call, lookup->key.direction, lookup->key.with_backward, &graph, &misfits);
 	emogi_call_phase(call, EMOGI_PHASE_IDLE);
@@ -101,8 +101,8 @@ build_shared(EmogiCall *call, const EmogiSource *source, const Rows *rows,
 		slot->graph = -1;
 		*built = graph;
 		record_private(call,
-					   "its plan read something else than was expected, or a function was replaced, "
-					   "a type altered or a name led elsewhere meanwhile");
+					   "its plan read something else than was expected, or a function was "
+					   "replaced, a type altered or a name led elsewhere meanwhile");
 		return false;
 	}
 	emogi_cache_lookup_publish(call, &graph, misfits, pg_atomic_read_u64(&slot->nskipped),
@@ -192,16 +192,16 @@ find_rows(EmogiCall *call, EmogiSource *source)
 		rows.are_heaps = rows.elsewhere == NIL;
 		return rows;
 	}
-	rows.tree = emogi_analysis_open(source);
+	rows.analysis = emogi_analysis_open(source);
 	if (emogi_source_is_query(source->graph))
-		source->guess = emogi_guess_copy(&rows.tree->columns.guess);
-	if (rows.tree->refusal == NULL)
-		rows.leaves = rows.tree->leaves;
+		source->guess = emogi_guess_copy(&rows.analysis->columns.guess);
+	if (rows.analysis->refusal == NULL)
+		rows.leaves = rows.analysis->leaves;
 	else
 	{
-		emogi_call_note_private(call, rows.tree->refusal);
-		emogi_analysis_close(rows.tree);
-		rows.tree = NULL;
+		emogi_call_note_private(call, rows.analysis->refusal);
+		emogi_analysis_close(rows.analysis);
+		rows.analysis = NULL;
 	}
 	return rows;
 }
@@ -210,10 +210,10 @@ find_rows(EmogiCall *call, EmogiSource *source)
 static void
 release_rows(Rows *rows)
 {
-	if (rows->are_heaps || rows->elsewhere != NIL || rows->tree != NULL)
+	if (rows->are_heaps || rows->elsewhere != NIL || rows->analysis != NULL)
 		PopActiveSnapshot();
-	if (rows->tree != NULL)
-		emogi_analysis_close(rows->tree);
+	if (rows->analysis != NULL)
+		emogi_analysis_close(rows->analysis);
 }
 
 /* Set *graph to the slot's pinned graph, in the form that the call requested. */
@@ -237,7 +237,7 @@ acquire_shared(EmogiCall *call, const EmogiSource *source, const Rows *rows,
 {
 	const bool	is_new = emogi_cache_lookup_asked_first(lookup, true) && !lookup->key.shared_only;
 
-	if (is_new && rows->tree->is_folded && !emogi_cache_lookup_is_cached(lookup))
+	if (is_new && rows->analysis->is_folded && !emogi_cache_lookup_is_cached(lookup))
 	{
 		emogi_cache_lookup_drop_for_private(lookup);
 		build_privately(call, source, rows, &lookup->key, EMOGI_NOT_ASKED_BEFORE, graph);
@@ -255,7 +255,7 @@ acquire_shared(EmogiCall *call, const EmogiSource *source, const Rows *rows,
 			break;
 		case EMOGI_MUST_BUILD_PRIVATELY:
 			build_privately(call, source, rows, &lookup->key,
-							rows->tree != NULL ? EMOGI_NOT_TRACKED : NULL, graph);
+							rows->analysis != NULL ? EMOGI_NOT_TRACKED : NULL, graph);
 			break;
 		case EMOGI_MUST_WAIT:
 		case EMOGI_MUST_REGISTER:
@@ -322,7 +322,8 @@ build_again(EmogiCall *call, const EmogiSource *source, const Rows *rows,
 						 NIL};
 
 	twice->is_cached = slot->graph >= 0;
-	twice->from_heaps = rows->are_heaps || (rows->tree != NULL && rows->tree->filtered != NULL);
+	twice->from_heaps = rows->are_heaps ||
+		(rows->analysis != NULL && rows->analysis->filtered != NULL);
 	if (twice->is_cached && twice->patch == NULL)
 		reveal_all(slot, &whole, &key, &twice->acquired);
 	else
@@ -351,7 +352,7 @@ acquire_from_rows(EmogiCall *call, EmogiSource *source, const Rows *found,
 
 	if (wanted->shared_only && !may_share)
 		report_private(call, source, &rows,
-					   rows.tree != NULL ? emogi_cache_lookup_why_not(lookup) : NULL);
+					   rows.analysis != NULL ? emogi_cache_lookup_why_not(lookup) : NULL);
 	if (may_share && emogi_cache_lookup_look(call->slot, lookup))
 		show_cached(call, lookup, "hit", graph);
 	else if (may_share && twice == NULL && !wanted->shared_only &&
@@ -363,10 +364,11 @@ acquire_from_rows(EmogiCall *call, EmogiSource *source, const Rows *found,
 			acquire_shared(call, source, &rows, lookup, graph);
 		else
 			build_privately(call, source, &rows, wanted,
-							rows.tree != NULL ? emogi_cache_lookup_why_not(lookup) : NULL, graph);
+							rows.analysis != NULL ? emogi_cache_lookup_why_not(lookup) : NULL,
+							graph);
 	}
 	if (source->is_query)
-		source->key = rows.tree != NULL ? rows.tree->columns.key : call->slot->keys;
+		source->key = rows.analysis != NULL ? rows.analysis->columns.key : call->slot->keys;
 	if (wanted->shared_only && call->slot->graph < 0)
 		report_private(call, source, &rows, NULL);
 	if (twice != NULL)
@@ -382,8 +384,8 @@ acquire_from_rows(EmogiCall *call, EmogiSource *source, const Rows *found,
 static const EmogiSource *
 find_indexed(const EmogiSource *source, const Rows *rows)
 {
-	if (rows->tree != NULL)
-		source = rows->tree->filtered;
+	if (rows->analysis != NULL)
+		source = rows->analysis->filtered;
 	else if (!rows->are_heaps)
 		return NULL;
 	return source != NULL && emogi_index_search_supports(source) ? source : NULL;
@@ -395,12 +397,12 @@ find_indexed(const EmogiSource *source, const Rows *rows)
  */
 static bool
 search_indexes(EmogiCall *call, EmogiSource *source, const Rows *rows,
-			   const EmogiCacheLookup *lookup, bool may_share, EmogiIndexSearch *walk)
+			   const EmogiCacheLookup *lookup, bool may_share, EmogiIndexSearch *search)
 {
 	const EmogiSource *indexed = find_indexed(source, rows);
 
-	if (indexed == NULL || !walk->describe(walk, &indexed->key) ||
-		!emogi_index_or_build_search(call, indexed, rows->leaves, lookup, may_share, walk))
+	if (indexed == NULL || !search->describe(search, &indexed->key) ||
+		!emogi_index_or_build_search(call, indexed, rows->leaves, lookup, may_share, search))
 		return false;
 	source->key = indexed->key;
 	return true;
@@ -410,11 +412,11 @@ search_indexes(EmogiCall *call, EmogiSource *source, const Rows *rows,
 static void
 acquire_local(EmogiCall *call, EmogiSource *source, const Rows *rows, EmogiCacheLookup *lookup,
 			  EmogiGraph *graph, EmogiOverlay **patch, EmogiAcquiredTwice *twice,
-			  EmogiIndexSearch *walk)
+			  EmogiIndexSearch *search)
 {
 	const bool	may_share = emogi_cache_lookup_may_share(lookup, rows->leaves);
 
-	if (walk != NULL && search_indexes(call, source, rows, lookup, may_share, walk))
+	if (search != NULL && search_indexes(call, source, rows, lookup, may_share, search))
 		return;
 	emogi_call_take_slot(call);
 	acquire_from_rows(call, source, rows, lookup, may_share, graph, patch, twice);
@@ -466,21 +468,21 @@ acquire_from_servers(EmogiCall *call, EmogiSource *source, Rows *rows, EmogiCach
 
 /*
  * Get a graph. patch: it may be an older one, with *patch set to the changes since; NULL = it may
- * not. twice: build it again under the same snapshot; NULL = no. walk: a search that may use
+ * not. twice: build it again under the same snapshot; NULL = no. search: a search that may use
  * indexes; NULL = none.
  */
 static void
 acquire(EmogiCall *call, EmogiSource *source, const EmogiGraphKey *wanted, EmogiGraph *graph,
-		EmogiOverlay **patch, EmogiAcquiredTwice *twice, EmogiIndexSearch *walk)
+		EmogiOverlay **patch, EmogiAcquiredTwice *twice, EmogiIndexSearch *search)
 {
 	Rows		rows = find_rows(call, source);
 	/* made after find_rows, which may have resolved the source again */
-	EmogiCacheLookup  *lookup = emogi_cache_lookup_make(source, rows.tree, wanted);
+	EmogiCacheLookup  *lookup = emogi_cache_lookup_make(source, rows.analysis, wanted);
 
 	if (rows.elsewhere != NIL)
 		acquire_from_servers(call, source, &rows, lookup, graph, patch, twice);
 	else
-		acquire_local(call, source, &rows, lookup, graph, patch, twice, walk);
+		acquire_local(call, source, &rows, lookup, graph, patch, twice, search);
 	emogi_cache_lookup_free(lookup);
 	release_rows(&rows);
 }
@@ -515,16 +517,16 @@ emogi_acquire_patched(EmogiCall *call, EmogiSource *source, const EmogiGraphKey 
 /*
  * Get the graph of a source as emogi_acquire_patched does, or, unless `patched`, as
  * emogi_acquire_graph does, for a call that may have no slot yet. If the graph would have to be
- * built and an index search is cheaper, run that search: then walk->is_answered is set, there is no
- * graph, and the call has no slot. Raises the same.
+ * built and an index search is cheaper, run that search: then search->is_answered is set, there is
+ * no graph, and the call has no slot. Raises the same.
  */
 EmogiOverlay *
 emogi_acquire_or_search(EmogiCall *call, EmogiSource *source, const EmogiGraphKey *wanted,
-						bool patched, EmogiGraph *graph, EmogiIndexSearch *walk)
+						bool patched, EmogiGraph *graph, EmogiIndexSearch *search)
 {
 	EmogiOverlay *patch = NULL;
 
-	acquire(call, source, wanted, graph, patched ? &patch : NULL, NULL, walk);
+	acquire(call, source, wanted, graph, patched ? &patch : NULL, NULL, search);
 	return patch;
 }
 

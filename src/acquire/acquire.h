@@ -24,7 +24,7 @@ extern EmogiOverlay *emogi_acquire_patched(EmogiCall *call, EmogiSource *source,
 										   const EmogiGraphKey *wanted, EmogiGraph *graph);
 extern EmogiOverlay *emogi_acquire_or_search(EmogiCall *call, EmogiSource *source,
 											 const EmogiGraphKey *wanted, bool patched,
-											 EmogiGraph *graph, EmogiIndexSearch *walk);
+											 EmogiGraph *graph, EmogiIndexSearch *search);
 extern void emogi_acquire_release(EmogiCall *call);
 
 /* ---- explain_graph.c: for EXPLAIN ---- */
@@ -34,26 +34,26 @@ typedef enum EmogiGraphOutcome
 {
 	EMOGI_GRAPH_IS_CACHED,
 	EMOGI_GRAPH_WILL_BE_REFRESHED,
-	EMOGI_GRAPH_WILL_BE_WALKED, /* not needed: an index search is cheaper */
+	EMOGI_GRAPH_WILL_BE_WALKED, /* no graph: the search uses indexes */
 	EMOGI_GRAPH_WILL_BE_BUILT,
 	EMOGI_GRAPH_WILL_BE_PRIVATE
 } EmogiGraphOutcome;
 
 extern EmogiGraphOutcome emogi_explain_graph(const EmogiSource *source, const EmogiGraphKey *wanted,
-											 EmogiIndexSearch *walk, const char **why_private);
+											 EmogiIndexSearch *search, const char **why_private);
 
 /* ---- index_search_cost.c: cost of an index search against building ---- */
 
 extern double emogi_index_search_cost_edges(double nreads);
 extern bool emogi_index_search_cost_may_walk(const EmogiSource *source);
 extern bool emogi_index_search_cost_beats_refresh(const EmogiSource *source, List *leaves,
-												  EmogiIndexSearch *walk);
+												  EmogiIndexSearch *search);
 extern bool emogi_index_search_cost_beats_wait(const EmogiSource *source, List *leaves,
-											   EmogiIndexSearch *walk);
+											   EmogiIndexSearch *search);
 extern bool emogi_index_search_cost_beats_build(const EmogiSource *source, List *leaves,
-												bool serves_others, EmogiIndexSearch *walk);
+												bool serves_others, EmogiIndexSearch *search);
 extern void emogi_index_search_cost_note_walk(const EmogiSource *source,
-											  const EmogiIndexSearch *walk);
+											  const EmogiIndexSearch *search);
 extern void emogi_index_search_cost_note_build(const EmogiSource *source);
 
 /* ---- not_cacheable.c: why a graph is private to its call ---- */

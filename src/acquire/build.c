@@ -111,7 +111,7 @@ typedef struct Reading
 	const EmogiSource *source;
 	List	   *leaves;			/* heaps; NIL = through the executor, unless ... */
 	EmogiRemote *servers;		/* ... there are servers to read besides them */
-	EmogiQueryAnalysis  *tree;			/* read instead of the source; or NULL */
+	EmogiQueryAnalysis  *analysis;			/* read instead of the source; or NULL */
 	EmogiWeights weights;
 	const EmogiPageScans *notes;
 } Reading;
@@ -120,8 +120,8 @@ typedef struct Reading
 static void
 read_edges(EmogiCall *call, const Reading *reading, bool careful)
 {
-	if (reading->tree != NULL)
-		emogi_sink_analyzed_query(call, reading->tree, reading->weights, careful);
+	if (reading->analysis != NULL)
+		emogi_sink_analyzed_query(call, reading->analysis, reading->weights, careful);
 	else if (reading->servers != NULL)
 		emogi_remote_read(reading->servers, reading->source, reading->leaves, reading->weights,
 						  careful);
@@ -187,9 +187,9 @@ emogi_build_edges_of_remote(EmogiCall *call, const EmogiSource *source, List *he
  * Read the edges of an analyzed query, which is open, as emogi_build_edges does. Raises the same.
  */
 void
-emogi_build_edges_of_query(EmogiCall *call, EmogiQueryAnalysis *tree, EmogiWeights weights)
+emogi_build_edges_of_query(EmogiCall *call, EmogiQueryAnalysis *analysis, EmogiWeights weights)
 {
-	const Reading reading = {.tree = tree,.weights = weights};
+	const Reading reading = {.analysis = analysis,.weights = weights};
 
 	gather_edges(call, &reading);
 }

@@ -83,10 +83,10 @@ extern bool emogi_apply_delta(EmogiCall *call, const EmogiSource *source,
 
 extern bool emogi_index_or_build_search(EmogiCall *call, const EmogiSource *source, List *leaves,
 										const EmogiCacheLookup *lookup, bool may_share,
-										EmogiIndexSearch *walk);
+										EmogiIndexSearch *search);
 extern bool emogi_index_or_build_will_search(const EmogiSource *source, List *leaves,
 											 const EmogiCacheLookup *lookup, bool may_share,
-											 EmogiIndexSearch *walk);
+											 EmogiIndexSearch *search);
 
 /* ---- cache_lookup_tracker.c: graphs made from a change tracker that the caller holds ---- */
 

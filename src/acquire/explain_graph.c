@@ -11,7 +11,7 @@
 /* Predict how a call would get the graph of heaps. */
 static EmogiGraphOutcome
 predict_heaps(const EmogiSource *source, const EmogiGraphKey *wanted, List *leaves,
-			  EmogiIndexSearch *walk)
+			  EmogiIndexSearch *search)
 {
 	EmogiCacheLookup  *lookup = emogi_cache_lookup_make(source, NULL, wanted);
 	const bool	may_share = emogi_cache_lookup_may_share(lookup, leaves);
@@ -19,8 +19,8 @@ predict_heaps(const EmogiSource *source, const EmogiGraphKey *wanted, List *leav
 
 	if (may_share && emogi_cache_lookup_is_cached(lookup))
 		outcome = EMOGI_GRAPH_IS_CACHED;
-	else if (walk != NULL && emogi_index_search_supports(source) &&
-			 emogi_index_or_build_will_search(source, leaves, lookup, may_share, walk))
+	else if (search != NULL && emogi_index_search_supports(source) &&
+			 emogi_index_or_build_will_search(source, leaves, lookup, may_share, search))
 		outcome = EMOGI_GRAPH_WILL_BE_WALKED;
 	else if (lookup->can_follow && emogi_change_tracker_exists(&lookup->key))
 		outcome = EMOGI_GRAPH_WILL_BE_REFRESHED;
@@ -31,7 +31,7 @@ predict_heaps(const EmogiSource *source, const EmogiGraphKey *wanted, List *leav
 /* Predict how a call would get the graph of an analyzed query, and why it would be private. */
 static EmogiGraphOutcome
 predict_query(const EmogiSource *source, const EmogiQueryAnalysis *analysis,
-			  const EmogiGraphKey *wanted, EmogiIndexSearch *walk, const char **why_private)
+			  const EmogiGraphKey *wanted, EmogiIndexSearch *search, const char **why_private)
 {
 	const EmogiSource *indexed = analysis->filtered;
 	bool		may_share;
@@ -47,8 +47,8 @@ predict_query(const EmogiSource *source, const EmogiQueryAnalysis *analysis,
 	may_share = emogi_cache_lookup_may_share(lookup, analysis->leaves);
 	if (may_share && emogi_cache_lookup_is_cached(lookup))
 		outcome = EMOGI_GRAPH_IS_CACHED;
-	else if (walk != NULL && indexed != NULL && emogi_index_search_supports(indexed) &&
-			 emogi_index_or_build_will_search(indexed, analysis->leaves, lookup, may_share, walk))
+	else if (search != NULL && indexed != NULL && emogi_index_search_supports(indexed) &&
+			 emogi_index_or_build_will_search(indexed, analysis->leaves, lookup, may_share, search))
 		outcome = EMOGI_GRAPH_WILL_BE_WALKED;
 	else if (!may_share)
 		*why_private = emogi_cache_lookup_why_not(lookup);
@@ -78,14 +78,14 @@ is_of_heaps(const EmogiSource *source, List **leaves)
 }
 
 /*
- * Predict how a call would get its graph, as the active snapshot sees it. walk: a search that may
- * use indexes instead; if so, walk->names is set to the indexes; NULL = none. *why_private: set to
- * why the graph of a query or view would be private; NULL = no reason to report. Raises any error
- * that prevents the caller from reading the source.
+ * Predict how a call would get its graph, as the active snapshot sees it. search: a search that may
+ * use indexes instead; if so, search->names is set to the indexes; NULL = none. *why_private: set
+ * to why the graph of a query or view would be private; NULL = no reason to report. Raises any
+ * error that prevents the caller from reading the source.
  */
 EmogiGraphOutcome
-emogi_explain_graph(const EmogiSource *source, const EmogiGraphKey *wanted, EmogiIndexSearch *walk,
-					const char **why_private)
+emogi_explain_graph(const EmogiSource *source, const EmogiGraphKey *wanted,
+					EmogiIndexSearch *search, const char **why_private)
 {
 	List	   *leaves;
 	EmogiQueryAnalysis  *analysis;
@@ -93,9 +93,9 @@ emogi_explain_graph(const EmogiSource *source, const EmogiGraphKey *wanted, Emog
 
 	*why_private = NULL;
 	if (is_of_heaps(source, &leaves))
-		return predict_heaps(source, wanted, leaves, walk);
+		return predict_heaps(source, wanted, leaves, search);
 	analysis = emogi_analysis_peek(source);
-	outcome = predict_query(source, analysis, wanted, walk, why_private);
+	outcome = predict_query(source, analysis, wanted, search, why_private);
 	if (*why_private != NULL)
 		*why_private = pstrdup(*why_private);
 	emogi_analysis_close(analysis);

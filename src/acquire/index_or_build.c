@@ -85,16 +85,16 @@ index_reason(const EmogiCacheLookup *lookup, bool may_share)
 /* Decide whether a search uses indexes, by estimated costs. Sets its cost limit. */
 static bool
 prefers_indexes(IndexReason reason, const EmogiSource *source, List *leaves, bool serves_others,
-				EmogiIndexSearch *walk)
+				EmogiIndexSearch *search)
 {
 	switch (reason)
 	{
 		case WOULD_BUILD:
-			return emogi_index_search_cost_beats_build(source, leaves, serves_others, walk);
+			return emogi_index_search_cost_beats_build(source, leaves, serves_others, search);
 		case WOULD_WAIT:
-			return emogi_index_search_cost_beats_wait(source, leaves, walk);
+			return emogi_index_search_cost_beats_wait(source, leaves, search);
 		case WOULD_REFRESH:
-			return emogi_index_search_cost_beats_refresh(source, leaves, walk);
+			return emogi_index_search_cost_beats_refresh(source, leaves, search);
 		case HAS_GRAPH:
 			break;
 	}
@@ -107,7 +107,8 @@ prefers_indexes(IndexReason reason, const EmogiSource *source, List *leaves, boo
  */
 bool
 emogi_index_or_build_search(EmogiCall *call, const EmogiSource *source, List *leaves,
-							const EmogiCacheLookup *lookup, bool may_share, EmogiIndexSearch *walk)
+							const EmogiCacheLookup *lookup, bool may_share,
+							EmogiIndexSearch *search)
 {
 	const IndexReason reason = index_reason(lookup, may_share);
 	const bool	serves_others = reason == WOULD_REFRESH ||
@@ -115,39 +116,39 @@ emogi_index_or_build_search(EmogiCall *call, const EmogiSource *source, List *le
 	const double start_ms = emogi_pool_now_ms();
 	EmogiSearchIndexes indexes;
 
-	if (prefers_indexes(reason, source, leaves, serves_others, walk) &&
-		emogi_index_search_open(source, leaves, walk->direction, &indexes))
+	if (prefers_indexes(reason, source, leaves, serves_others, search) &&
+		emogi_index_search_open(source, leaves, search->direction, &indexes))
 	{
 		emogi_call_phase(call, EMOGI_PHASE_RUN);
-		(void) emogi_index_search_run(&indexes, walk);
+		(void) emogi_index_search_run(&indexes, search);
 		emogi_call_phase(call, EMOGI_PHASE_IDLE);
-		walk->run_ms = emogi_pool_now_ms() - start_ms;
-		emogi_index_search_name(&indexes, walk->direction, walk->names);
+		search->run_ms = emogi_pool_now_ms() - start_ms;
+		emogi_index_search_name(&indexes, search->direction, search->names);
 		emogi_index_search_close(&indexes);
 	}
-	if (walk->is_answered && lookup->tree != NULL)
+	if (search->is_answered && lookup->tree != NULL)
 		(void) emogi_cache_lookup_asked_first(lookup, true);
-	if (serves_others && walk->is_answered)
-		emogi_index_search_cost_note_walk(source, walk);
+	if (serves_others && search->is_answered)
+		emogi_index_search_cost_note_walk(source, search);
 	else if (serves_others)
 		emogi_index_search_cost_note_build(source);
-	return walk->is_answered;
+	return search->is_answered;
 }
 
 /* Check whether a search of these heaps would use indexes, and name them. */
 bool
 emogi_index_or_build_will_search(const EmogiSource *source, List *leaves,
 								 const EmogiCacheLookup *lookup, bool may_share,
-								 EmogiIndexSearch *walk)
+								 EmogiIndexSearch *search)
 {
 	const IndexReason reason = index_reason(lookup, may_share);
 	EmogiSearchIndexes indexes;
 
 	if (!prefers_indexes(reason, source, leaves,
-						 reason != WOULD_BUILD || would_serve_others(lookup, may_share), walk) ||
-		!emogi_index_search_open(source, leaves, walk->direction, &indexes))
+						 reason != WOULD_BUILD || would_serve_others(lookup, may_share), search) ||
+		!emogi_index_search_open(source, leaves, search->direction, &indexes))
 		return false;
-	emogi_index_search_name(&indexes, walk->direction, walk->names);
+	emogi_index_search_name(&indexes, search->direction, search->names);
 	emogi_index_search_close(&indexes);
 	return true;
 }

@@ -2,8 +2,9 @@
  * index_search_cost.c: cost of an index search (index_search/index_search.h) compared with building
  * a graph.
  *
- * The cost unit is one row read by an index search. A search costs as many units as it reads rows;
- * a build costs edges / EDGES_PER_READ, where edges is the size of the table.
+ * The cost unit is one row read by an index search. A search costs
+ *     rows read + index descents * EMOGI_INDEX_DESCENT_COST
+ * and a build costs edges / EDGES_PER_READ, where edges is the size of the table.
  *
  * Statistics predict how many rows a search will read, and are often wrong. So a search gives up as
  * soon as it has cost a quarter of a build: the call then takes at most that much longer than a
@@ -150,7 +151,7 @@ cost_key(const EmogiSource *source)
  * is an upper bound, because the conditions remove rows.
  */
 static double
-expected_cost(const EmogiSource *source, const EmogiIndexSearch *walk, int nleaves)
+expected_cost(const EmogiSource *source, const EmogiIndexSearch *search, int nleaves)
 {
 	EmogiSource traversed = *source;
 	double		nvertices;
@@ -159,28 +160,28 @@ expected_cost(const EmogiSource *source, const EmogiIndexSearch *walk, int nleav
 	double		searches;
 	double		reads;
 
-	if (walk->max_depth < 2 || !emogi_graph_estimate_size(source, &nvertices, &nedges))
+	if (search->max_depth < 2 || !emogi_graph_estimate_size(source, &nvertices, &nedges))
 		return 0;
-	if (walk->direction == EMOGI_IN)
+	if (search->direction == EMOGI_IN)
 	{
 		traversed.src = source->dst;
 		traversed.dst = source->src;
 	}
 	next_degree = emogi_graph_estimate_next_degree(&traversed, nvertices, nedges);
-	searches = walk->nsources * emogi_graph_estimate_reached(nvertices, nedges, next_degree,
-															 walk->max_depth - 1);
-	reads = walk->nsources * nedges / nvertices + (searches - walk->nsources) * next_degree;
+	searches = search->nsources * emogi_graph_estimate_reached(nvertices, nedges, next_degree,
+															   search->max_depth - 1);
+	reads = search->nsources * nedges / nvertices + (searches - search->nsources) * next_degree;
 	return (searches * EMOGI_INDEX_DESCENT_COST * nleaves + reads) *
-		(walk->direction == EMOGI_BOTH ? 2 : 1);
+		(search->direction == EMOGI_BOTH ? 2 : 1);
 }
 
 /* Get the cost limit of an index search, given the cost that statistics predict. */
 static uint64
-most_cost(const EmogiSource *source, const EmogiIndexSearch *walk, double nedges, double expected)
+most_cost(const EmogiSource *source, const EmogiIndexSearch *search, double nedges, double expected)
 {
 	double		max_cost = Max(build_cost(source, nedges) / WALK_SHARE, MIN_COST);
 
-	if (walk->max_depth < 0 || expected > max_cost)
+	if (search->max_depth < 0 || expected > max_cost)
 		max_cost = Max(max_cost / UNLIKELY_SHARE, MIN_COST);
 	return (uint64) Min(max_cost, work_mem * 1024.0 / BYTES_PER_READ);
 }
@@ -202,7 +203,7 @@ is_build_due(const EmogiSource *source, EmogiDirection direction, double nedges)
  */
 bool
 emogi_index_search_cost_beats_build(const EmogiSource *source, List *leaves, bool serves_others,
-									EmogiIndexSearch *walk)
+									EmogiIndexSearch *search)
 {
 	const double min_kb = serves_others ? emogi_index_walk_min_size_kb :
 		emogi_index_walk_min_size_kb / PRIVATE_SHARE;
@@ -215,12 +216,12 @@ emogi_index_search_cost_beats_build(const EmogiSource *source, List *leaves, boo
 	measure(leaves, &pages, &nedges);
 	if (pages * (BLCKSZ / 1024) < min_kb)
 		return false;
-	expected = expected_cost(source, walk, list_length(leaves));
-	walk->most_cost = most_cost(source, walk, nedges, expected);
-	walk->is_doubtful = expected > (double) walk->most_cost;
-	return (double) walk->nsources * EMOGI_INDEX_DESCENT_COST * list_length(leaves) <=
-		walk->most_cost &&
-		!(serves_others && is_build_due(source, walk->direction, nedges));
+	expected = expected_cost(source, search, list_length(leaves));
+	search->most_cost = most_cost(source, search, nedges, expected);
+	search->is_doubtful = expected > (double) search->most_cost;
+	return (double) search->nsources * EMOGI_INDEX_DESCENT_COST * list_length(leaves) <=
+		search->most_cost &&
+		!(serves_others && is_build_due(source, search->direction, nedges));
 }
 
 /*
@@ -228,14 +229,16 @@ emogi_index_search_cost_beats_build(const EmogiSource *source, List *leaves, boo
  * cost limit: the cost of waiting for a few of them.
  */
 bool
-emogi_index_search_cost_beats_wait(const EmogiSource *source, List *leaves, EmogiIndexSearch *walk)
+emogi_index_search_cost_beats_wait(const EmogiSource *source, List *leaves,
+								   EmogiIndexSearch *search)
 {
-	if (walk->max_depth < 0 || !emogi_index_search_cost_beats_build(source, leaves, false, walk))
+	if (search->max_depth < 0 ||
+		!emogi_index_search_cost_beats_build(source, leaves, false, search))
 		return false;
-	walk->most_cost = Min(walk->most_cost, REFRESHING_COST);
-	return (double) walk->nsources * EMOGI_INDEX_DESCENT_COST * list_length(leaves) <=
-		walk->most_cost &&
-		expected_cost(source, walk, list_length(leaves)) <= walk->most_cost / 2;
+	search->most_cost = Min(search->most_cost, REFRESHING_COST);
+	return (double) search->nsources * EMOGI_INDEX_DESCENT_COST * list_length(leaves) <=
+		search->most_cost &&
+		expected_cost(source, search, list_length(leaves)) <= search->most_cost / 2;
 }
 
 /*
@@ -246,13 +249,14 @@ emogi_index_search_cost_beats_wait(const EmogiSource *source, List *leaves, Emog
  */
 bool
 emogi_index_search_cost_beats_refresh(const EmogiSource *source, List *leaves,
-									  EmogiIndexSearch *walk)
+									  EmogiIndexSearch *search)
 {
 	double		pages;
 	double		nedges;
 	double		price;
 
-	if (walk->max_depth < 0 || !emogi_index_search_cost_beats_build(source, leaves, false, walk))
+	if (search->max_depth < 0 ||
+		!emogi_index_search_cost_beats_build(source, leaves, false, search))
 		return false;
 	measure(leaves, &pages, &nedges);
 	price = pages / PAGES_PER_READ;
@@ -260,17 +264,17 @@ emogi_index_search_cost_beats_refresh(const EmogiSource *source, List *leaves,
 		(double) emogi_walk_cost_sum(cost_key(source)) >=
 		price * (double) emogi_walk_cost_price_factor(cost_key(source)))
 		return false;
-	walk->most_cost = Min(walk->most_cost, (uint64) Min(price / 2, REFRESHING_COST));
-	return (double) walk->nsources * EMOGI_INDEX_DESCENT_COST * list_length(leaves) <=
-		walk->most_cost &&
-		expected_cost(source, walk, list_length(leaves)) <= walk->most_cost / 2;
+	search->most_cost = Min(search->most_cost, (uint64) Min(price / 2, REFRESHING_COST));
+	return (double) search->nsources * EMOGI_INDEX_DESCENT_COST * list_length(leaves) <=
+		search->most_cost &&
+		expected_cost(source, search, list_length(leaves)) <= search->most_cost / 2;
 }
 
 /* Add the cost of an index search. */
 void
-emogi_index_search_cost_note_walk(const EmogiSource *source, const EmogiIndexSearch *walk)
+emogi_index_search_cost_note_walk(const EmogiSource *source, const EmogiIndexSearch *search)
 {
-	emogi_walk_cost_add(cost_key(source), walk->cost);
+	emogi_walk_cost_add(cost_key(source), search->cost);
 }
 
 /* Record that a search has its graph built or brought up to date. */

@@ -246,7 +246,7 @@ typedef struct EmogiCached
 	bool		contraction_asked;	/* it is being made, was attempted, or is requested */
 	bool		contraction_wanted;	/* the worker is asked to make it */
 	bool		contraction_making;	/* the worker is making it, and holds a pin */
-	uint32		npaths;			/* contraction-hierarchy searches that ran without it */
+	uint32		npaths;			/* long path searches that ran before it existed */
 	double		path_ms;		/* total time of those searches */
 	uint64		nskipped;		/* rows with a NULL end */
 	uint64		hits;
@@ -391,7 +391,7 @@ extern uint64 emogi_cache_digest_start(const EmogiGraphKey *key);
 /* ---- cache_contraction.c: the contraction hierarchies of graphs ---- */
 
 /*
- * Fraction of emogi.max_memory that one backend-local array may take while a hierarchy is made: 1 /
+ * Fraction of emogi.max_memory that one process-local array may take while a hierarchy is made: 1 /
  * EMOGI_MAKING_SHARE.
  */
 #define EMOGI_MAKING_SHARE 4

@@ -551,9 +551,9 @@ close_reader(const PageReader *reader)
 	MemoryContextDelete(reader->scrap);
 }
 
-/* Put the edges of a page, which is pinned, into the sink. look: filled in, unless NULL. */
+/* Put the edges of a page, which is pinned, into the sink. page_scan: filled in, unless NULL. */
 static void
-read_page(const PageReader *reader, Buffer buffer, EmogiPageScan *look)
+read_page(const PageReader *reader, Buffer buffer, EmogiPageScan *page_scan)
 {
 	EmogiSink  *sink = reader->sink;
 	uint64		nskipped = sink->nskipped;
@@ -562,22 +562,22 @@ read_page(const PageReader *reader, Buffer buffer, EmogiPageScan *look)
 	MemoryContext old;
 
 	CHECK_FOR_INTERRUPTS();
-	emogi_visibility_page(&visible, reader->rel, reader->snapshot, buffer, look);
+	emogi_visibility_page(&visible, reader->rel, reader->snapshot, buffer, page_scan);
 	emogi_compat_count_returned(reader->rel, visible.nitems);
 	if (reader->filter != NULL)
 		emogi_row_filter_page(reader->filter, &visible, buffer);
-	if (look != NULL)
-		look->edges = emogi_sink_reserve(sink,
-										 (reader->layout->reverse.attnum > 0 ? 2 : 1) *
-										 visible.nitems);
+	if (page_scan != NULL)
+		page_scan->edges = emogi_sink_reserve(sink,
+											  (reader->layout->reverse.attnum > 0 ? 2 : 1) *
+											  visible.nitems);
 	old = MemoryContextSwitchTo(reader->scrap);
 	reader->put(&visible, RelationGetDescr(reader->rel), reader->layout, sink);
 	MemoryContextSwitchTo(old);
 	MemoryContextReset(reader->scrap);
-	if (look == NULL)
+	if (page_scan == NULL)
 		return;
-	look->nedges = (uint16) (sink->nedges - nedges);
-	look->nskipped = (uint16) (sink->nskipped - nskipped);
+	page_scan->nedges = (uint16) (sink->nedges - nedges);
+	page_scan->nskipped = (uint16) (sink->nskipped - nskipped);
 }
 
 /*

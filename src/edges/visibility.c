@@ -131,7 +131,7 @@ add_tuple(PageXacts *xacts, HeapTupleHeader tuple)
  * all snapshots; on a standby, its tuples are checked nevertheless.
  */
 static void
-summarize_page(EmogiPageScan *look, Page page, Snapshot snapshot, Buffer buffer)
+summarize_page(EmogiPageScan *page_scan, Page page, Snapshot snapshot, Buffer buffer)
 {
 	PageXacts	xacts = {.snapshot = snapshot};
 	int			nlines = PageGetMaxOffsetNumber(page);
@@ -144,13 +144,13 @@ summarize_page(EmogiPageScan *look, Page page, Snapshot snapshot, Buffer buffer)
 		if (ItemIdIsNormal(item))
 			add_tuple(&xacts, (HeapTupleHeader) PageGetItem(page, item));
 	}
-	look->all_visible = PageIsAllVisible(page) && !xacts.undecided;
-	look->looked = true;
-	look->own = xacts.own;
-	look->others = xacts.others;
-	look->last_command = xacts.last_command;
-	look->buffer = buffer;
-	look->newest = TransactionIdIsValid(xacts.highest) ?
+	page_scan->all_visible = PageIsAllVisible(page) && !xacts.undecided;
+	page_scan->looked = true;
+	page_scan->own = xacts.own;
+	page_scan->others = xacts.others;
+	page_scan->last_command = xacts.last_command;
+	page_scan->buffer = buffer;
+	page_scan->newest = TransactionIdIsValid(xacts.highest) ?
 		emogi_transaction_snapshot_full(xacts.highest,
 										U64FromFullTransactionId(ReadNextFullTransactionId())) : 0;
 	if (emogi_faults.live[EMOGI_LIVE_LSN_LOCKED])
@@ -158,20 +158,20 @@ summarize_page(EmogiPageScan *look, Page page, Snapshot snapshot, Buffer buffer)
 		LockBuffer(buffer, BUFFER_LOCK_UNLOCK);
 		emogi_fault_sleep(EMOGI_AT_LIVE_LOOK);
 	}
-	look->page_lsn = BufferGetLSNAtomic(buffer);
-	look->lsn = xacts.undecided && !emogi_faults.live[EMOGI_LIVE_UNDECIDED] ? EMOGI_UNDECIDED :
-		look->page_lsn;
+	page_scan->page_lsn = BufferGetLSNAtomic(buffer);
+	page_scan->lsn = xacts.undecided && !emogi_faults.live[EMOGI_LIVE_UNDECIDED] ? EMOGI_UNDECIDED :
+		page_scan->page_lsn;
 	if (emogi_faults.live[EMOGI_LIVE_LSN_LOCKED])
 		LockBuffer(buffer, BUFFER_LOCK_SHARE);
 }
 
 /*
- * Collect the tuples of a pinned page that a snapshot sees. look: filled in with the page scan,
- * unless NULL.
+ * Collect the tuples of a pinned page that a snapshot sees. page_scan: filled in with the page
+ * scan, unless NULL.
  */
 void
 emogi_visibility_page(EmogiVisiblePage *visible_page, Relation rel, Snapshot snapshot,
-					  Buffer buffer, EmogiPageScan *look)
+					  Buffer buffer, EmogiPageScan *page_scan)
 {
 	bool		all_visible;
 	bool		serializable;
@@ -187,7 +187,7 @@ emogi_visibility_page(EmogiVisiblePage *visible_page, Relation rel, Snapshot sna
 		collect_all(visible_page);
 	else
 		collect_visible(visible_page, rel, snapshot, buffer, all_visible, serializable);
-	if (look != NULL)
-		summarize_page(look, visible_page->page, snapshot, buffer);
+	if (page_scan != NULL)
+		summarize_page(page_scan, visible_page->page, snapshot, buffer);
 	LockBuffer(buffer, BUFFER_LOCK_UNLOCK);
 }
