@@ -1,8 +1,9 @@
 /*
- * analysis.c: a look at a query: from its text to its tree, and what is to be known of that.
+ * analysis.c: analysis of a query, from its text to its query tree
  *
- * All of it is done anew on every call: whatever DDL, search path, user or setting changes what a query means changes its tree, or
- * what stands beside it in the key. Nothing here asks whether something has changed since.
+ * Each call repeats the analysis. DDL, the search path, the user or a setting that changes the
+ * meaning of a query changes its query tree or the other parts of the cache key. So nothing here
+ * checks whether something has changed since the last call.
  */
 #include "postgres.h"
 
@@ -20,7 +21,7 @@
 #include "base/fault.h"
 #include "analysis/analysis_internal.h"
 
-/* Invalidations of what functions are and do that this session has seen. */
+/* Number of invalidations of function definitions seen by this session. */
 static uint64 ninvalidations = 0;
 
 static void
@@ -29,7 +30,7 @@ count_invalidation(Datum arg, int cache, uint32 hash)
 	ninvalidations++;
 }
 
-/* Take the invalidations that others have sent, and get the number of those seen so far. */
+/* Accept pending invalidations and return the number seen so far. */
 static uint64
 take_invalidations(void)
 {
@@ -43,119 +44,140 @@ take_invalidations(void)
 	return ninvalidations;
 }
 
-/* Find the columns that make an edge in a tree's result; those of a relation were selected in their order. Raises what is wrong with them. */
+/*
+ * Find the edge columns in the result of a query. A relation's columns were selected in their
+ * order. Raises errors about the columns.
+ */
 static bool
-find_columns(EmogiAnalysisState *look, const EmogiSource *source)
+find_columns(EmogiAnalysisState *state, const EmogiSource *source)
 {
-	TupleDesc	desc = ExecCleanTypeFromTL(look->tree->query->targetList);
+	TupleDesc	desc = ExecCleanTypeFromTL(state->tree->query->targetList);
 
 	if (desc->natts < 2)
-		return emogi_cacheability_refuse(look, "it has one column");
-	emogi_anonymous_rows_describe(look->tree->query, desc);
+		return emogi_cacheability_refuse(state, "it has one column");
+	emogi_anonymous_rows_describe(state->tree->query, desc);
 	if (source->is_query)
-		emogi_query_edge_columns(desc, look->tree->text, source->wants_weight || look->tree->columns.both_ways, &look->tree->columns);
+		emogi_query_edge_columns(desc, state->tree->text,
+								 source->wants_weight || state->tree->columns.both_ways,
+								 &state->tree->columns);
 	else
 	{
-		look->tree->columns = emogi_source_columns(source);
-		look->inner = (EmogiEdgeColumns) {4, 1, 2, 3,.reverse = 4};
+		state->tree->columns = emogi_source_columns(source);
+		state->inner = (EmogiEdgeColumns) {4, 1, 2, 3,.reverse = 4};
 	}
 	return false;
 }
 
-/* Have a tree whose rows have a weight of the way back be one of an edge for each way. */
+/* If rows have a reverse weight, expand the query so that each row gives one edge per direction. */
 static bool
-find_both_ways(EmogiAnalysisState *look, const EmogiSource *source)
+expand_both_ways(EmogiAnalysisState *state, const EmogiSource *source)
 {
-	EmogiQueryAnalysis  *tree = look->tree;
-	const int	length = tree->query->stmt_len > 0 ? Max(tree->query->stmt_location, 0) + tree->query->stmt_len : (int) strlen(tree->text);
+	EmogiQueryAnalysis *tree = state->tree;
+	const int	length = tree->query->stmt_len > 0 ?
+		Max(tree->query->stmt_location, 0) + tree->query->stmt_len : (int) strlen(tree->text);
 
-	look->inner = tree->columns;
+	state->inner = tree->columns;
 	tree->text = emogi_query_both_ways(tree->text, length, &tree->columns);
 	tree->query = emogi_query_analyze(tree->text);
 	tree->columns.both_ways = true;
-	if (find_columns(look, source))
+	if (find_columns(state, source))
 		return true;
 	tree->columns.both_ways = true;
 	return false;
 }
 
-/* Look at the text of a tree; true when it is refused. Rights on relations come before the first function is run. */
+/*
+ * Analyze the text of a query; return true if it is refused. Privileges on relations are checked
+ * before the first function runs.
+ */
 static bool
-look_at(EmogiAnalysisState *look, const EmogiSource *source)
+analyze(EmogiAnalysisState *state, const EmogiSource *source)
 {
-	EmogiQueryAnalysis  *tree = look->tree;
+	EmogiQueryAnalysis *tree = state->tree;
 
 	tree->ninvalidations = take_invalidations();
 	tree->nrenamings = emogi_search_path_count();
 	tree->query = tree->text != NULL ? emogi_query_analyze(tree->text) : NULL;
 	if (tree->query == NULL)
-		return emogi_cacheability_refuse(look, "it is not one SELECT");
-	if (find_columns(look, source) || (tree->columns.reverse > 0 && find_both_ways(look, source)) || emogi_cacheability_rights(tree->query, look))
+		return emogi_cacheability_refuse(state, "it is not one SELECT");
+	if (find_columns(state, source) ||
+		(tree->columns.reverse > 0 && expand_both_ways(state, source)) ||
+		emogi_cacheability_rights(tree->query, state))
 		return true;
-	tree->is_unsafe = look->for_planner && max_parallel_hazard(tree->query) == PROPARALLEL_UNSAFE;
-	tree->query = emogi_constant_folding_apply(emogi_argument_defaults_expand(tree->query), look);
-	look->trees = list_make1(tree->query);
-	if (tree->refusal != NULL || emogi_cacheability_node((Node *) tree->query, look) || emogi_cacheability_execute(look) ||
-		emogi_base_tables_list(look))
+	tree->is_unsafe = state->for_planner && max_parallel_hazard(tree->query) == PROPARALLEL_UNSAFE;
+	tree->query = emogi_constant_folding_apply(emogi_argument_defaults_expand(tree->query), state);
+	state->trees = list_make1(tree->query);
+	if (tree->refusal != NULL || emogi_cacheability_node((Node *) tree->query, state) ||
+		emogi_cacheability_execute(state) || emogi_base_tables_list(state))
 		return true;
-	emogi_fingerprint_make(look);
-	tree->filtered = emogi_table_filter_recognize(look);
+	emogi_fingerprint_make(state);
+	tree->filtered = emogi_table_filter_recognize(state);
 	return false;
 }
 
-/* Make a tree of a Source under the active snapshot. */
+/* Analyze the query of a source under the active snapshot. */
 static EmogiQueryAnalysis *
-make_tree(const EmogiSource *source, bool for_planner)
+make_analysis(const EmogiSource *source, bool for_planner)
 {
-	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext, "emogi tree", ALLOCSET_DEFAULT_SIZES);
+	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext, "emogi tree",
+												  ALLOCSET_DEFAULT_SIZES);
 	MemoryContext old = MemoryContextSwitchTo(context);
-	EmogiAnalysisState look = {.tree = palloc0(sizeof(EmogiQueryAnalysis)),.for_planner = for_planner};
+	EmogiAnalysisState state =
+		{.tree = palloc0(sizeof(EmogiQueryAnalysis)),.for_planner = for_planner};
 
-	look.tree->context = context;
-	look.tree->text = emogi_source_select(source);
-	look.tree->source = source;
-	initStringInfo(&look.tree->versions);
-	initStringInfo(&look.bytes);
-	initStringInfo(&look.types.definition);
-	(void) look_at(&look, source);
-	look.tree->named = look.named;
-	look.tree->functions = look.functions;
+	state.tree->context = context;
+	state.tree->text = emogi_source_select(source);
+	state.tree->source = source;
+	initStringInfo(&state.tree->versions);
+	initStringInfo(&state.bytes);
+	initStringInfo(&state.types.definition);
+	(void) analyze(&state, source);
+	state.tree->named = state.named;
+	state.tree->functions = state.functions;
 	MemoryContextSwitchTo(old);
-	return look.tree;
+	return state.tree;
 }
 
-/* Forget a tree. */
+/* Free a query analysis. */
 void
 emogi_analysis_close(EmogiQueryAnalysis *tree)
 {
 	MemoryContextDelete(tree->context);
 }
 
-/* Trees of one Source. */
+/* Comparison of a query analysis with a new one of the same source. */
 typedef struct Comparison
 {
 	const EmogiQueryAnalysis *tree;
-	bool		are_equal;		/* it and the one that would be made now */
+	bool		are_equal;		/* with the analysis of the same source now */
 } Comparison;
 
-/* Compare a tree with the one that its text would give now, down to the versions of its functions. Raises what is wrong with the text by now. */
+/*
+ * Compare an analysis with what its text would give now, including the versions of its functions.
+ * Raises errors of the text as it is now.
+ */
 static void
 compare(void *context)
 {
 	Comparison *comparison = context;
 	const EmogiQueryAnalysis *old = comparison->tree;
-	EmogiQueryAnalysis  *now = make_tree(old->source, false);
+	EmogiQueryAnalysis *now = make_analysis(old->source, false);
 
-	comparison->are_equal = now->refusal == NULL && memcmp(now->fingerprint, old->fingerprint, sizeof now->fingerprint) == 0 &&
-		now->versions.len == old->versions.len && memcmp(now->versions.data, old->versions.data, now->versions.len) == 0;
+	comparison->are_equal = now->refusal == NULL &&
+		memcmp(now->fingerprint, old->fingerprint, sizeof now->fingerprint) == 0 &&
+		now->versions.len == old->versions.len &&
+		memcmp(now->versions.data, old->versions.data, now->versions.len) == 0;
 	emogi_analysis_close(now);
 }
 
 /*
- * Was nothing that functions are or do replaced since the tree was analysed (Q17)? Others' DDL is the usual reason for invalidations, and
- * when too many have come nobody knows of what: then it is looked at again, under the same snapshot. No invalidation tells of every change
- * of a type, so a tree with types is always looked at again. For bodies that are text another look is not enough: a name may have led to
- * another object only while the tree ran.
+ * Return true if no function definition has changed since the query was analyzed (Q17).
+ *
+ * Usually the invalidations come from other sessions' DDL. After an overflow they do not tell which
+ * object changed. So if any arrived, the query is analyzed again under the same snapshot. Not every
+ * change of a type sends an invalidation, so a query with types is always analyzed again. A second
+ * analysis is not enough for function bodies that are text, because a name may have resolved to
+ * another object only while the query ran.
  */
 static bool
 is_as_analysed(const EmogiQueryAnalysis *tree)
@@ -169,25 +191,31 @@ is_as_analysed(const EmogiQueryAnalysis *tree)
 	if (are_same && !tree->has_types)
 		return true;
 	if (IsInParallelMode())
-		return false;			/* nothing can be attempted: the Graph is the call's alone */
+		return false;			/* no subtransaction is possible: the graph is private to the
+								 * call */
 	error = emogi_attempt(compare, &comparison);
 	if (error != NULL && emogi_attempt_was_stopped(error))
 		ReThrowError(error);
 	return comparison.are_equal;
 }
 
-/* May the Graph that was made by a run of a tree be published (Q17)? Its relations are listed again: bodies of functions have plans of their own. */
+/*
+ * Return true if the graph built by a run of the query may be published (Q17). The relations are
+ * listed again, because function bodies have plans of their own.
+ */
 bool
 emogi_analysis_may_publish(const EmogiQueryAnalysis *tree)
 {
 	if (emogi_faults.tree[EMOGI_TREE_PUBLISH])
 		return true;
-	return is_as_analysed(tree) && !tree->reads_elsewhere && equal(emogi_base_tables_relations(tree), tree->relations);
+	return is_as_analysed(tree) && !tree->reads_elsewhere &&
+		equal(emogi_base_tables_relations(tree), tree->relations);
 }
 
 /*
- * Are all definitions that the conditions of a Source depend on still those that the fingerprint of their tree is of (Q17)? To be asked after rows were
- * read and before others see what came of it. True of a Source without conditions.
+ * Return true if all definitions that the conditions of a source depend on are still those of the
+ * fingerprint (Q17). Call it after rows were read and before other sessions see the result. Returns
+ * true for a source without conditions.
  */
 bool
 emogi_analysis_filter_is_current(const EmogiSource *source)
@@ -196,26 +224,28 @@ emogi_analysis_filter_is_current(const EmogiSource *source)
 }
 
 /*
- * Look at the query of a Source, or of its relation, under a snapshot that sees what it reads, which becomes the active one; none does if
- * the tree is refused. Raises what is wrong with the query, and 40001.
+ * Analyze the query of a source, or of its relation, under a snapshot that sees everything the
+ * query reads. The snapshot becomes the active one, unless the query is refused. Raises errors of
+ * the query, and 40001.
  */
 EmogiQueryAnalysis *
 emogi_analysis_open(const EmogiSource *source)
 {
-	EmogiQueryAnalysis  *tree;
+	EmogiQueryAnalysis *tree;
 
 	for (;;)
 	{
 		Oid			unseen;
 
 		emogi_snapshot_push();
-		tree = make_tree(source, false);
+		tree = make_analysis(source, false);
 		if (tree->refusal != NULL)
 		{
 			PopActiveSnapshot();
 			return tree;
 		}
-		unseen = emogi_snapshot_find_unseen(list_concat_unique_oid(list_copy(tree->named), tree->relations), tree->named);
+		unseen = emogi_snapshot_find_unseen(list_concat_unique_oid(list_copy(tree->named),
+																   tree->relations), tree->named);
 		if (!OidIsValid(unseen))
 			break;
 		PopActiveSnapshot();
@@ -226,9 +256,12 @@ emogi_analysis_open(const EmogiSource *source)
 	return tree;
 }
 
-/* Look at the query of a Source under the active snapshot, for the planner and EXPLAIN. Raises what is wrong with the query. */
+/*
+ * Analyze the query of a source under the active snapshot, for the planner and EXPLAIN. Raises
+ * errors of the query.
+ */
 EmogiQueryAnalysis *
 emogi_analysis_peek(const EmogiSource *source)
 {
-	return make_tree(source, true);
+	return make_analysis(source, true);
 }

@@ -1,10 +1,22 @@
 /*
- * analysis.h: a query as a tree: what its rows depend on, and whether their Graph may be shared. Its rules have numbers, Q1 to Q18.
+ * analysis.h: analysis of a query: what its rows depend on and whether its graph may be shared
  *
- * emogi_analysis_open (analysis.c) takes the text of a Source to its analysed and rewritten tree, in which views are expanded and row
- * security is; argument_defaults.c fills in arguments that calls omit; constant_folding.c puts the values of what is one value for the whole call in its place; cacheability.c, with cacheability_functions.c, goes
- * through all of it and says why it may not be shared, if so; base_tables.c lists the tables that its rows lie in; fingerprint.c makes the
- * key of it. table_filter.c recognizes a tree that is one table with conditions on its rows, whose changes can be followed. analysis_run.c runs the tree itself, search_path.c tells whether names led elsewhere meanwhile, and says whether what came of it may be published. What these share is analysis_internal.h.
+ * The rules are numbered Q1 to Q18.
+ *
+ * emogi_analysis_open (analysis.c) turns the text of a source into an analyzed and rewritten query
+ * tree, with views expanded and row security applied.
+ *
+ * argument_defaults.c      fills in omitted arguments
+ * constant_folding.c       replaces expressions that have one value per call by that value
+ * cacheability.c           decides whether the graph may be shared and says why not,
+ *                          with cacheability_functions.c
+ * base_tables.c            lists the tables that hold the rows
+ * fingerprint.c            computes the cache key
+ * table_filter.c           recognizes a query of one table with conditions, whose changes
+ *                          can be tracked
+ * analysis_run.c           runs the query and says whether its graph may be published
+ * search_path.c            tells whether names resolved to other objects meanwhile
+ * analysis_internal.h      state shared by these files
  */
 #ifndef EMOGI_ANALYSIS_H
 #define EMOGI_ANALYSIS_H
@@ -17,34 +29,40 @@
 
 typedef struct EmogiQueryAnalysis
 {
-	const char *refusal;		/* why no Graph of it may be shared: a sentence; NULL = one may, and the rest is there */
-	MemoryContext context;		/* in which all of it is */
+	const char *refusal;		/* why the graph may not be shared, a sentence; NULL = it may, and
+								 * the fields below are set */
+	MemoryContext context;		/* holds all of this */
 	const char *text;
-	Query	   *query;			/* folded */
-	EmogiEdgeColumns columns;	/* of its result */
-	bool		is_folded;		/* it has a value that another call need not have */
+	Query	   *query;			/* with constants folded */
+	EmogiEdgeColumns columns;	/* of the result */
+	bool		is_folded;		/* a folded value may differ in another call */
 	uint8		fingerprint[EMOGI_FINGERPRINT_BYTES];
-	uint64		shape;			/* a hash of what the fingerprint is of, but for the values of constants; not 0 */
-	List	   *roots;			/* OIDs of relations that are read with their children, ... */
-	List	   *alone;			/* ... of those that are read without, ... */
-	List	   *relations;		/* ... of both and all children, ascending: what a plan of it may read, ... */
-	List	   *leaves;			/* ... of those with rows, ascending; all are locked */
-	List	   *named;			/* ... of all that are named, views too */
-	List	   *functions;		/* OIDs of those that are called, but for folded ones */
-	bool		is_unsafe;		/* something in it may fail in parallel mode; of a tree that was peeked at */
-	const EmogiSource *source;	/* what it was made of; the caller's */
-	uint64		ninvalidations; /* seen before it was analysed */
-	StringInfoData versions;	/* of the rows in the catalogs that its functions are */
-	uint64		nrenamings;		/* likewise, of names */
-	bool		has_types;		/* the definitions of types are part of the fingerprint */
-	List	   *texts;			/* char *: bodies of its functions that are text, which is analysed once more when the tree runs */
-	bool		reads_elsewhere;	/* its plan reads what is not among the relations; known when it has been run */
-	EmogiSource *filtered;		/* a relation with conditions that has the same edges; NULL = the query is not as simple as that (table_filter.c) */
+	uint64		shape;			/* hash of the fingerprint's input except values of constants;
+								 * not 0 */
+	List	   *roots;			/* OIDs of relations read with their children */
+	List	   *alone;			/* OIDs of relations read without children (ONLY) */
+	List	   *relations;		/* OIDs of both and of all children, ascending: all that a plan may
+								 * read */
+	List	   *leaves;			/* OIDs of those that hold rows, ascending; all are locked */
+	List	   *named;			/* OIDs of all that are named, including views */
+	List	   *functions;		/* OIDs of functions called, except folded ones */
+	bool		is_unsafe;		/* parallel unsafe; set by emogi_analysis_peek only */
+	const EmogiSource *source;	/* the analyzed source; owned by the caller */
+	uint64		ninvalidations; /* seen before the analysis */
+	StringInfoData versions;	/* of the catalog rows of its functions */
+	uint64		nrenamings;		/* seen before the analysis */
+	bool		has_types;		/* definitions of types are part of the fingerprint */
+	List	   *texts;			/* char *: function bodies that are text, which is analyzed again
+								 * when the query runs */
+	bool		reads_elsewhere;	/* the plan reads something that is not in relations; known
+									 * after the run */
+	EmogiSource *filtered;		/* table with conditions that has the same edges; NULL = the query
+								 * is not that simple (table_filter.c) */
 } EmogiQueryAnalysis;
 
 extern EmogiQueryAnalysis *emogi_analysis_open(const EmogiSource *source);
 extern EmogiQueryAnalysis *emogi_analysis_peek(const EmogiSource *source);
-extern void emogi_analysis_close(EmogiQueryAnalysis *tree);
+extern void emogi_analysis_close(EmogiQueryAnalysis *analysis);
 extern bool emogi_analysis_filter_is_current(const EmogiSource *source);
 
 /* ---- cacheability.c ---- */
@@ -57,7 +75,8 @@ extern double emogi_table_filter_cost(const EmogiSource *source, double *nrows);
 
 /* ---- analysis_run.c ---- */
 
-extern int64 emogi_analysis_run(EmogiQueryAnalysis *tree, const char *select, ParamListInfo params);
-extern bool emogi_analysis_may_publish(const EmogiQueryAnalysis *tree);
+extern int64 emogi_analysis_run(EmogiQueryAnalysis *analysis, const char *select,
+								ParamListInfo params);
+extern bool emogi_analysis_may_publish(const EmogiQueryAnalysis *analysis);
 
 #endif							/* EMOGI_ANALYSIS_H */

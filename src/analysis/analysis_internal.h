@@ -1,5 +1,5 @@
 /*
- * analysis_internal.h: a look at a query in progress, for the files of this room.
+ * analysis_internal.h: state of a query analysis in progress, shared by the files of src/analysis
  */
 #ifndef EMOGI_ANALYSIS_INTERNAL_H
 #define EMOGI_ANALYSIS_INTERNAL_H
@@ -10,29 +10,32 @@
 
 typedef struct EmogiAnalysisState
 {
-	EmogiQueryAnalysis  *tree;
-	List	   *trees;			/* Query: it, and the bodies of functions in SQL; expressions of virtual columns */
-	List	   *functions;		/* OIDs: all that are called, for the right to do so */
-	List	   *named;			/* OIDs of all relations and views in the trees */
-	int			depth;			/* of functions in SQL */
-	int			nrelations;		/* that were met so far */
-	bool		for_planner;	/* is_unsafe is asked for */
-	bool		has_settings;	/* a function depends on the settings of dates and numbers */
-	EmogiEdgeColumns inner;		/* columns of the rows of one way, where the tree is one of both ways */
-	EmogiTypeWalk types;		/* of expressions, but for built-in ones that cannot be altered */
-	StringInfoData bytes;		/* of the key, but for the trees */
+	EmogiQueryAnalysis *tree;
+	List	   *trees;			/* Query: the query, the bodies of SQL functions, and expressions of
+								 * virtual columns */
+	List	   *functions;		/* OIDs of all functions called, for EXECUTE privileges */
+	List	   *named;			/* OIDs of all relations and views in trees */
+	int			depth;			/* nesting depth of SQL functions */
+	int			nrelations;		/* met so far */
+	bool		for_planner;	/* compute is_unsafe */
+	bool		has_settings;	/* a function depends on settings of dates and numbers */
+	EmogiEdgeColumns inner;		/* columns of the unexpanded rows, if the query was expanded to both
+								 * directions */
+	EmogiTypeWalk types;		/* of expressions, except built-in types that cannot be altered */
+	StringInfoData bytes;		/* of the key, except the trees */
 } EmogiAnalysisState;
 
-/* ---- cacheability.c: each returns true when the tree is refused, which ends a walk ---- */
+/* ---- cacheability.c: each returns true if the query is refused, which ends a tree walk ---- */
 
-extern bool emogi_cacheability_refuse(EmogiAnalysisState *look, const char *format,...) pg_attribute_printf(2, 3);
-extern bool emogi_cacheability_node(Node *node, EmogiAnalysisState *look);
-extern bool emogi_cacheability_rights(Query *query, EmogiAnalysisState *look);
+extern bool emogi_cacheability_refuse(EmogiAnalysisState *state,
+									  const char *format,...) pg_attribute_printf(2, 3);
+extern bool emogi_cacheability_node(Node *node, EmogiAnalysisState *state);
+extern bool emogi_cacheability_rights(Query *query, EmogiAnalysisState *state);
 
 /* ---- cacheability_functions.c ---- */
 
-extern bool emogi_cacheability_function(Oid function, EmogiAnalysisState *look);
-extern bool emogi_cacheability_execute(EmogiAnalysisState *look);
+extern bool emogi_cacheability_function(Oid function, EmogiAnalysisState *state);
+extern bool emogi_cacheability_execute(EmogiAnalysisState *state);
 
 /* ---- search_path.c ---- */
 
@@ -42,13 +45,13 @@ extern bool emogi_search_path_may_have_changed(List *texts, uint64 since);
 /* ---- argument_defaults.c, constant_folding.c, base_tables.c, fingerprint.c ---- */
 
 extern Query *emogi_argument_defaults_expand(Query *query);
-extern Query *emogi_constant_folding_apply(Query *query, EmogiAnalysisState *look);
-extern bool emogi_base_tables_list(EmogiAnalysisState *look);
+extern Query *emogi_constant_folding_apply(Query *query, EmogiAnalysisState *state);
+extern bool emogi_base_tables_list(EmogiAnalysisState *state);
 extern List *emogi_base_tables_relations(const EmogiQueryAnalysis *tree);
-extern void emogi_fingerprint_make(EmogiAnalysisState *look);
+extern void emogi_fingerprint_make(EmogiAnalysisState *state);
 
 /* ---- table_filter.c ---- */
 
-extern EmogiSource *emogi_table_filter_recognize(const EmogiAnalysisState *look);
+extern EmogiSource *emogi_table_filter_recognize(const EmogiAnalysisState *state);
 
 #endif							/* EMOGI_ANALYSIS_INTERNAL_H */

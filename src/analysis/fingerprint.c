@@ -1,11 +1,14 @@
 /*
- * fingerprint.c: the key of a tree: a fingerprint of all that its rows depend on beside the rows of its tables (Q11 to Q13).
+ * fingerprint.c: fingerprint of a query: everything its rows depend on except the rows of its
+ * tables (Q11 to Q13)
  *
- * These are the tree without the places in its text, the bodies of functions in SQL, the rows of all functions in the catalogs, the
- * definitions of types, the database, and settings that functions read which are declared IMMUTABLE. No object id is trusted alone.
+ * The input of the hash is the query tree without text locations, the bodies of SQL functions, the
+ * catalog rows of all functions, the definitions of types, the database, and the settings that
+ * functions declared IMMUTABLE may read. No object id alone is trusted.
  *
- * Writing a tree out and hashing it is most of a look. So a session remembers what it has made keys of lately. All is derived anew on
- * each call and compared as a whole, and only then a key is taken from there: nothing needs to be invalidated.
+ * Serializing and hashing a query tree is most of the cost of an analysis. So a session caches its
+ * latest fingerprints. The input is derived again on each call and compared as a whole with that of
+ * the cached entries, so nothing needs to be invalidated.
  */
 #include "postgres.h"
 
@@ -20,54 +23,58 @@
 #include "base/fault.h"
 #include "analysis/analysis_internal.h"
 
-#define MEMORIES 16
+#define ENTRIES 16
 
-/* What a session remembers takes no more memory than this. */
-#define MEMORY_BYTES (32 * 1024 * 1024)
+/* Maximum memory of the session's fingerprint cache. */
+#define ENTRIES_BYTES (32 * 1024 * 1024)
 
-/* What a key was made of. */
-typedef struct Memory
+/* A fingerprint and the input that it was computed from. */
+typedef struct Entry
 {
-	MemoryContext context;		/* NULL = nothing */
+	MemoryContext context;		/* NULL = unused */
 	List	   *trees;
 	int			nbytes;
 	char	   *bytes;
 	uint8		fingerprint[EMOGI_FINGERPRINT_BYTES];
 	uint64		shape;
-} Memory;
+} Entry;
 
-static Memory memories[MEMORIES];
+static Entry entries[ENTRIES];
 static int	oldest = 0;
 
 StaticAssertDecl(EMOGI_FINGERPRINT_BYTES == PG_SHA256_DIGEST_LENGTH, "a fingerprint is SHA-256");
 
-/* Add a setting to the key. All digits above 0 are as good as 1. */
+/* Add a setting to the key. All values of extra_float_digits above 0 count as 1. */
 static void
-add_setting(EmogiAnalysisState *look, const char *name)
+add_setting(EmogiAnalysisState *state, const char *name)
 {
 	const char *value = GetConfigOption(name, true, false);
 
 	if (strcmp(name, "extra_float_digits") == 0 && value != NULL && atoi(value) > 0)
 		value = "1";
-	appendStringInfo(&look->bytes, "%s=%s;", name, value != NULL ? value : "");
+	appendStringInfo(&state->bytes, "%s=%s;", name, value != NULL ? value : "");
 }
 
-/* Add what is neither tree nor function. */
+/* Add the parts of the key that are neither trees nor functions. */
 static void
-add_surroundings(EmogiAnalysisState *look)
+add_environment(EmogiAnalysisState *state)
 {
 	static const char *const settings[] = {
-		"extra_float_digits", "bytea_output", "IntervalStyle", "quote_all_identifiers", "timezone_abbreviations", "array_nulls", "gin_fuzzy_search_limit",
-		"TimeZone", "DateStyle", "lc_time", "lc_numeric", "lc_monetary"
+		"extra_float_digits", "bytea_output", "IntervalStyle", "quote_all_identifiers",
+		"timezone_abbreviations", "array_nulls", "gin_fuzzy_search_limit", "TimeZone", "DateStyle",
+		"lc_time", "lc_numeric", "lc_monetary"
 	};
-	const int	nsettings = look->has_settings ? lengthof(settings) : 7;
+	const int	nsettings = state->has_settings ? lengthof(settings) : 7;
 
-	appendBinaryStringInfo(&look->bytes, (char *) &MyDatabaseId, sizeof MyDatabaseId);
+	appendBinaryStringInfo(&state->bytes, (char *) &MyDatabaseId, sizeof MyDatabaseId);
 	for (int i = 0; i < nsettings && !emogi_faults.tree[EMOGI_TREE_SETTINGS]; i++)
-		add_setting(look, settings[i]);
+		add_setting(state, settings[i]);
 }
 
-/* Get the length of a field for a place in the text at the start of a string; 0 when it is none. Blanks in values are escaped. */
+/*
+ * Return the length of a location field at the start of a string, or 0 if there is none. Blanks in
+ * values are escaped.
+ */
 static int
 location_length(const char *text)
 {
@@ -83,7 +90,7 @@ location_length(const char *text)
 	return 0;
 }
 
-/* Get the text of a tree, without places in the text of its query, and its length with the zero that ends it. */
+/* Serialize a tree without text locations; *length includes the terminating zero. */
 static char *
 text_of_tree(Node *tree, Size *length)
 {
@@ -92,7 +99,8 @@ text_of_tree(Node *tree, Size *length)
 
 	for (char *p = text; *p != '\0';)
 	{
-		int			skip = p[0] == ' ' && p[1] == ':' && emogi_compat_writes_locations() ? location_length(p) : 0;
+		int			skip = p[0] == ' ' && p[1] == ':' && emogi_compat_writes_locations() ?
+			location_length(p) : 0;
 
 		if (skip > 0)
 			p += skip;
@@ -114,7 +122,10 @@ check_step(bool done)
 		elog(ERROR, "could not compute the fingerprint of a query");
 }
 
-/* Hash the text of a tree, but for the values of constants. The end of a node's text ends its value. */
+/*
+ * Hash the text of a tree except the values of constants. A value ends at the end of its node's
+ * text.
+ */
 static uint64
 hash_shape(const char *text, uint64 shape)
 {
@@ -132,17 +143,21 @@ hash_shape(const char *text, uint64 shape)
 	}
 }
 
-/* Hash what a key is made of, one tree after the other: their texts can be long. Get its length. */
+/*
+ * Hash the input of a key and return its length. The trees are hashed one by one, because their
+ * texts can be long.
+ */
 static Size
-hash_all(const EmogiAnalysisState *look, uint8 *fingerprint, uint64 *shape)
+hash_all(const EmogiAnalysisState *state, uint8 *fingerprint, uint64 *shape)
 {
 	pg_cryptohash_ctx *hash = pg_cryptohash_create(PG_SHA256);
-	Size		total = look->bytes.len;
+	Size		total = state->bytes.len;
 	ListCell   *cell;
 
-	*shape = hash_bytes_extended((const unsigned char *) look->bytes.data, look->bytes.len, 0);
-	check_step(hash != NULL && pg_cryptohash_init(hash) >= 0 && pg_cryptohash_update(hash, (uint8 *) look->bytes.data, look->bytes.len) >= 0);
-	foreach(cell, look->trees)
+	*shape = hash_bytes_extended((const unsigned char *) state->bytes.data, state->bytes.len, 0);
+	check_step(hash != NULL && pg_cryptohash_init(hash) >= 0 &&
+			   pg_cryptohash_update(hash, (uint8 *) state->bytes.data, state->bytes.len) >= 0);
+	foreach(cell, state->trees)
 	{
 		Size		length;
 		char	   *text;
@@ -160,84 +175,88 @@ hash_all(const EmogiAnalysisState *look, uint8 *fingerprint, uint64 *shape)
 	return total;
 }
 
-/* Find what is remembered of just this; NULL when that is nothing. */
-static const Memory *
-recall(const EmogiAnalysisState *look)
+/* Find the entry with exactly this input, or return NULL. */
+static const Entry *
+find_entry(const EmogiAnalysisState *state)
 {
-	for (int i = 0; i < MEMORIES; i++)
-		if (memories[i].context != NULL && memories[i].nbytes == look->bytes.len &&
-			memcmp(memories[i].bytes, look->bytes.data, look->bytes.len) == 0 && equal(memories[i].trees, look->trees))
-			return &memories[i];
+	for (int i = 0; i < ENTRIES; i++)
+		if (entries[i].context != NULL && entries[i].nbytes == state->bytes.len &&
+			memcmp(entries[i].bytes, state->bytes.data, state->bytes.len) == 0 &&
+			equal(entries[i].trees, state->trees))
+			return &entries[i];
 	return NULL;
 }
 
-/* Forget what a fingerprint was made of. */
+/* Free an entry. */
 static void
-forget(Memory *memory)
+drop_entry(Entry *entry)
 {
-	MemoryContext context = memory->context;
+	MemoryContext context = entry->context;
 
-	memory->context = NULL;
+	entry->context = NULL;
 	if (context != NULL)
 		MemoryContextDelete(context);
 }
 
-/* Forget what does not fit, beginning with what was remembered first. */
+/* Evict the oldest entries that exceed ENTRIES_BYTES. */
 static void
-forget_surplus(void)
+evict_surplus(void)
 {
 	Size		nbytes = 0;
 
-	for (int i = 0; i < MEMORIES; i++)
+	for (int i = 0; i < ENTRIES; i++)
 	{
-		Memory	   *memory = &memories[(oldest - 1 - i + 2 * MEMORIES) % MEMORIES];	/* the last one first */
+		/* newest first */
+		Entry	   *entry = &entries[(oldest - 1 - i + 2 * ENTRIES) % ENTRIES];
 
-		if (memory->context == NULL)
+		if (entry->context == NULL)
 			continue;
-		if (nbytes + MemoryContextMemAllocated(memory->context, true) > MEMORY_BYTES)
-			forget(memory);
+		if (nbytes + MemoryContextMemAllocated(entry->context, true) > ENTRIES_BYTES)
+			drop_entry(entry);
 		else
-			nbytes += MemoryContextMemAllocated(memory->context, true);
+			nbytes += MemoryContextMemAllocated(entry->context, true);
 	}
 }
 
-/* Remember what a fingerprint was made of, in place of what was remembered first. */
+/* Add an entry, replacing the oldest. */
 static void
-remember(const EmogiAnalysisState *look)
+add_entry(const EmogiAnalysisState *state)
 {
-	Memory	   *memory = &memories[oldest];
+	Entry	   *entry = &entries[oldest];
 	MemoryContext context;
 	MemoryContext old;
 
-	forget(memory);
-	context = AllocSetContextCreate(TopMemoryContext, "emogi fingerprint of a query", ALLOCSET_SMALL_SIZES);
+	drop_entry(entry);
+	context = AllocSetContextCreate(TopMemoryContext, "emogi fingerprint of a query",
+									ALLOCSET_SMALL_SIZES);
 	old = MemoryContextSwitchTo(context);
-	memory->trees = copyObject(look->trees);
-	memory->bytes = memcpy(palloc(look->bytes.len), look->bytes.data, look->bytes.len);
-	memory->nbytes = look->bytes.len;
-	memcpy(memory->fingerprint, look->tree->fingerprint, sizeof memory->fingerprint);
-	memory->shape = look->tree->shape;
+	entry->trees = copyObject(state->trees);
+	entry->bytes = memcpy(palloc(state->bytes.len), state->bytes.data, state->bytes.len);
+	entry->nbytes = state->bytes.len;
+	memcpy(entry->fingerprint, state->tree->fingerprint, sizeof entry->fingerprint);
+	entry->shape = state->tree->shape;
 	MemoryContextSwitchTo(old);
-	memory->context = context;
-	oldest = (oldest + 1) % MEMORIES;
-	forget_surplus();
+	entry->context = context;
+	oldest = (oldest + 1) % ENTRIES;
+	evict_surplus();
 }
 
-/* Make the key of a tree, whose functions have been added. */
+/* Compute the fingerprint of a query, after its functions have been added. */
 void
-emogi_fingerprint_make(EmogiAnalysisState *look)
+emogi_fingerprint_make(EmogiAnalysisState *state)
 {
-	const Memory *memory;
+	const Entry *entry;
 
-	add_surroundings(look);
-	appendBinaryStringInfo(&look->bytes, look->types.definition.data, look->types.definition.len);
-	look->tree->has_types = look->types.definition.len > 0;
-	memory = recall(look);
-	if (memory != NULL)
+	add_environment(state);
+	appendBinaryStringInfo(&state->bytes, state->types.definition.data,
+						   state->types.definition.len);
+	state->tree->has_types = state->types.definition.len > 0;
+	entry = find_entry(state);
+	if (entry != NULL)
 	{
-		memcpy(look->tree->fingerprint, memory->fingerprint, sizeof memory->fingerprint);
-		look->tree->shape = memory->shape;
+		memcpy(state->tree->fingerprint, entry->fingerprint, sizeof entry->fingerprint);
+		state->tree->shape = entry->shape;
 	}
-	else if (hash_all(look, look->tree->fingerprint, &look->tree->shape) <= 2 * MEMORY_BYTES)
-		remember(look);
+	else if (hash_all(state, state->tree->fingerprint, &state->tree->shape) <= 2 * ENTRIES_BYTES)
+		add_entry(state);
 }

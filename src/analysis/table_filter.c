@@ -1,14 +1,17 @@
 /*
- * table_filter.c: a tree that is one table with conditions on its rows (Q19).
+ * table_filter.c: recognition of a query that is one table with conditions on its rows (Q19)
  *
- * SELECT src, dst FROM t WHERE kind = 'x', a table under row security, and simple views over them have the edges of a table's rows of
- * which conditions are true. Which rows those are can be told row by row, so changes of the table can be followed as those of a table
- * without conditions are (changes/), at the cost of the change.
+ * SELECT src, dst FROM t WHERE kind = 'x', a table under row security, and simple views over them
+ * have the edges of those rows of one table for which conditions are true. The conditions can be
+ * evaluated row by row. So changes of the table can be tracked as those of a table without
+ * conditions (changes/), at a cost proportional to the change.
  *
- * Views are flattened from the inside out. The conditions of a level precede those of the levels around it, and those of row security
- * precede the others of their level: a function never sees a row that a policy or a security barrier hides from the caller.
+ * Views are flattened from the inside out. The conditions of a level precede those of the levels
+ * around it, and row security conditions precede the others of their level. So a function never
+ * sees a row that a policy or a security barrier hides from the caller.
  *
- * What is judged (cacheability.c) depends on the row alone. The tree has constants in place of what is one value for the call.
+ * A query that passed cacheability.c depends on the row alone. In the tree, expressions with one
+ * value per call are constants.
  */
 #include "postgres.h"
 
@@ -30,38 +33,46 @@
 #include "base/compat.h"
 #include "analysis/analysis_internal.h"
 
-/* A query, flattened: columns and conditions are expressions over the columns of one relation, which is varno 1. */
-typedef struct Flat
+/*
+ * A flattened query: columns and conditions are expressions over the columns of one relation, which
+ * is varno 1.
+ */
+typedef struct FlatQuery
 {
 	Oid			relid;
-	List	   *targets;		/* Node *, of the columns of the result */
-	List	   *conditions;		/* Node *, in the order of evaluation */
-} Flat;
+	List	   *targets;		/* Node *: columns of the result */
+	List	   *conditions;		/* Node *: in order of evaluation */
+} FlatQuery;
 
-/* The relation or subquery that a level reads, and what its columns are. */
+/* The relation or subquery that a query level reads, and its columns. */
 typedef struct Level
 {
 	int			varno;
-	const List *targets;		/* of the subquery; NIL = it is the relation */
-	bool		failed;			/* an expression of another kind was met */
+	const List *targets;		/* of the subquery; NIL = a relation */
+	bool		failed;			/* an unsupported expression was met */
 } Level;
 
 /* ---- flattening ---- */
 
-/* Does a query do nothing but select rows of one item of FROM? Without LIMIT, the order of its rows does not matter. */
+/*
+ * Return true if a query only selects rows of one FROM item. Without LIMIT, the order of its rows
+ * does not matter.
+ */
 static bool
 is_simple(const Query *query)
 {
-	return query->commandType == CMD_SELECT && !query->hasAggs && !query->hasWindowFuncs && !query->hasTargetSRFs && !query->hasSubLinks &&
-		query->groupClause == NIL && query->groupingSets == NIL && query->havingQual == NULL && query->windowClause == NIL &&
-		query->distinctClause == NIL && query->limitOffset == NULL && query->limitCount == NULL && query->setOperations == NULL &&
-		query->cteList == NIL && query->rowMarks == NIL && list_length(query->jointree->fromlist) == 1 &&
+	return query->commandType == CMD_SELECT && !query->hasAggs && !query->hasWindowFuncs &&
+		!query->hasTargetSRFs && !query->hasSubLinks && query->groupClause == NIL &&
+		query->groupingSets == NIL && query->havingQual == NULL && query->windowClause == NIL &&
+		query->distinctClause == NIL && query->limitOffset == NULL && query->limitCount == NULL &&
+		query->setOperations == NULL && query->cteList == NIL && query->rowMarks == NIL &&
+		list_length(query->jointree->fromlist) == 1 &&
 		IsA(linitial(query->jointree->fromlist), RangeTblRef);
 }
 
-/* Copy an expression of a level, with what its columns are in their place. */
+/* Copy an expression of a level, replacing its columns by their definitions. */
 static Node *
-express(Node *node, void *context)
+map_columns(Node *node, void *context)
 {
 	Level	   *level = context;
 	Var		   *var = (Var *) node;
@@ -75,7 +86,7 @@ express(Node *node, void *context)
 		return NULL;
 	}
 	if (!IsA(node, Var))
-		return expression_tree_mutator(node, express, context);
+		return expression_tree_mutator(node, map_columns, context);
 	level->failed = var->varlevelsup != 0 || var->varno != level->varno ||
 		(var->varattno <= 0 && (level->targets != NIL || var->varattno != TableOidAttributeNumber));
 	if (level->failed)
@@ -85,19 +96,19 @@ express(Node *node, void *context)
 	return (Node *) makeVar(1, var->varattno, var->vartype, var->vartypmod, var->varcollid, 0);
 }
 
-/* Add conditions of a level. */
+/* Add the conditions of a level. */
 static void
-add_conditions(List *quals, Level *level, Flat *flat)
+add_conditions(List *quals, Level *level, FlatQuery *flat)
 {
 	ListCell   *cell;
 
 	foreach(cell, quals)
-		flat->conditions = lappend(flat->conditions, express(lfirst(cell), level));
+		flat->conditions = lappend(flat->conditions, map_columns(lfirst(cell), level));
 }
 
-/* Flatten a query; false when it is not simple. */
+/* Flatten a query; return false if it is not simple. */
 static bool
-flatten(const Query *query, Flat *flat)
+flatten(const Query *query, FlatQuery *flat)
 {
 	const RangeTblEntry *entry;
 	Level		level = {0};
@@ -115,21 +126,26 @@ flatten(const Query *query, Flat *flat)
 			return false;
 		level.targets = flat->targets;
 	}
-	else if (entry->rtekind == RTE_RELATION && entry->relkind != RELKIND_VIEW && entry->tablesample == NULL)
+	else if (entry->rtekind == RTE_RELATION && entry->relkind != RELKIND_VIEW &&
+			 entry->tablesample == NULL)
 		flat->relid = entry->relid;
 	else
 		return false;
 	add_conditions(entry->securityQuals, &level, flat);
 	add_conditions(make_ands_implicit((Expr *) query->jointree->quals), &level, flat);
 	foreach(cell, query->targetList)
-		targets = lappend(targets, express((Node *) lfirst_node(TargetEntry, cell)->expr, &level));
+		targets = lappend(targets,
+						  map_columns((Node *) lfirst_node(TargetEntry, cell)->expr, &level));
 	flat->targets = targets;
 	return !level.failed;
 }
 
-/* Get the query of rows of one way in a tree that has an edge for each; NULL when it is not where emogi_query_both_ways puts it. */
+/*
+ * Return the original query inside one that was expanded to both directions; NULL if it is not
+ * where emogi_query_both_ways puts it.
+ */
 static const Query *
-rows_of_one_way(const EmogiQueryAnalysis *tree)
+unexpanded_query(const EmogiQueryAnalysis *tree)
 {
 	const RangeTblEntry *entry = linitial_node(RangeTblEntry, tree->query->rtable);
 
@@ -138,9 +154,12 @@ rows_of_one_way(const EmogiQueryAnalysis *tree)
 
 /* ---- columns ---- */
 
-/* Get the column of the relation that a column of the result is; 0 for no column, or for none, -1 when it is something else. */
+/*
+ * Return the relation's column that a result column is; 0 if there is no such result column, -1 if
+ * it is an expression.
+ */
 static AttrNumber
-column_of(const Flat *flat, int number)
+column_of(const FlatQuery *flat, int number)
 {
 	const Var  *var = number > 0 ? list_nth(flat->targets, number - 1) : NULL;
 
@@ -149,14 +168,16 @@ column_of(const Flat *flat, int number)
 	return IsA(var, Var) && var->varattno > 0 ? var->varattno : -1;
 }
 
-/* Is a column of a relation in its tuples? */
+/* Return true if a column of a relation is stored in its tuples. */
 static bool
 is_stored(Relation rel, AttrNumber attnum)
 {
 	return emogi_compat_is_stored(TupleDescAttr(RelationGetDescr(rel), attnum - 1));
 }
 
-/* List the columns that conditions read; false when they are too many, or one is not stored. */
+/*
+ * List the columns that conditions read; return false if there are too many or one is not stored.
+ */
 static bool
 list_columns(Relation rel, EmogiFilter *filter)
 {
@@ -180,7 +201,7 @@ list_columns(Relation rel, EmogiFilter *filter)
 
 /* ---- the whole ---- */
 
-/* Is a function built in? Then no catalog that is read anew has another one. */
+/* Return true if all functions are built in. Their catalog rows cannot have changed. */
 static bool
 are_builtin(List *functions)
 {
@@ -193,22 +214,26 @@ are_builtin(List *functions)
 }
 
 /*
- * May parallel workers evaluate conditions? Only those of built-in functions and types: a worker reads the catalogs anew, and may find another
- * definition than the fingerprint is of a moment before the caller is told of it (Q17).
+ * Return true if parallel workers may evaluate the conditions. Only built-in functions and types
+ * are allowed: a worker reads the catalogs again, and might find another definition than that of
+ * the fingerprint before the caller receives its invalidation (Q17).
  */
 static bool
-may_share_work(const EmogiAnalysisState *look, List *quals)
+may_share_work(const EmogiAnalysisState *state, List *quals)
 {
 	Query	   *query = makeNode(Query);
 
-	if (!are_builtin(look->functions) || look->types.definition.len > 0)
+	if (!are_builtin(state->functions) || state->types.definition.len > 0)
 		return false;
 	query->commandType = CMD_SELECT;
 	query->jointree = makeFromExpr(NIL, (Node *) quals);
 	return max_parallel_hazard(query) == PROPARALLEL_SAFE;
 }
 
-/* Get conditions as a list of which all must be true, ready to be evaluated. Constant parts are left: a call that finds its Graph has no use for their values. */
+/*
+ * Return the conditions as an implicit-AND list, ready for evaluation. Constants are not folded
+ * further, because a call that finds its graph in the cache does not use them.
+ */
 static List *
 list_conditions(List *conditions)
 {
@@ -221,12 +246,12 @@ list_conditions(List *conditions)
 	return quals;
 }
 
-/* Make the relation that has the edges of a flat tree; NULL when there is none. */
+/* Make a source with the edges of a flattened query; return NULL if that is impossible. */
 static EmogiSource *
-make_source(const EmogiAnalysisState *look, const Flat *flat)
+make_source(const EmogiAnalysisState *state, const FlatQuery *flat)
 {
-	const EmogiQueryAnalysis *tree = look->tree;
-	const EmogiEdgeColumns *columns = tree->columns.both_ways ? &look->inner : &tree->columns;
+	const EmogiQueryAnalysis *tree = state->tree;
+	const EmogiEdgeColumns *columns = tree->columns.both_ways ? &state->inner : &tree->columns;
 	EmogiFilter *filter = palloc0(sizeof *filter);
 	EmogiSource *source = palloc0(sizeof *source);
 	Relation	rel;
@@ -245,36 +270,43 @@ make_source(const EmogiAnalysisState *look, const Flat *flat)
 		return NULL;
 	filter->tree = tree;
 	filter->quals = list_conditions(flat->conditions);
-	filter->may_share_work = may_share_work(look, filter->quals);
+	filter->may_share_work = may_share_work(state, filter->quals);
 	rel = relation_open(flat->relid, NoLock);
-	is_possible = is_stored(rel, source->src) && is_stored(rel, source->dst) && (source->weight == 0 || is_stored(rel, source->weight)) &&
+	is_possible = is_stored(rel, source->src) && is_stored(rel, source->dst) &&
+		(source->weight == 0 || is_stored(rel, source->weight)) &&
 		(source->reverse == 0 || is_stored(rel, source->reverse)) && list_columns(rel, filter);
 	relation_close(rel, NoLock);
 	return is_possible ? source : NULL;
 }
 
 /*
- * Get a relation with conditions that has the same edges as a tree, which is judged and has a fingerprint; NULL when it is not as simple as that. A
- * function in SQL that reads a table makes it none, though it reads that table alone.
+ * Return a table with conditions that has the same edges as a query, which has passed cacheability
+ * checks and has a fingerprint; NULL if it is not that simple. An SQL function that reads a table
+ * is not supported, even if it reads the same table.
  */
 EmogiSource *
-emogi_table_filter_recognize(const EmogiAnalysisState *look)
+emogi_table_filter_recognize(const EmogiAnalysisState *state)
 {
-	const EmogiQueryAnalysis *tree = look->tree;
-	const Query *query = tree->columns.both_ways ? rows_of_one_way(tree) : tree->query;
-	Flat		flat = {0};
+	const EmogiQueryAnalysis *tree = state->tree;
+	const Query *query = tree->columns.both_ways ? unexpanded_query(tree) : tree->query;
+	FlatQuery	flat = {0};
 
-	if (look->nrelations != 1 || tree->columns.vertex > 0 || tree->columns.key.nparts > 0 || query == NULL || !flatten(query, &flat))
+	if (state->nrelations != 1 || tree->columns.vertex > 0 || tree->columns.key.nparts > 0 ||
+		query == NULL || !flatten(query, &flat))
 		return NULL;
-	return make_source(look, &flat);
+	return make_source(state, &flat);
 }
 
-/* Get the cost of a plan of the tree of a Source with conditions, in the planner's unit, and the rows that it expects. Raises what the planner does. */
+/*
+ * Return the planner's cost of the query of a source with conditions, and the estimated rows.
+ * Raises the planner's errors.
+ */
 double
 emogi_table_filter_cost(const EmogiSource *source, double *nrows)
 {
 	const EmogiQueryAnalysis *tree = source->filter->tree;
-	const Plan *plan = pg_plan_query(copyObject(tree->query), tree->text, CURSOR_OPT_PARALLEL_OK, NULL)->planTree;
+	const Plan *plan = pg_plan_query(copyObject(tree->query), tree->text, CURSOR_OPT_PARALLEL_OK,
+									 NULL)->planTree;
 
 	*nrows = plan->plan_rows;
 	return plan->total_cost;
