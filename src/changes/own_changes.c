@@ -1,11 +1,16 @@
 /*
- * own_changes.c: what the own transaction has changed, kept between its calls.
+ * own_changes.c: changes of the current transaction, kept between its calls
  *
- * A transaction that writes and asks in turn would look again at all pages that it has changed, and make a patch of all its changes, in each call. So the edges of
- * the pages that were looked at are kept beside the live state that they differ from, with a patch that grows. A later call looks only at pages of which
- * something can have become another: see may_keep. All is in memory of the backend, and ends with the transaction, when a subtransaction is
- * rolled back, when something is stored in the state, and where a call finds it in another form; whoever finds nothing kept has
- * all pages looked at. docs/design.md has the rules, O1 to O5.
+ * A transaction that alternates writes and graph queries would have to rescan all pages that it has
+ * changed, and build an overlay of all its changes, in each call. So the edges of the rescanned
+ * pages are kept together with an overlay that grows with the changes. They are relative to the
+ * change tracker's edges. A later call rescans only pages whose visible content may have changed:
+ * see may_keep.
+ *
+ * The kept changes are backend-local. They end with the transaction, on rollback of a
+ * subtransaction, when something is stored in the tracker, and when a call finds the tracker in
+ * another form. Without kept changes, a call rescans all pages that differ. docs/design.md has the
+ * rules O1 to O5.
  */
 #include "postgres.h"
 
@@ -19,22 +24,22 @@
 #include "base/compat.h"
 #include "base/fault.h"
 
-/* Live states whose changes are kept. */
-#define MOST_KEPT 4
+/* Maximum number of change trackers with kept changes. */
+#define MAX_KEPT 4
 
-/* Pages that are kept, and changes, at most. */
-#define MOST_PAGES 4096
-#define MOST_CHANGES 1048576
+/* Maximum number of kept pages and kept changes. */
+#define MAX_PAGES 4096
+#define MAX_CHANGES 1048576
 
-/* More changes than twice as many as there were last are looked through for such as cancel out, but not fewer than these. */
-#define LEAST_NETTED 4096
+/* Net the changes when they exceed twice the number left by the last netting plus this. */
+#define MIN_NETTED 4096
 
-static EmogiOwnChanges *kept[MOST_KEPT];
+static EmogiOwnChanges *kept[MAX_KEPT];
 static uint64 nuses;
 
-/* ---- life ---- */
+/* ---- life cycle ---- */
 
-/* Does a call search in a patch? */
+/* Return true if an active call searches one of the overlays. */
 static bool
 has_user(const EmogiOwnChanges *own)
 {
@@ -44,44 +49,50 @@ has_user(const EmogiOwnChanges *own)
 	return false;
 }
 
-/* Keep changes no longer. What a call searches in stays until the transaction ends. */
+/*
+ * Stop keeping changes. If a call searches them, their memory remains until the transaction ends.
+ */
 static void
 drop(EmogiOwnChanges *own)
 {
-	for (int i = 0; i < MOST_KEPT; i++)
+	for (int i = 0; i < MAX_KEPT; i++)
 		if (kept[i] == own)
 			kept[i] = NULL;
 	if (!has_user(own))
 		MemoryContextDelete(own->context);
 }
 
-/* Drop all when a subtransaction is rolled back: its rows are not seen any more, and no page says so (O3). */
+/*
+ * Drop all on rollback of a subtransaction: its rows are no longer visible, but no page shows that
+ * (O3).
+ */
 static void
-at_end_of_subtransaction(SubXactEvent event, SubTransactionId mine, SubTransactionId parent, void *arg)
+at_end_of_subtransaction(SubXactEvent event, SubTransactionId mine, SubTransactionId parent,
+						 void *arg)
 {
 	if (event != SUBXACT_EVENT_ABORT_SUB || emogi_faults.live[EMOGI_LIVE_OWN_ROLLBACK])
 		return;
-	for (int i = 0; i < MOST_KEPT; i++)
+	for (int i = 0; i < MAX_KEPT; i++)
 		if (kept[i] != NULL)
 			drop(kept[i]);
 }
 
-/* Forget changes whose memory goes with the transaction. */
+/* Forget changes whose memory ends with the transaction. */
 static void
 forget(void *arg)
 {
-	for (int i = 0; i < MOST_KEPT; i++)
+	for (int i = 0; i < MAX_KEPT; i++)
 		if (kept[i] == arg)
 			kept[i] = NULL;
 }
 
-/* Find a place for changes, that of those which were used longest ago. */
+/* Find a free slot, dropping the least recently used changes if there is none. */
 static int
 find_free(void)
 {
 	int			oldest = 0;
 
-	for (int i = 0; i < MOST_KEPT; i++)
+	for (int i = 0; i < MAX_KEPT; i++)
 	{
 		if (kept[i] == NULL)
 			return i;
@@ -92,13 +103,14 @@ find_free(void)
 	return oldest;
 }
 
-/* Begin to keep the changes of a state. */
+/* Start to keep the changes relative to a tracker. */
 static EmogiOwnChanges *
 begin(const EmogiChangeTracker *state, int nleaves)
 {
 	static bool is_registered = false;
 	const int	place = find_free();
-	MemoryContext context = AllocSetContextCreate(TopTransactionContext, "emogi own changes", ALLOCSET_DEFAULT_SIZES);
+	MemoryContext context = AllocSetContextCreate(TopTransactionContext, "emogi own changes",
+												  ALLOCSET_DEFAULT_SIZES);
 	EmogiOwnChanges *own = MemoryContextAllocZero(context, sizeof *own);
 	MemoryContextCallback *callback = MemoryContextAlloc(context, sizeof *callback);
 
@@ -110,7 +122,8 @@ begin(const EmogiChangeTracker *state, int nleaves)
 	own->context = context;
 	own->state_id = state->id;
 	own->version = state->version;
-	own->edge_bytes = state->coo.weight_type != EMOGI_WEIGHT_NONE ? sizeof(EmogiWeightedEdge) : sizeof(EmogiEdge);
+	own->edge_bytes = state->coo.weight_type != EMOGI_WEIGHT_NONE ?
+		sizeof(EmogiWeightedEdge) : sizeof(EmogiEdge);
 	own->nleaves = nleaves;
 	own->leaves = MemoryContextAllocZero(context, Max(nleaves, 1) * sizeof(EmogiOwnLeaf));
 	own->xids.running = MemoryContextAlloc(context, (EMOGI_MAX_RUNNING + 1) * sizeof(uint64));
@@ -124,15 +137,16 @@ begin(const EmogiChangeTracker *state, int nleaves)
 
 /* ---- snapshots ---- */
 
-/* Do two snapshots see the same of other transactions? */
+/* Return true if two snapshots see the same of other transactions. */
 static bool
-see_the_same(const EmogiTransactionSnapshot *a, const EmogiTransactionSnapshot *b)
+same_visibility(const EmogiTransactionSnapshot *a, const EmogiTransactionSnapshot *b)
 {
-	return a->xmin == b->xmin && a->xmax == b->xmax && a->nrunning == b->nrunning && a->recovery == b->recovery &&
+	return a->xmin == b->xmin && a->xmax == b->xmax && a->nrunning == b->nrunning &&
+		a->recovery == b->recovery &&
 		memcmp(a->running, b->running, a->nrunning * sizeof(uint64)) == 0;
 }
 
-/* Note the snapshot of a call. */
+/* Remember the snapshot of a call. */
 static void
 note_snapshot(EmogiOwnChanges *own, const EmogiTransactionSnapshot *xids)
 {
@@ -145,14 +159,17 @@ note_snapshot(EmogiOwnChanges *own, const EmogiTransactionSnapshot *xids)
 }
 
 /*
- * Find what is kept of the changes of a state, for a snapshot that is not older than the one that it was kept for; NULL where there is nothing, and in *older
- * whether that is so because the snapshot is older (O2). What is of no use any more is dropped.
+ * Find the kept changes of a tracker for a snapshot that is not older than theirs.
+ *
+ * Returns NULL if there are none; *older tells whether the reason is an older snapshot (O2). Drops
+ * changes that have become useless.
  */
 EmogiOwnChanges *
-emogi_own_changes_find(const EmogiChangeTracker *state, const EmogiTransactionSnapshot *xids, bool *older)
+emogi_own_changes_find(const EmogiChangeTracker *state, const EmogiTransactionSnapshot *xids,
+					   bool *older)
 {
 	*older = false;
-	for (int i = 0; i < MOST_KEPT; i++)
+	for (int i = 0; i < MAX_KEPT; i++)
 	{
 		EmogiOwnChanges *own = kept[i];
 
@@ -163,10 +180,12 @@ emogi_own_changes_find(const EmogiChangeTracker *state, const EmogiTransactionSn
 			drop(own);
 			return NULL;
 		}
-		*older = (GetActiveSnapshot()->curcid < own->command && !emogi_faults.live[EMOGI_LIVE_OWN_COMMAND]) || !emogi_transaction_snapshot_contain(xids, &own->xids);
+		*older = (GetActiveSnapshot()->curcid < own->command &&
+				  !emogi_faults.live[EMOGI_LIVE_OWN_COMMAND]) ||
+			!emogi_transaction_snapshot_contain(xids, &own->xids);
 		if (*older)
 			return NULL;
-		if (!see_the_same(&own->xids, xids) && !emogi_faults.live[EMOGI_LIVE_OWN_OTHERS])
+		if (!same_visibility(&own->xids, xids) && !emogi_faults.live[EMOGI_LIVE_OWN_OTHERS])
 			own->others++;
 		own->used = ++nuses;
 		return own;
@@ -176,7 +195,7 @@ emogi_own_changes_find(const EmogiChangeTracker *state, const EmogiTransactionSn
 
 /* ---- pages ---- */
 
-/* Has a page the LSN that it had? A pin is enough to read it, as in L6. */
+/* Return true if a page still has the LSN that it had. A pin suffices to read it, as in L6. */
 static bool
 has_same_lsn(Relation rel, EmogiOwnPage *page)
 {
@@ -194,55 +213,61 @@ has_same_lsn(Relation rel, EmogiOwnPage *page)
 }
 
 /*
- * Does a snapshot see on a page what was seen when it was looked at? Nobody has written to it since (O1), no other transaction that runs on it has ended
- * since, and no command of the own transaction on it that was not seen then is seen now.
+ * Return true if a snapshot sees on a page what the last scan saw: nobody has written to it since
+ * (O1), no other transaction in progress on it has ended since, and no command of the current
+ * transaction has become visible since.
  */
 static bool
 may_keep(const EmogiOwnChanges *own, Relation rel, EmogiOwnPage *page, CommandId command)
 {
 	if (page->undecided && page->others != own->others)
 		return false;
-	if (page->own && page->last_command >= page->command && command != page->command && !emogi_faults.live[EMOGI_LIVE_OWN_COMMAND])
+	if (page->own && page->last_command >= page->command && command != page->command &&
+		!emogi_faults.live[EMOGI_LIVE_OWN_COMMAND])
 		return false;
 	return has_same_lsn(rel, page);
 }
 
-/* Are all pages that are kept among those of a leaf that would be looked at? */
+/* Return true if all kept pages are among the pages of a table to be rescanned. */
 static bool
-are_listed(const EmogiOwnLeaf *leaf, const EmogiPageRescan *looks)
+are_listed(const EmogiOwnLeaf *table, const EmogiPageRescan *looks)
 {
 	uint64		at = 0;
 
-	for (int i = 0; i < leaf->npages; i++)
+	for (int i = 0; i < table->npages; i++)
 	{
-		while (at < looks->count && looks->blocks[at] < leaf->pages[i].block)
+		while (at < looks->count && looks->blocks[at] < table->pages[i].block)
 			at++;
-		if (at == looks->count || looks->blocks[at] != leaf->pages[i].block)
+		if (at == looks->count || looks->blocks[at] != table->pages[i].block)
 			return false;
 	}
 	return true;
 }
 
-/* Would pages of the state that were gone, and are there again, all be looked at? */
+/*
+ * Return true if all pages that the tracker knows, that were truncated, and that exist again are
+ * among those to be rescanned.
+ */
 static bool
-are_new(const EmogiOwnLeaf *leaf, const EmogiChangedPages *discovery)
+are_regrown(const EmogiOwnLeaf *table, const EmogiChangedPages *changed)
 {
-	const BlockNumber end = Min(discovery->known->nblocks, discovery->nblocks);
-	const EmogiPageRescan *looks = &discovery->looks;
+	const BlockNumber end = Min(changed->known->nblocks, changed->nblocks);
+	const EmogiPageRescan *looks = &changed->looks;
 	uint64		count = 0;
 
-	for (uint64 i = looks->count; leaf->gone < end && i > 0 && looks->blocks[i - 1] >= leaf->gone; i--)
+	for (uint64 i = looks->count; table->gone < end && i > 0 && looks->blocks[i - 1] >= table->gone;
+		 i--)
 		count += looks->blocks[i - 1] < end;
-	return leaf->gone >= end || count == end - leaf->gone;
+	return table->gone >= end || count == end - table->gone;
 }
 
-/* Leave out the pages of a leaf that need no look. */
+/* Remove the pages that need no rescan from a table's list. */
 static void
-leave_out(const EmogiOwnChanges *own, EmogiOwnLeaf *leaf, EmogiChangedPages *discovery)
+skip_unchanged(const EmogiOwnChanges *own, EmogiOwnLeaf *table, EmogiChangedPages *changed)
 {
-	EmogiPageRescan *looks = &discovery->looks;
+	EmogiPageRescan *looks = &changed->looks;
 	const CommandId command = GetActiveSnapshot()->curcid;
-	Relation	rel = relation_open(discovery->relid, NoLock);
+	Relation	rel = relation_open(changed->relid, NoLock);
 	uint64		count = 0;
 	int			at = 0;
 
@@ -250,10 +275,11 @@ leave_out(const EmogiOwnChanges *own, EmogiOwnLeaf *leaf, EmogiChangedPages *dis
 	{
 		const BlockNumber block = looks->blocks[i];
 
-		while (at < leaf->npages && leaf->pages[at].block < block)
+		while (at < table->npages && table->pages[at].block < block)
 			at++;
-		if (at < leaf->npages && leaf->pages[at].block == block && may_keep(own, rel, &leaf->pages[at], command))
-			discovery->nby_lsn++;
+		if (at < table->npages && table->pages[at].block == block &&
+			may_keep(own, rel, &table->pages[at], command))
+			changed->nby_lsn++;
 		else
 			looks->blocks[count++] = block;
 	}
@@ -262,17 +288,20 @@ leave_out(const EmogiOwnChanges *own, EmogiOwnLeaf *leaf, EmogiChangedPages *dis
 }
 
 /*
- * Leave out the pages, of those that differ from what the state has, that need no look; *count: of those that do. False, and nothing is left out or kept,
- * where what is kept is not of these leaves (O4).
+ * Remove the pages that need no rescan from the lists of all tables; *count is the number that
+ * remain. Return false, and drop the kept changes, if they do not belong to these tables (O4).
  */
 bool
-emogi_own_changes_reuse(EmogiOwnChanges *own, const EmogiChangeTracker *state, EmogiChangedPages *discoveries, int nleaves, uint64 *count)
+emogi_own_changes_reuse(EmogiOwnChanges *own, const EmogiChangeTracker *state,
+						EmogiChangedPages *changed_pages, int nleaves, uint64 *count)
 {
 	bool		fits = own->nleaves == nleaves && state->pages.nleaves == nleaves;
 
 	for (int i = 0; fits && i < nleaves; i++)
-		fits = discoveries[i].known == &state->pages.leaves[i] && discoveries[i].nblocks >= Min(own->leaves[i].gone, discoveries[i].known->nblocks) &&
-			are_listed(&own->leaves[i], &discoveries[i].looks) && are_new(&own->leaves[i], &discoveries[i]);
+		fits = changed_pages[i].known == &state->pages.leaves[i] &&
+			changed_pages[i].nblocks >= Min(own->leaves[i].gone, changed_pages[i].known->nblocks) &&
+			are_listed(&own->leaves[i], &changed_pages[i].looks) &&
+			are_regrown(&own->leaves[i], &changed_pages[i]);
 	if (!fits)
 	{
 		drop(own);
@@ -281,59 +310,61 @@ emogi_own_changes_reuse(EmogiOwnChanges *own, const EmogiChangeTracker *state, E
 	*count = 0;
 	for (int i = 0; i < nleaves; i++)
 	{
-		leave_out(own, &own->leaves[i], &discoveries[i]);
-		*count += discoveries[i].looks.count;
+		skip_unchanged(own, &own->leaves[i], &changed_pages[i]);
+		*count += changed_pages[i].looks.count;
 	}
 	return true;
 }
 
-/* Find a page of a leaf, from place *at on, or make room for it there; *is_new: it was not there. */
+/* Find a page of a table from index *at on, or insert it there; *is_new tells which. */
 static EmogiOwnPage *
-open_page(EmogiOwnChanges *own, EmogiOwnLeaf *leaf, int *at, BlockNumber block, bool *is_new)
+open_page(EmogiOwnChanges *own, EmogiOwnLeaf *table, int *at, BlockNumber block, bool *is_new)
 {
-	while (*at < leaf->npages && leaf->pages[*at].block < block)
+	while (*at < table->npages && table->pages[*at].block < block)
 		++*at;
-	*is_new = *at == leaf->npages || leaf->pages[*at].block != block;
+	*is_new = *at == table->npages || table->pages[*at].block != block;
 	if (!*is_new)
-		return &leaf->pages[*at];
-	if (leaf->npages == leaf->room)
+		return &table->pages[*at];
+	if (table->npages == table->room)
 	{
-		leaf->room = Max(2 * leaf->room, 16);
-		leaf->pages = leaf->pages == NULL ? MemoryContextAllocHuge(own->context, leaf->room * sizeof(EmogiOwnPage)) :
-			repalloc_huge(leaf->pages, leaf->room * sizeof(EmogiOwnPage));
+		table->room = Max(2 * table->room, 16);
+		table->pages = table->pages == NULL ?
+			MemoryContextAllocHuge(own->context, table->room * sizeof(EmogiOwnPage)) :
+			repalloc_huge(table->pages, table->room * sizeof(EmogiOwnPage));
 	}
-	memmove(&leaf->pages[*at + 1], &leaf->pages[*at], (leaf->npages - *at) * sizeof(EmogiOwnPage));
-	leaf->npages++;
-	leaf->pages[*at] = (EmogiOwnPage) {.block = block};
-	return &leaf->pages[*at];
+	memmove(&table->pages[*at + 1], &table->pages[*at],
+			(table->npages - *at) * sizeof(EmogiOwnPage));
+	table->npages++;
+	table->pages[*at] = (EmogiOwnPage) {.block = block};
+	return &table->pages[*at];
 }
 
-/* Have a page be as a look has found it. */
+/* Update a page from its scan. */
 static void
-take_look(EmogiOwnChanges *own, EmogiOwnPage *page, const EmogiPageScan *look)
+update_page(EmogiOwnChanges *own, EmogiOwnPage *page, const EmogiPageScan *scan)
 {
-	if (look->nedges > page->room)
+	if (scan->nedges > page->room)
 	{
 		if (page->edges != NULL)
 			pfree(page->edges);
 		page->edges = NULL;
-		page->room = Min(2 * look->nedges, PG_UINT16_MAX);
+		page->room = Min(2 * scan->nedges, PG_UINT16_MAX);
 		page->edges = MemoryContextAlloc(own->context, page->room * own->edge_bytes);
 	}
-	if (look->nedges > 0)
-		memcpy(page->edges, look->edges, look->nedges * own->edge_bytes);
-	page->nedges = look->nedges;
-	page->nskipped = look->nskipped;
-	page->buffer = look->buffer;
-	page->lsn = look->page_lsn;
+	if (scan->nedges > 0)
+		memcpy(page->edges, scan->edges, scan->nedges * own->edge_bytes);
+	page->nedges = scan->nedges;
+	page->nskipped = scan->nskipped;
+	page->buffer = scan->buffer;
+	page->lsn = scan->page_lsn;
 	page->others = own->others;
 	page->command = GetActiveSnapshot()->curcid;
-	page->last_command = look->last_command;
-	page->own = look->own;
-	page->undecided = look->others;
+	page->last_command = scan->last_command;
+	page->own = scan->own;
+	page->undecided = scan->others;
 }
 
-/* Count changes. */
+/* Add the changes from `first` on to the totals. */
 static void
 sum_up(EmogiOwnChanges *own, uint64 first)
 {
@@ -347,12 +378,15 @@ sum_up(EmogiOwnChanges *own, uint64 first)
 	}
 }
 
-/* Keep what the map says of a leaf: of pages that are as the state has them, once they have been compared (O5). */
+/*
+ * Keep a table's visibility map for pages that match the tracker, after they have been compared
+ * (O5).
+ */
 static void
-keep_map(EmogiOwnChanges *own, EmogiOwnLeaf *leaf, const EmogiChangedPages *discovery)
+keep_map(EmogiOwnChanges *own, EmogiOwnLeaf *table, const EmogiChangedPages *changed)
 {
-	EmogiVouching *vouching = &leaf->vouching;
-	const BlockNumber nblocks = discovery->nblocks;
+	EmogiVouching *vouching = &table->vouching;
+	const BlockNumber nblocks = changed->nblocks;
 
 	if (nblocks > vouching->room || vouching->trusted == NULL)
 	{
@@ -362,57 +396,65 @@ keep_map(EmogiOwnChanges *own, EmogiOwnLeaf *leaf, const EmogiChangedPages *disc
 			pfree(vouching->trusted);
 			pfree(vouching->group_lsn);
 		}
-		vouching->trusted = MemoryContextAllocHuge(own->context, (vouching->room / 64 + 1) * sizeof(uint64));
-		vouching->group_lsn = MemoryContextAllocHuge(own->context, (emogi_changed_pages_groups(vouching->room) + 1) * sizeof(uint64));
+		vouching->trusted = MemoryContextAllocHuge(own->context,
+												   (vouching->room / 64 + 1) * sizeof(uint64));
+		vouching->group_lsn = MemoryContextAllocHuge(own->context,
+													 (emogi_changed_pages_groups(vouching->room) +
+													  1) * sizeof(uint64));
 	}
 	vouching->nblocks = nblocks;
-	vouching->vacuums = discovery->vacuums;
-	memcpy(vouching->trusted, discovery->map, (nblocks / 64 + 1) * sizeof(uint64));
-	memcpy(vouching->group_lsn, discovery->group_lsn, emogi_changed_pages_groups(nblocks) * sizeof(uint64));
-	for (int i = 0; i < leaf->npages; i++)
-		vouching->trusted[leaf->pages[i].block / 64] &= ~(UINT64CONST(1) << leaf->pages[i].block % 64);
+	vouching->vacuums = changed->vacuums;
+	memcpy(vouching->trusted, changed->map, (nblocks / 64 + 1) * sizeof(uint64));
+	memcpy(vouching->group_lsn, changed->group_lsn,
+		   emogi_changed_pages_groups(nblocks) * sizeof(uint64));
+	for (int i = 0; i < table->npages; i++)
+		vouching->trusted[table->pages[i].block / 64] &=
+			~(UINT64CONST(1) << table->pages[i].block % 64);
 }
 
-/* Have the pages of a leaf compared with the help of what its map said in the last call. */
+/* Let the pages of a table be compared with its map of the last call, too. */
 void
-emogi_own_changes_vouch(const EmogiOwnChanges *own, EmogiChangedPages *discovery, int leaf)
+emogi_own_changes_vouch(const EmogiOwnChanges *own, EmogiChangedPages *changed, int table)
 {
-	if (leaf < own->nleaves && discovery->known != NULL && own->leaves[leaf].relid == discovery->relid)
-		discovery->before = &own->leaves[leaf].vouching;
+	if (table < own->nleaves && changed->known != NULL &&
+		own->leaves[table].relid == changed->relid)
+		changed->before = &own->leaves[table].vouching;
 }
 
-/* Take over the looks at a leaf. diffs: append what has changed, too. */
+/* Take over the scanned pages of a table. diffs: also append what has changed. */
 static void
-take_leaf(EmogiOwnChanges *own, const EmogiChangeTracker *state, EmogiOwnLeaf *leaf, const EmogiChangedPages *discovery, bool diffs)
+take_table(EmogiOwnChanges *own, const EmogiChangeTracker *state, EmogiOwnLeaf *table,
+		   const EmogiChangedPages *changed, bool diffs)
 {
-	const EmogiTrackedTable *known = discovery->known;
+	const EmogiTrackedTable *known = changed->known;
 	const bool	weighted = own->edge_bytes == sizeof(EmogiWeightedEdge);
 	int			at = 0;
 
-	for (uint64 i = 0; i < discovery->looks.count; i++)
+	for (uint64 i = 0; i < changed->looks.count; i++)
 	{
-		EmogiPageScan  *look = &discovery->looks.looks[i];
-		const BlockNumber block = discovery->looks.blocks[i];
+		EmogiPageScan *scan = &changed->looks.looks[i];
+		const BlockNumber block = changed->looks.blocks[i];
 		bool		is_new;
-		EmogiOwnPage    *page = open_page(own, leaf, &at, block, &is_new);
+		EmogiOwnPage *page = open_page(own, table, &at, block, &is_new);
 
-		if (diffs && is_new && block < leaf->gone)
+		if (diffs && is_new && block < table->gone)
 		{
-			emogi_tracker_diff_look(&own->changes, state, known, block, look);
-			own->nskipped -= block < known->nblocks ? state->pages.nskipped[known->first + block] : 0;
+			emogi_tracker_diff_look(&own->changes, state, known, block, scan);
+			own->nskipped -= block < known->nblocks ?
+				state->pages.nskipped[known->first + block] : 0;
 		}
 		else if (diffs)
 		{
-			emogi_tracker_diff_looks(&own->changes, weighted, page->edges, page->nedges, look);
+			emogi_tracker_diff_looks(&own->changes, weighted, page->edges, page->nedges, scan);
 			own->nskipped -= page->nskipped;
 		}
 		if (diffs)
-			own->nskipped += look->nskipped;
-		take_look(own, page, look);
+			own->nskipped += scan->nskipped;
+		update_page(own, page, scan);
 	}
 }
 
-/* Leave out, of the changes from the first on, those that cancel out: rows that have only moved, or whose other columns have changed. */
+/* Cancel out changes from the first on: rows that only moved, or whose other columns changed. */
 static void
 net_new(EmogiOwnChanges *own, uint64 first)
 {
@@ -426,11 +468,11 @@ net_new(EmogiOwnChanges *own, uint64 first)
 	own->changes.count = first + new.count;
 }
 
-/* Leave out changes that cancel out, where there may be many; patches are made anew then. */
+/* Cancel out changes if there may be many that do. The overlays are rebuilt then. */
 static void
 net_changes(EmogiOwnChanges *own)
 {
-	if (own->changes.count <= 2 * own->nnet + LEAST_NETTED)
+	if (own->changes.count <= 2 * own->nnet + MIN_NETTED)
 		return;
 	emogi_tracker_diff_net(&own->changes);
 	own->nnet = own->changes.count;
@@ -440,10 +482,13 @@ net_changes(EmogiOwnChanges *own)
 
 /* ---- a call ---- */
 
-/* Take over what the looks of a call have found, after emogi_own_changes_reuse, and say what the snapshot sees. */
+/*
+ * Take over the scans of a call, after emogi_own_changes_reuse, and report what the snapshot sees.
+ */
 void
-emogi_own_changes_take(EmogiOwnChanges *own, const EmogiChangeTracker *state, const EmogiChangedPages *discoveries, int nleaves, const EmogiTransactionSnapshot *xids,
-			   EmogiRefresh *refresh)
+emogi_own_changes_take(EmogiOwnChanges *own, const EmogiChangeTracker *state,
+					   const EmogiChangedPages *changed_pages, int nleaves,
+					   const EmogiTransactionSnapshot *xids, EmogiRefresh *refresh)
 {
 	const uint64 first = own->changes.count;
 	uint64		npages = 0;
@@ -452,8 +497,8 @@ emogi_own_changes_take(EmogiOwnChanges *own, const EmogiChangeTracker *state, co
 	own->broken = true;
 	for (int i = 0; i < nleaves; i++)
 	{
-		take_leaf(own, state, &own->leaves[i], &discoveries[i], true);
-		keep_map(own, &own->leaves[i], &discoveries[i]);
+		take_table(own, state, &own->leaves[i], &changed_pages[i], true);
+		keep_map(own, &own->leaves[i], &changed_pages[i]);
 		npages += own->leaves[i].npages;
 	}
 	net_new(own, first);
@@ -469,31 +514,38 @@ emogi_own_changes_take(EmogiOwnChanges *own, const EmogiChangeTracker *state, co
 	refresh->nskipped = own->nskipped;
 	refresh->weight_misfits = emogi_misfits_of(&own->misfits);
 	refresh->own_changes = own;
-	own->broken = !has_own || npages > MOST_PAGES || own->changes.count > MOST_CHANGES; /* this is the last call that uses it */
+	/* if set, this is the last call that uses it */
+	own->broken = !has_own || npages > MAX_PAGES || own->changes.count > MAX_CHANGES;
 }
 
-/* Keep what the looks of a call have found, all that differ from what a state has, for later calls of the transaction; NULL when that is too much. */
+/*
+ * Keep the scans of a call, which cover all pages that differ from a tracker, for later calls of
+ * the transaction; return NULL if they are too many.
+ */
 EmogiOwnChanges *
-emogi_own_changes_keep(const EmogiChangeTracker *state, const EmogiChangedPages *discoveries, int nleaves, const EmogiTransactionSnapshot *xids, const EmogiRefresh *refresh)
+emogi_own_changes_keep(const EmogiChangeTracker *state, const EmogiChangedPages *changed_pages,
+					   int nleaves, const EmogiTransactionSnapshot *xids,
+					   const EmogiRefresh *refresh)
 {
 	EmogiOwnChanges *own;
 	uint64		npages = 0;
-	bool		fits = state->pages.nleaves == nleaves && refresh->changes.count <= MOST_CHANGES / 2;
+	bool		fits = state->pages.nleaves == nleaves && refresh->changes.count <= MAX_CHANGES / 2;
 
 	for (int i = 0; fits && i < nleaves; i++)
 	{
-		fits = discoveries[i].known == &state->pages.leaves[i];
-		npages += discoveries[i].looks.count;
+		fits = changed_pages[i].known == &state->pages.leaves[i];
+		npages += changed_pages[i].looks.count;
 	}
-	if (!fits || npages > MOST_PAGES)
+	if (!fits || npages > MAX_PAGES)
 		return NULL;
 	own = begin(state, nleaves);
 	for (int i = 0; i < nleaves; i++)
 	{
-		own->leaves[i].relid = discoveries[i].relid;
-		own->leaves[i].gone = discoveries[i].nblocks < discoveries[i].known->nblocks ? discoveries[i].nblocks : InvalidBlockNumber;
-		take_leaf(own, state, &own->leaves[i], &discoveries[i], false);
-		keep_map(own, &own->leaves[i], &discoveries[i]);
+		own->leaves[i].relid = changed_pages[i].relid;
+		own->leaves[i].gone = changed_pages[i].nblocks < changed_pages[i].known->nblocks ?
+			changed_pages[i].nblocks : InvalidBlockNumber;
+		take_table(own, state, &own->leaves[i], &changed_pages[i], false);
+		keep_map(own, &own->leaves[i], &changed_pages[i]);
 	}
 	emogi_tracker_diff_add(&own->changes, refresh->changes.changes, refresh->changes.count);
 	sum_up(own, 0);

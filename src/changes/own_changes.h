@@ -1,5 +1,6 @@
 /*
- * own_changes.h: what is kept of the own transaction's changes, for own_changes.c, which finds them, and own_overlay.c, which has them beside Graphs.
+ * own_changes.h: kept changes of the current transaction, shared by own_changes.c, which finds
+ * them, and own_overlay.c, which applies them to graphs
  */
 #ifndef EMOGI_OWN_CHANGES_H
 #define EMOGI_OWN_CHANGES_H
@@ -7,46 +8,48 @@
 #include "graph/overlay_grow.h"
 #include "changes/changes.h"
 
-/* Patches of the changes of a live state: another direction, or another Graph. */
+/* Maximum number of overlays of one tracker's changes: one per graph and direction. */
 #define EMOGI_OWN_PATCHES 4
 
-/* A page that differs from what the state has, or might. */
+/* A page that differs or may differ from the tracker's. */
 typedef struct EmogiOwnPage
 {
 	BlockNumber block;
-	Buffer		buffer;			/* where it was */
-	uint64		lsn;			/* 0 = it must be looked at */
-	uint64		others;			/* EmogiOwnChanges.others when it was looked at */
-	CommandId	command;		/* of the snapshot that looked at it */
+	Buffer		buffer;			/* where it was last found */
+	uint64		lsn;			/* 0 = must be rescanned */
+	uint64		others;			/* EmogiOwnChanges.others at the last scan */
+	CommandId	command;		/* of the scan's snapshot */
 	CommandId	last_command;	/* see EmogiPageScan */
 	bool		own;
-	bool		undecided;		/* by others than the own transaction */
+	bool		undecided;		/* transactions other than the own one are in progress on it */
 	uint16		nedges;
 	uint16		nskipped;
-	uint16		room;			/* for edges */
+	uint16		room;			/* capacity of edges */
 	void	   *edges;			/* [room]; NULL = none yet */
 } EmogiOwnPage;
 
 typedef struct EmogiOwnLeaf
 {
 	Oid			relid;
-	EmogiOwnPage    *pages;			/* [npages], ascending */
+	EmogiOwnPage *pages;		/* [npages], ascending */
 	int			npages;
 	int			room;
 	EmogiVouching vouching;		/* of the last call */
-	BlockNumber gone;			/* pages of the state from here on were gone, and are among the changes */
+	BlockNumber gone;			/* the tracker's pages from here on were truncated, and are among
+								 * the changes */
 } EmogiOwnLeaf;
 
-/* A patch that has the first changes. */
+/* An overlay of the first nchanges changes. */
 typedef struct EmogiOwnOverlay
 {
-	uint64		graph;			/* id of its Graph; 0 = there is none */
-	const uint32 *targets;		/* of the Graph's forward lists, as a search sees it */
+	uint64		graph;			/* id of the graph; 0 = unused */
+	const uint32 *targets;		/* identifies the graph's forward adjacency lists, as a search sees
+								 * them */
 	EmogiWeightType weight_type;
 	EmogiDirection direction;
 	uint64		nchanges;
 	bool		broken;
-	const EmogiCall *user;		/* the last one */
+	const EmogiCall *user;		/* the last call that used it */
 	MemoryContext context;
 	EmogiGrowingOverlay growing;
 } EmogiOwnOverlay;
@@ -54,22 +57,24 @@ typedef struct EmogiOwnOverlay
 struct EmogiOwnChanges
 {
 	MemoryContext context;
-	bool		broken;			/* in the middle of a change */
+	bool		broken;			/* an update is incomplete */
 	uint64		state_id;
-	uint64		version;		/* of the state */
+	uint64		version;		/* of the tracker */
 	uint64		used;
-	EmogiTransactionSnapshot xids;		/* of the last call */
-	uint64		others;			/* how often those were other ones */
-	CommandId	command;		/* of its snapshot */
+	EmogiTransactionSnapshot xids;	/* of the last call */
+	uint64		others;			/* number of times that the visibility of other transactions
+								 * changed */
+	CommandId	command;		/* of the last call's snapshot */
 	Size		edge_bytes;
 	int			nleaves;
-	EmogiOwnLeaf    *leaves;			/* [nleaves] */
-	EmogiChanges changes;		/* from the state's position on, in the order in which they were found */
-	uint64		nnet;			/* when those that cancel out were last left out */
+	EmogiOwnLeaf *leaves;		/* [nleaves] */
+	EmogiChanges changes;		/* since the tracker's position, in the order in which they were
+								 * found */
+	uint64		nnet;			/* number of changes after the last netting */
 	EmogiMisfitCounts misfits;	/* of all weights that the snapshot sees */
-	uint64		nedges;			/* ... edges */
-	uint64		nskipped;		/* ... rows with a NULL end */
-	EmogiOwnOverlay	patches[EMOGI_OWN_PATCHES];
+	uint64		nedges;			/* edges that the snapshot sees */
+	uint64		nskipped;		/* rows with a NULL endpoint that the snapshot sees */
+	EmogiOwnOverlay patches[EMOGI_OWN_PATCHES];
 };
 
 #endif							/* EMOGI_OWN_CHANGES_H */

@@ -1,5 +1,5 @@
 /*
- * own_overlay.c: what the own transaction has changed beside a Graph, in patches that grow.
+ * own_overlay.c: growing overlays that apply the current transaction's changes to graphs
  */
 #include "postgres.h"
 
@@ -10,7 +10,7 @@
 
 #define CHANGES_PER_CHECK UINT64CONST(4096)
 
-/* Get memory of a patch; an EmogiResize. */
+/* Resize memory of an overlay; an EmogiResize. */
 static void *
 resize(void *context, void *memory, size_t bytes)
 {
@@ -22,35 +22,40 @@ resize(void *context, void *memory, size_t bytes)
 	return memory == NULL ? MemoryContextAllocHuge(context, bytes) : repalloc_huge(memory, bytes);
 }
 
-/* Is a patch one to a Graph as a search sees it? */
+/* Return true if an overlay applies to a graph as a search sees it. */
 static bool
-is_of(const EmogiOwnOverlay *patch, uint64 graph, const EmogiGraph *shown, EmogiDirection direction)
+matches(const EmogiOwnOverlay *patch, uint64 graph, const EmogiGraph *shown,
+		EmogiDirection direction)
 {
-	return patch->graph == graph && patch->targets == shown->forward.targets && patch->weight_type == shown->weight_type &&
-		patch->direction == direction && !patch->broken;
+	return patch->graph == graph && patch->targets == shown->forward.targets &&
+		patch->weight_type == shown->weight_type && patch->direction == direction && !patch->broken;
 }
 
-/* Find the patch to a Graph, or a place for it that no other call searches in; NULL without one. */
+/*
+ * Find the overlay of a graph, or a slot for it that no other call searches; NULL if there is none.
+ */
 static EmogiOwnOverlay *
-find_patch(EmogiOwnChanges *own, const EmogiCall *call, uint64 graph, const EmogiGraph *shown, EmogiDirection direction)
+find_patch(EmogiOwnChanges *own, const EmogiCall *call, uint64 graph, const EmogiGraph *shown,
+		   EmogiDirection direction)
 {
-	EmogiOwnOverlay   *place = NULL;
+	EmogiOwnOverlay *place = NULL;
 
 	for (int i = 0; i < EMOGI_OWN_PATCHES; i++)
 	{
-		EmogiOwnOverlay   *patch = &own->patches[i];
+		EmogiOwnOverlay *patch = &own->patches[i];
 
 		if (patch->user != NULL && patch->user != call && emogi_call_is_active(patch->user))
 			continue;
-		if (is_of(patch, graph, shown, direction))
+		if (matches(patch, graph, shown, direction))
 			return patch;
-		if (place == NULL || patch->graph == 0 || (place->graph != 0 && patch->nchanges < place->nchanges))
+		if (place == NULL || patch->graph == 0 ||
+			(place->graph != 0 && patch->nchanges < place->nchanges))
 			place = patch;
 	}
 	return place;
 }
 
-/* Add changes to a patch; false when that cannot be. May be canceled. */
+/* Add changes to an overlay; return false if it cannot take them. May be canceled. */
 static bool
 grow(EmogiGrowingOverlay *growing, const EmogiEdgeChange *changes, uint64 nchanges)
 {
@@ -64,23 +69,26 @@ grow(EmogiGrowingOverlay *growing, const EmogiEdgeChange *changes, uint64 nchang
 }
 
 /*
- * Get the patch of all changes to a Graph as a search sees it, for a call until it ends: those since the Graph was made, and those of the
- * own transaction, which are kept; NULL when that cannot be.
+ * Get the overlay of all changes to a graph as a search sees it: the logged changes since the graph
+ * was built and the kept ones of the current transaction. It is the call's until the call ends.
+ * Return NULL if there can be none.
  */
 EmogiOverlay *
-emogi_own_overlay(EmogiOwnChanges *own, const EmogiCall *call, uint64 graph, const EmogiGraph *shown, EmogiDirection direction,
-				const EmogiEdgeChange *logged, uint64 nlogged)
+emogi_own_overlay(EmogiOwnChanges *own, const EmogiCall *call, uint64 graph,
+				  const EmogiGraph *shown, EmogiDirection direction, const EmogiEdgeChange *logged,
+				  uint64 nlogged)
 {
-	EmogiOwnOverlay   *patch = find_patch(own, call, graph, shown, direction);
+	EmogiOwnOverlay *patch = find_patch(own, call, graph, shown, direction);
 	bool		grown = true;
 
 	if (patch == NULL)
 		return NULL;
-	if (!is_of(patch, graph, shown, direction))
+	if (!matches(patch, graph, shown, direction))
 	{
 		if (patch->context != NULL)
 			MemoryContextDelete(patch->context);
-		*patch = (EmogiOwnOverlay) {.context = AllocSetContextCreate(own->context, "emogi patch", ALLOCSET_DEFAULT_SIZES)};
+		*patch = (EmogiOwnOverlay) {.context = AllocSetContextCreate(own->context, "emogi patch",
+																	 ALLOCSET_DEFAULT_SIZES)};
 		patch->broken = true;
 		patch->graph = graph;
 		patch->targets = shown->forward.targets;
@@ -90,7 +98,8 @@ emogi_own_overlay(EmogiOwnChanges *own, const EmogiCall *call, uint64 graph, con
 		grown = grow(&patch->growing, logged, nlogged);
 	}
 	patch->broken = true;
-	grown = grown && grow(&patch->growing, own->changes.changes + patch->nchanges, own->changes.count - patch->nchanges);
+	grown = grown && grow(&patch->growing, own->changes.changes + patch->nchanges,
+						  own->changes.count - patch->nchanges);
 	patch->nchanges = own->changes.count;
 	patch->broken = !grown;
 	patch->user = grown ? call : NULL;

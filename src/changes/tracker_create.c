@@ -1,5 +1,7 @@
 /*
- * tracker_create.c: the live state of a Graph that is being built: its scan notes what it finds on each page, and its edges stay as the COO.
+ * tracker_create.c: creation of the change tracker of a graph that is being built
+ *
+ * The scan records its findings on each page, and the scanned edges are kept as the COO.
  */
 #include "postgres.h"
 
@@ -9,16 +11,22 @@
 #include "base/extents.h"
 #include "base/arena.h"
 
-/* A state is made only if so many times what the edges take in their chunks is free: the CSR is to be made yet. */
+/*
+ * Create a tracker only if the free memory is this many times that of the edges in their chunks,
+ * because the CSR must still be built.
+ */
 #define ROOM_FACTOR 5
 
-/* Read the number of blocks and the map of each leaf, and have the scan that follows note what it finds (notes). Raises 53200. */
+/*
+ * Read the number of blocks and the visibility map of each table, and let the scan that follows
+ * record its findings in `notes`. Raises 53200.
+ */
 void
-emogi_tracker_create_begin(EmogiCall *call, const EmogiSource *source, EmogiChangeTracker *state, const Oid *relids, int nleaves,
-				   EmogiTrackerCreation *creation)
+emogi_tracker_create_begin(EmogiCall *call, const EmogiSource *source, EmogiChangeTracker *state,
+						   const Oid *relids, int nleaves, EmogiTrackerCreation *creation)
 {
 	uint64		npages = 0;
-	EmogiPageScan  *looks;
+	EmogiPageScan *looks;
 
 	memset(creation, 0, sizeof *creation);
 	creation->state = state;
@@ -37,37 +45,39 @@ emogi_tracker_create_begin(EmogiCall *call, const EmogiSource *source, EmogiChan
 	creation->looks = looks = emogi_call_alloc(call, creation->looks_bytes);
 	for (int i = 0; i < nleaves; i++)
 	{
-		EmogiChangedPages *discovery = &creation->discoveries[i];
+		EmogiChangedPages *changed = &creation->discoveries[i];
 
-		creation->notes[i] = (EmogiPageScans) {looks, discovery->nblocks};
-		discovery->looks = (EmogiPageRescan) {discovery->relid, discovery->nblocks, NULL, looks};
-		looks += discovery->nblocks;
+		creation->notes[i] = (EmogiPageScans) {looks, changed->nblocks};
+		changed->looks = (EmogiPageRescan) {changed->relid, changed->nblocks, NULL, looks};
+		looks += changed->nblocks;
 	}
 }
 
-/* Check what the scan has noted: false when it has seen changes of the own transaction. */
+/*
+ * Check the findings of the scan; return false if it has seen changes of the current transaction.
+ */
 static bool
-check_notes(EmogiChangedPages *discovery, bool own_unseen)
+check_scans(EmogiChangedPages *changed, bool own_unseen)
 {
-	EmogiPageRescan *looks = &discovery->looks;
+	EmogiPageRescan *looks = &changed->looks;
 
 	looks->blocks = palloc_extended(Max(looks->count, 1) * sizeof(BlockNumber), MCXT_ALLOC_HUGE);
 	for (BlockNumber block = 0; block < looks->count; block++)
 	{
-		const EmogiPageScan *look = &looks->looks[block];
+		const EmogiPageScan *scan = &looks->looks[block];
 
-		if (!look->looked)
+		if (!scan->looked)
 			elog(ERROR, "page %u of relation %u was not read", block, looks->relid);
-		if (look->own && !own_unseen)
+		if (scan->own && !own_unseen)
 			return false;
-		if (!look->all_visible)
-			discovery->map[block / 64] &= ~(UINT64CONST(1) << block % 64);
+		if (!scan->all_visible)
+			changed->map[block / 64] &= ~(UINT64CONST(1) << block % 64);
 		looks->blocks[block] = block;
 	}
 	return true;
 }
 
-/* Have the worker make the COO of the edges in the call's slot. */
+/* Let the worker build the COO of the edges in the call's slot. */
 static void
 pack_edges(EmogiCall *call, EmogiTrackerStore *storing)
 {
@@ -88,7 +98,10 @@ pack_edges(EmogiCall *call, EmogiTrackerStore *storing)
 	pfree((void *) edges.chunks);
 }
 
-/* Is there room for the state beside what the build needs yet, without taking it from others? */
+/*
+ * Return true if there is room for the tracker beside what the build still needs, without evicting
+ * anything.
+ */
 static bool
 has_room(EmogiCall *call)
 {
@@ -101,7 +114,7 @@ has_room(EmogiCall *call)
 	return ROOM_FACTOR * (bytes / EMOGI_EXTENT_BYTES + 2) <= emogi_extents_free();
 }
 
-/* Make the state of what has been noted; see below. */
+/* Create the tracker; see emogi_tracker_create_finish. */
 static bool
 make_state(EmogiCall *call, EmogiTrackerCreation *creation, const EmogiTransactionSnapshot *xids)
 {
@@ -110,7 +123,7 @@ make_state(EmogiCall *call, EmogiTrackerCreation *creation, const EmogiTransacti
 	EmogiTrackerStore storing;
 
 	for (int i = 0; i < creation->nleaves; i++)
-		creation->own |= !check_notes(&creation->discoveries[i], creation->own_unseen);
+		creation->own |= !check_scans(&creation->discoveries[i], creation->own_unseen);
 	if (creation->own || !has_room(call))
 		return false;
 	emogi_tracker_store_prepare(call, state, creation->discoveries, creation->nleaves, 0, &storing);
@@ -124,7 +137,7 @@ make_state(EmogiCall *call, EmogiTrackerCreation *creation, const EmogiTransacti
 	return true;
 }
 
-/* Make no state of what the scan has noted. */
+/* Create no tracker. */
 void
 emogi_tracker_create_cancel(EmogiTrackerCreation *creation)
 {
@@ -132,11 +145,12 @@ emogi_tracker_create_cancel(EmogiTrackerCreation *creation)
 }
 
 /*
- * Make the state of what the scan has noted, and of the edges, which are in the call's slot; false, and no state, when there is no
- * memory to spare for it or the own transaction has changed a page. Raises 53200.
+ * Create the tracker from the findings of the scan and from the edges in the call's slot. Return
+ * false if memory is short or if the current transaction has changed a page. Raises 53200.
  */
 bool
-emogi_tracker_create_finish(EmogiCall *call, EmogiTrackerCreation *creation, const EmogiTransactionSnapshot *xids)
+emogi_tracker_create_finish(EmogiCall *call, EmogiTrackerCreation *creation,
+							const EmogiTransactionSnapshot *xids)
 {
 	bool		made = make_state(call, creation, xids);
 

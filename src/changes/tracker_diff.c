@@ -1,5 +1,6 @@
 /*
- * tracker_diff.c: what has changed on the pages that were looked at: the edges that each gave for the base against those that it gives now.
+ * tracker_diff.c: diff of the rescanned pages: the edges that each gave for the base snapshot
+ * against those that it gives now
  */
 #include "postgres.h"
 
@@ -8,13 +9,13 @@
 #include "changes/changes.h"
 #include "base/arena.h"
 
-/* So far ahead is looked for where two lists go on alike. */
+/* Number of edges that the diff looks ahead to resynchronize two lists. */
 #define AHEAD 16
 
-/* Room in memory of the process, at least. */
-#define LEAST_CHANGES 64
+/* Minimum capacity in memory of the backend. */
+#define MIN_CHANGES 64
 
-/* Get an edge of a chunk; its weight is 0 where there are none. -0 is 0. */
+/* Get an edge of a chunk; its weight is 0 if the edges have none. Turns -0 into 0. */
 EmogiWeightedEdge
 emogi_tracker_diff_edge(const void *edges, uint64 i, bool weighted)
 {
@@ -26,7 +27,7 @@ emogi_tracker_diff_edge(const void *edges, uint64 i, bool weighted)
 	return (EmogiWeightedEdge) {plain->src, plain->dst, 0.0};
 }
 
-/* Order edges; there is no NaN among the weights. */
+/* Compare edges. No weight is NaN. */
 static inline int
 order_edges(int64 src1, int64 dst1, double weight1, int64 src2, int64 dst2, double weight2)
 {
@@ -52,7 +53,7 @@ compare_changes(const EmogiEdgeChange *x, const EmogiEdgeChange *y)
 	return order_edges(x->src, x->dst, x->weight, y->src, y->dst, y->weight);
 }
 
-/* sort_changes(changes, count): in order, in place; may be canceled. */
+/* sort_changes(changes, count): sort in place; may be canceled. */
 #define ST_SORT sort_changes
 #define ST_ELEMENT_TYPE EmogiEdgeChange
 #define ST_COMPARE(a, b) compare_changes(a, b)
@@ -63,9 +64,9 @@ compare_changes(const EmogiEdgeChange *x, const EmogiEdgeChange *y)
 
 /* ---- a list of changes ---- */
 
-/* See to it that there is room for more changes. Raises 53200. */
+/* Ensure that there is room for more changes. Raises 53200. */
 static void
-make_room(EmogiChanges *changes, uint64 count)
+reserve(EmogiChanges *changes, uint64 count)
 {
 	Size		old_bytes = changes->room * sizeof(EmogiEdgeChange);
 	EmogiEdgeChange *old = changes->changes;
@@ -75,8 +76,9 @@ make_room(EmogiChanges *changes, uint64 count)
 		return;
 	if (changes->context != NULL)
 	{
-		changes->room = Max(Max(2 * changes->room, changes->count + count), LEAST_CHANGES);
-		changes->changes = old == NULL ? MemoryContextAllocHuge(changes->context, changes->room * sizeof *old) :
+		changes->room = Max(Max(2 * changes->room, changes->count + count), MIN_CHANGES);
+		changes->changes = old == NULL ?
+			MemoryContextAllocHuge(changes->context, changes->room * sizeof *old) :
 			repalloc_huge(old, changes->room * sizeof *old);
 		return;
 	}
@@ -90,24 +92,28 @@ make_room(EmogiChanges *changes, uint64 count)
 	emogi_arena_free(old, old_bytes);
 }
 
-/* Append a change; there is room. */
+/* Append a change. There must be room. */
 static inline void
-put_change(EmogiChanges *changes, const EmogiWeightedEdge *edge, int64 times)
+append_change(EmogiChanges *changes, const EmogiWeightedEdge *edge, int64 times)
 {
-	changes->changes[changes->count++] = (EmogiEdgeChange) {edge->src, edge->dst, edge->weight, times};
+	changes->changes[changes->count++] =
+		(EmogiEdgeChange) {edge->src, edge->dst, edge->weight, times};
 }
 
 /* Append changes. Raises 53200. */
 void
 emogi_tracker_diff_add(EmogiChanges *changes, const EmogiEdgeChange *more, uint64 count)
 {
-	make_room(changes, count);
+	reserve(changes, count);
 	if (count > 0)
 		memcpy(changes->changes + changes->count, more, count * sizeof(EmogiEdgeChange));
 	changes->count += count;
 }
 
-/* Cancel what cancels out: a row that has only moved to another page is no change. The rest is in order then. May be canceled. */
+/*
+ * Sort the changes and cancel out opposite ones: a row that only moved to another page is no
+ * change. May be canceled.
+ */
 void
 emogi_tracker_diff_net(EmogiChanges *changes)
 {
@@ -131,31 +137,36 @@ emogi_tracker_diff_net(EmogiChanges *changes)
 
 /* ---- pages ---- */
 
-/* Count the edges at the front of a page that are as they were, where edges have no weights: most pages are the same but for a few. */
+/*
+ * Count the equal edges at the start of a page, for edges without weights: most pages differ in a
+ * few edges only.
+ */
 static int
-count_same_plain(const EmogiCoo *coo, uint64 place, const EmogiEdge *now, int most)
+count_same_plain(const EmogiCoo *coo, uint64 place, const EmogiEdge *now, int max)
 {
 	int			same = 0;
 
-	while (same < most && (uint64) now[same].src - (uint64) coo->base == emogi_coo_key(coo, 2 * (place + same)) &&
-		   (uint64) now[same].dst - (uint64) coo->base == emogi_coo_key(coo, 2 * (place + same) + 1))
+	while (same < max && (uint64) now[same].src -
+		   (uint64) coo->base == emogi_coo_key(coo, 2 * (place + same)) &&
+		   (uint64) now[same].dst -
+		   (uint64) coo->base == emogi_coo_key(coo, 2 * (place + same) + 1))
 		same++;
 	return same;
 }
 
-/* Count the edges at the front of a page that are as they were. */
+/* Count the equal edges at the start of a page. */
 static int
-count_same(const EmogiCoo *coo, uint64 place, const EmogiPageScan *look, int most)
+count_same(const EmogiCoo *coo, uint64 place, const EmogiPageScan *scan, int max)
 {
 	bool		weighted = coo->weight_type != EMOGI_WEIGHT_NONE;
 	int			same = 0;
 
 	if (!weighted)
-		return count_same_plain(coo, place, look->edges, most);
-	for (; same < most; same++)
+		return count_same_plain(coo, place, scan->edges, max);
+	for (; same < max; same++)
 	{
 		EmogiWeightedEdge before = emogi_coo_get(coo, place + same);
-		EmogiWeightedEdge now = emogi_tracker_diff_edge(look->edges, same, weighted);
+		EmogiWeightedEdge now = emogi_tracker_diff_edge(scan->edges, same, weighted);
 
 		if (compare_edges(&before, &now) != 0)
 			break;
@@ -163,26 +174,29 @@ count_same(const EmogiCoo *coo, uint64 place, const EmogiPageScan *look, int mos
 	return same;
 }
 
-/* The edges that a page gave, and those that it gives now. */
+/* The edges that a page gave before, and those that it gives now. */
 typedef struct PageEdges
 {
 	const EmogiCoo *coo;
-	uint64		place;			/* of those before */
-	const void *before;			/* those before, where they are not in the COO; NULL = they are */
+	uint64		place;			/* of the edges before */
+	const void *before;			/* the edges before, if they are not in the COO; NULL = in the
+								 * COO */
 	int			nbefore;
 	const void *now;
 	int			nnow;
 	bool		weighted;
 } PageEdges;
 
-/* Get an edge that the page gave. */
+/* Get an edge that the page gave before. */
 static inline EmogiWeightedEdge
 edge_before(const PageEdges *edges, int i)
 {
-	return edges->before != NULL ? emogi_tracker_diff_edge(edges->before, i, edges->weighted) : emogi_coo_get(edges->coo, edges->place + i);
+	return edges->before != NULL ?
+		emogi_tracker_diff_edge(edges->before, i, edges->weighted) :
+		emogi_coo_get(edges->coo, edges->place + i);
 }
 
-/* Is an edge that the page gave one that it gives now? */
+/* Return true if an edge before and an edge now are equal. */
 static inline bool
 is_same(const PageEdges *edges, int before, int now)
 {
@@ -193,21 +207,24 @@ is_same(const PageEdges *edges, int before, int now)
 }
 
 /*
- * Find where the lists go on alike, that differ at (before, now): after *ngone edges that are gone, or after *ncame that have come.
- * False when that is not near: then each is one of both.
+ * Find where the lists agree again after they differ at (before, now): after *ngone removed or
+ * *ncame inserted edges. Return false if that is not within AHEAD edges; the two edges are then one
+ * removed and one inserted.
  */
 static bool
-find_way_on(const PageEdges *edges, int before, int now, int *ngone, int *ncame)
+resync(const PageEdges *edges, int before, int now, int *ngone, int *ncame)
 {
 	*ngone = *ncame = 0;
 	for (int ahead = 1; ahead <= AHEAD; ahead++)
 	{
-		if (before + ahead < edges->nbefore && now < edges->nnow && is_same(edges, before + ahead, now))
+		if (before + ahead < edges->nbefore && now < edges->nnow &&
+			is_same(edges, before + ahead, now))
 		{
 			*ngone = ahead;
 			return true;
 		}
-		if (now + ahead < edges->nnow && before < edges->nbefore && is_same(edges, before, now + ahead))
+		if (now + ahead < edges->nnow && before < edges->nbefore &&
+			is_same(edges, before, now + ahead))
 		{
 			*ncame = ahead;
 			return true;
@@ -216,26 +233,27 @@ find_way_on(const PageEdges *edges, int before, int now, int *ngone, int *ncame)
 	return false;
 }
 
-/* Append edges of a page as gone, and others as come. */
+/* Append edges of a page as removed and others as inserted. */
 static void
-put_edges(EmogiChanges *changes, const PageEdges *edges, int before, int ngone, int now, int ncame)
+append_edges(EmogiChanges *changes, const PageEdges *edges, int before, int ngone, int now,
+			 int ncame)
 {
-	make_room(changes, ngone + ncame);
+	reserve(changes, ngone + ncame);
 	for (int i = 0; i < ngone; i++)
 	{
 		EmogiWeightedEdge edge = edge_before(edges, before + i);
 
-		put_change(changes, &edge, -1);
+		append_change(changes, &edge, -1);
 	}
 	for (int i = 0; i < ncame; i++)
 	{
 		EmogiWeightedEdge edge = emogi_tracker_diff_edge(edges->now, now + i, edges->weighted);
 
-		put_change(changes, &edge, 1);
+		append_change(changes, &edge, 1);
 	}
 }
 
-/* Append what has changed on a page, whose first edges are the same, so many. */
+/* Append the changes of a page whose first `same` edges are equal. */
 static void
 diff_edges(EmogiChanges *changes, const PageEdges *edges, int same)
 {
@@ -253,67 +271,76 @@ diff_edges(EmogiChanges *changes, const PageEdges *edges, int same)
 			now++;
 			continue;
 		}
-		if (!find_way_on(edges, before, now, &ngone, &ncame))
+		if (!resync(edges, before, now, &ngone, &ncame))
 			ngone = ncame = 1;
-		put_edges(changes, edges, before, ngone, now, ncame);
+		append_edges(changes, edges, before, ngone, now, ncame);
 		before += ngone;
 		now += ncame;
 	}
-	put_edges(changes, edges, before, edges->nbefore - before, now, edges->nnow - now);
+	append_edges(changes, edges, before, edges->nbefore - before, now, edges->nnow - now);
 }
 
 /*
- * Append what has changed on a page that gave the edges at [place, place + nbefore) of the COO. look: NULL = it gives none now. Rows
- * keep their order on a page, so that there is little to compare; what is put as gone and as come, too, cancels out later.
+ * Append the changes of a page that gave the edges [place, place + nbefore) of the COO. look: NULL
+ * = it gives none now. Rows keep their order on a page, so there is little to compare. An edge
+ * appended as both removed and inserted cancels out later.
  */
 static void
-diff_page(EmogiChanges *changes, const EmogiCoo *coo, uint64 place, int nbefore, EmogiPageScan *look)
+diff_page(EmogiChanges *changes, const EmogiCoo *coo, uint64 place, int nbefore,
+		  EmogiPageScan *scan)
 {
 	PageEdges	edges = {coo, place, NULL, nbefore, NULL, 0, coo->weight_type != EMOGI_WEIGHT_NONE};
 	int			same = 0;
 
-	if (look != NULL)
+	if (scan != NULL)
 	{
-		edges.now = look->edges;
-		edges.nnow = look->nedges;
-		same = count_same(coo, place, look, Min(nbefore, look->nedges));
-		look->same = same == nbefore && same == look->nedges;
+		edges.now = scan->edges;
+		edges.nnow = scan->nedges;
+		same = count_same(coo, place, scan, Min(nbefore, scan->nedges));
+		scan->same = same == nbefore && same == scan->nedges;
 	}
 	diff_edges(changes, &edges, same);
 }
 
 /*
- * Append what has changed on a page since another look, whose edges these are. A page that is as it was costs the comparison.
+ * Append the changes of a page since an earlier scan, whose edges are given. An unchanged page
+ * costs one comparison of its edges.
  */
 void
-emogi_tracker_diff_looks(EmogiChanges *changes, bool weighted, const void *before, int nbefore, const EmogiPageScan *look)
+emogi_tracker_diff_looks(EmogiChanges *changes, bool weighted, const void *before, int nbefore,
+						 const EmogiPageScan *scan)
 {
-	PageEdges	edges = {NULL, 0, before, nbefore, look->edges, look->nedges, weighted};
+	PageEdges	edges = {NULL, 0, before, nbefore, scan->edges, scan->nedges, weighted};
 	const Size	bytes = weighted ? sizeof(EmogiWeightedEdge) : sizeof(EmogiEdge);
 	int			same = 0;
 
-	while (same < Min(nbefore, look->nedges) && memcmp((const char *) before + same * bytes, (const char *) look->edges + same * bytes, bytes) == 0)
+	while (same < Min(nbefore, scan->nedges) &&
+		   memcmp((const char *) before + same * bytes, (const char *) scan->edges + same * bytes,
+				  bytes) == 0)
 		same++;
 	diff_edges(changes, &edges, same);
 }
 
-/* Append what has changed on a page since a state's base. */
+/* Append the changes of a page since a tracker's base snapshot. */
 void
-emogi_tracker_diff_look(EmogiChanges *changes, const EmogiChangeTracker *state, const EmogiTrackedTable *known, BlockNumber block, EmogiPageScan *look)
+emogi_tracker_diff_look(EmogiChanges *changes, const EmogiChangeTracker *state,
+						const EmogiTrackedTable *known, BlockNumber block, EmogiPageScan *scan)
 {
 	const bool	was_there = known != NULL && block < known->nblocks;
 	const uint64 page = was_there ? known->first + block : 0;
 
-	diff_page(changes, &state->coo, was_there ? state->pages.place[page] : 0, was_there ? state->pages.nedges[page] : 0, look);
+	diff_page(changes, &state->coo, was_there ? state->pages.place[page] : 0,
+			  was_there ? state->pages.nedges[page] : 0, scan);
 }
 
-/* Append the edges of a leaf's known pages [first, end) as gone. */
+/* Append the edges of a table's known pages from `first` on as removed. */
 static void
-remove_pages(EmogiChanges *changes, const EmogiChangeTracker *state, const EmogiTrackedTable *leaf, BlockNumber first)
+remove_pages(EmogiChanges *changes, const EmogiChangeTracker *state, const EmogiTrackedTable *table,
+			 BlockNumber first)
 {
-	for (BlockNumber block = first; block < leaf->nblocks; block++)
+	for (BlockNumber block = first; block < table->nblocks; block++)
 	{
-		uint64		page = leaf->first + block;
+		uint64		page = table->first + block;
 
 		diff_page(changes, &state->coo, state->pages.place[page], state->pages.nedges[page], NULL);
 		if (block % 4096 == 0)
@@ -321,39 +348,45 @@ remove_pages(EmogiChanges *changes, const EmogiChangeTracker *state, const Emogi
 	}
 }
 
-/* Append what has changed in a leaf, until there are more than `most` changes. */
+/* Append the changes of a table, until there are more than max. */
 static void
-diff_leaf(EmogiChanges *changes, const EmogiChangeTracker *state, const EmogiChangedPages *discovery, uint64 most)
+diff_table(EmogiChanges *changes, const EmogiChangeTracker *state, const EmogiChangedPages *changed,
+		   uint64 max)
 {
-	const EmogiTrackedTable *known = discovery->known;
+	const EmogiTrackedTable *known = changed->known;
 
-	for (uint64 i = 0; i < discovery->looks.count && changes->count <= most; i++)
+	for (uint64 i = 0; i < changed->looks.count && changes->count <= max; i++)
 	{
-		emogi_tracker_diff_look(changes, state, known, discovery->looks.blocks[i], &discovery->looks.looks[i]);
+		emogi_tracker_diff_look(changes, state, known, changed->looks.blocks[i],
+								&changed->looks.looks[i]);
 		if (i % 4096 == 0)
 			CHECK_FOR_INTERRUPTS();
 	}
 	if (known != NULL)
-		remove_pages(changes, state, known, discovery->nblocks);
+		remove_pages(changes, state, known, changed->nblocks);
 }
 
-/* List what has changed on all leaves since the state's base; false when that is more than `most`. Raises 53200. */
+/*
+ * List the changes of all tables since the tracker's base snapshot; return false if there are more
+ * than max. Raises 53200.
+ */
 bool
-emogi_tracker_diff_pages(const EmogiChangeTracker *state, const EmogiChangedPages *discoveries, int nleaves, uint64 most, EmogiChanges *changes)
+emogi_tracker_diff_pages(const EmogiChangeTracker *state, const EmogiChangedPages *changed_pages,
+						 int nleaves, uint64 max, EmogiChanges *changes)
 {
 	bool	   *is_there = palloc0(Max(state->pages.nleaves, 1) * sizeof(bool));
 
 	for (int i = 0; i < nleaves; i++)
 	{
-		diff_leaf(changes, state, &discoveries[i], most);
-		if (discoveries[i].known != NULL)
-			is_there[discoveries[i].known - state->pages.leaves] = true;
+		diff_table(changes, state, &changed_pages[i], max);
+		if (changed_pages[i].known != NULL)
+			is_there[changed_pages[i].known - state->pages.leaves] = true;
 	}
 	for (int i = 0; i < state->pages.nleaves; i++)
 		if (!is_there[i])
 			remove_pages(changes, state, &state->pages.leaves[i], 0);
 	pfree(is_there);
-	if (changes->count > most)
+	if (changes->count > max)
 		return false;
 	emogi_tracker_diff_net(changes);
 	return true;

@@ -1,8 +1,9 @@
 /*
- * tracker_store.c: what a refresh has found becomes the live state's.
+ * tracker_store.c: storing the result of a refresh in the change tracker
  *
- * First all memory is taken, which may fail and changes nothing (emogi_tracker_store_prepare). Then nothing can fail (L10): a state that is
- * seen broken belongs to a process that was ended in the middle, and goes with its holder.
+ * First, emogi_tracker_store_prepare allocates all memory; it may fail and changes nothing. After
+ * that nothing can fail (L10). A tracker found broken was left by a process that was killed in the
+ * middle of a change, and is freed with its holder.
  */
 #include "postgres.h"
 
@@ -11,28 +12,29 @@
 #include "base/extents.h"
 #include "base/arena.h"
 
-/* Room for edges that come: a share of those that are there, and some. */
+/* Spare room for new edges: 1 / COO_SHARE of the edges plus COO_MIN. */
 #define COO_SHARE 32
 #define COO_MIN 1024
 
-/* The log keeps this share of the edges as changes, and at least some. */
+/* Maximum length of the log: 1 / LOG_SHARE of the edges, at least LOG_MIN. */
 #define LOG_SHARE 128
 #define LOG_MIN 1024
 
-/* ---- taking memory ---- */
+/* ---- allocation ---- */
 
-/* Can the COO hold all edges that were found, in its form? */
+/* Return true if the COO's format can hold all edges that were found. */
 bool
-emogi_tracker_store_fits(const EmogiChangeTracker *state, const EmogiChangedPages *discoveries, int nleaves, bool weighted)
+emogi_tracker_store_fits(const EmogiChangeTracker *state, const EmogiChangedPages *discoveries,
+						 int nleaves, bool weighted)
 {
 	for (int i = 0; i < nleaves; i++)
 		for (uint64 k = 0; k < discoveries[i].looks.count; k++)
 		{
-			const EmogiPageScan *look = &discoveries[i].looks.looks[k];
+			const EmogiPageScan *scan = &discoveries[i].looks.looks[k];
 
-			for (int j = 0; j < look->nedges && !look->same; j++)
+			for (int j = 0; j < scan->nedges && !scan->same; j++)
 			{
-				EmogiWeightedEdge edge = emogi_tracker_diff_edge(look->edges, j, weighted);
+				EmogiWeightedEdge edge = emogi_tracker_diff_edge(scan->edges, j, weighted);
 
 				if (!emogi_coo_holds(&state->coo, edge.src, edge.dst, edge.weight))
 					return false;
@@ -41,64 +43,67 @@ emogi_tracker_store_fits(const EmogiChangeTracker *state, const EmogiChangedPage
 	return true;
 }
 
-/* Get the places that a leaf gets, with some for pages that come. */
+/* Get the number of page slots of a table, with some spare for new pages. */
 static BlockNumber
 room_for(BlockNumber nblocks)
 {
 	return (BlockNumber) (((uint64) nblocks + nblocks / 8 + 127) / 64 * 64);
 }
 
-/* Do all leaves have their places in the block that there is? */
+/* Return true if the existing block has page slots for all tables. */
 static bool
 has_places(const EmogiChangeTracker *state, const EmogiChangedPages *discoveries, int nleaves)
 {
 	if (state->pages.nleaves != nleaves)
 		return false;
 	for (int i = 0; i < nleaves; i++)
-		if (discoveries[i].known != &state->pages.leaves[i] || discoveries[i].nblocks > discoveries[i].known->room)
+		if (discoveries[i].known != &state->pages.leaves[i] ||
+			discoveries[i].nblocks > discoveries[i].known->room)
 			return false;
 	return true;
 }
 
-/* Take a block with places for all pages of all leaves. */
+/* Allocate a block with page slots for all tables. */
 static void
-prepare_pages(EmogiCall *call, EmogiTrackerStore *storing)
+prepare_pages(EmogiCall *call, EmogiTrackerStore *store)
 {
 	uint64		npages = 0;
 	uint64		ngroups = 0;
 	Size		bytes;
 
-	for (int i = 0; i < storing->nleaves; i++)
+	for (int i = 0; i < store->nleaves; i++)
 	{
-		npages += room_for(storing->discoveries[i].nblocks);
-		ngroups += emogi_changed_pages_groups(room_for(storing->discoveries[i].nblocks));
+		npages += room_for(store->discoveries[i].nblocks);
+		ngroups += emogi_changed_pages_groups(room_for(store->discoveries[i].nblocks));
 	}
-	bytes = emogi_change_tracker_pages_bytes(storing->nleaves, npages, ngroups);
-	storing->pages_memory = emogi_call_alloc(call, bytes);
-	emogi_change_tracker_view_pages(&storing->pages, storing->pages_memory, storing->nleaves, npages, ngroups);
+	bytes = emogi_change_tracker_pages_bytes(store->nleaves, npages, ngroups);
+	store->pages_memory = emogi_call_alloc(call, bytes);
+	emogi_change_tracker_view_pages(&store->pages, store->pages_memory, store->nleaves, npages,
+									ngroups);
 }
 
-/* Get the edges that the COO gets at its end, and in *nedges all that there will be. */
+/* Return the number of edges to be appended to the COO; *nedges is the future total. */
 static uint64
-count_edges(const EmogiTrackerStore *storing, uint64 *nedges)
+count_edges(const EmogiTrackerStore *store, uint64 *nedges)
 {
-	const EmogiChangeTracker *state = storing->state;
+	const EmogiChangeTracker *state = store->state;
 	uint64		appended = 0;
 
 	*nedges = 0;
-	for (int i = 0; i < storing->nleaves; i++)
+	for (int i = 0; i < store->nleaves; i++)
 	{
-		const EmogiChangedPages *discovery = &storing->discoveries[i];
-		const EmogiTrackedTable *known = discovery->known;
+		const EmogiChangedPages *changed = &store->discoveries[i];
+		const EmogiTrackedTable *known = changed->known;
 
-		for (BlockNumber block = 0; known != NULL && block < Min(known->nblocks, discovery->nblocks); block++)
+		for (BlockNumber block = 0; known != NULL && block < Min(known->nblocks, changed->nblocks);
+			 block++)
 			*nedges += state->pages.nedges[known->first + block];
-		for (uint64 k = 0; k < discovery->looks.count; k++)
+		for (uint64 k = 0; k < changed->looks.count; k++)
 		{
-			BlockNumber block = discovery->looks.blocks[k];
+			BlockNumber block = changed->looks.blocks[k];
 			bool		was_there = known != NULL && block < known->nblocks;
 			int			before = was_there ? state->pages.nedges[known->first + block] : 0;
-			int			now = discovery->looks.looks[k].nedges;
+			int			now = changed->looks.looks[k].nedges;
 
 			*nedges += now;
 			*nedges -= before;
@@ -108,131 +113,147 @@ count_edges(const EmogiTrackerStore *storing, uint64 *nedges)
 	return appended;
 }
 
-/* Take a COO with room for all edges, when the one that there is has none. */
+/* Allocate a larger COO if the existing one has no room for the new edges. */
 static void
-prepare_coo(EmogiCall *call, EmogiTrackerStore *storing)
+prepare_coo(EmogiCall *call, EmogiTrackerStore *store)
 {
-	const EmogiCoo *coo = &storing->state->coo;
+	const EmogiCoo *coo = &store->state->coo;
 	uint64		nedges;
-	uint64		appended = count_edges(storing, &nedges);
+	uint64		appended = count_edges(store, &nedges);
 
 	if (coo->used + appended <= coo->room)
 		return;
-	storing->coo = *coo;
-	storing->coo.used = 0;
-	storing->coo.room = nedges + nedges / COO_SHARE + COO_MIN;
-	storing->coo_memory = emogi_call_alloc_any(call, emogi_coo_bytes(&storing->coo));
-	emogi_coo_view(&storing->coo, storing->coo_memory);
+	store->coo = *coo;
+	store->coo.used = 0;
+	store->coo.room = nedges + nedges / COO_SHARE + COO_MIN;
+	store->coo_memory = emogi_call_alloc_any(call, emogi_coo_bytes(&store->coo));
+	emogi_coo_view(&store->coo, store->coo_memory);
 }
 
-/* Take a longer log, when these changes are too many for the one that there is and it may grow. */
+/* Allocate a longer log if these changes do not fit into the existing one and it may grow. */
 static void
-prepare_log(EmogiCall *call, EmogiTrackerStore *storing, uint64 nchanges)
+prepare_log(EmogiCall *call, EmogiTrackerStore *store, uint64 nchanges)
 {
-	const EmogiChangeTracker *state = storing->state;
-	uint64		most = Max(state->nedges / LOG_SHARE, LOG_MIN);
+	const EmogiChangeTracker *state = store->state;
+	uint64		max = Max(state->nedges / LOG_SHARE, LOG_MIN);
 	uint64		needed = state->position - state->log_start + nchanges;
 
-	storing->log_room = state->log_room;
-	if (needed <= state->log_room || state->log_room >= most)
+	store->log_room = state->log_room;
+	if (needed <= state->log_room || state->log_room >= max)
 		return;
-	storing->log_room = Min(Max(needed, 2 * state->log_room), most);
-	storing->log_memory = emogi_call_alloc_any(call, storing->log_room * sizeof(EmogiEdgeChange));
+	store->log_room = Min(Max(needed, 2 * state->log_room), max);
+	store->log_memory = emogi_call_alloc_any(call, store->log_room * sizeof(EmogiEdgeChange));
 }
 
-/* Take all memory that it takes to store what was found; raises 53200. The edges fit in the form that the COO has. */
+/*
+ * Allocate all memory needed to store the changes; raises 53200. The edges must fit the COO's
+ * format.
+ */
 void
-emogi_tracker_store_prepare(EmogiCall *call, EmogiChangeTracker *state, const EmogiChangedPages *discoveries, int nleaves, uint64 nchanges,
-					EmogiTrackerStore *storing)
+emogi_tracker_store_prepare(EmogiCall *call, EmogiChangeTracker *state,
+							const EmogiChangedPages *discoveries, int nleaves, uint64 nchanges,
+							EmogiTrackerStore *store)
 {
-	memset(storing, 0, sizeof *storing);
-	storing->state = state;
-	storing->discoveries = discoveries;
-	storing->nleaves = nleaves;
+	memset(store, 0, sizeof *store);
+	store->state = state;
+	store->discoveries = discoveries;
+	store->nleaves = nleaves;
 	if (!has_places(state, discoveries, nleaves))
-		prepare_pages(call, storing);
+		prepare_pages(call, store);
 	if (state->phase == EMOGI_LIVE_READY)
-		prepare_coo(call, storing);
-	prepare_log(call, storing, nchanges);
+		prepare_coo(call, store);
+	prepare_log(call, store, nchanges);
 }
 
-/* ---- storing; nothing here can fail ---- */
+/* ---- storing: nothing here can fail ---- */
 
-/* Copy what is known of the first pages of a leaf to other places; all of the map is new. */
+/*
+ * Copy the first n page slots of a table to other places. The map bits are not copied, because they
+ * are all replaced.
+ */
 static void
-copy_pages(EmogiTrackedPages *to, const EmogiTrackedTable *leaf, const EmogiTrackedPages *from, const EmogiTrackedTable *known, BlockNumber n)
+copy_pages(EmogiTrackedPages *to, const EmogiTrackedTable *table, const EmogiTrackedPages *from,
+		   const EmogiTrackedTable *known, BlockNumber n)
 {
-	memcpy(&to->lsn[leaf->first], &from->lsn[known->first], n * sizeof(uint64));
-	memcpy(&to->newest[leaf->first], &from->newest[known->first], n * sizeof(uint64));
-	memcpy(&to->place[leaf->first], &from->place[known->first], n * sizeof(uint64));
-	memcpy(&to->buffer[leaf->first], &from->buffer[known->first], n * sizeof(Buffer));
-	memcpy(&to->nedges[leaf->first], &from->nedges[known->first], n * sizeof(uint16));
-	memcpy(&to->nskipped[leaf->first], &from->nskipped[known->first], n * sizeof(uint16));
+	memcpy(&to->lsn[table->first], &from->lsn[known->first], n * sizeof(uint64));
+	memcpy(&to->newest[table->first], &from->newest[known->first], n * sizeof(uint64));
+	memcpy(&to->place[table->first], &from->place[known->first], n * sizeof(uint64));
+	memcpy(&to->buffer[table->first], &from->buffer[known->first], n * sizeof(Buffer));
+	memcpy(&to->nedges[table->first], &from->nedges[known->first], n * sizeof(uint16));
+	memcpy(&to->nskipped[table->first], &from->nskipped[known->first], n * sizeof(uint16));
 }
 
-/* Make the new block for the pages the state's. What discoveries say to be known of a leaf is gone then. */
+/*
+ * Replace the tracker's block of page slots by the new one. Pointers to known tables in the changed
+ * pages dangle afterwards.
+ */
 static void
-move_pages(EmogiTrackerStore *storing)
+replace_pages(EmogiTrackerStore *store)
 {
-	EmogiChangeTracker *state = storing->state;
-	EmogiTrackedPages *to = &storing->pages;
+	EmogiChangeTracker *state = store->state;
+	EmogiTrackedPages *to = &store->pages;
 	uint64		page = 0;
 	uint64		group = 0;
 
-	for (int i = 0; i < storing->nleaves; i++)
+	for (int i = 0; i < store->nleaves; i++)
 	{
-		const EmogiChangedPages *discovery = &storing->discoveries[i];
-		EmogiTrackedTable *leaf = &to->leaves[i];
+		const EmogiChangedPages *changed = &store->discoveries[i];
+		EmogiTrackedTable *table = &to->leaves[i];
 
-		leaf->relid = discovery->relid;
-		leaf->nblocks = discovery->known != NULL ? Min(discovery->known->nblocks, discovery->nblocks) : 0;
-		leaf->room = room_for(discovery->nblocks);
-		leaf->first = page;
-		leaf->first_group = group;
-		page += leaf->room;
-		group += emogi_changed_pages_groups(leaf->room);
-		if (discovery->known != NULL)
-			copy_pages(to, leaf, &state->pages, discovery->known, leaf->nblocks);
+		table->relid = changed->relid;
+		table->nblocks = changed->known != NULL ?
+			Min(changed->known->nblocks, changed->nblocks) : 0;
+		table->room = room_for(changed->nblocks);
+		table->first = page;
+		table->first_group = group;
+		page += table->room;
+		group += emogi_changed_pages_groups(table->room);
+		if (changed->known != NULL)
+			copy_pages(to, table, &state->pages, changed->known, table->nblocks);
 	}
 	emogi_change_tracker_drop(state, &state->pages_block);
-	emogi_change_tracker_keep(state, &state->pages_block, storing->pages_memory,
-						  emogi_change_tracker_pages_bytes(to->nleaves, to->npages, to->ngroups));
-	emogi_change_tracker_view_pages(&state->pages, state->pages_block.start, to->nleaves, to->npages, to->ngroups);
+	emogi_change_tracker_keep(state, &state->pages_block, store->pages_memory,
+							  emogi_change_tracker_pages_bytes(to->nleaves, to->npages,
+															   to->ngroups));
+	emogi_change_tracker_view_pages(&state->pages, state->pages_block.start, to->nleaves,
+									to->npages, to->ngroups);
 	state->base.running = state->pages.running;
 }
 
-/* Get the place that the first edge of a look has been packed to. */
+/* Get the place in the COO that the first edge of a page scan was packed to. */
 static uint64
-packed_place(const EmogiPageScan *look, bool weighted)
+packed_place(const EmogiPageScan *scan, bool weighted)
 {
-	EmogiEdgeChunk *chunk = (EmogiEdgeChunk *) (emogi_arena_start + emogi_extents_of(look->edges) * EMOGI_EXTENT_BYTES);
-	Size		offset = (const char *) look->edges - (const char *) chunk->edges;
+	EmogiEdgeChunk *chunk = (EmogiEdgeChunk *) (emogi_arena_start +
+												emogi_extents_of(scan->edges) * EMOGI_EXTENT_BYTES);
+	Size		offset = (const char *) scan->edges - (const char *) chunk->edges;
 
 	return chunk->first + offset / (weighted ? sizeof(EmogiWeightedEdge) : sizeof(EmogiEdge));
 }
 
-/* Put the edges of a page into the COO, at its place if they fit there. */
+/* Write the edges of a page to the COO, at their old place if they fit. */
 static void
-put_edges(EmogiChangeTracker *state, uint64 page, const EmogiPageScan *look, bool at_end)
+put_edges(EmogiChangeTracker *state, uint64 page, const EmogiPageScan *scan, bool at_end)
 {
 	EmogiCoo   *coo = &state->coo;
 
-	if (look->same && !at_end)
+	if (scan->same && !at_end)
 		return;
-	if (at_end || look->nedges > state->pages.nedges[page])
+	if (at_end || scan->nedges > state->pages.nedges[page])
 	{
 		state->pages.place[page] = coo->used;
-		coo->used += look->nedges;
+		coo->used += scan->nedges;
 	}
-	for (int i = 0; i < look->nedges; i++)
+	for (int i = 0; i < scan->nedges; i++)
 	{
-		EmogiWeightedEdge edge = emogi_tracker_diff_edge(look->edges, i, coo->weight_type != EMOGI_WEIGHT_NONE);
+		EmogiWeightedEdge edge =
+			emogi_tracker_diff_edge(scan->edges, i, coo->weight_type != EMOGI_WEIGHT_NONE);
 
 		emogi_coo_put(coo, state->pages.place[page] + i, edge.src, edge.dst, edge.weight);
 	}
 }
 
-/* Copy the edges of a page that has not changed to the end of the new COO. */
+/* Copy the edges of an unchanged page to the end of the new COO. */
 static void
 copy_edges(EmogiChangeTracker *state, uint64 page, const EmogiCoo *old)
 {
@@ -244,104 +265,112 @@ copy_edges(EmogiChangeTracker *state, uint64 page, const EmogiCoo *old)
 
 	memcpy((char *) coo->keys + coo->used * pair, (const char *) old->keys + from * pair, n * pair);
 	if (weight > 0)
-		memcpy((char *) coo->weights + coo->used * weight, (const char *) old->weights + from * weight, n * weight);
+		memcpy((char *) coo->weights + coo->used * weight,
+			   (const char *) old->weights + from * weight, n * weight);
 	state->pages.place[page] = coo->used;
 	coo->used += n;
 }
 
-/* Store what was seen of a page beside its edges. */
+/* Store the properties of a page except its edges. */
 static void
-set_page(EmogiTrackedPages *pages, uint64 page, const EmogiPageScan *look)
+set_page(EmogiTrackedPages *pages, uint64 page, const EmogiPageScan *scan)
 {
-	pages->lsn[page] = look->lsn;
-	pages->newest[page] = look->newest;
-	pages->buffer[page] = look->buffer;
-	pages->nedges[page] = look->nedges;
-	pages->nskipped[page] = look->nskipped;
+	pages->lsn[page] = scan->lsn;
+	pages->newest[page] = scan->newest;
+	pages->buffer[page] = scan->buffer;
+	pages->nedges[page] = scan->nedges;
+	pages->nskipped[page] = scan->nskipped;
 }
 
-/* Store the pages of a leaf, and their edges. old: NULL, or the COO that the edges of other pages are copied from. */
+/*
+ * Store the pages of a table and their edges. old: the COO to copy the edges of the other pages
+ * from, or NULL.
+ */
 static void
-store_leaf(const EmogiTrackerStore *storing, int i, const EmogiCoo *old)
+store_leaf(const EmogiTrackerStore *store, int i, const EmogiCoo *old)
 {
-	EmogiChangeTracker *state = storing->state;
-	const EmogiChangedPages *discovery = &storing->discoveries[i];
-	EmogiTrackedTable *leaf = &state->pages.leaves[i];
-	const EmogiPageRescan *looks = &discovery->looks;
-	BlockNumber next = 0;		/* of the pages to be copied */
+	EmogiChangeTracker *state = store->state;
+	const EmogiChangedPages *changed = &store->discoveries[i];
+	EmogiTrackedTable *table = &state->pages.leaves[i];
+	const EmogiPageRescan *looks = &changed->looks;
+	BlockNumber next = 0;		/* first page not copied yet */
 
 	for (uint64 k = 0; k <= looks->count; k++)
 	{
-		BlockNumber block = k < looks->count ? looks->blocks[k] : discovery->nblocks;
-		uint64		page = leaf->first + block;
+		BlockNumber block = k < looks->count ? looks->blocks[k] : changed->nblocks;
+		uint64		page = table->first + block;
 
 		for (; old != NULL && next < block; next++)
-			copy_edges(state, leaf->first + next, old);
+			copy_edges(state, table->first + next, old);
 		next = block + 1;
 		if (k == looks->count)
 			break;
-		if (storing->packed)
-			state->pages.place[page] = packed_place(&looks->looks[k], state->coo.weight_type != EMOGI_WEIGHT_NONE);
+		if (store->packed)
+			state->pages.place[page] =
+				packed_place(&looks->looks[k], state->coo.weight_type != EMOGI_WEIGHT_NONE);
 		else
-			put_edges(state, page, &looks->looks[k], old != NULL || block >= leaf->nblocks);
+			put_edges(state, page, &looks->looks[k], old != NULL || block >= table->nblocks);
 		set_page(&state->pages, page, &looks->looks[k]);
 	}
-	leaf->relfilenumber = discovery->relfilenumber;
-	leaf->src = discovery->src;
-	leaf->dst = discovery->dst;
-	leaf->weight = discovery->weight;
-	leaf->reverse = discovery->reverse;
-	memcpy(leaf->filter, discovery->filter, sizeof leaf->filter);
-	leaf->vacuums = discovery->vacuums;
-	leaf->nblocks = discovery->nblocks;
-	memcpy(&state->pages.group_lsn[leaf->first_group], discovery->group_lsn,
-		   emogi_changed_pages_groups(discovery->nblocks) * sizeof(uint64));
-	memcpy(&state->pages.trusted[leaf->first / 64], discovery->map, (discovery->nblocks + 63) / 64 * sizeof(uint64));
+	table->relfilenumber = changed->relfilenumber;
+	table->src = changed->src;
+	table->dst = changed->dst;
+	table->weight = changed->weight;
+	table->reverse = changed->reverse;
+	memcpy(table->filter, changed->filter, sizeof table->filter);
+	table->vacuums = changed->vacuums;
+	table->nblocks = changed->nblocks;
+	memcpy(&state->pages.group_lsn[table->first_group], changed->group_lsn,
+		   emogi_changed_pages_groups(changed->nblocks) * sizeof(uint64));
+	memcpy(&state->pages.trusted[table->first / 64], changed->map,
+		   (changed->nblocks + 63) / 64 * sizeof(uint64));
 }
 
-/* Store all leaves. */
+/* Store all tables. */
 static void
-store_leaves(EmogiTrackerStore *storing)
+store_leaves(EmogiTrackerStore *store)
 {
-	EmogiChangeTracker *state = storing->state;
+	EmogiChangeTracker *state = store->state;
 	EmogiCoo	old = state->coo;
 	EmogiTrackedBlock old_block = state->coo_block;
-	bool		renewed = storing->coo_memory != NULL;
+	bool		renewed = store->coo_memory != NULL;
 
 	if (renewed)
 	{
-		emogi_change_tracker_keep(state, &state->coo_block, storing->coo_memory, emogi_coo_bytes(&storing->coo));
-		state->coo = storing->coo;
+		emogi_change_tracker_keep(state, &state->coo_block, store->coo_memory,
+								  emogi_coo_bytes(&store->coo));
+		state->coo = store->coo;
 		emogi_coo_view(&state->coo, state->coo_block.start);
 	}
-	for (int i = 0; i < storing->nleaves; i++)
+	for (int i = 0; i < store->nleaves; i++)
 	{
-		EmogiTrackedTable *leaf = &state->pages.leaves[i];
+		EmogiTrackedTable *table = &state->pages.leaves[i];
 
-		leaf->nblocks = Min(leaf->nblocks, storing->discoveries[i].nblocks);
-		store_leaf(storing, i, renewed && !storing->packed ? &old : NULL);
+		table->nblocks = Min(table->nblocks, store->discoveries[i].nblocks);
+		store_leaf(store, i, renewed && !store->packed ? &old : NULL);
 	}
 	if (renewed)
 		emogi_change_tracker_drop(state, &old_block);
 }
 
-/* Append changes to the log, and forget the oldest that have no room. */
+/* Append changes to the log, dropping the oldest if there is no room. */
 static void
-append_log(EmogiTrackerStore *storing, const EmogiChanges *changes)
+append_log(EmogiTrackerStore *store, const EmogiChanges *changes)
 {
-	EmogiChangeTracker *state = storing->state;
+	EmogiChangeTracker *state = store->state;
 	uint64		kept = state->position - state->log_start;
 
-	if (storing->log_memory != NULL)
+	if (store->log_memory != NULL)
 	{
 		EmogiTrackedBlock old = state->log_block;
 
 		if (kept > 0)
-			memcpy(storing->log_memory, state->log, kept * sizeof(EmogiEdgeChange));
-		emogi_change_tracker_keep(state, &state->log_block, storing->log_memory, storing->log_room * sizeof(EmogiEdgeChange));
+			memcpy(store->log_memory, state->log, kept * sizeof(EmogiEdgeChange));
+		emogi_change_tracker_keep(state, &state->log_block, store->log_memory,
+								  store->log_room * sizeof(EmogiEdgeChange));
 		emogi_change_tracker_drop(state, &old);
 		state->log = state->log_block.start;
-		state->log_room = storing->log_room;
+		state->log_room = store->log_room;
 	}
 	state->position += changes->count;
 	if (changes->count > 0)
@@ -363,7 +392,7 @@ append_log(EmogiTrackerStore *storing, const EmogiChanges *changes)
 	state->log_start = state->position - changes->count - kept;
 }
 
-/* Add up what the changes and the pages say of all edges. */
+/* Recompute the tracker's totals from the changes and the pages. */
 static void
 sum_up(EmogiChangeTracker *state, const EmogiChanges *changes)
 {
@@ -371,7 +400,8 @@ sum_up(EmogiChangeTracker *state, const EmogiChanges *changes)
 
 	if (state->coo.weight_type != EMOGI_WEIGHT_NONE)
 		for (uint64 i = 0; i < changes->count; i++)
-			emogi_misfits_count(&state->misfits, changes->changes[i].weight, changes->changes[i].times);
+			emogi_misfits_count(&state->misfits, changes->changes[i].weight,
+								changes->changes[i].times);
 	state->nedges = state->nskipped = 0;
 	for (int i = 0; i < pages->nleaves; i++)
 		for (BlockNumber block = 0; block < pages->leaves[i].nblocks; block++)
@@ -381,19 +411,23 @@ sum_up(EmogiChangeTracker *state, const EmogiChanges *changes)
 		}
 }
 
-/* Make the looks, the edges and the changes the state's, and a snapshot its base. Raises nothing. */
+/*
+ * Store the page scans, edges and changes in the tracker and make a snapshot its base. Raises
+ * nothing.
+ */
 void
-emogi_tracker_store(EmogiTrackerStore *storing, const EmogiTransactionSnapshot *base, const EmogiChanges *changes)
+emogi_tracker_store(EmogiTrackerStore *store, const EmogiTransactionSnapshot *base,
+					const EmogiChanges *changes)
 {
-	EmogiChangeTracker *state = storing->state;
+	EmogiChangeTracker *state = store->state;
 
 	emogi_fault_sleep(EMOGI_AT_LIVE_STORE);
 	state->broken = true;
 	state->version++;
-	if (storing->pages_memory != NULL)
-		move_pages(storing);
-	store_leaves(storing);
-	append_log(storing, changes);
+	if (store->pages_memory != NULL)
+		replace_pages(store);
+	store_leaves(store);
+	append_log(store, changes);
 	sum_up(state, changes);
 	state->base = *base;
 	state->base.running = state->pages.running;
@@ -401,7 +435,7 @@ emogi_tracker_store(EmogiTrackerStore *storing, const EmogiTransactionSnapshot *
 	state->broken = false;
 }
 
-/* List where the edges of all pages lie in the COO, in memory of the call. Raises 53200. */
+/* List the places of all pages' edges in the COO, in memory of the call. Raises 53200. */
 EmogiCooRun *
 emogi_tracker_store_runs(EmogiCall *call, const EmogiChangeTracker *state, uint64 *nruns)
 {
