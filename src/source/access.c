@@ -1,8 +1,9 @@
 /*
- * access.c: may the caller read this Source? Asked on every call, before anything of the Source is read.
+ * access.c: privilege checks for a source, made on every call before the source is read
  *
- * The same rights as SELECT of the same columns: USAGE on the schema, SELECT on exactly the columns read, row
- * security. The relation stays locked with AccessShareLock to the end of the transaction.
+ * They equal those of SELECT of the same columns: USAGE on the schema, SELECT on exactly the
+ * columns read, and row security. The relation stays locked with AccessShareLock until the end of
+ * the transaction.
  */
 #include "postgres.h"
 
@@ -17,8 +18,8 @@
 #include "source/source.h"
 
 /*
- * Check the caller's rights on a relation. Raises 42501. Returns true when row security applies, so that the rows
- * must come through the executor, which knows the policies.
+ * Check the caller's privileges on a relation. Raises 42501. Returns true if row security applies;
+ * the rows must then come through the executor, which applies the policies.
  */
 bool
 emogi_access_check(Relation rel, const EmogiSource *source)
@@ -39,7 +40,7 @@ emogi_access_check(Relation rel, const EmogiSource *source)
 	return check_enable_rls(RelationGetRelid(rel), InvalidOid, false) == RLS_ENABLED;
 }
 
-/* May the caller read the columns of a relation? */
+/* Return true if the caller may read the columns of a relation. */
 bool
 emogi_access_may_select(const EmogiSource *source)
 {
@@ -48,17 +49,22 @@ emogi_access_may_select(const EmogiSource *source)
 	if (pg_class_aclcheck(source->relid, GetUserId(), ACL_SELECT) == ACLCHECK_OK)
 		return true;
 	for (int i = 0; i < (int) lengthof(columns); i++)
-		if (columns[i] > 0 && pg_attribute_aclcheck(source->relid, columns[i], GetUserId(), ACL_SELECT) != ACLCHECK_OK)
+		if (columns[i] > 0 && pg_attribute_aclcheck(source->relid, columns[i], GetUserId(),
+													ACL_SELECT) != ACLCHECK_OK)
 			return false;
 	return true;
 }
 
-/* Would emogi_access_check let the caller read this relation, and as a table? Raises nothing. */
+/*
+ * Return true if emogi_access_check would let the caller read this relation, and without row
+ * security. Raises nothing.
+ */
 bool
 emogi_access_peek(const EmogiSource *source)
 {
 	Oid			schema = get_rel_namespace(source->relid);
 
 	return OidIsValid(schema) && emogi_compat_schema_usage(schema) == ACLCHECK_OK &&
-		check_enable_rls(source->relid, InvalidOid, true) != RLS_ENABLED && emogi_access_may_select(source);
+		check_enable_rls(source->relid, InvalidOid, true) != RLS_ENABLED &&
+		emogi_access_may_select(source);
 }

@@ -1,11 +1,13 @@
 /*
- * graph_grammar.c: the forms that the text of a graph argument may have.
+ * graph_grammar.c: grammar of the graph argument's text
  *
- *   'edges'  'schema."Edges"'                 a relation; its columns by name: src,dst or source,target
- *   'roads(from_node, to_node[, km])'         a relation with the columns named
- *   'roads((town, a), (town, b)[, km])'       likewise, several to an end
- *   'roads[(from_node, to_node[, km])] WHERE open'   any of these with a condition on its rows
- *   'SELECT a, b[, w] FROM ...'               a query (also WITH, VALUES, TABLE, or one in parentheses)
+ *   'edges'  'schema."Edges"'                 a relation; its columns are found by name: src, dst
+ *                                             or source, target
+ *   'roads(from_node, to_node[, km])'         a relation with named columns
+ *   'roads((town, a), (town, b)[, km])'       likewise, several columns per endpoint
+ *   'roads[(from_node, to_node[, km])] WHERE open'   any of these with a condition on the rows
+ *   'SELECT a, b[, w] FROM ...'               a query (also WITH, VALUES, TABLE, or one in
+ *                                             parentheses)
  */
 #include "postgres.h"
 
@@ -51,7 +53,7 @@ skip_to_word(const char *p)
 	}
 }
 
-/* Is this the text of a query? Its first word, reserved in SQL, tells. */
+/* Return true if this is the text of a query. Its first word decides, a reserved word of SQL. */
 bool
 emogi_graph_grammar_is_query(const char *graph)
 {
@@ -81,14 +83,14 @@ skip_blanks(const char *p)
 	return p;
 }
 
-/* Does a sign belong to a word? */
+/* Return true if a character belongs to a word. */
 static bool
 is_in_word(char sign)
 {
 	return isalnum((unsigned char) sign) || sign == '_' || sign == '$' || IS_HIGHBIT_SET(sign);
 }
 
-/* Skip what stands between double quotes, from behind the first one. */
+/* Skip a quoted identifier, from behind its opening quote. */
 static const char *
 skip_quoted(const char *p)
 {
@@ -98,7 +100,7 @@ skip_quoted(const char *p)
 	return p;
 }
 
-/* Skip a name, qualified or not, and the blanks behind it; get where it begins if there is none. */
+/* Skip an optionally qualified name and the blanks behind it; return the start if there is none. */
 static const char *
 skip_name(const char *p)
 {
@@ -116,7 +118,7 @@ skip_name(const char *p)
 	}
 }
 
-/* Skip a list in parentheses, which may have others in it, and the blanks behind it. */
+/* Skip a list in parentheses, possibly nested, and the blanks behind it. */
 static const char *
 skip_list(const char *p)
 {
@@ -135,7 +137,7 @@ skip_list(const char *p)
 	return skip_blanks(p);
 }
 
-/* Cut 'rel[(list)] WHERE condition' into what stands before WHERE and behind it; false when it is of another form. */
+/* Split 'rel[(list)] WHERE condition' at WHERE; return false if the text has another form. */
 bool
 emogi_graph_grammar_split_where(const char *graph, char **relation, const char **condition)
 {
@@ -151,7 +153,10 @@ emogi_graph_grammar_split_where(const char *graph, char **relation, const char *
 	return true;
 }
 
-/* Find the parenthesis that opens the column list, outside quoted identifiers; NULL when there is none. */
+/*
+ * Find the parenthesis that opens the column list, outside quoted identifiers; NULL if there is
+ * none.
+ */
 static char *
 find_column_list(char *text)
 {
@@ -167,7 +172,10 @@ find_column_list(char *text)
 	return NULL;
 }
 
-/* Cut 'rel(list)' into a qualified name and the text of the list (NULL when none is given); false when it is of no known form. */
+/*
+ * Split 'rel(list)' into a qualified name and the text of the list (NULL if there is none); return
+ * false if the text has another form.
+ */
 bool
 emogi_graph_grammar_split(const char *relation, List **name, char **list)
 {
@@ -197,8 +205,8 @@ emogi_graph_grammar_split(const char *relation, List **name, char **list)
 }
 
 /*
- * Cut 'rel(a, b, c)' into a qualified name and a list of column names (NIL when none are given); false when it is of no
- * known form.
+ * Split 'rel(a, b, c)' into a qualified name and a list of column names (NIL if there is none);
+ * return false if the text has another form.
  */
 bool
 emogi_graph_grammar_split_relation(const char *graph, List **name, List **columns)
@@ -206,5 +214,6 @@ emogi_graph_grammar_split_relation(const char *graph, List **name, List **column
 	char	   *list;
 
 	*columns = NIL;
-	return emogi_graph_grammar_split(graph, name, &list) && (list == NULL || emogi_columns_split(list, columns));
+	return emogi_graph_grammar_split(graph, name, &list) &&
+		(list == NULL || emogi_columns_split(list, columns));
 }

@@ -1,9 +1,10 @@
 /*
- * guess.c: the weight of edges whose weight was not named.
+ * guess.c: choosing the weight column of edges if the caller has not named one
  *
- * A weight is named by its column, weight or cost, or by its place, the third of a list that the caller has written: that beside a
- * relation, or that of a SELECT. `*` writes no list, so 'edges' and 'SELECT * FROM edges' are the same graph. What a call has to do
- * without a name is told by a notice, once a statement.
+ * A weight is named by its column, weight or cost, or by its position, the third in a list that the
+ * caller has written: the column list beside a relation or the select list of a query. `*` is not
+ * such a list, so 'edges' and 'SELECT * FROM edges' are the same graph. If a call has to do without
+ * a name, a notice says so, once per statement.
  */
 #include "postgres.h"
 
@@ -22,14 +23,17 @@
 
 static bool writes_third(SelectStmt *select, List *ctes);
 
-/* Does this name columns, at least three? */
+/* Return true if an alias names at least three columns. */
 static bool
 names_three(const Alias *alias)
 {
 	return alias != NULL && list_length(alias->colnames) >= 3;
 }
 
-/* Is the third column of a common table expression written? A table may have its name, too. */
+/*
+ * Return true if the third column of a common table expression is written. A table may have the
+ * same name.
+ */
 static bool
 is_written_by_cte(const RangeVar *name, List *ctes)
 {
@@ -39,12 +43,13 @@ is_written_by_cte(const RangeVar *name, List *ctes)
 
 		if (strcmp(cte->ctename, name->relname) == 0)
 			return list_length(cte->aliascolnames) >= 3 ||
-				(IsA(cte->ctequery, SelectStmt) && writes_third((SelectStmt *) cte->ctequery, list_truncate(list_copy(ctes), i)));
+				(IsA(cte->ctequery, SelectStmt) &&
+				 writes_third((SelectStmt *) cte->ctequery, list_truncate(list_copy(ctes), i)));
 	}
 	return false;
 }
 
-/* Is the third column of `*` written, in what the query selects from? */
+/* Return true if the third column of `*` is written in the FROM clause. */
 static bool
 is_written_by_from(List *from, List *ctes)
 {
@@ -53,15 +58,18 @@ is_written_by_from(List *from, List *ctes)
 	if (item == NULL)
 		return false;
 	if (IsA(item, RangeVar))
-		return names_three(((RangeVar *) item)->alias) || is_written_by_cte((RangeVar *) item, ctes);
+		return names_three(((RangeVar *) item)->alias) ||
+			is_written_by_cte((RangeVar *) item, ctes);
 	if (IsA(item, RangeSubselect))
-		return names_three(((RangeSubselect *) item)->alias) || writes_third((SelectStmt *) ((RangeSubselect *) item)->subquery, ctes);
+		return names_three(((RangeSubselect *) item)->alias) ||
+			writes_third((SelectStmt *) ((RangeSubselect *) item)->subquery, ctes);
 	if (IsA(item, RangeFunction))
-		return names_three(((RangeFunction *) item)->alias) || list_length(((RangeFunction *) item)->coldeflist) >= 3;
+		return names_three(((RangeFunction *) item)->alias) ||
+			list_length(((RangeFunction *) item)->coldeflist) >= 3;
 	return false;
 }
 
-/* Is this item of a SELECT list all columns of something? */
+/* Return true if a select list item is a `*`. */
 static bool
 is_star(const ResTarget *target)
 {
@@ -72,7 +80,10 @@ is_star(const ResTarget *target)
 	return false;
 }
 
-/* Is the third column of a SELECT written, and not one of `*`? ctes: that it may select from. */
+/*
+ * Return true if the third column of a SELECT is written and not part of a `*`. ctes: CTEs in
+ * scope.
+ */
 static bool
 writes_third(SelectStmt *select, List *ctes)
 {
@@ -88,11 +99,12 @@ writes_third(SelectStmt *select, List *ctes)
 		return true;
 	for (int i = 0; i < Min(list_length(select->targetList), 3); i++)
 		if (is_star(list_nth_node(ResTarget, select->targetList, i)))
-			return list_length(select->targetList) == 1 && is_written_by_from(select->fromClause, ctes);
+			return list_length(select->targetList) == 1 &&
+				is_written_by_from(select->fromClause, ctes);
 	return true;
 }
 
-/* Has the caller written the third column of a query, which has been analysed? */
+/* Return true if the caller has written the third column of a query, which has been analyzed. */
 bool
 emogi_guess_is_written(const char *query)
 {
@@ -101,9 +113,9 @@ emogi_guess_is_written(const char *query)
 	return writes_third((SelectStmt *) raw->stmt, NIL);
 }
 
-/* ---- what may be the weight ---- */
+/* ---- candidates for the weight ---- */
 
-/* Can this column be a weight that the caller has meant? */
+/* Return true if a column is a candidate for the weight. */
 static bool
 may_be_weight(const FormData_pg_attribute *attribute)
 {
@@ -113,7 +125,10 @@ may_be_weight(const FormData_pg_attribute *attribute)
 		emogi_columns_can_be_weights(attribute->atttypid);
 }
 
-/* Find the first column, of edges that have no weight, that may have been meant as one. src, dst: their ends. */
+/*
+ * Find the first candidate for the weight of edges that have none. src, dst: their endpoint
+ * columns.
+ */
 EmogiGuess
 emogi_guess_weight(TupleDesc desc, int src, int dst)
 {
@@ -123,7 +138,7 @@ emogi_guess_weight(TupleDesc desc, int src, int dst)
 	return (EmogiGuess) {0};
 }
 
-/* Note a column that is taken as the weight of edges, or that may have been meant as it. */
+/* Make a guess: a column that is taken as the weight, or that may have been meant as it. */
 EmogiGuess
 emogi_guess_column(TupleDesc desc, int src, int dst, int column, bool is_taken)
 {
@@ -135,71 +150,74 @@ emogi_guess_column(TupleDesc desc, int src, int dst, int column, bool is_taken)
 	};
 }
 
-/* Get a copy of a guess in the current memory context. */
+/* Copy a guess into the current memory context. */
 EmogiGuess
 emogi_guess_copy(const EmogiGuess *guess)
 {
 	if (guess->column == NULL)
 		return *guess;
-	return (EmogiGuess) {pstrdup(guess->column), pstrdup(guess->src), pstrdup(guess->dst), guess->is_taken};
+	return (EmogiGuess) {pstrdup(guess->column), pstrdup(guess->src), pstrdup(guess->dst),
+						 guess->is_taken};
 }
 
-/* ---- the guesses behind queries that emogi_with_vertices has written ---- */
+/* ---- guesses behind queries that emogi_with_vertices has written ---- */
 
-#define MEMORIES 4
+#define ENTRIES 4
 
-/* A query whose text is longer is not remembered. */
-#define MOST_REMEMBERED_BYTES 1048576
+/* Queries with longer texts are not remembered. */
+#define MAX_QUERY_BYTES 1048576
 
-/* What was guessed of a graph that has become a part of a query, in TopMemoryContext. */
-typedef struct Memory
+/* The guess for a graph that has become part of a query, in TopMemoryContext. */
+typedef struct Entry
 {
-	char	   *query;			/* NULL = none */
-	char	   *relation;		/* the graph's name; NULL = it was a query */
+	char	   *query;			/* NULL = unused */
+	char	   *relation;		/* name of the graph's relation; NULL = it was a query */
 	EmogiGuess	guess;
-} Memory;
+} Entry;
 
-static Memory memories[MEMORIES];
+static Entry entries[ENTRIES];
 static int	oldest = 0;
 
-/* Find what was guessed of the graph within a query; NULL when that is nothing. */
-static Memory *
-recall(const char *query)
+/* Find the guess for the graph within a query; NULL if there is none. */
+static Entry *
+find_entry(const char *query)
 {
-	for (int i = 0; i < MEMORIES; i++)
-		if (memories[i].query != NULL && strcmp(memories[i].query, query) == 0)
-			return &memories[i];
+	for (int i = 0; i < ENTRIES; i++)
+		if (entries[i].query != NULL && strcmp(entries[i].query, query) == 0)
+			return &entries[i];
 	return NULL;
 }
 
-/* Forget a guess. */
+/* Free an entry. */
 static void
-forget(Memory *memory)
+drop_entry(Entry *entry)
 {
-	if (memory->query == NULL)
+	if (entry->query == NULL)
 		return;
-	pfree(memory->query);
-	if (memory->relation != NULL)
-		pfree(memory->relation);
-	pfree((char *) memory->guess.column);
-	pfree((char *) memory->guess.src);
-	pfree((char *) memory->guess.dst);
-	*memory = (Memory) {0};
+	pfree(entry->query);
+	if (entry->relation != NULL)
+		pfree(entry->relation);
+	pfree((char *) entry->guess.column);
+	pfree((char *) entry->guess.src);
+	pfree((char *) entry->guess.dst);
+	*entry = (Entry) {0};
 }
 
 /*
- * Remember for the functions that read the weights of a query what was guessed of the graph that it was written of: they tell it in that graph's words. relation: the
- * graph's name, NULL = it is a query, and perhaps one that was written so itself.
+ * Remember the guess for a graph, by the text of the query written from it. Functions that read
+ * weights of the query report the guess in terms of the graph. relation: name of the graph's
+ * relation; NULL = it is a query, possibly one written by this module.
  */
 void
-emogi_guess_remember(const char *query, const char *graph, const char *relation, const EmogiGuess *guess)
+emogi_guess_remember(const char *query, const char *graph, const char *relation,
+					 const EmogiGuess *guess)
 {
-	Memory	   *memory = recall(query);
-	const Memory *inner = guess->column == NULL && relation == NULL ? recall(graph) : NULL;
-	Memory		made = {0};
+	Entry	   *entry = find_entry(query);
+	const Entry *inner = guess->column == NULL && relation == NULL ? find_entry(graph) : NULL;
+	Entry		made = {0};
 	MemoryContext old;
 
-	if (inner != NULL && inner == memory)
+	if (inner != NULL && inner == entry)
 		return;
 	old = MemoryContextSwitchTo(TopMemoryContext);
 	if (inner != NULL)
@@ -207,66 +225,78 @@ emogi_guess_remember(const char *query, const char *graph, const char *relation,
 		relation = inner->relation;
 		guess = &inner->guess;
 	}
-	if (guess->column != NULL && strlen(query) <= MOST_REMEMBERED_BYTES)
-		made = (Memory) {pstrdup(query), relation != NULL ? pstrdup(relation) : NULL, emogi_guess_copy(guess)};
+	if (guess->column != NULL && strlen(query) <= MAX_QUERY_BYTES)
+		made = (Entry) {pstrdup(query), relation != NULL ? pstrdup(relation) : NULL,
+						emogi_guess_copy(guess)};
 	MemoryContextSwitchTo(old);
-	if (memory == NULL && made.query != NULL)
-		memory = &memories[oldest++ % MEMORIES];
-	if (memory != NULL)
+	if (entry == NULL && made.query != NULL)
+		entry = &entries[oldest++ % ENTRIES];
+	if (entry != NULL)
 	{
-		forget(memory);
-		*memory = made;
+		drop_entry(entry);
+		*entry = made;
 	}
 }
 
 /* ---- the notice ---- */
 
-/* Tell that edges of a relation have no weight, and how to name one. */
+/* Report that edges of a relation have no weight, and how to name one. */
 static void
-tell_of_relation(const char *relation, const char *ends, const char *column)
+report_relation(const char *relation, const char *ends, const char *column)
 {
 	ereport(NOTICE,
-			(errmsg("relation \"%s\" has no column weight or cost: every edge has weight 1", relation),
-			 errhint("To use a column as the weight, name it: '%1$s(%2$s, %3$s)'. To go without weights, name the ends: '%1$s(%2$s)'.",
+			(errmsg("relation \"%s\" has no column weight or cost: every edge has weight 1",
+					relation),
+			 errhint("To use a column as the weight, name it: '%1$s(%2$s, %3$s)'. To go without "
+					 "weights, name the ends: '%1$s(%2$s)'.",
 					 quote_identifier(relation), ends, column)));
 }
 
-/* Tell which weight edges of a query have, and how to name it. */
+/* Report which weight the edges of a query have, and how to name it. */
 static void
-tell_of_query(bool is_taken, const char *name, const char *ends, const char *column)
+report_query(bool is_taken, const char *name, const char *ends, const char *column)
 {
 	ereport(NOTICE,
-			(is_taken ? errmsg("column \"%s\" of the %s is taken as the weight", name, EMOGI_GRAPH_QUERY) :
-			 errmsg("the %s has no column weight or cost: every edge has weight 1", EMOGI_GRAPH_QUERY),
-			 errhint("To use a column as the weight, select it by its name: 'SELECT %1$s, %2$s FROM ...'. To go without weights, select the ends: 'SELECT %1$s FROM ...'.",
+			(is_taken ? errmsg("column \"%s\" of the %s is taken as the weight", name,
+							   EMOGI_GRAPH_QUERY) :
+			 errmsg("the %s has no column weight or cost: every edge has weight 1",
+					EMOGI_GRAPH_QUERY),
+			 errhint("To use a column as the weight, select it by its name: 'SELECT %1$s, %2$s "
+					 "FROM ...'. To go without weights, select the ends: 'SELECT %1$s FROM ...'.",
 					 ends, column)));
 }
 
-/* Tell what has become of the weight of edges. relation: NULL = they are of a query. */
+/* Report the weight of edges. relation: NULL = they come from a query. */
 static void
-tell(const EmogiGuess *guess, const char *relation)
+report(const EmogiGuess *guess, const char *relation)
 {
-	const char *ends = psprintf("%s, %s", quote_identifier(guess->src), quote_identifier(guess->dst));
+	const char *ends = psprintf("%s, %s", quote_identifier(guess->src),
+								quote_identifier(guess->dst));
 	const char *column = quote_identifier(guess->column);
 
 	if (relation == NULL)
-		tell_of_query(guess->is_taken, guess->column, ends, column);
+		report_query(guess->is_taken, guess->column, ends, column);
 	else
-		tell_of_relation(relation, ends, column);
+		report_relation(relation, ends, column);
 }
 
-/* Tell the caller of a function that reads weights what it has taken as the weight without being told: once a statement. */
+/*
+ * Report to the caller of a function that reads weights which column was taken as the weight
+ * without being named, once per statement.
+ */
 void
 emogi_guess_tell(const EmogiSource *source)
 {
-	static TimestampTz told = 0;
-	const Memory *memory = source->is_query && source->wants_weight && source->guess.column == NULL ? recall(source->graph->text) : NULL;
+	static TimestampTz reported = 0;
+	const Entry *entry = source->is_query && source->wants_weight && source->guess.column == NULL ?
+		find_entry(source->graph->text) : NULL;
 
-	if ((source->guess.column == NULL && memory == NULL) || told == GetCurrentStatementStartTimestamp())
+	if ((source->guess.column == NULL && entry == NULL) ||
+		reported == GetCurrentStatementStartTimestamp())
 		return;
-	told = GetCurrentStatementStartTimestamp();
-	if (memory != NULL)
-		tell(&memory->guess, memory->relation);
+	reported = GetCurrentStatementStartTimestamp();
+	if (entry != NULL)
+		report(&entry->guess, entry->relation);
 	else
-		tell(&source->guess, source->is_query ? NULL : get_rel_name(source->relid));
+		report(&source->guess, source->is_query ? NULL : get_rel_name(source->relid));
 }

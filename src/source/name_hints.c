@@ -1,5 +1,5 @@
 /*
- * name_hints.c: a graph argument that names nothing: what may have been meant.
+ * name_hints.c: errors and hints for a graph argument that names no relation
  */
 #include "postgres.h"
 
@@ -20,18 +20,21 @@
 #include "base/compat.h"
 #include "source/source.h"
 
-/* How many rows of pg_class are looked at for a name like one that is not there. */
-#define EMOGI_NEAR_ROWS 10000
+/* Maximum number of rows of pg_class scanned for a similar name. */
+#define MAX_SCANNED_ROWS 10000
 
-/* Has a relation of this kind rows to select? */
+/* Return true if a relation of this kind has rows to select. */
 bool
 emogi_source_has_rows(char relkind)
 {
-	return relkind == RELKIND_RELATION || relkind == RELKIND_PARTITIONED_TABLE || relkind == RELKIND_MATVIEW ||
-		relkind == RELKIND_VIEW || relkind == RELKIND_FOREIGN_TABLE;
+	return relkind == RELKIND_RELATION || relkind == RELKIND_PARTITIONED_TABLE ||
+		relkind == RELKIND_MATVIEW || relkind == RELKIND_VIEW || relkind == RELKIND_FOREIGN_TABLE;
 }
 
-/* Find a relation by names that are not to be folded, without locks or errors; InvalidOid when there is none in sight. */
+/*
+ * Find a relation by names that are not folded, without locks or errors; return InvalidOid if none
+ * is visible.
+ */
 static Oid
 peek_relation(const char *schema, const char *name)
 {
@@ -45,7 +48,10 @@ peek_relation(const char *schema, const char *name)
 	return get_relname_relid(name, namespace);
 }
 
-/* Get the name as it was typed, neither folded nor cut, if quotes would make it that of a relation; else NULL. */
+/*
+ * Get the name as typed, not folded or truncated, if quotes would make it that of a relation; else
+ * return NULL.
+ */
 static char *
 find_quoted(const char *graph)
 {
@@ -74,17 +80,20 @@ find_quoted(const char *graph)
 	return psprintf("%s.%s", quote_identifier(schema), quote_identifier(dot + 1));
 }
 
-/* Get the name of a relation in sight that is most like this one, in a schema or in the search path; NULL when none is. */
+/*
+ * Get the name of the most similar visible relation in a schema or in the search path; NULL if none
+ * is similar.
+ */
 static char *
-find_near(const char *schema, const char *name)
+find_similar(const char *schema, const char *name)
 {
 	Relation	catalog = table_open(RelationRelationId, AccessShareLock);
 	SysScanDesc scan = systable_beginscan(catalog, InvalidOid, false, NULL, 0, NULL);
-	int			nearest = ((int) strlen(name) + 1) / 3 + 1;
+	int			best = ((int) strlen(name) + 1) / 3 + 1;
 	char	   *found = NULL;
 	HeapTuple	tuple;
 
-	for (int i = 0; i < EMOGI_NEAR_ROWS && (tuple = systable_getnext(scan)) != NULL; i++)
+	for (int i = 0; i < MAX_SCANNED_ROWS && (tuple = systable_getnext(scan)) != NULL; i++)
 	{
 		Form_pg_class relation = (Form_pg_class) GETSTRUCT(tuple);
 		const char *other = NameStr(relation->relname);
@@ -92,20 +101,26 @@ find_near(const char *schema, const char *name)
 		int			distance;
 
 		CHECK_FOR_INTERRUPTS();
-		distance = varstr_levenshtein_less_equal(name, strlen(name), folded, strlen(folded), 1, 1, 1, nearest - 1, true);
+		distance = varstr_levenshtein_less_equal(name, strlen(name), folded, strlen(folded), 1, 1,
+												 1, best - 1, true);
 
 		pfree(folded);
-		if (distance >= nearest || !emogi_source_has_rows(relation->relkind) || peek_relation(schema, other) != relation->oid)
+		if (distance >= best || !emogi_source_has_rows(relation->relkind) ||
+			peek_relation(schema, other) != relation->oid)
 			continue;
-		nearest = distance;
-		found = schema == NULL ? pstrdup(quote_identifier(other)) : quote_qualified_identifier(schema, other);
+		best = distance;
+		found = schema == NULL ?
+			pstrdup(quote_identifier(other)) : quote_qualified_identifier(schema, other);
 	}
 	systable_endscan(scan);
 	table_close(catalog, AccessShareLock);
 	return found;
 }
 
-/* Get the qualified name of a relation of this name in a schema that the search_path does not lead to; NULL when there is none to use. */
+/*
+ * Get the qualified name of a relation with this name in a schema outside the search_path; NULL if
+ * none is usable.
+ */
 static char *
 find_elsewhere(const char *name)
 {
@@ -116,7 +131,8 @@ find_elsewhere(const char *name)
 	{
 		Form_pg_class relation = (Form_pg_class) GETSTRUCT(&list->members[i]->tuple);
 
-		if (emogi_source_has_rows(relation->relkind) && !isAnyTempNamespace(relation->relnamespace) &&
+		if (emogi_source_has_rows(relation->relkind) &&
+			!isAnyTempNamespace(relation->relnamespace) &&
 			emogi_compat_schema_usage(relation->relnamespace) == ACLCHECK_OK)
 			found = quote_qualified_identifier(get_namespace_name(relation->relnamespace), name);
 	}
@@ -124,7 +140,7 @@ find_elsewhere(const char *name)
 	return found;
 }
 
-/* Raise 42601 for a graph argument of no known form. */
+/* Raise 42601 for a graph argument of an unknown form. */
 void
 emogi_name_hints_report_form(const char *graph)
 {
@@ -134,32 +150,43 @@ emogi_name_hints_report_form(const char *graph)
 			(errcode(ERRCODE_SYNTAX_ERROR),
 			 errmsg("invalid graph argument: \"%s\"", graph),
 			 strcasestr(graph, " where ") != NULL ?
-			 errhint("A condition stands behind the name of the relation or its columns: 'edges(src, dst) WHERE ...'. Give other rows as a query: 'SELECT src, dst FROM edges AS e WHERE ...'.") :
+			 errhint("A condition stands behind the name of the relation or its columns: "
+					 "'edges(src, dst) WHERE ...'. Give other rows as a query: 'SELECT src, dst "
+					 "FROM edges AS e WHERE ...'.") :
 			 strchr(graph, '(') != NULL ?
-			 errhint("After the name, in double quotes if it is not of lower case letters, digits and _, stand two to five columns: 'edges(src, dst)', '\"Edges\"(src, dst, weight)', 'roads(source, target, cost, reverse_cost, id)'. Ends of several columns have parentheses of their own: 'edges((tenant, src), (tenant, dst))'.") :
+			 errhint("After the name, in double quotes if it is not of lower case letters, digits "
+					 "and _, stand two to five columns: 'edges(src, dst)', '\"Edges\"(src, dst, "
+					 "weight)', 'roads(source, target, cost, reverse_cost, id)'. Ends of several "
+					 "columns have parentheses of their own: 'edges((tenant, src), (tenant, "
+					 "dst))'.") :
 			 quoted != NULL ? errhint("Write the name in double quotes: '%s'.", quoted) :
 			 errhint(EMOGI_FORMS_HINT)));
 }
 
-/* Raise 42P01 for a name, as it was given and cut up, that no relation has. */
+/* Raise 42P01 for a name that no relation has, given as typed and as split. */
 void
 emogi_name_hints_report_name(const char *graph, List *name)
 {
 	char	   *quoted = find_quoted(graph);
 	bool		qualified = list_length(name) > 1;
 	char	   *schema = qualified ? strVal(list_nth(name, list_length(name) - 2)) : NULL;
-	char	   *near = quoted == NULL ? find_near(schema, strVal(llast(name))) : NULL;
-	char	   *elsewhere = quoted == NULL && near == NULL && !qualified ? find_elsewhere(strVal(llast(name))) : NULL;
+	char	   *similar = quoted == NULL ? find_similar(schema, strVal(llast(name))) : NULL;
+	char	   *elsewhere = quoted == NULL && similar == NULL && !qualified ?
+		find_elsewhere(strVal(llast(name))) : NULL;
 
-	if (quoted == NULL && near == NULL && qualified)
-		near = find_near(NULL, strVal(llast(name)));
+	if (quoted == NULL && similar == NULL && qualified)
+		similar = find_similar(NULL, strVal(llast(name)));
 	ereport(ERROR,
 			(errcode(ERRCODE_UNDEFINED_TABLE),
 			 errmsg("relation \"%s\" does not exist", NameListToString(name)),
-			 quoted != NULL ? errhint("Names are folded to lower case unless they are quoted: '%s'.", quoted) :
+			 quoted != NULL ? errhint("Names are folded to lower case unless they are quoted: "
+									  "'%s'.", quoted) :
 			 elsewhere != NULL ?
-			 errhint("The search_path does not lead to '%s', and is empty while a dump is restored. Name the schema, and in what is stored write '%s'::regclass.",
+			 errhint("The search_path does not lead to '%s', and is empty while a dump is "
+					 "restored. Name the schema, and in what is stored write '%s'::regclass.",
 					 elsewhere, elsewhere) :
-			 near != NULL ? errhint("Perhaps you meant '%s'.", near) : qualified ? 0 :
-			 errhint("The graph is looked up in the database, not among the WITH queries and aliases around the call. Give a query as its text: 'SELECT src, dst FROM ...'.")));
+			 similar != NULL ? errhint("Perhaps you meant '%s'.", similar) : qualified ? 0 :
+			 errhint("The graph is looked up in the database, not among the WITH queries and "
+					 "aliases around the call. Give a query as its text: 'SELECT src, dst FROM "
+					 "...'.")));
 }

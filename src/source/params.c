@@ -1,10 +1,11 @@
 /*
- * params.c: values for the parameters $1, $2 ... of query text.
+ * params.c: values for the parameters $1, $2 ... of query text
  *
- * They are put into the text as literals, where PostgreSQL's own lexer finds a parameter. A literal takes the type that the query has
- * for it, as a parameter does, and whatever stands in it stays a literal. So a value is part of all that is made of the text, its key
- * in the cache included. Values that are no strings are cast to their types, and written so that they are read as the same values
- * under any settings.
+ * They replace the parameters as literals, where PostgreSQL's own lexer finds a parameter. A
+ * literal takes its type from the query, as a parameter does, and its content stays inside the
+ * literal. So a value is part of everything derived from the text, including its cache key. Values
+ * that are not strings are cast to their types, and written so that they are read as the same
+ * values under any settings.
  */
 #include "postgres.h"
 
@@ -22,10 +23,13 @@
 
 #include "source/source.h"
 
-/* Bytes that a value of type text can hold. */
+/* Maximum length of a value of type text. */
 #define EMOGI_MAX_QUERY_BYTES ((int) (MaxAllocSize - VARHDRSZ - 1))
 
-/* Settings that output functions read, and values under which their text is the same in every session and can be read in every one. */
+/*
+ * Settings that output functions read, with values under which the output is the same in every
+ * session and can be read in every session.
+ */
 static const struct
 {
 	const char *name;
@@ -39,7 +43,7 @@ static const struct
 	{"search_path", "pg_catalog"},
 };
 
-/* A parameter in the text: its first byte, the length of its name, its number. */
+/* A parameter in the text: offset of its first byte, length, number. */
 typedef struct
 {
 	int			place;
@@ -47,34 +51,42 @@ typedef struct
 	int			number;
 } Parameter;
 
-/* Does a value of this type become a literal without a type, which takes the one that the query has for it? */
+/*
+ * Return true if values of this type become untyped literals, which take their type from the query.
+ */
 static bool
 is_string_type(Oid type)
 {
 	const Oid	base = getBaseType(type);
 
-	return base == UNKNOWNOID || base == TEXTOID || base == VARCHAROID || base == BPCHAROID || base == NAMEOID;
+	return base == UNKNOWNOID || base == TEXTOID || base == VARCHAROID || base == BPCHAROID ||
+		base == NAMEOID;
 }
 
-/* Is a type's output function known to read no setting? False for arrays, which is slower but safe. */
+/*
+ * Return true if a type's output function is known to read no setting. False for arrays, which is
+ * slower but safe.
+ */
 static bool
 ignores_settings(Oid type)
 {
-	return is_string_type(type) || type == INT2OID || type == INT4OID || type == INT8OID || type == BOOLOID || type == NUMERICOID || type == UUIDOID;
+	return is_string_type(type) || type == INT2OID || type == INT4OID || type == INT8OID ||
+		type == BOOLOID || type == NUMERICOID || type == UUIDOID;
 }
 
-/* Set the canonical settings until AtEOXact_GUC; get the level for it. */
+/* Set the canonical settings until AtEOXact_GUC; return the nest level for it. */
 static int
 set_canonical(void)
 {
 	const int	level = NewGUCNestLevel();
 
 	for (int i = 0; i < (int) lengthof(canonical); i++)
-		(void) set_config_option(canonical[i].name, canonical[i].value, PGC_USERSET, PGC_S_SESSION, GUC_ACTION_SAVE, true, 0, false);
+		(void) set_config_option(canonical[i].name, canonical[i].value, PGC_USERSET, PGC_S_SESSION,
+								 GUC_ACTION_SAVE, true, 0, false);
 	return level;
 }
 
-/* Raise 54000 for text that no value of type text can hold. */
+/* Raise 54000 for text that exceeds the type text. */
 static void
 report_too_long(void)
 {
@@ -85,7 +97,9 @@ report_too_long(void)
 			 errhint("Put large values into a table, and let the query read it.")));
 }
 
-/* Get a value's text, as it is under canonical settings. Raises 42804 for a type that has no literals. */
+/*
+ * Get the text of a value under canonical settings. Raises 42804 for a type that has no literals.
+ */
 static char *
 write_value(const EmogiParamValue *value, int number)
 {
@@ -97,7 +111,8 @@ write_value(const EmogiParamValue *value, int number)
 	if (get_typtype(value->type) == TYPTYPE_PSEUDO && value->type != UNKNOWNOID)
 		ereport(ERROR,
 				(errcode(ERRCODE_DATATYPE_MISMATCH),
-				 errmsg("the value of $%d is of the pseudo-type %s, which has no literals", number, format_type_be(value->type)),
+				 errmsg("the value of $%d is of the pseudo-type %s, which has no literals", number,
+						format_type_be(value->type)),
 				 errhint("Cast it to a type that has, or pass it as text.")));
 	if (value->isnull)
 		return NULL;
@@ -111,8 +126,9 @@ write_value(const EmogiParamValue *value, int number)
 }
 
 /*
- * Get a value as a literal. Strings have no type; others are cast to theirs, in parentheses so that a subscript may follow. Blanks keep
- * it apart: U&$1 must not become U&'...'.
+ * Get a value as a literal. Strings are untyped. Others are cast to their types, in parentheses so
+ * that a subscript may follow. Blanks separate it from the text around it: U&$1 must not become
+ * U&'...'.
  */
 static char *
 make_literal(const EmogiParamValue *value, int number)
@@ -125,7 +141,9 @@ make_literal(const EmogiParamValue *value, int number)
 	text = text != NULL ? quote_literal_cstr(text) : pstrdup("NULL");
 	if (is_string_type(value->type))
 		return psprintf(" %s ", text);
-	return psprintf(" (%s::%s) ", text, format_type_extended(value->type, -1, FORMAT_TYPE_TYPEMOD_GIVEN | FORMAT_TYPE_FORCE_QUALIFY));
+	return psprintf(" (%s::%s) ", text,
+					format_type_extended(value->type, -1,
+										 FORMAT_TYPE_TYPEMOD_GIVEN | FORMAT_TYPE_FORCE_QUALIFY));
 }
 
 /* Raise 42P02 for a parameter that has no value. */
@@ -138,7 +156,10 @@ report_missing(const char *token, int length, int nvalues)
 			 errdetail_plural("There is %d value.", "There are %d values.", nvalues, nvalues)));
 }
 
-/* Get the length of a token that is a parameter, and its number, INT_MAX for all that cannot be; 0 when it is none: only those begin with $ and a digit. */
+/*
+ * Return the length of a token if it is a parameter, and its number, INT_MAX if out of range; 0 if
+ * it is none. Only parameters begin with $ and a digit.
+ */
 static int
 parameter_length(const char *token, int *number)
 {
@@ -152,7 +173,10 @@ parameter_length(const char *token, int *number)
 	return (int) (end - token);
 }
 
-/* Find the parameters in a query; set their number. Raises 42P02 for one without a value, and 42601 for what is no SQL. */
+/*
+ * Find the parameters in a query; set their number. Raises 42P02 for one without a value, and 42601
+ * for invalid SQL.
+ */
 static Parameter *
 find_parameters(const char *query, int nvalues, int *nparameters)
 {
@@ -164,7 +188,7 @@ find_parameters(const char *query, int nvalues, int *nparameters)
 	int			size = 16;
 	Parameter  *parameters = palloc(size * sizeof(Parameter));
 
-	/* which word is which is of no interest, but 0 would be the end */
+	/* the keyword codes do not matter, but 0 would mean end of input */
 	for (int i = 0; i < ScanKeywords.num_keywords; i++)
 		words[i] = 1000;
 	*nparameters = 0;
@@ -182,13 +206,16 @@ find_parameters(const char *query, int nvalues, int *nparameters)
 			report_missing(query + place, length, nvalues);
 		if (*nparameters == size)
 			parameters = repalloc_huge(parameters, (size_t) (size *= 2) * sizeof(Parameter));
-		parameters[(*nparameters)++] = (Parameter) {.place = place,.length = length,.number = number};
+		parameters[(*nparameters)++] =
+			(Parameter) {.place = place,.length = length,.number = number};
 	}
 	scanner_finish(scanner);
 	return parameters;
 }
 
-/* Copy the query with literals in place of its parameters. Raises 54000 before it allocates what would be too long. */
+/*
+ * Copy the query with literals in place of its parameters. Raises 54000 before allocating too much.
+ */
 static char *
 copy_text(const char *query, const Parameter *parameters, int nparameters, char *const *literals)
 {
@@ -213,13 +240,15 @@ copy_text(const char *query, const Parameter *parameters, int nparameters, char 
 }
 
 /*
- * Get query text with values in place of its parameters. Raises 42P02 for too few values, 08P01 for too many, 22023 when the text is no
- * query and no relation with a condition, 42804 for a value without a literal, and 54000 for a text that would be too long.
+ * Get query text with values in place of its parameters. Raises 42P02 for too few values, 08P01 for
+ * too many, 22023 if the text is neither a query nor a relation with a condition, 42804 for a value
+ * without a literal form, and 54000 if the text becomes too long.
  */
 char *
 emogi_params_put(char *query, const EmogiParamValue *values, int nvalues)
 {
-	ErrorContextCallback context = {.previous = error_context_stack,.callback = emogi_query_explain_text,.arg = query};
+	ErrorContextCallback context =
+		{.previous = error_context_stack,.callback = emogi_query_explain_text,.arg = query};
 	const EmogiGraphArgument graph = {.text = query};
 	char	  **literals = palloc(Max(nvalues, 1) * sizeof(char *));
 	char	   *relation;
@@ -228,11 +257,14 @@ emogi_params_put(char *query, const EmogiParamValue *values, int nvalues)
 	int			nparameters;
 	int			highest = 0;
 
-	if (!emogi_source_is_query(&graph) && !emogi_graph_grammar_split_where(query, &relation, &condition))
+	if (!emogi_source_is_query(&graph) &&
+		!emogi_graph_grammar_split_where(query, &relation, &condition))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("\"%s\" is no query", query),
-				 errhint("Parameters are those of a query: emogi_query('SELECT src, dst FROM edges WHERE kind = $1', 'road'). A relation is given by its name alone.")));
+				 errhint("Parameters are those of a query: emogi_query('SELECT src, dst FROM "
+						 "edges WHERE kind = $1', 'road'). A relation is given by its name "
+						 "alone.")));
 	error_context_stack = &context;
 	parameters = find_parameters(query, nvalues, &nparameters);
 	error_context_stack = context.previous;
@@ -241,7 +273,8 @@ emogi_params_put(char *query, const EmogiParamValue *values, int nvalues)
 	if (highest < nvalues)
 		ereport(ERROR,
 				(errcode(ERRCODE_PROTOCOL_VIOLATION),
-				 errmsg("wrong number of values for the parameters of the query: %d, not %d", nvalues, highest),
+				 errmsg("wrong number of values for the parameters of the query: %d, not %d",
+						nvalues, highest),
 				 errhint("Give one for each of $1, $2 and so on in the text.")));
 	for (int i = 0; i < nvalues; i++)
 		literals[i] = make_literal(&values[i], i + 1);

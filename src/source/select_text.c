@@ -1,7 +1,8 @@
 /*
- * select_text.c: a relation that is read as a query: with a condition on its rows, 'roads(a, b, km) WHERE open', or with ends of several columns.
+ * select_text.c: SELECT text for a relation that is read as a query: one with a condition on its
+ * rows, 'roads(a, b, km) WHERE open', or with endpoints of several columns
  *
- * Its columns stand there under the names by which a query's columns are known.
+ * The columns get the names by which the columns of a query are recognized.
  */
 #include "postgres.h"
 
@@ -21,25 +22,27 @@ write_condition(StringInfo query, const char *condition)
 		length--;
 	while (length > 0 && isspace((unsigned char) *condition))
 		condition++, length--;
-	appendStringInfo(query, " WHERE (%.*s%s)", length, condition, strstr(condition, "--") != NULL ? "\n" : "");
+	appendStringInfo(query, " WHERE (%.*s%s)", length, condition,
+					 strstr(condition, "--") != NULL ? "\n" : "");
 }
 
-/* ---- ends of several columns ---- */
+/* ---- endpoints of several columns ---- */
 
-/* Write an end of several columns as a row. */
+/* Write an endpoint of several columns as a row. */
 static void
 write_row(List *names, const char *as, StringInfo query)
 {
 	ListCell   *cell;
 
 	foreach(cell, names)
-		appendStringInfo(query, "%s%s", foreach_current_index(cell) == 0 ? "ROW(" : ", ", quote_identifier(lfirst(cell)));
+		appendStringInfo(query, "%s%s", foreach_current_index(cell) == 0 ? "ROW(" : ", ",
+						 quote_identifier(lfirst(cell)));
 	appendStringInfo(query, ") AS %s", as);
 }
 
 /*
- * Get a query of rows, with names that a query's columns are known by, for a relation whose ends are of several columns; NULL when it has gone, which
- * it cannot where it is locked. condition: on its rows, or NULL.
+ * Get a query of rows for a relation with endpoints of several columns. condition: on its rows, or
+ * NULL. Returns NULL if the relation no longer exists, which cannot happen if it is locked.
  */
 char *
 emogi_select_text_rows(Oid relid, List *columns, const char *condition, bool wants_weight)
@@ -56,7 +59,9 @@ emogi_select_text_rows(Oid relid, List *columns, const char *condition, bool wan
 	appendStringInfoString(&query, ", ");
 	write_row(lsecond(columns), "dst", &query);
 	if (emogi_columns_reverse(columns) != NULL)
-		appendStringInfo(&query, ", %s AS cost, %s AS reverse_cost", quote_identifier(emogi_columns_weight(columns)), quote_identifier(emogi_columns_reverse(columns)));
+		appendStringInfo(&query, ", %s AS cost, %s AS reverse_cost",
+						 quote_identifier(emogi_columns_weight(columns)),
+						 quote_identifier(emogi_columns_reverse(columns)));
 	else if (wants_weight && emogi_columns_weight(columns) != NULL)
 		appendStringInfo(&query, ", %s AS weight", quote_identifier(emogi_columns_weight(columns)));
 	if (emogi_columns_edge(columns) != NULL)
@@ -69,7 +74,7 @@ emogi_select_text_rows(Oid relid, List *columns, const char *condition, bool wan
 
 /* ---- a condition ---- */
 
-/* May the caller read a column of a relation? */
+/* Return true if the caller may read a column of a relation. */
 static bool
 may_read(const EmogiSource *source, AttrNumber attnum)
 {
@@ -78,17 +83,19 @@ may_read(const EmogiSource *source, AttrNumber attnum)
 	return emogi_access_may_select(&of_column);
 }
 
-/* Write a column with the name that a query's columns are known by. */
+/* Write a column under a name by which the columns of a query are recognized. */
 static void
 write_column(StringInfo query, const EmogiSource *source, AttrNumber attnum, const char *as)
 {
-	appendStringInfo(query, "%s%s AS %s", query->len > 0 ? ", " : "SELECT ", quote_identifier(get_attname(source->relid, attnum, false)), as);
+	appendStringInfo(query, "%s%s AS %s", query->len > 0 ? ", " : "SELECT ",
+					 quote_identifier(get_attname(source->relid, attnum, false)), as);
 }
 
 /*
- * Get a query of the edges of a relation of which a condition is true; NULL when the relation has gone, which it cannot where it is locked. source:
- * its columns, also those that are not wanted. Those that the caller may read stand in the query whether the call reads them or not, so that all
- * functions have one graph.
+ * Get a query of the edges of a relation for which a condition is true; NULL if the relation no
+ * longer exists, which cannot happen if it is locked. source: its columns, including unused ones.
+ * The query selects those that the caller may read even if the call does not use them, so that all
+ * functions share one graph.
  */
 char *
 emogi_select_text_filtered(const EmogiSource *source, const char *condition)

@@ -1,10 +1,12 @@
 /*
- * source.c: what the graph argument names.
+ * source.c: resolution of the graph argument
  *
- * Its text is of one of the forms of graph_grammar.c, or it is a relation by its oid and the columns beside it: 'edges'::regclass,
- * columns => 'a, b[, w]'. Ends of several columns become a query of rows.
+ * Its text has one of the forms of graph_grammar.c, or it is a relation given by its OID and a
+ * column list: 'edges'::regclass, columns => 'a, b[, w]'. Endpoints of several columns become a
+ * query of rows.
  *
- * Only names are resolved here, and the relation locked; rights are access.c's, the columns of a query query_argument.c's.
+ * This file only resolves names and locks the relation. Privileges are checked in access.c, the
+ * columns of a query in query_argument.c.
  */
 #include "postgres.h"
 
@@ -24,13 +26,13 @@
 #include "base/compat.h"
 #include "source/source.h"
 
-/* What stands for the columns in examples. */
+/* Placeholders for the columns in examples. */
 #define ENDS_FORM "source_column, target_column"
 #define ROWS_FORM "(source_tenant, source_column), (target_tenant, target_column)"
 
 /* ---- columns ---- */
 
-/* List a relation's columns, for an error's DETAIL. */
+/* List a relation's columns, for the DETAIL of an error. */
 static char *
 column_names(Relation rel)
 {
@@ -43,28 +45,33 @@ column_names(Relation rel)
 		Form_pg_attribute attribute = TupleDescAttr(desc, i);
 
 		if (!attribute->attisdropped)
-			appendStringInfo(&names, "%s%s", names.len > 0 ? ", " : "", quote_identifier(NameStr(attribute->attname)));
+			appendStringInfo(&names, "%s%s", names.len > 0 ? ", " : "",
+							 quote_identifier(NameStr(attribute->attname)));
 	}
 	return names.len > 0 ? names.data : pstrdup("none");
 }
 
-/* Are two names the same but for two letters next to each other? */
+/* Return true if two names differ only by a transposition of adjacent letters. */
 static bool
-have_changed_places(const char *a, const char *b)
+are_transposed(const char *a, const char *b)
 {
 	size_t		i = 0;
 
 	while (a[i] != '\0' && a[i] == b[i])
 		i++;
-	return a[i] != '\0' && a[i] == b[i + 1] && a[i + 1] == b[i] && a[i + 1] != '\0' && strcmp(a + i + 2, b + i + 2) == 0;
+	return a[i] != '\0' && a[i] == b[i + 1] && a[i + 1] == b[i] && a[i + 1] != '\0' &&
+		strcmp(a + i + 2, b + i + 2) == 0;
 }
 
-/* Get the name of a relation's column that is most like one that it does not have; NULL when none is. */
+/*
+ * Get the name of the relation's column that is most similar to a missing one; NULL if none is
+ * similar.
+ */
 static const char *
-find_near_column(Relation rel, const char *name)
+find_similar_column(Relation rel, const char *name)
 {
 	TupleDesc	desc = RelationGetDescr(rel);
-	int			nearest = ((int) strlen(name) + 1) / 3 + 1;
+	int			best = ((int) strlen(name) + 1) / 3 + 1;
 	const char *found = NULL;
 
 	for (int i = 0; i < desc->natts; i++)
@@ -74,33 +81,44 @@ find_near_column(Relation rel, const char *name)
 
 		if (TupleDescAttr(desc, i)->attisdropped)
 			continue;
-		distance = have_changed_places(name, other) ? 1 : varstr_levenshtein_less_equal(name, strlen(name), other, strlen(other), 1, 1, 1, nearest - 1, true);
-		if (distance >= nearest)
+		distance = are_transposed(name, other) ?
+			1 : varstr_levenshtein_less_equal(name, strlen(name), other, strlen(other), 1, 1, 1,
+											  best - 1, true);
+		if (distance >= best)
 			continue;
-		nearest = distance;
+		best = distance;
 		found = quote_identifier(other);
 	}
 	return found;
 }
 
-/* Get the number of a column that the user named, or raise 42703. form: the columns named with it, as an example. */
+/*
+ * Get the attribute number of a column that the user named, or raise 42703. form: the columns named
+ * with it, as an example.
+ */
 static AttrNumber
 named_column(Relation rel, const char *name, const char *form)
 {
 	AttrNumber	attnum = get_attnum(RelationGetRelid(rel), name);
-	const char *near = attnum <= 0 ? find_near_column(rel, name) : NULL;
+	const char *similar = attnum <= 0 ? find_similar_column(rel, name) : NULL;
 
 	if (attnum <= 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_COLUMN),
-				 errmsg("column \"%s\" of relation \"%s\" does not exist", name, RelationGetRelationName(rel)),
-				 errdetail("The columns of \"%s\" are: %s.", RelationGetRelationName(rel), column_names(rel)),
-				 near != NULL ? errhint("Perhaps you meant the column %s.", near) :
-				 errhint("Name those of both ends, for instance: '%s(%s)'.", quote_identifier(RelationGetRelationName(rel)), form)));
+				 errmsg("column \"%s\" of relation \"%s\" does not exist", name,
+						RelationGetRelationName(rel)),
+				 errdetail("The columns of \"%s\" are: %s.", RelationGetRelationName(rel),
+						   column_names(rel)),
+				 similar != NULL ? errhint("Perhaps you meant the column %s.", similar) :
+				 errhint("Name those of both ends, for instance: '%s(%s)'.",
+						 quote_identifier(RelationGetRelationName(rel)), form)));
 	return attnum;
 }
 
-/* Find the columns of a relation that the user did not name; false when they are not there. */
+/*
+ * Find the endpoint columns of a relation for which the user named none; return false if they do
+ * not exist.
+ */
 static bool
 find_default_columns(Oid relid, EmogiSource *source)
 {
@@ -114,7 +132,7 @@ find_default_columns(Oid relid, EmogiSource *source)
 	return false;
 }
 
-/* Find the columns of a relation that the user did not name, or raise 42703. */
+/* Find the endpoint columns of a relation for which the user named none, or raise 42703. */
 static void
 default_columns(Relation rel, EmogiSource *source)
 {
@@ -122,13 +140,16 @@ default_columns(Relation rel, EmogiSource *source)
 		return;
 	ereport(ERROR,
 			(errcode(ERRCODE_UNDEFINED_COLUMN),
-			 errmsg("relation \"%s\" has neither both of src and dst nor both of source and target", RelationGetRelationName(rel)),
-			 errdetail("The columns of \"%s\" are: %s.", RelationGetRelationName(rel), column_names(rel)),
-			 errhint("Name the two that hold the ends of an edge: '%s(source_column, target_column)'.",
+			 errmsg("relation \"%s\" has neither both of src and dst nor both of source and "
+					"target", RelationGetRelationName(rel)),
+			 errdetail("The columns of \"%s\" are: %s.", RelationGetRelationName(rel),
+					   column_names(rel)),
+			 errhint("Name the two that hold the ends of an edge: '%s(source_column, "
+					 "target_column)'.",
 					 quote_identifier(RelationGetRelationName(rel)))));
 }
 
-/* Find the weight of a relation whose columns the user did not name; 0 when it has none. */
+/* Find the weight column of a relation for which the user named no columns; 0 if it has none. */
 static AttrNumber
 default_weight(Oid relid)
 {
@@ -139,35 +160,43 @@ default_weight(Oid relid)
 	return Max(weight, 0);
 }
 
-/* Find the weight of the way back beside a `cost` that the user did not name; 0 when there is none. Without it half of the edges may be missing. */
+/*
+ * Find the reverse weight that belongs to a `cost` that the user did not name; 0 if there is none.
+ * Without it, half of the edges might be missing.
+ */
 static AttrNumber
 default_reverse(Oid relid, AttrNumber weight)
 {
-	return weight > 0 && weight == get_attnum(relid, "cost") ? Max(get_attnum(relid, "reverse_cost"), 0) : 0;
+	return weight > 0 && weight == get_attnum(relid, "cost") ?
+		Max(get_attnum(relid, "reverse_cost"), 0) : 0;
 }
 
-/* Get a column as an end of edges. */
+/* Get a column as an endpoint of edges. */
 static EmogiEndpoint
 end_of(Relation rel, AttrNumber attnum)
 {
 	Form_pg_attribute attribute = TupleDescAttr(RelationGetDescr(rel), attnum - 1);
 
-	return (EmogiEndpoint) {NameStr(attribute->attname), attribute->atttypid, -1, attribute->attcollation, false};
+	return (EmogiEndpoint) {NameStr(attribute->attname), attribute->atttypid, -1,
+							attribute->attcollation, false};
 }
 
-/* Find out which keys the ends are; raises 42804 and 42P21. */
+/* Find the key type of the endpoints; raises 42804 and 42P21. */
 static void
 find_keys(Relation rel, EmogiSource *source)
 {
-	EmogiEndpoint	src = end_of(rel, source->src);
-	EmogiEndpoint	dst = end_of(rel, source->dst);
+	EmogiEndpoint src = end_of(rel, source->src);
+	EmogiEndpoint dst = end_of(rel, source->dst);
 
-	emogi_endpoint_type_find_keys(&src, &dst, psprintf("relation \"%s\"", RelationGetRelationName(rel)), &source->key);
+	emogi_endpoint_type_find_keys(&src, &dst,
+								  psprintf("relation \"%s\"", RelationGetRelationName(rel)),
+								  &source->key);
 }
 
 /*
- * Are the keys of a relation, which is locked, of the same definition as when the Source was resolved? ALTER TYPE takes no lock on the
- * relation. For the keys of a query the fingerprint answers.
+ * Return true if the key types of a locked relation still have the definition that they had when
+ * the source was resolved. ALTER TYPE takes no lock on the relation. For a query, the fingerprint
+ * covers this.
  */
 bool
 emogi_source_keys_are_current(const EmogiSource *source)
@@ -194,19 +223,26 @@ check_weight_type(Relation rel, AttrNumber attnum)
 		ereport(ERROR,
 				(errcode(ERRCODE_DATATYPE_MISMATCH),
 				 errmsg("column \"%s\" of relation \"%s\" has type %s and cannot be a weight",
-						NameStr(attribute->attname), RelationGetRelationName(rel), format_type_be(attribute->atttypid)),
-				 errhint("Weights are of a numeric type. To go without, name only the two keys: '%s(%s, %s)'.",
-						 quote_identifier(RelationGetRelationName(rel)), "source_column", "target_column")));
+						NameStr(attribute->attname), RelationGetRelationName(rel),
+						format_type_be(attribute->atttypid)),
+				 errhint("Weights are of a numeric type. To go without, name only the two keys: "
+						 "'%s(%s, %s)'.",
+						 quote_identifier(RelationGetRelationName(rel)), "source_column",
+						 "target_column")));
 }
 
-/* Raise 42809 unless the relation is of a kind that has rows to select; 0A000 or 55000 when they cannot be had now. */
+/*
+ * Raise 42809 unless the relation is of a kind that has rows to select; raise 0A000 or 55000 if the
+ * rows are not accessible now.
+ */
 static void
 check_kind(Relation rel)
 {
 	if (!emogi_source_has_rows(rel->rd_rel->relkind))
 		ereport(ERROR,
 				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
-				 errmsg("\"%s\" is not a table, view, materialized view or foreign table", RelationGetRelationName(rel)),
+				 errmsg("\"%s\" is not a table, view, materialized view or foreign table",
+						RelationGetRelationName(rel)),
 				 errhint(EMOGI_FORMS_HINT)));
 	if (RELATION_IS_OTHER_TEMP(rel))
 		ereport(ERROR,
@@ -215,18 +251,19 @@ check_kind(Relation rel)
 	if (!RelationIsScannable(rel))
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("materialized view \"%s\" has not been populated", RelationGetRelationName(rel)),
+				 errmsg("materialized view \"%s\" has not been populated",
+						RelationGetRelationName(rel)),
 				 errhint("Use the REFRESH MATERIALIZED VIEW command.")));
 }
 
-/* ---- ends of several columns ---- */
+/* ---- endpoints of several columns ---- */
 
-/* Find out which keys ends of several columns are. Raises 42804, 42P21, 54011. */
+/* Find the key type of endpoints of several columns. Raises 42804, 42P21, 54011. */
 static void
 find_row_keys(Relation rel, List *src, List *dst, EmogiKeyType *key)
 {
 	const char *of = psprintf("relation \"%s\"", RelationGetRelationName(rel));
-	EmogiEndpoint	ends[2][EMOGI_KEY_MAX_PARTS];
+	EmogiEndpoint ends[2][EMOGI_KEY_MAX_PARTS];
 	int			nparts = list_length(src);
 
 	emogi_endpoint_type_check_count(nparts, list_length(dst), of);
@@ -239,7 +276,10 @@ find_row_keys(Relation rel, List *src, List *dst, EmogiKeyType *key)
 	emogi_endpoint_type_find_row_keys(ends[0], ends[1], nparts, of, key);
 }
 
-/* Resolve a relation whose ends are of several columns: to a query of rows. Raises 42703, 42804, 42P21, 54011. */
+/*
+ * Resolve a relation with endpoints of several columns to a query of rows. Raises 42703, 42804,
+ * 42P21, 54011.
+ */
 static void
 resolve_rows(Relation rel, List *columns, const char *condition, EmogiSource *source)
 {
@@ -248,27 +288,37 @@ resolve_rows(Relation rel, List *columns, const char *condition, EmogiSource *so
 
 	foreach(end, columns)
 		foreach(cell, lfirst(end))
-			(void) named_column(rel, lfirst(cell), list_length(columns) > 2 ? ROWS_FORM ", weight_column" : ROWS_FORM);
+			(void) named_column(rel, lfirst(cell),
+								list_length(columns) > 2 ? ROWS_FORM ", weight_column" : ROWS_FORM);
 	find_row_keys(rel, linitial(columns), lsecond(columns), &source->key);
-	for (int i = 2; i < (emogi_columns_reverse(columns) != NULL ? 4 : Min(list_length(columns), 3)); i++)
+	for (int i = 2; i < (emogi_columns_reverse(columns) != NULL ? 4 : Min(list_length(columns), 3));
+		 i++)
 		check_weight_type(rel, named_column(rel, linitial(list_nth(columns, i)), ROWS_FORM));
 	source->is_query = true;
 	source->names_edge = emogi_columns_edge(columns) != NULL;
-	source->query = emogi_select_text_rows(RelationGetRelid(rel), columns, condition, source->wants_weight);
+	source->query = emogi_select_text_rows(RelationGetRelid(rel), columns, condition,
+										   source->wants_weight);
 }
 
-/* ---- the whole ---- */
+/* ---- resolution ---- */
 
-/* Get the relation that a name leads to, if the own transaction holds a reader's lock on it; InvalidOid otherwise. */
+/*
+ * Get the relation that a name resolves to, if this transaction holds a reader's lock on it; else
+ * InvalidOid.
+ */
 static Oid
 locked_relation(RangeVar *name)
 {
 	Oid			relid = RangeVarGetRelid(name, NoLock, true);
 
-	return OidIsValid(relid) && emogi_compat_holds_lock(relid, AccessShareLock) ? relid : InvalidOid;
+	return OidIsValid(relid) && emogi_compat_holds_lock(relid, AccessShareLock) ?
+		relid : InvalidOid;
 }
 
-/* Lock the relation that a graph argument gives by its object id. Raises 42P01, and 42601 for what is wrong with columns. */
+/*
+ * Lock the relation that a graph argument gives by its OID. Raises 42P01, and 42601 for an invalid
+ * column list.
+ */
 static void
 lock_given(const EmogiGraphArgument *graph, EmogiSource *source, List **columns)
 {
@@ -286,14 +336,21 @@ lock_given(const EmogiGraphArgument *graph, EmogiSource *source, List **columns)
 				(errcode(ERRCODE_SYNTAX_ERROR),
 				 errmsg("invalid list of columns: \"%s\"", graph->columns),
 				 strchr(graph->columns, ',') == NULL ?
-				 errhint("The last argument names the columns, as columns => 'from_node, to_node'; another is given by its name, where the function has it: direction => 'in'.") :
-				 errhint("Name the two ends of an edge, and what there is of a weight, that of the way back and a name: columns => 'from_node, to_node, km'.")));
+				 errhint("The last argument names the columns, as columns => 'from_node, "
+						 "to_node'; another is given by its name, where the function has it: "
+						 "direction => 'in'.") :
+				 errhint("Name the two ends of an edge, and what there is of a weight, that of "
+						 "the way back and a name: columns => 'from_node, to_node, km'.")));
 	source->relid = graph->relid;
 }
 
-/* Lock the relation that a graph argument names; get the columns named with it, NIL when there are none, and the condition, NULL likewise. */
+/*
+ * Lock the relation that a graph argument names; get the columns named with it and the condition,
+ * or NIL and NULL.
+ */
 static void
-lock_relation(const EmogiGraphArgument *graph, EmogiSource *source, List **columns, const char **condition)
+lock_relation(const EmogiGraphArgument *graph, EmogiSource *source, List **columns,
+			  const char **condition)
 {
 	char	   *relation = graph->text;
 	Oid			locked;
@@ -315,37 +372,48 @@ lock_relation(const EmogiGraphArgument *graph, EmogiSource *source, List **colum
 	source->was_locked = source->relid == locked;
 }
 
-/* Take a relation's columns by their names. Raises 42702, 42703. */
+/* Use a relation's columns with default names. Raises 42702, 42703. */
 static void
 use_default_columns(Relation rel, bool wants_weight, EmogiSource *source)
 {
 	default_columns(rel, source);
-	emogi_ambiguous_columns_check(RelationGetDescr(rel), wants_weight, psprintf("relation \"%s\"", RelationGetRelationName(rel)), RelationGetRelationName(rel));
+	emogi_ambiguous_columns_check(RelationGetDescr(rel), wants_weight,
+								  psprintf("relation \"%s\"", RelationGetRelationName(rel)),
+								  RelationGetRelationName(rel));
 	source->weight = default_weight(source->relid);
 	source->reverse = default_reverse(source->relid, source->weight);
 	source->edge = Max(get_attnum(source->relid, "id"), 0);
 }
 
-/* Get the number of a column that the list may have; 0 when it has not, or raise 42703. */
+/*
+ * Get the attribute number of an optional column of the list; 0 if it is not in the list. Raises
+ * 42703.
+ */
 static AttrNumber
 listed_column(Relation rel, const char *name)
 {
 	return name != NULL ? named_column(rel, name, ENDS_FORM ", weight_column") : 0;
 }
 
-/* May these two columns be the ends of an edge? They are of one type, or both integers. */
+/*
+ * Return true if two columns could be the endpoints of an edge: they have one type, or both are
+ * integers.
+ */
 static bool
 are_alike(Relation rel, AttrNumber a, AttrNumber b)
 {
 	EmogiKeyType keys[2];
 	const EmogiEndpoint ends[2] = {end_of(rel, a), end_of(rel, b)};
 
-	return emogi_endpoint_type_find_key(&ends[0], &keys[0]) && emogi_endpoint_type_find_key(&ends[1], &keys[1]) && emogi_key_type_equal(&keys[0], &keys[1]);
+	return emogi_endpoint_type_find_key(&ends[0], &keys[0]) &&
+		emogi_endpoint_type_find_key(&ends[1], &keys[1]) &&
+		emogi_key_type_equal(&keys[0], &keys[1]);
 }
 
 /*
- * Raise 42703 for a list in the order of pgRouting's queries, 'roads(id, source, target, cost)': it would have edges that lead from id to
- * the source. A third column that can be no end of an edge is a weight: 'part(id, parent, kg)'.
+ * Raise 42703 for a list in the order of pgRouting's queries, 'roads(id, source, target, cost)':
+ * its edges would lead from id to the source. A third column that cannot be an endpoint is a
+ * weight: 'part(id, parent, kg)'.
  */
 static void
 check_order(Relation rel, List *columns, const EmogiSource *source)
@@ -355,21 +423,26 @@ check_order(Relation rel, List *columns, const EmogiSource *source)
 	const char *third;
 	StringInfoData list;
 
-	if (source->weight == 0 || strcmp(linitial(linitial(columns)), "id") != 0 || !are_alike(rel, source->dst, source->weight))
+	if (source->weight == 0 || strcmp(linitial(linitial(columns)), "id") != 0 ||
+		!are_alike(rel, source->dst, source->weight))
 		return;
 	third = quote_identifier(emogi_columns_weight(columns));
 	initStringInfo(&list);
 	for (int i = 1; i < list_length(columns); i++)
-		appendStringInfo(&list, "%s%s", i > 1 ? ", " : "", quote_identifier(linitial(list_nth(columns, i))));
+		appendStringInfo(&list, "%s%s", i > 1 ? ", " : "",
+						 quote_identifier(linitial(list_nth(columns, i))));
 	ereport(ERROR,
 			(errcode(ERRCODE_UNDEFINED_COLUMN),
-			 errmsg("column \"id\" of relation \"%s\" is not taken for the source of an edge, with two columns after it that could be its ends",
+			 errmsg("column \"id\" of relation \"%s\" is not taken for the source of an edge, "
+					"with two columns after it that could be its ends",
 					RelationGetRelationName(rel)),
-			 errhint("Name the ends first, and the name of the edge last: '%1$s(%2$s%3$s)'. If \"id\" is the source, turn the edges around: '%1$s(%4$s, id, %5$s)' with direction => 'in'.",
+			 errhint("Name the ends first, and the name of the edge last: '%1$s(%2$s%3$s)'. If "
+					 "\"id\" is the source, turn the edges around: '%1$s(%4$s, id, %5$s)' with "
+					 "direction => 'in'.",
 					 relation, list.data, list_length(columns) > 3 ? ", id" : "", dst, third)));
 }
 
-/* Take the columns that the user named. Raises 42703. */
+/* Use the columns that the user named. Raises 42703. */
 static void
 use_named_columns(Relation rel, List *columns, EmogiSource *source)
 {
@@ -384,7 +457,10 @@ use_named_columns(Relation rel, List *columns, EmogiSource *source)
 	source->names_edge = source->edge > 0;
 }
 
-/* Make a Source of a relation, whose columns are known, the query of those of its rows of which a condition is true. */
+/*
+ * Turn the source of a relation with known columns into the query of its rows for which a condition
+ * is true.
+ */
 static void
 use_condition(Relation rel, const char *condition, bool by_default, EmogiSource *source)
 {
@@ -440,18 +516,22 @@ resolve_relation(const EmogiGraphArgument *graph, bool wants_weight, EmogiSource
 	relation_close(rel, NoLock);
 }
 
-/* Is a graph argument the text of a query? */
+/* Return true if a graph argument is the text of a query. */
 bool
 emogi_source_is_query(const EmogiGraphArgument *graph)
 {
 	return !graph->is_relation && emogi_graph_grammar_is_query(graph->text);
 }
 
-/* Resolve the graph argument. Relations come back locked; errors are 0A000, 42601, 42P01, 42703, 42804, 42809. */
+/*
+ * Resolve the graph argument. Relations are locked on return. Raises 0A000, 42601, 42P01, 42703,
+ * 42804, 42809.
+ */
 void
 emogi_source_resolve(const EmogiGraphArgument *graph, bool wants_weight, EmogiSource *source)
 {
-	AcceptInvalidationMessages();	/* as the parser does: rights may have changed although the lock is held already */
+	AcceptInvalidationMessages();	/* as in the parser: privileges may have changed even if the
+									 * lock is already held */
 	memset(source, 0, sizeof *source);
 	source->graph = graph;
 	source->wants_weight = wants_weight;
@@ -465,8 +545,9 @@ emogi_source_resolve(const EmogiGraphArgument *graph, bool wants_weight, EmogiSo
 }
 
 /*
- * Find the relation that a graph argument names, and the condition on its rows, NULL when there is none, without locks or errors. False when it
- * is of another form, or the caller may not look for it; else *relid is InvalidOid when there is none.
+ * Find the relation that a graph argument names, and the condition on its rows or NULL, without
+ * locks or errors. Returns false if the argument has another form, or if the caller may not look
+ * the name up; else *relid is InvalidOid if there is no such relation.
  */
 static bool
 find_relation(const EmogiGraphArgument *graph, Oid *relid, List **columns, const char **condition)
@@ -495,7 +576,7 @@ find_relation(const EmogiGraphArgument *graph, Oid *relid, List **columns, const
 	return true;
 }
 
-/* Does a graph argument name a relation that is not there? Raises nothing. */
+/* Return true if a graph argument names a relation that does not exist. Raises nothing. */
 bool
 emogi_source_is_missing(const EmogiGraphArgument *graph)
 {
@@ -506,12 +587,12 @@ emogi_source_is_missing(const EmogiGraphArgument *graph)
 	return find_relation(graph, &relid, &columns, &condition) && get_rel_relkind(relid) == '\0';
 }
 
-/* Find out which keys the ends are; false when they cannot be any. */
+/* Find the key type of the endpoints; return false if they cannot be keys. */
 static bool
 peek_keys(EmogiSource *source)
 {
 	EmogiKeyType other;
-	EmogiEndpoint	end = {0};
+	EmogiEndpoint end = {0};
 
 	get_atttypetypmodcoll(source->relid, source->src, &end.type, &end.typmod, &end.collation);
 	if (!emogi_endpoint_type_find_key(&end, &source->key))
@@ -520,7 +601,10 @@ peek_keys(EmogiSource *source)
 	return emogi_endpoint_type_find_key(&end, &other) && emogi_key_type_equal(&source->key, &other);
 }
 
-/* Get the number of a column that a list may have, 0 when it has not; -1 when the relation has no such column. */
+/*
+ * Get the attribute number of an optional column of the list; 0 if it is not in the list, -1 if the
+ * relation has no such column.
+ */
 static AttrNumber
 peek_column(Oid relid, const char *name)
 {
@@ -529,7 +613,7 @@ peek_column(Oid relid, const char *name)
 	return name != NULL && attnum <= 0 ? -1 : attnum;
 }
 
-/* Find the columns of a relation for the planner; false when they are not there. */
+/* Find the columns of a relation for the planner; return false if they do not exist. */
 static bool
 peek_columns(List *columns, EmogiSource *source)
 {
@@ -548,12 +632,14 @@ peek_columns(List *columns, EmogiSource *source)
 		source->reverse = default_reverse(source->relid, source->weight);
 		source->edge = Max(get_attnum(source->relid, "id"), 0);
 	}
-	return source->src > 0 && source->dst > 0 && source->weight >= 0 && source->reverse >= 0 && source->edge >= 0;
+	return source->src > 0 && source->dst > 0 && source->weight >= 0 && source->reverse >= 0 &&
+		source->edge >= 0;
 }
 
 /*
- * Resolve the graph argument for the planner: without locks or errors. False when it names no relation that the caller
- * may read as a table. What it says may be out of date by the time of the call, which resolves anew.
+ * Resolve the graph argument for the planner, without locks or errors. Returns false if it does not
+ * name a relation that the caller may read as a table. The result may be outdated when the call
+ * runs, which resolves again.
  */
 bool
 emogi_source_peek(const EmogiGraphArgument *graph, bool wants_weight, EmogiSource *source)
@@ -562,7 +648,8 @@ emogi_source_peek(const EmogiGraphArgument *graph, bool wants_weight, EmogiSourc
 	const char *condition;
 
 	memset(source, 0, sizeof *source);
-	if (!find_relation(graph, &source->relid, &columns, &condition) || condition != NULL || get_rel_relkind(source->relid) == '\0')
+	if (!find_relation(graph, &source->relid, &columns, &condition) || condition != NULL ||
+		get_rel_relkind(source->relid) == '\0')
 		return false;
 	if (emogi_columns_have_rows(columns) || !peek_columns(columns, source))
 		return false;
@@ -572,8 +659,8 @@ emogi_source_peek(const EmogiGraphArgument *graph, bool wants_weight, EmogiSourc
 }
 
 /*
- * Resolve a graph argument that is a query, or becomes one, for the planner: without locks or errors. False when it is of another form.
- * The query may be wrong.
+ * Resolve a graph argument that is a query, or becomes one, for the planner, without locks or
+ * errors. Returns false if it has another form. The query may be invalid.
  */
 bool
 emogi_source_peek_query(const EmogiGraphArgument *graph, EmogiSource *source)
@@ -585,7 +672,8 @@ emogi_source_peek_query(const EmogiGraphArgument *graph, EmogiSource *source)
 	*source = (EmogiSource) {.is_query = true,.graph = graph,.query = graph->text};
 	if (emogi_source_is_query(graph))
 		return true;
-	if (!find_relation(graph, &relation.relid, &columns, &condition) || get_rel_relkind(relation.relid) == '\0')
+	if (!find_relation(graph, &relation.relid, &columns, &condition) ||
+		get_rel_relkind(relation.relid) == '\0')
 		return false;
 	if (emogi_columns_have_rows(columns))
 		source->query = emogi_select_text_rows(relation.relid, columns, condition, false);
@@ -596,7 +684,10 @@ emogi_source_peek_query(const EmogiGraphArgument *graph, EmogiSource *source)
 	return source->query != NULL;
 }
 
-/* Get the relation that a graph argument names, locked, whatever its columns; InvalidOid when it is a query or becomes one. */
+/*
+ * Lock and get the relation that a graph argument names, whatever its columns; InvalidOid if it is
+ * a query or becomes one.
+ */
 Oid
 emogi_source_relation(const EmogiGraphArgument *graph)
 {
@@ -610,7 +701,7 @@ emogi_source_relation(const EmogiGraphArgument *graph)
 	return condition != NULL || emogi_columns_have_rows(columns) ? InvalidOid : source.relid;
 }
 
-/* Write a column of a relation's SELECT; false when it has gone. */
+/* Write a column of a relation's SELECT; return false if it no longer exists. */
 static bool
 write_column(StringInfo query, Oid relid, AttrNumber attnum)
 {
@@ -623,8 +714,9 @@ write_column(StringInfo query, Oid relid, AttrNumber attnum)
 }
 
 /*
- * Get the text of a query for a Source: its own, or a SELECT of a relation's columns, with an edge for each way where there is a weight of the
- * way back; NULL when the relation has gone, which it cannot where it is locked. emogi_source_columns tells of its columns.
+ * Get the text of a query for a source: its own, or a SELECT of a relation's columns, with one edge
+ * per direction if there is a reverse weight. Returns NULL if the relation no longer exists, which
+ * cannot happen if it is locked. emogi_source_columns describes the columns.
  */
 char *
 emogi_source_select(const EmogiSource *source)
@@ -637,16 +729,20 @@ emogi_source_select(const EmogiSource *source)
 	if (source->is_query)
 		return source->query;
 	initStringInfo(&query);
-	if (!write_column(&query, source->relid, source->src) || !write_column(&query, source->relid, source->dst) ||
+	if (!write_column(&query, source->relid, source->src) ||
+		!write_column(&query, source->relid, source->dst) ||
 		(source->weight > 0 && !write_column(&query, source->relid, source->weight)) ||
-		(source->reverse > 0 && !write_column(&query, source->relid, source->reverse)) || relation == NULL || schema == NULL)
+		(source->reverse > 0 && !write_column(&query, source->relid, source->reverse)) ||
+		relation == NULL || schema == NULL)
 		return NULL;
 	appendStringInfo(&query, " FROM %s", quote_qualified_identifier(schema, relation));
-	columns.unlike = source->reverse > 0 && get_atttype(source->relid, source->reverse) != get_atttype(source->relid, source->weight);
-	return source->reverse > 0 ? emogi_query_both_ways(query.data, query.len, &columns) : query.data;
+	columns.unlike = source->reverse > 0 &&
+		get_atttype(source->relid, source->reverse) != get_atttype(source->relid, source->weight);
+	return source->reverse > 0 ?
+		emogi_query_both_ways(query.data, query.len, &columns) : query.data;
 }
 
-/* Get the columns of what emogi_source_select gives for a relation. */
+/* Get the columns of the query that emogi_source_select returns for a relation. */
 EmogiEdgeColumns
 emogi_source_columns(const EmogiSource *source)
 {

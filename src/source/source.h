@@ -1,11 +1,22 @@
 /*
- * source.h: what the graph argument names, who may read it, and under which snapshot.
+ * source.h: the graph argument: what it names, the caller's privileges, and the snapshot of the
+ * call
  *
- * emogi_source_resolve (source.c) makes a Source of the graph argument, whose text has several forms (graph_grammar.c): a relation, which it
- * locks, with the columns that make an edge (columns.c), also with a condition (select_text.c), or a query (query_argument.c, params.c, with_vertices.c); endpoint_type.c finds out which keys they are, and anonymous_rows.c which columns an anonymous row has;
- * name_hints.c says what may have been meant where nothing has that name; guess.c what is done about a weight that was not named; query_id.c what a Source is known by where calls are counted. emogi_access_check (access.c)
- * asks whether the caller may read it. snapshot.c sees to it that the snapshot of the call is not older than what the argument
- * names; it asks catalog_visibility.c, with a header of its own, what a snapshot sees in the catalogs.
+ * emogi_source_resolve (source.c) turns the graph argument into a source: a relation, which it
+ * locks, with the columns that make an edge, or a query.
+ *
+ * graph_grammar.c        parses the forms of the text
+ * columns.c              parses lists of columns
+ * select_text.c          writes the query for a relation with a condition
+ * query_argument.c, params.c, with_vertices.c   handle query text
+ * endpoint_type.c        finds the key type of the endpoints
+ * anonymous_rows.c       finds the columns of an anonymous row
+ * name_hints.c           suggests names if a relation does not exist
+ * guess.c                chooses a weight if none was named
+ * query_id.c             identifies a source in the call statistics
+ * access.c               checks privileges (emogi_access_check)
+ * snapshot.c             ensures that the call's snapshot is not older than the named objects;
+ *                        catalog_visibility.c tells what a snapshot sees in the catalogs
  */
 #ifndef EMOGI_SOURCE_H
 #define EMOGI_SOURCE_H
@@ -18,84 +29,104 @@
 
 /* ---- source.c ---- */
 
-/* The graph argument as it was given: text, or a relation (regclass) with a list of columns beside it. */
+/* The graph argument as given: text, or a relation (regclass) with a list of columns. */
 typedef struct EmogiGraphArgument
 {
-	char	   *text;			/* what was given; for a relation, text that names it and the columns */
+	char	   *text;			/* the argument; for a relation, text that names it and the
+								 * columns */
 	bool		is_relation;
-	Oid			relid;			/* of a relation; may be any number, also 0 */
+	Oid			relid;			/* of a relation; may be any number, including 0 */
 	char	   *columns;		/* of a relation; NULL = not named */
-	bool		reads_names;	/* the call may read names of edges beside its graph: both are to be of one snapshot */
+	bool		reads_names;	/* the call may also read edge names, under the snapshot of the
+								 * graph */
 } EmogiGraphArgument;
 
-/* The column that is taken as the weight of edges, or may have been meant as it, where the caller has named none (guess.c). */
+/*
+ * The column taken as the weight of edges, or possibly meant as it, if the caller has named none
+ * (guess.c).
+ */
 typedef struct EmogiGuess
 {
-	const char *column;			/* NULL = there is nothing to tell */
+	const char *column;			/* NULL = nothing to report */
 	const char *src;
 	const char *dst;
 	bool		is_taken;
 } EmogiGuess;
 
-/* Columns that conditions may read, at most; those of more are not followed. */
+/* Maximum number of columns that conditions may read. With more, changes are not tracked. */
 #define EMOGI_FILTER_MAX_COLUMNS 16
 
-/* Conditions on the rows of a relation: a row is an edge if all of them are true. Made by analysis/table_filter.c. */
+/*
+ * Conditions on the rows of a relation: a row is an edge if all of them are true. Made by
+ * analysis/table_filter.c.
+ */
 typedef struct EmogiFilter
 {
-	List	   *quals;			/* Expr *, over columns of the relation as varno 1, with functions of operators; in the order of evaluation, those of row
-								 * security first */
+	List	   *quals;			/* Expr *: over columns of the relation as varno 1, with functions
+								 * of operators filled in; in order of evaluation, row security
+								 * first */
 	int			ncolumns;
-	AttrNumber	columns[EMOGI_FILTER_MAX_COLUMNS];	/* [ncolumns], of the relation, ascending: those that the conditions read */
-	bool		may_share_work;	/* parallel workers may evaluate them */
-	const struct EmogiQueryAnalysis *tree;	/* that they are of */
+	AttrNumber	columns[EMOGI_FILTER_MAX_COLUMNS];	/* [ncolumns]: the columns that the conditions
+													 * read, ascending */
+	bool		may_share_work;	/* parallel workers may evaluate the conditions */
+	const struct EmogiQueryAnalysis *tree;	/* analysis that they come from */
 } EmogiFilter;
 
-/* What the graph argument names. */
+/* A resolved graph argument. */
 typedef struct EmogiSource
 {
 	bool		is_query;
 	const EmogiGraphArgument *graph;
-	bool		wants_weight;	/* weights, if it has any, are read */
-	EmogiKeyType key;			/* type of both ends; of a query known when it has been prepared */
+	bool		wants_weight;	/* the call reads weights if there are any */
+	EmogiKeyType key;			/* type of both endpoints; of a query known after it is prepared */
 
-	/* a relation: held with AccessShareLock to the end of the transaction */
-	List	   *name;			/* strings, qualified or not; NIL = it was not given by its name */
+	/* a relation: locked with AccessShareLock until the end of the transaction */
+	List	   *name;			/* String nodes, possibly qualified; NIL = not given by name */
 	Oid			relid;
-	bool		was_locked;		/* before: the statement may read it otherwise, too */
+	bool		was_locked;		/* locked before: the statement may read it elsewhere, too */
 	AttrNumber	src;
 	AttrNumber	dst;
-	AttrNumber	weight;			/* 0 = none, or not wanted */
-	AttrNumber	reverse;		/* weight of the way back: an edge is there where its weight is not negative, and both weights are read
-								 * whether they are wanted or not; 0 = all edges lead one way */
-	AttrNumber	edge;			/* its name; 0 = none */
-	bool		names_edge;		/* the caller named that column */
-	EmogiGuess	guess;			/* of the weight, if it is wanted; of a query known when its Graph has been acquired */
-	const EmogiFilter *filter;	/* of a filtered table (analysis/table_filter.c): which of its rows are edges; NULL = all */
+	AttrNumber	weight;			/* 0 = none or unused */
+	AttrNumber	reverse;		/* reverse weight: each direction has an edge if its weight is not
+								 * negative, and both weights are read even if unused; 0 = edges
+								 * have one direction */
+	AttrNumber	edge;			/* edge name; 0 = none */
+	bool		names_edge;		/* the caller named the edge column */
+	EmogiGuess	guess;			/* of the weight, if used; of a query known after its graph is
+								 * acquired */
+	const EmogiFilter *filter;	/* of a filtered table (analysis/table_filter.c): which of its rows
+								 * are edges; NULL = all */
 
-	char	   *query;			/* a query: its text */
+	char	   *query;			/* text of a query */
 } EmogiSource;
 
-/* Which columns of a query's result, as emogi_source_select and a user write it, make an edge: from 1. */
+/*
+ * The columns of a query's result that make an edge, numbered from 1. The query is the user's or
+ * that of emogi_source_select.
+ */
 typedef struct EmogiEdgeColumns
 {
 	int			ncolumns;
 	int			src;
 	int			dst;
-	int			weight;			/* 0 = none, or not wanted */
-	int			vertex;			/* a vertex that is there with or without an edge; 0 = no such column */
-	int			reverse;		/* weight of the way back; 0 = none */
-	int			edge;			/* its name; 0 = none */
-	bool		unlike;			/* that is of another type than the weight */
-	bool		both_ways;		/* the rows are those of a query that had a weight of the way back: weights say which edges there are */
-	EmogiKeyType key;			/* type of both ends, and of the vertex */
-	EmogiGuess	guess;			/* of the weight, if it is wanted */
+	int			weight;			/* 0 = none or unused */
+	int			vertex;			/* a vertex that exists even without edges; 0 = none */
+	int			reverse;		/* reverse weight; 0 = none */
+	int			edge;			/* edge name; 0 = none */
+	bool		unlike;			/* the reverse weight has another type than the weight */
+	bool		both_ways;		/* the rows come from a query with a reverse weight: weights decide
+								 * which edges exist */
+	EmogiKeyType key;			/* type of both endpoints and of the vertex */
+	EmogiGuess	guess;			/* of the weight, if used */
 } EmogiEdgeColumns;
 
-extern void emogi_source_resolve(const EmogiGraphArgument *graph, bool wants_weight, EmogiSource *source);
-extern void emogi_query_id_of_source(const EmogiSource *source, Oid *relid, uint64 *query, const char **text);
+extern void emogi_source_resolve(const EmogiGraphArgument *graph, bool wants_weight,
+								 EmogiSource *source);
+extern void emogi_query_id_of_source(const EmogiSource *source, Oid *relid, uint64 *query,
+									 const char **text);
 extern bool emogi_source_is_query(const EmogiGraphArgument *graph);
-extern bool emogi_source_peek(const EmogiGraphArgument *graph, bool wants_weight, EmogiSource *source);
+extern bool emogi_source_peek(const EmogiGraphArgument *graph, bool wants_weight,
+							  EmogiSource *source);
 extern bool emogi_source_peek_query(const EmogiGraphArgument *graph, EmogiSource *source);
 extern bool emogi_source_keys_are_current(const EmogiSource *source);
 extern bool emogi_source_is_missing(const EmogiGraphArgument *graph);
@@ -104,36 +135,42 @@ extern char *emogi_source_select(const EmogiSource *source);
 extern EmogiEdgeColumns emogi_source_columns(const EmogiSource *source);
 
 #define EMOGI_FORMS_HINT \
-	"Name a table ('edges'), a table with its columns ('edges(src, dst)'), or give a query ('SELECT src, dst FROM edges')."
+	"Name a table ('edges'), a table with its columns ('edges(src, dst)'), " \
+	"or give a query ('SELECT src, dst FROM edges')."
 
 /* ---- graph_grammar.c: the text of a graph argument ---- */
 
 extern bool emogi_graph_grammar_is_query(const char *graph);
 extern bool emogi_graph_grammar_split(const char *relation, List **name, char **list);
-extern bool emogi_graph_grammar_split_where(const char *graph, char **relation, const char **condition);
+extern bool emogi_graph_grammar_split_where(const char *graph, char **relation,
+											const char **condition);
 extern bool emogi_graph_grammar_split_relation(const char *graph, List **name, List **columns);
 
 /* ---- select_text.c: a relation that is read as a query ---- */
 
-extern char *emogi_select_text_rows(Oid relid, List *columns, const char *condition, bool wants_weight);
+extern char *emogi_select_text_rows(Oid relid, List *columns, const char *condition,
+									bool wants_weight);
 extern char *emogi_select_text_filtered(const EmogiSource *source, const char *condition);
 
 /* ---- endpoint_type.c ---- */
 
-/* A column that is an end of edges. */
+/* An endpoint column of edges. */
 typedef struct EmogiEndpoint
 {
 	const char *name;
 	Oid			type;
-	int32		typmod;			/* of an anonymous row: of its columns (anonymous_rows.c), -1 = they are not known */
+	int32		typmod;			/* of an anonymous row: of its columns (anonymous_rows.c), -1 =
+								 * unknown */
 	Oid			collation;
-	bool		in_row;			/* it is one column of several that make the end */
+	bool		in_row;			/* one of several columns that make the endpoint */
 } EmogiEndpoint;
 
 extern bool emogi_endpoint_type_find_key(const EmogiEndpoint *end, EmogiKeyType *key);
 extern void emogi_endpoint_type_check_count(int nsrc, int ndst, const char *of);
-extern void emogi_endpoint_type_find_row_keys(const EmogiEndpoint *src, const EmogiEndpoint *dst, int nparts, const char *of, EmogiKeyType *keys);
-extern void emogi_endpoint_type_find_keys(const EmogiEndpoint *src, const EmogiEndpoint *dst, const char *of, EmogiKeyType *keys);
+extern void emogi_endpoint_type_find_row_keys(const EmogiEndpoint *src, const EmogiEndpoint *dst,
+											  int nparts, const char *of, EmogiKeyType *keys);
+extern void emogi_endpoint_type_find_keys(const EmogiEndpoint *src, const EmogiEndpoint *dst,
+										  const char *of, EmogiKeyType *keys);
 
 /* ---- columns.c: a list of columns, as text ---- */
 
@@ -147,7 +184,8 @@ extern bool emogi_columns_can_be_weights(Oid type);
 
 /* ---- ambiguous_columns.c ---- */
 
-extern void emogi_ambiguous_columns_check(TupleDesc desc, bool wants_weight, const char *of, const char *relation);
+extern void emogi_ambiguous_columns_check(TupleDesc desc, bool wants_weight, const char *of,
+										  const char *relation);
 
 /* ---- guess.c ---- */
 
@@ -155,7 +193,8 @@ extern bool emogi_guess_is_written(const char *query);
 extern EmogiGuess emogi_guess_column(TupleDesc desc, int src, int dst, int column, bool is_taken);
 extern EmogiGuess emogi_guess_weight(TupleDesc desc, int src, int dst);
 extern EmogiGuess emogi_guess_copy(const EmogiGuess *guess);
-extern void emogi_guess_remember(const char *query, const char *graph, const char *relation, const EmogiGuess *guess);
+extern void emogi_guess_remember(const char *query, const char *graph, const char *relation,
+								 const EmogiGuess *guess);
 extern void emogi_guess_tell(const EmogiSource *source);
 
 /* ---- anonymous_rows.c ---- */
@@ -183,10 +222,13 @@ extern Query *emogi_query_analyze(const char *query);
 extern Query *emogi_query_analyze_with(const char *query, const Oid *types, int ntypes);
 extern int	emogi_query_describe_any(const char *query, const char *what, TupleDesc *desc);
 extern int	emogi_query_describe(const char *query, TupleDesc *desc);
-extern int	emogi_query_describe_two(const char *query, const char *what, const char *example, TupleDesc *desc);
+extern int	emogi_query_describe_two(const char *query, const char *what, const char *example,
+									 TupleDesc *desc);
 extern char *emogi_query_both_ways(const char *query, int length, const EmogiEdgeColumns *columns);
-extern int	emogi_query_describe_edges(char **query, bool wants_weight, TupleDesc *desc, EmogiEdgeColumns *columns);
-extern void emogi_query_edge_columns(TupleDesc desc, const char *query, bool wants_weight, EmogiEdgeColumns *columns);
+extern int	emogi_query_describe_edges(char **query, bool wants_weight, TupleDesc *desc,
+									   EmogiEdgeColumns *columns);
+extern void emogi_query_edge_columns(TupleDesc desc, const char *query, bool wants_weight,
+									 EmogiEdgeColumns *columns);
 extern void emogi_query_check_key(TupleDesc desc, int column);
 extern void emogi_query_check_number(TupleDesc desc, int column, const char *what);
 
@@ -214,11 +256,11 @@ extern bool emogi_access_peek(const EmogiSource *source);
 
 /* ---- snapshot.c: the snapshot that a call reads under ---- */
 
-/* A query that is prepared to be read. */
+/* A query prepared for reading. */
 typedef struct EmogiReading
 {
 	struct _SPI_plan *plan;
-	int			generation;		/* of the plan that was looked at */
+	int			generation;		/* of the plan that was checked */
 } EmogiReading;
 
 extern void emogi_snapshot_init(void);
@@ -228,7 +270,8 @@ extern void emogi_snapshot_answer(void);
 extern void emogi_snapshot_renew(Oid relid);
 extern Oid	emogi_snapshot_find_unseen(List *relids, List *named);
 extern bool emogi_snapshot_sees(const EmogiSource *source, List **relids);
-extern EmogiReading emogi_snapshot_open(const char *query, int nargs, Oid *types, int cursor_options);
+extern EmogiReading emogi_snapshot_open(const char *query, int nargs, Oid *types,
+										int cursor_options);
 extern void emogi_snapshot_prepare(const char *query);
 extern void emogi_snapshot_check(const EmogiReading *reading);
 

@@ -1,10 +1,11 @@
 /*
- * with_vertices.c: a graph and vertices that are in it with or without an edge, as one query:
+ * with_vertices.c: a graph and vertices that exist with or without edges, as one query:
  *
  *   SELECT c1 AS src, c2 AS dst, NULL AS vertex FROM (graph) AS q(c1, c2)
  *   UNION ALL SELECT NULL, NULL, v FROM (vertices) AS v(v)
  *
- * Names are resolved here and stand in it with their schemas. Rights are checked by the calls that read it.
+ * Names are resolved here and written with their schemas. Privileges are checked by the calls that
+ * read the query.
  */
 #include "postgres.h"
 
@@ -20,7 +21,9 @@
 
 #include "source/source.h"
 
-#define HINT "Name a table and the column of its keys, 'person(id)', or give a query, 'SELECT id FROM person'."
+#define HINT \
+	"Name a table and the column of its keys, 'person(id)', or give a query, " \
+	"'SELECT id FROM person'."
 
 /* ---- the vertices ---- */
 
@@ -35,12 +38,14 @@ default_column(Relation rel)
 			return names[i];
 	ereport(ERROR,
 			(errcode(ERRCODE_UNDEFINED_COLUMN),
-			 errmsg("relation \"%s\" has neither a column vertex nor id", RelationGetRelationName(rel)),
-			 errhint("Name the one that holds the keys: '%s(column)'.", quote_identifier(RelationGetRelationName(rel)))));
+			 errmsg("relation \"%s\" has neither a column vertex nor id",
+					RelationGetRelationName(rel)),
+			 errhint("Name the one that holds the keys: '%s(column)'.",
+					 quote_identifier(RelationGetRelationName(rel)))));
 	return NULL;
 }
 
-/* Write the columns of a key, of which there must be such in a relation. Raises 42703. */
+/* Write the columns of a key, which must exist in a relation. Raises 42703. */
 static void
 write_columns(StringInfo out, Relation rel, List *names)
 {
@@ -51,9 +56,13 @@ write_columns(StringInfo out, Relation rel, List *names)
 		if (get_attnum(RelationGetRelid(rel), lfirst(cell)) <= 0)
 			ereport(ERROR,
 					(errcode(ERRCODE_UNDEFINED_COLUMN),
-					 errmsg("column \"%s\" of relation \"%s\" does not exist", (char *) lfirst(cell), RelationGetRelationName(rel)),
-					 errhint("Name a column of it that holds keys, of several that make one each: '%s(column, ...)'.", quote_identifier(RelationGetRelationName(rel)))));
-		appendStringInfo(out, "%s%s", foreach_current_index(cell) > 0 ? ", " : "", quote_identifier(lfirst(cell)));
+					 errmsg("column \"%s\" of relation \"%s\" does not exist",
+							(char *) lfirst(cell), RelationGetRelationName(rel)),
+					 errhint("Name a column of it that holds keys, of several that make one each: "
+							 "'%s(column, ...)'.",
+							 quote_identifier(RelationGetRelationName(rel)))));
+		appendStringInfo(out, "%s%s", foreach_current_index(cell) > 0 ? ", " : "",
+						 quote_identifier(lfirst(cell)));
 	}
 }
 
@@ -67,7 +76,9 @@ select_of_relation(const char *vertices)
 	Relation	rel;
 	StringInfoData sql;
 
-	if (!emogi_graph_grammar_split(vertices, &name, &list) || (list != NULL && !(emogi_columns_are_identifiers(list, ',') && SplitIdentifierString(list, ',', &columns))))
+	if (!emogi_graph_grammar_split(vertices, &name, &list) ||
+		(list != NULL && !(emogi_columns_are_identifiers(list, ',') &&
+						   SplitIdentifierString(list, ',', &columns))))
 		ereport(ERROR,
 				(errcode(ERRCODE_SYNTAX_ERROR),
 				 errmsg("invalid vertices: \"%s\"", vertices),
@@ -79,31 +90,38 @@ select_of_relation(const char *vertices)
 	appendStringInfoString(&sql, list_length(columns) > 1 ? "SELECT ROW(" : "SELECT ");
 	write_columns(&sql, rel, columns);
 	appendStringInfo(&sql, "%s FROM %s", list_length(columns) > 1 ? ")" : "",
-					 quote_qualified_identifier(get_namespace_name(RelationGetNamespace(rel)), RelationGetRelationName(rel)));
+					 quote_qualified_identifier(get_namespace_name(RelationGetNamespace(rel)),
+												RelationGetRelationName(rel)));
 	relation_close(rel, NoLock);
 	return sql.data;
 }
 
-/* Write the query of vertices, inside SPI. Raises 42601 and what is wrong with it. */
+/* Write the query of vertices, inside SPI. Raises 42601 and the errors of the query. */
 static void
 write_vertices(StringInfo sql, const char *vertices)
 {
 	const EmogiGraphArgument argument = {.text = pstrdup(vertices)};
-	char	   *query = emogi_source_is_query(&argument) ? argument.text : select_of_relation(vertices);
+	char	   *query = emogi_source_is_query(&argument) ?
+		argument.text : select_of_relation(vertices);
 	TupleDesc	desc;
 	int			length = emogi_query_describe_any(query, EMOGI_VERTEX_QUERY, &desc);
 
 	if (desc->natts != 1)
 		ereport(ERROR,
 				(errcode(ERRCODE_SYNTAX_ERROR),
-				 errmsg("the %s returns %d columns, but one is needed", EMOGI_VERTEX_QUERY, desc->natts),
-				 errhint("Select the key of a vertex alone; where it has several columns, as a row: 'SELECT ROW(tenant, id) FROM person'.")));
+				 errmsg("the %s returns %d columns, but one is needed", EMOGI_VERTEX_QUERY,
+						desc->natts),
+				 errhint("Select the key of a vertex alone; where it has several columns, as a "
+						 "row: 'SELECT ROW(tenant, id) FROM person'.")));
 	appendStringInfo(sql, "(%.*s\n) AS v(v)", length, query);
 }
 
 /* ---- the graph ---- */
 
-/* Get the columns that make an edge of a graph, what was guessed of them, and the text of its query without a closing semicolon, inside SPI. */
+/*
+ * Get the text of a graph's query without a closing semicolon, the columns that make an edge, and
+ * the guess for the weight, inside SPI.
+ */
 static char *
 select_of_graph(const char *graph, EmogiEdgeColumns *columns, const char **relation)
 {
@@ -127,8 +145,9 @@ select_of_graph(const char *graph, EmogiEdgeColumns *columns, const char **relat
 }
 
 /*
- * Get the text of a query that gives the edges of a graph, with weights if it has any, and vertices. graph: as the graph argument of
- * functions; vertices: 'relation', 'relation(column, ...)' or a query of one column. Raises what is wrong with either.
+ * Get the text of a query that gives the edges of a graph, with weights if it has any, and
+ * vertices. graph: a graph argument; vertices: 'relation', 'relation(column, ...)' or a query of
+ * one column. Raises the errors of either.
  */
 char *
 emogi_with_vertices_add(const char *graph, const char *vertices)
@@ -147,11 +166,13 @@ emogi_with_vertices_add(const char *graph, const char *vertices)
 	appendStringInfo(&sql, "SELECT c%d AS src, c%d AS dst", columns.src, columns.dst);
 	if (columns.weight > 0)
 		appendStringInfo(&sql, ", c%d AS weight", columns.weight);
-	appendStringInfo(&sql, columns.vertex > 0 ? ", c%d AS vertex" : ", NULL AS vertex", columns.vertex);
+	appendStringInfo(&sql, columns.vertex > 0 ? ", c%d AS vertex" : ", NULL AS vertex",
+					 columns.vertex);
 	appendStringInfo(&sql, " FROM (%s\n) AS q(c1", text);
 	for (int i = 2; i <= columns.ncolumns; i++)
 		appendStringInfo(&sql, ", c%d", i);
-	appendStringInfo(&sql, ") UNION ALL SELECT NULL, NULL%s, v FROM ", columns.weight > 0 ? ", NULL" : "");
+	appendStringInfo(&sql, ") UNION ALL SELECT NULL, NULL%s, v FROM ",
+					 columns.weight > 0 ? ", NULL" : "");
 	write_vertices(&sql, vertices);
 	emogi_guess_remember(sql.data, graph, relation, &columns.guess);
 	result = MemoryContextStrdup(context, sql.data);
