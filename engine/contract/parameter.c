@@ -1,21 +1,24 @@
 /*
- * parameter.c: the table of parameters (parameters.h) at run time.
+ * parameter.c: run-time table of the parameters (parameters.h)
  */
 #include "parameters.h"
 
-/* The types of fields are those that the rows say. */
+/* Check that the fields have the types that the rows give. */
 #define TYPE_INT int64_t
 #define TYPE_BIGINT uint64_t
 #define TYPE_FLOAT8 double
 #define TYPE_BOOLEAN bool
 #define CHECK_FIELD(KIND, its_name, its_type, field, ...) \
-	_Static_assert(_Generic(((EmogiQuery *) NULL)->field, TYPE_##its_type: 1, default: 0), #field " has another type");
+	_Static_assert(_Generic(((EmogiQuery *) NULL)->field, TYPE_##its_type: 1, default: 0), \
+				   #field " has another type");
 EMOGI_PARAMETERS(CHECK_FIELD)
 
 static const EmogiParameterRow rows[] = {
 #define PARAMETER(KIND, its_name, its_type, field, its_min, its_max, its_none, its_hint) \
-	[EMOGI_##KIND] = {.name = #its_name, .type = EMOGI_PARAMETER_##its_type, .offset = offsetof(EmogiQuery, field), \
-		.min = (double) (its_min), .max = (double) (its_max), .none = (double) (its_none), .hint = its_hint},
+	[EMOGI_##KIND] = {.name = #its_name, .type = EMOGI_PARAMETER_##its_type, \
+		.offset = offsetof(EmogiQuery, field), \
+		.min = (double) (its_min), .max = (double) (its_max), .none = (double) (its_none), \
+		.hint = its_hint},
 	EMOGI_PARAMETERS(PARAMETER)
 #undef PARAMETER
 };
@@ -23,7 +26,8 @@ static const EmogiParameterRow rows[] = {
 const EmogiParameterRow *
 emogi_parameter_row(EmogiParameterKind kind)
 {
-	return (size_t) kind < sizeof rows / sizeof *rows && rows[kind].name != NULL ? &rows[kind] : NULL;
+	return (size_t) kind < sizeof rows / sizeof *rows && rows[kind].name != NULL ?
+		&rows[kind] : NULL;
 }
 
 double

@@ -1,9 +1,10 @@
 /*
- * cycles.c: the simple cycles through a vertex, the shortest first.
+ * cycles.c: enumeration of the simple cycles through a vertex, shortest first
  *
- * Method. For each length in turn a depth-first search from the source, over vertices that are so few hops away from the source against the
- * edges that a cycle of that length may close: a breadth-first search has found these, which goes a level further for each length. So no
- * cycle waits for more of the graph than cycles of its length can lead to, and none has to be kept.
+ * Method. For each length in turn, a depth-first search from the source visits only vertices whose
+ * hop distance to the source, against the edges, allows a cycle of that length. A breadth-first
+ * search computes these distances and goes one level further for each length. So no cycle waits for
+ * parts of the graph beyond the reach of cycles of its length, and no cycle has to be stored.
  */
 #include "cycles.h"
 
@@ -13,13 +14,13 @@
 #include "contract/semirings.h"
 #include "graph/whole_lists.h"
 
-#define PIECE 16384				/* list entries between two looks for a cancel */
+#define PIECE 16384				/* edges between two polls */
 
-/* A vertex on the way. */
+/* A vertex on the path. */
 typedef struct Step
 {
 	EmogiListRange list;
-	uint64_t	entry;			/* the next one of it */
+	uint64_t	entry;			/* its next edge */
 } Step;
 
 struct EmogiCycles
@@ -27,25 +28,26 @@ struct EmogiCycles
 	EmogiJob	job;
 	EmogiError *error;
 	const EmogiGraph *graph;
-	const EmogiOverlay *patch;	/* NULL = nothing has changed */
-	uint64_t	nvertices;		/* of both */
+	const EmogiOverlay *overlay; /* NULL = no changes */
+	uint64_t	nvertices;		/* of the graph and the overlay */
 	EmogiWholeLists forward;
 	EmogiWholeLists backward;
 	EmogiPoll	poll;
 	uint32_t	source;
 	bool		both;
 	uint64_t	max_length;
-	uint64_t	most_bytes;
+	uint64_t	max_bytes;
 	uint64_t	bytes;
-	uint64_t	looked;			/* list entries */
-	uint64_t	polled;			/* how many of them when poll was asked last */
-	uint32_t   *hops;			/* [nvertices], to the source, + 1; 0 = not met */
-	bool	   *on_way;			/* [nvertices] */
-	uint32_t   *queue;			/* [nmet of queue_room], those met, nearest first; from head on they are to be settled */
+	uint64_t	scanned;		/* edges */
+	uint64_t	polled_at;		/* value of scanned at the last poll */
+	uint32_t   *hops;			/* [nvertices], hops to the source, + 1; 0 = not reached */
+	bool	   *on_path;		/* [nvertices] */
+	uint32_t   *queue;			/* [nmet of queue_room], reached vertices, nearest first; those from
+								 * head on are not settled */
 	uint64_t	head;
 	uint64_t	nmet;
 	uint64_t	queue_room;
-	uint64_t	length;			/* of the cycles that are being looked for; 0 = none yet */
+	uint64_t	length;			/* current length of cycles; 0 = not started */
 	Step	   *steps;			/* [nsteps of room] */
 	uint32_t   *vertices;		/* [room + 1], of the steps */
 	double	   *distance;		/* [room + 1] */
@@ -55,13 +57,17 @@ struct EmogiCycles
 
 /* ---- memory ---- */
 
-/* Have room for `count` items of an array that had some for `before`; false, with the job failed, without memory. */
+/*
+ * Ensure capacity for `count` items of an array that had `before`; false, and the job failed, if
+ * out of memory.
+ */
 static bool
 reserve(EmogiCycles *cycles, void **items, uint64_t before, uint64_t count, size_t bytes)
 {
 	void	   *moved = NULL;
 
-	if (cycles->bytes + (count - before) * bytes <= cycles->most_bytes && emogi_job_may_allocate(&cycles->job))
+	if (cycles->bytes + (count - before) * bytes <= cycles->max_bytes &&
+		emogi_job_may_allocate(&cycles->job))
 		moved = realloc(*items, count * bytes);
 	if (moved == NULL)
 	{
@@ -73,7 +79,7 @@ reserve(EmogiCycles *cycles, void **items, uint64_t before, uint64_t count, size
 	return true;
 }
 
-/* Have room for a way of so many steps. */
+/* Ensure capacity for a path of this many steps. */
 static bool
 reserve_steps(EmogiCycles *cycles, uint64_t count)
 {
@@ -82,21 +88,23 @@ reserve_steps(EmogiCycles *cycles, uint64_t count)
 	if (count <= cycles->room)
 		return true;
 	if (!reserve(cycles, (void **) &cycles->steps, cycles->room, room, sizeof *cycles->steps) ||
-		!reserve(cycles, (void **) &cycles->vertices, cycles->room, room + 1, sizeof *cycles->vertices) ||
-		!reserve(cycles, (void **) &cycles->distance, cycles->room, room + 1, sizeof *cycles->distance))
+		!reserve(cycles, (void **) &cycles->vertices, cycles->room, room + 1,
+				 sizeof *cycles->vertices) ||
+		!reserve(cycles, (void **) &cycles->distance, cycles->room, room + 1,
+				 sizeof *cycles->distance))
 		return false;
 	cycles->room = room;
 	return true;
 }
 
-/* Note list entries that are looked at; true = the search has ended: canceled, or failed before. */
+/* Count scanned edges; true = the search has ended: canceled, or failed before. */
 static inline bool
-look(EmogiCycles *cycles, uint64_t count)
+count_edges(EmogiCycles *cycles, uint64_t count)
 {
-	cycles->looked += count;
-	if (cycles->looked - cycles->polled < PIECE)
+	cycles->scanned += count;
+	if (cycles->scanned - cycles->polled_at < PIECE)
 		return cycles->job.status != EMOGI_OK;
-	cycles->polled = cycles->looked;
+	cycles->polled_at = cycles->scanned;
 	if (cycles->poll != NULL && cycles->poll())
 		emogi_job_fail(&cycles->job, EMOGI_CANCELED);
 	return emogi_job_stopped(&cycles->job);
@@ -104,7 +112,7 @@ look(EmogiCycles *cycles, uint64_t count)
 
 /* ---- the way back ---- */
 
-/* Note that a vertex is so many hops, less one, away from the source, if it was not met. */
+/* Set the hops of a vertex, if it was not reached before. */
 static bool
 meet(EmogiCycles *cycles, uint32_t vertex, uint32_t hops)
 {
@@ -114,7 +122,8 @@ meet(EmogiCycles *cycles, uint32_t vertex, uint32_t hops)
 		return true;
 	if (cycles->nmet == cycles->queue_room)
 	{
-		if (!reserve(cycles, (void **) &cycles->queue, cycles->queue_room, room, sizeof *cycles->queue))
+		if (!reserve(cycles, (void **) &cycles->queue, cycles->queue_room, room,
+					 sizeof *cycles->queue))
 			return false;
 		cycles->queue_room = room;
 	}
@@ -135,7 +144,7 @@ go_level(EmogiCycles *cycles)
 		const EmogiListRange list = emogi_whole_list(&cycles->backward, v);
 		const EmogiAdjacency *lists = list.lists;
 
-		if (look(cycles, list.end - list.first + 1))
+		if (count_edges(cycles, list.end - list.first + 1))
 			return false;
 		for (uint64_t e = list.first; e < list.end; e++)
 			if (emogi_weight(lists->weights, cycles->graph->weight_type, e) < (double) INFINITY &&
@@ -147,45 +156,52 @@ go_level(EmogiCycles *cycles)
 
 /* ---- the way ---- */
 
-/* Go on to a vertex. */
+/* Advance to a vertex. */
 static bool
 push_step(EmogiCycles *cycles, uint32_t vertex, double distance)
 {
 	const EmogiListRange list = emogi_whole_list(&cycles->forward, vertex);
 
-	if (look(cycles, list.end - list.first + 1) || !reserve_steps(cycles, cycles->nsteps + 1))
+	if (count_edges(cycles, list.end - list.first + 1) ||
+		!reserve_steps(cycles, cycles->nsteps + 1))
 		return false;
-	cycles->on_way[vertex] = true;
+	cycles->on_path[vertex] = true;
 	cycles->vertices[cycles->nsteps] = vertex;
 	cycles->distance[cycles->nsteps] = distance;
 	cycles->steps[cycles->nsteps++] = (Step) {list, list.first};
 	return true;
 }
 
-/* Begin with the ways of the next length; false when there are none so long, or the job has failed. */
+/* Start with the paths of the next length; false if there are none or the job has failed. */
 static bool
 begin_length(EmogiCycles *cycles)
 {
 	if (cycles->length > 0 && !go_level(cycles))
 		return false;
 	cycles->length++;
-	/* the vertices of a cycle are all met before it is longer than there are of them */
-	if (cycles->length > cycles->max_length || (cycles->head == cycles->nmet && cycles->length > cycles->nmet))
+	/* all vertices of a cycle are reached before its length exceeds their number */
+	if (cycles->length > cycles->max_length ||
+		(cycles->head == cycles->nmet && cycles->length > cycles->nmet))
 		return false;
 	return push_step(cycles, cycles->source, 0.0);
 }
 
-/* May a way of a length go on to a vertex, which is not the source? */
+/* Return true if a path of a length may go on to a vertex other than the source. */
 static inline bool
 may_enter(const EmogiCycles *cycles, uint32_t vertex)
 {
-	if (cycles->on_way[vertex] || cycles->hops[vertex] == 0 || cycles->nsteps + cycles->hops[vertex] - 1 > cycles->length)
+	if (cycles->on_path[vertex] || cycles->hops[vertex] == 0 ||
+		cycles->nsteps + cycles->hops[vertex] - 1 > cycles->length)
 		return false;
 	return !cycles->both || cycles->nsteps == 1 || cycles->nsteps + 1 < cycles->length ||
-		(vertex != cycles->vertices[1] && !emogi_overlay_before(cycles->graph, cycles->patch, vertex, cycles->vertices[1]));
+		(vertex != cycles->vertices[1] &&
+		 !emogi_overlay_before(cycles->graph, cycles->overlay, vertex, cycles->vertices[1]));
 }
 
-/* Go on along the next entry of the last vertex's list; *closed when a cycle of the length is there. False with the job failed. */
+/*
+ * Follow the next edge of the last vertex; *closed tells whether that completes a cycle of the
+ * current length. False if the job has failed.
+ */
 static bool
 go_on(EmogiCycles *cycles, bool *closed)
 {
@@ -197,17 +213,19 @@ go_on(EmogiCycles *cycles, bool *closed)
 
 	if (e == step->list.end)
 	{
-		cycles->on_way[cycles->vertices[last]] = false;
+		cycles->on_path[cycles->vertices[last]] = false;
 		cycles->nsteps--;
 		return true;
 	}
 	if (e > step->list.first && lists->targets[e] == lists->targets[e - 1])
-		return true;			/* one more, that weighs no less */
-	distance = emogi_path_candidate(EMOGI_SSSP, cycles->distance[last], emogi_weight(lists->weights, cycles->graph->weight_type, e));
+		return true;			/* parallel edge with no less weight */
+	distance = emogi_path_candidate(EMOGI_SSSP, cycles->distance[last],
+									emogi_weight(lists->weights, cycles->graph->weight_type, e));
 	if (!(distance < (double) INFINITY))
 		return true;
 	if (lists->targets[e] != cycles->source)
-		return !may_enter(cycles, lists->targets[e]) || push_step(cycles, lists->targets[e], distance);
+		return !may_enter(cycles, lists->targets[e]) ||
+			push_step(cycles, lists->targets[e], distance);
 	*closed = cycles->nsteps == cycles->length && !(cycles->both && cycles->length == 2);
 	if (*closed)
 	{
@@ -217,39 +235,44 @@ go_on(EmogiCycles *cycles, bool *closed)
 	return true;
 }
 
-/* Say what went wrong. */
+/* Set the error message. */
 static EmogiStatus
 end_job(EmogiCycles *cycles)
 {
 	if (cycles->job.status == EMOGI_NO_MEMORY)
 	{
-		snprintf(cycles->error->message, sizeof cycles->error->message, "out of memory while searching cycles");
-		snprintf(cycles->error->detail, sizeof cycles->error->detail, "%llu bytes in use; %llu are allowed", (unsigned long long) cycles->bytes,
-				 (unsigned long long) cycles->most_bytes);
+		snprintf(cycles->error->message, sizeof cycles->error->message,
+				 "out of memory while searching cycles");
+		snprintf(cycles->error->detail, sizeof cycles->error->detail,
+				 "%llu bytes in use; %llu are allowed", (unsigned long long) cycles->bytes,
+				 (unsigned long long) cycles->max_bytes);
 	}
 	return (EmogiStatus) cycles->job.status;
 }
 
-/* Take what there is of each vertex, and put the source into the queue. */
+/* Allocate the arrays over all vertices and enqueue the source. */
 static void
 begin_search(EmogiCycles *cycles)
 {
-	emogi_whole_lists_begin(&cycles->forward, emogi_lists_forward(cycles->graph, cycles->patch), &cycles->job, &cycles->bytes, cycles->most_bytes);
-	emogi_whole_lists_begin(&cycles->backward, emogi_lists_backward(cycles->graph, cycles->patch), &cycles->job, &cycles->bytes, cycles->most_bytes);
-	cycles->bytes = cycles->nvertices * (sizeof *cycles->hops + sizeof *cycles->on_way);
-	if (cycles->bytes <= cycles->most_bytes && emogi_job_may_allocate(&cycles->job))
+	emogi_whole_lists_begin(&cycles->forward, emogi_lists_forward(cycles->graph, cycles->overlay),
+							&cycles->job, &cycles->bytes, cycles->max_bytes);
+	emogi_whole_lists_begin(&cycles->backward, emogi_lists_backward(cycles->graph, cycles->overlay),
+							&cycles->job, &cycles->bytes, cycles->max_bytes);
+	cycles->bytes = cycles->nvertices * (sizeof *cycles->hops + sizeof *cycles->on_path);
+	if (cycles->bytes <= cycles->max_bytes && emogi_job_may_allocate(&cycles->job))
 		cycles->hops = calloc(cycles->nvertices, sizeof *cycles->hops);
 	if (cycles->hops != NULL && emogi_job_may_allocate(&cycles->job))
-		cycles->on_way = calloc(cycles->nvertices, sizeof *cycles->on_way);
-	if (cycles->on_way == NULL)
+		cycles->on_path = calloc(cycles->nvertices, sizeof *cycles->on_path);
+	if (cycles->on_path == NULL)
 		emogi_job_fail(&cycles->job, EMOGI_NO_MEMORY);
 	else
 		(void) meet(cycles, cycles->source, 1);
 }
 
 EmogiStatus
-emogi_cycles_begin(const EmogiGraph *graph, const EmogiOverlay *patch, uint32_t source, uint64_t max_length, bool both, uint64_t most_bytes,
-				   EmogiPoll poll, EmogiCycles **cycles, EmogiControl *control, EmogiError *error)
+emogi_cycles_begin(const EmogiGraph *graph, const EmogiOverlay *overlay, uint32_t source,
+				   uint64_t max_length, bool both, uint64_t max_bytes, EmogiPoll poll,
+				   EmogiCycles **cycles, EmogiControl *control, EmogiError *error)
 {
 	EmogiCycles *made = calloc(1, sizeof *made);
 	EmogiStatus status = EMOGI_OK;
@@ -261,8 +284,10 @@ emogi_cycles_begin(const EmogiGraph *graph, const EmogiOverlay *patch, uint32_t 
 		snprintf(error->message, sizeof error->message, "out of memory while searching cycles");
 		return EMOGI_NO_MEMORY;
 	}
-	*made = (EmogiCycles) {.job = {.control = control},.error = error,.graph = graph,.patch = patch,.poll = poll,.source = source,.both = both,
-		.nvertices = graph->nvertices + (patch != NULL ? patch->nnew : 0),.max_length = max_length,.most_bytes = most_bytes};
+	*made = (EmogiCycles) {.job = {.control = control},.error = error,.graph = graph,
+						   .overlay = overlay,.poll = poll,.source = source,.both = both,
+						   .nvertices = graph->nvertices + (overlay != NULL ? overlay->nnew : 0),
+						   .max_length = max_length,.max_bytes = max_bytes};
 	emogi_job_phase(&made->job, EMOGI_PHASE_RUN, 0);
 	begin_search(made);
 	status = end_job(made);
@@ -290,7 +315,7 @@ emogi_cycles_next(EmogiCycles *cycles, EmogiCycle *cycle)
 uint64_t
 emogi_cycles_looked(const EmogiCycles *cycles)
 {
-	return cycles->looked;
+	return cycles->scanned;
 }
 
 void
@@ -301,7 +326,7 @@ emogi_cycles_free(EmogiCycles *cycles)
 	emogi_whole_lists_end(&cycles->forward);
 	emogi_whole_lists_end(&cycles->backward);
 	free(cycles->hops);
-	free(cycles->on_way);
+	free(cycles->on_path);
 	free(cycles->queue);
 	free(cycles->steps);
 	free(cycles->vertices);

@@ -1,5 +1,5 @@
 /*
- * cycles.h: the simple cycles through a vertex, one after the other, the shortest first.
+ * cycles.h: enumeration of the simple cycles through a vertex, one by one, shortest first
  */
 #ifndef EMOGI_CYCLES_H
 #define EMOGI_CYCLES_H
@@ -7,36 +7,47 @@
 #include "graph/overlay.h"
 #include "trace_path.h"
 
-/* A search under way: it holds all that it has taken, so that a poll may leave by a jump as long as it is freed then. */
+/*
+ * A search in progress. It owns all its memory, so a poll may exit by longjmp if the search is
+ * freed afterwards.
+ */
 typedef struct EmogiCycles EmogiCycles;
 
-/* A cycle, until the next one is looked for. */
+/* A cycle, valid until the next one is requested. */
 typedef struct EmogiCycle
 {
-	uint64_t	length;			/* edges; 0 = there is none left */
+	uint64_t	length;			/* edges; 0 = no more cycles */
 	const uint32_t *vertices;	/* [length + 1]: the source first and last, the others once */
-	const double *distance;		/* [length + 1], from the source, added up along the cycle in SSSP's arithmetic */
+	const double *distance;		/* [length + 1], from the source, added up along the cycle in SSSP's
+								 * arithmetic */
 } EmogiCycle;
 
 /*
- * Begin a search. source: a vertex of the Graph or of the patch, NULL = nothing has changed. graph->backward must be built. max_length: edges of a cycle, at most. both: edges lead either way (EMOGI_BOTH),
- * so that a cycle of three edges and more comes once, not in either sense, and there are none of two. most_bytes: memory that it may take. poll:
- * NULL = nobody stops it but control->cancel. Returns OK or NO_MEMORY; there is no search then. The Graph, the patch, the control and the error
- * stay the caller's.
+ * Begin a search. source: a vertex of the graph or the overlay (NULL = no changes). graph->backward
+ * must be built. max_length: maximum number of edges of a cycle. both: edges have both directions
+ * (EMOGI_BOTH), so a cycle of three or more edges is returned in one orientation only, and there
+ * are none of two edges. max_bytes: memory limit. poll: NULL = only control->cancel stops the
+ * search.
+ *
+ * Returns OK, or NO_MEMORY without a search. The graph, the overlay, the control and the error
+ * remain the caller's.
  */
-extern EmogiStatus emogi_cycles_begin(const EmogiGraph *graph, const EmogiOverlay *patch, uint32_t source, uint64_t max_length, bool both,
-									  uint64_t most_bytes, EmogiPoll poll, EmogiCycles **cycles, EmogiControl *control, EmogiError *error);
+extern EmogiStatus emogi_cycles_begin(const EmogiGraph *graph, const EmogiOverlay *overlay,
+									  uint32_t source, uint64_t max_length, bool both,
+									  uint64_t max_bytes, EmogiPoll poll, EmogiCycles **cycles,
+									  EmogiControl *control, EmogiError *error);
 
 /*
- * Find the next cycle, in the order of edges, and of those of as many in that of the vertices from the source on, by their keys. One over
- * parallel edges counts once, with the least weights. Returns OK, CANCELED, or NO_MEMORY; but for OK the search is of no use any more.
+ * Get the next cycle, ordered by number of edges, then by the keys of the vertices from the source
+ * on. Parallel edges count once, with their minimum weight. Returns OK, CANCELED, or NO_MEMORY; if
+ * not OK, the search can only be freed.
  */
 extern EmogiStatus emogi_cycles_next(EmogiCycles *cycles, EmogiCycle *cycle);
 
-/* Get the list entries that were looked at. */
+/* Get the number of edges scanned. */
 extern uint64_t emogi_cycles_looked(const EmogiCycles *cycles);
 
-/* Free a search; NULL is none. */
+/* Free a search; NULL is allowed. */
 extern void emogi_cycles_free(EmogiCycles *cycles);
 
 #endif							/* EMOGI_CYCLES_H */

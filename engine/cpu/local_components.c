@@ -1,14 +1,16 @@
 /*
- * local_components.c: the components of a Graph to which a few edges have come.
+ * local_components.c: incremental connected components after a few edges were added
  *
  * Fills component[nvertices]: the smallest vertex number of the component, as cc.c does.
  *
- * Edges that come can only join components. Those that they come to stand in a hash table by their smallest vertices, and make a
- * forest of union-find there [1] in which the smaller key is above: so the root is the smallest vertex of all. A new vertex is a
- * component of its own at first. In the order of keys new vertices push those behind them up by one each; between two of them, and
- * between two components whose smallest vertex has changed, the old labels are copied with one addition.
+ * Added edges can only join components. The joined components are in a hash table by their smallest
+ * vertices and form a union-find forest [1] whose parents have smaller keys: so the root is the
+ * smallest vertex of all. A new vertex is a component of its own at first. In the order of keys,
+ * each new vertex shifts those behind it by one. Between two new vertices, and between two
+ * components whose smallest vertex has changed, the old labels are copied with one addition.
  *
- * [1] R. E. Tarjan, J. van Leeuwen. Worst-Case Analysis of Set Union Algorithms. JACM 31(2), 1984. (Path halving.)
+ * [1] R. E. Tarjan, J. van Leeuwen. Worst-Case Analysis of Set Union Algorithms. JACM 31(2), 1984.
+ * (Path halving.)
  */
 #include "cpu/local_components.h"
 
@@ -17,16 +19,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PIECE_VERTICES ((uint64_t) 1 << 20) /* between two questions whether to stop */
+#define PIECE_VERTICES ((uint64_t) 1 << 20) /* between two polls */
 
-/* Get the entries that have come to the lists. */
+/* Count the edges added to the lists. */
 static uint64_t
 count_added(const EmogiOverlay *patch)
 {
 	return patch != NULL ? patch->forward.nadded : 0;
 }
 
-/* Lay out the memory for the changes of a patch from an address on; get its end. */
+/* Lay out the memory for an overlay's changes from an address on; return its end. */
 static uintptr_t
 lay_out(EmogiLocalComponents *components, const EmogiOverlay *patch, uintptr_t place)
 {
@@ -37,7 +39,9 @@ lay_out(EmogiLocalComponents *components, const EmogiOverlay *patch, uintptr_t p
 		components->bits++;
 	components->joined = emogi_carve(&place, sizeof(*components->joined) << components->bits);
 	components->moved = emogi_carve(&place, 2 * nadded * sizeof(*components->moved));
-	components->places = emogi_carve(&place, (patch != NULL ? patch->nnew : 0) * sizeof(*components->places));
+	components->places = emogi_carve(&place,
+									 (patch != NULL ? patch->nnew : 0) *
+									 sizeof(*components->places));
 	return place;
 }
 
@@ -58,7 +62,7 @@ label_of(const EmogiLocalComponents *components, uint32_t vertex)
 	return vertex < components->graph->nvertices ? components->labels[vertex] : vertex;
 }
 
-/* Find the place of a component, by its smallest vertex, or a free one. */
+/* Find the slot of a component, by its smallest vertex, or a free one. */
 static uint32_t
 find_place(const EmogiLocalComponents *components, uint32_t vertex)
 {
@@ -70,7 +74,7 @@ find_place(const EmogiLocalComponents *components, uint32_t vertex)
 	return (uint32_t) i;
 }
 
-/* Find the root above a place; halves the path to it. */
+/* Find the root above a slot; halves the path to it. */
 static uint32_t
 climb(const EmogiLocalComponents *components, uint32_t place)
 {
@@ -81,7 +85,7 @@ climb(const EmogiLocalComponents *components, uint32_t place)
 	return place;
 }
 
-/* Get the root of a vertex's component, which enters the forest if it is not there. */
+/* Get the root of a vertex's component, adding the component to the forest if it is not there. */
 static uint32_t
 enter(const EmogiLocalComponents *components, uint32_t vertex)
 {
@@ -104,13 +108,14 @@ join(const EmogiLocalComponents *components, uint32_t u, uint32_t v)
 
 	if (a == b)
 		return;
-	if (emogi_overlay_before(components->graph, components->patch, joined[a].vertex - 1, joined[b].vertex - 1))
+	if (emogi_overlay_before(components->graph, components->patch, joined[a].vertex - 1,
+							 joined[b].vertex - 1))
 		joined[b].above = a;
 	else
 		joined[a].above = b;
 }
 
-/* Join a vertex with those to which an entry of its list has come. */
+/* Join a vertex with the targets of the edges added to its list. */
 static void
 join_list(const EmogiLocalComponents *components, const EmogiOverlayList *list)
 {
@@ -121,13 +126,13 @@ join_list(const EmogiLocalComponents *components, const EmogiOverlayList *list)
 		const EmogiPiece *piece = &patched->pieces[list->first + i];
 
 		if (piece->targets < patched->added || piece->targets >= patched->added + patched->nadded)
-			continue;			/* of the old list */
+			continue;			/* piece of the old list */
 		for (uint64_t e = 0; e < piece->count; e++)
 			join(components, list->vertex - 1, piece->targets[e]);
 	}
 }
 
-/* Order vertices for qsort. */
+/* Compare vertices, for qsort. */
 static int
 compare_vertices(const void *a, const void *b)
 {
@@ -137,7 +142,7 @@ compare_vertices(const void *a, const void *b)
 	return (u > v) - (u < v);
 }
 
-/* List the old vertices whose component has got a smaller one. */
+/* List the old vertices whose component has a smaller vertex now. */
 static void
 list_moved(EmogiLocalComponents *components)
 {
@@ -145,13 +150,17 @@ list_moved(EmogiLocalComponents *components)
 	{
 		const EmogiJoined *joined = &components->joined[i];
 
-		if (joined->vertex != 0 && joined->above != i && joined->vertex - 1 < components->graph->nvertices)
+		if (joined->vertex != 0 && joined->above != i &&
+			joined->vertex - 1 < components->graph->nvertices)
 			components->moved[components->nmoved++] = joined->vertex - 1;
 	}
 	qsort(components->moved, components->nmoved, sizeof(*components->moved), compare_vertices);
 }
 
-/* Find the first of [low, high) in ascending ids whose key is not below another; high when there is none. */
+/*
+ * Find the first of [low, high) in ascending ids whose key is not below another; high if there is
+ * none.
+ */
 static uint64_t
 find_key(const int64_t *ids, uint64_t low, uint64_t high, int64_t key)
 {
@@ -196,20 +205,22 @@ emogi_local_components_find(const EmogiLocalComponents *components, uint32_t ver
 	const uint32_t label = label_of(components, vertex);
 	const uint32_t place = find_place(components, label);
 
-	return components->joined[place].vertex != 0 ? components->joined[climb(components, place)].vertex - 1 : label;
+	return components->joined[place].vertex != 0 ?
+		components->joined[climb(components, place)].vertex - 1 : label;
 }
 
 /* ---- the vertices of a component ---- */
 
 bool
-emogi_local_search_components_link(const uint32_t *labels, uint64_t nvertices, bool (*stops) (void), uint32_t *members)
+emogi_local_search_components_link(const uint32_t *labels, uint64_t nvertices, bool (*stops) (void),
+								   uint32_t *members)
 {
 	memset(members, 0xFF, nvertices * sizeof(*members));
 	for (uint64_t v = nvertices; v-- > 0;)
 	{
 		const uint32_t label = labels[v];
 
-		/* until the smallest one is reached, its place has the smallest so far */
+		/* until the smallest vertex is reached, its slot holds the smallest so far */
 		if (label != v)
 		{
 			members[v] = members[label];
@@ -221,14 +232,15 @@ emogi_local_search_components_link(const uint32_t *labels, uint64_t nvertices, b
 	return true;
 }
 
-/* Append the vertices that were a component of the old Graph, or a new vertex; false when that is to stop. */
+/* Append the vertices of a component of the old graph, or a new vertex; false if stopped. */
 static bool
-append(const EmogiLocalComponents *components, const uint32_t *members, uint32_t smallest, bool (*stops) (void), uint64_t room,
-	   uint32_t *vertices, uint64_t *count)
+append(const EmogiLocalComponents *components, const uint32_t *members, uint32_t smallest,
+	   bool (*stops) (void), uint64_t room, uint32_t *vertices, uint64_t *count)
 {
 	const uint64_t nold = components->graph->nvertices;
 
-	for (uint32_t v = smallest; v != EMOGI_NO_VERTEX && *count <= room; v = v < nold ? members[v] : EMOGI_NO_VERTEX)
+	for (uint32_t v = smallest; v != EMOGI_NO_VERTEX && *count <= room;
+		 v = v < nold ? members[v] : EMOGI_NO_VERTEX)
 	{
 		if (*count < room)
 			vertices[*count] = v;
@@ -239,15 +251,17 @@ append(const EmogiLocalComponents *components, const uint32_t *members, uint32_t
 }
 
 uint64_t
-emogi_local_search_components_list(const EmogiLocalComponents *components, const uint32_t *members, uint32_t smallest, bool (*stops) (void),
-						   uint64_t room, uint32_t *vertices)
+emogi_local_search_components_list(const EmogiLocalComponents *components, const uint32_t *members,
+								   uint32_t smallest, bool (*stops) (void), uint64_t room,
+								   uint32_t *vertices)
 {
 	const EmogiJoined *joined = components->joined;
 	const uint32_t root = find_place(components, smallest);
 	uint64_t	count = 0;
 
 	if (joined[root].vertex == 0)
-		return append(components, members, smallest, stops, room, vertices, &count) ? count : UINT64_MAX;
+		return append(components, members, smallest, stops, room, vertices, &count) ?
+			count : UINT64_MAX;
 	for (uint32_t i = 0; i < UINT64_C(1) << components->bits && count <= room; i++)
 		if (joined[i].vertex != 0 && climb(components, i) == root &&
 			!append(components, members, joined[i].vertex - 1, stops, room, vertices, &count))
@@ -266,7 +280,7 @@ typedef struct Writing
 	uint32_t   *component;
 } Writing;
 
-/* Get the number that a vertex has among all. */
+/* Get the number of a vertex among all vertices. */
 static uint32_t
 number_of(const Writing *writing, uint32_t vertex)
 {
@@ -288,14 +302,17 @@ number_of(const Writing *writing, uint32_t vertex)
 	return vertex + (uint32_t) low;
 }
 
-/* Get the number of the smallest vertex of a vertex's component among all. */
+/* Get the number, among all vertices, of the smallest vertex of a vertex's component. */
 static uint32_t
 find_number(const Writing *writing, uint32_t vertex)
 {
 	return number_of(writing, emogi_local_components_find(writing->components, vertex));
 }
 
-/* Write the components of old vertices [first, end), whose smallest ones do not change if they are among them. */
+/*
+ * Write the components of the old vertices [first, end), none of which has lost its place as
+ * smallest vertex.
+ */
 static void
 write_piece(const Writing *writing, uint64_t first, uint64_t end, uint64_t nbefore)
 {
@@ -304,12 +321,12 @@ write_piece(const Writing *writing, uint64_t first, uint64_t end, uint64_t nbefo
 
 	for (uint64_t v = first; v < end; v++)
 	{
-		component[v] = (uint32_t) (v + nbefore);	/* the smallest one itself */
+		component[v] = (uint32_t) (v + nbefore);	/* itself the smallest */
 		component[v] = component[labels[v]];
 	}
 }
 
-/* Write the components of all old vertices, by their old numbers; false when that is to stop. */
+/* Write the components of all old vertices, by their old numbers; false if stopped. */
 static bool
 write_old(const Writing *writing)
 {
@@ -346,7 +363,10 @@ write_old(const Writing *writing)
 	return true;
 }
 
-/* Move what is written of old vertices [first, end) up by some places, the last ones first; false when that is to stop. */
+/*
+ * Shift the results of the old vertices [first, end) up by some places, last ones first; false if
+ * stopped.
+ */
 static bool
 move_up(const Writing *writing, uint64_t first, uint64_t end, uint64_t by)
 {
@@ -354,7 +374,8 @@ move_up(const Writing *writing, uint64_t first, uint64_t end, uint64_t by)
 	{
 		const uint64_t from = end - first > PIECE_VERTICES ? end - PIECE_VERTICES : first;
 
-		memmove(writing->component + from + by, writing->component + from, (end - from) * sizeof(*writing->component));
+		memmove(writing->component + from + by, writing->component + from,
+				(end - from) * sizeof(*writing->component));
 		end = from;
 		if (writing->stops())
 			return false;
@@ -362,7 +383,7 @@ move_up(const Writing *writing, uint64_t first, uint64_t end, uint64_t by)
 	return true;
 }
 
-/* Put the new vertices between the old ones; false when that is to stop. */
+/* Insert the new vertices between the old ones; false if stopped. */
 static bool
 insert_new(const Writing *writing)
 {
@@ -379,7 +400,7 @@ insert_new(const Writing *writing)
 	return true;
 }
 
-/* Write the keys of all vertices; false when that is to stop. */
+/* Write the keys of all vertices; false if stopped. */
 static bool
 write_ids(const Writing *writing, int64_t *ids)
 {
@@ -403,15 +424,17 @@ write_ids(const Writing *writing, int64_t *ids)
 	return true;
 }
 
-/* Copy the labels of a Graph in which no component has another name; false when that is to stop. */
+/* Copy the labels of a graph in which no component has another label; false if stopped. */
 static bool
 copy_labels(const Writing *writing)
 {
 	for (uint64_t v = 0; v < writing->nold; v += PIECE_VERTICES)
 	{
-		const uint64_t count = writing->nold - v < PIECE_VERTICES ? writing->nold - v : PIECE_VERTICES;
+		const uint64_t count = writing->nold - v < PIECE_VERTICES ?
+			writing->nold - v : PIECE_VERTICES;
 
-		memcpy(writing->component + v, writing->components->labels + v, count * sizeof(*writing->component));
+		memcpy(writing->component + v, writing->components->labels + v,
+			   count * sizeof(*writing->component));
 		if (writing->stops())
 			return false;
 	}
@@ -419,12 +442,15 @@ copy_labels(const Writing *writing)
 }
 
 bool
-emogi_local_components_write(const EmogiLocalComponents *components, bool (*stops) (void), int64_t *ids, uint32_t *component)
+emogi_local_components_write(const EmogiLocalComponents *components, bool (*stops) (void),
+							 int64_t *ids, uint32_t *component)
 {
 	const Writing writing = {.components = components, .nold = components->graph->nvertices,
-		.nnew = components->patch != NULL ? components->patch->nnew : 0, .stops = stops, .component = component};
+							 .nnew = components->patch != NULL ? components->patch->nnew : 0,
+							 .stops = stops, .component = component};
 
 	if (writing.nnew == 0 && components->nmoved == 0)
 		return copy_labels(&writing);
-	return write_old(&writing) && insert_new(&writing) && (writing.nnew == 0 || ids == NULL || write_ids(&writing, ids));
+	return write_old(&writing) && insert_new(&writing) &&
+		(writing.nnew == 0 || ids == NULL || write_ids(&writing, ids));
 }

@@ -1,6 +1,7 @@
 /*
- * local_components.h: the components of a Graph to which a few edges have come, from those that it had: what is computed depends on
- * the number of edges that have come. To write all of them out takes a copy.
+ * local_components.h: incremental connected components after a few edges were added
+ *
+ * The computation depends on the number of added edges only. Writing all components takes a copy.
  */
 #ifndef EMOGI_LOCAL_COMPONENTS_H
 #define EMOGI_LOCAL_COMPONENTS_H
@@ -8,53 +9,66 @@
 #include "contract/engine.h"
 #include "graph/overlay.h"
 
-/* A component that an edge has come to. */
+/* A component that an edge was added to. */
 typedef struct EmogiJoined
 {
-	uint32_t	vertex;			/* + 1, its smallest before; 0 = a free place */
-	uint32_t	above;			/* place of one that it is joined to, which has a smaller one; its own = none */
+	uint32_t	vertex;			/* + 1, its smallest vertex before; 0 = free slot */
+	uint32_t	above;			/* slot of its parent, a component with a smaller vertex; its own
+								 * slot = root */
 } EmogiJoined;
 
 typedef struct EmogiLocalComponents
 {
 	const EmogiGraph *graph;	/* ids are not NULL */
-	const EmogiOverlay *patch;	/* without losers; NULL = nothing has changed */
-	const uint32_t *labels;		/* [graph->nvertices], of the Graph: the smallest vertex of the component */
+	const EmogiOverlay *patch;	/* without losers; NULL = no changes */
+	const uint32_t *labels;		/* [graph->nvertices], of the graph: the smallest vertex of the
+								 * component */
 	int			bits;
 	EmogiJoined *joined;		/* [2^bits], open addressing, at least half of them free */
 	uint64_t	nmoved;
-	uint32_t   *moved;			/* [nmoved], ascending: vertices that were the smallest of their component, and are no more */
-	uint32_t   *places;			/* [nnew], ascending: old vertices before each new one */
+	uint32_t   *moved;			/* [nmoved], ascending: vertices that are no longer the smallest of
+								 * their component */
+	uint32_t   *places;			/* [nnew], ascending: number of old vertices before each new one */
 } EmogiLocalComponents;
 
-/* Get the bytes that emogi_local_components_join needs. patch: NULL = nothing has changed. */
+/* Get the bytes that emogi_local_components_join needs. patch: NULL = no changes. */
 extern size_t emogi_local_components_bytes(const EmogiOverlay *patch);
 
-/* Join the components that edges have come between. graph, patch and labels are set; memory: on a line, with any content. */
+/*
+ * Join the components that added edges connect. graph, patch and labels must be set; memory:
+ * line-aligned, with any content.
+ */
 extern void emogi_local_components_join(EmogiLocalComponents *components, void *memory);
 
-/* Get the smallest vertex of a vertex's component; both may be vertices of the patch. */
-extern uint32_t emogi_local_components_find(const EmogiLocalComponents *components, uint32_t vertex);
+/* Get the smallest vertex of a vertex's component; both may be new vertices. */
+extern uint32_t emogi_local_components_find(const EmogiLocalComponents *components,
+											uint32_t vertex);
 
 /*
- * Write what CC gives for the Graph with the edges in it, whose nvertices are those of the old one and of the patch: component, and
- * where there are new vertices ids, of all; ids: NULL = they are not wanted. False when stops, which is asked every few milliseconds,
+ * Write the result of CC for the graph with the added edges: component, and if there are new
+ * vertices, ids of all vertices (ids: NULL = not wanted). nvertices is the number of old and new
+ * vertices. Returns false if stops, which is called every few milliseconds, says so.
+ */
+extern bool emogi_local_components_write(const EmogiLocalComponents *components,
+										 bool (*stops) (void), int64_t *ids, uint32_t *component);
+
+/*
+ * Link the vertices of each component in ascending order: members[nvertices] is the next vertex of
+ * the component, EMOGI_NO_VERTEX = last. labels: [nvertices], of a graph. Returns false if stops
  * says so.
  */
-extern bool emogi_local_components_write(const EmogiLocalComponents *components, bool (*stops) (void), int64_t *ids, uint32_t *component);
+extern bool emogi_local_search_components_link(const uint32_t *labels, uint64_t nvertices,
+											   bool (*stops) (void), uint32_t *members);
 
 /*
- * Link the vertices of each component in ascending order: members[nvertices] is the next vertex of the component, EMOGI_NO_VERTEX = there is
- * none. labels: [nvertices], of a Graph. False when stops says so.
+ * List the vertices of the component with the given smallest vertex, including new vertices, in the
+ * order of their keys if no edge was added to the component. vertices: [room], receives the first
+ * ones. Returns how many there are, or a number above room. The cost is proportional to these
+ * vertices and the changes. Returns UINT64_MAX if stops says so.
  */
-extern bool emogi_local_search_components_link(const uint32_t *labels, uint64_t nvertices, bool (*stops) (void), uint32_t *members);
-
-/*
- * List the vertices of the component whose smallest vertex is given, those of the patch included, in the order of their keys if no edge has
- * come to it. vertices: [room], the first ones; get how many there are, or more than there is room for. Costs what these cost, and the
- * changes. UINT64_MAX when stops says so.
- */
-extern uint64_t emogi_local_search_components_list(const EmogiLocalComponents *components, const uint32_t *members, uint32_t smallest,
-										   bool (*stops) (void), uint64_t room, uint32_t *vertices);
+extern uint64_t emogi_local_search_components_list(const EmogiLocalComponents *components,
+												   const uint32_t *members, uint32_t smallest,
+												   bool (*stops) (void), uint64_t room,
+												   uint32_t *vertices);
 
 #endif							/* EMOGI_LOCAL_COMPONENTS_H */

@@ -1,8 +1,9 @@
 /*
- * local_similarity.c: the vertices most like one, where little has to be looked at.
+ * local_similarity.c: the vertices most similar to one vertex, if few edges have to be scanned
  *
- * The vertices that share a neighbour with it are two steps away, over its list and back. They are listed once for each neighbour that they share and
- * sorted, so that equal ones are counted; what is not listed shares none.
+ * The vertices that share a neighbor with it are two steps away, over its list and back. They are
+ * listed once per shared neighbor and sorted, so that equal ones can be counted. Unlisted vertices
+ * share none.
  */
 #include "cpu/local_similarity.h"
 
@@ -15,19 +16,20 @@
 typedef struct Finding
 {
 	const EmogiGraph *graph;
-	const EmogiOverlay *patch;
+	const EmogiOverlay *overlay;
 	EmogiListsView forward;
 	EmogiListsView backward;
 	uint64_t	max_edges;
-	uint64_t	looked;
-	uint64_t   *sharing;		/* [nsharing], vertices, once for each neighbour that they share; as integers to sort */
+	uint64_t	scanned;
+	uint64_t   *sharing;		/* [nsharing], vertices, once per shared neighbor; as integers to
+								 * sort */
 	uint64_t	nsharing;
 	uint64_t	room;
 	bool		failed;
 } Finding;
 
-/* Walks over the distinct targets of a list. */
-typedef struct Walk
+/* Scan of the distinct targets of a list. */
+typedef struct Scan
 {
 	EmogiPiece	whole;
 	const EmogiPiece *pieces;
@@ -35,37 +37,37 @@ typedef struct Walk
 	uint32_t	piece;
 	uint64_t	entry;
 	uint32_t	before;
-} Walk;
+} Scan;
 
-/* Begin a walk; false, with the finding failed, where the list is too long. */
+/* Begin a scan; false, and the search failed, if the list is too long. */
 static bool
-begin_walk(Finding *finding, const EmogiListsView *view, uint32_t vertex, Walk *walk)
+begin_scan(Finding *finding, const EmogiListsView *view, uint32_t vertex, Scan *scan)
 {
-	finding->looked += emogi_lists_degree(view, vertex);
-	finding->failed |= finding->looked > finding->max_edges;
-	walk->pieces = emogi_lists_pieces(view, vertex, &walk->whole, &walk->npieces);
-	walk->piece = 0;
-	walk->entry = 0;
-	walk->before = EMOGI_NO_VERTEX;
+	finding->scanned += emogi_lists_degree(view, vertex);
+	finding->failed |= finding->scanned > finding->max_edges;
+	scan->pieces = emogi_lists_pieces(view, vertex, &scan->whole, &scan->npieces);
+	scan->piece = 0;
+	scan->entry = 0;
+	scan->before = EMOGI_NO_VERTEX;
 	return !finding->failed;
 }
 
-/* Get the next target; false at the end. Equal ones stand together. */
+/* Get the next target; false at the end. Equal ones are adjacent. */
 static bool
-next_target(Walk *walk, uint32_t *target)
+next_target(Scan *scan, uint32_t *target)
 {
-	while (walk->piece < walk->npieces)
+	while (scan->piece < scan->npieces)
 	{
-		if (walk->entry == walk->pieces[walk->piece].count)
+		if (scan->entry == scan->pieces[scan->piece].count)
 		{
-			walk->piece++;
-			walk->entry = 0;
+			scan->piece++;
+			scan->entry = 0;
 			continue;
 		}
-		*target = walk->pieces[walk->piece].targets[walk->entry++];
-		if (*target == walk->before)
+		*target = scan->pieces[scan->piece].targets[scan->entry++];
+		if (*target == scan->before)
 			continue;
-		walk->before = *target;
+		scan->before = *target;
 		return true;
 	}
 	return false;
@@ -75,17 +77,17 @@ next_target(Walk *walk, uint32_t *target)
 static uint32_t
 count_targets(Finding *finding, uint32_t vertex)
 {
-	Walk		walk;
+	Scan		scan;
 	uint32_t	target;
 	uint32_t	count = 0;
 
-	if (begin_walk(finding, &finding->forward, vertex, &walk))
-		while (next_target(&walk, &target))
+	if (begin_scan(finding, &finding->forward, vertex, &scan))
+		while (next_target(&scan, &target))
 			count++;
 	return count;
 }
 
-/* List a vertex that shares a neighbour. */
+/* List a vertex that shares a neighbor. */
 static void
 add_sharing(Finding *finding, uint32_t vertex)
 {
@@ -105,46 +107,53 @@ add_sharing(Finding *finding, uint32_t vertex)
 	finding->sharing[finding->nsharing++] = vertex;
 }
 
-/* List all that share a neighbour with a vertex; get its set's size. */
+/* List all vertices that share a neighbor with a vertex; return the size of its neighbor set. */
 static uint32_t
 list_sharing(Finding *finding, uint32_t vertex)
 {
-	Walk		there;
-	Walk		back;
+	Scan		there;
+	Scan		back;
 	uint32_t	shared;
 	uint32_t	other;
 	uint32_t	size = 0;
 
-	if (!begin_walk(finding, &finding->forward, vertex, &there))
+	if (!begin_scan(finding, &finding->forward, vertex, &there))
 		return 0;
 	for (; !finding->failed && next_target(&there, &shared); size++)
-		if (begin_walk(finding, &finding->backward, shared, &back))
+		if (begin_scan(finding, &finding->backward, shared, &back))
 			while (!finding->failed && next_target(&back, &other))
 				if (other != vertex)
 					add_sharing(finding, other);
 	return size;
 }
 
-/* Does a vertex come before another? */
+/* Return true if one vertex ranks before another. */
 static bool
-comes_before(const Finding *finding, double similarity, uint32_t v, double other_similarity, uint32_t other)
+comes_before(const Finding *finding, double similarity, uint32_t v, double other_similarity,
+			 uint32_t other)
 {
-	return similarity > other_similarity || (similarity == other_similarity && emogi_overlay_before(finding->graph, finding->patch, v, other));
+	return similarity > other_similarity ||
+		(similarity == other_similarity &&
+		 emogi_overlay_before(finding->graph, finding->overlay, v, other));
 }
 
-/* Put a vertex where it belongs among the best, of which there may be `most`. */
+/* Insert a vertex into the best ones, at most max_count. */
 static void
-offer(const Finding *finding, EmogiLocalSimilar *similar, uint64_t most, uint32_t v, double similarity)
+offer(const Finding *finding, EmogiLocalSimilar *similar, uint64_t max_count, uint32_t v,
+	  double similarity)
 {
 	uint64_t	place = similar->count;
 
-	if (place == most && !comes_before(finding, similarity, v, similar->similarity[place - 1], similar->vertices[place - 1]))
+	if (place == max_count &&
+		!comes_before(finding, similarity, v, similar->similarity[place - 1],
+					  similar->vertices[place - 1]))
 		return;
-	if (place == most)
+	if (place == max_count)
 		place--;
 	else
 		similar->count++;
-	for (; place > 0 && comes_before(finding, similarity, v, similar->similarity[place - 1], similar->vertices[place - 1]); place--)
+	for (; place > 0 && comes_before(finding, similarity, v, similar->similarity[place - 1],
+									 similar->vertices[place - 1]); place--)
 	{
 		similar->vertices[place] = similar->vertices[place - 1];
 		similar->similarity[place] = similar->similarity[place - 1];
@@ -153,7 +162,7 @@ offer(const Finding *finding, EmogiLocalSimilar *similar, uint64_t most, uint32_
 	similar->similarity[place] = similarity;
 }
 
-/* Find the best of those that share something. */
+/* Find the best of those that share a neighbor. */
 static void
 choose_best(Finding *finding, const EmogiQuery *query, uint32_t size, EmogiLocalSimilar *similar)
 {
@@ -175,25 +184,30 @@ choose_best(Finding *finding, const EmogiQuery *query, uint32_t size, EmogiLocal
 }
 
 bool
-emogi_local_similarity(const EmogiGraph *graph, const EmogiOverlay *patch, const EmogiQuery *query, uint32_t vertex, uint64_t max_edges,
-					  EmogiLocalSimilar *similar)
+emogi_local_similarity(const EmogiGraph *graph, const EmogiOverlay *overlay,
+					   const EmogiQuery *query, uint32_t vertex, uint64_t max_edges,
+					   EmogiLocalSimilar *similar)
 {
-	Finding		finding = {.graph = graph,.patch = patch,.forward = emogi_lists_forward(graph, patch),
-		.backward = emogi_lists_backward(graph, patch),.max_edges = max_edges};
+	Finding		finding = {.graph = graph,.overlay = overlay,
+						   .forward = emogi_lists_forward(graph, overlay),
+						   .backward = emogi_lists_backward(graph, overlay),.max_edges = max_edges};
 	EmogiControl control = {0};
 	EmogiJob	job = {.control = &control};
 	const uint32_t size = list_sharing(&finding, vertex);
-	const uint64_t most = finding.nsharing < (uint64_t) query->top_k ? finding.nsharing : (uint64_t) query->top_k;
+	const uint64_t max_count = finding.nsharing < (uint64_t) query->top_k ?
+		finding.nsharing : (uint64_t) query->top_k;
 	uint64_t   *scratch = malloc((finding.nsharing + 1) * sizeof *scratch);
 
-	*similar = (EmogiLocalSimilar) {.vertices = malloc((most + 1) * sizeof(uint32_t)),.similarity = malloc((most + 1) * sizeof(double))};
+	*similar = (EmogiLocalSimilar) {.vertices = malloc((max_count + 1) * sizeof(uint32_t)),
+									.similarity = malloc((max_count + 1) * sizeof(double))};
 	finding.failed |= scratch == NULL || similar->vertices == NULL || similar->similarity == NULL;
 	if (!finding.failed && finding.nsharing > 0)
 	{
-		emogi_radix_sort_u64(finding.sharing, finding.nsharing, scratch, finding.nsharing + 1, &job);
+		emogi_radix_sort_u64(finding.sharing, finding.nsharing, scratch, finding.nsharing + 1,
+							 &job);
 		choose_best(&finding, query, size, similar);
 	}
-	similar->edges_traversed = finding.looked;
+	similar->edges_traversed = finding.scanned;
 	free(scratch);
 	free(finding.sharing);
 	if (finding.failed)

@@ -1,7 +1,9 @@
 /*
- * overlay.c: a Graph as it is after a few changes of its edges: the lists that have changed, as pieces of old and new entries.
+ * overlay.c: overlay of a few edge changes on a graph: the changed adjacency lists, as pieces of
+ * old and new edges
  *
- * What has changed, net, and where in the old lists, is found as for a splice (merge_parts.h), by the calling thread alone.
+ * The net changes and their places in the old lists are found as for a merge (merge_parts.h), by
+ * the calling thread alone.
  */
 #include "graph/overlay.h"
 
@@ -12,9 +14,12 @@
 
 #include <string.h>
 
-/* Get the most entries that come to lists; an edge enters two where lists go both ways. */
+/*
+ * Get the maximum number of edges added to lists. An edge is in two lists if lists have both
+ * directions.
+ */
 static uint64_t
-most_added(const EmogiMergeInput *input)
+max_added(const EmogiMergeInput *input)
 {
 	uint64_t	added = 0;
 
@@ -23,35 +28,35 @@ most_added(const EmogiMergeInput *input)
 	return input->direction == EMOGI_BOTH ? 2 * added : added;
 }
 
-/* Get the most changes of lists. */
+/* Get the maximum number of changes of lists. */
 static uint64_t
-most_entries(const EmogiMergeInput *input)
+max_changes(const EmogiMergeInput *input)
 {
 	return input->direction == EMOGI_BOTH ? 2 * input->nchanges : input->nchanges;
 }
 
-/* The lists of a side while they are made. */
+/* The lists of one direction under construction. */
 typedef struct Making
 {
 	EmogiOverlayLists *patched;
 	uint64_t	npieces;
 	uint64_t	nadded;
-	uint32_t   *targets;		/* [added], of entries that come */
+	uint32_t   *targets;		/* [added], targets of added edges */
 	char	   *weights;		/* [added], of type */
 	EmogiWeightType type;
 } Making;
 
-/* What is laid out in the memory of a patch. */
+/* The layout of an overlay's memory. */
 typedef struct Layout
 {
 	EmogiMerge splicing;
-	EmogiOverlay	patch;
+	EmogiOverlay overlay;
 	Making		making[2];
-	uint64_t   *keys;			/* [twice as many as entries], of ends */
+	uint64_t   *keys;			/* [2 * changes], endpoint keys */
 	uint64_t   *key_scratch;
 } Layout;
 
-/* Get the bits of a table in which half the places stay free. */
+/* Get the bits of a hash table that stays at least half free. */
 static int
 table_bits(uint64_t nlists)
 {
@@ -62,19 +67,19 @@ table_bits(uint64_t nlists)
 	return bits;
 }
 
-/* Lay out the memory of a patch from an address on; get its end. */
+/* Lay out the memory of an overlay from an address on; return its end. */
 static uintptr_t
 lay_out(Layout *layout, const EmogiMergeInput *input, uintptr_t place)
 {
-	const uint64_t nentries = most_entries(input);
-	const uint64_t nadded = most_added(input);
+	const uint64_t nentries = max_changes(input);
+	const uint64_t nadded = max_added(input);
 	const size_t weight_bytes = emogi_weight_bytes(input->weight_type);
 
 	for (int i = 0; i < 2; i++)
 	{
 		EmogiMergeSide *side = &layout->splicing.sides[i];
 		Making	   *making = &layout->making[i];
-		EmogiOverlayLists *patched = i == 0 ? &layout->patch.forward : &layout->patch.backward;
+		EmogiOverlayLists *patched = i == 0 ? &layout->overlay.forward : &layout->overlay.backward;
 
 		side->entries = emogi_carve(&place, nentries * sizeof(*side->entries));
 		side->spare = emogi_carve(&place, nentries * sizeof(*side->spare));
@@ -88,8 +93,9 @@ lay_out(Layout *layout, const EmogiMergeInput *input, uintptr_t place)
 	}
 	layout->keys = emogi_carve(&place, 2 * nentries * sizeof(*layout->keys));
 	layout->key_scratch = emogi_carve(&place, (2 * nentries + 1) * sizeof(*layout->key_scratch));
-	layout->patch.new_keys = emogi_carve(&place, 2 * nentries * sizeof(*layout->patch.new_keys));
-	layout->patch.losers = emogi_carve(&place, 2 * nentries * sizeof(*layout->patch.losers));
+	layout->overlay.new_keys =
+		emogi_carve(&place, 2 * nentries * sizeof(*layout->overlay.new_keys));
+	layout->overlay.losers = emogi_carve(&place, 2 * nentries * sizeof(*layout->overlay.losers));
 	return place;
 }
 
@@ -103,13 +109,14 @@ emogi_overlay_bytes(const EmogiMergeInput *input)
 
 /* ---- vertices ---- */
 
-/* Sort numbers, and make one of those that are equal; get how many are left. */
+/* Sort numbers and remove duplicates; return how many remain. */
 static uint64_t
 sort_distinct(Layout *layout, uint64_t count)
 {
 	uint64_t	kept = 0;
 
-	emogi_radix_sort_u64(layout->keys, count, layout->key_scratch, count + 1, &layout->splicing.job);
+	emogi_radix_sort_u64(layout->keys, count, layout->key_scratch, count + 1,
+						 &layout->splicing.job);
 	for (uint64_t i = 0; i < count; i++)
 	{
 		if (kept == 0 || layout->keys[kept - 1] != layout->keys[i])
@@ -118,12 +125,12 @@ sort_distinct(Layout *layout, uint64_t count)
 	return kept;
 }
 
-/* List the keys that the Graph does not have. */
+/* List the keys that the graph does not have. */
 static void
 list_new(Layout *layout)
 {
 	const EmogiMergeSide *side = &layout->splicing.sides[0];
-	EmogiOverlay *patch = &layout->patch;
+	EmogiOverlay *overlay = &layout->overlay;
 	uint64_t	count = 0;
 
 	for (uint64_t i = 0; i < side->nentries; i++)
@@ -133,9 +140,9 @@ list_new(Layout *layout)
 		if (!side->edits[i].target_known)
 			layout->keys[count++] = side->entries[i].target;
 	}
-	patch->nnew = sort_distinct(layout, count);
-	for (uint64_t i = 0; i < patch->nnew; i++)
-		patch->new_keys[i] = emogi_merge_key(layout->keys[i]);
+	overlay->nnew = sort_distinct(layout, count);
+	for (uint64_t i = 0; i < overlay->nnew; i++)
+		overlay->new_keys[i] = emogi_merge_key(layout->keys[i]);
 }
 
 /* List the vertices that lose an edge. */
@@ -143,7 +150,7 @@ static void
 list_losers(Layout *layout)
 {
 	const EmogiMergeSide *side = &layout->splicing.sides[0];
-	EmogiOverlay *patch = &layout->patch;
+	EmogiOverlay *overlay = &layout->overlay;
 	uint64_t	count = 0;
 
 	for (uint64_t i = 0; i < side->nentries; i++)
@@ -153,23 +160,23 @@ list_losers(Layout *layout)
 		layout->keys[count++] = side->edits[i].source;
 		layout->keys[count++] = side->edits[i].target;
 	}
-	patch->nlosers = sort_distinct(layout, count);
-	for (uint64_t i = 0; i < patch->nlosers; i++)
-		patch->losers[i] = (uint32_t) layout->keys[i];
+	overlay->nlosers = sort_distinct(layout, count);
+	for (uint64_t i = 0; i < overlay->nlosers; i++)
+		overlay->losers[i] = (uint32_t) layout->keys[i];
 }
 
-/* Get how many of the keys that are new are below another. */
+/* Count the new keys below a key. */
 static uint64_t
-count_below(const EmogiOverlay *patch, int64_t key)
+count_below(const EmogiOverlay *overlay, int64_t key)
 {
 	uint64_t	low = 0;
-	uint64_t	high = patch->nnew;
+	uint64_t	high = overlay->nnew;
 
 	while (low < high)
 	{
 		const uint64_t middle = low + (high - low) / 2;
 
-		if (patch->new_keys[emogi_overlay_new(patch, middle)] < key)
+		if (overlay->new_keys[emogi_overlay_new(overlay, middle)] < key)
 			low = middle + 1;
 		else
 			high = middle;
@@ -177,57 +184,57 @@ count_below(const EmogiOverlay *patch, int64_t key)
 	return low;
 }
 
-/* Find a key among those that are new; EMOGI_NO_VERTEX when it is not. */
+/* Find a key among the new ones; EMOGI_NO_VERTEX if it is not there. */
 static uint32_t
-find_new(const EmogiGraph *graph, const EmogiOverlay *patch, int64_t key)
+find_new(const EmogiGraph *graph, const EmogiOverlay *overlay, int64_t key)
 {
-	const uint64_t i = count_below(patch, key);
+	const uint64_t i = count_below(overlay, key);
 
-	if (i == patch->nnew || patch->new_keys[emogi_overlay_new(patch, i)] != key)
+	if (i == overlay->nnew || overlay->new_keys[emogi_overlay_new(overlay, i)] != key)
 		return EMOGI_NO_VERTEX;
-	return (uint32_t) (graph->nvertices + emogi_overlay_new(patch, i));
+	return (uint32_t) (graph->nvertices + emogi_overlay_new(overlay, i));
 }
 
 uint64_t
-emogi_overlay_rank(const EmogiOverlay *patch, uint64_t place)
+emogi_overlay_rank(const EmogiOverlay *overlay, uint64_t place)
 {
-	return patch->new_order != NULL ? count_below(patch, patch->new_keys[place]) : place;
+	return overlay->new_order != NULL ? count_below(overlay, overlay->new_keys[place]) : place;
 }
 
 uint32_t
-emogi_overlay_vertex(const EmogiGraph *graph, const EmogiOverlay *patch, int64_t key)
+emogi_overlay_vertex(const EmogiGraph *graph, const EmogiOverlay *overlay, int64_t key)
 {
 	const uint32_t vertex = emogi_graph_vertex(graph, key);
 
-	return vertex == EMOGI_NO_VERTEX && patch != NULL ? find_new(graph, patch, key) : vertex;
+	return vertex == EMOGI_NO_VERTEX && overlay != NULL ? find_new(graph, overlay, key) : vertex;
 }
 
-/* Say whether a vertex has lost an edge. */
+/* Return true if a vertex has lost an edge. */
 static bool
-is_loser(const EmogiOverlay *patch, uint32_t vertex)
+is_loser(const EmogiOverlay *overlay, uint32_t vertex)
 {
 	uint64_t	low = 0;
-	uint64_t	high = patch->nlosers;
+	uint64_t	high = overlay->nlosers;
 
 	while (low < high)
 	{
 		const uint64_t middle = low + (high - low) / 2;
 
-		if (patch->losers[middle] < vertex)
+		if (overlay->losers[middle] < vertex)
 			low = middle + 1;
 		else
 			high = middle;
 	}
-	return low < patch->nlosers && patch->losers[low] == vertex;
+	return low < overlay->nlosers && overlay->losers[low] == vertex;
 }
 
 EmogiOverlayPresence
-emogi_overlay_presence(const EmogiGraph *graph, const EmogiOverlay *patch, uint32_t vertex)
+emogi_overlay_presence(const EmogiGraph *graph, const EmogiOverlay *overlay, uint32_t vertex)
 {
-	EmogiListsView forward = emogi_lists_forward(graph, patch);
-	EmogiListsView backward = emogi_lists_backward(graph, patch);
+	EmogiListsView forward = emogi_lists_forward(graph, overlay);
+	EmogiListsView backward = emogi_lists_backward(graph, overlay);
 
-	if (patch == NULL || emogi_lists_degree(&forward, vertex) > 0 || !is_loser(patch, vertex))
+	if (overlay == NULL || emogi_lists_degree(&forward, vertex) > 0 || !is_loser(overlay, vertex))
 		return EMOGI_VERTEX_THERE;
 	if (graph->backward.offsets == NULL)
 		return EMOGI_VERTEX_UNKNOWN;
@@ -236,13 +243,14 @@ emogi_overlay_presence(const EmogiGraph *graph, const EmogiOverlay *patch, uint3
 
 /* ---- lists ---- */
 
-/* Say whether the old Graph's type holds the weights of all entries that come. */
+/* Return true if the old graph's weight type holds the weights of all added edges. */
 static bool
 weights_fit(const EmogiMergeSide *side, EmogiWeightType type)
 {
 	for (uint64_t i = 0; i < side->nentries; i++)
 	{
-		if (side->entries[i].times > 0 && !emogi_weight_is_held(type, emogi_merge_weight(&side->entries[i])))
+		if (side->entries[i].times > 0 &&
+			!emogi_weight_is_held(type, emogi_merge_weight(&side->entries[i])))
 			return false;
 	}
 	return true;
@@ -250,7 +258,8 @@ weights_fit(const EmogiMergeSide *side, EmogiWeightType type)
 
 /* Add a piece to a list, unless it is empty. */
 static void
-add_piece(Making *making, EmogiOverlayList *list, const uint32_t *targets, const void *weights, uint64_t first, uint64_t count)
+add_piece(Making *making, EmogiOverlayList *list, const uint32_t *targets, const void *weights,
+		  uint64_t first, uint64_t count)
 {
 	EmogiPiece *piece = &making->patched->pieces[making->npieces];
 
@@ -266,7 +275,7 @@ add_piece(Making *making, EmogiOverlayList *list, const uint32_t *targets, const
 	list->degree += count;
 }
 
-/* Add the entries that come by a change to a list. */
+/* Add the edges of a change to a list. */
 static void
 add_entries(Making *making, EmogiOverlayList *list, uint32_t target, double weight, uint64_t times)
 {
@@ -280,7 +289,7 @@ add_entries(Making *making, EmogiOverlayList *list, uint32_t target, double weig
 	add_piece(making, list, making->targets, making->weights, first, times);
 }
 
-/* Make the list whose changes are the entries [first, end) of a side. */
+/* Build the list whose changes are [first, end) of one direction. */
 static void
 make_list(Layout *layout, int i, uint64_t first, uint64_t end)
 {
@@ -295,7 +304,7 @@ make_list(Layout *layout, int i, uint64_t first, uint64_t end)
 	EmogiOverlayList *list;
 
 	if (!edit->source_known)
-		vertex = find_new(graph, &layout->patch, emogi_merge_key(side->entries[first].source));
+		vertex = find_new(graph, &layout->overlay, emogi_merge_key(side->entries[first].source));
 	list = emogi_overlay_place(making->patched, vertex);
 	*list = (EmogiOverlayList) {.vertex = vertex + 1, .first = making->npieces};
 	for (uint64_t j = first; j < end; j++)
@@ -305,7 +314,8 @@ make_list(Layout *layout, int i, uint64_t first, uint64_t end)
 
 		if (edit->source_known)
 		{
-			add_piece(making, list, from->targets, from->weights, place, side->edits[j].place - place);
+			add_piece(making, list, from->targets, from->weights, place,
+					  side->edits[j].place - place);
 			place = side->edits[j].place;
 		}
 		if (entry->times < 0)
@@ -314,14 +324,15 @@ make_list(Layout *layout, int i, uint64_t first, uint64_t end)
 			continue;
 		}
 		if (!side->edits[j].target_known)
-			target = find_new(graph, &layout->patch, emogi_merge_key(entry->target));
-		add_entries(making, list, target, making->type == EMOGI_WEIGHT_NONE ? 0.0 : emogi_merge_weight(entry),
+			target = find_new(graph, &layout->overlay, emogi_merge_key(entry->target));
+		add_entries(making, list, target,
+					making->type == EMOGI_WEIGHT_NONE ? 0.0 : emogi_merge_weight(entry),
 					(uint64_t) entry->times);
 	}
 	add_piece(making, list, from->targets, from->weights, place, list_end - place);
 }
 
-/* Make the changed lists of a side. */
+/* Build the changed lists of one direction. */
 static void
 make_lists(Layout *layout, int i)
 {
@@ -332,7 +343,8 @@ make_lists(Layout *layout, int i)
 	memset(patched->lists, 0, sizeof(*patched->lists) << patched->bits);
 	for (uint64_t first = 0; first < side->nentries; first = end)
 	{
-		for (end = first + 1; end < side->nentries && side->entries[end].source == side->entries[first].source;)
+		for (end = first + 1; end < side->nentries &&
+			 side->entries[end].source == side->entries[first].source;)
 			end++;
 		make_list(layout, i, first, end);
 	}
@@ -341,27 +353,33 @@ make_lists(Layout *layout, int i)
 }
 
 bool
-emogi_overlay_make(const EmogiMergeInput *input, EmogiOverlay *patch)
+emogi_overlay_make(const EmogiMergeInput *input, EmogiOverlay *overlay)
 {
 	const EmogiGraph *graph = input->graph;
 	const bool	backward = graph->backward.offsets != NULL && input->direction != EMOGI_BOTH;
 	EmogiControl control = {0};
-	Layout		layout = {.patch = {.new_order = NULL}, .splicing = {.job = {.control = &control}, .input = input, .nvertices = graph->nvertices, .ids = graph->ids,
-	.old_type = graph->weight_type, .type = graph->weight_type, .nsides = backward ? 2 : 1}};
+	Layout		layout = {.overlay = {.new_order = NULL},
+						  .splicing = {.job = {.control = &control}, .input = input,
+									   .nvertices = graph->nvertices, .ids = graph->ids,
+									   .old_type = graph->weight_type, .type = graph->weight_type,
+									   .nsides = backward ? 2 : 1}};
 
 	lay_out(&layout, input, (uintptr_t) input->memory);
-	emogi_merge_begin_side(&layout.splicing, 0, &graph->forward, input->direction == EMOGI_IN, true);
-	emogi_merge_begin_side(&layout.splicing, 1, &graph->backward, input->direction != EMOGI_IN, backward);
+	emogi_merge_begin_side(&layout.splicing, 0, &graph->forward, input->direction == EMOGI_IN,
+						   true);
+	emogi_merge_begin_side(&layout.splicing, 1, &graph->backward, input->direction != EMOGI_IN,
+						   backward);
 	if (!emogi_merge_net(NULL, &layout.splicing) || !emogi_merge_locate(NULL, &layout.splicing))
 		return false;
 	list_new(&layout);
 	list_losers(&layout);
-	if (layout.patch.nnew > EMOGI_MAX_VERTICES - graph->nvertices || !weights_fit(&layout.splicing.sides[0], graph->weight_type))
+	if (layout.overlay.nnew > EMOGI_MAX_VERTICES - graph->nvertices ||
+		!weights_fit(&layout.splicing.sides[0], graph->weight_type))
 		return false;
 	for (int i = 0; i < layout.splicing.nsides; i++)
 		make_lists(&layout, i);
 	if (!backward)
-		layout.patch.backward = layout.patch.forward;
-	*patch = layout.patch;
+		layout.overlay.backward = layout.overlay.forward;
+	*overlay = layout.overlay;
 	return true;
 }

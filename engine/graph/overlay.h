@@ -1,12 +1,14 @@
 /*
- * overlay.h: a Graph as it is after a few changes of its edges, for searches that reach little of it: its arrays stay as they are,
- * and beside them stand the lists that have changed.
+ * overlay.h: overlay of a few edge changes on a graph, for searches that reach a small part of it
  *
- * A changed list is a sequence of pieces, each a range of the old arrays or of the patch's own, so that a patch costs what the
- * changes cost, however long the lists are. The entries of a list stand in the order in which emogi_merge would have them.
+ * The graph's arrays are not modified; the overlay holds the changed adjacency lists. A changed
+ * list is a sequence of pieces, each a range of the old arrays or of the overlay's own. So the cost
+ * of an overlay is proportional to the changes, however long the lists are. The edges of a list are
+ * in the order in which emogi_merge would have them.
  *
- * Vertices that are new have the numbers from graph->nvertices on, ascending by key unless the patch has grown (overlay_grow.h); so numbers do not
- * order as keys where one of them is new. Vertices that have lost their last edge keep their numbers, but nothing leads to them.
+ * New vertices have numbers from graph->nvertices on, ascending by key unless the overlay has grown
+ * (overlay_grow.h). So numbers do not order like keys if one of them is new. Vertices that have
+ * lost their last edge keep their numbers, but no edge leads to them.
  */
 #ifndef EMOGI_OVERLAY_H
 #define EMOGI_OVERLAY_H
@@ -14,77 +16,89 @@
 #include "csr.h"
 #include "graph/merge.h"
 
-/* Entries that stand one after the other in memory. */
+/* Edges that are contiguous in memory. */
 typedef struct EmogiPiece
 {
 	uint64_t	count;
-	const uint32_t *targets;	/* [count] */
+	const uint32_t *targets;	/* [count], of the graph's weight type; NULL if that is NONE */
 	const void *weights;		/* [count], of the Graph's weight type; NULL where that is NONE */
 } EmogiPiece;
 
-/* A list that has changed. */
+/* A changed adjacency list. */
 typedef struct EmogiOverlayList
 {
-	uint32_t	vertex;			/* + 1; 0 = a free place */
+	uint32_t	vertex;			/* + 1; 0 = free slot */
 	uint32_t	npieces;
-	uint64_t	first;			/* piece */
+	uint64_t	first;			/* index of the first piece */
 	uint64_t	degree;
 } EmogiOverlayList;
 
-/* Those of an orientation. */
+/* The changed lists of one direction. */
 typedef struct EmogiOverlayLists
 {
 	int			bits;
 	EmogiOverlayList *lists;	/* [2^bits], open addressing, at least half of them free */
 	EmogiPiece *pieces;
 	uint64_t	nadded;
-	const uint32_t *added;		/* [nadded], targets of entries that have come; the pieces of the patch's own are ranges of them */
+	const uint32_t *added;		/* [nadded], targets of added edges; the overlay's own pieces are
+								 * ranges of them */
 } EmogiOverlayLists;
 
 typedef struct EmogiOverlay
 {
 	uint64_t	nnew;
 	int64_t    *new_keys;		/* [nnew] */
-	uint32_t   *new_order;		/* [nnew], their places in ascending order; NULL = they stand so */
+	uint32_t   *new_order;		/* [nnew], indexes into new_keys in ascending order of keys; NULL =
+								 * identity */
 	uint64_t	nlosers;
-	uint32_t   *losers;			/* [nlosers], ascending: vertices that have lost an edge, and perhaps their last */
+	uint32_t   *losers;			/* [nlosers], ascending: vertices that have lost an edge, possibly
+								 * their last */
 	EmogiOverlayLists forward;
-	EmogiOverlayLists backward; /* where the Graph has it; for EMOGI_BOTH it is forward */
+	EmogiOverlayLists backward;	/* if the graph has backward lists; for EMOGI_BOTH it equals
+								 * forward */
 } EmogiOverlay;
 
-/* Get the bytes of a patch for the changes of an input, at most. */
+/* Get the maximum size of an overlay of an input's changes, in bytes. */
 extern size_t emogi_overlay_bytes(const EmogiMergeInput *input);
 
 /*
- * Make a patch of input->changes in input->memory (emogi_overlay_bytes, on a line), in the calling thread. input->graph is the
- * Graph as the search sees it, input->direction that of its forward lists, backward is patched where it is there; weight_type is
- * the old Graph's. The Graph must have vertices. False when that cannot be: a weight does not fit the old type, an edge
- * that is to go is not there, or there would be too many vertices.
+ * Build an overlay of input->changes in input->memory (emogi_overlay_bytes, line-aligned), in the
+ * calling thread. input->graph is the graph as the search sees it, and input->direction that of its
+ * forward lists. Backward lists are changed if the graph has them. weight_type is that of the old
+ * graph. The graph must have vertices.
+ *
+ * Returns false if a weight does not fit the old type, an edge to be removed does not exist, or
+ * there would be too many vertices.
  */
-extern bool emogi_overlay_make(const EmogiMergeInput *input, EmogiOverlay *patch);
+extern bool emogi_overlay_make(const EmogiMergeInput *input, EmogiOverlay *overlay);
 
 /*
- * Make the Graph that a patched one stands for (overlay_apply.c), in the calling thread: what emogi_csr_build makes of its edges, but for
- * the weight type, which is given; where that does not hold all weights the result has the old one and is of no use. False when poll,
- * which is asked every few milliseconds, says stop. allocate: line-aligned memory of any content, or a jump.
+ * Build the graph that a graph with an overlay stands for (overlay_apply.c), in the calling thread:
+ * the result of emogi_csr_build for its edges, except that the weight type is given. If that type
+ * does not hold all weights, the result has the old type and must not be used. Returns false if
+ * poll, which is called every few milliseconds, asks to stop. allocate: returns line-aligned memory
+ * with any content, or does not return.
  */
-extern bool emogi_overlay_apply(const EmogiGraph *graph, const EmogiOverlay *patch, EmogiDirection direction, EmogiWeightType type,
-							  void *(*allocate) (void *arg, size_t bytes), void *arg, bool (*poll) (void), EmogiGraph *applied);
+extern bool emogi_overlay_apply(const EmogiGraph *graph, const EmogiOverlay *overlay,
+								EmogiDirection direction, EmogiWeightType type,
+								void *(*allocate) (void *arg, size_t bytes), void *arg,
+								bool (*poll) (void), EmogiGraph *applied);
 
-/* Get the place, in new_keys, of the i-th of the new keys in ascending order. */
+/* Get the index in new_keys of the i-th new key in ascending order. */
 static inline uint64_t
-emogi_overlay_new(const EmogiOverlay *patch, uint64_t i)
+emogi_overlay_new(const EmogiOverlay *overlay, uint64_t i)
 {
-	return patch->new_order != NULL ? patch->new_order[i] : i;
+	return overlay->new_order != NULL ? overlay->new_order[i] : i;
 }
 
-/* Get how many of the new keys are below the one at a place in new_keys. */
-extern uint64_t emogi_overlay_rank(const EmogiOverlay *patch, uint64_t place);
+/* Count the new keys below the one at an index in new_keys. */
+extern uint64_t emogi_overlay_rank(const EmogiOverlay *overlay, uint64_t place);
 
-/* Get the number of a key, or EMOGI_NO_VERTEX. patch: NULL = nothing has changed. */
-extern uint32_t emogi_overlay_vertex(const EmogiGraph *graph, const EmogiOverlay *patch, int64_t key);
+/* Get the vertex of a key, or EMOGI_NO_VERTEX. overlay: NULL = no changes. */
+extern uint32_t emogi_overlay_vertex(const EmogiGraph *graph, const EmogiOverlay *overlay,
+									 int64_t key);
 
-/* Is a vertex still there? Where the Graph does not lead backward that may be unknown. */
+/* Whether a vertex still exists. Without backward lists this may be unknown. */
 typedef enum EmogiOverlayPresence
 {
 	EMOGI_VERTEX_GONE,
@@ -92,27 +106,28 @@ typedef enum EmogiOverlayPresence
 	EMOGI_VERTEX_UNKNOWN
 } EmogiOverlayPresence;
 
-extern EmogiOverlayPresence emogi_overlay_presence(const EmogiGraph *graph, const EmogiOverlay *patch, uint32_t vertex);
+extern EmogiOverlayPresence emogi_overlay_presence(const EmogiGraph *graph,
+												   const EmogiOverlay *overlay, uint32_t vertex);
 
 /* Get the key of a vertex. */
 static inline int64_t
-emogi_overlay_key(const EmogiGraph *graph, const EmogiOverlay *patch, uint32_t vertex)
+emogi_overlay_key(const EmogiGraph *graph, const EmogiOverlay *overlay, uint32_t vertex)
 {
 	if (vertex >= graph->nvertices)
-		return patch->new_keys[vertex - graph->nvertices];
+		return overlay->new_keys[vertex - graph->nvertices];
 	return graph->ids != NULL ? graph->ids[vertex] : (int64_t) vertex;
 }
 
-/* Say whether the key of a stands before that of b. */
+/* Return true if the key of a is below that of b. */
 static inline bool
-emogi_overlay_before(const EmogiGraph *graph, const EmogiOverlay *patch, uint32_t a, uint32_t b)
+emogi_overlay_before(const EmogiGraph *graph, const EmogiOverlay *overlay, uint32_t a, uint32_t b)
 {
 	if (a < graph->nvertices && b < graph->nvertices)
 		return a < b;
-	return emogi_overlay_key(graph, patch, a) < emogi_overlay_key(graph, patch, b);
+	return emogi_overlay_key(graph, overlay, a) < emogi_overlay_key(graph, overlay, b);
 }
 
-/* Find the place of a vertex among the changed lists: its list, or a free one. */
+/* Look up a vertex among the changed lists; return its list or a free slot. */
 static inline EmogiOverlayList *
 emogi_overlay_place(const EmogiOverlayLists *patched, uint32_t vertex)
 {
@@ -124,25 +139,27 @@ emogi_overlay_place(const EmogiOverlayLists *patched, uint32_t vertex)
 	return &patched->lists[i];
 }
 
-/* One orientation, with what has changed in it. */
+/* The lists of one direction, with their changes. */
 typedef struct EmogiListsView
 {
 	uint64_t	nvertices;
 	EmogiWeightType weight_type;
 	const EmogiAdjacency *lists;
-	const EmogiOverlayLists *patched;	/* NULL = nothing */
+	const EmogiOverlayLists *patched;	/* NULL = no changes */
 } EmogiListsView;
 
 static inline EmogiListsView
-emogi_lists_forward(const EmogiGraph *graph, const EmogiOverlay *patch)
+emogi_lists_forward(const EmogiGraph *graph, const EmogiOverlay *overlay)
 {
-	return (EmogiListsView) {graph->nvertices, graph->weight_type, &graph->forward, patch != NULL ? &patch->forward : NULL};
+	return (EmogiListsView) {graph->nvertices, graph->weight_type, &graph->forward,
+							 overlay != NULL ? &overlay->forward : NULL};
 }
 
 static inline EmogiListsView
-emogi_lists_backward(const EmogiGraph *graph, const EmogiOverlay *patch)
+emogi_lists_backward(const EmogiGraph *graph, const EmogiOverlay *overlay)
 {
-	return (EmogiListsView) {graph->nvertices, graph->weight_type, &graph->backward, patch != NULL ? &patch->backward : NULL};
+	return (EmogiListsView) {graph->nvertices, graph->weight_type, &graph->backward,
+							 overlay != NULL ? &overlay->backward : NULL};
 }
 
 /* Get the length of a list. */
@@ -156,12 +173,14 @@ emogi_lists_degree(const EmogiListsView *view, uint32_t vertex)
 		if (list->vertex != 0)
 			return list->degree;
 	}
-	return vertex < view->nvertices ? view->lists->offsets[vertex + 1] - view->lists->offsets[vertex] : 0;
+	return vertex < view->nvertices ?
+		view->lists->offsets[vertex + 1] - view->lists->offsets[vertex] : 0;
 }
 
-/* Get a list as its pieces; *whole takes that of one which has not changed. */
+/* Get a list as its pieces; *whole receives the piece of an unchanged list. */
 static inline const EmogiPiece *
-emogi_lists_pieces(const EmogiListsView *view, uint32_t vertex, EmogiPiece *whole, uint32_t *npieces)
+emogi_lists_pieces(const EmogiListsView *view, uint32_t vertex, EmogiPiece *whole,
+				   uint32_t *npieces)
 {
 	uint64_t	first;
 
@@ -182,7 +201,8 @@ emogi_lists_pieces(const EmogiListsView *view, uint32_t vertex, EmogiPiece *whol
 	whole->targets = view->lists->targets + first;
 	whole->weights = NULL;
 	if (view->weight_type != EMOGI_WEIGHT_NONE)
-		whole->weights = (const char *) view->lists->weights + first * emogi_weight_bytes(view->weight_type);
+		whole->weights = (const char *) view->lists->weights +
+			first * emogi_weight_bytes(view->weight_type);
 	return whole;
 }
 

@@ -1,5 +1,6 @@
 /*
- * overlay_apply.c: the Graph that a patched one stands for, with all its arrays: to compare it with another.
+ * overlay_apply.c: conversion of a graph with an overlay to a graph with arrays of its own, to
+ * compare it with another
  */
 #include "graph/overlay.h"
 
@@ -13,32 +14,32 @@
 typedef struct Applying
 {
 	const EmogiGraph *graph;
-	const EmogiOverlay *patch;
-	uint64_t	nbefore;		/* vertices with a number, gone ones included */
-	uint32_t   *numbers;		/* [nbefore], of each in the new Graph; EMOGI_NO_VERTEX = it is gone */
+	const EmogiOverlay *overlay;
+	uint64_t	nbefore;		/* numbered vertices, including removed ones */
+	uint32_t   *numbers;		/* [], number of each in the new graph; EMOGI_NO_VERTEX = removed */
 	bool		(*poll) (void);
 	bool		stopped;
 	bool		misfit;			/* the type does not hold a weight */
 } Applying;
 
-/* Say, now and then, whether this is to stop. */
+/* Poll now and then; return true if asked to stop. */
 static bool
-stops_at(Applying *applying, uint64_t i)
+poll_at(Applying *applying, uint64_t i)
 {
 	if (i % PIECE_VERTICES == 0)
 		applying->stopped |= applying->poll();
 	return applying->stopped;
 }
 
-/* Mark the vertices that an edge leads from or to; get the number of edges. */
+/* Mark the vertices that an edge leads from or to; return the number of edges. */
 static uint64_t
 mark_vertices(Applying *applying)
 {
-	const EmogiListsView view = emogi_lists_forward(applying->graph, applying->patch);
+	const EmogiListsView view = emogi_lists_forward(applying->graph, applying->overlay);
 	uint64_t	nedges = 0;
 
 	memset(applying->numbers, 0xFF, applying->nbefore * sizeof(*applying->numbers));
-	for (uint64_t v = 0; v < applying->nbefore && !stops_at(applying, v); v++)
+	for (uint64_t v = 0; v < applying->nbefore && !poll_at(applying, v); v++)
 	{
 		EmogiPiece	whole;
 		uint32_t	npieces;
@@ -54,22 +55,30 @@ mark_vertices(Applying *applying)
 	return nedges;
 }
 
-/* Get the next vertex in the order of keys, of the old ones from *old on and the new ones from place *new of theirs on. */
+/*
+ * Get the next vertex in the order of keys: the old ones from *old on merged with the new ones from
+ * index *new on.
+ */
 static uint32_t
 next_vertex(const Applying *applying, uint64_t *old, uint64_t *new)
 {
 	const EmogiGraph *graph = applying->graph;
 	uint32_t	vertex = EMOGI_NO_VERTEX;
 
-	if (*new < applying->patch->nnew)
-		vertex = (uint32_t) (graph->nvertices + emogi_overlay_new(applying->patch, *new));
-	if (vertex == EMOGI_NO_VERTEX || (*old < graph->nvertices && emogi_overlay_before(graph, applying->patch, (uint32_t) *old, vertex)))
+	if (*new < applying->overlay->nnew)
+		vertex = (uint32_t) (graph->nvertices + emogi_overlay_new(applying->overlay, *new));
+	if (vertex == EMOGI_NO_VERTEX ||
+		(*old < graph->nvertices &&
+		 emogi_overlay_before(graph, applying->overlay, (uint32_t) *old, vertex)))
 		return (uint32_t) (*old)++;
 	(*new)++;
 	return vertex;
 }
 
-/* Number the vertices that are marked by their keys, which go to ids where there is room for them; get their number. */
+/*
+ * Number the marked vertices by their keys, store the keys in ids unless NULL, and return their
+ * number.
+ */
 static uint64_t
 number_vertices(Applying *applying, int64_t *ids)
 {
@@ -77,7 +86,7 @@ number_vertices(Applying *applying, int64_t *ids)
 	uint64_t	new = 0;
 	uint64_t	nvertices = 0;
 
-	for (uint64_t i = 0; i < applying->nbefore && !stops_at(applying, i); i++)
+	for (uint64_t i = 0; i < applying->nbefore && !poll_at(applying, i); i++)
 	{
 		const uint32_t vertex = next_vertex(applying, &old, &new);
 
@@ -85,15 +94,16 @@ number_vertices(Applying *applying, int64_t *ids)
 			continue;
 		applying->numbers[vertex] = (uint32_t) nvertices;
 		if (ids != NULL)
-			ids[nvertices] = emogi_overlay_key(applying->graph, applying->patch, vertex);
+			ids[nvertices] = emogi_overlay_key(applying->graph, applying->overlay, vertex);
 		nvertices++;
 	}
 	return nvertices;
 }
 
-/* Write the lists of an orientation. */
+/* Write the lists of one direction. */
 static void
-write_lists(Applying *applying, const EmogiListsView *view, EmogiWeightType type, const EmogiAdjacency *lists)
+write_lists(Applying *applying, const EmogiListsView *view, EmogiWeightType type,
+			const EmogiAdjacency *lists)
 {
 	uint64_t   *offsets = (uint64_t *) lists->offsets;
 	uint32_t   *targets = (uint32_t *) lists->targets;
@@ -102,7 +112,7 @@ write_lists(Applying *applying, const EmogiListsView *view, EmogiWeightType type
 	uint64_t	at = 0;
 	uint64_t	number = 0;
 
-	for (uint64_t i = 0; i < applying->nbefore && !stops_at(applying, i); i++)
+	for (uint64_t i = 0; i < applying->nbefore && !poll_at(applying, i); i++)
 	{
 		const uint32_t vertex = next_vertex(applying, &old, &new);
 		EmogiPiece	whole;
@@ -130,12 +140,15 @@ write_lists(Applying *applying, const EmogiListsView *view, EmogiWeightType type
 }
 
 bool
-emogi_overlay_apply(const EmogiGraph *graph, const EmogiOverlay *patch, EmogiDirection direction, EmogiWeightType type,
-				  void *(*allocate) (void *arg, size_t bytes), void *arg, bool (*poll) (void), EmogiGraph *applied)
+emogi_overlay_apply(const EmogiGraph *graph, const EmogiOverlay *overlay, EmogiDirection direction,
+					EmogiWeightType type, void *(*allocate) (void *arg, size_t bytes), void *arg,
+					bool (*poll) (void), EmogiGraph *applied)
 {
-	Applying	applying = {.graph = graph, .patch = patch, .nbefore = graph->nvertices + patch->nnew, .poll = poll};
+	Applying	applying = {.graph = graph, .overlay = overlay,
+							.nbefore = graph->nvertices + overlay->nnew, .poll = poll};
 	const bool	backward = graph->backward.offsets != NULL;
-	const EmogiListsView views[] = {emogi_lists_forward(graph, patch), emogi_lists_backward(graph, patch)};
+	const EmogiListsView views[] =
+		{emogi_lists_forward(graph, overlay), emogi_lists_backward(graph, overlay)};
 	uint64_t	nvertices;
 	uint64_t	nedges;
 	void	   *memory;
@@ -146,7 +159,8 @@ emogi_overlay_apply(const EmogiGraph *graph, const EmogiOverlay *patch, EmogiDir
 	nvertices = number_vertices(&applying, NULL);
 	if (nvertices == 0 || applying.stopped)
 		return !applying.stopped;
-	memory = allocate(arg, emogi_csr_bytes(nvertices, nedges, EMOGI_OUT, backward && direction != EMOGI_BOTH, type));
+	memory = allocate(arg, emogi_csr_bytes(nvertices, nedges, EMOGI_OUT,
+										   backward && direction != EMOGI_BOTH, type));
 	emogi_csr_view(memory, nvertices, nedges, direction, backward, type, applied);
 	(void) number_vertices(&applying, memory);
 	write_lists(&applying, &views[0], type, &applied->forward);

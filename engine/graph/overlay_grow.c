@@ -1,9 +1,10 @@
 /*
- * overlay_grow.c: a patch to which changes are added as they come.
+ * overlay_grow.c: overlay that grows by changes as they come
  *
- * A list that changes for the first time becomes one piece, that of the Graph. An entry that comes is a piece of its own, put where the order of
- * the list has it, which may part another; one that goes is taken out of its piece. So a change costs a binary search in two lists, and moves the
- * pieces behind.
+ * A list that changes for the first time becomes one piece, that of the graph. An added edge is a
+ * piece of its own, inserted at its place in the list's order; this may split another piece. A
+ * removed edge is cut out of its piece. So a change costs a binary search in two lists, and a move
+ * of the pieces behind.
  */
 #include "graph/overlay_grow.h"
 
@@ -12,23 +13,23 @@
 
 #include <string.h>
 
-#define LEAST_BITS 6
-#define LEAST_ROOM 64
-#define MOST_ADDED 65536		/* entries of a block */
+#define MIN_BITS 6
+#define MIN_ROOM 64
+#define MAX_ADDED 65536		/* edges per block */
 
 /* ---- memory ---- */
 
-/* Have room for `count` items of an array. */
+/* Ensure capacity for `count` items of an array. */
 static void *
 reserve(EmogiGrowingOverlay *growing, void *items, uint64_t *room, uint64_t count, size_t bytes)
 {
 	if (count <= *room)
 		return items;
-	*room = 2 * *room > count ? 2 * *room : count > LEAST_ROOM ? count : LEAST_ROOM;
+	*room = 2 * *room > count ? 2 * *room : count > MIN_ROOM ? count : MIN_ROOM;
 	return growing->resize(growing->arg, items, *room * bytes);
 }
 
-/* Get the room that a list of so many pieces has. */
+/* Get the capacity of a list with this many pieces. */
 static uint64_t
 pieces_room(uint64_t npieces)
 {
@@ -39,18 +40,20 @@ pieces_room(uint64_t npieces)
 	return room;
 }
 
-/* Take room for so many pieces; get the first. */
+/* Allocate this many pieces; return the index of the first. */
 static uint64_t
-take_pieces(EmogiGrowingOverlay *growing, EmogiGrowingLists *lists, uint64_t count)
+allocate_pieces(EmogiGrowingOverlay *growing, EmogiGrowingLists *lists, uint64_t count)
 {
 	const uint64_t first = lists->npieces;
 
-	lists->patched->pieces = reserve(growing, lists->patched->pieces, &lists->pieces_room, first + count, sizeof(*lists->patched->pieces));
+	lists->patched->pieces =
+		reserve(growing, lists->patched->pieces, &lists->pieces_room, first + count,
+				sizeof(*lists->patched->pieces));
 	lists->npieces += count;
 	return first;
 }
 
-/* Give the table of lists as many places again. */
+/* Double the size of the table of lists. */
 static void
 widen_table(EmogiGrowingOverlay *growing, EmogiGrowingLists *lists)
 {
@@ -68,7 +71,10 @@ widen_table(EmogiGrowingOverlay *growing, EmogiGrowingLists *lists)
 
 /* ---- vertices ---- */
 
-/* Find where a key that is new stands, or would stand, among those that are, in their order. */
+/*
+ * Find the position of a new key among the new keys, or its position if it were inserted, in
+ * ascending order.
+ */
 static uint64_t
 find_new(const EmogiOverlay *patch, int64_t key)
 {
@@ -87,7 +93,10 @@ find_new(const EmogiOverlay *patch, int64_t key)
 	return low;
 }
 
-/* Get the number of a key, which is new from now on if it was not there; EMOGI_NO_VERTEX when there are too many. */
+/*
+ * Get the number of a key, adding the key if it is not there; EMOGI_NO_VERTEX if there are too
+ * many.
+ */
 static uint32_t
 number_key(EmogiGrowingOverlay *growing, int64_t key)
 {
@@ -103,9 +112,12 @@ number_key(EmogiGrowingOverlay *growing, int64_t key)
 		return (uint32_t) (growing->graph.nvertices + patch->new_order[place]);
 	if (patch->nnew == EMOGI_MAX_VERTICES - growing->graph.nvertices)
 		return EMOGI_NO_VERTEX;
-	patch->new_keys = reserve(growing, patch->new_keys, &room, patch->nnew + 1, sizeof(*patch->new_keys));
-	patch->new_order = reserve(growing, patch->new_order, &growing->new_room, patch->nnew + 1, sizeof(*patch->new_order));
-	memmove(&patch->new_order[place + 1], &patch->new_order[place], (patch->nnew - place) * sizeof(*patch->new_order));
+	patch->new_keys = reserve(growing, patch->new_keys, &room, patch->nnew + 1,
+							  sizeof(*patch->new_keys));
+	patch->new_order = reserve(growing, patch->new_order, &growing->new_room, patch->nnew + 1,
+							   sizeof(*patch->new_order));
+	memmove(&patch->new_order[place + 1], &patch->new_order[place],
+			(patch->nnew - place) * sizeof(*patch->new_order));
 	patch->new_order[place] = (uint32_t) patch->nnew;
 	patch->new_keys[patch->nnew++] = key;
 	return (uint32_t) (growing->graph.nvertices + patch->nnew - 1);
@@ -122,27 +134,30 @@ add_loser(EmogiGrowingOverlay *growing, uint32_t vertex)
 		place--;
 	if (place > 0 && patch->losers[place - 1] == vertex)
 		return;
-	patch->losers = reserve(growing, patch->losers, &growing->losers_room, patch->nlosers + 1, sizeof(*patch->losers));
-	memmove(&patch->losers[place + 1], &patch->losers[place], (patch->nlosers - place) * sizeof(*patch->losers));
+	patch->losers = reserve(growing, patch->losers, &growing->losers_room, patch->nlosers + 1,
+							sizeof(*patch->losers));
+	memmove(&patch->losers[place + 1], &patch->losers[place],
+			(patch->nlosers - place) * sizeof(*patch->losers));
 	patch->losers[place] = vertex;
 	patch->nlosers++;
 }
 
 /* ---- lists ---- */
 
-/* An entry that comes or goes. */
+/* An edge to add to or remove from a list. */
 typedef struct Entry
 {
 	uint32_t	target;
-	double		weight;			/* 0 where the Graph has no weights */
+	double		weight;			/* 0 if the graph has no weights */
 } Entry;
 
 /* Get the list of a vertex as pieces that may be changed. */
 static EmogiOverlayList *
-open_list(EmogiGrowingOverlay *growing, EmogiGrowingLists *lists, uint32_t vertex)
+own_list(EmogiGrowingOverlay *growing, EmogiGrowingLists *lists, uint32_t vertex)
 {
 	EmogiOverlayList *list = emogi_overlay_place(lists->patched, vertex);
-	const EmogiListsView view = {growing->graph.nvertices, growing->graph.weight_type, lists->from, NULL};
+	const EmogiListsView view =
+		{growing->graph.nvertices, growing->graph.weight_type, lists->from, NULL};
 	EmogiPiece	whole;
 	uint32_t	npieces;
 
@@ -154,7 +169,8 @@ open_list(EmogiGrowingOverlay *growing, EmogiGrowingLists *lists, uint32_t verte
 		list = emogi_overlay_place(lists->patched, vertex);
 	}
 	lists->nlists++;
-	*list = (EmogiOverlayList) {.vertex = vertex + 1,.first = take_pieces(growing, lists, pieces_room(0))};
+	*list = (EmogiOverlayList) {.vertex = vertex + 1,
+								.first = allocate_pieces(growing, lists, pieces_room(0))};
 	(void) emogi_lists_pieces(&view, vertex, &whole, &npieces);
 	if (npieces > 0 && whole.count > 0)
 	{
@@ -165,18 +181,25 @@ open_list(EmogiGrowingOverlay *growing, EmogiGrowingLists *lists, uint32_t verte
 	return list;
 }
 
-/* Does entry e of a piece stand before another? */
+/* Return true if edge e of a piece precedes another edge. */
 static bool
-stands_before(const EmogiGrowingOverlay *growing, const EmogiPiece *piece, uint64_t e, const Entry *entry)
+comes_before(const EmogiGrowingOverlay *growing, const EmogiPiece *piece, uint64_t e,
+			 const Entry *entry)
 {
 	if (piece->targets[e] != entry->target)
-		return emogi_overlay_before(&growing->graph, &growing->patch, piece->targets[e], entry->target);
-	return growing->graph.weight_type != EMOGI_WEIGHT_NONE && emogi_weight(piece->weights, growing->graph.weight_type, e) < entry->weight;
+		return emogi_overlay_before(&growing->graph, &growing->patch, piece->targets[e],
+									entry->target);
+	return growing->graph.weight_type != EMOGI_WEIGHT_NONE &&
+		emogi_weight(piece->weights, growing->graph.weight_type, e) < entry->weight;
 }
 
-/* Find the first entry of a list that does not stand before another: its piece, npieces = there is none, and its place there. */
+/*
+ * Find the first edge of a list that does not precede another: its piece (npieces = none) and its
+ * index in the piece.
+ */
 static uint32_t
-find_place(const EmogiGrowingOverlay *growing, const EmogiGrowingLists *lists, const EmogiOverlayList *list, const Entry *entry, uint64_t *place)
+find_position(const EmogiGrowingOverlay *growing, const EmogiGrowingLists *lists,
+			  const EmogiOverlayList *list, const Entry *entry, uint64_t *place)
 {
 	const EmogiPiece *pieces = &lists->patched->pieces[list->first];
 	uint32_t	low = 0;
@@ -188,7 +211,7 @@ find_place(const EmogiGrowingOverlay *growing, const EmogiGrowingLists *lists, c
 	{
 		const uint32_t middle = low + (high - low) / 2;
 
-		if (stands_before(growing, &pieces[middle], pieces[middle].count - 1, entry))
+		if (comes_before(growing, &pieces[middle], pieces[middle].count - 1, entry))
 			low = middle + 1;
 		else
 			high = middle;
@@ -198,7 +221,7 @@ find_place(const EmogiGrowingOverlay *growing, const EmogiGrowingLists *lists, c
 	{
 		const uint64_t middle = first + (end - first) / 2;
 
-		if (stands_before(growing, &pieces[low], middle, entry))
+		if (comes_before(growing, &pieces[low], middle, entry))
 			first = middle + 1;
 		else
 			end = middle;
@@ -214,14 +237,15 @@ part_of(const EmogiGrowingOverlay *growing, const EmogiPiece *piece, uint64_t fi
 	EmogiPiece	part = {count, piece->targets + first, NULL};
 
 	if (growing->graph.weight_type != EMOGI_WEIGHT_NONE)
-		part.weights = (const char *) piece->weights + first * emogi_weight_bytes(growing->graph.weight_type);
+		part.weights = (const char *) piece->weights +
+			first * emogi_weight_bytes(growing->graph.weight_type);
 	return part;
 }
 
-/* Put parts in the place of the pieces [i, i + nold) of a list. */
+/* Replace the pieces [i, i + nold) of a list by parts. */
 static void
-replace_pieces(EmogiGrowingOverlay *growing, EmogiGrowingLists *lists, EmogiOverlayList *list, uint32_t i, uint32_t nold, const EmogiPiece *parts,
-			   uint32_t nparts)
+replace_pieces(EmogiGrowingOverlay *growing, EmogiGrowingLists *lists, EmogiOverlayList *list,
+			   uint32_t i, uint32_t nold, const EmogiPiece *parts, uint32_t nparts)
 {
 	const uint64_t room = pieces_room(list->npieces);
 	const uint32_t npieces = list->npieces - nold + nparts;
@@ -229,76 +253,86 @@ replace_pieces(EmogiGrowingOverlay *growing, EmogiGrowingLists *lists, EmogiOver
 
 	if (npieces > room)
 	{
-		const uint64_t first = take_pieces(growing, lists, pieces_room(npieces));
+		const uint64_t first = allocate_pieces(growing, lists, pieces_room(npieces));
 
-		memcpy(&lists->patched->pieces[first], &lists->patched->pieces[list->first], list->npieces * sizeof(EmogiPiece));
+		memcpy(&lists->patched->pieces[first], &lists->patched->pieces[list->first],
+			   list->npieces * sizeof(EmogiPiece));
 		list->first = first;
 	}
 	pieces = &lists->patched->pieces[list->first];
-	memmove(&pieces[i + nparts], &pieces[i + nold], (list->npieces - i - nold) * sizeof(EmogiPiece));
+	memmove(&pieces[i + nparts], &pieces[i + nold],
+			(list->npieces - i - nold) * sizeof(EmogiPiece));
 	memcpy(&pieces[i], parts, nparts * sizeof(EmogiPiece));
 	list->npieces = npieces;
 }
 
-/* Store an entry that comes; get it as a piece. */
+/* Store an added edge; return it as a piece. */
 static EmogiPiece
-store_entry(EmogiGrowingOverlay *growing, EmogiGrowingLists *lists, const Entry *entry)
+store_edge(EmogiGrowingOverlay *growing, EmogiGrowingLists *lists, const Entry *entry)
 {
 	const size_t weight_bytes = emogi_weight_bytes(growing->graph.weight_type);
 	EmogiPiece	piece = {1, NULL, NULL};
 
 	if (lists->nadded == lists->room)
 	{
-		lists->room = 2 * lists->room < LEAST_ROOM ? LEAST_ROOM : 2 * lists->room < MOST_ADDED ? 2 * lists->room : MOST_ADDED;
+		lists->room = 2 * lists->room < MIN_ROOM ? MIN_ROOM : 2 * lists->room < MAX_ADDED ?
+			2 * lists->room : MAX_ADDED;
 		lists->nadded = 0;
 		lists->targets = growing->resize(growing->arg, NULL, lists->room * sizeof(*lists->targets));
-		lists->weights = weight_bytes > 0 ? growing->resize(growing->arg, NULL, lists->room * weight_bytes) : NULL;
+		lists->weights = weight_bytes > 0 ?
+			growing->resize(growing->arg, NULL, lists->room * weight_bytes) : NULL;
 	}
 	lists->targets[lists->nadded] = entry->target;
 	piece.targets = &lists->targets[lists->nadded];
 	if (weight_bytes > 0)
 	{
-		emogi_weights_store(lists->weights, growing->graph.weight_type, lists->nadded, &entry->weight, 1);
+		emogi_weights_store(lists->weights, growing->graph.weight_type, lists->nadded,
+							&entry->weight, 1);
 		piece.weights = lists->weights + lists->nadded * weight_bytes;
 	}
 	lists->nadded++;
 	return piece;
 }
 
-/* Put an entry into a list. */
+/* Insert an edge into a list. */
 static void
-put_entry(EmogiGrowingOverlay *growing, EmogiGrowingLists *lists, EmogiOverlayList *list, const Entry *entry)
+insert_edge(EmogiGrowingOverlay *growing, EmogiGrowingLists *lists, EmogiOverlayList *list,
+			const Entry *entry)
 {
 	uint64_t	place;
-	const uint32_t i = find_place(growing, lists, list, entry, &place);
+	const uint32_t i = find_position(growing, lists, list, entry, &place);
 	EmogiPiece *pieces = &lists->patched->pieces[list->first];
-	const EmogiPiece new = store_entry(growing, lists, entry);
+	const EmogiPiece new = store_edge(growing, lists, entry);
 
 	list->degree++;
 	if (place > 0)
 	{
-		const EmogiPiece parts[] = {part_of(growing, &pieces[i], 0, place), new, part_of(growing, &pieces[i], place, pieces[i].count - place)};
+		const EmogiPiece parts[] =
+			{part_of(growing, &pieces[i], 0, place), new,
+			 part_of(growing, &pieces[i], place, pieces[i].count - place)};
 
 		replace_pieces(growing, lists, list, i, 1, parts, 3);
 	}
 	else if (i > 0 && pieces[i - 1].targets + pieces[i - 1].count == new.targets)
-		pieces[i - 1].count++;	/* it stands behind the one that came last */
+		pieces[i - 1].count++;	/* it is adjacent to the one added before */
 	else
 		replace_pieces(growing, lists, list, i, 0, &new, 1);
 }
 
-/* Take an entry out of a list; false when it is not there. */
+/* Remove an edge from a list; return false if it is not there. */
 static bool
-take_entry(EmogiGrowingOverlay *growing, EmogiGrowingLists *lists, EmogiOverlayList *list, const Entry *entry)
+remove_edge(EmogiGrowingOverlay *growing, EmogiGrowingLists *lists, EmogiOverlayList *list,
+			const Entry *entry)
 {
 	uint64_t	place;
-	const uint32_t i = find_place(growing, lists, list, entry, &place);
+	const uint32_t i = find_position(growing, lists, list, entry, &place);
 	const EmogiPiece *piece = &lists->patched->pieces[list->first + i];
 	EmogiPiece	parts[2];
 	uint32_t	nparts = 0;
 
 	if (i == list->npieces || piece->targets[place] != entry->target ||
-		(growing->graph.weight_type != EMOGI_WEIGHT_NONE && emogi_weight(piece->weights, growing->graph.weight_type, place) != entry->weight))
+		(growing->graph.weight_type != EMOGI_WEIGHT_NONE &&
+		 emogi_weight(piece->weights, growing->graph.weight_type, place) != entry->weight))
 		return false;
 	if (place > 0)
 		parts[nparts++] = part_of(growing, piece, 0, place);
@@ -309,32 +343,36 @@ take_entry(EmogiGrowingOverlay *growing, EmogiGrowingLists *lists, EmogiOverlayL
 	return true;
 }
 
-/* Change a list by an entry, so many times more or less. */
+/* Add an edge to a list, or remove it, as many times as given. */
 static bool
-change_list(EmogiGrowingOverlay *growing, EmogiGrowingLists *lists, uint32_t vertex, const Entry *entry, int64_t times)
+change_list(EmogiGrowingOverlay *growing, EmogiGrowingLists *lists, uint32_t vertex,
+			const Entry *entry, int64_t times)
 {
-	EmogiOverlayList *list = open_list(growing, lists, vertex);
+	EmogiOverlayList *list = own_list(growing, lists, vertex);
 
 	for (; times > 0; times--)
-		put_entry(growing, lists, list, entry);
+		insert_edge(growing, lists, list, entry);
 	for (; times < 0; times++)
-		if (!take_entry(growing, lists, list, entry))
+		if (!remove_edge(growing, lists, list, entry))
 			return false;
 	return true;
 }
 
-/* Change all lists that an edge is in. */
+/* Change all lists that contain an edge. */
 static bool
 change_edge(EmogiGrowingOverlay *growing, const EmogiEdgeChange *change)
 {
 	const bool	turned = growing->direction == EMOGI_IN;
 	const uint32_t from = number_key(growing, turned ? change->dst : change->src);
-	const uint32_t to = from == EMOGI_NO_VERTEX ? from : number_key(growing, turned ? change->src : change->dst);
+	const uint32_t to = from == EMOGI_NO_VERTEX ?
+		from : number_key(growing, turned ? change->src : change->dst);
 	const EmogiWeightType type = growing->graph.weight_type;
-	const double weight = type == EMOGI_WEIGHT_NONE ? 0.0 : change->weight + 0.0;	/* -0 is 0 */
+	/* -0 becomes 0 */
+	const double weight = type == EMOGI_WEIGHT_NONE ? 0.0 : change->weight + 0.0;
 	const Entry there = {to, weight};
 	const Entry back = {from, weight};
-	EmogiGrowingLists *other = growing->direction == EMOGI_BOTH ? &growing->lists[0] : &growing->lists[1];
+	EmogiGrowingLists *other = growing->direction == EMOGI_BOTH ?
+		&growing->lists[0] : &growing->lists[1];
 
 	if (to == EMOGI_NO_VERTEX || (change->times > 0 && !emogi_weight_is_held(type, weight)))
 		return false;
@@ -351,18 +389,22 @@ change_edge(EmogiGrowingOverlay *growing, const EmogiEdgeChange *change)
 }
 
 void
-emogi_overlay_grow_begin(EmogiGrowingOverlay *growing, const EmogiGraph *graph, EmogiDirection direction, EmogiResize resize, void *arg)
+emogi_overlay_grow_begin(EmogiGrowingOverlay *growing, const EmogiGraph *graph,
+						 EmogiDirection direction, EmogiResize resize, void *arg)
 {
-	*growing = (EmogiGrowingOverlay) {.graph = *graph,.direction = direction,.resize = resize,.arg = arg};
-	growing->lists[0] = (EmogiGrowingLists) {.patched = &growing->patch.forward,.from = &growing->graph.forward};
-	growing->lists[1] = (EmogiGrowingLists) {.patched = &growing->patch.backward,.from = &growing->graph.backward};
+	*growing = (EmogiGrowingOverlay) {.graph = *graph,.direction = direction,.resize = resize,
+									  .arg = arg};
+	growing->lists[0] = (EmogiGrowingLists) {.patched = &growing->patch.forward,
+											 .from = &growing->graph.forward};
+	growing->lists[1] = (EmogiGrowingLists) {.patched = &growing->patch.backward,
+											 .from = &growing->graph.backward};
 	for (int i = 0; i < 2; i++)
 	{
 		EmogiOverlayLists *patched = growing->lists[i].patched;
 
-		patched->bits = LEAST_BITS;
-		patched->lists = resize(arg, NULL, sizeof(*patched->lists) << LEAST_BITS);
-		memset(patched->lists, 0, sizeof(*patched->lists) << LEAST_BITS);
+		patched->bits = MIN_BITS;
+		patched->lists = resize(arg, NULL, sizeof(*patched->lists) << MIN_BITS);
+		memset(patched->lists, 0, sizeof(*patched->lists) << MIN_BITS);
 	}
 }
 

@@ -1,14 +1,14 @@
 /*
- * whole_lists.c: the lists of a patched Graph that have changed, put together.
+ * whole_lists.c: contiguous copies of the changed adjacency lists of a graph with an overlay
  */
 #include "whole_lists.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* Take memory for the search; NULL, with the job failed, without. */
+/* Allocate memory for the search; NULL, and the job failed, if out of memory. */
 static void *
-take(EmogiWholeLists *lists, uint64_t bytes)
+allocate(EmogiWholeLists *lists, uint64_t bytes)
 {
 	void	   *memory = NULL;
 
@@ -21,7 +21,7 @@ take(EmogiWholeLists *lists, uint64_t bytes)
 	return memory;
 }
 
-/* Put the pieces of a list together; false, with the job failed, without memory. */
+/* Copy the pieces of a list into one array; false, and the job failed, if out of memory. */
 static bool
 join_pieces(EmogiWholeLists *lists, const EmogiOverlayList *list, EmogiMadeList *made)
 {
@@ -37,7 +37,8 @@ join_pieces(EmogiWholeLists *lists, const EmogiOverlayList *list, EmogiMadeList 
 		made->arrays.weights = pieces->weights;
 		return true;
 	}
-	made->memory = take(lists, list->degree * (weight_bytes + sizeof *targets));	/* weights first: theirs is the wider alignment */
+	/* weights first, because their alignment is larger */
+	made->memory = allocate(lists, list->degree * (weight_bytes + sizeof *targets));
 	if (made->memory == NULL)
 		return false;
 	weights = made->memory;
@@ -51,7 +52,8 @@ join_pieces(EmogiWholeLists *lists, const EmogiOverlayList *list, EmogiMadeList 
 	{
 		memcpy(targets + place, pieces[i].targets, pieces[i].count * sizeof *targets);
 		if (weight_bytes > 0)
-			memcpy(weights + place * weight_bytes, pieces[i].weights, pieces[i].count * weight_bytes);
+			memcpy(weights + place * weight_bytes, pieces[i].weights,
+				   pieces[i].count * weight_bytes);
 		place += pieces[i].count;
 	}
 	made->arrays.targets = targets;
@@ -69,7 +71,7 @@ emogi_whole_lists_make(EmogiWholeLists *lists, const EmogiOverlayList *list)
 	if (list->degree == 0)
 		return none;
 	if (lists->made == NULL)
-		lists->made = take(lists, sizeof *lists->made << patched->bits);
+		lists->made = allocate(lists, sizeof *lists->made << patched->bits);
 	if (lists->made == NULL)
 		return none;
 	made = &lists->made[list - patched->lists];

@@ -1,8 +1,9 @@
 /*
- * whole_lists.h: the lists of a patched Graph, each as one range of arrays, for searches that go back and forth in a list.
+ * whole_lists.h: adjacency lists of a graph with an overlay, each as one contiguous range, for
+ * searches that go back and forth in a list
  *
- * A list that has not changed is a range of the Graph's arrays. One that has changed and is of several pieces is put together when it is asked for
- * first, and kept.
+ * An unchanged list is a range of the graph's arrays. A changed list of several pieces is copied
+ * into one array on first use and kept.
  */
 #ifndef EMOGI_WHOLE_LISTS_H
 #define EMOGI_WHOLE_LISTS_H
@@ -10,24 +11,25 @@
 #include "graph/overlay.h"
 #include "threads/job.h"
 
-/* A list that was put together: targets and weights alone. */
+/* A contiguous copy of a list: targets and weights only. */
 typedef struct EmogiMadeList
 {
-	EmogiAdjacency arrays;		/* targets = NULL: it was not asked for yet */
-	void	   *memory;			/* NULL = they are those of a piece */
+	EmogiAdjacency arrays;		/* targets = NULL: not used yet */
+	void	   *memory;			/* NULL = the arrays are those of a piece */
 } EmogiMadeList;
 
-/* The lists of one orientation. */
+/* The lists of one direction. */
 typedef struct EmogiWholeLists
 {
 	EmogiListsView view;
-	EmogiMadeList *made;		/* [2^view.patched->bits], by the place of the list; NULL = none was asked for yet */
+	EmogiMadeList *made;		/* [2^view.patched->bits], by the slot of the list; NULL = none used
+								 * yet */
 	EmogiJob   *job;
-	uint64_t   *bytes;			/* in use, of the search */
+	uint64_t   *bytes;			/* allocated by the search */
 	uint64_t	most_bytes;
 } EmogiWholeLists;
 
-/* A list: the entries [first, end) of arrays. */
+/* A list: the edges [first, end) of arrays. */
 typedef struct EmogiListRange
 {
 	const EmogiAdjacency *lists;
@@ -35,20 +37,24 @@ typedef struct EmogiListRange
 	uint64_t	end;
 } EmogiListRange;
 
-/* Begin to ask for lists. bytes: what the search has in use, most_bytes at most. */
+/* Initialize the lists. bytes: memory allocated by the search, at most most_bytes. */
 static inline void
-emogi_whole_lists_begin(EmogiWholeLists *lists, EmogiListsView view, EmogiJob *job, uint64_t *bytes, uint64_t most_bytes)
+emogi_whole_lists_begin(EmogiWholeLists *lists, EmogiListsView view, EmogiJob *job, uint64_t *bytes,
+						uint64_t most_bytes)
 {
 	*lists = (EmogiWholeLists) {.view = view,.job = job,.bytes = bytes,.most_bytes = most_bytes};
 }
 
-/* Get a list that has changed; an empty range, with the job failed, without memory. */
+/* Get a changed list; an empty range, and the job failed, if out of memory. */
 extern EmogiListRange emogi_whole_lists_make(EmogiWholeLists *lists, const EmogiOverlayList *list);
 
-/* Free what was put together. */
+/* Free the copies. */
 extern void emogi_whole_lists_end(EmogiWholeLists *lists);
 
-/* Get a list; an empty range, with the job failed, without memory. It lasts until the end. */
+/*
+ * Get a list; an empty range, and the job failed, if out of memory. It is valid until
+ * emogi_whole_lists_end.
+ */
 static inline EmogiListRange
 emogi_whole_list(EmogiWholeLists *lists, uint32_t vertex)
 {
@@ -63,7 +69,8 @@ emogi_whole_list(EmogiWholeLists *lists, uint32_t vertex)
 	}
 	if (vertex >= view->nvertices)
 		return (EmogiListRange) {view->lists, 0, 0};
-	return (EmogiListRange) {view->lists, view->lists->offsets[vertex], view->lists->offsets[vertex + UINT64_C(1)]};
+	return (EmogiListRange) {view->lists, view->lists->offsets[vertex],
+							 view->lists->offsets[vertex + UINT64_C(1)]};
 }
 
 #endif							/* EMOGI_WHOLE_LISTS_H */
