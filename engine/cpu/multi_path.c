@@ -1,22 +1,29 @@
 /*
- * multi_path.c: shortest paths of pairs of vertices that have the source or the target in common.
+ * multi_path.c: shortest paths of pairs of vertices that share the source or the target
  *
  * Finds what path_search.c finds for each pair, with the same tie breaks.
  *
- * Method. Bidirectional search [1], of which the side at the common end is kept from pair to pair. With n targets of one source it pays to extend the
- * common side to n times the cost of one of the others: where the number of vertices within a distance grows exponentially, all pairs together cost
- * sqrt(n) times as much as one does, and the vertices that are settled by the common side cost nothing. So near targets are all found by one search.
+ * Method. Bidirectional search [1]; the side at the common endpoint is kept from pair to pair. With
+ * n targets of one source it pays to extend the common side to n times the cost of one of the
+ * others: if the number of vertices within a distance grows exponentially, all pairs together cost
+ * sqrt(n) times as much as one, and the vertices settled by the common side cost nothing. So near
+ * targets are all found by one search.
  *
- * The two sides must not depend on pairs that they are kept for. So the common side is not pruned, and the last part of a path, which path_search.c
- * finds by extending the search from the source among the vertices that the other side has met, is found by a search of its own, the link: it begins with the
- * vertices that the side of the source has met and not settled, and looks at those alone of which the side of the target says that a path over them
- * may be a shortest one. What the side of the source has settled is final, parents included. Without weights the link is made from the side of the target, unless that
- * is the common one: a vertex takes the first neighbor that is one level nearer to the source for its parent.
+ * The two sides must not depend on the pairs that they are kept for. So the common side is not
+ * pruned. path_search.c finds the last part of a path by extending the search from the source among
+ * the vertices that the other side has reached. Here, a separate search finds it, the link: it
+ * begins with the vertices that the source's side has reached and not settled, and visits only
+ * those that may be on a shortest path according to the target's side. What the source's side has
+ * settled is final, parents included. Without weights the link is made from the target's side,
+ * unless that is the common one: a vertex takes the first neighbor one level nearer to the source
+ * as its parent.
  *
- * Let v be on a shortest path, ties included, and not settled by the side of the source. Its distance from there is at least `nearest` of that side. Since
- * the searches end with the sum of both `nearest` beyond the limit, the side of the target has settled v, or without weights met it at its level. The
- * same applies to all vertices that follow on the path. So the link finds them, and all of their parents, in the order of (distance, edges). Rounding is
- * covered by SLACK, as path_search.c explains.
+ * Let v be on a shortest path, ties included, and not settled by the source's side. Its distance
+ * from the source is at least `nearest` of that side. Since the searches end when the sum of both
+ * `nearest` exceeds the limit, the target's side has settled v, or without weights reached it at
+ * its level. The same applies to all vertices that follow on the path. So the link finds them, and
+ * all of their parents, in the order of (distance, edges). Rounding is covered by SLACK, as
+ * path_search.c explains.
  *
  * [1] I. Pohl. Bi-directional search. Machine Intelligence 6, 1971.
  */
@@ -29,38 +36,40 @@
 #include <string.h>
 
 #define SLACK (1.0 + 1.0 / 131072.0)	/* 1 + 2^-17 */
-#define PIECE 4096				/* list entries between two polls, and for which memory is reserved at once */
+#define PIECE 4096				/* edges between two polls, and per reservation of memory */
 #define SETTLED_PIECE 1024		/* vertices between two polls */
-#define KEPT_BITS 10			/* larger tables are freed for the next pair */
-#define NODES_PIECE 262144		/* nodes, or list entries, between two polls of short steps */
-#define AHEAD 16				/* list entries */
-#define MET_EDGES 4				/* list entries that a node of a table costs to look at */
+#define KEPT_BITS 10			/* larger tables are freed before the next pair */
+#define NODES_PIECE 262144		/* nodes or edges between two polls of short steps */
+#define AHEAD 16				/* edges */
+#define MET_EDGES 4				/* cost of visiting a node of a table, in edges */
 
 /* ---- offers ---- */
 
 /* Note that there is a path of this length. */
 static inline void
-meet(EmogiMultiPath *search, double length)
+note_path(EmogiMultiPath *search, double length)
 {
-	const double limit = search->weighted ? length * SLACK : length;	/* hops are exact */
+	const double limit = search->weighted ? length * SLACK : length; /* hops are exact */
 
 	search->met = true;
 	if (limit < search->limit)
 		search->limit = limit;
 }
 
-/* Offer a vertex a way from a side's root; true = its label is a better one now. */
+/* Relax a vertex on one side; true = its label has improved. */
 static inline bool
 offer(const EmogiMultiPath *search, Side *side, Node *node, Entry entry, uint32_t parent)
 {
 	if (node->vertex == 0)
 	{
-		*node = (Node) {.vertex = entry.vertex + 1, .parent = parent, .hops = entry.hops, .distance = entry.distance};
+		*node = (Node) {.vertex = entry.vertex + 1, .parent = parent, .hops = entry.hops,
+						.distance = entry.distance};
 		side->nnodes++;
 	}
 	else if (node->settled)
 		return false;
-	else if (entry.distance < node->distance || (entry.distance == node->distance && entry.hops < node->hops))
+	else if (entry.distance < node->distance ||
+			 (entry.distance == node->distance && entry.hops < node->hops))
 	{
 		node->distance = entry.distance;
 		node->hops = entry.hops;
@@ -68,7 +77,8 @@ offer(const EmogiMultiPath *search, Side *side, Node *node, Entry entry, uint32_
 	}
 	else
 	{
-		if (side != &search->backward && entry.distance == node->distance && entry.hops == node->hops &&
+		if (side != &search->backward && entry.distance == node->distance &&
+			entry.hops == node->hops &&
 			emogi_overlay_before(search->graph, search->patch, parent, node->parent))
 			node->parent = parent;
 		return false;
@@ -77,34 +87,37 @@ offer(const EmogiMultiPath *search, Side *side, Node *node, Entry entry, uint32_
 	return true;
 }
 
-/* Offer a vertex a way from one end, unless it lies on no path of interest and the side is not kept. */
+/* Relax a vertex on one side, unless it is on no path of interest and the side is not kept. */
 static inline void
 offer_end(EmogiMultiPath *search, Side *side, const Side *other, Entry entry, uint32_t parent)
 {
 	const Node *opposite = find_node(other, entry.vertex);
-	const double away = opposite->vertex != 0 ? opposite->distance : (double) INFINITY;
-	const double reached = search->weighted ? other->nearest : other->nearest + 1.0;	/* what it has not met is no nearer */
+	const double rest = opposite->vertex != 0 ? opposite->distance : (double) INFINITY;
+	/* unreached vertices are no nearer */
+	const double reached = search->weighted ? other->nearest : other->nearest + 1.0;
 
-	if (side != search->common && entry.distance + (away < reached ? away : reached) > search->limit)
+	if (side != search->common &&
+		entry.distance + (rest < reached ? rest : reached) > search->limit)
 		return;
 	if (offer(search, side, find_node(side, entry.vertex), entry, parent) && opposite->vertex != 0)
-		meet(search, entry.distance + away);
+		note_path(search, entry.distance + rest);
 }
 
-/* Offer a vertex a way over the link, if it may be on a shortest path. */
+/* Relax a vertex in the link, if it may be on a shortest path. */
 static inline void
 offer_link(EmogiMultiPath *search, Entry entry, uint32_t parent)
 {
 	const Node *ahead = find_node(&search->backward, entry.vertex);
 
-	if (ahead->vertex == 0 || entry.distance + ahead->distance > search->limit || find_node(&search->forward, entry.vertex)->settled)
+	if (ahead->vertex == 0 || entry.distance + ahead->distance > search->limit ||
+		find_node(&search->forward, entry.vertex)->settled)
 		return;
 	offer(search, &search->link, find_node(&search->link, entry.vertex), entry, parent);
 }
 
-/* Make offers over a part of the list of a settled vertex. */
+/* Relax the edges of a piece of a settled vertex's list. */
 static void
-walk(EmogiMultiPath *search, Side *side, Entry from, const EmogiPiece *part)
+scan_piece(EmogiMultiPath *search, Side *side, Entry from, const EmogiPiece *part)
 {
 	const EmogiWeightType type = search->graph->weight_type;
 	const Side *other = side == &search->backward ? &search->forward : &search->backward;
@@ -112,7 +125,8 @@ walk(EmogiMultiPath *search, Side *side, Entry from, const EmogiPiece *part)
 	for (uint64_t i = 0; i < part->count; i++)
 	{
 		const double weight = emogi_weight(part->weights, type, i);
-		Entry		entry = {emogi_path_candidate(EMOGI_SSSP, from.distance, weight), from.hops + 1, part->targets[i]};
+		Entry		entry = {emogi_path_candidate(EMOGI_SSSP, from.distance, weight), from.hops + 1,
+							 part->targets[i]};
 
 		if (i + AHEAD < part->count)
 		{
@@ -135,9 +149,9 @@ walk(EmogiMultiPath *search, Side *side, Entry from, const EmogiPiece *part)
 	}
 }
 
-/* Make offers over the list of a settled vertex, unless that is more than the caller allows. */
+/* Relax the edges of a settled vertex, unless that exceeds the caller's limits. */
 static void
-walk_list(EmogiMultiPath *search, Side *side, Entry from)
+scan_list(EmogiMultiPath *search, Side *side, Entry from)
 {
 	const uint64_t degree = emogi_lists_degree(&side->lists, from.vertex);
 	const size_t weight_bytes = emogi_weight_bytes(search->graph->weight_type);
@@ -163,9 +177,10 @@ walk_list(EmogiMultiPath *search, Side *side, Entry from)
 			part.targets += first;
 			if (part.weights != NULL)
 				part.weights = (const char *) part.weights + first * weight_bytes;
-			if ((first > 0 && emogi_multi_path_stopped(search)) || !emogi_multi_path_reserve(search, side, part.count))
+			if ((first > 0 && emogi_multi_path_stopped(search)) ||
+				!emogi_multi_path_reserve(search, side, part.count))
 				return;
-			walk(search, side, from, &part);
+			scan_piece(search, side, from, &part);
 		}
 }
 
@@ -177,7 +192,7 @@ settle(EmogiMultiPath *search, Side *side)
 
 	find_node(side, entry.vertex)->settled = true;
 	if (entry.vertex != search->target || side == &search->backward || side == search->common)
-		walk_list(search, side, entry);
+		scan_list(search, side, entry);
 	look_ahead(side);
 }
 
@@ -185,7 +200,7 @@ settle(EmogiMultiPath *search, Side *side)
 
 /* Make a side empty. */
 static bool
-clear(EmogiMultiPath *search, Side *side)
+reset_side(EmogiMultiPath *search, Side *side)
 {
 	if (side->nodes != NULL && side->bits > KEPT_BITS)
 		emogi_multi_path_free_nodes(search, side);
@@ -197,7 +212,7 @@ clear(EmogiMultiPath *search, Side *side)
 	return emogi_multi_path_reserve(search, side, 1);
 }
 
-/* Have a side begin at a vertex, unless it is the one that is kept and has begun there. */
+/* Start a side at a vertex, unless it is the kept one and has started there. */
 static bool
 enter(EmogiMultiPath *search, Side *side, uint32_t root)
 {
@@ -205,7 +220,7 @@ enter(EmogiMultiPath *search, Side *side, uint32_t root)
 		return true;
 	if (side == search->common)
 		search->others_cost = 0;
-	if (!clear(search, side))
+	if (!reset_side(search, side))
 		return false;
 	side->has_root = true;
 	side->root = root;
@@ -214,7 +229,7 @@ enter(EmogiMultiPath *search, Side *side, uint32_t root)
 	return true;
 }
 
-/* Get what settling the next vertex, or without weights the rest of the queue, brings a side's cost to. */
+/* Get a side's cost after settling the next vertex, or without weights the rest of the queue. */
 static uint64_t
 next_cost(const Side *side)
 {
@@ -223,7 +238,10 @@ next_cost(const Side *side)
 	return side->cost + emogi_lists_degree(&side->lists, side->entries[0].vertex) + VERTEX_EDGES;
 }
 
-/* Choose the side that goes on, at the end of a level: the common one up to the cost of all others, those before and those expected. */
+/*
+ * Choose the side to extend, at the end of a level: the common one up to the cost of all others,
+ * past and expected.
+ */
 static Side *
 choose_side(EmogiMultiPath *search, Side *last)
 {
@@ -238,7 +256,7 @@ choose_side(EmogiMultiPath *search, Side *last)
 	return next_cost(common) <= search->others_cost + next_cost(other) * ncommon ? common : other;
 }
 
-/* Has the side of the source settled the target? */
+/* Return true if the source's side has settled the target. */
 static inline bool
 has_arrived(const EmogiMultiPath *search)
 {
@@ -247,7 +265,7 @@ has_arrived(const EmogiMultiPath *search)
 	return node->vertex != 0 && node->settled;
 }
 
-/* Note a path that is known before the search: one end is met by the side of the other. */
+/* Note a path that is known before the search: one endpoint was reached by the other's side. */
 static void
 meet_ends(EmogiMultiPath *search)
 {
@@ -255,18 +273,21 @@ meet_ends(EmogiMultiPath *search)
 	const Node *source = find_node(&search->backward, search->forward.root);
 
 	if (target->vertex != 0)
-		meet(search, target->distance);
+		note_path(search, target->distance);
 	if (source->vertex != 0)
-		meet(search, source->distance);
+		note_path(search, source->distance);
 }
 
-/* Extend both sides until nothing lies between them; false = there is no path, or the search has given up. */
+/*
+ * Extend both sides until they have met for good; false = there is no path, or the search is
+ * abandoned.
+ */
 static bool
 run_sides(EmogiMultiPath *search, uint32_t source)
 {
 	Side	   *forward = &search->forward;
 	Side	   *backward = &search->backward;
-	const double least = search->weighted ? 0.0 : 1.0;
+	const double min_step = search->weighted ? 0.0 : 1.0;
 	Side	   *side = forward;
 
 	if (!enter(search, forward, source))
@@ -276,8 +297,9 @@ run_sides(EmogiMultiPath *search, uint32_t source)
 	if (!enter(search, backward, search->target))
 		return false;
 	meet_ends(search);
-	while (!search->gave_up && (search->wants_paths || !search->met) && !has_arrived(search) && forward->head < forward->end &&
-		   backward->head < backward->end && forward->nearest + backward->nearest + least <= search->limit)
+	while (!search->gave_up && (search->wants_paths || !search->met) && !has_arrived(search) &&
+		   forward->head < forward->end && backward->head < backward->end &&
+		   forward->nearest + backward->nearest + min_step <= search->limit)
 	{
 		side = choose_side(search, side);
 		settle(search, side);
@@ -287,7 +309,7 @@ run_sides(EmogiMultiPath *search, uint32_t source)
 
 /* ---- the link ---- */
 
-/* Begin the link with a vertex that the side of the source has met and not settled. */
+/* Start the link with a vertex that the source's side has reached and not settled. */
 static void
 enter_link(EmogiMultiPath *search, uint32_t vertex)
 {
@@ -297,7 +319,10 @@ enter_link(EmogiMultiPath *search, uint32_t vertex)
 		offer_link(search, (Entry) {node->distance, node->hops, vertex}, node->parent);
 }
 
-/* Begin the link with all of these vertices, by the smaller of the queue of the one and the nodes of the other side. */
+/*
+ * Start the link with all of these vertices, from the smaller of one side's queue and the other
+ * side's nodes.
+ */
 static void
 enter_links(EmogiMultiPath *search)
 {
@@ -323,7 +348,10 @@ enter_links(EmogiMultiPath *search)
 		search->gave_up = true;
 }
 
-/* Settle what lies on paths of interest, up to the target; false = all are too long for a double, or the search has given up. */
+/*
+ * Settle the vertices on paths of interest, up to the target; false = all are too long for a
+ * double, or the search is abandoned.
+ */
 static bool
 run_link(EmogiMultiPath *search)
 {
@@ -338,14 +366,21 @@ run_link(EmogiMultiPath *search)
 
 /* ---- the link without weights ---- */
 
-/* Is what the side of the source says of a vertex final? Without weights it is so for all of the level that it is about to settle. */
+/*
+ * Return true if the label of a vertex on the source's side is final. Without weights this includes
+ * the whole level that is to be settled next.
+ */
 static inline bool
 is_final(const EmogiMultiPath *search, const Node *node)
 {
-	return node->vertex != 0 && (node->settled || (!search->weighted && node->distance <= search->forward.nearest));
+	return node->vertex != 0 &&
+		(node->settled || (!search->weighted && node->distance <= search->forward.nearest));
 }
 
-/* Get the node of a vertex on the path: of the side of the source if that is final, otherwise of the link. */
+/*
+ * Get the node of a vertex on the path: that of the source's side if it is final, otherwise that of
+ * the link.
+ */
 static const Node *
 node_on_path(const EmogiMultiPath *search, uint32_t vertex)
 {
@@ -354,14 +389,18 @@ node_on_path(const EmogiMultiPath *search, uint32_t vertex)
 	return is_final(search, node) ? node : find_node(&search->link, vertex);
 }
 
-/* Put a vertex at a level into the link, with the first vertex of its backward list that is at the level before, if there is one. */
+/*
+ * Add a vertex at a level to the link, with the first vertex of its backward list that is at the
+ * level before, if there is one.
+ */
 static void
 link_parent(EmogiMultiPath *search, uint32_t vertex, double level)
 {
 	Side	   *link = &search->link;
 	EmogiPiece	whole;
 	uint32_t	npieces;
-	const EmogiPiece *pieces = emogi_lists_pieces(&search->backward.lists, vertex, &whole, &npieces);
+	const EmogiPiece *pieces =
+		emogi_lists_pieces(&search->backward.lists, vertex, &whole, &npieces);
 
 	for (uint32_t p = 0; p < npieces; p++)
 		for (uint64_t e = 0; e < pieces[p].count; e++)
@@ -372,7 +411,9 @@ link_parent(EmogiMultiPath *search, uint32_t vertex, double level)
 			search->looked++;
 			if (before->vertex != 0 && before->distance == level - 1.0)
 			{
-				*find_node(link, vertex) = (Node) {.vertex = vertex + 1, .parent = parent, .hops = (uint32_t) level, .settled = true,.distance = level};
+				*find_node(link, vertex) =
+					(Node) {.vertex = vertex + 1, .parent = parent, .hops = (uint32_t) level,
+							.settled = true,.distance = level};
 				link->nnodes++;
 				return;
 			}
@@ -382,8 +423,9 @@ link_parent(EmogiMultiPath *search, uint32_t vertex, double level)
 }
 
 /*
- * Link the vertices that the side of the target has settled, the farthest first: one j levels before it is on a shortest path if a neighbor is at level
- * limit - j - 1, and the first such neighbor is its parent.
+ * Link the vertices that the target's side has settled, farthest first: one that is j levels before
+ * it is on a shortest path if a neighbor is at level limit - j - 1, and the first such neighbor is
+ * its parent.
  */
 static bool
 run_levels(EmogiMultiPath *search)
@@ -398,8 +440,10 @@ run_levels(EmogiMultiPath *search)
 
 		if (level <= search->forward.nearest)
 			continue;
-		if (degree > search->max_edges - search->looked || ++search->nsettled > search->max_vertices ||
-			(search->nsettled % SETTLED_PIECE == 0 && emogi_multi_path_stopped(search)) || !emogi_multi_path_reserve(search, &search->link, 1))
+		if (degree > search->max_edges - search->looked ||
+			++search->nsettled > search->max_vertices ||
+			(search->nsettled % SETTLED_PIECE == 0 && emogi_multi_path_stopped(search)) ||
+			!emogi_multi_path_reserve(search, &search->link, 1))
 			search->gave_up = true;
 		else
 			link_parent(search, entry->vertex, level);
@@ -407,7 +451,7 @@ run_levels(EmogiMultiPath *search)
 	return !search->gave_up;
 }
 
-/* Follow the parents from the target into the answer. */
+/* Follow the parents from the target into the result. */
 static void
 write_path(EmogiMultiPath *search, EmogiMultiPathAnswer *answer)
 {
@@ -416,8 +460,12 @@ write_path(EmogiMultiPath *search, EmogiMultiPathAnswer *answer)
 
 	if (length > search->path_room)
 	{
-		if (!emogi_multi_path_resize(search, (void **) &search->vertices, search->path_room * sizeof(uint32_t), 2 * length * sizeof(uint32_t)) ||
-			!emogi_multi_path_resize(search, (void **) &search->distance, search->path_room * sizeof(double), 2 * length * sizeof(double)))
+		if (!emogi_multi_path_resize(search, (void **) &search->vertices,
+									 search->path_room * sizeof(uint32_t),
+									 2 * length * sizeof(uint32_t)) ||
+			!emogi_multi_path_resize(search, (void **) &search->distance,
+									 search->path_room * sizeof(double),
+									 2 * length * sizeof(double)))
 			return;
 		search->path_room = 2 * length;
 	}
@@ -433,37 +481,49 @@ write_path(EmogiMultiPath *search, EmogiMultiPathAnswer *answer)
 
 /* ---- the whole ---- */
 
-/* Find the rest of the path, which the side of the source has not settled; false = it is too long for a double, or the search has given up. */
+/*
+ * Find the rest of the path, which the source's side has not settled; false = it is too long for a
+ * double, or the search is abandoned.
+ */
 static bool
 find_link(EmogiMultiPath *search)
 {
 	if (!search->wants_paths || has_arrived(search))
 		return true;
-	if (!clear(search, &search->link))
+	if (!reset_side(search, &search->link))
 		return false;
-	return search->weighted || search->common == &search->backward ? run_link(search) : run_levels(search);
+	return search->weighted || search->common == &search->backward ?
+		run_link(search) : run_levels(search);
 }
 
 EmogiMultiPath *
-emogi_multi_path_begin(const EmogiGraph *graph, const EmogiOverlay *patch, bool wants_paths, uint64_t most_bytes, EmogiPoll poll)
+emogi_multi_path_begin(const EmogiGraph *graph, const EmogiOverlay *patch, bool wants_paths,
+					   uint64_t most_bytes, EmogiPoll poll)
 {
 	EmogiMultiPath *search = calloc(1, sizeof *search);
 	const bool	weighted = graph->weight_type != EMOGI_WEIGHT_NONE;
 
 	if (search == NULL)
 		return NULL;
-	*search = (EmogiMultiPath) {.graph = graph, .patch = patch, .weighted = weighted, .wants_paths = wants_paths || weighted, .most_bytes = most_bytes, .poll = poll,
-		.forward = {.lists = emogi_lists_forward(graph, patch), .is_heap = weighted},
-		.backward = {.lists = emogi_lists_backward(graph, patch), .is_heap = weighted},
-		.link = {.lists = emogi_lists_forward(graph, patch), .is_heap = true}};
+	*search = (EmogiMultiPath) {.graph = graph, .patch = patch, .weighted = weighted,
+								.wants_paths = wants_paths || weighted, .most_bytes = most_bytes,
+								.poll = poll,
+								.forward = {.lists = emogi_lists_forward(graph, patch),
+											.is_heap = weighted},
+								.backward = {.lists = emogi_lists_backward(graph, patch),
+											 .is_heap = weighted},
+								.link = {.lists = emogi_lists_forward(graph, patch),
+										 .is_heap = true}};
 	return search;
 }
 
 void
-emogi_multi_path_next(EmogiMultiPath *search, uint32_t source, uint32_t target, uint64_t same_source, uint64_t same_target, uint64_t max_edges,
+emogi_multi_path_next(EmogiMultiPath *search, uint32_t source, uint32_t target,
+					  uint64_t same_source, uint64_t same_target, uint64_t max_edges,
 					  uint64_t max_vertices, EmogiMultiPathAnswer *answer)
 {
-	const Side *common = same_source > 1 ? &search->forward : same_target > 1 ? &search->backward : search->common;
+	const Side *common = same_source > 1 ? &search->forward : same_target > 1 ?
+		&search->backward : search->common;
 	Side	   *other = common == &search->forward ? &search->backward : &search->forward;
 
 	if (common != search->common)

@@ -1,5 +1,6 @@
 /*
- * multi_path_memory.c: the memory of searches for pairs with a common end, which has a limit.
+ * multi_path_memory.c: memory management, with a limit, of the searches for pairs with a common
+ * endpoint
  */
 #include "multi_path_parts.h"
 
@@ -7,11 +8,12 @@
 #include <string.h>
 
 #define REHASH_PIECE 262144		/* nodes between two polls */
-#define LEAST_BITS 9			/* of the number of nodes */
-#define LEAST_ENTRIES 256
+#define MIN_BITS 9			/* of the number of nodes */
+#define MIN_ENTRIES 256
 
 bool
-emogi_multi_path_resize(EmogiMultiPath *search, void **items, uint64_t before_bytes, uint64_t after_bytes)
+emogi_multi_path_resize(EmogiMultiPath *search, void **items, uint64_t before_bytes,
+						uint64_t after_bytes)
 {
 	void	   *moved = NULL;
 
@@ -44,7 +46,7 @@ emogi_multi_path_free_nodes(EmogiMultiPath *search, Side *side)
 	side->nnodes = 0;
 }
 
-/* Move the nodes of a side to the table of another, which is larger. */
+/* Move the nodes of a side to the larger table of another. */
 static void
 move_nodes(EmogiMultiPath *search, Side *side, Side *larger)
 {
@@ -59,12 +61,12 @@ move_nodes(EmogiMultiPath *search, Side *side, Side *larger)
 	}
 }
 
-/* Make room for `more` nodes. */
+/* Ensure room for `more` nodes. */
 static bool
 reserve_nodes(EmogiMultiPath *search, Side *side, uint64_t more)
 {
 	const uint64_t nnodes = side->nnodes;
-	Side		larger = {.bits = side->nodes == NULL ? LEAST_BITS : side->bits};
+	Side		larger = {.bits = side->nodes == NULL ? MIN_BITS : side->bits};
 
 	while (UINT64_C(1) << larger.bits < 2 * (nnodes + more))
 		larger.bits++;
@@ -86,13 +88,14 @@ bool
 emogi_multi_path_reserve(EmogiMultiPath *search, Side *side, uint64_t more)
 {
 	const uint64_t wanted = side->end + more;
-	uint64_t	room = side->room < LEAST_ENTRIES ? LEAST_ENTRIES : side->room;
+	uint64_t	room = side->room < MIN_ENTRIES ? MIN_ENTRIES : side->room;
 
 	while (room < wanted)
 		room *= 2;
 	if (room > side->room)
 	{
-		if (!emogi_multi_path_resize(search, (void **) &side->entries, side->room * sizeof(Entry), room * sizeof(Entry)))
+		if (!emogi_multi_path_resize(search, (void **) &side->entries, side->room * sizeof(Entry),
+									 room * sizeof(Entry)))
 			return false;
 		side->room = room;
 	}

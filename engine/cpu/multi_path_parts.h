@@ -1,5 +1,5 @@
 /*
- * multi_path_parts.h: what multi_path.c and multi_path_memory.c share.
+ * multi_path_parts.h: state shared by multi_path.c and multi_path_memory.c
  */
 #ifndef EMOGI_MULTI_PATH_PARTS_H
 #define EMOGI_MULTI_PATH_PARTS_H
@@ -20,34 +20,35 @@ struct EmogiMultiPath
 	Side		link;
 	uint64_t	bytes;			/* allocated */
 	Node	   *moving;			/* a table that nodes are being moved to; NULL = none */
-	uint64_t	others_cost;	/* of the sides that were not kept, since the common one began */
+	uint64_t	others_cost;	/* of the sides that were not kept, since the common side began */
 
-	/* of one pair */
+	/* per pair */
 	uint32_t	target;
 	const Side *common;			/* the side that is kept; NULL = none */
-	uint64_t	ncommon;		/* pairs that it will be used for */
-	double		limit;			/* no path of interest is longer */
-	bool		met;			/* some path is known, perhaps too long for a double */
+	uint64_t	ncommon;		/* number of pairs that it will be used for */
+	double		limit;			/* upper bound of the length of paths of interest */
+	bool		met;			/* a path is known, possibly too long for a double */
 	bool		gave_up;
 	uint64_t	max_edges;
 	uint64_t	max_vertices;
-	uint64_t	looked;			/* list entries */
+	uint64_t	looked;			/* edges scanned */
 	uint64_t	nsettled;
-	uint32_t   *vertices;		/* [path_room], of the answer */
+	uint32_t   *vertices;		/* [path_room], of the result */
 	double	   *distance;		/* [path_room] */
 	uint64_t	path_room;
 };
 
-/* Change an array's size; false, with the search given up, without memory or if it would be too much. */
-extern bool emogi_multi_path_resize(EmogiMultiPath *search, void **items, uint64_t before_bytes, uint64_t after_bytes);
+/* Resize an array; false, and the search abandoned, if out of memory or above the limit. */
+extern bool emogi_multi_path_resize(EmogiMultiPath *search, void **items, uint64_t before_bytes,
+									uint64_t after_bytes);
 
-/* Poll; true = the search has given up. */
+/* Poll; true = the search is abandoned. */
 extern bool emogi_multi_path_stopped(EmogiMultiPath *search);
 
 /* Free the nodes of a side. */
 extern void emogi_multi_path_free_nodes(EmogiMultiPath *search, Side *side);
 
-/* Make room for `more` vertices of a side; false, with the search given up, without memory. */
+/* Ensure room for `more` vertices of a side; false, and the search abandoned, if out of memory. */
 extern bool emogi_multi_path_reserve(EmogiMultiPath *search, Side *side, uint64_t more);
 
 #endif							/* EMOGI_MULTI_PATH_PARTS_H */

@@ -1,5 +1,6 @@
 /*
- * search_side.h: the search from one end: what it has met, in a hash table, and its queue, a heap or, without weights, in order as it is.
+ * search_side.h: one side of a bidirectional search: the vertices reached, in a hash table, and a
+ * queue, which is a heap or, without weights, a FIFO
  */
 #ifndef EMOGI_SEARCH_SIDE_H
 #define EMOGI_SEARCH_SIDE_H
@@ -9,19 +10,19 @@
 #include "graph/overlay.h"
 
 #define FANOUT 4				/* of the heaps */
-#define VERTEX_EDGES 8			/* settling a vertex costs as much as so many list entries */
+#define VERTEX_EDGES 8			/* cost of settling a vertex, in edges */
 
-/* A vertex that was met. */
+/* A vertex that was reached. */
 typedef struct Node
 {
-	uint32_t	vertex;			/* + 1; 0 = a free place */
-	uint32_t	parent;			/* before it on the way from the source */
-	uint32_t	hops;			/* edges from the source on that way; 0 of the side of the target */
+	uint32_t	vertex;			/* + 1; 0 = free slot */
+	uint32_t	parent;			/* predecessor on the path from the source */
+	uint32_t	hops;			/* edges on the path from the source; 0 on the target's side */
 	bool		settled;
 	double		distance;		/* from the root of the side */
 } Node;
 
-/* A vertex to be settled; stale when its node has become better since. */
+/* A queued vertex; stale if its node has improved since. */
 typedef struct Entry
 {
 	double		distance;
@@ -29,7 +30,7 @@ typedef struct Entry
 	uint32_t	vertex;
 } Entry;
 
-/* A search from one end, or the link. Its queue is a heap or, without weights, in order as it is. */
+/* One side of the search, or the link. Its queue is a heap or, without weights, a FIFO. */
 typedef struct Side
 {
 	EmogiListsView lists;
@@ -43,20 +44,21 @@ typedef struct Side
 	uint64_t	head;
 	uint64_t	end;
 	uint64_t	room;
-	double		nearest;		/* what is not settled is no nearer than this; +inf = all is settled */
-	uint64_t	cost;			/* list entries looked at, and vertices settled, in list entries */
-	uint64_t	waiting;		/* without weights: what settling the queue will cost */
-	double		level;			/* without weights: of the entry that was removed last */
+	double		nearest;		/* lower bound of the distance of unsettled vertices; +inf = all are
+								 * settled */
+	uint64_t	cost;			/* edges scanned plus the cost of settled vertices, in edges */
+	uint64_t	waiting;		/* without weights: cost of settling the queue */
+	double		level;			/* without weights: that of the entry removed last */
 } Side;
 
-/* Get the place where the node of a vertex is looked for first. */
+/* Get the first slot to probe for a vertex. */
 static inline uint64_t
 first_place(const Side *side, uint32_t v)
 {
 	return v * UINT64_C(0x9E3779B97F4A7C15) >> (64 - side->bits);
 }
 
-/* Get the node of a vertex, or the free place for it. */
+/* Get the node of a vertex, or the free slot for it. */
 static inline Node *
 find_node(const Side *side, uint32_t v)
 {
@@ -68,14 +70,14 @@ find_node(const Side *side, uint32_t v)
 	return &side->nodes[i];
 }
 
-/* Say whether one entry is settled before another. */
+/* Return true if one entry is settled before another. */
 static inline bool
 is_before(const Entry *a, const Entry *b)
 {
 	return a->distance < b->distance || (a->distance == b->distance && a->hops < b->hops);
 }
 
-/* Put an entry into the queue, which has room for it. */
+/* Add an entry to the queue, which must have room. */
 static inline void
 push(Side *side, Entry entry)
 {
@@ -89,7 +91,7 @@ push(Side *side, Entry entry)
 	side->entries[i] = entry;
 }
 
-/* Remove the first entry of a queue that has one. */
+/* Remove the first entry of a nonempty queue. */
 static inline Entry
 pop(Side *side)
 {
@@ -123,7 +125,7 @@ pop(Side *side)
 	return first;
 }
 
-/* Bring a side's nearest up to date: entries that are stale are dropped. */
+/* Update a side's nearest, dropping stale entries. */
 static inline void
 look_ahead(Side *side)
 {

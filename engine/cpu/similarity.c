@@ -1,12 +1,16 @@
 /*
- * similarity.c: how alike the neighbours of vertices are, by the threads of a pool.
+ * similarity.c: similarity of the neighbor sets of vertices, by the threads of a pool
  *
- * Fills vertex2 and similarity, see the row. Lists are ascending, so a set is a list without its repeats. Short lists of a given pair are
- * walked along together. Else the longer list is marked, once for the pairs that have it and come one after the other, and the shorter is
- * looked up; or, where that would be less work, is looked up in the longer itself. Many pairs are put in order by their longer lists.
- * Without pairs the vertices that share a neighbour with v are
- * counted two steps away, over the lists and back over their transpose: what is not counted shares none. The best of them are kept in a
- * heap, in the place where they will stand.
+ * Fills vertex2 and similarity, see the row.
+ *
+ * Adjacency lists are ascending, so a set is a list without duplicates. For given pairs, short
+ * lists are merged. Otherwise the longer list is marked, once for all consecutive pairs that have
+ * it, and the shorter is looked up in the marks; or, if that is less work, the shorter is looked up
+ * in the longer by binary search. Many pairs are sorted by their longer lists first.
+ *
+ * Without pairs, the vertices that share a neighbor with v are counted two steps away, over the
+ * lists and back over their transpose: uncounted vertices share none. The best are kept in a heap,
+ * in their place in the result.
  */
 #include "algorithms.h"
 #include "cpu/cpu_run.h"
@@ -15,26 +19,31 @@
 /* Tuned. */
 #define PAIRS_AT_ONCE 64
 #define VERTICES_AT_ONCE 16
-#define MUCH_SHORTER 16			/* times: then each of the one is looked up in the other */
-#define SHORT_LISTS 64			/* entries of both */
-#define LONG_LISTS 16			/* entries, the mean: then pairs are put in order */
-#define MANY_PAIRS 8			/* so is one for each of so many vertices, or more */
+/* ratio of lengths from which the shorter list is searched for in the longer */
+#define BINARY_SEARCH_RATIO 16
+#define SHORT_LISTS 64			/* total edges of both lists */
+#define LONG_LISTS 16			/* mean edges, from which pairs are sorted */
+/* pairs are sorted if there is one per this many vertices, or more */
+#define MANY_PAIRS 8
 
 typedef struct Similarities
 {
 	EmogiCpuRun run;
 	const EmogiGraph *graph;
 	const EmogiQuery *query;
-	uint32_t   *size;			/* [nvertices]: of the set of a vertex, plus 1; 0 = not known yet. Atomic */
-	uint64_t   *order;			/* [npairs]: pairs as they are taken, NULL = as they are given */
-	uint8_t    *marks;			/* [nthreads][nvertices]: 1 = in the list that is marked; 0 between chunks */
-	uint32_t   *counts;			/* [nthreads][nvertices]: of shared neighbours; 0 between vertices */
-	uint32_t   *touched;		/* [nthreads][nvertices]: whose count is not 0 */
+	uint32_t   *size;			/* [nvertices]: set size of a vertex, + 1; 0 = not known yet.
+								 * Atomic */
+	uint64_t   *order;			/* [npairs]: processing order of the pairs, NULL = as given */
+	uint8_t    *marks;			/* [nthreads][nvertices]: 1 = in the marked list; 0 between
+								 * chunks */
+	uint32_t   *counts;			/* [nthreads][nvertices]: number of shared neighbors; 0 between
+								 * vertices */
+	uint32_t   *touched;		/* [nthreads][nvertices]: vertices whose count is not 0 */
 } Similarities;
 
 /* ---- sets ---- */
 
-/* Get the size of the set of a vertex. */
+/* Get the set size of a vertex. */
 static uint32_t
 size_of(Similarities *all, uint32_t v)
 {
@@ -51,7 +60,7 @@ size_of(Similarities *all, uint32_t v)
 
 /* ---- given pairs ---- */
 
-/* Count what two lists share, walking along both. */
+/* Count the common elements of two lists by merging them. */
 static uint32_t
 merge(const uint32_t *a, const uint32_t *a_end, const uint32_t *b, const uint32_t *b_end)
 {
@@ -71,9 +80,12 @@ merge(const uint32_t *a, const uint32_t *a_end, const uint32_t *b, const uint32_
 	return nshared;
 }
 
-/* Count what two lists share, looking each of the shorter up in what is left of the longer. */
+/*
+ * Count the common elements of two lists by searching each of the shorter in the rest of the
+ * longer.
+ */
 static uint32_t
-look_up(const uint32_t *a, const uint32_t *a_end, const uint32_t *b, const uint32_t *b_end)
+search_all(const uint32_t *a, const uint32_t *a_end, const uint32_t *b, const uint32_t *b_end)
 {
 	uint32_t	before = EMOGI_NO_VERTEX;
 	uint32_t	nshared = 0;
@@ -119,7 +131,7 @@ mark_list(const Similarities *all, uint32_t v, uint8_t *marks, uint8_t mark)
 		marks[lists->targets[e]] = mark;
 }
 
-/* Count what the set of a vertex shares with the marked one. */
+/* Count the elements of a vertex's set that are marked. */
 static uint32_t
 count_marked(const Similarities *all, uint32_t v, const uint8_t *marks)
 {
@@ -137,7 +149,7 @@ count_marked(const Similarities *all, uint32_t v, const uint8_t *marks)
 	return nshared;
 }
 
-/* Count what the sets of two vertices share, without marks. */
+/* Count the common elements of the sets of two vertices without marks. */
 static uint32_t
 count_unmarked(const Similarities *all, uint32_t longer, uint32_t shorter)
 {
@@ -145,14 +157,17 @@ count_unmarked(const Similarities *all, uint32_t longer, uint32_t shorter)
 	const uint32_t *a = lists->targets + lists->offsets[shorter];
 	const uint32_t *b = lists->targets + lists->offsets[longer];
 
-	if (length_of(all, longer) / MUCH_SHORTER > length_of(all, shorter))
-		return look_up(a, a + length_of(all, shorter), b, b + length_of(all, longer));
+	if (length_of(all, longer) / BINARY_SEARCH_RATIO > length_of(all, shorter))
+		return search_all(a, a + length_of(all, shorter), b, b + length_of(all, longer));
 	return merge(a, a + length_of(all, shorter), b, b + length_of(all, longer));
 }
 
-/* Get pair i, in the order in which pairs are taken: its place among those given, and its vertices by the lengths of their lists. */
+/*
+ * Get pair i in processing order: its index among the given pairs, and its vertices by length of
+ * list.
+ */
 static inline uint64_t
-take_pair(const Similarities *all, uint64_t i, uint32_t *longer, uint32_t *shorter)
+get_pair(const Similarities *all, uint64_t i, uint32_t *longer, uint32_t *shorter)
 {
 	const uint64_t place = all->order == NULL ? i : all->order[i];
 	const uint32_t *pair = all->query->pairs + 2 * place;
@@ -163,7 +178,10 @@ take_pair(const Similarities *all, uint64_t i, uint32_t *longer, uint32_t *short
 	return place;
 }
 
-/* Find where the pairs with the longer list of pair i end, `end` at most, and how long their shorter lists are together. */
+/*
+ * Find the end, at most `end`, of the pairs that have the longer list of pair i, and the total
+ * length of their shorter lists.
+ */
 static uint64_t
 find_group(const Similarities *all, uint64_t i, uint64_t end, uint64_t *length)
 {
@@ -171,11 +189,11 @@ find_group(const Similarities *all, uint64_t i, uint64_t end, uint64_t *length)
 				longer,
 				shorter;
 
-	take_pair(all, i, &first, &shorter);
+	get_pair(all, i, &first, &shorter);
 	*length = length_of(all, shorter);
 	for (i++; i < end; i++)
 	{
-		take_pair(all, i, &longer, &shorter);
+		get_pair(all, i, &longer, &shorter);
 		if (longer != first)
 			break;
 		*length += length_of(all, shorter);
@@ -183,7 +201,10 @@ find_group(const Similarities *all, uint64_t i, uint64_t end, uint64_t *length)
 	return i;
 }
 
-/* Answer for the pairs of a group, which have one longer list; a similarity below the cutoff has no row. Gets the entries of their sets. */
+/*
+ * Compute the pairs of a group, which share the longer list; a similarity below the cutoff has no
+ * row. Returns the number of elements of their sets.
+ */
 static uint64_t
 answer_group(Similarities *all, uint64_t i, uint64_t end, uint64_t length, uint8_t *marks)
 {
@@ -191,38 +212,44 @@ answer_group(Similarities *all, uint64_t i, uint64_t end, uint64_t length, uint8
 	const EmogiArray *columns = all->run.result->columns;
 	uint32_t	longer,
 				shorter;
-	uint64_t	place = take_pair(all, i, &longer, &shorter);
-	const bool	marked = length_of(all, longer) / MUCH_SHORTER <= length && length_of(all, longer) + length > SHORT_LISTS;
-	uint64_t	nlooked = 0;
+	uint64_t	place = get_pair(all, i, &longer, &shorter);
+	const bool	marked = length_of(all, longer) / BINARY_SEARCH_RATIO <= length &&
+		length_of(all, longer) + length > SHORT_LISTS;
+	uint64_t	nscanned = 0;
 
 	if (marked)
 		mark_list(all, longer, marks, 1);
 	while (i < end && !emogi_job_stopped(&all->run.job))
 	{
-		const uint32_t nshared = marked ? count_marked(all, shorter, marks) : count_unmarked(all, longer, shorter);
-		const double similarity = emogi_similarity_of(query->measure, size_of(all, longer), size_of(all, shorter), nshared);
+		const uint32_t nshared = marked ?
+			count_marked(all, shorter, marks) : count_unmarked(all, longer, shorter);
+		const double similarity =
+			emogi_similarity_of(query->measure, size_of(all, longer), size_of(all, shorter),
+								nshared);
 
-		columns[0].vertex[place] = similarity >= query->cutoff ? query->pairs[2 * place + 1] : EMOGI_NO_VERTEX;
+		columns[0].vertex[place] = similarity >= query->cutoff ?
+			query->pairs[2 * place + 1] : EMOGI_NO_VERTEX;
 		columns[1].float64[place] = similarity;
-		nlooked += size_of(all, longer) + size_of(all, shorter);
+		nscanned += size_of(all, longer) + size_of(all, shorter);
 		if (++i < end)
-			place = take_pair(all, i, &longer, &shorter);
+			place = get_pair(all, i, &longer, &shorter);
 	}
 	if (marked)
 		mark_list(all, longer, marks, 0);
-	return nlooked;
+	return nscanned;
 }
 
-/* Answer for the given pairs. */
+/* Compute the given pairs. */
 static void
 answer_pairs(void *arg, int thread, int nthreads)
 {
 	Similarities *all = arg;
 	uint8_t    *marks = all->marks + (uint64_t) thread * all->graph->nvertices;
-	uint64_t	nlooked = 0;
+	uint64_t	nscanned = 0;
 	uint64_t	first;
 
-	while (!emogi_job_stopped(&all->run.job) && (first = emogi_job_claim(&all->run.next, PAIRS_AT_ONCE)) < all->query->npairs)
+	while (!emogi_job_stopped(&all->run.job) &&
+		   (first = emogi_job_claim(&all->run.next, PAIRS_AT_ONCE)) < all->query->npairs)
 	{
 		const uint64_t end = emogi_cpu_run_chunk_end(first, PAIRS_AT_ONCE, all->query->npairs);
 
@@ -231,15 +258,15 @@ answer_pairs(void *arg, int thread, int nthreads)
 			uint64_t	length;
 			const uint64_t behind = find_group(all, i, end, &length);
 
-			nlooked += answer_group(all, i, behind, length, marks);
+			nscanned += answer_group(all, i, behind, length, marks);
 			i = behind;
 		}
 		emogi_job_done(&all->run.job, end - first);
 	}
-	__atomic_fetch_add(&all->run.result->edges_traversed, nlooked, __ATOMIC_RELAXED);
+	__atomic_fetch_add(&all->run.result->edges_traversed, nscanned, __ATOMIC_RELAXED);
 }
 
-/* Put many pairs in order by their longer lists, where lists are long; false without memory. */
+/* Sort many pairs by their longer lists, if lists are long; false if out of memory. */
 static bool
 order_pairs(Similarities *all)
 {
@@ -258,55 +285,59 @@ order_pairs(Similarities *all)
 		return false;
 	for (uint64_t i = 0; i < npairs; i++)
 	{
-		take_pair(all, i, &longer, &shorter);
+		get_pair(all, i, &longer, &shorter);
 		places[longer + UINT64_C(1)]++;
 	}
 	for (uint64_t v = 0; v < n; v++)
 		places[v + 1] += places[v];
 	for (uint64_t i = 0; i < npairs; i++)
 	{
-		take_pair(all, i, &longer, &shorter);
+		get_pair(all, i, &longer, &shorter);
 		order[places[longer]++] = i;
 	}
 	all->order = order;
 	return true;
 }
 
-/* Answer for all given pairs; false when the job has stopped. */
+/* Compute all given pairs; false if the job has stopped. */
 static bool
 run_pairs(Similarities *all)
 {
 	all->run.alone = all->query->npairs <= PAIRS_AT_ONCE;
-	all->marks = emogi_cpu_run_scratch(&all->run, (uint64_t) emogi_pool_size(all->run.pool) * all->graph->nvertices, sizeof *all->marks);
-	return all->marks != NULL && order_pairs(all) && emogi_cpu_run_step(&all->run, answer_pairs, all, false);
+	all->marks = emogi_cpu_run_scratch(&all->run,
+									   (uint64_t) emogi_pool_size(all->run.pool) *
+									   all->graph->nvertices, sizeof *all->marks);
+	return all->marks != NULL && order_pairs(all) &&
+		emogi_cpu_run_step(&all->run, answer_pairs, all, false);
 }
 
 /* ---- the most alike of each vertex ---- */
 
-/* The vertices most like one, a heap whose root is the worst; then in order, best first. */
+/* The most similar vertices: a heap with the worst at its root; finally sorted, best first. */
 typedef struct Best
 {
 	uint32_t   *vertex;
 	double	   *similarity;
 	uint64_t	count;
-	uint64_t	most;
+	uint64_t	max_count;
 } Best;
 
-/* Say whether a vertex comes before another. */
+/* Return true if one vertex ranks before another. */
 static inline bool
 comes_before(double similarity, uint32_t v, double other_similarity, uint32_t other)
 {
 	return similarity > other_similarity || (similarity == other_similarity && v < other);
 }
 
-/* Let what is to stand at place i sink to where it belongs. */
+/* Sift an element down from place i. */
 static void
-sink(Best *best, uint64_t i, uint32_t v, double similarity)
+sift_down(Best *best, uint64_t i, uint32_t v, double similarity)
 {
 	for (uint64_t child = 2 * i + 1; child < best->count; child = 2 * i + 1)
 	{
 		if (child + 1 < best->count &&
-			comes_before(best->similarity[child], best->vertex[child], best->similarity[child + 1], best->vertex[child + 1]))
+			comes_before(best->similarity[child], best->vertex[child], best->similarity[child + 1],
+						 best->vertex[child + 1]))
 			child++;
 		if (!comes_before(similarity, v, best->similarity[child], best->vertex[child]))
 			break;
@@ -324,10 +355,10 @@ offer(Best *best, uint32_t v, double similarity)
 {
 	uint64_t	i = best->count;
 
-	if (i == best->most)
+	if (i == best->max_count)
 	{
 		if (comes_before(similarity, v, best->similarity[0], best->vertex[0]))
-			sink(best, 0, v, similarity);
+			sift_down(best, 0, v, similarity);
 		return;
 	}
 	best->count++;
@@ -344,9 +375,9 @@ offer(Best *best, uint32_t v, double similarity)
 	best->similarity[i] = similarity;
 }
 
-/* Put the best in order, best first, and nothing behind them. */
+/* Sort the best, best first, and clear the unused places. */
 static void
-put_in_order(Best *best)
+sort_best(Best *best)
 {
 	const uint64_t count = best->count;
 
@@ -357,18 +388,22 @@ put_in_order(Best *best)
 
 		best->vertex[best->count] = best->vertex[0];
 		best->similarity[best->count] = best->similarity[0];
-		sink(best, 0, v, similarity);
+		sift_down(best, 0, v, similarity);
 	}
-	for (uint64_t i = count; i < best->most; i++)
+	for (uint64_t i = count; i < best->max_count; i++)
 	{
 		best->vertex[i] = EMOGI_NO_VERTEX;
 		best->similarity[i] = 0.0;
 	}
 }
 
-/* Count for each other vertex what its set shares with that of v. Gets how many share something; false in *whole when canceled. */
+/*
+ * Count for each other vertex the elements that its set shares with that of v. Returns how many
+ * share any; *whole = false if canceled.
+ */
 static uint64_t
-count_all(Similarities *all, uint32_t v, uint32_t *counts, uint32_t *touched, uint64_t *nlooked, bool *whole)
+count_all(Similarities *all, uint32_t v, uint32_t *counts, uint32_t *touched, uint64_t *nscanned,
+		  bool *whole)
 {
 	const EmogiAdjacency *lists = &all->graph->forward;
 	const EmogiAdjacency *back = &all->graph->backward;
@@ -387,7 +422,7 @@ count_all(Similarities *all, uint32_t v, uint32_t *counts, uint32_t *touched, ui
 		nlately += end - first;
 		if (nlately > EMOGI_RUN_POLL)
 		{
-			*nlooked += nlately;
+			*nscanned += nlately;
 			nlately = 0;
 			if (emogi_job_stopped(&all->run.job))
 			{
@@ -405,41 +440,44 @@ count_all(Similarities *all, uint32_t v, uint32_t *counts, uint32_t *touched, ui
 				touched[ntouched++] = w;
 		}
 	}
-	*nlooked += nlately;
+	*nscanned += nlately;
 	return ntouched;
 }
 
-/* Find the vertices most like v, for element i. */
+/* Find the vertices most similar to v, for element i. */
 static void
-answer_vertex(Similarities *all, uint64_t i, uint32_t v, uint32_t *counts, uint32_t *touched, uint64_t *nlooked)
+answer_vertex(Similarities *all, uint64_t i, uint32_t v, uint32_t *counts, uint32_t *touched,
+			  uint64_t *nscanned)
 {
 	const EmogiQuery *query = all->query;
-	const uint64_t most = (uint64_t) query->top_k;
-	Best		best = {all->run.result->columns[0].vertex + i * most, all->run.result->columns[1].float64 + i * most, 0, most};
+	const uint64_t max_count = (uint64_t) query->top_k;
+	Best		best = {all->run.result->columns[0].vertex + i * max_count,
+						all->run.result->columns[1].float64 + i * max_count, 0, max_count};
 	bool		whole;
-	const uint64_t ntouched = count_all(all, v, counts, touched, nlooked, &whole);
+	const uint64_t ntouched = count_all(all, v, counts, touched, nscanned, &whole);
 	const uint32_t size = size_of(all, v);
 
 	for (uint64_t t = 0; t < ntouched; t++)
 	{
 		const uint32_t w = touched[t];
-		const double similarity = emogi_similarity_of(query->measure, size, size_of(all, w), counts[w]);
+		const double similarity =
+			emogi_similarity_of(query->measure, size, size_of(all, w), counts[w]);
 
 		counts[w] = 0;
 		if (whole && similarity >= query->cutoff)
 			offer(&best, w, similarity);
 	}
-	put_in_order(&best);
+	sort_best(&best);
 }
 
-/* Get how many vertices are to be answered for. */
+/* Get the number of vertices to compute. */
 static uint64_t
 count_wanted(const EmogiGraph *graph, const EmogiQuery *query)
 {
 	return query->ntargets > 0 ? query->ntargets : graph->nvertices;
 }
 
-/* Answer for every vertex, or for the targets alone. */
+/* Compute every vertex, or only the targets. */
 static void
 answer_all(void *arg, int thread, int nthreads)
 {
@@ -448,29 +486,32 @@ answer_all(void *arg, int thread, int nthreads)
 	const uint64_t nwanted = count_wanted(all->graph, query);
 	uint32_t   *counts = all->counts + (uint64_t) thread * all->graph->nvertices;
 	uint32_t   *touched = all->touched + (uint64_t) thread * all->graph->nvertices;
-	uint64_t	nlooked = 0;
+	uint64_t	nscanned = 0;
 	uint64_t	i;
 
-	while (!emogi_job_stopped(&all->run.job) && (i = emogi_job_claim(&all->run.next, VERTICES_AT_ONCE)) < nwanted)
+	while (!emogi_job_stopped(&all->run.job) &&
+		   (i = emogi_job_claim(&all->run.next, VERTICES_AT_ONCE)) < nwanted)
 	{
 		const uint64_t first = i;
 		const uint64_t end = emogi_cpu_run_chunk_end(i, VERTICES_AT_ONCE, nwanted);
 
 		for (; i < end && !emogi_job_stopped(&all->run.job); i++)
-			answer_vertex(all, i, query->ntargets > 0 ? query->targets[i] : (uint32_t) i, counts, touched, &nlooked);
+			answer_vertex(all, i, query->ntargets > 0 ? query->targets[i] : (uint32_t) i, counts,
+						  touched, &nscanned);
 		emogi_job_done(&all->run.job, i - first);
 	}
-	__atomic_fetch_add(&all->run.result->edges_traversed, nlooked, __ATOMIC_RELAXED);
+	__atomic_fetch_add(&all->run.result->edges_traversed, nscanned, __ATOMIC_RELAXED);
 }
 
-/* Answer for all vertices; false when the job has stopped. */
+/* Compute all vertices; false if the job has stopped. */
 static bool
 run_all(Similarities *all)
 {
 	uint64_t	count;
 
 	all->run.alone |= count_wanted(all->graph, all->query) <= VERTICES_AT_ONCE;
-	count = (all->run.alone ? 1 : (uint64_t) emogi_pool_size(all->run.pool)) * all->graph->nvertices;
+	count = (all->run.alone ? 1 : (uint64_t) emogi_pool_size(all->run.pool)) *
+		all->graph->nvertices;
 	all->counts = emogi_cpu_run_scratch(&all->run, 2 * count, sizeof *all->counts);
 	if (all->counts == NULL)
 		return false;
@@ -479,15 +520,16 @@ run_all(Similarities *all)
 }
 
 EmogiStatus
-emogi_cpu_similarity(EmogiPool *pool, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result, EmogiControl *control,
-					 EmogiError *error)
+emogi_cpu_similarity(EmogiPool *pool, const EmogiGraph *graph, const EmogiQuery *query,
+					 EmogiResult *result, EmogiControl *control, EmogiError *error)
 {
 	Similarities all = {.graph = graph, .query = query};
 	const bool	is_of_pairs = query->pairs != NULL;
 	const uint64_t nwanted = is_of_pairs ? query->npairs : count_wanted(graph, query);
 
 	emogi_cpu_run_begin(&all.run, pool, graph, nwanted, result, control, error, "similarities");
-	all.size = graph->nvertices > 0 ? emogi_cpu_run_scratch(&all.run, graph->nvertices, sizeof *all.size) : NULL;
+	all.size = graph->nvertices > 0 ?
+		emogi_cpu_run_scratch(&all.run, graph->nvertices, sizeof *all.size) : NULL;
 	if (all.size != NULL && (is_of_pairs ? run_pairs : run_all) (&all))
 		result->nreached = nwanted;
 	return emogi_cpu_run_end(&all.run);

@@ -1,5 +1,5 @@
 /*
- * similarity.h: how alike two sets are, of what they share.
+ * similarity.h: similarity of two sets from the number of common elements
  */
 #ifndef EMOGI_SIMILARITY_H
 #define EMOGI_SIMILARITY_H
@@ -8,7 +8,7 @@
 
 #include "contract/engine.h"
 
-/* Get the similarity of two sets that share so much. */
+/* Get the similarity of two sets with this many common elements. */
 static inline double
 emogi_similarity_of(EmogiMeasure measure, uint32_t a, uint32_t b, uint32_t nshared)
 {

@@ -1,36 +1,48 @@
 /*
- * yen.c: the paths without a repeated vertex between two vertices, the shortest first.
+ * yen.c: Yen's algorithm with Lawler's classes: the simple paths between two vertices, shortest
+ * first
  *
- * Method. Yen's [1], with the classes of Lawler [2]: all paths but those that are in the ranking are taken apart into classes, each of which shares its
- * beginning with one of these, and leaves it at a vertex of its own. The first of the best paths of the classes is the next one of the
- * ranking, and its class is taken apart further. Which path is best in a class is not asked before it matters: till then the class goes by what its
- * paths measure at least, and by the smallest vertex that one as short could go on with [3]. Nearly all classes are never searched.
+ * Method. Yen [1], with the classes of Lawler [2]: all paths outside the ranking are partitioned
+ * into classes. The paths of a class share a prefix with a path of the ranking and leave it at a
+ * vertex of its own. The best of the classes' best paths is the next one of the ranking, and its
+ * class is partitioned further. The best path of a class is not computed before it is needed: until
+ * then, the class is ordered by a lower bound of its paths' length and by the smallest vertex with
+ * which a path of that length could continue [3]. Nearly all classes are never searched.
  *
- * Classes of a path stand in a list of its own, ordered; a heap has the lists. Two lists are compared by what their paths have in common, which is
- * found in the tree of who shares a beginning with whom.
+ * The classes of a path form an ordered list of their own; a heap holds the lists. Two lists are
+ * compared by the common prefix of their paths, which is found in the tree of prefix sharing.
  *
  * [1] J. Yen. Finding the K shortest loopless paths in a network. Management Science 17(11), 1971.
- * [2] E. Lawler. A procedure for computing the K best solutions to discrete optimization problems. Management Science 18(7), 1972.
- * [3] A. Al Zoobi, D. Coudert, N. Nisse. Finding the k shortest simple paths: time and space trade-offs. JEA 28, 2023.
+ *
+ * [2] E. Lawler. A procedure for computing the K best solutions to discrete optimization problems.
+ * Management Science 18(7), 1972.
+ *
+ * [3] A. Al Zoobi, D. Coudert, N. Nisse. Finding the k shortest simple paths: time and space
+ * trade-offs. JEA 28, 2023.
  */
 #include "cpu/yen_parts.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
-#define LEAST_ROOM 64
+#define MIN_ROOM 64
 #define PAGE_BYTES 4096
-#define MOST_EXACT 0x1p51		/* sums of integers up to it are exact, and those of two such */
-#define FIRST_SHARE 1024		/* a search may go so much of the least distance beyond what its class measures at least, for the first time */
+/* sums of integers up to this are exact, as are sums of two of them */
+#define MAX_EXACT 0x1p51
+/*
+ * the first search of a class may exceed its lower bound by 1 / FIRST_SHARE of the minimum distance
+ */
+#define FIRST_SHARE 1024
 
 /* ---- memory ---- */
 
-/* Get the bytes of the arrays of all vertices that may have been written. */
+/* Get the bytes of the per-vertex arrays that may have been written. */
 static uint64_t
 written_bytes(const EmogiYen *ranking)
 {
 	const uint64_t all = ranking->nvertices *
-		(sizeof *ranking->labels + sizeof *ranking->nodes + (ranking->kept != NULL ? sizeof *ranking->kept : 0));
+		(sizeof *ranking->labels + sizeof *ranking->nodes +
+		 (ranking->kept != NULL ? sizeof *ranking->kept : 0));
 	const uint64_t met = ranking->nmet * PAGE_BYTES;
 
 	return met < all ? met : all;
@@ -45,7 +57,8 @@ emogi_yen_reserve(EmogiYen *ranking, void **items, uint64_t *room, uint64_t coun
 
 	if (*items != NULL && count <= *room)
 		return true;
-	if (ranking->bytes + written_bytes(ranking) + (larger - before) * bytes <= ranking->most_bytes && emogi_job_may_allocate(&ranking->job))
+	if (ranking->bytes + written_bytes(ranking) +
+		(larger - before) * bytes <= ranking->most_bytes && emogi_job_may_allocate(&ranking->job))
 		moved = realloc(*items, larger * bytes);
 	if (moved == NULL)
 	{
@@ -77,7 +90,10 @@ emogi_yen_bar(EmogiYen *ranking, const EmogiYenClass *class, bool barred)
 		ranking->nodes[ranking->bans[i].vertex].barred = barred;
 }
 
-/* Does a vertex come before another, by their keys? -1 = any vertex, which comes before all others. */
+/*
+ * Return true if a vertex precedes another, by their keys. -1 = any vertex, which precedes all
+ * others.
+ */
 static inline bool
 comes_before(const EmogiYen *ranking, int64_t a, int64_t b)
 {
@@ -86,7 +102,10 @@ comes_before(const EmogiYen *ranking, int64_t a, int64_t b)
 	return emogi_overlay_before(ranking->graph, ranking->patch, (uint32_t) a, (uint32_t) b);
 }
 
-/* Say where a class stands among those of its path that have the same key: what goes on with a smaller vertex than the path before what leaves it later. */
+/*
+ * Get the rank of a class among those of its path with the same key: classes that continue with a
+ * smaller vertex than the path precede those that leave it later.
+ */
 static uint64_t
 order_of(const EmogiYen *ranking, const EmogiYenPath *path, const EmogiYenClass *class)
 {
@@ -108,7 +127,7 @@ compare_classes(const void *a, const void *b)
 	return (x->order > y->order) - (x->order < y->order);
 }
 
-/* Get how many vertices two paths have in common from the source on; they are not the same. */
+/* Get the length of the common prefix of two different paths, in vertices. */
 static uint64_t
 common_length(const EmogiYen *ranking, uint32_t a, uint32_t b)
 {
@@ -126,7 +145,7 @@ common_length(const EmogiYen *ranking, uint32_t a, uint32_t b)
 	return length;
 }
 
-/* Get the vertex at a place of the paths of a class of a path, as far as is known; -1 = any. */
+/* Get the vertex at a position of the paths of a class, as far as known; -1 = any. */
 static inline int64_t
 vertex_at(const EmogiYenPath *path, const EmogiYenClass *class, uint64_t place)
 {
@@ -136,11 +155,13 @@ vertex_at(const EmogiYenPath *path, const EmogiYenClass *class, uint64_t place)
 }
 
 /*
- * Does the first path of class a, of path p, stand before that of b, of another path q, as far as is known? One that may go on with any vertex is before
- * all others, so that it is looked into first: what stands behind it in its list may be the next.
+ * Return true if the first path of class a, of path p, precedes that of b, of another path q, as
+ * far as known. A class that may continue with any vertex precedes all others, so that it is
+ * searched first: the class behind it in its list may be the next.
  */
 static bool
-stands_before(const EmogiYen *ranking, uint32_t p, const EmogiYenClass *a, uint32_t q, const EmogiYenClass *b)
+class_precedes(const EmogiYen *ranking, uint32_t p, const EmogiYenClass *a, uint32_t q,
+			   const EmogiYenClass *b)
 {
 	uint64_t	place;
 
@@ -149,26 +170,27 @@ stands_before(const EmogiYen *ranking, uint32_t p, const EmogiYenClass *a, uint3
 	place = common_length(ranking, p, q);
 	place = place < a->at + UINT64_C(1) ? place : a->at + UINT64_C(1);
 	place = place < b->at + UINT64_C(1) ? place : b->at + UINT64_C(1);
-	return comes_before(ranking, vertex_at(&ranking->paths[p], a, place), vertex_at(&ranking->paths[q], b, place));
+	return comes_before(ranking, vertex_at(&ranking->paths[p], a, place),
+						vertex_at(&ranking->paths[q], b, place));
 }
 
 /* ---- the heap of lists ---- */
 
-/* Get the first class of a list, which is not empty. */
+/* Get the first class of a nonempty list. */
 static inline EmogiYenClass *
 head_of(const EmogiYen *ranking, uint32_t path)
 {
 	return &ranking->paths[path].classes[ranking->paths[path].first];
 }
 
-/* Does the list of path p come before that of q? */
+/* Return true if the list of path p precedes that of q. */
 static inline bool
-is_first(const EmogiYen *ranking, uint32_t p, uint32_t q)
+list_precedes(const EmogiYen *ranking, uint32_t p, uint32_t q)
 {
-	return stands_before(ranking, p, head_of(ranking, p), q, head_of(ranking, q));
+	return class_precedes(ranking, p, head_of(ranking, p), q, head_of(ranking, q));
 }
 
-/* Put the list of a path into the heap. */
+/* Push the list of a path onto the heap. */
 static bool
 push_list(EmogiYen *ranking, uint32_t path)
 {
@@ -176,15 +198,19 @@ push_list(EmogiYen *ranking, uint32_t path)
 
 	if (ranking->paths[path].nclasses == 0)
 		return true;
-	if (!emogi_yen_reserve(ranking, (void **) &ranking->heap, &ranking->heap_room, ranking->nheap + 1, sizeof *ranking->heap))
+	if (!emogi_yen_reserve(ranking, (void **) &ranking->heap, &ranking->heap_room,
+						   ranking->nheap + 1, sizeof *ranking->heap))
 		return false;
-	for (ranking->nheap++; i > 0 && is_first(ranking, path, ranking->heap[(i - 1) / 2]); i = (i - 1) / 2)
+	for (ranking->nheap++; i > 0 && list_precedes(ranking, path, ranking->heap[(i - 1) / 2]);
+		 i = (i - 1) / 2)
 		ranking->heap[i] = ranking->heap[(i - 1) / 2];
 	ranking->heap[i] = path;
 	return true;
 }
 
-/* Put the first list of the heap, whose head is another now, where it belongs; an empty one goes. */
+/*
+ * Sift the first list of the heap, whose head has changed, to its place; an empty list is removed.
+ */
 static void
 sift_first(EmogiYen *ranking)
 {
@@ -201,9 +227,10 @@ sift_first(EmogiYen *ranking)
 	{
 		uint64_t	child = 2 * i + 1;
 
-		if (child + 1 < ranking->nheap && is_first(ranking, ranking->heap[child + 1], ranking->heap[child]))
+		if (child + 1 < ranking->nheap &&
+			list_precedes(ranking, ranking->heap[child + 1], ranking->heap[child]))
 			child++;
-		if (!is_first(ranking, ranking->heap[child], path))
+		if (!list_precedes(ranking, ranking->heap[child], path))
 			break;
 		ranking->heap[i] = ranking->heap[child];
 		i = child;
@@ -211,12 +238,13 @@ sift_first(EmogiYen *ranking)
 	ranking->heap[i] = path;
 }
 
-/* Get the least key beside the first class of all; +inf = there is no other. */
+/* Get the minimum key except that of the first class; +inf = there is no other class. */
 static double
 second_key(const EmogiYen *ranking)
 {
 	const EmogiYenPath *path = &ranking->paths[ranking->heap[0]];
-	double		key = path->first + 1 < path->nclasses ? path->classes[path->first + 1].key : (double) INFINITY;
+	double		key = path->first + 1 < path->nclasses ?
+		path->classes[path->first + 1].key : (double) INFINITY;
 
 	for (uint64_t i = 1; i < 3 && i < ranking->nheap; i++)
 		if (head_of(ranking, ranking->heap[i])->key < key)
@@ -224,7 +252,7 @@ second_key(const EmogiYen *ranking)
 	return key;
 }
 
-/* Move the first class of a list, which has become worse, to where it belongs. */
+/* Move the first class of a list, whose key has grown, to its place. */
 static void
 move_class(const EmogiYen *ranking, EmogiYenPath *path)
 {
@@ -239,7 +267,10 @@ move_class(const EmogiYen *ranking, EmogiYenPath *path)
 
 /* ---- taking apart ---- */
 
-/* Say what the paths of a class measure at least, and how those as short could go on; false = there are none. The prefix is banned. */
+/*
+ * Compute the lower bound of a class, and how paths of that length could continue; false = there
+ * are none. The prefix must be banned.
+ */
 static bool
 bound_class(EmogiYen *ranking, const EmogiYenPath *path, EmogiYenClass *class)
 {
@@ -253,11 +284,13 @@ bound_class(EmogiYen *ranking, const EmogiYenPath *path, EmogiYenClass *class)
 	for (uint64_t e = first; e < list.end && !emogi_yen_look_within(ranking, e - first); e++)
 	{
 		const uint32_t v = lists->targets[e];
-		const double value = emogi_path_candidate(EMOGI_SSSP, path->distance[class->at], emogi_weight(lists->weights, type, e));
+		const double value = emogi_path_candidate(EMOGI_SSSP, path->distance[class->at],
+												  emogi_weight(lists->weights, type, e));
 		double		key;
 
 		if (emogi_yen_repeats(lists, first, e) || !(value < (double) INFINITY) ||
-			(ranking->nodes[v].stamp == ranking->stamp && ranking->nodes[v].banned) || ranking->nodes[v].barred)
+			(ranking->nodes[v].stamp == ranking->stamp && ranking->nodes[v].banned) ||
+			ranking->nodes[v].barred)
 			continue;
 		key = emogi_yen_deflate(ranking, emogi_yen_add(value, emogi_yen_bound(ranking, v)));
 		key = key < ranking->last ? ranking->last : key;
@@ -271,24 +304,26 @@ bound_class(EmogiYen *ranking, const EmogiYenPath *path, EmogiYenClass *class)
 	return class->key < (double) INFINITY;
 }
 
-/* Ban the vertex that follows a path's vertex, beside what a class has banned there. */
+/* Add to the bans of a class the vertex that follows a path's vertex. */
 static bool
 add_ban(EmogiYen *ranking, const EmogiYenPath *path, EmogiYenClass *class)
 {
-	if (!emogi_yen_reserve(ranking, (void **) &ranking->bans, &ranking->bans_room, ranking->nbans + UINT64_C(1), sizeof *ranking->bans))
+	if (!emogi_yen_reserve(ranking, (void **) &ranking->bans, &ranking->bans_room,
+						   ranking->nbans + UINT64_C(1), sizeof *ranking->bans))
 		return false;
 	ranking->bans[ranking->nbans] = (EmogiYenBan) {path->vertices[class->at + 1], class->bans};
 	class->bans = ranking->nbans++;
 	return true;
 }
 
-/* Take the class of a path, which is in the ranking now, apart. bans: those of the class. */
+/* Partition the class of a path that is in the ranking now. bans: those of the class. */
 static bool
 split(EmogiYen *ranking, EmogiYenPath *path, uint32_t bans)
 {
 	uint64_t	room = 0;
 
-	if (!emogi_yen_reserve(ranking, (void **) &path->classes, &room, path->length - 1 - path->at, sizeof *path->classes))
+	if (!emogi_yen_reserve(ranking, (void **) &path->classes, &room, path->length - 1 - path->at,
+						   sizeof *path->classes))
 		return false;
 	emogi_yen_spur_enter(ranking, path, path->at);
 	for (uint32_t at = path->at; at + UINT64_C(1) < path->length; at++)
@@ -309,7 +344,7 @@ split(EmogiYen *ranking, EmogiYenPath *path, uint32_t bans)
 	return ranking->job.status == EMOGI_OK;
 }
 
-/* Have the first class of all, whose path has been found, give it to the ranking. */
+/* Move the path of the first class, which has been found, into the ranking. */
 static bool
 accept(EmogiYen *ranking)
 {
@@ -318,12 +353,14 @@ accept(EmogiYen *ranking)
 	EmogiYenPath *path;
 	uint32_t	bans;
 
-	if (!emogi_yen_reserve(ranking, (void **) &ranking->paths, &ranking->paths_room, ranking->npaths + UINT64_C(1), sizeof *ranking->paths))
+	if (!emogi_yen_reserve(ranking, (void **) &ranking->paths, &ranking->paths_room,
+						   ranking->npaths + UINT64_C(1), sizeof *ranking->paths))
 		return false;
 	class = head_of(ranking, parent);
 	bans = class->bans;
 	path = &ranking->paths[ranking->npaths];
-	*path = (EmogiYenPath) {.parent = parent,.at = class->at,.length = class->length,.vertices = class->vertices,.distance = class->distance};
+	*path = (EmogiYenPath) {.parent = parent,.at = class->at,.length = class->length,
+							.vertices = class->vertices,.distance = class->distance};
 	class->vertices = NULL;
 	class->distance = NULL;
 	ranking->npaths++;
@@ -337,7 +374,7 @@ accept(EmogiYen *ranking)
 
 /* ---- the ranking ---- */
 
-/* Be ready for sums that are rounded. */
+/* Set the slack for rounded sums. */
 static void
 expect_rounding(EmogiYen *ranking)
 {
@@ -345,20 +382,23 @@ expect_rounding(EmogiYen *ranking)
 	ranking->slack = 1.0 + (double) (ranking->nvertices + 8) * 0x1p-49;
 }
 
-/* Put the source alone into the ranking, as the path that all others share their beginning with. */
+/* Put the source alone into the ranking, as the path whose prefix all others share. */
 static bool
 put_source(EmogiYen *ranking)
 {
 	uint64_t	rooms[3] = {0};
 	EmogiYenPath *path;
 
-	if (!emogi_yen_reserve(ranking, (void **) &ranking->paths, &ranking->paths_room, LEAST_ROOM, sizeof *ranking->paths))
+	if (!emogi_yen_reserve(ranking, (void **) &ranking->paths, &ranking->paths_room, MIN_ROOM,
+						   sizeof *ranking->paths))
 		return false;
 	path = &ranking->paths[0];
 	*path = (EmogiYenPath) {.length = 1};
 	ranking->npaths = 1;
-	if (!emogi_yen_reserve(ranking, (void **) &path->vertices, &rooms[0], 1, sizeof *path->vertices) ||
-		!emogi_yen_reserve(ranking, (void **) &path->distance, &rooms[1], 1, sizeof *path->distance) ||
+	if (!emogi_yen_reserve(ranking, (void **) &path->vertices, &rooms[0], 1,
+						   sizeof *path->vertices) ||
+		!emogi_yen_reserve(ranking, (void **) &path->distance, &rooms[1], 1,
+						   sizeof *path->distance) ||
 		!emogi_yen_reserve(ranking, (void **) &path->classes, &rooms[2], 1, sizeof *path->classes))
 		return false;
 	path->vertices[0] = ranking->source;
@@ -366,7 +406,7 @@ put_source(EmogiYen *ranking)
 	return true;
 }
 
-/* Begin: find how far the target is, and have one class of all paths. */
+/* Begin: find the distance of the target, and create one class of all paths. */
 static bool
 begin(EmogiYen *ranking)
 {
@@ -380,20 +420,24 @@ begin(EmogiYen *ranking)
 	expect_rounding(ranking);
 	if (!emogi_yen_bounds_begin(ranking))
 		return ranking->job.status == EMOGI_OK;
-	if (type != EMOGI_WEIGHT_F32 && type != EMOGI_WEIGHT_F64 && ranking->limit < MOST_EXACT)
+	if (type != EMOGI_WEIGHT_F32 && type != EMOGI_WEIGHT_F64 && ranking->limit < MAX_EXACT)
 	{
 		ranking->is_exact = true;
 		ranking->slack = 1.0;
 	}
 	path = &ranking->paths[0];
-	path->classes[0] = (EmogiYenClass) {.key = emogi_yen_deflate(ranking, ranking->limit),.bans = EMOGI_RANKING_NONE};
+	path->classes[0] = (EmogiYenClass) {.key = emogi_yen_deflate(ranking, ranking->limit),
+										.bans = EMOGI_RANKING_NONE};
 	path->nclasses = 1;
 	return push_list(ranking, 0);
 }
 
-/* Get how long a path of the first class of all may be that is looked for now: where that is long, others come first. */
+/*
+ * Get the maximum length of the path to search for in the first class: if it exceeds that, other
+ * classes come first.
+ */
 static double
-allowance(const EmogiYen *ranking, const EmogiYenClass *class, double most)
+allowance(const EmogiYen *ranking, const EmogiYenClass *class, double max_distance)
 {
 	const double second = second_key(ranking);
 	const double own = class->key + (class->key - ranking->least) + ranking->least / FIRST_SHARE;
@@ -401,20 +445,21 @@ allowance(const EmogiYen *ranking, const EmogiYenClass *class, double most)
 
 	if (ranking->npaths == 1)
 		allowed = (double) INFINITY;
-	if (allowed > most)
-		allowed = most;
-	return ranking->is_exact && allowed > MOST_EXACT ? MOST_EXACT : allowed;
+	if (allowed > max_distance)
+		allowed = max_distance;
+	return ranking->is_exact && allowed > MAX_EXACT ? MAX_EXACT : allowed;
 }
 
-/* Find the path of the first class of all, or drop it, or let others come first. */
+/* Find the path of the first class, or drop the class, or move it behind others. */
 static bool
-find_first(EmogiYen *ranking, double most)
+find_first(EmogiYen *ranking, double max_distance)
 {
 	EmogiYenPath *path = &ranking->paths[ranking->heap[0]];
 	EmogiYenClass *class = &path->classes[path->first];
 	EmogiSpurOutcome outcome;
 
-	if (!emogi_yen_spur_find(ranking, path, class, allowance(ranking, class, most), &outcome))
+	if (!emogi_yen_spur_find(ranking, path, class, allowance(ranking, class, max_distance),
+							 &outcome))
 		return false;
 	if (outcome == EMOGI_SPUR_NONE)
 		path->first++;
@@ -424,9 +469,9 @@ find_first(EmogiYen *ranking, double most)
 	return true;
 }
 
-/* Find the next path; *path is none at the end. */
+/* Find the next path; *path has length 0 at the end. */
 static bool
-find_next(EmogiYen *ranking, double most, EmogiYenFoundPath *path)
+find_next(EmogiYen *ranking, double max_distance, EmogiYenFoundPath *path)
 {
 	if (ranking->npaths == 0)
 	{
@@ -442,9 +487,9 @@ find_next(EmogiYen *ranking, double most, EmogiYenFoundPath *path)
 	{
 		const EmogiYenClass *class = head_of(ranking, ranking->heap[0]);
 
-		if (class->key > most)
+		if (class->key > max_distance)
 			return true;
-		if (ranking->is_exact && class->key >= MOST_EXACT)
+		if (ranking->is_exact && class->key >= MAX_EXACT)
 			expect_rounding(ranking);
 		if (class->vertices != NULL)
 		{
@@ -453,29 +498,34 @@ find_next(EmogiYen *ranking, double most, EmogiYenFoundPath *path)
 			*path = found;
 			return accept(ranking);
 		}
-		if (!find_first(ranking, most))
+		if (!find_first(ranking, max_distance))
 			return false;
 	}
 	return true;
 }
 
-/* Say what went wrong. */
+/* Set the error message. */
 static EmogiStatus
 end_job(EmogiYen *ranking)
 {
 	if (ranking->job.status == EMOGI_NO_MEMORY)
 	{
-		snprintf(ranking->error->message, sizeof ranking->error->message, "out of memory while ranking paths");
-		snprintf(ranking->error->detail, sizeof ranking->error->detail, "%llu bytes in use for %u paths; %llu are allowed",
-				 (unsigned long long) (ranking->bytes + written_bytes(ranking)), ranking->npaths > 0 ? ranking->npaths - 1 : 0,
+		snprintf(ranking->error->message, sizeof ranking->error->message,
+				 "out of memory while ranking paths");
+		snprintf(ranking->error->detail, sizeof ranking->error->detail,
+				 "%llu bytes in use for %u paths; %llu are allowed",
+				 (unsigned long long) (ranking->bytes + written_bytes(ranking)),
+				 ranking->npaths > 0 ? ranking->npaths - 1 : 0,
 				 (unsigned long long) ranking->most_bytes);
 	}
 	return (EmogiStatus) ranking->job.status;
 }
 
 EmogiStatus
-emogi_yen_begin(const EmogiGraph *graph, const EmogiOverlay *patch, const EmogiContraction *hierarchy, bool reversed, uint32_t source,
-					uint32_t target, uint64_t most_bytes, EmogiPoll poll, EmogiYen **ranking, EmogiControl *control, EmogiError *error)
+emogi_yen_begin(const EmogiGraph *graph, const EmogiOverlay *patch,
+				const EmogiContraction *hierarchy, bool reversed, uint32_t source, uint32_t target,
+				uint64_t most_bytes, EmogiPoll poll, EmogiYen **ranking, EmogiControl *control,
+				EmogiError *error)
 {
 	EmogiYen *made = calloc(1, sizeof *made);
 	EmogiStatus status = EMOGI_OK;
@@ -487,11 +537,15 @@ emogi_yen_begin(const EmogiGraph *graph, const EmogiOverlay *patch, const EmogiC
 		snprintf(error->message, sizeof error->message, "out of memory while ranking paths");
 		return EMOGI_NO_MEMORY;
 	}
-	*made = (EmogiYen) {.job = {.control = control},.error = error,.graph = graph,.patch = patch,.poll = poll,.source = source,.target = target,
-		.nvertices = graph->nvertices + (patch != NULL ? patch->nnew : 0),.most_bytes = most_bytes,.made = hierarchy,.reversed = reversed};
+	*made = (EmogiYen) {.job = {.control = control},.error = error,.graph = graph,.patch = patch,
+						.poll = poll,.source = source,.target = target,
+						.nvertices = graph->nvertices + (patch != NULL ? patch->nnew : 0),
+						.most_bytes = most_bytes,.made = hierarchy,.reversed = reversed};
 	emogi_job_phase(&made->job, EMOGI_PHASE_RUN, 0);
-	emogi_whole_lists_begin(&made->lists[0], emogi_lists_backward(graph, patch), &made->job, &made->bytes, most_bytes);
-	emogi_whole_lists_begin(&made->lists[1], emogi_lists_forward(graph, patch), &made->job, &made->bytes, most_bytes);
+	emogi_whole_lists_begin(&made->lists[0], emogi_lists_backward(graph, patch), &made->job,
+							&made->bytes, most_bytes);
+	emogi_whole_lists_begin(&made->lists[1], emogi_lists_forward(graph, patch), &made->job,
+							&made->bytes, most_bytes);
 	if (!emogi_yen_take(made, (void **) &made->labels, sizeof *made->labels) ||
 		!emogi_yen_take(made, (void **) &made->nodes, sizeof *made->nodes))
 	{
@@ -503,10 +557,10 @@ emogi_yen_begin(const EmogiGraph *graph, const EmogiOverlay *patch, const EmogiC
 }
 
 EmogiStatus
-emogi_yen_next(EmogiYen *ranking, double most, EmogiYenFoundPath *path)
+emogi_yen_next(EmogiYen *ranking, double max_distance, EmogiYenFoundPath *path)
 {
 	*path = (EmogiYenFoundPath) {0};
-	if (emogi_job_stopped(&ranking->job) || !find_next(ranking, most, path))
+	if (emogi_job_stopped(&ranking->job) || !find_next(ranking, max_distance, path))
 		*path = (EmogiYenFoundPath) {0};
 	return end_job(ranking);
 }

@@ -1,5 +1,5 @@
 /*
- * yen.h: the paths without a repeated vertex between two vertices, one after the other, the shortest first.
+ * yen.h: enumeration of the simple paths between two vertices, one by one, shortest first
  */
 #ifndef EMOGI_YEN_H
 #define EMOGI_YEN_H
@@ -8,37 +8,49 @@
 #include "graph/overlay.h"
 #include "trace_path.h"
 
-/* A ranking under way: it holds all that it has taken, so that a poll may leave by a jump as long as it is freed then. */
+/*
+ * A ranking in progress. It owns all its memory, so a poll may exit by longjmp if it is freed
+ * afterwards.
+ */
 typedef struct EmogiYen EmogiYen;
 
-/* A path, as long as its ranking is there. */
+/* A path, valid as long as its ranking. */
 typedef struct EmogiYenFoundPath
 {
-	uint64_t	length;			/* vertices, both ends included; 0 = there is none left */
+	uint64_t	length;			/* vertices, both endpoints included; 0 = no more paths */
 	const uint32_t *vertices;	/* [length], from the source to the target, each once */
-	const double *distance;		/* [length], from the source, added up along the path in SSSP's arithmetic */
+	const double *distance;		/* [length], from the source, added up along the path in SSSP's
+								 * arithmetic */
 } EmogiYenFoundPath;
 
 /*
- * Begin a ranking. source, target: vertices of the Graph or of the patch, NULL = nothing has changed. graph->backward must be built. most_bytes: memory that it may take. poll: NULL = nobody
- * stops it but control->cancel. hierarchy: the Graph's contraction hierarchy, with which far paths are found much sooner, NULL = none, and there is none of a patched one; reversed: it was made of
- * the Graph that leads the other way. Returns OK or NO_MEMORY; the ranking is NULL then. The Graph, the patch, what was made of it, the control and the error stay the
- * caller's, and there.
+ * Begin a ranking. source, target: vertices of the graph or the overlay (NULL = no changes).
+ * graph->backward must be built. max_bytes: memory limit. poll: NULL = only control->cancel stops
+ * it. hierarchy: the graph's contraction hierarchy, with which distant targets are found much
+ * faster, NULL = none, as always with an overlay; reversed: the hierarchy is that of the transposed
+ * graph.
+ *
+ * Returns OK, or NO_MEMORY with a NULL ranking. The graph, the overlay, the hierarchy, the control
+ * and the error remain the caller's and must outlive the ranking.
  */
-extern EmogiStatus emogi_yen_begin(const EmogiGraph *graph, const EmogiOverlay *patch, const EmogiContraction *hierarchy, bool reversed,
-									   uint32_t source, uint32_t target, uint64_t most_bytes, EmogiPoll poll, EmogiYen **ranking, EmogiControl *control, EmogiError *error);
+extern EmogiStatus emogi_yen_begin(const EmogiGraph *graph, const EmogiOverlay *overlay,
+								   const EmogiContraction *hierarchy, bool reversed,
+								   uint32_t source, uint32_t target, uint64_t max_bytes,
+								   EmogiPoll poll, EmogiYen **ranking, EmogiControl *control,
+								   EmogiError *error);
 
 /*
- * Find the next path, in the order of distance, and of those of equal distance in that of the vertices from the source on, by their
- * keys. One over parallel edges counts once, with the least weight. most: paths that are farther are not looked for; it may only become less.
- * Returns OK, CANCELED, or NO_MEMORY, also for more memory than is allowed; but for OK the ranking is of no use any more.
+ * Get the next path, ordered by distance, then by the keys of the vertices from the source on.
+ * Parallel edges count once, with their minimum weight. max_distance: longer paths are not
+ * searched; it may only decrease between calls. Returns OK, CANCELED, or NO_MEMORY, also above the
+ * memory limit; if not OK, the ranking can only be freed.
  */
-extern EmogiStatus emogi_yen_next(EmogiYen *ranking, double most, EmogiYenFoundPath *path);
+extern EmogiStatus emogi_yen_next(EmogiYen *ranking, double max_distance, EmogiYenFoundPath *path);
 
-/* Get the list entries that were looked at. */
+/* Get the number of edges scanned. */
 extern uint64_t emogi_yen_looked(const EmogiYen *ranking);
 
-/* Free a ranking; NULL is none. */
+/* Free a ranking; NULL is allowed. */
 extern void emogi_yen_free(EmogiYen *ranking);
 
 #endif							/* EMOGI_YEN_H */

@@ -1,6 +1,7 @@
 /*
- * yen_parts.h: what passes between yen.c, which ranks classes of paths, yen_bounds.c, which says how far the target is from a vertex
- * at least, yen_hierarchy.c, which does so where there is a contraction hierarchy, and yen_spur.c, which finds the first path of a class.
+ * yen_parts.h: state shared by yen.c, which ranks classes of paths, yen_bounds.c, which bounds the
+ * distance to the target from below, yen_hierarchy.c, which does so by a contraction hierarchy, and
+ * yen_spur.c, which finds the first path of a class
  */
 #ifndef EMOGI_YEN_PARTS_H
 #define EMOGI_YEN_PARTS_H
@@ -19,42 +20,46 @@
 typedef struct EmogiYenEntry
 {
 	double		key;
-	double		value;			/* of a spur's search: from the source on */
+	double		value;			/* of a spur's search: distance from the source */
 	uint32_t	vertex;
 } EmogiYenEntry;
 
-/* A queue: the least key first, of equal ones the largest value. */
+/* A queue: smallest key first, among equal keys the largest value. */
 typedef struct EmogiYenQueue
 {
-	EmogiYenEntry *entries;	/* [room], [count] are there: a heap */
+	EmogiYenEntry *entries;		/* heap, [count of room] */
 	uint64_t	count;
 	uint64_t	room;
 } EmogiYenQueue;
 
-/* Labels of a vertex from both ends: a double's bits, + 1; 0 = not met. */
+/* Labels of a vertex from both endpoints: the bits of a double, + 1; 0 = not reached. */
 typedef struct EmogiYenLabels
 {
-	uint64_t	forward;		/* its distance from the source */
-	uint64_t	backward;		/* to the target */
+	uint64_t	forward;		/* distance from the source */
+	uint64_t	backward;		/* distance to the target */
 } EmogiYenLabels;
 
-/* The state of a vertex in the search of one class; of another when the stamp is. */
+/* The state of a vertex in the search of one class; invalid if its stamp is another. */
 typedef struct EmogiSpurNode
 {
 	uint32_t	stamp;
-	bool		banned;			/* on the class's prefix */
-	bool		on_path;		/* on the path that is being made */
-	bool		barred;			/* whatever the stamp: may not follow the spur (emogi_yen_bar) */
-	double		value;			/* the least distance from the source with that prefix; +inf = not met */
-	double		latest;			/* from here a way leads to the target in time when the distance is at most this; -1 = it is not known */
-	double		dead;			/* from here none does when it is at least this */
+	bool		banned;			/* on the prefix of the class */
+	bool		on_path;		/* on the path under construction */
+	bool		barred;			/* independent of the stamp: may not follow the spur
+								 * (emogi_yen_bar) */
+	double		value;			/* minimum distance from the source with that prefix; +inf = not
+								 * reached */
+	double		latest;			/* the target can be reached in time from here at a distance of at
+								 * most this; -1 = unknown */
+	double		dead;			/* the target cannot be reached in time from here at a distance of
+								 * at least this */
 } EmogiSpurNode;
 
-/* A step of the path that is being made. */
+/* A step of the path under construction. */
 typedef struct EmogiSpurStep
 {
 	double		value;			/* distance of the vertex */
-	uint64_t	entry;			/* the next one of its list */
+	uint64_t	entry;			/* next edge of its list */
 	uint32_t	vertex;
 } EmogiSpurStep;
 
@@ -62,32 +67,36 @@ typedef struct EmogiSpurStep
 typedef struct EmogiYenBan
 {
 	uint32_t	vertex;
-	uint32_t	next;			/* of the same class; EMOGI_RANKING_NONE = the last */
+	uint32_t	next;			/* next ban of the class; EMOGI_RANKING_NONE = last */
 } EmogiYenBan;
 
-/* The paths that begin as another path does, up to its vertex `at`, and go on with none of the banned. */
+/*
+ * The paths that share a prefix with another path, up to its vertex `at`, and do not continue with
+ * a banned vertex.
+ */
 typedef struct EmogiYenClass
 {
-	double		key;			/* no path of it is shorter; the distance of `path` */
+	double		key;			/* lower bound of their distance; that of the found path */
 	uint32_t	at;
-	uint32_t	next;			/* of those paths that are as short as the key says none goes on with a smaller vertex; that of what has been found */
-	bool		is_open;		/* they may go on with any vertex: next is of no use */
-	uint32_t	bans;			/* the first */
+	uint32_t	next;			/* no path of distance key continues with a smaller vertex; after a
+								 * path is found, its next vertex */
+	bool		is_open;		/* they may continue with any vertex, and next is unused */
+	uint32_t	bans;			/* first ban */
 	uint64_t	order;			/* among classes of the same path and key */
-	uint64_t	length;			/* of what has been found */
-	uint32_t   *vertices;		/* [length], its first path; NULL = it has not been looked for */
+	uint64_t	length;			/* of the found path */
+	uint32_t   *vertices;		/* [length], first path of the class; NULL = not searched yet */
 	double	   *distance;		/* [length] */
 } EmogiYenClass;
 
-/* A path of the ranking, with the classes that it was taken apart into. */
+/* A path of the ranking, with the classes that it was partitioned into. */
 typedef struct EmogiYenPath
 {
-	uint32_t	parent;			/* the path that it shares its beginning with, up to vertex `at` */
+	uint32_t	parent;			/* the path that it shares a prefix with, up to vertex `at` */
 	uint32_t	at;
 	uint64_t	length;
 	uint32_t   *vertices;		/* [length] */
 	double	   *distance;		/* [length] */
-	EmogiYenClass *classes;	/* [nclasses], those from first on are left, best first */
+	EmogiYenClass *classes;		/* [nclasses], best first; those before `first` are used up */
 	uint64_t	first;
 	uint64_t	nclasses;
 } EmogiYenPath;
@@ -97,33 +106,37 @@ struct EmogiYen
 	EmogiJob	job;
 	EmogiError *error;
 	const EmogiGraph *graph;
-	const EmogiOverlay *patch;	/* NULL = nothing has changed */
-	uint64_t	nvertices;		/* of both */
+	const EmogiOverlay *patch;	/* NULL = no changes */
+	uint64_t	nvertices;		/* of the graph and the overlay */
 	EmogiWholeLists lists[2];	/* backward, forward */
 	EmogiPoll	poll;
 	uint32_t	source;
 	uint32_t	target;
 	bool		is_exact;		/* sums of weights are never rounded */
-	double		slack;			/* sums that should be equal differ by this factor at most */
-	uint64_t	looked;			/* list entries */
-	uint64_t	polled;			/* how many of them when poll was asked last */
+	double		slack;			/* maximum factor between sums that should be equal */
+	uint64_t	looked;			/* edges scanned */
+	uint64_t	polled;			/* value of looked at the last poll */
 	uint64_t	most_bytes;
-	uint64_t	bytes;			/* taken, but for the arrays of all vertices */
-	uint64_t	nmet;			/* elements of those that were written */
+	uint64_t	bytes;			/* allocated, except the per-vertex arrays */
+	uint64_t	nmet;			/* number of written elements of those arrays */
 
 	/* yen_bounds.c */
-	EmogiYenLabels *labels;	/* [nvertices] */
+	EmogiYenLabels *labels;		/* [nvertices] */
 	EmogiYenQueue forward;
 	EmogiYenQueue backward;
-	double		radius;			/* what the search from the source has not settled is no nearer to it */
-	double		limit;			/* the distance of the target, but for rounding; +inf = there is no way */
-	uint64_t	looked_on[2];	/* list entries and vertices since ways are long, by the search from the target and that from the source */
-	double		frontier;		/* ways over what the search from the target has not settled are no shorter; +inf = there are none */
+	double		radius;			/* lower bound of the distance from the source of vertices that its
+								 * search has not settled */
+	double		limit;			/* distance of the target, except for rounding; +inf = not
+								 * reachable */
+	uint64_t	looked_on[2];	/* edges and vertices since paths became long, by the search from
+								 * the target and that from the source */
+	double		frontier;		/* lower bound of paths over vertices that the search from the
+								 * target has not settled; +inf = none */
 
-	/* yen_hierarchy.c, where labels are something else */
-	const EmogiContraction *made;	/* NULL = there is none */
-	bool		reversed;		/* it is of the Graph that leads the other way */
-	uint32_t   *climb;			/* [nclimb of climb_room], ranks that are looked up */
+	/* yen_hierarchy.c, which uses labels differently */
+	const EmogiContraction *made;	/* NULL = none */
+	bool		reversed;		/* it is that of the transposed graph */
+	uint32_t   *climb;			/* [nclimb of climb_room], stack of ranks */
 	uint64_t	nclimb;
 	uint64_t	climb_room;
 
@@ -134,7 +147,8 @@ struct EmogiYen
 	EmogiSpurStep *steps;		/* [nsteps of steps_room] */
 	uint64_t	nsteps;
 	uint64_t	steps_room;
-	uint64_t   *kept;			/* [nvertices], `latest` for paths of the least distance as bits, + 1; 0 = none. NULL = not there */
+	uint64_t   *kept;			/* [nvertices], `latest` for paths of the minimum distance as bits,
+								 * + 1; 0 = none. NULL = not allocated */
 
 	/* yen.c */
 	EmogiYenPath *paths;		/* [npaths of paths_room]; the first is the source alone */
@@ -143,67 +157,90 @@ struct EmogiYen
 	EmogiYenBan *bans;			/* [nbans of bans_room] */
 	uint32_t	nbans;
 	uint64_t	bans_room;
-	uint32_t   *heap;			/* [nheap of heap_room], paths with classes left, that with the best first */
+	uint32_t   *heap;			/* [nheap of heap_room], paths with classes left, best first */
 	uint64_t	nheap;
 	uint64_t	heap_room;
 	double		least;			/* distance of the first path */
-	double		last;			/* of the last one */
+	double		last;			/* distance of the last path */
 };
 
 typedef enum EmogiSpurOutcome
 {
 	EMOGI_SPUR_FOUND,
 	EMOGI_SPUR_NONE,
-	EMOGI_SPUR_LATER			/* it is longer than was allowed; the class's key says how long it is at least */
+	EMOGI_SPUR_LATER			/* it is longer than allowed; the class's key is the new lower
+								 * bound */
 } EmogiSpurOutcome;
 
 /* ---- yen.c ---- */
 
-/* Mark the vertices that may not follow the prefix of a class, before the spur's list is walked, or take the marks away. */
+/*
+ * Mark, or unmark, the vertices that may not follow the prefix of a class, before the spur's list
+ * is scanned.
+ */
 extern void emogi_yen_bar(EmogiYen *ranking, const EmogiYenClass *class, bool barred);
 
-/* Make room for `count` items of `bytes` in an array of *room; false, with the job failed, without memory. */
-extern bool emogi_yen_reserve(EmogiYen *ranking, void **items, uint64_t *room, uint64_t count, size_t bytes);
+/*
+ * Ensure capacity for `count` items of `bytes` in an array of *room; false, and the job failed, if
+ * out of memory.
+ */
+extern bool emogi_yen_reserve(EmogiYen *ranking, void **items, uint64_t *room, uint64_t count,
+							  size_t bytes);
 
-/* Take memory of zeros for all vertices, of which little may be written; false, with the job failed, without. */
+/*
+ * Allocate zeroed memory for all vertices, little of which may be written; false, and the job
+ * failed, if out of memory.
+ */
 extern bool emogi_yen_take(EmogiYen *ranking, void **items, size_t bytes);
 
 /* ---- yen_bounds.c ---- */
 
-/* Find the distance between the ends, but for rounding: limit. False, with the job failed, or there is no way. */
+/*
+ * Find the distance between the endpoints except for rounding: limit. False if the job failed or
+ * the target is not reachable.
+ */
 extern bool emogi_yen_bounds_begin(EmogiYen *ranking);
 
-/* Get what the target is away from a vertex at least. */
+/* Get a lower bound of a vertex's distance to the target. */
 extern double emogi_yen_bound(EmogiYen *ranking, uint32_t vertex);
 
-/* The same, as well as it takes to tell whether a way to it of that length leads on within a limit. */
-extern double emogi_yen_bound_within(EmogiYen *ranking, uint32_t vertex, double value, double most);
+/*
+ * Likewise, but only as sharp as needed to decide whether a path to it of length value continues to
+ * the target within max_distance.
+ */
+extern double emogi_yen_bound_within(EmogiYen *ranking, uint32_t vertex, double value,
+									 double max_distance);
 
-/* ---- yen_hierarchy.c: the same; 0 with the job failed ---- */
+/* ---- yen_hierarchy.c: likewise; 0 if the job failed ---- */
 
 extern bool emogi_yen_hierarchy_begin(EmogiYen *ranking);
 extern double emogi_yen_hierarchy_bound(EmogiYen *ranking, uint32_t vertex);
 
 /* ---- yen_spur.c ---- */
 
-/* Begin with a class of a path: no vertex is banned but for the first `count` of that. */
+/* Begin with a class of a path: only its first `count` vertices are banned. */
 extern void emogi_yen_spur_enter(EmogiYen *ranking, const EmogiYenPath *path, uint64_t count);
 
 /* Get the state of a vertex. */
 extern EmogiSpurNode *emogi_yen_spur_node(EmogiYen *ranking, uint32_t vertex);
 
-/* Find the first path of a class, the distance of which is no more than `allowed`. False with the job failed. */
-extern bool emogi_yen_spur_find(EmogiYen *ranking, const EmogiYenPath *path, EmogiYenClass *class, double allowed, EmogiSpurOutcome *outcome);
+/* Find the first path of a class, of distance at most `allowed`. False if the job failed. */
+extern bool emogi_yen_spur_find(EmogiYen *ranking, const EmogiYenPath *path, EmogiYenClass *class,
+								double allowed, EmogiSpurOutcome *outcome);
 
-/* ---- small ones ---- */
+/* ---- inline functions ---- */
 
-/* Add what is known to be less than it is: +inf means that there is no way, too long a one is the largest double. */
+/*
+ * Add distances without overflow to +inf: +inf means not reachable, and an overflowing sum becomes
+ * the largest double.
+ */
 static inline double
 emogi_yen_add(double a, double b)
 {
 	const double sum = a + b;
 
-	return sum < (double) INFINITY || b == (double) INFINITY || a == (double) INFINITY ? sum : 0x1.fffffffffffffp1023;
+	return sum < (double) INFINITY || b == (double) INFINITY || a == (double) INFINITY ?
+		sum : 0x1.fffffffffffffp1023;
 }
 
 /* Get a label as bits, + 1. */
@@ -216,7 +253,7 @@ emogi_yen_bits(double value)
 	return bits + 1;
 }
 
-/* Get the value of a label; +inf = not met. */
+/* Get the value of a label; +inf = not reached. */
 static inline double
 emogi_yen_value(uint64_t bits)
 {
@@ -236,21 +273,22 @@ emogi_yen_deflate(const EmogiYen *ranking, double value)
 	return value == (double) INFINITY ? value : value / ranking->slack;
 }
 
-/* Is an entry to be taken before another? */
+/* Return true if an entry is removed before another. */
 static inline bool
 emogi_yen_is_before(const EmogiYenEntry *a, const EmogiYenEntry *b)
 {
 	return a->key < b->key || (a->key == b->key && a->value > b->value);
 }
 
-/* Put an entry into a queue; false, with the job failed, without memory. */
+/* Push an entry onto a queue; false, and the job failed, if out of memory. */
 static inline bool
 emogi_yen_push(EmogiYen *ranking, EmogiYenQueue *queue, EmogiYenEntry entry)
 {
 	uint64_t	i = queue->count;
 
 	if (queue->count == queue->room &&
-		!emogi_yen_reserve(ranking, (void **) &queue->entries, &queue->room, queue->count + 1, sizeof *queue->entries))
+		!emogi_yen_reserve(ranking, (void **) &queue->entries, &queue->room, queue->count + 1,
+						   sizeof *queue->entries))
 		return false;
 	queue->count++;
 	for (; i > 0 && emogi_yen_is_before(&entry, &queue->entries[(i - 1) / 4]); i = (i - 1) / 4)
@@ -259,7 +297,7 @@ emogi_yen_push(EmogiYen *ranking, EmogiYenQueue *queue, EmogiYenEntry entry)
 	return true;
 }
 
-/* Take the first entry off a queue that has one. */
+/* Pop the first entry of a nonempty queue. */
 static inline EmogiYenEntry
 emogi_yen_pop(EmogiYenQueue *queue)
 {
@@ -285,7 +323,7 @@ emogi_yen_pop(EmogiYenQueue *queue)
 	return first;
 }
 
-/* Note list entries that are looked at; true = the job has ended: canceled, or failed before. */
+/* Count scanned edges; true = the job has ended: canceled, or failed before. */
 static inline bool
 emogi_yen_look(EmogiYen *ranking, uint64_t count)
 {
@@ -300,7 +338,7 @@ emogi_yen_look(EmogiYen *ranking, uint64_t count)
 	return ranking->job.status != EMOGI_OK;
 }
 
-/* Ask poll in the middle of a list of which `nwalked` entries have been walked; true = the job has ended. */
+/* Poll in the middle of a list, after `nwalked` edges; true = the job has ended. */
 static inline bool
 emogi_yen_look_within(EmogiYen *ranking, uint64_t nwalked)
 {
@@ -309,14 +347,14 @@ emogi_yen_look_within(EmogiYen *ranking, uint64_t nwalked)
 	return ranking->job.status != EMOGI_OK;
 }
 
-/* Get the list of a vertex; an empty one, with the job failed, without memory. */
+/* Get the list of a vertex; an empty one, and the job failed, if out of memory. */
 static inline EmogiListRange
 emogi_yen_list(EmogiYen *ranking, bool forward, uint32_t vertex)
 {
 	return emogi_whole_list(&ranking->lists[forward], vertex);
 }
 
-/* Is an entry of a list one more to the same vertex as the one before? It then weighs no less. */
+/* Return true if an edge of a list is parallel to the one before. It then has no less weight. */
 static inline bool
 emogi_yen_repeats(const EmogiAdjacency *lists, uint64_t first, uint64_t entry)
 {

@@ -1,24 +1,29 @@
 /*
- * yen_spur.c: the first path of a class: those that begin as a path does, up to its vertex at, the spur, and go on with none of the banned.
+ * yen_spur.c: first path of a class: the best path that shares a prefix with another path, up to
+ * its vertex `at`, the spur, and does not continue with a banned vertex
  *
- * Method. An A* search from the spur, which leaves the prefix alone, finds how long the shortest way on is, in the very arithmetic of SSSP; it goes
- * on over all vertices that lie on a way as long. From the target back each of these gets to know up to which distance it still is in
- * time: the largest double from which the sum stays within that length, so that rounding changes nothing. Then a depth-first search that takes the smallest
- * vertex in time at each step has the first path. It has to turn back only where what is ahead leads over the path itself, by cycles without
- * a length. A vertex that it gave up at a distance is not tried again at that or a larger one: what a way from there would meet is still on
- * the path, or a path had been found over it.
+ * Method. An A* search from the spur, which avoids the prefix, finds the length of the shortest
+ * continuation in the arithmetic of SSSP; it covers all vertices on continuations of that length.
+ * Backward from the target, each of these gets the latest distance at which it still is in time:
+ * the largest double from which the sum stays within that length, so that rounding changes nothing.
+ * Then a depth-first search that takes the smallest vertex in time at each step finds the first
+ * path. It backtracks only if the way ahead crosses the path itself, by cycles of length zero. A
+ * vertex abandoned at a distance is not tried again at that or a larger distance: the vertices that
+ * blocked it are still on the path, or a path would have been found over it.
  *
- * Where sums are exact, as of integers, the bounds alone say what is in time for a path of the length that the class has at least, and mostly there is
- * one: then this search is all. Where they are rounded, what was in time for the first path of all is kept for others of that length.
+ * If sums are exact, as of integers, the bounds alone tell which vertices are in time for a path
+ * whose length is the lower bound of the class, and mostly there is one: then the depth-first
+ * search is the only one. If sums are rounded, the latest distances of the first path are kept for
+ * other paths of that length.
  */
 #include "cpu/yen_parts.h"
 
 #include <stdlib.h>
 
-/* Whence it is known what is in time. */
+/* Source of the latest distances. */
 typedef enum Clock
 {
-	BY_BOUNDS,					/* the bounds are right for all there is, but for what is banned */
+	BY_BOUNDS,					/* the bounds are exact for everything that is not banned */
 	BY_KEPT,
 	BY_SEARCH
 } Clock;
@@ -33,7 +38,9 @@ emogi_yen_spur_node(EmogiYen *ranking, uint32_t vertex)
 	if (node->stamp != ranking->stamp)
 	{
 		ranking->nmet += node->stamp == 0;
-		*node = (EmogiSpurNode) {.stamp = ranking->stamp,.barred = node->barred,.value = (double) INFINITY,.latest = -1.0,.dead = (double) INFINITY};
+		*node = (EmogiSpurNode) {.stamp = ranking->stamp,.barred = node->barred,
+								 .value = (double) INFINITY,.latest = -1.0,
+								 .dead = (double) INFINITY};
 	}
 	return node;
 }
@@ -46,9 +53,9 @@ emogi_yen_spur_enter(EmogiYen *ranking, const EmogiYenPath *path, uint64_t count
 		emogi_yen_spur_node(ranking, path->vertices[i])->banned = true;
 }
 
-/* Note that the paths of a class are longer than was thought: any vertex may be the next on them. */
+/* Raise the lower bound of a class: any vertex may then be the next on its paths. */
 static void
-put_off(EmogiYenClass *class, double key)
+raise_key(EmogiYenClass *class, double key)
 {
 	class->key = key > class->key ? key : nextafter(class->key, (double) INFINITY);
 	class->is_open = true;
@@ -56,9 +63,9 @@ put_off(EmogiYenClass *class, double key)
 
 /* ---- how long ---- */
 
-/* Offer a vertex a distance. */
+/* Relax a vertex. */
 static bool
-offer(EmogiYen *ranking, uint32_t vertex, double value, double *length)
+relax(EmogiYen *ranking, uint32_t vertex, double value, double *length)
 {
 	EmogiSpurNode *node = emogi_yen_spur_node(ranking, vertex);
 	double		bound;
@@ -74,12 +81,13 @@ offer(EmogiYen *ranking, uint32_t vertex, double value, double *length)
 	bound = emogi_yen_bound(ranking, vertex);
 	if (bound == (double) INFINITY || emogi_yen_add(value, bound) > *length * ranking->slack)
 		return true;
-	return emogi_yen_push(ranking, &ranking->queue, (EmogiYenEntry) {emogi_yen_add(value, bound), value, vertex});
+	return emogi_yen_push(ranking, &ranking->queue,
+						  (EmogiYenEntry) {emogi_yen_add(value, bound), value, vertex});
 }
 
-/* Make offers over the list of a vertex. is_spur: what is barred is left out. */
+/* Relax the list of a vertex. is_spur: skip barred vertices. */
 static bool
-walk(EmogiYen *ranking, uint32_t vertex, double value, bool is_spur, double *length)
+relax_list(EmogiYen *ranking, uint32_t vertex, double value, bool is_spur, double *length)
 {
 	const EmogiListRange list = emogi_yen_list(ranking, true, vertex);
 	const EmogiAdjacency *lists = list.lists;
@@ -91,17 +99,20 @@ walk(EmogiYen *ranking, uint32_t vertex, double value, bool is_spur, double *len
 		return false;
 	for (uint64_t e = first; e < end; e++)
 	{
-		const double next = emogi_path_candidate(EMOGI_SSSP, value, emogi_weight(lists->weights, type, e));
+		const double next = emogi_path_candidate(EMOGI_SSSP, value,
+												 emogi_weight(lists->weights, type, e));
 
-		if (emogi_yen_repeats(lists, first, e) || !(next < (double) INFINITY) || (is_spur && ranking->nodes[lists->targets[e]].barred))
+		if (emogi_yen_repeats(lists, first, e) || !(next < (double) INFINITY) ||
+			(is_spur && ranking->nodes[lists->targets[e]].barred))
 			continue;
-		if (!offer(ranking, lists->targets[e], next, length) || emogi_yen_look_within(ranking, e - first))
+		if (!relax(ranking, lists->targets[e], next, length) ||
+			emogi_yen_look_within(ranking, e - first))
 			return false;
 	}
 	return true;
 }
 
-/* Take the next vertex off the queue, and go on from there, if its bound is as good as it can be. */
+/* Settle the next vertex of the queue, if its bound is as sharp as possible. */
 static bool
 settle(EmogiYen *ranking, double *length)
 {
@@ -110,30 +121,35 @@ settle(EmogiYen *ranking, double *length)
 
 	if (emogi_yen_spur_node(ranking, entry.vertex)->value != entry.value)
 		return true;
-	key = emogi_yen_add(entry.value, emogi_yen_bound_within(ranking, entry.vertex, entry.value, entry.key));
+	key = emogi_yen_add(entry.value,
+						emogi_yen_bound_within(ranking, entry.vertex, entry.value, entry.key));
 	if (key == (double) INFINITY)
 		return true;
 	if (key > entry.key)
-		return emogi_yen_push(ranking, &ranking->queue, (EmogiYenEntry) {key, entry.value, entry.vertex});
-	return walk(ranking, entry.vertex, entry.value, false, length);
+		return emogi_yen_push(ranking, &ranking->queue,
+							  (EmogiYenEntry) {key, entry.value, entry.vertex});
+	return relax_list(ranking, entry.vertex, entry.value, false, length);
 }
 
-/* Find the length of the shortest path of a class, if it is no more than allowed. */
+/* Find the length of the shortest path of a class, if it is at most `allowed`. */
 static bool
-find_length(EmogiYen *ranking, const EmogiYenPath *path, EmogiYenClass *class, double allowed, double *length, EmogiSpurOutcome *outcome)
+find_length(EmogiYen *ranking, const EmogiYenPath *path, EmogiYenClass *class, double allowed,
+			double *length, EmogiSpurOutcome *outcome)
 {
 	EmogiYenQueue *queue = &ranking->queue;
 	double		key;
-	bool		walked;
+	bool		relaxed;
 
 	queue->count = 0;
 	*length = (double) INFINITY;
 	emogi_yen_bar(ranking, class, true);
-	walked = walk(ranking, path->vertices[class->at], path->distance[class->at], true, length);
+	relaxed = relax_list(ranking, path->vertices[class->at], path->distance[class->at], true,
+						 length);
 	emogi_yen_bar(ranking, class, false);
-	if (!walked)
+	if (!relaxed)
 		return false;
-	while (queue->count > 0 && !(queue->entries[0].key > (*length < allowed ? *length : allowed) * ranking->slack))
+	while (queue->count > 0 &&
+		   !(queue->entries[0].key > (*length < allowed ? *length : allowed) * ranking->slack))
 		if (!settle(ranking, length))
 			return false;
 	*outcome = EMOGI_SPUR_FOUND;
@@ -144,13 +160,16 @@ find_length(EmogiYen *ranking, const EmogiYenPath *path, EmogiYenClass *class, d
 		return true;
 	*outcome = EMOGI_SPUR_LATER;
 	key = queue->count > 0 && queue->entries[0].key < *length ? queue->entries[0].key : *length;
-	put_off(class, emogi_yen_deflate(ranking, key));
+	raise_key(class, emogi_yen_deflate(ranking, key));
 	return true;
 }
 
 /* ---- what is in time ---- */
 
-/* Get the largest distance that a weight more takes no farther than `latest`; -1 = there is none. */
+/*
+ * Get the largest distance to which a weight can be added without exceeding `latest`; -1 = there is
+ * none.
+ */
 static double
 latest_before(const EmogiYen *ranking, double latest, double weight)
 {
@@ -180,7 +199,7 @@ latest_before(const EmogiYen *ranking, double latest, double weight)
 	return emogi_yen_value(low);
 }
 
-/* Note up to when a vertex is in time. */
+/* Set the latest distance of a vertex. */
 static bool
 note_latest(EmogiYen *ranking, uint32_t vertex, double latest, bool keep)
 {
@@ -190,7 +209,7 @@ note_latest(EmogiYen *ranking, uint32_t vertex, double latest, bool keep)
 	return emogi_yen_push(ranking, &ranking->queue, (EmogiYenEntry) {-latest, 0.0, vertex});
 }
 
-/* Find out up to when the vertices that the search has met are in time for a path of a length. */
+/* Compute the latest distances of the reached vertices for a path of a length. */
 static bool
 find_latest(EmogiYen *ranking, double length, bool keep)
 {
@@ -217,10 +236,12 @@ find_latest(EmogiYen *ranking, double length, bool keep)
 			const EmogiSpurNode *node = &ranking->nodes[u];
 			double		latest;
 
-			if (emogi_yen_repeats(lists, first, e) || node->stamp != ranking->stamp || node->banned || u == ranking->target)
+			if (emogi_yen_repeats(lists, first, e) || node->stamp != ranking->stamp ||
+				node->banned || u == ranking->target)
 				continue;
 			latest = latest_before(ranking, -entry.key, emogi_weight(lists->weights, type, e));
-			if (latest >= node->value && latest > node->latest && !note_latest(ranking, u, latest, keep))
+			if (latest >= node->value && latest > node->latest &&
+				!note_latest(ranking, u, latest, keep))
 				return false;
 		}
 	}
@@ -229,14 +250,15 @@ find_latest(EmogiYen *ranking, double length, bool keep)
 
 /* ---- the path ---- */
 
-/* Is a vertex in time for a path of a length, when it is reached at a distance? */
+/* Return true if a vertex reached at a distance is in time for a path of a length. */
 static bool
 is_in_time(EmogiYen *ranking, Clock clock, uint32_t vertex, double value, double length)
 {
 	switch (clock)
 	{
 		case BY_BOUNDS:
-			return emogi_yen_add(value, emogi_yen_bound_within(ranking, vertex, value, length)) <= length;
+			return emogi_yen_add(value, emogi_yen_bound_within(ranking, vertex, value, length)) <=
+				length;
 		case BY_KEPT:
 			return value <= emogi_yen_value(ranking->kept[vertex]) && ranking->kept[vertex] != 0;
 		case BY_SEARCH:
@@ -245,21 +267,22 @@ is_in_time(EmogiYen *ranking, Clock clock, uint32_t vertex, double value, double
 	return value <= emogi_yen_spur_node(ranking, vertex)->latest;
 }
 
-/* Go on to a vertex. */
+/* Advance to a vertex. */
 static bool
 push_step(EmogiYen *ranking, uint32_t vertex, double value)
 {
 	const EmogiListRange list = emogi_yen_list(ranking, true, vertex);
 
 	if (emogi_yen_look(ranking, list.end - list.first + 1) ||
-		!emogi_yen_reserve(ranking, (void **) &ranking->steps, &ranking->steps_room, ranking->nsteps + 1, sizeof *ranking->steps))
+		!emogi_yen_reserve(ranking, (void **) &ranking->steps, &ranking->steps_room,
+						   ranking->nsteps + 1, sizeof *ranking->steps))
 		return false;
 	emogi_yen_spur_node(ranking, vertex)->on_path = true;
 	ranking->steps[ranking->nsteps++] = (EmogiSpurStep) {value, list.first, vertex};
 	return true;
 }
 
-/* Turn back from the last vertex. */
+/* Backtrack from the last vertex. */
 static void
 pop_step(EmogiYen *ranking)
 {
@@ -270,18 +293,23 @@ pop_step(EmogiYen *ranking)
 	node->dead = step->value < node->dead ? step->value : node->dead;
 }
 
-/* May the path go on to a vertex, as far as is known? */
+/* Return true if the path may continue with a vertex, as far as known. */
 static bool
 may_enter(EmogiYen *ranking, Clock clock, uint32_t vertex, double value, double length)
 {
 	const EmogiSpurNode *node = emogi_yen_spur_node(ranking, vertex);
 
-	if (node->banned || node->on_path || !(value <= length) || (ranking->nsteps == 1 && node->barred))
+	if (node->banned || node->on_path || !(value <= length) ||
+		(ranking->nsteps == 1 && node->barred))
 		return false;
-	return vertex == ranking->target || (value < node->dead && is_in_time(ranking, clock, vertex, value, length));
+	return vertex == ranking->target ||
+		(value < node->dead && is_in_time(ranking, clock, vertex, value, length));
 }
 
-/* Make steps from the spur on, which is the first, and bars what may not follow it, until one is to the target; none is left when there is no such path. */
+/*
+ * Extend the steps from the spur, the first one, to the target, with the vertices barred that may
+ * not follow it; no step is left if there is no such path.
+ */
 static bool
 make_steps(EmogiYen *ranking, Clock clock, double length)
 {
@@ -300,10 +328,12 @@ make_steps(EmogiYen *ranking, Clock clock, double length)
 			pop_step(ranking);
 			continue;
 		}
-		value = emogi_path_candidate(EMOGI_SSSP, step->value, emogi_weight(lists->weights, type, e));
+		value = emogi_path_candidate(EMOGI_SSSP, step->value,
+									 emogi_weight(lists->weights, type, e));
 		if (emogi_yen_repeats(lists, list.first, e) || !(value < (double) INFINITY))
 			continue;
-		if (may_enter(ranking, clock, lists->targets[e], value, length) && !push_step(ranking, lists->targets[e], value))
+		if (may_enter(ranking, clock, lists->targets[e], value, length) &&
+			!push_step(ranking, lists->targets[e], value))
 			return false;
 		if (emogi_yen_look_within(ranking, e))
 			return false;
@@ -311,29 +341,36 @@ make_steps(EmogiYen *ranking, Clock clock, double length)
 	return true;
 }
 
-/* Find the first path of a class that is no longer than `length`: the steps from the spur on; none = there is no such path. */
+/*
+ * Find the first path of a class no longer than `length`: the steps from the spur on; no steps =
+ * there is no such path.
+ */
 static bool
-find_steps(EmogiYen *ranking, const EmogiYenPath *path, const EmogiYenClass *class, Clock clock, double length)
+find_steps(EmogiYen *ranking, const EmogiYenPath *path, const EmogiYenClass *class, Clock clock,
+		   double length)
 {
 	bool		made;
 
 	ranking->nsteps = 0;
 	emogi_yen_bar(ranking, class, true);
-	made = push_step(ranking, path->vertices[class->at], path->distance[class->at]) && make_steps(ranking, clock, length);
+	made = push_step(ranking, path->vertices[class->at], path->distance[class->at]) &&
+		make_steps(ranking, clock, length);
 	emogi_yen_bar(ranking, class, false);
 	return made;
 }
 
-/* Have the path of the steps be the class's. */
+/* Store the path of the steps in the class. */
 static bool
-take_steps(EmogiYen *ranking, const EmogiYenPath *path, EmogiYenClass *class)
+store_path(EmogiYen *ranking, const EmogiYenPath *path, EmogiYenClass *class)
 {
 	const uint64_t length = class->at + ranking->nsteps;
 	uint64_t	vertices_room = 0;
 	uint64_t	distance_room = 0;
 
-	if (!emogi_yen_reserve(ranking, (void **) &class->vertices, &vertices_room, length, sizeof *class->vertices) ||
-		!emogi_yen_reserve(ranking, (void **) &class->distance, &distance_room, length, sizeof *class->distance))
+	if (!emogi_yen_reserve(ranking, (void **) &class->vertices, &vertices_room, length,
+						   sizeof *class->vertices) ||
+		!emogi_yen_reserve(ranking, (void **) &class->distance, &distance_room, length,
+						   sizeof *class->distance))
 		return false;
 	class->length = length;
 	memcpy(class->vertices, path->vertices, class->at * sizeof *class->vertices);
@@ -349,7 +386,7 @@ take_steps(EmogiYen *ranking, const EmogiYenPath *path, EmogiYenClass *class)
 	return true;
 }
 
-/* Look for a path of a class by what is known already; the steps are none where there is none. */
+/* Search a path of a class with known latest distances; no steps if there is none. */
 static bool
 find_known(EmogiYen *ranking, const EmogiYenPath *path, const EmogiYenClass *class, double *length)
 {
@@ -365,7 +402,8 @@ find_known(EmogiYen *ranking, const EmogiYenPath *path, const EmogiYenClass *cla
 }
 
 bool
-emogi_yen_spur_find(EmogiYen *ranking, const EmogiYenPath *path, EmogiYenClass *class, double allowed, EmogiSpurOutcome *outcome)
+emogi_yen_spur_find(EmogiYen *ranking, const EmogiYenPath *path, EmogiYenClass *class,
+					double allowed, EmogiSpurOutcome *outcome)
 {
 	const bool	is_first = ranking->npaths == 1;
 	double		length;
@@ -374,11 +412,11 @@ emogi_yen_spur_find(EmogiYen *ranking, const EmogiYenPath *path, EmogiYenClass *
 	if (!find_known(ranking, path, class, &length))
 		return false;
 	if (ranking->nsteps > 0)
-		return take_steps(ranking, path, class);
+		return store_path(ranking, path, class);
 	if (length >= allowed)
 	{
 		*outcome = EMOGI_SPUR_LATER;
-		put_off(class, nextafter(length, (double) INFINITY));
+		raise_key(class, nextafter(length, (double) INFINITY));
 		return true;
 	}
 	emogi_yen_spur_enter(ranking, path, class->at + 1);
@@ -395,7 +433,7 @@ emogi_yen_spur_find(EmogiYen *ranking, const EmogiYenPath *path, EmogiYenClass *
 	if (!find_steps(ranking, path, class, BY_SEARCH, length))
 		return false;
 	if (ranking->nsteps > 0)
-		return take_steps(ranking, path, class);
+		return store_path(ranking, path, class);
 	*outcome = EMOGI_SPUR_NONE;
 	return true;
 }
