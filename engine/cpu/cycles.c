@@ -110,7 +110,7 @@ count_edges(EmogiCycles *cycles, uint64_t count)
 	return emogi_job_stopped(&cycles->job);
 }
 
-/* ---- the way back ---- */
+/* ---- distances to the source ---- */
 
 /* Set the hops of a vertex, if it was not reached before. */
 static bool
@@ -154,7 +154,7 @@ go_level(EmogiCycles *cycles)
 	return true;
 }
 
-/* ---- the way ---- */
+/* ---- depth-first search ---- */
 
 /* Advance to a vertex. */
 static bool

@@ -43,7 +43,7 @@
 #define AHEAD 16				/* edges */
 #define MET_EDGES 4				/* cost of visiting a node of a table, in edges */
 
-/* ---- offers ---- */
+/* ---- relaxation ---- */
 
 /* Note that there is a path of this length. */
 static inline void
@@ -479,7 +479,7 @@ write_path(EmogiMultiPath *search, EmogiMultiPathAnswer *answer)
 	answer->distance = search->distance;
 }
 
-/* ---- the whole ---- */
+/* ---- interface ---- */
 
 /*
  * Find the rest of the path, which the source's side has not settled; false = it is too long for a

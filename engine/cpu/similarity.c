@@ -311,7 +311,7 @@ run_pairs(Similarities *all)
 		emogi_cpu_run_step(&all->run, answer_pairs, all, false);
 }
 
-/* ---- the most alike of each vertex ---- */
+/* ---- most similar vertices ---- */
 
 /* The most similar vertices: a heap with the worst at its root; finally sorted, best first. */
 typedef struct Best

@@ -265,7 +265,7 @@ move_class(const EmogiYen *ranking, EmogiYenPath *path)
 	path->classes[i] = class;
 }
 
-/* ---- taking apart ---- */
+/* ---- partitioning ---- */
 
 /*
  * Compute the lower bound of a class, and how paths of that length could continue; false = there

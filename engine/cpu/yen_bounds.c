@@ -52,7 +52,7 @@ bound_from_source(const EmogiYen *ranking, uint32_t vertex)
 	return label < ranking->radius ? label : ranking->radius;
 }
 
-/* ---- from both ends ---- */
+/* ---- bidirectional search ---- */
 
 /* Relax a vertex in the search from one endpoint. */
 static bool
@@ -131,7 +131,7 @@ meet(EmogiYen *ranking)
 	return true;
 }
 
-/* ---- from the target on ---- */
+/* ---- search from the target ---- */
 
 /* Update the frontier. */
 static void

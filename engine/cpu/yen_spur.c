@@ -61,7 +61,7 @@ raise_key(EmogiYenClass *class, double key)
 	class->is_open = true;
 }
 
-/* ---- how long ---- */
+/* ---- length of the shortest path ---- */
 
 /* Relax a vertex. */
 static bool
@@ -164,7 +164,7 @@ find_length(EmogiYen *ranking, const EmogiYenPath *path, EmogiYenClass *class, d
 	return true;
 }
 
-/* ---- what is in time ---- */
+/* ---- latest distances ---- */
 
 /*
  * Get the largest distance to which a weight can be added without exceeding `latest`; -1 = there is

@@ -21,7 +21,7 @@ typedef struct EmogiPiece
 {
 	uint64_t	count;
 	const uint32_t *targets;	/* [count], of the graph's weight type; NULL if that is NONE */
-	const void *weights;		/* [count], of the Graph's weight type; NULL where that is NONE */
+	const void *weights;		/* [count], of the graph's weight type; NULL if that is NONE */
 } EmogiPiece;
 
 /* A changed adjacency list. */

@@ -11,7 +11,8 @@
 #include "graph/overlay.h"
 
 /*
- * Allocate or grow memory to `bytes`; new memory may have any content. Does not return on failure.
+ * Allocate memory if `memory` is NULL, otherwise resize it; 0 bytes free it. New memory may have
+ * any content. Does not return on failure.
  */
 typedef void *(*EmogiResize) (void *arg, void *memory, size_t bytes);
 

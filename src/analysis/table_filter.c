@@ -199,7 +199,7 @@ list_columns(Relation rel, EmogiFilter *filter)
 	return true;
 }
 
-/* ---- the whole ---- */
+/* ---- recognition ---- */
 
 /* Return true if all functions are built in. Their catalog rows cannot have changed. */
 static bool

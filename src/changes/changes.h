@@ -193,8 +193,8 @@ typedef struct EmogiTrackerCreation
 	EmogiPageScan *looks;		/* of all tables, in the arena */
 	Size		looks_bytes;
 	bool		own;			/* the current transaction has changed a page */
-	bool		own_unseen;		/* own changes are allowed if the scan's snapshot does not see
-								 * them */
+	bool		own_unseen;		/* the scan's snapshot does not see own changes, which are
+								 * allowed then */
 } EmogiTrackerCreation;
 
 extern void emogi_tracker_create_begin(EmogiCall *call, const EmogiSource *source,

@@ -480,7 +480,7 @@ net_changes(EmogiOwnChanges *own)
 		own->patches[i].broken = true;
 }
 
-/* ---- a call ---- */
+/* ---- merging the scans of a call ---- */
 
 /*
  * Take over the scans of a call, after emogi_own_changes_reuse, and report what the snapshot sees.

@@ -281,7 +281,7 @@ diff_edges(EmogiChanges *changes, const PageEdges *edges, int same)
 }
 
 /*
- * Append the changes of a page that gave the edges [place, place + nbefore) of the COO. look: NULL
+ * Append the changes of a page that gave the edges [place, place + nbefore) of the COO. scan: NULL
  * = it gives none now. Rows keep their order on a page, so there is little to compare. An edge
  * appended as both removed and inserted cancels out later.
  */

@@ -72,7 +72,7 @@ emogi_select_text_rows(Oid relid, List *columns, const char *condition, bool wan
 	return query.data;
 }
 
-/* ---- a condition ---- */
+/* ---- relation with a condition ---- */
 
 /* Return true if the caller may read a column of a relation. */
 static bool
