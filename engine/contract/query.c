@@ -78,7 +78,10 @@ emogi_query_is_small(const EmogiQuery *query)
 	return query->algorithm == EMOGI_RANDOM_WALK && nsteps < EMOGI_WALK_STEPS;
 }
 
-/* Check the parameters of a Query that have a range. */
+/*
+ * Check the parameters of a query that have a range. The number of similar vertices is not used if
+ * pairs are given.
+ */
 static EmogiStatus
 check_ranges(const EmogiAlgorithmRow *row, const EmogiQuery *query, EmogiError *error)
 {
@@ -87,7 +90,8 @@ check_ranges(const EmogiAlgorithmRow *row, const EmogiQuery *query, EmogiError *
 		const EmogiParameterRow *parameter = emogi_parameter_row(row->parameters[i].kind);
 		const double value = parameter != NULL ? emogi_parameter_value(parameter, query) : 0.0;
 
-		if (parameter == NULL || (value >= parameter->min && value <= parameter->max) || value == parameter->none)
+		if (parameter == NULL || (row->parameters[i].kind == EMOGI_TOP_K && query->pairs != NULL) ||
+			(value >= parameter->min && value <= parameter->max) || value == parameter->none)
 			continue;
 		snprintf(error->message, sizeof error->message, "%s is out of range", parameter->name);
 		snprintf(error->detail, sizeof error->detail, "%g, of %g to %g", value, parameter->min, parameter->max);

@@ -39,8 +39,9 @@
 #define EDGES_PER_READ 64
 
 /*
- * A search may cost 1 / WALK_SHARE of a build; if it is likely to be given up, because of its depth
- * or by statistics, 1 / UNLIKELY_SHARE of that.
+ * A search may cost 1 / WALK_SHARE of a build, or as much as one if the graph of a table with
+ * conditions would serve this call alone; if it is likely to be given up, because of its depth or
+ * by statistics, 1 / UNLIKELY_SHARE of that.
  */
 #define WALK_SHARE 4
 #define UNLIKELY_SHARE 4
@@ -177,9 +178,11 @@ expected_cost(const EmogiSource *source, const EmogiIndexSearch *search, int nle
 
 /* Get the cost limit of an index search, given the cost that statistics predict. */
 static uint64
-most_cost(const EmogiSource *source, const EmogiIndexSearch *search, double nedges, double expected)
+most_cost(const EmogiSource *source, bool serves_others, const EmogiIndexSearch *search,
+		  double nedges, double expected)
 {
-	double		max_cost = Max(build_cost(source, nedges) / WALK_SHARE, MIN_COST);
+	const double share = serves_others || source->filter == NULL ? WALK_SHARE : 1;
+	double		max_cost = Max(build_cost(source, nedges) / share, MIN_COST);
 
 	if (search->max_depth < 0 || expected > max_cost)
 		max_cost = Max(max_cost / UNLIKELY_SHARE, MIN_COST);
@@ -217,7 +220,7 @@ emogi_index_search_cost_beats_build(const EmogiSource *source, List *leaves, boo
 	if (pages * (BLCKSZ / 1024) < min_kb)
 		return false;
 	expected = expected_cost(source, search, list_length(leaves));
-	search->most_cost = most_cost(source, search, nedges, expected);
+	search->most_cost = most_cost(source, serves_others, search, nedges, expected);
 	search->is_doubtful = expected > (double) search->most_cost;
 	return (double) search->nsources * EMOGI_INDEX_DESCENT_COST * list_length(leaves) <=
 		search->most_cost &&

@@ -141,14 +141,14 @@ explain_text(void *arg)
 	if (ERRCODE_TO_CATEGORY(geterrcode()) != ERRCODE_DATA_EXCEPTION)
 		return;
 	if (form->coder.key.class == EMOGI_KEY_INTEGER)
-		errhint("A vertex is a bigint: 42 or '42'. Several sources are an array: ARRAY[1, 2] or "
+		errhint("A vertex is a bigint: 42 or '42'. A function that takes several sources takes an array: ARRAY[1, 2] or "
 				"'{1,2}'.");
 	else if (form->coder.row != NULL)
 		errhint("A vertex of this graph is a row %s in text form: %s.",
 				emogi_key_type_name(&form->coder.key),
 				quote_literal_cstr(emogi_form_sample(&form->coder.key)));
 	else
-		errhint("The vertices of this graph are of type %s. Several sources are an array: "
+		errhint("The vertices of this graph are of type %s. A function that takes several sources takes an array: "
 				"'{...}'::text[], and $1::text[] for a parameter.",
 				format_type_be(form->coder.key.type));
 }

@@ -7,17 +7,56 @@
 #include "postgres.h"
 
 #include "lib/stringinfo.h"
+#include "nodes/parsenodes.h"
+#include "parser/parser.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 
 #include "source/source.h"
 
-/* Write WHERE and a condition, which may end with a comment. */
+/* Return true if a statement that PL/pgSQL would take for an expression is one without clauses. */
+static bool
+is_expression(const SelectStmt *select)
+{
+	return list_length(select->targetList) == 1 &&
+		linitial_node(ResTarget, select->targetList)->name == NULL &&
+		select->distinctClause == NIL && select->fromClause == NIL && select->whereClause == NULL &&
+		select->groupClause == NIL && select->havingClause == NULL &&
+		select->windowClause == NIL && select->sortClause == NIL && select->limitOffset == NULL &&
+		select->limitCount == NULL && select->lockingClause == NIL && select->op == SETOP_NONE;
+}
+
+/*
+ * Raise 42601 unless a condition is one expression. It must not close the parentheses that are
+ * written around it: an application that passes a user's condition relies on it to restrict rows.
+ */
+static void
+check_condition(const char *condition)
+{
+	ErrorContextCallback context = {.previous = error_context_stack,
+									.callback = emogi_query_explain_text,
+									.arg = unconstify(char *, condition)};
+	List	   *statements;
+
+	error_context_stack = &context;
+	statements = raw_parser(condition, RAW_PARSE_PLPGSQL_EXPR);
+	error_context_stack = context.previous;
+	if (list_length(statements) != 1 ||
+		!IsA(linitial_node(RawStmt, statements)->stmt, SelectStmt) ||
+		!is_expression((SelectStmt *) linitial_node(RawStmt, statements)->stmt))
+		ereport(ERROR,
+				(errcode(ERRCODE_SYNTAX_ERROR),
+				 errmsg("the condition on a relation is not one expression: %s", condition),
+				 errhint("Give a query: SELECT src, dst FROM edges WHERE ...")));
+}
+
+/* Write WHERE and a condition, which may end with a comment. Raises 42601. */
 static void
 write_condition(StringInfo query, const char *condition)
 {
 	int			length = (int) strlen(condition);
 
+	check_condition(condition);
 	while (length > 0 && isspace((unsigned char) condition[length - 1]))
 		length--;
 	while (length > 0 && isspace((unsigned char) *condition))

@@ -303,6 +303,15 @@ SELECT look('SELECT src, dst FROM large WHERE kind = 1 AND pad LIKE ''p%''');
 SELECT pages_looked > 8192 FROM emogi_runs WHERE pid = pg_backend_pid() ORDER BY id DESC LIMIT 1;
 RESET emogi.build_workers;
 
+-- A condition is one expression, which cannot close the parentheses around it.
+SELECT * FROM emogi_bfs('e WHERE false) OR (true', 1);
+SELECT * FROM emogi_bfs('e WHERE true) UNION ALL SELECT 1, 2 FROM e WHERE (true', 1);
+SELECT * FROM emogi_bfs('e WHERE kind = ''x'' ORDER BY n', 1);
+SELECT * FROM emogi_bfs('e WHERE kind = ''x'' AS k', 1);
+SELECT * FROM emogi_bfs('e WHERE true, false', 1);
+SELECT * FROM emogi_bfs('e WHERE', 1);
+SELECT count(*) > 1 FROM emogi_bfs('e WHERE kind = ''x'' OR /* both */ kind = ''y'' -- and no more', 1);
+
 SELECT emogi_evict() > 0;
 SET client_min_messages = warning;
 DROP SCHEMA test_conditions CASCADE;
