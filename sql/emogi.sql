@@ -275,7 +275,7 @@ AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL RESTRICTED ROWS 100;
 COMMENT ON FUNCTION emogi_runs() IS 'the rows of the view emogi_runs';
 CREATE VIEW emogi_runs AS SELECT * FROM emogi_runs();
 GRANT SELECT ON emogi_runs TO PUBLIC;
-COMMENT ON VIEW emogi_runs IS 'the last runs, emogi.run_entries of them, of roles whose rights the caller has; for members of pg_read_all_stats all';
+COMMENT ON VIEW emogi_runs IS 'the last runs, emogi.runs_max of them, of roles whose rights the caller has; for members of pg_read_all_stats all';
 COMMENT ON COLUMN emogi_runs.id IS 'number of the run, ascending';
 COMMENT ON COLUMN emogi_runs.started IS 'when the call began';
 COMMENT ON COLUMN emogi_runs.pid IS 'process id of the session';
@@ -361,7 +361,7 @@ CREATE VIEW emogi_stat_info AS SELECT * FROM emogi_stat_info();
 GRANT SELECT ON emogi_stat_info TO PUBLIC;
 COMMENT ON VIEW emogi_stat_info IS 'emogi_stat_graphs as a whole';
 COMMENT ON COLUMN emogi_stat_info.entries IS 'number of rows of emogi_stat_graphs, those of all roles';
-COMMENT ON COLUMN emogi_stat_info.max_entries IS 'how many there may be: emogi.stat_entries';
+COMMENT ON COLUMN emogi_stat_info.max_entries IS 'how many there may be: emogi.stat_max';
 COMMENT ON COLUMN emogi_stat_info.dealloc IS 'number of rows that have gone to make room: the least used';
 COMMENT ON COLUMN emogi_stat_info.stats_reset IS 'since when there has been no emogi_stat_reset()';
 

@@ -273,7 +273,7 @@ static EmogiOverlay *
 make_label_overlay(const DeltaCall *delta, const EmogiCached *base, const Since *since,
 				   EmogiGraph *shown)
 {
-	if (!emogi_enable_near || base->graph.nvertices == 0 ||
+	if (!emogi_enable_local_search || base->graph.nvertices == 0 ||
 		since->nlogged + since->nown > max_overlay_changes(base, true) ||
 		!emogi_cache_labels_may_be_carried(delta->slot->donor))
 		return NULL;

@@ -130,7 +130,7 @@ fill_in_leaves(EmogiCacheLookup *lookup, List *leaves)
 	lookup->relfilenumbers = palloc(count * sizeof(Oid));
 	lookup->tables = palloc(count * sizeof(int));
 	lookup->nleaves = 0;
-	lookup->can_follow = emogi_enable_live &&
+	lookup->can_follow = emogi_enable_incremental &&
 		(lookup->tree == NULL || lookup->tree->filtered != NULL) && !lookup->key.of_servers;
 	foreach(cell, leaves)
 	{

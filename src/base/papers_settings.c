@@ -29,7 +29,7 @@ static const struct config_enum_entry mapping_options[] = {
 
 StaticAssertDecl(lengthof(mapping_options) == EMOGI_NMAPPINGS + 1, "every mapping has a name");
 
-/* Get the name of a mapping in emogi.mapping. */
+/* Get the name of a mapping in emogi.papers_mapping. */
 const char *
 emogi_papers_mapping_name(EmogiMapping value)
 {
@@ -48,20 +48,20 @@ emogi_papers_query(void)
 void
 emogi_papers_define(void)
 {
-	DefineCustomEnumVariable("emogi.mapping",
+	DefineCustomEnumVariable("emogi.papers_mapping",
 							 "How the threads of a GPU take edges.",
 							 "auto takes emogi's own kernels; the others work as the systems that "
 							 "it is compared with. Answers are the same, but for the rounding of "
 							 "sums.",
 							 &mapping, EMOGI_MAPPING_AUTO, mapping_options,
 							 PGC_USERSET, 0, NULL, NULL, NULL);
-	DefineCustomBoolVariable("emogi.prefetch",
+	DefineCustomBoolVariable("emogi.papers_prefetch",
 							 "Brings all edges to the GPU before the run, with placement managed.",
 							 "off leaves it to the driver to move pages as the run reads them. "
 							 "Answers are the same.",
 							 &prefetch, false,
 							 PGC_USERSET, 0, NULL, NULL, NULL);
-	DefineCustomBoolVariable("emogi.asynchronous",
+	DefineCustomBoolVariable("emogi.papers_asynchronous",
 							 "Iterates on the lists that were brought until nothing changes there, "
 							 "with placement staged.",
 							 "off goes over them once. Sums ignore it. Answers are the same.",

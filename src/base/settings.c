@@ -27,22 +27,22 @@ int			emogi_cpu_threads = 0;
 int			emogi_build_workers = -1;
 int			emogi_server_connections = 4;
 bool		emogi_enable_cache = true;
-bool		emogi_enable_live = true;
+bool		emogi_enable_incremental = true;
 int			emogi_max_staleness_ms = 0;
 int			emogi_live_min_size_kb = 0;
 bool		emogi_enable_scan = true;
 bool		emogi_enable_aggregates = true;
 bool		emogi_enable_topk = true;
-bool		emogi_enable_lookup = true;
+bool		emogi_enable_join_lookup = true;
 bool		emogi_enable_batch = true;
-bool		emogi_enable_near = true;
+bool		emogi_enable_local_search = true;
 bool		emogi_enable_contraction = true;
 int			emogi_contraction_after = -1;
 bool		emogi_enable_index_walk = true;
 int			emogi_index_walk_min_size_kb = 8 * 1024;
 bool		emogi_notice_missing_source = false;
 int			emogi_runs_entries = 256;
-int			emogi_stat_entries = 5000;
+int			emogi_stat_max = 5000;
 
 static const struct config_enum_entry engine_options[] = {
 	{"auto", EMOGI_ENGINE_AUTO, false},
@@ -212,15 +212,15 @@ define_huge_pages(void)
 static void
 define_statistics(void)
 {
-	DefineCustomIntVariable("emogi.run_entries",
+	DefineCustomIntVariable("emogi.runs_max",
 							"Number of calls that emogi_runs keeps, the last ones.",
 							NULL,
 							&emogi_runs_entries, 256, 16, 100000,
 							PGC_POSTMASTER, 0, NULL, NULL, NULL);
-	DefineCustomIntVariable("emogi.stat_entries",
+	DefineCustomIntVariable("emogi.stat_max",
 							"Number of rows that emogi_stat_graphs keeps.",
 							"When there are more the least used go.",
-							&emogi_stat_entries, 5000, 100, EMOGI_MOST_STAT_ENTRIES,
+							&emogi_stat_max, 5000, 100, EMOGI_MOST_STAT_ENTRIES,
 							PGC_POSTMASTER, 0, NULL, NULL, NULL);
 }
 
@@ -248,10 +248,10 @@ emogi_settings_define(void)
 							 "off builds one for each call. Answers are the same.",
 							 &emogi_enable_cache, true,
 							 PGC_USERSET, 0, NULL, NULL, NULL);
-	DefineCustomBoolVariable("emogi.enable_live",
+	DefineCustomBoolVariable("emogi.enable_incremental",
 							 "Has the graphs of tables follow the changes of their rows.",
 							 "off builds them anew after each change. Answers are the same.",
-							 &emogi_enable_live, true,
+							 &emogi_enable_incremental, true,
 							 PGC_USERSET, 0, NULL, NULL, NULL);
 	DefineCustomIntVariable("emogi.max_staleness",
 							"Sets how old a graph may be that answers without a look at what has "
@@ -287,17 +287,17 @@ emogi_settings_define(void)
 							 "off has PostgreSQL sort the rows. Answers are the same.",
 							 &emogi_enable_topk, true,
 							 PGC_USERSET, GUC_EXPLAIN, NULL, NULL, NULL);
-	DefineCustomBoolVariable("emogi.enable_lookup",
+	DefineCustomBoolVariable("emogi.enable_join_lookup",
 							 "Has the outer rows of a join look their vertices up in a function's "
 							 "result.",
 							 "off leaves joins to PostgreSQL. Answers are the same.",
-							 &emogi_enable_lookup, true,
+							 &emogi_enable_join_lookup, true,
 							 PGC_USERSET, GUC_EXPLAIN, NULL, NULL, NULL);
-	DefineCustomBoolVariable("emogi.enable_near",
+	DefineCustomBoolVariable("emogi.enable_local_search",
 							 "Has searches that reach little made by the backend itself.",
 							 "off has the engine make all of them, on graphs without changes "
 							 "beside them. Answers are the same.",
-							 &emogi_enable_near, true,
+							 &emogi_enable_local_search, true,
 							 PGC_USERSET, GUC_EXPLAIN, NULL, NULL, NULL);
 	DefineCustomBoolVariable("emogi.enable_contraction",
 							 "Has far shortest paths of cached road-like graphs found by way of a "

@@ -38,7 +38,7 @@ extern int	emogi_build_workers;	/* parallel workers of a scan, -1 =
 extern int	emogi_server_connections;	/* to each server of foreign tables; 0 = postgres_fdw reads
 										 * them */
 extern bool emogi_enable_cache;			/* share graphs of tables between calls and sessions */
-extern bool emogi_enable_live;			/* update cached graphs incrementally */
+extern bool emogi_enable_incremental;			/* update cached graphs incrementally */
 extern int	emogi_max_staleness_ms; /* age up to which a stale graph may be used */
 extern int	emogi_live_min_size_kb;		/* minimum size of tables with a change tracker */
 extern bool emogi_enable_scan;		/* stream rows of functions in FROM */
@@ -46,19 +46,19 @@ extern bool emogi_enable_batch;		/* search from many outer rows of a LATERAL joi
 extern bool emogi_enable_aggregates;	/* compute aggregates of one call's rows from its result
 										 * arrays */
 extern bool emogi_enable_topk;		/* pick the top rows of an order from the result arrays */
-extern bool emogi_enable_lookup;	/* joins look up the vertices of outer rows in the result */
+extern bool emogi_enable_join_lookup;	/* joins look up the vertices of outer rows in the result */
 extern bool emogi_enable_contraction;	/* use contraction hierarchies for distant pairs in
 										 * road-like graphs */
 extern int	emogi_contraction_after;	/* distant searches before a hierarchy is built; -1 = when
 										 * it pays off */
-extern bool emogi_enable_near;			/* run small searches in the backend */
+extern bool emogi_enable_local_search;			/* run small searches in the backend */
 extern bool emogi_enable_index_walk;	/* run small searches over table indexes if there is no
 										 * graph */
 extern int	emogi_index_walk_min_size_kb;	/* minimum size of tables for index searches */
 extern bool emogi_notice_missing_source;	/* report a source vertex that the graph does not
 											 * contain */
 extern int	emogi_runs_entries;		/* calls that emogi_runs keeps */
-extern int	emogi_stat_entries;		/* rows that emogi_stat_graphs keeps, at most
+extern int	emogi_stat_max;		/* rows that emogi_stat_graphs keeps, at most
 									 * EMOGI_MOST_STAT_ENTRIES */
 
 extern void emogi_settings_define(void);

@@ -5,7 +5,7 @@
  * query. It does not depend on any graph. A call is added when it ends, successfully or not, as in
  * the run log; its numbers are those of emogi_runs.
  *
- * Entries are found by hashed keys, in an array of emogi.stat_entries. The lock is taken shared to
+ * Entries are found by hashed keys, in an array of emogi.stat_max. The lock is taken shared to
  * look up an entry, and exclusive to add or remove entries; each entry's own spinlock protects its
  * sums. Thus calls on different tables do not wait for each other, and no call is lost. When all
  * entries are in use, the least used twentieth is evicted; past use decays at each eviction. The
@@ -54,7 +54,7 @@ typedef struct Table
 	uint64		ngone;			/* evicted entries */
 	TimestampTz reset_at;
 	Entry		entries[FLEXIBLE_ARRAY_MEMBER];
-	/* then: int buckets[emogi_stat_entries], int order[emogi_stat_entries] */
+	/* then: int buckets[emogi_stat_max], int order[emogi_stat_max] */
 } Table;
 
 /*
@@ -77,13 +77,13 @@ static Size
 entries_bytes(void)
 {
 	return MAXALIGN(add_size(offsetof(Table, entries),
-							 mul_size(emogi_stat_entries, sizeof(Entry))));
+							 mul_size(emogi_stat_max, sizeof(Entry))));
 }
 
 Size
 emogi_call_statistics_shmem_size(void)
 {
-	return add_size(entries_bytes(), mul_size(2 * sizeof(int), emogi_stat_entries));
+	return add_size(entries_bytes(), mul_size(2 * sizeof(int), emogi_stat_max));
 }
 
 /* ---- entries ---- */
@@ -92,17 +92,17 @@ static int *
 bucket_of(const EmogiStatisticKey *key)
 {
 	return &buckets[hash_bytes((const unsigned char *) key,
-							   sizeof *key) % (uint32) emogi_stat_entries];
+							   sizeof *key) % (uint32) emogi_stat_max];
 }
 
 /* Remove all entries. */
 static void
 empty_table(void)
 {
-	for (int i = 0; i < emogi_stat_entries; i++)
+	for (int i = 0; i < emogi_stat_max; i++)
 	{
 		table->entries[i].used = false;
-		table->entries[i].next = i + 1 < emogi_stat_entries ? i + 1 : EMOGI_NONE;
+		table->entries[i].next = i + 1 < emogi_stat_max ? i + 1 : EMOGI_NONE;
 		buckets[i] = EMOGI_NONE;
 	}
 	table->first_free = 0;
@@ -175,9 +175,9 @@ compare_use(const void *a, const void *b)
 static void
 sort_entries(void)
 {
-	for (int i = 0; i < emogi_stat_entries; i++)
+	for (int i = 0; i < emogi_stat_max; i++)
 		order[i] = i;
-	qsort(order, emogi_stat_entries, sizeof *order, compare_use);
+	qsort(order, emogi_stat_max, sizeof *order, compare_use);
 }
 
 /* Add sums to others, of an earlier or later period. */
@@ -231,7 +231,7 @@ count_entries(Oid userid)
 {
 	int			count = 0;
 
-	for (int i = 0; i < emogi_stat_entries; i++)
+	for (int i = 0; i < emogi_stat_max; i++)
 		count += table->entries[i].used && table->entries[i].statistic.key.userid == userid;
 	return count;
 }
@@ -245,13 +245,13 @@ count_entries(Oid userid)
 static void
 make_room(Oid userid)
 {
-	const int	wanted = Max(emogi_stat_entries / 20, 1);
+	const int	wanted = Max(emogi_stat_max / 20, 1);
 
-	over_share = OidIsValid(userid) && count_entries(userid) > emogi_stat_entries / 4 * 3 ? userid :
+	over_share = OidIsValid(userid) && count_entries(userid) > emogi_stat_max / 4 * 3 ? userid :
 		InvalidOid;
 	sort_entries();
 	over_share = InvalidOid;
-	for (int i = 0; i < emogi_stat_entries && emogi_stat_entries - table->nentries < wanted; i++)
+	for (int i = 0; i < emogi_stat_max && emogi_stat_max - table->nentries < wanted; i++)
 	{
 		const Entry evicted = table->entries[order[i]];
 
@@ -260,7 +260,7 @@ make_room(Oid userid)
 		if (!is_remainder(&evicted))
 			add_to_remainder(&evicted.statistic);
 	}
-	for (int i = 0; i < emogi_stat_entries; i++)
+	for (int i = 0; i < emogi_stat_max; i++)
 		table->entries[i].statistic.use *= EMOGI_STAT_DECAY;
 }
 
@@ -396,7 +396,7 @@ write_entries(FILE *file)
 	bool		ok;
 
 	sort_entries();
-	while (header.nentries < (uint64) emogi_stat_entries &&
+	while (header.nentries < (uint64) emogi_stat_max &&
 		   table->entries[order[header.nentries]].used)
 		header.nentries++;
 	INIT_CRC32C(crc);
@@ -446,12 +446,12 @@ emogi_call_statistics_shmem_startup(bool found)
 
 	table = ShmemInitStruct("emogi statistics", emogi_call_statistics_shmem_size(), &found_table);
 	buckets = (int *) ((char *) table + entries_bytes());
-	order = buckets + emogi_stat_entries;
+	order = buckets + emogi_stat_max;
 	if (!IsUnderPostmaster)
 		on_shmem_exit(save_entries, (Datum) 0);
 	if (found)
 		return;
-	for (int i = 0; i < emogi_stat_entries; i++)
+	for (int i = 0; i < emogi_stat_max; i++)
 		SpinLockInit(&table->entries[i].mutex);
 	empty_table();
 	load_entries();
@@ -516,7 +516,7 @@ emogi_call_statistics_count(const EmogiCallRecord *run)
 }
 
 /*
- * Copy all entries into statistics[emogi_stat_entries], unless it is NULL; return their number, and
+ * Copy all entries into statistics[emogi_stat_max], unless it is NULL; return their number, and
  * the totals of the table.
  */
 int
@@ -525,7 +525,7 @@ emogi_call_statistics_copy(EmogiStatistic *statistics, uint64 *ngone, TimestampT
 	int			count = 0;
 
 	LWLockAcquire(emogi_shared->statistics_lock, LW_SHARED);
-	for (int i = 0; i < emogi_stat_entries && statistics != NULL; i++)
+	for (int i = 0; i < emogi_stat_max && statistics != NULL; i++)
 	{
 		Entry	   *entry = &table->entries[i];
 

@@ -178,7 +178,7 @@ report_settings(const EmogiQuery *query, const EmogiError *error)
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 			 errmsg("%s", error->message),
 			 error->detail[0] != '\0' ? errdetail("%s", error->detail) : 0,
-			 errhint("Choose another emogi.mapping (%s now) or emogi.placement (%s now).",
+			 errhint("Choose another emogi.papers_mapping (%s now) or emogi.placement (%s now).",
 					 emogi_papers_mapping_name(query->papers.mapping),
 					 emogi_settings_placement_name(query->placement))));
 }

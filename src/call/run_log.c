@@ -1,7 +1,7 @@
 /*
  * run_log.c: the latest runs in shared memory, for emogi_runs
  *
- * A ring buffer of the last emogi.run_entries runs. A call writes an entry when it ends,
+ * A ring buffer of the last emogi.runs_max runs. A call writes an entry when it ends,
  * successfully or not; readers get a copy. Runs are numbered from 1; numbering continues when the
  * log is cleared.
  */

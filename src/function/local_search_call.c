@@ -63,7 +63,7 @@ emogi_local_search_searching(EmogiAlgorithm algorithm)
 bool
 emogi_local_search_is_enabled(void)
 {
-	return emogi_enable_near && emogi_engine != EMOGI_ENGINE_CUDA &&
+	return emogi_enable_local_search && emogi_engine != EMOGI_ENGINE_CUDA &&
 		emogi_papers_query().mapping == EMOGI_MAPPING_AUTO;
 }
 

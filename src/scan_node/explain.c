@@ -263,7 +263,7 @@ explain_forecast(EmogiScan *scan, ExplainState *es)
 							psprintf(search.is_doubtful ? "index %s, or to be built" : "index %s",
 									 search.names) : outcomes[forecast.outcome], es);
 		if (forecast.why_private != NULL)
-			ExplainPropertyText("Not Shared", forecast.why_private, es);
+			ExplainPropertyText("Cache", psprintf("bypassed (%s)", forecast.why_private), es);
 	}
 }
 
@@ -304,14 +304,14 @@ name_origin(const EmogiCallRecord *total)
 static void
 explain_refresh(const EmogiCallRecord *total, ExplainState *es)
 {
-	ExplainPropertyUInteger("Pages Looked At", NULL, total->nlooked, es);
-	ExplainPropertyUInteger("Pages Known By Map", NULL, total->nby_map, es);
-	ExplainPropertyUInteger("Pages Known By LSN", NULL, total->nby_lsn, es);
+	ExplainPropertyUInteger("Pages Rescanned", NULL, total->nlooked, es);
+	ExplainPropertyUInteger("Pages Skipped (Visibility Map)", NULL, total->nby_map, es);
+	ExplainPropertyUInteger("Pages Skipped (LSN)", NULL, total->nby_lsn, es);
 	ExplainPropertyUInteger("Edge Changes", NULL, total->nchanges, es);
 	if (!es->timing)
 		return;
 	ExplainPropertyFloat("Refresh Time", "ms", total->refresh_ms, 3, es);
-	ExplainPropertyFloat("Splice Time", "ms", total->splice_ms, 3, es);
+	ExplainPropertyFloat("Merge Time", "ms", total->splice_ms, 3, es);
 }
 
 /* Show the work of reading foreign tables. */
@@ -340,7 +340,7 @@ explain_origin(const EmogiScan *scan, ExplainState *es)
 	ExplainPropertyText("Graph", is_index_search ? psprintf("index %s", total->indexes) :
 						name_origin(total), es);
 	if (strcmp(total->cache, "private") == 0 && total->why_private[0] != '\0')
-		ExplainPropertyText("Not Shared", total->why_private, es);
+		ExplainPropertyText("Cache", psprintf("bypassed (%s)", total->why_private), es);
 	if (strcmp(total->cache, "stale") == 0)
 		ExplainPropertyFloat("Graph Age", "ms", total->age_ms, 0, es);
 	if (total->nlooked + total->nby_map + total->nby_lsn > 0)

@@ -202,7 +202,7 @@ set_join_pathlist(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outer, Rel
 
 	if (previous_set_join_pathlist_hook)
 		previous_set_join_pathlist_hook(root, joinrel, outer, inner, type, extra);
-	if (!emogi_enable_scan || !emogi_enable_lookup || !is_join_known(type) ||
+	if (!emogi_enable_scan || !emogi_enable_join_lookup || !is_join_known(type) ||
 		inner->reloptkind != RELOPT_BASEREL || !bms_is_empty(inner->lateral_relids) ||
 		!bms_is_empty(joinrel->lateral_relids) || outer_path == NULL ||
 		PATH_REQ_OUTER(outer_path) != NULL || emogi_plan_find_scan(inner) == NULL ||

@@ -125,7 +125,7 @@ emogi_probe_reached(const FuncExpr *call, const EmogiAlgorithmRow *function,
 	EmogiGraph	graph;
 	int			borrowed;
 
-	if (!emogi_enable_near || !emogi_local_search_answers(emogi_algorithm_row(trial.algorithm)) ||
+	if (!emogi_enable_local_search || !emogi_local_search_answers(emogi_algorithm_row(trial.algorithm)) ||
 		given == NULL || !IsA(given, Const) || given->constisnull ||
 		!find_key(call, function, &key) || !emogi_form_fits(&key.keys, given->consttype) ||
 		!emogi_form_can_lookup(&key.keys, given->consttype) ||

@@ -89,7 +89,7 @@ emogi_stat_graphs(PG_FUNCTION_ARGS)
 
 	emogi_sql_version_require();
 	emogi_compat_init_rows(fcinfo);
-	statistics = palloc(mul_size(emogi_stat_entries, sizeof(EmogiStatistic)));
+	statistics = palloc(mul_size(emogi_stat_max, sizeof(EmogiStatistic)));
 	count = emogi_call_statistics_copy(statistics, &ngone, &reset_at);
 	for (int i = 0; i < count; i++)
 		if (emogi_views_may_see_role(statistics[i].key.userid))
@@ -111,7 +111,7 @@ emogi_stat_info(PG_FUNCTION_ARGS)
 	emogi_compat_init_rows(fcinfo);
 	count = emogi_call_statistics_copy(NULL, &ngone, &reset_at);
 	emogi_views_add(&row, Int32GetDatum(count));
-	emogi_views_add(&row, Int32GetDatum(emogi_stat_entries));
+	emogi_views_add(&row, Int32GetDatum(emogi_stat_max));
 	emogi_views_add(&row, Int64GetDatum(ngone));
 	emogi_views_add_time(&row, reset_at);
 	emogi_views_put(&row, fcinfo);

@@ -125,9 +125,9 @@ SELECT members('a'), last();
 DELETE FROM t WHERE dst = 'k82';
 SELECT members('a');
 SELECT members('k80');
-SET emogi.enable_near = off;
+SET emogi.enable_local_search = off;
 SELECT members('a'), last();
-RESET emogi.enable_near;
+RESET emogi.enable_local_search;
 
 -- A large component is not listed: all rows are read.
 CREATE TABLE chain AS SELECT 'c' || lpad(i::text, 5, '0') AS src, 'c' || lpad((i + 1)::text, 5, '0') AS dst FROM generate_series(1, 9000) i;

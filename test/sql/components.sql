@@ -14,7 +14,7 @@ CREATE FUNCTION last() RETURNS text LANGUAGE sql VOLATILE AS
   $$ SELECT format('%s by %s', cache, CASE engine WHEN 'backend' THEN engine ELSE 'the engine' END) FROM emogi_runs WHERE pid = pg_backend_pid() ORDER BY id DESC LIMIT 1 $$;
 -- All rows, and what is found without the cache; under one snapshot.
 CREATE FUNCTION components(graph text) RETURNS text LANGUAGE sql STABLE AS $$ SELECT string_agg(vertex || ':' || component, ' ') FROM emogi_cc(graph) $$;
-CREATE FUNCTION anew(graph text) RETURNS text LANGUAGE sql STABLE SET emogi.enable_near = off SET emogi.cache = off AS
+CREATE FUNCTION anew(graph text) RETURNS text LANGUAGE sql STABLE SET emogi.enable_local_search = off SET emogi.cache = off AS
   $$ SELECT string_agg(vertex || ':' || component, ' ') FROM emogi_cc(graph) $$;
 CREATE FUNCTION is_right(graph text) RETURNS bool LANGUAGE sql STABLE AS $$ SELECT components(graph) IS NOT DISTINCT FROM anew(graph) $$;
 
@@ -33,10 +33,10 @@ SELECT * FROM emogi_cc('edges') WHERE vertex = 5;
 SELECT last();
 SELECT count(*) FROM emogi_cc('edges(dst, src, weight)');
 SELECT last();
-SET emogi.enable_near = off;
+SET emogi.enable_local_search = off;
 SELECT count(*) FROM emogi_cc('edges');
 SELECT last();
-SET emogi.enable_near = on;
+SET emogi.enable_local_search = on;
 SET emogi.enable_scan = off;
 SELECT count(*) FROM emogi_cc('edges') WHERE vertex < 30;
 SELECT last();
@@ -119,10 +119,10 @@ SELECT count(*) FROM emogi_cc('edges');
 SELECT last();
 -- Not for settings that have the engine run, nor for graphs of one call.
 SELECT emogi_evict('edges') > 0;
-SET emogi.enable_near = off;
+SET emogi.enable_local_search = off;
 SELECT count(*) FROM emogi_cc('edges');
 SELECT last();
-SET emogi.enable_near = on;
+SET emogi.enable_local_search = on;
 SELECT count(*) FROM emogi_cc('edges');
 SELECT last();
 SELECT count(*) FROM emogi_cc('edges');

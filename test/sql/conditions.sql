@@ -7,7 +7,7 @@ CREATE ROLE regress_emogi_tenant;
 CREATE SCHEMA test_conditions;
 SET search_path = test_conditions, public;
 SET emogi.live_min_size = 0;
-SET emogi.enable_near = off;	-- else searches that reach little would go without a new graph
+SET emogi.enable_local_search = off;	-- else searches that reach little would go without a new graph
 \pset format unaligned
 \pset tuples_only on
 \pset null (null)

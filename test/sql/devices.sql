@@ -43,7 +43,7 @@ SELECT used_bytes FROM emogi_devices WHERE device = -1;
 -- Settings.
 SELECT name, vartype, enumvals, CASE WHEN name = 'emogi.cpu_threads' THEN context IN ('sighup', 'postmaster') ELSE context = 'postmaster' END AS server,
        context = 'user' AS "user"
-  FROM pg_settings WHERE name IN ('emogi.engine', 'emogi.placement', 'emogi.mapping', 'emogi.prefetch', 'emogi.asynchronous', 'emogi.build_workers', 'emogi.cpu_threads',
+  FROM pg_settings WHERE name IN ('emogi.engine', 'emogi.placement', 'emogi.papers_mapping', 'emogi.papers_prefetch', 'emogi.papers_asynchronous', 'emogi.build_workers', 'emogi.cpu_threads',
    'emogi.max_memory', 'emogi.device_memory')
  ORDER BY name COLLATE "C";
 SELECT boot_val FROM pg_settings WHERE name IN ('emogi.engine', 'emogi.placement', 'emogi.build_workers') ORDER BY name COLLATE "C";

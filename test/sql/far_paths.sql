@@ -26,7 +26,7 @@ CREATE FUNCTION by_hierarchy(n int) RETURNS bigint LANGUAGE sql AS $$
   SELECT count(*) FROM (SELECT engine FROM emogi_runs WHERE pid = pg_backend_pid() AND function = 'emogi_shortest_path' ORDER BY id DESC LIMIT n) r WHERE engine = 'hierarchy' $$;
 CREATE FUNCTION path(graph text, a bigint, b bigint, direction text) RETURNS text LANGUAGE sql AS $$
   SELECT string_agg(vertex || ':' || distance, ' ' ORDER BY seq) FROM emogi_shortest_path(graph, a, b, direction) $$;
-CREATE FUNCTION plain_path(graph text, a bigint, b bigint, direction text) RETURNS text LANGUAGE sql SET emogi.enable_contraction = off SET emogi.enable_near = off AS $$
+CREATE FUNCTION plain_path(graph text, a bigint, b bigint, direction text) RETURNS text LANGUAGE sql SET emogi.enable_contraction = off SET emogi.enable_local_search = off AS $$
   SELECT path(graph, a, b, direction) $$;
 
 -- Paths that differ, or whose length is not the distance; and whether most were found by the hierarchy.

@@ -5,7 +5,7 @@ RESET client_min_messages;
 CREATE SCHEMA test_faults;
 SET search_path = test_faults, public;
 SET emogi.engine = 'auto';
-SET emogi.enable_near = off;	-- the engines are to be asked
+SET emogi.enable_local_search = off;	-- the engines are to be asked
 \set VERBOSITY terse
 
 -- The setting is a list of name=value, for superusers.
@@ -55,14 +55,14 @@ SET emogi.fault = 'worker_exit=run';
 SELECT ask();
 SET emogi.fault = 'worker_exit=done';
 SELECT ask();
-SET emogi.enable_live = off;	-- it would make this graph of the edges that it has
+SET emogi.enable_incremental = off;	-- it would make this graph of the edges that it has
 SET emogi.fault = 'worker_exit=expand';
 SELECT count(*) FROM emogi_bfs('tree', 2097151, direction => 'in');
 SET emogi.fault = 'worker_exit=keys';
 SELECT count(*) FROM emogi_bfs('tree', 2097151, direction => 'in');
 SET emogi.fault = 'worker_exit=csr';
 SELECT count(*) FROM emogi_bfs('tree', 2097151, direction => 'in');
-RESET emogi.enable_live;
+RESET emogi.enable_incremental;
 SET emogi.fault = 'worker_exit=unpack';
 SELECT count(*) FROM emogi_bfs('tree', 2097151, direction => 'in');
 SET emogi.fault = 'worker_exit=batch';

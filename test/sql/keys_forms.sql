@@ -156,11 +156,11 @@ SET emogi.enable_scan = off;
 SELECT string_agg(vertex, ' ') FROM emogi_bfs('t', 'a');
 SELECT * FROM emogi_cc_uuid('uu') WHERE vertex = u(17);
 SELECT * FROM emogi_shortest_path('uu', u(11), u(17));
-SET emogi.enable_near = off;
+SET emogi.enable_local_search = off;
 SELECT * FROM emogi_shortest_path('t', 'a', '7');
 RESET emogi.enable_scan;
 SELECT vertex, level FROM emogi_bfs('t', 'a') WHERE vertex IN ('7', '1');
-RESET emogi.enable_near;
+RESET emogi.enable_local_search;
 
 -- Parallel workers read the rows.
 CREATE TABLE big AS SELECT u(i) AS src, u(i / 2) AS dst FROM generate_series(1, 200000) i;

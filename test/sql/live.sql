@@ -7,7 +7,7 @@ CREATE ROLE regress_emogi_alice;
 CREATE SCHEMA test_live;
 SET search_path = test_live, public;
 SET emogi.live_min_size = 0;
-SET emogi.enable_near = off;	-- else searches that reach little would go without a new graph
+SET emogi.enable_local_search = off;	-- else searches that reach little would go without a new graph
 \pset format unaligned
 \pset tuples_only on
 \pset null (null)
@@ -585,20 +585,20 @@ INSERT INTO tiny VALUES (1, 1);
 SELECT look('tiny');
 INSERT INTO tiny VALUES (1, 1);
 SELECT look('tiny');
-SET emogi.enable_live = off;
+SET emogi.enable_incremental = off;
 INSERT INTO tiny VALUES (1, 2);
 SELECT look('tiny');
 INSERT INTO tiny VALUES (1, 3);
 SELECT look('tiny');
-SET emogi.enable_live = on;
+SET emogi.enable_incremental = on;
 SELECT look('tiny');
 INSERT INTO tiny VALUES (1, 4);
 SELECT look('tiny');
-SET emogi.enable_live = off;
+SET emogi.enable_incremental = off;
 SELECT look('tiny');
 DELETE FROM tiny WHERE src = 1;
 SELECT look('tiny');
-SET emogi.enable_live = on;
+SET emogi.enable_incremental = on;
 INSERT INTO tiny VALUES (1, 5);
 SELECT look('tiny');
 SET emogi.cache = off;

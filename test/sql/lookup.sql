@@ -39,11 +39,11 @@ BEGIN
     IF line ~ '^ *Join: ' THEN node := trim(line); END IF;
   END LOOP;
   FOR way IN 1 .. 3 LOOP
-    PERFORM set_config('emogi.enable_lookup', CASE way WHEN 1 THEN 'on' ELSE 'off' END, true);
+    PERFORM set_config('emogi.enable_join_lookup', CASE way WHEN 1 THEN 'on' ELSE 'off' END, true);
     PERFORM set_config('emogi.enable_scan', CASE way WHEN 3 THEN 'off' ELSE 'on' END, true);
     EXECUTE 'SELECT array_append($1, md5(coalesce(string_agg(q::text, '';'' ORDER BY q::text), '''')) || '' '' || count(*)) FROM (' || query || ') q' INTO answers USING answers;
   END LOOP;
-  PERFORM set_config('emogi.enable_lookup', 'on', true), set_config('emogi.enable_scan', 'on', true);
+  PERFORM set_config('emogi.enable_join_lookup', 'on', true), set_config('emogi.enable_scan', 'on', true);
   IF answers[1] <> answers[2] OR answers[1] <> answers[3] THEN
     RETURN 'DIFFERS: ' || answers[1] || ' / ' || answers[2] || ' / ' || answers[3];
   END IF;

@@ -1,22 +1,22 @@
--- emogi.mapping, emogi.placement, emogi.prefetch and emogi.asynchronous: no choice of them changes an answer, whatever the engine.
+-- emogi.papers_mapping, emogi.placement, emogi.papers_prefetch and emogi.papers_asynchronous: no choice of them changes an answer, whatever the engine.
 SET client_min_messages = warning;
 CREATE EXTENSION IF NOT EXISTS emogi;
 RESET client_min_messages;
 CREATE SCHEMA test_mappings;
 SET search_path = test_mappings, public;
 SET emogi.enable_scan = on;
-SET emogi.enable_near = off;	-- the engines are to be asked
+SET emogi.enable_local_search = off;	-- the engines are to be asked
 
 -- The settings.
-SELECT name, vartype, context, boot_val FROM pg_settings WHERE name IN ('emogi.mapping', 'emogi.placement', 'emogi.prefetch', 'emogi.asynchronous') ORDER BY name COLLATE "C";
-SET emogi.mapping = 'strided';
-SET emogi.mapping = '';
+SELECT name, vartype, context, boot_val FROM pg_settings WHERE name IN ('emogi.papers_mapping', 'emogi.placement', 'emogi.papers_prefetch', 'emogi.papers_asynchronous') ORDER BY name COLLATE "C";
+SET emogi.papers_mapping = 'strided';
+SET emogi.papers_mapping = '';
 SET emogi.placement = 'moon';
-SET emogi.prefetch = 'some';
-SET emogi.asynchronous = 2;
-SET emogi.mapping = 'Degree_Cut';
-SHOW emogi.mapping;
-RESET emogi.mapping;
+SET emogi.papers_prefetch = 'some';
+SET emogi.papers_asynchronous = 2;
+SET emogi.papers_mapping = 'Degree_Cut';
+SHOW emogi.papers_mapping;
+RESET emogi.papers_mapping;
 
 -- A random graph: lists of all lengths up to a hub's, loops, parallel edges, small components; weights of one byte, of four, and of eight.
 CREATE FUNCTION pick(i bigint, seed bigint, n bigint) RETURNS bigint LANGUAGE sql IMMUTABLE AS
@@ -71,8 +71,8 @@ DO $$ BEGIN
   END IF;
 END $$;
 CREATE FUNCTION choose(mapping text, placement text, flags text) RETURNS void LANGUAGE sql AS
-  $$ SELECT set_config('emogi.mapping', mapping, false), set_config('emogi.placement', placement, false),
-            set_config('emogi.prefetch', flags, false), set_config('emogi.asynchronous', flags, false) $$;
+  $$ SELECT set_config('emogi.papers_mapping', mapping, false), set_config('emogi.placement', placement, false),
+            set_config('emogi.papers_prefetch', flags, false), set_config('emogi.papers_asynchronous', flags, false) $$;
 
 -- Count the rows of a call that are not as they should be: of sums, those that are off by 1e-9 of the largest.
 CREATE FUNCTION wrong_rows(c calls) RETURNS bigint LANGUAGE plpgsql AS $$
@@ -115,7 +115,7 @@ DECLARE
   way record;
 BEGIN
   FOR way IN SELECT mapping, placement, flags FROM pg_settings m, unnest(m.enumvals) mapping, pg_settings p, unnest(p.enumvals) placement, unnest(ARRAY['off', 'on']) flags
-              WHERE m.name = 'emogi.mapping' AND p.name = 'emogi.placement' AND (flags = 'off' OR placement IN ('managed', 'staged'))
+              WHERE m.name = 'emogi.papers_mapping' AND p.name = 'emogi.placement' AND (flags = 'off' OR placement IN ('managed', 'staged'))
                 AND (mapping, placement) <> ('degree_cut', 'staged') LOOP
     CALL try(way.mapping, way.placement, way.flags);
   END LOOP;
@@ -164,7 +164,7 @@ BEGIN
   RETURN 'answered';
 EXCEPTION WHEN invalid_parameter_value THEN
   GET STACKED DIAGNOSTICS message = MESSAGE_TEXT, hint = PG_EXCEPTION_HINT;
-  RETURN CASE WHEN message <> '' AND hint = 'Choose another emogi.mapping (degree_cut now) or emogi.placement (staged now).' THEN 'refused' ELSE message || ': ' || hint END;
+  RETURN CASE WHEN message <> '' AND hint = 'Choose another emogi.papers_mapping (degree_cut now) or emogi.placement (staged now).' THEN 'refused' ELSE message || ': ' || hint END;
 END $$;
 SELECT name FROM calls WHERE exact AND name NOT IN ('bfs of many', 'shortest path')
    AND outcome(query) <> CASE current_setting('emogi.engine') WHEN 'cuda' THEN 'refused' ELSE 'answered' END;

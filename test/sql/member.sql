@@ -46,7 +46,7 @@ BEGIN
     IF line ~ '^ *Join: ' THEN joins := joins || substring(line FROM 'Join: (.*)'); END IF;
   END LOOP;
   FOR way IN 1 .. 3 LOOP
-    PERFORM set_config('emogi.enable_lookup', split_part(settings[way], ' ', 1), true), set_config('emogi.enable_scan', split_part(settings[way], ' ', 2), true);
+    PERFORM set_config('emogi.enable_join_lookup', split_part(settings[way], ' ', 1), true), set_config('emogi.enable_scan', split_part(settings[way], ' ', 2), true);
     BEGIN
       EXECUTE 'SELECT count(*) || '' rows '' || coalesce(md5(string_agg(q::text, '';'' ORDER BY q::text)), '''') FROM (' || query || ') q' INTO answer;
     EXCEPTION WHEN OTHERS THEN answer := SQLSTATE || ' ' || SQLERRM;
@@ -54,7 +54,7 @@ BEGIN
     answers := answers || answer;
     PERFORM set_config('enable_hashjoin', 'on', true), set_config('enable_mergejoin', 'on', true), set_config('enable_nestloop', 'on', true);
   END LOOP;
-  PERFORM set_config('emogi.enable_lookup', 'on', true), set_config('emogi.enable_scan', 'on', true);
+  PERFORM set_config('emogi.enable_join_lookup', 'on', true), set_config('emogi.enable_scan', 'on', true);
   IF answers[1] <> answers[2] OR answers[1] <> answers[3] THEN
     RETURN 'DIFFERS: ' || array_to_string(answers, ' / ');
   END IF;
@@ -229,9 +229,9 @@ END $$;
 SELECT analyzed('SELECT id FROM o WHERE x IN (SELECT vertex FROM emogi_bfs(''e'', 1) WHERE level <= 2)');
 SELECT analyzed('SELECT id FROM o WHERE EXISTS (SELECT FROM emogi_bfs(''e'', 1) b WHERE b.vertex = o.x AND level % 2 = k)');
 SELECT analyzed('SELECT x FROM empty WHERE x IN (SELECT vertex FROM emogi_bfs(''e'', 1))');
-SET emogi.enable_lookup = off;
+SET emogi.enable_join_lookup = off;
 EXPLAIN (COSTS OFF) SELECT * FROM o WHERE EXISTS (SELECT FROM emogi_bfs('e', 1, 3) b WHERE b.vertex = o.x);
-RESET emogi.enable_lookup;
+RESET emogi.enable_join_lookup;
 \pset tuples_only on
 
 -- The order of the outer rows stays.

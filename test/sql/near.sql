@@ -30,10 +30,10 @@ SELECT string_agg(vertex || ':' || distance, ' ') FROM emogi_shortest_path('edge
 SELECT last();
 SELECT * FROM emogi_bfs('edges', 4990) WHERE vertex IN (4991, 4995);
 SELECT last();
-SET emogi.enable_near = off;
+SET emogi.enable_local_search = off;
 SELECT count(*) FROM emogi_bfs('edges', 1, max_depth => 3);
 SELECT last();
-SET emogi.enable_near = on;
+SET emogi.enable_local_search = on;
 SET emogi.enable_scan = off;
 SELECT count(*) FROM emogi_bfs('edges', 1, max_depth => 3);
 SELECT last();

@@ -1,7 +1,7 @@
 -- What the own transaction has changed is kept between its calls: a trigger that asks about the rows before, savepoints, cursors, and calls within calls.
 SET emogi.live_min_size = 0;
 SET emogi.engine = auto;
-SET emogi.mapping = auto;
+SET emogi.papers_mapping = auto;
 SET client_min_messages = warning;
 CREATE TABLE staff (boss int, person int);
 INSERT INTO staff SELECT i / 6, i FROM generate_series(1, 20000) i;

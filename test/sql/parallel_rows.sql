@@ -9,7 +9,7 @@ SET search_path = test_parallel_rows, public;
 -- rows are what is tested here
 SET emogi.enable_aggregates = off;
 SET emogi.enable_topk = off;
-SET emogi.enable_lookup = off;
+SET emogi.enable_join_lookup = off;
 \pset format unaligned
 \pset tuples_only on
 \pset null (null)
@@ -43,7 +43,7 @@ DECLARE
   line text;
 BEGIN
   FOR line IN EXECUTE 'EXPLAIN (COSTS OFF) ' || query LOOP
-    IF line !~ '^ *(Function Call|Graph|Not Shared|Engine):' THEN
+    IF line !~ '^ *(Function Call|Graph|Cache|Engine):' THEN
       RETURN NEXT line;
     END IF;
   END LOOP;

@@ -183,11 +183,11 @@ UPDATE live SET dst = 78 WHERE dst = 9;
 SELECT cache, edges, kept FROM emogi_prewarm('live', 'in');
 SELECT edges, direction, kept FROM graphs WHERE kept;
 SELECT cache, edges, kept FROM emogi_prewarm('live');
-SET emogi.enable_live = off;
+SET emogi.enable_incremental = off;
 INSERT INTO live VALUES (1, -3);
 SELECT cache, edges, kept FROM emogi_prewarm('live');
 SELECT direction, edges FROM graphs WHERE kept;
-RESET emogi.enable_live;
+RESET emogi.enable_incremental;
 SET emogi.live_min_size = '1GB';
 
 INSERT INTO parts VALUES (150, 7);

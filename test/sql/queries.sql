@@ -193,7 +193,7 @@ DECLARE
 	line text;
 BEGIN
 	FOR line IN EXECUTE 'EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF) ' || query LOOP
-		IF line ~ 'Graph|Not Shared' THEN
+		IF line ~ 'Graph|Cache' THEN
 			RETURN NEXT line;
 		END IF;
 	END LOOP;

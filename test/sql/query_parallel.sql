@@ -8,7 +8,7 @@ SET search_path = test_query_parallel, public;
 -- rows are what is tested here
 SET emogi.enable_aggregates = off;
 SET emogi.enable_topk = off;
-SET emogi.enable_lookup = off;
+SET emogi.enable_join_lookup = off;
 SET emogi.engine = auto;
 \pset format unaligned
 \pset tuples_only on

@@ -123,9 +123,9 @@ DELETE FROM grid WHERE dst = 14000;
 INSERT INTO grid VALUES (8, -5);
 SELECT answer FROM after('', 'grid', 'VALUES (8, 14000), (8, -5)', 'out');
 ROLLBACK;
-SET emogi.enable_near = off;
+SET emogi.enable_local_search = off;
 SELECT engine FROM after('', 'grid', 'VALUES (1, 2)', 'out');
-RESET emogi.enable_near;
+RESET emogi.enable_local_search;
 -- Weights are ignored, also in a cached graph that has them.
 CREATE TABLE toll (src int, dst int, weight float8);
 INSERT INTO toll VALUES (1, 2, 'Infinity'), (2, 3, 1);

@@ -11,7 +11,7 @@ SET search_path = test_scan, public;
 -- rows are what is tested here
 SET emogi.enable_aggregates = off;
 SET emogi.enable_topk = off;
-SET emogi.enable_lookup = off;
+SET emogi.enable_join_lookup = off;
 \pset format unaligned
 \pset tuples_only on
 \pset null (null)

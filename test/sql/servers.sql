@@ -184,7 +184,7 @@ DECLARE
 BEGIN
   FOR line IN EXPLAIN (ANALYZE, COSTS off, TIMING off, SUMMARY off) SELECT count(*) FROM emogi_cc('large')
   LOOP
-    IF line ~ 'Server|Network|Graph|Not Shared' THEN
+    IF line ~ 'Server|Network|Graph|Cache' THEN
       RAISE WARNING '%', regexp_replace(line, '(Bytes: )\d+', '\1N');
     END IF;
   END LOOP;

@@ -72,9 +72,9 @@ SELECT setseed(0.25);
 CREATE TABLE mostly_free AS SELECT a AS source, b AS target, (random() * 1.2)::int AS cost FROM (SELECT i AS a, i + 1 AS b FROM generate_series(0, 899) i WHERE i % 30 < 29 UNION ALL SELECT i, i + 30 FROM generate_series(0, 869) i) s WHERE random() < 0.85;
 CREATE TABLE found AS SELECT source, target, array_agg(vertex ORDER BY seq) AS way FROM emogi_shortest_paths('mostly_free', ARRAY[0, 465, 899], ARRAY[29, 435, 870, 31, 600, 14], 'both') GROUP BY 1, 2;
 SELECT count(*), count(*) FILTER (WHERE way <> (SELECT array_agg(vertex ORDER BY seq) FROM emogi_shortest_path('mostly_free', source, target, 'both'))) FROM found;
-SET emogi.enable_near = off;
+SET emogi.enable_local_search = off;
 SELECT count(*) FILTER (WHERE way <> (SELECT array_agg(vertex ORDER BY seq) FROM emogi_shortest_path('mostly_free', source, target, 'both'))) FROM found;
-RESET emogi.enable_near;
+RESET emogi.enable_local_search;
 SELECT count(*) FILTER (WHERE cardinality(way) <> 1 + (WITH RECURSIVE way(v, edges) AS (SELECT target, 0 UNION ALL SELECT t.predecessor, way.edges + 1 FROM way JOIN emogi_shortest_path_tree('mostly_free', f.source, direction => 'both') t ON t.vertex = way.v
   WHERE t.predecessor IS NOT NULL) SELECT max(edges) FROM way)) FROM found f;
 

@@ -197,10 +197,10 @@ BEGIN
     nwrong := nwrong + different;
   END LOOP;
 END $$;
-SET emogi.enable_near = off;
+SET emogi.enable_local_search = off;
 CREATE TEMP TABLE truth AS TABLE whole;
 SELECT * FROM wrong();
-RESET emogi.enable_near;
+RESET emogi.enable_local_search;
 SET emogi.engine = auto;
 SELECT * FROM wrong();
 SELECT DISTINCT engine FROM (SELECT engine FROM emogi_runs WHERE pid = pg_backend_pid() AND function = 'emogi_ssnsp' ORDER BY id DESC LIMIT 100) r;

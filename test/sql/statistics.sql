@@ -9,7 +9,7 @@ CREATE TABLE follows (src bigint, dst bigint);
 INSERT INTO follows VALUES (1, 2), (1, 3), (2, 4), (3, 4), (4, 5), (6, 1);
 CREATE VIEW low AS SELECT src, dst FROM follows WHERE src < 4;
 SELECT emogi_stat_reset();
-SELECT entries, max_entries = current_setting('emogi.stat_entries')::int AS max_entries, dealloc, stats_reset <= now() AS is_past FROM emogi_stat_info;
+SELECT entries, max_entries = current_setting('emogi.stat_max')::int AS max_entries, dealloc, stats_reset <= now() AS is_past FROM emogi_stat_info;
 
 -- Built, found, found by another function, built again. An error counts.
 SELECT count(*) FROM emogi_bfs('follows', 1);

@@ -166,9 +166,9 @@ SET emogi.live_min_size = 0;
 CREATE FUNCTION differ(tree text) RETURNS bigint LANGUAGE plpgsql AS $$
 DECLARE n bigint;
 BEGIN
-  SET LOCAL emogi.enable_near = on;
+  SET LOCAL emogi.enable_local_search = on;
   EXECUTE format('CREATE TEMP TABLE near AS SELECT * FROM %s', tree);
-  SET LOCAL emogi.enable_near = off;
+  SET LOCAL emogi.enable_local_search = off;
   EXECUTE format('CREATE TEMP TABLE whole AS SELECT * FROM %s', tree);
   SELECT count(*) INTO n FROM ((TABLE near EXCEPT ALL TABLE whole) UNION ALL (TABLE whole EXCEPT ALL TABLE near)) x;
   DROP TABLE near, whole;

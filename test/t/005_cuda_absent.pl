@@ -32,10 +32,10 @@ region_is_empty($node, 'the Region is empty after a refusal');
 
 # Placements and mappings are a GPU's; here they mean nothing, not even where a GPU would refuse them.
 my @settings = split /\n/, $node->safe_psql('postgres',
-	q{SELECT name || ' = ' || unnest(enumvals) FROM pg_settings WHERE name IN ('emogi.placement', 'emogi.mapping') ORDER BY name DESC});
+	q{SELECT name || ' = ' || unnest(enumvals) FROM pg_settings WHERE name IN ('emogi.placement', 'emogi.papers_mapping') ORDER BY name DESC});
 foreach my $setting (@settings)
 {
-	is($node->safe_psql('postgres', qq{SET emogi.placement = staged; SET emogi.mapping = degree_cut; SET emogi.engine = auto; SET $setting; SET emogi.enable_near = off;
+	is($node->safe_psql('postgres', qq{SET emogi.placement = staged; SET emogi.papers_mapping = degree_cut; SET emogi.engine = auto; SET $setting; SET emogi.enable_local_search = off;
 		SELECT string_agg(vertex || ':' || level, ' ') FROM emogi_bfs('small', 1)}), '1:0 2:1 3:2 4:1', "engine = auto computes on the CPU, $setting");
 }
 is($node->safe_psql('postgres', q{SELECT count(*), count(placement), count(mapping), bool_and(reason LIKE 'there is no GPU: %') FROM emogi_runs WHERE engine = 'cpu'}),

@@ -12,7 +12,7 @@ use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
 
-my $node = crash_node('main', "emogi.max_memory = '256MB'", 'emogi.cpu_threads = 2', 'emogi.enable_near = off');	# each thread allocates
+my $node = crash_node('main', "emogi.max_memory = '256MB'", 'emogi.cpu_threads = 2', 'emogi.enable_local_search = off');	# each thread allocates
 my $step = 12;      # how many n a psql tries
 my $most = 240;     # more allocations than any of these calls makes
 

@@ -17,7 +17,7 @@ use PostgreSQL::Test::Utils;
 use Test::More;
 use Time::HiRes qw(sleep time);
 
-my $node = crash_node('main', 'log_min_messages = debug2', 'emogi.enable_near = off');
+my $node = crash_node('main', 'log_min_messages = debug2', 'emogi.enable_local_search = off');
 plan skip_all => 'PostgreSQL 16 and later do not block signals' if $node->pg_version >= 16;
 make_checked($node, 'tree', 1000);
 $node->stop;

@@ -63,7 +63,7 @@ sub stress_rightly
 foreach my $run (@runs)
 {
 	my ($seconds, @variants) = @$run;
-	my @off = (grep { $_ eq 'off' } @variants) ? 'emogi.enable_live = off' : ();
+	my @off = (grep { $_ eq 'off' } @variants) ? 'emogi.enable_incremental = off' : ();
 	my $node = stress_node('live' . join('_', '', @variants), \@variants, $rows, @settings, @off);
 
 	stress_rightly($node, $seconds, join(', ', @variants) || 'a plain cluster');
@@ -80,7 +80,7 @@ foreach my $run (@runs)
 foreach my $control (@controls)
 {
 	my ($rule, $seconds) = @$control;
-	my @live = $rule =~ /^(live|query)/ ? 'emogi.live_min_size = 0' : 'emogi.enable_live = off';
+	my @live = $rule =~ /^(live|query)/ ? 'emogi.live_min_size = 0' : 'emogi.enable_incremental = off';
 	my $node = stress_node('control_' . ($rule =~ s/\W.*//r), ['thread'], $rows, @live, "emogi.fault = '$rule'");
 	my $came = stress($node, seconds => $seconds, rows => $rows, faults => $rule, evictor => $rule eq 'registration_rule=0', until_wrong => 1);
 

@@ -11,7 +11,7 @@ use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
 
-my $node = emogi_node('main', "emogi.max_memory = '64MB'", 'emogi.enable_live = off', 'emogi.cpu_threads = 1');
+my $node = emogi_node('main', "emogi.max_memory = '64MB'", 'emogi.enable_incremental = off', 'emogi.cpu_threads = 1');
 
 sub ask { return $node->safe_psql('postgres', $_[0]) }
 

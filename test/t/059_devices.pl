@@ -122,7 +122,7 @@ my $sums = "SELECT count(*), sum(level) FROM generate_series(0, 4999) g, LATERAL
 $right = $node->safe_psql('postgres', "SET emogi.engine = cpu; SET emogi.enable_batch = off; $sums");
 is($node->safe_psql('postgres', "$sums; SELECT engine, links FROM emogi_runs ORDER BY id DESC LIMIT 1"), "$right\ncuda|1", 'sums of many searches are made by a GPU');
 is($node->safe_psql('postgres', "SET emogi.placement = host; $sums; SELECT links FROM emogi_runs ORDER BY id DESC LIMIT 1"), "$right\n3", '... and by those that are free');
-is($node->safe_psql('postgres', "SET emogi.mapping = warp; EXPLAIN (COSTS OFF) $sums") =~ /EmogiBatch/, '', "... but not as the papers' systems do");
+is($node->safe_psql('postgres', "SET emogi.papers_mapping = warp; EXPLAIN (COSTS OFF) $sums") =~ /EmogiBatch/, '', "... but not as the papers' systems do");
 like($node->safe_psql('postgres', "SELECT count(DISTINCT vertex) FROM generate_series(0, 70) g, LATERAL emogi_bfs('edges', g, 1); SELECT engine FROM emogi_runs ORDER BY id DESC LIMIT 1"),
 	qr/^\d+\ncuda$/, 'rows are made by searches one by one');
 unlike($node->safe_psql('postgres', "EXPLAIN (COSTS OFF) SELECT count(DISTINCT vertex) FROM generate_series(0, 70) g, LATERAL emogi_bfs('edges', g, 1)"), qr/EmogiBatch/, '... of which none is a batch');

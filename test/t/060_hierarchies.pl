@@ -33,7 +33,7 @@ sub ask_until
 	my ($name, $state, $seconds, $paths) = @_;
 
 	return wait_until($seconds, sub {
-		$node->safe_psql('postgres', "SET emogi.enable_near = off; DO \$\$ BEGIN FOR i IN 1 .. $paths LOOP PERFORM count(*) FROM emogi_shortest_path('$name', i, 890 - i); END LOOP; END \$\$");
+		$node->safe_psql('postgres', "SET emogi.enable_local_search = off; DO \$\$ BEGIN FOR i IN 1 .. $paths LOOP PERFORM count(*) FROM emogi_shortest_path('$name', i, 890 - i); END LOOP; END \$\$");
 		hierarchy($name) eq $state;
 	});
 }
@@ -56,7 +56,7 @@ is($node->safe_psql('postgres', "SELECT count(*) > 1 FROM emogi_shortest_path('s
 is(paths('small_roads'), $right, 'paths are the same');
 $node->safe_psql('postgres', 'UPDATE small_roads SET cost = 0.5 WHERE source = 100');
 is(hierarchy('small_roads'), 'ready', 'a change leaves it with the graph that was');
-$right = $node->safe_psql('postgres', "SET emogi.enable_contraction = off; SET emogi.enable_near = off; SELECT sum(distance) FROM emogi_shortest_path('small_roads', 0, 899)");
+$right = $node->safe_psql('postgres', "SET emogi.enable_contraction = off; SET emogi.enable_local_search = off; SELECT sum(distance) FROM emogi_shortest_path('small_roads', 0, 899)");
 is($node->safe_psql('postgres', "SELECT sum(distance) FROM emogi_shortest_path('small_roads', 0, 899)"), $right, 'the next path sees the change');
 
 # ------------------------------------------------------------------------------------------------------- what comes in between

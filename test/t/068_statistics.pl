@@ -1,5 +1,5 @@
 # emogi_stat_graphs under many sessions at once: no call is lost, however many end at the same time, and rows make room for others only
-# where there are more than emogi.stat_entries. It is kept by a restart, not by a crash. emogi_runs keeps as many calls as emogi.run_entries says.
+# where there are more than emogi.stat_max. It is kept by a restart, not by a crash. emogi_runs keeps as many calls as emogi.runs_max says.
 
 use strict;
 use warnings;
@@ -11,7 +11,7 @@ use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
 
-my $node = crash_node('main', "emogi.max_memory = '256MB'", 'emogi.engine = cpu', 'emogi.stat_entries = 100', 'emogi.run_entries = 20');
+my $node = crash_node('main', "emogi.max_memory = '256MB'", 'emogi.engine = cpu', 'emogi.stat_max = 100', 'emogi.runs_max = 20');
 my $statistics = $node->data_dir . '/pg_stat/emogi.stat';
 
 sub ask
@@ -84,12 +84,12 @@ ok(!-e $statistics, '... in a file that is gone once it has been read');
 
 $node->stop;
 ok(-s $statistics, 'the file of a server that has stopped');
-$node->adjust_conf('postgresql.conf', 'emogi.stat_entries', '200');
+$node->adjust_conf('postgresql.conf', 'emogi.stat_max', '200');
 $node->start;
 is(ask($rows), $before, 'room for more rows');
 ask(q{DO $$ BEGIN FOR i IN 301 .. 390 LOOP PERFORM emogi_bfs(format('SELECT 1, 2 AS c%s', i), 1); END LOOP; END $$});
 $node->stop;
-$node->adjust_conf('postgresql.conf', 'emogi.stat_entries', '100');
+$node->adjust_conf('postgresql.conf', 'emogi.stat_max', '100');
 $node->start;
 is(ask(q{SELECT count(*), sum(calls) FROM emogi_stat_graphs}), '100|396', 'room for fewer: no call is lost');
 is(ask(q{SELECT entries - 1 + dealloc FROM emogi_stat_info}), '391', '... and those that had no room are counted');
@@ -116,7 +116,7 @@ is(ask(q{SELECT sum(calls) FROM emogi_stat_graphs}), '1', '... is counted');
 ask(q{SELECT emogi_reset()});
 ask(q{DO $$ BEGIN FOR i IN 1 .. 50 LOOP PERFORM emogi_bfs('small', i); END LOOP; END $$});
 is(ask(q{SELECT count(*), max(id) - min(id) FROM emogi_runs}), '20|19', 'emogi_runs has as many calls as it is set to');
-$node->adjust_conf('postgresql.conf', 'emogi.run_entries', '1000');
+$node->adjust_conf('postgresql.conf', 'emogi.runs_max', '1000');
 $node->restart;
 ask(q{DO $$ BEGIN FOR i IN 1 .. 1300 LOOP PERFORM emogi_bfs('small', i); END LOOP; END $$});
 is(ask(q{SELECT count(*), count(DISTINCT id), max(id) - min(id), min(id) FROM emogi_runs}), '1000|1000|999|301', '... more than are copied at a time, too');

@@ -21,7 +21,7 @@ $node->safe_psql('postgres', q{
 	CREATE ROLE moni LOGIN IN ROLE pg_monitor;
 	CREATE DATABASE shop;
 	ALTER ROLE app SET emogi.role_memory = '64MB';
-	ALTER ROLE app IN DATABASE shop SET emogi.enable_near = off;
+	ALTER ROLE app IN DATABASE shop SET emogi.enable_local_search = off;
 	ALTER DATABASE shop SET emogi.session_calls = 7});
 $node->safe_psql('shop', q{
 	CREATE SCHEMA graph;
@@ -63,7 +63,7 @@ sub works_for_app
 	my ($on, $name) = @_;
 	my ($out, $err) = ('', '');
 
-	IPC::Run::run([ 'psql', '-XAtq', '-v', 'VERBOSITY=sqlstate', '-d', $on->connstr('shop') . ' user=app', '-c', q{SELECT current_setting('emogi.role_memory'), current_setting('emogi.enable_near'), current_setting('emogi.session_calls')},
+	IPC::Run::run([ 'psql', '-XAtq', '-v', 'VERBOSITY=sqlstate', '-d', $on->connstr('shop') . ' user=app', '-c', q{SELECT current_setting('emogi.role_memory'), current_setting('emogi.enable_local_search'), current_setting('emogi.session_calls')},
 			'-c', q{SELECT count(*) FROM graph.emogi_bfs('edges', 1)}, '-c', q{SELECT count(*) FROM graph.emogi_cc_text('words')} ], '<', \'', '>', \$out, '2>', \$err);
 	is($out . $err, "64MB|off|7\n1000\nERROR:  42501\n", $name);
 }
@@ -103,7 +103,7 @@ my $dump = $node->basedir . '/shop.dump';
 $node->command_ok([ 'pg_dump', '--no-sync', '--format=directory', '-j', '2', '--file', $dump, 'shop' ], 'pg_dump');
 $new->safe_psql('postgres', 'DROP DATABASE shop');
 command_ok([ 'pg_restore', '--exit-on-error', '--create', '-j', '3', '--dbname', $new->connstr('postgres'), $dump ], 'pg_restore by three processes');
-$new->safe_psql('postgres', 'ALTER ROLE app IN DATABASE shop SET emogi.enable_near = off');    # pg_dump leaves settings of roles to pg_dumpall
+$new->safe_psql('postgres', 'ALTER ROLE app IN DATABASE shop SET emogi.enable_local_search = off');    # pg_dump leaves settings of roles to pg_dumpall
 is(stored($new), $before, 'all of it is there');
 $new->stop;
 

@@ -12,7 +12,7 @@ use PostgreSQL::Test::Utils;
 use Test::More;
 use Time::HiRes qw(time);
 
-my $node = crash_node('main', "emogi.max_memory = '128MB'", 'emogi.engine = cpu', 'emogi.stat_entries = 100', 'emogi.run_entries = 16', 'log_error_verbosity = terse');
+my $node = crash_node('main', "emogi.max_memory = '128MB'", 'emogi.engine = cpu', 'emogi.stat_max = 100', 'emogi.runs_max = 16', 'log_error_verbosity = terse');
 my $worker = worker_pid($node);
 $node->safe_psql('postgres', q{
 	CREATE ROLE mallory LOGIN;
@@ -40,9 +40,9 @@ sub megabytes { return status_of($_[0], $_[1]) / 1024; }
 # ---- settings: a new one that a role can set is listed here if it raises no bound
 
 is($node->safe_psql('postgres', q{SELECT string_agg(name, ' ' ORDER BY name) FROM pg_settings WHERE name LIKE 'emogi.%' AND context = 'user'}),
-	'emogi.asynchronous emogi.build_workers emogi.cache emogi.contraction_after emogi.enable_aggregates emogi.enable_batch emogi.enable_contraction ' .
-	'emogi.enable_index_walk emogi.enable_live emogi.enable_lookup emogi.enable_near emogi.enable_scan emogi.enable_topk emogi.engine emogi.index_walk_min_size ' .
-	'emogi.live_min_size emogi.mapping emogi.max_staleness emogi.notice_missing_source emogi.placement emogi.prefetch emogi.server_connections',
+	'emogi.papers_asynchronous emogi.build_workers emogi.cache emogi.contraction_after emogi.enable_aggregates emogi.enable_batch emogi.enable_contraction ' .
+	'emogi.enable_index_walk emogi.enable_incremental emogi.enable_join_lookup emogi.enable_local_search emogi.enable_scan emogi.enable_topk emogi.engine emogi.index_walk_min_size ' .
+	'emogi.live_min_size emogi.papers_mapping emogi.max_staleness emogi.notice_missing_source emogi.placement emogi.papers_prefetch emogi.server_connections',
 	'the settings that a role may change');
 foreach my $name (split / /, $node->safe_psql('postgres', q{SELECT string_agg(name, ' ') FROM pg_settings WHERE name LIKE 'emogi.%' AND context <> 'user'}), 'emogi.fault')
 {
@@ -144,6 +144,6 @@ is(worker_pid($node), $worker, 'the engine worker is the same');
 nothing_left($node, 'at the end');
 $node->stop;
 no_crash($node);
-cmp_ok(-s $node->data_dir . '/pg_stat/emogi.stat', '<=', 100 * 1024, 'the statistics on disk are within emogi.stat_entries');
+cmp_ok(-s $node->data_dir . '/pg_stat/emogi.stat', '<=', 100 * 1024, 'the statistics on disk are within emogi.stat_max');
 
 done_testing();

@@ -11,7 +11,7 @@ use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
 
-my $node = crash_node('main', 'emogi.engine = cpu', 'emogi.enable_live = off', 'emogi.enable_near = off', 'autovacuum = off');
+my $node = crash_node('main', 'emogi.engine = cpu', 'emogi.enable_incremental = off', 'emogi.enable_local_search = off', 'autovacuum = off');
 $node->safe_psql('postgres', q{
 	CREATE TABLE other AS SELECT i AS src, i + 1 AS dst FROM generate_series(1, 10) i;
 	CREATE TABLE parts (src int, dst int) PARTITION BY LIST (src);

@@ -49,11 +49,11 @@ DECLARE
 	far text[];
 	wrong text;
 BEGIN
-	PERFORM set_config('emogi.enable_near', 'on', true);
+	PERFORM set_config('emogi.enable_local_search', 'on', true);
 	near := ARRAY(SELECT what || ' ' || coalesce(answer, '') FROM answers(v, w));
-	PERFORM set_config('emogi.enable_near', 'off', true);
+	PERFORM set_config('emogi.enable_local_search', 'off', true);
 	far := ARRAY(SELECT what || ' ' || coalesce(answer, '') FROM answers(v, w));
-	PERFORM set_config('emogi.enable_near', 'on', true);
+	PERFORM set_config('emogi.enable_local_search', 'on', true);
 	SELECT string_agg(n || ' <> ' || f, '; ') INTO wrong FROM unnest(near, far) u(n, f) WHERE n IS DISTINCT FROM f;
 	RETURN coalesce(wrong, 'right');
 END $$;
