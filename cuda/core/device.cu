@@ -137,15 +137,3 @@ emogi_cuda_copy(EmogiEngineState *state, void *to, const void *from, uint64_t by
 	}
 	return EMOGI_OK;
 }
-
-EmogiStatus
-emogi_device_load_kernels(const void *const *kernels, size_t nkernels, EmogiError *error)
-{
-	for (size_t i = 0; i < nkernels; i++)
-	{
-		cudaFuncAttributes attributes;
-
-		CUDA_TRY(cudaFuncGetAttributes(&attributes, kernels[i]));
-	}
-	return EMOGI_OK;
-}

@@ -306,7 +306,7 @@ answer_query(EmogiEngineState *state, const EmogiGraph *graph, const EmogiQuery 
 	TRY(emogi_query_check(graph, query, error));
 	algorithm = algorithms[query->algorithm];
 	if (emogi_papers_are_wanted(query))
-		TRY(emogi_papers_choose(query, &algorithm, error));
+		TRY(emogi_papers_choose(state->device, query, &algorithm, error));
 	if (algorithm == NULL)
 		return emogi_device_fail(error, EMOGI_UNSUPPORTED,
 								 "there are no kernels for this algorithm", "%s",

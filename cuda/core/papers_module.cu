@@ -64,11 +64,12 @@ load_module(void)
 }
 
 EmogiStatus
-emogi_papers_choose(const EmogiQuery *query, RunAlgorithm *algorithm, EmogiError *error)
+emogi_papers_choose(int device, const EmogiQuery *query, RunAlgorithm *algorithm,
+					EmogiError *error)
 {
 	(void) pthread_once(&papers.once, load_module);
 	if (papers.module == NULL)
 		return emogi_device_fail(error, EMOGI_UNSUPPORTED, "emogi_papers.so, which has the papers' "
 								 "systems, could not be loaded", "%s", papers.reason);
-	return papers.module->choose(query, algorithm, error);
+	return papers.module->choose(device, query, algorithm, error);
 }

@@ -81,13 +81,17 @@ can_widen(const EmogiQuery *query)
 		(query->placement == EMOGI_PLACEMENT_HOST || query->placement == EMOGI_PLACEMENT_DEVICE);
 }
 
-/* Choose the algorithm for a query that requests one of the papers' systems. */
+/*
+ * Choose the algorithm for a query that requests one of the papers' systems, and make the device
+ * current.
+ */
 static EmogiStatus
-choose(const EmogiQuery *query, RunAlgorithm *algorithm, EmogiError *error)
+choose(int device, const EmogiQuery *query, RunAlgorithm *algorithm, EmogiError *error)
 {
 	const EmogiMapping mapping = query->papers.mapping;
 	const bool	wide = query->papers.id_bytes == 8;
 
+	CUDA_TRY(cudaSetDevice(device));
 	if ((unsigned) mapping >= EMOGI_NMAPPINGS)
 		return emogi_device_fail(error, EMOGI_BAD_INPUT, "unknown mapping", "number %d",
 								 (int) mapping);
