@@ -108,7 +108,9 @@ DROP TABLE many;
 -- EXPLAIN tells.
 SELECT look(:x);
 INSERT INTO e VALUES (1000, 1012, 'x');
+SET emogi.engine = auto;
 EXPLAIN (COSTS OFF) SELECT * FROM emogi_bfs('SELECT src, dst FROM e WHERE kind = ''x''', 1000);
+RESET emogi.engine;
 
 -- A helper: build it twice, change rows, and look.
 CREATE PROCEDURE follow(graph text, change text, weights bool DEFAULT false, direction text DEFAULT 'out') LANGUAGE plpgsql AS $$
