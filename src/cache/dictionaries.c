@@ -26,6 +26,7 @@ typedef struct SharedDictionary
 	Size		bytes;
 	void	   *room;			/* for later keys; NULL = none yet */
 	Size		room_bytes;
+	bool		room_packed;	/* the room is a small allocation */
 } SharedDictionary;
 
 static SharedDictionary *dictionaries;	/* [EMOGI_MAX_DICTIONARIES] */
@@ -132,13 +133,19 @@ emogi_dictionaries_give_room(int index)
 {
 	SharedDictionary *entry = &dictionaries[index];
 	Size		bytes = emogi_dictionary_room_bytes(entry->dictionary);
-	void	   *room = emogi_arena_try_alloc(EMOGI_OWNER_DICTIONARY(index), bytes);
+	void	   *room = bytes <= EMOGI_SMALL_BYTES ? emogi_small_allocations_alloc(bytes) : NULL;
+	const bool	packed = room != NULL;
 
-	if (room == NULL || !emogi_pool_populate(room, bytes))
-		return false;
+	if (!packed)
+	{
+		room = emogi_arena_try_alloc(EMOGI_OWNER_DICTIONARY(index), bytes);
+		if (room == NULL || !emogi_pool_populate(room, bytes))
+			return false;
+	}
 	emogi_cache_lock();
 	entry->room = room;
 	entry->room_bytes = bytes;
+	entry->room_packed = packed;
 	emogi_cache_unlock();
 	emogi_dictionary_set_room(entry->dictionary, room, bytes);
 	return true;
@@ -173,6 +180,8 @@ emogi_dictionaries_release(int index)
 		emogi_small_allocations_free(entry->memory, entry->bytes);
 	else if (!entry->shared && entry->memory != NULL)
 		emogi_arena_free(entry->memory, entry->bytes);
+	if (entry->room_packed)
+		emogi_small_allocations_free(entry->room, entry->room_bytes);
 	emogi_arena_free_owner(EMOGI_OWNER_DICTIONARY(index));
 	emogi_cache_lock();
 	entry->users = 0;
@@ -223,8 +232,13 @@ emogi_dictionaries_made_bytes(int index)
 uint64
 emogi_dictionaries_bytes(int index)
 {
-	return index >= 0 ? emogi_dictionaries_made_bytes(index) +
-		TYPEALIGN64(EMOGI_EXTENT_BYTES, dictionaries[index].room_bytes) : 0;
+	const SharedDictionary *entry = &dictionaries[index];
+
+	if (index < 0)
+		return 0;
+	return emogi_dictionaries_made_bytes(index) +
+		(entry->room_packed ? emogi_small_allocations_bytes(entry->room_bytes) :
+		 TYPEALIGN64(EMOGI_EXTENT_BYTES, entry->room_bytes));
 }
 
 /* Get the bytes of all dictionaries. Caller holds cache_lock. */

@@ -49,5 +49,15 @@ cmp_ok($node->safe_psql('postgres', q{SELECT count(*) FILTER (WHERE live_bytes >
 is($node->safe_psql('postgres', q{SELECT count(*) = (SELECT count(DISTINCT v) FROM (SELECT src FROM quiet UNION ALL SELECT dst FROM quiet) n(v)) FROM emogi_cc('quiet WHERE k = 1')}), 't',
 	'the answer is right');
 
+# The room for new keys of a small graph is small, too.
+$node->safe_psql('postgres', q{
+	SELECT emogi_evict();
+	CREATE TABLE named (src text, dst text);
+	INSERT INTO named SELECT 'v' || i, 'v' || i + 1 FROM generate_series(1, 20) i});
+$node->safe_psql('postgres', q{SELECT count(*) FROM emogi_bfs('named', 'v1')});
+$node->safe_psql('postgres', q{INSERT INTO named VALUES ('v1', 'new'); SELECT count(*) FROM emogi_bfs('named', 'v1')});
+is($node->safe_psql('postgres', q{SELECT count(*) FROM emogi_bfs('named', 'v1') WHERE vertex = 'new'}), 1, 'a new key is found');
+cmp_ok($node->safe_psql('postgres', q{SELECT key_bytes FROM emogi_cache}), '<', 512 * 1024, '... and its dictionary has grown by less than half a MB');
+
 $node->stop;
 done_testing();
