@@ -1,44 +1,49 @@
 /*
- * emogi.c: loading.
+ * emogi.c: module entry point
  *
- * Everything needs shared_preload_libraries: the Region must be mapped and the engine worker registered before the
- * postmaster forks. _PG_init neither touches CUDA nor starts a thread: both would be lost, or worse, in its children.
+ * emogi must be in shared_preload_libraries: the arena must be mapped and the engine worker be
+ * registered before the postmaster forks. _PG_init does not initialize CUDA and starts no thread,
+ * because neither survives a fork.
  *
- * The folders beside this file are rooms. A room may use those below it, and none above; its header tells what lives there:
+ * Folders, each of which may use those below it and none above. Its header says what it contains:
  *
- *   scan_node/   calls in FROM, as nodes of a plan             worker/  the engine worker, on the other side of a slot
- *   prewarm/     graphs that are loaded ahead of calls
- *   function/    the SQL functions                             views/   the views, and what administers the cache
- *   acquire/       from a Source to a Graph
- *   changes/        what has changed in the tables since a Graph was made
- *   remote/     from foreign tables on other servers, and shards of Citus, to edges
- *   edges/       from a Source to edges in the Region
- *   index_search/        searches over indexes of the tables, without a Graph
- *   call/        a call and its slot
- *   analysis/        a query or view: what its rows depend on
- *   source/      what the graph argument names                 cache/   the Graphs that calls and sessions share
- *   citus/       what the catalogs of Citus say
- *   base/      what all stand on: settings, faults, shared state, the Region, limits, versions of PostgreSQL
+ *   scan_node/     plan nodes for calls in FROM         worker/  the engine worker, which serves
+ *   prewarm/       graphs loaded ahead of calls                  requests of slots
+ *   function/      the SQL functions                    views/   views and cache administration
+ *   acquire/       from a graph source to a graph: cache lookup, index or build, build
+ *   changes/       changes of the tables since a graph was built
+ *   remote/        edges of foreign tables on other servers and of Citus shards
+ *   edges/         edges of heap tables and queries, in the arena
+ *   index_search/  searches over indexes of the tables, without a graph
+ *   call/          a call and its slot
+ *   analysis/      queries and views: cacheability, fingerprint, base tables, conditions
+ *   source/        the graph argument                   cache/   shared graphs, change trackers
+ *   citus/         catalogs of Citus
+ *   base/          settings, faults, shared state, arena, limits, versions of PostgreSQL
  *
- * A call of a traversal function, from top to bottom:
+ * A call of a traversal function:
  *
- *   function/arguments.c   reads the arguments
- *   source/source.c        resolves the graph argument to a Source;  access.c checks that the caller may read it
- *   call/call.c            takes a slot for the call, if base/limits.c has nothing against it;  everything the call allocates
- *                          in the Region belongs to that slot
- *   source/snapshot.c      sees to it that the call's snapshot is not older than what the graph argument names
- *   analysis/analysis.c            of a query or view, makes its tree, and says why its Graph may not be shared, if so
- *   acquire/acquire.c         has cache_lookup.c look in the cache for a Graph that holds exactly what the call's snapshot sees, and pin it
- *                          (cache/cache.c keeps the entries, cache/recent_writers.c knows who has changed which table);  else
- *   acquire/index_search_cost.c         says whether a search that reaches little walks over indexes instead (index_search/index_search_bfs.c);  else
- *   acquire/apply_delta.c         has changes/tracker_refresh.c find what has changed, and an older Graph spliced;  else
- *   acquire/build.c          has the Source turned into edges in the Region (edges/heap_scan.c and pages.c read tables, remote/remote_read.c
- *                          those of other servers, sink.c takes rows from the executor), then has the engine worker make keys and CSR of them;  cache_lookup.c publishes the
- *                          Graph
- *   call/request.c         has the engine worker run the Query;  worker/worker.c is that worker
- *   function/course.c         reads the Result out into rows and gives the slot back
+ *   function/arguments.c          read the arguments
+ *   source/source.c               resolve the graph argument; access.c checks rights
+ *   call/call.c                   take a slot, within base/limits.c; it owns all that the call
+ *                                 allocates in the arena
+ *   source/snapshot.c             ensure that the snapshot is not older than the relations
+ *   analysis/analysis.c           for a query or view: analyze it, and decide whether its graph is
+ *                                 cacheable
+ *   acquire/acquire.c             get the graph:
+ *     acquire/cache_lookup.c        look up a graph that is exact for the snapshot, and pin it
+ *                                   (cache/recent_writers.c knows who has changed which table)
+ *     acquire/index_search_cost.c   otherwise decide whether index_search/ replaces it
+ *     acquire/apply_delta.c         otherwise bring an older graph up to date, by
+ *                                   changes/tracker_refresh.c
+ *     acquire/build.c               otherwise build it: edges/heap_scan.c and pages.c read tables,
+ *                                   remote/remote_read.c other servers, edges/sink.c takes rows of
+ *                                   the executor; the engine worker makes keys and CSR
+ *   function/local_search_call.c  answer in the backend if the search is small; otherwise
+ *   call/request.c                have the engine worker run the query (worker/worker.c)
+ *   function/course.c             read the result into rows, and release the slot
  *
- * As an item of FROM the function is replaced by a scan: scan_node/plan.c puts it into the plan, scan.c and stream.c carry it out.
+ * For calls in FROM, scan_node/plan.c replaces the function scan; scan.c and stream.c execute it.
  */
 #include "postgres.h"
 
