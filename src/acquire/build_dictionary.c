@@ -288,7 +288,7 @@ make_dictionary(EmogiCall *call, const EmogiKeyOrder *order)
 	void	   *scratch;
 
 	while (!emogi_dictionaries_begin(slot, &slot->keys))
-		if (!emogi_call_make_room(1))	/* memory: a change tracker may have the dictionary, too */
+		if (!emogi_call_make_room(0))
 			ereport(ERROR,
 					(errcode(ERRCODE_INSUFFICIENT_RESOURCES),
 					 errmsg("too many graphs whose vertices are no integers are in use"),

@@ -403,18 +403,16 @@ evict(EmogiCached *victim)
 }
 
 /*
- * Doom the least recently used graph to make room, or its change tracker before it unless an entry
- * is wanted, which a tracker does not have; return false if all are in use. Caller holds
- * cache_lock, and calls emogi_change_tracker_free_doomed and emogi_cache_free_doomed after
- * releasing it.
+ * Doom the least recently used graph to make room, or its change tracker before it; return false if
+ * all are in use. Caller holds cache_lock, and calls emogi_change_tracker_free_doomed and
+ * emogi_cache_free_doomed after releasing it.
  */
 static bool
-doom_oldest(bool wants_entry)
+doom_oldest(void)
 {
 	EmogiCached *victim = least_recently_used(InvalidOid);
 
-	if ((victim == NULL || !wants_entry) &&
-		emogi_change_tracker_doom(victim != NULL ? victim->live_id : 0))
+	if (emogi_change_tracker_doom(victim != NULL ? victim->live_id : 0))
 		return true;
 	if (victim == NULL)
 		return false;
@@ -427,7 +425,7 @@ doom_oldest(bool wants_entry)
  * return false if they would not, or all are in use.
  */
 static bool
-doom_oldest_of(Oid role, uint64 more_bytes, bool wants_entry)
+doom_oldest_of(Oid role, uint64 more_bytes)
 {
 	EmogiCached *victim;
 
@@ -436,7 +434,7 @@ doom_oldest_of(Oid role, uint64 more_bytes, bool wants_entry)
 	victim = least_recently_used(role);
 	if (victim == NULL)
 		return emogi_change_tracker_doom_of(role);
-	if (wants_entry || victim->live_id == 0 || !emogi_change_tracker_doom(victim->live_id))
+	if (victim->live_id == 0 || !emogi_change_tracker_doom(victim->live_id))
 		evict(victim);
 	return true;
 }
@@ -475,19 +473,16 @@ emogi_cache_wait_for_room(void)
 /*
  * Evict a graph or a change tracker, unless a graph is about to be freed, and wait until the memory
  * is free; return false if nothing is evicted. role: see doom_oldest_of; InvalidOid = all.
- * more_bytes: 0 = an entry is wanted.
  */
 static bool
 evict_and_wait(Oid role, uint64 more_bytes)
 {
-	const bool	wants_entry = more_bytes == 0;
 	bool		leaving;
 	bool		doomed;
 
 	emogi_cache_lock();
 	leaving = any_leaving();
-	doomed = !leaving && (OidIsValid(role) ? doom_oldest_of(role, more_bytes, wants_entry)
-						  : doom_oldest(wants_entry));
+	doomed = !leaving && (OidIsValid(role) ? doom_oldest_of(role, more_bytes) : doom_oldest());
 	emogi_cache_unlock();
 	if (doomed)
 	{
@@ -502,15 +497,14 @@ evict_and_wait(Oid role, uint64 more_bytes)
 /*
  * Evict one graph that is not in use, or a change tracker, and wait until its memory is free; or
  * drop the labels or the contraction hierarchy of a graph in use. Return false if there is none.
- * bytes: 0 = an entry for a graph or a table is wanted, which only a graph frees. The current
- * user's graphs are evicted first, if `bytes` would put that role above its share.
+ * The current user's graphs are evicted first, if `bytes` would put that role above its share.
  */
 bool
 emogi_cache_make_room(uint64 bytes)
 {
 	if (!superuser() && evict_and_wait(GetUserId(), bytes))
 		return true;
-	return (bytes > 0 && emogi_cache_labels_drop()) || evict_and_wait(InvalidOid, bytes) ||
+	return emogi_cache_labels_drop() || evict_and_wait(InvalidOid, 0) ||
 		emogi_cache_contraction_drop();
 }
 

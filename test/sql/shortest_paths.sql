@@ -94,7 +94,8 @@ CREATE TABLE wanted AS SELECT (random() * 4)::int * 3000 AS s, (random() * 14399
 INSERT INTO wanted VALUES (7, 7), (NULL, 7), (7, NULL), (7, -1), (8, 9), (8, 9), (8, 14000);
 SET emogi.engine = cpu;
 SET emogi.enable_contraction = off;
-SELECT graph, edges, direction, a.answer = b.answer AS same, length(a.answer) > 2000 AS long, a.engine, b.engine
+SELECT graph, edges, direction, a.answer = b.answer AS same, length(a.answer) > 2000 AS long, a.engine,
+       CASE WHEN edges = '100000000' AND b.engine LIKE 'backend%' THEN 'backend' ELSE b.engine END AS engine -- whether all are found depends on the random weights
   FROM unnest(ARRAY['grid(source, target, cost)', 'grid(source, target)']) graph, unnest(ARRAY['1', '100', '5000', '60000', '100000000']) edges, unnest(ARRAY['out', 'in', 'both']) direction,
     LATERAL after('0', graph, 'SELECT s, t FROM wanted', direction) a, LATERAL after(edges, graph, 'SELECT s, t FROM wanted', direction) b ORDER BY graph, edges::int, direction;
 SELECT count(*), count(DISTINCT b.engine), count(*) FILTER (WHERE a.answer <> b.answer) AS wrong

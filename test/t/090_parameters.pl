@@ -22,7 +22,7 @@ $primary->safe_psql('postgres', q{
 	CREATE INDEX ON edges (at);
 	CREATE TABLE other AS SELECT 1 AS src, 2 AS dst;
 	-- calls with each of some values, in turn; writes before each of them if that is wanted. Raises what is wrong
-	CREATE PROCEDURE ask(first int, last int, writes boolean, query text DEFAULT 'SELECT src, dst FROM edges WHERE at > $1') LANGUAGE plpgsql AS $$
+	CREATE PROCEDURE ask(first int, last int, writes boolean, query text DEFAULT 'SELECT DISTINCT src, dst FROM edges WHERE at > $1') LANGUAGE plpgsql AS $$
 	DECLARE
 		checked record;
 	BEGIN
@@ -124,9 +124,9 @@ is(value('hits'), '1020', '... none of those whose values were asked for twice')
 
 # One query with the same text, the usual case: cached at its first call, and the planner knows its size when its graph was dropped.
 anew();
-my $query = q{'SELECT src, dst FROM edges WHERE at > 5 AND dst > 0'};
+my $query = q{'SELECT DISTINCT src, dst FROM edges WHERE at > 5 AND dst > 0'};
 my $plan = "EXPLAIN SELECT vertex, level FROM emogi_bfs($query, 7)";
-$primary->safe_psql('postgres', "CALL ask(5, 5, false, 'SELECT src, dst FROM edges WHERE at > \$1 AND dst > 0')") foreach 1 .. 2;
+$primary->safe_psql('postgres', "CALL ask(5, 5, false, 'SELECT DISTINCT src, dst FROM edges WHERE at > \$1 AND dst > 0')") foreach 1 .. 2;
 is(value(q{builds || ' ' || hits || ' ' || private}), '1 1 0', 'a query of its own kind is cached at its first call');
 my $before = $primary->safe_psql('postgres', $plan);
 $primary->safe_psql('postgres', q{INSERT INTO edges VALUES (1, 1, 1)});
@@ -135,7 +135,7 @@ is(of_edges(), '0', '... and goes when its table has changed');
 my $after = $primary->safe_psql('postgres', $plan);
 $_ =~ s/^ *Graph: .*\n//m foreach $before, $after;
 is($after, $before, '... and has the same plan without a graph');
-$primary->safe_psql('postgres', "CALL ask(5, 5, false, 'SELECT src, dst FROM edges WHERE at > \$1 AND dst > 0')");
+$primary->safe_psql('postgres', "CALL ask(5, 5, false, 'SELECT DISTINCT src, dst FROM edges WHERE at > \$1 AND dst > 0')");
 is(value(q{builds - (SELECT count(*) FROM emogi_graphs WHERE source LIKE '%other%')}), '2', '... and is cached by the next call');
 
 # A snapshot that is left: its graph stays, and is found; and is dropped without it when it is not used for long.
@@ -143,7 +143,7 @@ anew();
 $primary->safe_psql('postgres', q{SET emogi.fault = 'query_again=0'; CALL ask(50, 50, false)});
 my $old = session($primary);
 $old->ask('BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT 1');
-my $check = q{SELECT ok, cache FROM emogi_check(emogi_query('SELECT src, dst FROM edges WHERE at > $1', 50))};
+my $check = q{SELECT ok, cache FROM emogi_check(emogi_query('SELECT DISTINCT src, dst FROM edges WHERE at > $1', 50))};
 $primary->safe_psql('postgres', q{SET emogi.fault = 'query_again=0'; CALL ask(1, 40, true); CALL ask(50, 50, true)});
 is($old->ask($check), 't|hit', 'an old snapshot finds its graph');
 is($primary->safe_psql('postgres', $check), 't|hit', '... and a new one another');
@@ -165,8 +165,8 @@ $writer->ask('COMMIT');
 # What is pinned waits.
 anew();
 my $reader = session($primary);
-$reader->ask('BEGIN; DECLARE c CURSOR FOR SELECT vertex FROM emogi_sssp(' . q{'SELECT src, dst FROM edges WHERE at > 90 AND dst > 1', 50)} . '; FETCH c');
-my $rest = $primary->safe_psql('postgres', q{SELECT count(*) - 1 FROM emogi_sssp('SELECT src, dst FROM edges WHERE at > 90 AND dst > 1', 50)});
+$reader->ask('BEGIN; DECLARE c CURSOR FOR SELECT vertex FROM emogi_sssp(' . q{'SELECT DISTINCT src, dst FROM edges WHERE at > 90 AND dst > 1', 50)} . '; FETCH c');
+my $rest = $primary->safe_psql('postgres', q{SELECT count(*) - 1 FROM emogi_sssp('SELECT DISTINCT src, dst FROM edges WHERE at > 90 AND dst > 1', 50)});
 $primary->safe_psql('postgres', q{SET emogi.fault = 'query_again=0, idle=0'; CALL ask(1, 50, true)});
 is($reader->ask('MOVE FORWARD ALL IN c'), '', 'a cursor goes on after its graph cannot be found any more');
 $reader->ask('COMMIT');
@@ -182,12 +182,12 @@ foreach my $i (1 .. 40)
 {
 	$primary->safe_psql('postgres', "INSERT INTO edges VALUES ($i, 3, $i)");
 	$primary->wait_for_catchup('standby', 'replay', $primary->lsn('insert'));
-	my $said = $far->ask("SELECT ok FROM emogi_check(emogi_query('SELECT src, dst FROM edges WHERE at > \$1', $i))");
+	my $said = $far->ask("SELECT ok FROM emogi_check(emogi_query('SELECT DISTINCT src, dst FROM edges WHERE at > \$1', $i))");
 	is($said, 't', "call $i on the standby is right") if $said ne 't';
 }
 cmp_ok(value('builds', $standby), '>=', 40, 'on a standby 40 graphs are kept for others');
 cmp_ok(value('graphs', $standby), '<=', 4, '... but not for longer than a call can use them');
-is($far->ask(q{SELECT cache FROM emogi_check(emogi_query('SELECT src, dst FROM edges WHERE at > $1', 40))}), 'hit', '... and the last one is hit');
+is($far->ask(q{SELECT cache FROM emogi_check(emogi_query('SELECT DISTINCT src, dst FROM edges WHERE at > $1', 40))}), 'hit', '... and the last one is hit');
 $far->quit;
 
 done_testing();
