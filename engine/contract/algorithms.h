@@ -12,8 +12,8 @@
  * NAME        EMOGI_NAME is the algorithm, emogi_name its SQL function
  * cpu         the functions that implement it: emogi_cpu_CPU in engine/cpu, emogi_cuda_CUDA in
  *             cuda, emogi_papers_PAPERS and emogi_shards_PAPERS in cuda/papers;
- *             emogi_verify_VERIFIER in engine/verify checks a result. `none`: not implemented, so
- *             the CPU runs it and reports a reason
+ *             emogi_verify_VERIFIER in engine/verify checks a result. `none`: this engine has no
+ *             function for it, so the CPU runs it and reports a reason
  * lists       EmogiLists: which adjacency lists of the graph it reads
  * weights     EmogiWeights: which weights it reads and which it refuses
  * traits      EMOGI_* below, or 0
