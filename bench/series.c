@@ -114,7 +114,7 @@ run_once(EmogiBench *bench, EmogiSeries *series, int s, int trial)
 	if (trial >= 0)
 	{
 		emogi_bench_note_run(bench, series, &run);
-		if ((emogi_algorithm_row(query.algorithm)->traits & EMOGI_IS_HIERARCHY) != 0)
+		if (emogi_algorithm_row(query.algorithm)->shape == EMOGI_SHAPE_HIERARCHY)
 			emogi_bench_print_hierarchy(bench, series, &run);
 	}
 	else if (series->graph.id != 0)

@@ -8,10 +8,10 @@
 #define THOSE(...) __VA_ARGS__
 
 static const EmogiAlgorithmRow rows[] = {
-#define OTHER(NAME, its_name, cpu, on_cuda, in_papers, verifier, its_lists, its_weights, \
-			  its_traits, its_parameters, its_columns) \
+#define OTHER(NAME, its_name, cpu, on_cuda, in_papers, verifier, its_shape, its_lists, \
+			  its_weights, its_traits, its_parameters, its_columns) \
 	{.algorithm = EMOGI_##NAME, .name = #its_name, .cuda = #on_cuda, .papers = #in_papers, \
-		.lists = its_lists, .weights = its_weights, .traits = its_traits, \
+		.shape = its_shape, .lists = its_lists, .weights = its_weights, .traits = its_traits, \
 		.parameters = {THOSE its_parameters}, .columns = {THOSE its_columns}},
 #define PATH(NAME, its_name, column, order, source, its_traits, candidate) \
 	{.algorithm = EMOGI_##NAME, .name = #its_name, .cuda = "path", .papers = "path", \

@@ -7,13 +7,15 @@
  *
  * An algorithm is a row:
  *
- *   OTHER(NAME, name, cpu, cuda, papers, verifier, lists, weights, traits, (parameters), (columns))
+ *   OTHER(NAME, name, cpu, cuda, papers, verifier, shape, lists, weights, traits, (parameters),
+ *         (columns))
  *
  * NAME        EMOGI_NAME is the algorithm, emogi_name its SQL function
  * cpu         the functions that implement it: emogi_cpu_CPU in engine/cpu, emogi_cuda_CUDA in
  *             cuda, emogi_papers_PAPERS and emogi_shards_PAPERS in cuda/papers;
  *             emogi_verify_VERIFIER in engine/verify checks a result. `none`: this engine has no
  *             function for it, so the CPU runs it and reports a reason
+ * shape       EmogiAnswerShape: what a row of the answer is, EMOGI_SHAPE_*
  * lists       EmogiLists: which adjacency lists of the graph it reads
  * weights     EmogiWeights: which weights it reads and which it refuses
  * traits      EMOGI_* below, or 0
@@ -78,6 +80,35 @@ typedef enum EmogiDirection
 	EMOGI_IN,					/* dst to src */
 	EMOGI_BOTH					/* both: every edge is in two adjacency lists, a self-loop in one */
 } EmogiDirection;
+
+/*
+ * The shape of an algorithm's answer: what the columns of its result contain, and what a row of the
+ * SQL function is.
+ */
+typedef enum EmogiAnswerShape
+{
+	EMOGI_SHAPE_VERTICES = 0,	/* a vertex with the columns; no column is NULL */
+	EMOGI_SHAPE_EDGES,			/* the first column is another vertex: the edge between the two,
+								 * smaller endpoint first */
+	EMOGI_SHAPE_WEIGHTED_EDGES, /* likewise, with the weight in the second column */
+	EMOGI_SHAPE_BLOCKS,			/* the columns encode blocks (blocks.h): a vertex in a block */
+	EMOGI_SHAPE_BFS_TREE,		/* the columns encode a search forest: a vertex with the previous
+								 * vertex on its path, NULL at a root */
+	EMOGI_SHAPE_PATH_TREE,		/* likewise, by weights */
+	EMOGI_SHAPE_HIERARCHY,		/* the columns encode a hierarchy (hierarchy.h): a vertex at a
+								 * level */
+	EMOGI_SHAPE_STEPS,			/* a step of a path */
+	EMOGI_SHAPE_SCALAR,			/* no rows: the SQL function returns a number computed from the sum
+								 * of the first column, and takes vertices of any type */
+
+	/* The columns have emogi_query_length (query.h) elements, each of which is a row. */
+	EMOGI_SHAPE_SIMILARITIES,	/* two vertices with their similarity */
+	EMOGI_SHAPE_DISTANCES,		/* two vertices with their distance */
+	EMOGI_SHAPE_WALKS,			/* a step of a random walk */
+	EMOGI_SHAPE_AGGREGATES,		/* no SQL function: plans use them instead of the rows of another
+								 * function */
+	EMOGI_NSHAPES
+} EmogiAnswerShape;
 
 /* The adjacency lists that an algorithm reads, if the call's direction is `out`. */
 typedef enum EmogiLists
@@ -196,24 +227,6 @@ typedef struct EmogiResultColumn
 #define EMOGI_HAS_MSBFS 0x40u	/* supports independent searches from many sources at once
 								 * (cpu/msbfs.h) */
 #define EMOGI_MAY_DIVERGE 0x80u /* values may overflow, which is an error */
-#define EMOGI_IS_TOTAL 0x200u	/* the SQL function returns a number computed from the sum of the
-								 * first column instead of rows, and takes vertices of any type */
-#define EMOGI_IS_LIST 0x400u	/* the columns have emogi_query_length (query.h) elements, each of
-								 * which is a row of the SQL function */
-#define EMOGI_IS_HIERARCHY 0x100u	/* the columns encode a hierarchy (hierarchy.h): a row of the
-									 * SQL function is a vertex at a level */
-#define EMOGI_IS_EDGES 0x1000u	/* the first column is another vertex: a row of the SQL function is
-								 * the edge between the two, smaller endpoint first, and the other
-								 * columns */
-#define EMOGI_IS_BLOCKS 0x2000u	/* the columns encode blocks (blocks.h): a row of the SQL function
-								 * is a vertex in a block */
-#define EMOGI_IS_TREE 0x4000u	/* the columns encode a search forest: a row of the SQL function is
-								 * a vertex with its path, NULL at a root */
-#define EMOGI_IS_PART 0x8000u	/* no SQL function: plans use it to replace the rows of another
-								 * function */
-#define EMOGI_HAS_OTHER_ROWS (EMOGI_IS_HIERARCHY | EMOGI_IS_TOTAL | EMOGI_IS_LIST | EMOGI_IS_EDGES | EMOGI_IS_BLOCKS | \
-							  EMOGI_IS_TREE)	/* rows are not vertices, or contain NULLs */
-
 #define EMOGI_MINIMIZE 0
 #define EMOGI_MAXIMIZE 1
 
@@ -333,11 +346,11 @@ typedef struct EmogiResultColumn
  */
 #define EMOGI_ALGORITHMS(OTHER, PATH, SUM) \
 	OTHER(BFS, bfs, bfs, bfs, path, bfs, \
-		  EMOGI_LISTS_ALONG, EMOGI_WEIGHTS_UNUSED, EMOGI_STOPS | EMOGI_HAS_MSBFS, \
+		  EMOGI_SHAPE_VERTICES, EMOGI_LISTS_ALONG, EMOGI_WEIGHTS_UNUSED, EMOGI_STOPS | EMOGI_HAS_MSBFS, \
 		  ({EMOGI_SOURCES, 0}, {EMOGI_MAX_DEPTH, -1}, {EMOGI_DIRECTION, EMOGI_OUT}), \
 		  ({"level", EMOGI_INT32, -1})) \
 	OTHER(BFS_SUMS, bfs_sums, bfs_sums, bfs_sums, none, bfs_sums, \
-		  EMOGI_LISTS_ALONG, EMOGI_WEIGHTS_UNUSED, EMOGI_IS_LIST | EMOGI_IS_PART, \
+		  EMOGI_SHAPE_AGGREGATES, EMOGI_LISTS_ALONG, EMOGI_WEIGHTS_UNUSED, 0, \
 		  ({EMOGI_SOURCES, 0}, {EMOGI_MAX_DEPTH, -1}, {EMOGI_DIRECTION, EMOGI_OUT}), \
 		  ({"count", EMOGI_INT64, NAN}, {"sum", EMOGI_INT64, NAN}, {"least", EMOGI_INT32, NAN}, {"most", EMOGI_INT32, NAN}, \
 		   {"harmonic", EMOGI_FLOAT64, NAN})) \
@@ -345,124 +358,124 @@ typedef struct EmogiResultColumn
 	PATH(SSWP, sswp, width, EMOGI_MAXIMIZE, (double) INFINITY, 0, \
 		 weight == (double) INFINITY ? -1.0 : value < weight ? value : weight) \
 	OTHER(BFS_TREE, bfs_tree, trees, none, none, trees, \
-		  EMOGI_LISTS_ALONG, EMOGI_WEIGHTS_UNUSED, EMOGI_IS_TREE, \
+		  EMOGI_SHAPE_BFS_TREE, EMOGI_LISTS_ALONG, EMOGI_WEIGHTS_UNUSED, 0, \
 		  ({EMOGI_SOURCES, 0}, {EMOGI_MAX_DEPTH, -1}, {EMOGI_DIRECTION, EMOGI_OUT}), \
 		  ({"level", EMOGI_INT32, -1}, {"predecessor", EMOGI_VERTEX, EMOGI_NO_VERTEX}, {"source", EMOGI_VERTEX, EMOGI_NO_VERTEX})) \
 	OTHER(SHORTEST_PATH_TREE, shortest_path_tree, trees, none, none, trees, \
-		  EMOGI_LISTS_ALONG, EMOGI_WEIGHTS_LENGTHS, EMOGI_IS_TREE, \
+		  EMOGI_SHAPE_PATH_TREE, EMOGI_LISTS_ALONG, EMOGI_WEIGHTS_LENGTHS, 0, \
 		  ({EMOGI_SOURCES, 0}, {EMOGI_MAX_DISTANCE, (double) INFINITY}, {EMOGI_DIRECTION, EMOGI_OUT}), \
 		  ({"distance", EMOGI_FLOAT64, (double) INFINITY}, {"predecessor", EMOGI_VERTEX, EMOGI_NO_VERTEX}, \
 		   {"source", EMOGI_VERTEX, EMOGI_NO_VERTEX})) \
 	OTHER(SSNSP, ssnsp, ssnsp, ssnsp, ssnsp, ssnsp, \
-		  EMOGI_LISTS_ALONG, EMOGI_WEIGHTS_UNUSED, EMOGI_NEEDS_BACKWARD, \
+		  EMOGI_SHAPE_VERTICES, EMOGI_LISTS_ALONG, EMOGI_WEIGHTS_UNUSED, EMOGI_NEEDS_BACKWARD, \
 		  ({EMOGI_SOURCES, 0}, {EMOGI_MAX_DEPTH, -1}, {EMOGI_DIRECTION, EMOGI_OUT}), \
 		  ({"level", EMOGI_INT32, -1}, {"paths", EMOGI_FLOAT64, 0})) \
 	OTHER(CC, cc, cc, cc, path, cc, \
-		  EMOGI_LISTS_ANY, EMOGI_WEIGHTS_UNUSED, 0, \
+		  EMOGI_SHAPE_VERTICES, EMOGI_LISTS_ANY, EMOGI_WEIGHTS_UNUSED, 0, \
 		  ({EMOGI_NO_PARAMETER, 0}), \
 		  ({"component", EMOGI_VERTEX, NAN})) \
 	OTHER(SCC, scc, scc, scc, none, scc, \
-		  EMOGI_LISTS_ALONG, EMOGI_WEIGHTS_UNUSED, EMOGI_NEEDS_BACKWARD, \
+		  EMOGI_SHAPE_VERTICES, EMOGI_LISTS_ALONG, EMOGI_WEIGHTS_UNUSED, EMOGI_NEEDS_BACKWARD, \
 		  ({EMOGI_NO_PARAMETER, 0}), \
 		  ({"component", EMOGI_VERTEX, NAN})) \
 	OTHER(TRIANGLES, triangles, triangles, triangles, none, triangles, \
-		  EMOGI_LISTS_BOTH_WAYS, EMOGI_WEIGHTS_UNUSED, 0, \
+		  EMOGI_SHAPE_VERTICES, EMOGI_LISTS_BOTH_WAYS, EMOGI_WEIGHTS_UNUSED, 0, \
 		  ({EMOGI_NO_PARAMETER, 0}), \
 		  ({"triangles", EMOGI_INT64, NAN})) \
 	OTHER(TRIANGLE_COUNT, triangle_count, triangles, triangles, none, triangles, \
-		  EMOGI_LISTS_BOTH_WAYS, EMOGI_WEIGHTS_UNUSED, EMOGI_IS_TOTAL, \
+		  EMOGI_SHAPE_SCALAR, EMOGI_LISTS_BOTH_WAYS, EMOGI_WEIGHTS_UNUSED, 0, \
 		  ({EMOGI_NO_PARAMETER, 0}), \
 		  ({"triangles", EMOGI_INT64, NAN})) \
 	OTHER(LCC, lcc, lcc, lcc, none, lcc, \
-		  EMOGI_LISTS_ALONG, EMOGI_WEIGHTS_UNUSED, EMOGI_NEEDS_BACKWARD, \
+		  EMOGI_SHAPE_VERTICES, EMOGI_LISTS_ALONG, EMOGI_WEIGHTS_UNUSED, EMOGI_NEEDS_BACKWARD, \
 		  ({EMOGI_DIRECTION, EMOGI_BOTH}), \
 		  ({"coefficient", EMOGI_FLOAT64, NAN})) \
 	OTHER(CORE, core, core, core, none, core, \
-		  EMOGI_LISTS_BOTH_WAYS, EMOGI_WEIGHTS_UNUSED, 0, \
+		  EMOGI_SHAPE_VERTICES, EMOGI_LISTS_BOTH_WAYS, EMOGI_WEIGHTS_UNUSED, 0, \
 		  ({EMOGI_NO_PARAMETER, 0}), \
 		  ({"core", EMOGI_INT32, NAN})) \
 	OTHER(CDLP, cdlp, cdlp, cdlp, none, cdlp, \
-		  EMOGI_LISTS_ALONG, EMOGI_WEIGHTS_UNUSED, EMOGI_NEEDS_BACKWARD, \
+		  EMOGI_SHAPE_VERTICES, EMOGI_LISTS_ALONG, EMOGI_WEIGHTS_UNUSED, EMOGI_NEEDS_BACKWARD, \
 		  ({EMOGI_MAX_ITERATIONS, 10}, {EMOGI_DIRECTION, EMOGI_BOTH}), \
 		  ({"label", EMOGI_VERTEX, NAN})) \
 	OTHER(LOUVAIN, louvain, louvain, louvain, none, communities, \
-		  EMOGI_LISTS_BOTH_WAYS, EMOGI_WEIGHTS_CONDUCTANCES, EMOGI_IS_HIERARCHY, \
+		  EMOGI_SHAPE_HIERARCHY, EMOGI_LISTS_BOTH_WAYS, EMOGI_WEIGHTS_CONDUCTANCES, 0, \
 		  ({EMOGI_RESOLUTION, 1}, {EMOGI_MAX_LEVELS, 0}, {EMOGI_TOLERANCE, 1e-7}, {EMOGI_SEED, 0}), \
 		  ({"heads", EMOGI_INT32, NAN}, {"joins", EMOGI_VERTEX, NAN})) \
 	OTHER(LEIDEN, leiden, leiden, leiden, none, communities, \
-		  EMOGI_LISTS_BOTH_WAYS, EMOGI_WEIGHTS_CONDUCTANCES, EMOGI_IS_HIERARCHY, \
+		  EMOGI_SHAPE_HIERARCHY, EMOGI_LISTS_BOTH_WAYS, EMOGI_WEIGHTS_CONDUCTANCES, 0, \
 		  ({EMOGI_RESOLUTION, 1}, {EMOGI_THETA, 0.01}, {EMOGI_MAX_CLUSTER_SIZE, 0}, {EMOGI_MAX_LEVELS, 0}, {EMOGI_SEED, 0}), \
 		  ({"heads", EMOGI_INT32, NAN}, {"joins", EMOGI_VERTEX, NAN})) \
 	OTHER(MODULARITY, modularity, modularity, modularity, none, modularity, \
-		  EMOGI_LISTS_BOTH_WAYS, EMOGI_WEIGHTS_CONDUCTANCES, EMOGI_IS_TOTAL, \
+		  EMOGI_SHAPE_SCALAR, EMOGI_LISTS_BOTH_WAYS, EMOGI_WEIGHTS_CONDUCTANCES, 0, \
 		  ({EMOGI_COMMUNITIES, 0}, {EMOGI_RESOLUTION, 1}), \
 		  ({"part", EMOGI_FLOAT64, NAN})) \
 	OTHER(DEGREE, degree, degree, degree, none, degree, \
-		  EMOGI_LISTS_ALONG, EMOGI_WEIGHTS_FACTORS, EMOGI_MAY_DIVERGE, \
+		  EMOGI_SHAPE_VERTICES, EMOGI_LISTS_ALONG, EMOGI_WEIGHTS_FACTORS, EMOGI_MAY_DIVERGE, \
 		  ({EMOGI_DIRECTION, EMOGI_OUT}), \
 		  ({"degree", EMOGI_INT64, NAN}, {"strength", EMOGI_FLOAT64, NAN})) \
 	OTHER(CLOSENESS, closeness, closeness, closeness, none, closeness, \
-		  EMOGI_LISTS_ALONG, EMOGI_WEIGHTS_UNUSED, EMOGI_NEEDS_BACKWARD, \
+		  EMOGI_SHAPE_VERTICES, EMOGI_LISTS_ALONG, EMOGI_WEIGHTS_UNUSED, EMOGI_NEEDS_BACKWARD, \
 		  ({EMOGI_SAMPLES, 0}, {EMOGI_SEED, 0}, {EMOGI_DIRECTION, EMOGI_OUT}), \
 		  ({"reached", EMOGI_INT64, NAN}, {"farness", EMOGI_FLOAT64, NAN}, {"closeness", EMOGI_FLOAT64, NAN}, \
 		   {"harmonic", EMOGI_FLOAT64, NAN})) \
 	OTHER(BETWEENNESS, betweenness, betweenness, betweenness, none, betweenness, \
-		  EMOGI_LISTS_ALONG, EMOGI_WEIGHTS_UNUSED, EMOGI_NEEDS_BACKWARD, \
+		  EMOGI_SHAPE_VERTICES, EMOGI_LISTS_ALONG, EMOGI_WEIGHTS_UNUSED, EMOGI_NEEDS_BACKWARD, \
 		  ({EMOGI_SAMPLES, 0}, {EMOGI_SEED, 0}, {EMOGI_NORMALIZED, 1}, {EMOGI_DIRECTION, EMOGI_OUT}), \
 		  ({"centrality", EMOGI_FLOAT64, NAN})) \
 	OTHER(TOPOLOGICAL_ORDER, topological_order, topological_order, none, none, topological_order, \
-		  EMOGI_LISTS_ALONG, EMOGI_WEIGHTS_UNUSED, 0, \
+		  EMOGI_SHAPE_VERTICES, EMOGI_LISTS_ALONG, EMOGI_WEIGHTS_UNUSED, 0, \
 		  ({EMOGI_NO_PARAMETER, 0}), \
 		  ({"level", EMOGI_INT32, NAN}, {"position", EMOGI_INT64, NAN})) \
 	OTHER(LONGEST_PATH, longest_path, topological_order, none, none, topological_order, \
-		  EMOGI_LISTS_ALONG, EMOGI_WEIGHTS_FACTORS, EMOGI_MAY_DIVERGE, \
+		  EMOGI_SHAPE_VERTICES, EMOGI_LISTS_ALONG, EMOGI_WEIGHTS_FACTORS, EMOGI_MAY_DIVERGE, \
 		  ({EMOGI_NO_PARAMETER, 0}), \
 		  ({"distance", EMOGI_FLOAT64, NAN})) \
 	OTHER(SIMILARITY, similarity, similarity, similarity, none, similarity, \
-		  EMOGI_LISTS_ALONG, EMOGI_WEIGHTS_UNUSED, EMOGI_NEEDS_BACKWARD | EMOGI_IS_LIST, \
+		  EMOGI_SHAPE_SIMILARITIES, EMOGI_LISTS_ALONG, EMOGI_WEIGHTS_UNUSED, EMOGI_NEEDS_BACKWARD, \
 		  ({EMOGI_MEASURE, EMOGI_JACCARD}, {EMOGI_TOP_K, 10}, {EMOGI_CUTOFF, 0}, {EMOGI_PAIRS, 0}, {EMOGI_DIRECTION, EMOGI_OUT}), \
 		  ({"vertex2", EMOGI_VERTEX, EMOGI_NO_VERTEX}, {"similarity", EMOGI_FLOAT64, 0})) \
 	OTHER(RANDOM_WALK, random_walk, random_walk, random_walk, none, random_walk, \
-		  EMOGI_LISTS_ALONG, EMOGI_WEIGHTS_UNUSED, EMOGI_IS_LIST, \
+		  EMOGI_SHAPE_WALKS, EMOGI_LISTS_ALONG, EMOGI_WEIGHTS_UNUSED, 0, \
 		  ({EMOGI_SOURCES, 0}, {EMOGI_LENGTH, 80}, {EMOGI_WALKS, 1}, {EMOGI_RETURN, 1}, {EMOGI_IN_OUT, 1}, {EMOGI_SEED, 0}, \
 		   {EMOGI_DIRECTION, EMOGI_OUT}, {EMOGI_WEIGHTED, 0}), \
 		  ({"vertex", EMOGI_VERTEX, EMOGI_NO_VERTEX})) \
 	OTHER(DISTANCE_MATRIX, distance_matrix, distance_matrix, none, none, distance_matrix, \
-		  EMOGI_LISTS_ALONG, EMOGI_WEIGHTS_LENGTHS, EMOGI_IS_LIST, \
+		  EMOGI_SHAPE_DISTANCES, EMOGI_LISTS_ALONG, EMOGI_WEIGHTS_LENGTHS, 0, \
 		  ({EMOGI_SOURCES, 0}, {EMOGI_TARGETS, 0}, {EMOGI_DIRECTION, EMOGI_OUT}), \
 		  ({"distance", EMOGI_FLOAT64, (double) INFINITY})) \
 	OTHER(SPANNING_FOREST, spanning_forest, spanning_forest, spanning_forest, none, spanning_forest, \
-		  EMOGI_LISTS_BOTH_WAYS, EMOGI_WEIGHTS_FACTORS, EMOGI_IS_EDGES, \
+		  EMOGI_SHAPE_WEIGHTED_EDGES, EMOGI_LISTS_BOTH_WAYS, EMOGI_WEIGHTS_FACTORS, 0, \
 		  ({EMOGI_MAXIMUM, 0}), \
 		  ({"parent", EMOGI_VERTEX, EMOGI_NO_VERTEX}, {"weight", EMOGI_FLOAT64, NAN})) \
 	OTHER(BRIDGES, bridges, blocks, blocks, none, blocks, \
-		  EMOGI_LISTS_BOTH_WAYS, EMOGI_WEIGHTS_UNUSED, EMOGI_IS_EDGES, \
+		  EMOGI_SHAPE_EDGES, EMOGI_LISTS_BOTH_WAYS, EMOGI_WEIGHTS_UNUSED, 0, \
 		  ({EMOGI_NO_PARAMETER, 0}), \
 		  ({"other", EMOGI_VERTEX, EMOGI_NO_VERTEX})) \
 	OTHER(ARTICULATION_POINTS, articulation_points, blocks, blocks, none, blocks, \
-		  EMOGI_LISTS_BOTH_WAYS, EMOGI_WEIGHTS_UNUSED, 0, \
+		  EMOGI_SHAPE_VERTICES, EMOGI_LISTS_BOTH_WAYS, EMOGI_WEIGHTS_UNUSED, 0, \
 		  ({EMOGI_NO_PARAMETER, 0}), \
 		  ({"components", EMOGI_INT64, 0})) \
 	OTHER(BICONNECTED, biconnected, blocks, blocks, none, blocks, \
-		  EMOGI_LISTS_BOTH_WAYS, EMOGI_WEIGHTS_UNUSED, EMOGI_IS_BLOCKS, \
+		  EMOGI_SHAPE_BLOCKS, EMOGI_LISTS_BOTH_WAYS, EMOGI_WEIGHTS_UNUSED, 0, \
 		  ({EMOGI_NO_PARAMETER, 0}), \
 		  ({"component", EMOGI_INT64, -1}, {"parent", EMOGI_VERTEX, EMOGI_NO_VERTEX})) \
 	OTHER(PAGERANK, pagerank, pagerank, gather, sum, pagerank, \
-		  EMOGI_LISTS_AGAINST, EMOGI_WEIGHTS_UNUSED, EMOGI_WEIGHS_BACKWARD, \
+		  EMOGI_SHAPE_VERTICES, EMOGI_LISTS_AGAINST, EMOGI_WEIGHTS_UNUSED, EMOGI_WEIGHS_BACKWARD, \
 		  ({EMOGI_DAMPING, 0.85}, {EMOGI_MAX_ITERATIONS, 100}, {EMOGI_TOLERANCE, 1e-6}, {EMOGI_TELEPORT, 0}, {EMOGI_DIRECTION, EMOGI_OUT}, \
 		   {EMOGI_WEIGHTED, 0}), \
 		  ({"rank", EMOGI_FLOAT64, NAN})) \
 	OTHER(EIGENVECTOR, eigenvector, eigenvector, powers, none, eigenvector, \
-		  EMOGI_LISTS_AGAINST, EMOGI_WEIGHTS_UNUSED, 0, \
+		  EMOGI_SHAPE_VERTICES, EMOGI_LISTS_AGAINST, EMOGI_WEIGHTS_UNUSED, 0, \
 		  ({EMOGI_MAX_ITERATIONS, 100}, {EMOGI_TOLERANCE, 1e-6}, {EMOGI_WEIGHTED, 0}, {EMOGI_DIRECTION, EMOGI_OUT}), \
 		  ({"centrality", EMOGI_FLOAT64, NAN})) \
 	OTHER(KATZ, katz, katz, powers, none, katz, \
-		  EMOGI_LISTS_AGAINST, EMOGI_WEIGHTS_UNUSED, EMOGI_MAY_DIVERGE, \
+		  EMOGI_SHAPE_VERTICES, EMOGI_LISTS_AGAINST, EMOGI_WEIGHTS_UNUSED, EMOGI_MAY_DIVERGE, \
 		  ({EMOGI_ALPHA, 0.1}, {EMOGI_BETA, 1}, {EMOGI_MAX_ITERATIONS, 1000}, {EMOGI_TOLERANCE, 1e-6}, {EMOGI_NORMALIZED, 1}, \
 		   {EMOGI_WEIGHTED, 0}, {EMOGI_DIRECTION, EMOGI_OUT}), \
 		  ({"centrality", EMOGI_FLOAT64, NAN})) \
 	OTHER(HITS, hits, hits, powers, none, hits, \
-		  EMOGI_LISTS_AGAINST, EMOGI_WEIGHTS_UNUSED, EMOGI_NEEDS_BACKWARD, \
+		  EMOGI_SHAPE_VERTICES, EMOGI_LISTS_AGAINST, EMOGI_WEIGHTS_UNUSED, EMOGI_NEEDS_BACKWARD, \
 		  ({EMOGI_MAX_ITERATIONS, 100}, {EMOGI_TOLERANCE, 1e-8}, {EMOGI_WEIGHTED, 0}, {EMOGI_DIRECTION, EMOGI_OUT}), \
 		  ({"hub", EMOGI_FLOAT64, NAN}, {"authority", EMOGI_FLOAT64, NAN})) \
 	SUM(HEAT, heat, EMOGI_BOTH, EMOGI_WEIGHTS_FACTORS, EMOGI_SUM_USES_OWN_VALUE, \
@@ -496,12 +509,27 @@ typedef struct EmogiAlgorithmRow
 	const char *name;
 	const char *cuda;			/* kernels of emogi that implement it; "none" = none */
 	const char *papers;			/* likewise, kernels of the papers' systems */
+	EmogiAnswerShape	shape;
 	EmogiLists	lists;
 	EmogiWeights weights;
 	uint32_t	traits;			/* EMOGI_* */
 	EmogiParameter parameters[EMOGI_MAX_PARAMETERS + 1];
 	EmogiResultColumn columns[EMOGI_MAX_COLUMNS + 1];
 } EmogiAlgorithmRow;
+
+/* Check whether the columns of a result have emogi_query_length elements, not one per vertex. */
+static inline bool
+emogi_shape_is_list(EmogiAnswerShape shape)
+{
+	return shape >= EMOGI_SHAPE_SIMILARITIES && shape <= EMOGI_SHAPE_AGGREGATES;
+}
+
+/* Check whether the columns encode a search forest. */
+static inline bool
+emogi_shape_is_tree(EmogiAnswerShape shape)
+{
+	return shape == EMOGI_SHAPE_BFS_TREE || shape == EMOGI_SHAPE_PATH_TREE;
+}
 
 /* Get the row of an algorithm. */
 extern const EmogiAlgorithmRow *emogi_algorithm_row(EmogiAlgorithm algorithm);

@@ -1,6 +1,6 @@
 /*
  * blocks.h: representation of biconnected components by two columns (algorithms.h:
- * EMOGI_IS_BLOCKS).
+ * EMOGI_SHAPE_BLOCKS).
  *
  * parent[v] is the parent of v in a spanning tree that is rooted at the smallest vertex of v's
  * component; EMOGI_NO_VERTEX for the root and for a vertex without a neighbor. component[v] is the

@@ -1,6 +1,6 @@
 /*
  * hierarchy.h: representation of a hierarchy of communities by two columns (algorithms.h:
- * EMOGI_IS_HIERARCHY).
+ * EMOGI_SHAPE_HIERARCHY).
  *
  * A community is identified by its smallest vertex, its head. Level 0 is the finest; each community
  * of a level is contained in one of the next level. A vertex is therefore the head of its community

@@ -38,24 +38,25 @@ emogi_query_length(uint64_t nvertices, const EmogiQuery *query)
 	uint64_t	count = nvertices;
 	uint64_t	each = 1;
 
-	if ((emogi_algorithm_row(query->algorithm)->traits & EMOGI_IS_LIST) == 0)
-		return nvertices;
-	if (query->algorithm == EMOGI_BFS_SUMS)
-		return query->nsources;
-	if (query->algorithm == EMOGI_SIMILARITY)
+	switch (emogi_algorithm_row(query->algorithm)->shape)
 	{
-		count = query->pairs != NULL ? query->npairs : query->ntargets > 0 ? query->ntargets : nvertices;
-		each = query->pairs != NULL ? 1 : (uint64_t) query->top_k;
-	}
-	else if (query->algorithm == EMOGI_DISTANCE_MATRIX)
-	{
-		count = query->nsources;
-		each = query->ntargets;
-	}
-	else
-	{
-		count = query->nsources * (uint64_t) query->walks;
-		each = (uint64_t) query->length + 1;
+		case EMOGI_SHAPE_AGGREGATES:
+			return query->nsources;
+		case EMOGI_SHAPE_SIMILARITIES:
+			count = query->pairs != NULL ? query->npairs :
+				query->ntargets > 0 ? query->ntargets : nvertices;
+			each = query->pairs != NULL ? 1 : (uint64_t) query->top_k;
+			break;
+		case EMOGI_SHAPE_DISTANCES:
+			count = query->nsources;
+			each = query->ntargets;
+			break;
+		case EMOGI_SHAPE_WALKS:
+			count = query->nsources * (uint64_t) query->walks;
+			each = (uint64_t) query->length + 1;
+			break;
+		default:
+			return nvertices;
 	}
 	return (double) count * (double) each <= most ? count * each : UINT64_MAX;
 }

@@ -21,7 +21,7 @@ extern "C" {
 extern EmogiStatus emogi_query_check(const EmogiGraph *graph, const EmogiQuery *query, EmogiError *error);
 
 /*
- * Get the length of the result columns: nvertices or, for EMOGI_IS_LIST, as the arguments specify;
+ * Get the length of the result columns: nvertices or, for shapes that are lists, as the arguments specify;
  * UINT64_MAX = too long.
  */
 extern uint64_t emogi_query_length(uint64_t nvertices, const EmogiQuery *query);

@@ -306,7 +306,7 @@ static void
 note_result_type(FunctionCallInfo fcinfo, EmogiTask *task)
 {
 	const bool	has_block =
-		(emogi_algorithm_row(task->query.algorithm)->traits & EMOGI_IS_BLOCKS) != 0;
+		emogi_algorithm_row(task->query.algorithm)->shape == EMOGI_SHAPE_BLOCKS;
 	TupleDesc	desc;
 
 	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE)
@@ -405,10 +405,10 @@ emogi_arguments_read(FunctionCallInfo fcinfo, EmogiAlgorithm algorithm, EmogiTas
 	const EmogiParameter *parameters = emogi_algorithm_row(algorithm)->parameters;
 
 	emogi_arguments_begin(fcinfo, algorithm, task);
-	task->graph.reads_names &= (emogi_algorithm_row(algorithm)->traits & EMOGI_IS_TREE) != 0;
+	task->graph.reads_names &= emogi_shape_is_tree(emogi_algorithm_row(algorithm)->shape);
 	for (int i = 0; parameters[i].kind != EMOGI_NO_PARAMETER; i++)
 		read_argument(fcinfo, i + 1, &parameters[i], task);
-	if ((emogi_algorithm_row(algorithm)->traits & EMOGI_IS_TOTAL) != 0)
+	if (emogi_algorithm_row(algorithm)->shape == EMOGI_SHAPE_SCALAR)
 		task->vertex_type = TEXTOID;
 	else if (!task->has_sources)
 		note_result_type(fcinfo, task);

@@ -11,12 +11,13 @@
 static Datum
 enter(FunctionCallInfo fcinfo, EmogiAlgorithm algorithm)
 {
-	if ((emogi_algorithm_row(algorithm)->traits & EMOGI_IS_PART) != 0)
-		elog(ERROR, "emogi_%s is no function", emogi_algorithm_row(algorithm)->name);
-	if ((emogi_algorithm_row(algorithm)->traits & EMOGI_IS_TOTAL) != 0)
+	const EmogiAlgorithmRow *row = emogi_algorithm_row(algorithm);
+
+	if (row->shape == EMOGI_SHAPE_AGGREGATES)
+		elog(ERROR, "emogi_%s is not an SQL function", row->name);
+	if (row->shape == EMOGI_SHAPE_SCALAR)
 		return emogi_communities_total(fcinfo, algorithm);
-	return emogi_course_to_rows(fcinfo, algorithm,
-								emogi_kinds_find(emogi_algorithm_row(algorithm)));
+	return emogi_course_to_rows(fcinfo, algorithm, emogi_kinds_find(row));
 }
 
 #define ENTRY(NAME, name, ...) \

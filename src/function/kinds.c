@@ -9,25 +9,20 @@
 const EmogiRowKind *
 emogi_kinds_find(const EmogiAlgorithmRow *function)
 {
-	if (function == &emogi_path_function)
-		return &emogi_path_rows;
-	if ((function->traits & EMOGI_HAS_OTHER_ROWS) == 0)
-		return NULL;
-	if ((function->traits & EMOGI_IS_HIERARCHY) != 0)
-		return &emogi_hierarchy_rows;
-	if ((function->traits & EMOGI_IS_EDGES) != 0)
-		return function->columns[1].name != NULL ? &emogi_weighted_edge_rows : &emogi_edge_rows;
-	if ((function->traits & EMOGI_IS_BLOCKS) != 0)
-		return &emogi_block_rows;
-	if ((function->traits & EMOGI_IS_TREE) != 0)
-		return function->algorithm == EMOGI_BFS_TREE ? &emogi_bfs_tree_rows :
-			&emogi_shortest_path_tree_rows;
-	if (function->algorithm == EMOGI_DISTANCE_MATRIX)
-		return &emogi_distance_rows;
-	if ((function->traits & EMOGI_IS_LIST) != 0)
-		return function->algorithm == EMOGI_SIMILARITY ? &emogi_similarity_rows :
-			&emogi_walk_rows;
-	return NULL;
+	static const EmogiRowKind *const kinds[EMOGI_NSHAPES] = {
+		[EMOGI_SHAPE_EDGES] = &emogi_edge_rows,
+		[EMOGI_SHAPE_WEIGHTED_EDGES] = &emogi_weighted_edge_rows,
+		[EMOGI_SHAPE_BLOCKS] = &emogi_block_rows,
+		[EMOGI_SHAPE_BFS_TREE] = &emogi_bfs_tree_rows,
+		[EMOGI_SHAPE_PATH_TREE] = &emogi_shortest_path_tree_rows,
+		[EMOGI_SHAPE_HIERARCHY] = &emogi_hierarchy_rows,
+		[EMOGI_SHAPE_STEPS] = &emogi_path_rows,
+		[EMOGI_SHAPE_SIMILARITIES] = &emogi_similarity_rows,
+		[EMOGI_SHAPE_DISTANCES] = &emogi_distance_rows,
+		[EMOGI_SHAPE_WALKS] = &emogi_walk_rows
+	};
+
+	return kinds[function->shape];
 }
 
 /* Get a column of a function's rows by its number, from 0; NULL if there is none. */

@@ -320,6 +320,7 @@ const EmogiAlgorithmRow emogi_path_function = {
 	.name = "shortest_path",
 	.cuda = "none",
 	.papers = "none",
+	.shape = EMOGI_SHAPE_STEPS,
 	.lists = EMOGI_LISTS_ALONG,
 	.weights = EMOGI_WEIGHTS_LENGTHS,
 	.parameters = {{EMOGI_SOURCES, 0}, {EMOGI_SOURCES, 0}, {EMOGI_DIRECTION, EMOGI_OUT}},

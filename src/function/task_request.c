@@ -81,7 +81,7 @@ alloc_columns(EmogiCall *call, const EmogiQuery *query, uint64 nvertices, EmogiR
 						query->algorithm == EMOGI_DISTANCE_MATRIX ? "the distance matrix" :
 							"random walks"),
 				 errhint("%s", list_hint(query->algorithm))));
-	if ((emogi_algorithm_row(query->algorithm)->traits & EMOGI_IS_LIST) != 0)
+	if (emogi_shape_is_list(emogi_algorithm_row(query->algorithm)->shape))
 		require_room(query->algorithm, length);
 	for (int i = 0; columns[i].name != NULL; i++)
 		if (result->columns[i].any == NULL)
@@ -400,7 +400,7 @@ emogi_task_query(EmogiCall *call, const EmogiTask *task, const EmogiGraph *graph
 			return false;
 		}
 	}
-	if (task->has_sources && (row->traits & EMOGI_IS_LIST) != 0)
+	if (task->has_sources && emogi_shape_is_list(row->shape))
 		sort_vertices(query->sources, &query->nsources);
 	if (task->has_goals)
 	{
@@ -427,7 +427,7 @@ emogi_task_query(EmogiCall *call, const EmogiTask *task, const EmogiGraph *graph
 	emogi_refusal_report(task, graph, result);
 	emogi_refusal_warn(task, result);
 	free_numbers(query->sources, task->nkeys);
-	if ((row->traits & EMOGI_IS_LIST) == 0)	/* the rows of a list refer to them */
+	if (!emogi_shape_is_list(row->shape))	/* the rows of a list refer to them */
 		free_numbers(query->targets, task->ntargets);
 	return true;
 }

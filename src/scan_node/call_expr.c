@@ -142,7 +142,7 @@ emogi_call_expr_function(Oid function)
 
 	if (found == NULL && emogi_call_expr_is_path(function))
 		found = &emogi_path_function;
-	return found != NULL && (found->traits & EMOGI_IS_TOTAL) == 0 ? found : NULL;
+	return found != NULL && found->shape != EMOGI_SHAPE_SCALAR ? found : NULL;
 }
 
 /*
@@ -235,7 +235,7 @@ emogi_call_expr_graph_key(const FuncExpr *call, const EmogiAlgorithmRow *functio
 	EmogiTask	task = {.direction = direction,.query.algorithm = function->algorithm};
 
 	task.query.is_weighted = is_weighted(call, function);
-	task.with_backward = function == &emogi_path_function ||
+	task.with_backward = function->shape == EMOGI_SHAPE_STEPS ||
 		emogi_algorithm_takes(function, EMOGI_TARGETS) >= 0;
 	(void) emogi_call_expr_pairs(call, function, &task.pairs);
 	emogi_course_graph_key(&task, lookup);

@@ -70,13 +70,13 @@ values_of_list(const FuncExpr *call, const EmogiAlgorithmRow *function, double n
 	const bool	is_known = emogi_size_find(call, function->algorithm, &size);
 	const double nvertices = is_known ? Min(size.nvertices, nrows) : 0;
 
-	if (function->algorithm == EMOGI_DISTANCE_MATRIX && place < 2)
+	if (function->shape == EMOGI_SHAPE_DISTANCES && place < 2)
 		return (Values) {.ndistinct = emogi_size_given(call, function,
 													   place == 0 ? EMOGI_SOURCES : EMOGI_TARGETS),
 						 .last = -1};
 	if (emogi_kinds_column(function, place)->type == EMOGI_VERTEX)
 		return (Values) {.ndistinct = nvertices,.last = -1};
-	if (function->algorithm == EMOGI_SIMILARITY || function->algorithm == EMOGI_DISTANCE_MATRIX)
+	if (function->shape != EMOGI_SHAPE_WALKS)
 		return (Values) {.last = -1};
 	if (place == 0)
 		return (Values) {.ndistinct = emogi_size_walks(call, function),
@@ -105,18 +105,26 @@ values_of(const FuncExpr *call, const EmogiAlgorithmRow *function, double nrows,
 {
 	const bool	is_vertex = emogi_kinds_column(function, place)->type == EMOGI_VERTEX;
 
-	if (function == &emogi_path_function)
-		return place == 0 ? (Values) {.ndistinct = nrows,.first = 1,.last = nrows} :
-			(Values) {.ndistinct = is_vertex ? nrows : 0,.last = -1};
-	if ((function->traits & EMOGI_IS_HIERARCHY) != 0)
-		return values_of_hierarchy(call, function, nrows, place);
-	if ((function->traits & EMOGI_IS_TREE) != 0)
-		return values_of_tree(call, function, nrows, place);
-	if ((function->traits & EMOGI_IS_LIST) != 0)
-		return values_of_list(call, function, nrows, place);
-	if ((function->traits & EMOGI_IS_BLOCKS) != 0)
-		return (Values) {.ndistinct = nrows * (place == 0 ? LIKELY_HEADS : LIKELY_ENDS),.last = -1};
-	return (Values) {.ndistinct = is_vertex ? nrows * LIKELY_ENDS : 0,.last = -1};
+	switch (function->shape)
+	{
+		case EMOGI_SHAPE_STEPS:
+			return place == 0 ? (Values) {.ndistinct = nrows,.first = 1,.last = nrows} :
+				(Values) {.ndistinct = is_vertex ? nrows : 0,.last = -1};
+		case EMOGI_SHAPE_HIERARCHY:
+			return values_of_hierarchy(call, function, nrows, place);
+		case EMOGI_SHAPE_BFS_TREE:
+		case EMOGI_SHAPE_PATH_TREE:
+			return values_of_tree(call, function, nrows, place);
+		case EMOGI_SHAPE_SIMILARITIES:
+		case EMOGI_SHAPE_DISTANCES:
+		case EMOGI_SHAPE_WALKS:
+			return values_of_list(call, function, nrows, place);
+		case EMOGI_SHAPE_BLOCKS:
+			return (Values) {.ndistinct = nrows * (place == 0 ? LIKELY_HEADS : LIKELY_ENDS),
+							 .last = -1};
+		default:
+			return (Values) {.ndistinct = is_vertex ? nrows * LIKELY_ENDS : 0,.last = -1};
+	}
 }
 
 /* Make the histogram bounds of uniformly distributed integers. */

@@ -63,7 +63,7 @@ get_stats(PlannerInfo *root, RangeTblEntry *rte, AttrNumber attnum, VariableStat
 		variable->freefunc = heap_freetuple;
 		variable->acl_ok = true;	/* no value comes from a table */
 		variable->isunique = attnum == 1 &&
-			(function == &emogi_path_function || (function->traits & EMOGI_IS_TREE) != 0);
+			(function->shape == EMOGI_SHAPE_STEPS || emogi_shape_is_tree(function->shape));
 		return HeapTupleIsValid(variable->statsTuple) || variable->isunique;
 	}
 	if (is_vertices && attnum == 1)

@@ -343,7 +343,7 @@ read_arguments(EmogiScan *scan, EmogiTask *task)
 {
 	for (int i = 0; i < scan->fcinfo->nargs; i++)
 		scan->fcinfo->args[i] = scan->inputs[i].value;
-	if (scan->function == &emogi_path_function)
+	if (scan->function->shape == EMOGI_SHAPE_STEPS)
 	{
 		emogi_shortest_path_read(scan->fcinfo, task);
 		task->names_edges = uses_names(scan);
@@ -359,10 +359,10 @@ execute_call(EmogiScan *scan, EmogiTask *task)
 {
 	EmogiCall  *call;
 
-	if (scan->function == &emogi_path_function)
+	if (scan->function->shape == EMOGI_SHAPE_STEPS)
 		return emogi_shortest_path_run(scan->flinfo.fn_oid, task, &scan->graph, &scan->result);
 	call = emogi_course_run(scan->flinfo.fn_oid, task, &scan->graph, &scan->result);
-	if (call != NULL && (scan->function->traits & EMOGI_IS_TREE) != 0 && uses_names(scan))
+	if (call != NULL && emogi_shape_is_tree(scan->function->shape) && uses_names(scan))
 		emogi_search_trees_name(task, &scan->graph, &scan->result);
 	if (call != NULL && scan->kind != NULL)
 		scan->query = call->slot->request.query;

@@ -282,10 +282,10 @@ estimate_length(const FuncExpr *call, const EmogiAlgorithmRow *function, const E
 {
 	char	   *pairs;
 
-	if (function->algorithm == EMOGI_DISTANCE_MATRIX)
+	if (function->shape == EMOGI_SHAPE_DISTANCES)
 		return emogi_size_given(call, function, EMOGI_SOURCES) *
 			emogi_size_given(call, function, EMOGI_TARGETS);
-	if (function->algorithm != EMOGI_SIMILARITY)
+	if (function->shape != EMOGI_SHAPE_SIMILARITIES)
 		return emogi_size_walks(call, function) * emogi_size_steps(call, function);
 	if (!emogi_call_expr_pairs(call, function, &pairs))
 		return LIKELY_PAIRS;
@@ -298,13 +298,13 @@ static double
 estimate_rows(const FuncExpr *call, const EmogiAlgorithmRow *function, const EmogiBounds *bounds,
 			  const EmogiGraphSize *size)
 {
-	if ((function->traits & EMOGI_IS_LIST) != 0)
+	if (emogi_shape_is_list(function->shape))
 		return estimate_length(call, function, size);
-	if ((function->traits & EMOGI_IS_HIERARCHY) != 0)
+	if (function->shape == EMOGI_SHAPE_HIERARCHY)
 		return size->nvertices * emogi_size_levels(call, function);
-	if (function->algorithm == EMOGI_BRIDGES || function->algorithm == EMOGI_ARTICULATION_POINTS)
+	if (function->shape == EMOGI_SHAPE_EDGES || function->algorithm == EMOGI_ARTICULATION_POINTS)
 		return size->nvertices * LIKELY_BRIDGES;
-	if ((function->traits & EMOGI_IS_BLOCKS) != 0)
+	if (function->shape == EMOGI_SHAPE_BLOCKS)
 		return size->nvertices * LIKELY_COMPONENTS;
 	return emogi_size_reached(size, bounds->depth);
 }
@@ -330,13 +330,13 @@ estimate_extra_cost(const FuncExpr *call, const EmogiAlgorithmRow *function,
 	const int	place = emogi_algorithm_takes(function, EMOGI_SAMPLES);
 	double		nsamples;
 
-	if (function->algorithm == EMOGI_SIMILARITY)
+	if (function->shape == EMOGI_SHAPE_SIMILARITIES)
 		return size->nedges * size->next_degree * EMOGI_EDGE_COST;	/* less for given pairs */
-	if (function->algorithm == EMOGI_DISTANCE_MATRIX)
+	if (function->shape == EMOGI_SHAPE_DISTANCES)
 		return (Max(emogi_size_given(call, function, EMOGI_SOURCES), 1) - 1) * size->nedges *
 			EMOGI_EDGE_COST;
 	if (place < 0)
-		return (function->traits & EMOGI_IS_HIERARCHY) != 0 ?
+		return function->shape == EMOGI_SHAPE_HIERARCHY ?
 			(HIERARCHY_PASSES - 1) * size->nedges * EMOGI_EDGE_COST : 0;
 	nsamples = emogi_call_expr_integer(list_nth(call->args, place + 1));
 	if (nsamples < 1 || nsamples > size->nvertices)

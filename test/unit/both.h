@@ -32,7 +32,7 @@ suits(const EmogiGraph *graph, EmogiAlgorithm algorithm)
 {
 	const EmogiAlgorithmRow *row = emogi_algorithm_row(algorithm);
 
-	if (!emogi_algorithm_is_on_cuda(row) || (row->traits & EMOGI_IS_LIST) != 0)
+	if (!emogi_algorithm_is_on_cuda(row) || emogi_shape_is_list(row->shape))
 		return false;
 	if ((row->traits & EMOGI_NEEDS_BACKWARD) != 0 && graph->backward.offsets == NULL && graph->nvertices > 0)
 		return false;

@@ -39,7 +39,7 @@ spoil(const EmogiAlgorithmRow *row, EmogiResult *result, uint64_t nvertices, uin
 	int			last = 0;
 
 	/* of blocks the first column is spoiled: another parent may make as good a tree */
-	while (row->columns[last + 1].name != NULL && (row->traits & EMOGI_IS_BLOCKS) == 0)
+	while (row->columns[last + 1].name != NULL && row->shape != EMOGI_SHAPE_BLOCKS)
 		last++;
 	switch (row->columns[last].type)
 	{
@@ -114,7 +114,7 @@ check_graph(const char *name, const EmogiGraph *graph, uint64_t seed)
 			nwrong += !judge(name, graph, &query, &spoiled);
 		}
 		/* what a sum's tolerance hides, a list's unused element, and a step to another vertex that an edge leads to, too, are not wrong */
-		CHECK(n < 100 || n > LARGE || emogi_is_sum(row->algorithm) || (row->traits & EMOGI_IS_LIST) != 0 || nwrong > NSPOILED / 2,
+		CHECK(n < 100 || n > LARGE || emogi_is_sum(row->algorithm) || emogi_shape_is_list(row->shape) || nwrong > NSPOILED / 2,
 			  "%s: algorithm %d: %d spoiled answers found", name, a, nwrong);
 	}
 	free(right);
