@@ -35,7 +35,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SLACK (1.0 + 1.0 / 131072.0)	/* 1 + 2^-17 */
 #define PIECE 4096				/* edges between two polls, and per reservation of memory */
 #define SETTLED_PIECE 1024		/* vertices between two polls */
 #define KEPT_BITS 10			/* larger tables are freed before the next pair */
@@ -130,8 +129,8 @@ scan_piece(EmogiMultiPath *search, Side *side, Entry from, const EmogiPiece *par
 
 		if (i + AHEAD < part->count)
 		{
-			__builtin_prefetch(&side->nodes[first_place(side, part->targets[i + AHEAD])]);
-			__builtin_prefetch(&other->nodes[first_place(other, part->targets[i + AHEAD])]);
+			__builtin_prefetch(&side->nodes[first_slot(part->targets[i + AHEAD], side->bits)]);
+			__builtin_prefetch(&other->nodes[first_slot(part->targets[i + AHEAD], other->bits)]);
 		}
 		if (side == &search->backward)
 		{
@@ -206,7 +205,7 @@ reset_side(EmogiMultiPath *search, Side *side)
 		emogi_multi_path_free_nodes(search, side);
 	else if (side->nodes != NULL)
 		memset(side->nodes, 0, sizeof(Node) << side->bits);
-	side->nnodes = side->head = side->end = side->cost = side->waiting = 0;
+	side->nnodes = side->queue.head = side->queue.end = side->cost = side->waiting = 0;
 	side->level = -1.0;
 	side->has_root = false;
 	return emogi_multi_path_reserve(search, side, 1);
@@ -233,9 +232,9 @@ enter(EmogiMultiPath *search, Side *side, uint32_t root)
 static uint64_t
 next_cost(const Side *side)
 {
-	if (!side->is_heap)
+	if (!side->queue.is_heap)
 		return side->cost + side->waiting;
-	return side->cost + emogi_lists_degree(&side->lists, side->entries[0].vertex) + VERTEX_EDGES;
+	return side->cost + emogi_lists_degree(&side->lists, side->queue.entries[0].vertex) + VERTEX_EDGES;
 }
 
 /*
@@ -251,7 +250,7 @@ choose_side(EmogiMultiPath *search, Side *last)
 	Side	   *other = search->common == backward ? forward : backward;
 	const uint64_t ncommon = search->common == NULL ? 1 : search->ncommon;
 
-	if (!last->is_heap && last->nearest == last->level)
+	if (!last->queue.is_heap && last->nearest == last->level)
 		return last;
 	return next_cost(common) <= search->others_cost + next_cost(other) * ncommon ? common : other;
 }
@@ -298,7 +297,7 @@ run_sides(EmogiMultiPath *search, uint32_t source)
 		return false;
 	meet_ends(search);
 	while (!search->gave_up && (search->wants_paths || !search->met) && !has_arrived(search) &&
-		   forward->head < forward->end && backward->head < backward->end &&
+		   queue_length(&forward->queue) > 0 && queue_length(&backward->queue) > 0 &&
 		   forward->nearest + backward->nearest + min_step <= search->limit)
 	{
 		side = choose_side(search, side);
@@ -328,7 +327,7 @@ enter_links(EmogiMultiPath *search)
 {
 	const Side *forward = &search->forward;
 	const Side *backward = &search->backward;
-	const uint64_t nwaiting = forward->end - forward->head;
+	const uint64_t nwaiting = queue_length(&forward->queue);
 	const bool	by_queue = nwaiting <= UINT64_C(1) << backward->bits;
 	const uint64_t count = by_queue ? nwaiting : UINT64_C(1) << backward->bits;
 
@@ -337,7 +336,7 @@ enter_links(EmogiMultiPath *search)
 		const Node *node = &backward->nodes[i];
 
 		if (by_queue)
-			enter_link(search, forward->entries[forward->head + i].vertex);
+			enter_link(search, forward->queue.entries[forward->queue.head + i].vertex);
 		else if (node->vertex != 0 && node->distance + forward->nearest <= search->limit)
 			enter_link(search, node->vertex - 1);
 		if (i % NODES_PIECE == NODES_PIECE - 1 && emogi_multi_path_stopped(search))
@@ -359,7 +358,7 @@ run_link(EmogiMultiPath *search)
 
 	enter_links(search);
 	look_ahead(link);
-	while (!search->gave_up && link->head < link->end && !find_node(link, search->target)->settled)
+	while (!search->gave_up && queue_length(&link->queue) > 0 && !find_node(link, search->target)->settled)
 		settle(search, link);
 	return !search->gave_up && find_node(link, search->target)->settled;
 }
@@ -432,9 +431,9 @@ run_levels(EmogiMultiPath *search)
 {
 	const Side *backward = &search->backward;
 
-	for (uint64_t i = backward->head; i > 0 && !search->gave_up; i--)
+	for (uint64_t i = backward->queue.head; i > 0 && !search->gave_up; i--)
 	{
-		const Entry *entry = &backward->entries[i - 1];
+		const Entry *entry = &backward->queue.entries[i - 1];
 		const double level = search->limit - entry->distance;
 		const uint64_t degree = emogi_lists_degree(&backward->lists, entry->vertex);
 
@@ -509,11 +508,11 @@ emogi_multi_path_begin(const EmogiGraph *graph, const EmogiOverlay *patch, bool 
 								.wants_paths = wants_paths || weighted, .most_bytes = most_bytes,
 								.poll = poll,
 								.forward = {.lists = emogi_lists_forward(graph, patch),
-											.is_heap = weighted},
+											.queue = {.is_heap = weighted}},
 								.backward = {.lists = emogi_lists_backward(graph, patch),
-											 .is_heap = weighted},
+											 .queue = {.is_heap = weighted}},
 								.link = {.lists = emogi_lists_forward(graph, patch),
-										 .is_heap = true}};
+										 .queue = {.is_heap = true}}};
 	return search;
 }
 
@@ -557,11 +556,11 @@ emogi_multi_path_free(EmogiMultiPath *search)
 	if (search == NULL)
 		return;
 	free(search->forward.nodes);
-	free(search->forward.entries);
+	free(search->forward.queue.entries);
 	free(search->backward.nodes);
-	free(search->backward.entries);
+	free(search->backward.queue.entries);
 	free(search->link.nodes);
-	free(search->link.entries);
+	free(search->link.queue.entries);
 	free(search->moving);
 	free(search->vertices);
 	free(search->distance);
