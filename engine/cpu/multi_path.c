@@ -3,11 +3,11 @@
  *
  * Finds what path_search.c finds for each pair, with the same tie breaks.
  *
- * Method. Bidirectional search [1]; the side at the common endpoint is kept from pair to pair. With
- * n targets of one source it pays to extend the common side to n times the cost of one of the
- * others: if the number of vertices within a distance grows exponentially, all pairs together cost
- * sqrt(n) times as much as one, and the vertices settled by the common side cost nothing. So near
- * targets are all found by one search.
+ * ethod. Bidirectional search [1]; the side at the common endpoint is kept from pair to pair. With
+ * n targets of one source it pays to extend the common side to the cost of all others: if the
+ * number of vertices within a distance grows exponentially, all pairs together cost sqrt(n) times
+ * as much as one, and the vertices settled by the common side cost nothing. So near targets are all
+ * found by one search.
  *
  * The two sides must not depend on the pairs that they are kept for. So the common side is not
  * pruned. path_search.c finds the last part of a path by extending the search from the source among
@@ -41,6 +41,8 @@
 #define NODES_PIECE 262144		/* nodes or edges between two polls of short steps */
 #define AHEAD 16				/* edges */
 #define MET_EDGES 4				/* cost of visiting a node of a table, in edges */
+/* an edge of the kept side, whose table outgrows the cache, costs as much as so many of another */
+#define COMMON_COST 4
 
 /* ---- relaxation ---- */
 
@@ -234,12 +236,13 @@ next_cost(const Side *side)
 {
 	if (!side->queue.is_heap)
 		return side->cost + side->waiting;
-	return side->cost + emogi_lists_degree(&side->lists, side->queue.entries[0].vertex) + VERTEX_EDGES;
+	return side->cost + VERTEX_EDGES +
+		emogi_lists_degree(&side->lists, side->queue.entries[0].vertex);
 }
 
 /*
  * Choose the side to extend, at the end of a level: the common one up to the cost of all others,
- * past and expected.
+ * past and expected. Give up before a level that exceeds the limits.
  */
 static Side *
 choose_side(EmogiMultiPath *search, Side *last)
@@ -248,11 +251,22 @@ choose_side(EmogiMultiPath *search, Side *last)
 	Side	   *backward = &search->backward;
 	Side	   *common = search->common == backward ? backward : forward;
 	Side	   *other = search->common == backward ? forward : backward;
-	const uint64_t ncommon = search->common == NULL ? 1 : search->ncommon;
+	const bool	is_kept = search->common != NULL;
+	const uint64_t common_cost = next_cost(common) * (is_kept ? COMMON_COST : 1);
+	const uint64_t other_cost = next_cost(other) * (is_kept ? search->ncommon : 1);
+	Side	   *side;
 
 	if (!last->queue.is_heap && last->nearest == last->level)
 		return last;
-	return next_cost(common) <= search->others_cost + next_cost(other) * ncommon ? common : other;
+	side = common_cost <= search->others_cost + other_cost ? common : other;
+	if (!side->queue.is_heap)
+	{
+		const uint64_t nvertices = queue_length(&side->queue);
+
+		search->gave_up |= nvertices > search->max_vertices - search->nsettled ||
+			side->waiting - VERTEX_EDGES * nvertices > search->max_edges - search->looked;
+	}
+	return side;
 }
 
 /* Return true if the source's side has settled the target. */
@@ -301,7 +315,8 @@ run_sides(EmogiMultiPath *search, uint32_t source)
 		   forward->nearest + backward->nearest + min_step <= search->limit)
 	{
 		side = choose_side(search, side);
-		settle(search, side);
+		if (!search->gave_up)
+			settle(search, side);
 	}
 	return !search->gave_up && search->met;
 }
@@ -358,7 +373,8 @@ run_link(EmogiMultiPath *search)
 
 	enter_links(search);
 	look_ahead(link);
-	while (!search->gave_up && queue_length(&link->queue) > 0 && !find_node(link, search->target)->settled)
+	while (!search->gave_up && queue_length(&link->queue) > 0 &&
+		   !find_node(link, search->target)->settled)
 		settle(search, link);
 	return !search->gave_up && find_node(link, search->target)->settled;
 }

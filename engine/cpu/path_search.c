@@ -294,7 +294,8 @@ walk(Search *search, Side *side, Entry entry, const EmogiPiece *entries)
 		double		distance = emogi_path_candidate(EMOGI_SSSP, entry.distance, weight);
 
 		if (i + AHEAD < entries->count)
-			__builtin_prefetch(&search->nodes[first_slot(entries->targets[i + AHEAD], search->bits)]);
+			__builtin_prefetch(&search->nodes[first_slot(entries->targets[i + AHEAD],
+														 search->bits)]);
 		if (side == &search->forward)
 			offer_forward(search, target, distance, entry.hops + 1, entry.vertex);
 		else if (weight < (double) INFINITY)
@@ -437,15 +438,21 @@ next_cost(const Search *search, const Side *side)
 
 /*
  * Choose the side that continues: the one that will have examined fewer edges; without weights only
- * at the end of a level.
+ * at the end of a level. Give up before a level that exceeds the limits.
  */
 static Side *
 choose_side(Search *search, Side *last)
 {
+	Side	   *side;
+
 	if (!search->weighted && last->nearest == last->level)
 		return last;
-	return next_cost(search, &search->backward) < next_cost(search, &search->forward) ?
+	side = next_cost(search, &search->backward) < next_cost(search, &search->forward) ?
 		&search->backward : &search->forward;
+	if (!search->weighted)
+		search->gave_up = side->waiting > search->max_edges - search->looked ||
+			queue_length(&side->queue) > search->max_vertices - search->nsettled;
+	return side;
 }
 
 /* Search until the target is settled, cannot be reached, or a limit is exceeded. */
@@ -475,7 +482,8 @@ run(Search *search)
 		}
 		else
 			side = choose_side(search, side);
-		settle(search, side);
+		if (!search->gave_up)
+			settle(search, side);
 	}
 }
 
