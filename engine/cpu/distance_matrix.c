@@ -138,7 +138,7 @@ choose_batch(Matrix *matrix)
 	while (max >= MIN_BATCH && emogi_msbfs_bytes(n, max, -1) > BATCH_BYTES)
 		max /= 2;
 	if (matrix->graph->weight_type != EMOGI_WEIGHT_NONE || max < MIN_BATCH ||
-		!is_ascending(matrix->query))
+		matrix->query->nsources < MIN_BATCH || !is_ascending(matrix->query))
 		return;
 	matrix->max_batch = (uint64_t) max;
 	matrix->batch_bytes = emogi_msbfs_bytes(n, max, -1);
