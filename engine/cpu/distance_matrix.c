@@ -2,8 +2,8 @@
  * distance_matrix.c: the distances from several sources to several targets.
  *
  * One search from each source, which ends when all targets are settled (best_paths.c), with all
- * threads. Without weights, up to 64 sources share a search (msbfs.h), unless a level is too deep
- * for it: in deep graphs, individual searches examine less.
+ * threads. Without weights, up to 64 sources share a search (msbfs.h) if the searches from single
+ * sources indicate that this costs less: in deep graphs, single searches examine less.
  */
 #include "algorithms.h"
 #include "msbfs.h"
@@ -23,6 +23,10 @@ typedef struct Matrix
 	EmogiError *error;
 	double	   *distance;		/* [nsources][ntargets] */
 	double	   *value;			/* [nvertices], of one search; NULL = not allocated */
+	EmogiMsbfsSingles singles;
+	uint64_t	max_batch;		/* sources of a batch; 0 = no batches */
+	void	   *batch_memory;	/* [batch_bytes]; NULL = not allocated */
+	uint64_t	batch_bytes;
 } Matrix;
 
 /* Search from one source; false if the job has stopped. */
@@ -55,6 +59,7 @@ search_from(Matrix *matrix, uint64_t s)
 	matrix->run.result->edges_traversed += result.edges_traversed;
 	if (matrix->run.result->nlevels < result.nlevels)
 		matrix->run.result->nlevels = result.nlevels;
+	emogi_msbfs_note_single(&matrix->singles, result.nlevels, result.edges_traversed);
 	return true;
 }
 
@@ -90,12 +95,11 @@ take_levels(Matrix *matrix, const EmogiMsbfsResult *batch, int source, double *d
  * stopped.
  */
 static uint64_t
-search_batch(Matrix *matrix, uint64_t first, uint64_t max, void *memory, uint64_t memory_bytes)
+search_batch(Matrix *matrix, uint64_t first, uint64_t count)
 {
 	const EmogiQuery *query = matrix->query;
-	const uint64_t count = query->nsources - first < max ? query->nsources - first : max;
-	EmogiMsbfsResult batch = {.memory = memory, .memory_bytes = memory_bytes, .done = first,
-		.total = query->nsources};
+	EmogiMsbfsResult batch = {.memory = matrix->batch_memory, .memory_bytes = matrix->batch_bytes,
+		.done = first, .total = query->nsources};
 	const EmogiStatus status = emogi_msbfs_run(matrix->pool, matrix->graph, query->sources + first,
 											   (int) count, -1, &batch, matrix->control,
 											   matrix->error);
@@ -103,6 +107,8 @@ search_batch(Matrix *matrix, uint64_t first, uint64_t max, void *memory, uint64_
 	if (status != EMOGI_OK)
 		emogi_job_fail(&matrix->run.job, status);
 	matrix->run.result->edges_traversed += batch.edges_traversed;
+	if (batch.too_deep)
+		matrix->max_batch = 0;
 	if (status != EMOGI_OK || batch.too_deep)
 		return 0;
 	for (uint64_t s = 0; s < count; s++)
@@ -122,29 +128,51 @@ is_ascending(const EmogiQuery *query)
 	return true;
 }
 
-/* Search in batches from the first source on; returns the number of sources done. */
-static uint64_t
-search_batches(Matrix *matrix)
+/* Choose the number of sources of a batch. */
+static void
+choose_batch(Matrix *matrix)
 {
-	const EmogiQuery *query = matrix->query;
 	const uint64_t n = matrix->graph->nvertices;
 	int			max = EMOGI_MSBFS_SOURCES;
-	uint64_t	done = 0,
-				count;
-	void	   *memory;
 
 	while (max >= MIN_BATCH && emogi_msbfs_bytes(n, max, -1) > BATCH_BYTES)
 		max /= 2;
-	if (query->nsources < MIN_BATCH || max < MIN_BATCH || !is_ascending(query))
+	if (matrix->graph->weight_type != EMOGI_WEIGHT_NONE || max < MIN_BATCH ||
+		matrix->query->nsources < MIN_BATCH || !is_ascending(matrix->query))
+		return;
+	matrix->max_batch = (uint64_t) max;
+	matrix->batch_bytes = emogi_msbfs_bytes(n, max, -1);
+}
+
+/*
+ * Search from the next sources together, if that is likely to cost less; returns their number, 0 =
+ * they are to be searched one by one, or the job has stopped.
+ */
+static uint64_t
+search_together(Matrix *matrix, uint64_t first)
+{
+	const uint64_t left = matrix->query->nsources - first;
+	const uint64_t count = left < matrix->max_batch ? left : matrix->max_batch;
+
+	if (count < MIN_BATCH || matrix->singles.count == 0 ||
+		!emogi_msbfs_is_cheaper(matrix->graph->nvertices, count, &matrix->singles))
 		return 0;
-	memory = emogi_cpu_run_scratch(&matrix->run, emogi_msbfs_bytes(n, max, -1), 1);
-	if (memory == NULL)
+	if (matrix->batch_memory == NULL)
+		matrix->batch_memory = emogi_cpu_run_scratch(&matrix->run, matrix->batch_bytes, 1);
+	if (matrix->batch_memory == NULL)
 		return 0;
-	while (done < query->nsources &&
-		   (count = search_batch(matrix, done, (uint64_t) max, memory,
-								 emogi_msbfs_bytes(n, max, -1))) > 0)
-		done += count;
-	return done;
+	return search_batch(matrix, first, count);
+}
+
+/* Search from the next sources; returns their number, 0 = the job has stopped. */
+static uint64_t
+search_next(Matrix *matrix, uint64_t first)
+{
+	const uint64_t count = search_together(matrix, first);
+
+	if (count > 0)
+		return count;
+	return !emogi_job_stopped(&matrix->run.job) && search_from(matrix, first) ? 1 : 0;
 }
 
 EmogiStatus
@@ -154,18 +182,17 @@ emogi_cpu_distance_matrix(EmogiPool *pool, const EmogiGraph *graph, const EmogiQ
 	Matrix		matrix = {.pool = pool, .graph = graph, .query = query, .control = control,
 		.error = error,
 		.distance = result->columns[0].float64};
-	uint64_t	done = 0;
+	uint64_t	count;
 
 	emogi_cpu_run_begin(&matrix.run, pool, graph, query->nsources, result, control, error,
 						"distances");
 	result->nreached = query->nsources;
-	if (query->ntargets > 0)
+	choose_batch(&matrix);
+	for (uint64_t done = 0; query->ntargets > 0 && done < query->nsources; done += count)
 	{
-		if (graph->weight_type == EMOGI_WEIGHT_NONE)
-			done = search_batches(&matrix);
-		while (done < query->nsources && !emogi_job_stopped(&matrix.run.job) &&
-			   search_from(&matrix, done))
-			done++;
+		count = search_next(&matrix, done);
+		if (count == 0)
+			break;
 	}
 	return emogi_cpu_run_end(&matrix.run);
 }

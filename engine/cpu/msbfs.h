@@ -112,6 +112,48 @@ extern int	emogi_msbfs_run_next(struct EmogiCpuRun *run, const EmogiGraph *graph
 								 const uint32_t *sources, uint64_t nsources, uint64_t first,
 								 int64_t max_depth, EmogiMsbfsResult *result);
 
+/* ---- the choice between one search together and one from each source ---- */
+
+/* A search from many sources costs at least as much as so many from one source. */
+#define EMOGI_MSBFS_MIN_COST 8
+#define EMOGI_MSBFS_START_EDGES 4096	/* cost of starting a search, in edges */
+
+/* What searches from single sources took. */
+typedef struct EmogiMsbfsSingles
+{
+	uint64_t	count;
+	uint64_t	edges_traversed;	/* by all of them */
+	uint32_t	nlevels;		/* of the deepest one */
+} EmogiMsbfsSingles;
+
+/* Add a search from one source. */
+static inline void
+emogi_msbfs_note_single(EmogiMsbfsSingles *singles, uint32_t nlevels, uint64_t edges_traversed)
+{
+	singles->count++;
+	singles->edges_traversed += edges_traversed;
+	if (singles->nlevels < nlevels)
+		singles->nlevels = nlevels;
+}
+
+/*
+ * Estimate from at least one single search whether nsources cost less together than one by one. A
+ * level of a search from many sources is a pass over the vertices, since some source has a frontier
+ * nearly everywhere, and a pass costs about as much as scanning as many edges. Levels that cannot
+ * be stored are never reached together.
+ */
+static inline bool
+emogi_msbfs_is_cheaper(uint64_t nvertices, uint64_t nsources, const EmogiMsbfsSingles *singles)
+{
+	const double single = (double) singles->edges_traversed / (double) singles->count +
+		EMOGI_MSBFS_START_EDGES;
+	const double passes = (double) singles->nlevels * (double) nvertices;
+	const double least = EMOGI_MSBFS_MIN_COST * single;
+
+	return singles->nlevels < 1 << EMOGI_MSBFS_PLANES &&
+		single * (double) nsources > (passes > least ? passes : least);
+}
+
 /* The position of a reader in one source's result; all zero = at the beginning. */
 typedef struct EmogiMsbfsCursor
 {

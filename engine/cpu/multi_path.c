@@ -3,11 +3,11 @@
  *
  * Finds what path_search.c finds for each pair, with the same tie breaks.
  *
- * Method. Bidirectional search [1]; the side at the common endpoint is kept from pair to pair. With
- * n targets of one source it pays to extend the common side to n times the cost of one of the
- * others: if the number of vertices within a distance grows exponentially, all pairs together cost
- * sqrt(n) times as much as one, and the vertices settled by the common side cost nothing. So near
- * targets are all found by one search.
+ * ethod. Bidirectional search [1]; the side at the common endpoint is kept from pair to pair. With
+ * n targets of one source it pays to extend the common side to the cost of all others: if the
+ * number of vertices within a distance grows exponentially, all pairs together cost sqrt(n) times
+ * as much as one, and the vertices settled by the common side cost nothing. So near targets are all
+ * found by one search.
  *
  * The two sides must not depend on the pairs that they are kept for. So the common side is not
  * pruned. path_search.c finds the last part of a path by extending the search from the source among
@@ -35,13 +35,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SLACK (1.0 + 1.0 / 131072.0)	/* 1 + 2^-17 */
 #define PIECE 4096				/* edges between two polls, and per reservation of memory */
 #define SETTLED_PIECE 1024		/* vertices between two polls */
 #define KEPT_BITS 10			/* larger tables are freed before the next pair */
 #define NODES_PIECE 262144		/* nodes or edges between two polls of short steps */
 #define AHEAD 16				/* edges */
 #define MET_EDGES 4				/* cost of visiting a node of a table, in edges */
+/* an edge of the kept side, whose table outgrows the cache, costs as much as so many of another */
+#define COMMON_COST 4
 
 /* ---- relaxation ---- */
 
@@ -130,8 +131,8 @@ scan_piece(EmogiMultiPath *search, Side *side, Entry from, const EmogiPiece *par
 
 		if (i + AHEAD < part->count)
 		{
-			__builtin_prefetch(&side->nodes[first_place(side, part->targets[i + AHEAD])]);
-			__builtin_prefetch(&other->nodes[first_place(other, part->targets[i + AHEAD])]);
+			__builtin_prefetch(&side->nodes[first_slot(part->targets[i + AHEAD], side->bits)]);
+			__builtin_prefetch(&other->nodes[first_slot(part->targets[i + AHEAD], other->bits)]);
 		}
 		if (side == &search->backward)
 		{
@@ -206,7 +207,7 @@ reset_side(EmogiMultiPath *search, Side *side)
 		emogi_multi_path_free_nodes(search, side);
 	else if (side->nodes != NULL)
 		memset(side->nodes, 0, sizeof(Node) << side->bits);
-	side->nnodes = side->head = side->end = side->cost = side->waiting = 0;
+	side->nnodes = side->queue.head = side->queue.end = side->cost = side->waiting = 0;
 	side->level = -1.0;
 	side->has_root = false;
 	return emogi_multi_path_reserve(search, side, 1);
@@ -233,14 +234,15 @@ enter(EmogiMultiPath *search, Side *side, uint32_t root)
 static uint64_t
 next_cost(const Side *side)
 {
-	if (!side->is_heap)
+	if (!side->queue.is_heap)
 		return side->cost + side->waiting;
-	return side->cost + emogi_lists_degree(&side->lists, side->entries[0].vertex) + VERTEX_EDGES;
+	return side->cost + VERTEX_EDGES +
+		emogi_lists_degree(&side->lists, side->queue.entries[0].vertex);
 }
 
 /*
  * Choose the side to extend, at the end of a level: the common one up to the cost of all others,
- * past and expected.
+ * past and expected. Give up before a level that exceeds the limits.
  */
 static Side *
 choose_side(EmogiMultiPath *search, Side *last)
@@ -249,11 +251,22 @@ choose_side(EmogiMultiPath *search, Side *last)
 	Side	   *backward = &search->backward;
 	Side	   *common = search->common == backward ? backward : forward;
 	Side	   *other = search->common == backward ? forward : backward;
-	const uint64_t ncommon = search->common == NULL ? 1 : search->ncommon;
+	const bool	is_kept = search->common != NULL;
+	const uint64_t common_cost = next_cost(common) * (is_kept ? COMMON_COST : 1);
+	const uint64_t other_cost = next_cost(other) * (is_kept ? search->ncommon : 1);
+	Side	   *side;
 
-	if (!last->is_heap && last->nearest == last->level)
+	if (!last->queue.is_heap && last->nearest == last->level)
 		return last;
-	return next_cost(common) <= search->others_cost + next_cost(other) * ncommon ? common : other;
+	side = common_cost <= search->others_cost + other_cost ? common : other;
+	if (!side->queue.is_heap)
+	{
+		const uint64_t nvertices = queue_length(&side->queue);
+
+		search->gave_up |= nvertices > search->max_vertices - search->nsettled ||
+			side->waiting - VERTEX_EDGES * nvertices > search->max_edges - search->looked;
+	}
+	return side;
 }
 
 /* Return true if the source's side has settled the target. */
@@ -298,11 +311,12 @@ run_sides(EmogiMultiPath *search, uint32_t source)
 		return false;
 	meet_ends(search);
 	while (!search->gave_up && (search->wants_paths || !search->met) && !has_arrived(search) &&
-		   forward->head < forward->end && backward->head < backward->end &&
+		   queue_length(&forward->queue) > 0 && queue_length(&backward->queue) > 0 &&
 		   forward->nearest + backward->nearest + min_step <= search->limit)
 	{
 		side = choose_side(search, side);
-		settle(search, side);
+		if (!search->gave_up)
+			settle(search, side);
 	}
 	return !search->gave_up && search->met;
 }
@@ -328,7 +342,7 @@ enter_links(EmogiMultiPath *search)
 {
 	const Side *forward = &search->forward;
 	const Side *backward = &search->backward;
-	const uint64_t nwaiting = forward->end - forward->head;
+	const uint64_t nwaiting = queue_length(&forward->queue);
 	const bool	by_queue = nwaiting <= UINT64_C(1) << backward->bits;
 	const uint64_t count = by_queue ? nwaiting : UINT64_C(1) << backward->bits;
 
@@ -337,7 +351,7 @@ enter_links(EmogiMultiPath *search)
 		const Node *node = &backward->nodes[i];
 
 		if (by_queue)
-			enter_link(search, forward->entries[forward->head + i].vertex);
+			enter_link(search, forward->queue.entries[forward->queue.head + i].vertex);
 		else if (node->vertex != 0 && node->distance + forward->nearest <= search->limit)
 			enter_link(search, node->vertex - 1);
 		if (i % NODES_PIECE == NODES_PIECE - 1 && emogi_multi_path_stopped(search))
@@ -359,7 +373,8 @@ run_link(EmogiMultiPath *search)
 
 	enter_links(search);
 	look_ahead(link);
-	while (!search->gave_up && link->head < link->end && !find_node(link, search->target)->settled)
+	while (!search->gave_up && queue_length(&link->queue) > 0 &&
+		   !find_node(link, search->target)->settled)
 		settle(search, link);
 	return !search->gave_up && find_node(link, search->target)->settled;
 }
@@ -432,9 +447,9 @@ run_levels(EmogiMultiPath *search)
 {
 	const Side *backward = &search->backward;
 
-	for (uint64_t i = backward->head; i > 0 && !search->gave_up; i--)
+	for (uint64_t i = backward->queue.head; i > 0 && !search->gave_up; i--)
 	{
-		const Entry *entry = &backward->entries[i - 1];
+		const Entry *entry = &backward->queue.entries[i - 1];
 		const double level = search->limit - entry->distance;
 		const uint64_t degree = emogi_lists_degree(&backward->lists, entry->vertex);
 
@@ -509,11 +524,11 @@ emogi_multi_path_begin(const EmogiGraph *graph, const EmogiOverlay *patch, bool 
 								.wants_paths = wants_paths || weighted, .most_bytes = most_bytes,
 								.poll = poll,
 								.forward = {.lists = emogi_lists_forward(graph, patch),
-											.is_heap = weighted},
+											.queue = {.is_heap = weighted}},
 								.backward = {.lists = emogi_lists_backward(graph, patch),
-											 .is_heap = weighted},
+											 .queue = {.is_heap = weighted}},
 								.link = {.lists = emogi_lists_forward(graph, patch),
-										 .is_heap = true}};
+										 .queue = {.is_heap = true}}};
 	return search;
 }
 
@@ -557,11 +572,11 @@ emogi_multi_path_free(EmogiMultiPath *search)
 	if (search == NULL)
 		return;
 	free(search->forward.nodes);
-	free(search->forward.entries);
+	free(search->forward.queue.entries);
 	free(search->backward.nodes);
-	free(search->backward.entries);
+	free(search->backward.queue.entries);
 	free(search->link.nodes);
-	free(search->link.entries);
+	free(search->link.queue.entries);
 	free(search->moving);
 	free(search->vertices);
 	free(search->distance);

@@ -38,7 +38,8 @@ extern EmogiMultiPath *emogi_multi_path_begin(const EmogiGraph *graph, const Emo
  * max_vertices vertices. same_source, same_target: number of pairs to be requested with this
  * source, or this target, including this one; one of them is 1. The search from the common endpoint
  * is kept for the next pair. It is abandoned if out of memory or if poll returns true; then the
- * searches can only be freed.
+ * searches can only be freed. Without weights it is also abandoned before a level that might exceed
+ * the limits.
  */
 extern void emogi_multi_path_next(EmogiMultiPath *search, uint32_t source, uint32_t target,
 								  uint64_t same_source, uint64_t same_target, uint64_t max_edges,

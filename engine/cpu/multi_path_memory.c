@@ -87,17 +87,18 @@ reserve_nodes(EmogiMultiPath *search, Side *side, uint64_t more)
 bool
 emogi_multi_path_reserve(EmogiMultiPath *search, Side *side, uint64_t more)
 {
-	const uint64_t wanted = side->end + more;
-	uint64_t	room = side->room < MIN_ENTRIES ? MIN_ENTRIES : side->room;
+	Queue	   *queue = &side->queue;
+	const uint64_t wanted = queue->end + more;
+	uint64_t	room = queue->room < MIN_ENTRIES ? MIN_ENTRIES : queue->room;
 
 	while (room < wanted)
 		room *= 2;
-	if (room > side->room)
+	if (room > queue->room)
 	{
-		if (!emogi_multi_path_resize(search, (void **) &side->entries, side->room * sizeof(Entry),
-									 room * sizeof(Entry)))
+		if (!emogi_multi_path_resize(search, (void **) &queue->entries,
+									 queue->room * sizeof(Entry), room * sizeof(Entry)))
 			return false;
-		side->room = room;
+		queue->room = room;
 	}
 	return reserve_nodes(search, side, more);
 }

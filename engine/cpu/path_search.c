@@ -36,20 +36,19 @@
 #include "path_search.h"
 
 #include "contract/semirings.h"
+#include "search_queue.h"
 #include "threads/job.h"
 
 #include <float.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#define SLACK (1.0 + 1.0 / 131072.0)	/* 1 + 2^-17 */
 /* edges between two polls of the cancel flag, for which room is reserved at a time */
 #define PIECE 4096
 #define REHASH_PIECE 262144		/* nodes, likewise */
 #define AHEAD 16				/* prefetch distance, edges */
 #define MIN_BITS 10			/* of the hash table's size */
 #define MIN_ENTRIES 256
-#define FANOUT 4				/* of the heaps */
 
 /* A visited vertex. */
 typedef struct Node
@@ -62,23 +61,11 @@ typedef struct Node
 	double		backward;		/* distance to the target, likewise, but subject to rounding */
 } Node;
 
-/* A vertex to settle; stale if its node has a better value now. */
-typedef struct Entry
-{
-	double		distance;
-	uint32_t	hops;			/* from the source; 0 from the target */
-	uint32_t	vertex;
-} Entry;
-
-/* The search from one end. Its queue is a heap, or, without weights, sorted by construction. */
+/* The search from one end. */
 typedef struct Side
 {
 	EmogiListsView lists;
-	Entry	   *entries;		/* [room], of which head .. end - 1 are in the queue */
-	uint64_t	head;			/* without weights, the entries before it are the settled ones;
-								 * otherwise 0 */
-	uint64_t	end;
-	uint64_t	room;
+	Queue		queue;
 	double		nearest;		/* lower bound of the distance of unsettled vertices; +inf = all
 								 * are settled */
 	double		level;			/* without weights: distance of the last settled entry */
@@ -109,19 +96,12 @@ typedef struct Search
 	uint64_t	nnodes;
 } Search;
 
-/* Get the first slot to probe for a vertex. */
-static inline uint64_t
-first_place(const Search *search, uint32_t v)
-{
-	return v * UINT64_C(0x9E3779B97F4A7C15) >> (64 - search->bits);
-}
-
 /* Get the node of a vertex, or a free slot for it. */
 static inline Node *
 find_node(const Search *search, uint32_t v)
 {
 	uint64_t	mask = (UINT64_C(1) << search->bits) - 1;
-	uint64_t	i = first_place(search, v);
+	uint64_t	i = first_slot(v, search->bits);
 
 	while (search->nodes[i].vertex != v + 1 && search->nodes[i].vertex != 0)
 		i = (i + 1) & mask;
@@ -168,21 +148,21 @@ reserve_nodes(Search *search, uint64_t more)
 
 /* Make room for `more` entries; false if out of memory. */
 static bool
-reserve_entries(Search *search, Side *side, uint64_t more)
+reserve_entries(Search *search, Queue *queue, uint64_t more)
 {
-	uint64_t	room = side->room * 2 + MIN_ENTRIES;
+	uint64_t	room = queue->room * 2 + MIN_ENTRIES;
 	Entry	   *larger = NULL;
 
-	if (side->end + more <= side->room)
+	if (queue->end + more <= queue->room)
 		return true;
-	if (room < side->end + more)
-		room = side->end + more;
+	if (room < queue->end + more)
+		room = queue->end + more;
 	if (emogi_job_may_allocate(&search->job))
-		larger = realloc(side->entries, room * sizeof(Entry));
+		larger = realloc(queue->entries, room * sizeof(Entry));
 	if (larger == NULL)
 		return false;
-	side->entries = larger;
-	side->room = room;
+	queue->entries = larger;
+	queue->room = room;
 	return true;
 }
 
@@ -190,74 +170,32 @@ reserve_entries(Search *search, Side *side, uint64_t more)
 static bool
 reserve(Search *search, Side *side, uint64_t more)
 {
-	if (reserve_nodes(search, more) && reserve_entries(search, side, more))
+	if (reserve_nodes(search, more) && reserve_entries(search, &side->queue, more))
 		return true;
 	emogi_job_fail(&search->job, EMOGI_NO_MEMORY);
 	return false;
-}
-
-/* Check whether entry a is settled before b. */
-static inline bool
-is_before(Entry a, Entry b)
-{
-	return a.distance < b.distance || (a.distance == b.distance && a.hops < b.hops);
 }
 
 /* Push an entry onto the queue, which has room for it. */
 static inline void
 push(Search *search, Side *side, Entry entry)
 {
-	uint64_t	i = side->end++;
-
 	if (!search->weighted)
 		side->waiting += emogi_lists_degree(&side->lists, entry.vertex);
-	else
-	{
-		for (; i > 0 && is_before(entry, side->entries[(i - 1) / FANOUT]); i = (i - 1) / FANOUT)
-			side->entries[i] = side->entries[(i - 1) / FANOUT];
-	}
-	side->entries[i] = entry;
-}
-
-/* Pop the first entry off a heap. */
-static Entry
-pop_heap(Side *side)
-{
-	Entry	   *entries = side->entries;
-	Entry		first = entries[0];
-	Entry		last = entries[--side->end];
-	uint64_t	i = 0;
-
-	while (FANOUT * i + 1 < side->end)
-	{
-		uint64_t	child = FANOUT * i + 1;
-		uint64_t	end = child + FANOUT < side->end ? child + FANOUT : side->end;
-
-		for (uint64_t other = child + 1; other < end; other++)
-		{
-			if (is_before(entries[other], entries[child]))
-				child = other;
-		}
-		if (!is_before(entries[child], last))
-			break;
-		entries[i] = entries[child];
-		i = child;
-	}
-	entries[i] = last;
-	return first;
+	queue_push(&side->queue, entry);
 }
 
 /* Pop the first entry off the queue. */
 static Entry
 pop(Search *search, Side *side)
 {
-	Entry		first;
+	const Entry first = queue_pop(&side->queue);
 
-	if (search->weighted)
-		return pop_heap(side);
-	first = side->entries[side->head++];
-	side->waiting -= emogi_lists_degree(&side->lists, first.vertex);
-	side->level = first.distance;
+	if (!search->weighted)
+	{
+		side->waiting -= emogi_lists_degree(&side->lists, first.vertex);
+		side->level = first.distance;
+	}
 	return first;
 }
 
@@ -356,7 +294,8 @@ walk(Search *search, Side *side, Entry entry, const EmogiPiece *entries)
 		double		distance = emogi_path_candidate(EMOGI_SSSP, entry.distance, weight);
 
 		if (i + AHEAD < entries->count)
-			__builtin_prefetch(&search->nodes[first_place(search, entries->targets[i + AHEAD])]);
+			__builtin_prefetch(&search->nodes[first_slot(entries->targets[i + AHEAD],
+														 search->bits)]);
 		if (side == &search->forward)
 			offer_forward(search, target, distance, entry.hops + 1, entry.vertex);
 		else if (weight < (double) INFINITY)
@@ -469,11 +408,11 @@ static void
 join_levels(Search *search)
 {
 	const Side *side = &search->backward;
-	uint64_t	i = side->head;
+	uint64_t	i = side->queue.head;
 
 	while (i > 0 && !emogi_job_stopped(&search->job))
 	{
-		Entry		entry = side->entries[--i];
+		Entry		entry = side->queue.entries[--i];
 		double		level = search->limit - entry.distance;
 
 		if (level <= search->forward.nearest)
@@ -494,27 +433,26 @@ next_cost(const Search *search, const Side *side)
 {
 	if (!search->weighted)
 		return side->looked + side->waiting;
-	return side->looked + emogi_lists_degree(&side->lists, side->entries[0].vertex);
+	return side->looked + emogi_lists_degree(&side->lists, side->queue.entries[0].vertex);
 }
 
 /*
  * Choose the side that continues: the one that will have examined fewer edges; without weights only
- * at the end of a level.
+ * at the end of a level. Give up before a level that exceeds the limits.
  */
 static Side *
 choose_side(Search *search, Side *last)
 {
+	Side	   *side;
+
 	if (!search->weighted && last->nearest == last->level)
 		return last;
-	return next_cost(search, &search->backward) < next_cost(search, &search->forward) ?
+	side = next_cost(search, &search->backward) < next_cost(search, &search->forward) ?
 		&search->backward : &search->forward;
-}
-
-/* Update a side's nearest. */
-static void
-update_nearest(Side *side)
-{
-	side->nearest = side->head < side->end ? side->entries[side->head].distance : (double) INFINITY;
+	if (!search->weighted)
+		search->gave_up = side->waiting > search->max_edges - search->looked ||
+			queue_length(&side->queue) > search->max_vertices - search->nsettled;
+	return side;
 }
 
 /* Search until the target is settled, cannot be reached, or a limit is exceeded. */
@@ -527,11 +465,12 @@ run(Search *search)
 
 	while (!emogi_job_stopped(&search->job) && !search->found && !search->gave_up)
 	{
-		update_nearest(forward);
-		update_nearest(backward);
-		if (forward->head == forward->end || (backward->head == backward->end && !search->has_path))
+		forward->nearest = queue_distance(&forward->queue);
+		backward->nearest = queue_distance(&backward->queue);
+		if (queue_length(&forward->queue) == 0 ||
+			(queue_length(&backward->queue) == 0 && !search->has_path))
 			return;
-		if (backward->head == backward->end ||
+		if (queue_length(&backward->queue) == 0 ||
 			forward->nearest + backward->nearest + search->min_weight > search->limit)
 		{
 			if (!search->weighted)
@@ -543,7 +482,8 @@ run(Search *search)
 		}
 		else
 			side = choose_side(search, side);
-		settle(search, side);
+		if (!search->gave_up)
+			settle(search, side);
 	}
 }
 
@@ -614,8 +554,10 @@ emogi_path_search_within(const EmogiGraph *graph, const EmogiOverlay *patch, uin
 		.target = target, .weighted = weighted,
 		.min_weight = weighted ? 0.0 : 1.0, .limit = (double) INFINITY, .max_edges = max_edges,
 		.max_vertices = max_vertices,
-		.forward = {.lists = emogi_lists_forward(graph, patch), .level = -1.0},
-		.backward = {.lists = emogi_lists_backward(graph, patch), .level = -1.0}};
+		.forward = {.lists = emogi_lists_forward(graph, patch), .queue = {.is_heap = weighted},
+		.level = -1.0},
+		.backward = {.lists = emogi_lists_backward(graph, patch), .queue = {.is_heap = weighted},
+		.level = -1.0}};
 
 	*answer = (EmogiPathAnswer) {.outcome = EMOGI_PATH_NONE};
 	error->message[0] = error->detail[0] = '\0';
@@ -635,8 +577,8 @@ emogi_path_search_within(const EmogiGraph *graph, const EmogiOverlay *patch, uin
 				 (unsigned long long) search.nnodes);
 	}
 	free(search.nodes);
-	free(search.forward.entries);
-	free(search.backward.entries);
+	free(search.forward.queue.entries);
+	free(search.backward.queue.entries);
 	return (EmogiStatus) search.job.status;
 }
 

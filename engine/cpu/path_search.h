@@ -33,7 +33,8 @@ typedef struct EmogiPathAnswer
  * = none; vertex numbers may then be those of the patch's new vertices. source, target: <
  * nvertices, or vertices of the patch. graph->backward must be built. Time and memory depend on the
  * region between the two vertices, not on nvertices or nedges: up to 250 bytes per visited vertex,
- * and at most max_edges + 2 vertices are visited.
+ * and at most max_edges + 2 vertices are visited. Without weights the search gives up before a
+ * level that might exceed max_edges.
  *
  * Runs in the calling thread. Returns OK with any outcome, CANCELED, or NO_MEMORY; answer is always
  * set, and holds memory only if a path was found.

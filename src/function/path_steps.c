@@ -105,44 +105,65 @@ typedef struct EdgePlace
 #define SH_DEFINE
 #include "lib/simplehash.h"
 
-/* Set the edge that leads from a step to the next one. */
-static void
-add_edge(EmogiPathSteps *paths, edges_hash *places, EmogiStep *step)
+/* Add the edge from a step to the next one; return its index. */
+static uint32
+add_edge(EmogiPathSteps *paths, const EmogiStep *step)
 {
 	const EmogiListsView lists = emogi_lists_forward(paths->graph, paths->patch);
+	const uint32 from = step[0].vertex;
+	const uint32 to = step[1].vertex;
+
+	if (paths->nedges == EMOGI_NO_EDGE)
+		ereport(ERROR, (errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+						errmsg("the paths have too many edges")));
+	paths->edges[paths->nedges] = (EmogiStepEdge) {from, to,
+												   emogi_shortest_path_cost(&lists, from, to),
+												   {.isnull = true}};
+	return (uint32) paths->nedges++;
+}
+
+/* Set the edge from a step to the next one, which is added unless another step has it. */
+static void
+set_edge(EmogiPathSteps *paths, edges_hash *places, EmogiStep *step)
+{
 	bool		found;
 	EdgePlace  *place = edges_insert(places, (uint64) step->vertex << 32 | step[1].vertex, &found);
 
 	if (!found)
-	{
-		if (paths->nedges == EMOGI_NO_EDGE)
-			ereport(ERROR, (errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-							errmsg("the paths have too many edges")));
-		place->edge = (uint32) paths->nedges;
-		paths->edges[paths->nedges++] = (EmogiStepEdge) {step->vertex, step[1].vertex,
-														 emogi_shortest_path_cost(&lists,
-																				  step->vertex,
-																				  step[1].vertex),
-														 {.isnull = true}};
-	}
+		place->edge = add_edge(paths, step);
 	step->edge = place->edge;
 }
 
-/* Collect the edges of all steps. */
+/* Set the edges of all steps of a path. places: NULL = each step has an edge of its own. */
+static void
+set_edges(EmogiPathSteps *paths, edges_hash *places, uint64 path)
+{
+	for (uint64 i = emogi_path_steps_begin(paths, path) + 1; i < paths->ends[path]; i++)
+	{
+		EmogiStep  *step = &paths->steps[i - 1];
+
+		if (places == NULL)
+			step->edge = add_edge(paths, step);
+		else
+			set_edge(paths, places, step);
+	}
+}
+
+/* Collect the edges of all steps. A single path repeats none. */
 static void
 find_edges(EmogiPathSteps *paths)
 {
-	edges_hash *places = edges_create(CurrentMemoryContext,
-									  (uint32) Min(paths->nsteps, MAX_INITIAL_EDGES), NULL);
+	edges_hash *places = paths->npaths < 2 ? NULL :
+		edges_create(CurrentMemoryContext, (uint32) Min(paths->nsteps, MAX_INITIAL_EDGES), NULL);
 
 	paths->edges = palloc_extended(Max(paths->nsteps, 1) * sizeof *paths->edges, MCXT_ALLOC_HUGE);
 	for (uint64 p = 0; p < paths->npaths; p++)
 	{
 		CHECK_FOR_INTERRUPTS();
-		for (uint64 i = emogi_path_steps_begin(paths, p) + 1; i < paths->ends[p]; i++)
-			add_edge(paths, places, &paths->steps[i - 1]);
+		set_edges(paths, places, p);
 	}
-	edges_destroy(places);
+	if (places != NULL)
+		edges_destroy(places);
 }
 
 /* Look up the names of the collected edges. */

@@ -8,9 +8,9 @@
  *
  * A batch is a multi-source BFS (msbfs.h), as for searches in LATERAL. Otherwise each source has
  * its own BFS, which ends at the level of its last target. The latter is faster in a deep graph,
- * where concurrent searches share little: after a slow first batch, one source is searched alone,
- * and the faster method continues. If there are far fewer targets than sources, and the backward
- * lists exist, searches start from the targets, against the edges.
+ * where concurrent searches share little. So the first source is searched alone, and batches follow
+ * once the single searches indicate that these cost less. If there are far fewer targets than
+ * sources, and the backward lists exist, searches start from the targets, against the edges.
  */
 #include "postgres.h"
 
@@ -36,7 +36,7 @@ PG_FUNCTION_INFO_V1(emogi_reachable);
 /* Searches start from the targets if there are this many times as many sources. */
 #define REVERSE_FACTOR 2
 
-/* A batch that took this long, in ms, is compared with a search from one source. */
+/* The time of a batch that took this long, in ms, is compared with that of single searches. */
 #define LONG_BATCH_MS 20.0
 
 /* Two vertex numbers. */
@@ -59,7 +59,10 @@ typedef struct Reachability
 	bool	   *found;			/* [npairs] */
 	uint64		nsearched;		/* the first pairs, which were searched from both ends */
 	EmogiResult result;			/* of searches from one source */
+	EmogiMsbfsSingles singles;	/* searches from one source */
+	double		singles_ms;
 	int			max_sources;	/* sources per batch; 0 = no batches */
+	double		batch_ms;		/* time of the last batch; 0 = there was none */
 	EmogiMsbfsResult batch;
 } Reachability;
 
@@ -197,6 +200,7 @@ search_pairs(Reachability *state, EmogiPairSearch *search)
 static void
 search_one(Reachability *state, uint64 first, uint64 end)
 {
+	const double start_ms = emogi_pool_now_ms();
 	EmogiTask	task = *state->task;
 	int64	   *keys = palloc_extended((end - first + 1) * sizeof *keys, MCXT_ALLOC_HUGE);
 	bool		has_run;
@@ -214,11 +218,14 @@ search_one(Reachability *state, uint64 first, uint64 end)
 	for (uint64 i = first; has_run && i < end; i++)
 		state->found[i] = state->result.columns[0].int32[state->pairs[i].to] >= 0;
 	pfree(keys);
+	emogi_msbfs_note_single(&state->singles, state->result.nlevels,
+							state->result.edges_traversed);
+	state->singles_ms += emogi_pool_now_ms() - start_ms;
 }
 
 /* ---- batches ---- */
 
-/* Choose the number of sources per batch, and allocate its result. */
+/* Choose the number of sources per batch. */
 static void
 choose_batch(Reachability *state)
 {
@@ -228,10 +235,17 @@ choose_batch(Reachability *state)
 
 	while (nsources >= MIN_BATCH_SOURCES && emogi_msbfs_bytes(nvertices, nsources, -1) > allowed)
 		nsources /= 2;
-	if (nsources < MIN_BATCH_SOURCES || emogi_engine == EMOGI_ENGINE_CUDA)
+	if (nsources >= MIN_BATCH_SOURCES && emogi_engine != EMOGI_ENGINE_CUDA)
+		state->max_sources = nsources;
+}
+
+/* Allocate the result of batches, once. */
+static void
+alloc_batch(Reachability *state)
+{
+	if (state->batch.memory != NULL)
 		return;
-	state->max_sources = nsources;
-	state->batch.memory_bytes = emogi_msbfs_bytes(nvertices, nsources, -1);
+	state->batch.memory_bytes = emogi_msbfs_bytes(state->graph->nvertices, state->max_sources, -1);
 	state->batch.memory = emogi_call_alloc_any(state->call, state->batch.memory_bytes);
 }
 
@@ -264,6 +278,7 @@ search_batch(Reachability *state, uint64 first)
 {
 	uint64		starts[EMOGI_MSBFS_SOURCES + 1];
 	uint32		sources[EMOGI_MSBFS_SOURCES] = {0};
+	const double start_ms = emogi_pool_now_ms();
 	int			nsources = 0;
 
 	for (starts[0] = first; nsources < state->max_sources && starts[nsources] < state->npairs;
@@ -272,6 +287,7 @@ search_batch(Reachability *state, uint64 first)
 		sources[nsources] = state->pairs[starts[nsources]].from;
 		starts[nsources + 1] = end_of_source(state, starts[nsources]);
 	}
+	alloc_batch(state);
 	emogi_task_batch(state->call, state->task, state->graph, sources, nsources, &state->batch);
 	if (state->batch.too_deep)
 	{
@@ -283,30 +299,34 @@ search_batch(Reachability *state, uint64 first)
 		CHECK_FOR_INTERRUPTS();
 		mark_reached(state, s, starts[s], starts[s + 1]);
 	}
+	state->batch_ms = emogi_pool_now_ms() - start_ms;
 	return starts[nsources];
 }
 
 /* ---- all pairs ---- */
 
-/*
- * Search the first batch, and disable batches if a search from one source is faster; return the
- * first pair that is left.
- */
+/* Count the sources of pairs from `first` on, up to the number of a batch. */
 static uint64
-search_first(Reachability *state)
+count_batch(const Reachability *state, uint64 first)
 {
-	const double began_ms = emogi_pool_now_ms();
-	const uint64 first = search_batch(state, state->nsearched);
-	const double batch_ms = emogi_pool_now_ms() - began_ms;
-	uint64		end;
+	uint64		count = 0;
 
-	if (state->max_sources == 0 || first == state->npairs || batch_ms < LONG_BATCH_MS)
-		return first;
-	end = end_of_source(state, first);
-	search_one(state, first, end);
-	if (emogi_pool_now_ms() - began_ms - batch_ms < batch_ms / state->max_sources)
-		state->max_sources = 0;
-	return end;
+	for (; first < state->npairs && count < (uint64) state->max_sources; count++)
+		first = end_of_source(state, first);
+	return count;
+}
+
+/* Decide whether the next sources, from pair `first` on, are likely to cost less as a batch. */
+static bool
+batch_is_cheaper(const Reachability *state, uint64 first)
+{
+	const uint64 nsources = count_batch(state, first);
+
+	if (nsources < MIN_BATCH_SOURCES || state->singles.count == 0)
+		return false;
+	if (state->batch_ms < LONG_BATCH_MS)
+		return emogi_msbfs_is_cheaper(state->graph->nvertices, nsources, &state->singles);
+	return state->batch_ms < state->singles_ms / state->singles.count * nsources;
 }
 
 /* Search all pairs. */
@@ -320,12 +340,10 @@ find_reached(Reachability *state)
 	search_pairs(state, &search);
 	first = state->nsearched;
 	choose_batch(state);
-	if (state->max_sources > 0)
-		first = search_first(state);
 	for (; first < state->npairs; first = end)
 	{
 		CHECK_FOR_INTERRUPTS();
-		if (state->max_sources > 0)
+		if (batch_is_cheaper(state, first))
 		{
 			end = search_batch(state, first);
 			continue;

@@ -9,8 +9,9 @@
  * pairs indicate that the budget will not suffice, and the budget is reduced for runs that follow
  * one whose searches were in vain.
  *
- * Costs are counted in edges scanned and vertices settled, because list lengths differ. The answers
- * are identical to those of the batch, bit for bit: see cpu/path_search.h.
+ * Costs are counted in edges scanned and vertices settled, because list lengths differ. Without
+ * weights a search gives up before a level that exceeds its budget. The answers are identical to
+ * those of the batch, bit for bit: see cpu/path_search.h.
  *
  * [1] A. R. Karlin, M. S. Manasse, L. Rudolph, D. D. Sleator. Competitive snoopy caching.
  *     Algorithmica 3, 1988.
@@ -30,19 +31,25 @@
 #include "base/arena.h"
 
 /*
- * Budget of a single-source search, measured with two threads: see bench/RESULTS.md. A search by
- * hops scans an edge 4 times as fast.
+ * Budget of a single-source search: see bench/RESULTS.md. A thread of the engine scans an edge
+ * EDGE_SHARE times as fast as a search from both ends, and HOPS_SHARE times faster still by hops.
  */
+#define EDGE_SHARE 4
 #define HOPS_SHARE 4
-#define VERTEX_EDGES 20			/* edges that cost as much as settling a vertex */
+/* edges that cost as much as settling a vertex, with weights and by hops */
+#define VERTEX_EDGES 20
+#define HOPS_VERTEX_EDGES 8
 #define MIN_EDGES UINT64CONST(4096) /* cost no more than waking the worker */
 
 #define PAIR_VERTICES 16		/* min cost of a search, in vertices */
 #define GROUP_PAIR_VERTICES 2	/* min cost for a pair of a group */
-#define GROUP_MIN_PAIRS 2		/* smaller groups are searched pair by pair */
-/* factor of a group's budget: the batch also writes and reads the values of all vertices */
-#define GROUP_BUDGET 1.5
-#define GROUP_SHARE 0.2			/* share of the budget that a group may spend in vain */
+#define GROUP_MIN_PAIRS 4		/* smaller groups are searched pair by pair */
+/*
+ * factor of the budget of a run by hops that is one group: the kept side outgrows the cache, and
+ * the batch is a single search
+ */
+#define GROUP_HOPS_BUDGET 0.4
+#define GROUP_SHARE 0.4			/* share of the budget that a group may spend in vain */
 /* factor of the first pair's part of the budget, up to GROUP_SHARE */
 #define PROBE_EXCESS 4.0
 #define GROUP_SAVING 2.6		/* a group of n costs at most GROUP_SAVING * sqrt(n) single
@@ -59,8 +66,14 @@
 #define TRIALS 8				/* pairs searched before all are estimated */
 #define MAX_DISCOUNT 6
 #define GPU_THREADS 64			/* CPU threads as fast as a GPU */
-#define BATCH_SEARCHES 8		/* cost of a multi-source batch, in single-source searches */
 #define ROOM_SHARE 8			/* 1/n of the role's limit, for a path of the worker */
+
+/* Is the graph searched by hops? */
+static bool
+is_by_hops(const EmogiPairSearch *search)
+{
+	return search->graph.weight_type == EMOGI_WEIGHT_NONE;
+}
 
 /*
  * Begin the searches of a call. The graph, which has no weights if they are ignored, must stay
@@ -81,8 +94,8 @@ emogi_task_pairs_begin(EmogiPairSearch *search, EmogiCall *call, const EmogiTask
 uint64
 emogi_task_pairs_batches(uint64 nsources)
 {
-	return nsources < BATCH_SEARCHES ? nsources :
-		(nsources + EMOGI_MSBFS_SOURCES - 1) / EMOGI_MSBFS_SOURCES * BATCH_SEARCHES;
+	return nsources < EMOGI_MSBFS_MIN_COST ? nsources :
+		(nsources + EMOGI_MSBFS_SOURCES - 1) / EMOGI_MSBFS_SOURCES * EMOGI_MSBFS_MIN_COST;
 }
 
 /*
@@ -95,8 +108,8 @@ emogi_task_pairs_run(EmogiPairSearch *search, uint64 npairs, uint64 nsearches)
 	const EmogiGraph *graph = &search->graph;
 	const int	nthreads = emogi_shared->ncuda > 0 && emogi_engine == EMOGI_ENGINE_AUTO ?
 		Max(emogi_cpu_threads, GPU_THREADS) : emogi_cpu_threads;
-	const double share = (double) nthreads *
-		(graph->weight_type == EMOGI_WEIGHT_NONE ? HOPS_SHARE : 1) * (1 << search->discount);
+	const double share = (double) nthreads * EDGE_SHARE * (is_by_hops(search) ? HOPS_SHARE : 1) *
+		(1 << search->discount);
 	const double budget = Min((double) graph->forward.nedges * nsearches / share,
 							  (double) (PG_UINT64_MAX / 2));
 
@@ -104,7 +117,8 @@ emogi_task_pairs_run(EmogiPairSearch *search, uint64 npairs, uint64 nsearches)
 	search->ndone = 0;
 	search->spent = (EmogiPathCost) {0};
 	search->left.nedges = Max((uint64) budget, MIN_EDGES);
-	search->left.nvertices = search->left.nedges / VERTEX_EDGES;
+	search->left.nvertices = search->left.nedges /
+		(is_by_hops(search) ? HOPS_VERTEX_EDGES : VERTEX_EDGES);
 	if (emogi_faults.pair_edges > 0)
 		search->left = (EmogiPathCost) {emogi_faults.pair_edges - 1,
 										emogi_faults.pair_edges > 1 ? PG_UINT64_MAX / 2 : 0};
@@ -118,8 +132,7 @@ allow_group(EmogiPairSearch *search, double share)
 	const uint64 min_edges = Min(emogi_local_search_pair_edges(graph),
 								 Max(graph->forward.nedges / LOCAL_GROUP_SHARE, 1));
 	/* a batch by hops is faster */
-	const uint64 local_vertices = graph->weight_type == EMOGI_WEIGHT_NONE ?
-		LOCAL_VERTICES / 2 : LOCAL_VERTICES;
+	const uint64 local_vertices = is_by_hops(search) ? LOCAL_VERTICES / 2 : LOCAL_VERTICES;
 	const uint64 min_vertices = Min(local_vertices, Max(graph->nvertices / LOCAL_GROUP_SHARE, 1));
 	const double all = Min(share, 1.0);
 
@@ -144,10 +157,11 @@ emogi_task_pairs_group(EmogiPairSearch *search, uint64 same_source, uint64 same_
 	search->same_target = same_target;
 	search->group_count = count < GROUP_MIN_PAIRS ? 0 : count;
 	search->group_done = 0;
-	if (search->group_count > 0 && search->ndone == 0 && emogi_faults.pair_edges == 0)
+	if (search->group_count > 0 && search->group_count == search->npairs && is_by_hops(search) &&
+		emogi_faults.pair_edges == 0)
 	{
-		search->left.nedges *= GROUP_BUDGET;
-		search->left.nvertices *= GROUP_BUDGET;
+		search->left.nedges *= GROUP_HOPS_BUDGET;
+		search->left.nvertices *= GROUP_HOPS_BUDGET;
 	}
 	search->group_budget = search->left;
 	allow_group(search, Max(1.0 / count, Min(GROUP_SHARE, PROBE_EXCESS / count)));

@@ -1,77 +1,33 @@
 /*
  * test_path_search.c: the search between two vertices finds the path that emogi_trace_path finds among all distances.
  */
-#include "build.h"
-#include "engines.h"
-#include "cpu/cpu.h"
+#include "path_graphs.h"
 #include "cpu/path_search.h"
-#include "cpu/trace_path.h"
 
-#include <float.h>
 #include <limits.h>
 
 #define NRANDOM 200
-#define NTINY 3000
 #define SOURCES 3
 #define TARGETS 12
 #define MAX_FAILURES 200
 
-/* What the full way gives from one source. */
-typedef struct Full
-{
-	double	   *distance;
-	uint32_t   *path;
-	uint32_t   *next;
-} Full;
-
 static uint64_t noutcomes[3];
-
-/* Run SSSP from a source. */
-static Full
-run_full(const EmogiGraph *graph, uint32_t source)
-{
-	uint64_t	n = graph->nvertices;
-	Full		full = {.distance = malloc(n * sizeof(double)), .path = malloc(n * sizeof(uint32_t)),
-		.next = malloc(n * sizeof(uint32_t))};
-	EmogiQuery	query = {.algorithm = EMOGI_SSSP, .nsources = 1, .sources = &source, .max_distance = INFINITY};
-	EmogiResult result = {.columns[0].float64 = full.distance};
-	EmogiControl control = {0};
-	EmogiError	error;
-
-	if (engine->run(states[1], graph, &query, &result, &control, &error) != EMOGI_OK)
-		abort();
-	return full;
-}
-
-/* Free what run_full took. */
-static void
-free_full(Full *full)
-{
-	free(full->distance);
-	free(full->path);
-	free(full->next);
-}
 
 /* Search a path and compare it with the one in all distances; gets the list entries looked at. */
 static uint64_t
-check_pair(const char *name, const EmogiGraph *graph, Full *full, uint32_t source, uint32_t target)
+check_pair(const char *name, const EmogiGraph *graph, PathDistances *full, uint32_t source, uint32_t target)
 {
 	EmogiControl control = {0};
 	EmogiError	error;
 	EmogiPathAnswer answer;
 	EmogiStatus status = emogi_path_search(graph, NULL, source, target, UINT64_MAX, &answer, &control, &error);
-	uint64_t	length = 0,
-				ndifferent = 0;
+	uint64_t	length;
+	uint64_t	ndifferent = path_graphs_differ(graph, full, source, target, answer.vertices, answer.distance, answer.length, &length);
 
-	if (full->distance[target] < (double) INFINITY)
-		length = emogi_trace_path(graph, full->distance, source, target, full->path, full->next, NULL);
 	CHECK(status == EMOGI_OK && answer.outcome == (length > 0 ? EMOGI_PATH_FOUND : EMOGI_PATH_NONE),
 		  "%s: %u to %u: status %d, outcome %d", name, source, target, status, answer.outcome);
 	CHECK(answer.length == length, "%s: %u to %u: %llu vertices, not %llu", name, source, target,
 		  (unsigned long long) answer.length, (unsigned long long) length);
-	for (uint64_t i = 0; i < length && answer.length == length; i++)
-		ndifferent += answer.vertices[i] != full->path[i] ||
-			memcmp(&answer.distance[i], &full->distance[full->path[i]], sizeof(double)) != 0;
 	CHECK(ndifferent == 0, "%s: %u to %u: %llu of %llu vertices differ", name, source, target,
 		  (unsigned long long) ndifferent, (unsigned long long) length);
 	noutcomes[answer.outcome]++;
@@ -86,12 +42,12 @@ check_pairs(const char *name, const EmogiGraph *graph, uint64_t seed, uint64_t n
 	for (uint64_t i = 0; i < nsources; i++)
 	{
 		uint32_t	source = (uint32_t) (emogi_random(seed + 13, i) % graph->nvertices);
-		Full		full = run_full(graph, source);
+		PathDistances full = path_graphs_distances(graph, source);
 
 		check_pair(name, graph, &full, source, source);
 		for (uint64_t t = 0; t < ntargets; t++)
 			check_pair(name, graph, &full, source, (uint32_t) (emogi_random(seed + 14 + i, t) % graph->nvertices));
-		free_full(&full);
+		path_graphs_free(&full);
 	}
 }
 
@@ -103,134 +59,18 @@ check_graph(const char *name, const EmogiGraph *graph, uint64_t seed)
 		check_pairs(name, graph, seed, SOURCES, TARGETS);
 }
 
-/* A few vertices with many edges: ties, repeated edges, self-loops. */
-static void
-check_tiny(void)
-{
-	static const EmogiDirection directions[] = {EMOGI_OUT, EMOGI_IN, EMOGI_BOTH};
-
-	for (uint64_t seed = 0; seed < NTINY; seed++)
-	{
-		uint64_t	nvertices = 2 + emogi_random(seed, 0) % 30;
-		EmogiEdge	edges[120];
-		EmogiShape	shape = {.name = "tiny", .edges = edges, .nedges = 1 + emogi_random(seed, 1) % 120};
-
-		for (uint64_t i = 0; i < shape.nedges; i++)
-			edges[i] = (EmogiEdge) {(int64_t) (emogi_random(seed, 2 * i + 2) % nvertices),
-			(int64_t) (emogi_random(seed, 2 * i + 3) % nvertices)};
-		engines_check_graph(&shape, (int) (seed % NAIVE_KINDS), directions[seed / NAIVE_KINDS % 3], true, seed, check_graph);
-	}
-}
-
-/* Get a weight of which sums in another order differ by rounding: nearly ties, or very small, or very large. */
-static double
-rough_weight(int kind, uint64_t bits)
-{
-	if (kind == 0)
-		return (double) (1 + bits % 3) * 0.1;
-	if (kind == 1)
-		return (double) (bits % 4) * 5e-324;
-	if (kind == 2)
-		return (double) (1 + bits % 3) * 0.1 * 1.4e306;
-	return bits % 4 == 0 ? 1e16 : (double) (bits % 3) * 0.7;
-}
-
-/* Grids on which very many paths are equal but for rounding, or overflow. */
-static void
-check_grids(void)
-{
-	EmogiShape	grid = {.name = "grid", .edges = malloc(2 * 50 * 50 * sizeof(EmogiEdge))};
-
-	for (int64_t v = 0; v < 50 * 50; v++)
-	{
-		if (v % 50 < 49)
-			grid.edges[grid.nedges++] = (EmogiEdge) {v, v + 1};
-		if (v < 49 * 50)
-			grid.edges[grid.nedges++] = (EmogiEdge) {v, v + 50};
-	}
-	for (int kind = 0; kind < 8; kind++)
-	{
-		double	   *weights = malloc(grid.nedges * sizeof(double));
-		EmogiGraph	graph;
-
-		for (uint64_t i = 0; i < grid.nedges; i++)
-			weights[i] = rough_weight(kind / 2, emogi_random(3, i));
-		graph = naive_build(&grid, weights, kind % 2 == 0 ? EMOGI_BOTH : EMOGI_OUT, true);
-		check_pairs("grid", &graph, (uint64_t) kind, 6, 100);
-		naive_free(&graph);
-		free(weights);
-	}
-	for (int kind = 0; kind < NAIVE_KINDS; kind++)
-		engines_check_graph(&grid, kind, EMOGI_BOTH, true, 1, check_graph);
-	emogi_shape_free(&grid);
-}
-
-/* A path whose sum is finite from the source on but overflows from the target on, from where nearly all of it is found. */
+/* Check a path whose sum overflows from the target on. */
 static void
 check_overflow(void)
 {
-	/* Less than 2^970 is lost when added to the largest double; the last three weights are that together. */
-	static const double weights[] = {DBL_MAX, 0x1p968, 0x1p968, 0x1p969};
-	EmogiEdge	edges[50];
-	double		all_weights[50];
-	EmogiShape	shape = {.name = "overflow", .edges = edges, .nedges = 50};
-	EmogiGraph	graph;
-	Full		full;
+	EmogiGraph	graph = path_graphs_overflow();
+	PathDistances full = path_graphs_distances(&graph, 0);
 
-	for (int i = 0; i < 50; i++)
-	{
-		edges[i] = i < 4 ? (EmogiEdge) {i, i + 1} : (EmogiEdge) {0, i + 1};
-		all_weights[i] = i < 4 ? weights[i] : 1.0;
-	}
-	graph = naive_build(&shape, all_weights, EMOGI_OUT, true);
-	full = run_full(&graph, 0);
 	CHECK(full.distance[4] == DBL_MAX, "%g", full.distance[4]);
 	check_pair("overflow", &graph, &full, 0, 4);
 	check_pair("overflow", &graph, &full, 0, 30);
-	free_full(&full);
+	path_graphs_free(&full);
 	naive_free(&graph);
-}
-
-/* Give the edges of a set weights of a kind; gets the set of weighted edges in its place. */
-static EmogiEdgeSet
-add_weights(EmogiEdgeSet *set, int kind)
-{
-	uint64_t	nedges = 0;
-	EmogiEdge  *edges = malloc(set->edges.nedges * sizeof(EmogiEdge));
-	double	   *weights = naive_weights(kind, 5, set->edges.nedges);
-	EmogiEdgeSet weighted;
-
-	for (uint64_t c = 0; c < set->edges.nchunks; c++)
-	{
-		memcpy(edges + nedges, set->chunks[c]->edges, set->chunks[c]->nedges * sizeof(EmogiEdge));
-		nedges += set->chunks[c]->nedges;
-	}
-	if (!emogi_edge_set_fill_weighted(&weighted, edges, weights, nedges, EMOGI_CHUNK_WEIGHTED_EDGES))
-		abort();
-	emogi_edge_set_free(set);
-	free(edges);
-	free(weights);
-	return weighted;
-}
-
-/* Build a generated graph with weights of a kind. */
-static EmogiBuiltGraph
-generate(EmogiGenerator generator, int kind, EmogiDirection direction)
-{
-	EmogiPool  *pool = emogi_cpu_engine_pool(states[1]);
-	EmogiEdgeSet set;
-	EmogiBuiltGraph built;
-	EmogiControl control = {0};
-	EmogiError	error;
-
-	if (!emogi_generate_edges(pool, generator, 16, 16, 7, &set))
-		abort();
-	if (kind > 0)
-		set = add_weights(&set, kind);
-	if (emogi_build_graph(pool, &set.edges, direction, true, &built, &control, &error) != EMOGI_OK)
-		abort();
-	emogi_edge_set_free(&set);
-	return built;
 }
 
 /* A small budget is kept, and one that suffices is enough. */
@@ -283,7 +123,7 @@ poll_so_often(void)
 
 /* The way through all distances looks up often enough to be stopped in the middle of one long list. */
 static void
-check_stopped(const EmogiGraph *graph, Full *full, uint32_t source, uint32_t target)
+check_stopped(const EmogiGraph *graph, PathDistances *full, uint32_t source, uint32_t target)
 {
 	npolls = 0;
 	most_polls = INT_MAX;
@@ -298,18 +138,18 @@ check_stopped(const EmogiGraph *graph, Full *full, uint32_t source, uint32_t tar
 static void
 check_large(EmogiGenerator generator, int kind, EmogiDirection direction)
 {
-	EmogiBuiltGraph built = generate(generator, kind, direction);
+	EmogiBuiltGraph built = path_graphs_generate(generator, kind, direction);
 	uint64_t	looked = 0;
 
 	for (uint64_t i = 0; i < 4; i++)
 	{
 		uint32_t	source = (uint32_t) (emogi_random(11, i) % built.graph.nvertices);
-		Full		full = run_full(&built.graph, source);
+		PathDistances full = path_graphs_distances(&built.graph, source);
 
 		for (uint64_t t = 0; t < 10; t++)
 			looked += check_pair("large", &built.graph, &full, source,
 								 (uint32_t) (emogi_random(12 + i, t) % built.graph.nvertices));
-		free_full(&full);
+		path_graphs_free(&full);
 	}
 	CHECK(looked / 40 < built.graph.forward.nedges / 12, "generator %d, weights %d, direction %d: %llu of %llu entries",
 		  generator, kind, direction, (unsigned long long) looked / 40, (unsigned long long) built.graph.forward.nedges);
@@ -326,7 +166,7 @@ check_hub(void)
 	EmogiControl control = {0};
 	EmogiError	error;
 	EmogiPathAnswer answer;
-	Full		full;
+	PathDistances full;
 
 	for (int64_t i = 0; i < 100000; i++)
 	{
@@ -338,11 +178,11 @@ check_hub(void)
 	emogi_path_search(&graph, NULL, 0, 1, 100000, &answer, &control, &error);
 	CHECK(answer.outcome == EMOGI_PATH_GAVE_UP && answer.edges_traversed == 0, "%llu entries",
 		  (unsigned long long) answer.edges_traversed);
-	full = run_full(&graph, 0);
+	full = path_graphs_distances(&graph, 0);
 	check_pair("from hub to hub", &graph, &full, 0, 1);
 	check_stopped(&graph, &full, 0, 1);
 	CHECK(check_pair("from hub to leaf", &graph, &full, 0, 77) <= 2, "the hub's list was walked");
-	free_full(&full);
+	path_graphs_free(&full);
 	naive_free(&graph);
 	emogi_shape_free(&shape);
 }
@@ -401,8 +241,8 @@ main(void)
 
 	engines_open();
 	engines_check_shapes(NRANDOM, NAIVE_KINDS, check_graph);
-	check_tiny();
-	check_grids();
+	path_graphs_check_tiny(check_graph);
+	path_graphs_check_grids(check_pairs, check_graph);
 	check_overflow();
 	for (int i = 0; i < 3; i++)
 	{
