@@ -167,6 +167,7 @@ typedef struct EmogiSlot
 	int			awaited_tracker;	/* index of the change tracker that it waits for; -1 = none */
 	/* index of the graph it waits for while another call builds it; -1 = none */
 	int			awaited_graph;
+	bool		reads_labels;	/* `result` of the call is the component labels of `graph` */
 	bool		waits_for_room; /* waits until evicted graphs have freed their memory */
 
 	EmogiCaller caller;			/* pid: 0 = its backend has exited */

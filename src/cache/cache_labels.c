@@ -21,6 +21,9 @@
 /* Merges through which unused labels are carried. */
 #define MAX_CARRIES 8
 
+/* Vertices sampled to estimate the size of components. */
+#define SAMPLES 1024
+
 /* Get the size of the labels of a graph. */
 static Size
 content_bytes(const EmogiCached *cached)
@@ -174,6 +177,53 @@ emogi_cache_labels_give_up(int index, uint32 *labels)
 	free_memory(labels, content_bytes(&emogi_cache_shared->graphs[index]));
 }
 
+static int
+compare_labels(const void *a, const void *b)
+{
+	const uint32 x = *(const uint32 *) a;
+	const uint32 y = *(const uint32 *) b;
+
+	return (x > y) - (x < y);
+}
+
+/*
+ * Estimate the mean size of the component of a vertex: the share of pairs of sampled vertices that
+ * are in one component, times the number of vertices. Evenly spaced, no pair is sampled twice.
+ */
+static double
+estimate_members(const uint32 *labels, uint64 nvertices)
+{
+	const uint32 nsamples = (uint32) Min(nvertices, SAMPLES);
+	uint32		sample[SAMPLES];
+	double		npairs = 0;
+
+	for (uint32 i = 0; i < nsamples; i++)
+		sample[i] = labels[i * nvertices / nsamples];
+	qsort(sample, nsamples, sizeof *sample, compare_labels);
+	for (uint32 i = 1, run = 0; i < nsamples; i++)
+	{
+		run = sample[i] == sample[i - 1] ? run + 1 : 0;
+		npairs += run;
+	}
+	return nsamples < 2 ? nvertices :
+		1 + npairs / ((double) nsamples * (nsamples - 1) / 2) * (nvertices - 1);
+}
+
+/* Count the components with these labels, each of which has the label of its smallest vertex. */
+static EmogiComponentSizes
+measure_components(const uint32 *labels, uint64 nvertices)
+{
+	EmogiComponentSizes sizes = {0};
+	uint64		ncomponents = 0;
+
+	for (uint64 v = 0; v < nvertices; v++)
+		ncomponents += labels[v] == (uint32) v;
+	sizes.ncomponents = ncomponents;
+	sizes.nmembers = Max(estimate_members(labels, nvertices),
+						 nvertices / Max(sizes.ncomponents, 1));
+	return sizes;
+}
+
 /*
  * Set the labels of a graph, unless another call has set them already. donor: the graph from whose
  * labels they were made; -1 = a run.
@@ -183,6 +233,7 @@ emogi_cache_labels_set(int index, uint32 *labels, int donor)
 {
 	EmogiCached *cached = &emogi_cache_shared->graphs[index];
 	const Size	bytes = content_bytes(cached);
+	const EmogiComponentSizes sizes = measure_components(labels, cached->graph.nvertices);
 	bool		set;
 
 	emogi_cache_lock();
@@ -190,6 +241,7 @@ emogi_cache_labels_set(int index, uint32 *labels, int donor)
 	if (set)
 	{
 		cached->labels = labels;
+		cached->components = sizes;
 		cached->label_carries = donor >= 0 ? emogi_cache_shared->graphs[donor].label_carries + 1 :
 			0;
 		cached->labels_bytes += counted_bytes(bytes);
@@ -269,6 +321,7 @@ emogi_cache_labels_free(int index)
 	emogi_cache_lock();
 	labels = detach(cached, &cached->labels);
 	members = detach(cached, &cached->members);
+	cached->components = (EmogiComponentSizes) {0};
 	emogi_cache_unlock();
 	if (labels != NULL)
 		free_memory(labels, content_bytes(cached));

@@ -38,7 +38,7 @@ emogi_slot_take(EmogiCall *call)
 			slot->dictionary = slot->old_dictionary = -1;
 			slot->graph = slot->donor = slot->live_state = slot->awaited_tracker =
 				slot->awaited_graph = -1;
-			slot->waits_for_room = false;
+			slot->reads_labels = slot->waits_for_room = false;
 			slot->caller = *caller;
 			pg_atomic_write_u64(&slot->nskipped, 0);
 			memset((void *) &slot->control, 0, sizeof slot->control);
@@ -65,10 +65,13 @@ emogi_slot_free(EmogiSlot *slot)
 	emogi_change_tracker_release(slot);
 	if (slot->donor >= 0)
 		emogi_cache_unpin(slot->donor);
+	if (slot->reads_labels)
+		emogi_cache_labels_end(slot->graph);
 	if (slot->graph >= 0)
 		emogi_cache_unpin(slot->graph);
 	LWLockAcquire(emogi_shared->lock, LW_EXCLUSIVE);
 	slot->graph = slot->donor = slot->dictionary = slot->old_dictionary = -1;
+	slot->reads_labels = false;
 	slot->state = EMOGI_SLOT_FREE;
 	slot->caller.pid = 0;
 	slot->token = slot->load = 0;

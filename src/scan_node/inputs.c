@@ -169,6 +169,13 @@ selecting_pushdown(const EmogiScan *scan)
 	return scan->pushdowns[scan->vertex_input - (scan->ninputs - scan->nconditions)];
 }
 
+/* Are the members of components looked up in the result? */
+bool
+emogi_inputs_looks_up_members(const EmogiScan *scan)
+{
+	return scan->looks_up && selecting_pushdown(scan) == EMOGI_MEMBER_OF;
+}
+
 /* Get the vertices that the operand of the condition on `vertex` names. */
 static EmogiGiven
 vertices_of(const EmogiScan *scan, NullableDatum operand)
@@ -205,16 +212,16 @@ link_members(EmogiScan *scan)
 {
 	MemoryContext old = MemoryContextSwitchTo(scan->rows_context);
 	const uint64 n = scan->graph.nvertices;
+	uint32	   *members = palloc_extended(Max(n, 1) * sizeof *members, MCXT_ALLOC_HUGE);
 
-	scan->members = palloc_extended(Max(n, 1) * sizeof *scan->members, MCXT_ALLOC_HUGE);
 	MemoryContextSwitchTo(old);
 	if (!emogi_local_search_components_link(scan->result.columns[0].vertex, n,
-											emogi_cache_labels_stop, scan->members))
+											emogi_cache_labels_stop, members))
 	{
-		scan->members = NULL;
 		CHECK_FOR_INTERRUPTS();
 		elog(ERROR, "the components of %llu vertices were not linked", (unsigned long long) n);
 	}
+	scan->members = members;
 }
 
 /*

@@ -47,7 +47,7 @@ static get_relation_stats_hook_type previous_get_relation_stats_hook = NULL;
 
 /*
  * Provide statistics: vertices, and the steps of one path, are unique; rows that are not vertices
- * have column statistics.
+ * have column statistics, and so has the component column of emogi_cc.
  */
 static bool
 get_stats(PlannerInfo *root, RangeTblEntry *rte, AttrNumber attnum, VariableStatData *variable)
@@ -56,7 +56,8 @@ get_stats(PlannerInfo *root, RangeTblEntry *rte, AttrNumber attnum, VariableStat
 	const FuncExpr *call = emogi_call_expr_of(rte, &function);
 	const bool	is_vertices = call != NULL && emogi_kinds_find(function) == NULL;
 
-	if (call != NULL && !is_vertices && attnum > 0 && variable->rel != NULL)
+	if (call != NULL && attnum > 0 && variable->rel != NULL &&
+		(!is_vertices || (attnum == 2 && function->algorithm == EMOGI_CC)))
 	{
 		variable->statsTuple = emogi_column_stats_make(call, function, variable->rel->tuples,
 													   attnum);
@@ -356,17 +357,68 @@ adjust_rows(PlannerInfo *root, RelOptInfo *rel, const FuncExpr *call,
 }
 
 /*
+ * Does a condition select one component, or a few? Their vertices are looked up if the graph has
+ * kept its components.
+ */
+static bool
+chooses_components(PlannerInfo *root, RelOptInfo *rel, const EmogiAlgorithmRow *function,
+				   bool *is_one)
+{
+	EmogiConditions sorted;
+	ListCell   *pushdown;
+	bool		found = false;
+
+	*is_one = false;
+	if (function->algorithm != EMOGI_CC)
+		return false;
+	emogi_conditions_sort(root, rel, rel->baserestrictinfo, &sorted);
+	foreach(pushdown, sorted.pushdowns)
+	{
+		const EmogiPushdown kind = (EmogiPushdown) lfirst_int(pushdown);
+
+		if (kind <= EMOGI_VERTEX_IN)
+			return false;
+		*is_one |= kind == EMOGI_IS || kind == EMOGI_IS_LIKELY || kind == EMOGI_MEMBER_OF;
+		found |= *is_one || kind == EMOGI_IS_IN;
+	}
+	return found;
+}
+
+/*
+ * Apply a condition on the component to the relation's row estimates, if the components of the
+ * cached graph are known: a component that is asked for is that of some vertex, so it is larger
+ * than the mean of all components. Return how many rows the scan forms.
+ */
+static double
+adjust_components(PlannerInfo *root, RelOptInfo *rel, const FuncExpr *call,
+				  const EmogiAlgorithmRow *function)
+{
+	EmogiGraphSize size;
+	bool		is_one;
+
+	if (!chooses_components(root, rel, function, &is_one) ||
+		!emogi_size_find(call, function->algorithm, &size) || size.components.ncomponents <= 0)
+		return rel->tuples;
+	if (is_one)
+		rel->rows = clamp_row_est(Min(rel->rows * size.components.nmembers *
+									  size.components.ncomponents / Max(rel->tuples, 1),
+									  rel->tuples));
+	return rel->rows;
+}
+
+/*
  * Estimate how many rows the scan forms: all, or for rows that are not vertices those that pass the
  * pushed-down conditions.
  */
 static double
-count_made(PlannerInfo *root, RelOptInfo *rel, const EmogiAlgorithmRow *function)
+count_made(PlannerInfo *root, RelOptInfo *rel, const FuncExpr *call,
+		   const EmogiAlgorithmRow *function)
 {
 	List	   *pushed = NIL;
 	ListCell   *cell;
 
 	if (emogi_kinds_find(function) == NULL)
-		return rel->tuples;
+		return adjust_components(root, rel, call, function);
 	foreach(cell, rel->baserestrictinfo)
 	{
 		RestrictInfo *clause = lfirst_node(RestrictInfo, cell);
@@ -652,7 +704,7 @@ set_rel_pathlist(PlannerInfo *root, RelOptInfo *rel, Index rti, RangeTblEntry *r
 		return;
 	saved = adjust_rows(root, rel, call, function);
 	rel->pathlist = rel->partial_pathlist = NIL;
-	add_scan_path(root, rel, call, count_made(root, rel, function), saved);
+	add_scan_path(root, rel, call, count_made(root, rel, call, function), saved);
 	if (emogi_kinds_find(function) == NULL)
 		add_shared_path(root, rel, call, function);
 	add_lookup_paths(root, rel, call, function);

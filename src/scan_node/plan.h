@@ -57,6 +57,7 @@ typedef struct EmogiGraphSize
 	double		build_cost;		/* 0 = the graph is cached */
 	bool		may_walk;		/* an index search may replace the build if few vertices are
 								 * reached */
+	EmogiComponentSizes components;
 	double		reached;		/* vertices that a trial run reached; -1 = not tried, or it reached
 								 * too many */
 } EmogiGraphSize;

@@ -50,6 +50,7 @@ find_query_size(const EmogiSource *source, EmogiAlgorithm algorithm, EmogiGraphS
 		return false;
 	size->nvertices = estimate.nvertices;
 	size->nedges = estimate.nedges;
+	size->components = estimate.components;
 	size->next_degree = size->nedges / Max(size->nvertices, 1);
 	size->may_walk = estimate.may_walk && (algorithm == EMOGI_BFS || algorithm == EMOGI_SSNSP);
 	size->build_cost = estimate.is_cached ? 0 : estimate.cost + size->nedges * EMOGI_BUILD_COST;
@@ -86,7 +87,9 @@ find_size(const FuncExpr *call, EmogiAlgorithm algorithm, EmogiGraphSize *size)
 		return find_query_size(&source, algorithm, size);
 	if (!emogi_call_expr_source(call, algorithm, &source))
 		return false;
-	if (emogi_cache_size(source.relid, source.src, source.dst, &nvertices, &nedges))
+	size->components = (EmogiComponentSizes) {0};
+	if (emogi_cache_size(source.relid, source.src, source.dst, &nvertices, &nedges,
+						 &size->components))
 	{
 		size->nvertices = (double) nvertices;
 		size->nedges = (double) nedges;
