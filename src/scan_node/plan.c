@@ -357,52 +357,22 @@ adjust_rows(PlannerInfo *root, RelOptInfo *rel, const FuncExpr *call,
 }
 
 /*
- * Does a condition select one component, or a few? Their vertices are looked up if the graph has
- * kept its components.
- */
-static bool
-chooses_components(PlannerInfo *root, RelOptInfo *rel, const EmogiAlgorithmRow *function,
-				   bool *is_one)
-{
-	EmogiConditions sorted;
-	ListCell   *pushdown;
-	bool		found = false;
-
-	*is_one = false;
-	if (function->algorithm != EMOGI_CC)
-		return false;
-	emogi_conditions_sort(root, rel, rel->baserestrictinfo, &sorted);
-	foreach(pushdown, sorted.pushdowns)
-	{
-		const EmogiPushdown kind = (EmogiPushdown) lfirst_int(pushdown);
-
-		if (kind <= EMOGI_VERTEX_IN)
-			return false;
-		*is_one |= kind == EMOGI_IS || kind == EMOGI_IS_LIKELY || kind == EMOGI_MEMBER_OF;
-		found |= *is_one || kind == EMOGI_IS_IN;
-	}
-	return found;
-}
-
-/*
- * Apply a condition on the component to the relation's row estimates, if the components of the
- * cached graph are known: a component that is asked for is that of some vertex, so it is larger
- * than the mean of all components. Return how many rows the scan forms.
+ * Apply a condition on the component to the relation's row estimates: a component that is asked for
+ * is that of some vertex, so it is larger than the mean of all components. Return how many rows the
+ * scan forms.
  */
 static double
 adjust_components(PlannerInfo *root, RelOptInfo *rel, const FuncExpr *call,
 				  const EmogiAlgorithmRow *function)
 {
-	EmogiGraphSize size;
+	EmogiComponentSizes sizes;
 	bool		is_one;
 
-	if (!chooses_components(root, rel, function, &is_one) ||
-		!emogi_size_find(call, function->algorithm, &size) || size.components.ncomponents <= 0)
+	if (!emogi_size_components(root, rel, call, function, &sizes, &is_one))
 		return rel->tuples;
 	if (is_one)
-		rel->rows = clamp_row_est(Min(rel->rows * size.components.nmembers *
-									  size.components.ncomponents / Max(rel->tuples, 1),
-									  rel->tuples));
+		rel->rows = clamp_row_est(Min(rel->rows * sizes.nmembers * sizes.ncomponents /
+									  Max(rel->tuples, 1), rel->tuples));
 	return rel->rows;
 }
 
