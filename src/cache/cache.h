@@ -245,7 +245,8 @@ typedef struct EmogiCached
 	uint32	   *members;
 	EmogiComponentSizes components;	/* kept when the labels are dropped */
 	uint64		labels_bytes;	/* of labels and members; included in `bytes` */
-	uint32		label_readers;	/* slots and held results that read them, and have the graph pinned */
+	uint32		label_readers;	/* calls that are reading them now, and have the graph pinned */
+	uint32		results;		/* of these, the ones that do not read members */
 	/* graphs through which the labels were carried since their last use */
 	uint32		label_carries;
 	struct EmogiContraction *contraction;	/* see cache_contraction.c; NULL = absent */
@@ -427,6 +428,9 @@ extern const uint32 *emogi_cache_labels_begin(int graph, bool uses);
 extern const uint32 *emogi_cache_labels_members(int graph);
 extern void emogi_cache_labels_link(int graph);
 extern void emogi_cache_labels_end(int graph);
+extern const uint32 *emogi_cache_labels_hold(int graph, const uint32 **members,
+											 EmogiLabelsRead *read);
+extern void emogi_cache_labels_release(int graph, EmogiLabelsRead read);
 extern uint32 *emogi_cache_labels_alloc(int graph);
 extern void emogi_cache_labels_set(int graph, uint32 *labels, int donor);
 extern void emogi_cache_labels_give_up(int graph, uint32 *labels);

@@ -4,9 +4,10 @@
  * one array, of the same size and lifetime.
  *
  * Labels belong to the entry of their graph, are counted in its bytes and freed with it. They are a
- * copy, and nothing is evicted to make room for them. No pointers to them are kept elsewhere: a
- * call has them copied, or looks some up, and is counted as a reader meanwhile. So they can be
- * dropped alone if memory is short, from a graph that cannot be evicted.
+ * copy, and nothing is evicted to make room for them. A call that copies them, looks some up, or
+ * has them as its result is counted as a reader meanwhile. Without readers they can be dropped
+ * alone if memory is short, from a graph that cannot be evicted, and the members also if all
+ * readers are results that do not need them.
  */
 #include "postgres.h"
 
@@ -134,6 +135,48 @@ emogi_cache_labels_end(int index)
 {
 	emogi_cache_lock();
 	emogi_cache_shared->graphs[index].label_readers--;
+	emogi_cache_unlock();
+}
+
+/*
+ * Begin to read the labels of a graph as the result of a call that has pinned it, and the members of
+ * its components (NULL = not wanted) if there are any; return NULL if there are no labels. The slot
+ * or held result that has the pin releases them with it, by *read.
+ */
+const uint32 *
+emogi_cache_labels_hold(int index, const uint32 **members, EmogiLabelsRead *read)
+{
+	EmogiCached *cached = &emogi_cache_shared->graphs[index];
+	const uint32 *labels;
+
+	emogi_cache_lock();
+	labels = cached->labels;
+	if (labels != NULL)
+	{
+		const bool	reads_members = members != NULL && cached->members != NULL;
+
+		cached->label_readers++;
+		cached->label_carries = 0;
+		if (reads_members)
+			*members = cached->members;
+		else
+			cached->results++;
+		*read = reads_members ? EMOGI_LABELS_AND_MEMBERS : EMOGI_LABELS_ALONE;
+	}
+	emogi_cache_unlock();
+	return labels;
+}
+
+/* End reading labels as a result; `read` may be EMOGI_LABELS_UNREAD. Raises nothing. */
+void
+emogi_cache_labels_release(int index, EmogiLabelsRead read)
+{
+	if (read == EMOGI_LABELS_UNREAD)
+		return;
+	emogi_cache_lock();
+	emogi_cache_shared->graphs[index].label_readers--;
+	if (read == EMOGI_LABELS_ALONE)
+		emogi_cache_shared->graphs[index].results--;
 	emogi_cache_unlock();
 }
 
@@ -329,8 +372,16 @@ emogi_cache_labels_free(int index)
 		free_memory(members, content_bytes(cached));
 }
 
+/* Can members or labels of a graph be dropped? Caller holds cache_lock. */
+static bool
+is_unread(const EmogiCached *cached)
+{
+	return cached->labels != NULL &&
+		cached->label_readers == (cached->members != NULL ? cached->results : 0);
+}
+
 /*
- * Find the first graph in a list of entries with labels that have no readers. Sets *other if some
+ * Find the first graph in a list of entries with labels or members to drop. Sets *other if some
  * graph can itself be evicted. Caller holds cache_lock.
  */
 static EmogiCached *
@@ -344,7 +395,7 @@ find_unread(dlist_head *list, bool *other)
 		EmogiCached *cached = dlist_container(EmogiCached, order, iter.cur);
 
 		*other |= cached->pins == 0 && !cached->kept;
-		if (found == NULL && cached->labels != NULL && cached->label_readers == 0)
+		if (found == NULL && is_unread(cached))
 			found = cached;
 	}
 	return found;

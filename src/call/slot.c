@@ -38,7 +38,8 @@ emogi_slot_take(EmogiCall *call)
 			slot->dictionary = slot->old_dictionary = -1;
 			slot->graph = slot->donor = slot->live_state = slot->awaited_tracker =
 				slot->awaited_graph = -1;
-			slot->reads_labels = slot->waits_for_room = false;
+			slot->labels_read = EMOGI_LABELS_UNREAD;
+			slot->waits_for_room = false;
 			slot->caller = *caller;
 			pg_atomic_write_u64(&slot->nskipped, 0);
 			memset((void *) &slot->control, 0, sizeof slot->control);
@@ -65,13 +66,12 @@ emogi_slot_free(EmogiSlot *slot)
 	emogi_change_tracker_release(slot);
 	if (slot->donor >= 0)
 		emogi_cache_unpin(slot->donor);
-	if (slot->reads_labels)
-		emogi_cache_labels_end(slot->graph);
+	emogi_cache_labels_release(slot->graph, slot->labels_read);
 	if (slot->graph >= 0)
 		emogi_cache_unpin(slot->graph);
 	LWLockAcquire(emogi_shared->lock, LW_EXCLUSIVE);
 	slot->graph = slot->donor = slot->dictionary = slot->old_dictionary = -1;
-	slot->reads_labels = false;
+	slot->labels_read = EMOGI_LABELS_UNREAD;
 	slot->state = EMOGI_SLOT_FREE;
 	slot->caller.pid = 0;
 	slot->token = slot->load = 0;

@@ -239,12 +239,9 @@ answer_unchanged(EmogiCall *call, const EmogiTask *task, EmogiResult *result)
 
 	if (task->members != NULL)
 		emogi_cache_labels_link(graph);
-	labels = emogi_cache_labels_begin(graph, true);
+	labels = emogi_cache_labels_hold(graph, task->members, &call->slot->labels_read);
 	if (labels == NULL)
 		return false;
-	call->slot->reads_labels = true;
-	if (task->members != NULL)
-		*task->members = emogi_cache_labels_members(graph);
 	result->columns[0].vertex = (uint32 *) labels;
 	return true;
 }
