@@ -224,39 +224,57 @@ link_members(EmogiScan *scan)
 	scan->members = members;
 }
 
+/* Set the keys of the rows to return to the vertices of a component, from `first` on. */
+static void
+list_members(EmogiScan *scan, uint32 first)
+{
+	MemoryContext old = MemoryContextSwitchTo(scan->keys_context);
+	uint64		room = 16;
+	int64	   *keys = palloc(room * sizeof *keys);
+
+	for (uint32 v = first; v != EMOGI_NO_VERTEX; v = scan->members[v])
+	{
+		if (scan->nkeys == room)
+		{
+			CHECK_FOR_INTERRUPTS();
+			room *= 2;
+			keys = repalloc_huge(keys, room * sizeof *keys);
+		}
+		keys[scan->nkeys++] = scan->graph.ids[v];
+	}
+	scan->keys = keys;
+	MemoryContextSwitchTo(old);
+}
+
 /*
- * Set the keys of the rows to return to the vertices of a component. Raises 0A000 as
- * emogi_inputs_find_values does.
+ * Find the vertices of the component that the operand names, to follow or list them. Raises 0A000
+ * as emogi_inputs_find_values does.
  */
 static void
 look_up_members(EmogiScan *scan, NullableDatum operand)
 {
 	const Oid	type = scan->inputs[scan->vertex_input].type;
-	MemoryContext old = MemoryContextSwitchTo(scan->keys_context);
-	uint64		room = 16;
-	int64	   *keys = palloc(room * sizeof *keys);
 	int64		number = -1;
+	uint32		first = EMOGI_NO_VERTEX;
 
 	if (!emogi_form_can_lookup(&scan->form->coder.key, scan->form->type))
 		emogi_inputs_report_keys();
 	if (scan->members == NULL)
 		link_members(scan);
 	if (!operand.isnull)
+	{
+		MemoryContext old = MemoryContextSwitchTo(scan->keys_context);
+
 		number = find_number(scan, type == INT2OID || type == INT4OID ?
 							 Int64GetDatum(integer_of(operand.value, type)) : operand.value);
+		MemoryContextSwitchTo(old);
+	}
 	if (number >= 0 && scan->result.columns[0].vertex[number] == (uint32) number)
-		for (uint32 v = (uint32) number; v != EMOGI_NO_VERTEX; v = scan->members[v])
-		{
-			if (scan->nkeys == room)
-			{
-				CHECK_FOR_INTERRUPTS();
-				room *= 2;
-				keys = repalloc_huge(keys, room * sizeof *keys);
-			}
-			keys[scan->nkeys++] = scan->graph.ids[v];
-		}
-	scan->keys = keys;
-	MemoryContextSwitchTo(old);
+		first = (uint32) number;
+	if (scan->follows_members)
+		scan->member = first;
+	else
+		list_members(scan, first);
 }
 
 /*

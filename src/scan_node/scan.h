@@ -90,7 +90,9 @@ typedef struct EmogiScan
 	uint64		nrows;			/* in a worker: rows returned since they were last added to the
 								 * share */
 	const uint32 *members;		/* [nvertices], the next vertex of the same component, in
-								 * rows_context; NULL = not linked yet */
+								 * rows_context or of the cached graph; NULL = not linked yet */
+	bool		follows_members;	/* return the rows of one component, by its members: */
+	uint32		member;			/* the next one; EMOGI_NO_VERTEX = none is left */
 	MemoryContext keys_context;
 	const int64 *keys;			/* [nkeys], ascending: return rows of these vertices only; NULL = of
 								 * all */
