@@ -368,6 +368,8 @@ emogi_inputs_apply_conditions(EmogiScan *scan, EmogiTask *task)
 			task->has_targets = true;
 			task->wanted = vertices_of(scan, input->value);
 		}
+		else if (pushdown >= EMOGI_IS_SELF)
+			continue;			/* see emogi_inputs_find_values */
 		else if (pushdown == EMOGI_IS_NULL || pushdown == EMOGI_IS_NOT_NULL)
 			scan->nulls |= pushdown == EMOGI_IS_NULL ? EMOGI_NULLS_ONLY : EMOGI_NULLS_NEVER;
 		else if (input->value.isnull)
@@ -488,7 +490,7 @@ emogi_inputs_find_values(EmogiScan *scan)
 		Datum		given = input->value.value;
 
 		if (pushdown < EMOGI_IS_BELOW || pushdown == EMOGI_MEMBER_OF || !is_of_vertices(scan, i) ||
-			input->value.isnull)
+			(input->value.isnull && pushdown < EMOGI_IS_SELF))
 			continue;
 		if (!emogi_form_can_lookup(&scan->form->coder.key, scan->form->type))
 		{
@@ -498,7 +500,9 @@ emogi_inputs_find_values(EmogiScan *scan)
 		}
 		if (input->type == INT2OID || input->type == INT4OID)
 			given = Int64GetDatum(integer_of(given, input->type));
-		if (pushdown == EMOGI_IS_IN)
+		if (pushdown >= EMOGI_IS_SELF)
+			emogi_ranges_compare_self(&scan->ranges, range_of(scan, i), pushdown == EMOGI_IS_SELF);
+		else if (pushdown == EMOGI_IS_IN)
 			narrow_to_list(scan, i, input);
 		else
 			narrow_vertex(scan, i, pushdown, given);

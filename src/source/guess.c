@@ -19,6 +19,7 @@
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 
+#include "base/compat.h"
 #include "source/source.h"
 
 /* ---- is the third column written? ---- */
@@ -147,8 +148,8 @@ is_of_table(const Query *query, const TargetEntry *entry)
 bool
 emogi_guess_is_from_star(const char *text, const char *name)
 {
-	const SelectStmt *select =
-		(const SelectStmt *) linitial_node(RawStmt, pg_parse_query(text))->stmt;
+	RawStmt    *raw = linitial_node(RawStmt, pg_parse_query(text));
+	const SelectStmt *select = (const SelectStmt *) raw->stmt;
 	const Query *query;
 	bool		has_star = false;
 	ListCell   *cell;
@@ -161,9 +162,9 @@ emogi_guess_is_from_star(const char *text, const char *name)
 			return false;
 		has_star |= is_star(lfirst(cell));
 	}
-	query = has_star ? emogi_query_analyze(text) : NULL;
-	if (query == NULL)
+	if (!has_star)
 		return false;
+	query = linitial_node(Query, emogi_compat_analyze(raw, text, NULL, 0));
 	foreach(cell, query->targetList)
 	{
 		const TargetEntry *entry = lfirst_node(TargetEntry, cell);

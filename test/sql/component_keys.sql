@@ -102,6 +102,13 @@ SELECT q, ways(q) FROM unnest(ARRAY[
   'SELECT i.id FROM o i LEFT JOIN emogi_cc_text(''t'') c ON c.vertex = i.t AND c.component IN (''k50'', ''k60'') WHERE c.vertex IS NULL', 'SELECT i.id, c.component FROM o i JOIN emogi_cc_text(''t'') c ON c.vertex = i.t AND c.component <> ''k50''',
   'SELECT m.vertex FROM emogi_cc_text(''t'') s JOIN emogi_cc_text(''t'') m USING (component) WHERE s.vertex = ''k53''', 'SELECT m.vertex FROM emogi_cc_text(''f'') s JOIN emogi_cc_text(''f'') m USING (component) WHERE s.vertex = ''6.25''']) q;
 
+-- A component compared with the vertex of its row, by number.
+SELECT q, ways(q) FROM unnest(ARRAY[
+  'SELECT * FROM emogi_cc(''b'') WHERE vertex <> component', 'SELECT vertex FROM emogi_cc(''b'') WHERE component = vertex', 'SELECT count(*) FROM emogi_cc_text(''t'') WHERE component <> vertex', 'SELECT * FROM emogi_cc_text(''t'') WHERE vertex = component AND component <> ''k50''',
+  'SELECT component, count(*) FROM emogi_cc_text(''t'') WHERE vertex <> component GROUP BY component', 'SELECT * FROM emogi_cc_uuid(''u'') WHERE vertex <> component AND component IN (lpad(''50'', 32, ''0'')::uuid, lpad(''60'', 32, ''0'')::uuid)',
+  'SELECT * FROM emogi_cc_text(''n'') WHERE vertex <> component', 'SELECT vertex FROM emogi_cc_text(''f'') WHERE vertex = component', 'SELECT * FROM emogi_cc_text(''t'') WHERE vertex < component', 'SELECT * FROM emogi_scc_text(''t'') WHERE component = vertex ORDER BY vertex DESC LIMIT 3',
+  'SELECT * FROM emogi_cdlp_text(''t'', max_iterations => 3) WHERE label <> vertex', 'SELECT * FROM emogi_cc_text(''t'') WHERE vertex = component AND vertex IN (''k50'', ''k51'')', 'SELECT o.id, c.vertex FROM o JOIN emogi_cc_text(''t'') c ON c.vertex = o.t WHERE c.vertex <> c.component']) q;
+
 -- Members are read beside the kept components, and in nested loops over every kind of outer row: names, vertices that name no component, NULL.
 SET enable_hashjoin = off;
 SET enable_mergejoin = off;
@@ -128,6 +135,8 @@ BEGIN
 END $$;
 CREATE TABLE pairs AS SELECT 'p' || lpad((2 * i)::text, 5, '0') AS src, 'p' || lpad((2 * i + 1)::text, 5, '0') AS dst FROM generate_series(1, 5000) i UNION ALL SELECT 'q1', 'q' || i FROM generate_series(2, 2000) i;
 SELECT count(*) FROM emogi_cc_text('pairs');
+SELECT count(*), max(vertex) FROM emogi_cc_text('pairs') WHERE vertex <> component;
+SELECT count(*), min(vertex) FROM emogi_cc_text('pairs') WHERE component = vertex AND vertex IN ('p09998', 'p09999', 'q1', 'q2');
 SELECT planned(q) BETWEEN least AND most AS known FROM (VALUES
   ('SELECT component FROM emogi_cc_text(''pairs'') WHERE component = (SELECT ''p00004'')', 100, 800), ('SELECT vertex FROM emogi_cc_text(''pairs'') WHERE component IN (''p00004'', ''p00006'')', 2, 10),
   ('SELECT component, count(*) FROM emogi_cc_text(''pairs'') GROUP BY component', 4000, 6000), ('SELECT m.vertex FROM emogi_cc_text(''pairs'') s JOIN emogi_cc_text(''pairs'') m USING (component) WHERE s.vertex = ''p00005''', 1, 10)) q (q, least, most);
