@@ -139,9 +139,9 @@ emogi_cache_labels_end(int index)
 }
 
 /*
- * Begin to read the labels of a graph as the result of a call that has pinned it, and the members of
- * its components (NULL = not wanted) if there are any; return NULL if there are no labels. The slot
- * or held result that has the pin releases them with it, by *read.
+ * Begin to read the labels of a graph as the result of a call that has pinned it, and the members
+ * of its components (NULL = not wanted) if there are any; return NULL if there are no labels. The
+ * slot or held result that has the pin releases them with it, by *read.
  */
 const uint32 *
 emogi_cache_labels_hold(int index, const uint32 **members, EmogiLabelsRead *read)
