@@ -127,6 +127,7 @@ _PG_init(void)
 	emogi_cache_init();
 	emogi_ddl_invalidation_init();
 	emogi_snapshot_init();
+	emogi_parser_hints_init();
 	emogi_plan_init();
 	emogi_lateral_init();
 	emogi_join_lookup_init();

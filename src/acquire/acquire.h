@@ -140,7 +140,8 @@ typedef struct EmogiQuerySize
 	/* if is_cached: OIDs of all relations, including views, that the cache lookup reads, ... */
 	List	   *relations;
 	List	   *functions;		/* ... and functions */
-	EmogiKeyType keys;			/* of the graph, if is_cached */
+	EmogiKeyType keys;			/* of the graph, if is_cached, ... */
+	EmogiComponentSizes components;	/* ... and its components */
 } EmogiQuerySize;
 
 extern bool emogi_query_size_get(const EmogiSource *source, EmogiQuerySize *foresight);

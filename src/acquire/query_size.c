@@ -89,9 +89,11 @@ size_from_analysis(const EmogiSource *source, EmogiQuerySize *size)
 	EmogiQueryAnalysis  *analysis = emogi_analysis_peek(source);
 	uint64		nvertices;
 	uint64		nedges;
+	EmogiComponentSizes components;
 	EmogiKeyType keys;
 	bool		found = analysis->refusal == NULL &&
-		emogi_cache_query_size(analysis->fingerprint, &nvertices, &nedges, &keys);
+		emogi_cache_query_size(analysis->fingerprint, &nvertices, &nedges, &components,
+							   &keys);
 
 	if (found)
 	{
@@ -100,7 +102,7 @@ size_from_analysis(const EmogiSource *source, EmogiQuerySize *size)
 		*size = (EmogiQuerySize) {(double) nedges, (double) nvertices, 0, false, true,
 			analysis->is_unsafe || analysis->is_folded,
 			list_concat_unique_oid(list_copy(analysis->named), analysis->relations),
-			list_copy(analysis->functions), keys};
+			list_copy(analysis->functions), keys, components};
 		MemoryContextSwitchTo(old);
 	}
 	if (!found && analysis->refusal == NULL && analysis->filtered != NULL)

@@ -30,6 +30,7 @@ typedef struct EmogiHeldResult
 								 * worker may join */
 	/* index of the cached graph; -1 = the graph is part of the held memory */
 	int			graph;
+	EmogiLabelsRead labels_read;	/* ... of that graph, as the result */
 	int			dictionary;		/* ... of the dictionary of that held graph; -1 = none */
 	bool		finished;		/* its last row has been read */
 	bool		waits;			/* waits for a slot, to continue */

@@ -30,6 +30,14 @@ typedef struct EmogiCaller
 	char		source[256];	/* the graph argument, truncated */
 } EmogiCaller;
 
+/* What a call reads of the component labels of its graph until it releases its pin. */
+typedef enum EmogiLabelsRead
+{
+	EMOGI_LABELS_UNREAD = 0,
+	EMOGI_LABELS_ALONE,
+	EMOGI_LABELS_AND_MEMBERS
+} EmogiLabelsRead;
+
 /*
  * States of a slot: FREE -> HELD (by a backend) -> QUEUED -> RUNNING -> DONE or FAILED -> HELD or
  * FREE.
@@ -167,6 +175,7 @@ typedef struct EmogiSlot
 	int			awaited_tracker;	/* index of the change tracker that it waits for; -1 = none */
 	/* index of the graph it waits for while another call builds it; -1 = none */
 	int			awaited_graph;
+	EmogiLabelsRead labels_read;	/* of `graph`, as the result of the call */
 	bool		waits_for_room; /* waits until evicted graphs have freed their memory */
 
 	EmogiCaller caller;			/* pid: 0 = its backend has exited */

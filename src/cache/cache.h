@@ -201,6 +201,13 @@ typedef struct EmogiCacheSum
 	uint32		ndictionaries;	/* a dictionary of several graphs counts once for each */
 } EmogiCacheSum;
 
+/* The number and size of a graph's components; 0 = unknown. */
+typedef struct EmogiComponentSizes
+{
+	double		ncomponents;
+	double		nmembers;		/* mean size of the component of a vertex */
+} EmogiComponentSizes;
+
 /*
  * One cached graph. All fields are protected by EmogiShared.cache_lock; the arrays of a READY graph
  * may be read by any process that has it pinned.
@@ -236,8 +243,10 @@ typedef struct EmogiCached
 	uint32	   *labels;
 	/* [nvertices], the next vertex of the same component, derived from labels; NULL = absent */
 	uint32	   *members;
+	EmogiComponentSizes components;	/* kept when the labels are dropped */
 	uint64		labels_bytes;	/* of labels and members; included in `bytes` */
 	uint32		label_readers;	/* calls that are reading them now, and have the graph pinned */
+	uint32		results;		/* of these, the ones that do not read members */
 	/* graphs through which the labels were carried since their last use */
 	uint32		label_carries;
 	struct EmogiContraction *contraction;	/* see cache_contraction.c; NULL = absent */
@@ -359,9 +368,9 @@ extern void emogi_cache_wait_for_room(void);
 extern bool emogi_cache_text(uint64 id, char *text);
 extern uint64 emogi_cache_stored_edges(const EmogiCached *cached);
 extern bool emogi_cache_size(Oid relid, AttrNumber src, AttrNumber dst, uint64 *nvertices,
-							 uint64 *nedges);
+							 uint64 *nedges, EmogiComponentSizes *components);
 extern bool emogi_cache_query_size(const uint8 *fingerprint, uint64 *nvertices, uint64 *nedges,
-								   EmogiKeyType *keys);
+								   EmogiComponentSizes *components, EmogiKeyType *keys);
 
 /* Functions for the engine worker: see worker.c. */
 extern uint64 emogi_cache_derived_id(int index, const EmogiCached *base);
@@ -419,6 +428,9 @@ extern const uint32 *emogi_cache_labels_begin(int graph, bool uses);
 extern const uint32 *emogi_cache_labels_members(int graph);
 extern void emogi_cache_labels_link(int graph);
 extern void emogi_cache_labels_end(int graph);
+extern const uint32 *emogi_cache_labels_hold(int graph, const uint32 **members,
+											 EmogiLabelsRead *read);
+extern void emogi_cache_labels_release(int graph, EmogiLabelsRead read);
 extern uint32 *emogi_cache_labels_alloc(int graph);
 extern void emogi_cache_labels_set(int graph, uint32 *labels, int donor);
 extern void emogi_cache_labels_give_up(int graph, uint32 *labels);

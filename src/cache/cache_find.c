@@ -135,15 +135,25 @@ emogi_cache_stored_edges(const EmogiCached *cached)
 	return cached->graph.forward.nedges / (cached->key.direction == EMOGI_BOTH ? 2 : 1);
 }
 
+/* Is this a READY graph of a source? Caller holds cache_lock. */
+static bool
+is_ready_graph_of(const EmogiCached *cached, const EmogiGraphKey *key)
+{
+	return cached->state == EMOGI_GRAPH_READY && emogi_cache_same_source(&cached->key, key) &&
+		cached->key.src == key->src && cached->key.dst == key->dst;
+}
+
 /*
  * Get the size of the latest READY graph of a source, in any direction (edges as they are stored),
- * and the type of its keys; or, for a query, the size of the last dropped one, without a type.
- * Return false if there is none.
+ * the sizes of the components of the latest one where they are known, and the type of its keys; or,
+ * for a query, the size of the last dropped one, without a type. Return false if there is none.
  */
 static bool
-find_size(const EmogiGraphKey *key, uint64 *nvertices, uint64 *nedges, EmogiKeyType *keys)
+find_size(const EmogiGraphKey *key, uint64 *nvertices, uint64 *nedges,
+		  EmogiComponentSizes *components, EmogiKeyType *keys)
 {
 	const EmogiCached *latest = NULL;
+	const EmogiCached *counted = NULL;
 	bool		found;
 	dlist_iter	iter;
 
@@ -152,12 +162,15 @@ find_size(const EmogiGraphKey *key, uint64 *nvertices, uint64 *nedges, EmogiKeyT
 	{
 		const EmogiCached *cached = dlist_container(EmogiCached, chain, iter.cur);
 
-		if (cached->state == EMOGI_GRAPH_READY && emogi_cache_same_source(&cached->key, key) &&
-			cached->key.src == key->src && cached->key.dst == key->dst &&
-			(latest == NULL || cached->id > latest->id))
+		if (!is_ready_graph_of(cached, key))
+			continue;
+		if (latest == NULL || cached->id > latest->id)
 			latest = cached;
+		if (cached->components.ncomponents > 0 && (counted == NULL || cached->id > counted->id))
+			counted = cached;
 	}
 	memset(keys, 0, sizeof *keys);
+	*components = counted != NULL ? counted->components : (EmogiComponentSizes) {0};
 	found = latest != NULL || (key->of_query && emogi_asked_queries_size(key, nvertices, nedges));
 	if (latest != NULL)
 	{
@@ -174,23 +187,24 @@ find_size(const EmogiGraphKey *key, uint64 *nvertices, uint64 *nedges, EmogiKeyT
  * false if there is none.
  */
 bool
-emogi_cache_size(Oid relid, AttrNumber src, AttrNumber dst, uint64 *nvertices, uint64 *nedges)
+emogi_cache_size(Oid relid, AttrNumber src, AttrNumber dst, uint64 *nvertices, uint64 *nedges,
+				 EmogiComponentSizes *components)
 {
 	EmogiGraphKey key = {.database = MyDatabaseId, .relid = relid, .src = src, .dst = dst};
 	EmogiKeyType keys;
 
-	return find_size(&key, nvertices, nedges, &keys);
+	return find_size(&key, nvertices, nedges, components, &keys);
 }
 
 /* Get the same for a query, and the type of its keys. */
 bool
 emogi_cache_query_size(const uint8 *fingerprint, uint64 *nvertices, uint64 *nedges,
-					   EmogiKeyType *keys)
+					   EmogiComponentSizes *components, EmogiKeyType *keys)
 {
 	EmogiGraphKey key = {.database = MyDatabaseId, .of_query = true};
 
 	memcpy(key.fingerprint, fingerprint, sizeof key.fingerprint);
-	return find_size(&key, nvertices, nedges, keys);
+	return find_size(&key, nvertices, nedges, components, keys);
 }
 
 /*

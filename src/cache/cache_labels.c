@@ -4,9 +4,10 @@
  * one array, of the same size and lifetime.
  *
  * Labels belong to the entry of their graph, are counted in its bytes and freed with it. They are a
- * copy, and nothing is evicted to make room for them. No pointers to them are kept elsewhere: a
- * call has them copied, or looks some up, and is counted as a reader meanwhile. So they can be
- * dropped alone if memory is short, from a graph that cannot be evicted.
+ * copy, and nothing is evicted to make room for them. A call that copies them, looks some up, or
+ * has them as its result is counted as a reader meanwhile. Without readers they can be dropped
+ * alone if memory is short, from a graph that cannot be evicted, and the members also if all
+ * readers are results that do not need them.
  */
 #include "postgres.h"
 
@@ -20,6 +21,9 @@
 
 /* Merges through which unused labels are carried. */
 #define MAX_CARRIES 8
+
+/* Vertices sampled to estimate the size of components. */
+#define SAMPLES 1024
 
 /* Get the size of the labels of a graph. */
 static Size
@@ -135,6 +139,48 @@ emogi_cache_labels_end(int index)
 }
 
 /*
+ * Begin to read the labels of a graph as the result of a call that has pinned it, and the members
+ * of its components (NULL = not wanted) if there are any; return NULL if there are no labels. The
+ * slot or held result that has the pin releases them with it, by *read.
+ */
+const uint32 *
+emogi_cache_labels_hold(int index, const uint32 **members, EmogiLabelsRead *read)
+{
+	EmogiCached *cached = &emogi_cache_shared->graphs[index];
+	const uint32 *labels;
+
+	emogi_cache_lock();
+	labels = cached->labels;
+	if (labels != NULL)
+	{
+		const bool	reads_members = members != NULL && cached->members != NULL;
+
+		cached->label_readers++;
+		cached->label_carries = 0;
+		if (reads_members)
+			*members = cached->members;
+		else
+			cached->results++;
+		*read = reads_members ? EMOGI_LABELS_AND_MEMBERS : EMOGI_LABELS_ALONE;
+	}
+	emogi_cache_unlock();
+	return labels;
+}
+
+/* End reading labels as a result; `read` may be EMOGI_LABELS_UNREAD. Raises nothing. */
+void
+emogi_cache_labels_release(int index, EmogiLabelsRead read)
+{
+	if (read == EMOGI_LABELS_UNREAD)
+		return;
+	emogi_cache_lock();
+	emogi_cache_shared->graphs[index].label_readers--;
+	if (read == EMOGI_LABELS_ALONE)
+		emogi_cache_shared->graphs[index].results--;
+	emogi_cache_unlock();
+}
+
+/*
  * Check whether the statement should end, every few milliseconds while reading or writing labels.
  * Raises nothing.
  */
@@ -174,6 +220,53 @@ emogi_cache_labels_give_up(int index, uint32 *labels)
 	free_memory(labels, content_bytes(&emogi_cache_shared->graphs[index]));
 }
 
+static int
+compare_labels(const void *a, const void *b)
+{
+	const uint32 x = *(const uint32 *) a;
+	const uint32 y = *(const uint32 *) b;
+
+	return (x > y) - (x < y);
+}
+
+/*
+ * Estimate the mean size of the component of a vertex: the share of pairs of sampled vertices that
+ * are in one component, times the number of vertices. Evenly spaced, no pair is sampled twice.
+ */
+static double
+estimate_members(const uint32 *labels, uint64 nvertices)
+{
+	const uint32 nsamples = (uint32) Min(nvertices, SAMPLES);
+	uint32		sample[SAMPLES];
+	double		npairs = 0;
+
+	for (uint32 i = 0; i < nsamples; i++)
+		sample[i] = labels[i * nvertices / nsamples];
+	qsort(sample, nsamples, sizeof *sample, compare_labels);
+	for (uint32 i = 1, run = 0; i < nsamples; i++)
+	{
+		run = sample[i] == sample[i - 1] ? run + 1 : 0;
+		npairs += run;
+	}
+	return nsamples < 2 ? nvertices :
+		1 + npairs / ((double) nsamples * (nsamples - 1) / 2) * (nvertices - 1);
+}
+
+/* Count the components with these labels, each of which has the label of its smallest vertex. */
+static EmogiComponentSizes
+measure_components(const uint32 *labels, uint64 nvertices)
+{
+	EmogiComponentSizes sizes = {0};
+	uint64		ncomponents = 0;
+
+	for (uint64 v = 0; v < nvertices; v++)
+		ncomponents += labels[v] == (uint32) v;
+	sizes.ncomponents = ncomponents;
+	sizes.nmembers = Max(estimate_members(labels, nvertices),
+						 nvertices / Max(sizes.ncomponents, 1));
+	return sizes;
+}
+
 /*
  * Set the labels of a graph, unless another call has set them already. donor: the graph from whose
  * labels they were made; -1 = a run.
@@ -183,6 +276,7 @@ emogi_cache_labels_set(int index, uint32 *labels, int donor)
 {
 	EmogiCached *cached = &emogi_cache_shared->graphs[index];
 	const Size	bytes = content_bytes(cached);
+	const EmogiComponentSizes sizes = measure_components(labels, cached->graph.nvertices);
 	bool		set;
 
 	emogi_cache_lock();
@@ -190,6 +284,7 @@ emogi_cache_labels_set(int index, uint32 *labels, int donor)
 	if (set)
 	{
 		cached->labels = labels;
+		cached->components = sizes;
 		cached->label_carries = donor >= 0 ? emogi_cache_shared->graphs[donor].label_carries + 1 :
 			0;
 		cached->labels_bytes += counted_bytes(bytes);
@@ -269,6 +364,7 @@ emogi_cache_labels_free(int index)
 	emogi_cache_lock();
 	labels = detach(cached, &cached->labels);
 	members = detach(cached, &cached->members);
+	cached->components = (EmogiComponentSizes) {0};
 	emogi_cache_unlock();
 	if (labels != NULL)
 		free_memory(labels, content_bytes(cached));
@@ -276,8 +372,16 @@ emogi_cache_labels_free(int index)
 		free_memory(members, content_bytes(cached));
 }
 
+/* Can members or labels of a graph be dropped? Caller holds cache_lock. */
+static bool
+is_unread(const EmogiCached *cached)
+{
+	return cached->labels != NULL &&
+		cached->label_readers == (cached->members != NULL ? cached->results : 0);
+}
+
 /*
- * Find the first graph in a list of entries with labels that have no readers. Sets *other if some
+ * Find the first graph in a list of entries with labels or members to drop. Sets *other if some
  * graph can itself be evicted. Caller holds cache_lock.
  */
 static EmogiCached *
@@ -291,7 +395,7 @@ find_unread(dlist_head *list, bool *other)
 		EmogiCached *cached = dlist_container(EmogiCached, order, iter.cur);
 
 		*other |= cached->pins == 0 && !cached->kept;
-		if (found == NULL && cached->labels != NULL && cached->label_readers == 0)
+		if (found == NULL && is_unread(cached))
 			found = cached;
 	}
 	return found;

@@ -54,10 +54,12 @@ emogi_held_results_take(EmogiSlot *slot)
 		held->waits = false;
 		held->token = slot->token;
 		held->graph = slot->graph;
+		held->labels_read = slot->labels_read;
 		held->finished = false;
 		held->caller = slot->caller;
 		held->dictionary = slot->dictionary;
 		slot->graph = slot->dictionary = -1;
+		slot->labels_read = EMOGI_LABELS_UNREAD;
 	}
 	LWLockRelease(emogi_shared->lock);
 	if (held == NULL)
@@ -79,6 +81,7 @@ emogi_held_results_return(int index, EmogiSlot *slot)
 	emogi_arena_give_all(EMOGI_OWNER_HELD(index), EMOGI_OWNER(slot - emogi_shared->slots));
 	LWLockAcquire(emogi_shared->lock, LW_EXCLUSIVE);
 	slot->graph = held->graph;
+	slot->labels_read = held->labels_read;
 	slot->dictionary = held->dictionary;
 	free_held_result(index);
 	LWLockRelease(emogi_shared->lock);
@@ -121,6 +124,7 @@ emogi_held_results_leave(int index)
 
 	emogi_dictionaries_release(held->dictionary);
 	emogi_arena_free_owner(EMOGI_OWNER_HELD(index));
+	emogi_cache_labels_release(held->graph, held->labels_read);
 	if (held->graph >= 0)
 		emogi_cache_unpin(held->graph);
 	LWLockAcquire(emogi_shared->lock, LW_EXCLUSIVE);

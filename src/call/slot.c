@@ -38,6 +38,7 @@ emogi_slot_take(EmogiCall *call)
 			slot->dictionary = slot->old_dictionary = -1;
 			slot->graph = slot->donor = slot->live_state = slot->awaited_tracker =
 				slot->awaited_graph = -1;
+			slot->labels_read = EMOGI_LABELS_UNREAD;
 			slot->waits_for_room = false;
 			slot->caller = *caller;
 			pg_atomic_write_u64(&slot->nskipped, 0);
@@ -65,10 +66,12 @@ emogi_slot_free(EmogiSlot *slot)
 	emogi_change_tracker_release(slot);
 	if (slot->donor >= 0)
 		emogi_cache_unpin(slot->donor);
+	emogi_cache_labels_release(slot->graph, slot->labels_read);
 	if (slot->graph >= 0)
 		emogi_cache_unpin(slot->graph);
 	LWLockAcquire(emogi_shared->lock, LW_EXCLUSIVE);
 	slot->graph = slot->donor = slot->dictionary = slot->old_dictionary = -1;
+	slot->labels_read = EMOGI_LABELS_UNREAD;
 	slot->state = EMOGI_SLOT_FREE;
 	slot->caller.pid = 0;
 	slot->token = slot->load = 0;

@@ -571,6 +571,7 @@ sink_in_two_steps(EmogiCall *call, const EmogiEdgeColumns *columns, const char *
 void
 emogi_sink_query(EmogiCall *call, const EmogiSource *source, EmogiWeights weights, bool careful)
 {
+	const MemoryContext context = CurrentMemoryContext;
 	Oid			types[1] = {INT8OID};
 	EmogiEdgeColumns columns;
 	EmogiReading reading;
@@ -588,7 +589,15 @@ emogi_sink_query(EmogiCall *call, const EmogiSource *source, EmogiWeights weight
 		sink_in_two_steps(call, &columns, rows, types);
 	else
 	{
-		load(call, reading.plan, &columns);
+		PG_TRY();
+		{
+			load(call, reading.plan, &columns);
+		}
+		PG_CATCH();
+		{
+			emogi_sink_rethrow(context, sql, rows);
+		}
+		PG_END_TRY();
 		emogi_snapshot_check(&reading);
 	}
 	PopActiveSnapshot();

@@ -50,6 +50,9 @@ extern void emogi_sink_refuse_null_weight(const char *src, const char *dst);
 extern void emogi_sink_refuse_null_way(const char *src, const char *dst, const char *lacking,
 									   const char *other, bool back);
 
+/* sink_errors.c */
+extern void emogi_sink_rethrow(MemoryContext context, const char *sql, const char *rows);
+
 /* sink_keys.c */
 extern void emogi_sink_open_keys(EmogiSink *sink);
 extern void emogi_sink_put_keys(EmogiSink *sink, Datum src, Datum dst, double weight);

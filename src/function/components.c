@@ -3,8 +3,9 @@
  * earlier run (cache/cache_labels.c).
  *
  * Edges added since are merged into those components by union-find (local_components.h), so neither
- * a new graph nor a run is needed. Rows of a few vertices are looked up. All rows are written to
- * memory of the call, as the engine does.
+ * a new graph nor a run is needed. Rows of a few vertices are looked up. All rows are those
+ * components themselves if nothing has changed; otherwise they are written to memory of the call,
+ * as the engine does.
  */
 #include "postgres.h"
 
@@ -226,13 +227,33 @@ answer_components(EmogiCall *call, const EmogiTask *task, const EmogiOverlay *pa
 }
 
 /*
+ * Answer for all vertices of an unchanged graph with its labels themselves, which are read until
+ * the graph is unpinned; false without labels. task->members gets the members of the components, if
+ * wanted and there is room for them.
+ */
+static bool
+answer_unchanged(EmogiCall *call, const EmogiTask *task, EmogiResult *result)
+{
+	const int	graph = call->slot->graph;
+	const uint32 *labels;
+
+	if (task->members != NULL)
+		emogi_cache_labels_link(graph);
+	labels = emogi_cache_labels_hold(graph, task->members, &call->slot->labels_read);
+	if (labels == NULL)
+		return false;
+	result->columns[0].vertex = (uint32 *) labels;
+	return true;
+}
+
+/*
  * Answer for all vertices; false without labels, or if interrupted by a cancel that was not raised.
  */
 static bool
 answer_all(EmogiCall *call, const EmogiOverlay *patch, EmogiGraph *graph, EmogiResult *result)
 {
 	EmogiLocalComponents components = {.graph = graph,.patch = patch};
-	const uint64 nnew = patch != NULL ? patch->nnew : 0;
+	const uint64 nnew = patch->nnew;
 	const uint64 nvertices = graph->nvertices + nnew;
 	void	   *memory = alloc_aligned(emogi_local_components_bytes(patch));
 	uint32	   *component = emogi_call_alloc_any(call, nvertices * sizeof *component);
@@ -283,7 +304,8 @@ emogi_components_run(EmogiCall *call, const EmogiTask *task, const EmogiOverlay 
 	else
 		answered = (task->has_components && !task->is_shared &&
 					answer_components(call, task, patch, graph, result)) ||
-			answer_all(call, patch, graph, result);
+			(patch == NULL ? answer_unchanged(call, task, result) :
+			 answer_all(call, patch, graph, result));
 	if (!answered)
 		return false;
 	emogi_local_search_note_run(call, &before, graph->nvertices, 0,

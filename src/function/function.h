@@ -89,6 +89,8 @@ typedef struct EmogiTask
 	bool		has_components; /* emogi_cc: only rows of the components `named` are needed; more
 								 * rows are allowed */
 	EmogiGiven	named;			/* as `wanted` */
+	const uint32 **members;		/* output: the members of the components, if the graph has kept
+								 * them and the result stays in shared memory; NULL = not wanted */
 	char	   *start;			/* text of the query of start values or communities; NULL = none */
 	char	   *pairs;			/* text of the query of pairs; NULL = none */
 	bool		with_backward;

@@ -1,6 +1,6 @@
 /*
- * column_stats.c: planner statistics for the columns of rows that are not plain vertices: number of
- * distinct values, histogram, fraction of NULLs
+ * column_stats.c: planner statistics for the columns of rows that are not plain vertices, and of
+ * components: number of distinct values, histogram, fraction of NULLs
  *
  * They have the form of a table's statistics, so that all of PostgreSQL's estimates use them.
  */
@@ -104,7 +104,11 @@ static Values
 values_of(const FuncExpr *call, const EmogiAlgorithmRow *function, double nrows, int place)
 {
 	const bool	is_vertex = emogi_kinds_column(function, place)->type == EMOGI_VERTEX;
+	EmogiGraphSize size;
 
+	if (function->algorithm == EMOGI_CC)
+		return (Values) {.ndistinct = place == 1 && emogi_size_find(call, EMOGI_CC, &size) ?
+						 size.components.ncomponents : 0,.last = -1};
 	switch (function->shape)
 	{
 		case EMOGI_SHAPE_STEPS:

@@ -416,6 +416,40 @@ match_listed(PlannerInfo *root, const RelOptInfo *rel, const EmogiAlgorithmRow *
 	return false;
 }
 
+/* Match `column = vertex` and `column <> vertex`, for a vertex column after `vertex`. */
+static bool
+match_self(PlannerInfo *root, const RelOptInfo *rel, const EmogiAlgorithmRow *function,
+		   const FuncExpr *call, const OpExpr *clause, EmogiCondition *condition)
+{
+	Node	   *left = linitial(clause->args);
+	Node	   *right = llast(clause->args);
+	const EmogiResultColumn *column;
+	bool		is_known;
+
+	if (emogi_kinds_find(function) != NULL || list_length(clause->args) != 2)
+		return false;
+	for (int place = 1; (column = emogi_kinds_column(function, place)) != NULL; place++)
+	{
+		const Oid	type = exprType(left);
+		const bool	is_equal = strategy_of(clause->opno, type) == BTEqualStrategyNumber;
+
+		if (column->type != EMOGI_VERTEX ||
+			!((emogi_conditions_is_key(left, rel, function) &&
+			   emogi_conditions_is_column(right, rel, place + 1)) ||
+			  (emogi_conditions_is_key(right, rel, function) &&
+			   emogi_conditions_is_column(left, rel, place + 1))) ||
+			!is_comparable(column, type, exprType(right)) ||
+			!(is_equal || is_inequality(clause->opno, type)) ||
+			!finds_vertices(root, call, function, type, clause->inputcollid, &is_known) ||
+			!is_known)
+			continue;
+		*condition = (EmogiCondition) {is_equal ? EMOGI_IS_SELF : EMOGI_IS_NOT_SELF, place,
+									   (Expr *) makeNullConst(type, -1, InvalidOid), true};
+		return true;
+	}
+	return false;
+}
+
 /*
  * Does a function name components by their smallest vertex, so that a component's vertices can be
  * linked?
@@ -568,6 +602,7 @@ emogi_conditions_sort(PlannerInfo *root, const RelOptInfo *rel, List *clauses,
 	bool		has_vertices = false;
 	bool		has_list = false;
 	bool		has_exclusion = false;
+	bool		has_self = false;
 	bool		is_matched;
 	ListCell   *cell;
 
@@ -596,6 +631,14 @@ emogi_conditions_sort(PlannerInfo *root, const RelOptInfo *rel, List *clauses,
 			push_down(rte, &condition, sorted);
 			has_exclusion |= condition.pushdown == EMOGI_IS_NOT;
 			is_left = !condition.exact;
+		}
+		if (is_left && !has_self && clause->security_level <= rel->baserestrict_min_security &&
+			IsA(clause->clause, OpExpr) &&
+			match_self(root, rel, function, call, (OpExpr *) clause->clause, &condition))
+		{
+			push_down(rte, &condition, sorted);
+			has_self = true;
+			is_left = false;
 		}
 		if (is_left && !has_vertices &&
 			emogi_conditions_match_member(root, rel, function, clause, &condition))

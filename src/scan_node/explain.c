@@ -50,7 +50,8 @@ explain_conditions(EmogiScan *scan, List *ancestors, ExplainState *es)
 		[EMOGI_EXACTLY] = "=", [EMOGI_IS_BELOW] = "<", [EMOGI_IS_AT_MOST] = "<=", [EMOGI_IS] = "=",
 		[EMOGI_IS_AT_LEAST] = ">=", [EMOGI_IS_ABOVE] = ">",
 		[EMOGI_IS_LIKELY] = "=", [EMOGI_IS_IN] = "= ANY", [EMOGI_IS_NOT] = "<>",
-		[EMOGI_MEMBER_OF] = "=", [EMOGI_IS_NULL] = "IS NULL", [EMOGI_IS_NOT_NULL] = "IS NOT NULL"
+		[EMOGI_MEMBER_OF] = "=", [EMOGI_IS_NULL] = "IS NULL", [EMOGI_IS_NOT_NULL] = "IS NOT NULL",
+		[EMOGI_IS_SELF] = "= vertex", [EMOGI_IS_NOT_SELF] = "<> vertex"
 	};
 	List	   *conditions = NIL;
 

@@ -598,7 +598,8 @@ emogi_grouping_rows(const EmogiResultColumn *columns, const EmogiGraph *graph,
 	folding->result = result;
 	folding->wanted = groups;
 	folding->ranges = ranges;
-	folding->is_only_column = groups->place == 1 && !ranges->excludes && ranges->nlisted == 0;
+	folding->is_only_column = groups->place == 1 && !ranges->excludes && !ranges->compares_self &&
+		ranges->nlisted == 0;
 	for (int i = 1; i < EMOGI_MAX_COLUMNS; i++)
 		folding->is_only_column &= !ranges->of[i].given;
 	make_table(folding);

@@ -169,6 +169,13 @@ selecting_pushdown(const EmogiScan *scan)
 	return scan->pushdowns[scan->vertex_input - (scan->ninputs - scan->nconditions)];
 }
 
+/* Are the members of components looked up in the result? */
+bool
+emogi_inputs_looks_up_members(const EmogiScan *scan)
+{
+	return scan->looks_up && selecting_pushdown(scan) == EMOGI_MEMBER_OF;
+}
+
 /* Get the vertices that the operand of the condition on `vertex` names. */
 static EmogiGiven
 vertices_of(const EmogiScan *scan, NullableDatum operand)
@@ -205,51 +212,69 @@ link_members(EmogiScan *scan)
 {
 	MemoryContext old = MemoryContextSwitchTo(scan->rows_context);
 	const uint64 n = scan->graph.nvertices;
+	uint32	   *members = palloc_extended(Max(n, 1) * sizeof *members, MCXT_ALLOC_HUGE);
 
-	scan->members = palloc_extended(Max(n, 1) * sizeof *scan->members, MCXT_ALLOC_HUGE);
 	MemoryContextSwitchTo(old);
 	if (!emogi_local_search_components_link(scan->result.columns[0].vertex, n,
-											emogi_cache_labels_stop, scan->members))
+											emogi_cache_labels_stop, members))
 	{
-		scan->members = NULL;
 		CHECK_FOR_INTERRUPTS();
 		elog(ERROR, "the components of %llu vertices were not linked", (unsigned long long) n);
 	}
+	scan->members = members;
+}
+
+/* Set the keys of the rows to return to the vertices of a component, from `first` on. */
+static void
+list_members(EmogiScan *scan, uint32 first)
+{
+	MemoryContext old = MemoryContextSwitchTo(scan->keys_context);
+	uint64		room = 16;
+	int64	   *keys = palloc(room * sizeof *keys);
+
+	for (uint32 v = first; v != EMOGI_NO_VERTEX; v = scan->members[v])
+	{
+		if (scan->nkeys == room)
+		{
+			CHECK_FOR_INTERRUPTS();
+			room *= 2;
+			keys = repalloc_huge(keys, room * sizeof *keys);
+		}
+		keys[scan->nkeys++] = scan->graph.ids[v];
+	}
+	scan->keys = keys;
+	MemoryContextSwitchTo(old);
 }
 
 /*
- * Set the keys of the rows to return to the vertices of a component. Raises 0A000 as
- * emogi_inputs_find_values does.
+ * Find the vertices of the component that the operand names, to follow or list them. Raises 0A000
+ * as emogi_inputs_find_values does.
  */
 static void
 look_up_members(EmogiScan *scan, NullableDatum operand)
 {
 	const Oid	type = scan->inputs[scan->vertex_input].type;
-	MemoryContext old = MemoryContextSwitchTo(scan->keys_context);
-	uint64		room = 16;
-	int64	   *keys = palloc(room * sizeof *keys);
 	int64		number = -1;
+	uint32		first = EMOGI_NO_VERTEX;
 
 	if (!emogi_form_can_lookup(&scan->form->coder.key, scan->form->type))
 		emogi_inputs_report_keys();
 	if (scan->members == NULL)
 		link_members(scan);
 	if (!operand.isnull)
+	{
+		MemoryContext old = MemoryContextSwitchTo(scan->keys_context);
+
 		number = find_number(scan, type == INT2OID || type == INT4OID ?
 							 Int64GetDatum(integer_of(operand.value, type)) : operand.value);
+		MemoryContextSwitchTo(old);
+	}
 	if (number >= 0 && scan->result.columns[0].vertex[number] == (uint32) number)
-		for (uint32 v = (uint32) number; v != EMOGI_NO_VERTEX; v = scan->members[v])
-		{
-			if (scan->nkeys == room)
-			{
-				CHECK_FOR_INTERRUPTS();
-				room *= 2;
-				keys = repalloc_huge(keys, room * sizeof *keys);
-			}
-			keys[scan->nkeys++] = scan->graph.ids[v];
-		}
-	scan->keys = keys;
-	MemoryContextSwitchTo(old);
+		first = (uint32) number;
+	if (scan->follows_members)
+		scan->member = first;
+	else
+		list_members(scan, first);
 }
 
 /*
@@ -343,6 +368,8 @@ emogi_inputs_apply_conditions(EmogiScan *scan, EmogiTask *task)
 			task->has_targets = true;
 			task->wanted = vertices_of(scan, input->value);
 		}
+		else if (pushdown >= EMOGI_IS_SELF)
+			continue;			/* see emogi_inputs_find_values */
 		else if (pushdown == EMOGI_IS_NULL || pushdown == EMOGI_IS_NOT_NULL)
 			scan->nulls |= pushdown == EMOGI_IS_NULL ? EMOGI_NULLS_ONLY : EMOGI_NULLS_NEVER;
 		else if (input->value.isnull)
@@ -463,7 +490,7 @@ emogi_inputs_find_values(EmogiScan *scan)
 		Datum		given = input->value.value;
 
 		if (pushdown < EMOGI_IS_BELOW || pushdown == EMOGI_MEMBER_OF || !is_of_vertices(scan, i) ||
-			input->value.isnull)
+			(input->value.isnull && pushdown < EMOGI_IS_SELF))
 			continue;
 		if (!emogi_form_can_lookup(&scan->form->coder.key, scan->form->type))
 		{
@@ -473,7 +500,9 @@ emogi_inputs_find_values(EmogiScan *scan)
 		}
 		if (input->type == INT2OID || input->type == INT4OID)
 			given = Int64GetDatum(integer_of(given, input->type));
-		if (pushdown == EMOGI_IS_IN)
+		if (pushdown >= EMOGI_IS_SELF)
+			emogi_ranges_compare_self(&scan->ranges, range_of(scan, i), pushdown == EMOGI_IS_SELF);
+		else if (pushdown == EMOGI_IS_IN)
 			narrow_to_list(scan, i, input);
 		else
 			narrow_vertex(scan, i, pushdown, given);

@@ -47,7 +47,7 @@ static get_relation_stats_hook_type previous_get_relation_stats_hook = NULL;
 
 /*
  * Provide statistics: vertices, and the steps of one path, are unique; rows that are not vertices
- * have column statistics.
+ * have column statistics, and so has the component column of emogi_cc.
  */
 static bool
 get_stats(PlannerInfo *root, RangeTblEntry *rte, AttrNumber attnum, VariableStatData *variable)
@@ -56,7 +56,8 @@ get_stats(PlannerInfo *root, RangeTblEntry *rte, AttrNumber attnum, VariableStat
 	const FuncExpr *call = emogi_call_expr_of(rte, &function);
 	const bool	is_vertices = call != NULL && emogi_kinds_find(function) == NULL;
 
-	if (call != NULL && !is_vertices && attnum > 0 && variable->rel != NULL)
+	if (call != NULL && attnum > 0 && variable->rel != NULL &&
+		(!is_vertices || (attnum == 2 && function->algorithm == EMOGI_CC)))
 	{
 		variable->statsTuple = emogi_column_stats_make(call, function, variable->rel->tuples,
 													   attnum);
@@ -356,17 +357,38 @@ adjust_rows(PlannerInfo *root, RelOptInfo *rel, const FuncExpr *call,
 }
 
 /*
+ * Apply a condition on the component to the relation's row estimates: a component that is asked for
+ * is that of some vertex, so it is larger than the mean of all components. Return how many rows the
+ * scan forms.
+ */
+static double
+adjust_components(PlannerInfo *root, RelOptInfo *rel, const FuncExpr *call,
+				  const EmogiAlgorithmRow *function)
+{
+	EmogiComponentSizes sizes;
+	bool		is_one;
+
+	if (!emogi_size_components(root, rel, call, function, &sizes, &is_one))
+		return rel->tuples;
+	if (is_one)
+		rel->rows = clamp_row_est(Min(rel->rows * sizes.nmembers * sizes.ncomponents /
+									  Max(rel->tuples, 1), rel->tuples));
+	return rel->rows;
+}
+
+/*
  * Estimate how many rows the scan forms: all, or for rows that are not vertices those that pass the
  * pushed-down conditions.
  */
 static double
-count_made(PlannerInfo *root, RelOptInfo *rel, const EmogiAlgorithmRow *function)
+count_made(PlannerInfo *root, RelOptInfo *rel, const FuncExpr *call,
+		   const EmogiAlgorithmRow *function)
 {
 	List	   *pushed = NIL;
 	ListCell   *cell;
 
 	if (emogi_kinds_find(function) == NULL)
-		return rel->tuples;
+		return adjust_components(root, rel, call, function);
 	foreach(cell, rel->baserestrictinfo)
 	{
 		RestrictInfo *clause = lfirst_node(RestrictInfo, cell);
@@ -652,7 +674,7 @@ set_rel_pathlist(PlannerInfo *root, RelOptInfo *rel, Index rti, RangeTblEntry *r
 		return;
 	saved = adjust_rows(root, rel, call, function);
 	rel->pathlist = rel->partial_pathlist = NIL;
-	add_scan_path(root, rel, call, count_made(root, rel, function), saved);
+	add_scan_path(root, rel, call, count_made(root, rel, call, function), saved);
 	if (emogi_kinds_find(function) == NULL)
 		add_shared_path(root, rel, call, function);
 	add_lookup_paths(root, rel, call, function);

@@ -57,6 +57,7 @@ typedef struct EmogiGraphSize
 	double		build_cost;		/* 0 = the graph is cached */
 	bool		may_walk;		/* an index search may replace the build if few vertices are
 								 * reached */
+	EmogiComponentSizes components;
 	double		reached;		/* vertices that a trial run reached; -1 = not tried, or it reached
 								 * too many */
 } EmogiGraphSize;
@@ -91,6 +92,9 @@ extern void emogi_size_try(const FuncExpr *call, const EmogiAlgorithmRow *functi
 extern EmogiBounds emogi_size_bounds(const FuncExpr *call, const EmogiAlgorithmRow *function);
 extern double emogi_size_lookup_cost(const Node *vertex, double of_integer);
 extern double emogi_size_call_cost(const EmogiGraphSize *size, double depth);
+extern bool emogi_size_components(PlannerInfo *root, const RelOptInfo *rel, const FuncExpr *call,
+								  const EmogiAlgorithmRow *function, EmogiComponentSizes *sizes,
+								  bool *is_one);
 extern double emogi_size_levels(const FuncExpr *call, const EmogiAlgorithmRow *function);
 extern double emogi_size_given(const FuncExpr *call, const EmogiAlgorithmRow *function,
 							   EmogiParameterKind kind);

@@ -116,6 +116,15 @@ emogi_ranges_exclude(EmogiRanges *ranges, int column, uint32 excluded)
 	ranges->excluded = excluded;
 }
 
+/* Allow only values of a vertex column (0 = the first) that are, or are not, the row's vertex. */
+void
+emogi_ranges_compare_self(EmogiRanges *ranges, int column, bool is_self)
+{
+	ranges->given = ranges->compares_self = true;
+	ranges->self_column = column;
+	ranges->is_self = is_self;
+}
+
 /* ---- blocks ---- */
 
 /* Clear the mask if a column's value lies outside its range. */
@@ -171,6 +180,14 @@ clear_excluded(const uint32 *values, uint32 count, uint32 excluded, uint8 *mask)
 {
 	for (uint32 i = 0; i < count; i++)
 		mask[i] &= values[i] != excluded;
+}
+
+/* Clear the mask for vertices that are (is_self = false), or are not, those of their rows. */
+static EMOGI_VECTORS void
+clear_self(const uint32 *values, uint32 first, uint32 count, bool is_self, uint8 *mask)
+{
+	for (uint32 i = 0; i < count; i++)
+		mask[i] &= (values[i] == first + i) == is_self;
 }
 
 /*
@@ -294,6 +311,9 @@ emogi_ranges_select(const EmogiRanges *ranges, const EmogiResultColumn *columns,
 	if (ranges->excludes)
 		clear_excluded(result->columns[ranges->excluded_column].vertex + first, count,
 					   ranges->excluded, mask);
+	if (ranges->compares_self)
+		clear_self(result->columns[ranges->self_column].vertex + first, (uint32) first, count,
+				   ranges->is_self, mask);
 	if (ranges->nlisted > 0)
 		clear_unlisted(result->columns[ranges->listed_column].vertex + first, count, ranges, mask);
 	return emogi_ranges_count(mask, count);

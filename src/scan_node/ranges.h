@@ -29,6 +29,9 @@ typedef struct EmogiRanges
 	int			excluded_column;
 	bool		excludes;
 	uint32		excluded;		/* the vertex that is not allowed */
+	int			self_column;
+	bool		compares_self;	/* with the vertex of the row: */
+	bool		is_self;		/* equal, or not equal */
 } EmogiRanges;
 
 extern void emogi_ranges_narrow(EmogiRanges *ranges, const EmogiResultColumn *columns, int column,
@@ -36,6 +39,7 @@ extern void emogi_ranges_narrow(EmogiRanges *ranges, const EmogiResultColumn *co
 extern void emogi_ranges_list(EmogiRanges *ranges, const EmogiResultColumn *columns, int column,
 							  const uint32 *listed, uint64 nlisted);
 extern void emogi_ranges_exclude(EmogiRanges *ranges, int column, uint32 excluded);
+extern void emogi_ranges_compare_self(EmogiRanges *ranges, int column, bool is_self);
 extern uint32 emogi_ranges_count(const uint8 *mask, uint32 count);
 extern uint32 emogi_ranges_select(const EmogiRanges *ranges, const EmogiResultColumn *columns,
 								  const EmogiResult *result, uint64 first, uint32 count,

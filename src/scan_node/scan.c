@@ -308,6 +308,7 @@ keep_rows(EmogiScan *scan)
 		if (!are_local)
 		{
 			(void) copy_rows(scan, false);
+			scan->members = NULL;
 			emogi_summary_copy(scan);
 		}
 		emogi_call_leave(scan->call);
@@ -386,6 +387,7 @@ run(EmogiScan *scan)
 	emogi_inputs_apply_conditions(scan, &task);
 	task.table = &table;
 	task.is_shared = scan->is_shared && !scan->tries_near;
+	task.members = emogi_inputs_looks_up_members(scan) ? &scan->members : NULL;
 	emogi_summary_init(scan, &task);
 	pgstat_init_function_usage(scan->fcinfo, &usage);
 	scan->call = execute_call(scan, &task);

@@ -89,8 +89,10 @@ typedef struct EmogiScan
 	bool		is_inline;		/* in a worker: the rows are stored in the share */
 	uint64		nrows;			/* in a worker: rows returned since they were last added to the
 								 * share */
-	uint32	   *members;		/* [nvertices], the next vertex of the same component, in
-								 * rows_context; NULL = not linked yet */
+	const uint32 *members;		/* [nvertices], the next vertex of the same component, in
+								 * rows_context or of the cached graph; NULL = not linked yet */
+	bool		follows_members;	/* return the rows of one component, by its members: */
+	uint32		member;			/* the next one; EMOGI_NO_VERTEX = none is left */
 	MemoryContext keys_context;
 	const int64 *keys;			/* [nkeys], ascending: return rows of these vertices only; NULL = of
 								 * all */
@@ -121,6 +123,7 @@ extern void emogi_inputs_look_up(EmogiScan *scan, NullableDatum operand);
 extern void emogi_inputs_apply_conditions(EmogiScan *scan, EmogiTask *task);
 extern void emogi_inputs_find_values(EmogiScan *scan);
 extern void emogi_inputs_report_keys(void);
+extern bool emogi_inputs_looks_up_members(const EmogiScan *scan);
 
 /* scan.c */
 extern void emogi_scan_init(EmogiScan *scan, int eflags);

@@ -62,7 +62,10 @@ typedef enum EmogiPushdown
 								 * rescans: the component's vertices are looked up */
 	EMOGI_IS_NULL,				/* for a nullable column; IS NULL and IS NOT NULL have no operand,
 								 * and the list of operands has a NULL constant */
-	EMOGI_IS_NOT_NULL
+	EMOGI_IS_NOT_NULL,
+	EMOGI_IS_SELF,				/* = vertex, for a vertex column; like the next one, without an
+								 * operand, too */
+	EMOGI_IS_NOT_SELF			/* <> vertex */
 } EmogiPushdown;
 
 /*

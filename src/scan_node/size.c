@@ -50,6 +50,7 @@ find_query_size(const EmogiSource *source, EmogiAlgorithm algorithm, EmogiGraphS
 		return false;
 	size->nvertices = estimate.nvertices;
 	size->nedges = estimate.nedges;
+	size->components = estimate.components;
 	size->next_degree = size->nedges / Max(size->nvertices, 1);
 	size->may_walk = estimate.may_walk && (algorithm == EMOGI_BFS || algorithm == EMOGI_SSNSP);
 	size->build_cost = estimate.is_cached ? 0 : estimate.cost + size->nedges * EMOGI_BUILD_COST;
@@ -86,7 +87,9 @@ find_size(const FuncExpr *call, EmogiAlgorithm algorithm, EmogiGraphSize *size)
 		return find_query_size(&source, algorithm, size);
 	if (!emogi_call_expr_source(call, algorithm, &source))
 		return false;
-	if (emogi_cache_size(source.relid, source.src, source.dst, &nvertices, &nedges))
+	size->components = (EmogiComponentSizes) {0};
+	if (emogi_cache_size(source.relid, source.src, source.dst, &nvertices, &nedges,
+						 &size->components))
 	{
 		size->nvertices = (double) nvertices;
 		size->nedges = (double) nedges;
@@ -182,6 +185,43 @@ emogi_size_call_cost(const EmogiGraphSize *size, double depth)
 	return EMOGI_CALL_COST +
 		Min(built,
 			emogi_index_search_cost_edges(emogi_size_reached(size, depth)) * EMOGI_BUILD_COST);
+}
+
+/* Is a condition about one component (*is_one), or a few, whose vertices are looked up? */
+static bool
+chooses_components(EmogiPushdown pushdown, bool *is_one)
+{
+	*is_one |= pushdown == EMOGI_IS || pushdown == EMOGI_IS_LIKELY || pushdown == EMOGI_MEMBER_OF;
+	return *is_one || pushdown == EMOGI_IS_IN;
+}
+
+/*
+ * Get the sizes of the components of a call's graph, if conditions select one of them (*is_one), or
+ * a few; return false if they do not, or the sizes are unknown.
+ */
+bool
+emogi_size_components(PlannerInfo *root, const RelOptInfo *rel, const FuncExpr *call,
+					  const EmogiAlgorithmRow *function, EmogiComponentSizes *sizes, bool *is_one)
+{
+	EmogiConditions sorted;
+	EmogiGraphSize size;
+	bool		found = false;
+	ListCell   *pushdown;
+
+	*is_one = false;
+	if (function->algorithm != EMOGI_CC || rel->baserestrictinfo == NIL)
+		return false;
+	emogi_conditions_sort(root, rel, rel->baserestrictinfo, &sorted);
+	foreach(pushdown, sorted.pushdowns)
+	{
+		if (lfirst_int(pushdown) <= EMOGI_VERTEX_IN)
+			return false;
+		found |= chooses_components((EmogiPushdown) lfirst_int(pushdown), is_one);
+	}
+	if (!found || !emogi_size_find(call, function->algorithm, &size))
+		return false;
+	*sizes = size.components;
+	return sizes->ncomponents > 0;
 }
 
 /* Estimate the levels of a call's hierarchy; 1 if it has none. */

@@ -106,6 +106,21 @@ next_key(EmogiScan *scan, uint64 *v)
 	return false;
 }
 
+/* Find the next member of the component that has a row; return false if there is none. */
+static bool
+next_member(EmogiScan *scan, uint64 *v)
+{
+	while (scan->member != EMOGI_NO_VERTEX)
+	{
+		CHECK_FOR_INTERRUPTS();
+		*v = scan->member;
+		scan->member = scan->members[*v];
+		if (emogi_scan_has_row(scan, *v))
+			return true;
+	}
+	return false;
+}
+
 /* Get the next of the picked vertices; return false if there is none. */
 static bool
 next_picked(EmogiScan *scan, uint64 *v)
@@ -122,6 +137,8 @@ find_next(EmogiScan *scan, uint64 *v)
 {
 	if (scan->top != NULL)
 		return next_picked(scan, v);
+	if (scan->follows_members)
+		return next_member(scan, v);
 	return scan->keys != NULL ? next_key(scan, v) : next_vertex(scan, v);
 }
 
@@ -203,6 +220,7 @@ begin_scan(CustomScanState *node, EState *estate, int eflags)
 		scan->order = linitial_oid(list_nth(lists, EMOGI_PLAN_ORDER));
 	if (list_length(lists) > EMOGI_PLAN_UPPER)
 		emogi_top_init(scan, list_nth(lists, EMOGI_PLAN_UPPER));
+	scan->follows_members = scan->top == NULL && emogi_inputs_looks_up_members(scan);
 }
 
 static void

@@ -44,7 +44,7 @@ describe(void *arg, EmogiCall *call, EmogiForm *form)
 
 	scan->form = form;
 	emogi_inputs_find_values(scan);
-	if (scan->ranges.excludes || scan->ranges.nlisted > 0)
+	if (scan->ranges.excludes || scan->ranges.compares_self || scan->ranges.nlisted > 0)
 		return NULL;
 	memcpy(wanted.ranges, scan->ranges.of, sizeof wanted.ranges);
 	if (!scan->summarize(scan, &wanted))

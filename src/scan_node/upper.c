@@ -47,6 +47,7 @@ typedef struct Input
 	FuncExpr   *call;
 	const EmogiAlgorithmRow *function;
 	double		call_cost;
+	double		nexamined;		/* vertices */
 } Input;
 
 /*
@@ -57,6 +58,8 @@ static bool
 find_input(PlannerInfo *root, RelOptInfo *rel, Input *input)
 {
 	EmogiConditions sorted;
+	EmogiComponentSizes sizes;
+	bool		is_one;
 	const Path *path;
 
 	if (!emogi_enable_scan || rel->reloptkind != RELOPT_BASEREL || root->hasPseudoConstantQuals ||
@@ -68,6 +71,8 @@ find_input(PlannerInfo *root, RelOptInfo *rel, Input *input)
 	input->rel = rel;
 	input->call = emogi_call_expr_of(planner_rt_fetch(rel->relid, root), &input->function);
 	input->call_cost = path->startup_cost;
+	input->nexamined = emogi_size_components(root, rel, input->call, input->function, &sizes,
+											 &is_one) ? rel->rows : rel->tuples;
 	emogi_conditions_sort(root, rel, rel->baserestrictinfo, &sorted);
 	return sorted.quals == NIL;
 }
@@ -325,7 +330,7 @@ add_aggregate_path(PlannerInfo *root, const Input *input, RelOptInfo *output, Pa
 	path->path.rows = clamp_row_est(ngroups * clauselist_selectivity(root, having, 0, JOIN_INNER,
 																	 NULL));
 	path->path.startup_cost = input->call_cost +
-		input->rel->tuples * VERTEX_COST * (1 + list_length(wanted.outputs));
+		input->nexamined * VERTEX_COST * (1 + list_length(wanted.outputs));
 	path->path.total_cost = path->path.startup_cost + ngroups * cpu_tuple_cost +
 		target->cost.startup + ngroups * target->cost.per_tuple;
 	if (var != NULL)
@@ -462,7 +467,7 @@ add_first(PlannerInfo *root, const Input *input, RelOptInfo *output)
 	path->path.pathtarget = root->upper_targets[UPPERREL_ORDERED];
 	path->path.pathkeys = root->sort_pathkeys;
 	path->path.rows = Min(root->limit_tuples, input->rel->rows);
-	path->path.startup_cost = input->call_cost + input->rel->tuples * VERTEX_COST +
+	path->path.startup_cost = input->call_cost + input->nexamined * VERTEX_COST +
 		path->path.rows * log2(path->path.rows + 1) * cpu_operator_cost;
 	path->path.total_cost = path->path.startup_cost +
 		path->path.rows * (EMOGI_ROW_COST + path->path.pathtarget->cost.per_tuple);

@@ -10,13 +10,16 @@
 
 #include "access/tupdesc.h"
 #include "access/xact.h"
+#include "catalog/pg_class.h"
 #include "miscadmin.h"
 #include "nodes/parsenodes.h"
+#include "parser/parsetree.h"
 #include "tcop/tcopprot.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 
+#include "base/compat.h"
 #include "source/source.h"
 
 /* ---- is the third column written? ---- */
@@ -111,6 +114,65 @@ emogi_guess_is_written(const char *query)
 	RawStmt    *raw = linitial_node(RawStmt, pg_parse_query(query));
 
 	return writes_third((SelectStmt *) raw->stmt, NIL);
+}
+
+/* Return true if a select list item has this name. */
+static bool
+has_name(const ResTarget *target, const char *name)
+{
+	const Node *field = IsA(target->val, ColumnRef) ?
+		llast(((const ColumnRef *) target->val)->fields) : NULL;
+
+	if (target->name != NULL)
+		return strcmp(target->name, name) == 0;
+	return field != NULL && IsA(field, String) && strcmp(strVal(field), name) == 0;
+}
+
+/* Return true if a result column is a column of a table, not of a view or subquery. */
+static bool
+is_of_table(const Query *query, const TargetEntry *entry)
+{
+	const Var  *var = (const Var *) entry->expr;
+	const RangeTblEntry *rte;
+
+	if (!IsA(var, Var))
+		return false;
+	rte = rt_fetch(var->varno, query->rtable);
+	return rte->rtekind == RTE_RELATION && rte->relkind != RELKIND_MATVIEW;
+}
+
+/*
+ * Return true if a `*` in a query, which has been analyzed, brings the column with this name from a
+ * table: nobody has written that it is meant.
+ */
+bool
+emogi_guess_is_from_star(const char *text, const char *name)
+{
+	RawStmt    *raw = linitial_node(RawStmt, pg_parse_query(text));
+	const SelectStmt *select = (const SelectStmt *) raw->stmt;
+	const Query *query;
+	bool		has_star = false;
+	ListCell   *cell;
+
+	if (select->op != SETOP_NONE)
+		return false;
+	foreach(cell, select->targetList)
+	{
+		if (has_name(lfirst(cell), name))
+			return false;
+		has_star |= is_star(lfirst(cell));
+	}
+	if (!has_star)
+		return false;
+	query = linitial_node(Query, emogi_compat_analyze(raw, text, NULL, 0));
+	foreach(cell, query->targetList)
+	{
+		const TargetEntry *entry = lfirst_node(TargetEntry, cell);
+
+		if (!entry->resjunk && strcmp(entry->resname, name) == 0)
+			return is_of_table(query, entry);
+	}
+	return false;
 }
 
 /* ---- candidates for the weight ---- */

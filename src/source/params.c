@@ -173,6 +173,29 @@ parameter_length(const char *token, int *number)
 	return (int) (end - token);
 }
 
+/* Does a token compare what stands beside it? */
+static bool
+is_comparison(const char *token)
+{
+	static const char *const operators[] = {"<>", "!=", "<=", ">=", "=", "<", ">"};
+
+	for (int i = 0; i < (int) lengthof(operators); i++)
+		if (strncmp(token, operators[i], strlen(operators[i])) == 0)
+			return true;
+	return false;
+}
+
+/* Warn of a comparison of two parameters, which is the same for all rows. */
+static void
+warn_of_comparison(int number, int other)
+{
+	ereport(WARNING,
+			(errmsg("parameters $%d and $%d are compared with each other", number, other),
+			 errdetail("A parameter is a value, and not the name of a column."),
+			 errhint("Write the name of the column into the query: format('SELECT src, dst FROM "
+					 "edges WHERE %%I = $1', name).")));
+}
+
 /*
  * Find the parameters in a query; set their number. Raises 42P02 for one without a value, and 42601
  * for invalid SQL.
@@ -187,6 +210,8 @@ find_parameters(const char *query, int nvalues, int *nparameters)
 	YYLTYPE		place = 0;
 	int			size = 16;
 	Parameter  *parameters = palloc(size * sizeof(Parameter));
+	int			before[2] = {0, 0};	/* numbers of the last two tokens; 0 = no parameter */
+	bool		is_compared = false;
 
 	/* the keyword codes do not matter, but 0 would mean end of input */
 	for (int i = 0; i < ScanKeywords.num_keywords; i++)
@@ -200,6 +225,11 @@ find_parameters(const char *query, int nvalues, int *nparameters)
 		int			length = parameter_length(query + place, &number);
 
 		CHECK_FOR_INTERRUPTS();
+		if (length > 0 && is_compared && before[0] > 0)
+			warn_of_comparison(before[0], number);
+		is_compared = length == 0 && is_comparison(query + place);
+		before[0] = before[1];
+		before[1] = length > 0 ? number : 0;
 		if (length == 0)
 			continue;
 		if (number > nvalues)

@@ -422,6 +422,27 @@ assign_positions(TupleDesc desc, const char *query, bool wants_weight, EmogiEdge
 		columns->guess = emogi_guess_column(desc, 1, 2, 3, true);
 }
 
+/*
+ * Find the column of vertices beside ends that are known by name; 0 = none. Raises 42702 for a
+ * column of a table that nobody has named: it need not be meant as vertices.
+ */
+static int
+find_vertex(TupleDesc desc, const char *query)
+{
+	const int	vertex = find_column(desc, "vertex");
+
+	if (vertex > 0)
+		check_unique(desc, vertex);
+	if (vertex > 0 && emogi_guess_is_from_star(query, "vertex"))
+		ereport(ERROR,
+				(errcode(ERRCODE_AMBIGUOUS_COLUMN),
+				 errmsg("SELECT * of a table with a column \"vertex\" does not say whether it has "
+						"vertices without edges"),
+				 errhint("Name the columns: 'SELECT src, dst FROM ...' for the edges alone, "
+						 "'SELECT src, dst, vertex FROM ...' if it has vertices.")));
+	return vertex;
+}
+
 /* Find the columns of edges. Raises 0A000, 42702, 42703. */
 static void
 find_edge_columns(TupleDesc desc, const char *query, bool wants_weight, EmogiEdgeColumns *columns)
@@ -432,9 +453,7 @@ find_edge_columns(TupleDesc desc, const char *query, bool wants_weight, EmogiEdg
 		emogi_ambiguous_columns_check(desc, wants_weight, "the " EMOGI_GRAPH_QUERY, NULL);
 		check_unique(desc, columns->src);
 		check_unique(desc, columns->dst);
-		columns->vertex = find_column(desc, "vertex");
-		if (columns->vertex > 0)
-			check_unique(desc, columns->vertex);
+		columns->vertex = find_vertex(desc, query);
 		columns->weight = find_weight(desc, query, wants_weight, columns);
 		if (!wants_weight && columns->reverse == 0)
 			columns->weight = 0;

@@ -13,6 +13,7 @@
  * anonymous_rows.c       finds the columns of an anonymous row
  * name_hints.c           suggests names if a relation does not exist
  * guess.c                chooses a weight if none was named
+ * parser_hints.c         explains errors that are raised before a call
  * query_id.c             identifies a source in the call statistics
  * access.c               checks privileges (emogi_access_check)
  * snapshot.c             ensures that the call's snapshot is not older than the named objects;
@@ -190,6 +191,7 @@ extern void emogi_ambiguous_columns_check(TupleDesc desc, bool wants_weight, con
 /* ---- guess.c ---- */
 
 extern bool emogi_guess_is_written(const char *query);
+extern bool emogi_guess_is_from_star(const char *text, const char *name);
 extern EmogiGuess emogi_guess_column(TupleDesc desc, int src, int dst, int column, bool is_taken);
 extern EmogiGuess emogi_guess_weight(TupleDesc desc, int src, int dst);
 extern EmogiGuess emogi_guess_copy(const EmogiGuess *guess);
@@ -243,6 +245,10 @@ typedef struct
 } EmogiParamValue;
 
 extern char *emogi_params_put(char *query, const EmogiParamValue *values, int nvalues);
+
+/* ---- parser_hints.c ---- */
+
+extern void emogi_parser_hints_init(void);
 
 /* ---- with_vertices.c ---- */
 

@@ -102,6 +102,54 @@ SELECT q, ways(q) FROM unnest(ARRAY[
   'SELECT i.id FROM o i LEFT JOIN emogi_cc_text(''t'') c ON c.vertex = i.t AND c.component IN (''k50'', ''k60'') WHERE c.vertex IS NULL', 'SELECT i.id, c.component FROM o i JOIN emogi_cc_text(''t'') c ON c.vertex = i.t AND c.component <> ''k50''',
   'SELECT m.vertex FROM emogi_cc_text(''t'') s JOIN emogi_cc_text(''t'') m USING (component) WHERE s.vertex = ''k53''', 'SELECT m.vertex FROM emogi_cc_text(''f'') s JOIN emogi_cc_text(''f'') m USING (component) WHERE s.vertex = ''6.25''']) q;
 
+-- A component compared with the vertex of its row, by number.
+SELECT q, ways(q) FROM unnest(ARRAY[
+  'SELECT * FROM emogi_cc(''b'') WHERE vertex <> component', 'SELECT vertex FROM emogi_cc(''b'') WHERE component = vertex', 'SELECT count(*) FROM emogi_cc_text(''t'') WHERE component <> vertex', 'SELECT * FROM emogi_cc_text(''t'') WHERE vertex = component AND component <> ''k50''',
+  'SELECT component, count(*) FROM emogi_cc_text(''t'') WHERE vertex <> component GROUP BY component', 'SELECT * FROM emogi_cc_uuid(''u'') WHERE vertex <> component AND component IN (lpad(''50'', 32, ''0'')::uuid, lpad(''60'', 32, ''0'')::uuid)',
+  'SELECT * FROM emogi_cc_text(''n'') WHERE vertex <> component', 'SELECT vertex FROM emogi_cc_text(''f'') WHERE vertex = component', 'SELECT * FROM emogi_cc_text(''t'') WHERE vertex < component', 'SELECT * FROM emogi_scc_text(''t'') WHERE component = vertex ORDER BY vertex DESC LIMIT 3',
+  'SELECT * FROM emogi_cdlp_text(''t'', max_iterations => 3) WHERE label <> vertex', 'SELECT * FROM emogi_cc_text(''t'') WHERE vertex = component AND vertex IN (''k50'', ''k51'')', 'SELECT o.id, c.vertex FROM o JOIN emogi_cc_text(''t'') c ON c.vertex = o.t WHERE c.vertex <> c.component']) q;
+
+-- Members are read beside the kept components, and in nested loops over every kind of outer row: names, vertices that name no component, NULL.
+SET enable_hashjoin = off;
+SET enable_mergejoin = off;
+SELECT q, ways(q) FROM unnest(ARRAY[
+  'SELECT o.id, c.* FROM o LEFT JOIN emogi_cc(''b'') c ON c.component = o.b', 'SELECT o.id, c.* FROM o JOIN emogi_cc_text(''t'') c ON c.component = o.t', 'SELECT o.id, c.* FROM o LEFT JOIN emogi_cc_uuid(''u'') c ON c.component = o.u AND c.vertex <> c.component',
+  'SELECT o.id FROM o WHERE EXISTS (SELECT FROM emogi_cc_text(''t'') c WHERE c.component = o.t)', 'SELECT o.id FROM o WHERE NOT EXISTS (SELECT FROM emogi_cc_text(''t'') c WHERE c.component = o.t)', 'SELECT vertex FROM emogi_cc_text(''t'') WHERE component IN (SELECT t FROM o)',
+  'SELECT o.id, s.n FROM o, LATERAL (SELECT count(*) AS n FROM emogi_cc_text(''t'') WHERE component = (SELECT component FROM emogi_cc_text(''t'') WHERE vertex = o.t)) s']) q;
+RESET enable_hashjoin;
+RESET enable_mergejoin;
+PREPARE of_name(text) AS SELECT vertex FROM emogi_cc_text('t') WHERE component = $1 ORDER BY vertex;
+SET plan_cache_mode = force_generic_plan;
+EXECUTE of_name('k50');
+EXECUTE of_name(NULL);
+EXECUTE of_name('k51');
+RESET plan_cache_mode;
+DEALLOCATE of_name;
+-- The planner knows how many vertices the component of a vertex has, once the graph has kept its components.
+CREATE FUNCTION planned(query text) RETURNS int LANGUAGE plpgsql AS $$
+DECLARE
+  line text;
+BEGIN
+  EXECUTE 'EXPLAIN ' || query INTO line;
+  RETURN substring(line FROM 'rows=(\d+)')::int;
+END $$;
+CREATE TABLE pairs AS SELECT 'p' || lpad((2 * i)::text, 5, '0') AS src, 'p' || lpad((2 * i + 1)::text, 5, '0') AS dst FROM generate_series(1, 5000) i UNION ALL SELECT 'q1', 'q' || i FROM generate_series(2, 2000) i;
+SELECT count(*) FROM emogi_cc_text('pairs');
+SELECT count(*), max(vertex) FROM emogi_cc_text('pairs') WHERE vertex <> component;
+SELECT count(*), min(vertex) FROM emogi_cc_text('pairs') WHERE component = vertex AND vertex IN ('p09998', 'p09999', 'q1', 'q2');
+SELECT planned(q) BETWEEN least AND most AS known FROM (VALUES
+  ('SELECT component FROM emogi_cc_text(''pairs'') WHERE component = (SELECT ''p00004'')', 100, 800), ('SELECT vertex FROM emogi_cc_text(''pairs'') WHERE component IN (''p00004'', ''p00006'')', 2, 10),
+  ('SELECT component, count(*) FROM emogi_cc_text(''pairs'') GROUP BY component', 4000, 6000), ('SELECT m.vertex FROM emogi_cc_text(''pairs'') s JOIN emogi_cc_text(''pairs'') m USING (component) WHERE s.vertex = ''p00005''', 1, 10)) q (q, least, most);
+-- A cursor keeps the components that it reads while the graph is evicted and made anew.
+BEGIN;
+DECLARE kept CURSOR FOR SELECT vertex, component FROM emogi_cc_text('pairs') WHERE vertex < 'p00012';
+FETCH 2 FROM kept;
+SELECT emogi_evict('pairs') > 0;
+INSERT INTO pairs VALUES ('p00002', 'p00008');
+SELECT vertex, component FROM emogi_cc_text('pairs') WHERE component = 'p00002' ORDER BY vertex;
+FETCH 100 FROM kept;
+ROLLBACK;
+
 -- Who answers, and what has come: edges between components, new vertices before, between and behind, and edges that have gone.
 CREATE FUNCTION last() RETURNS text LANGUAGE sql VOLATILE AS
   $$ SELECT format('%s by %s', cache, CASE engine WHEN 'backend' THEN engine ELSE 'the engine' END) FROM emogi_runs WHERE pid = pg_backend_pid() ORDER BY id DESC LIMIT 1 $$;

@@ -3,6 +3,7 @@ SET emogi.live_min_size = 0;
 SET emogi.engine = auto;
 SET emogi.papers_mapping = auto;
 SET client_min_messages = warning;
+CREATE EXTENSION IF NOT EXISTS emogi;
 CREATE TABLE staff (boss int, person int);
 INSERT INTO staff SELECT i / 6, i FROM generate_series(1, 20000) i;
 VACUUM staff;

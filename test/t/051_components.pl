@@ -63,19 +63,31 @@ cmp_ok(bytes('wide'), '>', $graph, '... which are kept');
 my $labels = bytes('wide');
 is(ask(q{SELECT count(*) FROM emogi_cc('wide') WHERE component = 3}), '2', '... with their members');
 cmp_ok(bytes('wide'), '>', $labels, '... which take memory of their own');
+# Let larger and larger calls ask for memory until a graph has no more than these bytes.
+sub press
+{
+	my ($table, $most) = @_;
+	my ($answered, $failed) = (0, 0);
+	for (my $edges = 200000; $edges <= 2000000 && bytes($table) > $most; $edges += 25000)
+	{
+		my ($state) = sqlstate($node, "SELECT count(*) FROM emogi_bfs('SELECT i % 1000, i % 999 FROM generate_series(1, $edges) i', 1)");
+		$answered++ if $state eq '';
+		$failed++ if $state ne '' && bytes($table) > $most;
+	}
+	is(bytes($table), $most, 'they are given up');
+	cmp_ok($answered, '>', 1, '... for a call that is answered');
+	is($failed, 0, '... and for none before that memory was too small');
+}
 my $reader = session($node);
 is($reader->ask(q{BEGIN; DECLARE c CURSOR FOR SELECT * FROM emogi_cc('wide'); FETCH 1 FROM c}), '3|3', 'a cursor');
-my ($answered, $failed) = (0, 0);
-for (my $edges = 200000; $edges <= 2000000 && bytes('wide') > $graph; $edges += 25000)
-{
-	my ($state) = sqlstate($node, "SELECT count(*) FROM emogi_bfs('SELECT i % 1000, i % 999 FROM generate_series(1, $edges) i', 1)");
-	$answered++ if $state eq '';
-	$failed++ if $state ne '' && bytes('wide') > $graph;
-}
-is(bytes('wide'), $graph, 'they are given up');
-cmp_ok($answered, '>', 1, '... for a call that is answered');
-is($failed, 0, '... and for none before that memory was too small');
+press('wide', $labels);
+my ($state) = sqlstate($node, "SELECT count(*) FROM emogi_bfs('SELECT i % 1000, i % 999 FROM generate_series(1, 3000000) i', 1)");
+is($state, '53200', 'a call that needs too much memory');
+is(bytes('wide'), $labels, '... does not get the components that the cursor reads');
 is($reader->ask('MOVE FORWARD 1199998 FROM c; FETCH 2 FROM c; COMMIT'), '1800001|1800000', 'the cursor has all of its rows');
+is($reader->ask(q{BEGIN; DECLARE c CURSOR FOR SELECT vertex FROM emogi_degree('wide'); FETCH 1 FROM c}), '3', 'a cursor that reads the graph alone');
+press('wide', $graph);
+is($reader->ask('MOVE FORWARD 1199998 FROM c; FETCH 2 FROM c; COMMIT'), '1800001', 'the cursor has all of its rows');
 $reader->quit;
 cc_is('wide', '1200000|600000', 'hit by the engine', 'they are found anew');
 ask('CREATE TABLE next AS SELECT i AS src, i + 1 AS dst FROM generate_series(1, 190000) i');

@@ -154,6 +154,14 @@ is(of_edges(), '0', '... until nobody has used them for long');
 is($old->ask('SELECT ok FROM ' . ($check =~ s/.*FROM (?=emogi_check)//r)), 't', '... and the old snapshot is answered right without');
 $old->ask('COMMIT');
 
+# A table that is not written: its graphs stay, however long nobody uses them.
+anew();
+$primary->safe_psql('postgres', q{SET emogi.fault = 'query_again=0'; CALL ask(1, 10, false)});
+my $unchanged = of_edges();
+$primary->safe_psql('postgres', q{SET emogi.fault = 'query_again=0, idle=0'; DO $$ BEGIN FOR i IN 1 .. 40 LOOP
+	PERFORM count(*) FROM emogi_bfs(format('SELECT src, dst AS %I FROM other', 'unchanged' || i), 1); END LOOP; END $$});
+is(of_edges(), $unchanged, 'graphs of a table that is not written stay, however long nobody uses them');
+
 # A writer that goes on for long, and never reads: ids of transactions tell no more which snapshots are left.
 anew();
 my $writer = session($primary);
