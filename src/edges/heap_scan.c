@@ -200,12 +200,22 @@ find_columns(EmogiTupleLayout *layout, Relation leaf, const ColumnNames *names)
 					   names->reverse != NULL ? get_attnum(relid, names->reverse) : 0);
 }
 
-/* Find the columns of a source in a leaf's tuples, for reading some of its pages. */
+/*
+ * Find the columns of a source in a leaf's tuples, for reading some of its pages. The relation
+ * itself has them under the source's own numbers.
+ */
 void
 emogi_heap_scan_columns(EmogiTupleLayout *layout, Relation leaf, const EmogiSource *source)
 {
-	ColumnNames names = column_names(source);
+	ColumnNames names;
 
+	if (RelationGetRelid(leaf) == source->relid)
+	{
+		emogi_pages_layout(layout, RelationGetDescr(leaf), source->src, source->dst, source->weight,
+						   source->reverse);
+		return;
+	}
+	names = column_names(source);
 	find_columns(layout, leaf, &names);
 }
 

@@ -34,12 +34,58 @@ collect_all(EmogiVisiblePage *visible_page)
 	visible_page->nitems = nitems;
 }
 
+/*
+ * Inserting transactions of a page's tuples whose visibility is known: most tuples of a page have
+ * few of them.
+ */
+typedef struct KnownXids
+{
+	TransactionId own;			/* of the caller's transaction; InvalidTransactionId = none */
+	TransactionId seen;			/* committed for the snapshot; InvalidTransactionId = none */
+} KnownXids;
+
+/*
+ * Decide by known transactions, as HeapTupleSatisfiesVisibility would, whether an MVCC snapshot
+ * sees a tuple that nobody has deleted or locked; return false if they do not tell.
+ */
+static inline bool
+is_decided(HeapTupleHeader tuple, Snapshot snapshot, const KnownXids *known, bool *visible)
+{
+	const uint16 mask = tuple->t_infomask;
+	const TransactionId xmin = HeapTupleHeaderGetRawXmin(tuple);
+
+	if ((mask & HEAP_XMAX_INVALID) == 0 || (mask & HEAP_MOVED) != 0)
+		return false;
+	*visible = true;
+	if ((mask & HEAP_XMIN_COMMITTED) != 0)
+		return (mask & HEAP_XMIN_INVALID) != 0 || xmin == known->seen;
+	*visible = HeapTupleHeaderGetRawCommandId(tuple) < snapshot->curcid;
+	return (mask & (HEAP_XMIN_INVALID | HEAP_COMBOCID)) == 0 && xmin == known->own;
+}
+
+/* Remember what a visible tuple tells of its inserting transaction. */
+static inline void
+note_xid(KnownXids *known, HeapTupleHeader tuple)
+{
+	const uint16 mask = tuple->t_infomask;
+	const TransactionId xmin = HeapTupleHeaderGetRawXmin(tuple);
+
+	if (!TransactionIdIsNormal(xmin) || HeapTupleHeaderXminFrozen(tuple))
+		return;
+	if ((mask & HEAP_XMIN_COMMITTED) != 0)
+		known->seen = xmin;
+	else if (xmin != known->own && TransactionIdIsCurrentTransactionId(xmin))
+		known->own = xmin;
+}
+
 /* Collect the tuples of a page, locked by the caller, that a snapshot sees. */
 static void
 collect_visible(EmogiVisiblePage *visible_page, Relation rel, Snapshot snapshot, Buffer buffer,
 				bool all_visible, bool serializable)
 {
 	int			nlines = PageGetMaxOffsetNumber(visible_page->page);
+	const bool	may_decide = !serializable && snapshot->snapshot_type == SNAPSHOT_MVCC;
+	KnownXids	known = {InvalidTransactionId, InvalidTransactionId};
 	BlockNumber block = BufferGetBlockNumber(buffer);
 	HeapTupleData tuple;
 
@@ -47,16 +93,25 @@ collect_visible(EmogiVisiblePage *visible_page, Relation rel, Snapshot snapshot,
 	for (OffsetNumber line = FirstOffsetNumber; line <= nlines; line++)
 	{
 		ItemId		item = PageGetItemId(visible_page->page, line);
-		bool		visible;
+		bool		visible = all_visible;
 
 		if (!ItemIdIsNormal(item))
 			continue;
 		tuple.t_data = (HeapTupleHeader) PageGetItem(visible_page->page, item);
-		tuple.t_len = ItemIdGetLength(item);
-		ItemPointerSet(&tuple.t_self, block, line);
-		visible = all_visible || HeapTupleSatisfiesVisibility(&tuple, snapshot, buffer);
+		if (!visible && !(may_decide && is_decided(tuple.t_data, snapshot, &known, &visible)))
+		{
+			tuple.t_len = ItemIdGetLength(item);
+			ItemPointerSet(&tuple.t_self, block, line);
+			visible = HeapTupleSatisfiesVisibility(&tuple, snapshot, buffer);
+			if (visible && may_decide)
+				note_xid(&known, tuple.t_data);
+		}
 		if (serializable)
+		{
+			tuple.t_len = ItemIdGetLength(item);
+			ItemPointerSet(&tuple.t_self, block, line);
 			HeapCheckForSerializableConflictOut(visible, rel, &tuple, buffer, snapshot);
+		}
 		if (visible)
 			visible_page->items[visible_page->nitems++] = *item;
 	}
@@ -67,6 +122,7 @@ typedef struct PageXacts
 {
 	Snapshot	snapshot;
 	TransactionId last;			/* last transaction checked and found to have ended */
+	TransactionId last_own;		/* last one found to be the caller's */
 	TransactionId highest;		/* InvalidTransactionId = none yet */
 	bool		undecided;
 	bool		others;				/* ... by another transaction than the caller's */
@@ -83,10 +139,15 @@ add_xid(PageXacts *xacts, TransactionId xid)
 {
 	if (xid == xacts->last || !TransactionIdIsNormal(xid))
 		return false;
+	if (xid == xacts->last_own)
+		return true;
 	if (!TransactionIdIsValid(xacts->highest) || TransactionIdFollows(xid, xacts->highest))
 		xacts->highest = xid;
 	if (TransactionIdIsCurrentTransactionId(xid))
+	{
+		xacts->last_own = xid;
 		return xacts->own = xacts->undecided = true;
+	}
 	if (XidInMVCCSnapshot(xid, xacts->snapshot))
 		xacts->others = xacts->undecided = true;
 	else
