@@ -249,6 +249,9 @@ overlay_graph(DeltaCall *delta, const EmogiCached *base, const Since *since)
 	if (keeps_own(delta))
 		patch = emogi_own_overlay(delta->refresh.own_changes, delta->call, base->id, delta->graph,
 								  direction, since->logged, since->nlogged);
+	else if (since->nown == 0 && since->nlogged <= OVERLAY_CHANGES && !wanted->by_labels)
+		patch = emogi_logged_overlay(delta->tracker, delta->call, base->id, delta->graph,
+									 direction, since->logged, since->nlogged);
 	if (patch == NULL && since->nlogged + since->nown <= MAX_MERGING_CHANGES)
 		patch = make_overlay(delta->graph, direction, wanted->by_labels, since);
 	if (patch == NULL)

@@ -35,21 +35,12 @@ collect_all(EmogiVisiblePage *visible_page)
 }
 
 /*
- * Inserting transactions of a page's tuples whose visibility is known: most tuples of a page have
- * few of them.
- */
-typedef struct KnownXids
-{
-	TransactionId own;			/* of the caller's transaction; InvalidTransactionId = none */
-	TransactionId seen;			/* committed for the snapshot; InvalidTransactionId = none */
-} KnownXids;
-
-/*
- * Decide by known transactions, as HeapTupleSatisfiesVisibility would, whether an MVCC snapshot
- * sees a tuple that nobody has deleted or locked; return false if they do not tell.
+ * Decide without the server's function, as it would, whether an MVCC snapshot sees a tuple that
+ * nobody has deleted or locked; return false if that takes more than a comparison. own: an
+ * inserting transaction that is the caller's; InvalidTransactionId = none.
  */
 static inline bool
-is_decided(HeapTupleHeader tuple, Snapshot snapshot, const KnownXids *known, bool *visible)
+is_decided(HeapTupleHeader tuple, Snapshot snapshot, TransactionId own, bool *visible)
 {
 	const uint16 mask = tuple->t_infomask;
 	const TransactionId xmin = HeapTupleHeaderGetRawXmin(tuple);
@@ -58,24 +49,17 @@ is_decided(HeapTupleHeader tuple, Snapshot snapshot, const KnownXids *known, boo
 		return false;
 	*visible = true;
 	if ((mask & HEAP_XMIN_COMMITTED) != 0)
-		return (mask & HEAP_XMIN_INVALID) != 0 || xmin == known->seen;
+		return (mask & HEAP_XMIN_INVALID) != 0 || TransactionIdPrecedes(xmin, snapshot->xmin);
 	*visible = HeapTupleHeaderGetRawCommandId(tuple) < snapshot->curcid;
-	return (mask & (HEAP_XMIN_INVALID | HEAP_COMBOCID)) == 0 && xmin == known->own;
+	return (mask & (HEAP_XMIN_INVALID | HEAP_COMBOCID)) == 0 && xmin == own;
 }
 
-/* Remember what a visible tuple tells of its inserting transaction. */
-static inline void
-note_xid(KnownXids *known, HeapTupleHeader tuple)
+/* Is the inserting transaction of a tuple, as far as its hint bits tell, the caller's? */
+static inline bool
+is_own(HeapTupleHeader tuple)
 {
-	const uint16 mask = tuple->t_infomask;
-	const TransactionId xmin = HeapTupleHeaderGetRawXmin(tuple);
-
-	if (!TransactionIdIsNormal(xmin) || HeapTupleHeaderXminFrozen(tuple))
-		return;
-	if ((mask & HEAP_XMIN_COMMITTED) != 0)
-		known->seen = xmin;
-	else if (xmin != known->own && TransactionIdIsCurrentTransactionId(xmin))
-		known->own = xmin;
+	return (tuple->t_infomask & (HEAP_XMIN_COMMITTED | HEAP_XMIN_INVALID)) == 0 &&
+		TransactionIdIsCurrentTransactionId(HeapTupleHeaderGetRawXmin(tuple));
 }
 
 /* Collect the tuples of a page, locked by the caller, that a snapshot sees. */
@@ -85,7 +69,7 @@ collect_visible(EmogiVisiblePage *visible_page, Relation rel, Snapshot snapshot,
 {
 	int			nlines = PageGetMaxOffsetNumber(visible_page->page);
 	const bool	may_decide = !serializable && snapshot->snapshot_type == SNAPSHOT_MVCC;
-	KnownXids	known = {InvalidTransactionId, InvalidTransactionId};
+	TransactionId own = InvalidTransactionId;
 	BlockNumber block = BufferGetBlockNumber(buffer);
 	HeapTupleData tuple;
 
@@ -98,13 +82,13 @@ collect_visible(EmogiVisiblePage *visible_page, Relation rel, Snapshot snapshot,
 		if (!ItemIdIsNormal(item))
 			continue;
 		tuple.t_data = (HeapTupleHeader) PageGetItem(visible_page->page, item);
-		if (!visible && !(may_decide && is_decided(tuple.t_data, snapshot, &known, &visible)))
+		if (!visible && !(may_decide && is_decided(tuple.t_data, snapshot, own, &visible)))
 		{
 			tuple.t_len = ItemIdGetLength(item);
 			ItemPointerSet(&tuple.t_self, block, line);
 			visible = HeapTupleSatisfiesVisibility(&tuple, snapshot, buffer);
-			if (visible && may_decide)
-				note_xid(&known, tuple.t_data);
+			if (may_decide && is_own(tuple.t_data))
+				own = HeapTupleHeaderGetRawXmin(tuple.t_data);
 		}
 		if (serializable)
 		{
@@ -143,6 +127,11 @@ add_xid(PageXacts *xacts, TransactionId xid)
 		return true;
 	if (!TransactionIdIsValid(xacts->highest) || TransactionIdFollows(xid, xacts->highest))
 		xacts->highest = xid;
+	if (TransactionIdPrecedes(xid, xacts->snapshot->xmin))
+	{
+		xacts->last = xid;		/* the caller's transaction never precedes xmin */
+		return false;
+	}
 	if (TransactionIdIsCurrentTransactionId(xid))
 	{
 		xacts->last_own = xid;
