@@ -145,12 +145,12 @@ share_lists(EmogiCall *call, EmogiChangedPages *changed_pages, int nleaves, uint
 }
 
 /*
- * Rescan the pages; return true if the current transaction has changed one. brief: the edges will
- * not be stored. Clears the map bits of pages that are not themselves all-visible (L9).
+ * Rescan the pages; return true if the current transaction has changed one. Their edges are valid
+ * until the next rescan. Clears the map bits of pages that are not themselves all-visible (L9).
  */
 static bool
 rescan(EmogiCall *call, const EmogiSource *source, EmogiChangedPages *changed_pages, int nleaves,
-	   uint64 count, EmogiWeights weights, int dictionary, bool brief)
+	   uint64 count, EmogiWeights weights, int dictionary)
 {
 	EmogiPageRescan *looks = palloc(nleaves * sizeof(EmogiPageRescan));
 	bool		own = false;
@@ -158,7 +158,7 @@ rescan(EmogiCall *call, const EmogiSource *source, EmogiChangedPages *changed_pa
 	share_lists(call, changed_pages, nleaves, count);
 	for (int i = 0; i < nleaves; i++)
 		looks[i] = changed_pages[i].looks;
-	emogi_page_rescan_take(call, source, looks, nleaves, weights, dictionary, brief);
+	emogi_page_rescan_take(call, source, looks, nleaves, weights, dictionary);
 	pfree(looks);
 	for (int i = 0; i < nleaves; i++)
 		for (uint64 k = 0; k < changed_pages[i].looks.count; k++)
@@ -327,8 +327,7 @@ emogi_tracker_refresh(EmogiCall *call, const EmogiSource *source, const Oid *rel
 		own = NULL;
 	if (emogi_faults.live[EMOGI_LIVE_SNAPSHOT])
 		PushActiveSnapshot(GetLatestSnapshot());
-	refresh->own = rescan(call, source, changed_pages, nleaves, count, weights, state->dictionary,
-						  own != NULL);
+	refresh->own = rescan(call, source, changed_pages, nleaves, count, weights, state->dictionary);
 	if (emogi_faults.live[EMOGI_LIVE_SNAPSHOT])
 		PopActiveSnapshot();
 	count_scans(call, changed_pages, nleaves);
