@@ -180,6 +180,7 @@ extern EmogiOverlay *emogi_own_overlay(EmogiOwnChanges *own, const EmogiCall *ca
 									   const EmogiGraph *shown, EmogiDirection direction,
 									   const EmogiEdgeChange *logged, uint64 nlogged);
 
+extern uint64 emogi_own_overlay_missing(const EmogiOwnChanges *own, uint64 graph);
 extern EmogiOverlay *emogi_logged_overlay(const EmogiChangeTracker *tracker, const EmogiCall *call,
 										  uint64 graph, const EmogiGraph *shown,
 										  EmogiDirection direction, const EmogiEdgeChange *logged,

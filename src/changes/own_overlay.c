@@ -32,3 +32,15 @@ emogi_own_overlay(EmogiOwnChanges *own, const EmogiCall *call, uint64 graph,
 	patch->user = grown ? call : NULL;
 	return grown ? &patch->growing.patch : NULL;
 }
+
+/* Return how many of the changes the best overlay of a graph lacks; PG_UINT64_MAX = there is none. */
+uint64
+emogi_own_overlay_missing(const EmogiOwnChanges *own, uint64 graph)
+{
+	uint64		missing = PG_UINT64_MAX;
+
+	for (int i = 0; i < EMOGI_OWN_PATCHES; i++)
+		if (own->patches[i].graph == graph && !own->patches[i].broken)
+			missing = Min(missing, own->changes.count - own->patches[i].nchanges);
+	return missing;
+}

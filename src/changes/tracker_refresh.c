@@ -276,8 +276,6 @@ compare_own(EmogiCall *call, EmogiOwnChanges *own, const EmogiChangeTracker *sta
 	if (call->slot->out_of_codes)
 		return EMOGI_REFRESH_HOPELESS;
 	emogi_own_changes_take(own, state, changed_pages, nleaves, xids, refresh);
-	if (refresh->changes.count > state->nedges / HOPELESS_CHANGES + FEW_CHANGES)
-		return EMOGI_REFRESH_HOPELESS;
 	call->record.nchanges = Max(call->record.nchanges, refresh->changes.count);
 	return refresh->changes.count > 0 || refresh->nskipped != state->nskipped ?
 		EMOGI_REFRESH_PRIVATE : EMOGI_REFRESH_UNCHANGED;
@@ -321,10 +319,10 @@ emogi_tracker_refresh(EmogiCall *call, const EmogiSource *source, const Oid *rel
 	own = emogi_own_changes_find(state, xids, &older);
 	count = find_changed_pages(state, source, relids, nleaves, forward ? PG_UINT64_MAX : xids->xmin,
 							   own, changed_pages);
-	if (is_hopeless(state, changed_pages, nleaves))
-		return;
 	if (own != NULL && !emogi_own_changes_reuse(own, state, changed_pages, nleaves, &count))
 		own = NULL;
+	if (own == NULL && is_hopeless(state, changed_pages, nleaves))
+		return;
 	if (emogi_faults.live[EMOGI_LIVE_SNAPSHOT])
 		PushActiveSnapshot(GetLatestSnapshot());
 	refresh->own = rescan(call, source, changed_pages, nleaves, count, weights, state->dictionary);
