@@ -620,7 +620,8 @@ refresh_and_use(DeltaCall *delta)
 bool
 emogi_apply_delta_may_begin(const EmogiCacheLookup *lookup)
 {
-	return emogi_tracker_refresh_pages(lookup->relids, lookup->nleaves) * (BLCKSZ / 1024) >=
+	return emogi_live_min_size_kb == 0 ||
+		emogi_tracker_refresh_pages(lookup->relids, lookup->nleaves) * (BLCKSZ / 1024) >=
 		(uint64) emogi_live_min_size_kb;
 }
 
