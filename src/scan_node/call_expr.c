@@ -65,12 +65,14 @@ typedef struct Member
 
 /* Members, hashed by the last bits of their OIDs. A lookup takes two catalog scans. */
 static Member members[128];
+static uint64 nchanges = 0;		/* of functions */
 
 /* Invalidate the members after a change of a function. */
 static void
 forget_members(Datum arg, int cache, uint32 hash)
 {
 	memset(members, 0, sizeof members);
+	nchanges++;
 }
 
 /* Watch for changes of functions; must precede the first lookup. */
@@ -86,31 +88,36 @@ watch_functions(void)
 
 /*
  * Find a function among the members of the extension with an SQL version that this library
- * supports; NULL if it is not one, or cannot be a scan. A session may still treat a function as a
- * member after it was removed, if it has called it before. Functions of other SQL versions are left
- * to the executor; they report the version when called.
+ * supports; NULL if it is not one, or only the executor can run it. Valid until the next call. A
+ * session may still treat a function as a member after it was removed, if it has called it before.
+ * Functions of other SQL versions are left to the executor; they report the version when called.
  */
 static const Member *
 find_member(Oid function)
 {
+	static Member found;
 	Member	   *member = &members[function % lengthof(members)];
+	uint64		nchanges_before;
 	char	   *extension;
 	char	   *symbol;
 
 	if (OidIsValid(function) && member->oid == function)
 		return member;
 	watch_functions();
+	nchanges_before = nchanges;
 	symbol = get_symbol(function);
 	if (symbol == NULL || strncmp(symbol, "emogi_", strlen("emogi_")) != 0)
 		return NULL;
 	extension = get_extension_name(getExtensionOfObject(ProcedureRelationId, function));
 	if (extension == NULL || strcmp(extension, "emogi") != 0 || !emogi_sql_version_is_served())
 		return NULL;
-	*member = (Member) {.oid = function,
-						.algorithm = emogi_algorithm_named(symbol + strlen("emogi_")),
-						.is_path = strcmp(symbol, "emogi_shortest_path") == 0,
-						.are_paths = strcmp(symbol, "emogi_shortest_paths") == 0};
-	return member;
+	found = (Member) {.oid = function,
+					  .algorithm = emogi_algorithm_named(symbol + strlen("emogi_")),
+					  .is_path = strcmp(symbol, "emogi_shortest_path") == 0,
+					  .are_paths = strcmp(symbol, "emogi_shortest_paths") == 0};
+	if (nchanges == nchanges_before)
+		*member = found;
+	return &found;
 }
 
 /* Get the algorithm of a function in the catalog; NULL if it has none. */
