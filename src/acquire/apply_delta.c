@@ -43,7 +43,7 @@
 /*
  * Cached changes of the caller's own transaction pay for an overlay only once. They are used as an
  * overlay up to max(OWN_MIN, min(edges / OWN_SHARE, OWN_MAX)) changes, where a merge is not more
- * expensive.
+ * expensive, or if there is an overlay that lacks at most OWN_MIN of them.
  */
 #define OWN_MIN 16384
 #define OWN_SHARE 32
@@ -213,8 +213,9 @@ may_overlay(const DeltaCall *delta, const EmogiCached *base, const Since *since)
 
 	if (delta->patch == NULL || base->graph.nvertices == 0)
 		return false;
-	if (keeps_own(delta) && since->nlogged + since->nown <=
-		Max(OWN_MIN, Min(nedges / OWN_SHARE, OWN_MAX)))
+	if (keeps_own(delta) &&
+		(since->nlogged + since->nown <= Max(OWN_MIN, Min(nedges / OWN_SHARE, OWN_MAX)) ||
+		 emogi_own_overlay_missing(delta->refresh.own_changes, base->id) <= OWN_MIN))
 		return true;
 	if (since->nlogged + since->nown > MAX_MERGING_CHANGES ||
 		(by_labels && !emogi_cache_labels_exist(delta->slot->donor)))
@@ -249,6 +250,9 @@ overlay_graph(DeltaCall *delta, const EmogiCached *base, const Since *since)
 	if (keeps_own(delta))
 		patch = emogi_own_overlay(delta->refresh.own_changes, delta->call, base->id, delta->graph,
 								  direction, since->logged, since->nlogged);
+	else if (since->nown == 0 && since->nlogged <= OVERLAY_CHANGES && !wanted->by_labels)
+		patch = emogi_logged_overlay(delta->tracker, delta->call, base->id, delta->graph,
+									 direction, since->logged, since->nlogged);
 	if (patch == NULL && since->nlogged + since->nown <= MAX_MERGING_CHANGES)
 		patch = make_overlay(delta->graph, direction, wanted->by_labels, since);
 	if (patch == NULL)
@@ -616,7 +620,8 @@ refresh_and_use(DeltaCall *delta)
 bool
 emogi_apply_delta_may_begin(const EmogiCacheLookup *lookup)
 {
-	return emogi_tracker_refresh_pages(lookup->relids, lookup->nleaves) * (BLCKSZ / 1024) >=
+	return emogi_live_min_size_kb == 0 ||
+		emogi_tracker_refresh_pages(lookup->relids, lookup->nleaves) * (BLCKSZ / 1024) >=
 		(uint64) emogi_live_min_size_kb;
 }
 
@@ -684,7 +689,7 @@ emogi_apply_delta(EmogiCall *call, const EmogiSource *source, const EmogiCacheLo
 		return true;
 	if (make && (delta.tracker->phase == EMOGI_LIVE_NEW ||
 				 (delta.refresh.outcome == EMOGI_REFRESH_HOPELESS && delta.refresh.newer &&
-				  !lookup->own)))
+				  (!lookup->own || may_build_for_others(lookup)))))
 	{
 		emogi_change_tracker_empty(delta.tracker);
 		if (!lookup->own ? build_with_tracker(&delta) :

@@ -11,6 +11,9 @@
  * tracker_store.c      stores the result in the tracker and makes the snapshot its base
  * tracker_refresh.c    drives all of this
  * tracker_create.c     creates the tracker of a graph that is being built
+ * own_changes.c        keeps the changes of the current transaction between its calls
+ * kept_overlay.c       overlays that are kept and grow, of own changes (own_overlay.c) and of a
+ *                      tracker's log (logged_overlay.c)
  *
  * docs/design.md has the rules L1 to L12 and proves them sufficient.
  */
@@ -108,6 +111,7 @@ typedef struct EmogiTrackerStore
 	EmogiChangeTracker *state;
 	const EmogiChangedPages *discoveries;
 	int			nleaves;
+	bool		keeps_pages;	/* all pages of the tracker remain */
 	void	   *pages_memory;	/* NULL = the existing block is large enough */
 	EmogiTrackedPages pages;
 	void	   *coo_memory;		/* NULL likewise */
@@ -175,6 +179,12 @@ extern EmogiOwnChanges *emogi_own_changes_keep(const EmogiChangeTracker *state,
 extern EmogiOverlay *emogi_own_overlay(EmogiOwnChanges *own, const EmogiCall *call, uint64 graph,
 									   const EmogiGraph *shown, EmogiDirection direction,
 									   const EmogiEdgeChange *logged, uint64 nlogged);
+
+extern uint64 emogi_own_overlay_missing(const EmogiOwnChanges *own, uint64 graph);
+extern EmogiOverlay *emogi_logged_overlay(const EmogiChangeTracker *tracker, const EmogiCall *call,
+										  uint64 graph, const EmogiGraph *shown,
+										  EmogiDirection direction, const EmogiEdgeChange *logged,
+										  uint64 nlogged);
 
 extern void emogi_tracker_refresh(EmogiCall *call, const EmogiSource *source, const Oid *relids,
 								  int nleaves, const EmogiTransactionSnapshot *xids,

@@ -468,16 +468,28 @@ net_new(EmogiOwnChanges *own, uint64 first)
 	own->changes.count = first + new.count;
 }
 
-/* Cancel out changes if there may be many that do. The overlays are rebuilt then. */
+/*
+ * Cancel out the first changes if there may be many that do. Overlays of exactly these have the
+ * same edges then, but are rebuilt if half of the changes went.
+ */
 static void
-net_changes(EmogiOwnChanges *own)
+net_changes(EmogiOwnChanges *own, uint64 first)
 {
-	if (own->changes.count <= 2 * own->nnet + MIN_NETTED)
+	EmogiChanges netted = own->changes;
+	const uint64 nnew = own->changes.count - first;
+
+	if (first <= 2 * own->nnet + MIN_NETTED)
 		return;
-	emogi_tracker_diff_net(&own->changes);
-	own->nnet = own->changes.count;
+	netted.count = first;
+	emogi_tracker_diff_net(&netted);
+	memmove(&netted.changes[netted.count], &netted.changes[first], nnew * sizeof(EmogiEdgeChange));
+	own->nnet = netted.count;
+	own->changes.count = netted.count + nnew;
 	for (int i = 0; i < EMOGI_OWN_PATCHES; i++)
-		own->patches[i].broken = true;
+	{
+		own->patches[i].broken |= own->patches[i].nchanges != first || netted.count < first / 2;
+		own->patches[i].nchanges = netted.count;
+	}
 }
 
 /* ---- merging the scans of a call ---- */
@@ -503,7 +515,7 @@ emogi_own_changes_take(EmogiOwnChanges *own, const EmogiChangeTracker *state,
 	}
 	net_new(own, first);
 	sum_up(own, first);
-	net_changes(own);
+	net_changes(own, first);
 	note_snapshot(own, xids);
 	for (int i = 0; i < nleaves; i++)
 		for (int k = 0; k < own->leaves[i].npages && !has_own; k++)

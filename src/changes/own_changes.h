@@ -5,8 +5,8 @@
 #ifndef EMOGI_OWN_CHANGES_H
 #define EMOGI_OWN_CHANGES_H
 
-#include "graph/overlay_grow.h"
 #include "changes/changes.h"
+#include "changes/kept_overlay.h"
 
 /* Maximum number of overlays of one tracker's changes: one per graph and direction. */
 #define EMOGI_OWN_PATCHES 4
@@ -39,21 +39,6 @@ typedef struct EmogiOwnLeaf
 								 * the changes */
 } EmogiOwnLeaf;
 
-/* An overlay of the first nchanges changes. */
-typedef struct EmogiOwnOverlay
-{
-	uint64		graph;			/* id of the graph; 0 = unused */
-	const uint32 *targets;		/* identifies the graph's forward adjacency lists, as a search sees
-								 * them */
-	EmogiWeightType weight_type;
-	EmogiDirection direction;
-	uint64		nchanges;
-	bool		broken;
-	const EmogiCall *user;		/* the last call that used it */
-	MemoryContext context;
-	EmogiGrowingOverlay growing;
-} EmogiOwnOverlay;
-
 struct EmogiOwnChanges
 {
 	MemoryContext context;
@@ -74,7 +59,7 @@ struct EmogiOwnChanges
 	EmogiMisfitCounts misfits;	/* of all weights that the snapshot sees */
 	uint64		nedges;			/* edges that the snapshot sees */
 	uint64		nskipped;		/* rows with a NULL endpoint that the snapshot sees */
-	EmogiOwnOverlay patches[EMOGI_OWN_PATCHES];
+	EmogiKeptOverlay patches[EMOGI_OWN_PATCHES];
 };
 
 #endif							/* EMOGI_OWN_CHANGES_H */

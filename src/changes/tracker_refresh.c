@@ -145,12 +145,12 @@ share_lists(EmogiCall *call, EmogiChangedPages *changed_pages, int nleaves, uint
 }
 
 /*
- * Rescan the pages; return true if the current transaction has changed one. brief: the edges will
- * not be stored. Clears the map bits of pages that are not themselves all-visible (L9).
+ * Rescan the pages; return true if the current transaction has changed one. Their edges are valid
+ * until the next rescan. Clears the map bits of pages that are not themselves all-visible (L9).
  */
 static bool
 rescan(EmogiCall *call, const EmogiSource *source, EmogiChangedPages *changed_pages, int nleaves,
-	   uint64 count, EmogiWeights weights, int dictionary, bool brief)
+	   uint64 count, EmogiWeights weights, int dictionary)
 {
 	EmogiPageRescan *looks = palloc(nleaves * sizeof(EmogiPageRescan));
 	bool		own = false;
@@ -158,7 +158,7 @@ rescan(EmogiCall *call, const EmogiSource *source, EmogiChangedPages *changed_pa
 	share_lists(call, changed_pages, nleaves, count);
 	for (int i = 0; i < nleaves; i++)
 		looks[i] = changed_pages[i].looks;
-	emogi_page_rescan_take(call, source, looks, nleaves, weights, dictionary, brief);
+	emogi_page_rescan_take(call, source, looks, nleaves, weights, dictionary);
 	pfree(looks);
 	for (int i = 0; i < nleaves; i++)
 		for (uint64 k = 0; k < changed_pages[i].looks.count; k++)
@@ -276,8 +276,6 @@ compare_own(EmogiCall *call, EmogiOwnChanges *own, const EmogiChangeTracker *sta
 	if (call->slot->out_of_codes)
 		return EMOGI_REFRESH_HOPELESS;
 	emogi_own_changes_take(own, state, changed_pages, nleaves, xids, refresh);
-	if (refresh->changes.count > state->nedges / HOPELESS_CHANGES + FEW_CHANGES)
-		return EMOGI_REFRESH_HOPELESS;
 	call->record.nchanges = Max(call->record.nchanges, refresh->changes.count);
 	return refresh->changes.count > 0 || refresh->nskipped != state->nskipped ?
 		EMOGI_REFRESH_PRIVATE : EMOGI_REFRESH_UNCHANGED;
@@ -321,14 +319,13 @@ emogi_tracker_refresh(EmogiCall *call, const EmogiSource *source, const Oid *rel
 	own = emogi_own_changes_find(state, xids, &older);
 	count = find_changed_pages(state, source, relids, nleaves, forward ? PG_UINT64_MAX : xids->xmin,
 							   own, changed_pages);
-	if (is_hopeless(state, changed_pages, nleaves))
-		return;
 	if (own != NULL && !emogi_own_changes_reuse(own, state, changed_pages, nleaves, &count))
 		own = NULL;
+	if (own == NULL && is_hopeless(state, changed_pages, nleaves))
+		return;
 	if (emogi_faults.live[EMOGI_LIVE_SNAPSHOT])
 		PushActiveSnapshot(GetLatestSnapshot());
-	refresh->own = rescan(call, source, changed_pages, nleaves, count, weights, state->dictionary,
-						  own != NULL);
+	refresh->own = rescan(call, source, changed_pages, nleaves, count, weights, state->dictionary);
 	if (emogi_faults.live[EMOGI_LIVE_SNAPSHOT])
 		PopActiveSnapshot();
 	count_scans(call, changed_pages, nleaves);

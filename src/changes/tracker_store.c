@@ -82,14 +82,38 @@ prepare_pages(EmogiCall *call, EmogiTrackerStore *store)
 									ngroups);
 }
 
-/* Return the number of edges to be appended to the COO; *nedges is the future total. */
+/* Return the number of edges to be appended to the COO. */
 static uint64
-count_edges(const EmogiTrackerStore *store, uint64 *nedges)
+count_appended(const EmogiTrackerStore *store)
 {
-	const EmogiChangeTracker *state = store->state;
+	const EmogiTrackedPages *pages = &store->state->pages;
 	uint64		appended = 0;
 
-	*nedges = 0;
+	for (int i = 0; i < store->nleaves; i++)
+	{
+		const EmogiChangedPages *changed = &store->discoveries[i];
+		const EmogiTrackedTable *known = changed->known;
+
+		for (uint64 k = 0; k < changed->looks.count; k++)
+		{
+			BlockNumber block = changed->looks.blocks[k];
+			bool		was_there = known != NULL && block < known->nblocks;
+			int			before = was_there ? pages->nedges[known->first + block] : 0;
+			int			now = changed->looks.looks[k].nedges;
+
+			appended += now > before ? now : 0;
+		}
+	}
+	return appended;
+}
+
+/* Return the number of edges of all pages after the changes. */
+static uint64
+count_edges(const EmogiTrackerStore *store)
+{
+	const EmogiTrackedPages *pages = &store->state->pages;
+	uint64		nedges = 0;
+
 	for (int i = 0; i < store->nleaves; i++)
 	{
 		const EmogiChangedPages *changed = &store->discoveries[i];
@@ -97,20 +121,17 @@ count_edges(const EmogiTrackerStore *store, uint64 *nedges)
 
 		for (BlockNumber block = 0; known != NULL && block < Min(known->nblocks, changed->nblocks);
 			 block++)
-			*nedges += state->pages.nedges[known->first + block];
+			nedges += pages->nedges[known->first + block];
 		for (uint64 k = 0; k < changed->looks.count; k++)
 		{
 			BlockNumber block = changed->looks.blocks[k];
-			bool		was_there = known != NULL && block < known->nblocks;
-			int			before = was_there ? state->pages.nedges[known->first + block] : 0;
-			int			now = changed->looks.looks[k].nedges;
 
-			*nedges += now;
-			*nedges -= before;
-			appended += now > before ? now : 0;
+			nedges += changed->looks.looks[k].nedges;
+			if (known != NULL && block < known->nblocks)
+				nedges -= pages->nedges[known->first + block];
 		}
 	}
-	return appended;
+	return nedges;
 }
 
 /* Allocate a larger COO if the existing one has no room for the new edges. */
@@ -119,15 +140,28 @@ prepare_coo(EmogiCall *call, EmogiTrackerStore *store)
 {
 	const EmogiCoo *coo = &store->state->coo;
 	uint64		nedges;
-	uint64		appended = count_edges(store, &nedges);
 
-	if (coo->used + appended <= coo->room)
+	if (coo->used + count_appended(store) <= coo->room)
 		return;
+	nedges = count_edges(store);
 	store->coo = *coo;
 	store->coo.used = 0;
 	store->coo.room = nedges + nedges / COO_SHARE + COO_MIN;
 	store->coo_memory = emogi_call_alloc_any(call, emogi_coo_bytes(&store->coo));
 	emogi_coo_view(&store->coo, store->coo_memory);
+}
+
+/* Return true if all tables are the tracker's, and none has lost pages. */
+static bool
+keeps_pages(const EmogiChangeTracker *state, const EmogiChangedPages *discoveries, int nleaves)
+{
+	if (state->pages.nleaves != nleaves)
+		return false;
+	for (int i = 0; i < nleaves; i++)
+		if (discoveries[i].known != &state->pages.leaves[i] ||
+			discoveries[i].nblocks < discoveries[i].known->nblocks)
+			return false;
+	return true;
 }
 
 /* Allocate a longer log if these changes do not fit into the existing one and it may grow. */
@@ -158,6 +192,8 @@ emogi_tracker_store_prepare(EmogiCall *call, EmogiChangeTracker *state,
 	store->state = state;
 	store->discoveries = discoveries;
 	store->nleaves = nleaves;
+	store->keeps_pages = state->phase == EMOGI_LIVE_READY &&
+		keeps_pages(state, discoveries, nleaves);
 	if (!has_places(state, discoveries, nleaves))
 		prepare_pages(call, store);
 	if (state->phase == EMOGI_LIVE_READY)
@@ -271,6 +307,19 @@ copy_edges(EmogiChangeTracker *state, uint64 page, const EmogiCoo *old)
 	coo->used += n;
 }
 
+/* Replace what a page has contributed to the tracker's totals, if it was there. */
+static void
+replace_totals(EmogiChangeTracker *state, uint64 page, bool was_there, const EmogiPageScan *scan)
+{
+	if (was_there)
+	{
+		state->nedges -= state->pages.nedges[page];
+		state->nskipped -= state->pages.nskipped[page];
+	}
+	state->nedges += scan->nedges;
+	state->nskipped += scan->nskipped;
+}
+
 /* Store the properties of a page except its edges. */
 static void
 set_page(EmogiTrackedPages *pages, uint64 page, const EmogiPageScan *scan)
@@ -305,6 +354,8 @@ store_leaf(const EmogiTrackerStore *store, int i, const EmogiCoo *old)
 		next = block + 1;
 		if (k == looks->count)
 			break;
+		if (store->keeps_pages)
+			replace_totals(state, page, block < table->nblocks, &looks->looks[k]);
 		if (store->packed)
 			state->pages.place[page] =
 				packed_place(&looks->looks[k], state->coo.weight_type != EMOGI_WEIGHT_NONE);
@@ -392,9 +443,9 @@ append_log(EmogiTrackerStore *store, const EmogiChanges *changes)
 	state->log_start = state->position - changes->count - kept;
 }
 
-/* Recompute the tracker's totals from the changes and the pages. */
+/* Recompute the tracker's totals from the changes and, unless keeps_pages, from all pages. */
 static void
-sum_up(EmogiChangeTracker *state, const EmogiChanges *changes)
+sum_up(EmogiChangeTracker *state, const EmogiChanges *changes, bool keeps_pages)
 {
 	const EmogiTrackedPages *pages = &state->pages;
 
@@ -402,6 +453,8 @@ sum_up(EmogiChangeTracker *state, const EmogiChanges *changes)
 		for (uint64 i = 0; i < changes->count; i++)
 			emogi_misfits_count(&state->misfits, changes->changes[i].weight,
 								changes->changes[i].times);
+	if (keeps_pages)
+		return;					/* replace_totals has done so page by page */
 	state->nedges = state->nskipped = 0;
 	for (int i = 0; i < pages->nleaves; i++)
 		for (BlockNumber block = 0; block < pages->leaves[i].nblocks; block++)
@@ -428,7 +481,7 @@ emogi_tracker_store(EmogiTrackerStore *store, const EmogiTransactionSnapshot *ba
 		replace_pages(store);
 	store_leaves(store);
 	append_log(store, changes);
-	sum_up(state, changes);
+	sum_up(state, changes, store->keeps_pages);
 	state->base = *base;
 	state->base.running = state->pages.running;
 	memcpy(state->base.running, base->running, base->nrunning * sizeof(uint64));

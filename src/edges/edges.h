@@ -56,6 +56,6 @@ typedef struct EmogiPageRescan
 
 extern void emogi_page_rescan_take(EmogiCall *call, const EmogiSource *source,
 								   const EmogiPageRescan *leaves, int nleaves, EmogiWeights weights,
-								   int dictionary, bool brief);
+								   int dictionary);
 
 #endif							/* EMOGI_EDGES_H */

@@ -128,23 +128,25 @@ column_names(const EmogiSource *source)
 	return names;
 }
 
-/* Check whether the table's tuples store this column. */
+/* Check whether a leaf's tuples store a column of the source; attnum 0 = there is none. */
 static bool
-is_stored(Relation rel, const char *name)
+is_stored(Relation rel, const EmogiSource *source, AttrNumber attnum)
 {
-	return emogi_compat_is_stored(TupleDescAttr(RelationGetDescr(rel),
-												get_attnum(RelationGetRelid(rel), name) - 1));
+	if (attnum <= 0)
+		return true;
+	if (RelationGetRelid(rel) != source->relid)
+		attnum = get_attnum(RelationGetRelid(rel), get_attname(source->relid, attnum, false));
+	return emogi_compat_is_stored(TupleDescAttr(RelationGetDescr(rel), attnum - 1));
 }
 
 /* Check whether this is a heap whose tuples store all columns to read. */
 static bool
-is_plain_heap(Relation rel, const ColumnNames *names)
+is_plain_heap(Relation rel, const EmogiSource *source)
 {
 	return (rel->rd_rel->relkind == RELKIND_RELATION || rel->rd_rel->relkind == RELKIND_MATVIEW) &&
 		rel->rd_tableam == GetHeapamTableAmRoutine() &&
-		is_stored(rel, names->src) && is_stored(rel, names->dst) &&
-		(names->weight == NULL || is_stored(rel, names->weight)) &&
-		(names->reverse == NULL || is_stored(rel, names->reverse));
+		is_stored(rel, source, source->src) && is_stored(rel, source, source->dst) &&
+		is_stored(rel, source, source->weight) && is_stored(rel, source, source->reverse);
 }
 
 /*
@@ -155,7 +157,6 @@ is_plain_heap(Relation rel, const ColumnNames *names)
 bool
 emogi_heap_scan_list(const EmogiSource *source, List *relids, List **leaves)
 {
-	ColumnNames names = column_names(source);
 	ListCell   *cell;
 
 	*leaves = NIL;
@@ -165,7 +166,7 @@ emogi_heap_scan_list(const EmogiSource *source, List *relids, List **leaves)
 		Relation	rel = relation_open(relid, NoLock);
 		bool		skip = rel->rd_rel->relkind == RELKIND_PARTITIONED_TABLE ||
 			RELATION_IS_OTHER_TEMP(rel);
-		bool		possible = skip || (is_plain_heap(rel, &names) && !emogi_citus_is_table(relid));
+		bool		possible = skip || (is_plain_heap(rel, source) && !emogi_citus_is_table(relid));
 
 		if (!skip && RecoveryInProgress() && !RelationIsPermanent(rel))
 			ereport(ERROR,
@@ -200,12 +201,22 @@ find_columns(EmogiTupleLayout *layout, Relation leaf, const ColumnNames *names)
 					   names->reverse != NULL ? get_attnum(relid, names->reverse) : 0);
 }
 
-/* Find the columns of a source in a leaf's tuples, for reading some of its pages. */
+/*
+ * Find the columns of a source in a leaf's tuples, for reading some of its pages. The relation
+ * itself has them under the source's own numbers.
+ */
 void
 emogi_heap_scan_columns(EmogiTupleLayout *layout, Relation leaf, const EmogiSource *source)
 {
-	ColumnNames names = column_names(source);
+	ColumnNames names;
 
+	if (RelationGetRelid(leaf) == source->relid)
+	{
+		emogi_pages_layout(layout, RelationGetDescr(leaf), source->src, source->dst, source->weight,
+						   source->reverse);
+		return;
+	}
+	names = column_names(source);
 	find_columns(layout, leaf, &names);
 }
 

@@ -36,7 +36,7 @@ typedef struct LeafRescan
 	uint64		first;			/* number of its first page */
 } LeafRescan;
 
-/* Up to this number of pages, edges that are not kept are put into local memory. */
+/* Up to this number of pages, edges may be put into local memory. */
 #define MAX_BRIEF 8
 
 /* State shared by all processes. */
@@ -44,7 +44,7 @@ typedef struct Rescan
 {
 	uint64		token;
 	Oid			relid;			/* of the source */
-	bool		brief;			/* the edges are not kept */
+	bool		brief;			/* the edges may be in local memory */
 	pg_atomic_uint64 next;		/* number of the next page to take */
 	uint64		count;
 	int			nleaves;
@@ -152,12 +152,12 @@ scan_in_parallel(const Rescan *all, Size bytes, const EmogiRowFilterPlan *filter
 /*
  * Fill a call's slot with the edges of these pages of the leaves of a source, and record each page
  * scan. dictionary: index of the dictionary with the codes of their keys, -1 = integer keys;
- * slot->out_of_codes is set if it had no code left for a key. brief: the edges are not needed after
+ * slot->out_of_codes is set if it had no code left for a key. The edges of few pages are valid until
  * the next rescan. Raises the errors of emogi_heap_scan_tables.
  */
 void
 emogi_page_rescan_take(EmogiCall *call, const EmogiSource *source, const EmogiPageRescan *leaves,
-					   int nleaves, EmogiWeights weights, int dictionary, bool brief)
+					   int nleaves, EmogiWeights weights, int dictionary)
 {
 	Size		bytes = offsetof(Rescan, leaves) + nleaves * sizeof(LeafRescan);
 	Rescan   *all = palloc0(bytes);
@@ -173,7 +173,7 @@ emogi_page_rescan_take(EmogiCall *call, const EmogiSource *source, const EmogiPa
 	all->relid = source->relid;
 	filter.is_of_looks = true;
 	/* a condition might call emogi, and there is only one such chunk */
-	all->brief = brief && filter.quals == NIL;
+	all->brief = filter.quals == NIL;
 	pg_atomic_init_u64(&all->next, 0);
 	for (int i = 0; i < nleaves; i++)
 	{

@@ -34,12 +34,42 @@ collect_all(EmogiVisiblePage *visible_page)
 	visible_page->nitems = nitems;
 }
 
+/*
+ * Decide without the server's function, as it would, whether an MVCC snapshot sees a tuple that
+ * nobody has deleted or locked; return false if that takes more than a comparison. own: an
+ * inserting transaction that is the caller's; InvalidTransactionId = none.
+ */
+static inline bool
+is_decided(HeapTupleHeader tuple, Snapshot snapshot, TransactionId own, bool *visible)
+{
+	const uint16 mask = tuple->t_infomask;
+	const TransactionId xmin = HeapTupleHeaderGetRawXmin(tuple);
+
+	if ((mask & HEAP_XMAX_INVALID) == 0 || (mask & HEAP_MOVED) != 0)
+		return false;
+	*visible = true;
+	if ((mask & HEAP_XMIN_COMMITTED) != 0)
+		return (mask & HEAP_XMIN_INVALID) != 0 || TransactionIdPrecedes(xmin, snapshot->xmin);
+	*visible = HeapTupleHeaderGetRawCommandId(tuple) < snapshot->curcid;
+	return (mask & (HEAP_XMIN_INVALID | HEAP_COMBOCID)) == 0 && xmin == own;
+}
+
+/* Is the inserting transaction of a tuple, as far as its hint bits tell, the caller's? */
+static inline bool
+is_own(HeapTupleHeader tuple)
+{
+	return (tuple->t_infomask & (HEAP_XMIN_COMMITTED | HEAP_XMIN_INVALID)) == 0 &&
+		TransactionIdIsCurrentTransactionId(HeapTupleHeaderGetRawXmin(tuple));
+}
+
 /* Collect the tuples of a page, locked by the caller, that a snapshot sees. */
 static void
 collect_visible(EmogiVisiblePage *visible_page, Relation rel, Snapshot snapshot, Buffer buffer,
 				bool all_visible, bool serializable)
 {
 	int			nlines = PageGetMaxOffsetNumber(visible_page->page);
+	const bool	may_decide = !serializable && snapshot->snapshot_type == SNAPSHOT_MVCC;
+	TransactionId own = InvalidTransactionId;
 	BlockNumber block = BufferGetBlockNumber(buffer);
 	HeapTupleData tuple;
 
@@ -47,16 +77,25 @@ collect_visible(EmogiVisiblePage *visible_page, Relation rel, Snapshot snapshot,
 	for (OffsetNumber line = FirstOffsetNumber; line <= nlines; line++)
 	{
 		ItemId		item = PageGetItemId(visible_page->page, line);
-		bool		visible;
+		bool		visible = all_visible;
 
 		if (!ItemIdIsNormal(item))
 			continue;
 		tuple.t_data = (HeapTupleHeader) PageGetItem(visible_page->page, item);
-		tuple.t_len = ItemIdGetLength(item);
-		ItemPointerSet(&tuple.t_self, block, line);
-		visible = all_visible || HeapTupleSatisfiesVisibility(&tuple, snapshot, buffer);
+		if (!visible && !(may_decide && is_decided(tuple.t_data, snapshot, own, &visible)))
+		{
+			tuple.t_len = ItemIdGetLength(item);
+			ItemPointerSet(&tuple.t_self, block, line);
+			visible = HeapTupleSatisfiesVisibility(&tuple, snapshot, buffer);
+			if (may_decide && is_own(tuple.t_data))
+				own = HeapTupleHeaderGetRawXmin(tuple.t_data);
+		}
 		if (serializable)
+		{
+			tuple.t_len = ItemIdGetLength(item);
+			ItemPointerSet(&tuple.t_self, block, line);
 			HeapCheckForSerializableConflictOut(visible, rel, &tuple, buffer, snapshot);
+		}
 		if (visible)
 			visible_page->items[visible_page->nitems++] = *item;
 	}
@@ -67,6 +106,7 @@ typedef struct PageXacts
 {
 	Snapshot	snapshot;
 	TransactionId last;			/* last transaction checked and found to have ended */
+	TransactionId last_own;		/* last one found to be the caller's */
 	TransactionId highest;		/* InvalidTransactionId = none yet */
 	bool		undecided;
 	bool		others;				/* ... by another transaction than the caller's */
@@ -83,10 +123,20 @@ add_xid(PageXacts *xacts, TransactionId xid)
 {
 	if (xid == xacts->last || !TransactionIdIsNormal(xid))
 		return false;
+	if (xid == xacts->last_own)
+		return true;
 	if (!TransactionIdIsValid(xacts->highest) || TransactionIdFollows(xid, xacts->highest))
 		xacts->highest = xid;
+	if (TransactionIdPrecedes(xid, xacts->snapshot->xmin))
+	{
+		xacts->last = xid;		/* the caller's transaction never precedes xmin */
+		return false;
+	}
 	if (TransactionIdIsCurrentTransactionId(xid))
+	{
+		xacts->last_own = xid;
 		return xacts->own = xacts->undecided = true;
+	}
 	if (XidInMVCCSnapshot(xid, xacts->snapshot))
 		xacts->others = xacts->undecided = true;
 	else

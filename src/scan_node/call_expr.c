@@ -54,81 +54,104 @@ get_symbol(Oid function)
 	return symbol;
 }
 
-/*
- * Members of the extension found in this session, hashed by the last bits of their OIDs. A lookup
- * takes two catalog scans.
- */
-static Oid	members[128];
+/* A function of the extension that this session has looked up in the catalogs. */
+typedef struct Member
+{
+	Oid			oid;			/* InvalidOid = none */
+	const EmogiAlgorithmRow *algorithm; /* NULL = it has none */
+	bool		is_path;		/* it is emogi_shortest_path */
+	bool		are_paths;		/* it is emogi_shortest_paths */
+} Member;
+
+/* Members, hashed by the last bits of their OIDs. A lookup takes two catalog scans. */
+static Member members[128];
+static uint64 nchanges = 0;		/* of functions */
 
 /* Invalidate the members after a change of a function. */
 static void
 forget_members(Datum arg, int cache, uint32 hash)
 {
 	memset(members, 0, sizeof members);
+	nchanges++;
 }
 
-/*
- * Is a function a member of the extension, with an SQL version that this library supports? A
- * session may still treat a function as a member after it was removed, if it has called it before.
- * Functions of other SQL versions are left to the executor; they report the version when called.
- */
-static bool
-is_member(Oid function)
+/* Watch for changes of functions; must precede the first lookup. */
+static void
+watch_functions(void)
 {
 	static bool is_watching = false;
-	Oid		   *member = &members[function % lengthof(members)];
-	char	   *extension;
 
-	if (*member == function)
-		return true;
 	if (!is_watching)
 		CacheRegisterSyscacheCallback(PROCOID, forget_members, (Datum) 0);
 	is_watching = true;
+}
+
+/*
+ * Find a function among the members of the extension with an SQL version that this library
+ * supports; NULL if it is not one, or only the executor can run it. Valid until the next call. A
+ * session may still treat a function as a member after it was removed, if it has called it before.
+ * Functions of other SQL versions are left to the executor; they report the version when called.
+ */
+static const Member *
+find_member(Oid function)
+{
+	static Member found;
+	Member	   *member = &members[function % lengthof(members)];
+	uint64		nchanges_before;
+	char	   *extension;
+	char	   *symbol;
+
+	if (OidIsValid(function) && member->oid == function)
+		return member;
+	watch_functions();
+	nchanges_before = nchanges;
+	symbol = get_symbol(function);
+	if (symbol == NULL || strncmp(symbol, "emogi_", strlen("emogi_")) != 0)
+		return NULL;
 	extension = get_extension_name(getExtensionOfObject(ProcedureRelationId, function));
 	if (extension == NULL || strcmp(extension, "emogi") != 0 || !emogi_sql_version_is_served())
-		return false;
-	*member = function;
-	return true;
+		return NULL;
+	found = (Member) {.oid = function,
+					  .algorithm = emogi_algorithm_named(symbol + strlen("emogi_")),
+					  .is_path = strcmp(symbol, "emogi_shortest_path") == 0,
+					  .are_paths = strcmp(symbol, "emogi_shortest_paths") == 0};
+	if (nchanges == nchanges_before)
+		*member = found;
+	return &found;
 }
 
 /* Get the algorithm of a function in the catalog; NULL if it has none. */
 const EmogiAlgorithmRow *
 emogi_call_expr_algorithm(Oid function)
 {
-	char	   *symbol = get_symbol(function);
-	const EmogiAlgorithmRow *found = NULL;
+	const Member *member = find_member(function);
 
-	if (symbol != NULL && strncmp(symbol, "emogi_", strlen("emogi_")) == 0)
-		found = emogi_algorithm_named(symbol + strlen("emogi_"));
-	return found != NULL && is_member(function) ? found : NULL;
+	return member != NULL ? member->algorithm : NULL;
 }
 
 /* Is a function one of the extension's? */
 bool
 emogi_call_expr_is_ours(Oid function)
 {
-	const char *symbol = get_symbol(function);
-
-	return symbol != NULL && strncmp(symbol, "emogi_", strlen("emogi_")) == 0 &&
-		is_member(function);
+	return find_member(function) != NULL;
 }
 
 /* Is a function emogi_shortest_path, whose rows are the steps of one path? */
 bool
 emogi_call_expr_is_path(Oid function)
 {
-	char	   *symbol = get_symbol(function);
+	const Member *member = find_member(function);
 
-	return symbol != NULL && strcmp(symbol, "emogi_shortest_path") == 0 && is_member(function);
+	return member != NULL && member->is_path;
 }
 
 /* Is a function emogi_shortest_paths, whose rows are the steps of several paths? */
 bool
 emogi_call_expr_is_paths(Oid function)
 {
-	char	   *symbol = get_symbol(function);
+	const Member *member = find_member(function);
 
-	return symbol != NULL && strcmp(symbol, "emogi_shortest_paths") == 0 && is_member(function);
+	return member != NULL && member->are_paths;
 }
 
 /*

@@ -285,14 +285,21 @@ bool
 emogi_snapshot_sees(const EmogiSource *source, List **relids)
 {
 	Snapshot	snapshot = GetActiveSnapshot();
-	List	   *const names = list_names(source);
 	bool		same_children = !source->was_locked;
+	bool		childless = false;
+	List	   *names;
 
 	if (is_kept())
 	{
 		*relids = find_all_inheritors(source->relid, AccessShareLock, NULL);
 		return true;
 	}
+	if (emogi_known_sources_are_seen(source))
+	{
+		*relids = list_make1_oid(source->relid);
+		return true;
+	}
+	names = list_names(source);
 	same_children &= !current_statement()->answered;
 	*relids = list_make1_oid(source->relid);
 	if (source->name != NIL &&
@@ -301,7 +308,6 @@ emogi_snapshot_sees(const EmogiSource *source, List **relids)
 	for (int i = 0; i < list_length(*relids); i++)
 	{
 		Oid			relid = list_nth_oid(*relids, i);
-		bool		childless;
 
 		if (!emogi_catalog_visibility_relation(relid, snapshot, &childless) ||
 			!emogi_catalog_visibility_columns(relid, names, snapshot) ||
@@ -309,6 +315,8 @@ emogi_snapshot_sees(const EmogiSource *source, List **relids)
 			(!childless && !emogi_catalog_visibility_list_children(relid, snapshot, relids)))
 			return false;
 	}
+	if (childless && list_length(*relids) == 1)
+		emogi_known_sources_note_seen(source);
 	return true;
 }
 

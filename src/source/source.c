@@ -23,6 +23,7 @@
 #include "utils/lsyscache.h"
 #include "utils/varlena.h"
 
+#include "base/catalog_changes.h"
 #include "base/compat.h"
 #include "source/source.h"
 
@@ -479,6 +480,7 @@ use_condition(Relation rel, const char *condition, bool by_default, EmogiSource 
 static void
 resolve_relation(const EmogiGraphArgument *graph, bool wants_weight, EmogiSource *source)
 {
+	const uint64 nchanges = emogi_catalog_changes_count();
 	List	   *columns;
 	const char *condition;
 	Relation	rel;
@@ -513,6 +515,7 @@ resolve_relation(const EmogiGraphArgument *graph, bool wants_weight, EmogiSource
 		check_weight_type(rel, source->reverse);
 	if (!wants_weight && source->reverse == 0)
 		source->weight = 0;
+	emogi_known_sources_keep(source, rel, nchanges);
 	relation_close(rel, NoLock);
 }
 
@@ -532,6 +535,8 @@ emogi_source_resolve(const EmogiGraphArgument *graph, bool wants_weight, EmogiSo
 {
 	AcceptInvalidationMessages();	/* as in the parser: privileges may have changed even if the
 									 * lock is already held */
+	if (emogi_known_sources_find(graph, wants_weight, source))
+		return;
 	memset(source, 0, sizeof *source);
 	source->graph = graph;
 	source->wants_weight = wants_weight;

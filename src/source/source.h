@@ -5,6 +5,7 @@
  * emogi_source_resolve (source.c) turns the graph argument into a source: a relation, which it
  * locks, with the columns that make an edge, or a query.
  *
+ * known_sources.c        keeps what was resolved, for later calls of the session
  * graph_grammar.c        parses the forms of the text
  * columns.c              parses lists of columns
  * select_text.c          writes the query for a relation with a condition
@@ -85,6 +86,7 @@ typedef struct EmogiSource
 	List	   *name;			/* String nodes, possibly qualified; NIL = not given by name */
 	Oid			relid;
 	bool		was_locked;		/* locked before: the statement may read it elsewhere, too */
+	int			known;			/* index in known_sources.c, from 1; 0 = none */
 	AttrNumber	src;
 	AttrNumber	dst;
 	AttrNumber	weight;			/* 0 = none or unused */
@@ -138,6 +140,14 @@ extern EmogiEdgeColumns emogi_source_columns(const EmogiSource *source);
 #define EMOGI_FORMS_HINT \
 	"Name a table ('edges'), a table with its columns ('edges(src, dst)'), " \
 	"or give a query ('SELECT src, dst FROM edges')."
+
+/* ---- known_sources.c: arguments that were resolved before ---- */
+
+extern bool emogi_known_sources_find(const EmogiGraphArgument *graph, bool wants_weight,
+									 EmogiSource *source);
+extern void emogi_known_sources_keep(EmogiSource *source, Relation rel, uint64 nchanges);
+extern bool emogi_known_sources_are_seen(const EmogiSource *source);
+extern void emogi_known_sources_note_seen(const EmogiSource *source);
 
 /* ---- graph_grammar.c: the text of a graph argument ---- */
 

@@ -1,0 +1,102 @@
+/*
+ * kept_overlay.c: overlays that are kept between calls and grow
+ */
+#include "postgres.h"
+
+#include "miscadmin.h"
+#include "utils/memutils.h"
+
+#include "changes/kept_overlay.h"
+
+#define CHANGES_PER_CHECK UINT64CONST(4096)
+
+static uint64 nuses;
+
+/* Resize memory of an overlay; an EmogiResize. */
+static void *
+resize(void *context, void *memory, size_t bytes)
+{
+	if (bytes == 0)
+	{
+		pfree(memory);
+		return NULL;
+	}
+	return memory == NULL ? MemoryContextAllocHuge(context, bytes) : repalloc_huge(memory, bytes);
+}
+
+/* Return true if an overlay applies to a graph as a search sees it. */
+bool
+emogi_kept_overlay_matches(const EmogiKeptOverlay *overlay, uint64 graph, const EmogiGraph *shown,
+						   EmogiDirection direction)
+{
+	return overlay->graph == graph && overlay->targets == shown->forward.targets &&
+		overlay->weight_type == shown->weight_type && overlay->direction == direction &&
+		!overlay->broken;
+}
+
+/*
+ * Find the overlay of a graph, or the least recently used one to replace, that no other call
+ * searches; NULL if there is none.
+ */
+EmogiKeptOverlay *
+emogi_kept_overlay_find(EmogiKeptOverlay *overlays, int count, const EmogiCall *call, uint64 graph,
+						const EmogiGraph *shown, EmogiDirection direction)
+{
+	EmogiKeptOverlay *place = NULL;
+
+	for (int i = 0; i < count; i++)
+	{
+		EmogiKeptOverlay *overlay = &overlays[i];
+
+		if (overlay->user != NULL && overlay->user != call &&
+			emogi_call_is_active(overlay->user))
+			continue;
+		if (emogi_kept_overlay_matches(overlay, graph, shown, direction))
+		{
+			place = overlay;
+			break;
+		}
+		if (place == NULL || overlay->used < place->used)
+			place = overlay;
+	}
+	if (place != NULL)
+		place->used = ++nuses;
+	return place;
+}
+
+/* Replace an overlay by one without changes, which is broken until it has grown. */
+void
+emogi_kept_overlay_begin(EmogiKeptOverlay *overlay, MemoryContext parent, uint64 graph,
+						 const EmogiGraph *shown, EmogiDirection direction)
+{
+	const MemoryContext old = overlay->context;
+
+	*overlay = (EmogiKeptOverlay) {.broken = true,.used = overlay->used};
+	if (old != NULL)
+		MemoryContextDelete(old);
+	overlay->context = AllocSetContextCreate(parent, "emogi overlay", ALLOCSET_DEFAULT_SIZES);
+	overlay->graph = graph;
+	overlay->targets = shown->forward.targets;
+	overlay->weight_type = shown->weight_type;
+	overlay->direction = direction;
+	emogi_overlay_grow_begin(&overlay->growing, shown, direction, resize, overlay->context);
+}
+
+/*
+ * Add changes to an overlay; return false if it cannot take them. May be canceled. The overlay
+ * stays broken then.
+ */
+bool
+emogi_kept_overlay_grow(EmogiKeptOverlay *overlay, const EmogiEdgeChange *changes, uint64 nchanges)
+{
+	overlay->broken = true;
+	for (uint64 i = 0; i < nchanges; i += CHANGES_PER_CHECK)
+	{
+		CHECK_FOR_INTERRUPTS();
+		if (!emogi_overlay_grow(&overlay->growing, changes + i,
+								Min(nchanges - i, CHANGES_PER_CHECK)))
+			return false;
+	}
+	overlay->broken = false;
+	return true;
+}
