@@ -33,7 +33,8 @@
  *   acquire/acquire.c             get the graph:
  *     acquire/cache_lookup.c        look up a graph that is exact for the snapshot, and pin it
  *                                   (cache/recent_writers.c knows who has changed which table)
- *     acquire/index_search_cost.c   otherwise decide whether index_search/ replaces it
+ *     acquire/index_search_cost.c   otherwise decide whether index_search/ replaces it, or
+ *     acquire/neighborhood_graph.c  collects the few edges that the call needs
  *     acquire/apply_delta.c         otherwise bring an older graph up to date, by
  *                                   changes/tracker_refresh.c
  *     acquire/build.c               otherwise build it: edges/heap_scan.c and pages.c read tables,

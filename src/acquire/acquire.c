@@ -10,7 +10,8 @@
  * brings an existing graph up to date, provided that the changes of the tables can be tracked.
  * Otherwise the graph is built here. A cached graph of the opposite direction is a base graph: its
  * edges are read from memory instead of the table. A search that reaches few vertices may use
- * indexes rather than have a graph built (index_or_build.c).
+ * indexes rather than have a graph built (index_or_build.c), and a call that depends on few edges
+ * may have a graph of these (neighborhood_graph.c).
  */
 #include "postgres.h"
 
@@ -392,12 +393,14 @@ find_indexed(const EmogiSource *source, const Rows *rows)
 }
 
 /*
- * Run a search on indexes, if that is possible and cheaper; return false if it needs a graph.
- * Raises 42883 for vertices of another type.
+ * Run a search on indexes, if that is possible and cheaper: it answers the call, or collects the
+ * edges of a graph for this call. Return false if the call needs another graph. Raises 42883 for
+ * vertices of another type.
  */
 static bool
 search_indexes(EmogiCall *call, EmogiSource *source, const Rows *rows,
-			   const EmogiCacheLookup *lookup, bool may_share, EmogiIndexSearch *search)
+			   const EmogiCacheLookup *lookup, bool may_share, EmogiGraph *graph,
+			   EmogiIndexSearch *search)
 {
 	const EmogiSource *indexed = find_indexed(source, rows);
 
@@ -405,6 +408,11 @@ search_indexes(EmogiCall *call, EmogiSource *source, const Rows *rows,
 		!emogi_index_or_build_search(call, indexed, rows->leaves, lookup, may_share, search))
 		return false;
 	source->key = indexed->key;
+	if (search->kind != EMOGI_SEARCHES)
+	{
+		emogi_call_take_slot(call);
+		emogi_neighborhood_graph_make(call, &lookup->key, search, graph);
+	}
 	return true;
 }
 
@@ -416,7 +424,8 @@ acquire_local(EmogiCall *call, EmogiSource *source, const Rows *rows, EmogiCache
 {
 	const bool	may_share = emogi_cache_lookup_may_share(lookup, rows->leaves);
 
-	if (search != NULL && search_indexes(call, source, rows, lookup, may_share, search))
+	if (search != NULL && search_indexes(call, source, rows, lookup, may_share, graph,
+										 search))
 		return;
 	emogi_call_take_slot(call);
 	acquire_from_rows(call, source, rows, lookup, may_share, graph, patch, twice);
@@ -517,8 +526,9 @@ emogi_acquire_patched(EmogiCall *call, EmogiSource *source, const EmogiGraphKey 
 /*
  * Get the graph of a source as emogi_acquire_patched does, or, unless `patched`, as
  * emogi_acquire_graph does, for a call that may have no slot yet. If the graph would have to be
- * built and an index search is cheaper, run that search: then search->is_answered is set, there is
- * no graph, and the call has no slot. Raises the same.
+ * built and an index search is cheaper, run that search: then search->is_answered is set, and
+ * there is no graph, and the call has no slot, or, after a collection, the graph has the edges that
+ * were collected. Raises the same.
  */
 EmogiOverlay *
 emogi_acquire_or_search(EmogiCall *call, EmogiSource *source, const EmogiGraphKey *wanted,

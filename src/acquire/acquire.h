@@ -3,7 +3,8 @@
  *
  * emogi_acquire_graph (acquire.c) looks up a cached graph that holds exactly what the snapshot of
  * the call sees, and pins it (cache_lookup.c). If there is none, the graph is built and published,
- * unless the call is a search that can use indexes instead (index_or_build.c, index_search_cost.c).
+ * unless the call is a search that can use indexes instead (index_or_build.c, index_search_cost.c),
+ * or its answer depends only on edges that can be found by them (neighborhood_graph.c).
  * build.c reads the edges of the source into the arena (../edges), then has the engine worker make
  * keys and CSR from them. graph_estimate.c and query_size.c estimate the size of a graph before the
  * scan and for the planner.
@@ -41,6 +42,11 @@ typedef enum EmogiGraphOutcome
 
 extern EmogiGraphOutcome emogi_explain_graph(const EmogiSource *source, const EmogiGraphKey *wanted,
 											 EmogiIndexSearch *search, const char **why_private);
+
+/* ---- neighborhood_graph.c: a graph of edges that an index search has collected ---- */
+
+extern void emogi_neighborhood_graph_make(EmogiCall *call, const EmogiGraphKey *wanted,
+										  EmogiIndexSearch *search, EmogiGraph *graph);
 
 /* ---- index_search_cost.c: cost of an index search against building ---- */
 

@@ -11,6 +11,7 @@
 
 #include "acquire/cache_lookup.h"
 #include "cache/change_tracker.h"
+#include "index_search/neighborhood.h"
 
 /*
  * Check whether a graph of heaps must be built: it is not cached, and no change tracker can supply
@@ -82,11 +83,38 @@ index_reason(const EmogiCacheLookup *lookup, bool may_share)
 	return must_refresh(lookup, may_share) ? WOULD_REFRESH : HAS_GRAPH;
 }
 
+/*
+ * Check whether the cost of searches accumulates until a graph is built for later calls. A search
+ * that continues another one is decided like that one, which served its call alone.
+ */
+static bool
+accumulates(IndexReason reason, const EmogiCacheLookup *lookup, bool may_share,
+			const EmogiIndexSearch *search)
+{
+	if (reason == WOULD_BUILD)
+		return search->cost_before == 0 && would_serve_others(lookup, may_share);
+	return reason == WOULD_REFRESH;
+}
+
+/*
+ * Check whether a graph of the edges that a search collects could replace the call's graph: one
+ * that would serve this call alone, and has no weights.
+ */
+static bool
+may_collect(IndexReason reason, const EmogiSource *source, const EmogiCacheLookup *lookup,
+			bool serves_others)
+{
+	return reason == WOULD_BUILD && !serves_others &&
+		(source->weight == 0 || lookup->key.weights == EMOGI_WEIGHTS_UNUSED);
+}
+
 /* Decide whether a search uses indexes, by estimated costs. Sets its cost limit. */
 static bool
-prefers_indexes(IndexReason reason, const EmogiSource *source, List *leaves, bool serves_others,
-				EmogiIndexSearch *search)
+prefers_indexes(IndexReason reason, const EmogiSource *source, List *leaves,
+				const EmogiCacheLookup *lookup, bool serves_others, EmogiIndexSearch *search)
 {
+	if (search->kind != EMOGI_SEARCHES && !may_collect(reason, source, lookup, serves_others))
+		return false;
 	switch (reason)
 	{
 		case WOULD_BUILD:
@@ -101,6 +129,19 @@ prefers_indexes(IndexReason reason, const EmogiSource *source, List *leaves, boo
 	return false;
 }
 
+/* Open the indexes of a search; false, with none open, if there are none. */
+static bool
+open_indexes(const EmogiSource *source, List *leaves, const EmogiIndexSearch *search,
+			 EmogiSearchIndexes *indexes)
+{
+	if (!emogi_index_search_open(source, leaves, search->direction, indexes))
+		return false;
+	if (emogi_neighborhood_can_collect(indexes, search))
+		return true;
+	emogi_index_search_close(indexes);
+	return false;
+}
+
 /*
  * Run a search of these heaps on indexes, if its graph is not available; return false if it needs
  * the graph.
@@ -111,16 +152,18 @@ emogi_index_or_build_search(EmogiCall *call, const EmogiSource *source, List *le
 							EmogiIndexSearch *search)
 {
 	const IndexReason reason = index_reason(lookup, may_share);
-	const bool	serves_others = reason == WOULD_REFRESH ||
-		(reason == WOULD_BUILD && would_serve_others(lookup, may_share));
+	const bool	serves_others = accumulates(reason, lookup, may_share, search);
 	const double start_ms = emogi_pool_now_ms();
 	EmogiSearchIndexes indexes;
 
-	if (prefers_indexes(reason, source, leaves, serves_others, search) &&
-		emogi_index_search_open(source, leaves, search->direction, &indexes))
+	if (prefers_indexes(reason, source, leaves, lookup, serves_others, search) &&
+		open_indexes(source, leaves, search, &indexes))
 	{
 		emogi_call_phase(call, EMOGI_PHASE_RUN);
-		(void) emogi_index_search_run(&indexes, search);
+		if (search->kind == EMOGI_SEARCHES)
+			(void) emogi_index_search_run(&indexes, search);
+		else
+			(void) emogi_neighborhood_collect(&indexes, search);
 		emogi_call_phase(call, EMOGI_PHASE_IDLE);
 		search->run_ms = emogi_pool_now_ms() - start_ms;
 		emogi_index_search_name(&indexes, search->direction, search->names);
@@ -128,10 +171,13 @@ emogi_index_or_build_search(EmogiCall *call, const EmogiSource *source, List *le
 	}
 	if (search->is_answered && lookup->tree != NULL)
 		(void) emogi_cache_lookup_asked_first(lookup, true);
-	if (serves_others && search->is_answered)
-		emogi_index_search_cost_note_walk(source, search);
-	else if (serves_others)
-		emogi_index_search_cost_note_build(source);
+	if (serves_others && search->kind == EMOGI_SEARCHES)
+	{
+		if (search->is_answered)
+			emogi_index_search_cost_note_walk(source, search);
+		else
+			emogi_index_search_cost_note_build(source);
+	}
 	return search->is_answered;
 }
 
@@ -144,9 +190,9 @@ emogi_index_or_build_will_search(const EmogiSource *source, List *leaves,
 	const IndexReason reason = index_reason(lookup, may_share);
 	EmogiSearchIndexes indexes;
 
-	if (!prefers_indexes(reason, source, leaves,
-						 reason != WOULD_BUILD || would_serve_others(lookup, may_share), search) ||
-		!emogi_index_search_open(source, leaves, search->direction, &indexes))
+	if (!prefers_indexes(reason, source, leaves, lookup,
+						 accumulates(reason, lookup, may_share, search), search) ||
+		!open_indexes(source, leaves, search, &indexes))
 		return false;
 	emogi_index_search_name(&indexes, search->direction, search->names);
 	emogi_index_search_close(&indexes);

@@ -40,17 +40,18 @@
 
 /*
  * A search may cost 1 / WALK_SHARE of a build, or as much as one if the graph of a table with
- * conditions would serve this call alone; if it is likely to be given up, because of its depth or
- * by statistics, 1 / UNLIKELY_SHARE of that.
+ * conditions would serve this call alone; if it is likely to be given up, because nothing bounds it
+ * or by statistics, 1 / UNLIKELY_SHARE of that. A path search is not, because it is expected to
+ * read few edges around both ends.
  */
 #define WALK_SHARE 4
 #define UNLIKELY_SHARE 4
 
 /*
- * If the graph would be private, and built again by the next call, index searches are used from 1 /
- * PRIVATE_SHARE of the minimum table size.
+ * While other calls bring a graph up to date, index searches are used from 1 / WAIT_SHARE of the
+ * minimum table size.
  */
-#define PRIVATE_SHARE 64.0
+#define WAIT_SHARE 64.0
 
 /* Minimum cost limit of a search: building even a tiny graph takes as long. */
 #define MIN_COST 1024
@@ -70,8 +71,9 @@
  */
 #define PAGES_PER_READ 8
 
-/* Memory that an index search takes per row. */
+/* Memory that an index search takes per row, and a collection of edges with the graph of them. */
 #define BYTES_PER_READ 64
+#define BYTES_PER_COLLECTED 160
 
 /*
  * Get the number of edges that can be built in the time that an index search takes for so many
@@ -158,10 +160,12 @@ expected_cost(const EmogiSource *source, const EmogiIndexSearch *search, int nle
 	double		nvertices;
 	double		nedges;
 	double		next_degree;
+	const int64 depth = search->kind == EMOGI_COLLECTS_CYCLES ? (search->max_depth + 1) / 2 :
+		search->max_depth;
 	double		searches;
 	double		reads;
 
-	if (search->max_depth < 2 || !emogi_graph_estimate_size(source, &nvertices, &nedges))
+	if (depth < 2 || !emogi_graph_estimate_size(source, &nvertices, &nedges))
 		return 0;
 	if (search->direction == EMOGI_IN)
 	{
@@ -170,10 +174,10 @@ expected_cost(const EmogiSource *source, const EmogiIndexSearch *search, int nle
 	}
 	next_degree = emogi_graph_estimate_next_degree(&traversed, nvertices, nedges);
 	searches = search->nsources * emogi_graph_estimate_reached(nvertices, nedges, next_degree,
-															   search->max_depth - 1);
+															   depth - 1);
 	reads = search->nsources * nedges / nvertices + (searches - search->nsources) * next_degree;
 	return (searches * EMOGI_INDEX_DESCENT_COST * nleaves + reads) *
-		(search->direction == EMOGI_BOTH ? 2 : 1);
+		(search->direction == EMOGI_BOTH || search->kind == EMOGI_COLLECTS_CYCLES ? 2 : 1);
 }
 
 /* Get the cost limit of an index search, given the cost that statistics predict. */
@@ -181,12 +185,15 @@ static uint64
 most_cost(const EmogiSource *source, bool serves_others, const EmogiIndexSearch *search,
 		  double nedges, double expected)
 {
+	const double bytes_per_read = search->kind == EMOGI_SEARCHES ? BYTES_PER_READ :
+		BYTES_PER_COLLECTED;
 	const double share = serves_others || source->filter == NULL ? WALK_SHARE : 1;
 	double		max_cost = Max(build_cost(source, nedges) / share, MIN_COST);
 
-	if (search->max_depth < 0 || expected > max_cost)
-		max_cost = Max(max_cost / UNLIKELY_SHARE, MIN_COST);
-	return (uint64) Min(max_cost, work_mem * 1024.0 / BYTES_PER_READ);
+	max_cost = Max(max_cost - (double) search->cost_before, 0);
+	if ((search->max_depth < 0 && search->kind != EMOGI_COLLECTS_PATHS) || expected > max_cost)
+		max_cost = Min(max_cost, Max(max_cost / UNLIKELY_SHARE, MIN_COST));
+	return (uint64) Min(max_cost, Min(work_mem * 1024.0 / bytes_per_read, PG_INT32_MAX));
 }
 
 /*
@@ -200,16 +207,23 @@ is_build_due(const EmogiSource *source, EmogiDirection direction, double nedges)
 		emogi_graph_estimate(source, direction).peak_bytes <= emogi_limits_allowed_bytes();
 }
 
-/*
- * Decide whether a search without a cached graph uses indexes, and set its cost limit. leaves: the
- * source's heaps, locked. serves_others: later calls could use the graph.
- */
-bool
-emogi_index_search_cost_beats_build(const EmogiSource *source, List *leaves, bool serves_others,
-									EmogiIndexSearch *search)
+/* Return the cost of the first index descents of a search. */
+static double
+first_cost(const EmogiIndexSearch *search, int nleaves)
 {
-	const double min_kb = serves_others ? emogi_index_walk_min_size_kb :
-		emogi_index_walk_min_size_kb / PRIVATE_SHARE;
+	return (double) (search->nsources +
+					 (search->kind == EMOGI_COLLECTS_PATHS ? search->ntargets : 0)) *
+		EMOGI_INDEX_DESCENT_COST * nleaves;
+}
+
+/*
+ * Decide whether a search uses indexes instead of a graph that must be built, and set its cost
+ * limit. min_kb: minimum size of the tables.
+ */
+static bool
+beats_build(const EmogiSource *source, List *leaves, bool serves_others, double min_kb,
+			EmogiIndexSearch *search)
+{
 	double		pages;
 	double		nedges;
 	double		expected;
@@ -221,10 +235,25 @@ emogi_index_search_cost_beats_build(const EmogiSource *source, List *leaves, boo
 		return false;
 	expected = expected_cost(source, search, list_length(leaves));
 	search->most_cost = most_cost(source, serves_others, search, nedges, expected);
-	search->is_doubtful = expected > (double) search->most_cost;
-	return (double) search->nsources * EMOGI_INDEX_DESCENT_COST * list_length(leaves) <=
-		search->most_cost &&
+	search->is_doubtful = expected > (double) search->most_cost ||
+		(search->max_depth < 0 && !search->targeted);
+	return first_cost(search, list_length(leaves)) <= (double) search->most_cost &&
 		!(serves_others && is_build_due(source, search->direction, nedges));
+}
+
+/*
+ * Decide whether a search without a cached graph uses indexes, and set its cost limit. leaves: the
+ * source's heaps, locked. serves_others: later calls could use the graph; if not, each call would
+ * build it anew, also that of a small table, and a search need not be bounded.
+ */
+bool
+emogi_index_search_cost_beats_build(const EmogiSource *source, List *leaves, bool serves_others,
+									EmogiIndexSearch *search)
+{
+	if (!serves_others)
+		return beats_build(source, leaves, false, 0, search);
+	return (search->max_depth >= 0 || search->targeted) &&
+		beats_build(source, leaves, true, emogi_index_walk_min_size_kb, search);
 }
 
 /*
@@ -236,11 +265,10 @@ emogi_index_search_cost_beats_wait(const EmogiSource *source, List *leaves,
 								   EmogiIndexSearch *search)
 {
 	if (search->max_depth < 0 ||
-		!emogi_index_search_cost_beats_build(source, leaves, false, search))
+		!beats_build(source, leaves, false, emogi_index_walk_min_size_kb / WAIT_SHARE, search))
 		return false;
 	search->most_cost = Min(search->most_cost, REFRESHING_COST);
-	return (double) search->nsources * EMOGI_INDEX_DESCENT_COST * list_length(leaves) <=
-		search->most_cost &&
+	return first_cost(search, list_length(leaves)) <= (double) search->most_cost &&
 		expected_cost(source, search, list_length(leaves)) <= search->most_cost / 2;
 }
 
@@ -258,8 +286,7 @@ emogi_index_search_cost_beats_refresh(const EmogiSource *source, List *leaves,
 	double		nedges;
 	double		price;
 
-	if (search->max_depth < 0 ||
-		!emogi_index_search_cost_beats_build(source, leaves, false, search))
+	if (search->max_depth < 0 || !beats_build(source, leaves, false, 0, search))
 		return false;
 	measure(leaves, &pages, &nedges);
 	price = pages / PAGES_PER_READ;
@@ -268,8 +295,7 @@ emogi_index_search_cost_beats_refresh(const EmogiSource *source, List *leaves,
 		price * (double) emogi_walk_cost_price_factor(cost_key(source)))
 		return false;
 	search->most_cost = Min(search->most_cost, (uint64) Min(price / 2, REFRESHING_COST));
-	return (double) search->nsources * EMOGI_INDEX_DESCENT_COST * list_length(leaves) <=
-		search->most_cost &&
+	return first_cost(search, list_length(leaves)) <= (double) search->most_cost &&
 		expected_cost(source, search, list_length(leaves)) <= search->most_cost / 2;
 }
 

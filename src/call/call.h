@@ -29,8 +29,8 @@ typedef struct EmogiCallRecord
 								 * argument, truncated; for emogi_stat_graphs */
 	bool		failed;			/* ended by an error or a cancel */
 	char		cache[8];		/* hit, stale, built (and published), spliced (likewise),
-								 * patched, private, index (no graph, see index_search.h); empty
-								 * = ended before */
+								 * patched, private, index (no graph, or one of edges that were
+								 * collected: index_search.h); empty = ended before */
 	char		indexes[2 * NAMEDATALEN + 2];	/* indexes of an index search */
 	char		why_private[256];	/* why the graph of a query or view bypasses the cache */
 	char		engine[16];		/* cpu, cuda, backend (local_search_call.c), hierarchy

@@ -195,6 +195,7 @@ static EmogiCall *
 open_call(Oid function, EmogiTask *task, EmogiOverlay **patch, EmogiGraph *graph,
 		  EmogiIndexSearch *search)
 {
+	EmogiIndexSearch collection = {0};
 	EmogiGraphKey lookup;
 	EmogiSource source;
 	EmogiCall  *call;
@@ -224,6 +225,11 @@ open_call(Oid function, EmogiTask *task, EmogiOverlay **patch, EmogiGraph *graph
 		*search = emogi_index_search_call_walk(task, function);
 		call = open_without_graph(function, task, &source, &lookup, patch, graph, search);
 	}
+	else if (emogi_neighborhood_call_may_serve(task))
+	{
+		collection = emogi_neighborhood_call_search(task, function);
+		call = open_without_graph(function, task, &source, &lookup, patch, graph, &collection);
+	}
 	else
 	{
 		call = emogi_call_begin(function, get_func_name(function), &source);
@@ -237,6 +243,8 @@ open_call(Oid function, EmogiTask *task, EmogiOverlay **patch, EmogiGraph *graph
 		emogi_guess_tell(&source);
 	if (search != NULL && search->is_answered)
 		return call;
+	if (collection.describe != NULL)
+		emogi_neighborhood_call_take(task, &collection);
 	require_weights(task, graph);
 	if (!OidIsValid(source.key.type))
 		elog(ERROR, "the type of the keys of graph \"%s\" is not known", task->graph.text);

@@ -148,6 +148,8 @@ emogi_cycles(PG_FUNCTION_ARGS)
 												"Use 1 or more, or leave it out for 1000.");
 	task.direction = emogi_arguments_direction(fcinfo, 4, EMOGI_OUT);
 	task.with_backward = true;
+	task.collects = EMOGI_COLLECTS_CYCLES;
+	task.query.max_depth = (int64) max_length;
 	call = emogi_course_open(fcinfo->flinfo->fn_oid, &task,
 							 emogi_local_search_is_enabled() ? &patch : NULL, &graph);
 	if (call == NULL)

@@ -16,8 +16,10 @@
  *
  *   local_search_call.c   searches that reach few vertices, in the backend
  *   local_search_lists.c  a few similarities and distances, in the backend
+ *   local_batch.c         searches from many sources in a small graph, in the backend
  *   hierarchy_search.c    paths and distances by a contraction hierarchy
  *   index_search_call.c   searches over table indexes, without a graph
+ *   neighborhood_call.c   graphs of edges that are found through table indexes
  *   components.c          emogi_cc from the components of an earlier run
  *
  * Paths: shortest_paths.c finds the paths of pairs, reachable.c whether paths exist, ranked_paths.c
@@ -91,6 +93,11 @@ typedef struct EmogiTask
 	EmogiGiven	named;			/* as `wanted` */
 	const uint32 **members;		/* output: the members of the components, if the graph has kept
 								 * them and the result stays in shared memory; NULL = not wanted */
+	EmogiIndexSearchKind collects;	/* edges that suffice, see neighborhood_call.c, of at most
+									 * query.max_depth hops; EMOGI_SEARCHES = not said */
+	uint64		collection_cost;	/* of index searches for earlier graphs of the same query,
+									 * which reduces the cost limit; output: with that of this
+									 * call's */
 	char	   *start;			/* text of the query of start values or communities; NULL = none */
 	char	   *pairs;			/* text of the query of pairs; NULL = none */
 	bool		with_backward;
@@ -104,6 +111,9 @@ typedef struct EmogiTask
 	void	   *summarize_arg;
 	Oid		   *table;			/* output: the relation that is read, InvalidOid for a query;
 								 * NULL = not wanted */
+
+	/* the graph has only the edges near the given vertices; set by neighborhood_call.c */
+	bool		is_collected;
 
 	/* set by vertices.c once the graph is available */
 	EmogiForm  *form;			/* NULL = the key type is not known yet */
@@ -295,10 +305,25 @@ extern bool emogi_hierarchy_search_matrix(EmogiCall *call, const EmogiGraph *gra
 /* ---- index_search_call.c ---- */
 
 extern bool emogi_index_search_call_may_serve(const EmogiTask *task);
+extern Datum *emogi_index_search_call_wanted(const EmogiTask *task, uint64 *count);
 extern EmogiIndexSearch emogi_index_search_call_walk(EmogiTask *task, Oid function);
 extern void emogi_index_search_call_take(EmogiCall *call, EmogiTask *task,
 										 const EmogiIndexSearch *walk, EmogiGraph *graph,
 										 EmogiResult *result);
+
+/* ---- neighborhood_call.c ---- */
+
+extern EmogiIndexSearchKind emogi_neighborhood_call_kind(const EmogiTask *task, int64 *max_depth);
+extern bool emogi_neighborhood_call_may_serve(const EmogiTask *task);
+extern EmogiIndexSearch emogi_neighborhood_call_search(EmogiTask *task, Oid function);
+extern void emogi_neighborhood_call_take(EmogiTask *task, const EmogiIndexSearch *search);
+
+/* ---- local_batch.c ---- */
+
+extern void emogi_local_batch_run(EmogiCall *call, const EmogiTask *task, const EmogiGraph *graph,
+								  const uint32 *sources, int nsources, EmogiMsbfsResult *result);
+extern void emogi_local_batch_sums(EmogiCall *call, const EmogiTask *task, const EmogiGraph *graph,
+								   const uint32 *sources, int nsources, EmogiMsbfsSums *sums);
 
 /* ---- components.c ---- */
 

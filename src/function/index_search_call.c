@@ -21,28 +21,27 @@ emogi_index_search_call_may_serve(const EmogiTask *task)
 	return emogi_enable_index_walk && emogi_engine != EMOGI_ENGINE_CUDA &&
 		papers.mapping == EMOGI_MAPPING_AUTO &&
 		(task->query.algorithm == EMOGI_BFS || task->query.algorithm == EMOGI_SSNSP) &&
-		!task->is_shared && !task->no_rows &&
-		(task->query.max_depth >= 0 || task->has_targets);
+		task->collects == EMOGI_SEARCHES && !task->is_shared && !task->no_rows;
 }
 
-/* Read the keys of the task's condition as targets of the search. */
-static void
-find_targets(const EmogiTask *task, EmogiIndexSearch *search)
+/* Read the keys of the task's condition, of a type that can be looked up. */
+Datum *
+emogi_index_search_call_wanted(const EmogiTask *task, uint64 *count)
 {
-	Datum	   *targets = palloc_extended(Max(task->wanted.count, 1) * sizeof *targets,
-										  MCXT_ALLOC_HUGE);
+	Datum	   *keys = palloc_extended(Max(task->wanted.count, 1) * sizeof *keys,
+									   MCXT_ALLOC_HUGE);
 
+	*count = 0;
 	for (uint64 i = 0; i < task->wanted.count; i++)
-		if (emogi_form_lookup_key(task->form, task->wanted.datums[i], &targets[search->ntargets]) &&
-			emogi_form_has(task->form, targets[search->ntargets]))
-			search->ntargets++;
-	search->targeted = true;
-	search->targets = targets;
+		if (emogi_form_lookup_key(task->form, task->wanted.datums[i], &keys[*count]) &&
+			emogi_form_has(task->form, keys[*count]))
+			(*count)++;
+	return keys;
 }
 
 /*
- * Fill in the search of a task, and read its vertices if that has not been done. Return false if
- * nothing bounds the search, or a source cannot be a key.
+ * Fill in the search of a task, and read its vertices if that has not been done. Return false if a
+ * source cannot be a key.
  */
 static bool
 describe(EmogiIndexSearch *search, const EmogiKeyType *key)
@@ -65,9 +64,11 @@ describe(EmogiIndexSearch *search, const EmogiKeyType *key)
 	for (uint64 i = 0; i < search->nsources; i++)
 		if (!emogi_form_has(task->form, search->sources[i]))
 			return false;
-	if (task->has_targets && emogi_form_can_lookup(&task->form->coder.key, task->form->type))
-		find_targets(task, search);
-	return search->max_depth >= 0 || search->targeted;
+	search->targeted = task->has_targets &&
+		emogi_form_can_lookup(&task->form->coder.key, task->form->type);
+	if (search->targeted)
+		search->targets = emogi_index_search_call_wanted(task, &search->ntargets);
+	return true;
 }
 
 /* Return an index search for a task, to be filled in by describe() once the key type is known. */

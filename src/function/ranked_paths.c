@@ -223,6 +223,7 @@ emogi_all_shortest_paths(PG_FUNCTION_ARGS)
 	EmogiTask	task;
 
 	read_arguments(fcinfo, &task);
+	task.collects = EMOGI_COLLECTS_PATHS;
 	find_and_put(fcinfo, &task, (uint64) emogi_arguments_count(fcinfo, 3, MAX_PATHS, "max_paths",
 															   "Use 1 or more, or leave it out for "
 															   "1000."), true);

@@ -172,6 +172,7 @@ emogi_shortest_path_read(FunctionCallInfo fcinfo, EmogiTask *task)
 	emogi_arguments_ends(fcinfo, task);
 	task->direction = emogi_arguments_direction(fcinfo, 3, EMOGI_OUT);
 	task->with_backward = true;
+	task->collects = EMOGI_COLLECTS_PATHS;
 }
 
 /*

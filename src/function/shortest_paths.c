@@ -454,6 +454,8 @@ read_arguments(FunctionCallInfo fcinfo, EmogiTask *task)
 		emogi_arguments_sets(fcinfo, task);
 	task->direction = emogi_arguments_direction(fcinfo, has_pairs ? 2 : 3, EMOGI_OUT);
 	task->with_backward = true;
+	if (!has_pairs)
+		task->collects = EMOGI_COLLECTS_PATHS;
 }
 
 /*

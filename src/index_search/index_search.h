@@ -1,10 +1,12 @@
 /*
- * index_search.h: BFS over table indexes, without a graph.
+ * index_search.h: BFS over table indexes, without a graph, and collection of the edges near given
+ * vertices, for a small graph of these.
  *
- * index_search_indexes.c finds and opens the indexes that lead from a vertex to its edges.
- * index_search_bfs.c traverses them, level by level, under the active snapshot. index_search_keys.c
- * stores the keys that are met. acquire/index_search_cost.c decides whether a search costs less
- * than a graph, and how much it may cost.
+ * index_search_indexes.c finds and opens the indexes that lead from a vertex to its edges, and
+ * index_search_read.c reads the edges under the active snapshot. index_search_bfs.c traverses them,
+ * level by level; neighborhood.c collects them. index_search_keys.c stores the keys that are met.
+ * acquire/index_search_cost.c decides whether a search costs less than a graph, and how much it may
+ * cost.
  */
 #ifndef EMOGI_INDEX_SEARCH_H
 #define EMOGI_INDEX_SEARCH_H
@@ -33,7 +35,19 @@
  */
 #define EMOGI_WALK_MAX_PREFIX 4
 
-/* A BFS, or a count of shortest paths, over indexes. */
+/* What a search over indexes does. */
+typedef enum EmogiIndexSearchKind
+{
+	EMOGI_SEARCHES = 0,			/* a BFS, perhaps counting shortest paths: it answers the call */
+	/* Edges that suffice for the call's algorithm, see neighborhood.c: */
+	EMOGI_COLLECTS_BALL,		/* of walks of at most max_depth edges from the sources */
+	EMOGI_COLLECTS_CYCLES,		/* of cycles of at most max_depth edges through the sources */
+	EMOGI_COLLECTS_PATHS		/* of the shortest paths from each source to each target */
+} EmogiIndexSearchKind;
+
+struct EmogiNeighborhood;		/* neighborhood.h */
+
+/* A search over indexes. */
 typedef struct EmogiIndexSearch
 {
 	/*
@@ -45,6 +59,7 @@ typedef struct EmogiIndexSearch
 	Oid			function;		/* SQL function that was called */
 
 	/* request */
+	EmogiIndexSearchKind kind;
 	EmogiDirection direction;	/* traversal direction relative to stored edges */
 	int64		max_depth;		/* hops; -1 = unlimited */
 	bool		counts_paths;
@@ -54,14 +69,17 @@ typedef struct EmogiIndexSearch
 	bool		targeted;		/* the search may end once all targets are reached */
 	const Datum *targets;		/* [ntargets], keys */
 	uint64		ntargets;
+	uint64		cost_before;	/* of earlier searches that the cost limit includes */
 	uint64		most_cost;		/* the search gives up above this cost */
 	bool		is_doubtful;	/* statistics predict that it will give up */
 
-	/* result, in the memory context of the call */
+	/* result, in the memory context of the call; of a collection only as far as `neighborhood` */
 	bool		is_answered;
 	uint64		cost;
 	double		run_ms;
 	uint64		nlooked;		/* edges scanned */
+	char		names[EMOGI_INDEX_NAMES_BYTES];	/* of the indexes */
+	struct EmogiNeighborhood *neighborhood;	/* the edges that were collected */
 	uint32		nlevels;		/* levels entered, the sources' own included */
 	uint64		count;			/* vertices reached */
 	int64	   *ids;			/* [count], ascending: integer keys, or 0 .. count - 1 */
@@ -69,7 +87,6 @@ typedef struct EmogiIndexSearch
 	int32	   *levels;			/* [count] */
 	double	   *paths;			/* [count], numbers of shortest paths; NULL = not counted */
 	bool	   *found;			/* [nsources], whether the source is a vertex of the graph */
-	char		names[EMOGI_INDEX_NAMES_BYTES];	/* of the indexes */
 } EmogiIndexSearch;
 
 /* ---- index_search_indexes.c ---- */

@@ -120,6 +120,16 @@ emogi_index_search_keys_datum(EmogiSearchKeys *keys, int64 id, Oid type, Datum *
 	}
 }
 
+/* Copy the bytes of a key that is not an integer into the current memory context. */
+EmogiKeyBytes
+emogi_index_search_keys_copy(const EmogiSearchKeys *keys, int64 id)
+{
+	const EmogiKeyBytes key = keys->bytes[id];
+
+	return (EmogiKeyBytes) {key.length > 0 ? memcpy(palloc(key.length), key.bytes, key.length) :
+							NULL, key.length};
+}
+
 /* Compare two keys; arg is an EmogiSearchKeys. */
 int
 emogi_index_search_keys_compare(int64 a, int64 b, void *arg)

@@ -1,6 +1,5 @@
 /*
- * index_search_keys.h: the keys visited by an index search, for index_search_bfs.c; see
- * index_search_keys.c
+ * index_search_keys.h: the keys visited by an index search; see index_search_keys.c
  */
 #ifndef EMOGI_INDEX_SEARCH_KEYS_H
 #define EMOGI_INDEX_SEARCH_KEYS_H
@@ -22,6 +21,7 @@ typedef struct EmogiSearchKeys
 extern void emogi_index_search_keys_init(EmogiSearchKeys *keys, EmogiKeyCoder *coder);
 extern int64 emogi_index_search_keys_id(EmogiSearchKeys *keys, Datum datum, Oid type);
 extern bool emogi_index_search_keys_datum(EmogiSearchKeys *keys, int64 id, Oid type, Datum *datum);
+extern EmogiKeyBytes emogi_index_search_keys_copy(const EmogiSearchKeys *keys, int64 id);
 extern int	emogi_index_search_keys_compare(int64 a, int64 b, void *keys);
 
 #endif							/* EMOGI_INDEX_SEARCH_KEYS_H */

@@ -3,7 +3,9 @@
  *
  * One call with one graph serves all outer rows (batch_call.c). EMOGI_MSBFS_SOURCES of them are
  * read ahead; a single pass over the graph searches from all their sources, each distinct one once.
- * Then the outer rows are joined, in their order, with the vertices that their sources reached.
+ * Then the outer rows are joined, in their order, with the vertices that their sources reached. If
+ * the graph only has the edges near the sources that were read ahead, the next rows have another
+ * call.
  *
  * If only aggregates are needed, EMOGI_BATCH_ROWS are read ahead, within work_mem. This delays no
  * output, because the Agg above reads all rows before it returns one.
@@ -12,6 +14,7 @@
 
 #include "executor/executor.h"
 #include "miscadmin.h"
+#include "utils/datum.h"
 #include "utils/memutils.h"
 
 #include "scan_node/batch.h"
@@ -83,29 +86,59 @@ request_search(EmogiBatchState *batch, uint32 source)
 	return search->index;
 }
 
-/* Add an outer row to those read ahead. */
+/* Add an outer row to those read ahead, with its source. */
 static void
-add_outer(EmogiBatchState *batch, TupleTableSlot *outer)
+read_outer(EmogiBatchState *batch, TupleTableSlot *outer)
+{
+	EmogiScan  *scan = &batch->scan;
+	EmogiOuterRow   *row = &batch->rows[batch->nread++];
+	MemoryContext old;
+
+	load_outer(batch, outer);
+	ResetExprContext(scan->css.ss.ps.ps_ExprContext);
+	row->source = compute_for_row(batch, 1);
+	old = MemoryContextSwitchTo(batch->rows_context);
+	row->tuple = ExecCopySlotMinimalTuple(outer);
+	if (!row->source.isnull)
+		row->source.value = datumCopy(row->source.value, scan->inputs[1].by_value,
+									  scan->inputs[1].length);
+	MemoryContextSwitchTo(old);
+}
+
+/* Open the call for the sources of the rows that have not been searched from. */
+static void
+open_call(EmogiBatchState *batch)
+{
+	Datum	   *sources = MemoryContextAlloc(batch->rows_context,
+											 (batch->nread - batch->nrows) * sizeof *sources);
+	int			nsources = 0;
+
+	for (int i = batch->nrows; i < batch->nread; i++)
+		if (!batch->rows[i].source.isnull)
+			sources[nsources++] = batch->rows[i].source.value;
+	if (nsources == 0 && batch->is_checked)
+		return;
+	ExecForceStoreMinimalTuple(batch->rows[batch->nrows].tuple, batch->outer_slot, false);
+	load_outer(batch, batch->outer_slot);
+	emogi_batch_open(batch, sources, nsources);
+}
+
+/* Add the next row to those that are searched from. */
+static void
+add_outer(EmogiBatchState *batch)
 {
 	EmogiScan  *scan = &batch->scan;
 	EmogiOuterRow   *row = &batch->rows[batch->nrows++];
-	MemoryContext old = MemoryContextSwitchTo(batch->rows_context);
-	NullableDatum source;
 	uint32		number = EMOGI_NO_VERTEX;
-	Datum		key = (Datum) 0;
+	Datum		key;
+	MemoryContext old;
 
-	row->tuple = ExecCopySlotMinimalTuple(outer);
-	MemoryContextSwitchTo(old);
-	load_outer(batch, outer);
-	ResetExprContext(scan->css.ss.ps.ps_ExprContext);
-	source = compute_for_row(batch, 1);
-	if (!batch->is_open && !(source.isnull && batch->is_checked))
-		emogi_batch_open(batch, source);
 	row->search = -1;
-	if (source.isnull || batch->task.no_rows)
+	if (row->source.isnull || batch->task.no_rows)
 		return;
+	ResetExprContext(scan->css.ss.ps.ps_ExprContext);
 	old = MemoryContextSwitchTo(scan->css.ss.ps.ps_ExprContext->ecxt_per_tuple_memory);
-	key = emogi_form_read(scan->form, source.value);
+	key = emogi_form_read(scan->form, row->source.value);
 	if (scan->call != NULL)
 		number = emogi_graph_vertex(&scan->graph, emogi_form_find(scan->form, &scan->graph, key));
 	if (number == EMOGI_NO_VERTEX)
@@ -120,39 +153,42 @@ add_outer(EmogiBatchState *batch, TupleTableSlot *outer)
 	MemoryContextSwitchTo(old);
 }
 
-/* Clear the current outer rows and their searches. */
+/* Clear the searches. */
 static void
-clear_rows(EmogiBatchState *batch)
+clear_searches(EmogiBatchState *batch)
 {
 	HASHCTL		control = {.keysize = sizeof(uint32),.entrysize = sizeof(Search),
 						   .hcxt = batch->rows_context};
 
-	MemoryContextReset(batch->rows_context);
 	batch->searches = hash_create("emogi searches", EMOGI_MSBFS_SOURCES, &control,
 								  HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
-	batch->nrows = batch->nsearches = 0;
-	batch->current = batch->searched = -1;
-}
-
-/* May another outer row be read ahead? Rows beyond those of one pass are limited by work_mem. */
-static bool
-may_read(const EmogiBatchState *batch)
-{
-	if (batch->outer_ended || batch->nrows >= batch->most_rows ||
-		(batch->nrows > 0 && batch->nsearches >= batch->most_sources))
-		return false;
-	return batch->nrows < EMOGI_MSBFS_SOURCES ||
-		MemoryContextMemAllocated(batch->rows_context, true) < (Size) work_mem * 1024;
+	batch->nsearches = 0;
+	batch->searched = -1;
 }
 
 /*
- * Read ahead as many outer rows as possible, and search from all their sources; return false if
- * there are none left.
+ * May another outer row be read ahead? Rows beyond those of one pass are limited by work_mem. If
+ * sources are searched from one by one, rows are not read ahead.
  */
 static bool
-read_ahead(EmogiBatchState *batch)
+may_read(const EmogiBatchState *batch)
 {
-	clear_rows(batch);
+	if (batch->outer_ended || batch->nread >= batch->most_rows ||
+		(batch->nread > 0 && batch->is_open && batch->nread >= batch->most_sources))
+		return false;
+	return batch->nread < EMOGI_MSBFS_SOURCES ||
+		MemoryContextMemAllocated(batch->rows_context, true) < (Size) work_mem * 1024;
+}
+
+/* Read as many outer rows as possible, after all that were read have been joined. */
+static void
+read_rows(EmogiBatchState *batch)
+{
+	MemoryContextReset(batch->rows_context);
+	batch->nread = batch->nrows = 0;
+	batch->current = -1;
+	if (batch->task.is_collected)
+		emogi_batch_close(batch);
 	while (may_read(batch))
 	{
 		TupleTableSlot *outer = ExecProcNode(batch->outer);
@@ -160,11 +196,30 @@ read_ahead(EmogiBatchState *batch)
 		if (TupIsNull(outer))
 			batch->outer_ended = true;
 		else
-			add_outer(batch, outer);
+			read_outer(batch, outer);
 	}
+}
+
+/*
+ * Search from the sources of the next outer rows, reading them if necessary; return false if there
+ * are none left.
+ */
+static bool
+search_ahead(EmogiBatchState *batch)
+{
+	if (batch->nrows == batch->nread)
+		read_rows(batch);
+	if (batch->nread == 0)
+		return false;
+	clear_searches(batch);
+	if (!batch->is_open)
+		open_call(batch);
+	while (batch->nrows < batch->nread &&
+		   (batch->nsearches == 0 || batch->nsearches < batch->most_sources))
+		add_outer(batch);
 	if (batch->nsearches > 0 && batch->in_passes)
 		emogi_batch_search_all(batch);
-	return batch->nrows > 0;
+	return true;
 }
 
 /* Advance to the next outer row; return false if there are none left. */
@@ -174,11 +229,9 @@ emogi_batch_next_outer(EmogiBatchState *batch)
 	EmogiScan  *scan = &batch->scan;
 	const EmogiOuterRow *row;
 
-	if (batch->current + 1 >= batch->nrows)
-	{
-		if (batch->outer_ended || !read_ahead(batch))
-			return false;
-	}
+	if (batch->current + 1 >= batch->nrows &&
+		((batch->outer_ended && batch->nrows == batch->nread) || !search_ahead(batch)))
+		return false;
 	row = &batch->rows[++batch->current];
 	ExecForceStoreMinimalTuple(row->tuple, batch->outer_slot, false);
 	load_outer(batch, batch->outer_slot);
@@ -306,7 +359,7 @@ TupleTableSlot *
 emogi_batch_end_rows(EmogiBatchState *batch, TupleTableSlot *slot)
 {
 	emogi_batch_close(batch);
-	batch->nrows = 0;			/* further calls return no rows either */
+	batch->nread = batch->nrows = 0;	/* further calls return no rows either */
 	batch->current = -1;
 	return ExecClearTuple(slot);
 }
@@ -407,7 +460,8 @@ static void
 forget_rows(EmogiBatchState *batch)
 {
 	batch->outer_ended = false;
-	batch->nrows = batch->nsearches = 0;
+	batch->nread = batch->nrows = batch->nsearches = 0;
+	batch->collection_cost = 0;
 	batch->current = batch->searched = -1;
 }
 
@@ -424,6 +478,7 @@ emogi_batch_begin(CustomScanState *node, EState *estate, int eflags, int most_ro
 	node->custom_ps = list_make1(batch->outer);
 	emogi_scan_init(&batch->scan, eflags);
 	batch->scan.looks_up = batch->scan.vertex_input >= 0;
+	batch->scan.is_batch = true;
 	batch->nouter = intVal(list_nth(plan->custom_private, EMOGI_PLAN_NOUTER));
 	batch->outer_slot = ExecInitExtraTupleSlot(estate, ExecGetResultType(batch->outer),
 											   &TTSOpsMinimalTuple);

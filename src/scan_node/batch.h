@@ -20,6 +20,7 @@
 typedef struct EmogiOuterRow
 {
 	MinimalTuple tuple;			/* in the batch's context */
+	NullableDatum source;		/* likewise */
 	int			search;			/* index of the search from its source; -1 = none */
 } EmogiOuterRow;
 
@@ -50,6 +51,7 @@ typedef struct EmogiBatchState
 	bool		is_checked;
 	bool		in_passes;		/* not one by one */
 	EmogiTask	task;
+	uint64		collection_cost;	/* of index searches for the graphs of earlier passes */
 	int			most_sources;	/* in one request */
 	EmogiMsbfsResult passed;
 	EmogiResult single;			/* of the current search, one by one */
@@ -63,9 +65,10 @@ typedef struct EmogiBatchState
 	MemoryContext rows_context;
 	bool		outer_ended;
 	int			most_rows;		/* maximum number of rows read ahead */
-	int			nrows;
+	int			nread;			/* rows read ahead, */
+	int			nrows;			/* of which these have been searched from */
 	int			current;		/* -1 = none is entered yet */
-	EmogiOuterRow *rows;		/* [nrows], room for most_rows */
+	EmogiOuterRow *rows;		/* [nread], room for most_rows */
 	int			nsearches;
 	uint32	   *sources;		/* [nsearches], room for most_rows: vertex numbers, distinct */
 	HTAB	   *searches;		/* hash from source to index of its search, in rows_context */
@@ -89,7 +92,7 @@ extern void emogi_batch_rescan(CustomScanState *node);
 extern void emogi_batch_explain(CustomScanState *node, List *ancestors, ExplainState *es);
 
 /* batch_call.c */
-extern void emogi_batch_open(EmogiBatchState *batch, NullableDatum source);
+extern void emogi_batch_open(EmogiBatchState *batch, const Datum *sources, int nsources);
 extern void emogi_batch_close(EmogiBatchState *batch);
 extern void emogi_batch_search_all(EmogiBatchState *batch);
 extern void emogi_batch_search_one(EmogiBatchState *batch, int search);

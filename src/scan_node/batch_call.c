@@ -30,7 +30,7 @@ emogi_batch_close(EmogiBatchState *batch)
 	EmogiCall  *call = batch->scan.call;
 
 	batch->scan.call = NULL;
-	batch->is_open = batch->is_checked = false;
+	batch->is_open = batch->is_checked = batch->task.is_collected = false;
 	batch->graph_copy = batch->answer_copy = NULL;
 	if (call == NULL)
 		return;
@@ -205,11 +205,40 @@ compute(EmogiBatchState *batch, int input)
 }
 
 /*
- * Begin the call, with the first outer row that has a source: read its arguments and get the graph.
- * For a row without a source, only check the arguments and permissions, as a separate run would.
+ * Read the arguments of the call, with the first source, into the task, and let its graph be one of
+ * the edges near all sources.
+ */
+static void
+read_task(EmogiBatchState *batch, const Datum *sources, int nsources)
+{
+	EmogiScan  *scan = &batch->scan;
+	EmogiTask  *task = &batch->task;
+
+	for (int i = 0; i < scan->fcinfo->nargs; i++)
+		scan->fcinfo->args[i] = scan->inputs[i].value;
+	scan->fcinfo->args[1].isnull = nsources == 0;
+	if (nsources > 0)
+		scan->fcinfo->args[1].value = datumCopy(sources[0], scan->inputs[1].by_value,
+												scan->inputs[1].length);
+	emogi_arguments_read(scan->fcinfo, scan->function->algorithm, task);
+	emogi_inputs_apply_conditions(scan, task);
+	task->collects = EMOGI_COLLECTS_BALL;
+	task->collection_cost = batch->collection_cost;
+	if (nsources > 0)
+	{
+		task->sources.datums = palloc(nsources * sizeof *sources);
+		memcpy(task->sources.datums, sources, nsources * sizeof *sources);
+		task->sources.count = nsources;
+	}
+}
+
+/*
+ * Begin the call for the sources of outer rows: read its arguments and get the graph. Without
+ * sources, only check the arguments and permissions, as a separate run would. batch->task tells
+ * whether the graph serves only these sources.
  */
 void
-emogi_batch_open(EmogiBatchState *batch, NullableDatum source)
+emogi_batch_open(EmogiBatchState *batch, const Datum *sources, int nsources)
 {
 	EmogiScan  *scan = &batch->scan;
 	PgStat_FunctionCallUsage usage;
@@ -221,27 +250,21 @@ emogi_batch_open(EmogiBatchState *batch, NullableDatum source)
 	for (int i = 0; i < scan->ninputs; i++)
 		if (i != 1 && i != scan->vertex_input)
 			scan->inputs[i].value = compute(batch, i);
-	for (int i = 0; i < scan->fcinfo->nargs; i++)
-		scan->fcinfo->args[i] = scan->inputs[i].value;
-	scan->fcinfo->args[1] = source;
-	if (!source.isnull)
-		scan->fcinfo->args[1].value = datumCopy(source.value, scan->inputs[1].by_value,
-												scan->inputs[1].length);
-	emogi_arguments_read(scan->fcinfo, scan->function->algorithm, &batch->task);
-	emogi_inputs_apply_conditions(scan, &batch->task);
+	read_task(batch, sources, nsources);
+	if (batch->nsums > 0)
+		bound_sums(batch);
 	batch->task.table = &table;
 	pgstat_init_function_usage(scan->fcinfo, &usage);
 	scan->call = emogi_course_open(scan->flinfo.fn_oid, &batch->task, NULL, &scan->graph);
 	pgstat_end_function_usage(&usage, true);
 	batch->task.table = NULL;
+	batch->collection_cost = batch->task.collection_cost;
 	scan->form = batch->task.form;
 	emogi_scan_open_tables(scan, table);
 	if (scan->call != NULL)
 	{
 		choose_passes(batch);
-		if (batch->nsums > 0)
-			bound_sums(batch);
-		else if (batch->in_passes)
+		if (batch->nsums == 0 && batch->in_passes)
 			allocate_answer(batch);
 		scan->call->rest = pause_batch;
 		scan->call->rest_arg = batch;
@@ -249,8 +272,8 @@ emogi_batch_open(EmogiBatchState *batch, NullableDatum source)
 	}
 	MemoryContextSwitchTo(old);
 	batch->is_checked = true;
-	batch->is_open = !source.isnull;
-	scan->nruns += !source.isnull;
+	batch->is_open = nsources > 0;
+	scan->nruns += nsources > 0;
 }
 
 /* ---- the searches ---- */
@@ -266,12 +289,14 @@ emogi_batch_search_all(EmogiBatchState *batch)
 
 	get_ready(batch);
 	if (batch->nsums > 0)
-		emogi_task_sums(scan->call, &batch->task, &scan->graph, batch->sources, batch->nsearches,
-						batch->found);
+		(batch->task.is_collected ? emogi_local_batch_sums : emogi_task_sums)
+			(scan->call, &batch->task, &scan->graph, batch->sources, batch->nsearches,
+			 batch->found);
 	else
 	{
-		emogi_task_batch(scan->call, &batch->task, &scan->graph, batch->sources, batch->nsearches,
-						 &batch->passed);
+		(batch->task.is_collected ? emogi_local_batch_run : emogi_task_batch)
+			(scan->call, &batch->task, &scan->graph, batch->sources, batch->nsearches,
+			 &batch->passed);
 		batch->in_passes = !batch->passed.too_deep;
 	}
 	give_back_slot(batch);

@@ -185,15 +185,27 @@ describe_index_search(const EmogiScan *scan, const EmogiTask *task, EmogiIndexSe
 	EmogiTask	bounded = *task;
 
 	bounded.query.max_depth = constant_depth(scan);
+	bounded.query.max_distance = (double) INFINITY;
+	bounded.has_sources = emogi_algorithm_takes(scan->function, EMOGI_SOURCES) >= 0;
 	bounded.has_targets = scan->vertex_input >= 0 && !scan->looks_up;
+	if (scan->function == &emogi_path_function)
+		bounded.collects = EMOGI_COLLECTS_PATHS;
+	else if (scan->is_batch)
+		bounded.collects = EMOGI_COLLECTS_BALL;
 	*search = (EmogiIndexSearch) {
 		.direction = task->direction,
 		.max_depth = bounded.query.max_depth,
 		.nsources = 1,
 		.targeted = bounded.has_targets
 	};
-	return emogi_index_search_call_may_serve(&bounded);
+	if (emogi_index_search_call_may_serve(&bounded))
+		return true;
+	search->kind = emogi_neighborhood_call_kind(&bounded, &search->max_depth);
+	return emogi_neighborhood_call_may_serve(&bounded);
 }
+
+/* Names of a search over indexes, and of a graph of the edges that it collects. */
+static const char *const search_names[] = {"index", "neighborhood by index"};
 
 /* What is known before execution about where a call will find its graph */
 typedef struct GraphForecast
@@ -254,15 +266,16 @@ explain_forecast(EmogiScan *scan, ExplainState *es)
 		!constant_direction(scan, &task.direction))
 		return;
 	emogi_call_expr_graph_key(scan->call_expr, scan->function, task.direction, &lookup);
-	if (scan->kind == NULL && describe_index_search(scan, &task, &search))
+	if (describe_index_search(scan, &task, &search))
 		forecast.search = &search;
 	if (emogi_source_is_missing(&graph))
 		ExplainPropertyText("Graph", "no such relation", es);
 	else if (find_outcome_safely(&forecast))
 	{
 		ExplainPropertyText("Graph", forecast.outcome == EMOGI_GRAPH_WILL_BE_WALKED ?
-							psprintf(search.is_doubtful ? "index %s, or to be built" : "index %s",
-									 search.names) : outcomes[forecast.outcome], es);
+							psprintf(search.is_doubtful ? "%s %s, or to be built" : "%s %s",
+									 search_names[search.kind != EMOGI_SEARCHES], search.names) :
+							outcomes[forecast.outcome], es);
 		if (forecast.why_private != NULL)
 			ExplainPropertyText("Cache", psprintf("bypassed (%s)", forecast.why_private), es);
 	}
@@ -338,7 +351,8 @@ explain_origin(const EmogiScan *scan, ExplainState *es)
 
 	if (total->cache[0] == '\0')
 		return false;
-	ExplainPropertyText("Graph", is_index_search ? psprintf("index %s", total->indexes) :
+	ExplainPropertyText("Graph", is_index_search ?
+						psprintf("%s %s", search_names[total->nvertices > 0], total->indexes) :
 						name_origin(total), es);
 	if (strcmp(total->cache, "private") == 0 && total->why_private[0] != '\0')
 		ExplainPropertyText("Cache", psprintf("bypassed (%s)", total->why_private), es);
@@ -348,7 +362,7 @@ explain_origin(const EmogiScan *scan, ExplainState *es)
 		explain_refresh(total, es);
 	if (total->nservers > 0)
 		explain_servers(total, es);
-	if (!is_index_search)
+	if (!is_index_search || total->nvertices > 0)
 	{
 		ExplainPropertyUInteger("Vertices", NULL, total->nvertices, es);
 		ExplainPropertyUInteger("Edges", NULL, total->nedges, es);

@@ -42,6 +42,7 @@ typedef struct EmogiScan
 	int		   *places;			/* [nconditions] column numbers: 0 = the first, `vertex` if rows are
 								 * vertices */
 	int			vertex_input;	/* input of the condition on `vertex`; -1 = none */
+	bool		is_batch;		/* EmogiBatchState: a call for many sources */
 	bool		looks_up;		/* it changes between rescans: the run covers all vertices */
 	Bitmapset  *run_params;		/* PARAM_EXEC parameters that the run depends on */
 	Oid			order;			/* collation of the plan's order by `vertex`; InvalidOid = the order

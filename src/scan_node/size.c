@@ -52,7 +52,8 @@ find_query_size(const EmogiSource *source, EmogiAlgorithm algorithm, EmogiGraphS
 	size->nedges = estimate.nedges;
 	size->components = estimate.components;
 	size->next_degree = size->nedges / Max(size->nvertices, 1);
-	size->may_walk = estimate.may_walk && (algorithm == EMOGI_BFS || algorithm == EMOGI_SSNSP);
+	size->may_walk = estimate.may_walk &&
+		(algorithm == EMOGI_BFS || algorithm == EMOGI_SSNSP || algorithm == EMOGI_BFS_TREE);
 	size->build_cost = estimate.is_cached ? 0 : estimate.cost + size->nedges * EMOGI_BUILD_COST;
 	return true;
 }

@@ -124,7 +124,7 @@ static void
 put_run(FunctionCallInfo fcinfo, const EmogiCallRecord *run)
 {
 	bool		timed = run->run_ms > 0;
-	bool		has_graph = strcmp(run->cache, "index") != 0;
+	bool		has_graph = run->nvertices > 0 || strcmp(run->cache, "index") != 0;
 	EmogiViewRow row = {0};
 
 	emogi_views_add(&row, Int64GetDatum(run->id));

@@ -88,12 +88,13 @@ SET emogi.notice_missing_source = on;
 SELECT * FROM emogi_bfs('e WHERE kind = ''y''', ARRAY[202, 200], 0);
 SELECT * FROM emogi_bfs('e WHERE kind = ''x''', 202, 1);
 RESET emogi.notice_missing_source;
--- Without an index, or for a search that is not bounded, the graph is built. The key of a query is known when it has been analysed.
+-- Without an index the graph is built. A search need not be bounded. The key of a query is known when it has been analysed.
 SET emogi.enable_index_walk = off;
 SELECT answer('SELECT src, dst FROM e WHERE kind = ''x'' AND n = 0', 200, 2);
 RESET emogi.enable_index_walk;
 SELECT count(*) > 0 FROM emogi_bfs('SELECT src, dst FROM e WHERE kind = ''x'' AND n = 2', 5);
 SELECT last();
+SELECT count(*) > 0 FROM emogi_cc('SELECT src, dst FROM e WHERE kind = ''x'' AND n = 2');
 SELECT answer('SELECT src, dst FROM e WHERE kind = ''x'' AND n = 2', 5, 0) LIKE '% by hit';
 SELECT answer('SELECT DISTINCT src, dst FROM e WHERE kind = ''x''', 202, 2);
 \set VERBOSITY sqlstate

@@ -25,6 +25,8 @@ EXPLAIN (COSTS OFF) SELECT * FROM emogi_bfs('transfer WHERE at > now() - interva
 
 EXPLAIN (COSTS OFF) SELECT * FROM emogi_bfs('transfer WHERE tenant = 7', 42, max_depth => 4, direction => 'in');
 
+EXPLAIN (COSTS OFF) SELECT * FROM emogi_bfs_tree('transfer WHERE at > now() - interval ''7 days''', 42, max_depth => 4);
+
 SELECT cache, vertices, edges FROM emogi_prewarm('follows', direction => 'both');
 
 SELECT count(*) FROM emogi_bfs('follows', 5, direction => 'both');

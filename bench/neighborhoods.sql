@@ -1,0 +1,87 @@
+-- Calls with a condition whose value differs in each call, beside recursive CTEs over the same indexes: cycles, paths, trees, degrees, searches in LATERAL,
+-- searches without a depth, and a small table.
+--
+--   psql -X -v edges=1000000 -v vertices=100000 -v turns=60 -f bench/neighborhoods.sql
+--
+-- Needs a database with emogi preloaded. Makes and drops the tables emogi_bench_recent and emogi_bench_small. The two ways in turn, each first in every other of `turns`
+-- rounds, after 3 that are not counted; medians, ms, of the whole statements, planning included; all answers are compared. Each call has another moment
+-- in its condition, so no graph of an earlier call serves it.
+\set ON_ERROR_STOP on
+\if :{?edges} \else \set edges 1000000 \endif
+\if :{?vertices} \else \set vertices 100000 \endif
+\if :{?turns} \else \set turns 60 \endif
+\pset footer off
+SET client_min_messages = warning;
+SET jit = off;
+DROP TABLE IF EXISTS emogi_bench_recent, emogi_bench_small;
+SELECT set_config('emogi_bench.turns', :'turns', false) AS turns, set_config('emogi_bench.vertices', :'vertices', false) AS vertices \gset ignored_
+CREATE TABLE emogi_bench_recent (src int, dst int, at timestamptz, kind text);
+INSERT INTO emogi_bench_recent
+SELECT community * :vertices / 50 + (hashint8extended(g, 1) & 9223372036854775807) % (:vertices / 50),
+	   community * :vertices / 50 + (hashint8extended(g, 2) & 9223372036854775807) % (:vertices / 50),
+	   now() - (hashint8extended(g, 7) & 65535) % 30 * interval '1 day', (ARRAY['x', 'x', 'owns', 'pays', 'likes'])[1 + (hashint8extended(g, 3) & 1023) % 5]
+FROM generate_series(1, :edges::bigint) g, LATERAL (SELECT (hashint8extended(g, 4) & 65535) % 50) t(community);
+CREATE INDEX ON emogi_bench_recent (src);
+CREATE INDEX ON emogi_bench_recent (dst);
+CREATE TABLE emogi_bench_small AS SELECT * FROM emogi_bench_recent LIMIT 20000;
+CREATE INDEX ON emogi_bench_small (src);
+CREATE INDEX ON emogi_bench_small (dst);
+VACUUM (ANALYZE) emogi_bench_recent, emogi_bench_small;
+CREATE TEMP TABLE timing (what text, way text, turn int, answer text, ms float8);
+-- $1: moment, $2: vertex. e(...) stands for the rows of the condition.
+CREATE TEMP TABLE cases (place int, what text, emogi text, cte text);
+INSERT INTO cases VALUES
+(1, 'bfs, depth 4', 'SELECT count(*) FROM emogi_bfs({e}, $2, max_depth => 4)',
+	'WITH RECURSIVE b(v, level) AS (SELECT $2, 0 UNION SELECT e.dst, level + 1 FROM b JOIN emogi_bench_recent e ON e.src = v AND at > $1 WHERE level < 4) SELECT count(DISTINCT v) FROM b'),
+(2, 'bfs_tree, depth 4', 'SELECT count(predecessor) + 1 FROM emogi_bfs_tree({e}, $2, max_depth => 4)',
+	'WITH RECURSIVE b(v, level, p) AS (SELECT $2, 0, NULL::int UNION SELECT e.dst, level + 1, v FROM b JOIN emogi_bench_recent e ON e.src = v AND at > $1 WHERE level < 4)
+	 SELECT count(p) + 1 FROM (SELECT DISTINCT ON (v) v, p FROM b ORDER BY v, level, p) q'),
+(3, 'cycles, at most 4 edges', 'SELECT count(DISTINCT cycle_id) FROM emogi_cycles({e}, $2, 4)',
+	'WITH RECURSIVE b(v, path) AS (SELECT dst, ARRAY[$2, dst] FROM emogi_bench_recent WHERE src = $2 AND at > $1
+	   UNION SELECT e.dst, path || e.dst FROM b JOIN emogi_bench_recent e ON e.src = v AND at > $1 WHERE v <> $2 AND cardinality(path) < 5 AND (e.dst = $2 OR e.dst <> ALL (path)))
+	 SELECT count(*) FROM b WHERE v = $2'),
+(4, 'shortest path', 'SELECT CASE WHEN count(*) BETWEEN 1 AND 9 THEN count(*) - 1 ELSE -1 END FROM emogi_shortest_path({e}, $2, $2 + 1)',
+	'WITH RECURSIVE b(v, level) AS (SELECT $2, 0 UNION SELECT e.dst, level + 1 FROM b JOIN emogi_bench_recent e ON e.src = v AND at > $1 WHERE level < 8) SELECT coalesce(min(level), -1) FROM b WHERE v = $2 + 1'),
+(5, 'bfs in LATERAL, 10 rows, depth 2', 'SELECT count(*) FROM generate_series($2, $2 + 9) s, LATERAL emogi_bfs({e}, s, max_depth => 2)',
+	'SELECT count(*) FROM generate_series($2, $2 + 9) s, LATERAL (WITH RECURSIVE b(v, level) AS (SELECT s, 0 UNION SELECT e.dst, level + 1 FROM b JOIN emogi_bench_recent e ON e.src = v AND at > $1 WHERE level < 2)
+	 SELECT DISTINCT v FROM b) q'),
+(6, 'degree of a vertex', 'SELECT degree FROM emogi_degree({e}) WHERE vertex = $2', 'SELECT count(*) FROM emogi_bench_recent WHERE src = $2 AND at > $1'),
+(7, 'bfs without depth, kind = pays', 'SELECT count(*) FROM emogi_bfs({k}, $2)',
+	'WITH RECURSIVE b(v) AS (SELECT $2 UNION SELECT e.dst FROM b JOIN emogi_bench_recent e ON e.src = v AND at > $1 + interval ''4 days'' AND kind = ''pays'') SELECT count(*) FROM b'),
+(8, 'bfs, depth 3, table of 20,000 edges', 'SELECT count(*) FROM emogi_bfs({s}, $2, max_depth => 3)',
+	'WITH RECURSIVE b(v, level) AS (SELECT $2, 0 UNION SELECT e.dst, level + 1 FROM b JOIN emogi_bench_small e ON e.src = v AND at > $1 WHERE level < 3) SELECT count(DISTINCT v) FROM b');
+UPDATE cases SET emogi = replace(replace(replace(emogi, '{e}', $$format('SELECT src, dst FROM emogi_bench_recent WHERE at > %L', $1)$$),
+	'{k}', $$format('SELECT src, dst FROM emogi_bench_recent WHERE at > %L AND kind = ''pays''', $1 + interval '4 days')$$),
+	'{s}', $$format('SELECT src, dst FROM emogi_bench_small WHERE at > %L', $1)$$);
+
+DO $$
+DECLARE
+	turns int := current_setting('emogi_bench.turns');
+	c record;
+	began timestamptz;
+	answer text;
+	moment timestamptz;
+	vertex int;
+	is_ours bool;
+BEGIN
+	FOR c IN SELECT * FROM cases ORDER BY place LOOP
+		FOR turn IN -2 .. turns LOOP
+			moment := date_trunc('day', now()) - interval '7 days' - (turn + 5) * interval '1.001 seconds' - c.place * interval '1 hour';
+			vertex := (SELECT src FROM emogi_bench_small WHERE at > moment + interval '4 days' AND kind = 'pays' AND src + 9 < current_setting('emogi_bench.vertices')::int
+				ORDER BY src OFFSET 7 * (turn + 3) LIMIT 1);
+			FOR way IN 0 .. 1 LOOP
+				is_ours := (way + turn) % 2 = 0;
+				began := clock_timestamp();
+				EXECUTE CASE WHEN is_ours THEN c.emogi ELSE c.cte END INTO answer USING moment, vertex;
+				INSERT INTO timing VALUES (c.what, CASE WHEN is_ours THEN 'emogi' ELSE 'cte' END, turn, answer, extract(epoch FROM clock_timestamp() - began) * 1000);
+			END LOOP;
+		END LOOP;
+	END LOOP;
+END $$;
+
+SELECT what, round(ours::numeric, 3) AS emogi_ms, round(theirs::numeric, 3) AS cte_ms, round((ours / theirs)::numeric, 2) AS ratio, answer
+FROM (SELECT what, percentile_cont(0.5) WITHIN GROUP (ORDER BY ms) FILTER (WHERE way = 'emogi') AS ours, percentile_cont(0.5) WITHIN GROUP (ORDER BY ms) FILTER (WHERE way = 'cte') AS theirs,
+	round(avg(answer::numeric), 1) AS answer FROM timing WHERE turn > 0 GROUP BY what) q JOIN cases USING (what) ORDER BY place;
+SELECT count(*) AS different, string_agg(DISTINCT a.what, ', ') AS what FROM timing a JOIN timing b USING (what, turn) WHERE a.way = 'emogi' AND b.way = 'cte' AND a.answer IS DISTINCT FROM b.answer
+	AND a.what NOT LIKE '%LATERAL%';
+DROP TABLE emogi_bench_recent, emogi_bench_small, timing, cases;

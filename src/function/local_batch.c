@@ -1,0 +1,63 @@
+/*
+ * local_batch.c: searches from many sources at once, in the backend, in a graph of the edges near
+ * these sources (neighborhood_call.c).
+ *
+ * The graph is small, so a request to the engine worker would take longer than the searches. The
+ * engine's own code runs them, in a pool without threads besides the caller.
+ */
+#include "postgres.h"
+
+#include "contract/query.h"
+#include "function/function.h"
+
+/*
+ * Search from at most EMOGI_MSBFS_SOURCES vertices. result: as for emogi_task_batch. Raises 53200.
+ */
+static void
+search(EmogiCall *call, const EmogiTask *task, const EmogiGraph *graph, const uint32 *sources,
+	   int nsources, EmogiMsbfsResult *result)
+{
+	const double start_ms = emogi_pool_now_ms();
+	EmogiPool  *pool = emogi_pool_create(1);
+	EmogiControl control = {0};
+	EmogiError	error = {.message = "out of memory"};
+	EmogiStatus status = EMOGI_NO_MEMORY;
+	uint64		nreached = 0;
+
+	if (pool != NULL)
+		status = emogi_msbfs_run(pool, graph, sources, nsources, task->query.max_depth, result,
+								 &control, &error);
+	emogi_pool_destroy(pool);
+	if (status != EMOGI_OK)
+		ereport(ERROR, (errcode(ERRCODE_OUT_OF_MEMORY), errmsg("%s", error.message)));
+	for (int i = 0; i < result->nsources && !result->too_deep; i++)
+		nreached += result->nreached[i];
+	emogi_local_search_note_run(call, graph, nreached, result->nlevels, result->edges_traversed,
+								start_ms);
+}
+
+/* Run a BFS from each of the sources, as emogi_task_batch does. Raises 53200. */
+void
+emogi_local_batch_run(EmogiCall *call, const EmogiTask *task, const EmogiGraph *graph,
+					  const uint32 *sources, int nsources, EmogiMsbfsResult *result)
+{
+	search(call, task, graph, sources, nsources, result);
+}
+
+/* Run a BFS from each of the sources, and get sums, as emogi_task_sums does. Raises 53200. */
+void
+emogi_local_batch_sums(EmogiCall *call, const EmogiTask *task, const EmogiGraph *graph,
+					   const uint32 *sources, int nsources, EmogiMsbfsSums *sums)
+{
+	for (int first = 0; first < nsources; first += EMOGI_MSBFS_SOURCES)
+	{
+		const int	count = Min(nsources - first, EMOGI_MSBFS_SOURCES);
+		EmogiMsbfsResult result = {.wants_sums = true,.first_level = task->query.first_level,
+								   .last_level = task->query.max_depth < 0 ? PG_UINT32_MAX :
+								   (uint32) task->query.max_depth};
+
+		search(call, task, graph, sources + first, count, &result);
+		for (int i = 0; i < count; i++)
+			sums[first + i] = result.sums[i].count > 0 ? result.sums[i] : (EmogiMsbfsSums) {0};
+	}
+}

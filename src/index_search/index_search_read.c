@@ -1,0 +1,205 @@
+/*
+ * index_search_read.c: the edges of a vertex, read through table indexes under the active snapshot.
+ *
+ * Rows are those that the snapshot sees, including those of the current transaction. A row with a
+ * NULL endpoint is not an edge. In a filtered table (../analysis/table_filter.c), only rows that
+ * satisfy its conditions are edges; the conditions are evaluated on the heap's row.
+ *
+ * Each index descent and each row is charged to the search, which gives up above its cost limit.
+ */
+#include "postgres.h"
+
+#include "access/genam.h"
+#include "access/table.h"
+#include "access/tableam.h"
+#include "executor/tuptable.h"
+#include "miscadmin.h"
+#include "utils/memutils.h"
+#include "utils/snapmgr.h"
+
+#include "edges/row_filter.h"
+#include "base/compat.h"
+#include "base/fault.h"
+#include "index_search/index_search_read.h"
+
+/* An index scan. */
+typedef struct EmogiIndexReader
+{
+	const EmogiSearchIndex *index;
+	Relation	heap;
+	TupleTableSlot *slot;
+	IndexScanDesc scan;
+	ScanKeyData keys[EMOGI_WALK_MAX_PREFIX + 1];	/* [index->nprefix + 1], the endpoint's is
+													 * the last */
+	MemoryContext context;		/* of the scan key's argument */
+	EmogiRowFilter *filter;		/* conditions on the rows; NULL = none */
+} EmogiIndexReader;
+
+/* Open a scan of an index. */
+static void
+open_reader(EmogiIndexReader *reader, const EmogiRowFilterPlan *filter,
+			const EmogiSearchIndex *index)
+{
+	const int	nprefix = index->nprefix;
+
+	reader->index = index;
+	reader->heap = table_open(index->heap, NoLock);
+	reader->slot = table_slot_create(reader->heap, NULL);
+	reader->scan = emogi_compat_begin_index(reader->heap, index->index, GetActiveSnapshot(),
+											nprefix + 1);
+	reader->filter = emogi_faults.tree[EMOGI_TREE_WALKS] ? NULL :
+		emogi_row_filter_open(filter, reader->heap);
+	reader->context = AllocSetContextCreate(CurrentMemoryContext, "emogi index key",
+											ALLOCSET_SMALL_SIZES);
+	memcpy(reader->keys, index->prefix, nprefix * sizeof *reader->keys);
+	ScanKeyEntryInitialize(&reader->keys[nprefix], 0, (AttrNumber) (nprefix + 1), index->strategy,
+						   InvalidOid, index->index->rd_indcollation[nprefix], index->equals,
+						   (Datum) 0);
+}
+
+static void
+close_reader(EmogiIndexReader *reader)
+{
+	index_endscan(reader->scan);
+	emogi_row_filter_close(reader->filter);
+	ExecDropSingleTupleTableSlot(reader->slot);
+	table_close(reader->heap, NoLock);
+}
+
+/*
+ * Open readers for all indexes of a search, those of its direction first, in the current memory
+ * context.
+ */
+void
+emogi_index_readers_open(EmogiIndexReaders *in, const EmogiSearchIndexes *indexes,
+						 EmogiIndexSearch *search)
+{
+	const EmogiDirection direction = search->direction;
+	const EmogiRowFilterPlan filter = emogi_row_filter_plan(indexes->source);
+	const EmogiSearchIndex *ends[] = {
+		direction == EMOGI_IN ? indexes->by_dst : indexes->by_src,
+		direction == EMOGI_IN ? indexes->by_src : indexes->by_dst
+	};
+
+	*in = (EmogiIndexReaders) {.search = search,.nleaves = indexes->nleaves};
+	emogi_index_search_keys_init(&in->keys, search->coder);
+	in->readers = palloc(2 * indexes->nleaves * sizeof *in->readers);
+	for (int end = 0; end < 2; end++)
+	{
+		for (int i = 0; i < indexes->nleaves && ends[end] != NULL; i++)
+			open_reader(&in->readers[in->nreaders++], &filter, &ends[end][i]);
+		if (end == 0 || direction == EMOGI_BOTH)
+			in->nforward = in->nreaders;
+	}
+}
+
+/* Close all readers. */
+void
+emogi_index_readers_close(EmogiIndexReaders *in)
+{
+	for (int i = 0; i < in->nreaders; i++)
+		close_reader(&in->readers[i]);
+}
+
+/* Add to the cost of the search; false if it exceeds the limit. */
+bool
+emogi_index_readers_charge(EmogiIndexReaders *in, uint64 cost)
+{
+	in->search->cost += cost;
+	in->gave_up |= in->search->cost > in->search->most_cost;
+	return !in->gave_up;
+}
+
+/*
+ * Restart a reader's scan at the edges of a vertex; false if it can have none, or the search gives
+ * up.
+ */
+bool
+emogi_index_readers_seek(EmogiIndexReaders *in, int reader, int64 id)
+{
+	EmogiIndexReader *at = &in->readers[reader];
+	const EmogiSearchIndex *index = at->index;
+	MemoryContext old = MemoryContextSwitchTo(at->context);
+	Datum		datum;
+	bool		exists;
+
+	CHECK_FOR_INTERRUPTS();
+	MemoryContextReset(at->context);
+	exists = emogi_index_search_keys_datum(&in->keys, id, index->from_type, &datum);
+	MemoryContextSwitchTo(old);
+	if (!exists || !emogi_index_readers_charge(in, EMOGI_INDEX_DESCENT_COST))
+		return false;
+	at->keys[index->nprefix].sk_argument = datum;
+	index_rescan(at->scan, at->keys, index->nprefix + 1, NULL, 0);
+	return true;
+}
+
+/* Does the current row have the reader's key? A hash index returns all rows with the same hash. */
+static bool
+has_key(const EmogiIndexReader *reader)
+{
+	const int	nprefix = reader->index->nprefix;
+	const AttrNumber column = reader->index->index->rd_index->indkey.values[nprefix];
+	ScanKey		key = unconstify(ScanKeyData *, &reader->keys[nprefix]);
+	bool		is_null;
+	Datum		datum = slot_getattr(reader->slot, column, &is_null);
+
+	return !is_null &&
+		DatumGetBool(FunctionCall2Coll(&key->sk_func, key->sk_collation, datum, key->sk_argument));
+}
+
+/*
+ * Read the other endpoint of the next edge of a vertex; false if there is none, or the search gives
+ * up.
+ */
+bool
+emogi_index_readers_next(EmogiIndexReaders *in, int reader, int64 *end)
+{
+	EmogiIndexReader *at = &in->readers[reader];
+
+	while (index_getnext_slot(at->scan, ForwardScanDirection, at->slot))
+	{
+		bool		is_null;
+		Datum		datum;
+
+		CHECK_FOR_INTERRUPTS();
+		if (!emogi_index_readers_charge(in, 1))
+			return false;
+		if (at->scan->xs_recheck && !has_key(at))
+			continue;
+		if (at->filter != NULL && !emogi_row_filter_passes(at->filter, at->slot))
+			continue;
+		datum = slot_getattr(at->slot, at->index->to, &is_null);
+		if (is_null)
+			continue;
+		*end = emogi_index_search_keys_id(&in->keys, datum, at->index->to_type);
+		return true;
+	}
+	return false;
+}
+
+/* Does a vertex have an edge in one of the readers [first, end)? */
+bool
+emogi_index_readers_has_edge(EmogiIndexReaders *in, int64 id, int first, int end)
+{
+	int64		other;
+
+	for (int i = first; i < end; i++)
+		if (emogi_index_readers_seek(in, i, id) && emogi_index_readers_next(in, i, &other))
+			return true;
+	return false;
+}
+
+/*
+ * Is a vertex in the graph? If it has no edge in the direction of the search, and the other
+ * direction has no index, the search gives up.
+ */
+bool
+emogi_index_readers_has_vertex(EmogiIndexReaders *in, int64 id)
+{
+	if (emogi_index_readers_has_edge(in, id, 0, in->nforward))
+		return true;
+	if (in->nforward == in->nreaders && in->search->direction != EMOGI_BOTH)
+		in->gave_up = true;
+	return emogi_index_readers_has_edge(in, id, in->nforward, in->nreaders);
+}

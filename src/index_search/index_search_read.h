@@ -1,0 +1,31 @@
+/*
+ * index_search_read.h: the edges of a vertex, read through table indexes; see index_search_read.c
+ */
+#ifndef EMOGI_INDEX_SEARCH_READ_H
+#define EMOGI_INDEX_SEARCH_READ_H
+
+#include "index_search/index_search.h"
+#include "index_search/index_search_keys.h"
+
+/* The scans of all indexes of a search. */
+typedef struct EmogiIndexReaders
+{
+	EmogiIndexSearch *search;	/* receives the cost */
+	EmogiSearchKeys keys;
+	struct EmogiIndexReader *readers;	/* [nreaders], those of the search's direction first */
+	int			nreaders;
+	int			nforward;		/* number of readers in the search's direction */
+	int			nleaves;		/* readers of one index direction */
+	bool		gave_up;		/* the cost limit is exceeded, or an index is missing */
+} EmogiIndexReaders;
+
+extern void emogi_index_readers_open(EmogiIndexReaders *in, const EmogiSearchIndexes *indexes,
+									 EmogiIndexSearch *search);
+extern void emogi_index_readers_close(EmogiIndexReaders *in);
+extern bool emogi_index_readers_charge(EmogiIndexReaders *in, uint64 cost);
+extern bool emogi_index_readers_seek(EmogiIndexReaders *in, int reader, int64 id);
+extern bool emogi_index_readers_next(EmogiIndexReaders *in, int reader, int64 *end);
+extern bool emogi_index_readers_has_edge(EmogiIndexReaders *in, int64 id, int first, int end);
+extern bool emogi_index_readers_has_vertex(EmogiIndexReaders *in, int64 id);
+
+#endif							/* EMOGI_INDEX_SEARCH_READ_H */
