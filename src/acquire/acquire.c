@@ -50,15 +50,25 @@ build_edges(EmogiCall *call, const EmogiSource *source, const Rows *rows, EmogiW
 		emogi_build_edges(call, source, rows->leaves, weights, NULL);
 }
 
-/* Record that a graph is private to its call, and why; NULL = the reason is recorded already. */
+/*
+ * Record how a call gets its graph, for its view, emogi_runs and EXPLAIN. why: it is private to the
+ * call; NULL = the reason is recorded already, or irrelevant.
+ */
 static void
-record_private(EmogiCall *call, const char *why)
+note_origin(EmogiCall *call, EmogiGraphView *view, EmogiGraphOrigin origin, const char *why)
 {
-	strlcpy(call->record.cache, "private", sizeof call->record.cache);
+	view->origin = call->record.origin = origin;
 	if (why != NULL)
 		emogi_call_note_private(call, why);
+	if (origin != EMOGI_GRAPH_PRIVATE && origin != EMOGI_GRAPH_OVERLAID)
+		return;
+	if (origin == EMOGI_GRAPH_PRIVATE && call->record.why_private[0] != '\0')
+		view->why = call->record.why_private;
 	emogi_cache_lock();
-	emogi_cache_shared->counters.private_builds++;
+	if (origin == EMOGI_GRAPH_PRIVATE)
+		emogi_cache_shared->counters.private_builds++;
+	else
+		emogi_cache_shared->counters.patches++;
 	emogi_cache_unlock();
 }
 
@@ -68,7 +78,7 @@ record_private(EmogiCall *call, const char *why)
  */
 static bool
 build_shared(EmogiCall *call, const EmogiSource *source, const Rows *rows,
-			 const EmogiCacheLookup *lookup, EmogiGraph *built)
+			 const EmogiCacheLookup *lookup, EmogiGraphView *view)
 {
 	EmogiSlot  *slot = call->slot;
 	EmogiGraph	graph;
@@ -99,10 +109,10 @@ build_shared(EmogiCall *call, const EmogiSource *source, const Rows *rows,
 	{
 		emogi_cache_unpin(slot->graph);
 		slot->graph = -1;
-		*built = graph;
-		record_private(call,
-					   "its plan read something else than was expected, or a function was "
-					   "replaced, a type altered or a name led elsewhere meanwhile");
+		view->graph = graph;
+		note_origin(call, view, EMOGI_GRAPH_PRIVATE,
+					"its plan read something else than was expected, or a function was "
+					"replaced, a type altered or a name led elsewhere meanwhile");
 		return false;
 	}
 	emogi_cache_lookup_publish(call, &graph, misfits, pg_atomic_read_u64(&slot->nskipped),
@@ -128,15 +138,15 @@ report_private(const EmogiCall *call, const EmogiSource *source, const Rows *row
  */
 static void
 build_privately(EmogiCall *call, const EmogiSource *source, const Rows *rows,
-				const EmogiGraphKey *wanted, const char *why, EmogiGraph *graph)
+				const EmogiGraphKey *wanted, const char *why, EmogiGraphView *view)
 {
 	uint32		misfits;
 
 	if (wanted->shared_only)
 		report_private(call, source, rows, why);
-	record_private(call, why);
+	note_origin(call, view, EMOGI_GRAPH_PRIVATE, why);
 	build_edges(call, source, rows, wanted->weights);
-	emogi_build_graph(call, wanted->direction, wanted->with_backward, graph, &misfits);
+	emogi_build_graph(call, wanted->direction, wanted->with_backward, &view->graph, &misfits);
 }
 
 /*
@@ -216,15 +226,16 @@ release_rows(Rows *rows)
 		emogi_analysis_close(rows->analysis);
 }
 
-/* Set *graph to the slot's pinned graph, in the form that the call requested. */
+/* Set a view to the slot's pinned graph, in the form that the call requested. */
 static void
-show_cached(EmogiCall *call, const EmogiCacheLookup *lookup, const char *cache, EmogiGraph *graph)
+show_cached(EmogiCall *call, const EmogiCacheLookup *lookup, EmogiGraphOrigin origin,
+			EmogiGraphView *view)
 {
 	const EmogiCached *cached = &emogi_cache_shared->graphs[call->slot->graph];
 
-	strlcpy(call->record.cache, cache, sizeof call->record.cache);
+	note_origin(call, view, origin, NULL);
 	emogi_fault_sleep(EMOGI_AT_FOUND);
-	emogi_cache_lookup_present(&cached->graph, cached->key.direction, &lookup->key, graph);
+	emogi_cache_lookup_present(&cached->graph, cached->key.direction, &lookup->key, &view->graph);
 }
 
 /*
@@ -233,29 +244,29 @@ show_cached(EmogiCall *call, const EmogiCacheLookup *lookup, const char *cache, 
  */
 static void
 acquire_shared(EmogiCall *call, const EmogiSource *source, const Rows *rows,
-			   const EmogiCacheLookup *lookup, EmogiGraph *graph)
+			   const EmogiCacheLookup *lookup, EmogiGraphView *view)
 {
 	const bool	is_new = emogi_cache_lookup_asked_first(lookup, true) && !lookup->key.shared_only;
 
 	if (is_new && rows->analysis->is_folded && !emogi_cache_lookup_is_cached(lookup))
 	{
 		emogi_cache_lookup_drop_for_private(lookup);
-		build_privately(call, source, rows, &lookup->key, EMOGI_NOT_ASKED_BEFORE, graph);
+		build_privately(call, source, rows, &lookup->key, EMOGI_NOT_ASKED_BEFORE, view);
 		return;
 	}
 	switch (emogi_cache_lookup_find(call->slot, lookup))
 	{
 		case EMOGI_FOUND:
-			show_cached(call, lookup, "hit", graph);
+			show_cached(call, lookup, EMOGI_GRAPH_FOUND, view);
 			break;
 		case EMOGI_MUST_BUILD:
 			emogi_cache_shared->graphs[call->slot->graph].asked_once = is_new;
-			if (build_shared(call, source, rows, lookup, graph))
-				show_cached(call, lookup, "built", graph);
+			if (build_shared(call, source, rows, lookup, view))
+				show_cached(call, lookup, EMOGI_GRAPH_BUILT, view);
 			break;
 		case EMOGI_MUST_BUILD_PRIVATELY:
 			build_privately(call, source, rows, &lookup->key,
-							rows->analysis != NULL ? EMOGI_NOT_TRACKED : NULL, graph);
+							rows->analysis != NULL ? EMOGI_NOT_TRACKED : NULL, view);
 			break;
 		case EMOGI_MUST_WAIT:
 		case EMOGI_MUST_REGISTER:
@@ -312,72 +323,73 @@ reveal_all(EmogiSlot *slot, EmogiSource *source, EmogiGraphKey *key, EmogiAcquir
  */
 static void
 build_again(EmogiCall *call, const EmogiSource *source, const Rows *rows,
-			const EmogiCacheLookup *lookup, const EmogiGraph *graph, EmogiAcquiredTwice *twice)
+			const EmogiCacheLookup *lookup, EmogiGraphView *view)
 {
 	EmogiSlot  *slot = call->slot;
 	EmogiSource whole = *source;
 	EmogiGraphKey key = lookup->key;
-	EmogiAcquired *rebuilt = &twice->rebuilt;
+	EmogiVerification *verification = &view->verification;
+	EmogiAcquired *acquired = &verification->acquired;
+	EmogiAcquired *rebuilt = &verification->rebuilt;
 	const Rows	again = {.are_heaps = rows->are_heaps,.leaves = rows->are_heaps ? rows->leaves :
 						 NIL};
 
-	twice->is_cached = slot->graph >= 0;
-	twice->from_heaps = rows->are_heaps ||
+	verification->is_cached = slot->graph >= 0;
+	verification->from_heaps = rows->are_heaps ||
 		(rows->analysis != NULL && rows->analysis->filtered != NULL);
-	if (twice->is_cached && twice->patch == NULL)
-		reveal_all(slot, &whole, &key, &twice->acquired);
+	if (verification->is_cached && view->overlay == NULL)
+		reveal_all(slot, &whole, &key, acquired);
 	else
-		twice->acquired =
-			(EmogiAcquired) {.graph = *graph,.nskipped = pg_atomic_read_u64(&slot->nskipped)};
+		*acquired = (EmogiAcquired) {view->graph, pg_atomic_read_u64(&slot->nskipped)};
 	pg_atomic_write_u64(&slot->nskipped, 0);
 	build_edges(call, &whole, &again, key.weights);
-	emogi_build_graph(call, key.direction, twice->acquired.graph.backward.offsets != NULL,
+	emogi_build_graph(call, key.direction, acquired->graph.backward.offsets != NULL,
 					  &rebuilt->graph, &rebuilt->weight_misfits);
 	rebuilt->nskipped = pg_atomic_read_u64(&slot->nskipped);
-	if (!twice->is_cached || key.weight == 0 || twice->patch != NULL)
+	if (!verification->is_cached || key.weight == 0 || view->overlay != NULL)
 		rebuilt->weight_misfits = 0;
-	if (twice->patch != NULL)
+	if (view->overlay != NULL)
 		/* not counted for an older graph with an overlay */
-		twice->acquired.nskipped = rebuilt->nskipped;
+		acquired->nskipped = rebuilt->nskipped;
 }
 
-/* Get the graph of rows that find_rows has found; the arguments are those of acquire. */
+/* Get the graph of rows that find_rows has found; the arguments are those of emogi_acquire. */
 static void
 acquire_from_rows(EmogiCall *call, EmogiSource *source, const Rows *found,
-				  const EmogiCacheLookup *lookup, bool may_share, EmogiGraph *graph,
-				  EmogiOverlay **patch, EmogiAcquiredTwice *twice)
+				  const EmogiCacheLookup *lookup, bool may_share,
+				  const EmogiGraphRequest *request, EmogiGraphView *view)
 {
 	const Rows	rows = *found;
 	const EmogiGraphKey *wanted = &lookup->key;
+	EmogiGraphOrigin origin;
 
 	if (wanted->shared_only && !may_share)
 		report_private(call, source, &rows,
 					   rows.analysis != NULL ? emogi_cache_lookup_why_not(lookup) : NULL);
 	if (may_share && emogi_cache_lookup_look(call->slot, lookup))
-		show_cached(call, lookup, "hit", graph);
-	else if (may_share && twice == NULL && !wanted->shared_only &&
+		show_cached(call, lookup, EMOGI_GRAPH_FOUND, view);
+	else if (may_share && !request->is_verified && !wanted->shared_only &&
 			 emogi_cache_lookup_look_back(call->slot, lookup, &call->record.age_ms))
-		show_cached(call, lookup, "stale", graph);
-	else if (!emogi_apply_delta(call, source, lookup, patch, graph))
-	{
-		if (may_share)
-			acquire_shared(call, source, &rows, lookup, graph);
-		else
-			build_privately(call, source, &rows, wanted,
-							rows.analysis != NULL ? emogi_cache_lookup_why_not(lookup) : NULL,
-							graph);
-	}
+		show_cached(call, lookup, EMOGI_GRAPH_STALE, view);
+	else if ((origin = emogi_apply_delta(call, source, lookup, request->accepts_overlay, view)) !=
+			 EMOGI_GRAPH_NONE)
+		note_origin(call, view, origin, NULL);
+	else if (may_share)
+		acquire_shared(call, source, &rows, lookup, view);
+	else
+		build_privately(call, source, &rows, wanted,
+						rows.analysis != NULL ? emogi_cache_lookup_why_not(lookup) : NULL, view);
 	if (source->is_query)
 		source->key = rows.analysis != NULL ? rows.analysis->columns.key : call->slot->keys;
 	if (wanted->shared_only && call->slot->graph < 0)
 		report_private(call, source, &rows, NULL);
-	if (twice != NULL)
-		build_again(call, source, &rows, lookup, graph, twice);
+	if (request->is_verified)
+		build_again(call, source, &rows, lookup, view);
 	else if (wanted->weights == EMOGI_WEIGHTS_UNUSED)
 		/* rows with a reverse weight have weights even if unused */
-		emogi_cache_lookup_hide_weights(graph);
-	call->record.nvertices = graph->nvertices;
-	call->record.nedges = graph->forward.nedges;
+		emogi_cache_lookup_hide_weights(&view->graph);
+	call->record.nvertices = view->graph.nvertices;
+	call->record.nedges = view->graph.forward.nedges;
 }
 
 /* Get the table, perhaps a filtered one, whose indexes a search may use; NULL if there is none. */
@@ -408,18 +420,21 @@ search_indexes(EmogiCall *call, EmogiSource *source, const Rows *rows,
 	return true;
 }
 
-/* Get a graph of local rows; the arguments are those of acquire. */
+/* Get a graph of local rows; the arguments are those of emogi_acquire. */
 static void
 acquire_local(EmogiCall *call, EmogiSource *source, const Rows *rows, EmogiCacheLookup *lookup,
-			  EmogiGraph *graph, EmogiOverlay **patch, EmogiAcquiredTwice *twice,
-			  EmogiIndexSearch *search)
+			  const EmogiGraphRequest *request, EmogiGraphView *view)
 {
 	const bool	may_share = emogi_cache_lookup_may_share(lookup, rows->leaves);
 
-	if (search != NULL && search_indexes(call, source, rows, lookup, may_share, search))
-		return;
-	emogi_call_take_slot(call);
-	acquire_from_rows(call, source, rows, lookup, may_share, graph, patch, twice);
+	if (request->search != NULL &&
+		search_indexes(call, source, rows, lookup, may_share, request->search))
+		note_origin(call, view, EMOGI_GRAPH_INDEX, NULL);
+	else
+	{
+		emogi_call_take_slot(call);
+		acquire_from_rows(call, source, rows, lookup, may_share, request, view);
+	}
 }
 
 /*
@@ -448,18 +463,18 @@ may_share_from_servers(EmogiCall *call, const Rows *rows, EmogiCacheLookup *look
 	return false;
 }
 
-/* Get a graph of rows on servers, besides local ones; the arguments are those of acquire. */
+/* Get a graph of rows on servers, besides local ones; the arguments are those of emogi_acquire. */
 static void
 acquire_from_servers(EmogiCall *call, EmogiSource *source, Rows *rows, EmogiCacheLookup *lookup,
-					 EmogiGraph *graph, EmogiOverlay **patch, EmogiAcquiredTwice *twice)
+					 const EmogiGraphRequest *request, EmogiGraphView *view)
 {
 	emogi_call_take_slot(call);
 	rows->servers = emogi_remote_open(call, source, rows->elsewhere);
 	PG_ENSURE_ERROR_CLEANUP(emogi_remote_close, PointerGetDatum(rows->servers));
 	{
-		const bool	may_share = may_share_from_servers(call, rows, lookup, twice != NULL);
+		const bool	may_share = may_share_from_servers(call, rows, lookup, request->is_verified);
 
-		acquire_from_rows(call, source, rows, lookup, may_share, graph, patch, twice);
+		acquire_from_rows(call, source, rows, lookup, may_share, request, view);
 	}
 	PG_END_ENSURE_ERROR_CLEANUP(emogi_remote_close, PointerGetDatum(rows->servers));
 	emogi_remote_leave(rows->servers);
@@ -467,67 +482,27 @@ acquire_from_servers(EmogiCall *call, EmogiSource *source, Rows *rows, EmogiCach
 }
 
 /*
- * Get a graph. patch: it may be an older one, with *patch set to the changes since; NULL = it may
- * not. twice: build it again under the same snapshot; NULL = no. search: a search that may use
- * indexes; NULL = none.
+ * Get the graph of a source as the caller's snapshot sees it, from the cache or newly built, for
+ * the duration of the call; see EmogiGraphRequest for what else the call accepts. The call may have
+ * no slot yet; it has one on return, unless an index search has answered it. The caller's rights
+ * are checked first, on every call. Raises 42501, 40001, 53200, 22004 and 22023 for weights, 55000
+ * if a shared graph is requested but not possible, and any error of a query.
  */
-static void
-acquire(EmogiCall *call, EmogiSource *source, const EmogiGraphKey *wanted, EmogiGraph *graph,
-		EmogiOverlay **patch, EmogiAcquiredTwice *twice, EmogiIndexSearch *search)
+void
+emogi_acquire(EmogiCall *call, EmogiSource *source, const EmogiGraphRequest *request,
+			  EmogiGraphView *view)
 {
 	Rows		rows = find_rows(call, source);
 	/* made after find_rows, which may have resolved the source again */
-	EmogiCacheLookup  *lookup = emogi_cache_lookup_make(source, rows.analysis, wanted);
+	EmogiCacheLookup  *lookup = emogi_cache_lookup_make(source, rows.analysis, &request->key);
 
+	memset(view, 0, sizeof *view);
 	if (rows.elsewhere != NIL)
-		acquire_from_servers(call, source, &rows, lookup, graph, patch, twice);
+		acquire_from_servers(call, source, &rows, lookup, request, view);
 	else
-		acquire_local(call, source, &rows, lookup, graph, patch, twice, search);
+		acquire_local(call, source, &rows, lookup, request, view);
 	emogi_cache_lookup_free(lookup);
 	release_rows(&rows);
-}
-
-/*
- * Get the graph of a source as the caller's snapshot sees it, from the cache or newly built, for
- * the duration of the call. The caller's rights are checked first, on every call. Raises 42501,
- * 40001, 53200, 22004 and 22023 for weights, 55000 if a shared graph is requested but not possible,
- * and any error of a query. wanted: which adjacency lists and weights (emogi_course_graph_key).
- */
-void
-emogi_acquire_graph(EmogiCall *call, EmogiSource *source, const EmogiGraphKey *wanted,
-					EmogiGraph *graph)
-{
-	acquire(call, source, wanted, graph, NULL, NULL, NULL);
-}
-
-/*
- * Get the graph of a source as emogi_acquire_graph does, or an older one and the changes since, in
- * memory of the current context; NULL = no changes. Raises the same.
- */
-EmogiOverlay *
-emogi_acquire_patched(EmogiCall *call, EmogiSource *source, const EmogiGraphKey *wanted,
-					  EmogiGraph *graph)
-{
-	EmogiOverlay *patch = NULL;
-
-	acquire(call, source, wanted, graph, &patch, NULL, NULL);
-	return patch;
-}
-
-/*
- * Get the graph of a source as emogi_acquire_patched does, or, unless `patched`, as
- * emogi_acquire_graph does, for a call that may have no slot yet. If the graph would have to be
- * built and an index search is cheaper, run that search: then search->is_answered is set, there is
- * no graph, and the call has no slot. Raises the same.
- */
-EmogiOverlay *
-emogi_acquire_or_search(EmogiCall *call, EmogiSource *source, const EmogiGraphKey *wanted,
-						bool patched, EmogiGraph *graph, EmogiIndexSearch *search)
-{
-	EmogiOverlay *patch = NULL;
-
-	acquire(call, source, wanted, graph, patched ? &patch : NULL, NULL, search);
-	return patch;
 }
 
 /* Release the graph of a call, so that it can get another. */
@@ -540,19 +515,4 @@ emogi_acquire_release(EmogiCall *call)
 	pg_atomic_write_u64(&call->slot->nskipped, 0);
 	if (graph >= 0)
 		emogi_cache_unpin(graph);
-}
-
-/*
- * Get the graph of a source as emogi_acquire_graph does, with all its data, and another graph built
- * under the same snapshot from the same rows, bypassing the cache. patched: the first may be an
- * older one, as for emogi_acquire_patched. Raises the same.
- */
-void
-emogi_acquire_twice(EmogiCall *call, EmogiSource *source, const EmogiGraphKey *wanted, bool patched,
-					EmogiAcquiredTwice *twice)
-{
-	EmogiGraph	graph;
-
-	twice->patch = NULL;
-	acquire(call, source, wanted, &graph, patched ? &twice->patch : NULL, twice, NULL);
 }

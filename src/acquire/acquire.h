@@ -1,8 +1,8 @@
 /*
  * acquire.h: getting the graph of a source.
  *
- * emogi_acquire_graph (acquire.c) looks up a cached graph that holds exactly what the snapshot of
- * the call sees, and pins it (cache_lookup.c). If there is none, the graph is built and published,
+ * emogi_acquire (acquire.c) looks up a cached graph that holds exactly what the snapshot of the
+ * call sees, and pins it (cache_lookup.c). If there is none, the graph is built and published,
  * unless the call is a search that can use indexes instead (index_or_build.c, index_search_cost.c).
  * build.c reads the edges of the source into the arena (../edges), then has the engine worker make
  * keys and CSR from them. graph_estimate.c and query_size.c estimate the size of a graph before the
@@ -18,13 +18,48 @@
 
 /* ---- acquire.c: the graph of a call ---- */
 
-extern void emogi_acquire_graph(EmogiCall *call, EmogiSource *source, const EmogiGraphKey *wanted,
-								EmogiGraph *graph);
-extern EmogiOverlay *emogi_acquire_patched(EmogiCall *call, EmogiSource *source,
-										   const EmogiGraphKey *wanted, EmogiGraph *graph);
-extern EmogiOverlay *emogi_acquire_or_search(EmogiCall *call, EmogiSource *source,
-											 const EmogiGraphKey *wanted, bool patched,
-											 EmogiGraph *graph, EmogiIndexSearch *search);
+/* What a call requests. */
+typedef struct EmogiGraphRequest
+{
+	EmogiGraphKey key;			/* adjacency lists and weights; the source is filled in */
+	bool		accepts_overlay;	/* an older graph with an overlay of the changes since */
+	EmogiIndexSearch *search;	/* may run on indexes instead if that is cheaper; NULL = none */
+	/* the graph with all its data, and another one, built under the same snapshot from the rows */
+	bool		is_verified;
+} EmogiGraphRequest;
+
+/* A graph with all its data, whatever the call requested. */
+typedef struct EmogiAcquired
+{
+	EmogiGraph	graph;
+	uint64		nskipped;		/* rows with a NULL end */
+	uint32		weight_misfits; /* EMOGI_NOT_* over all weights; 0 if unknown */
+} EmogiAcquired;
+
+/* The graph of a call, and another built from the same snapshot. */
+typedef struct EmogiVerification
+{
+	EmogiAcquired acquired;		/* without the changes of the view's overlay, if there is one */
+	EmogiAcquired rebuilt;
+	/* `acquired` is in the cache; otherwise it was made for this call */
+	bool		is_cached;
+	/* also of a filtered table; otherwise by a query, which may return other rows each time */
+	bool		from_heaps;
+} EmogiVerification;
+
+/* What a call gets. */
+typedef struct EmogiGraphView
+{
+	EmogiGraphOrigin origin;
+	const char *why;			/* a PRIVATE graph bypasses the cache; NULL = not recorded */
+	EmogiGraph	graph;			/* empty if origin = INDEX: the search has the answer */
+	EmogiOverlay *overlay;		/* changes since the graph, in memory of the current context; NULL
+								 * = none */
+	EmogiVerification verification; /* if request.is_verified */
+} EmogiGraphView;
+
+extern void emogi_acquire(EmogiCall *call, EmogiSource *source, const EmogiGraphRequest *request,
+						  EmogiGraphView *view);
 extern void emogi_acquire_release(EmogiCall *call);
 
 /* ---- explain_graph.c: for EXPLAIN ---- */
@@ -73,30 +108,6 @@ extern bool emogi_cache_lookup_borrow(const EmogiGraphKey *key, int *index, uint
 
 extern bool emogi_cache_lookup_keep(EmogiCall *call);
 extern void emogi_cache_lookup_unkeep(EmogiCall *call, const EmogiGraphKey *wanted);
-
-/* A graph with all its data, whatever the call requested. */
-typedef struct EmogiAcquired
-{
-	EmogiGraph	graph;
-	uint64		nskipped;		/* rows with a NULL end */
-	uint32		weight_misfits; /* EMOGI_NOT_* over all weights; 0 if unknown */
-} EmogiAcquired;
-
-/* The graph of a call, and another built from the same snapshot. */
-typedef struct EmogiAcquiredTwice
-{
-	EmogiAcquired acquired;
-	EmogiAcquired rebuilt;
-	/* if `acquired` is an older graph: the changes since; NULL = none */
-	EmogiOverlay *patch;
-	/* `acquired` is in the cache; otherwise it was made for this call */
-	bool		is_cached;
-	/* also of a filtered table; otherwise by a query, which may return other rows each time */
-	bool		from_heaps;
-} EmogiAcquiredTwice;
-
-extern void emogi_acquire_twice(EmogiCall *call, EmogiSource *source, const EmogiGraphKey *wanted,
-								bool patched, EmogiAcquiredTwice *twice);
 
 /* ---- graph_estimate.c: the estimated size of a graph ---- */
 

@@ -75,9 +75,9 @@ extern void emogi_cache_lookup_present(const EmogiGraph *graph, EmogiDirection d
 /* ---- apply_delta.c: bring a graph to the call's snapshot, or build the first one ---- */
 
 extern bool emogi_apply_delta_may_begin(const EmogiCacheLookup *lookup);
-extern bool emogi_apply_delta(EmogiCall *call, const EmogiSource *source,
-							  const EmogiCacheLookup *lookup, EmogiOverlay **patch,
-							  EmogiGraph *graph);
+extern EmogiGraphOrigin emogi_apply_delta(EmogiCall *call, const EmogiSource *source,
+										  const EmogiCacheLookup *lookup, bool accepts_overlay,
+										  EmogiGraphView *view);
 
 /* ---- index_or_build.c ---- */
 

@@ -144,6 +144,20 @@ emogi_call_note_private(EmogiCall *call, const char *why)
 	copy_text(call->record.why_private, sizeof call->record.why_private, why);
 }
 
+/* Get the name of an origin in the column `cache` of emogi_runs. */
+const char *
+emogi_call_origin_name(EmogiGraphOrigin origin)
+{
+	static const char *const names[] = {
+		[EMOGI_GRAPH_NONE] = "", [EMOGI_GRAPH_FOUND] = "hit", [EMOGI_GRAPH_STALE] = "stale",
+		[EMOGI_GRAPH_BUILT] = "built", [EMOGI_GRAPH_MERGED] = "spliced",
+		[EMOGI_GRAPH_OVERLAID] = "patched", [EMOGI_GRAPH_PRIVATE] = "private",
+		[EMOGI_GRAPH_INDEX] = "index"
+	};
+
+	return names[origin];
+}
+
 /* End a finished call before its plan ends. */
 static void
 end_finished(EmogiCall *call)

@@ -289,14 +289,14 @@ explain_times(const EmogiCallRecord *total, ExplainState *es)
 static const char *
 name_origin(const EmogiCallRecord *total)
 {
-	static const char *const names[][2] = {
-		{"hit", "cached"}, {"stale", "cached, stale"}, {"built", "built"}, {"spliced", "spliced"},
-		{"patched", "cached, patched"}
+	static const char *const names[] = {
+		[EMOGI_GRAPH_FOUND] = "cached", [EMOGI_GRAPH_STALE] = "cached, stale",
+		[EMOGI_GRAPH_BUILT] = "built", [EMOGI_GRAPH_MERGED] = "spliced",
+		[EMOGI_GRAPH_OVERLAID] = "cached, patched"
 	};
 
-	for (int i = 0; i < (int) lengthof(names); i++)
-		if (strcmp(total->cache, names[i][0]) == 0)
-			return names[i][1];
+	if (total->origin != EMOGI_GRAPH_PRIVATE)
+		return names[total->origin];
 	return total->splice_ms > 0 ? "spliced for this call alone" : "built for this call alone";
 }
 
@@ -332,16 +332,15 @@ static bool
 explain_origin(const EmogiScan *scan, ExplainState *es)
 {
 	const EmogiCallRecord *total = &scan->total;
+	const bool	is_index_search = total->origin == EMOGI_GRAPH_INDEX;
 
-	const bool	is_index_search = strcmp(total->cache, "index") == 0;
-
-	if (total->cache[0] == '\0')
+	if (total->origin == EMOGI_GRAPH_NONE)
 		return false;
 	ExplainPropertyText("Graph", is_index_search ? psprintf("index %s", total->indexes) :
 						name_origin(total), es);
-	if (strcmp(total->cache, "private") == 0 && total->why_private[0] != '\0')
+	if (total->origin == EMOGI_GRAPH_PRIVATE && total->why_private[0] != '\0')
 		ExplainPropertyText("Cache", psprintf("bypassed (%s)", total->why_private), es);
-	if (strcmp(total->cache, "stale") == 0)
+	if (total->origin == EMOGI_GRAPH_STALE)
 		ExplainPropertyFloat("Graph Age", "ms", total->age_ms, 0, es);
 	if (total->nlooked + total->nby_map + total->nby_lsn > 0)
 		explain_refresh(total, es);
