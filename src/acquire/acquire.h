@@ -4,8 +4,8 @@
  * emogi_acquire (acquire.c) looks up a cached graph that holds exactly what the snapshot of the
  * call sees, and pins it (cache_lookup.c). If there is none, the graph is built and published,
  * unless the call is a search that can use indexes instead (index_or_build.c, index_search_cost.c).
- * build.c reads the edges of the source into the arena (../edges), then has the engine worker make
- * keys and CSR from them. graph_estimate.c and query_size.c estimate the size of a graph before the
+ * build.c reads the edges of the source (../graph_source), then has the engine worker make keys and
+ * CSR from them. graph_estimate.c and query_size.c estimate the size of a graph before the
  * scan and for the planner.
  */
 #ifndef EMOGI_ACQUIRE_H
@@ -13,6 +13,7 @@
 
 #include "cache/cache.h"
 #include "edges/edges.h"
+#include "graph_source/graph_source.h"
 #include "graph/overlay.h"
 #include "index_search/index_search.h"
 
@@ -64,18 +65,9 @@ extern void emogi_acquire_release(EmogiCall *call);
 
 /* ---- explain_graph.c: for EXPLAIN ---- */
 
-/* How a call would get its graph. */
-typedef enum EmogiGraphOutcome
-{
-	EMOGI_GRAPH_IS_CACHED,
-	EMOGI_GRAPH_WILL_BE_REFRESHED,
-	EMOGI_GRAPH_WILL_BE_WALKED, /* no graph: the search uses indexes */
-	EMOGI_GRAPH_WILL_BE_BUILT,
-	EMOGI_GRAPH_WILL_BE_PRIVATE
-} EmogiGraphOutcome;
-
-extern EmogiGraphOutcome emogi_explain_graph(const EmogiSource *source, const EmogiGraphKey *wanted,
-											 EmogiIndexSearch *search, const char **why_private);
+extern EmogiGraphOrigin emogi_explain_graph(const EmogiSource *resolved,
+											const EmogiGraphKey *wanted, EmogiIndexSearch *search,
+											const char **why_private);
 
 /* ---- index_search_cost.c: cost of an index search against building ---- */
 
@@ -96,8 +88,7 @@ extern void emogi_index_search_cost_note_build(const EmogiSource *source);
 /* HINT for graphs that a later call may be able to share. */
 #define EMOGI_NOT_CACHEABLE_NOW "Call it again when they have ended."
 
-extern void emogi_not_cacheable_report(const EmogiSource *source, bool from_heaps, List *leaves,
-									   const char *why);
+extern void emogi_not_cacheable_report(const EmogiGraphSource *rows, const char *why);
 
 /* ---- cache_lookup.c: a graph regardless of the snapshot ---- */
 
@@ -126,7 +117,6 @@ typedef struct EmogiEstimate
 } EmogiEstimate;
 
 extern EmogiEstimate emogi_graph_estimate(const EmogiSource *source, EmogiDirection direction);
-extern double emogi_graph_estimate_rows(const EmogiSource *source, List *leaves);
 extern double emogi_graph_estimate_next_degree(const EmogiSource *source, double nvertices,
 											   double nedges);
 extern double emogi_graph_estimate_reached(double nvertices, double nedges, double next_degree,
@@ -162,15 +152,9 @@ extern void emogi_build_dictionary(EmogiCall *call);
 
 /* ---- build.c ---- */
 
-struct EmogiRemote;
-
 extern void emogi_build_check(EmogiSource *source);
-extern void emogi_build_edges(EmogiCall *call, const EmogiSource *source, List *leaves,
-							  EmogiWeights weights, const struct EmogiPageScans *notes);
-extern void emogi_build_edges_of_remote(EmogiCall *call, const EmogiSource *source, List *heaps,
-										struct EmogiRemote *servers, EmogiWeights weights);
-extern void emogi_build_edges_of_query(EmogiCall *call, EmogiQueryAnalysis *tree,
-									   EmogiWeights weights);
+extern void emogi_build_edges(EmogiCall *call, EmogiGraphSource *source, EmogiWeights weights,
+							  const struct EmogiPageScans *notes);
 extern void emogi_build_edges_of(EmogiCall *call, const EmogiGraph *donor, EmogiDirection direction,
 								 EmogiWeights weights);
 extern void emogi_build_graph(EmogiCall *call, EmogiDirection direction, bool with_backward,

@@ -482,6 +482,7 @@ build_with_tracker(DeltaCall *delta)
 	bool		shared = true;
 	bool		is_current;
 	List	   *leaves = NIL;
+	EmogiGraphSource rows;
 	EmogiGraph	graph;
 	uint32		misfits;
 
@@ -492,7 +493,8 @@ build_with_tracker(DeltaCall *delta)
 		leaves = lappend_oid(leaves, lookup->relids[i]);
 	emogi_tracker_create_begin(call, delta->source, delta->tracker, lookup->relids, lookup->nleaves,
 							   &creation);
-	emogi_build_edges(call, delta->source, leaves, lookup->key.weights, creation.notes);
+	rows = emogi_graph_source_of_heaps(delta->source, leaves);
+	emogi_build_edges(call, &rows, lookup->key.weights, creation.notes);
 	creation.own_unseen = lookup->own;
 	is_current = emogi_analysis_filter_is_current(delta->source);
 	if (!is_current)
@@ -661,7 +663,7 @@ hold_and_use(DeltaCall *delta)
 	emogi_cache_unlock();
 	if (delta->tracker == NULL)
 		return false;
-	if (!lookup->own && emogi_cache_lookup_look(call->slot, lookup))
+	if (!lookup->own && emogi_cache_lookup_await(call->slot, lookup))
 	{
 		emogi_change_tracker_release(call->slot);	/* another call made it while this one waited */
 		return show(delta, EMOGI_GRAPH_FOUND);

@@ -87,6 +87,9 @@ typedef struct EmogiCall
 	int			slot_index;
 	int			holding;		/* index of held results; -1 = none. Without a slot either, it
 								 * has nothing in shared memory. */
+	int			graph;			/* index of the cached graph that it has pinned before it has a
+								 * slot, which takes it over; -1 = none */
+	uint64		nskipped;		/* of that graph, as for a slot */
 	int			waiter;			/* index in waiters[] while it waits for its first slot; -1 =
 								 * none */
 	bool		limited;		/* not a superuser's call */
@@ -116,6 +119,7 @@ extern void emogi_call_end(EmogiCall *call);
 extern bool emogi_call_is_active(const EmogiCall *call);
 extern bool emogi_call_hold(EmogiCall *call);
 extern void emogi_call_take_slot(EmogiCall *call);
+extern void emogi_call_pin(EmogiCall *call, int graph, uint64 nskipped);
 extern void emogi_call_leave(EmogiCall *call);
 extern void emogi_call_init(void);
 extern bool emogi_call_make_room(uint64 bytes);
