@@ -1,9 +1,11 @@
 /*
  * build.c: build a graph in the arena from the edges of a source.
  *
- * The backend reads the edges (../graph_source), then has the engine worker make the keys and
- * the CSR from them. Each step has exactly the memory that it needs, and the edges are freed as
- * soon as the CSR is complete. All memory belongs to the call's slot.
+ * The backend reads the edges (../graph_source), then has the engine worker make the keys and the
+ * CSR from them, in one request. Each step has exactly the memory that it needs: the worker
+ * allocates that of the CSR, once it has counted the vertices, or leaves it to the backend if other
+ * memory must be evicted first. The edges are freed as soon as the CSR is complete. All memory
+ * belongs to the call's slot.
  */
 #include "postgres.h"
 
@@ -33,42 +35,63 @@ emogi_build_check(EmogiSource *source)
 	relation_close(rel, NoLock);
 }
 
-/* Have the worker find the vertices; scratch must remain until the CSR is complete. */
-static EmogiKeyNumbers
-make_keys(EmogiCall *call, const EmogiKeyPlan *plan, void *scratch)
-{
-	EmogiRequest *request = &call->slot->request;
-
-	request->kind = EMOGI_REQUEST_KEYS;
-	request->plan = *plan;
-	request->scratch = scratch;
-	return emogi_call_request(call)->keys;
-}
-
-/* Have the worker make the CSR. */
+/*
+ * Have the worker make the CSR, if it had no memory at hand for that: here, cached graphs are
+ * evicted for it. Raises 53200.
+ */
 static EmogiGraph
-make_csr(EmogiCall *call, const EmogiKeyNumbers *keys, const EmogiEdges *edges,
-		 EmogiDirection direction, bool with_backward)
+make_csr(EmogiCall *call, const EmogiEdges *edges)
 {
 	EmogiRequest *request = &call->slot->request;
-	EmogiWeightType type = edges->weighted ? emogi_weight_type(edges->weight_misfits) :
-		EMOGI_WEIGHT_NONE;
+	const EmogiKeyNumbers keys = call->slot->reply.keys;
 	const uint64 nedges = edges->nedges - edges->nalone;
-	Size		memory_bytes = emogi_csr_bytes(keys->nvertices, nedges, direction, with_backward,
-											   type);
-	Size		scratch_bytes = emogi_csr_scratch_bytes(keys->nvertices, nedges, direction,
-														emogi_cpu_threads, edges->weighted);
+	Size		memory_bytes = emogi_csr_bytes(keys.nvertices, nedges, request->direction,
+											   request->with_backward,
+											   emogi_edges_weight_type(edges));
+	Size		scratch_bytes = emogi_csr_scratch_bytes(keys.nvertices, nedges,
+														request->direction, emogi_cpu_threads,
+														edges->weighted);
 	EmogiGraph	graph;
 
+	emogi_call_phase(call, EMOGI_PHASE_CSR);
 	emogi_arena_check_budget(memory_bytes + scratch_bytes);
 	request->kind = EMOGI_REQUEST_CSR;
-	request->keys = *keys;
-	request->direction = direction;
-	request->with_backward = with_backward;
+	request->keys = keys;
 	request->memory = emogi_call_alloc_any(call, memory_bytes);
 	request->scratch = emogi_call_alloc_any(call, scratch_bytes);
 	graph = emogi_call_request(call)->graph;
 	emogi_arena_free(request->scratch, scratch_bytes);
+	return graph;
+}
+
+/*
+ * Have the worker find the vertices, and make the CSR from them. The memory of the keys must remain
+ * until the CSR is complete. Raises 53200.
+ */
+static EmogiGraph
+make_graph(EmogiCall *call, const EmogiEdges *edges, const EmogiKeyPlan *plan,
+		   EmogiDirection direction, bool with_backward)
+{
+	EmogiRequest *request = &call->slot->request;
+	void	   *scratch = emogi_call_alloc_any(call, plan->scratch_bytes);
+	const EmogiReply *reply;
+	EmogiGraph	graph;
+
+	request->kind = EMOGI_REQUEST_BUILD;
+	request->plan = *plan;
+	request->scratch = scratch;
+	request->direction = direction;
+	request->with_backward = with_backward;
+	reply = emogi_call_request(call);
+	if (reply->graph.memory != NULL)
+	{
+		emogi_call_phase_since(call, EMOGI_PHASE_CSR, reply->keys_done_ms);
+		graph = reply->graph;
+		emogi_arena_free(reply->scratch, reply->scratch_bytes);
+	}
+	else
+		graph = make_csr(call, edges);
+	emogi_arena_free(scratch, plan->scratch_bytes);
 	return graph;
 }
 
@@ -133,8 +156,6 @@ emogi_build_graph(EmogiCall *call, EmogiDirection direction, bool with_backward,
 	const EmogiDictionary *dictionary = emogi_dictionaries_get(call->slot->dictionary);
 	EmogiEdges	edges;
 	EmogiKeyPlan plan;
-	EmogiKeyNumbers	keys;
-	void	   *scratch;
 
 	(void) emogi_slot_edges(call->slot, &edges, palloc);
 	*weight_misfits = edges.weight_misfits;
@@ -149,12 +170,8 @@ emogi_build_graph(EmogiCall *call, EmogiDirection direction, bool with_backward,
 										  emogi_dictionary_shift(dictionary), &plan);
 		else
 			emogi_key_numbers_plan(&edges, &plan);
-		scratch = emogi_call_alloc_any(call, plan.scratch_bytes);
-		keys = make_keys(call, &plan, scratch);
-		emogi_call_phase(call, EMOGI_PHASE_CSR);
-		*graph = make_csr(call, &keys, &edges, direction, with_backward);
+		*graph = make_graph(call, &edges, &plan, direction, with_backward);
 		graph->dictionary = dictionary;
-		emogi_arena_free(scratch, plan.scratch_bytes);
 	}
 	emogi_arena_free_owner(EMOGI_OWNER_EDGES(call->slot_index));
 	pfree((void *) edges.chunks);

@@ -368,6 +368,21 @@ emogi_call_phase(EmogiCall *call, EmogiPhase phase)
 		call->slot->control.phase = phase;
 }
 
+/*
+ * Enter a phase that began in the engine worker, at a time on the clock of emogi_pool_now_ms, as
+ * emogi_call_phase does.
+ */
+void
+emogi_call_phase_since(EmogiCall *call, EmogiPhase phase, double since_ms)
+{
+	const EmogiPhase before = call->phase;
+	const double ms = emogi_pool_now_ms() - since_ms;
+
+	emogi_call_phase(call, phase);
+	call->phase_ms[before] -= ms;
+	call->phase_ms[phase] += ms;
+}
+
 /* Record a call that succeeded, and log its times at DEBUG1. */
 static void
 report_call(EmogiCall *call)

@@ -126,6 +126,7 @@ extern bool emogi_call_make_room(uint64 bytes);
 extern void emogi_call_finish(EmogiCall *call, EmogiCall **holder);
 extern void emogi_call_resume(EmogiCall *call);
 extern void emogi_call_phase(EmogiCall *call, EmogiPhase phase);
+extern void emogi_call_phase_since(EmogiCall *call, EmogiPhase phase, double since_ms);
 extern void emogi_call_note_private(EmogiCall *call, const char *why);
 extern const char *emogi_call_origin_name(EmogiGraphOrigin origin);
 extern void *emogi_call_alloc(EmogiCall *call, Size bytes);

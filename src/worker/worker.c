@@ -57,6 +57,9 @@
 #define EMOGI_LONG_EDGES 500e6
 #define EMOGI_LONG_THREADS 3	/* one role gets at most all but one */
 
+/* Max bytes of huge pages that the main thread gets from the kernel for a request. */
+#define EMOGI_MAX_HUGE_BYTES ((Size) 64 * 1024 * 1024)
+
 /* How long a draining worker lets its threads finish. */
 #define EMOGI_DRAIN_MS 10000.0
 
@@ -374,6 +377,62 @@ start_derive(const EmogiWork *work)
 	return true;
 }
 
+/*
+ * Allocate memory for CSR on behalf of a slot, within its limits, unless that takes evictions or
+ * long: then the backend does. Return false, with nothing allocated, without such memory.
+ */
+static bool
+alloc_lists(EmogiRequest *request, EmogiReply *reply, const EmogiEdges *edges, EmogiOwner owner)
+{
+	const uint64 nedges = edges->nedges - edges->nalone;
+	const uint64 nvertices = reply->keys.nvertices;
+	const EmogiWeightType type = emogi_edges_weight_type(edges);
+	const Size	memory_bytes = emogi_csr_bytes(nvertices, nedges, request->direction,
+											   request->with_backward, type);
+	const Size	scratch_bytes = emogi_csr_scratch_bytes(nvertices, nedges, request->direction,
+														emogi_cpu_threads, edges->weighted);
+
+	if (emogi_huge_pages_status && memory_bytes + scratch_bytes > EMOGI_MAX_HUGE_BYTES)
+		return false;
+	request->memory = emogi_arena_try_alloc(owner, memory_bytes);
+	if (request->memory == NULL)
+		return false;
+	request->scratch = emogi_arena_try_alloc(owner, scratch_bytes);
+	if (request->scratch == NULL)
+		emogi_arena_free(request->memory, memory_bytes);
+	reply->scratch = request->scratch;
+	reply->scratch_bytes = scratch_bytes;
+	return request->scratch != NULL;
+}
+
+/*
+ * After the vertices of a graph, start to make its CSR. Return false if the request has ended, or if
+ * the backend must make room in the arena first.
+ */
+static bool
+start_lists(const EmogiWork *work)
+{
+	EmogiWork  *next;
+
+	if (work->kind != EMOGI_WORK_REQUEST || work->request.kind != EMOGI_REQUEST_BUILD ||
+		work->request.only_keys || work->reply.status != EMOGI_OK || draining ||
+		work->slot->control.cancel)
+		return false;
+	next = emogi_threads_idle_job();	/* at least the one of the thread that has just finished */
+	*next = *work;
+	if (!alloc_lists(&next->request, &next->reply, &next->edges,
+					 EMOGI_OWNER(next->slot - emogi_shared->slots)))
+		return false;
+	count_running(work, -1);
+	next->request.kind = EMOGI_REQUEST_CSR;
+	next->request.keys = next->reply.keys;
+	next->slot->control.phase = EMOGI_PHASE_CSR;
+	count_running(next, 1);
+	inject_fault(&next->request, EMOGI_REQUEST_CSR);
+	dispatch(next);
+	return true;
+}
+
 /* Publish the results of some work, except for the opening. */
 static void
 deliver(EmogiWork *work)
@@ -410,7 +469,7 @@ finish_all(void)
 	while (emogi_threads_finished(&work))
 	{
 		emogi_activity_end(&work);
-		if (start_derive(&work))
+		if (start_lists(&work) || start_derive(&work))
 			continue;
 		if (work.kind == EMOGI_WORK_OPEN)
 			publish_engines(&work.reply);
