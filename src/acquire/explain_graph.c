@@ -6,8 +6,8 @@
 #include "acquire/cache_lookup.h"
 
 /*
- * Predict how a call would get the graph of an open source; set *why_private if the graph of a query
- * would be private.
+ * Predict how a call would get the graph of an open source; set *why_private if the graph of a
+ * query would be private.
  */
 static EmogiGraphOrigin
 predict(const EmogiGraphSource *rows, const EmogiCacheLookup *lookup, bool may_share,

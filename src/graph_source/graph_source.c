@@ -49,8 +49,8 @@ find_query_kind(EmogiGraphSource *source)
 }
 
 /*
- * Check the caller's right to read a relation. Return false if its rows depend on the caller. Raises
- * 42501.
+ * Check the caller's right to read a relation. Return false if its rows depend on the caller.
+ * Raises 42501.
  */
 static bool
 may_read_all(EmogiGraphSource *source)

@@ -47,6 +47,7 @@
 #include "base/arena.h"
 #include "worker/activity.h"
 #include "worker/assign.h"
+#include "worker/csr_memory.h"
 #include "worker/threads.h"
 #include "worker/worker.h"
 
@@ -56,9 +57,6 @@
  */
 #define EMOGI_LONG_EDGES 500e6
 #define EMOGI_LONG_THREADS 3	/* one role gets at most all but one */
-
-/* Max bytes of huge pages that the main thread gets from the kernel for a request. */
-#define EMOGI_MAX_HUGE_BYTES ((Size) 64 * 1024 * 1024)
 
 /* How long a draining worker lets its threads finish. */
 #define EMOGI_DRAIN_MS 10000.0
@@ -378,36 +376,8 @@ start_derive(const EmogiWork *work)
 }
 
 /*
- * Allocate memory for CSR on behalf of a slot, within its limits, unless that takes evictions or
- * long: then the backend does. Return false, with nothing allocated, without such memory.
- */
-static bool
-alloc_lists(EmogiRequest *request, EmogiReply *reply, const EmogiEdges *edges, EmogiOwner owner)
-{
-	const uint64 nedges = edges->nedges - edges->nalone;
-	const uint64 nvertices = reply->keys.nvertices;
-	const EmogiWeightType type = emogi_edges_weight_type(edges);
-	const Size	memory_bytes = emogi_csr_bytes(nvertices, nedges, request->direction,
-											   request->with_backward, type);
-	const Size	scratch_bytes = emogi_csr_scratch_bytes(nvertices, nedges, request->direction,
-														emogi_cpu_threads, edges->weighted);
-
-	if (emogi_huge_pages_status && memory_bytes + scratch_bytes > EMOGI_MAX_HUGE_BYTES)
-		return false;
-	request->memory = emogi_arena_try_alloc(owner, memory_bytes);
-	if (request->memory == NULL)
-		return false;
-	request->scratch = emogi_arena_try_alloc(owner, scratch_bytes);
-	if (request->scratch == NULL)
-		emogi_arena_free(request->memory, memory_bytes);
-	reply->scratch = request->scratch;
-	reply->scratch_bytes = scratch_bytes;
-	return request->scratch != NULL;
-}
-
-/*
- * After the vertices of a graph, start to make its CSR. Return false if the request has ended, or if
- * the backend must make room in the arena first.
+ * After the vertices of a graph, start to make its CSR. Return false if the request has ended, or
+ * if the backend must make room in the arena first.
  */
 static bool
 start_lists(const EmogiWork *work)
@@ -420,8 +390,7 @@ start_lists(const EmogiWork *work)
 		return false;
 	next = emogi_threads_idle_job();	/* at least the one of the thread that has just finished */
 	*next = *work;
-	if (!alloc_lists(&next->request, &next->reply, &next->edges,
-					 EMOGI_OWNER(next->slot - emogi_shared->slots)))
+	if (!emogi_csr_memory_alloc(next))
 		return false;
 	count_running(work, -1);
 	next->request.kind = EMOGI_REQUEST_CSR;
