@@ -340,34 +340,30 @@ search_indexes(Acquisition *acquisition, const EmogiCacheLook *look)
 }
 
 /*
- * Check whether the graph of an open source can be shared, which its version decides for rows that
- * are not in tables. A graph for comparison must not come from the cache then.
+ * Check whether the graph of an open source can be shared. A graph for comparison must not come
+ * from the cache if some rows are not in tables.
  */
 static bool
 may_share(Acquisition *acquisition)
 {
 	EmogiCall  *call = acquisition->call;
-	EmogiCacheLookup *lookup = acquisition->lookup;
 	EmogiGraphSource *rows = &acquisition->rows;
-	const bool	is_compared = acquisition->request->is_verified;
-	const char *why = NULL;
+	const char *why;
+	bool		may = false;
 
 	if (rows->kind->version == NULL)
-		return emogi_cache_lookup_may_share(lookup, rows->tables);
-	if (!is_compared && emogi_cache_lookup_may_be_shared())
+		return emogi_cache_lookup_may_share(acquisition->lookup, rows, &why);
+	if (acquisition->request->is_verified)
+		why = emogi_cacheability_elsewhere(linitial_oid(rows->elsewhere));
+	else
 	{
 		emogi_call_phase(call, EMOGI_PHASE_SCAN);
-		why = rows->kind->version(rows, lookup->key.fingerprint);
+		may = emogi_cache_lookup_may_share(acquisition->lookup, rows, &why);
 		emogi_call_phase(call, EMOGI_PHASE_IDLE);
-		lookup->key.of_servers = why == NULL;
-		if (lookup->key.of_servers && emogi_cache_lookup_may_share(lookup, rows->tables))
-			return true;
 	}
-	if (why == NULL)
-		why = is_compared ? emogi_cacheability_elsewhere(linitial_oid(rows->elsewhere)) :
-			emogi_cache_lookup_why_not(lookup);
-	emogi_call_note_private(call, why);
-	return false;
+	if (!may)
+		emogi_call_note_private(call, why);
+	return may;
 }
 
 /*

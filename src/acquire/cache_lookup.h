@@ -72,8 +72,8 @@ extern EmogiCacheLookup *emogi_cache_lookup_make(const EmogiSource *source,
 												 const EmogiQueryAnalysis *tree,
 												 const EmogiGraphKey *wanted);
 extern void emogi_cache_lookup_free(EmogiCacheLookup *lookup);
-extern bool emogi_cache_lookup_may_share(EmogiCacheLookup *lookup, List *leaves);
-extern bool emogi_cache_lookup_may_be_shared(void);
+extern bool emogi_cache_lookup_may_share(EmogiCacheLookup *lookup, EmogiGraphSource *rows,
+										 const char **why);
 extern const char *emogi_cache_lookup_why_not(const EmogiCacheLookup *lookup);
 extern bool emogi_cache_lookup_asked_first(const EmogiCacheLookup *lookup, bool noted);
 extern bool emogi_cache_lookup_built_before(const EmogiCacheLookup *lookup);

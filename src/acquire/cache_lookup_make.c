@@ -135,8 +135,8 @@ fill_in_leaves(EmogiCacheLookup *lookup, List *leaves)
 }
 
 /* Check whether the call's graph can be shared at all. */
-bool
-emogi_cache_lookup_may_be_shared(void)
+static bool
+may_be_shared(void)
 {
 	return emogi_enable_cache && !IsolationIsSerializable();
 }
@@ -161,10 +161,10 @@ get_snapshot_time(void)
  * Check whether the graph of these heaps, as the active snapshot sees them, can be shared. Fills in
  * the lookup, and sets can_follow if changes can be tracked.
  */
-bool
-emogi_cache_lookup_may_share(EmogiCacheLookup *lookup, List *leaves)
+static bool
+may_share_heaps(EmogiCacheLookup *lookup, List *leaves)
 {
-	if (emogi_cache_lookup_may_be_shared() && fill_in_leaves(lookup, leaves) &&
+	if (may_be_shared() && fill_in_leaves(lookup, leaves) &&
 		emogi_transaction_snapshot_take(GetActiveSnapshot(), &lookup->xids))
 	{
 		lookup->can_follow &= lookup->key.keys.class != EMOGI_KEY_COMPARED && lookup->nleaves > 0 &&
@@ -191,6 +191,29 @@ emogi_cache_lookup_why_not(const EmogiCacheLookup *lookup)
 		return "this transaction has changed a table that it reads";
 	return "the snapshot is of a kind that is not compared, "
 		"or sees too many transactions as running";
+}
+
+/*
+ * Check whether the graph of an open source, as the active snapshot sees it, can be shared. Fills
+ * in the lookup, and sets can_follow if changes can be tracked. If not all rows are in tables, the
+ * version of the others is part of the key, and *why is set to why the graph cannot be shared.
+ */
+bool
+emogi_cache_lookup_may_share(EmogiCacheLookup *lookup, EmogiGraphSource *rows, const char **why)
+{
+	*why = NULL;
+	if (rows->kind->version == NULL)
+		return may_share_heaps(lookup, rows->tables);
+	if (may_be_shared())
+	{
+		*why = rows->kind->version(rows, lookup->key.fingerprint);
+		lookup->key.of_servers = *why == NULL;
+		if (*why == NULL && may_share_heaps(lookup, rows->tables))
+			return true;
+	}
+	if (*why == NULL)
+		*why = emogi_cache_lookup_why_not(lookup);
+	return false;
 }
 
 /*

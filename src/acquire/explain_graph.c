@@ -52,6 +52,8 @@ emogi_explain_graph(const EmogiSource *resolved, const EmogiGraphKey *wanted,
 	EmogiGraphSource rows;
 	EmogiCacheLookup *lookup;
 	EmogiGraphOrigin origin = EMOGI_GRAPH_PRIVATE;
+	const char *why;
+	bool		may_share;
 
 	*why_private = NULL;
 	emogi_graph_source_peek(resolved, &rows);
@@ -60,8 +62,10 @@ emogi_explain_graph(const EmogiSource *resolved, const EmogiGraphKey *wanted,
 	else
 	{
 		lookup = emogi_cache_lookup_make(resolved, rows.analysis, wanted);
-		origin = predict(&rows, lookup, emogi_cache_lookup_may_share(lookup, rows.tables), search,
-						 why_private);
+		may_share = emogi_cache_lookup_may_share(lookup, &rows, &why);
+		origin = predict(&rows, lookup, may_share, search, why_private);
+		if (!may_share && rows.kind->version != NULL)
+			*why_private = why;
 		emogi_cache_lookup_free(lookup);
 	}
 	if (*why_private != NULL)
