@@ -9,14 +9,10 @@
 
 #include "graph_source/graph_source.h"
 
-/* All kinds, in the order in which they are asked. The last one takes everything. */
+#define KIND_ADDRESS(name) &emogi_graph_source_##name,
+
 static const EmogiGraphSourceKind *const kinds[] = {
-	&emogi_graph_source_heaps,
-	&emogi_graph_source_foreign,
-	&emogi_graph_source_citus,
-	&emogi_graph_source_filtered,
-	&emogi_graph_source_query,
-	&emogi_graph_source_text
+	EMOGI_GRAPH_SOURCE_KINDS(KIND_ADDRESS)
 };
 
 /* Find the kind of a relation by its partitions and children, which are locked. */

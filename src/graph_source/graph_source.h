@@ -2,8 +2,8 @@
  * graph_source.h: the kinds of sources that graphs are built from
  *
  * A resolved graph argument (source/source.h) is a relation or a query; emogi_graph_source_open
- * finds the kind that reads its rows. Each kind is a file with its functions and a row of the table
- * in graph_source.c; a new kind needs nothing else:
+ * finds the kind that reads its rows. Each kind is a file with its functions and a row of
+ * EMOGI_GRAPH_SOURCE_KINDS; a new kind needs nothing else:
  *
  * heap_source.c          tables, partitioned ones too, whose pages are read here
  * foreign_source.c       foreign tables of postgres_fdw, over connections of their own
@@ -80,6 +80,18 @@ typedef struct EmogiGraphSourceKind
 	bool		is_of_tables;
 } EmogiGraphSourceKind;
 
+/* All kinds, in the order in which they are asked. The last one takes everything. */
+#define EMOGI_GRAPH_SOURCE_KINDS(KIND) \
+	KIND(heaps) \
+	KIND(foreign) \
+	KIND(citus) \
+	KIND(filtered) \
+	KIND(query) \
+	KIND(text)
+
+#define EMOGI_DECLARE_KIND(name) extern const EmogiGraphSourceKind emogi_graph_source_##name;
+EMOGI_GRAPH_SOURCE_KINDS(EMOGI_DECLARE_KIND)
+
 /* ---- graph_source.c ---- */
 
 extern void emogi_graph_source_open(EmogiCall *call, EmogiSource *resolved,
@@ -91,13 +103,9 @@ extern const EmogiSource *emogi_graph_source_indexed(const EmogiGraphSource *sou
 
 /* ---- heap_source.c ---- */
 
-extern const EmogiGraphSourceKind emogi_graph_source_heaps;
-
 extern EmogiGraphSource emogi_graph_source_of_heaps(const EmogiSource *resolved, List *tables);
 
 /* ---- foreign_source.c; also for Citus tables ---- */
-
-extern const EmogiGraphSourceKind emogi_graph_source_foreign;
 
 extern void emogi_graph_source_connect(EmogiCall *call, EmogiGraphSource *source);
 extern void emogi_graph_source_disconnect(EmogiGraphSource *source);
@@ -106,17 +114,7 @@ extern void emogi_graph_source_scan_remote(EmogiCall *call, EmogiGraphSource *so
 										   EmogiWeights weights, bool careful,
 										   const struct EmogiPageScans *notes);
 
-/* ---- citus_source.c ---- */
-
-extern const EmogiGraphSourceKind emogi_graph_source_citus;
-
-/* ---- filtered_source.c ---- */
-
-extern const EmogiGraphSourceKind emogi_graph_source_filtered;
-
 /* ---- query_source.c; also for filtered tables ---- */
-
-extern const EmogiGraphSourceKind emogi_graph_source_query;
 
 extern void emogi_graph_source_scan_query(EmogiCall *call, EmogiGraphSource *source,
 										  EmogiWeights weights, bool careful,
@@ -124,8 +122,6 @@ extern void emogi_graph_source_scan_query(EmogiCall *call, EmogiGraphSource *sou
 extern bool emogi_graph_source_may_publish_query(EmogiGraphSource *source);
 
 /* ---- text_source.c ---- */
-
-extern const EmogiGraphSourceKind emogi_graph_source_text;
 
 extern EmogiGraphSource emogi_graph_source_of_text(const EmogiSource *resolved);
 extern double emogi_graph_source_planned_rows(const EmogiGraphSource *source);
